@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The local APIC of this processor: "Advanced Programmable Interrupt Controller". xAPIC through
+ * its page, x2APIC through MSRs where the firmware left it active; the mode is never switched
+ * and IA32_APIC_BASE is obeyed.
+ */
+#ifndef KERNEL_APIC_H
+#define KERNEL_APIC_H
+
+#include "spec/types.h"
+
+/* LVT bits: "Local Vector Table". */
+#define LVT_MASKED		BIT(16)
+#define LVT_DELIVERY_FIXED	(0u << 8)
+#define LVT_DELIVERY_NMI	(4u << 8)
+
+/* Vectors of ours, all in the highest priority class, which stays open when TPR is 0xe0. */
+#define VECTOR_PMI		0xf0
+#define VECTOR_IPI		0xf1
+#define VECTOR_TIMER		0xfd
+#define VECTOR_SPURIOUS		0xff
+
+/* Called once per borrow, with the machine's mapping in place. */
+void apic_init(void);
+u32 apic_id(void);
+void apic_eoi(void);
+/* LVT performance counter entry, raw. */
+u32 apic_lvtpc_read(void);
+void apic_lvtpc_write(u32 value);
+/* Is this vector waiting (IRR) or being served (ISR)? */
+bool apic_irr(u8 vector);
+bool apic_isr(u8 vector);
+void apic_self_ipi(u8 vector);
+void apic_self_nmi(void);
+
+#endif

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* Where text goes while the machine is borrowed: serial line and framebuffer. */
+#ifndef KERNEL_CONSOLE_H
+#define KERNEL_CONSOLE_H
+
+#include "spec/types.h"
+
+/* One line; CR LF is added. Serial writes are bounded: a line that doesn't drain is given up. */
+void console_line(const char *text);
+
+#endif

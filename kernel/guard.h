@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Running code that may go wrong. guard_run() calls fn(arg); a wild exception, an interrupt
+ * nobody asked for, an expired deadline or guard_abort() ends it, and guard_run() returns with
+ * the reason and the registers. Afterwards interrupts are off, NMIs are not blocked, no vector
+ * of ours is in service and the timer is stopped.
+ */
+#ifndef KERNEL_GUARD_H
+#define KERNEL_GUARD_H
+
+#include "kernel/fault.h"
+
+enum guard_outcome {
+	GUARD_DONE,		/* fn returned */
+	GUARD_EXCEPTION,	/* outside the exception table */
+	GUARD_INTERRUPT,	/* a vector that nobody serves */
+	GUARD_DEADLINE,
+	GUARD_ABORTED,		/* guard_abort() */
+};
+
+struct guard_report {
+	enum guard_outcome outcome;
+	struct trap_frame frame;	/* not for GUARD_DONE */
+	u64 cr2;
+};
+
+/* Not reentrant. Called with the machine borrowed; fn starts with interrupts on and TPR such
+ * that only vectors of the highest class (ours) arrive. */
+struct guard_report guard_run(void (*fn)(void *arg), void *arg, unsigned deadline_ms);
+
+/* End the running fn from anywhere, an interrupt or NMI handler included. */
+_Noreturn void guard_abort(void);
+
+/* "vector 13 error 0 rip ... " in a few lines, for a log. Pure. */
+void guard_format(const struct guard_report *report, char *text, size_t size);
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Borrowing the machine from whoever owns it (the firmware) and giving it back. Knows nothing of
+ * UEFI: boot/ says what memory there is. What is saved and restored, and in which order, follows
+ * docs/ARCHITECTURE.md "Borrowing the machine".
+ */
+#ifndef KERNEL_MACHINE_H
+#define KERNEL_MACHINE_H
+
+#include "spec/types.h"
+
+struct machine_setup {
+	u64 image_base, image_size;	/* our own PE image */
+	u64 arena_base, arena_size;	/* zeroed memory for page tables, stacks; below 4 GiB, 2 MiB aligned */
+	u64 memory_top;			/* highest physical address to identity map */
+	u16 serial_port;		/* I/O port of a 16550, 0: none */
+	struct {
+		u64 base;		/* 0: none; 32-bit pixels, linear */
+		u32 width, height, stride;	/* pixels; stride in pixels */
+	} framebuffer;
+};
+
+/* Once, before the first borrow. false: the arena is too small. Allocates only from the arena. */
+bool machine_init(const struct machine_setup *setup);
+
+/* Take the machine: page tables, GDT, IDT, CR0/CR4, APIC. Called with the firmware's state in
+ * place, at CPL 0 in long mode; returns with interrupts off. */
+void machine_borrow(void);
+
+/* Give it back exactly as it was; the caller's firmware state works afterwards. */
+void machine_return(void);
+
+/* Zeroed memory from the arena, present, writable, accessed and dirty at CPL 0 and 3; bytes is
+ * rounded up to pages. Never freed. NULL when the arena is exhausted. */
+void *machine_alloc(size_t bytes);
+
+#endif

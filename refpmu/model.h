@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The model: a PMU in plain C. No globals, no assembly, no allocation; it compiles for the host,
+ * where it is tested and fuzzed. The hypervisor is a thin shell that tells it what the guest did
+ * and carries out what it asks for.
+ *
+ * Units and order: every call is one moment of one logical processor. Effects reach the guest
+ * through struct model_host in the order in which the processor would produce them.
+ *
+ * Files: model.c (configuration, faults, latitude), model_msr.c (read and write rules),
+ * model_counter.c (events, counting, overflow), model_pebs.c (arm, assist, record, threshold),
+ * model_lvt.c (what the local APIC does with a PMI), model_cpuid.c (enumeration).
+ * May include spec/ only.
+ */
+#ifndef REFPMU_MODEL_H
+#define REFPMU_MODEL_H
+
+#include "spec/fault.h"
+#include "spec/generation.h"
+#include "spec/latitude.h"
+#include "spec/types.h"
+
+#define MODEL_MAX_GP	8
+#define MODEL_MAX_FIXED	3
+/* One index for all counters in priority order: 0..7 general-purpose, 8..10 fixed. */
+#define MODEL_MAX_COUNTERS (MODEL_MAX_GP + MODEL_MAX_FIXED)
+
+/* What the processor presents and how it deviates. */
+struct model_config {
+	enum generation_id generation;
+	bool hyper_threading;	/* 4 general-purpose counters instead of 8 where it matters */
+	enum fault_id fault;
+	u64 seed;		/* 0: no latitude */
+};
+
+enum model_action { ACTION_ARM, ACTION_ASSIST, ACTION_THRESHOLD_INT, ACTION_OVERFLOW_INT };
+
+/* What the model needs of the world. All calls happen inside model_* calls of that processor. */
+struct model_host {
+	void *ctx;
+	/*
+	 * Access memory at a linear address as the processor's own microcode does (supervisor,
+	 * through the current page tables; a write sets accessed and dirty bits).
+	 * false: not mapped; nothing was transferred.
+	 */
+	bool (*read)(void *ctx, u64 linear, void *to, size_t bytes);
+	bool (*write)(void *ctx, u64 linear, const void *from, size_t bytes);
+	/* Raise a performance-monitoring interrupt now: the local APIC looks at LVTPC now. */
+	void (*pmi)(void *ctx);
+	/* Optional (may be NULL): one action of the processor, in order, for tests of the model. */
+	void (*trace)(void *ctx, enum model_action action, unsigned counter);
+};
+
+enum model_branch {
+	BRANCH_NONE,
+	BRANCH_CONDITIONAL,	/* Jcc, LOOP, JRCXZ */
+	BRANCH_JUMP,		/* near JMP, direct or indirect */
+	BRANCH_CALL,		/* near CALL */
+	BRANCH_RETURN,		/* near RET */
+	BRANCH_FAR,		/* far transfers: IRET, SYSCALL, INT n, far CALL/JMP/RET */
+};
+
+/* Sixteen general registers in the order of their encoding. */
+enum { REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI,
+       REG_R8, REG_R9, REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15, REG_COUNT };
+
+struct model_registers {
+	u64 gpr[REG_COUNT];
+	u64 rip;		/* of the instruction that comes next */
+	u64 rflags;		/* as the guest sees them (no TF of a stepping engine) */
+};
+
+struct model_access {
+	u64 linear;
+	u16 bytes;
+	bool store;
+	bool locked;
+};
+
+#define MODEL_MAX_ACCESSES 8
+
+/* One retired instruction. A REP string is one instruction with the accesses of all iterations. */
+struct model_retired {
+	u64 ip;				/* linear address of the instruction itself */
+	u8 cpl;
+	enum model_branch branch;
+	bool taken;			/* of a conditional branch; others are always taken */
+	/* Memory micro-operations. Counts are complete; access[] keeps the last n_access of them. */
+	u32 loads, stores, locked_loads;
+	unsigned n_access;
+	struct model_access access[MODEL_MAX_ACCESSES];
+	struct model_registers before, after;	/* around the instruction */
+};
+
+enum msr_status {
+	MSR_NOT_OURS,		/* the model doesn't implement this MSR: let the machine below answer */
+	MSR_DONE,
+	MSR_GP,			/* raise #GP(0); nothing was changed */
+};
+
+struct msr_result {
+	enum msr_status status;
+	u64 value;		/* MSR_DONE of a read */
+};
+
+#include "refpmu/model_state.h"	/* struct model: the model's own business, sized here */
+
+/* Set up as after power-on, with config's deviations. Any state; host is kept by reference. */
+void model_init(struct model *m, const struct model_config *config, const struct model_host *host);
+
+/* Is that fault switched on? For the parts of the reference PMU outside the model (APIC, exits). */
+bool model_fault(const struct model *m, enum fault_id fault);
+
+/* RDMSR and WRMSR at CPL 0. A #GP leaves everything unchanged. */
+struct msr_result model_rdmsr(struct model *m, u32 msr);
+struct msr_result model_wrmsr(struct model *m, u32 msr, u64 value);
+/* RDPMC with this ECX; the caller has checked CPL and CR4.PCE. Never MSR_NOT_OURS. */
+struct msr_result model_rdpmc(struct model *m, u32 ecx);
+
+/*
+ * Must the caller report instructions? True while a counter may count or an interrupt is on its
+ * way (skid); only then model_retire() may be skipped for none. Changes only in model_* calls.
+ */
+bool model_watching(const struct model *m);
+
+/*
+ * One instruction has retired; call in program order while model_watching(). For an instruction
+ * that writes an MSR of the model, call model_wrmsr() first and model_retire() after it: the
+ * model itself decides under which state the instruction counts (latitude ENABLE_COUNTS and
+ * DISABLE_COUNTS). An instruction that faulted hasn't retired.
+ */
+void model_retire(struct model *m, const struct model_retired *r);
+
+/* CPUID: change what the machine below answered (regs: EAX EBX ECX EDX) into what Intel would. */
+void model_cpuid(const struct model *m, u32 leaf, u32 subleaf, u32 regs[4]);
+
+/* What the local APIC does with a PMI, given LVTPC: "Local Vector Table", "Delivery Mode". */
+enum pmi_kind { PMI_DROPPED, PMI_FIXED, PMI_NMI };
+struct pmi_delivery {
+	enum pmi_kind kind;
+	u8 vector;		/* of PMI_FIXED */
+	u32 lvtpc;		/* LVTPC afterwards: mask bit set by a delivery */
+	bool keep;		/* latched: deliver when LVTPC is unmasked (latitude MASKED_PMI) */
+};
+struct pmi_delivery model_lvt_deliver(const struct model *m, u32 lvtpc);
+
+#endif

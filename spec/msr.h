@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * C names for spec/msr.def: MSR_<name> for addresses, <msr>_<field> for masks and
+ * <msr>_<field>_SHIFT for the lowest bit of a field.
+ */
+#ifndef SPEC_MSR_H
+#define SPEC_MSR_H
+
+#include "spec/types.h"
+
+enum msr_address {
+#define MSR(name, address, source) MSR_##name = (address),
+#include "spec/msr.def"
+};
+
+enum {
+#define MSR_FIELD(msr, field, lo, hi, cap, access, source) msr##_##field##_SHIFT = (lo),
+#include "spec/msr.def"
+};
+
+/* Field masks are 64-bit constants; an enumeration can't hold bit 63 portably. */
+#define MSR_FIELD(msr, field, lo, hi, cap, access, source) \
+	static const u64 msr##_##field __attribute__((unused)) = BITS(lo, hi);
+#include "spec/msr.def"
+
+/*
+ * Which of a field's bits exist on a processor. The reader (the model, a test) turns each name
+ * into a mask of bit positions relative to the field's lowest bit.
+ */
+enum spec_cap {
+	CAP_ALWAYS,		/* every processor that has the MSR */
+	CAP_V2, CAP_V3,		/* CPUID.0AH:EAX[7:0] >= 2, 3 */
+	CAP_GP_MASK,		/* bit n: general-purpose counter n exists */
+	CAP_FIXED_MASK,		/* bit n: fixed counter n exists */
+	CAP_FIXED0, CAP_FIXED1, CAP_FIXED2,
+	CAP_FIXED0_V3, CAP_FIXED1_V3, CAP_FIXED2_V3,
+	CAP_PEBS_MASK,		/* bit n: counter n can do PEBS */
+	CAP_LL_MASK,		/* bit n: counter n can do load latency */
+	CAP_LL,			/* load latency exists */
+	CAP_PRECISE_STORE,
+	CAP_DS,			/* CPUID.01H:EDX[21] */
+	CAP_SMM_FREEZE,		/* IA32_PERF_CAPABILITIES[12] */
+	CAP_RTM,		/* CPUID.07H:EBX[11] or [4] */
+	CAP_RTM_PMC2,		/* as CAP_RTM, and only in IA32_PERFEVTSEL2 */
+};
+
+/* Access kinds of a field, see spec/msr.def. */
+enum spec_access { RW, RO, WO1 };
+
+/* RDPMC's ECX: "RDPMC, Read Performance-Monitoring Counters". */
+#define RDPMC_FIXED	BIT(30)		/* ECX[30]: fixed-function counter, index in ECX[29:0] */
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The integer names that every part of the project uses. Sizes in registers and records matter
+ * here, so they are in the names; counts are `unsigned`, masks are u64 or struct pmc_mask.
+ */
+#ifndef SPEC_TYPES_H
+#define SPEC_TYPES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef uint8_t u8;
+typedef uint16_t u16;
+typedef uint32_t u32;
+typedef uint64_t u64;
+
+#define BIT(n)		(1ULL << (n))
+/* Bits lo..hi, both included, 0 <= lo <= hi <= 63. */
+#define BITS(lo, hi)	((~0ULL >> (63 - (hi))) & (~0ULL << (lo)))
+
+#endif
