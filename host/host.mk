@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: MIT
+# Host tests: the pure parts, compiled for the development machine. Included by the top Makefile,
+# and usable alone: make -f host/host.mk check
+#
+#   make check            every test program, with gcc and with clang, under ASan and UBSan, and
+#                         a short fuzz run that is the same every time
+#   make fuzz SECONDS=n   all fuzz targets together for n seconds, from a random start
+#
+# Tests are found by name: host/{unit,golden,model}/test_*.c and host/fuzz/fuzz_*.c.
+
+ROOT	?= .
+BUILD	?= build
+SECONDS	?= 60
+HOST_CHECK_RUNS ?= 20000
+
+HOST_CC_NAMES	?= gcc clang
+HOST_WARNINGS	?= -Wall -Wextra -Werror -Wconversion -Wsign-conversion -Wshadow -Wcast-align -Wvla \
+		   -Wstrict-prototypes -Wmissing-prototypes
+HOST_CFLAGS	?= -std=gnu11 -O1 -g $(HOST_WARNINGS)
+HOST_SANITIZE	?= -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+HOST_CFLAGS_gcc   ?= -Warith-conversion
+HOST_CFLAGS_clang ?= -Wshorten-64-to-32
+
+# Everything that may be compiled for the host: no privileged instruction, no firmware.
+HOST_PURE := $(sort $(wildcard $(addprefix $(ROOT)/, refpmu/model*.c refpmu/launch_plan.c \
+	     pmu/record.c boot/config.c kernel/fmt.c kernel/tap.c tests/glob.c tests/verdict.c)))
+HOST_TESTS := $(sort $(wildcard $(addprefix $(ROOT)/host/, unit/test_*.c golden/test_*.c \
+	      model/test_*.c)))
+HOST_FUZZ  := $(sort $(wildcard $(ROOT)/host/fuzz/fuzz_*.c))
+# What several tests or fuzz targets share: every other source below host/.
+HOST_SHARED := $(sort $(filter-out $(HOST_TESTS) $(HOST_FUZZ), $(wildcard $(ROOT)/host/*/*.c)))
+
+HOST_OUT := $(BUILD)/host
+# V=1 shows the commands.
+HOST_Q := $(if $(V),,@)
+host_objects = $(patsubst $(ROOT)/%.c, $(HOST_OUT)/$(1)/%.o, $(2))
+
+# $(1): gcc or clang. One static library of the pure parts; each test is one source over it.
+define host_compiler
+$$(HOST_OUT)/$(1)/%.o: $$(ROOT)/%.c
+	@mkdir -p $$(@D)
+	@echo "  $(1) $$<"
+	$$(HOST_Q)$(1) $$(HOST_CFLAGS) $$(HOST_CFLAGS_$(1)) $$(HOST_SANITIZE) -I$$(ROOT) -MMD -MP -c $$< -o $$@
+
+$$(HOST_OUT)/$(1)/libpure.a: $$(call host_objects,$(1),$$(HOST_PURE) $$(HOST_SHARED))
+	@mkdir -p $$(@D)
+	@rm -f $$@
+	@ar rcs $$@ $$^
+
+$$(HOST_OUT)/$(1)/%: $$(HOST_OUT)/$(1)/%.o $$(HOST_OUT)/$(1)/libpure.a
+	$$(HOST_Q)$(1) $$(HOST_SANITIZE) $$^ -o $$@
+
+host-tests-$(1): $$(patsubst $$(ROOT)/%.c,$$(HOST_OUT)/$(1)/%,$$(HOST_TESTS))
+.PHONY: host-tests-$(1)
+-include $$(patsubst %.o,%.d,$$(call host_objects,$(1),$$(HOST_PURE) $$(HOST_SHARED) $$(HOST_TESTS)))
+endef
+$(foreach cc,$(HOST_CC_NAMES),$(eval $(call host_compiler,$(cc))))
+
+# Fuzz targets see the pure parts built once more, with coverage of their branches.
+$(HOST_OUT)/fuzzer/%.o: $(ROOT)/%.c
+	@mkdir -p $(@D)
+	@echo "  fuzzer $<"
+	$(HOST_Q)clang $(HOST_CFLAGS) $(HOST_CFLAGS_clang) $(HOST_SANITIZE) -fsanitize=fuzzer-no-link \
+		-I$(ROOT) -MMD -MP -c $< -o $@
+
+$(HOST_OUT)/fuzzer/libpure.a: $(call host_objects,fuzzer,$(HOST_PURE) $(HOST_SHARED))
+	@mkdir -p $(@D)
+	@rm -f $@
+	@ar rcs $@ $^
+
+$(HOST_OUT)/fuzzer/%: $(HOST_OUT)/fuzzer/%.o $(HOST_OUT)/fuzzer/libpure.a
+	$(HOST_Q)clang $(HOST_SANITIZE) -fsanitize=fuzzer $^ -o $@
+-include $(patsubst %.o,%.d,$(call host_objects,fuzzer,$(HOST_PURE) $(HOST_SHARED) $(HOST_FUZZ)))
+
+HOST_FUZZ_BINS := $(patsubst $(ROOT)/%.c,$(HOST_OUT)/fuzzer/%,$(HOST_FUZZ))
+.PHONY: host-fuzzers check fuzz
+.SECONDARY:
+host-fuzzers: $(HOST_FUZZ_BINS)
+
+check: $(addprefix host-tests-,$(HOST_CC_NAMES)) host-fuzzers
+	@$(ROOT)/host/run-tests.sh $(HOST_OUT) $(HOST_CHECK_RUNS) \
+		$(foreach cc,$(HOST_CC_NAMES),$(patsubst $(ROOT)/%.c,$(HOST_OUT)/$(cc)/%,$(HOST_TESTS))) \
+		-- $(HOST_FUZZ_BINS)
+
+fuzz: host-fuzzers
+	@$(ROOT)/host/run-fuzz.sh $(HOST_OUT) $(SECONDS) $(HOST_FUZZ_BINS)
