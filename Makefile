@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: MIT
+# PMUTest86: `make help` lists what can be made. CC may be gcc or clang; BUILD is the output folder.
+
+BUILD	?= build
+ifeq ($(origin CC),default)
+CC	:= gcc
+endif
+NASM	?= nasm
+LD	?= ld
+OBJCOPY	?= objcopy
+ROOT	:= $(patsubst %/,%,$(dir $(abspath $(lastword $(MAKEFILE_LIST)))))
+
+MAKEFLAGS += --no-builtin-rules
+# One line a file; V=1 shows the commands.
+say	= $(if $(V),,@echo '  $(1)' '$(2)';)
+.SUFFIXES:
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := all
+
+# ---------------------------------------------------------------- set-up
+# Silent and quick when nothing is missing. Help and clean need nothing.
+ifneq ($(filter-out help clean distclean,$(or $(MAKECMDGOALS),all)),)
+ifneq ($(shell $(ROOT)/tools/setup.sh >&2 && echo ready),ready)
+$(error set-up is incomplete, see above)
+endif
+endif
+
+ZYDIS	:= .cache/zydis
+GEN	:= $(BUILD)/gen
+
+# ---------------------------------------------------------------- flags
+WARN	:= -Wall -Wextra -Werror -Wconversion -Wsign-conversion -Wshadow -Wcast-align -Wvla \
+	   -Wstrict-prototypes -Wmissing-prototypes
+ifneq ($(shell $(CC) --version | grep -c clang),0)
+WARN	+= -Wshorten-64-to-32
+else
+WARN	+= -Warith-conversion
+endif
+FREESTANDING := -std=gnu11 -O2 -g -ffreestanding -fPIC -fvisibility=hidden -fshort-wchar \
+	   -mno-red-zone -mgeneral-regs-only -fno-stack-protector -fno-asynchronous-unwind-tables \
+	   -fcf-protection=none -fno-strict-aliasing -U_FORTIFY_SOURCE
+CFLAGS	:= $(FREESTANDING) $(WARN) -I. -I$(GEN)
+# Only boot/ and refpmu/ may know of UEFI: the others don't find its headers.
+EFI_CFLAGS := -DGNU_EFI_USE_MS_ABI -isystem /usr/include/efi -isystem /usr/include/efi/x86_64
+ZYDIS_CFLAGS := -DZYDIS_STATIC_BUILD -DZYCORE_STATIC_BUILD -DZYDIS_DISABLE_AVX512 \
+	   -DZYDIS_DISABLE_KNC -DZYDIS_DISABLE_ENCODER -DZYDIS_DISABLE_FORMATTER \
+	   -isystem $(ZYDIS)/include
+ASFLAGS	:= -f elf64 -g -F dwarf -w+error -I./
+LDFLAGS	:= -nostdlib -shared -Bsymbolic --no-undefined -z nocombreloc -z noexecstack \
+	   -z max-page-size=4096 --hash-style=sysv --build-id=none -T linker.ld -L/usr/lib
+HOST_CFLAGS := -std=gnu11 -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
+	   -fno-sanitize-recover=all $(WARN) -I. -I$(GEN)
+
+# ---------------------------------------------------------------- what is built from what
+objects	= $(patsubst %,$(BUILD)/obj/%.o,$(sort $(1)))
+LAUNCH_SOURCES := $(wildcard refpmu/launch.c refpmu/launch_*.c)
+HARNESS_OBJS := $(call objects,$(wildcard boot/*.c kernel/*.c kernel/*.asm pmu/*.c tests/*.c \
+	   tests/*.asm))
+REFPMU_OBJS := $(call objects,$(filter-out $(LAUNCH_SOURCES),$(wildcard refpmu/*.c refpmu/*.asm)))
+LAUNCH_OBJS := $(call objects,$(LAUNCH_SOURCES))
+ZYDIS_SOURCES := Decoder DecoderData SharedData Register
+ZYDIS_OBJS := $(patsubst %,$(BUILD)/zydis/efi/%.o,$(ZYDIS_SOURCES))
+ZYDIS_HOST_OBJS := $(patsubst %,$(BUILD)/zydis/host/%.o,$(ZYDIS_SOURCES))
+
+# A program is built as soon as one of its sources has an entry point.
+has_entry = $(if $(shell grep -ls 'efi_main(' /dev/null $(1)),$(2))
+PROGRAMS := $(call has_entry,boot/*.c,$(BUILD)/pmutest86.efi $(BUILD)/tests.tsv) \
+	   $(call has_entry,$(filter-out $(LAUNCH_SOURCES),$(wildcard refpmu/*.c)),$(BUILD)/refpmu.efi) \
+	   $(call has_entry,$(LAUNCH_SOURCES),$(BUILD)/launch.efi)
+
+.PHONY: all
+all: $(PROGRAMS)
+
+$(BUILD)/pmutest86.so: $(HARNESS_OBJS)
+$(BUILD)/refpmu.so: $(REFPMU_OBJS) $(ZYDIS_OBJS)
+$(BUILD)/launch.so: $(LAUNCH_OBJS)
+
+# Firmware loads the image anywhere, and the reference PMU copies itself: nothing but
+# R_X86_64_RELATIVE may be left for run time.
+$(BUILD)/%.so: linker.ld
+	$(call say,LINK    ,$@)$(LD) $(LDFLAGS) /usr/lib/crt0-efi-x86_64.o $(filter %.o,$^) -o $@ -lefi -lgnuefi
+	@! readelf -rW $@ | grep 'R_X86_64_' | grep -v 'R_X86_64_RELATIVE'
+
+PE_SECTIONS := .text .rodata .data .reloc .dynamic .rela
+$(BUILD)/%.efi: $(BUILD)/%.so tools/efi_image.py
+	$(call say,EFI     ,$@)$(OBJCOPY) $(PE_SECTIONS:%=-j %) --target=efi-app-x86_64 $< $@
+	@tools/efi_image.py $@ .text .data .reloc .dynamic
+
+$(BUILD)/tests.tsv: $(BUILD)/pmutest86.so tools/testlist.py
+	@tools/testlist.py $< > $@
+
+# ---------------------------------------------------------------- rules
+$(BUILD)/obj/boot/%.c.o $(BUILD)/obj/refpmu/%.c.o: CFLAGS += $(EFI_CFLAGS)
+$(BUILD)/obj/refpmu/%.c.o: CFLAGS += $(ZYDIS_CFLAGS)
+
+$(BUILD)/obj/%.c.o: %.c $(BUILD)/flags | $(GEN)/version.h
+	@mkdir -p $(@D)
+	$(call say,CC      ,$<)$(CC) $(CFLAGS) -MMD -MP -c $< -o $@
+
+$(BUILD)/obj/%.asm.o: %.asm $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call say,NASM    ,$<)$(NASM) $(ASFLAGS) -MD $(@:.o=.d) -MT $@ $< -o $@
+
+# Zydis is built as it comes, with its own memory functions replaced (refpmu/zydis_libc.h).
+$(BUILD)/zydis/efi/%.o: $(ZYDIS)/src/%.c refpmu/zydis_libc.h $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call say,CC      ,$<)$(CC) $(FREESTANDING) $(ZYDIS_CFLAGS) -I$(ZYDIS)/src -DNDEBUG -w \
+		-include refpmu/zydis_libc.h -I. -c $< -o $@
+
+$(BUILD)/zydis/host/%.o: $(ZYDIS)/src/%.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call say,HOSTCC  ,$<)$(CC) -std=gnu11 -O1 -g $(ZYDIS_CFLAGS) -I$(ZYDIS)/src -w -c $< -o $@
+
+# Everything is rebuilt when compiler or flags change.
+FLAGS	:= $(shell $(CC) -dumpfullversion -dumpversion) $(CC) $(CFLAGS) $(HOST_CFLAGS) $(EFI_CFLAGS) \
+	   $(ZYDIS_CFLAGS) $(ASFLAGS)
+$(BUILD)/flags: force
+	@mkdir -p $(@D)
+	@echo '$(FLAGS)' | cmp -s - $@ || echo '$(FLAGS)' > $@
+
+# PMUTEST86_VERSION, for the banner: the commit, and "+" when the tree differs from it.
+$(GEN)/version.h: force
+	@mkdir -p $(@D)
+	@tools/version.sh | cmp -s - $@ || tools/version.sh > $@
+
+.PHONY: force clean distclean
+force:
+
+clean:
+	rm -rf $(BUILD)
+
+distclean: clean
+	rm -rf .cache
+
+-include host/host.mk
+-include $(shell test -d $(BUILD) && find $(BUILD) -name '*.d')
