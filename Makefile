@@ -8,7 +8,7 @@ endif
 NASM	?= nasm
 LD	?= ld
 OBJCOPY	?= objcopy
-ROOT	:= $(patsubst %/,%,$(dir $(abspath $(lastword $(MAKEFILE_LIST)))))
+ROOT	:= .
 
 MAKEFLAGS += --no-builtin-rules
 # One line a file; V=1 shows the commands.
@@ -20,7 +20,7 @@ say	= $(if $(V),,@echo '  $(1)' '$(2)';)
 # ---------------------------------------------------------------- set-up
 # Silent and quick when nothing is missing. Help and clean need nothing.
 ifneq ($(filter-out help clean distclean,$(or $(MAKECMDGOALS),all)),)
-ifneq ($(shell $(ROOT)/tools/setup.sh >&2 && echo ready),ready)
+ifneq ($(shell tools/setup.sh >&2 && echo ready),ready)
 $(error set-up is incomplete, see above)
 endif
 endif
@@ -48,8 +48,6 @@ ZYDIS_CFLAGS := -DZYDIS_STATIC_BUILD -DZYCORE_STATIC_BUILD -DZYDIS_DISABLE_AVX51
 ASFLAGS	:= -f elf64 -g -F dwarf -w+error -I./
 LDFLAGS	:= -nostdlib -shared -Bsymbolic --no-undefined -z nocombreloc -z noexecstack \
 	   -z max-page-size=4096 --hash-style=sysv --build-id=none -T linker.ld -L/usr/lib
-HOST_CFLAGS := -std=gnu11 -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
-	   -fno-sanitize-recover=all $(WARN) -I. -I$(GEN)
 
 # ---------------------------------------------------------------- what is built from what
 objects	= $(patsubst %,$(BUILD)/obj/%.o,$(sort $(1)))
@@ -63,7 +61,7 @@ ZYDIS_OBJS := $(patsubst %,$(BUILD)/zydis/efi/%.o,$(ZYDIS_SOURCES))
 ZYDIS_HOST_OBJS := $(patsubst %,$(BUILD)/zydis/host/%.o,$(ZYDIS_SOURCES))
 
 # A program is built as soon as one of its sources has an entry point.
-has_entry = $(if $(shell grep -ls 'efi_main(' /dev/null $(1)),$(2))
+has_entry = $(if $(shell grep -lsw efi_main /dev/null $(1)),$(2))
 PROGRAMS := $(call has_entry,boot/*.c,$(BUILD)/pmutest86.efi $(BUILD)/tests.tsv) \
 	   $(call has_entry,$(filter-out $(LAUNCH_SOURCES),$(wildcard refpmu/*.c)),$(BUILD)/refpmu.efi) \
 	   $(call has_entry,$(LAUNCH_SOURCES),$(BUILD)/launch.efi)
@@ -112,7 +110,7 @@ $(BUILD)/zydis/host/%.o: $(ZYDIS)/src/%.c $(BUILD)/flags
 	$(call say,HOSTCC  ,$<)$(CC) -std=gnu11 -O1 -g $(ZYDIS_CFLAGS) -I$(ZYDIS)/src -w -c $< -o $@
 
 # Everything is rebuilt when compiler or flags change.
-FLAGS	:= $(shell $(CC) -dumpfullversion -dumpversion) $(CC) $(CFLAGS) $(HOST_CFLAGS) $(EFI_CFLAGS) \
+FLAGS	:= $(shell $(CC) -dumpfullversion -dumpversion) $(CC) $(CFLAGS) $(EFI_CFLAGS) \
 	   $(ZYDIS_CFLAGS) $(ASFLAGS)
 $(BUILD)/flags: force
 	@mkdir -p $(@D)
