@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Memory and strings. Copies are REP MOVSB: short code, and the compiler can't turn it into a
+ * call of the function it stands in.
+ */
+#include "kernel/string.h"
+
+void *memcpy(void *to, const void *from, size_t bytes)
+{
+	void *end = to;
+
+	__asm__ volatile("rep movsb" : "+D"(end), "+S"(from), "+c"(bytes) :: "memory");
+	return to;
+}
+
+void *memmove(void *to, const void *from, size_t bytes)
+{
+	u8 *end = to;
+	const u8 *source = from;
+
+	if (end <= source || end >= source + bytes)
+		return memcpy(to, from, bytes);
+	/* Overlapping upwards: from the last byte down. Volatile keeps this loop a loop. */
+	while (bytes-- > 0)
+		((volatile u8 *)end)[bytes] = source[bytes];
+	return to;
+}
+
+void *memset(void *to, int value, size_t bytes)
+{
+	void *end = to;
+
+	__asm__ volatile("rep stosb" : "+D"(end), "+c"(bytes) : "a"(value) : "memory");
+	return to;
+}
+
+int memcmp(const void *a, const void *b, size_t bytes)
+{
+	const volatile u8 *x = a, *y = b;
+
+	for (size_t i = 0; i < bytes; i++)
+		if (x[i] != y[i])
+			return x[i] < y[i] ? -1 : 1;
+	return 0;
+}
+
+size_t strlen(const char *text)
+{
+	const volatile char *end = text;
+
+	while (*end)
+		end++;
+	return (size_t)(end - text);
+}
+
+int strcmp(const char *a, const char *b)
+{
+	while (*a && *a == *b)
+		a++, b++;
+	return (u8)*a - (u8)*b;
+}
