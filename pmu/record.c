@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Record decoder, driven by the rows of spec/record.def: SDM "Processor Event Based Sampling
+ * (PEBS)" and Table 18-44. Little endian whatever the host; alignment isn't assumed. Which
+ * fields mean something for an event isn't decided here.
+ */
+#include "pmu/record.h"
+
+struct row {
+	u8 format, field;
+	u16 offset;
+	u8 size;
+};
+
+static const struct row rows[] = {
+#define RECORD_FIELD(format, field, offset, size, title) \
+	{ RECORD_##format, RECORD_##field, (offset), (size) },
+#include "spec/record.def"
+};
+
+static const u16 sizes[RECORD_FORMATS] = {
+#define RECORD_SIZE(format, bytes) [RECORD_##format] = (bytes),
+#include "spec/record.def"
+};
+
+/* No row may reach past its record, nor a record past the buffers that are made for it. */
+#define RECORD_SIZE(format, bytes) \
+	enum { BYTES_##format = (bytes) }; \
+	_Static_assert((bytes) <= RECORD_MAX_SIZE, #format);
+#define RECORD_FIELD(format, field, offset, size, title) \
+	_Static_assert((offset) + (size) <= BYTES_##format && (size) <= 8, #format " " #field);
+#include "spec/record.def"
+_Static_assert(RECORD_FIELDS <= 32, "struct pebs_record.present is too small");
+
+/* Formats by their number in IA32_PERF_CAPABILITIES[11:8]. */
+enum { FMT_NUMBER_FMT1 = 1, FMT_NUMBER_FMT2 = 2 };
+
+bool record_format_from_caps(unsigned pebs_fmt, enum record_format *format)
+{
+#define RECORD_SIZE(fmt, bytes) \
+	if (pebs_fmt == FMT_NUMBER_##fmt) { \
+		*format = RECORD_##fmt; \
+		return true; \
+	}
+#include "spec/record.def"
+	return false;
+}
+
+size_t record_size(enum record_format format)
+{
+	return (unsigned)format < RECORD_FORMATS ? sizes[format] : 0;
+}
+
+static u64 little_endian(const u8 *bytes, unsigned size)
+{
+	u64 value = 0;
+
+	for (unsigned i = size; i-- > 0;)
+		value = value << 8 | bytes[i];
+	return value;
+}
+
+bool record_decode(enum record_format format, const void *bytes, size_t size,
+		   struct pebs_record *out)
+{
+	if (!record_size(format) || size < record_size(format))
+		return false;
+	*out = (struct pebs_record){ .format = format };
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const struct row *row = &rows[i];
+
+		if (row->format != (unsigned)format)
+			continue;
+		out->value[row->field] = little_endian((const u8 *)bytes + row->offset, row->size);
+		out->present |= (u32)BIT(row->field);
+	}
+	return true;
+}
+
+bool record_get(const struct pebs_record *record, enum record_field field, u64 *value)
+{
+	if ((unsigned)field >= RECORD_FIELDS || !(record->present & BIT(field)))
+		return false;
+	*value = record->value[field];
+	return true;
+}
+
+#define RECORD_NAME_FMT1(field)
+#define RECORD_NAME_FMT2(field) #field,
+static const char *const names[RECORD_FIELDS] = {
+#define RECORD_FIELD(format, field, offset, size, title) RECORD_NAME_##format(field)
+#include "spec/record.def"
+};
+
+const char *record_field_name(enum record_field field)
+{
+	return (unsigned)field < RECORD_FIELDS ? names[field] : "?";
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * PEBS records: turning the bytes that the processor wrote into named fields. Pure: driven by
+ * spec/record.def, no machine access, no globals. The fixed formats only (up to format 3's
+ * shape); adaptive records (format 4 and later) carry their own layout and aren't decoded here.
+ */
+#ifndef PMU_RECORD_H
+#define PMU_RECORD_H
+
+#include "spec/types.h"
+
+enum record_format {
+#define RECORD_SIZE(format, bytes) RECORD_##format,
+#include "spec/record.def"
+	RECORD_FORMATS
+};
+
+/*
+ * Each format's fields are a superset of those of the format before it, so the newest format in
+ * spec/record.def names them all.
+ */
+#define RECORD_NAME_FMT1(field)
+#define RECORD_NAME_FMT2(field) RECORD_##field,
+enum record_field {
+#define RECORD_FIELD(format, field, offset, size, title) RECORD_NAME_##format(field)
+#include "spec/record.def"
+	RECORD_FIELDS
+};
+#undef RECORD_NAME_FMT1
+#undef RECORD_NAME_FMT2
+
+/* The largest record of all formats here, for buffers that hold one of any. */
+#define RECORD_MAX_SIZE 256
+
+struct pebs_record {
+	enum record_format format;
+	u64 value[RECORD_FIELDS];	/* by enum record_field; 0 where the format has no such field */
+	u32 present;			/* bit f: the format has field f */
+};
+
+/* The format that IA32_PERF_CAPABILITIES[11:8] names; false: none that is decoded here. */
+bool record_format_from_caps(unsigned pebs_fmt, enum record_format *format);
+
+/* Bytes of one record; 0 for a number that isn't a format. */
+size_t record_size(enum record_format format);
+
+/*
+ * Decode one record of exactly record_size(format) bytes; size may be larger, the rest isn't
+ * looked at. false, with *out untouched: unknown format, or fewer bytes than a record has.
+ */
+bool record_decode(enum record_format format, const void *bytes, size_t size,
+		   struct pebs_record *out);
+
+/* A field's value; false, with *value untouched, if the record's format hasn't got it. */
+bool record_get(const struct pebs_record *record, enum record_field field, u64 *value);
+
+/* "rax", "eventing_ip", ...; "?" for a number that isn't a field. */
+const char *record_field_name(enum record_field field);
+
+#endif

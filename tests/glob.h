@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* Patterns for test names. Pure. */
+#ifndef TESTS_GLOB_H
+#define TESTS_GLOB_H
+
+#include "spec/types.h"
+
+/*
+ * Does text match pattern as a whole? '*' stands for any run of characters, '?' for one; a
+ * comma separates patterns of which one must match. NULL and "" match everything.
+ */
+bool glob_match(const char *pattern, const char *text);
+
+/* Is name one of the comma separated words of list? NULL is an empty list. */
+bool glob_list_has(const char *list, const char *name);
+
+#endif

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Judgement by table: spec/requirement.def says what stands behind a sentence and how well it
+ * can be seen on each platform, spec/known.def who is known to break it. A requirement without
+ * manual text behind it never fails a processor: the manual's readers could be wrong.
+ */
+#include "tests/verdict.h"
+
+static const struct requirement requirements[REQ_COUNT] = {
+#define REQUIREMENT(token, id, group, authority, silicon, kvm, reference, gens, source, sentence) \
+	[REQ_##token] = { id, group, authority, silicon, kvm, reference, gens, source, sentence },
+#include "spec/requirement.def"
+};
+
+const struct requirement *requirement_get(enum requirement_id id)
+{
+	return (unsigned)id < REQ_COUNT ? &requirements[id] : NULL;
+}
+
+bool verdict_decides(const struct requirement *requirement, enum platform platform)
+{
+	if (platform == PLATFORM_HYPERVISOR)
+		return requirement->kvm != OBS_NONE;
+	return requirement->authority == AUTH_TEXT && requirement->silicon != OBS_NONE;
+}
+
+static bool same_text(const char *a, const char *b)
+{
+	while (*a && *a == *b) {
+		a++;
+		b++;
+	}
+	return *a == *b;
+}
+
+bool verdict_known(const struct verdict_subject *subject, enum requirement_id id,
+		   struct known_issue *issue)
+{
+#define KNOWN_PROCESSOR(family_, model_, requirement, id_, reason_) \
+	if (subject->intel && subject->family == (family_) && subject->model == (model_) && \
+	    id == REQ_##requirement) { \
+		*issue = (struct known_issue){ id_, reason_ }; \
+		return true; \
+	}
+#define KNOWN_HYPERVISOR(signature, requirement, id_, reason_) \
+	if (same_text(subject->hypervisor, signature) && id == REQ_##requirement) { \
+		*issue = (struct known_issue){ id_, reason_ }; \
+		return true; \
+	}
+#include "spec/known.def"
+	return false;
+}
+
+enum verdict verdict_worst(enum verdict a, enum verdict b)
+{
+	return a > b ? a : b;
+}
+
+void verdict_count(struct verdict_counts *counts, enum verdict verdict)
+{
+	switch (verdict) {
+	case VERDICT_PASS:		counts->pass++; break;
+	case VERDICT_SKIP:		counts->skip++; break;
+	case VERDICT_INCONCLUSIVE:	counts->inconclusive++; break;
+	case VERDICT_KNOWN:		counts->known++; break;
+	case VERDICT_FAIL:		counts->fail++; break;
+	case VERDICT_NONE:
+	case VERDICT_ERROR:		counts->error++; break;
+	}
+}
+
+int verdict_exit(const struct verdict_counts *counts)
+{
+	if (counts->fail)
+		return 1;
+	if (counts->error || counts->required || !counts->pass)
+		return 2;
+	return 0;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Judgement: what a broken requirement means on a platform, which of two verdicts is worse, and
+ * what a whole run's verdicts make of the exit status. Pure.
+ */
+#ifndef TESTS_VERDICT_H
+#define TESTS_VERDICT_H
+
+#include "spec/requirement.h"
+#include "tests/test.h"
+
+/* One row of spec/requirement.def. */
+struct requirement {
+	const char *id, *group;
+	enum authority authority;
+	enum observable silicon, kvm, reference;
+	const char *generations, *source, *sentence;
+};
+
+/* NULL for a number that isn't a requirement. */
+const struct requirement *requirement_get(enum requirement_id id);
+
+/*
+ * Under a hypervisor a virtual PMU is an implementation that can be held to every row; a
+ * processor itself is only judged by what its manual says.
+ */
+enum platform { PLATFORM_SILICON, PLATFORM_HYPERVISOR };
+
+/* Does a breach of this requirement, seen there, fail the platform? Otherwise it is reported. */
+bool verdict_decides(const struct requirement *requirement, enum platform platform);
+
+/* Who is judged, as far as spec/known.def has rows for it. */
+struct verdict_subject {
+	bool intel;			/* the processor says GenuineIntel */
+	unsigned family, model;		/* DisplayFamily, DisplayModel */
+	const char *hypervisor;		/* signature, "" without one */
+};
+
+struct known_issue {
+	const char *id, *reason;
+};
+
+/* true: a row of spec/known.def says that the subject breaks this requirement. */
+bool verdict_known(const struct verdict_subject *subject, enum requirement_id id,
+		   struct known_issue *issue);
+
+enum verdict verdict_worst(enum verdict a, enum verdict b);
+
+struct verdict_counts {
+	unsigned pass, skip, inconclusive, known, fail, error;
+	unsigned required;	/* SKIP or INCONCLUSIVE where --require forbids it */
+};
+
+void verdict_count(struct verdict_counts *counts, enum verdict verdict);
+
+/* The run's exit status: 1 something failed; 2 an error, a forbidden SKIP or nothing passed. */
+int verdict_exit(const struct verdict_counts *counts);
+
+#endif
