@@ -1,4 +1,192 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
+#
+# Prepares this machine: called by ./run-qemu.sh and by make. Silent and quick when nothing is
+# missing. Otherwise it installs packages of the distribution (as root or through sudo), unpacks
+# the source of Zydis, the instruction decoder, into .cache/, and looks whether QEMU can do what
+# the reference PMU needs. Where it can't go on it says in one line what to do, and exits 2.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+
+# Everything in standard error: callers' standard output is TAP.
+exec >&2
+
+fail()
+{
+	echo "setup: $*"
+	exit 2
+}
+
+# ---------------------------------------------------------------- packages
+# "package:what it must provide", a command or a file; several files: the first that exists.
+NEEDED=(
+	gcc:gcc
+	libc6-dev:/usr/include/stdio.h
+	clang:clang
+	libclang-rt-dev:'/usr/lib/llvm-*/lib/clang/*/lib/linux/libclang_rt.fuzzer-x86_64.a'
+	make:make
+	nasm:nasm
+	gnu-efi:/usr/lib/crt0-efi-x86_64.o
+	qemu-system-x86:qemu-system-x86_64
+	ovmf:'/usr/share/OVMF/OVMF_CODE*.fd'
+	mtools:mcopy
+	dosfstools:mkfs.fat
+	gdisk:sgdisk
+	python3:python3
+	libzycore-dev:/usr/include/Zycore/Types.h
+	shellcheck:shellcheck
+)
+
+provided()
+{
+	case $1 in
+	/*)	compgen -G "$1" >/dev/null ;;
+	*)	command -v "$1" >/dev/null ;;
+	esac
+}
+
+missing_packages()
+{
+	local item
+
+	for item in "${NEEDED[@]}"; do
+		provided "${item#*:}" || echo "${item%%:*}"
+	done
+}
+
+install_packages()
+{
+	local missing as_root
+
+	mapfile -t missing < <(missing_packages)
+	[ ${#missing[@]} -gt 0 ] || return 0
+	as_root=()
+	if [ "$(id -u)" != 0 ]; then
+		as_root=(sudo)
+		sudo -n true 2>/dev/null || fail "packages are missing; run:" \
+			"sudo apt-get update && sudo apt-get install -y ${missing[*]}"
+	fi
+	command -v apt-get >/dev/null ||
+		fail "this isn't Debian or Ubuntu; install what provides: ${missing[*]}"
+	echo "setup: installing ${missing[*]}"
+	if ! { "${as_root[@]}" apt-get -qq update &&
+	       "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+			apt-get -qq install -y --no-install-recommends "${missing[@]}"; }; then
+		fail "apt-get failed; run: ${as_root[*]:+sudo }apt-get install -y ${missing[*]}"
+	fi
+	mapfile -t missing < <(missing_packages)
+	[ ${#missing[@]} -eq 0 ] || fail "still missing after installation: ${missing[*]}"
+}
+
+# ---------------------------------------------------------------- Zydis
+# distribution release, version, SHA-256 of zydis_VERSION.orig.tar.gz. Debian's and Ubuntu's
+# archives carry the same file for the same version. Built and run: bookworm; the others' sources
+# were fetched, compared and compiled only.
+ZYDIS_PINS=(
+	"bookworm 4.0.0 e990107f80c62afc1deb51de230023a1098db801b8ea6bf483e296d45459e234"
+	"noble    4.0.0 e990107f80c62afc1deb51de230023a1098db801b8ea6bf483e296d45459e234"
+	"trixie   4.1.1 dcc31180a31e7f568d79d55f8181bd961981559a5666bf6fac43a69ad8b406bf"
+	"questing 4.1.1 dcc31180a31e7f568d79d55f8181bd961981559a5666bf6fac43a69ad8b406bf"
+)
+
+# Turns the machine's own package sources into source-package sources, in folder $1.
+private_sources()
+{
+	local file
+
+	for file in /etc/apt/sources.list.d/*.sources; do
+		[ -r "$file" ] || continue
+		sed 's/^Types:.*/Types: deb-src/' "$file" > "$1/${file##*/}"
+	done
+	for file in /etc/apt/sources.list /etc/apt/sources.list.d/*.list; do
+		[ -r "$file" ] || continue
+		sed -nE 's/^[[:space:]]*deb[[:space:]]/deb-src /p' "$file" > "$1/src-${file##*/}"
+	done
+}
+
+fetch_zydis()
+{
+	local version=$1 sum=$2 work tarball options
+
+	mkdir -p .cache
+	work=$(mktemp -d "$PWD/.cache/zydis-fetch.XXXXXX")
+	# shellcheck disable=SC2064 # the folder of now
+	trap "rm -rf '$work'" EXIT
+	mkdir -p "$work"/{parts,lists/partial,cache,get}
+	private_sources "$work/parts"
+	options=(-o Dir::Etc::sourcelist=/dev/null -o "Dir::Etc::sourceparts=$work/parts"
+		 -o "Dir::State::lists=$work/lists" -o "Dir::Cache=$work/cache"
+		 -o "APT::Sandbox::User=$(id -un)" -o Acquire::Languages=none)
+	echo "setup: fetching the source package of Zydis $version"
+	# A third party's source without source packages makes update fail: it isn't needed.
+	apt-get "${options[@]}" -qq update >"$work/log" 2>&1 || true
+	if ! (cd "$work/get" && apt-get "${options[@]}" -qq source --download-only --tar-only \
+			zydis) >>"$work/log" 2>&1; then
+		grep '^E:' "$work/log" | tail -n 3 || true
+		fail "can't fetch Zydis $version: apt-get source zydis failed (network? mirror?)"
+	fi
+	tarball=$work/get/zydis_$version.orig.tar.gz
+	[ -e "$tarball" ] || fail "the archive has another version of Zydis than $version"
+	echo "$sum  $tarball" | sha256sum --status -c - ||
+		fail "zydis_$version.orig.tar.gz hasn't the known checksum: not used"
+	mkdir "$work/zydis"
+	tar -xzf "$tarball" -C "$work/zydis" --strip-components=1
+	echo "$version $sum" > "$work/zydis/.ready"
+	rm -rf .cache/zydis
+	mv "$work/zydis" .cache/zydis
+	rm -rf "$work"
+	trap - EXIT
+}
+
+provide_zydis()
+{
+	local release='' key value pin known=()
+
+	while IFS='=' read -r key value; do
+		[ "$key" != VERSION_CODENAME ] || release=${value//\"/}
+	done < /etc/os-release
+	for pin in "${ZYDIS_PINS[@]}"; do
+		read -r key version sum <<< "$pin"
+		known+=("$key")
+		[ "$key" = "$release" ] || continue
+		[ "$(cat .cache/zydis/.ready 2>/dev/null)" = "$version $sum" ] ||
+			fetch_zydis "$version" "$sum"
+		return 0
+	done
+	fail "distribution release '$release' isn't known here; known: ${known[*]}"
+}
+
+# ---------------------------------------------------------------- QEMU
+# Asked once for each QEMU binary, told apart by path, size and time of change.
+probe_qemu()
+{
+	local qemu key answer version
+
+	qemu=$(command -v qemu-system-x86_64)
+	key=$(stat -Lc '%n %s %Y' "$qemu")
+	if [ "$(head -n 1 .cache/qemu 2>/dev/null)" != "$key" ]; then
+		version=$("$qemu" --version | sed -n '1s/.*version \([0-9.]*\).*/\1/p')
+		answer=ok
+		if [ "${version%%.*}" -lt 7 ]; then
+			answer="QEMU $version is too old: 7.0 or later is needed"
+		elif ! "$qemu" -machine help | grep -q '^q35 '; then
+			answer="QEMU $version has no machine q35"
+		elif ! timeout 20 "$qemu" -machine q35 -accel tcg -cpu qemu64,+svm,+npt,enforce \
+				-nodefaults -display none -S -monitor stdio <<< quit >/dev/null 2>&1; then
+			answer="QEMU $version can't emulate AMD-V with nested paging (TCG: svm, npt)"
+		fi
+		mkdir -p .cache
+		printf '%s\n%s\n' "$key" "$answer" > ".cache/qemu.$$"
+		mv ".cache/qemu.$$" .cache/qemu
+	fi
+	answer=$(tail -n 1 .cache/qemu)
+	[ "$answer" = ok ] || fail "$answer"
+}
+
+# Only one set-up at a time; those that wait find everything done.
+mkdir -p .cache
+exec 9> .cache/lock
+flock -w 600 9 || fail "another set-up has been running for ten minutes"
+install_packages
+provide_zydis
+probe_qemu
