@@ -30,7 +30,8 @@ def finish(path, wanted):
     struct.pack_into("<I", image, optional + 64, 0)
     flags, = struct.unpack_from("<H", image, optional + 70)
     struct.pack_into("<H", image, optional + 70, flags | NX_COMPAT)
-    if struct.unpack_from("<I", image, optional + 112 + 5 * 8 + 4)[0] == 0:
+    relocations, size = struct.unpack_from("<II", image, optional + 112 + 5 * 8)
+    if size == 0:
         return "no base relocations: firmware could not load it anywhere"
 
     found = {}
@@ -44,6 +45,10 @@ def finish(path, wanted):
         if address % 4096:
             return f"section {name} at {address:#x} isn't on a page boundary"
         found[name] = size
+        if address == relocations:
+            page, = struct.unpack_from("<I", image, *struct.unpack_from("<I", image, at + 20))
+            if page >= struct.unpack_from("<I", image, optional + 56)[0]:
+                return f"base relocation of page {page:#x}, outside the image"
     missing = [name for name in wanted if not found.get(name)]
     if missing:
         return f"section {missing[0]} is missing or empty"
