@@ -154,7 +154,7 @@ static void msr_fields_are_disjoint_and_whole(void)
 	}
 }
 
-/* Banks are named without the number of their first member: IA32_PERFEVTSEL of IA32_PERFEVTSEL0. */
+/* Banks are named without their first number: IA32_PERFEVTSEL(0), OFFCORE_RSP(_0). */
 static void msr_fields_belong_to_an_msr(void)
 {
 	for (size_t i = 0; i < COUNT(fields); i++) {
@@ -164,7 +164,7 @@ static void msr_fields_belong_to_an_msr(void)
 		for (size_t j = 0; j < COUNT(msrs) && !found; j++)
 			found = !strcmp(msrs[j].name, fields[i].msr) ||
 				(!strncmp(msrs[j].name, fields[i].msr, n) &&
-				 !strcmp(msrs[j].name + n, "0"));
+				 (!strcmp(msrs[j].name + n, "0") || !strcmp(msrs[j].name + n, "_0")));
 		CHECK(found, "%s.%s", fields[i].msr, fields[i].field);
 	}
 }
