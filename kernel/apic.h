@@ -19,9 +19,15 @@
 #define VECTOR_IPI		0xf1
 #define VECTOR_TIMER		0xfd
 #define VECTOR_SPURIOUS		0xff
+#define APIC_FIRST_OWN_VECTOR	0xf0
 
-/* Called once per borrow, with the machine's mapping in place. */
+/* Called once per borrow, with the machine's mapping in place and interrupts off: remembers how
+ * the owner has set up the APIC, masks its local sources and lets only our class through. */
 void apic_init(void);
+/* The reverse. Nothing of ours may be in IRR or ISR any more. */
+void apic_release(void);
+/* The page of an xAPIC's registers; 0 in x2APIC mode, and no APIC to work with: false. */
+bool apic_find(u64 *page);
 u32 apic_id(void);
 void apic_eoi(void);
 /* LVT performance counter entry, raw. */
@@ -32,5 +38,17 @@ bool apic_irr(u8 vector);
 bool apic_isr(u8 vector);
 void apic_self_ipi(u8 vector);
 void apic_self_nmi(void);
+
+/* TPR such that only vectors of our class arrive. */
+void apic_open_own_class(void);
+/* The highest vector waiting or in service, 0 if there is none. */
+u8 apic_highest_irr(void);
+u8 apic_highest_isr(void);
+/* EOI until nothing is in service but what already was at the borrow. */
+void apic_eoi_all(void);
+
+/* One interrupt on VECTOR_TIMER at about that TSC value, or earlier if it is far away. */
+void apic_timer_start(u64 deadline);
+void apic_timer_stop(void);
 
 #endif

@@ -20,8 +20,17 @@ struct machine_setup {
 	} framebuffer;
 };
 
-/* Once, before the first borrow. false: the arena is too small. Allocates only from the arena. */
+/* Once, before the first borrow. false: the arena is too small, or the local APIC is switched off.
+ * Allocates only from the arena. */
 bool machine_init(const struct machine_setup *setup);
+
+/* Bytes of arena that page tables and stacks take for this memory_top; machine_alloc() has the
+ * rest. */
+u64 machine_arena_need(u64 memory_top);
+
+/* Have fn called first of all when the machine is given back, with everything still ours: for
+ * switching off what would go on by itself (counters, record writing). One fn; NULL: none. */
+void machine_on_return(void (*fn)(void));
 
 /* Take the machine: page tables, GDT, IDT, CR0/CR4, APIC. Called with the firmware's state in
  * place, at CPL 0 in long mode; returns with interrupts off. */
@@ -30,7 +39,10 @@ void machine_borrow(void);
 /* Give it back exactly as it was; the caller's firmware state works afterwards. */
 void machine_return(void);
 
-/* Zeroed memory from the arena, present, writable, accessed and dirty at CPL 0 and 3; bytes is
+/* Is the machine borrowed now? */
+bool machine_is_borrowed(void);
+
+/* Zeroed memory from the arena, not executable, present, writable, accessed and dirty at CPL 0 and 3; bytes is
  * rounded up to pages. Never freed. NULL when the arena is exhausted. */
 void *machine_alloc(size_t bytes);
 

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The local APIC: "Local APIC Register Address Map", "Local Vector Table", "APIC Timer",
+ * "Extended XAPIC (x2APIC)". An x2APIC register's MSR is the xAPIC offset divided by 16.
+ * Not handled: switching modes, other processors.
+ */
+#include "kernel/apic.h"
+#include "kernel/cpu.h"
+#include "kernel/fault.h"
+#include "kernel/time.h"
+#include "spec/msr.h"
+
+enum reg {
+	REG_ID = 0x20, REG_VERSION = 0x30, REG_TPR = 0x80, REG_EOI = 0xb0, REG_SVR = 0xf0,
+	REG_ISR = 0x100, REG_IRR = 0x200, REG_ICR = 0x300, REG_ICR_HIGH = 0x310,
+	REG_LVT_CMCI = 0x2f0, REG_LVT_TIMER = 0x320, REG_LVT_THERMAL = 0x330, REG_LVT_PC = 0x340,
+	REG_LVT_LINT0 = 0x350, REG_LVT_LINT1 = 0x360, REG_LVT_ERROR = 0x370,
+	REG_TIMER_INITIAL = 0x380, REG_TIMER_CURRENT = 0x390, REG_TIMER_DIVIDE = 0x3e0,
+};
+
+#define APIC_BASE_EXTD		BIT(10)		/* IA32_APIC_BASE */
+#define APIC_BASE_EN		BIT(11)
+#define APIC_BASE_ADDRESS	BITS(12, 51)
+
+#define SVR_ENABLE		BIT(8)
+#define TPR_OWN_CLASS		0xe0		/* holds classes 0 to 14 */
+#define ICR_NMI			(4u << 8)
+#define ICR_PENDING		(1u << 12)
+#define ICR_ASSERT		(1u << 14)
+#define ICR_SELF		(1u << 18)
+#define LVT_DELIVERY		(7u << 8)
+#define LVT_DELIVERY_SMI	(2u << 8)
+#define TIMER_MODE		(3u << 17)
+#define TIMER_PERIODIC		(1u << 17)
+#define TIMER_TSC_DEADLINE	(2u << 17)
+#define TIMER_DIVIDE_BY_16	3
+
+#define ICR_TIMEOUT_US		1000
+#define CALIBRATION_US		5000
+
+/* Local sources, and the least "Max LVT Entry" of the version register with which each exists. */
+static const struct { enum reg reg; unsigned max_lvt; } lvt[] = {
+	{ REG_LVT_TIMER, 0 }, { REG_LVT_LINT0, 0 }, { REG_LVT_LINT1, 0 }, { REG_LVT_ERROR, 3 },
+	{ REG_LVT_PC, 4 }, { REG_LVT_THERMAL, 5 }, { REG_LVT_CMCI, 6 },
+};
+#define LVT_COUNT (sizeof lvt / sizeof lvt[0])
+
+static bool x2apic;
+static u64 base;
+static u64 timer_ticks_per_ms;		/* at TIMER_DIVIDE_BY_16 */
+
+static struct {
+	u32 lvt[LVT_COUNT], tpr, svr, divide, initial, current;
+	u64 tsc_deadline;
+	u8 isr;
+} owner;
+
+static u32 msr_of(enum reg reg)
+{
+	return MSR_IA32_X2APIC_APICID + ((u32)reg - REG_ID) / 16;
+}
+
+static u32 get(enum reg reg)
+{
+	if (x2apic)
+		return (u32)msr_read(msr_of(reg));
+	return *(volatile u32 *)(uintptr_t)(base + (u64)reg);
+}
+
+static void set(enum reg reg, u32 value)
+{
+	if (x2apic)
+		msr_write(msr_of(reg), value);
+	else
+		*(volatile u32 *)(uintptr_t)(base + (u64)reg) = value;
+}
+
+static bool icr_idle(void *arg)
+{
+	(void)arg;
+	return !(get(REG_ICR) & ICR_PENDING);
+}
+
+static void set_icr(u32 destination, u32 command)
+{
+	if (x2apic) {		/* no delivery status there */
+		msr_write(msr_of(REG_ICR), (u64)destination << 32 | command);
+		return;
+	}
+	wait_until(icr_idle, NULL, ICR_TIMEOUT_US);
+	set(REG_ICR_HIGH, destination << 24);
+	set(REG_ICR, command);
+	wait_until(icr_idle, NULL, ICR_TIMEOUT_US);
+}
+
+static bool lvt_exists(unsigned i)
+{
+	return lvt[i].max_lvt <= ((get(REG_VERSION) >> 16) & 0xff);
+}
+
+bool apic_find(u64 *page)
+{
+	u64 value = msr_read(MSR_IA32_APIC_BASE);
+
+	*page = value & APIC_BASE_EXTD ? 0 : value & APIC_BASE_ADDRESS;
+	return value & APIC_BASE_EN;
+}
+
+static void calibrate(void)
+{
+	u64 start = tsc_read();
+	u64 ticks, us;
+
+	set(REG_TIMER_INITIAL, UINT32_MAX);
+	time_stall(CALIBRATION_US);
+	ticks = UINT32_MAX - get(REG_TIMER_CURRENT);
+	us = (tsc_read() - start) / time_tsc_per_us;
+	set(REG_TIMER_INITIAL, 0);
+	timer_ticks_per_ms = ticks * 1000 / us;
+	if (!timer_ticks_per_ms)
+		timer_ticks_per_ms = 1;
+}
+
+static void save(void)
+{
+	owner.tpr = get(REG_TPR);
+	owner.svr = get(REG_SVR);
+	owner.isr = apic_highest_isr();
+	for (unsigned i = 0; i < LVT_COUNT; i++)
+		if (lvt_exists(i))
+			owner.lvt[i] = get(lvt[i].reg);
+	owner.divide = get(REG_TIMER_DIVIDE);
+	owner.initial = get(REG_TIMER_INITIAL);
+	owner.current = get(REG_TIMER_CURRENT);
+	if ((owner.lvt[0] & TIMER_MODE) == TIMER_TSC_DEADLINE)
+		owner.tsc_deadline = msr_read(MSR_IA32_TSC_DEADLINE);
+}
+
+void apic_init(void)
+{
+	u64 value = msr_read(MSR_IA32_APIC_BASE);
+
+	x2apic = value & APIC_BASE_EXTD;
+	base = value & APIC_BASE_ADDRESS;
+	save();
+	apic_open_own_class();
+	set(REG_SVR, SVR_ENABLE | VECTOR_SPURIOUS);
+	/* TPR doesn't hold ExtINT and NMI, so LINT0 and LINT1 are masked at their source. A thermal
+	 * SMI is the platform's safety and none of our business. */
+	for (unsigned i = 0; i < LVT_COUNT; i++)
+		if (lvt_exists(i) && (owner.lvt[i] & LVT_DELIVERY) != LVT_DELIVERY_SMI)
+			set(lvt[i].reg, owner.lvt[i] | LVT_MASKED);
+	apic_lvtpc_write(LVT_MASKED | VECTOR_PMI);
+	set(REG_LVT_TIMER, LVT_MASKED | VECTOR_TIMER);
+	set(REG_TIMER_INITIAL, 0);
+	set(REG_TIMER_DIVIDE, TIMER_DIVIDE_BY_16);
+	if (!timer_ticks_per_ms)
+		calibrate();
+	set(REG_LVT_TIMER, VECTOR_TIMER);	/* one-shot */
+}
+
+static void restore_timer(void)
+{
+	u32 mode = owner.lvt[0] & TIMER_MODE;
+
+	set(REG_TIMER_DIVIDE, owner.divide);
+	set(REG_LVT_TIMER, owner.lvt[0]);
+	if (mode == TIMER_TSC_DEADLINE) {
+		/* "TSC-Deadline Mode": the write to LVTT has to be over before the MSR's. */
+		__asm__ volatile("mfence" ::: "memory");
+		msr_write(MSR_IA32_TSC_DEADLINE, owner.tsc_deadline);
+	} else if (mode == TIMER_PERIODIC) {
+		set(REG_TIMER_INITIAL, owner.initial);
+	} else if (owner.current) {
+		set(REG_TIMER_INITIAL, owner.current);	/* what was left of the one shot */
+	}
+}
+
+void apic_release(void)
+{
+	set(REG_LVT_TIMER, LVT_MASKED | VECTOR_TIMER);
+	set(REG_TIMER_INITIAL, 0);
+	for (unsigned i = 1; i < LVT_COUNT; i++)
+		if (lvt_exists(i))
+			set(lvt[i].reg, owner.lvt[i]);
+	restore_timer();
+	set(REG_SVR, owner.svr);
+	set(REG_TPR, owner.tpr);
+}
+
+u32 apic_id(void)
+{
+	return x2apic ? get(REG_ID) : get(REG_ID) >> 24;
+}
+
+void apic_eoi(void)
+{
+	set(REG_EOI, 0);
+}
+
+u32 apic_lvtpc_read(void)
+{
+	return get(REG_LVT_PC);
+}
+
+void apic_lvtpc_write(u32 value)
+{
+	set(REG_LVT_PC, value);
+}
+
+static bool test_bit(enum reg first, u8 vector)
+{
+	return get(first + 0x10 * (enum reg)(vector / 32)) & BIT(vector % 32);
+}
+
+static u8 highest(enum reg first)
+{
+	for (unsigned i = 8; i-- > 0; ) {
+		u32 bits = get(first + 0x10 * (enum reg)i);
+
+		if (bits)
+			return (u8)(32 * i + 31 - (unsigned)__builtin_clz(bits));
+	}
+	return 0;
+}
+
+bool apic_irr(u8 vector)
+{
+	return test_bit(REG_IRR, vector);
+}
+
+bool apic_isr(u8 vector)
+{
+	return test_bit(REG_ISR, vector);
+}
+
+u8 apic_highest_irr(void)
+{
+	return highest(REG_IRR);
+}
+
+u8 apic_highest_isr(void)
+{
+	return highest(REG_ISR);
+}
+
+void apic_eoi_all(void)
+{
+	for (unsigned i = 0; i < 256 && apic_highest_isr() > owner.isr; i++)
+		apic_eoi();
+}
+
+void apic_self_ipi(u8 vector)
+{
+	set_icr(0, ICR_SELF | ICR_ASSERT | vector);
+}
+
+void apic_self_nmi(void)
+{
+	/* "Interrupt Command Register": the self shorthand is for fixed delivery only. */
+	set_icr(apic_id(), ICR_NMI | ICR_ASSERT);
+}
+
+void apic_open_own_class(void)
+{
+	set(REG_TPR, TPR_OWN_CLASS);
+}
+
+void apic_timer_start(u64 deadline)
+{
+	u64 now = tsc_read();
+	u64 us = (int64_t)(deadline - now) > 0 ? (deadline - now) / time_tsc_per_us : 0;
+	u64 ticks = us * timer_ticks_per_ms / 1000;
+
+	if (ticks > UINT32_MAX)
+		ticks = UINT32_MAX;
+	set(REG_TIMER_INITIAL, ticks ? (u32)ticks : 1);
+}
+
+void apic_timer_stop(void)
+{
+	set(REG_TIMER_INITIAL, 0);
+}

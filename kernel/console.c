@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* Lines go to the serial line and to the screen; a serial line that is stuck loses the rest of
+ * the line, never time without bound. */
+#include "kernel/console.h"
+#include "kernel/fbcon.h"
+#include "kernel/serial.h"
+
+static bool serial_text(const char *text)
+{
+	for (; *text; text++)
+		if (!serial_put(*text))
+			return false;
+	return true;
+}
+
+void console_line(const char *text)
+{
+	if (serial_text(text))
+		serial_text("\r\n");
+	fbcon_line(text);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* Segments, task-state segment and interrupt gates while the machine is borrowed. */
+#ifndef KERNEL_DESCRIPTOR_H
+#define KERNEL_DESCRIPTOR_H
+
+#include "spec/types.h"
+
+/*
+ * Selectors, and the two vectors that only INT uses (their gates are open to CPL 3). The .def
+ * file is read by C and by NASM, which have no comment in common: it has none.
+ */
+#define DEFINE(name, value) name = (value),
+enum {
+#include "kernel/selectors.def"
+};
+#undef DEFINE
+
+/* Operand of LGDT, SGDT, LIDT and SIDT: "Memory-Management Registers". */
+struct table_register {
+	u16 limit;
+	u64 base;
+} __attribute__((packed));
+
+struct segments { u16 cs, ss, ds, es, fs, gs; };
+
+/* Fill in the tables; the three stack tops are those of NMI, #DF and #MC. Once. */
+void descriptor_init(u64 nmi_stack_top, u64 df_stack_top, u64 mc_stack_top);
+
+/* Make our GDT, TSS and IDT the processor's. Interrupts off. DS, ES, FS and GS become null. */
+void descriptor_load(void);
+
+/* The stack on which an interrupt from CPL 3 is taken. */
+void descriptor_set_rsp0(u64 rsp);
+
+/* descriptor.asm */
+void segments_read(struct segments *segments);
+/* LGDT, then reload every segment register from it. FS and GS bases are lost. */
+void segments_load(const struct table_register *gdt, const struct segments *segments);
+
+#endif

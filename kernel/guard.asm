@@ -1,0 +1,63 @@
+; SPDX-License-Identifier: MIT
+;
+; Into a function on a stack of its own, and out of it from anywhere. The way out is an IRETQ in
+; any case: it is the one instruction that unblocks NMIs. SDM "Handling Multiple NMIs".
+
+default rel
+bits 64
+
+%define DEFINE(name, value) name equ value
+%include "kernel/selectors.def"
+
+%define RFLAGS_FIXED	2		; interrupts off, no single stepping
+
+global guard_enter:function hidden
+global guard_leave:function hidden
+global guard_abort:function hidden
+
+section .bss
+caller_rsp:	resq 1
+
+section .text
+
+; void guard_enter(void (*fn)(void *arg), void *arg, u64 stack_top)
+; Returns with interrupts off, when fn returns or when guard_leave() is called.
+guard_enter:
+	push	rbx
+	push	rbp
+	push	r12
+	push	r13
+	push	r14
+	push	r15
+	mov	[caller_rsp], rsp
+	mov	rax, rdi
+	mov	rdi, rsi
+	mov	rsp, rdx
+	sti
+	call	rax
+	cli
+	; fall through: fn may have left flags of any kind
+
+; void guard_leave(void), never returns to its caller.
+guard_leave:
+	mov	rax, [caller_rsp]
+	push	SELECTOR_KERNEL_DATA
+	push	rax
+	push	RFLAGS_FIXED
+	push	SELECTOR_KERNEL_CODE
+	lea	rax, [.caller]
+	push	rax
+	iretq
+.caller:
+	pop	r15
+	pop	r14
+	pop	r13
+	pop	r12
+	pop	rbp
+	pop	rbx
+	ret
+
+; void guard_abort(void): the dispatcher gets the caller's registers in a frame.
+guard_abort:
+	int	VECTOR_GUARD_ABORT
+	ud2				; no guard is running

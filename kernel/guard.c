@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Running code that may go wrong: its own stack, a deadline by the local APIC's timer, and a way
+ * out from any depth. The handler runs wherever the interrupt hit, guard_leave() then drops that
+ * stack as a whole. A loop with interrupts off isn't ended by this deadline.
+ */
+#include "kernel/apic.h"
+#include "kernel/console.h"
+#include "kernel/cpu.h"
+#include "kernel/guard_own.h"
+#include "kernel/intr.h"
+#include "kernel/reset.h"
+#include "kernel/stack.h"
+#include "kernel/string.h"
+#include "kernel/time.h"
+#include "kernel/trap.h"
+
+#define PANIC_US	10000000	/* long enough to photograph the screen */
+
+void guard_enter(void (*fn)(void *arg), void *arg, u64 stack_top);
+_Noreturn void guard_leave(void);
+
+static struct {
+	volatile bool running;
+	u64 deadline;
+	struct guard_report report;
+	struct intr_handlers handlers;
+} guard;
+
+bool guard_is_running(void)
+{
+	return guard.running;
+}
+
+void guard_end(enum guard_outcome outcome, const struct trap_frame *frame, u64 cr2)
+{
+	guard.running = false;
+	guard.report.outcome = outcome;
+	guard.report.frame = *frame;
+	guard.report.cr2 = cr2;
+	guard_leave();
+}
+
+static void on_timer(struct trap_frame *frame)
+{
+	apic_eoi();
+	if (!guard.running)
+		return;
+	if (time_expired(guard.deadline))
+		guard_end(GUARD_DEADLINE, frame, 0);
+	/* The timer's counter is shorter than the deadline, or the timer is a little fast. */
+	apic_timer_start(guard.deadline);
+}
+
+struct guard_report guard_run(void (*fn)(void *arg), void *arg, unsigned deadline_ms)
+{
+	u64 cr4 = cr4_read(), dr7 = dr7_read();
+
+	guard.report = (struct guard_report){ .outcome = GUARD_DONE };
+	guard.deadline = time_deadline((u64)deadline_ms * 1000);
+	intr_set_handler(VECTOR_TIMER, on_timer);
+	intr_save_handlers(&guard.handlers);
+	guard.running = true;
+	apic_timer_start(guard.deadline);
+	guard_enter(fn, arg, stack_top(STACK_GUARD));
+	guard.running = false;
+
+	apic_timer_stop();
+	dr7_write(dr7);
+	cr4_write(cr4);
+	apic_open_own_class();
+	intr_drain();
+	if (guard.report.outcome != GUARD_DONE)
+		intr_restore_handlers(&guard.handlers);
+	return guard.report;
+}
+
+void guard_panic(const struct trap_frame *frame, u64 cr2)
+{
+	static struct guard_report report;
+	static char text[1024];
+	char *line = text;
+
+	report = (struct guard_report){ GUARD_EXCEPTION, *frame, cr2 };
+	guard_format(&report, text, sizeof text);
+	console_line("Bail out! an exception outside any test");
+	while (*line) {
+		char *end = line;
+
+		while (*end && *end != '\n')
+			end++;
+		if (*end)
+			*end++ = '\0';
+		console_line(line);
+		line = end;
+	}
+	time_stall(PANIC_US);
+	machine_reset();
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* The guard, as trap.h's dispatcher and the machine see it; for the parts of kernel/ only. */
+#ifndef KERNEL_GUARD_OWN_H
+#define KERNEL_GUARD_OWN_H
+
+#include "kernel/guard.h"
+
+bool guard_is_running(void);
+
+/* End what guard_run() runs, from inside an interrupt or exception. */
+_Noreturn void guard_end(enum guard_outcome outcome, const struct trap_frame *frame, u64 cr2);
+
+/* An exception while no guard is running is a bug of this program: say so, wait so that it can
+ * be read, and reset the machine. */
+_Noreturn void guard_panic(const struct trap_frame *frame, u64 cr2);
+
+#endif

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Borrowing the machine and giving it back. The order is the matter here:
+ *
+ * Taking: interrupts off, CR4 without what our map can't stand, EFER.NXE, CR3, CR0, segments and
+ * gates, debug registers, local APIC, serial line.
+ * Giving back: what would go on by itself (machine_on_return), our vectors out of IRR and ISR,
+ * then everything above in reverse. guard_run() has seen to it that no NMI is being handled.
+ *
+ * Not handled: other processors (firmware keeps them parked), SYSCALL MSRs, FPU and vector state
+ * (never touched), LDTR (never touched). TR can't be given back when it was null, as it is under
+ * most firmware: it then keeps our selector, which nothing uses as long as no gate has an IST
+ * stack and nothing runs at CPL 3.
+ */
+#include "kernel/apic.h"
+#include "kernel/cpu.h"
+#include "kernel/descriptor.h"
+#include "kernel/fault.h"
+#include "kernel/fbcon.h"
+#include "kernel/machine.h"
+#include "kernel/paging.h"
+#include "kernel/serial.h"
+#include "kernel/stack.h"
+#include "kernel/string.h"
+#include "kernel/trap.h"
+#include "spec/msr.h"
+
+#define FOUR_GIB	BIT(32)
+#define TWO_MIB		BIT(21)
+#define ONE_GIB		BIT(30)
+#define FIXED_NEED	(4 * TWO_MIB)	/* stacks, split pages of image and devices, lower tables */
+
+#define CR0_OURS	(CR0_MP | CR0_NE | CR0_WP)
+#define CR0_NOT_OURS	(CR0_EM | CR0_TS | CR0_AM)
+/* CR4.DE on: DR4 and DR5 fault. Off: what denies CPL 0 the pages of CPL 3 or CPL 3 an
+ * instruction, PCIDs, protection keys, and global pages, whose translations outlive CR3. */
+#define CR4_OURS	CR4_DE
+#define CR4_NOT_OURS	(CR4_TSD | CR4_PGE | CR4_UMIP | CR4_PCIDE | CR4_SMEP | CR4_SMAP | CR4_PKE | \
+			 CR4_CET | CR4_PKS)
+#define CR3_PCID	BITS(0, 11)
+
+#define TR_INDEX	0xfff8u
+#define TSS_TYPE	BITS(40, 44)	/* type and S of a descriptor */
+#define TSS_TYPE_FREE	(9ULL << 40)
+#define TSS_TYPE_BUSY	(11ULL << 40)
+
+/* machine.asm */
+void machine_take(u64 rflags);
+u64 machine_give(void);
+
+extern const u8 text_begin[] __asm__("_text") __attribute__((visibility("hidden")));
+extern const u8 text_end[] __asm__("_etext") __attribute__((visibility("hidden")));
+
+static struct machine_setup machine;
+static u64 arena_next;
+static void (*on_return)(void);
+static bool borrowed;
+
+static struct {
+	u64 cr0, cr3, cr4, efer, rflags, fs_base, gs_base;
+	u64 dr[4], dr6, dr7;
+	struct table_register gdtr, idtr;
+	struct segments segments;
+	u16 tr;
+} owner;
+
+u64 machine_arena_need(u64 memory_top)
+{
+	/* At worst every 2 MiB above 4 GiB is an entry of its own: a table page for each GiB. */
+	return FIXED_NEED + (memory_top / ONE_GIB + 1) * PAGE_SIZE;
+}
+
+void *machine_alloc(size_t bytes)
+{
+	u64 size = ((u64)bytes + PAGE_SIZE - 1) & ~(u64)(PAGE_SIZE - 1);
+	u64 end = machine.arena_base + machine.arena_size;
+	u64 address = arena_next;
+
+	if (size < bytes || size > end - arena_next)
+		return NULL;
+	arena_next += size;
+	return (void *)(uintptr_t)address;
+}
+
+static bool map(void)
+{
+	u64 top = machine.memory_top > FOUR_GIB ? machine.memory_top : FOUR_GIB;
+	u64 text = (u64)(uintptr_t)text_begin;
+	u64 apic_page, video_size;
+
+	if (!apic_find(&apic_page) || !paging_init(top) || !stack_guard_pages())
+		return false;
+	/* A wild pointer that is NULL shall fault; nothing of ours lies in the first page. */
+	if (!paging_set(0, 0))
+		return false;
+	if (!paging_set_range(text, (u64)(text_end - text_begin), PAGE_CODE))
+		return false;
+	if (apic_page && !paging_set(apic_page, PAGE_DEVICE))
+		return false;
+	video_size = (u64)machine.framebuffer.stride * machine.framebuffer.height * sizeof(u32);
+	return !machine.framebuffer.base ||
+	       paging_set_range(machine.framebuffer.base, video_size, PAGE_VIDEO);
+}
+
+bool machine_init(const struct machine_setup *setup)
+{
+	machine = *setup;
+	arena_next = setup->arena_base;
+	borrowed = false;
+	on_return = NULL;
+	if (!stack_init() || !map())
+		return false;
+	descriptor_init(stack_top(STACK_NMI), stack_top(STACK_DF), stack_top(STACK_MC));
+	serial_init(setup->serial_port);
+	fbcon_init((u32 *)(uintptr_t)setup->framebuffer.base, setup->framebuffer.width,
+		   setup->framebuffer.height, setup->framebuffer.stride);
+	return true;
+}
+
+void machine_on_return(void (*fn)(void))
+{
+	on_return = fn;
+}
+
+bool machine_is_borrowed(void)
+{
+	return borrowed;
+}
+
+static void save(u64 rflags)
+{
+	owner.rflags = rflags;
+	owner.cr0 = cr0_read();
+	owner.cr3 = cr3_read();
+	owner.cr4 = cr4_read();
+	owner.efer = msr_read(MSR_IA32_EFER);
+	owner.fs_base = msr_read(MSR_IA32_FS_BASE);
+	owner.gs_base = msr_read(MSR_IA32_GS_BASE);
+	owner.dr[0] = dr0_read();
+	owner.dr[1] = dr1_read();
+	owner.dr[2] = dr2_read();
+	owner.dr[3] = dr3_read();
+	owner.dr6 = dr6_read();
+	owner.dr7 = dr7_read();
+	segments_read(&owner.segments);
+	__asm__ volatile("sgdt %0" : "=m"(owner.gdtr));
+	__asm__ volatile("sidt %0" : "=m"(owner.idtr));
+	__asm__ volatile("str %w0" : "=r"(owner.tr));
+}
+
+void machine_take(u64 rflags)
+{
+	save(rflags);
+	cr4_write((owner.cr4 | CR4_OURS) & ~CR4_NOT_OURS);
+	if (paging_uses_nx() && !(owner.efer & EFER_NXE))
+		msr_write(MSR_IA32_EFER, owner.efer | EFER_NXE);
+	cr3_write(paging_root());
+	cr0_write((owner.cr0 | CR0_OURS) & ~CR0_NOT_OURS);
+	descriptor_load();
+	dr7_write(DR7_FIXED);
+	dr6_write(DR6_FIXED);
+	apic_init();
+	serial_borrow();
+	borrowed = true;
+}
+
+/* LTR wants a free TSS and marks it busy; under our map the owner's GDT is writable. */
+static void restore_tr(void)
+{
+	u64 *descriptor = (u64 *)(uintptr_t)(owner.gdtr.base + (owner.tr & TR_INDEX));
+	u64 type;
+
+	if (!(owner.tr & TR_INDEX) || (owner.tr & TR_INDEX) + 15u > owner.gdtr.limit)
+		return;
+	type = *descriptor & TSS_TYPE;
+	if (type != TSS_TYPE_FREE && type != TSS_TYPE_BUSY)
+		return;		/* a selector that an earlier program left behind */
+	*descriptor = (*descriptor & ~TSS_TYPE) | TSS_TYPE_FREE;
+	__asm__ volatile("ltr %w0" :: "r"(owner.tr));
+}
+
+static void restore(void)
+{
+	segments_load(&owner.gdtr, &owner.segments);
+	restore_tr();
+	__asm__ volatile("lidt %0" :: "m"(owner.idtr));
+	msr_write(MSR_IA32_FS_BASE, owner.fs_base);
+	msr_write(MSR_IA32_GS_BASE, owner.gs_base);
+	cr0_write(owner.cr0);
+	/* CR4.PCIDE can be set only while the PCID in CR3 is 0. */
+	cr3_write(owner.cr4 & CR4_PCIDE ? owner.cr3 & ~CR3_PCID : owner.cr3);
+	if (paging_uses_nx() && !(owner.efer & EFER_NXE))
+		msr_write(MSR_IA32_EFER, owner.efer);
+	cr4_write(owner.cr4 & ~CR4_CET);
+	if (owner.cr4 & CR4_PCIDE)
+		cr3_write(owner.cr3);
+	dr0_write(owner.dr[0]);
+	dr1_write(owner.dr[1]);
+	dr2_write(owner.dr[2]);
+	dr3_write(owner.dr[3]);
+	dr6_write(owner.dr6);
+	dr7_write(owner.dr7);
+}
+
+u64 machine_give(void)
+{
+	if (on_return)
+		on_return();
+	apic_timer_stop();
+	apic_open_own_class();
+	intr_drain();
+	serial_return();
+	apic_release();
+	restore();
+	borrowed = false;
+	return owner.rflags;
+}

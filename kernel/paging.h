@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The identity map of the borrowed machine: "4-Level Paging and 5-Level Paging". Every leaf is
+ * present, writable, accessible at CPL 3, accessed and dirty, and not executable, until
+ * paging_set() says otherwise for a page.
+ */
+#ifndef KERNEL_PAGING_H
+#define KERNEL_PAGING_H
+
+#include "spec/types.h"
+
+#define PAGE_SIZE	4096u
+
+#define PAGE_PRESENT	BIT(0)
+#define PAGE_WRITE	BIT(1)
+#define PAGE_USER	BIT(2)
+#define PAGE_PWT	BIT(3)
+#define PAGE_PCD	BIT(4)
+#define PAGE_ACCESSED	BIT(5)
+#define PAGE_DIRTY	BIT(6)
+#define PAGE_NX		BIT(63)		/* dropped where the processor has no NX */
+
+#define PAGE_DATA	(PAGE_PRESENT | PAGE_WRITE | PAGE_USER | PAGE_ACCESSED | PAGE_DIRTY | \
+			 PAGE_NX)
+#define PAGE_CODE	(PAGE_PRESENT | PAGE_USER | PAGE_ACCESSED)
+/* Entry 3 of IA32_PAT, uncacheable unless somebody changed it: for device registers. */
+#define PAGE_DEVICE	(PAGE_DATA | PAGE_PWT | PAGE_PCD)
+/* Entry 2, uncacheable but an MTRR may make it write-combining: for a framebuffer. */
+#define PAGE_VIDEO	(PAGE_DATA | PAGE_PCD)
+
+/* Build the map of [0, top). Depth follows CR4.LA57. Once. false: the arena is too small. */
+bool paging_init(u64 top);
+
+/* Map one 4 KiB page to itself with these flags, or unmap it (0); splits a large page, and maps
+ * pages above top as well. Not for the page tables in use: call it before the borrow.
+ * false: the arena is too small. */
+bool paging_set(u64 page, u64 flags);
+/* The same for all pages that touch [base, base + size). */
+bool paging_set_range(u64 base, u64 size, u64 flags);
+
+/* What CR3 has to be, and whether EFER.NXE must be on. */
+u64 paging_root(void);
+bool paging_uses_nx(void);
+
+#endif

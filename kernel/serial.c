@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * 16550 UART (PC16550D data sheet, "Registers"). The FIFO control register is left alone: it
+ * can't be read, so it couldn't be given back. Not handled: flow control, input.
+ */
+#include "kernel/cpu.h"
+#include "kernel/serial.h"
+#include "kernel/time.h"
+
+enum { THR = 0, DLL = 0, IER = 1, DLM = 1, LCR = 3, MCR = 4, LSR = 5 };
+
+#define LCR_8N1		0x03
+#define LCR_DLAB	0x80
+#define MCR_DTR_RTS	0x03
+#define LSR_THRE	0x20
+#define LSR_ABSENT	0xff		/* what an empty bus reads as */
+#define DIVISOR_115200	1
+
+#define PUT_TIMEOUT_US	10000
+
+struct uart { u8 ier, lcr, mcr, dll, dlm; };
+
+static u16 uart_port;
+static struct uart owner;
+
+static u8 get(unsigned reg)
+{
+	return port_read8((u16)(uart_port + reg));
+}
+
+static void set(unsigned reg, u8 value)
+{
+	port_write8((u16)(uart_port + reg), value);
+}
+
+static void set_divisor(u8 low, u8 high)
+{
+	u8 lcr = get(LCR);
+
+	set(LCR, lcr | LCR_DLAB);
+	set(DLL, low);
+	set(DLM, high);
+	set(LCR, lcr);
+}
+
+static bool is_empty(void *arg)
+{
+	(void)arg;
+	return get(LSR) & LSR_THRE;
+}
+
+void serial_init(u16 port)
+{
+	uart_port = port;
+	if (port && get(LSR) == LSR_ABSENT)
+		uart_port = 0;
+}
+
+void serial_borrow(void)
+{
+	u8 lcr;
+
+	if (!uart_port)
+		return;
+	/* What the owner has sent goes out at the owner's speed. */
+	wait_until(is_empty, NULL, PUT_TIMEOUT_US);
+	lcr = get(LCR);
+	set(LCR, lcr | LCR_DLAB);
+	owner = (struct uart){ .lcr = lcr, .mcr = get(MCR), .dll = get(DLL), .dlm = get(DLM) };
+	set(LCR, LCR_8N1);
+	owner.ier = get(IER);
+	set(IER, 0);
+	set(MCR, MCR_DTR_RTS);
+	if (owner.dll != DIVISOR_115200 || owner.dlm != 0)
+		set_divisor(DIVISOR_115200, 0);
+}
+
+void serial_return(void)
+{
+	if (!uart_port)
+		return;
+	wait_until(is_empty, NULL, PUT_TIMEOUT_US);
+	if (owner.dll != DIVISOR_115200 || owner.dlm != 0)
+		set_divisor(owner.dll, owner.dlm);
+	set(MCR, owner.mcr);
+	set(IER, owner.ier);
+	set(LCR, owner.lcr);
+}
+
+bool serial_put(char c)
+{
+	if (!uart_port)
+		return true;
+	if (!wait_until(is_empty, NULL, PUT_TIMEOUT_US))
+		return false;
+	set(THR, (u8)c);
+	return true;
+}

@@ -1,0 +1,60 @@
+; SPDX-License-Identifier: MIT
+;
+; Down to CPL 3 by IRETQ and back by INT. SDM "Returns from an Interrupt or Exception Handler
+; Procedure", "Stack Switching in 64-Bit Mode". RFLAGS goes along both ways as it is, so IF and TF
+; stay as they were.
+
+default rel
+bits 64
+
+%define DEFINE(name, value) name equ value
+%include "kernel/selectors.def"
+
+extern descriptor_set_rsp0
+global user_enter:function hidden
+global user_return:function hidden
+
+section .bss
+kernel_rsp:	resq 1
+
+section .text
+
+; u64 user_enter(u64 (*fn)(u64 arg), u64 arg, u64 user_stack_top)
+user_enter:
+	push	rbx
+	push	rbp
+	push	r12
+	push	r13
+	push	r14
+	push	r15
+	pushfq
+	mov	rbx, rdi
+	mov	rbp, rsi
+	mov	r12, rdx
+	mov	[kernel_rsp], rsp
+	mov	rdi, rsp		; interrupts from CPL 3 push below what is saved here
+	call	descriptor_set_rsp0
+	mov	rdi, rbp		; arg
+	push	SELECTOR_USER_DATA
+	push	r12
+	mov	rax, [kernel_rsp]
+	push	qword [rax]		; RFLAGS as PUSHFQ above left them
+	push	SELECTOR_USER_CODE
+	lea	rax, [.user]
+	push	rax
+	iretq
+.user:
+	call	rbx			; CPL 3
+	int	VECTOR_USER_RETURN	; RAX is the result
+
+; Where the gate of VECTOR_USER_RETURN leads, on the stack given as RSP0, interrupts off.
+user_return:
+	mov	rsp, [kernel_rsp]
+	popfq
+	pop	r15
+	pop	r14
+	pop	r13
+	pop	r12
+	pop	rbp
+	pop	rbx
+	ret

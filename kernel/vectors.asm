@@ -1,0 +1,89 @@
+; SPDX-License-Identifier: MIT
+;
+; The way from an interrupt or exception to C and back: 256 stubs of 16 bytes each, so that the
+; gate of vector v is vectors_begin + 16 * v and no table of pointers needs relocating.
+; SDM "64-Bit Mode Stack Frame". Entered with interrupts off through interrupt gates, on the
+; interrupted stack, RSP0 or an IST stack; leaves by IRETQ, which also unblocks NMIs.
+; No SWAPGS: nothing here uses GS.
+
+default rel
+bits 64
+
+extern trap_dispatch
+global vectors_begin:function hidden
+global intr_window:function hidden
+
+section .text
+
+; Vectors that push an error code: SDM "Error Code" and the entries of "Exception and Interrupt
+; Reference"; 29 and 30 are AMD's #VC and #SX.
+%macro IF_ERROR_CODE 1
+	%if %1 == 8 || (%1 >= 10 && %1 <= 14) || %1 == 17 || %1 == 21 || %1 == 29 || %1 == 30
+		%assign has_error 1
+	%else
+		%assign has_error 0
+	%endif
+%endmacro
+
+align 16
+vectors_begin:
+%assign vector 0
+%rep 256
+	align 16
+	IF_ERROR_CODE vector
+	%if !has_error
+	push	0			; trap_frame.error
+	%endif
+	push	vector			; trap_frame.vector
+	jmp	vectors_common
+	%assign vector vector + 1
+%endrep
+
+; Pushes the registers of struct trap_frame, last member first.
+vectors_common:
+	push	rax
+	push	rbx
+	push	rcx
+	push	rdx
+	push	rsi
+	push	rdi
+	push	rbp
+	push	r8
+	push	r9
+	push	r10
+	push	r11
+	push	r12
+	push	r13
+	push	r14
+	push	r15
+	cld
+	mov	rdi, rsp		; 22 quadwords since the aligned stack: still aligned to 16
+	call	trap_dispatch
+	pop	r15
+	pop	r14
+	pop	r13
+	pop	r12
+	pop	r11
+	pop	r10
+	pop	r9
+	pop	r8
+	pop	rbp
+	pop	rdi
+	pop	rsi
+	pop	rdx
+	pop	rcx
+	pop	rbx
+	pop	rax
+	add	rsp, 16			; vector and error
+	iretq
+
+; void intr_window(void). STI holds interrupts off for one more instruction; PAUSE is where an
+; emulator that looks only between blocks of instructions looks as well.
+intr_window:
+	sti
+	nop
+	pause
+	nop
+	nop
+	cli
+	ret
