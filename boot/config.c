@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The configuration's parser. A file's line is blank, a comment (`#`, also behind a value after
+ * a blank) or `key = value`. A UTF-8 byte order mark and CR LF are taken as editors write them.
+ * Not handled: quotes and escapes; no value needs a blank or a '#'.
+ */
+#include "boot/config.h"
+#include "kernel/fmt.h"
+
+#define KEYS "tests, results, serial, screen, at_end, require, borrow_cycles, verbose"
+#define SERIAL_DEFAULT	0x3f8		/* COM1 */
+#define SERIAL_LAST	0xfff8u		/* eight registers from here on */
+
+struct span { const char *text; size_t length; };
+
+/* Where an error's line begins: "line 3: " or "". */
+struct place { char *error; size_t size; unsigned line; };
+
+#define NAME_MAX 40	/* of a wrong key or value that an error repeats */
+
+static void report(const struct place *place, struct span name, const char *what)
+{
+	char text[NAME_MAX + 1];
+	char line[24] = "";
+	size_t i;
+
+	for (i = 0; i < name.length && i < NAME_MAX; i++)
+		text[i] = name.text[i] >= ' ' && name.text[i] <= '~' ? name.text[i] : '?';
+	text[i] = '\0';
+	if (place->line)
+		fmt_print(line, sizeof line, "line %u: ", place->line);
+	fmt_print(place->error, place->size, "%s'%s' %s", line, text, what);
+}
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r';
+}
+
+static struct span trim(struct span s)
+{
+	while (s.length > 0 && is_blank(s.text[0])) {
+		s.text++;
+		s.length--;
+	}
+	while (s.length > 0 && is_blank(s.text[s.length - 1]))
+		s.length--;
+	return s;
+}
+
+static bool is(struct span s, const char *word)
+{
+	size_t i;
+
+	for (i = 0; i < s.length; i++)
+		if (!word[i] || word[i] != s.text[i])
+			return false;
+	return !word[i];
+}
+
+static bool parse_text(char *text, struct span value)
+{
+	size_t i;
+
+	if (value.length >= CONFIG_TEXT_SIZE)
+		return false;
+	for (i = 0; i < value.length; i++) {
+		if (value.text[i] <= ' ' || value.text[i] > '~')
+			return false;
+		text[i] = value.text[i];
+	}
+	text[i] = '\0';
+	return true;
+}
+
+static bool parse_switch(bool *on, struct span value)
+{
+	*on = is(value, "on");
+	return *on || is(value, "off");
+}
+
+static unsigned digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return (unsigned)(c - '0');
+	if (c >= 'a' && c <= 'f')
+		return (unsigned)(c - 'a') + 10;
+	if (c >= 'A' && c <= 'F')
+		return (unsigned)(c - 'A') + 10;
+	return 16;
+}
+
+/* Decimal, or hexadecimal behind 0x; at most max. */
+static bool parse_number(unsigned *number, struct span value, unsigned max)
+{
+	unsigned base = 10;
+	u64 n = 0;
+
+	if (value.length > 2 && value.text[0] == '0' && (value.text[1] | 0x20) == 'x') {
+		base = 16;
+		value.text += 2;
+		value.length -= 2;
+	}
+	if (!value.length)
+		return false;
+	for (size_t i = 0; i < value.length; i++) {
+		unsigned d = digit(value.text[i]);
+
+		if (d >= base)
+			return false;
+		n = n * base + d;
+		if (n > max)
+			return false;
+	}
+	*number = (unsigned)n;
+	return true;
+}
+
+static bool parse_serial(u16 *port, struct span value)
+{
+	unsigned number = 0;
+
+	if (!is(value, "off") && (!parse_number(&number, value, SERIAL_LAST) || !number))
+		return false;
+	*port = (u16)number;
+	return true;
+}
+
+static bool parse_at_end(enum config_at_end *at_end, struct span value)
+{
+	if (is(value, "return"))
+		*at_end = AT_END_RETURN;
+	else if (is(value, "shutdown"))
+		*at_end = AT_END_SHUTDOWN;
+	else if (is(value, "reset"))
+		*at_end = AT_END_RESET;
+	else
+		return false;
+	return true;
+}
+
+static bool set(struct config *config, struct span key, struct span value,
+		const struct place *place)
+{
+	const char *want;
+	bool good;
+
+	if (is(key, "tests")) {
+		good = value.length > 0 && parse_text(config->tests, value);
+		want = "is not a pattern for tests: up to 127 characters without blanks";
+	} else if (is(key, "require")) {
+		good = parse_text(config->require, value);
+		want = "is not a list for require: GROUP,GROUP,... of up to 127 characters";
+	} else if (is(key, "results")) {
+		good = parse_switch(&config->results, value);
+		want = "is not a value of results: on or off";
+	} else if (is(key, "screen")) {
+		good = parse_switch(&config->screen, value);
+		want = "is not a value of screen: on or off";
+	} else if (is(key, "verbose")) {
+		good = parse_switch(&config->verbose, value);
+		want = "is not a value of verbose: on or off";
+	} else if (is(key, "serial")) {
+		good = parse_serial(&config->serial_port, value);
+		want = "is not a value of serial: an I/O port such as 0x3f8, or off";
+	} else if (is(key, "at_end")) {
+		good = parse_at_end(&config->at_end, value);
+		want = "is not a value of at_end: return, shutdown or reset";
+	} else if (is(key, "borrow_cycles")) {
+		good = parse_number(&config->borrow_cycles, value, CONFIG_MAX_BORROW_CYCLES);
+		want = "is not a value of borrow_cycles: a number up to 10000";
+	} else {
+		report(place, key, "is not a key; the keys are " KEYS);
+		return false;
+	}
+	if (!good)
+		report(place, value, want);
+	return good;
+}
+
+/* key = value */
+static bool assign(struct config *config, struct span text, const struct place *place)
+{
+	struct span key = text, value;
+
+	for (key.length = 0; key.length < text.length; key.length++)
+		if (text.text[key.length] == '=')
+			break;
+	if (key.length == text.length) {
+		report(place, text, "is not of the form key=value");
+		return false;
+	}
+	value = (struct span){ text.text + key.length + 1, text.length - key.length - 1 };
+	return set(config, trim(key), trim(value), place);
+}
+
+void config_default(struct config *config)
+{
+	*config = (struct config){
+		.tests = "*",
+		.results = true,
+		.screen = true,
+		.serial_port = SERIAL_DEFAULT,
+		.at_end = AT_END_RETURN,
+	};
+}
+
+static size_t comment_start(struct span line)
+{
+	for (size_t i = 0; i < line.length; i++)
+		if (line.text[i] == '#' && (i == 0 || is_blank(line.text[i - 1])))
+			return i;
+	return line.length;
+}
+
+bool config_parse_file(struct config *config, const char *text, size_t length,
+		       char *error, size_t size)
+{
+	struct place place = { error, size, 0 };
+	struct span rest = { text, length };
+
+	if (length >= 3 && text[0] == '\xef' && text[1] == '\xbb' && text[2] == '\xbf')
+		rest = (struct span){ text + 3, length - 3 };
+	while (rest.length > 0) {
+		struct span line = { rest.text, 0 };
+
+		place.line++;
+		while (line.length < rest.length && rest.text[line.length] != '\n')
+			line.length++;
+		rest.text += line.length;
+		rest.length -= line.length;
+		if (rest.length > 0) {		/* the line feed */
+			rest.text++;
+			rest.length--;
+		}
+		line.length = comment_start(line);
+		line = trim(line);
+		if (line.length > 0 && !assign(config, line, &place))
+			return false;
+	}
+	return true;
+}
+
+bool config_parse_options(struct config *config, const char *text, size_t length,
+			  char *error, size_t size)
+{
+	struct place place = { error, size, 0 };
+	bool first = true;
+	size_t i = 0;
+
+	while (i < length) {
+		struct span word = { text + i, 0 };
+		bool assignment = false;
+
+		while (i < length && !is_blank(text[i])) {
+			assignment = assignment || text[i] == '=';
+			i++;
+			word.length++;
+		}
+		if (word.length > 0) {
+			if ((assignment || !first) && !assign(config, word, &place))
+				return false;
+			first = false;
+		}
+		while (i < length && is_blank(text[i]))
+			i++;
+	}
+	return true;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The configuration: `key = value` lines of \pmutest86.cfg and `key=value` words of the load
+ * options, which win. boot/pmutest86.cfg documents every key. Pure.
+ */
+#ifndef BOOT_CONFIG_H
+#define BOOT_CONFIG_H
+
+#include "spec/types.h"
+
+#define CONFIG_TEXT_SIZE	128
+#define CONFIG_MAX_BORROW_CYCLES 10000u
+
+enum config_at_end { AT_END_RETURN, AT_END_SHUTDOWN, AT_END_RESET };
+
+struct config {
+	char tests[CONFIG_TEXT_SIZE];	/* GLOB */
+	char require[CONFIG_TEXT_SIZE];	/* requirement groups, comma separated; may be empty */
+	bool results;			/* write them to the volume */
+	bool screen;
+	bool verbose;
+	u16 serial_port;		/* I/O port, 0: off */
+	enum config_at_end at_end;
+	unsigned borrow_cycles;		/* 0: run the tests */
+};
+
+void config_default(struct config *config);
+
+/*
+ * Take the lines of a file, or the blank-separated words of the load options; in those a first
+ * word without '=' is the program's name and is skipped. text need not be terminated. false: error
+ * holds one line that says what is wrong and what would be right, and config is half changed.
+ */
+bool config_parse_file(struct config *config, const char *text, size_t length,
+		       char *error, size_t size);
+bool config_parse_options(struct config *config, const char *text, size_t length,
+			  char *error, size_t size);
+
+#endif
