@@ -8,9 +8,10 @@
  * through struct model_host in the order in which the processor would produce them.
  *
  * Files: model.c (configuration, faults, latitude), model_msr.c (read and write rules),
- * model_counter.c (events, counting, overflow), model_pebs.c (arm, assist, record, threshold),
- * model_lvt.c (what the local APIC does with a PMI), model_cpuid.c (enumeration).
- * May include spec/ only.
+ * model_counter.c (events, counting, overflow), model_priority.c (who is served first),
+ * model_pebs.c (assist, record, threshold), model_lvt.c (from the request of a PMI to what the
+ * local APIC does with it), model_cpuid.c (enumeration). docs/READINGS.md lists what was decided
+ * where the manual leaves a choice. May include spec/ only.
  */
 #ifndef REFPMU_MODEL_H
 #define REFPMU_MODEL_H
@@ -45,7 +46,11 @@ struct model_host {
 	 */
 	bool (*read)(void *ctx, u64 linear, void *to, size_t bytes);
 	bool (*write)(void *ctx, u64 linear, const void *from, size_t bytes);
-	/* Raise a performance-monitoring interrupt now: the local APIC looks at LVTPC now. */
+	/*
+	 * Raise a performance-monitoring interrupt now: the local APIC looks at LVTPC now, see
+	 * model_lvt_deliver(), which may be called from here. Two calls in a row are two
+	 * interrupts.
+	 */
 	void (*pmi)(void *ctx);
 	/* Optional (may be NULL): one action of the processor, in order, for tests of the model. */
 	void (*trace)(void *ctx, enum model_action action, unsigned counter);
@@ -105,7 +110,7 @@ struct msr_result {
 
 #include "refpmu/model_state.h"	/* struct model: the model's own business, sized here */
 
-/* Set up as after power-on, with config's deviations. Any state; host is kept by reference. */
+/* Set up as after power-on, with config's deviations. Any state before; host is kept by reference. */
 void model_init(struct model *m, const struct model_config *config, const struct model_host *host);
 
 /* Is that fault switched on? For the parts of the reference PMU outside the model (APIC, exits). */
@@ -118,8 +123,9 @@ struct msr_result model_wrmsr(struct model *m, u32 msr, u64 value);
 struct msr_result model_rdpmc(struct model *m, u32 ecx);
 
 /*
- * Must the caller report instructions? True while a counter may count or an interrupt is on its
- * way (skid); only then model_retire() may be skipped for none. Changes only in model_* calls.
+ * Must the caller report instructions? True while a counter may count, an interrupt is on its
+ * way (skid), or a WRMSR that changed what counts has yet to retire. While false, model_retire()
+ * may be skipped. Changes only in model_* calls; ask after model_wrmsr(), not before it.
  */
 bool model_watching(const struct model *m);
 
@@ -131,17 +137,29 @@ bool model_watching(const struct model *m);
  */
 void model_retire(struct model *m, const struct model_retired *r);
 
+/*
+ * The processor stops executing (HLT) after the instruction reported last: interrupts on their
+ * way are raised now, because no further instruction will retire to bring them closer.
+ */
+void model_halt(struct model *m);
+
 /* CPUID: change what the machine below answered (regs: EAX EBX ECX EDX) into what Intel would. */
 void model_cpuid(const struct model *m, u32 leaf, u32 subleaf, u32 regs[4]);
 
-/* What the local APIC does with a PMI, given LVTPC: "Local Vector Table", "Delivery Mode". */
+/* What the local APIC does with a PMI: "Local Vector Table", "Delivery Mode". */
 enum pmi_kind { PMI_DROPPED, PMI_FIXED, PMI_NMI };
 struct pmi_delivery {
 	enum pmi_kind kind;
 	u8 vector;		/* of PMI_FIXED */
 	u32 lvtpc;		/* LVTPC afterwards: mask bit set by a delivery */
-	bool keep;		/* latched: deliver when LVTPC is unmasked (latitude MASKED_PMI) */
+	bool keep;		/* not now: waits in the model for model_lvt_written() */
 };
-struct pmi_delivery model_lvt_deliver(const struct model *m, u32 lvtpc);
+/* A PMI arrives at the local APIC while LVTPC has this value: from within host->pmi(). */
+struct pmi_delivery model_lvt_deliver(struct model *m, u32 lvtpc);
+/*
+ * LVTPC has just been written by the guest and has this value now: the delivery of a PMI that
+ * waited for its mask bit to be cleared, or PMI_DROPPED and lvtpc unchanged.
+ */
+struct pmi_delivery model_lvt_written(struct model *m, u32 lvtpc);
 
 #endif

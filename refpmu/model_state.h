@@ -1,11 +1,76 @@
 /* SPDX-License-Identifier: MIT */
-/* The model's state, included by model.h only; nobody but refpmu/model_*.c looks inside. */
+/*
+ * The model's state, included by model.h only; nobody but refpmu/model*.c looks inside. It holds
+ * no pointer into itself, so that a test may copy and compare it.
+ */
 #ifndef REFPMU_MODEL_STATE_H
 #define REFPMU_MODEL_STATE_H
+
+#define MODEL_MAX_REQUESTS	16
+#define MODEL_PREDICTOR_ENTRIES	256
+#define MODEL_CACHE_SETS	64
+#define MODEL_CACHE_WAYS	8
+#define MODEL_RECORD_BYTES	0xc0
+
+/* What a counter is set to do: its control registers decoded, at every change of one of them. */
+struct model_rule {
+	u8 kind;		/* enum event_kind; EK_NONE: counts nothing */
+	u8 flags;		/* enum event_flags of the event */
+	u8 cmask;
+	bool os, usr, edge, invert;
+	bool interrupt;		/* PERFEVTSELx.INT, or the PMI bit of a fixed counter */
+	bool pebs;		/* enabled for PEBS, with an event that can make a record */
+};
+
+struct model_counter {
+	u64 value;
+	u64 written;		/* by the last WRMSR */
+	struct model_rule rule;
+	bool condition;		/* of the last cycle: what edge detection compares with */
+	bool armed;		/* wrapped with PEBS enabled: an event to come starts the assist */
+	bool held;		/* its overflow interrupt waits for that assist */
+	u8 shadow;		/* events still to pass before the assist (latitude) */
+};
 
 struct model {
 	struct model_config config;
 	const struct model_host *host;
+	u64 latitude[LAT_COUNT];
+	u64 random;		/* where latitude that differs from case to case comes from */
+
+	/* registers */
+	u64 perfevtsel[MODEL_MAX_GP];
+	u64 fixed_ctr_ctrl, global_ctrl, global_status, pebs_enable;
+	u64 ld_lat_threshold, ds_area, debugctl, misc_enable, perf_capabilities;
+	u64 offcore_rsp[2];
+	struct model_counter counter[MODEL_MAX_COUNTERS];
+	u64 active;		/* bit n: counter n counts */
+
+	/*
+	 * A WRMSR has run and its retirement is to come: what counted before it, under which
+	 * rules, and the counter that it wrote.
+	 */
+	bool writing;
+	u64 active_before;
+	u64 counter_written;
+	struct model_rule rule_before[MODEL_MAX_COUNTERS];
+
+	/* Interrupts requested, not yet raised: instructions still to retire, oldest first. */
+	unsigned n_requests;
+	u32 request[MODEL_MAX_REQUESTS];
+	bool latched;		/* one waits in the local APIC for LVTPC to be unmasked */
+
+	/* state of the processor that only some events show */
+	u8 predictor[MODEL_PREDICTOR_ENTRIES];
+	bool watch_cache;	/* some record may tell whether a store hit */
+	u64 cache[MODEL_CACHE_SETS][MODEL_CACHE_WAYS];	/* line address + 1, newest first */
+
+	/* what only broken processors need, see spec/fault.def */
+	u64 hidden_status;	/* bits of global_status that a read doesn't show yet */
+	u32 tick;		/* occurrences seen, of faults that hit every n-th */
+	bool late;		/* a record waits in late_record to be written to late_index */
+	u64 late_index;
+	u8 late_record[MODEL_RECORD_BYTES];
 };
 
 #endif

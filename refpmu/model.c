@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The model's configuration: the generation it presents, the fault it has, the latitude it takes,
+ * and the state after power-on ("IA-32 Processor States Following Power-up, Reset, or INIT").
+ */
+#include "refpmu/model_internal.h"
+
+static const struct generation generations[GEN_COUNT] = {
+#define GENERATION(id, name, title, family, model, stepping, brand, perfmon, gp, gp_no_ht, fixed,	\
+		   width, pebs_format, pebs_mask, ll_mask, facilities, source)				\
+	[GEN_##id] = { family, model, stepping, brand, perfmon, gp, gp_no_ht, fixed, width,		\
+		       pebs_format, pebs_mask, ll_mask, facilities },
+#include "spec/generation.def"
+};
+
+static const struct { u32 low, high; } latitudes[LAT_COUNT] = {
+#define LATITUDE(token, name, low, high, source) [LAT_##token] = { low, high },
+#include "spec/latitude.def"
+};
+
+const struct generation *model_generation(const struct model *m)
+{
+	return &generations[m->config.generation];
+}
+
+unsigned model_gp_counters(const struct model *m)
+{
+	const struct generation *g = model_generation(m);
+
+	return m->config.hyper_threading ? g->gp : g->gp_no_ht;
+}
+
+u64 model_width_mask(const struct model *m)
+{
+	return BITS(0, model_generation(m)->width - 1);
+}
+
+bool model_has_counter(const struct model *m, unsigned counter)
+{
+	if (counter < FIRST_FIXED)
+		return counter < model_gp_counters(m);
+	return counter - FIRST_FIXED < model_generation(m)->fixed;
+}
+
+u64 model_global_bit(unsigned counter)
+{
+	if (counter < FIRST_FIXED)
+		return BIT(counter);
+	return BIT(IA32_PERF_GLOBAL_CTRL_EN_FIXED_CTR_SHIFT + counter - FIRST_FIXED);
+}
+
+bool model_fault(const struct model *m, enum fault_id fault)
+{
+	return broken(m, fault);
+}
+
+/* The splitmix64 generator: a full-period sequence from any starting value. */
+static u64 next_random(struct model *m)
+{
+	u64 z = m->random += 0x9e3779b97f4a7c15;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+	z = (z ^ z >> 27) * 0x94d049bb133111eb;
+	return z ^ z >> 31;
+}
+
+u32 model_draw(struct model *m, enum latitude_id id)
+{
+	u32 low = latitudes[id].low;
+
+	if (m->latitude[id] == low)
+		return low;
+	return low + (u32)(next_random(m) % (m->latitude[id] - low + 1));
+}
+
+static void take_latitude(struct model *m)
+{
+	m->random = m->config.seed;
+	for (unsigned i = 0; i < LAT_COUNT; i++) {
+		m->latitude[i] = latitudes[i].low;
+		if (m->config.seed)
+			m->latitude[i] += next_random(m) % (latitudes[i].high - latitudes[i].low + 1);
+	}
+}
+
+static u64 perf_capabilities(const struct model *m)
+{
+	const struct generation *g = model_generation(m);
+	/* Branch records with flags and TSX information, as this generation has them. */
+	u64 value = 4ULL << IA32_PERF_CAPABILITIES_LBR_FMT_SHIFT;
+
+	value |= IA32_PERF_CAPABILITIES_PEBS_TRAP | IA32_PERF_CAPABILITIES_PEBS_ARCH_REG;
+	value |= (u64)g->pebs_format << IA32_PERF_CAPABILITIES_PEBS_FMT_SHIFT;
+	if (g->facilities & FAC_SMM_FREEZE)
+		value |= IA32_PERF_CAPABILITIES_SMM_FREEZE;
+	if (g->facilities & FAC_FW_WRITE)
+		value |= IA32_PERF_CAPABILITIES_FW_WRITE;
+	return value;
+}
+
+/*
+ * What a firmware may leave behind: programmed counters of any value, an old overflow. The global
+ * enables stay off, because an enabled counter would be watched from the first instruction on.
+ */
+static void make_dirty(struct model *m)
+{
+	for (unsigned i = 0; i < MODEL_MAX_COUNTERS; i++) {
+		if (model_has_counter(m, i))
+			model_set_counter(m, i, next_random(m));
+		if (i < model_gp_counters(m))
+			m->perfevtsel[i] = IA32_PERFEVTSEL_EN | IA32_PERFEVTSEL_OS |
+					   IA32_PERFEVTSEL_INT | EVENT_INST_RETIRED_ANY_P;
+	}
+	m->fixed_ctr_ctrl = IA32_FIXED_CTR_CTRL_EN0 | IA32_FIXED_CTR_CTRL_PMI0 |
+			    IA32_FIXED_CTR_CTRL_EN1 | IA32_FIXED_CTR_CTRL_EN2;
+	m->global_ctrl = 0;
+	m->global_status = IA32_PERF_GLOBAL_STATUS_COND_CHGD | model_global_bit(0) |
+			   model_global_bit(FIRST_FIXED);
+}
+
+void model_init(struct model *m, const struct model_config *config, const struct model_host *host)
+{
+	*m = (struct model){ .config = *config, .host = host };
+	take_latitude(m);
+	m->perf_capabilities = perf_capabilities(m);
+	/* No branch trace store: the model writes no branch records. */
+	m->misc_enable = IA32_MISC_ENABLE_PERFMON_AVAILABLE | IA32_MISC_ENABLE_BTS_UNAVAILABLE;
+	m->global_ctrl = BITS(0, model_gp_counters(m) - 1);
+	if (m->latitude[LAT_DIRTY_MSRS])
+		make_dirty(m);
+	model_configure(m);
+}

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Counting: "Architectural Performance Monitoring Version 1 Facilities" to "Version 3", Figure
+ * 18-1 and the precise events of Haswell.
+ *
+ * Time in the model: an instruction takes one or more core cycles (latitude), the same number for
+ * each. All its events fall in the first of them; cycle events fall in each. The reference clock
+ * ticks with the core clock. CMASK, INV and E see this sequence of cycles; a cycle at a privilege
+ * level that the counter doesn't select has no event, and isn't counted under INV either.
+ *
+ * Not handled: AnyThread (there is one logical processor, so it adds nothing), IN_TX (no TSX).
+ */
+#include "refpmu/model_internal.h"
+
+static const struct event events[] = {
+#define EVENT(name, event, umask, kind, flags, counters, min_period, source) \
+	{ EVENT_##name, kind, flags, counters },
+#include "spec/event.def"
+};
+
+const struct event *model_event(u16 code)
+{
+	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++)
+		if (events[i].code == code)
+			return &events[i];
+	return NULL;
+}
+
+static u64 highest(const struct model *m, unsigned counter)
+{
+	if (broken(m, FAULT_WIDTH_40) && counter < FIRST_FIXED)
+		return BITS(0, 39);
+	return model_width_mask(m);
+}
+
+void model_set_counter(struct model *m, unsigned counter, u64 value)
+{
+	m->counter[counter].value = value & highest(m, counter);
+}
+
+/* Is this counter enabled by its own control register? */
+static bool decode_gp(const struct model *m, unsigned n, struct model_rule *rule)
+{
+	u64 select = m->perfevtsel[n];
+	const struct event *event = model_event((u16)select);
+
+	if (!(select & IA32_PERFEVTSEL_EN) || !event || !(event->counters & BIT(n)))
+		return false;
+	*rule = (struct model_rule){
+		.kind = event->kind,
+		.flags = event->flags,
+		.cmask = (u8)(select >> IA32_PERFEVTSEL_CMASK_SHIFT),
+		.os = select & IA32_PERFEVTSEL_OS,
+		.usr = select & IA32_PERFEVTSEL_USR,
+		.edge = select & IA32_PERFEVTSEL_E,
+		.invert = select & IA32_PERFEVTSEL_INV,
+		.interrupt = select & IA32_PERFEVTSEL_INT,
+	};
+	/* A precise event is one without E, INV and CMASK: "Processor Event Based Sampling". */
+	rule->pebs = m->pebs_enable & BIT(n) && event->flags & EV_PEBS && !rule->edge &&
+		     !rule->invert && !rule->cmask;
+	return true;
+}
+
+static bool decode_fixed(const struct model *m, unsigned n, struct model_rule *rule)
+{
+	static const u8 kinds[MODEL_MAX_FIXED] = { EK_INSTRUCTIONS, EK_CORE_CYCLES, EK_REF_CYCLES };
+	/* Each counter has the fields of counter 0, further up. */
+	u64 control = m->fixed_ctr_ctrl >> n * IA32_FIXED_CTR_CTRL_EN1_SHIFT;
+
+	*rule = (struct model_rule){
+		.kind = kinds[n],
+		.os = control & 1,	/* EN: 0 off, 1 CPL 0, 2 CPL 1 to 3, 3 all */
+		.usr = control & 2,
+		.interrupt = control & IA32_FIXED_CTR_CTRL_PMI0,
+	};
+	return control & IA32_FIXED_CTR_CTRL_EN0;
+}
+
+/* Faults that make a counter do something else than it is programmed for. */
+static void break_rule(const struct model *m, struct model_rule *rule)
+{
+	switch (m->config.fault) {
+	case FAULT_INERT:
+		rule->kind = EK_NONE;
+		break;
+	case FAULT_LOCK_IGNORED:
+		if (rule->kind == EK_LOCK_LOADS)
+			rule->kind = EK_NONE;
+		break;
+	case FAULT_CPL_IGNORED:
+		rule->os = rule->usr = true;
+		break;
+	case FAULT_CMASK_IGNORED:
+		rule->cmask = 0;
+		break;
+	case FAULT_INV_IGNORED:
+		rule->invert = false;
+		break;
+	case FAULT_EDGE_IGNORED:
+		rule->edge = false;
+		break;
+	case FAULT_INT_IGNORED:
+		rule->interrupt = true;
+		break;
+	default:
+		break;
+	}
+}
+
+void model_configure(struct model *m)
+{
+	m->active = 0;
+	m->watch_cache = false;
+	for (unsigned i = 0; i < MODEL_MAX_COUNTERS; i++) {
+		struct model_rule *rule = &m->counter[i].rule;
+		bool enabled = false;
+
+		if (model_has_counter(m, i))
+			enabled = i < FIRST_FIXED ? decode_gp(m, i, rule) :
+						    decode_fixed(m, i - FIRST_FIXED, rule);
+		if (!enabled)
+			*rule = (struct model_rule){ .kind = EK_NONE };
+		break_rule(m, rule);
+		if (!broken(m, FAULT_GLOBAL_CTRL_IGNORED))
+			enabled = enabled && m->global_ctrl & model_global_bit(i);
+		if (enabled && rule->kind != EK_NONE && (rule->os || rule->usr))
+			m->active |= BIT(i);
+		else
+			m->counter[i].condition = false;
+		if (rule->pebs && rule->flags & EV_STORE_L1)
+			m->watch_cache = true;
+	}
+}
+
+void model_disarm(struct model *m, u64 counters)
+{
+	for (unsigned i = 0; i < MODEL_MAX_COUNTERS; i++)
+		if (counters & BIT(i))
+			m->counter[i].armed = m->counter[i].held = false;
+}
+
+/*
+ * Any deterministic predictor will do: conditional branches go the way the branch at this place
+ * went last, at first not taken; all other branches are predicted right.
+ */
+static bool mispredicted(struct model *m, const struct model_retired *r)
+{
+	u8 *last = &m->predictor[(r->ip ^ r->ip >> 8) % MODEL_PREDICTOR_ENTRIES];
+
+	if (r->branch != BRANCH_CONDITIONAL || *last == r->taken)
+		return false;
+	*last = r->taken;
+	return true;
+}
+
+static bool taken(const struct model_retired *r)
+{
+	return r->branch != BRANCH_CONDITIONAL || r->taken;
+}
+
+/* Every n-th of count further occurrences. */
+static u64 every(struct model *m, u32 n, u64 count)
+{
+	u64 hits = (m->tick + count) / n;
+
+	m->tick = (u32)((m->tick + count) % n);
+	return hits;
+}
+
+/* How often does the event occur on this instruction? Cycle events: in each of its cycles. */
+static u64 occurrences(struct model *m, enum event_kind kind, const struct model_retired *r,
+		       bool mispredict)
+{
+	enum model_branch b = r->branch;
+
+	switch (kind) {
+	case EK_NONE:
+		return 0;
+	case EK_INSTRUCTIONS:
+	case EK_CORE_CYCLES:
+	case EK_REF_CYCLES:
+		return 1;
+	case EK_BRANCHES:
+		if (broken(m, FAULT_BRANCH_TAKEN_ONLY))
+			return b != BRANCH_NONE && taken(r);
+		return b != BRANCH_NONE;
+	case EK_COND_BRANCHES:
+		return b == BRANCH_CONDITIONAL;
+	case EK_NEAR_CALLS:
+		return b == BRANCH_CALL;
+	case EK_NEAR_RETURNS:
+		return b == BRANCH_RETURN;
+	case EK_NEAR_TAKEN:
+		return b != BRANCH_NONE && b != BRANCH_FAR && taken(r);
+	case EK_MISPREDICTS:
+		return mispredict;
+	case EK_LOADS:
+		return r->loads + (broken(m, FAULT_LOADS_COUNT_STORES) ? r->stores : 0ULL);
+	case EK_STORES:
+		return r->stores - (broken(m, FAULT_STORES_MISSED) ? every(m, 16, r->stores) : 0);
+	case EK_LOCK_LOADS:
+		return r->locked_loads;
+	}
+	return 0;
+}
+
+/* What the counter adds for an instruction with so many occurrences. */
+static u64 increment(struct model *m, struct model_counter *c, const struct model_rule *rule,
+		     u64 occurred)
+{
+	bool cycle_event = rule->kind == EK_CORE_CYCLES || rule->kind == EK_REF_CYCLES;
+	u64 cycles = m->latitude[LAT_CYCLES_PER_INSTRUCTION];
+	/* INV does nothing without CMASK. */
+	bool invert = rule->invert && rule->cmask;
+	u64 least = rule->cmask ? rule->cmask : 1;
+	bool first, others;
+	u64 edges;
+
+	if (!rule->cmask && !rule->edge)
+		return cycle_event ? occurred * cycles : occurred;
+
+	first = (occurred >= least) != invert;
+	others = (cycle_event && occurred >= least) != invert;
+	if (!rule->edge)
+		return first + (cycles - 1) * others;
+
+	edges = first && !c->condition;
+	c->condition = first;
+	if (cycles > 1) {
+		edges += others && !first;
+		c->condition = others;
+	}
+	return edges;
+}
+
+/* Instructions that a counter of instructions adds too many or too few. */
+static u64 break_increment(struct model *m, unsigned i, const struct model_rule *rule, u64 add)
+{
+	if (broken(m, FAULT_FIXED_TWIN_OFF) && i == FIRST_FIXED)
+		return add + every(m, 16, add);
+	if (broken(m, FAULT_INSTRUCTIONS_MISSED) && rule->kind == EK_INSTRUCTIONS)
+		return add - every(m, 16, add);
+	if (broken(m, FAULT_PMC3_COUNTS_TWICE) && i == 3)
+		return 2 * add;
+	return add;
+}
+
+/* The counter has wrapped: show it, and arm PEBS or have the interrupt requested. */
+static void wrap(struct model *m, struct step *s, unsigned i)
+{
+	struct model_counter *c = &m->counter[i];
+	const struct model_rule *rule = s->rule[i];
+
+	s->wrapped |= BIT(i);
+	m->global_status |= model_global_bit(i);
+	if (broken(m, FAULT_STATUS_LATE))
+		m->hidden_status |= model_global_bit(i);
+
+	/* The instruction may be the WRMSR that takes PEBS away. */
+	if (!rule->pebs || !c->rule.pebs) {
+		if (rule->interrupt)
+			s->interrupts |= BIT(i);
+		return;
+	}
+	c->armed = true;
+	c->held = rule->interrupt;
+	c->shadow = (u8)model_draw(m, LAT_RECORD_SHADOW);
+	if (m->host->trace)
+		m->host->trace(m->host->ctx, ACTION_ARM, i);
+	if (rule->flags & EV_PDIR ? !broken(m, FAULT_PDIR_SKIDS) :
+				    broken(m, FAULT_RECORD_AT_OVERFLOW))
+		s->due |= BIT(i);
+	if (broken(m, FAULT_PEBS_INTERRUPTS))
+		s->interrupts |= BIT(i);
+	if (broken(m, FAULT_OVF_AT_WRAP) && c->held) {
+		c->held = false;
+		s->interrupts |= BIT(i);
+	}
+}
+
+static void count(struct model *m, struct step *s, unsigned i, bool mispredict)
+{
+	struct model_counter *c = &m->counter[i];
+	const struct model_rule *rule = s->rule[i];
+	bool selected = s->r->cpl ? rule->usr : rule->os;
+	u64 add, before = c->value;
+
+	if (!selected) {
+		c->condition = false;
+		return;
+	}
+	add = occurrences(m, rule->kind, s->r, mispredict);
+	if (c->armed && (add || broken(m, FAULT_ASSIST_AT_ANY))) {
+		if (!c->shadow)
+			s->due |= BIT(i);
+		else
+			c->shadow--;
+	}
+	add = break_increment(m, i, rule, increment(m, c, rule, add));
+	model_set_counter(m, i, before + add);
+	if (before + add > highest(m, i))
+		wrap(m, s, i);
+}
+
+/*
+ * The retirement of a WRMSR that may have switched counters on or off: each one it doesn't switch
+ * counts under the rule before; the others as latitude has it. A counter that it wrote itself
+ * holds the value written.
+ */
+static void choose_rules(struct model *m, struct step *s)
+{
+	u64 on = m->active & ~m->active_before;
+	u64 off = m->active_before & ~m->active;
+
+	s->active = m->active_before;
+	if (m->latitude[LAT_DISABLE_COUNTS])
+		s->active &= ~off;
+	if (m->latitude[LAT_ENABLE_COUNTS])
+		s->active |= on;
+	s->active &= ~m->counter_written;
+	for (unsigned i = 0; i < MODEL_MAX_COUNTERS; i++)
+		s->rule[i] = on & BIT(i) ? &m->counter[i].rule : &m->rule_before[i];
+	m->writing = false;
+}
+
+bool model_watching(const struct model *m)
+{
+	return m->active || m->n_requests || m->writing;
+}
+
+void model_retire(struct model *m, const struct model_retired *r)
+{
+	struct step s;
+	bool mispredict = mispredicted(m, r);
+
+	s.r = r;
+	s.due = s.wrapped = s.interrupts = 0;
+	s.interrupted = s.store_hit = false;
+	model_requests_approach(m);
+	if (m->writing) {
+		choose_rules(m, &s);
+	} else {
+		s.active = m->active;
+		for (u64 left = s.active; left; left &= left - 1)
+			s.rule[__builtin_ctzll(left)] =
+				&m->counter[__builtin_ctzll(left)].rule;
+	}
+	for (u64 left = s.active; left; left &= left - 1)
+		count(m, &s, (unsigned)__builtin_ctzll(left), mispredict);
+	if (m->watch_cache)
+		s.store_hit = model_cache_access(m, r);
+	if (s.due | s.interrupts)
+		model_serve(m, &s);
+	model_requests_raise(m);
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/* What the model's files share with each other. Nobody outside refpmu/model*.c includes this. */
+#ifndef REFPMU_MODEL_INTERNAL_H
+#define REFPMU_MODEL_INTERNAL_H
+
+#include "refpmu/model.h"
+#include "spec/event.h"
+#include "spec/msr.h"
+
+#define FIRST_FIXED	MODEL_MAX_GP	/* counter index of fixed counter 0 */
+
+/* One row of spec/generation.def. No pointers: refpmu.efi moves after it was relocated. */
+struct generation {
+	u8 family, model, stepping;
+	char brand[48];
+	u8 perfmon, gp, gp_no_ht, fixed, width, pebs_format;
+	u64 pebs_mask, ll_mask;
+	unsigned facilities;	/* enum generation_facility */
+};
+
+/* One row of spec/event.def. */
+struct event {
+	u16 code;		/* PERFEVTSELx[15:0] */
+	u8 kind, flags;
+	u8 counters;		/* bit n: general-purpose counter n */
+};
+
+/* One retired instruction on its way through the model. Bit n is counter n. */
+struct step {
+	const struct model_retired *r;
+	u64 active;		/* counters that count it */
+	u64 wrapped;
+	u64 due;		/* to be served by an assist: armed earlier, and its event occurred now */
+	u64 interrupts;		/* to be served by an overflow interrupt */
+	const struct model_rule *rule[MODEL_MAX_COUNTERS];	/* of the active ones */
+	bool interrupted;	/* the one interrupt for all counters that wrapped is requested */
+	bool store_hit;		/* the last store found its line in the cache */
+};
+
+static inline bool broken(const struct model *m, enum fault_id fault)
+{
+	return m->config.fault == fault;
+}
+
+/* model.c */
+const struct generation *model_generation(const struct model *m);
+unsigned model_gp_counters(const struct model *m);
+/* Bits of a counter that exist. */
+u64 model_width_mask(const struct model *m);
+bool model_has_counter(const struct model *m, unsigned counter);
+/* A fresh value of latitude that may differ from case to case: low..this processor's bound. */
+u32 model_draw(struct model *m, enum latitude_id id);
+/* A bit of the register formats of the three global registers: n, or 32 + i. */
+u64 model_global_bit(unsigned counter);
+
+/* model_counter.c */
+/* The event of this encoding, or NULL. */
+const struct event *model_event(u16 code);
+/* A control register has changed: decode all rules anew. */
+void model_configure(struct model *m);
+/* Drop the arm of these counters, and the interrupt that waits for it. */
+void model_disarm(struct model *m, u64 counters);
+/* A counter's value as a register shows it. */
+void model_set_counter(struct model *m, unsigned counter, u64 value);
+
+/* model_priority.c */
+/* Serve what this instruction has made due, in order. */
+void model_serve(struct model *m, struct step *s);
+
+/* model_pebs.c */
+/* The assist of counter x: record, index, reload, status. */
+struct assist {
+	u64 covered;	/* the counters that it was for: no longer armed */
+	bool threshold;	/* it wrote a record, and the index has reached the threshold */
+};
+struct assist model_assist(struct model *m, struct step *s, unsigned x);
+void model_write_late_record(struct model *m);
+/* Bring the cache up to date; true if the last store found its line there. */
+bool model_cache_access(struct model *m, const struct model_retired *r);
+
+/* model_lvt.c */
+void model_request(struct model *m, enum model_action action, unsigned counter);
+void model_requests_approach(struct model *m);	/* an instruction has begun */
+void model_requests_raise(struct model *m);	/* the instruction is done: raise what is due */
+
+/* model_msr.c */
+u64 model_shown_status(const struct model *m);
+
+#endif

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The way of a performance-monitoring interrupt: requested by the counters, on its way for some
+ * instructions (latitude), raised at the local APIC, delivered as LVTPC says: "Local Vector
+ * Table", "Freezing LBR and Performance Counters on PMI".
+ *
+ * Not handled: the delivery modes SMI, INIT and ExtINT (the interrupt is lost), branch records.
+ */
+#include "refpmu/model_internal.h"
+
+/* LVT entry: "Local Vector Table". */
+#define LVT_VECTOR		BITS(0, 7)
+#define LVT_DELIVERY_MODE	BITS(8, 10)
+#define LVT_FIXED		(0ULL << 8)
+#define LVT_NMI			(4ULL << 8)
+#define LVT_MASKED		BIT(16)
+/* Vectors below are illegal for the local APIC: "Valid Interrupt Vectors". */
+#define FIRST_LEGAL_VECTOR	16
+
+/* Versions 2 and 3 of the facility: what a PMI switches off is for its handler to switch on. */
+static void freeze(struct model *m)
+{
+	if (m->debugctl & IA32_DEBUGCTL_FREEZE_LBRS_ON_PMI)
+		m->debugctl &= ~IA32_DEBUGCTL_LBR;
+	if (m->debugctl & IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI &&
+	    !broken(m, FAULT_FREEZE_IGNORED)) {
+		m->global_ctrl = 0;
+		model_configure(m);
+	}
+}
+
+void model_request(struct model *m, enum model_action action, unsigned counter)
+{
+	u32 distance = model_draw(m, LAT_PMI_SKID);
+
+	if (m->host->trace)
+		m->host->trace(m->host->ctx, action, counter);
+	freeze(m);
+	/* More than any handler could tell apart: one of them stands for this one as well. */
+	if (m->n_requests == MODEL_MAX_REQUESTS)
+		return;
+	/* Interrupts arrive in the order of their requests. */
+	if (m->n_requests && m->request[m->n_requests - 1] > distance)
+		distance = m->request[m->n_requests - 1];
+	m->request[m->n_requests++] = distance;
+}
+
+void model_requests_approach(struct model *m)
+{
+	for (unsigned i = 0; i < m->n_requests; i++)
+		if (m->request[i])
+			m->request[i]--;
+}
+
+void model_requests_raise(struct model *m)
+{
+	unsigned due = 0;
+
+	while (due < m->n_requests && !m->request[due])
+		due++;
+	if (!due)
+		return;
+	m->n_requests -= due;
+	for (unsigned i = 0; i < m->n_requests; i++)
+		m->request[i] = m->request[i + due];
+	while (due--)
+		m->host->pmi(m->host->ctx);
+}
+
+void model_halt(struct model *m)
+{
+	for (unsigned i = 0; i < m->n_requests; i++)
+		m->request[i] = 0;
+	model_requests_raise(m);
+}
+
+/* LVTPC isn't masked: how the interrupt reaches the processor. */
+static struct pmi_delivery deliver(const struct model *m, u32 lvtpc)
+{
+	struct pmi_delivery d = { .kind = PMI_DROPPED, .lvtpc = lvtpc };
+	u64 mode = lvtpc & LVT_DELIVERY_MODE;
+
+	d.vector = (u8)(lvtpc & LVT_VECTOR);
+	if (broken(m, FAULT_NMI_AS_FIXED))
+		mode = LVT_FIXED;
+	if (mode == LVT_NMI)
+		d.kind = PMI_NMI;
+	else if (mode == LVT_FIXED && d.vector >= FIRST_LEGAL_VECTOR)
+		d.kind = PMI_FIXED;
+	if (!broken(m, FAULT_LVTPC_NOT_MASKED))
+		d.lvtpc |= (u32)LVT_MASKED;
+	return d;
+}
+
+struct pmi_delivery model_lvt_deliver(struct model *m, u32 lvtpc)
+{
+	if (!(lvtpc & LVT_MASKED))
+		return deliver(m, lvtpc);
+	if (m->latitude[LAT_MASKED_PMI] == 0)
+		m->latched = true;
+	return (struct pmi_delivery){ .kind = PMI_DROPPED, .lvtpc = lvtpc, .keep = m->latched };
+}
+
+struct pmi_delivery model_lvt_written(struct model *m, u32 lvtpc)
+{
+	if (!m->latched || lvtpc & LVT_MASKED)
+		return (struct pmi_delivery){ .kind = PMI_DROPPED, .lvtpc = lvtpc };
+	m->latched = false;
+	if (broken(m, FAULT_THRESHOLD_LAST))
+		m->hidden_status = 0;
+	return deliver(m, lvtpc);
+}
