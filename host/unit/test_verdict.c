@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/* Judgement: order of the six verdicts, exit statuses, and which rows may fail which platform. */
+#include "tests/verdict.h"
+
+#undef CHECK		/* those of tests/test.h need a running harness */
+#undef CHECK_EQ
+#include "host/check.h"
+
+static const enum verdict by_severity[] = {
+	VERDICT_NONE, VERDICT_PASS, VERDICT_SKIP, VERDICT_INCONCLUSIVE, VERDICT_KNOWN,
+	VERDICT_FAIL, VERDICT_ERROR,
+};
+#define VERDICTS (sizeof(by_severity) / sizeof(by_severity[0]))
+
+static void the_worse_verdict_wins(void)
+{
+	for (size_t i = 0; i < VERDICTS; i++)
+		for (size_t j = 0; j < VERDICTS; j++)
+			CHECK_EQ(by_severity[i > j ? i : j],
+				 verdict_worst(by_severity[i], by_severity[j]), "%zu %zu", i, j);
+}
+
+static int exit_of(unsigned pass, unsigned skip, unsigned fail, unsigned error, unsigned required)
+{
+	struct verdict_counts counts = { 0 };
+
+	for (unsigned i = 0; i < pass; i++)
+		verdict_count(&counts, VERDICT_PASS);
+	for (unsigned i = 0; i < skip; i++)
+		verdict_count(&counts, VERDICT_SKIP);
+	for (unsigned i = 0; i < fail; i++)
+		verdict_count(&counts, VERDICT_FAIL);
+	for (unsigned i = 0; i < error; i++)
+		verdict_count(&counts, VERDICT_ERROR);
+	counts.required = required;
+	return verdict_exit(&counts);
+}
+
+/* "0 nothing failed and at least one passed; 1 failed; 2 error; 1 wins over 2" */
+static void exit_statuses_are_the_documented_ones(void)
+{
+	CHECK_EQ(2, exit_of(0, 0, 0, 0, 0), "nothing ran");
+	CHECK_EQ(2, exit_of(0, 5, 0, 0, 0), "nothing passed");
+	CHECK_EQ(0, exit_of(1, 5, 0, 0, 0));
+	CHECK_EQ(1, exit_of(9, 0, 1, 0, 0));
+	CHECK_EQ(2, exit_of(9, 0, 0, 1, 0));
+	CHECK_EQ(1, exit_of(9, 0, 1, 1, 0));
+	CHECK_EQ(2, exit_of(9, 1, 0, 0, 1));
+	CHECK_EQ(1, exit_of(9, 1, 1, 0, 1));
+	CHECK_EQ(1, exit_of(0, 0, 1, 0, 0));
+}
+
+static void inconclusive_and_known_do_not_fail(void)
+{
+	struct verdict_counts counts = { 0 };
+
+	verdict_count(&counts, VERDICT_PASS);
+	verdict_count(&counts, VERDICT_INCONCLUSIVE);
+	verdict_count(&counts, VERDICT_KNOWN);
+	CHECK_EQ(0, verdict_exit(&counts));
+	CHECK_EQ(1, counts.pass);
+	CHECK_EQ(1, counts.inconclusive);
+	CHECK_EQ(1, counts.known);
+	counts = (struct verdict_counts){ 0 };
+	verdict_count(&counts, VERDICT_NONE);
+	CHECK_EQ(2, verdict_exit(&counts), "no verdict is an error");
+}
+
+static void every_row_is_found_by_its_number(void)
+{
+	for (unsigned i = 0; i < REQ_COUNT; i++) {
+		const struct requirement *r = requirement_get((enum requirement_id)i);
+
+		CHECK(r && r->id && r->sentence, "%u", i);
+	}
+	CHECK(!requirement_get(REQ_COUNT));
+	CHECK_STR("PMI-01", requirement_get(REQ_PMI_01)->id);
+	CHECK_STR("REC-HSW", requirement_get(REQ_REC_HSW_10)->group);
+}
+
+/* Silicon is only failed by the manual's text, where the breach can be seen. */
+static void only_text_fails_silicon(void)
+{
+	for (unsigned i = 0; i < REQ_COUNT; i++) {
+		const struct requirement *r = requirement_get((enum requirement_id)i);
+		bool want = r->authority == AUTH_TEXT && r->silicon != OBS_NONE;
+
+		CHECK_EQ(want, verdict_decides(r, PLATFORM_SILICON), "%s", r->id);
+		CHECK_EQ(r->kvm != OBS_NONE, verdict_decides(r, PLATFORM_HYPERVISOR), "%s", r->id);
+	}
+	CHECK(verdict_decides(requirement_get(REQ_PMI_01), PLATFORM_SILICON));
+	CHECK(!verdict_decides(requirement_get(REQ_ARM_04), PLATFORM_SILICON), "no quiescent period");
+	CHECK(!verdict_decides(requirement_get(REQ_REC_14), PLATFORM_SILICON), "reserved isn't zero");
+	CHECK(!verdict_decides(requirement_get(REQ_MSR_08), PLATFORM_SILICON), "KVM's practice");
+	CHECK(verdict_decides(requirement_get(REQ_MSR_08), PLATFORM_HYPERVISOR));
+}
+
+static void known_breaches_need_the_right_subject(void)
+{
+	struct verdict_subject core2 = { .intel = true, .family = 6, .model = 0x17, .hypervisor = "" };
+	struct verdict_subject haswell = { .intel = true, .family = 6, .model = 0x3c, .hypervisor = "" };
+	struct verdict_subject other = core2, kvm = haswell;
+	struct known_issue issue = { 0 };
+
+	other.intel = false;
+	kvm.hypervisor = "KVMKVMKVM";
+	CHECK(verdict_known(&core2, REQ_DS_05, &issue));
+	CHECK_STR("W127", issue.id);
+	CHECK(!verdict_known(&core2, REQ_DS_03, &issue));
+	CHECK(!verdict_known(&haswell, REQ_DS_05, &issue));
+	CHECK(!verdict_known(&other, REQ_DS_05, &issue), "not an Intel processor");
+	CHECK(verdict_known(&kvm, REQ_PRIO_10, &issue));
+	CHECK(!verdict_known(&haswell, REQ_PRIO_10, &issue), "not under KVM");
+}
+
+int main(void)
+{
+	RUN(the_worse_verdict_wins);
+	RUN(exit_statuses_are_the_documented_ones);
+	RUN(inconclusive_and_known_do_not_fail);
+	RUN(every_row_is_found_by_its_number);
+	RUN(only_text_fails_silicon);
+	RUN(known_breaches_need_the_right_subject);
+	return check_end();
+}
