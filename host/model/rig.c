@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT */
+/* See rig.h. */
+#include "host/model/rig.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* DS area offsets: Figure 18-22 "PEBS Programming Environment". */
+enum { DS_BASE = 0x20, DS_INDEX = 0x28, DS_MAXIMUM = 0x30, DS_THRESHOLD = 0x38, DS_RESET = 0x40 };
+
+static u8 *find(struct rig *r, u64 linear, size_t bytes)
+{
+	u64 offset = linear - RIG_MEMORY_BASE;
+
+	if (r->unmapped)
+		return NULL;
+	if (offset > RIG_MEMORY || bytes > RIG_MEMORY - offset) {
+		r->stray++;
+		return NULL;
+	}
+	return r->memory + offset;
+}
+
+static bool host_read(void *ctx, u64 linear, void *to, size_t bytes)
+{
+	const u8 *from = find(ctx, linear, bytes);
+
+	if (from)
+		memcpy(to, from, bytes);
+	return from;
+}
+
+static bool host_write(void *ctx, u64 linear, const void *from, size_t bytes)
+{
+	struct rig *r = ctx;
+	u8 *to = find(r, linear, bytes);
+
+	if (!to)
+		return false;
+	memcpy(to, from, bytes);
+	if (linear != RIG_DS + DS_INDEX) {
+		if (!r->dirty_hi || linear < r->dirty_lo)
+			r->dirty_lo = linear;
+		if (linear + bytes > r->dirty_hi)
+			r->dirty_hi = linear + bytes;
+	}
+	return true;
+}
+
+static void take(struct rig *r, struct pmi_delivery d)
+{
+	r->lvtpc = d.lvtpc;
+	if (d.kind == PMI_DROPPED || r->n_interrupts == RIG_LOG)
+		return;
+	r->interrupt[r->n_interrupts++] = (struct rig_interrupt){
+		.kind = d.kind,
+		.vector = d.vector,
+		.status = model_rdmsr(&r->m, MSR_IA32_PERF_GLOBAL_STATUS).value,
+		.index = rig_index(r),
+		.at = r->now,
+	};
+}
+
+static void host_pmi(void *ctx)
+{
+	struct rig *r = ctx;
+
+	r->requests++;
+	take(r, model_lvt_deliver(&r->m, r->lvtpc));
+}
+
+static void host_trace(void *ctx, enum model_action action, unsigned counter)
+{
+	struct rig *r = ctx;
+
+	if (r->n_actions < RIG_LOG)
+		r->action[r->n_actions++] = (struct rig_action){ action, counter, r->now };
+}
+
+void rig_open(struct rig *r, enum fault_id fault, u64 seed, bool hyper_threading)
+{
+	struct model_config config = { GEN_HASWELL, hyper_threading, fault, seed };
+
+	*r = (struct rig){ .lvtpc = RIG_VECTOR, .ip = 0x401000 };
+	r->host = (struct model_host){ r, host_read, host_write, host_pmi, host_trace };
+	for (unsigned i = 0; i < REG_COUNT; i++)
+		r->regs.gpr[i] = 0x0101010101010101ULL * (i + 1);
+	r->regs.rflags = 2;
+	model_init(&r->m, &config, &r->host);
+}
+
+void rig_write_lvtpc(struct rig *r, u32 value)
+{
+	r->lvtpc = value;
+	take(r, model_lvt_written(&r->m, value));
+}
+
+/* After an instruction: the handlers of whatever was delivered run and unmask. */
+static void handlers(struct rig *r)
+{
+	for (unsigned turn = 0; turn < 8 && r->unmasks && r->lvtpc & BIT(16); turn++)
+		rig_write_lvtpc(r, r->lvtpc & ~(u32)BIT(16));
+}
+
+void rig_retire(struct rig *r, struct model_retired *i)
+{
+	i->ip = r->ip;
+	i->cpl = r->cpl;
+	r->regs.rip = r->ip;
+	i->before = r->regs;
+	for (unsigned n = 0; n < REG_COUNT; n++)
+		r->regs.gpr[n] += n + 1;
+	r->regs.rflags ^= 1;
+	r->ip += 4;
+	r->regs.rip = r->ip;
+	i->after = r->regs;
+	if (model_watching(&r->m))
+		model_retire(&r->m, i);
+	r->now++;
+	handlers(r);
+}
+
+enum msr_status rig_wrmsr(struct rig *r, u32 msr, u64 value)
+{
+	enum msr_status status = model_wrmsr(&r->m, msr, value).status;
+
+	if (status != MSR_GP)
+		rig_nops(r, 1);
+	return status;
+}
+
+static void must(bool held, const char *what, u32 msr)
+{
+	if (held)
+		return;
+	fprintf(stderr, "rig: %s of MSR %#x isn't possible\n", what, msr);
+	abort();
+}
+
+void rig_set(struct rig *r, u32 msr, u64 value)
+{
+	must(rig_wrmsr(r, msr, value) == MSR_DONE, "write", msr);
+}
+
+u64 rig_get(struct rig *r, u32 msr)
+{
+	struct msr_result result = model_rdmsr(&r->m, msr);
+
+	must(result.status == MSR_DONE, "read", msr);
+	return result.value;
+}
+
+u64 rig_status(struct rig *r)
+{
+	return rig_get(r, MSR_IA32_PERF_GLOBAL_STATUS);
+}
+
+void rig_nops(struct rig *r, unsigned n)
+{
+	while (n--)
+		rig_retire(r, &(struct model_retired){ .branch = BRANCH_NONE });
+}
+
+void rig_load(struct rig *r, u64 linear)
+{
+	rig_retire(r, &(struct model_retired){ .loads = 1, .n_access = 1,
+					       .access = { { linear, 8, false, false } } });
+}
+
+void rig_store(struct rig *r, u64 linear)
+{
+	rig_retire(r, &(struct model_retired){ .stores = 1, .n_access = 1,
+					       .access = { { linear, 8, true, false } } });
+}
+
+void rig_locked_add(struct rig *r, u64 linear)
+{
+	rig_retire(r, &(struct model_retired){
+		.loads = 1, .stores = 1, .locked_loads = 1, .n_access = 2,
+		.access = { { linear, 8, false, true }, { linear, 8, true, true } } });
+}
+
+void rig_branch(struct rig *r, enum model_branch branch, bool taken)
+{
+	rig_retire(r, &(struct model_retired){ .branch = branch, .taken = taken });
+}
+
+u64 rig_peek(const struct rig *r, u64 linear)
+{
+	u64 value;
+
+	memcpy(&value, r->memory + (linear - RIG_MEMORY_BASE), sizeof(value));
+	return value;
+}
+
+void rig_poke(struct rig *r, u64 linear, u64 value)
+{
+	memcpy(r->memory + (linear - RIG_MEMORY_BASE), &value, sizeof(value));
+}
+
+void rig_ds(struct rig *r, unsigned records, unsigned threshold)
+{
+	rig_poke(r, RIG_DS + DS_BASE, RIG_BUFFER);
+	rig_poke(r, RIG_DS + DS_INDEX, RIG_BUFFER);
+	rig_poke(r, RIG_DS + DS_MAXIMUM, RIG_BUFFER + records * RIG_RECORD);
+	rig_poke(r, RIG_DS + DS_THRESHOLD, RIG_BUFFER + threshold * RIG_RECORD);
+	rig_set(r, MSR_IA32_DS_AREA, RIG_DS);
+}
+
+void rig_set_reset(struct rig *r, unsigned counter, u64 value)
+{
+	rig_poke(r, RIG_DS + DS_RESET + 8 * counter, value);
+}
+
+u64 rig_index(const struct rig *r)
+{
+	return rig_peek(r, RIG_DS + DS_INDEX);
+}
+
+unsigned rig_records(const struct rig *r)
+{
+	return (unsigned)((rig_index(r) - RIG_BUFFER) / RIG_RECORD);
+}
+
+u64 rig_record(const struct rig *r, unsigned n, unsigned offset)
+{
+	return rig_peek(r, RIG_BUFFER + n * RIG_RECORD + offset);
+}
+
+void rig_program(struct rig *r, unsigned n, u32 event, u64 bits, u64 period)
+{
+	rig_set(r, MSR_IA32_PERFEVTSEL0 + n, 0);
+	rig_set(r, MSR_IA32_A_PMC0 + n, -period & BITS(0, 47));
+	rig_set(r, MSR_IA32_PERFEVTSEL0 + n, event | IA32_PERFEVTSEL_EN | IA32_PERFEVTSEL_OS |
+					     IA32_PERFEVTSEL_USR | bits);
+}
+
+void rig_program_pebs(struct rig *r, unsigned n, u32 event, u64 bits, u64 period)
+{
+	rig_program(r, n, event, bits, period);
+	rig_set_reset(r, n, -period & BITS(0, 47));
+	rig_set(r, MSR_IA32_PEBS_ENABLE, rig_get(r, MSR_IA32_PEBS_ENABLE) | BIT(n));
+}
+
+void rig_start(struct rig *r, u64 counters)
+{
+	rig_set(r, MSR_IA32_PERF_GLOBAL_CTRL, counters);
+}
+
+void rig_stop(struct rig *r)
+{
+	rig_set(r, MSR_IA32_PERF_GLOBAL_CTRL, 0);
+}
+
+const char *rig_actions(const struct rig *r)
+{
+	static const char *const names[] = { "ARM", "ASSIST", "THRESHOLD", "OVERFLOW" };
+	static char text[RIG_LOG * 16];
+	size_t used = 0;
+
+	text[0] = 0;
+	for (unsigned i = 0; i < r->n_actions; i++)
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s%u", i ? " " : "",
+					 names[r->action[i].action], r->action[i].counter);
+	return text;
+}
