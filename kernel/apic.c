@@ -193,6 +193,11 @@ u32 apic_id(void)
 	return x2apic ? get(REG_ID) : get(REG_ID) >> 24;
 }
 
+u32 apic_read(u32 offset)
+{
+	return get((enum reg)offset);
+}
+
 void apic_eoi(void)
 {
 	set(REG_EOI, 0);

@@ -29,6 +29,9 @@ void apic_release(void);
 /* The page of an xAPIC's registers; 0 in x2APIC mode, and no APIC to work with: false. */
 bool apic_find(u64 *page);
 u32 apic_id(void);
+/* Any register, by its xAPIC offset ("Local APIC Register Address Map"), for reports. Works from
+ * the first borrow on, also with the machine given back. */
+u32 apic_read(u32 offset);
 void apic_eoi(void);
 /* LVT performance counter entry, raw. */
 u32 apic_lvtpc_read(void);

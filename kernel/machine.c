@@ -14,6 +14,7 @@
  */
 #include "kernel/apic.h"
 #include "kernel/cpu.h"
+#include "kernel/cpuid.h"
 #include "kernel/descriptor.h"
 #include "kernel/fault.h"
 #include "kernel/fbcon.h"
@@ -21,14 +22,13 @@
 #include "kernel/paging.h"
 #include "kernel/serial.h"
 #include "kernel/stack.h"
-#include "kernel/string.h"
 #include "kernel/trap.h"
 #include "spec/msr.h"
 
 #define FOUR_GIB	BIT(32)
 #define TWO_MIB		BIT(21)
 #define ONE_GIB		BIT(30)
-#define FIXED_NEED	(4 * TWO_MIB)	/* stacks, split pages of image and devices, lower tables */
+#define FIXED_NEED	TWO_MIB	/* stacks, lower tables, split pages of image and screen */
 
 #define CR0_OURS	(CR0_MP | CR0_NE | CR0_WP)
 #define CR0_NOT_OURS	(CR0_EM | CR0_TS | CR0_AM)
@@ -66,8 +66,9 @@ static struct {
 
 u64 machine_arena_need(u64 memory_top)
 {
-	/* At worst every 2 MiB above 4 GiB is an entry of its own: a table page for each GiB. */
-	return FIXED_NEED + (memory_top / ONE_GIB + 1) * PAGE_SIZE;
+	u64 mapped_by_a_table = (cpuid_get(CPUID_PAGE_1GB) ? 512 : 1) * ONE_GIB;
+
+	return FIXED_NEED + (memory_top / mapped_by_a_table + 1) * PAGE_SIZE;
 }
 
 void *machine_alloc(size_t bytes)

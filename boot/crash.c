@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Crashes on purpose. Each one leaves the processor in another bad place: in a handler with a
+ * vector in service, in an NMI handler with NMIs blocked, at CPL 3, on a stack that is full.
+ * After each the state that guard_run() promises is checked.
+ */
+#include "boot/crash.h"
+#include "kernel/apic.h"
+#include "kernel/cpu.h"
+#include "kernel/fmt.h"
+#include "kernel/guard.h"
+#include "kernel/intr.h"
+#include "kernel/time.h"
+#include "kernel/user.h"
+
+#define DEADLINE_MS	2000
+#define SHORT_MS	5
+#define NONCANONICAL	0x8000000000000000ULL
+#define USER_ARGUMENT	0x1234u
+
+static volatile bool arrived;
+
+static void run_off(void)
+{
+	for (;;)
+		__asm__ volatile("pause");
+}
+
+static void wait_for_interrupt(void)
+{
+	time_stall(1000);
+}
+
+static void do_ud(void *arg)
+{
+	(void)arg;
+	__asm__ volatile("ud2");
+}
+
+static void do_gp(void *arg)
+{
+	u64 value;
+
+	(void)arg;
+	__asm__ volatile("mov (%1), %0" : "=r"(value) : "r"(NONCANONICAL));
+}
+
+static void do_pf(void *arg)
+{
+	u64 value;
+
+	(void)arg;
+	__asm__ volatile("mov (%1), %0" : "=r"(value) : "r"(0x10ULL));
+}
+
+/* Each call pushes, so the stack ends in the page that isn't there. */
+static void do_overflow(void *arg)
+{
+	__asm__ volatile("1: push %0; jmp 1b" :: "r"(arg) : "memory");
+}
+
+static void do_unowned(void *arg)
+{
+	(void)arg;
+	apic_self_ipi(VECTOR_IPI);
+	wait_for_interrupt();
+}
+
+static void do_unowned_nmi(void *arg)
+{
+	(void)arg;
+	apic_self_nmi();
+	wait_for_interrupt();
+}
+
+static void abort_handler(struct trap_frame *frame)
+{
+	(void)frame;
+	guard_abort();
+}
+
+static void do_abort_in_pmi(void *arg)
+{
+	(void)arg;
+	intr_set_handler(VECTOR_PMI, abort_handler);
+	apic_self_ipi(VECTOR_PMI);
+	wait_for_interrupt();
+}
+
+static void do_abort_in_nmi(void *arg)
+{
+	(void)arg;
+	intr_set_handler(VECTOR_NMI, abort_handler);
+	apic_self_nmi();
+	wait_for_interrupt();
+}
+
+static void fault_handler(struct trap_frame *frame)
+{
+	do_ud(frame);
+}
+
+static void do_fault_in_nmi(void *arg)
+{
+	(void)arg;
+	intr_set_handler(VECTOR_NMI, fault_handler);
+	apic_self_nmi();
+	wait_for_interrupt();
+}
+
+static void do_deadline(void *arg)
+{
+	(void)arg;
+	run_off();
+}
+
+static u64 user_deadline(u64 arg)
+{
+	run_off();
+	return arg;
+}
+
+static void do_deadline_in_user(void *arg)
+{
+	(void)arg;
+	user_call(user_deadline, 0);
+}
+
+static u64 user_privileged(u64 arg)
+{
+	__asm__ volatile("cli");
+	return arg;
+}
+
+static void do_privileged_in_user(void *arg)
+{
+	(void)arg;
+	user_call(user_privileged, 0);
+}
+
+static void do_abort(void *arg)
+{
+	(void)arg;
+	guard_abort();
+}
+
+static u64 user_add(u64 arg)
+{
+	u16 cs;
+
+	__asm__ volatile("mov %%cs, %0" : "=r"(cs));
+	return arg + (cs & 3u);
+}
+
+/* Not a crash: down to CPL 3 and back, which says 3. */
+static void do_nothing_wrong(void *arg)
+{
+	(void)arg;
+	if (user_call(user_add, USER_ARGUMENT) != USER_ARGUMENT + 3)
+		guard_abort();
+}
+
+static const struct crash {
+	const char *name;
+	void (*fn)(void *arg);
+	unsigned deadline_ms;
+	enum guard_outcome outcome;
+	u8 vector;		/* of the report's frame, not for GUARD_DONE and GUARD_ABORTED */
+} crashes[] = {
+	{ "#UD", do_ud, DEADLINE_MS, GUARD_EXCEPTION, VECTOR_UD },
+	{ "#GP", do_gp, DEADLINE_MS, GUARD_EXCEPTION, VECTOR_GP },
+	{ "#PF", do_pf, DEADLINE_MS, GUARD_EXCEPTION, VECTOR_PF },
+	{ "stack overflow", do_overflow, DEADLINE_MS, GUARD_EXCEPTION, VECTOR_DF },
+	{ "unowned interrupt", do_unowned, DEADLINE_MS, GUARD_INTERRUPT, VECTOR_IPI },
+	{ "unowned NMI", do_unowned_nmi, DEADLINE_MS, GUARD_INTERRUPT, VECTOR_NMI },
+	{ "abort in a PMI handler", do_abort_in_pmi, DEADLINE_MS, GUARD_ABORTED, 0 },
+	{ "abort in an NMI handler", do_abort_in_nmi, DEADLINE_MS, GUARD_ABORTED, 0 },
+	{ "#UD in an NMI handler", do_fault_in_nmi, DEADLINE_MS, GUARD_EXCEPTION, VECTOR_UD },
+	{ "deadline", do_deadline, SHORT_MS, GUARD_DEADLINE, VECTOR_TIMER },
+	{ "deadline at CPL 3", do_deadline_in_user, SHORT_MS, GUARD_DEADLINE, VECTOR_TIMER },
+	{ "#GP at CPL 3", do_privileged_in_user, DEADLINE_MS, GUARD_EXCEPTION, VECTOR_GP },
+	{ "abort", do_abort, DEADLINE_MS, GUARD_ABORTED, 0 },
+	{ "no crash", do_nothing_wrong, DEADLINE_MS, GUARD_DONE, 0 },
+};
+
+static void note_nmi(struct trap_frame *frame)
+{
+	(void)frame;
+	arrived = true;
+}
+
+static bool has_arrived(void *arg)
+{
+	(void)arg;
+	return arrived;
+}
+
+/* What guard_run() promises for afterwards. NULL, or what is not so. */
+static const char *left_behind(void)
+{
+	intr_handler before;
+	bool came;
+
+	if (rflags_read() & RFLAGS_IF)
+		return "interrupts are on";
+	if (apic_highest_isr() >= APIC_FIRST_OWN_VECTOR)
+		return "a vector is in service";
+	if (apic_highest_irr() >= APIC_FIRST_OWN_VECTOR)
+		return "a vector is waiting";
+	arrived = false;
+	before = intr_set_handler(VECTOR_NMI, note_nmi);
+	apic_self_nmi();
+	came = wait_until(has_arrived, NULL, 10000);
+	intr_set_handler(VECTOR_NMI, before);
+	return came ? NULL : "NMIs are blocked";
+}
+
+static bool is_expected(const struct crash *crash, const struct guard_report *report)
+{
+	if (report->outcome != crash->outcome)
+		return false;
+	return crash->outcome == GUARD_DONE || crash->outcome == GUARD_ABORTED ||
+	       report->frame.vector == crash->vector;
+}
+
+bool crash_all(char *why, size_t size)
+{
+	for (unsigned i = 0; i < sizeof crashes / sizeof crashes[0]; i++) {
+		const struct crash *crash = &crashes[i];
+		struct guard_report report = guard_run(crash->fn, NULL, crash->deadline_ms);
+		const char *left = left_behind();
+
+		if (left) {
+			fmt_print(why, size, "after %s %s", crash->name, left);
+			return false;
+		}
+		if (!is_expected(crash, &report)) {
+			fmt_print(why, size, "%s ended with outcome %u, vector %llu", crash->name,
+				  (unsigned)report.outcome, (unsigned long long)report.frame.vector);
+			return false;
+		}
+	}
+	return true;
+}

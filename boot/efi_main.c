@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The entry: configuration, memory, the run, and the way out. Started again and again by a
+ * launcher within one boot, so everything allocated is freed and nothing of ours is left behind.
+ */
+#include "boot/config.h"
+#include "boot/file.h"
+#include "boot/firmware.h"
+#include "boot/log.h"
+#include "boot/run.h"
+#include "boot/selftest.h"
+#include "kernel/console.h"
+#include "kernel/fmt.h"
+#include "kernel/machine.h"
+
+#define CONFIG_PATH		"\\pmutest86.cfg"
+#define CONFIG_FILE_SIZE	16384
+#define OPTIONS_SIZE		1024
+#define ERROR_SIZE		256
+#define ARENA_SPARE		(16u << 20)	/* log, buffers of the tests */
+
+enum { EXIT_PASS, EXIT_FAIL, EXIT_ERROR };
+
+/* From crt0, in the C calling convention. */
+EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *system);
+
+static bool read_config(struct config *config, char *error, size_t size)
+{
+	static char text[CONFIG_FILE_SIZE];
+	char message[ERROR_SIZE];
+	size_t length = 0;
+	EFI_STATUS status = file_read(CONFIG_PATH, text, sizeof text, &length);
+
+	config_default(config);
+	if (status == EFI_BUFFER_TOO_SMALL) {
+		fmt_print(error, size, "%s is longer than %u bytes", CONFIG_PATH, CONFIG_FILE_SIZE);
+		return false;
+	}
+	if (EFI_ERROR(status) && status != EFI_NOT_FOUND) {
+		fmt_print(error, size, "%s can't be read: firmware status %#llx", CONFIG_PATH,
+			  (unsigned long long)status);
+		return false;
+	}
+	if (!EFI_ERROR(status) &&
+	    !config_parse_file(config, text, length, message, sizeof message)) {
+		fmt_print(error, size, "%s: %s", CONFIG_PATH, message);
+		return false;
+	}
+	length = firmware_load_options(text, OPTIONS_SIZE);
+	if (!config_parse_options(config, text, length, message, sizeof message)) {
+		fmt_print(error, size, "load options: %s", message);
+		return false;
+	}
+	return true;
+}
+
+static int refuse(const char *reason)
+{
+	machine_borrow();
+	console_line("");
+	console_line("TAP version 14");
+	console_line(reason);
+	console_line("# end of PMUTest86: exit 2");
+	machine_return();
+	return EXIT_ERROR;
+}
+
+static int start(struct config *config)
+{
+	static char error[ERROR_SIZE + 16] = "Bail out! ";
+	const size_t prefix = sizeof "Bail out! " - 1;
+	bool configured = read_config(config, error + prefix, sizeof error - prefix);
+	struct machine_setup setup;
+
+	firmware_measure_tsc();
+	if (EFI_ERROR(firmware_setup(&setup, ARENA_SPARE, config->screen))) {
+		firmware_say("pmutest86: the firmware has no memory for us below 4 GiB");
+		return EXIT_ERROR;
+	}
+	setup.serial_port = config->serial_port;
+	if (!machine_init(&setup) || !log_init()) {
+		firmware_say("pmutest86: the local APIC is off, or our memory is too small");
+		return EXIT_ERROR;
+	}
+	if (!configured)
+		return refuse(error);
+	if (config->borrow_cycles)
+		return selftest_run(config->borrow_cycles);
+	return run_tests(config);
+}
+
+EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *system)
+{
+	struct config config;
+	EFI_STATUS status = firmware_init(image, system);
+	int exit_status;
+
+	if (EFI_ERROR(status))
+		return status;
+	exit_status = start(&config);
+	firmware_release();
+	if (config.at_end != AT_END_RETURN)
+		system->RuntimeServices->ResetSystem(
+			config.at_end == AT_END_SHUTDOWN ? EfiResetShutdown : EfiResetCold,
+			EFI_SUCCESS, 0, NULL);
+	switch (exit_status) {
+	case EXIT_PASS:
+		return EFI_SUCCESS;
+	case EXIT_FAIL:
+		return EFI_ABORTED;
+	default:
+		return EFI_PROTOCOL_ERROR;
+	}
+}

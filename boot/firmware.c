@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/* Memory, screen, time and load options from UEFI. gnu-efi's headers only, none of its code. */
+#include "boot/firmware.h"
+#include "kernel/string.h"
+#include "kernel/time.h"
+
+#define PAGE		4096u
+#define TWO_MIB		BIT(21)
+#define BELOW_4_GIB	(BIT(32) - 1)
+#define HIGHEST_RAM	BIT(46)		/* beyond any machine; half of what 4 levels map */
+
+#define STALL_US	10000u
+#define STALL_ROUNDS	3u
+
+struct firmware firmware;
+
+static struct { EFI_PHYSICAL_ADDRESS base; UINTN pages; } arena;
+
+EFI_STATUS firmware_init(EFI_HANDLE image, EFI_SYSTEM_TABLE *system)
+{
+	EFI_GUID guid = EFI_LOADED_IMAGE_PROTOCOL_GUID;
+	void *loaded = NULL;
+	EFI_STATUS status;
+
+	firmware = (struct firmware){ image, system, system->BootServices, NULL };
+	firmware.boot->SetWatchdogTimer(0, 0, 0, NULL);
+	status = firmware.boot->HandleProtocol(image, &guid, &loaded);
+	firmware.loaded = loaded;
+	return status;
+}
+
+void firmware_say(const char *line)
+{
+	CHAR16 text[2] = { 0, 0 };
+
+	for (; *line; line++) {
+		text[0] = (CHAR16)*line;
+		firmware.system->ConOut->OutputString(firmware.system->ConOut, text);
+	}
+	firmware.system->ConOut->OutputString(firmware.system->ConOut, L"\r\n");
+}
+
+size_t firmware_load_options(char *text, size_t size)
+{
+	const CHAR16 *options = firmware.loaded->LoadOptions;
+	size_t count = firmware.loaded->LoadOptionsSize / sizeof *options;
+	size_t length = 0;
+
+	if (!options || firmware.loaded->LoadOptionsSize % sizeof *options)
+		return 0;
+	for (size_t i = 0; i < count && options[i] && length < size; i++) {
+		if (options[i] < ' ' && options[i] != '\t')
+			return 0;
+		text[length++] = options[i] <= '~' ? (char)options[i] : '?';
+	}
+	return length;
+}
+
+static bool is_ram(UINT32 type)
+{
+	switch (type) {
+	case EfiLoaderCode:
+	case EfiLoaderData:
+	case EfiBootServicesCode:
+	case EfiBootServicesData:
+	case EfiRuntimeServicesCode:
+	case EfiRuntimeServicesData:
+	case EfiConventionalMemory:
+	case EfiACPIReclaimMemory:
+	case EfiACPIMemoryNVS:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Both the stack we run on and our image may lie at the very top of RAM. */
+static EFI_STATUS find_memory_top(u64 *top)
+{
+	UINTN size = 0, key, stride;
+	UINT32 version;
+	void *map = NULL;
+	EFI_STATUS status;
+
+	firmware.boot->GetMemoryMap(&size, NULL, &key, &stride, &version);
+	size += 16 * stride;	/* the allocation below may split a range */
+	status = firmware.boot->AllocatePool(EfiLoaderData, size, &map);
+	if (EFI_ERROR(status))
+		return status;
+	status = firmware.boot->GetMemoryMap(&size, map, &key, &stride, &version);
+	*top = 0;
+	for (UINTN offset = 0; !EFI_ERROR(status) && offset < size; offset += stride) {
+		EFI_MEMORY_DESCRIPTOR range;
+		u64 end;
+
+		memcpy(&range, (const char *)map + offset, sizeof range);
+		end = range.PhysicalStart + range.NumberOfPages * PAGE;
+		if (is_ram(range.Type) && end > *top && end <= HIGHEST_RAM)
+			*top = end;
+	}
+	firmware.boot->FreePool(map);
+	return status;
+}
+
+static void find_screen(struct machine_setup *setup)
+{
+	EFI_GUID guid = EFI_GRAPHICS_OUTPUT_PROTOCOL_GUID;
+	EFI_GRAPHICS_OUTPUT_PROTOCOL *screen;
+	void *protocol = NULL;
+
+	if (EFI_ERROR(firmware.boot->LocateProtocol(&guid, NULL, &protocol)))
+		return;
+	screen = protocol;
+	if (screen->Mode->Info->PixelFormat != PixelRedGreenBlueReserved8BitPerColor &&
+	    screen->Mode->Info->PixelFormat != PixelBlueGreenRedReserved8BitPerColor)
+		return;
+	setup->framebuffer.base = screen->Mode->FrameBufferBase;
+	setup->framebuffer.width = screen->Mode->Info->HorizontalResolution;
+	setup->framebuffer.height = screen->Mode->Info->VerticalResolution;
+	setup->framebuffer.stride = screen->Mode->Info->PixelsPerScanLine;
+}
+
+EFI_STATUS firmware_setup(struct machine_setup *setup, u64 spare, bool with_screen)
+{
+	EFI_STATUS status;
+
+	*setup = (struct machine_setup){
+		.image_base = (u64)(uintptr_t)firmware.loaded->ImageBase,
+		.image_size = firmware.loaded->ImageSize,
+	};
+	status = find_memory_top(&setup->memory_top);
+	if (EFI_ERROR(status))
+		return status;
+	setup->arena_size = machine_arena_need(setup->memory_top) + spare;
+	/* Pages come aligned to 4 KiB: 2 MiB more hold an aligned start. */
+	arena.pages = (setup->arena_size + TWO_MIB + PAGE - 1) / PAGE;
+	arena.base = BELOW_4_GIB;
+	status = firmware.boot->AllocatePages(AllocateMaxAddress, EfiLoaderData, arena.pages,
+					      &arena.base);
+	if (EFI_ERROR(status)) {
+		arena.pages = 0;
+		return status;
+	}
+	setup->arena_base = (arena.base + TWO_MIB - 1) & ~(TWO_MIB - 1);
+	memset((void *)(uintptr_t)setup->arena_base, 0, setup->arena_size);
+	if (with_screen)
+		find_screen(setup);
+	return EFI_SUCCESS;
+}
+
+void firmware_release(void)
+{
+	if (arena.pages)
+		firmware.boot->FreePages(arena.base, arena.pages);
+	arena.pages = 0;
+}
+
+void firmware_measure_tsc(void)
+{
+	u64 least = UINT64_MAX;
+
+	/* Whatever disturbs a round makes it longer, so the shortest is the best. */
+	for (unsigned i = 0; i < STALL_ROUNDS; i++) {
+		u64 start = tsc_read(), ticks;
+
+		firmware.boot->Stall(STALL_US);
+		ticks = tsc_read() - start;
+		if (ticks < least)
+			least = ticks;
+	}
+	time_tsc_per_us = least / STALL_US;
+	if (!time_tsc_per_us)
+		time_tsc_per_us = 1;
+}

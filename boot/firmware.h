@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What this program asks of the firmware: memory, screen, time, its own load options. UEFI
+ * Specification, "Services - Boot Services", "Loaded Image Protocol", "Graphics Output Protocol".
+ * Called with the machine given back.
+ */
+#ifndef BOOT_FIRMWARE_H
+#define BOOT_FIRMWARE_H
+
+#include <efi.h>
+
+#include "kernel/machine.h"
+#include "spec/types.h"
+
+/* One program, one firmware: set by firmware_init(). */
+struct firmware {
+	EFI_HANDLE image;
+	EFI_SYSTEM_TABLE *system;
+	EFI_BOOT_SERVICES *boot;
+	EFI_LOADED_IMAGE_PROTOCOL *loaded;
+};
+extern struct firmware firmware;
+
+/* Also switches the firmware's watchdog off: a run may take longer than its five minutes. */
+EFI_STATUS firmware_init(EFI_HANDLE image, EFI_SYSTEM_TABLE *system);
+
+/* One line on the firmware's console, for what goes wrong before our own can be used. */
+void firmware_say(const char *line);
+
+/* The load options as ASCII, blank separated; other characters become '?'. Returns the length;
+ * 0 when there are none, or when they are binary, as boot entries of some firmware have them. */
+size_t firmware_load_options(char *text, size_t size);
+
+/* Fill in everything of setup but serial_port; with_screen: also the framebuffer, if there is a
+ * linear one. The arena has spare bytes for machine_alloc(). */
+EFI_STATUS firmware_setup(struct machine_setup *setup, u64 spare, bool with_screen);
+/* Give back what firmware_setup() has allocated. */
+void firmware_release(void);
+
+/* Measure the TSC against the firmware's clock. */
+void firmware_measure_tsc(void);
+
+#endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/* The lines of a run in memory. When they don't fit, the last one kept says so: a log that is cut
+ * must not look like a whole one. */
+#include "boot/log.h"
+#include "kernel/console.h"
+#include "kernel/machine.h"
+#include "kernel/string.h"
+
+static const char overflow[] = "# log memory is full: lines are missing here\n";
+
+static struct {
+	char *text;
+	size_t length;
+	bool full;
+} lines;
+
+bool log_init(void)
+{
+	lines.text = machine_alloc(LOG_SIZE);
+	lines.length = 0;
+	lines.full = false;
+	return lines.text;
+}
+
+static void append(const char *text, size_t length)
+{
+	memcpy(lines.text + lines.length, text, length);
+	lines.length += length;
+}
+
+static void log_line(void *ctx, const char *line)
+{
+	size_t length = strlen(line);
+
+	(void)ctx;
+	console_line(line);
+	if (lines.full)
+		return;
+	if (lines.length + length + 1 + sizeof overflow > LOG_SIZE) {
+		lines.full = true;
+		append(overflow, sizeof overflow - 1);
+		return;
+	}
+	append(line, length);
+	append("\n", 1);
+}
+
+void log_attach(struct tap *tap)
+{
+	*tap = (struct tap){ .sink = log_line };
+}
+
+const char *log_text(size_t *length)
+{
+	*length = lines.length;
+	return lines.text;
+}
+
+void log_clear(void)
+{
+	lines.length = 0;
+	lines.full = false;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* Where the run's lines go: to the console at once, and into memory until somebody saves them. */
+#ifndef BOOT_LOG_H
+#define BOOT_LOG_H
+
+#include "kernel/tap.h"
+#include "spec/types.h"
+
+#define LOG_SIZE (1u << 20)
+
+/* Take LOG_SIZE bytes for the lines; after machine_init(). false: no memory. */
+bool log_init(void);
+/* A TAP writer whose lines come here. Only with the machine borrowed. */
+void log_attach(struct tap *tap);
+/* The lines since the last log_clear(), each with its line feed. */
+const char *log_text(size_t *length);
+void log_clear(void);
+
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Borrow, run a group, give back, save: what was found before a crash is on the volume, and the
+ * firmware gets its ticks. Everything that prints runs with the machine borrowed.
+ */
+#include "boot/log.h"
+#include "boot/results.h"
+#include "boot/run.h"
+#include "kernel/console.h"
+#include "kernel/fmt.h"
+#include "kernel/machine.h"
+#include "tests/suite.h"
+
+#define CPU_NAME_SIZE	32
+
+static char notice[160];	/* what to say about the results at the next borrow */
+
+static void say_notice(struct tap *tap)
+{
+	if (notice[0])
+		tap_comment(tap, "%s", notice);
+	notice[0] = '\0';
+}
+
+static void open_results(const struct config *config, const char *cpu)
+{
+	if (!config->results)
+		return;
+	if (results_open(cpu, notice, sizeof notice))
+		fmt_print(notice, sizeof notice, "results in %s", results_path());
+}
+
+int run_tests(const struct config *config)
+{
+	const struct suite_config suite_config = {
+		.tests_glob = config->tests,
+		.require = config->require,
+		.verbose = config->verbose,
+	};
+	char cpu[CPU_NAME_SIZE];
+	struct suite *suite;
+	struct tap tap;
+	unsigned groups;
+	int status;
+
+	log_attach(&tap);
+	machine_borrow();
+	console_line("");	/* whatever the firmware left on the line ends here */
+	suite = suite_begin(&suite_config, &tap);
+	groups = suite_groups(suite);
+	fmt_print(cpu, sizeof cpu, "%s", suite_cpu_name(suite));
+	machine_return();
+	open_results(config, cpu);
+
+	for (unsigned g = 0; g < groups; g++) {
+		results_save(notice, sizeof notice);
+		machine_borrow();
+		say_notice(&tap);
+		suite_run_group(suite, g);
+		machine_return();
+	}
+	results_save(notice, sizeof notice);
+	machine_borrow();
+	say_notice(&tap);
+	status = suite_end(suite);
+	machine_return();
+	results_save(notice, sizeof notice);
+	return status;
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* A run of the tests, with the machine given back and the results saved between groups. */
+#ifndef BOOT_RUN_H
+#define BOOT_RUN_H
+
+#include "boot/config.h"
+
+/* With the machine given back. Returns the run's exit status: 0, 1 or 2. */
+int run_tests(const struct config *config);
+
+#endif

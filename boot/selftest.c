@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Borrowing and giving back, many times, with crashes of every kind, and the firmware asked after
+ * each whether it still works: its timer ticks, a file is written and read back, and at the end a
+ * key arrives. UEFI Specification, "Event, Timer, and Task Priority Services".
+ */
+#include "boot/crash.h"
+#include "boot/file.h"
+#include "boot/firmware.h"
+#include "boot/log.h"
+#include "boot/owner.h"
+#include "boot/selftest.h"
+#include "kernel/console.h"
+#include "kernel/fmt.h"
+#include "kernel/machine.h"
+#include "kernel/string.h"
+#include "kernel/time.h"
+
+#define CHECK_PATH	"\\borrow.tmp"
+#define TICK_100NS	20000u		/* 2 ms; the firmware's own tick may be longer */
+#define TICKS_WANTED	2u
+#define TICK_TIMEOUT_US	1000000u
+#define POLL_US		1000u
+#define KEY_100NS	100000000u	/* 10 s */
+#define WHY_SIZE	128
+
+enum claim { CRASHES, STATE, TICKS, FILES, KEY, CLAIMS };
+
+static const char *const names[CLAIMS] = {
+	[CRASHES] = "borrow.guard_ends_every_kind_of_crash",
+	[STATE] = "borrow.owner_state_comes_back",
+	[TICKS] = "borrow.firmware_ticks_after_each_cycle",
+	[FILES] = "borrow.firmware_writes_files_after_each_cycle",
+	[KEY] = "borrow.firmware_reads_a_key_at_the_end",
+};
+
+/* The first thing that went wrong about each claim; "": nothing. */
+static char why[CLAIMS][WHY_SIZE];
+
+__attribute__((format(printf, 3, 4)))
+static void fail(enum claim claim, unsigned cycle, const char *format, ...)
+{
+	char text[WHY_SIZE];
+	va_list args;
+
+	if (why[claim][0])
+		return;
+	va_start(args, format);
+	fmt_vprint(text, sizeof text, format, args);
+	va_end(args);
+	fmt_print(why[claim], WHY_SIZE, "cycle %u: %s", cycle, text);
+}
+
+static void check_ticks(unsigned cycle)
+{
+	EFI_BOOT_SERVICES *boot = firmware.boot;
+	EFI_EVENT event;
+	u64 deadline = time_deadline(TICK_TIMEOUT_US);
+	unsigned ticks = 0;
+
+	if (EFI_ERROR(boot->CreateEvent(EVT_TIMER, TPL_APPLICATION, NULL, NULL, &event))) {
+		fail(TICKS, cycle, "no timer event");
+		return;
+	}
+	boot->SetTimer(event, TimerPeriodic, TICK_100NS);
+	while (ticks < TICKS_WANTED && !time_expired(deadline)) {
+		if (!EFI_ERROR(boot->CheckEvent(event)))
+			ticks++;
+		boot->Stall(POLL_US);
+	}
+	boot->CloseEvent(event);
+	if (ticks < TICKS_WANTED)
+		fail(TICKS, cycle, "%u ticks of %u within a second", ticks, TICKS_WANTED);
+}
+
+static void check_files(unsigned cycle)
+{
+	char wrote[32], got[sizeof wrote];
+	size_t length = 0, want = (size_t)fmt_print(wrote, sizeof wrote, "cycle %u\n", cycle);
+	EFI_STATUS status = file_append(CHECK_PATH, wrote, want);
+
+	if (!EFI_ERROR(status))
+		status = file_read(CHECK_PATH, got, sizeof got, &length);
+	if (!EFI_ERROR(status))
+		status = file_delete(CHECK_PATH);
+	if (EFI_ERROR(status))
+		fail(FILES, cycle, "firmware status %#llx", (unsigned long long)status);
+	else if (length != want || memcmp(wrote, got, want))
+		fail(FILES, cycle, "%s reads back otherwise", CHECK_PATH);
+}
+
+static void check_key(unsigned cycle)
+{
+	EFI_BOOT_SERVICES *boot = firmware.boot;
+	SIMPLE_INPUT_INTERFACE *input = firmware.system->ConIn;
+	EFI_EVENT events[2];
+	EFI_INPUT_KEY key;
+	UINTN which = 1;
+
+	events[0] = input->WaitForKey;
+	if (EFI_ERROR(boot->CreateEvent(EVT_TIMER, TPL_APPLICATION, NULL, NULL, &events[1]))) {
+		fail(KEY, cycle, "no timer event");
+		return;
+	}
+	boot->SetTimer(events[1], TimerRelative, KEY_100NS);
+	boot->WaitForEvent(2, events, &which);
+	boot->CloseEvent(events[1]);
+	if (which != 0)
+		fail(KEY, cycle, "no key within ten seconds");
+	else if (EFI_ERROR(input->ReadKeyStroke(input, &key)))
+		fail(KEY, cycle, "a key was announced and is not there");
+}
+
+static void cycle_once(unsigned cycle)
+{
+	char text[WHY_SIZE];
+	struct owner_state before, after;
+	bool good;
+
+	owner_read(&before);
+	machine_borrow();
+	good = crash_all(text, sizeof text);
+	machine_return();
+	owner_read(&after);
+	if (!good)
+		fail(CRASHES, cycle, "%s", text);
+	if (owner_compare(&before, &after))
+		fail(STATE, cycle, "%s differs", owner_compare(&before, &after));
+	check_ticks(cycle);
+	check_files(cycle);
+}
+
+static int report(struct tap *tap, unsigned cycles)
+{
+	unsigned failed = 0;
+
+	for (unsigned i = 0; i < CLAIMS; i++) {
+		tap_point(tap, !why[i][0], names[i], NULL);
+		if (!why[i][0])
+			continue;
+		failed++;
+		tap_yaml_begin(tap);
+		tap_yaml_entry(tap, "got", why[i]);
+		tap_yaml_end(tap);
+	}
+	tap_point(tap, !failed, "borrow.n_cycles_leave_a_working_firmware", NULL);
+	tap_comment(tap, "%u borrow cycles", cycles);
+	tap_comment(tap, "end of PMUTest86: exit %u", failed ? 1u : 0u);
+	return failed ? 1 : 0;
+}
+
+int selftest_run(unsigned cycles)
+{
+	struct tap tap;
+	int status;
+
+	memset(why, 0, sizeof why);
+	log_attach(&tap);
+	machine_borrow();
+	console_line("");
+	tap_begin(&tap);
+	tap_plan(&tap, CLAIMS + 1);
+	machine_return();
+	for (unsigned i = 1; i <= cycles; i++)
+		cycle_once(i);
+	machine_borrow();
+	tap_comment(&tap, "press a key");
+	machine_return();
+	check_key(cycles);
+	machine_borrow();
+	status = report(&tap, cycles);
+	machine_return();
+	return status;
+}
