@@ -1,0 +1,288 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# Builds PMUTest86, boots it under QEMU and prints what it found: TAP 14 on standard output,
+# everything else on standard error. `./run-qemu.sh --help` lists the options.
+set -euo pipefail
+cd "$(dirname "$0")"
+BUILD=${BUILD:-build}
+
+usage()
+{
+	cat <<'EOF'
+usage: ./run-qemu.sh [OPTION]...
+  --cpu NAME        generation that the reference PMU presents (default haswell)
+  --all             every generation, side by side
+  --pmu WHICH       reference: software model on QEMU's TCG (default); host: the host's vPMU
+                    through KVM; none: no PMU at all
+  --tests GLOB      only tests whose name matches (default all); a comma separates patterns
+  --fault NAME      the reference PMU breaks that rule
+  --seed N          what the manual leaves open is drawn from N (default 0: no latitude)
+  --profile NAME    latitude set as a kind of platform would be
+  --require G,...   a SKIP or INCONCLUSIVE in these requirement groups is exit status 2
+  --engine NAME     step or fast: how the reference PMU sees instructions (default step)
+  --smp N           processors (default 1)
+  --efi FILE        boot this EFI program on the reference PMU instead; its arguments follow
+                    behind --
+  --out DIR         where results go (default build/results/<cpu>)
+  --gui             show the screen
+  --timeout S       give up after S seconds (default 120)
+  --list WHAT       tests, faults, cpus or requirements: print and exit
+  -h, --help        this text
+Exit status: 0 nothing failed and something passed; 1 a requirement failed; 2 the harness or its
+environment failed, or a bad option. QEMU=program replaces qemu-system-x86_64.
+EOF
+}
+
+bad()
+{
+	echo "run-qemu.sh: $*" >&2
+	exit 2
+}
+
+# ---------------------------------------------------------------- options
+cpu='' all='' pmu=reference tests='' fault='' seed='' profile='' require='' engine='' smp=''
+efi='' out='' gui='' timeout=120 list=''
+efi_arguments=()
+
+while [ $# -gt 0 ]; do
+	option=$1
+	shift
+	case $option in
+	-h|--help)	usage; exit 0 ;;
+	--all)		all=yes; continue ;;
+	--gui)		gui=yes; continue ;;
+	--)		efi_arguments=("$@" '')
+			unset 'efi_arguments[-1]'
+			[ -n "$efi" ] || bad "arguments behind -- need --efi FILE"
+			break ;;
+	--cpu|--pmu|--tests|--fault|--seed|--profile|--require|--engine|--smp|--efi|--out|--timeout|--list)
+			[ $# -gt 0 ] || bad "$option needs a value, see --help"
+			value=$1
+			shift ;;
+	--*=*)		value=${option#*=} option=${option%%=*} ;;
+	*)		bad "unknown option '$option', see --help" ;;
+	esac
+	[ -n "$value" ] || bad "$option needs a value, see --help"
+	case $option in
+	--cpu|--pmu|--tests|--fault|--seed|--profile|--require|--engine|--smp|--efi|--out|--timeout|--list)
+			printf -v "${option#--}" %s "$value" ;;
+	*)		bad "unknown option '$option', see --help" ;;
+	esac
+done
+
+# $1 of table $2 is one of its names.
+check_name()
+{
+	local names
+
+	names=$(tools/spec.py list "$2" | cut -f1)
+	grep -qxF -- "$1" <<< "$names"
+}
+
+# Contradictions first: they don't depend on this machine.
+case $pmu in
+reference) ;;
+host|none)
+	for option in cpu fault seed profile efi; do
+		[ -z "${!option}" ] || bad "--pmu $pmu can't be combined with --$option:" \
+			"it needs the reference PMU"
+	done ;;
+*)	bad "unknown --pmu '$pmu'; known: reference host none" ;;
+esac
+if [ -n "$all" ]; then
+	[ "$pmu" = reference ] || bad "--all can't be combined with --pmu $pmu"
+	for option in cpu efi gui; do
+		[ -z "${!option}" ] || bad "--all can't be combined with --$option"
+	done
+fi
+if [ -n "$efi" ]; then
+	for option in tests require; do
+		[ -z "${!option}" ] || bad "--efi can't be combined with --$option"
+	done
+	[ -f "$efi" ] || bad "--efi: no such file '$efi'"
+	[[ ${efi_arguments[*]-} != *$'\n'* ]] || bad "--efi: arguments can't hold a line end"
+fi
+[[ $timeout =~ ^[1-9][0-9]{0,5}$ ]] || bad "--timeout takes seconds, not '$timeout'"
+[[ $seed =~ ^[0-9]{0,18}$ ]] || bad "--seed takes a number, not '$seed'"
+[ -z "$smp" ] || [ "$smp" = 1 ] || bad "--smp $smp: 1 is the only number of processors so far"
+case $engine in
+''|step) ;;
+fast)	bad "--engine fast isn't available yet; known: step" ;;
+*)	bad "unknown --engine '$engine'; known: step" ;;
+esac
+[ -z "$profile" ] || bad "unknown --profile '$profile'; there are none so far"
+case $list in
+''|tests|faults|cpus|requirements) ;;
+*)	bad "--list takes tests, faults, cpus or requirements, not '$list'" ;;
+esac
+
+tools/setup.sh
+
+[ -z "$cpu" ] || check_name "$cpu" cpus ||
+	bad "unknown --cpu '$cpu'; known: $(tools/spec.py list cpus | cut -f1 | paste -sd' ')"
+[ -z "$fault" ] || [ "$fault" = none ] || check_name "$fault" faults ||
+	bad "unknown --fault '$fault'; ./run-qemu.sh --list faults lists them"
+if [ -n "$require" ]; then
+	for group in ${require//,/ }; do
+		check_name "$group" groups || bad "unknown group '$group' in --require;" \
+			"known: $(tools/spec.py list groups | cut -f1 | paste -sd' ')"
+	done
+fi
+case $list in
+faults|cpus|requirements)
+	tools/spec.py list "$list"
+	exit 0 ;;
+esac
+if [ "$pmu" = host ]; then
+	[ -e /dev/kvm ] || bad "--pmu host needs KVM: there is no /dev/kvm on this machine"
+	[ -w /dev/kvm ] || bad "--pmu host needs KVM: no permission to open /dev/kvm"
+	[ "$(cat /proc/sys/kernel/nmi_watchdog 2>/dev/null || echo 0)" = 0 ] ||
+		bad "the host's NMI watchdog holds a counter; run: sudo sysctl kernel.nmi_watchdog=0"
+fi
+if [ -n "$gui" ]; then
+	"${QEMU:-qemu-system-x86_64}" -display help | grep -qx gtk ||
+		bad "--gui needs QEMU's gtk display; run: sudo apt-get install -y qemu-system-gui"
+fi
+
+# ---------------------------------------------------------------- build
+mkdir -p "$BUILD"
+if ! flock "$BUILD/.lock" make -s -j"$(nproc)" BUILD="$BUILD" all >&2; then
+	bad "the build failed, see above"
+fi
+if [ "$list" = tests ]; then
+	awk -F'\t' '{ text = $1; sub(/^[^.]*\./, "", text); gsub(/_/, " ", text)
+		      print $1 "\t" text " [" $2 "]" }' "$BUILD/tests.tsv"
+	exit 0
+fi
+
+# Shell patterns are those of the harness: '*' and '?'; a comma separates patterns.
+matches_something()
+{
+	local pattern name
+
+	[[ $tests =~ ^[A-Za-z0-9_.*?,]{1,127}$ ]] || return 1
+	while IFS=$'\t' read -r name _; do
+		for pattern in ${tests//,/ }; do
+			# shellcheck disable=SC2053 # a pattern
+			[[ $name != $pattern ]] || return 0
+		done
+	done < "$BUILD/tests.tsv"
+	return 1
+}
+if [ -n "$tests" ]; then
+	set -f
+	matches_something || bad "--tests '$tests' matches no test; ./run-qemu.sh --list tests lists them"
+	set +f
+fi
+
+# ---------------------------------------------------------------- run
+work=$(mktemp -d "$PWD/$BUILD/run.XXXXXX" 2>/dev/null || mktemp -d "$BUILD/run.XXXXXX")
+children=()
+# shellcheck disable=SC2317 # called by the trap
+clean_up()
+{
+	local child
+
+	for child in "${children[@]}"; do
+		kill "$child" 2>/dev/null || true
+	done
+	rm -rf "$work"
+}
+trap clean_up EXIT
+trap 'exit 130' INT TERM
+
+# What the partition holds, in folder $1/esp, for generation $2.
+prepare()
+{
+	local esp=$1/esp program='\pmutest86.efi' arguments
+
+	mkdir -p "$esp/EFI/BOOT"
+	if [ "$pmu" != reference ]; then
+		cp "$BUILD/pmutest86.efi" "$esp/EFI/BOOT/BOOTX64.EFI"
+		printf '%s\n' "tests = ${tests:-*}" 'results = off' 'at_end = shutdown' \
+			"require = $require" \
+			> "$esp/pmutest86.cfg"
+		return
+	fi
+	cp "$BUILD/launch.efi" "$esp/EFI/BOOT/BOOTX64.EFI"
+	cp "$BUILD/refpmu.efi" "$BUILD/pmutest86.efi" "$esp/"
+	arguments="tests=${tests:-*} results=off serial=0x3f8 at_end=return"
+	[ -z "$require" ] || arguments+=" require=$require"
+	if [ -n "$efi" ]; then
+		program='\program.efi' arguments=${efi_arguments[*]-}
+		cp "$efi" "$esp/program.efi"
+	fi
+	echo "run cpu=$2 fault=${fault:-none} seed=${seed:-0} efi=$program args=$arguments" \
+		> "$esp/refpmu-plan.txt"
+}
+
+# Boots generation $1 in folder $2, results to folder $3. TAP on standard output.
+run_one()
+{
+	local status=0 reason='' options=(--timeout "$timeout") settings="pmu=$pmu"
+
+	prepare "$2" "$1"
+	[ -z "$gui" ] || options+=(--gui)
+	[ "$pmu" != host ] || options+=(--kvm)
+	[ "$pmu" != reference ] || settings+=" cpu=$1 fault=${fault:-none} seed=${seed:-0}"
+	tools/boot.sh "${options[@]}" "$2" || status=$?
+	case $status in
+	0)	;;
+	124)	reason="timeout after $timeout s" ;;
+	130)	exit 130 ;;
+	*)	reason="QEMU: $(tail -n 1 "$2/qemu.log" 2>/dev/null || echo "status $status")" ;;
+	esac
+	status=0
+	tools/conclude.py --serial "$2/serial.log" --out "$3" --run "$settings" \
+		--reason "$reason" --efi "${efi##*/}" || status=$?
+	return "$status"
+}
+
+if [ -z "$all" ]; then
+	mkdir "$work/1"
+	if [ "$pmu" = reference ]; then
+		name=${cpu:-haswell}
+	else
+		name=$pmu
+	fi
+	status=0
+	run_one "$name" "$work/1" "${out:-$BUILD/results/${efi:+efi-}$name}" || status=$?
+	exit "$status"
+fi
+
+# Every generation, as many at a time as there are processors; one subtest each, in order.
+mapfile -t names < <(tools/spec.py list cpus | cut -f1)
+for name in "${names[@]}"; do
+	while [ "$(jobs -rp | wc -l)" -ge "$(nproc)" ]; do
+		wait -n || true
+	done
+	mkdir "$work/$name"
+	{
+		status=0
+		run_one "$name" "$work/$name" "${out:-$BUILD/results}/$name" \
+			> "$work/$name/tap" 2> "$work/$name/errors" || status=$?
+		echo "$status" > "$work/$name/status"
+	} &
+	children+=($!)
+done
+wait
+status=0 number=0
+echo "TAP version 14"
+echo "1..${#names[@]}"
+for name in "${names[@]}"; do
+	number=$((number + 1))
+	cat "$work/$name/errors" >&2
+	one=$(cat "$work/$name/status" 2>/dev/null || echo 2)
+	echo "# Subtest: $name"
+	sed 's/^/    /' "$work/$name/tap"
+	case $one in
+	0)	echo "ok $number - $name" ;;
+	*)	echo "not ok $number - $name" ;;
+	esac
+	# 1 wins over 2.
+	if [ "$one" != 0 ] && [ "$status" != 1 ]; then
+		status=$one
+	fi
+done
+exit "$status"

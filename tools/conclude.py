@@ -1,0 +1,101 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Turn the serial log of a run into its results: called by run-qemu.sh.
+
+conclude.py --serial FILE --out FOLDER --run "pmu=reference cpu=haswell ..."
+            [--reason TEXT] [--efi NAME]
+
+Prints the run's TAP and writes results.tap, results.json, junit.xml and serial.log to FOLDER.
+Exit status: that of the run (README, "How to read a result").
+"""
+import argparse
+import json
+import os
+import re
+import shutil
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "report"))
+import junit        # noqa: E402
+import results      # noqa: E402
+
+
+def harness_tap(run, settings):
+    """The run's own lines; the totals come last, and what a reader needs to know is added."""
+    totals = [line for line in run.lines if line.startswith("# decided ")]
+    lines = [line for line in run.lines if line not in totals]
+    out = lines[:1] or ["TAP version 14"]
+    out.append("# run: " + " ".join(f"{key}={value}" for key, value in settings.items()))
+    out += [line for line in lines[1:] if not line.startswith("Bail out!")]
+    if run.problem:
+        out.append(f"Bail out! {run.problem}")
+    return out + totals
+
+
+def efi_tap(run, name, serial, reason):
+    """A program that isn't ours: what it printed, as comments, and how it ended."""
+    ended = run is not None and run.status is not None
+    good = ended and int(run.status, 16) == 0
+    text = results.ESCAPES.sub("\n", serial)
+    start = re.search(r"launch: run 1\b[^\n]*\n", text)
+    text = re.split(r"launch: end 1\b", text[start.end():])[0] if start else ""
+    out = ["TAP version 14", "1..1", f"# program: {name}"]
+    out += [f"# | {line.rstrip()}" for line in re.split(r"[\r\n]+", text) if line.strip()]
+    out.append(f"{'ok' if good else 'not ok'} 1 - efi.runs_and_returns")
+    if not good:
+        message = f"it returned EFI status {run.status}" if ended else \
+            "it didn't return" if start else "it wasn't started"
+        out += ["  ---", "  severity: error",
+                f"  message: {message}{': ' + reason if reason else ''}", "  ..."]
+    return out, 0 if good else 2
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--serial", required=True)
+    parser.add_argument("--out", required=True)
+    parser.add_argument("--run", default="")
+    parser.add_argument("--reason", default="")
+    parser.add_argument("--efi", default="")
+    options = parser.parse_args()
+
+    serial = ""
+    if os.path.exists(options.serial):
+        with open(options.serial, "rb") as file:
+            serial = file.read().decode("utf-8", "replace")
+    runs, complaints = results.parse(serial)
+    run = runs[0] if runs else results.Run()
+    run.settings.update(word.split("=", 1) for word in options.run.split())
+    run.find_problem()
+    if run.problem and (complaints or options.reason):
+        run.problem = ": ".join([complaints[0] if complaints else run.problem] +
+                                ([options.reason] if options.reason else []))
+
+    os.makedirs(options.out, exist_ok=True)
+    if options.efi:
+        tap, status = efi_tap(runs[0] if runs else None, options.efi, serial,
+                              complaints[0] if complaints else options.reason)
+        run = results.parse("\n".join(tap))[0][0]
+        run.settings = dict(word.split("=", 1) for word in options.run.split())
+        run.problem = ""
+    else:
+        tap = harness_tap(run, run.settings)
+        status = run.exit_status
+    with open(os.path.join(options.out, "results.tap"), "w", encoding="utf-8") as file:
+        file.write("\n".join(tap) + "\n")
+    with open(os.path.join(options.out, "results.json"), "w", encoding="utf-8") as file:
+        json.dump({"format": "pmutest86-results", "version": 1, "runs": [run.as_dict()]}, file,
+                  indent=1)
+        file.write("\n")
+    with open(os.path.join(options.out, "junit.xml"), "w", encoding="utf-8") as file:
+        file.write(junit.junit_xml([run]))
+    if os.path.exists(options.serial):
+        shutil.copyfile(options.serial, os.path.join(options.out, "serial.log"))
+    if not options.efi and run.problem:
+        print(f"run-qemu.sh: {run.problem}; see {options.out}/serial.log", file=sys.stderr)
+    sys.stdout.write("\n".join(tap) + "\n")
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())

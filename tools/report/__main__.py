@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: MIT
+"""pmutest86-report: what runs of PMUTest86 found, for people and for other programs."""
+import argparse
+import json
+import sys
+
+import junit
+import pages
+import results
+
+USAGE = ("pmutest86-report [--html FILE] [--junit FILE] [--json FILE] [--markdown FILE] RESULT...\n"
+         "  RESULT  a result folder, a TAP file or a serial log, of any machine\n"
+         "  FILE    - is standard output; without any option: --markdown -")
+
+
+class Parser(argparse.ArgumentParser):
+    def error(self, message):
+        print(f"pmutest86-report: {message}", file=sys.stderr)
+        sys.exit(2)
+
+
+def as_json(runs):
+    return json.dumps({"format": "pmutest86-results", "version": 1,
+                       "runs": [run.as_dict() for run in runs]}, indent=1) + "\n"
+
+
+def main():
+    parser = Parser(prog="pmutest86-report", usage=USAGE, add_help=False)
+    writers = {"html": pages.html_page, "junit": junit.junit_xml, "json": as_json,
+               "markdown": pages.markdown_page}
+    for name in writers:
+        parser.add_argument(f"--{name}", metavar="FILE", action="append", default=[])
+    parser.add_argument("-h", "--help", action="store_true")
+    parser.add_argument("results", metavar="RESULT", nargs="*")
+    options = parser.parse_args()
+    if options.help:
+        print(f"usage: {USAGE}")
+        return 0
+    if not options.results:
+        parser.error("no RESULT given, see --help")
+    try:
+        runs = [run for path in options.results for run in results.read(path)]
+        if not any(getattr(options, name) for name in writers):
+            options.markdown = ["-"]
+        for name, write in writers.items():
+            for target in getattr(options, name):
+                text = write(runs)
+                if target == "-":
+                    sys.stdout.write(text)
+                else:
+                    with open(target, "w", encoding="utf-8") as file:
+                        file.write(text)
+    except results.ReadError as error:
+        parser.error(str(error))
+    except OSError as error:
+        parser.error(f"{error.filename}: {error.strerror}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

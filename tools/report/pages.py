@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: MIT
+"""Runs side by side, requirement by machine: one self-contained HTML page, or Markdown."""
+import html
+import json
+import os
+import zipfile
+
+import results
+
+STYLE = """
+body { font: 15px/1.4 system-ui, sans-serif; margin: 2em auto; max-width: 75em; padding: 0 1em;
+       color: #222; background: #fff; }
+table { border-collapse: collapse; margin: 1em 0; }
+th, td { border: 1px solid #ccc; padding: .2em .6em; text-align: left; vertical-align: top; }
+thead th { position: sticky; top: 0; background: #f3f3f3; }
+code, pre { font: 13px/1.4 ui-monospace, monospace; }
+pre { background: #f6f6f6; padding: .6em; overflow-x: auto; }
+.PASS { background: #d9f2d9; } .FAIL { background: #f8c8c8; font-weight: bold; }
+.ERROR { background: #f3d0f3; font-weight: bold; } .KNOWN { background: #fbe7c0; }
+.SKIP, .INCONCLUSIVE { background: #eee; color: #555; } .none { color: #aaa; }
+summary { cursor: pointer; }
+@media (prefers-color-scheme: dark) {
+ body { color: #ddd; background: #181818; } thead th, pre { background: #262626; }
+ th, td { border-color: #444; } .PASS { background: #1d4021; } .FAIL { background: #6b1f1f; }
+ .ERROR { background: #57225a; } .KNOWN { background: #5a4513; }
+ .SKIP, .INCONCLUSIVE { background: #333; color: #bbb; } }
+"""
+
+
+def sentences():
+    """Requirement id to its row, from the table packed with this program; {} without one."""
+    here = os.path.dirname(os.path.abspath(__file__))
+    try:
+        if os.path.isfile(here):
+            with zipfile.ZipFile(here) as packed:
+                rows = json.loads(packed.read("requirements.json"))
+        else:
+            with open(os.path.join(here, "requirements.json"), encoding="utf-8") as file:
+                rows = json.load(file)
+    except (OSError, KeyError):
+        return {}
+    return {row["id"]: row for row in rows}
+
+
+def titles(runs):
+    """One title a run; equal ones get a number."""
+    seen, unique = {}, []
+    for run in runs:
+        seen[run.title] = seen.get(run.title, 0) + 1
+        unique.append(run.title + (f" #{seen[run.title]}" if seen[run.title] > 1 else ""))
+    return unique
+
+
+def matrix(runs):
+    """Rows (requirement id, sentence, verdict per run) for every requirement seen anywhere."""
+    verdicts = [run.requirement_verdicts() for run in runs]
+    known = sentences()
+    order = {name: i for i, name in enumerate(known)}
+    ids = sorted({name for one in verdicts for name in one},
+                 key=lambda name: (order.get(name, len(order)), name))
+    return [(name, known.get(name, {}), [one.get(name, "") for one in verdicts]) for name in ids]
+
+
+def totals(run):
+    text = ", ".join(f"{run.count(verdict)} {verdict}" for verdict in results.VERDICTS
+                     if run.count(verdict))
+    return (text or "no test points") + (f"; {run.problem}" if run.problem else "")
+
+
+def html_point(point):
+    escape = html.escape
+    head = (f'<span class="{point.verdict}">{point.verdict}</span> '
+            f"<code>{escape(point.name)}</code> [{escape(', '.join(point.requirements))}] "
+            f"{escape(point.reason)}")
+    if not point.details:
+        return f"<li>{head}</li>"
+    text = "\n".join(f"{key}: {value}" for key, value in point.details.items())
+    return f"<li><details><summary>{head}</summary><pre>{escape(text)}</pre></details></li>"
+
+
+def html_page(runs):
+    escape = html.escape
+    names = titles(runs)
+    out = ["<!DOCTYPE html>", '<html lang="en"><head><meta charset="utf-8">',
+           '<meta name="viewport" content="width=device-width">',
+           f"<title>PMUTest86</title><style>{STYLE}</style></head><body>", "<h1>PMUTest86</h1>",
+           "<table><thead><tr><th>machine</th><th>result</th></tr></thead><tbody>"]
+    for i, (run, name) in enumerate(zip(runs, names)):
+        out.append(f'<tr><td><a href="#run{i}">{escape(name)}</a></td>'
+                   f"<td>{escape(totals(run))}</td></tr>")
+    out.append("</tbody></table><h2>Requirement by machine</h2><table><thead><tr>"
+               "<th>requirement</th>" + "".join(f"<th>{escape(name)}</th>" for name in names) +
+               "</tr></thead><tbody>")
+    for name, row, verdicts in matrix(runs):
+        out.append(f'<tr><td><b>{escape(name)}</b> {escape(row.get("sentence", ""))} '
+                   f'<small>{escape(row.get("source", ""))}</small></td>' +
+                   "".join(f'<td class="{verdict or "none"}">{verdict or "-"}</td>'
+                           for verdict in verdicts) + "</tr>")
+    out.append("</tbody></table>")
+    for i, (run, name) in enumerate(zip(runs, names)):
+        out.append(f'<h2 id="run{i}">{escape(name)}</h2><p>{escape(totals(run))}</p>')
+        if run.comments:
+            out.append(f"<details><summary>what the machine is</summary>"
+                       f"<pre>{escape(chr(10).join(run.comments))}</pre></details>")
+        out.append("<ol>" + "\n".join(html_point(point) for point in run.points) + "</ol>")
+    out.append("</body></html>")
+    return "\n".join(out) + "\n"
+
+
+def cell(text):
+    return text.replace("|", "\\|").replace("\n", " ")
+
+
+def markdown_page(runs):
+    names = titles(runs)
+    out = ["# PMUTest86", "", "| machine | result |", "| --- | --- |"]
+    out += [f"| {cell(name)} | {cell(totals(run))} |" for run, name in zip(runs, names)]
+    out += ["", "| requirement | " + " | ".join(map(cell, names)) + " |",
+            "| --- |" + " --- |" * len(runs)]
+    out += [f"| {name} {cell(row.get('sentence', ''))} | " +
+            " | ".join(verdict or "-" for verdict in verdicts) + " |"
+            for name, row, verdicts in matrix(runs)]
+    bad = [(name, point) for run, name in zip(runs, names) for point in run.points
+           if point.verdict in ("FAIL", "ERROR")]
+    for name, point in bad:
+        out += ["", f"## {point.verdict} {point.name} - {name}", "", "```"]
+        out += [f"{key}: {value}" for key, value in point.details.items()]
+        out += ["```"]
+    return "\n".join(out) + "\n"

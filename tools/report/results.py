@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: MIT
+"""What a run's log says: serial logs and TAP files become runs of test points with verdicts.
+
+A log holds one run (a results.tap) or many (the serial log of the launcher, which prints
+"launch: run N cpu=.. fault=.. seed=.." in front of each and "launch: end N status=.." behind it).
+A run that doesn't end with the harness's own last line is incomplete, whatever it says.
+"""
+import os
+import re
+
+VERDICTS = ("PASS", "SKIP", "INCONCLUSIVE", "KNOWN", "FAIL", "ERROR")   # by severity
+END = "# end of PMUTest86"
+ESCAPES = re.compile(r"\x1b\[[0-9;=?]*[A-Za-z]|\x1b[()=>][0-9A-Z]?|[\0\x08]")
+POINT = re.compile(r"(not )?ok (\d+)(?: - (.*))?$")
+NAME = re.compile(r"(\S+)(?: \[([^\]]*)\])?\s*$")
+TAP_LINE = re.compile(r"(?:not )?ok \d|1\.\.\d|#( |$)|Bail out!|  (?:---|\.\.\.)$|  \w+: ")
+LAUNCH = re.compile(r"launch: (run|end) (\d+)\b(.*)")
+
+
+class ReadError(Exception):
+    """Input that isn't a result; the text is for the user."""
+
+
+class Point:
+    """One test point: its verdict, the requirements it decides, and a failure's details."""
+
+    def __init__(self, number, name, requirements, verdict, reason):
+        self.number, self.name, self.requirements = number, name, requirements
+        self.verdict, self.reason = verdict, reason
+        self.details = {}
+
+    @property
+    def broken(self):
+        """Requirement ids of the failing checks."""
+        if self.verdict not in ("FAIL", "KNOWN"):
+            return []
+        ids = [self.details.get("requirement", "")]
+        ids += [text.split(" ", 1)[0] for key, text in self.details.items()
+                if key.startswith("also_")]
+        return list(dict.fromkeys(filter(None, ids)))
+
+    def as_dict(self):
+        return {"number": self.number, "name": self.name, "requirements": self.requirements,
+                "verdict": self.verdict, "reason": self.reason, "details": self.details}
+
+
+class Run:
+    """One run of the harness."""
+
+    def __init__(self, settings=None):
+        self.settings = dict(settings or {})    # pmu, cpu, fault, seed
+        self.number = 0                         # the launcher's
+        self.lines, self.points, self.comments = [], [], []
+        self.plan = None
+        self.complete = False
+        self.claim = 0                          # the exit status in the harness's end line
+        self.status = None                      # what the launcher saw the program return
+        self.problem = ""
+
+    def count(self, verdict):
+        return sum(point.verdict == verdict for point in self.points)
+
+    def comment(self, key):
+        """The text behind "# key: ", or ""."""
+        for text in self.comments:
+            if text.startswith(key + ": "):
+                return text[len(key) + 2:]
+        return ""
+
+    @property
+    def title(self):
+        """What the machine is called in a table."""
+        if self.settings.get("pmu") == "reference":
+            extra = "".join(f" {key}={self.settings[key]}" for key in ("fault", "seed")
+                            if self.settings.get(key, "none") not in ("none", "0"))
+            return f"{self.settings.get('cpu', '?')}{extra} (reference PMU)"
+        return self.comment("processor") or self.settings.get("cpu", "") or "unknown machine"
+
+    @property
+    def exit_status(self):
+        """0, 1 or 2 as the README's table says."""
+        if self.count("FAIL"):
+            return 1
+        if self.problem or self.claim or self.count("ERROR") or not self.count("PASS"):
+            return 2    # claim: the harness knows of a SKIP that --require forbids
+        return 0
+
+    def find_problem(self):
+        """Is the run whole?"""
+        if not self.lines:
+            self.problem = self.problem or "the harness printed nothing"
+        elif not self.complete:
+            last = f"test point {self.points[-1].number}" if self.points else "the first line"
+            self.problem = self.problem or f"the log ends behind {last}, without its end line"
+        elif self.plan is not None and self.plan != len(self.points):
+            self.problem = f"{self.plan} tests were planned, {len(self.points)} are in the log"
+
+    def requirement_verdicts(self):
+        """Requirement id to verdict: the worst of what the tests said about just that one."""
+        worst = {}
+        for point in self.points:
+            broken = point.broken
+            for requirement in dict.fromkeys(point.requirements + broken):
+                if broken and requirement not in broken:
+                    continue    # the test stopped for another reason: it says nothing here
+                verdict = point.verdict
+                old = worst.get(requirement)
+                if old in (None, "SKIP", "INCONCLUSIVE") and verdict == "PASS":
+                    worst[requirement] = verdict
+                elif old is None or (VERDICTS.index(verdict) > VERDICTS.index(old) and
+                                     not (old == "PASS" and verdict in ("SKIP", "INCONCLUSIVE"))):
+                    worst[requirement] = verdict
+        return worst
+
+    def as_dict(self):
+        return {"settings": self.settings, "title": self.title, "complete": self.complete,
+                "problem": self.problem, "exit": self.exit_status,
+                "counts": {verdict: self.count(verdict) for verdict in VERDICTS},
+                "requirements": dict(sorted(self.requirement_verdicts().items())),
+                "comments": self.comments, "points": [point.as_dict() for point in self.points]}
+
+
+def unquote(value):
+    if len(value) >= 2 and value[0] == value[-1] == '"':
+        return re.sub(r"\\(.)", lambda m: "\n" if m[1] == "n" else m[1], value[1:-1])
+    return value
+
+
+def make_point(failed, number, text):
+    """text: description and directive. A '#' of the description is escaped."""
+    description, directive = re.fullmatch(r"((?:[^#\\]|\\.)*)(?:#\s*(.*))?", text or "").groups()
+    name, requirements = NAME.match(description.strip() or "unnamed").groups()
+    directive = directive or ""
+    verdict, reason = ("FAIL" if failed else "PASS"), ""
+    skip = re.match(r"SKIP\s*(INCONCLUSIVE:?)?\s*(.*)", directive, re.I)
+    todo = re.match(r"TODO\s*(?:KNOWN)?\s*(.*)", directive, re.I)
+    if skip:
+        verdict, reason = ("INCONCLUSIVE" if skip[1] else "SKIP"), skip[2]
+    elif todo:
+        verdict, reason = ("KNOWN" if failed else "PASS"), todo[1]
+    return Point(number, name, [word for word in re.split(r"[,\s]+", requirements or "") if word],
+                 verdict, reason)
+
+
+def take_line(run, line, block):
+    """One line of TAP. Returns whether the next line is inside a YAML block."""
+    run.lines.append(line)
+    if block:
+        if line == "  ...":
+            return False
+        key, _, value = line.strip().partition(": ")
+        if run.points:
+            run.points[-1].details[key] = unquote(value)
+            if key == "severity" and value == "error":
+                run.points[-1].verdict = "ERROR"
+        return True
+    if line == "  ---":
+        return True
+    point = POINT.match(line)
+    if point:
+        run.points.append(make_point(bool(point[1]), int(point[2]), point[3]))
+    elif line.startswith("1.."):
+        run.plan = int(re.match(r"1\.\.(\d+)", line)[1])
+    elif line.startswith("Bail out!"):
+        run.problem = line[len("Bail out!"):].strip()
+    elif line.startswith("# run: "):
+        run.settings.update(word.split("=", 1) for word in line[7:].split() if "=" in word)
+    elif line.startswith(END):
+        run.complete = True
+        run.claim = int("0" + re.sub(r".*: exit (\d+)$|.*", r"\1", line))
+    elif line.startswith("# "):
+        run.comments.append(line[2:])
+    return False
+
+
+def parse(text):
+    """All runs in a log, and what the launcher complained of."""
+    runs, complaints = [], []
+    run, started, block, pending = None, False, False, None
+    for line in re.split(r"\r*\n", ESCAPES.sub("", text)):
+        line = line.rstrip("\r")
+        bare = line[4:] if line.startswith("    ") and not block else line   # a subtest's lines
+        launch = LAUNCH.match(line)
+        if launch and launch[1] == "run":
+            pending = Run(word.split("=", 1) for word in launch[3].split() if "=" in word)
+            pending.settings["pmu"] = "reference"
+            pending.number = int(launch[2])
+            runs.append(pending)
+            run, started, block = pending, False, False
+        elif launch:
+            if run:
+                run.status = launch[3].strip().removeprefix("status=")
+            run, started, block = None, False, False
+        elif line.startswith("launch: ") and line != "launch: done":
+            complaints.append(line[len("launch: "):])
+        elif bare == "TAP version 14":
+            if run is None or run.lines:
+                run = Run()
+                runs.append(run)
+            run.lines.append(bare)
+            started, block = True, False
+        elif started and TAP_LINE.match(bare):
+            block = take_line(run, bare, block)
+            if run.complete:
+                started = False
+    for run in runs:
+        run.find_problem()
+    return runs, complaints
+
+
+def read(path):
+    """The runs of a result folder or of a log file."""
+    if os.path.isdir(path):
+        names = ("results.tap", "serial.log")
+        files = [os.path.join(path, name) for name in names
+                 if os.path.isfile(os.path.join(path, name))]
+        if not files:
+            raise ReadError(f"{path}: holds neither results.tap nor serial.log")
+        path = files[0]
+    try:
+        with open(path, "rb") as file:
+            text = file.read().decode("utf-8", "replace")
+    except OSError as error:
+        raise ReadError(f"{path}: {error.strerror}") from error
+    # A --all run is a TAP stream of subtests: only the inner runs hold tests of the harness.
+    runs = [run for run in parse(text)[0] if run.complete or run.points or run.settings]
+    if not runs:
+        raise ReadError(f"{path}: no TAP output of PMUTest86 in it")
+    return runs
