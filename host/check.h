@@ -76,7 +76,8 @@ static void check_fail_eq_(const char *file, int line, u64 want, u64 got, const 
 	char text[256];
 
 	CHECK_TEXT_(text, format);
-	check_print(file, line, "%s: want %#" PRIx64 ", got %#" PRIx64 ".%s", what, want, got, text);
+	check_print(file, line, "%s: want %#" PRIx64 ", got %#" PRIx64 ".%s", what, want, got,
+		    text);
 }
 
 __attribute__((format(printf, 5, 6), unused))

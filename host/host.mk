@@ -84,3 +84,13 @@ check: $(addprefix host-tests-,$(HOST_CC_NAMES)) host-fuzzers
 
 fuzz: host-fuzzers
 	@$(ROOT)/host/run-fuzz.sh $(HOST_OUT) $(SECONDS) $(HOST_FUZZ_BINS)
+
+# The rules that a compiler doesn't check. No build needed.
+.PHONY: check-source
+check-source:
+	@passed=0; failed=0; \
+	for rule in includes style; do \
+		if $(ROOT)/tools/check-$$rule.sh; then passed=$$((passed + 1)); \
+		else failed=$$((failed + 1)); fi; \
+	done; \
+	echo "$$passed passed, $$failed failed"; [ $$failed = 0 ]

@@ -21,7 +21,8 @@ for fuzzer; do
 	mkdir -p "$out/corpus/$name"
 	echo "$name: $each s" >&2
 	if ! "$fuzzer" -max_total_time=$each -max_len=4096 -print_final_stats=1 \
-		-artifact_prefix="$out/crash-$name-" "$out/corpus/$name" > "$out/$name.log" 2>&1; then
+		-artifact_prefix="$out/crash-$name-" "$out/corpus/$name" \
+		> "$out/$name.log" 2>&1; then
 		tail -n 60 "$out/$name.log"
 		bad=$((bad + 1))
 	fi

@@ -75,7 +75,8 @@ static void format_2_is_table_18_44(void)
 		char name[64];
 
 		snprintf(name, sizeof(name), "FMT2 %s", table_18_44[i].name);
-		CHECK_EQ(table_18_44[i].value, find(record_rows, COUNT(record_rows), name), "%s", name);
+		CHECK_EQ(table_18_44[i].value, find(record_rows, COUNT(record_rows), name), "%s",
+			 name);
 		CHECK_EQ(8, find(record_sizes, COUNT(record_sizes), name), "%s", name);
 	}
 	for (size_t i = 0; i < COUNT(record_rows); i++)

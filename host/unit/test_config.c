@@ -69,7 +69,8 @@ static void options_win_over_the_file(void)
 static void bad_lines_get_one_helpful_line(void)
 {
 	static const char *const bad[] = {
-		"tests", "= x", "colour = red\n", "verbose = maybe", "serial = 0x10000", "serial = 12x",
+		"tests", "= x", "colour = red\n", "verbose = maybe", "serial = 0x10000",
+		"serial = 12x",
 		"serial = ", "at_end = explode", "borrow_cycles = -1", "borrow_cycles = 10001",
 		"borrow_cycles = 99999999999999999999", "tests = a b", "results\n",
 	};

@@ -45,8 +45,8 @@ static void numbers_are_as_the_library_prints_them(void)
 
 	for (unsigned i = 0; i < 3000; i++) {
 		static const struct { const char *conversion; unsigned bytes; } kinds[] = {
-			{ "d", 4 }, { "u", 4 }, { "x", 4 }, { "llx", 8 }, { "llu", 8 }, { "lld", 8 },
-			{ "zu", 8 }, { "c", 1 },
+			{ "d", 4 }, { "u", 4 }, { "x", 4 }, { "llx", 8 }, { "llu", 8 },
+			{ "lld", 8 }, { "zu", 8 }, { "c", 1 },
 		};
 		unsigned kind = (unsigned)(random_next(&random) % 8);
 		u64 value = interesting(&random);
@@ -79,7 +79,8 @@ static void strings_are_as_the_library_prints_them(void)
 		for (size_t k = 0; k < length; k++)
 			text[k] = (char)(random_next(&random) % 94 + 33);
 		text[length ? length - 1 : 0] = '\0';
-		snprintf(format, sizeof(format), "%%s-%%%us%%%%", (unsigned)(random_next(&random) % 60 + 1));
+		snprintf(format, sizeof(format), "%%s-%%%us%%%%",
+			 (unsigned)(random_next(&random) % 60 + 1));
 		COMPARE(random_next(&random) % 120, format, text, text);
 	}
 }

@@ -10,7 +10,8 @@ static void every_format_has_a_size_that_fits(void)
 	for (unsigned f = 0; f < RECORD_FORMATS; f++) {
 		size_t size = record_size((enum record_format)f);
 
-		CHECK(size >= 0x90 && size <= RECORD_MAX_SIZE && size % 8 == 0, "format %u: %zu", f, size);
+		CHECK(size >= 0x90 && size <= RECORD_MAX_SIZE && size % 8 == 0, "format %u: %zu",
+		      f, size);
 	}
 	CHECK_EQ(0, record_size(RECORD_FORMATS));
 }
@@ -111,7 +112,8 @@ static void alignment_does_not_matter(void)
 
 	for (unsigned round = 0; round < 200; round++) {
 		struct pebs_record a, b;
-		enum record_format format = (enum record_format)(random_next(&random) % RECORD_FORMATS);
+		unsigned f = (unsigned)(random_next(&random) % RECORD_FORMATS);
+		enum record_format format = (enum record_format)f;
 		size_t size = record_size(format);
 		unsigned shift = (unsigned)(random_next(&random) % 8);
 

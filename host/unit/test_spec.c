@@ -120,7 +120,8 @@ static void requirement_rows_are_in_order(void)
 			continue;
 		}
 		for (size_t j = 0; j < i; j++)
-			CHECK(strcmp(requirements[j].group, r->group), "%s again at %s", r->group, r->id);
+			CHECK(strcmp(requirements[j].group, r->group), "%s again at %s", r->group,
+			      r->id);
 	}
 }
 
@@ -129,7 +130,8 @@ static void msr_addresses_and_names_are_unique(void)
 	for (size_t i = 0; i < COUNT(msrs); i++) {
 		CHECK(msrs[i].source[0], "%s has no source", msrs[i].name);
 		for (size_t j = 0; j < i; j++) {
-			CHECK(msrs[i].address != msrs[j].address, "%s and %s", msrs[i].name, msrs[j].name);
+			CHECK(msrs[i].address != msrs[j].address, "%s and %s", msrs[i].name,
+			      msrs[j].name);
 			CHECK(strcmp(msrs[i].name, msrs[j].name), "%s twice", msrs[i].name);
 		}
 	}
@@ -148,8 +150,8 @@ static void msr_fields_are_disjoint_and_whole(void)
 			if (strcmp(f->msr, g->msr))
 				continue;
 			CHECK(strcmp(f->field, g->field), "%s.%s twice", f->msr, f->field);
-			CHECK(f->lo > g->hi || g->lo > f->hi, "%s: %s overlaps %s", f->msr, f->field,
-			      g->field);
+			CHECK(f->lo > g->hi || g->lo > f->hi, "%s: %s overlaps %s", f->msr,
+			      f->field, g->field);
 		}
 	}
 }
@@ -162,9 +164,9 @@ static void msr_fields_belong_to_an_msr(void)
 		bool found = false;
 
 		for (size_t j = 0; j < COUNT(msrs) && !found; j++)
-			found = !strcmp(msrs[j].name, fields[i].msr) ||
-				(!strncmp(msrs[j].name, fields[i].msr, n) &&
-				 (!strcmp(msrs[j].name + n, "0") || !strcmp(msrs[j].name + n, "_0")));
+			found = !strncmp(msrs[j].name, fields[i].msr, n) &&
+				(!strcmp(msrs[j].name + n, "") || !strcmp(msrs[j].name + n, "0") ||
+				 !strcmp(msrs[j].name + n, "_0"));
 		CHECK(found, "%s.%s", fields[i].msr, fields[i].field);
 	}
 }
@@ -190,7 +192,8 @@ static void faults_name_existing_requirements(void)
 static bool name_is_plain(const char *name)
 {
 	for (; *name; name++)
-		if (!islower((unsigned char)*name) && !isdigit((unsigned char)*name) && *name != '-')
+		if (!islower((unsigned char)*name) && !isdigit((unsigned char)*name) &&
+		    *name != '-')
 			return false;
 	return true;
 }

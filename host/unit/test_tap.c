@@ -119,8 +119,10 @@ static void any_value_survives_yaml(void)
 /* Words that YAML reads as something else than text must be quoted. */
 static void plain_values_begin_like_words(void)
 {
-	static const char *const values[] = { "", "- a", "[a]", "{a}", "*a", "&a", "!a", "@a", "`a",
-					      "%a", "\"a\"", "'a'", "a: b", "a #b", " a", "a ", "?a" };
+	static const char *const values[] = {
+		"", "- a", "[a]", "{a}", "*a", "&a", "!a", "@a", "`a", "%a", "\"a\"", "'a'", "a: b",
+		"a #b", " a", "a ", "?a",
+	};
 
 	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
 		struct tap tap = fresh();
