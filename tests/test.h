@@ -49,6 +49,8 @@ struct test_case {
 #define REQS(...)	{ REQ_PICK(__VA_ARGS__, REQ8, REQ7, REQ6, REQ5, REQ4, REQ3, REQ2, REQ1, \
 				   0)(__VA_ARGS__) }
 #define NEEDS(...)	{ __VA_ARGS__ }
+/* For tests of the harness itself, which decide no requirement. */
+#define NO_REQS		{ 0 }
 
 /*
  * Registers a test: a row in section .data.tests (kept by linker.ld between __tests_begin and
@@ -91,6 +93,21 @@ bool test_check_range(struct test *t, enum requirement_id req, u64 low, u64 high
 __attribute__((format(printf, 7, 8)))
 bool test_check(struct test *t, enum requirement_id req, bool held, const char *condition,
 		const char *file, unsigned line, const char *format, ...);
+
+/*
+ * A check of the harness and its environment: where it doesn't hold, the test is an ERROR and
+ * not a FAIL. Counts as a check.
+ */
+#define HARNESS_CHECK(t, condition, ...) \
+	test_check_harness((t), (condition), #condition, __FILE__, __LINE__, __VA_ARGS__)
+
+__attribute__((format(printf, 6, 7)))
+bool test_check_harness(struct test *t, bool held, const char *condition, const char *file,
+			unsigned line, const char *format, ...);
+
+/* A comment line in the log, for what is measured and not judged. */
+__attribute__((format(printf, 2, 3)))
+void test_note(struct test *t, const char *format, ...);
 
 /* Other ends of a test. They don't return from the test; the test does so itself. */
 __attribute__((format(printf, 2, 3)))

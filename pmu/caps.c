@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Capabilities: SDM "Architectural Performance Monitoring", "IA32_PERF_CAPABILITIES MSR
+ * Enumeration" and the CPUID instruction. A processor without a row in spec/generation.def still
+ * gets everything that is architectural. Counter-set differences of hybrid parts and CPUID leaf
+ * 23H aren't read.
+ */
+#include "pmu/caps.h"
+
+#include "kernel/cpuid.h"
+#include "kernel/fault.h"
+#include "kernel/fmt.h"
+#include "spec/msr.h"
+
+static const struct generation generations[] = {
+#define GENERATION(id, name, title, family, model, stepping, brand, perfmon, gp, gp_no_ht, fixed, \
+		   width, pebs_format, pebs_mask, ll_mask, facilities, source) \
+	[GEN_##id] = { name, title, pebs_mask, ll_mask, facilities, gp, gp_no_ht, fixed, width, \
+		       pebs_format },
+#include "spec/generation.def"
+};
+
+static const struct generation *find_generation(unsigned family, unsigned model)
+{
+#define GENERATION_MODEL(id, family_, model_) \
+	if (family == (family_) && model == (model_)) \
+		return &generations[GEN_##id];
+#include "spec/generation.def"
+	return NULL;
+}
+
+/* CPUID gives text four characters a register, first character lowest. */
+static void put_text(char *text, u32 value)
+{
+	for (unsigned i = 0; i < 4; i++)
+		text[i] = (char)(value >> 8 * i);
+}
+
+static bool same(const char *a, const char *b)
+{
+	while (*a && *a == *b) {
+		a++;
+		b++;
+	}
+	return *a == *b;
+}
+
+static void read_vendor(struct pmu_caps *caps)
+{
+	struct cpuid r = cpuid_read(0, 0);
+
+	put_text(caps->vendor, r.ebx);
+	put_text(caps->vendor + 4, r.edx);
+	put_text(caps->vendor + 8, r.ecx);
+	caps->intel = same(caps->vendor, "GenuineIntel");
+}
+
+static void read_brand(struct pmu_caps *caps)
+{
+	char text[49] = "";
+	unsigned from = 0, to = 0;
+
+	if (cpuid_read(0x80000000, 0).eax >= 0x80000004) {
+		for (unsigned i = 0; i < 3; i++) {
+			struct cpuid r = cpuid_read(0x80000002 + i, 0);
+
+			put_text(text + 16 * i, r.eax);
+			put_text(text + 16 * i + 4, r.ebx);
+			put_text(text + 16 * i + 8, r.ecx);
+			put_text(text + 16 * i + 12, r.edx);
+		}
+	}
+	while (text[from] == ' ')	/* some brands are right-justified */
+		from++;
+	while ((caps->brand[to++] = text[from++]))
+		;
+}
+
+/* "Version Information": the extended fields count for the families that the manual names. */
+static void read_model(struct pmu_caps *caps)
+{
+	caps->family = cpuid_get(CPUID_FAMILY);
+	caps->model = cpuid_get(CPUID_MODEL);
+	caps->stepping = cpuid_get(CPUID_STEPPING);
+	if (caps->family == 0xf || caps->family == 0x6)
+		caps->model |= cpuid_get(CPUID_EXT_MODEL) << 4;
+	if (caps->family == 0xf)
+		caps->family += cpuid_get(CPUID_EXT_FAMILY);
+}
+
+static void read_hypervisor(struct pmu_caps *caps)
+{
+	struct cpuid r;
+
+	caps->hypervisor = cpuid_get(CPUID_HYPERVISOR);
+	if (!caps->hypervisor)
+		return;
+	r = cpuid_read(0x40000000, 0);
+	put_text(caps->hypervisor_signature, r.ebx);
+	put_text(caps->hypervisor_signature + 4, r.ecx);
+	put_text(caps->hypervisor_signature + 8, r.edx);
+}
+
+static void read_perfmon(struct pmu_caps *caps)
+{
+	unsigned length;
+
+	if (cpuid_read(0, 0).eax < 0xa)
+		return;
+	caps->leaf_0a_eax = cpuid_read(0xa, 0).eax;
+	caps->leaf_0a_ebx = cpuid_read(0xa, 0).ebx;
+	caps->leaf_0a_edx = cpuid_read(0xa, 0).edx;
+	if (!caps->intel)	/* another vendor may use the leaf for something else */
+		return;
+	caps->version = cpuid_get(CPUID_PERFMON_VERSION);
+	if (!caps->version)
+		return;
+	caps->gp = cpuid_get(CPUID_GP_COUNTERS);
+	caps->gp_width = cpuid_get(CPUID_GP_WIDTH);
+	length = cpuid_get(CPUID_EVENTS_LENGTH);
+	/* A bit beyond the length of the vector says nothing: the event isn't enumerated. */
+	caps->events_absent = caps->leaf_0a_ebx;
+	if (length < 32)
+		caps->events_absent |= ~0u << length;
+	if (caps->version >= 2) {
+		caps->fixed = cpuid_get(CPUID_FIXED_COUNTERS);
+		caps->fixed_width = cpuid_get(CPUID_FIXED_WIDTH);
+	}
+}
+
+static void read_pebs(struct pmu_caps *caps)
+{
+	u64 value = 0;
+
+	caps->pdcm = cpuid_get(CPUID_PDCM);
+	caps->ds = cpuid_get(CPUID_DS);
+	caps->dtes64 = cpuid_get(CPUID_DTES64);
+	caps->rtm = cpuid_get(CPUID_RTM) || cpuid_get(CPUID_HLE);
+	if (caps->pdcm && !msr_try_read(MSR_IA32_PERF_CAPABILITIES, &value).raised)
+		caps->perf_capabilities = value;
+	if (!msr_try_read(MSR_IA32_MISC_ENABLE, &value).raised)
+		caps->misc_enable = value;
+	caps->full_width = caps->perf_capabilities & IA32_PERF_CAPABILITIES_FW_WRITE;
+	caps->pebs = caps->version && caps->ds &&
+		     (caps->misc_enable & IA32_MISC_ENABLE_PERFMON_AVAILABLE) &&
+		     !(caps->misc_enable & IA32_MISC_ENABLE_PEBS_UNAVAILABLE);
+	caps->record_known = caps->pebs && record_format_from_caps(
+		(unsigned)((caps->perf_capabilities & IA32_PERF_CAPABILITIES_PEBS_FMT) >>
+			   IA32_PERF_CAPABILITIES_PEBS_FMT_SHIFT), &caps->record_format);
+	if (caps->pebs && caps->generation)
+		caps->pebs_mask = caps->generation->pebs_mask & (u32)(BIT(caps->gp) - 1);
+}
+
+struct pmu_caps caps_read(void)
+{
+	struct pmu_caps caps = { .version = 0 };
+
+	read_vendor(&caps);
+	read_brand(&caps);
+	read_model(&caps);
+	read_hypervisor(&caps);
+	if (caps.intel)
+		caps.generation = find_generation(caps.family, caps.model);
+	read_perfmon(&caps);
+	if (caps.intel)
+		read_pebs(&caps);
+	return caps;
+}
+
+const char *caps_cpu_name(const struct pmu_caps *caps, char *text, size_t size)
+{
+	const char *name = "other";
+
+	if (caps->generation)
+		name = caps->generation->name;
+	else if (caps->intel)
+		name = "intel";
+	else if (same(caps->vendor, "AuthenticAMD"))
+		name = "amd";
+	fmt_print(text, size, "%s-%02x_%02x", name, caps->family, caps->model);
+	return text;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the performance-monitoring unit of one logical processor can do: CPUID.0AH and its
+ * neighbours, IA32_PERF_CAPABILITIES, IA32_MISC_ENABLE, and the row of spec/generation.def that
+ * the family and model name. Processors of one machine may differ, so nothing is cached here: the
+ * reader keeps one struct per processor.
+ */
+#ifndef PMU_CAPS_H
+#define PMU_CAPS_H
+
+#include "pmu/record.h"
+#include "spec/generation.h"
+#include "spec/types.h"
+
+struct generation {
+	const char *name, *title;
+	u32 pebs_mask, ll_mask, facilities;
+	unsigned gp, gp_no_ht, fixed, width, pebs_format;
+};
+
+struct pmu_caps {
+	char vendor[13], brand[49], hypervisor_signature[13];	/* "" where there is none */
+	bool intel, hypervisor;
+	unsigned family, model, stepping;		/* DisplayFamily, DisplayModel */
+	u32 leaf_0a_eax, leaf_0a_ebx, leaf_0a_edx;	/* raw, for the log */
+	unsigned version;				/* 0: no architectural monitoring */
+	unsigned gp, gp_width, fixed, fixed_width;
+	u32 events_absent;				/* bit n: architectural event n is absent */
+	bool pdcm, ds, dtes64, rtm;
+	u64 perf_capabilities;				/* 0 without PDCM */
+	u64 misc_enable;				/* 0 where it can't be read */
+	bool full_width;				/* IA32_A_PMCx exist */
+	bool pebs;					/* DS, and MISC_ENABLE says available */
+	bool record_known;				/* this program decodes the format */
+	enum record_format record_format;
+	const struct generation *generation;		/* NULL: not in the table */
+	u32 pebs_mask;					/* bit n: PMCn can do PEBS */
+};
+
+/* Of the processor that runs this. Any CPL 0 state with the exception table in place. */
+struct pmu_caps caps_read(void);
+
+/*
+ * Short name for files and headlines, such as "haswell-06_3c" or "amd-0f_6b"; lower case, no
+ * blanks. Returns text.
+ */
+const char *caps_cpu_name(const struct pmu_caps *caps, char *text, size_t size);
+
+#endif

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Counters: SDM "Architectural Performance Monitoring Version 1 Facilities", "... Version 2
+ * Facilities" and "Full-Width Writes to Performance Counter Registers". Uncore counters and the
+ * version 4 status registers aren't driven.
+ */
+#include "pmu/counter.h"
+
+#include "kernel/fault.h"
+#include "spec/msr.h"
+
+static struct pmu_caps processor;
+
+/* Bits of one fixed counter in IA32_FIXED_CTR_CTRL: counter i's are 4 * i higher. */
+static u64 fixed_control(unsigned index, u64 flags)
+{
+	u64 control = 0;
+
+	if (flags & COUNT_OS)
+		control |= BIT(0);
+	if (flags & COUNT_USR)
+		control |= BIT(1);
+	if (flags & COUNT_INT)
+		control |= IA32_FIXED_CTR_CTRL_PMI0;
+	return control << 4 * index;
+}
+
+static u64 ones(unsigned bits)
+{
+	return bits < 64 ? BIT(bits) - 1 : ~0ULL;
+}
+
+void counter_init(void)
+{
+	processor = caps_read();
+}
+
+const struct pmu_caps *counter_caps(void)
+{
+	return &processor;
+}
+
+struct pmc_mask counters_gp(void)
+{
+	return (struct pmc_mask){ ones(processor.gp) };
+}
+
+struct pmc_mask counters_fixed(void)
+{
+	return (struct pmc_mask){ ones(processor.fixed) << PMC_FIXED(0) };
+}
+
+static bool put(u32 msr, u64 value)
+{
+	return !msr_try_write(msr, value).raised;
+}
+
+/* Status bits that can be cleared: one for each counter, and those that have a row here. */
+static u64 clearable_status(void)
+{
+	u64 mask = counters_gp().bits | counters_fixed().bits |
+		   IA32_PERF_GLOBAL_OVF_CTRL_CLR_COND_CHGD;
+
+	if (processor.version >= 3)
+		mask |= IA32_PERF_GLOBAL_OVF_CTRL_CLR_OVF_UNCORE;
+	if (processor.ds)
+		mask |= IA32_PERF_GLOBAL_OVF_CTRL_CLR_OVF_BUF;
+	return mask;
+}
+
+bool counter_reset(void)
+{
+	bool good = true;
+
+	if (!processor.version)
+		return true;
+	if (processor.version >= 2)
+		good &= put(MSR_IA32_PERF_GLOBAL_CTRL, 0);
+	if (processor.pebs)
+		good &= put(MSR_IA32_PEBS_ENABLE, 0);
+	for (u32 i = 0; i < processor.gp; i++) {
+		good &= put(MSR_IA32_PERFEVTSEL0 + i, 0);
+		good &= put(MSR_IA32_PMC0 + i, 0);
+	}
+	if (processor.version >= 2) {
+		good &= put(MSR_IA32_FIXED_CTR_CTRL, 0);
+		for (u32 i = 0; i < processor.fixed; i++)
+			good &= put(MSR_IA32_FIXED_CTR0 + i, 0);
+		good &= put(MSR_IA32_PERF_GLOBAL_OVF_CTRL, clearable_status());
+	}
+	if (processor.ds)
+		good &= put(MSR_IA32_DS_AREA, 0);
+	good &= put(MSR_IA32_DEBUGCTL, 0);
+	return good;
+}
+
+unsigned counter_width(unsigned counter)
+{
+	return PMC_IS_FIXED(counter) ? processor.fixed_width : processor.gp_width;
+}
+
+static void select(unsigned counter, u16 event, u64 flags, bool enable)
+{
+	if (PMC_IS_FIXED(counter)) {
+		unsigned index = counter - PMC_FIXED(0);
+		u64 all = msr_read(MSR_IA32_FIXED_CTR_CTRL) & ~(BITS(0, 3) << 4 * index);
+
+		msr_write(MSR_IA32_FIXED_CTR_CTRL,
+			  all | (enable ? fixed_control(index, flags) : 0));
+	} else {
+		msr_write(MSR_IA32_PERFEVTSEL0 + counter,
+			  event | flags | (enable ? IA32_PERFEVTSEL_EN : 0));
+	}
+}
+
+void counter_program(unsigned counter, u16 event, u64 flags)
+{
+	select(counter, event, flags, true);
+}
+
+void counter_program_disabled(unsigned counter, u16 event, u64 flags)
+{
+	select(counter, event, flags, false);
+}
+
+bool counter_write(unsigned counter, u64 value)
+{
+	u64 width = ones(counter_width(counter));
+	u64 sign_extended = (u64)(int64_t)(int32_t)(u32)value;
+
+	value &= width;
+	if (PMC_IS_FIXED(counter)) {
+		msr_write(MSR_IA32_FIXED_CTR0 + (counter - PMC_FIXED(0)), value);
+	} else if (processor.full_width) {
+		msr_write(MSR_IA32_A_PMC0 + counter, value);
+	} else {
+		if ((sign_extended & width) != value)
+			return false;
+		msr_write(MSR_IA32_PMC0 + counter, (u32)value);
+	}
+	return true;
+}
+
+void counter_preset(unsigned counter, u64 n)
+{
+	counter_write(counter, 0 - n);	/* fits either way of writing for n up to 2^31 */
+}
+
+u64 counter_read(unsigned counter)
+{
+	if (PMC_IS_FIXED(counter))
+		return msr_read(MSR_IA32_FIXED_CTR0 + (counter - PMC_FIXED(0)));
+	return msr_read(MSR_IA32_PMC0 + counter);
+}
+
+void counters_enable(struct pmc_mask mask)
+{
+	msr_write(MSR_IA32_PERF_GLOBAL_CTRL, mask.bits);
+}
+
+void counters_disable(void)
+{
+	msr_write(MSR_IA32_PERF_GLOBAL_CTRL, 0);
+}
+
+u64 counters_status(void)
+{
+	return msr_read(MSR_IA32_PERF_GLOBAL_STATUS);
+}
+
+void counters_clear(u64 status)
+{
+	msr_write(MSR_IA32_PERF_GLOBAL_OVF_CTRL, status);
+}

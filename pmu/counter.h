@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The counters of this processor, through their architectural MSRs. A counter is named by its
+ * position in IA32_PERF_GLOBAL_CTRL: n for general-purpose counter n, PMC_FIXED(i) for fixed
+ * counter i. Every function needs CPL 0 and counter_init(); a counter that doesn't exist, or a
+ * write that the processor refuses, ends the running test by its fault.
+ */
+#ifndef PMU_COUNTER_H
+#define PMU_COUNTER_H
+
+#include "pmu/caps.h"
+#include "spec/event.h"
+
+#define PMC_FIXED(i)	(32u + (i))
+#define PMC_IS_FIXED(c)	((c) >= 32u)
+
+/* A set of counters; not an integer, so that a cut to 32 bits is a compile error. */
+struct pmc_mask { u64 bits; };
+
+static inline struct pmc_mask pmc_one(unsigned counter)
+{
+	return (struct pmc_mask){ BIT(counter) };
+}
+
+static inline struct pmc_mask pmc_or(struct pmc_mask a, struct pmc_mask b)
+{
+	return (struct pmc_mask){ a.bits | b.bits };
+}
+
+/* Bits of IA32_PERFEVTSELx beside the event, under short names; EN is in none of them. */
+#define COUNT_USR	IA32_PERFEVTSEL_USR
+#define COUNT_OS	IA32_PERFEVTSEL_OS
+#define COUNT_BOTH	(IA32_PERFEVTSEL_USR | IA32_PERFEVTSEL_OS)
+#define COUNT_EDGE	IA32_PERFEVTSEL_E
+#define COUNT_INT	IA32_PERFEVTSEL_INT
+#define COUNT_INV	IA32_PERFEVTSEL_INV
+#define COUNT_CMASK(n)	((u64)(n) << IA32_PERFEVTSEL_CMASK_SHIFT)
+
+/* The processor's capabilities, read once; the other functions go by them. */
+void counter_init(void);
+const struct pmu_caps *counter_caps(void);
+
+/*
+ * Everything off and zero, by writing it: global control, PEBS, event selects, counters, status,
+ * debug control, DS area. Returns false if the processor refused one of the writes. Does nothing
+ * without architectural monitoring. Fit for a handler and for giving the machine back.
+ */
+bool counter_reset(void);
+
+unsigned counter_width(unsigned counter);	/* bits */
+
+/*
+ * Program and enable locally; counting starts with the bit in IA32_PERF_GLOBAL_CTRL. flags are
+ * COUNT_*. For fixed counters the event is the counter's own and only COUNT_USR, COUNT_OS and
+ * COUNT_INT have a meaning.
+ */
+void counter_program(unsigned counter, u16 event, u64 flags);
+/* The same without the local enable. */
+void counter_program_disabled(unsigned counter, u16 event, u64 flags);
+
+/*
+ * Set a counter's value. General-purpose counters are written through IA32_A_PMCx where it
+ * exists, else through IA32_PMCx, which reaches only values whose upper bits equal bit 31:
+ * false for any other value then, with nothing written.
+ */
+bool counter_write(unsigned counter, u64 value);
+/* Make it overflow on the nth event from now, 1 <= n <= 2^31. */
+void counter_preset(unsigned counter, u64 n);
+u64 counter_read(unsigned counter);
+
+/* IA32_PERF_GLOBAL_CTRL. */
+void counters_enable(struct pmc_mask mask);
+void counters_disable(void);
+/* IA32_PERF_GLOBAL_STATUS, and clearing bits of it through IA32_PERF_GLOBAL_OVF_CTRL. */
+u64 counters_status(void);
+void counters_clear(u64 status);
+
+/* Every general-purpose, every fixed counter. */
+struct pmc_mask counters_gp(void);
+struct pmc_mask counters_fixed(void);
+
+#endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The DS save area and the PEBS buffer: memory that the processor reads its orders from and
+ * writes its records to. The buffer lies between two guard zones; buffer and guards are filled
+ * with a pattern before each use, so that every byte that was written can be told.
+ * 64-bit form only: with DTES64 it is the form in every mode.
+ */
+#ifndef PMU_DS_H
+#define PMU_DS_H
+
+#include "pmu/record.h"
+#include "spec/types.h"
+
+#define DS_CAPACITY	32	/* most records in a buffer */
+#define DS_RESET_SLOTS	4
+
+struct ds_setup {
+	enum record_format format;
+	unsigned capacity;	/* records up to the absolute maximum, 1 to DS_CAPACITY */
+	unsigned threshold;	/* record behind which the threshold interrupt is due, 1.. ; may be
+				 * larger than capacity: never */
+	unsigned start;		/* record at which the index begins, 0 to capacity */
+	u64 reset[DS_RESET_SLOTS];	/* counter reset values, as they stand in memory */
+};
+
+/* Allocate the memory, once. Called with the machine initialised. false: no memory. */
+bool ds_init(void);
+
+/* Fill, describe the buffer in the DS area and set IA32_DS_AREA. Counters are off. */
+void ds_open(const struct ds_setup *setup);
+/* IA32_DS_AREA back to 0. The buffer's contents stay until the next ds_open(). */
+void ds_close(void);
+
+/* The index field as it is in memory now; in any state, interrupt handlers included. */
+u64 ds_index(void);
+void ds_set_index(unsigned record);
+
+u64 ds_area(void);		/* linear address of the DS area */
+u64 ds_base(void);		/* of the buffer */
+u64 ds_threshold(void);		/* as set up */
+
+/* How far the index is from the base, in bytes. */
+int64_t ds_bytes(void);
+/* Whole records between base and index; 0 if the index is outside the buffer. */
+unsigned ds_records(void);
+/* The bytes of record i, 0 to DS_CAPACITY - 1, written or not. */
+const void *ds_record(unsigned i);
+
+/*
+ * The first byte that was written outside records [first, end) of the buffer, guards included:
+ * its offset from the base in *offset. false: nothing was.
+ */
+bool ds_written_outside(unsigned first, unsigned end, int64_t *offset);
+/* Was any byte of record i written? */
+bool ds_record_written(unsigned i);
+
+/*
+ * The fields of the DS area that the processor has no business to change while PEBS runs: all
+ * but the PEBS index. true: they are as ds_open() set them.
+ */
+bool ds_area_unchanged(void);
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * PEBS: SDM "Processor Event Based Sampling (PEBS)" in "Performance Monitoring (Processors Based
+ * on Intel Microarchitecture Code Name Nehalem)". Load latency and adaptive records aren't set up
+ * here.
+ */
+#include "pmu/pebs.h"
+
+#include "kernel/fault.h"
+#include "spec/msr.h"
+
+void pebs_arm(unsigned counter, u16 event, u64 flags, u64 n)
+{
+	counter_program(counter, event, flags);
+	counter_preset(counter, n);
+	msr_write(MSR_IA32_PEBS_ENABLE, msr_read(MSR_IA32_PEBS_ENABLE) | BIT(counter));
+}
+
+void pebs_disarm(void)
+{
+	msr_write(MSR_IA32_PEBS_ENABLE, 0);
+}
+
+void pebs_enable(struct pmc_mask counters)
+{
+	msr_write(MSR_IA32_PEBS_ENABLE, counters.bits);
+}
+
+unsigned pebs_drain(enum record_format format, struct pebs_record *records, unsigned most)
+{
+	unsigned count = ds_records();
+
+	for (unsigned i = 0; i < count && i < most; i++)
+		record_decode(format, ds_record(i), record_size(format), &records[i]);
+	ds_set_index(0);
+	return count;
+}
+
+u64 pebs_reset_value(unsigned counter, u64 n)
+{
+	return (0 - n) & (BIT(counter_width(counter)) - 1);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Processor Event Based Sampling: a counter that writes a record instead of, or beside,
+ * interrupting. The DS area must be open (pmu/ds.h) before counting starts. CPL 0.
+ */
+#ifndef PMU_PEBS_H
+#define PMU_PEBS_H
+
+#include "pmu/counter.h"
+#include "pmu/ds.h"
+
+/*
+ * Program counter (a general-purpose one) for event with flags (COUNT_*), make it overflow on the
+ * nth event, and set its PEBS enable; other counters' enables stay. The global enable is left to
+ * the workload.
+ */
+void pebs_arm(unsigned counter, u16 event, u64 flags, u64 n);
+
+/* The PEBS enable of every counter off. */
+void pebs_disarm(void);
+
+/* IA32_PEBS_ENABLE. */
+void pebs_enable(struct pmc_mask counters);
+
+/*
+ * Take the records out: decode up to most of them in order into records, set the index back to
+ * the base and return how many there were. Counters are off.
+ */
+unsigned pebs_drain(enum record_format format, struct pebs_record *records, unsigned most);
+
+/* A reset slot's contents that make the counter overflow on the nth event after the reload. */
+u64 pebs_reset_value(unsigned counter, u64 n);
+
+#endif

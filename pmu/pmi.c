@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * PMIs through the local APIC's performance counter entry: SDM "Local Vector Table". Fixed and
+ * NMI delivery; SMI and INIT delivery aren't used. One processor: the log isn't shared.
+ */
+#include "pmu/pmi.h"
+
+#include "kernel/apic.h"
+#include "kernel/fault.h"
+#include "kernel/intr.h"
+#include "kernel/string.h"
+#include "kernel/time.h"
+#include "pmu/counter.h"
+#include "pmu/ds.h"
+#include "spec/msr.h"
+
+#define SETTLE_US 20
+
+static struct pmi_options options;
+static struct pmi_log log;
+static bool listening;
+static volatile unsigned strays;
+
+/* The vector also in NMI mode, where it means nothing: should the delivery mode be ignored, the
+ * interrupt arrives where it can be told from an NMI. */
+static u32 lvtpc(bool masked)
+{
+	u32 value = VECTOR_PMI;
+
+	value |= options.nmi ? LVT_DELIVERY_NMI : LVT_DELIVERY_FIXED;
+	if (masked)
+		value |= (u32)LVT_MASKED;
+	return value;
+}
+
+static void look(struct pmi_entry *entry, const struct trap_frame *frame)
+{
+	const struct pmu_caps *caps = counter_caps();
+
+	entry->index = ds_index();	/* first: nothing of the handler's may come before it */
+	entry->vector = (u8)frame->vector;
+	entry->lvtpc = apic_lvtpc_read();
+	entry->rip = frame->rip;
+	entry->rflags = frame->rflags;
+	if (caps->version < 2)
+		return;
+	entry->global_ctrl = msr_read(MSR_IA32_PERF_GLOBAL_CTRL);
+	if (!options.keep_counting)
+		counters_disable();
+	entry->status = counters_status();
+	entry->tsc = tsc_read();
+}
+
+static void drain(struct pmi_entry *entry)
+{
+	size_t bytes = record_size(counter_caps()->record_format);
+
+	if (counter_caps()->record_known && entry->index >= ds_base() + bytes)
+		memcpy(entry->record, (const void *)(uintptr_t)(entry->index - bytes), bytes);
+}
+
+static void handler(struct trap_frame *frame)
+{
+	static struct pmi_entry scratch;	/* for interrupts beyond the log */
+	struct pmi_entry *entry = log.count < PMI_LOG_SIZE ? &log.entry[log.count] : &scratch;
+
+	if (listening) {
+		look(entry, frame);
+		log.count++;
+		drain(entry);
+		if (counter_caps()->version >= 2 && !options.keep_status && entry->status)
+			counters_clear(entry->status);
+	} else {
+		strays++;
+	}
+	if (frame->vector != VECTOR_NMI)
+		apic_eoi();
+	if (listening && !options.stay_masked)
+		apic_lvtpc_write(lvtpc(false));
+}
+
+void pmi_init(void)
+{
+	listening = false;
+	options = (struct pmi_options){ .masked = true };
+	apic_lvtpc_write(lvtpc(true));
+	intr_set_handler(VECTOR_PMI, handler);
+	intr_set_handler(VECTOR_NMI, handler);
+}
+
+void pmi_open(const struct pmi_options *wanted)
+{
+	options = wanted ? *wanted : (struct pmi_options){ .nmi = false };
+	memset(&log, 0, sizeof(log));
+	listening = true;
+	apic_lvtpc_write(lvtpc(options.masked));
+}
+
+void pmi_unmask(void)
+{
+	apic_lvtpc_write(lvtpc(false));
+}
+
+void pmi_mask(void)
+{
+	apic_lvtpc_write(lvtpc(true));
+}
+
+const struct pmi_log *pmi_settle(void)
+{
+	time_stall(SETTLE_US);
+	return &log;
+}
+
+void pmi_close(void)
+{
+	apic_lvtpc_write(lvtpc(true));
+	listening = false;
+}
+
+unsigned pmi_strays(void)
+{
+	unsigned count = strays;
+
+	strays = 0;
+	return count;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Performance-monitoring interrupts: LVTPC, the one handler that all tests share, and the log of
+ * what it saw. The handler's order is always: look, stop, drain (take a copy of the newest
+ * record), clear, EOI, unmask LVTPC last (an early unmask gives spurious interrupts on Haswell).
+ */
+#ifndef PMU_PMI_H
+#define PMU_PMI_H
+
+#include "pmu/record.h"
+#include "spec/types.h"
+
+#define PMI_LOG_SIZE 8
+
+struct pmi_entry {
+	u8 vector;		/* VECTOR_PMI or VECTOR_NMI: how it arrived */
+	u32 lvtpc;		/* at entry */
+	u64 status;		/* IA32_PERF_GLOBAL_STATUS at entry */
+	u64 global_ctrl;	/* IA32_PERF_GLOBAL_CTRL at entry, before the handler's stop */
+	u64 index;		/* the PEBS index field, read first of all */
+	u64 rip, rflags;	/* of what was interrupted */
+	u64 tsc;
+	u8 record[RECORD_MAX_SIZE];	/* bytes just below the index, zero without a DS area */
+};
+
+struct pmi_log {
+	unsigned count;		/* interrupts since pmi_open(); only the first PMI_LOG_SIZE are kept */
+	struct pmi_entry entry[PMI_LOG_SIZE];
+};
+
+struct pmi_options {
+	bool nmi;		/* delivery mode NMI instead of fixed */
+	bool masked;		/* begin with LVTPC's mask bit set */
+	bool keep_counting;	/* don't write IA32_PERF_GLOBAL_CTRL in the handler */
+	bool keep_status;	/* don't clear IA32_PERF_GLOBAL_STATUS in the handler */
+	bool stay_masked;	/* don't unmask LVTPC at the end of the handler */
+};
+
+/* Take the vectors. Once per borrow, before the first pmi_open(). */
+void pmi_init(void);
+
+/* Empty the log, set up LVTPC and listen. Counters are off. NULL options: all false. */
+void pmi_open(const struct pmi_options *options);
+
+/* Write LVTPC with its mask bit clear, or set, as pmi_open() would. */
+void pmi_unmask(void);
+void pmi_mask(void);
+
+/*
+ * Give interrupts that are under way the time to arrive (bounded, some ten microseconds), and
+ * return the log as it then stands. Interrupts must be on.
+ */
+const struct pmi_log *pmi_settle(void);
+
+/* Mask LVTPC and stop listening. */
+void pmi_close(void);
+
+/* Interrupts on our vectors while nobody listened, since the last call. */
+unsigned pmi_strays(void);
+
+#endif

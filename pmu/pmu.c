@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Setting up and going quiet. The owner of the machine mustn't find a counter that still counts,
+ * nor a DS area in memory that isn't its own.
+ */
+#include "pmu/pmu.h"
+
+#include "kernel/machine.h"
+#include "pmu/counter.h"
+#include "pmu/ds.h"
+#include "pmu/pmi.h"
+
+void pmu_quiesce(void)
+{
+	counter_reset();
+	pmi_close();
+}
+
+bool pmu_init(void)
+{
+	counter_init();
+	machine_on_return(pmu_quiesce);
+	return ds_init();
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Calibration. Interrupt skid by a sled of one-byte NOPs behind the overflowing branch; record
+ * shadow by marked loads behind the overflowing one; masked interrupts by raising one while LVTPC
+ * is masked; what the enabling and disabling WRMSR add by what a count exceeds the declaration.
+ */
+#include "tests/calibration.h"
+
+#include "pmu/pebs.h"
+#include "pmu/pmi.h"
+#include "spec/msr.h"
+#include "tests/needs.h"
+#include "tests/test.h"
+#include "tests/window.h"
+
+#define TRIES 4
+
+static struct calibration measured;
+
+/* One overflow of PMC0 on the last branch before the sled, with its interrupt. */
+static void overflow_before_sled(void)
+{
+	counter_program(0, EVENT_BR_INST_RETIRED_ALL_BRANCHES, COUNT_BOTH | COUNT_INT);
+	counter_preset(0, PERIOD);
+	workload_run(&workload_sled, PERIOD, pmc_one(0));
+}
+
+static void measure_skid(void)
+{
+	unsigned known = 0;
+
+	measured.skid_least = ~0u;
+	for (unsigned i = 0; i < TRIES; i++) {
+		const struct pmi_log *log;
+		u64 skid;
+
+		pmi_open(NULL);
+		overflow_before_sled();
+		log = pmi_settle();
+		skid = log->entry[0].rip - workload_mark(&workload_sled, 0);
+		if (log->count == 1 && skid <= SLED_NOPS) {
+			known++;
+			measured.acts = true;
+			if (skid < measured.skid_least)
+				measured.skid_least = (unsigned)skid;
+			if (skid > measured.skid_most)
+				measured.skid_most = (unsigned)skid;
+		}
+		pmi_close();
+		counter_reset();
+	}
+	measured.skid_known = known == TRIES;
+}
+
+static void measure_masked(void)
+{
+	static const struct pmi_options masked = { .masked = true };
+	const struct pmi_log *log;
+
+	pmi_open(&masked);
+	overflow_before_sled();
+	log = pmi_settle();
+	if (!log->count) {
+		pmi_unmask();
+		measured.masked = pmi_settle()->count ? MASKED_LATCHED : MASKED_LOST;
+	}
+	pmi_close();
+	counter_reset();
+}
+
+static void measure_shadow(void)
+{
+	enum record_format format = counter_caps()->record_format;
+	struct ds_setup setup = { .format = format, .capacity = 8, .threshold = 8 };
+	unsigned known = 0;
+
+	setup.reset[0] = pebs_reset_value(0, 1u << 20);
+	measured.shadow_least = ~0u;
+	for (unsigned i = 0; i < TRIES; i++) {
+		struct pebs_record record;
+		u64 ip = 0;
+		int mark = -1;
+
+		ds_open(&setup);
+		pebs_arm(0, EVENT_MEM_UOPS_RETIRED_ALL_LOADS, COUNT_BOTH, PERIOD);
+		workload_run(&workload_sample, PERIOD, pmc_one(0));
+		if (ds_records() == 1 && record_decode(format, ds_record(0), record_size(format),
+						       &record) &&
+		    record_get(&record, RECORD_eventing_ip, &ip))
+			mark = workload_mark_at(&workload_sample, SAMPLE_MARKS, ip);
+		if (mark >= 0) {
+			known++;
+			if ((unsigned)mark < measured.shadow_least)
+				measured.shadow_least = (unsigned)mark;
+			if ((unsigned)mark > measured.shadow_most)
+				measured.shadow_most = (unsigned)mark;
+		}
+		counter_reset();
+	}
+	measured.shadow_known = known == TRIES;
+}
+
+const struct calibration *calibration_get(void)
+{
+	static bool done;
+	char reason[128];
+
+	if (done)
+		return &measured;
+	done = true;
+	measured.sees_smis = window_sees_smis();
+	if (need_perfmon(reason, sizeof(reason)) && need_branches(reason, sizeof(reason))) {
+		counter_reset();
+		measure_skid();
+		measure_masked();
+		if (need_format2(reason, sizeof(reason)) && need_haswell(reason, sizeof(reason)))
+			measure_shadow();
+	}
+	return &measured;
+}
+
+struct overhead {
+	const char *name;
+	u16 event;
+	enum workload_count declared;
+};
+
+static void note_overheads(struct test *t)
+{
+	static const struct overhead rows[] = {
+		{ "instructions", EVENT_INST_RETIRED_ANY_P, COUNT_INSTRUCTIONS },
+		{ "branches", EVENT_BR_INST_RETIRED_ALL_BRANCHES, COUNT_BRANCHES },
+		{ "loads", EVENT_MEM_UOPS_RETIRED_ALL_LOADS, COUNT_LOADS },
+		{ "stores", EVENT_MEM_UOPS_RETIRED_ALL_STORES, COUNT_STORES },
+	};
+	char reason[128];
+	bool events = need_events(reason, sizeof(reason));
+
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		u64 value, declared = workload_declared(&workload_mixed, rows[i].declared, 16);
+
+		if (i >= 2 && !events)
+			break;
+		if (window_count_one(t, 0, rows[i].event, COUNT_BOTH, &workload_mixed, 16, &value))
+			test_note(t, "calibration: a window of %lu %s counts %lu: %ld more", declared,
+				  rows[i].name, value, (long)(value - declared));
+	}
+}
+
+static const char *masked_text(enum masked_pmi masked)
+{
+	switch (masked) {
+	case MASKED_LATCHED:	return "waits until the mask is cleared";
+	case MASKED_LOST:	return "is lost";
+	default:		return "wasn't seen";
+	}
+}
+
+TEST(calibration, this_machine_is_measured, NO_REQS, NEEDS(need_perfmon, need_branches))
+{
+	const struct calibration *c = calibration_get();
+
+	if (c->skid_known)
+		test_note(t, "calibration: interrupt skid %u to %u instructions", c->skid_least,
+			  c->skid_most);
+	else
+		test_note(t, "calibration: interrupt skid isn't measurable");
+	test_note(t, "calibration: an interrupt raised while LVTPC is masked %s",
+		  masked_text(c->masked));
+	if (c->shadow_known)
+		test_note(t, "calibration: record shadow %u to %u events", c->shadow_least,
+			  c->shadow_most);
+	else
+		test_note(t, "calibration: record shadow isn't measurable");
+	test_note(t, "calibration: SMIs %s be counted", c->sees_smis ? "can" : "can't");
+	note_overheads(t);
+	if (c->acts)
+		HARNESS_CHECK(t, c->acts, "the PMU acts");
+	else
+		test_inconclusive(t, "no overflow of IA32_PMC0 interrupted within %u instructions",
+				  SLED_NOPS);
+}

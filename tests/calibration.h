@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What this machine does where the manual leaves it open, measured once before anything is
+ * judged. Tests name such measurements as needs and never assert them.
+ */
+#ifndef TESTS_CALIBRATION_H
+#define TESTS_CALIBRATION_H
+
+#include "spec/types.h"
+
+enum masked_pmi { MASKED_UNKNOWN, MASKED_LATCHED, MASKED_LOST };
+
+struct calibration {
+	bool acts;			/* a counter counted and an overflow interrupted */
+	bool skid_known;
+	unsigned skid_least, skid_most;	/* instructions between overflow and interrupt */
+	enum masked_pmi masked;		/* an interrupt raised while LVTPC is masked */
+	bool shadow_known;
+	unsigned shadow_least, shadow_most;	/* events between arming and the recorded one */
+	bool sees_smis;
+};
+
+/* Measured at the first call, which may be in any test: it leaves the PMU as counter_reset()
+ * does, so ask before setting anything up. */
+const struct calibration *calibration_get(void);
+
+#endif

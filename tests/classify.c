@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Opcodes: SDM volume 2 "One-Byte Opcode Map", "Two-Byte Opcode Map", for 64-bit code with the
+ * prefixes LOCK and REX. Implicit stack accesses aren't modelled: no workload has any.
+ */
+#include "tests/classify.h"
+
+static bool is_memory(u8 modrm)
+{
+	return modrm >> 6 != 3;
+}
+
+static bool two_bytes(const u8 *code, struct instruction_kind *kind)
+{
+	if (code[1] >= 0x80 && code[1] <= 0x8f) {	/* Jcc rel32 */
+		kind->branch = true;
+		return true;
+	}
+	if (code[1] == 0xc1) {				/* XADD */
+		kind->load = kind->store = is_memory(code[2]);
+		return true;
+	}
+	return code[1] == 0x1f;				/* NOP r/m: touches no memory */
+}
+
+bool classify_instruction(const u8 *code, struct instruction_kind *kind)
+{
+	bool lock = false, known = true;
+
+	*kind = (struct instruction_kind){ .load = false };
+	if (*code == 0xf0) {
+		lock = true;
+		code++;
+	}
+	if ((*code & 0xf0) == 0x40)	/* REX */
+		code++;
+	switch (*code) {
+	case 0x90:			/* NOP */
+	case 0xb8 ... 0xbf:		/* MOV r, imm */
+	case 0x8d:			/* LEA */
+		break;
+	case 0x03:			/* ADD r, r/m */
+	case 0x8b:			/* MOV r, r/m */
+	case 0x85:			/* TEST r/m, r */
+		kind->load = is_memory(code[1]);
+		break;
+	case 0x89:			/* MOV r/m, r */
+		kind->store = is_memory(code[1]);
+		break;
+	case 0x83:			/* group 1 r/m, imm8; /7 is CMP */
+		kind->load = is_memory(code[1]);
+		kind->store = kind->load && (code[1] >> 3 & 7) != 7;
+		break;
+	case 0xff:			/* group 5: INC, DEC; the others aren't in use */
+		known = (code[1] >> 3 & 7) <= 1;
+		kind->load = kind->store = is_memory(code[1]);
+		break;
+	case 0x70 ... 0x7f:		/* Jcc rel8 */
+	case 0xe9:			/* JMP rel32 */
+	case 0xeb:			/* JMP rel8 */
+		kind->branch = true;
+		break;
+	case 0x0f:
+		known = two_bytes(code, kind);
+		break;
+	default:
+		known = false;
+	}
+	kind->locked = lock && kind->load;
+	return known && (!lock || kind->locked);
+}

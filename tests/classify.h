@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What one instruction does: a reader of opcodes that knows the instructions the workloads are
+ * made of and nothing else. It is the self test's own evidence for the declared counts, so it
+ * shares nothing with the declarations. Pure.
+ */
+#ifndef TESTS_CLASSIFY_H
+#define TESTS_CLASSIFY_H
+
+#include "spec/types.h"
+
+struct instruction_kind {
+	bool load, store, locked, branch;
+};
+
+/* false: not an instruction of the workloads. Reads at most 4 bytes at code. */
+bool classify_instruction(const u8 *code, struct instruction_kind *kind);
+
+#endif

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+/* Preconditions, from the capabilities in pmu/caps.h. */
+#include "tests/needs.h"
+
+#include "kernel/fmt.h"
+#include "pmu/counter.h"
+
+bool need_perfmon(char *reason, size_t size)
+{
+	const struct pmu_caps *c = counter_caps();
+
+	if (c->version >= 2)
+		return true;
+	if (!c->intel)
+		fmt_print(reason, size, "not an Intel processor (CPUID.0H vendor \"%s\", "
+			  "CPUID.0AH:EAX = %#x)", c->vendor, c->leaf_0a_eax);
+	else
+		fmt_print(reason, size, "architectural monitoring version %u (CPUID.0AH:EAX = %#x)",
+			  c->version, c->leaf_0a_eax);
+	return false;
+}
+
+bool need_two_counters(char *reason, size_t size)
+{
+	const struct pmu_caps *c = counter_caps();
+
+	if (c->gp >= 2)
+		return true;
+	fmt_print(reason, size, "%u general-purpose counters (CPUID.0AH:EAX = %#x)", c->gp,
+		  c->leaf_0a_eax);
+	return false;
+}
+
+bool need_fixed(char *reason, size_t size)
+{
+	const struct pmu_caps *c = counter_caps();
+
+	if (c->fixed >= 3)
+		return true;
+	fmt_print(reason, size, "%u fixed counters (CPUID.0AH:EDX = %#x)", c->fixed, c->leaf_0a_edx);
+	return false;
+}
+
+bool need_full_width(char *reason, size_t size)
+{
+	const struct pmu_caps *c = counter_caps();
+
+	if (c->full_width)
+		return true;
+	fmt_print(reason, size, "no full-width writes (IA32_PERF_CAPABILITIES = %#lx)",
+		  c->perf_capabilities);
+	return false;
+}
+
+bool need_legacy_freeze(char *reason, size_t size)
+{
+	const struct pmu_caps *c = counter_caps();
+
+	if (c->pdcm && (c->version == 2 || c->version == 3))
+		return true;
+	fmt_print(reason, size, "no freeze by IA32_PERF_GLOBAL_CTRL (CPUID.0AH:EAX = %#x, PDCM %u)",
+		  c->leaf_0a_eax, c->pdcm);
+	return false;
+}
+
+bool need_four_counters_only(char *reason, size_t size)
+{
+	const struct pmu_caps *c = counter_caps();
+
+	if (c->gp == 4)
+		return true;
+	fmt_print(reason, size, "%u general-purpose counters (CPUID.0AH:EAX = %#x)", c->gp,
+		  c->leaf_0a_eax);
+	return false;
+}
+
+/* Bits of CPUID.0AH:EBX: Table 18-1. */
+static bool need_event(unsigned bit, const char *name, char *reason, size_t size)
+{
+	const struct pmu_caps *c = counter_caps();
+
+	if (!(c->events_absent & BIT(bit)))
+		return true;
+	fmt_print(reason, size, "event \"%s\" isn't available (CPUID.0AH:EAX = %#x EBX = %#x)", name,
+		  c->leaf_0a_eax, c->leaf_0a_ebx);
+	return false;
+}
+
+bool need_cycles(char *reason, size_t size)
+{
+	return need_event(0, "unhalted core cycles", reason, size);
+}
+
+bool need_instructions(char *reason, size_t size)
+{
+	return need_event(1, "instructions retired", reason, size);
+}
+
+bool need_branches(char *reason, size_t size)
+{
+	return need_event(5, "branch instructions retired", reason, size);
+}
+
+bool need_events(char *reason, size_t size)
+{
+	const struct pmu_caps *c = counter_caps();
+
+	if (c->generation)
+		return true;
+	fmt_print(reason, size, "no event table for family %02x model %02x", c->family, c->model);
+	return false;
+}
+
+bool need_pebs(char *reason, size_t size)
+{
+	const struct pmu_caps *c = counter_caps();
+
+	if (c->pebs && c->dtes64 && c->record_known && c->pebs_mask)
+		return true;
+	fmt_print(reason, size, "no PEBS that is known here (IA32_MISC_ENABLE = %#lx, "
+		  "IA32_PERF_CAPABILITIES = %#lx, DS %u, DTES64 %u)", c->misc_enable,
+		  c->perf_capabilities, c->ds, c->dtes64);
+	return false;
+}
+
+bool need_format2(char *reason, size_t size)
+{
+	const struct pmu_caps *c = counter_caps();
+
+	if (!need_pebs(reason, size))
+		return false;
+	if (c->record_format == RECORD_FMT2)
+		return true;
+	fmt_print(reason, size, "another record format (IA32_PERF_CAPABILITIES = %#lx)",
+		  c->perf_capabilities);
+	return false;
+}
+
+static bool need_facility(u32 facility, const char *name, char *reason, size_t size)
+{
+	const struct pmu_caps *c = counter_caps();
+
+	if (c->generation && (c->generation->facilities & facility))
+		return true;
+	fmt_print(reason, size, "no %s known for family %02x model %02x", name, c->family, c->model);
+	return false;
+}
+
+bool need_haswell(char *reason, size_t size)
+{
+	return need_facility(FAC_DATALA, "data address profiling", reason, size);
+}
+
+bool need_pdir(char *reason, size_t size)
+{
+	return need_facility(FAC_PDIR, "precise distribution", reason, size);
+}

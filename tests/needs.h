@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Preconditions of tests (see NEEDS() in tests/test.h). Each answers from the capabilities of
+ * this processor; an unmet one says why, with the raw value that it read.
+ */
+#ifndef TESTS_NEEDS_H
+#define TESTS_NEEDS_H
+
+#include "spec/types.h"
+
+bool need_perfmon(char *reason, size_t size);		/* architectural monitoring, version 2+ */
+bool need_two_counters(char *reason, size_t size);	/* general-purpose */
+bool need_fixed(char *reason, size_t size);		/* fixed counters 0 to 2 */
+bool need_full_width(char *reason, size_t size);	/* IA32_A_PMCx */
+bool need_legacy_freeze(char *reason, size_t size);	/* version 2 or 3 and PDCM */
+bool need_four_counters_only(char *reason, size_t size);
+bool need_branches(char *reason, size_t size);		/* the architectural branch event */
+bool need_instructions(char *reason, size_t size);	/* the architectural instruction event */
+bool need_cycles(char *reason, size_t size);		/* the architectural core cycle event */
+bool need_events(char *reason, size_t size);		/* the rows of spec/event.def apply */
+bool need_pebs(char *reason, size_t size);		/* PEBS, DTES64, a record that is decoded */
+bool need_format2(char *reason, size_t size);		/* PEBS with Table 18-44's record */
+bool need_haswell(char *reason, size_t size);		/* 4th generation facilities */
+bool need_pdir(char *reason, size_t size);
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Single-stepping: SDM "Debug Exceptions", single-step exception condition. A trap: when it
+ * arrives, the instruction is done and RIP is already at the next one, so each #DB tells about
+ * the address that the one before it reported.
+ */
+#include "tests/step.h"
+
+#include "kernel/intr.h"
+#include "tests/classify.h"
+
+#define RFLAGS_TF "0x100"
+
+static struct {
+	const struct workload *workload;
+	u64 previous;		/* address of the instruction that the next #DB reports */
+	struct step_counts counts;
+} stepping;
+
+static void on_debug(struct trap_frame *frame)
+{
+	const u8 *done = (const u8 *)(uintptr_t)stepping.previous;
+	struct instruction_kind kind;
+	struct step_counts *c = &stepping.counts;
+
+	stepping.previous = frame->rip;
+	c->steps++;
+	if (done < stepping.workload->begin || done >= stepping.workload->end)
+		return;
+	if (!classify_instruction(done, &kind) && !c->unknown)
+		c->unknown = (u64)(uintptr_t)done;
+	c->count[COUNT_INSTRUCTIONS]++;
+	c->count[COUNT_LOADS] += kind.load;
+	c->count[COUNT_STORES] += kind.store;
+	c->count[COUNT_LOCKS] += kind.locked;
+	c->count[COUNT_BRANCHES] += kind.branch;
+}
+
+struct step_counts step_workload(const struct workload *w, u64 n)
+{
+	intr_handler before = intr_set_handler(VECTOR_DB, on_debug);
+
+	stepping.workload = w;
+	stepping.previous = 0;
+	stepping.counts = (struct step_counts){ .steps = 0 };
+	__asm__ volatile("pushfq; orq $" RFLAGS_TF ", (%%rsp); popfq" ::: "memory", "cc");
+	workload_run_dry(w, n);
+	__asm__ volatile("pushfq; andq $~" RFLAGS_TF ", (%%rsp); popfq" ::: "memory", "cc");
+	intr_set_handler(VECTOR_DB, before);
+	return stepping.counts;
+}

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The suite: the test rows that the linker collected, sorted so that the order is the same in
+ * every build (compilers emit them in any order), and the run's totals.
+ */
+#include "tests/suite.h"
+
+#include "kernel/fmt.h"
+#include "kernel/string.h"
+#include "pmu/counter.h"
+#include "pmu/pmu.h"
+#include "tests/glob.h"
+#include "tests/runner.h"
+
+#define MAX_TESTS	256
+#define MAX_GROUPS	24
+
+extern struct test_case tests_begin[] __asm__("__tests_begin")
+	__attribute__((visibility("hidden")));
+extern struct test_case tests_end[] __asm__("__tests_end") __attribute__((visibility("hidden")));
+
+struct suite {
+	const struct suite_config *config;
+	struct tap *tap;
+	struct verdict_counts counts;
+	struct verdict_subject subject;
+	enum platform platform;
+	const struct test_case *tests[MAX_TESTS];
+	unsigned selected;
+	bool too_many;
+	unsigned first[MAX_GROUPS + 1];	/* group g: tests[first[g]] to tests[first[g + 1] - 1] */
+	unsigned groups;
+	char cpu_name[32];
+};
+
+/* What a later group relies on comes first. */
+static const char *const group_order[] = {
+	"selftest", "calibration", "enumeration", "msr", "count", "pmi", "arm", "record", "ds",
+	"priority",
+};
+
+static unsigned group_rank(const char *group)
+{
+	unsigned i;
+
+	for (i = 0; i < sizeof(group_order) / sizeof(group_order[0]); i++)
+		if (!strcmp(group, group_order[i]))
+			break;
+	return i;
+}
+
+static bool before(const struct test_case *a, const struct test_case *b)
+{
+	int order = (int)group_rank(a->group) - (int)group_rank(b->group);
+
+	if (!order)
+		order = strcmp(a->group, b->group);
+	if (!order)
+		order = strcmp(a->file, b->file);
+	return order < 0 || (!order && a->line < b->line);
+}
+
+static void select_tests(struct suite *s)
+{
+	for (const struct test_case *c = tests_begin; c < tests_end; c++) {
+		char name[128];
+		unsigned at = s->selected;
+
+		fmt_print(name, sizeof(name), "%s.%s", c->group, c->claim);
+		if (!glob_match(s->config->tests_glob, name))
+			continue;
+		if (s->selected == MAX_TESTS) {
+			s->too_many = true;
+			break;
+		}
+		for (; at > 0 && before(c, s->tests[at - 1]); at--)
+			s->tests[at] = s->tests[at - 1];
+		s->tests[at] = c;
+		s->selected++;
+	}
+	for (unsigned i = 0; i < s->selected; i++) {
+		if (i && !strcmp(s->tests[i]->group, s->tests[i - 1]->group))
+			continue;
+		if (s->groups == MAX_GROUPS) {
+			s->too_many = true;
+			break;
+		}
+		s->first[s->groups++] = i;
+	}
+	s->first[s->groups] = s->selected;
+}
+
+static void print_machine(const struct suite *s)
+{
+	const struct pmu_caps *caps = counter_caps();
+
+	tap_comment(s->tap, "processor: %s %02x_%02x stepping %u, %s", caps->vendor, caps->family,
+		    caps->model, caps->stepping, caps->brand);
+	tap_comment(s->tap, "generation: %s",
+		    caps->generation ? caps->generation->title : "no row for this processor");
+	tap_comment(s->tap, "platform: %s%s%s",
+		    caps->hypervisor ? "hypervisor " : "no hypervisor (CPUID.01H:ECX[31] = 0)",
+		    caps->hypervisor ? caps->hypervisor_signature : "",
+		    caps->hypervisor ? " (CPUID.01H:ECX[31] = 1)" : "");
+	tap_comment(s->tap, "perfmon: version %u, %u general-purpose counters of %u bits, "
+		    "%u fixed of %u (CPUID.0AH:EAX = %#x EBX = %#x EDX = %#x)", caps->version,
+		    caps->gp, caps->gp_width, caps->fixed, caps->fixed_width, caps->leaf_0a_eax,
+		    caps->leaf_0a_ebx, caps->leaf_0a_edx);
+	tap_comment(s->tap, "pebs: %s, IA32_PERF_CAPABILITIES = %#lx, IA32_MISC_ENABLE = %#lx, "
+		    "DS %u, DTES64 %u", caps->pebs ? "available" : "not available",
+		    caps->perf_capabilities, caps->misc_enable, caps->ds, caps->dtes64);
+}
+
+struct suite *suite_begin(const struct suite_config *config, struct tap *tap)
+{
+	static struct suite suite;
+	struct suite *s = &suite;
+	const struct pmu_caps *caps;
+
+	memset(s, 0, sizeof(*s));
+	s->config = config;
+	s->tap = tap;
+	select_tests(s);
+	tap_begin(tap);
+	tap_plan(tap, s->selected);
+	if (!pmu_init())
+		tap_comment(tap, "no memory for the DS save area");
+	caps = counter_caps();
+	s->platform = caps->hypervisor ? PLATFORM_HYPERVISOR : PLATFORM_SILICON;
+	s->subject = (struct verdict_subject){ caps->intel, caps->family, caps->model,
+					       caps->hypervisor_signature };
+	caps_cpu_name(caps, s->cpu_name, sizeof(s->cpu_name));
+	print_machine(s);
+	return s;
+}
+
+unsigned suite_groups(const struct suite *s)
+{
+	return s->groups;
+}
+
+const char *suite_group_name(const struct suite *s, unsigned g)
+{
+	return g < s->groups ? s->tests[s->first[g]]->group : "";
+}
+
+const char *suite_cpu_name(const struct suite *s)
+{
+	return s->cpu_name;
+}
+
+static bool is_required(const struct suite *s, const struct test_case *c)
+{
+	for (unsigned i = 0; i < TEST_MAX_REQS && c->reqs[i]; i++) {
+		const struct requirement *r =
+			requirement_get((enum requirement_id)(c->reqs[i] - 1));
+
+		if (r && glob_list_has(s->config->require, r->group))
+			return true;
+	}
+	return false;
+}
+
+static void run_one(struct suite *s, const struct test_case *c)
+{
+	static struct test test;	/* static: an aborted test's stack is gone, its log isn't */
+	enum verdict verdict;
+
+	memset(&test, 0, sizeof(test));
+	test.test_case = c;
+	test.tap = s->tap;
+	test.platform = s->platform;
+	test.subject = &s->subject;
+	verdict = runner_run(&test, s->config->verbose);
+	verdict_count(&s->counts, verdict);
+	if ((verdict == VERDICT_SKIP || verdict == VERDICT_INCONCLUSIVE) && is_required(s, c)) {
+		s->counts.required++;
+		tap_comment(s->tap, "required: %s.%s decided nothing", c->group, c->claim);
+	}
+}
+
+void suite_run_group(struct suite *s, unsigned g)
+{
+	if (g >= s->groups)
+		return;
+	runner_begin_group();
+	for (unsigned i = s->first[g]; i < s->first[g + 1]; i++)
+		run_one(s, s->tests[i]);
+}
+
+int suite_end(struct suite *s)
+{
+	const struct verdict_counts *n = &s->counts;
+	unsigned run = n->pass + n->skip + n->inconclusive + n->known + n->fail + n->error;
+	int exit;
+
+	if (&tests_begin[0] == &tests_end[0])
+		tap_comment(s->tap, "error: the program holds no tests");
+	else if (!s->selected)
+		tap_comment(s->tap, "error: no test matches '%s'", s->config->tests_glob);
+	if (s->too_many || run < s->selected) {
+		tap_comment(s->tap, "error: %u of %u tests ran", run, s->selected);
+		s->counts.error++;
+	}
+	exit = verdict_exit(&s->counts);
+	tap_comment(s->tap, "decided %u, skipped %u, inconclusive %u, known %u, failed %u, errors %u",
+		    n->pass + n->known + n->fail, n->skip, n->inconclusive, n->known, n->fail,
+		    n->error);
+	tap_comment(s->tap, "end of PMUTest86: exit %d", exit);
+	return exit;
+}

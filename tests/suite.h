@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A run of the tests: which are selected, in which order, and what they come to. Used by boot/,
+ * which gives the machine back between groups. Every function is called with the machine
+ * borrowed, on one processor, interrupts off.
+ */
+#ifndef TESTS_SUITE_H
+#define TESTS_SUITE_H
+
+#include "kernel/tap.h"
+#include "spec/types.h"
+
+struct suite;
+
+struct suite_config {
+	const char *tests_glob;	/* see tests/glob.h; NULL: all */
+	const char *require;	/* requirement groups, comma separated; NULL: none */
+	bool verbose;		/* a comment with the time of each test */
+};
+
+/*
+ * Select and sort, print version line, plan and what the machine is. There is one suite at a
+ * time; config and tap must outlive it. Never NULL: an empty selection is an ERROR at the end.
+ */
+struct suite *suite_begin(const struct suite_config *config, struct tap *tap);
+
+/* Groups with at least one selected test, in the order in which to run them. */
+unsigned suite_groups(const struct suite *s);
+const char *suite_group_name(const struct suite *s, unsigned g);
+void suite_run_group(struct suite *s, unsigned g);
+
+/* Print the totals and the end line; the run's exit status (0, 1 or 2). */
+int suite_end(struct suite *s);
+
+/* A short name of the processor for the results' folder, after suite_begin(). */
+const char *suite_cpu_name(const struct suite *s);
+
+#endif

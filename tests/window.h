@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Measured windows: a workload with counters on, and the evidence whether something else (an SMI)
+ * ran in between. A disturbed window is repeated because of that evidence, never because its
+ * value was unwelcome.
+ */
+#ifndef TESTS_WINDOW_H
+#define TESTS_WINDOW_H
+
+#include "pmu/counter.h"
+#include "tests/test.h"
+#include "tests/workload.h"
+
+#define WINDOW_COUNTERS	40	/* positions of IA32_PERF_GLOBAL_CTRL that are looked at */
+
+/* Well above every min_period of spec/event.def. */
+#define PERIOD		64
+
+/* Is there a count of SMIs to go by? */
+bool window_sees_smis(void);
+/* SMIs so far; 0 where they can't be counted. */
+u64 window_smis(void);
+
+/*
+ * Program each counter with event and flags, zero it, run the workload with exactly these
+ * counters on, and read them into value[], by position. Repeated while disturbed; false: always.
+ * Fixed counters in the mask count their own event.
+ */
+bool window_count(struct pmc_mask counters, u16 event, u64 flags, const struct workload *w, u64 n,
+		  u64 value[WINDOW_COUNTERS]);
+
+/*
+ * How much more is counted with n = more than with n = fewer, a counter. The constant that
+ * switching on and off adds drops out. false: disturbed, and the test is INCONCLUSIVE.
+ */
+bool window_difference(struct test *t, struct pmc_mask counters, u16 event, u64 flags,
+		       const struct workload *w, u64 fewer, u64 more, u64 value[WINDOW_COUNTERS]);
+
+/* One counter only. */
+bool window_count_one(struct test *t, unsigned counter, u16 event, u64 flags,
+		      const struct workload *w, u64 n, u64 *value);
+bool window_difference_one(struct test *t, unsigned counter, u16 event, u64 flags,
+			   const struct workload *w, u64 fewer, u64 more, u64 *value);
+
+#endif

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Calling the workloads of tests/workload.asm. Their call block, data and stack live in memory
+ * that CPL 3 can reach.
+ */
+#include "tests/workload.h"
+
+#include "kernel/machine.h"
+#include "kernel/user.h"
+#include "spec/msr.h"
+
+/* tests/workload.asm knows these offsets as CALL_*. */
+struct workload_call {
+	u64 n, memory, msr, on, off, stack;
+};
+_Static_assert(offsetof(struct workload_call, stack) == 40, "CALL_STACK");
+
+#define MEMORY_BYTES	4096
+#define STACK_BYTES	16384
+#define STACK_SAVED	16	/* above the top: the call's address and the caller's RSP */
+
+static const struct workload *const workloads[] = {
+	&workload_load, &workload_store, &workload_lock, &workload_branch, &workload_mixed,
+	&workload_sparse, &workload_sled, &workload_again, &workload_sample,
+	&workload_sample_store,
+};
+
+static struct workload_call *call;
+static u64 *memory;
+static u8 *stack;
+
+static void prepare(void)
+{
+	if (call)
+		return;
+	memory = machine_alloc(MEMORY_BYTES);
+	stack = machine_alloc(STACK_BYTES);
+	call = machine_alloc(sizeof(*call));
+}
+
+const struct workload *workload_get(unsigned i)
+{
+	return i < sizeof(workloads) / sizeof(workloads[0]) ? workloads[i] : NULL;
+}
+
+u64 workload_declared(const struct workload *w, enum workload_count what, u64 n)
+{
+	return w->count[what].each * n + w->count[what].once;
+}
+
+u64 workload_mark(const struct workload *w, unsigned i)
+{
+	return (u64)(uintptr_t)(w->marks + i * w->mark_stride);
+}
+
+int workload_mark_at(const struct workload *w, unsigned marks, u64 address)
+{
+	for (unsigned i = 0; i < marks; i++)
+		if (workload_mark(w, i) == address)
+			return (int)i;
+	return -1;
+}
+
+u64 *workload_memory(void)
+{
+	prepare();
+	return memory;
+}
+
+u64 workload_stack(void)
+{
+	prepare();
+	return (u64)(uintptr_t)(stack + STACK_BYTES - STACK_SAVED);
+}
+
+static u64 set_up(u64 n, u32 msr, u64 on)
+{
+	prepare();
+	*call = (struct workload_call){ .n = n, .memory = (u64)(uintptr_t)memory, .msr = msr,
+					.on = on, .stack = workload_stack() };
+	return (u64)(uintptr_t)call;
+}
+
+void workload_run(const struct workload *w, u64 n, struct pmc_mask on)
+{
+	w->entry(set_up(n, MSR_IA32_PERF_GLOBAL_CTRL, on.bits));
+}
+
+void workload_run_dry(const struct workload *w, u64 n)
+{
+	w->entry(set_up(n, 0, 0));
+}
+
+void workload_run_user(const struct workload *w, u64 n)
+{
+	user_call(w->entry, set_up(n, 0, 0));
+}

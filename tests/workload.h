@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Pieces of code whose instructions, loads, stores, locked loads and branches are known: each is
+ * declared next to the code in tests/workload.asm as a function of n, and the self test proves
+ * the declaration by stepping. Counters are switched on and off inside the same piece, so that
+ * nothing but the piece and a constant few instructions are counted.
+ */
+#ifndef TESTS_WORKLOAD_H
+#define TESTS_WORKLOAD_H
+
+#include "pmu/counter.h"
+#include "spec/types.h"
+
+enum workload_count { COUNT_INSTRUCTIONS, COUNT_LOADS, COUNT_STORES, COUNT_LOCKS, COUNT_BRANCHES,
+		      WORKLOAD_COUNTS };
+
+/* As tests/workload.asm lays it out. */
+struct workload {
+	const char *name;
+	u64 (*entry)(u64 call);
+	const u8 *begin, *end;		/* what is counted, end not included */
+	const u8 *marks;		/* first marked instruction; NULL: the piece has none */
+	u32 mark_length, mark_stride;	/* bytes of a marked instruction, and to the next one */
+	struct { u32 each, once; } count[WORKLOAD_COUNTS];	/* each * n + once */
+};
+
+extern const struct workload workload_load	/* a load, and a loop's branch */
+	__attribute__((visibility("hidden")));
+extern const struct workload workload_store __attribute__((visibility("hidden")));
+extern const struct workload workload_lock __attribute__((visibility("hidden")));
+extern const struct workload workload_branch	/* taken, not taken and direct jumps */
+	__attribute__((visibility("hidden")));
+extern const struct workload workload_mixed	/* of everything one, locked too */
+	__attribute__((visibility("hidden")));
+extern const struct workload workload_sparse	/* a load every 19 instructions */
+	__attribute__((visibility("hidden")));
+extern const struct workload workload_sled	/* n branches, then one-byte NOPs: the marks */
+	__attribute__((visibility("hidden")));
+extern const struct workload workload_sample	/* n loads, then marked loads amid known registers */
+	__attribute__((visibility("hidden")));
+extern const struct workload workload_sample_store	/* n stores, then marked stores */
+	__attribute__((visibility("hidden")));
+extern const struct workload workload_again	/* n loads, 64 NOPs, marked loads */
+	__attribute__((visibility("hidden")));
+
+#define SLED_NOPS	256	/* marks of workload_sled */
+#define SAMPLE_MARKS	16	/* marks of the sample pieces */
+#define AGAIN_MARKS	8	/* marks of workload_again */
+#define SAMPLE_OFFSET	64	/* mark i's operand is at memory + this + 8 * i */
+#define WORKLOAD_NMAX	100000	/* largest n that makes sense; the smallest is 1 */
+
+/* What a marked load of workload_sample finds in the registers (RAX changes at each mark). */
+#define SAMPLE_RAX	0x7a00000000000a5aULL
+#define SAMPLE_RBX	0x7b00000000000b5bULL
+#define SAMPLE_RCX	0x7c00000000000c5cULL
+#define SAMPLE_RDX	0x7d00000000000d5dULL
+#define SAMPLE_RDI	0x7e00000000000e5eULL
+#define SAMPLE_RBP	0x7f00000000000f5fULL
+#define SAMPLE_R(n)	(0x7000000000000050ULL | (u64)(n) << 8 | (u64)(n))	/* R8 to R15 */
+
+/* The numbers of all pieces, for walking over them; workload_get(workload_number()) is NULL. */
+const struct workload *workload_get(unsigned i);
+
+/* The declared count. */
+u64 workload_declared(const struct workload *w, enum workload_count what, u64 n);
+
+/* The address of mark i. */
+u64 workload_mark(const struct workload *w, unsigned i);
+/* Which mark is at that address; -1: none. */
+int workload_mark_at(const struct workload *w, unsigned marks, u64 address);
+
+/* The piece's data, 4 KiB, and the top of the stack that the sample pieces run on. */
+u64 *workload_memory(void);
+u64 workload_stack(void);
+
+/* Run it with these counters on, at CPL 0. Interrupts as they are. */
+void workload_run(const struct workload *w, u64 n, struct pmc_mask on);
+/* Run it without touching the PMU, at CPL 0, or at CPL 3 (not the sample pieces). */
+void workload_run_dry(const struct workload *w, u64 n);
+void workload_run_user(const struct workload *w, u64 n);
+
+#endif
