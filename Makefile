@@ -67,7 +67,7 @@ PROGRAMS := $(call has_entry,boot/*.c,$(BUILD)/pmutest86.efi $(BUILD)/tests.tsv)
 	   $(call has_entry,$(LAUNCH_SOURCES),$(BUILD)/launch.efi)
 
 .PHONY: all
-all: $(PROGRAMS)
+all: $(PROGRAMS) $(BUILD)/pmutest86-report
 
 $(BUILD)/pmutest86.so: $(HARNESS_OBJS)
 $(BUILD)/refpmu.so: $(REFPMU_OBJS) $(ZYDIS_OBJS)
@@ -109,6 +109,14 @@ $(BUILD)/zydis/host/%.o: $(ZYDIS)/src/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,HOSTCC  ,$<)$(CC) -std=gnu11 -O1 -g $(ZYDIS_CFLAGS) -I$(ZYDIS)/src -w -c $< -o $@
 
+# One executable file: the package, packed with the sentences of the requirements.
+$(BUILD)/pmutest86-report: $(wildcard tools/report/*.py) tools/spec.py $(wildcard spec/*.def)
+	@rm -rf $(GEN)/report
+	@mkdir -p $(GEN)/report
+	@cp tools/report/*.py $(GEN)/report
+	@tools/spec.py json > $(GEN)/report/requirements.json
+	@python3 -m zipapp $(GEN)/report -p '/usr/bin/env python3' -o $@
+
 # Everything is rebuilt when compiler or flags change.
 FLAGS	:= $(shell $(CC) -dumpfullversion -dumpversion) $(CC) $(CFLAGS) $(EFI_CFLAGS) \
 	   $(ZYDIS_CFLAGS) $(ASFLAGS)
@@ -120,6 +128,35 @@ $(BUILD)/flags: force
 $(GEN)/version.h: force
 	@mkdir -p $(@D)
 	@tools/version.sh | cmp -s - $@ || tools/version.sh > $@
+
+# ---------------------------------------------------------------- what else can be made
+.PHONY: test mutants coverage usb bench help
+test:
+	@tools/test.sh $(BUILD)
+
+mutants: all
+	@tools/mutants.py --build $(BUILD) --save docs/mutants.tsv
+
+coverage: all
+	@tools/coverage.py --build $(BUILD)
+
+usb: all
+	@tools/usb.sh $(BUILD)
+
+bench: all
+	@tools/bench.sh $(BUILD)
+
+help:
+	@echo 'make            the EFI programs and the report tool, into $(BUILD)/'
+	@echo 'make test       every test of the project; last line "N passed, N failed"'
+	@echo 'make check      host tests only: the pure parts under ASan and UBSan'
+	@echo 'make mutants    every fault of the reference PMU against every test'
+	@echo 'make coverage   docs/COVERAGE.md'
+	@echo 'make usb        $(BUILD)/pmutest86.img, to be written to a stick'
+	@echo 'make fuzz       all fuzz targets for SECONDS=n'
+	@echo 'make bench      how long things take'
+	@echo 'make clean      remove $(BUILD)/; make distclean: the fetched sources as well'
+	@echo 'CC=gcc|clang, BUILD=folder, V=1 shows commands; ./run-qemu.sh --help for runs'
 
 .PHONY: force clean distclean
 force:

@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 
 # folder or files : what their includes in quotes may begin with : what those in <> may be
 RULES=(
-	'spec:spec/:'
+	'spec:spec/:stddef.h stdint.h stdbool.h'
 	'kernel:kernel/ spec/:stdarg.h stddef.h stdint.h stdbool.h'
 	'pmu:pmu/ kernel/ spec/:stdarg.h stddef.h stdint.h stdbool.h'
 	'tests:tests/ pmu/ kernel/ spec/:stdarg.h stddef.h stdint.h stdbool.h'

@@ -1,0 +1,23 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# usb.sh BUILD: makes BUILD/pmutest86.img, a GPT disk with one FAT32 EFI system partition, to be
+# written to a USB stick (see docs/HARDWARE.md). Needs neither root nor mounts.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+build=$1
+image=$build/pmutest86.img
+start=2048		# sectors of 512 bytes
+size=$((64 * 2048))
+
+rm -f "$image" "$image.new"
+truncate -s $(((start + size + 2048) * 512)) "$image.new"
+sgdisk --clear --new=1:$start:$((start + size - 1)) --typecode=1:ef00 \
+	--change-name=1:PMUTest86 "$image.new" >/dev/null
+mkfs.fat -F 32 -n PMUTEST86 --offset $start "$image.new" $((size / 2)) >/dev/null
+partition=$image.new@@$((start * 512))
+export MTOOLS_SKIP_CHECK=1
+mmd -i "$partition" ::/EFI ::/EFI/BOOT
+mcopy -i "$partition" "$build/pmutest86.efi" ::/EFI/BOOT/BOOTX64.EFI
+mcopy -i "$partition" boot/pmutest86.cfg ::/pmutest86.cfg
+mv "$image.new" "$image"
+echo "$image: write it to a stick, for instance: sudo dd if=$image of=/dev/sdX bs=1M conv=fsync"
