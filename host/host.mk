@@ -89,7 +89,7 @@ fuzz: host-fuzzers
 .PHONY: check-source
 check-source:
 	@passed=0; failed=0; \
-	for rule in includes style; do \
+	for rule in includes pure style; do \
 		if $(ROOT)/tools/check-$$rule.sh; then passed=$$((passed + 1)); \
 		else failed=$$((failed + 1)); fi; \
 	done; \
