@@ -3,19 +3,21 @@
 #
 # Boots an EFI system partition under QEMU and OVMF, without root and without mounts.
 #
-#   boot.sh [--timeout S] [--gui] [--kvm] FOLDER
+#   boot.sh [--timeout S] [--gui] [--kvm] [--image] FOLDER
 #
-# FOLDER/esp is what the partition holds; FOLDER/serial.log receives the serial line. Ends when
+# FOLDER/esp is what the partition holds; with --image, FOLDER/esp.img is a disk as it stands.
+# FOLDER/serial.log receives the serial line. Ends when
 # the machine switches itself off or resets. Exit status: 0 it did; 124 S seconds passed; other:
 # QEMU failed. QEMU=program replaces qemu-system-x86_64.
 set -euo pipefail
 
-timeout=120 display=(-display none) accel=tcg cpu=max
+timeout=120 display=(-display none) accel=tcg cpu=max image=
 while [ $# -gt 1 ]; do
 	case $1 in
 	--timeout)	timeout=$2; shift ;;
 	--gui)		display=(-device VGA -display gtk) ;;
 	--kvm)		accel=kvm cpu=host ;;
+	--image)	image=given ;;
 	*)		echo "boot.sh: unknown option '$1'" >&2; exit 2 ;;
 	esac
 	shift
@@ -37,11 +39,13 @@ if [ -z "$firmware" ]; then
 	exit 2
 fi
 
-export MTOOLS_SKIP_CHECK=1
-rm -f "$folder/esp.img"
-truncate -s 32M "$folder/esp.img"
-mkfs.fat -F 16 -n PMUTEST86 "$folder/esp.img" >/dev/null
-mcopy -s -i "$folder/esp.img" "$folder/esp/"* ::/
+if [ -z "$image" ]; then
+	export MTOOLS_SKIP_CHECK=1
+	rm -f "$folder/esp.img"
+	truncate -s 32M "$folder/esp.img"
+	mkfs.fat -F 16 -n PMUTEST86 "$folder/esp.img" >/dev/null
+	mcopy -s -i "$folder/esp.img" "$folder/esp/"* ::/
+fi
 
 # Few devices make a quick boot (4 s instead of 5.5 s, TCG, two 2.5 GHz cores); system management
 # mode would be one more thing that takes time away from tests.

@@ -138,7 +138,8 @@ def make_point(failed, number, text):
         verdict, reason = ("INCONCLUSIVE" if skip[1] else "SKIP"), skip[2]
     elif todo:
         verdict, reason = ("KNOWN" if failed else "PASS"), todo[1]
-    return Point(number, name, [word for word in re.split(r"[,\s]+", requirements or "") if word],
+    return Point(number, name, [word for word in re.split(r"[,\s]+", requirements or "")
+                                if word not in ("", "-")],
                  verdict, reason)
 
 

@@ -1,0 +1,308 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# make test: every test of the project. test.sh BUILD [NAME...]: all, or the functions named.
+# Each function test_* below is one test: it fails by returning non-zero, and what it printed is
+# shown then. The last line is "N passed, N failed".
+set -euo pipefail
+cd "$(dirname "$0")/.."
+build=$1
+shift
+export BUILD=$build
+log=$build/test
+mkdir -p "$log"
+
+fail()
+{
+	echo "FAILED: $*"
+	exit 1
+}
+
+# Runs "$@" and wants exit status $1; standard output and error in $out and $err.
+expect()
+{
+	local wanted=$1 status=0
+
+	shift
+	out=$log/$name.out err=$log/$name.err
+	"$@" >"$out" 2>"$err" || status=$?
+	if [ "$status" != "$wanted" ]; then
+		cat "$err"
+		grep -E '^(not ok|Bail|  )|^# decided' "$out" || true
+		fail "$* ended with $status, not $wanted"
+	fi
+}
+
+# A test goes on behind "! command", whatever comes of it; it doesn't behind "refute command".
+refute()
+{
+	! "$@"
+}
+
+# Exit status 2, nothing on standard output, one line of error that contains $1.
+expect_bad()
+{
+	local text=$1
+
+	shift
+	expect 2 "$@"
+	[ ! -s "$out" ] || fail "$* printed something on standard output"
+	[ "$(wc -l < "$err")" = 1 ] || fail "$* printed $(wc -l < "$err") lines of error, not 1"
+	grep -qF -- "$text" "$err" || fail "$*: no '$text' in: $(cat "$err")"
+}
+
+# ---------------------------------------------------------------- building and host tests
+test_setup_is_quick_and_silent()
+{
+	local start end
+
+	tools/setup.sh
+	start=$(date +%s%N)
+	expect 0 tools/setup.sh
+	end=$(date +%s%N)
+	[ ! -s "$out" ]
+	[ ! -s "$err" ]
+	[ $((end - start)) -lt 1000000000 ] || fail "it took more than a second"
+}
+
+test_gcc_builds()
+{
+	make -s -j2 CC=gcc all
+}
+
+test_clang_builds()
+{
+	make -s -j2 CC=clang BUILD="$build/clang" all
+}
+
+test_host_tests_pass()
+{
+	make -s -j2 check
+}
+
+test_includes_obey_the_table()
+{
+	tools/check-includes.sh
+}
+
+test_shell_scripts_are_clean()
+{
+	shellcheck -x run-qemu.sh .ci/run tools/*.sh host/*.sh
+}
+
+test_python_compiles()
+{
+	python3 - tools/*.py tools/report/*.py <<-'EOF'
+		import ast, sys
+		for path in sys.argv[1:]:
+		    ast.parse(open(path, encoding="utf-8").read(), path)
+	EOF
+}
+
+test_images_are_checked()
+{
+	cp "$build/pmutest86.efi" "$log/bad.efi"
+	expect 1 tools/efi_image.py "$log/bad.efi" .text .nowhere
+	grep -q 'section .nowhere is missing' "$err"
+	# The second section (flags at 0x24 of its 40 bytes) made writable and executable.
+	python3 - "$log/bad.efi" <<-'EOF'
+		import struct, sys
+		image = bytearray(open(sys.argv[1], "rb").read())
+		pe, = struct.unpack_from("<I", image, 0x3c)
+		at = pe + 24 + struct.unpack_from("<H", image, pe + 20)[0] + 40 + 36
+		struct.pack_into("<I", image, at, 0xe0000020)
+		open(sys.argv[1], "wb").write(image)
+	EOF
+	expect 1 tools/efi_image.py "$log/bad.efi" .text
+	grep -q 'writable and executable' "$err"
+}
+
+test_coverage_is_current()
+{
+	tools/coverage.py --build "$build" --check
+}
+
+# ---------------------------------------------------------------- the outside
+test_bad_options_get_one_line()
+{
+	expect_bad "unknown option '--nope'" ./run-qemu.sh --nope
+	expect_bad "unknown option 'haswell'" ./run-qemu.sh haswell
+	expect_bad "--cpu needs a value" ./run-qemu.sh --cpu
+	expect_bad "known: haswell" ./run-qemu.sh --cpu i386
+	expect_bad "--list faults" ./run-qemu.sh --fault nope
+	expect_bad "--list tests" ./run-qemu.sh --tests 'no.such*'
+	expect_bad "--seed takes a number" ./run-qemu.sh --seed x
+	expect_bad "--timeout takes seconds" ./run-qemu.sh --timeout 0
+	expect_bad "only number of processors" ./run-qemu.sh --smp 2
+	expect_bad "isn't available yet" ./run-qemu.sh --engine fast
+	expect_bad "unknown --engine" ./run-qemu.sh --engine=warp
+	expect_bad "unknown --profile" ./run-qemu.sh --profile kvm
+	expect_bad "unknown --pmu" ./run-qemu.sh --pmu maybe
+	expect_bad "no such file" ./run-qemu.sh --efi /nonexistent.efi
+	expect_bad "need --efi" ./run-qemu.sh -- hello
+	expect_bad "unknown group 'NOPE'" ./run-qemu.sh --require PMI,NOPE
+	expect_bad "--list takes" ./run-qemu.sh --list everything
+	expect_bad "can't be combined with --cpu" ./run-qemu.sh --all --cpu haswell
+	local option
+	for option in '--cpu haswell' '--fault inert' '--seed 1' '--profile x' '--efi Makefile'; do
+		# shellcheck disable=SC2086 # two words
+		expect_bad "can't be combined" ./run-qemu.sh --pmu host $option
+	done
+	[ -e /dev/kvm ] || expect_bad "/dev/kvm" ./run-qemu.sh --pmu host
+}
+
+test_lists_are_tables()
+{
+	local what
+
+	for what in tests faults cpus requirements; do
+		expect 0 ./run-qemu.sh --list $what
+		[ -s "$out" ] || fail "no $what"
+		refute grep -vP '^[^\t]+\t[^\t]+$' "$out"
+	done
+	expect 0 ./run-qemu.sh --list faults
+	grep -q '^inert	' "$out"
+	expect 0 ./run-qemu.sh --help
+	grep -q -- '--require' "$out"
+}
+
+test_clean_run_passes()
+{
+	local folder=$log/clean start end
+
+	start=$(date +%s)
+	expect 0 ./run-qemu.sh --out "$folder"
+	end=$(date +%s)
+	[ "$(head -n 1 "$out")" = "TAP version 14" ] || fail "it doesn't begin with the version"
+	tail -n 1 "$out" | grep -q '^# decided [1-9]' || fail "it doesn't end with the totals"
+	refute grep -vE '^(TAP version 14|1\.\.[0-9]+|ok |not ok |#|  )' "$out"
+	[ $((end - start)) -le 60 ] || fail "it took $((end - start)) s"
+	cmp "$out" "$folder/results.tap"
+	python3 -m json.tool "$folder/results.json" >/dev/null
+	python3 -c 'import sys, xml.dom.minidom as x; x.parse(sys.argv[1])' "$folder/junit.xml"
+	[ -s "$folder/serial.log" ]
+}
+
+test_report_reads_results()
+{
+	local format
+
+	for format in html junit json markdown; do
+		expect 0 "$build/pmutest86-report" --$format - "$log/clean" "$log/clean/serial.log"
+		grep -q selftest "$out" || [ $format = markdown ] || fail "--$format shows no test"
+	done
+	expect_bad "No such file" "$build/pmutest86-report" --html - /nonexistent
+	expect_bad "no TAP output" "$build/pmutest86-report" Makefile
+}
+
+test_glob_selects()
+{
+	expect 0 ./run-qemu.sh --tests 'selftest.*' --out "$log/glob"
+	refute grep -P '^(not )?ok \d+ - (?!selftest\.)' "$out"
+}
+
+test_require_refuses_a_skip()
+{
+	# Without a PMU everything that isn't a self test is skipped.
+	expect 2 ./run-qemu.sh --pmu none --require CNT --out "$log/require"
+}
+
+test_without_pmu_all_is_skipped()
+{
+	expect 0 ./run-qemu.sh --pmu none --out "$log/none"
+	refute grep -P '^ok \d+ - (?!selftest\.)(?!.*# SKIP)' "$out"
+}
+
+test_seed_stays_green()
+{
+	expect 0 ./run-qemu.sh --seed 7 --out "$log/seed"
+}
+
+test_fault_turns_red()
+{
+	expect 1 ./run-qemu.sh --fault loads-count-stores --out "$log/fault"
+	grep -A9 '^not ok' "$out" | grep -q 'requirement: CNT-03'
+	grep -A9 '^not ok' "$out" | grep -q 'sentence: '
+	grep -A9 '^not ok' "$out" | grep -q 'wanted: '
+	grep -A9 '^not ok' "$out" | grep -q 'got: '
+}
+
+test_all_prints_subtests()
+{
+	expect 0 ./run-qemu.sh --all --tests 'selftest.*' --out "$log/all"
+	grep -q '^# Subtest: haswell$' "$out"
+	grep -q '^ok 1 - haswell$' "$out"
+	grep -q '^    ok 1 - selftest' "$out"
+}
+
+test_truncated_log_is_an_error()
+{
+	expect 2 ./run-qemu.sh --timeout 2 --out "$log/truncated"
+	[ "$(wc -l < "$err")" = 1 ] || fail "not one line: $(cat "$err")"
+	grep -q 'timeout after 2 s' "$err"
+}
+
+test_foreign_program_runs()
+{
+	local shell=/usr/share/efi-shell-x64/shellx64.efi
+
+	[ -e $shell ] || fail "no $shell"
+	expect 0 ./run-qemu.sh --efi $shell --out "$log/efi" -- -exit -nomap ver
+	grep -q '^# | .*UEFI' "$out"
+	grep -q '^ok 1 - efi.runs_and_returns' "$out"
+}
+
+test_machine_is_given_back_50_times()
+{
+	expect 0 ./run-qemu.sh --efi "$build/pmutest86.efi" --out "$log/borrow" \
+		-- borrow_cycles=50 results=off serial=0x3f8 at_end=return
+}
+
+test_stick_boots_and_keeps_results()
+{
+	local work=$log/stick
+
+	rm -rf "$work"
+	mkdir -p "$work"
+	make -s usb
+	sgdisk --verify "$build/pmutest86.img" | grep -q 'No problems found'
+	cp "$build/pmutest86.img" "$work/esp.img"
+	sed 's/^at_end = .*/at_end = shutdown/' boot/pmutest86.cfg > "$work/cfg"
+	mcopy -o -i "$work/esp.img@@1M" "$work/cfg" ::/pmutest86.cfg
+	tools/boot.sh --image --timeout 60 "$work"
+	mcopy -s -i "$work/esp.img@@1M" ::/results "$work/"
+	find "$work/results" -name results.tap | grep -q . || fail "no results on the stick"
+	"$build/pmutest86-report" --json - "$work"/results/* >/dev/null
+}
+
+test_mutants_are_caught()
+{
+	make -s mutants | tail -n 60
+	grep -q '"false_alarms": \[\]' "$build/mutants.json"
+}
+
+# ---------------------------------------------------------------- running them
+tests=("$@")
+if [ ${#tests[@]} -eq 0 ]; then
+	mapfile -t tests < <(sed -n 's/^\(test_[a-z0-9_]*\)()$/\1/p' "$0")
+fi
+passed=0 failed=0
+for name in "${tests[@]}"; do
+	declare -F "$name" >/dev/null || { echo "test.sh: no test '$name'" >&2; exit 2; }
+	start=$SECONDS
+	# A subshell of its own, so that set -e holds inside.
+	set +e
+	(set -e; "$name") >"$log/$name.log" 2>&1
+	status=$?
+	set -e
+	if [ $status = 0 ]; then
+		passed=$((passed + 1))
+		echo "passed  $name ($((SECONDS - start)) s)"
+	else
+		failed=$((failed + 1))
+		echo "FAILED  $name ($((SECONDS - start)) s)"
+		sed 's/^/        /' "$log/$name.log" | tail -n 40
+	fi
+done
+echo "$passed passed, $failed failed"
+[ $failed = 0 ]
