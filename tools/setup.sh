@@ -29,7 +29,6 @@ NEEDED=(
 	gnu-efi:/usr/lib/crt0-efi-x86_64.o
 	qemu-system-x86:qemu-system-x86_64
 	ovmf:'/usr/share/OVMF/OVMF_CODE*.fd'
-	efi-shell-x64:/usr/share/efi-shell-x64/shellx64.efi
 	mtools:mcopy
 	dosfstools:mkfs.fat
 	gdisk:sgdisk
