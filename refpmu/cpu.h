@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Everything the hypervisor knows of one logical processor, and what all of them share. One
+ * processor is virtualised for now; nothing here assumes that it is the only one, and a further
+ * one needs a struct cpu of its own and an entry behind its start-up IPI.
+ *
+ * The VMCB and gpr[] hold the guest's state as the guest sees it whenever the guest isn't
+ * running: no trap flag of ours, no interrupt flag hidden.
+ */
+#ifndef REFPMU_CPU_H
+#define REFPMU_CPU_H
+
+#include "refpmu/model.h"
+#include "refpmu/statistics.h"
+#include "refpmu/vmcb.h"
+
+#define PAGE_SIZE	4096ULL
+#define PAGE_TABLE_ENTRIES 512
+
+struct instruction;
+struct decode_cache;
+
+/* Interrupts are held off for the one instruction behind STI, MOV SS and POP SS. */
+enum shadow { SHADOW_NONE, SHADOW_STI, SHADOW_MOV_SS };
+
+/* A REP string under way: one retired instruction, however many iterations and interrupts. */
+struct rep_progress {
+	bool active;
+	u64 rip, cr3, rsp, rcx, rsi, rdi;	/* where it goes on; anything else is another one */
+	struct model_retired retired;
+};
+
+struct cpu {
+	struct vmcb *vmcb;
+	struct vmcb *extra;	/* FS, GS, TR, LDTR and MSRs: filled by VMSAVE when asked for */
+	u64 gpr[REG_COUNT];	/* RAX and RSP are copied from and to the VMCB around VMRUN */
+
+	struct model model;
+	struct model_host model_host;
+	bool pmi_kept;		/* a PMI waits for the guest to unmask LVTPC */
+
+	bool stepping;		/* the VMCB's intercepts are those of the stepping engine */
+	enum shadow shadow;	/* of the instruction at RIP */
+	struct rep_progress rep;
+	struct decode_cache *decode_cache;
+
+	u64 *apic_entry;	/* nested page table entry of the local APIC's page */
+	u8 *apic_scratch;	/* page that stands in for it while a store is stepped through */
+	u32 apic_offset;	/* register that it stands in for */
+
+	u64 host_cr0, host_cr4;	/* what the registers hold while the hypervisor runs */
+	struct statistics statistics;
+};
+
+/* What the processors share. Written before the first VMRUN only. */
+struct hypervisor {
+	u64 base, size;		/* the hidden memory, physical */
+	u8 *free;		/* the rest of it */
+	u8 *dummy_page;		/* what the guest finds in the hidden memory */
+	u64 host_cr3;
+	u8 *msr_permissions, *io_permissions;
+};
+extern struct hypervisor hypervisor;
+
+/* Zeroed pages of the hidden memory, never freed. Before the first VMRUN only; ends the machine
+ * with a line on the serial port when there are none left. */
+void *hypervisor_pages(unsigned pages);
+
+static inline bool cpu_long_mode(const struct cpu *cpu)
+{
+	return cpu->vmcb->save.efer & EFER_LMA;
+}
+
+/* 64-bit code, as opposed to compatibility and legacy modes. */
+static inline bool cpu_64bit_code(const struct cpu *cpu)
+{
+	return cpu_long_mode(cpu) && (cpu->vmcb->save.cs.attributes & SEG_L);
+}
+
+static inline u8 cpu_cpl(const struct cpu *cpu)
+{
+	return cpu->vmcb->save.cpl;
+}
+
+/* Linear address of the instruction at RIP. */
+static inline u64 cpu_code_address(const struct cpu *cpu)
+{
+	const struct vmcb_save *save = &cpu->vmcb->save;
+
+	return cpu_64bit_code(cpu) ? save->rip : (u32)(save->cs.base + save->rip);
+}
+
+/* Move RIP behind an instruction of so many bytes. */
+static inline void cpu_skip(struct cpu *cpu, unsigned bytes)
+{
+	u64 rip = cpu->vmcb->save.rip + bytes;
+
+	cpu->vmcb->save.rip = cpu_64bit_code(cpu) ? rip : (u32)rip;
+}
+
+#endif

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * refpmu.efi: reserve memory, copy this image there, let the copy make the boot processor its
+ * guest, and return to the caller, who is a guest from then on and finds an Intel processor.
+ * What is unloaded afterwards is only the original.
+ *
+ * One processor: others stay as they are and aren't virtualised. A further one would be entered
+ * by replacing the vector of its start-up IPI (the ICR is written through exit_apic.c) with a
+ * trampoline that ends in exits_run().
+ */
+#include <efi.h>
+
+#include "refpmu/svm.h"
+#include "refpmu/virtualise.h"
+#include "refpmu/vmcb.h"
+
+#define MEMORY_SIZE	(4ULL << 20)
+#define MEMORY_ALIGN	(2ULL << 20)
+#define MEMORY_TOP	0xffffffffULL
+#define STACK_SIZE	(64ULL << 10)
+#define PAGE		4096ULL
+
+#define VM_CR_SVMDIS	BIT(4)
+
+/* What gnu-efi's start code relocated; entries of the dynamic section. */
+struct dynamic {
+	u64 tag, value;
+};
+struct relocation {
+	u64 offset, info;
+	int64_t addend;
+};
+#define DT_RELA			7
+#define DT_RELASZ		8
+#define RELOCATION_RELATIVE	8
+
+extern const u8 ImageBase[] __attribute__((visibility("hidden")));
+extern const struct dynamic _DYNAMIC[] __attribute__((visibility("hidden")));
+
+EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *system);
+
+static EFI_STATUS refuse(EFI_SYSTEM_TABLE *system, CHAR16 *reason, EFI_STATUS status)
+{
+	system->ConOut->OutputString(system->ConOut, L"\r\nrefpmu: ");
+	system->ConOut->OutputString(system->ConOut, reason);
+	system->ConOut->OutputString(system->ConOut, L"\r\n");
+	return status;
+}
+
+/* NULL: this processor can do it. */
+static CHAR16 *missing(void)
+{
+	u32 regs[4];
+
+	cpuid(0x80000000, 0, regs);
+	if (regs[0] < 0x8000000a)
+		return L"this processor has no AMD-V (SVM); with QEMU use -cpu max";
+	cpuid(0x80000001, 0, regs);
+	if (!(regs[2] & BIT(2)))
+		return L"this processor has no AMD-V (SVM), or the reference PMU runs already; "
+		       L"with QEMU use -cpu max";
+	if (!(regs[3] & BIT(26)))
+		return L"this processor has no 1 GiB pages; with QEMU use -cpu max";
+	cpuid(0x8000000a, 0, regs);
+	if (!(regs[3] & BIT(0)))
+		return L"this processor has no nested paging; with QEMU use -cpu max";
+	if (msr_read(MSR_AMD_VM_CR) & VM_CR_SVMDIS)
+		return L"AMD-V (SVM) is switched off by the firmware";
+	return NULL;
+}
+
+/* Aligned memory that no operating system will use; 0: there is none. */
+static u64 reserve(EFI_BOOT_SERVICES *services)
+{
+	EFI_PHYSICAL_ADDRESS first = MEMORY_TOP;
+	u64 base, before, behind;
+
+	if (services->AllocatePages(AllocateMaxAddress, EfiReservedMemoryType,
+				    (MEMORY_SIZE + MEMORY_ALIGN) / PAGE, &first) != EFI_SUCCESS)
+		return 0;
+	base = (first + MEMORY_ALIGN - 1) & ~(MEMORY_ALIGN - 1);
+	before = base - first;
+	behind = MEMORY_ALIGN - before;
+	if (before)
+		services->FreePages(first, before / PAGE);
+	if (behind)
+		services->FreePages(base + MEMORY_SIZE, behind / PAGE);
+	return base;
+}
+
+/* Addresses stored in the image point into the original: move them. */
+static void relocate(u8 *copy)
+{
+	u64 table = 0, size = 0;
+
+	for (const struct dynamic *d = _DYNAMIC; d->tag; d++) {
+		if (d->tag == DT_RELA)
+			table = d->value;
+		else if (d->tag == DT_RELASZ)
+			size = d->value;
+	}
+	for (u64 at = 0; at < size; at += sizeof(struct relocation)) {
+		const struct relocation *r = (const void *)(ImageBase + table + at);
+
+		if ((u32)r->info == RELOCATION_RELATIVE)
+			*(u64 *)(copy + r->offset) = (u64)copy + (u64)r->addend;
+	}
+}
+
+EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *system)
+{
+	EFI_GUID loaded_image_guid = LOADED_IMAGE_PROTOCOL;
+	EFI_BOOT_SERVICES *services = system->BootServices;
+	struct virtualise_memory memory = { .size = MEMORY_SIZE };
+	void (*entry)(void *, u64, u64);
+	EFI_LOADED_IMAGE *loaded;
+	CHAR16 *reason = missing();
+	u64 image_size;
+
+	if (reason)
+		return refuse(system, reason, EFI_UNSUPPORTED);
+	if (services->HandleProtocol(image, &loaded_image_guid, (void **)&loaded) != EFI_SUCCESS)
+		return refuse(system, L"the firmware doesn't know this image", EFI_LOAD_ERROR);
+	image_size = (loaded->ImageSize + PAGE - 1) & ~(PAGE - 1);
+	memory.base = reserve(services);
+	if (!memory.base || image_size + STACK_SIZE > MEMORY_SIZE)
+		return refuse(system, L"there are no 6 MiB of memory below 4 GiB",
+			      EFI_OUT_OF_RESOURCES);
+	memory.free = memory.base + image_size + STACK_SIZE;
+
+	services->SetMem((void *)memory.base, MEMORY_SIZE, 0);
+	services->CopyMem((void *)memory.base, (void *)ImageBase, loaded->ImageSize);
+	relocate((u8 *)memory.base);
+	msr_write(MSR_AMD_EFER, msr_read(MSR_AMD_EFER) | EFER_SVME);
+	entry = (void (*)(void *, u64, u64))(memory.base + ((u64)virtualise_boot_processor -
+							      (u64)ImageBase));
+	svm_launch(entry, (void *)memory.free, &memory);
+	return EFI_SUCCESS;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The counting engine: run the guest while the model watches, and report every instruction that
+ * retires, exactly and in order. An engine is asked for only while a counter may count; a faster
+ * one can take the place of the single-stepping one behind this header.
+ */
+#ifndef REFPMU_ENGINE_H
+#define REFPMU_ENGINE_H
+
+#include "refpmu/cpu.h"
+
+/* Run the guest until model_watching() is over. Handles its exits, through exits.h. */
+void engine_run(struct cpu *cpu);
+
+/* Let the guest complete its next instruction (or take an event instead), whether or not the
+ * model watches. For instructions that need another memory behind them: see exit_apic.c. */
+void engine_step(struct cpu *cpu);
+
+#endif

@@ -1,0 +1,458 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The single-stepping engine: the trap flag, set only while the guest runs, and an intercepted
+ * #DB after each instruction.
+ *
+ * Where the trap flag under QEMU's TCG isn't one trap an instruction, this file makes up for it:
+ *  - an instruction that has an exit of its own leaves no trap: exits_instruction() reports it;
+ *  - STI, MOV SS and POP SS swallow the trap; PAUSE, HLT and MWAIT leave none: carried out here;
+ *  - a REP string traps after each iteration: reported once, when RIP has moved on;
+ *  - SYSCALL and SYSRET look at the trap flag after they have loaded the flags: the mask and R11
+ *    are changed for the moment;
+ *  - events clear the trap flag: intercepted, and delivered in software (deliver.c);
+ *  - PUSHF and SYSCALL store the flag: put right afterwards.
+ * The guest's own trap flag works: it gets its #DB after each instruction.
+ */
+#include "refpmu/deliver.h"
+#include "refpmu/engine.h"
+#include "refpmu/exits.h"
+#include "refpmu/guest_memory.h"
+#include "refpmu/retire.h"
+#include "refpmu/segment.h"
+#include "refpmu/svm.h"
+
+/* ---- instructions carried out here ---- */
+
+static bool interrupts_open(const struct cpu *cpu)
+{
+	return (cpu->vmcb->save.rflags & RFLAGS_IF) && cpu->shadow == SHADOW_NONE;
+}
+
+static bool may_change_if(const struct cpu *cpu)
+{
+	u64 rflags = cpu->vmcb->save.rflags;
+
+	return !(rflags & RFLAGS_VM) && cpu_cpl(cpu) <= (rflags & RFLAGS_IOPL) >> 12;
+}
+
+/* Load SS as MOV SS does when nothing is wrong; false: let the processor find out what is. */
+static bool load_ss(struct cpu *cpu, u16 selector)
+{
+	u8 cpl = cpu_cpl(cpu), access;
+	struct vmcb_segment segment;
+	u64 descriptor, linear;
+
+	if ((selector & 3) != cpl)
+		return false;
+	if (!(selector & ~3u)) {
+		if (!cpu_64bit_code(cpu) || cpl == 3)
+			return false;
+		cpu->vmcb->save.ss = (struct vmcb_segment){
+			.selector = selector,
+			.attributes = (u16)(cpl << SEG_DPL_SHIFT),
+		};
+		return true;
+	}
+	if (!segment_locate(cpu, selector, &linear) ||
+	    !guest_read(cpu, linear, &descriptor, sizeof(descriptor), NULL))
+		return false;
+	segment_unpack(descriptor | (u64)SEG_ACCESSED << 40, selector, &segment);
+	if (!(segment.attributes & SEG_S) || (segment.attributes & SEG_CODE) ||
+	    !(segment.attributes & SEG_WRITABLE) || !(segment.attributes & SEG_P) ||
+	    (segment.attributes >> SEG_DPL_SHIFT & 3) != cpl)
+		return false;
+	access = (u8)segment.attributes;
+	if (!guest_write(cpu, linear + 5, &access, 1, NULL))
+		return false;
+	cpu->vmcb->save.ss = segment;
+	return true;
+}
+
+static bool do_mov_ss(struct cpu *cpu, const struct instruction *insn)
+{
+	u16 selector;
+
+	if (!cpu_long_mode(cpu))
+		return false;
+	if (insn->selector_register != REG_NONE)
+		selector = (u16)cpu->gpr[insn->selector_register];
+	else if (!guest_read(cpu, decode_linear(cpu, insn, &insn->access[0], cpu->gpr), &selector,
+			     sizeof(selector), NULL))
+		return false;
+	if (!load_ss(cpu, selector))
+		return false;
+	if (insn->is_pop) {
+		u64 rsp = cpu->gpr[REG_RSP], mask = insn->access[0].mask;
+
+		cpu->gpr[REG_RSP] = (rsp & ~mask) | ((rsp + insn->operand_bytes) & mask);
+		cpu->vmcb->save.rsp = cpu->gpr[REG_RSP];
+	}
+	return true;
+}
+
+/* INT n and INT3: retired when they reached their handler. */
+static bool do_int(struct cpu *cpu, const struct instruction *insn, struct model_retired *retired,
+		   bool watching)
+{
+	const struct event event = {
+		.vector = insn->vector, .type = EVENT_SOFTWARE, .length = insn->length,
+	};
+
+	if (!cpu_long_mode(cpu))
+		return false;
+	if (deliver(cpu, &event))
+		retire_end(cpu, retired, insn, watching);
+	return true;
+}
+
+/* true: the instruction, or an interrupt before it, is done. */
+static bool carry_out(struct cpu *cpu, const struct instruction *insn)
+{
+	struct vmcb_save *save = &cpu->vmcb->save;
+	bool watching = model_watching(&cpu->model), trap = save->rflags & RFLAGS_TF;
+	enum shadow shadow = SHADOW_NONE;
+	struct model_retired retired;
+
+	if (exits_take_interrupt(cpu, interrupts_open(cpu), false))
+		return true;
+	retire_begin(cpu, &retired);
+	retire_accesses(cpu, &retired, insn, cpu->gpr);
+	switch (insn->kind) {
+	case INSN_STI:
+		if (!may_change_if(cpu))
+			return false;
+		if (!(save->rflags & RFLAGS_IF))
+			shadow = SHADOW_STI;
+		save->rflags |= RFLAGS_IF;
+		break;
+	case INSN_MOV_SS:
+		if (!do_mov_ss(cpu, insn))
+			return false;
+		shadow = SHADOW_MOV_SS;
+		break;
+	case INSN_INT:
+		return do_int(cpu, insn, &retired, watching);
+	case INSN_PAUSE:
+		break;
+	case INSN_MWAIT:
+	case INSN_HLT:
+		if (cpu_cpl(cpu))
+			return false;
+		break;
+	default:
+		return false;
+	}
+	exits_complete(cpu, &retired, insn, watching, shadow);
+	if (insn->kind != INSN_HLT || trap)
+		return true;
+	if (!cpu->stepping)
+		save->rip -= insn->length;	/* it was the last to be watched: halt natively */
+	else
+		while (!exits_take_interrupt(cpu, save->rflags & RFLAGS_IF, true))
+			;
+	return true;
+}
+
+static bool wants_carrying_out(const struct instruction *insn)
+{
+	switch (insn->kind) {
+	case INSN_STI:
+	case INSN_MOV_SS:
+	case INSN_INT:
+	case INSN_PAUSE:
+	case INSN_MWAIT:
+	case INSN_HLT:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* ---- REP strings ---- */
+
+static void rep_note(struct cpu *cpu)
+{
+	struct rep_progress *rep = &cpu->rep;
+
+	rep->rip = cpu->vmcb->save.rip;
+	rep->cr3 = cpu->vmcb->save.cr3;
+	rep->rsp = cpu->gpr[REG_RSP];
+	rep->rcx = cpu->gpr[REG_RCX];
+	rep->rsi = cpu->gpr[REG_RSI];
+	rep->rdi = cpu->gpr[REG_RDI];
+}
+
+/* Where it was interrupted, or a new one. */
+static void rep_begin(struct cpu *cpu)
+{
+	struct rep_progress *rep = &cpu->rep;
+
+	if (rep->active && rep->rip == cpu->vmcb->save.rip && rep->cr3 == cpu->vmcb->save.cr3 &&
+	    rep->rsp == cpu->gpr[REG_RSP] && rep->rcx == cpu->gpr[REG_RCX] &&
+	    rep->rsi == cpu->gpr[REG_RSI] && rep->rdi == cpu->gpr[REG_RDI])
+		return;
+	rep->active = true;
+	retire_begin(cpu, &rep->retired);
+	rep_note(cpu);
+}
+
+/* ---- one step by the trap flag ---- */
+
+struct step {
+	const struct instruction *insn;		/* NULL: unknown */
+	struct model_retired *retired, local;
+	u64 gpr[REG_COUNT];			/* before */
+	bool watching;				/* the model, before */
+	bool trap;				/* the guest's own trap flag, before */
+	u64 dr6;
+	u64 sfmask, r11;			/* as the guest sees them */
+};
+
+static bool is(const struct step *step, enum insn_kind kind)
+{
+	return step->insn && step->insn->kind == kind;
+}
+
+static void before_run(struct cpu *cpu, struct step *step)
+{
+	struct vmcb_save *save = &cpu->vmcb->save;
+
+	step->trap = save->rflags & RFLAGS_TF;
+	step->dr6 = save->dr6;
+	save->dr6 &= ~DR6_BS;
+	save->rflags |= RFLAGS_TF;
+	if (is(step, INSN_SYSCALL)) {
+		step->sfmask = msr_read(MSR_AMD_SFMASK);
+		msr_write(MSR_AMD_SFMASK, step->sfmask & ~RFLAGS_TF);
+	} else if (is(step, INSN_SYSRET)) {
+		step->r11 = cpu->gpr[REG_R11];
+		cpu->gpr[REG_R11] |= RFLAGS_TF;
+	}
+	if (cpu->shadow != SHADOW_NONE) {
+		/* MOV to and from CR8 would meet the virtual TPR. */
+		if (is(step, INSN_MOV_CR8))
+			save->rflags &= ~RFLAGS_IF;
+		else
+			cpu->vmcb->control.int_ctl = V_INTR_MASKING;
+	}
+}
+
+static void set_trap_flag(u64 *flags, bool set)
+{
+	*flags = set ? *flags | RFLAGS_TF : *flags & ~RFLAGS_TF;
+}
+
+/* Make the guest's state its own again. Returns whether #DB is due to the guest's trap flag. */
+static bool after_run(struct cpu *cpu, struct step *step, bool completed)
+{
+	struct vmcb_save *save = &cpu->vmcb->save;
+	bool due = step->trap;
+
+	save->dr6 = (save->dr6 & ~DR6_BS) | (step->dr6 & DR6_BS);
+	cpu->vmcb->control.int_ctl = 0;
+	if (cpu->shadow != SHADOW_NONE && is(step, INSN_MOV_CR8))
+		save->rflags |= RFLAGS_IF;
+	if (is(step, INSN_SYSCALL)) {
+		msr_write(MSR_AMD_SFMASK, step->sfmask);
+		if (completed) {
+			set_trap_flag(&cpu->gpr[REG_R11], step->trap);
+			due = step->trap && !(step->sfmask & RFLAGS_TF);
+			set_trap_flag(&save->rflags, due);
+			return due;
+		}
+	} else if (is(step, INSN_SYSRET)) {
+		cpu->gpr[REG_R11] = step->r11;
+		if (completed) {
+			due = step->r11 & RFLAGS_TF;
+			set_trap_flag(&save->rflags, due);
+			return due;
+		}
+	} else if (completed && (is(step, INSN_POPF) || is(step, INSN_IRET))) {
+		return due;		/* they have loaded the guest's */
+	}
+	set_trap_flag(&save->rflags, step->trap);
+	return due;
+}
+
+/* PUSHF has stored our trap flag. */
+static void correct_pushed_flags(struct cpu *cpu, const struct step *step)
+{
+	u64 linear = decode_linear(cpu, step->insn, &step->insn->access[0], step->gpr);
+	u16 image;
+
+	if (step->trap || !guest_read(cpu, linear, &image, sizeof(image), NULL))
+		return;
+	image &= (u16)~RFLAGS_TF;
+	guest_write(cpu, linear, &image, sizeof(image), NULL);
+}
+
+/* Data breakpoints of the guest that the instruction met: DR7's enable bits are in pairs. */
+static bool breakpoint_met(const struct cpu *cpu, const struct step *step)
+{
+	u64 met = cpu->vmcb->save.dr6 & ~step->dr6 & DR6_B;
+
+	for (unsigned i = 0; i < 4; i++)
+		if ((met & BIT(i)) && (cpu->vmcb->save.dr7 >> 2 * i & 3))
+			return true;
+	return false;
+}
+
+static void completed(struct cpu *cpu, struct step *step, bool trap_due)
+{
+	const struct instruction *insn = step->insn;
+
+	cpu->statistics.exits[KIND_STEP]++;
+	cpu->shadow = SHADOW_NONE;
+	if (is(step, INSN_PUSHF))
+		correct_pushed_flags(cpu, step);
+	if (is(step, INSN_LOAD_SS))
+		cpu->statistics.inexact[INEXACT_TWO_STEPS]++;
+	if (!insn)
+		cpu->statistics.inexact[INEXACT_UNDECODED]++;
+
+	if (is(step, INSN_REP)) {
+		if ((step->gpr[REG_RCX] ^ cpu->gpr[REG_RCX]) & insn->count_mask)
+			retire_accesses(cpu, step->retired, insn, step->gpr);
+		rep_note(cpu);
+		cpu->rep.active = cpu->rep.rip == insn->rip;
+	}
+	if (!is(step, INSN_REP) || !cpu->rep.active)
+		retire_end(cpu, step->retired, insn, step->watching);
+
+	if (trap_due)
+		deliver_single_step(cpu);
+	else if (breakpoint_met(cpu, step))
+		deliver_exception(cpu, VECTOR_DB, 0);
+}
+
+static void exception(struct cpu *cpu, u64 code)
+{
+	const struct event event = {
+		.vector = (u8)(code - EXIT_EXCEPTION),
+		.type = EVENT_EXCEPTION,
+		.error = (u32)cpu->vmcb->control.exit_info_1,
+		.cr2 = cpu->vmcb->control.exit_info_2,
+	};
+
+	cpu->statistics.exits[KIND_EXCEPTION]++;
+	deliver(cpu, &event);
+}
+
+/* INTO, and INT n that wasn't seen coming. */
+static void software_interrupt(struct cpu *cpu, const struct instruction *insn)
+{
+	const struct event event = {
+		.vector = insn && insn->kind == INSN_INT ? insn->vector : VECTOR_OF,
+		.type = EVENT_SOFTWARE,
+		.length = insn ? insn->length : 1,
+	};
+
+	deliver(cpu, &event);
+}
+
+/* The exits of a step that aren't its completion. */
+static void interrupted(struct cpu *cpu, const struct step *step, u64 code)
+{
+	if (exits_instruction(cpu, code))
+		return;
+	if (code >= EXIT_EXCEPTION && code <= EXIT_EXCEPTION_LAST) {
+		exception(cpu, code);
+		return;
+	}
+	switch (code) {
+	case EXIT_INTR:
+		exits_take_interrupt(cpu, true, false);
+		break;
+	case EXIT_NMI:
+		exits_take_interrupt(cpu, false, false);
+		break;
+	case EXIT_SWINT:
+		software_interrupt(cpu, step->insn);
+		break;
+	case EXIT_SHUTDOWN:
+		exits_shutdown(cpu);
+	default:
+		exits_unexpected(cpu, code);
+	}
+}
+
+static u64 run_trapped(struct cpu *cpu, struct step *step, bool *done, bool *trap_due)
+{
+	u64 code;
+
+	before_run(cpu, step);
+	code = exits_vmrun(cpu);
+	*done = code == EXIT_DB && (cpu->vmcb->save.dr6 & DR6_BS);
+	*trap_due = after_run(cpu, step, *done);
+	return code;
+}
+
+static void trap_step(struct cpu *cpu, const struct instruction *insn)
+{
+	struct step step = {
+		.insn = insn, .retired = &step.local, .watching = model_watching(&cpu->model),
+	};
+	bool done, trap_due;
+	u64 code;
+
+	if (is(&step, INSN_REP)) {
+		rep_begin(cpu);
+		step.retired = &cpu->rep.retired;
+	} else {
+		retire_begin(cpu, step.retired);
+		if (insn)
+			retire_accesses(cpu, step.retired, insn, cpu->gpr);
+	}
+	__builtin_memcpy(step.gpr, cpu->gpr, sizeof(step.gpr));
+
+	code = run_trapped(cpu, &step, &done, &trap_due);
+	if (code == EXIT_NPF) {
+		cpu->statistics.exits[KIND_APIC]++;
+		if (exit_apic(cpu))
+			return;
+		exit_apic_replace(cpu);
+		code = run_trapped(cpu, &step, &done, &trap_due);
+		exit_apic_restore(cpu, done);
+	}
+	if (done)
+		completed(cpu, &step, trap_due);
+	else
+		interrupted(cpu, &step, code);
+}
+
+/* An event that the processor delivers by itself: nothing can be stepped meanwhile. */
+static void untrapped(struct cpu *cpu)
+{
+	const struct step step = { .insn = NULL };
+
+	interrupted(cpu, &step, exits_vmrun(cpu));
+}
+
+static void step_once(struct cpu *cpu)
+{
+	const struct instruction *insn;
+
+	if (cpu->vmcb->control.event_injection & EVENT_VALID) {
+		untrapped(cpu);
+		return;
+	}
+	insn = decode_current(cpu);
+	if (insn && wants_carrying_out(insn) && carry_out(cpu, insn))
+		return;
+	trap_step(cpu, insn);
+}
+
+void engine_step(struct cpu *cpu)
+{
+	exits_set_intercepts(cpu, true);
+	step_once(cpu);
+	exits_set_intercepts(cpu, false);
+}
+
+void engine_run(struct cpu *cpu)
+{
+	exits_set_intercepts(cpu, false);
+	while (model_watching(&cpu->model))
+		step_once(cpu);
+	exits_set_intercepts(cpu, false);
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The local APIC. It is the machine's own: the guest reads it directly, and its stores are
+ * carried out here only so that unmasking LVTPC can be seen. A PMI becomes a real interrupt to
+ * itself (fixed or NMI), so that IRR, TPR, IF, ISR, EOI and NMI blocking are the machine's.
+ * SDM volume 3, "Local Vector Table".
+ *
+ * Not handled: an APIC moved by IA32_APIC_BASE; x2APIC, which QEMU's TCG doesn't offer. After a
+ * PMI the low half of the interrupt command register reads as ours.
+ */
+#include "refpmu/exits.h"
+#include "refpmu/nested_paging.h"
+#include "refpmu/retire.h"
+
+#define APIC_ICR_LOW	0x300
+#define APIC_LVTPC	0x340
+#define LVT_MASKED	BIT(16)
+#define ICR_SELF_FIXED	0x44000		/* shorthand self, assert, fixed */
+#define ICR_SELF_NMI	0x44400
+
+#define NPF_WRITE	BIT(1)
+
+static volatile u32 *apic_register(u32 offset)
+{
+	return (volatile u32 *)(APIC_BASE + offset);
+}
+
+void exit_apic_pmi(void *ctx)
+{
+	struct cpu *cpu = ctx;
+	u32 lvtpc = *apic_register(APIC_LVTPC);
+	struct pmi_delivery delivery = model_lvt_deliver(&cpu->model, lvtpc);
+
+	if (delivery.keep)
+		cpu->pmi_kept = true;
+	if (delivery.lvtpc != lvtpc)
+		*apic_register(APIC_LVTPC) = delivery.lvtpc;
+	if (delivery.kind == PMI_FIXED)
+		*apic_register(APIC_ICR_LOW) = ICR_SELF_FIXED | delivery.vector;
+	else if (delivery.kind == PMI_NMI)
+		*apic_register(APIC_ICR_LOW) = ICR_SELF_NMI;
+}
+
+static void write_register(struct cpu *cpu, u32 offset, u32 value)
+{
+	*apic_register(offset) = value;
+	if (offset == APIC_LVTPC && !(value & LVT_MASKED) && cpu->pmi_kept) {
+		cpu->pmi_kept = false;
+		exit_apic_pmi(cpu);
+	}
+}
+
+static u32 faulting_offset(struct cpu *cpu)
+{
+	const struct vmcb_control *control = &cpu->vmcb->control;
+
+	if (control->exit_info_2 / PAGE_SIZE != APIC_BASE / PAGE_SIZE ||
+	    !(control->exit_info_1 & NPF_WRITE))
+		exits_unexpected(cpu, EXIT_NPF);
+	return control->exit_info_2 % PAGE_SIZE & ~3u;
+}
+
+bool exit_apic(struct cpu *cpu)
+{
+	u32 offset = faulting_offset(cpu), value;
+	const struct instruction *insn = decode_current(cpu);
+	bool watching = model_watching(&cpu->model);
+	struct model_retired retired;
+
+	if (!insn || !insn->store32)
+		return false;
+	retire_begin(cpu, &retired);
+	retire_accesses(cpu, &retired, insn, cpu->gpr);
+	value = insn->store_register == REG_NONE ? insn->store_immediate :
+		(u32)cpu->gpr[insn->store_register];
+	write_register(cpu, offset, value);
+	exits_complete(cpu, &retired, insn, watching, SHADOW_NONE);
+	return true;
+}
+
+void exit_apic_replace(struct cpu *cpu)
+{
+	cpu->apic_offset = faulting_offset(cpu);
+	*(volatile u32 *)(cpu->apic_scratch + cpu->apic_offset) =
+		*apic_register(cpu->apic_offset);
+	nested_paging_apic_scratch(cpu, true);
+}
+
+void exit_apic_restore(struct cpu *cpu, bool completed)
+{
+	nested_paging_apic_scratch(cpu, false);
+	if (completed)
+		write_register(cpu, cpu->apic_offset,
+			       *(volatile u32 *)(cpu->apic_scratch + cpu->apic_offset));
+}

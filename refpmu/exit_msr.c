@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * RDMSR and WRMSR. Seen here: the PMU's MSRs, whole ranges of them, so that those which the
+ * processor presented doesn't have raise #GP; EFER, whose SVME bit is the hypervisor's; AMD-V's
+ * own MSRs, which don't exist. All others go to the machine below. QEMU's TCG ignores writes to
+ * MSRs that it doesn't know and reads them as 0, where a processor raises #GP.
+ *
+ * Numbers of the PMU's MSRs are those of SDM volume 3C, "Model-Specific Registers (MSRs)"; the
+ * ranges are wider than what one generation has.
+ */
+#include "refpmu/deliver.h"
+#include "refpmu/exits.h"
+#include "refpmu/svm.h"
+#include "spec/msr.h"
+
+#define MSR_UCODE_REVISION	0x08b
+#define EFER_KNOWN	(EFER_SCE | EFER_LME | EFER_LMA | EFER_NXE)	/* of Intel's */
+
+/* Without an answer of the model an MSR here raises #GP, or is the machine's. */
+static const struct msr_range {
+	u32 first, last;
+	bool machine;
+} seen[] = {
+	{ MSR_IA32_PMC0, MSR_IA32_PMC0 + 7, false },
+	{ MSR_IA32_PERFEVTSEL0, MSR_IA32_PERFEVTSEL0 + 7, false },
+	{ MSR_OFFCORE_RSP_0, MSR_OFFCORE_RSP_1, false },
+	{ MSR_IA32_FIXED_CTR0, MSR_IA32_FIXED_CTR0 + 3, false },
+	{ MSR_IA32_PERF_CAPABILITIES, MSR_IA32_PERF_CAPABILITIES, false },
+	{ MSR_IA32_FIXED_CTR_CTRL, MSR_IA32_PERF_GLOBAL_OVF_CTRL + 2, false },
+	{ MSR_IA32_PEBS_ENABLE, MSR_IA32_PEBS_ENABLE + 6, false },
+	{ MSR_IA32_A_PMC0, MSR_IA32_A_PMC0 + 7, false },
+	{ MSR_IA32_DS_AREA, MSR_IA32_DS_AREA, false },
+	{ MSR_IA32_DEBUGCTL, MSR_IA32_DEBUGCTL, true },
+	{ MSR_IA32_MISC_ENABLE, MSR_IA32_MISC_ENABLE, true },
+	{ MSR_UCODE_REVISION, MSR_UCODE_REVISION, true },
+	{ MSR_AMD_EFER, MSR_AMD_EFER, true },
+	{ MSR_AMD_VM_CR, MSR_AMD_VM_HSAVE_PA + 1, false },
+};
+
+/* Two bits an MSR, read and write, in three ranges: APM volume 2, "MSR Intercepts". */
+void exit_msr_permissions(u8 *permissions)
+{
+	for (unsigned i = 0; i < sizeof(seen) / sizeof(seen[0]); i++)
+		for (u32 msr = seen[i].first; msr <= seen[i].last; msr++) {
+			u32 range = msr >= 0xc0010000 ? 0x1000 : msr >= 0xc0000000 ? 0x800 : 0;
+			u32 index = msr & 0x1fff;
+
+			permissions[range + index / 4] |= (u8)(3u << index % 4 * 2);
+		}
+}
+
+static bool belongs_to_machine(u32 msr)
+{
+	for (unsigned i = 0; i < sizeof(seen) / sizeof(seen[0]); i++)
+		if (msr >= seen[i].first && msr <= seen[i].last)
+			return seen[i].machine;
+	return false;		/* outside all ranges: no processor of Intel's has those */
+}
+
+/* LMA isn't writable, SVME stays set and is read as 0. */
+static struct msr_result efer(struct cpu *cpu, bool write, u64 value)
+{
+	u64 *now = &cpu->vmcb->save.efer;
+
+	if (!write)
+		return (struct msr_result){ MSR_DONE, *now & ~EFER_SVME };
+	if ((value & ~EFER_KNOWN) ||
+	    ((cpu->vmcb->save.cr0 & CR0_PG) && ((value ^ *now) & EFER_LME)))
+		return (struct msr_result){ .status = MSR_GP };
+	*now = (value & ~EFER_LMA) | (*now & EFER_LMA) | EFER_SVME;
+	return (struct msr_result){ .status = MSR_DONE };
+}
+
+static struct msr_result access(struct cpu *cpu, u32 msr, bool write, u64 value)
+{
+	struct msr_result result;
+
+	if (msr == MSR_AMD_EFER)
+		return efer(cpu, write, value);
+	result = write ? model_wrmsr(&cpu->model, msr, value) : model_rdmsr(&cpu->model, msr);
+	if (result.status != MSR_NOT_OURS)
+		return result;
+	if (!belongs_to_machine(msr))
+		return (struct msr_result){ .status = MSR_GP };
+	if (write)
+		msr_write(msr, value);
+	else
+		result.value = msr_read(msr);
+	result.status = MSR_DONE;
+	return result;
+}
+
+bool exit_msr(struct cpu *cpu, bool write)
+{
+	u64 value = (u32)cpu->gpr[REG_RAX] | cpu->gpr[REG_RDX] << 32;
+	struct msr_result result;
+
+	result = access(cpu, (u32)cpu->gpr[REG_RCX], write, value);
+	if (result.status != MSR_DONE) {
+		deliver_exception(cpu, VECTOR_GP, 0);
+		return false;
+	}
+	if (!write) {
+		cpu->gpr[REG_RAX] = (u32)result.value;
+		cpu->gpr[REG_RDX] = result.value >> 32;
+	}
+	return true;
+}

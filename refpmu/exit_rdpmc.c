@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* RDPMC: who may, is decided here; what it reads, by the model. SDM volume 2, "RDPMC". */
+#include "refpmu/deliver.h"
+#include "refpmu/exits.h"
+
+bool exit_rdpmc(struct cpu *cpu)
+{
+	bool allowed = cpu_cpl(cpu) == 0 || (cpu->vmcb->save.cr4 & CR4_PCE) ||
+		       !(cpu->vmcb->save.cr0 & CR0_PE);
+	struct msr_result result;
+
+	if (allowed) {
+		result = model_rdpmc(&cpu->model, (u32)cpu->gpr[REG_RCX]);
+		if (result.status == MSR_DONE) {
+			cpu->gpr[REG_RAX] = (u32)result.value;
+			cpu->gpr[REG_RDX] = result.value >> 32;
+			return true;
+		}
+	}
+	deliver_exception(cpu, VECTOR_GP, 0);
+	return false;
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+/* See exits.h. */
+#include "refpmu/deliver.h"
+#include "refpmu/engine.h"
+#include "refpmu/exits.h"
+#include "refpmu/host.h"
+#include "refpmu/panic.h"
+#include "refpmu/retire.h"
+#include "refpmu/svm.h"
+
+#define STEP_MISC1	(INTERCEPT_INTR | INTERCEPT_NMI | INTERCEPT_SWINT)
+
+/* Length of an instruction with an exit of its own when it can't be read: without prefixes. */
+#define USUAL_LENGTH	2
+#define VMMCALL_LENGTH	3
+
+u64 exits_vmrun(struct cpu *cpu)
+{
+	struct vmcb_save *save = &cpu->vmcb->save;
+
+	host_match_control_registers(cpu);
+	save->rax = cpu->gpr[REG_RAX];
+	save->rsp = cpu->gpr[REG_RSP];
+	svm_run((u64)cpu->vmcb, cpu->gpr);
+	cpu->gpr[REG_RAX] = save->rax;
+	cpu->gpr[REG_RSP] = save->rsp;
+	return cpu->vmcb->control.exit_code;
+}
+
+void exits_set_intercepts(struct cpu *cpu, bool step)
+{
+	struct vmcb_control *control = &cpu->vmcb->control;
+
+	cpu->stepping = step || model_watching(&cpu->model);
+	if (cpu->stepping) {
+		control->intercept_exceptions = ~(u32)BIT(VECTOR_NMI);
+		control->intercept_misc1 |= (u32)STEP_MISC1;
+	} else {
+		control->intercept_exceptions = 0;
+		control->intercept_misc1 &= ~(u32)STEP_MISC1;
+	}
+}
+
+void exits_complete(struct cpu *cpu, struct model_retired *retired,
+		    const struct instruction *insn, bool was_watching, enum shadow shadow)
+{
+	bool trap = cpu->vmcb->save.rflags & RFLAGS_TF;
+
+	cpu_skip(cpu, insn->length);
+	cpu->shadow = shadow;
+	retire_end(cpu, retired, insn, was_watching);
+	/* A WRMSR may have begun or ended the watching. */
+	exits_set_intercepts(cpu, false);
+	if (trap && shadow != SHADOW_MOV_SS)
+		deliver_single_step(cpu);
+}
+
+bool exits_take_interrupt(struct cpu *cpu, bool interrupts, bool wait)
+{
+	struct taken taken = { .vector = TAKEN_NONE };
+	struct event event = { .type = EVENT_INTERRUPT };
+
+	if (wait)
+		svm_wait(&taken, interrupts);
+	else
+		svm_window(&taken, interrupts);
+	if (taken.vector != TAKEN_NONE) {
+		event.vector = (u8)taken.vector;
+		deliver(cpu, &event);
+		cpu->statistics.exits[KIND_INTERRUPT]++;
+	}
+	/* On top of the interrupt, so that its handler runs first. */
+	if (taken.nmi) {
+		event = (struct event){ .vector = VECTOR_NMI, .type = EVENT_NMI };
+		deliver(cpu, &event);
+		cpu->statistics.exits[KIND_NMI]++;
+	}
+	return taken.nmi || taken.vector != TAKEN_NONE;
+}
+
+static enum exit_kind kind_of(u64 code)
+{
+	switch (code) {
+	case EXIT_CPUID:
+		return KIND_CPUID;
+	case EXIT_MSR:
+		return KIND_MSR;
+	case EXIT_RDPMC:
+		return KIND_RDPMC;
+	case EXIT_VMMCALL:
+		return KIND_HYPERCALL;
+	default:
+		return KIND_OTHER;
+	}
+}
+
+bool exits_instruction(struct cpu *cpu, u64 code)
+{
+	const struct instruction *insn = decode_current(cpu);
+	struct instruction unread = { .length = code == EXIT_VMMCALL ? VMMCALL_LENGTH :
+				      USUAL_LENGTH };
+	bool was_watching = model_watching(&cpu->model), done;
+	struct model_retired retired;
+
+	retire_begin(cpu, &retired);
+	switch (code) {
+	case EXIT_CPUID:
+		done = exit_cpuid(cpu);
+		break;
+	case EXIT_MSR:
+		done = exit_msr(cpu, cpu->vmcb->control.exit_info_1 & 1);
+		break;
+	case EXIT_RDPMC:
+		done = exit_rdpmc(cpu);
+		break;
+	case EXIT_VMMCALL:
+		done = exit_hypercall(cpu);
+		break;
+	case EXIT_VMRUN:
+	case EXIT_VMLOAD:
+	case EXIT_VMSAVE:
+	case EXIT_STGI:
+	case EXIT_CLGI:
+	case EXIT_SKINIT:
+		deliver_exception(cpu, VECTOR_UD, 0);
+		done = false;
+		break;
+	default:
+		return false;
+	}
+	cpu->statistics.exits[kind_of(code)]++;
+	if (!insn) {
+		cpu->statistics.inexact[INEXACT_LEGACY_MODE]++;
+		insn = &unread;
+	}
+	if (done)
+		exits_complete(cpu, &retired, insn, was_watching, SHADOW_NONE);
+	return true;
+}
+
+void exits_shutdown(struct cpu *cpu)
+{
+	panic("the guest shut down (RIP, RSP, CR2, CR3)", 4, cpu->vmcb->save.rip,
+	      cpu->vmcb->save.rsp, cpu->vmcb->save.cr2, cpu->vmcb->save.cr3);
+}
+
+void exits_unexpected(struct cpu *cpu, u64 code)
+{
+	const struct vmcb_control *control = &cpu->vmcb->control;
+
+	panic("unexpected exit (code, information 1 and 2, RIP)", 4, code, control->exit_info_1,
+	      control->exit_info_2, cpu->vmcb->save.rip);
+}
+
+void exits_run(struct cpu *cpu)
+{
+	for (;;) {
+		u64 code;
+
+		if (model_watching(&cpu->model)) {
+			engine_run(cpu);
+			continue;
+		}
+		code = exits_vmrun(cpu);
+		if (exits_instruction(cpu, code))
+			continue;
+		if (code == EXIT_SHUTDOWN)
+			exits_shutdown(cpu);
+		if (code != EXIT_NPF)
+			exits_unexpected(cpu, code);
+		cpu->statistics.exits[KIND_APIC]++;
+		if (!exit_apic(cpu))
+			engine_step(cpu);
+	}
+}

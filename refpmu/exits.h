@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the guest leaves for. exits_run() is the main loop: natively while the model doesn't
+ * watch, through the engine while it does; both use the handlers below.
+ */
+#ifndef REFPMU_EXITS_H
+#define REFPMU_EXITS_H
+
+#include "refpmu/cpu.h"
+#include "refpmu/decode.h"
+
+/* The rest of the processor's life. */
+__attribute__((noreturn)) void exits_run(struct cpu *cpu);
+
+/* One VMRUN, with gpr[] and VMCB in step before and after. Returns the exit code. */
+u64 exits_vmrun(struct cpu *cpu);
+
+/*
+ * An instruction that left by an exit of its own (CPUID, RDMSR, WRMSR, RDPMC, VMMCALL, SVM):
+ * carry it out, or raise its exception; report it to the model. false: not such an exit code.
+ */
+bool exits_instruction(struct cpu *cpu, u64 code);
+
+/*
+ * An instruction has been carried out by the hypervisor: move RIP behind it, report it, deliver
+ * the #DB of the guest's own trap flag, begin its interrupt shadow.
+ */
+void exits_complete(struct cpu *cpu, struct model_retired *retired,
+		    const struct instruction *insn, bool was_watching, enum shadow shadow);
+
+/*
+ * Acknowledge a pending NMI and, if the guest takes interrupts now, a pending interrupt, and give
+ * them to the guest. true: there was one. `wait`: as HLT does.
+ */
+bool exits_take_interrupt(struct cpu *cpu, bool interrupts, bool wait);
+
+/* Make the intercepts those that model_watching() or, with step, a single step asks for. */
+void exits_set_intercepts(struct cpu *cpu, bool step);
+
+/* An exit that can't be, or the end of the guest. */
+__attribute__((noreturn)) void exits_unexpected(struct cpu *cpu, u64 code);
+__attribute__((noreturn)) void exits_shutdown(struct cpu *cpu);
+
+/*
+ * Handlers of one instruction each. true: carried out, RIP is still at the instruction; false:
+ * an exception has been delivered instead.
+ */
+bool exit_cpuid(struct cpu *cpu);
+bool exit_msr(struct cpu *cpu, bool write);
+bool exit_rdpmc(struct cpu *cpu);
+bool exit_hypercall(struct cpu *cpu);
+
+/* Mark the MSRs that exit_msr() wants to see. Before the first VMRUN. */
+void exit_msr_permissions(u8 *permissions);
+
+/*
+ * EXIT_NPF. true: it was a plain MOV to the local APIC, which has been carried out and reported.
+ * false: another instruction; nothing has been done. It must then run with the APIC's page
+ * replaced: exit_apic_replace(), one step, exit_apic_restore() with whether it completed.
+ */
+bool exit_apic(struct cpu *cpu);
+void exit_apic_replace(struct cpu *cpu);
+void exit_apic_restore(struct cpu *cpu, bool completed);
+/* struct model_host's pmi(); ctx is the struct cpu. */
+void exit_apic_pmi(void *ctx);
+
+/* A fresh PMU. */
+void exit_hypercall_reset(struct cpu *cpu, const struct model_config *config);
+
+#endif

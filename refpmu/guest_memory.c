@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/* APM volume 2, "Long-Mode Page Translation". Protection keys don't apply to supervisor pages on
+ * the processor presented; SMAP doesn't apply to what microcode does. */
+#include "refpmu/guest_memory.h"
+#include "refpmu/nested_paging.h"
+
+#define PTE_P		BIT(0)
+#define PTE_W		BIT(1)
+#define PTE_A		BIT(5)
+#define PTE_D		BIT(6)
+#define PTE_PS		BIT(7)
+#define PTE_ADDRESS	BITS(12, 51)
+
+#define PF_PRESENT	BIT(0)
+#define PF_WRITE	BIT(1)
+
+/* Sign extension from the highest translated bit upwards. */
+static bool canonical(u64 linear, unsigned bits)
+{
+	u64 top = linear >> (bits - 1);
+
+	return top == 0 || top == ~0ULL >> (bits - 1);
+}
+
+/* The host's address of one byte, or NULL with the page fault's error code. */
+static u8 *translate(struct cpu *cpu, u64 linear, bool write, u32 *error)
+{
+	const struct vmcb_save *save = &cpu->vmcb->save;
+	unsigned level = save->cr4 & CR4_LA57 ? 5 : 4;
+	bool writable = true;
+	u64 table, *entry;
+	unsigned shift;
+
+	*error = write ? PF_WRITE : 0;
+	if (!(save->cr0 & CR0_PG))
+		return nested_paging_host((u32)linear);
+	if (!cpu_long_mode(cpu) || !canonical(linear, 12 + 9 * level))
+		return NULL;
+
+	table = save->cr3 & PTE_ADDRESS;
+	for (;; level--) {
+		u64 *base = nested_paging_host(table);
+
+		if (!base)
+			return NULL;
+		shift = 3 + 9 * level;
+		entry = &base[linear >> shift & (PAGE_TABLE_ENTRIES - 1)];
+		if (!(*entry & PTE_P))
+			return NULL;
+		writable = writable && (*entry & PTE_W);
+		if (level == 1 || (level <= 3 && (*entry & PTE_PS)))
+			break;
+		*entry |= PTE_A;
+		table = *entry & PTE_ADDRESS;
+	}
+	if (write && !writable && (save->cr0 & CR0_WP)) {
+		*error |= PF_PRESENT;
+		return NULL;
+	}
+	*entry |= write ? PTE_A | PTE_D : PTE_A;
+	return nested_paging_host((*entry & PTE_ADDRESS & ~(BIT(shift) - 1)) |
+				  (linear & (BIT(shift) - 1)));
+}
+
+struct span {
+	u8 *host[2];
+	size_t first;		/* bytes in the first page */
+};
+
+static bool locate(struct cpu *cpu, u64 linear, size_t bytes, bool write, struct span *span,
+		   struct guest_fault *fault)
+{
+	size_t left = PAGE_SIZE - linear % PAGE_SIZE;
+	struct guest_fault unused;
+
+	if (!fault)
+		fault = &unused;
+	span->first = bytes < left ? bytes : left;
+	span->host[1] = NULL;
+	fault->linear = linear;
+	span->host[0] = translate(cpu, linear, write, &fault->error);
+	if (!span->host[0])
+		return false;
+	if (span->first == bytes)
+		return true;
+	fault->linear = linear + span->first;
+	span->host[1] = translate(cpu, fault->linear, write, &fault->error);
+	return span->host[1];
+}
+
+bool guest_read(struct cpu *cpu, u64 linear, void *to, size_t bytes, struct guest_fault *fault)
+{
+	struct span span;
+
+	if (!locate(cpu, linear, bytes, false, &span, fault))
+		return false;
+	__builtin_memcpy(to, span.host[0], span.first);
+	if (span.host[1])
+		__builtin_memcpy((u8 *)to + span.first, span.host[1], bytes - span.first);
+	return true;
+}
+
+bool guest_write(struct cpu *cpu, u64 linear, const void *from, size_t bytes,
+		 struct guest_fault *fault)
+{
+	struct span span;
+
+	if (!locate(cpu, linear, bytes, true, &span, fault))
+		return false;
+	__builtin_memcpy(span.host[0], from, span.first);
+	if (span.host[1])
+		__builtin_memcpy(span.host[1], (const u8 *)from + span.first,
+				 bytes - span.first);
+	return true;
+}
+
+unsigned guest_read_some(struct cpu *cpu, u64 linear, void *to, unsigned bytes)
+{
+	unsigned left = (unsigned)(PAGE_SIZE - linear % PAGE_SIZE);
+
+	if (guest_read(cpu, linear, to, bytes, NULL))
+		return bytes;
+	if (left < bytes && guest_read(cpu, linear, to, left, NULL))
+		return left;
+	return 0;
+}
+
+/* Is the whole range mapped? Pages of a long access are tried before any byte moves. */
+static bool accessible(struct cpu *cpu, u64 linear, size_t bytes, bool write)
+{
+	u32 error;
+
+	for (u64 a = linear; a - linear < bytes; a = (a | (PAGE_SIZE - 1)) + 1)
+		if (!translate(cpu, a, write, &error))
+			return false;
+	return true;
+}
+
+bool guest_model_read(void *ctx, u64 linear, void *to, size_t bytes)
+{
+	if (!accessible(ctx, linear, bytes, false))
+		return false;
+	for (size_t done = 0; done < bytes; done += PAGE_SIZE) {
+		size_t part = bytes - done < PAGE_SIZE ? bytes - done : PAGE_SIZE;
+
+		if (!guest_read(ctx, linear + done, (u8 *)to + done, part, NULL))
+			return false;
+	}
+	return true;
+}
+
+bool guest_model_write(void *ctx, u64 linear, const void *from, size_t bytes)
+{
+	if (!accessible(ctx, linear, bytes, true))
+		return false;
+	for (size_t done = 0; done < bytes; done += PAGE_SIZE) {
+		size_t part = bytes - done < PAGE_SIZE ? bytes - done : PAGE_SIZE;
+
+		if (!guest_write(ctx, linear + done, (const u8 *)from + done, part, NULL))
+			return false;
+	}
+	return true;
+}

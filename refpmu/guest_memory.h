@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The guest's memory by linear address, as its processor's own microcode accesses it: through
+ * the current page tables, as supervisor, setting accessed and dirty bits. Long mode with four
+ * or five levels, and no paging at all; 32-bit paging isn't followed (an access fails).
+ */
+#ifndef REFPMU_GUEST_MEMORY_H
+#define REFPMU_GUEST_MEMORY_H
+
+#include "refpmu/cpu.h"
+
+/* What a failed access would raise: the parameters of a page fault. */
+struct guest_fault {
+	u64 linear;
+	u32 error;
+};
+
+/* Both transfer everything or nothing; fault may be NULL. At most two pages. */
+bool guest_read(struct cpu *cpu, u64 linear, void *to, size_t bytes, struct guest_fault *fault);
+bool guest_write(struct cpu *cpu, u64 linear, const void *from, size_t bytes,
+		 struct guest_fault *fault);
+
+/* Read up to `bytes` bytes, as many as are mapped, and return how many. */
+unsigned guest_read_some(struct cpu *cpu, u64 linear, void *to, unsigned bytes);
+
+/* The same, as struct model_host wants them; ctx is the struct cpu. Any length. */
+bool guest_model_read(void *ctx, u64 linear, void *to, size_t bytes);
+bool guest_model_write(void *ctx, u64 linear, const void *from, size_t bytes);
+
+#endif

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/* The hypervisor's own tables. APM volume 2, "Long-Mode Page Translation", "Interrupts". */
+#include "refpmu/host.h"
+#include "refpmu/panic.h"
+#include "refpmu/svm.h"
+
+#define ENTRY_PRESENT_WRITABLE	0x3ULL
+#define ENTRY_LARGE		0x83ULL
+
+#define HOST_CS	0x08
+#define HOST_DS	0x10
+
+/* Bits for which cpu_x86_update_cr4() flushes, less those that can't change in long mode. */
+#define CR4_MATCHED	(CR4_PSE | CR4_PGE | CR4_SMEP | CR4_SMAP)
+
+struct descriptor_table {
+	u16 limit;
+	u64 base;
+} __attribute__((packed));
+
+static const u64 host_gdt[3] = { 0, 0x00af9b000000ffff, 0x00cf93000000ffff };
+static struct { u64 low, high; } host_idt[256] __attribute__((aligned(16)));
+
+void host_init(void)
+{
+	u64 *level5 = hypervisor_pages(1), *level4 = hypervisor_pages(1);
+	u64 *level3 = hypervisor_pages(1);
+	bool la57 = READ_REGISTER(cr4) & CR4_LA57;
+
+	level5[0] = (u64)level4 | ENTRY_PRESENT_WRITABLE;
+	level4[0] = (u64)level3 | ENTRY_PRESENT_WRITABLE;
+	for (u64 i = 0; i < PAGE_TABLE_ENTRIES; i++)
+		level3[i] = i << 30 | ENTRY_LARGE;
+	hypervisor.host_cr3 = (u64)(la57 ? level5 : level4);
+
+	for (unsigned v = 0; v < 256; v++) {
+		u64 stub = (u64)host_stubs + 16 * v;
+
+		host_idt[v].low = (stub & 0xffff) | (u64)HOST_CS << 16 | 0x8eULL << 40 |
+				  (stub & 0xffff0000) << 32;
+		host_idt[v].high = stub >> 32;
+	}
+}
+
+void host_load(struct cpu *cpu)
+{
+	struct descriptor_table gdtr = { sizeof(host_gdt) - 1, (u64)host_gdt };
+	struct descriptor_table idtr = { sizeof(host_idt) - 1, (u64)host_idt };
+
+	WRITE_REGISTER(cr3, hypervisor.host_cr3);
+	__asm__ volatile("lgdt %0\n\t"
+			 "lidt %1\n\t"
+			 "mov %2, %%ds\n\t"
+			 "mov %2, %%es\n\t"
+			 "mov %2, %%ss\n\t"
+			 "pushq %3\n\t"
+			 "lea 1f(%%rip), %%rax\n\t"
+			 "push %%rax\n\t"
+			 "lretq\n"
+			 "1:"
+			 :: "m"(gdtr), "m"(idtr), "r"(HOST_DS), "i"(HOST_CS) : "rax", "memory");
+	cpu->host_cr0 = READ_REGISTER(cr0);
+	cpu->host_cr4 = READ_REGISTER(cr4);
+}
+
+void host_match_control_registers(struct cpu *cpu)
+{
+	u64 cr0 = (cpu->host_cr0 & ~CR0_WP) | (cpu->vmcb->save.cr0 & CR0_WP);
+	u64 cr4 = (cpu->host_cr4 & ~CR4_MATCHED) | (cpu->vmcb->save.cr4 & CR4_MATCHED);
+
+	if (cr0 != cpu->host_cr0) {
+		WRITE_REGISTER(cr0, cr0);
+		cpu->host_cr0 = cr0;
+	}
+	if (cr4 != cpu->host_cr4) {
+		WRITE_REGISTER(cr4, cr4);
+		cpu->host_cr4 = cr4;
+	}
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the hypervisor runs on: its page tables (identity, 512 GiB), GDT and IDT. FS, GS, TR and
+ * LDTR always hold the guest's values; the hypervisor needs none of them.
+ */
+#ifndef REFPMU_HOST_H
+#define REFPMU_HOST_H
+
+#include "refpmu/cpu.h"
+
+/* Build tables in hypervisor.free. Once, in the copy, before host_load(). */
+void host_init(void);
+
+/* Load them on this processor. The guest's own must have been noted before. */
+void host_load(struct cpu *cpu);
+
+/*
+ * Give the host the guest's CR0.WP and the paging bits of its CR4. QEMU flushes its TLB for each
+ * difference at every VMRUN and #VMEXIT (1.9 us a flush), so equal values make exits cheap.
+ */
+void host_match_control_registers(struct cpu *cpu);
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How the launcher talks to the reference PMU: VMMCALL at CPL 0 with the magic number in RAX, the
+ * function in RCX and the linear address of its structure in RDX. RAX returns a
+ * hypercall_status. Without the magic number VMMCALL raises #UD, as on an Intel processor, so
+ * that programs under test find nothing.
+ */
+#ifndef REFPMU_HYPERCALL_H
+#define REFPMU_HYPERCALL_H
+
+#include "refpmu/statistics.h"
+
+#define HYPERCALL_MAGIC		0x3638747365545550ULL
+#define HYPERCALL_VERSION_NUMBER 1
+
+enum hypercall_function {
+	HYPERCALL_VERSION,	/* struct hypercall_version, written */
+	HYPERCALL_CONFIGURE,	/* struct hypercall_configure, read: a fresh PMU and statistics */
+	HYPERCALL_STATISTICS,	/* struct statistics, written */
+};
+
+enum hypercall_status {
+	HYPERCALL_DONE,
+	HYPERCALL_UNKNOWN,	/* no such function */
+	HYPERCALL_BAD_ADDRESS,	/* the structure isn't mapped */
+	HYPERCALL_BAD_VALUE,	/* no such generation or fault */
+};
+
+struct hypercall_version {
+	u64 version;
+	u64 hidden_base, hidden_size;	/* where the hypervisor lives, physical */
+};
+
+struct hypercall_configure {
+	u32 generation;			/* enum generation_id */
+	u32 fault;			/* enum fault_id */
+	u64 seed;
+	u32 hyper_threading;		/* bool */
+	u32 reserved;			/* 0 */
+};
+
+/* For programs: call and return the status. */
+static inline u64 hypercall(enum hypercall_function function, void *structure)
+{
+	u64 status = HYPERCALL_MAGIC;
+
+	__asm__ volatile("vmmcall" : "+a"(status)
+			 : "c"((u64)function), "d"(structure) : "memory");
+	return status;
+}
+
+#endif

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * launch.efi: puts the reference PMU under the firmware and runs the programs of a plan, each on
+ * a fresh PMU, then switches the machine off. One boot of the firmware serves a whole matrix.
+ *
+ * Everything comes from the volume that the launcher was started from: \refpmu.efi,
+ * \refpmu-plan.txt (launch_plan.h) and the programs. Reports are lines on COM1:
+ *	launch: run N cpu=.. fault=.. seed=..
+ *	launch: end N status=0x.. stepped=.. inexact=..
+ *	launch: done
+ */
+#include <efi.h>
+
+#include "refpmu/hypercall.h"
+#include "refpmu/launch_firmware.h"
+#include "refpmu/launch_plan.h"
+#include "refpmu/launch_print.h"
+
+#define REFPMU_PATH	"\\refpmu.efi"
+#define PLAN_PATH	"\\refpmu-plan.txt"
+#define PLAN_SIZE	(256u << 10)
+
+EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *system);
+
+/* The whole plan is read before anything of it is done. */
+static bool plan_is_good(const char *text, size_t length)
+{
+	struct plan_run run;
+	enum plan_result result;
+	const char *reason;
+	unsigned runs = 0;
+	struct plan plan;
+
+	plan_open(&plan, text, length);
+	while ((result = plan_next(&plan, &run, &reason)) == PLAN_RUN)
+		runs++;
+	if (result == PLAN_BAD)
+		print("launch: bad plan line %u: %s", (u64)plan.line, reason);
+	else if (!runs)
+		print("launch: the plan has no run");
+	return result == PLAN_END && runs;
+}
+
+static bool start_reference_pmu(void)
+{
+	struct hypercall_version version;
+	EFI_STATUS status;
+
+	if (!firmware_load(REFPMU_PATH, "", &status)) {
+		print("launch: can't load " REFPMU_PATH ": status=%x", status);
+		return false;
+	}
+	status = firmware_start();
+	if (EFI_ERROR(status)) {
+		print("launch: " REFPMU_PATH " refused to start: status=%x", status);
+		return false;
+	}
+	if (hypercall(HYPERCALL_VERSION, &version) != HYPERCALL_DONE ||
+	    version.version != HYPERCALL_VERSION_NUMBER) {
+		print("launch: " REFPMU_PATH " is of another version");
+		return false;
+	}
+	return true;
+}
+
+static u64 run_program(const struct plan_run *run)
+{
+	struct hypercall_configure configure = {
+		.generation = run->generation,
+		.fault = run->fault,
+		.seed = run->seed,
+		.hyper_threading = run->hyper_threading,
+	};
+	EFI_STATUS status;
+
+	if (hypercall(HYPERCALL_CONFIGURE, &configure) != HYPERCALL_DONE)
+		return EFI_INVALID_PARAMETER;
+	if (!firmware_load(run->efi, run->args, &status))
+		return status;
+	return firmware_start();
+}
+
+static void run_plan(const char *text, size_t length)
+{
+	struct statistics statistics;
+	struct plan_run run;
+	const char *reason;
+	struct plan plan;
+	unsigned number = 0;
+
+	plan_open(&plan, text, length);
+	while (plan_next(&plan, &run, &reason) == PLAN_RUN) {
+		u64 status, inexact = 0;
+
+		print("launch: run %u cpu=%s fault=%s seed=%u", (u64)++number, run.cpu_name,
+		      run.fault_name, run.seed);
+		status = run_program(&run);
+		if (hypercall(HYPERCALL_STATISTICS, &statistics) != HYPERCALL_DONE)
+			statistics = (struct statistics){ 0 };
+		for (unsigned i = 0; i < INEXACT_REASONS; i++)
+			inexact += statistics.inexact[i];
+		print("launch: end %u status=%x stepped=%u inexact=%u", (u64)number, status,
+		      statistics.stepped, inexact);
+	}
+	print("launch: done");
+}
+
+EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *system)
+{
+	static char text[PLAN_SIZE];
+	size_t length;
+
+	if (!firmware_open(image, system))
+		print("launch: the volume it was started from isn't known");
+	else if (!firmware_read(PLAN_PATH, text, sizeof(text), &length))
+		print("launch: can't read " PLAN_PATH " (at most 256 KiB)");
+	else if (plan_is_good(text, length) && start_reference_pmu())
+		run_plan(text, length);
+	system->RuntimeServices->ResetSystem(EfiResetShutdown, EFI_SUCCESS, 0, NULL);
+	return EFI_DEVICE_ERROR;	/* a firmware that can't switch off */
+}

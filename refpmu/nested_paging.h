@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the guest sees as physical memory: everything at its own address, except the hypervisor
+ * (each of its pages shows one page of zeros that can be written and forgets nothing) and stores
+ * to the local APIC's page, which exit.
+ *
+ * Not hidden: memory as devices see it (DMA).
+ */
+#ifndef REFPMU_NESTED_PAGING_H
+#define REFPMU_NESTED_PAGING_H
+
+#include "refpmu/cpu.h"
+
+#define APIC_BASE	0xfee00000ULL
+
+/* Build this processor's tables and put them into its VMCB. */
+void nested_paging_init(struct cpu *cpu);
+
+/* Let stores to the APIC's page go to cpu->apic_scratch (true) or exit (false). */
+void nested_paging_apic_scratch(struct cpu *cpu, bool scratch);
+
+/* Where the host finds the byte at a guest-physical address; NULL beyond 512 GiB. */
+void *nested_paging_host(u64 guest_physical);
+
+#endif

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/* See retire.h. */
+#include "refpmu/retire.h"
+
+static void note_registers(const struct cpu *cpu, struct model_registers *registers)
+{
+	__builtin_memcpy(registers->gpr, cpu->gpr, sizeof(registers->gpr));
+	registers->rip = cpu->vmcb->save.rip;
+	registers->rflags = cpu->vmcb->save.rflags;
+}
+
+void retire_begin(struct cpu *cpu, struct model_retired *retired)
+{
+	retired->ip = cpu_code_address(cpu);
+	retired->cpl = cpu_cpl(cpu);
+	retired->branch = BRANCH_NONE;
+	retired->taken = false;
+	retired->loads = retired->stores = retired->locked_loads = 0;
+	retired->n_access = 0;
+	note_registers(cpu, &retired->before);
+}
+
+static void add(struct model_retired *retired, u64 linear, u16 bytes, bool store, bool locked)
+{
+	if (retired->n_access == MODEL_MAX_ACCESSES) {
+		for (unsigned i = 1; i < MODEL_MAX_ACCESSES; i++)
+			retired->access[i - 1] = retired->access[i];
+		retired->n_access--;
+	}
+	retired->access[retired->n_access++] = (struct model_access){
+		.linear = linear, .bytes = bytes, .store = store, .locked = locked,
+	};
+}
+
+void retire_accesses(struct cpu *cpu, struct model_retired *retired,
+		     const struct instruction *insn, const u64 gpr[REG_COUNT])
+{
+	for (unsigned i = 0; i < insn->n_access; i++) {
+		const struct insn_access *access = &insn->access[i];
+		u64 linear = decode_linear(cpu, insn, access, gpr);
+
+		if (access->load) {
+			retired->loads++;
+			if (insn->locked)
+				retired->locked_loads++;
+			add(retired, linear, access->bytes, false, insn->locked);
+		}
+		if (access->store) {
+			retired->stores++;
+			add(retired, linear, access->bytes, true, insn->locked);
+		}
+	}
+}
+
+/* A branch to the next instruction is taken or not like any other: ask the condition. */
+static bool condition_holds(const struct instruction *insn, const struct model_registers *before)
+{
+	u64 flags = before->rflags, count = before->gpr[REG_RCX];
+	bool carry = flags & BIT(0), parity = flags & BIT(2), zero = flags & BIT(6);
+	bool sign = flags & BIT(7), overflow = flags & BIT(11), holds;
+	unsigned at = 0;
+	u8 opcode;
+
+	/* Behind prefixes: REX, operand and address size, branch hints, BND. */
+	for (at = 0; at + 1u < insn->length; at++) {
+		u8 b = insn->bytes[at];
+
+		if (!(b == 0x66 || b == 0x67 || b == 0x2e || b == 0x3e || b == 0xf2 || b == 0xf3 ||
+		      b == 0x26 || b == 0x36 || b == 0x64 || b == 0x65 ||
+		      (insn->mode == 64 && (b & 0xf0) == 0x40)))
+			break;
+	}
+	opcode = insn->bytes[at] == 0x0f ? insn->bytes[at + 1] : insn->bytes[at];
+	count &= insn->count_mask;
+	switch (insn->bytes[at]) {
+	case 0xe0:
+		return ((count - 1) & insn->count_mask) && !zero;
+	case 0xe1:
+		return ((count - 1) & insn->count_mask) && zero;
+	case 0xe2:
+		return (count - 1) & insn->count_mask;
+	case 0xe3:
+		return !count;
+	default:
+		break;
+	}
+	switch (opcode >> 1 & 7) {
+	case 0:
+		holds = overflow;
+		break;
+	case 1:
+		holds = carry;
+		break;
+	case 2:
+		holds = zero;
+		break;
+	case 3:
+		holds = carry || zero;
+		break;
+	case 4:
+		holds = sign;
+		break;
+	case 5:
+		holds = parity;
+		break;
+	case 6:
+		holds = sign != overflow;
+		break;
+	default:
+		holds = zero || sign != overflow;
+		break;
+	}
+	return holds != (opcode & 1);
+}
+
+void retire_end(struct cpu *cpu, struct model_retired *retired, const struct instruction *insn,
+		bool was_watching)
+{
+	if (!was_watching && !model_watching(&cpu->model))
+		return;
+	note_registers(cpu, &retired->after);
+	if (insn) {
+		retired->branch = insn->branch;
+		retired->taken = insn->branch == BRANCH_CONDITIONAL ?
+			condition_holds(insn, &retired->before) : insn->branch != BRANCH_NONE;
+		if (insn->incomplete)
+			cpu->statistics.inexact[INEXACT_ACCESSES]++;
+	}
+	cpu->statistics.stepped++;
+	model_retire(&cpu->model, retired);
+}

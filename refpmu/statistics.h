@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* What a run cost and where it wasn't exact; read through the STATISTICS hypercall. */
+#ifndef REFPMU_STATISTICS_H
+#define REFPMU_STATISTICS_H
+
+#include "spec/types.h"
+
+/* Why an instruction may have been reported wrongly to the model. */
+enum inexact_reason {
+	INEXACT_UNDECODED,	/* ran, but the decoder doesn't know it: no accesses reported */
+	INEXACT_ACCESSES,	/* accesses that aren't enumerated: gather, ENTER with nesting */
+	INEXACT_TWO_STEPS,	/* LSS and the like: two instructions in one step */
+	INEXACT_UNSTEPPED,	/* an event delivered by the processor: its handler's start is lost */
+	INEXACT_LEGACY_MODE,	/* outside long mode, where code can't be read reliably */
+	INEXACT_REASONS
+};
+
+enum exit_kind {
+	KIND_STEP, KIND_EXCEPTION, KIND_INTERRUPT, KIND_NMI, KIND_CPUID, KIND_MSR, KIND_RDPMC,
+	KIND_HYPERCALL, KIND_APIC, KIND_OTHER,
+	EXIT_KINDS
+};
+
+struct statistics {
+	u64 stepped;			/* instructions reported to the model */
+	u64 exits[EXIT_KINDS];
+	u64 inexact[INEXACT_REASONS];
+};
+
+#endif
