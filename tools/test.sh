@@ -85,6 +85,16 @@ test_includes_obey_the_table()
 	tools/check-includes.sh
 }
 
+test_pure_parts_are_pure()
+{
+	tools/check-pure.sh
+}
+
+test_style_holds()
+{
+	tools/check-style.sh
+}
+
 test_shell_scripts_are_clean()
 {
 	shellcheck -x run-qemu.sh .ci/run tools/*.sh host/*.sh
@@ -244,10 +254,13 @@ test_truncated_log_is_an_error()
 
 test_foreign_program_runs()
 {
-	local shell=/usr/share/efi-shell-x64/shellx64.efi
+	local shell=$log/shell.efi firmware
 
-	[ -e $shell ] || fail "no $shell"
-	expect 0 ./run-qemu.sh --efi $shell --out "$log/efi" -- -exit -nomap ver
+	for firmware in /usr/share/OVMF/OVMF_CODE_4M.fd /usr/share/OVMF/OVMF_CODE.fd; do
+		[ ! -e $firmware ] || break
+	done
+	tools/ovmf_shell.py $firmware "$shell"
+	expect 0 ./run-qemu.sh --efi "$shell" --out "$log/efi" -- -exit -nomap ver
 	grep -q '^# | .*UEFI' "$out"
 	grep -q '^ok 1 - efi.runs_and_returns' "$out"
 }
