@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* Shared steps of the PEBS tests. Nothing here knows what is right about a record. */
+#include "tests/sampling.h"
+
+struct ds_setup sampling_setup(unsigned capacity)
+{
+	struct ds_setup setup = { .format = counter_caps()->record_format, .capacity = capacity,
+				  .threshold = capacity };
+
+	for (unsigned i = 0; i < DS_RESET_SLOTS; i++)
+		setup.reset[i] = pebs_reset_value(0, NEVER);
+	return setup;
+}
+
+void sampling_run(const struct ds_setup *setup, unsigned counter, u16 event, u64 flags,
+		  const struct workload *w, struct pmc_mask with)
+{
+	ds_open(setup);
+	pebs_arm(counter, event, flags, PERIOD);
+	workload_run(w, PERIOD, pmc_or(pmc_one(counter), with));
+	pebs_disarm();
+	counter_program_disabled(counter, 0, 0);
+}
+
+bool sampling_one_record(struct test *t, enum requirement_id req, struct pebs_record *record)
+{
+	enum record_format format = counter_caps()->record_format;
+	unsigned records = ds_records();
+
+	if (!records && counter_caps()->hypervisor) {
+		test_inconclusive(t, "no record under hypervisor \"%s\"",
+				  counter_caps()->hypervisor_signature);
+		return false;
+	}
+	if (!test_check_eq(t, req, 1, records, __FILE__, __LINE__,
+			   "records of one overflow (the index moved by %ld bytes)",
+			   (long)ds_bytes()))
+		return false;
+	return record_decode(format, ds_record(0), record_size(format), record);
+}
+
+u64 sampling_field(const struct pebs_record *record, enum record_field field)
+{
+	u64 value = 0;
+
+	record_get(record, field, &value);
+	return value;
+}
+
+int sampling_mark(const struct workload *w, unsigned marks, const struct pebs_record *record)
+{
+	return workload_mark_at(w, marks, sampling_field(record, RECORD_eventing_ip));
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* Taking PEBS records of a workload: the set-up that record, arming and DS tests share. */
+#ifndef TESTS_SAMPLING_H
+#define TESTS_SAMPLING_H
+
+#include "pmu/pebs.h"
+#include "tests/test.h"
+#include "tests/window.h"
+
+#define NEVER		(1ULL << 30)	/* a period that no window reaches */
+#define LOADS		EVENT_MEM_UOPS_RETIRED_ALL_LOADS
+#define STORES		EVENT_MEM_UOPS_RETIRED_ALL_STORES
+
+/*
+ * Several records of one window: with a shadow of up to SHADOW_MOST events, records_rounds(k)
+ * rounds of a workload with one event a round give k records, neither fewer nor more: k assists
+ * take at most k * (PERIOD + 1 + SHADOW_MOST) events, k + 1 at least (k + 1) * PERIOD.
+ * For k up to 3.
+ */
+#define SHADOW_MOST	15
+#define ROUNDS_FOR(k)	((k) * (PERIOD + 1 + SHADOW_MOST) + 4)
+
+/* A buffer for capacity records, the threshold behind the last, every reload out of reach. */
+struct ds_setup sampling_setup(unsigned capacity);
+
+/*
+ * One record of the workload's event on a counter: DS area open with setup, the counter armed to
+ * overflow on the PERIODth event, the workload run with n = PERIOD and with the counters in
+ * `with` on as well. Leaves everything stopped and the buffer as it is.
+ */
+void sampling_run(const struct ds_setup *setup, unsigned counter, u16 event, u64 flags,
+		  const struct workload *w, struct pmc_mask with);
+
+/*
+ * The single record that sampling_run() must have left. false, and a check of req has failed:
+ * there isn't exactly one. Under a hypervisor none at all is INCONCLUSIVE: its host may be using
+ * PEBS itself.
+ */
+bool sampling_one_record(struct test *t, enum requirement_id req, struct pebs_record *record);
+
+/* Which mark the record's EventingIP names; -1: none. */
+int sampling_mark(const struct workload *w, unsigned marks, const struct pebs_record *record);
+
+u64 sampling_field(const struct pebs_record *record, enum record_field field);
+
+#endif
