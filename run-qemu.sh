@@ -56,7 +56,8 @@ while [ $# -gt 0 ]; do
 			unset 'efi_arguments[-1]'
 			[ -n "$efi" ] || bad "arguments behind -- need --efi FILE"
 			break ;;
-	--cpu|--pmu|--tests|--fault|--seed|--profile|--require|--engine|--smp|--efi|--out|--timeout|--list)
+	--cpu|--pmu|--tests|--fault|--seed|--profile|--require|--engine|--smp|--efi|--out|\
+	--timeout|--list)
 			[ $# -gt 0 ] || bad "$option needs a value, see --help"
 			value=$1
 			shift ;;
@@ -65,7 +66,8 @@ while [ $# -gt 0 ]; do
 	esac
 	[ -n "$value" ] || bad "$option needs a value, see --help"
 	case $option in
-	--cpu|--pmu|--tests|--fault|--seed|--profile|--require|--engine|--smp|--efi|--out|--timeout|--list)
+	--cpu|--pmu|--tests|--fault|--seed|--profile|--require|--engine|--smp|--efi|--out|\
+	--timeout|--list)
 			printf -v "${option#--}" %s "$value" ;;
 	*)		bad "unknown option '$option', see --help" ;;
 	esac
@@ -138,7 +140,8 @@ if [ "$pmu" = host ]; then
 	[ -e /dev/kvm ] || bad "--pmu host needs KVM: there is no /dev/kvm on this machine"
 	[ -w /dev/kvm ] || bad "--pmu host needs KVM: no permission to open /dev/kvm"
 	[ "$(cat /proc/sys/kernel/nmi_watchdog 2>/dev/null || echo 0)" = 0 ] ||
-		bad "the host's NMI watchdog holds a counter; run: sudo sysctl kernel.nmi_watchdog=0"
+		bad "the host's NMI watchdog holds a counter;" \
+			"run: sudo sysctl kernel.nmi_watchdog=0"
 fi
 if [ -n "$gui" ]; then
 	"${QEMU:-qemu-system-x86_64}" -display help | grep -qx gtk ||
@@ -172,7 +175,8 @@ matches_something()
 }
 if [ -n "$tests" ]; then
 	set -f
-	matches_something || bad "--tests '$tests' matches no test; ./run-qemu.sh --list tests lists them"
+	matches_something || bad "--tests '$tests' matches no test;" \
+		"./run-qemu.sh --list tests lists them"
 	set +f
 fi
 

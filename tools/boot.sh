@@ -28,11 +28,13 @@ qemu=${QEMU:-qemu-system-x86_64}
 # Code and variables must be of the same size; variables are a private copy.
 firmware=
 for size in _4M ''; do
-	if [ -e "/usr/share/OVMF/OVMF_CODE$size.fd" ] && [ -e "/usr/share/OVMF/OVMF_VARS$size.fd" ]; then
-		firmware=/usr/share/OVMF/OVMF_CODE$size.fd
-		cp "/usr/share/OVMF/OVMF_VARS$size.fd" "$folder/vars.fd"
+	firmware=/usr/share/OVMF/OVMF_CODE$size.fd
+	variables=/usr/share/OVMF/OVMF_VARS$size.fd
+	if [ -e "$firmware" ] && [ -e "$variables" ]; then
+		cp "$variables" "$folder/vars.fd"
 		break
 	fi
+	firmware=
 done
 if [ -z "$firmware" ]; then
 	echo "boot.sh: no OVMF_CODE and OVMF_VARS in /usr/share/OVMF" >&2

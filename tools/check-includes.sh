@@ -5,13 +5,14 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 # folder or files : what their includes in quotes may begin with : what those in <> may be
+std='stdarg.h stddef.h stdint.h stdbool.h'
 RULES=(
 	'spec:spec/:stddef.h stdint.h stdbool.h'
-	'kernel:kernel/ spec/:stdarg.h stddef.h stdint.h stdbool.h'
-	'pmu:pmu/ kernel/ spec/:stdarg.h stddef.h stdint.h stdbool.h'
-	'tests:tests/ pmu/ kernel/ spec/:stdarg.h stddef.h stdint.h stdbool.h'
-	'boot:boot/ tests/suite.h kernel/ spec/ version.h:stdarg.h stddef.h stdint.h stdbool.h efi.h efilib.h'
-	'refpmu:refpmu/ spec/ version.h:stdarg.h stddef.h stdint.h stdbool.h efi.h efilib.h Zydis/'
+	"kernel:kernel/ spec/:$std"
+	"pmu:pmu/ kernel/ spec/:$std"
+	"tests:tests/ pmu/ kernel/ spec/:$std"
+	"boot:boot/ tests/suite.h kernel/ spec/ version.h:$std efi.h efilib.h"
+	"refpmu:refpmu/ spec/ version.h:$std efi.h efilib.h Zydis/"
 	'refpmu/model*:refpmu/model spec/:stddef.h stdint.h stdbool.h'
 )
 
@@ -32,8 +33,8 @@ for rule in "${RULES[@]}"; do
 	IFS=: read -r where quoted angled <<< "$rule"
 	case $where in
 	*'*')	mapfile -t files < <(compgen -G "$where.[ch]" || true) ;;
-	*)	mapfile -t files < <(find "$where" -name '*.[ch]' -o -name '*.asm' -o -name '*.def' \
-				     -o -name '*.inc' | sort) ;;
+	*)	mapfile -t files < <(find "$where" -name '*.[ch]' -o -name '*.asm' -o \
+				     -name '*.def' -o -name '*.inc' | sort) ;;
 	esac
 	[ ${#files[@]} -gt 0 ] || continue
 	while IFS=: read -r file line text; do

@@ -57,8 +57,8 @@ def page(tests_file):
     tested = [row for row in requirements if row["id"] in tests]
     proved = [row for row in tested if caught & set(breaking.get(row["id"], []))]
     out = [HEAD]
-    out.append(f"{len(requirements)} requirements; {len(tested)} have a test; {len(proved)} of these "
-               f"have a fault that was caught. {len(faults)} faults, {len(caught)} caught.\n")
+    out.append(f"{len(requirements)} requirements; {len(tested)} have a test; {len(proved)} of "
+               f"these have a fault that was caught. {len(faults)} faults, {len(caught)} caught.\n")
     group = None
     for row in requirements:
         if row["group"] != group:

@@ -171,9 +171,10 @@ probe_qemu()
 			answer="QEMU $version is too old: 7.0 or later is needed"
 		elif ! "$qemu" -machine help | grep -q '^q35 '; then
 			answer="QEMU $version has no machine q35"
-		elif ! timeout 20 "$qemu" -machine q35 -accel tcg -cpu qemu64,+svm,+npt,enforce \
-				-nodefaults -display none -S -monitor stdio <<< quit >/dev/null 2>&1; then
-			answer="QEMU $version can't emulate AMD-V with nested paging (TCG: svm, npt)"
+		elif ! timeout 20 "$qemu" -machine q35 -accel tcg -nodefaults -display none -S \
+				-cpu qemu64,+svm,+npt,enforce -monitor stdio <<< quit \
+				>/dev/null 2>&1; then
+			answer="QEMU $version can't emulate AMD-V with nested paging (svm, npt)"
 		fi
 		mkdir -p .cache
 		printf '%s\n%s\n' "$key" "$answer" > ".cache/qemu.$$"

@@ -15,7 +15,8 @@ def case(point, suite):
     lines = [f"  <testcase classname={quoteattr(clean(suite + '.' + group))} "
              f"name={quoteattr(clean(claim or group))}>"]
     if point.verdict in ("SKIP", "INCONCLUSIVE", "KNOWN"):
-        lines.append(f"   <skipped message={quoteattr(clean(point.verdict + ': ' + point.reason))}/>")
+        message = quoteattr(clean(f"{point.verdict}: {point.reason}"))
+        lines.append(f"   <skipped message={message}/>")
     elif point.verdict in ("FAIL", "ERROR"):
         tag = "failure" if point.verdict == "FAIL" else "error"
         message = (f"{point.details.get('requirement', '')}: {point.details.get('sentence', '')}"
