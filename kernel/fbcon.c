@@ -10,7 +10,7 @@
 #define CELL_HEIGHT	(FONT_HEIGHT + 3)
 #define PIXEL_ON	0xffffffffu	/* white and black whatever the order of colours */
 #define PIXEL_OFF	0x00000000u
-#define WIDE_SCREEN	1600u		/* from this width on, pixels are doubled */
+#define WIDE_SCREEN	1280u		/* each such width makes pixels larger by one */
 
 static struct {
 	u32 *pixels;
@@ -21,7 +21,7 @@ void fbcon_init(u32 *pixels, u32 width, u32 height, u32 stride)
 {
 	screen.pixels = pixels;
 	screen.stride = stride;
-	screen.scale = width >= WIDE_SCREEN ? 2 : 1;
+	screen.scale = 1 + width / WIDE_SCREEN;
 	screen.columns = width / (CELL_WIDTH * screen.scale);
 	screen.rows = height / (CELL_HEIGHT * screen.scale);
 	screen.row = 0;
