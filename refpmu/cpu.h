@@ -37,7 +37,6 @@ struct cpu {
 
 	struct model model;
 	struct model_host model_host;
-	bool pmi_kept;		/* a PMI waits for the guest to unmask LVTPC */
 
 	bool stepping;		/* the VMCB's intercepts are those of the stepping engine */
 	enum shadow shadow;	/* of the instruction at RIP */
@@ -45,7 +44,7 @@ struct cpu {
 	struct decode_cache *decode_cache;
 
 	u64 *apic_entry;	/* nested page table entry of the local APIC's page */
-	u8 *apic_scratch;	/* page that stands in for it while a store is stepped through */
+	volatile u32 *apic_scratch;	/* page that stands in for it while a store is stepped through */
 	u32 apic_offset;	/* register that it stands in for */
 
 	u64 host_cr0, host_cr4;	/* what the registers hold while the hypervisor runs */

@@ -54,11 +54,11 @@ static CHAR16 *missing(void)
 
 	cpuid(0x80000000, 0, regs);
 	if (regs[0] < 0x8000000a)
-		return L"this processor has no AMD-V (SVM); with QEMU use -cpu max";
-	cpuid(0x80000001, 0, regs);
-	if (!(regs[2] & BIT(2)))
 		return L"this processor has no AMD-V (SVM), or the reference PMU runs already; "
 		       L"with QEMU use -cpu max";
+	cpuid(0x80000001, 0, regs);
+	if (!(regs[2] & BIT(2)))
+		return L"this processor has no AMD-V (SVM); with QEMU use -cpu max";
 	if (!(regs[3] & BIT(26)))
 		return L"this processor has no 1 GiB pages; with QEMU use -cpu max";
 	cpuid(0x8000000a, 0, regs);
@@ -103,7 +103,7 @@ static void relocate(u8 *copy)
 		const struct relocation *r = (const void *)(ImageBase + table + at);
 
 		if ((u32)r->info == RELOCATION_RELATIVE)
-			*(u64 *)(copy + r->offset) = (u64)copy + (u64)r->addend;
+			*(u64 *)(void *)(copy + r->offset) = (u64)copy + (u64)r->addend;
 	}
 }
 

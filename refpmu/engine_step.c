@@ -145,6 +145,7 @@ static bool carry_out(struct cpu *cpu, const struct instruction *insn)
 	exits_complete(cpu, &retired, insn, watching, shadow);
 	if (insn->kind != INSN_HLT || trap)
 		return true;
+	model_halt(&cpu->model);
 	if (!cpu->stepping)
 		save->rip -= insn->length;	/* it was the last to be watched: halt natively */
 	else

@@ -14,7 +14,6 @@
 
 #define APIC_ICR_LOW	0x300
 #define APIC_LVTPC	0x340
-#define LVT_MASKED	BIT(16)
 #define ICR_SELF_FIXED	0x44000		/* shorthand self, assert, fixed */
 #define ICR_SELF_NMI	0x44400
 
@@ -25,29 +24,34 @@ static volatile u32 *apic_register(u32 offset)
 	return (volatile u32 *)(APIC_BASE + offset);
 }
 
+static void carry_out(const struct pmi_delivery *delivery)
+{
+	if (delivery->lvtpc != *apic_register(APIC_LVTPC))
+		*apic_register(APIC_LVTPC) = delivery->lvtpc;
+	if (delivery->kind == PMI_FIXED)
+		*apic_register(APIC_ICR_LOW) = ICR_SELF_FIXED | delivery->vector;
+	else if (delivery->kind == PMI_NMI)
+		*apic_register(APIC_ICR_LOW) = ICR_SELF_NMI;
+}
+
 void exit_apic_pmi(void *ctx)
 {
 	struct cpu *cpu = ctx;
-	u32 lvtpc = *apic_register(APIC_LVTPC);
-	struct pmi_delivery delivery = model_lvt_deliver(&cpu->model, lvtpc);
+	struct pmi_delivery delivery = model_lvt_deliver(&cpu->model, *apic_register(APIC_LVTPC));
 
-	if (delivery.keep)
-		cpu->pmi_kept = true;
-	if (delivery.lvtpc != lvtpc)
-		*apic_register(APIC_LVTPC) = delivery.lvtpc;
-	if (delivery.kind == PMI_FIXED)
-		*apic_register(APIC_ICR_LOW) = ICR_SELF_FIXED | delivery.vector;
-	else if (delivery.kind == PMI_NMI)
-		*apic_register(APIC_ICR_LOW) = ICR_SELF_NMI;
+	carry_out(&delivery);
 }
 
 static void write_register(struct cpu *cpu, u32 offset, u32 value)
 {
+	struct pmi_delivery delivery;
+
 	*apic_register(offset) = value;
-	if (offset == APIC_LVTPC && !(value & LVT_MASKED) && cpu->pmi_kept) {
-		cpu->pmi_kept = false;
-		exit_apic_pmi(cpu);
-	}
+	if (offset != APIC_LVTPC)
+		return;
+	/* As the APIC keeps it: reserved bits don't stay. */
+	delivery = model_lvt_written(&cpu->model, *apic_register(APIC_LVTPC));
+	carry_out(&delivery);
 }
 
 static u32 faulting_offset(struct cpu *cpu)
@@ -81,8 +85,7 @@ bool exit_apic(struct cpu *cpu)
 void exit_apic_replace(struct cpu *cpu)
 {
 	cpu->apic_offset = faulting_offset(cpu);
-	*(volatile u32 *)(cpu->apic_scratch + cpu->apic_offset) =
-		*apic_register(cpu->apic_offset);
+	cpu->apic_scratch[cpu->apic_offset / 4] = *apic_register(cpu->apic_offset);
 	nested_paging_apic_scratch(cpu, true);
 }
 
@@ -90,6 +93,5 @@ void exit_apic_restore(struct cpu *cpu, bool completed)
 {
 	nested_paging_apic_scratch(cpu, false);
 	if (completed)
-		write_register(cpu, cpu->apic_offset,
-			       *(volatile u32 *)(cpu->apic_scratch + cpu->apic_offset));
+		write_register(cpu, cpu->apic_offset, cpu->apic_scratch[cpu->apic_offset / 4]);
 }

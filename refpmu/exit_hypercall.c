@@ -7,7 +7,6 @@
 
 void exit_hypercall_reset(struct cpu *cpu, const struct model_config *config)
 {
-	cpu->pmi_kept = false;
 	cpu->rep.active = false;
 	cpu->statistics = (struct statistics){ 0 };
 	model_init(&cpu->model, config, &cpu->model_host);
