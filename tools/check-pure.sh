@@ -43,9 +43,10 @@ for source in "${sources[@]}"; do
 		continue
 	fi
 	for header in ${includes#*:}; do
-		if [ "$header" != "\\" ] && [ "$header" != "$source" ] && ! matches "$header" "$may"; then
-			breach "$source" "and includes $header"
-		fi
+		case $header in
+		"\\"|"$source") ;;
+		*) matches "$header" "$may" || breach "$source" "and includes $header" ;;
+		esac
 	done
 	if grep -vE '^[[:space:]]*(/?\*|//)' "$source" | grep -qE '\b(asm|__asm__)\b'; then
 		breach "$source" "and holds assembly"

@@ -58,7 +58,8 @@ for file in "${files[@]}"; do
 		head -n 3 "$file" | grep -q 'SPDX-License-Identifier: MIT' ||
 			report "no SPDX line among the first three" <<< "$file"
 		lines=$(wc -l < "$file")
-		[ "$lines" -le $max_file ] || report "$lines lines, more than $max_file" <<< "$file" ;;
+		[ "$lines" -le $max_file ] ||
+			report "$lines lines, more than $max_file" <<< "$file" ;;
 	esac
 	case $kind in
 	c|asm)
@@ -71,12 +72,12 @@ for file in "${files[@]}"; do
 	case $file in
 	boot/*|kernel/*|pmu/*|refpmu/*|tests/*)
 		report "register number: name it in spec/msr.def" < <(numbers "$file" \
-			'(rdmsr|wrmsr|msr_read|msr_write|msr_try_read|msr_try_write) ?\((m, ?|&m, ?)?0x') ;;
+			'(rdmsr|wrmsr|msr_(try_)?(read|write)) ?\((&?m, ?)?0x') ;;
 	esac
 	# An absolute path that isn't one of every machine's, nor \EFI\... of a stick.
 	report "path of somebody's machine" < <(grep -noE \
 		"(^|[[:blank:]\"'=(:])/[a-z][a-z0-9_-]*/[A-Za-z0-9._-]+" "$file" |
-		grep -vE ":.?/(usr|dev|etc|bin|sbin|sys|proc|run|tmp|var|lib|opt|boot|mnt|EFI|efi)/" |
+		grep -vE ":.?/(usr|dev|etc|bin|sbin|sys|proc|run|tmp|var|lib|opt|boot|mnt|efi)/" |
 		sed -E "s|^([0-9]+):.*|${file//|/\\|}:\1|")
 done
 

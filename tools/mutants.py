@@ -55,7 +55,17 @@ class Job:
         return self.fault if self.fault != "none" else f"no fault, seed {self.seed}"
 
 
-def boot(build, jobs):
+def ended(log):
+    """How many runs have come to their end so far, and the size of the log."""
+    try:
+        with open(log, "rb") as file:
+            data = file.read()
+    except OSError:
+        return 0, 0
+    return data.count(b"launch: end "), len(data)
+
+
+def boot(build, jobs, progress):
     """One boot with jobs as its plan. Returns the runs that the log shows."""
     with tempfile.TemporaryDirectory(dir=build, prefix="mutants.") as work:
         esp = os.path.join(work, "esp")
@@ -68,13 +78,15 @@ def boot(build, jobs):
         log = os.path.join(work, "serial.log")
         with subprocess.Popen([os.path.join(TOOLS, "boot.sh"), "--timeout", "3600", work],
                               stderr=subprocess.DEVNULL) as machine:
-            size, since = -1, time.monotonic()
+            runs, size, since = 0, 0, time.monotonic()
             while machine.poll() is None:
-                time.sleep(0.2)
-                now = os.path.getsize(log) if os.path.exists(log) else 0
-                if now != size:
-                    size, since = now, time.monotonic()
-                elif time.monotonic() - since > SILENCE:
+                time.sleep(0.5)
+                now = ended(log)
+                progress(now[0] - runs)
+                if now[1] != size:
+                    since = time.monotonic()
+                runs, size = now
+                if time.monotonic() - since > SILENCE:
                     machine.send_signal(signal.SIGTERM)
                     break
             machine.wait()
@@ -87,7 +99,7 @@ def boot(build, jobs):
 def work_through(build, jobs, progress):
     """Boot until every job has run; one that doesn't come back is left behind."""
     while jobs:
-        by_number = {run.number: run for run in boot(build, jobs)}
+        by_number = {run.number: run for run in boot(build, jobs, progress)}
         done = 0
         for number, job in enumerate(jobs, 1):
             run = by_number.get(number)
@@ -99,8 +111,6 @@ def work_through(build, jobs, progress):
             jobs[0].run = results.Run({"fault": jobs[0].fault})
             jobs[0].run.problem = "it never started"
             done = 1
-        for job in jobs[:done]:
-            progress(job)
         jobs = jobs[done:]
 
 
@@ -189,11 +199,12 @@ def main():
 
     lock, count, start = threading.Lock(), [0], time.monotonic()
 
-    def progress(job):
+    def progress(more):
         with lock:
-            count[0] += 1
-            print(f"[{count[0]}/{len(jobs)}] {time.monotonic() - start:.0f} s: {job}: "
-                  f"{job.run.problem or job.run.count('FAIL')}", file=sys.stderr)
+            count[0] += more
+            if sys.stderr.isatty():
+                print(f"\r{time.monotonic() - start:.0f} s, {count[0]} of {len(jobs)} runs ",
+                      end="", file=sys.stderr)
 
     threads = [threading.Thread(target=work_through,
                                 args=(options.build, jobs[i::options.jobs], progress))
@@ -202,6 +213,8 @@ def main():
         thread.start()
     for thread in threads:
         thread.join()
+    if sys.stderr.isatty():
+        print(file=sys.stderr)
 
     runs = {job.fault: job.run for job in jobs if job.fault != "none"}
     faults = {row["name"]: judge(row, runs[row["name"]]) for row in rows}

@@ -190,7 +190,7 @@ def parse(text):
             run, started, block = pending, False, False
         elif launch:
             if run:
-                run.status = launch[3].strip().removeprefix("status=")
+                run.status = re.sub(r".*\bstatus=(\S+).*", r"\1", launch[3])
             run, started, block = None, False, False
         elif line.startswith("launch: ") and line != "launch: done":
             complaints.append(line[len("launch: "):])
