@@ -189,6 +189,25 @@ static void faults_name_existing_requirements(void)
 	}
 }
 
+/* A fault is of use only if a breach of its requirement can be seen on the reference PMU. */
+static void faults_break_what_can_be_seen(void)
+{
+	for (size_t i = 0; i < COUNT(faults); i++) {
+		const char *list = faults[i].requirements;
+		bool judged = !strcmp(list, "ALL");
+
+		while (!judged && *list) {
+			size_t n = strcspn(list, ",");
+			const struct requirement_row *r = requirement_find(list, n);
+
+			judged = r && r->reference != OBS_NONE;
+			list += n + (list[n] == ',');
+		}
+		CHECK(judged, "%s: nothing of %s can be seen", faults[i].name,
+		      faults[i].requirements);
+	}
+}
+
 static bool name_is_plain(const char *name)
 {
 	for (; *name; name++)
@@ -250,6 +269,7 @@ int main(void)
 	RUN(msr_fields_are_disjoint_and_whole);
 	RUN(msr_fields_belong_to_an_msr);
 	RUN(faults_name_existing_requirements);
+	RUN(faults_break_what_can_be_seen);
 	RUN(fault_names_are_unique_and_plain);
 	RUN(latitude_ranges_are_ranges);
 	RUN(event_codes_are_unique_and_usable);

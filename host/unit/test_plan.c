@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/* The launcher's plan: the grammar in its header, defaults, and refusals that name the line. */
+#include "host/check.h"
+
+#include "refpmu/launch_plan.h"
+
+static struct plan plan;
+static struct plan_run run;
+static const char *reason;
+
+static void open_plan(const char *text)
+{
+	plan_open(&plan, text, strlen(text));
+	reason = NULL;
+}
+
+static enum plan_result next(void)
+{
+	return plan_next(&plan, &run, &reason);
+}
+
+static void empty_plans_end(void)
+{
+	static const char *const empty[] = {
+		"", "\n", "  \n\t\n", "# only\n# comments", "\r\n\r\n",
+	};
+
+	for (size_t i = 0; i < sizeof(empty) / sizeof(empty[0]); i++) {
+		open_plan(empty[i]);
+		CHECK_EQ(PLAN_END, next(), "\"%s\"", empty[i]);
+		CHECK_EQ(PLAN_END, next(), "and stays ended");
+	}
+}
+
+static void defaults_are_the_documented_ones(void)
+{
+	open_plan("run efi=\\pmutest86.efi");
+	CHECK_EQ(PLAN_RUN, next(), "%s", reason ? reason : "");
+	CHECK_EQ(GEN_HASWELL, run.generation);
+	CHECK_EQ(FAULT_NONE, run.fault);
+	CHECK_STR("haswell", run.cpu_name);
+	CHECK_STR("none", run.fault_name);
+	CHECK_EQ(0, run.seed);
+	CHECK(run.hyper_threading);
+	CHECK_STR("\\pmutest86.efi", run.efi);
+	CHECK_STR("", run.args);
+	CHECK_EQ(PLAN_END, next());
+}
+
+static void every_word_is_taken_in_any_order(void)
+{
+	open_plan("# two runs\n\n"
+		  "run cpu=haswell fault=inert seed=7 ht=0 efi=\\a.efi "
+		  "args=tests=pmi.* verbose=on\r\n"
+		  "run\tefi=\\b.efi  seed=0xffffffffffffffff\tht=1 fault=gpr-order\n");
+	CHECK_EQ(PLAN_RUN, next(), "%s", reason ? reason : "");
+	CHECK_EQ(FAULT_INERT, run.fault);
+	CHECK_EQ(7, run.seed);
+	CHECK(!run.hyper_threading);
+	CHECK_STR("tests=pmi.* verbose=on", run.args);
+	CHECK_EQ(3, plan.line);
+	CHECK_EQ(PLAN_RUN, next(), "%s", reason ? reason : "");
+	CHECK_EQ(FAULT_GPR_ORDER, run.fault);
+	CHECK_STR("gpr-order", run.fault_name);
+	CHECK_EQ(~0ULL, run.seed);
+	CHECK_STR("", run.args, "nothing is left over from the run before");
+	CHECK_EQ(PLAN_END, next());
+}
+
+static void every_fault_has_its_name(void)
+{
+#define FAULT(token, name, requirements, sentence)				\
+	open_plan("run efi=\\x.efi fault=" name);				\
+	CHECK_EQ(PLAN_RUN, next(), "%s: %s", name, reason ? reason : "");	\
+	CHECK_EQ(FAULT_##token, run.fault, name);				\
+	CHECK_STR(name, run.fault_name);
+#include "spec/fault.def"
+}
+
+static void bad_lines_are_refused_with_a_reason(void)
+{
+	static const char *const bad[] = {
+		"walk efi=\\x.efi", "run", "run seed=1", "run efi=", "run efi=\\x.efi cpu=pentium",
+		"run efi=\\x.efi fault=nothing", "run efi=\\x.efi seed=", "run efi=\\x.efi seed=-1",
+		"run efi=\\x.efi seed=18446744073709551616", "run efi=\\x.efi ht=2",
+		"run efi=\\x.efi ht=", "run efi=\\x.efi seed=1 seed=2",
+		"run efi=\\x.efi efi=\\y.efi",
+		"run efi=\\x.efi colour=red", "run efi=\\x.efi extra", "runefi=\\x.efi",
+		"run efi=\\x.efi fault=gpr-orde", "run efi=\\x.efi fault=gpr-orders",
+	};
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		char text[128];
+
+		snprintf(text, sizeof(text), "# first\nrun efi=\\ok.efi\n%s\n", bad[i]);
+		open_plan(text);
+		CHECK_EQ(PLAN_RUN, next());
+		CHECK_EQ(PLAN_BAD, next(), "\"%s\"", bad[i]);
+		CHECK_EQ(3, plan.line, "\"%s\"", bad[i]);
+		CHECK(reason && reason[0] && !strchr(reason, '\n'), "\"%s\"", bad[i]);
+	}
+}
+
+static void long_words_are_refused_not_cut(void)
+{
+	char text[1000];
+
+	for (size_t n = PLAN_PATH_SIZE - 4; n < PLAN_PATH_SIZE + 4; n++) {
+		snprintf(text, sizeof(text), "run efi=%0*d", (int)n, 0);
+		open_plan(text);
+		if (n < PLAN_PATH_SIZE) {
+			CHECK_EQ(PLAN_RUN, next(), "%zu", n);
+			CHECK_EQ(n, strlen(run.efi));
+		} else {
+			CHECK_EQ(PLAN_BAD, next(), "%zu", n);
+		}
+	}
+	for (size_t n = PLAN_ARGS_SIZE - 4; n < PLAN_ARGS_SIZE + 4; n++) {
+		snprintf(text, sizeof(text), "run efi=x args=%0*d", (int)n, 0);
+		open_plan(text);
+		CHECK_EQ(n < PLAN_ARGS_SIZE ? PLAN_RUN : PLAN_BAD, next(), "%zu", n);
+	}
+}
+
+static void length_ends_the_text(void)
+{
+	plan_open(&plan, "run efi=\\a.efirun efi=\\b.efi", 14);
+	CHECK_EQ(PLAN_RUN, next());
+	CHECK_STR("\\a.efi", run.efi);
+	CHECK_EQ(PLAN_END, next());
+}
+
+int main(void)
+{
+	RUN(empty_plans_end);
+	RUN(defaults_are_the_documented_ones);
+	RUN(every_word_is_taken_in_any_order);
+	RUN(every_fault_has_its_name);
+	RUN(bad_lines_are_refused_with_a_reason);
+	RUN(long_words_are_refused_not_cut);
+	RUN(length_ends_the_text);
+	return check_end();
+}
