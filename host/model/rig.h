@@ -54,7 +54,10 @@ struct rig {
 	struct rig_interrupt interrupt[RIG_LOG];
 };
 
-/* Power on with this generation's defaults; LVTPC is fixed, unmasked. hyper_threading as given. */
+/*
+ * Power on, then all counters 0 and off and the status clear, whatever the seed left there.
+ * LVTPC is fixed, unmasked, with RIG_VECTOR.
+ */
 void rig_open(struct rig *r, enum fault_id fault, u64 seed, bool hyper_threading);
 
 /* WRMSR as an instruction: it retires unless it faults. The status is that of the write. */

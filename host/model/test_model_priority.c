@@ -18,7 +18,6 @@ static void open(void)
 {
 	rig_open(&r, FAULT_NONE, 0, true);
 	rig_ds(&r, 16, 16);
-	rig_set(&r, MSR_IA32_PERF_GLOBAL_CTRL, 0);
 }
 
 /* "if IA32_PMC1 cause an overflow interrupt and IA32_PMC2 causes an PEBS assist" */

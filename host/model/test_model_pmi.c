@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT */
+/* From the overflow to the processor: freezing, skid, LVTPC, two interrupts at one boundary. */
+#include "host/check.h"
+#include "host/model/rig.h"
+
+#define INST	EVENT_INST_RETIRED_ANY_P
+#define LOADS	EVENT_MEM_UOPS_RETIRED_ALL_LOADS
+#define INT	IA32_PERFEVTSEL_INT
+#define ADDRESS	(RIG_MEMORY_BASE + 0x3000)
+#define MASKED	0x10000
+#define NMI	0x400
+
+static struct rig r;
+
+static void open(u32 lvtpc)
+{
+	rig_open(&r, FAULT_NONE, 0, true);
+	rig_ds(&r, 8, 1);
+	r.lvtpc = lvtpc;
+}
+
+static void one_overflow(void)
+{
+	rig_program(&r, 0, INST, INT, 3);
+	rig_start(&r, BIT(0));
+	rig_nops(&r, 3);
+	rig_stop(&r);
+}
+
+static void fixed_delivery(void)
+{
+	open(0xf0);
+	one_overflow();
+	if (CHECK_EQ(1, r.n_interrupts)) {
+		CHECK_EQ(PMI_FIXED, r.interrupt[0].kind);
+		CHECK_EQ(0xf0, r.interrupt[0].vector);
+		CHECK_EQ(BIT(0), r.interrupt[0].status, "the status shows the overflow already");
+	}
+	CHECK_EQ(0x100f0, r.lvtpc, "the delivery sets the mask bit");
+}
+
+static void nmi_delivery(void)
+{
+	open(NMI);
+	one_overflow();
+	CHECK_EQ(1, r.n_interrupts);
+	CHECK_EQ(PMI_NMI, r.interrupt[0].kind);
+	CHECK_EQ(MASKED | NMI, r.lvtpc);
+}
+
+static void other_modes_and_illegal_vectors(void)
+{
+	static const u32 nothing[] = { 0x2f0, 0x5f0, 0x7f0, 0x00, 0x0f };
+
+	for (size_t i = 0; i < sizeof(nothing) / sizeof(nothing[0]); i++) {
+		open(nothing[i]);
+		one_overflow();
+		CHECK_EQ(1, r.requests);
+		CHECK_EQ(0, r.n_interrupts, "LVTPC %#x", nothing[i]);
+	}
+}
+
+static void masked_waits_for_the_unmasking(void)
+{
+	open(MASKED | 0xf0);
+	one_overflow();
+	one_overflow();
+	CHECK_EQ(2, r.requests);
+	CHECK_EQ(0, r.n_interrupts);
+	CHECK_EQ(MASKED | 0xf0, r.lvtpc);
+	rig_write_lvtpc(&r, MASKED | 0xf1);
+	CHECK_EQ(0, r.n_interrupts);
+	rig_write_lvtpc(&r, 0xf1);
+	CHECK_EQ(1, r.n_interrupts, "one waits, no more");
+	CHECK_EQ(0xf1, r.interrupt[0].vector, "LVTPC as it is at the delivery");
+	CHECK_EQ(MASKED | 0xf1, r.lvtpc);
+	rig_write_lvtpc(&r, 0xf1);
+	CHECK_EQ(1, r.n_interrupts);
+	CHECK_EQ(0xf1, r.lvtpc);
+}
+
+static void masked_may_be_lost(void)
+{
+	unsigned waited = 0, lost = 0;
+
+	for (u64 seed = 1; seed < 40; seed++) {
+		rig_open(&r, FAULT_NONE, seed, true);
+		r.lvtpc = MASKED | 0xf0;
+		one_overflow();
+		rig_nops(&r, 50);
+		CHECK_EQ(1, r.requests);
+		rig_write_lvtpc(&r, 0xf0);
+		waited += r.n_interrupts == 1;
+		lost += r.n_interrupts == 0;
+	}
+	CHECK(waited && lost);
+}
+
+static void two_interrupts_at_one_boundary(void)
+{
+	open(NMI);
+	rig_program_pebs(&r, 0, LOADS, INT, 1);
+	rig_start(&r, BIT(0));
+	rig_load(&r, ADDRESS);
+	rig_load(&r, ADDRESS);
+	CHECK_EQ(2, r.requests);
+	CHECK_EQ(1, r.n_interrupts, "the first has masked LVTPC");
+	rig_write_lvtpc(&r, NMI);
+	CHECK_EQ(2, r.n_interrupts);
+	rig_write_lvtpc(&r, NMI);
+	CHECK_EQ(2, r.n_interrupts);
+}
+
+static void freeze_on_overflow(void)
+{
+	open(0xf0);
+	rig_set(&r, MSR_IA32_DEBUGCTL, 0x1801);
+	rig_program(&r, 0, INST, INT, 3);
+	rig_program(&r, 1, INST, 0, 2);
+	rig_set(&r, MSR_IA32_FIXED_CTR_CTRL, 3);
+	rig_start(&r, BIT(0) | BIT(1) | BIT(32));
+	rig_nops(&r, 2);
+	CHECK_EQ(BIT(0) | BIT(1) | BIT(32), rig_get(&r, MSR_IA32_PERF_GLOBAL_CTRL),
+		 "an overflow without an interrupt doesn't freeze");
+	rig_nops(&r, 10);
+	CHECK_EQ(0, rig_get(&r, MSR_IA32_PERF_GLOBAL_CTRL));
+	CHECK_EQ(0, rig_get(&r, MSR_IA32_PMC0));
+	CHECK_EQ(1, rig_get(&r, MSR_IA32_PMC0 + 1));
+	CHECK_EQ(3, rig_get(&r, MSR_IA32_FIXED_CTR0), "the instruction itself counts everywhere");
+	CHECK_EQ(0x1800, rig_get(&r, MSR_IA32_DEBUGCTL), "and branch records stop");
+	CHECK_EQ(1, r.n_interrupts);
+	CHECK(!model_watching(&r.m));
+}
+
+static void freeze_at_the_threshold(void)
+{
+	open(0xf0);
+	rig_set(&r, MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI);
+	rig_program_pebs(&r, 0, LOADS, INT, 1);
+	rig_start(&r, BIT(0));
+	rig_load(&r, ADDRESS);
+	CHECK_EQ(BIT(0), rig_get(&r, MSR_IA32_PERF_GLOBAL_CTRL), "its interrupt is still to come");
+	rig_load(&r, ADDRESS);
+	CHECK_EQ(0, rig_get(&r, MSR_IA32_PERF_GLOBAL_CTRL));
+	CHECK_EQ(1, rig_records(&r));
+	CHECK_EQ(2, r.requests);
+}
+
+/* With skid: never early, order kept, within the bound, and freezing isn't delayed. */
+static void skid(void)
+{
+	u64 most = 0;
+
+	for (u64 seed = 1; seed < 60; seed++) {
+		u64 overflow;
+
+		rig_open(&r, FAULT_NONE, seed, true);
+		rig_set(&r, MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI);
+		r.unmasks = true;
+		rig_program(&r, 0, INST, INT, 5);
+		rig_start(&r, BIT(0));
+		while (!rig_status(&r))
+			rig_nops(&r, 1);
+		overflow = r.now - 1;
+		CHECK_EQ(0, rig_get(&r, MSR_IA32_PERF_GLOBAL_CTRL));
+		for (unsigned i = 0; i < 50; i++) {
+			CHECK_EQ(r.n_interrupts == 0, model_watching(&r.m));
+			rig_nops(&r, 1);
+		}
+		if (!CHECK_EQ(1, r.n_interrupts, "seed %" PRIu64, seed))
+			continue;
+		CHECK(r.interrupt[0].at >= overflow);
+		CHECK(r.interrupt[0].at <= overflow + 40);
+		if (r.interrupt[0].at - overflow > most)
+			most = r.interrupt[0].at - overflow;
+	}
+	CHECK(most > 10);
+}
+
+static void halting_brings_interrupts(void)
+{
+	for (u64 seed = 1; seed < 30; seed++) {
+		rig_open(&r, FAULT_NONE, seed, true);
+		rig_program(&r, 0, INST, INT, 5);
+		rig_start(&r, BIT(0));
+		while (!rig_status(&r))
+			rig_nops(&r, 1);
+		model_halt(&r.m);
+		CHECK_EQ(1, r.requests);
+	}
+}
+
+static void int_and_pmi_bits(void)
+{
+	open(0xf0);
+	r.unmasks = true;
+	rig_set(&r, MSR_IA32_FIXED_CTR0, BITS(0, 47));
+	rig_set(&r, MSR_IA32_FIXED_CTR_CTRL, 0x3);
+	rig_start(&r, BIT(32));
+	rig_nops(&r, 3);
+	CHECK_EQ(0, r.requests);
+	CHECK_EQ(BIT(32), rig_status(&r));
+	rig_set(&r, MSR_IA32_FIXED_CTR0 + 2, BITS(0, 47));
+	rig_set(&r, MSR_IA32_FIXED_CTR_CTRL, 0xb00);
+	rig_start(&r, BIT(34));
+	rig_nops(&r, 3);
+	CHECK_EQ(1, r.n_interrupts);
+	CHECK_EQ(BIT(32) | BIT(34), rig_status(&r));
+}
+
+static void after_power_on(void)
+{
+	static const struct model_config config = { .generation = GEN_HASWELL };
+
+	rig_open(&r, FAULT_NONE, 0, true);
+	model_init(&r.m, &config, &r.host);
+	CHECK_EQ(0, rig_status(&r));
+	CHECK_EQ(0xff, rig_get(&r, MSR_IA32_PERF_GLOBAL_CTRL));
+	CHECK_EQ(0, rig_get(&r, MSR_IA32_FIXED_CTR_CTRL));
+	for (unsigned i = 0; i < 8; i++) {
+		CHECK_EQ(0, rig_get(&r, MSR_IA32_PMC0 + i));
+		CHECK_EQ(0, rig_get(&r, MSR_IA32_PERFEVTSEL0 + i));
+	}
+	CHECK(!model_watching(&r.m));
+}
+
+/* Firmware may leave anything, but nothing that counts. */
+static void dirty_after_firmware(void)
+{
+	unsigned dirty = 0;
+
+	for (u64 seed = 1; seed < 20; seed++) {
+		struct model_config config = { GEN_HASWELL, true, FAULT_NONE, seed };
+
+		rig_open(&r, FAULT_NONE, seed, true);
+		model_init(&r.m, &config, &r.host);
+		CHECK(!model_watching(&r.m));
+		dirty += rig_get(&r, MSR_IA32_PMC0) != 0;
+		CHECK_EQ(0, rig_get(&r, MSR_IA32_PMC0) >> 48);
+	}
+	CHECK(dirty);
+}
+
+int main(void)
+{
+	RUN(fixed_delivery);
+	RUN(nmi_delivery);
+	RUN(other_modes_and_illegal_vectors);
+	RUN(masked_waits_for_the_unmasking);
+	RUN(masked_may_be_lost);
+	RUN(two_interrupts_at_one_boundary);
+	RUN(freeze_on_overflow);
+	RUN(freeze_at_the_threshold);
+	RUN(skid);
+	RUN(halting_brings_interrupts);
+	RUN(int_and_pmi_bits);
+	RUN(after_power_on);
+	RUN(dirty_after_firmware);
+	return check_end();
+}
