@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From overflow to record: SDM "Processor Event Based Sampling (PEBS)", "when the counter
+ * transitions from maximum count to zero, PEBS is armed", and "Precise Distribution of
+ * Instructions Retired (PDIR)".
+ */
+#include "kernel/intr.h"
+#include "kernel/fault.h"
+#include "pmu/pmi.h"
+#include "spec/msr.h"
+#include "tests/calibration.h"
+#include "tests/needs.h"
+#include "tests/sampling.h"
+
+static const struct pmc_mask none = { 0 };
+
+/* The window's last load overflows; nothing loads behind it. */
+TEST(arm, an_overflow_arms_and_writes_nothing, REQS(ARM_01),
+     NEEDS(need_perfmon, need_pebs, need_events))
+{
+	struct ds_setup setup = sampling_setup(8);
+	struct pebs_record record;
+	int64_t offset = 0;
+
+	sampling_run(&setup, 0, LOADS, COUNT_BOTH, &workload_load, none);
+	CHECK_EQ(t, ARM_01, 1, counters_status() & 1, "status bit: the counter wrapped");
+	CHECK_EQ(t, ARM_01, 0, (u64)ds_bytes(), "bytes by which the index moved");
+	CHECK(t, ARM_01, !ds_written_outside(0, 0, &offset), "a byte at offset %ld of the buffer",
+	      (long)offset);
+	/* The control: the same, and loads behind it. */
+	counters_clear(1);
+	sampling_run(&setup, 0, LOADS, COUNT_BOTH, &workload_sample, none);
+	sampling_one_record(t, REQ_ARM_01, &record);
+}
+
+/* 64 NOPs between the load that overflows and the next ones: only a load may start the assist. */
+TEST(arm, the_next_event_is_recorded, REQS(ARM_02), NEEDS(need_perfmon, need_format2, need_events))
+{
+	struct ds_setup setup = sampling_setup(8);
+	const struct calibration *c = calibration_get();
+	struct pebs_record record;
+	u64 ip;
+
+	sampling_run(&setup, 0, LOADS, COUNT_BOTH, &workload_again, none);
+	if (!sampling_one_record(t, REQ_ARM_02, &record))
+		return;
+	ip = sampling_field(&record, RECORD_eventing_ip);
+	CHECK(t, ARM_02, sampling_mark(&workload_again, AGAIN_MARKS, &record) >= 0,
+	      "EventingIP 0x%lx is a load behind the NOPs, 0x%lx and on", ip,
+	      workload_mark(&workload_again, 0));
+	if (c->shadow_known && c->shadow_most == 0)
+		CHECK_EQ(t, ARM_02, workload_mark(&workload_again, 0), ip,
+			 "EventingIP: the first load behind the NOPs");
+}
+
+/* PERIOD loads, records and interrupts of one overflow with these flags. */
+static void count_interrupts(u64 flags, unsigned *interrupts, unsigned *records)
+{
+	struct ds_setup setup = sampling_setup(8);
+
+	pmi_open(NULL);
+	sampling_run(&setup, 0, LOADS, COUNT_BOTH | flags, &workload_sample, none);
+	*interrupts = pmi_settle()->count;
+	*records = ds_records();
+	pmi_close();
+	counters_clear(1);
+}
+
+TEST(arm, without_int_a_record_raises_no_interrupt, REQS(ARM_03),
+     NEEDS(need_perfmon, need_pebs, need_events))
+{
+	unsigned interrupts, records;
+
+	count_interrupts(0, &interrupts, &records);
+	CHECK_EQ(t, ARM_03, 1, records, "records, INT = 0");
+	CHECK_EQ(t, ARM_03, 0, interrupts, "interrupts, INT = 0, threshold out of reach");
+	count_interrupts(COUNT_INT, &interrupts, &records);
+	CHECK_RANGE(t, ARM_03, 1, ~0ULL, interrupts, "interrupts, INT = 1");
+}
+
+/* Reported on silicon: a quiescent period is asked for, which leaves the latent record open. */
+TEST(arm, a_counter_is_disarmed_with_its_enable, REQS(ARM_04),
+     NEEDS(need_perfmon, need_pebs, need_events))
+{
+	struct ds_setup setup = sampling_setup(8);
+
+	ds_open(&setup);
+	pebs_arm(0, LOADS, COUNT_BOTH, PERIOD);
+	workload_run(&workload_load, PERIOD, pmc_one(0));
+	CHECK_EQ(t, ARM_01, 1, counters_status() & 1, "status bit: the counter wrapped");
+	pebs_disarm();
+	workload_run(&workload_load, PERIOD, pmc_one(0));
+	pebs_enable(pmc_one(0));
+	workload_run(&workload_load, PERIOD, pmc_one(0));
+	CHECK_EQ(t, ARM_04, 0, (u64)ds_bytes(),
+		 "bytes by which the index moved after disarming and enabling again");
+}
+
+TEST(arm, records_are_written_while_interrupts_are_off, REQS(ARM_05),
+     NEEDS(need_perfmon, need_pebs, need_events))
+{
+	struct ds_setup setup = sampling_setup(8);
+	struct pebs_record record;
+	u64 off;
+
+	intr_disable();
+	sampling_run(&setup, 0, LOADS, COUNT_BOTH, &workload_sample, none);
+	off = (u64)ds_bytes();
+	intr_enable();
+	CHECK_EQ(t, ARM_05, record_size(setup.format), off, "bytes by which the index moved, IF = 0");
+	sampling_run(&setup, 0, LOADS, COUNT_BOTH, &workload_sample, none);
+	sampling_one_record(t, REQ_ARM_05, &record);
+}
+
+/* A counter of CPL 3 sees nothing of work at CPL 0, and the reverse of work at CPL 3. */
+static unsigned records_of(u64 flags, bool user)
+{
+	struct ds_setup setup = sampling_setup(8);
+	unsigned records;
+
+	ds_open(&setup);
+	pebs_arm(0, LOADS, flags, PERIOD);
+	if (user) {
+		counters_enable(pmc_one(0));
+		workload_run_user(&workload_load, 2 * PERIOD);
+		counters_disable();
+	} else {
+		workload_run(&workload_load, 2 * PERIOD, pmc_one(0));
+	}
+	records = ds_records();
+	pebs_disarm();
+	counter_program_disabled(0, 0, 0);
+	counters_clear(1);
+	return records;
+}
+
+TEST(arm, records_are_made_at_the_selected_level_only, REQS(ARM_06),
+     NEEDS(need_perfmon, need_pebs, need_events))
+{
+	CHECK_EQ(t, ARM_06, 1, records_of(COUNT_OS, false), "records of CPL 0, OS = 1 USR = 0");
+	CHECK_EQ(t, ARM_06, 0, records_of(COUNT_USR, false), "records of CPL 0, OS = 0 USR = 1");
+	CHECK_EQ(t, ARM_06, 1, records_of(COUNT_USR, true), "records of CPL 3, OS = 0 USR = 1");
+}
+
+/*
+ * With PDIR the record names the instruction that overflowed. Instruction 2 * PERIOD of the
+ * window: whether the WRMSR that opens it counts isn't stated, so either of two NOPs.
+ */
+TEST(arm, precise_distribution_names_the_overflowing_instruction, REQS(ARM_09),
+     NEEDS(need_perfmon, need_format2, need_pdir))
+{
+	enum { PDIR_PERIOD = 192 };
+	struct ds_setup setup = sampling_setup(8);
+	struct pebs_record record;
+	/* Two instructions precede the NOPs with n = 1: NOP i is instruction i + 3, or i + 4. */
+	u64 nop = workload_mark(&workload_sled, PDIR_PERIOD - 3);
+
+	ds_open(&setup);
+	pebs_arm(1, EVENT_INST_RETIRED_PREC_DIST, COUNT_BOTH, PDIR_PERIOD);
+	workload_run(&workload_sled, 1, pmc_one(1));
+	if (!sampling_one_record(t, REQ_ARM_09, &record))
+		return;
+	CHECK_RANGE(t, ARM_09, nop - 1, nop, sampling_field(&record, RECORD_eventing_ip),
+		    "EventingIP of the overflow on instruction %u of the window", PDIR_PERIOD);
+}
+
+/* Two PEBS enables at a time, and each of the four by itself. */
+TEST(arm, each_counter_can_do_pebs, REQS(MSR_22), NEEDS(need_perfmon, need_pebs, need_events))
+{
+	for (unsigned c = 0; c < 4; c++) {
+		struct ds_setup setup = sampling_setup(8);
+		struct pebs_record record;
+
+		sampling_run(&setup, c, LOADS, COUNT_BOTH, &workload_sample, none);
+		sampling_one_record(t, REQ_MSR_22, &record);
+	}
+}

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Several counters, or several causes, at the same time: SDM "Processor Event Based Sampling
+ * (PEBS)", the paragraphs on performance counter prioritization. Two things on one instruction
+ * are only known to meet where calibration shows no skid and no shadow; elsewhere those tests are
+ * a SKIP with what was measured. Which of two interrupts was raised first can't be seen once both
+ * wait, so what is looked at is that neither action is lost, and the order of what each leaves.
+ */
+#include "pmu/pmi.h"
+#include "spec/msr.h"
+#include "tests/calibration.h"
+#include "tests/needs.h"
+#include "tests/sampling.h"
+
+#define OVF_BUF IA32_PERF_GLOBAL_STATUS_OVF_BUF
+
+/* In a test that needs two actions on one instruction. */
+static bool actions_meet(struct test *t)
+{
+	const struct calibration *c = calibration_get();
+
+	if (c->skid_known && c->skid_most == 0 && c->shadow_known && c->shadow_most == 0)
+		return true;
+	if (c->skid_known && c->shadow_known)
+		test_skip(t, "interrupt skid %u to %u instructions, record shadow %u to %u events",
+			  c->skid_least, c->skid_most, c->shadow_least, c->shadow_most);
+	else
+		test_inconclusive(t, "interrupt skid and record shadow aren't measurable");
+	return false;
+}
+
+static const struct pmi_log *run_all(struct pmc_mask counters, u16 event)
+{
+	const struct pmi_log *log;
+
+	pmi_open(NULL);
+	for (unsigned c = 0; c < WINDOW_COUNTERS; c++) {
+		if (!(counters.bits & BIT(c)))
+			continue;
+		counter_program(c, event, COUNT_BOTH | COUNT_INT);
+		counter_preset(c, PERIOD);
+	}
+	workload_run(&workload_sled, PERIOD, counters);
+	log = pmi_settle();
+	pmi_close();
+	return log;
+}
+
+TEST(priority, counters_that_wrap_together_raise_one_interrupt, REQS(PRIO_13, PRIO_14),
+     NEEDS(need_perfmon, need_branches, need_two_counters))
+{
+	struct pmc_mask all = counters_gp();
+	const struct pmi_log *log = run_all(all, EVENT_BR_INST_RETIRED_ALL_BRANCHES);
+
+	CHECK_EQ(t, PRIO_13, 1, log->count, "interrupts of %u counters that wrap on one branch",
+		 counter_caps()->gp);
+	if (log->count)
+		CHECK_EQ(t, PRIO_14, all.bits, log->entry[0].status & all.bits,
+			 "their status bits at the handler's entry");
+}
+
+TEST(priority, a_fixed_counter_that_wraps_too_raises_no_other, REQS(PRIO_13, PRIO_14),
+     NEEDS(need_perfmon, need_instructions, need_fixed))
+{
+	struct pmc_mask both = pmc_or(pmc_one(0), pmc_one(PMC_FIXED(0)));
+	const struct pmi_log *log = run_all(both, EVENT_INST_RETIRED_ANY_P);
+
+	CHECK_EQ(t, PRIO_13, 1, log->count,
+		 "interrupts of IA32_PMC0 and fixed counter 0, which wrap on one instruction");
+	if (log->count)
+		CHECK_EQ(t, PRIO_14, both.bits, log->entry[0].status & both.bits,
+			 "their status bits at the handler's entry");
+}
+
+/* The interrupts of one record of IA32_PMC0. */
+static const struct pmi_log *run_record(u64 flags, unsigned threshold)
+{
+	struct ds_setup setup = sampling_setup(8);
+	const struct pmi_log *log;
+
+	setup.threshold = threshold;
+	pmi_open(NULL);
+	sampling_run(&setup, 0, LOADS, COUNT_BOTH | flags, &workload_sample, (struct pmc_mask){ 0 });
+	log = pmi_settle();
+	pmi_close();
+	return log;
+}
+
+static u64 one_record_on(void)
+{
+	return ds_base() + record_size(counter_caps()->record_format);
+}
+
+TEST(priority, record_and_index_are_in_memory_at_the_threshold_interrupt, REQS(PRIO_12),
+     NEEDS(need_perfmon, need_format2, need_events))
+{
+	enum record_format format = counter_caps()->record_format;
+	const struct pmi_log *log = run_record(0, 1);
+	struct pebs_record record;
+
+	if (!CHECK_EQ(t, PRIO_12, 1, log->count, "interrupts of one record, which meets the threshold"))
+		return;
+	CHECK_EQ(t, PRIO_12, OVF_BUF, log->entry[0].status & OVF_BUF,
+		 "OvfBuf at the handler's entry");
+	CHECK_EQ(t, PRIO_12, one_record_on(), log->entry[0].index, "index at the handler's entry");
+	record_decode(format, log->entry[0].record, RECORD_MAX_SIZE, &record);
+	CHECK(t, PRIO_12, sampling_mark(&workload_sample, SAMPLE_MARKS, &record) >= 0,
+	      "EventingIP 0x%lx of the record at the handler's entry is a marked load",
+	      sampling_field(&record, RECORD_eventing_ip));
+}
+
+TEST(priority, a_counters_assist_comes_before_its_overflow_interrupt, REQS(PRIO_08),
+     NEEDS(need_perfmon, need_pebs, need_events))
+{
+	const struct pmi_log *log = run_record(COUNT_INT, 8);
+
+	if (!CHECK_EQ(t, PRIO_08, 1, log->count,
+		      "interrupts of one record, INT = 1, threshold out of reach"))
+		return;
+	CHECK_EQ(t, PRIO_08, one_record_on(), log->entry[0].index,
+		 "index at the entry of the overflow interrupt");
+}
+
+/*
+ * One interrupt that shows the threshold is all that can be asked where a second one may be lost
+ * or merged: where interrupts aren't taken at once, or don't wait while LVTPC is masked.
+ */
+TEST(priority, threshold_interrupt_then_overflow_interrupt, REQS(PRIO_09, PRIO_10),
+     NEEDS(need_perfmon, need_pebs, need_events))
+{
+	const struct calibration *c = calibration_get();
+	bool exact = c->skid_known && c->skid_most == 0 && c->masked == MASKED_LATCHED;
+	const struct pmi_log *log = run_record(COUNT_INT, 1);
+
+	if (!CHECK_RANGE(t, PRIO_10, 1, 2, log->count,
+			 "interrupts of one record, INT = 1, which meets the threshold"))
+		return;
+	CHECK_EQ(t, PRIO_09, OVF_BUF, log->entry[0].status & OVF_BUF,
+		 "OvfBuf at the entry of the first of %u interrupts", log->count);
+	CHECK_EQ(t, PRIO_09, one_record_on(), log->entry[0].index,
+		 "index at the entry of the first interrupt");
+	if (log->count == 2 || exact)
+		CHECK_EQ(t, PRIO_10, 2, log->count, "separate interrupts");
+	else
+		test_inconclusive(t, "merged: one interrupt for threshold and overflow");
+}
+
+/*
+ * Counter `sampled`, with PEBS, is armed by the last load before the marks, so that its assist is
+ * due on the first marked load, on which counter `plain` wraps with its interrupt.
+ */
+static void check_meeting(struct test *t, enum requirement_id req, unsigned sampled, unsigned plain)
+{
+	struct ds_setup setup = sampling_setup(8);
+	const struct pmi_log *log;
+	struct pebs_record record;
+
+	pmi_open(NULL);
+	counter_program(plain, LOADS, COUNT_BOTH | COUNT_INT);
+	counter_preset(plain, PERIOD + 1);
+	sampling_run(&setup, sampled, LOADS, COUNT_BOTH, &workload_sample, pmc_one(plain));
+	log = pmi_settle();
+	pmi_close();
+	if (test_check_eq(t, req, 1, log->count, __FILE__, __LINE__,
+			  "interrupts: IA32_PMC%u wraps where an assist of IA32_PMC%u is due",
+			  plain, sampled))
+		test_check_eq(t, req, BIT(plain), log->entry[0].status & BIT(plain), __FILE__,
+			      __LINE__, "status bit of IA32_PMC%u at the handler's entry", plain);
+	if (sampling_one_record(t, req, &record))
+		test_check_eq(t, req, workload_mark(&workload_sample, 0),
+			      sampling_field(&record, RECORD_eventing_ip), __FILE__, __LINE__,
+			      "EventingIP of IA32_PMC%u's record: the first marked load", sampled);
+	counters_clear(counters_status());
+	counter_reset();
+}
+
+TEST(priority, an_assist_keeps_the_interrupt_of_a_lower_counter, REQS(PRIO_06),
+     NEEDS(need_perfmon, need_format2, need_events))
+{
+	if (!actions_meet(t))
+		return;
+	check_meeting(t, REQ_PRIO_06, 2, 1);
+	check_meeting(t, REQ_PRIO_06, 3, 0);
+}
+
+TEST(priority, an_interrupt_keeps_the_assist_of_a_lower_counter, REQS(PRIO_07),
+     NEEDS(need_perfmon, need_format2, need_events))
+{
+	if (!actions_meet(t))
+		return;
+	check_meeting(t, REQ_PRIO_07, 1, 2);
+	check_meeting(t, REQ_PRIO_07, 0, 3);
+}
+
+/* Was the counter loaded from its slot, which is out of anything's reach? */
+static bool reloaded(unsigned counter)
+{
+	return counter_read(counter) >= BIT(counter_width(counter) - 1);
+}
+
+/*
+ * Two assists due on one load that can't share a record, and room for one record: at CPL 3, where
+ * the handler isn't counted, three counters wrap on the same load; the interrupt of the third is
+ * taken before the next load, and its handler clears the status bits of the other two, so that an
+ * assist of one doesn't take the other for overflowed. The next load finds both due. Returns the
+ * records that were written.
+ */
+static unsigned two_assists(unsigned first, unsigned second, unsigned room)
+{
+	static const struct pmi_options running = { .keep_counting = true };
+	unsigned third = 0;
+	struct ds_setup setup = sampling_setup(room);
+	struct pmc_mask all;
+	unsigned records;
+
+	while (third == first || third == second)
+		third++;
+	all = pmc_or(pmc_one(first), pmc_or(pmc_one(second), pmc_one(third)));
+	setup.threshold = DS_CAPACITY;
+	pmi_open(&running);
+	ds_open(&setup);
+	pebs_arm(first, LOADS, COUNT_USR, PERIOD);
+	pebs_arm(second, LOADS, COUNT_USR, PERIOD);
+	counter_program(third, LOADS, COUNT_USR | COUNT_INT);
+	counter_preset(third, PERIOD);
+	counters_enable(all);
+	workload_run_user(&workload_load, PERIOD + 1);
+	counters_disable();
+	pmi_settle();
+	pmi_close();
+	records = ds_records();
+	pebs_disarm();
+	return records;
+}
+
+static void check_order(struct test *t, enum requirement_id req, unsigned first, unsigned second)
+{
+	bool served_first, served_second;
+
+	if (two_assists(first, second, 4) != 2) {
+		test_inconclusive(t, "the assists of IA32_PMC%u and IA32_PMC%u share a record", first,
+				  second);
+		counter_reset();
+		return;
+	}
+	counter_reset();
+	if (two_assists(first, second, 1) != 1)
+		test_inconclusive(t, "the buffer's only record wasn't written once");
+	served_first = reloaded(first);
+	served_second = reloaded(second);
+	test_check(t, req, served_first && !served_second, "the lower one is served", __FILE__,
+		   __LINE__, "one record for IA32_PMC%u (reloaded: %u) and IA32_PMC%u (%u)", first,
+		   served_first, second, served_second);
+	counter_reset();
+}
+
+TEST(priority, assists_are_served_in_counter_order, REQS(PRIO_01, PRIO_02, PRIO_03),
+     NEEDS(need_perfmon, need_format2, need_events))
+{
+	if (!actions_meet(t))
+		return;
+	check_order(t, REQ_PRIO_02, 0, 1);
+	check_order(t, REQ_PRIO_02, 0, 3);
+	check_order(t, REQ_PRIO_03, 1, 2);
+	check_order(t, REQ_PRIO_01, 2, 3);
+}

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The PEBS record of the 4th generation Intel Core processors: SDM Table 18-44 "PEBS Record Format
+ * for 4th Generation Intel Core Processor Family", "Processor Event Based Sampling (PEBS)", "PEBS
+ * Data Address Profiling". Each record is of a marked load (or store) amid known registers, so
+ * that every field is known beforehand but for which mark it is: how many events pass between
+ * arming and the assist isn't stated.
+ */
+#include "kernel/cpu.h"
+#include "spec/msr.h"
+#include "tests/calibration.h"
+#include "tests/needs.h"
+#include "tests/sampling.h"
+
+/* The arithmetic flags: "EFLAGS Register", status flags. */
+#define FLAG_CF	BIT(0)
+#define FLAG_PF	BIT(2)
+#define FLAG_AF	BIT(4)
+#define FLAG_ZF	BIT(6)
+#define FLAG_SF	BIT(7)
+#define FLAG_OF	BIT(11)
+#define STATUS_FLAGS (FLAG_CF | FLAG_PF | FLAG_AF | FLAG_ZF | FLAG_SF | FLAG_OF)
+#define FLAGS_LOOKED_AT BITS(0, 15)	/* RF, VM and what is above have no part in this */
+
+/* RAX and the flags behind each mark: what ADD says. */
+struct expected {
+	u64 rax, flags;
+};
+
+static struct expected expected[SAMPLE_MARKS];
+
+static u64 add_flags(u64 a, u64 b)
+{
+	u64 sum = a + b, flags = 0;
+	u8 low = (u8)sum;
+
+	if (sum < a)
+		flags |= FLAG_CF;
+	if (!(__builtin_popcount(low) & 1))
+		flags |= FLAG_PF;
+	if ((a ^ b ^ sum) & BIT(4))
+		flags |= FLAG_AF;
+	if (!sum)
+		flags |= FLAG_ZF;
+	if (sum & BIT(63))
+		flags |= FLAG_SF;
+	if ((a ^ sum) & (b ^ sum) & BIT(63))
+		flags |= FLAG_OF;
+	return flags;
+}
+
+/* Operands such that RAX and the flags change at every mark: to 0, and away from it. */
+static void fill_memory(void)
+{
+	u64 *operand = workload_memory() + SAMPLE_OFFSET / 8;
+	u64 rax = SAMPLE_RAX;
+
+	workload_memory()[0] = 0x5eed;
+	for (unsigned i = 0; i < SAMPLE_MARKS; i++) {
+		u64 v = i & 1 ? 0xb000000000001001 + 0x10101 * i : 0 - rax;
+
+		operand[i] = v;
+		expected[i].flags = add_flags(rax, v);
+		expected[i].rax = rax += v;
+	}
+}
+
+static u64 operand_address(unsigned mark)
+{
+	return (u64)(uintptr_t)workload_memory() + SAMPLE_OFFSET + 8 * mark;
+}
+
+/* One record of the marked loads, counted on a counter. */
+static bool take(struct test *t, enum requirement_id req, unsigned counter,
+		 struct pebs_record *record, unsigned *mark)
+{
+	struct ds_setup setup = sampling_setup(8);
+	int m;
+
+	fill_memory();
+	sampling_run(&setup, counter, LOADS, COUNT_BOTH, &workload_sample, (struct pmc_mask){ 0 });
+	if (!sampling_one_record(t, req, record))
+		return false;
+	m = sampling_mark(&workload_sample, SAMPLE_MARKS, record);
+	if (!CHECK(t, REC_HSW_02, m >= 0, "EventingIP 0x%lx is a mark, 0x%lx to 0x%lx (IA32_PMC%u)",
+		   sampling_field(record, RECORD_eventing_ip), workload_mark(&workload_sample, 0),
+		   workload_mark(&workload_sample, SAMPLE_MARKS - 1), counter))
+		return false;
+	*mark = (unsigned)m;
+	return true;
+}
+
+/* The field at an offset of the table, read without the decoder. */
+static u64 at(const void *record, unsigned offset)
+{
+	return *(const volatile u64 *)((uintptr_t)record + offset);
+}
+
+/* Table 18-44: the last field begins at B8H. */
+TEST(record, it_is_c0h_bytes_long, REQS(REC_HSW_01), NEEDS(need_perfmon, need_format2, need_haswell))
+{
+	struct ds_setup setup = sampling_setup(8);
+
+	fill_memory();
+	sampling_run(&setup, 0, LOADS, COUNT_BOTH, &workload_sample, (struct pmc_mask){ 0 });
+	CHECK_EQ(t, REC_HSW_01, 0xc0, (u64)ds_bytes(), "bytes by which the index moved");
+	CHECK(t, REC_HSW_01, ds_record_written(0), "the record's bytes");
+}
+
+TEST(record, eventing_ip_names_the_instruction, REQS(REC_HSW_02),
+     NEEDS(need_perfmon, need_format2, need_haswell))
+{
+	for (unsigned c = 0; c < 4; c++) {
+		struct pebs_record record;
+		unsigned mark;
+
+		take(t, REQ_REC_HSW_02, c, &record, &mark);
+	}
+}
+
+TEST(record, rip_is_the_next_instruction, REQS(REC_03, REC_HSW_03),
+     NEEDS(need_perfmon, need_format2, need_haswell))
+{
+	struct ds_setup setup = sampling_setup(8);
+	struct pebs_record record;
+	u64 rip;
+	bool next = false;
+
+	fill_memory();
+	sampling_run(&setup, 0, LOADS, COUNT_BOTH, &workload_sample, (struct pmc_mask){ 0 });
+	if (!sampling_one_record(t, REQ_REC_HSW_03, &record))
+		return;
+	/* Which mark it is doesn't rest on EventingIP here. */
+	rip = sampling_field(&record, RECORD_rip);
+	for (unsigned i = 0; i < SAMPLE_MARKS; i++)
+		next |= rip == workload_mark(&workload_sample, i) + workload_sample.mark_length;
+	CHECK(t, REC_03, next, "R/EIP 0x%lx is right behind a marked load", rip);
+	CHECK(t, REC_HSW_03, next, "R/EIP 0x%lx is right behind a marked load", rip);
+	if (sampling_mark(&workload_sample, SAMPLE_MARKS, &record) >= 0)
+		CHECK_EQ(t, REC_HSW_03, workload_sample.mark_length,
+			 rip - sampling_field(&record, RECORD_eventing_ip),
+			 "R/EIP - EventingIP, the length of the load");
+}
+
+TEST(record, registers_are_those_behind_the_instruction, REQS(REC_04, REC_12),
+     NEEDS(need_perfmon, need_format2, need_haswell))
+{
+	struct pebs_record record;
+	unsigned mark;
+
+	if (!take(t, REQ_REC_04, 0, &record, &mark))
+		return;
+	CHECK_EQ(t, REC_04, expected[mark].rax, sampling_field(&record, RECORD_rax),
+		 "RAX behind marked load %u, which adds to it", mark);
+	CHECK_EQ(t, REC_12, workload_stack(), sampling_field(&record, RECORD_rsp),
+		 "RSP of the sampled code");
+}
+
+/* Offsets as printed in Table 18-44. */
+TEST(record, each_register_is_at_its_offset, REQS(REC_HSW_10, REC_HSW_09),
+     NEEDS(need_perfmon, need_format2, need_haswell))
+{
+	const struct { unsigned offset; const char *name; u64 value; } table[] = {
+		{ 0x18, "RBX", SAMPLE_RBX }, { 0x20, "RCX", SAMPLE_RCX },
+		{ 0x28, "RDX", SAMPLE_RDX },
+		{ 0x30, "RSI", (u64)(uintptr_t)workload_memory() },
+		{ 0x38, "RDI", SAMPLE_RDI }, { 0x40, "RBP", SAMPLE_RBP },
+		{ 0x48, "RSP", workload_stack() },
+		{ 0x50, "R8", SAMPLE_R(8) }, { 0x58, "R9", SAMPLE_R(9) },
+		{ 0x60, "R10", SAMPLE_R(10) }, { 0x68, "R11", SAMPLE_R(11) },
+		{ 0x70, "R12", SAMPLE_R(12) }, { 0x78, "R13", SAMPLE_R(13) },
+		{ 0x80, "R14", SAMPLE_R(14) }, { 0x88, "R15", SAMPLE_R(15) },
+	};
+	struct ds_setup setup = sampling_setup(8);
+	struct pebs_record record;
+	bool rax = false;
+	const void *bytes;
+
+	fill_memory();
+	sampling_run(&setup, 0, LOADS, COUNT_BOTH, &workload_sample, (struct pmc_mask){ 0 });
+	if (!sampling_one_record(t, REQ_REC_HSW_10, &record))
+		return;
+	bytes = ds_record(0);
+	for (unsigned i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+		CHECK_EQ(t, REC_HSW_10, table[i].value, at(bytes, table[i].offset),
+			 "%s at offset 0x%x", table[i].name, table[i].offset);
+	for (unsigned i = 0; i < SAMPLE_MARKS; i++)
+		rax |= at(bytes, 0x10) == expected[i].rax;
+	CHECK(t, REC_HSW_10, rax || at(bytes, 0x10) == SAMPLE_RAX,
+	      "RAX 0x%lx at offset 0x10 is one of the marked loads'", at(bytes, 0x10));
+	CHECK(t, REC_HSW_09, workload_mark_at(&workload_sample, SAMPLE_MARKS,
+					       at(bytes, 0x08) - workload_sample.mark_length) >= 0,
+	      "R/EIP 0x%lx at offset 0x08", at(bytes, 0x08));
+}
+
+TEST(record, flags_are_those_behind_the_instruction, REQS(REC_11),
+     NEEDS(need_perfmon, need_format2, need_haswell))
+{
+	u64 others = rflags_read() & FLAGS_LOOKED_AT & ~STATUS_FLAGS;
+	struct pebs_record record;
+	unsigned mark;
+
+	if (!take(t, REQ_REC_11, 0, &record, &mark))
+		return;
+	CHECK_EQ(t, REC_11, others | expected[mark].flags,
+		 sampling_field(&record, RECORD_rflags) & FLAGS_LOOKED_AT,
+		 "flags behind marked load %u, which changes them", mark);
+}
+
+/*
+ * IA32_PMC1, without PEBS, wraps long before the record; its bit must be in the image, and so
+ * must the bit of the counter that the record is for, which the assist then clears.
+ */
+TEST(record, status_is_the_one_before_the_assist, REQS(REC_07, REC_08),
+     NEEDS(need_perfmon, need_format2, need_haswell, need_branches))
+{
+	struct ds_setup setup = sampling_setup(8);
+	struct pebs_record record;
+	u64 status, after;
+
+	fill_memory();
+	counter_program(1, EVENT_BR_INST_RETIRED_ALL_BRANCHES, COUNT_BOTH);
+	counter_preset(1, PERIOD / 2);
+	sampling_run(&setup, 0, LOADS, COUNT_BOTH, &workload_sample, pmc_one(1));
+	after = counters_status();
+	if (!sampling_one_record(t, REQ_REC_07, &record))
+		return;
+	status = sampling_field(&record, RECORD_status);
+	CHECK_EQ(t, REC_07, 1, status & 1, "bit of IA32_PMC0, for which it is (status 0x%lx)", status);
+	CHECK_EQ(t, REC_08, 2, status & 2, "bit of IA32_PMC1, without PEBS (status 0x%lx)", status);
+	CHECK_EQ(t, REC_07, 0, status & (counters_fixed().bits | 0xc),
+		 "bits of counters that haven't wrapped (status 0x%lx)", status);
+	CHECK_EQ(t, REC_08, 2, after & 2, "bit of IA32_PMC1 in IA32_PERF_GLOBAL_STATUS afterwards");
+}
+
+TEST(record, nothing_outside_the_record_is_written, REQS(REC_13),
+     NEEDS(need_perfmon, need_format2, need_haswell))
+{
+	struct ds_setup setup = sampling_setup(8);
+	int64_t offset = 0;
+
+	setup.start = 2;
+	fill_memory();
+	sampling_run(&setup, 0, LOADS, COUNT_BOTH, &workload_sample, (struct pmc_mask){ 0 });
+	CHECK(t, REC_13, ds_record_written(2), "the record at the index");
+	CHECK(t, REC_13, !ds_written_outside(2, 3, &offset), "a byte at offset %ld of the buffer",
+	      (long)offset);
+	CHECK(t, REC_13, ds_area_unchanged(), "the DS area but for the PEBS index");
+}
+
+/* An address of an eligible load: the marked ones, or the one that overflowed. */
+static bool eligible(u64 address)
+{
+	for (unsigned i = 0; i < SAMPLE_MARKS; i++)
+		if (address == operand_address(i))
+			return true;
+	return address == (u64)(uintptr_t)workload_memory();
+}
+
+TEST(record, it_holds_the_address_of_the_load, REQS(DLA_01, DLA_02, DLA_08, DLA_11, REC_HSW_05),
+     NEEDS(need_perfmon, need_format2, need_haswell))
+{
+	for (unsigned c = 0; c < 4; c++) {
+		struct pebs_record record;
+		unsigned mark;
+		u64 address;
+
+		if (!take(t, REQ_DLA_01, c, &record, &mark))
+			continue;
+		address = sampling_field(&record, RECORD_data_linear_address);
+		CHECK(t, DLA_02, eligible(address), "IA32_PMC%u: address 0x%lx, loads from 0x%lx", c,
+		      address, operand_address(0));
+		CHECK(t, REC_HSW_05, eligible(address), "IA32_PMC%u: address 0x%lx at 98H", c, address);
+		CHECK(t, DLA_11, eligible(address), "IA32_PMC%u: address without another enable", c);
+		CHECK_EQ(t, DLA_08, operand_address(mark), address,
+			 "IA32_PMC%u: address of the load that EventingIP names", c);
+	}
+}
+
+TEST(record, it_holds_the_address_of_the_store, REQS(DLA_02, DLA_04, DLA_06),
+     NEEDS(need_perfmon, need_format2, need_haswell))
+{
+	struct ds_setup setup = sampling_setup(8);
+	struct pebs_record record;
+	u64 address;
+
+	sampling_run(&setup, 0, STORES, COUNT_BOTH, &workload_sample_store, (struct pmc_mask){ 0 });
+	if (!sampling_one_record(t, REQ_DLA_06, &record))
+		return;
+	address = sampling_field(&record, RECORD_data_linear_address);
+	CHECK(t, DLA_06, sampling_mark(&workload_sample_store, SAMPLE_MARKS, &record) >= 0,
+	      "EventingIP 0x%lx is a marked store", sampling_field(&record, RECORD_eventing_ip));
+	CHECK(t, DLA_02, eligible(address), "address 0x%lx, stores to 0x%lx", address,
+	      operand_address(0));
+	CHECK_EQ(t, DLA_04, 0, sampling_field(&record, RECORD_data_source) & ~BIT(0),
+		 "bits 63:1 of a store's data source");
+}
+
+/* Table 18-46: bits 63:1 of A0H and all of A8H are 0; bit 0 is for stores alone. */
+TEST(record, a_loads_source_and_latency_are_zero, REQS(DLA_03, DLA_04, DLA_05, REC_14, REC_HSW_06),
+     NEEDS(need_perfmon, need_format2, need_haswell))
+{
+	struct pebs_record record;
+	unsigned mark;
+
+	if (!take(t, REQ_DLA_05, 0, &record, &mark))
+		return;
+	CHECK_EQ(t, DLA_05, 0, at(ds_record(0), 0xa8), "latency at A8H");
+	CHECK_EQ(t, DLA_04, 0, at(ds_record(0), 0xa0) & ~BIT(0), "bits 63:1 at A0H");
+	CHECK_EQ(t, DLA_03, 0, at(ds_record(0), 0xa0) & BIT(0), "bit 0 at A0H, of a load");
+	CHECK_EQ(t, REC_14, 0, at(ds_record(0), 0xa8) | (at(ds_record(0), 0xa0) & ~BIT(0)),
+		 "what the manual calls zero");
+	CHECK_EQ(t, REC_HSW_06, 0, at(ds_record(0), 0xa8), "the latency field, at A8H");
+}
+
+/* The control is the same run with the enable. */
+TEST(record, without_the_pebs_enable_there_is_none, REQS(DLA_12),
+     NEEDS(need_perfmon, need_format2, need_haswell))
+{
+	struct ds_setup setup = sampling_setup(8);
+	struct pebs_record record;
+	unsigned mark;
+	int64_t offset = 0;
+
+	if (!take(t, REQ_DLA_12, 0, &record, &mark))
+		return;
+	ds_open(&setup);
+	counter_program(0, LOADS, COUNT_BOTH);
+	counter_preset(0, PERIOD);
+	workload_run(&workload_sample, PERIOD, pmc_one(0));
+	CHECK_EQ(t, DLA_12, 0, (u64)ds_bytes(), "bytes by which the index moved, PEBS_EN_PMC0 = 0");
+	CHECK(t, DLA_12, !ds_written_outside(0, 0, &offset), "a byte at offset %ld of the buffer",
+	      (long)offset);
+	CHECK_EQ(t, DLA_12, 1, counters_status() & 1, "status bit of the counter, which wrapped");
+}
