@@ -3,21 +3,23 @@
 #
 # Boots an EFI system partition under QEMU and OVMF, without root and without mounts.
 #
-#   boot.sh [--timeout S] [--gui] [--kvm] [--image] FOLDER
+#   boot.sh [--timeout S] [--gui] [--kvm] [--image] [--key-after TEXT] FOLDER
 #
 # FOLDER/esp is what the partition holds; with --image, FOLDER/esp.img is a disk as it stands.
+# --key-after presses a key once TEXT has come over the serial line.
 # FOLDER/serial.log receives the serial line. Ends when
 # the machine switches itself off or resets. Exit status: 0 it did; 124 S seconds passed; other:
 # QEMU failed. QEMU=program replaces qemu-system-x86_64.
 set -euo pipefail
 
-timeout=120 display=(-display none) accel=tcg cpu=max image=
+timeout=120 display=(-display none) accel=tcg cpu=max image='' key_after=''
 while [ $# -gt 1 ]; do
 	case $1 in
 	--timeout)	timeout=$2; shift ;;
 	--gui)		display=(-device VGA -display gtk) ;;
 	--kvm)		accel=kvm cpu=host ;;
 	--image)	image=given ;;
+	--key-after)	key_after=$2; shift ;;
 	*)		echo "boot.sh: unknown option '$1'" >&2; exit 2 ;;
 	esac
 	shift
@@ -59,20 +61,26 @@ command=(
 	-drive "if=pflash,format=raw,unit=1,file=$folder/vars.fd"
 	-drive "if=none,id=esp,format=raw,file=$folder/esp.img"
 	-device virtio-blk-pci,drive=esp,bootindex=0
-	-serial "file:$folder/serial.log" -monitor none -nic none -no-reboot "${display[@]}"
+	-serial "file:$folder/serial.log" -monitor stdio -nic none -no-reboot "${display[@]}"
 )
-rm -f "$folder/serial.log"
-timeout --kill-after=5 "$timeout" "${command[@]}" </dev/null >"$folder/qemu.log" 2>&1 &
+rm -f "$folder/serial.log" "$folder/monitor"
+mkfifo "$folder/monitor"
+exec 7<>"$folder/monitor"
+timeout --kill-after=5 "$timeout" "${command[@]}" <&7 >"$folder/qemu.log" 2>&1 &
 child=$!
 trap 'kill "$child" 2>/dev/null || true; wait "$child" 2>/dev/null || true; exit 130' INT TERM
-if [ -t 2 ]; then
-	while kill -0 "$child" 2>/dev/null; do
-		points=$(grep -acE '^(not )?ok [0-9]' "$folder/serial.log" 2>/dev/null || true)
+while { [ -t 2 ] || [ -n "$key_after" ]; } && kill -0 "$child" 2>/dev/null; do
+	if [ -n "$key_after" ] && grep -aqsF "$key_after" "$folder/serial.log"; then
+		echo 'sendkey ret' >&7
+		key_after=
+	fi
+	if [ -t 2 ]; then
+		points=$(grep -acsE '^(not )?ok [0-9]' "$folder/serial.log" || true)
 		printf '\r%3d s, %d test points ' "$SECONDS" "${points:-0}" >&2
-		sleep 0.5
-	done
-	printf '\r%30s\r' '' >&2
-fi
+	fi
+	sleep 0.3
+done
+[ ! -t 2 ] || printf '\r%30s\r' '' >&2
 status=0
 wait "$child" || status=$?
 exit "$status"
