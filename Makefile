@@ -56,22 +56,21 @@ HARNESS_OBJS := $(call objects,$(wildcard boot/*.c kernel/*.c kernel/*.asm pmu/*
 	   tests/*.asm))
 REFPMU_OBJS := $(call objects,$(filter-out $(LAUNCH_SOURCES),$(wildcard refpmu/*.c refpmu/*.asm)))
 LAUNCH_OBJS := $(call objects,$(LAUNCH_SOURCES))
+REFTEST_OBJS := $(call objects,$(wildcard refpmu/selftest/*.c refpmu/selftest/*.asm) \
+	   refpmu/launch_print.c)
 ZYDIS_SOURCES := Decoder DecoderData SharedData Register
 ZYDIS_OBJS := $(patsubst %,$(BUILD)/zydis/efi/%.o,$(ZYDIS_SOURCES))
 ZYDIS_HOST_OBJS := $(patsubst %,$(BUILD)/zydis/host/%.o,$(ZYDIS_SOURCES))
 
-# A program is built as soon as one of its sources has an entry point.
-has_entry = $(if $(shell grep -lsw efi_main /dev/null $(1)),$(2))
-PROGRAMS := $(call has_entry,boot/*.c,$(BUILD)/pmutest86.efi $(BUILD)/tests.tsv) \
-	   $(call has_entry,$(filter-out $(LAUNCH_SOURCES),$(wildcard refpmu/*.c)),$(BUILD)/refpmu.efi) \
-	   $(call has_entry,$(LAUNCH_SOURCES),$(BUILD)/launch.efi)
+PROGRAMS := $(BUILD)/pmutest86.efi $(BUILD)/refpmu.efi $(BUILD)/launch.efi
 
 .PHONY: all
-all: $(PROGRAMS) $(BUILD)/pmutest86-report
+all: $(PROGRAMS) $(BUILD)/tests.tsv $(BUILD)/pmutest86-report
 
 $(BUILD)/pmutest86.so: $(HARNESS_OBJS)
 $(BUILD)/refpmu.so: $(REFPMU_OBJS) $(ZYDIS_OBJS)
 $(BUILD)/launch.so: $(LAUNCH_OBJS)
+$(BUILD)/refpmu-selftest.so: $(REFTEST_OBJS)
 
 # Firmware loads the image anywhere, and the reference PMU copies itself: nothing but
 # R_X86_64_RELATIVE may be left for run time.

@@ -185,7 +185,9 @@ probe_qemu()
 }
 
 # Only one set-up at a time; those that wait find everything done.
-mkdir -p .cache
+if ! mkdir -p .cache 2>/dev/null || [ ! -w .cache ]; then
+	fail "$PWD/.cache must be a folder that $(id -un) can write to"
+fi
 exec 9> .cache/lock
 flock -w 600 9 || fail "another set-up has been running for ten minutes"
 install_packages
