@@ -211,7 +211,7 @@ prepare()
 	fi
 	cp "$BUILD/launch.efi" "$esp/EFI/BOOT/BOOTX64.EFI"
 	cp "$BUILD/refpmu.efi" "$BUILD/pmutest86.efi" "$esp/"
-	arguments="tests=${tests:-*} results=off serial=0x3f8 at_end=return"
+	arguments="tests=${tests:-*} results=off strict=on serial=0x3f8 at_end=return"
 	[ -z "$require" ] || arguments+=" require=$require"
 	if [ -n "$efi" ]; then
 		program='\program.efi' arguments=${efi_arguments[*]-}

@@ -7,7 +7,8 @@
 #include "boot/config.h"
 #include "kernel/fmt.h"
 
-#define KEYS "tests, results, serial, screen, at_end, require, borrow_cycles, verbose"
+#define KEYS "tests, results, serial, screen, at_end, require, borrow_cycles, strict, "\
+	"verbose"
 #define SERIAL_DEFAULT	0x3f8		/* COM1 */
 #define SERIAL_LAST	0xfff8u		/* eight registers from here on */
 
@@ -157,6 +158,9 @@ static bool set(struct config *config, struct span key, struct span value,
 	} else if (is(key, "screen")) {
 		good = parse_switch(&config->screen, value);
 		want = "is not a value of screen: on or off";
+	} else if (is(key, "strict")) {
+		good = parse_switch(&config->strict, value);
+		want = "is not a value of strict: on or off";
 	} else if (is(key, "verbose")) {
 		good = parse_switch(&config->verbose, value);
 		want = "is not a value of verbose: on or off";

@@ -18,6 +18,7 @@ struct config {
 	char require[CONFIG_TEXT_SIZE];	/* requirement groups, comma separated; may be empty */
 	bool results;			/* write them to the volume */
 	bool screen;
+	bool strict;			/* judge every requirement, whatever stands behind it */
 	bool verbose;
 	u16 serial_port;		/* I/O port, 0: off */
 	enum config_at_end at_end;

@@ -35,6 +35,7 @@ int run_tests(const struct config *config)
 	const struct suite_config suite_config = {
 		.tests_glob = config->tests,
 		.require = config->require,
+		.strict = config->strict,
 		.verbose = config->verbose,
 	};
 	char cpu[CPU_NAME_SIZE];

@@ -102,6 +102,9 @@ static void print_machine(const struct suite *s)
 		    caps->hypervisor ? "hypervisor " : "no hypervisor (CPUID.01H:ECX[31] = 0)",
 		    caps->hypervisor ? caps->hypervisor_signature : "",
 		    caps->hypervisor ? " (CPUID.01H:ECX[31] = 1)" : "");
+	tap_comment(s->tap, "judged: %s", s->platform == PLATFORM_SILICON ?
+		    "what the manual says; weaker requirements are reported" :
+		    "every requirement that can be observed here");
 	tap_comment(s->tap, "perfmon: version %u, %u general-purpose counters of %u bits, "
 		    "%u fixed of %u (CPUID.0AH:EAX = %#x EBX = %#x EDX = %#x)", caps->version,
 		    caps->gp, caps->gp_width, caps->fixed, caps->fixed_width, caps->leaf_0a_eax,
@@ -127,6 +130,8 @@ struct suite *suite_begin(const struct suite_config *config, struct tap *tap)
 		tap_comment(tap, "no memory for the DS save area");
 	caps = counter_caps();
 	s->platform = caps->hypervisor ? PLATFORM_HYPERVISOR : PLATFORM_SILICON;
+	if (config->strict)
+		s->platform = PLATFORM_STRICT;
 	s->subject = (struct verdict_subject){ caps->intel, caps->family, caps->model,
 					       caps->hypervisor_signature };
 	caps_cpu_name(caps, s->cpu_name, sizeof(s->cpu_name));

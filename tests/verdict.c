@@ -19,6 +19,8 @@ const struct requirement *requirement_get(enum requirement_id id)
 
 bool verdict_decides(const struct requirement *requirement, enum platform platform)
 {
+	if (platform == PLATFORM_STRICT)
+		return requirement->reference != OBS_NONE;
 	if (platform == PLATFORM_HYPERVISOR)
 		return requirement->kvm != OBS_NONE;
 	return requirement->authority == AUTH_TEXT && requirement->silicon != OBS_NONE;

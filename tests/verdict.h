@@ -22,9 +22,10 @@ const struct requirement *requirement_get(enum requirement_id id);
 
 /*
  * Under a hypervisor a virtual PMU is an implementation that can be held to every row; a
- * processor itself is only judged by what its manual says.
+ * processor itself is only judged by what its manual says. Strict is the user's wish to judge
+ * every row that can be observed anywhere, for software models.
  */
-enum platform { PLATFORM_SILICON, PLATFORM_HYPERVISOR };
+enum platform { PLATFORM_SILICON, PLATFORM_HYPERVISOR, PLATFORM_STRICT };
 
 /* Does a breach of this requirement, seen there, fail the platform? Otherwise it is reported. */
 bool verdict_decides(const struct requirement *requirement, enum platform platform);

@@ -49,7 +49,7 @@ class Job:
 
     def plan_line(self):
         return (f"run cpu=haswell fault={self.fault} seed={self.seed} efi=\\pmutest86.efi "
-                "args=results=off serial=0x3f8 at_end=return\n")
+                "args=results=off strict=on serial=0x3f8 at_end=return\n")
 
     def __str__(self):
         return self.fault if self.fault != "none" else f"no fault, seed {self.seed}"
