@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* One observable rule for each fault. */
+#ifndef HOST_MODEL_RULES_H
+#define HOST_MODEL_RULES_H
+
+#include "spec/fault.h"
+#include "spec/types.h"
+
+/* Does the rule that fault `of` breaks hold on a processor with fault `on`? */
+bool rule_holds(enum fault_id of, enum fault_id on, bool hyper_threading);
+/* model_fault() says that this fault, and no other, is on. */
+bool fault_is_visible(enum fault_id fault);
+
+#endif

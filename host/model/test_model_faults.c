@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Each fault of spec/fault.def breaks what its sentence says: a rule that a program can observe,
+ * which holds on the correct processor and doesn't on the broken one. rules.h has the rules.
+ */
+#include "host/check.h"
+#include "host/model/rules.h"
+
+static const char *const fault_names[FAULT_COUNT] = {
+	[FAULT_NONE] = "none",
+#define FAULT(token, name, requirements, sentence) [FAULT_##token] = name,
+#include "spec/fault.def"
+};
+
+static void each_rule_holds_on_the_correct_processor(void)
+{
+	for (unsigned hyper_threading = 0; hyper_threading < 2; hyper_threading++)
+		for (unsigned f = FAULT_NONE + 1; f < FAULT_COUNT; f++)
+			CHECK(rule_holds(f, FAULT_NONE, hyper_threading), "the rule of %s",
+			      fault_names[f]);
+}
+
+static void each_fault_breaks_its_rule(void)
+{
+	for (unsigned hyper_threading = 0; hyper_threading < 2; hyper_threading++)
+		for (unsigned f = FAULT_NONE + 1; f < FAULT_COUNT; f++)
+			CHECK(!rule_holds(f, f, hyper_threading), "%s", fault_names[f]);
+}
+
+/* Nothing else than its rule and what depends on it: some other rules still hold. */
+static void a_fault_is_one_fault(void)
+{
+	for (unsigned f = FAULT_INERT + 1; f < FAULT_COUNT; f++) {
+		unsigned broken = 0;
+
+		for (unsigned other = FAULT_NONE + 1; other < FAULT_COUNT; other++)
+			broken += !rule_holds(other, f, true);
+		CHECK(broken < FAULT_COUNT - 10, "%s breaks %u rules", fault_names[f], broken);
+	}
+}
+
+static void every_fault_is_known_to_the_shell(void)
+{
+	for (unsigned f = FAULT_NONE + 1; f < FAULT_COUNT; f++)
+		CHECK(fault_is_visible(f), "%s", fault_names[f]);
+}
+
+int main(void)
+{
+	RUN(each_rule_holds_on_the_correct_processor);
+	RUN(each_fault_breaks_its_rule);
+	RUN(a_fault_is_one_fault);
+	RUN(every_fault_is_known_to_the_shell);
+	return check_end();
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* Random programs: what always holds holds, for every seed; and the same input, the same course. */
+#include "host/check.h"
+#include "host/model/program.h"
+
+#define PROGRAMS	600
+#define BYTES		1500
+
+static struct rig r, again;
+static u8 bytes[BYTES];
+
+/* Any generator that gives the same sequence everywhere. */
+static u64 random_state;
+static u8 random_byte(void)
+{
+	random_state = random_state * 6364136223846793005 + 1442695040888963407;
+	return (u8)(random_state >> 56);
+}
+
+static void make_program(u64 n)
+{
+	random_state = n;
+	for (size_t i = 0; i < BYTES; i++)
+		bytes[i] = random_byte();
+}
+
+static void rules_hold_for_every_seed(void)
+{
+	u64 records = 0, interrupts = 0, instructions = 0;
+
+	for (u64 n = 0; n < PROGRAMS; n++) {
+		const char *wrong;
+
+		make_program(n);
+		wrong = program_run(&r, bytes, BYTES, FAULT_NONE, n % 4 ? n : 0, n & 1);
+		CHECK(!wrong, "program %" PRIu64 ", instruction %" PRIu64 ": %s", n, r.now, wrong);
+		for (unsigned i = 0; i < r.n_actions; i++)
+			records += r.action[i].action == ACTION_ASSIST;
+		interrupts += r.n_interrupts;
+		instructions += r.now;
+	}
+	/* The programs must have reached what the rules are about. */
+	CHECK(records > PROGRAMS / 2, "only %" PRIu64 " records", records);
+	CHECK(interrupts > PROGRAMS / 2, "only %" PRIu64 " interrupts", interrupts);
+	CHECK(instructions > 100 * PROGRAMS);
+}
+
+static void no_program_harms_a_broken_processor(void)
+{
+	for (unsigned f = FAULT_NONE + 1; f < FAULT_COUNT; f++)
+		for (u64 n = 0; n < 8; n++) {
+			make_program(1000 * f + n);
+			CHECK(!program_run(&r, bytes, BYTES, f, n, n & 1));
+		}
+}
+
+/* What can be seen of a run. Field by field: there is padding between them. */
+static bool same_course(const struct rig *a, const struct rig *b)
+{
+	bool same = a->now == b->now && a->requests == b->requests && a->lvtpc == b->lvtpc &&
+		    a->n_actions == b->n_actions && a->n_interrupts == b->n_interrupts &&
+		    !memcmp(a->memory, b->memory, sizeof(a->memory));
+
+	for (unsigned i = 0; same && i < a->n_actions; i++)
+		same = a->action[i].action == b->action[i].action &&
+		       a->action[i].counter == b->action[i].counter &&
+		       a->action[i].at == b->action[i].at;
+	for (unsigned i = 0; same && i < a->n_interrupts; i++)
+		same = a->interrupt[i].kind == b->interrupt[i].kind &&
+		       a->interrupt[i].status == b->interrupt[i].status &&
+		       a->interrupt[i].at == b->interrupt[i].at;
+	return same;
+}
+
+static void the_same_again(void)
+{
+	unsigned others = 0;
+
+	for (u64 n = 0; n < 100; n++) {
+		make_program(n);
+		program_run(&r, bytes, BYTES, FAULT_NONE, n, n & 1);
+		program_run(&again, bytes, BYTES, FAULT_NONE, n, n & 1);
+		CHECK(same_course(&r, &again), "program %" PRIu64, n);
+		program_run(&again, bytes, BYTES, FAULT_NONE, n + 1, n & 1);
+		others += !same_course(&r, &again);
+	}
+	CHECK(others > 50, "only %u programs take another course with another seed", others);
+}
+
+int main(void)
+{
+	RUN(rules_hold_for_every_seed);
+	RUN(no_program_harms_a_broken_processor);
+	RUN(the_same_again);
+	return check_end();
+}
