@@ -64,7 +64,7 @@ static u64 width_mask(unsigned bits)
 	return bits >= 64 ? ~0ULL : BIT(bits) - 1;
 }
 
-/* Instructions whose memory operand only names an address. */
+/* Instructions whose memory operand only names an address, or counts as none. */
 static bool touches_no_memory(const ZydisDecodedInstruction *zi)
 {
 	switch (zi->meta.category) {
@@ -81,6 +81,10 @@ static bool touches_no_memory(const ZydisDecodedInstruction *zi)
 	case ZYDIS_MNEMONIC_CLWB:
 	case ZYDIS_MNEMONIC_CLDEMOTE:
 	case ZYDIS_MNEMONIC_INVLPG:
+	/* Its frame was pushed by an event, which counts no stores. */
+	case ZYDIS_MNEMONIC_IRET:
+	case ZYDIS_MNEMONIC_IRETD:
+	case ZYDIS_MNEMONIC_IRETQ:
 		return true;
 	default:
 		return false;

@@ -13,11 +13,6 @@
 /* Bits for which cpu_x86_update_cr4() flushes, less those that can't change in long mode. */
 #define CR4_MATCHED	(CR4_PSE | CR4_PGE | CR4_SMEP | CR4_SMAP)
 
-struct descriptor_table {
-	u16 limit;
-	u64 base;
-} __attribute__((packed));
-
 static const u64 host_gdt[3] = { 0, 0x00af9b000000ffff, 0x00cf93000000ffff };
 static struct { u64 low, high; } host_idt[256] __attribute__((aligned(16)));
 
@@ -48,17 +43,7 @@ void host_load(struct cpu *cpu)
 	struct descriptor_table idtr = { sizeof(host_idt) - 1, (u64)host_idt };
 
 	WRITE_REGISTER(cr3, hypervisor.host_cr3);
-	__asm__ volatile("lgdt %0\n\t"
-			 "lidt %1\n\t"
-			 "mov %2, %%ds\n\t"
-			 "mov %2, %%es\n\t"
-			 "mov %2, %%ss\n\t"
-			 "pushq %3\n\t"
-			 "lea 1f(%%rip), %%rax\n\t"
-			 "push %%rax\n\t"
-			 "lretq\n"
-			 "1:"
-			 :: "m"(gdtr), "m"(idtr), "r"(HOST_DS), "i"(HOST_CS) : "rax", "memory");
+	svm_load_tables(&gdtr, &idtr, HOST_CS, HOST_DS);
 	cpu->host_cr0 = READ_REGISTER(cr0);
 	cpu->host_cr4 = READ_REGISTER(cr4);
 }

@@ -11,6 +11,16 @@ struct taken {
 };
 #define TAKEN_NONE	0xffffffffu
 
+/* GDTR and IDTR. */
+struct descriptor_table {
+	u16 limit;
+	u64 base;
+} __attribute__((packed));
+
+/* Load both, CS with code, and DS, ES and SS with data. */
+void svm_load_tables(const struct descriptor_table *gdt, const struct descriptor_table *idt,
+		     u64 code, u64 data);
+
 /* Run host(argument, rip, rsp) on another stack; returns when host has made us a guest. */
 void svm_launch(void (*host)(void *argument, u64 rip, u64 rsp), void *stack_top, void *argument);
 

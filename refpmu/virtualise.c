@@ -17,11 +17,6 @@
 
 struct hypervisor hypervisor;
 
-struct descriptor_table {
-	u16 limit;
-	u64 base;
-} __attribute__((packed));
-
 void *hypervisor_pages(unsigned pages)
 {
 	u8 *first = hypervisor.free;

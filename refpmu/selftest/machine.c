@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+/* See machine.h. TR keeps our TSS afterwards: nothing but a change of the privilege level looks
+ * at it, and the firmware has none. */
+#include "refpmu/selftest/machine.h"
+#include "refpmu/selftest/blobs.h"
+
+#define MSR_EFER	0xc0000080
+#define MSR_STAR	0xc0000081
+#define MSR_LSTAR	0xc0000082
+#define MSR_FMASK	0xc0000084
+#define EFER_SCE	BIT(0)
+#define RFLAGS_TF	0x100ULL
+#define SYSRET_BASE	0x18ULL
+
+#define APIC_TPR	0x80
+#define APIC_SVR	0xf0
+#define APIC_LVT_TIMER	0x320
+#define APIC_LVT_LINT0	0x350
+#define APIC_LVT_LINT1	0x360
+#define LVT_MASKED	BIT(16)
+#define SVR_ENABLE	BIT(8)
+#define TPR_OURS_ONLY	0xd0		/* class 14 and above stays open */
+
+struct table_register {
+	u16 limit;
+	u64 base;
+} __attribute__((packed));
+
+struct task_state {
+	u32 reserved_0;
+	u64 rsp[3];
+	u64 reserved_1c;
+	u64 ist[7];
+	u64 reserved_5c;
+	u16 reserved_64, io_map;
+} __attribute__((packed));
+_Static_assert(sizeof(struct task_state) == 104, "TSS");
+
+/* machine.asm */
+void machine_load_tables(const struct table_register *gdt, const struct table_register *idt,
+			 u64 code, u64 data);
+
+static u64 gdt[8] = {
+	0, 0x00af9b000000ffff, 0x00cf93000000ffff,
+	0x00cffb000000ffff, 0x00cff3000000ffff, 0x00affb000000ffff,
+};
+static u64 idt[256][2];
+static struct task_state tss;
+static u8 kernel_stack[4096] __attribute__((aligned(16)));
+static u8 fault_stack[4096] __attribute__((aligned(16)));
+static u64 level4[512] __attribute__((aligned(4096)));
+static u64 level3[512] __attribute__((aligned(4096)));
+
+static const u32 held[] = { APIC_SVR, APIC_LVT_TIMER, APIC_LVT_LINT0, APIC_LVT_LINT1, APIC_TPR };
+static u32 held_values[5];
+static struct table_register firmware_gdt, firmware_idt;
+static u64 firmware_cr3, firmware_efer;
+static u16 firmware_cs, firmware_ds;
+
+static volatile u32 *apic(u32 offset)
+{
+	return (volatile u32 *)(APIC_BASE + offset);
+}
+
+static void gate(u8 vector, void (*handler)(void), unsigned ist, unsigned dpl)
+{
+	u64 address = (u64)handler;
+
+	idt[vector][0] = (address & 0xffff) | (u64)KERNEL_CODE << 16 | (u64)ist << 32 |
+			 (0x8eULL | dpl << 5) << 40 | (address & 0xffff0000) << 32;
+	idt[vector][1] = address >> 32;
+}
+
+static void build(void)
+{
+	u64 address = (u64)&tss;
+
+	gdt[6] = (sizeof(tss) - 1) | (address & 0xffffff) << 16 | 0x89ULL << 40 |
+		 (address >> 24 & 0xff) << 56;
+	gdt[7] = address >> 32;
+	tss.rsp[0] = (u64)(kernel_stack + sizeof(kernel_stack));
+	tss.ist[0] = (u64)(fault_stack + sizeof(fault_stack));
+	tss.io_map = sizeof(tss);
+
+	gate(1, trap_handler, 0, 0);
+	gate(2, nmi_handler, 0, 0);
+	gate(6, fault_handler, 1, 0);
+	gate(13, error_handler, 0, 0);
+	gate(14, error_handler, 1, 0);
+	gate(VECTOR_INT, int_handler, 0, 0);
+	gate(VECTOR_RETURN, return_handler, 0, 3);
+	gate(VECTOR_IPI, interrupt_handler, 0, 0);
+
+	level4[0] = (u64)level3 | 7;
+	for (u64 i = 0; i < 512; i++)
+		level3[i] = i << 30 | 0x87;
+}
+
+void machine_enter(void)
+{
+	struct table_register gdtr = { sizeof(gdt) - 1, (u64)gdt };
+	struct table_register idtr = { sizeof(idt) - 1, (u64)idt };
+
+	__asm__ volatile("cli");
+	build();
+	__asm__ volatile("sgdt %0" : "=m"(firmware_gdt));
+	__asm__ volatile("sidt %0" : "=m"(firmware_idt));
+	__asm__ volatile("mov %%cr3, %0" : "=r"(firmware_cr3));
+	__asm__ volatile("mov %%cs, %0" : "=r"(firmware_cs));
+	__asm__ volatile("mov %%ds, %0" : "=r"(firmware_ds));
+	for (unsigned i = 0; i < sizeof(held) / sizeof(held[0]); i++)
+		held_values[i] = *apic(held[i]);
+	*apic(APIC_SVR) |= (u32)SVR_ENABLE;
+	*apic(APIC_LVT_TIMER) |= (u32)LVT_MASKED;
+	*apic(APIC_LVT_LINT0) |= (u32)LVT_MASKED;
+	*apic(APIC_LVT_LINT1) |= (u32)LVT_MASKED;
+	*apic(APIC_TPR) = TPR_OURS_ONLY;
+
+	__asm__ volatile("mov %0, %%cr3" :: "r"(level4) : "memory");
+	machine_load_tables(&gdtr, &idtr, KERNEL_CODE, KERNEL_DATA);
+	__asm__ volatile("ltr %0" :: "r"((u16)TSS_SELECTOR));
+	firmware_efer = msr_read(MSR_EFER);
+	msr_write(MSR_EFER, firmware_efer | EFER_SCE);
+	msr_write(MSR_STAR, SYSRET_BASE << 48 | (u64)KERNEL_CODE << 32);
+	msr_write(MSR_LSTAR, (u64)syscall_handler);
+	msr_write(MSR_FMASK, RFLAGS_TF);
+}
+
+void machine_leave(void)
+{
+	msr_write(MSR_EFER, firmware_efer);
+	machine_load_tables(&firmware_gdt, &firmware_idt, firmware_cs, firmware_ds);
+	__asm__ volatile("mov %0, %%cr3" :: "r"(firmware_cr3) : "memory");
+	for (unsigned i = sizeof(held) / sizeof(held[0]); i--; )
+		*apic(held[i]) = held_values[i];
+	__asm__ volatile("sti");
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The machine state under which the pieces of blobs.asm run: GDT, IDT, TSS and page tables of
+ * our own (identity, everything also at CPL 3), the firmware's interrupts held off.
+ */
+#ifndef REFPMU_SELFTEST_MACHINE_H
+#define REFPMU_SELFTEST_MACHINE_H
+
+#include "spec/types.h"
+
+/* Also in selectors.inc. */
+#define KERNEL_CODE	0x08
+#define KERNEL_DATA	0x10
+#define TSS_SELECTOR	0x30
+#define VECTOR_INT	0x41
+#define VECTOR_RETURN	0x42
+#define VECTOR_IPI	0xe1
+
+#define APIC_BASE	0xfee00000ULL
+
+void machine_enter(void);
+void machine_leave(void);
+
+static inline u64 msr_read(u32 msr)
+{
+	u32 low, high;
+
+	__asm__ volatile("rdmsr" : "=a"(low), "=d"(high) : "c"(msr));
+	return (u64)high << 32 | low;
+}
+
+static inline void msr_write(u32 msr, u64 value)
+{
+	__asm__ volatile("wrmsr" :: "c"(msr), "a"((u32)value), "d"((u32)(value >> 32)) : "memory");
+}
+
+static inline void cpuid(u32 leaf, u32 regs[4])
+{
+	__asm__ volatile("cpuid" : "=a"(regs[0]), "=b"(regs[1]), "=c"(regs[2]), "=d"(regs[3])
+			 : "a"(leaf), "c"(0));
+}
+
+#endif

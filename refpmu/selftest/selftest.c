@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * refpmu-selftest.efi: is the reference PMU exact, and does it hide itself? A program that runs
+ * on it, started by the launcher, and knows its hypercalls. It trusts the counters' arithmetic
+ * (that is for the harness) and asks whether each instruction is reported once, with its
+ * accesses, whatever happens around it. TAP on COM1, through the launcher's printing.
+ */
+#include <efi.h>
+
+#include "refpmu/hypercall.h"
+#include "refpmu/launch_print.h"
+#include "refpmu/selftest/blobs.h"
+#include "refpmu/selftest/machine.h"
+#include "spec/event.h"
+#include "spec/msr.h"
+
+#define MSR_EFER	0xc0000080
+#define MSR_VM_CR	0xc0010114
+#define EFER_SVME	BIT(12)
+
+EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *system);
+
+/* machine.asm */
+u64 machine_faults(void (*instruction)(void), u32 ecx, u64 rax, u32 edx);
+void do_rdmsr(void);
+void do_wrmsr(void);
+void do_rdpmc(void);
+void do_vmmcall(void);
+void do_vmrun(void);
+void do_vmsave(void);
+void do_stgi(void);
+void do_clgi(void);
+
+static unsigned number, failures;
+
+static void verdict(bool good, const char *what)
+{
+	number++;
+	failures += !good;
+	print(good ? "ok %u - %s" : "not ok %u - %s", (u64)number, what);
+}
+
+/* ---- counts ---- */
+
+static void start_counters(void)
+{
+	static const u64 event[4] = {
+		EVENT_BR_INST_RETIRED_ALL_BRANCHES, EVENT_MEM_UOPS_RETIRED_ALL_LOADS,
+		EVENT_MEM_UOPS_RETIRED_ALL_STORES, EVENT_MEM_UOPS_RETIRED_LOCK_LOADS,
+	};
+
+	msr_write(MSR_IA32_PERF_GLOBAL_CTRL, 0);
+	for (u32 i = 0; i < 4; i++) {
+		msr_write(MSR_IA32_PERFEVTSEL0 + i, event[i] | IA32_PERFEVTSEL_OS |
+			  IA32_PERFEVTSEL_USR | IA32_PERFEVTSEL_EN);
+		msr_write(MSR_IA32_PMC0 + i, 0);
+	}
+	msr_write(MSR_IA32_FIXED_CTR_CTRL, 3);		/* all levels, no interrupt */
+	msr_write(MSR_IA32_FIXED_CTR0, 0);
+}
+
+static void measure(const struct blob *blob, u64 count[COUNTS])
+{
+	for (u64 *v = observed; v < observed_end; v++)
+		*v = 0;
+	skip = 2;
+	start_counters();
+	blob->run();
+	count[COUNT_INSTRUCTIONS] = msr_read(MSR_IA32_FIXED_CTR0);
+	for (u32 i = 0; i < 4; i++)
+		count[COUNT_BRANCHES + i] = msr_read(MSR_IA32_PMC0 + i);
+}
+
+static void check_blob(const struct blob *blob, const u64 empty[COUNTS])
+{
+	static const char *const name[COUNTS] = {
+		"instructions", "branches", "loads", "stores", "locked loads",
+	};
+	bool good = true;
+	u64 count[COUNTS];
+
+	measure(blob, count);
+	for (unsigned i = 0; i < COUNTS; i++)
+		if (count[i] - empty[i] != blob->count[i]) {
+			print("# %s: wanted %u, got %u", name[i], blob->count[i],
+			      count[i] - empty[i]);
+			good = false;
+		}
+	for (unsigned i = 0; i < BLOB_EXPECTATIONS && blob->expect[i].variable; i++)
+		if (*blob->expect[i].variable != blob->expect[i].value) {
+			print("# observation %u: wanted %x, got %x", (u64)i,
+			      blob->expect[i].value, *blob->expect[i].variable);
+			good = false;
+		}
+	verdict(good, blob->name);
+}
+
+static void check_blobs(void)
+{
+	u64 empty[COUNTS];
+
+	measure(&blobs[0], empty);
+	for (const struct blob *blob = &blobs[1]; blob->name; blob++)
+		check_blob(blob, empty);
+}
+
+/* ---- what the guest must not see ---- */
+
+static bool faults(void (*instruction)(void), u32 ecx, u64 rax)
+{
+	return machine_faults(instruction, ecx, rax, 0) == 1;
+}
+
+static void check_presentation(void)
+{
+	u32 regs[4];
+
+	cpuid(0, regs);
+	verdict(regs[1] == 0x756e6547 && regs[3] == 0x49656e69 && regs[2] == 0x6c65746e,
+		"the_vendor_is_GenuineIntel");
+	cpuid(0x80000001, regs);
+	verdict(!(regs[2] & BIT(2)), "cpuid_shows_no_amd_v");
+	verdict(!(msr_read(MSR_EFER) & EFER_SVME), "efer_shows_no_amd_v");
+
+	skip = 2;
+	verdict(faults(do_wrmsr, MSR_EFER, msr_read(MSR_EFER) | EFER_SVME),
+		"efer_refuses_to_enable_amd_v");
+	verdict(faults(do_rdmsr, MSR_VM_CR, 0), "amd_v_has_no_registers");
+	verdict(faults(do_rdmsr, MSR_IA32_PERFEVTSEL0 + 4, 0) &&
+		faults(do_rdmsr, MSR_IA32_A_PMC0 + 4, 0) &&
+		faults(do_rdmsr, MSR_IA32_FIXED_CTR0 + 3, 0) &&
+		faults(do_rdmsr, 0x40000000, 0), "absent_registers_fault");
+	verdict(faults(do_rdpmc, 4, 0) && !machine_faults(do_rdpmc, 3, 0, 0),
+		"absent_counters_fault");
+	skip = 3;
+	verdict(faults(do_vmmcall, 0, 0) && faults(do_vmrun, 0, 0) && faults(do_vmsave, 0, 0) &&
+		faults(do_stgi, 0, 0) && faults(do_clgi, 0, 0),
+		"instructions_of_amd_v_are_invalid");
+}
+
+static void check_hidden_memory(void)
+{
+	struct hypercall_version version;
+	volatile u64 *memory;
+	u64 seen = 0;
+
+	if (hypercall(HYPERCALL_VERSION, &version) != HYPERCALL_DONE) {
+		verdict(false, "the_hypervisor_says_where_it_is");
+		return;
+	}
+	memory = (volatile u64 *)version.hidden_base;
+	for (u64 i = 0; i < version.hidden_size / 8; i++)
+		seen |= memory[i];
+	verdict(!seen, "its_memory_reads_as_zeros");
+	for (u64 i = 0; i < version.hidden_size / 8; i++)
+		memory[i] = ~0ULL;
+	for (u64 i = 0; i < 512; i++)
+		memory[i] = 0;
+	verdict(hypercall(HYPERCALL_VERSION, &version) == HYPERCALL_DONE,
+		"it_survives_when_its_memory_is_overwritten");
+}
+
+static void check_statistics(void)
+{
+	struct statistics statistics;
+	u64 inexact = 0;
+
+	if (hypercall(HYPERCALL_STATISTICS, &statistics) == HYPERCALL_DONE)
+		for (unsigned i = 0; i < INEXACT_REASONS; i++) {
+			if (statistics.inexact[i])
+				print("# reason %u: %u", (u64)i, statistics.inexact[i]);
+			inexact += statistics.inexact[i];
+		}
+	else
+		inexact = 1;
+	verdict(!inexact && statistics.stepped, "nothing_was_inexact");
+	for (unsigned i = 0; i < EXIT_KINDS; i++)
+		print("# exits of kind %u: %u", (u64)i, statistics.exits[i]);
+}
+
+EFI_STATUS efi_main(EFI_HANDLE image __attribute__((unused)),
+		    EFI_SYSTEM_TABLE *system __attribute__((unused)))
+{
+	print("TAP version 14");
+	machine_enter();
+	check_presentation();
+	check_blobs();
+	check_hidden_memory();
+	check_blobs();			/* once more, from the decoder's cache */
+	machine_leave();
+	check_statistics();
+	print("1..%u", (u64)number);
+	print("# failures: %u", (u64)failures);
+	return failures ? EFI_ABORTED : EFI_SUCCESS;
+}
