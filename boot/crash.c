@@ -144,6 +144,13 @@ static void do_abort(void *arg)
 	guard_abort();
 }
 
+static void do_leave_waiting(void *arg)
+{
+	(void)arg;
+	intr_disable();
+	apic_self_ipi(VECTOR_PMI);
+}
+
 static u64 user_add(u64 arg)
 {
 	u16 cs;
@@ -180,6 +187,7 @@ static const struct crash {
 	{ "deadline at CPL 3", do_deadline_in_user, SHORT_MS, GUARD_DEADLINE, VECTOR_TIMER },
 	{ "#GP at CPL 3", do_privileged_in_user, DEADLINE_MS, GUARD_EXCEPTION, VECTOR_GP },
 	{ "abort", do_abort, DEADLINE_MS, GUARD_ABORTED, 0 },
+	{ "a vector left waiting", do_leave_waiting, DEADLINE_MS, GUARD_DONE, 0 },
 	{ "no crash", do_nothing_wrong, DEADLINE_MS, GUARD_DONE, 0 },
 };
 

@@ -11,7 +11,7 @@
 #define OWNER_ITEMS 28
 struct owner_state { u64 item[OWNER_ITEMS]; };
 
-/* Read it, with the machine given back and after the first borrow. */
+/* Read it, with the machine given back; after machine_init(). */
 void owner_read(struct owner_state *state);
 /* NULL, or the name of the first item that differs. */
 const char *owner_compare(const struct owner_state *before, const struct owner_state *after);

@@ -102,7 +102,9 @@ bool apic_find(u64 *page)
 {
 	u64 value = msr_read(MSR_IA32_APIC_BASE);
 
-	*page = value & APIC_BASE_EXTD ? 0 : value & APIC_BASE_ADDRESS;
+	x2apic = value & APIC_BASE_EXTD;
+	base = value & APIC_BASE_ADDRESS;
+	*page = x2apic ? 0 : base;
 	return value & APIC_BASE_EN;
 }
 
@@ -138,10 +140,6 @@ static void save(void)
 
 void apic_init(void)
 {
-	u64 value = msr_read(MSR_IA32_APIC_BASE);
-
-	x2apic = value & APIC_BASE_EXTD;
-	base = value & APIC_BASE_ADDRESS;
 	save();
 	apic_open_own_class();
 	set(REG_SVR, SVR_ENABLE | VECTOR_SPURIOUS);

@@ -21,16 +21,17 @@
 #define VECTOR_SPURIOUS		0xff
 #define APIC_FIRST_OWN_VECTOR	0xf0
 
+/* In which mode and where it is, as the owner has left it; before anything else here. page: that of
+ * an xAPIC's registers, 0 in x2APIC mode. false: the APIC is switched off. */
+bool apic_find(u64 *page);
 /* Called once per borrow, with the machine's mapping in place and interrupts off: remembers how
  * the owner has set up the APIC, masks its local sources and lets only our class through. */
 void apic_init(void);
 /* The reverse. Nothing of ours may be in IRR or ISR any more. */
 void apic_release(void);
-/* The page of an xAPIC's registers; 0 in x2APIC mode, and no APIC to work with: false. */
-bool apic_find(u64 *page);
 u32 apic_id(void);
-/* Any register, by its xAPIC offset ("Local APIC Register Address Map"), for reports. Works from
- * the first borrow on, also with the machine given back. */
+/* Any register, by its xAPIC offset ("Local APIC Register Address Map"), for reports. Also with the
+ * machine given back. */
 u32 apic_read(u32 offset);
 void apic_eoi(void);
 /* LVT performance counter entry, raw. */
