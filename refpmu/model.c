@@ -6,9 +6,9 @@
 #include "refpmu/model_internal.h"
 
 static const struct generation generations[GEN_COUNT] = {
-#define GENERATION(id, name, title, family, model, stepping, brand, perfmon, gp, gp_no_ht, fixed,	\
-		   width, pebs_format, pebs_mask, ll_mask, facilities, source)				\
-	[GEN_##id] = { family, model, stepping, brand, perfmon, gp, gp_no_ht, fixed, width,		\
+#define GENERATION(id, name, title, family, model, stepping, brand, perfmon, gp, gp_no_ht, fixed, \
+		   width, pebs_format, pebs_mask, ll_mask, facilities, source) \
+	[GEN_##id] = { family, model, stepping, brand, perfmon, gp, gp_no_ht, fixed, width, \
 		       pebs_format, pebs_mask, ll_mask, facilities },
 #include "spec/generation.def"
 };
@@ -77,9 +77,11 @@ static void take_latitude(struct model *m)
 {
 	m->random = m->config.seed;
 	for (unsigned i = 0; i < LAT_COUNT; i++) {
+		u64 choices = latitudes[i].high - latitudes[i].low + 1;
+
 		m->latitude[i] = latitudes[i].low;
 		if (m->config.seed)
-			m->latitude[i] += next_random(m) % (latitudes[i].high - latitudes[i].low + 1);
+			m->latitude[i] += next_random(m) % choices;
 	}
 }
 

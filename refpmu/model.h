@@ -90,7 +90,7 @@ struct model_retired {
 	u8 cpl;
 	enum model_branch branch;
 	bool taken;			/* of a conditional branch; others are always taken */
-	/* Memory micro-operations. Counts are complete; access[] keeps the last n_access of them. */
+	/* Memory micro-operations. The counts are complete, access[] has the last n_access. */
 	u32 loads, stores, locked_loads;
 	unsigned n_access;
 	struct model_access access[MODEL_MAX_ACCESSES];
@@ -98,7 +98,7 @@ struct model_retired {
 };
 
 enum msr_status {
-	MSR_NOT_OURS,		/* the model doesn't implement this MSR: let the machine below answer */
+	MSR_NOT_OURS,		/* not an MSR of the model: let the machine below answer */
 	MSR_DONE,
 	MSR_GP,			/* raise #GP(0); nothing was changed */
 };
@@ -110,7 +110,7 @@ struct msr_result {
 
 #include "refpmu/model_state.h"	/* struct model: the model's own business, sized here */
 
-/* Set up as after power-on, with config's deviations. Any state before; host is kept by reference. */
+/* Set up as after power-on, as config says. Any state before; host is kept by reference. */
 void model_init(struct model *m, const struct model_config *config, const struct model_host *host);
 
 /* Is that fault switched on? For the parts of the reference PMU outside the model (APIC, exits). */

@@ -198,7 +198,7 @@ static u64 occurrences(struct model *m, enum event_kind kind, const struct model
 	case EK_LOADS:
 		return r->loads + (broken(m, FAULT_LOADS_COUNT_STORES) ? r->stores : 0ULL);
 	case EK_STORES:
-		return r->stores - (broken(m, FAULT_STORES_MISSED) ? every(m, 16, r->stores) : 0);
+		return r->stores - (broken(m, FAULT_STORES_MISSED) ? every(m, 4, r->stores) : 0);
 	case EK_LOCK_LOADS:
 		return r->locked_loads;
 	}
@@ -238,9 +238,9 @@ static u64 increment(struct model *m, struct model_counter *c, const struct mode
 static u64 break_increment(struct model *m, unsigned i, const struct model_rule *rule, u64 add)
 {
 	if (broken(m, FAULT_FIXED_TWIN_OFF) && i == FIRST_FIXED)
-		return add + every(m, 16, add);
+		return add + every(m, 4, add);
 	if (broken(m, FAULT_INSTRUCTIONS_MISSED) && rule->kind == EK_INSTRUCTIONS)
-		return add - every(m, 16, add);
+		return add - every(m, 4, add);
 	if (broken(m, FAULT_PMC3_COUNTS_TWICE) && i == 3)
 		return 2 * add;
 	return add;

@@ -83,7 +83,9 @@ static void version(const struct model *m, u32 regs[4])
 static void performance_monitoring(const struct model *m, u32 regs[4])
 {
 	/* The architectural events in the order of EBX: Table 18-1. */
-	static const u16 architectural[] = { 0x003c, 0x00c0, 0x013c, 0x4f2e, 0x412e, 0x00c4, 0x00c5 };
+	static const u16 architectural[] = {
+		0x003c, 0x00c0, 0x013c, 0x4f2e, 0x412e, 0x00c4, 0x00c5,
+	};
 	const unsigned events = sizeof(architectural) / sizeof(architectural[0]);
 	const struct generation *g = model_generation(m);
 
@@ -119,7 +121,8 @@ static void extended(const struct model *m, u32 leaf, u32 regs[4])
 		set(regs, (const u32[4]){ LEAF_EXTENDED_LAST });
 		return;
 	case LEAF_EXTENDED + 1:
-		set(regs, (const u32[4]){ 0, 0, regs[ECX] & EXTENDED_ECX, regs[EDX] & EXTENDED_EDX });
+		set(regs, (const u32[4]){ 0, 0, regs[ECX] & EXTENDED_ECX,
+					  regs[EDX] & EXTENDED_EDX });
 		return;
 	case LEAF_EXTENDED + 2:
 	case LEAF_EXTENDED + 3:

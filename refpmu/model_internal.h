@@ -30,8 +30,8 @@ struct step {
 	const struct model_retired *r;
 	u64 active;		/* counters that count it */
 	u64 wrapped;
-	u64 due;		/* to be served by an assist: armed earlier, and its event occurred now */
-	u64 interrupts;		/* to be served by an overflow interrupt */
+	u64 due;		/* for an assist: armed, and the event to come has occurred */
+	u64 interrupts;		/* for an overflow interrupt */
 	const struct model_rule *rule[MODEL_MAX_COUNTERS];	/* of the active ones */
 	bool interrupted;	/* the one interrupt for all counters that wrapped is requested */
 	bool store_hit;		/* the last store found its line in the cache */

@@ -154,7 +154,8 @@ static bool in_order(const struct rig *r, unsigned first)
 			acted = 1;
 			break;
 		case ACTION_THRESHOLD_INT:
-			if (n == first || a[-1].action != ACTION_ASSIST || a[-1].counter != a->counter)
+			if (n == first || a[-1].action != ACTION_ASSIST ||
+			    a[-1].counter != a->counter)
 				return false;
 			break;
 		case ACTION_OVERFLOW_INT:

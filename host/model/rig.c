@@ -90,7 +90,8 @@ void rig_open(struct rig *r, enum fault_id fault, u64 seed, bool hyper_threading
 	model_init(&r->m, &config, &r->host);
 	rig_stop(r);
 	rig_set(r, MSR_IA32_FIXED_CTR_CTRL, 0);
-	rig_set(r, MSR_IA32_PERF_GLOBAL_OVF_CTRL, IA32_PERF_GLOBAL_STATUS_COND_CHGD | BIT(32) | BIT(0));
+	rig_set(r, MSR_IA32_PERF_GLOBAL_OVF_CTRL,
+		IA32_PERF_GLOBAL_STATUS_COND_CHGD | BIT(32) | BIT(0));
 	for (unsigned i = 0; i < 3; i++)
 		rig_set(r, MSR_IA32_FIXED_CTR0 + i, 0);
 	for (unsigned i = 0; i < (hyper_threading ? 4 : 8); i++) {

@@ -69,8 +69,11 @@ u64 rig_status(struct rig *r);
 /* The guest writes LVTPC. */
 void rig_write_lvtpc(struct rig *r, u32 value);
 
-/* Instructions. Each is four bytes long; registers change in a way that tells them apart. */
-void rig_retire(struct rig *r, struct model_retired *i);	/* ip, cpl and registers filled in */
+/*
+ * Instructions. Each is four bytes long; registers change in a way that tells them apart.
+ * rig_retire() fills in address, privilege level and registers.
+ */
+void rig_retire(struct rig *r, struct model_retired *i);
 void rig_nops(struct rig *r, unsigned n);
 void rig_load(struct rig *r, u64 linear);
 void rig_store(struct rig *r, u64 linear);

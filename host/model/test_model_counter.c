@@ -50,7 +50,7 @@ static void kinds(void)
 	CHECK_EQ(1, count_blend(0x01c4, 0, 0), "conditional");
 	CHECK_EQ(1, count_blend(0x02c4, 0, 0), "calls");
 	CHECK_EQ(1, count_blend(0x08c4, 0, 0), "returns");
-	CHECK_EQ(2, count_blend(0x20c4, 0, 0), "near taken: not the far one, not the one not taken");
+	CHECK_EQ(2, count_blend(0x20c4, 0, 0), "near taken: not far, not the one not taken");
 	CHECK_EQ(3, count_blend(0x81d0, 0, 0), "loads");
 	CHECK_EQ(2, count_blend(0x82d0, 0, 0), "stores");
 	CHECK_EQ(1, count_blend(0x21d0, 0, 0), "locked loads");

@@ -160,12 +160,16 @@ static void ds_area_is_canonical(void)
 
 static void registers_of_others(void)
 {
-	static const u32 others[] = { 0x10, 0x1b, 0x34, 0x174, 0x277, 0x391, 0x392, 0x802, 0xc0000080 };
+	static const u32 others[] = {
+		0x10, 0x1b, 0x34, 0x174, 0x277, 0x391, 0x392, 0x802, 0xc0000080,
+	};
 
 	rig_open(&r, FAULT_NONE, 0, true);
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
-		CHECK_EQ(MSR_NOT_OURS, model_rdmsr(&r.m, others[i]).status, "msr %#x", others[i]);
-		CHECK_EQ(MSR_NOT_OURS, model_wrmsr(&r.m, others[i], 0).status, "msr %#x", others[i]);
+		u32 msr = others[i];
+
+		CHECK_EQ(MSR_NOT_OURS, model_rdmsr(&r.m, msr).status, "msr %#x", msr);
+		CHECK_EQ(MSR_NOT_OURS, model_wrmsr(&r.m, msr, 0).status, "msr %#x", msr);
 	}
 }
 

@@ -45,7 +45,7 @@ static const u8 golden[0xc0] = {
 	/* B8 TX abort */	0, 0, 0, 0, 0, 0, 0, 0,
 };
 
-static u64 golden_gpr(u8 low, u8 high)
+static u64 gpr(u8 low, u8 high)
 {
 	return (u64)high << 56 | 0x06050403020100ULL | low;
 }
@@ -57,14 +57,14 @@ static void golden_record(void)
 		.access = { { 0x7f9876543210, 4, false, false } },
 		.after = {
 			.gpr = {
-				[REG_RAX] = golden_gpr(0xa0, 0x80), [REG_RBX] = golden_gpr(0xb0, 0x81),
-				[REG_RCX] = golden_gpr(0xc0, 0x82), [REG_RDX] = golden_gpr(0xd0, 0x83),
-				[REG_RSI] = golden_gpr(0xe0, 0x84), [REG_RDI] = golden_gpr(0xf0, 0x85),
-				[REG_RBP] = golden_gpr(0x01, 0x86), [REG_RSP] = golden_gpr(0x02, 0x87),
-				[REG_R8] = golden_gpr(0x08, 0x88), [REG_R9] = golden_gpr(0x09, 0x89),
-				[REG_R10] = golden_gpr(0x10, 0x8a), [REG_R11] = golden_gpr(0x11, 0x8b),
-				[REG_R12] = golden_gpr(0x12, 0x8c), [REG_R13] = golden_gpr(0x13, 0x8d),
-				[REG_R14] = golden_gpr(0x14, 0x8e), [REG_R15] = golden_gpr(0x15, 0x8f),
+				[REG_RAX] = gpr(0xa0, 0x80), [REG_RBX] = gpr(0xb0, 0x81),
+				[REG_RCX] = gpr(0xc0, 0x82), [REG_RDX] = gpr(0xd0, 0x83),
+				[REG_RSI] = gpr(0xe0, 0x84), [REG_RDI] = gpr(0xf0, 0x85),
+				[REG_RBP] = gpr(0x01, 0x86), [REG_RSP] = gpr(0x02, 0x87),
+				[REG_R8] = gpr(0x08, 0x88), [REG_R9] = gpr(0x09, 0x89),
+				[REG_R10] = gpr(0x10, 0x8a), [REG_R11] = gpr(0x11, 0x8b),
+				[REG_R12] = gpr(0x12, 0x8c), [REG_R13] = gpr(0x13, 0x8d),
+				[REG_R14] = gpr(0x14, 0x8e), [REG_R15] = gpr(0x15, 0x8f),
 			},
 			.rip = 0x401007, .rflags = 0x246,
 		},
