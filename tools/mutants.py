@@ -140,7 +140,8 @@ def judge(row, run):
     others = sorted(name for name in broken if name not in killers)
     if run.problem:
         caught, note = False, run.problem
-    return {"caught": caught, "requirements": row["requirements"], "tests": killers,
+    red = sorted(wanted & {name for ids in broken.values() for name in ids})
+    return {"caught": caught, "requirements": row["requirements"], "red": red, "tests": killers,
             "others": others, "note": note,
             "errors": [point.name for point in run.points if point.verdict == "ERROR"]}
 
@@ -162,7 +163,9 @@ def print_matrix(faults):
     width = max(map(len, faults), default=0)
     for name, row in faults.items():
         text = " ".join(row["tests"][:6]) + (" ..." if len(row["tests"]) > 6 else "")
-        extra = f" (also red: {len(row['others'])})" if row["others"] else ""
+        green = [] if name == "inert" else sorted(set(row["requirements"]) - set(row["red"]))
+        extra = f" (stays green: {','.join(green)})" if row["caught"] and green else ""
+        extra += f" (also red: {len(row['others'])})" if row["others"] else ""
         extra += f" (errors: {len(row['errors'])})" if row["errors"] else ""
         extra += f" [{row['note']}]" if row["note"] else ""
         print(f"{name:{width}}  {'caught' if row['caught'] else 'MISSED'}  "
@@ -170,10 +173,11 @@ def print_matrix(faults):
 
 
 def save(path, faults):
-    """Fault, tab, tests that catch it: for docs/COVERAGE.md."""
+    """Fault, tests that catch it, its requirements that turned red: for docs/COVERAGE.md."""
     with open(path, "w", encoding="utf-8") as file:
         for name, row in faults.items():
-            file.write(f"{name}\t{' '.join(row['tests']) if row['caught'] else ''}\n")
+            columns = (row["tests"], row["red"]) if row["caught"] else ((), ())
+            file.write("\t".join([name] + [" ".join(words) for words in columns]) + "\n")
 
 
 def choose(names, parser):
