@@ -9,6 +9,7 @@
 #include "kernel/cpu.h"
 #include "kernel/fmt.h"
 #include "kernel/guard.h"
+#include "kernel/hpet.h"
 #include "kernel/intr.h"
 #include "kernel/time.h"
 #include "kernel/user.h"
@@ -114,6 +115,27 @@ static void do_deadline(void *arg)
 	run_off();
 }
 
+static void do_deadline_interrupts_off(void *arg)
+{
+	(void)arg;
+	intr_disable();
+	run_off();
+}
+
+static void hang_handler(struct trap_frame *frame)
+{
+	(void)frame;
+	run_off();
+}
+
+static void do_hang_in_pmi(void *arg)
+{
+	(void)arg;
+	intr_set_handler(VECTOR_PMI, hang_handler);
+	apic_self_ipi(VECTOR_PMI);
+	wait_for_interrupt();
+}
+
 static u64 user_deadline(u64 arg)
 {
 	run_off();
@@ -173,22 +195,26 @@ static const struct crash {
 	unsigned deadline_ms;
 	enum guard_outcome outcome;
 	u8 vector;		/* of the report's frame, not for GUARD_DONE and GUARD_ABORTED */
+	bool needs_hpet;
 } crashes[] = {
-	{ "#UD", do_ud, DEADLINE_MS, GUARD_EXCEPTION, VECTOR_UD },
-	{ "#GP", do_gp, DEADLINE_MS, GUARD_EXCEPTION, VECTOR_GP },
-	{ "#PF", do_pf, DEADLINE_MS, GUARD_EXCEPTION, VECTOR_PF },
-	{ "stack overflow", do_overflow, DEADLINE_MS, GUARD_EXCEPTION, VECTOR_DF },
-	{ "unowned interrupt", do_unowned, DEADLINE_MS, GUARD_INTERRUPT, VECTOR_IPI },
-	{ "unowned NMI", do_unowned_nmi, DEADLINE_MS, GUARD_INTERRUPT, VECTOR_NMI },
-	{ "abort in a PMI handler", do_abort_in_pmi, DEADLINE_MS, GUARD_ABORTED, 0 },
-	{ "abort in an NMI handler", do_abort_in_nmi, DEADLINE_MS, GUARD_ABORTED, 0 },
-	{ "#UD in an NMI handler", do_fault_in_nmi, DEADLINE_MS, GUARD_EXCEPTION, VECTOR_UD },
-	{ "deadline", do_deadline, SHORT_MS, GUARD_DEADLINE, VECTOR_TIMER },
-	{ "deadline at CPL 3", do_deadline_in_user, SHORT_MS, GUARD_DEADLINE, VECTOR_TIMER },
-	{ "#GP at CPL 3", do_privileged_in_user, DEADLINE_MS, GUARD_EXCEPTION, VECTOR_GP },
-	{ "abort", do_abort, DEADLINE_MS, GUARD_ABORTED, 0 },
-	{ "a vector left waiting", do_leave_waiting, DEADLINE_MS, GUARD_DONE, 0 },
-	{ "no crash", do_nothing_wrong, DEADLINE_MS, GUARD_DONE, 0 },
+	{ "#UD", do_ud, DEADLINE_MS, GUARD_EXCEPTION, VECTOR_UD, false },
+	{ "#GP", do_gp, DEADLINE_MS, GUARD_EXCEPTION, VECTOR_GP, false },
+	{ "#PF", do_pf, DEADLINE_MS, GUARD_EXCEPTION, VECTOR_PF, false },
+	{ "stack overflow", do_overflow, DEADLINE_MS, GUARD_EXCEPTION, VECTOR_DF, false },
+	{ "unowned interrupt", do_unowned, DEADLINE_MS, GUARD_INTERRUPT, VECTOR_IPI, false },
+	{ "unowned NMI", do_unowned_nmi, DEADLINE_MS, GUARD_INTERRUPT, VECTOR_NMI, false },
+	{ "abort in a PMI handler", do_abort_in_pmi, DEADLINE_MS, GUARD_ABORTED, 0, false },
+	{ "abort in an NMI handler", do_abort_in_nmi, DEADLINE_MS, GUARD_ABORTED, 0, false },
+	{ "#UD in an NMI handler", do_fault_in_nmi, DEADLINE_MS, GUARD_EXCEPTION, VECTOR_UD, false },
+	{ "deadline", do_deadline, SHORT_MS, GUARD_DEADLINE, VECTOR_TIMER, false },
+	{ "deadline at CPL 3", do_deadline_in_user, SHORT_MS, GUARD_DEADLINE, VECTOR_TIMER, false },
+	{ "deadline with interrupts off", do_deadline_interrupts_off, SHORT_MS, GUARD_DEADLINE,
+	  VECTOR_NMI, true },
+	{ "hang in a PMI handler", do_hang_in_pmi, SHORT_MS, GUARD_DEADLINE, VECTOR_NMI, true },
+	{ "#GP at CPL 3", do_privileged_in_user, DEADLINE_MS, GUARD_EXCEPTION, VECTOR_GP, false },
+	{ "abort", do_abort, DEADLINE_MS, GUARD_ABORTED, 0, false },
+	{ "a vector left waiting", do_leave_waiting, DEADLINE_MS, GUARD_DONE, 0, false },
+	{ "no crash", do_nothing_wrong, DEADLINE_MS, GUARD_DONE, 0, false },
 };
 
 static void note_nmi(struct trap_frame *frame)
@@ -235,9 +261,13 @@ bool crash_all(char *why, size_t size)
 {
 	for (unsigned i = 0; i < sizeof crashes / sizeof crashes[0]; i++) {
 		const struct crash *crash = &crashes[i];
-		struct guard_report report = guard_run(crash->fn, NULL, crash->deadline_ms);
-		const char *left = left_behind();
+		struct guard_report report;
+		const char *left;
 
+		if (crash->needs_hpet && !hpet_is_usable())
+			continue;
+		report = guard_run(crash->fn, NULL, crash->deadline_ms);
+		left = left_behind();
 		if (left) {
 			fmt_print(why, size, "after %s %s", crash->name, left);
 			return false;

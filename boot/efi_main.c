@@ -3,6 +3,7 @@
  * The entry: configuration, memory, the run, and the way out. Started again and again by a
  * launcher within one boot, so everything allocated is freed and nothing of ours is left behind.
  */
+#include "boot/acpi.h"
 #include "boot/config.h"
 #include "boot/file.h"
 #include "boot/firmware.h"
@@ -78,6 +79,8 @@ static int start(struct config *config)
 		return EXIT_ERROR;
 	}
 	setup.serial_port = config->serial_port;
+	setup.hpet_base = acpi_hpet_base();
+	setup.ioapic_base = acpi_ioapic_base();
 	if (!machine_init(&setup) || !log_init()) {
 		firmware_say("pmutest86: the local APIC is off, or our memory is too small");
 		return EXIT_ERROR;

@@ -2,12 +2,14 @@
 /*
  * Running code that may go wrong: its own stack, a deadline by the local APIC's timer, and a way
  * out from any depth. The handler runs wherever the interrupt hit, guard_leave() then drops that
- * stack as a whole. A loop with interrupts off isn't ended by this deadline.
+ * stack as a whole. A loop with interrupts off is ended by a second deadline a little later, an
+ * NMI of the HPET; a loop inside an NMI handler by nothing.
  */
 #include "kernel/apic.h"
 #include "kernel/console.h"
 #include "kernel/cpu.h"
 #include "kernel/guard_own.h"
+#include "kernel/hpet.h"
 #include "kernel/intr.h"
 #include "kernel/reset.h"
 #include "kernel/stack.h"
@@ -16,6 +18,7 @@
 #include "kernel/trap.h"
 
 #define PANIC_US	10000000	/* long enough to photograph the screen */
+#define NMI_MARGIN_US	100000		/* the second deadline is that much behind the first */
 
 void guard_enter(void (*fn)(void *arg), void *arg, u64 stack_top);
 _Noreturn void guard_leave(void);
@@ -52,6 +55,17 @@ static void on_timer(struct trap_frame *frame)
 	apic_timer_start(guard.deadline);
 }
 
+bool guard_take_nmi(const struct trap_frame *frame)
+{
+	if (!hpet_nmi_is_due())
+		return false;
+	if (guard.running && time_expired(guard.deadline))
+		guard_end(GUARD_DEADLINE, frame, 0);
+	if (guard.running)	/* the comparator was too narrow for the whole time */
+		hpet_nmi_at((guard.deadline - tsc_read()) / time_tsc_per_us + NMI_MARGIN_US);
+	return true;
+}
+
 struct guard_report guard_run(void (*fn)(void *arg), void *arg, unsigned deadline_ms)
 {
 	u64 cr4 = cr4_read(), dr7 = dr7_read();
@@ -62,9 +76,11 @@ struct guard_report guard_run(void (*fn)(void *arg), void *arg, unsigned deadlin
 	intr_save_handlers(&guard.handlers);
 	guard.running = true;
 	apic_timer_start(guard.deadline);
+	hpet_nmi_at((u64)deadline_ms * 1000 + NMI_MARGIN_US);
 	guard_enter(fn, arg, stack_top(STACK_GUARD));
 	guard.running = false;
 
+	hpet_nmi_cancel();
 	apic_timer_stop();
 	dr7_write(dr7);
 	cr4_write(cr4);

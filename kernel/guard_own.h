@@ -10,6 +10,9 @@ bool guard_is_running(void);
 /* End what guard_run() runs, from inside an interrupt or exception. */
 _Noreturn void guard_end(enum guard_outcome outcome, const struct trap_frame *frame, u64 cr2);
 
+/* true: this NMI was the second deadline's and is dealt with. Doesn't return if it was due. */
+bool guard_take_nmi(const struct trap_frame *frame);
+
 /* An exception while no guard is running is a bug of this program: say so, wait so that it can
  * be read, and reset the machine. */
 _Noreturn void guard_panic(const struct trap_frame *frame, u64 cr2);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From a vector to who serves it. In this order: the exception table, the vector's handler, and
- * then nobody: the guard ends what was running. See "Interrupt and Exception Handling".
+ * From a vector to who serves it. In this order: the exception table, the guard's own NMI and
+ * INT, the vector's handler, and then nobody: the guard ends what was running. See "Interrupt and Exception Handling".
  * A fault of the exception table inside an NMI handler ends in an IRETQ, which unblocks NMIs
  * early ("Handling Multiple NMIs"): a second NMI before the handler's end would reuse its stack.
  * NMI handlers should keep to instructions that succeed.
@@ -77,6 +77,8 @@ void trap_dispatch(struct trap_frame *frame)
 	u64 cr2 = cr2_read();
 
 	if (extable_fix(frame, cr2))
+		return;
+	if (vector == VECTOR_NMI && guard_take_nmi(frame))
 		return;
 	if (vector == VECTOR_GUARD_ABORT && guard_is_running() && !apic_isr(vector))
 		guard_end(GUARD_ABORTED, frame, 0);

@@ -3,7 +3,7 @@
  * Borrowing the machine and giving it back. The order is the matter here:
  *
  * Taking: interrupts off, CR4 without what our map can't stand, EFER.NXE, CR3, CR0, segments and
- * gates, debug registers, local APIC, serial line.
+ * gates, debug registers, local APIC, HPET, serial line.
  * Giving back: what would go on by itself (machine_on_return), our vectors out of IRR and ISR,
  * then everything above in reverse. guard_run() has seen to it that no NMI is being handled.
  *
@@ -18,6 +18,7 @@
 #include "kernel/descriptor.h"
 #include "kernel/fault.h"
 #include "kernel/fbcon.h"
+#include "kernel/hpet.h"
 #include "kernel/machine.h"
 #include "kernel/paging.h"
 #include "kernel/serial.h"
@@ -98,6 +99,10 @@ static bool map(void)
 		return false;
 	if (apic_page && !paging_set(apic_page, PAGE_DEVICE))
 		return false;
+	if (machine.hpet_base && !paging_set(machine.hpet_base, PAGE_DEVICE))
+		return false;
+	if (machine.ioapic_base && !paging_set(machine.ioapic_base, PAGE_DEVICE))
+		return false;
 	video_size = (u64)machine.framebuffer.stride * machine.framebuffer.height * sizeof(u32);
 	return !machine.framebuffer.base ||
 	       paging_set_range(machine.framebuffer.base, video_size, PAGE_VIDEO);
@@ -112,6 +117,7 @@ bool machine_init(const struct machine_setup *setup)
 	if (!stack_init() || !map())
 		return false;
 	descriptor_init(stack_top(STACK_NMI), stack_top(STACK_DF), stack_top(STACK_MC));
+	hpet_init(setup->hpet_base, setup->ioapic_base);
 	serial_init(setup->serial_port);
 	fbcon_init((u32 *)(uintptr_t)setup->framebuffer.base, setup->framebuffer.width,
 		   setup->framebuffer.height, setup->framebuffer.stride);
@@ -161,6 +167,7 @@ void machine_take(u64 rflags)
 	dr7_write(DR7_FIXED);
 	dr6_write(DR6_FIXED);
 	apic_init();
+	hpet_borrow();
 	serial_borrow();
 	borrowed = true;
 }
@@ -211,6 +218,7 @@ u64 machine_give(void)
 	apic_open_own_class();
 	intr_drain();
 	serial_return();
+	hpet_return();
 	apic_release();
 	restore();
 	borrowed = false;

@@ -14,6 +14,7 @@ struct machine_setup {
 	u64 arena_base, arena_size;	/* zeroed memory for page tables, stacks; below 4 GiB, 2 MiB aligned */
 	u64 memory_top;			/* highest physical address to identity map */
 	u16 serial_port;		/* I/O port of a 16550, 0: none */
+	u64 hpet_base, ioapic_base;	/* of the I/O APIC whose inputs the HPET names; 0: none */
 	struct {
 		u64 base;		/* 0: none; 32-bit pixels, linear */
 		u32 width, height, stride;	/* pixels; stride in pixels */

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* Two addresses out of ACPI's tables. Called with the machine given back. */
+#ifndef BOOT_ACPI_H
+#define BOOT_ACPI_H
+
+#include "spec/types.h"
+
+/* Physical address of the HPET's registers; 0: none. */
+u64 acpi_hpet_base(void);
+/* Of the I/O APIC whose first input is global system interrupt 0; 0: none. */
+u64 acpi_ioapic_base(void);
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A comparator of the HPET that raises an NMI, by message or through the I/O APIC: a deadline that
+ * also ends code which runs with interrupts off. Where there is no HPET, or no comparator that
+ * nobody uses, hpet_nmi_at() does nothing.
+ */
+#ifndef KERNEL_HPET_H
+#define KERNEL_HPET_H
+
+#include "spec/types.h"
+
+/* Physical addresses, 0: there is none. Both pages are mapped when the machine is borrowed. */
+void hpet_init(u64 hpet_base, u64 ioapic_base);
+/* Take a free comparator; give back the HPET and the I/O APIC as they were. */
+void hpet_borrow(void);
+void hpet_return(void);
+
+/* Has the borrow found a comparator? */
+bool hpet_is_usable(void);
+
+/* One NMI that many microseconds from now, or earlier if the comparator is too narrow. */
+void hpet_nmi_at(u64 us);
+void hpet_nmi_cancel(void);
+/* Inside an NMI handler: is the time up that hpet_nmi_at() has set? Once. */
+bool hpet_nmi_is_due(void);
+
+#endif
