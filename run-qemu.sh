@@ -144,7 +144,7 @@ if [ "$pmu" = host ]; then
 			"run: sudo sysctl kernel.nmi_watchdog=0"
 fi
 if [ -n "$gui" ]; then
-	"${QEMU:-qemu-system-x86_64}" -display help | grep -qx gtk ||
+	"${QEMU:-qemu-system-x86_64}" -display help 2>/dev/null | grep -qx gtk ||
 		bad "--gui needs QEMU's gtk display; run: sudo apt-get install -y qemu-system-gui"
 fi
 
@@ -183,17 +183,16 @@ fi
 # ---------------------------------------------------------------- run
 work=$(mktemp -d "$PWD/$BUILD/run.XXXXXX" 2>/dev/null || mktemp -d "$BUILD/run.XXXXXX")
 children=()
-# shellcheck disable=SC2317 # called by the trap
-clean_up()
+# shellcheck disable=SC2317 # called by traps
+stop_children()
 {
 	local child
 
 	for child in "${children[@]}"; do
 		kill "$child" 2>/dev/null || true
 	done
-	rm -rf "$work"
 }
-trap clean_up EXIT
+trap 'stop_children; rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
 
 # What the partition holds, in folder $1/esp, for generation $2.
@@ -230,7 +229,11 @@ run_one()
 	[ -z "$gui" ] || options+=(--gui)
 	[ "$pmu" != host ] || options+=(--kvm)
 	[ "$pmu" != reference ] || settings+=" cpu=$1 fault=${fault:-none} seed=${seed:-0}"
-	tools/boot.sh "${options[@]}" "$2" || status=$?
+	# In the background, because a shell that waits hears signals at once.
+	tools/boot.sh "${options[@]}" "$2" &
+	# shellcheck disable=SC2031 # with --all each run has a shell and a list of its own
+	children+=($!)
+	wait $! || status=$?
 	case $status in
 	0)	;;
 	124)	reason="timeout after $timeout s" ;;
@@ -262,12 +265,15 @@ for name in "${names[@]}"; do
 		wait -n || true
 	done
 	mkdir "$work/$name"
-	{
-		status=0
+	(
+		# shellcheck disable=SC2030
+		children=() status=0
+		trap stop_children EXIT
+		trap 'exit 130' INT TERM
 		run_one "$name" "$work/$name" "${out:-$BUILD/results}/$name" \
 			> "$work/$name/tap" 2> "$work/$name/errors" || status=$?
 		echo "$status" > "$work/$name/status"
-	} &
+	) &
 	children+=($!)
 done
 wait
