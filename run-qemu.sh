@@ -274,6 +274,7 @@ for name in "${names[@]}"; do
 			> "$work/$name/tap" 2> "$work/$name/errors" || status=$?
 		echo "$status" > "$work/$name/status"
 	) &
+	# shellcheck disable=SC2031
 	children+=($!)
 done
 wait
