@@ -62,7 +62,8 @@ ZYDIS_SOURCES := Decoder DecoderData SharedData Register
 ZYDIS_OBJS := $(patsubst %,$(BUILD)/zydis/efi/%.o,$(ZYDIS_SOURCES))
 ZYDIS_HOST_OBJS := $(patsubst %,$(BUILD)/zydis/host/%.o,$(ZYDIS_SOURCES))
 
-PROGRAMS := $(BUILD)/pmutest86.efi $(BUILD)/refpmu.efi $(BUILD)/launch.efi
+PROGRAMS := $(BUILD)/pmutest86.efi $(BUILD)/refpmu.efi $(BUILD)/launch.efi \
+	   $(BUILD)/refpmu-selftest.efi
 
 .PHONY: all
 all: $(PROGRAMS) $(BUILD)/tests.tsv $(BUILD)/pmutest86-report

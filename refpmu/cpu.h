@@ -32,19 +32,19 @@ struct rep_progress {
 
 struct cpu {
 	struct vmcb *vmcb;
-	struct vmcb *extra;	/* FS, GS, TR, LDTR and MSRs: filled by VMSAVE when asked for */
+	struct vmcb *extra;	/* FS, GS, TR, LDTR, MSRs: filled by svm_save() on demand */
 	u64 gpr[REG_COUNT];	/* RAX and RSP are copied from and to the VMCB around VMRUN */
 
 	struct model model;
 	struct model_host model_host;
 
-	bool stepping;		/* the VMCB's intercepts are those of the stepping engine */
+	bool stepping;		/* the VMCB's intercepts are those for single steps */
 	enum shadow shadow;	/* of the instruction at RIP */
 	struct rep_progress rep;
 	struct decode_cache *decode_cache;
 
 	u64 *apic_entry;	/* nested page table entry of the local APIC's page */
-	volatile u32 *apic_scratch;	/* page that stands in for it while a store is stepped through */
+	volatile u32 *apic_scratch;	/* stands in for its page while a store is stepped */
 	u32 apic_offset;	/* register that it stands in for */
 
 	u64 host_cr0, host_cr4;	/* what the registers hold while the hypervisor runs */

@@ -81,7 +81,7 @@ static bool stack_from_tss(struct cpu *cpu, u32 offset, u64 *rsp, struct failure
 	return read(cpu, tr->base + offset, rsp, sizeof(*rsp), failure);
 }
 
-/* One attempt through the IDT. Nothing has changed when it fails. */
+/* One attempt through the IDT. No register has changed when it fails. */
 static bool through_idt(struct cpu *cpu, const struct event *event, struct failure *failure)
 {
 	struct vmcb_save *save = &cpu->vmcb->save;
@@ -123,10 +123,13 @@ static bool through_idt(struct cpu *cpu, const struct event *event, struct failu
 	frame[3] = save->rflags;
 	frame[4] = save->rsp;
 	frame[5] = save->ss.selector;
-	stack = (stack & ~15ULL) - (with_error ? 48 : 40);
-	if (!guest_write(cpu, stack, with_error ? frame : frame + 1, with_error ? 48 : 40, &fault)) {
-		*failure = (struct failure){ VECTOR_PF, fault.error, fault.linear };
-		return false;
+	stack &= ~15ULL;
+	for (unsigned i = 6; i-- > (with_error ? 0 : 1); ) {
+		stack -= sizeof(frame[i]);
+		if (!guest_write(cpu, stack, &frame[i], sizeof(frame[i]), &fault)) {
+			*failure = (struct failure){ VECTOR_PF, fault.error, fault.linear };
+			return false;
+		}
 	}
 
 	save->cs = code;

@@ -162,6 +162,9 @@ void exits_run(struct cpu *cpu)
 			continue;
 		}
 		code = exits_vmrun(cpu);
+		/* QEMU reports a shadow at #VMEXIT and doesn't restore it at VMRUN. */
+		cpu->shadow = cpu->vmcb->control.int_state & INT_STATE_SHADOW ? SHADOW_STI :
+			SHADOW_NONE;
 		if (exits_instruction(cpu, code))
 			continue;
 		if (code == EXIT_SHUTDOWN)

@@ -10,7 +10,7 @@ enum inexact_reason {
 	INEXACT_UNDECODED,	/* ran, but the decoder doesn't know it: no accesses reported */
 	INEXACT_ACCESSES,	/* accesses that aren't enumerated: gather, ENTER with nesting */
 	INEXACT_TWO_STEPS,	/* LSS and the like: two instructions in one step */
-	INEXACT_UNSTEPPED,	/* an event delivered by the processor: its handler's start is lost */
+	INEXACT_UNSTEPPED,	/* an event that the processor delivered: its handler is lost */
 	INEXACT_LEGACY_MODE,	/* outside long mode, where code can't be read reliably */
 	INEXACT_REASONS
 };

@@ -163,22 +163,6 @@ wait_end:
 	pop	rbx
 	ret
 
-; void svm_nmi_unblock(void): what IRET does to NMI blocking. Called with NMIs held by GIF.
-global svm_nmi_unblock:function hidden
-svm_nmi_unblock:
-	mov	rax, rsp
-	mov	ecx, ss
-	push	rcx
-	push	rax
-	pushfq
-	mov	ecx, cs
-	push	rcx
-	lea	rcx, [.done]
-	push	rcx
-	iretq
-.done:
-	ret
-
 ; 256 stubs of 16 bytes: the address of stub v is host_stubs + 16 * v.
 align 16
 global host_stubs:function hidden

@@ -6,8 +6,8 @@
 #include "spec/types.h"
 
 struct taken {
-	u32 vector;		/* TAKEN_NONE, or an interrupt that the local APIC now sees in service */
-	u32 nmi;		/* 1: an NMI came, and NMIs are blocked until svm_nmi_unblock() or IRET */
+	u32 vector;	/* TAKEN_NONE, or an interrupt that the APIC now sees in service */
+	u32 nmi;	/* 1: an NMI came, and NMIs are blocked until the next IRET */
 };
 #define TAKEN_NONE	0xffffffffu
 
@@ -29,7 +29,6 @@ void svm_save(u64 vmcb_address);
 
 void svm_window(struct taken *taken, bool interrupts);
 void svm_wait(struct taken *taken, bool interrupts);
-void svm_nmi_unblock(void);
 
 extern const u8 host_stubs[];	/* 256 of 16 bytes */
 

@@ -105,8 +105,9 @@ VMCB_ASSERT(save.cr2, 0x640);
 VMCB_ASSERT(save.g_pat, 0x668);
 _Static_assert(sizeof(struct vmcb) == 4096, "a VMCB is one page");
 
-/* int_ctl */
+/* int_ctl, int_state */
 #define V_INTR_MASKING		BIT(24)
+#define INT_STATE_SHADOW	BIT(0)
 
 /* intercept_misc1 */
 #define INTERCEPT_INTR		BIT(0)

@@ -281,6 +281,21 @@ test_machine_is_given_back_50_times()
 	grep -q ' - borrow.n_cycles_leave_a_working_firmware' "$out"
 }
 
+# Every retired instruction is reported once, whatever happens around it; nothing of AMD-V shows.
+test_reference_pmu_is_exact()
+{
+	local work=$log/exact
+
+	rm -rf "$work"
+	mkdir -p "$work/esp/EFI/BOOT"
+	cp "$build/launch.efi" "$work/esp/EFI/BOOT/BOOTX64.EFI"
+	cp "$build/refpmu.efi" "$build/refpmu-selftest.efi" "$work/esp/"
+	echo 'run efi=\refpmu-selftest.efi' > "$work/esp/refpmu-plan.txt"
+	tools/boot.sh --timeout 60 "$work"
+	grep -aE '^(not ok|#)' "$work/serial.log" || true
+	grep -qa '^# failures: 0' "$work/serial.log"
+}
+
 test_stick_boots_and_keeps_results()
 {
 	local work=$log/stick

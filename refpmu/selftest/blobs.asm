@@ -221,8 +221,8 @@ BLOB sti_and_cli, 4, 0, 0, 0, 0
 	cli
 BLOB_END
 
-BLOB sti_holds_interrupts_off_for_one_instruction, 5 + INTERRUPT_INSTRUCTIONS, 1, INTERRUPT_LOADS, \
-	1 + INTERRUPT_STORES, 0
+BLOB sti_holds_interrupts_off_for_one_instruction, 5 + INTERRUPT_INSTRUCTIONS, 1, \
+	INTERRUPT_LOADS, 1 + INTERRUPT_STORES, 0
 EXPECT seen_rip, sti_holds_interrupts_off_for_one_instruction.behind
 EXPECT events, 1
 	mov	dword [rbp + ICR], SELF_FIXED + VECTOR_IPI
@@ -256,8 +256,8 @@ EXPECT events, 1
 	cli
 BLOB_END
 
-BLOB an_interrupt_comes_behind_the_store_that_sends_it, 5 + INTERRUPT_INSTRUCTIONS, 1, INTERRUPT_LOADS, \
-	1 + INTERRUPT_STORES, 0
+BLOB an_interrupt_comes_behind_the_store_that_sends_it, 5 + INTERRUPT_INSTRUCTIONS, 1, \
+	INTERRUPT_LOADS, 1 + INTERRUPT_STORES, 0
 EXPECT seen_rip, an_interrupt_comes_behind_the_store_that_sends_it.behind
 EXPECT events, 1
 	sti
@@ -284,7 +284,8 @@ EXPECT events, 1
 	mov	dword [rbp + LVT_TIMER], 0x10000
 BLOB_END
 
-BLOB hlt_ends_with_the_interrupt, 5 + INTERRUPT_INSTRUCTIONS, 1, INTERRUPT_LOADS, 1 + INTERRUPT_STORES, 0
+BLOB hlt_ends_with_the_interrupt, 5 + INTERRUPT_INSTRUCTIONS, 1, INTERRUPT_LOADS, \
+	1 + INTERRUPT_STORES, 0
 EXPECT seen_rip, hlt_ends_with_the_interrupt.behind
 EXPECT events, 1
 	mov	dword [rbp + ICR], SELF_FIXED + VECTOR_IPI
@@ -363,6 +364,19 @@ EXPECT events, 1
 	mov	ecx, 0xc5			; there are four counters
 .fault:
 	rdmsr
+BLOB_END
+
+; The #GP can't be delivered, its stack isn't mapped: a page fault takes its place, on a stack of
+; its own.
+BLOB a_fault_whose_stack_faults, 4 + ERROR_INSTRUCTIONS, 1, ERROR_LOADS, ERROR_STORES, 0
+EXPECT seen_cr2, 0x7f00000000f0 - 8
+EXPECT seen_error, 2
+EXPECT events, 1
+	mov	rbx, rsp
+	mov	rsp, 0x7f00000000f0
+	mov	ecx, 0xc5
+	rdmsr
+	mov	rsp, rbx
 BLOB_END
 
 ; A second NMI, sent by the handler of the first, waits for its IRET.

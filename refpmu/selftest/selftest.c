@@ -4,6 +4,7 @@
  * on it, started by the launcher, and knows its hypercalls. It trusts the counters' arithmetic
  * (that is for the harness) and asks whether each instruction is reported once, with its
  * accesses, whatever happens around it. TAP on COM1, through the launcher's printing.
+ * Expects seed 0: a PMI without skid.
  */
 #include <efi.h>
 
@@ -162,6 +163,10 @@ static void check_hidden_memory(void)
 
 static void check_statistics(void)
 {
+	static const char *const kind[EXIT_KINDS] = {
+		"step", "exception", "interrupt", "NMI", "CPUID", "MSR", "RDPMC", "hypercall",
+		"APIC", "other",
+	};
 	struct statistics statistics;
 	u64 inexact = 0;
 
@@ -175,7 +180,7 @@ static void check_statistics(void)
 		inexact = 1;
 	verdict(!inexact && statistics.stepped, "nothing_was_inexact");
 	for (unsigned i = 0; i < EXIT_KINDS; i++)
-		print("# exits of kind %u: %u", (u64)i, statistics.exits[i]);
+		print("# exits, %s: %u", kind[i], statistics.exits[i]);
 }
 
 EFI_STATUS efi_main(EFI_HANDLE image __attribute__((unused)),
