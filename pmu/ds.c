@@ -26,11 +26,13 @@ enum ds_word {
 	_Static_assert((offset) + 8 <= AREA_BYTES && (offset) % 8 == 0, title);
 #include "spec/ds.def"
 
-static volatile u64 *area;
-static u64 area_before[AREA_BYTES / 8];
-static u8 *memory;		/* guard, buffer, guard */
-static u8 *buffer;
-static size_t bytes_per_record;
+static struct ds {
+	volatile u64 *area;
+	u64 before[AREA_BYTES / 8];	/* the area as it was set up */
+	u8 *memory;			/* guard, buffer, guard */
+	u8 *buffer;
+	size_t bytes_per_record;
+} areas[DS_AREAS], *ds = &areas[0];
 
 /* Differs from byte to byte and from page to page; no byte of it is 0 or FFH. */
 static u8 pattern(size_t offset)
@@ -40,38 +42,47 @@ static u8 pattern(size_t offset)
 
 bool ds_init(void)
 {
-	if (!area) {
-		area = machine_alloc(AREA_BYTES);
-		memory = machine_alloc(MEMORY_BYTES);
+	for (unsigned i = 0; i < DS_AREAS; i++) {
+		struct ds *d = &areas[i];
+
+		if (!d->area) {
+			d->area = machine_alloc(AREA_BYTES);
+			d->memory = machine_alloc(MEMORY_BYTES);
+		}
+		if (!d->area || !d->memory)
+			return false;
+		d->buffer = d->memory + GUARD_BYTES;
 	}
-	if (!area || !memory)
-		return false;
-	buffer = memory + GUARD_BYTES;
 	return true;
+}
+
+void ds_use(unsigned area)
+{
+	ds = &areas[area];
 }
 
 void ds_open(const struct ds_setup *setup)
 {
-	u64 base = (u64)(uintptr_t)buffer;
+	u64 base = (u64)(uintptr_t)ds->buffer;
 
-	bytes_per_record = record_size(setup->format);
+	ds->bytes_per_record = record_size(setup->format);
 	for (size_t i = 0; i < MEMORY_BYTES; i++)
-		memory[i] = pattern(i);
-	memset((void *)(uintptr_t)area, 0, AREA_BYTES);
+		ds->memory[i] = pattern(i);
+	memset((void *)(uintptr_t)ds->area, 0, AREA_BYTES);
 	/* An empty BTS buffer of its own, behind the records, in case anything looks at it. */
-	area[DS_bts_buffer_base] = base + BUFFER_BYTES;
-	area[DS_bts_index] = base + BUFFER_BYTES;
-	area[DS_bts_absolute_maximum] = base + BUFFER_BYTES;
-	area[DS_bts_interrupt_threshold] = base + BUFFER_BYTES;
-	area[DS_pebs_buffer_base] = base;
-	area[DS_pebs_index] = base + setup->start * bytes_per_record;
-	area[DS_pebs_absolute_maximum] = base + setup->capacity * bytes_per_record;
-	area[DS_pebs_interrupt_threshold] = base + setup->threshold * bytes_per_record;
+	ds->area[DS_bts_buffer_base] = base + BUFFER_BYTES;
+	ds->area[DS_bts_index] = base + BUFFER_BYTES;
+	ds->area[DS_bts_absolute_maximum] = base + BUFFER_BYTES;
+	ds->area[DS_bts_interrupt_threshold] = base + BUFFER_BYTES;
+	ds->area[DS_pebs_buffer_base] = base;
+	ds->area[DS_pebs_index] = base + setup->start * ds->bytes_per_record;
+	ds->area[DS_pebs_absolute_maximum] = base + setup->capacity * ds->bytes_per_record;
+	ds->area[DS_pebs_interrupt_threshold] = base + setup->threshold * ds->bytes_per_record;
 	for (unsigned i = 0; i < DS_RESET_SLOTS; i++)
-		area[DS_pebs_counter0_reset + i] = setup->reset[i];
+		ds->area[DS_pebs_counter0_reset + i] = setup->reset[i];
 	for (unsigned i = 0; i < AREA_BYTES / 8; i++)
-		area_before[i] = area[i];
-	msr_write(MSR_IA32_DS_AREA, (u64)(uintptr_t)area);
+		ds->before[i] = ds->area[i];
+	msr_write(MSR_IA32_DS_AREA, (u64)(uintptr_t)ds->area);
 }
 
 void ds_close(void)
@@ -81,27 +92,27 @@ void ds_close(void)
 
 u64 ds_index(void)
 {
-	return area ? area[DS_pebs_index] : 0;
+	return ds->area ? ds->area[DS_pebs_index] : 0;
 }
 
 void ds_set_index(unsigned record)
 {
-	area[DS_pebs_index] = ds_base() + record * bytes_per_record;
+	ds->area[DS_pebs_index] = ds_base() + record * ds->bytes_per_record;
 }
 
 u64 ds_area(void)
 {
-	return (u64)(uintptr_t)area;
+	return (u64)(uintptr_t)ds->area;
 }
 
 u64 ds_base(void)
 {
-	return (u64)(uintptr_t)buffer;
+	return (u64)(uintptr_t)ds->buffer;
 }
 
 u64 ds_threshold(void)
 {
-	return area[DS_pebs_interrupt_threshold];
+	return ds->area[DS_pebs_interrupt_threshold];
 }
 
 int64_t ds_bytes(void)
@@ -113,21 +124,21 @@ unsigned ds_records(void)
 {
 	int64_t bytes = ds_bytes();
 
-	if (bytes < 0 || bytes > BUFFER_BYTES || !bytes_per_record)
+	if (bytes < 0 || bytes > BUFFER_BYTES || !ds->bytes_per_record)
 		return 0;
-	return (unsigned)((u64)bytes / bytes_per_record);
+	return (unsigned)((u64)bytes / ds->bytes_per_record);
 }
 
 const void *ds_record(unsigned i)
 {
-	return buffer + i * bytes_per_record;
+	return ds->buffer + i * ds->bytes_per_record;
 }
 
 bool ds_written_outside(unsigned first, unsigned end, int64_t *offset)
 {
-	size_t from = GUARD_BYTES + first * bytes_per_record;
-	size_t to = GUARD_BYTES + end * bytes_per_record;
-	const volatile u8 *bytes = memory;
+	size_t from = GUARD_BYTES + first * ds->bytes_per_record;
+	size_t to = GUARD_BYTES + end * ds->bytes_per_record;
+	const volatile u8 *bytes = ds->memory;
 
 	for (size_t i = 0; i < MEMORY_BYTES; i++) {
 		if ((i >= from && i < to) || bytes[i] == pattern(i))
@@ -140,10 +151,10 @@ bool ds_written_outside(unsigned first, unsigned end, int64_t *offset)
 
 bool ds_record_written(unsigned i)
 {
-	size_t from = GUARD_BYTES + i * bytes_per_record;
-	const volatile u8 *bytes = memory;
+	size_t from = GUARD_BYTES + i * ds->bytes_per_record;
+	const volatile u8 *bytes = ds->memory;
 
-	for (size_t at = from; at < from + bytes_per_record; at++)
+	for (size_t at = from; at < from + ds->bytes_per_record; at++)
 		if (bytes[at] != pattern(at))
 			return true;
 	return false;
@@ -152,7 +163,7 @@ bool ds_record_written(unsigned i)
 bool ds_area_unchanged(void)
 {
 	for (unsigned i = 0; i < AREA_BYTES / 8; i++)
-		if (i != DS_pebs_index && area[i] != area_before[i])
+		if (i != DS_pebs_index && ds->area[i] != ds->before[i])
 			return false;
 	return true;
 }

@@ -26,6 +26,11 @@ struct ds_setup {
 /* Allocate the memory, once. Called with the machine initialised. false: no memory. */
 bool ds_init(void);
 
+/* There are two areas, each with its buffer: which one the functions below are about, 0 or 1.
+ * 0 until said otherwise. IA32_DS_AREA isn't written. */
+#define DS_AREAS 2
+void ds_use(unsigned area);
+
 /* Fill, describe the buffer in the DS area and set IA32_DS_AREA. Counters are off. */
 void ds_open(const struct ds_setup *setup);
 /* IA32_DS_AREA back to 0. The buffer's contents stay until the next ds_open(). */

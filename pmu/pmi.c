@@ -48,6 +48,7 @@ static void look(struct pmi_entry *entry, const struct trap_frame *frame)
 	if (!options.keep_counting)
 		counters_disable();
 	entry->status = counters_status();
+	entry->debugctl = msr_read(MSR_IA32_DEBUGCTL);
 	entry->tsc = tsc_read();
 }
 

@@ -17,6 +17,7 @@ struct pmi_entry {
 	u32 lvtpc;		/* at entry */
 	u64 status;		/* IA32_PERF_GLOBAL_STATUS at entry */
 	u64 global_ctrl;	/* IA32_PERF_GLOBAL_CTRL at entry, before the handler's stop */
+	u64 debugctl;		/* IA32_DEBUGCTL at entry */
 	u64 index;		/* the PEBS index field, read first of all */
 	u64 rip, rflags;	/* of what was interrupted */
 	u64 tsc;

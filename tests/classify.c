@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Opcodes: SDM volume 2 "One-Byte Opcode Map", "Two-Byte Opcode Map", for 64-bit code with the
- * prefixes LOCK and REX. Implicit stack accesses aren't modelled: no workload has any.
+ * prefixes LOCK, REP and REX.
  */
 #include "tests/classify.h"
 
@@ -13,7 +13,8 @@ static bool is_memory(u8 modrm)
 static bool two_bytes(const u8 *code, struct instruction_kind *kind)
 {
 	if (code[1] >= 0x80 && code[1] <= 0x8f) {	/* Jcc rel32 */
-		kind->branch = true;
+		kind->branch = kind->conditional = true;
+		kind->length = 6;
 		return true;
 	}
 	if (code[1] == 0xc1) {				/* XADD */
@@ -30,6 +31,10 @@ bool classify_instruction(const u8 *code, struct instruction_kind *kind)
 	*kind = (struct instruction_kind){ .load = false };
 	if (*code == 0xf0) {
 		lock = true;
+		code++;
+	}
+	if (*code == 0xf3) {
+		kind->repeated = true;
 		code++;
 	}
 	if ((*code & 0xf0) == 0x40)	/* REX */
@@ -55,7 +60,19 @@ bool classify_instruction(const u8 *code, struct instruction_kind *kind)
 		known = (code[1] >> 3 & 7) <= 1;
 		kind->load = kind->store = is_memory(code[1]);
 		break;
+	case 0xaa:			/* STOSB */
+		kind->store = true;
+		break;
+	case 0xe8:			/* CALL rel32: stores the return address */
+		kind->branch = kind->call = kind->store = true;
+		break;
+	case 0xc3:			/* RET: loads it */
+		kind->branch = kind->ret = kind->load = true;
+		break;
 	case 0x70 ... 0x7f:		/* Jcc rel8 */
+		kind->branch = kind->conditional = true;
+		kind->length = 2;
+		break;
 	case 0xe9:			/* JMP rel32 */
 	case 0xeb:			/* JMP rel8 */
 		kind->branch = true;

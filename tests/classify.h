@@ -11,6 +11,9 @@
 
 struct instruction_kind {
 	bool load, store, locked, branch;
+	bool conditional, call, ret;	/* of branches */
+	bool repeated;			/* REP: steps once an iteration */
+	u8 length;			/* of conditional branches alone */
 };
 
 /* false: not an instruction of the workloads. Reads at most 4 bytes at code. */

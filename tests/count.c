@@ -268,9 +268,11 @@ static void check_enables(struct test *t, unsigned c, const char *name)
 	CHECK_EQ(t, CNT_11, 0, count_with(c, true, false), "%s with its own enable only", name);
 	CHECK_EQ(t, CNT_11, 0, count_with(c, false, true), "%s with the global enable only", name);
 	CHECK_EQ(t, CNT_11, 0, count_with(c, false, false), "%s without enables", name);
+	CHECK_EQ(t, MSR_15, 0, count_with(c, true, false) + count_with(c, false, true),
+		 "%s with one enable of two", name);
 }
 
-TEST(count, both_enables_are_needed, REQS(CNT_11), NEEDS(need_perfmon, need_instructions))
+TEST(count, both_enables_are_needed, REQS(CNT_11, MSR_15), NEEDS(need_perfmon, need_instructions))
 {
 	char name[] = "IA32_PMC0";
 

@@ -223,14 +223,62 @@ TEST(ds, other_counters_are_not_reloaded, REQS(DS_14), NEEDS(need_perfmon, need_
 		    counter_read(1), "IA32_PMC1, which wrapped half a period before IA32_PMC0");
 }
 
-TEST(ds, only_the_index_is_changed, REQS(DS_01, DS_20), NEEDS(need_perfmon, need_pebs, need_events))
+TEST(ds, only_the_index_is_changed, REQS(DS_17, DS_20), NEEDS(need_perfmon, need_pebs, need_events))
 {
 	struct ds_setup setup = sampling_setup(8);
 
 	sampling_run(&setup, 0, LOADS, COUNT_BOTH, &workload_sample, (struct pmc_mask){ 0 });
-	CHECK_EQ(t, DS_01, ds_area(), msr_read(MSR_IA32_DS_AREA), "IA32_DS_AREA");
-	CHECK(t, DS_01, ds_record_written(0), "the record in the buffer that the DS area describes");
+	CHECK(t, DS_17, ds_record_written(0), "the record in the PEBS buffer");
+	CHECK(t, DS_17, ds_area_unchanged(), "the BTS half of the DS area");
 	CHECK(t, DS_20, ds_area_unchanged(), "the fields of the DS area but for the index");
 	CHECK_EQ(t, DS_20, ds_base() + record_size(setup.format), ds_index(),
 		 "the PEBS index, at offset 28H");
+}
+
+/* Two areas with a buffer each; the register is moved between two records. */
+TEST(ds, records_go_to_the_area_that_the_register_names, REQS(DS_01),
+     NEEDS(need_perfmon, need_pebs, need_events))
+{
+	struct ds_setup setup = sampling_setup(8);
+	u64 index[DS_AREAS];
+	int64_t offset = 0;
+
+	for (unsigned area = DS_AREAS; area-- > 0;) {
+		ds_use(area);
+		ds_open(&setup);
+		index[area] = ds_index();
+	}
+	for (unsigned area = 0; area < DS_AREAS; area++) {
+		ds_use(area);
+		CHECK(t, DS_01, !ds_written_outside(0, 0, &offset), "buffer %u before its turn", area);
+		msr_write(MSR_IA32_DS_AREA, ds_area());
+		pebs_arm(0, LOADS, COUNT_BOTH, PERIOD);
+		workload_run(&workload_sample, PERIOD, pmc_one(0));
+		CHECK(t, DS_01, ds_record_written(0), "a record in the buffer of area %u", area);
+		CHECK_EQ(t, DS_01, index[area] + record_size(setup.format), ds_index(),
+			 "index of area %u", area);
+	}
+	ds_use(0);
+	CHECK_EQ(t, DS_01, index[0] + record_size(setup.format), ds_index(),
+		 "index of area 0 after the record in area 1");
+}
+
+/* The control is the same threshold interrupt without the freeze. */
+TEST(ds, a_threshold_interrupt_freezes_too, REQS(PMI_18),
+     NEEDS(need_perfmon, need_pebs, need_events, need_legacy_freeze))
+{
+	const struct pmi_log *log = threshold_interrupts(1);
+
+	if (!CHECK_RANGE(t, PMI_18, 1, ~0ULL, log->count, "threshold interrupts without freeze"))
+		return;
+	if (!log->entry[0].global_ctrl) {
+		test_inconclusive(t, "the interrupt comes only after the window");
+		return;
+	}
+	msr_write(MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI);
+	log = threshold_interrupts(1);
+	msr_write(MSR_IA32_DEBUGCTL, 0);
+	if (CHECK_RANGE(t, PMI_18, 1, ~0ULL, log->count, "threshold interrupts with freeze"))
+		CHECK_EQ(t, PMI_18, 0, log->entry[0].global_ctrl,
+			 "IA32_PERF_GLOBAL_CTRL at the handler's entry");
 }

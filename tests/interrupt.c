@@ -45,7 +45,7 @@ static void off(unsigned counter)
 	counters_clear(BIT(counter));
 }
 
-TEST(pmi, each_counter_has_its_status_bit, REQS(MSR_26, CNT_30),
+TEST(pmi, each_counter_has_its_status_bit, REQS(MSR_26, MSR_20, CNT_30),
      NEEDS(need_perfmon, need_branches))
 {
 	u64 all = counters_gp().bits | counters_fixed().bits;
@@ -59,6 +59,8 @@ TEST(pmi, each_counter_has_its_status_bit, REQS(MSR_26, CNT_30),
 		CHECK_EQ(t, CNT_30, 0, status(), "status after counter %u stopped short", c);
 		wrap(c, 0);
 		CHECK_EQ(t, MSR_26, BIT(c), status(), "status after counter %u wrapped", c);
+		if (counter_caps()->gp == 4)
+			CHECK_EQ(t, MSR_20, 0, status() & 0xf0, "bits of counters that aren't there");
 		off(c);
 	}
 }
@@ -249,4 +251,29 @@ TEST(pmi, freeze_is_at_the_overflow, REQS(PMI_17),
 	/* The overflow is behind 128 of the 384 instructions; nothing is ever delivered. */
 	CHECK_RANGE(t, PMI_17, 1, 2 * PERIOD + SLED_NOPS / 2, frozen,
 		    "instructions until the freeze, the interrupt masked");
+}
+
+/* Branch recording goes on in the control, and stops by itself with the freeze. */
+TEST(pmi, freeze_stops_branch_recording, REQS(PMI_19),
+     NEEDS(need_perfmon, need_branches, need_legacy_freeze))
+{
+	const struct pmi_log *log;
+
+	msr_write(MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_LBR);
+	if (!(msr_read(MSR_IA32_DEBUGCTL) & IA32_DEBUGCTL_LBR)) {
+		test_skip(t, "IA32_DEBUGCTL.LBR can't be set (reads %#lx)",
+			  msr_read(MSR_IA32_DEBUGCTL));
+		return;
+	}
+	log = interrupts(0, COUNT_INT, NULL);
+	if (CHECK_EQ(t, PMI_19, 1, log->count, "interrupts without freeze"))
+		CHECK_EQ(t, PMI_19, IA32_DEBUGCTL_LBR, log->entry[0].debugctl & IA32_DEBUGCTL_LBR,
+			 "IA32_DEBUGCTL.LBR at the handler's entry, no freeze");
+	off(0);
+	msr_write(MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_LBR | IA32_DEBUGCTL_FREEZE_LBRS_ON_PMI);
+	log = interrupts(0, COUNT_INT, NULL);
+	if (CHECK_EQ(t, PMI_19, 1, log->count, "interrupts with freeze"))
+		CHECK_EQ(t, PMI_19, 0, log->entry[0].debugctl & IA32_DEBUGCTL_LBR,
+			 "IA32_DEBUGCTL.LBR at the handler's entry, FREEZE_LBRS_ON_PMI = 1");
+	msr_write(MSR_IA32_DEBUGCTL, 0);
 }

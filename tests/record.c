@@ -296,6 +296,24 @@ TEST(record, it_holds_the_address_of_the_store, REQS(DLA_02, DLA_04, DLA_06),
 		 "bits 63:1 of a store's data source");
 }
 
+/* Table 18-45 lists MEM_UOPS_RETIRED.LOCK_LOADS; all its loads here are from one place. */
+TEST(record, a_locked_load_has_its_address_too, REQS(DLA_10),
+     NEEDS(need_perfmon, need_format2, need_haswell))
+{
+	struct ds_setup setup = sampling_setup(8);
+	struct pebs_record record;
+
+	ds_open(&setup);
+	pebs_arm(0, EVENT_MEM_UOPS_RETIRED_LOCK_LOADS, COUNT_BOTH, PERIOD);
+	workload_run(&workload_lock, 2 * PERIOD, pmc_one(0));
+	if (!sampling_one_record(t, REQ_DLA_10, &record))
+		return;
+	CHECK_EQ(t, DLA_10, (u64)(uintptr_t)workload_lock.begin,
+		 sampling_field(&record, RECORD_eventing_ip), "EventingIP: the locked instruction");
+	CHECK_EQ(t, DLA_10, (u64)(uintptr_t)workload_memory(),
+		 sampling_field(&record, RECORD_data_linear_address), "its data linear address");
+}
+
 /* Table 18-46: bits 63:1 of A0H and all of A8H are 0; bit 0 is for stores alone. */
 TEST(record, a_loads_source_and_latency_are_zero, REQS(DLA_03, DLA_04, DLA_05, REC_14, REC_HSW_06),
      NEEDS(need_perfmon, need_format2, need_haswell))

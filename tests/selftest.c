@@ -102,6 +102,8 @@ TEST(selftest, functions_run_at_cpl_3, NO_REQS, NEEDS(NULL))
 static const char *const count_names[WORKLOAD_COUNTS] = {
 	[COUNT_INSTRUCTIONS] = "instructions", [COUNT_LOADS] = "loads", [COUNT_STORES] = "stores",
 	[COUNT_LOCKS] = "locked loads", [COUNT_BRANCHES] = "branches",
+	[COUNT_CONDITIONAL] = "conditional branches", [COUNT_TAKEN] = "taken branches",
+	[COUNT_CALLS] = "calls", [COUNT_RETURNS] = "returns",
 };
 
 static void prove(struct test *t, const struct workload *w, u64 n)

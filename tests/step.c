@@ -29,11 +29,18 @@ static void on_debug(struct trap_frame *frame)
 		return;
 	if (!classify_instruction(done, &kind) && !c->unknown)
 		c->unknown = (u64)(uintptr_t)done;
-	c->count[COUNT_INSTRUCTIONS]++;
+	/* A repeated instruction is one instruction, stepped once an iteration. */
+	if (!kind.repeated || frame->rip != (u64)(uintptr_t)done)
+		c->count[COUNT_INSTRUCTIONS]++;
 	c->count[COUNT_LOADS] += kind.load;
 	c->count[COUNT_STORES] += kind.store;
 	c->count[COUNT_LOCKS] += kind.locked;
 	c->count[COUNT_BRANCHES] += kind.branch;
+	c->count[COUNT_CONDITIONAL] += kind.conditional;
+	c->count[COUNT_TAKEN] += kind.branch &&
+		(!kind.conditional || frame->rip != (u64)(uintptr_t)done + kind.length);
+	c->count[COUNT_CALLS] += kind.call;
+	c->count[COUNT_RETURNS] += kind.ret;
 }
 
 struct step_counts step_workload(const struct workload *w, u64 n)

@@ -31,8 +31,9 @@ SAMPLE_RBP	equ 0x7f00000000000f5f
 %define SAMPLE_R(n) (0x7000000000000050 | (n) << 8 | (n))
 
 ; DECLARE name, marks, mark length, mark stride, then each and once of: instructions, loads,
-; stores, locked loads, branches. The row is a struct workload.
-%macro DECLARE 14
+; stores, locked loads, branches, conditional, taken, calls, returns. The row is a struct workload.
+; Where no more is said, the only branch is a loop's: conditional, and taken but for the last time.
+%macro DECLARE 14-22 1, 0, 1, -1, 0, 0, 0, 0
 	%defstr %%name %1
 	section .rodata
 name_%1	db	%%name, 0
@@ -44,6 +45,7 @@ workload_%1:
 	dq	entry_%1, begin_%1, end_%1, %2
 	dd	%3, %4
 	dd	%5, %6, %7, %8, %9, %10, %11, %12, %13, %14
+	dd	%15, %16, %17, %18, %19, %20, %21, %22
 	section .text
 %endmacro
 
@@ -117,7 +119,7 @@ BEGIN lock
 END lock
 
 ; instructions 6n, branches 3n: never taken, always taken, the loop's
-DECLARE branch, 0, 0, 0,  6, 0,  0, 0,  0, 0,  0, 0,  3, 0
+DECLARE branch, 0, 0, 0,  6, 0,  0, 0,  0, 0,  0, 0,  3, 0,  2, 0,  2, -1,  0, 0,  0, 0
 BEGIN branch
 .next:	test	rsi, rsi
 	jz	.next			; memory is never at 0
@@ -128,7 +130,7 @@ BEGIN branch
 END branch
 
 ; instructions 10n, loads 3n, stores 2n, locked loads n, branches 2n
-DECLARE mixed, 0, 0, 0,  10, 0,  3, 0,  2, 0,  1, 0,  2, 0
+DECLARE mixed, 0, 0, 0,  10, 0,  3, 0,  2, 0,  1, 0,  2, 0,  2, 0,  1, -1,  0, 0,  0, 0
 BEGIN mixed
 .next:	mov	rax, [rsi]
 	mov	[rsi + 8], rax
@@ -150,6 +152,26 @@ BEGIN sparse
 	dec	rdi
 	jnz	.next
 END sparse
+
+; instructions 4n + 1, loads n and stores n (the return addresses), branches 3n + 1
+DECLARE call, 0, 0, 0,  4, 1,  1, 0,  1, 0,  0, 0,  3, 1,  1, 0,  3, 0,  1, 0,  1, 0
+BEGIN call
+.next:	call	.function
+	dec	rdi
+	jnz	.next
+	jmp	.past
+.function:
+	ret
+.past:
+END call
+
+; instructions 3, whatever n is; stores n as the manual's loop of iterations has them
+DECLARE rep, 0, 0, 0,  0, 3,  0, 0,  1, 0,  0, 0,  0, 0,  0, 0,  0, 0,  0, 0,  0, 0
+BEGIN rep
+	mov	rcx, rdi
+	mov	rdi, rsi
+	rep stosb
+END rep
 
 ; ------------------------------------------------------------------ where an interrupt lands
 ; instructions 2n + 256, branches n: the last branch is right before the first NOP
@@ -270,7 +292,7 @@ marks_sample_store:
 %endrep
 SAMPLE_END sample_store
 
-; ------------------------------------------------------------------ for the self test
+; ------------------------------------------------------------------ instructions that may fault
 ; u64 selftest_noncanonical(struct fault *fault): a load that raises #GP on every processor; the
 ; address of that load. The row is what kernel/fault.c looks up.
 	global	selftest_noncanonical:function hidden
@@ -282,6 +304,35 @@ selftest_noncanonical:
 	section .data.extable progbits alloc noexec write align=8
 	dd	selftest_noncanonical.try - $
 	dd	selftest_noncanonical.done - $
+	section .text
+
+; u64 user_load(struct user_probe *): loads from probe->address, which may fault; at any CPL.
+; u64 user_rdpmc(struct user_probe *): RDPMC of probe->ecx; at any CPL.
+; struct user_probe begins with the struct fault that the exception table wants in RDI.
+PROBE_ADDRESS	equ 24
+PROBE_ECX	equ 32
+	global	user_load:function hidden
+user_load:
+	mov	rsi, [rdi + PROBE_ADDRESS]
+.try:	mov	rax, [rsi]
+.done:	ret
+	section .data.extable progbits alloc noexec write align=8
+	dd	user_load.try - $
+	dd	user_load.done - $
+	section .text
+
+	global	user_rdpmc:function hidden
+user_rdpmc:
+	mov	ecx, [rdi + PROBE_ECX]
+	xor	eax, eax
+	xor	edx, edx
+.try:	rdpmc
+.done:	shl	rdx, 32
+	or	rax, rdx
+	ret
+	section .data.extable progbits alloc noexec write align=8
+	dd	user_rdpmc.try - $
+	dd	user_rdpmc.done - $
 	section .text
 
 ; u64 selftest_cs(u64): the code segment it runs in.

@@ -21,7 +21,7 @@ _Static_assert(offsetof(struct workload_call, stack) == 40, "CALL_STACK");
 
 static const struct workload *const workloads[] = {
 	&workload_load, &workload_store, &workload_lock, &workload_branch, &workload_mixed,
-	&workload_sparse, &workload_sled, &workload_again, &workload_sample,
+	&workload_sparse, &workload_call, &workload_rep, &workload_sled, &workload_again, &workload_sample,
 	&workload_sample_store,
 };
 
@@ -45,7 +45,7 @@ const struct workload *workload_get(unsigned i)
 
 u64 workload_declared(const struct workload *w, enum workload_count what, u64 n)
 {
-	return w->count[what].each * n + w->count[what].once;
+	return (u64)((int64_t)w->count[what].each * (int64_t)n + w->count[what].once);
 }
 
 u64 workload_mark(const struct workload *w, unsigned i)

@@ -12,7 +12,7 @@
 #include "spec/types.h"
 
 enum workload_count { COUNT_INSTRUCTIONS, COUNT_LOADS, COUNT_STORES, COUNT_LOCKS, COUNT_BRANCHES,
-		      WORKLOAD_COUNTS };
+		      COUNT_CONDITIONAL, COUNT_TAKEN, COUNT_CALLS, COUNT_RETURNS, WORKLOAD_COUNTS };
 
 /* As tests/workload.asm lays it out. */
 struct workload {
@@ -21,7 +21,7 @@ struct workload {
 	const u8 *begin, *end;		/* what is counted, end not included */
 	const u8 *marks;		/* first marked instruction; NULL: the piece has none */
 	u32 mark_length, mark_stride;	/* bytes of a marked instruction, and to the next one */
-	struct { u32 each, once; } count[WORKLOAD_COUNTS];	/* each * n + once */
+	struct { int32_t each, once; } count[WORKLOAD_COUNTS];	/* each * n + once */
 };
 
 extern const struct workload workload_load	/* a load, and a loop's branch */
@@ -33,6 +33,10 @@ extern const struct workload workload_branch	/* taken, not taken and direct jump
 extern const struct workload workload_mixed	/* of everything one, locked too */
 	__attribute__((visibility("hidden")));
 extern const struct workload workload_sparse	/* a load every 19 instructions */
+	__attribute__((visibility("hidden")));
+extern const struct workload workload_call	/* near calls and returns */
+	__attribute__((visibility("hidden")));
+extern const struct workload workload_rep	/* one REP STOSB of n bytes */
 	__attribute__((visibility("hidden")));
 extern const struct workload workload_sled	/* n branches, then one-byte NOPs: the marks */
 	__attribute__((visibility("hidden")));
