@@ -290,7 +290,7 @@ test_reference_pmu_is_exact()
 	mkdir -p "$work/esp/EFI/BOOT"
 	cp "$build/launch.efi" "$work/esp/EFI/BOOT/BOOTX64.EFI"
 	cp "$build/refpmu.efi" "$build/refpmu-selftest.efi" "$work/esp/"
-	echo 'run efi=\refpmu-selftest.efi' > "$work/esp/refpmu-plan.txt"
+	printf '%s\n' 'run efi=\refpmu-selftest.efi' > "$work/esp/refpmu-plan.txt"
 	tools/boot.sh --timeout 60 "$work"
 	grep -aE '^(not ok|#)' "$work/serial.log" || true
 	grep -qa '^# failures: 0' "$work/serial.log"
