@@ -205,7 +205,8 @@ static const struct crash {
 	{ "unowned NMI", do_unowned_nmi, DEADLINE_MS, GUARD_INTERRUPT, VECTOR_NMI, false },
 	{ "abort in a PMI handler", do_abort_in_pmi, DEADLINE_MS, GUARD_ABORTED, 0, false },
 	{ "abort in an NMI handler", do_abort_in_nmi, DEADLINE_MS, GUARD_ABORTED, 0, false },
-	{ "#UD in an NMI handler", do_fault_in_nmi, DEADLINE_MS, GUARD_EXCEPTION, VECTOR_UD, false },
+	{ "#UD in an NMI handler", do_fault_in_nmi, DEADLINE_MS, GUARD_EXCEPTION, VECTOR_UD,
+	  false },
 	{ "deadline", do_deadline, SHORT_MS, GUARD_DEADLINE, VECTOR_TIMER, false },
 	{ "deadline at CPL 3", do_deadline_in_user, SHORT_MS, GUARD_DEADLINE, VECTOR_TIMER, false },
 	{ "deadline with interrupts off", do_deadline_interrupts_off, SHORT_MS, GUARD_DEADLINE,
@@ -274,7 +275,8 @@ bool crash_all(char *why, size_t size)
 		}
 		if (!is_expected(crash, &report)) {
 			fmt_print(why, size, "%s ended with outcome %u, vector %llu", crash->name,
-				  (unsigned)report.outcome, (unsigned long long)report.frame.vector);
+				  (unsigned)report.outcome,
+				  (unsigned long long)report.frame.vector);
 			return false;
 		}
 	}

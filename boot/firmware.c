@@ -124,10 +124,7 @@ EFI_STATUS firmware_setup(struct machine_setup *setup, u64 spare, bool with_scre
 {
 	EFI_STATUS status;
 
-	*setup = (struct machine_setup){
-		.image_base = (u64)(uintptr_t)firmware.loaded->ImageBase,
-		.image_size = firmware.loaded->ImageSize,
-	};
+	*setup = (struct machine_setup){ .serial_port = 0 };
 	status = find_memory_top(&setup->memory_top);
 	if (EFI_ERROR(status))
 		return status;

@@ -31,8 +31,8 @@ void firmware_say(const char *line);
  * 0 when there are none, or when they are binary, as boot entries of some firmware have them. */
 size_t firmware_load_options(char *text, size_t size);
 
-/* Fill in the memory of setup, and leave its devices 0; with_screen: also the framebuffer, if there is a
- * linear one. The arena has spare bytes for machine_alloc(). */
+/* Fill in the memory of setup, and leave its devices 0; with_screen: also the framebuffer, if there
+ * is a linear one. The arena has spare bytes for machine_alloc(). */
 EFI_STATUS firmware_setup(struct machine_setup *setup, u64 spare, bool with_screen);
 /* Give back what firmware_setup() has allocated. */
 void firmware_release(void);

@@ -3,6 +3,7 @@
  * Borrow, run a group, give back, save: what was found before a crash is on the volume, and the
  * firmware gets its ticks. Everything that prints runs with the machine borrowed.
  */
+#include "boot/firmware.h"
 #include "boot/log.h"
 #include "boot/results.h"
 #include "boot/run.h"
@@ -48,6 +49,8 @@ int run_tests(const struct config *config)
 	machine_borrow();
 	console_line("");	/* whatever the firmware left on the line ends here */
 	suite = suite_begin(&suite_config, &tap);
+	tap_comment(&tap, "image at %p: a dump's addresses less this are the ELF file's",
+		    firmware.loaded->ImageBase);
 	groups = suite_groups(suite);
 	fmt_print(cpu, sizeof cpu, "%s", suite_cpu_name(suite));
 	machine_return();

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * From a vector to who serves it. In this order: the exception table, the guard's own NMI and
- * INT, the vector's handler, and then nobody: the guard ends what was running. See "Interrupt and Exception Handling".
+ * INT, the vector's handler, and then nobody: the guard ends what was running. See "Interrupt and
+ * Exception Handling".
  * A fault of the exception table inside an NMI handler ends in an IRETQ, which unblocks NMIs
  * early ("Handling Multiple NMIs"): a second NMI before the handler's end would reuse its stack.
  * NMI handlers should keep to instructions that succeed.

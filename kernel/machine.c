@@ -36,8 +36,8 @@
 /* CR4.DE on: DR4 and DR5 fault. Off: what denies CPL 0 the pages of CPL 3 or CPL 3 an
  * instruction, PCIDs, protection keys, and global pages, whose translations outlive CR3. */
 #define CR4_OURS	CR4_DE
-#define CR4_NOT_OURS	(CR4_TSD | CR4_PGE | CR4_UMIP | CR4_PCIDE | CR4_SMEP | CR4_SMAP | CR4_PKE | \
-			 CR4_CET | CR4_PKS)
+#define CR4_NOT_OURS	(CR4_TSD | CR4_PGE | CR4_UMIP | CR4_PCIDE | CR4_SMEP | CR4_SMAP | \
+			 CR4_PKE | CR4_CET | CR4_PKS)
 #define CR3_PCID	BITS(0, 11)
 
 #define TR_INDEX	0xfff8u

@@ -10,8 +10,7 @@
 #include "spec/types.h"
 
 struct machine_setup {
-	u64 image_base, image_size;	/* our own PE image */
-	u64 arena_base, arena_size;	/* zeroed memory for page tables, stacks; below 4 GiB, 2 MiB aligned */
+	u64 arena_base, arena_size;	/* zeroed; below 4 GiB, 2 MiB aligned */
 	u64 memory_top;			/* highest physical address to identity map */
 	u16 serial_port;		/* I/O port of a 16550, 0: none */
 	u64 hpet_base, ioapic_base;	/* of the I/O APIC whose inputs the HPET names; 0: none */
@@ -43,8 +42,8 @@ void machine_return(void);
 /* Is the machine borrowed now? */
 bool machine_is_borrowed(void);
 
-/* Zeroed memory from the arena, not executable, present, writable, accessed and dirty at CPL 0 and 3; bytes is
- * rounded up to pages. Never freed. NULL when the arena is exhausted. */
+/* Zeroed memory from the arena: present, writable, accessed and dirty at CPL 0 and 3, not
+ * executable. bytes is rounded up to pages. Never freed. NULL when the arena is exhausted. */
 void *machine_alloc(size_t bytes);
 
 #endif
