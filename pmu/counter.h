@@ -10,6 +10,7 @@
 
 #include "pmu/caps.h"
 #include "spec/event.h"
+#include "spec/msr.h"
 
 #define PMC_FIXED(i)	(32u + (i))
 #define PMC_IS_FIXED(c)	((c) >= 32u)

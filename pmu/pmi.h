@@ -25,7 +25,7 @@ struct pmi_entry {
 };
 
 struct pmi_log {
-	unsigned count;		/* interrupts since pmi_open(); only the first PMI_LOG_SIZE are kept */
+	unsigned count;		/* since pmi_open(); only the first PMI_LOG_SIZE are kept */
 	struct pmi_entry entry[PMI_LOG_SIZE];
 };
 

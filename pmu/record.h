@@ -34,7 +34,7 @@ enum record_field {
 
 struct pebs_record {
 	enum record_format format;
-	u64 value[RECORD_FIELDS];	/* by enum record_field; 0 where the format has no such field */
+	u64 value[RECORD_FIELDS];	/* by enum record_field; 0: the format hasn't got it */
 	u32 present;			/* bit f: the format has field f */
 };
 

@@ -12,8 +12,6 @@
 #include "tests/needs.h"
 #include "tests/sampling.h"
 
-static const struct pmc_mask none = { 0 };
-
 /* The window's last load overflows; nothing loads behind it. */
 TEST(arm, an_overflow_arms_and_writes_nothing, REQS(ARM_01),
      NEEDS(need_perfmon, need_pebs, need_events))
@@ -22,14 +20,14 @@ TEST(arm, an_overflow_arms_and_writes_nothing, REQS(ARM_01),
 	struct pebs_record record;
 	int64_t offset = 0;
 
-	sampling_run(&setup, 0, LOADS, COUNT_BOTH, &workload_load, none);
+	sampling_run(&setup, 0, LOADS, COUNT_BOTH, &workload_load, NO_OTHERS);
 	CHECK_EQ(t, ARM_01, 1, counters_status() & 1, "status bit: the counter wrapped");
 	CHECK_EQ(t, ARM_01, 0, (u64)ds_bytes(), "bytes by which the index moved");
 	CHECK(t, ARM_01, !ds_written_outside(0, 0, &offset), "a byte at offset %ld of the buffer",
 	      (long)offset);
 	/* The control: the same, and loads behind it. */
 	counters_clear(1);
-	sampling_run(&setup, 0, LOADS, COUNT_BOTH, &workload_sample, none);
+	sampling_run(&setup, 0, LOADS, COUNT_BOTH, &workload_sample, NO_OTHERS);
 	sampling_one_record(t, REQ_ARM_01, &record);
 }
 
@@ -41,7 +39,7 @@ TEST(arm, the_next_event_is_recorded, REQS(ARM_02), NEEDS(need_perfmon, need_for
 	struct pebs_record record;
 	u64 ip;
 
-	sampling_run(&setup, 0, LOADS, COUNT_BOTH, &workload_again, none);
+	sampling_run(&setup, 0, LOADS, COUNT_BOTH, &workload_again, NO_OTHERS);
 	if (!sampling_one_record(t, REQ_ARM_02, &record))
 		return;
 	ip = sampling_field(&record, RECORD_eventing_ip);
@@ -59,7 +57,7 @@ static void count_interrupts(u64 flags, unsigned *interrupts, unsigned *records)
 	struct ds_setup setup = sampling_setup(8);
 
 	pmi_open(NULL);
-	sampling_run(&setup, 0, LOADS, COUNT_BOTH | flags, &workload_sample, none);
+	sampling_run(&setup, 0, LOADS, COUNT_BOTH | flags, &workload_sample, NO_OTHERS);
 	*interrupts = pmi_settle()->count;
 	*records = ds_records();
 	pmi_close();
@@ -104,11 +102,12 @@ TEST(arm, records_are_written_while_interrupts_are_off, REQS(ARM_05),
 	u64 off;
 
 	intr_disable();
-	sampling_run(&setup, 0, LOADS, COUNT_BOTH, &workload_sample, none);
+	sampling_run(&setup, 0, LOADS, COUNT_BOTH, &workload_sample, NO_OTHERS);
 	off = (u64)ds_bytes();
 	intr_enable();
-	CHECK_EQ(t, ARM_05, record_size(setup.format), off, "bytes by which the index moved, IF = 0");
-	sampling_run(&setup, 0, LOADS, COUNT_BOTH, &workload_sample, none);
+	CHECK_EQ(t, ARM_05, record_size(setup.format), off,
+		 "bytes by which the index moved, IF = 0");
+	sampling_run(&setup, 0, LOADS, COUNT_BOTH, &workload_sample, NO_OTHERS);
 	sampling_one_record(t, REQ_ARM_05, &record);
 }
 
@@ -171,7 +170,7 @@ TEST(arm, each_counter_can_do_pebs, REQS(MSR_22), NEEDS(need_perfmon, need_pebs,
 		struct ds_setup setup = sampling_setup(8);
 		struct pebs_record record;
 
-		sampling_run(&setup, c, LOADS, COUNT_BOTH, &workload_sample, none);
+		sampling_run(&setup, c, LOADS, COUNT_BOTH, &workload_sample, NO_OTHERS);
 		sampling_one_record(t, REQ_MSR_22, &record);
 	}
 }

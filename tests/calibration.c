@@ -138,13 +138,14 @@ static void note_overheads(struct test *t)
 	bool events = need_events(reason, sizeof(reason));
 
 	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const char *name = rows[i].name;
 		u64 value, declared = workload_declared(&workload_mixed, rows[i].declared, 16);
 
 		if (i >= 2 && !events)
 			break;
 		if (window_count_one(t, 0, rows[i].event, COUNT_BOTH, &workload_mixed, 16, &value))
-			test_note(t, "calibration: a window of %lu %s counts %lu: %ld more", declared,
-				  rows[i].name, value, (long)(value - declared));
+			test_note(t, "calibration: a window of %lu %s counts %lu: %ld more",
+				  declared, name, value, (long)(value - declared));
 	}
 }
 

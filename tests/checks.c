@@ -77,7 +77,8 @@ bool test_check_range(struct test *t, enum requirement_id req, u64 low, u64 high
 	}
 	f = breach(t, req, (struct place){ file, line });
 	FORMAT(f->what, format);
-	fmt_print(f->wanted, sizeof(f->wanted), "0x%lx to 0x%lx (%lu to %lu)", low, high, low, high);
+	fmt_print(f->wanted, sizeof(f->wanted), "0x%lx to 0x%lx (%lu to %lu)", low, high,
+		  low, high);
 	fmt_print(f->got, sizeof(f->got), "0x%lx (%lu)", got, got);
 	report_weak(t, f);
 	return false;

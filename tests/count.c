@@ -207,7 +207,8 @@ TEST(count, edge_counts_rises_of_the_condition, REQS(CNT_09),
 			      COUNT_BOTH | COUNT_CMASK(CMASK_NEVER) | COUNT_INV | COUNT_EDGE,
 			      &workload_load, MORE, &edges) ||
 	    !window_count_one(t, 0, EVENT_MEM_UOPS_RETIRED_ALL_LOADS,
-			      COUNT_BOTH | COUNT_CMASK(1) | COUNT_EDGE, &workload_sparse, 16, &loads))
+			      COUNT_BOTH | COUNT_CMASK(1) | COUNT_EDGE, &workload_sparse, 16,
+			      &loads))
 		return;
 	CHECK_RANGE(t, CNT_09, 10, ~0ULL, level, "cycles of a condition that always holds");
 	CHECK_RANGE(t, CNT_09, 0, 2, edges, "rises of a condition that always holds");
@@ -292,9 +293,10 @@ TEST(count, fixed_counter_0_counts_instructions, REQS(CNT_12, CNT_22),
 	u64 want = workload_declared(&workload_mixed, COUNT_INSTRUCTIONS, MORE) -
 		   workload_declared(&workload_mixed, COUNT_INSTRUCTIONS, FEWER);
 
-	if (!window_count(both, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH, &workload_mixed, MORE, value) ||
-	    !window_difference(t, both, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH, &workload_mixed, FEWER,
-			       MORE, difference)) {
+	if (!window_count(both, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH, &workload_mixed, MORE,
+			  value) ||
+	    !window_difference(t, both, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH, &workload_mixed,
+			       FEWER, MORE, difference)) {
 		test_inconclusive(t, "disturbed windows");
 		return;
 	}
@@ -314,7 +316,8 @@ TEST(count, fixed_enables_select_the_level, REQS(CNT_28), NEEDS(need_perfmon, ne
 		   workload_declared(&workload_load, COUNT_INSTRUCTIONS, FEWER);
 
 	if (!window_difference_one(t, PMC_FIXED(0), 0, 0, &workload_load, FEWER, MORE, &none) ||
-	    !window_difference_one(t, PMC_FIXED(0), 0, COUNT_OS, &workload_load, FEWER, MORE, &os) ||
+	    !window_difference_one(t, PMC_FIXED(0), 0, COUNT_OS, &workload_load, FEWER, MORE,
+				   &os) ||
 	    !window_difference_one(t, PMC_FIXED(0), 0, COUNT_USR, &workload_load, FEWER, MORE,
 				   &usr) ||
 	    !window_difference_one(t, PMC_FIXED(0), 0, COUNT_BOTH, &workload_load, FEWER, MORE,

@@ -64,7 +64,7 @@ TEST(ds, the_first_record_goes_to_the_index, REQS(DS_02),
 	int64_t offset = 0;
 
 	setup.start = 3;
-	sampling_run(&setup, 0, LOADS, COUNT_BOTH, &workload_sample, (struct pmc_mask){ 0 });
+	sampling_run(&setup, 0, LOADS, COUNT_BOTH, &workload_sample, NO_OTHERS);
 	CHECK(t, DS_02, ds_record_written(3), "the record at the index, behind three others");
 	CHECK(t, DS_02, !ds_written_outside(3, 4, &offset), "a byte at offset %ld of the buffer",
 	      (long)offset);
@@ -129,7 +129,8 @@ TEST(ds, below_the_threshold_nothing_interrupts, REQS(DS_06, PRIO_11),
 	if (!shadow_fits(t))
 		return;
 	log = threshold_interrupts(8);
-	CHECK_EQ(t, DS_06, 0, log->count, "interrupts of three records, threshold behind the eighth");
+	CHECK_EQ(t, DS_06, 0, log->count,
+		 "interrupts of three records, threshold behind the eighth");
 	CHECK_EQ(t, DS_06, 3, ds_records(), "records meanwhile");
 	/* The control. */
 	log = threshold_interrupts(3);
@@ -150,7 +151,8 @@ TEST(ds, nothing_is_written_at_the_maximum, REQS(DS_07, DS_10),
 		return;
 	setup.threshold = 8;	/* out of reach: this is about the maximum alone */
 	sample_rounds(&setup, 3);
-	CHECK(t, DS_07, ds_record_written(0) && ds_record_written(1), "two records up to the maximum");
+	CHECK(t, DS_07, ds_record_written(0) && ds_record_written(1),
+	      "two records up to the maximum");
 	CHECK(t, DS_07, !ds_written_outside(0, 2, &offset), "a byte at offset %ld of the buffer",
 	      (long)offset);
 	CHECK_EQ(t, DS_07, 2 * record_size(setup.format), (u64)ds_bytes(), "index - base");
@@ -161,7 +163,8 @@ TEST(ds, nothing_is_written_at_the_maximum, REQS(DS_07, DS_10),
 }
 
 /* The counter, as a signed distance from 0, lies between its reload and what may follow it. */
-static void check_reload(struct test *t, enum requirement_id req, unsigned c, u64 reload, u64 events)
+static void check_reload(struct test *t, enum requirement_id req, unsigned c, u64 reload,
+			 u64 events)
 {
 	u64 value = counter_read(c), width = BIT(counter_width(c)) - 1;
 	u64 low = (0 - reload) & width;
@@ -179,7 +182,7 @@ TEST(ds, the_counter_is_reloaded_from_its_slot, REQS(DS_12, DS_15),
 
 		for (unsigned i = 0; i < DS_RESET_SLOTS; i++)
 			setup.reset[i] = pebs_reset_value(i, 100000 * (i + 1));
-		sampling_run(&setup, c, LOADS, COUNT_BOTH, &workload_sample, (struct pmc_mask){ 0 });
+		sampling_run(&setup, c, LOADS, COUNT_BOTH, &workload_sample, NO_OTHERS);
 		if (!sampling_one_record(t, REQ_DS_12, &record))
 			continue;
 		/* 16 marked loads, and a few that close the window. */
@@ -227,7 +230,7 @@ TEST(ds, only_the_index_is_changed, REQS(DS_17, DS_20), NEEDS(need_perfmon, need
 {
 	struct ds_setup setup = sampling_setup(8);
 
-	sampling_run(&setup, 0, LOADS, COUNT_BOTH, &workload_sample, (struct pmc_mask){ 0 });
+	sampling_run(&setup, 0, LOADS, COUNT_BOTH, &workload_sample, NO_OTHERS);
 	CHECK(t, DS_17, ds_record_written(0), "the record in the PEBS buffer");
 	CHECK(t, DS_17, ds_area_unchanged(), "the BTS half of the DS area");
 	CHECK(t, DS_20, ds_area_unchanged(), "the fields of the DS area but for the index");
@@ -250,7 +253,8 @@ TEST(ds, records_go_to_the_area_that_the_register_names, REQS(DS_01),
 	}
 	for (unsigned area = 0; area < DS_AREAS; area++) {
 		ds_use(area);
-		CHECK(t, DS_01, !ds_written_outside(0, 0, &offset), "buffer %u before its turn", area);
+		CHECK(t, DS_01, !ds_written_outside(0, 0, &offset), "buffer %u before its turn",
+		      area);
 		msr_write(MSR_IA32_DS_AREA, ds_area());
 		pebs_arm(0, LOADS, COUNT_BOTH, PERIOD);
 		workload_run(&workload_sample, PERIOD, pmc_one(0));

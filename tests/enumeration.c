@@ -237,7 +237,8 @@ TEST(enumeration, ds_area_refuses_a_non_canonical_address, REQS(DS_19),
 	/* The control: a canonical one is kept. */
 	msr_write(MSR_IA32_DS_AREA, 0x1000);
 	CHECK_EQ(t, DS_19, 0x1000, msr_read(MSR_IA32_DS_AREA), "IA32_DS_AREA");
-	CHECK(t, DS_19, refused(msr_try_write(MSR_IA32_DS_AREA, BIT(63))), "address %#llx", BIT(63));
+	CHECK(t, DS_19, refused(msr_try_write(MSR_IA32_DS_AREA, BIT(63))), "address %#llx",
+	      BIT(63));
 	CHECK_EQ(t, DS_19, 0x1000, msr_read(MSR_IA32_DS_AREA), "after the refused write");
 	msr_write(MSR_IA32_DS_AREA, 0);
 }

@@ -60,7 +60,8 @@ TEST(pmi, each_counter_has_its_status_bit, REQS(MSR_26, MSR_20, CNT_30),
 		wrap(c, 0);
 		CHECK_EQ(t, MSR_26, BIT(c), status(), "status after counter %u wrapped", c);
 		if (counter_caps()->gp == 4)
-			CHECK_EQ(t, MSR_20, 0, status() & 0xf0, "bits of counters that aren't there");
+			CHECK_EQ(t, MSR_20, 0, status() & 0xf0,
+				 "bits of counters that aren't there");
 		off(c);
 	}
 }

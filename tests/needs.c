@@ -37,7 +37,8 @@ bool need_fixed(char *reason, size_t size)
 
 	if (c->fixed >= 3)
 		return true;
-	fmt_print(reason, size, "%u fixed counters (CPUID.0AH:EDX = %#x)", c->fixed, c->leaf_0a_edx);
+	fmt_print(reason, size, "%u fixed counters (CPUID.0AH:EDX = %#x)", c->fixed,
+		  c->leaf_0a_edx);
 	return false;
 }
 
@@ -81,8 +82,8 @@ static bool need_event(unsigned bit, const char *name, char *reason, size_t size
 
 	if (!(c->events_absent & BIT(bit)))
 		return true;
-	fmt_print(reason, size, "event \"%s\" isn't available (CPUID.0AH:EAX = %#x EBX = %#x)", name,
-		  c->leaf_0a_eax, c->leaf_0a_ebx);
+	fmt_print(reason, size, "event \"%s\" isn't available (CPUID.0AH:EAX = %#x EBX = %#x)",
+		  name, c->leaf_0a_eax, c->leaf_0a_ebx);
 	return false;
 }
 
@@ -142,7 +143,8 @@ static bool need_facility(u32 facility, const char *name, char *reason, size_t s
 
 	if (c->generation && (c->generation->facilities & facility))
 		return true;
-	fmt_print(reason, size, "no %s known for family %02x model %02x", name, c->family, c->model);
+	fmt_print(reason, size, "no %s known for family %02x model %02x", name, c->family,
+		  c->model);
 	return false;
 }
 

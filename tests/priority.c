@@ -80,7 +80,7 @@ static const struct pmi_log *run_record(u64 flags, unsigned threshold)
 
 	setup.threshold = threshold;
 	pmi_open(NULL);
-	sampling_run(&setup, 0, LOADS, COUNT_BOTH | flags, &workload_sample, (struct pmc_mask){ 0 });
+	sampling_run(&setup, 0, LOADS, COUNT_BOTH | flags, &workload_sample, NO_OTHERS);
 	log = pmi_settle();
 	pmi_close();
 	return log;
@@ -98,7 +98,8 @@ TEST(priority, record_and_index_are_in_memory_at_the_threshold_interrupt, REQS(P
 	const struct pmi_log *log = run_record(0, 1);
 	struct pebs_record record;
 
-	if (!CHECK_EQ(t, PRIO_12, 1, log->count, "interrupts of one record, which meets the threshold"))
+	if (!CHECK_EQ(t, PRIO_12, 1, log->count,
+		      "interrupts of one record, which meets the threshold"))
 		return;
 	CHECK_EQ(t, PRIO_12, OVF_BUF, log->entry[0].status & OVF_BUF,
 		 "OvfBuf at the handler's entry");
@@ -249,8 +250,8 @@ static void check_order(struct test *t, enum requirement_id req, unsigned first,
 	bool served_first, served_second;
 
 	if (two_assists(first, second, 4) != 2) {
-		test_inconclusive(t, "the assists of IA32_PMC%u and IA32_PMC%u share a record", first,
-				  second);
+		test_inconclusive(t, "the assists of IA32_PMC%u and IA32_PMC%u share a record",
+				  first, second);
 		counter_reset();
 		return;
 	}

@@ -78,7 +78,7 @@ static bool take(struct test *t, enum requirement_id req, unsigned counter,
 	int m;
 
 	fill_memory();
-	sampling_run(&setup, counter, LOADS, COUNT_BOTH, &workload_sample, (struct pmc_mask){ 0 });
+	sampling_run(&setup, counter, LOADS, COUNT_BOTH, &workload_sample, NO_OTHERS);
 	if (!sampling_one_record(t, req, record))
 		return false;
 	m = sampling_mark(&workload_sample, SAMPLE_MARKS, record);
@@ -97,12 +97,13 @@ static u64 at(const void *record, unsigned offset)
 }
 
 /* Table 18-44: the last field begins at B8H. */
-TEST(record, it_is_c0h_bytes_long, REQS(REC_HSW_01), NEEDS(need_perfmon, need_format2, need_haswell))
+TEST(record, it_is_c0h_bytes_long, REQS(REC_HSW_01),
+     NEEDS(need_perfmon, need_format2, need_haswell))
 {
 	struct ds_setup setup = sampling_setup(8);
 
 	fill_memory();
-	sampling_run(&setup, 0, LOADS, COUNT_BOTH, &workload_sample, (struct pmc_mask){ 0 });
+	sampling_run(&setup, 0, LOADS, COUNT_BOTH, &workload_sample, NO_OTHERS);
 	CHECK_EQ(t, REC_HSW_01, 0xc0, (u64)ds_bytes(), "bytes by which the index moved");
 	CHECK(t, REC_HSW_01, ds_record_written(0), "the record's bytes");
 }
@@ -127,7 +128,7 @@ TEST(record, rip_is_the_next_instruction, REQS(REC_03, REC_HSW_03),
 	bool next = false;
 
 	fill_memory();
-	sampling_run(&setup, 0, LOADS, COUNT_BOTH, &workload_sample, (struct pmc_mask){ 0 });
+	sampling_run(&setup, 0, LOADS, COUNT_BOTH, &workload_sample, NO_OTHERS);
 	if (!sampling_one_record(t, REQ_REC_HSW_03, &record))
 		return;
 	/* Which mark it is doesn't rest on EventingIP here. */
@@ -177,7 +178,7 @@ TEST(record, each_register_is_at_its_offset, REQS(REC_HSW_10, REC_HSW_09),
 	const void *bytes;
 
 	fill_memory();
-	sampling_run(&setup, 0, LOADS, COUNT_BOTH, &workload_sample, (struct pmc_mask){ 0 });
+	sampling_run(&setup, 0, LOADS, COUNT_BOTH, &workload_sample, NO_OTHERS);
 	if (!sampling_one_record(t, REQ_REC_HSW_10, &record))
 		return;
 	bytes = ds_record(0);
@@ -226,7 +227,8 @@ TEST(record, status_is_the_one_before_the_assist, REQS(REC_07, REC_08),
 	if (!sampling_one_record(t, REQ_REC_07, &record))
 		return;
 	status = sampling_field(&record, RECORD_status);
-	CHECK_EQ(t, REC_07, 1, status & 1, "bit of IA32_PMC0, for which it is (status 0x%lx)", status);
+	CHECK_EQ(t, REC_07, 1, status & 1, "bit of IA32_PMC0, for which it is (status 0x%lx)",
+		 status);
 	CHECK_EQ(t, REC_08, 2, status & 2, "bit of IA32_PMC1, without PEBS (status 0x%lx)", status);
 	CHECK_EQ(t, REC_07, 0, status & (counters_fixed().bits | 0xc),
 		 "bits of counters that haven't wrapped (status 0x%lx)", status);
@@ -241,7 +243,7 @@ TEST(record, nothing_outside_the_record_is_written, REQS(REC_13),
 
 	setup.start = 2;
 	fill_memory();
-	sampling_run(&setup, 0, LOADS, COUNT_BOTH, &workload_sample, (struct pmc_mask){ 0 });
+	sampling_run(&setup, 0, LOADS, COUNT_BOTH, &workload_sample, NO_OTHERS);
 	CHECK(t, REC_13, ds_record_written(2), "the record at the index");
 	CHECK(t, REC_13, !ds_written_outside(2, 3, &offset), "a byte at offset %ld of the buffer",
 	      (long)offset);
@@ -268,10 +270,12 @@ TEST(record, it_holds_the_address_of_the_load, REQS(DLA_01, DLA_02, DLA_08, DLA_
 		if (!take(t, REQ_DLA_01, c, &record, &mark))
 			continue;
 		address = sampling_field(&record, RECORD_data_linear_address);
-		CHECK(t, DLA_02, eligible(address), "IA32_PMC%u: address 0x%lx, loads from 0x%lx", c,
-		      address, operand_address(0));
-		CHECK(t, REC_HSW_05, eligible(address), "IA32_PMC%u: address 0x%lx at 98H", c, address);
-		CHECK(t, DLA_11, eligible(address), "IA32_PMC%u: address without another enable", c);
+		CHECK(t, DLA_02, eligible(address), "IA32_PMC%u: address 0x%lx, loads from 0x%lx",
+		      c, address, operand_address(0));
+		CHECK(t, REC_HSW_05, eligible(address), "IA32_PMC%u: address 0x%lx at 98H", c,
+		      address);
+		CHECK(t, DLA_11, eligible(address), "IA32_PMC%u: address without another enable",
+		      c);
 		CHECK_EQ(t, DLA_08, operand_address(mark), address,
 			 "IA32_PMC%u: address of the load that EventingIP names", c);
 	}
@@ -284,7 +288,7 @@ TEST(record, it_holds_the_address_of_the_store, REQS(DLA_02, DLA_04, DLA_06),
 	struct pebs_record record;
 	u64 address;
 
-	sampling_run(&setup, 0, STORES, COUNT_BOTH, &workload_sample_store, (struct pmc_mask){ 0 });
+	sampling_run(&setup, 0, STORES, COUNT_BOTH, &workload_sample_store, NO_OTHERS);
 	if (!sampling_one_record(t, REQ_DLA_06, &record))
 		return;
 	address = sampling_field(&record, RECORD_data_linear_address);

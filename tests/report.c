@@ -26,7 +26,8 @@ static void failure_block(struct test *t)
 		f = &t->failure[i];
 		fmt_print(key, sizeof(key), "also_%u", i + 1);
 		fmt_print(text, sizeof(text), "%s %s: wanted %s, got %s (%s:%u)",
-			  requirement_get(f->req)->id, f->what, f->wanted, f->got, f->file, f->line);
+			  requirement_get(f->req)->id, f->what, f->wanted, f->got, f->file,
+			  f->line);
 		tap_yaml_entry(t->tap, key, text);
 	}
 	fmt_print(text, sizeof(text), "%u of %u checks", t->failed, t->failed + t->checks);

@@ -228,5 +228,6 @@ TEST(count, precise_distribution_counts_instructions, REQS(CNT_43),
 
 	if (window_difference_one(t, 1, EVENT_INST_RETIRED_PREC_DIST, COUNT_BOTH, &workload_mixed,
 				  FEWER, MORE, &got))
-		CHECK_EQ(t, CNT_43, want, got, "instructions in 80 more rounds of mixed, IA32_PMC1");
+		CHECK_EQ(t, CNT_43, want, got,
+			 "instructions in 80 more rounds of mixed, IA32_PMC1");
 }

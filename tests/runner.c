@@ -94,7 +94,8 @@ static void run_guarded(struct test *t)
 	intr_window();
 	strays = pmi_strays();
 	if (strays)
-		test_error(t, "%u interrupts on the PMI's vectors outside the test's windows", strays);
+		test_error(t, "%u interrupts on the PMI's vectors outside the test's windows",
+			   strays);
 }
 
 /* A FAIL is KNOWN if every broken requirement is listed for this machine. */
@@ -113,7 +114,8 @@ static enum verdict judge(struct test *t, struct known_issue *known)
 	enum verdict verdict = t->ended;
 
 	if (t->failed)
-		verdict = verdict_worst(verdict, all_known(t, known) ? VERDICT_KNOWN : VERDICT_FAIL);
+		verdict = verdict_worst(verdict,
+					all_known(t, known) ? VERDICT_KNOWN : VERDICT_FAIL);
 	if (verdict != VERDICT_NONE)
 		return verdict;
 	if (t->checks)

@@ -7,6 +7,7 @@
 #include "tests/test.h"
 #include "tests/window.h"
 
+#define NO_OTHERS	((struct pmc_mask){ 0 })
 #define NEVER		(1ULL << 30)	/* a period that no window reaches */
 #define LOADS		EVENT_MEM_UOPS_RETIRED_ALL_LOADS
 #define STORES		EVENT_MEM_UOPS_RETIRED_ALL_STORES

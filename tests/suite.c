@@ -166,6 +166,42 @@ static bool is_required(const struct suite *s, const struct test_case *c)
 	return false;
 }
 
+static bool is_in_group(const struct test_case *c, const char *group, size_t length)
+{
+	for (unsigned i = 0; i < TEST_MAX_REQS && c->reqs[i]; i++) {
+		const struct requirement *r =
+			requirement_get((enum requirement_id)(c->reqs[i] - 1));
+
+		if (r && strlen(r->group) == length && !memcmp(r->group, group, length))
+			return true;
+	}
+	return false;
+}
+
+/* A required group in which no test was even selected is as empty as one that was skipped. */
+static void check_required_groups(struct suite *s)
+{
+	const char *word = s->config->require;
+
+	while (word && *word) {
+		size_t length = 0;
+		bool found = false;
+		char group[32];
+
+		while (word[length] && word[length] != ',')
+			length++;
+		for (unsigned i = 0; i < s->selected && length; i++)
+			found |= is_in_group(s->tests[i], word, length);
+		if (length && !found) {
+			fmt_print(group, length < sizeof(group) ? length + 1 : sizeof(group), "%s",
+				  word);
+			s->counts.required++;
+			tap_comment(s->tap, "required: no selected test is of group %s", group);
+		}
+		word += length + (word[length] == ',');
+	}
+}
+
 static void run_one(struct suite *s, const struct test_case *c)
 {
 	static struct test test;	/* static: an aborted test's stack is gone, its log isn't */
@@ -207,8 +243,10 @@ int suite_end(struct suite *s)
 		tap_comment(s->tap, "error: %u of %u tests ran", run, s->selected);
 		s->counts.error++;
 	}
+	check_required_groups(s);
 	exit = verdict_exit(&s->counts);
-	tap_comment(s->tap, "decided %u, skipped %u, inconclusive %u, known %u, failed %u, errors %u",
+	tap_comment(s->tap,
+		    "decided %u, skipped %u, inconclusive %u, known %u, failed %u, errors %u",
 		    n->pass + n->known + n->fail, n->skip, n->inconclusive, n->known, n->fail,
 		    n->error);
 	tap_comment(s->tap, "end of PMUTest86: exit %d", exit);

@@ -15,7 +15,7 @@ struct suite;
 struct suite_config {
 	const char *tests_glob;	/* see tests/glob.h; NULL: all */
 	const char *require;	/* requirement groups, comma separated; NULL: none */
-	bool strict;		/* judge every requirement, see PLATFORM_STRICT in tests/verdict.h */
+	bool strict;		/* judge every requirement: PLATFORM_STRICT in tests/verdict.h */
 	bool verbose;		/* a comment with the time of each test */
 };
 

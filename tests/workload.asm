@@ -276,7 +276,8 @@ marks_sample:
 SAMPLE_END sample
 
 ; instructions 3n + 62, stores n + 16, branches n
-DECLARE sample_store, marks_sample_store, 7, 9,  3, 14 + 3 * SAMPLE_MARKS,  0, 0,  1, SAMPLE_MARKS,  0, 0,  1, 0
+DECLARE sample_store, marks_sample_store, 7, 9, \
+	3, 14 + 3 * SAMPLE_MARKS,  0, 0,  1, SAMPLE_MARKS,  0, 0,  1, 0
 SAMPLE_BEGIN sample_store
 .next:	mov	[rsi], rdi
 	dec	rdi

@@ -21,8 +21,8 @@ _Static_assert(offsetof(struct workload_call, stack) == 40, "CALL_STACK");
 
 static const struct workload *const workloads[] = {
 	&workload_load, &workload_store, &workload_lock, &workload_branch, &workload_mixed,
-	&workload_sparse, &workload_call, &workload_rep, &workload_sled, &workload_again, &workload_sample,
-	&workload_sample_store,
+	&workload_sparse, &workload_call, &workload_rep, &workload_sled, &workload_again,
+	&workload_sample, &workload_sample_store,
 };
 
 static struct workload_call *call;

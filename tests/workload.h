@@ -40,7 +40,7 @@ extern const struct workload workload_rep	/* one REP STOSB of n bytes */
 	__attribute__((visibility("hidden")));
 extern const struct workload workload_sled	/* n branches, then one-byte NOPs: the marks */
 	__attribute__((visibility("hidden")));
-extern const struct workload workload_sample	/* n loads, then marked loads amid known registers */
+extern const struct workload workload_sample	/* n loads, then marked loads, registers known */
 	__attribute__((visibility("hidden")));
 extern const struct workload workload_sample_store	/* n stores, then marked stores */
 	__attribute__((visibility("hidden")));
