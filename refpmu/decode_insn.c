@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * See decode_insn.h. Accesses are those of the operands; what the decoder names a read
+ * but the processor doesn't count as one is taken out by category and name.
+ */
+#include "refpmu/decode_insn.h"
+
+u8 decode_gpr_number(ZydisRegister reg)
+{
+	switch (ZydisRegisterGetClass(reg)) {
+	case ZYDIS_REGCLASS_GPR8:
+		return reg >= ZYDIS_REGISTER_AH && reg <= ZYDIS_REGISTER_BH ? REG_NONE :
+			(u8)(ZydisRegisterGetId(ZydisRegisterGetLargestEnclosing(
+				ZYDIS_MACHINE_MODE_LONG_64, reg)));
+	case ZYDIS_REGCLASS_GPR16:
+	case ZYDIS_REGCLASS_GPR32:
+	case ZYDIS_REGCLASS_GPR64:
+		return (u8)ZydisRegisterGetId(reg);
+	default:
+		return REG_NONE;
+	}
+}
+
+static bool is_stack_pointer(ZydisRegister reg)
+{
+	return decode_gpr_number(reg) == REG_RSP;
+}
+
+static u64 width_mask(unsigned bits)
+{
+	return bits >= 64 ? ~0ULL : BIT(bits) - 1;
+}
+
+/* Instructions whose memory operand only names an address, or counts as none. */
+static bool touches_no_memory(const ZydisDecodedInstruction *zi)
+{
+	switch (zi->meta.category) {
+	case ZYDIS_CATEGORY_NOP:
+	case ZYDIS_CATEGORY_WIDENOP:
+	case ZYDIS_CATEGORY_PREFETCH:
+		return true;
+	default:
+		break;
+	}
+	switch (zi->mnemonic) {
+	case ZYDIS_MNEMONIC_CLFLUSH:
+	case ZYDIS_MNEMONIC_CLFLUSHOPT:
+	case ZYDIS_MNEMONIC_CLWB:
+	case ZYDIS_MNEMONIC_CLDEMOTE:
+	case ZYDIS_MNEMONIC_INVLPG:
+	/* Its frame was pushed by an event, which counts no stores. */
+	case ZYDIS_MNEMONIC_IRET:
+	case ZYDIS_MNEMONIC_IRETD:
+	case ZYDIS_MNEMONIC_IRETQ:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void add_access(struct instruction *insn, const struct insn_access *access)
+{
+	if (insn->n_access == INSN_MAX_ACCESSES) {
+		insn->incomplete = true;
+		return;
+	}
+	insn->access[insn->n_access++] = *access;
+}
+
+static void decode_memory(struct instruction *insn, const ZydisDecodedInstruction *zi,
+			  const ZydisDecodedOperand *operands, const ZydisDecodedOperand *o)
+{
+	bool hidden = o->visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN;
+	unsigned repeat = 1;
+	struct insn_access a = {
+		.base = decode_gpr_number(o->mem.base),
+		.index = decode_gpr_number(o->mem.index),
+		.scale = o->mem.scale,
+		.segment = (u8)(o->mem.segment - ZYDIS_REGISTER_ES),
+		.load = o->actions & ZYDIS_OPERAND_ACTION_MASK_READ,
+		.store = o->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE,
+		.bytes = (u16)(o->size / 8),
+		.displacement = (u64)o->mem.disp.value,
+		.mask = width_mask(hidden && is_stack_pointer(o->mem.base) ?
+				   zi->stack_width : zi->address_width),
+	};
+
+	if (o->mem.type == ZYDIS_MEMOP_TYPE_VSIB) {
+		insn->incomplete = true;
+		return;
+	}
+	if (o->mem.type != ZYDIS_MEMOP_TYPE_MEM || (!a.load && !a.store))
+		return;
+	if (ZydisRegisterGetClass(o->mem.base) == ZYDIS_REGCLASS_IP)
+		a.displacement += insn->rip + insn->length;
+
+	if (hidden && is_stack_pointer(o->mem.base) && a.store)
+		a.form = FORM_PUSH;
+	else if (!hidden && is_stack_pointer(o->mem.base) && zi->mnemonic == ZYDIS_MNEMONIC_POP)
+		a.form = FORM_POP_TARGET;
+
+	switch (zi->mnemonic) {
+	case ZYDIS_MNEMONIC_XLAT:
+		a.index = REG_RAX;
+		a.scale = 1;
+		a.index_is_byte = true;
+		break;
+	case ZYDIS_MNEMONIC_BT:
+	case ZYDIS_MNEMONIC_BTS:
+	case ZYDIS_MNEMONIC_BTR:
+	case ZYDIS_MNEMONIC_BTC:
+		if (operands[1].type == ZYDIS_OPERAND_TYPE_REGISTER) {
+			a.form = FORM_BIT_STRING;
+			a.bit_register = decode_gpr_number(operands[1].reg.value);
+		}
+		break;
+	case ZYDIS_MNEMONIC_ENTER:
+		insn->incomplete = zi->raw.imm[1].value.u & 31;
+		break;
+	case ZYDIS_MNEMONIC_PUSHA:
+	case ZYDIS_MNEMONIC_PUSHAD:
+	case ZYDIS_MNEMONIC_POPA:
+	case ZYDIS_MNEMONIC_POPAD:
+		repeat = 8;
+		a.bytes = (u16)(a.bytes / 8);
+		break;
+	default:
+		break;
+	}
+	for (unsigned i = 0; i < repeat; i++) {
+		add_access(insn, &a);
+		a.displacement += a.form == FORM_PUSH ? 0ULL - a.bytes : a.bytes;
+	}
+}
+
+static enum insn_kind kind_of(const ZydisDecodedInstruction *zi,
+			      const ZydisDecodedOperand *operands)
+{
+	if (zi->attributes & (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE |
+			      ZYDIS_ATTRIB_HAS_REPNE))
+		return INSN_REP;
+
+	switch (zi->mnemonic) {
+	case ZYDIS_MNEMONIC_PUSHF:
+	case ZYDIS_MNEMONIC_PUSHFD:
+	case ZYDIS_MNEMONIC_PUSHFQ:
+		return INSN_PUSHF;
+	case ZYDIS_MNEMONIC_POPF:
+	case ZYDIS_MNEMONIC_POPFD:
+	case ZYDIS_MNEMONIC_POPFQ:
+		return INSN_POPF;
+	case ZYDIS_MNEMONIC_IRET:
+	case ZYDIS_MNEMONIC_IRETD:
+	case ZYDIS_MNEMONIC_IRETQ:
+		return INSN_IRET;
+	case ZYDIS_MNEMONIC_STI:
+		return INSN_STI;
+	case ZYDIS_MNEMONIC_HLT:
+		return INSN_HLT;
+	case ZYDIS_MNEMONIC_PAUSE:
+		return INSN_PAUSE;
+	case ZYDIS_MNEMONIC_MWAIT:
+		return INSN_MWAIT;
+	case ZYDIS_MNEMONIC_INT:
+	case ZYDIS_MNEMONIC_INT3:
+		return INSN_INT;
+	case ZYDIS_MNEMONIC_SYSCALL:
+		return INSN_SYSCALL;
+	case ZYDIS_MNEMONIC_SYSRET:
+		return INSN_SYSRET;
+	case ZYDIS_MNEMONIC_LSS:
+		return INSN_LOAD_SS;
+	case ZYDIS_MNEMONIC_MOV:
+	case ZYDIS_MNEMONIC_POP:
+		for (unsigned i = 0; i < 2; i++) {
+			if (operands[i].type != ZYDIS_OPERAND_TYPE_REGISTER)
+				continue;
+			if (operands[i].reg.value == ZYDIS_REGISTER_SS && i == 0)
+				return INSN_MOV_SS;
+			if (operands[i].reg.value == ZYDIS_REGISTER_CR8)
+				return INSN_MOV_CR8;
+		}
+		return INSN_PLAIN;
+	default:
+		return INSN_PLAIN;
+	}
+}
+
+static enum model_branch branch_of(const ZydisDecodedInstruction *zi)
+{
+	switch (zi->meta.category) {
+	case ZYDIS_CATEGORY_COND_BR:
+		return BRANCH_CONDITIONAL;
+	case ZYDIS_CATEGORY_INTERRUPT:
+	case ZYDIS_CATEGORY_SYSCALL:
+	case ZYDIS_CATEGORY_SYSRET:
+		return BRANCH_FAR;
+	case ZYDIS_CATEGORY_UNCOND_BR:
+		return zi->meta.branch_type == ZYDIS_BRANCH_TYPE_FAR ? BRANCH_FAR : BRANCH_JUMP;
+	case ZYDIS_CATEGORY_CALL:
+		return zi->meta.branch_type == ZYDIS_BRANCH_TYPE_FAR ? BRANCH_FAR : BRANCH_CALL;
+	case ZYDIS_CATEGORY_RET:
+		if (zi->mnemonic != ZYDIS_MNEMONIC_RET)
+			return BRANCH_FAR;		/* IRET */
+		return zi->meta.branch_type == ZYDIS_BRANCH_TYPE_FAR ? BRANCH_FAR :
+			BRANCH_RETURN;
+	default:
+		return BRANCH_NONE;
+	}
+}
+
+/* MOV m32, r32 and MOV m32, imm32. */
+static void find_store32(struct instruction *insn, const ZydisDecodedInstruction *zi,
+			 const ZydisDecodedOperand *operands)
+{
+	if (zi->mnemonic != ZYDIS_MNEMONIC_MOV || insn->n_access != 1 ||
+	    !insn->access[0].store || insn->access[0].bytes != 4)
+		return;
+	if (operands[1].type == ZYDIS_OPERAND_TYPE_REGISTER)
+		insn->store_register = decode_gpr_number(operands[1].reg.value);
+	else if (operands[1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE)
+		insn->store_immediate = (u32)operands[1].imm.value.u;
+	else
+		return;
+	insn->store32 = true;
+}
+
+/* Loads come before stores: MOVS names its destination first. */
+static void order_accesses(struct instruction *insn)
+{
+	struct insn_access first;
+
+	if (insn->n_access == 2 && !insn->access[0].load && insn->access[1].load) {
+		first = insn->access[0];
+		insn->access[0] = insn->access[1];
+		insn->access[1] = first;
+	}
+}
+
+void decode_fill(struct instruction *insn, const ZydisDecodedInstruction *zi,
+		 const ZydisDecodedOperand *operands)
+{
+	insn->length = zi->length;
+	insn->kind = kind_of(zi, operands);
+	insn->branch = branch_of(zi);
+	insn->store_register = REG_NONE;
+	insn->selector_register = REG_NONE;
+	insn->operand_bytes = (u8)(zi->operand_width / 8);
+	insn->count_mask = width_mask(zi->address_width);
+	insn->is_pop = zi->mnemonic == ZYDIS_MNEMONIC_POP;
+	if (!touches_no_memory(zi))
+		for (unsigned i = 0; i < zi->operand_count; i++)
+			if (operands[i].type == ZYDIS_OPERAND_TYPE_MEMORY)
+				decode_memory(insn, zi, operands, &operands[i]);
+	insn->locked = (zi->attributes & ZYDIS_ATTRIB_HAS_LOCK) ||
+		       (zi->mnemonic == ZYDIS_MNEMONIC_XCHG && insn->n_access);
+	if (insn->kind == INSN_INT)
+		insn->vector = zi->mnemonic == ZYDIS_MNEMONIC_INT3 ? 3 :
+			(u8)zi->raw.imm[0].value.u;
+	if (insn->kind == INSN_MOV_SS && operands[1].type == ZYDIS_OPERAND_TYPE_REGISTER)
+		insn->selector_register = decode_gpr_number(operands[1].reg.value);
+	order_accesses(insn);
+	find_store32(insn, zi, operands);
+}

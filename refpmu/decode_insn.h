@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From Zydis' view of an instruction to ours: pure, for the host too. Both engines take kind,
+ * branch and accesses from here, so that they can't differ in what they count.
+ */
+#ifndef REFPMU_DECODE_INSN_H
+#define REFPMU_DECODE_INSN_H
+
+#include <Zydis/Zydis.h>
+
+#include "refpmu/decode.h"
+
+/* Everything in *insn behind linear, rip, mode and bytes, which are the caller's; the rest is 0
+ * before. */
+void decode_fill(struct instruction *insn, const ZydisDecodedInstruction *zi,
+		 const ZydisDecodedOperand *operands);
+
+/* General register of any width up to 64; REG_NONE for others (IP, vector, none, AH to BH). */
+u8 decode_gpr_number(ZydisRegister reg);
+
+#endif
