@@ -20,6 +20,7 @@ struct config {
 	bool screen;
 	bool strict;			/* judge every requirement, whatever stands behind it */
 	bool verbose;
+	bool checks;			/* a comment for each check */
 	u16 serial_port;		/* I/O port, 0: off */
 	enum config_at_end at_end;
 	unsigned borrow_cycles;		/* 0: run the tests */

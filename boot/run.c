@@ -38,6 +38,7 @@ int run_tests(const struct config *config)
 		.require = config->require,
 		.strict = config->strict,
 		.verbose = config->verbose,
+		.checks = config->checks,
 	};
 	char cpu[CPU_NAME_SIZE];
 	struct suite *suite;

@@ -28,7 +28,7 @@ TEST(arm, an_overflow_arms_and_writes_nothing, REQS(ARM_01),
 	/* The control: the same, and loads behind it. */
 	counters_clear(1);
 	sampling_run(&setup, 0, LOADS, COUNT_BOTH, &workload_sample, NO_OTHERS);
-	sampling_one_record(t, REQ_ARM_01, &record);
+	sampling_one_record(t, AT(ARM_01), &record);
 }
 
 /* 64 NOPs between the load that overflows and the next ones: only a load may start the assist. */
@@ -40,7 +40,7 @@ TEST(arm, the_next_event_is_recorded, REQS(ARM_02), NEEDS(need_perfmon, need_for
 	u64 ip;
 
 	sampling_run(&setup, 0, LOADS, COUNT_BOTH, &workload_again, NO_OTHERS);
-	if (!sampling_one_record(t, REQ_ARM_02, &record))
+	if (!sampling_one_record(t, AT(ARM_02), &record))
 		return;
 	ip = sampling_field(&record, RECORD_eventing_ip);
 	CHECK(t, ARM_02, sampling_mark(&workload_again, AGAIN_MARKS, &record) >= 0,
@@ -108,7 +108,7 @@ TEST(arm, records_are_written_while_interrupts_are_off, REQS(ARM_05),
 	CHECK_EQ(t, ARM_05, record_size(setup.format), off,
 		 "bytes by which the index moved, IF = 0");
 	sampling_run(&setup, 0, LOADS, COUNT_BOTH, &workload_sample, NO_OTHERS);
-	sampling_one_record(t, REQ_ARM_05, &record);
+	sampling_one_record(t, AT(ARM_05), &record);
 }
 
 /* A counter of CPL 3 sees nothing of work at CPL 0, and the reverse of work at CPL 3. */
@@ -157,7 +157,7 @@ TEST(arm, precise_distribution_names_the_overflowing_instruction, REQS(ARM_09),
 	ds_open(&setup);
 	pebs_arm(1, EVENT_INST_RETIRED_PREC_DIST, COUNT_BOTH, PDIR_PERIOD);
 	workload_run(&workload_sled, 1, pmc_one(1));
-	if (!sampling_one_record(t, REQ_ARM_09, &record))
+	if (!sampling_one_record(t, AT(ARM_09), &record))
 		return;
 	CHECK_RANGE(t, ARM_09, nop - 1, nop, sampling_field(&record, RECORD_eventing_ip),
 		    "EventingIP of the overflow on instruction %u of the window", PDIR_PERIOD);
@@ -171,6 +171,6 @@ TEST(arm, each_counter_can_do_pebs, REQS(MSR_22), NEEDS(need_perfmon, need_pebs,
 		struct pebs_record record;
 
 		sampling_run(&setup, c, LOADS, COUNT_BOTH, &workload_sample, NO_OTHERS);
-		sampling_one_record(t, REQ_MSR_22, &record);
+		sampling_one_record(t, AT(MSR_22), &record);
 	}
 }

@@ -9,35 +9,60 @@
 #include "kernel/fmt.h"
 #include "tests/runner.h"
 
-struct place {
-	const char *file;
-	unsigned line;
-};
+/* Tests hold far fewer; what doesn't fit makes the test an ERROR, so nothing is lost unseen. */
+static void remember(struct test *t, struct test_claim claim, enum seen_outcome outcome)
+{
+	struct test_seen *seen = t->seen;
 
-static struct test_failure *breach(struct test *t, enum requirement_id req, struct place place)
+	while (seen < t->seen + t->seen_count &&
+	       !(seen->claim.line == claim.line && seen->claim.req == claim.req &&
+		 seen->claim.file == claim.file))
+		seen++;
+	if (seen == t->seen + TEST_MAX_SEEN) {
+		test_error(t, "more than %u distinct checks", TEST_MAX_SEEN);
+		return;
+	}
+	if (seen == t->seen + t->seen_count) {
+		t->seen_count++;
+		*seen = (struct test_seen){ claim, SEEN_OK };
+	}
+	if (outcome > seen->outcome)
+		seen->outcome = outcome;
+}
+
+static bool held(struct test *t, struct test_claim claim)
+{
+	t->checks++;
+	remember(t, claim, SEEN_OK);
+	return true;
+}
+
+static struct test_failure *breach(struct test *t, struct test_claim claim)
 {
 	static struct test_failure spare;	/* for breaches that aren't kept */
 	struct test_failure *f = &spare;
 
-	if (verdict_decides(requirement_get(req), t->platform)) {
+	if (verdict_decides(requirement_get(claim.req), t->platform)) {
 		if (t->failed < TEST_MAX_FAILURES)
 			f = &t->failure[t->failed];
 		t->failed++;
+		remember(t, claim, SEEN_FAILED);
 	} else {
 		t->reported++;
+		remember(t, claim, SEEN_REPORTED);
 	}
-	*f = (struct test_failure){ .req = req, .file = place.file, .line = place.line };
+	*f = (struct test_failure){ .claim = claim };
 	return f;
 }
 
 static void report_weak(struct test *t, const struct test_failure *f)
 {
-	const struct requirement *r = requirement_get(f->req);
+	const struct requirement *r = requirement_get(f->claim.req);
 
 	if (verdict_decides(r, t->platform))
 		return;
 	tap_comment(t->tap, "report: %s %s: wanted %s, got %s (%s:%u); not judged here: %s", r->id,
-		    f->what, f->wanted, f->got, f->file, f->line,
+		    f->what, f->wanted, f->got, f->claim.file, f->claim.line,
 		    r->authority == AUTH_TEXT ? "not observable" : "no sentence of the manual");
 }
 
@@ -49,16 +74,14 @@ static void report_weak(struct test *t, const struct test_failure *f)
 		va_end(args_);						\
 	} while (0)
 
-bool test_check_eq(struct test *t, enum requirement_id req, u64 want, u64 got,
-		   const char *file, unsigned line, const char *format, ...)
+bool test_check_eq(struct test *t, struct test_claim claim, u64 want, u64 got,
+		   const char *format, ...)
 {
 	struct test_failure *f;
 
-	if (want == got) {
-		t->checks++;
-		return true;
-	}
-	f = breach(t, req, (struct place){ file, line });
+	if (want == got)
+		return held(t, claim);
+	f = breach(t, claim);
 	FORMAT(f->what, format);
 	fmt_print(f->wanted, sizeof(f->wanted), "0x%lx (%lu)", want, want);
 	fmt_print(f->got, sizeof(f->got), "0x%lx (%lu)", got, got);
@@ -66,16 +89,14 @@ bool test_check_eq(struct test *t, enum requirement_id req, u64 want, u64 got,
 	return false;
 }
 
-bool test_check_range(struct test *t, enum requirement_id req, u64 low, u64 high, u64 got,
-		      const char *file, unsigned line, const char *format, ...)
+bool test_check_range(struct test *t, struct test_claim claim, u64 low, u64 high, u64 got,
+		      const char *format, ...)
 {
 	struct test_failure *f;
 
-	if (low <= got && got <= high) {
-		t->checks++;
-		return true;
-	}
-	f = breach(t, req, (struct place){ file, line });
+	if (low <= got && got <= high)
+		return held(t, claim);
+	f = breach(t, claim);
 	FORMAT(f->what, format);
 	fmt_print(f->wanted, sizeof(f->wanted), "0x%lx to 0x%lx (%lu to %lu)", low, high,
 		  low, high);
@@ -84,16 +105,14 @@ bool test_check_range(struct test *t, enum requirement_id req, u64 low, u64 high
 	return false;
 }
 
-bool test_check(struct test *t, enum requirement_id req, bool held, const char *condition,
-		const char *file, unsigned line, const char *format, ...)
+bool test_check(struct test *t, struct test_claim claim, bool holds, const char *condition,
+		const char *format, ...)
 {
 	struct test_failure *f;
 
-	if (held) {
-		t->checks++;
-		return true;
-	}
-	f = breach(t, req, (struct place){ file, line });
+	if (holds)
+		return held(t, claim);
+	f = breach(t, claim);
 	FORMAT(f->what, format);
 	fmt_print(f->wanted, sizeof(f->wanted), "%s", condition);
 	fmt_print(f->got, sizeof(f->got), "false");
@@ -110,12 +129,12 @@ static bool end(struct test *t, enum verdict verdict)
 	return true;
 }
 
-bool test_check_harness(struct test *t, bool held, const char *condition, const char *file,
+bool test_check_harness(struct test *t, bool holds, const char *condition, const char *file,
 			unsigned line, const char *format, ...)
 {
 	char what[TEST_TEXT];
 
-	if (held) {
+	if (holds) {
 		t->checks++;
 		return true;
 	}

@@ -35,7 +35,7 @@ struct pairing {
  * Count the event in every workload on all counters at once; each counter's difference must be
  * the declared one. The windows of a workload differ only in n.
  */
-static void each_difference(struct test *t, enum requirement_id req, u16 event, const char *unit,
+static void each_difference(struct test *t, struct test_claim claim, u16 event, const char *unit,
 			    const struct pairing *pairs, unsigned count)
 {
 	struct pmc_mask counters = counters_for(event);
@@ -50,7 +50,7 @@ static void each_difference(struct test *t, enum requirement_id req, u16 event, 
 			return;
 		for (unsigned c = 0; c < WINDOW_COUNTERS; c++)
 			if (counters.bits & BIT(c))
-				test_check_eq(t, req, want, got[c], __FILE__, __LINE__,
+				test_check_eq(t, claim, want, got[c],
 					      "%s in 80 more rounds of %s, IA32_PMC%u", unit,
 					      w->name, c);
 	}
@@ -65,7 +65,7 @@ TEST(count, instructions_are_counted_exactly, REQS(CNT_01),
 		{ &workload_branch, COUNT_INSTRUCTIONS }, { &workload_mixed, COUNT_INSTRUCTIONS },
 	};
 
-	each_difference(t, REQ_CNT_01, EVENT_INST_RETIRED_ANY_P, "instructions",
+	each_difference(t, AT(CNT_01), EVENT_INST_RETIRED_ANY_P, "instructions",
 			pairs, COUNT_OF(pairs));
 }
 
@@ -73,7 +73,7 @@ TEST(count, every_counter_counts_alike, REQS(CNT_15), NEEDS(need_perfmon, need_i
 {
 	static const struct pairing pairs[] = { { &workload_load, COUNT_INSTRUCTIONS } };
 
-	each_difference(t, REQ_CNT_15, EVENT_INST_RETIRED_ANY_P, "instructions",
+	each_difference(t, AT(CNT_15), EVENT_INST_RETIRED_ANY_P, "instructions",
 			pairs, COUNT_OF(pairs));
 }
 
@@ -83,7 +83,7 @@ TEST(count, branches_are_counted_exactly, REQS(CNT_02), NEEDS(need_perfmon, need
 		{ &workload_branch, COUNT_BRANCHES }, { &workload_mixed, COUNT_BRANCHES },
 	};
 
-	each_difference(t, REQ_CNT_02, EVENT_BR_INST_RETIRED_ALL_BRANCHES, "branches",
+	each_difference(t, AT(CNT_02), EVENT_BR_INST_RETIRED_ALL_BRANCHES, "branches",
 			pairs, COUNT_OF(pairs));
 }
 
@@ -94,7 +94,7 @@ TEST(count, loads_are_counted_exactly, REQS(CNT_03), NEEDS(need_perfmon, need_ev
 		{ &workload_load, COUNT_LOADS }, { &workload_store, COUNT_LOADS },
 	};
 
-	each_difference(t, REQ_CNT_03, EVENT_MEM_UOPS_RETIRED_ALL_LOADS, "loads",
+	each_difference(t, AT(CNT_03), EVENT_MEM_UOPS_RETIRED_ALL_LOADS, "loads",
 			pairs, COUNT_OF(pairs));
 }
 
@@ -104,7 +104,7 @@ TEST(count, stores_are_counted_exactly, REQS(CNT_04), NEEDS(need_perfmon, need_e
 		{ &workload_store, COUNT_STORES }, { &workload_load, COUNT_STORES },
 	};
 
-	each_difference(t, REQ_CNT_04, EVENT_MEM_UOPS_RETIRED_ALL_STORES, "stores",
+	each_difference(t, AT(CNT_04), EVENT_MEM_UOPS_RETIRED_ALL_STORES, "stores",
 			pairs, COUNT_OF(pairs));
 }
 
@@ -115,7 +115,7 @@ TEST(count, locked_loads_are_counted_exactly, REQS(CNT_05), NEEDS(need_perfmon, 
 		{ &workload_load, COUNT_LOCKS },
 	};
 
-	each_difference(t, REQ_CNT_05, EVENT_MEM_UOPS_RETIRED_LOCK_LOADS, "locked loads",
+	each_difference(t, AT(CNT_05), EVENT_MEM_UOPS_RETIRED_LOCK_LOADS, "locked loads",
 			pairs, COUNT_OF(pairs));
 }
 
@@ -330,7 +330,7 @@ TEST(count, fixed_enables_select_the_level, REQS(CNT_28), NEEDS(need_perfmon, ne
 }
 
 /* Preset to n before the highest value and count more than n; once with no wrap in reach. */
-static void check_wrap(struct test *t, enum requirement_id req, unsigned c, const char *name)
+static void check_wrap(struct test *t, struct test_claim claim, unsigned c, const char *name)
 {
 	u64 value, top = BIT(counter_width(c));
 
@@ -342,11 +342,11 @@ static void check_wrap(struct test *t, enum requirement_id req, unsigned c, cons
 			continue;	/* the middle of the range needs full-width writes */
 		workload_run(&workload_load, MORE, pmc_one(c));
 		value = counter_read(c);
-		test_check_range(t, req, wraps ? 3 * MORE - PERIOD : preset + 3 * MORE,
-				 wraps ? 4 * MORE : preset + 4 * MORE, value, __FILE__, __LINE__,
+		test_check_range(t, claim, wraps ? 3 * MORE - PERIOD : preset + 3 * MORE,
+				 wraps ? 4 * MORE : preset + 4 * MORE, value,
 				 "%s after 270 instructions from %#lx", name, preset);
-		test_check_eq(t, req, wraps ? BIT(c) : 0, counters_status() & BIT(c), __FILE__,
-			      __LINE__, "its status bit, from %#lx", preset);
+		test_check_eq(t, claim, wraps ? BIT(c) : 0, counters_status() & BIT(c),
+			      "its status bit, from %#lx", preset);
 		counters_clear(BIT(c));
 	}
 }
@@ -354,10 +354,10 @@ static void check_wrap(struct test *t, enum requirement_id req, unsigned c, cons
 TEST(count, counters_wrap_at_their_width, REQS(CNT_13, CNT_31),
      NEEDS(need_perfmon, need_instructions))
 {
-	check_wrap(t, REQ_CNT_13, 0, "IA32_PMC0");
-	check_wrap(t, REQ_CNT_13, counter_caps()->gp - 1, "the last general-purpose counter");
+	check_wrap(t, AT(CNT_13), 0, "IA32_PMC0");
+	check_wrap(t, AT(CNT_13), counter_caps()->gp - 1, "the last general-purpose counter");
 	if (counter_caps()->fixed)
-		check_wrap(t, REQ_CNT_31, PMC_FIXED(0), "fixed counter 0");
+		check_wrap(t, AT(CNT_31), PMC_FIXED(0), "fixed counter 0");
 }
 
 /* A stopped counter keeps its value while another one sees the same work. */

@@ -163,13 +163,13 @@ TEST(ds, nothing_is_written_at_the_maximum, REQS(DS_07, DS_10),
 }
 
 /* The counter, as a signed distance from 0, lies between its reload and what may follow it. */
-static void check_reload(struct test *t, enum requirement_id req, unsigned c, u64 reload,
+static void check_reload(struct test *t, struct test_claim claim, unsigned c, u64 reload,
 			 u64 events)
 {
 	u64 value = counter_read(c), width = BIT(counter_width(c)) - 1;
 	u64 low = (0 - reload) & width;
 
-	test_check_range(t, req, low, low + events, value, __FILE__, __LINE__,
+	test_check_range(t, claim, low, low + events, value,
 			 "IA32_PMC%u after a record, its reset slot being -%lu", c, reload);
 }
 
@@ -183,11 +183,11 @@ TEST(ds, the_counter_is_reloaded_from_its_slot, REQS(DS_12, DS_15),
 		for (unsigned i = 0; i < DS_RESET_SLOTS; i++)
 			setup.reset[i] = pebs_reset_value(i, 100000 * (i + 1));
 		sampling_run(&setup, c, LOADS, COUNT_BOTH, &workload_sample, NO_OTHERS);
-		if (!sampling_one_record(t, REQ_DS_12, &record))
+		if (!sampling_one_record(t, AT(DS_12), &record))
 			continue;
 		/* 16 marked loads, and a few that close the window. */
-		check_reload(t, REQ_DS_12, c, 100000 * (c + 1), SAMPLE_MARKS + 4);
-		check_reload(t, REQ_DS_15, c, 100000 * (c + 1), SAMPLE_MARKS + 4);
+		check_reload(t, AT(DS_12), c, 100000 * (c + 1), SAMPLE_MARKS + 4);
+		check_reload(t, AT(DS_15), c, 100000 * (c + 1), SAMPLE_MARKS + 4);
 		counters_clear(counters_status());
 	}
 }
@@ -204,8 +204,8 @@ TEST(ds, all_pebs_counters_that_overflowed_are_reloaded, REQS(DS_13),
 	pebs_arm(1, LOADS, COUNT_BOTH, PERIOD);
 	workload_run(&workload_sample, PERIOD, pmc_or(pmc_one(0), pmc_one(1)));
 	CHECK_RANGE(t, DS_13, 1, 2, ds_records(), "records of two overflows on one load");
-	check_reload(t, REQ_DS_13, 0, 100000, SAMPLE_MARKS + 4);
-	check_reload(t, REQ_DS_13, 1, 200000, SAMPLE_MARKS + 4);
+	check_reload(t, AT(DS_13), 0, 100000, SAMPLE_MARKS + 4);
+	check_reload(t, AT(DS_13), 1, 200000, SAMPLE_MARKS + 4);
 	CHECK_EQ(t, DS_13, 0, counters_status() & 3, "their status bits afterwards");
 }
 
@@ -219,7 +219,7 @@ TEST(ds, other_counters_are_not_reloaded, REQS(DS_14), NEEDS(need_perfmon, need_
 	counter_program(1, LOADS, COUNT_BOTH);
 	counter_preset(1, PERIOD / 2);
 	sampling_run(&setup, 0, LOADS, COUNT_BOTH, &workload_sample, pmc_one(1));
-	if (!sampling_one_record(t, REQ_DS_14, &record))
+	if (!sampling_one_record(t, AT(DS_14), &record))
 		return;
 	CHECK_EQ(t, DS_14, 2, counters_status() & 2, "status bit of IA32_PMC1, which wrapped");
 	CHECK_RANGE(t, DS_14, PERIOD / 2 + SAMPLE_MARKS, PERIOD / 2 + SAMPLE_MARKS + 4,

@@ -161,7 +161,7 @@ TEST(priority, threshold_interrupt_then_overflow_interrupt, REQS(PRIO_09, PRIO_1
  * Counter `sampled`, with PEBS, is armed by the last load before the marks, so that its assist is
  * due on the first marked load, on which counter `plain` wraps with its interrupt.
  */
-static void check_meeting(struct test *t, enum requirement_id req, unsigned sampled, unsigned plain)
+static void check_meeting(struct test *t, struct test_claim claim, unsigned sampled, unsigned plain)
 {
 	struct ds_setup setup = sampling_setup(8);
 	const struct pmi_log *log;
@@ -173,14 +173,14 @@ static void check_meeting(struct test *t, enum requirement_id req, unsigned samp
 	sampling_run(&setup, sampled, LOADS, COUNT_BOTH, &workload_sample, pmc_one(plain));
 	log = pmi_settle();
 	pmi_close();
-	if (test_check_eq(t, req, 1, log->count, __FILE__, __LINE__,
+	if (test_check_eq(t, claim, 1, log->count,
 			  "interrupts: IA32_PMC%u wraps where an assist of IA32_PMC%u is due",
 			  plain, sampled))
-		test_check_eq(t, req, BIT(plain), log->entry[0].status & BIT(plain), __FILE__,
-			      __LINE__, "status bit of IA32_PMC%u at the handler's entry", plain);
-	if (sampling_one_record(t, req, &record))
-		test_check_eq(t, req, workload_mark(&workload_sample, 0),
-			      sampling_field(&record, RECORD_eventing_ip), __FILE__, __LINE__,
+		test_check_eq(t, claim, BIT(plain), log->entry[0].status & BIT(plain),
+			      "status bit of IA32_PMC%u at the handler's entry", plain);
+	if (sampling_one_record(t, claim, &record))
+		test_check_eq(t, claim, workload_mark(&workload_sample, 0),
+			      sampling_field(&record, RECORD_eventing_ip),
 			      "EventingIP of IA32_PMC%u's record: the first marked load", sampled);
 	counters_clear(counters_status());
 	counter_reset();
@@ -191,8 +191,8 @@ TEST(priority, an_assist_keeps_the_interrupt_of_a_lower_counter, REQS(PRIO_06),
 {
 	if (!actions_meet(t))
 		return;
-	check_meeting(t, REQ_PRIO_06, 2, 1);
-	check_meeting(t, REQ_PRIO_06, 3, 0);
+	check_meeting(t, AT(PRIO_06), 2, 1);
+	check_meeting(t, AT(PRIO_06), 3, 0);
 }
 
 TEST(priority, an_interrupt_keeps_the_assist_of_a_lower_counter, REQS(PRIO_07),
@@ -200,8 +200,8 @@ TEST(priority, an_interrupt_keeps_the_assist_of_a_lower_counter, REQS(PRIO_07),
 {
 	if (!actions_meet(t))
 		return;
-	check_meeting(t, REQ_PRIO_07, 1, 2);
-	check_meeting(t, REQ_PRIO_07, 0, 3);
+	check_meeting(t, AT(PRIO_07), 1, 2);
+	check_meeting(t, AT(PRIO_07), 0, 3);
 }
 
 /* Was the counter loaded from its slot, which is out of anything's reach? */
@@ -245,7 +245,7 @@ static unsigned two_assists(unsigned first, unsigned second, unsigned room)
 	return records;
 }
 
-static void check_order(struct test *t, enum requirement_id req, unsigned first, unsigned second)
+static void check_order(struct test *t, struct test_claim claim, unsigned first, unsigned second)
 {
 	bool served_first, served_second;
 
@@ -260,8 +260,8 @@ static void check_order(struct test *t, enum requirement_id req, unsigned first,
 		test_inconclusive(t, "the buffer's only record wasn't written once");
 	served_first = reloaded(first);
 	served_second = reloaded(second);
-	test_check(t, req, served_first && !served_second, "the lower one is served", __FILE__,
-		   __LINE__, "one record for IA32_PMC%u (reloaded: %u) and IA32_PMC%u (%u)", first,
+	test_check(t, claim, served_first && !served_second, "the lower one is served",
+		   "one record for IA32_PMC%u (reloaded: %u) and IA32_PMC%u (%u)", first,
 		   served_first, second, served_second);
 	counter_reset();
 }
@@ -271,8 +271,8 @@ TEST(priority, assists_are_served_in_counter_order, REQS(PRIO_01, PRIO_02, PRIO_
 {
 	if (!actions_meet(t))
 		return;
-	check_order(t, REQ_PRIO_02, 0, 1);
-	check_order(t, REQ_PRIO_02, 0, 3);
-	check_order(t, REQ_PRIO_03, 1, 2);
-	check_order(t, REQ_PRIO_01, 2, 3);
+	check_order(t, AT(PRIO_02), 0, 1);
+	check_order(t, AT(PRIO_02), 0, 3);
+	check_order(t, AT(PRIO_03), 1, 2);
+	check_order(t, AT(PRIO_01), 2, 3);
 }

@@ -71,7 +71,7 @@ static u64 operand_address(unsigned mark)
 }
 
 /* One record of the marked loads, counted on a counter. */
-static bool take(struct test *t, enum requirement_id req, unsigned counter,
+static bool take(struct test *t, struct test_claim claim, unsigned counter,
 		 struct pebs_record *record, unsigned *mark)
 {
 	struct ds_setup setup = sampling_setup(8);
@@ -79,7 +79,7 @@ static bool take(struct test *t, enum requirement_id req, unsigned counter,
 
 	fill_memory();
 	sampling_run(&setup, counter, LOADS, COUNT_BOTH, &workload_sample, NO_OTHERS);
-	if (!sampling_one_record(t, req, record))
+	if (!sampling_one_record(t, claim, record))
 		return false;
 	m = sampling_mark(&workload_sample, SAMPLE_MARKS, record);
 	if (!CHECK(t, REC_HSW_02, m >= 0, "EventingIP 0x%lx is a mark, 0x%lx to 0x%lx (IA32_PMC%u)",
@@ -115,7 +115,7 @@ TEST(record, eventing_ip_names_the_instruction, REQS(REC_HSW_02),
 		struct pebs_record record;
 		unsigned mark;
 
-		take(t, REQ_REC_HSW_02, c, &record, &mark);
+		take(t, AT(REC_HSW_02), c, &record, &mark);
 	}
 }
 
@@ -129,7 +129,7 @@ TEST(record, rip_is_the_next_instruction, REQS(REC_03, REC_HSW_03),
 
 	fill_memory();
 	sampling_run(&setup, 0, LOADS, COUNT_BOTH, &workload_sample, NO_OTHERS);
-	if (!sampling_one_record(t, REQ_REC_HSW_03, &record))
+	if (!sampling_one_record(t, AT(REC_HSW_03), &record))
 		return;
 	/* Which mark it is doesn't rest on EventingIP here. */
 	rip = sampling_field(&record, RECORD_rip);
@@ -149,7 +149,7 @@ TEST(record, registers_are_those_behind_the_instruction, REQS(REC_04, REC_12),
 	struct pebs_record record;
 	unsigned mark;
 
-	if (!take(t, REQ_REC_04, 0, &record, &mark))
+	if (!take(t, AT(REC_04), 0, &record, &mark))
 		return;
 	CHECK_EQ(t, REC_04, expected[mark].rax, sampling_field(&record, RECORD_rax),
 		 "RAX behind marked load %u, which adds to it", mark);
@@ -179,7 +179,7 @@ TEST(record, each_register_is_at_its_offset, REQS(REC_HSW_10, REC_HSW_09),
 
 	fill_memory();
 	sampling_run(&setup, 0, LOADS, COUNT_BOTH, &workload_sample, NO_OTHERS);
-	if (!sampling_one_record(t, REQ_REC_HSW_10, &record))
+	if (!sampling_one_record(t, AT(REC_HSW_10), &record))
 		return;
 	bytes = ds_record(0);
 	for (unsigned i = 0; i < sizeof(table) / sizeof(table[0]); i++)
@@ -201,7 +201,7 @@ TEST(record, flags_are_those_behind_the_instruction, REQS(REC_11),
 	struct pebs_record record;
 	unsigned mark;
 
-	if (!take(t, REQ_REC_11, 0, &record, &mark))
+	if (!take(t, AT(REC_11), 0, &record, &mark))
 		return;
 	CHECK_EQ(t, REC_11, others | expected[mark].flags,
 		 sampling_field(&record, RECORD_rflags) & FLAGS_LOOKED_AT,
@@ -224,7 +224,7 @@ TEST(record, status_is_the_one_before_the_assist, REQS(REC_07, REC_08),
 	counter_preset(1, PERIOD / 2);
 	sampling_run(&setup, 0, LOADS, COUNT_BOTH, &workload_sample, pmc_one(1));
 	after = counters_status();
-	if (!sampling_one_record(t, REQ_REC_07, &record))
+	if (!sampling_one_record(t, AT(REC_07), &record))
 		return;
 	status = sampling_field(&record, RECORD_status);
 	CHECK_EQ(t, REC_07, 1, status & 1, "bit of IA32_PMC0, for which it is (status 0x%lx)",
@@ -267,7 +267,7 @@ TEST(record, it_holds_the_address_of_the_load, REQS(DLA_01, DLA_02, DLA_08, DLA_
 		unsigned mark;
 		u64 address;
 
-		if (!take(t, REQ_DLA_01, c, &record, &mark))
+		if (!take(t, AT(DLA_01), c, &record, &mark))
 			continue;
 		address = sampling_field(&record, RECORD_data_linear_address);
 		CHECK(t, DLA_02, eligible(address), "IA32_PMC%u: address 0x%lx, loads from 0x%lx",
@@ -289,7 +289,7 @@ TEST(record, it_holds_the_address_of_the_store, REQS(DLA_02, DLA_04, DLA_06),
 	u64 address;
 
 	sampling_run(&setup, 0, STORES, COUNT_BOTH, &workload_sample_store, NO_OTHERS);
-	if (!sampling_one_record(t, REQ_DLA_06, &record))
+	if (!sampling_one_record(t, AT(DLA_06), &record))
 		return;
 	address = sampling_field(&record, RECORD_data_linear_address);
 	CHECK(t, DLA_06, sampling_mark(&workload_sample_store, SAMPLE_MARKS, &record) >= 0,
@@ -310,7 +310,7 @@ TEST(record, a_locked_load_has_its_address_too, REQS(DLA_10),
 	ds_open(&setup);
 	pebs_arm(0, EVENT_MEM_UOPS_RETIRED_LOCK_LOADS, COUNT_BOTH, PERIOD);
 	workload_run(&workload_lock, 2 * PERIOD, pmc_one(0));
-	if (!sampling_one_record(t, REQ_DLA_10, &record))
+	if (!sampling_one_record(t, AT(DLA_10), &record))
 		return;
 	CHECK_EQ(t, DLA_10, (u64)(uintptr_t)workload_lock.begin,
 		 sampling_field(&record, RECORD_eventing_ip), "EventingIP: the locked instruction");
@@ -325,7 +325,7 @@ TEST(record, a_loads_source_and_latency_are_zero, REQS(DLA_03, DLA_04, DLA_05, R
 	struct pebs_record record;
 	unsigned mark;
 
-	if (!take(t, REQ_DLA_05, 0, &record, &mark))
+	if (!take(t, AT(DLA_05), 0, &record, &mark))
 		return;
 	CHECK_EQ(t, DLA_05, 0, at(ds_record(0), 0xa8), "latency at A8H");
 	CHECK_EQ(t, DLA_04, 0, at(ds_record(0), 0xa0) & ~BIT(0), "bits 63:1 at A0H");
@@ -344,7 +344,7 @@ TEST(record, without_the_pebs_enable_there_is_none, REQS(DLA_12),
 	unsigned mark;
 	int64_t offset = 0;
 
-	if (!take(t, REQ_DLA_12, 0, &record, &mark))
+	if (!take(t, AT(DLA_12), 0, &record, &mark))
 		return;
 	ds_open(&setup);
 	counter_program(0, LOADS, COUNT_BOTH);

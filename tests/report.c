@@ -9,7 +9,7 @@
 static void failure_block(struct test *t)
 {
 	const struct test_failure *f = &t->failure[0];
-	const struct requirement *r = requirement_get(f->req);
+	const struct requirement *r = requirement_get(f->claim.req);
 	unsigned kept = t->failed < TEST_MAX_FAILURES ? t->failed : TEST_MAX_FAILURES;
 	char key[24], text[2 * TEST_TEXT + 160];
 
@@ -19,15 +19,15 @@ static void failure_block(struct test *t)
 	tap_yaml_entry(t->tap, "source", r->source);
 	tap_yaml_entry(t->tap, "wanted", f->wanted);
 	tap_yaml_entry(t->tap, "got", f->got);
-	fmt_print(text, sizeof(text), "%s:%u", f->file, f->line);
+	fmt_print(text, sizeof(text), "%s:%u", f->claim.file, f->claim.line);
 	tap_yaml_entry(t->tap, "place", text);
 	tap_yaml_entry(t->tap, "what", f->what);
 	for (unsigned i = 1; i < kept; i++) {
 		f = &t->failure[i];
 		fmt_print(key, sizeof(key), "also_%u", i + 1);
 		fmt_print(text, sizeof(text), "%s %s: wanted %s, got %s (%s:%u)",
-			  requirement_get(f->req)->id, f->what, f->wanted, f->got, f->file,
-			  f->line);
+			  requirement_get(f->claim.req)->id, f->what, f->wanted, f->got,
+			  f->claim.file, f->claim.line);
 		tap_yaml_entry(t->tap, key, text);
 	}
 	fmt_print(text, sizeof(text), "%u of %u checks", t->failed, t->failed + t->checks);
@@ -102,5 +102,19 @@ void report_test(struct test *t, enum verdict verdict, const struct known_issue 
 		tap_point(t->tap, false, name, NULL);
 		error_block(t);
 		break;
+	}
+}
+
+void report_checks(struct test *t)
+{
+	static const char *const outcome[] = {
+		[SEEN_OK] = "ok", [SEEN_REPORTED] = "reported", [SEEN_FAILED] = "failed",
+	};
+
+	for (unsigned i = 0; i < t->seen_count; i++) {
+		const struct test_seen *seen = &t->seen[i];
+
+		tap_comment(t->tap, "check %s %s:%u %s", requirement_get(seen->claim.req)->id,
+			    seen->claim.file, seen->claim.line, outcome[seen->outcome]);
 	}
 }

@@ -187,7 +187,7 @@ TEST(count, fixed_counter_1_counts_core_cycles, REQS(CNT_25),
 
 struct branch_row {
 	u16 event;
-	enum requirement_id req;
+	struct test_claim claim;
 	enum workload_count what;
 	const char *unit;
 };
@@ -195,11 +195,11 @@ struct branch_row {
 TEST(count, kinds_of_branches_are_counted_exactly, REQS(CNT_39, CNT_40, CNT_41, CNT_42),
      NEEDS(need_perfmon, need_events))
 {
-	static const struct branch_row rows[] = {
-		{ EVENT_BR_INST_RETIRED_CONDITIONAL, REQ_CNT_39, COUNT_CONDITIONAL, "conditional" },
-		{ EVENT_BR_INST_RETIRED_NEAR_CALL, REQ_CNT_40, COUNT_CALLS, "near calls" },
-		{ EVENT_BR_INST_RETIRED_NEAR_RETURN, REQ_CNT_41, COUNT_RETURNS, "near returns" },
-		{ EVENT_BR_INST_RETIRED_NEAR_TAKEN, REQ_CNT_42, COUNT_TAKEN, "near taken" },
+	const struct branch_row rows[] = {
+		{ EVENT_BR_INST_RETIRED_CONDITIONAL, AT(CNT_39), COUNT_CONDITIONAL, "conditional" },
+		{ EVENT_BR_INST_RETIRED_NEAR_CALL, AT(CNT_40), COUNT_CALLS, "near calls" },
+		{ EVENT_BR_INST_RETIRED_NEAR_RETURN, AT(CNT_41), COUNT_RETURNS, "near returns" },
+		{ EVENT_BR_INST_RETIRED_NEAR_TAKEN, AT(CNT_42), COUNT_TAKEN, "near taken" },
 	};
 	static const struct workload *const pieces[] = { &workload_call, &workload_branch };
 
@@ -213,7 +213,7 @@ TEST(count, kinds_of_branches_are_counted_exactly, REQS(CNT_39, CNT_40, CNT_41, 
 			if (!window_difference_one(t, 1, rows[i].event, COUNT_BOTH, w, FEWER, MORE,
 						   &got))
 				return;
-			test_check_eq(t, rows[i].req, want, got, __FILE__, __LINE__,
+			test_check_eq(t, rows[i].claim, want, got,
 				      "%s branches in 80 more rounds of %s", rows[i].unit, w->name);
 		}
 	}

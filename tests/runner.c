@@ -104,7 +104,7 @@ static bool all_known(const struct test *t, struct known_issue *known)
 	if (t->failed > TEST_MAX_FAILURES)
 		return false;
 	for (unsigned i = t->failed; i-- > 0;)
-		if (!verdict_known(t->subject, t->failure[i].req, known))
+		if (!verdict_known(t->subject, t->failure[i].claim.req, known))
 			return false;
 	return true;
 }
@@ -156,7 +156,7 @@ static void run_undisturbed(struct test *t)
 	test_inconclusive(t, "SMIs during each of %u runs", DISTURBED_TRIES);
 }
 
-enum verdict runner_run(struct test *t, bool verbose)
+enum verdict runner_run(struct test *t)
 {
 	struct known_issue known = { "", "" };
 	enum verdict verdict;
@@ -165,7 +165,5 @@ enum verdict runner_run(struct test *t, bool verbose)
 		run_undisturbed(t);
 	verdict = judge(t, &known);
 	report_test(t, verdict, &known);
-	if (verbose)
-		tap_comment(t->tap, "%u checks held, %lu us", t->checks, t->us);
 	return verdict;
 }

@@ -10,14 +10,20 @@
 
 #define TEST_MAX_FAILURES	8
 #define TEST_TEXT		192
+#define TEST_MAX_SEEN		128
+
+/* A check that was executed, and the worst that came of it. */
+enum seen_outcome { SEEN_OK, SEEN_REPORTED, SEEN_FAILED };
+struct test_seen {
+	struct test_claim claim;
+	enum seen_outcome outcome;
+};
 
 /* A check that didn't hold. */
 struct test_failure {
-	enum requirement_id req;
+	struct test_claim claim;
 	char what[TEST_TEXT];
 	char wanted[TEST_TEXT], got[64];
-	const char *file;
-	unsigned line;
 };
 
 struct test {
@@ -30,6 +36,8 @@ struct test {
 	unsigned failed;		/* that didn't, and decide */
 	unsigned reported;		/* that didn't, and may only be reported */
 	struct test_failure failure[TEST_MAX_FAILURES];
+	struct test_seen seen[TEST_MAX_SEEN];
+	unsigned seen_count;
 	enum verdict ended;		/* by test_skip() and the like; NONE otherwise */
 	char reason[TEST_TEXT];
 	struct guard_report guard;
@@ -37,7 +45,7 @@ struct test {
 };
 
 /* Run it; its verdict is final afterwards and its test point printed. */
-enum verdict runner_run(struct test *t, bool verbose);
+enum verdict runner_run(struct test *t);
 
 /* Prepare the processor for a group of tests: after each borrow. */
 void runner_begin_group(void);
@@ -47,5 +55,7 @@ const char *runner_reqs(const struct test_case *c, char *text, size_t size);
 
 /* Print the test point of a test that has ended (tests/report.c). */
 void report_test(struct test *t, enum verdict verdict, const struct known_issue *known);
+/* A comment "check REQ-ID file:line ok|failed|reported" for each check that was executed. */
+void report_checks(struct test *t);
 
 #endif

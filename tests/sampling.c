@@ -22,7 +22,7 @@ void sampling_run(const struct ds_setup *setup, unsigned counter, u16 event, u64
 	counter_program_disabled(counter, 0, 0);
 }
 
-bool sampling_one_record(struct test *t, enum requirement_id req, struct pebs_record *record)
+bool sampling_one_record(struct test *t, struct test_claim claim, struct pebs_record *record)
 {
 	enum record_format format = counter_caps()->record_format;
 	unsigned records = ds_records();
@@ -32,7 +32,7 @@ bool sampling_one_record(struct test *t, enum requirement_id req, struct pebs_re
 				  counter_caps()->hypervisor_signature);
 		return false;
 	}
-	if (!test_check_eq(t, req, 1, records, __FILE__, __LINE__,
+	if (!test_check_eq(t, claim, 1, records,
 			   "records of one overflow (the index moved by %ld bytes)",
 			   (long)ds_bytes()))
 		return false;

@@ -33,11 +33,11 @@ void sampling_run(const struct ds_setup *setup, unsigned counter, u16 event, u64
 		  const struct workload *w, struct pmc_mask with);
 
 /*
- * The single record that sampling_run() must have left. false, and a check of req has failed:
+ * The single record that sampling_run() must have left. false, and the check has failed:
  * there isn't exactly one. Under a hypervisor none at all is INCONCLUSIVE: its host may be using
  * PEBS itself.
  */
-bool sampling_one_record(struct test *t, enum requirement_id req, struct pebs_record *record);
+bool sampling_one_record(struct test *t, struct test_claim claim, struct pebs_record *record);
 
 /* Which mark the record's EventingIP names; -1: none. */
 int sampling_mark(const struct workload *w, unsigned marks, const struct pebs_record *record);

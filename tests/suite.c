@@ -212,7 +212,11 @@ static void run_one(struct suite *s, const struct test_case *c)
 	test.tap = s->tap;
 	test.platform = s->platform;
 	test.subject = &s->subject;
-	verdict = runner_run(&test, s->config->verbose);
+	verdict = runner_run(&test);
+	if (s->config->verbose)
+		tap_comment(s->tap, "%u checks held, %lu us", test.checks, test.us);
+	if (s->config->checks)
+		report_checks(&test);
 	verdict_count(&s->counts, verdict);
 	if ((verdict == VERDICT_SKIP || verdict == VERDICT_INCONCLUSIVE) && is_required(s, c)) {
 		s->counts.required++;

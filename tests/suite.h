@@ -17,6 +17,7 @@ struct suite_config {
 	const char *require;	/* requirement groups, comma separated; NULL: none */
 	bool strict;		/* judge every requirement: PLATFORM_STRICT in tests/verdict.h */
 	bool verbose;		/* a comment with the time of each test */
+	bool checks;		/* a comment for each check of each test */
 };
 
 /*

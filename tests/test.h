@@ -73,26 +73,38 @@ struct test_case {
 	static void test_##group_##_##claim_(struct test *t)
 
 /*
+ * What a check is about, and where it stands. A function that checks for several tests takes one
+ * from its caller, so that each caller's check is one of its own: AT(PMI_01).
+ */
+struct test_claim {
+	enum requirement_id req;
+	const char *file;
+	unsigned line;
+};
+
+#define AT(req)		((struct test_claim){ REQ_##req, __FILE__, __LINE__ })
+
+/*
  * Checks. Each decides one requirement, says what is wanted before what was got, and returns
  * whether it held, so that a test can stop where going on makes no sense. A test that ends
  * without a single check is an ERROR. The text (printf-like) says what was looked at.
  */
 #define CHECK_EQ(t, req, want, got, ...) \
-	test_check_eq((t), REQ_##req, (want), (got), __FILE__, __LINE__, __VA_ARGS__)
+	test_check_eq((t), AT(req), (want), (got), __VA_ARGS__)
 #define CHECK_RANGE(t, req, low, high, got, ...) \
-	test_check_range((t), REQ_##req, (low), (high), (got), __FILE__, __LINE__, __VA_ARGS__)
+	test_check_range((t), AT(req), (low), (high), (got), __VA_ARGS__)
 #define CHECK(t, req, condition, ...) \
-	test_check((t), REQ_##req, (condition), #condition, __FILE__, __LINE__, __VA_ARGS__)
+	test_check((t), AT(req), (condition), #condition, __VA_ARGS__)
 
-__attribute__((format(printf, 7, 8)))
-bool test_check_eq(struct test *t, enum requirement_id req, u64 want, u64 got,
-		   const char *file, unsigned line, const char *format, ...);
-__attribute__((format(printf, 8, 9)))
-bool test_check_range(struct test *t, enum requirement_id req, u64 low, u64 high, u64 got,
-		      const char *file, unsigned line, const char *format, ...);
-__attribute__((format(printf, 7, 8)))
-bool test_check(struct test *t, enum requirement_id req, bool held, const char *condition,
-		const char *file, unsigned line, const char *format, ...);
+__attribute__((format(printf, 5, 6)))
+bool test_check_eq(struct test *t, struct test_claim claim, u64 want, u64 got,
+		   const char *format, ...);
+__attribute__((format(printf, 6, 7)))
+bool test_check_range(struct test *t, struct test_claim claim, u64 low, u64 high, u64 got,
+		      const char *format, ...);
+__attribute__((format(printf, 5, 6)))
+bool test_check(struct test *t, struct test_claim claim, bool holds, const char *condition,
+		const char *format, ...);
 
 /*
  * A check of the harness and its environment: where it doesn't hold, the test is an ERROR and
@@ -102,7 +114,7 @@ bool test_check(struct test *t, enum requirement_id req, bool held, const char *
 	test_check_harness((t), (condition), #condition, __FILE__, __LINE__, __VA_ARGS__)
 
 __attribute__((format(printf, 6, 7)))
-bool test_check_harness(struct test *t, bool held, const char *condition, const char *file,
+bool test_check_harness(struct test *t, bool holds, const char *condition, const char *file,
 			unsigned line, const char *format, ...);
 
 /* A comment line in the log, for what is measured and not judged. */

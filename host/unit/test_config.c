@@ -49,6 +49,13 @@ static void every_key_is_taken(void)
 	CHECK_EQ(0x2f8, config.serial_port);
 	CHECK_EQ(AT_END_SHUTDOWN, config.at_end);
 	CHECK_EQ(50, config.borrow_cycles);
+	CHECK(!config.strict && !config.checks, "off unless switched on");
+	CHECK(file(&config, "strict = on\nchecks = on\n"), "%s", error);
+	CHECK(config.strict && config.checks);
+	CHECK(file(&config, "strict = on\nchecks = on\nstrict = off\nchecks=off"), "%s", error);
+	CHECK(!config.strict && !config.checks, "the last one wins");
+	CHECK(options(&config, "x.efi strict=on checks=on"), "%s", error);
+	CHECK(config.strict && config.checks);
 	CHECK(options(&config, "pmutest86.efi tests=cnt.* serial=off at_end=reset"), "%s", error);
 	CHECK_STR("cnt.*", config.tests);
 	CHECK_EQ(0, config.serial_port);
@@ -69,7 +76,8 @@ static void options_win_over_the_file(void)
 static void bad_lines_get_one_helpful_line(void)
 {
 	static const char *const bad[] = {
-		"tests", "= x", "colour = red\n", "verbose = maybe", "serial = 0x10000",
+		"tests", "= x", "colour = red\n", "verbose = maybe", "strict = yes",
+		"checks = 1", "checks =", "serial = 0x10000",
 		"serial = 12x",
 		"serial = ", "at_end = explode", "borrow_cycles = -1", "borrow_cycles = 10001",
 		"borrow_cycles = 99999999999999999999", "tests = a b", "results\n",
