@@ -130,12 +130,16 @@ $(GEN)/version.h: force
 	@tools/version.sh | cmp -s - $@ || tools/version.sh > $@
 
 # ---------------------------------------------------------------- what else can be made
-.PHONY: test mutants coverage usb bench help
+SEEDS	?= 100
+.PHONY: test mutants seeds coverage usb bench help
 test:
 	@tools/test.sh $(BUILD)
 
 mutants: all
-	@tools/mutants.py --build $(BUILD) --save docs/mutants.tsv
+	@tools/mutants.py --build $(BUILD) --save docs
+
+seeds: all
+	@tools/seeds.py --build $(BUILD) --seeds $(SEEDS)
 
 coverage: all
 	@tools/coverage.py --build $(BUILD)
@@ -151,6 +155,7 @@ help:
 	@echo 'make test       every test of the project; last line "N passed, N failed"'
 	@echo 'make check      host tests only: the pure parts under ASan and UBSan'
 	@echo 'make mutants    every fault of the reference PMU against every test'
+	@echo 'make seeds      the correct one under SEEDS=100 seeds, each profile and all latitude'
 	@echo 'make coverage   docs/COVERAGE.md'
 	@echo 'make usb        $(BUILD)/pmutest86.img, to be written to a stick'
 	@echo 'make fuzz       all fuzz targets for SECONDS=n'

@@ -16,9 +16,12 @@ usage: ./run-qemu.sh [OPTION]...
   --pmu WHICH       reference: software model on QEMU's TCG (default); host: the host's vPMU
                     through KVM; none: no PMU at all
   --tests GLOB      only tests whose name matches (default all); a comma separates patterns
-  --fault NAME      the reference PMU breaks that rule
+  --fault NAME      the reference PMU breaks that rule; NAME@pmc2, NAME@nth=3, NAME@1in4 and
+                    NAME@page-crossing: only there, or only so often
   --seed N          what the manual leaves open is drawn from N (default 0: no latitude)
   --profile NAME    latitude set as a kind of platform would be
+  --latitude K:V,...
+                    knob K of what the manual leaves open is V, whatever seed and profile say
   --require G,...   a SKIP or INCONCLUSIVE in these requirement groups is exit status 2
   --engine NAME     step or fast: how the reference PMU sees instructions (default step)
   --smp N           processors (default 1)
@@ -27,7 +30,7 @@ usage: ./run-qemu.sh [OPTION]...
   --out DIR         where results go (default build/results/<cpu>)
   --gui             show the screen
   --timeout S       give up after S seconds (default 120)
-  --list WHAT       tests, faults, cpus or requirements: print and exit
+  --list WHAT       tests, faults, cpus, requirements, profiles or latitude: print and exit
   -h, --help        this text
 Exit status: 0 nothing failed and something passed; 1 a requirement failed; 2 the harness or its
 environment failed, or a bad option. QEMU=program replaces qemu-system-x86_64.
@@ -41,7 +44,7 @@ bad()
 }
 
 # ---------------------------------------------------------------- options
-cpu='' all='' pmu=reference tests='' fault='' seed='' profile='' require='' engine='' smp=''
+cpu='' all='' pmu=reference tests='' fault='' seed='' profile='' latitude='' require='' engine='' smp=''
 efi='' out='' gui='' timeout=120 list=''
 efi_arguments=()
 
@@ -56,8 +59,8 @@ while [ $# -gt 0 ]; do
 			unset 'efi_arguments[-1]'
 			[ -n "$efi" ] || bad "arguments behind -- need --efi FILE"
 			break ;;
-	--cpu|--pmu|--tests|--fault|--seed|--profile|--require|--engine|--smp|--efi|--out|\
-	--timeout|--list)
+	--cpu|--pmu|--tests|--fault|--seed|--profile|--latitude|--require|--engine|--smp|--efi|\
+	--out|--timeout|--list)
 			[ $# -gt 0 ] || bad "$option needs a value, see --help"
 			value=$1
 			shift ;;
@@ -66,8 +69,8 @@ while [ $# -gt 0 ]; do
 	esac
 	[ -n "$value" ] || bad "$option needs a value, see --help"
 	case $option in
-	--cpu|--pmu|--tests|--fault|--seed|--profile|--require|--engine|--smp|--efi|--out|\
-	--timeout|--list)
+	--cpu|--pmu|--tests|--fault|--seed|--profile|--latitude|--require|--engine|--smp|--efi|\
+	--out|--timeout|--list)
 			printf -v "${option#--}" %s "$value" ;;
 	*)		bad "unknown option '$option', see --help" ;;
 	esac
@@ -86,7 +89,7 @@ check_name()
 case $pmu in
 reference) ;;
 host|none)
-	for option in cpu fault seed profile efi; do
+	for option in cpu fault seed profile latitude efi; do
 		[ -z "${!option}" ] || bad "--pmu $pmu can't be combined with --$option:" \
 			"it needs the reference PMU"
 	done ;;
@@ -113,18 +116,34 @@ case $engine in
 fast)	bad "--engine fast isn't available yet; known: step" ;;
 *)	bad "unknown --engine '$engine'; known: step" ;;
 esac
-[ -z "$profile" ] || bad "unknown --profile '$profile'; there are none so far"
+[[ $fault =~ ^[a-z0-9-]*(@[a-z0-9=-]+)*$ ]] ||
+	bad "--fault takes a name, perhaps with @parameters, not '$fault'"
+[[ $latitude =~ ^([a-z0-9-]+:[0-9]{1,9}(,[a-z0-9-]+:[0-9]{1,9})*)?$ ]] ||
+	bad "--latitude takes KNOB:VALUE,..., not '$latitude'"
 case $list in
-''|tests|faults|cpus|requirements) ;;
-*)	bad "--list takes tests, faults, cpus or requirements, not '$list'" ;;
+''|tests|faults|cpus|requirements|profiles|latitude) ;;
+*)	bad "--list takes tests, faults, cpus, requirements, profiles or latitude, not '$list'" ;;
 esac
 
 tools/setup.sh
 
 [ -z "$cpu" ] || check_name "$cpu" cpus ||
 	bad "unknown --cpu '$cpu'; known: $(tools/spec.py list cpus | cut -f1 | paste -sd' ')"
-[ -z "$fault" ] || [ "$fault" = none ] || check_name "$fault" faults ||
+[ -z "$fault" ] || [ "$fault" = none ] || check_name "${fault%%@*}" faults ||
 	bad "unknown --fault '$fault'; ./run-qemu.sh --list faults lists them"
+[ -z "$profile" ] || check_name "$profile" profiles ||
+	bad "unknown --profile '$profile'; known: $(tools/spec.py list profiles | cut -f1 |
+		paste -sd' ')"
+for setting in ${latitude//,/ }; do
+	range=$(tools/spec.py list latitude |
+		sed -nE "s/^${setting%%:*}\t([0-9]+) to ([0-9]+):.*/\1 \2/p")
+	[ -n "$range" ] || bad "unknown knob '${setting%%:*}' in --latitude;" \
+		"./run-qemu.sh --list latitude lists them"
+	value=$((10#${setting#*:}))
+	if [ "$value" -lt "${range% *}" ] || [ "$value" -gt "${range#* }" ]; then
+		bad "--latitude ${setting%%:*} takes ${range/ / to }, not $value"
+	fi
+done
 if [ -n "$require" ]; then
 	for group in ${require//,/ }; do
 		check_name "$group" groups || bad "unknown group '$group' in --require;" \
@@ -132,7 +151,7 @@ if [ -n "$require" ]; then
 	done
 fi
 case $list in
-faults|cpus|requirements)
+faults|cpus|requirements|profiles|latitude)
 	tools/spec.py list "$list"
 	exit 0 ;;
 esac
@@ -198,7 +217,7 @@ trap 'exit 130' INT TERM
 # What the partition holds, in folder $1/esp, for generation $2.
 prepare()
 {
-	local esp=$1/esp program='\pmutest86.efi' arguments
+	local esp=$1/esp program='\pmutest86.efi' arguments words
 
 	mkdir -p "$esp/EFI/BOOT"
 	if [ "$pmu" != reference ]; then
@@ -216,8 +235,9 @@ prepare()
 		program='\program.efi' arguments=${efi_arguments[*]-}
 		cp "$efi" "$esp/program.efi"
 	fi
-	echo "run cpu=$2 fault=${fault:-none} seed=${seed:-0} efi=$program args=$arguments" \
-		> "$esp/refpmu-plan.txt"
+	words="cpu=$2 fault=${fault:-none} seed=${seed:-0}"
+	words+="${profile:+ profile=$profile}${latitude:+ latitude=$latitude}"
+	echo "run $words efi=$program args=$arguments" > "$esp/refpmu-plan.txt"
 }
 
 # Boots generation $1 in folder $2, results to folder $3. TAP on standard output.
@@ -228,7 +248,11 @@ run_one()
 	prepare "$2" "$1"
 	[ -z "$gui" ] || options+=(--gui)
 	[ "$pmu" != host ] || options+=(--kvm)
-	[ "$pmu" != reference ] || settings+=" cpu=$1 fault=${fault:-none} seed=${seed:-0}"
+	if [ "$pmu" = reference ]; then
+		settings+=" cpu=$1 fault=${fault:-none} seed=${seed:-0}"
+		settings+="${profile:+ profile=$profile}${latitude:+ latitude=$latitude}"
+	fi
+	[ -z "$require" ] || settings+=" require=$require"
 	# In the background, because a shell that waits hears signals at once.
 	tools/boot.sh "${options[@]}" "$2" &
 	# shellcheck disable=SC2031 # with --all each run has a shell and a list of its own

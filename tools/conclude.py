@@ -16,8 +16,10 @@ import shutil
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "report"))
+import decide       # noqa: E402
 import junit        # noqa: E402
 import results      # noqa: E402
+import spec         # noqa: E402
 
 
 def harness_tap(run, settings):
@@ -29,7 +31,11 @@ def harness_tap(run, settings):
     out += [line for line in lines[1:] if not line.startswith("Bail out!")]
     if run.problem:
         out.append(f"Bail out! {run.problem}")
-    return out + totals
+    rows = {row["id"]: row for row in spec.with_cpus()}
+    if run.settings.get("require"):
+        out += ["# " + line for line in
+                decide.reference_only(run, rows, run.settings["require"].split(","))]
+    return out + ["# " + decide.summary(run, rows)] + totals
 
 
 def efi_tap(run, name, serial, reason):

@@ -1,36 +1,35 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Mutants: does the suite turn red for every fault, and stay green for every seed?
+"""Mutants: does the suite turn red for every fault, and stay green without one?
 
-mutants.py [--build FOLDER] [--jobs N] [--faults NAME,...] [--save FILE]
+mutants.py [--build FOLDER] [--jobs N] [--faults NAME,... | --sample N] [--save FOLDER]
 
-Runs the unchanged harness on the reference PMU once a seed without a fault and once a fault, many
-runs a boot through the launcher's plan. A fault is caught when at least one test FAILs a check of
-a requirement that the fault's row names. Under the fault "inert" nothing ever counts: it is caught
+Runs the unchanged harness on the reference PMU: a few seeds and each profile without a fault, and
+every fault of spec/fault.def and spec/fault_variant.def. A fault is caught when a check of a
+requirement that its row names fails. Under the fault "inert" nothing ever counts: it is caught
 when no test passes that needs the PMU to act. A run that hangs or whose log is cut isn't a catch.
-Prints the matrix; the last line is "N of N faults caught, N false alarms". Writes
-FOLDER/mutants.json, and with --save a table for docs/COVERAGE.md. Exit status: 0 all caught and no
-false alarm, 1 otherwise, 2 bad option or no QEMU.
+The faults of spec/fault_undecidable.def are legal machines: red there is a false alarm.
+
+Prints the matrix; checks that no fault turned red (checks.py); the last line is "N of N faults
+caught, N false alarms". Writes FOLDER/mutants.json; --save writes mutants.tsv and checks.tsv, from
+which docs/COVERAGE.md is made. --sample takes N faults from all over the table, the same ones
+every time; neither it nor --faults says anything about checks. Exit status: 0 all caught, no false
+alarm, every check explained; 1 otherwise; 2 bad option or nothing ran.
 """
 import argparse
 import json
 import os
-import shutil
 import signal
-import subprocess
 import sys
-import tempfile
-import threading
 import time
 
 TOOLS = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(TOOLS, "report"))
 sys.path.insert(0, TOOLS)
-import results      # noqa: E402
+import checks       # noqa: E402
+import plan         # noqa: E402
 import spec         # noqa: E402
 
 SEEDS = range(0, 6)
-SILENCE = 90            # seconds without a byte on the serial line: hung
 
 # Groups that don't need the PMU to act, and why: they may pass under "inert".
 EXEMPT = {
@@ -38,80 +37,6 @@ EXEMPT = {
     "enumeration": "reads CPUID and capability MSRs: inert enumerates as usual",
     "msr": "write rules: inert refuses what the real one refuses",
 }
-
-
-class Job:
-    """One run of the harness in a plan."""
-
-    def __init__(self, fault, seed):
-        self.fault, self.seed = fault, seed
-        self.run = None
-
-    def plan_line(self):
-        return (f"run cpu=haswell fault={self.fault} seed={self.seed} efi=\\pmutest86.efi "
-                "args=results=off strict=on serial=0x3f8 at_end=return\n")
-
-    def __str__(self):
-        return self.fault if self.fault != "none" else f"no fault, seed {self.seed}"
-
-
-def ended(log):
-    """How many runs have come to their end so far, and the size of the log."""
-    try:
-        with open(log, "rb") as file:
-            data = file.read()
-    except OSError:
-        return 0, 0
-    return data.count(b"launch: end "), len(data)
-
-
-def boot(build, jobs, progress):
-    """One boot with jobs as its plan. Returns the runs that the log shows."""
-    with tempfile.TemporaryDirectory(dir=build, prefix="mutants.") as work:
-        esp = os.path.join(work, "esp")
-        os.makedirs(os.path.join(esp, "EFI", "BOOT"))
-        shutil.copy(os.path.join(build, "launch.efi"), os.path.join(esp, "EFI/BOOT/BOOTX64.EFI"))
-        for name in ("refpmu.efi", "pmutest86.efi"):
-            shutil.copy(os.path.join(build, name), esp)
-        with open(os.path.join(esp, "refpmu-plan.txt"), "w", encoding="ascii") as file:
-            file.writelines(job.plan_line() for job in jobs)
-        log = os.path.join(work, "serial.log")
-        with subprocess.Popen([os.path.join(TOOLS, "boot.sh"), "--timeout", "3600", work],
-                              stderr=subprocess.DEVNULL) as machine:
-            runs, size, since = 0, 0, time.monotonic()
-            while machine.poll() is None:
-                time.sleep(0.5)
-                now = ended(log)
-                progress(now[0] - runs)
-                if now[1] != size:
-                    since = time.monotonic()
-                runs, size = now
-                if time.monotonic() - since > SILENCE:
-                    machine.send_signal(signal.SIGTERM)
-                    break
-            machine.wait()
-        if not os.path.exists(log):
-            return []
-        with open(log, "rb") as file:
-            return results.parse(file.read().decode("utf-8", "replace"))[0]
-
-
-def work_through(build, jobs, progress):
-    """Boot until every job has run; one that doesn't come back is left behind."""
-    while jobs:
-        by_number = {run.number: run for run in boot(build, jobs, progress)}
-        done = 0
-        for number, job in enumerate(jobs, 1):
-            run = by_number.get(number)
-            if run is None:
-                break
-            job.run = run
-            done = number
-        if done == 0:       # not even the first began: don't try that one for ever
-            jobs[0].run = results.Run({"fault": jobs[0].fault})
-            jobs[0].run.problem = "it never started"
-            done = 1
-        jobs = jobs[done:]
 
 
 def failures(run):
@@ -126,10 +51,10 @@ def judge_inert(run):
     return run.complete and bool(run.points) and not passed, passed
 
 
-def judge(row, run):
+def judge(row, job):
     """What is written down about one fault."""
+    run, wanted = job.run, set(row["requirements"])
     broken = failures(run)
-    wanted = set(row["requirements"])
     if row["name"] == "inert":
         caught, passed = judge_inert(run)
         note = "passed although nothing acts: " + " ".join(passed) if passed else ""
@@ -142,12 +67,13 @@ def judge(row, run):
         caught, note = False, run.problem
     red = sorted(wanted & {name for ids in broken.values() for name in ids})
     return {"caught": caught, "requirements": row["requirements"], "red": red, "tests": killers,
-            "others": others, "note": note,
+            "others": others, "note": note, "seconds": round(job.seconds, 1),
+            "undecidable": row["undecidable"],
             "errors": [point.name for point in run.points if point.verdict == "ERROR"]}
 
 
-def false_alarms(jobs):
-    """Text lines: what is red where nothing is broken."""
+def false_alarms(jobs, faults):
+    """Text lines: what is red where nothing is broken, or nothing that a program may see."""
     lines = []
     for job in jobs:
         if job.fault != "none":
@@ -155,7 +81,10 @@ def false_alarms(jobs):
         if job.run.problem:
             lines.append(f"{job}: {job.run.problem}")
         lines += [f"{job}: {point.verdict} {point.name} {' '.join(point.broken)}"
-                  for point in job.run.points if point.verdict in ("FAIL", "ERROR")]
+                  for point in job.run.points if point.verdict in checks.RED]
+    for name, row in faults.items():
+        if row["undecidable"] and row["caught"]:
+            lines.append(f"{name} is declared undecidable: FAIL {' '.join(row['tests'])}")
     return lines
 
 
@@ -168,27 +97,123 @@ def print_matrix(faults):
         extra += f" (also red: {len(row['others'])})" if row["others"] else ""
         extra += f" (errors: {len(row['errors'])})" if row["errors"] else ""
         extra += f" [{row['note']}]" if row["note"] else ""
-        print(f"{name:{width}}  {'caught' if row['caught'] else 'MISSED'}  "
-              f"{','.join(row['requirements'])}: {text or '-'}{extra}")
+        if row["undecidable"]:
+            verdict, extra = "legal ", f"{extra} ({row['undecidable']})"
+        else:
+            verdict = "caught" if row["caught"] else "MISSED"
+        print(f"{name:{width}}  {verdict}  {','.join(row['requirements'])}: {text or '-'}{extra}")
 
 
-def save(path, faults):
-    """Fault, tests that catch it, its requirements that turned red: for docs/COVERAGE.md."""
-    with open(path, "w", encoding="utf-8") as file:
+def judge_checks(scores):
+    """Prints which checks no fault turned red; how many of them, and of explanations that aren't
+    needed, are wrong."""
+    reasons = checks.explanations()
+    silent = scores.never_red()
+    wrong = 0
+    for test, requirement, place in silent:
+        reason = reasons.get((test, requirement))
+        wrong += reason is None
+        print(f"never red: {test} {requirement} {place}: {reason or 'NOT EXPLAINED'}")
+    for test, requirement in sorted(set(reasons) - {key[:2] for key in silent}):
+        print(f"stale row in tools/unkillable.tsv: {test} {requirement}")
+        wrong += 1
+    count = len(scores.killers)
+    print(f"{count - len(silent)} of {count} checks can fail, {len(silent)} never turned red, "
+          f"{wrong} to be explained")
+    return wrong
+
+
+def save(folder, faults, scores):
+    """mutants.tsv: fault, tests that catch it, its requirements that turned red. checks.tsv: test,
+    requirement, its checks, those that can fail, a fault that shows it."""
+    with open(os.path.join(folder, "mutants.tsv"), "w", encoding="utf-8") as file:
         for name, row in faults.items():
-            columns = (row["tests"], row["red"]) if row["caught"] else ((), ())
+            columns = ([], []) if not row["caught"] or row["undecidable"] else \
+                (["all"], []) if name == "inert" else (row["tests"], row["red"])
             file.write("\t".join([name] + [" ".join(words) for words in columns]) + "\n")
+    if scores:
+        with open(os.path.join(folder, "checks.tsv"), "w", encoding="utf-8") as file:
+            for (test, requirement), row in scores.pairs().items():
+                file.write("\t".join([test, requirement, *map(str, row)]) + "\n")
 
 
-def choose(names, parser):
-    rows = spec.faults()
-    if not names:
-        return rows
-    unknown = set(names) - {row["name"] for row in rows}
-    if unknown:
-        parser.error(f"unknown fault '{sorted(unknown)[0]}'; "
-                     "./run-qemu.sh --list faults lists them")
-    return [row for row in rows if row["name"] in names]
+def all_rows():
+    """Every fault, and those with parameters behind the one that they are of."""
+    reasons = spec.undecidable()
+    rows = [dict(row, undecidable=reasons.get(row["name"], "")) for row in spec.faults()]
+    by_name = {row["name"]: row for row in rows}
+    for name in spec.variants():
+        base = by_name.get(name.split("@")[0])
+        if base is None:
+            raise plan.PlanError(f"spec/fault_variant.def: no fault is called {name}")
+        rows.append(dict(base, name=name))
+    return rows
+
+
+def choose(options, parser):
+    rows = all_rows()
+    if options.faults:
+        names = options.faults.split(",")
+        by_name = {row["name"]: row for row in rows}
+        for name in names:
+            if name.split("@")[0] not in by_name:
+                parser.error(f"unknown fault '{name}'; ./run-qemu.sh --list faults lists them")
+        return [dict(by_name.get(name, by_name[name.split("@")[0]]), name=name) for name in names]
+    if options.sample and options.sample < len(rows):
+        step = len(rows) / options.sample       # row 0 is inert
+        return [rows[int(i * step)] for i in range(options.sample)]
+    return rows
+
+
+def earlier(path):
+    """Seconds of each fault in the last run that was written down."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            return {name: row.get("seconds", 0) for name, row in
+                    json.load(file)["faults"].items()}
+    except (OSError, ValueError, KeyError):
+        return {}
+
+
+def run(options, parser):
+    rows = choose(options, parser)
+    whole = not options.faults and not options.sample
+    record = os.path.join(options.build, "mutants.json")
+    jobs = [plan.Job(seed=seed) for seed in SEEDS]
+    jobs += [plan.Job(seed=1, profile=row["name"])
+             for row in spec.profiles()]
+    clean = list(jobs)
+    jobs += [plan.Job(row["name"]) for row in rows]
+    start = time.monotonic()
+    plan.Pool(options.build, options.jobs).work_through(plan.spread(jobs, earlier(record)))
+    took = time.monotonic() - start
+
+    by_fault = {job.fault: job for job in jobs}
+    faults = {row["name"]: judge(row, by_fault[row["name"]]) for row in rows}
+    alarms = false_alarms(jobs, faults)
+    print_matrix(faults)
+    scores = None
+    if whole and any(checks.keys(job.run) for job in clean):
+        scores = checks.Scores([job.run for job in clean])
+        for row in rows:
+            if not row["undecidable"]:
+                scores.add(row["name"], row["requirements"], by_fault[row["name"]].run)
+    with open(record, "w", encoding="utf-8") as file:
+        json.dump({"faults": faults, "false_alarms": alarms, "seeds": list(SEEDS)}, file, indent=1)
+        file.write("\n")
+    wrong = judge_checks(scores) if scores else 0
+    for line in alarms:
+        print(f"false alarm: {line}")
+    if options.save and whole:
+        save(options.save, faults, scores)
+    slow = max(jobs, key=lambda job: job.seconds)
+    print(f"{len(jobs)} runs in {took:.0f} s, the slowest {slow.seconds:.0f} s: {slow}")
+    decidable = [row for row in faults.values() if not row["undecidable"]]
+    caught = sum(row["caught"] for row in decidable)
+    if len(decidable) < len(faults):
+        print(f"{len(faults) - len(decidable)} faults are undecidable")
+    print(f"{caught} of {len(decidable)} faults caught, {len(alarms)} false alarms")
+    return 0 if caught == len(decidable) and not alarms and not wrong else 1
 
 
 def main():
@@ -196,44 +221,17 @@ def main():
     parser.add_argument("--build", default="build")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--faults", default="")
+    parser.add_argument("--sample", type=int, default=0)
     parser.add_argument("--save")
     options = parser.parse_args()
-    rows = choose([name for name in options.faults.split(",") if name], parser)
-    jobs = [Job("none", seed) for seed in SEEDS] + [Job(row["name"], 0) for row in rows]
-
-    lock, count, start = threading.Lock(), [0], time.monotonic()
-
-    def progress(more):
-        with lock:
-            count[0] += more
-            if sys.stderr.isatty():
-                print(f"\r{time.monotonic() - start:.0f} s, {count[0]} of {len(jobs)} runs ",
-                      end="", file=sys.stderr)
-
-    threads = [threading.Thread(target=work_through,
-                                args=(options.build, jobs[i::options.jobs], progress))
-               for i in range(options.jobs)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    if sys.stderr.isatty():
-        print(file=sys.stderr)
-
-    runs = {job.fault: job.run for job in jobs if job.fault != "none"}
-    faults = {row["name"]: judge(row, runs[row["name"]]) for row in rows}
-    alarms = false_alarms(jobs)
-    print_matrix(faults)
-    for line in alarms:
-        print(f"false alarm: {line}")
-    with open(os.path.join(options.build, "mutants.json"), "w", encoding="utf-8") as file:
-        json.dump({"faults": faults, "false_alarms": alarms, "seeds": list(SEEDS)}, file, indent=1)
-        file.write("\n")
-    if options.save:
-        save(options.save, faults)
-    caught = sum(row["caught"] for row in faults.values())
-    print(f"{caught} of {len(faults)} faults caught, {len(alarms)} false alarms")
-    return 0 if caught == len(faults) and not alarms else 1
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        return run(options, parser)
+    except plan.PlanError as error:
+        print(f"mutants.py: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        return 130
 
 
 if __name__ == "__main__":

@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: MIT
 """Read the X-macro tables in spec/ through the C preprocessor.
 
-spec.py list cpus|faults|requirements     one line an item: name, tab, sentence
-spec.py json                              all requirements, for the report's pages
+spec.py list WHAT     cpus, faults, requirements, groups, latitude or profiles: one line an item,
+                      name, tab, sentence
+spec.py json          all requirements, with the names of the cpus that they apply to, for the
+                      report's pages
 As a module: table(file, macro, fields) gives the rows as dictionaries.
 """
 import json
@@ -21,6 +23,11 @@ REQUIREMENT = ("token id group authority silicon kvm reference generations sourc
 FAULT = "token name requirements sentence".split()
 GENERATION = ("token name title family model stepping brand perfmon gp gp_no_ht fixed width "
               "pebs_format pebs_mask ll_mask facilities source").split()
+LATITUDE = "token name low high source".split()
+PROFILE = "token name title".split()
+# As in the head of requirement.def, in order; BDW is told from HSW by its model only.
+CODES = "NB C2 NHM WSM SNB HSW BDW SKL ICL GLC".split()
+CODE_OF = {"HASWELL": "HSW"}
 
 
 def split_row(text):
@@ -41,7 +48,9 @@ def split_row(text):
 
 
 def table(file, macro, fields):
-    """The rows of one macro of one table, in order."""
+    """The rows of one macro of one table, in order; none when there is no such table."""
+    if not os.path.exists(os.path.join(ROOT, "spec", file)):
+        return []
     source = f"#define {macro}(...) {MARK} (__VA_ARGS__)\n#include \"spec/{file}\"\n"
     text = subprocess.run(["gcc",
                            "-E", "-P", "-x", "c", "-I", ROOT, "-"], input=source, text=True,
@@ -66,8 +75,70 @@ def faults():
     return rows
 
 
+def undecidable():
+    """Name of a fault to the reason why no test can tell it from a legal machine."""
+    names = {row["token"]: row["name"] for row in faults()}
+    return {names[row["token"]]: row["reason"]
+            for row in table("fault_undecidable.def", "FAULT_UNDECIDABLE", ["token", "reason"])}
+
+
+def variants():
+    """Faults with parameters that `make mutants` runs as well: NAME@PARAMETER."""
+    return [row["name"] for row in table("fault_variant.def", "FAULT_VARIANT", ["name"])]
+
+
 def generations():
     return table("generation.def", "GENERATION", GENERATION)
+
+
+def latitude():
+    """Knobs, with their bounds as numbers."""
+    rows = table("latitude.def", "LATITUDE", LATITUDE)
+    for row in rows:
+        row["low"], row["high"] = int(row["low"], 0), int(row["high"], 0)
+    return rows
+
+
+def profiles():
+    return table("profile.def", "PROFILE", PROFILE)
+
+
+def untested():
+    """Requirement id to the reason why it has no test."""
+    return {row["token"].replace("_", "-"): row["reason"]
+            for row in table("untested.def", "UNTESTED", ["token", "reason"])}
+
+
+def applies(text, cpu):
+    """Does a requirement's column of generations include this row of generation.def? What stands
+    behind "with" is taken as given, but for full-width writes, which the row knows of."""
+    code = CODES.index(CODE_OF[cpu["token"]])
+    full_width = "FAC_FW_WRITE" in cpu["facilities"]
+    if ("with FW_WRITE" in text and not full_width) or ("without FW_WRITE" in text and full_width):
+        return False
+    for word in re.findall(r"all|v\d\+?|[A-Z][A-Za-z0-9]*(?:-[A-Z]+|\+)?",
+                           re.sub(r" (with|without|client|formats).*", "", text)):
+        low, _, high = word.rstrip("+").partition("-")
+        if low == "all":
+            return True
+        if low[0] == "v":
+            number, own = int(low[1:]), int(cpu["perfmon"])
+            if own == number or (own > number and word.endswith("+")):
+                return True
+        elif low in CODES:
+            last = len(CODES) if word.endswith("+") else CODES.index(high or low)
+            if CODES.index(low) <= code <= last:
+                return True
+    return False
+
+
+def with_cpus():
+    """requirements(), each with the names of the cpus that it applies to."""
+    cpus = generations()
+    rows = requirements()
+    for row in rows:
+        row["cpus"] = [cpu["name"] for cpu in cpus if applies(row["generations"], cpu)]
+    return rows
 
 
 def main():
@@ -76,14 +147,17 @@ def main():
         "faults": lambda: [(row["name"], row["sentence"]) for row in faults()],
         "requirements": lambda: [(row["id"], row["sentence"]) for row in requirements()],
         "groups": lambda: sorted({(row["group"], "") for row in requirements()}),
+        "latitude": lambda: [(row["name"], f"{row['low']} to {row['high']}: {row['source']}")
+                             for row in latitude()],
+        "profiles": lambda: [(row["name"], row["title"]) for row in profiles()],
     }
     if len(sys.argv) == 3 and sys.argv[1] == "list" and sys.argv[2] in lists:
         for name, sentence in lists[sys.argv[2]]():
             print(f"{name}\t{sentence}")
     elif sys.argv[1:] == ["json"]:
-        json.dump(requirements(), sys.stdout, indent=1)
+        json.dump(with_cpus(), sys.stdout, indent=1)
     else:
-        sys.exit("usage: spec.py list cpus|faults|requirements|groups, or spec.py json")
+        sys.exit(f"usage: spec.py list {'|'.join(lists)}, or spec.py json")
 
 
 if __name__ == "__main__":

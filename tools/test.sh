@@ -146,7 +146,12 @@ test_bad_options_get_one_line()
 	expect_bad "only number of processors" ./run-qemu.sh --smp 2
 	expect_bad "isn't available yet" ./run-qemu.sh --engine fast
 	expect_bad "unknown --engine" ./run-qemu.sh --engine=warp
-	expect_bad "unknown --profile" ./run-qemu.sh --profile kvm
+	expect_bad "unknown --profile" ./run-qemu.sh --profile nope
+	expect_bad "--fault takes a name" ./run-qemu.sh --fault 'inert@ seed=1'
+	expect_bad "--list faults" ./run-qemu.sh --fault nope@pmc3
+	expect_bad "--latitude takes KNOB:VALUE" ./run-qemu.sh --latitude pmi-skid
+	expect_bad "unknown knob 'nope'" ./run-qemu.sh --latitude pmi-skid:0,nope:1
+	expect_bad "--latitude pmi-skid takes 0 to" ./run-qemu.sh --latitude pmi-skid:999999
 	expect_bad "unknown --pmu" ./run-qemu.sh --pmu maybe
 	expect_bad "no such file" ./run-qemu.sh --efi /nonexistent.efi
 	expect_bad "need --efi" ./run-qemu.sh -- hello
@@ -154,7 +159,8 @@ test_bad_options_get_one_line()
 	expect_bad "--list takes" ./run-qemu.sh --list everything
 	expect_bad "can't be combined with --cpu" ./run-qemu.sh --all --cpu haswell
 	local option
-	for option in '--cpu haswell' '--fault inert' '--seed 1' '--profile x' '--efi Makefile'; do
+	for option in '--cpu haswell' '--fault inert' '--seed 1' '--profile x' \
+		'--latitude pmi-skid:1' '--efi Makefile'; do
 		# shellcheck disable=SC2086 # two words
 		expect_bad "can't be combined" ./run-qemu.sh --pmu host $option
 	done
@@ -165,7 +171,7 @@ test_lists_are_tables()
 {
 	local what
 
-	for what in tests faults cpus requirements; do
+	for what in tests faults cpus requirements profiles latitude; do
 		expect 0 ./run-qemu.sh --list $what
 		[ -s "$out" ] || fail "no $what"
 		refute grep -vP '^[^\t]+\t[^\t]+$' "$out"

@@ -5,6 +5,7 @@ import json
 import os
 import zipfile
 
+import decide
 import results
 
 STYLE = """
@@ -64,7 +65,9 @@ def matrix(runs):
 def totals(run):
     text = ", ".join(f"{run.count(verdict)} {verdict}" for verdict in results.VERDICTS
                      if run.count(verdict))
-    return (text or "no test points") + (f"; {run.problem}" if run.problem else "")
+    rows = sentences()
+    return (text or "no test points") + (f"; {decide.summary(run, rows)}" if rows else "") + \
+        (f"; {run.problem}" if run.problem else "")
 
 
 def html_point(point):
@@ -89,11 +92,12 @@ def html_page(runs):
         out.append(f'<tr><td><a href="#run{i}">{escape(name)}</a></td>'
                    f"<td>{escape(totals(run))}</td></tr>")
     out.append("</tbody></table><h2>Requirement by machine</h2><table><thead><tr>"
-               "<th>requirement</th>" + "".join(f"<th>{escape(name)}</th>" for name in names) +
+               "<th>requirement</th><th>decidable on</th>" + "".join(f"<th>{escape(name)}</th>" for name in names) +
                "</tr></thead><tbody>")
     for name, row, verdicts in matrix(runs):
         out.append(f'<tr><td><b>{escape(name)}</b> {escape(row.get("sentence", ""))} '
-                   f'<small>{escape(row.get("source", ""))}</small></td>' +
+                   f'<small>{escape(row.get("source", ""))}</small></td>'
+                   f'<td>{escape(decide.where(row) if row else "")}</td>' +
                    "".join(f'<td class="{verdict or "none"}">{verdict or "-"}</td>'
                            for verdict in verdicts) + "</tr>")
     out.append("</tbody></table>")
@@ -115,9 +119,9 @@ def markdown_page(runs):
     names = titles(runs)
     out = ["# PMUTest86", "", "| machine | result |", "| --- | --- |"]
     out += [f"| {cell(name)} | {cell(totals(run))} |" for run, name in zip(runs, names)]
-    out += ["", "| requirement | " + " | ".join(map(cell, names)) + " |",
-            "| --- |" + " --- |" * len(runs)]
-    out += [f"| {name} {cell(row.get('sentence', ''))} | " +
+    out += ["", "| requirement | decidable on | " + " | ".join(map(cell, names)) + " |",
+            "| --- | --- |" + " --- |" * len(runs)]
+    out += [f"| {name} {cell(row.get('sentence', ''))} | {decide.where(row) if row else '-'} | " +
             " | ".join(verdict or "-" for verdict in verdicts) + " |"
             for name, row, verdicts in matrix(runs)]
     bad = [(name, point) for run, name in zip(runs, names) for point in run.points

@@ -15,6 +15,7 @@ POINT = re.compile(r"(not )?ok (\d+)(?: - (.*))?$")
 NAME = re.compile(r"(\S+)(?: \[([^\]]*)\])?\s*$")
 TAP_LINE = re.compile(r"(?:not )?ok \d|1\.\.\d|#( |$)|Bail out!|  (?:---|\.\.\.)$|  \w+: ")
 LAUNCH = re.compile(r"launch: (run|end) (\d+)\b(.*)")
+CHECK = re.compile(r"# check (\S+) (\S+:\d+) (ok|failed|reported)$")
 
 
 class ReadError(Exception):
@@ -28,12 +29,16 @@ class Point:
         self.number, self.name, self.requirements = number, name, requirements
         self.verdict, self.reason = verdict, reason
         self.details = {}
+        self.checks = {}        # (requirement, place) to ok, failed or reported; with checks=on
 
     @property
     def broken(self):
         """Requirement ids of the failing checks."""
         if self.verdict not in ("FAIL", "KNOWN"):
             return []
+        if "failed" in self.checks.values():
+            return list(dict.fromkeys(requirement for (requirement, _), state
+                                      in self.checks.items() if state == "failed"))
         ids = [self.details.get("requirement", "")]
         ids += [text.split(" ", 1)[0] for key, text in self.details.items()
                 if key.startswith("also_")]
@@ -71,8 +76,8 @@ class Run:
     def title(self):
         """What the machine is called in a table."""
         if self.settings.get("pmu") == "reference":
-            extra = "".join(f" {key}={self.settings[key]}" for key in ("fault", "seed")
-                            if self.settings.get(key, "none") not in ("none", "0"))
+            extra = "".join(f" {key}={self.settings[key]}" for key in
+                            ("fault", "seed", "profile", "latitude") if self.settings.get(key, "none") not in ("none", "0"))
             return f"{self.settings.get('cpu', '?')}{extra} (reference PMU)"
         return self.comment("processor") or self.settings.get("cpu", "") or "unknown machine"
 
@@ -157,8 +162,10 @@ def take_line(run, line, block):
         return True
     if line == "  ---":
         return True
-    point = POINT.match(line)
-    if point:
+    point, check = POINT.match(line), CHECK.match(line)
+    if check and run.points:
+        run.points[-1].checks[check[1], check[2]] = check[3]
+    elif point:
         run.points.append(make_point(bool(point[1]), int(point[2]), point[3]))
     elif line.startswith("1.."):
         run.plan = int(re.match(r"1\.\.(\d+)", line)[1])

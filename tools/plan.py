@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: MIT
+"""Many runs of the harness on the reference PMU, many of them a boot, as many boots at a time as
+asked for. Used by mutants.py and seeds.py.
+
+A boot takes seconds and a run not many more, so a worker takes a share of the runs that are left
+as one plan for the launcher. A run that hangs is left behind: the worker stops that machine and
+goes on behind it. Everything is decided from the serial logs.
+"""
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+TOOLS = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(TOOLS, "report"))
+import results      # noqa: E402
+
+SILENCE = 60            # seconds without a byte on the serial line: hung
+MOST = 48               # runs a boot
+LINE_EVERY = 30         # seconds between lines of progress that don't go to a terminal
+
+
+class PlanError(Exception):
+    """No machine ran the plan; the text is for the user."""
+
+
+class Job:
+    """One run of the harness in a plan. Afterwards: run is what its log says."""
+
+    def __init__(self, fault="none", seed=0, profile="", latitude=""):
+        self.fault, self.seed, self.profile, self.latitude = fault, seed, profile, latitude
+        self.run, self.seconds = None, 0.0
+
+    def plan_line(self):
+        words = ["run cpu=haswell", f"fault={self.fault}", f"seed={self.seed}"]
+        words += [f"{key}={getattr(self, key)}" for key in ("profile", "latitude")
+                  if getattr(self, key)]
+        words.append("efi=\\pmutest86.efi "
+                     "args=results=off strict=on serial=0x3f8 at_end=return checks=on")
+        return " ".join(words) + "\n"
+
+    def __str__(self):
+        words = [self.fault] if self.fault != "none" else []
+        words += [f"profile {self.profile}"] if self.profile else []
+        words += [f"latitude {self.latitude}"] if self.latitude else []
+        words += [f"seed {self.seed}"] if self.seed or not words else []
+        return ", ".join(words)
+
+
+class Pool:
+    """Works through jobs, so many machines at a time."""
+
+    def __init__(self, build, workers=2):
+        self.build, self.workers = build, workers
+        self.lock, self.left, self.total, self.ended = threading.Lock(), [], 0, 0
+        self.stop, self.error, self.start = threading.Event(), None, 0.0
+
+    def work_through(self, jobs):
+        """Every job has its run afterwards. Raises PlanError, KeyboardInterrupt."""
+        self.left, self.total, self.ended = list(jobs), len(jobs), 0
+        self.start = shown = time.monotonic()
+        threads = [threading.Thread(target=self.worker) for _ in range(self.workers)]
+        for thread in threads:
+            thread.start()
+        try:
+            while any(thread.is_alive() for thread in threads):
+                threads[0].join(0.5) if threads[0].is_alive() else time.sleep(0.5)
+                shown = self.show(shown)
+        except KeyboardInterrupt:
+            self.stop.set()
+            raise
+        finally:
+            for thread in threads:
+                thread.join()
+            if sys.stderr.isatty():
+                print(file=sys.stderr)
+        if self.error:
+            raise PlanError(self.error)
+
+    def show(self, shown):
+        now = time.monotonic()
+        text = f"{now - self.start:.0f} s, {self.ended} of {self.total} runs"
+        if sys.stderr.isatty():
+            print(f"\r{text} ", end="", file=sys.stderr, flush=True)
+        elif now - shown > LINE_EVERY:
+            print(text, file=sys.stderr, flush=True)
+            return now
+        return shown
+
+    def worker(self):
+        barren = 0
+        while not self.stop.is_set():
+            with self.lock:
+                share = max(4, min(MOST, len(self.left) // (2 * self.workers)))
+                jobs, self.left = self.left[:share], self.left[share:]
+            if not jobs:
+                return
+            try:
+                runs, why = self.boot(jobs)
+            except OSError as error:
+                runs, why, barren = [], str(error), 1
+            if self.stop.is_set():
+                return
+            done = self.take(jobs, runs)
+            barren = 0 if done else barren + 1
+            if barren > 1:
+                self.error = why or "the launcher started no run, twice in a row"
+                self.stop.set()
+            with self.lock:
+                self.left = jobs[done:] + self.left
+
+    @staticmethod
+    def take(jobs, runs):
+        """Hand out the runs; how many jobs are done. One that was begun is done with."""
+        by_number = {run.number: run for run in runs}
+        for number, job in enumerate(jobs, 1):
+            job.run = by_number.get(number)
+            if job.run is None:
+                return number - 1
+        return len(jobs)
+
+    def boot(self, jobs):
+        """One boot with jobs as its plan: the runs that its log shows, and why there are none."""
+        with tempfile.TemporaryDirectory(dir=self.build, prefix="plan.") as work:
+            esp = os.path.join(work, "esp")
+            os.makedirs(os.path.join(esp, "EFI", "BOOT"))
+            shutil.copy(os.path.join(self.build, "launch.efi"),
+                        os.path.join(esp, "EFI/BOOT/BOOTX64.EFI"))
+            for name in ("refpmu.efi", "pmutest86.efi"):
+                shutil.copy(os.path.join(self.build, name), esp)
+            with open(os.path.join(esp, "refpmu-plan.txt"), "w", encoding="ascii") as file:
+                file.writelines(job.plan_line() for job in jobs)
+            log = os.path.join(work, "serial.log")
+            with subprocess.Popen([os.path.join(TOOLS, "boot.sh"), "--timeout", "3600", work],
+                                  stderr=subprocess.DEVNULL, start_new_session=True) as machine:
+                try:
+                    self.watch(machine, log, jobs)
+                finally:
+                    if machine.poll() is None:
+                        machine.send_signal(signal.SIGTERM)
+            text = read(log).decode("utf-8", "replace")
+            runs, complaints = results.parse(text)
+            said = read(os.path.join(work, "qemu.log")).decode("utf-8", "replace").split("\n")
+            why = complaints + [line for line in said if line.startswith("qemu")]
+            if not runs and complaints:     # a bad plan: no other boot would do better
+                self.error = f"the launcher refused: {complaints[0]}"
+                self.stop.set()
+            return runs, why[0] if why else ""
+
+    def watch(self, machine, log, jobs):
+        """Until the machine ends, or says nothing for too long."""
+        ended, size, since, began = 0, 0, time.monotonic(), time.monotonic()
+        while machine.poll() is None and not self.stop.is_set():
+            time.sleep(0.5)
+            data = read(log)
+            now = time.monotonic()
+            count = min(data.count(b"launch: end "), len(jobs))
+            if count > ended:
+                for job in jobs[ended:count]:
+                    job.seconds = (now - began) / (count - ended)
+                began = now
+                with self.lock:
+                    self.ended += count - ended
+                ended = count
+            if len(data) != size:
+                since, size = now, len(data)
+            if now - since > SILENCE:
+                return
+
+
+def read(path):
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError:
+        return b""
+
+
+def spread(jobs, known):
+    """The order to run them in: the slow ones of an earlier run first, so that none of them is
+    begun when the others are done; else neighbours apart, as they tend to be slow together."""
+    apart = [job for i in range(16) for job in jobs[i::16]]
+    return sorted(apart, key=lambda job: -round(known.get(str(job), 0) / 5))

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: MIT
+"""Which requirements a run decided, and where else they could be decided.
+
+rows: requirement id to its row of spec/requirement.def, with the key cpus (names of those that it
+applies to). A platform decides a requirement when a breach may be called a failure there: on
+silicon only what the manual's text says and a program can see, under a hypervisor whatever can be
+seen, on the reference PMU, which is our own, likewise.
+"""
+WORDS = {"AUTH_TEXT": "text", "AUTH_FIGURE": "figure", "AUTH_PRACTICE": "practice",
+         "AUTH_INFERENCE": "inference", "OBS_EXACT": "exact", "OBS_STATISTICAL": "statistical",
+         "OBS_ONE_SIDED": "one-sided", "OBS_NONE": "none"}
+DECIDED = ("PASS", "FAIL", "KNOWN")
+
+
+def platform(run):
+    if run.settings.get("pmu") == "reference":
+        return "reference"
+    if run.settings.get("pmu") == "host" or run.comment("platform").startswith("hypervisor"):
+        return "kvm"
+    return "silicon"
+
+
+def decides(row, where):
+    """May a breach be called a failure on that platform?"""
+    if where == "silicon" and row["authority"] != "AUTH_TEXT":
+        return False
+    return row[where] != "OBS_NONE"
+
+
+def holding_shown(row, where):
+    """Can a program see there that it holds, not just that it is broken?"""
+    return decides(row, where) and row[where] != "OBS_ONE_SIDED"
+
+
+def decided(run, rows):
+    """Ids of the requirements that this run has a verdict on."""
+    where = platform(run)
+    return [name for name, verdict in run.requirement_verdicts().items()
+            if verdict in DECIDED and name in rows and decides(rows[name], where)]
+
+
+def applying(run, rows):
+    """Ids of the requirements that apply to the processor, as far as that is known."""
+    cpu = run.settings.get("cpu", "")
+    known = {name for row in rows.values() for name in row.get("cpus", ())}
+    return [name for name, row in rows.items() if cpu not in known or cpu in row["cpus"]]
+
+
+def summary(run, rows):
+    return f"requirements decided {len(decided(run, rows))} of {len(applying(run, rows))}"
+
+
+def where(row):
+    """For a table: where a requirement can be decided."""
+    names = [("silicon", "silicon"), ("kvm", "KVM"), ("reference", "reference PMU")]
+    text = ", ".join(title + (" (one-sided)" if row[name] == "OBS_ONE_SIDED" else "")
+                     for name, title in names if decides(row, name))
+    return text or "nowhere"
+
+
+def reference_only(run, rows, groups):
+    """Comment lines for a run that requires groups: what only the reference PMU can tell."""
+    here = [name for name in rows if rows[name]["group"] in groups and name in
+            run.requirement_verdicts()]
+    others = ("silicon", "kvm")
+    alone = [name for name in here if decides(rows[name], "reference") and
+             not any(decides(rows[name], other) for other in others)]
+    better = [name for name in here if holding_shown(rows[name], "reference") and
+              name not in alone and not any(holding_shown(rows[name], other) for other in others)]
+    return ["decidable on the reference PMU only: " + (" ".join(alone) or "-"),
+            "elsewhere only a breach can be seen: " + (" ".join(better) or "-")]
