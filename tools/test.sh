@@ -28,7 +28,7 @@ expect()
 	"$@" >"$out" 2>"$err" || status=$?
 	if [ "$status" != "$wanted" ]; then
 		cat "$err"
-		grep -E '^(not ok|Bail|  )|^# decided|MISSED|alarm' "$out" || true
+		grep -E '^(not ok|Bail|  )|^# decided|MISSED|alarm|^FAILED|NOT EXPL|stale' "$out" || true
 		fail "$* ended with $status, not $wanted"
 	fi
 }
@@ -229,6 +229,16 @@ test_without_pmu_all_is_skipped()
 	refute grep -P '^ok \d+ - (?!selftest\.)(?!.*# SKIP)' "$out"
 }
 
+test_require_names_what_only_the_reference_pmu_decides()
+{
+	expect 0 ./run-qemu.sh --require PRIO,REC,DS,PMI,CNT --out "$log/required"
+	grep -q '^# decidable on the reference PMU only: ' "$out"
+	grep -qP '^# requirements decided \d{3} of \d{3}$' "$out"
+	tail -n 1 "$out" | grep -q '^# decided [1-9]'
+	expect 0 "$build/pmutest86-report" --markdown - "$log/required"
+	grep -q 'requirements decided' "$out"
+}
+
 test_seed_stays_green()
 {
 	expect 0 ./run-qemu.sh --seed 7 --out "$log/seed"
@@ -319,10 +329,27 @@ test_stick_boots_and_keeps_results()
 	"$build/pmutest86-report" --json - "$work"/results/* >/dev/null
 }
 
+test_seeds_and_profiles_stay_green()
+{
+	expect 0 tools/seeds.py --build "$build" --seeds 4 --profile-seeds 1 --no-extremes
+	tail -n 1 "$out" | grep -qP '^\d+ runs, 0 failed$'
+}
+
+# Faults from all over the table, the same ones every time; `make mutants` runs them all.
 test_mutants_are_caught()
 {
-	expect 0 tools/mutants.py --build "$build"
+	expect 0 tools/mutants.py --build "$build" --sample 40
 	tail -n 1 "$out" | grep -qP '^(\d+) of \1 faults caught, 0 false alarms$'
+}
+
+test_bad_plan_gets_one_line()
+{
+	expect 2 tools/mutants.py --build "$build" --faults 'gp-pmi-lost@nowhere'
+	[ ! -s "$out" ]
+	grep -q '^mutants.py: the launcher refused: bad plan line' "$err"
+	expect 2 ./run-qemu.sh --fault gp-pmi-lost@nowhere --out "$log/bad-plan"
+	[ "$(wc -l < "$err")" = 1 ] || fail "not one line: $(cat "$err")"
+	grep -q 'bad plan line' "$err"
 }
 
 # ---------------------------------------------------------------- running them
