@@ -9,6 +9,9 @@ bool exit_rdpmc(struct cpu *cpu)
 		       !(cpu->vmcb->save.cr0 & CR0_PE);
 	struct msr_result result;
 
+	if (cpu_cpl(cpu) && model_fault(&cpu->model, allowed ? FAULT_RDPMC_USER_REFUSED :
+					FAULT_RDPMC_USER_ALLOWED))
+		allowed = !allowed;
 	if (allowed) {
 		result = model_rdpmc(&cpu->model, (u32)cpu->gpr[REG_RCX]);
 		if (result.status == MSR_DONE) {

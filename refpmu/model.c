@@ -5,6 +5,9 @@
  */
 #include "refpmu/model_internal.h"
 
+/* Of faults that show the record before: each byte of what was before the first. */
+#define NO_RECORD_BEFORE 0xa5
+
 static const struct generation generations[GEN_COUNT] = {
 #define GENERATION(id, name, title, family, model, stepping, brand, perfmon, gp, gp_no_ht, fixed, \
 		   width, pebs_format, pebs_mask, ll_mask, facilities, source) \
@@ -47,11 +50,6 @@ u64 model_global_bit(unsigned counter)
 	if (counter < FIRST_FIXED)
 		return BIT(counter);
 	return BIT(IA32_PERF_GLOBAL_CTRL_EN_FIXED_CTR_SHIFT + counter - FIRST_FIXED);
-}
-
-bool model_fault(const struct model *m, enum fault_id fault)
-{
-	return broken(m, fault);
 }
 
 /* The splitmix64 generator: a full-period sequence from any starting value. */
@@ -122,7 +120,9 @@ static void make_dirty(struct model *m)
 
 void model_init(struct model *m, const struct model_config *config, const struct model_host *host)
 {
-	*m = (struct model){ .config = *config, .host = host };
+	*m = (struct model){ .config = *config, .host = host, .at_counter = MODEL_NO_COUNTER };
+	for (unsigned i = 0; i < sizeof(m->previous_record); i++)
+		m->previous_record[i] = NO_RECORD_BEFORE;
 	take_latitude(m);
 	m->perf_capabilities = perf_capabilities(m);
 	/* No branch trace store: the model writes no branch records. */

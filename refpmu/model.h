@@ -7,16 +7,17 @@
  * Units and order: every call is one moment of one logical processor. Effects reach the guest
  * through struct model_host in the order in which the processor would produce them.
  *
- * Files: model.c (configuration, faults, latitude), model_msr.c (read and write rules),
- * model_counter.c (events, counting, overflow), model_priority.c (who is served first),
- * model_pebs.c (assist, record, threshold), model_lvt.c (from the request of a PMI to what the
- * local APIC does with it), model_cpuid.c (enumeration). docs/READINGS.md lists what was decided
+ * Files: model.c (configuration, latitude), model_msr.c and model_msr_bits.c (read and write
+ * rules), model_counter.c (events, counting, overflow), model_priority.c (who is served first),
+ * model_pebs.c (assist, index, threshold), model_record.c (what a record holds), model_lvt.c (from
+ * the request of a PMI to what the local APIC does with it), model_cpuid.c (enumeration),
+ * model_fault*.c (what broken processors do instead). docs/READINGS.md lists what was decided
  * where the manual leaves a choice. May include spec/ only.
  */
 #ifndef REFPMU_MODEL_H
 #define REFPMU_MODEL_H
 
-#include "spec/fault.h"
+#include "refpmu/model_fault.h"
 #include "spec/generation.h"
 #include "spec/latitude.h"
 #include "spec/types.h"
@@ -31,6 +32,7 @@ struct model_config {
 	enum generation_id generation;
 	bool hyper_threading;	/* 4 general-purpose counters instead of 8 where it matters */
 	enum fault_id fault;
+	struct fault_when when;
 	u64 seed;		/* 0: no latitude */
 };
 
@@ -113,8 +115,11 @@ struct msr_result {
 /* Set up as after power-on, as config says. Any state before; host is kept by reference. */
 void model_init(struct model *m, const struct model_config *config, const struct model_host *host);
 
-/* Is that fault switched on? For the parts of the reference PMU outside the model (APIC, exits). */
-bool model_fault(const struct model *m, enum fault_id fault);
+/*
+ * Does that fault act now? For the parts of the reference PMU outside the model; ask only where it
+ * would make a difference.
+ */
+bool model_fault(struct model *m, enum fault_id fault);
 
 /* RDMSR and WRMSR at CPL 0. A #GP leaves everything unchanged. */
 struct msr_result model_rdmsr(struct model *m, u32 msr);
@@ -144,7 +149,7 @@ void model_retire(struct model *m, const struct model_retired *r);
 void model_halt(struct model *m);
 
 /* CPUID: change what the machine below answered (regs: EAX EBX ECX EDX) into what Intel would. */
-void model_cpuid(const struct model *m, u32 leaf, u32 subleaf, u32 regs[4]);
+void model_cpuid(struct model *m, u32 leaf, u32 subleaf, u32 regs[4]);
 
 /* What the local APIC does with a PMI: "Local Vector Table", "Delivery Mode". */
 enum pmi_kind { PMI_DROPPED, PMI_FIXED, PMI_NMI };

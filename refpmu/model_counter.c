@@ -12,6 +12,8 @@
  */
 #include "refpmu/model_internal.h"
 
+#define RFLAGS_IF	BIT(9)
+
 static const struct event events[] = {
 #define EVENT(name, event, umask, kind, flags, counters, min_period, source) \
 	{ EVENT_##name, kind, flags, counters },
@@ -26,11 +28,20 @@ const struct event *model_event(u16 code)
 	return NULL;
 }
 
-static u64 highest(const struct model *m, unsigned counter)
+static u64 highest(struct model *m, unsigned counter)
 {
-	if (broken(m, FAULT_WIDTH_40) && counter < FIRST_FIXED)
+	if (broken(m, counter < FIRST_FIXED ? FAULT_WIDTH_40 : FAULT_FIXED_WIDTH_40))
 		return BITS(0, 39);
 	return model_width_mask(m);
+}
+
+bool model_pebs_enabled(struct model *m, unsigned counter)
+{
+	if (counter >= 32 || !(model_generation(m)->pebs_mask & BIT(counter)))
+		return false;
+	if (!(m->pebs_enable & BIT(counter)))
+		return broken(m, FAULT_PEBS_ENABLE_IGNORED);
+	return counter != 2 || !broken(m, FAULT_PMC2_NO_PEBS);
 }
 
 void model_set_counter(struct model *m, unsigned counter, u64 value)
@@ -38,13 +49,24 @@ void model_set_counter(struct model *m, unsigned counter, u64 value)
 	m->counter[counter].value = value & highest(m, counter);
 }
 
+/* The last-level cache events: Table 18-1. */
+static bool absent_event_counts(struct model *m, u16 code)
+{
+	return (code == 0x4f2e || code == 0x412e) && broken(m, FAULT_ABSENT_EVENT_COUNTS);
+}
+
 /* Is this counter enabled by its own control register? */
-static bool decode_gp(const struct model *m, unsigned n, struct model_rule *rule)
+static bool decode_gp(struct model *m, unsigned n, struct model_rule *rule)
 {
 	u64 select = m->perfevtsel[n];
 	const struct event *event = model_event((u16)select);
+	bool enabled = select & IA32_PERFEVTSEL_EN;
 
-	if (!(select & IA32_PERFEVTSEL_EN) || !event || !(event->counters & BIT(n)))
+	if (!event && absent_event_counts(m, (u16)select))
+		event = model_event(EVENT_INST_RETIRED_ANY_P);
+	if (!event || !(event->counters & BIT(n)))
+		return false;
+	if (!enabled && !broken(m, FAULT_ENABLE_BIT_IGNORED))
 		return false;
 	*rule = (struct model_rule){
 		.kind = event->kind,
@@ -55,10 +77,11 @@ static bool decode_gp(const struct model *m, unsigned n, struct model_rule *rule
 		.edge = select & IA32_PERFEVTSEL_E,
 		.invert = select & IA32_PERFEVTSEL_INV,
 		.interrupt = select & IA32_PERFEVTSEL_INT,
+		.any = select & IA32_PERFEVTSEL_ANY,
 	};
 	/* A precise event is one without E, INV and CMASK: "Processor Event Based Sampling". */
-	rule->pebs = m->pebs_enable & BIT(n) && event->flags & EV_PEBS && !rule->edge &&
-		     !rule->invert && !rule->cmask;
+	rule->pebs = event->flags & EV_PEBS && !rule->edge && !rule->invert && !rule->cmask &&
+		     model_pebs_enabled(m, n);
 	return true;
 }
 
@@ -73,39 +96,9 @@ static bool decode_fixed(const struct model *m, unsigned n, struct model_rule *r
 		.os = control & 1,	/* EN: 0 off, 1 CPL 0, 2 CPL 1 to 3, 3 all */
 		.usr = control & 2,
 		.interrupt = control & IA32_FIXED_CTR_CTRL_PMI0,
+		.any = control & IA32_FIXED_CTR_CTRL_ANY0,
 	};
 	return control & IA32_FIXED_CTR_CTRL_EN0;
-}
-
-/* Faults that make a counter do something else than it is programmed for. */
-static void break_rule(const struct model *m, struct model_rule *rule)
-{
-	switch (m->config.fault) {
-	case FAULT_INERT:
-		rule->kind = EK_NONE;
-		break;
-	case FAULT_LOCK_IGNORED:
-		if (rule->kind == EK_LOCK_LOADS)
-			rule->kind = EK_NONE;
-		break;
-	case FAULT_CPL_IGNORED:
-		rule->os = rule->usr = true;
-		break;
-	case FAULT_CMASK_IGNORED:
-		rule->cmask = 0;
-		break;
-	case FAULT_INV_IGNORED:
-		rule->invert = false;
-		break;
-	case FAULT_EDGE_IGNORED:
-		rule->edge = false;
-		break;
-	case FAULT_INT_IGNORED:
-		rule->interrupt = true;
-		break;
-	default:
-		break;
-	}
 }
 
 void model_configure(struct model *m)
@@ -116,14 +109,15 @@ void model_configure(struct model *m)
 		struct model_rule *rule = &m->counter[i].rule;
 		bool enabled = false;
 
+		m->at_counter = (u8)i;
 		if (model_has_counter(m, i))
 			enabled = i < FIRST_FIXED ? decode_gp(m, i, rule) :
 						    decode_fixed(m, i - FIRST_FIXED, rule);
 		if (!enabled)
 			*rule = (struct model_rule){ .kind = EK_NONE };
-		break_rule(m, rule);
-		if (!broken(m, FAULT_GLOBAL_CTRL_IGNORED))
-			enabled = enabled && m->global_ctrl & model_global_bit(i);
+		model_break_rule(m, i, rule);
+		if (enabled && !(m->global_ctrl & model_global_bit(i)))
+			enabled = broken(m, FAULT_GLOBAL_CTRL_IGNORED);
 		if (enabled && rule->kind != EK_NONE && (rule->os || rule->usr))
 			m->active |= BIT(i);
 		else
@@ -131,6 +125,7 @@ void model_configure(struct model *m)
 		if (rule->pebs && rule->flags & EV_STORE_L1)
 			m->watch_cache = true;
 	}
+	m->at_counter = MODEL_NO_COUNTER;
 }
 
 void model_disarm(struct model *m, u64 counters)
@@ -159,18 +154,8 @@ static bool taken(const struct model_retired *r)
 	return r->branch != BRANCH_CONDITIONAL || r->taken;
 }
 
-/* Every n-th of count further occurrences. */
-static u64 every(struct model *m, u32 n, u64 count)
-{
-	u64 hits = (m->tick + count) / n;
-
-	m->tick = (u32)((m->tick + count) % n);
-	return hits;
-}
-
 /* How often does the event occur on this instruction? Cycle events: in each of its cycles. */
-static u64 occurrences(struct model *m, enum event_kind kind, const struct model_retired *r,
-		       bool mispredict)
+static u64 occurrences(enum event_kind kind, const struct model_retired *r, bool mispredict)
 {
 	enum model_branch b = r->branch;
 
@@ -182,8 +167,6 @@ static u64 occurrences(struct model *m, enum event_kind kind, const struct model
 	case EK_REF_CYCLES:
 		return 1;
 	case EK_BRANCHES:
-		if (broken(m, FAULT_BRANCH_TAKEN_ONLY))
-			return b != BRANCH_NONE && taken(r);
 		return b != BRANCH_NONE;
 	case EK_COND_BRANCHES:
 		return b == BRANCH_CONDITIONAL;
@@ -196,9 +179,9 @@ static u64 occurrences(struct model *m, enum event_kind kind, const struct model
 	case EK_MISPREDICTS:
 		return mispredict;
 	case EK_LOADS:
-		return r->loads + (broken(m, FAULT_LOADS_COUNT_STORES) ? r->stores : 0ULL);
+		return r->loads;
 	case EK_STORES:
-		return r->stores - (broken(m, FAULT_STORES_MISSED) ? every(m, 4, r->stores) : 0);
+		return r->stores;
 	case EK_LOCK_LOADS:
 		return r->locked_loads;
 	}
@@ -234,16 +217,36 @@ static u64 increment(struct model *m, struct model_counter *c, const struct mode
 	return edges;
 }
 
-/* Instructions that a counter of instructions adds too many or too few. */
-static u64 break_increment(struct model *m, unsigned i, const struct model_rule *rule, u64 add)
+/* Show the overflow of counter i. */
+static void show_overflow(struct model *m, const struct step *s, unsigned i)
 {
-	if (broken(m, FAULT_FIXED_TWIN_OFF) && i == FIRST_FIXED)
-		return add + every(m, 4, add);
-	if (broken(m, FAULT_INSTRUCTIONS_MISSED) && rule->kind == EK_INSTRUCTIONS)
-		return add - every(m, 4, add);
-	if (broken(m, FAULT_PMC3_COUNTS_TWICE) && i == 3)
-		return 2 * add;
-	return add;
+	u64 bit = model_global_bit(i);
+
+	if (broken(m, FAULT_STATUS_DROPPED))
+		return;
+	if (s->wrapped != BIT(i) && broken(m, FAULT_STATUS_FIRST_ONLY))
+		return;
+	if (broken(m, FAULT_STATUS_DOUBLED)) {
+		unsigned next = i + 1 == model_gp_counters(m) ? FIRST_FIXED : i + 1;
+
+		bit |= model_global_bit(model_has_counter(m, next) ? next : 0);
+	}
+	m->global_status |= bit;
+	if (broken(m, FAULT_STATUS_LATE))
+		m->hidden_status |= bit;
+}
+
+/* An event has occurred for which the counter was armed. */
+static void meet_event(struct model *m, struct step *s, unsigned i)
+{
+	struct model_counter *c = &m->counter[i];
+
+	if (!(s->r->before.rflags & RFLAGS_IF) && broken(m, FAULT_IF_HOLDS_RECORDS))
+		return;
+	if (!c->shadow)
+		s->due |= BIT(i);
+	else
+		c->shadow--;
 }
 
 /* The counter has wrapped: show it, and arm PEBS or have the interrupt requested. */
@@ -253,9 +256,7 @@ static void wrap(struct model *m, struct step *s, unsigned i)
 	const struct model_rule *rule = s->rule[i];
 
 	s->wrapped |= BIT(i);
-	m->global_status |= model_global_bit(i);
-	if (broken(m, FAULT_STATUS_LATE))
-		m->hidden_status |= model_global_bit(i);
+	show_overflow(m, s, i);
 
 	/* The instruction may be the WRMSR that takes PEBS away. */
 	if (!rule->pebs || !c->rule.pebs) {
@@ -271,11 +272,15 @@ static void wrap(struct model *m, struct step *s, unsigned i)
 	if (rule->flags & EV_PDIR ? !broken(m, FAULT_PDIR_SKIDS) :
 				    broken(m, FAULT_RECORD_AT_OVERFLOW))
 		s->due |= BIT(i);
-	if (broken(m, FAULT_PEBS_INTERRUPTS))
+	if (!c->held && broken(m, FAULT_PEBS_INTERRUPTS))
 		s->interrupts |= BIT(i);
-	if (broken(m, FAULT_OVF_AT_WRAP) && c->held) {
+	if (c->held && broken(m, FAULT_OVF_AT_WRAP)) {
 		c->held = false;
 		s->interrupts |= BIT(i);
+	}
+	if (broken(m, FAULT_THRESHOLD_AT_ARM)) {
+		m->global_status |= IA32_PERF_GLOBAL_STATUS_OVF_BUF;
+		model_request(m, ACTION_THRESHOLD_INT, i);
 	}
 }
 
@@ -286,18 +291,21 @@ static void count(struct model *m, struct step *s, unsigned i, bool mispredict)
 	bool selected = s->r->cpl ? rule->usr : rule->os;
 	u64 add, before = c->value;
 
+	m->at_counter = (u8)i;
+	add = occurrences(rule->kind, s->r, mispredict);
 	if (!selected) {
 		c->condition = false;
+		if (c->armed && add && broken(m, FAULT_ASSIST_AT_ANY_CPL))
+			meet_event(m, s, i);
 		return;
 	}
-	add = occurrences(m, rule->kind, s->r, mispredict);
-	if (c->armed && (add || broken(m, FAULT_ASSIST_AT_ANY))) {
-		if (!c->shadow)
-			s->due |= BIT(i);
-		else
-			c->shadow--;
-	}
-	add = break_increment(m, i, rule, increment(m, c, rule, add));
+	if (m->config.fault)
+		add = model_break_occurrences(m, rule, s->r, add);
+	if (c->armed && (add || broken(m, FAULT_ASSIST_AT_ANY)))
+		meet_event(m, s, i);
+	add = increment(m, c, rule, add);
+	if (m->config.fault)
+		add = model_break_increment(m, i, rule, add);
 	model_set_counter(m, i, before + add);
 	if (before + add > highest(m, i))
 		wrap(m, s, i);
@@ -337,6 +345,7 @@ void model_retire(struct model *m, const struct model_retired *r)
 	s.r = r;
 	s.due = s.wrapped = s.interrupts = 0;
 	s.interrupted = s.store_hit = false;
+	m->moment++;
 	model_requests_approach(m);
 	if (m->writing) {
 		choose_rules(m, &s);
@@ -346,8 +355,11 @@ void model_retire(struct model *m, const struct model_retired *r)
 			s.rule[__builtin_ctzll(left)] =
 				&m->counter[__builtin_ctzll(left)].rule;
 	}
+	if (m->config.fault)
+		s.active &= ~model_fault_retire(m, r);
 	for (u64 left = s.active; left; left &= left - 1)
 		count(m, &s, (unsigned)__builtin_ctzll(left), mispredict);
+	m->at_counter = MODEL_NO_COUNTER;
 	if (m->watch_cache)
 		s.store_hit = model_cache_access(m, r);
 	if (s.due | s.interrupts)

@@ -80,7 +80,7 @@ static void version(const struct model *m, u32 regs[4])
 	SET(HTT, 0);
 }
 
-static void performance_monitoring(const struct model *m, u32 regs[4])
+static void performance_monitoring(struct model *m, u32 regs[4])
 {
 	/* The architectural events in the order of EBX: Table 18-1. */
 	static const u16 architectural[] = {
@@ -91,8 +91,8 @@ static void performance_monitoring(const struct model *m, u32 regs[4])
 
 	clear(regs);
 	SET(PERFMON_VERSION, g->perfmon);
-	SET(GP_COUNTERS, model_gp_counters(m));
-	SET(GP_WIDTH, g->width);
+	SET(GP_COUNTERS, model_gp_counters(m) + broken(m, FAULT_CPUID_EXTRA_COUNTER));
+	SET(GP_WIDTH, broken(m, FAULT_CPUID_WIDTH_40) ? 40u : g->width);
 	SET(EVENTS_LENGTH, events);
 	SET(FIXED_COUNTERS, g->fixed);
 	SET(FIXED_WIDTH, g->width);
@@ -144,8 +144,9 @@ static void extended(const struct model *m, u32 leaf, u32 regs[4])
 	clear(regs);
 }
 
-void model_cpuid(const struct model *m, u32 leaf, u32 subleaf, u32 regs[4])
+void model_cpuid(struct model *m, u32 leaf, u32 subleaf, u32 regs[4])
 {
+	m->moment++;
 	if (leaf >= LEAF_EXTENDED) {
 		extended(m, leaf, regs);
 		return;

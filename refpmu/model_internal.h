@@ -37,9 +37,13 @@ struct step {
 	bool store_hit;		/* the last store found its line in the cache */
 };
 
-static inline bool broken(const struct model *m, enum fault_id fault)
+/* model_fault.c: the processor has a fault with parameters; does it act here? */
+bool model_strikes(struct model *m);
+
+/* Ask only where the fault would make a difference: each question is an opportunity. */
+static inline bool broken(struct model *m, enum fault_id fault)
 {
-	return m->config.fault == fault;
+	return m->config.fault == fault && fault != FAULT_NONE && model_strikes(m);
 }
 
 /* model.c */
@@ -53,7 +57,22 @@ u32 model_draw(struct model *m, enum latitude_id id);
 /* A bit of the register formats of the three global registers: n, or 32 + i. */
 u64 model_global_bit(unsigned counter);
 
+/* model_fault.c */
+/*
+ * The instruction has retired and is about to be counted: what broken processors do meanwhile.
+ * Returns the counters that miss it.
+ */
+u64 model_fault_retire(struct model *m, const struct model_retired *r);
+
+/* model_fault_count.c: what a broken processor makes of a rule, of occurrences, of an increment. */
+void model_break_rule(struct model *m, unsigned i, struct model_rule *rule);
+u64 model_break_occurrences(struct model *m, const struct model_rule *rule,
+			    const struct model_retired *r, u64 occurred);
+u64 model_break_increment(struct model *m, unsigned i, const struct model_rule *rule, u64 add);
+
 /* model_counter.c */
+/* Does this bit of IA32_PEBS_ENABLE enable its counter? */
+bool model_pebs_enabled(struct model *m, unsigned counter);
 /* The event of this encoding, or NULL. */
 const struct event *model_event(u16 code);
 /* A control register has changed: decode all rules anew. */
@@ -75,6 +94,8 @@ struct assist {
 };
 struct assist model_assist(struct model *m, struct step *s, unsigned x);
 void model_write_late_record(struct model *m);
+
+/* model_record.c */
 /* Bring the cache up to date; true if the last store found its line there. */
 bool model_cache_access(struct model *m, const struct model_retired *r);
 
@@ -83,7 +104,15 @@ void model_request(struct model *m, enum model_action action, unsigned counter);
 void model_requests_approach(struct model *m);	/* an instruction has begun */
 void model_requests_raise(struct model *m);	/* the instruction is done: raise what is due */
 
-/* model_msr.c */
-u64 model_shown_status(const struct model *m);
+/* model_msr_bits.c; the rest of it is in model_msr.h */
+/* The first names in the rows of MSR_FIELD. */
+enum fields_of {
+	OF_IA32_PERFEVTSEL, OF_IA32_FIXED_CTR_CTRL, OF_IA32_PERF_GLOBAL_CTRL,
+	OF_IA32_PERF_GLOBAL_STATUS, OF_IA32_PERF_GLOBAL_OVF_CTRL, OF_IA32_PEBS_ENABLE,
+	OF_PEBS_LD_LAT_THRESHOLD, OF_OFFCORE_RSP, OF_IA32_PERF_CAPABILITIES, OF_IA32_DEBUGCTL,
+	OF_IA32_MISC_ENABLE, OF_IA32_APIC_BASE,
+};
+/* The bits that a register has on this processor. */
+u64 model_defined_bits(const struct model *m, enum fields_of of);
 
 #endif

@@ -20,7 +20,7 @@
 /* Versions 2 and 3 of the facility: what a PMI switches off is for its handler to switch on. */
 static void freeze(struct model *m)
 {
-	if (m->debugctl & IA32_DEBUGCTL_FREEZE_LBRS_ON_PMI)
+	if (m->debugctl & IA32_DEBUGCTL_FREEZE_LBRS_ON_PMI && !broken(m, FAULT_LBR_NOT_FROZEN))
 		m->debugctl &= ~IA32_DEBUGCTL_LBR;
 	if (m->debugctl & IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI &&
 	    !broken(m, FAULT_FREEZE_IGNORED)) {
@@ -29,72 +29,90 @@ static void freeze(struct model *m)
 	}
 }
 
+/* Does this processor freeze when an interrupt is requested, as it should? */
+static bool freezes_now(struct model *m, enum model_action action)
+{
+	if (action == ACTION_THRESHOLD_INT && broken(m, FAULT_THRESHOLD_NO_FREEZE))
+		return false;
+	return !broken(m, FAULT_FREEZE_AT_DELIVERY);
+}
+
 void model_request(struct model *m, enum model_action action, unsigned counter)
 {
 	u32 distance = model_draw(m, LAT_PMI_SKID);
 
 	if (m->host->trace)
 		m->host->trace(m->host->ctx, action, counter);
-	freeze(m);
+	if (freezes_now(m, action))
+		freeze(m);
 	/* More than any handler could tell apart: one of them stands for this one as well. */
 	if (m->n_requests == MODEL_MAX_REQUESTS)
 		return;
 	/* Interrupts arrive in the order of their requests. */
-	if (m->n_requests && m->request[m->n_requests - 1] > distance)
-		distance = m->request[m->n_requests - 1];
-	m->request[m->n_requests++] = distance;
+	if (m->n_requests && m->request[m->n_requests - 1].distance > distance)
+		distance = m->request[m->n_requests - 1].distance;
+	m->request[m->n_requests].distance = distance;
+	m->request[m->n_requests++].threshold = action == ACTION_THRESHOLD_INT;
 }
 
 void model_requests_approach(struct model *m)
 {
 	for (unsigned i = 0; i < m->n_requests; i++)
-		if (m->request[i])
-			m->request[i]--;
+		if (m->request[i].distance)
+			m->request[i].distance--;
 }
 
 void model_requests_raise(struct model *m)
 {
-	unsigned due = 0;
-
-	while (due < m->n_requests && !m->request[due])
-		due++;
-	if (!due)
-		return;
-	m->n_requests -= due;
-	for (unsigned i = 0; i < m->n_requests; i++)
-		m->request[i] = m->request[i + due];
-	while (due--)
+	while (m->n_requests && !m->request[0].distance) {
+		m->raising_threshold = m->request[0].threshold;
+		m->n_requests--;
+		for (unsigned i = 0; i < m->n_requests; i++)
+			m->request[i] = m->request[i + 1];
 		m->host->pmi(m->host->ctx);
+	}
 }
 
 void model_halt(struct model *m)
 {
 	for (unsigned i = 0; i < m->n_requests; i++)
-		m->request[i] = 0;
+		m->request[i].distance = 0;
 	model_requests_raise(m);
 }
 
+/* Every other time. */
+static bool leaves_unmasked(struct model *m)
+{
+	if (broken(m, FAULT_LVTPC_NOT_MASKED))
+		return true;
+	return broken(m, FAULT_LVTPC_MASK_LATE) && m->tick++ % 2 == 0;
+}
+
 /* LVTPC isn't masked: how the interrupt reaches the processor. */
-static struct pmi_delivery deliver(const struct model *m, u32 lvtpc)
+static struct pmi_delivery deliver(struct model *m, u32 lvtpc)
 {
 	struct pmi_delivery d = { .kind = PMI_DROPPED, .lvtpc = lvtpc };
 	u64 mode = lvtpc & LVT_DELIVERY_MODE;
 
 	d.vector = (u8)(lvtpc & LVT_VECTOR);
-	if (broken(m, FAULT_NMI_AS_FIXED))
+	if (m->raising_threshold && broken(m, FAULT_THRESHOLD_OTHER_VECTOR))
+		d.vector = (u8)(d.vector < LVT_VECTOR ? d.vector + 1 : d.vector - 1);
+	if (mode == LVT_NMI && broken(m, FAULT_NMI_AS_FIXED))
 		mode = LVT_FIXED;
 	if (mode == LVT_NMI)
 		d.kind = PMI_NMI;
 	else if (mode == LVT_FIXED && d.vector >= FIRST_LEGAL_VECTOR)
 		d.kind = PMI_FIXED;
-	if (!broken(m, FAULT_LVTPC_NOT_MASKED))
+	if (!leaves_unmasked(m))
 		d.lvtpc |= (u32)LVT_MASKED;
+	if (broken(m, FAULT_FREEZE_AT_DELIVERY))
+		freeze(m);
 	return d;
 }
 
 struct pmi_delivery model_lvt_deliver(struct model *m, u32 lvtpc)
 {
-	if (!(lvtpc & LVT_MASKED))
+	if (!(lvtpc & LVT_MASKED) || broken(m, FAULT_LVTPC_MASK_IGNORED))
 		return deliver(m, lvtpc);
 	if (m->latitude[LAT_MASKED_PMI] == 0)
 		m->latched = true;
@@ -103,6 +121,7 @@ struct pmi_delivery model_lvt_deliver(struct model *m, u32 lvtpc)
 
 struct pmi_delivery model_lvt_written(struct model *m, u32 lvtpc)
 {
+	m->moment++;
 	if (!m->latched || lvtpc & LVT_MASKED)
 		return (struct pmi_delivery){ .kind = PMI_DROPPED, .lvtpc = lvtpc };
 	m->latched = false;

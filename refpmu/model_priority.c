@@ -7,15 +7,35 @@
  */
 #include "refpmu/model_internal.h"
 
+static void request_overflow(struct model *m, unsigned i)
+{
+	if (broken(m, FAULT_PMI_LATE) && !m->held_pmi) {
+		m->held_pmi = true;
+		return;
+	}
+	model_request(m, ACTION_OVERFLOW_INT, i);
+	if (broken(m, FAULT_PMI_DOUBLED))
+		model_request(m, ACTION_OVERFLOW_INT, i);
+}
+
 /* There are no separate interrupts for counters that overflow simultaneously. */
 static void overflow_interrupt(struct model *m, struct step *s, unsigned i)
 {
-	bool lost = broken(m, i < FIRST_FIXED ? FAULT_GP_PMI_LOST : FAULT_FIXED_PMI_LOST);
-
-	if (lost || (s->interrupted && !broken(m, FAULT_PMI_PER_COUNTER)))
+	if (broken(m, i < FIRST_FIXED ? FAULT_GP_PMI_LOST : FAULT_FIXED_PMI_LOST))
+		return;
+	if (s->interrupted && !broken(m, FAULT_PMI_PER_COUNTER))
 		return;
 	s->interrupted = true;
-	model_request(m, ACTION_OVERFLOW_INT, i);
+	request_overflow(m, i);
+}
+
+static void request_threshold(struct model *m, unsigned i)
+{
+	if (broken(m, FAULT_THRESHOLD_DROPPED))
+		return;
+	model_request(m, ACTION_THRESHOLD_INT, i);
+	if (broken(m, FAULT_THRESHOLD_DOUBLED))
+		model_request(m, ACTION_THRESHOLD_INT, i);
 }
 
 /* The first of the covered counters whose overflow interrupt waited for the assist. */
@@ -37,42 +57,67 @@ static void assist(struct model *m, struct step *s, unsigned i)
 	bool last = overflow && a.threshold && broken(m, FAULT_THRESHOLD_LAST);
 
 	if (a.threshold && !last)
-		model_request(m, ACTION_THRESHOLD_INT, i);
+		request_threshold(m, i);
 	if (overflow && !(a.threshold && broken(m, FAULT_TWO_MERGED)))
-		model_request(m, ACTION_OVERFLOW_INT, held);
+		request_overflow(m, held);
 	if (last) {
 		m->hidden_status |= IA32_PERF_GLOBAL_STATUS_OVF_BUF;
-		model_request(m, ACTION_THRESHOLD_INT, i);
+		request_threshold(m, i);
 	}
 	/* What wrapped on this very instruction overflowed together with the others that did. */
 	if (overflow && a.covered & s->wrapped)
 		s->interrupted = true;
 	model_disarm(m, a.covered);
+	m->crosses_page = false;
+}
+
+/* Has another counter than i that is enabled for PEBS wrapped on this instruction? */
+static bool another_armed(struct model *m, const struct step *s, unsigned i)
+{
+	for (unsigned other = 0; other < FIRST_FIXED; other++)
+		if (other != i && s->wrapped & BIT(other) && m->counter[other].armed)
+			return true;
+	return false;
 }
 
 static void serve(struct model *m, struct step *s, unsigned i)
 {
+	m->at_counter = (u8)i;
 	/* An assist on this instruction may have covered this counter already. */
-	if (s->due & BIT(i) && m->counter[i].armed)
+	if (s->due & BIT(i) && m->counter[i].armed &&
+	    !(another_armed(m, s, i) && broken(m, FAULT_NEWEST_FIRST)))
 		assist(m, s, i);
 	if (s->interrupts & BIT(i))
 		overflow_interrupt(m, s, i);
 }
 
 /* Only the first of several is served at all. */
-static void break_step(const struct model *m, struct step *s)
+static void break_step(struct model *m, struct step *s)
 {
-	if (broken(m, FAULT_ASSIST_DROPS_INTERRUPT) && s->due)
+	if (!s->due || !s->interrupts)
+		return;
+	if (broken(m, FAULT_ASSIST_DROPS_INTERRUPT))
 		s->interrupts = 0;
-	if (broken(m, FAULT_INTERRUPT_DROPS_ASSIST) && s->interrupts)
+	if (broken(m, FAULT_INTERRUPT_DROPS_ASSIST))
 		s->due = 0;
+}
+
+/* The counters in the order in which they are served: nth of them. */
+static unsigned in_order(struct model *m, unsigned n)
+{
+	if (broken(m, FAULT_PRIORITY_REVERSED))
+		return MODEL_MAX_COUNTERS - 1 - n;
+	if (broken(m, FAULT_FIXED_FIRST))
+		return (n + FIRST_FIXED) % MODEL_MAX_COUNTERS;
+	if (n > 0 && broken(m, FAULT_PMC1_LAST))
+		return n + 1 < MODEL_MAX_COUNTERS ? n + 1 : 1;
+	return n;
 }
 
 void model_serve(struct model *m, struct step *s)
 {
-	bool reversed = broken(m, FAULT_PRIORITY_REVERSED);
-
 	break_step(m, s);
-	for (unsigned i = 0; i < MODEL_MAX_COUNTERS; i++)
-		serve(m, s, reversed ? MODEL_MAX_COUNTERS - 1 - i : i);
+	for (unsigned n = 0; n < MODEL_MAX_COUNTERS; n++)
+		serve(m, s, in_order(m, n));
+	m->at_counter = MODEL_NO_COUNTER;
 }

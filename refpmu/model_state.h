@@ -11,6 +11,7 @@
 #define MODEL_CACHE_SETS	64
 #define MODEL_CACHE_WAYS	8
 #define MODEL_RECORD_BYTES	0xc0
+#define MODEL_NO_COUNTER	0xff
 
 /* What a counter is set to do: its control registers decoded, at every change of one of them. */
 struct model_rule {
@@ -18,6 +19,7 @@ struct model_rule {
 	u8 flags;		/* enum event_flags of the event */
 	u8 cmask;
 	bool os, usr, edge, invert;
+	bool any;		/* AnyThread */
 	bool interrupt;		/* PERFEVTSELx.INT, or the PMI bit of a fixed counter */
 	bool pebs;		/* enabled for PEBS, with an event that can make a record */
 };
@@ -57,7 +59,11 @@ struct model {
 
 	/* Interrupts requested, not yet raised: instructions still to retire, oldest first. */
 	unsigned n_requests;
-	u32 request[MODEL_MAX_REQUESTS];
+	struct {
+		u32 distance;
+		bool threshold;		/* of the PEBS buffer */
+	} request[MODEL_MAX_REQUESTS];
+	bool raising_threshold;		/* the one being raised, or waiting in the local APIC */
 	bool latched;		/* one waits in the local APIC for LVTPC to be unmasked */
 
 	/* state of the processor that only some events show */
@@ -65,12 +71,37 @@ struct model {
 	bool watch_cache;	/* some record may tell whether a store hit */
 	u64 cache[MODEL_CACHE_SETS][MODEL_CACHE_WAYS];	/* line address + 1, newest first */
 
+	/* Is this an opportunity of the fault? See model_fault.h. */
+	u32 moment, asked;	/* number of this instruction or access; of the last opportunity */
+	u32 opportunities;
+	bool struck;		/* the fault acts on the last opportunity */
+	u8 at_counter;		/* the counter concerned, or MODEL_NO_COUNTER */
+	bool crosses_page;	/* the record of this assist does */
+
 	/* what only broken processors need, see spec/fault.def */
 	u64 hidden_status;	/* bits of global_status that a read doesn't show yet */
 	u32 tick;		/* occurrences seen, of faults that hit every n-th */
-	bool late;		/* a record waits in late_record to be written to late_index */
-	u64 late_index;
-	u8 late_record[MODEL_RECORD_BYTES];
+	u8 previous_record[MODEL_RECORD_BYTES];
+	struct late_record {
+		bool waits, and_index;
+		u64 linear;
+		u8 bytes[MODEL_RECORD_BYTES];
+	} late_record;
+	struct {
+		bool waits;
+		u64 seen, value;	/* what is in memory, and what belongs there */
+	} late_index;
+	struct {
+		u32 left;		/* instructions; 0: nothing waits */
+		u64 value;
+	} late_reload[4];
+	u64 first_ds_area;
+	bool was_full;
+	bool held_pmi;		/* an overflow's interrupt waits for the next overflow */
+	u64 staggered;		/* counters that don't count yet, */
+	u32 stagger_left;	/* for so many instructions */
+	u64 next_ip;		/* where the program goes on unless a handler is entered */
+	u32 handlers;		/* entered and not left yet */
 };
 
 #endif

@@ -80,21 +80,30 @@ static void host_trace(void *ctx, enum model_action action, unsigned counter)
 
 void rig_open(struct rig *r, enum fault_id fault, u64 seed, bool hyper_threading)
 {
-	struct model_config config = { GEN_HASWELL, hyper_threading, fault, seed };
+	const struct model_config config = {
+		.generation = GEN_HASWELL, .hyper_threading = hyper_threading, .fault = fault,
+		.seed = seed,
+	};
 
+	rig_open_config(r, &config);
+}
+
+void rig_open_config(struct rig *r, const struct model_config *config)
+{
 	*r = (struct rig){ .lvtpc = RIG_VECTOR, .ip = 0x401000 };
 	r->host = (struct model_host){ r, host_read, host_write, host_pmi, host_trace };
 	for (unsigned i = 0; i < REG_COUNT; i++)
 		r->regs.gpr[i] = 0x0101010101010101ULL * (i + 1);
 	r->regs.rflags = 2;
-	model_init(&r->m, &config, &r->host);
+	model_init(&r->m, config, &r->host);
 	rig_stop(r);
+	rig_set(r, MSR_IA32_PEBS_ENABLE, 0);
 	rig_set(r, MSR_IA32_FIXED_CTR_CTRL, 0);
 	rig_set(r, MSR_IA32_PERF_GLOBAL_OVF_CTRL,
 		IA32_PERF_GLOBAL_STATUS_COND_CHGD | BIT(32) | BIT(0));
 	for (unsigned i = 0; i < 3; i++)
 		rig_set(r, MSR_IA32_FIXED_CTR0 + i, 0);
-	for (unsigned i = 0; i < (hyper_threading ? 4 : 8); i++) {
+	for (unsigned i = 0; i < (config->hyper_threading ? 4 : 8); i++) {
 		rig_set(r, MSR_IA32_PERFEVTSEL0 + i, 0);
 		rig_set(r, MSR_IA32_PMC0 + i, 0);
 	}

@@ -59,6 +59,8 @@ struct rig {
  * LVTPC is fixed, unmasked, with RIG_VECTOR.
  */
 void rig_open(struct rig *r, enum fault_id fault, u64 seed, bool hyper_threading);
+/* The same with any configuration of a Haswell. */
+void rig_open_config(struct rig *r, const struct model_config *config);
 
 /* WRMSR as an instruction: it retires unless it faults. The status is that of the write. */
 enum msr_status rig_wrmsr(struct rig *r, u32 msr, u64 value);

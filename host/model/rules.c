@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* See rules.h. A rule is a short program on a fresh processor and what must be seen then. */
 #include "host/model/rules.h"
-#include "host/model/rig.h"
+#include "host/model/rules_internal.h"
 
 #define INST	EVENT_INST_RETIRED_ANY_P
 #define PDIR	EVENT_INST_RETIRED_PREC_DIST
@@ -13,8 +13,6 @@
 #define MINUS(n) (-(u64)(n) & BITS(0, 47))
 #define PMC(n)	rig_get(r, MSR_IA32_PMC0 + (n))
 #define FIXED(n) rig_get(r, MSR_IA32_FIXED_CTR0 + (n))
-
-typedef bool rule(struct rig *r);
 
 static void loads(struct rig *r, unsigned n)
 {
@@ -318,11 +316,6 @@ static bool status_before(struct rig *r)
 	return one_record(r, 0) && rig_record(r, 0, 0x90) == BIT(0);
 }
 
-static bool data_address(struct rig *r)
-{
-	return one_record(r, 0) && rig_record(r, 0, 0x98) == ADDRESS;
-}
-
 static bool no_latency(struct rig *r)
 {
 	return one_record(r, 0) && rig_record(r, 0, 0xa8) == 0;
@@ -502,8 +495,7 @@ static rule *const rules[FAULT_COUNT] = {
 	[FAULT_EVENTING_IP_NEXT] = eventing_ip,
 	[FAULT_RIP_EVENTING] = next_ip,
 	[FAULT_STATUS_AFTER_ASSIST] = status_before,
-	[FAULT_DLA_ZERO] = data_address,
-	[FAULT_LATENCY_LEFT] = no_latency,
+		[FAULT_LATENCY_LEFT] = no_latency,
 	[FAULT_WRITE_PAST_RECORD] = nothing_behind,
 	[FAULT_INDEX_NOT_ADVANCED] = index_advances_by_c0,
 	[FAULT_THRESHOLD_LATE] = threshold_at_two,
@@ -530,7 +522,11 @@ bool rule_holds(enum fault_id of, enum fault_id on, bool hyper_threading)
 
 	rig_open(&r, on, 0, hyper_threading);
 	rig_ds(&r, 8, 8);
-	return rules[of](&r);
+	if (rules[of])
+		return rules[of](&r);
+	if (further_rules[of])
+		return further_rules[of](&r);
+	return pebs_rules[of] ? pebs_rules[of](&r) : generated_rule(of, &r);
 }
 
 bool fault_is_visible(enum fault_id fault)

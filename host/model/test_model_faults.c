@@ -12,6 +12,17 @@ static const char *const fault_names[FAULT_COUNT] = {
 #include "spec/fault.def"
 };
 
+/* Not different from the correct processor for any program, or legal. */
+static bool undecidable(enum fault_id fault)
+{
+	switch (fault) {
+#define FAULT_UNDECIDABLE(token, reason) case FAULT_##token: return true;
+#include "spec/fault_undecidable.def"
+	default:
+		return false;
+	}
+}
+
 static void each_rule_holds_on_the_correct_processor(void)
 {
 	for (unsigned hyper_threading = 0; hyper_threading < 2; hyper_threading++)
@@ -24,7 +35,8 @@ static void each_fault_breaks_its_rule(void)
 {
 	for (unsigned hyper_threading = 0; hyper_threading < 2; hyper_threading++)
 		for (unsigned f = FAULT_NONE + 1; f < FAULT_COUNT; f++)
-			CHECK(!rule_holds(f, f, hyper_threading), "%s", fault_names[f]);
+			CHECK(!rule_holds(f, f, hyper_threading) || undecidable(f), "%s",
+			      fault_names[f]);
 }
 
 /* Nothing else than its rule and what depends on it: some other rules still hold. */

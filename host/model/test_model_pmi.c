@@ -230,7 +230,9 @@ static void dirty_after_firmware(void)
 	unsigned dirty = 0;
 
 	for (u64 seed = 1; seed < 20; seed++) {
-		struct model_config config = { GEN_HASWELL, true, FAULT_NONE, seed };
+		struct model_config config = {
+			.generation = GEN_HASWELL, .hyper_threading = true, .seed = seed,
+		};
 
 		rig_open(&r, FAULT_NONE, seed, true);
 		model_init(&r.m, &config, &r.host);

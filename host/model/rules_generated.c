@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/* The rules that generated faults break: a record is right in every byte, a register is one. */
+#include <string.h>
+
+#include "host/model/rules_internal.h"
+
+#define ADDRESS	(RIG_MEMORY_BASE + 0x3000)
+#define EMPTY	0x5eULL		/* what is in the buffer before */
+
+/* A record of the third store: all of Table 18-44, and what is behind it. */
+static bool whole_record(struct rig *r)
+{
+	const u64 *gpr = r->regs.gpr;
+	u64 stored;
+
+	memset(r->memory + 0x1000, (int)EMPTY, 0x1000);
+	rig_program_pebs(r, 0, EVENT_MEM_UOPS_RETIRED_ALL_STORES, 0, 2);
+	rig_start(r, BIT(0));
+	for (int i = 0; i < 3; i++)
+		rig_store(r, ADDRESS);
+	const u64 wanted[25] = {
+		r->regs.rflags, r->ip, gpr[REG_RAX], gpr[REG_RBX], gpr[REG_RCX], gpr[REG_RDX],
+		gpr[REG_RSI], gpr[REG_RDI], gpr[REG_RBP], gpr[REG_RSP], gpr[REG_R8], gpr[REG_R9],
+		gpr[REG_R10], gpr[REG_R11], gpr[REG_R12], gpr[REG_R13], gpr[REG_R14],
+		gpr[REG_R15], BIT(0), ADDRESS, 1, 0, r->ip - 4, 0, 0x0101010101010101 * EMPTY,
+	};
+	for (unsigned i = 0; i < 25; i++) {
+		stored = rig_record(r, 0, 8 * i);
+		if (stored != wanted[i])
+			return false;
+	}
+	return true;
+}
+
+enum access_kind { WRITE, READ, RESERVED };
+
+static const struct msr_rule {
+	enum fault_id fault;
+	u32 msr;
+	enum access_kind kind;
+} msr_rules[] = {
+#define FAULT_MSR_WRITE(token, msr, members, name, requirements, title) \
+	{ FAULT_##token##_WRITE_DROPPED, MSR_##msr, WRITE },
+#define FAULT_MSR_READ(token, msr, members, name, requirements, title) \
+	{ FAULT_##token##_READS_ZERO, MSR_##msr, READ },
+#define FAULT_MSR_RESERVED(token, msr, members, name, requirements, title) \
+	{ FAULT_##token##_RESERVED_ACCEPTED, MSR_##msr, RESERVED },
+#include "spec/fault_msr.def"
+};
+
+/* A value that may be written and isn't the one after RESET; 0: the register is read-only. */
+static const struct { u32 msr; u64 legal, reserved; } values[] = {
+	{ MSR_IA32_PMC0, 0x1234, 0 },
+	{ MSR_IA32_A_PMC0, 0x123456789abc, BIT(60) },
+	{ MSR_IA32_PERFEVTSEL0, 0x4100c0, BIT(40) },
+	{ MSR_IA32_FIXED_CTR0, 0x123456789abc, BIT(48) },
+	{ MSR_IA32_FIXED_CTR_CTRL, 0x333, BIT(12) },
+	{ MSR_IA32_PERF_GLOBAL_CTRL, 0x700000001, BIT(35) },
+	{ MSR_IA32_PEBS_ENABLE, 0x100000001, BIT(63) },
+	{ MSR_PEBS_LD_LAT_THRESHOLD, 0x40, BIT(16) },
+	{ MSR_IA32_DS_AREA, RIG_DS + 0x100, BIT(63) },
+	{ MSR_IA32_DEBUGCTL, 0x1801, BIT(16) },
+	{ MSR_OFFCORE_RSP_0, 0x10001, BIT(38) },
+	{ MSR_OFFCORE_RSP_1, 0x10001, BIT(38) },
+	{ MSR_IA32_PERF_GLOBAL_OVF_CTRL, BIT(0), BIT(35) },
+	{ MSR_IA32_PERF_CAPABILITIES, 0, BIT(0) },
+};
+
+static bool clears_status(struct rig *r)
+{
+	rig_program(r, 0, EVENT_INST_RETIRED_ANY_P, 0, 1);
+	rig_start(r, BIT(0));
+	rig_nops(r, 1);
+	rig_stop(r);
+	rig_set(r, MSR_IA32_PERF_GLOBAL_OVF_CTRL, BIT(0));
+	return rig_status(r) == 0;
+}
+
+static bool shows_status(struct rig *r)
+{
+	rig_program(r, 0, EVENT_INST_RETIRED_ANY_P, 0, 1);
+	rig_start(r, BIT(0));
+	rig_nops(r, 1);
+	return rig_status(r) == BIT(0);
+}
+
+static bool reads_back(struct rig *r, u32 msr)
+{
+	if (msr == MSR_IA32_PERF_GLOBAL_OVF_CTRL)
+		return clears_status(r);
+	if (msr == MSR_IA32_PERF_GLOBAL_STATUS)
+		return shows_status(r);
+	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+		if (values[i].msr != msr || !values[i].legal)
+			continue;
+		return rig_wrmsr(r, msr, values[i].legal) == MSR_DONE &&
+		       rig_get(r, msr) == values[i].legal;
+	}
+	return rig_get(r, msr) != 0;
+}
+
+static bool refuses(struct rig *r, u32 msr)
+{
+	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
+		if (values[i].msr == msr)
+			return rig_wrmsr(r, msr, values[i].reserved) == MSR_GP;
+	return false;
+}
+
+bool generated_rule(enum fault_id of, struct rig *r)
+{
+	for (size_t i = 0; i < sizeof(msr_rules) / sizeof(msr_rules[0]); i++)
+		if (msr_rules[i].fault == of)
+			return msr_rules[i].kind == RESERVED ? refuses(r, msr_rules[i].msr) :
+							       reads_back(r, msr_rules[i].msr);
+	return whole_record(r);
+}

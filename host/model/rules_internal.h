@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of rules share. A rule holds on the correct processor. */
+#ifndef HOST_MODEL_RULES_INTERNAL_H
+#define HOST_MODEL_RULES_INTERNAL_H
+
+#include "host/model/rig.h"
+#include "host/model/rules.h"
+
+typedef bool rule(struct rig *r);
+
+/* rules_count.c and rules_pebs.c; NULL where another file has the rule. */
+extern rule *const further_rules[FAULT_COUNT];
+extern rule *const pebs_rules[FAULT_COUNT];
+/* rules_generated.c: the rule that a generated fault breaks. */
+bool generated_rule(enum fault_id of, struct rig *r);
+
+#endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Faults: when they act (model_fault.h), and those that take their time: what a broken processor
+ * does some instructions later. What they do is at the places where the correct processor does
+ * something else; look for broken().
+ */
+#include "refpmu/model_internal.h"
+
+bool model_strikes(struct model *m)
+{
+	const struct fault_when *when = &m->config.when;
+
+	if (when->one_counter && m->at_counter != when->counter)
+		return false;
+	if (when->page_crossing && !m->crosses_page)
+		return false;
+	if (!when->nth && !when->every)
+		return true;
+	if (m->asked != m->moment) {
+		m->asked = m->moment;
+		m->opportunities++;
+		m->struck = when->nth ? m->opportunities == when->nth :
+					m->opportunities % when->every == 0;
+	}
+	return m->struck;
+}
+
+bool model_fault(struct model *m, enum fault_id fault)
+{
+	m->moment++;
+	return broken(m, fault);
+}
+
+/*
+ * Handlers are entered by INT n, which retires, or by an event, after which the program goes on
+ * somewhere else; they are left by IRET. The stack pointer tells the two far transfers apart.
+ */
+static u64 track_handlers(struct model *m, const struct model_retired *r)
+{
+	bool pops = r->after.gpr[REG_RSP] > r->before.gpr[REG_RSP];
+	u32 inside;
+
+	if (m->next_ip && m->next_ip != r->ip)
+		m->handlers++;
+	m->next_ip = r->after.rip;
+	inside = m->handlers;
+	if (r->branch == BRANCH_FAR && !pops)
+		m->handlers++;
+	else if (r->branch == BRANCH_FAR && m->handlers)
+		m->handlers--;
+	return inside && broken(m, FAULT_HANDLERS_UNCOUNTED) ? ~0ULL : 0;
+}
+
+static void reload_late(struct model *m)
+{
+	for (unsigned i = 0; i < sizeof(m->late_reload) / sizeof(m->late_reload[0]); i++)
+		if (m->late_reload[i].left && !--m->late_reload[i].left)
+			model_set_counter(m, i, m->late_reload[i].value);
+}
+
+u64 model_fault_retire(struct model *m, const struct model_retired *r)
+{
+	u64 missing = track_handlers(m, r);
+
+	reload_late(m);
+	if (m->stagger_left) {
+		m->stagger_left--;
+		missing |= m->staggered;
+	}
+	return missing;
+}

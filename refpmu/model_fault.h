@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * When a fault acts. Without parameters always; with them, on some of its opportunities. An
+ * opportunity is a moment at which the fault could act: at most one an instruction or an access.
+ * As text, behind the fault's name, in any order, each at most once (refpmu/launch_fault.c):
+ *	@pmc0..7, @fixed0..2	only where that counter is concerned
+ *	@page-crossing		only in an assist whose record crosses a page
+ *	@nth=N			only on the Nth opportunity, from 1
+ *	@1inN			on every Nth opportunity; not together with @nth
+ * spec/fault_scope.def lists the faults that know of a counter or of a record.
+ */
+#ifndef REFPMU_MODEL_FAULT_H
+#define REFPMU_MODEL_FAULT_H
+
+#include "spec/fault.h"
+#include "spec/types.h"
+
+#define FAULT_FIRST_FIXED	8	/* index of fixed counter 0 */
+#define FAULT_COUNTERS		11
+
+/* All zero: always. */
+struct fault_when {
+	bool one_counter;
+	u8 counter;		/* below FAULT_COUNTERS, with one_counter */
+	bool page_crossing;
+	u32 nth, every;		/* 0: not given; at most one of them is */
+};
+
+#endif

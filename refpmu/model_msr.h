@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* The registers of the PMU: which one an address names, and which bits of it exist. */
+#ifndef REFPMU_MODEL_MSR_H
+#define REFPMU_MODEL_MSR_H
+
+#include "refpmu/model_internal.h"
+
+/* The registers, by the tokens of spec/fault_msr.def. */
+enum reg {
+	REG_NONE, REG_PMC, REG_A_PMC, REG_PERFEVTSEL, REG_FIXED_CTR, REG_FIXED_CTR_CTRL,
+	REG_GLOBAL_CTRL, REG_GLOBAL_STATUS, REG_OVF_CTRL, REG_PEBS_ENABLE, REG_LD_LAT,
+	REG_DS_AREA, REG_DEBUGCTL, REG_OFFCORE_RSP_0, REG_OFFCORE_RSP_1, REG_PERF_CAPABILITIES,
+	REG_MISC_ENABLE, REG_KINDS,
+};
+
+struct place {
+	enum reg reg;
+	unsigned i;		/* member of a bank */
+	unsigned counter;	/* that it belongs to, or MODEL_NO_COUNTER */
+};
+
+/* REG_NONE: not one of the model's. */
+struct place model_msr_find(u32 msr);
+/* Does the processor presented have it? If not, an access raises #GP. */
+bool model_msr_exists(struct model *m, const struct place *p);
+/* The bits that a write of this value may set; the others are reserved. */
+u64 model_msr_writable(struct model *m, const struct place *p, u64 value);
+
+#endif

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+/* Which registers there are on the processor presented, and which bits, out of spec/msr.def. */
+#include "refpmu/model_msr.h"
+
+static const struct {
+	u8 of, lo, hi, cap, access;
+} fields[] = {
+#define MSR_FIELD(msr, field, lo, hi, cap, access, source) { OF_##msr, lo, hi, cap, access },
+#include "spec/msr.def"
+};
+
+/* Which bits of a field exist on this processor, counted from the field's lowest bit. */
+static u64 existing_bits(const struct model *m, enum spec_cap cap)
+{
+	const struct generation *g = model_generation(m);
+	const u64 all = ~0ULL;
+
+	switch (cap) {
+	case CAP_ALWAYS:
+	case CAP_DS:
+		return all;
+	case CAP_V2:
+		return g->perfmon >= 2 ? all : 0;
+	case CAP_V3:
+		return g->perfmon >= 3 ? all : 0;
+	case CAP_GP_MASK:
+		return BITS(0, model_gp_counters(m) - 1);
+	case CAP_FIXED_MASK:
+		return BIT(g->fixed) - 1;
+	case CAP_FIXED0:
+		return g->fixed > 0 ? all : 0;
+	case CAP_FIXED1:
+		return g->fixed > 1 ? all : 0;
+	case CAP_FIXED2:
+		return g->fixed > 2 ? all : 0;
+	case CAP_FIXED0_V3:
+		return g->fixed > 0 && g->perfmon >= 3 ? all : 0;
+	case CAP_FIXED1_V3:
+		return g->fixed > 1 && g->perfmon >= 3 ? all : 0;
+	case CAP_FIXED2_V3:
+		return g->fixed > 2 && g->perfmon >= 3 ? all : 0;
+	case CAP_PEBS_MASK:
+		return g->pebs_mask;
+	case CAP_LL_MASK:
+		return g->ll_mask;
+	case CAP_LL:
+		return g->facilities & FAC_LOAD_LATENCY ? all : 0;
+	case CAP_PRECISE_STORE:
+		return g->facilities & FAC_PRECISE_STORE ? all : 0;
+	case CAP_SMM_FREEZE:
+		return g->facilities & FAC_SMM_FREEZE ? all : 0;
+	case CAP_RTM:
+	case CAP_RTM_PMC2:
+		return g->facilities & FAC_TSX ? all : 0;
+	}
+	return 0;
+}
+
+u64 model_defined_bits(const struct model *m, enum fields_of of)
+{
+	u64 bits = 0;
+
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+		if (fields[i].of == of)
+			bits |= BITS(fields[i].lo, fields[i].hi) &
+				existing_bits(m, fields[i].cap) << fields[i].lo;
+	return bits;
+}
+
+/* Banks answer as a whole: a member that the processor doesn't have raises #GP. */
+static const struct { u32 first, members; u8 reg; } registers[] = {
+	{ MSR_IA32_PMC0, MODEL_MAX_GP, REG_PMC },
+	{ MSR_IA32_A_PMC0, MODEL_MAX_GP, REG_A_PMC },
+	{ MSR_IA32_PERFEVTSEL0, MODEL_MAX_GP, REG_PERFEVTSEL },
+	/* One more than there ever were on processors with this layout. */
+	{ MSR_IA32_FIXED_CTR0, MODEL_MAX_FIXED + 1, REG_FIXED_CTR },
+	{ MSR_IA32_FIXED_CTR_CTRL, 1, REG_FIXED_CTR_CTRL },
+	{ MSR_IA32_PERF_GLOBAL_CTRL, 1, REG_GLOBAL_CTRL },
+	{ MSR_IA32_PERF_GLOBAL_STATUS, 1, REG_GLOBAL_STATUS },
+	{ MSR_IA32_PERF_GLOBAL_OVF_CTRL, 1, REG_OVF_CTRL },
+	{ MSR_IA32_PEBS_ENABLE, 1, REG_PEBS_ENABLE },
+	{ MSR_PEBS_LD_LAT_THRESHOLD, 1, REG_LD_LAT },
+	{ MSR_IA32_DS_AREA, 1, REG_DS_AREA },
+	{ MSR_IA32_DEBUGCTL, 1, REG_DEBUGCTL },
+	{ MSR_OFFCORE_RSP_0, 1, REG_OFFCORE_RSP_0 },
+	{ MSR_OFFCORE_RSP_1, 1, REG_OFFCORE_RSP_1 },
+	{ MSR_IA32_PERF_CAPABILITIES, 1, REG_PERF_CAPABILITIES },
+	{ MSR_IA32_MISC_ENABLE, 1, REG_MISC_ENABLE },
+};
+
+struct place model_msr_find(u32 msr)
+{
+	struct place p = { .reg = REG_NONE, .counter = MODEL_NO_COUNTER };
+
+	for (size_t n = 0; n < sizeof(registers) / sizeof(registers[0]); n++) {
+		p.i = msr - registers[n].first;
+		if (p.i >= registers[n].members)
+			continue;
+		p.reg = (enum reg)registers[n].reg;
+		if (p.reg == REG_PMC || p.reg == REG_A_PMC || p.reg == REG_PERFEVTSEL)
+			p.counter = p.i;
+		else if (p.reg == REG_FIXED_CTR)
+			p.counter = FIRST_FIXED + p.i;
+		break;
+	}
+	return p;
+}
+
+bool model_msr_exists(struct model *m, const struct place *p)
+{
+	switch (p->reg) {
+	case REG_FIXED_CTR:
+		return p->i < model_generation(m)->fixed;
+	case REG_A_PMC:
+		return m->perf_capabilities & IA32_PERF_CAPABILITIES_FW_WRITE &&
+		       p->i < model_gp_counters(m);
+	case REG_PMC:
+	case REG_PERFEVTSEL:
+		return p->i < model_gp_counters(m);
+	case REG_OFFCORE_RSP_1:
+		return !broken(m, FAULT_OFFCORE_RSP_1_MISSING);
+	default:
+		return true;
+	}
+}
+
+static bool canonical(u64 linear)
+{
+	u64 top = linear >> 47;
+
+	return top == 0 || top == BITS(0, 16);
+}
+
+static u64 pebs_enable_bits(struct model *m)
+{
+	u64 bits = model_defined_bits(m, OF_IA32_PEBS_ENABLE);
+
+	if (broken(m, FAULT_PRECISE_STORE_EXISTS))
+		bits |= IA32_PEBS_ENABLE_PS_EN;
+	if (broken(m, FAULT_LL_ENABLE_MISSING))
+		bits &= ~IA32_PEBS_ENABLE_LL_EN_PMC;
+	return bits;
+}
+
+u64 model_msr_writable(struct model *m, const struct place *p, u64 value)
+{
+	u64 bits;
+
+	switch (p->reg) {
+	case REG_A_PMC:
+	case REG_FIXED_CTR:
+		return model_width_mask(m);
+	case REG_PERFEVTSEL:
+		bits = model_defined_bits(m, OF_IA32_PERFEVTSEL);
+		return p->i == 2 ? bits : bits & ~IA32_PERFEVTSEL_IN_TXCP;
+	case REG_FIXED_CTR_CTRL:
+		return model_defined_bits(m, OF_IA32_FIXED_CTR_CTRL);
+	case REG_GLOBAL_CTRL:
+		return model_defined_bits(m, OF_IA32_PERF_GLOBAL_CTRL);
+	case REG_OVF_CTRL:
+		return model_defined_bits(m, OF_IA32_PERF_GLOBAL_OVF_CTRL);
+	case REG_PEBS_ENABLE:
+		return pebs_enable_bits(m);
+	case REG_LD_LAT:
+		return model_defined_bits(m, OF_PEBS_LD_LAT_THRESHOLD);
+	case REG_DS_AREA:
+		return canonical(value) ? ~0ULL : BITS(0, 46);
+	case REG_DEBUGCTL:
+		return model_defined_bits(m, OF_IA32_DEBUGCTL);
+	case REG_OFFCORE_RSP_0:
+	case REG_OFFCORE_RSP_1:
+		return model_defined_bits(m, OF_OFFCORE_RSP);
+	default:
+		return ~0ULL;
+	}
+}
+

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* DS area and record as bytes and as structures, for the model's files that write them. */
+#ifndef REFPMU_MODEL_RECORD_H
+#define REFPMU_MODEL_RECORD_H
+
+#include "refpmu/model_internal.h"
+
+/* The 64-bit form of the DS buffer management area, which DTES64 announces for every mode. */
+struct ds_area {
+#define DS_FIELD(field, offset, title) u64 field;
+#include "spec/ds.def"
+};
+
+enum {
+#define DS_FIELD(field, offset, title) DS_OFFSET_##field = (offset),
+#include "spec/ds.def"
+	DS_BYTES = DS_OFFSET_pebs_counter3_reset + sizeof(u64),
+	DS_RESET_SLOTS = 4,
+};
+
+struct record {
+#define RECORD_FIELD(format, field, offset, size, title) u64 field;
+#include "spec/record.def"
+};
+
+enum {
+#define RECORD_FIELD(format, field, offset, size, title) \
+	format##_OFFSET_##field = (offset) + 0 * sizeof(char[(size) == sizeof(u64) ? 1 : -1]),
+#define RECORD_SIZE(format, bytes) format##_BYTES = (bytes),
+#include "spec/record.def"
+};
+
+_Static_assert((int)FMT2_BYTES == MODEL_RECORD_BYTES, "the record that the model can hold back");
+
+static inline u64 get64(const u8 *from)
+{
+	u64 value;
+
+	__builtin_memcpy(&value, from, sizeof(value));
+	return value;
+}
+
+static inline void put64(u8 *to, u64 value)
+{
+	__builtin_memcpy(to, &value, sizeof(value));
+}
+
+/* model_record.c: the record of counter x's event on this instruction, with this status image. */
+void model_fill_record(struct model *m, const struct step *s, unsigned x, u64 status, u8 *bytes);
+
+/*
+ * model_fault_record.c: what a broken processor makes of it. place is where it will be written:
+ * a field that isn't written keeps what is there.
+ */
+void model_break_record(struct model *m, const struct step *s, unsigned x, u64 place, u8 *bytes);
+
+#endif
