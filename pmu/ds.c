@@ -32,6 +32,7 @@ static struct ds {
 	u8 *memory;			/* guard, buffer, guard */
 	u8 *buffer;
 	size_t bytes_per_record;
+	size_t used;			/* of memory: what is filled and looked at */
 } areas[DS_AREAS], *ds = &areas[0];
 
 /* Differs from byte to byte and from page to page; no byte of it is 0 or FFH. */
@@ -66,7 +67,8 @@ void ds_open(const struct ds_setup *setup)
 	u64 base = (u64)(uintptr_t)ds->buffer;
 
 	ds->bytes_per_record = record_size(setup->format);
-	for (size_t i = 0; i < MEMORY_BYTES; i++)
+	ds->used = GUARD_BYTES + setup->capacity * ds->bytes_per_record + GUARD_BYTES;
+	for (size_t i = 0; i < ds->used; i++)
 		ds->memory[i] = pattern(i);
 	memset((void *)(uintptr_t)ds->area, 0, AREA_BYTES);
 	/* An empty BTS buffer of its own, behind the records, in case anything looks at it. */
@@ -98,6 +100,12 @@ u64 ds_index(void)
 void ds_set_index(unsigned record)
 {
 	ds->area[DS_pebs_index] = ds_base() + record * ds->bytes_per_record;
+}
+
+void ds_set_reset(unsigned slot, u64 value)
+{
+	ds->area[DS_pebs_counter0_reset + slot] = value;
+	ds->before[DS_pebs_counter0_reset + slot] = value;
 }
 
 u64 ds_area(void)
@@ -140,7 +148,7 @@ bool ds_written_outside(unsigned first, unsigned end, int64_t *offset)
 	size_t to = GUARD_BYTES + end * ds->bytes_per_record;
 	const volatile u8 *bytes = ds->memory;
 
-	for (size_t i = 0; i < MEMORY_BYTES; i++) {
+	for (size_t i = 0; i < ds->used; i++) {
 		if ((i >= from && i < to) || bytes[i] == pattern(i))
 			continue;
 		*offset = (int64_t)i - GUARD_BYTES;
@@ -158,6 +166,13 @@ bool ds_record_written(unsigned i)
 		if (bytes[at] != pattern(at))
 			return true;
 	return false;
+}
+
+bool ds_record_crosses_page(unsigned i)
+{
+	u64 first = (u64)(uintptr_t)ds_record(i);
+
+	return (first ^ (first + ds->bytes_per_record - 1)) & ~BITS(0, 11);
 }
 
 bool ds_area_unchanged(void)

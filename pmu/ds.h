@@ -11,14 +11,14 @@
 #include "pmu/record.h"
 #include "spec/types.h"
 
-#define DS_CAPACITY	32	/* most records in a buffer */
+#define DS_CAPACITY	192	/* most records in a buffer */
 #define DS_RESET_SLOTS	4
 
 struct ds_setup {
 	enum record_format format;
 	unsigned capacity;	/* records up to the absolute maximum, 1 to DS_CAPACITY */
-	unsigned threshold;	/* record behind which the threshold interrupt is due, 1.. ; may be
-				 * larger than capacity: never */
+	unsigned threshold;	/* record behind which the threshold interrupt is due, 1.. ; larger
+				 * than capacity: never */
 	unsigned start;		/* record at which the index begins, 0 to capacity */
 	u64 reset[DS_RESET_SLOTS];	/* counter reset values, as they stand in memory */
 };
@@ -39,6 +39,8 @@ void ds_close(void);
 /* The index field as it is in memory now; in any state, interrupt handlers included. */
 u64 ds_index(void);
 void ds_set_index(unsigned record);
+/* Change a reset slot of the open area. */
+void ds_set_reset(unsigned slot, u64 value);
 
 u64 ds_area(void);		/* linear address of the DS area */
 u64 ds_base(void);		/* of the buffer */
@@ -52,12 +54,14 @@ unsigned ds_records(void);
 const void *ds_record(unsigned i);
 
 /*
- * The first byte that was written outside records [first, end) of the buffer, guards included:
- * its offset from the base in *offset. false: nothing was.
+ * The first byte that was written outside records [first, end) of the buffer, the guards before
+ * and behind it included: its offset from the base in *offset. false: nothing was.
  */
 bool ds_written_outside(unsigned first, unsigned end, int64_t *offset);
 /* Was any byte of record i written? */
 bool ds_record_written(unsigned i);
+/* Does record i lie across the boundary of a 4 KiB page? */
+bool ds_record_crosses_page(unsigned i);
 
 /*
  * The fields of the DS area that the processor has no business to change while PEBS runs: all

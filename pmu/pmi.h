@@ -48,7 +48,8 @@ void pmi_unmask(void);
 void pmi_mask(void);
 
 /*
- * Give interrupts that are under way the time to arrive (bounded, some ten microseconds), and
+ * Give interrupts that are under way the time and the instructions to arrive (bounded, some ten
+ * microseconds and some thousand instructions), and
  * return the log as it then stands. Interrupts must be on.
  */
 const struct pmi_log *pmi_settle(void);

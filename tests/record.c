@@ -10,17 +10,7 @@
 #include "spec/msr.h"
 #include "tests/calibration.h"
 #include "tests/needs.h"
-#include "tests/sampling.h"
-
-/* The arithmetic flags: "EFLAGS Register", status flags. */
-#define FLAG_CF	BIT(0)
-#define FLAG_PF	BIT(2)
-#define FLAG_AF	BIT(4)
-#define FLAG_ZF	BIT(6)
-#define FLAG_SF	BIT(7)
-#define FLAG_OF	BIT(11)
-#define STATUS_FLAGS (FLAG_CF | FLAG_PF | FLAG_AF | FLAG_ZF | FLAG_SF | FLAG_OF)
-#define FLAGS_LOOKED_AT BITS(0, 15)	/* RF, VM and what is above have no part in this */
+#include "tests/walk.h"
 
 /* RAX and the flags behind each mark: what ADD says. */
 struct expected {
@@ -28,26 +18,6 @@ struct expected {
 };
 
 static struct expected expected[SAMPLE_MARKS];
-
-static u64 add_flags(u64 a, u64 b)
-{
-	u64 sum = a + b, flags = 0;
-	u8 low = (u8)sum;
-
-	if (sum < a)
-		flags |= FLAG_CF;
-	if (!(__builtin_popcount(low) & 1))
-		flags |= FLAG_PF;
-	if ((a ^ b ^ sum) & BIT(4))
-		flags |= FLAG_AF;
-	if (!sum)
-		flags |= FLAG_ZF;
-	if (sum & BIT(63))
-		flags |= FLAG_SF;
-	if ((a ^ sum) & (b ^ sum) & BIT(63))
-		flags |= FLAG_OF;
-	return flags;
-}
 
 /* Operands such that RAX and the flags change at every mark: to 0, and away from it. */
 static void fill_memory(void)
@@ -60,7 +30,7 @@ static void fill_memory(void)
 		u64 v = i & 1 ? 0xb000000000001001 + 0x10101 * i : 0 - rax;
 
 		operand[i] = v;
-		expected[i].flags = add_flags(rax, v);
+		expected[i].flags = flags_of_add(rax, v);
 		expected[i].rax = rax += v;
 	}
 }

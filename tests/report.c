@@ -71,7 +71,7 @@ static void error_block(struct test *t)
 
 void report_test(struct test *t, enum verdict verdict, const struct known_issue *known)
 {
-	char reqs[128], name[256], directive[TEST_TEXT + 64];
+	char reqs[192], name[320], directive[TEST_TEXT + 64];
 
 	fmt_print(name, sizeof(name), "%s.%s [%s]", t->test_case->group, t->test_case->claim,
 		  runner_reqs(t->test_case, reqs, sizeof(reqs)));

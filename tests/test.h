@@ -24,7 +24,7 @@ struct test;		/* a running test: tests/runner.c */
 /* A precondition. true: met; false: reason holds why not, with the raw capability value. */
 typedef bool (*test_need)(char *reason, size_t size);
 
-#define TEST_MAX_REQS	8
+#define TEST_MAX_REQS	16
 #define TEST_MAX_NEEDS	6
 
 struct test_case {
@@ -36,7 +36,7 @@ struct test_case {
 	unsigned line, deadline_ms;		/* 0: the default */
 };
 
-/* Lists of one to eight requirement tokens (as in spec/requirement.def), and of needs. */
+/* Lists of one to sixteen requirement tokens (as in spec/requirement.def), and of needs. */
 #define REQ1(a)		REQ_##a + 1
 #define REQ2(a, ...)	REQ_##a + 1, REQ1(__VA_ARGS__)
 #define REQ3(a, ...)	REQ_##a + 1, REQ2(__VA_ARGS__)
@@ -45,8 +45,17 @@ struct test_case {
 #define REQ6(a, ...)	REQ_##a + 1, REQ5(__VA_ARGS__)
 #define REQ7(a, ...)	REQ_##a + 1, REQ6(__VA_ARGS__)
 #define REQ8(a, ...)	REQ_##a + 1, REQ7(__VA_ARGS__)
-#define REQ_PICK(a, b, c, d, e, f, g, h, name, ...) name
-#define REQS(...)	{ REQ_PICK(__VA_ARGS__, REQ8, REQ7, REQ6, REQ5, REQ4, REQ3, REQ2, REQ1, \
+#define REQ9(a, ...)	REQ_##a + 1, REQ8(__VA_ARGS__)
+#define REQ10(a, ...)	REQ_##a + 1, REQ9(__VA_ARGS__)
+#define REQ11(a, ...)	REQ_##a + 1, REQ10(__VA_ARGS__)
+#define REQ12(a, ...)	REQ_##a + 1, REQ11(__VA_ARGS__)
+#define REQ13(a, ...)	REQ_##a + 1, REQ12(__VA_ARGS__)
+#define REQ14(a, ...)	REQ_##a + 1, REQ13(__VA_ARGS__)
+#define REQ15(a, ...)	REQ_##a + 1, REQ14(__VA_ARGS__)
+#define REQ16(a, ...)	REQ_##a + 1, REQ15(__VA_ARGS__)
+#define REQ_PICK(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, name, ...) name
+#define REQS(...)	{ REQ_PICK(__VA_ARGS__, REQ16, REQ15, REQ14, REQ13, REQ12, REQ11, REQ10, \
+				   REQ9, REQ8, REQ7, REQ6, REQ5, REQ4, REQ3, REQ2, REQ1, \
 				   0)(__VA_ARGS__) }
 #define NEEDS(...)	{ __VA_ARGS__ }
 /* For tests of the harness itself, which decide no requirement. */

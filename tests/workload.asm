@@ -1,95 +1,20 @@
 ; SPDX-License-Identifier: MIT
 ;
-; Workloads: u64 entry(struct workload_call *call), System V convention, at CPL 0; at CPL 3 only
-; with call.msr = 0. Registers inside a piece, unless it says otherwise:
-;	RDI n, RSI memory, R8 value that switches counting on, R9 off, R10 the MSR (0: leave it)
-; Nothing between the two WRMSRs but the piece itself and five instructions without memory
-; operands, one of them a branch, so what they add is a constant.
+; Workloads of counting, of interrupts and of single records. tests/workload_walk.asm has those of
+; many records, tests/workload.inc what they share.
 
 default rel
 bits 64
 
-; struct workload_call of tests/workload.c
-CALL_N		equ 0
-CALL_MEMORY	equ 8
-CALL_MSR	equ 16
-CALL_ON		equ 24
-CALL_OFF	equ 32
-CALL_STACK	equ 40
+%include "tests/workload.inc"
+
+	extern	sample_stack
 
 ; as in tests/workload.h
 SLED_NOPS	equ 256
+LONG_SLED_NOPS	equ 2560
 SAMPLE_MARKS	equ 16
-SAMPLE_OFFSET	equ 64
 AGAIN_MARKS	equ 8
-SAMPLE_RAX	equ 0x7a00000000000a5a
-SAMPLE_RBX	equ 0x7b00000000000b5b
-SAMPLE_RCX	equ 0x7c00000000000c5c
-SAMPLE_RDX	equ 0x7d00000000000d5d
-SAMPLE_RDI	equ 0x7e00000000000e5e
-SAMPLE_RBP	equ 0x7f00000000000f5f
-%define SAMPLE_R(n) (0x7000000000000050 | (n) << 8 | (n))
-
-; DECLARE name, marks, mark length, mark stride, then each and once of: instructions, loads,
-; stores, locked loads, branches, conditional, taken, calls, returns. The row is a struct workload.
-; Where no more is said, the only branch is a loop's: conditional, and taken but for the last time.
-%macro DECLARE 14-22 1, 0, 1, -1, 0, 0, 0, 0
-	%defstr %%name %1
-	section .rodata
-name_%1	db	%%name, 0
-	section .data
-	align	8
-	global	workload_%1:data hidden
-workload_%1:
-	dq	name_%1
-	dq	entry_%1, begin_%1, end_%1, %2
-	dd	%3, %4
-	dd	%5, %6, %7, %8, %9, %10, %11, %12, %13, %14
-	dd	%15, %16, %17, %18, %19, %20, %21, %22
-	section .text
-%endmacro
-
-%macro SWITCH 1				; write call.msr, unless there is none
-	test	r10, r10
-	jz	%%skip
-	mov	ecx, r10d
-	mov	rdx, %1
-	mov	eax, %1d
-	shr	rdx, 32
-	wrmsr
-%%skip:
-%endmacro
-
-%macro BEGIN 1
-	align	64
-entry_%1:
-	push	rbx
-	push	rbp
-	push	r12
-	push	r13
-	push	r14
-	push	r15
-	mov	rbx, rdi
-	mov	rsi, [rbx + CALL_MEMORY]
-	mov	rdi, [rbx + CALL_N]
-	mov	r8, [rbx + CALL_ON]
-	mov	r9, [rbx + CALL_OFF]
-	mov	r10, [rbx + CALL_MSR]
-	SWITCH	r8
-begin_%1:
-%endmacro
-
-%macro END 1
-end_%1:
-	SWITCH	r9
-	pop	r15
-	pop	r14
-	pop	r13
-	pop	r12
-	pop	rbp
-	pop	rbx
-	ret
-%endmacro
 
 section .text
 
@@ -183,6 +108,15 @@ marks_sled:
 	times SLED_NOPS nop
 END sled
 
+; the same, longer than any interrupt is expected to be late
+DECLARE long_sled, marks_long_sled, 1, 1,  2, LONG_SLED_NOPS,  0, 0,  0, 0,  0, 0,  1, 0
+BEGIN long_sled
+.next:	dec	rdi
+	jnz	.next
+marks_long_sled:
+	times LONG_SLED_NOPS nop
+END long_sled
+
 ; ------------------------------------------------------------------ what a record holds
 ; instructions 3n + 80, loads n + 8, branches n: a pause between the nth load and the marked ones
 DECLARE again, marks_again, 7, 8,  3, 64 + 2 * AGAIN_MARKS,  1, AGAIN_MARKS,  0, 0,  0, 0,  1, 0
@@ -200,64 +134,8 @@ marks_again:
 %endrep
 END again
 
-; The sample pieces fill all sixteen registers, so the call's address and the caller's RSP wait at
-; the top of a stack of their own. Marked instructions are 7 bytes, with two NOPs behind each:
-; nothing fuses with them, and the next instruction is never a mark.
-%macro SAMPLE_BEGIN 1
-	align	64
-entry_%1:
-	push	rbx
-	push	rbp
-	push	r12
-	push	r13
-	push	r14
-	push	r15
-	mov	rbx, rdi
-	mov	rsi, [rbx + CALL_MEMORY]
-	mov	rdi, [rbx + CALL_N]
-	mov	r8, [rbx + CALL_ON]
-	mov	r10, [rbx + CALL_MSR]
-	mov	rax, [rbx + CALL_STACK]
-	mov	[rax], rbx
-	mov	[rax + 8], rsp
-	mov	rsp, rax
-	SWITCH	r8
-begin_%1:
-%endmacro
-
-%macro KNOWN_REGISTERS 0
-	mov	rax, SAMPLE_RAX
-	mov	rbx, SAMPLE_RBX
-	mov	rcx, SAMPLE_RCX
-	mov	rdx, SAMPLE_RDX
-	mov	rdi, SAMPLE_RDI
-	mov	rbp, SAMPLE_RBP
-	mov	r8, SAMPLE_R(8)
-	mov	r9, SAMPLE_R(9)
-	mov	r10, SAMPLE_R(10)
-	mov	r11, SAMPLE_R(11)
-	mov	r12, SAMPLE_R(12)
-	mov	r13, SAMPLE_R(13)
-	mov	r14, SAMPLE_R(14)
-	mov	r15, SAMPLE_R(15)
-%endmacro
-
-%macro SAMPLE_END 1
-end_%1:
-	mov	rbx, [rsp]
-	mov	r9, [rbx + CALL_OFF]
-	mov	r10, [rbx + CALL_MSR]
-	SWITCH	r9
-	mov	rsp, [rsp + 8]
-	pop	r15
-	pop	r14
-	pop	r13
-	pop	r12
-	pop	rbp
-	pop	rbx
-	ret
-%endmacro
-
+; Marked instructions are 7 bytes, with two NOPs behind each: nothing fuses with them, and the next
+; instruction is never a mark.
 ; instructions 3n + 62, loads n + 16, branches n
 DECLARE sample, marks_sample, 7, 9,  3, 14 + 3 * SAMPLE_MARKS,  1, SAMPLE_MARKS,  0, 0,  0, 0,  1, 0
 SAMPLE_BEGIN sample

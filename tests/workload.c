@@ -15,14 +15,15 @@ struct workload_call {
 };
 _Static_assert(offsetof(struct workload_call, stack) == 40, "CALL_STACK");
 
-#define MEMORY_BYTES	4096
+#define MEMORY_BYTES	(8 * WORKLOAD_WORDS)
 #define STACK_BYTES	16384
 #define STACK_SAVED	16	/* above the top: the call's address and the caller's RSP */
 
 static const struct workload *const workloads[] = {
 	&workload_load, &workload_store, &workload_lock, &workload_branch, &workload_mixed,
-	&workload_sparse, &workload_call, &workload_rep, &workload_sled, &workload_again,
-	&workload_sample, &workload_sample_store,
+	&workload_sparse, &workload_call, &workload_rep, &workload_sled, &workload_long_sled,
+	&workload_again, &workload_sample, &workload_sample_store, &workload_walk_loads,
+	&workload_walk_stores,
 };
 
 static struct workload_call *call;

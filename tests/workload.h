@@ -40,6 +40,11 @@ extern const struct workload workload_rep	/* one REP STOSB of n bytes */
 	__attribute__((visibility("hidden")));
 extern const struct workload workload_sled	/* n branches, then one-byte NOPs: the marks */
 	__attribute__((visibility("hidden")));
+extern const struct workload workload_long_sled	/* the same with more NOPs */
+	__attribute__((visibility("hidden")));
+extern const struct workload workload_walk_loads	/* tests/walk.h */
+	__attribute__((visibility("hidden")));
+extern const struct workload workload_walk_stores __attribute__((visibility("hidden")));
 extern const struct workload workload_sample	/* n loads, then marked loads, registers known */
 	__attribute__((visibility("hidden")));
 extern const struct workload workload_sample_store	/* n stores, then marked stores */
@@ -48,9 +53,11 @@ extern const struct workload workload_again	/* n loads, 64 NOPs, marked loads */
 	__attribute__((visibility("hidden")));
 
 #define SLED_NOPS	256	/* marks of workload_sled */
+#define LONG_SLED_NOPS	2560	/* marks of workload_long_sled */
 #define SAMPLE_MARKS	16	/* marks of the sample pieces */
 #define AGAIN_MARKS	8	/* marks of workload_again */
 #define SAMPLE_OFFSET	64	/* mark i's operand is at memory + this + 8 * i */
+#define WORKLOAD_WORDS	2560
 #define WORKLOAD_NMAX	100000	/* largest n that makes sense; the smallest is 1 */
 
 /* What a marked load of workload_sample finds in the registers (RAX changes at each mark). */
@@ -73,7 +80,7 @@ u64 workload_mark(const struct workload *w, unsigned i);
 /* Which mark is at that address; -1: none. */
 int workload_mark_at(const struct workload *w, unsigned marks, u64 address);
 
-/* The piece's data, 4 KiB, and the top of the stack that the sample pieces run on. */
+/* The piece's data, WORKLOAD_WORDS words, and the top of the stack that the sample pieces run on. */
 u64 *workload_memory(void);
 u64 workload_stack(void);
 
