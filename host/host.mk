@@ -6,7 +6,7 @@
 #                         a short fuzz run that is the same every time
 #   make fuzz SECONDS=n   all fuzz targets together for n seconds, from a random start
 #
-# Tests are found by name: host/{unit,golden,model}/test_*.c and host/fuzz/fuzz_*.c.
+# Tests are found by name: host/{unit,golden,model,engine}/test_*.c and host/fuzz/fuzz_*.c.
 
 ROOT	?= .
 BUILD	?= build
@@ -28,7 +28,8 @@ HOST_TESTS := $(sort $(wildcard $(addprefix $(ROOT)/host/, unit/test_*.c golden/
 	      model/test_*.c)))
 HOST_FUZZ  := $(sort $(wildcard $(ROOT)/host/fuzz/fuzz_*.c))
 # What several tests or fuzz targets share: every other source below host/.
-HOST_SHARED := $(sort $(filter-out $(HOST_TESTS) $(HOST_FUZZ), $(wildcard $(ROOT)/host/*/*.c)))
+HOST_SHARED := $(sort $(filter-out $(HOST_TESTS) $(HOST_FUZZ) $(ROOT)/host/engine/%, \
+	       $(wildcard $(ROOT)/host/*/*.c)))
 
 HOST_OUT := $(BUILD)/host
 # V=1 shows the commands.
@@ -56,6 +57,41 @@ host-tests-$(1): $$(patsubst $$(ROOT)/%.c,$$(HOST_OUT)/$(1)/%,$$(HOST_TESTS))
 endef
 $(foreach cc,$(HOST_CC_NAMES),$(eval $(call host_compiler,$(cc))))
 
+# The engine's blocks run in the test's own process and may write anywhere: no ASan, whose shadow
+# they would find. They need the decoder, which the top Makefile fetches.
+HOST_ENGINE := $(sort $(wildcard $(addprefix $(ROOT)/, refpmu/block_*.c refpmu/decode_insn.c)) \
+	       $(filter-out $(ROOT)/host/engine/test_%, $(wildcard $(ROOT)/host/engine/*.c)))
+HOST_ENGINE_TESTS := $(sort $(wildcard $(ROOT)/host/engine/test_*.c))
+HOST_ENGINE_SANITIZE := -fsanitize=undefined -fno-sanitize-recover=all
+HOST_ZYDIS := $(ROOT)/.cache/zydis
+HOST_ZYDIS_CFLAGS := -DZYDIS_STATIC_BUILD -DZYCORE_STATIC_BUILD -DZYDIS_DISABLE_AVX512 \
+	       -DZYDIS_DISABLE_KNC -DZYDIS_DISABLE_ENCODER -DZYDIS_DISABLE_FORMATTER \
+	       -isystem $(HOST_ZYDIS)/include
+HOST_ZYDIS_OBJS := $(patsubst %,$(HOST_OUT)/zydis/%.o,Decoder DecoderData SharedData Register)
+
+$(HOST_OUT)/zydis/%.o: $(HOST_ZYDIS)/src/%.c
+	@mkdir -p $(@D)
+	$(HOST_Q)gcc -std=gnu11 -O1 -g $(HOST_ZYDIS_CFLAGS) -I$(HOST_ZYDIS)/src -w -c $< -o $@
+
+host_engine_objects = $(patsubst $(ROOT)/%.c, $(HOST_OUT)/$(1)-engine/%.o, $(2))
+
+define host_engine
+$$(HOST_OUT)/$(1)-engine/%.o: $$(ROOT)/%.c
+	@mkdir -p $$(@D)
+	@echo "  $(1) $$<"
+	$$(HOST_Q)$(1) $$(HOST_CFLAGS) $$(HOST_CFLAGS_$(1)) $$(HOST_ENGINE_SANITIZE) -I$$(ROOT) \
+		$$(HOST_ZYDIS_CFLAGS) -MMD -MP -c $$< -o $$@
+
+$$(HOST_OUT)/$(1)/host/engine/%: $$(HOST_OUT)/$(1)-engine/host/engine/%.o \
+		$$(call host_engine_objects,$(1),$$(HOST_ENGINE)) $$(HOST_ZYDIS_OBJS)
+	@mkdir -p $$(@D)
+	$$(HOST_Q)$(1) $$(HOST_ENGINE_SANITIZE) $$^ -o $$@
+
+host-tests-$(1): $$(patsubst $$(ROOT)/%.c,$$(HOST_OUT)/$(1)/%,$$(HOST_ENGINE_TESTS))
+-include $$(patsubst %.o,%.d,$$(call host_engine_objects,$(1),$$(HOST_ENGINE) $$(HOST_ENGINE_TESTS)))
+endef
+$(foreach cc,$(HOST_CC_NAMES),$(eval $(call host_engine,$(cc))))
+
 # Fuzz targets see the pure parts built once more, with coverage of their branches.
 $(HOST_OUT)/fuzzer/%.o: $(ROOT)/%.c
 	@mkdir -p $(@D)
@@ -79,7 +115,8 @@ host-fuzzers: $(HOST_FUZZ_BINS)
 
 check: $(addprefix host-tests-,$(HOST_CC_NAMES)) host-fuzzers
 	@$(ROOT)/host/run-tests.sh $(HOST_OUT) $(HOST_CHECK_RUNS) \
-		$(foreach cc,$(HOST_CC_NAMES),$(patsubst $(ROOT)/%.c,$(HOST_OUT)/$(cc)/%,$(HOST_TESTS))) \
+		$(foreach cc,$(HOST_CC_NAMES),$(patsubst $(ROOT)/%.c,$(HOST_OUT)/$(cc)/%,$(HOST_TESTS) \
+			$(HOST_ENGINE_TESTS))) \
 		-- $(HOST_FUZZ_BINS)
 
 fuzz: host-fuzzers

@@ -104,7 +104,7 @@ static bool decode_fixed(const struct model *m, unsigned n, struct model_rule *r
 void model_configure(struct model *m)
 {
 	m->active = 0;
-	m->watch_cache = false;
+	m->watch_cache = m->watch_predictor = false;
 	for (unsigned i = 0; i < MODEL_MAX_COUNTERS; i++) {
 		struct model_rule *rule = &m->counter[i].rule;
 		bool enabled = false;
@@ -124,6 +124,8 @@ void model_configure(struct model *m)
 			m->counter[i].condition = false;
 		if (rule->pebs && rule->flags & EV_STORE_L1)
 			m->watch_cache = true;
+		if (m->active & BIT(i) && rule->kind == EK_MISPREDICTS)
+			m->watch_predictor = true;
 	}
 	m->at_counter = MODEL_NO_COUNTER;
 }
@@ -137,7 +139,8 @@ void model_disarm(struct model *m, u64 counters)
 
 /*
  * Any deterministic predictor will do: conditional branches go the way the branch at this place
- * went last, at first not taken; all other branches are predicted right.
+ * went last, at first not taken; all other branches are predicted right. It learns only while
+ * somebody counts its mistakes.
  */
 static bool mispredicted(struct model *m, const struct model_retired *r)
 {
@@ -340,7 +343,7 @@ bool model_watching(const struct model *m)
 void model_retire(struct model *m, const struct model_retired *r)
 {
 	struct step s;
-	bool mispredict = mispredicted(m, r);
+	bool mispredict = m->watch_predictor && mispredicted(m, r);
 
 	s.r = r;
 	s.due = s.wrapped = s.interrupts = 0;

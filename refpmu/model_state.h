@@ -68,6 +68,7 @@ struct model {
 
 	/* state of the processor that only some events show */
 	u8 predictor[MODEL_PREDICTOR_ENTRIES];
+	bool watch_predictor;	/* some counter counts its mistakes */
 	bool watch_cache;	/* some record may tell whether a store hit */
 	u64 cache[MODEL_CACHE_SETS][MODEL_CACHE_WAYS];	/* line address + 1, newest first */
 

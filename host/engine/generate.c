@@ -1,0 +1,492 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * See generate.h. RBX and RSI point into the data and are changed rarely; RSP is the stack.
+ * Left out: what the host would see (system calls, FS) and what the trap flag, which the
+ * reference is made with, shows in (PUSHF, POPF); time and random numbers.
+ */
+#include "host/engine/generate.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static u64 state;
+static u8 *at;
+
+static u32 draw(u32 below)
+{
+	state += 0x9e3779b97f4a7c15ULL;
+	u64 z = state;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ULL;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebULL;
+	return (u32)((z ^ z >> 31) % below);
+}
+
+static void put(u8 value)
+{
+	*at++ = value;
+}
+
+static void put32(u32 value)
+{
+	memcpy(at, &value, sizeof(value));
+	at += sizeof(value);
+}
+
+static u64 here(void)
+{
+	return MACHINE_CODE + (u64)(at - machine_code);
+}
+
+/* A general register that may be changed: not RSP, and RBX and RSI seldom. */
+static u8 any_register(void)
+{
+	u8 reg = (u8)draw(16);
+
+	if (reg == REG_RSP || ((reg == REG_RBX || reg == REG_RSI) && draw(20)))
+		return REG_RAX;
+	return reg;
+}
+
+/* A memory operand in the data, or a RIP-relative one; `reg` is the other operand. REX and the
+ * opcode come before: the caller gives them, with room for REX.R only. */
+static void modrm_memory(u8 reg, unsigned immediate)
+{
+	u8 r = (u8)((reg & 7) << 3);
+	u32 offset;
+
+	switch (draw(6)) {
+	case 0:
+		put((u8)(0x03 | r));			/* [RBX] */
+		break;
+	case 1:
+		put((u8)(0x46 | r));			/* [RSI + 8] */
+		put((u8)draw(128));
+		break;
+	case 2:
+		put((u8)(0x83 | r));			/* [RBX + 32] */
+		put32(draw(0x2000));
+		break;
+	case 3:
+		put((u8)(0x44 | r));			/* [RBX + RBP * s + 8] */
+		put((u8)(0x2b | draw(4) << 6));
+		put((u8)draw(128));
+		break;
+	case 4:
+		put((u8)(0x44 | r));			/* [RSP + 8] */
+		put(0x24);
+		put((u8)draw(64));
+		break;
+	default:
+		put((u8)(0x05 | r));			/* [RIP + 32] */
+		/* Now and then in the hole behind the data. */
+		offset = draw(12) ? draw(MACHINE_BYTES - 64) : MACHINE_BYTES + draw(0x4000);
+		put32((u32)(MACHINE_DATA + offset - (here() + 4 + immediate)));
+		break;
+	}
+}
+
+static void arithmetic(void)
+{
+	u8 reg = any_register(), rex = (u8)(0x40 | (draw(2) ? 8 : 0) | (reg >= 8 ? 4 : 0));
+	u8 opcode = (u8)(draw(8) << 3 | draw(4));	/* ADD OR ADC SBB AND SUB XOR CMP */
+
+	/* Byte forms of RSP to RDI are SPL to DIL with REX: fine, but for SPL. */
+	if (!(opcode & 1) && (reg & 7) == 4)
+		opcode |= 1;
+	if (draw(12) == 0 && !(opcode & 2) && opcode < 0x38)
+		put(0xf0);				/* LOCK */
+	put(rex);
+	put(opcode);
+	modrm_memory(reg, 0);
+}
+
+static void register_arithmetic(void)
+{
+	u8 a = any_register(), b = (u8)draw(16);
+	static const u8 two[][2] = { { 0, 0xaf }, { 0, 0x44 }, { 0, 0x4f }, { 0, 0xbc },
+				     { 0, 0xbd }, { 0, 0xa3 }, { 0, 0xb6 }, { 0, 0xbf } };
+
+	put((u8)(0x48 | (a >= 8 ? 4 : 0) | (b >= 8)));
+	if (draw(2)) {
+		put((u8)(draw(8) << 3 | 3));
+	} else {
+		put(0x0f);
+		put(two[draw(8)][1]);
+	}
+	put((u8)(0xc0 | (a & 7) << 3 | (b & 7)));
+}
+
+static void shift_or_unary(void)
+{
+	u8 a = any_register();
+
+	put((u8)(0x48 | (a >= 8)));
+	switch (draw(4)) {
+	case 0:
+		put(0xc1);
+		put((u8)(0xc0 | draw(8) << 3 | (a & 7)));
+		put((u8)draw(70));
+		break;
+	case 1:
+		put(0xd3);
+		put((u8)(0xc0 | draw(8) << 3 | (a & 7)));
+		break;
+	case 2:
+		put(0xf7);				/* NOT NEG MUL IMUL DIV IDIV */
+		put((u8)(0xc0 | (2 + draw(6)) << 3 | (a & 7)));
+		break;
+	default:
+		put(0xff);				/* INC DEC */
+		put((u8)(0xc0 | draw(2) << 3 | (a & 7)));
+		break;
+	}
+}
+
+static void moves(void)
+{
+	u8 reg = any_register();
+
+	switch (draw(8)) {
+	case 0:
+		put((u8)(0x48 | (reg >= 8 ? 4 : 0)));
+		put(0x8b);
+		modrm_memory(reg, 0);
+		break;
+	case 1:
+		put((u8)(0x48 | (reg >= 8 ? 4 : 0)));
+		put(0x89);
+		modrm_memory(reg, 0);
+		break;
+	case 2:
+		put((u8)(0x48 | (reg >= 8 ? 4 : 0)));
+		put(0x8d);
+		modrm_memory(reg, 0);
+		break;
+	case 3:
+		put(0xc7);
+		modrm_memory(0, 4);
+		put32(draw(0xffffffff));
+		break;
+	case 4:
+		put((u8)(0x50 | draw(8)));		/* PUSH */
+		break;
+	case 5:
+		put((u8)(0x58 | (draw(2) ? REG_RCX : REG_RDX)));
+		break;
+	case 6:
+		put(0xff);				/* PUSH m */
+		modrm_memory(6, 0);
+		break;
+	default:
+		put(0x8f);				/* POP m */
+		modrm_memory(0, 0);
+		break;
+	}
+}
+
+static void vectors(void)
+{
+	static const u8 opcodes[] = { 0x6f, 0x7f, 0xef, 0xfe, 0xdb, 0x62, 0x74, 0xd4, 0x58, 0x28 };
+
+	switch (draw(4)) {
+	case 0:
+		put(0xf3);				/* MOVDQU, either way */
+		put(0x0f);
+		put(draw(2) ? 0x6f : 0x7f);
+		modrm_memory((u8)draw(8), 0);
+		break;
+	case 1:
+		put(0x66);
+		put(0x0f);
+		put(opcodes[draw(10)]);
+		put((u8)(0xc0 | draw(64)));
+		break;
+	case 2:
+		put(0xc5);				/* VMOVDQU XMM, m */
+		put(0xfa);
+		put(0x6f);
+		modrm_memory((u8)draw(8), 0);
+		break;
+	default:
+		put(0xf2);				/* CVTSI2SD, from memory */
+		put(0x48);
+		put(0x0f);
+		put(0x2a);
+		modrm_memory((u8)draw(8), 0);
+		break;
+	}
+}
+
+static void atomics(void)
+{
+	u8 reg = any_register();
+
+	if (draw(3))
+		put(0xf0);
+	switch (draw(3)) {
+	case 0:
+		put((u8)(0x48 | (reg >= 8 ? 4 : 0)));
+		put(0x0f);
+		put(draw(2) ? 0xb1 : 0xc1);		/* CMPXCHG, XADD */
+		modrm_memory(reg, 0);
+		break;
+	case 1:
+		put((u8)(0x48 | (reg >= 8 ? 4 : 0)));
+		put(0x87);				/* XCHG */
+		modrm_memory(reg, 0);
+		break;
+	default:
+		put(0x48);
+		put(0x0f);
+		put(0xba);				/* BTS m, imm8 */
+		modrm_memory(5, 1);
+		put((u8)draw(64));
+		break;
+	}
+}
+
+static void strings(void)
+{
+	/* LEA RDI, [RBX + 32]; perhaps MOV ECX, n and a prefix; the string. */
+	put(0x48);
+	put(0x8d);
+	put(0xbb);
+	put32(draw(0x1000));
+	if (draw(2)) {
+		put(0xb9);
+		put32(draw(6));
+		put(draw(2) ? 0xf3 : 0xf2);
+	}
+	if (draw(2))
+		put(0x48);
+	put((u8[]){ 0xa4, 0xa5, 0xaa, 0xab, 0xac, 0xae, 0xa6 }[draw(7)]);
+}
+
+/* The address of a place where an instruction begins, as far as they are laid out. */
+#define PLACES 64
+static u64 place[PLACES];
+static unsigned n_places;
+
+static u64 any_place(void)
+{
+	return place[draw(n_places)];
+}
+
+static void branches(void)
+{
+	u64 to = any_place();
+
+	switch (draw(9)) {
+	case 0:
+	case 1:
+		put(0x0f);				/* Jcc, mostly over a few bytes */
+		put((u8)(0x80 | draw(16)));
+		if (draw(3))
+			put32(1 + draw(3));
+		else
+			put32((u32)(to - (here() + 4)));
+		break;
+	case 2:
+		put((u8)(0x70 | draw(16)));
+		put((u8)(1 + draw(6)));
+		break;
+	case 3:
+		put((u8)(0xe0 | draw(4)));		/* LOOP and kin */
+		put((u8)(1 + draw(6)));
+		break;
+	case 4:
+		put(0xe9);
+		put32(draw(3) ? 1 + draw(4) : (u32)(to - (here() + 4)));
+		break;
+	case 5:
+		put(0xe8);
+		put32(draw(2) ? draw(4) : (u32)(to - (here() + 4)));
+		break;
+	case 6:
+		put(0xc3);
+		break;
+	case 7:						/* LEA RAX, place; JMP or CALL RAX */
+		put(0x48);
+		put(0x8d);
+		put(0x05);
+		put32((u32)(to - (here() + 4)));
+		put(0xff);
+		put(draw(2) ? 0xe0 : 0xd0);
+		break;
+	default:					/* the same through memory */
+		put(0x48);
+		put(0x8d);
+		put(0x05);
+		put32((u32)(to - (here() + 4)));
+		put(0x48);
+		put(0x89);
+		put(0x43);
+		put(0x10);
+		put(0xff);
+		put(draw(2) ? 0x63 : 0x53);		/* JMP or CALL [RBX + 10H] */
+		put(0x10);
+		break;
+	}
+}
+
+/* MOV byte [RIP + n], imm8: into the immediate of what follows, at once or a little later. */
+static void change_code(void)
+{
+	unsigned between = draw(4);
+
+	put(0xc6);
+	put(0x05);
+	put32(1 + between + 1);
+	put((u8)draw(256));
+	for (unsigned i = 0; i < between; i++)
+		put(0x90);
+	put(0x05);					/* ADD EAX, imm32 */
+	put32(draw(256));
+	put(0x90);
+}
+
+static bool harmless(const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *operands)
+{
+	switch (zi->meta.category) {
+	case ZYDIS_CATEGORY_SYSCALL:
+	case ZYDIS_CATEGORY_SYSRET:
+	case ZYDIS_CATEGORY_INTERRUPT:
+	case ZYDIS_CATEGORY_SYSTEM:
+	case ZYDIS_CATEGORY_SEGOP:
+	case ZYDIS_CATEGORY_IO:
+	case ZYDIS_CATEGORY_IOSTRINGOP:
+	case ZYDIS_CATEGORY_RDRAND:
+	case ZYDIS_CATEGORY_RDSEED:
+	case ZYDIS_CATEGORY_RDWRFSGS:
+	case ZYDIS_CATEGORY_XSAVE:
+	case ZYDIS_CATEGORY_XSAVEOPT:
+	case ZYDIS_CATEGORY_PKU:
+	case ZYDIS_CATEGORY_CET:
+	case ZYDIS_CATEGORY_UINTR:
+	case ZYDIS_CATEGORY_WAITPKG:
+	case ZYDIS_CATEGORY_AVX2GATHER:
+	case ZYDIS_CATEGORY_GATHER:
+	case ZYDIS_CATEGORY_COND_BR:
+	case ZYDIS_CATEGORY_RDPID:
+		return false;
+	default:
+		break;
+	}
+	switch (zi->mnemonic) {
+	case ZYDIS_MNEMONIC_PUSHF:
+	case ZYDIS_MNEMONIC_PUSHFQ:
+	case ZYDIS_MNEMONIC_POPF:
+	case ZYDIS_MNEMONIC_POPFQ:
+	case ZYDIS_MNEMONIC_CPUID:
+	case ZYDIS_MNEMONIC_XBEGIN:
+	case ZYDIS_MNEMONIC_XABORT:
+	case ZYDIS_MNEMONIC_XEND:
+	case ZYDIS_MNEMONIC_XTEST:
+	case ZYDIS_MNEMONIC_FXSAVE:
+	case ZYDIS_MNEMONIC_FXSAVE64:
+	case ZYDIS_MNEMONIC_FXRSTOR:
+	case ZYDIS_MNEMONIC_FXRSTOR64:
+	case ZYDIS_MNEMONIC_LDMXCSR:
+	case ZYDIS_MNEMONIC_VLDMXCSR:
+		return false;
+	default:
+		break;
+	}
+	if (zi->meta.isa_ext == ZYDIS_ISA_EXT_X87 || zi->meta.branch_type == ZYDIS_BRANCH_TYPE_FAR)
+		return false;
+	for (unsigned i = 0; i < zi->operand_count; i++) {
+		if (operands[i].type == ZYDIS_OPERAND_TYPE_MEMORY &&
+		    operands[i].mem.segment == ZYDIS_REGISTER_FS)
+			return false;
+		if (operands[i].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+		    ZydisRegisterGetClass(operands[i].reg.value) == ZYDIS_REGCLASS_SEGMENT)
+			return false;
+	}
+	return true;
+}
+
+/* Any bytes that the decoder knows; those with a 32-bit address get one that isn't mapped. */
+static void any_bytes(void)
+{
+	ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
+	ZydisDecodedInstruction zi;
+	u8 bytes[INSN_MAX_BYTES];
+
+	for (unsigned attempt = 0; attempt < 200; attempt++) {
+		for (unsigned i = 0; i < sizeof(bytes); i++)
+			bytes[i] = (u8)draw(256);
+		if (!draw(3))
+			bytes[0] = (u8)(0x40 | draw(16));
+		if (!draw(3))
+			bytes[draw(3)] = 0x0f;
+		if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&machine_cache.decoder, bytes,
+							 sizeof(bytes), &zi, operands)) ||
+		    !harmless(&zi, operands))
+			continue;
+		if (zi.raw.disp.size == 32) {
+			bytes[zi.raw.disp.offset + 2] &= 1;
+			bytes[zi.raw.disp.offset + 3] = 0;
+		}
+		memcpy(at, bytes, zi.length);
+		at += zi.length;
+		return;
+	}
+}
+
+static void one(void)
+{
+	static void (*const kinds[])(void) = {
+		arithmetic, arithmetic, register_arithmetic, register_arithmetic, shift_or_unary,
+		moves, moves, moves, vectors, atomics, strings, branches, branches, branches,
+		change_code, any_bytes, any_bytes,
+	};
+
+	kinds[draw(sizeof(kinds) / sizeof(kinds[0]))]();
+}
+
+static void begin_with(struct machine_state *begin)
+{
+	memset(begin, 0, sizeof(*begin));
+	for (unsigned i = 0; i < REG_COUNT; i++)
+		begin->gpr[i] = draw(2) ? draw(0x1000) :
+			(u64)draw(0xffffffff) << 32 | draw(0xffffffff);
+	begin->gpr[REG_RBX] = MACHINE_DATA + 0x1000 + draw(64);
+	begin->gpr[REG_RSI] = MACHINE_DATA + 0x2000;
+	begin->gpr[REG_RBP] = draw(256);
+	begin->gpr[REG_RSP] = MACHINE_STACK + MACHINE_BYTES / 2 + draw(2) * draw(16);
+	begin->rip = MACHINE_CODE;
+	begin->rflags = draw(0xffff) & 0x8d5;
+	for (unsigned i = 0; i < 16; i++)
+		for (unsigned k = 0; k < 16; k++)
+			begin->xmm[i][k] = (u8)draw(256);
+	for (unsigned i = 0; i < MACHINE_BYTES; i++)
+		machine_data[i] = (u8)draw(256);
+}
+
+void generate(u64 seed, struct machine_state *begin)
+{
+	unsigned bytes = 64 + (unsigned)(seed % 7) * 200;
+
+	state = seed;
+	memset(machine_code, 0x90, sizeof(machine_code));
+	begin_with(begin);
+	at = machine_code;
+	n_places = 1;
+	place[0] = MACHINE_CODE;
+	while (at < machine_code + bytes) {
+		if (n_places < PLACES && !draw(4))
+			place[n_places++] = here();
+		one();
+	}
+	put(0xe9);					/* for ever */
+	put32((u32)(MACHINE_CODE - (here() + 4)));
+}
+
+void generate_fixed(const u8 *bytes, size_t n, struct machine_state *begin)
+{
+	state = n;
+	memset(machine_code, 0x90, sizeof(machine_code));
+	begin_with(begin);
+	memcpy(machine_code, bytes, n);
+}

@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * See machine.h. All of it happens in signal handlers: the first puts the guest's registers into
+ * the context that it returns to, the last puts the host's back.
+ */
+#define _XOPEN_SOURCE 700	/* no more: <ucontext.h> would name its registers as we do */
+#include "host/engine/machine.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+
+#define FLAGS		0xcd5ULL	/* CF PF AF ZF SF DF OF */
+#define TRAP		BIT(8)
+#define SIGNAL_STACK	(1u << 20)
+#define FXSAVE		512		/* then the XSAVE header: state components in use */
+#define FXSAVE_XMM	160
+#define XSTATE_AVX	BIT(2)
+#define CONTEXT_REGS	23
+#ifndef SI_KERNEL
+#define SI_KERNEL	0x80
+#endif
+
+/* Places in the kernel's order: R8..R15, RDI, RSI, RBP, RBX, RDX, RAX, RCX, RSP, RIP, flags. */
+enum { AT_RIP = 16, AT_FLAGS = 17 };
+static const u8 at_gpr[REG_COUNT] = { 13, 14, 12, 11, 15, 10, 9, 8, 0, 1, 2, 3, 4, 5, 6, 7 };
+
+struct block_cache machine_cache;
+u8 machine_code[MACHINE_BYTES], machine_data[MACHINE_BYTES];
+
+enum mode { HOST, STARTING, STEPPING, IN_BLOCK };
+
+static struct {
+	enum mode mode;
+	bool blocks, hurry, in_run;
+	u64 left, quantum, random;
+	const struct machine_state *begin;
+	struct machine_result *result;
+	struct block_op op;		/* being stepped */
+	bool rep;
+	u64 gpr[REG_COUNT], rip, flags;
+	u64 host[CONTEXT_REGS];
+	u8 host_fp[FXSAVE + 8];
+} run;
+
+static const u64 area[3] = { MACHINE_CODE, MACHINE_DATA, MACHINE_STACK };
+
+static unsigned fetch(void *ctx, u64 linear, u8 *to)
+{
+	u64 left = MACHINE_CODE + MACHINE_BYTES - linear;
+	unsigned n = left < INSN_MAX_BYTES ? (unsigned)left : INSN_MAX_BYTES;
+
+	(void)ctx;
+	if (linear - MACHINE_CODE >= MACHINE_BYTES)
+		return 0;
+	memcpy(to, (const void *)linear, n);
+	return n;
+}
+
+static void wrong(const char *what)
+{
+	if (!run.result->wrong)
+		run.result->wrong = what;
+}
+
+/* ---- contexts ---- */
+
+static u64 *registers(ucontext_t *context)
+{
+	return (u64 *)context->uc_mcontext.__gregs;
+}
+
+static u8 *fp_state(ucontext_t *context)
+{
+	return (u8 *)context->uc_mcontext.__fpregs;
+}
+
+static void begin_guest(ucontext_t *context)
+{
+	u8 *fp = fp_state(context);
+	u64 components;
+
+	memcpy(run.host, registers(context), sizeof(run.host));
+	memcpy(run.host_fp, fp, sizeof(run.host_fp));
+	memcpy(fp + FXSAVE_XMM, run.begin->xmm, sizeof(run.begin->xmm));
+	memcpy(&components, fp + FXSAVE, sizeof(components));
+	components &= ~XSTATE_AVX;
+	memcpy(fp + FXSAVE, &components, sizeof(components));
+	memcpy(run.gpr, run.begin->gpr, sizeof(run.gpr));
+	run.rip = run.begin->rip;
+	run.flags = run.begin->rflags;
+}
+
+static void end_guest(ucontext_t *context)
+{
+	struct machine_result *result = run.result;
+	u8 *fp = fp_state(context);
+
+	memcpy(result->state.gpr, run.gpr, sizeof(run.gpr));
+	result->state.rip = run.rip;
+	result->state.rflags = run.flags & FLAGS;
+	memcpy(result->state.xmm, fp + FXSAVE_XMM, sizeof(result->state.xmm));
+	for (unsigned i = 0; i < 3; i++)
+		memcpy(result->memory[i], (const void *)area[i], MACHINE_BYTES);
+	memcpy(registers(context), run.host, sizeof(run.host));
+	registers(context)[AT_RIP] += 2;	/* behind the UD2 that it began with */
+	memcpy(fp, run.host_fp, sizeof(run.host_fp));
+	run.mode = HOST;
+}
+
+static void take_registers(ucontext_t *context)
+{
+	const u64 *r = registers(context);
+
+	for (unsigned i = 0; i < REG_COUNT; i++)
+		run.gpr[i] = r[at_gpr[i]];
+	run.rip = r[AT_RIP];
+	run.flags = r[AT_FLAGS];
+}
+
+static void go_on(ucontext_t *context, u64 at, bool trap)
+{
+	u64 *r = registers(context);
+
+	for (unsigned i = 0; i < REG_COUNT; i++)
+		r[at_gpr[i]] = run.gpr[i];
+	r[AT_RIP] = at;
+	r[AT_FLAGS] = (run.flags & FLAGS) | BIT(9) | BIT(1) | (trap ? TRAP : 0);
+}
+
+/* ---- running ---- */
+
+static void add_events(struct model_events *to, const struct model_events *events)
+{
+	to->instructions += events->instructions;
+	to->loads += events->loads;
+	to->stores += events->stores;
+	to->locked_loads += events->locked_loads;
+	for (unsigned i = 0; i <= BRANCH_FAR; i++)
+		to->branches[i] += events->branches[i];
+	to->taken += events->taken;
+}
+
+static void end_run(void)
+{
+	struct model_events events;
+	u64 spent;
+
+	if (!run.in_run)
+		return;
+	run.in_run = false;
+	block_end(&machine_cache, &events);
+	spent = machine_cache.given - machine_cache.region->context.budget;
+	if (spent != events.instructions)
+		wrong("the blocks' counts and the budget disagree");
+	if (events.instructions > run.left)
+		wrong("more instructions than asked for");
+	run.left -= events.instructions;
+	add_events(&run.result->events, &events);
+}
+
+static void step(ucontext_t *context)
+{
+	ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
+	ZydisDecodedInstruction zi;
+	u8 bytes[INSN_MAX_BYTES];
+	unsigned n = fetch(NULL, run.rip, bytes);
+
+	run.mode = STEPPING;
+	run.rep = false;
+	block_op_decode(&machine_cache.decoder, &run.op, run.rip, bytes, n);
+	if (ZYAN_SUCCESS(ZydisDecoderDecodeFull(&machine_cache.decoder, bytes, n, &zi, operands)))
+		run.rep = zi.attributes & (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE |
+					   ZYDIS_ATTRIB_HAS_REPNE);
+	go_on(context, run.rip, true);
+}
+
+/* Blocks while there are some; true: on the way. */
+static bool enter_block(ucontext_t *context)
+{
+	u64 at, budget = run.left < run.quantum ? run.left : run.quantum;
+
+	for (unsigned attempt = 0; attempt < 3; attempt++) {
+		if (!run.in_run) {
+			block_begin(&machine_cache, budget);
+			run.result->runs++;
+			run.in_run = true;
+		}
+		switch (block_enter(&machine_cache, run.rip, &at)) {
+		case BLOCK_RUN:
+			run.mode = IN_BLOCK;
+			go_on(context, at, run.hurry);
+			return true;
+		case BLOCK_SPENT:
+			end_run();
+			budget = run.left < run.quantum ? run.left : run.quantum;
+			break;
+		case BLOCK_FULL:
+			end_run();
+			block_flush(&machine_cache);
+			break;
+		case BLOCK_REFUSED:
+			end_run();
+			return false;
+		}
+	}
+	end_run();
+	return false;
+}
+
+static void advance(ucontext_t *context)
+{
+	if (!run.in_run && !run.left) {
+		end_guest(context);
+		return;
+	}
+	if (run.rip - MACHINE_CODE >= MACHINE_BYTES) {
+		end_run();
+		end_guest(context);
+		return;
+	}
+	if (run.blocks && enter_block(context))
+		return;
+	if (!run.left)
+		end_guest(context);
+	else
+		step(context);
+}
+
+static void stepped(ucontext_t *context)
+{
+	struct model_events *events = &run.result->events;
+	const struct block_op *op = &run.op;
+
+	take_registers(context);
+	if (run.rep && run.rip == op->rip) {
+		go_on(context, run.rip, true);
+		return;
+	}
+	events->instructions++;
+	events->branches[op->branch]++;
+	events->taken += op->branch == BRANCH_CONDITIONAL && run.rip != op->rip + op->length;
+	if (!run.rep) {
+		events->loads += op->loads;
+		events->stores += op->stores;
+		events->locked_loads += op->locked;
+	}
+	run.left--;
+	run.result->stepped++;
+	advance(context);
+}
+
+/*
+ * A branch to a place that isn't canonical: this processor faults before the branch, QEMU's (and
+ * AMD's) behind it. The reference can't tell what is right then.
+ */
+static bool is_open(const siginfo_t *info)
+{
+	return run.mode == STEPPING && run.op.kind >= OP_JUMP_INDIRECT &&
+	       info->si_code == SI_KERNEL;
+}
+
+static void faulted(ucontext_t *context, const siginfo_t *info)
+{
+	take_registers(context);
+	if (is_open(info)) {
+		run.result->open = true;
+		end_guest(context);
+		return;
+	}
+	if (run.mode == IN_BLOCK) {
+		if (!block_owns(&machine_cache, run.rip)) {
+			wrong("a block left its region");
+			end_run();
+			end_guest(context);
+			return;
+		}
+		run.rip = block_faulted(&machine_cache, run.rip, run.gpr);
+		end_run();
+		if (run.left)
+			step(context);		/* it faults once more, by itself */
+		else
+			end_guest(context);
+		return;
+	}
+	run.result->faults++;
+	run.rip += run.op.length ? run.op.length : 1;
+	advance(context);
+}
+
+static void give_up(int signal, u64 rip, const void *address)
+{
+	fprintf(stderr, "machine: unexpected signal %d at %#llx, address %p\n", signal,
+		(unsigned long long)rip, address);
+	abort();
+}
+
+/* Somewhere in a block: as an interrupt would. */
+static void interrupted(ucontext_t *context)
+{
+	take_registers(context);
+	run.random = run.random * 6364136223846793005ULL + 1442695040888963407ULL;
+	if (run.random >> 56 < 4)
+		block_hurry(&machine_cache, run.rip, run.gpr);
+	go_on(context, run.rip, true);
+}
+
+static void handle(int signal, siginfo_t *info, void *argument)
+{
+	ucontext_t *context = argument;
+	u64 rip = registers(context)[AT_RIP];
+
+	if (run.mode == HOST)
+		give_up(signal, rip, info->si_addr);
+	if (run.mode == STARTING) {
+		begin_guest(context);
+		advance(context);
+	} else if (signal == SIGTRAP && run.mode == STEPPING) {
+		stepped(context);
+	} else if (signal == SIGTRAP && run.hurry && block_owns(&machine_cache, rip)) {
+		interrupted(context);
+	} else if (signal == SIGILL && run.mode == IN_BLOCK &&
+		   block_owns(&machine_cache, rip)) {
+		take_registers(context);
+		run.rip = block_left(&machine_cache, rip);
+		if (run.hurry)
+			end_run();
+		advance(context);
+	} else {
+		faulted(context, info);
+	}
+}
+
+static void *map(u64 at, size_t bytes, int protection)
+{
+	int zero = open("/dev/zero", O_RDWR);
+	void *got = mmap((void *)at, bytes, protection, MAP_PRIVATE | (at ? MAP_FIXED : 0), zero,
+			 0);
+
+	if (zero < 0 || got == MAP_FAILED) {
+		perror("machine: mmap");
+		exit(1);
+	}
+	return got;
+}
+
+void machine_open(void)
+{
+	static const struct block_source source = { .fetch = fetch };
+	static const u8 exit_code[3] = { 0x0f, 0x0b, 0x90 };	/* UD2; NOP */
+	static const int signals[] = { SIGTRAP, SIGILL, SIGSEGV, SIGBUS, SIGFPE };
+	stack_t stack = { .ss_sp = map(0, SIGNAL_STACK, PROT_READ | PROT_WRITE),
+			  .ss_size = SIGNAL_STACK };
+	struct sigaction action = { .sa_sigaction = handle,
+				    .sa_flags = SA_SIGINFO | SA_ONSTACK };
+	struct block_region *region;
+
+	for (unsigned i = 0; i < 3; i++)
+		map(area[i], MACHINE_BYTES, PROT_READ | PROT_WRITE | PROT_EXEC);
+	region = map(0, sizeof(*region), PROT_READ | PROT_WRITE | PROT_EXEC);
+	block_init(&machine_cache, region, &source, exit_code);
+	machine_cache.runs_at = (u64)region;
+	sigaltstack(&stack, NULL);
+	sigfillset(&action.sa_mask);
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+		sigaction(signals[i], &action, NULL);
+}
+
+static __attribute__((noinline)) void start(const struct machine_state *begin, u64 instructions,
+					    struct machine_result *result)
+{
+	memset(result, 0, sizeof(*result));
+	memcpy((void *)MACHINE_CODE, machine_code, MACHINE_BYTES);
+	memcpy((void *)MACHINE_DATA, machine_data, MACHINE_BYTES);
+	for (u64 a = MACHINE_STACK; a < MACHINE_STACK + MACHINE_BYTES; a += 8)
+		*(u64 *)a = MACHINE_CODE;
+	run.begin = begin;
+	run.left = instructions;
+	run.result = result;
+	run.in_run = false;
+	run.mode = STARTING;
+	__asm__ volatile("ud2" ::: "memory", "cc");
+}
+
+void machine_step(const struct machine_state *begin, u64 instructions,
+		  struct machine_result *result)
+{
+	run.blocks = run.hurry = false;
+	start(begin, instructions, result);
+}
+
+void machine_blocks(const struct machine_state *begin, u64 instructions, u64 quantum, bool hurry,
+		    struct machine_result *result)
+{
+	run.blocks = true;
+	run.hurry = hurry;
+	run.quantum = quantum;
+	run.random = instructions;
+	start(begin, instructions, result);
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/* Blocks against the processor itself: the same state at any instruction, and the same counts. */
+#include <stdlib.h>
+
+#include "host/check.h"
+#include "host/engine/generate.h"
+
+static struct machine_result want, got;
+static struct machine_state begin;
+static u64 n_stepped, n_blocks, n_faults, n_runs;
+
+static const char *const register_name[REG_COUNT] = {
+	"RAX", "RCX", "RDX", "RBX", "RSP", "RBP", "RSI", "RDI",
+	"R8", "R9", "R10", "R11", "R12", "R13", "R14", "R15",
+};
+
+static bool same(const char *what, u64 seed, u64 stop)
+{
+	unsigned before = check_errors;
+
+	CHECK(!got.wrong, "%s, program %" PRIu64 " at %" PRIu64 ": %s", what, seed, stop,
+	      got.wrong);
+	for (unsigned i = 0; i < REG_COUNT; i++)
+		CHECK_EQ(want.state.gpr[i], got.state.gpr[i], "%s, program %" PRIu64 " at %" PRIu64
+			 ": %s", what, seed, stop, register_name[i]);
+	CHECK_EQ(want.state.rip, got.state.rip, "%s, program %" PRIu64 " at %" PRIu64, what, seed,
+		 stop);
+	CHECK_EQ(want.state.rflags, got.state.rflags, "%s, program %" PRIu64 " at %" PRIu64, what,
+		 seed, stop);
+	CHECK(!memcmp(want.state.xmm, got.state.xmm, sizeof(want.state.xmm)),
+	      "%s, program %" PRIu64 " at %" PRIu64, what, seed, stop);
+	CHECK(!memcmp(want.memory, got.memory, sizeof(want.memory)),
+	      "%s, program %" PRIu64 " at %" PRIu64, what, seed, stop);
+	CHECK_EQ(want.events.instructions, got.events.instructions);
+	CHECK_EQ(want.events.loads, got.events.loads);
+	CHECK_EQ(want.events.stores, got.events.stores);
+	CHECK_EQ(want.events.locked_loads, got.events.locked_loads);
+	for (unsigned i = BRANCH_CONDITIONAL; i <= BRANCH_FAR; i++)
+		CHECK_EQ(want.events.branches[i], got.events.branches[i], "kind %u", i);
+	/* A branch to the next instruction looks not taken to the reference. */
+	CHECK(!machine_cache.count_taken || want.events.taken <= got.events.taken);
+	CHECK_EQ(want.faults, got.faults);
+	return check_errors == before;
+}
+
+static bool compare(u64 seed, u64 stop, u64 quantum, bool hurry)
+{
+	machine_step(&begin, stop, &want);
+	if (want.open) {
+		stop = want.events.instructions;
+		machine_step(&begin, stop, &want);
+	}
+	machine_blocks(&begin, stop, quantum, hurry, &got);
+	n_stepped += got.stepped;
+	n_blocks += got.events.instructions - got.stepped;
+	n_faults += got.faults;
+	n_runs += got.runs;
+	return same(hurry ? "interrupted" : "undisturbed", seed, stop);
+}
+
+static u64 programs(void)
+{
+	const char *wanted = getenv("PROGRAMS");
+
+	return wanted ? strtoull(wanted, NULL, 0) : 30;
+}
+
+static u64 first_program(void)
+{
+	const char *wanted = getenv("FIRST");
+
+	return wanted ? strtoull(wanted, NULL, 0) : 1;
+}
+
+static void programs_stop_anywhere(void)
+{
+	u64 first = first_program();
+
+	for (u64 seed = first; seed < first + programs(); seed++) {
+		generate(seed, &begin);
+		if (seed % 8 == 0) {
+			machine_cache.count_taken = !machine_cache.count_taken;
+			block_flush(&machine_cache);
+		}
+		for (u64 i = 0; i < 5; i++)
+			if (!compare(seed, 1 + (seed * 2654435761u + i * 40503u) % 3000,
+				     i & 1 ? 1000000 : 64, false))
+				return;
+		if (!compare(seed, 1 + seed * 977 % 500, 1000000, true))
+			return;
+	}
+	CHECK(n_blocks > n_stepped, "%" PRIu64 " instructions in blocks, %" PRIu64 " stepped",
+	      n_blocks, n_stepped);
+	CHECK(n_faults > programs(), "%" PRIu64 " faults", n_faults);
+	printf("# in blocks %" PRIu64 ", stepped %" PRIu64 ", faults %" PRIu64 ", runs %" PRIu64
+	       ", blocks made %" PRIu64 ", dropped %" PRIu64 "\n", n_blocks, n_stepped, n_faults,
+	       n_runs, machine_cache.translated, machine_cache.dropped);
+}
+
+int main(void)
+{
+	machine_open();
+	RUN(programs_stop_anywhere);
+	return check_end();
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Many instructions at once do what they do one by one: for random settings of the counters,
+ * random instructions, every fault, and stretches up to the very last instruction that the
+ * budget allows.
+ */
+#include "host/check.h"
+#include "host/model/rig.h"
+#include "host/random.h"
+#include "refpmu/model_bulk.h"
+
+#define LONGEST	400
+
+static struct rig one, bulk;
+static u64 n_bulk, n_single;
+static struct random random_state;
+
+static u64 below(u64 n)
+{
+	return random_next(&random_state) % n;
+}
+
+static void both_wrmsr(u32 msr, u64 value)
+{
+	const struct model_retired wrmsr = { .ip = 0x1000, .branch = BRANCH_NONE };
+
+	for (unsigned i = 0; i < 2; i++) {
+		struct rig *r = i ? &bulk : &one;
+
+		if (model_wrmsr(&r->m, msr, value).status == MSR_DONE &&
+		    model_watching(&r->m))
+			model_retire(&r->m, &wrmsr);
+	}
+}
+
+/* Counters near their overflow, some of them with PEBS; conditions only now and then. */
+static void program_counters(bool with_mispredicts)
+{
+	static const u16 codes[] = {
+#define EVENT(name, event, umask, kind, flags, counters, min_period, source) EVENT_##name,
+#include "spec/event.def"
+	};
+
+	both_wrmsr(MSR_IA32_PERF_GLOBAL_CTRL, 0);
+	both_wrmsr(MSR_IA32_PEBS_ENABLE, below(4) ? 0 : below(16));
+	for (unsigned i = 0; i < 4; i++) {
+		u64 select = codes[below(sizeof(codes) / sizeof(codes[0]))];
+
+		if (!with_mispredicts && (select & 0xff) == 0xc5)
+			select = EVENT_MEM_UOPS_RETIRED_ALL_LOADS;
+		select |= below(64) << IA32_PERFEVTSEL_USR_SHIFT | IA32_PERFEVTSEL_EN;
+		if (below(8))
+			select &= ~IA32_PERFEVTSEL_E;
+		else
+			select |= below(4) << IA32_PERFEVTSEL_INV_SHIFT;
+		both_wrmsr(MSR_IA32_PERFEVTSEL0 + i, 0);
+		both_wrmsr(MSR_IA32_A_PMC0 + i, -below(below(2) ? 3000 : 100000) & BITS(0, 47));
+		both_wrmsr(MSR_IA32_PERFEVTSEL0 + i, select);
+	}
+	both_wrmsr(MSR_IA32_FIXED_CTR0, -below(5000) & BITS(0, 47));
+	both_wrmsr(MSR_IA32_FIXED_CTR0 + 1, -below(50000) & BITS(0, 47));
+	both_wrmsr(MSR_IA32_FIXED_CTR_CTRL, below(0x1000));
+	both_wrmsr(MSR_IA32_PERF_GLOBAL_CTRL, BITS(0, 3) | BITS(32, 34));
+}
+
+static void random_instruction(struct model_retired *i, u64 *ip, u8 cpl)
+{
+	*i = (struct model_retired){ .ip = *ip, .cpl = cpl };
+	*ip += 4;
+	i->after.rip = *ip;
+	switch (below(4)) {
+	case 0:
+		i->branch = (enum model_branch)below(BRANCH_FAR + 1);
+		i->taken = below(2);
+		break;
+	case 1:
+		i->loads = (u32)below(MODEL_BULK_ACCESSES + 1);
+		i->stores = (u32)below(MODEL_BULK_ACCESSES + 1);
+		i->locked_loads = i->loads ? (u32)below(i->loads + 1) : 0;
+		i->n_access = 1;
+		i->access[0] = (struct model_access){
+			.linear = 64 * below(16), .bytes = 8, .store = i->stores,
+		};
+		break;
+	default:
+		break;
+	}
+}
+
+static void add(struct model_events *events, const struct model_retired *i)
+{
+	events->instructions++;
+	events->loads += i->loads;
+	events->stores += i->stores;
+	events->locked_loads += i->locked_loads;
+	events->branches[i->branch]++;
+	events->taken += i->branch == BRANCH_CONDITIONAL && i->taken;
+}
+
+static bool same_models(const char *after)
+{
+	struct model a = one.m, b = bulk.m;
+
+	a.host = b.host = NULL;
+	/* Of one fault only, which never gets a budget. */
+	a.next_ip = b.next_ip = 0;
+	a.handlers = b.handlers = 0;
+	return CHECK(!memcmp(&a, &b, sizeof(a)), "fault %u: the models differ after %s",
+		     a.config.fault, after) &&
+	       CHECK(!memcmp(one.memory, bulk.memory, sizeof(one.memory)), "after %s", after) &&
+	       CHECK_EQ(one.requests, bulk.requests, "after %s", after);
+}
+
+/* One stretch, as long as it may be or shorter, or one instruction. */
+static bool go_on(u64 *ip)
+{
+	u8 cpl = (u8)(below(3) ? 0 : 3);
+	u64 budget = model_bulk_budget(&bulk.m, cpl), n = 1 + below(LONGEST);
+	struct model_events events = { 0 };
+	struct model_retired instruction;
+
+	if (!budget) {
+		random_instruction(&instruction, ip, cpl);
+		model_retire(&one.m, &instruction);
+		model_retire(&bulk.m, &instruction);
+		n_single++;
+		return same_models("an instruction");
+	}
+	if (n > budget)
+		n = budget;
+	n_bulk += n;
+	while (n--) {
+		random_instruction(&instruction, ip, cpl);
+		add(&events, &instruction);
+		model_retire(&one.m, &instruction);
+	}
+	if (!model_bulk_needs_taken(&bulk.m))
+		events.taken = below(1000);
+	model_bulk_retire(&bulk.m, cpl, &events);
+	return same_models("a stretch");
+}
+
+static bool run(enum fault_id fault, u64 seed)
+{
+	u64 ip = 0x401000;
+
+	random_state.state = seed * 1000 + fault + 1;
+	memset(&one, 0, sizeof(one));
+	memset(&bulk, 0, sizeof(bulk));
+	rig_open(&one, fault, seed % 3 ? seed : 0, true);
+	rig_ds(&one, 20, 3);
+	rig_open(&bulk, fault, seed % 3 ? seed : 0, true);
+	rig_ds(&bulk, 20, 3);
+	memcpy(&bulk.m, &one.m, sizeof(one.m));
+	bulk.m.host = &bulk.host;
+	for (unsigned i = 0; i < 6; i++) {
+		program_counters(seed & 1);
+		for (unsigned k = 0; k < 120 && model_watching(&one.m); k++)
+			if (!go_on(&ip))
+				return false;
+		one.lvtpc &= ~(u32)BIT(16);
+		bulk.lvtpc &= ~(u32)BIT(16);
+	}
+	return true;
+}
+
+static void stretches_equal_their_instructions(void)
+{
+	for (u64 seed = 0; seed < 30; seed++)
+		if (!run(FAULT_NONE, seed))
+			return;
+	CHECK(n_bulk > 10 * n_single, "%" PRIu64 " in stretches, %" PRIu64 " alone", n_bulk,
+	      n_single);
+	CHECK(n_single > 100);
+}
+
+static void they_do_under_every_fault(void)
+{
+	u64 before = n_bulk;
+
+	for (unsigned fault = FAULT_NONE + 1; fault < FAULT_COUNT; fault++)
+		for (u64 seed = 0; seed < 2; seed++)
+			if (!run((enum fault_id)fault, seed))
+				return;
+	CHECK(n_bulk - before > 500000, "only %" PRIu64 " in stretches", n_bulk - before);
+}
+
+int main(void)
+{
+	RUN(stretches_equal_their_instructions);
+	RUN(they_do_under_every_fault);
+	return check_end();
+}

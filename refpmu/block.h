@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Basic blocks: guest code translated into code that does the same, counts itself and stops in
+ * front of a block that would go past a number of instructions. Pure: no privileged instruction,
+ * no VMCB; the processor that runs the result is the hypervisor's guest mode or, in host tests, a
+ * process. docs/ENGINE.md has the whole picture.
+ *
+ * A block is a straight piece of 64-bit code. Its instructions are copied; only those that depend
+ * on where they are (RIP-relative operands, branches, calls) are rewritten. Before it runs, it
+ * compares the guest's bytes with those that it was made from, so that code which was modified,
+ * remapped or loaded anew is seen whoever did it. No instruction runs behind a store in the same
+ * block: what a store modifies is compared again.
+ *
+ * All of a block's own data and code lies in one region, position independent: it may be mapped
+ * at one address where it runs and at another where this code manages it.
+ */
+#ifndef REFPMU_BLOCK_H
+#define REFPMU_BLOCK_H
+
+#include "refpmu/block_op.h"
+#include "refpmu/model_bulk.h"
+
+#define BLOCK_MAX_INSNS	16
+#define BLOCK_MAX	8192		/* blocks */
+#define BLOCK_INSNS	49152		/* instructions of all blocks */
+#define BLOCK_CODE	(2u << 20)	/* bytes of code */
+#define BLOCK_BUCKETS	4096
+#define BLOCK_TARGETS	65536		/* of indirect branches, by the low 16 bits */
+#define BLOCK_NONE	0xffffffffu
+
+/* What running blocks read and write: on a page of its own, so that it never shares one with
+ * code. */
+struct block_context {
+	u64 budget;			/* instructions that may still run */
+	u64 rax, rcx, rdx, borrowed;	/* registers of the guest, while a block uses them */
+	u64 target;			/* of the last indirect branch */
+} __attribute__((aligned(4096)));
+
+struct block_region {
+	struct block_context context;
+	u64 executed[BLOCK_MAX];	/* complete runs since they were last settled */
+	u64 taken[BLOCK_MAX];		/* of the conditional branch at its end */
+	u32 indirect[BLOCK_TARGETS];	/* offset of a block's entry for indirect branches, or 0 */
+	u8 code[BLOCK_CODE] __attribute__((aligned(4096)));
+};
+
+struct block_insn {
+	u16 host;			/* where its code begins, from the block's first byte */
+	u8 guest;			/* and its own bytes, from the block's address */
+	u8 restore;			/* RESTORE_*: registers in use when it faults */
+	u8 loads, stores, locked, branch;
+};
+
+/* How a block is left. */
+enum { BLOCK_BEHIND, BLOCK_TAKEN, BLOCK_CHECK };
+
+struct block {
+	u64 rip;
+	u64 target[2];			/* BLOCK_BEHIND, BLOCK_TAKEN */
+	u32 patch[2];			/* where the jump to it is, in code[]; 0: there is none */
+	u32 first, entry, again, body;	/* offsets in code[] */
+	u32 check, check_end;		/* between them the budget is in RAX */
+	u32 insns;			/* index of the first of n */
+	u32 next;			/* in its bucket */
+	u8 n;
+	bool stores;
+	bool dead;			/* its bytes have changed */
+};
+
+struct block_source {
+	void *ctx;
+	/* Up to 15 bytes of code that the guest may execute at this address now; how many. */
+	unsigned (*fetch)(void *ctx, u64 linear, u8 *to);
+};
+
+struct block_cache {
+	struct block_region *region;
+	u64 runs_at;			/* address at which the region is mapped for blocks */
+	const struct block_source *source;
+	u8 exit_code[3];		/* an instruction that leaves blocks with all registers */
+	bool count_taken;		/* count how often conditional branches are taken */
+	ZydisDecoder decoder;
+
+	u32 n_blocks, n_insns, code_used;
+	u32 bucket[BLOCK_BUCKETS];
+	struct block block[BLOCK_MAX];
+	struct block_insn insn[BLOCK_INSNS];
+
+	/* a run */
+	u64 given;			/* budget at its begin */
+	struct model_events extra;	/* of the parts of blocks that didn't complete */
+	u32 left_block, left_exit;	/* how the last block was left; BLOCK_NONE: otherwise */
+	bool hurried;
+	u64 translated, dropped, flushed;	/* statistics */
+};
+
+/* Once, with region zeroed; everything else as given. */
+void block_init(struct block_cache *cache, struct block_region *region,
+		const struct block_source *source, const u8 exit_code[3]);
+
+/* Forget all blocks. Not within a run; settle first. */
+void block_flush(struct block_cache *cache);
+
+/* Is there room for one more block? */
+bool block_room(const struct block_cache *cache);
+
+/* Translate the block at rip, for which there is room; NULL: its first instruction isn't for
+ * blocks, or can't be read. */
+struct block *block_translate(struct block_cache *cache, u64 rip);
+
+/* ---- running; the registers are gpr[REG_COUNT] and rip, flags are never touched ---- */
+
+/* Begin a run of at most so many instructions. */
+void block_begin(struct block_cache *cache, u64 budget);
+
+enum block_entered {
+	BLOCK_RUN,		/* go on at *at */
+	BLOCK_REFUSED,		/* the next instruction isn't for blocks */
+	BLOCK_SPENT,		/* the block at rip is longer than the rest of the budget */
+	BLOCK_FULL,		/* no room: end the run, block_flush() */
+};
+/* Where to go on for the guest's rip: address in the region as it is mapped for blocks. */
+enum block_entered block_enter(struct block_cache *cache, u64 rip, u64 *at);
+
+/* Is this an address of the region's code? */
+bool block_owns(const struct block_cache *cache, u64 at);
+
+/* The exit instruction at this address has been reached: the guest's RIP. */
+u64 block_left(struct block_cache *cache, u64 at);
+
+/* The instruction at this address hasn't run: it faulted. Make the registers those of the guest
+ * before its instruction, which hasn't run either, and return the guest's RIP. */
+u64 block_faulted(struct block_cache *cache, u64 at, u64 gpr[REG_COUNT]);
+
+/* Have the run end at the next beginning of a block. The block that was interrupted at this
+ * address, in whichever of its instructions, is to go on there with these registers. */
+void block_hurry(struct block_cache *cache, u64 at, u64 gpr[REG_COUNT]);
+
+/* End the run: what has retired in it. */
+void block_end(struct block_cache *cache, struct model_events *events);
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Writing the code of a block: a prologue that checks and counts, the instructions, the ways out.
+ * Nothing that is emitted besides the guest's own instructions touches a flag.
+ */
+#ifndef REFPMU_BLOCK_EMIT_H
+#define REFPMU_BLOCK_EMIT_H
+
+#include "refpmu/block.h"
+
+/* struct block_insn.restore: RAX and RCX are in the context; another register is, too. */
+#define RESTORE_RAX	BIT(0)
+#define RESTORE_RCX	BIT(1)
+#define RESTORE_BORROWED BIT(2)
+#define RESTORE_SHIFT	4		/* its number */
+
+/* More than any block comes to. */
+#define EMIT_MAX	8192
+
+struct emitter {
+	struct block_cache *cache;
+	u32 at;			/* offset in code[] of the next byte */
+	u32 end;		/* of what may be written */
+};
+
+/* The code at offset 0: an indirect branch to a place without a block. */
+void emit_miss(struct emitter *e);
+
+/* Prologue: fills in first, entry, again, body. The block's bytes are guest[length]. */
+void emit_prologue(struct emitter *e, struct block *block, u32 number, const u8 *guest,
+		   unsigned length);
+
+/* One instruction that doesn't end the block: its RESTORE_*. */
+u8 emit_op(struct emitter *e, const struct block_op *op);
+
+/* The one that does, with the block's targets and ways out: its RESTORE_*. */
+u8 emit_terminator(struct emitter *e, const struct block_op *op, struct block *block, u32 number);
+
+/* The end of a block without one, and what every block ends with. */
+void emit_end(struct emitter *e, struct block *block, u32 number, bool falls_through);
+
+/* Make the jump at this offset go to another offset of code[]. */
+void emit_patch(struct block_cache *cache, u32 at, u32 to);
+
+/* Replace the code at this offset, an entry of a block, by a jump to another offset. */
+void emit_forward(struct block_cache *cache, u32 at, u32 to);
+
+#endif

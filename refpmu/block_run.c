@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+/* See block.h: running blocks, and what has run when they are left. */
+#include "refpmu/block_emit.h"
+
+/* Added to the budget to make every check fail; far from what any budget is. */
+#define HURRY	BIT(62)
+
+void block_begin(struct block_cache *cache, u64 budget)
+{
+	cache->given = budget;
+	cache->region->context.budget = budget;
+	cache->extra = (struct model_events){ 0 };
+	cache->left_block = BLOCK_NONE;
+	cache->hurried = false;
+}
+
+static struct block *find(struct block_cache *cache, u64 rip)
+{
+	u32 number = cache->bucket[rip % BLOCK_BUCKETS];
+
+	while (number != BLOCK_NONE) {
+		struct block *block = &cache->block[number];
+
+		if (block->rip == rip && !block->dead)
+			return block;
+		number = block->next;
+	}
+	return NULL;
+}
+
+/* The way out that was taken last leads to this block from now on. */
+static void link(struct block_cache *cache, const struct block *to)
+{
+	struct block *from;
+	u32 exit = cache->left_exit;
+
+	if (cache->left_block == BLOCK_NONE)
+		return;
+	if (cache->left_block == BLOCK_MAX) {
+		cache->region->indirect[to->rip % BLOCK_TARGETS] = to->first;
+		return;
+	}
+	from = &cache->block[cache->left_block];
+	if (exit == BLOCK_CHECK) {
+		if (from->rip != to->rip)
+			return;
+		emit_forward(cache, from->entry, to->entry);
+		emit_forward(cache, from->again, to->entry);
+		return;
+	}
+	if (!from->patch[exit] || from->target[exit] != to->rip)
+		return;
+	emit_patch(cache, from->patch[exit], from == to && !to->stores ? to->again : to->entry);
+}
+
+enum block_entered block_enter(struct block_cache *cache, u64 rip, u64 *at)
+{
+	struct block *block = find(cache, rip);
+
+	if (!block) {
+		if (!block_room(cache))
+			return BLOCK_FULL;
+		block = block_translate(cache, rip);
+	}
+	if (!block)
+		return BLOCK_REFUSED;
+	link(cache, block);
+	if (cache->region->context.budget < block->n)
+		return BLOCK_SPENT;
+	*at = cache->runs_at + offsetof(struct block_region, code) + block->entry;
+	return BLOCK_RUN;
+}
+
+static u32 offset_of(const struct block_cache *cache, u64 at)
+{
+	return (u32)(at - cache->runs_at - offsetof(struct block_region, code));
+}
+
+bool block_owns(const struct block_cache *cache, u64 at)
+{
+	return at - cache->runs_at - offsetof(struct block_region, code) < cache->code_used;
+}
+
+/* Its bytes aren't those any more: whoever jumps to it comes out at once, until it is replaced. */
+static void drop(struct block_cache *cache, struct block *block)
+{
+	cache->dropped += !block->dead;
+	block->dead = true;
+	cache->region->indirect[block->rip % BLOCK_TARGETS] = 0;
+}
+
+static void unhurry(struct block_cache *cache)
+{
+	if (cache->hurried)
+		cache->region->context.budget += HURRY;
+	cache->hurried = false;
+}
+
+u64 block_left(struct block_cache *cache, u64 at)
+{
+	struct block_context *context = &cache->region->context;
+	bool hurried = cache->hurried;
+	struct block *block;
+	u32 id;
+
+	unhurry(cache);
+	__builtin_memcpy(&id, &cache->region->code[offset_of(cache, at) + 3], sizeof(id));
+	cache->left_block = id / 4;
+	cache->left_exit = id % 4;
+	if (cache->left_block == BLOCK_MAX)
+		return context->target;
+	block = &cache->block[cache->left_block];
+	if (cache->left_exit < BLOCK_CHECK)
+		return block->target[cache->left_exit];
+	/* The check has taken the block's instructions off the budget. */
+	context->budget += block->n;
+	if (!hurried && context->budget >= block->n)
+		drop(cache, block);
+	else
+		cache->left_block = BLOCK_NONE;
+	return block->rip;
+}
+
+/* The block with code at this offset: they lie there in their order. */
+static struct block *block_at(struct block_cache *cache, u32 offset)
+{
+	u32 low = 0, high = cache->n_blocks;
+
+	while (high - low > 1) {
+		u32 middle = low + (high - low) / 2;
+
+		if (cache->block[middle].first <= offset)
+			low = middle;
+		else
+			high = middle;
+	}
+	return &cache->block[low];
+}
+
+static void add_insn(struct model_events *events, const struct block_insn *insn, u64 times)
+{
+	events->instructions += times;
+	events->loads += times * insn->loads;
+	events->stores += times * insn->stores;
+	events->locked_loads += times * insn->locked;
+	events->branches[insn->branch] += times;
+}
+
+static void restore(struct block_cache *cache, u8 what, u64 gpr[REG_COUNT])
+{
+	const struct block_context *context = &cache->region->context;
+
+	if (what & RESTORE_RAX)
+		gpr[REG_RAX] = context->rax;
+	if (what & RESTORE_RCX)
+		gpr[REG_RCX] = context->rcx;
+	if (what & RESTORE_BORROWED)
+		gpr[what >> RESTORE_SHIFT] = context->borrowed;
+}
+
+u64 block_faulted(struct block_cache *cache, u64 at, u64 gpr[REG_COUNT])
+{
+	u32 offset = offset_of(cache, at);
+	struct block *block = block_at(cache, offset);
+	const struct block_insn *insn = &cache->insn[block->insns];
+	u32 number = (u32)(block - cache->block);
+	unsigned k;
+
+	cache->left_block = BLOCK_NONE;
+	unhurry(cache);
+	if (offset < block->body) {
+		/* Only the guest's bytes can fault there, and nothing is counted before them. */
+		restore(cache, RESTORE_RAX | RESTORE_RCX, gpr);
+		return block->rip;
+	}
+	for (k = block->n - 1u; block->first + insn[k].host > offset; k--)
+		;
+	restore(cache, insn[k].restore, gpr);
+	cache->region->executed[number]--;
+	cache->region->context.budget += block->n - k;
+	for (unsigned i = 0; i < k; i++)
+		add_insn(&cache->extra, &insn[i], 1);
+	return block->rip + insn[k].guest;
+}
+
+void block_hurry(struct block_cache *cache, u64 at, u64 gpr[REG_COUNT])
+{
+	u32 offset = offset_of(cache, at);
+	const struct block *block = block_at(cache, offset);
+
+	if (cache->hurried)
+		return;
+	cache->hurried = true;
+	cache->region->context.budget -= HURRY;
+	/* Between reading and writing the budget, it is in RAX. */
+	if (offset > block->check && offset <= block->check_end)
+		gpr[REG_RAX] -= HURRY;
+}
+
+void block_end(struct block_cache *cache, struct model_events *events)
+{
+	struct block_region *region = cache->region;
+
+	unhurry(cache);
+	*events = cache->extra;
+	for (u32 i = 0; i < cache->n_blocks; i++) {
+		const struct block *block = &cache->block[i];
+		u64 times = region->executed[i];
+
+		if (!times)
+			continue;
+		for (unsigned k = 0; k < block->n; k++)
+			add_insn(events, &cache->insn[block->insns + k], times);
+		events->taken += region->taken[i];
+		region->executed[i] = region->taken[i] = 0;
+	}
+}

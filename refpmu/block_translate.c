@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/* See block.h: the cache of blocks, and making one. */
+#include "refpmu/block_emit.h"
+
+#define PAGE	4096u
+
+void block_init(struct block_cache *cache, struct block_region *region,
+		const struct block_source *source, const u8 exit_code[3])
+{
+	cache->region = region;
+	cache->source = source;
+	__builtin_memcpy(cache->exit_code, exit_code, sizeof(cache->exit_code));
+	ZydisDecoderInit(&cache->decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+	block_flush(cache);
+	cache->flushed = 0;
+}
+
+void block_flush(struct block_cache *cache)
+{
+	struct emitter e = { .cache = cache, .at = 0, .end = BLOCK_CODE };
+
+	for (u32 i = 0; i < cache->n_blocks; i++)
+		cache->region->indirect[cache->block[i].rip % BLOCK_TARGETS] = 0;
+	for (u32 i = 0; i < BLOCK_BUCKETS; i++)
+		cache->bucket[i] = BLOCK_NONE;
+	cache->n_blocks = cache->n_insns = 0;
+	cache->left_block = BLOCK_NONE;
+	cache->flushed++;
+	emit_miss(&e);
+	cache->code_used = e.at;
+}
+
+/* Decode up to the block's end: how many instructions, and their bytes in a row. */
+static unsigned read_block(struct block_cache *cache, u64 rip, struct block_op *op, u8 *guest,
+			   unsigned *length)
+{
+	u64 page = rip / PAGE;
+	unsigned n = 0, used = 0;
+
+	while (n < BLOCK_MAX_INSNS && (rip + used) / PAGE == page) {
+		u8 bytes[INSN_MAX_BYTES];
+		unsigned available = cache->source->fetch(cache->source->ctx, rip + used, bytes);
+
+		block_op_decode(&cache->decoder, &op[n], rip + used, bytes, available);
+		if (op[n].kind == OP_REFUSED)
+			break;
+		__builtin_memcpy(guest + used, bytes, op[n].length);
+		used += op[n].length;
+		n++;
+		/* What a store changes is compared before it runs. */
+		if (op[n - 1].kind >= OP_CONDITIONAL || op[n - 1].stores)
+			break;
+	}
+	*length = used;
+	return n;
+}
+
+static void note_insn(struct block_insn *insn, const struct block_op *op, u64 rip)
+{
+	*insn = (struct block_insn){
+		.guest = (u8)(op->rip - rip),
+		.loads = op->loads, .stores = op->stores, .locked = op->locked,
+		.branch = op->branch,
+	};
+}
+
+bool block_room(const struct block_cache *cache)
+{
+	return cache->n_blocks < BLOCK_MAX && cache->n_insns + BLOCK_MAX_INSNS <= BLOCK_INSNS &&
+	       cache->code_used + EMIT_MAX <= BLOCK_CODE;
+}
+
+struct block *block_translate(struct block_cache *cache, u64 rip)
+{
+	u8 guest[BLOCK_MAX_INSNS * INSN_MAX_BYTES];
+	struct block_op op[BLOCK_MAX_INSNS];
+	unsigned length, n = read_block(cache, rip, op, guest, &length);
+	struct block_insn *insn;
+	struct emitter e;
+	struct block *block;
+	u32 number;
+
+	if (!n)
+		return NULL;
+	number = cache->n_blocks++;
+	block = &cache->block[number];
+	*block = (struct block){ .rip = rip, .insns = cache->n_insns, .n = (u8)n };
+	insn = &cache->insn[block->insns];
+	cache->n_insns += n;
+	cache->region->executed[number] = cache->region->taken[number] = 0;
+
+	e = (struct emitter){ .cache = cache, .at = cache->code_used, .end = BLOCK_CODE };
+	emit_prologue(&e, block, number, guest, length);
+	for (unsigned i = 0; i < n; i++) {
+		note_insn(&insn[i], &op[i], rip);
+		block->stores = block->stores || op[i].stores;
+		insn[i].host = (u16)(e.at - block->first);
+		insn[i].restore = op[i].kind >= OP_CONDITIONAL ?
+			emit_terminator(&e, &op[i], block, number) : emit_op(&e, &op[i]);
+	}
+	if (op[n - 1].kind < OP_CONDITIONAL)
+		block->target[BLOCK_BEHIND] = rip + length;
+	emit_end(&e, block, number, op[n - 1].kind < OP_CONDITIONAL);
+	cache->code_used = e.at;
+	cache->translated++;
+
+	block->next = cache->bucket[rip % BLOCK_BUCKETS];
+	cache->bucket[rip % BLOCK_BUCKETS] = number;
+	return block;
+}

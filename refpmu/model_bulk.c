@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * See model_bulk.h. Only what every instruction of a stretch adds to is done here; as soon as one
+ * of them might matter by itself, the budget ends before it.
+ */
+#include "refpmu/model_internal.h"
+#include "refpmu/model_bulk.h"
+
+/* Enough for any stretch, and little enough for any product with events of an instruction. */
+#define MOST		BIT(32)
+
+/* Faults that look at single instructions which otherwise nothing happens on. */
+static bool looks_at_each(enum fault_id fault)
+{
+	switch (fault) {
+	case FAULT_WIDTH_40:
+	case FAULT_FIXED_WIDTH_40:
+	case FAULT_PREC_DIST_MISSED:
+	case FAULT_REP_COUNTS_ITERATIONS:
+	case FAULT_BRANCH_TAKEN_ONLY:
+	case FAULT_CONDITIONAL_COUNTS_ALL:
+	case FAULT_CALLS_MISSED:
+	case FAULT_RETURNS_MISSED:
+	case FAULT_TAKEN_COUNTS_ALL:
+	case FAULT_MISPREDICTS_EXCEED:
+	case FAULT_LOADS_COUNT_STORES:
+	case FAULT_STORES_MISSED:
+	case FAULT_FIXED_TWIN_OFF:
+	case FAULT_FIXED1_HALF:
+	case FAULT_INSTRUCTIONS_MISSED:
+	case FAULT_PMC3_COUNTS_TWICE:
+	case FAULT_ANYTHREAD_DOUBLES:
+	case FAULT_HANDLERS_UNCOUNTED:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool busy(const struct model *m)
+{
+	for (size_t i = 0; i < sizeof(m->late_reload) / sizeof(m->late_reload[0]); i++)
+		if (m->late_reload[i].left)
+			return true;
+	return m->writing || m->n_requests || m->stagger_left || m->watch_cache ||
+	       m->watch_predictor;
+}
+
+/* The most that one instruction adds. */
+static u64 most_per_instruction(const struct model *m, enum event_kind kind)
+{
+	switch (kind) {
+	case EK_CORE_CYCLES:
+	case EK_REF_CYCLES:
+		return m->latitude[LAT_CYCLES_PER_INSTRUCTION];
+	case EK_LOADS:
+	case EK_STORES:
+	case EK_LOCK_LOADS:
+		return MODEL_BULK_ACCESSES;
+	default:
+		return 1;
+	}
+}
+
+u64 model_bulk_budget(const struct model *m, u8 cpl)
+{
+	u64 budget = MOST;
+
+	if (busy(m) || looks_at_each(m->config.fault))
+		return 0;
+	for (u64 left = m->active; left; left &= left - 1) {
+		const struct model_counter *c = &m->counter[__builtin_ctzll(left)];
+		const struct model_rule *rule = &c->rule;
+		u64 room = model_width_mask(m) - c->value;
+
+		if (c->armed || rule->cmask || rule->edge)
+			return 0;
+		if (!(cpl ? rule->usr : rule->os))
+			continue;
+		room /= most_per_instruction(m, rule->kind);
+		if (room < budget)
+			budget = room;
+	}
+	return budget;
+}
+
+bool model_bulk_needs_taken(const struct model *m)
+{
+	for (u64 left = m->active; left; left &= left - 1)
+		if (m->counter[__builtin_ctzll(left)].rule.kind == EK_NEAR_TAKEN)
+			return true;
+	return false;
+}
+
+static u64 occurrences(const struct model *m, enum event_kind kind, const struct model_events *e)
+{
+	const u64 *branches = e->branches;
+
+	switch (kind) {
+	case EK_INSTRUCTIONS:
+		return e->instructions;
+	case EK_CORE_CYCLES:
+	case EK_REF_CYCLES:
+		return e->instructions * m->latitude[LAT_CYCLES_PER_INSTRUCTION];
+	case EK_BRANCHES:
+		return branches[BRANCH_CONDITIONAL] + branches[BRANCH_JUMP] +
+		       branches[BRANCH_CALL] + branches[BRANCH_RETURN] + branches[BRANCH_FAR];
+	case EK_COND_BRANCHES:
+		return branches[BRANCH_CONDITIONAL];
+	case EK_NEAR_CALLS:
+		return branches[BRANCH_CALL];
+	case EK_NEAR_RETURNS:
+		return branches[BRANCH_RETURN];
+	case EK_NEAR_TAKEN:
+		return e->taken + branches[BRANCH_JUMP] + branches[BRANCH_CALL] +
+		       branches[BRANCH_RETURN];
+	case EK_LOADS:
+		return e->loads;
+	case EK_STORES:
+		return e->stores;
+	case EK_LOCK_LOADS:
+		return e->locked_loads;
+	case EK_NONE:
+	case EK_MISPREDICTS:		/* watch_predictor: no budget */
+		break;
+	}
+	return 0;
+}
+
+void model_bulk_retire(struct model *m, u8 cpl, const struct model_events *events)
+{
+	if (!events->instructions)
+		return;
+	m->moment += (u32)events->instructions;
+	for (u64 left = m->active; left; left &= left - 1) {
+		unsigned i = (unsigned)__builtin_ctzll(left);
+		struct model_counter *c = &m->counter[i];
+
+		if (cpl ? c->rule.usr : c->rule.os)
+			c->value += occurrences(m, c->rule.kind, events);
+		else
+			c->condition = false;
+	}
+}

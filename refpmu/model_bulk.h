@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Many instructions at once: for an engine that knows what a stretch of code does without looking
+ * at each instruction of it. Part of the model's outside, like model.h: the outcome is the one of
+ * as many calls of model_retire(), or the model says beforehand that it has to see each of them.
+ */
+#ifndef REFPMU_MODEL_BULK_H
+#define REFPMU_MODEL_BULK_H
+
+#include "refpmu/model.h"
+
+/* No instruction of a stretch may have more accesses of one kind than this. */
+#define MODEL_BULK_ACCESSES	4
+
+/* What a stretch of retired instructions of one privilege level has done, in whatever order. */
+struct model_events {
+	u64 instructions;
+	u64 loads, stores, locked_loads;
+	u64 branches[BRANCH_FAR + 1];	/* by kind; [BRANCH_NONE] isn't looked at */
+	u64 taken;			/* of the conditional ones; see model_bulk_needs_taken() */
+};
+
+/*
+ * How many instructions of this privilege level may retire in one stretch before something may
+ * happen that concerns a single one of them (an overflow, an assist, an interrupt). 0: report the
+ * next one to model_retire(). Each has at most MODEL_BULK_ACCESSES accesses of a kind, and none
+ * writes an MSR of the model.
+ */
+u64 model_bulk_budget(const struct model *m, u8 cpl);
+
+/* Does model_events.taken matter? While false it may be anything. Changes only in model_wrmsr()
+ * and model_init(). */
+bool model_bulk_needs_taken(const struct model *m);
+
+/* A stretch within the last model_bulk_budget() has retired. */
+void model_bulk_retire(struct model *m, u8 cpl, const struct model_events *events);
+
+#endif
