@@ -3,8 +3,10 @@
 
 A check is a place in a test's source and the requirement that it decides. It counts as able to
 fail when a fault turns it red that names its requirement, while at least 80 % of the other tests
-stay green: when all turn red, anything would have done. A check that no fault can turn red needs
-a row in tools/unkillable.tsv: test, requirement, reason. A row that isn't needed is an error.
+stay green: when all turn red, anything would have done. One that turns red in the same way, but
+under faults of other requirements only, is a control: it guards the observation and can fail, yet
+isn't what the test is about; the fault is its explanation. Any other check needs a row in
+tools/unkillable.tsv: test, requirement, reason. A row that isn't needed is an error.
 """
 import os
 
@@ -35,33 +37,47 @@ class Scores:
 
     def __init__(self, clean_runs):
         self.tests = sorted({point.name for run in clean_runs for point in run.points})
-        self.killers = {key: [] for run in clean_runs for key in keys(run)}
+        every = {key for run in clean_runs for key in keys(run)}
+        self.killers = {key: [] for key in every}
+        self.controls = {key: [] for key in every}      # red under faults of other requirements
+        self.requirements = {}
 
     def add(self, fault, requirements, run):
         """What a run under that fault shows."""
+        self.requirements[fault] = requirements
         red = red_tests(run, self.tests)
         for key in keys(run):
             self.killers.setdefault(key, [])
+            self.controls.setdefault(key, [])
         for key in failed(run):
             others = len(self.tests) - 1
-            green = others - len(red - {key[0]})
-            if key[1] in requirements and green >= GREEN * others:
-                self.killers[key].append(fault)
+            if others - len(red - {key[0]}) >= GREEN * others:
+                (self.killers if key[1] in requirements else self.controls)[key].append(fault)
 
-    def pairs(self):
-        """(test, requirement) to [checks, checks able to fail, the fault that did it first]."""
+    def in_order(self):
+        return sorted(self.killers, key=lambda key: (key[0], key[1], place_order(key[2])))
+
+    def control(self, key):
+        """Why a control is one, or ""."""
+        if self.killers[key] or not self.controls[key]:
+            return ""
+        fault = self.controls[key][0]
+        return f"control: red under {fault} ({', '.join(self.requirements[fault])})"
+
+    def rows(self):
+        """Test, requirement, how many of its checks can fail, a fault that shows it or why not; one
+        row for each kind of answer."""
         table = {}
-        for key in sorted(self.killers, key=lambda key: (key[0], key[1], place_order(key[2]))):
-            row = table.setdefault(key[:2], [0, 0, ""])
+        for key in self.in_order():
+            able = bool(self.killers[key])
+            text = self.killers[key][0] if able else self.control(key)
+            kind = "able" if able else "control" if text else "never"
+            row = table.setdefault((key[0], key[1], kind), [0, text])
             row[0] += 1
-            if self.killers[key]:
-                row[1] += 1
-                row[2] = row[2] or self.killers[key][0]
-        return table
+        return [[*key, str(row[0]), row[1]] for key, row in table.items()]
 
     def never_red(self):
-        return sorted((key for key, faults in self.killers.items() if not faults),
-                      key=lambda key: (key[0], key[1], place_order(key[2])))
+        return [key for key in self.in_order() if not self.killers[key] and not self.controls[key]]
 
 
 def place_order(place):

@@ -81,14 +81,16 @@ class Coverage:
     def text(self):
         tested = [row for row in self.requirements if row["id"] in self.tests]
         proved = [row for row in tested if self.killers(row["id"])]
-        able = sum(int(row[3]) for row in self.checks)
+        count = {kind: sum(int(row[3]) for row in self.checks if row[2] == kind)
+                 for kind in ("able", "control", "never")}
         out = [HEAD]
         out.append(f"{len(self.requirements)} requirements; {len(tested)} have a test; "
                    f"{len(proved)} of these turned red under a fault. {len(self.names)} faults, "
                    f"{sum(name in self.red for name in self.names)} caught; "
                    f"{len(self.undecidable)} more are undecidable. "
-                   f"{sum(int(row[2]) for row in self.checks)} checks, {able} of them turned red "
-                   "under a fault of their requirement.\n")
+                   f"{sum(count.values())} checks: {count['able']} turned red under a fault of "
+                   f"their requirement, {count['control']} as controls, {count['never']} under no "
+                   "fault.\n")
         group = None
         for row in self.requirements:
             if row["group"] != group:
@@ -127,15 +129,16 @@ class Coverage:
 
     def silent_checks(self):
         reasons = checks.explanations()
-        out = ["\n## Checks that no fault turned red\n\n"
+        out = ["\n## Checks that no fault of their requirement turned red\n\n"
                "A check counts when it failed under a fault that names its requirement while at "
-               "least 80 % of the\nother tests stayed green.\n\n"
+               "least 80 % of the\nother tests stayed green. A control failed in that way under "
+               "faults of other requirements: it guards\nwhat the test looks at.\n\n"
                "| test | requirement | checks | why |\n| --- | --- | --- | --- |"]
-        for test, requirement, count, able, *_ in self.checks:
-            if count != able:
-                reason = reasons.get((test, requirement), "not explained")
-                out.append(f"| {test} | {requirement} | {int(count) - int(able)} of {count} | "
-                           f"{cell(reason)} |")
+        for test, requirement, kind, count, text in self.checks:
+            if kind == "never":
+                text = reasons.get((test, requirement), "not explained")
+            if kind != "able":
+                out.append(f"| {test} | {requirement} | {count} | {cell(text)} |")
         return out
 
     def legal(self):

@@ -110,6 +110,9 @@ def judge_checks(scores):
     reasons = checks.explanations()
     silent = scores.never_red()
     wrong = 0
+    for key in scores.in_order():
+        if scores.control(key):
+            print(f"{scores.control(key)}: {' '.join(key)}")
     for test, requirement, place in silent:
         reason = reasons.get((test, requirement))
         wrong += reason is None
@@ -118,14 +121,15 @@ def judge_checks(scores):
         print(f"stale row in tools/unkillable.tsv: {test} {requirement}")
         wrong += 1
     count = len(scores.killers)
-    print(f"{count - len(silent)} of {count} checks can fail, {len(silent)} never turned red, "
-          f"{wrong} to be explained")
+    controls = sum(bool(scores.control(key)) for key in scores.killers)
+    print(f"{count - len(silent) - controls} of {count} checks can fail, {controls} are controls, "
+          f"{len(silent)} never turned red, {wrong} to be explained")
     return wrong
 
 
 def save(folder, faults, scores):
     """mutants.tsv: fault, tests that catch it, its requirements that turned red. checks.tsv: test,
-    requirement, its checks, those that can fail, a fault that shows it."""
+    requirement, able, control or never, how many checks, a fault that turns one of them red."""
     with open(os.path.join(folder, "mutants.tsv"), "w", encoding="utf-8") as file:
         for name, row in faults.items():
             columns = ([], []) if not row["caught"] or row["undecidable"] else \
@@ -133,8 +137,7 @@ def save(folder, faults, scores):
             file.write("\t".join([name] + [" ".join(words) for words in columns]) + "\n")
     if scores:
         with open(os.path.join(folder, "checks.tsv"), "w", encoding="utf-8") as file:
-            for (test, requirement), row in scores.pairs().items():
-                file.write("\t".join([test, requirement, *map(str, row)]) + "\n")
+            file.writelines("\t".join(row) + "\n" for row in scores.rows())
 
 
 def all_rows():

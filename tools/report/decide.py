@@ -13,7 +13,8 @@ DECIDED = ("PASS", "FAIL", "KNOWN")
 
 
 def platform(run):
-    if run.settings.get("pmu") == "reference":
+    if run.settings.get("pmu") == "reference" and \
+            run.settings.get("profile", "none") == "none":
         return "reference"
     if run.settings.get("pmu") == "host" or run.comment("platform").startswith("hypervisor"):
         return "kvm"
