@@ -116,6 +116,7 @@ static void read_perfmon(struct pmu_caps *caps)
 	if (!caps->version)
 		return;
 	caps->gp = cpuid_get(CPUID_GP_COUNTERS);
+	caps->gp_enumerated = caps->gp;
 	caps->gp_width = cpuid_get(CPUID_GP_WIDTH);
 	length = cpuid_get(CPUID_EVENTS_LENGTH);
 	/* A bit beyond the length of the vector says nothing: the event isn't enumerated. */

@@ -25,6 +25,7 @@ struct pmu_caps {
 	u32 leaf_0a_eax, leaf_0a_ebx, leaf_0a_edx;	/* raw, for the log */
 	unsigned version;				/* 0: no architectural monitoring */
 	unsigned gp, gp_width, fixed, fixed_width;
+	unsigned gp_enumerated;				/* by CPUID; gp are those that answer */
 	u32 events_absent;				/* bit n: architectural event n is absent */
 	bool pdcm, ds, dtes64, rtm;
 	u64 perf_capabilities;				/* 0 without PDCM */

@@ -9,7 +9,7 @@
 #include "pmu/counter.h"
 #include "spec/msr.h"
 #include "tests/needs.h"
-#include "tests/test.h"
+#include "tests/sampling.h"
 
 static bool readable(u32 msr)
 {
@@ -28,7 +28,7 @@ TEST(enumeration, enumerated_registers_exist, REQS(MSR_01), NEEDS(need_perfmon))
 {
 	const struct pmu_caps *caps = counter_caps();
 
-	for (u32 i = 0; i < caps->gp; i++) {
+	for (u32 i = 0; i < caps->gp_enumerated; i++) {
 		CHECK(t, MSR_01, readable(MSR_IA32_PMC0 + i), "IA32_PMC%u", i);
 		CHECK(t, MSR_01, readable(MSR_IA32_PERFEVTSEL0 + i), "IA32_PERFEVTSEL%u", i);
 		if (caps->full_width)
@@ -45,6 +45,23 @@ TEST(enumeration, enumerated_registers_exist, REQS(MSR_01), NEEDS(need_perfmon))
 		CHECK(t, MSR_01, readable(MSR_IA32_DS_AREA), "IA32_DS_AREA");
 }
 
+/* Records of one overflow, whatever IA32_MISC_ENABLE says of PEBS. */
+static unsigned records_all_the_same(void)
+{
+	struct ds_setup setup = sampling_setup(8);
+	unsigned records = 0;
+
+	ds_open(&setup);
+	counter_program(0, LOADS, COUNT_BOTH);
+	counter_preset(0, PERIOD);
+	if (!msr_try_write(MSR_IA32_PEBS_ENABLE, 1).raised) {
+		workload_run(&workload_sample, PERIOD, pmc_one(0));
+		records = ds_records();
+		msr_write(MSR_IA32_PEBS_ENABLE, 0);
+	}
+	return records;
+}
+
 TEST(enumeration, misc_enable_agrees_with_the_facilities, REQS(MSR_02), NEEDS(need_perfmon))
 {
 	const struct pmu_caps *caps = counter_caps();
@@ -54,6 +71,10 @@ TEST(enumeration, misc_enable_agrees_with_the_facilities, REQS(MSR_02), NEEDS(ne
 	if (caps->pebs)
 		CHECK(t, MSR_02, readable(MSR_IA32_PEBS_ENABLE),
 		      "PEBS available by IA32_MISC_ENABLE = %#lx", caps->misc_enable);
+	else if (caps->ds && caps->dtes64 && caps->record_known && caps->generation)
+		CHECK_EQ(t, MSR_02, 0, records_all_the_same(),
+			 "records, PEBS not available by IA32_MISC_ENABLE = %#lx",
+			 caps->misc_enable);
 }
 
 TEST(enumeration, counters_are_48_bits_wide, REQS(MSR_03), NEEDS(need_perfmon, need_events))
@@ -115,13 +136,17 @@ TEST(enumeration, fixed_counters_hold_what_is_written, REQS(MSR_07),
 	}
 }
 
-TEST(enumeration, global_status_is_read_only, REQS(MSR_08), NEEDS(need_perfmon))
+TEST(enumeration, global_status_is_read_only, REQS(MSR_08, MSR_19), NEEDS(need_perfmon))
 {
 	u64 before = counters_status();
 
 	CHECK(t, MSR_08, refused(msr_try_write(MSR_IA32_PERF_GLOBAL_STATUS, 0)), "writing 0");
 	CHECK(t, MSR_08, refused(msr_try_write(MSR_IA32_PERF_GLOBAL_STATUS, 1)), "writing 1");
 	CHECK_EQ(t, MSR_08, before, counters_status(), "IA32_PERF_GLOBAL_STATUS afterwards");
+	/* Figure 18-20 prints (R/W) beside bits 61 and 63. */
+	CHECK(t, MSR_19, refused(msr_try_write(MSR_IA32_PERF_GLOBAL_STATUS, BIT(61))), "bit 61");
+	CHECK(t, MSR_19, refused(msr_try_write(MSR_IA32_PERF_GLOBAL_STATUS, BIT(63))), "bit 63");
+	CHECK_EQ(t, MSR_19, before, counters_status(), "IA32_PERF_GLOBAL_STATUS afterwards");
 }
 
 static bool need_pdcm(char *reason, size_t size)
@@ -197,7 +222,8 @@ TEST(enumeration, pebs_enable_has_four_bits_of_each_kind, REQS(MSR_23),
 		u64 one[] = { BIT(i), BIT(i) | BIT(32 + i) };
 
 		for (unsigned k = 0; k < 2; k++) {
-			msr_write(MSR_IA32_PEBS_ENABLE, one[k]);
+			CHECK(t, MSR_23, !msr_try_write(MSR_IA32_PEBS_ENABLE, one[k]).raised,
+			      "writing %#lx to IA32_PEBS_ENABLE", one[k]);
 			CHECK_EQ(t, MSR_23, one[k], msr_read(MSR_IA32_PEBS_ENABLE),
 				 "IA32_PEBS_ENABLE for IA32_PMC%u%s", i, k ? ", load latency" : "");
 		}
@@ -219,11 +245,20 @@ TEST(enumeration, rdpmc_refuses_counters_that_are_not_there, REQS(CNT_14), NEEDS
 
 	/* The control: the last one that is there answers. */
 	CHECK(t, CNT_14, !rdpmc_try(caps->gp - 1, &value).raised, "ECX = %u", caps->gp - 1);
-	for (u32 c = caps->gp; c < 16; c++)
+	for (u32 c = caps->gp_enumerated; c < 16; c++)
 		CHECK(t, CNT_14, refused(rdpmc_try(c, &value)), "ECX = %u", c);
 	for (u32 c = caps->fixed; c < 8; c++)
 		CHECK(t, CNT_14, refused(rdpmc_try((u32)RDPMC_FIXED | c, &value)),
 		      "ECX = %#x", (u32)RDPMC_FIXED | c);
+}
+
+/* RDPMC: ECX[31] asks for the fast read of the processors that have one; here it is no index. */
+TEST(enumeration, rdpmc_has_no_fast_read, REQS(CNT_20), NEEDS(need_perfmon))
+{
+	u64 value;
+
+	CHECK(t, CNT_20, !rdpmc_try(0, &value).raised, "ECX = 0");
+	CHECK(t, CNT_20, refused(rdpmc_try((u32)BIT(31), &value)), "ECX = 80000000H");
 }
 
 static bool need_ds(char *reason, size_t size)

@@ -128,6 +128,9 @@ TEST(pmi, wrap_without_int_raises_no_interrupt, REQS(PRIO_15), NEEDS(need_perfmo
 TEST(pmi, general_purpose_overflow_interrupts_once, REQS(PMI_01),
      NEEDS(need_perfmon, need_branches))
 {
+	/* An interrupt that waits for the overflow after its own is missed at the first one only. */
+	CHECK_EQ(t, PMI_01, 1, calibration_get()->first_interrupts,
+		 "interrupts of the run's first overflow of IA32_PMC0");
 	for (unsigned c = 0; c < counter_caps()->gp; c++) {
 		const struct pmi_log *log = interrupts(c, COUNT_INT, NULL);
 
@@ -170,17 +173,20 @@ TEST(pmi, delivery_masks_the_local_vector, REQS(PMI_04), NEEDS(need_perfmon, nee
 	static const struct pmi_options stay = { .stay_masked = true };
 	const struct pmi_log *log;
 
-	pmi_open(&stay);
-	CHECK_EQ(t, PMI_04, 0, apic_lvtpc_read() & LVT_MASKED, "LVTPC's mask bit before");
-	wrap(0, COUNT_INT);
-	log = pmi_settle();
-	if (CHECK_EQ(t, PMI_04, 1, log->count, "interrupts")) {
-		CHECK_EQ(t, PMI_04, LVT_MASKED, log->entry[0].lvtpc & LVT_MASKED,
-			 "LVTPC's mask bit at the handler's entry");
-		CHECK_EQ(t, PMI_04, LVT_MASKED, apic_lvtpc_read() & LVT_MASKED,
-			 "LVTPC's mask bit after the handler, which left it alone");
+	for (unsigned i = 0; i < 4; i++) {
+		pmi_open(&stay);
+		CHECK_EQ(t, PMI_04, 0, apic_lvtpc_read() & LVT_MASKED, "LVTPC's mask bit before");
+		wrap(0, COUNT_INT);
+		log = pmi_settle();
+		if (CHECK_EQ(t, PMI_04, 1, log->count, "interrupts of delivery %u", i)) {
+			CHECK_EQ(t, PMI_04, LVT_MASKED, log->entry[0].lvtpc & LVT_MASKED,
+				 "LVTPC's mask bit at the handler's entry, delivery %u", i);
+			CHECK_EQ(t, PMI_04, LVT_MASKED, apic_lvtpc_read() & LVT_MASKED,
+				 "LVTPC's mask bit after the handler, which left it alone");
+		}
+		pmi_close();
+		off(0);
 	}
-	pmi_close();
 }
 
 TEST(pmi, delivery_mode_nmi_is_honoured, REQS(PMI_06), NEEDS(need_perfmon, need_branches))
@@ -209,7 +215,10 @@ TEST(pmi, freeze_clears_global_control, REQS(PMI_14),
 		return;
 	}
 	off(0);
-	msr_write(MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI);
+	if (!CHECK(t, PMI_14, !msr_try_write(MSR_IA32_DEBUGCTL,
+					     IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI).raised,
+		   "setting IA32_DEBUGCTL[12]"))
+		return;
 	log = interrupts(0, COUNT_INT, NULL);
 	msr_write(MSR_IA32_DEBUGCTL, 0);
 	if (CHECK_EQ(t, PMI_14, 1, log->count, "interrupts with freeze"))
@@ -242,8 +251,7 @@ static u64 witness(u64 debugctl)
 }
 
 TEST(pmi, freeze_is_at_the_overflow, REQS(PMI_17),
-     NEEDS(need_perfmon, need_branches, need_instructions, need_legacy_freeze,
-	   need_two_counters))
+     NEEDS(need_perfmon, need_branches, need_instructions, need_freeze, need_two_counters))
 {
 	u64 running = witness(0), frozen = witness(IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI);
 	u64 whole = workload_declared(&workload_sled, COUNT_INSTRUCTIONS, PERIOD);

@@ -2,8 +2,10 @@
 /* Preconditions, from the capabilities in pmu/caps.h. */
 #include "tests/needs.h"
 
+#include "kernel/fault.h"
 #include "kernel/fmt.h"
 #include "pmu/counter.h"
+#include "spec/msr.h"
 
 bool need_perfmon(char *reason, size_t size)
 {
@@ -61,6 +63,43 @@ bool need_legacy_freeze(char *reason, size_t size)
 		return true;
 	fmt_print(reason, size, "no freeze by IA32_PERF_GLOBAL_CTRL (CPUID.0AH:EAX = %#x, PDCM %u)",
 		  c->leaf_0a_eax, c->pdcm);
+	return false;
+}
+
+bool need_freeze(char *reason, size_t size)
+{
+	u64 value = 0;
+
+	if (!need_legacy_freeze(reason, size))
+		return false;
+	if (!msr_try_write(MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI).raised) {
+		value = msr_read(MSR_IA32_DEBUGCTL);
+		msr_write(MSR_IA32_DEBUGCTL, 0);
+	}
+	if (value & IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI)
+		return true;
+	fmt_print(reason, size, "IA32_DEBUGCTL[12] can't be set (reads %#lx)", value);
+	return false;
+}
+
+bool need_debug_control(char *reason, size_t size)
+{
+	const struct pmu_caps *c = counter_caps();
+
+	if (!c->hypervisor)
+		return true;
+	fmt_print(reason, size, "what a guest has of IA32_DEBUGCTL is its hypervisor's choice (\"%s\")",
+		  c->hypervisor_signature);
+	return false;
+}
+
+bool need_offcore(char *reason, size_t size)
+{
+	u64 value;
+
+	if (!msr_try_read(MSR_OFFCORE_RSP_0, &value).raised)
+		return need_haswell(reason, size);
+	fmt_print(reason, size, "no MSR_OFFCORE_RSP_0");
 	return false;
 }
 
