@@ -44,7 +44,8 @@ bad()
 }
 
 # ---------------------------------------------------------------- options
-cpu='' all='' pmu=reference tests='' fault='' seed='' profile='' latitude='' require='' engine='' smp=''
+cpu='' all='' pmu=reference tests='' fault='' seed='' profile='' latitude='' require=''
+engine='' smp=''
 efi='' out='' gui='' timeout=120 list=''
 efi_arguments=()
 

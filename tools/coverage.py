@@ -62,7 +62,7 @@ class Coverage:
             for requirement in filter(None, ids.split(",")):
                 self.tests.setdefault(requirement, []).append(name)
         saved = [row for row in rows_of(os.path.join(DOCS, "mutants.tsv")) if len(row) == 3]
-        self.red = {row[0]: row[2].split() for row in saved if row[1]}
+        self.red = {row[0]: row[2].split() for row in saved if row[1] != "-"}
         self.breaking = {}
         by_name = {row["name"]: row for row in self.faults}
         names = list(by_name) + [row[0] for row in saved if "@" in row[0] and

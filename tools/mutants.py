@@ -134,7 +134,7 @@ def save(folder, faults, scores):
         for name, row in faults.items():
             columns = ([], []) if not row["caught"] or row["undecidable"] else \
                 (["all"], []) if name == "inert" else (row["tests"], row["red"])
-            file.write("\t".join([name] + [" ".join(words) for words in columns]) + "\n")
+            file.write("\t".join([name] + [" ".join(words) or "-" for words in columns]) + "\n")
     if scores:
         with open(os.path.join(folder, "checks.tsv"), "w", encoding="utf-8") as file:
             file.writelines("\t".join(row) + "\n" for row in scores.rows())

@@ -28,7 +28,8 @@ expect()
 	"$@" >"$out" 2>"$err" || status=$?
 	if [ "$status" != "$wanted" ]; then
 		cat "$err"
-		grep -E '^(not ok|Bail|  )|^# decided|MISSED|alarm|^FAILED|NOT EXPL|stale' "$out" || true
+		grep -E '^(not ok|Bail|  )|^# decided|MISSED|alarm|^FAILED|NOT EXPL|stale' \
+			"$out" || true
 		fail "$* ended with $status, not $wanted"
 	fi
 }

@@ -92,7 +92,8 @@ def html_page(runs):
         out.append(f'<tr><td><a href="#run{i}">{escape(name)}</a></td>'
                    f"<td>{escape(totals(run))}</td></tr>")
     out.append("</tbody></table><h2>Requirement by machine</h2><table><thead><tr>"
-               "<th>requirement</th><th>decidable on</th>" + "".join(f"<th>{escape(name)}</th>" for name in names) +
+               "<th>requirement</th><th>decidable on</th>" +
+               "".join(f"<th>{escape(name)}</th>" for name in names) +
                "</tr></thead><tbody>")
     for name, row, verdicts in matrix(runs):
         out.append(f'<tr><td><b>{escape(name)}</b> {escape(row.get("sentence", ""))} '

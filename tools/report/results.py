@@ -77,7 +77,8 @@ class Run:
         """What the machine is called in a table."""
         if self.settings.get("pmu") == "reference":
             extra = "".join(f" {key}={self.settings[key]}" for key in
-                            ("fault", "seed", "profile", "latitude") if self.settings.get(key, "none") not in ("none", "0"))
+                            ("fault", "seed", "profile", "latitude")
+                            if self.settings.get(key, "none") not in ("none", "0"))
             return f"{self.settings.get('cpu', '?')}{extra} (reference PMU)"
         return self.comment("processor") or self.settings.get("cpu", "") or "unknown machine"
 
