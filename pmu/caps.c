@@ -145,7 +145,7 @@ static void read_pebs(struct pmu_caps *caps)
 	caps->pebs = caps->version && caps->ds &&
 		     (caps->misc_enable & IA32_MISC_ENABLE_PERFMON_AVAILABLE) &&
 		     !(caps->misc_enable & IA32_MISC_ENABLE_PEBS_UNAVAILABLE);
-	caps->record_known = caps->pebs && record_format_from_caps(
+	caps->record_known = record_format_from_caps(
 		(unsigned)((caps->perf_capabilities & IA32_PERF_CAPABILITIES_PEBS_FMT) >>
 			   IA32_PERF_CAPABILITIES_PEBS_FMT_SHIFT), &caps->record_format);
 	if (caps->pebs && caps->generation)

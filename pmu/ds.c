@@ -102,6 +102,11 @@ void ds_set_index(unsigned record)
 	ds->area[DS_pebs_index] = ds_base() + record * ds->bytes_per_record;
 }
 
+void ds_set_index_bytes(int64_t bytes)
+{
+	ds->area[DS_pebs_index] = ds_base() + (u64)bytes;
+}
+
 void ds_set_reset(unsigned slot, u64 value)
 {
 	ds->area[DS_pebs_counter0_reset + slot] = value;

@@ -39,6 +39,8 @@ void ds_close(void);
 /* The index field as it is in memory now; in any state, interrupt handlers included. */
 u64 ds_index(void);
 void ds_set_index(unsigned record);
+/* The index so many bytes behind the base, or before it: up to a record. */
+void ds_set_index_bytes(int64_t bytes);
 /* Change a reset slot of the open area. */
 void ds_set_reset(unsigned slot, u64 value);
 

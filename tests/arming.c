@@ -111,34 +111,131 @@ TEST(arm, records_are_written_while_interrupts_are_off, REQS(ARM_05),
 	sampling_one_record(t, AT(ARM_05), &record);
 }
 
+/* Loads at CPL 3 of one run, those of the way there and back included. */
+static u64 user_loads(void)
+{
+	counter_program(0, LOADS, COUNT_USR);
+	counter_write(0, 0);
+	counters_enable(pmc_one(0));
+	workload_run_user(&workload_load, 2 * PERIOD);
+	counters_disable();
+	return counter_read(0);
+}
+
+#define FAR 2048	/* bytes; both stacks are larger, and neither gets so deep here */
+
+/*
+ * The last load at CPL 3 overflows; loads at CPL 0 must leave the counter armed, and the next ones
+ * at CPL 3 make the record.
+ */
+static void check_user_arm(struct test *t, unsigned c)
+{
+	struct ds_setup setup = sampling_setup(8);
+	u64 loads = user_loads();
+
+	ds_open(&setup);
+	pebs_arm(c, LOADS, COUNT_USR, loads);
+	counters_enable(pmc_one(c));
+	workload_run_user(&workload_load, 2 * PERIOD);
+	counters_disable();
+	if (ds_records()) {
+		struct pebs_record record;
+		u64 here = (u64)(uintptr_t)&record, rsp;
+
+		record_decode(setup.format, ds_record(0), record_size(setup.format), &record);
+		rsp = sampling_field(&record, RECORD_rsp);
+		if (!CHECK(t, ARM_06, rsp > here + FAR || here > rsp + FAR,
+			   "RSP 0x%lx of the record isn't the stack of CPL 0 (0x%lx), IA32_PMC%u",
+			   rsp, here, c))
+			return;
+	}
+	if (!(counters_status() & BIT(c)) || ds_records()) {
+		test_inconclusive(t, "IA32_PMC%u didn't wrap on the last of %lu loads", c, loads);
+		return;
+	}
+	workload_run(&workload_load, PERIOD, pmc_one(c));
+	CHECK_EQ(t, ARM_06, 0, (u64)ds_bytes(),
+		 "bytes by which the index moved at CPL 0, IA32_PMC%u armed with USR = 1 OS = 0", c);
+	counters_enable(pmc_one(c));
+	workload_run_user(&workload_load, PERIOD);
+	counters_disable();
+	CHECK_EQ(t, ARM_06, 1, ds_records(), "records after loads at CPL 3, IA32_PMC%u", c);
+	pebs_disarm();
+	counter_program_disabled(c, 0, 0);
+	counters_clear(BIT(c));
+}
+
 /* A counter of CPL 3 sees nothing of work at CPL 0, and the reverse of work at CPL 3. */
-static unsigned records_of(u64 flags, bool user)
+static unsigned records_of(unsigned c, u64 flags, bool user)
 {
 	struct ds_setup setup = sampling_setup(8);
 	unsigned records;
 
 	ds_open(&setup);
-	pebs_arm(0, LOADS, flags, PERIOD);
+	pebs_arm(c, LOADS, flags, PERIOD);
 	if (user) {
-		counters_enable(pmc_one(0));
+		counters_enable(pmc_one(c));
 		workload_run_user(&workload_load, 2 * PERIOD);
 		counters_disable();
 	} else {
-		workload_run(&workload_load, 2 * PERIOD, pmc_one(0));
+		workload_run(&workload_load, 2 * PERIOD, pmc_one(c));
 	}
 	records = ds_records();
 	pebs_disarm();
-	counter_program_disabled(0, 0, 0);
-	counters_clear(1);
+	counter_program_disabled(c, 0, 0);
+	counters_clear(BIT(c));
 	return records;
 }
 
 TEST(arm, records_are_made_at_the_selected_level_only, REQS(ARM_06),
      NEEDS(need_perfmon, need_pebs, need_events))
 {
-	CHECK_EQ(t, ARM_06, 1, records_of(COUNT_OS, false), "records of CPL 0, OS = 1 USR = 0");
-	CHECK_EQ(t, ARM_06, 0, records_of(COUNT_USR, false), "records of CPL 0, OS = 0 USR = 1");
-	CHECK_EQ(t, ARM_06, 1, records_of(COUNT_USR, true), "records of CPL 3, OS = 0 USR = 1");
+	for (unsigned c = 0; c < 4; c++) {
+		CHECK_EQ(t, ARM_06, 1, records_of(c, COUNT_OS, false),
+			 "records of CPL 0, OS = 1 USR = 0, IA32_PMC%u", c);
+		CHECK_EQ(t, ARM_06, 0, records_of(c, COUNT_USR, false),
+			 "records of CPL 0, OS = 0 USR = 1, IA32_PMC%u", c);
+		CHECK_EQ(t, ARM_06, 1, records_of(c, COUNT_USR, true),
+			 "records of CPL 3, OS = 0 USR = 1, IA32_PMC%u", c);
+	}
+}
+
+TEST(arm, an_armed_counter_waits_for_its_level, REQS(ARM_06),
+     NEEDS(need_perfmon, need_pebs, need_events))
+{
+	for (unsigned c = 0; c < 4; c++)
+		check_user_arm(t, c);
+}
+
+/* Reported on silicon. The control is an overflow, which does lead to a record. */
+TEST(arm, enabling_and_writing_make_no_record, REQS(ARM_10),
+     NEEDS(need_perfmon, need_format2, need_events))
+{
+	for (unsigned c = 0; c < 4; c++) {
+		struct ds_setup setup = sampling_setup(8);
+		struct pebs_record record;
+
+		ds_open(&setup);
+		counter_program(c, LOADS, COUNT_BOTH);
+		counter_preset(c, NEVER);
+		counters_enable(pmc_one(c));
+		pebs_enable(pmc_one(c));
+		workload_run(&workload_load, PERIOD, pmc_one(c));
+		CHECK_EQ(t, ARM_10, 0, (u64)ds_bytes(),
+			 "bytes by which the index moved after IA32_PMC%u's PEBS bit was set", c);
+		counter_preset(c, NEVER);
+		workload_run(&workload_load, PERIOD, pmc_one(c));
+		counter_write(c, 0);
+		workload_run(&workload_load, PERIOD, pmc_one(c));
+		counter_program(c, LOADS, COUNT_BOTH);
+		workload_run(&workload_load, PERIOD, pmc_one(c));
+		CHECK_EQ(t, ARM_10, 0, (u64)ds_bytes(),
+			 "bytes by which the index moved after IA32_PMC%u and its event select "
+			 "were written", c);
+		pebs_disarm();
+		sampling_run(&setup, c, LOADS, COUNT_BOTH, &workload_sample, NO_OTHERS);
+		sampling_one_record(t, AT(ARM_10), &record);
+	}
 }
 
 /*

@@ -9,32 +9,8 @@
 #include "kernel/fault.h"
 #include "pmu/pmi.h"
 #include "spec/msr.h"
-#include "tests/calibration.h"
 #include "tests/needs.h"
 #include "tests/sampling.h"
-
-/* The counting rule of tests/sampling.h bears a shadow of so many events. */
-static bool shadow_fits(struct test *t)
-{
-	const struct calibration *c = calibration_get();
-
-	if (!c->shadow_known || c->shadow_most <= SHADOW_MOST)
-		return true;
-	test_inconclusive(t, "record shadow of up to %u events", c->shadow_most);
-	return false;
-}
-
-/* Records wanted, with every reload a period away. */
-static void sample_rounds(struct ds_setup *setup, unsigned records)
-{
-	for (unsigned i = 0; i < DS_RESET_SLOTS; i++)
-		setup->reset[i] = pebs_reset_value(i, PERIOD);
-	ds_open(setup);
-	pebs_arm(0, LOADS, COUNT_BOTH, PERIOD);
-	workload_run(&workload_load, ROUNDS_FOR(records), pmc_one(0));
-	pebs_disarm();
-	counter_program_disabled(0, 0, 0);
-}
 
 TEST(ds, the_index_advances_by_a_record_each, REQS(DS_03, DS_04),
      NEEDS(need_perfmon, need_pebs, need_events))
@@ -42,10 +18,10 @@ TEST(ds, the_index_advances_by_a_record_each, REQS(DS_03, DS_04),
 	struct ds_setup setup = sampling_setup(8);
 	int64_t offset = 0;
 
-	if (!shadow_fits(t))
+	if (!sampling_shadow_fits(t))
 		return;
 	for (unsigned records = 1; records <= 3; records++) {
-		sample_rounds(&setup, records);
+		sampling_rounds(&setup, records);
 		CHECK(t, DS_03, ds_record_written(records - 1), "record %u of %u", records - 1,
 		      records);
 		CHECK_EQ(t, DS_03, records * record_size(setup.format), (u64)ds_bytes(),
@@ -76,69 +52,14 @@ TEST(ds, capture_goes_on_at_the_base_after_a_reset, REQS(DS_11),
 {
 	struct ds_setup setup = sampling_setup(8);
 
-	if (!shadow_fits(t))
+	if (!sampling_shadow_fits(t))
 		return;
-	sample_rounds(&setup, 2);
+	sampling_rounds(&setup, 2);
 	CHECK_EQ(t, DS_11, 2, ds_records(), "records before the reset");
 	ds_set_index(0);
 	pebs_arm(0, LOADS, COUNT_BOTH, PERIOD);
 	workload_run(&workload_load, ROUNDS_FOR(1), pmc_one(0));
 	CHECK_EQ(t, DS_11, 1, ds_records(), "records after the index was set to the base");
-}
-
-/* The interrupts of three records with the threshold behind record `threshold`. */
-static const struct pmi_log *threshold_interrupts(unsigned threshold)
-{
-	struct ds_setup setup = sampling_setup(16);
-	const struct pmi_log *log;
-
-	setup.threshold = threshold;
-	pmi_open(NULL);
-	sample_rounds(&setup, 3);
-	log = pmi_settle();
-	pmi_close();
-	counters_clear(counters_status());
-	return log;
-}
-
-TEST(ds, reaching_the_threshold_interrupts, REQS(DS_05, PMI_05),
-     NEEDS(need_perfmon, need_pebs, need_events))
-{
-	size_t size = record_size(counter_caps()->record_format);
-	const struct pmi_log *log;
-
-	if (!shadow_fits(t))
-		return;
-	log = threshold_interrupts(3);
-	if (!CHECK_EQ(t, DS_05, 1, log->count,
-		      "interrupts of three records, threshold behind the third"))
-		return;
-	CHECK_EQ(t, DS_05, ds_base() + 3 * size, log->entry[0].index,
-		 "index at the handler's entry: the threshold");
-	CHECK_EQ(t, PMI_05, VECTOR_PMI, log->entry[0].vector, "vector");
-	CHECK_EQ(t, PMI_05, IA32_PERF_GLOBAL_STATUS_OVF_BUF,
-		 log->entry[0].status & IA32_PERF_GLOBAL_STATUS_OVF_BUF,
-		 "OvfBuf at the handler's entry");
-}
-
-TEST(ds, below_the_threshold_nothing_interrupts, REQS(DS_06, PRIO_11),
-     NEEDS(need_perfmon, need_pebs, need_events))
-{
-	const struct pmi_log *log;
-
-	if (!shadow_fits(t))
-		return;
-	log = threshold_interrupts(8);
-	CHECK_EQ(t, DS_06, 0, log->count,
-		 "interrupts of three records, threshold behind the eighth");
-	CHECK_EQ(t, DS_06, 3, ds_records(), "records meanwhile");
-	/* The control. */
-	log = threshold_interrupts(3);
-	if (!CHECK_RANGE(t, DS_06, 1, ~0ULL, log->count, "interrupts, threshold behind the third"))
-		return;
-	CHECK_RANGE(t, PRIO_11, ds_threshold(), ~0ULL, log->entry[0].index,
-		    "index at the entry of the first threshold interrupt");
-	CHECK(t, PRIO_11, ds_record_written(0), "a record with the interrupt");
 }
 
 TEST(ds, nothing_is_written_at_the_maximum, REQS(DS_07, DS_10),
@@ -147,48 +68,59 @@ TEST(ds, nothing_is_written_at_the_maximum, REQS(DS_07, DS_10),
 	struct ds_setup setup = sampling_setup(2);
 	int64_t offset = 0;
 
-	if (!shadow_fits(t))
+	if (!sampling_shadow_fits(t))
 		return;
 	setup.threshold = 8;	/* out of reach: this is about the maximum alone */
-	sample_rounds(&setup, 3);
+	sampling_rounds(&setup, 3);
 	CHECK(t, DS_07, ds_record_written(0) && ds_record_written(1),
 	      "two records up to the maximum");
 	CHECK(t, DS_07, !ds_written_outside(0, 2, &offset), "a byte at offset %ld of the buffer",
 	      (long)offset);
 	CHECK_EQ(t, DS_07, 2 * record_size(setup.format), (u64)ds_bytes(), "index - base");
 	setup.start = 2;
-	sample_rounds(&setup, 1);
+	sampling_rounds(&setup, 1);
 	CHECK(t, DS_10, !ds_written_outside(0, 0, &offset),
 	      "a byte at offset %ld, the index being at the maximum", (long)offset);
 }
 
-/* The counter, as a signed distance from 0, lies between its reload and what may follow it. */
+/* The counter lies between its reload and what may follow it. */
 static void check_reload(struct test *t, struct test_claim claim, unsigned c, u64 reload,
-			 u64 events)
+			 u64 least, u64 most)
 {
 	u64 value = counter_read(c), width = BIT(counter_width(c)) - 1;
-	u64 low = (0 - reload) & width;
 
-	test_check_range(t, claim, low, low + events, value,
-			 "IA32_PMC%u after a record, its reset slot being -%lu", c, reload);
+	test_check_range(t, claim, (reload & width) + least, (reload & width) + most, value,
+			 "IA32_PMC%u after a record, its reset slot being 0x%lx", c, reload);
 }
 
+/* One record of the counter, with that value in its slot and others in the others'. */
+static void reload_one(struct test *t, struct test_claim claim, unsigned c, u64 reload)
+{
+	struct ds_setup setup = sampling_setup(8);
+	struct pebs_record record;
+	u64 behind;
+	int mark;
+
+	for (unsigned i = 0; i < DS_RESET_SLOTS; i++)
+		setup.reset[i] = i == c ? reload : reload + ((u64)i + 1) * 0x1010000;
+	sampling_run(&setup, c, LOADS, COUNT_BOTH, &workload_sample, NO_OTHERS);
+	if (!sampling_one_record(t, claim, &record))
+		return;
+	mark = sampling_mark(&workload_sample, SAMPLE_MARKS, &record);
+	/* The marked loads behind the recorded one, itself perhaps, and a few that close the
+	 * window. */
+	behind = mark < 0 ? 0 : (u64)(SAMPLE_MARKS - 1 - mark);
+	check_reload(t, claim, c, reload, behind, behind + 5);
+	counters_clear(counters_status());
+}
+
+/* Far below 0 as software sets them, and a value that needs every bit of the counter. */
 TEST(ds, the_counter_is_reloaded_from_its_slot, REQS(DS_12, DS_15),
-     NEEDS(need_perfmon, need_pebs, need_events))
+     NEEDS(need_perfmon, need_format2, need_events))
 {
 	for (unsigned c = 0; c < DS_RESET_SLOTS; c++) {
-		struct ds_setup setup = sampling_setup(8);
-		struct pebs_record record;
-
-		for (unsigned i = 0; i < DS_RESET_SLOTS; i++)
-			setup.reset[i] = pebs_reset_value(i, 100000 * (i + 1));
-		sampling_run(&setup, c, LOADS, COUNT_BOTH, &workload_sample, NO_OTHERS);
-		if (!sampling_one_record(t, AT(DS_12), &record))
-			continue;
-		/* 16 marked loads, and a few that close the window. */
-		check_reload(t, AT(DS_12), c, 100000 * (c + 1), SAMPLE_MARKS + 4);
-		check_reload(t, AT(DS_15), c, 100000 * (c + 1), SAMPLE_MARKS + 4);
-		counters_clear(counters_status());
+		reload_one(t, AT(DS_12), c, 0 - 1000000 * ((u64)c + 1));
+		reload_one(t, AT(DS_15), c, 0x123456789a00 + ((u64)c << 36));
 	}
 }
 
@@ -204,8 +136,8 @@ TEST(ds, all_pebs_counters_that_overflowed_are_reloaded, REQS(DS_13),
 	pebs_arm(1, LOADS, COUNT_BOTH, PERIOD);
 	workload_run(&workload_sample, PERIOD, pmc_or(pmc_one(0), pmc_one(1)));
 	CHECK_RANGE(t, DS_13, 1, 2, ds_records(), "records of two overflows on one load");
-	check_reload(t, AT(DS_13), 0, 100000, SAMPLE_MARKS + 4);
-	check_reload(t, AT(DS_13), 1, 200000, SAMPLE_MARKS + 4);
+	check_reload(t, AT(DS_13), 0, 0 - 100000ULL, 0, SAMPLE_MARKS + 4);
+	check_reload(t, AT(DS_13), 1, 0 - 200000ULL, 0, SAMPLE_MARKS + 4);
 	CHECK_EQ(t, DS_13, 0, counters_status() & 3, "their status bits afterwards");
 }
 
@@ -267,22 +199,90 @@ TEST(ds, records_go_to_the_area_that_the_register_names, REQS(DS_01),
 		 "index of area 0 after the record in area 1");
 }
 
-/* The control is the same threshold interrupt without the freeze. */
-TEST(ds, a_threshold_interrupt_freezes_too, REQS(PMI_18),
-     NEEDS(need_perfmon, need_pebs, need_events, need_legacy_freeze))
+/* An index before the base is out of bounds as one at the maximum is. */
+TEST(ds, nothing_is_written_below_the_base, REQS(DS_10),
+     NEEDS(need_perfmon, need_pebs, need_events))
 {
-	const struct pmi_log *log = threshold_interrupts(1);
+	int64_t size = (int64_t)record_size(counter_caps()->record_format), offset = 0;
+	struct ds_setup setup = sampling_setup(8);
 
-	if (!CHECK_RANGE(t, PMI_18, 1, ~0ULL, log->count, "threshold interrupts without freeze"))
+	ds_open(&setup);
+	ds_set_index_bytes(-size);
+	pebs_arm(0, LOADS, COUNT_BOTH, PERIOD);
+	workload_run(&workload_sample, PERIOD, pmc_one(0));
+	CHECK(t, DS_10, !ds_written_outside(0, 0, &offset),
+	      "a byte at offset %ld, the index being a record below the base", (long)offset);
+	CHECK_EQ(t, DS_10, 0 - (u64)size, (u64)ds_bytes(), "index - base");
+	/* The control. */
+	pebs_disarm();
+	sampling_run(&setup, 0, LOADS, COUNT_BOTH, &workload_sample, NO_OTHERS);
+	CHECK(t, DS_10, ds_record_written(0), "a record, the index being at the base");
+}
+
+/* Software makes room and gives the counter a period, and touches nothing else. */
+TEST(ds, capture_goes_on_after_a_full_buffer, REQS(DS_11),
+     NEEDS(need_perfmon, need_pebs, need_events))
+{
+	struct ds_setup setup = sampling_setup(2);
+
+	if (!sampling_shadow_fits(t))
 		return;
-	if (!log->entry[0].global_ctrl) {
-		test_inconclusive(t, "the interrupt comes only after the window");
-		return;
+	setup.threshold = 8;
+	sampling_open_rounds(&setup);
+	workload_run(&workload_load, ROUNDS_FOR(3), pmc_one(0));
+	CHECK_EQ(t, DS_11, 2, ds_records(), "records in a buffer for two");
+	ds_set_index(0);
+	counter_preset(0, PERIOD);
+	workload_run(&workload_load, ROUNDS_FOR(1), pmc_one(0));
+	CHECK_EQ(t, DS_11, 1, ds_records(), "records after the index was set to the base");
+}
+
+/* Reported on processors, for which the manual says three things of a full buffer. */
+TEST(ds, a_full_buffer_raises_no_interrupt, REQS(DS_08),
+     NEEDS(need_perfmon, need_pebs, need_events))
+{
+	struct ds_setup setup = sampling_setup(2);
+	unsigned full, room;
+
+	setup.threshold = 8;
+	setup.start = 2;
+	pmi_open(NULL);
+	sampling_run(&setup, 0, LOADS, COUNT_BOTH, &workload_sample, NO_OTHERS);
+	full = pmi_settle()->count;
+	CHECK_EQ(t, DS_08, 0, full, "interrupts, the index being at the absolute maximum");
+	CHECK_EQ(t, DS_08, 2 * record_size(setup.format), (u64)ds_bytes(), "index - base");
+	/* The control: the record that reaches the threshold does interrupt. */
+	setup.start = 0;
+	setup.threshold = 1;
+	counters_clear(counters_status());
+	sampling_run(&setup, 0, LOADS, COUNT_BOTH, &workload_sample, NO_OTHERS);
+	room = pmi_settle()->count - full;
+	pmi_close();
+	CHECK_EQ(t, DS_08, 1, room, "interrupts of a record that reaches the threshold");
+}
+
+/* IA32_PMC1 to 3 wrap without PEBS before the record of IA32_PMC0, and the other way round. */
+TEST(ds, an_assist_clears_its_own_bits_alone, REQS(DS_22),
+     NEEDS(need_perfmon, need_pebs, need_events))
+{
+	for (unsigned c = 0; c < 4; c++) {
+		struct ds_setup setup = sampling_setup(8);
+		struct pmc_mask others = { counters_gp().bits & 0xf & ~BIT(c) };
+		struct pebs_record record;
+
+		for (unsigned i = 0; i < 4; i++) {
+			if (!(others.bits & BIT(i)))
+				continue;
+			counter_program(i, LOADS, COUNT_BOTH);
+			counter_preset(i, PERIOD / 2);
+		}
+		sampling_run(&setup, c, LOADS, COUNT_BOTH, &workload_sample, others);
+		if (sampling_one_record(t, AT(DS_22), &record)) {
+			CHECK_EQ(t, DS_22, 0, counters_status() & BIT(c),
+				 "status bit of IA32_PMC%u after its record", c);
+			CHECK_EQ(t, DS_22, others.bits, counters_status() & others.bits,
+				 "status bits of the others, without PEBS, after it");
+		}
+		counter_reset();
 	}
-	msr_write(MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI);
-	log = threshold_interrupts(1);
-	msr_write(MSR_IA32_DEBUGCTL, 0);
-	if (CHECK_RANGE(t, PMI_18, 1, ~0ULL, log->count, "threshold interrupts with freeze"))
-		CHECK_EQ(t, PMI_18, 0, log->entry[0].global_ctrl,
-			 "IA32_PERF_GLOBAL_CTRL at the handler's entry");
 }

@@ -6,6 +6,7 @@
  */
 #include "kernel/cpu.h"
 #include "kernel/fault.h"
+#include "kernel/intr.h"
 #include "kernel/machine.h"
 #include "kernel/user.h"
 #include "pmu/pmi.h"
@@ -120,6 +121,39 @@ TEST(count, counting_goes_on_in_handlers, REQS(CNT_34),
 		    without, "instructions without an interrupt");
 	/* The handler saves and restores fifteen registers, to begin with. */
 	CHECK_RANGE(t, CNT_34, without + 30, ~0ULL, with, "instructions with the handler's");
+}
+
+static u64 handler_rounds;
+
+static void on_breakpoint(struct trap_frame *frame)
+{
+	(void)frame;
+	workload_run_dry(&workload_load, handler_rounds);
+}
+
+/* Instructions that IA32_PMC0 counts of INT3 and its handler, which runs so many rounds. */
+static u64 count_breakpoint(u64 rounds)
+{
+	intr_handler before = intr_set_handler(VECTOR_BP, on_breakpoint);
+
+	handler_rounds = rounds;
+	counter_program(0, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH);
+	counter_write(0, 0);
+	counters_enable(pmc_one(0));
+	__asm__ volatile("int3" ::: "memory");
+	counters_disable();
+	intr_set_handler(VECTOR_BP, before);
+	return counter_read(0);
+}
+
+TEST(count, handlers_are_counted_exactly, REQS(CNT_34), NEEDS(need_perfmon, need_instructions))
+{
+	u64 want = workload_declared(&workload_load, COUNT_INSTRUCTIONS, MORE) -
+		   workload_declared(&workload_load, COUNT_INSTRUCTIONS, FEWER);
+
+	workload_memory();	/* allocated at the first use, and not inside the handler */
+	CHECK_EQ(t, CNT_34, want, count_breakpoint(MORE) - count_breakpoint(FEWER),
+		 "instructions in 80 more rounds inside the handler of INT3");
 }
 
 TEST(count, rdpmc_at_cpl_3_asks_pce, REQS(CNT_18, CNT_19), NEEDS(need_perfmon, need_instructions))

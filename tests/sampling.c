@@ -2,6 +2,8 @@
 /* Shared steps of the PEBS tests. Nothing here knows what is right about a record. */
 #include "tests/sampling.h"
 
+#include "tests/calibration.h"
+
 struct ds_setup sampling_setup(unsigned capacity)
 {
 	struct ds_setup setup = { .format = counter_caps()->record_format, .capacity = capacity,
@@ -20,6 +22,32 @@ void sampling_run(const struct ds_setup *setup, unsigned counter, u16 event, u64
 	workload_run(w, PERIOD, pmc_or(pmc_one(counter), with));
 	pebs_disarm();
 	counter_program_disabled(counter, 0, 0);
+}
+
+bool sampling_shadow_fits(struct test *t)
+{
+	const struct calibration *c = calibration_get();
+
+	if (!c->shadow_known || c->shadow_most <= SHADOW_MOST)
+		return true;
+	test_inconclusive(t, "record shadow of up to %u events", c->shadow_most);
+	return false;
+}
+
+void sampling_open_rounds(struct ds_setup *setup)
+{
+	for (unsigned i = 0; i < DS_RESET_SLOTS; i++)
+		setup->reset[i] = pebs_reset_value(i, PERIOD);
+	ds_open(setup);
+	pebs_arm(0, LOADS, COUNT_BOTH, PERIOD);
+}
+
+void sampling_rounds(struct ds_setup *setup, unsigned records)
+{
+	sampling_open_rounds(setup);
+	workload_run(&workload_load, ROUNDS_FOR(records), pmc_one(0));
+	pebs_disarm();
+	counter_program_disabled(0, 0, 0);
 }
 
 bool sampling_one_record(struct test *t, struct test_claim claim, struct pebs_record *record)

@@ -32,6 +32,14 @@ struct ds_setup sampling_setup(unsigned capacity);
 void sampling_run(const struct ds_setup *setup, unsigned counter, u16 event, u64 flags,
 		  const struct workload *w, struct pmc_mask with);
 
+/* The counting rule bears the shadow of this machine; false: the test is INCONCLUSIVE. */
+bool sampling_shadow_fits(struct test *t);
+
+/* Every reload a period away: DS area open and IA32_PMC0 armed, and with _rounds() that many
+ * records of it taken. */
+void sampling_open_rounds(struct ds_setup *setup);
+void sampling_rounds(struct ds_setup *setup, unsigned records);
+
 /*
  * The single record that sampling_run() must have left. false, and the check has failed:
  * there isn't exactly one. Under a hypervisor none at all is INCONCLUSIVE: its host may be using
