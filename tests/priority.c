@@ -204,6 +204,47 @@ TEST(priority, an_interrupt_keeps_the_assist_of_a_lower_counter, REQS(PRIO_07),
 	check_meeting(t, AT(PRIO_07), 0, 3);
 }
 
+/*
+ * The first record of two overflows on different loads, `gap` apart, that of `earlier` first. Its
+ * status must show the earlier one (the assist clears it afterwards); where the assist comes at
+ * once, it isn't held up by an overflow on its own load either.
+ */
+static void check_earlier(struct test *t, unsigned earlier, unsigned later, u64 gap)
+{
+	const struct calibration *c = calibration_get();
+	enum record_format format = counter_caps()->record_format;
+	struct ds_setup setup = sampling_setup(8);
+	struct pebs_record record;
+	u64 status;
+
+	ds_open(&setup);
+	pebs_arm(later, LOADS, COUNT_BOTH, PERIOD + gap);
+	pebs_arm(earlier, LOADS, COUNT_BOTH, PERIOD);
+	workload_run(&workload_sample, PERIOD, pmc_or(pmc_one(earlier), pmc_one(later)));
+	if (!CHECK_RANGE(t, PRIO_16, 1, 2, ds_records(), "records of two overflows"))
+		return;
+	record_decode(format, ds_record(0), record_size(format), &record);
+	status = sampling_field(&record, RECORD_status);
+	CHECK_EQ(t, PRIO_16, BIT(earlier), status & BIT(earlier),
+		 "IA32_PMC%u, %lu loads before IA32_PMC%u, in the first record's status 0x%lx",
+		 earlier, gap, later, status);
+	if (c->shadow_known && c->shadow_most == 0)
+		CHECK_EQ(t, PRIO_16, workload_mark(&workload_sample, 0),
+			 sampling_field(&record, RECORD_eventing_ip),
+			 "EventingIP of IA32_PMC%u's record, IA32_PMC%u overflowing %lu loads on",
+			 earlier, later, gap);
+	counter_reset();
+}
+
+TEST(priority, an_earlier_overflow_is_not_overtaken, REQS(PRIO_16),
+     NEEDS(need_perfmon, need_format2, need_events))
+{
+	calibration_get();
+	check_earlier(t, 3, 0, 1);
+	check_earlier(t, 2, 1, 6);
+	check_earlier(t, 0, 1, 1);
+}
+
 /* Was the counter loaded from its slot, which is out of anything's reach? */
 static bool reloaded(unsigned counter)
 {

@@ -90,6 +90,15 @@ BEGIN call
 .past:
 END call
 
+; instructions 4n, loads n and stores n, both across a cache line's end, branches n
+DECLARE split, 0, 0, 0,  4, 0,  1, 0,  1, 0,  0, 0,  1, 0
+BEGIN split
+.next:	mov	rax, [rsi + 61]
+	mov	[rsi + 125], rax
+	dec	rdi
+	jnz	.next
+END split
+
 ; instructions 3, whatever n is; stores n as the manual's loop of iterations has them
 DECLARE rep, 0, 0, 0,  0, 3,  0, 0,  1, 0,  0, 0,  0, 0,  0, 0,  0, 0,  0, 0,  0, 0
 BEGIN rep

@@ -36,6 +36,8 @@ extern const struct workload workload_sparse	/* a load every 19 instructions */
 	__attribute__((visibility("hidden")));
 extern const struct workload workload_call	/* near calls and returns */
 	__attribute__((visibility("hidden")));
+extern const struct workload workload_split	/* loads and stores across a line's end */
+	__attribute__((visibility("hidden")));
 extern const struct workload workload_rep	/* one REP STOSB of n bytes */
 	__attribute__((visibility("hidden")));
 extern const struct workload workload_sled	/* n branches, then one-byte NOPs: the marks */
