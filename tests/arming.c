@@ -155,7 +155,7 @@ static void check_user_arm(struct test *t, unsigned c)
 	}
 	workload_run(&workload_load, PERIOD, pmc_one(c));
 	CHECK_EQ(t, ARM_06, 0, (u64)ds_bytes(),
-		 "bytes by which the index moved at CPL 0, IA32_PMC%u armed with USR = 1 OS = 0", c);
+		 "bytes by which the index moved at CPL 0, IA32_PMC%u armed for CPL 3", c);
 	counters_enable(pmc_one(c));
 	workload_run_user(&workload_load, PERIOD);
 	counters_disable();

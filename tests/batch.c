@@ -33,7 +33,7 @@ struct batch {
 	unsigned count;			/* of checks */
 	unsigned counter;
 	bool loads;
-	u64 wraps[4];			/* access on which IA32_PMCx, without PEBS, wraps; 0: never */
+	u64 wraps[4];	/* access on which IA32_PMCx, without PEBS, wraps; 0: never */
 };
 
 static void check_status(const struct batch *b, const struct pebs_record *record, u64 access)

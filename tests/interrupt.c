@@ -128,7 +128,7 @@ TEST(pmi, wrap_without_int_raises_no_interrupt, REQS(PRIO_15), NEEDS(need_perfmo
 TEST(pmi, general_purpose_overflow_interrupts_once, REQS(PMI_01),
      NEEDS(need_perfmon, need_branches))
 {
-	/* An interrupt that waits for the overflow after its own is missed at the first one only. */
+	/* An interrupt that waits for the next overflow is missed at the first one only. */
 	CHECK_EQ(t, PMI_01, 1, calibration_get()->first_interrupts,
 		 "interrupts of the run's first overflow of IA32_PMC0");
 	for (unsigned c = 0; c < counter_caps()->gp; c++) {

@@ -88,7 +88,7 @@ bool need_debug_control(char *reason, size_t size)
 
 	if (!c->hypervisor)
 		return true;
-	fmt_print(reason, size, "what a guest has of IA32_DEBUGCTL is its hypervisor's choice (\"%s\")",
+	fmt_print(reason, size, "what a guest has of IA32_DEBUGCTL is up to hypervisor \"%s\"",
 		  c->hypervisor_signature);
 	return false;
 }

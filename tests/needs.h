@@ -13,7 +13,7 @@ bool need_two_counters(char *reason, size_t size);	/* general-purpose */
 bool need_fixed(char *reason, size_t size);		/* fixed counters 0 to 2 */
 bool need_full_width(char *reason, size_t size);	/* IA32_A_PMCx */
 bool need_legacy_freeze(char *reason, size_t size);	/* version 2 or 3 and PDCM */
-bool need_freeze(char *reason, size_t size);		/* the same, and IA32_DEBUGCTL[12] is kept */
+bool need_freeze(char *reason, size_t size);		/* and IA32_DEBUGCTL[12] is kept */
 bool need_debug_control(char *reason, size_t size);	/* IA32_DEBUGCTL is the processor's */
 bool need_offcore(char *reason, size_t size);		/* off-core response events */
 bool need_four_counters_only(char *reason, size_t size);

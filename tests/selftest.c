@@ -140,7 +140,7 @@ TEST(selftest, marked_instructions_are_where_they_are_declared, NO_REQS, NEEDS(N
 			continue;
 		HARNESS_CHECK(t, first >= w->begin && first + w->mark_stride <= w->end,
 			      "%s: marks at %p", w->name, (const void *)first);
-		/* The instruction behind a mark begins where the mark ends: NOP, or LEA of the walks. */
+		/* The instruction behind a mark begins where it ends: NOP, or LEA of the walks. */
 		HARNESS_CHECK(t, (first[w->mark_length] == 0x90 ||
 				  first[w->mark_length + 1] == 0x8d) &&
 				 first[w->mark_stride] == first[0],

@@ -21,7 +21,8 @@ _Static_assert(offsetof(struct workload_call, stack) == 40, "CALL_STACK");
 
 static const struct workload *const workloads[] = {
 	&workload_load, &workload_store, &workload_lock, &workload_branch, &workload_mixed,
-	&workload_sparse, &workload_call, &workload_rep, &workload_split, &workload_sled, &workload_long_sled,
+	&workload_sparse, &workload_call, &workload_rep, &workload_split, &workload_sled,
+	&workload_long_sled,
 	&workload_again, &workload_sample, &workload_sample_store, &workload_walk_loads,
 	&workload_walk_stores,
 };

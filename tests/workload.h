@@ -82,7 +82,7 @@ u64 workload_mark(const struct workload *w, unsigned i);
 /* Which mark is at that address; -1: none. */
 int workload_mark_at(const struct workload *w, unsigned marks, u64 address);
 
-/* The piece's data, WORKLOAD_WORDS words, and the top of the stack that the sample pieces run on. */
+/* The piece's data, WORKLOAD_WORDS words, and the top of the sample pieces' stack. */
 u64 *workload_memory(void);
 u64 workload_stack(void);
 
