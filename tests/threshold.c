@@ -60,6 +60,18 @@ TEST(ds, the_threshold_interrupts_at_its_record, REQS(DS_05, DS_06, DS_21, PMI_0
 	}
 }
 
+/* The threshold far below the absolute maximum: read from each other's place, neither a record nor
+ * its interrupt would come. */
+TEST(ds, threshold_and_maximum_are_in_their_places, REQS(DS_20),
+     NEEDS(need_perfmon, need_pebs, need_events))
+{
+	const struct pmi_log *log = one_record(0, 3, 1);
+
+	CHECK_EQ(t, DS_20, 4 * record_size(counter_caps()->record_format), (u64)ds_bytes(),
+		 "index - base after a record behind the threshold, below the maximum");
+	CHECK_EQ(t, DS_20, 1, log->count, "interrupts of a record behind the threshold at 38H");
+}
+
 /* Software that leaves the index at the threshold or behind it is interrupted by each record. */
 TEST(ds, beyond_the_threshold_interrupts_too, REQS(DS_05),
      NEEDS(need_perfmon, need_pebs, need_events))

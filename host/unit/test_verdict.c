@@ -109,6 +109,12 @@ static void known_breaches_need_the_right_subject(void)
 	CHECK(!verdict_known(&haswell, REQ_DS_05, &issue));
 	CHECK(!verdict_known(&other, REQ_DS_05, &issue), "not an Intel processor");
 	CHECK(verdict_known(&kvm, REQ_PRIO_10, &issue));
+	CHECK_STR("kvm-pebs-pmi", issue.id);
+	CHECK(verdict_known(&kvm, REQ_PMI_14, &issue));
+	CHECK_STR("kvm-debugctl", issue.id);
+	CHECK(!verdict_known(&kvm, REQ_PMI_01, &issue), "a row is about its requirement alone");
+	kvm.hypervisor = "KVMKVMKVMx";
+	CHECK(!verdict_known(&kvm, REQ_PRIO_10, &issue), "another signature");
 	CHECK(!verdict_known(&haswell, REQ_PRIO_10, &issue), "not under KVM");
 }
 
