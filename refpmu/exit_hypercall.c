@@ -24,6 +24,15 @@ static enum hypercall_status version(struct cpu *cpu, u64 address)
 		HYPERCALL_BAD_ADDRESS;
 }
 
+static bool is_valid(const struct hypercall_configure *request)
+{
+	return request->generation < GEN_COUNT && request->hyper_threading <= 1 &&
+	       request->fault < FAULT_COUNT && request->page_crossing <= 1 &&
+	       (request->counter < FAULT_COUNTERS ||
+		request->counter == HYPERCALL_ANY_COUNTER) &&
+	       request->profile < PROFILE_COUNT && request->latitude_set <= BITS(0, LAT_COUNT - 1);
+}
+
 static enum hypercall_status configure(struct cpu *cpu, u64 address)
 {
 	struct hypercall_configure request;
@@ -31,15 +40,27 @@ static enum hypercall_status configure(struct cpu *cpu, u64 address)
 
 	if (!guest_read(cpu, address, &request, sizeof(request), NULL))
 		return HYPERCALL_BAD_ADDRESS;
-	if (request.generation >= GEN_COUNT || request.fault >= FAULT_COUNT ||
-	    request.hyper_threading > 1 || request.reserved)
+	if (!is_valid(&request))
 		return HYPERCALL_BAD_VALUE;
 	config = (struct model_config){
 		.generation = (enum generation_id)request.generation,
 		.hyper_threading = request.hyper_threading,
 		.fault = (enum fault_id)request.fault,
-		.seed = request.seed,
+		.when = {
+			.one_counter = request.counter != HYPERCALL_ANY_COUNTER,
+			.counter = (u8)request.counter,
+			.page_crossing = request.page_crossing,
+			.nth = request.nth,
+			.every = request.every,
+		},
+		.latitude = {
+			.seed = request.seed,
+			.profile = (enum profile_id)request.profile,
+			.set = request.latitude_set,
+		},
 	};
+	for (unsigned i = 0; i < LAT_COUNT; i++)
+		config.latitude.value[i] = request.latitude[i];
 	exit_hypercall_reset(cpu, &config);
 	return HYPERCALL_DONE;
 }

@@ -32,6 +32,7 @@ static const struct msr_range {
 	{ MSR_IA32_DS_AREA, MSR_IA32_DS_AREA, false },
 	{ MSR_IA32_DEBUGCTL, MSR_IA32_DEBUGCTL, true },
 	{ MSR_IA32_MISC_ENABLE, MSR_IA32_MISC_ENABLE, true },
+	{ MSR_SMI_COUNT, MSR_SMI_COUNT, false },
 	{ MSR_UCODE_REVISION, MSR_UCODE_REVISION, true },
 	{ MSR_AMD_EFER, MSR_AMD_EFER, true },
 	{ MSR_AMD_VM_CR, MSR_AMD_VM_HSAVE_PA + 1, false },

@@ -11,7 +11,7 @@
 #include "refpmu/statistics.h"
 
 #define HYPERCALL_MAGIC		0x3638747365545550ULL
-#define HYPERCALL_VERSION_NUMBER 1
+#define HYPERCALL_VERSION_NUMBER 2
 
 enum hypercall_function {
 	HYPERCALL_VERSION,	/* struct hypercall_version, written */
@@ -23,7 +23,7 @@ enum hypercall_status {
 	HYPERCALL_DONE,
 	HYPERCALL_UNKNOWN,	/* no such function */
 	HYPERCALL_BAD_ADDRESS,	/* the structure isn't mapped */
-	HYPERCALL_BAD_VALUE,	/* no such generation or fault */
+	HYPERCALL_BAD_VALUE,	/* no such generation, fault, counter, profile or knob */
 };
 
 struct hypercall_version {
@@ -31,12 +31,22 @@ struct hypercall_version {
 	u64 hidden_base, hidden_size;	/* where the hypervisor lives, physical */
 };
 
+#define HYPERCALL_ANY_COUNTER	(~(u32)0)
+#define HYPERCALL_KNOBS		64
+
 struct hypercall_configure {
 	u32 generation;			/* enum generation_id */
-	u32 fault;			/* enum fault_id */
-	u64 seed;
 	u32 hyper_threading;		/* bool */
-	u32 reserved;			/* 0 */
+	u32 fault;			/* enum fault_id */
+	/* struct fault_when */
+	u32 counter;			/* or HYPERCALL_ANY_COUNTER */
+	u32 page_crossing;		/* bool */
+	u32 nth, every;
+	/* struct model_latitude */
+	u32 profile;			/* enum profile_id */
+	u64 seed;
+	u64 latitude_set;
+	u32 latitude[HYPERCALL_KNOBS];	/* by enum latitude_id */
 };
 
 /* For programs: call and return the status. */

@@ -5,7 +5,7 @@
  *
  * Everything comes from the volume that the launcher was started from: \refpmu.efi,
  * \refpmu-plan.txt (launch_plan.h) and the programs. Reports are lines on COM1:
- *	launch: run N cpu=.. fault=.. seed=..
+ *	launch: run N cpu=.. fault=.. seed=.. profile=..
  *	launch: end N status=0x.. stepped=.. inexact=..
  *	launch: done
  */
@@ -68,11 +68,19 @@ static u64 run_program(const struct plan_run *run)
 	struct hypercall_configure configure = {
 		.generation = run->generation,
 		.fault = run->fault,
-		.seed = run->seed,
+		.counter = run->when.one_counter ? run->when.counter : HYPERCALL_ANY_COUNTER,
+		.page_crossing = run->when.page_crossing,
+		.nth = run->when.nth,
+		.every = run->when.every,
+		.seed = run->latitude.seed,
+		.profile = run->latitude.profile,
+		.latitude_set = run->latitude.set,
 		.hyper_threading = run->hyper_threading,
 	};
 	EFI_STATUS status;
 
+	for (unsigned i = 0; i < LAT_COUNT; i++)
+		configure.latitude[i] = run->latitude.value[i];
 	if (hypercall(HYPERCALL_CONFIGURE, &configure) != HYPERCALL_DONE)
 		return EFI_INVALID_PARAMETER;
 	if (!firmware_load(run->efi, run->args, &status))
@@ -92,8 +100,8 @@ static void run_plan(const char *text, size_t length)
 	while (plan_next(&plan, &run, &reason) == PLAN_RUN) {
 		u64 status, inexact = 0;
 
-		print("launch: run %u cpu=%s fault=%s seed=%u", (u64)++number, run.cpu_name,
-		      run.fault_name, run.seed);
+		print("launch: run %u cpu=%s fault=%s seed=%u profile=%s", (u64)++number,
+		      run.cpu_name, run.fault_name, run.latitude.seed, run.profile_name);
 		status = run_program(&run);
 		if (hypercall(HYPERCALL_STATISTICS, &statistics) != HYPERCALL_DONE)
 			statistics = (struct statistics){ 0 };

@@ -1,22 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 /* See launch_plan.h. */
 #include "refpmu/launch_plan.h"
-
-struct span {
-	const char *text;
-	size_t length;
-};
+#include "refpmu/launch_fault.h"
+#include "refpmu/launch_span.h"
 
 static const char *const generation_names[] = {
 #define GENERATION(id, name, ...) [GEN_##id] = name,
 #include "spec/generation.def"
 };
 
-static const char *const fault_names[] = {
-	[FAULT_NONE] = "none",
-#define FAULT(token, name, requirements, sentence) [FAULT_##token] = name,
-#include "spec/fault.def"
+static const char *const profile_names[] = {
+	[PROFILE_NONE] = "none",
+#define PROFILE(token, name, title) [PROFILE_##token] = name,
+#include "spec/profile.def"
 };
+
+static const char *const knob_names[] = {
+#define LATITUDE(token, name, low, high, source) name,
+#include "spec/latitude.def"
+};
+
+static const struct { u32 low, high; } knob_ranges[] = {
+#define LATITUDE(token, name, low, high, source) { low, high },
+#include "spec/latitude.def"
+};
+
+#define BLANKS	" \t"
 
 void plan_open(struct plan *plan, const char *text, size_t length)
 {
@@ -28,67 +37,6 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t';
 }
 
-static bool equals(struct span span, const char *text)
-{
-	size_t i;
-
-	for (i = 0; i < span.length; i++)
-		if (span.text[i] != text[i] || !text[i])
-			return false;
-	return !text[i];
-}
-
-static bool find(struct span name, const char *const *names, unsigned count, unsigned *found)
-{
-	for (*found = 0; *found < count; ++*found)
-		if (equals(name, names[*found]))
-			return true;
-	return false;
-}
-
-static int digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return 16;
-}
-
-/* Decimal, or hexadecimal behind 0x. */
-static bool parse_number(struct span span, u64 *value)
-{
-	unsigned base = 10;
-	size_t i = 0;
-
-	if (span.length > 2 && span.text[0] == '0' && span.text[1] == 'x') {
-		base = 16;
-		i = 2;
-	}
-	if (i == span.length)
-		return false;
-	for (*value = 0; i < span.length; i++) {
-		unsigned d = (unsigned)digit(span.text[i]);
-
-		if (d >= base || *value > (~0ULL - d) / base)
-			return false;
-		*value = *value * base + d;
-	}
-	return true;
-}
-
-static bool copy(struct span from, char *to, size_t size)
-{
-	if (from.length >= size)
-		return false;
-	for (size_t i = 0; i < from.length; i++)
-		to[i] = from.text[i];
-	to[from.length] = 0;
-	return true;
-}
-
 static struct span skip_blanks(struct span span)
 {
 	while (span.length && is_blank(*span.text)) {
@@ -98,21 +46,44 @@ static struct span skip_blanks(struct span span)
 	return span;
 }
 
-/* Take what is before the first blank or, with equals_too, before the first '='. */
-static struct span take_word(struct span *rest, bool equals_too)
-{
-	struct span word = { rest->text, 0 };
+enum key {
+	KEY_CPU, KEY_FAULT, KEY_SEED, KEY_PROFILE, KEY_LATITUDE, KEY_HT, KEY_EFI, KEY_ARGS,
+	KEY_COUNT
+};
+static const char *const key_names[KEY_COUNT] = {
+	"cpu", "fault", "seed", "profile", "latitude", "ht", "efi", "args",
+};
 
-	while (word.length < rest->length && !is_blank(word.text[word.length]) &&
-	       !(equals_too && word.text[word.length] == '='))
-		word.length++;
-	rest->text += word.length;
-	rest->length -= word.length;
-	return word;
+/* knob:value,knob:value */
+static const char *set_latitude(struct model_latitude *latitude, struct span text)
+{
+	do {
+		struct span setting = span_take(&text, ","), name = span_take(&setting, ":");
+		unsigned knob = span_find(name, knob_names, LAT_COUNT);
+		u64 value;
+
+		if (knob == LAT_COUNT)
+			return "no such knob in latitude";
+		if (!span_skip(&setting, ":") || !span_number(setting, &value) ||
+		    value < knob_ranges[knob].low || value > knob_ranges[knob].high)
+			return "latitude takes knob:value, within the knob's range";
+		if (latitude->set & BIT(knob))
+			return "a knob twice in latitude";
+		latitude->set |= BIT(knob);
+		latitude->value[knob] = (u32)value;
+	} while (span_skip(&text, ","));
+	return NULL;
 }
 
-enum key { KEY_CPU, KEY_FAULT, KEY_SEED, KEY_HT, KEY_EFI, KEY_ARGS, KEY_COUNT };
-static const char *const key_names[KEY_COUNT] = { "cpu", "fault", "seed", "ht", "efi", "args" };
+static const char *set_fault(struct plan_run *run, struct span value)
+{
+	const char *wrong = launch_fault(value, &run->fault, &run->when);
+
+	if (wrong)
+		return wrong;
+	return span_copy(value, run->fault_name, sizeof(run->fault_name)) ? NULL :
+		"fault is too long";
+}
 
 /* NULL: understood. */
 static const char *set(struct plan_run *run, enum key key, struct span value)
@@ -122,30 +93,37 @@ static const char *set(struct plan_run *run, enum key key, struct span value)
 
 	switch (key) {
 	case KEY_CPU:
-		if (!find(value, generation_names, GEN_COUNT, &found))
+		found = span_find(value, generation_names, GEN_COUNT);
+		if (found == GEN_COUNT)
 			return "no such cpu";
 		run->generation = (enum generation_id)found;
 		run->cpu_name = generation_names[found];
 		return NULL;
 	case KEY_FAULT:
-		if (!find(value, fault_names, FAULT_COUNT, &found))
-			return "no such fault";
-		run->fault = (enum fault_id)found;
-		run->fault_name = fault_names[found];
-		return NULL;
+		return set_fault(run, value);
 	case KEY_SEED:
-		return parse_number(value, &run->seed) ? NULL : "seed isn't a 64-bit number";
+		return span_number(value, &run->latitude.seed) ? NULL :
+			"seed isn't a 64-bit number";
+	case KEY_PROFILE:
+		found = span_find(value, profile_names, PROFILE_COUNT);
+		if (found == PROFILE_COUNT)
+			return "no such profile";
+		run->latitude.profile = (enum profile_id)found;
+		run->profile_name = profile_names[found];
+		return NULL;
+	case KEY_LATITUDE:
+		return set_latitude(&run->latitude, value);
 	case KEY_HT:
-		if (!parse_number(value, &number) || number > 1)
+		if (!span_number(value, &number) || number > 1)
 			return "ht is 0 or 1";
 		run->hyper_threading = number;
 		return NULL;
 	case KEY_EFI:
 		if (!value.length)
 			return "efi is empty";
-		return copy(value, run->efi, sizeof(run->efi)) ? NULL : "efi is too long";
+		return span_copy(value, run->efi, sizeof(run->efi)) ? NULL : "efi is too long";
 	default:
-		return copy(value, run->args, sizeof(run->args)) ? NULL : "args is too long";
+		return span_copy(value, run->args, sizeof(run->args)) ? NULL : "args is too long";
 	}
 }
 
@@ -154,26 +132,25 @@ static const char *parse_line(struct span rest, struct plan_run *run)
 	bool seen[KEY_COUNT] = { false };
 	const char *wrong;
 
-	if (!equals(take_word(&rest, false), "run"))
+	if (!span_equals(span_take(&rest, BLANKS), "run"))
 		return "a line begins with run";
 	for (rest = skip_blanks(rest); rest.length; rest = skip_blanks(rest)) {
-		struct span name = take_word(&rest, true), value;
-		unsigned key;
+		struct span name = span_take(&rest, BLANKS "="), value;
+		unsigned key = span_find(name, key_names, KEY_COUNT);
 
-		if (!find(name, key_names, KEY_COUNT, &key))
-			return "unknown word; there are cpu fault seed ht efi args";
-		if (!rest.length || *rest.text != '=')
+		if (key == KEY_COUNT)
+			return "unknown word; there are cpu fault seed profile latitude ht efi "
+			       "args";
+		if (!span_skip(&rest, "="))
 			return "a word without =";
 		if (seen[key])
 			return "a word twice";
 		seen[key] = true;
-		rest.text++;
-		rest.length--;
 		if (key == KEY_ARGS) {
 			value = rest;
 			rest.length = 0;
 		} else {
-			value = take_word(&rest, false);
+			value = span_take(&rest, BLANKS);
 		}
 		wrong = set(run, (enum key)key, value);
 		if (wrong)
@@ -217,7 +194,8 @@ enum plan_result plan_next(struct plan *plan, struct plan_run *run, const char *
 			.generation = GEN_HASWELL,
 			.cpu_name = generation_names[GEN_HASWELL],
 			.fault = FAULT_NONE,
-			.fault_name = fault_names[FAULT_NONE],
+			.fault_name = "none",
+			.profile_name = profile_names[PROFILE_NONE],
 			.hyper_threading = true,
 		};
 		*reason = printable(line) ? parse_line(line, run) : "not printable ASCII";

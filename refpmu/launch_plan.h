@@ -5,25 +5,31 @@
  *
  *	# a comment; empty lines are allowed
  *	run cpu=haswell fault=none seed=0 ht=1 efi=\pmutest86.efi args=<rest of the line>
+ *	run fault=rax-zero@pmc3@nth=100 profile=silicon-hsw latitude=pmi-skid:2000 efi=...
  *
  * One blank or more between the words; the words behind `run` in any order, each at most once,
- * args last. efi is needed; without the others: cpu=haswell fault=none seed=0 ht=1, no arguments.
+ * args last. efi is needed; without the others: cpu=haswell fault=none seed=0 ht=1, no profile,
+ * no arguments. A fault has its parameters behind it (model_fault.h); latitude takes one
+ * knob:value of spec/latitude.def or more, with commas between them.
  */
 #ifndef REFPMU_LAUNCH_PLAN_H
 #define REFPMU_LAUNCH_PLAN_H
 
-#include "spec/fault.h"
+#include "refpmu/model_fault.h"
+#include "refpmu/model_latitude.h"
 #include "spec/generation.h"
-#include "spec/types.h"
 
 #define PLAN_PATH_SIZE	128	/* including the terminating 0 */
 #define PLAN_ARGS_SIZE	512
+#define PLAN_FAULT_SIZE	96
 
 struct plan_run {
 	enum generation_id generation;
 	enum fault_id fault;
-	const char *cpu_name, *fault_name;	/* as in spec/; "none" */
-	u64 seed;
+	struct fault_when when;
+	struct model_latitude latitude;
+	const char *cpu_name, *profile_name;	/* as in spec/; "none" */
+	char fault_name[PLAN_FAULT_SIZE];	/* with its parameters, as written; "none" */
 	bool hyper_threading;
 	char efi[PLAN_PATH_SIZE];
 	char args[PLAN_ARGS_SIZE];

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The model's configuration: the generation it presents, the fault it has, the latitude it takes,
- * and the state after power-on ("IA-32 Processor States Following Power-up, Reset, or INIT").
+ * The model's configuration: the generation it presents, and the state after power-on ("IA-32
+ * Processor States Following Power-up, Reset, or INIT").
  */
 #include "refpmu/model_internal.h"
 
 /* Of faults that show the record before: each byte of what was before the first. */
 #define NO_RECORD_BEFORE 0xa5
+
+/* IA32_MISC_ENABLE: fast strings, thermal control, SpeedStep, MONITOR. */
+#define OTHER_FEATURES (BIT(0) | BIT(3) | BIT(16) | BIT(18))
 
 static const struct generation generations[GEN_COUNT] = {
 #define GENERATION(id, name, title, family, model, stepping, brand, perfmon, gp, gp_no_ht, fixed, \
@@ -14,11 +17,6 @@ static const struct generation generations[GEN_COUNT] = {
 	[GEN_##id] = { family, model, stepping, brand, perfmon, gp, gp_no_ht, fixed, width, \
 		       pebs_format, pebs_mask, ll_mask, facilities },
 #include "spec/generation.def"
-};
-
-static const struct { u32 low, high; } latitudes[LAT_COUNT] = {
-#define LATITUDE(token, name, low, high, source) [LAT_##token] = { low, high },
-#include "spec/latitude.def"
 };
 
 const struct generation *model_generation(const struct model *m)
@@ -52,43 +50,15 @@ u64 model_global_bit(unsigned counter)
 	return BIT(IA32_PERF_GLOBAL_CTRL_EN_FIXED_CTR_SHIFT + counter - FIRST_FIXED);
 }
 
-/* The splitmix64 generator: a full-period sequence from any starting value. */
-static u64 next_random(struct model *m)
-{
-	u64 z = m->random += 0x9e3779b97f4a7c15;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-	z = (z ^ z >> 27) * 0x94d049bb133111eb;
-	return z ^ z >> 31;
-}
-
-u32 model_draw(struct model *m, enum latitude_id id)
-{
-	u32 low = latitudes[id].low;
-
-	if (m->latitude[id] == low)
-		return low;
-	return low + (u32)(next_random(m) % (m->latitude[id] - low + 1));
-}
-
-static void take_latitude(struct model *m)
-{
-	m->random = m->config.seed;
-	for (unsigned i = 0; i < LAT_COUNT; i++) {
-		u64 choices = latitudes[i].high - latitudes[i].low + 1;
-
-		m->latitude[i] = latitudes[i].low;
-		if (m->config.seed)
-			m->latitude[i] += next_random(m) % choices;
-	}
-}
-
 static u64 perf_capabilities(const struct model *m)
 {
 	const struct generation *g = model_generation(m);
 	/* Branch records with flags and TSX information, as this generation has them. */
 	u64 value = 4ULL << IA32_PERF_CAPABILITIES_LBR_FMT_SHIFT;
 
+	/* Without PEBS there aren't branch records either: all that KVM offers is the last bit. */
+	if (m->facts & FACT_NO_PEBS)
+		return g->facilities & FAC_FW_WRITE ? IA32_PERF_CAPABILITIES_FW_WRITE : 0;
 	value |= IA32_PERF_CAPABILITIES_PEBS_TRAP | IA32_PERF_CAPABILITIES_PEBS_ARCH_REG;
 	value |= (u64)g->pebs_format << IA32_PERF_CAPABILITIES_PEBS_FMT_SHIFT;
 	if (g->facilities & FAC_SMM_FREEZE)
@@ -106,7 +76,7 @@ static void make_dirty(struct model *m)
 {
 	for (unsigned i = 0; i < MODEL_MAX_COUNTERS; i++) {
 		if (model_has_counter(m, i))
-			model_set_counter(m, i, next_random(m));
+			model_set_counter(m, i, model_random(m));
 		if (i < model_gp_counters(m))
 			m->perfevtsel[i] = IA32_PERFEVTSEL_EN | IA32_PERFEVTSEL_OS |
 					   IA32_PERFEVTSEL_INT | EVENT_INST_RETIRED_ANY_P;
@@ -114,6 +84,12 @@ static void make_dirty(struct model *m)
 	m->fixed_ctr_ctrl = IA32_FIXED_CTR_CTRL_EN0 | IA32_FIXED_CTR_CTRL_PMI0 |
 			    IA32_FIXED_CTR_CTRL_EN1 | IA32_FIXED_CTR_CTRL_EN2;
 	m->global_ctrl = 0;
+	m->offcore_rsp[0] = OFFCORE_RSP_REQUEST & model_random(m);
+	if (!(m->facts & FACT_NO_PEBS)) {
+		m->pebs_enable = IA32_PEBS_ENABLE_PEBS_EN_PMC & model_random(m);
+		m->ds_area = model_random(m) >> 20;
+		m->ld_lat_threshold = 0x40;
+	}
 	m->global_status = IA32_PERF_GLOBAL_STATUS_COND_CHGD | model_global_bit(0) |
 			   model_global_bit(FIRST_FIXED);
 }
@@ -123,10 +99,14 @@ void model_init(struct model *m, const struct model_config *config, const struct
 	*m = (struct model){ .config = *config, .host = host, .at_counter = MODEL_NO_COUNTER };
 	for (unsigned i = 0; i < sizeof(m->previous_record); i++)
 		m->previous_record[i] = NO_RECORD_BEFORE;
-	take_latitude(m);
+	model_take_latitude(m);
 	m->perf_capabilities = perf_capabilities(m);
 	/* No branch trace store: the model writes no branch records. */
 	m->misc_enable = IA32_MISC_ENABLE_PERFMON_AVAILABLE | IA32_MISC_ENABLE_BTS_UNAVAILABLE;
+	if (m->facts & FACT_NO_PEBS)
+		m->misc_enable |= IA32_MISC_ENABLE_PEBS_UNAVAILABLE;
+	if (m->latitude[LAT_MISC_ENABLE_OTHERS])
+		m->misc_enable |= OTHER_FEATURES;
 	m->global_ctrl = BITS(0, model_gp_counters(m) - 1);
 	if (m->latitude[LAT_DIRTY_MSRS])
 		make_dirty(m);

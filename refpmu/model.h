@@ -7,19 +7,19 @@
  * Units and order: every call is one moment of one logical processor. Effects reach the guest
  * through struct model_host in the order in which the processor would produce them.
  *
- * Files: model.c (configuration, latitude), model_msr.c and model_msr_bits.c (read and write
- * rules), model_counter.c (events, counting, overflow), model_priority.c (who is served first),
- * model_pebs.c (assist, index, threshold), model_record.c (what a record holds), model_lvt.c (from
- * the request of a PMI to what the local APIC does with it), model_cpuid.c (enumeration),
- * model_fault*.c (what broken processors do instead). docs/READINGS.md lists what was decided
- * where the manual leaves a choice. May include spec/ only.
+ * Files: model.c (configuration), model_latitude.c (which legal processor), model_msr.c and
+ * model_msr_bits.c (read and write rules), model_counter.c (events, counting, overflow),
+ * model_priority.c (who is served first), model_pebs.c (assist, index, threshold), model_record.c
+ * (what a record holds), model_lvt.c (from the request of a PMI to what the local APIC does with
+ * it), model_cpuid.c (enumeration), model_fault*.c (what broken processors do instead).
+ * docs/READINGS.md lists what was decided where the manual leaves a choice. May include spec/ only.
  */
 #ifndef REFPMU_MODEL_H
 #define REFPMU_MODEL_H
 
 #include "refpmu/model_fault.h"
+#include "refpmu/model_latitude.h"
 #include "spec/generation.h"
-#include "spec/latitude.h"
 #include "spec/types.h"
 
 #define MODEL_MAX_GP	8
@@ -33,7 +33,7 @@ struct model_config {
 	bool hyper_threading;	/* 4 general-purpose counters instead of 8 where it matters */
 	enum fault_id fault;
 	struct fault_when when;
-	u64 seed;		/* 0: no latitude */
+	struct model_latitude latitude;
 };
 
 enum model_action { ACTION_ARM, ACTION_ASSIST, ACTION_THRESHOLD_INT, ACTION_OVERFLOW_INT };
@@ -147,6 +147,12 @@ void model_retire(struct model *m, const struct model_retired *r);
  * way are raised now, because no further instruction will retire to bring them closer.
  */
 void model_halt(struct model *m);
+
+/*
+ * Ticks that the time-stamp counter has moved on since the last call while the program didn't run.
+ * Ask after each model_retire().
+ */
+u64 model_stolen_tsc(struct model *m);
 
 /* CPUID: change what the machine below answered (regs: EAX EBX ECX EDX) into what Intel would. */
 void model_cpuid(struct model *m, u32 leaf, u32 subleaf, u32 regs[4]);

@@ -81,6 +81,9 @@ u64 model_bulk_budget(const struct model *m, u8 cpl)
 		if (room < budget)
 			budget = room;
 	}
+	/* The instruction before which a window is stolen is one of its own. */
+	if (m->steal_in && m->steal_in - 1 < budget)
+		budget = m->steal_in - 1;
 	return budget;
 }
 
@@ -132,6 +135,8 @@ void model_bulk_retire(struct model *m, u8 cpl, const struct model_events *event
 	if (!events->instructions)
 		return;
 	m->moment += (u32)events->instructions;
+	if (m->steal_in)
+		m->steal_in -= (u32)events->instructions;
 	for (u64 left = m->active; left; left &= left - 1) {
 		unsigned i = (unsigned)__builtin_ctzll(left);
 		struct model_counter *c = &m->counter[i];

@@ -270,6 +270,8 @@ static void wrap(struct model *m, struct step *s, unsigned i)
 	c->armed = true;
 	c->held = rule->interrupt;
 	c->shadow = (u8)model_draw(m, LAT_RECORD_SHADOW);
+	if (rule->flags & EV_DLA)
+		c->shadow = (u8)(c->shadow + model_draw(m, LAT_TAG_DELAY));
 	if (m->host->trace)
 		m->host->trace(m->host->ctx, ACTION_ARM, i);
 	if (rule->flags & EV_PDIR ? !broken(m, FAULT_PDIR_SKIDS) :
@@ -309,6 +311,8 @@ static void count(struct model *m, struct step *s, unsigned i, bool mispredict)
 	add = increment(m, c, rule, add);
 	if (m->config.fault)
 		add = model_break_increment(m, i, rule, add);
+	if (rule->os)
+		add += m->smm_events;
 	model_set_counter(m, i, before + add);
 	if (before + add > highest(m, i))
 		wrap(m, s, i);
@@ -349,6 +353,8 @@ void model_retire(struct model *m, const struct model_retired *r)
 	s.due = s.wrapped = s.interrupts = 0;
 	s.interrupted = s.store_hit = false;
 	m->moment++;
+	if (m->steal_in && !--m->steal_in)
+		model_steal(m);
 	model_requests_approach(m);
 	if (m->writing) {
 		choose_rules(m, &s);
@@ -363,6 +369,7 @@ void model_retire(struct model *m, const struct model_retired *r)
 	for (u64 left = s.active; left; left &= left - 1)
 		count(m, &s, (unsigned)__builtin_ctzll(left), mispredict);
 	m->at_counter = MODEL_NO_COUNTER;
+	m->smm_events = 0;
 	if (m->watch_cache)
 		s.store_hit = model_cache_access(m, r);
 	if (s.due | s.interrupts)

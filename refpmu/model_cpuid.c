@@ -2,8 +2,9 @@
 /*
  * CPUID: what the machine below answered, turned into what the presented processor would answer:
  * "CPUID - CPU Identification". Vendor, signature, brand and the PMU's enumeration are replaced,
- * what only AMD processors have is taken away, and there is no sign of a hypervisor. All other
- * feature bits stay, because the machine below carries those instructions out.
+ * what only AMD processors have is taken away, and there is no sign of a hypervisor but the one
+ * that the profile kvm shows. All other feature bits stay, because the machine below carries those
+ * instructions out.
  *
  * Not handled: caches and frequencies (what the machine below says), leaf 2 descriptors.
  */
@@ -19,6 +20,7 @@ enum {
 #define BASIC_LEAF_LAST		0xdu	/* processor extended states */
 #define LEAF_CACHES		0x4u
 #define LEAF_TOPOLOGY		0xbu
+#define LEAF_HYPERVISOR		0x40000000u
 #define LEAF_EXTENDED		0x80000000u
 #define LEAF_EXTENDED_LAST	0x80000008u
 
@@ -72,11 +74,11 @@ static void version(const struct model *m, u32 regs[4])
 	SET(FAMILY, g->family);
 	SET(EXT_MODEL, g->model >> 4);
 	SET(LOGICAL_PROCESSORS, 1);
-	SET(DTES64, 1);
-	SET(DS_CPL, 1);
+	SET(DTES64, !(m->facts & FACT_NO_PEBS));
+	SET(DS_CPL, !(m->facts & FACT_NO_PEBS));
 	SET(PDCM, 1);
-	SET(HYPERVISOR, 0);
-	SET(DS, 1);
+	SET(HYPERVISOR, m->facts & FACT_KVM_SIGNATURE ? 1 : 0);
+	SET(DS, !(m->facts & FACT_NO_PEBS));
 	SET(HTT, 0);
 }
 
@@ -91,7 +93,7 @@ static void performance_monitoring(struct model *m, u32 regs[4])
 
 	clear(regs);
 	SET(PERFMON_VERSION, g->perfmon);
-	SET(GP_COUNTERS, model_gp_counters(m) + broken(m, FAULT_CPUID_EXTRA_COUNTER));
+	SET(GP_COUNTERS, model_gp_counters(m) - broken(m, FAULT_CPUID_COUNTER_MISSING));
 	SET(GP_WIDTH, broken(m, FAULT_CPUID_WIDTH_40) ? 40u : g->width);
 	SET(EVENTS_LENGTH, events);
 	SET(FIXED_COUNTERS, g->fixed);
@@ -174,6 +176,11 @@ void model_cpuid(struct model *m, u32 leaf, u32 subleaf, u32 regs[4])
 		return;
 	case LEAF_TOPOLOGY:
 		topology(subleaf, regs);
+		return;
+	}
+	if (leaf == LEAF_HYPERVISOR && m->facts & FACT_KVM_SIGNATURE) {
+		set(regs, (const u32[4]){ LEAF_HYPERVISOR + 1, four_bytes("KVMK"),
+					  four_bytes("VMKV"), four_bytes("M\0\0") });
 		return;
 	}
 	/* Leaves of hypervisors are among those that no processor has. */

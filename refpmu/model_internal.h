@@ -52,10 +52,18 @@ unsigned model_gp_counters(const struct model *m);
 /* Bits of a counter that exist. */
 u64 model_width_mask(const struct model *m);
 bool model_has_counter(const struct model *m, unsigned counter);
-/* A fresh value of latitude that may differ from case to case: low..this processor's bound. */
-u32 model_draw(struct model *m, enum latitude_id id);
 /* A bit of the register formats of the three global registers: n, or 32 + i. */
 u64 model_global_bit(unsigned counter);
+
+/* model_latitude.c */
+void model_take_latitude(struct model *m);
+u64 model_random(struct model *m);
+/* A fresh value of a knob that is a bound. */
+u32 model_draw(struct model *m, enum latitude_id id);
+/* Instructions between the request of an interrupt and the interrupt. */
+u32 model_skid(struct model *m);
+/* The program doesn't run for a while, before the instruction that is being counted. */
+void model_steal(struct model *m);
 
 /* model_fault.c */
 /*

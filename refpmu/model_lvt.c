@@ -39,12 +39,14 @@ static bool freezes_now(struct model *m, enum model_action action)
 
 void model_request(struct model *m, enum model_action action, unsigned counter)
 {
-	u32 distance = model_draw(m, LAT_PMI_SKID);
+	u32 distance = model_skid(m);
 
 	if (m->host->trace)
 		m->host->trace(m->host->ctx, action, counter);
 	if (freezes_now(m, action))
 		freeze(m);
+	if (m->n_requests && m->latitude[LAT_PMI_MERGE])
+		return;
 	/* More than any handler could tell apart: one of them stands for this one as well. */
 	if (m->n_requests == MODEL_MAX_REQUESTS)
 		return;
@@ -107,6 +109,7 @@ static struct pmi_delivery deliver(struct model *m, u32 lvtpc)
 		d.lvtpc |= (u32)LVT_MASKED;
 	if (broken(m, FAULT_FREEZE_AT_DELIVERY))
 		freeze(m);
+	m->delivered = d.lvtpc & LVT_MASKED;
 	return d;
 }
 
@@ -119,10 +122,27 @@ struct pmi_delivery model_lvt_deliver(struct model *m, u32 lvtpc)
 	return (struct pmi_delivery){ .kind = PMI_DROPPED, .lvtpc = lvtpc, .keep = m->latched };
 }
 
+/* The status bits that are a reason for an interrupt. */
+static u64 interrupting(const struct model *m)
+{
+	u64 bits = IA32_PERF_GLOBAL_STATUS_OVF_BUF;
+
+	for (unsigned i = 0; i < MODEL_MAX_COUNTERS; i++)
+		if (m->counter[i].rule.interrupt)
+			bits |= model_global_bit(i);
+	return bits;
+}
+
 struct pmi_delivery model_lvt_written(struct model *m, u32 lvtpc)
 {
+	bool unmasked = !(lvtpc & LVT_MASKED);
+	bool early = unmasked && m->delivered && m->global_status & interrupting(m) &&
+		     m->latitude[LAT_SPURIOUS_PMI];
+
 	m->moment++;
-	if (!m->latched || lvtpc & LVT_MASKED)
+	if (unmasked)
+		m->delivered = false;
+	if (!unmasked || !(m->latched || early))
 		return (struct pmi_delivery){ .kind = PMI_DROPPED, .lvtpc = lvtpc };
 	m->latched = false;
 	if (broken(m, FAULT_THRESHOLD_LAST))

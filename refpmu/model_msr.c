@@ -99,8 +99,10 @@ static u64 read_register(struct model *m, const struct place *p)
 	case REG_MISC_ENABLE:
 		return m->misc_enable | (broken(m, FAULT_PEBS_SHOWN_UNAVAILABLE) ?
 					 IA32_MISC_ENABLE_PEBS_UNAVAILABLE : 0);
+	case REG_SMI_COUNT:
+		return m->smi_count;
 	default:
-		return 0;	/* IA32_PERF_GLOBAL_OVF_CTRL */
+		return m->latitude[LAT_OVF_CTRL_READS] ? m->ovf_ctrl : 0;
 	}
 }
 
@@ -125,7 +127,7 @@ struct msr_result model_rdmsr(struct model *m, u32 msr)
 
 static bool read_only(enum reg reg)
 {
-	return reg == REG_PERF_CAPABILITIES || reg == REG_GLOBAL_STATUS;
+	return reg == REG_PERF_CAPABILITIES || reg == REG_GLOBAL_STATUS || reg == REG_SMI_COUNT;
 }
 
 /* Must be refused: does a broken processor accept it? */
@@ -182,6 +184,7 @@ static void write_pebs_enable(struct model *m, u64 value)
 
 static void write_ovf_ctrl(struct model *m, u64 value)
 {
+	m->ovf_ctrl = value;
 	m->global_status &= broken(m, FAULT_OVF_CTRL_CLEARS_ALL) ? 0 : ~value;
 	model_write_late_record(m);
 }
@@ -225,7 +228,7 @@ static void write_register(struct model *m, const struct place *p, u64 value)
 		m->ds_area = value;
 		break;
 	case REG_DEBUGCTL:
-		m->debugctl = value;
+		m->debugctl = m->facts & FACT_DEBUGCTL_EMPTY ? 0 : value;
 		break;
 	case REG_OFFCORE_RSP_0:
 	case REG_OFFCORE_RSP_1:
@@ -307,7 +310,8 @@ struct msr_result model_rdpmc(struct model *m, u32 ecx)
 	u64 value;
 
 	m->moment++;
-	if (ecx & BIT(31) && broken(m, FAULT_RDPMC_FAST_ALLOWED))
+	if (m->facts & FACT_RDPMC_BIT_31 ||
+	    (ecx & BIT(31) && broken(m, FAULT_RDPMC_FAST_ALLOWED)))
 		ecx &= ~(u32)BIT(31);
 	if (fixed && broken(m, FAULT_RDPMC_FIXED_AS_GP))
 		fixed = false;

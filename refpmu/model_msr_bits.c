@@ -86,6 +86,7 @@ static const struct { u32 first, members; u8 reg; } registers[] = {
 	{ MSR_OFFCORE_RSP_1, 1, REG_OFFCORE_RSP_1 },
 	{ MSR_IA32_PERF_CAPABILITIES, 1, REG_PERF_CAPABILITIES },
 	{ MSR_IA32_MISC_ENABLE, 1, REG_MISC_ENABLE },
+	{ MSR_SMI_COUNT, 1, REG_SMI_COUNT },
 };
 
 struct place model_msr_find(u32 msr)
@@ -117,6 +118,10 @@ bool model_msr_exists(struct model *m, const struct place *p)
 	case REG_PMC:
 	case REG_PERFEVTSEL:
 		return p->i < model_gp_counters(m);
+	case REG_PEBS_ENABLE:
+	case REG_LD_LAT:
+	case REG_DS_AREA:
+		return !(m->facts & FACT_NO_PEBS);
 	case REG_OFFCORE_RSP_1:
 		return !broken(m, FAULT_OFFCORE_RSP_1_MISSING);
 	default:
@@ -147,18 +152,28 @@ u64 model_msr_writable(struct model *m, const struct place *p, u64 value)
 	u64 bits;
 
 	switch (p->reg) {
-	case REG_A_PMC:
 	case REG_FIXED_CTR:
+		if (m->facts & FACT_FIXED_ANY_WIDTH)
+			return ~0ULL;
+		return model_width_mask(m);
+	case REG_A_PMC:
 		return model_width_mask(m);
 	case REG_PERFEVTSEL:
 		bits = model_defined_bits(m, OF_IA32_PERFEVTSEL);
+		if (m->facts & FACT_NO_ANYTHREAD)
+			bits &= ~IA32_PERFEVTSEL_ANY;
 		return p->i == 2 ? bits : bits & ~IA32_PERFEVTSEL_IN_TXCP;
 	case REG_FIXED_CTR_CTRL:
-		return model_defined_bits(m, OF_IA32_FIXED_CTR_CTRL);
+		bits = model_defined_bits(m, OF_IA32_FIXED_CTR_CTRL);
+		return m->facts & FACT_NO_ANYTHREAD ?
+			bits & ~(IA32_FIXED_CTR_CTRL_ANY0 | IA32_FIXED_CTR_CTRL_ANY1 |
+				 IA32_FIXED_CTR_CTRL_ANY2) : bits;
 	case REG_GLOBAL_CTRL:
 		return model_defined_bits(m, OF_IA32_PERF_GLOBAL_CTRL);
 	case REG_OVF_CTRL:
-		return model_defined_bits(m, OF_IA32_PERF_GLOBAL_OVF_CTRL);
+		bits = model_defined_bits(m, OF_IA32_PERF_GLOBAL_OVF_CTRL);
+		return m->facts & FACT_NO_UNCORE ?
+			bits & ~IA32_PERF_GLOBAL_OVF_CTRL_CLR_OVF_UNCORE : bits;
 	case REG_PEBS_ENABLE:
 		return pebs_enable_bits(m);
 	case REG_LD_LAT:
@@ -166,6 +181,8 @@ u64 model_msr_writable(struct model *m, const struct place *p, u64 value)
 	case REG_DS_AREA:
 		return canonical(value) ? ~0ULL : BITS(0, 46);
 	case REG_DEBUGCTL:
+		if (m->facts & FACT_DEBUGCTL_EMPTY)
+			return IA32_DEBUGCTL_LBR | IA32_DEBUGCTL_BTF;
 		return model_defined_bits(m, OF_IA32_DEBUGCTL);
 	case REG_OFFCORE_RSP_0:
 	case REG_OFFCORE_RSP_1:

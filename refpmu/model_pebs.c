@@ -173,14 +173,17 @@ static bool in_bounds(struct model *m, const struct ds_area *ds)
 }
 
 /* The counters that overflowed and are enabled for PEBS: one assist is for all of them. */
-static u64 covered_counters(struct model *m, unsigned x)
+static u64 covered_counters(struct model *m, const struct step *s, unsigned x)
 {
-	u64 enabled = 0;
+	u64 enabled = 0, shown = m->global_status;
+
+	if (m->latitude[LAT_ASSIST_SKIPS_NEW])
+		shown &= ~s->wrapped;
 
 	for (unsigned i = 0; i < DS_RESET_SLOTS; i++)
 		if (model_pebs_enabled(m, i))
 			enabled |= BIT(i);
-	return BIT(x) | (enabled & m->global_status);
+	return BIT(x) | (enabled & shown);
 }
 
 static void reload(struct model *m, const struct ds_area *ds, u64 covered, unsigned x)
@@ -250,13 +253,15 @@ static void update_status(struct model *m, u64 covered, bool threshold)
 static void skip_event(struct model *m, const struct ds_area *ds)
 {
 	m->was_full = true;
+	if (ds->pebs_index >= ds->pebs_buffer_base && m->latitude[LAT_FULL_BUFFER_SIGNAL])
+		m->global_status |= IA32_PERF_GLOBAL_STATUS_OVF_BUF;
 	if (broken(m, FAULT_FULL_INDEX_ADVANCES))
 		write_index(m, ds->pebs_index + FMT2_BYTES);
 }
 
 struct assist model_assist(struct model *m, struct step *s, unsigned x)
 {
-	u64 covered = covered_counters(m, x), place;
+	u64 covered = covered_counters(m, s, x), place;
 	struct assist result = { .covered = covered };
 	u8 record[FMT2_BYTES];
 	struct ds_area ds;

@@ -58,6 +58,8 @@ static void assist(struct model *m, struct step *s, unsigned i)
 
 	if (a.threshold && !last)
 		request_threshold(m, i);
+	if (overflow && m->latitude[LAT_HELD_STATUS])
+		m->global_status |= model_global_bit(held);
 	if (overflow && !(a.threshold && broken(m, FAULT_TWO_MERGED)))
 		request_overflow(m, held);
 	if (last) {

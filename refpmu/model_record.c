@@ -38,15 +38,36 @@ static bool is_of_event(const struct model_access *access, enum event_kind kind)
 	return !access->store && (kind != EK_LOCK_LOADS || access->locked);
 }
 
-/* The data linear address of the event: of the last access of its kind. */
-static u64 data_address(const struct step *s, unsigned x)
+/* The data linear address of the event: of one access of its kind. */
+static u64 data_address(struct model *m, const struct step *s, unsigned x)
 {
+	enum { LAST, FIRST };
 	enum event_kind kind = s->rule[x]->kind;
+	u64 linear[MODEL_MAX_ACCESSES];
+	unsigned n = 0;
 
-	for (unsigned a = s->r->n_access; a-- > 0;)
+	for (unsigned a = 0; a < s->r->n_access; a++)
 		if (is_of_event(&s->r->access[a], kind))
-			return s->r->access[a].linear;
-	return 0;
+			linear[n++] = s->r->access[a].linear;
+	if (!n)
+		return 0;
+	if (m->latitude[LAT_TAG_ACCESS] == LAST)
+		return linear[n - 1];
+	return linear[m->latitude[LAT_TAG_ACCESS] == FIRST ? 0 : model_random(m) % n];
+}
+
+/* What the manual doesn't define for this event: Table 18-46. */
+static void leave_undefined(struct model *m, u8 flags, struct record *record)
+{
+	if (!m->latitude[LAT_UNDEFINED_FIELDS])
+		return;
+	if (!(flags & EV_DLA)) {
+		record->data_linear_address = model_random(m);
+		record->data_source = model_random(m);
+		record->latency = model_random(m) & BITS(0, 15);
+	} else if (!(flags & EV_STORE_L1)) {
+		record->data_source |= model_random(m) & 1;
+	}
 }
 
 void model_fill_record(struct model *m, const struct step *s, unsigned x, u64 status, u8 *bytes)
@@ -77,9 +98,10 @@ void model_fill_record(struct model *m, const struct step *s, unsigned x, u64 st
 	};
 
 	if (flags & EV_DLA)
-		record.data_linear_address = data_address(s, x);
+		record.data_linear_address = data_address(m, s, x);
 	if (flags & EV_STORE_L1)
 		record.data_source = s->store_hit;
+	leave_undefined(m, flags, &record);
 #define RECORD_FIELD(format, field, offset, size, title) put64(bytes + (offset), record.field);
 #include "spec/record.def"
 }

@@ -37,7 +37,8 @@ struct model_counter {
 struct model {
 	struct model_config config;
 	const struct model_host *host;
-	u64 latitude[LAT_COUNT];
+	u32 latitude[LAT_COUNT];
+	u32 facts;		/* of the profile, enum profile_fact */
 	u64 random;		/* where latitude that differs from case to case comes from */
 
 	/* registers */
@@ -45,6 +46,7 @@ struct model {
 	u64 fixed_ctr_ctrl, global_ctrl, global_status, pebs_enable;
 	u64 ld_lat_threshold, ds_area, debugctl, misc_enable, perf_capabilities;
 	u64 offcore_rsp[2];
+	u64 ovf_ctrl;		/* what was written last, for the latitude of reading it */
 	struct model_counter counter[MODEL_MAX_COUNTERS];
 	u64 active;		/* bit n: counter n counts */
 
@@ -65,6 +67,12 @@ struct model {
 	} request[MODEL_MAX_REQUESTS];
 	bool raising_threshold;		/* the one being raised, or waiting in the local APIC */
 	bool latched;		/* one waits in the local APIC for LVTPC to be unmasked */
+	bool delivered;		/* the mask bit of LVTPC is set by a delivery */
+
+	/* Windows in which the program doesn't run. */
+	u32 steal_in;		/* instructions until the next, 0: there are none */
+	u32 smm_events;		/* that counters of CPL 0 count of it */
+	u64 smi_count, stolen_tsc;
 
 	/* state of the processor that only some events show */
 	u8 predictor[MODEL_PREDICTOR_ENTRIES];

@@ -128,4 +128,5 @@ void retire_end(struct cpu *cpu, struct model_retired *retired, const struct ins
 	}
 	cpu->statistics.stepped++;
 	model_retire(&cpu->model, retired);
+	cpu->vmcb->control.tsc_offset += model_stolen_tsc(&cpu->model);
 }

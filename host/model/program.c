@@ -265,7 +265,7 @@ static void set_up(struct rig *r, struct bytes *b)
 	unsigned n = how % 4;
 
 	rig_program(r, n, (u32)select & 0xffff, select & IA32_PERFEVTSEL_INT, 1ULL + how / 16);
-	if (how & 4) {
+	if (how & 4 && rig_has_pebs(r)) {
 		rig_set_reset(r, n, -(1ULL + how / 16) & BITS(0, 47));
 		rig_set(r, MSR_IA32_PEBS_ENABLE, rig_get(r, MSR_IA32_PEBS_ENABLE) | BIT(n));
 	}
@@ -278,7 +278,7 @@ static const char *step(struct rig *r, struct bytes *b)
 	struct view before, after;
 	unsigned first = r->n_actions;
 	bool is_instruction = false, assist = false;
-	u64 cleared = 0, index, maximum, now = r->now;
+	u64 cleared = 0, index, maximum, now = r->now, smis = r->m.smi_count;
 	u8 op = next(b);
 
 	r->cpl = op & 0x80 ? 3 : 0;
@@ -331,7 +331,8 @@ static const char *step(struct rig *r, struct bytes *b)
 		return "a status bit went away by itself";
 	if (r->now - now <= 1 && !in_order(r, first))
 		return "served out of order";
-	for (unsigned n = 0; is_instruction && n < GP; n++)
+	/* An SMI adds what it did. */
+	for (unsigned n = 0; is_instruction && smis == r->m.smi_count && n < GP; n++)
 		if (!counted_right(&before, &after, &i, n))
 			return "a counter isn't the sum of its events";
 	for (unsigned n = 0; n < GP; n++)
@@ -339,18 +340,18 @@ static const char *step(struct rig *r, struct bytes *b)
 			return "a counter shows more bits than it has";
 	if (shown(&after, MSR_IA32_PERF_GLOBAL_STATUS) & BITS(35, 60))
 		return "a reserved status bit is set";
-	if (r->n_interrupts > r->requests)
+	if (r->n_interrupts > r->requests && !r->m.latitude[LAT_SPURIOUS_PMI])
 		return "more interrupts than were requested";
 	return NULL;
 }
 
-const char *program_run(struct rig *r, const u8 *bytes, size_t n, enum fault_id fault, u64 seed,
-			bool hyper_threading)
+const char *program_run(struct rig *r, const u8 *bytes, size_t n,
+			const struct model_config *config)
 {
 	struct bytes b = { bytes, bytes + n };
 	const char *wrong = NULL;
 
-	rig_open(r, fault, seed, hyper_threading);
+	rig_open_config(r, config);
 	rig_ds(r, 6, 4);
 	while (b.at < b.end && !wrong)
 		wrong = step(r, &b);

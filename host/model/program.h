@@ -13,7 +13,7 @@
  * Run the program from power-on. NULL, or the first rule that didn't hold (static text); r->now
  * says where. With a fault nothing is checked but that the model stays within its bounds.
  */
-const char *program_run(struct rig *r, const u8 *bytes, size_t n, enum fault_id fault, u64 seed,
-			bool hyper_threading);
+const char *program_run(struct rig *r, const u8 *bytes, size_t n,
+			const struct model_config *config);
 
 #endif

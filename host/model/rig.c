@@ -78,11 +78,16 @@ static void host_trace(void *ctx, enum model_action action, unsigned counter)
 		r->action[r->n_actions++] = (struct rig_action){ action, counter, r->now };
 }
 
+bool rig_has_pebs(const struct rig *r)
+{
+	return !(r->m.misc_enable & IA32_MISC_ENABLE_PEBS_UNAVAILABLE);
+}
+
 void rig_open(struct rig *r, enum fault_id fault, u64 seed, bool hyper_threading)
 {
 	const struct model_config config = {
 		.generation = GEN_HASWELL, .hyper_threading = hyper_threading, .fault = fault,
-		.seed = seed,
+		.latitude.seed = seed,
 	};
 
 	rig_open_config(r, &config);
@@ -97,7 +102,8 @@ void rig_open_config(struct rig *r, const struct model_config *config)
 	r->regs.rflags = 2;
 	model_init(&r->m, config, &r->host);
 	rig_stop(r);
-	rig_set(r, MSR_IA32_PEBS_ENABLE, 0);
+	if (rig_has_pebs(r))
+		rig_set(r, MSR_IA32_PEBS_ENABLE, 0);
 	rig_set(r, MSR_IA32_FIXED_CTR_CTRL, 0);
 	rig_set(r, MSR_IA32_PERF_GLOBAL_OVF_CTRL,
 		IA32_PERF_GLOBAL_STATUS_COND_CHGD | BIT(32) | BIT(0));
@@ -108,6 +114,15 @@ void rig_open_config(struct rig *r, const struct model_config *config)
 		rig_set(r, MSR_IA32_PMC0 + i, 0);
 	}
 	r->now = 0;
+}
+
+void rig_open_knob(struct rig *r, enum latitude_id knob, u32 value)
+{
+	struct model_config config = { .generation = GEN_HASWELL, .hyper_threading = true };
+
+	config.latitude.set = BIT(knob);
+	config.latitude.value[knob] = value;
+	rig_open_config(r, &config);
 }
 
 void rig_write_lvtpc(struct rig *r, u32 value)
@@ -225,7 +240,8 @@ void rig_ds(struct rig *r, unsigned records, unsigned threshold)
 	rig_poke(r, RIG_DS + DS_INDEX, RIG_BUFFER);
 	rig_poke(r, RIG_DS + DS_MAXIMUM, RIG_BUFFER + records * RIG_RECORD);
 	rig_poke(r, RIG_DS + DS_THRESHOLD, RIG_BUFFER + threshold * RIG_RECORD);
-	rig_set(r, MSR_IA32_DS_AREA, RIG_DS);
+	if (rig_has_pebs(r))
+		rig_set(r, MSR_IA32_DS_AREA, RIG_DS);
 }
 
 void rig_set_reset(struct rig *r, unsigned counter, u64 value)

@@ -62,8 +62,13 @@ void rig_open(struct rig *r, enum fault_id fault, u64 seed, bool hyper_threading
 /* The same with any configuration of a Haswell. */
 void rig_open_config(struct rig *r, const struct model_config *config);
 
+/* A correct processor with hyper-threading, seed 0 and this knob set by hand. */
+void rig_open_knob(struct rig *r, enum latitude_id knob, u32 value);
+
 /* WRMSR as an instruction: it retires unless it faults. The status is that of the write. */
 enum msr_status rig_wrmsr(struct rig *r, u32 msr, u64 value);
+/* Has the processor PEBS and a DS area? The profile kvm hasn't. */
+bool rig_has_pebs(const struct rig *r);
 /* Must succeed; a failing access is a failed check. */
 void rig_set(struct rig *r, u32 msr, u64 value);
 u64 rig_get(struct rig *r, u32 msr);

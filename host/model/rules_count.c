@@ -290,7 +290,7 @@ rule *const further_rules[FAULT_COUNT] = {
 	[FAULT_PRECISE_STORE_EXISTS] = no_precise_store,
 	[FAULT_LL_ENABLE_MISSING] = has_ll_enable,
 	[FAULT_OFFCORE_RSP_1_MISSING] = has_offcore_rsp_1,
-	[FAULT_CPUID_EXTRA_COUNTER] = enumerates_its_counters,
+	[FAULT_CPUID_COUNTER_MISSING] = enumerates_its_counters,
 	[FAULT_CPUID_WIDTH_40] = enumerates_its_width,
 	[FAULT_PEBS_SHOWN_UNAVAILABLE] = shows_pebs,
 };

@@ -161,7 +161,7 @@ static void ds_area_is_canonical(void)
 static void registers_of_others(void)
 {
 	static const u32 others[] = {
-		0x10, 0x1b, 0x34, 0x174, 0x277, 0x391, 0x392, 0x802, 0xc0000080,
+		0x10, 0x1b, 0x174, 0x277, 0x391, 0x392, 0x802, 0xc0000080,
 	};
 
 	rig_open(&r, FAULT_NONE, 0, true);
@@ -171,6 +171,13 @@ static void registers_of_others(void)
 		CHECK_EQ(MSR_NOT_OURS, model_rdmsr(&r.m, msr).status, "msr %#x", msr);
 		CHECK_EQ(MSR_NOT_OURS, model_wrmsr(&r.m, msr, 0).status, "msr %#x", msr);
 	}
+}
+
+static void smi_count_is_read_only(void)
+{
+	rig_open(&r, FAULT_NONE, 0, true);
+	CHECK_EQ(0, rig_get(&r, 0x34));
+	CHECK_EQ(MSR_GP, rig_wrmsr(&r, 0x34, 0));
 }
 
 static void rdpmc(void)
@@ -202,6 +209,7 @@ int main(void)
 	RUN(misc_enable);
 	RUN(ds_area_is_canonical);
 	RUN(registers_of_others);
+	RUN(smi_count_is_read_only);
 	RUN(rdpmc);
 	return check_end();
 }

@@ -24,6 +24,22 @@ static void make_program(u64 n)
 		bytes[i] = random_byte();
 }
 
+static struct model_config config_of(enum fault_id fault, u64 seed, bool hyper_threading)
+{
+	return (struct model_config){
+		.generation = GEN_HASWELL, .hyper_threading = hyper_threading, .fault = fault,
+		.latitude.seed = seed,
+	};
+}
+
+/* The same bytes as a program of this processor. */
+static const char *run(struct rig *on, enum fault_id fault, u64 seed, bool hyper_threading)
+{
+	struct model_config config = config_of(fault, seed, hyper_threading);
+
+	return program_run(on, bytes, BYTES, &config);
+}
+
 static void rules_hold_for_every_seed(void)
 {
 	u64 records = 0, interrupts = 0, instructions = 0;
@@ -32,7 +48,7 @@ static void rules_hold_for_every_seed(void)
 		const char *wrong;
 
 		make_program(n);
-		wrong = program_run(&r, bytes, BYTES, FAULT_NONE, n % 4 ? n : 0, n & 1);
+		wrong = run(&r, FAULT_NONE, n % 4 ? n : 0, n & 1);
 		CHECK(!wrong, "program %" PRIu64 ", instruction %" PRIu64 ": %s", n, r.now, wrong);
 		for (unsigned i = 0; i < r.n_actions; i++)
 			records += r.action[i].action == ACTION_ASSIST;
@@ -50,7 +66,7 @@ static void no_program_harms_a_broken_processor(void)
 	for (unsigned f = FAULT_NONE + 1; f < FAULT_COUNT; f++)
 		for (u64 n = 0; n < 8; n++) {
 			make_program(1000 * f + n);
-			CHECK(!program_run(&r, bytes, BYTES, f, n, n & 1));
+			CHECK(!run(&r, f, n, n & 1));
 		}
 }
 
@@ -78,18 +94,47 @@ static void the_same_again(void)
 
 	for (u64 n = 0; n < 100; n++) {
 		make_program(n);
-		program_run(&r, bytes, BYTES, FAULT_NONE, n, n & 1);
-		program_run(&again, bytes, BYTES, FAULT_NONE, n, n & 1);
+		run(&r, FAULT_NONE, n, n & 1);
+		run(&again, FAULT_NONE, n, n & 1);
 		CHECK(same_course(&r, &again), "program %" PRIu64, n);
-		program_run(&again, bytes, BYTES, FAULT_NONE, n + 1, n & 1);
+		run(&again, FAULT_NONE, n + 1, n & 1);
 		others += !same_course(&r, &again);
 	}
 	CHECK(others > 50, "only %u programs take another course with another seed", others);
 }
 
+/* A seed within a profile, and each knob alone at either end. */
+static void rules_hold_for_profiles_and_extremes(void)
+{
+	static const struct { const char *name; u32 low, high; } knobs[LAT_COUNT] = {
+#define LATITUDE(token, name, low, high, source) { name, low, high },
+#include "spec/latitude.def"
+	};
+
+	for (u64 n = 0; n < PROGRAMS; n++) {
+		struct model_config config = config_of(FAULT_NONE, n / 2, n & 2);
+		unsigned knob = (unsigned)(n / 2 % LAT_COUNT);
+		const char *wrong;
+
+		make_program(n);
+		config.latitude.profile = 1 + n % (PROFILE_COUNT - 1);
+		wrong = program_run(&r, bytes, BYTES, &config);
+		CHECK(!wrong, "profile %u, program %" PRIu64 ", instruction %" PRIu64 ": %s",
+		      (unsigned)config.latitude.profile, n, r.now, wrong);
+		config = config_of(FAULT_NONE, 0, n & 1);
+		config.latitude.set = BIT(knob);
+		config.latitude.value[knob] = n / 2 / LAT_COUNT % 2 ? knobs[knob].low :
+								     knobs[knob].high;
+		wrong = program_run(&r, bytes, BYTES, &config);
+		CHECK(!wrong, "%s, program %" PRIu64 ", instruction %" PRIu64 ": %s",
+		      knobs[knob].name, n, r.now, wrong);
+	}
+}
+
 int main(void)
 {
 	RUN(rules_hold_for_every_seed);
+	RUN(rules_hold_for_profiles_and_extremes);
 	RUN(no_program_harms_a_broken_processor);
 	RUN(the_same_again);
 	return check_end();

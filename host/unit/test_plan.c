@@ -40,7 +40,7 @@ static void defaults_are_the_documented_ones(void)
 	CHECK_EQ(FAULT_NONE, run.fault);
 	CHECK_STR("haswell", run.cpu_name);
 	CHECK_STR("none", run.fault_name);
-	CHECK_EQ(0, run.seed);
+	CHECK_EQ(0, run.latitude.seed);
 	CHECK(run.hyper_threading);
 	CHECK_STR("\\pmutest86.efi", run.efi);
 	CHECK_STR("", run.args);
@@ -55,16 +55,41 @@ static void every_word_is_taken_in_any_order(void)
 		  "run\tefi=\\b.efi  seed=0xffffffffffffffff\tht=1 fault=gpr-order\n");
 	CHECK_EQ(PLAN_RUN, next(), "%s", reason ? reason : "");
 	CHECK_EQ(FAULT_INERT, run.fault);
-	CHECK_EQ(7, run.seed);
+	CHECK_EQ(7, run.latitude.seed);
 	CHECK(!run.hyper_threading);
 	CHECK_STR("tests=pmi.* verbose=on", run.args);
 	CHECK_EQ(3, plan.line);
 	CHECK_EQ(PLAN_RUN, next(), "%s", reason ? reason : "");
 	CHECK_EQ(FAULT_GPR_ORDER, run.fault);
 	CHECK_STR("gpr-order", run.fault_name);
-	CHECK_EQ(~0ULL, run.seed);
+	CHECK_EQ(~0ULL, run.latitude.seed);
 	CHECK_STR("", run.args, "nothing is left over from the run before");
 	CHECK_EQ(PLAN_END, next());
+}
+
+static void faults_have_parameters(void)
+{
+	open_plan("run efi=\\a.efi fault=rax-zero@pmc3@nth=100");
+	CHECK_EQ(PLAN_RUN, next(), "%s", reason ? reason : "");
+	CHECK_EQ(FAULT_RAX_ZERO, run.fault);
+	CHECK_STR("rax-zero@pmc3@nth=100", run.fault_name);
+	CHECK(run.when.one_counter && run.when.counter == 3 && run.when.nth == 100);
+}
+
+static void latitude_and_profile(void)
+{
+	open_plan("run latitude=pmi-skid:2000,masked-pmi:1 profile=kvm efi=\\a.efi\n"
+		  "run efi=\\a.efi");
+	CHECK_EQ(PLAN_RUN, next(), "%s", reason ? reason : "");
+	CHECK_EQ(PROFILE_KVM, run.latitude.profile);
+	CHECK_STR("kvm", run.profile_name);
+	CHECK_EQ(BIT(LAT_PMI_SKID) | BIT(LAT_MASKED_PMI), run.latitude.set);
+	CHECK_EQ(2000, run.latitude.value[LAT_PMI_SKID]);
+	CHECK_EQ(1, run.latitude.value[LAT_MASKED_PMI]);
+	CHECK_EQ(PLAN_RUN, next());
+	CHECK_EQ(PROFILE_NONE, run.latitude.profile);
+	CHECK_STR("none", run.profile_name);
+	CHECK_EQ(0, run.latitude.set);
 }
 
 static void every_fault_has_its_name(void)
@@ -86,6 +111,13 @@ static void bad_lines_are_refused_with_a_reason(void)
 		"run efi=\\x.efi ht=", "run efi=\\x.efi seed=1 seed=2",
 		"run efi=\\x.efi efi=\\y.efi",
 		"run efi=\\x.efi colour=red", "run efi=\\x.efi extra", "runefi=\\x.efi",
+		"run efi=\\x.efi fault=rax-zero@pmc9", "run efi=\\x.efi fault=rax-zero@",
+		"run efi=\\x.efi profile=", "run efi=\\x.efi profile=xen",
+		"run efi=\\x.efi latitude=", "run efi=\\x.efi latitude=pmi-skid",
+		"run efi=\\x.efi latitude=pmi-skid:", "run efi=\\x.efi latitude=pmi-skid:2001",
+		"run efi=\\x.efi latitude=pmi-skid:1,pmi-skid:2",
+		"run efi=\\x.efi latitude=pmi-skid:1,", "run efi=\\x.efi latitude=skid:1",
+		"run efi=\\x.efi latitude=cycles-per-instruction:0",
 		"run efi=\\x.efi fault=gpr-orde", "run efi=\\x.efi fault=gpr-orders",
 	};
 
@@ -135,6 +167,8 @@ int main(void)
 	RUN(empty_plans_end);
 	RUN(defaults_are_the_documented_ones);
 	RUN(every_word_is_taken_in_any_order);
+	RUN(faults_have_parameters);
+	RUN(latitude_and_profile);
 	RUN(every_fault_has_its_name);
 	RUN(bad_lines_are_refused_with_a_reason);
 	RUN(long_words_are_refused_not_cut);

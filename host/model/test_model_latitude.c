@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: MIT */
+/* What each knob of spec/latitude.def does at its ends, and what the profiles are like. */
+#include "host/check.h"
+#include "host/model/rig.h"
+
+#define INST	EVENT_INST_RETIRED_ANY_P
+#define LOADS	EVENT_MEM_UOPS_RETIRED_ALL_LOADS
+#define BRANCHES EVENT_BR_INST_RETIRED_ALL_BRANCHES_PEBS
+#define INT	IA32_PERFEVTSEL_INT
+#define MASKED	((u32)BIT(16))
+#define ADDRESS	(RIG_MEMORY_BASE + 0x3000)
+#define PMC(n)	rig_get(&r, MSR_IA32_PMC0 + (n))
+
+static struct rig r;
+
+static void open(enum latitude_id knob, u32 value)
+{
+	rig_open_knob(&r, knob, value);
+	rig_ds(&r, 8, 8);
+}
+
+static void open_profile(enum profile_id profile, u64 seed)
+{
+	const struct model_config config = {
+		.generation = GEN_HASWELL, .hyper_threading = true,
+		.latitude = { .profile = profile, .seed = seed },
+	};
+
+	rig_open_config(&r, &config);
+}
+
+static void loads(unsigned n)
+{
+	while (n--)
+		rig_load(&r, ADDRESS);
+}
+
+/* Two loads arm, the third makes the record. */
+static void one_record(u64 bits)
+{
+	rig_program_pebs(&r, 0, LOADS, bits, 2);
+	rig_start(&r, BIT(0));
+	loads(3);
+}
+
+static void the_least_skid(void)
+{
+	const u32 wanted[] = { 7, 7, 3 }, bound[] = { 7, 7, 3 }, least[] = { 7, 7, 9 };
+
+	for (unsigned i = 0; i < 3; i++) {
+		struct model_config config = { .generation = GEN_HASWELL };
+
+		config.latitude.set = BIT(LAT_PMI_SKID) | BIT(LAT_PMI_SKID_LEAST);
+		config.latitude.value[LAT_PMI_SKID] = bound[i];
+		config.latitude.value[LAT_PMI_SKID_LEAST] = least[i];
+		rig_open_config(&r, &config);
+		rig_program(&r, 0, INST, INT, 5);
+		rig_start(&r, BIT(0));
+		rig_nops(&r, 30);
+		CHECK_EQ(1, r.n_interrupts);
+		/* The write that started counts 0, the fifth instruction behind it overflows. */
+		CHECK_EQ(r.now - 30 + 4 + wanted[i], r.interrupt[0].at);
+	}
+}
+
+static void interrupts_merge(void)
+{
+	for (u32 merge = 0; merge < 2; merge++) {
+		open(LAT_PMI_MERGE, merge);
+		rig_ds(&r, 8, 1);
+		r.unmasks = true;
+		one_record(INT);
+		CHECK_EQ(merge ? 1 : 2, r.n_interrupts);
+		CHECK(r.interrupt[0].status & BIT(62));
+	}
+}
+
+/* Unmasked by the handler before the status is cleared, and after it; unmasked at first. */
+static void spurious_interrupts(void)
+{
+	for (u32 spurious = 0; spurious < 2; spurious++) {
+		open(LAT_SPURIOUS_PMI, spurious);
+		rig_program(&r, 0, INST, INT, 3);
+		rig_start(&r, BIT(0));
+		rig_nops(&r, 3);
+		rig_stop(&r);
+		CHECK_EQ(1, r.n_interrupts);
+		rig_write_lvtpc(&r, RIG_VECTOR);
+		CHECK_EQ(1 + spurious, r.n_interrupts);
+		rig_set(&r, MSR_IA32_PERF_GLOBAL_OVF_CTRL, BIT(0));
+		rig_write_lvtpc(&r, RIG_VECTOR);
+		CHECK_EQ(1 + spurious, r.n_interrupts);
+	}
+	open(LAT_SPURIOUS_PMI, 1);
+	rig_program(&r, 0, INST, 0, 3);
+	rig_start(&r, BIT(0));
+	rig_nops(&r, 3);
+	rig_write_lvtpc(&r, RIG_VECTOR | MASKED);
+	rig_write_lvtpc(&r, RIG_VECTOR);
+	CHECK_EQ(0, r.n_interrupts);
+}
+
+static void status_of_a_held_interrupt(void)
+{
+	for (u32 held = 0; held < 2; held++) {
+		open(LAT_HELD_STATUS, held);
+		one_record(INT);
+		CHECK_EQ(1, r.n_interrupts);
+		CHECK_EQ(held, r.interrupt[0].status);
+		CHECK_EQ(1, rig_record(&r, 0, 0x90));
+	}
+}
+
+/* Records come late by so many loads, not by other instructions. */
+static void tagging_delays(void)
+{
+	unsigned most = 0;
+
+	for (u32 delay = 0; delay <= 8; delay += 8)
+		for (unsigned i = 0; i < 30; i++) {
+			unsigned extra = 0;
+
+			open(LAT_TAG_DELAY, delay);
+			r.m.random = i;
+			rig_program_pebs(&r, 0, LOADS, 0, 2);
+			rig_start(&r, BIT(0));
+			loads(2);
+			for (rig_nops(&r, 20); !rig_records(&r); extra++)
+				loads(1);
+			CHECK(extra >= 1 && extra <= 1 + delay);
+			most = extra > most ? extra : most;
+		}
+	CHECK(most > 4);
+}
+
+static u64 tagged(u32 which, u64 random)
+{
+	struct model_retired several = {
+		.loads = 2, .stores = 2, .n_access = 4,
+		.access = { { ADDRESS + 8, 8, true, false }, { ADDRESS + 0x10, 8, false, false },
+			    { ADDRESS + 0x18, 8, false, false }, { ADDRESS, 8, true, false } },
+	};
+
+	open(LAT_TAG_ACCESS, which);
+	r.m.random = random;
+	rig_program_pebs(&r, 0, LOADS, 0, 2);
+	rig_start(&r, BIT(0));
+	rig_retire(&r, &several);
+	rig_retire(&r, &several);
+	CHECK_EQ(1, rig_records(&r));
+	return rig_record(&r, 0, 0x98);
+}
+
+static void tagged_accesses(void)
+{
+	unsigned first = 0;
+
+	CHECK_EQ(ADDRESS + 0x18, tagged(0, 0));
+	CHECK_EQ(ADDRESS + 0x10, tagged(1, 0));
+	for (u64 i = 0; i < 40; i++) {
+		u64 address = tagged(2, i);
+
+		CHECK(address == ADDRESS + 0x10 || address == ADDRESS + 0x18);
+		first += address == ADDRESS + 0x10;
+	}
+	CHECK(first > 5 && first < 35);
+}
+
+static void a_counter_that_wraps_on_the_assist(void)
+{
+	for (u32 skips = 0; skips < 2; skips++) {
+		open(LAT_ASSIST_SKIPS_NEW, skips);
+		rig_program_pebs(&r, 0, LOADS, 0, 2);
+		rig_program_pebs(&r, 1, LOADS, 0, 3);
+		rig_start(&r, BIT(0) | BIT(1));
+		loads(3);
+		CHECK_EQ(1, rig_records(&r));
+		CHECK_EQ(skips ? BIT(1) : 0, rig_status(&r));
+		loads(1);
+		CHECK_EQ(1 + skips, rig_records(&r));
+	}
+}
+
+static void a_full_buffer(void)
+{
+	for (u32 signal = 0; signal < 2; signal++) {
+		open(LAT_FULL_BUFFER_SIGNAL, signal);
+		rig_ds(&r, 0, 8);
+		one_record(0);
+		CHECK_EQ(BIT(0) | (signal ? BIT(62) : 0), rig_status(&r));
+		CHECK_EQ(0, r.requests);
+		CHECK_EQ(1, PMC(0));
+	}
+}
+
+static void undefined_fields(void)
+{
+	unsigned ones = 0;
+
+	for (unsigned i = 0; i < 20; i++) {
+		open(LAT_UNDEFINED_FIELDS, 1);
+		r.m.random = i;
+		one_record(0);
+		CHECK_EQ(ADDRESS, rig_record(&r, 0, 0x98));
+		CHECK(rig_record(&r, 0, 0xa0) <= 1);
+		CHECK_EQ(0, rig_record(&r, 0, 0xa8));
+		CHECK_EQ(0, rig_record(&r, 0, 0xb8));
+		ones += rig_record(&r, 0, 0xa0) == 1;
+
+		open(LAT_UNDEFINED_FIELDS, 1);
+		r.m.random = i;
+		rig_program_pebs(&r, 0, BRANCHES, 0, 2);
+		rig_start(&r, BIT(0));
+		for (int n = 0; n < 3; n++)
+			rig_branch(&r, BRANCH_JUMP, true);
+		CHECK(rig_record(&r, 0, 0x98) && rig_record(&r, 0, 0xa0));
+		CHECK_EQ(r.ip - 4, rig_record(&r, 0, 0xb0));
+	}
+	CHECK(ones > 2 && ones < 18);
+}
+
+static void registers_that_read_otherwise(void)
+{
+	open(LAT_OVF_CTRL_READS, 1);
+	rig_set(&r, MSR_IA32_PERF_GLOBAL_OVF_CTRL, 5);
+	CHECK_EQ(5, rig_get(&r, MSR_IA32_PERF_GLOBAL_OVF_CTRL));
+	CHECK_EQ(MSR_GP, rig_wrmsr(&r, MSR_IA32_PERF_GLOBAL_OVF_CTRL, BIT(20)));
+	CHECK_EQ(5, rig_get(&r, MSR_IA32_PERF_GLOBAL_OVF_CTRL));
+	open(LAT_MISC_ENABLE_OTHERS, 1);
+	CHECK_EQ(BIT(7) | BIT(11), rig_get(&r, MSR_IA32_MISC_ENABLE) & (BIT(7) | BITS(11, 12)));
+	CHECK(rig_get(&r, MSR_IA32_MISC_ENABLE) & 1);
+}
+
+/* Windows come about as often as told, and leave their evidence. */
+static void stolen_windows(void)
+{
+	for (unsigned kind = 0; kind < 3; kind++) {
+		struct model_config config = { .generation = GEN_HASWELL };
+		u32 *value = config.latitude.value;
+		u64 smis, windows = 0, retired = 0;
+
+		config.latitude.set = BIT(LAT_SMI_RATE) | BIT(LAT_PREEMPTION_RATE) |
+				      BIT(LAT_SMM_EVENTS);
+		value[LAT_SMI_RATE] = kind == 1 ? 20 : 0;
+		value[LAT_PREEMPTION_RATE] = kind == 2 ? 20 : 0;
+		value[LAT_SMM_EVENTS] = 1000;
+		rig_open_config(&r, &config);
+		rig_program(&r, 0, INST, 0, 0);
+		rig_start(&r, BIT(0));
+		for (; retired < 2 * 1000000; retired++) {
+			u64 ticks;
+
+			rig_nops(&r, 1);
+			ticks = model_stolen_tsc(&r.m);
+			CHECK(!ticks || ticks >= 20000);
+			windows += ticks != 0;
+		}
+		smis = rig_get(&r, MSR_SMI_COUNT);
+		CHECK_EQ(kind == 1 ? windows : 0, smis);
+		CHECK(kind ? windows > 20 && windows < 80 : !windows);
+		if (kind == 1)
+			CHECK(PMC(0) > retired && PMC(0) <= retired + 1000 * windows);
+		else
+			CHECK_EQ(retired, PMC(0));
+	}
+}
+
+static void smm_can_be_frozen(void)
+{
+	struct model_config config = { .generation = GEN_HASWELL };
+
+	config.latitude.set = BIT(LAT_SMI_RATE) | BIT(LAT_SMM_EVENTS);
+	config.latitude.value[LAT_SMI_RATE] = 20;
+	config.latitude.value[LAT_SMM_EVENTS] = 1000;
+	rig_open_config(&r, &config);
+	rig_set(&r, MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_FREEZE_WHILE_SMM);
+	rig_program(&r, 0, INST, 0, 0);
+	rig_start(&r, BIT(0));
+	rig_nops(&r, 500000);
+	CHECK_EQ(500000, PMC(0));
+	CHECK(rig_get(&r, MSR_SMI_COUNT));
+}
+
+static void without_a_seed_nothing_is_drawn(void)
+{
+	static const u32 low[LAT_COUNT] = {
+#define LATITUDE(token, name, low, high, source) low,
+#include "spec/latitude.def"
+	};
+
+	rig_open(&r, FAULT_NONE, 0, true);
+	CHECK(!memcmp(low, r.m.latitude, sizeof(low)));
+}
+
+static void seeds_reach_every_end(void)
+{
+	static const struct { u32 low, high; } knobs[LAT_COUNT] = {
+#define LATITUDE(token, name, low, high, source) { low, high },
+#include "spec/latitude.def"
+	};
+	u32 least[LAT_COUNT], most[LAT_COUNT] = { 0 };
+
+	memset(least, 0xff, sizeof(least));
+	for (u64 seed = 1; seed <= 100; seed++) {
+		rig_open(&r, FAULT_NONE, seed, true);
+		for (unsigned i = 0; i < LAT_COUNT; i++) {
+			u32 value = r.m.latitude[i];
+
+			CHECK(value >= knobs[i].low && value <= knobs[i].high);
+			least[i] = value < least[i] ? value : least[i];
+			most[i] = value > most[i] ? value : most[i];
+		}
+	}
+	for (unsigned i = 0; i < LAT_COUNT; i++) {
+		u32 tenth = (knobs[i].high - knobs[i].low) / 10;
+
+		CHECK(least[i] <= knobs[i].low + tenth, "knob %u", i);
+		CHECK(most[i] >= knobs[i].high - tenth, "knob %u", i);
+	}
+}
+
+/* Knobs with a row keep to it, with and without a seed. */
+static void profiles_narrow(void)
+{
+	static const struct { unsigned profile, knob; u32 low, high; } rows[] = {
+#define PROFILE_KNOB(profile, knob, low, high, source) \
+		{ PROFILE_##profile, LAT_##knob, low, high },
+#include "spec/profile.def"
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		for (u64 seed = 0; seed < 20; seed++) {
+			u32 value;
+
+			open_profile((enum profile_id)rows[i].profile, seed);
+			value = r.m.latitude[rows[i].knob];
+			CHECK(value >= rows[i].low && value <= rows[i].high && (seed || value ==
+			      rows[i].low), "profile %u, knob %u", rows[i].profile, rows[i].knob);
+		}
+}
+
+static void cpuid(u32 leaf, u32 regs[4])
+{
+	memset(regs, 0, 4 * sizeof(*regs));
+	model_cpuid(&r.m, leaf, 0, regs);
+}
+
+static void a_guest_of_kvm(void)
+{
+	static const u32 absent[] = { 0x3f1, 0x3f6, 0x600 };
+	u32 regs[4];
+
+	open_profile(PROFILE_KVM, 1);
+	for (unsigned i = 0; i < 3; i++) {
+		CHECK_EQ(MSR_GP, model_rdmsr(&r.m, absent[i]).status);
+		CHECK_EQ(MSR_GP, rig_wrmsr(&r, absent[i], 0));
+	}
+	CHECK(rig_get(&r, 0x1a0) & BIT(12));
+	CHECK_EQ(0x2000, rig_get(&r, 0x345));
+	cpuid(1, regs);
+	CHECK_EQ(BIT(31), regs[2] & (BIT(31) | BIT(2)));
+	CHECK_EQ(0, regs[3] & BIT(21));
+	cpuid(0x40000000, regs);
+	CHECK(!memcmp(regs + 1, "KVMKVMKVM\0\0\0", 12));
+	CHECK_EQ(MSR_GP, rig_wrmsr(&r, 0x186, BIT(21)));
+	CHECK_EQ(MSR_GP, rig_wrmsr(&r, 0x38d, BIT(6)));
+	CHECK_EQ(MSR_GP, rig_wrmsr(&r, 0x390, BIT(61)));
+	CHECK_EQ(MSR_GP, rig_wrmsr(&r, 0x1d9, BIT(12)));
+	rig_set(&r, 0x1d9, 1);
+	CHECK_EQ(0, rig_get(&r, 0x1d9));
+	rig_set(&r, 0x309, BIT(60) | 5);
+	CHECK_EQ(5, rig_get(&r, 0x309));
+	CHECK_EQ(5, model_rdpmc(&r.m, (u32)(BIT(31) | BIT(30))).value);
+	rig_program(&r, 0, INST, INT, 5);
+	rig_start(&r, BIT(0));
+	rig_nops(&r, 2100);
+	CHECK_EQ(1, r.n_interrupts);
+}
+
+static void a_haswell_shows_no_hypervisor(void)
+{
+	u32 regs[4];
+
+	open_profile(PROFILE_SILICON_HSW, 1);
+	cpuid(1, regs);
+	CHECK_EQ(BIT(2), regs[2] & (BIT(31) | BIT(2)));
+	cpuid(0x40000000, regs);
+	CHECK(!regs[0] && !regs[1]);
+	CHECK_EQ(MSR_DONE, model_rdmsr(&r.m, 0x3f1).status);
+}
+
+int main(void)
+{
+	RUN(the_least_skid);
+	RUN(interrupts_merge);
+	RUN(spurious_interrupts);
+	RUN(status_of_a_held_interrupt);
+	RUN(tagging_delays);
+	RUN(tagged_accesses);
+	RUN(a_counter_that_wraps_on_the_assist);
+	RUN(a_full_buffer);
+	RUN(undefined_fields);
+	RUN(registers_that_read_otherwise);
+	RUN(stolen_windows);
+	RUN(smm_can_be_frozen);
+	RUN(without_a_seed_nothing_is_drawn);
+	RUN(seeds_reach_every_end);
+	RUN(profiles_narrow);
+	RUN(a_guest_of_kvm);
+	RUN(a_haswell_shows_no_hypervisor);
+	return check_end();
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/* Faults with parameters act on those opportunities only: refpmu/model_fault.h. */
+#include "host/check.h"
+#include "host/model/rig.h"
+
+#define INST	EVENT_INST_RETIRED_ANY_P
+#define LOADS	EVENT_MEM_UOPS_RETIRED_ALL_LOADS
+#define ADDRESS	(RIG_MEMORY_BASE + 0x3000)
+#define BUFFER_RECORDS 30
+
+static struct rig r;
+
+static void open(enum fault_id fault, struct fault_when when)
+{
+	struct model_config config = {
+		.generation = GEN_HASWELL, .hyper_threading = true, .fault = fault, .when = when,
+	};
+
+	rig_open_config(&r, &config);
+	rig_ds(&r, BUFFER_RECORDS, BUFFER_RECORDS + 1);
+}
+
+static void records(unsigned counter, unsigned n)
+{
+	rig_program_pebs(&r, counter, LOADS, 0, 2);
+	rig_start(&r, BIT(counter));
+	for (unsigned i = 0; i < 3 * n; i++)
+		rig_load(&r, ADDRESS);
+	rig_stop(&r);
+}
+
+/* Bit n: RAX of record n is 0. */
+static u64 zeros(unsigned n)
+{
+	u64 found = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		if (!rig_record(&r, i, 0x10))
+			found |= BIT(i);
+	return found;
+}
+
+static void without_parameters_always(void)
+{
+	open(FAULT_RAX_ZERO, (struct fault_when){ .nth = 0 });
+	records(0, 6);
+	CHECK_EQ(BITS(0, 5), zeros(6));
+}
+
+static void the_nth_only(void)
+{
+	open(FAULT_RAX_ZERO, (struct fault_when){ .nth = 4 });
+	records(0, 12);
+	CHECK_EQ(BIT(3), zeros(12));
+}
+
+static void every_nth(void)
+{
+	open(FAULT_RAX_ZERO, (struct fault_when){ .every = 5 });
+	records(0, 12);
+	CHECK_EQ(BIT(4) | BIT(9), zeros(12));
+}
+
+static void records_of_one_counter(void)
+{
+	for (unsigned n = 0; n < 4; n++) {
+		open(FAULT_RAX_ZERO, (struct fault_when){ .one_counter = true, .counter = 2 });
+		records(n, 2);
+		CHECK_EQ(n == 2 ? BITS(0, 1) : 0, zeros(2), "PMC%u", n);
+	}
+}
+
+/* The buffer begins at a page: record 21 begins at FC0H and ends in the next. */
+static void records_across_a_page(void)
+{
+	open(FAULT_RAX_ZERO, (struct fault_when){ .page_crossing = true });
+	records(0, 25);
+	CHECK_EQ(25, rig_records(&r));
+	CHECK_EQ(BIT(21), zeros(25));
+}
+
+static void all_at_once(void)
+{
+	open(FAULT_RAX_ZERO, (struct fault_when){ .one_counter = true, .counter = 1,
+						  .page_crossing = true, .nth = 1 });
+	records(1, 25);
+	CHECK_EQ(BIT(21), zeros(25));
+}
+
+static void overflows_of_one_counter(void)
+{
+	for (unsigned n = 0; n < 4; n++) {
+		open(FAULT_STATUS_DROPPED, (struct fault_when){ .one_counter = true,
+								.counter = 3 });
+		rig_program(&r, n, INST, 0, 3);
+		rig_start(&r, BIT(n));
+		rig_nops(&r, 5);
+		CHECK_EQ(n == 3 ? 0 : BIT(n), rig_status(&r), "PMC%u", n);
+	}
+}
+
+static void a_fixed_counter(void)
+{
+	for (u32 n = 0; n < 3; n++) {
+		open(FAULT_STATUS_DROPPED, (struct fault_when){ .one_counter = true,
+								.counter = 9 });
+		rig_set(&r, MSR_IA32_FIXED_CTR0 + n, BITS(0, 47));
+		rig_set(&r, MSR_IA32_FIXED_CTR_CTRL, 3ULL << 4 * n);
+		rig_start(&r, BIT(32 + n));
+		rig_nops(&r, 5);
+		CHECK_EQ(n == 1 ? 0 : BIT(32 + n), rig_status(&r), "fixed %u", n);
+	}
+}
+
+static void registers_of_one_counter(void)
+{
+	open(FAULT_PERFEVTSEL_READS_ZERO, (struct fault_when){ .one_counter = true,
+							       .counter = 2 });
+	for (unsigned n = 0; n < 4; n++) {
+		rig_set(&r, MSR_IA32_PERFEVTSEL0 + n, INST);
+		CHECK_EQ(n == 2 ? 0 : INST, rig_get(&r, MSR_IA32_PERFEVTSEL0 + n));
+	}
+}
+
+/* An instruction that several counters count is one opportunity of them all. */
+static void the_nth_instruction(void)
+{
+	open(FAULT_LOADS_COUNT_STORES, (struct fault_when){ .nth = 3 });
+	rig_program(&r, 0, LOADS, 0, 0);
+	rig_program(&r, 1, LOADS, 0, 0);
+	rig_start(&r, BIT(0) | BIT(1));
+	for (int i = 0; i < 9; i++)
+		rig_store(&r, ADDRESS);
+	rig_stop(&r);
+	CHECK_EQ(1, rig_get(&r, MSR_IA32_PMC0));
+	CHECK_EQ(1, rig_get(&r, MSR_IA32_PMC0 + 1));
+}
+
+int main(void)
+{
+	RUN(without_parameters_always);
+	RUN(the_nth_only);
+	RUN(every_nth);
+	RUN(records_of_one_counter);
+	RUN(records_across_a_page);
+	RUN(all_at_once);
+	RUN(overflows_of_one_counter);
+	RUN(a_fixed_counter);
+	RUN(registers_of_one_counter);
+	RUN(the_nth_instruction);
+	return check_end();
+}

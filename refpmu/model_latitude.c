@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Latitude: the knobs, what is drawn again for each case, and the windows in which the program
+ * doesn't run (SMI, preemption by a host).
+ */
+#include "refpmu/model_internal.h"
+
+#define MILLION		1000000
+
+static const struct { u32 low, high; } knobs[LAT_COUNT] = {
+#define LATITUDE(token, name, low, high, source) [LAT_##token] = { low, high },
+#include "spec/latitude.def"
+};
+
+static const struct { u8 profile, knob; u32 low, high; } profile_knobs[] = {
+#define PROFILE_KNOB(profile, knob, low, high, source) \
+	{ PROFILE_##profile, LAT_##knob, low, high },
+#include "spec/profile.def"
+};
+
+static const struct { u8 profile; u32 fact; } profile_facts[] = {
+#define PROFILE_FACT(profile, fact, source) { PROFILE_##profile, FACT_##fact },
+#include "spec/profile.def"
+};
+
+/* The splitmix64 generator: a full-period sequence from any starting value. */
+u64 model_random(struct model *m)
+{
+	u64 z = m->random += 0x9e3779b97f4a7c15;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+	z = (z ^ z >> 27) * 0x94d049bb133111eb;
+	return z ^ z >> 31;
+}
+
+static u32 between(struct model *m, u32 low, u32 high)
+{
+	if (low >= high)
+		return high;
+	return low + (u32)(model_random(m) % (high - low + 1));
+}
+
+u32 model_draw(struct model *m, enum latitude_id id)
+{
+	return between(m, knobs[id].low, m->latitude[id]);
+}
+
+u32 model_skid(struct model *m)
+{
+	return between(m, m->latitude[LAT_PMI_SKID_LEAST], m->latitude[LAT_PMI_SKID]);
+}
+
+static void plan_theft(struct model *m)
+{
+	u32 rate = m->latitude[LAT_SMI_RATE] + m->latitude[LAT_PREEMPTION_RATE];
+
+	m->steal_in = rate ? between(m, 1, 2 * (MILLION / rate)) : 0;
+}
+
+void model_steal(struct model *m)
+{
+	u32 smis = m->latitude[LAT_SMI_RATE], preemptions = m->latitude[LAT_PREEMPTION_RATE];
+
+	m->stolen_tsc += model_draw(m, LAT_STOLEN_TICKS);
+	if (between(m, 1, smis + preemptions) <= smis) {
+		m->smi_count++;
+		if (!(m->debugctl & IA32_DEBUGCTL_FREEZE_WHILE_SMM))
+			m->smm_events = model_draw(m, LAT_SMM_EVENTS);
+	}
+	plan_theft(m);
+}
+
+u64 model_stolen_tsc(struct model *m)
+{
+	u64 ticks = m->stolen_tsc;
+
+	m->stolen_tsc = 0;
+	return ticks;
+}
+
+void model_take_latitude(struct model *m)
+{
+	const struct model_latitude *config = &m->config.latitude;
+
+	m->random = config->seed;
+	for (unsigned i = 0; i < LAT_COUNT; i++) {
+		u32 low = knobs[i].low, high = knobs[i].high;
+		u64 random = model_random(m);
+
+		for (size_t n = 0; n < sizeof(profile_knobs) / sizeof(profile_knobs[0]); n++)
+			if (profile_knobs[n].profile == config->profile &&
+			    profile_knobs[n].knob == i) {
+				low = profile_knobs[n].low;
+				high = profile_knobs[n].high;
+			}
+		m->latitude[i] = config->seed ? low + (u32)(random % (high - low + 1)) : low;
+		if (config->set & BIT(i))
+			m->latitude[i] = config->value[i];
+	}
+	for (size_t n = 0; n < sizeof(profile_facts) / sizeof(profile_facts[0]); n++)
+		if (profile_facts[n].profile == config->profile)
+			m->facts |= profile_facts[n].fact;
+	plan_theft(m);
+}

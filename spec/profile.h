@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* Names for spec/profile.def: PROFILE_<token>. PROFILE_NONE is latitude alone. */
+#ifndef SPEC_PROFILE_H
+#define SPEC_PROFILE_H
+
+enum profile_id {
+	PROFILE_NONE,
+#define PROFILE(token, name, title) PROFILE_##token,
+#include "spec/profile.def"
+	PROFILE_COUNT
+};
+
+/* What a platform is known to do, bits of a set. */
+enum profile_fact {
+	FACT_KVM_SIGNATURE	= 1 << 0,	/* CPUID says that there is a hypervisor, and which */
+	FACT_NO_PEBS		= 1 << 1,	/* neither PEBS nor DS area nor their MSRs */
+	FACT_NO_ANYTHREAD	= 1 << 2,	/* the AnyThread bits are reserved */
+	FACT_NO_UNCORE		= 1 << 3,	/* bit 61 of IA32_PERF_GLOBAL_OVF_CTRL is reserved */
+	FACT_DEBUGCTL_EMPTY	= 1 << 4,	/* nothing in IA32_DEBUGCTL can be set */
+	FACT_FIXED_ANY_WIDTH	= 1 << 5,	/* bits above a fixed counter's width are dropped */
+	FACT_RDPMC_BIT_31	= 1 << 6,	/* RDPMC ignores ECX[31] */
+};
+
+#endif
