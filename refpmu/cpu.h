@@ -19,6 +19,7 @@
 
 struct instruction;
 struct decode_cache;
+struct engine_blocks;
 
 /* Interrupts are held off for the one instruction behind STI, MOV SS and POP SS. */
 enum shadow { SHADOW_NONE, SHADOW_STI, SHADOW_MOV_SS };
@@ -42,6 +43,9 @@ struct cpu {
 	enum shadow shadow;	/* of the instruction at RIP */
 	struct rep_progress rep;
 	struct decode_cache *decode_cache;
+
+	bool fast;		/* blocks where they can be exact, single steps elsewhere */
+	struct engine_blocks *blocks;	/* NULL: not with this machine */
 
 	u64 *apic_entry;	/* nested page table entry of the local APIC's page */
 	volatile u32 *apic_scratch;	/* stands in for its page while a store is stepped */

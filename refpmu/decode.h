@@ -32,6 +32,7 @@ enum insn_kind {
 	INSN_SYSCALL,
 	INSN_SYSRET,
 	INSN_MOV_CR8,
+	INSN_INVALIDATE,	/* INVLPG, INVPCID */
 };
 
 #define REG_NONE	0xff

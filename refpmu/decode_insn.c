@@ -170,6 +170,9 @@ static enum insn_kind kind_of(const ZydisDecodedInstruction *zi,
 		return INSN_SYSRET;
 	case ZYDIS_MNEMONIC_LSS:
 		return INSN_LOAD_SS;
+	case ZYDIS_MNEMONIC_INVLPG:
+	case ZYDIS_MNEMONIC_INVPCID:
+		return INSN_INVALIDATE;
 	case ZYDIS_MNEMONIC_MOV:
 	case ZYDIS_MNEMONIC_POP:
 		for (unsigned i = 0; i < 2; i++) {

@@ -14,8 +14,9 @@
 #include "refpmu/virtualise.h"
 #include "refpmu/vmcb.h"
 
-#define MEMORY_SIZE	(4ULL << 20)
-#define MEMORY_ALIGN	(2ULL << 20)
+/* A power of two, aligned to itself: it must not cross a GiB. */
+#define MEMORY_SIZE	(8ULL << 20)
+#define MEMORY_ALIGN	MEMORY_SIZE
 #define MEMORY_TOP	0xffffffffULL
 #define STACK_SIZE	(64ULL << 10)
 #define PAGE		4096ULL
@@ -124,7 +125,7 @@ EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *system)
 	image_size = (loaded->ImageSize + PAGE - 1) & ~(PAGE - 1);
 	memory.base = reserve(services);
 	if (!memory.base || image_size + STACK_SIZE > MEMORY_SIZE)
-		return refuse(system, L"there are no 6 MiB of memory below 4 GiB",
+		return refuse(system, L"there are no 16 MiB of memory below 4 GiB",
 			      EFI_OUT_OF_RESOURCES);
 	memory.free = memory.base + image_size + STACK_SIZE;
 

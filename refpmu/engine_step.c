@@ -15,6 +15,7 @@
  */
 #include "refpmu/deliver.h"
 #include "refpmu/engine.h"
+#include "refpmu/engine_block.h"
 #include "refpmu/exits.h"
 #include "refpmu/guest_memory.h"
 #include "refpmu/retire.h"
@@ -455,7 +456,9 @@ void engine_step(struct cpu *cpu)
 void engine_run(struct cpu *cpu)
 {
 	exits_set_intercepts(cpu, false);
+	engine_block_begin(cpu);
 	while (model_watching(&cpu->model))
-		step_once(cpu);
+		if (!engine_block_run(cpu))
+			step_once(cpu);
 	exits_set_intercepts(cpu, false);
 }

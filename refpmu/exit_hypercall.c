@@ -8,6 +8,7 @@
 void exit_hypercall_reset(struct cpu *cpu, const struct model_config *config)
 {
 	cpu->rep.active = false;
+	cpu->fast = false;
 	cpu->statistics = (struct statistics){ 0 };
 	model_init(&cpu->model, config, &cpu->model_host);
 }
@@ -71,6 +72,14 @@ static enum hypercall_status statistics(struct cpu *cpu, u64 address)
 		HYPERCALL_DONE : HYPERCALL_BAD_ADDRESS;
 }
 
+static enum hypercall_status engine(struct cpu *cpu, u64 which)
+{
+	if (which > HYPERCALL_FAST || (which == HYPERCALL_FAST && !cpu->blocks))
+		return HYPERCALL_BAD_VALUE;
+	cpu->fast = which == HYPERCALL_FAST;
+	return HYPERCALL_DONE;
+}
+
 bool exit_hypercall(struct cpu *cpu)
 {
 	u64 address = cpu->gpr[REG_RDX], status;
@@ -88,6 +97,9 @@ bool exit_hypercall(struct cpu *cpu)
 		break;
 	case HYPERCALL_STATISTICS:
 		status = statistics(cpu, address);
+		break;
+	case HYPERCALL_ENGINE:
+		status = engine(cpu, address);
 		break;
 	default:
 		status = HYPERCALL_UNKNOWN;

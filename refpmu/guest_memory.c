@@ -9,7 +9,9 @@
 #define PTE_A		BIT(5)
 #define PTE_D		BIT(6)
 #define PTE_PS		BIT(7)
+#define PTE_U		BIT(2)
 #define PTE_ADDRESS	BITS(12, 51)
+#define PTE_NX		BIT(63)
 
 #define PF_PRESENT	BIT(0)
 #define PF_WRITE	BIT(1)
@@ -112,6 +114,33 @@ bool guest_write(struct cpu *cpu, u64 linear, const void *from, size_t bytes,
 		__builtin_memcpy(span.host[1], (const u8 *)from + span.first,
 				 bytes - span.first);
 	return true;
+}
+
+enum guest_code guest_code_at(struct cpu *cpu, u64 linear)
+{
+	const struct vmcb_save *save = &cpu->vmcb->save;
+	u64 all = PTE_U, any = 0, table = save->cr3 & PTE_ADDRESS;
+
+	if (!cpu_long_mode(cpu) || save->cr4 & CR4_LA57 || !canonical(linear, 48))
+		return CODE_ABSENT;
+	for (unsigned level = 4;; level--) {
+		const u64 *base = nested_paging_host(table);
+		u64 entry;
+
+		if (!base)
+			return CODE_ABSENT;
+		entry = base[linear >> (3 + 9 * level) & (PAGE_TABLE_ENTRIES - 1)];
+		if (!(entry & PTE_P))
+			return CODE_ABSENT;
+		all &= entry;
+		any |= entry;
+		if (level == 1 || (level <= 3 && (entry & PTE_PS)))
+			break;
+		table = entry & PTE_ADDRESS;
+	}
+	if ((any & PTE_NX && save->efer & EFER_NXE) || (all & PTE_U && save->cr4 & CR4_SMEP))
+		return CODE_FORBIDDEN;
+	return CODE_ALLOWED;
 }
 
 unsigned guest_read_some(struct cpu *cpu, u64 linear, void *to, unsigned bytes)

@@ -17,7 +17,12 @@ enum hypercall_function {
 	HYPERCALL_VERSION,	/* struct hypercall_version, written */
 	HYPERCALL_CONFIGURE,	/* struct hypercall_configure, read: a fresh PMU and statistics */
 	HYPERCALL_STATISTICS,	/* struct statistics, written */
+	HYPERCALL_ENGINE,	/* RDX isn't an address: enum hypercall_engine, till configured */
 };
+
+/* How instructions are counted. Whoever asks for the fast engine gets stepping where it can't be
+ * exact; BAD_VALUE on a machine without it. */
+enum hypercall_engine { HYPERCALL_STEP, HYPERCALL_FAST };
 
 enum hypercall_status {
 	HYPERCALL_DONE,

@@ -54,6 +54,29 @@ void nested_paging_init(struct cpu *cpu)
 	cpu->vmcb->control.nested_cr3 = (u64)(READ_REGISTER(cr4) & CR4_LA57 ? level5 : level4);
 }
 
+u64 nested_paging_with(struct cpu *cpu, const void *memory, u64 bytes)
+{
+	u64 *level5 = hypervisor_pages(1), *level4 = hypervisor_pages(1);
+	u64 *level3 = hypervisor_pages(1), *level2 = hypervisor_pages(1), *level1 = NULL;
+	u64 *guests = (u64 *)cpu->vmcb->control.nested_cr3;
+	bool five = READ_REGISTER(cr4) & CR4_LA57;
+
+	if (five)
+		guests = (u64 *)(guests[0] & ~(PAGE_SIZE - 1));
+	level5[0] = (u64)level4 | ENTRY;
+	level4[0] = guests[0];
+	level4[NESTED_PAGING_EXTRA >> 39] = (u64)level3 | ENTRY;
+	level3[NESTED_PAGING_EXTRA >> 30 & 511] = (u64)level2 | ENTRY;
+	for (u64 a = 0; a < bytes; a += PAGE_SIZE) {
+		if (!(a % BIT(21))) {
+			level1 = hypervisor_pages(1);
+			level2[a >> 21] = (u64)level1 | ENTRY;
+		}
+		level1[a >> 12 & 511] = ((u64)memory + a) | ENTRY;
+	}
+	return (u64)(five ? level5 : level4);
+}
+
 void nested_paging_apic_scratch(struct cpu *cpu, bool scratch)
 {
 	*cpu->apic_entry = scratch ? (u64)cpu->apic_scratch | ENTRY : APIC_BASE | ENTRY_READ_ONLY;

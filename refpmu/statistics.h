@@ -15,6 +15,17 @@ enum inexact_reason {
 	INEXACT_REASONS
 };
 
+/* Why the fast engine handed an instruction, or a run of them, over to the stepping one. */
+enum handover_reason {
+	HANDOVER_MODEL,		/* the model looks at each instruction: an arm, a condition, ... */
+	HANDOVER_OVERFLOW,	/* so close to an overflow that a block would pass it */
+	HANDOVER_MODE,		/* not 64-bit code at CPL 0 with four levels of tables */
+	HANDOVER_TRAP,		/* trap flag, breakpoints, interrupt shadow, an event on its way */
+	HANDOVER_INSTRUCTION,	/* one that blocks don't hold */
+	HANDOVER_FAULT,		/* one that faulted, or met the local APIC */
+	HANDOVER_REASONS
+};
+
 enum exit_kind {
 	KIND_STEP, KIND_EXCEPTION, KIND_INTERRUPT, KIND_NMI, KIND_CPUID, KIND_MSR, KIND_RDPMC,
 	KIND_HYPERCALL, KIND_APIC, KIND_OTHER,
@@ -25,6 +36,9 @@ struct statistics {
 	u64 stepped;			/* instructions reported to the model */
 	u64 exits[EXIT_KINDS];
 	u64 inexact[INEXACT_REASONS];
+	u64 in_blocks;			/* further instructions, counted in blocks */
+	u64 block_runs;
+	u64 handover[HANDOVER_REASONS];
 };
 
 #endif

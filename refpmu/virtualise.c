@@ -2,6 +2,7 @@
 /* See virtualise.h. APM volume 2, "VMRUN Instruction", "Enabling SVM". */
 #include "refpmu/virtualise.h"
 
+#include "refpmu/engine_block.h"
 #include "refpmu/exits.h"
 #include "refpmu/guest_memory.h"
 #include "refpmu/host.h"
@@ -99,6 +100,7 @@ static struct cpu *new_cpu(void)
 	cpu->apic_scratch = hypervisor_pages(1);
 	nested_paging_init(cpu);
 	decode_init(cpu);
+	engine_block_init(cpu);
 	return cpu;
 }
 

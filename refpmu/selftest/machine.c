@@ -36,6 +36,9 @@ struct task_state {
 } __attribute__((packed));
 _Static_assert(sizeof(struct task_state) == 104, "TSS");
 
+/* engines.asm */
+void engine_pmi(void);
+
 /* machine.asm */
 void machine_load_tables(const struct table_register *gdt, const struct table_register *idt,
 			 u64 code, u64 data);
@@ -90,6 +93,7 @@ static void build(void)
 	gate(VECTOR_INT, int_handler, 0, 0);
 	gate(VECTOR_RETURN, return_handler, 0, 3);
 	gate(VECTOR_IPI, interrupt_handler, 0, 0);
+	gate(VECTOR_PMI, engine_pmi, 0, 0);
 
 	level4[0] = (u64)level3 | 7;
 	for (u64 i = 0; i < 512; i++)

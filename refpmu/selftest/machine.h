@@ -15,6 +15,7 @@
 #define VECTOR_INT	0x41
 #define VECTOR_RETURN	0x42
 #define VECTOR_IPI	0xe1
+#define VECTOR_PMI	0xe2		/* of the comparison of the engines only */
 
 #define APIC_BASE	0xfee00000ULL
 

@@ -11,6 +11,7 @@
 #include "refpmu/hypercall.h"
 #include "refpmu/launch_print.h"
 #include "refpmu/selftest/blobs.h"
+#include "refpmu/selftest/engines.h"
 #include "refpmu/selftest/machine.h"
 #include "spec/event.h"
 #include "spec/msr.h"
@@ -18,6 +19,7 @@
 #define MSR_EFER	0xc0000080
 #define MSR_VM_CR	0xc0010114
 #define EFER_SVME	BIT(12)
+#define PROGRAMS	24		/* compared on both engines */
 
 EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *system);
 
@@ -167,6 +169,9 @@ static void check_statistics(void)
 		"step", "exception", "interrupt", "NMI", "CPUID", "MSR", "RDPMC", "hypercall",
 		"APIC", "other",
 	};
+	static const char *const handover[HANDOVER_REASONS] = {
+		"model", "overflow", "mode", "trap", "instruction", "fault",
+	};
 	struct statistics statistics;
 	u64 inexact = 0;
 
@@ -181,6 +186,27 @@ static void check_statistics(void)
 	verdict(!inexact && statistics.stepped, "nothing_was_inexact");
 	for (unsigned i = 0; i < EXIT_KINDS; i++)
 		print("# exits, %s: %u", kind[i], statistics.exits[i]);
+	print("# stepped %u, in blocks %u in %u runs", statistics.stepped, statistics.in_blocks,
+	      statistics.block_runs);
+	for (unsigned i = 0; i < HANDOVER_REASONS; i++)
+		print("# stepped because of %s: %u", handover[i], statistics.handover[i]);
+}
+
+static void check_fast_engine(void)
+{
+	static struct statistics before, after;
+
+	hypercall(HYPERCALL_STATISTICS, &before);
+	if (hypercall(HYPERCALL_ENGINE, (void *)(u64)HYPERCALL_FAST) != HYPERCALL_DONE) {
+		verdict(false, "there_is_a_fast_engine");
+		return;
+	}
+	check_blobs();
+	check_blobs();
+	verdict(!engines_compare(PROGRAMS), "random_programs_are_the_same_on_both_engines");
+	hypercall(HYPERCALL_STATISTICS, &after);
+	verdict(after.in_blocks > before.in_blocks + PROGRAMS, "blocks_were_run");
+	engines_speed();
 }
 
 EFI_STATUS efi_main(EFI_HANDLE image __attribute__((unused)),
@@ -192,6 +218,7 @@ EFI_STATUS efi_main(EFI_HANDLE image __attribute__((unused)),
 	check_blobs();
 	check_hidden_memory();
 	check_blobs();			/* once more, from the decoder's cache */
+	check_fast_engine();
 	machine_leave();
 	check_statistics();
 	print("1..%u", (u64)number);

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The fast engine: stretches of guest code run as translated blocks (block.h) in guest mode, with
+ * nested paging and the guest's own page tables in force, so that whatever is hidden or trapped
+ * stays so. It does what it can do exactly and leaves everything else to the stepping engine.
+ */
+#ifndef REFPMU_ENGINE_BLOCK_H
+#define REFPMU_ENGINE_BLOCK_H
+
+#include "refpmu/cpu.h"
+
+/* Once per processor, before its first VMRUN. Leaves cpu->blocks NULL on a machine without what
+ * it needs. */
+void engine_block_init(struct cpu *cpu);
+
+/* The guest has run unobserved: what is known of its page tables may be out of date. */
+void engine_block_begin(struct cpu *cpu);
+
+/*
+ * Run blocks from the guest's RIP on, while the model watches. true: something has retired or an
+ * interrupt was delivered; false: the next instruction is for the stepping engine.
+ */
+bool engine_block_run(struct cpu *cpu);
+
+#endif
