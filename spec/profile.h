@@ -12,10 +12,10 @@ enum profile_id {
 
 /* What a platform is known to do, bits of a set. */
 enum profile_fact {
-	FACT_KVM_SIGNATURE	= 1 << 0,	/* CPUID says that there is a hypervisor, and which */
+	FACT_KVM_SIGNATURE	= 1 << 0,	/* CPUID names a hypervisor */
 	FACT_NO_PEBS		= 1 << 1,	/* neither PEBS nor DS area nor their MSRs */
 	FACT_NO_ANYTHREAD	= 1 << 2,	/* the AnyThread bits are reserved */
-	FACT_NO_UNCORE		= 1 << 3,	/* bit 61 of IA32_PERF_GLOBAL_OVF_CTRL is reserved */
+	FACT_NO_UNCORE		= 1 << 3,	/* OVF_CTRL[61] is reserved */
 	FACT_DEBUGCTL_EMPTY	= 1 << 4,	/* nothing in IA32_DEBUGCTL can be set */
 	FACT_FIXED_ANY_WIDTH	= 1 << 5,	/* bits above a fixed counter's width are dropped */
 	FACT_RDPMC_BIT_31	= 1 << 6,	/* RDPMC ignores ECX[31] */

@@ -25,7 +25,8 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 
 	if (size < 2)
 		return 0;
-	name = names[((unsigned)data[0] | (unsigned)data[1] << 8) % (sizeof(names) / sizeof(names[0]))];
+	name = names[((unsigned)data[0] | (unsigned)data[1] << 8) %
+		     (sizeof(names) / sizeof(names[0]))];
 	length = strlen(name) + size - 2;
 	text = malloc(length);			/* not terminated */
 	if (!text)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of faults with parameters: what refpmu/model_fault.h promises, and refusals with reasons. */
+/*
+ * Names of faults with parameters: what refpmu/model_fault.h promises, and refusals with
+ * reasons.
+ */
 #include "host/check.h"
 
 #include "refpmu/launch_fault.h"
