@@ -13,7 +13,7 @@ struct field_faults {
 };
 
 /* By offset / 8. */
-static const struct field_faults fields[FMT2_BYTES / sizeof(u64)] = {
+static const struct field_faults fields[MODEL_RECORD_BYTES / sizeof(u64)] = {
 #define FAULT_RECORD_FIELD(token, field, name, requirements, title) \
 	[FMT2_OFFSET_##field / sizeof(u64)].zero = FAULT_##token##_ZERO, \
 	[FMT2_OFFSET_##field / sizeof(u64)].stale = FAULT_##token##_STALE, \
@@ -37,14 +37,15 @@ static u64 already_there(const struct model *m, u64 linear)
 
 static void shift(struct model *m, unsigned offset, u64 place, u8 *bytes)
 {
+	unsigned end = model_record_bytes(m);
 	u8 value[sizeof(u64)];
 
 	__builtin_memcpy(value, bytes + offset, sizeof(value));
 	put64(bytes + offset, already_there(m, place + offset));
-	if (offset + 2 * sizeof(u64) <= FMT2_BYTES)
+	if (offset + 2 * sizeof(u64) <= end)
 		__builtin_memcpy(bytes + offset + sizeof(u64), value, sizeof(value));
 	else
-		m->host->write(m->host->ctx, place + FMT2_BYTES, value, sizeof(value));
+		m->host->write(m->host->ctx, place + end, value, sizeof(value));
 }
 
 static void swap(u8 *a, u8 *b)
@@ -73,7 +74,7 @@ static void break_field(struct model *m, unsigned n, const struct field_faults *
 /* The order in which instructions encode the registers. */
 static void encoding_order(u8 *bytes)
 {
-	u8 good[FMT2_BYTES];
+	u8 good[MODEL_RECORD_BYTES];
 
 	__builtin_memcpy(good, bytes, sizeof(good));
 	put64(bytes + FMT2_OFFSET_rbx, get64(good + FMT2_OFFSET_rcx));
@@ -116,12 +117,12 @@ static void break_data_address(struct model *m, const struct step *s, unsigned x
 
 void model_break_record(struct model *m, const struct step *s, unsigned x, u64 place, u8 *bytes)
 {
-	u8 good[FMT2_BYTES];
+	u8 good[MODEL_RECORD_BYTES];
 
 	if (m->config.fault == FAULT_NONE)
 		return;
 	__builtin_memcpy(good, bytes, sizeof(good));
-	for (unsigned n = 0; n < FMT2_BYTES / sizeof(u64); n++)
+	for (unsigned n = 0; n < model_record_bytes(m) / sizeof(u64); n++)
 		break_field(m, n, &fields[n], place, bytes);
 	if (s->rule[x]->flags & EV_DLA)
 		break_data_address(m, s, x, bytes);

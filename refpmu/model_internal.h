@@ -103,7 +103,7 @@ struct assist {
 struct assist model_assist(struct model *m, struct step *s, unsigned x);
 void model_write_late_record(struct model *m);
 
-/* model_record.c */
+/* model_data_address.c */
 /* Bring the cache up to date; true if the last store found its line there. */
 bool model_cache_access(struct model *m, const struct model_retired *r);
 

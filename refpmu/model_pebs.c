@@ -70,11 +70,11 @@ static void write_late_index(struct model *m, struct ds_area *ds)
 
 static void advance_index(struct model *m, u64 index)
 {
-	u64 advance = FMT2_BYTES;
+	u64 advance = model_record_bytes(m);
 
 	if (broken(m, FAULT_INDEX_NOT_ADVANCED))
 		return;
-	/* The format before this one had no EventingIP and ended there. */
+	/* The format before EventingIP ended there. */
 	if (broken(m, FAULT_RECORD_SIZE_B0))
 		advance = FMT2_OFFSET_eventing_ip;
 	if (broken(m, FAULT_INDEX_DOUBLED))
@@ -96,7 +96,7 @@ void model_write_late_record(struct model *m)
 	if (!late->waits)
 		return;
 	late->waits = false;
-	m->host->write(m->host->ctx, late->linear, late->bytes, FMT2_BYTES);
+	m->host->write(m->host->ctx, late->linear, late->bytes, model_record_bytes(m));
 	if (late->and_index)
 		advance_index(m, late->linear);
 }
@@ -106,22 +106,24 @@ static bool hold_back(struct model *m, u64 linear, const u8 *record, bool and_in
 	m->late_record.waits = true;
 	m->late_record.and_index = and_index;
 	m->late_record.linear = linear;
-	__builtin_memcpy(m->late_record.bytes, record, FMT2_BYTES);
+	__builtin_memcpy(m->late_record.bytes, record, MODEL_RECORD_BYTES);
 	return true;
 }
 
 /* Where the record goes: to the index. */
 static u64 place_of(struct model *m, const struct ds_area *ds)
 {
+	u64 size = model_record_bytes(m);
+
 	if (broken(m, FAULT_RECORD_AT_BASE))
 		return ds->pebs_buffer_base;
 	if (broken(m, FAULT_RECORD_OUT_OF_ORDER)) {
-		u64 n = (ds->pebs_index - ds->pebs_buffer_base) / FMT2_BYTES;
+		u64 n = (ds->pebs_index - ds->pebs_buffer_base) / size;
 
 		if (n & 1)
-			return ds->pebs_index - FMT2_BYTES;
-		if (ds->pebs_absolute_maximum - ds->pebs_index >= 2 * FMT2_BYTES)
-			return ds->pebs_index + FMT2_BYTES;
+			return ds->pebs_index - size;
+		if (ds->pebs_absolute_maximum - ds->pebs_index >= 2 * size)
+			return ds->pebs_index + size;
 	}
 	return ds->pebs_index;
 }
@@ -130,17 +132,18 @@ static u64 place_of(struct model *m, const struct ds_area *ds)
 static bool write_record(struct model *m, u64 place, const u8 *record)
 {
 	const struct model_host *host = m->host;
+	unsigned size = model_record_bytes(m);
 
 	if (broken(m, FAULT_RECORD_DROPPED))
 		return true;
 	if (broken(m, FAULT_RECORD_LATE))
 		return hold_back(m, place, record, false);
-	if (!host->write(host->ctx, place, record, FMT2_BYTES))
+	if (!host->write(host->ctx, place, record, size))
 		return false;
 	if (broken(m, FAULT_WRITE_PAST_RECORD))
-		host->write(host->ctx, place + FMT2_BYTES, record, sizeof(u64));
+		host->write(host->ctx, place + size, record, sizeof(u64));
 	if (broken(m, FAULT_RECORD_DOUBLED))
-		host->write(host->ctx, place + FMT2_BYTES, record, FMT2_BYTES);
+		host->write(host->ctx, place + size, record, size);
 	return true;
 }
 
@@ -167,7 +170,7 @@ static bool in_bounds(struct model *m, const struct ds_area *ds)
 	if (ds->pebs_index < ds->pebs_buffer_base && !broken(m, FAULT_BASE_UNCHECKED))
 		return false;
 	if (ds->pebs_index <= ds->pebs_absolute_maximum &&
-	    ds->pebs_absolute_maximum - ds->pebs_index >= FMT2_BYTES)
+	    ds->pebs_absolute_maximum - ds->pebs_index >= model_record_bytes(m))
 		return true;
 	return broken(m, FAULT_PAST_MAXIMUM);
 }
@@ -215,14 +218,15 @@ static void reload(struct model *m, const struct ds_area *ds, u64 covered, unsig
 
 static bool threshold_reached(struct model *m, const struct ds_area *ds)
 {
-	u64 index = ds->pebs_index + FMT2_BYTES, threshold = ds->pebs_interrupt_threshold;
+	u64 size = model_record_bytes(m), threshold = ds->pebs_interrupt_threshold;
+	u64 index = ds->pebs_index + size;
 
 	if (broken(m, FAULT_THRESHOLD_ALWAYS))
 		return true;
 	if (broken(m, FAULT_THRESHOLD_LATE))
 		return ds->pebs_index >= threshold;
 	if (broken(m, FAULT_THRESHOLD_MINUS_1))
-		return index + FMT2_BYTES >= threshold;
+		return index + size >= threshold;
 	if (broken(m, FAULT_THRESHOLD_EQUAL))
 		return index == threshold;
 	return index >= threshold;
@@ -256,14 +260,14 @@ static void skip_event(struct model *m, const struct ds_area *ds)
 	if (ds->pebs_index >= ds->pebs_buffer_base && m->latitude[LAT_FULL_BUFFER_SIGNAL])
 		m->global_status |= IA32_PERF_GLOBAL_STATUS_OVF_BUF;
 	if (broken(m, FAULT_FULL_INDEX_ADVANCES))
-		write_index(m, ds->pebs_index + FMT2_BYTES);
+		write_index(m, ds->pebs_index + model_record_bytes(m));
 }
 
 struct assist model_assist(struct model *m, struct step *s, unsigned x)
 {
 	u64 covered = covered_counters(m, s, x), place;
 	struct assist result = { .covered = covered };
-	u8 record[FMT2_BYTES];
+	u8 record[MODEL_RECORD_BYTES] = { 0 };
 	struct ds_area ds;
 	bool threshold;
 
@@ -278,7 +282,7 @@ struct assist model_assist(struct model *m, struct step *s, unsigned x)
 	if (m->was_full && broken(m, FAULT_FULL_STAYS_FULL))
 		return result;
 
-	m->crosses_page = ds.pebs_index % PAGE_SIZE > PAGE_SIZE - FMT2_BYTES;
+	m->crosses_page = ds.pebs_index % PAGE_SIZE > PAGE_SIZE - model_record_bytes(m);
 	place = place_of(m, &ds);
 	threshold = threshold_reached(m, &ds);
 	model_fill_record(m, s, x, status_image(m, covered), record);

@@ -18,8 +18,14 @@ enum {
 	DS_RESET_SLOTS = 4,
 };
 
+/* PEBS formats of IA32_PERF_CAPABILITIES[11:8] that have a row in spec/record.def. */
+enum { FORMAT_FMT1 = 1, FORMAT_FMT2 = 2 };
+
+/* The widest record: every other one ends earlier. */
 struct record {
-#define RECORD_FIELD(format, field, offset, size, title) u64 field;
+#define RECORD_FIELD(format, field, offset, size, title) RECORD_MEMBER_##format(field)
+#define RECORD_MEMBER_FMT1(field)
+#define RECORD_MEMBER_FMT2(field) u64 field;
 #include "spec/record.def"
 };
 
@@ -45,8 +51,14 @@ static inline void put64(u8 *to, u64 value)
 	__builtin_memcpy(to, &value, sizeof(value));
 }
 
-/* model_record.c: the record of counter x's event on this instruction, with this status image. */
+/* model_record.c */
+/* Of the processor's records. At most MODEL_RECORD_BYTES. */
+unsigned model_record_bytes(const struct model *m);
+/* The record of counter x's event on this instruction, with this status image. */
 void model_fill_record(struct model *m, const struct step *s, unsigned x, u64 status, u8 *bytes);
+
+/* model_data_address.c: fill in address, data source and latency of counter x's event. */
+void model_record_memory(struct model *m, const struct step *s, unsigned x, struct record *record);
 
 /*
  * model_fault_record.c: what a broken processor makes of it. place is where it will be written:
