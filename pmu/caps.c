@@ -14,19 +14,20 @@
 
 static const struct generation generations[] = {
 #define GENERATION(id, name, title, family, model, stepping, brand, perfmon, gp, gp_no_ht, fixed, \
-		   width, pebs_format, pebs_mask, ll_mask, facilities, source) \
+		   width, max_leaf, lbr_fmt, pebs_format, pebs_mask, ll_mask, facilities, source) \
 	[GEN_##id] = { name, title, pebs_mask, ll_mask, facilities, gp, gp_no_ht, fixed, width, \
-		       pebs_format },
+		       pebs_format, GENS_##id },
 #include "spec/generation.def"
 };
 
-static const struct generation *find_generation(unsigned family, unsigned model)
+static void find_generation(struct pmu_caps *caps)
 {
-#define GENERATION_MODEL(id, family_, model_) \
-	if (family == (family_) && model == (model_)) \
-		return &generations[GEN_##id];
+#define GENERATION_MODEL(id, family_, model_, without) \
+	if (caps->family == (family_) && caps->model == (model_)) { \
+		caps->generation = &generations[GEN_##id]; \
+		caps->facilities = caps->generation->facilities & ~(u32)(without); \
+	}
 #include "spec/generation.def"
-	return NULL;
 }
 
 /* CPUID gives text four characters a register, first character lowest. */
@@ -161,7 +162,7 @@ struct pmu_caps caps_read(void)
 	read_model(&caps);
 	read_hypervisor(&caps);
 	if (caps.intel)
-		caps.generation = find_generation(caps.family, caps.model);
+		find_generation(&caps);
 	read_perfmon(&caps);
 	if (caps.intel)
 		read_pebs(&caps);

@@ -16,6 +16,7 @@ struct generation {
 	const char *name, *title;
 	u32 pebs_mask, ll_mask, facilities;
 	unsigned gp, gp_no_ht, fixed, width, pebs_format;
+	u32 set;		/* this generation alone, as a set (enum generation_set) */
 };
 
 struct pmu_caps {
@@ -35,6 +36,7 @@ struct pmu_caps {
 	bool record_known;				/* this program decodes the format */
 	enum record_format record_format;
 	const struct generation *generation;		/* NULL: not in the table */
+	u32 facilities;					/* FAC_* that this model has; 0: no row */
 	u32 pebs_mask;					/* bit n: PMCn can do PEBS */
 };
 

@@ -13,9 +13,9 @@
 
 static const struct generation generations[GEN_COUNT] = {
 #define GENERATION(id, name, title, family, model, stepping, brand, perfmon, gp, gp_no_ht, fixed, \
-		   width, pebs_format, pebs_mask, ll_mask, facilities, source) \
+		   width, max_leaf, lbr_fmt, pebs_format, pebs_mask, ll_mask, facilities, source) \
 	[GEN_##id] = { family, model, stepping, brand, perfmon, gp, gp_no_ht, fixed, width, \
-		       pebs_format, pebs_mask, ll_mask, facilities },
+		       max_leaf, lbr_fmt, pebs_format, pebs_mask, ll_mask, facilities },
 #include "spec/generation.def"
 };
 
@@ -53,8 +53,7 @@ u64 model_global_bit(unsigned counter)
 static u64 perf_capabilities(const struct model *m)
 {
 	const struct generation *g = model_generation(m);
-	/* Branch records with flags and TSX information, as this generation has them. */
-	u64 value = 4ULL << IA32_PERF_CAPABILITIES_LBR_FMT_SHIFT;
+	u64 value = (u64)g->lbr_fmt << IA32_PERF_CAPABILITIES_LBR_FMT_SHIFT;
 
 	/* Without PEBS there aren't branch records either: all that KVM offers is the last bit. */
 	if (m->facts & FACT_NO_PEBS)

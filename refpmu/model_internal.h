@@ -13,7 +13,7 @@
 struct generation {
 	u8 family, model, stepping;
 	char brand[48];
-	u8 perfmon, gp, gp_no_ht, fixed, width, pebs_format;
+	u8 perfmon, gp, gp_no_ht, fixed, width, max_leaf, lbr_fmt, pebs_format;
 	u64 pebs_mask, ll_mask;
 	unsigned facilities;	/* enum generation_facility */
 };
@@ -118,7 +118,9 @@ enum fields_of {
 	OF_IA32_PERFEVTSEL, OF_IA32_FIXED_CTR_CTRL, OF_IA32_PERF_GLOBAL_CTRL,
 	OF_IA32_PERF_GLOBAL_STATUS, OF_IA32_PERF_GLOBAL_OVF_CTRL, OF_IA32_PEBS_ENABLE,
 	OF_PEBS_LD_LAT_THRESHOLD, OF_OFFCORE_RSP, OF_IA32_PERF_CAPABILITIES, OF_IA32_DEBUGCTL,
-	OF_IA32_MISC_ENABLE, OF_IA32_APIC_BASE,
+	OF_IA32_MISC_ENABLE, OF_IA32_APIC_BASE, OF_UNCORE_PERF_GLOBAL_CTRL,
+	OF_UNCORE_PERF_GLOBAL_STATUS, OF_UNCORE_PERF_GLOBAL_OVF_CTRL, OF_UNCORE_FIXED_CTR,
+	OF_UNCORE_FIXED_CTR_CTRL, OF_UNCORE_ADDR_OPCODE_MATCH, OF_UNCORE_PMC, OF_UNCORE_PERFEVTSEL,
 };
 /* The bits that a register has on this processor. */
 u64 model_defined_bits(const struct model *m, enum fields_of of);

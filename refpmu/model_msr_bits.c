@@ -52,6 +52,18 @@ static u64 existing_bits(const struct model *m, enum spec_cap cap)
 	case CAP_RTM:
 	case CAP_RTM_PMC2:
 		return g->facilities & FAC_TSX ? all : 0;
+	case CAP_FW_WRITE:
+		return g->facilities & FAC_FW_WRITE ? all : 0;
+	case CAP_OFFCORE:
+		return g->facilities & FAC_OFFCORE ? all : 0;
+	case CAP_OFFCORE_2:
+		return g->facilities & FAC_OFFCORE_2 ? all : 0;
+	case CAP_OFFCORE_NHM:
+		return g->facilities & FAC_OFFCORE_SNB ? 0 : all;
+	case CAP_OFFCORE_SNB:
+		return g->facilities & FAC_OFFCORE_SNB ? all : 0;
+	case CAP_UNCORE:
+		return g->facilities & FAC_UNCORE ? all : 0;
 	}
 	return 0;
 }

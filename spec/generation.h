@@ -1,24 +1,44 @@
 /* SPDX-License-Identifier: MIT */
-/* Names for spec/generation.def. */
+/* Names for spec/generation.def: GEN_<id>, and sets of generations for the other tables' rows. */
 #ifndef SPEC_GENERATION_H
 #define SPEC_GENERATION_H
 
 #include "spec/types.h"
 
 enum generation_facility {
-	FAC_FW_WRITE = 1,	/* IA32_PERF_CAPABILITIES[13] */
-	FAC_SMM_FREEZE = 2,	/* IA32_PERF_CAPABILITIES[12] */
-	FAC_DATALA = 4,		/* "PEBS Data Address Profiling" */
-	FAC_PDIR = 8,		/* "Precise Distribution of Instructions Retired" */
-	FAC_LOAD_LATENCY = 16,
-	FAC_PRECISE_STORE = 32,
-	FAC_TSX = 64,
+	FAC_FW_WRITE = 1 << 0,		/* IA32_PERF_CAPABILITIES[13] */
+	FAC_SMM_FREEZE = 1 << 1,	/* IA32_PERF_CAPABILITIES[12] */
+	FAC_DATALA = 1 << 2,		/* "PEBS Data Address Profiling" */
+	FAC_PDIR = 1 << 3,		/* "Precise Distribution of Instructions Retired" */
+	FAC_LOAD_LATENCY = 1 << 4,
+	FAC_PRECISE_STORE = 1 << 5,
+	FAC_TSX = 1 << 6,
+	FAC_OFFCORE = 1 << 7,		/* MSR_OFFCORE_RSP_0 */
+	FAC_OFFCORE_2 = 1 << 8,		/* and MSR_OFFCORE_RSP_1 */
+	FAC_OFFCORE_SNB = 1 << 9,	/* their fields are those of Sandy Bridge, else Nehalem's */
+	FAC_UNCORE = 1 << 10,		/* uncore counters as in "Uncore Performance Monitoring" */
+	FAC_LL_ALONE = 1 << 11,		/* beside load latency no other PEBS event */
+	FAC_LL_TAGGED = 1 << 12,	/* its event counts tagged loads only */
+	FAC_STLB_LOCK = 1 << 13,	/* data source bits 5:4: Table 18-33 */
 };
 
 enum generation_id {
 #define GENERATION(id, ...) GEN_##id,
 #include "spec/generation.def"
 	GEN_COUNT
+};
+
+/* Bit n: the generation whose GEN_<id> is n. The columns `gens` of other tables hold these. */
+enum generation_set {
+#define GENERATION(id, ...) GENS_##id = 1 << GEN_##id,
+#include "spec/generation.def"
+	GENS_ALL = (1 << GEN_COUNT) - 1,
+	GENS_NHM_WSM = GENS_NEHALEM | GENS_WESTMERE,
+	GENS_FROM_WSM = GENS_ALL & ~GENS_NEHALEM,
+	GENS_FROM_SNB = GENS_FROM_WSM & ~GENS_WESTMERE,
+	GENS_SNB_IVB = GENS_SANDYBRIDGE | GENS_IVYBRIDGE,
+	GENS_FROM_IVB = GENS_FROM_SNB & ~GENS_SANDYBRIDGE,
+	GENS_FROM_HSW = GENS_FROM_IVB & ~GENS_IVYBRIDGE,
 };
 
 #endif

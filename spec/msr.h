@@ -9,7 +9,7 @@
 #include "spec/types.h"
 
 enum msr_address {
-#define MSR(name, address, source) MSR_##name = (address),
+#define MSR(name, address, cap, source) MSR_##name = (address),
 #include "spec/msr.def"
 };
 
@@ -24,8 +24,8 @@ enum {
 #include "spec/msr.def"
 
 /*
- * Which of a field's bits exist on a processor. The reader (the model, a test) turns each name
- * into a mask of bit positions relative to the field's lowest bit.
+ * Which processors have an MSR, and which of a field's bits exist on one. The reader (the model,
+ * a test) turns each name into a mask of bit positions relative to the field's lowest bit.
  */
 enum spec_cap {
 	CAP_ALWAYS,		/* every processor that has the MSR */
@@ -42,6 +42,12 @@ enum spec_cap {
 	CAP_SMM_FREEZE,		/* IA32_PERF_CAPABILITIES[12] */
 	CAP_RTM,		/* CPUID.07H:EBX[11] or [4] */
 	CAP_RTM_PMC2,		/* as CAP_RTM, and only in IA32_PERFEVTSEL2 */
+	CAP_FW_WRITE,		/* IA32_PERF_CAPABILITIES[13] */
+	CAP_OFFCORE,		/* off-core response: one register */
+	CAP_OFFCORE_2,		/* off-core response: two */
+	CAP_OFFCORE_NHM,	/* with the fields of Nehalem and Westmere */
+	CAP_OFFCORE_SNB,	/* with the fields of Sandy Bridge and later */
+	CAP_UNCORE,		/* the uncore of Nehalem and Westmere */
 };
 
 /* Access kinds of a field, see spec/msr.def. */

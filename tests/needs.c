@@ -180,7 +180,7 @@ static bool need_facility(u32 facility, const char *name, char *reason, size_t s
 {
 	const struct pmu_caps *c = counter_caps();
 
-	if (c->generation && (c->generation->facilities & facility))
+	if (c->facilities & facility)
 		return true;
 	fmt_print(reason, size, "no %s known for family %02x model %02x", name, c->family,
 		  c->model);

@@ -22,12 +22,15 @@ REQUIREMENT = ("token id group authority silicon kvm reference generations sourc
                "sentence").split()
 FAULT = "token name requirements sentence".split()
 GENERATION = ("token name title family model stepping brand perfmon gp gp_no_ht fixed width "
-              "pebs_format pebs_mask ll_mask facilities source").split()
+              "max_leaf lbr_fmt pebs_format pebs_mask ll_mask facilities source").split()
 LATITUDE = "token name low high source".split()
 PROFILE = "token name title".split()
-# As in the head of requirement.def, in order; BDW is told from HSW by its model only.
-CODES = "NB C2 NHM WSM SNB HSW BDW SKL ICL GLC".split()
-CODE_OF = {"HASWELL": "HSW"}
+# As in the head of requirement.def, in order; IVB counts as SNB, BDW as HSW where a row doesn't
+# name it.
+CODES = "NB C2 NHM WSM SNB IVB HSW BDW SKL ICL GLC".split()
+CODE_OF = {"NEHALEM": "NHM", "WESTMERE": "WSM", "SANDYBRIDGE": "SNB", "IVYBRIDGE": "IVB",
+           "HASWELL": "HSW", "BROADWELL": "BDW"}
+SUCCESSOR = {"SNB": "IVB", "HSW": "BDW"}
 
 
 def split_row(text):
@@ -126,7 +129,8 @@ def applies(text, cpu):
             if own == number or (own > number and word.endswith("+")):
                 return True
         elif low in CODES:
-            last = len(CODES) if word.endswith("+") else CODES.index(high or low)
+            high = SUCCESSOR.get(high or low, high or low)
+            last = len(CODES) if word.endswith("+") else CODES.index(high)
             if CODES.index(low) <= code <= last:
                 return True
     return False

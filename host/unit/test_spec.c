@@ -39,7 +39,7 @@ static const struct field_row fields[] = {
 };
 
 static const struct { const char *name, *source; u32 address; } msrs[] = {
-#define MSR(name, address, source) { #name, source, address },
+#define MSR(name, address, cap, source) { #name, source, address },
 #include "spec/msr.def"
 };
 
