@@ -90,7 +90,7 @@ check_name()
 case $pmu in
 reference) ;;
 host|none)
-	for option in cpu fault seed profile latitude efi; do
+	for option in cpu fault seed profile latitude engine efi; do
 		[ -z "${!option}" ] || bad "--pmu $pmu can't be combined with --$option:" \
 			"it needs the reference PMU"
 	done ;;
@@ -111,12 +111,9 @@ if [ -n "$efi" ]; then
 fi
 [[ $timeout =~ ^[1-9][0-9]{0,5}$ ]] || bad "--timeout takes seconds, not '$timeout'"
 [[ $seed =~ ^[0-9]{0,18}$ ]] || bad "--seed takes a number, not '$seed'"
+[ -z "$engine" ] || [ "$engine" = step ] || [ "$engine" = fast ] ||
+	bad "unknown --engine '$engine'; known: step fast"
 [ -z "$smp" ] || [ "$smp" = 1 ] || bad "--smp $smp: 1 is the only number of processors so far"
-case $engine in
-''|step) ;;
-fast)	bad "--engine fast isn't available yet; known: step" ;;
-*)	bad "unknown --engine '$engine'; known: step" ;;
-esac
 [[ $fault =~ ^[a-z0-9-]*(@[a-z0-9=-]+)*$ ]] ||
 	bad "--fault takes a name, perhaps with @parameters, not '$fault'"
 [[ $latitude =~ ^([a-z0-9-]+:[0-9]{1,9}(,[a-z0-9-]+:[0-9]{1,9})*)?$ ]] ||
@@ -239,7 +236,7 @@ prepare()
 		program='\program.efi' arguments=${efi_arguments[*]-}
 		cp "$efi" "$esp/program.efi"
 	fi
-	words="cpu=$2 fault=${fault:-none} seed=${seed:-0}"
+	words="cpu=$2 fault=${fault:-none} seed=${seed:-0} engine=${engine:-step}"
 	words+="${profile:+ profile=$profile}${latitude:+ latitude=$latitude}"
 	echo "run $words efi=$program args=$arguments" > "$esp/refpmu-plan.txt"
 }

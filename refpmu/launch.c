@@ -6,6 +6,7 @@
  * Everything comes from the volume that the launcher was started from: \refpmu.efi,
  * \refpmu-plan.txt (launch_plan.h) and the programs. Reports are lines on COM1:
  *	launch: run N cpu=.. fault=.. seed=.. profile=..
+ *	launch: engine N fast|step blocks=.. stepped=.. runs=.. and the hand-overs by reason
  *	launch: end N status=0x.. stepped=.. inexact=..
  *	launch: done
  */
@@ -63,7 +64,19 @@ static bool start_reference_pmu(void)
 	return true;
 }
 
-static u64 run_program(const struct plan_run *run)
+/* CONFIGURE has left the stepping one, which is always there. */
+static bool choose_engine(enum plan_engine wanted, enum hypercall_engine *engine)
+{
+	*engine = HYPERCALL_STEP;
+	if (wanted == PLAN_ENGINE_STEP)
+		return true;
+	if (hypercall(HYPERCALL_ENGINE, (void *)(u64)HYPERCALL_FAST) == HYPERCALL_DONE)
+		*engine = HYPERCALL_FAST;
+	return *engine == HYPERCALL_FAST || wanted == PLAN_ENGINE_FASTEST;
+}
+
+/* Into *engine: the one that it ran on. */
+static u64 run_program(const struct plan_run *run, enum hypercall_engine *engine)
 {
 	struct hypercall_configure configure = {
 		.generation = run->generation,
@@ -83,9 +96,23 @@ static u64 run_program(const struct plan_run *run)
 		configure.latitude[i] = run->latitude.value[i];
 	if (hypercall(HYPERCALL_CONFIGURE, &configure) != HYPERCALL_DONE)
 		return EFI_INVALID_PARAMETER;
+	if (!choose_engine(run->engine, engine))
+		return EFI_UNSUPPORTED;
 	if (!firmware_load(run->efi, run->args, &status))
 		return status;
 	return firmware_start();
+}
+
+static void print_engine(u64 number, enum hypercall_engine engine, const struct statistics *s)
+{
+	print("launch: engine %u %s blocks=%u stepped=%u runs=%u"
+#define HANDOVER(token, name, meaning) " " name "=%u"
+#include "refpmu/handover.def"
+	      , number, engine == HYPERCALL_FAST ? "fast" : "step", s->in_blocks, s->stepped,
+	      s->block_runs
+#define HANDOVER(token, name, meaning) , s->handover[HANDOVER_##token]
+#include "refpmu/handover.def"
+	      );
 }
 
 static void run_plan(const char *text, size_t length)
@@ -98,15 +125,17 @@ static void run_plan(const char *text, size_t length)
 
 	plan_open(&plan, text, length);
 	while (plan_next(&plan, &run, &reason) == PLAN_RUN) {
+		enum hypercall_engine engine = HYPERCALL_STEP;
 		u64 status, inexact = 0;
 
 		print("launch: run %u cpu=%s fault=%s seed=%u profile=%s", (u64)++number,
 		      run.cpu_name, run.fault_name, run.latitude.seed, run.profile_name);
-		status = run_program(&run);
+		status = run_program(&run, &engine);
 		if (hypercall(HYPERCALL_STATISTICS, &statistics) != HYPERCALL_DONE)
 			statistics = (struct statistics){ 0 };
 		for (unsigned i = 0; i < INEXACT_REASONS; i++)
 			inexact += statistics.inexact[i];
+		print_engine(number, engine, &statistics);
 		print("launch: end %u status=%x stepped=%u inexact=%u", (u64)number, status,
 		      statistics.stepped, inexact);
 	}

@@ -25,6 +25,11 @@ static const struct { u32 low, high; } knob_ranges[] = {
 #include "spec/latitude.def"
 };
 
+static const char *const engine_names[PLAN_ENGINE_FASTEST] = {
+	[PLAN_ENGINE_STEP] = "step",
+	[PLAN_ENGINE_FAST] = "fast",
+};
+
 #define BLANKS	" \t"
 
 void plan_open(struct plan *plan, const char *text, size_t length)
@@ -47,11 +52,11 @@ static struct span skip_blanks(struct span span)
 }
 
 enum key {
-	KEY_CPU, KEY_FAULT, KEY_SEED, KEY_PROFILE, KEY_LATITUDE, KEY_HT, KEY_EFI, KEY_ARGS,
-	KEY_COUNT
+	KEY_CPU, KEY_FAULT, KEY_SEED, KEY_PROFILE, KEY_LATITUDE, KEY_HT, KEY_ENGINE, KEY_EFI,
+	KEY_ARGS, KEY_COUNT
 };
 static const char *const key_names[KEY_COUNT] = {
-	"cpu", "fault", "seed", "profile", "latitude", "ht", "efi", "args",
+	"cpu", "fault", "seed", "profile", "latitude", "ht", "engine", "efi", "args",
 };
 
 /* knob:value,knob:value */
@@ -118,6 +123,12 @@ static const char *set(struct plan_run *run, enum key key, struct span value)
 			return "ht is 0 or 1";
 		run->hyper_threading = number;
 		return NULL;
+	case KEY_ENGINE:
+		found = span_find(value, engine_names, PLAN_ENGINE_FASTEST);
+		if (found == PLAN_ENGINE_FASTEST)
+			return "engine is step or fast";
+		run->engine = (enum plan_engine)found;
+		return NULL;
 	case KEY_EFI:
 		if (!value.length)
 			return "efi is empty";
@@ -139,8 +150,8 @@ static const char *parse_line(struct span rest, struct plan_run *run)
 		unsigned key = span_find(name, key_names, KEY_COUNT);
 
 		if (key == KEY_COUNT)
-			return "unknown word; there are cpu fault seed profile latitude ht efi "
-			       "args";
+			return "unknown word; there are cpu fault seed profile latitude ht "
+			       "engine efi args";
 		if (!span_skip(&rest, "="))
 			return "a word without =";
 		if (seen[key])
@@ -197,6 +208,7 @@ enum plan_result plan_next(struct plan *plan, struct plan_run *run, const char *
 			.fault_name = "none",
 			.profile_name = profile_names[PROFILE_NONE],
 			.hyper_threading = true,
+			.engine = PLAN_ENGINE_FASTEST,
 		};
 		*reason = printable(line) ? parse_line(line, run) : "not printable ASCII";
 		return *reason ? PLAN_BAD : PLAN_RUN;

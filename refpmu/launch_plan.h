@@ -5,12 +5,14 @@
  *
  *	# a comment; empty lines are allowed
  *	run cpu=haswell fault=none seed=0 ht=1 efi=\pmutest86.efi args=<rest of the line>
+ *	run engine=step efi=\pmutest86.efi
  *	run fault=rax-zero@pmc3@nth=100 profile=silicon-hsw latitude=pmi-skid:2000 efi=...
  *
  * One blank or more between the words; the words behind `run` in any order, each at most once,
  * args last. efi is needed; without the others: cpu=haswell fault=none seed=0 ht=1, no profile,
- * no arguments. A fault has its parameters behind it (model_fault.h); latitude takes one
- * knob:value of spec/latitude.def or more, with commas between them.
+ * no arguments, the fastest engine that there is. engine is step or fast; a machine that can't
+ * run the one asked for refuses the run. A fault has its parameters behind it (model_fault.h);
+ * latitude takes one knob:value of spec/latitude.def or more, with commas between them.
  */
 #ifndef REFPMU_LAUNCH_PLAN_H
 #define REFPMU_LAUNCH_PLAN_H
@@ -23,6 +25,8 @@
 #define PLAN_ARGS_SIZE	512
 #define PLAN_FAULT_SIZE	96
 
+enum plan_engine { PLAN_ENGINE_STEP, PLAN_ENGINE_FAST, PLAN_ENGINE_FASTEST };
+
 struct plan_run {
 	enum generation_id generation;
 	enum fault_id fault;
@@ -31,6 +35,7 @@ struct plan_run {
 	const char *cpu_name, *profile_name;	/* as in spec/; "none" */
 	char fault_name[PLAN_FAULT_SIZE];	/* with its parameters, as written; "none" */
 	bool hyper_threading;
+	enum plan_engine engine;
 	char efi[PLAN_PATH_SIZE];
 	char args[PLAN_ARGS_SIZE];
 };

@@ -17,12 +17,8 @@ enum inexact_reason {
 
 /* Why the fast engine handed an instruction, or a run of them, over to the stepping one. */
 enum handover_reason {
-	HANDOVER_MODEL,		/* the model looks at each instruction: an arm, a condition, ... */
-	HANDOVER_OVERFLOW,	/* so close to an overflow that a block would pass it */
-	HANDOVER_MODE,		/* not 64-bit code at CPL 0 with four levels of tables */
-	HANDOVER_TRAP,		/* trap flag, breakpoints, interrupt shadow, an event on its way */
-	HANDOVER_INSTRUCTION,	/* one that blocks don't hold */
-	HANDOVER_FAULT,		/* one that faulted, or met the local APIC */
+#define HANDOVER(token, name, meaning) HANDOVER_##token,
+#include "refpmu/handover.def"
 	HANDOVER_REASONS
 };
 

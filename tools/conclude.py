@@ -35,6 +35,8 @@ def harness_tap(run, settings):
     if run.settings.get("require"):
         out += ["# " + line for line in
                 decide.reference_only(run, rows, run.settings["require"].split(","))]
+    if run.engine_text:
+        out.append(f"# engine: {run.engine_text}")
     return out + ["# " + decide.summary(run, rows)] + totals
 
 
@@ -44,9 +46,11 @@ def efi_tap(run, name, serial, reason):
     good = ended and int(run.status, 16) == 0
     text = results.ESCAPES.sub("\n", serial)
     start = re.search(r"launch: run 1\b[^\n]*\n", text)
-    text = re.split(r"launch: end 1\b", text[start.end():])[0] if start else ""
+    text = re.split(r"launch: (?:engine|end) 1\b", text[start.end():])[0] if start else ""
     out = ["TAP version 14", "1..1", f"# program: {name}"]
     out += [f"# | {line.rstrip()}" for line in re.split(r"[\r\n]+", text) if line.strip()]
+    if run is not None and run.engine_text:
+        out.append(f"# engine: {run.engine_text}")
     out.append(f"{'ok' if good else 'not ok'} 1 - efi.runs_and_returns")
     if not good:
         message = f"it returned EFI status {run.status}" if ended else \
@@ -81,7 +85,9 @@ def main():
     if options.efi:
         tap, status = efi_tap(runs[0] if runs else None, options.efi, serial,
                               complaints[0] if complaints else options.reason)
+        engine = runs[0].engine if runs else {}
         run = results.parse("\n".join(tap))[0][0]
+        run.engine = engine
         run.settings = dict(word.split("=", 1) for word in options.run.split())
         run.problem = ""
     else:

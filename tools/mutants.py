@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Mutants: does the suite turn red for every fault, and stay green without one?
 
-mutants.py [--build FOLDER] [--jobs N] [--faults NAME,... | --sample N] [--save FOLDER]
+mutants.py [--build FOLDER] [--jobs N] [--engine step|fast] [--faults NAME,... | --sample N]
+           [--save FOLDER]
 
 Runs the unchanged harness on the reference PMU: a few seeds and each profile without a fault, and
 every fault of spec/fault.def and spec/fault_variant.def. A fault is caught when a check of a
@@ -188,7 +189,8 @@ def run(options, parser):
     clean = list(jobs)
     jobs += [plan.Job(row["name"]) for row in rows]
     start = time.monotonic()
-    plan.Pool(options.build, options.jobs).work_through(plan.spread(jobs, earlier(record)))
+    pool = plan.Pool(options.build, options.jobs, options.engine)
+    pool.work_through(plan.spread(jobs, earlier(record)))
     took = time.monotonic() - start
 
     by_fault = {job.fault: job for job in jobs}
@@ -223,6 +225,7 @@ def main():
     parser = argparse.ArgumentParser(prog="mutants.py")
     parser.add_argument("--build", default="build")
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--engine", choices=plan.ENGINES, default=plan.ENGINES[0])
     parser.add_argument("--faults", default="")
     parser.add_argument("--sample", type=int, default=0)
     parser.add_argument("--save")

@@ -22,6 +22,7 @@ import results      # noqa: E402
 SILENCE = 60            # seconds without a byte on the serial line: hung
 START = 300             # the same, before the first byte
 MOST = 48               # runs a boot
+ENGINES = ("step", "fast")
 LINE_EVERY = 30         # seconds between lines of progress that don't go to a terminal
 
 
@@ -36,8 +37,8 @@ class Job:
         self.fault, self.seed, self.profile, self.latitude = fault, seed, profile, latitude
         self.run, self.seconds = None, 0.0
 
-    def plan_line(self):
-        words = ["run cpu=haswell", f"fault={self.fault}", f"seed={self.seed}"]
+    def plan_line(self, engine):
+        words = ["run cpu=haswell", f"engine={engine}", f"fault={self.fault}", f"seed={self.seed}"]
         words += [f"{key}={getattr(self, key)}" for key in ("profile", "latitude")
                   if getattr(self, key)]
         words.append("efi=\\pmutest86.efi args=results=off serial=0x3f8 at_end=return checks=on")
@@ -54,10 +55,10 @@ class Job:
 
 
 class Pool:
-    """Works through jobs, so many machines at a time."""
+    """Works through jobs, so many machines at a time, on the engine "step" or "fast"."""
 
-    def __init__(self, build, workers=2):
-        self.build, self.workers = build, workers
+    def __init__(self, build, workers=2, engine=ENGINES[0]):
+        self.build, self.workers, self.engine = build, workers, engine
         self.lock, self.left, self.total, self.ended = threading.Lock(), [], 0, 0
         self.stop, self.error, self.start = threading.Event(), None, 0.0
 
@@ -135,7 +136,7 @@ class Pool:
             for name in ("refpmu.efi", "pmutest86.efi"):
                 shutil.copy(os.path.join(self.build, name), esp)
             with open(os.path.join(esp, "refpmu-plan.txt"), "w", encoding="ascii") as file:
-                file.writelines(job.plan_line() for job in jobs)
+                file.writelines(job.plan_line(self.engine) for job in jobs)
             log = os.path.join(work, "serial.log")
             with subprocess.Popen([os.path.join(TOOLS, "boot.sh"), "--timeout", "3600", work],
                                   stderr=subprocess.DEVNULL, start_new_session=True) as machine:

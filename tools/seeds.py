@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Seeds: does the suite stay green whatever a legal processor does?
 
-seeds.py [--build FOLDER] [--jobs N] [--seeds N] [--profile-seeds N] [--no-extremes]
+seeds.py [--build FOLDER] [--jobs N] [--engine step|fast] [--seeds N] [--profile-seeds N]
+         [--no-extremes]
 
 Runs the unchanged harness on the correct reference PMU: with seeds 1 to N, from which everything
 is drawn that the manual leaves open; with seeds 1 to N within each profile of spec/profile.def;
@@ -68,6 +69,7 @@ def main():
     parser = argparse.ArgumentParser(prog="seeds.py")
     parser.add_argument("--build", default="build")
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--engine", choices=plan.ENGINES, default=plan.ENGINES[0])
     parser.add_argument("--seeds", type=int, default=100)
     parser.add_argument("--profile-seeds", type=int, default=20)
     parser.add_argument("--no-extremes", dest="extremes", action="store_false")
@@ -78,7 +80,7 @@ def main():
     classes = jobs_of(options)
     jobs = [job for group in classes.values() for job in group]
     try:
-        plan.Pool(options.build, options.jobs).work_through(jobs)
+        plan.Pool(options.build, options.jobs, options.engine).work_through(jobs)
     except plan.PlanError as error:
         print(f"seeds.py: {error}", file=sys.stderr)
         return 2

@@ -145,7 +145,6 @@ test_bad_options_get_one_line()
 	expect_bad "--seed takes a number" ./run-qemu.sh --seed x
 	expect_bad "--timeout takes seconds" ./run-qemu.sh --timeout 0
 	expect_bad "only number of processors" ./run-qemu.sh --smp 2
-	expect_bad "isn't available yet" ./run-qemu.sh --engine fast
 	expect_bad "unknown --engine" ./run-qemu.sh --engine=warp
 	expect_bad "unknown --profile" ./run-qemu.sh --profile nope
 	expect_bad "--fault takes a name" ./run-qemu.sh --fault 'inert@ seed=1'
@@ -161,7 +160,7 @@ test_bad_options_get_one_line()
 	expect_bad "can't be combined with --cpu" ./run-qemu.sh --all --cpu haswell
 	local option
 	for option in '--cpu haswell' '--fault inert' '--seed 1' '--profile x' \
-		'--latitude pmi-skid:1' '--efi Makefile'; do
+		'--latitude pmi-skid:1' '--engine fast' '--efi Makefile'; do
 		# shellcheck disable=SC2086 # two words
 		expect_bad "can't be combined" ./run-qemu.sh --pmu host $option
 	done

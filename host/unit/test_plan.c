@@ -42,6 +42,7 @@ static void defaults_are_the_documented_ones(void)
 	CHECK_STR("none", run.fault_name);
 	CHECK_EQ(0, run.latitude.seed);
 	CHECK(run.hyper_threading);
+	CHECK_EQ(PLAN_ENGINE_FASTEST, run.engine);
 	CHECK_STR("\\pmutest86.efi", run.efi);
 	CHECK_STR("", run.args);
 	CHECK_EQ(PLAN_END, next());
@@ -50,19 +51,22 @@ static void defaults_are_the_documented_ones(void)
 static void every_word_is_taken_in_any_order(void)
 {
 	open_plan("# two runs\n\n"
-		  "run cpu=haswell fault=inert seed=7 ht=0 efi=\\a.efi "
+		  "run cpu=haswell fault=inert seed=7 engine=step ht=0 efi=\\a.efi "
 		  "args=tests=pmi.* verbose=on\r\n"
-		  "run\tefi=\\b.efi  seed=0xffffffffffffffff\tht=1 fault=gpr-order\n");
+		  "run\tefi=\\b.efi  seed=0xffffffffffffffff\tht=1 fault=gpr-order "
+		  "engine=fast\n");
 	CHECK_EQ(PLAN_RUN, next(), "%s", reason ? reason : "");
 	CHECK_EQ(FAULT_INERT, run.fault);
 	CHECK_EQ(7, run.latitude.seed);
 	CHECK(!run.hyper_threading);
+	CHECK_EQ(PLAN_ENGINE_STEP, run.engine);
 	CHECK_STR("tests=pmi.* verbose=on", run.args);
 	CHECK_EQ(3, plan.line);
 	CHECK_EQ(PLAN_RUN, next(), "%s", reason ? reason : "");
 	CHECK_EQ(FAULT_GPR_ORDER, run.fault);
 	CHECK_STR("gpr-order", run.fault_name);
 	CHECK_EQ(~0ULL, run.latitude.seed);
+	CHECK_EQ(PLAN_ENGINE_FAST, run.engine);
 	CHECK_STR("", run.args, "nothing is left over from the run before");
 	CHECK_EQ(PLAN_END, next());
 }
@@ -118,6 +122,8 @@ static void bad_lines_are_refused_with_a_reason(void)
 		"run efi=\\x.efi latitude=pmi-skid:1,pmi-skid:2",
 		"run efi=\\x.efi latitude=pmi-skid:1,", "run efi=\\x.efi latitude=skid:1",
 		"run efi=\\x.efi latitude=cycles-per-instruction:0",
+		"run efi=\\x.efi engine=", "run efi=\\x.efi engine=slow",
+		"run efi=\\x.efi engine=fast engine=step",
 		"run efi=\\x.efi fault=gpr-orde", "run efi=\\x.efi fault=gpr-orders",
 	};
 

@@ -170,7 +170,8 @@ static void check_statistics(void)
 		"APIC", "other",
 	};
 	static const char *const handover[HANDOVER_REASONS] = {
-		"model", "overflow", "mode", "trap", "instruction", "fault",
+#define HANDOVER(token, name, meaning) name,
+#include "refpmu/handover.def"
 	};
 	struct statistics statistics;
 	u64 inexact = 0;
@@ -214,6 +215,7 @@ EFI_STATUS efi_main(EFI_HANDLE image __attribute__((unused)),
 {
 	print("TAP version 14");
 	machine_enter();
+	hypercall(HYPERCALL_ENGINE, (void *)(u64)HYPERCALL_STEP);
 	check_presentation();
 	check_blobs();
 	check_hidden_memory();

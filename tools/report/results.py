@@ -2,7 +2,8 @@
 """What a run's log says: serial logs and TAP files become runs of test points with verdicts.
 
 A log holds one run (a results.tap) or many (the serial log of the launcher, which prints
-"launch: run N cpu=.. fault=.. seed=.." in front of each and "launch: end N status=.." behind it).
+"launch: run N cpu=.. fault=.. seed=.." in front of each and "launch: engine N fast blocks=.." and
+"launch: end N status=.." behind it).
 A run that doesn't end with the harness's own last line is incomplete, whatever it says.
 """
 import os
@@ -14,7 +15,7 @@ ESCAPES = re.compile(r"\x1b\[[0-9;=?]*[A-Za-z]|\x1b[()=>][0-9A-Z]?|[\0\x08]")
 POINT = re.compile(r"(not )?ok (\d+)(?: - (.*))?$")
 NAME = re.compile(r"(\S+)(?: \[([^\]]*)\])?\s*$")
 TAP_LINE = re.compile(r"(?:not )?ok \d|1\.\.\d|#( |$)|Bail out!|  (?:---|\.\.\.)$|  \w+: ")
-LAUNCH = re.compile(r"launch: (run|end) (\d+)\b(.*)")
+LAUNCH = re.compile(r"launch: (run|engine|end) (\d+)\b(.*)")
 CHECK = re.compile(r"# check (\S+) (\S+:\d+) (ok|failed|reported)$")
 
 
@@ -61,6 +62,7 @@ class Run:
         self.claim = 0                          # the exit status in the harness's end line
         self.status = None                      # what the launcher saw the program return
         self.problem = ""
+        self.engine = {}        # the launcher's words on how instructions were counted
 
     def count(self, verdict):
         return sum(point.verdict == verdict for point in self.points)
@@ -90,6 +92,18 @@ class Run:
         if self.problem or self.claim or self.count("ERROR") or not self.count("PASS"):
             return 2    # claim: the harness knows of a SKIP that --require forbids
         return 0
+
+    @property
+    def engine_text(self):
+        """How the reference PMU counted the run's instructions, and why it stepped; or ""."""
+        words = dict(self.engine)
+        name, stepped = words.pop("name", ""), words.pop("stepped", 0)
+        if name != "fast":
+            return f"{name}, {stepped} instructions stepped" if name else ""
+        blocks, runs = words.pop("blocks", 0), words.pop("runs", 0)
+        why = ", ".join(f"{key} {count}" for key, count in words.items() if count)
+        return (f"fast, {blocks} instructions in {runs} runs of blocks, {stepped} stepped" +
+                (f" (handed over: {why})" if why else ""))
 
     def find_problem(self):
         """Is the run whole?"""
@@ -123,7 +137,8 @@ class Run:
                 "problem": self.problem, "exit": self.exit_status,
                 "counts": {verdict: self.count(verdict) for verdict in VERDICTS},
                 "requirements": dict(sorted(self.requirement_verdicts().items())),
-                "comments": self.comments, "points": [point.as_dict() for point in self.points]}
+                "engine": self.engine, "comments": self.comments,
+                "points": [point.as_dict() for point in self.points]}
 
 
 def unquote(value):
@@ -196,6 +211,12 @@ def parse(text):
             pending.number = int(launch[2])
             runs.append(pending)
             run, started, block = pending, False, False
+        elif launch and launch[1] == "engine":
+            if run:
+                words = launch[3].split()
+                run.engine = {"name": words[0]} if words else {}
+                run.engine.update((key, int("0" + value)) for key, _, value in
+                                  (word.partition("=") for word in words[1:]) if value.isdigit())
         elif launch:
             if run:
                 run.status = re.sub(r".*\bstatus=(\S+).*", r"\1", launch[3])
