@@ -16,6 +16,7 @@
 
 #define DEADLINE_MS	2000
 #define SHORT_MS	5
+#define TOO_EARLY_MAX	10
 #define NONCANONICAL	0x8000000000000000ULL
 #define USER_ARGUMENT	0x1234u
 
@@ -258,6 +259,29 @@ static bool is_expected(const struct crash *crash, const struct guard_report *re
 	       report->frame.vector == crash->vector;
 }
 
+/*
+ * A machine that stood still for longer than SHORT_MS (a loaded host) meets the deadline before the
+ * code has switched interrupts off: the frame's IF says so, and nothing was learnt.
+ */
+static bool is_too_early(const struct crash *crash, const struct guard_report *report)
+{
+	return crash->vector == VECTOR_NMI && report->outcome == GUARD_DEADLINE &&
+	       report->frame.vector == VECTOR_TIMER && (report->frame.rflags & RFLAGS_IF);
+}
+
+/* Once, and again as long as it was too early. */
+static struct guard_report run(const struct crash *crash)
+{
+	struct guard_report report;
+
+	for (unsigned i = 0; i < TOO_EARLY_MAX; i++) {
+		report = guard_run(crash->fn, NULL, crash->deadline_ms);
+		if (!is_too_early(crash, &report))
+			break;
+	}
+	return report;
+}
+
 bool crash_all(char *why, size_t size)
 {
 	for (unsigned i = 0; i < sizeof crashes / sizeof crashes[0]; i++) {
@@ -267,7 +291,7 @@ bool crash_all(char *why, size_t size)
 
 		if (crash->needs_hpet && !hpet_is_usable())
 			continue;
-		report = guard_run(crash->fn, NULL, crash->deadline_ms);
+		report = run(crash);
 		left = left_behind();
 		if (left) {
 			fmt_print(why, size, "after %s %s", crash->name, left);
