@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Opcodes: SDM volume 2 "One-Byte Opcode Map", "Two-Byte Opcode Map", for 64-bit code with the
- * prefixes LOCK, REP and REX.
+ * prefixes LOCK, REP, FS, GS and REX.
  */
 #include "tests/classify.h"
 
@@ -21,6 +21,14 @@ static bool two_bytes(const u8 *code, struct instruction_kind *kind)
 		kind->load = kind->store = is_memory(code[2]);
 		return true;
 	}
+	/* Group 7 /7 in memory: INVLPG. Group 15 /7 in memory: CLFLUSH; /5 to /7 else: fences.
+	 * Group 16: PREFETCHh. None of them is a load. */
+	if (code[1] == 0x01)
+		return is_memory(code[2]) && (code[2] >> 3 & 7) == 7;
+	if (code[1] == 0xae)
+		return (code[2] >> 3 & 7) == 7 || (!is_memory(code[2]) && (code[2] >> 3 & 7) >= 5);
+	if (code[1] == 0x18)
+		return is_memory(code[2]);
 	return code[1] == 0x1f;				/* NOP r/m: touches no memory */
 }
 
@@ -37,12 +45,24 @@ bool classify_instruction(const u8 *code, struct instruction_kind *kind)
 		kind->repeated = true;
 		code++;
 	}
+	if (*code == 0x64 || *code == 0x65)	/* FS, GS */
+		code++;
 	if ((*code & 0xf0) == 0x40)	/* REX */
 		code++;
 	switch (*code) {
 	case 0x90:			/* NOP */
 	case 0xb8 ... 0xbf:		/* MOV r, imm */
 	case 0x8d:			/* LEA */
+		break;
+	case 0x01:			/* ADD r/m, r */
+	case 0x21:			/* AND r/m, r */
+		kind->load = kind->store = is_memory(code[1]);
+		break;
+	case 0x50 ... 0x57:		/* PUSH */
+		kind->store = true;
+		break;
+	case 0x58 ... 0x5f:		/* POP */
+		kind->load = true;
 		break;
 	case 0x03:			/* ADD r, r/m */
 	case 0x8b:			/* MOV r, r/m */
@@ -60,7 +80,14 @@ bool classify_instruction(const u8 *code, struct instruction_kind *kind)
 		known = (code[1] >> 3 & 7) <= 1;
 		kind->load = kind->store = is_memory(code[1]);
 		break;
+	case 0xa5:			/* MOVS */
+		kind->load = kind->store = true;
+		break;
+	case 0xad:			/* LODS */
+		kind->load = true;
+		break;
 	case 0xaa:			/* STOSB */
+	case 0xab:			/* STOS */
 		kind->store = true;
 		break;
 	case 0xe8:			/* CALL rel32: stores the return address */

@@ -8,12 +8,13 @@
 #include "kernel/machine.h"
 #include "kernel/user.h"
 #include "spec/msr.h"
+#include "tests/forms.h"
 
 /* tests/workload.asm knows these offsets as CALL_*. */
 struct workload_call {
-	u64 n, memory, msr, on, off, stack;
+	u64 n, memory, msr, on, off, stack, stride, mask;
 };
-_Static_assert(offsetof(struct workload_call, stack) == 40, "CALL_STACK");
+_Static_assert(offsetof(struct workload_call, mask) == 56, "CALL_MASK");
 
 #define MEMORY_BYTES	(8 * WORKLOAD_WORDS)
 #define STACK_BYTES	16384
@@ -25,6 +26,14 @@ static const struct workload *const workloads[] = {
 	&workload_long_sled,
 	&workload_again, &workload_sample, &workload_sample_store, &workload_walk_loads,
 	&workload_walk_stores,
+	&workload_stride, &workload_uncached, &workload_pending, &workload_fresh_page,
+	&workload_two_places, &workload_prefetch, &workload_cancelled, &workload_missed_store,
+	&workload_fresh_page_store,
+	&workload_load_base, &workload_load_disp8, &workload_load_disp32, &workload_load_rip,
+	&workload_load_absolute, &workload_load_fs, &workload_load_gs, &workload_store_disp32,
+	&workload_store_rip, &workload_store_fs, &workload_store_gs, &workload_load_index,
+	&workload_store_index, &workload_load_string, &workload_store_string,
+	&workload_move_string, &workload_store_push, &workload_load_pop, &workload_call_return,
 };
 
 static struct workload_call *call;
@@ -86,6 +95,16 @@ static u64 set_up(u64 n, u32 msr, u64 on)
 void workload_run(const struct workload *w, u64 n, struct pmc_mask on)
 {
 	w->entry(set_up(n, MSR_IA32_PERF_GLOBAL_CTRL, on.bits));
+}
+
+void workload_run_at(const struct workload *w, u64 n, const struct workload_place *at,
+		     struct pmc_mask on)
+{
+	set_up(n, MSR_IA32_PERF_GLOBAL_CTRL, on.bits);
+	call->memory = (u64)(uintptr_t)at->memory;
+	call->stride = at->stride;
+	call->mask = at->mask;
+	w->entry((u64)(uintptr_t)call);
 }
 
 void workload_run_dry(const struct workload *w, u64 n)

@@ -54,6 +54,29 @@ extern const struct workload workload_sample_store	/* n stores, then marked stor
 extern const struct workload workload_again	/* n loads, 64 NOPs, marked loads */
 	__attribute__((visibility("hidden")));
 
+/* tests/workload_memory.asm: for tests/hierarchy.h. */
+extern const struct workload workload_stride	/* loads a stride apart, one behind the other */
+	__attribute__((visibility("hidden")));
+extern const struct workload workload_uncached	/* loads of a line that was just flushed */
+	__attribute__((visibility("hidden")));
+extern const struct workload workload_pending	/* the same, and three loads more of that line */
+	__attribute__((visibility("hidden")));
+extern const struct workload workload_fresh_page	/* loads right behind INVLPG; CPL 0 */
+	__attribute__((visibility("hidden")));
+extern const struct workload workload_two_places	/* near, far, near */
+	__attribute__((visibility("hidden")));
+extern const struct workload workload_prefetch	/* of a line just flushed, and no load */
+	__attribute__((visibility("hidden")));
+extern const struct workload workload_cancelled	/* a load that is never meant to happen */
+	__attribute__((visibility("hidden")));
+extern const struct workload workload_missed_store	/* to a line that was just flushed */
+	__attribute__((visibility("hidden")));
+extern const struct workload workload_fresh_page_store	/* right behind INVLPG; CPL 0 */
+	__attribute__((visibility("hidden")));
+
+#define TWO_PLACES_COLD	4096	/* workload_two_places: near at 0 and 64, far at this offset */
+#define CANCELLED_OFFSET 1024	/* workload_cancelled: the load that never is */
+
 #define SLED_NOPS	256	/* marks of workload_sled */
 #define LONG_SLED_NOPS	2560	/* marks of workload_long_sled */
 #define SAMPLE_MARKS	16	/* marks of the sample pieces */
@@ -88,6 +111,14 @@ u64 workload_stack(void);
 
 /* Run it with these counters on, at CPL 0. Interrupts as they are. */
 void workload_run(const struct workload *w, u64 n, struct pmc_mask on);
+/* The same with another memory, and the stride and mask of workload_stride. */
+struct workload_place {
+	void *memory;
+	u64 stride, mask;	/* bytes; mask + 1 is a power of two and as much memory is there */
+};
+
+void workload_run_at(const struct workload *w, u64 n, const struct workload_place *at,
+		     struct pmc_mask on);
 /* Run it without touching the PMU, at CPL 0, or at CPL 3 (not the sample pieces). */
 void workload_run_dry(const struct workload *w, u64 n);
 void workload_run_user(const struct workload *w, u64 n);
