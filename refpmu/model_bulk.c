@@ -9,28 +9,12 @@
 /* Enough for any stretch, and little enough for any product with events of an instruction. */
 #define MOST		BIT(32)
 
-/* Faults that look at single instructions which otherwise nothing happens on. */
+/* May the fault act on an instruction which otherwise nothing happens on? */
 static bool looks_at_each(enum fault_id fault)
 {
 	switch (fault) {
-	case FAULT_WIDTH_40:
-	case FAULT_FIXED_WIDTH_40:
-	case FAULT_PREC_DIST_MISSED:
-	case FAULT_REP_COUNTS_ITERATIONS:
-	case FAULT_BRANCH_TAKEN_ONLY:
-	case FAULT_CONDITIONAL_COUNTS_ALL:
-	case FAULT_CALLS_MISSED:
-	case FAULT_RETURNS_MISSED:
-	case FAULT_TAKEN_COUNTS_ALL:
-	case FAULT_MISPREDICTS_EXCEED:
-	case FAULT_LOADS_COUNT_STORES:
-	case FAULT_STORES_MISSED:
-	case FAULT_FIXED_TWIN_OFF:
-	case FAULT_FIXED1_HALF:
-	case FAULT_INSTRUCTIONS_MISSED:
-	case FAULT_PMC3_COUNTS_TWICE:
-	case FAULT_ANYTHREAD_DOUBLES:
-	case FAULT_HANDLERS_UNCOUNTED:
+#define FAULT_PER_INSTRUCTION(token) case FAULT_##token:
+#include "spec/fault_scope.def"
 		return true;
 	default:
 		return false;
