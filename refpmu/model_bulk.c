@@ -107,11 +107,9 @@ static u64 occurrences(const struct model *m, enum event_kind kind, const struct
 		return e->stores;
 	case EK_LOCK_LOADS:
 		return e->locked_loads;
-	case EK_NONE:
-	case EK_MISPREDICTS:		/* watch_predictor: no budget */
-		break;
+	default:	/* mispredicts have no budget (watch_predictor) */
+		return 0;
 	}
-	return 0;
 }
 
 void model_bulk_retire(struct model *m, u8 cpl, const struct model_events *events)

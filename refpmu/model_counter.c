@@ -15,15 +15,15 @@
 #define RFLAGS_IF	BIT(9)
 
 static const struct event events[] = {
-#define EVENT(name, event, umask, kind, flags, counters, min_period, source) \
-	{ EVENT_##name, kind, flags, counters },
+#define EVENT_ON(gens, name, flags, counters, sure, min_period, period_unit, source) \
+	{ gens, EVENT_##name, flags, EVENT_KIND_##name, counters },
 #include "spec/event.def"
 };
 
-const struct event *model_event(u16 code)
+const struct event *model_event(const struct model *m, u16 code)
 {
 	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++)
-		if (events[i].code == code)
+		if (events[i].code == code && events[i].gens & BIT(m->config.generation))
 			return &events[i];
 	return NULL;
 }
@@ -59,11 +59,11 @@ static bool absent_event_counts(struct model *m, u16 code)
 static bool decode_gp(struct model *m, unsigned n, struct model_rule *rule)
 {
 	u64 select = m->perfevtsel[n];
-	const struct event *event = model_event((u16)select);
+	const struct event *event = model_event(m, (u16)select);
 	bool enabled = select & IA32_PERFEVTSEL_EN;
 
 	if (!event && absent_event_counts(m, (u16)select))
-		event = model_event(EVENT_INST_RETIRED_ANY_P);
+		event = model_event(m, EVENT_INST_RETIRED_ANY_P);
 	if (!event || !(event->counters & BIT(n)))
 		return false;
 	if (!enabled && !broken(m, FAULT_ENABLE_BIT_IGNORED))
@@ -187,8 +187,9 @@ static u64 occurrences(enum event_kind kind, const struct model_retired *r, bool
 		return r->stores;
 	case EK_LOCK_LOADS:
 		return r->locked_loads;
+	default:
+		return 0;
 	}
-	return 0;
 }
 
 /* What the counter adds for an instruction with so many occurrences. */

@@ -99,7 +99,7 @@ static void performance_monitoring(struct model *m, u32 regs[4])
 	SET(FIXED_COUNTERS, g->fixed);
 	SET(FIXED_WIDTH, g->width);
 	for (unsigned i = 0; i < events; i++)
-		if (!model_event(architectural[i]))
+		if (!model_event(m, architectural[i]))
 			regs[EBX] |= (u32)BIT(i);
 }
 

@@ -56,7 +56,7 @@ static u64 data_address(struct model *m, const struct step *s, unsigned x)
 }
 
 /* What the manual doesn't define for this event: Table 18-46. */
-static void leave_undefined(struct model *m, u8 flags, struct record *record)
+static void leave_undefined(struct model *m, u16 flags, struct record *record)
 {
 	if (!m->latitude[LAT_UNDEFINED_FIELDS])
 		return;
@@ -71,7 +71,7 @@ static void leave_undefined(struct model *m, u8 flags, struct record *record)
 
 void model_record_memory(struct model *m, const struct step *s, unsigned x, struct record *record)
 {
-	u8 flags = s->rule[x]->flags;
+	u16 flags = s->rule[x]->flags;
 
 	if (flags & EV_DLA)
 		record->data_linear_address = data_address(m, s, x);

@@ -20,8 +20,10 @@ struct generation {
 
 /* One row of spec/event.def. */
 struct event {
+	u8 gens;		/* enum generation_set */
 	u16 code;		/* PERFEVTSELx[15:0] */
-	u8 kind, flags;
+	u16 flags;		/* enum event_flags */
+	u8 kind;		/* enum event_kind */
 	u8 counters;		/* bit n: general-purpose counter n */
 };
 
@@ -82,7 +84,7 @@ u64 model_break_increment(struct model *m, unsigned i, const struct model_rule *
 /* Does this bit of IA32_PEBS_ENABLE enable its counter? */
 bool model_pebs_enabled(struct model *m, unsigned counter);
 /* The event of this encoding, or NULL. */
-const struct event *model_event(u16 code);
+const struct event *model_event(const struct model *m, u16 code);
 /* A control register has changed: decode all rules anew. */
 void model_configure(struct model *m);
 /* Drop the arm of these counters, and the interrupt that waits for it. */

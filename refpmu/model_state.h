@@ -16,7 +16,7 @@
 /* What a counter is set to do: its control registers decoded, at every change of one of them. */
 struct model_rule {
 	u8 kind;		/* enum event_kind; EK_NONE: counts nothing */
-	u8 flags;		/* enum event_flags of the event */
+	u16 flags;		/* enum event_flags of the event */
 	u8 cmask;
 	bool os, usr, edge, invert;
 	bool any;		/* AnyThread */

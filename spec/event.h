@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* C names for spec/event.def. EVENT_<name> is the value of IA32_PERFEVTSELx[15:0]. */
+/*
+ * C names for spec/event.def. EVENT_<name> is the value of IA32_PERFEVTSELx[15:0], and
+ * EVENT_KIND_<name> says what it counts. Two names may have one value: each on its generations.
+ */
 #ifndef SPEC_EVENT_H
 #define SPEC_EVENT_H
 
@@ -12,15 +15,31 @@ enum event_kind {
 	EK_BRANCHES, EK_COND_BRANCHES, EK_NEAR_CALLS, EK_NEAR_RETURNS, EK_NEAR_TAKEN,
 	EK_MISPREDICTS,
 	EK_LOADS, EK_STORES, EK_LOCK_LOADS,
+	/* Accesses that cross a line; that miss the first or the second translation buffer. */
+	EK_SPLIT_LOADS, EK_SPLIT_STORES,
+	EK_DTLB_MISS_LOADS, EK_DTLB_MISS_STORES, EK_STLB_MISS_LOADS, EK_STLB_MISS_STORES,
+	/* Loads by where their data came from. */
+	EK_L1_HIT, EK_L2_HIT, EK_L3_HIT, EK_L1_MISS, EK_L2_MISS, EK_L3_MISS, EK_HIT_LFB,
+	EK_XSNP_NONE, EK_XSNP_MISS, EK_XSNP_HIT, EK_XSNP_HITM,
+	EK_LOCAL_DRAM, EK_REMOTE_DRAM, EK_REMOTE_CACHE, EK_UNCACHED,
+	EK_LOAD_LATENCY,	/* loads with a latency above MSR_PEBS_LD_LAT_THRESHOLD */
+	EK_PRECISE_STORE,
+	EK_OFFCORE_0, EK_OFFCORE_1,	/* what MSR_OFFCORE_RSP_0, _1 select */
+	EK_TX_ABORTED_HLE, EK_TX_ABORTED_RTM,
 };
 
 enum event_flags {
-	EV_ARCH = 1, EV_PEBS = 2, EV_DLA = 4, EV_STORE_L1 = 8, EV_PDIR = 16,
+	EV_ARCH = 1 << 0, EV_PEBS = 1 << 1, EV_DLA = 1 << 2, EV_STORE_L1 = 1 << 3,
+	EV_PDIR = 1 << 4, EV_LL = 1 << 5, EV_PS = 1 << 6, EV_TSX = 1 << 7, EV_INSN = 1 << 8,
 };
 
 enum event_code {
-#define EVENT(name, event, umask, kind, flags, counters, min_period, source) \
-	EVENT_##name = (umask) << 8 | (event),
+#define EVENT(name, event, umask, kind, source) EVENT_##name = (umask) << 8 | (event),
+#include "spec/event.def"
+};
+
+enum event_kind_of {
+#define EVENT(name, event, umask, kind, source) EVENT_KIND_##name = (kind),
 #include "spec/event.def"
 };
 

@@ -19,8 +19,9 @@ static struct pmc_mask counters_for(u16 event)
 {
 	u64 mask = counters_gp().bits;
 
-#define EVENT(name, event_, umask, kind, flags, counters, min_period, source) \
-	if (event == ((umask) << 8 | (event_))) \
+#define EVENT_ON(gens, name, flags, counters, sure, min_period, period_unit, source) \
+	if (event == EVENT_##name && counter_caps()->generation && \
+	    counter_caps()->generation->set & (gens)) \
 		mask &= (counters);
 #include "spec/event.def"
 	return (struct pmc_mask){ mask };

@@ -42,7 +42,7 @@ static u64 next_value(struct bytes *b)
 static u64 next_select(struct bytes *b)
 {
 	static const u16 codes[] = {
-#define EVENT(name, event, umask, kind, flags, counters, min_period, source) EVENT_##name,
+#define EVENT(name, event, umask, kind, source) EVENT_##name,
 #include "spec/event.def"
 	};
 	u64 select = codes[next(b) % (sizeof(codes) / sizeof(codes[0]))];

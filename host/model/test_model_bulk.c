@@ -37,7 +37,7 @@ static void both_wrmsr(u32 msr, u64 value)
 static void program_counters(bool with_mispredicts)
 {
 	static const u16 codes[] = {
-#define EVENT(name, event, umask, kind, flags, counters, min_period, source) EVENT_##name,
+#define EVENT(name, event, umask, kind, source) EVENT_##name,
 #include "spec/event.def"
 	};
 

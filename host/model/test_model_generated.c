@@ -44,7 +44,7 @@ static u64 field(const u8 *bytes, unsigned record, unsigned offset)
 }
 
 enum {
-#define RECORD_FIELD(format, field, offset, size, title) OFFSET_##field = (offset),
+#define RECORD_FIELD(format, field, offset, size, title) format##_OFFSET_##field = (offset),
 #include "spec/record.def"
 };
 
@@ -70,7 +70,7 @@ static void fields_alone(void)
 	records(FAULT_NONE, good);
 #define FAULT(token, name, requirements, sentence)
 #define FAULT_RECORD_FIELD(token, field, name, requirements, title) \
-	one_field(name, OFFSET_##field, FAULT_##token##_ZERO, FAULT_##token##_STALE, \
+	one_field(name, FMT2_OFFSET_##field, FAULT_##token##_ZERO, FAULT_##token##_STALE, \
 		  FAULT_##token##_SHIFTED);
 #include "spec/fault_record.def"
 #undef FAULT
@@ -91,7 +91,7 @@ static void neighbours(void)
 	records(FAULT_NONE, good);
 #define FAULT(token, name, requirements, sentence)
 #define FAULT_RECORD_PAIR(token, field, name, requirements, title) \
-	two_fields(name, OFFSET_##field, FAULT_##token##_SWAPPED);
+	two_fields(name, FMT2_OFFSET_##field, FAULT_##token##_SWAPPED);
 #include "spec/fault_record.def"
 #undef FAULT
 }

@@ -53,9 +53,13 @@ static const struct { const char *name, *source; u64 low, high; } latitudes[] = 
 #include "spec/latitude.def"
 };
 
-static const struct { const char *name; unsigned code, counters, min_period, flags; } events[] = {
-#define EVENT(name, event, umask, kind, flags, counters, min_period, source) \
-	{ #name, EVENT_##name, counters, min_period, flags },
+static const struct {
+	const char *name;
+	unsigned gens, code, kind, flags, counters, sure, min_period, period_unit;
+} events[] = {
+#define EVENT_ON(gens, name, flags, counters, sure, min_period, period_unit, source) \
+	{ #name, gens, EVENT_##name, EVENT_KIND_##name, flags, counters, sure, min_period, \
+	  period_unit },
 #include "spec/event.def"
 };
 
@@ -253,9 +257,17 @@ static void event_codes_are_unique_and_usable(void)
 		CHECK(!(events[i].flags & (EV_DLA | EV_STORE_L1 | EV_PDIR)) ||
 		      events[i].flags & EV_PEBS, "%s: a record's contents without PEBS",
 		      events[i].name);
+		CHECK(events[i].sure && !(events[i].sure & ~events[i].counters),
+		      "%s is sure of counters that it hasn't got", events[i].name);
+		CHECK(events[i].period_unit && !(events[i].min_period % events[i].period_unit),
+		      "%s", events[i].name);
+		CHECK(events[i].kind != EK_NONE, "%s counts nothing", events[i].name);
+		CHECK(events[i].gens && !(events[i].gens & ~(unsigned)GENS_ALL), "%s",
+		      events[i].name);
 		for (size_t j = 0; j < i; j++)
-			CHECK(events[i].code != events[j].code, "%s and %s", events[i].name,
-			      events[j].name);
+			CHECK(events[i].code != events[j].code ||
+			      !(events[i].gens & events[j].gens), "%s and %s",
+			      events[i].name, events[j].name);
 	}
 }
 
