@@ -7,6 +7,7 @@
 
 #include <ctype.h>
 
+#include "spec/data_source.h"
 #include "spec/event.h"
 #include "spec/fault.h"
 #include "spec/generation.h"
@@ -30,11 +31,11 @@ static const struct requirement_row requirements[] = {
 
 struct field_row {
 	const char *msr, *field, *source;
-	unsigned lo, hi;
+	unsigned lo, hi, cap;
 };
 
 static const struct field_row fields[] = {
-#define MSR_FIELD(msr, field, lo, hi, cap, access, source) { #msr, #field, source, lo, hi },
+#define MSR_FIELD(msr, field, lo, hi, cap, access, source) { #msr, #field, source, lo, hi, cap },
 #include "spec/msr.def"
 };
 
@@ -154,6 +155,9 @@ static void msr_fields_are_disjoint_and_whole(void)
 			if (strcmp(f->msr, g->msr))
 				continue;
 			CHECK(strcmp(f->field, g->field), "%s.%s twice", f->msr, f->field);
+			/* Two layouts of one register: no processor has both. */
+			if (f->cap == CAP_OFFCORE_SNB && g->cap == CAP_OFFCORE_NHM)
+				continue;
 			CHECK(f->lo > g->hi || g->lo > f->hi, "%s: %s overlaps %s", f->msr,
 			      f->field, g->field);
 		}
@@ -271,6 +275,36 @@ static void event_codes_are_unique_and_usable(void)
 	}
 }
 
+static const struct { unsigned gens, code, outcome, authority; } sources[] = {
+#define DATA_SOURCE(gens, code, outcome, authority, title, source) \
+	{ gens, code, outcome, authority },
+#include "spec/data_source.def"
+};
+
+static const struct { const char *facility; unsigned gens, lo, hi; } source_fields[] = {
+#define DATA_SOURCE_FIELD(gens, facility, field, lo, hi, title, source) { #facility, gens, lo, hi },
+#include "spec/data_source.def"
+};
+
+static void data_sources_have_one_meaning_a_generation(void)
+{
+	for (size_t i = 0; i < COUNT(sources); i++) {
+		CHECK(sources[i].code <= 0xf && sources[i].outcome < MEM_OUTCOMES, "%#x",
+		      sources[i].code);
+		for (size_t j = 0; j < i; j++)
+			CHECK(!(sources[i].gens & sources[j].gens) ||
+			      (sources[i].code != sources[j].code &&
+			       sources[i].outcome != sources[j].outcome), "%#x and %#x",
+			      sources[i].code, sources[j].code);
+	}
+	for (size_t i = 0; i < COUNT(source_fields); i++)
+		for (size_t j = 0; j < i; j++)
+			CHECK(strcmp(source_fields[i].facility, source_fields[j].facility) ||
+			      source_fields[i].lo > source_fields[j].hi, "%s: bits %u and %u",
+			      source_fields[i].facility, source_fields[i].lo,
+			      source_fields[j].hi);
+}
+
 int main(void)
 {
 	RUN(requirement_ids_are_unique);
@@ -285,5 +319,6 @@ int main(void)
 	RUN(fault_names_are_unique_and_plain);
 	RUN(latitude_ranges_are_ranges);
 	RUN(event_codes_are_unique_and_usable);
+	RUN(data_sources_have_one_meaning_a_generation);
 	return check_end();
 }
