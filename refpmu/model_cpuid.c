@@ -64,15 +64,24 @@ enum {
 #define SET(name, value) \
 	set_field(regs, FIELD_##name##_REG, FIELD_##name##_LO, FIELD_##name##_HI, (value))
 
+/* No row of spec/generation.def has this model of family 06H. */
+#define UNKNOWN_MODEL	0xff
+#define GENERATION_MODEL(id, family, model, ...) \
+	_Static_assert((family) != 0x6 || (model) != UNKNOWN_MODEL, #id);
+#include "spec/generation.def"
+/* What a part without a name of its own says. */
+static const char unknown_brand[48] = "Genuine Intel(R) CPU 0000";
+
 static void version(const struct model *m, u32 regs[4])
 {
 	const struct generation *g = model_generation(m);
+	u32 model = m->facts & FACT_UNKNOWN_MODEL ? UNKNOWN_MODEL : g->model;
 
 	regs[EAX] = 0;
 	SET(STEPPING, g->stepping);
-	SET(MODEL, g->model);
+	SET(MODEL, model);
 	SET(FAMILY, g->family);
-	SET(EXT_MODEL, g->model >> 4);
+	SET(EXT_MODEL, model >> 4);
 	SET(LOGICAL_PROCESSORS, 1);
 	SET(DTES64, !(m->facts & FACT_NO_PEBS));
 	SET(DS_CPL, !(m->facts & FACT_NO_PEBS));
@@ -116,7 +125,8 @@ static void topology(u32 subleaf, u32 regs[4])
 
 static void extended(const struct model *m, u32 leaf, u32 regs[4])
 {
-	char brand[sizeof(model_generation(m)->brand)];
+	const char *name = m->facts & FACT_UNKNOWN_MODEL ? unknown_brand
+							 : model_generation(m)->brand;
 
 	switch (leaf) {
 	case LEAF_EXTENDED:
@@ -129,9 +139,8 @@ static void extended(const struct model *m, u32 leaf, u32 regs[4])
 	case LEAF_EXTENDED + 2:
 	case LEAF_EXTENDED + 3:
 	case LEAF_EXTENDED + 4:
-		__builtin_memcpy(brand, model_generation(m)->brand, sizeof(brand));
 		for (u32 i = 0; i < 4; i++)
-			regs[i] = four_bytes(brand + 16 * (leaf - LEAF_EXTENDED - 2) + 4 * i);
+			regs[i] = four_bytes(name + 16 * (leaf - LEAF_EXTENDED - 2) + 4 * i);
 		return;
 	case LEAF_EXTENDED + 6:		/* the second-level cache in ECX */
 		set(regs, (const u32[4]){ 0, 0, regs[ECX], 0 });

@@ -19,6 +19,7 @@ enum profile_fact {
 	FACT_DEBUGCTL_EMPTY	= 1 << 4,	/* nothing in IA32_DEBUGCTL can be set */
 	FACT_FIXED_ANY_WIDTH	= 1 << 5,	/* bits above a fixed counter's width are dropped */
 	FACT_RDPMC_BIT_31	= 1 << 6,	/* RDPMC ignores ECX[31] */
+	FACT_UNKNOWN_MODEL	= 1 << 7,	/* a model that generation.def has no row for */
 };
 
 #endif

@@ -240,6 +240,24 @@ test_require_names_what_only_the_reference_pmu_decides()
 	grep -q 'requirements decided' "$out"
 }
 
+# Without a row in spec/generation.def all that is architectural is judged, records too.
+test_an_unknown_processor_is_judged()
+{
+	local test
+
+	expect 0 ./run-qemu.sh --profile unnamed --out "$log/unnamed"
+	grep -q '^# generation: no row for this processor' "$out"
+	refute grep '^not ok' "$out"
+	for test in count.instructions_are_counted_exactly count.both_enables_are_needed \
+		pmi.general_purpose_overflow_interrupts_once pmi.freeze_clears_global_control \
+		msr.control_registers_hold_what_is_written \
+		record.it_is_as_the_capabilities_say; do
+		grep -P "^ok \d+ - $test " "$out" | grep -v SKIP || fail "$test isn't decided"
+	done
+	grep -P '^ok \d+ - count.loads_are_counted_exactly ' "$out" |
+		grep 'SKIP no event table for family 06 model ff'
+}
+
 test_seed_stays_green()
 {
 	expect 0 ./run-qemu.sh --seed 7 --out "$log/seed"

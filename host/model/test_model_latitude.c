@@ -389,6 +389,21 @@ static void a_haswell_shows_no_hypervisor(void)
 	CHECK_EQ(MSR_DONE, model_rdmsr(&r.m, 0x3f1).status);
 }
 
+/* DisplayModel FFH, and everything else as it is. */
+static void a_model_that_no_table_names(void)
+{
+	u32 regs[4], named[4];
+
+	open_profile(PROFILE_NONE, 0);
+	cpuid(1, named);
+	open_profile(PROFILE_UNNAMED, 0);
+	cpuid(1, regs);
+	CHECK_EQ((named[0] & ~0xf00f0u) | 0xf00f0, regs[0]);
+	CHECK(!memcmp(regs + 1, named + 1, 3 * sizeof(*regs)));
+	cpuid(0x80000002, regs);
+	CHECK(!memcmp(regs, "Genuine Intel(R)", 16));
+}
+
 int main(void)
 {
 	RUN(the_least_skid);
@@ -408,5 +423,6 @@ int main(void)
 	RUN(profiles_narrow);
 	RUN(a_guest_of_kvm);
 	RUN(a_haswell_shows_no_hypervisor);
+	RUN(a_model_that_no_table_names);
 	return check_end();
 }
