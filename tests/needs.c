@@ -2,6 +2,7 @@
 /* Preconditions, from the capabilities in pmu/caps.h. */
 #include "tests/needs.h"
 
+#include "kernel/cpuid.h"
 #include "kernel/fault.h"
 #include "kernel/fmt.h"
 #include "pmu/counter.h"
@@ -195,4 +196,36 @@ bool need_haswell(char *reason, size_t size)
 bool need_pdir(char *reason, size_t size)
 {
 	return need_facility(FAC_PDIR, "precise distribution", reason, size);
+}
+
+bool need_load_latency(char *reason, size_t size)
+{
+	return need_facility(FAC_LOAD_LATENCY, "load latency", reason, size);
+}
+
+bool need_stlb_lock(char *reason, size_t size)
+{
+	return need_facility(FAC_STLB_LOCK, "STLB and lock bits in the data source", reason, size);
+}
+
+bool need_precise_store(char *reason, size_t size)
+{
+	return need_facility(FAC_PRECISE_STORE, "precise store", reason, size);
+}
+
+bool need_uncore(char *reason, size_t size)
+{
+	return need_facility(FAC_UNCORE, "uncore of Nehalem's kind", reason, size);
+}
+
+bool need_rtm(char *reason, size_t size)
+{
+	struct cpuid r = { 0, 0, 0, 0 };
+
+	if (cpuid_get(CPUID_RTM))
+		return true;
+	if (cpuid_get(CPUID_MAX_LEAF) >= 7)
+		r = cpuid_read(7, 0);
+	fmt_print(reason, size, "no RTM (CPUID.7H:EBX = %#x)", r.ebx);
+	return false;
 }

@@ -25,5 +25,10 @@ bool need_pebs(char *reason, size_t size);		/* PEBS, DTES64, a record that is de
 bool need_format2(char *reason, size_t size);		/* PEBS with Table 18-44's record */
 bool need_haswell(char *reason, size_t size);		/* 4th generation facilities */
 bool need_pdir(char *reason, size_t size);
+bool need_load_latency(char *reason, size_t size);
+bool need_stlb_lock(char *reason, size_t size);		/* data source bits 4 and 5 */
+bool need_precise_store(char *reason, size_t size);
+bool need_uncore(char *reason, size_t size);		/* Nehalem's and Westmere's */
+bool need_rtm(char *reason, size_t size);
 
 #endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which event of spec/event.def counts something on this processor. Codes differ by generation;
+ * what is counted has one name.
+ */
+#ifndef PMU_EVENT_H
+#define PMU_EVENT_H
+
+#include "spec/event.h"
+
+struct event {
+	const char *name;	/* Intel's, dots as underscores */
+	u16 code;		/* for IA32_PERFEVTSELx[15:0] */
+	u16 flags;		/* EV_* */
+	u32 counters, sure;	/* bit n: PMCn can count it; and no source speaks against it */
+	unsigned min_period, period_unit;
+};
+
+/*
+ * The first event of this processor that counts kind and has all of these flags. false, with
+ * *event untouched: there is none, or the processor isn't in spec/generation.def. Needs
+ * counter_init().
+ */
+bool event_get(enum event_kind kind, unsigned flags, struct event *event);
+
+#endif

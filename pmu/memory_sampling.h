@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The PEBS facilities that tell about memory accesses: load latency (SDM "Load Latency Performance
+ * Monitoring Facility") and precise store ("Precise Store Facility"). As pmu/pebs.h: the DS area
+ * must be open before counting starts, the global enable is left to the workload. CPL 0, on a
+ * processor that has the facility.
+ */
+#ifndef PMU_MEMORY_SAMPLING_H
+#define PMU_MEMORY_SAMPLING_H
+
+#include "pmu/pebs.h"
+
+#define LATENCY_THRESHOLD_LEAST	3u		/* that may be programmed */
+#define LATENCY_THRESHOLD_MOST	0xffffu
+#define PRECISE_STORE_COUNTER	3u		/* no other can do it */
+
+/* What IA32_PEBS_ENABLE holds for load latency on a counter: PEBS_EN and LL_EN. */
+static inline struct pmc_mask latency_enable(unsigned counter)
+{
+	return (struct pmc_mask){ BIT(counter) | BIT(IA32_PEBS_ENABLE_LL_EN_PMC_SHIFT + counter) };
+}
+
+/* What it holds for precise store. */
+static inline struct pmc_mask precise_store_enable(void)
+{
+	return (struct pmc_mask){ BIT(PRECISE_STORE_COUNTER) | IA32_PEBS_ENABLE_PS_EN };
+}
+
+/* MSR_PEBS_LD_LAT_THRESHOLD, core cycles; 0 afterwards switches nothing off. */
+void latency_set_threshold(u64 cycles);
+
+/*
+ * Program counter for event (load latency's, or precise store's) at every CPL, make it overflow on
+ * the nth, and write `enable` to IA32_PEBS_ENABLE: no other PEBS event may be enabled beside it.
+ */
+void memory_sampling_arm(unsigned counter, u16 event, struct pmc_mask enable, u64 n);
+
+#endif
