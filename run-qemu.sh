@@ -113,7 +113,9 @@ fi
 [[ $seed =~ ^[0-9]{0,18}$ ]] || bad "--seed takes a number, not '$seed'"
 [ -z "$engine" ] || [ "$engine" = step ] || [ "$engine" = fast ] ||
 	bad "unknown --engine '$engine'; known: step fast"
-[ -z "$smp" ] || [ "$smp" = 1 ] || bad "--smp $smp: 1 is the only number of processors so far"
+[[ $smp =~ ^([1-9]|1[0-6])?$ ]] || bad "--smp takes 1 to 16 processors, not '$smp'"
+[ "${smp:-1}" = 1 ] || [ "$pmu" != reference ] ||
+	bad "--smp $smp: 1 is the only number of processors of the reference PMU so far"
 [[ $fault =~ ^[a-z0-9-]*(@[a-z0-9=-]+)*$ ]] ||
 	bad "--fault takes a name, perhaps with @parameters, not '$fault'"
 [[ $latitude =~ ^([a-z0-9-]+:[0-9]{1,9}(,[a-z0-9-]+:[0-9]{1,9})*)?$ ]] ||
@@ -244,7 +246,8 @@ prepare()
 # Boots generation $1 in folder $2, results to folder $3. TAP on standard output.
 run_one()
 {
-	local status=0 reason='' options=(--timeout "$timeout") settings="pmu=$pmu"
+	local status=0 reason='' options=(--timeout "$timeout" --smp "${smp:-1}")
+	local settings="pmu=$pmu"
 
 	prepare "$2" "$1"
 	[ -z "$gui" ] || options+=(--gui)

@@ -8,11 +8,13 @@
 #include "boot/file.h"
 #include "boot/firmware.h"
 #include "boot/log.h"
+#include "boot/processors.h"
 #include "boot/run.h"
 #include "boot/selftest.h"
 #include "kernel/console.h"
 #include "kernel/fmt.h"
 #include "kernel/machine.h"
+#include "kernel/percpu.h"
 
 #define CONFIG_PATH		"\\pmutest86.cfg"
 #define CONFIG_FILE_SIZE	16384
@@ -57,12 +59,12 @@ static bool read_config(struct config *config, char *error, size_t size)
 
 static int refuse(const char *reason)
 {
-	machine_borrow();
+	machine_borrow_cpu(CPU_BOOT);
 	console_line("");
 	console_line("TAP version 14");
 	console_line(reason);
 	console_line("# end of PMUTest86: exit 2");
-	machine_return();
+	machine_return_cpu();
 	return EXIT_ERROR;
 }
 
@@ -72,9 +74,11 @@ static int start(struct config *config)
 	const size_t prefix = sizeof "Bail out! " - 1;
 	bool configured = read_config(config, error + prefix, sizeof error - prefix);
 	struct machine_setup setup;
+	int status;
 
 	firmware_measure_tsc();
-	if (EFI_ERROR(firmware_setup(&setup, ARENA_SPARE, config->screen))) {
+	if (EFI_ERROR(firmware_setup(&setup, processors_find(CPU_MAX), ARENA_SPARE,
+				     config->screen))) {
 		firmware_say("pmutest86: the firmware has no memory for us below 4 GiB");
 		return EXIT_ERROR;
 	}
@@ -87,9 +91,13 @@ static int start(struct config *config)
 	}
 	if (!configured)
 		return refuse(error);
-	if (config->borrow_cycles)
-		return selftest_run(config->borrow_cycles);
-	return run_tests(config);
+	if (processors_take())
+		return refuse("Bail out! a processor that the firmware calls healthy doesn't come");
+	status = config->borrow_cycles ? selftest_run(config->borrow_cycles) : run_tests(config);
+	if (processors_give())
+		return status;
+	firmware_say("pmutest86: a processor doesn't return to the firmware");
+	return EXIT_ERROR;
 }
 
 EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *system)

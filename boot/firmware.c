@@ -120,15 +120,16 @@ static void find_screen(struct machine_setup *setup)
 	setup->framebuffer.stride = screen->Mode->Info->PixelsPerScanLine;
 }
 
-EFI_STATUS firmware_setup(struct machine_setup *setup, u64 spare, bool with_screen)
+EFI_STATUS firmware_setup(struct machine_setup *setup, unsigned processors, u64 spare,
+			  bool with_screen)
 {
 	EFI_STATUS status;
 
-	*setup = (struct machine_setup){ .serial_port = 0 };
+	*setup = (struct machine_setup){ .processors = processors };
 	status = find_memory_top(&setup->memory_top);
 	if (EFI_ERROR(status))
 		return status;
-	setup->arena_size = machine_arena_need(setup->memory_top) + spare;
+	setup->arena_size = machine_arena_need(setup->memory_top, setup->processors) + spare;
 	/* Pages come aligned to 4 KiB: 2 MiB more hold an aligned start. */
 	arena.pages = (setup->arena_size + TWO_MIB + PAGE - 1) / PAGE;
 	arena.base = BELOW_4_GIB;

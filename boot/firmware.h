@@ -33,7 +33,8 @@ size_t firmware_load_options(char *text, size_t size);
 
 /* Fill in the memory of setup, and leave its devices 0; with_screen: also the framebuffer, if there
  * is a linear one. The arena has spare bytes for machine_alloc(). */
-EFI_STATUS firmware_setup(struct machine_setup *setup, u64 spare, bool with_screen);
+EFI_STATUS firmware_setup(struct machine_setup *setup, unsigned processors, u64 spare,
+			  bool with_screen);
 /* Give back what firmware_setup() has allocated. */
 void firmware_release(void);
 

@@ -10,6 +10,7 @@
 #include "kernel/console.h"
 #include "kernel/fmt.h"
 #include "kernel/machine.h"
+#include "kernel/percpu.h"
 #include "tests/suite.h"
 
 #define CPU_NAME_SIZE	32
@@ -47,28 +48,28 @@ int run_tests(const struct config *config)
 	int status;
 
 	log_attach(&tap);
-	machine_borrow();
+	machine_borrow_cpu(CPU_BOOT);
 	console_line("");	/* whatever the firmware left on the line ends here */
 	suite = suite_begin(&suite_config, &tap);
 	tap_comment(&tap, "image at %p: a dump's addresses less this are the ELF file's",
 		    firmware.loaded->ImageBase);
 	groups = suite_groups(suite);
 	fmt_print(cpu, sizeof cpu, "%s", suite_cpu_name(suite));
-	machine_return();
+	machine_return_cpu();
 	open_results(config, cpu);
 
 	for (unsigned g = 0; g < groups; g++) {
 		results_save(notice, sizeof notice);
-		machine_borrow();
+		machine_borrow_cpu(CPU_BOOT);
 		say_notice(&tap);
 		suite_run_group(suite, g);
-		machine_return();
+		machine_return_cpu();
 	}
 	results_save(notice, sizeof notice);
-	machine_borrow();
+	machine_borrow_cpu(CPU_BOOT);
 	say_notice(&tap);
 	status = suite_end(suite);
-	machine_return();
+	machine_return_cpu();
 	results_save(notice, sizeof notice);
 	return status;
 }

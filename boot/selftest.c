@@ -14,6 +14,7 @@
 #include "kernel/fmt.h"
 #include "kernel/hpet.h"
 #include "kernel/machine.h"
+#include "kernel/percpu.h"
 #include "kernel/string.h"
 #include "kernel/time.h"
 
@@ -114,9 +115,9 @@ static void cycle_once(unsigned cycle, const struct owner_state *before)
 	struct owner_state after;
 	bool good;
 
-	machine_borrow();
+	machine_borrow_cpu(CPU_BOOT);
 	good = crash_all(text, sizeof text);
-	machine_return();
+	machine_return_cpu();
 	owner_read(&after);
 	if (!good)
 		fail(CRASHES, cycle, "%s", text);
@@ -154,21 +155,21 @@ int selftest_run(unsigned cycles)
 	owner_read(&before);
 	memset(why, 0, sizeof why);
 	log_attach(&tap);
-	machine_borrow();
+	machine_borrow_cpu(CPU_BOOT);
 	console_line("");
 	tap_begin(&tap);
 	tap_plan(&tap, CLAIMS + 1);
 	tap_comment(&tap, "hangs with interrupts off are %s", hpet_is_usable() ?
 		    "among the crashes" : "left out: no HPET comparator is free");
-	machine_return();
+	machine_return_cpu();
 	for (unsigned i = 1; i <= cycles; i++)
 		cycle_once(i, &before);
-	machine_borrow();
+	machine_borrow_cpu(CPU_BOOT);
 	tap_comment(&tap, "press a key");
-	machine_return();
+	machine_return_cpu();
 	check_key(cycles);
-	machine_borrow();
+	machine_borrow_cpu(CPU_BOOT);
 	status = report(&tap, cycles);
-	machine_return();
+	machine_return_cpu();
 	return status;
 }

@@ -2,11 +2,13 @@
 /*
  * The local APIC: "Local APIC Register Address Map", "Local Vector Table", "APIC Timer",
  * "Extended XAPIC (x2APIC)". An x2APIC register's MSR is the xAPIC offset divided by 16.
- * Not handled: switching modes, other processors.
+ * All processors are taken to be in the mode and at the address of the first. Not handled:
+ * switching modes.
  */
 #include "kernel/apic.h"
 #include "kernel/cpu.h"
 #include "kernel/fault.h"
+#include "kernel/percpu.h"
 #include "kernel/time.h"
 #include "spec/msr.h"
 
@@ -25,6 +27,7 @@ enum reg {
 #define SVR_ENABLE		BIT(8)
 #define TPR_OWN_CLASS		0xe0		/* holds classes 0 to 14 */
 #define ICR_NMI			(4u << 8)
+#define ICR_INIT		(5u << 8)
 #define ICR_PENDING		(1u << 12)
 #define ICR_ASSERT		(1u << 14)
 #define ICR_SELF		(1u << 18)
@@ -49,11 +52,16 @@ static bool x2apic;
 static u64 base;
 static u64 timer_ticks_per_ms;		/* at TIMER_DIVIDE_BY_16 */
 
-static struct {
+static struct owner {
 	u32 lvt[LVT_COUNT], tpr, svr, divide, initial, current;
 	u64 tsc_deadline;
 	u8 isr;
-} owner;
+} owners[CPU_MAX];
+
+static struct owner *owner_here(void)
+{
+	return &owners[cpu_index()];
+}
 
 static u32 msr_of(enum reg reg)
 {
@@ -125,29 +133,33 @@ static void calibrate(void)
 
 static void save(void)
 {
-	owner.tpr = get(REG_TPR);
-	owner.svr = get(REG_SVR);
-	owner.isr = apic_highest_isr();
+	struct owner *owner = owner_here();
+
+	owner->tpr = get(REG_TPR);
+	owner->svr = get(REG_SVR);
+	owner->isr = apic_highest_isr();
 	for (unsigned i = 0; i < LVT_COUNT; i++)
 		if (lvt_exists(i))
-			owner.lvt[i] = get(lvt[i].reg);
-	owner.divide = get(REG_TIMER_DIVIDE);
-	owner.initial = get(REG_TIMER_INITIAL);
-	owner.current = get(REG_TIMER_CURRENT);
-	if ((owner.lvt[0] & TIMER_MODE) == TIMER_TSC_DEADLINE)
-		owner.tsc_deadline = msr_read(MSR_IA32_TSC_DEADLINE);
+			owner->lvt[i] = get(lvt[i].reg);
+	owner->divide = get(REG_TIMER_DIVIDE);
+	owner->initial = get(REG_TIMER_INITIAL);
+	owner->current = get(REG_TIMER_CURRENT);
+	if ((owner->lvt[0] & TIMER_MODE) == TIMER_TSC_DEADLINE)
+		owner->tsc_deadline = msr_read(MSR_IA32_TSC_DEADLINE);
 }
 
 void apic_init(void)
 {
+	struct owner *owner = owner_here();
+
 	save();
 	apic_open_own_class();
 	set(REG_SVR, SVR_ENABLE | VECTOR_SPURIOUS);
 	/* TPR doesn't hold ExtINT and NMI, so LINT0 and LINT1 are masked at their source. A thermal
 	 * SMI is the platform's safety and none of our business. */
 	for (unsigned i = 0; i < LVT_COUNT; i++)
-		if (lvt_exists(i) && (owner.lvt[i] & LVT_DELIVERY) != LVT_DELIVERY_SMI)
-			set(lvt[i].reg, owner.lvt[i] | LVT_MASKED);
+		if (lvt_exists(i) && (owner->lvt[i] & LVT_DELIVERY) != LVT_DELIVERY_SMI)
+			set(lvt[i].reg, owner->lvt[i] | LVT_MASKED);
 	apic_lvtpc_write(LVT_MASKED | VECTOR_PMI);
 	set(REG_LVT_TIMER, LVT_MASKED | VECTOR_TIMER);
 	set(REG_TIMER_INITIAL, 0);
@@ -159,31 +171,34 @@ void apic_init(void)
 
 static void restore_timer(void)
 {
-	u32 mode = owner.lvt[0] & TIMER_MODE;
+	const struct owner *owner = owner_here();
+	u32 mode = owner->lvt[0] & TIMER_MODE;
 
-	set(REG_TIMER_DIVIDE, owner.divide);
-	set(REG_LVT_TIMER, owner.lvt[0]);
+	set(REG_TIMER_DIVIDE, owner->divide);
+	set(REG_LVT_TIMER, owner->lvt[0]);
 	if (mode == TIMER_TSC_DEADLINE) {
 		/* "TSC-Deadline Mode": the write to LVTT has to be over before the MSR's. */
 		__asm__ volatile("mfence" ::: "memory");
-		msr_write(MSR_IA32_TSC_DEADLINE, owner.tsc_deadline);
+		msr_write(MSR_IA32_TSC_DEADLINE, owner->tsc_deadline);
 	} else if (mode == TIMER_PERIODIC) {
-		set(REG_TIMER_INITIAL, owner.initial);
-	} else if (owner.current) {
-		set(REG_TIMER_INITIAL, owner.current);	/* what was left of the one shot */
+		set(REG_TIMER_INITIAL, owner->initial);
+	} else if (owner->current) {
+		set(REG_TIMER_INITIAL, owner->current);	/* what was left of the one shot */
 	}
 }
 
 void apic_release(void)
 {
+	struct owner *owner = owner_here();
+
 	set(REG_LVT_TIMER, LVT_MASKED | VECTOR_TIMER);
 	set(REG_TIMER_INITIAL, 0);
 	for (unsigned i = 1; i < LVT_COUNT; i++)
 		if (lvt_exists(i))
-			set(lvt[i].reg, owner.lvt[i]);
+			set(lvt[i].reg, owner->lvt[i]);
 	restore_timer();
-	set(REG_SVR, owner.svr);
-	set(REG_TPR, owner.tpr);
+	set(REG_SVR, owner->svr);
+	set(REG_TPR, owner->tpr);
 }
 
 u32 apic_id(void)
@@ -249,7 +264,9 @@ u8 apic_highest_isr(void)
 
 void apic_eoi_all(void)
 {
-	for (unsigned i = 0; i < 256 && apic_highest_isr() > owner.isr; i++)
+	struct owner *owner = owner_here();
+
+	for (unsigned i = 0; i < 256 && apic_highest_isr() > owner->isr; i++)
 		apic_eoi();
 }
 
@@ -261,7 +278,22 @@ void apic_self_ipi(u8 vector)
 void apic_self_nmi(void)
 {
 	/* "Interrupt Command Register": the self shorthand is for fixed delivery only. */
-	set_icr(apic_id(), ICR_NMI | ICR_ASSERT);
+	apic_nmi(apic_id());
+}
+
+void apic_nmi(u32 id)
+{
+	set_icr(id, ICR_NMI | ICR_ASSERT);
+}
+
+void apic_init_ipi(u32 id)
+{
+	set_icr(id, ICR_INIT | ICR_ASSERT);
+}
+
+void apic_ipi(u32 id, u8 vector)
+{
+	set_icr(id, ICR_ASSERT | vector);
 }
 
 void apic_open_own_class(void)

@@ -42,6 +42,11 @@ bool apic_irr(u8 vector);
 bool apic_isr(u8 vector);
 void apic_self_ipi(u8 vector);
 void apic_self_nmi(void);
+/* To the processor with that local APIC id. */
+void apic_ipi(u32 id, u8 vector);
+void apic_nmi(u32 id);
+/* INIT: it waits for a SIPI, whatever it did ("IA-32 Processor States Following INIT"). */
+void apic_init_ipi(u32 id);
 
 /* TPR such that only vectors of our class arrive. */
 void apic_open_own_class(void);

@@ -7,6 +7,7 @@
  */
 #include "kernel/descriptor.h"
 #include "kernel/fault.h"
+#include "kernel/percpu.h"
 
 #define SEGMENT_KERNEL_CODE	0x00af9b000000ffffULL	/* L, present, DPL 0, execute/read */
 #define SEGMENT_KERNEL_DATA	0x00cf93000000ffffULL
@@ -40,11 +41,9 @@ _Static_assert(sizeof(struct gate) == 16, "64-bit gate");
 extern const u8 vectors_begin[] __attribute__((visibility("hidden")));
 extern const u8 user_return[] __attribute__((visibility("hidden")));
 
-static u64 gdt[7] __attribute__((aligned(16)));
-static struct tss tss __attribute__((aligned(16)));
+static u64 gdt[SELECTOR_TSS / 8 + CPU_MAX * TSS_DESCRIPTOR_SIZE / 8] __attribute__((aligned(16)));
+static struct tss tss[CPU_MAX] __attribute__((aligned(16)));
 static struct gate idt[256] __attribute__((aligned(16)));
-
-_Static_assert(SELECTOR_TSS / 8 + 2 == sizeof gdt / sizeof gdt[0], "the TSS is the last one");
 
 static void set_gate(unsigned vector, const u8 *entry, enum ist ist, u8 dpl)
 {
@@ -65,22 +64,31 @@ static const u8 *stub(unsigned vector)
 	return vectors_begin + 16 * vector;
 }
 
-void descriptor_init(u64 nmi_stack_top, u64 df_stack_top, u64 mc_stack_top)
+static u64 *tss_descriptor(unsigned cpu)
 {
-	u64 base = (u64)(uintptr_t)&tss;
+	return &gdt[SELECTOR_TSS / 8 + cpu * TSS_DESCRIPTOR_SIZE / 8];
+}
 
-	tss = (struct tss){ .io_map_base = sizeof tss };	/* no I/O bitmap */
-	tss.ist[IST_NMI - 1] = nmi_stack_top;
-	tss.ist[IST_DF - 1] = df_stack_top;
-	tss.ist[IST_MC - 1] = mc_stack_top;
+void descriptor_init_tss(unsigned cpu, u64 nmi_stack_top, u64 df_stack_top, u64 mc_stack_top)
+{
+	u64 base = (u64)(uintptr_t)&tss[cpu];
+	u64 *descriptor = tss_descriptor(cpu);
 
+	tss[cpu] = (struct tss){ .io_map_base = sizeof tss[cpu] };	/* no I/O bitmap */
+	tss[cpu].ist[IST_NMI - 1] = nmi_stack_top;
+	tss[cpu].ist[IST_DF - 1] = df_stack_top;
+	tss[cpu].ist[IST_MC - 1] = mc_stack_top;
+	descriptor[0] = (sizeof tss[cpu] - 1) | (base & 0xffffff) << 16 | TSS_AVAILABLE << 40 |
+			((base >> 24) & 0xff) << 56;
+	descriptor[1] = base >> 32;
+}
+
+void descriptor_init(void)
+{
 	gdt[SELECTOR_KERNEL_CODE / 8] = SEGMENT_KERNEL_CODE;
 	gdt[SELECTOR_KERNEL_DATA / 8] = SEGMENT_KERNEL_DATA;
 	gdt[SELECTOR_USER_DATA / 8] = SEGMENT_USER_DATA;
 	gdt[SELECTOR_USER_CODE / 8] = SEGMENT_USER_CODE;
-	gdt[SELECTOR_TSS / 8] = (sizeof tss - 1) | (base & 0xffffff) << 16 | TSS_AVAILABLE << 40 |
-				((base >> 24) & 0xff) << 56;
-	gdt[SELECTOR_TSS / 8 + 1] = base >> 32;
 
 	for (unsigned vector = 0; vector < 256; vector++)
 		set_gate(vector, stub(vector), IST_NONE, 0);
@@ -92,7 +100,7 @@ void descriptor_init(u64 nmi_stack_top, u64 df_stack_top, u64 mc_stack_top)
 	set_gate(VECTOR_USER_RETURN, user_return, IST_NONE, GATE_DPL3);
 }
 
-void descriptor_load(void)
+void descriptor_load(unsigned cpu)
 {
 	const struct table_register gdtr = { sizeof gdt - 1, (u64)(uintptr_t)gdt };
 	const struct table_register idtr = { sizeof idt - 1, (u64)(uintptr_t)idt };
@@ -100,13 +108,13 @@ void descriptor_load(void)
 					   .ss = SELECTOR_KERNEL_DATA };
 
 	/* LTR marks the TSS busy and refuses one that is: the mark of the last borrow goes. */
-	gdt[SELECTOR_TSS / 8] &= ~(2ULL << 40);
+	*tss_descriptor(cpu) &= ~(2ULL << 40);
 	segments_load(&gdtr, &segments);
-	__asm__ volatile("ltr %w0" :: "r"(SELECTOR_TSS));
+	__asm__ volatile("ltr %w0" :: "r"(SELECTOR_TSS + cpu * TSS_DESCRIPTOR_SIZE));
 	__asm__ volatile("lidt %0" :: "m"(idtr));
 }
 
 void descriptor_set_rsp0(u64 rsp)
 {
-	tss.rsp[0] = rsp;
+	tss[cpu_index()].rsp[0] = rsp;
 }

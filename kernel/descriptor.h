@@ -23,13 +23,21 @@ struct table_register {
 
 struct segments { u16 cs, ss, ds, es, fs, gs; };
 
-/* Fill in the tables; the three stack tops are those of NMI, #DF and #MC. Once. */
-void descriptor_init(u64 nmi_stack_top, u64 df_stack_top, u64 mc_stack_top);
+/* Bytes of a TSS descriptor in 64-bit mode. */
+#define TSS_DESCRIPTOR_SIZE	16u
 
-/* Make our GDT, TSS and IDT the processor's. Interrupts off. DS, ES, FS and GS become null. */
-void descriptor_load(void);
+/* Fill in GDT and IDT. Once. */
+void descriptor_init(void);
 
-/* The stack on which an interrupt from CPL 3 is taken. */
+/* Fill in the TSS of a processor and its descriptor; the three stack tops are those of NMI, #DF
+ * and #MC. Once each, behind descriptor_init(). */
+void descriptor_init_tss(unsigned cpu, u64 nmi_stack_top, u64 df_stack_top, u64 mc_stack_top);
+
+/* Make our GDT, the IDT and the TSS of cpu this processor's. Interrupts off. DS, ES, FS and GS
+ * become null. */
+void descriptor_load(unsigned cpu);
+
+/* The stack on which this processor takes an interrupt from CPL 3. */
 void descriptor_set_rsp0(u64 rsp);
 
 /* descriptor.asm */

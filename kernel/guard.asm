@@ -15,13 +15,10 @@ global guard_enter:function hidden
 global guard_leave:function hidden
 global guard_abort:function hidden
 
-section .bss
-caller_rsp:	resq 1
-
 section .text
 
-; void guard_enter(void (*fn)(void *arg), void *arg, u64 stack_top)
-; Returns with interrupts off, when fn returns or when guard_leave() is called.
+; void guard_enter(void (*fn)(void *arg), void *arg, u64 stack_top, u64 *caller_rsp)
+; Returns with interrupts off, when fn returns or when guard_leave(*caller_rsp) is called.
 guard_enter:
 	push	rbx
 	push	rbp
@@ -29,18 +26,20 @@ guard_enter:
 	push	r13
 	push	r14
 	push	r15
-	mov	[caller_rsp], rsp
+	mov	rbx, rsp
+	mov	[rcx], rsp
 	mov	rax, rdi
 	mov	rdi, rsi
 	mov	rsp, rdx
 	sti
 	call	rax
 	cli
+	mov	rdi, rbx
 	; fall through: fn may have left flags of any kind
 
-; void guard_leave(void), never returns to its caller.
+; void guard_leave(u64 caller_rsp), never returns to its caller.
 guard_leave:
-	mov	rax, [caller_rsp]
+	mov	rax, rdi
 	push	SELECTOR_KERNEL_DATA
 	push	rax
 	push	RFLAGS_FIXED

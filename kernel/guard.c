@@ -11,6 +11,7 @@
 #include "kernel/guard_own.h"
 #include "kernel/hpet.h"
 #include "kernel/intr.h"
+#include "kernel/percpu.h"
 #include "kernel/reset.h"
 #include "kernel/stack.h"
 #include "kernel/string.h"
@@ -20,75 +21,102 @@
 #define PANIC_US	10000000	/* long enough to photograph the screen */
 #define NMI_MARGIN_US	100000		/* the second deadline is that much behind the first */
 
-void guard_enter(void (*fn)(void *arg), void *arg, u64 stack_top);
-_Noreturn void guard_leave(void);
+/* guard.asm */
+void guard_enter(void (*fn)(void *arg), void *arg, u64 stack_top, u64 *caller_rsp);
+_Noreturn void guard_leave(u64 caller_rsp);
 
-static struct {
-	volatile bool running;
-	u64 deadline;
+static struct guard {
+	volatile bool running, kicked;
+	u64 deadline, caller_rsp;
 	struct guard_report report;
 	struct intr_handlers handlers;
-} guard;
+} guards[CPU_MAX];
+
+static struct guard *here(void)
+{
+	return &guards[cpu_index()];
+}
 
 bool guard_is_running(void)
 {
-	return guard.running;
+	return here()->running;
 }
 
 void guard_end(enum guard_outcome outcome, const struct trap_frame *frame, u64 cr2)
 {
-	guard.running = false;
-	guard.report.outcome = outcome;
-	guard.report.frame = *frame;
-	guard.report.cr2 = cr2;
-	guard_leave();
+	struct guard *guard = here();
+
+	guard->running = false;
+	guard->report.outcome = outcome;
+	guard->report.frame = *frame;
+	guard->report.cr2 = cr2;
+	guard_leave(guard->caller_rsp);
 }
 
 static void on_timer(struct trap_frame *frame)
 {
+	const struct guard *guard = here();
+
 	apic_eoi();
-	if (!guard.running)
+	if (!guard->running)
 		return;
-	if (time_expired(guard.deadline))
+	if (time_expired(guard->deadline))
 		guard_end(GUARD_DEADLINE, frame, 0);
 	/* The timer's counter is shorter than the deadline, or the timer is a little fast. */
-	apic_timer_start(guard.deadline);
+	apic_timer_start(guard->deadline);
 }
 
 bool guard_take_nmi(const struct trap_frame *frame)
 {
-	if (!hpet_nmi_is_due())
+	struct guard *guard = here();
+	bool by_hpet = cpu_index() == CPU_BOOT && hpet_nmi_is_due();
+
+	if (!by_hpet && !guard->kicked)
 		return false;
-	if (guard.running && time_expired(guard.deadline))
+	guard->kicked = false;
+	if (guard->running && time_expired(guard->deadline))
 		guard_end(GUARD_DEADLINE, frame, 0);
-	if (guard.running)	/* the comparator was too narrow for the whole time */
-		hpet_nmi_at((guard.deadline - tsc_read()) / time_tsc_per_us + NMI_MARGIN_US);
+	if (guard->running && by_hpet)	/* the comparator was too narrow for the whole time */
+		hpet_nmi_at((guard->deadline - tsc_read()) / time_tsc_per_us + NMI_MARGIN_US);
 	return true;
 }
 
 struct guard_report guard_run(void (*fn)(void *arg), void *arg, unsigned deadline_ms)
 {
 	u64 cr4 = cr4_read(), dr7 = dr7_read();
+	struct guard *guard = here();
+	bool has_hpet = cpu_index() == CPU_BOOT;
 
-	guard.report = (struct guard_report){ .outcome = GUARD_DONE };
-	guard.deadline = time_deadline((u64)deadline_ms * 1000);
+	guard->report = (struct guard_report){ .outcome = GUARD_DONE };
+	guard->deadline = time_deadline((u64)deadline_ms * 1000);
 	intr_set_handler(VECTOR_TIMER, on_timer);
-	intr_save_handlers(&guard.handlers);
-	guard.running = true;
-	apic_timer_start(guard.deadline);
-	hpet_nmi_at((u64)deadline_ms * 1000 + NMI_MARGIN_US);
-	guard_enter(fn, arg, stack_top(STACK_GUARD));
-	guard.running = false;
+	intr_save_handlers(&guard->handlers);
+	guard->running = true;
+	apic_timer_start(guard->deadline);
+	if (has_hpet)
+		hpet_nmi_at((u64)deadline_ms * 1000 + NMI_MARGIN_US);
+	guard_enter(fn, arg, stack_top(STACK_GUARD), &guard->caller_rsp);
+	guard->running = false;
 
-	hpet_nmi_cancel();
+	if (has_hpet)
+		hpet_nmi_cancel();
 	apic_timer_stop();
 	dr7_write(dr7);
 	cr4_write(cr4);
 	apic_open_own_class();
 	intr_drain();
-	if (guard.report.outcome != GUARD_DONE)
-		intr_restore_handlers(&guard.handlers);
-	return guard.report;
+	if (guard->report.outcome != GUARD_DONE)
+		intr_restore_handlers(&guard->handlers);
+	return guard->report;
+}
+
+bool guard_kick(unsigned cpu, u32 apic)
+{
+	if (!guards[cpu].running || !time_expired(guards[cpu].deadline))
+		return false;
+	guards[cpu].kicked = true;
+	apic_nmi(apic);
+	return true;
 }
 
 void guard_panic(const struct trap_frame *frame, u64 cr2)

@@ -25,10 +25,11 @@ struct guard_report {
 };
 
 /*
- * Not reentrant. Called with the machine borrowed; fn starts with interrupts on and TPR such that
- * only vectors of the highest class (ours) arrive. The deadline is by the TSC; while fn has
- * interrupts off it is noticed 100 ms late, by an NMI of the HPET, if there is one, else not at
- * all. DR7 and CR4 are put back; on any outcome but GUARD_DONE also the handlers that fn has set.
+ * One at a time on each processor. Called with the machine borrowed; fn starts with interrupts on
+ * and TPR such that only vectors of the highest class (ours) arrive. The deadline is by the TSC;
+ * while fn has interrupts off it is noticed 100 ms late, on the first processor by an NMI of the
+ * HPET, if there is one, else not at all, and on others by smp_wait(). DR7 and CR4 are put back; on
+ * any outcome but GUARD_DONE also the handlers that fn has set.
  */
 struct guard_report guard_run(void (*fn)(void *arg), void *arg, unsigned deadline_ms);
 

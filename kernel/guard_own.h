@@ -13,6 +13,10 @@ _Noreturn void guard_end(enum guard_outcome outcome, const struct trap_frame *fr
 /* true: this NMI was the second deadline's and is dealt with. Doesn't return if it was due. */
 bool guard_take_nmi(const struct trap_frame *frame);
 
+/* End what another processor's guard runs, if its deadline has passed, by an NMI: for loops with
+ * interrupts off. apic: its local APIC's id. false: it runs nothing, or still may. */
+bool guard_kick(unsigned cpu, u32 apic);
+
 /* An exception while no guard is running is a bug of this program: say so, wait so that it can
  * be read, and reset the machine. */
 _Noreturn void guard_panic(const struct trap_frame *frame, u64 cr2);

@@ -15,39 +15,45 @@
 #include "kernel/guard.h"
 #include "kernel/guard_own.h"
 #include "kernel/intr.h"
+#include "kernel/percpu.h"
 #include "kernel/trap.h"
 
 #define FIRST_INTERRUPT	32	/* vectors below are the processor's own */
 #define DRAIN_ROUNDS	64
 
-static struct intr_handlers handlers;
-static bool draining;
+static struct {
+	struct intr_handlers handlers;
+	bool draining;
+} cpus[CPU_MAX];
 
 intr_handler intr_set_handler(u8 vector, intr_handler handler)
 {
-	intr_handler before = handlers.of[vector];
+	intr_handler *place = &cpus[cpu_index()].handlers.of[vector];
+	intr_handler before = *place;
 
-	handlers.of[vector] = handler;
+	*place = handler;
 	return before;
 }
 
 void intr_save_handlers(struct intr_handlers *copy)
 {
-	*copy = handlers;
+	*copy = cpus[cpu_index()].handlers;
 }
 
 void intr_restore_handlers(const struct intr_handlers *copy)
 {
-	handlers = *copy;
+	cpus[cpu_index()].handlers = *copy;
 }
 
 void intr_drain(void)
 {
+	bool *draining = &cpus[cpu_index()].draining;
+
 	apic_eoi_all();		/* what is in service holds back its whole class */
-	draining = true;
+	*draining = true;
 	for (unsigned i = 0; i < DRAIN_ROUNDS && apic_highest_irr() >= APIC_FIRST_OWN_VECTOR; i++)
 		intr_window();
-	draining = false;
+	*draining = false;
 	apic_eoi_all();
 }
 
@@ -76,6 +82,7 @@ void trap_dispatch(struct trap_frame *frame)
 {
 	u8 vector = (u8)frame->vector;
 	u64 cr2 = cr2_read();
+	unsigned cpu;
 
 	if (extable_fix(frame, cr2))
 		return;
@@ -83,13 +90,14 @@ void trap_dispatch(struct trap_frame *frame)
 		return;
 	if (vector == VECTOR_GUARD_ABORT && guard_is_running() && !apic_isr(vector))
 		guard_end(GUARD_ABORTED, frame, 0);
-	if (draining && is_interrupt(frame)) {
+	cpu = cpu_index();
+	if (cpus[cpu].draining && is_interrupt(frame)) {
 		if (vector != VECTOR_NMI && apic_isr(vector))
 			apic_eoi();
 		return;
 	}
-	if (handlers.of[vector])
-		handlers.of[vector](frame);
+	if (cpus[cpu].handlers.of[vector])
+		cpus[cpu].handlers.of[vector](frame);
 	else
 		unowned(frame, cr2);
 }

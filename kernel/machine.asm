@@ -2,8 +2,8 @@
 ;
 ; The edges of a borrow, where the processor's shadow stack matters: SDM "Control-flow Enforcement
 ; Technology". CALLs and RETs between the two ends aren't seen by it. It is switched off with the
-; return address of machine_borrow() on top and on again at the same depth; that address is then
-; dropped and machine_return() returns by a jump. CET is off before CR0.WP may change.
+; return address of machine_borrow_cpu() on top and on again at the same depth; that address is then
+; dropped and machine_return_cpu() returns by a jump. CET is off before CR0.WP may change.
 ; No emulator at hand has CET: this path has been read, not run.
 
 default rel
@@ -11,35 +11,33 @@ bits 64
 
 extern machine_take
 extern machine_give
-global machine_borrow:function hidden
-global machine_return:function hidden
+global machine_borrow_cpu:function hidden
+global machine_return_cpu:function hidden
 
 %define CR4_CET_BIT	23
 
-section .bss
-cet_was_on:	resb 1
-
 section .text
 
-; void machine_borrow(void)
-machine_borrow:
+; void machine_borrow_cpu(unsigned cpu)
+machine_borrow_cpu:
 	pushfq
 	cli
+	xor	edx, edx
 	mov	rax, cr4
 	btr	rax, CR4_CET_BIT
-	setc	[cet_was_on]
+	setc	dl			; CET as the owner has it
 	jnc	.off
 	mov	cr4, rax
-.off:	pop	rdi			; RFLAGS as the owner has them
+.off:	pop	rsi			; RFLAGS
 	jmp	machine_take
 
-; void machine_return(void)
-machine_return:
+; void machine_return_cpu(void)
+machine_return_cpu:
 	sub	rsp, 8
-	call	machine_give		; returns with interrupts off
+	call	machine_give		; returns with interrupts off; RFLAGS in RAX, CET in RDX
 	add	rsp, 8
-	cmp	byte [cet_was_on], 0
-	je	.off
+	test	rdx, rdx
+	jz	.off
 	mov	rcx, cr4
 	bts	rcx, CR4_CET_BIT
 	mov	cr4, rcx

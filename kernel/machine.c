@@ -7,7 +7,8 @@
  * Giving back: what would go on by itself (machine_on_return), our vectors out of IRR and ISR,
  * then everything above in reverse. guard_run() has seen to it that no NMI is being handled.
  *
- * Not handled: other processors (firmware keeps them parked), SYSCALL MSRs, FPU and vector state
+ * Each processor is taken and given back by code that runs on it (smp.c brings the others here).
+ * Not handled: SYSCALL MSRs, FPU and vector state
  * (never touched), LDTR (never touched). TR can't be given back when it was null, as it is under
  * most firmware: it then keeps our selector, which nothing uses as long as no gate has an IST
  * stack and nothing runs at CPL 3.
@@ -21,6 +22,7 @@
 #include "kernel/hpet.h"
 #include "kernel/machine.h"
 #include "kernel/paging.h"
+#include "kernel/percpu.h"
 #include "kernel/serial.h"
 #include "kernel/stack.h"
 #include "kernel/trap.h"
@@ -46,8 +48,9 @@
 #define TSS_TYPE_BUSY	(11ULL << 40)
 
 /* machine.asm */
-void machine_take(u64 rflags);
-u64 machine_give(void);
+void machine_take(unsigned cpu, u64 rflags, bool cet);
+struct machine_flags { u64 rflags, cet; };
+struct machine_flags machine_give(void);
 
 extern const u8 text_begin[] __asm__("_text") __attribute__((visibility("hidden")));
 extern const u8 text_end[] __asm__("_etext") __attribute__((visibility("hidden")));
@@ -55,21 +58,23 @@ extern const u8 text_end[] __asm__("_etext") __attribute__((visibility("hidden")
 static struct machine_setup machine;
 static u64 arena_next;
 static void (*on_return)(void);
-static bool borrowed;
+static bool borrowed[CPU_MAX];
 
-static struct {
+static struct owner {
 	u64 cr0, cr3, cr4, efer, rflags, fs_base, gs_base;
 	u64 dr[4], dr6, dr7;
 	struct table_register gdtr, idtr;
 	struct segments segments;
 	u16 tr;
-} owner;
+	bool cet;
+} owners[CPU_MAX];
 
-u64 machine_arena_need(u64 memory_top)
+u64 machine_arena_need(u64 memory_top, unsigned processors)
 {
 	u64 mapped_by_a_table = (cpuid_get(CPUID_PAGE_1GB) ? 512 : 1) * ONE_GIB;
 
-	return FIXED_NEED + (memory_top / mapped_by_a_table + 1) * PAGE_SIZE;
+	return FIXED_NEED + processors * stack_need() +
+	       (memory_top / mapped_by_a_table + 1) * PAGE_SIZE;
 }
 
 void *machine_alloc(size_t bytes)
@@ -112,11 +117,16 @@ bool machine_init(const struct machine_setup *setup)
 {
 	machine = *setup;
 	arena_next = setup->arena_base;
-	borrowed = false;
 	on_return = NULL;
-	if (!stack_init() || !map())
+	if (!setup->processors || setup->processors > CPU_MAX || !stack_init(setup->processors) ||
+	    !map())
 		return false;
-	descriptor_init(stack_top(STACK_NMI), stack_top(STACK_DF), stack_top(STACK_MC));
+	descriptor_init();
+	for (unsigned i = 0; i < setup->processors; i++) {
+		borrowed[i] = false;
+		descriptor_init_tss(i, stack_top_of(i, STACK_NMI), stack_top_of(i, STACK_DF),
+				    stack_top_of(i, STACK_MC));
+	}
 	hpet_init(setup->hpet_base, setup->ioapic_base);
 	serial_init(setup->serial_port);
 	fbcon_init((u32 *)(uintptr_t)setup->framebuffer.base, setup->framebuffer.width,
@@ -131,96 +141,106 @@ void machine_on_return(void (*fn)(void))
 
 bool machine_is_borrowed(void)
 {
-	return borrowed;
+	return borrowed[CPU_BOOT];
 }
 
-static void save(u64 rflags)
+static void save(struct owner *owner)
 {
-	owner.rflags = rflags;
-	owner.cr0 = cr0_read();
-	owner.cr3 = cr3_read();
-	owner.cr4 = cr4_read();
-	owner.efer = msr_read(MSR_IA32_EFER);
-	owner.fs_base = msr_read(MSR_IA32_FS_BASE);
-	owner.gs_base = msr_read(MSR_IA32_GS_BASE);
-	owner.dr[0] = dr0_read();
-	owner.dr[1] = dr1_read();
-	owner.dr[2] = dr2_read();
-	owner.dr[3] = dr3_read();
-	owner.dr6 = dr6_read();
-	owner.dr7 = dr7_read();
-	segments_read(&owner.segments);
-	__asm__ volatile("sgdt %0" : "=m"(owner.gdtr));
-	__asm__ volatile("sidt %0" : "=m"(owner.idtr));
-	__asm__ volatile("str %w0" : "=r"(owner.tr));
+	owner->cr0 = cr0_read();
+	owner->cr3 = cr3_read();
+	owner->cr4 = cr4_read();
+	owner->efer = msr_read(MSR_IA32_EFER);
+	owner->fs_base = msr_read(MSR_IA32_FS_BASE);
+	owner->gs_base = msr_read(MSR_IA32_GS_BASE);
+	owner->dr[0] = dr0_read();
+	owner->dr[1] = dr1_read();
+	owner->dr[2] = dr2_read();
+	owner->dr[3] = dr3_read();
+	owner->dr6 = dr6_read();
+	owner->dr7 = dr7_read();
+	segments_read(&owner->segments);
+	__asm__ volatile("sgdt %0" : "=m"(owner->gdtr));
+	__asm__ volatile("sidt %0" : "=m"(owner->idtr));
+	__asm__ volatile("str %w0" : "=r"(owner->tr));
 }
 
-void machine_take(u64 rflags)
+void machine_take(unsigned cpu, u64 rflags, bool cet)
 {
-	save(rflags);
-	cr4_write((owner.cr4 | CR4_OURS) & ~CR4_NOT_OURS);
-	if (paging_uses_nx() && !(owner.efer & EFER_NXE))
-		msr_write(MSR_IA32_EFER, owner.efer | EFER_NXE);
+	struct owner *owner = &owners[cpu];
+
+	owner->rflags = rflags;
+	owner->cet = cet;
+	save(owner);
+	cr4_write((owner->cr4 | CR4_OURS) & ~CR4_NOT_OURS);
+	if (paging_uses_nx() && !(owner->efer & EFER_NXE))
+		msr_write(MSR_IA32_EFER, owner->efer | EFER_NXE);
 	cr3_write(paging_root());
-	cr0_write((owner.cr0 | CR0_OURS) & ~CR0_NOT_OURS);
-	descriptor_load();
+	cr0_write((owner->cr0 | CR0_OURS) & ~CR0_NOT_OURS);
+	descriptor_load(cpu);
 	dr7_write(DR7_FIXED);
 	dr6_write(DR6_FIXED);
 	apic_init();
-	hpet_borrow();
-	serial_borrow();
-	borrowed = true;
+	if (cpu == CPU_BOOT) {
+		hpet_borrow();
+		serial_borrow();
+	}
+	borrowed[cpu] = true;
 }
 
 /* LTR wants a free TSS and marks it busy; under our map the owner's GDT is writable. */
-static void restore_tr(void)
+static void restore_tr(const struct owner *owner)
 {
-	u64 *descriptor = (u64 *)(uintptr_t)(owner.gdtr.base + (owner.tr & TR_INDEX));
+	u64 *descriptor = (u64 *)(uintptr_t)(owner->gdtr.base + (owner->tr & TR_INDEX));
 	u64 type;
 
-	if (!(owner.tr & TR_INDEX) || (owner.tr & TR_INDEX) + 15u > owner.gdtr.limit)
+	if (!(owner->tr & TR_INDEX) || (owner->tr & TR_INDEX) + 15u > owner->gdtr.limit)
 		return;
 	type = *descriptor & TSS_TYPE;
 	if (type != TSS_TYPE_FREE && type != TSS_TYPE_BUSY)
 		return;		/* a selector that an earlier program left behind */
 	*descriptor = (*descriptor & ~TSS_TYPE) | TSS_TYPE_FREE;
-	__asm__ volatile("ltr %w0" :: "r"(owner.tr));
+	__asm__ volatile("ltr %w0" :: "r"(owner->tr));
 }
 
-static void restore(void)
+static void restore(const struct owner *owner)
 {
-	segments_load(&owner.gdtr, &owner.segments);
-	restore_tr();
-	__asm__ volatile("lidt %0" :: "m"(owner.idtr));
-	msr_write(MSR_IA32_FS_BASE, owner.fs_base);
-	msr_write(MSR_IA32_GS_BASE, owner.gs_base);
-	cr0_write(owner.cr0);
+	segments_load(&owner->gdtr, &owner->segments);
+	restore_tr(owner);
+	__asm__ volatile("lidt %0" :: "m"(owner->idtr));
+	msr_write(MSR_IA32_FS_BASE, owner->fs_base);
+	msr_write(MSR_IA32_GS_BASE, owner->gs_base);
+	cr0_write(owner->cr0);
 	/* CR4.PCIDE can be set only while the PCID in CR3 is 0. */
-	cr3_write(owner.cr4 & CR4_PCIDE ? owner.cr3 & ~CR3_PCID : owner.cr3);
-	if (paging_uses_nx() && !(owner.efer & EFER_NXE))
-		msr_write(MSR_IA32_EFER, owner.efer);
-	cr4_write(owner.cr4 & ~CR4_CET);
-	if (owner.cr4 & CR4_PCIDE)
-		cr3_write(owner.cr3);
-	dr0_write(owner.dr[0]);
-	dr1_write(owner.dr[1]);
-	dr2_write(owner.dr[2]);
-	dr3_write(owner.dr[3]);
-	dr6_write(owner.dr6);
-	dr7_write(owner.dr7);
+	cr3_write(owner->cr4 & CR4_PCIDE ? owner->cr3 & ~CR3_PCID : owner->cr3);
+	if (paging_uses_nx() && !(owner->efer & EFER_NXE))
+		msr_write(MSR_IA32_EFER, owner->efer);
+	cr4_write(owner->cr4 & ~CR4_CET);
+	if (owner->cr4 & CR4_PCIDE)
+		cr3_write(owner->cr3);
+	dr0_write(owner->dr[0]);
+	dr1_write(owner->dr[1]);
+	dr2_write(owner->dr[2]);
+	dr3_write(owner->dr[3]);
+	dr6_write(owner->dr6);
+	dr7_write(owner->dr7);
 }
 
-u64 machine_give(void)
+struct machine_flags machine_give(void)
 {
+	unsigned cpu = cpu_index();
+	const struct owner *owner = &owners[cpu];
+
 	if (on_return)
 		on_return();
 	apic_timer_stop();
 	apic_open_own_class();
 	intr_drain();
-	serial_return();
-	hpet_return();
+	if (cpu == CPU_BOOT) {
+		serial_return();
+		hpet_return();
+	}
 	apic_release();
-	restore();
-	borrowed = false;
-	return owner.rflags;
+	restore(owner);
+	borrowed[cpu] = false;
+	return (struct machine_flags){ owner->rflags, owner->cet };
 }

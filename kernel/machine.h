@@ -13,6 +13,7 @@ struct machine_setup {
 	u64 arena_base, arena_size;	/* zeroed; below 4 GiB, 2 MiB aligned */
 	u64 memory_top;			/* highest physical address to identity map */
 	u16 serial_port;		/* I/O port of a 16550, 0: none */
+	unsigned processors;		/* that may be borrowed, 1 to CPU_MAX */
 	u64 hpet_base, ioapic_base;	/* of the I/O APIC whose inputs the HPET names; 0: none */
 	struct {
 		u64 base;		/* 0: none; 32-bit pixels, linear */
@@ -24,22 +25,24 @@ struct machine_setup {
  * Allocates only from the arena. */
 bool machine_init(const struct machine_setup *setup);
 
-/* Bytes of arena that page tables and stacks take for this memory_top; machine_alloc() has the
- * rest. */
-u64 machine_arena_need(u64 memory_top);
+/* Bytes of arena that page tables and stacks take for this memory_top and so many processors;
+ * machine_alloc() has the rest. */
+u64 machine_arena_need(u64 memory_top, unsigned processors);
 
 /* Have fn called first of all when the machine is given back, with everything still ours: for
- * switching off what would go on by itself (counters, record writing). One fn; NULL: none. */
+ * switching off what would go on by itself (counters, record writing). One fn, called on each
+ * processor; NULL: none. */
 void machine_on_return(void (*fn)(void));
 
-/* Take the machine: page tables, GDT, IDT, CR0/CR4, APIC. Called with the firmware's state in
- * place, at CPL 0 in long mode; returns with interrupts off. */
-void machine_borrow(void);
+/* Take this processor, which is cpu from now on: page tables, GDT, IDT, CR0/CR4, APIC. Called with
+ * the firmware's state in place, at CPL 0 in long mode; returns with interrupts off. CPU_BOOT takes
+ * the HPET and the serial line along. */
+void machine_borrow_cpu(unsigned cpu);
 
-/* Give it back exactly as it was; the caller's firmware state works afterwards. */
-void machine_return(void);
+/* Give this processor back exactly as it was; the caller's firmware state works afterwards. */
+void machine_return_cpu(void);
 
-/* Is the machine borrowed now? */
+/* Is the first processor borrowed now? */
 bool machine_is_borrowed(void);
 
 /* Zeroed memory from the arena: present, writable, accessed and dirty at CPL 0 and 3, not

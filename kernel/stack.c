@@ -2,31 +2,47 @@
 /* Stacks of fixed size, each one above its missing page. */
 #include "kernel/machine.h"
 #include "kernel/paging.h"
+#include "kernel/percpu.h"
 #include "kernel/stack.h"
 
 #define STACK_SIZE	(64u * 1024)
 
-static u64 bottom[STACK_COUNT];		/* the missing page */
+static u64 bottom[CPU_MAX][STACK_COUNT];	/* the missing page */
+static unsigned count;
 
-bool stack_init(void)
+u64 stack_need(void)
 {
-	for (unsigned i = 0; i < STACK_COUNT; i++) {
-		bottom[i] = (u64)(uintptr_t)machine_alloc(PAGE_SIZE + STACK_SIZE);
-		if (!bottom[i])
+	/* The missing pages lie in 2 MiB pages that are split for them. */
+	return STACK_COUNT * (2 * PAGE_SIZE + STACK_SIZE);
+}
+
+bool stack_init(unsigned cpus)
+{
+	count = cpus;
+	for (unsigned i = 0; i < cpus * STACK_COUNT; i++) {
+		u64 memory = (u64)(uintptr_t)machine_alloc(PAGE_SIZE + STACK_SIZE);
+
+		if (!memory)
 			return false;
+		bottom[i / STACK_COUNT][i % STACK_COUNT] = memory;
 	}
 	return true;
 }
 
+u64 stack_top_of(unsigned cpu, enum stack stack)
+{
+	return bottom[cpu][stack] + PAGE_SIZE + STACK_SIZE;
+}
+
 u64 stack_top(enum stack stack)
 {
-	return bottom[stack] + PAGE_SIZE + STACK_SIZE;
+	return stack_top_of(cpu_index(), stack);
 }
 
 bool stack_guard_pages(void)
 {
-	for (unsigned i = 0; i < STACK_COUNT; i++)
-		if (!paging_set(bottom[i], 0))
+	for (unsigned i = 0; i < count * STACK_COUNT; i++)
+		if (!paging_set(bottom[i / STACK_COUNT][i % STACK_COUNT], 0))
 			return false;
 	return true;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The stacks of the borrowed machine. Below each lies a page that isn't mapped, so that a stack
- * which grows too far ends in #DF, on a stack of its own, and not in its neighbour.
+ * The stacks of the borrowed machine, five a processor. Below each lies a page that isn't mapped,
+ * so that a stack which grows too far ends in #DF, on a stack of its own, and not in its neighbour.
  */
 #ifndef KERNEL_STACK_H
 #define KERNEL_STACK_H
@@ -10,9 +10,14 @@
 
 enum stack { STACK_GUARD, STACK_USER, STACK_NMI, STACK_DF, STACK_MC, STACK_COUNT };
 
-/* Take the stacks' memory from the arena. Once, before paging_init(). false: arena too small. */
-bool stack_init(void);
-/* The first address above the stack, a multiple of 16. */
+/* Take the memory of so many processors' stacks from the arena. Once, before paging_init(). false:
+ * arena too small. */
+bool stack_init(unsigned cpus);
+/* Bytes of arena that one processor's stacks take. */
+u64 stack_need(void);
+/* The first address above the stack of a processor, a multiple of 16. */
+u64 stack_top_of(unsigned cpu, enum stack stack);
+/* The same of the processor that calls. */
 u64 stack_top(enum stack stack);
 /* Take away the page below each stack. After paging_init(). */
 bool stack_guard_pages(void);

@@ -14,9 +14,6 @@ extern descriptor_set_rsp0
 global user_enter:function hidden
 global user_return:function hidden
 
-section .bss
-kernel_rsp:	resq 1
-
 section .text
 
 ; u64 user_enter(u64 (*fn)(u64 arg), u64 arg, u64 user_stack_top)
@@ -31,14 +28,16 @@ user_enter:
 	mov	rbx, rdi
 	mov	rbp, rsi
 	mov	r12, rdx
-	mov	[kernel_rsp], rsp
+	mov	r13, rsp
+	and	rsp, -16		; where the processor would align it anyway
+	push	r13
+	push	r13
 	mov	rdi, rsp		; interrupts from CPL 3 push below what is saved here
 	call	descriptor_set_rsp0
 	mov	rdi, rbp		; arg
 	push	SELECTOR_USER_DATA
 	push	r12
-	mov	rax, [kernel_rsp]
-	push	qword [rax]		; RFLAGS as PUSHFQ above left them
+	push	qword [r13]		; RFLAGS as PUSHFQ above left them
 	push	SELECTOR_USER_CODE
 	lea	rax, [.user]
 	push	rax
@@ -49,7 +48,8 @@ user_enter:
 
 ; Where the gate of VECTOR_USER_RETURN leads, on the stack given as RSP0, interrupts off.
 user_return:
-	mov	rsp, [kernel_rsp]
+	add	rsp, 5 * 8		; the frame of INT, "64-Bit Mode Stack Frame"
+	pop	rsp			; what user_enter pushed there
 	popfq
 	pop	r15
 	pop	r14

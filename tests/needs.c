@@ -5,6 +5,7 @@
 #include "kernel/cpuid.h"
 #include "kernel/fault.h"
 #include "kernel/fmt.h"
+#include "kernel/smp.h"
 #include "pmu/counter.h"
 #include "spec/msr.h"
 
@@ -227,5 +228,13 @@ bool need_rtm(char *reason, size_t size)
 	if (cpuid_get(CPUID_MAX_LEAF) >= 7)
 		r = cpuid_read(7, 0);
 	fmt_print(reason, size, "no RTM (CPUID.7H:EBX = %#x)", r.ebx);
+	return false;
+}
+
+bool need_second_processor(char *reason, size_t size)
+{
+	if (smp_second())
+		return true;
+	fmt_print(reason, size, "one processor (of %u that came)", smp_count());
 	return false;
 }

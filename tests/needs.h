@@ -24,6 +24,7 @@ bool need_events(char *reason, size_t size);		/* the rows of spec/event.def appl
 bool need_pebs(char *reason, size_t size);		/* PEBS, DTES64, a record that is decoded */
 bool need_format2(char *reason, size_t size);		/* PEBS with Table 18-44's record */
 bool need_haswell(char *reason, size_t size);		/* 4th generation facilities */
+bool need_second_processor(char *reason, size_t size);	/* that the firmware lets us have */
 bool need_pdir(char *reason, size_t size);
 bool need_load_latency(char *reason, size_t size);
 bool need_stlb_lock(char *reason, size_t size);		/* data source bits 4 and 5 */

@@ -8,6 +8,7 @@
 
 #include "kernel/fmt.h"
 #include "kernel/intr.h"
+#include "kernel/smp.h"
 #include "kernel/time.h"
 #include "pmu/counter.h"
 #include "pmu/ds.h"
@@ -72,7 +73,7 @@ void runner_begin_group(void)
 static void run_guarded(struct test *t)
 {
 	u64 start = tsc_read();
-	unsigned strays;
+	unsigned strays, lost;
 
 	if (!counter_reset()) {
 		test_error(t, "the processor refuses to clear a control register of its PMU");
@@ -82,9 +83,12 @@ static void run_guarded(struct test *t)
 	ds_use(0);
 	t->guard = guard_run(call, t, t->test_case->deadline_ms ? t->test_case->deadline_ms
 							       : DEADLINE_MS);
+	lost = smp_settle();
 	t->us = (tsc_read() - start) / time_tsc_per_us;
 	if (t->guard.outcome != GUARD_DONE)
 		test_error(t, "%s", outcome_name(t->guard.outcome));
+	if (lost)
+		test_error(t, "processor %u is lost: neither interrupts nor an NMI reach it", lost);
 
 	/* Quiet again, and what was under way arrives now rather than in the next test. */
 	counter_reset();

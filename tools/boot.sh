@@ -3,7 +3,7 @@
 #
 # Boots an EFI system partition under QEMU and OVMF, without root and without mounts.
 #
-#   boot.sh [--timeout S] [--gui] [--kvm] [--image] [--key-after TEXT] FOLDER
+#   boot.sh [--timeout S] [--gui] [--kvm] [--image] [--smp N] [--key-after TEXT] FOLDER
 #
 # FOLDER/esp is what the partition holds; with --image, FOLDER/esp.img is a disk as it stands.
 # --key-after presses a key once TEXT has come over the serial line.
@@ -12,13 +12,14 @@
 # QEMU failed. QEMU=program replaces qemu-system-x86_64.
 set -euo pipefail
 
-timeout=120 display=(-display none) accel=tcg cpu=max image='' key_after=''
+timeout=120 smp=1 display=(-display none) accel=tcg cpu=max image='' key_after=''
 while [ $# -gt 1 ]; do
 	case $1 in
 	--timeout)	timeout=$2; shift ;;
 	--gui)		display=(-device VGA -display gtk) ;;
 	--kvm)		accel=kvm cpu=host ;;
 	--image)	image=given ;;
+	--smp)		smp=$2; shift ;;
 	--key-after)	key_after=$2; shift ;;
 	*)		echo "boot.sh: unknown option '$1'" >&2; exit 2 ;;
 	esac
@@ -56,7 +57,7 @@ fi
 # shellcheck disable=SC2054 # the commas are QEMU's
 command=(
 	"$qemu" -name PMUTest86 -no-user-config -nodefaults
-	-machine "q35,smm=off,accel=$accel" -cpu "$cpu" -smp 1 -m 256M
+	-machine "q35,smm=off,accel=$accel" -cpu "$cpu" -smp "$smp" -m 256M
 	-drive "if=pflash,format=raw,unit=0,readonly=on,file=$firmware"
 	-drive "if=pflash,format=raw,unit=1,file=$folder/vars.fd"
 	-drive "if=none,id=esp,format=raw,file=$folder/esp.img"

@@ -331,6 +331,15 @@ test_reference_pmu_is_exact()
 	grep -qa '^# failures: 0' "$work/serial.log"
 }
 
+# Each processor runs what it is given; exceptions, loops and lost interrupts on one end there.
+test_processors_are_taken_and_given_back()
+{
+	expect 0 ./run-qemu.sh --pmu none --smp 4 --tests 'selftest.*' --out "$log/smp"
+	grep -q '^ok [0-9]* - selftest.what_goes_wrong_on_a_processor_ends_there \[-\]$' "$out"
+	expect 0 ./run-qemu.sh --pmu none --tests 'selftest.*' --out "$log/smp"
+	grep -q 'each_processor_runs_what_it_is_given \[-\] # SKIP one processor' "$out"
+}
+
 test_stick_boots_and_keeps_results()
 {
 	local work=$log/stick

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One slot a processor, changed by one side at a time: the first processor turns IDLE into WORK
+ * and DONE into IDLE, the other one the rest. A sleeping processor is woken by VECTOR_IPI; STI
+ * holds that off until HLT has begun, so that no wake-up falls between looking and sleeping.
+ */
+#include "kernel/apic.h"
+#include "kernel/cpu.h"
+#include "kernel/guard_own.h"
+#include "kernel/intr.h"
+#include "kernel/machine.h"
+#include "kernel/smp.h"
+#include "kernel/time.h"
+
+#define LATE_US		100000	/* after its deadline a processor is ended by NMI */
+#define KICK_US		100000	/* and has so long to come out */
+#define KICKS		4u
+
+enum state { AWAY, IDLE, WORK, DONE, LEAVE, LOST };
+
+static struct slot {
+	volatile u32 state;
+	u32 apic_id;
+	void (*fn)(void *arg);
+	void *arg;
+	unsigned deadline_ms;
+	struct guard_report report;
+} slots[CPU_MAX];
+
+static enum state state_of(unsigned cpu)
+{
+	return (enum state)__atomic_load_n(&slots[cpu].state, __ATOMIC_ACQUIRE);
+}
+
+static void set_state(unsigned cpu, enum state state)
+{
+	__atomic_store_n(&slots[cpu].state, (u32)state, __ATOMIC_RELEASE);
+}
+
+static void on_wake(struct trap_frame *frame)
+{
+	(void)frame;
+	apic_eoi();
+}
+
+/* Interrupts are off before and after. */
+static void sleep(unsigned cpu)
+{
+	intr_set_handler(VECTOR_IPI, on_wake);
+	while (state_of(cpu) == IDLE)
+		__asm__ volatile("sti; hlt; cli" ::: "memory");
+}
+
+void smp_serve(unsigned cpu)
+{
+	struct slot *slot = &slots[cpu];
+
+	machine_borrow_cpu(cpu);
+	slot->apic_id = apic_id();
+	set_state(cpu, IDLE);
+	for (;;) {
+		sleep(cpu);
+		if (state_of(cpu) == LEAVE)
+			break;
+		slot->report = guard_run(slot->fn, slot->arg, slot->deadline_ms);
+		set_state(cpu, DONE);
+		/* Nothing is asked for until the first processor has seen that. */
+		while (state_of(cpu) == DONE)
+			__asm__ volatile("pause");
+	}
+	machine_return_cpu();
+	set_state(cpu, AWAY);
+}
+
+bool smp_is_idle(unsigned cpu)
+{
+	return state_of(cpu) == IDLE;
+}
+
+bool smp_is_lost(unsigned cpu)
+{
+	return state_of(cpu) == LOST;
+}
+
+static bool is_idle(void *arg)
+{
+	return smp_is_idle(*(unsigned *)arg);
+}
+
+bool smp_wait_idle(unsigned cpu, u64 us)
+{
+	return wait_until(is_idle, &cpu, us);
+}
+
+unsigned smp_count(void)
+{
+	unsigned count = 1;
+
+	for (unsigned i = 1; i < CPU_MAX; i++)
+		if (state_of(i) != AWAY)
+			count = i + 1;
+	return count;
+}
+
+unsigned smp_second(void)
+{
+	for (unsigned i = 1; i < CPU_MAX; i++)
+		if (smp_is_idle(i))
+			return i;
+	return 0;
+}
+
+u32 smp_apic_id(unsigned cpu)
+{
+	return cpu == CPU_BOOT ? apic_id() : slots[cpu].apic_id;
+}
+
+bool smp_start(unsigned cpu, void (*fn)(void *arg), void *arg, unsigned deadline_ms)
+{
+	struct slot *slot = &slots[cpu];
+
+	if (!smp_is_idle(cpu))
+		return false;
+	slot->fn = fn;
+	slot->arg = arg;
+	slot->deadline_ms = deadline_ms;
+	set_state(cpu, WORK);
+	apic_ipi(slot->apic_id, VECTOR_IPI);
+	return true;
+}
+
+static bool is_done(void *arg)
+{
+	return state_of(*(unsigned *)arg) == DONE;
+}
+
+bool smp_wait(unsigned cpu, struct guard_report *report)
+{
+	struct slot *slot = &slots[cpu];
+	bool done = wait_until(is_done, &cpu, (u64)slot->deadline_ms * 1000 + LATE_US);
+
+	for (unsigned i = 0; !done && i < KICKS; i++) {
+		guard_kick(cpu, slot->apic_id);
+		done = wait_until(is_done, &cpu, KICK_US);
+	}
+	if (!done) {
+		apic_init_ipi(slot->apic_id);
+		set_state(cpu, LOST);
+		return false;
+	}
+	*report = slot->report;
+	set_state(cpu, IDLE);
+	return true;
+}
+
+unsigned smp_settle(void)
+{
+	struct guard_report report;
+	unsigned lost = 0;
+
+	for (unsigned i = 1; i < CPU_MAX; i++)
+		if ((state_of(i) == WORK || state_of(i) == DONE) && !smp_wait(i, &report))
+			lost = i;
+	return lost;
+}
+
+void smp_dismiss(void)
+{
+	for (unsigned i = 1; i < CPU_MAX; i++) {
+		if (!smp_is_idle(i))
+			continue;
+		set_state(i, LEAVE);
+		apic_ipi(slots[i].apic_id, VECTOR_IPI);
+	}
+}
+
+void smp_barrier_wait(struct smp_barrier *barrier)
+{
+	unsigned round = barrier->round;
+
+	if (__atomic_add_fetch(&barrier->waiting, 1, __ATOMIC_ACQ_REL) == barrier->count) {
+		barrier->waiting = 0;
+		__atomic_store_n(&barrier->round, round + 1, __ATOMIC_RELEASE);
+		return;
+	}
+	while (__atomic_load_n(&barrier->round, __ATOMIC_ACQUIRE) == round)
+		__asm__ volatile("pause");
+}

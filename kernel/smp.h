@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The other processors. Each runs smp_serve() for as long as we have it: it takes itself from the
+ * firmware, sleeps in HLT and runs what the first processor gives it, under a guard of its own. It
+ * stays ours while the first one visits the firmware in between.
+ *
+ * Unless said otherwise functions are called on the first processor. What one of them does at the
+ * same time as another is the business of barriers (struct smp_barrier).
+ */
+#ifndef KERNEL_SMP_H
+#define KERNEL_SMP_H
+
+#include "kernel/guard.h"
+#include "kernel/percpu.h"
+
+/* On another processor, with the firmware's state in place: take it as cpu, run what is asked for
+ * until smp_dismiss(), give it back and return. */
+void smp_serve(unsigned cpu);
+
+/* Is that processor sleeping in smp_serve()? CPU_BOOT never is. */
+bool smp_is_idle(unsigned cpu);
+/* Wait for it, us microseconds at most. */
+bool smp_wait_idle(unsigned cpu, u64 us);
+/* How many there are, the first one included; the others are 1 to smp_count() - 1, less those
+ * that were lost. */
+unsigned smp_count(void);
+/* The first of the others that is idle; 0: there is none. */
+unsigned smp_second(void);
+/* Local APIC id of a processor that is ours. */
+u32 smp_apic_id(unsigned cpu);
+
+/* Have cpu run fn(arg) as guard_run() does. false: it isn't idle, or lost. Machine borrowed. */
+bool smp_start(unsigned cpu, void (*fn)(void *arg), void *arg, unsigned deadline_ms);
+
+/*
+ * How that ended. A processor that is 100 ms late is ended by an NMI; false: not even that helped,
+ * the processor is lost (smp_is_lost()), held by an INIT. Bounded by the deadline plus half a
+ * second.
+ */
+bool smp_wait(unsigned cpu, struct guard_report *report);
+
+/* End whatever still runs when the test that has started it is over, and wait for it. The number of
+ * a processor that got lost now, else 0. */
+unsigned smp_settle(void);
+/* Did that processor get lost? */
+bool smp_is_lost(unsigned cpu);
+
+/* Let all of them go. They return to the firmware on their own. */
+void smp_dismiss(void);
+
+/*
+ * All processors of a barrier wait for each other, as often as one likes. Zeroed but for count.
+ * Ends by the deadline of guard_run() if one doesn't come. Any processor.
+ */
+struct smp_barrier {
+	unsigned count;
+	volatile unsigned waiting, round;
+};
+void smp_barrier_wait(struct smp_barrier *barrier);
+
+#endif

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The self test of kernel/smp.c: the other processors run what they are given, at both privilege
+ * levels, and what goes wrong on one of them ends there.
+ */
+#include "kernel/apic.h"
+#include "kernel/fault.h"
+#include "kernel/intr.h"
+#include "kernel/smp.h"
+#include "kernel/user.h"
+#include "tests/needs.h"
+#include "tests/test.h"
+
+#define DEADLINE_MS	2000u
+#define SHORT_MS	50u
+#define ROUNDS		100u
+
+/* In tests/workload.asm. */
+u64 selftest_cs(u64 arg);
+
+struct visit { unsigned cpu; u64 kernel_cs, user_cs; u32 apic_id; };
+
+static void visit(void *arg)
+{
+	struct visit *v = arg;
+
+	v->cpu = cpu_index();
+	v->apic_id = apic_id();
+	v->kernel_cs = selftest_cs(0);
+	v->user_cs = user_call(selftest_cs, 0);
+}
+
+/* Run fn on cpu and say how that ended; false: it can't be told. */
+static bool run_on(struct test *t, unsigned cpu, void (*fn)(void *arg), void *arg,
+		   unsigned deadline_ms, struct guard_report *report)
+{
+	return HARNESS_CHECK(t, smp_start(cpu, fn, arg, deadline_ms), "processor %u starts", cpu) &&
+	       HARNESS_CHECK(t, smp_wait(cpu, report), "processor %u is lost", cpu);
+}
+
+TEST(selftest, each_processor_runs_what_it_is_given, NO_REQS, NEEDS(need_second_processor))
+{
+	for (unsigned cpu = 1; cpu < smp_count(); cpu++) {
+		struct guard_report report;
+		struct visit v = { .cpu = 0 };
+
+		if (!run_on(t, cpu, visit, &v, DEADLINE_MS, &report))
+			return;
+		HARNESS_CHECK(t, report.outcome == GUARD_DONE, "outcome %u",
+			      (unsigned)report.outcome);
+		HARNESS_CHECK(t, v.cpu == cpu, "processor %u says it is %u", cpu, v.cpu);
+		HARNESS_CHECK(t, v.apic_id == smp_apic_id(cpu) && v.apic_id != apic_id(),
+			      "local APIC id %#x on processor %u", v.apic_id, cpu);
+		HARNESS_CHECK(t, (v.kernel_cs & 3) == 0 && (v.user_cs & 3) == 3,
+			      "CS %#lx and %#lx", v.kernel_cs, v.user_cs);
+	}
+}
+
+struct turns {
+	struct smp_barrier barrier;
+	unsigned count;
+	unsigned log[2 * ROUNDS];
+};
+
+/* One turn each, in the order of the processors. */
+static void take_turns(void *arg)
+{
+	struct turns *turns = arg;
+
+	for (unsigned i = 0; i < 2 * ROUNDS; i++) {
+		smp_barrier_wait(&turns->barrier);
+		if ((i & 1) == (cpu_index() != CPU_BOOT))
+			turns->log[turns->count++] = cpu_index();
+	}
+}
+
+TEST(selftest, barriers_hold_until_all_have_come, NO_REQS, NEEDS(need_second_processor))
+{
+	static struct turns turns;
+	struct guard_report report;
+	unsigned cpu = smp_second(), wrong = 0;
+
+	turns = (struct turns){ .barrier.count = 2 };
+	if (!HARNESS_CHECK(t, smp_start(cpu, take_turns, &turns, DEADLINE_MS),
+			   "processor %u starts", cpu))
+		return;
+	take_turns(&turns);
+	if (!HARNESS_CHECK(t, smp_wait(cpu, &report), "processor %u is lost", cpu))
+		return;
+	for (unsigned i = 0; i < turns.count; i++)
+		if (turns.log[i] != (i & 1 ? cpu : CPU_BOOT))
+			wrong++;
+	HARNESS_CHECK(t, turns.count == 2 * ROUNDS && !wrong, "%u turns, %u out of turn",
+		      turns.count, wrong);
+}
+
+static void do_invalid(void *arg)
+{
+	(void)arg;
+	__asm__ volatile("ud2");
+}
+
+static void do_hang(void *arg)
+{
+	(void)arg;
+	for (;;)
+		__asm__ volatile("pause");
+}
+
+static void do_hang_deaf(void *arg)
+{
+	intr_disable();
+	do_hang(arg);
+}
+
+TEST(selftest, what_goes_wrong_on_a_processor_ends_there, NO_REQS, NEEDS(need_second_processor))
+{
+	static const struct {
+		const char *what;
+		void (*fn)(void *arg);
+		unsigned deadline_ms;
+		enum guard_outcome outcome;
+	} wrongs[] = {
+		{ "#UD", do_invalid, DEADLINE_MS, GUARD_EXCEPTION },
+		{ "a loop", do_hang, SHORT_MS, GUARD_DEADLINE },
+		{ "a loop with interrupts off", do_hang_deaf, SHORT_MS, GUARD_DEADLINE },
+	};
+	unsigned cpu = smp_second();
+
+	for (unsigned i = 0; i < sizeof(wrongs) / sizeof(wrongs[0]); i++) {
+		struct guard_report report;
+		struct visit v = { .cpu = 0 };
+
+		if (!run_on(t, cpu, wrongs[i].fn, NULL, wrongs[i].deadline_ms, &report))
+			return;
+		HARNESS_CHECK(t, report.outcome == wrongs[i].outcome, "%s: outcome %u",
+			      wrongs[i].what, (unsigned)report.outcome);
+		if (!run_on(t, cpu, visit, &v, DEADLINE_MS, &report))
+			return;
+		HARNESS_CHECK(t, v.cpu == cpu, "after %s processor %u is itself", wrongs[i].what,
+			      cpu);
+	}
+}
