@@ -67,6 +67,8 @@ struct instruction {
 	enum model_branch branch;
 	u8 vector;		/* of INSN_INT */
 	bool locked;
+	enum memory_act act;	/* what it does to caches and TLBs besides its accesses */
+	struct insn_access act_operand;	/* the address that this is about, where there is one */
 	bool incomplete;	/* the accesses aren't all enumerated */
 	u8 n_access;
 	struct insn_access access[INSN_MAX_ACCESSES];

@@ -58,6 +58,50 @@ static bool touches_no_memory(const ZydisDecodedInstruction *zi)
 	}
 }
 
+static enum memory_act act_of(const ZydisDecodedInstruction *zi,
+			      const ZydisDecodedOperand *operands)
+{
+	switch (zi->mnemonic) {
+	case ZYDIS_MNEMONIC_PREFETCHT0:
+	case ZYDIS_MNEMONIC_PREFETCHNTA:
+		return ACT_PREFETCH_L1;
+	case ZYDIS_MNEMONIC_PREFETCHT1:
+	case ZYDIS_MNEMONIC_PREFETCHT2:
+		return ACT_PREFETCH_L2;
+	case ZYDIS_MNEMONIC_PREFETCHW:
+		return ACT_PREFETCH_OWN;
+	case ZYDIS_MNEMONIC_CLFLUSH:
+	case ZYDIS_MNEMONIC_CLFLUSHOPT:
+		return ACT_FLUSH_LINE;
+	case ZYDIS_MNEMONIC_CLWB:
+		return ACT_CLEAN_LINE;
+	case ZYDIS_MNEMONIC_WBINVD:
+	case ZYDIS_MNEMONIC_INVD:
+		return ACT_FLUSH_ALL;
+	case ZYDIS_MNEMONIC_MFENCE:
+	case ZYDIS_MNEMONIC_LFENCE:
+	case ZYDIS_MNEMONIC_CPUID:
+	case ZYDIS_MNEMONIC_WRMSR:
+	case ZYDIS_MNEMONIC_IRET:
+	case ZYDIS_MNEMONIC_IRETD:
+	case ZYDIS_MNEMONIC_IRETQ:
+		return ACT_DRAIN;
+	case ZYDIS_MNEMONIC_INVLPG:
+		return ACT_INVALIDATE_PAGE;
+	case ZYDIS_MNEMONIC_INVPCID:
+		return ACT_FLUSH_TLB;
+	case ZYDIS_MNEMONIC_MOV:
+		if (operands[0].type != ZYDIS_OPERAND_TYPE_REGISTER)
+			return ACT_NONE;
+		if (operands[0].reg.value == ZYDIS_REGISTER_CR3)
+			return ACT_LOAD_CR3;
+		return operands[0].reg.value == ZYDIS_REGISTER_CR0 ||
+		       operands[0].reg.value == ZYDIS_REGISTER_CR4 ? ACT_FLUSH_TLB : ACT_NONE;
+	default:
+		return ACT_NONE;
+	}
+}
+
 static void add_access(struct instruction *insn, const struct insn_access *access)
 {
 	if (insn->n_access == INSN_MAX_ACCESSES) {
@@ -67,11 +111,12 @@ static void add_access(struct instruction *insn, const struct insn_access *acces
 	insn->access[insn->n_access++] = *access;
 }
 
-static void decode_memory(struct instruction *insn, const ZydisDecodedInstruction *zi,
-			  const ZydisDecodedOperand *operands, const ZydisDecodedOperand *o)
+/* The address of a memory operand, as the instruction has it. */
+static struct insn_access operand_of(const struct instruction *insn,
+				     const ZydisDecodedInstruction *zi,
+				     const ZydisDecodedOperand *o)
 {
 	bool hidden = o->visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN;
-	unsigned repeat = 1;
 	struct insn_access a = {
 		.base = decode_gpr_number(o->mem.base),
 		.index = decode_gpr_number(o->mem.index),
@@ -85,15 +130,24 @@ static void decode_memory(struct instruction *insn, const ZydisDecodedInstructio
 				   zi->stack_width : zi->address_width),
 	};
 
+	if (ZydisRegisterGetClass(o->mem.base) == ZYDIS_REGCLASS_IP)
+		a.displacement += insn->rip + insn->length;
+	return a;
+}
+
+static void decode_memory(struct instruction *insn, const ZydisDecodedInstruction *zi,
+			  const ZydisDecodedOperand *operands, const ZydisDecodedOperand *o)
+{
+	bool hidden = o->visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN;
+	struct insn_access a = operand_of(insn, zi, o);
+	unsigned repeat = 1;
+
 	if (o->mem.type == ZYDIS_MEMOP_TYPE_VSIB) {
 		insn->incomplete = true;
 		return;
 	}
 	if (o->mem.type != ZYDIS_MEMOP_TYPE_MEM || (!a.load && !a.store))
 		return;
-	if (ZydisRegisterGetClass(o->mem.base) == ZYDIS_REGCLASS_IP)
-		a.displacement += insn->rip + insn->length;
-
 	if (hidden && is_stack_pointer(o->mem.base) && a.store)
 		a.form = FORM_PUSH;
 	else if (!hidden && is_stack_pointer(o->mem.base) && zi->mnemonic == ZYDIS_MNEMONIC_POP)
@@ -251,10 +305,15 @@ void decode_fill(struct instruction *insn, const ZydisDecodedInstruction *zi,
 	insn->operand_bytes = (u8)(zi->operand_width / 8);
 	insn->count_mask = width_mask(zi->address_width);
 	insn->is_pop = zi->mnemonic == ZYDIS_MNEMONIC_POP;
-	if (!touches_no_memory(zi))
-		for (unsigned i = 0; i < zi->operand_count; i++)
-			if (operands[i].type == ZYDIS_OPERAND_TYPE_MEMORY)
-				decode_memory(insn, zi, operands, &operands[i]);
+	insn->act = act_of(zi, operands);
+	for (unsigned i = 0; i < zi->operand_count; i++) {
+		if (operands[i].type != ZYDIS_OPERAND_TYPE_MEMORY)
+			continue;
+		if (!touches_no_memory(zi))
+			decode_memory(insn, zi, operands, &operands[i]);
+		else if (insn->act)
+			insn->act_operand = operand_of(insn, zi, &operands[i]);
+	}
 	insn->locked = (zi->attributes & ZYDIS_ATTRIB_HAS_LOCK) ||
 		       (zi->mnemonic == ZYDIS_MNEMONIC_XCHG && insn->n_access);
 	if (insn->kind == INSN_INT)

@@ -3,6 +3,7 @@
  * the processor presented; SMAP doesn't apply to what microcode does. */
 #include "refpmu/guest_memory.h"
 #include "refpmu/nested_paging.h"
+#include "refpmu/svm.h"
 
 #define PTE_P		BIT(0)
 #define PTE_W		BIT(1)
@@ -10,11 +11,23 @@
 #define PTE_D		BIT(6)
 #define PTE_PS		BIT(7)
 #define PTE_U		BIT(2)
+#define PTE_PAT		BIT(7)		/* of 4-KiB pages */
+#define PTE_G		BIT(8)
+#define PTE_PAT_LARGE	BIT(12)
 #define PTE_ADDRESS	BITS(12, 51)
 #define PTE_NX		BIT(63)
 
 #define PF_PRESENT	BIT(0)
 #define PF_WRITE	BIT(1)
+
+#define PAGE_SHIFT	12
+#define MSR_PAT		0x277
+#define PAT_WT		4
+#define PAT_WB		6
+
+/* I/O APIC, HPET, local APIC: above them the firmware's flash, which is memory. */
+#define IO_BASE		0xfec00000ULL
+#define IO_END		0xff000000ULL
 
 /* Sign extension from the highest translated bit upwards. */
 static bool canonical(u64 linear, unsigned bits)
@@ -141,6 +154,47 @@ enum guest_code guest_code_at(struct cpu *cpu, u64 linear)
 	if ((any & PTE_NX && save->efer & EFER_NXE) || (all & PTE_U && save->cr4 & CR4_SMEP))
 		return CODE_FORBIDDEN;
 	return CODE_ALLOWED;
+}
+
+/* "Page-Attribute Table": the entry's three bits choose a byte of the MSR. */
+static u8 memory_type_of(u64 entry, unsigned shift, u64 physical)
+{
+	bool pat = entry & (shift == PAGE_SHIFT ? PTE_PAT : PTE_PAT_LARGE);
+	unsigned index = (unsigned)(entry >> 3 & 3) | (pat ? 4 : 0);
+	u8 type = (u8)(msr_read(MSR_PAT) >> 8 * index) & 7;
+
+	if (physical >= IO_BASE && physical < IO_END)
+		return MEMORY_IO;
+	return type >= PAT_WT && type <= PAT_WB ? MEMORY_WRITE_BACK : MEMORY_UNCACHED;
+}
+
+bool guest_model_translate(void *ctx, u64 linear, struct memory_page *page)
+{
+	const struct cpu *cpu = ctx;
+	const struct vmcb_save *save = &cpu->vmcb->save;
+	unsigned level = save->cr4 & CR4_LA57 ? 5 : 4, shift;
+	u64 table = save->cr3 & PTE_ADDRESS, entry;
+
+	if (!(save->cr0 & CR0_PG) || !cpu_long_mode(cpu))
+		return false;
+	for (;; level--) {
+		const u64 *base = nested_paging_host(table);
+
+		if (!base)
+			return false;
+		shift = 3 + 9 * level;
+		entry = base[linear >> shift & (PAGE_TABLE_ENTRIES - 1)];
+		if (!(entry & PTE_P))
+			return false;
+		if (level == 1 || (level <= 3 && (entry & PTE_PS)))
+			break;
+		table = entry & PTE_ADDRESS;
+	}
+	page->physical = (entry & PTE_ADDRESS & ~(BIT(shift) - 1)) | (linear & (BIT(shift) - 1));
+	page->bits = (u8)shift;
+	page->type = memory_type_of(entry, shift, page->physical);
+	page->global = (entry & PTE_G) && (save->cr4 & CR4_PGE);
+	return true;
 }
 
 unsigned guest_read_some(struct cpu *cpu, u64 linear, void *to, unsigned bytes)

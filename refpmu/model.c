@@ -99,6 +99,11 @@ void model_init(struct model *m, const struct model_config *config, const struct
 	for (unsigned i = 0; i < sizeof(m->previous_record); i++)
 		m->previous_record[i] = NO_RECORD_BEFORE;
 	model_take_latitude(m);
+	if (host->memory) {
+		const struct memory_shape shape = model_memory_shape(m);
+
+		memory_reset(host->memory, &shape, config->latitude.seed);
+	}
 	m->perf_capabilities = perf_capabilities(m);
 	/* No branch trace store: the model writes no branch records. */
 	m->misc_enable = IA32_MISC_ENABLE_PERFMON_AVAILABLE | IA32_MISC_ENABLE_BTS_UNAVAILABLE;

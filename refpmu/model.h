@@ -12,6 +12,8 @@
  * model_priority.c (who is served first), model_pebs.c (assist, index, threshold), model_record.c
  * (what a record holds), model_lvt.c (from the request of a PMI to what the local APIC does with
  * it), model_cpuid.c (enumeration), model_fault*.c (what broken processors do instead).
+ * Memory: model_memory.c (caches and TLBs, shared by all processors) over model_sets.c,
+ * model_access.c (what loads and stores meet there), model_data_address.c (what records tell).
  * docs/READINGS.md lists what was decided where the manual leaves a choice. May include spec/ only.
  */
 #ifndef REFPMU_MODEL_H
@@ -19,6 +21,8 @@
 
 #include "refpmu/model_fault.h"
 #include "refpmu/model_latitude.h"
+#include "refpmu/model_memory.h"
+#include "spec/event.h"
 #include "spec/generation.h"
 #include "spec/types.h"
 
@@ -56,6 +60,14 @@ struct model_host {
 	void (*pmi)(void *ctx);
 	/* Optional (may be NULL): one action of the processor, in order, for tests of the model. */
 	void (*trace)(void *ctx, enum model_action action, unsigned counter);
+	/*
+	 * The memory hierarchy and which of its processors this one is. NULL: none, everything is
+	 * in the L1. Zeroed once by the owner; model_init() empties it.
+	 */
+	struct memory *memory;
+	unsigned core;
+	/* The page tables, as in struct memory_tables. NULL: every address is its own. */
+	bool (*translate)(void *ctx, u64 linear, struct memory_page *page);
 };
 
 enum model_branch {
@@ -85,6 +97,8 @@ struct model_access {
 };
 
 #define MODEL_MAX_ACCESSES 8
+/* Events that depend on what an access met, from EK_SPLIT_LOADS on. */
+#define MODEL_EARLY_KINDS (EK_PRECISE_STORE - EK_SPLIT_LOADS + 1)
 
 /* One retired instruction. A REP string is one instruction with the accesses of all iterations. */
 struct model_retired {
@@ -96,6 +110,12 @@ struct model_retired {
 	u32 loads, stores, locked_loads;
 	unsigned n_access;
 	struct model_access access[MODEL_MAX_ACCESSES];
+	/* Of accesses that access[] had no more room for: model_early_access() fills this in. */
+	bool any_early;
+	u32 early[MODEL_EARLY_KINDS];
+	/* What it did to caches and TLBs besides, and where: before its accesses. */
+	enum memory_act act;
+	u64 act_linear;
 	struct model_registers before, after;	/* around the instruction */
 };
 
@@ -141,6 +161,12 @@ bool model_watching(const struct model *m);
  * DISABLE_COUNTS). An instruction that faulted hasn't retired.
  */
 void model_retire(struct model *m, const struct model_retired *r);
+
+/*
+ * access[] of an instruction that is still to be reported is full: this, its oldest access, is
+ * about to be dropped from there. In program order, as often as needed.
+ */
+void model_early_access(struct model *m, struct model_retired *r, const struct model_access *a);
 
 /*
  * The processor stops executing (HLT) after the instruction reported last: interrupts on their

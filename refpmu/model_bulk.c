@@ -26,12 +26,12 @@ static bool busy(const struct model *m)
 	for (size_t i = 0; i < sizeof(m->late_reload) / sizeof(m->late_reload[0]); i++)
 		if (m->late_reload[i].left)
 			return true;
-	return m->writing || m->n_requests || m->stagger_left || m->watch_cache ||
+	return m->writing || m->n_requests || m->stagger_left || m->watch_memory ||
 	       m->watch_predictor;
 }
 
 /* The most that one instruction adds. */
-static u64 most_per_instruction(const struct model *m, enum event_kind kind, unsigned accesses)
+static u64 most_per_instruction(const struct model *m, enum event_kind kind)
 {
 	switch (kind) {
 	case EK_CORE_CYCLES:
@@ -40,41 +40,29 @@ static u64 most_per_instruction(const struct model *m, enum event_kind kind, uns
 	case EK_LOADS:
 	case EK_STORES:
 	case EK_LOCK_LOADS:
-		return accesses;
+		return MODEL_BULK_ACCESSES;
 	default:
 		return 1;
 	}
 }
 
-static bool selected(const struct model_rule *rule, u8 cpl)
-{
-	return cpl ? rule->usr : rule->os;
-}
-
-bool model_bulk_possible(const struct model *m, u8 cpl)
-{
-	if (busy(m) || looks_at_each(m->config.fault))
-		return false;
-	for (u64 left = m->active; left; left &= left - 1) {
-		const struct model_counter *c = &m->counter[__builtin_ctzll(left)];
-
-		if (c->armed || (selected(&c->rule, cpl) && (c->rule.cmask || c->rule.edge)))
-			return false;
-	}
-	return true;
-}
-
-u64 model_bulk_budget(const struct model *m, u8 cpl, unsigned accesses)
+u64 model_bulk_budget(const struct model *m, u8 cpl)
 {
 	u64 budget = MOST;
 
+	if (busy(m) || looks_at_each(m->config.fault))
+		return 0;
 	for (u64 left = m->active; left; left &= left - 1) {
 		const struct model_counter *c = &m->counter[__builtin_ctzll(left)];
+		const struct model_rule *rule = &c->rule;
 		u64 room = model_width_mask(m) - c->value;
 
-		if (!selected(&c->rule, cpl))
+		/* How many of the stretch's accesses share an instruction isn't known. */
+		if (c->armed || rule->cmask || rule->edge || rule->flags & EV_INSN)
+			return 0;
+		if (!(cpl ? rule->usr : rule->os))
 			continue;
-		room /= most_per_instruction(m, c->rule.kind, accesses);
+		room /= most_per_instruction(m, rule->kind);
 		if (room < budget)
 			budget = room;
 	}
@@ -125,20 +113,6 @@ static u64 occurrences(const struct model *m, enum event_kind kind, const struct
 	}
 }
 
-bool model_bulk_fits(const struct model *m, u8 cpl, const struct model_events *events)
-{
-	if (m->steal_in && m->steal_in - 1 < events->instructions)
-		return false;
-	for (u64 left = m->active; left; left &= left - 1) {
-		const struct model_counter *c = &m->counter[__builtin_ctzll(left)];
-
-		if (selected(&c->rule, cpl) &&
-		    occurrences(m, c->rule.kind, events) > model_width_mask(m) - c->value)
-			return false;
-	}
-	return true;
-}
-
 void model_bulk_retire(struct model *m, u8 cpl, const struct model_events *events)
 {
 	if (!events->instructions)
@@ -150,7 +124,7 @@ void model_bulk_retire(struct model *m, u8 cpl, const struct model_events *event
 		unsigned i = (unsigned)__builtin_ctzll(left);
 		struct model_counter *c = &m->counter[i];
 
-		if (selected(&c->rule, cpl))
+		if (cpl ? c->rule.usr : c->rule.os)
 			c->value += occurrences(m, c->rule.kind, events);
 		else
 			c->condition = false;

@@ -10,7 +10,7 @@
  *
  * Not handled: AnyThread (there is one logical processor, so it adds nothing), IN_TX (no TSX).
  */
-#include "refpmu/model_internal.h"
+#include "refpmu/model_access.h"
 
 #define RFLAGS_IF	BIT(9)
 
@@ -82,7 +82,8 @@ static bool decode_gp(struct model *m, unsigned n, struct model_rule *rule)
 	/* A precise event is one without E, INV and CMASK: "Processor Event Based Sampling". */
 	rule->pebs = event->flags & EV_PEBS && !rule->edge && !rule->invert && !rule->cmask &&
 		     model_pebs_enabled(m, n);
-	return true;
+	/* "CMASK or INV ... must be 0. Writing other values will result in undefined behavior." */
+	return !(event->flags & EV_LL) || (!rule->cmask && !rule->invert);
 }
 
 static bool decode_fixed(const struct model *m, unsigned n, struct model_rule *rule)
@@ -103,8 +104,10 @@ static bool decode_fixed(const struct model *m, unsigned n, struct model_rule *r
 
 void model_configure(struct model *m)
 {
+	bool memory = false, latency = false;
+
 	m->active = 0;
-	m->watch_cache = m->watch_predictor = false;
+	m->watch_predictor = false;
 	for (unsigned i = 0; i < MODEL_MAX_COUNTERS; i++) {
 		struct model_rule *rule = &m->counter[i].rule;
 		bool enabled = false;
@@ -122,11 +125,14 @@ void model_configure(struct model *m)
 			m->active |= BIT(i);
 		else
 			m->counter[i].condition = false;
-		if (rule->pebs && rule->flags & EV_STORE_L1)
-			m->watch_cache = true;
-		if (m->active & BIT(i) && rule->kind == EK_MISPREDICTS)
+		if (!(m->active & BIT(i)))
+			continue;
+		memory = memory || model_access_matters(rule);
+		latency = latency || rule->kind == EK_LOAD_LATENCY;
+		if (rule->kind == EK_MISPREDICTS)
 			m->watch_predictor = true;
 	}
+	model_access_watch(m, memory, latency);
 	m->at_counter = MODEL_NO_COUNTER;
 }
 
@@ -270,7 +276,8 @@ static void wrap(struct model *m, struct step *s, unsigned i)
 	}
 	c->armed = true;
 	c->held = rule->interrupt;
-	c->shadow = (u8)model_draw(m, LAT_RECORD_SHADOW);
+	/* Precise store is about "the next store that retires". */
+	c->shadow = rule->flags & EV_PS ? 0 : (u8)model_draw(m, LAT_RECORD_SHADOW);
 	if (rule->flags & EV_DLA)
 		c->shadow = (u8)(c->shadow + model_draw(m, LAT_TAG_DELAY));
 	if (m->host->trace)
@@ -298,7 +305,10 @@ static void count(struct model *m, struct step *s, unsigned i, bool mispredict)
 	u64 add, before = c->value;
 
 	m->at_counter = (u8)i;
-	add = occurrences(rule->kind, s->r, mispredict);
+	add = rule->kind >= EK_SPLIT_LOADS ? model_access_count(m, s, rule->kind) :
+					     occurrences(rule->kind, s->r, mispredict);
+	if (add > 1 && rule->flags & EV_INSN)
+		add = 1;
 	if (!selected) {
 		c->condition = false;
 		if (c->armed && add && broken(m, FAULT_ASSIST_AT_ANY_CPL))
@@ -352,7 +362,7 @@ void model_retire(struct model *m, const struct model_retired *r)
 
 	s.r = r;
 	s.due = s.wrapped = s.interrupts = 0;
-	s.interrupted = s.store_hit = false;
+	s.interrupted = false;
 	m->moment++;
 	if (m->steal_in && !--m->steal_in)
 		model_steal(m);
@@ -365,14 +375,13 @@ void model_retire(struct model *m, const struct model_retired *r)
 			s.rule[__builtin_ctzll(left)] =
 				&m->counter[__builtin_ctzll(left)].rule;
 	}
+	model_access_run(m, &s);
 	if (m->config.fault)
 		s.active &= ~model_fault_retire(m, r);
 	for (u64 left = s.active; left; left &= left - 1)
 		count(m, &s, (unsigned)__builtin_ctzll(left), mispredict);
 	m->at_counter = MODEL_NO_COUNTER;
 	m->smm_events = 0;
-	if (m->watch_cache)
-		s.store_hit = model_cache_access(m, r);
 	if (s.due | s.interrupts)
 		model_serve(m, &s);
 	model_requests_raise(m);

@@ -6,7 +6,7 @@
  * that the profile kvm shows. All other feature bits stay, because the machine below carries those
  * instructions out.
  *
- * Not handled: caches and frequencies (what the machine below says), leaf 2 descriptors.
+ * Not handled: frequencies (what the machine below says), leaf 2 descriptors.
  */
 #include "refpmu/model_internal.h"
 
@@ -113,6 +113,28 @@ static void performance_monitoring(struct model *m, u32 regs[4])
 }
 
 /* One logical processor in one core; the x2APIC ID in EDX stays. */
+/* "Deterministic Cache Parameters": the caches of the memory hierarchy; of instructions there is
+ * none, and the machine below has one. */
+static void caches(const struct model *m, u32 subleaf, u32 regs[4])
+{
+	enum { DATA = 1, UNIFIED = 3, SELF_INITIALISING = BIT(8), INCLUSIVE = BIT(1) };
+	const struct memory_shape shape = model_memory_shape(m);
+	const struct { u32 type, level, sets, ways; } cache[] = {
+		[0] = { DATA, 1, shape.l1_sets, MEMORY_L1_WAYS },
+		[2] = { UNIFIED, 2, shape.l2_sets, MEMORY_L2_WAYS },
+		[3] = { UNIFIED, 3, shape.l3_sets, MEMORY_L3_WAYS },
+	};
+
+	/* Nobody shares a cache, and there is one core: EAX[31:14]. */
+	regs[EAX] &= (u32)BITS(0, 13);
+	if (subleaf >= sizeof(cache) / sizeof(cache[0]) || !cache[subleaf].type)
+		return;
+	regs[EAX] = cache[subleaf].type | cache[subleaf].level << 5 | SELF_INITIALISING;
+	regs[EBX] = (cache[subleaf].ways - 1) << 22 | (MEMORY_LINE - 1);
+	regs[ECX] = cache[subleaf].sets - 1;
+	regs[EDX] = subleaf == 3 ? INCLUSIVE : 0;
+}
+
 static void topology(u32 subleaf, u32 regs[4])
 {
 	enum { LEVEL_SMT = 1, LEVEL_CORE = 2 };
@@ -171,8 +193,7 @@ void model_cpuid(struct model *m, u32 leaf, u32 subleaf, u32 regs[4])
 		version(m, regs);
 		return;
 	case LEAF_CACHES:
-		/* Nobody shares a cache, and there is one core: EAX[31:14]. */
-		regs[EAX] &= (u32)BITS(0, 13);
+		caches(m, subleaf, regs);
 		return;
 	case CPUID_LEAF_RTM:
 		if (subleaf == 0) {

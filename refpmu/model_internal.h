@@ -36,7 +36,10 @@ struct step {
 	u64 interrupts;		/* for an overflow interrupt */
 	const struct model_rule *rule[MODEL_MAX_COUNTERS];	/* of the active ones */
 	bool interrupted;	/* the one interrupt for all counters that wrapped is requested */
-	bool store_hit;		/* the last store found its line in the cache */
+	struct access_outcome {
+		struct memory_result memory;
+		bool tagged;
+	} outcome[MODEL_MAX_ACCESSES];	/* of r->access[] */
 };
 
 /* model_fault.c: the processor has a fault with parameters; does it act here? */
@@ -62,6 +65,10 @@ void model_take_latitude(struct model *m);
 u64 model_random(struct model *m);
 /* A fresh value of a knob that is a bound. */
 u32 model_draw(struct model *m, enum latitude_id id);
+/* 0 to bound, from a sequence of its own. */
+u32 model_draw_below(u64 *random, u32 bound);
+/* The memory hierarchy as the seed has it. */
+struct memory_shape model_memory_shape(const struct model *m);
 /* Instructions between the request of an interrupt and the interrupt. */
 u32 model_skid(struct model *m);
 /* The program doesn't run for a while, before the instruction that is being counted. */
@@ -104,10 +111,6 @@ struct assist {
 };
 struct assist model_assist(struct model *m, struct step *s, unsigned x);
 void model_write_late_record(struct model *m);
-
-/* model_data_address.c */
-/* Bring the cache up to date; true if the last store found its line there. */
-bool model_cache_access(struct model *m, const struct model_retired *r);
 
 /* model_lvt.c */
 void model_request(struct model *m, enum model_action action, unsigned counter);

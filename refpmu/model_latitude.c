@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Latitude: the knobs, what is drawn again for each case, and the windows in which the program
- * doesn't run (SMI, preemption by a host).
+ * Latitude: the knobs, what is drawn again for each case, the shape of the memory hierarchy, and
+ * the windows in which the program doesn't run (SMI, preemption by a host).
  */
 #include "refpmu/model_internal.h"
 
@@ -24,20 +24,35 @@ static const struct { u8 profile; u32 fact; } profile_facts[] = {
 };
 
 /* The splitmix64 generator: a full-period sequence from any starting value. */
-u64 model_random(struct model *m)
+static u64 random_from(u64 *random)
 {
-	u64 z = m->random += 0x9e3779b97f4a7c15;
+	u64 z = *random += 0x9e3779b97f4a7c15;
 
 	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
 	z = (z ^ z >> 27) * 0x94d049bb133111eb;
 	return z ^ z >> 31;
 }
 
-static u32 between(struct model *m, u32 low, u32 high)
+u64 model_random(struct model *m)
+{
+	return random_from(&m->random);
+}
+
+static u32 between_from(u64 *random, u32 low, u32 high)
 {
 	if (low >= high)
 		return high;
-	return low + (u32)(model_random(m) % (high - low + 1));
+	return low + (u32)(random_from(random) % (high - low + 1));
+}
+
+static u32 between(struct model *m, u32 low, u32 high)
+{
+	return between_from(&m->random, low, high);
+}
+
+u32 model_draw_below(u64 *random, u32 bound)
+{
+	return between_from(random, 0, bound);
 }
 
 u32 model_draw(struct model *m, enum latitude_id id)
@@ -78,6 +93,21 @@ u64 model_stolen_tsc(struct model *m)
 	return ticks;
 }
 
+struct memory_shape model_memory_shape(const struct model *m)
+{
+	struct memory_shape shape = memory_usual_shape();
+
+	shape.l2_sets >>= m->latitude[LAT_CACHE_SIZE];
+	shape.stlb_sets <<= m->latitude[LAT_CACHE_SIZE];
+	shape.replacement = (u8)m->latitude[LAT_CACHE_REPLACEMENT];
+	shape.clean_forward = !m->latitude[LAT_CLEAN_LINE];
+	shape.fill_window = m->latitude[LAT_FILL_WINDOW];
+	shape.spread = m->latitude[LAT_LATENCY_SPREAD];
+	for (unsigned i = SOURCE_L3; i < MEMORY_SOURCES; i++)
+		shape.latency[i] += shape.latency[i] * m->latitude[LAT_MEMORY_LATENCY] / 100;
+	return shape;
+}
+
 void model_take_latitude(struct model *m)
 {
 	const struct model_latitude *config = &m->config.latitude;
@@ -100,5 +130,6 @@ void model_take_latitude(struct model *m)
 	for (size_t n = 0; n < sizeof(profile_facts) / sizeof(profile_facts[0]); n++)
 		if (profile_facts[n].profile == config->profile)
 			m->facts |= profile_facts[n].fact;
+	m->tag_random = model_random(m);
 	plan_theft(m);
 }

@@ -18,10 +18,6 @@
 #define PAGE_4K		12
 #define PHYSICAL	BITS(0, 51)	/* addresses have no more bits */
 
-#define L1_WAYS		8
-#define L2_WAYS		8
-#define L3_WAYS		16
-#define TLB_WAYS	4
 
 struct memory_shape memory_usual_shape(void)
 {
@@ -63,11 +59,11 @@ bool memory_shape_fits(const struct memory_shape *s)
 	for (unsigned i = 0; i < MEMORY_SOURCES; i++)
 		if (s->latency[i] < MEMORY_LEAST_LATENCY)
 			return false;
-	return power_of_two(s->l1_sets) && s->l1_sets * L1_WAYS <= MEMORY_L1_MOST &&
-	       power_of_two(s->l2_sets) && s->l2_sets * L2_WAYS <= MEMORY_L2_MOST &&
-	       power_of_two(s->l3_sets) && s->l3_sets * L3_WAYS <= MEMORY_L3_MOST &&
-	       power_of_two(s->dtlb_sets) && s->dtlb_sets * TLB_WAYS <= MEMORY_DTLB_MOST &&
-	       power_of_two(s->stlb_sets) && s->stlb_sets * TLB_WAYS <= MEMORY_STLB_MOST &&
+	return power_of_two(s->l1_sets) && s->l1_sets * MEMORY_L1_WAYS <= MEMORY_L1_MOST &&
+	       power_of_two(s->l2_sets) && s->l2_sets * MEMORY_L2_WAYS <= MEMORY_L2_MOST &&
+	       power_of_two(s->l3_sets) && s->l3_sets * MEMORY_L3_WAYS <= MEMORY_L3_MOST &&
+	       power_of_two(s->dtlb_sets) && s->dtlb_sets * MEMORY_TLB_WAYS <= MEMORY_DTLB_MOST &&
+	       power_of_two(s->stlb_sets) && s->stlb_sets * MEMORY_TLB_WAYS <= MEMORY_STLB_MOST &&
 	       s->replacement < SETS_REPLACEMENTS;
 }
 
@@ -102,32 +98,32 @@ static unsigned package_of(unsigned core)
 
 static struct model_sets l1_of(struct memory *memory, unsigned core)
 {
-	return (struct model_sets){ memory->core[core].l1, memory->shape.l1_sets, L1_WAYS,
+	return (struct model_sets){ memory->core[core].l1, memory->shape.l1_sets, MEMORY_L1_WAYS,
 				    memory->shape.replacement };
 }
 
 static struct model_sets l2_of(struct memory *memory, unsigned core)
 {
-	return (struct model_sets){ memory->core[core].l2, memory->shape.l2_sets, L2_WAYS,
+	return (struct model_sets){ memory->core[core].l2, memory->shape.l2_sets, MEMORY_L2_WAYS,
 				    memory->shape.replacement };
 }
 
 static struct model_sets l3_of(struct memory *memory, unsigned package)
 {
-	return (struct model_sets){ memory->l3[package], memory->shape.l3_sets, L3_WAYS,
+	return (struct model_sets){ memory->l3[package], memory->shape.l3_sets, MEMORY_L3_WAYS,
 				    memory->shape.replacement };
 }
 
 static struct model_sets dtlb_of(struct memory *memory, unsigned core)
 {
-	return (struct model_sets){ memory->core[core].dtlb, memory->shape.dtlb_sets, TLB_WAYS,
-				    memory->shape.replacement };
+	return (struct model_sets){ memory->core[core].dtlb, memory->shape.dtlb_sets,
+				    MEMORY_TLB_WAYS, memory->shape.replacement };
 }
 
 static struct model_sets stlb_of(struct memory *memory, unsigned core)
 {
-	return (struct model_sets){ memory->core[core].stlb, memory->shape.stlb_sets, TLB_WAYS,
-				    memory->shape.replacement };
+	return (struct model_sets){ memory->core[core].stlb, memory->shape.stlb_sets,
+				    MEMORY_TLB_WAYS, memory->shape.replacement };
 }
 
 /* ---- lines of one processor ---- */
@@ -401,7 +397,7 @@ static u64 tlb_key(u64 linear, u8 bits)
 }
 
 static void translate(struct memory *memory, unsigned core, u64 linear,
-		      const struct memory_page *page, struct memory_outcome *outcome)
+		      const struct memory_page *page, struct memory_result *outcome)
 {
 	const struct model_sets dtlb = dtlb_of(memory, core), stlb = stlb_of(memory, core);
 	u64 key = tlb_key(linear, page->bits);
@@ -439,7 +435,7 @@ static void drop_pages(const struct model_sets *tlb, bool global_too)
 
 /* One line's part of an access; the outcome gathers the farthest. */
 static void access_line(struct memory *memory, unsigned core, const struct memory_tables *tables,
-			u64 linear, bool store, struct memory_outcome *outcome)
+			u64 linear, bool store, struct memory_result *outcome)
 {
 	const struct memory_page page = page_of(tables, linear);
 	enum memory_source source;
@@ -470,13 +466,13 @@ static void drain(struct memory_core *core)
 		core->fill[i].left = 0;
 }
 
-struct memory_outcome memory_access(struct memory *memory, unsigned core,
+struct memory_result memory_access(struct memory *memory, unsigned core,
 				    const struct memory_tables *tables, u64 linear, unsigned bytes,
 				    bool store, bool locked)
 {
 	const struct memory_shape *shape = &memory->shape;
 	u64 last = linear + (bytes ? bytes - 1 : 0);
-	struct memory_outcome outcome = {
+	struct memory_result outcome = {
 		.l1_hit = true, .split = linear / MEMORY_LINE != last / MEMORY_LINE,
 	};
 
@@ -555,7 +551,7 @@ static void prefetch(struct memory *memory, unsigned core, const struct memory_t
 	const struct memory_page page = page_of(tables, linear);
 	u64 line = line_of(page.physical);
 	enum level level = act == ACT_PREFETCH_L2 ? INTO_L2 : INTO_L1;
-	struct memory_outcome ignored = { 0 };
+	struct memory_result ignored = { 0 };
 	enum memory_source source;
 	u32 latency;
 

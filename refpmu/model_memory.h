@@ -25,6 +25,11 @@
 #define MEMORY_PER_PACKAGE	(MEMORY_CORES / MEMORY_PACKAGES)
 #define MEMORY_FILLS		10	/* line fill buffers of a processor */
 
+#define MEMORY_L1_WAYS		8
+#define MEMORY_L2_WAYS		8
+#define MEMORY_L3_WAYS		16
+#define MEMORY_TLB_WAYS		4
+
 /* The largest tables, in entries; the shape may use less of them. */
 #define MEMORY_L1_MOST		512
 #define MEMORY_L2_MOST		4096
@@ -53,8 +58,8 @@ enum memory_source {
 };
 
 struct memory_shape {
-	u32 l1_sets, l2_sets, l3_sets;	/* powers of two; 8, 8 and 16 ways */
-	u32 dtlb_sets, stlb_sets;	/* 4 ways */
+	u32 l1_sets, l2_sets, l3_sets;	/* powers of two */
+	u32 dtlb_sets, stlb_sets;
 	u8 replacement;			/* enum sets_replacement, of caches and TLBs alike */
 	bool clean_forward;		/* the other package's clean line comes from there */
 	u32 fill_window;		/* retired instructions */
@@ -84,7 +89,7 @@ struct memory_tables {
 	void *ctx;
 };
 
-struct memory_outcome {
+struct memory_result {
 	u8 source;		/* enum memory_source; of a split access, the farther of the two */
 	bool l1_hit;		/* found in the L1: what a store tells */
 	bool dtlb_miss, stlb_miss;
@@ -122,7 +127,7 @@ bool memory_shape_fits(const struct memory_shape *shape);
 void memory_reset(struct memory *memory, const struct memory_shape *shape, u64 seed);
 
 /* An access of a retired load or store. */
-struct memory_outcome memory_access(struct memory *memory, unsigned core,
+struct memory_result memory_access(struct memory *memory, unsigned core,
 				    const struct memory_tables *tables, u64 linear, unsigned bytes,
 				    bool store, bool locked);
 

@@ -8,8 +8,6 @@
 
 #define MODEL_MAX_REQUESTS	16
 #define MODEL_PREDICTOR_ENTRIES	256
-#define MODEL_CACHE_SETS	64
-#define MODEL_CACHE_WAYS	8
 #define MODEL_RECORD_BYTES	0xc0
 #define MODEL_NO_COUNTER	0xff
 
@@ -32,6 +30,15 @@ struct model_counter {
 	bool armed;		/* wrapped with PEBS enabled: an event to come starts the assist */
 	bool held;		/* its overflow interrupt waits for that assist */
 	u8 shadow;		/* events still to pass before the assist (latitude) */
+};
+
+/* What a tagged load has left behind. */
+struct tagged_load {
+	bool valid;
+	u8 source;		/* enum memory_source */
+	bool stlb_miss, locked;
+	u32 latency;
+	u64 linear;
 };
 
 struct model {
@@ -77,8 +84,13 @@ struct model {
 	/* state of the processor that only some events show */
 	u8 predictor[MODEL_PREDICTOR_ENTRIES];
 	bool watch_predictor;	/* some counter counts its mistakes */
-	bool watch_cache;	/* some record may tell whether a store hit */
-	u64 cache[MODEL_CACHE_SETS][MODEL_CACHE_WAYS];	/* line address + 1, newest first */
+	bool watch_memory;	/* some event or record tells what an access met */
+	bool watch_latency;	/* some counter counts load latency: loads are tagged */
+
+	/* The load latency facility. */
+	u64 tag_random;		/* of its own, so that nothing else decides what is tagged */
+	u32 tag_gap;		/* loads that pass before the next tag */
+	struct tagged_load tagged;	/* the last one above the threshold */
 
 	/* Is this an opportunity of the fault? See model_fault.h. */
 	u32 moment, asked;	/* number of this instruction or access; of the last opportunity */

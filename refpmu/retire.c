@@ -17,12 +17,16 @@ void retire_begin(struct cpu *cpu, struct model_retired *retired)
 	retired->taken = false;
 	retired->loads = retired->stores = retired->locked_loads = 0;
 	retired->n_access = 0;
+	retired->any_early = false;
+	retired->act = ACT_NONE;
 	note_registers(cpu, &retired->before);
 }
 
-static void add(struct model_retired *retired, u64 linear, u16 bytes, bool store, bool locked)
+static void add(struct cpu *cpu, struct model_retired *retired, u64 linear, u16 bytes, bool store,
+		bool locked)
 {
 	if (retired->n_access == MODEL_MAX_ACCESSES) {
+		model_early_access(&cpu->model, retired, &retired->access[0]);
 		for (unsigned i = 1; i < MODEL_MAX_ACCESSES; i++)
 			retired->access[i - 1] = retired->access[i];
 		retired->n_access--;
@@ -43,11 +47,11 @@ void retire_accesses(struct cpu *cpu, struct model_retired *retired,
 			retired->loads++;
 			if (insn->locked)
 				retired->locked_loads++;
-			add(retired, linear, access->bytes, false, insn->locked);
+			add(cpu, retired, linear, access->bytes, false, insn->locked);
 		}
 		if (access->store) {
 			retired->stores++;
-			add(retired, linear, access->bytes, true, insn->locked);
+			add(cpu, retired, linear, access->bytes, true, insn->locked);
 		}
 	}
 }
@@ -123,6 +127,10 @@ void retire_end(struct cpu *cpu, struct model_retired *retired, const struct ins
 		retired->branch = insn->branch;
 		retired->taken = insn->branch == BRANCH_CONDITIONAL ?
 			condition_holds(insn, &retired->before) : insn->branch != BRANCH_NONE;
+		retired->act = insn->act;
+		if (insn->act)
+			retired->act_linear = decode_linear(cpu, insn, &insn->act_operand,
+							    retired->before.gpr);
 		if (insn->incomplete)
 			cpu->statistics.inexact[INEXACT_ACCESSES]++;
 	}

@@ -85,7 +85,9 @@ static void init_model(struct cpu *cpu)
 
 	cpu->model_host = (struct model_host){
 		.ctx = cpu, .read = guest_model_read, .write = guest_model_write,
-		.pmi = exit_apic_pmi,
+		.pmi = exit_apic_pmi, .translate = guest_model_translate,
+		.memory = hypervisor_pages((unsigned)((sizeof(struct memory) + PAGE_SIZE - 1) /
+						      PAGE_SIZE)),
 	};
 	exit_hypercall_reset(cpu, &config);
 }

@@ -95,8 +95,11 @@ void rig_open(struct rig *r, enum fault_id fault, u64 seed, bool hyper_threading
 
 void rig_open_config(struct rig *r, const struct model_config *config)
 {
-	*r = (struct rig){ .lvtpc = RIG_VECTOR, .ip = 0x401000 };
-	r->host = (struct model_host){ r, host_read, host_write, host_pmi, host_trace };
+	memset(r, 0, offsetof(struct rig, hierarchy));
+	r->lvtpc = RIG_VECTOR;
+	r->ip = 0x401000;
+	r->host = (struct model_host){ r, host_read, host_write, host_pmi, host_trace,
+				       &r->hierarchy, 0, NULL };
 	for (unsigned i = 0; i < REG_COUNT; i++)
 		r->regs.gpr[i] = 0x0101010101010101ULL * (i + 1);
 	r->regs.rflags = 2;

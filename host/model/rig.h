@@ -52,6 +52,8 @@ struct rig {
 	unsigned n_actions, n_interrupts;
 	struct rig_action action[RIG_LOG];
 	struct rig_interrupt interrupt[RIG_LOG];
+
+	struct memory hierarchy;	/* large, and empty again after each rig_open() */
 };
 
 /*

@@ -33,13 +33,13 @@ static void open_usual(void)
 	open_shape(&shape, 0);
 }
 
-static struct memory_outcome load_by(unsigned core, u64 linear)
+static struct memory_result load_by(unsigned core, u64 linear)
 {
 	memory_tick(&memory, core);
 	return memory_access(&memory, core, &tables, linear, 8, false, false);
 }
 
-static struct memory_outcome store_by(unsigned core, u64 linear)
+static struct memory_result store_by(unsigned core, u64 linear)
 {
 	memory_tick(&memory, core);
 	return memory_access(&memory, core, &tables, linear, 8, true, false);
@@ -151,7 +151,7 @@ static void two_packages(void)
 
 static void translations(void)
 {
-	struct memory_outcome o;
+	struct memory_result o;
 
 	open_usual();
 	o = load_by(0, A);
@@ -243,7 +243,7 @@ static void what_instructions_do(void)
 	CHECK_EQ(SOURCE_LOCAL_EXCLUSIVE, load_by(1, A).source);
 }
 
-static struct memory_outcome load_at(u64 linear, unsigned bytes, bool locked)
+static struct memory_result load_at(u64 linear, unsigned bytes, bool locked)
 {
 	memory_tick(&memory, 0);
 	return memory_access(&memory, 0, &tables, linear, bytes, false, locked);
@@ -251,7 +251,7 @@ static struct memory_outcome load_at(u64 linear, unsigned bytes, bool locked)
 
 static void wide_and_locked(void)
 {
-	struct memory_outcome o;
+	struct memory_result o;
 	u32 plain;
 
 	open_usual();
@@ -448,7 +448,7 @@ static void rules_hold_at_random(void)
 		for (unsigned step = 0; step < 1500 && !wrong; step++) {
 			u64 draw = random_next(&random), linear = A + (draw >> 20 & 0x7fff);
 			unsigned core = draw & 3;
-			struct memory_outcome o;
+			struct memory_result o;
 
 			memory_tick(&memory, core);
 			if (!(draw >> 2 & 7)) {

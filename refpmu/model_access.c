@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * An instruction's loads and stores on their way through the memory hierarchy, and which events
+ * they are: MEM_LOAD_UOPS_RETIRED and kin, "Load Latency Performance Monitoring Facility".
+ *
+ * The hierarchy is asked only while an enabled counter, or a record that one may make, depends on
+ * it. It doesn't see what the processor does in between: caches stay as they were.
+ *
+ * Not handled: loads that are cancelled (nothing is speculative here).
+ */
+#include "refpmu/model_access.h"
+
+static struct memory_tables tables_of(const struct model *m)
+{
+	return (struct memory_tables){ m->host->translate, m->host->ctx };
+}
+
+/* Without a hierarchy everything is near. */
+static struct memory_result through_hierarchy(struct model *m, const struct model_access *a)
+{
+	const struct memory_tables tables = tables_of(m);
+
+	if (!m->host->memory)
+		return (struct memory_result){ .l1_hit = true, .latency = MEMORY_LEAST_LATENCY };
+	return memory_access(m->host->memory, m->host->core, &tables, a->linear, a->bytes,
+			     a->store, a->locked);
+}
+
+void model_access_watch(struct model *m, bool watch, bool latency)
+{
+	const struct memory_tables tables = tables_of(m);
+
+	/* Caches are as the last watched instruction left them; nothing is on its way any more. */
+	if (watch && !m->watch_memory && m->host->memory)
+		memory_act(m->host->memory, m->host->core, &tables, ACT_DRAIN, 0);
+	m->watch_memory = watch;
+	m->watch_latency = latency;
+}
+
+bool model_access_matters(const struct model_rule *rule)
+{
+	if (rule->kind >= EK_SPLIT_LOADS && rule->kind <= EK_OFFCORE_1)
+		return true;
+	return rule->pebs && rule->flags & EV_STORE_L1;
+}
+
+/* ---- what an access is ---- */
+
+static bool is_l3_hit(u8 source)
+{
+	return source >= SOURCE_L3 && source <= SOURCE_L3_HITM;
+}
+
+static bool is_l3_miss(u8 source)
+{
+	return source >= SOURCE_REMOTE_CACHE && source <= SOURCE_REMOTE_EXCLUSIVE;
+}
+
+/* By data source, for loads. Lines on their way count apart from hits and misses of the L1. */
+static bool load_matches(enum event_kind kind, u8 source)
+{
+	switch (kind) {
+	case EK_L1_HIT:
+		return source == SOURCE_L1;
+	case EK_HIT_LFB:
+		return source == SOURCE_LFB;
+	case EK_L2_HIT:
+		return source == SOURCE_L2;
+	case EK_L3_HIT:
+		return is_l3_hit(source);
+	case EK_L1_MISS:
+		return source == SOURCE_L2 || is_l3_hit(source) || is_l3_miss(source);
+	case EK_L2_MISS:
+		return is_l3_hit(source) || is_l3_miss(source);
+	case EK_L3_MISS:
+		return is_l3_miss(source);
+	case EK_XSNP_NONE:
+		return source == SOURCE_L3;
+	case EK_XSNP_MISS:
+		return source == SOURCE_L3_SNOOP_MISS;
+	case EK_XSNP_HIT:
+		return source == SOURCE_L3_SNOOP_HIT;
+	case EK_XSNP_HITM:
+		return source == SOURCE_L3_HITM;
+	case EK_REMOTE_CACHE:
+		return source == SOURCE_REMOTE_CACHE;
+	case EK_LOCAL_DRAM:
+		return source == SOURCE_LOCAL_SHARED || source == SOURCE_LOCAL_EXCLUSIVE;
+	case EK_REMOTE_DRAM:
+		return source == SOURCE_REMOTE_SHARED || source == SOURCE_REMOTE_EXCLUSIVE;
+	case EK_UNCACHED:
+		return source == SOURCE_UNCACHED || source == SOURCE_IO;
+	default:
+		return false;
+	}
+}
+
+bool model_access_is(const struct model *m, enum event_kind kind, const struct model_access *a,
+		     const struct access_outcome *o)
+{
+	switch (kind) {
+	case EK_STORES:
+	case EK_PRECISE_STORE:
+		return a->store;
+	case EK_LOADS:
+		return !a->store;
+	case EK_LOCK_LOADS:
+		return !a->store && a->locked;
+	case EK_SPLIT_LOADS:
+		return !a->store && o->memory.split;
+	case EK_SPLIT_STORES:
+		return a->store && o->memory.split;
+	case EK_DTLB_MISS_LOADS:
+		return !a->store && o->memory.dtlb_miss;
+	case EK_DTLB_MISS_STORES:
+		return a->store && o->memory.dtlb_miss;
+	case EK_STLB_MISS_LOADS:
+		return !a->store && o->memory.stlb_miss;
+	case EK_STLB_MISS_STORES:
+		return a->store && o->memory.stlb_miss;
+	case EK_LOAD_LATENCY:
+		return !a->store && o->memory.latency > m->ld_lat_threshold &&
+		       (o->tagged || !(model_generation(m)->facilities & FAC_LL_TAGGED));
+	default:
+		return !a->store && load_matches(kind, o->memory.source);
+	}
+}
+
+/* ---- tagging ---- */
+
+/* A load has retired: did it carry a tag? The next one is taken after a gap of any length. */
+static bool carries_tag(struct model *m)
+{
+	if (m->tag_gap) {
+		m->tag_gap--;
+		return false;
+	}
+	m->tag_gap = model_draw_below(&m->tag_random, m->latitude[LAT_TAG_GAP]);
+	return true;
+}
+
+static void update_latency(struct model *m, const struct model_access *a,
+			   const struct access_outcome *o)
+{
+	if (o->memory.latency <= m->ld_lat_threshold)
+		return;
+	m->tagged = (struct tagged_load){
+		.valid = true,
+		.linear = a->linear,
+		.source = o->memory.source,
+		.stlb_miss = o->memory.stlb_miss,
+		.locked = a->locked,
+		.latency = o->memory.latency,
+	};
+}
+
+static struct access_outcome run(struct model *m, const struct model_access *a)
+{
+	struct access_outcome o = { .memory = through_hierarchy(m, a) };
+
+	if (m->watch_latency && !a->store) {
+		o.tagged = carries_tag(m);
+		if (o.tagged)
+			update_latency(m, a, &o);
+	}
+	return o;
+}
+
+/* ---- an instruction ---- */
+
+void model_early_access(struct model *m, struct model_retired *r, const struct model_access *a)
+{
+	struct access_outcome o;
+
+	if (!m->watch_memory)
+		return;
+	o = run(m, a);
+	if (!r->any_early)
+		__builtin_memset(r->early, 0, sizeof(r->early));
+	r->any_early = true;
+	for (unsigned kind = 0; kind < MODEL_EARLY_KINDS; kind++)
+		r->early[kind] += model_access_is(m, EK_SPLIT_LOADS + kind, a, &o);
+}
+
+void model_access_run(struct model *m, struct step *s)
+{
+	const struct memory_tables tables = tables_of(m);
+
+	if (!m->watch_memory) {
+		for (unsigned a = 0; a < s->r->n_access; a++)
+			s->outcome[a] = (struct access_outcome){ .memory.l1_hit = true };
+		return;
+	}
+	if (m->host->memory) {
+		memory_tick(m->host->memory, m->host->core);
+		if (s->r->act)
+			memory_act(m->host->memory, m->host->core, &tables, s->r->act,
+				   s->r->act_linear);
+	}
+	for (unsigned a = 0; a < s->r->n_access; a++)
+		s->outcome[a] = run(m, &s->r->access[a]);
+}
+
+u64 model_access_count(const struct model *m, const struct step *s, enum event_kind kind)
+{
+	unsigned early = (unsigned)kind - EK_SPLIT_LOADS;
+	u64 n = 0;
+
+	if (s->r->any_early && early < MODEL_EARLY_KINDS)
+		n = s->r->early[early];
+	for (unsigned a = 0; a < s->r->n_access; a++)
+		n += model_access_is(m, kind, &s->r->access[a], &s->outcome[a]);
+	return n;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* What model_access.c does for counting and for records. For refpmu/model*.c only. */
+#ifndef REFPMU_MODEL_ACCESS_H
+#define REFPMU_MODEL_ACCESS_H
+
+#include "refpmu/model_internal.h"
+
+/* From model_configure(): does anything depend on where data comes from, and does load latency? */
+void model_access_watch(struct model *m, bool watch, bool latency);
+/* A counter with this rule does. */
+bool model_access_matters(const struct model_rule *rule);
+
+/* The instruction's accesses, in order: fills in s->outcome. Once, before anything counts. */
+void model_access_run(struct model *m, struct step *s);
+
+/* Is this access an occurrence of the event? Kinds that are about single accesses only. */
+bool model_access_is(const struct model *m, enum event_kind kind, const struct model_access *a,
+		     const struct access_outcome *o);
+/* How many of the instruction's accesses are. For kinds from EK_SPLIT_LOADS to EK_UNCACHED,
+ * EK_LOAD_LATENCY and EK_PRECISE_STORE. */
+u64 model_access_count(const struct model *m, const struct step *s, enum event_kind kind);
+
+#endif
