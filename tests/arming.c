@@ -32,7 +32,7 @@ TEST(arm, an_overflow_arms_and_writes_nothing, REQS(ARM_01),
 }
 
 /* 64 NOPs between the load that overflows and the next ones: only a load may start the assist. */
-TEST(arm, the_next_event_is_recorded, REQS(ARM_02), NEEDS(need_perfmon, need_format2, need_events))
+TEST(arm, the_next_event_is_recorded, REQS(ARM_02), NEEDS(need_perfmon, need_pebs, need_events))
 {
 	struct ds_setup setup = sampling_setup(8);
 	const struct calibration *c = calibration_get();
@@ -42,13 +42,13 @@ TEST(arm, the_next_event_is_recorded, REQS(ARM_02), NEEDS(need_perfmon, need_for
 	sampling_run(&setup, 0, LOADS, COUNT_BOTH, &workload_again, NO_OTHERS);
 	if (!sampling_one_record(t, AT(ARM_02), &record))
 		return;
-	ip = sampling_field(&record, RECORD_eventing_ip);
+	ip = sampling_ip(&workload_again, &record);
 	CHECK(t, ARM_02, sampling_mark(&workload_again, AGAIN_MARKS, &record) >= 0,
-	      "EventingIP 0x%lx is a load behind the NOPs, 0x%lx and on", ip,
+	      "instruction 0x%lx is a load behind the NOPs, 0x%lx and on", ip,
 	      workload_mark(&workload_again, 0));
 	if (c->shadow_known && c->shadow_most == 0)
 		CHECK_EQ(t, ARM_02, workload_mark(&workload_again, 0), ip,
-			 "EventingIP: the first load behind the NOPs");
+			 "the instruction is the first load behind the NOPs");
 }
 
 /* PERIOD loads, records and interrupts of one overflow with these flags. */
@@ -209,7 +209,7 @@ TEST(arm, an_armed_counter_waits_for_its_level, REQS(ARM_06),
 
 /* Reported on silicon. The control is an overflow, which does lead to a record. */
 TEST(arm, enabling_and_writing_make_no_record, REQS(ARM_10),
-     NEEDS(need_perfmon, need_format2, need_events))
+     NEEDS(need_perfmon, need_pebs, need_events))
 {
 	for (unsigned c = 0; c < 4; c++) {
 		struct ds_setup setup = sampling_setup(8);
@@ -243,7 +243,7 @@ TEST(arm, enabling_and_writing_make_no_record, REQS(ARM_10),
  * window: whether the WRMSR that opens it counts isn't stated, so either of two NOPs.
  */
 TEST(arm, precise_distribution_names_the_overflowing_instruction, REQS(ARM_09),
-     NEEDS(need_perfmon, need_format2, need_pdir))
+     NEEDS(need_perfmon, need_pebs, need_pdir))
 {
 	enum { PDIR_PERIOD = 192 };
 	struct ds_setup setup = sampling_setup(8);
@@ -256,8 +256,9 @@ TEST(arm, precise_distribution_names_the_overflowing_instruction, REQS(ARM_09),
 	workload_run(&workload_sled, 1, pmc_one(1));
 	if (!sampling_one_record(t, AT(ARM_09), &record))
 		return;
-	CHECK_RANGE(t, ARM_09, nop - 1, nop, sampling_field(&record, RECORD_eventing_ip),
-		    "EventingIP of the overflow on instruction %u of the window", PDIR_PERIOD);
+	CHECK_RANGE(t, ARM_09, nop - 1, nop, sampling_ip(&workload_sled, &record),
+		    "recorded instruction of the overflow on instruction %u of the window",
+		    PDIR_PERIOD);
 }
 
 /* Two PEBS enables at a time, and each of the four by itself. */

@@ -7,10 +7,10 @@
 #include "tests/calibration.h"
 
 #include "kernel/string.h"
-#include "pmu/pebs.h"
 #include "pmu/pmi.h"
 #include "spec/msr.h"
 #include "tests/needs.h"
+#include "tests/sampling.h"
 #include "tests/test.h"
 #include "tests/window.h"
 
@@ -82,16 +82,14 @@ static void measure_shadow(void)
 	measured.shadow_least = ~0u;
 	for (unsigned i = 0; i < TRIES; i++) {
 		struct pebs_record record;
-		u64 ip = 0;
 		int mark = -1;
 
 		ds_open(&setup);
-		pebs_arm(0, EVENT_MEM_UOPS_RETIRED_ALL_LOADS, COUNT_BOTH, PERIOD);
+		pebs_arm(0, LOADS, COUNT_BOTH, PERIOD);
 		workload_run(&workload_sample, PERIOD, pmc_one(0));
 		if (ds_records() == 1 && record_decode(format, ds_record(0), record_size(format),
-						       &record) &&
-		    record_get(&record, RECORD_eventing_ip, &ip))
-			mark = workload_mark_at(&workload_sample, SAMPLE_MARKS, ip);
+						       &record))
+			mark = sampling_mark(&workload_sample, SAMPLE_MARKS, &record);
 		if (!i && ds_records() == 1) {
 			measured.first_record_taken = true;
 			memcpy(measured.first_record, ds_record(0), record_size(format));
@@ -121,7 +119,7 @@ const struct calibration *calibration_get(void)
 		counter_reset();
 		measure_skid();
 		measure_masked();
-		if (need_format2(reason, sizeof(reason)) && need_haswell(reason, sizeof(reason)))
+		if (need_pebs(reason, sizeof(reason)) && need_events(reason, sizeof(reason)))
 			measure_shadow();
 	}
 	return &measured;
@@ -135,11 +133,11 @@ struct overhead {
 
 static void note_overheads(struct test *t)
 {
-	static const struct overhead rows[] = {
+	const struct overhead rows[] = {
 		{ "instructions", EVENT_INST_RETIRED_ANY_P, COUNT_INSTRUCTIONS },
 		{ "branches", EVENT_BR_INST_RETIRED_ALL_BRANCHES, COUNT_BRANCHES },
-		{ "loads", EVENT_MEM_UOPS_RETIRED_ALL_LOADS, COUNT_LOADS },
-		{ "stores", EVENT_MEM_UOPS_RETIRED_ALL_STORES, COUNT_STORES },
+		{ "loads", LOADS, COUNT_LOADS },
+		{ "stores", STORES, COUNT_STORES },
 	};
 	char reason[128];
 	bool events = need_events(reason, sizeof(reason));

@@ -5,9 +5,11 @@
  * between two sizes of one workload are exact: what switching on and off adds isn't stated.
  */
 #include "kernel/fault.h"
+#include "kernel/fmt.h"
 #include "spec/event.h"
 #include "spec/msr.h"
 #include "tests/needs.h"
+#include "tests/sampling.h"
 #include "tests/test.h"
 #include "tests/window.h"
 
@@ -95,7 +97,7 @@ TEST(count, loads_are_counted_exactly, REQS(CNT_03), NEEDS(need_perfmon, need_ev
 		{ &workload_load, COUNT_LOADS }, { &workload_store, COUNT_LOADS },
 	};
 
-	each_difference(t, AT(CNT_03), EVENT_MEM_UOPS_RETIRED_ALL_LOADS, "loads",
+	each_difference(t, AT(CNT_03), LOADS, "loads",
 			pairs, COUNT_OF(pairs));
 }
 
@@ -105,18 +107,28 @@ TEST(count, stores_are_counted_exactly, REQS(CNT_04), NEEDS(need_perfmon, need_e
 		{ &workload_store, COUNT_STORES }, { &workload_load, COUNT_STORES },
 	};
 
-	each_difference(t, AT(CNT_04), EVENT_MEM_UOPS_RETIRED_ALL_STORES, "stores",
+	each_difference(t, AT(CNT_04), STORES, "stores",
 			pairs, COUNT_OF(pairs));
 }
 
-TEST(count, locked_loads_are_counted_exactly, REQS(CNT_05), NEEDS(need_perfmon, need_events))
+static bool need_locked_loads(char *reason, size_t size)
+{
+	if (sampling_event(EK_LOCK_LOADS))
+		return true;
+	fmt_print(reason, size, "no event of locked loads known for family %02x model %02x",
+		  counter_caps()->family, counter_caps()->model);
+	return false;
+}
+
+TEST(count, locked_loads_are_counted_exactly, REQS(CNT_05),
+     NEEDS(need_perfmon, need_events, need_locked_loads))
 {
 	static const struct pairing pairs[] = {
 		{ &workload_lock, COUNT_LOCKS }, { &workload_mixed, COUNT_LOCKS },
 		{ &workload_load, COUNT_LOCKS },
 	};
 
-	each_difference(t, AT(CNT_05), EVENT_MEM_UOPS_RETIRED_LOCK_LOADS, "locked loads",
+	each_difference(t, AT(CNT_05), sampling_event(EK_LOCK_LOADS), "locked loads",
 			pairs, COUNT_OF(pairs));
 }
 
@@ -207,7 +219,7 @@ TEST(count, edge_counts_rises_of_the_condition, REQS(CNT_09),
 	    !window_count_one(t, 0, EVENT_INST_RETIRED_ANY_P,
 			      COUNT_BOTH | COUNT_CMASK(CMASK_NEVER) | COUNT_INV | COUNT_EDGE,
 			      &workload_load, MORE, &edges) ||
-	    !window_count_one(t, 0, EVENT_MEM_UOPS_RETIRED_ALL_LOADS,
+	    !window_count_one(t, 0, LOADS,
 			      COUNT_BOTH | COUNT_CMASK(1) | COUNT_EDGE, &workload_sparse, 16,
 			      &loads))
 		return;

@@ -102,6 +102,18 @@ TEST(count, a_running_counter_goes_on_from_what_is_written, REQS(CNT_45),
 	}
 }
 
+/* Nehalem and Westmere: requests in 7:0, responses in 15:8 but for bit 11; later ones: requests in
+ * 15 and 11:0, bit 16 for any response. */
+static u64 off_core_requests(void)
+{
+	return counter_caps()->facilities & FAC_OFFCORE_SNB ? 0x8fff : 0xff;
+}
+
+static u64 off_core_responses(void)
+{
+	return counter_caps()->facilities & FAC_OFFCORE_SNB ? BIT(16) : 0xf700;
+}
+
 /*
  * Off-core response 0 is event B7H, umask 01H, with MSR_OFFCORE_RSP_0. The control names every
  * request and any response, over loads from memory that was never touched before; a machine on
@@ -110,12 +122,13 @@ TEST(count, a_running_counter_goes_on_from_what_is_written, REQS(CNT_45),
 TEST(count, off_core_responses_need_request_and_response, REQS(MSR_18),
      NEEDS(need_perfmon, need_offcore))
 {
-	static const struct { u64 value; const char *what; } incomplete[] = {
-		{ 0, "neither" }, { 0x8fff, "requests alone" }, { BIT(16), "a response alone" },
+	const struct { u64 value; const char *what; } incomplete[] = {
+		{ 0, "neither" }, { off_core_requests(), "requests alone" },
+		{ off_core_responses(), "responses alone" },
 	};
 	u64 value, control;
 
-	msr_write(MSR_OFFCORE_RSP_0, BIT(16) | 0x8fff);
+	msr_write(MSR_OFFCORE_RSP_0, off_core_requests() | off_core_responses());
 	if (!window_count_one(t, 0, 0x01b7, COUNT_BOTH, &workload_walk_loads, SOME, &control))
 		return;
 	for (unsigned i = 0; i < 3; i++) {

@@ -116,7 +116,7 @@ static void reload_one(struct test *t, struct test_claim claim, unsigned c, u64 
 
 /* Far below 0 as software sets them, and a value that needs every bit of the counter. */
 TEST(ds, the_counter_is_reloaded_from_its_slot, REQS(DS_12, DS_15),
-     NEEDS(need_perfmon, need_format2, need_events))
+     NEEDS(need_perfmon, need_pebs, need_events))
 {
 	for (unsigned c = 0; c < DS_RESET_SLOTS; c++) {
 		reload_one(t, AT(DS_12), c, 0 - 1000000 * ((u64)c + 1));

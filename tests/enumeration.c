@@ -196,27 +196,40 @@ TEST(enumeration, missing_counters_have_no_registers, REQS(MSR_12),
 	}
 }
 
-TEST(enumeration, pebs_enable_refuses_reserved_bits, REQS(MSR_13, DLA_07),
-     NEEDS(need_perfmon, need_pebs, need_haswell))
+TEST(enumeration, pebs_enable_refuses_reserved_bits, REQS(MSR_13),
+     NEEDS(need_perfmon, need_pebs, need_load_latency))
 {
+	unsigned end = counter_caps()->facilities & FAC_PRECISE_STORE ? 63 : 64;
+
 	/* The control: a bit that is there is kept. */
 	msr_write(MSR_IA32_PEBS_ENABLE, 1);
 	CHECK_EQ(t, MSR_13, 1, msr_read(MSR_IA32_PEBS_ENABLE), "PEBS_EN_PMC0");
-	for (unsigned bit = 4; bit < 63; bit++) {
+	for (unsigned bit = 4; bit < end; bit++) {
 		if (bit >= 32 && bit <= 35)
 			continue;
 		CHECK(t, MSR_13, refused(msr_try_write(MSR_IA32_PEBS_ENABLE, BIT(bit))),
 		      "bit %u of IA32_PEBS_ENABLE", bit);
 	}
-	CHECK(t, DLA_07, refused(msr_try_write(MSR_IA32_PEBS_ENABLE, BIT(63))),
-	      "bit 63 of IA32_PEBS_ENABLE: precise store isn't there");
 	CHECK_EQ(t, MSR_13, 1, msr_read(MSR_IA32_PEBS_ENABLE), "after the refused writes");
+	msr_write(MSR_IA32_PEBS_ENABLE, 0);
+}
+
+/* "Processor Event Based Sampling (PEBS) Facility" (4th generation): data address profiling is in
+ * its place. */
+TEST(enumeration, precise_store_is_gone, REQS(DLA_07),
+     NEEDS(need_perfmon, need_pebs, need_haswell))
+{
+	msr_write(MSR_IA32_PEBS_ENABLE, 8);
+	CHECK_EQ(t, DLA_07, 8, msr_read(MSR_IA32_PEBS_ENABLE), "PEBS_EN_PMC3");
+	CHECK(t, DLA_07, refused(msr_try_write(MSR_IA32_PEBS_ENABLE, BIT(63) | 8)),
+	      "bit 63 of IA32_PEBS_ENABLE: precise store isn't there");
+	CHECK_EQ(t, DLA_07, 8, msr_read(MSR_IA32_PEBS_ENABLE), "after the refused write");
 	msr_write(MSR_IA32_PEBS_ENABLE, 0);
 }
 
 /* SDM "Processor Event Based Sampling (PEBS)" (Nehalem): four bits and four additional bits. */
 TEST(enumeration, pebs_enable_has_four_bits_of_each_kind, REQS(MSR_23),
-     NEEDS(need_perfmon, need_pebs, need_haswell))
+     NEEDS(need_perfmon, need_pebs, need_load_latency))
 {
 	for (unsigned i = 0; i < 4; i++) {
 		u64 one[] = { BIT(i), BIT(i) | BIT(32 + i) };
@@ -232,7 +245,7 @@ TEST(enumeration, pebs_enable_has_four_bits_of_each_kind, REQS(MSR_23),
 }
 
 TEST(enumeration, off_core_response_registers_exist, REQS(MSR_24),
-     NEEDS(need_perfmon, need_events))
+     NEEDS(need_perfmon, need_offcore_2))
 {
 	CHECK(t, MSR_24, readable(MSR_OFFCORE_RSP_0), "MSR_OFFCORE_RSP_0 (1A6H)");
 	CHECK(t, MSR_24, readable(MSR_OFFCORE_RSP_1), "MSR_OFFCORE_RSP_1 (1A7H)");

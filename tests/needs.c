@@ -95,14 +95,30 @@ bool need_debug_control(char *reason, size_t size)
 	return false;
 }
 
+static bool need_facility(u32 facility, const char *name, char *reason, size_t size)
+{
+	const struct pmu_caps *c = counter_caps();
+
+	if (c->facilities & facility)
+		return true;
+	fmt_print(reason, size, "no %s known for family %02x model %02x", name, c->family,
+		  c->model);
+	return false;
+}
+
 bool need_offcore(char *reason, size_t size)
 {
 	u64 value;
 
 	if (!msr_try_read(MSR_OFFCORE_RSP_0, &value).raised)
-		return need_haswell(reason, size);
+		return need_facility(FAC_OFFCORE, "off-core response", reason, size);
 	fmt_print(reason, size, "no MSR_OFFCORE_RSP_0");
 	return false;
+}
+
+bool need_offcore_2(char *reason, size_t size)
+{
+	return need_facility(FAC_OFFCORE_2, "second off-core response register", reason, size);
 }
 
 bool need_four_counters_only(char *reason, size_t size)
@@ -165,28 +181,27 @@ bool need_pebs(char *reason, size_t size)
 	return false;
 }
 
-bool need_format2(char *reason, size_t size)
+static bool need_format(enum record_format format, char *reason, size_t size)
 {
 	const struct pmu_caps *c = counter_caps();
 
 	if (!need_pebs(reason, size))
 		return false;
-	if (c->record_format == RECORD_FMT2)
+	if (c->record_format == format)
 		return true;
 	fmt_print(reason, size, "another record format (IA32_PERF_CAPABILITIES = %#lx)",
 		  c->perf_capabilities);
 	return false;
 }
 
-static bool need_facility(u32 facility, const char *name, char *reason, size_t size)
+bool need_format1(char *reason, size_t size)
 {
-	const struct pmu_caps *c = counter_caps();
+	return need_format(RECORD_FMT1, reason, size);
+}
 
-	if (c->facilities & facility)
-		return true;
-	fmt_print(reason, size, "no %s known for family %02x model %02x", name, c->family,
-		  c->model);
-	return false;
+bool need_format2(char *reason, size_t size)
+{
+	return need_format(RECORD_FMT2, reason, size);
 }
 
 bool need_haswell(char *reason, size_t size)

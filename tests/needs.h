@@ -15,13 +15,15 @@ bool need_full_width(char *reason, size_t size);	/* IA32_A_PMCx */
 bool need_legacy_freeze(char *reason, size_t size);	/* version 2 or 3 and PDCM */
 bool need_freeze(char *reason, size_t size);		/* and IA32_DEBUGCTL[12] is kept */
 bool need_debug_control(char *reason, size_t size);	/* IA32_DEBUGCTL is the processor's */
-bool need_offcore(char *reason, size_t size);		/* off-core response events */
+bool need_offcore(char *reason, size_t size);		/* off-core response: a register or two */
+bool need_offcore_2(char *reason, size_t size);		/* two */
 bool need_four_counters_only(char *reason, size_t size);
 bool need_branches(char *reason, size_t size);		/* the architectural branch event */
 bool need_instructions(char *reason, size_t size);	/* the architectural instruction event */
 bool need_cycles(char *reason, size_t size);		/* the architectural core cycle event */
 bool need_events(char *reason, size_t size);		/* the rows of spec/event.def apply */
 bool need_pebs(char *reason, size_t size);		/* PEBS, DTES64, a record that is decoded */
+bool need_format1(char *reason, size_t size);		/* PEBS with Table 18-23's record */
 bool need_format2(char *reason, size_t size);		/* PEBS with Table 18-44's record */
 bool need_haswell(char *reason, size_t size);		/* 4th generation facilities */
 bool need_second_processor(char *reason, size_t size);	/* that the firmware lets us have */

@@ -92,7 +92,7 @@ static u64 one_record_on(void)
 }
 
 TEST(priority, record_and_index_are_in_memory_at_the_threshold_interrupt, REQS(PRIO_12),
-     NEEDS(need_perfmon, need_format2, need_events))
+     NEEDS(need_perfmon, need_pebs, need_events))
 {
 	enum record_format format = counter_caps()->record_format;
 	const struct pmi_log *log = run_record(0, 1);
@@ -106,8 +106,8 @@ TEST(priority, record_and_index_are_in_memory_at_the_threshold_interrupt, REQS(P
 	CHECK_EQ(t, PRIO_12, one_record_on(), log->entry[0].index, "index at the handler's entry");
 	record_decode(format, log->entry[0].record, RECORD_MAX_SIZE, &record);
 	CHECK(t, PRIO_12, sampling_mark(&workload_sample, SAMPLE_MARKS, &record) >= 0,
-	      "EventingIP 0x%lx of the record at the handler's entry is a marked load",
-	      sampling_field(&record, RECORD_eventing_ip));
+	      "instruction 0x%lx of the record at the handler's entry is a marked load",
+	      sampling_ip(&workload_sample, &record));
 }
 
 /* At CPL 3, counting nothing else: the handler's own loads mustn't be what starts the assist. */
@@ -180,14 +180,14 @@ static void check_meeting(struct test *t, struct test_claim claim, unsigned samp
 			      "status bit of IA32_PMC%u at the handler's entry", plain);
 	if (sampling_one_record(t, claim, &record))
 		test_check_eq(t, claim, workload_mark(&workload_sample, 0),
-			      sampling_field(&record, RECORD_eventing_ip),
-			      "EventingIP of IA32_PMC%u's record: the first marked load", sampled);
+			      sampling_ip(&workload_sample, &record),
+			      "instruction of IA32_PMC%u's record: the first marked load", sampled);
 	counters_clear(counters_status());
 	counter_reset();
 }
 
 TEST(priority, an_assist_keeps_the_interrupt_of_a_lower_counter, REQS(PRIO_06),
-     NEEDS(need_perfmon, need_format2, need_events))
+     NEEDS(need_perfmon, need_pebs, need_events))
 {
 	if (!actions_meet(t))
 		return;
@@ -196,7 +196,7 @@ TEST(priority, an_assist_keeps_the_interrupt_of_a_lower_counter, REQS(PRIO_06),
 }
 
 TEST(priority, an_interrupt_keeps_the_assist_of_a_lower_counter, REQS(PRIO_07),
-     NEEDS(need_perfmon, need_format2, need_events))
+     NEEDS(need_perfmon, need_pebs, need_events))
 {
 	if (!actions_meet(t))
 		return;
@@ -230,14 +230,14 @@ static void check_earlier(struct test *t, unsigned earlier, unsigned later, u64 
 		 earlier, gap, later, status);
 	if (c->shadow_known && c->shadow_most == 0)
 		CHECK_EQ(t, PRIO_16, workload_mark(&workload_sample, 0),
-			 sampling_field(&record, RECORD_eventing_ip),
-			 "EventingIP of IA32_PMC%u's record, IA32_PMC%u overflowing %lu loads on",
+			 sampling_ip(&workload_sample, &record),
+			 "instruction of IA32_PMC%u's record, IA32_PMC%u overflowing %lu loads on",
 			 earlier, later, gap);
 	counter_reset();
 }
 
 TEST(priority, an_earlier_overflow_is_not_overtaken, REQS(PRIO_16),
-     NEEDS(need_perfmon, need_format2, need_events))
+     NEEDS(need_perfmon, need_pebs, need_events))
 {
 	calibration_get();
 	check_earlier(t, 3, 0, 1);
@@ -308,7 +308,7 @@ static void check_order(struct test *t, struct test_claim claim, unsigned first,
 }
 
 TEST(priority, assists_are_served_in_counter_order, REQS(PRIO_01, PRIO_02, PRIO_03),
-     NEEDS(need_perfmon, need_format2, need_events))
+     NEEDS(need_perfmon, need_pebs, need_events))
 {
 	if (!actions_meet(t))
 		return;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The PEBS record of the 4th generation Intel Core processors: SDM Table 18-44 "PEBS Record Format
- * for 4th Generation Intel Core Processor Family", "Processor Event Based Sampling (PEBS)", "PEBS
- * Data Address Profiling". Each record is of a marked load (or store) amid known registers, so
+ * The PEBS record: SDM Table 18-23 "PEBS Record Format for Intel Core i7 Processor Family", Table
+ * 18-44 "PEBS Record Format for 4th Generation Intel Core Processor Family", "Processor Event
+ * Based Sampling (PEBS)". Each record is of a marked load (or store) amid known registers, so
  * that every field is known beforehand but for which mark it is: how many events pass between
  * arming and the assist isn't stated.
  */
@@ -47,9 +47,10 @@ static bool take(struct test *t, struct test_claim claim, unsigned counter,
 	if (!sampling_one_record(t, claim, record))
 		return false;
 	m = sampling_mark(&workload_sample, SAMPLE_MARKS, record);
-	if (!CHECK(t, REC_HSW_02, m >= 0, "EventingIP 0x%lx is a mark, 0x%lx to 0x%lx (IA32_PMC%u)",
-		   sampling_field(record, RECORD_eventing_ip), workload_mark(&workload_sample, 0),
-		   workload_mark(&workload_sample, SAMPLE_MARKS - 1), counter))
+	if (!test_check(t, claim, m >= 0, "m >= 0",
+			"instruction 0x%lx is a mark, 0x%lx to 0x%lx (IA32_PMC%u)",
+			sampling_ip(&workload_sample, record), workload_mark(&workload_sample, 0),
+			workload_mark(&workload_sample, SAMPLE_MARKS - 1), counter))
 		return false;
 	*mark = (unsigned)m;
 	return true;
@@ -61,9 +62,22 @@ static u64 at(const void *record, unsigned offset)
 	return *(const volatile u64 *)((uintptr_t)record + offset);
 }
 
+/* Table 18-23: the last field begins at A8H. The status, at 90H, has the counter's bit. */
+TEST(record, it_is_b0h_bytes_long, REQS(REC_02), NEEDS(need_perfmon, need_format1, need_events))
+{
+	struct ds_setup setup = sampling_setup(8);
+
+	fill_memory();
+	sampling_run(&setup, 2, LOADS, COUNT_BOTH, &workload_sample, NO_OTHERS);
+	CHECK_EQ(t, REC_02, 0xb0, (u64)ds_bytes(), "bytes by which the index moved");
+	if (CHECK(t, REC_02, ds_record_written(0), "the record's bytes"))
+		CHECK_EQ(t, REC_02, 4, at(ds_record(0), 0x90) & 0xf,
+			 "IA32_PERF_GLOBAL_STATUS[3:0] at 90H, IA32_PMC2");
+}
+
 /* Table 18-44: the last field begins at B8H. */
 TEST(record, it_is_c0h_bytes_long, REQS(REC_HSW_01),
-     NEEDS(need_perfmon, need_format2, need_haswell))
+     NEEDS(need_perfmon, need_format2, need_events))
 {
 	struct ds_setup setup = sampling_setup(8);
 
@@ -74,7 +88,7 @@ TEST(record, it_is_c0h_bytes_long, REQS(REC_HSW_01),
 }
 
 TEST(record, eventing_ip_names_the_instruction, REQS(REC_HSW_02),
-     NEEDS(need_perfmon, need_format2, need_haswell))
+     NEEDS(need_perfmon, need_format2, need_events))
 {
 	for (unsigned c = 0; c < 4; c++) {
 		struct pebs_record record;
@@ -84,32 +98,46 @@ TEST(record, eventing_ip_names_the_instruction, REQS(REC_HSW_02),
 	}
 }
 
-TEST(record, rip_is_the_next_instruction, REQS(REC_03, REC_HSW_03),
-     NEEDS(need_perfmon, need_format2, need_haswell))
+/* Which mark it is doesn't rest on EventingIP here. */
+static bool check_rip(struct test *t, struct test_claim claim, struct pebs_record *record)
 {
 	struct ds_setup setup = sampling_setup(8);
-	struct pebs_record record;
-	u64 rip;
 	bool next = false;
+	u64 rip;
 
 	fill_memory();
 	sampling_run(&setup, 0, LOADS, COUNT_BOTH, &workload_sample, NO_OTHERS);
-	if (!sampling_one_record(t, AT(REC_HSW_03), &record))
-		return;
-	/* Which mark it is doesn't rest on EventingIP here. */
-	rip = sampling_field(&record, RECORD_rip);
+	if (!sampling_one_record(t, claim, record))
+		return false;
+	rip = sampling_field(record, RECORD_rip);
 	for (unsigned i = 0; i < SAMPLE_MARKS; i++)
 		next |= rip == workload_mark(&workload_sample, i) + workload_sample.mark_length;
-	CHECK(t, REC_03, next, "R/EIP 0x%lx is right behind a marked load", rip);
-	CHECK(t, REC_HSW_03, next, "R/EIP 0x%lx is right behind a marked load", rip);
-	if (sampling_mark(&workload_sample, SAMPLE_MARKS, &record) >= 0)
+	return test_check(t, claim, next, "next", "R/EIP 0x%lx is right behind a marked load", rip);
+}
+
+TEST(record, rip_is_the_next_instruction, REQS(REC_03),
+     NEEDS(need_perfmon, need_pebs, need_events))
+{
+	struct pebs_record record;
+
+	check_rip(t, AT(REC_03), &record);
+}
+
+TEST(record, rip_is_the_instruction_after_eventing_ip, REQS(REC_HSW_03),
+     NEEDS(need_perfmon, need_format2, need_events))
+{
+	struct pebs_record record;
+
+	if (check_rip(t, AT(REC_HSW_03), &record) &&
+	    sampling_mark(&workload_sample, SAMPLE_MARKS, &record) >= 0)
 		CHECK_EQ(t, REC_HSW_03, workload_sample.mark_length,
-			 rip - sampling_field(&record, RECORD_eventing_ip),
+			 sampling_field(&record, RECORD_rip) -
+			 sampling_field(&record, RECORD_eventing_ip),
 			 "R/EIP - EventingIP, the length of the load");
 }
 
 TEST(record, registers_are_those_behind_the_instruction, REQS(REC_04, REC_12),
-     NEEDS(need_perfmon, need_format2, need_haswell))
+     NEEDS(need_perfmon, need_pebs, need_events))
 {
 	struct pebs_record record;
 	unsigned mark;
@@ -122,9 +150,8 @@ TEST(record, registers_are_those_behind_the_instruction, REQS(REC_04, REC_12),
 		 "RSP of the sampled code");
 }
 
-/* Offsets as printed in Table 18-44. */
-TEST(record, each_register_is_at_its_offset, REQS(REC_HSW_10, REC_HSW_09),
-     NEEDS(need_perfmon, need_format2, need_haswell))
+/* Offsets as printed in Table 18-44, which are those of Table 18-23. */
+static void check_offsets(struct test *t, struct test_claim claim)
 {
 	const struct { unsigned offset; const char *name; u64 value; } table[] = {
 		{ 0x18, "RBX", SAMPLE_RBX }, { 0x20, "RCX", SAMPLE_RCX },
@@ -144,23 +171,35 @@ TEST(record, each_register_is_at_its_offset, REQS(REC_HSW_10, REC_HSW_09),
 
 	fill_memory();
 	sampling_run(&setup, 0, LOADS, COUNT_BOTH, &workload_sample, NO_OTHERS);
-	if (!sampling_one_record(t, AT(REC_HSW_10), &record))
+	if (!sampling_one_record(t, claim, &record))
 		return;
 	bytes = ds_record(0);
 	for (unsigned i = 0; i < sizeof(table) / sizeof(table[0]); i++)
-		CHECK_EQ(t, REC_HSW_10, table[i].value, at(bytes, table[i].offset),
-			 "%s at offset 0x%x", table[i].name, table[i].offset);
+		test_check_eq(t, claim, table[i].value, at(bytes, table[i].offset),
+			      "%s at offset 0x%x", table[i].name, table[i].offset);
 	for (unsigned i = 0; i < SAMPLE_MARKS; i++)
 		rax |= at(bytes, 0x10) == expected[i].rax;
-	CHECK(t, REC_HSW_10, rax || at(bytes, 0x10) == SAMPLE_RAX,
-	      "RAX 0x%lx at offset 0x10 is one of the marked loads'", at(bytes, 0x10));
-	CHECK(t, REC_HSW_09, workload_mark_at(&workload_sample, SAMPLE_MARKS,
-					       at(bytes, 0x08) - workload_sample.mark_length) >= 0,
-	      "R/EIP 0x%lx at offset 0x08", at(bytes, 0x08));
+	test_check(t, claim, rax || at(bytes, 0x10) == SAMPLE_RAX, "RAX",
+		   "RAX 0x%lx at offset 0x10 is one of the marked loads'", at(bytes, 0x10));
+	test_check(t, claim, workload_mark_at(&workload_sample, SAMPLE_MARKS,
+					      at(bytes, 0x08) - workload_sample.mark_length) >= 0,
+		   "R/EIP", "R/EIP 0x%lx at offset 0x08", at(bytes, 0x08));
+}
+
+TEST(record, each_register_is_at_its_offset, REQS(REC_HSW_10),
+     NEEDS(need_perfmon, need_pebs, need_events))
+{
+	check_offsets(t, AT(REC_HSW_10));
+}
+
+TEST(record, format_2_begins_as_format_1, REQS(REC_HSW_09),
+     NEEDS(need_perfmon, need_format2, need_events))
+{
+	check_offsets(t, AT(REC_HSW_09));
 }
 
 TEST(record, flags_are_those_behind_the_instruction, REQS(REC_11),
-     NEEDS(need_perfmon, need_format2, need_haswell))
+     NEEDS(need_perfmon, need_pebs, need_events))
 {
 	u64 others = rflags_read() & FLAGS_LOOKED_AT & ~STATUS_FLAGS;
 	struct pebs_record record;
@@ -178,7 +217,7 @@ TEST(record, flags_are_those_behind_the_instruction, REQS(REC_11),
  * must the bit of the counter that the record is for, which the assist then clears.
  */
 TEST(record, status_is_the_one_before_the_assist, REQS(REC_07, REC_08),
-     NEEDS(need_perfmon, need_format2, need_haswell, need_branches))
+     NEEDS(need_perfmon, need_pebs, need_events, need_branches))
 {
 	struct ds_setup setup = sampling_setup(8);
 	struct pebs_record record;
@@ -201,7 +240,7 @@ TEST(record, status_is_the_one_before_the_assist, REQS(REC_07, REC_08),
 }
 
 TEST(record, nothing_outside_the_record_is_written, REQS(REC_13),
-     NEEDS(need_perfmon, need_format2, need_haswell))
+     NEEDS(need_perfmon, need_pebs, need_events))
 {
 	struct ds_setup setup = sampling_setup(8);
 	int64_t offset = 0;

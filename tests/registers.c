@@ -140,11 +140,17 @@ TEST(msr, counters_hold_what_is_written, REQS(MSR_28), NEEDS(need_perfmon))
 	}
 }
 
-/* Figure 18-21: 3:0 and 35:32. Figure 18-23: 15:0, of which the smallest value is 3. Canonical
- * addresses of the lower half have bits 46:0. */
-static const struct register_bits pebs_enable = {
-	"IA32_PEBS_ENABLE", MSR_IA32_PEBS_ENABLE, 0, 0x0000000f0000000f, 0
-};
+/* Figure 18-21: 3:0 and 35:32; precise store has bit 63. */
+static struct register_bits pebs_enable(void)
+{
+	bool precise_store = counter_caps()->facilities & FAC_PRECISE_STORE;
+
+	return (struct register_bits){ "IA32_PEBS_ENABLE", MSR_IA32_PEBS_ENABLE, 0,
+				       0x0000000f0000000f | (precise_store ? BIT(63) : 0), 0 };
+}
+
+/* Figure 18-23: 15:0, of which the smallest value is 3. Canonical addresses of the lower half
+ * have bits 46:0. */
 static const struct register_bits load_latency = {
 	"MSR_PEBS_LD_LAT_THRESHOLD", MSR_PEBS_LD_LAT_THRESHOLD, 3, 0xfffc, BITS(16, 63)
 };
@@ -153,11 +159,12 @@ static const struct register_bits ds_area = {
 };
 
 TEST(msr, pebs_registers_hold_what_is_written, REQS(MSR_28),
-     NEEDS(need_perfmon, need_pebs, need_haswell))
+     NEEDS(need_perfmon, need_pebs, need_load_latency))
 {
-	struct register_bits r = load_latency;
+	struct register_bits r = pebs_enable();
 
-	check_holds(t, AT(MSR_28), &pebs_enable);
+	check_holds(t, AT(MSR_28), &r);
+	r = load_latency;
 	check_holds(t, AT(MSR_28), &r);
 	r.always = 0x100;
 	r.writable = 3;
@@ -184,21 +191,42 @@ TEST(msr, debug_control_holds_what_is_written, REQS(MSR_28),
 	check_holds(t, AT(MSR_28), &r);
 }
 
-/* "Off-core Response Performance Monitoring" (Sandy Bridge and later): 15:0 request, 16 any
- * response, 30:17 supplier, 37:31 snoop; the bits among them that are named for every part. */
+/*
+ * "Off-core Response Performance Monitoring". Nehalem, Westmere: 7:0 request, 15:8 response, bit
+ * 11 reserved. Sandy Bridge and later: 15:0 request, 16 any response, 30:17 supplier, 37:31 snoop;
+ * the bits among them that are named for every part.
+ */
 static struct register_bits off_core(u32 i)
 {
+	bool later = counter_caps()->facilities & FAC_OFFCORE_SNB;
+
 	return (struct register_bits){ i ? "MSR_OFFCORE_RSP_1" : "MSR_OFFCORE_RSP_0",
-				       MSR_OFFCORE_RSP_0 + i, 0, 0x3f803f8fff, BITS(38, 63) };
+				       MSR_OFFCORE_RSP_0 + i, 0, later ? 0x3f803f8fff : 0xf7ff,
+				       later ? BITS(38, 63) : BITS(16, 63) };
 }
 
-TEST(msr, off_core_registers_hold_what_is_written, REQS(MSR_28, MSR_24),
-     NEEDS(need_perfmon, need_haswell))
+/* Of off-core response registers: two from Westmere on. */
+static u32 off_core_registers(void)
+{
+	return counter_caps()->facilities & FAC_OFFCORE_2 ? 2 : 1;
+}
+
+TEST(msr, off_core_registers_hold_what_is_written, REQS(MSR_28),
+     NEEDS(need_perfmon, need_offcore))
+{
+	for (u32 i = 0; i < off_core_registers(); i++) {
+		struct register_bits r = off_core(i);
+
+		check_holds(t, AT(MSR_28), &r);
+	}
+}
+
+TEST(msr, both_off_core_registers_hold_what_is_written, REQS(MSR_24),
+     NEEDS(need_perfmon, need_offcore_2))
 {
 	for (u32 i = 0; i < 2; i++) {
 		struct register_bits r = off_core(i);
 
-		check_holds(t, AT(MSR_28), &r);
 		check_holds(t, AT(MSR_24), &r);
 	}
 }
@@ -254,13 +282,13 @@ TEST(msr, overflow_control_refuses_reserved_bits, REQS(MSR_32),
 }
 
 TEST(msr, load_latency_threshold_refuses_reserved_bits, REQS(MSR_33),
-     NEEDS(need_perfmon, need_pebs, need_haswell))
+     NEEDS(need_perfmon, need_pebs, need_load_latency))
 {
 	check_refuses(t, AT(MSR_33), &load_latency);
 	msr_try_write(MSR_PEBS_LD_LAT_THRESHOLD, 0);
 }
 
-TEST(msr, debug_control_refuses_reserved_bits, REQS(MSR_34), NEEDS(need_perfmon, need_haswell))
+TEST(msr, debug_control_refuses_reserved_bits, REQS(MSR_34), NEEDS(need_perfmon, need_events))
 {
 	struct register_bits r = debug_control();
 
@@ -268,9 +296,9 @@ TEST(msr, debug_control_refuses_reserved_bits, REQS(MSR_34), NEEDS(need_perfmon,
 }
 
 TEST(msr, off_core_registers_refuse_reserved_bits, REQS(MSR_35),
-     NEEDS(need_perfmon, need_haswell))
+     NEEDS(need_perfmon, need_offcore))
 {
-	for (u32 i = 0; i < 2; i++) {
+	for (u32 i = 0; i < off_core_registers(); i++) {
 		struct register_bits r = off_core(i);
 
 		check_refuses(t, AT(MSR_35), &r);
@@ -289,19 +317,20 @@ static bool need_capabilities(char *reason, size_t size)
 }
 
 /*
- * "IA32_PERF_CAPABILITIES MSR Enumeration": 11:8 is the record format, 0010B for the 4th
- * generation, and says nothing where IA32_MISC_ENABLE[12] says that there is no PEBS (a guest of
- * KVM); 13 says that IA32_A_PMCx can be written in full.
+ * "IA32_PERF_CAPABILITIES MSR Enumeration": 11:8 is the record format, 0001B from Nehalem to the
+ * 3rd generation, 0010B for the 4th and 5th, and says nothing where IA32_MISC_ENABLE[12] says that
+ * there is no PEBS (a guest of KVM); 13 says that IA32_A_PMCx can be written in full.
  */
 TEST(msr, capabilities_name_the_record_format, REQS(MSR_01),
-     NEEDS(need_perfmon, need_haswell, need_capabilities))
+     NEEDS(need_perfmon, need_events, need_capabilities))
 {
 	u64 caps = 0, value;
 	bool readable = !msr_try_read(MSR_IA32_PERF_CAPABILITIES, &caps).raised;
 
 	CHECK(t, MSR_01, readable, "IA32_PERF_CAPABILITIES, PDCM %u", counter_caps()->pdcm);
 	if (counter_caps()->pebs)
-		CHECK_EQ(t, MSR_01, 2, caps >> 8 & 0xf, "IA32_PERF_CAPABILITIES[11:8]");
+		CHECK_EQ(t, MSR_01, counter_caps()->generation->pebs_format, caps >> 8 & 0xf,
+			 "IA32_PERF_CAPABILITIES[11:8]");
 	CHECK_EQ(t, MSR_01, caps >> 13 & 1, !msr_try_read(MSR_IA32_A_PMC0, &value).raised,
 		 "IA32_A_PMC0 exists as IA32_PERF_CAPABILITIES[13] says");
 }

@@ -13,6 +13,7 @@
 #include "pmu/pmi.h"
 #include "spec/msr.h"
 #include "tests/needs.h"
+#include "tests/sampling.h"
 #include "tests/test.h"
 #include "tests/window.h"
 
@@ -233,7 +234,7 @@ TEST(count, fixed_counter_1_counts_core_cycles, REQS(CNT_25),
 }
 
 struct branch_row {
-	u16 event;
+	enum event_kind kind;
 	struct test_claim claim;
 	enum workload_count what;
 	const char *unit;
@@ -243,21 +244,23 @@ TEST(count, kinds_of_branches_are_counted_exactly, REQS(CNT_39, CNT_40, CNT_41, 
      NEEDS(need_perfmon, need_events))
 {
 	const struct branch_row rows[] = {
-		{ EVENT_BR_INST_RETIRED_CONDITIONAL, AT(CNT_39), COUNT_CONDITIONAL, "conditional" },
-		{ EVENT_BR_INST_RETIRED_NEAR_CALL, AT(CNT_40), COUNT_CALLS, "near calls" },
-		{ EVENT_BR_INST_RETIRED_NEAR_RETURN, AT(CNT_41), COUNT_RETURNS, "near returns" },
-		{ EVENT_BR_INST_RETIRED_NEAR_TAKEN, AT(CNT_42), COUNT_TAKEN, "near taken" },
+		{ EK_COND_BRANCHES, AT(CNT_39), COUNT_CONDITIONAL, "conditional" },
+		{ EK_NEAR_CALLS, AT(CNT_40), COUNT_CALLS, "near calls" },
+		{ EK_NEAR_RETURNS, AT(CNT_41), COUNT_RETURNS, "near returns" },
+		{ EK_NEAR_TAKEN, AT(CNT_42), COUNT_TAKEN, "near taken" },
 	};
 	static const struct workload *const pieces[] = { &workload_call, &workload_branch };
 
 	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		for (unsigned k = 0; k < 2; k++) {
+		u16 event = sampling_event(rows[i].kind);
+
+		for (unsigned k = 0; event && k < 2; k++) {
 			const struct workload *w = pieces[k];
 			u64 want = workload_declared(w, rows[i].what, MORE) -
 				   workload_declared(w, rows[i].what, FEWER);
 			u64 got;
 
-			if (!window_difference_one(t, 1, rows[i].event, COUNT_BOTH, w, FEWER, MORE,
+			if (!window_difference_one(t, 1, event, COUNT_BOTH, w, FEWER, MORE,
 						   &got))
 				return;
 			test_check_eq(t, rows[i].claim, want, got,

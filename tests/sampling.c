@@ -75,7 +75,24 @@ u64 sampling_field(const struct pebs_record *record, enum record_field field)
 	return value;
 }
 
+u16 sampling_event(enum event_kind kind)
+{
+	struct event event = { .code = 0 };
+
+	event_get(kind, EV_PEBS, &event);
+	return event.code;
+}
+
+u64 sampling_ip(const struct workload *w, const struct pebs_record *record)
+{
+	u64 ip;
+
+	if (record_get(record, RECORD_eventing_ip, &ip))
+		return ip;
+	return sampling_field(record, RECORD_rip) - w->mark_length;
+}
+
 int sampling_mark(const struct workload *w, unsigned marks, const struct pebs_record *record)
 {
-	return workload_mark_at(w, marks, sampling_field(record, RECORD_eventing_ip));
+	return workload_mark_at(w, marks, sampling_ip(w, record));
 }

@@ -3,14 +3,16 @@
 #ifndef TESTS_SAMPLING_H
 #define TESTS_SAMPLING_H
 
+#include "pmu/event.h"
 #include "pmu/pebs.h"
 #include "tests/test.h"
 #include "tests/window.h"
 
 #define NO_OTHERS	((struct pmc_mask){ 0 })
 #define NEVER		(1ULL << 30)	/* a period that no window reaches */
-#define LOADS		EVENT_MEM_UOPS_RETIRED_ALL_LOADS
-#define STORES		EVENT_MEM_UOPS_RETIRED_ALL_STORES
+/* This processor's precise events of all loads and all stores; for tests that need_events(). */
+#define LOADS		sampling_event(EK_LOADS)
+#define STORES		sampling_event(EK_STORES)
 
 /*
  * Several records of one window: with a shadow of up to SHADOW_MOST events, records_rounds(k)
@@ -47,7 +49,16 @@ void sampling_rounds(struct ds_setup *setup, unsigned records);
  */
 bool sampling_one_record(struct test *t, struct test_claim claim, struct pebs_record *record);
 
-/* Which mark the record's EventingIP names; -1: none. */
+/* Code of the precise event of this kind; 0, an event that never occurs: there is none. */
+u16 sampling_event(enum event_kind kind);
+
+/*
+ * The instruction that caused the record: EventingIP, or where the format hasn't got it, R/EIP
+ * less the length of one of the workload's marked instructions.
+ */
+u64 sampling_ip(const struct workload *w, const struct pebs_record *record);
+
+/* Which mark caused the record; -1: none. */
 int sampling_mark(const struct workload *w, unsigned marks, const struct pebs_record *record);
 
 u64 sampling_field(const struct pebs_record *record, enum record_field field);
