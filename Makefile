@@ -57,7 +57,7 @@ HARNESS_OBJS := $(call objects,$(wildcard boot/*.c kernel/*.c kernel/*.asm pmu/*
 REFPMU_OBJS := $(call objects,$(filter-out $(LAUNCH_SOURCES),$(wildcard refpmu/*.c refpmu/*.asm)))
 LAUNCH_OBJS := $(call objects,$(LAUNCH_SOURCES))
 REFTEST_OBJS := $(call objects,$(wildcard refpmu/selftest/*.c refpmu/selftest/*.asm) \
-	   refpmu/launch_print.c)
+	   refpmu/launch_print.c refpmu/launch_span.c)
 ZYDIS_SOURCES := Decoder DecoderData SharedData Register
 ZYDIS_OBJS := $(patsubst %,$(BUILD)/zydis/efi/%.o,$(ZYDIS_SOURCES))
 ZYDIS_HOST_OBJS := $(patsubst %,$(BUILD)/zydis/host/%.o,$(ZYDIS_SOURCES))

@@ -23,7 +23,8 @@ usage: ./run-qemu.sh [OPTION]...
   --latitude K:V,...
                     knob K of what the manual leaves open is V, whatever seed and profile say
   --require G,...   a SKIP or INCONCLUSIVE in these requirement groups is exit status 2
-  --engine NAME     step or fast: how the reference PMU sees instructions (default step)
+  --engine NAME     step or fast: how the reference PMU counts instructions (default: the
+                    fastest that there is)
   --smp N           processors (default 1)
   --efi FILE        boot this EFI program on the reference PMU instead; its arguments follow
                     behind --
@@ -238,7 +239,8 @@ prepare()
 		program='\program.efi' arguments=${efi_arguments[*]-}
 		cp "$efi" "$esp/program.efi"
 	fi
-	words="cpu=$2 fault=${fault:-none} seed=${seed:-0} engine=${engine:-step}"
+	words="cpu=$2 fault=${fault:-none} seed=${seed:-0}"
+	words+="${engine:+ engine=$engine}"
 	words+="${profile:+ profile=$profile}${latitude:+ latitude=$latitude}"
 	echo "run $words efi=$program args=$arguments" > "$esp/refpmu-plan.txt"
 }

@@ -189,8 +189,9 @@ def run(options, parser):
     clean = list(jobs)
     jobs += [plan.Job(row["name"]) for row in rows]
     start = time.monotonic()
-    pool = plan.Pool(options.build, options.jobs, options.engine)
-    pool.work_through(plan.spread(jobs, earlier(record)))
+    for job in jobs:
+        job.engine = options.engine
+    plan.Pool(options.build, options.jobs).work_through(plan.spread(jobs, earlier(record)))
     took = time.monotonic() - start
 
     by_fault = {job.fault: job for job in jobs}
@@ -225,7 +226,7 @@ def main():
     parser = argparse.ArgumentParser(prog="mutants.py")
     parser.add_argument("--build", default="build")
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--engine", choices=plan.ENGINES, default=plan.ENGINES[0])
+    parser.add_argument("--engine", choices=plan.ENGINES, default="")
     parser.add_argument("--faults", default="")
     parser.add_argument("--sample", type=int, default=0)
     parser.add_argument("--save")

@@ -33,13 +33,14 @@ class PlanError(Exception):
 class Job:
     """One run of the harness in a plan. Afterwards: run is what its log says."""
 
-    def __init__(self, fault="none", seed=0, profile="", latitude=""):
+    def __init__(self, fault="none", seed=0, profile="", latitude="", engine=""):
         self.fault, self.seed, self.profile, self.latitude = fault, seed, profile, latitude
+        self.engine = engine
         self.run, self.seconds = None, 0.0
 
-    def plan_line(self, engine):
-        words = ["run cpu=haswell", f"engine={engine}", f"fault={self.fault}", f"seed={self.seed}"]
-        words += [f"{key}={getattr(self, key)}" for key in ("profile", "latitude")
+    def plan_line(self):
+        words = ["run cpu=haswell", f"fault={self.fault}", f"seed={self.seed}"]
+        words += [f"{key}={getattr(self, key)}" for key in ("engine", "profile", "latitude")
                   if getattr(self, key)]
         words.append("efi=\\pmutest86.efi args=results=off serial=0x3f8 at_end=return checks=on")
         if not self.profile:    # one is judged as the platform that it stands for
@@ -55,10 +56,10 @@ class Job:
 
 
 class Pool:
-    """Works through jobs, so many machines at a time, on the engine "step" or "fast"."""
+    """Works through jobs, so many machines at a time."""
 
-    def __init__(self, build, workers=2, engine=ENGINES[0]):
-        self.build, self.workers, self.engine = build, workers, engine
+    def __init__(self, build, workers=2):
+        self.build, self.workers = build, workers
         self.lock, self.left, self.total, self.ended = threading.Lock(), [], 0, 0
         self.stop, self.error, self.start = threading.Event(), None, 0.0
 
@@ -136,7 +137,7 @@ class Pool:
             for name in ("refpmu.efi", "pmutest86.efi"):
                 shutil.copy(os.path.join(self.build, name), esp)
             with open(os.path.join(esp, "refpmu-plan.txt"), "w", encoding="ascii") as file:
-                file.writelines(job.plan_line(self.engine) for job in jobs)
+                file.writelines(job.plan_line() for job in jobs)
             log = os.path.join(work, "serial.log")
             with subprocess.Popen([os.path.join(TOOLS, "boot.sh"), "--timeout", "3600", work],
                                   stderr=subprocess.DEVNULL, start_new_session=True) as machine:

@@ -69,7 +69,7 @@ def main():
     parser = argparse.ArgumentParser(prog="seeds.py")
     parser.add_argument("--build", default="build")
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--engine", choices=plan.ENGINES, default=plan.ENGINES[0])
+    parser.add_argument("--engine", choices=plan.ENGINES, default="")
     parser.add_argument("--seeds", type=int, default=100)
     parser.add_argument("--profile-seeds", type=int, default=20)
     parser.add_argument("--no-extremes", dest="extremes", action="store_false")
@@ -79,8 +79,10 @@ def main():
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     classes = jobs_of(options)
     jobs = [job for group in classes.values() for job in group]
+    for job in jobs:
+        job.engine = options.engine
     try:
-        plan.Pool(options.build, options.jobs, options.engine).work_through(jobs)
+        plan.Pool(options.build, options.jobs).work_through(jobs)
     except plan.PlanError as error:
         print(f"seeds.py: {error}", file=sys.stderr)
         return 2

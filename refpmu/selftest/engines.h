@@ -1,12 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* Random programs on both engines: nothing that a program can see may tell them apart. */
+/* Programs on both engines: nothing that a program can see may tell them apart. */
 #ifndef REFPMU_SELFTEST_ENGINES_H
 #define REFPMU_SELFTEST_ENGINES_H
 
-#include "spec/types.h"
+#include "refpmu/statistics.h"
 
-/* So many programs; how many differ. Prints what differs first. Leaves the fast engine on. */
-unsigned engines_compare(unsigned programs);
+/*
+ * So many random programs from a seed on, every fourth compiled C instead; each is interrupted
+ * behind some random instruction. Returns how many differ, and prints what differs first; all of
+ * them if too few were interrupted to mean anything. Leaves the fast engine on.
+ */
+u64 engines_compare(u64 first, u64 programs);
+
+/* Of everything so far: a comparison makes each processor anew, with statistics of its own. */
+void engines_statistics(struct statistics *total);
 
 /* Prints how many million instructions a second each engine counts. */
 void engines_speed(void);

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+/* See program.h. */
+#include "refpmu/selftest/program.h"
+
+u8 program_code[PROGRAM_CODE] __attribute__((aligned(4096)));
+u8 program_data[PROGRAM_DATA] __attribute__((aligned(4096)));
+
+static u64 random_state;
+static bool with_strings;
+
+static u32 draw(u32 below)
+{
+	u64 z = random_state += 0x9e3779b97f4a7c15ULL;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ULL;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebULL;
+	return (u32)((z ^ z >> 31) % below);
+}
+
+static u8 *at;
+
+static void put(u8 value)
+{
+	*at++ = value;
+}
+
+static void put32(u64 value)
+{
+	for (unsigned i = 0; i < 4; i++, value >>= 8)
+		put((u8)value);
+}
+
+/* RAX, RCX or RDX, or R8 to R11. */
+static u8 scratch_register(void)
+{
+	u8 n = (u8)draw(7);
+
+	return (u8)(n < 3 ? n : n + 5);
+}
+
+static void memory_operand(u8 reg)
+{
+	u8 r = (u8)((reg & 7) << 3);
+
+	switch (draw(3)) {
+	case 0:
+		put((u8)(0x83 | r));			/* [RBX + n] */
+		put32(draw(PROGRAM_DATA - 64));
+		break;
+	case 1:
+		put((u8)(0x05 | r));			/* [RIP + n] */
+		put32((u64)(program_data + draw(PROGRAM_DATA - 64)) - (u64)(at + 4));
+		break;
+	default:
+		put((u8)(0x44 | r));			/* [RBX + RBP + n] */
+		put(0x2b);
+		put((u8)draw(100));
+		break;
+	}
+}
+
+static void one_instruction(void)
+{
+	static const u8 operations[] = { 0x01, 0x03, 0x29, 0x2b, 0x31, 0x33, 0x21, 0x0b, 0x13,
+					 0x1b, 0x39, 0x3b, 0x89, 0x8b, 0x87, 0x85, 0x8b, 0x89 };
+	u8 reg = scratch_register();
+	u8 rex = (u8)(0x48 | (reg >= 8 ? 4 : 0));
+
+	switch (draw(12)) {
+	case 0:
+	case 1:
+	case 2:
+	case 3:
+		put(rex);
+		put(operations[draw((u32)sizeof(operations))]);
+		memory_operand(reg);
+		break;
+	case 4:
+	case 5:
+		put(rex);
+		put((u8)(draw(8) << 3 | 3));
+		put((u8)(0xc0u | (u32)(reg & 7) << 3 | draw(7)));
+		break;
+	case 6:
+		put(0xf0);				/* LOCK XADD */
+		put(rex);
+		put(0x0f);
+		put(0xc1);
+		memory_operand(reg);
+		break;
+	case 7:
+		put((u8)(0x50 | draw(3)));		/* PUSH, POP */
+		put((u8)(0x58 | draw(3)));
+		break;
+	case 8:
+		if (draw(2) || !with_strings) {		/* PUSHF, POP */
+			put(0x9c);
+			put(0x58);
+			break;
+		}
+		/* LEA RDI, [RBX + n]; LEA RSI, [RBX + n]; MOV ECX, n; REP MOVSB or STOSQ */
+		put(0x48), put(0x8d), put(0xbb), put32(draw(1000));
+		put(0x48), put(0x8d), put(0xb3), put32(draw(1000));
+		put(0xb9), put32(draw(9));
+		put(0xf3), put(draw(2) ? 0xa4 : 0xaa);
+		break;
+	case 9:
+		put(0xf3), put(0x0f), put(draw(2) ? 0x6f : 0x7f);	/* MOVDQU */
+		memory_operand((u8)draw(8));
+		put(0x66), put(0x0f), put(0xef), put((u8)(0xc0 | draw(64)));	/* PXOR */
+		break;
+	case 10:
+		/* MOV byte [RIP + 2], n; ADD EAX, imm32: into the immediate */
+		put(0xc6), put(0x05), put32(1), put((u8)draw(256));
+		put(0x05), put32(draw(1000));
+		break;
+	default:
+		switch (draw(5)) {
+		case 0:
+			put(0x0f), put(0x0b);		/* UD2, which its handler skips */
+			break;
+		case 1:
+			put(0xfa), put(0xfb);		/* CLI, STI */
+			break;
+		case 2:
+			put(0x9c), put(0x9d);		/* PUSHF, POPF */
+			break;
+		case 3:
+			put(0x0f), put(0xa2);		/* CPUID, which changes RBX */
+			put(0x48), put(0xbb);
+			put32((u64)program_data), put32((u64)program_data >> 32);
+			break;
+		default:
+			put(0xf3), put(0x90);		/* PAUSE */
+			break;
+		}
+		break;
+	}
+}
+
+/* A branch over some instructions, a call of them, or a loop of them by R12. */
+static void one_group(unsigned depth)
+{
+	unsigned n = 1 + draw(5);
+	u8 *place;
+
+	switch (draw(depth ? 4 : 5)) {
+	case 0:
+		put((u8)(0x70 | draw(16)));
+		place = at;
+		put(0);
+		while (n-- && at - place < 60)
+			one_instruction();
+		*place = (u8)(at - place - 1);
+		break;
+	case 1:
+		put(0xe8), put32(5);			/* CALL over JMP; body; RET */
+		put(0xe9);
+		place = at;
+		put32(0);
+		while (n--)
+			one_instruction();
+		put(0xc3);
+		for (u32 i = 0; i < 4; i++)
+			place[i] = (u8)((u64)(at - place - 4) >> 8 * i);
+		break;
+	case 2:
+		put(0x48), put(0x8d), put(0x05), put32(2);	/* LEA RAX, [RIP + 2]; JMP RAX */
+		put(0xff), put(0xe0);
+		break;
+	case 3:
+		one_instruction();
+		break;
+	default:
+		put(0x41), put(0xbc), put32(2 + draw(60));	/* MOV R12D, n; ...; DEC; JNZ */
+		place = at;
+		while (n--)
+			one_group(depth + 1);
+		put(0x49), put(0xff), put(0xcc);
+		put(0x0f), put(0x85), put32((u64)place - (u64)(at + 4));
+		break;
+	}
+}
+
+u32 program_draw(u32 below)
+{
+	return draw(below);
+}
+
+static void begin(u8 *code)
+{
+	for (unsigned i = 0; i < 16; i++)
+		engine_begin[i] = (u64)draw(0xffffffff) << 32 | draw(0xffffffff);
+	engine_begin[3] = (u64)program_data;
+	engine_begin[4] = (u64)(program_data + PROGRAM_DATA);
+	engine_begin[5] = draw(200);
+	engine_code = code;
+}
+
+void program_generate(u64 seed, bool strings)
+{
+	random_state = seed;
+	with_strings = strings;
+	for (unsigned i = 0; i < sizeof(program_code); i++)
+		program_code[i] = 0x90;
+	for (unsigned i = 0; i < PROGRAM_DATA; i++)
+		program_data[i] = (u8)draw(256);
+	at = program_code;
+	while (at < program_code + PROGRAM_CODE - 700 - seed % 5 * 250)
+		one_group(0);
+	put(0xff), put(0x25), put32(0);			/* JMP [RIP] */
+	put32((u64)engine_done), put32((u64)engine_done >> 32);
+	begin(program_code);
+}
+
+void program_call(u64 seed, void (*function)(u64), u64 argument)
+{
+	u64 *top = (u64 *)(program_data + PROGRAM_DATA);
+
+	random_state = seed;
+	begin((u8 *)function);
+	*--top = (u64)engine_done;
+	engine_begin[4] = (u64)top;
+	engine_begin[7] = argument;
+}
