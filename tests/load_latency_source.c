@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The data source field of load latency records: SDM Table 18-24 "Data Source Encoding for Load
+ * Latency Record" and Table 18-33 "Layout of Data Source Field of Load Latency Record", typed here
+ * from the pages. A cache may have lost a line, and a prefetcher may have brought one: what a
+ * workload is made for has to hold for most of its records, not for each. Snoop hits, modified
+ * lines of other processors and remote memory need a second processor and aren't provoked.
+ */
+#include "tests/tagged.h"
+#include "tests/needs.h"
+
+#define CODE(source)	((source) & 0xf)
+#define STLB_MISS	BIT(4)
+#define LOCK		BIT(5)
+#define RESERVED	BITS(6, 63)
+
+#define CODES(n)	BIT(n)
+/* Reserved: 07H but on two models, 09H. */
+#define CODES_DEFINED	0xfd7f
+/* L3 misses that end in memory: unknown; local or remote, shared or exclusive. */
+#define CODES_MEMORY	(BIT(0x0) | BIT(0xa) | BIT(0xb) | BIT(0xc) | BIT(0xd))
+
+static struct tagged_record records[TAGGED_MOST];
+
+static bool take(struct test *t, struct test_claim claim, enum access access, struct hierarchy *h,
+		 unsigned *count)
+{
+	struct tagged_setup setup = tagged_loads();
+
+	if (!tagged_prepare(t, access, h))
+		return false;
+	*count = tagged_take(&setup, h, records);
+	return tagged_enough(t, claim, h, *count, setup.wanted);
+}
+
+/* Records of the workload with one of these codes: least of them, out of all. */
+static void check_codes(struct test *t, struct test_claim claim, enum access access, u64 codes,
+			unsigned of)
+{
+	unsigned count, hits = 0;
+	struct hierarchy h;
+
+	if (!take(t, claim, access, &h, &count))
+		return;
+	for (unsigned i = 0; i < count; i++)
+		hits += (unsigned)(codes >> CODE(records[i].source) & 1);
+	test_check_range(t, claim, count / of + 1, count, hits,
+			 "of %u records of %s have a code out of 0x%04lx (the first has %lx)",
+			 count, h.name, codes, CODE(records[0].source));
+}
+
+TEST(ll, an_l1_hit_is_code_1, REQS(LL_31), NEEDS(need_perfmon, need_pebs, need_load_latency))
+{
+	check_codes(t, AT(LL_31), ACCESS_L1, CODES(0x1), 2);
+}
+
+/* Three of four loads are of a line on its way; which ones are tagged isn't known. */
+TEST(ll, a_pending_line_is_code_2, REQS(LL_32),
+     NEEDS(need_perfmon, need_pebs, need_load_latency))
+{
+	check_codes(t, AT(LL_32), ACCESS_PENDING, CODES(0x2), 4);
+}
+
+TEST(ll, an_l2_hit_is_code_3, REQS(LL_33), NEEDS(need_perfmon, need_pebs, need_load_latency))
+{
+	check_codes(t, AT(LL_33), ACCESS_L2, CODES(0x3), 2);
+}
+
+TEST(ll, an_l3_hit_is_code_4, REQS(LL_34), NEEDS(need_perfmon, need_pebs, need_load_latency))
+{
+	check_codes(t, AT(LL_34), ACCESS_L3, CODES(0x4), 2);
+}
+
+TEST(ll, memory_has_the_codes_of_memory, REQS(LL_35),
+     NEEDS(need_perfmon, need_pebs, need_load_latency))
+{
+	check_codes(t, AT(LL_35), ACCESS_MEMORY, CODES_MEMORY, 2);
+}
+
+static const enum access loads[] = {
+	ACCESS_L1, ACCESS_PENDING, ACCESS_L2, ACCESS_L3, ACCESS_MEMORY, ACCESS_PAGE_WALK,
+	ACCESS_LOCKED, ACCESS_SPLIT,
+};
+
+TEST(ll, only_defined_codes_and_bits, REQS(LL_19, LL_21, LL_22),
+     NEEDS(need_perfmon, need_pebs, need_load_latency))
+{
+	bool bits_4_and_5 = counter_caps()->facilities & FAC_STLB_LOCK;
+	/* LLC snoop HITM on 06_2A and 06_2E. */
+	u64 defined = CODES_DEFINED;
+
+	if (counter_caps()->family == 6 &&
+	    (counter_caps()->model == 0x2a || counter_caps()->model == 0x2e))
+		defined |= CODES(0x7);
+	for (unsigned l = 0; l < sizeof(loads) / sizeof(loads[0]); l++) {
+		struct hierarchy h;
+		unsigned count;
+
+		if (!take(t, AT(LL_19), loads[l], &h, &count))
+			return;
+		for (unsigned i = 0; i < count; i++) {
+			u64 source = records[i].source;
+
+			CHECK(t, LL_19, defined >> CODE(source) & 1,
+			      "code %lx of record %u of %s", CODE(source), i, h.name);
+			if (bits_4_and_5)
+				CHECK_EQ(t, LL_22, 0, source & RESERVED,
+					 "bits 63:6 of A0H, record %u of %s", i, h.name);
+			else
+				CHECK_EQ(t, LL_21, 0, source & ~0xfULL,
+					 "bits 63:4 of A0H, record %u of %s", i, h.name);
+		}
+	}
+}
+
+static unsigned with_bit(unsigned count, u64 bit)
+{
+	unsigned with = 0;
+
+	for (unsigned i = 0; i < count; i++)
+		with += (records[i].source & bit) != 0;
+	return with;
+}
+
+/* Turn about, so that a bit left over from the record before shows. */
+TEST(ll, the_lock_bit_is_of_locked_loads, REQS(LL_20, LL_27),
+     NEEDS(need_perfmon, need_pebs, need_load_latency, need_stlb_lock))
+{
+	for (unsigned turn = 0; turn < 2; turn++) {
+		struct hierarchy h;
+		unsigned count;
+
+		if (!take(t, AT(LL_27), ACCESS_LOCKED, &h, &count))
+			return;
+		CHECK_EQ(t, LL_27, count, with_bit(count, LOCK), "of %u records of %s have bit 5",
+			 count, h.name);
+		CHECK_RANGE(t, LL_20, 1, ~0ULL, with_bit(count, LOCK), "records with bit 5");
+		if (!take(t, AT(LL_27), ACCESS_L1, &h, &count))
+			return;
+		CHECK_EQ(t, LL_27, 0, with_bit(count, LOCK), "of %u records of %s have bit 5",
+			 count, h.name);
+		CHECK_RANGE(t, LL_20, 1, ~0ULL, count - with_bit(count, LOCK),
+			    "records without bit 5");
+	}
+}
+
+TEST(ll, the_stlb_bit_is_of_missed_translations, REQS(LL_20, LL_28),
+     NEEDS(need_perfmon, need_pebs, need_load_latency, need_stlb_lock))
+{
+	for (unsigned turn = 0; turn < 2; turn++) {
+		struct hierarchy h;
+		unsigned count;
+
+		if (!take(t, AT(LL_28), ACCESS_PAGE_WALK, &h, &count))
+			return;
+		CHECK_RANGE(t, LL_28, count / 2 + 1, count, with_bit(count, STLB_MISS),
+			    "of %u records of %s have bit 4", count, h.name);
+		CHECK_RANGE(t, LL_20, 1, ~0ULL, with_bit(count, STLB_MISS), "records with bit 4");
+		if (!take(t, AT(LL_28), ACCESS_L1, &h, &count))
+			return;
+		CHECK_RANGE(t, LL_28, 0, count / 4, with_bit(count, STLB_MISS),
+			    "of %u records of %s have bit 4", count, h.name);
+	}
+}
+
+/* ------------------------------------------------------------------ tags and the reset value */
+#define LINES		16	/* visited in turn */
+#define ADDRESSES	4	/* that must show up */
+
+/* Periods of 33 and 48 loads if all were tagged: the second meets the same line each time. */
+static const u64 periods[] = { TAGGED_PERIOD, 3 * LINES - 1 };
+
+static unsigned distinct_addresses(unsigned count)
+{
+	unsigned distinct = 0;
+
+	for (unsigned i = 0; i < count; i++) {
+		bool seen = false;
+
+		for (unsigned j = 0; j < i; j++)
+			seen |= records[j].address == records[i].address;
+		distinct += !seen;
+	}
+	return distinct;
+}
+
+TEST(ll, tags_are_not_locked_to_the_reset_value, REQS(LL_10),
+     NEEDS(need_perfmon, need_pebs, need_load_latency))
+{
+	struct tagged_setup setup = tagged_loads();
+	struct hierarchy h;
+
+	if (!tagged_prepare(t, ACCESS_L1, &h))
+		return;
+	h.workload = &workload_stride;
+	h.name = "loads of 16 lines in turn";
+	h.at.stride = 64;
+	h.at.mask = LINES * 64 - 1;
+	h.last = h.first + h.at.mask;
+	for (unsigned i = 0; i < 2; i++) {
+		unsigned count;
+
+		setup.period = periods[i];
+		count = tagged_take(&setup, &h, records);
+		if (!tagged_enough(t, AT(LL_10), &h, count, setup.wanted))
+			return;
+		for (unsigned r = 0; r < count; r++)
+			CHECK(t, LL_10, tagged_in_place(&h, records[r].address),
+			      "address 0x%lx of record %u of %s", records[r].address, r, h.name);
+		CHECK_RANGE(t, LL_10, ADDRESSES, LINES, distinct_addresses(count),
+			    "addresses in %u records with a reset value of -%lu", count,
+			    setup.period);
+	}
+}
+
+/* Events and records of n rounds with a reset value. */
+static u64 events_with_period(struct tagged_setup *setup, const struct hierarchy *h, u64 n,
+			      unsigned *count)
+{
+	struct ds_setup ds = sampling_setup(DS_CAPACITY);
+	u64 value, reload = pebs_reset_value(setup->counter, setup->period);
+
+	ds.reset[setup->counter] = reload;
+	ds_open(&ds);
+	tagged_arm(setup, setup->period);
+	hierarchy_run(h, n, pmc_one(setup->counter));
+	value = counter_read(setup->counter);
+	tagged_off(setup);
+	*count = ds_records();
+	/* A counter that waits for its next event has wrapped and isn't reloaded yet. */
+	if (value < reload)
+		value += 1ULL << counter_width(setup->counter);
+	return *count * setup->period + (value - reload);
+}
+
+#define EVENTS_WANTED	600
+
+/* Random tags: within a factor of two, with some hundred of them, that is certain. */
+TEST(ll, the_reset_value_governs_records_and_not_events, REQS(LL_14, LL_25),
+     NEEDS(need_perfmon, need_pebs, need_load_latency))
+{
+	struct tagged_setup setup = tagged_loads();
+	struct hierarchy h;
+	u64 all, n = EVENTS_WANTED;
+
+	if (!tagged_prepare(t, ACCESS_L1, &h))
+		return;
+	while ((all = tagged_count(&setup, &h, n)) < EVENTS_WANTED && 2 * n <= TAGGED_BATCH_MOST)
+		n *= 2;
+	if (!CHECK_RANGE(t, LL_14, EVENTS_WANTED / 4, ~0ULL, all, "events of %lu loads", n))
+		return;
+	for (unsigned i = 1; i <= 4; i *= 2) {
+		unsigned count;
+		u64 events;
+
+		setup.period = i * TAGGED_PERIOD;
+		if (all / setup.period >= DS_CAPACITY)
+			continue;
+		events = events_with_period(&setup, &h, n, &count);
+		CHECK_RANGE(t, LL_14, all / 2, 2 * all, events,
+			    "events of %lu loads with a reset value of -%lu", n, setup.period);
+		CHECK_RANGE(t, LL_25, all / (2 * (setup.period + 1 + SHADOW_MOST)),
+			    2 * all / setup.period, count,
+			    "records of %lu events with a reset value of -%lu", all, setup.period);
+	}
+}

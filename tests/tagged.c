@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/* Records of tagged accesses, and their events. Nothing here knows what is right about them. */
+#include "tests/tagged.h"
+
+#define BATCH_LEAST	1000	/* rounds; with every access tagged that is enough for most */
+#define BATCH_GROWTH	4
+#define WINDOWS		3
+#define OFFSET_ADDRESS	0x98
+#define OFFSET_SOURCE	0xa0
+#define OFFSET_LATENCY	0xa8
+
+/* A processor that has left the largest batch without a record isn't asked for as long again. */
+static bool silent;
+
+static u16 code_of(enum event_kind kind, unsigned flags)
+{
+	struct event event = { .code = 0 };
+
+	event_get(kind, flags, &event);
+	return event.code;
+}
+
+struct tagged_setup tagged_loads(void)
+{
+	const unsigned counter = 3;
+
+	return (struct tagged_setup){ .counter = counter,
+				      .event = code_of(EK_LOAD_LATENCY, EV_LL),
+				      .threshold = LATENCY_THRESHOLD_LEAST,
+				      .period = TAGGED_PERIOD,
+				      .enable = latency_enable(counter),
+				      .wanted = TAGGED_RECORDS };
+}
+
+struct tagged_setup tagged_stores(void)
+{
+	return (struct tagged_setup){ .counter = PRECISE_STORE_COUNTER,
+				      .event = code_of(EK_PRECISE_STORE, EV_PS),
+				      .period = TAGGED_PERIOD,
+				      .enable = precise_store_enable(),
+				      .wanted = TAGGED_RECORDS };
+}
+
+void tagged_arm(const struct tagged_setup *setup, u64 period)
+{
+	if (setup->threshold)
+		latency_set_threshold(setup->threshold);
+	memory_sampling_arm(setup->counter, setup->event, setup->enable, period);
+}
+
+void tagged_off(const struct tagged_setup *setup)
+{
+	pebs_disarm();
+	counter_program_disabled(setup->counter, 0, 0);
+	counters_clear(counters_status());
+}
+
+static u64 at(const void *record, unsigned offset)
+{
+	return *(const volatile u64 *)((uintptr_t)record + offset);
+}
+
+unsigned tagged_take(struct tagged_setup *setup, const struct hierarchy *h,
+		      struct tagged_record records[TAGGED_MOST])
+{
+	struct ds_setup ds = sampling_setup(TAGGED_MOST);
+	u64 most = setup->most ? setup->most : TAGGED_BATCH_MOST;
+	unsigned count;
+
+	ds.reset[setup->counter] = pebs_reset_value(setup->counter, setup->period);
+	if (silent)
+		most = BATCH_LEAST;
+	setup->rounds = 0;
+	ds_open(&ds);
+	tagged_arm(setup, setup->period);
+	for (u64 n = BATCH_LEAST; ds_records() < setup->wanted && n <= most; n *= BATCH_GROWTH) {
+		hierarchy_run(h, n, pmc_one(setup->counter));
+		setup->rounds += n;
+	}
+	tagged_off(setup);
+	count = ds_records();
+	silent |= !count && !setup->most;
+	for (unsigned i = 0; i < count; i++)
+		records[i] = (struct tagged_record){ at(ds_record(i), OFFSET_ADDRESS),
+						      at(ds_record(i), OFFSET_SOURCE),
+						      at(ds_record(i), OFFSET_LATENCY) };
+	return count;
+}
+
+bool tagged_in_place(const struct hierarchy *h, u64 address)
+{
+	return address >= h->first && address <= h->last;
+}
+
+u64 tagged_count(const struct tagged_setup *setup, const struct hierarchy *h, u64 n)
+{
+	struct ds_setup ds = sampling_setup(8);
+	u64 least = ~0ULL;
+
+	for (unsigned i = 0; i < WINDOWS; i++) {
+		u64 start, count;
+
+		ds_open(&ds);
+		tagged_arm(setup, NEVER);
+		start = counter_read(setup->counter);
+		hierarchy_run(h, n, pmc_one(setup->counter));
+		count = counter_read(setup->counter) - start;
+		tagged_off(setup);
+		if (count < least)
+			least = count;
+	}
+	return least;
+}
+
+bool tagged_enough(struct test *t, struct test_claim claim, const struct hierarchy *h,
+		    unsigned records, unsigned wanted)
+{
+	if (!records && counter_caps()->hypervisor) {
+		test_inconclusive(t, "no record under hypervisor \"%s\"",
+				  counter_caps()->hypervisor_signature);
+		return false;
+	}
+	return test_check_range(t, claim, wanted, ~0ULL, records, "records of %s", h->name);
+}
+
+bool tagged_prepare(struct test *t, enum access access, struct hierarchy *h)
+{
+	char reason[96];
+
+	if (hierarchy_get(access, h, reason, sizeof(reason)))
+		return true;
+	test_skip(t, "%s", reason);
+	return false;
+}
