@@ -62,7 +62,7 @@ struct block {
 	u32 check, check_end;		/* between them the budget is in RAX */
 	u32 insns;			/* index of the first of n */
 	u32 next;			/* in its bucket */
-	u8 n;
+	u8 n, limit;			/* it was cut to so many; BLOCK_MAX_INSNS: it wasn't */
 	bool stores;
 	bool dead;			/* its bytes have changed */
 };
@@ -79,6 +79,7 @@ struct block_cache {
 	const struct block_source *source;
 	u8 exit_code[3];		/* an instruction that leaves blocks with all registers */
 	bool count_taken;		/* count how often conditional branches are taken */
+	u8 most_accesses;		/* of a kind, that any instruction here has */
 	ZydisDecoder decoder;
 
 	u32 n_blocks, n_insns, code_used;
@@ -90,6 +91,7 @@ struct block_cache {
 	u64 given;			/* budget at its begin */
 	struct model_events extra;	/* of the parts of blocks that didn't complete */
 	u32 left_block, left_exit;	/* how the last block was left; BLOCK_NONE: otherwise */
+	u8 run_most;			/* most_accesses at its begin */
 	bool hurried;
 	u64 translated, dropped, flushed;	/* statistics */
 };
@@ -104,23 +106,31 @@ void block_flush(struct block_cache *cache);
 /* Is there room for one more block? */
 bool block_room(const struct block_cache *cache);
 
-/* Translate the block at rip, for which there is room; NULL: its first instruction isn't for
- * blocks, or can't be read. */
-struct block *block_translate(struct block_cache *cache, u64 rip);
+/* Translate the block at rip, for which there is room, or the first `limit` instructions of it;
+ * NULL: its first instruction isn't for blocks, or can't be read. */
+struct block *block_translate(struct block_cache *cache, u64 rip, u8 limit);
 
 /* ---- running; the registers are gpr[REG_COUNT] and rip, flags are never touched ---- */
 
-/* Begin a run of at most so many instructions. */
+/* Begin a run of at most so many instructions, each with at most most_accesses accesses of a
+ * kind. */
 void block_begin(struct block_cache *cache, u64 budget);
 
 enum block_entered {
 	BLOCK_RUN,		/* go on at *at */
 	BLOCK_REFUSED,		/* the next instruction isn't for blocks */
-	BLOCK_SPENT,		/* the block at rip is longer than the rest of the budget */
+	BLOCK_SPENT,		/* the block at rip doesn't fit into this run */
 	BLOCK_FULL,		/* no room: end the run, block_flush() */
 };
 /* Where to go on for the guest's rip: address in the region as it is mapped for blocks. */
 enum block_entered block_enter(struct block_cache *cache, u64 rip, u64 *at);
+
+/* What the first n instructions of the block at rip do, which BLOCK_SPENT was the answer to; every
+ * conditional branch is said to be taken. false: it isn't that long. */
+bool block_events(struct block_cache *cache, u64 rip, unsigned n, struct model_events *events);
+
+/* Begin a run of just the first n instructions of the block at rip. */
+enum block_entered block_enter_part(struct block_cache *cache, u64 rip, unsigned n, u64 *at);
 
 /* Is this an address of the region's code? */
 bool block_owns(const struct block_cache *cache, u64 at);

@@ -12,16 +12,17 @@ void block_begin(struct block_cache *cache, u64 budget)
 	cache->extra = (struct model_events){ 0 };
 	cache->left_block = BLOCK_NONE;
 	cache->hurried = false;
+	cache->run_most = cache->most_accesses;
 }
 
-static struct block *find(struct block_cache *cache, u64 rip)
+static struct block *find(struct block_cache *cache, u64 rip, u8 limit)
 {
 	u32 number = cache->bucket[rip % BLOCK_BUCKETS];
 
 	while (number != BLOCK_NONE) {
 		struct block *block = &cache->block[number];
 
-		if (block->rip == rip && !block->dead)
+		if (block->rip == rip && block->limit == limit && !block->dead)
 			return block;
 		number = block->next;
 	}
@@ -53,21 +54,51 @@ static void link(struct block_cache *cache, const struct block *to)
 	emit_patch(cache, from->patch[exit], from == to && !to->stores ? to->again : to->entry);
 }
 
+static enum block_entered find_or_make(struct block_cache *cache, u64 rip, u8 limit,
+				       struct block **block)
+{
+	*block = find(cache, rip, limit);
+	if (*block)
+		return BLOCK_RUN;
+	if (!block_room(cache))
+		return BLOCK_FULL;
+	*block = block_translate(cache, rip, limit);
+	return *block ? BLOCK_RUN : BLOCK_REFUSED;
+}
+
+static u64 entry_of(const struct block_cache *cache, const struct block *block)
+{
+	return cache->runs_at + offsetof(struct block_region, code) + block->entry;
+}
+
 enum block_entered block_enter(struct block_cache *cache, u64 rip, u64 *at)
 {
-	struct block *block = find(cache, rip);
+	struct block *block;
+	enum block_entered found = find_or_make(cache, rip, BLOCK_MAX_INSNS, &block);
 
-	if (!block) {
-		if (!block_room(cache))
-			return BLOCK_FULL;
-		block = block_translate(cache, rip);
-	}
-	if (!block)
-		return BLOCK_REFUSED;
+	if (found != BLOCK_RUN)
+		return found;
+	/* A new one may have more accesses than the budget was made for. */
+	if (cache->most_accesses > cache->run_most)
+		return BLOCK_SPENT;
 	link(cache, block);
 	if (cache->region->context.budget < block->n)
 		return BLOCK_SPENT;
-	*at = cache->runs_at + offsetof(struct block_region, code) + block->entry;
+	*at = entry_of(cache, block);
+	return BLOCK_RUN;
+}
+
+enum block_entered block_enter_part(struct block_cache *cache, u64 rip, unsigned n, u64 *at)
+{
+	struct block *block = find(cache, rip, BLOCK_MAX_INSNS);
+	enum block_entered found = BLOCK_RUN;
+
+	if (!block || n < block->n)
+		found = find_or_make(cache, rip, (u8)n, &block);
+	if (found != BLOCK_RUN)
+		return found;
+	block_begin(cache, n);
+	*at = entry_of(cache, block);
 	return BLOCK_RUN;
 }
 
@@ -181,6 +212,19 @@ u64 block_faulted(struct block_cache *cache, u64 at, u64 gpr[REG_COUNT])
 	for (unsigned i = 0; i < k; i++)
 		add_insn(&cache->extra, &insn[i], 1);
 	return block->rip + insn[k].guest;
+}
+
+bool block_events(struct block_cache *cache, u64 rip, unsigned n, struct model_events *events)
+{
+	const struct block *block = find(cache, rip, BLOCK_MAX_INSNS);
+
+	*events = (struct model_events){ 0 };
+	if (!block || n > block->n)
+		return false;
+	for (unsigned i = 0; i < n; i++)
+		add_insn(events, &cache->insn[block->insns + i], 1);
+	events->taken = events->branches[BRANCH_CONDITIONAL];
+	return true;
 }
 
 void block_hurry(struct block_cache *cache, u64 at, u64 gpr[REG_COUNT])

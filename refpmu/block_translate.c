@@ -24,6 +24,7 @@ void block_flush(struct block_cache *cache)
 	for (u32 i = 0; i < BLOCK_BUCKETS; i++)
 		cache->bucket[i] = BLOCK_NONE;
 	cache->n_blocks = cache->n_insns = 0;
+	cache->most_accesses = 1;
 	cache->left_block = BLOCK_NONE;
 	cache->flushed++;
 	emit_miss(&e);
@@ -31,13 +32,13 @@ void block_flush(struct block_cache *cache)
 }
 
 /* Decode up to the block's end: how many instructions, and their bytes in a row. */
-static unsigned read_block(struct block_cache *cache, u64 rip, struct block_op *op, u8 *guest,
-			   unsigned *length)
+static unsigned read_block(struct block_cache *cache, u64 rip, unsigned limit,
+			   struct block_op *op, u8 *guest, unsigned *length)
 {
 	u64 page = rip / PAGE;
 	unsigned n = 0, used = 0;
 
-	while (n < BLOCK_MAX_INSNS && (rip + used) / PAGE == page) {
+	while (n < limit && (rip + used) / PAGE == page) {
 		u8 bytes[INSN_MAX_BYTES];
 		unsigned available = cache->source->fetch(cache->source->ctx, rip + used, bytes);
 
@@ -55,8 +56,13 @@ static unsigned read_block(struct block_cache *cache, u64 rip, struct block_op *
 	return n;
 }
 
-static void note_insn(struct block_insn *insn, const struct block_op *op, u64 rip)
+static void note_insn(struct block_cache *cache, struct block_insn *insn,
+		      const struct block_op *op, u64 rip)
 {
+	if (op->loads > cache->most_accesses)
+		cache->most_accesses = op->loads;
+	if (op->stores > cache->most_accesses)
+		cache->most_accesses = op->stores;
 	*insn = (struct block_insn){
 		.guest = (u8)(op->rip - rip),
 		.loads = op->loads, .stores = op->stores, .locked = op->locked,
@@ -70,11 +76,11 @@ bool block_room(const struct block_cache *cache)
 	       cache->code_used + EMIT_MAX <= BLOCK_CODE;
 }
 
-struct block *block_translate(struct block_cache *cache, u64 rip)
+struct block *block_translate(struct block_cache *cache, u64 rip, u8 limit)
 {
 	u8 guest[BLOCK_MAX_INSNS * INSN_MAX_BYTES];
 	struct block_op op[BLOCK_MAX_INSNS];
-	unsigned length, n = read_block(cache, rip, op, guest, &length);
+	unsigned length, n = read_block(cache, rip, limit, op, guest, &length);
 	struct block_insn *insn;
 	struct emitter e;
 	struct block *block;
@@ -84,7 +90,8 @@ struct block *block_translate(struct block_cache *cache, u64 rip)
 		return NULL;
 	number = cache->n_blocks++;
 	block = &cache->block[number];
-	*block = (struct block){ .rip = rip, .insns = cache->n_insns, .n = (u8)n };
+	*block = (struct block){ .rip = rip, .insns = cache->n_insns, .n = (u8)n,
+				 .limit = limit };
 	insn = &cache->insn[block->insns];
 	cache->n_insns += n;
 	cache->region->executed[number] = cache->region->taken[number] = 0;
@@ -92,7 +99,7 @@ struct block *block_translate(struct block_cache *cache, u64 rip)
 	e = (struct emitter){ .cache = cache, .at = cache->code_used, .end = BLOCK_CODE };
 	emit_prologue(&e, block, number, guest, length);
 	for (unsigned i = 0; i < n; i++) {
-		note_insn(&insn[i], &op[i], rip);
+		note_insn(cache, &insn[i], &op[i], rip);
 		block->stores = block->stores || op[i].stores;
 		insn[i].host = (u16)(e.at - block->first);
 		insn[i].restore = op[i].kind >= OP_CONDITIONAL ?

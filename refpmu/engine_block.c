@@ -229,6 +229,7 @@ struct run {
 	u64 rip;		/* the guest's, while it isn't in a block */
 	bool interrupt, nmi;	/* came meanwhile */
 	enum handover_reason why;
+	bool exact;		/* just these instructions, whose events are known, fit */
 	bool over;
 };
 
@@ -361,6 +362,20 @@ static bool enter(struct cpu *cpu, struct run *run, u64 *at)
 	return false;
 }
 
+/* The block at RIP is longer than the budget: as many of its instructions as fit all the same. */
+static bool enter_part(struct cpu *cpu, struct run *run, u64 *at)
+{
+	struct block_cache *cache = &cpu->blocks->cache;
+	struct model_events events;
+	unsigned n = 0;
+
+	while (block_events(cache, run->rip, n + 1, &events) &&
+	       model_bulk_fits(&cpu->model, cpu_cpl(cpu), &events))
+		n++;
+	run->exact = true;
+	return n && block_enter_part(cache, run->rip, n, at) == BLOCK_RUN;
+}
+
 bool engine_block_run(struct cpu *cpu)
 {
 	struct engine_blocks *blocks = cpu->blocks;
@@ -378,8 +393,7 @@ bool engine_block_run(struct cpu *cpu)
 		return hand_over(cpu, HANDOVER_MODE);
 	if (traps_pending(cpu))
 		return hand_over(cpu, HANDOVER_TRAP);
-	budget = model_bulk_budget(&cpu->model, cpu_cpl(cpu));
-	if (!budget)
+	if (!model_bulk_possible(&cpu->model, cpu_cpl(cpu)))
 		return hand_over(cpu, HANDOVER_MODEL);
 	check_pages(cpu);
 	if (blocks->cache.count_taken != model_bulk_needs_taken(&cpu->model) ||
@@ -389,18 +403,20 @@ bool engine_block_run(struct cpu *cpu)
 	}
 	if (blocks->refused[run.rip % REFUSED_ENTRIES] == run.rip)
 		goto refused;
+	budget = model_bulk_budget(&cpu->model, cpu_cpl(cpu), blocks->cache.most_accesses);
 	block_begin(&blocks->cache, budget < LONGEST_RUN ? budget : LONGEST_RUN);
 	if (!enter(cpu, &run, &at)) {
 		if (run.why == HANDOVER_INSTRUCTION)
 			goto refused;
-		return hand_over(cpu, run.why);
+		if (!enter_part(cpu, &run, &at))
+			return hand_over(cpu, run.why);
 	}
 	if (!copy_top(cpu))
 		return hand_over(cpu, HANDOVER_MODE);
 	at = blocks->cache.runs_at + (at & BITS(0, 38));
 	do
 		run_blocks(cpu, &run, at);
-	while (!run.over && enter(cpu, &run, &at));
+	while (!run.over && !run.exact && enter(cpu, &run, &at));
 	end(cpu, &run);
 	retired = settle(cpu);
 	if (run.why == HANDOVER_FAULT)

@@ -31,7 +31,7 @@ static bool busy(const struct model *m)
 }
 
 /* The most that one instruction adds. */
-static u64 most_per_instruction(const struct model *m, enum event_kind kind)
+static u64 most_per_instruction(const struct model *m, enum event_kind kind, unsigned accesses)
 {
 	switch (kind) {
 	case EK_CORE_CYCLES:
@@ -40,29 +40,43 @@ static u64 most_per_instruction(const struct model *m, enum event_kind kind)
 	case EK_LOADS:
 	case EK_STORES:
 	case EK_LOCK_LOADS:
-		return MODEL_BULK_ACCESSES;
+		return accesses;
 	default:
 		return 1;
 	}
 }
 
-u64 model_bulk_budget(const struct model *m, u8 cpl)
+static bool selected(const struct model_rule *rule, u8 cpl)
+{
+	return cpl ? rule->usr : rule->os;
+}
+
+bool model_bulk_possible(const struct model *m, u8 cpl)
+{
+	if (busy(m) || looks_at_each(m->config.fault))
+		return false;
+	for (u64 left = m->active; left; left &= left - 1) {
+		const struct model_counter *c = &m->counter[__builtin_ctzll(left)];
+
+		/* How many of the stretch's accesses share an instruction isn't known. */
+		if (c->armed || (selected(&c->rule, cpl) &&
+				 (c->rule.cmask || c->rule.edge || c->rule.flags & EV_INSN)))
+			return false;
+	}
+	return true;
+}
+
+u64 model_bulk_budget(const struct model *m, u8 cpl, unsigned accesses)
 {
 	u64 budget = MOST;
 
-	if (busy(m) || looks_at_each(m->config.fault))
-		return 0;
 	for (u64 left = m->active; left; left &= left - 1) {
 		const struct model_counter *c = &m->counter[__builtin_ctzll(left)];
-		const struct model_rule *rule = &c->rule;
 		u64 room = model_width_mask(m) - c->value;
 
-		/* How many of the stretch's accesses share an instruction isn't known. */
-		if (c->armed || rule->cmask || rule->edge || rule->flags & EV_INSN)
-			return 0;
-		if (!(cpl ? rule->usr : rule->os))
+		if (!selected(&c->rule, cpl))
 			continue;
-		room /= most_per_instruction(m, rule->kind);
+		room /= most_per_instruction(m, c->rule.kind, accesses);
 		if (room < budget)
 			budget = room;
 	}
@@ -113,6 +127,20 @@ static u64 occurrences(const struct model *m, enum event_kind kind, const struct
 	}
 }
 
+bool model_bulk_fits(const struct model *m, u8 cpl, const struct model_events *events)
+{
+	if (m->steal_in && m->steal_in - 1 < events->instructions)
+		return false;
+	for (u64 left = m->active; left; left &= left - 1) {
+		const struct model_counter *c = &m->counter[__builtin_ctzll(left)];
+
+		if (selected(&c->rule, cpl) &&
+		    occurrences(m, c->rule.kind, events) > model_width_mask(m) - c->value)
+			return false;
+	}
+	return true;
+}
+
 void model_bulk_retire(struct model *m, u8 cpl, const struct model_events *events)
 {
 	if (!events->instructions)
@@ -124,7 +152,7 @@ void model_bulk_retire(struct model *m, u8 cpl, const struct model_events *event
 		unsigned i = (unsigned)__builtin_ctzll(left);
 		struct model_counter *c = &m->counter[i];
 
-		if (cpl ? c->rule.usr : c->rule.os)
+		if (selected(&c->rule, cpl))
 			c->value += occurrences(m, c->rule.kind, events);
 		else
 			c->condition = false;

@@ -9,7 +9,7 @@
 
 #include "refpmu/model.h"
 
-/* No instruction of a stretch may have more accesses of one kind than this. */
+/* More accesses of one kind than this, no instruction of a stretch has. */
 #define MODEL_BULK_ACCESSES	4
 
 /* What a stretch of retired instructions of one privilege level has done, in whatever order. */
@@ -21,18 +21,26 @@ struct model_events {
 };
 
 /*
- * How many instructions of this privilege level may retire in one stretch before something may
- * happen that concerns a single one of them (an overflow, an assist, an interrupt). 0: report the
- * next one to model_retire(). Each has at most MODEL_BULK_ACCESSES accesses of a kind, and none
- * writes an MSR of the model.
+ * May instructions of this privilege level retire many at once now? false: report the next one to
+ * model_retire(). Either way, one that writes an MSR of the model is reported by itself.
  */
-u64 model_bulk_budget(const struct model *m, u8 cpl);
+bool model_bulk_possible(const struct model *m, u8 cpl);
+
+/*
+ * Then: how many of them may retire in one stretch before something may happen that concerns a
+ * single one (an overflow, an assist, an interrupt), whatever they are, if each has at most
+ * `accesses` accesses of a kind.
+ */
+u64 model_bulk_budget(const struct model *m, u8 cpl, unsigned accesses);
+
+/* Then: may just these, of which at most so many are taken? */
+bool model_bulk_fits(const struct model *m, u8 cpl, const struct model_events *events);
 
 /* Does model_events.taken matter? While false it may be anything. Changes only in model_wrmsr()
  * and model_init(). */
 bool model_bulk_needs_taken(const struct model *m);
 
-/* A stretch within the last model_bulk_budget() has retired. */
+/* A stretch that fits has retired. */
 void model_bulk_retire(struct model *m, u8 cpl, const struct model_events *events);
 
 #endif

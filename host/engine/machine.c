@@ -179,25 +179,42 @@ static void step(ucontext_t *context)
 	go_on(context, run.rip, true);
 }
 
+/* The beginning of a block that is longer than what is left. */
+static bool enter_part(u64 budget, u64 *at)
+{
+	struct model_events events;
+
+	run.in_run = block_events(&machine_cache, run.rip, (unsigned)budget, &events) && budget &&
+		     block_enter_part(&machine_cache, run.rip, (unsigned)budget, at) == BLOCK_RUN;
+	return run.in_run;
+}
+
+static bool go_into_block(ucontext_t *context, u64 at)
+{
+	run.mode = IN_BLOCK;
+	go_on(context, at, run.hurry);
+	return true;
+}
+
 /* Blocks while there are some; true: on the way. */
 static bool enter_block(ucontext_t *context)
 {
-	u64 at, budget = run.left < run.quantum ? run.left : run.quantum;
-
 	for (unsigned attempt = 0; attempt < 3; attempt++) {
-		if (!run.in_run) {
+		u64 at, budget = run.left < run.quantum ? run.left : run.quantum;
+		bool fresh = !run.in_run;
+
+		if (fresh) {
 			block_begin(&machine_cache, budget);
 			run.result->runs++;
 			run.in_run = true;
 		}
 		switch (block_enter(&machine_cache, run.rip, &at)) {
 		case BLOCK_RUN:
-			run.mode = IN_BLOCK;
-			go_on(context, at, run.hurry);
-			return true;
+			return go_into_block(context, at);
 		case BLOCK_SPENT:
 			end_run();
-			budget = run.left < run.quantum ? run.left : run.quantum;
+			if (fresh && enter_part(budget, &at))
+				return go_into_block(context, at);
 			break;
 		case BLOCK_FULL:
 			end_run();

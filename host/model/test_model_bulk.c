@@ -111,21 +111,21 @@ static bool same_models(const char *after)
 	       CHECK_EQ(one.requests, bulk.requests, "after %s", after);
 }
 
-/* One stretch, as long as it may be or shorter, or one instruction. */
-static bool go_on(u64 *ip)
+static bool single(const struct model_retired *instruction)
 {
-	u8 cpl = (u8)(below(3) ? 0 : 3);
-	u64 budget = model_bulk_budget(&bulk.m, cpl), n = 1 + below(LONGEST);
+	model_retire(&one.m, instruction);
+	model_retire(&bulk.m, instruction);
+	n_single++;
+	return same_models("an instruction");
+}
+
+/* As many as may be, whatever they are. */
+static bool go_blindly(u64 *ip, u8 cpl)
+{
+	u64 budget = model_bulk_budget(&bulk.m, cpl, MODEL_BULK_ACCESSES), n = 1 + below(LONGEST);
 	struct model_events events = { 0 };
 	struct model_retired instruction;
 
-	if (!budget) {
-		random_instruction(&instruction, ip, cpl);
-		model_retire(&one.m, &instruction);
-		model_retire(&bulk.m, &instruction);
-		n_single++;
-		return same_models("an instruction");
-	}
 	if (n > budget)
 		n = budget;
 	n_bulk += n;
@@ -138,6 +138,42 @@ static bool go_on(u64 *ip)
 		events.taken = below(1000);
 	model_bulk_retire(&bulk.m, cpl, &events);
 	return same_models("a stretch");
+}
+
+/* Just these, up to the first that doesn't fit any more. */
+static bool go_exactly(u64 *ip, u8 cpl)
+{
+	struct model_events events = { 0 }, more = { 0 };
+	struct model_retired instruction;
+	u64 n = 1 + below(LONGEST);
+	bool fits = true;
+
+	for (; n--; n_bulk++) {
+		random_instruction(&instruction, ip, cpl);
+		add(&more, &instruction);
+		fits = model_bulk_fits(&bulk.m, cpl, &more);
+		if (!fits)
+			break;
+		events = more;
+		model_retire(&one.m, &instruction);
+	}
+	model_bulk_retire(&bulk.m, cpl, &events);
+	if (!same_models("a stretch that fits"))
+		return false;
+	return fits || single(&instruction);
+}
+
+/* One stretch, as long as it may be or shorter, or one instruction. */
+static bool go_on(u64 *ip)
+{
+	u8 cpl = (u8)(below(3) ? 0 : 3);
+	struct model_retired instruction;
+
+	if (!model_bulk_possible(&bulk.m, cpl)) {
+		random_instruction(&instruction, ip, cpl);
+		return single(&instruction);
+	}
+	return below(2) ? go_exactly(ip, cpl) : go_blindly(ip, cpl);
 }
 
 static bool run(enum fault_id fault, u64 seed)
