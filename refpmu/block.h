@@ -41,6 +41,7 @@ struct block_region {
 	u64 executed[BLOCK_MAX];	/* complete runs since they were last settled */
 	u64 taken[BLOCK_MAX];		/* of the conditional branch at its end */
 	u32 indirect[BLOCK_TARGETS];	/* offset of a block's entry for indirect branches, or 0 */
+	u8 trap_flag[256];		/* is it set in the second byte of an image of RFLAGS? */
 	u8 code[BLOCK_CODE] __attribute__((aligned(4096)));
 };
 
@@ -49,6 +50,7 @@ struct block_insn {
 	u8 guest;			/* and its own bytes, from the block's address */
 	u8 restore;			/* RESTORE_*: registers in use when it faults */
 	u8 loads, stores, locked, branch;
+	bool shadow;			/* see struct block_op */
 };
 
 /* How a block is left. */
@@ -93,6 +95,7 @@ struct block_cache {
 	u32 left_block, left_exit;	/* how the last block was left; BLOCK_NONE: otherwise */
 	u8 run_most;			/* most_accesses at its begin */
 	bool hurried;
+	bool left_in_shadow;		/* block_faulted(): the instruction before was STI */
 	u64 translated, dropped, flushed;	/* statistics */
 };
 

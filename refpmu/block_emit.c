@@ -314,6 +314,28 @@ static void emit_conditional(struct emitter *e, const struct block_op *op, struc
 	jump_out(e, block, BLOCK_TAKEN, op->target);
 }
 
+/*
+ * If the flags on the stack have the trap flag, it is for the stepping engine: out by an exception.
+ * Nothing may change a flag here, should the stack not be there.
+ */
+static void emit_popf(struct emitter *e, const struct block_op *op)
+{
+	u32 good;
+
+	save(e, REG_RAX, CONTEXT(rax));
+	save(e, REG_RCX, CONTEXT(rcx));
+	bytes(e, (const u8[]){ 0x0f, 0xb6, 0x4c, 0x24, 0x01 }, 5);	/* MOVZX ECX, [RSP + 1] */
+	bytes(e, (const u8[]){ REX_W, 0x8d, 0x05 }, 3);			/* LEA RAX, trap_flag */
+	relative(e, (u32)offsetof(struct block_region, trap_flag));
+	bytes(e, (const u8[]){ 0x0f, 0xb6, 0x0c, 0x08 }, 4);		/* MOVZX ECX, [RAX + RCX] */
+	good = jump_if_rcx_zero(e);
+	bytes(e, (const u8[]){ 0x0f, 0x0b }, 2);			/* UD2 */
+	land(e, good);
+	load(e, REG_RAX, CONTEXT(rax));
+	load(e, REG_RCX, CONTEXT(rcx));
+	bytes(e, op->bytes, op->length);
+}
+
 u8 emit_terminator(struct emitter *e, const struct block_op *op, struct block *block, u32 number)
 {
 	u64 behind = op->rip + op->length;
@@ -338,6 +360,10 @@ u8 emit_terminator(struct emitter *e, const struct block_op *op, struct block *b
 		load(e, REG_RAX, CONTEXT(rax));
 		jump_out(e, block, BLOCK_TAKEN, op->target);
 		return RESTORE_RAX;
+	case OP_POPF:
+		emit_popf(e, op);
+		jump_out(e, block, BLOCK_BEHIND, behind);
+		return RESTORE_RAX | RESTORE_RCX;
 	case OP_RETURN:
 		save(e, REG_RAX, CONTEXT(rax));
 		save(e, REG_RCX, CONTEXT(rcx));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * See block_op.h. Refused although one might think otherwise: x87 instructions (FXSAVE shows
- * where the last one was), REP strings (any number of accesses), POPF and STI (what follows them
- * depends on the flags that they set), segment loads, everything with an exit of its own.
+ * where the last one was), REP strings (any number of accesses), segment loads, everything with an
+ * exit of its own.
  */
 #include "refpmu/block_op.h"
 #include "refpmu/model_bulk.h"
@@ -15,12 +15,8 @@
 static bool mnemonic_refused(ZydisMnemonic mnemonic)
 {
 	switch (mnemonic) {
-	case ZYDIS_MNEMONIC_STI:
 	case ZYDIS_MNEMONIC_SALC:
 	case ZYDIS_MNEMONIC_ENTER:
-	case ZYDIS_MNEMONIC_POPF:
-	case ZYDIS_MNEMONIC_POPFD:
-	case ZYDIS_MNEMONIC_POPFQ:
 	case ZYDIS_MNEMONIC_MASKMOVQ:
 	case ZYDIS_MNEMONIC_MASKMOVDQU:
 	case ZYDIS_MNEMONIC_VMASKMOVDQU:
@@ -316,8 +312,12 @@ void block_op_decode(const ZydisDecoder *decoder, struct block_op *op, u64 rip, 
 	if (insn.incomplete || op->loads > MODEL_BULK_ACCESSES ||
 	    op->stores > MODEL_BULK_ACCESSES)
 		return;
-	if (insn.branch != BRANCH_NONE)
+	op->shadow = insn.kind == INSN_STI;
+	if (insn.kind == INSN_POPF)
+		op->kind = zi.operand_width == 64 ? OP_POPF : OP_REFUSED;
+	else if (insn.branch != BRANCH_NONE)
 		op->kind = decode_branch(op, &zi, operands);
-	else if (insn.kind == INSN_PLAIN || insn.kind == INSN_PUSHF || insn.kind == INSN_PAUSE)
+	else if (insn.kind == INSN_PLAIN || insn.kind == INSN_PUSHF || insn.kind == INSN_PAUSE ||
+		 insn.kind == INSN_STI)
 		op->kind = decode_copied(decoder, op, &zi, operands);
 }

@@ -21,6 +21,7 @@ enum block_op_kind {
 	OP_JUMP_INDIRECT,	/* operand in memory or a register */
 	OP_CALL_INDIRECT,
 	OP_RETURN,
+	OP_POPF,		/* what is behind it runs under other flags */
 };
 
 struct block_op {
@@ -35,6 +36,7 @@ struct block_op {
 	u8 rex;			/* its B and X bits */
 	u8 condition;		/* OP_CONDITIONAL: low half of the opcode */
 	u16 release;		/* OP_RETURN: bytes behind the return address */
+	bool shadow;		/* STI: interrupts wait for one more instruction */
 	u64 target;
 	u8 loads, stores, locked, branch;
 	u64 rip;

@@ -97,7 +97,7 @@ enum block_entered block_enter_part(struct block_cache *cache, u64 rip, unsigned
 		found = find_or_make(cache, rip, (u8)n, &block);
 	if (found != BLOCK_RUN)
 		return found;
-	block_begin(cache, n);
+	block_begin(cache, block->n);
 	*at = entry_of(cache, block);
 	return BLOCK_RUN;
 }
@@ -198,6 +198,7 @@ u64 block_faulted(struct block_cache *cache, u64 at, u64 gpr[REG_COUNT])
 	unsigned k;
 
 	cache->left_block = BLOCK_NONE;
+	cache->left_in_shadow = false;
 	unhurry(cache);
 	if (offset < block->body) {
 		/* Only the guest's bytes can fault there, and nothing is counted before them. */
@@ -207,6 +208,7 @@ u64 block_faulted(struct block_cache *cache, u64 at, u64 gpr[REG_COUNT])
 	for (k = block->n - 1u; block->first + insn[k].host > offset; k--)
 		;
 	restore(cache, insn[k].restore, gpr);
+	cache->left_in_shadow = k && insn[k - 1].shadow;
 	cache->region->executed[number]--;
 	cache->region->context.budget += block->n - k;
 	for (unsigned i = 0; i < k; i++)

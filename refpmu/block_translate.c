@@ -11,6 +11,8 @@ void block_init(struct block_cache *cache, struct block_region *region,
 	cache->source = source;
 	__builtin_memcpy(cache->exit_code, exit_code, sizeof(cache->exit_code));
 	ZydisDecoderInit(&cache->decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+	for (unsigned i = 0; i < 256; i++)
+		region->trap_flag[i] = i & 1;		/* bit 8 */
 	block_flush(cache);
 	cache->flushed = 0;
 }
@@ -48,10 +50,14 @@ static unsigned read_block(struct block_cache *cache, u64 rip, unsigned limit,
 		__builtin_memcpy(guest + used, bytes, op[n].length);
 		used += op[n].length;
 		n++;
-		/* What a store changes is compared before it runs. */
-		if (op[n - 1].kind >= OP_CONDITIONAL || op[n - 1].stores)
+		/* What a store changes is compared before it runs. An interrupt that STI has let
+		 * in comes behind the next instruction. */
+		if (op[n - 1].kind >= OP_CONDITIONAL || op[n - 1].stores ||
+		    (n > 1 && op[n - 2].shadow))
 			break;
 	}
+	while (n && op[n - 1].shadow)
+		used -= op[--n].length;
 	*length = used;
 	return n;
 }
@@ -66,7 +72,7 @@ static void note_insn(struct block_cache *cache, struct block_insn *insn,
 	*insn = (struct block_insn){
 		.guest = (u8)(op->rip - rip),
 		.loads = op->loads, .stores = op->stores, .locked = op->locked,
-		.branch = op->branch,
+		.branch = op->branch, .shadow = op->shadow,
 	};
 }
 

@@ -32,7 +32,15 @@ enum insn_kind {
 	INSN_SYSCALL,
 	INSN_SYSRET,
 	INSN_MOV_CR8,
-	INSN_INVALIDATE,	/* INVLPG, INVPCID */
+	INSN_LOAD_CR3,
+	INSN_STORE_CR3,
+	INSN_INVLPG,
+	INSN_INVPCID,
+	INSN_CPUID,
+	INSN_RDMSR,
+	INSN_WRMSR,
+	INSN_RDPMC,
+	INSN_VMMCALL,
 };
 
 #define REG_NONE	0xff
@@ -75,7 +83,8 @@ struct instruction {
 	u64 count_mask;		/* of RCX, for INSN_REP and LOOP */
 	bool is_pop;		/* of INSN_MOV_SS */
 	u8 selector_register;	/* INSN_MOV_SS: source, or REG_NONE: access[0] */
-	u8 operand_bytes;	/* of the stack, for PUSHF and POP SS */
+	u8 operand_bytes;	/* operand size */
+	u8 operand_register;	/* INSN_LOAD_CR3, INSN_STORE_CR3 */
 	/* A 32-bit MOV to memory: what the local APIC's registers are written with. */
 	bool store32;
 	u8 store_register;	/* or REG_NONE: store_immediate */

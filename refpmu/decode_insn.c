@@ -225,8 +225,19 @@ static enum insn_kind kind_of(const ZydisDecodedInstruction *zi,
 	case ZYDIS_MNEMONIC_LSS:
 		return INSN_LOAD_SS;
 	case ZYDIS_MNEMONIC_INVLPG:
+		return INSN_INVLPG;
 	case ZYDIS_MNEMONIC_INVPCID:
-		return INSN_INVALIDATE;
+		return INSN_INVPCID;
+	case ZYDIS_MNEMONIC_CPUID:
+		return INSN_CPUID;
+	case ZYDIS_MNEMONIC_RDMSR:
+		return INSN_RDMSR;
+	case ZYDIS_MNEMONIC_WRMSR:
+		return INSN_WRMSR;
+	case ZYDIS_MNEMONIC_RDPMC:
+		return INSN_RDPMC;
+	case ZYDIS_MNEMONIC_VMMCALL:
+		return INSN_VMMCALL;
 	case ZYDIS_MNEMONIC_MOV:
 	case ZYDIS_MNEMONIC_POP:
 		for (unsigned i = 0; i < 2; i++) {
@@ -236,6 +247,8 @@ static enum insn_kind kind_of(const ZydisDecodedInstruction *zi,
 				return INSN_MOV_SS;
 			if (operands[i].reg.value == ZYDIS_REGISTER_CR8)
 				return INSN_MOV_CR8;
+			if (operands[i].reg.value == ZYDIS_REGISTER_CR3)
+				return i ? INSN_STORE_CR3 : INSN_LOAD_CR3;
 		}
 		return INSN_PLAIN;
 	default:
@@ -321,6 +334,10 @@ void decode_fill(struct instruction *insn, const ZydisDecodedInstruction *zi,
 			(u8)zi->raw.imm[0].value.u;
 	if (insn->kind == INSN_MOV_SS && operands[1].type == ZYDIS_OPERAND_TYPE_REGISTER)
 		insn->selector_register = decode_gpr_number(operands[1].reg.value);
+	if (insn->kind == INSN_LOAD_CR3)
+		insn->operand_register = decode_gpr_number(operands[1].reg.value);
+	else if (insn->kind == INSN_STORE_CR3)
+		insn->operand_register = decode_gpr_number(operands[0].reg.value);
 	order_accesses(insn);
 	find_store32(insn, zi, operands);
 }

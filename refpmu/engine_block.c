@@ -13,6 +13,7 @@
 #include "refpmu/decode.h"
 #include "refpmu/deliver.h"
 #include "refpmu/engine_block.h"
+#include "refpmu/engine_system.h"
 #include "refpmu/exits.h"
 #include "refpmu/guest_memory.h"
 #include "refpmu/nested_paging.h"
@@ -133,6 +134,7 @@ void engine_block_begin(struct cpu *cpu)
 {
 	if (cpu->blocks)
 		cpu->blocks->stale = true;
+	cpu->nmis_may_be_blocked = true;
 }
 
 /*
@@ -240,12 +242,13 @@ static void hurry(struct cpu *cpu, u64 at)
 	cpu->vmcb->control.int_ctl = V_INTR_MASKING;
 }
 
-static void take_nmi(struct run *run)
+static void take_nmi(struct cpu *cpu, struct run *run)
 {
 	struct taken taken = { .vector = TAKEN_NONE };
 
 	svm_window(&taken, false);
 	run->nmi = run->nmi || taken.nmi;
+	cpu->nmis_may_be_blocked = cpu->nmis_may_be_blocked || taken.nmi;
 }
 
 /* One VMRUN with the tables that show the region. Back with the guest's: translating the next
@@ -283,6 +286,8 @@ static void run_blocks(struct cpu *cpu, struct run *run, u64 at)
 		}
 		if (code == EXIT_NPF || (code >= EXIT_EXCEPTION && code <= EXIT_EXCEPTION_LAST)) {
 			run->rip = block_faulted(cache, at, cpu->gpr);
+			if (cache->left_in_shadow)
+				cpu->shadow = SHADOW_STI;
 			run->why = HANDOVER_FAULT;
 			run->over = true;
 			return;
@@ -290,7 +295,7 @@ static void run_blocks(struct cpu *cpu, struct run *run, u64 at)
 		if (code == EXIT_INTR)
 			run->interrupt = true;
 		else if (code == EXIT_NMI)
-			take_nmi(run);
+			take_nmi(cpu, run);
 		else
 			exits_unexpected(cpu, code);
 		hurry(cpu, at);
@@ -425,7 +430,12 @@ bool engine_block_run(struct cpu *cpu)
 
 refused:
 	insn = decode_current(cpu);
-	if (insn && insn->kind == INSN_INVALIDATE)
+	if (!insn)
+		return hand_over(cpu, HANDOVER_INSTRUCTION);
+	if (insn->kind == INSN_INVLPG || insn->kind == INSN_INVPCID)
 		blocks->stale = true;
-	return hand_over(cpu, HANDOVER_INSTRUCTION);
+	if (!engine_system(cpu, insn))
+		return hand_over(cpu, HANDOVER_INSTRUCTION);
+	cpu->statistics.carried_out++;
+	return true;
 }

@@ -305,6 +305,8 @@ static void completed(struct cpu *cpu, struct step *step, bool trap_due)
 
 	cpu->statistics.exits[KIND_STEP]++;
 	cpu->shadow = SHADOW_NONE;
+	if (is(step, INSN_IRET))
+		cpu->nmis_may_be_blocked = false;
 	if (is(step, INSN_PUSHF))
 		correct_pushed_flags(cpu, step);
 	if (is(step, INSN_LOAD_SS))

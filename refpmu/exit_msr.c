@@ -58,6 +58,14 @@ static bool belongs_to_machine(u32 msr)
 	return false;		/* outside all ranges: no processor of Intel's has those */
 }
 
+bool exit_msr_seen(u32 msr)
+{
+	for (unsigned i = 0; i < sizeof(seen) / sizeof(seen[0]); i++)
+		if (msr >= seen[i].first && msr <= seen[i].last)
+			return true;
+	return false;
+}
+
 /* LMA isn't writable, SVME stays set and is read as 0. */
 static struct msr_result efer(struct cpu *cpu, bool write, u64 value)
 {

@@ -22,6 +22,7 @@ u64 exits_vmrun(struct cpu *cpu)
 	save->rax = cpu->gpr[REG_RAX];
 	save->rsp = cpu->gpr[REG_RSP];
 	svm_run((u64)cpu->vmcb, cpu->gpr);
+	cpu->vmcb->control.tlb_control = 0;
 	cpu->gpr[REG_RAX] = save->rax;
 	cpu->gpr[REG_RSP] = save->rsp;
 	return cpu->vmcb->control.exit_code;
@@ -71,6 +72,7 @@ bool exits_take_interrupt(struct cpu *cpu, bool interrupts, bool wait)
 	}
 	/* On top of the interrupt, so that its handler runs first. */
 	if (taken.nmi) {
+		cpu->nmis_may_be_blocked = true;
 		event = (struct event){ .vector = VECTOR_NMI, .type = EVENT_NMI };
 		deliver(cpu, &event);
 		cpu->statistics.exits[KIND_NMI]++;

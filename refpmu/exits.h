@@ -50,6 +50,9 @@ bool exit_msr(struct cpu *cpu, bool write);
 bool exit_rdpmc(struct cpu *cpu);
 bool exit_hypercall(struct cpu *cpu);
 
+/* Does exit_msr() want to see this one? */
+bool exit_msr_seen(u32 msr);
+
 /* Mark the MSRs that exit_msr() wants to see. Before the first VMRUN. */
 void exit_msr_permissions(u8 *permissions);
 

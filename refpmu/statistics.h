@@ -34,6 +34,7 @@ struct statistics {
 	u64 inexact[INEXACT_REASONS];
 	u64 in_blocks;			/* further instructions, counted in blocks */
 	u64 block_runs;
+	u64 carried_out;		/* of the stepped ones: by the fast engine, not running */
 	u64 handover[HANDOVER_REASONS];
 };
 

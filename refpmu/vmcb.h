@@ -108,6 +108,8 @@ _Static_assert(sizeof(struct vmcb) == 4096, "a VMCB is one page");
 /* int_ctl, int_state */
 #define V_INTR_MASKING		BIT(24)
 #define INT_STATE_SHADOW	BIT(0)
+/* tlb_control, for the next VMRUN */
+#define TLB_FLUSH_ALL		1
 
 /* intercept_misc1 */
 #define INTERCEPT_INTR		BIT(0)
@@ -184,6 +186,7 @@ enum exit_code {
 /* AMD's MSRs, which an Intel processor doesn't have: APM volume 2, "SVM Related MSRs". */
 #define MSR_AMD_EFER		0xc0000080
 #define MSR_AMD_STAR		0xc0000081
+#define MSR_AMD_LSTAR		0xc0000082
 #define MSR_AMD_SFMASK		0xc0000084
 #define MSR_AMD_VM_CR		0xc0010114
 #define MSR_AMD_VM_HSAVE_PA	0xc0010117
