@@ -41,7 +41,7 @@ struct cpu {
 
 	bool stepping;		/* the VMCB's intercepts are those for single steps */
 	enum shadow shadow;	/* of the instruction at RIP */
-	bool nmis_may_be_blocked;	/* one was delivered, or might have been, and no IRET seen */
+	bool nmis_may_be_blocked;	/* one may have been delivered, and no IRET seen since */
 	struct rep_progress rep;
 	struct decode_cache *decode_cache;
 
