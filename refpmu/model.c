@@ -3,7 +3,7 @@
  * The model's configuration: the generation it presents, and the state after power-on ("IA-32
  * Processor States Following Power-up, Reset, or INIT").
  */
-#include "refpmu/model_internal.h"
+#include "refpmu/model_uncore.h"
 
 /* Of faults that show the record before: each byte of what was before the first. */
 #define NO_RECORD_BEFORE 0xa5
@@ -89,6 +89,8 @@ static void make_dirty(struct model *m)
 		m->ds_area = model_random(m) >> 20;
 		m->ld_lat_threshold = 0x40;
 	}
+	if (model_generation(m)->facilities & FAC_UNCORE && !(m->facts & FACT_NO_UNCORE))
+		model_uncore_make_dirty(m);
 	m->global_status = IA32_PERF_GLOBAL_STATUS_COND_CHGD | model_global_bit(0) |
 			   model_global_bit(FIRST_FIXED);
 }

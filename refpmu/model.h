@@ -11,7 +11,8 @@
  * model_msr_bits.c (read and write rules), model_counter.c (events, counting, overflow),
  * model_priority.c (who is served first), model_pebs.c (assist, index, threshold), model_record.c
  * (what a record holds), model_lvt.c (from the request of a PMI to what the local APIC does with
- * it), model_cpuid.c (enumeration), model_fault*.c (what broken processors do instead).
+ * it), model_uncore.c (the uncore's counters), model_cpuid.c (enumeration), model_fault*.c (what
+ * broken processors do instead).
  * Memory: model_memory.c (caches and TLBs, shared by all processors) over model_sets.c,
  * model_access.c (what loads and stores meet there), model_data_address.c (what records tell).
  * docs/READINGS.md lists what was decided where the manual leaves a choice. May include spec/ only.
@@ -40,7 +41,10 @@ struct model_config {
 	struct model_latitude latitude;
 };
 
-enum model_action { ACTION_ARM, ACTION_ASSIST, ACTION_THRESHOLD_INT, ACTION_OVERFLOW_INT };
+enum model_action {
+	ACTION_ARM, ACTION_ASSIST, ACTION_THRESHOLD_INT, ACTION_OVERFLOW_INT,
+	ACTION_UNCORE_INT,	/* counter: of the uncore, 0..7, 8 the fixed one */
+};
 
 /* What the model needs of the world. All calls happen inside model_* calls of that processor. */
 struct model_host {

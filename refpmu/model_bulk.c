@@ -26,7 +26,8 @@ static bool busy(const struct model *m)
 	for (size_t i = 0; i < sizeof(m->late_reload) / sizeof(m->late_reload[0]); i++)
 		if (m->late_reload[i].left)
 			return true;
-	return m->writing || m->n_requests || m->stagger_left || m->watch_memory ||
+	return m->writing || m->n_requests || m->uncore.active || m->stagger_left ||
+	       m->watch_memory ||
 	       m->watch_predictor;
 }
 

@@ -102,6 +102,30 @@ static bool decode_fixed(const struct model *m, unsigned n, struct model_rule *r
 	return control & IA32_FIXED_CTR_CTRL_EN0;
 }
 
+/*
+ * "When Load latency event is enabled, no other PEBS event can be configured with other counters"
+ * (Sandy Bridge on): what else is configured makes no records then.
+ */
+static void keep_load_latency_alone(struct model *m)
+{
+	u64 sampling = 0, others = 0;
+
+	if (!(model_generation(m)->facilities & FAC_LL_ALONE) || m->latitude[LAT_BESIDE_LATENCY])
+		return;
+	for (u64 left = m->active; left; left &= left - 1) {
+		unsigned i = (unsigned)__builtin_ctzll(left);
+		const struct model_rule *rule = &m->counter[i].rule;
+
+		if (rule->pebs)
+			*(rule->flags & EV_LL ? &sampling : &others) |= BIT(i);
+	}
+	if (!sampling)
+		return;
+	for (u64 left = others; left; left &= left - 1)
+		m->counter[__builtin_ctzll(left)].rule.pebs = false;
+	model_disarm(m, others);
+}
+
 void model_configure(struct model *m)
 {
 	bool memory = false, latency = false;
@@ -132,7 +156,9 @@ void model_configure(struct model *m)
 		if (rule->kind == EK_MISPREDICTS)
 			m->watch_predictor = true;
 	}
-	model_access_watch(m, memory, latency);
+	if (m->active)
+		keep_load_latency_alone(m);
+	model_access_watch(m, memory || model_uncore_watches(m), latency);
 	m->at_counter = MODEL_NO_COUNTER;
 }
 
@@ -198,11 +224,14 @@ static u64 occurrences(enum event_kind kind, const struct model_retired *r, bool
 	}
 }
 
-/* What the counter adds for an instruction with so many occurrences. */
-static u64 increment(struct model *m, struct model_counter *c, const struct model_rule *rule,
-		     u64 occurred)
+static bool is_cycle_event(const struct model_rule *rule)
 {
-	bool cycle_event = rule->kind == EK_CORE_CYCLES || rule->kind == EK_REF_CYCLES;
+	return rule->kind == EK_CORE_CYCLES || rule->kind == EK_REF_CYCLES;
+}
+
+u64 model_increment(struct model *m, struct model_counter *c, const struct model_rule *rule,
+		    bool cycle_event, u64 occurred)
+{
 	u64 cycles = m->latitude[LAT_CYCLES_PER_INSTRUCTION];
 	/* INV does nothing without CMASK. */
 	bool invert = rule->invert && rule->cmask;
@@ -319,7 +348,7 @@ static void count(struct model *m, struct step *s, unsigned i, bool mispredict)
 		add = model_break_occurrences(m, rule, s->r, add);
 	if (c->armed && (add || broken(m, FAULT_ASSIST_AT_ANY)))
 		meet_event(m, s, i);
-	add = increment(m, c, rule, add);
+	add = model_increment(m, c, rule, is_cycle_event(rule), add);
 	if (m->config.fault)
 		add = model_break_increment(m, i, rule, add);
 	if (rule->os)
@@ -352,7 +381,7 @@ static void choose_rules(struct model *m, struct step *s)
 
 bool model_watching(const struct model *m)
 {
-	return m->active || m->n_requests || m->writing;
+	return m->active || m->uncore.active || m->n_requests || m->writing;
 }
 
 void model_retire(struct model *m, const struct model_retired *r)
@@ -384,5 +413,7 @@ void model_retire(struct model *m, const struct model_retired *r)
 	m->smm_events = 0;
 	if (s.due | s.interrupts)
 		model_serve(m, &s);
+	if (m->uncore.active | m->uncore.active_before)
+		model_uncore_retire(m, &s);
 	model_requests_raise(m);
 }

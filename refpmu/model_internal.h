@@ -94,6 +94,12 @@ bool model_pebs_enabled(struct model *m, unsigned counter);
 const struct event *model_event(const struct model *m, u16 code);
 /* A control register has changed: decode all rules anew. */
 void model_configure(struct model *m);
+/*
+ * What a counter adds for an instruction with so many occurrences of its event; a cycle event
+ * occurs in each of its cycles.
+ */
+u64 model_increment(struct model *m, struct model_counter *c, const struct model_rule *rule,
+		    bool cycle_event, u64 occurred);
 /* Drop the arm of these counters, and the interrupt that waits for it. */
 void model_disarm(struct model *m, u64 counters);
 /* A counter's value as a register shows it. */
@@ -111,6 +117,12 @@ struct assist {
 };
 struct assist model_assist(struct model *m, struct step *s, unsigned x);
 void model_write_late_record(struct model *m);
+
+/* model_uncore.c */
+/* The instruction has been counted by the core: count it here. */
+void model_uncore_retire(struct model *m, struct step *s);
+/* Does a counter that is enabled depend on where data comes from? */
+bool model_uncore_watches(const struct model *m);
 
 /* model_lvt.c */
 void model_request(struct model *m, enum model_action action, unsigned counter);

@@ -32,6 +32,8 @@ static void freeze(struct model *m)
 /* Does this processor freeze when an interrupt is requested, as it should? */
 static bool freezes_now(struct model *m, enum model_action action)
 {
+	if (action == ACTION_UNCORE_INT && !m->latitude[LAT_UNCORE_FREEZES])
+		return false;
 	if (action == ACTION_THRESHOLD_INT && broken(m, FAULT_THRESHOLD_NO_FREEZE))
 		return false;
 	return !broken(m, FAULT_FREEZE_AT_DELIVERY);

@@ -4,7 +4,7 @@
  * Table 35-2 "IA-32 Architectural MSRs". A bit without a row in spec/msr.def is reserved, and
  * writing 1 to it raises #GP and changes nothing.
  */
-#include "refpmu/model_msr.h"
+#include "refpmu/model_uncore.h"
 
 #define WIDEST_COUNTER	48	/* bits, of fault counters-above-width: bit 47 is the sign */
 
@@ -68,6 +68,8 @@ static u64 read_register(struct model *m, const struct place *p)
 {
 	u64 value;
 
+	if (model_uncore_has(p->reg))
+		return model_uncore_read(m, p);
 	switch (p->reg) {
 	case REG_PMC:
 	case REG_A_PMC:
@@ -127,7 +129,8 @@ struct msr_result model_rdmsr(struct model *m, u32 msr)
 
 static bool read_only(enum reg reg)
 {
-	return reg == REG_PERF_CAPABILITIES || reg == REG_GLOBAL_STATUS || reg == REG_SMI_COUNT;
+	return reg == REG_PERF_CAPABILITIES || reg == REG_GLOBAL_STATUS || reg == REG_SMI_COUNT ||
+	       reg == REG_UNCORE_GLOBAL_STATUS;
 }
 
 /* Must be refused: does a broken processor accept it? */
@@ -185,7 +188,11 @@ static void write_pebs_enable(struct model *m, u64 value)
 static void write_ovf_ctrl(struct model *m, u64 value)
 {
 	m->ovf_ctrl = value;
+	if (broken(m, FAULT_OVF_UNCORE_STICKS))
+		value &= ~IA32_PERF_GLOBAL_OVF_CTRL_CLR_OVF_UNCORE;
 	m->global_status &= broken(m, FAULT_OVF_CTRL_CLEARS_ALL) ? 0 : ~value;
+	if (broken(m, FAULT_CORE_CLEARS_UNCORE))
+		m->uncore.global_status = 0;
 	model_write_late_record(m);
 }
 
@@ -193,6 +200,10 @@ static void write_register(struct model *m, const struct place *p, u64 value)
 {
 	u64 kept;
 
+	if (model_uncore_has(p->reg)) {
+		model_uncore_write(m, p, value);
+		return;
+	}
 	switch (p->reg) {
 	case REG_PMC:
 		write_low_half(m, p->i, value);
@@ -298,7 +309,7 @@ struct msr_result model_wrmsr(struct model *m, u32 msr, u64 value)
 	if (m->config.fault)
 		break_start(m, m->active & ~active_before);
 	m->active_before = active_before;
-	m->writing = m->active || active_before;
+	m->writing = m->active || active_before || m->uncore.active;
 	return result;
 }
 

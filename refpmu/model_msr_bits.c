@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Which registers there are on the processor presented, and which bits, out of spec/msr.def. */
-#include "refpmu/model_msr.h"
+#include "refpmu/model_uncore.h"
 
 static const struct {
 	u8 of, lo, hi, cap, access;
@@ -99,6 +99,14 @@ static const struct { u32 first, members; u8 reg; } registers[] = {
 	{ MSR_IA32_PERF_CAPABILITIES, 1, REG_PERF_CAPABILITIES },
 	{ MSR_IA32_MISC_ENABLE, 1, REG_MISC_ENABLE },
 	{ MSR_SMI_COUNT, 1, REG_SMI_COUNT },
+	{ MSR_UNCORE_PERF_GLOBAL_CTRL, 1, REG_UNCORE_GLOBAL_CTRL },
+	{ MSR_UNCORE_PERF_GLOBAL_STATUS, 1, REG_UNCORE_GLOBAL_STATUS },
+	{ MSR_UNCORE_PERF_GLOBAL_OVF_CTRL, 1, REG_UNCORE_OVF_CTRL },
+	{ MSR_UNCORE_FIXED_CTR0, 1, REG_UNCORE_FIXED_CTR },
+	{ MSR_UNCORE_FIXED_CTR_CTRL, 1, REG_UNCORE_FIXED_CTR_CTRL },
+	{ MSR_UNCORE_ADDR_OPCODE_MATCH, 1, REG_UNCORE_MATCH },
+	{ MSR_UNCORE_PMC0, UNCORE_GP, REG_UNCORE_PMC },
+	{ MSR_UNCORE_PERFEVTSEL0, UNCORE_GP, REG_UNCORE_PERFEVTSEL },
 };
 
 struct place model_msr_find(u32 msr)
@@ -119,14 +127,33 @@ struct place model_msr_find(u32 msr)
 	return p;
 }
 
+/* Which processors have the register that an address names: the column of spec/msr.def. */
+static enum spec_cap capability(u32 msr)
+{
+	switch (msr) {
+#define MSR(name, address, cap, source) case address: return cap;
+#include "spec/msr.def"
+	default:
+		return CAP_ALWAYS;
+	}
+}
+
+static u32 first_of_bank(enum reg reg)
+{
+	for (size_t n = 0; n < sizeof(registers) / sizeof(registers[0]); n++)
+		if (registers[n].reg == reg)
+			return registers[n].first;
+	return 0;
+}
+
 bool model_msr_exists(struct model *m, const struct place *p)
 {
+	if (!existing_bits(m, capability(first_of_bank(p->reg))))
+		return false;
 	switch (p->reg) {
 	case REG_FIXED_CTR:
 		return p->i < model_generation(m)->fixed;
 	case REG_A_PMC:
-		return m->perf_capabilities & IA32_PERF_CAPABILITIES_FW_WRITE &&
-		       p->i < model_gp_counters(m);
 	case REG_PMC:
 	case REG_PERFEVTSEL:
 		return p->i < model_gp_counters(m);
@@ -137,7 +164,7 @@ bool model_msr_exists(struct model *m, const struct place *p)
 	case REG_OFFCORE_RSP_1:
 		return !broken(m, FAULT_OFFCORE_RSP_1_MISSING);
 	default:
-		return true;
+		return !(model_uncore_has(p->reg) && m->facts & FACT_NO_UNCORE);
 	}
 }
 
@@ -199,6 +226,20 @@ u64 model_msr_writable(struct model *m, const struct place *p, u64 value)
 	case REG_OFFCORE_RSP_0:
 	case REG_OFFCORE_RSP_1:
 		return model_defined_bits(m, OF_OFFCORE_RSP);
+	case REG_UNCORE_GLOBAL_CTRL:
+		return model_defined_bits(m, OF_UNCORE_PERF_GLOBAL_CTRL);
+	case REG_UNCORE_OVF_CTRL:
+		return model_defined_bits(m, OF_UNCORE_PERF_GLOBAL_OVF_CTRL);
+	case REG_UNCORE_FIXED_CTR:
+		return model_defined_bits(m, OF_UNCORE_FIXED_CTR);
+	case REG_UNCORE_FIXED_CTR_CTRL:
+		return model_defined_bits(m, OF_UNCORE_FIXED_CTR_CTRL);
+	case REG_UNCORE_MATCH:
+		return model_defined_bits(m, OF_UNCORE_ADDR_OPCODE_MATCH);
+	case REG_UNCORE_PMC:
+		return model_defined_bits(m, OF_UNCORE_PMC);
+	case REG_UNCORE_PERFEVTSEL:
+		return model_defined_bits(m, OF_UNCORE_PERFEVTSEL);
 	default:
 		return ~0ULL;
 	}

@@ -41,6 +41,18 @@ struct tagged_load {
 	u64 linear;
 };
 
+/* The uncore of Nehalem and Westmere: eight counters, and a fixed one behind them. */
+#define UNCORE_GP	8
+#define UNCORE_COUNTERS	(UNCORE_GP + 1)
+
+struct model_uncore {
+	u64 global_ctrl, global_status, fixed_ctr_ctrl, match;
+	u64 perfevtsel[UNCORE_GP];
+	struct model_counter counter[UNCORE_COUNTERS];
+	u64 active;		/* bit n: counter n counts, */
+	u64 active_before;	/* and did before this instruction */
+};
+
 struct model {
 	struct model_config config;
 	const struct model_host *host;
@@ -56,6 +68,7 @@ struct model {
 	u64 ovf_ctrl;		/* what was written last, for the latitude of reading it */
 	struct model_counter counter[MODEL_MAX_COUNTERS];
 	u64 active;		/* bit n: counter n counts */
+	struct model_uncore uncore;
 
 	/*
 	 * A WRMSR has run and its retirement is to come: what counted before it, under which

@@ -62,6 +62,8 @@ static const u32 registers[] = {
 	MSR_IA32_PERF_CAPABILITIES, MSR_IA32_FIXED_CTR_CTRL, MSR_IA32_PERF_GLOBAL_STATUS,
 	MSR_IA32_PERF_GLOBAL_CTRL, MSR_IA32_PERF_GLOBAL_OVF_CTRL, MSR_IA32_PEBS_ENABLE,
 	MSR_PEBS_LD_LAT_THRESHOLD, MSR_IA32_DS_AREA,
+	MSR_UNCORE_PERF_GLOBAL_CTRL, MSR_UNCORE_PERF_GLOBAL_STATUS, MSR_UNCORE_PERF_GLOBAL_OVF_CTRL,
+	MSR_UNCORE_FIXED_CTR0, MSR_UNCORE_FIXED_CTR_CTRL, MSR_UNCORE_PMC0, MSR_UNCORE_PERFEVTSEL0,
 };
 #define N_REGISTERS (sizeof(registers) / sizeof(registers[0]))
 
@@ -89,32 +91,58 @@ static u64 shown(const struct view *v, u32 msr)
 	return 0;
 }
 
-/* What a counter of this event adds for the instruction, without cycles and conditions. */
-static bool simple_count(u16 code, const struct model_retired *i, u64 *count)
+static const struct { u16 gens, code, flags; u8 kind, counters; } events[] = {
+#define EVENT_ON(gens, name, flags, counters, sure, min_period, period_unit, source) \
+	{ gens, EVENT_##name, flags, EVENT_KIND_##name, counters },
+#include "spec/event.def"
+};
+
+/*
+ * What counter n of this generation adds for the instruction with this event selected, without
+ * cycles and conditions.
+ */
+static bool simple_count(enum generation_id generation, u16 code, unsigned n,
+			 const struct model_retired *i, u64 *count)
 {
-	switch (code) {
-	case EVENT_INST_RETIRED_ANY_P:
+	u8 kind = EK_NONE;
+	bool once = false;
+
+	for (size_t e = 0; e < sizeof(events) / sizeof(events[0]); e++)
+		if (events[e].gens & BIT(generation) && events[e].code == code &&
+		    events[e].counters & BIT(n)) {
+			kind = events[e].kind;
+			once = events[e].flags & EV_INSN;
+		}
+	switch (kind) {
+	case EK_NONE:
+		*count = 0;
+		break;
+	case EK_INSTRUCTIONS:
 		*count = 1;
-		return true;
-	case EVENT_BR_INST_RETIRED_ALL_BRANCHES:
+		break;
+	case EK_BRANCHES:
 		*count = i->branch != BRANCH_NONE;
-		return true;
-	case EVENT_MEM_UOPS_RETIRED_ALL_LOADS:
+		break;
+	case EK_LOADS:
 		*count = i->loads;
-		return true;
-	case EVENT_MEM_UOPS_RETIRED_ALL_STORES:
+		break;
+	case EK_STORES:
 		*count = i->stores;
-		return true;
-	case EVENT_MEM_UOPS_RETIRED_LOCK_LOADS:
+		break;
+	case EK_LOCK_LOADS:
 		*count = i->locked_loads;
-		return true;
+		break;
+	default:
+		return false;
 	}
-	return false;
+	if (once && *count > 1)
+		*count = 1;
+	return true;
 }
 
 /* A counter out of the reach of PEBS has moved by what the instruction did, or not at all. */
-static bool counted_right(const struct view *before, const struct view *after,
-			  const struct model_retired *i, unsigned n)
+static bool counted_right(const struct rig *r, const struct view *before,
+			  const struct view *after, const struct model_retired *i, unsigned n)
 {
 	u64 select = before->perfevtsel[n], count;
 	bool enabled = select & IA32_PERFEVTSEL_EN &&
@@ -127,10 +155,8 @@ static bool counted_right(const struct view *before, const struct view *after,
 		return before->pmc[n] == after->pmc[n];
 	if (select & (IA32_PERFEVTSEL_CMASK | IA32_PERFEVTSEL_E))
 		return true;
-	if (!simple_count((u16)select, i, &count))
+	if (!simple_count(r->m.config.generation, (u16)select, n, i, &count))
 		return true;
-	if (n >= 4 && (select & 0xff) == 0xd0)
-		count = 0;	/* memory events are for PMC0 to PMC3 */
 	return ((before->pmc[n] + count) & BITS(0, 47)) == after->pmc[n];
 }
 
@@ -157,6 +183,9 @@ static bool in_order(const struct rig *r, unsigned first)
 			if (n == first || a[-1].action != ACTION_ASSIST ||
 			    a[-1].counter != a->counter)
 				return false;
+			break;
+		case ACTION_UNCORE_INT:
+			acted = 1;
 			break;
 		case ACTION_OVERFLOW_INT:
 			/* Right behind an assist it may be that of any counter covered. */
@@ -192,7 +221,7 @@ static u64 ds_field(const struct rig *r, unsigned offset)
 static bool writes_inside(const struct rig *r, u64 index, u64 maximum)
 {
 	return !r->dirty_hi || (r->dirty_lo >= index && r->dirty_hi <= maximum &&
-				(r->dirty_hi - r->dirty_lo) % RIG_RECORD == 0);
+				(r->dirty_hi - r->dirty_lo) % r->record == 0);
 }
 
 static void instruction(struct bytes *b, struct model_retired *i)
@@ -316,7 +345,8 @@ static const char *step(struct rig *r, struct bytes *b)
 
 		rig_retire(r, &i);
 		look(r, &after);
-		if (!watching && memcmp(&before, &after, sizeof(after)))
+		if (!watching && r->m.config.fault == FAULT_NONE &&
+		    memcmp(&before, &after, sizeof(after)))
 			return "nothing counts, and yet something changed";
 	}
 	look(r, &after);
@@ -333,7 +363,7 @@ static const char *step(struct rig *r, struct bytes *b)
 		return "served out of order";
 	/* An SMI adds what it did. */
 	for (unsigned n = 0; is_instruction && smis == r->m.smi_count && n < GP; n++)
-		if (!counted_right(&before, &after, &i, n))
+		if (!counted_right(r, &before, &after, &i, n))
 			return "a counter isn't the sum of its events";
 	for (unsigned n = 0; n < GP; n++)
 		if (after.pmc[n] >> 48)

@@ -93,6 +93,17 @@ void rig_open(struct rig *r, enum fault_id fault, u64 seed, bool hyper_threading
 	rig_open_config(r, &config);
 }
 
+/* What software learns of the processor: CPUID.0AH:EAX[15:8], IA32_PERF_CAPABILITIES[11:8]. */
+static void enumerate(struct rig *r)
+{
+	u64 capabilities = rig_get(r, MSR_IA32_PERF_CAPABILITIES);
+	u32 regs[4] = { 0 };
+
+	model_cpuid(&r->m, 0xa, 0, regs);
+	r->gp = regs[0] >> 8 & 0xff;
+	r->record = (capabilities >> 8 & 0xf) == 1 ? RIG_RECORD_FMT1 : RIG_RECORD;
+}
+
 void rig_open_config(struct rig *r, const struct model_config *config)
 {
 	memset(r, 0, offsetof(struct rig, hierarchy));
@@ -104,6 +115,7 @@ void rig_open_config(struct rig *r, const struct model_config *config)
 		r->regs.gpr[i] = 0x0101010101010101ULL * (i + 1);
 	r->regs.rflags = 2;
 	model_init(&r->m, config, &r->host);
+	enumerate(r);
 	rig_stop(r);
 	if (rig_has_pebs(r))
 		rig_set(r, MSR_IA32_PEBS_ENABLE, 0);
@@ -112,7 +124,7 @@ void rig_open_config(struct rig *r, const struct model_config *config)
 		IA32_PERF_GLOBAL_STATUS_COND_CHGD | BIT(32) | BIT(0));
 	for (unsigned i = 0; i < 3; i++)
 		rig_set(r, MSR_IA32_FIXED_CTR0 + i, 0);
-	for (unsigned i = 0; i < (config->hyper_threading ? 4 : 8); i++) {
+	for (unsigned i = 0; i < r->gp; i++) {
 		rig_set(r, MSR_IA32_PERFEVTSEL0 + i, 0);
 		rig_set(r, MSR_IA32_PMC0 + i, 0);
 	}
@@ -241,8 +253,8 @@ void rig_ds(struct rig *r, unsigned records, unsigned threshold)
 {
 	rig_poke(r, RIG_DS + DS_BASE, RIG_BUFFER);
 	rig_poke(r, RIG_DS + DS_INDEX, RIG_BUFFER);
-	rig_poke(r, RIG_DS + DS_MAXIMUM, RIG_BUFFER + records * RIG_RECORD);
-	rig_poke(r, RIG_DS + DS_THRESHOLD, RIG_BUFFER + threshold * RIG_RECORD);
+	rig_poke(r, RIG_DS + DS_MAXIMUM, RIG_BUFFER + records * r->record);
+	rig_poke(r, RIG_DS + DS_THRESHOLD, RIG_BUFFER + threshold * r->record);
 	if (rig_has_pebs(r))
 		rig_set(r, MSR_IA32_DS_AREA, RIG_DS);
 }
@@ -259,18 +271,21 @@ u64 rig_index(const struct rig *r)
 
 unsigned rig_records(const struct rig *r)
 {
-	return (unsigned)((rig_index(r) - RIG_BUFFER) / RIG_RECORD);
+	return (unsigned)((rig_index(r) - RIG_BUFFER) / r->record);
 }
 
 u64 rig_record(const struct rig *r, unsigned n, unsigned offset)
 {
-	return rig_peek(r, RIG_BUFFER + n * RIG_RECORD + offset);
+	return rig_peek(r, RIG_BUFFER + n * r->record + offset);
 }
 
 void rig_program(struct rig *r, unsigned n, u32 event, u64 bits, u64 period)
 {
 	rig_set(r, MSR_IA32_PERFEVTSEL0 + n, 0);
-	rig_set(r, MSR_IA32_A_PMC0 + n, -period & BITS(0, 47));
+	if (rig_get(r, MSR_IA32_PERF_CAPABILITIES) & IA32_PERF_CAPABILITIES_FW_WRITE)
+		rig_set(r, MSR_IA32_A_PMC0 + n, -period & BITS(0, 47));
+	else
+		rig_set(r, MSR_IA32_PMC0 + n, -period & BITS(0, 31));
 	rig_set(r, MSR_IA32_PERFEVTSEL0 + n, event | IA32_PERFEVTSEL_EN | IA32_PERFEVTSEL_OS |
 					     IA32_PERFEVTSEL_USR | bits);
 }
@@ -294,7 +309,8 @@ void rig_stop(struct rig *r)
 
 const char *rig_actions(const struct rig *r)
 {
-	static const char *const names[] = { "ARM", "ASSIST", "THRESHOLD", "OVERFLOW" };
+	static const char *const names[] = { "ARM", "ASSIST", "THRESHOLD", "OVERFLOW",
+					    "UNCORE" };
 	static char text[RIG_LOG * 16];
 	size_t used = 0;
 

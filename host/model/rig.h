@@ -16,6 +16,7 @@
 #define RIG_DS		RIG_MEMORY_BASE
 #define RIG_BUFFER	(RIG_MEMORY_BASE + 0x1000)
 #define RIG_RECORD	0xc0			/* Table 18-44: the last field begins at B8H */
+#define RIG_RECORD_FMT1	0xb0			/* Table 18-23: the last field begins at A8H */
 #define RIG_VECTOR	0xf0
 #define RIG_LOG		512
 
@@ -40,6 +41,8 @@ struct rig {
 	bool unmapped;		/* nothing is, as long as this is set */
 	unsigned stray;		/* accesses outside memory */
 	u64 dirty_lo, dirty_hi;	/* linear addresses that the model has written: lo..hi-1 */
+	unsigned gp;		/* general-purpose counters that CPUID enumerates */
+	unsigned record;	/* bytes, by the format in IA32_PERF_CAPABILITIES */
 
 	u32 lvtpc;
 	bool unmasks;		/* the handler clears the mask bit at its end */
@@ -58,13 +61,13 @@ struct rig {
 
 /*
  * Power on, then all counters 0 and off and the status clear, whatever the seed left there.
- * LVTPC is fixed, unmasked, with RIG_VECTOR.
+ * LVTPC is fixed, unmasked, with RIG_VECTOR. A Haswell.
  */
 void rig_open(struct rig *r, enum fault_id fault, u64 seed, bool hyper_threading);
-/* The same with any configuration of a Haswell. */
+/* The same with any configuration. */
 void rig_open_config(struct rig *r, const struct model_config *config);
 
-/* A correct processor with hyper-threading, seed 0 and this knob set by hand. */
+/* A correct Haswell with hyper-threading, seed 0 and this knob set by hand. */
 void rig_open_knob(struct rig *r, enum latitude_id knob, u32 value);
 
 /* WRMSR as an instruction: it retires unless it faults. The status is that of the write. */
@@ -98,7 +101,7 @@ void rig_ds(struct rig *r, unsigned records, unsigned threshold);
 void rig_set_reset(struct rig *r, unsigned counter, u64 value);
 u64 rig_index(const struct rig *r);
 unsigned rig_records(const struct rig *r);
-/* A field of record n, by its offset in Table 18-44. */
+/* A field of record n, by its offset in Table 18-44 or 18-23. */
 u64 rig_record(const struct rig *r, unsigned n, unsigned offset);
 
 /*

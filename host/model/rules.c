@@ -516,17 +516,39 @@ static rule *const rules[FAULT_COUNT] = {
 	[FAULT_FULL_WIDTH_TRUNCATED] = takes_the_full_width,
 };
 
+/* Where the rules of a table hold. */
+static const struct {
+	enum generation_id generation;
+	rule *const *rules;
+} tables[] = {
+	{ GEN_HASWELL, rules },
+	{ GEN_HASWELL, further_rules },
+	{ GEN_HASWELL, pebs_rules },
+	{ GEN_NEHALEM, uncore_rules },
+};
+
+static void open(struct rig *r, enum generation_id generation, enum fault_id fault,
+		 bool hyper_threading)
+{
+	struct model_config config = {
+		.generation = generation, .fault = fault, .hyper_threading = hyper_threading,
+	};
+
+	rig_open_config(r, &config);
+	rig_ds(r, 8, 8);
+}
+
 bool rule_holds(enum fault_id of, enum fault_id on, bool hyper_threading)
 {
 	static struct rig r;
 
-	rig_open(&r, on, 0, hyper_threading);
-	rig_ds(&r, 8, 8);
-	if (rules[of])
-		return rules[of](&r);
-	if (further_rules[of])
-		return further_rules[of](&r);
-	return pebs_rules[of] ? pebs_rules[of](&r) : generated_rule(of, &r);
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
+		if (tables[i].rules[of]) {
+			open(&r, tables[i].generation, on, hyper_threading);
+			return tables[i].rules[of](&r);
+		}
+	open(&r, generated_generation(of), on, hyper_threading);
+	return generated_rule(of, &r);
 }
 
 bool fault_is_visible(enum fault_id fault)

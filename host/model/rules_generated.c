@@ -64,6 +64,10 @@ static const struct { u32 msr; u64 legal, reserved; } values[] = {
 	{ MSR_OFFCORE_RSP_1, 0x10001, BIT(38) },
 	{ MSR_IA32_PERF_GLOBAL_OVF_CTRL, BIT(0), BIT(35) },
 	{ MSR_IA32_PERF_CAPABILITIES, 0, BIT(0) },
+	{ MSR_UNCORE_PERF_GLOBAL_CTRL, BIT(63) | BIT(51) | BIT(32) | 0xff, BIT(33) },
+	{ MSR_UNCORE_FIXED_CTR0, 0x123456789abc, BIT(48) },
+	{ MSR_UNCORE_PMC0, 0x123456789abc, BIT(48) },
+	{ MSR_UNCORE_PERFEVTSEL0, 0x1540108, BIT(16) },
 };
 
 static bool clears_status(struct rig *r)
@@ -105,6 +109,16 @@ static bool refuses(struct rig *r, u32 msr)
 		if (values[i].msr == msr)
 			return rig_wrmsr(r, msr, values[i].reserved) == MSR_GP;
 	return false;
+}
+
+/* The uncore's addresses are above those of IA32_PERF_GLOBAL_OVF_CTRL and below 3F0H. */
+enum generation_id generated_generation(enum fault_id of)
+{
+	for (size_t i = 0; i < sizeof(msr_rules) / sizeof(msr_rules[0]); i++)
+		if (msr_rules[i].fault == of && msr_rules[i].msr > 0x390 &&
+		    msr_rules[i].msr < 0x3f0)
+			return GEN_NEHALEM;
+	return GEN_HASWELL;
 }
 
 bool generated_rule(enum fault_id of, struct rig *r)

@@ -8,10 +8,12 @@
 
 typedef bool rule(struct rig *r);
 
-/* rules_count.c and rules_pebs.c; NULL where another file has the rule. */
+/* rules_count.c, rules_pebs.c, rules_uncore.c; NULL where another file has the rule. */
 extern rule *const further_rules[FAULT_COUNT];
 extern rule *const pebs_rules[FAULT_COUNT];
-/* rules_generated.c: the rule that a generated fault breaks. */
+extern rule *const uncore_rules[FAULT_COUNT];
+/* rules_generated.c: the rule that a generated fault breaks, and a processor where it holds. */
 bool generated_rule(enum fault_id of, struct rig *r);
+enum generation_id generated_generation(enum fault_id of);
 
 #endif

@@ -24,18 +24,21 @@ static void make_program(u64 n)
 		bytes[i] = random_byte();
 }
 
-static struct model_config config_of(enum fault_id fault, u64 seed, bool hyper_threading)
+/* Program n runs on generation n, and on the next one in the next round of them. */
+static struct model_config config_of(u64 n, enum fault_id fault, u64 seed, bool hyper_threading)
 {
 	return (struct model_config){
-		.generation = GEN_HASWELL, .hyper_threading = hyper_threading, .fault = fault,
+		.generation = (n + n / GEN_COUNT) % GEN_COUNT, .hyper_threading = hyper_threading,
+		.fault = fault,
 		.latitude.seed = seed,
 	};
 }
 
 /* The same bytes as a program of this processor. */
-static const char *run(struct rig *on, enum fault_id fault, u64 seed, bool hyper_threading)
+static const char *run(struct rig *on, u64 n, enum fault_id fault, u64 seed,
+		       bool hyper_threading)
 {
-	struct model_config config = config_of(fault, seed, hyper_threading);
+	struct model_config config = config_of(n, fault, seed, hyper_threading);
 
 	return program_run(on, bytes, BYTES, &config);
 }
@@ -48,8 +51,9 @@ static void rules_hold_for_every_seed(void)
 		const char *wrong;
 
 		make_program(n);
-		wrong = run(&r, FAULT_NONE, n % 4 ? n : 0, n & 1);
-		CHECK(!wrong, "program %" PRIu64 ", instruction %" PRIu64 ": %s", n, r.now, wrong);
+		wrong = run(&r, n, FAULT_NONE, n % 4 ? n : 0, n & 1);
+		CHECK(!wrong, "generation %u, program %" PRIu64 ", instruction %" PRIu64 ": %s",
+		      r.m.config.generation, n, r.now, wrong);
 		for (unsigned i = 0; i < r.n_actions; i++)
 			records += r.action[i].action == ACTION_ASSIST;
 		interrupts += r.n_interrupts;
@@ -66,7 +70,8 @@ static void no_program_harms_a_broken_processor(void)
 	for (unsigned f = FAULT_NONE + 1; f < FAULT_COUNT; f++)
 		for (u64 n = 0; n < 8; n++) {
 			make_program(1000 * f + n);
-			CHECK(!run(&r, f, n, n & 1));
+			CHECK(!run(&r, f + n, f, n, n & 1), "fault %u, generation %u", f,
+			      r.m.config.generation);
 		}
 }
 
@@ -94,10 +99,10 @@ static void the_same_again(void)
 
 	for (u64 n = 0; n < 100; n++) {
 		make_program(n);
-		run(&r, FAULT_NONE, n, n & 1);
-		run(&again, FAULT_NONE, n, n & 1);
+		run(&r, n, FAULT_NONE, n, n & 1);
+		run(&again, n, FAULT_NONE, n, n & 1);
 		CHECK(same_course(&r, &again), "program %" PRIu64, n);
-		run(&again, FAULT_NONE, n + 1, n & 1);
+		run(&again, n, FAULT_NONE, n + 1, n & 1);
 		others += !same_course(&r, &again);
 	}
 	CHECK(others > 50, "only %u programs take another course with another seed", others);
@@ -112,7 +117,7 @@ static void rules_hold_for_profiles_and_extremes(void)
 	};
 
 	for (u64 n = 0; n < PROGRAMS; n++) {
-		struct model_config config = config_of(FAULT_NONE, n / 2, n & 2);
+		struct model_config config = config_of(n, FAULT_NONE, n / 2, n & 2);
 		unsigned knob = (unsigned)(n / 2 % LAT_COUNT);
 		const char *wrong;
 
@@ -121,7 +126,7 @@ static void rules_hold_for_profiles_and_extremes(void)
 		wrong = program_run(&r, bytes, BYTES, &config);
 		CHECK(!wrong, "profile %u, program %" PRIu64 ", instruction %" PRIu64 ": %s",
 		      (unsigned)config.latitude.profile, n, r.now, wrong);
-		config = config_of(FAULT_NONE, 0, n & 1);
+		config = config_of(n, FAULT_NONE, 0, n & 1);
 		config.latitude.set = BIT(knob);
 		config.latitude.value[knob] = n / 2 / LAT_COUNT % 2 ? knobs[knob].low :
 								     knobs[knob].high;

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Rules of the uncore's counters, for faults of spec/fault.def on a Nehalem: see rules.c. Addresses
+ * and bits as in "Uncore Performance Monitoring Management Facility" and "Uncore Performance Event
+ * Configuration Facility".
+ */
+#include "host/model/rules_internal.h"
+
+#define U_CTRL		0x391
+#define U_STATUS	0x392
+#define U_CLEAR		0x393
+#define U_FIXED		0x394
+#define U_FIXED_CTRL	0x395
+#define EN_FC0		BIT(32)
+#define CORE0		BIT(48)
+#define PMI_FRZ		BIT(63)
+#define OVF_PMI		BIT(61)
+#define CHG		BIT(63)
+#define EN		BIT(0)
+#define PMI		BIT(2)
+#define TO_CORE		BIT(13)		/* of IA32_DEBUGCTL */
+#define OVF_UNCORE	BIT(61)		/* of IA32_PERF_GLOBAL_STATUS */
+#define TOP		BITS(0, 47)
+
+/* The fixed counter counts from here; its interrupt has a way to this core if all say so. */
+static void program(struct rig *r, u64 value, u64 control, u64 global, u64 debugctl)
+{
+	rig_set(r, 0x1d9, debugctl);
+	rig_set(r, U_FIXED, value);
+	rig_set(r, U_FIXED_CTRL, control);
+	rig_set(r, U_CTRL, global);
+}
+
+static void overflow(struct rig *r)
+{
+	program(r, TOP - 3, EN | PMI, EN_FC0 | CORE0, TO_CORE);
+	rig_nops(r, 20);
+}
+
+static bool counts_if_enabled(struct rig *r)
+{
+	program(r, 0, 0, EN_FC0, 0);
+	rig_nops(r, 20);
+	return rig_get(r, U_FIXED) == 0;
+}
+
+static bool counts_if_enabled_globally(struct rig *r)
+{
+	program(r, 0, EN, 0, 0);
+	rig_nops(r, 20);
+	return rig_get(r, U_FIXED) == 0;
+}
+
+static bool holds_48_bits(struct rig *r)
+{
+	program(r, BITS(0, 39) - 2, EN, EN_FC0, 0);
+	rig_nops(r, 20);
+	return rig_get(r, U_FIXED) > BITS(0, 39) && rig_get(r, U_STATUS) == 0;
+}
+
+static bool overflow_is_shown(struct rig *r)
+{
+	overflow(r);
+	return rig_get(r, U_STATUS) == (EN_FC0 | OVF_PMI | CHG);
+}
+
+static bool status_stays(struct rig *r)
+{
+	overflow(r);
+	rig_get(r, U_STATUS);
+	return rig_get(r, U_STATUS) == (EN_FC0 | OVF_PMI | CHG);
+}
+
+static bool clears_what_is_written(struct rig *r)
+{
+	overflow(r);
+	rig_set(r, U_CTRL, 0);
+	rig_set(r, U_CLEAR, OVF_PMI);
+	return rig_get(r, U_STATUS) == (EN_FC0 | CHG);
+}
+
+static bool core_keeps_its_status(struct rig *r)
+{
+	overflow(r);
+	rig_set(r, U_CLEAR, EN_FC0 | OVF_PMI | CHG);
+	return rig_status(r) == OVF_UNCORE;
+}
+
+static bool uncore_keeps_its_status(struct rig *r)
+{
+	overflow(r);
+	rig_set(r, MSR_IA32_PERF_GLOBAL_OVF_CTRL, OVF_UNCORE);
+	return rig_get(r, U_STATUS) == (EN_FC0 | OVF_PMI | CHG) && rig_status(r) == 0;
+}
+
+static bool silent_without_pmi(struct rig *r)
+{
+	program(r, TOP - 3, EN, EN_FC0 | CORE0, TO_CORE);
+	rig_nops(r, 20);
+	return r->requests == 0 && rig_get(r, U_STATUS) == (EN_FC0 | CHG);
+}
+
+static bool selected_cores_only(struct rig *r)
+{
+	program(r, TOP - 3, EN | PMI, EN_FC0 | BITS(49, 51), TO_CORE);
+	rig_nops(r, 20);
+	return r->requests == 0 && rig_status(r) == 0;
+}
+
+static bool listening_cores_only(struct rig *r)
+{
+	program(r, TOP - 3, EN | PMI, EN_FC0 | CORE0, 0);
+	rig_nops(r, 20);
+	return r->requests == 0 && rig_status(r) == 0;
+}
+
+static bool interrupts_once(struct rig *r)
+{
+	r->unmasks = true;
+	overflow(r);
+	return r->n_interrupts == 1 && r->interrupt[0].status == OVF_UNCORE;
+}
+
+static bool both_are_shown(struct rig *r)
+{
+	rig_set(r, 0x1d9, TO_CORE);
+	rig_set(r, U_FIXED_CTRL, EN | PMI);
+	rig_program(r, 0, EVENT_INST_RETIRED_ANY_P, IA32_PERFEVTSEL_INT, 10);
+	rig_set(r, U_FIXED, TOP - 10);
+	rig_set(r, U_CTRL, EN_FC0 | CORE0);
+	rig_start(r, BIT(0));
+	rig_nops(r, 10);
+	if (rig_get(r, U_FIXED) != 0)
+		return false;
+	rig_stop(r);
+	return rig_status(r) == (BIT(0) | OVF_UNCORE) && rig_get(r, U_STATUS) & EN_FC0;
+}
+
+static bool freezes(struct rig *r)
+{
+	rig_set(r, 0x3c0, BIT(22));
+	program(r, TOP - 3, EN | PMI, EN_FC0 | BIT(0) | CORE0 | PMI_FRZ, TO_CORE);
+	rig_nops(r, 20);
+	return rig_get(r, U_FIXED) < 5 && rig_get(r, U_CTRL) == (CORE0 | PMI_FRZ);
+}
+
+static bool goes_on_without_freeze(struct rig *r)
+{
+	overflow(r);
+	return rig_get(r, U_FIXED) > 10 && rig_get(r, U_CTRL) == (EN_FC0 | CORE0);
+}
+
+rule *const uncore_rules[FAULT_COUNT] = {
+	[FAULT_UNCORE_ENABLE_IGNORED] = counts_if_enabled,
+	[FAULT_UNCORE_GLOBAL_CTRL_IGNORED] = counts_if_enabled_globally,
+	[FAULT_UNCORE_WIDTH_40] = holds_48_bits,
+	[FAULT_UNCORE_STATUS_DROPPED] = overflow_is_shown,
+	[FAULT_UNCORE_STATUS_SHIFTED] = overflow_is_shown,
+	[FAULT_UNCORE_STATUS_CLEARED_BY_READ] = status_stays,
+	[FAULT_UNCORE_OVF_PMI_DROPPED] = overflow_is_shown,
+	[FAULT_UNCORE_CHG_DROPPED] = overflow_is_shown,
+	[FAULT_UNCORE_CLEARS_ALL] = clears_what_is_written,
+	[FAULT_UNCORE_CLEARS_CORE] = core_keeps_its_status,
+	[FAULT_CORE_CLEARS_UNCORE] = uncore_keeps_its_status,
+	[FAULT_UNCORE_INT_IGNORED] = silent_without_pmi,
+	[FAULT_UNCORE_PMI_EVERY_CORE] = selected_cores_only,
+	[FAULT_UNCORE_PMI_UNASKED] = listening_cores_only,
+	[FAULT_UNCORE_PMI_LOST] = interrupts_once,
+	[FAULT_UNCORE_PMI_DOUBLED] = interrupts_once,
+	[FAULT_UNCORE_PMI_DROPS_CORE] = both_are_shown,
+	[FAULT_OVF_UNCORE_DROPPED] = interrupts_once,
+	[FAULT_OVF_UNCORE_STICKS] = uncore_keeps_its_status,
+	[FAULT_UNCORE_FREEZE_IGNORED] = freezes,
+	[FAULT_UNCORE_FREEZE_ALWAYS] = goes_on_without_freeze,
+	[FAULT_UNCORE_FREEZE_HALF] = freezes,
+	[FAULT_UNCORE_GLOBAL_STATUS_READS_ZERO] = overflow_is_shown,
+	[FAULT_UNCORE_OVF_CTRL_WRITE_DROPPED] = clears_what_is_written,
+	[FAULT_UNCORE_FIXED_CTR_CTRL_WRITE_DROPPED] = overflow_is_shown,
+};
