@@ -13,10 +13,11 @@
 #include "spec/msr.h"
 
 static const struct generation generations[] = {
-#define GENERATION(id, name, title, family, model, stepping, brand, perfmon, gp, gp_no_ht, fixed, \
-		   width, max_leaf, lbr_fmt, pebs_format, pebs_mask, ll_mask, facilities, source) \
-	[GEN_##id] = { name, title, pebs_mask, ll_mask, facilities, gp, gp_no_ht, fixed, width, \
-		       pebs_format, GENS_##id },
+#define GENERATION(id, code, name, title, family, model, stepping, brand, perfmon, gp, gp_no_ht, \
+		   fixed, width, max_leaf, lbr_fmt, pebs_format, pebs_mask, ll_mask, facilities, \
+		   source) \
+	[GEN_##id] = { code, name, title, pebs_mask, ll_mask, facilities, gp, gp_no_ht, fixed, \
+		       width, pebs_format, GENS_##id },
 #include "spec/generation.def"
 };
 

@@ -13,7 +13,7 @@
 #include "spec/types.h"
 
 struct generation {
-	const char *name, *title;
+	const char *code, *name, *title;
 	u32 pebs_mask, ll_mask, facilities;
 	unsigned gp, gp_no_ht, fixed, width, pebs_format;
 	u32 set;		/* this generation alone, as a set (enum generation_set) */

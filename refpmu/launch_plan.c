@@ -5,7 +5,7 @@
 #include "refpmu/launch_span.h"
 
 static const char *const generation_names[] = {
-#define GENERATION(id, name, ...) [GEN_##id] = name,
+#define GENERATION(id, code, name, ...) [GEN_##id] = name,
 #include "spec/generation.def"
 };
 

@@ -12,8 +12,9 @@
 #define OTHER_FEATURES (BIT(0) | BIT(3) | BIT(16) | BIT(18))
 
 static const struct generation generations[GEN_COUNT] = {
-#define GENERATION(id, name, title, family, model, stepping, brand, perfmon, gp, gp_no_ht, fixed, \
-		   width, max_leaf, lbr_fmt, pebs_format, pebs_mask, ll_mask, facilities, source) \
+#define GENERATION(id, code, name, title, family, model, stepping, brand, perfmon, gp, gp_no_ht, \
+		   fixed, width, max_leaf, lbr_fmt, pebs_format, pebs_mask, ll_mask, facilities, \
+		   source) \
 	[GEN_##id] = { family, model, stepping, brand, perfmon, gp, gp_no_ht, fixed, width, \
 		       max_leaf, lbr_fmt, pebs_format, pebs_mask, ll_mask, facilities },
 #include "spec/generation.def"

@@ -30,6 +30,18 @@ static void remember(struct test *t, struct test_claim claim, enum seen_outcome 
 		seen->outcome = outcome;
 }
 
+/* NULL: a breach fails the platform; else why it is only reported. */
+static const char *not_judged(const struct test *t, struct test_claim claim)
+{
+	const struct requirement *r = requirement_get(claim.req);
+
+	if (!verdict_applies(r, t->subject))
+		return "it is about other generations";
+	if (verdict_decides(r, t->platform))
+		return NULL;
+	return r->authority == AUTH_TEXT ? "not observable" : "no sentence of the manual";
+}
+
 static bool held(struct test *t, struct test_claim claim)
 {
 	t->checks++;
@@ -42,7 +54,7 @@ static struct test_failure *breach(struct test *t, struct test_claim claim)
 	static struct test_failure spare;	/* for breaches that aren't kept */
 	struct test_failure *f = &spare;
 
-	if (verdict_decides(requirement_get(claim.req), t->platform)) {
+	if (!not_judged(t, claim)) {
 		if (t->failed < TEST_MAX_FAILURES)
 			f = &t->failure[t->failed];
 		t->failed++;
@@ -57,13 +69,13 @@ static struct test_failure *breach(struct test *t, struct test_claim claim)
 
 static void report_weak(struct test *t, const struct test_failure *f)
 {
-	const struct requirement *r = requirement_get(f->claim.req);
+	const char *why = not_judged(t, f->claim);
 
-	if (verdict_decides(r, t->platform))
+	if (!why)
 		return;
-	tap_comment(t->tap, "report: %s %s: wanted %s, got %s (%s:%u); not judged here: %s", r->id,
-		    f->what, f->wanted, f->got, f->claim.file, f->claim.line,
-		    r->authority == AUTH_TEXT ? "not observable" : "no sentence of the manual");
+	tap_comment(t->tap, "report: %s %s: wanted %s, got %s (%s:%u); not judged here: %s",
+		    requirement_get(f->claim.req)->id, f->what, f->wanted, f->got, f->claim.file,
+		    f->claim.line, why);
 }
 
 #define FORMAT(text, format) do {					\

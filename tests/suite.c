@@ -132,8 +132,12 @@ struct suite *suite_begin(const struct suite_config *config, struct tap *tap)
 	s->platform = caps->hypervisor ? PLATFORM_HYPERVISOR : PLATFORM_SILICON;
 	if (config->strict)
 		s->platform = PLATFORM_STRICT;
-	s->subject = (struct verdict_subject){ caps->intel, caps->family, caps->model,
-					       caps->hypervisor_signature };
+	s->subject = (struct verdict_subject){
+		.intel = caps->intel, .family = caps->family, .model = caps->model,
+		.hypervisor = caps->hypervisor_signature,
+		.applicant = { caps->generation ? caps->generation->code : NULL, caps->version,
+			       caps->full_width },
+	};
 	caps_cpu_name(caps, s->cpu_name, sizeof(s->cpu_name));
 	print_machine(s);
 	return s;

@@ -26,6 +26,11 @@ bool verdict_decides(const struct requirement *requirement, enum platform platfo
 	return requirement->authority == AUTH_TEXT && requirement->silicon != OBS_NONE;
 }
 
+bool verdict_applies(const struct requirement *requirement, const struct verdict_subject *subject)
+{
+	return applies(requirement->generations, &subject->applicant);
+}
+
 static bool same_text(const char *a, const char *b)
 {
 	while (*a && *a == *b) {

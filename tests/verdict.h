@@ -7,6 +7,7 @@
 #define TESTS_VERDICT_H
 
 #include "spec/requirement.h"
+#include "tests/applies.h"
 #include "tests/test.h"
 
 /* One row of spec/requirement.def. */
@@ -30,12 +31,16 @@ enum platform { PLATFORM_SILICON, PLATFORM_HYPERVISOR, PLATFORM_STRICT };
 /* Does a breach of this requirement, seen there, fail the platform? Otherwise it is reported. */
 bool verdict_decides(const struct requirement *requirement, enum platform platform);
 
-/* Who is judged, as far as spec/known.def has rows for it. */
+/* Who is judged, as far as spec/known.def and the column of generations have words for it. */
 struct verdict_subject {
 	bool intel;			/* the processor says GenuineIntel */
 	unsigned family, model;		/* DisplayFamily, DisplayModel */
 	const char *hypervisor;		/* signature, "" without one */
+	struct applicant applicant;
 };
+
+/* Is this requirement about such a processor? A breach of another one is only reported. */
+bool verdict_applies(const struct requirement *requirement, const struct verdict_subject *subject);
 
 struct known_issue {
 	const char *id, *reason;

@@ -21,16 +21,10 @@ TOKEN = re.compile(r'"((?:[^"\\]|\\.)*)"|([(),])|([^"(),\s][^"(),]*)')
 REQUIREMENT = ("token id group authority silicon kvm reference generations source "
                "sentence").split()
 FAULT = "token name requirements sentence".split()
-GENERATION = ("token name title family model stepping brand perfmon gp gp_no_ht fixed width "
+GENERATION = ("token code name title family model stepping brand perfmon gp gp_no_ht fixed width "
               "max_leaf lbr_fmt pebs_format pebs_mask ll_mask facilities source").split()
 LATITUDE = "token name low high source".split()
 PROFILE = "token name title".split()
-# As in the head of requirement.def, in order; IVB counts as SNB, BDW as HSW where a row doesn't
-# name it.
-CODES = "NB C2 NHM WSM SNB IVB HSW BDW SKL ICL GLC".split()
-CODE_OF = {"NEHALEM": "NHM", "WESTMERE": "WSM", "SANDYBRIDGE": "SNB", "IVYBRIDGE": "IVB",
-           "HASWELL": "HSW", "BROADWELL": "BDW"}
-SUCCESSOR = {"SNB": "IVB", "HSW": "BDW"}
 
 
 def split_row(text):
@@ -112,26 +106,32 @@ def untested():
             for row in table("untested.def", "UNTESTED", ["token", "reason"])}
 
 
-def applies(text, cpu):
-    """Does a requirement's column of generations include this row of generation.def? What stands
-    behind "with" is taken as given, but for full-width writes, which the row knows of."""
-    code = CODES.index(CODE_OF[cpu["token"]])
+def codes():
+    """The codes of a requirement's column of generations, in order: to the last one each means."""
+    return {row["code"]: row["through"]
+            for row in table("generation.def", "GENERATION_CODE", ["code", "through"])}
+
+
+def applies(text, cpu, through):
+    """Does a requirement's column of generations include this row of generation.def? through is
+    codes(). What stands behind "with" is taken as given, but for full-width writes, which the row
+    knows of. tests/applies.c says the same to the harness."""
+    order = list(through)
+    own = order.index(cpu["code"])
     full_width = "FAC_FW_WRITE" in cpu["facilities"]
     if ("with FW_WRITE" in text and not full_width) or ("without FW_WRITE" in text and full_width):
         return False
-    for word in re.findall(r"all|v\d\+?|[A-Z][A-Za-z0-9]*(?:-[A-Z]+|\+)?",
-                           re.sub(r" (with|without|client|formats).*", "", text)):
+    for word in re.sub(r",? (with|without|client|formats)\b.*", "", text).replace(",", " ").split():
         low, _, high = word.rstrip("+").partition("-")
         if low == "all":
             return True
         if low[0] == "v":
-            number, own = int(low[1:]), int(cpu["perfmon"])
-            if own == number or (own > number and word.endswith("+")):
+            number, version = int(low[1:]), int(cpu["perfmon"])
+            if version == number or (version > number and word.endswith("+")):
                 return True
-        elif low in CODES:
-            high = SUCCESSOR.get(high or low, high or low)
-            last = len(CODES) if word.endswith("+") else CODES.index(high)
-            if CODES.index(low) <= code <= last:
+        elif low in through:
+            last = len(order) if word.endswith("+") else order.index(through[high or low])
+            if order.index(low) <= own <= last:
                 return True
     return False
 
@@ -139,9 +139,9 @@ def applies(text, cpu):
 def with_cpus():
     """requirements(), each with the names of the cpus that it applies to."""
     cpus = generations()
-    rows = requirements()
+    rows, through = requirements(), codes()
     for row in rows:
-        row["cpus"] = [cpu["name"] for cpu in cpus if applies(row["generations"], cpu)]
+        row["cpus"] = [cpu["name"] for cpu in cpus if applies(row["generations"], cpu, through)]
     return rows
 
 

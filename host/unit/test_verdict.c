@@ -97,7 +97,10 @@ static void only_text_fails_silicon(void)
 
 static void known_breaches_need_the_right_subject(void)
 {
-	struct verdict_subject core2 = { true, 6, 0x17, "" }, haswell = { true, 6, 0x3c, "" };
+	struct verdict_subject core2 = { .intel = true, .family = 6, .model = 0x17,
+					 .hypervisor = "" };
+	struct verdict_subject haswell = { .intel = true, .family = 6, .model = 0x3c,
+					   .hypervisor = "" };
 	struct verdict_subject other = core2, kvm = haswell;
 	struct known_issue issue = { 0 };
 
@@ -118,6 +121,15 @@ static void known_breaches_need_the_right_subject(void)
 	CHECK(!verdict_known(&haswell, REQ_PRIO_10, &issue), "not under KVM");
 }
 
+static void a_row_of_other_generations_does_not_apply(void)
+{
+	struct verdict_subject nehalem = { .applicant = { "NHM", 3, false } };
+
+	CHECK(verdict_applies(requirement_get(REQ_REC_02), &nehalem), "the record of Table 18-23");
+	CHECK(!verdict_applies(requirement_get(REQ_REC_HSW_01), &nehalem), "that of Table 18-44");
+	CHECK(verdict_applies(requirement_get(REQ_MSR_06), &nehalem), "no full-width writes");
+}
+
 int main(void)
 {
 	RUN(the_worse_verdict_wins);
@@ -126,5 +138,6 @@ int main(void)
 	RUN(every_row_is_found_by_its_number);
 	RUN(only_text_fails_silicon);
 	RUN(known_breaches_need_the_right_subject);
+	RUN(a_row_of_other_generations_does_not_apply);
 	return check_end();
 }

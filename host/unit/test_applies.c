@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* The column of generations: every form that a row of spec/requirement.def uses. */
+#include "host/check.h"
+
+#include "tests/applies.h"
+
+static bool on(const char *column, const char *code)
+{
+	/* Full-width writes came with Sandy Bridge; version 3 from Nehalem to Broadwell. */
+	struct applicant to = { code, 3, strcmp(code, "NHM") && strcmp(code, "WSM") };
+
+	return applies(column, &to);
+}
+
+static void one_generation_is_that_one(void)
+{
+	CHECK(on("NHM", "NHM"));
+	CHECK(!on("NHM", "WSM"));
+	CHECK(on("SNB", "IVB") && on("HSW", "BDW"), "Ivy Bridge, Broadwell go with their elders");
+	CHECK(!on("SNB", "HSW") && !on("IVB", "SNB") && !on("BDW", "HSW"));
+	CHECK(on("NHM, WSM", "WSM") && !on("NHM, WSM", "SNB"));
+	CHECK(!on("Goldmont+", "HSW"));
+}
+
+static void ranges_end_where_they_say(void)
+{
+	CHECK(on("NHM+", "BDW") && on("SNB+", "SNB") && !on("SNB+", "WSM"));
+	CHECK(on("NHM-SNB", "IVB") && !on("NHM-SNB", "HSW"));
+	CHECK(on("HSW-SKL", "BDW") && !on("HSW-SKL", "IVB"));
+	CHECK(on("C2+", "NHM") && !on("C2", "NHM"));
+}
+
+static void versions_are_compared(void)
+{
+	CHECK(on("v1+", "HSW") && on("v3", "HSW") && on("v2, v3", "HSW"));
+	CHECK(!on("v4+", "HSW") && !on("v2", "HSW"));
+	CHECK(on("all", "NHM"));
+}
+
+static void conditions_do_not_name_processors(void)
+{
+	CHECK(on("v3, v4 with HT", "HSW"));
+	CHECK(on("HSW-SKL with RTM", "HSW") && !on("HSW-SKL with RTM", "SNB"));
+	CHECK(on("NHM-BDW client", "BDW"));
+	CHECK(!on("ICL+, formats 4 and 5", "HSW"));
+	CHECK(on("v1+ with FW_WRITE", "SNB") && !on("v1+ with FW_WRITE", "NHM"));
+	CHECK(on("v1+ without FW_WRITE", "NHM") && !on("v1+ without FW_WRITE", "SNB"));
+}
+
+static void an_unknown_processor_is_of_any_generation(void)
+{
+	struct applicant unknown = { NULL, 2, false };
+
+	CHECK(applies("SNB", &unknown) && applies("v2+", &unknown) && !applies("v3", &unknown));
+}
+
+int main(void)
+{
+	RUN(one_generation_is_that_one);
+	RUN(ranges_end_where_they_say);
+	RUN(versions_are_compared);
+	RUN(conditions_do_not_name_processors);
+	RUN(an_unknown_processor_is_of_any_generation);
+	return check_end();
+}
