@@ -95,7 +95,7 @@ static bool load_matches(enum event_kind kind, u8 source)
 	}
 }
 
-bool model_access_is(const struct model *m, enum event_kind kind, const struct model_access *a,
+bool model_access_is(struct model *m, enum event_kind kind, const struct model_access *a,
 		     const struct access_outcome *o)
 {
 	switch (kind) {
@@ -119,50 +119,18 @@ bool model_access_is(const struct model *m, enum event_kind kind, const struct m
 	case EK_STLB_MISS_STORES:
 		return a->store && o->memory.stlb_miss;
 	case EK_LOAD_LATENCY:
-		return !a->store && o->memory.latency > m->ld_lat_threshold &&
-		       (o->tagged || !(model_generation(m)->facilities & FAC_LL_TAGGED));
+		return model_is_latency_event(m, a, o);
 	default:
 		return !a->store && load_matches(kind, o->memory.source);
 	}
-}
-
-/* ---- tagging ---- */
-
-/* A load has retired: did it carry a tag? The next one is taken after a gap of any length. */
-static bool carries_tag(struct model *m)
-{
-	if (m->tag_gap) {
-		m->tag_gap--;
-		return false;
-	}
-	m->tag_gap = model_draw_below(&m->tag_random, m->latitude[LAT_TAG_GAP]);
-	return true;
-}
-
-static void update_latency(struct model *m, const struct model_access *a,
-			   const struct access_outcome *o)
-{
-	if (o->memory.latency <= m->ld_lat_threshold)
-		return;
-	m->tagged = (struct tagged_load){
-		.valid = true,
-		.linear = a->linear,
-		.source = o->memory.source,
-		.stlb_miss = o->memory.stlb_miss,
-		.locked = a->locked,
-		.latency = o->memory.latency,
-	};
 }
 
 static struct access_outcome run(struct model *m, const struct model_access *a)
 {
 	struct access_outcome o = { .memory = through_hierarchy(m, a) };
 
-	if (m->watch_latency && !a->store) {
-		o.tagged = carries_tag(m);
-		if (o.tagged)
-			update_latency(m, a, &o);
-	}
+	if (m->watch_latency && !a->store)
+		o.tagged = model_tag_load(m, a, &o.memory);
 	return o;
 }
 
@@ -182,10 +150,24 @@ void model_early_access(struct model *m, struct model_retired *r, const struct m
 		r->early[kind] += model_access_is(m, EK_SPLIT_LOADS + kind, a, &o);
 }
 
+/* Fault ll-counts-prefetches: a prefetch is a load like others to the facility. */
+static bool load_prefetched(struct model *m, struct step *s)
+{
+	const struct model_access a = { .linear = s->r->act_linear, .bytes = 1 };
+	struct access_outcome o;
+
+	if (s->r->act > ACT_PREFETCH_OWN || !broken(m, FAULT_LL_COUNTS_PREFETCHES))
+		return false;
+	o = run(m, &a);
+	s->prefetched = model_access_is(m, EK_LOAD_LATENCY, &a, &o);
+	return true;
+}
+
 void model_access_run(struct model *m, struct step *s)
 {
 	const struct memory_tables tables = tables_of(m);
 
+	s->prefetched = false;
 	if (!m->watch_memory) {
 		for (unsigned a = 0; a < s->r->n_access; a++)
 			s->outcome[a] = (struct access_outcome){ .memory.l1_hit = true };
@@ -193,7 +175,7 @@ void model_access_run(struct model *m, struct step *s)
 	}
 	if (m->host->memory) {
 		memory_tick(m->host->memory, m->host->core);
-		if (s->r->act)
+		if (s->r->act && !load_prefetched(m, s))
 			memory_act(m->host->memory, m->host->core, &tables, s->r->act,
 				   s->r->act_linear);
 	}
@@ -201,10 +183,10 @@ void model_access_run(struct model *m, struct step *s)
 		s->outcome[a] = run(m, &s->r->access[a]);
 }
 
-u64 model_access_count(const struct model *m, const struct step *s, enum event_kind kind)
+u64 model_access_count(struct model *m, const struct step *s, enum event_kind kind)
 {
 	unsigned early = (unsigned)kind - EK_SPLIT_LOADS;
-	u64 n = 0;
+	u64 n = kind == EK_LOAD_LATENCY && s->prefetched;
 
 	if (s->r->any_early && early < MODEL_EARLY_KINDS)
 		n = s->r->early[early];

@@ -14,10 +14,19 @@ bool model_access_matters(const struct model_rule *rule);
 void model_access_run(struct model *m, struct step *s);
 
 /* Is this access an occurrence of the event? Kinds that are about single accesses only. */
-bool model_access_is(const struct model *m, enum event_kind kind, const struct model_access *a,
+bool model_access_is(struct model *m, enum event_kind kind, const struct model_access *a,
 		     const struct access_outcome *o);
 /* How many of the instruction's accesses are. For kinds from EK_SPLIT_LOADS to EK_UNCACHED,
  * EK_LOAD_LATENCY and EK_PRECISE_STORE. */
-u64 model_access_count(const struct model *m, const struct step *s, enum event_kind kind);
+u64 model_access_count(struct model *m, const struct step *s, enum event_kind kind);
+
+/* model_load_latency.c */
+/* A load has retired: did it carry a tag? What it met is kept for the next record. */
+bool model_tag_load(struct model *m, const struct model_access *a, const struct memory_result *o);
+/* Is the access an occurrence of the load latency event? */
+bool model_is_latency_event(struct model *m, const struct model_access *a,
+			    const struct access_outcome *o);
+/* The code of a data source, Table 18-24. */
+u64 model_source_code(const struct model *m, u8 source);
 
 #endif

@@ -40,7 +40,11 @@ bool model_pebs_enabled(struct model *m, unsigned counter)
 	if (counter >= 32 || !(model_generation(m)->pebs_mask & BIT(counter)))
 		return false;
 	if (!(m->pebs_enable & BIT(counter)))
-		return broken(m, FAULT_PEBS_ENABLE_IGNORED);
+		return broken(m, FAULT_PEBS_ENABLE_IGNORED) ||
+		       (m->pebs_enable & BIT(IA32_PEBS_ENABLE_LL_EN_PMC_SHIFT + counter) &&
+			broken(m, FAULT_LL_EN_ENABLES)) ||
+		       (counter == 3 && m->pebs_enable & IA32_PEBS_ENABLE_PS_EN &&
+			broken(m, FAULT_PS_EN_ENABLES));
 	return counter != 2 || !broken(m, FAULT_PMC2_NO_PEBS);
 }
 
@@ -55,6 +59,22 @@ static bool absent_event_counts(struct model *m, u16 code)
 	return (code == 0x4f2e || code == 0x412e) && broken(m, FAULT_ABSENT_EVENT_COUNTS);
 }
 
+/* Faults of the load latency event: which code it has, and on which counters. */
+static const struct event *break_event(struct model *m, unsigned n, u16 code,
+				       const struct event *event)
+{
+	const struct event *latency = model_event(m, EVENT_MEM_TRANS_RETIRED_LOAD_LATENCY);
+
+	if (!latency)
+		latency = model_event(m, EVENT_MEM_INST_RETIRED_LATENCY_ABOVE_THRESHOLD);
+	if (code == 0x100 && broken(m, FAULT_LL_MISPRINT))
+		return latency;
+	if (event && event == latency && (broken(m, FAULT_LL_MISPRINT) ||
+					  (n && broken(m, FAULT_LL_ONE_COUNTER))))
+		return NULL;
+	return event;
+}
+
 /* Is this counter enabled by its own control register? */
 static bool decode_gp(struct model *m, unsigned n, struct model_rule *rule)
 {
@@ -64,7 +84,10 @@ static bool decode_gp(struct model *m, unsigned n, struct model_rule *rule)
 
 	if (!event && absent_event_counts(m, (u16)select))
 		event = model_event(m, EVENT_INST_RETIRED_ANY_P);
-	if (!event || !(event->counters & BIT(n)))
+	if (m->config.fault)
+		event = break_event(m, n, (u16)select, event);
+	if (!event || !(event->counters & BIT(n) || (event->flags & EV_PS &&
+						     broken(m, FAULT_PS_ANY_COUNTER))))
 		return false;
 	if (!enabled && !broken(m, FAULT_ENABLE_BIT_IGNORED))
 		return false;
@@ -306,13 +329,16 @@ static void wrap(struct model *m, struct step *s, unsigned i)
 	c->armed = true;
 	c->held = rule->interrupt;
 	/* Precise store is about "the next store that retires". */
-	c->shadow = rule->flags & EV_PS ? 0 : (u8)model_draw(m, LAT_RECORD_SHADOW);
+	c->shadow = rule->flags & EV_PS ? broken(m, FAULT_PS_LATE) :
+					  (u8)model_draw(m, LAT_RECORD_SHADOW);
 	if (rule->flags & EV_DLA)
 		c->shadow = (u8)(c->shadow + model_draw(m, LAT_TAG_DELAY));
 	if (m->host->trace)
 		m->host->trace(m->host->ctx, ACTION_ARM, i);
 	if (rule->flags & EV_PDIR ? !broken(m, FAULT_PDIR_SKIDS) :
 				    broken(m, FAULT_RECORD_AT_OVERFLOW))
+		s->due |= BIT(i);
+	if (rule->flags & EV_PS && broken(m, FAULT_PS_AT_WRAP))
 		s->due |= BIT(i);
 	if (!c->held && broken(m, FAULT_PEBS_INTERRUPTS))
 		s->interrupts |= BIT(i);
@@ -348,6 +374,10 @@ static void count(struct model *m, struct step *s, unsigned i, bool mispredict)
 		add = model_break_occurrences(m, rule, s->r, add);
 	if (c->armed && (add || broken(m, FAULT_ASSIST_AT_ANY)))
 		meet_event(m, s, i);
+	if (add && rule->pebs && rule->flags & EV_LL && broken(m, FAULT_LL_PERIOD_IGNORED)) {
+		c->armed = true;
+		s->due |= BIT(i);
+	}
 	add = model_increment(m, c, rule, is_cycle_event(rule), add);
 	if (m->config.fault)
 		add = model_break_increment(m, i, rule, add);

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a record says of memory accesses, by event: "Load Latency Performance Monitoring Facility"
- * (Nehalem on), "Precise Store Facility" (Sandy Bridge), "PEBS Data Address Profiling" (Haswell).
- * Other events leave the three fields 0, or undefined as the seed has it.
+ * What a record says of memory accesses, by event: load latency (model_load_latency.c), "Precise
+ * Store Facility" (Sandy Bridge), "PEBS Data Address Profiling" (Haswell). Other events leave the
+ * three fields 0, or undefined as the seed has it.
  */
 #include "refpmu/model_access.h"
 #include "refpmu/model_record.h"
 #include "spec/data_source.h"
-#include "spec/requirement.h"
 
 /* The access that the event of counter x is about: MODEL_MAX_ACCESSES: none is left. */
 static unsigned tagged_access(struct model *m, const struct step *s, unsigned x)
@@ -27,56 +26,21 @@ static unsigned tagged_access(struct model *m, const struct step *s, unsigned x)
 	return found[m->latitude[LAT_TAG_ACCESS] == LAST ? n - 1 : model_random(m) % n];
 }
 
-/* Table 18-24, as far as the manual defines it for the generation. */
-static const struct { u8 gens, code, outcome, authority; } codes[] = {
-#define DATA_SOURCE(gens, code, outcome, authority, title, source) \
-	{ gens, code, outcome, authority },
-#include "spec/data_source.def"
-};
-
-static const u8 outcomes[MEMORY_SOURCES] = {
-	[SOURCE_L1] = MEM_L1,
-	[SOURCE_LFB] = MEM_LFB,
-	[SOURCE_L2] = MEM_L2,
-	[SOURCE_L3] = MEM_L3,
-	[SOURCE_L3_SNOOP_MISS] = MEM_L3,	/* whoever was asked, the L3 answered */
-	[SOURCE_L3_SNOOP_HIT] = MEM_L3_SNOOP_CLEAN,
-	[SOURCE_L3_HITM] = MEM_L3_HITM,
-	[SOURCE_REMOTE_CACHE] = MEM_REMOTE_CACHE,
-	[SOURCE_REMOTE_HITM] = MEM_REMOTE_HITM,
-	[SOURCE_LOCAL_SHARED] = MEM_LOCAL_SHARED,
-	[SOURCE_REMOTE_SHARED] = MEM_REMOTE_SHARED,
-	[SOURCE_LOCAL_EXCLUSIVE] = MEM_LOCAL_EXCLUSIVE,
-	[SOURCE_REMOTE_EXCLUSIVE] = MEM_REMOTE_EXCLUSIVE,
-	[SOURCE_IO] = MEM_IO,
-	[SOURCE_UNCACHED] = MEM_UC,
-};
-
-static u64 source_code(const struct model *m, u8 source)
+/* Table 18-34. */
+static u64 store_status(struct model *m, const struct model_access *a,
+			const struct memory_result *o)
 {
-	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)
-		if (codes[i].outcome == outcomes[source] && codes[i].authority == AUTH_TEXT &&
-		    codes[i].gens & BIT(m->config.generation))
-			return codes[i].code;
-	return 0;	/* unknown L3 miss */
-}
+	bool hit = o->l1_hit != broken(m, FAULT_PS_L1_INVERTED);
+	bool stlb_miss = (o->stlb_miss || broken(m, FAULT_PS_STLB_ALWAYS)) &&
+			 !broken(m, FAULT_PS_STLB_NEVER);
+	bool locked = (a->locked || broken(m, FAULT_PS_LOCK_ALWAYS)) &&
+		      !broken(m, FAULT_PS_LOCK_NEVER);
+	u64 status = hit ? DATA_SOURCE_PS_L1D_HIT : 0;
 
-/* The last tagged load above the threshold, whichever instruction made it. */
-static void load_latency(struct model *m, struct record *record)
-{
-	const struct tagged_load *load = &m->tagged;
-
-	if (!load->valid)
-		return;
-	record->data_linear_address = load->linear;
-	record->latency = load->latency;
-	record->data_source = source_code(m, load->source);
-	if (!(model_generation(m)->facilities & FAC_STLB_LOCK))
-		return;
-	if (load->stlb_miss)
-		record->data_source |= DATA_SOURCE_LL_STLB_MISS;
-	if (load->locked)
-		record->data_source |= DATA_SOURCE_LL_LOCK;
+	if (broken(m, FAULT_PS_SOURCE_CODE))
+		status = model_source_code(m, o->source);
+	return status | (stlb_miss ? DATA_SOURCE_PS_STLB_MISS : 0) |
+	       (locked ? DATA_SOURCE_PS_LOCKED : 0);
 }
 
 static void precise_store(struct model *m, const struct step *s, unsigned x, struct record *record)
@@ -86,12 +50,26 @@ static void precise_store(struct model *m, const struct step *s, unsigned x, str
 	if (a == MODEL_MAX_ACCESSES)
 		return;
 	record->data_linear_address = s->r->access[a].linear;
-	if (s->outcome[a].memory.l1_hit)
-		record->data_source |= DATA_SOURCE_PS_L1D_HIT;
-	if (s->outcome[a].memory.stlb_miss)
-		record->data_source |= DATA_SOURCE_PS_STLB_MISS;
-	if (s->r->access[a].locked)
-		record->data_source |= DATA_SOURCE_PS_LOCKED;
+	if (broken(m, FAULT_PS_ADDRESS_LINE))
+		record->data_linear_address &= ~(u64)(MEMORY_LINE - 1);
+	record->data_source = store_status(m, &s->r->access[a], &s->outcome[a].memory);
+	if (broken(m, FAULT_PS_LATENCY))
+		record->latency = s->outcome[a].memory.latency;
+}
+
+/* Faults that leave out the address of one event. */
+static bool address_missing(struct model *m, enum event_kind kind)
+{
+	switch (kind) {
+#define FAULT(token, name, requirements, sentence)
+#define FAULT_ADDRESS_MISSING(token, event, name) \
+	case EVENT_KIND_##event: \
+		return broken(m, FAULT_##token);
+#include "spec/fault_memory.def"
+#undef FAULT
+	default:
+		return false;
+	}
 }
 
 static void data_address(struct model *m, const struct step *s, unsigned x, struct record *record)
@@ -100,7 +78,8 @@ static void data_address(struct model *m, const struct step *s, unsigned x, stru
 
 	if (a == MODEL_MAX_ACCESSES)
 		return;
-	record->data_linear_address = s->r->access[a].linear;
+	if (!address_missing(m, s->rule[x]->kind))
+		record->data_linear_address = s->r->access[a].linear;
 	if (s->rule[x]->flags & EV_STORE_L1 && s->r->access[a].store &&
 	    s->outcome[a].memory.l1_hit)
 		record->data_source = DATA_SOURCE_DLA_DCU_HIT;
@@ -124,9 +103,11 @@ void model_record_memory(struct model *m, const struct step *s, unsigned x, stru
 {
 	u16 flags = s->rule[x]->flags;
 
-	if (flags & EV_LL && m->pebs_enable & BIT(IA32_PEBS_ENABLE_LL_EN_PMC_SHIFT + x))
-		load_latency(m, record);
-	if (flags & EV_PS && m->pebs_enable & IA32_PEBS_ENABLE_PS_EN)
+	if (flags & EV_LL && (m->pebs_enable & BIT(IA32_PEBS_ENABLE_LL_EN_PMC_SHIFT + x) ||
+			      broken(m, FAULT_LL_EN_IGNORED)))
+		model_record_latency(m, s, record);
+	if (flags & EV_PS && (m->pebs_enable & IA32_PEBS_ENABLE_PS_EN ||
+			      broken(m, FAULT_PS_EN_IGNORED)))
 		precise_store(m, s, x, record);
 	if (flags & EV_DLA)
 		data_address(m, s, x, record);

@@ -40,6 +40,7 @@ struct step {
 		struct memory_result memory;
 		bool tagged;
 	} outcome[MODEL_MAX_ACCESSES];	/* of r->access[] */
+	bool prefetched;	/* a broken processor counts the prefetch as a load */
 };
 
 /* model_fault.c: the processor has a fault with parameters; does it act here? */

@@ -57,6 +57,9 @@ unsigned model_record_bytes(const struct model *m);
 /* The record of counter x's event on this instruction, with this status image. */
 void model_fill_record(struct model *m, const struct step *s, unsigned x, u64 status, u8 *bytes);
 
+/* model_load_latency.c: the same for the load latency event. */
+void model_record_latency(struct model *m, const struct step *s, struct record *record);
+
 /* model_data_address.c: fill in address, data source and latency of counter x's event. */
 void model_record_memory(struct model *m, const struct step *s, unsigned x, struct record *record);
 

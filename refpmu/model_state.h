@@ -36,7 +36,7 @@ struct model_counter {
 struct tagged_load {
 	bool valid;
 	u8 source;		/* enum memory_source */
-	bool stlb_miss, locked;
+	bool dtlb_miss, stlb_miss, locked;
 	u32 latency;
 	u64 linear;
 };
@@ -104,6 +104,7 @@ struct model {
 	u64 tag_random;		/* of its own, so that nothing else decides what is tagged */
 	u32 tag_gap;		/* loads that pass before the next tag */
 	struct tagged_load tagged;	/* the last one above the threshold */
+	struct tagged_load tagged_before;	/* and the one before, for a broken processor */
 
 	/* Is this an opportunity of the fault? See model_fault.h. */
 	u32 moment, asked;	/* number of this instruction or access; of the last opportunity */

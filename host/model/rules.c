@@ -524,6 +524,7 @@ static const struct {
 	{ GEN_HASWELL, rules },
 	{ GEN_HASWELL, further_rules },
 	{ GEN_HASWELL, pebs_rules },
+	{ GEN_HASWELL, memory_rules },
 	{ GEN_NEHALEM, uncore_rules },
 };
 
@@ -548,7 +549,7 @@ bool rule_holds(enum fault_id of, enum fault_id on, bool hyper_threading)
 			return tables[i].rules[of](&r);
 		}
 	open(&r, generated_generation(of), on, hyper_threading);
-	return generated_rule(of, &r);
+	return memory_rule(of, &r);
 }
 
 bool fault_is_visible(enum fault_id fault)

@@ -12,6 +12,9 @@ typedef bool rule(struct rig *r);
 extern rule *const further_rules[FAULT_COUNT];
 extern rule *const pebs_rules[FAULT_COUNT];
 extern rule *const uncore_rules[FAULT_COUNT];
+/* rules_memory.c; memory_rule() is for generated faults of its own and of all others. */
+extern rule *const memory_rules[FAULT_COUNT];
+bool memory_rule(enum fault_id of, struct rig *r);
 /* rules_generated.c: the rule that a generated fault breaks, and a processor where it holds. */
 bool generated_rule(enum fault_id of, struct rig *r);
 enum generation_id generated_generation(enum fault_id of);

@@ -1,0 +1,461 @@
+/* SPDX-License-Identifier: MIT */
+/* The rules that faults of load latency, precise store and data address profiling break. */
+#include "host/model/rules_internal.h"
+
+#define LL	EVENT_MEM_TRANS_RETIRED_LOAD_LATENCY
+#define PS	EVENT_MEM_TRANS_RETIRED_PRECISE_STORE
+#define A	0x500000ULL		/* where nothing has been */
+#define LL_EN(n) (BIT(n) | BIT(32 + (n)))
+#define PS_ENABLED (BIT(3) | BIT(63))
+#define PMC(n)	rig_get(r, MSR_IA32_PMC0 + (n))
+
+enum { ADDRESS = 0x98, SOURCE = 0xa0, LATENCY = 0xa8 };
+
+/* The same processor as another generation, with each load tagged, and a buffer. */
+static void become(struct rig *r, enum generation_id generation, bool all_tagged)
+{
+	struct model_config config = r->m.config;
+
+	config.generation = generation;
+	config.hyper_threading = true;
+	if (all_tagged) {
+		config.latitude.set |= BIT(LAT_TAG_GAP);
+		config.latitude.value[LAT_TAG_GAP] = 0;
+	}
+	rig_open_config(r, &config);
+	rig_ds(r, 12, 12);
+}
+
+/* Counter n counts and records this event from now on. */
+static void sample(struct rig *r, unsigned n, u32 event, u64 enables, u64 threshold, u64 period)
+{
+	/* A broken processor may refuse the bits. */
+	rig_set(r, MSR_PEBS_LD_LAT_THRESHOLD, threshold);
+	rig_program_pebs(r, n, event, 0, period);
+	rig_wrmsr(r, MSR_IA32_PEBS_ENABLE, enables);
+	rig_start(r, BIT(n));
+}
+
+static u64 bytes(const struct rig *r)
+{
+	return rig_index(r) - RIG_BUFFER;
+}
+
+static u64 field(const struct rig *r, unsigned record, unsigned offset)
+{
+	u64 size = r->m.config.generation < GEN_HASWELL ? 0xb0 : RIG_RECORD;
+
+	return rig_peek(r, RIG_BUFFER + record * size + offset);
+}
+
+static void loads(struct rig *r, u64 linear, unsigned n)
+{
+	while (n--)
+		rig_load(r, linear);
+}
+
+static void act(struct rig *r, enum memory_act what, u64 linear)
+{
+	rig_retire(r, &(struct model_retired){ .act = what, .act_linear = linear });
+}
+
+/* ---- load latency ---- */
+
+/* A record of the load behind this one, which only wraps the counter. */
+static void begin(struct rig *r)
+{
+	become(r, GEN_HASWELL, true);
+	sample(r, 3, LL, LL_EN(3), 3, 1);
+	rig_load(r, A - 0x10000);
+	act(r, ACT_DRAIN, 0);
+}
+
+static u64 source_of(struct rig *r, unsigned record)
+{
+	return field(r, record, SOURCE) & 0xf;
+}
+
+static bool counts_loads(struct rig *r)
+{
+	sample(r, 3, LL, LL_EN(3), 3, 0);
+	loads(r, A, 40);
+	return PMC(3) > 0;
+}
+
+static bool fields_need_ll_en(struct rig *r)
+{
+	sample(r, 3, LL, BIT(3), 3, 2);
+	loads(r, A, 40);
+	return bytes(r) && !field(r, 0, ADDRESS) && !field(r, 0, SOURCE) && !field(r, 0, LATENCY);
+}
+
+static bool records_need_pebs_en(struct rig *r)
+{
+	sample(r, 3, LL, BIT(35), 3, 2);
+	loads(r, A, 40);
+	return !bytes(r);
+}
+
+static bool stores_are_ignored(struct rig *r)
+{
+	sample(r, 3, LL, LL_EN(3), 3, 0);
+	for (unsigned i = 0; i < 40; i++)
+		rig_store(r, A + 64 * i);
+	return PMC(3) == 0;
+}
+
+static bool prefetches_are_ignored(struct rig *r)
+{
+	sample(r, 3, LL, LL_EN(3), 3, 0);
+	for (unsigned i = 0; i < 40; i++)
+		act(r, ACT_PREFETCH_L1, A + 64 * i);
+	return PMC(3) == 0;
+}
+
+/* What the counter counts of L1 hits with this threshold. */
+static u64 near_loads(struct rig *r, u64 threshold)
+{
+	u64 before;
+
+	sample(r, 3, LL, LL_EN(3), threshold, 0);
+	rig_load(r, A);
+	act(r, ACT_DRAIN, 0);
+	before = PMC(3);
+	loads(r, A, 40);
+	return PMC(3) - before;
+}
+
+static bool above_means_above(struct rig *r)
+{
+	return near_loads(r, MEMORY_LEAST_LATENCY) == 0;
+}
+
+static bool threshold_decides(struct rig *r)
+{
+	return near_loads(r, 100) == 0;
+}
+
+static bool records_follow_the_period(struct rig *r)
+{
+	sample(r, 3, LL, LL_EN(3), 3, 60);
+	loads(r, A, 40);
+	return !bytes(r);
+}
+
+static bool tags_move_on(struct rig *r)
+{
+	sample(r, 3, LL, LL_EN(3), 3, 3);
+	for (unsigned i = 0; i < 640 && bytes(r) < 4 * RIG_RECORD; i++)
+		rig_load(r, A + 64 * (i % 16));
+	for (unsigned i = 1; i < bytes(r) / RIG_RECORD; i++)
+		if (field(r, i, ADDRESS) != field(r, 0, ADDRESS))
+			return true;
+	return false;
+}
+
+static u64 counted_with_period(struct rig *r, u64 period)
+{
+	become(r, GEN_HASWELL, false);
+	sample(r, 3, LL, LL_EN(3), 3, period);
+	/* No overflow: what the period leaves of the counter's lower bits decides. */
+	rig_set(r, MSR_IA32_PMC0 + 3, 0x10000000 + period);
+	loads(r, A, 600);
+	return PMC(3) - 0x10000000 - period;
+}
+
+static bool period_leaves_tags_alone(struct rig *r)
+{
+	return counted_with_period(r, 32) == counted_with_period(r, 47);
+}
+
+static bool fields_belong_together(struct rig *r)
+{
+	become(r, GEN_HASWELL, true);
+	sample(r, 3, LL, LL_EN(3), 3, 1);
+	rig_load(r, A);
+	act(r, ACT_DRAIN, 0);
+	for (unsigned i = 1; i < 8; i++) {
+		rig_load(r, A + 64 * i);
+		rig_load(r, A);
+	}
+	for (unsigned i = 0; i < bytes(r) / RIG_RECORD; i++)
+		if ((field(r, i, ADDRESS) == A) != (source_of(r, i) == 1) ||
+		    (field(r, i, ADDRESS) == A) != (field(r, i, LATENCY) < 10))
+			return false;
+	return bytes(r);
+}
+
+static bool least_latency(struct rig *r)
+{
+	begin(r);
+	rig_load(r, A - 0x10000);
+	return field(r, 0, LATENCY) == MEMORY_LEAST_LATENCY;
+}
+
+static bool far_is_slow(struct rig *r)
+{
+	begin(r);
+	rig_load(r, A);
+	return field(r, 0, LATENCY) > 100;
+}
+
+static bool address_is_the_loads(struct rig *r)
+{
+	begin(r);
+	rig_load(r, A + 8);
+	return field(r, 0, ADDRESS) == A + 8;
+}
+
+static bool code_is_defined(struct rig *r)
+{
+	begin(r);
+	rig_load(r, A);
+	return source_of(r, 0) == 0xc;
+}
+
+/* Bits 5:4 of the load behind. */
+static u64 further_bits(struct rig *r, u64 linear, bool locked)
+{
+	unsigned record = (unsigned)(bytes(r) / RIG_RECORD);
+
+	if (locked)
+		rig_locked_add(r, linear);
+	else
+		rig_load(r, linear);
+	loads(r, A - 0x10000, 1);
+	return field(r, record, SOURCE) >> 4;
+}
+
+static bool bits_mean_what_they_say(struct rig *r)
+{
+	u64 page, locked, plain, again;
+
+	begin(r);
+	page = further_bits(r, A, false);
+	locked = further_bits(r, A, true);
+	plain = further_bits(r, A, false);
+	/* Pages of one DTLB set, so that the first is in the STLB alone. */
+	for (u64 i = 1; i < 6; i++)
+		rig_store(r, A + i * 16 * 4096);
+	again = further_bits(r, A, false);
+	return page == 1 && locked == 2 && plain == 0 && again == 0;
+}
+
+static bool nehalem_has_four_bits(struct rig *r)
+{
+	become(r, GEN_NEHALEM, true);
+	sample(r, 3, EVENT_MEM_INST_RETIRED_LATENCY_ABOVE_THRESHOLD, LL_EN(3), 3, 1);
+	rig_load(r, A);
+	rig_load(r, A + 0x1000);
+	return field(r, 0, SOURCE) == 0xc;
+}
+
+static bool hits_the_l1(struct rig *r)
+{
+	begin(r);
+	rig_load(r, A - 0x10000);
+	return source_of(r, 0) == 1;
+}
+
+static bool finds_it_pending(struct rig *r)
+{
+	begin(r);
+	rig_load(r, A);
+	loads(r, A, 2);
+	return source_of(r, 1) == 2;
+}
+
+/* The first of the lines that push it out of a cache with such a stride. */
+static bool comes_from(struct rig *r, u64 stride, u64 code)
+{
+	become(r, GEN_HASWELL, true);
+	sample(r, 3, LL, LL_EN(3), 3, 21);
+	for (u64 i = 0; i < 20; i++)
+		rig_load(r, A + i * stride);
+	act(r, ACT_DRAIN, 0);
+	loads(r, A + 19 * stride, 1);
+	rig_load(r, A + 4 * stride);
+	return source_of(r, 0) == code;
+}
+
+static bool hits_the_l2(struct rig *r)
+{
+	return comes_from(r, 4096, 3);
+}
+
+static bool hits_the_l3(struct rig *r)
+{
+	return comes_from(r, 32768, 4);
+}
+
+/* ---- precise store ---- */
+
+/* A record of the store behind this one. */
+static void begin_stores(struct rig *r)
+{
+	become(r, GEN_SANDYBRIDGE, true);
+	sample(r, 3, PS, PS_ENABLED, 3, 1);
+	rig_store(r, A - 0x10000);
+}
+
+static bool on_pmc3_only(struct rig *r)
+{
+	become(r, GEN_SANDYBRIDGE, true);
+	sample(r, 1, PS, BIT(1) | BIT(63), 3, 1);
+	rig_store(r, A);
+	rig_store(r, A);
+	return !bytes(r) || !field(r, 0, ADDRESS);
+}
+
+static bool fields_need_ps_en(struct rig *r)
+{
+	become(r, GEN_SANDYBRIDGE, true);
+	sample(r, 3, PS, BIT(3), 3, 1);
+	rig_store(r, A);
+	rig_store(r, A);
+	return bytes(r) && !field(r, 0, ADDRESS) && !field(r, 0, SOURCE);
+}
+
+static bool stores_need_pebs_en(struct rig *r)
+{
+	become(r, GEN_SANDYBRIDGE, true);
+	sample(r, 3, PS, BIT(63), 3, 1);
+	rig_store(r, A);
+	rig_store(r, A);
+	return !bytes(r);
+}
+
+static bool the_next_store(struct rig *r)
+{
+	begin_stores(r);
+	rig_load(r, A);
+	rig_store(r, A + 72);
+	return bytes(r) == 0xb0 && field(r, 0, ADDRESS) == A + 72;
+}
+
+static bool status_of(struct rig *r, u64 first, bool locked, u64 status)
+{
+	begin_stores(r);
+	rig_store(r, first);
+	rig_store(r, A);
+	if (locked)
+		rig_locked_add(r, A);
+	else
+		rig_store(r, A + 64);
+	return field(r, 1, SOURCE) == status && !field(r, 1, LATENCY);
+}
+
+static bool store_status(struct rig *r)
+{
+	/* A line of a known page that misses; a locked one that hits; a new page. */
+	if (!status_of(r, A, false, 0) || !status_of(r, A, true, BIT(0) | BIT(5)))
+		return false;
+	begin_stores(r);
+	rig_store(r, A);
+	return field(r, 0, SOURCE) == BIT(4);
+}
+
+/* ---- data address profiling ---- */
+
+/* Something of each kind, over and over. */
+static void everything(struct rig *r)
+{
+	for (u64 i = 0; i < 20; i++) {
+		u64 at = A + (i * 4096 & 0xffff) + i * 8;
+
+		act(r, ACT_INVALIDATE_PAGE, at);
+		rig_load(r, at);
+		rig_load(r, at + 8);
+		act(r, ACT_DRAIN, 0);
+		rig_load(r, at + 16);
+		rig_retire(r, &(struct model_retired){
+			.loads = 1, .n_access = 1, .access = { { (at | 63) - 1, 8, 0, 0 } } });
+		rig_retire(r, &(struct model_retired){
+			.stores = 1, .n_access = 1, .access = { { (at | 63) - 1, 8, 1, 0 } } });
+		rig_locked_add(r, at);
+		act(r, ACT_INVALIDATE_PAGE, at);
+		rig_store(r, at);
+		act(r, ACT_PREFETCH_L2, A + 0x200000 + 64 * i);
+		rig_load(r, A + 0x200000 + 64 * i);
+	}
+}
+
+static bool has_an_address(struct rig *r, u32 event)
+{
+	become(r, GEN_HASWELL, true);
+	sample(r, 2, event, BIT(2), 3, 2);
+	everything(r);
+	return bytes(r) && field(r, 0, ADDRESS) >= A;
+}
+
+/* What the L2 no longer has. */
+static bool l3_hits_have_addresses(struct rig *r)
+{
+	become(r, GEN_HASWELL, true);
+	sample(r, 2, EVENT_MEM_LOAD_UOPS_RETIRED_L3_HIT, BIT(2), 3, 2);
+	for (u64 i = 0; i < 40; i++)
+		rig_load(r, A + i % 12 * 32768);
+	return bytes(r) && field(r, 0, ADDRESS) >= A;
+}
+
+bool memory_rule(enum fault_id of, struct rig *r)
+{
+	switch (of) {
+#define FAULT(token, name, requirements, sentence)
+#define FAULT_ADDRESS_MISSING(token, event, name) \
+	case FAULT_##token: \
+		return of == FAULT_DLA_L3_HIT ? l3_hits_have_addresses(r) : \
+						has_an_address(r, EVENT_##event);
+#include "spec/fault_memory.def"
+#undef FAULT
+	default:
+		return generated_rule(of, r);
+	}
+}
+
+rule *const memory_rules[FAULT_COUNT] = {
+	[FAULT_LL_MISPRINT] = counts_loads,
+	[FAULT_LL_ONE_COUNTER] = counts_loads,
+	[FAULT_LL_EN_IGNORED] = fields_need_ll_en,
+	[FAULT_LL_EN_ENABLES] = records_need_pebs_en,
+	[FAULT_LL_COUNTS_STORES] = stores_are_ignored,
+	[FAULT_LL_COUNTS_PREFETCHES] = prefetches_are_ignored,
+	[FAULT_LL_THRESHOLD_EQUAL] = above_means_above,
+	[FAULT_LL_THRESHOLD_IGNORED] = threshold_decides,
+	[FAULT_LL_THRESHOLD_RECORDS] = threshold_decides,
+	[FAULT_LL_PERIOD_IGNORED] = records_follow_the_period,
+	[FAULT_LL_TAG_FIXED] = tags_move_on,
+	[FAULT_LL_TAG_PERIOD] = period_leaves_tags_alone,
+	[FAULT_LL_MIXED] = fields_belong_together,
+	[FAULT_LL_LATENCY_LOW] = least_latency,
+	[FAULT_LATENCY_ZERO] = least_latency,
+	[FAULT_LL_LAST_DISPATCH] = far_is_slow,
+	[FAULT_LL_ADDRESS_IP] = address_is_the_loads,
+	[FAULT_LL_ADDRESS_LINE] = address_is_the_loads,
+	[FAULT_LL_SOURCE_RESERVED] = code_is_defined,
+	[FAULT_LL_BITS_SWAPPED] = bits_mean_what_they_say,
+	[FAULT_LL_BITS_MISSING] = bits_mean_what_they_say,
+	[FAULT_LL_LOCK_STICKY] = bits_mean_what_they_say,
+	[FAULT_LL_DTLB_MISS] = bits_mean_what_they_say,
+	[FAULT_LL_STLB_ALWAYS] = bits_mean_what_they_say,
+	[FAULT_LL_STLB_NEHALEM] = nehalem_has_four_bits,
+	[FAULT_LL_SOURCE_UPPER] = nehalem_has_four_bits,
+	[FAULT_LL_L1_AS_L2] = hits_the_l1,
+	[FAULT_LL_LFB_AS_L1] = finds_it_pending,
+	[FAULT_LL_L2_AS_L3] = hits_the_l2,
+	[FAULT_LL_L3_AS_SNOOPED] = hits_the_l3,
+	[FAULT_LL_MEMORY_AS_IO] = code_is_defined,
+	[FAULT_PS_ANY_COUNTER] = on_pmc3_only,
+	[FAULT_PS_EN_IGNORED] = fields_need_ps_en,
+	[FAULT_PS_EN_ENABLES] = stores_need_pebs_en,
+	[FAULT_PS_AT_WRAP] = the_next_store,
+	[FAULT_PS_LATE] = the_next_store,
+	[FAULT_PS_ADDRESS_LINE] = the_next_store,
+	[FAULT_PS_L1_INVERTED] = store_status,
+	[FAULT_PS_STLB_ALWAYS] = store_status,
+	[FAULT_PS_STLB_NEVER] = store_status,
+	[FAULT_PS_LOCK_NEVER] = store_status,
+	[FAULT_PS_LOCK_ALWAYS] = store_status,
+	[FAULT_PS_SOURCE_CODE] = store_status,
+	[FAULT_PS_LATENCY] = store_status,
+};

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * "Load Latency Performance Monitoring Facility": which loads carry a tag, which of them count, and
+ * what a record says of the last one. Tables 18-24 and 18-33.
+ *
+ * Not handled: loads that are cancelled (nothing is speculative here).
+ */
+#include "refpmu/model_access.h"
+#include "refpmu/model_record.h"
+#include "spec/data_source.h"
+#include "spec/requirement.h"
+
+#define FIXED_GAP	15		/* of fault ll-tags-fixed */
+#define RESERVED_CODE	0x9		/* of fault ll-source-reserved: Table 18-24 */
+#define RESERVED_BITS	(BIT(6) | BIT(63))
+
+/* Table 18-24, as far as the manual defines it for the generation. */
+static const struct { u8 gens, code, outcome, authority; } codes[] = {
+#define DATA_SOURCE(gens, code, outcome, authority, title, source) \
+	{ gens, code, outcome, authority },
+#include "spec/data_source.def"
+};
+
+static const u8 outcomes[MEMORY_SOURCES] = {
+	[SOURCE_L1] = MEM_L1,
+	[SOURCE_LFB] = MEM_LFB,
+	[SOURCE_L2] = MEM_L2,
+	[SOURCE_L3] = MEM_L3,
+	[SOURCE_L3_SNOOP_MISS] = MEM_L3,	/* whoever was asked, the L3 answered */
+	[SOURCE_L3_SNOOP_HIT] = MEM_L3_SNOOP_CLEAN,
+	[SOURCE_L3_HITM] = MEM_L3_HITM,
+	[SOURCE_REMOTE_CACHE] = MEM_REMOTE_CACHE,
+	[SOURCE_REMOTE_HITM] = MEM_REMOTE_HITM,
+	[SOURCE_LOCAL_SHARED] = MEM_LOCAL_SHARED,
+	[SOURCE_REMOTE_SHARED] = MEM_REMOTE_SHARED,
+	[SOURCE_LOCAL_EXCLUSIVE] = MEM_LOCAL_EXCLUSIVE,
+	[SOURCE_REMOTE_EXCLUSIVE] = MEM_REMOTE_EXCLUSIVE,
+	[SOURCE_IO] = MEM_IO,
+	[SOURCE_UNCACHED] = MEM_UC,
+};
+
+static u64 code_of(const struct model *m, u8 outcome)
+{
+	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)
+		if (codes[i].outcome == outcome && codes[i].authority == AUTH_TEXT &&
+		    codes[i].gens & BIT(m->config.generation))
+			return codes[i].code;
+	return 0;	/* unknown L3 miss */
+}
+
+u64 model_source_code(const struct model *m, u8 source)
+{
+	return code_of(m, outcomes[source]);
+}
+
+/* Faults that report a level as another. */
+static u8 break_outcome(struct model *m, u8 outcome)
+{
+#define FAULT(token, name, requirements, sentence)
+#define FAULT_DATA_SOURCE(token, right, wrong, name, requirements, sentence) \
+	if (outcome == (right) && broken(m, FAULT_##token)) \
+		return wrong;
+#include "spec/fault_memory.def"
+#undef FAULT
+	return outcome;
+}
+
+/* ---- tags ---- */
+
+/* Loads that pass before the next tag: any number, whatever else the processor does. */
+static u32 gap(struct model *m)
+{
+	if (broken(m, FAULT_LL_TAG_FIXED))
+		return FIXED_GAP;
+	if (broken(m, FAULT_LL_TAG_PERIOD))
+		for (unsigned i = 0; i < FIRST_FIXED; i++)
+			if (m->counter[i].rule.kind == EK_LOAD_LATENCY)
+				return (u32)(m->counter[i].written & 0x1f);
+	return model_draw_below(&m->tag_random, m->latitude[LAT_TAG_GAP]);
+}
+
+/* "Loads with latencies greater than this value are eligible for counting and latency data
+ * reporting." */
+static bool eligible(struct model *m, u32 latency)
+{
+	return latency > m->ld_lat_threshold ||
+	       (latency == m->ld_lat_threshold && broken(m, FAULT_LL_THRESHOLD_EQUAL)) ||
+	       broken(m, FAULT_LL_THRESHOLD_IGNORED);
+}
+
+bool model_tag_load(struct model *m, const struct model_access *a, const struct memory_result *o)
+{
+	if (m->tag_gap) {
+		m->tag_gap--;
+		return false;
+	}
+	m->tag_gap = gap(m);
+	if (!eligible(m, o->latency))
+		return true;
+	m->tagged_before = m->tagged;
+	m->tagged = (struct tagged_load){
+		.valid = true,
+		.linear = a->linear,
+		.source = o->source,
+		.dtlb_miss = o->dtlb_miss,
+		.stlb_miss = o->stlb_miss,
+		.locked = a->locked || (m->tagged.locked && broken(m, FAULT_LL_LOCK_STICKY)),
+		.latency = o->latency,
+	};
+	return true;
+}
+
+bool model_is_latency_event(struct model *m, const struct model_access *a,
+			    const struct access_outcome *o)
+{
+	if (a->store)
+		return broken(m, FAULT_LL_COUNTS_STORES);
+	if (!o->tagged && model_generation(m)->facilities & FAC_LL_TAGGED)
+		return false;
+	return eligible(m, o->memory.latency) || broken(m, FAULT_LL_THRESHOLD_RECORDS);
+}
+
+/* ---- the record ---- */
+
+static u32 latency_of(struct model *m, const struct tagged_load *load)
+{
+	if (broken(m, FAULT_LL_LATENCY_LOW))
+		return load->latency - MEMORY_LEAST_LATENCY;
+	return broken(m, FAULT_LL_LAST_DISPATCH) ? MEMORY_LEAST_LATENCY : load->latency;
+}
+
+/* Bits 5:4. */
+static u64 further_bits(struct model *m, const struct tagged_load *load)
+{
+	bool stlb_miss = load->stlb_miss || broken(m, FAULT_LL_STLB_ALWAYS), locked = load->locked;
+
+	if (broken(m, FAULT_LL_BITS_MISSING))
+		return 0;
+	if (broken(m, FAULT_LL_DTLB_MISS))
+		stlb_miss = load->dtlb_miss && !load->stlb_miss;
+	if (broken(m, FAULT_LL_BITS_SWAPPED)) {
+		locked = stlb_miss;
+		stlb_miss = load->locked;
+	}
+	return (stlb_miss ? DATA_SOURCE_LL_STLB_MISS : 0) | (locked ? DATA_SOURCE_LL_LOCK : 0);
+}
+
+static u64 data_source_of(struct model *m, const struct tagged_load *load)
+{
+	u64 value = code_of(m, break_outcome(m, outcomes[load->source]));
+
+	if (broken(m, FAULT_LL_SOURCE_RESERVED))
+		value = RESERVED_CODE;
+	if (model_generation(m)->facilities & FAC_STLB_LOCK || broken(m, FAULT_LL_STLB_NEHALEM))
+		value |= further_bits(m, load);
+	if (broken(m, FAULT_LL_SOURCE_UPPER))
+		value |= RESERVED_BITS;
+	return value;
+}
+
+/* The last tagged load above the threshold, whichever instruction made it. */
+void model_record_latency(struct model *m, const struct step *s, struct record *record)
+{
+	const struct tagged_load *load = &m->tagged, *rest = load;
+
+	if (!load->valid)
+		return;
+	if (broken(m, FAULT_LL_MIXED))
+		rest = &m->tagged_before;
+	record->data_linear_address = load->linear;
+	if (broken(m, FAULT_LL_ADDRESS_IP))
+		record->data_linear_address = s->r->ip;
+	if (broken(m, FAULT_LL_ADDRESS_LINE))
+		record->data_linear_address &= ~(u64)(MEMORY_LINE - 1);
+	record->latency = latency_of(m, rest);
+	record->data_source = data_source_of(m, rest);
+}
