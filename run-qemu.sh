@@ -115,8 +115,6 @@ fi
 [ -z "$engine" ] || [ "$engine" = step ] || [ "$engine" = fast ] ||
 	bad "unknown --engine '$engine'; known: step fast"
 [[ $smp =~ ^([1-9]|1[0-6])?$ ]] || bad "--smp takes 1 to 16 processors, not '$smp'"
-[ "${smp:-1}" = 1 ] || [ "$pmu" != reference ] ||
-	bad "--smp $smp: 1 is the only number of processors of the reference PMU so far"
 [[ $fault =~ ^[a-z0-9-]*(@[a-z0-9=-]+)*$ ]] ||
 	bad "--fault takes a name, perhaps with @parameters, not '$fault'"
 [[ $latitude =~ ^([a-z0-9-]+:[0-9]{1,9}(,[a-z0-9-]+:[0-9]{1,9})*)?$ ]] ||

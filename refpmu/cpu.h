@@ -16,6 +16,7 @@
 
 #define PAGE_SIZE	4096ULL
 #define PAGE_TABLE_ENTRIES 512
+#define PROCESSORS_MAX	16
 
 struct instruction;
 struct decode_cache;
@@ -32,7 +33,11 @@ struct rep_progress {
 };
 
 struct cpu {
+	u8 apic_id;
+	volatile u8 startup_vector;	/* of the last SIPI */
+	u64 epoch;		/* of the configuration that its model has */
 	struct vmcb *vmcb;
+	void *host_save;
 	struct vmcb *extra;	/* FS, GS, TR, LDTR, MSRs: filled by svm_save() on demand */
 	u64 gpr[REG_COUNT];	/* RAX and RSP are copied from and to the VMCB around VMRUN */
 
@@ -45,7 +50,6 @@ struct cpu {
 	struct rep_progress rep;
 	struct decode_cache *decode_cache;
 
-	bool fast;		/* blocks where they can be exact, single steps elsewhere */
 	struct engine_blocks *blocks;	/* NULL: not with this machine */
 
 	u64 *apic_entry;	/* nested page table entry of the local APIC's page */
@@ -56,13 +60,17 @@ struct cpu {
 	struct statistics statistics;
 };
 
-/* What the processors share. Written before the first VMRUN only. */
+/* What the processors share. Written before the first VMRUN only, but for the configuration. */
 struct hypervisor {
 	u64 base, size;		/* the hidden memory, physical */
 	u8 *free;		/* the rest of it */
 	u8 *dummy_page;		/* what the guest finds in the hidden memory */
 	u64 host_cr3;
 	u8 *msr_permissions, *io_permissions;
+	/* What the launcher asked for last; whoever has another epoch takes it at his next exit. */
+	struct model_config config;
+	volatile u64 epoch;
+	volatile bool fast;	/* blocks where they can be exact, single steps elsewhere */
 };
 extern struct hypervisor hypervisor;
 

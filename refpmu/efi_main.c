@@ -10,13 +10,14 @@
  */
 #include <efi.h>
 
+#include "refpmu/efi_processors.h"
 #include "refpmu/svm.h"
 #include "refpmu/virtualise.h"
 #include "refpmu/vmcb.h"
 
-/* A power of two, aligned to itself: it must not cross a GiB. */
+/* Of a processor. All of it is a power of two, aligned to itself: it must not cross a GiB. */
 #define MEMORY_SIZE	(8ULL << 20)
-#define MEMORY_ALIGN	MEMORY_SIZE
+#define LOW_MEMORY_TOP	0x9ffffULL	/* what a SIPI can name, below the video memory */
 #define MEMORY_TOP	0xffffffffULL
 #define STACK_SIZE	(64ULL << 10)
 #define PAGE		4096ULL
@@ -71,21 +72,21 @@ static CHAR16 *missing(void)
 }
 
 /* Aligned memory that no operating system will use; 0: there is none. */
-static u64 reserve(EFI_BOOT_SERVICES *services)
+static u64 reserve(EFI_BOOT_SERVICES *services, u64 size)
 {
 	EFI_PHYSICAL_ADDRESS first = MEMORY_TOP;
 	u64 base, before, behind;
 
 	if (services->AllocatePages(AllocateMaxAddress, EfiReservedMemoryType,
-				    (MEMORY_SIZE + MEMORY_ALIGN) / PAGE, &first) != EFI_SUCCESS)
+				    2 * size / PAGE, &first) != EFI_SUCCESS)
 		return 0;
-	base = (first + MEMORY_ALIGN - 1) & ~(MEMORY_ALIGN - 1);
+	base = (first + size - 1) & ~(size - 1);
 	before = base - first;
-	behind = MEMORY_ALIGN - before;
+	behind = size - before;
 	if (before)
 		services->FreePages(first, before / PAGE);
 	if (behind)
-		services->FreePages(base + MEMORY_SIZE, behind / PAGE);
+		services->FreePages(base + size, behind / PAGE);
 	return base;
 }
 
@@ -113,6 +114,7 @@ EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *system)
 	EFI_GUID loaded_image_guid = LOADED_IMAGE_PROTOCOL;
 	EFI_BOOT_SERVICES *services = system->BootServices;
 	struct virtualise_memory memory = { .size = MEMORY_SIZE };
+	EFI_PHYSICAL_ADDRESS startup = LOW_MEMORY_TOP;
 	void (*entry)(void *, u64, u64);
 	EFI_LOADED_IMAGE *loaded;
 	CHAR16 *reason = missing();
@@ -123,13 +125,21 @@ EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *system)
 	if (services->HandleProtocol(image, &loaded_image_guid, (void **)&loaded) != EFI_SUCCESS)
 		return refuse(system, L"the firmware doesn't know this image", EFI_LOAD_ERROR);
 	image_size = (loaded->ImageSize + PAGE - 1) & ~(PAGE - 1);
-	memory.base = reserve(services);
+	memory.others = efi_processors(services, memory.apic_ids, PROCESSORS_MAX - 1);
+	while (memory.size < (memory.others + 1) * MEMORY_SIZE)
+		memory.size *= 2;
+	if (memory.others && services->AllocatePages(AllocateMaxAddress, EfiReservedMemoryType, 1,
+						     &startup) != EFI_SUCCESS)
+		return refuse(system, L"there is no page below 640 KiB for starting processors",
+			      EFI_OUT_OF_RESOURCES);
+	memory.startup_page = memory.others ? startup : 0;
+	memory.base = reserve(services, memory.size);
 	if (!memory.base || image_size + STACK_SIZE > MEMORY_SIZE)
-		return refuse(system, L"there are no 16 MiB of memory below 4 GiB",
+		return refuse(system, L"there are no 16 MiB a processor of memory below 4 GiB",
 			      EFI_OUT_OF_RESOURCES);
 	memory.free = memory.base + image_size + STACK_SIZE;
 
-	services->SetMem((void *)memory.base, MEMORY_SIZE, 0);
+	services->SetMem((void *)memory.base, memory.size, 0);
 	services->CopyMem((void *)memory.base, (void *)ImageBase, loaded->ImageSize);
 	relocate((u8 *)memory.base);
 	msr_write(MSR_AMD_EFER, msr_read(MSR_AMD_EFER) | EFER_SVME);

@@ -114,6 +114,12 @@ static void flush(struct engine_blocks *blocks)
 		blocks->refused[i] = 0;
 }
 
+void engine_block_forget(struct cpu *cpu)
+{
+	if (cpu->blocks)
+		flush(cpu->blocks);
+}
+
 /* ---- may blocks run now? ---- */
 
 static bool mode_fits(const struct cpu *cpu)
@@ -392,7 +398,7 @@ bool engine_block_run(struct cpu *cpu)
 	const struct instruction *insn;
 	u64 budget, at, retired;
 
-	if (!blocks || !cpu->fast)
+	if (!blocks || !hypervisor.fast)
 		return false;
 	if (!mode_fits(cpu))
 		return hand_over(cpu, HANDOVER_MODE);

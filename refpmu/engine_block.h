@@ -13,6 +13,9 @@
  * it needs. */
 void engine_block_init(struct cpu *cpu);
 
+/* Whatever it was doing: no blocks, no run. */
+void engine_block_forget(struct cpu *cpu);
+
 /* The guest has run unobserved: what is known of its page tables may be out of date. */
 void engine_block_begin(struct cpu *cpu);
 

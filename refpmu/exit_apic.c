@@ -5,14 +5,18 @@
  * itself (fixed or NMI), so that IRR, TPR, IF, ISR, EOI and NMI blocking are the machine's.
  * SDM volume 3, "Local Vector Table".
  *
+ * A SIPI's vector is replaced (processors.c).
+ *
  * Not handled: an APIC moved by IA32_APIC_BASE; x2APIC, which QEMU's TCG doesn't offer. After a
- * PMI the low half of the interrupt command register reads as ours.
+ * PMI or a SIPI the low half of the interrupt command register reads as ours.
  */
 #include "refpmu/exits.h"
 #include "refpmu/nested_paging.h"
+#include "refpmu/processors.h"
 #include "refpmu/retire.h"
 
 #define APIC_ICR_LOW	0x300
+#define APIC_ICR_HIGH	0x310
 #define APIC_LVTPC	0x340
 #define ICR_SELF_FIXED	0x44000		/* shorthand self, assert, fixed */
 #define ICR_SELF_NMI	0x44400
@@ -46,6 +50,8 @@ static void write_register(struct cpu *cpu, u32 offset, u32 value)
 {
 	struct pmi_delivery delivery;
 
+	if (offset == APIC_ICR_LOW)
+		value = processors_command(value, *apic_register(APIC_ICR_HIGH));
 	*apic_register(offset) = value;
 	if (offset != APIC_LVTPC)
 		return;

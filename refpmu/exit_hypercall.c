@@ -4,13 +4,27 @@
 #include "refpmu/exits.h"
 #include "refpmu/guest_memory.h"
 #include "refpmu/hypercall.h"
+#include "refpmu/processors.h"
+
+void exit_hypercall_follow(struct cpu *cpu)
+{
+	u64 epoch = __atomic_load_n(&hypervisor.epoch, __ATOMIC_ACQUIRE);
+
+	if (cpu->epoch == epoch)
+		return;
+	cpu->epoch = epoch;
+	cpu->rep.active = false;
+	cpu->statistics = (struct statistics){ 0 };
+	model_init(&cpu->model, &hypervisor.config, &cpu->model_host);
+	exits_set_intercepts(cpu, false);
+}
 
 void exit_hypercall_reset(struct cpu *cpu, const struct model_config *config)
 {
-	cpu->rep.active = false;
-	cpu->fast = false;
-	cpu->statistics = (struct statistics){ 0 };
-	model_init(&cpu->model, config, &cpu->model_host);
+	hypervisor.fast = false;
+	hypervisor.config = *config;
+	__atomic_store_n(&hypervisor.epoch, hypervisor.epoch + 1, __ATOMIC_RELEASE);
+	exit_hypercall_follow(cpu);
 }
 
 static enum hypercall_status version(struct cpu *cpu, u64 address)
@@ -66,17 +80,33 @@ static enum hypercall_status configure(struct cpu *cpu, u64 address)
 	return HYPERCALL_DONE;
 }
 
+/* Nothing but numbers of 64 bits. */
+static void add_statistics(struct statistics *sum, const struct statistics *one)
+{
+	_Static_assert(sizeof(*sum) % sizeof(u64) == 0, "numbers");
+	u64 *to = (u64 *)sum;
+	const u64 *from = (const u64 *)one;
+
+	for (unsigned i = 0; i < sizeof(*sum) / sizeof(u64); i++)
+		to[i] += from[i];
+}
+
 static enum hypercall_status statistics(struct cpu *cpu, u64 address)
 {
-	return guest_write(cpu, address, &cpu->statistics, sizeof(cpu->statistics), NULL) ?
-		HYPERCALL_DONE : HYPERCALL_BAD_ADDRESS;
+	struct statistics sum = { 0 };
+
+	for (unsigned i = 0; processors_get(i); i++)
+		if (processors_get(i)->epoch == cpu->epoch)
+			add_statistics(&sum, &processors_get(i)->statistics);
+	return guest_write(cpu, address, &sum, sizeof(sum), NULL) ? HYPERCALL_DONE :
+		HYPERCALL_BAD_ADDRESS;
 }
 
 static enum hypercall_status engine(struct cpu *cpu, u64 which)
 {
 	if (which > HYPERCALL_FAST || (which == HYPERCALL_FAST && !cpu->blocks))
 		return HYPERCALL_BAD_VALUE;
-	cpu->fast = which == HYPERCALL_FAST;
+	hypervisor.fast = which == HYPERCALL_FAST;
 	return HYPERCALL_DONE;
 }
 

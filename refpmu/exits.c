@@ -164,6 +164,7 @@ void exits_run(struct cpu *cpu)
 			continue;
 		}
 		code = exits_vmrun(cpu);
+		exit_hypercall_follow(cpu);
 		/* QEMU reports a shadow at #VMEXIT and doesn't restore it at VMRUN. */
 		cpu->shadow = cpu->vmcb->control.int_state & INT_STATE_SHADOW ? SHADOW_STI :
 			SHADOW_NONE;

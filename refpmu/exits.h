@@ -67,7 +67,10 @@ void exit_apic_restore(struct cpu *cpu, bool completed);
 /* struct model_host's pmi(); ctx is the struct cpu. */
 void exit_apic_pmi(void *ctx);
 
-/* A fresh PMU. */
+/* A fresh PMU, on every processor: on this one now, on others by exit_hypercall_follow(). */
 void exit_hypercall_reset(struct cpu *cpu, const struct model_config *config);
+/* Take over a configuration that another processor has got. At each exit: what the guest sees of
+ * a PMU it sees through exits. */
+void exit_hypercall_follow(struct cpu *cpu);
 
 #endif

@@ -8,13 +8,21 @@
 #include "refpmu/host.h"
 #include "refpmu/nested_paging.h"
 #include "refpmu/panic.h"
+#include "refpmu/processors.h"
 #include "refpmu/segment.h"
 #include "refpmu/svm.h"
 
 #define MSR_PAT			0x277
+#define LEAF_VERSION		1
 #define MSR_PERMISSION_PAGES	2
 #define IO_PERMISSION_PAGES	3
 #define RFLAGS_FIXED		BIT(1)
+
+/* SDM volume 3, "IA-32 Processor States Following Power-up, Reset, or INIT". */
+#define REAL_LIMIT		0xffff
+#define CR0_STARTED		0x60000010
+#define DR6_STARTED		0xffff0ff0
+#define DR7_STARTED		0x400
 
 struct hypervisor hypervisor;
 
@@ -77,19 +85,42 @@ static void init_control(struct cpu *cpu)
 	control->asid = 1;
 }
 
+/* What INIT and SIPI leave. FS, GS, TR and LDTR are in the processor; EFER.SVME isn't the guest's.
+ * The PMU is as it was before. */
+static void init_started_state(struct cpu *cpu)
+{
+	const struct vmcb_segment segment = {
+		.attributes = SEG_P | SEG_S | SEG_WRITABLE | SEG_ACCESSED, .limit = REAL_LIMIT,
+	};
+	struct vmcb_save *save = &cpu->vmcb->save;
+	u32 regs[4];
+
+	*save = (struct vmcb_save){ .es = segment, .cs = segment, .ss = segment, .ds = segment };
+	save->cs.attributes |= SEG_CODE;
+	save->cs.selector = (u16)(cpu->startup_vector << 8);
+	save->cs.base = (u64)cpu->startup_vector << 12;
+	save->gdtr.limit = save->idtr.limit = REAL_LIMIT;
+	save->efer = EFER_SVME;
+	save->cr0 = CR0_STARTED;
+	save->dr6 = DR6_STARTED;
+	save->dr7 = DR7_STARTED;
+	save->g_pat = msr_read(MSR_PAT);
+	save->rflags = RFLAGS_FIXED;
+	for (unsigned i = 0; i < REG_COUNT; i++)
+		cpu->gpr[i] = 0;
+	cpuid(LEAF_VERSION, 0, regs);
+	model_cpuid(&cpu->model, LEAF_VERSION, 0, regs);
+	cpu->gpr[REG_RDX] = regs[0];
+}
+
 static void init_model(struct cpu *cpu)
 {
-	static const struct model_config config = {
-		.generation = GEN_HASWELL, .hyper_threading = true, .fault = FAULT_NONE,
-	};
-
 	cpu->model_host = (struct model_host){
 		.ctx = cpu, .read = guest_model_read, .write = guest_model_write,
 		.pmi = exit_apic_pmi, .translate = guest_model_translate,
 		.memory = hypervisor_pages((unsigned)((sizeof(struct memory) + PAGE_SIZE - 1) /
 						      PAGE_SIZE)),
 	};
-	exit_hypercall_reset(cpu, &config);
 }
 
 static struct cpu *new_cpu(void)
@@ -100,16 +131,30 @@ static struct cpu *new_cpu(void)
 	cpu->vmcb = hypervisor_pages(1);
 	cpu->extra = hypervisor_pages(1);
 	cpu->apic_scratch = hypervisor_pages(1);
+	cpu->host_save = hypervisor_pages(1);
 	nested_paging_init(cpu);
 	decode_init(cpu);
 	engine_block_init(cpu);
+	init_control(cpu);
+	init_model(cpu);
 	return cpu;
+}
+
+static _Noreturn void run(struct cpu *cpu)
+{
+	msr_write(MSR_AMD_VM_HSAVE_PA, (u64)cpu->host_save);
+	host_load(cpu);
+	exits_run(cpu);
 }
 
 void virtualise_boot_processor(void *memory, u64 rip, u64 rsp)
 {
 	const struct virtualise_memory *given = memory;
+	static const struct model_config config = {
+		.generation = GEN_HASWELL, .hyper_threading = true, .fault = FAULT_NONE,
+	};
 	struct cpu *cpu;
+	u32 regs[4];
 
 	__asm__ volatile("clgi");
 	hypervisor.base = given->base;
@@ -123,9 +168,30 @@ void virtualise_boot_processor(void *memory, u64 rip, u64 rsp)
 
 	cpu = new_cpu();
 	init_guest_state(cpu, rip, rsp);
+	cpuid(LEAF_VERSION, 0, regs);
+	cpu->apic_id = (u8)(regs[1] >> 24);
+	processors_add(cpu);
+	processors_init(given->startup_page, given->apic_ids, given->others, new_cpu);
+	exit_hypercall_reset(cpu, &config);
+	run(cpu);
+}
+
+void virtualise_other_processor(u32 apic_id)
+{
+	struct cpu *cpu = processors_find(apic_id);
+	struct vmcb_control *control = &cpu->vmcb->control;
+	u64 nested_control = control->nested_control, nested_cr3 = control->nested_cr3;
+
+	/* An INIT may have come in the middle of anything. */
+	*control = (struct vmcb_control){ .nested_control = nested_control,
+					  .nested_cr3 = nested_cr3 };
 	init_control(cpu);
-	init_model(cpu);
-	msr_write(MSR_AMD_VM_HSAVE_PA, (u64)hypervisor_pages(1));
-	host_load(cpu);
-	exits_run(cpu);
+	cpu->stepping = cpu->rep.active = false;
+	cpu->shadow = SHADOW_NONE;
+	nested_paging_apic_scratch(cpu, false);
+	engine_block_forget(cpu);
+	exit_hypercall_follow(cpu);
+	init_started_state(cpu);
+	exits_set_intercepts(cpu, false);
+	run(cpu);
 }

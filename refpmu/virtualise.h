@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Turning the processor that runs the firmware into a guest of the hypervisor. */
+/* Turning a processor into a guest of the hypervisor. */
 #ifndef REFPMU_VIRTUALISE_H
 #define REFPMU_VIRTUALISE_H
 
-#include "spec/types.h"
+#include "refpmu/cpu.h"
 
 /* The memory that efi_main() reserved and copied the image to; free memory is zeroed. */
 struct virtualise_memory {
 	u64 base, size;		/* all of it */
 	u64 free;		/* behind the image */
+	u64 startup_page;	/* a page below 1 MiB for startup.asm; 0: one processor only */
+	u8 apic_ids[PROCESSORS_MAX];	/* of the others */
+	unsigned others;
 };
 
 /*
@@ -17,5 +20,11 @@ struct virtualise_memory {
  * the firmware's tables still loaded. For svm_launch().
  */
 __attribute__((noreturn)) void virtualise_boot_processor(void *memory, u64 rip, u64 rsp);
+
+/*
+ * Another one, each time that a SIPI starts it: from startup.asm, on a stack of its own, with the
+ * host's page tables. The guest begins in the state that INIT and SIPI leave.
+ */
+__attribute__((noreturn)) void virtualise_other_processor(u32 apic_id);
 
 #endif

@@ -57,7 +57,7 @@ fi
 # shellcheck disable=SC2054 # the commas are QEMU's
 command=(
 	"$qemu" -name PMUTest86 -no-user-config -nodefaults
-	-machine "q35,smm=off,accel=$accel" -cpu "$cpu" -smp "$smp" -m 256M
+	-machine "q35,smm=off,accel=$accel" -cpu "$cpu" -smp "$smp" -m "$((192 + 64 * smp))M"
 	-drive "if=pflash,format=raw,unit=0,readonly=on,file=$firmware"
 	-drive "if=pflash,format=raw,unit=1,file=$folder/vars.fd"
 	-drive "if=none,id=esp,format=raw,file=$folder/esp.img"
