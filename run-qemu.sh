@@ -25,7 +25,7 @@ usage: ./run-qemu.sh [OPTION]...
   --require G,...   a SKIP or INCONCLUSIVE in these requirement groups is exit status 2
   --engine NAME     step or fast: how the reference PMU counts instructions (default: the
                     fastest that there is)
-  --smp N           processors (default 1)
+  --smp N           processors, 1 to 16 (default 1)
   --efi FILE        boot this EFI program on the reference PMU instead; its arguments follow
                     behind --
   --out DIR         where results go (default build/results/<cpu>)

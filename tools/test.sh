@@ -144,7 +144,7 @@ test_bad_options_get_one_line()
 	expect_bad "--list tests" ./run-qemu.sh --tests 'no.such*'
 	expect_bad "--seed takes a number" ./run-qemu.sh --seed x
 	expect_bad "--timeout takes seconds" ./run-qemu.sh --timeout 0
-	expect_bad "only number of processors" ./run-qemu.sh --smp 2
+	expect_bad "--smp takes 1 to 16" ./run-qemu.sh --smp 0
 	expect_bad "unknown --engine" ./run-qemu.sh --engine=warp
 	expect_bad "unknown --profile" ./run-qemu.sh --profile nope
 	expect_bad "--fault takes a name" ./run-qemu.sh --fault 'inert@ seed=1'
@@ -334,8 +334,13 @@ test_reference_pmu_is_exact()
 # Each processor runs what it is given; exceptions, loops and lost interrupts on one end there.
 test_processors_are_taken_and_given_back()
 {
-	expect 0 ./run-qemu.sh --pmu none --smp 4 --tests 'selftest.*' --out "$log/smp"
-	grep -q '^ok [0-9]* - selftest.what_goes_wrong_on_a_processor_ends_there \[-\]$' "$out"
+	local pmu
+
+	for pmu in none reference; do
+		expect 0 ./run-qemu.sh --pmu $pmu --smp 4 --tests 'selftest.*' --out "$log/smp"
+		grep -q '^ok [0-9]* - selftest.what_goes_wrong_on_a_processor_ends_there \[-\]$' \
+			"$out"
+	done
 	expect 0 ./run-qemu.sh --pmu none --tests 'selftest.*' --out "$log/smp"
 	grep -q 'each_processor_runs_what_it_is_given \[-\] # SKIP one processor' "$out"
 }
