@@ -6,9 +6,9 @@
  * Initialization", "IA-32 Processor States Following Power-up, Reset, or INIT".
  *
  * An INIT may hit a processor anywhere, in the hypervisor as well (QEMU knows neither the intercept
- * nor GIF for it). So the processors share nothing that needs a lock, and what belongs to one is made
- * anew when it starts; but for its PMU, which an INIT leaves unchanged. A record that is being written
- * then stays half written.
+ * nor GIF for it). So the processors share nothing that needs a lock, and what belongs to one is
+ * made anew when it starts; but for its PMU, which an INIT leaves unchanged. A record that is being
+ * written then stays half written.
  */
 #ifndef REFPMU_PROCESSORS_H
 #define REFPMU_PROCESSORS_H

@@ -1,8 +1,8 @@
 ; SPDX-License-Identifier: MIT
 ; From a SIPI to the hypervisor: real mode, straight into 64-bit mode, the stack of this processor.
 ; SDM volume 3, "Initializing IA-32e Mode"; APM volume 2, "Enabling SVM".
-; The part between startup_begin and startup_end is copied to a page below 1 MiB. FS, GS, TR and LDTR
-; stay as INIT left them: they are the guest's.
+; The part between startup_begin and startup_end is copied to a page below 1 MiB. FS, GS, TR and
+; LDTR stay as INIT left them: they are the guest's.
 
 default rel
 
