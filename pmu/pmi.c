@@ -88,6 +88,9 @@ void pmi_init(void)
 	options = (struct pmi_options){ .masked = true };
 	apic_lvtpc_write(lvtpc(true));
 	intr_set_handler(VECTOR_PMI, handler);
+	/* Nobody's vectors: an interrupt with another one than LVTPC's shows in the log. */
+	for (u8 vector = VECTOR_IPI + 1; vector < VECTOR_TIMER; vector++)
+		intr_set_handler(vector, handler);
 	intr_set_handler(VECTOR_NMI, handler);
 }
 

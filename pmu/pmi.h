@@ -13,7 +13,7 @@
 #define PMI_LOG_SIZE 8
 
 struct pmi_entry {
-	u8 vector;		/* VECTOR_PMI or VECTOR_NMI: how it arrived */
+	u8 vector;		/* how it arrived: VECTOR_PMI or VECTOR_NMI, others are wrong */
 	u32 lvtpc;		/* at entry */
 	u64 status;		/* IA32_PERF_GLOBAL_STATUS at entry */
 	u64 global_ctrl;	/* IA32_PERF_GLOBAL_CTRL at entry, before the handler's stop */

@@ -51,47 +51,58 @@ TEST(arm, the_next_event_is_recorded, REQS(ARM_02), NEEDS(need_perfmon, need_peb
 			 "the instruction is the first load behind the NOPs");
 }
 
-/* PERIOD loads, records and interrupts of one overflow with these flags. */
-static void count_interrupts(u64 flags, unsigned *interrupts, unsigned *records)
+/* PERIOD loads, records and interrupts of one overflow of counter c with these flags. */
+static void count_interrupts(unsigned c, u64 flags, unsigned *interrupts, unsigned *records)
 {
 	struct ds_setup setup = sampling_setup(8);
 
 	pmi_open(NULL);
-	sampling_run(&setup, 0, LOADS, COUNT_BOTH | flags, &workload_sample, NO_OTHERS);
+	sampling_run(&setup, c, LOADS, COUNT_BOTH | flags, &workload_sample, NO_OTHERS);
 	*interrupts = pmi_settle()->count;
 	*records = ds_records();
 	pmi_close();
-	counters_clear(1);
+	counters_clear(BIT(c));
 }
 
 TEST(arm, without_int_a_record_raises_no_interrupt, REQS(ARM_03),
      NEEDS(need_perfmon, need_pebs, need_events))
 {
-	unsigned interrupts, records;
+	for (unsigned c = 0; c < 4; c++) {
+		unsigned interrupts, records;
 
-	count_interrupts(0, &interrupts, &records);
-	CHECK_EQ(t, ARM_03, 1, records, "records, INT = 0");
-	CHECK_EQ(t, ARM_03, 0, interrupts, "interrupts, INT = 0, threshold out of reach");
-	count_interrupts(COUNT_INT, &interrupts, &records);
-	CHECK_RANGE(t, ARM_03, 1, ~0ULL, interrupts, "interrupts, INT = 1");
+		count_interrupts(c, 0, &interrupts, &records);
+		CHECK_EQ(t, ARM_03, 1, records, "records of IA32_PMC%u, INT = 0", c);
+		CHECK_EQ(t, ARM_03, 0, interrupts,
+			 "interrupts of IA32_PMC%u, INT = 0, threshold out of reach", c);
+		count_interrupts(c, COUNT_INT, &interrupts, &records);
+		CHECK_RANGE(t, ARM_03, 1, ~0ULL, interrupts, "interrupts of IA32_PMC%u, INT = 1",
+			    c);
+	}
 }
 
 /* Reported on silicon: a quiescent period is asked for, which leaves the latent record open. */
 TEST(arm, a_counter_is_disarmed_with_its_enable, REQS(ARM_04),
      NEEDS(need_perfmon, need_pebs, need_events))
 {
-	struct ds_setup setup = sampling_setup(8);
+	for (unsigned c = 0; c < 4; c++) {
+		struct ds_setup setup = sampling_setup(8);
 
-	ds_open(&setup);
-	pebs_arm(0, LOADS, COUNT_BOTH, PERIOD);
-	workload_run(&workload_load, PERIOD, pmc_one(0));
-	CHECK_EQ(t, ARM_01, 1, counters_status() & 1, "status bit: the counter wrapped");
-	pebs_disarm();
-	workload_run(&workload_load, PERIOD, pmc_one(0));
-	pebs_enable(pmc_one(0));
-	workload_run(&workload_load, PERIOD, pmc_one(0));
-	CHECK_EQ(t, ARM_04, 0, (u64)ds_bytes(),
-		 "bytes by which the index moved after disarming and enabling again");
+		ds_open(&setup);
+		pebs_arm(c, LOADS, COUNT_BOTH, PERIOD);
+		workload_run(&workload_load, PERIOD, pmc_one(c));
+		CHECK_EQ(t, ARM_01, BIT(c), counters_status() & BIT(c),
+			 "status bit: IA32_PMC%u wrapped", c);
+		pebs_disarm();
+		workload_run(&workload_load, PERIOD, pmc_one(c));
+		pebs_enable(pmc_one(c));
+		workload_run(&workload_load, PERIOD, pmc_one(c));
+		CHECK_EQ(t, ARM_04, 0, (u64)ds_bytes(),
+			 "bytes by which the index moved after disarming IA32_PMC%u and enabling "
+			 "it again", c);
+		pebs_disarm();
+		counter_program_disabled(c, 0, 0);
+		counters_clear(BIT(c));
+	}
 }
 
 TEST(arm, records_are_written_while_interrupts_are_off, REQS(ARM_05),

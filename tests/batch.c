@@ -157,6 +157,7 @@ static void take(struct batch *b, unsigned rounds)
 static bool check_batch(struct batch *b, unsigned rounds)
 {
 	u64 accesses = (u64)rounds * WALK_MARKS;
+	u64 size = record_size(counter_caps()->record_format);
 	int64_t offset = 0;
 	unsigned records;
 
@@ -171,9 +172,9 @@ static bool check_batch(struct batch *b, unsigned rounds)
 			 accesses / WALK_PERIOD, records,
 			 "records of %lu accesses with a period of %u, IA32_PMC%u", accesses,
 			 WALK_PERIOD, b->counter);
-	test_check_eq(b->t, AT(DS_03), records * record_size(counter_caps()->record_format),
-		      (u64)ds_bytes(), "bytes by which the index moved in %u records, IA32_PMC%u",
-		      records, b->counter);
+	test_check_range(b->t, AT(DS_03), size * (accesses / (WALK_PERIOD + 1 + SHADOW_MOST)),
+			 size * (accesses / WALK_PERIOD), (u64)ds_bytes(),
+			 "bytes by which the index moved, IA32_PMC%u", b->counter);
 	test_check(b->t, AT(REC_13), !ds_written_outside(0, records, &offset), "nothing else",
 		   "a byte at offset %ld, behind %u records of IA32_PMC%u", (long)offset, records,
 		   b->counter);

@@ -228,9 +228,8 @@ TEST(count, edge_counts_rises_of_the_condition, REQS(CNT_09),
 	CHECK_RANGE(t, CNT_09, 2, 16, loads, "rises of \"a load retires\" over 16 sparse loads");
 }
 
-/* The counters that differ only in OS and USR, over work at one level. */
-TEST(count, os_and_usr_select_the_level, REQS(CNT_10, CNT_29),
-     NEEDS(need_perfmon, need_instructions, need_two_counters))
+/* Counter c with each value of OS and USR, over work at one level. */
+static void check_levels(struct test *t, unsigned c)
 {
 	u64 kernel[4], user[4][2];
 	static const u64 levels[4] = { 0, COUNT_OS, COUNT_USR, COUNT_BOTH };
@@ -239,26 +238,35 @@ TEST(count, os_and_usr_select_the_level, REQS(CNT_10, CNT_29),
 		   workload_declared(&workload_load, COUNT_INSTRUCTIONS, FEWER);
 
 	for (unsigned i = 0; i < 4; i++) {
-		if (!window_difference_one(t, 1, EVENT_INST_RETIRED_ANY_P, levels[i],
+		if (!window_difference_one(t, c, EVENT_INST_RETIRED_ANY_P, levels[i],
 					   &workload_load, FEWER, MORE, &kernel[i]))
 			return;
 		for (unsigned k = 0; k < 2; k++) {
-			counter_program(0, EVENT_INST_RETIRED_ANY_P, levels[i]);
-			counter_write(0, 0);
-			counters_enable(pmc_one(0));
+			counter_program(c, EVENT_INST_RETIRED_ANY_P, levels[i]);
+			counter_write(c, 0);
+			counters_enable(pmc_one(c));
 			workload_run_user(&workload_load, sizes[k]);
 			counters_disable();
-			user[i][k] = counter_read(0);
+			user[i][k] = counter_read(c);
 		}
 	}
-	CHECK_EQ(t, CNT_29, 0, kernel[0], "instructions at CPL 0, OS = 0 USR = 0");
-	CHECK_EQ(t, CNT_10, want, kernel[1], "instructions at CPL 0, OS = 1 USR = 0");
-	CHECK_EQ(t, CNT_10, 0, kernel[2], "instructions at CPL 0, OS = 0 USR = 1");
-	CHECK_EQ(t, CNT_10, want, kernel[3], "instructions at CPL 0, OS = 1 USR = 1");
-	CHECK_EQ(t, CNT_29, 0, user[0][1] - user[0][0], "instructions at CPL 3, OS = 0 USR = 0");
-	CHECK_EQ(t, CNT_10, 0, user[1][1] - user[1][0], "instructions at CPL 3, OS = 1 USR = 0");
-	CHECK_EQ(t, CNT_10, want, user[2][1] - user[2][0], "instructions at CPL 3, OS = 0 USR = 1");
-	CHECK_EQ(t, CNT_10, want, user[3][1] - user[3][0], "instructions at CPL 3, OS = 1 USR = 1");
+	CHECK_EQ(t, CNT_29, 0, kernel[0], "at CPL 0, OS = 0 USR = 0, IA32_PMC%u", c);
+	CHECK_EQ(t, CNT_10, want, kernel[1], "at CPL 0, OS = 1 USR = 0, IA32_PMC%u", c);
+	CHECK_EQ(t, CNT_10, 0, kernel[2], "at CPL 0, OS = 0 USR = 1, IA32_PMC%u", c);
+	CHECK_EQ(t, CNT_10, want, kernel[3], "at CPL 0, OS = 1 USR = 1, IA32_PMC%u", c);
+	CHECK_EQ(t, CNT_29, 0, user[0][1] - user[0][0], "at CPL 3, OS = 0 USR = 0, IA32_PMC%u", c);
+	CHECK_EQ(t, CNT_10, 0, user[1][1] - user[1][0], "at CPL 3, OS = 1 USR = 0, IA32_PMC%u", c);
+	CHECK_EQ(t, CNT_10, want, user[2][1] - user[2][0], "at CPL 3, OS = 0 USR = 1, IA32_PMC%u",
+		 c);
+	CHECK_EQ(t, CNT_10, want, user[3][1] - user[3][0], "at CPL 3, OS = 1 USR = 1, IA32_PMC%u",
+		 c);
+}
+
+TEST(count, os_and_usr_select_the_level, REQS(CNT_10, CNT_29),
+     NEEDS(need_perfmon, need_instructions))
+{
+	for (unsigned c = 0; c < counter_caps()->gp; c++)
+		check_levels(t, c);
 }
 
 /* Counter c with its own enable as said; the window's other counter keeps the window going. */
@@ -340,6 +348,14 @@ TEST(count, fixed_enables_select_the_level, REQS(CNT_28), NEEDS(need_perfmon, ne
 	CHECK_EQ(t, CNT_28, want, os, "instructions at CPL 0, enable 1 (OS)");
 	CHECK_EQ(t, CNT_28, 0, usr, "instructions at CPL 0, enable 2 (any ring above 0)");
 	CHECK_EQ(t, CNT_28, want, both, "instructions at CPL 0, enable 3 (all)");
+	/* The others count cycles: none at a level that isn't selected. */
+	for (unsigned i = 1; i < counter_caps()->fixed; i++) {
+		if (!window_count_one(t, PMC_FIXED(i), 0, COUNT_USR, &workload_load, MORE, &usr) ||
+		    !window_count_one(t, PMC_FIXED(i), 0, COUNT_OS, &workload_load, MORE, &os))
+			return;
+		CHECK_EQ(t, CNT_28, 0, usr, "fixed counter %u at CPL 0, enable 2", i);
+		CHECK_RANGE(t, CNT_28, 1, ~0ULL, os, "fixed counter %u at CPL 0, enable 1", i);
+	}
 }
 
 /* Preset to n before the highest value and count more than n; once with no wrap in reach. */
@@ -377,16 +393,18 @@ TEST(count, counters_wrap_at_their_width, REQS(CNT_13, CNT_31),
 TEST(count, stopped_counters_keep_their_value, REQS(CNT_21, CNT_44),
      NEEDS(need_perfmon, need_instructions, need_two_counters))
 {
-	u64 kept, moved;
+	u64 kept[2], moved;
 
 	counter_program(0, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH);
 	counter_program(1, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH);
 	counter_write(0, 1000);
 	counter_write(1, 1000);
 	workload_run(&workload_load, FEWER, pmc_one(1));
-	kept = counter_read(0);
+	for (unsigned i = 0; i < 2; i++)
+		kept[i] = counter_read(0);
 	moved = counter_read(1);
-	CHECK_EQ(t, CNT_21, 1000, kept, "IA32_PMC0, stopped");
+	for (unsigned i = 0; i < 2; i++)
+		CHECK_EQ(t, CNT_21, 1000, kept[i], "IA32_PMC0, stopped, read %u", i + 1);
 	CHECK_RANGE(t, CNT_44, 1000 + 3 * FEWER, 1000 + 3 * FEWER + 32, moved,
 		    "IA32_PMC1, going on from 1000 for 30 instructions and the window's own");
 }

@@ -60,6 +60,7 @@ TEST(record, it_holds_the_address_of_the_load, REQS(DLA_01, DLA_02, DLA_08, DLA_
 		if (!take(t, AT(DLA_01), c, &record, &mark))
 			continue;
 		address = sampling_field(&record, RECORD_data_linear_address);
+		CHECK(t, DLA_01, eligible(address), "IA32_PMC%u: an address, 0x%lx", c, address);
 		CHECK(t, DLA_02, eligible(address), "IA32_PMC%u: address 0x%lx, loads from 0x%lx",
 		      c, address, operand_address(0));
 		CHECK(t, REC_HSW_05, eligible(address), "IA32_PMC%u: address 0x%lx at 98H", c,

@@ -183,9 +183,14 @@ TEST(pmi, delivery_masks_the_local_vector, REQS(PMI_04), NEEDS(need_perfmon, nee
 				 "LVTPC's mask bit at the handler's entry, delivery %u", i);
 			CHECK_EQ(t, PMI_04, LVT_MASKED, apic_lvtpc_read() & LVT_MASKED,
 				 "LVTPC's mask bit after the handler, which left it alone");
+			wrap(0, COUNT_INT);
+			CHECK_EQ(t, PMI_04, 1, pmi_settle()->count,
+				 "interrupts after another overflow, LVTPC still masked");
 		}
-		pmi_close();
 		off(0);
+		pmi_unmask();	/* what waits is taken here */
+		pmi_settle();
+		pmi_close();
 	}
 }
 

@@ -239,17 +239,31 @@ TEST(record, status_is_the_one_before_the_assist, REQS(REC_07, REC_08),
 	CHECK_EQ(t, REC_08, 2, after & 2, "bit of IA32_PMC1 in IA32_PERF_GLOBAL_STATUS afterwards");
 }
 
+static void check_outside(struct test *t, unsigned n)
+{
+	struct ds_setup setup = sampling_setup(n + 6);
+	int64_t offset = 0;
+
+	setup.start = n;
+	fill_memory();
+	sampling_run(&setup, 0, LOADS, COUNT_BOTH, &workload_sample, NO_OTHERS);
+	CHECK(t, REC_13, ds_record_written(n), "record %u, at the index", n);
+	CHECK(t, REC_13, !ds_written_outside(n, n + 1, &offset),
+	      "a byte at offset %ld of the buffer, the record being at %u", (long)offset,
+	      n * 0xc0);
+	CHECK(t, REC_13, ds_area_unchanged(), "the DS area but for the PEBS index");
+	counters_clear(1);
+}
+
+/* Once within a page, once across the end of one: of two ends one isn't between two records. */
 TEST(record, nothing_outside_the_record_is_written, REQS(REC_13),
      NEEDS(need_perfmon, need_pebs, need_events))
 {
-	struct ds_setup setup = sampling_setup(8);
-	int64_t offset = 0;
+	unsigned n = 3;
 
-	setup.start = 2;
-	fill_memory();
-	sampling_run(&setup, 0, LOADS, COUNT_BOTH, &workload_sample, NO_OTHERS);
-	CHECK(t, REC_13, ds_record_written(2), "the record at the index");
-	CHECK(t, REC_13, !ds_written_outside(2, 3, &offset), "a byte at offset %ld of the buffer",
-	      (long)offset);
-	CHECK(t, REC_13, ds_area_unchanged(), "the DS area but for the PEBS index");
+	check_outside(t, 2);
+	while (n < 3 + 2 * 4096 / 0xc0 && !ds_record_crosses_page(n))
+		n++;
+	if (HARNESS_CHECK(t, ds_record_crosses_page(n), "record %u crosses a page's end", n))
+		check_outside(t, n);
 }
