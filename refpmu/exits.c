@@ -37,7 +37,10 @@ void exits_set_intercepts(struct cpu *cpu, bool step)
 		control->intercept_exceptions = ~(u32)BIT(VECTOR_NMI);
 		control->intercept_misc1 |= (u32)STEP_MISC1;
 	} else {
-		control->intercept_exceptions = 0;
+		/* See exit_of(). */
+		control->intercept_exceptions =
+			model_has_fault(&cpu->model, FAULT_RDPMC_USER_ALLOWED) ?
+			(u32)BIT(VECTOR_GP) : 0;
 		control->intercept_misc1 &= ~(u32)STEP_MISC1;
 	}
 }
@@ -96,6 +99,16 @@ static enum exit_kind kind_of(u64 code)
 	}
 }
 
+/*
+ * QEMU raises the #GP of an RDPMC at CPL 3 before it looks at the intercept: whether there is one
+ * is for exit_rdpmc() to say.
+ */
+static u64 exit_of(const struct instruction *insn, u64 code)
+{
+	return code == EXIT_GP && insn && insn->bytes[0] == 0x0f && insn->bytes[1] == 0x33 ?
+		EXIT_RDPMC : code;
+}
+
 bool exits_instruction(struct cpu *cpu, u64 code)
 {
 	const struct instruction *insn = decode_current(cpu);
@@ -104,6 +117,7 @@ bool exits_instruction(struct cpu *cpu, u64 code)
 	bool was_watching = model_watching(&cpu->model), done;
 	struct model_retired retired;
 
+	code = exit_of(insn, code);
 	retire_begin(cpu, &retired);
 	switch (code) {
 	case EXIT_CPUID:
@@ -170,6 +184,11 @@ void exits_run(struct cpu *cpu)
 			SHADOW_NONE;
 		if (exits_instruction(cpu, code))
 			continue;
+		if (code == EXIT_GP) {
+			deliver_exception(cpu, VECTOR_GP,
+					  (u32)cpu->vmcb->control.exit_info_1);
+			continue;
+		}
 		if (code == EXIT_SHUTDOWN)
 			exits_shutdown(cpu);
 		if (code != EXIT_NPF)

@@ -145,6 +145,9 @@ void model_init(struct model *m, const struct model_config *config, const struct
  */
 bool model_fault(struct model *m, enum fault_id fault);
 
+/* Was it configured with that fault, whenever it acts? */
+bool model_has_fault(const struct model *m, enum fault_id fault);
+
 /* RDMSR and WRMSR at CPL 0. A #GP leaves everything unchanged. */
 struct msr_result model_rdmsr(struct model *m, u32 msr);
 struct msr_result model_wrmsr(struct model *m, u32 msr, u64 value);

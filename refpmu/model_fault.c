@@ -31,6 +31,11 @@ bool model_fault(struct model *m, enum fault_id fault)
 	return broken(m, fault);
 }
 
+bool model_has_fault(const struct model *m, enum fault_id fault)
+{
+	return m->config.fault == fault;
+}
+
 /*
  * Handlers are entered by INT n, which retires, or by an event, after which the program goes on
  * somewhere else; they are left by IRET. The stack pointer tells the two far transfers apart.

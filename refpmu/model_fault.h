@@ -7,6 +7,7 @@
  *	@page-crossing		only in an assist whose record crosses a page
  *	@nth=N			only on the Nth opportunity, from 1
  *	@1inN			on every Nth opportunity; not together with @nth
+ * A fault that by itself hits every fourth occurrence hits each that @nth or @1in choose.
  * spec/fault_scope.def lists the faults that know of a counter or of a record.
  */
 #ifndef REFPMU_MODEL_FAULT_H

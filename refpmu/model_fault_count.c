@@ -40,11 +40,13 @@ void model_break_rule(struct model *m, unsigned i, struct model_rule *rule)
 	m->at_counter = MODEL_NO_COUNTER;
 }
 
-/* Every n-th of count further occurrences. */
+/* Every n-th of count further occurrences; all of them where a parameter says how often. */
 static u64 every(struct model *m, u32 n, u64 count)
 {
 	u64 hits = (m->tick + count) / n;
 
+	if (m->config.when.nth || m->config.when.every)
+		return count;
 	m->tick = (u32)((m->tick + count) % n);
 	return hits;
 }

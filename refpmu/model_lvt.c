@@ -100,7 +100,7 @@ static struct pmi_delivery deliver(struct model *m, u32 lvtpc)
 
 	d.vector = (u8)(lvtpc & LVT_VECTOR);
 	if (m->raising_threshold && broken(m, FAULT_THRESHOLD_OTHER_VECTOR))
-		d.vector = (u8)(d.vector < LVT_VECTOR ? d.vector + 1 : d.vector - 1);
+		d.vector ^= 8;
 	if (mode == LVT_NMI && broken(m, FAULT_NMI_AS_FIXED))
 		mode = LVT_FIXED;
 	if (mode == LVT_NMI)

@@ -176,10 +176,10 @@ static void write_pebs_enable(struct model *m, u64 value)
 
 	m->pebs_enable = value;
 	m->was_full = false;
-	if (~value & IA32_PEBS_ENABLE_PEBS_EN_PMC && !broken(m, FAULT_ARM_SURVIVES))
-		model_disarm(m, ~value);
 	for (unsigned i = 0; i < FIRST_FIXED; i++) {
 		m->at_counter = (u8)i;
+		if (~value & BIT(i) && !broken(m, FAULT_ARM_SURVIVES))
+			model_disarm(m, BIT(i));
 		if (set & BIT(i) && broken(m, FAULT_ENABLE_ARMS))
 			m->counter[i].armed = true;
 	}
