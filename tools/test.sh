@@ -171,8 +171,7 @@ test_lists_are_tables()
 {
 	local what
 
-	# There is no profile yet; spec/profile.def brings the first.
-	for what in tests faults cpus requirements latitude; do
+	for what in tests faults cpus requirements profiles latitude; do
 		expect 0 ./run-qemu.sh --list $what
 		[ -s "$out" ] || fail "no $what"
 		refute grep -vP '^[^\t]+\t[^\t]+$' "$out"
