@@ -12,7 +12,20 @@
 #include "tests/needs.h"
 #include "tests/sampling.h"
 
-/* The window's last load overflows; nothing loads behind it. */
+/* Is there a record, and of an instruction behind the workload? */
+static bool made_behind(const struct workload *w)
+{
+	enum record_format format = counter_caps()->record_format;
+	struct pebs_record record;
+
+	return ds_records() && record_decode(format, ds_record(0), record_size(format), &record) &&
+	       sampling_field(&record, RECORD_rip) > (u64)(uintptr_t)w->end;
+}
+
+/*
+ * The window's last load overflows; nothing loads behind it but, perhaps, the microcode of the
+ * WRMSR that closes the window, whose record is no record of the overflow.
+ */
 TEST(arm, an_overflow_arms_and_writes_nothing, REQS(ARM_01),
      NEEDS(need_perfmon, need_pebs, need_events))
 {
@@ -21,6 +34,10 @@ TEST(arm, an_overflow_arms_and_writes_nothing, REQS(ARM_01),
 	int64_t offset = 0;
 
 	sampling_run(&setup, 0, LOADS, COUNT_BOTH, &workload_load, NO_OTHERS);
+	if (made_behind(&workload_load)) {
+		test_inconclusive(t, "the write that closes the window has the event");
+		return;
+	}
 	CHECK_EQ(t, ARM_01, 1, counters_status() & 1, "status bit: the counter wrapped");
 	CHECK_EQ(t, ARM_01, 0, (u64)ds_bytes(), "bytes by which the index moved");
 	CHECK(t, ARM_01, !ds_written_outside(0, 0, &offset), "a byte at offset %ld of the buffer",

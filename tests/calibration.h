@@ -21,6 +21,7 @@ struct calibration {
 	enum masked_pmi masked;		/* an interrupt raised while LVTPC is masked */
 	bool shadow_known;
 	unsigned shadow_least, shadow_most;	/* events between arming and the recorded one */
+	bool shadow_beyond;	/* records come, but later than the sample pieces' marks reach */
 	bool sees_smis;
 };
 

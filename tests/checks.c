@@ -49,6 +49,11 @@ static bool held(struct test *t, struct test_claim claim)
 	return true;
 }
 
+bool test_sees_exactly(const struct test *t, enum requirement_id req)
+{
+	return verdict_observable(requirement_get(req), t->platform) == OBS_EXACT;
+}
+
 static struct test_failure *breach(struct test *t, struct test_claim claim)
 {
 	static struct test_failure spare;	/* for breaches that aren't kept */

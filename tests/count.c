@@ -48,8 +48,12 @@ static void each_difference(struct test *t, struct test_claim claim, u16 event, 
 		u64 want = workload_declared(w, pairs[i].what, MORE) -
 			   workload_declared(w, pairs[i].what, FEWER);
 		u64 got[WINDOW_COUNTERS];
+		bool counted = test_sees_exactly(t, claim.req) ?
+			window_difference(t, counters, event, COUNT_BOTH, w, FEWER, MORE, got) :
+			window_least_difference(t, counters, event, COUNT_BOTH, w, FEWER, MORE,
+						got);
 
-		if (!window_difference(t, counters, event, COUNT_BOTH, w, FEWER, MORE, got))
+		if (!counted)
 			return;
 		for (unsigned c = 0; c < WINDOW_COUNTERS; c++)
 			if (counters.bits & BIT(c))
@@ -225,7 +229,9 @@ TEST(count, edge_counts_rises_of_the_condition, REQS(CNT_09),
 		return;
 	CHECK_RANGE(t, CNT_09, 10, ~0ULL, level, "cycles of a condition that always holds");
 	CHECK_RANGE(t, CNT_09, 0, 2, edges, "rises of a condition that always holds");
-	CHECK_RANGE(t, CNT_09, 2, 16, loads, "rises of \"a load retires\" over 16 sparse loads");
+	/* Memory events see microcode: the WRMSRs' may load too. */
+	CHECK_RANGE(t, CNT_09, 2, 16 + 8, loads,
+		    "rises of \"a load retires\" over 16 sparse loads");
 }
 
 /* Counter c with each value of OS and USR, over work at one level. */

@@ -50,14 +50,21 @@ TEST(count, absent_events_count_nothing, REQS(CNT_24), NEEDS(need_perfmon, need_
 /* How fast the reference clock is against the core isn't known: more work, more of it. */
 TEST(count, fixed_counter_2_advances_with_time, REQS(CNT_26), NEEDS(need_perfmon, need_fixed))
 {
-	u64 less, more;
+	u64 less = ~0ULL, more = ~0ULL, value;
 
-	if (!window_count_one(t, PMC_FIXED(2), 0, COUNT_BOTH, &workload_load, SOME, &less) ||
-	    !window_count_one(t, PMC_FIXED(2), 0, COUNT_BOTH, &workload_load, 8 * SOME, &more))
-		return;
-	CHECK_RANGE(t, CNT_26, 1, ~0ULL, more, "reference cycles of 1200 instructions");
+	/* The least of some windows: what caches and translations cost at first isn't work. */
+	for (unsigned i = 0; i < 4; i++) {
+		if (!window_count_one(t, PMC_FIXED(2), 0, COUNT_BOTH, &workload_load, SOME, &value))
+			return;
+		less = value < less ? value : less;
+		if (!window_count_one(t, PMC_FIXED(2), 0, COUNT_BOTH, &workload_load, 16 * SOME,
+				      &value))
+			return;
+		more = value < more ? value : more;
+	}
+	CHECK_RANGE(t, CNT_26, 1, ~0ULL, more, "reference cycles of 2400 instructions");
 	CHECK_RANGE(t, CNT_26, less + 1, ~0ULL, more,
-		    "reference cycles of 1200 instructions, against %lu of 150", less);
+		    "reference cycles of 2400 instructions, against %lu of 150", less);
 }
 
 /* One window: IA32_PMC0 counts cycles, IA32_PMC1 those below a CMASK that none can reach. */

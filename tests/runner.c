@@ -13,7 +13,7 @@
 #include "pmu/counter.h"
 #include "pmu/ds.h"
 #include "pmu/pmi.h"
-#include "tests/window.h"
+#include "tests/evidence.h"
 
 #define DEADLINE_MS 10000
 #define DISTURBED_TRIES 4
@@ -143,21 +143,22 @@ static void forget(struct test *t)
 }
 
 /*
- * An SMI in a test makes whatever it measured worth nothing, welcome or not: once more, because
- * of that evidence alone.
+ * What else ran in a test makes whatever it measured worth nothing, welcome or not: once more,
+ * because of that evidence alone.
  */
 static void run_undisturbed(struct test *t)
 {
-	for (unsigned i = 0; i < DISTURBED_TRIES; i++) {
-		u64 smis = window_smis();
+	struct attempt attempt = { .last_gaps = EVIDENCE_FIRST };
 
+	for (unsigned i = 0; i < DISTURBED_TRIES; i++) {
+		evidence_begin(&attempt);
 		forget(t);
 		run_guarded(t);
-		if (window_smis() == smis)
+		if (!evidence_disturbed(&attempt))
 			return;
 	}
 	forget(t);
-	test_inconclusive(t, "SMIs during each of %u runs", DISTURBED_TRIES);
+	test_inconclusive(t, "disturbed in each of %u runs", DISTURBED_TRIES);
 }
 
 enum verdict runner_run(struct test *t)

@@ -28,9 +28,10 @@ bool sampling_shadow_fits(struct test *t)
 {
 	const struct calibration *c = calibration_get();
 
-	if (!c->shadow_known || c->shadow_most <= SHADOW_MOST)
+	if (!c->shadow_beyond && (!c->shadow_known || c->shadow_most <= SHADOW_MOST))
 		return true;
-	test_inconclusive(t, "record shadow of up to %u events", c->shadow_most);
+	test_inconclusive(t, "record shadow of %s %u events", c->shadow_beyond ? "more than" :
+			  "up to", c->shadow_beyond ? SAMPLE_MARKS : c->shadow_most);
 	return false;
 }
 
@@ -60,6 +61,8 @@ bool sampling_one_record(struct test *t, struct test_claim claim, struct pebs_re
 				  counter_caps()->hypervisor_signature);
 		return false;
 	}
+	if (!records && calibration_get()->shadow_beyond)
+		return sampling_shadow_fits(t);
 	if (!test_check_eq(t, claim, 1, records,
 			   "records of one overflow (the index moved by %ld bytes)",
 			   (long)ds_bytes()))

@@ -9,6 +9,7 @@
 #include "kernel/string.h"
 #include "pmu/counter.h"
 #include "pmu/pmu.h"
+#include "tests/evidence.h"
 #include "tests/glob.h"
 #include "tests/runner.h"
 
@@ -253,6 +254,8 @@ int suite_end(struct suite *s)
 	}
 	check_required_groups(s);
 	exit = verdict_exit(&s->counts);
+	tap_comment(s->tap, "disturbed by SMIs or lost time, and repeated: %u",
+		    evidence_repeats());
 	tap_comment(s->tap,
 		    "decided %u, skipped %u, inconclusive %u, known %u, failed %u, errors %u",
 		    n->pass + n->known + n->fail, n->skip, n->inconclusive, n->known, n->fail,

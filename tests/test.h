@@ -116,6 +116,12 @@ bool test_check(struct test *t, struct test_claim claim, bool holds, const char 
 		const char *format, ...);
 
 /*
+ * Is the requirement seen exactly where this runs, as spec/requirement.def says? Where it isn't, a
+ * test takes several windows and asks for what chance can't spoil.
+ */
+bool test_sees_exactly(const struct test *t, enum requirement_id req);
+
+/*
  * A check of the harness and its environment: where it doesn't hold, the test is an ERROR and
  * not a FAIL. Counts as a check.
  */

@@ -108,8 +108,9 @@ TEST(ds, reaching_the_threshold_interrupts, REQS(DS_05, PMI_05),
 	if (!sampling_shadow_fits(t))
 		return;
 	log = threshold_interrupts(3);
-	if (!CHECK_EQ(t, DS_05, 1, log->count,
-		      "interrupts of three records, threshold behind the third"))
+	/* The handler's own loads can make a fourth record, if it comes late in the window. */
+	if (!CHECK_RANGE(t, DS_05, 1, ds_records() < 4 ? 1 : 2, log->count,
+			 "interrupts of three records, threshold behind the third"))
 		return;
 	CHECK_EQ(t, DS_05, ds_base() + 3 * size, log->entry[0].index,
 		 "index at the handler's entry: the threshold");

@@ -17,13 +17,20 @@ const struct requirement *requirement_get(enum requirement_id id)
 	return (unsigned)id < REQ_COUNT ? &requirements[id] : NULL;
 }
 
+enum observable verdict_observable(const struct requirement *requirement, enum platform platform)
+{
+	switch (platform) {
+	case PLATFORM_STRICT:		return requirement->reference;
+	case PLATFORM_HYPERVISOR:	return requirement->kvm;
+	default:			return requirement->silicon;
+	}
+}
+
 bool verdict_decides(const struct requirement *requirement, enum platform platform)
 {
-	if (platform == PLATFORM_STRICT)
-		return requirement->reference != OBS_NONE;
-	if (platform == PLATFORM_HYPERVISOR)
-		return requirement->kvm != OBS_NONE;
-	return requirement->authority == AUTH_TEXT && requirement->silicon != OBS_NONE;
+	if (verdict_observable(requirement, platform) == OBS_NONE)
+		return false;
+	return platform != PLATFORM_SILICON || requirement->authority == AUTH_TEXT;
 }
 
 bool verdict_applies(const struct requirement *requirement, const struct verdict_subject *subject)

@@ -28,6 +28,9 @@ const struct requirement *requirement_get(enum requirement_id id);
  */
 enum platform { PLATFORM_SILICON, PLATFORM_HYPERVISOR, PLATFORM_STRICT };
 
+/* How well the requirement can be observed there. */
+enum observable verdict_observable(const struct requirement *requirement, enum platform platform);
+
 /* Does a breach of this requirement, seen there, fail the platform? Otherwise it is reported. */
 bool verdict_decides(const struct requirement *requirement, enum platform platform);
 

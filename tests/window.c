@@ -1,37 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Windows. MSR_SMI_COUNT tells of SMIs where it exists (Nehalem and later); a processor that
- * refuses to be asked is taken as undisturbed, and the calibration says so.
- */
+/* Windows, one after the other until one is undisturbed. */
 #include "tests/window.h"
 
-#include "kernel/fault.h"
-#include "spec/msr.h"
+#include "tests/evidence.h"
 
 #define TRIES 5
-
-bool window_sees_smis(void)
-{
-	u64 count;
-
-	return counter_caps()->intel && !msr_try_read(MSR_SMI_COUNT, &count).raised;
-}
-
-u64 window_smis(void)
-{
-	u64 count = 0;
-
-	if (!counter_caps()->intel || msr_try_read(MSR_SMI_COUNT, &count).raised)
-		return 0;
-	return count;
-}
 
 bool window_count(struct pmc_mask counters, u16 event, u64 flags, const struct workload *w, u64 n,
 		  u64 value[WINDOW_COUNTERS])
 {
-	for (unsigned i = 0; i < TRIES; i++) {
-		u64 smis = window_smis();
+	struct attempt attempt = { .last_gaps = EVIDENCE_FIRST };
 
+	for (unsigned i = 0; i < TRIES; i++) {
+		evidence_begin(&attempt);
 		for (unsigned c = 0; c < WINDOW_COUNTERS; c++) {
 			if (!(counters.bits & BIT(c)))
 				continue;
@@ -41,7 +22,7 @@ bool window_count(struct pmc_mask counters, u16 event, u64 flags, const struct w
 		workload_run(w, n, counters);
 		for (unsigned c = 0; c < WINDOW_COUNTERS; c++)
 			value[c] = counters.bits & BIT(c) ? counter_read(c) : 0;
-		if (window_smis() == smis)
+		if (!evidence_disturbed(&attempt))
 			return true;
 	}
 	return false;
@@ -50,7 +31,7 @@ bool window_count(struct pmc_mask counters, u16 event, u64 flags, const struct w
 static bool undisturbed(struct test *t, bool counted)
 {
 	if (!counted)
-		test_inconclusive(t, "SMIs in each of %u windows", TRIES);
+		test_inconclusive(t, "%u windows in a row were disturbed", TRIES);
 	return counted;
 }
 
@@ -61,6 +42,36 @@ bool window_difference(struct test *t, struct pmc_mask counters, u16 event, u64 
 
 	if (!undisturbed(t, window_count(counters, event, flags, w, fewer, small) &&
 			    window_count(counters, event, flags, w, more, value)))
+		return false;
+	for (unsigned c = 0; c < WINDOW_COUNTERS; c++)
+		value[c] -= small[c];
+	return true;
+}
+
+static bool least_count(struct pmc_mask counters, u16 event, u64 flags, const struct workload *w,
+			u64 n, u64 least[WINDOW_COUNTERS])
+{
+	u64 value[WINDOW_COUNTERS];
+
+	for (unsigned c = 0; c < WINDOW_COUNTERS; c++)
+		least[c] = ~0ULL;
+	for (unsigned i = 0; i < WINDOW_LEAST_OF; i++) {
+		if (!window_count(counters, event, flags, w, n, value))
+			return false;
+		for (unsigned c = 0; c < WINDOW_COUNTERS; c++)
+			least[c] = value[c] < least[c] ? value[c] : least[c];
+	}
+	return true;
+}
+
+bool window_least_difference(struct test *t, struct pmc_mask counters, u16 event, u64 flags,
+			     const struct workload *w, u64 fewer, u64 more,
+			     u64 value[WINDOW_COUNTERS])
+{
+	u64 small[WINDOW_COUNTERS];
+
+	if (!undisturbed(t, least_count(counters, event, flags, w, fewer, small) &&
+			    least_count(counters, event, flags, w, more, value)))
 		return false;
 	for (unsigned c = 0; c < WINDOW_COUNTERS; c++)
 		value[c] -= small[c];

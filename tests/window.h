@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Measured windows: a workload with counters on, and the evidence whether something else (an SMI)
- * ran in between. A disturbed window is repeated because of that evidence, never because its
- * value was unwelcome.
+ * Measured windows: a workload with counters on. One that something else disturbed
+ * (tests/evidence.h) is repeated.
  */
 #ifndef TESTS_WINDOW_H
 #define TESTS_WINDOW_H
@@ -15,11 +14,6 @@
 
 /* Well above every min_period of spec/event.def. */
 #define PERIOD		64
-
-/* Is there a count of SMIs to go by? */
-bool window_sees_smis(void);
-/* SMIs so far; 0 where they can't be counted. */
-u64 window_smis(void);
 
 /*
  * Program each counter with event and flags, zero it, run the workload with exactly these
@@ -35,6 +29,15 @@ bool window_count(struct pmc_mask counters, u16 event, u64 flags, const struct w
  */
 bool window_difference(struct test *t, struct pmc_mask counters, u16 event, u64 flags,
 		       const struct workload *w, u64 fewer, u64 more, u64 value[WINDOW_COUNTERS]);
+
+/*
+ * The same of the least counts of WINDOW_LEAST_OF windows each, for events to which a busy sibling
+ * or microcode adds and from which nothing takes away: one quiet window in five is enough.
+ */
+#define WINDOW_LEAST_OF 5
+bool window_least_difference(struct test *t, struct pmc_mask counters, u16 event, u64 flags,
+			     const struct workload *w, u64 fewer, u64 more,
+			     u64 value[WINDOW_COUNTERS]);
 
 /* One counter only. */
 bool window_count_one(struct test *t, unsigned counter, u16 event, u64 flags,

@@ -6,8 +6,10 @@
 #include "tests/workload.h"
 
 #include "kernel/machine.h"
+#include "kernel/time.h"
 #include "kernel/user.h"
 #include "spec/msr.h"
+#include "tests/evidence.h"
 #include "tests/forms.h"
 
 /* tests/workload.asm knows these offsets as CALL_*. */
@@ -92,9 +94,19 @@ static u64 set_up(u64 n, u32 msr, u64 on)
 	return (u64)(uintptr_t)call;
 }
 
+/* The window, timed. */
+static void run_window(const struct workload *w, u64 n)
+{
+	u64 begin = tsc_read();
+
+	w->entry((u64)(uintptr_t)call);
+	evidence_window(w, n, tsc_read() - begin);
+}
+
 void workload_run(const struct workload *w, u64 n, struct pmc_mask on)
 {
-	w->entry(set_up(n, MSR_IA32_PERF_GLOBAL_CTRL, on.bits));
+	set_up(n, MSR_IA32_PERF_GLOBAL_CTRL, on.bits);
+	run_window(w, n);
 }
 
 void workload_run_at(const struct workload *w, u64 n, const struct workload_place *at,
@@ -104,7 +116,7 @@ void workload_run_at(const struct workload *w, u64 n, const struct workload_plac
 	call->memory = (u64)(uintptr_t)at->memory;
 	call->stride = at->stride;
 	call->mask = at->mask;
-	w->entry((u64)(uintptr_t)call);
+	run_window(w, n);
 }
 
 void workload_run_dry(const struct workload *w, u64 n)

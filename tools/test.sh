@@ -239,6 +239,15 @@ test_require_names_what_only_the_reference_pmu_decides()
 	grep -q 'requirements decided' "$out"
 }
 
+# Time that only the TSC shows is evidence: windows are repeated, and stay right.
+test_lost_time_repeats_windows()
+{
+	expect 0 ./run-qemu.sh --latitude preemption-rate:200,stolen-ticks:100000000 \
+		--tests 'count.*,pmi.*' --out "$log/preempted"
+	refute grep '^not ok' "$out"
+	grep -qP '^# disturbed by SMIs or lost time, and repeated: [1-9]' "$out"
+}
+
 # Without a row in spec/generation.def all that is architectural is judged, records too.
 test_an_unknown_processor_is_judged()
 {

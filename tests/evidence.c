@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Evidence. MSR_SMI_COUNT tells of SMIs where it exists (Nehalem and later); a processor that
+ * refuses to be asked is taken as free of them, and the calibration says so. A gap is judged
+ * against the usual pace of the same workload: how fast a processor, or what stands in for one,
+ * runs it isn't known beforehand.
+ */
+#include "tests/evidence.h"
+
+#include "kernel/fault.h"
+#include "kernel/time.h"
+#include "spec/msr.h"
+
+/* Longer than any handler or exit to a hypervisor takes, shorter than a host's time slice. */
+#define GAP_US		5000
+#define TIMES_SLOWER	3
+#define WORKLOADS	64
+#define WINDOW_OWN	16	/* instructions, about, that switch on and off */
+#define SCALE		256
+
+static u64 usual[WORKLOADS];	/* moving average of ticks per SCALE instructions; 0: none yet */
+static unsigned gaps, repeats;
+
+bool evidence_sees_smis(void)
+{
+	u64 count;
+
+	return counter_caps()->intel && !msr_try_read(MSR_SMI_COUNT, &count).raised;
+}
+
+struct evidence evidence_now(void)
+{
+	struct evidence now = { 0, gaps };
+
+	if (counter_caps()->intel && msr_try_read(MSR_SMI_COUNT, &now.smis).raised)
+		now.smis = 0;
+	return now;
+}
+
+void evidence_window(const struct workload *w, u64 n, u64 ticks)
+{
+	u64 instructions = workload_declared(w, COUNT_INSTRUCTIONS, n) + WINDOW_OWN;
+	u64 pace = ticks * SCALE / instructions + 1;
+	unsigned i = 0;
+
+	while (i < WORKLOADS && workload_get(i) && workload_get(i) != w)
+		i++;
+	if (i == WORKLOADS || workload_get(i) != w)
+		return;
+	if (!usual[i])
+		usual[i] = pace;
+	if (ticks > TIMES_SLOWER * (usual[i] * instructions / SCALE) + GAP_US * time_tsc_per_us) {
+		gaps++;
+		pace = TIMES_SLOWER * usual[i];
+	}
+	usual[i] = (7 * usual[i] + pace) / 8 + 1;
+}
+
+void evidence_begin(struct attempt *attempt)
+{
+	attempt->begin = evidence_now();
+}
+
+bool evidence_disturbed(struct attempt *attempt)
+{
+	struct evidence now = evidence_now();
+	unsigned seen = now.gaps - attempt->begin.gaps;
+	bool recurs = seen == attempt->last_gaps;
+
+	attempt->last_gaps = seen;
+	if (now.smis == attempt->begin.smis && (!seen || recurs))
+		return false;
+	repeats++;
+	return true;
+}
+
+unsigned evidence_repeats(void)
+{
+	return repeats;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Evidence that something else had the processor: SMIs, and time that a window took and shouldn't
+ * have (a hypervisor's host). A disturbed window is repeated because of that evidence, never
+ * because its value was unwelcome; what recurs each time is the machine's own pace.
+ */
+#ifndef TESTS_EVIDENCE_H
+#define TESTS_EVIDENCE_H
+
+#include "tests/workload.h"
+
+struct evidence {
+	u64 smis;	/* MSR_SMI_COUNT; 0 where it can't be read */
+	unsigned gaps;	/* windows that took too long, since the program began */
+};
+
+struct evidence evidence_now(void);
+
+/* Is there a count of SMIs to go by? */
+bool evidence_sees_smis(void);
+
+/* A window of a workload with counters on took so many ticks of the TSC. */
+void evidence_window(const struct workload *w, u64 n, u64 ticks);
+
+/*
+ * What one attempt left behind. gaps of the attempt before, or EVIDENCE_FIRST: an attempt with as
+ * many gaps as the one before it isn't disturbed, because a disturbance doesn't recur.
+ */
+#define EVIDENCE_FIRST	(~0u)
+struct attempt {
+	struct evidence begin;
+	unsigned last_gaps;
+};
+void evidence_begin(struct attempt *attempt);	/* attempt->last_gaps is the caller's at first */
+bool evidence_disturbed(struct attempt *attempt);
+
+/* Attempts of tests that were repeated so far, for the report. */
+unsigned evidence_repeats(void);
+
+#endif
