@@ -10,6 +10,7 @@
 #include "kernel/percpu.h"
 
 #define SEGMENT_KERNEL_CODE	0x00af9b000000ffffULL	/* L, present, DPL 0, execute/read */
+#define SEGMENT_COMPAT_CODE	0x00cf9b000000ffffULL	/* the same without L, 32-bit */
 #define SEGMENT_KERNEL_DATA	0x00cf93000000ffffULL
 #define SEGMENT_USER_DATA	0x00cff3000000ffffULL
 #define SEGMENT_USER_CODE	0x00affb000000ffffULL
@@ -89,6 +90,7 @@ void descriptor_init(void)
 	gdt[SELECTOR_KERNEL_DATA / 8] = SEGMENT_KERNEL_DATA;
 	gdt[SELECTOR_USER_DATA / 8] = SEGMENT_USER_DATA;
 	gdt[SELECTOR_USER_CODE / 8] = SEGMENT_USER_CODE;
+	gdt[SELECTOR_COMPAT_CODE / 8] = SEGMENT_COMPAT_CODE;
 
 	for (unsigned vector = 0; vector < 256; vector++)
 		set_gate(vector, stub(vector), IST_NONE, 0);

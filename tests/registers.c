@@ -72,11 +72,11 @@ static bool any_thread(void)
 }
 
 /* Figure 18-6: 7:0 event, 15:8 umask, USR, OS, E, PC, INT, ANY (version 3), EN, INV, 31:24 CMASK;
- * 32 and 33 are for TSX. */
+ * 32 and 33 are for TSX. PC toggles pins that later processors don't have, and isn't written. */
 static struct register_bits event_select(u32 i)
 {
 	return (struct register_bits){ "IA32_PERFEVTSELx", MSR_IA32_PERFEVTSEL0 + i, 0,
-				       any_thread() ? 0xffffffff : 0xffdfffff,
+				       any_thread() ? 0xfff7ffff : 0xffd7ffff,
 				       counter_caps()->rtm ? 0 : BITS(32, 63) };
 }
 
