@@ -14,7 +14,8 @@
  * it), model_uncore.c (the uncore's counters), model_cpuid.c (enumeration), model_fault*.c (what
  * broken processors do instead).
  * Memory: model_memory.c (caches and TLBs, shared by all processors) over model_sets.c,
- * model_access.c (what loads and stores meet there), model_data_address.c (what records tell).
+ * model_access.c (what loads and stores meet there), model_load_latency.c (tags), model_offcore.c,
+ * model_data_address.c (what records tell).
  * docs/READINGS.md lists what was decided where the manual leaves a choice. May include spec/ only.
  */
 #ifndef REFPMU_MODEL_H
@@ -102,7 +103,7 @@ struct model_access {
 
 #define MODEL_MAX_ACCESSES 8
 /* Events that depend on what an access met, from EK_SPLIT_LOADS on. */
-#define MODEL_EARLY_KINDS (EK_PRECISE_STORE - EK_SPLIT_LOADS + 1)
+#define MODEL_EARLY_KINDS (EK_OFFCORE_1 - EK_SPLIT_LOADS + 1)
 
 /* One retired instruction. A REP string is one instruction with the accesses of all iterations. */
 struct model_retired {

@@ -118,6 +118,9 @@ bool model_access_is(struct model *m, enum event_kind kind, const struct model_a
 		return !a->store && o->memory.stlb_miss;
 	case EK_STLB_MISS_STORES:
 		return a->store && o->memory.stlb_miss;
+	case EK_OFFCORE_0:
+	case EK_OFFCORE_1:
+		return model_offcore_is(m, kind - EK_OFFCORE_0, a, o->memory.source);
 	case EK_LOAD_LATENCY:
 		return model_is_latency_event(m, a, o);
 	default:

@@ -17,7 +17,7 @@ void model_access_run(struct model *m, struct step *s);
 bool model_access_is(struct model *m, enum event_kind kind, const struct model_access *a,
 		     const struct access_outcome *o);
 /* How many of the instruction's accesses are. For kinds from EK_SPLIT_LOADS to EK_UNCACHED,
- * EK_LOAD_LATENCY and EK_PRECISE_STORE. */
+ * EK_LOAD_LATENCY, EK_PRECISE_STORE, EK_OFFCORE_0 and _1. */
 u64 model_access_count(struct model *m, const struct step *s, enum event_kind kind);
 
 /* model_load_latency.c */
@@ -26,6 +26,8 @@ bool model_tag_load(struct model *m, const struct model_access *a, const struct 
 /* Is the access an occurrence of the load latency event? */
 bool model_is_latency_event(struct model *m, const struct model_access *a,
 			    const struct access_outcome *o);
+/* model_offcore.c: does MSR_OFFCORE_RSP_<n> select an access with this source? */
+bool model_offcore_is(struct model *m, unsigned n, const struct model_access *a, u8 source);
 /* The code of a data source, Table 18-24. */
 u64 model_source_code(const struct model *m, u8 source);
 

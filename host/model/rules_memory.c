@@ -288,6 +288,22 @@ static bool hits_the_l3(struct rig *r)
 	return comes_from(r, 32768, 4);
 }
 
+static bool off_core_needs_both(struct rig *r)
+{
+	static const u64 values[] = { 0, 0x8fff, BIT(16), 0x10001 };
+	u64 counted[4];
+
+	for (unsigned i = 0; i < 4; i++) {
+		become(r, GEN_HASWELL, true);
+		rig_set(r, MSR_OFFCORE_RSP_0, values[i]);
+		sample(r, 0, EVENT_OFFCORE_RESPONSE_0, 0, 3, 0);
+		for (unsigned n = 0; n < 10; n++)
+			rig_load(r, A + 64 * n);
+		counted[i] = PMC(0);
+	}
+	return !counted[0] && !counted[1] && !counted[2] && counted[3] == 10;
+}
+
 /* ---- precise store ---- */
 
 /* A record of the store behind this one. */
@@ -445,6 +461,8 @@ rule *const memory_rules[FAULT_COUNT] = {
 	[FAULT_LL_L2_AS_L3] = hits_the_l2,
 	[FAULT_LL_L3_AS_SNOOPED] = hits_the_l3,
 	[FAULT_LL_MEMORY_AS_IO] = code_is_defined,
+	[FAULT_OFFCORE_ANY_REQUEST] = off_core_needs_both,
+	[FAULT_OFFCORE_ANY_RESPONSE] = off_core_needs_both,
 	[FAULT_PS_ANY_COUNTER] = on_pmc3_only,
 	[FAULT_PS_EN_IGNORED] = fields_need_ps_en,
 	[FAULT_PS_EN_ENABLES] = stores_need_pebs_en,
