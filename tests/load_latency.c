@@ -10,7 +10,7 @@
 #include "tests/tagged.h"
 #include "tests/needs.h"
 
-#define SOME	256	/* rounds of a window that is counted */
+#define SOME	128	/* rounds of a window that is counted */
 
 static struct tagged_record records[TAGGED_MOST];
 
@@ -64,7 +64,7 @@ TEST(ll, the_address_is_the_loads_linear_one, REQS(LL_26),
 
 	if (!tagged_prepare(t, ACCESS_L1, &h))
 		return;
-	setup.wanted = 4;
+	setup.wanted = 1;
 	for (unsigned i = 0; form_of_load(i, &form); i++) {
 		unsigned count;
 
@@ -110,7 +110,7 @@ TEST(ll, each_counter_can_do_it, REQS(LL_30), NEEDS(need_perfmon, need_pebs, nee
 	struct tagged_setup setup = tagged_loads();
 	struct hierarchy h;
 
-	setup.wanted = 4;
+	setup.wanted = 2;
 	for (setup.counter = 0; setup.counter < 4; setup.counter++) {
 		unsigned count;
 
@@ -136,8 +136,8 @@ TEST(ll, stores_are_ignored, REQS(LL_03), NEEDS(need_perfmon, need_pebs, need_lo
 	for (unsigned i = 0; i < sizeof(stores) / sizeof(stores[0]); i++) {
 		if (!tagged_prepare(t, stores[i], &h))
 			return;
-		CHECK_EQ(t, LL_03, 0, tagged_count(&setup, &h, SOME), "events of %u %s", SOME,
-			 h.name);
+		CHECK_EQ(t, LL_03, 0, tagged_count_least(&setup, &h, SOME),
+			 "events of %u %s", SOME, h.name);
 	}
 	/* The control. */
 	take(t, AT(LL_03), &setup, ACCESS_L1, &h, &count);
@@ -152,7 +152,8 @@ TEST(ll, prefetches_are_no_loads, REQS(LL_09), NEEDS(need_perfmon, need_pebs, ne
 
 	if (!tagged_prepare(t, ACCESS_PREFETCH, &h))
 		return;
-	CHECK_EQ(t, LL_09, 0, tagged_count(&setup, &h, SOME), "events of %u %s", SOME, h.name);
+	CHECK_EQ(t, LL_09, 0, tagged_count_least(&setup, &h, SOME), "events of %u %s", SOME,
+		 h.name);
 	/* The control: loads of the same line, flushed as well. */
 	take(t, AT(LL_09), &setup, ACCESS_MEMORY, &h, &count);
 }
@@ -169,11 +170,11 @@ TEST(ll, the_counter_counts_loads_above_the_threshold_only, REQS(LL_24, LL_05),
 		return;
 	do
 		some = tagged_count(&setup, &h, n);
-	while (!some && (n *= 8) <= TAGGED_BATCH_MOST);
+	while (!some && (n *= 8) <= TAGGED_ROUNDS_MOST);
 	if (!CHECK_RANGE(t, LL_24, 1, ~0ULL, some, "events with a threshold of 3"))
 		return;
 	setup.threshold = LATENCY_THRESHOLD_MOST;
-	none = tagged_count(&setup, &h, n);
+	none = tagged_count_least(&setup, &h, n);
 	CHECK_EQ(t, LL_24, 0, none, "events of %lu loads of one line, threshold 65535", n);
 	CHECK_EQ(t, LL_05, 0, none, "events of %lu loads of one line, threshold 65535", n);
 }

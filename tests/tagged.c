@@ -2,7 +2,7 @@
 /* Records of tagged accesses, and their events. Nothing here knows what is right about them. */
 #include "tests/tagged.h"
 
-#define BATCH_LEAST	1000	/* rounds; with every access tagged that is enough for most */
+#define BATCH_LEAST	250	/* rounds */
 #define BATCH_GROWTH	4
 #define WINDOWS		3
 #define OFFSET_ADDRESS	0x98
@@ -60,30 +60,41 @@ static u64 at(const void *record, unsigned offset)
 	return *(const volatile u64 *)((uintptr_t)record + offset);
 }
 
+/* Rounds that the missing records will take, going by those that there are. */
+static u64 next_batch(const struct tagged_setup *setup, u64 batch)
+{
+	unsigned have = ds_records();
+
+	if (!have)
+		return batch * BATCH_GROWTH;
+	return setup->rounds * (setup->wanted - have) / have + BATCH_LEAST;
+}
+
 unsigned tagged_take(struct tagged_setup *setup, const struct hierarchy *h,
-		      struct tagged_record records[TAGGED_MOST])
+		     struct tagged_record records[TAGGED_MOST])
 {
 	struct ds_setup ds = sampling_setup(TAGGED_MOST);
-	u64 most = setup->most ? setup->most : TAGGED_BATCH_MOST;
+	u64 most = setup->most ? setup->most : silent ? 2 * BATCH_LEAST : TAGGED_ROUNDS_MOST;
 	unsigned count;
 
 	ds.reset[setup->counter] = pebs_reset_value(setup->counter, setup->period);
-	if (silent)
-		most = BATCH_LEAST;
 	setup->rounds = 0;
 	ds_open(&ds);
 	tagged_arm(setup, setup->period);
-	for (u64 n = BATCH_LEAST; ds_records() < setup->wanted && n <= most; n *= BATCH_GROWTH) {
+	for (u64 n = BATCH_LEAST; ds_records() < setup->wanted && setup->rounds < most;) {
+		if (n > most - setup->rounds)
+			n = most - setup->rounds;
 		hierarchy_run(h, n, pmc_one(setup->counter));
 		setup->rounds += n;
+		n = next_batch(setup, n);
 	}
 	tagged_off(setup);
 	count = ds_records();
 	silent |= !count && !setup->most;
 	for (unsigned i = 0; i < count; i++)
 		records[i] = (struct tagged_record){ at(ds_record(i), OFFSET_ADDRESS),
-						      at(ds_record(i), OFFSET_SOURCE),
-						      at(ds_record(i), OFFSET_LATENCY) };
+						     at(ds_record(i), OFFSET_SOURCE),
+						     at(ds_record(i), OFFSET_LATENCY) };
 	return count;
 }
 
@@ -95,17 +106,24 @@ bool tagged_in_place(const struct hierarchy *h, u64 address)
 u64 tagged_count(const struct tagged_setup *setup, const struct hierarchy *h, u64 n)
 {
 	struct ds_setup ds = sampling_setup(8);
+	u64 start, count;
+
+	ds_open(&ds);
+	tagged_arm(setup, NEVER);
+	start = counter_read(setup->counter);
+	hierarchy_run(h, n, pmc_one(setup->counter));
+	count = counter_read(setup->counter) - start;
+	tagged_off(setup);
+	return count;
+}
+
+u64 tagged_count_least(const struct tagged_setup *setup, const struct hierarchy *h, u64 n)
+{
 	u64 least = ~0ULL;
 
-	for (unsigned i = 0; i < WINDOWS; i++) {
-		u64 start, count;
+	for (unsigned i = 0; i < WINDOWS && least; i++) {
+		u64 count = tagged_count(setup, h, n);
 
-		ds_open(&ds);
-		tagged_arm(setup, NEVER);
-		start = counter_read(setup->counter);
-		hierarchy_run(h, n, pmc_one(setup->counter));
-		count = counter_read(setup->counter) - start;
-		tagged_off(setup);
 		if (count < least)
 			least = count;
 	}
@@ -131,4 +149,41 @@ bool tagged_prepare(struct test *t, enum access access, struct hierarchy *h)
 		return true;
 	test_skip(t, "%s", reason);
 	return false;
+}
+
+static unsigned holding(const struct tagged_record *records, unsigned count,
+			bool (*holds)(const struct tagged_record *record, u64 arg), u64 arg)
+{
+	unsigned hits = 0;
+
+	for (unsigned i = 0; i < count; i++)
+		hits += holds(&records[i], arg);
+	return hits;
+}
+
+void tagged_check_most(struct test *t, struct test_claim claim, struct tagged_setup *setup,
+		       enum access access, bool most,
+		       bool (*holds)(const struct tagged_record *record, u64 arg), u64 arg,
+		       const char *what)
+{
+	static struct tagged_record records[TAGGED_MOST];
+	unsigned count, hits, clear;
+	struct hierarchy h;
+
+	if (!tagged_prepare(t, access, &h))
+		return;
+	setup->wanted = TAGGED_RECORDS;
+	count = tagged_take(setup, &h, records);
+	hits = holding(records, count, holds, arg);
+	clear = most ? hits : count - hits;
+	if (count && 4 * clear < 3 * count) {
+		setup->wanted = TAGGED_RECORDS_SURE;
+		count = tagged_take(setup, &h, records);
+		hits = holding(records, count, holds, arg);
+	}
+	if (!tagged_enough(t, claim, &h, count, setup->wanted))
+		return;
+	test_check_range(t, claim, most ? count / 2 + 1 : 0, most ? count : (count - 1) / 2, hits,
+			 "of %u records of %s %s (A0H of the first is 0x%lx)", count, h.name, what,
+			 records[0].source);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Taking records of load latency and of precise store. Which access is tagged is up to the
- * processor, and so is how many: a workload is run in ever larger batches until there are records
- * enough to judge. A batch of TAGGED_BATCH_MOST rounds that leaves no record, with a reset value
- * of 32, is evidence: a processor that tags no more than one access in 500 would have made several.
+ * processor, and so is how many: a workload is run in batches until there are records enough to
+ * judge. TAGGED_ROUNDS_MOST rounds that leave no record, with a reset value of 32, are evidence: a
+ * processor that tags no more than one access in 500 would have made several.
  */
 #ifndef TESTS_TAGGED_H
 #define TESTS_TAGGED_H
@@ -14,8 +14,9 @@
 #include "tests/sampling.h"
 
 #define TAGGED_PERIOD		32	/* smallest that all generations are known to honour */
-#define TAGGED_BATCH_MOST	90000	/* rounds of the largest batch */
-#define TAGGED_RECORDS		24	/* wanted for a judgement of "most" */
+#define TAGGED_ROUNDS_MOST	90000	/* in all */
+#define TAGGED_RECORDS		8	/* wanted for a first judgement of "most" ... */
+#define TAGGED_RECORDS_SURE	64	/* ... and for the last, where the first isn't clear */
 #define TAGGED_MOST		192	/* that a buffer holds */
 
 struct tagged_setup {
@@ -25,7 +26,7 @@ struct tagged_setup {
 	u64 period;			/* start and reset value */
 	struct pmc_mask enable;		/* what IA32_PEBS_ENABLE holds */
 	unsigned wanted;		/* records */
-	u64 most;			/* rounds of the largest batch; 0: TAGGED_BATCH_MOST */
+	u64 most;			/* rounds; 0: TAGGED_ROUNDS_MOST */
 	u64 rounds;			/* that tagged_take() has run in all */
 };
 
@@ -53,8 +54,20 @@ unsigned tagged_take(struct tagged_setup *setup, const struct hierarchy *h,
 /* Is it one of the addresses that the workload accesses? */
 bool tagged_in_place(const struct hierarchy *h, u64 address);
 
-/* Events that the counter saw in n rounds: the least of three windows, PEBS armed out of reach. */
+/* Events that the counter saw in n rounds, PEBS armed out of reach; the least of three windows,
+ * for what shouldn't be counted at all. */
 u64 tagged_count(const struct tagged_setup *setup, const struct hierarchy *h, u64 n);
+u64 tagged_count_least(const struct tagged_setup *setup, const struct hierarchy *h, u64 n);
+
+/*
+ * A property that most records of a workload have, or few (most = false): at least 3 of 4 of a
+ * first handful, else more than half (fewer than half) of TAGGED_RECORDS_SURE. `holds` looks at
+ * one record.
+ */
+void tagged_check_most(struct test *t, struct test_claim claim, struct tagged_setup *setup,
+		       enum access access, bool most,
+		       bool (*holds)(const struct tagged_record *record, u64 arg), u64 arg,
+		       const char *what);
 
 /*
  * The records that a judgement needs, and with too few of them a failed check (under a hypervisor,

@@ -8,8 +8,6 @@ bits 64
 
 %include "tests/workload.inc"
 
-	extern	sample_stack
-
 ; as in tests/forms.h
 FORM_OFFSET	equ 8
 FORM_INDEX	equ 5
@@ -105,28 +103,39 @@ BEGIN move_string
 	jnz	.next
 END move_string
 
-; On a stack of their own: the word below its top.
-; instructions 4n, stores n
-DECLARE store_push, 0, 0, 0,  4, 0,  0, 0,  1, 0,  0, 0,  1, 0
-SAMPLE_BEGIN store_push
+; On a stack of their own, the word below its top; R11 keeps the other one.
+%macro STACK_BEGIN 1
+BEGIN %1
+	mov	r11, rsp
+	mov	rsp, r14
+%endmacro
+
+%macro STACK_END 1
+	mov	rsp, r11
+END %1
+%endmacro
+
+; instructions 4n + 3, stores n
+DECLARE store_push, 0, 0, 0,  4, 3,  0, 0,  1, 0,  0, 0,  1, 0
+STACK_BEGIN store_push
 .next:	push	rdi
 	lea	rsp, [rsp + 8]
 	dec	rdi
 	jnz	.next
-SAMPLE_END store_push
+STACK_END store_push
 
-; instructions 4n, loads n
-DECLARE load_pop, 0, 0, 0,  4, 0,  1, 0,  0, 0,  0, 0,  1, 0
-SAMPLE_BEGIN load_pop
+; instructions 4n + 3, loads n
+DECLARE load_pop, 0, 0, 0,  4, 3,  1, 0,  0, 0,  0, 0,  1, 0
+STACK_BEGIN load_pop
 .next:	lea	rsp, [rsp - 8]
 	pop	rax
 	dec	rdi
 	jnz	.next
-SAMPLE_END load_pop
+STACK_END load_pop
 
-; instructions 4n + 1, loads n and stores n, branches 3n + 1
-DECLARE call_return, 0, 0, 0,  4, 1,  1, 0,  1, 0,  0, 0,  3, 1,  1, 0,  3, 0,  1, 0,  1, 0
-SAMPLE_BEGIN call_return
+; instructions 4n + 4, loads n and stores n, branches 3n + 1
+DECLARE call_return, 0, 0, 0,  4, 4,  1, 0,  1, 0,  0, 0,  3, 1,  1, 0,  3, 0,  1, 0,  1, 0
+STACK_BEGIN call_return
 .next:	call	.function
 	dec	rdi
 	jnz	.next
@@ -134,4 +143,4 @@ SAMPLE_BEGIN call_return
 .function:
 	ret
 .past:
-SAMPLE_END call_return
+STACK_END call_return
