@@ -4,8 +4,9 @@
  * Performance Monitoring", "IA32_PERF_CAPABILITIES MSR Enumeration", volume 2 WRMSR (a reserved
  * bit raises #GP). No counter counts here.
  */
-#include "kernel/fault.h"
 #include "kernel/apic.h"
+#include "kernel/fault.h"
+#include "kernel/fmt.h"
 #include "pmu/counter.h"
 #include "spec/msr.h"
 #include "tests/needs.h"
@@ -125,6 +126,27 @@ TEST(enumeration, full_width_writes_reach_every_bit, REQS(MSR_05),
 	}
 }
 
+static bool need_no_full_width(char *reason, size_t size)
+{
+	if (!counter_caps()->full_width)
+		return true;
+	fmt_print(reason, size, "full-width writes (IA32_PERF_CAPABILITIES = %#lx)",
+		  counter_caps()->perf_capabilities);
+	return false;
+}
+
+/* The control is the counter's other address, which is there. */
+TEST(enumeration, without_full_width_writes_there_are_no_registers_for_them, REQS(MSR_06),
+     NEEDS(need_perfmon, need_no_full_width))
+{
+	for (u32 c = 0; c < counter_caps()->gp; c++) {
+		CHECK(t, MSR_06, readable(MSR_IA32_PMC0 + c), "IA32_PMC%u", c);
+		CHECK(t, MSR_06, !readable(MSR_IA32_A_PMC0 + c), "reading IA32_A_PMC%u", c);
+		CHECK(t, MSR_06, refused(msr_try_write(MSR_IA32_A_PMC0 + c, 1)),
+		      "writing IA32_A_PMC%u", c);
+	}
+}
+
 TEST(enumeration, fixed_counters_hold_what_is_written, REQS(MSR_07),
      NEEDS(need_perfmon, need_fixed))
 {
@@ -166,25 +188,36 @@ TEST(enumeration, perf_capabilities_is_read_only, REQS(MSR_17), NEEDS(need_perfm
 		 "IA32_PERF_CAPABILITIES afterwards");
 }
 
-TEST(enumeration, global_ctrl_refuses_counters_that_are_not_there, REQS(MSR_11),
-     NEEDS(need_perfmon, need_events))
+static void check_global_ctrl(struct test *t, struct test_claim claim)
 {
 	u64 there = counters_gp().bits | counters_fixed().bits;
 
 	/* The control: a bit of a counter that exists is kept. */
 	counters_enable(counters_gp());
-	CHECK_EQ(t, MSR_11, counters_gp().bits, msr_read(MSR_IA32_PERF_GLOBAL_CTRL),
-		 "IA32_PERF_GLOBAL_CTRL with the general-purpose counters enabled");
+	test_check_eq(t, claim, counters_gp().bits, msr_read(MSR_IA32_PERF_GLOBAL_CTRL),
+		      "IA32_PERF_GLOBAL_CTRL with the general-purpose counters enabled");
 	for (unsigned bit = 0; bit < 48; bit++) {
 		if (there & BIT(bit))
 			continue;
-		CHECK(t, MSR_11,
-		      refused(msr_try_write(MSR_IA32_PERF_GLOBAL_CTRL, there | BIT(bit))),
-		      "bit %u of IA32_PERF_GLOBAL_CTRL", bit);
+		test_check(t, claim,
+			   refused(msr_try_write(MSR_IA32_PERF_GLOBAL_CTRL, there | BIT(bit))),
+			   "#GP", "bit %u of IA32_PERF_GLOBAL_CTRL", bit);
 	}
-	CHECK_EQ(t, MSR_11, counters_gp().bits, msr_read(MSR_IA32_PERF_GLOBAL_CTRL),
-		 "IA32_PERF_GLOBAL_CTRL after the refused writes");
+	test_check_eq(t, claim, counters_gp().bits, msr_read(MSR_IA32_PERF_GLOBAL_CTRL),
+		      "IA32_PERF_GLOBAL_CTRL after the refused writes");
 	counters_disable();
+}
+
+TEST(enumeration, global_ctrl_refuses_counters_that_are_not_there, REQS(MSR_11),
+     NEEDS(need_perfmon, need_events))
+{
+	check_global_ctrl(t, AT(MSR_11));
+}
+
+TEST(enumeration, global_ctrl_refuses_reserved_bits, REQS(MSR_36),
+     NEEDS(need_perfmon, need_events))
+{
+	check_global_ctrl(t, AT(MSR_36));
 }
 
 TEST(enumeration, missing_counters_have_no_registers, REQS(MSR_12),

@@ -74,7 +74,7 @@ void report_test(struct test *t, enum verdict verdict, const struct known_issue 
 	char reqs[192], name[320], directive[TEST_TEXT + 64];
 
 	fmt_print(name, sizeof(name), "%s.%s [%s]", t->test_case->group, t->test_case->claim,
-		  runner_reqs(t->test_case, reqs, sizeof(reqs)));
+		  runner_reqs(t, reqs, sizeof(reqs)));
 	switch (verdict) {
 	case VERDICT_PASS:
 		tap_point(t->tap, true, name, NULL);

@@ -18,17 +18,32 @@
 #define DEADLINE_MS 10000
 #define DISTURBED_TRIES 4
 
-const char *runner_reqs(const struct test_case *c, char *text, size_t size)
+static const struct requirement *requirement_at(const struct test *t, unsigned i)
 {
+	return requirement_get((enum requirement_id)(t->test_case->reqs[i] - 1));
+}
+
+/* Has the test a requirement that is about this processor, or none at all? */
+static bool is_about(const struct test *t)
+{
+	for (unsigned i = 0; i < TEST_MAX_REQS && t->test_case->reqs[i]; i++)
+		if (verdict_applies(requirement_at(t, i), t->subject))
+			return true;
+	return !t->test_case->reqs[0];
+}
+
+const char *runner_reqs(const struct test *t, char *text, size_t size)
+{
+	bool all = !is_about(t);
 	size_t length = 0;
 
 	fmt_print(text, size, "-");
-	for (unsigned i = 0; i < TEST_MAX_REQS && c->reqs[i] && length < size; i++) {
-		const struct requirement *r =
-			requirement_get((enum requirement_id)(c->reqs[i] - 1));
+	for (unsigned i = 0; i < TEST_MAX_REQS && t->test_case->reqs[i] && length < size; i++) {
+		const struct requirement *r = requirement_at(t, i);
 
-		length += (size_t)fmt_print(text + length, size - length, "%s%s", i ? "," : "",
-					    r ? r->id : "?");
+		if (all || verdict_applies(r, t->subject))
+			length += (size_t)fmt_print(text + length, size - length, "%s%s",
+						    length ? "," : "", r->id);
 	}
 	return text;
 }
@@ -42,6 +57,12 @@ static void call(void *arg)
 
 static bool needs_met(struct test *t)
 {
+	if (!is_about(t)) {
+		fmt_print(t->reason, sizeof(t->reason), "a requirement of other generations: %s",
+			  requirement_at(t, 0)->generations);
+		t->ended = VERDICT_SKIP;
+		return false;
+	}
 	for (unsigned i = 0; i < TEST_MAX_NEEDS && t->test_case->needs[i]; i++) {
 		if (t->test_case->needs[i](t->reason, sizeof(t->reason)))
 			continue;

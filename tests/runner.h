@@ -50,8 +50,9 @@ enum verdict runner_run(struct test *t);
 /* Prepare the processor for a group of tests: after each borrow. */
 void runner_begin_group(void);
 
-/* "PMI-01,PRIO-15", or "-" for none. Returns text. */
-const char *runner_reqs(const struct test_case *c, char *text, size_t size);
+/* Those of the test's requirements that are about this processor: "PMI-01,PRIO-15", or all of
+ * them where none is; "-" where there are none at all. Returns text. */
+const char *runner_reqs(const struct test *t, char *text, size_t size);
 
 /* Print the test point of a test that has ended (tests/report.c). */
 void report_test(struct test *t, enum verdict verdict, const struct known_issue *known);
