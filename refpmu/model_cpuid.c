@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * CPUID: what the machine below answered, turned into what the presented processor would answer:
- * "CPUID - CPU Identification". Vendor, signature, brand and the PMU's enumeration are replaced,
- * what only AMD processors have is taken away, and there is no sign of a hypervisor but the one
- * that the profile kvm shows. All other feature bits stay, because the machine below carries those
- * instructions out.
+ * "CPUID - CPU Identification". Vendor, signature, brand, caches and the PMU's enumeration are
+ * replaced. Of the features those stay that the generation has and the machine below carries out;
+ * there is no sign of a hypervisor but the one that the profile kvm shows.
  *
- * Not handled: frequencies (what the machine below says), leaf 2 descriptors.
+ * The machine's own are the APIC ID, the sizes of addresses (its memory must fit), MONITOR's lines
+ * and what XSAVE needs.
+ *
+ * Not handled: frequencies, power management.
  */
 #include "refpmu/model_internal.h"
+#include "refpmu/model_memory.h"
 
 enum { EAX, EBX, ECX, EDX };
 
@@ -17,18 +20,33 @@ enum {
 #include "spec/cpuid.def"
 };
 
-#define BASIC_LEAF_LAST		0xdu	/* processor extended states */
+#define LEAF_DESCRIPTORS	0x2u
 #define LEAF_CACHES		0x4u
+#define LEAF_MONITOR		0x5u
+#define LEAF_POWER		0x6u
 #define LEAF_TOPOLOGY		0xbu
+#define LEAF_XSAVE		0xdu
 #define LEAF_HYPERVISOR		0x40000000u
 #define LEAF_EXTENDED		0x80000000u
 #define LEAF_EXTENDED_LAST	0x80000008u
 
-/* Leaf 80000001H: what Intel processors have in it. */
-#define EXTENDED_ECX	(BIT(0) | BIT(5) | BIT(8))	/* LAHF, LZCNT, PREFETCHW */
-#define EXTENDED_EDX	(BIT(11) | BIT(20) | BIT(26) | BIT(27) | BIT(29))
-						/* SYSCALL, NX, 1 GiB pages, RDTSCP, long mode */
-#define INVARIANT_TSC	BIT(8)			/* leaf 80000007H */
+/* Which feature bits the generation has, in each register of a leaf. */
+static const struct { u32 leaf; u8 subleaf, reg, lo, hi, gens; } features[] = {
+#define FEATURE(leaf, subleaf, reg, lo, hi, gens, names) { leaf, subleaf, reg, lo, hi, gens },
+#include "spec/feature.def"
+};
+
+/* What stays of a register that holds features and nothing else. */
+static u32 features_of(const struct model *m, u32 leaf, u32 subleaf, unsigned reg)
+{
+	u64 bits = 0;
+
+	for (size_t i = 0; i < sizeof(features) / sizeof(features[0]); i++)
+		if (features[i].leaf == leaf && features[i].subleaf == subleaf &&
+		    features[i].reg == reg && features[i].gens & BIT(m->config.generation))
+			bits |= BITS(features[i].lo, features[i].hi);
+	return (u32)bits;
+}
 
 /* Put value into the field's bits of its register. */
 static void set_field(u32 regs[4], unsigned reg, unsigned lo, unsigned hi, u64 value)
@@ -78,6 +96,10 @@ static void version(const struct model *m, u32 regs[4])
 	u32 model = m->facts & FACT_UNKNOWN_MODEL ? UNKNOWN_MODEL : g->model;
 
 	regs[EAX] = 0;
+	/* The brand is in leaves 80000002H on; CLFLUSH takes lines of 64 bytes. */
+	regs[EBX] = (regs[EBX] & 0xff000000) | MEMORY_LINE / 8 << 8;
+	regs[ECX] &= features_of(m, CPUID_LEAF_STEPPING, 0, ECX);
+	regs[EDX] &= features_of(m, CPUID_LEAF_STEPPING, 0, EDX);
 	SET(STEPPING, g->stepping);
 	SET(MODEL, model);
 	SET(FAMILY, g->family);
@@ -113,28 +135,6 @@ static void performance_monitoring(struct model *m, u32 regs[4])
 }
 
 /* One logical processor in one core; the x2APIC ID in EDX stays. */
-/* "Deterministic Cache Parameters": the caches of the memory hierarchy; of instructions there is
- * none, and the machine below has one. */
-static void caches(const struct model *m, u32 subleaf, u32 regs[4])
-{
-	enum { DATA = 1, UNIFIED = 3, SELF_INITIALISING = BIT(8), INCLUSIVE = BIT(1) };
-	const struct memory_shape shape = model_memory_shape(m);
-	const struct { u32 type, level, sets, ways; } cache[] = {
-		[0] = { DATA, 1, shape.l1_sets, MEMORY_L1_WAYS },
-		[2] = { UNIFIED, 2, shape.l2_sets, MEMORY_L2_WAYS },
-		[3] = { UNIFIED, 3, shape.l3_sets, MEMORY_L3_WAYS },
-	};
-
-	/* Nobody shares a cache, and there is one core: EAX[31:14]. */
-	regs[EAX] &= (u32)BITS(0, 13);
-	if (subleaf >= sizeof(cache) / sizeof(cache[0]) || !cache[subleaf].type)
-		return;
-	regs[EAX] = cache[subleaf].type | cache[subleaf].level << 5 | SELF_INITIALISING;
-	regs[EBX] = (cache[subleaf].ways - 1) << 22 | (MEMORY_LINE - 1);
-	regs[ECX] = cache[subleaf].sets - 1;
-	regs[EDX] = subleaf == 3 ? INCLUSIVE : 0;
-}
-
 static void topology(u32 subleaf, u32 regs[4])
 {
 	enum { LEVEL_SMT = 1, LEVEL_CORE = 2 };
@@ -145,30 +145,82 @@ static void topology(u32 subleaf, u32 regs[4])
 	regs[ECX] = type << 8 | (subleaf & 0xff);
 }
 
+enum cache_type { CACHE_DATA = 1, CACHE_INSTRUCTIONS, CACHE_UNIFIED };
+
+/* Deterministic cache parameters: those of the memory hierarchy, and nobody shares them. */
+static void caches(const struct model *m, u32 subleaf, u32 regs[4])
+{
+	const struct memory_shape shape = model_memory_shape(m);
+	const struct { u32 type, level, ways, sets; } cache[] = {
+		{ CACHE_DATA, 1, MEMORY_L1_WAYS, shape.l1_sets },
+		{ CACHE_INSTRUCTIONS, 1, MEMORY_L1_WAYS, shape.l1_sets },
+		{ CACHE_UNIFIED, 2, MEMORY_L2_WAYS, shape.l2_sets },
+		{ CACHE_UNIFIED, 3, MEMORY_L3_WAYS, shape.l3_sets },
+	};
+
+	clear(regs);
+	if (subleaf >= sizeof(cache) / sizeof(cache[0]))
+		return;
+	regs[EAX] = cache[subleaf].type | cache[subleaf].level << 5 | 1u << 8;
+	regs[EBX] = (MEMORY_LINE - 1) | (cache[subleaf].ways - 1) << 22;
+	regs[ECX] = cache[subleaf].sets - 1;
+	/* The L3 holds what the others hold. */
+	regs[EDX] = cache[subleaf].level == 3 ? 1u << 1 : 0;
+}
+
+/* Size in KiB, eight ways and the line of the second-level cache. */
+static u32 second_level(const struct model *m)
+{
+	enum { EIGHT_WAYS = 6 };
+	const struct memory_shape shape = model_memory_shape(m);
+
+	return shape.l2_sets * MEMORY_L2_WAYS * MEMORY_LINE / 1024 << 16 | EIGHT_WAYS << 12 |
+	       MEMORY_LINE;
+}
+
+/* State components: x87, SSE and, with AVX, the upper halves. */
+static void xsave(const struct model *m, u32 subleaf, u32 regs[4])
+{
+	enum { COMPONENTS = 7, AVX_COMPONENT = 2, BYTES = 576 + 256 };
+
+	switch (subleaf) {
+	case 0:
+		set(regs, (const u32[4]){ regs[EAX] & COMPONENTS,
+					  regs[EBX] < BYTES ? regs[EBX] : BYTES, BYTES, 0 });
+		return;
+	case 1:
+		set(regs, (const u32[4]){ regs[EAX] & features_of(m, LEAF_XSAVE, 1, EAX) });
+		return;
+	case AVX_COMPONENT:
+		return;
+	}
+	clear(regs);
+}
+
 static void extended(const struct model *m, u32 leaf, u32 regs[4])
 {
-	const char *name = m->facts & FACT_UNKNOWN_MODEL ? unknown_brand
-							 : model_generation(m)->brand;
+	const char *brand = m->facts & FACT_UNKNOWN_MODEL ? unknown_brand :
+							    model_generation(m)->brand;
 
 	switch (leaf) {
 	case LEAF_EXTENDED:
 		set(regs, (const u32[4]){ LEAF_EXTENDED_LAST });
 		return;
 	case LEAF_EXTENDED + 1:
-		set(regs, (const u32[4]){ 0, 0, regs[ECX] & EXTENDED_ECX,
-					  regs[EDX] & EXTENDED_EDX });
+		set(regs, (const u32[4]){ 0, 0, regs[ECX] & features_of(m, leaf, 0, ECX),
+					  regs[EDX] & features_of(m, leaf, 0, EDX) });
 		return;
 	case LEAF_EXTENDED + 2:
 	case LEAF_EXTENDED + 3:
 	case LEAF_EXTENDED + 4:
 		for (u32 i = 0; i < 4; i++)
-			regs[i] = four_bytes(name + 16 * (leaf - LEAF_EXTENDED - 2) + 4 * i);
+			regs[i] = four_bytes(brand + 16 * (leaf - LEAF_EXTENDED - 2) + 4 * i);
 		return;
-	case LEAF_EXTENDED + 6:		/* the second-level cache in ECX */
-		set(regs, (const u32[4]){ 0, 0, regs[ECX], 0 });
+	case LEAF_EXTENDED + 6:
+		set(regs, (const u32[4]){ 0, 0, second_level(m), 0 });
 		return;
 	case LEAF_EXTENDED + 7:
-		set(regs, (const u32[4]){ 0, 0, 0, regs[EDX] & INVARIANT_TSC });
+		set(regs, (const u32[4]){ 0, 0, 0, regs[EDX] & features_of(m, leaf, 0, EDX) });
 		return;
 	case LEAF_EXTENDED_LAST:	/* sizes of physical and linear addresses */
 		set(regs, (const u32[4]){ regs[EAX] & 0xffff });
@@ -177,29 +229,31 @@ static void extended(const struct model *m, u32 leaf, u32 regs[4])
 	clear(regs);
 }
 
-void model_cpuid(struct model *m, u32 leaf, u32 subleaf, u32 regs[4])
+static void basic(struct model *m, u32 leaf, u32 subleaf, u32 regs[4])
 {
-	m->moment++;
-	if (leaf >= LEAF_EXTENDED) {
-		extended(m, leaf, regs);
-		return;
-	}
 	switch (leaf) {
 	case CPUID_LEAF_MAX_LEAF:
-		set(regs, (const u32[4]){ BASIC_LEAF_LAST, four_bytes("Genu"), four_bytes("ntel"),
-					  four_bytes("ineI") });
+		set(regs, (const u32[4]){ model_generation(m)->max_leaf, four_bytes("Genu"),
+					  four_bytes("ntel"), four_bytes("ineI") });
 		return;
 	case CPUID_LEAF_STEPPING:
 		version(m, regs);
 		return;
+	case LEAF_DESCRIPTORS:		/* once, and all that it says is "see leaf 4" */
+		set(regs, (const u32[4]){ 0xff01 });
+		return;
 	case LEAF_CACHES:
 		caches(m, subleaf, regs);
 		return;
+	case LEAF_MONITOR:
+		return;
+	case LEAF_POWER:		/* the timer of the local APIC goes on in deep sleep */
+		set(regs, (const u32[4]){ regs[EAX] & 1u << 2 });
+		return;
 	case CPUID_LEAF_RTM:
-		if (subleaf == 0) {
-			SET(HLE, 0);
-			SET(RTM, 0);
-		}
+		if (subleaf)
+			break;
+		set(regs, (const u32[4]){ 0, regs[EBX] & features_of(m, leaf, 0, EBX) });
 		return;
 	case CPUID_LEAF_PERFMON_VERSION:
 		performance_monitoring(m, regs);
@@ -207,13 +261,23 @@ void model_cpuid(struct model *m, u32 leaf, u32 subleaf, u32 regs[4])
 	case LEAF_TOPOLOGY:
 		topology(subleaf, regs);
 		return;
-	}
-	if (leaf == LEAF_HYPERVISOR && m->facts & FACT_KVM_SIGNATURE) {
-		set(regs, (const u32[4]){ LEAF_HYPERVISOR + 1, four_bytes("KVMK"),
-					  four_bytes("VMKV"), four_bytes("M\0\0") });
+	case LEAF_XSAVE:
+		xsave(m, subleaf, regs);
 		return;
 	}
-	/* Leaves of hypervisors are among those that no processor has. */
-	if (leaf > BASIC_LEAF_LAST)
+	clear(regs);
+}
+
+void model_cpuid(struct model *m, u32 leaf, u32 subleaf, u32 regs[4])
+{
+	m->moment++;
+	if (leaf >= LEAF_EXTENDED)
+		extended(m, leaf, regs);
+	else if (leaf <= model_generation(m)->max_leaf)
+		basic(m, leaf, subleaf, regs);
+	else if (leaf == LEAF_HYPERVISOR && m->facts & FACT_KVM_SIGNATURE)
+		set(regs, (const u32[4]){ LEAF_HYPERVISOR + 1, four_bytes("KVMK"),
+					  four_bytes("VMKV"), four_bytes("M\0\0") });
+	else	/* leaves of hypervisors are among those that no processor has */
 		clear(regs);
 }

@@ -18,6 +18,11 @@ static const struct { u8 profile, knob; u32 low, high; } profile_knobs[] = {
 #include "spec/profile.def"
 };
 
+static const struct { u8 generation, knob; u32 low, high; } generation_knobs[] = {
+#define GENERATION_KNOB(id, knob, low, high, source) { GEN_##id, LAT_##knob, low, high },
+#include "spec/generation.def"
+};
+
 static const struct { u8 profile; u32 fact; } profile_facts[] = {
 #define PROFILE_FACT(profile, fact, source) { PROFILE_##profile, FACT_##fact },
 #include "spec/profile.def"
@@ -122,6 +127,12 @@ void model_take_latitude(struct model *m)
 			    profile_knobs[n].knob == i) {
 				low = profile_knobs[n].low;
 				high = profile_knobs[n].high;
+			}
+		for (size_t n = 0; n < sizeof(generation_knobs) / sizeof(generation_knobs[0]); n++)
+			if (generation_knobs[n].generation == m->config.generation &&
+			    generation_knobs[n].knob == i) {
+				low = generation_knobs[n].low;
+				high = generation_knobs[n].high;
 			}
 		m->latitude[i] = config->seed ? low + (u32)(random % (high - low + 1)) : low;
 		if (config->set & BIT(i))
