@@ -105,7 +105,9 @@ void model_init(struct model *m, const struct model_config *config, const struct
 	if (host->memory) {
 		const struct memory_shape shape = model_memory_shape(m);
 
-		memory_reset(host->memory, &shape, config->latitude.seed);
+		/* Of several processors the first empties it. */
+		if (!host->core)
+			memory_reset(host->memory, &shape, config->latitude.seed);
 	}
 	m->perf_capabilities = perf_capabilities(m);
 	/* No branch trace store: the model writes no branch records. */

@@ -67,7 +67,7 @@ struct model_host {
 	void (*trace)(void *ctx, enum model_action action, unsigned counter);
 	/*
 	 * The memory hierarchy and which of its processors this one is. NULL: none, everything is
-	 * in the L1. Zeroed once by the owner; model_init() empties it.
+	 * in the L1. Zeroed once by the owner; model_init() of processor 0 empties it.
 	 */
 	struct memory *memory;
 	unsigned core;

@@ -15,6 +15,18 @@ static struct memory_tables tables_of(const struct model *m)
 	return (struct memory_tables){ m->host->translate, m->host->ctx };
 }
 
+static void enter(struct model *m)
+{
+	if (m->host->memory)
+		memory_enter(m->host->memory);
+}
+
+static void leave(struct model *m)
+{
+	if (m->host->memory)
+		memory_leave(m->host->memory);
+}
+
 /* Without a hierarchy everything is near. */
 static struct memory_result through_hierarchy(struct model *m, const struct model_access *a)
 {
@@ -31,8 +43,11 @@ void model_access_watch(struct model *m, bool watch, bool latency)
 	const struct memory_tables tables = tables_of(m);
 
 	/* Caches are as the last watched instruction left them; nothing is on its way any more. */
-	if (watch && !m->watch_memory && m->host->memory)
+	if (watch && !m->watch_memory && m->host->memory) {
+		enter(m);
 		memory_act(m->host->memory, m->host->core, &tables, ACT_DRAIN, 0);
+		leave(m);
+	}
 	m->watch_memory = watch;
 	m->watch_latency = latency;
 }
@@ -145,7 +160,9 @@ void model_early_access(struct model *m, struct model_retired *r, const struct m
 
 	if (!m->watch_memory)
 		return;
+	enter(m);
 	o = run(m, a);
+	leave(m);
 	if (!r->any_early)
 		__builtin_memset(r->early, 0, sizeof(r->early));
 	r->any_early = true;
@@ -176,6 +193,7 @@ void model_access_run(struct model *m, struct step *s)
 			s->outcome[a] = (struct access_outcome){ .memory.l1_hit = true };
 		return;
 	}
+	enter(m);
 	if (m->host->memory) {
 		memory_tick(m->host->memory, m->host->core);
 		if (s->r->act && !load_prefetched(m, s))
@@ -184,6 +202,7 @@ void model_access_run(struct model *m, struct step *s)
 	}
 	for (unsigned a = 0; a < s->r->n_access; a++)
 		s->outcome[a] = run(m, &s->r->access[a]);
+	leave(m);
 }
 
 u64 model_access_count(struct model *m, const struct step *s, enum event_kind kind)

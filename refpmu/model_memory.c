@@ -15,6 +15,8 @@
 #define NEWER		BIT(7)
 
 #define GLOBAL_PAGE	BIT(0)		/* TLBs */
+#define LONG_ENOUGH	10000000	/* tries to enter; the longest stay is a flush */
+
 #define PAGE_4K		12
 #define PHYSICAL	BITS(0, 51)	/* addresses have no more bits */
 
@@ -71,10 +73,21 @@ void memory_reset(struct memory *memory, const struct memory_shape *shape, u64 s
 {
 	/* Most tests never come here with anything in it, and it is large. */
 	if (memory->touched)
-		__builtin_memset(memory, 0, sizeof(*memory));
+		__builtin_memset(memory, 0, offsetof(struct memory, busy));
 	memory->shape = *shape;
 	memory->random = seed;
 	memory->remote_base = memory->remote_size = 0;
+}
+
+void memory_enter(struct memory *memory)
+{
+	for (u32 i = 0; i < LONG_ENOUGH && __atomic_test_and_set(&memory->busy, __ATOMIC_ACQUIRE);)
+		i++;
+}
+
+void memory_leave(struct memory *memory)
+{
+	__atomic_clear(&memory->busy, __ATOMIC_RELEASE);
 }
 
 /* Any generator that gives the same sequence everywhere. */

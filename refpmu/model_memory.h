@@ -10,8 +10,8 @@
  * Time passes by retired instructions: a line that is being fetched is on its way for the next
  * fill_window of them, and a load that meets it there hits a fill buffer.
  *
- * One struct memory is shared by all processors; the caller keeps them apart in time. Processors
- * 0 and 1 are package 0, processors 2 and 3 package 1. Not handled: instruction fetches, page
+ * One struct memory is shared by all processors. Processors 0 and 1 are package 0, processors 2 and
+ * 3 package 1. Not handled: instruction fetches, page
  * tables as data, hardware prefetchers, non-temporal stores (plain stores here).
  */
 #ifndef REFPMU_MODEL_MEMORY_H
@@ -117,7 +117,16 @@ struct memory {
 	u64 remote_base, remote_size;	/* physical: memory whose home is package 1 */
 	struct memory_core core[MEMORY_CORES];
 	u64 l3[MEMORY_PACKAGES][MEMORY_L3_MOST];
+	bool busy;		/* a processor is in here */
 };
+
+/*
+ * Processors that run at the same time call everything below between these two. A processor that
+ * was started anew in between never leaves: whoever waits for it too long goes on without it, and
+ * finds a hierarchy that may be in any state, but is one.
+ */
+void memory_enter(struct memory *memory);
+void memory_leave(struct memory *memory);
 
 /* The shape with no latitude, and whether one is legal (no table too large, order of latencies). */
 struct memory_shape memory_usual_shape(void);
