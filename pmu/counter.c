@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Counters: SDM "Architectural Performance Monitoring Version 1 Facilities", "... Version 2
- * Facilities" and "Full-Width Writes to Performance Counter Registers". Uncore counters and the
- * version 4 status registers aren't driven.
+ * Facilities" and "Full-Width Writes to Performance Counter Registers". The version 4
+ * status registers aren't driven; the uncore's counters are pmu/uncore.h.
  */
 #include "pmu/counter.h"
 
 #include "kernel/fault.h"
+#include "pmu/uncore.h"
 #include "spec/msr.h"
 
 static struct pmu_caps processor;
@@ -101,6 +102,8 @@ bool counter_reset(void)
 	if (processor.ds)
 		good &= put(MSR_IA32_DS_AREA, 0);
 	good &= put(MSR_IA32_DEBUGCTL, 0);
+	if ((processor.facilities & FAC_UNCORE) && uncore_present())
+		good &= uncore_reset();
 	return good;
 }
 

@@ -7,6 +7,7 @@
 #include "kernel/fmt.h"
 #include "kernel/smp.h"
 #include "pmu/counter.h"
+#include "pmu/uncore.h"
 #include "spec/msr.h"
 
 bool need_perfmon(char *reason, size_t size)
@@ -231,7 +232,12 @@ bool need_precise_store(char *reason, size_t size)
 
 bool need_uncore(char *reason, size_t size)
 {
-	return need_facility(FAC_UNCORE, "uncore of Nehalem's kind", reason, size);
+	if (!need_facility(FAC_UNCORE, "uncore of Nehalem's kind", reason, size))
+		return false;
+	if (uncore_present())
+		return true;
+	fmt_print(reason, size, "MSR_UNCORE_PERF_GLOBAL_CTRL can't be read");
+	return false;
 }
 
 bool need_rtm(char *reason, size_t size)

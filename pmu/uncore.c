@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/* The uncore of Nehalem and Westmere. Opcode and address matching isn't driven. */
+#include "pmu/uncore.h"
+
+#include "kernel/fault.h"
+#include "spec/msr.h"
+
+bool uncore_present(void)
+{
+	u64 value;
+
+	return !msr_try_read(MSR_UNCORE_PERF_GLOBAL_CTRL, &value).raised;
+}
+
+static bool put(u32 msr, u64 value)
+{
+	return !msr_try_write(msr, value).raised;
+}
+
+bool uncore_reset(void)
+{
+	bool good = put(MSR_UNCORE_PERF_GLOBAL_CTRL, 0);
+
+	for (u32 i = 0; i < UNCORE_COUNTERS; i++) {
+		good &= put(MSR_UNCORE_PERFEVTSEL0 + i, 0);
+		good &= put(MSR_UNCORE_PMC0 + i, 0);
+	}
+	good &= put(MSR_UNCORE_FIXED_CTR_CTRL, 0);
+	good &= put(MSR_UNCORE_FIXED_CTR0, 0);
+	good &= put(MSR_UNCORE_PERF_GLOBAL_OVF_CTRL,
+		    UNCORE_PERF_GLOBAL_OVF_CTRL_CLR_OVF_PC |
+		    UNCORE_PERF_GLOBAL_OVF_CTRL_CLR_OVF_FC0 |
+		    UNCORE_PERF_GLOBAL_OVF_CTRL_CLR_OVF_PMI |
+		    UNCORE_PERF_GLOBAL_OVF_CTRL_CLR_CHG);
+	return good;
+}
+
+void uncore_program(unsigned counter, u16 event, bool pmi)
+{
+	if (counter == UNCORE_FIXED)
+		msr_write(MSR_UNCORE_FIXED_CTR_CTRL, UNCORE_FIXED_CTR_CTRL_EN |
+			  (pmi ? (u64)UNCORE_FIXED_CTR_CTRL_PMI : 0));
+	else
+		msr_write(MSR_UNCORE_PERFEVTSEL0 + counter, event | UNCORE_PERFEVTSEL_EN |
+			  (pmi ? (u64)UNCORE_PERFEVTSEL_PMI : 0));
+}
+
+void uncore_program_disabled(unsigned counter)
+{
+	if (counter == UNCORE_FIXED)
+		msr_write(MSR_UNCORE_FIXED_CTR_CTRL, 0);
+	else
+		msr_write(MSR_UNCORE_PERFEVTSEL0 + counter, 0);
+}
+
+static u32 counter_msr(unsigned counter)
+{
+	return counter == UNCORE_FIXED ? MSR_UNCORE_FIXED_CTR0 : MSR_UNCORE_PMC0 + counter;
+}
+
+void uncore_write(unsigned counter, u64 value)
+{
+	msr_write(counter_msr(counter), value);
+}
+
+void uncore_preset(unsigned counter, u64 n)
+{
+	uncore_write(counter, (0 - n) & (BIT(UNCORE_WIDTH) - 1));
+}
+
+u64 uncore_read(unsigned counter)
+{
+	return msr_read(counter_msr(counter));
+}
+
+void uncore_enable(u64 control)
+{
+	msr_write(MSR_UNCORE_PERF_GLOBAL_CTRL, control);
+}
+
+u64 uncore_status(void)
+{
+	return msr_read(MSR_UNCORE_PERF_GLOBAL_STATUS);
+}
+
+void uncore_clear(u64 status)
+{
+	msr_write(MSR_UNCORE_PERF_GLOBAL_OVF_CTRL, status);
+}

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The uncore of Nehalem and Westmere, and its interrupts: SDM "Performance Monitoring Facility in
+ * the Uncore", "Uncore Performance Monitoring Management Facility", "Uncore Performance Event
+ * Configuration Facility"; Table 35-13; and the last sentences of counter priority: an uncore
+ * interrupt may come together with a core's. The fixed counter counts the uncore's clock, so it
+ * wraps by itself; which number the uncore gives this core isn't known, so all four are selected.
+ */
+#include "kernel/fault.h"
+#include "kernel/intr.h"
+#include "pmu/counter.h"
+#include "pmu/pmi.h"
+#include "pmu/uncore.h"
+#include "tests/needs.h"
+#include "tests/hierarchy.h"
+#include "tests/window.h"
+
+/* Figures of the section. */
+#define EN_FC0		BIT(32)
+#define EN_PMI_CORES	BITS(48, 51)
+#define PMI_FRZ		BIT(63)
+#define OVF_FC0		BIT(32)
+#define OVF_PMI		BIT(61)
+/* Table 35-13: UNC_Ovf. */
+#define CORE_UNC_OVF	BIT(61)
+
+#define TICKS		500	/* of the uncore's clock; passes while an interrupt settles */
+#define SPIN		200	/* waits for them, of about as long each */
+
+static void spin(void)
+{
+	unsigned rounds = TICKS;
+
+	__asm__ volatile("1: dec %0; jnz 1b" : "+r"(rounds) :: "cc", "memory");
+}
+
+/* Let the fixed counter wrap, with these bits of the global control on; at most SPIN tries. */
+static void wrap(bool pmi, u64 control)
+{
+	uncore_preset(UNCORE_FIXED, TICKS);
+	uncore_program(UNCORE_FIXED, 0, pmi);
+	uncore_enable(EN_FC0 | control);
+	for (unsigned i = 0; !(uncore_status() & OVF_FC0) && i < SPIN; i++)
+		spin();
+}
+
+static void off(void)
+{
+	uncore_reset();
+	msr_write(MSR_IA32_DEBUGCTL, 0);
+	counters_clear(counters_status());
+}
+
+/* Patterns that tell each bit from each other. */
+static const u64 patterns[] = { 0, 0x0000ffffffffffff, 0x0000555555555555, 0x0000aaaaaaaaaaaa,
+				0x0000800000000001 };
+
+TEST(unc, registers_hold_what_is_written, REQS(UNC_01, UNC_06), NEEDS(need_uncore))
+{
+	/* Figures: event, umask, E 18, PMI 20, INV 23, CMASK; EN 22 stays off. */
+	const u64 select = 0xff94ffff;
+
+	for (unsigned p = 0; p < sizeof(patterns) / sizeof(patterns[0]); p++) {
+		for (unsigned c = 0; c <= UNCORE_COUNTERS; c++) {
+			unsigned counter = c < UNCORE_COUNTERS ? c : UNCORE_FIXED;
+
+			uncore_write(counter, patterns[p]);
+			CHECK_EQ(t, UNC_01, patterns[p], uncore_read(counter),
+				 "uncore counter %u after writing it", counter);
+		}
+		for (u32 c = 0; c < UNCORE_COUNTERS; c++) {
+			msr_write(MSR_UNCORE_PERFEVTSEL0 + c, patterns[p] & select);
+			CHECK_EQ(t, UNC_01, patterns[p] & select,
+				 msr_read(MSR_UNCORE_PERFEVTSEL0 + c),
+				 "MSR_UNCORE_PERFEVTSEL%u after writing it", c);
+			msr_write(MSR_UNCORE_PERFEVTSEL0 + c, 0);
+		}
+	}
+	for (unsigned bit = 0; bit < 64; bit++) {
+		u64 value = BIT(bit) & (BITS(0, 7) | EN_FC0 | EN_PMI_CORES | PMI_FRZ);
+
+		if (!value)
+			continue;
+		uncore_enable(value);
+		CHECK_EQ(t, UNC_06, value, msr_read(MSR_UNCORE_PERF_GLOBAL_CTRL),
+			 "391H after writing it");
+	}
+	off();
+}
+
+/* Does the fixed counter move? */
+static bool moves(void)
+{
+	u64 before = uncore_read(UNCORE_FIXED);
+
+	spin();
+	return uncore_read(UNCORE_FIXED) != before;
+}
+
+TEST(unc, counting_needs_both_enables, REQS(UNC_02), NEEDS(need_uncore))
+{
+	for (unsigned both = 0; both < 4; both++) {
+		bool own = both & 1, global = both & 2;
+
+		if (own)
+			uncore_program(UNCORE_FIXED, 0, false);
+		else
+			uncore_program_disabled(UNCORE_FIXED);
+		uncore_enable(global ? EN_FC0 : 0);
+		CHECK_EQ(t, UNC_02, own && global, moves(),
+			 "the fixed counter moves with EN = %u, EN_FC0 = %u", own, global);
+	}
+	off();
+}
+
+/* Chapter 19, uncore events: reads that miss the L3, one for each load of a flushed line. */
+#define UNC_L3_MISS_READ	0x0109
+#define MISSES			64
+
+TEST(unc, each_counter_has_its_status_bit, REQS(UNC_02, UNC_03), NEEDS(need_uncore))
+{
+	struct hierarchy h;
+	char reason[96];
+
+	if (!hierarchy_get(ACCESS_MEMORY, &h, reason, sizeof(reason))) {
+		test_skip(t, "%s", reason);
+		return;
+	}
+	for (unsigned c = 0; c < UNCORE_COUNTERS; c++) {
+		uncore_preset(c, MISSES / 2);
+		uncore_program(c, UNC_L3_MISS_READ, false);
+		hierarchy_run(&h, MISSES, (struct pmc_mask){ 0 });
+		CHECK_EQ(t, UNC_02, 0, uncore_status() & BIT(c),
+			 "status bit %u, EN = 1, EN_PC%u = 0", c, c);
+		uncore_enable(BIT(c));
+		hierarchy_run(&h, MISSES, (struct pmc_mask){ 0 });
+		uncore_enable(0);
+		CHECK_EQ(t, UNC_03, BIT(c), uncore_status() & (BITS(0, 7) | OVF_FC0),
+			 "uncore status after counter %u wrapped", c);
+		off();
+	}
+	wrap(false, 0);
+	CHECK_EQ(t, UNC_03, OVF_FC0, uncore_status() & (BITS(0, 7) | OVF_FC0),
+		 "uncore status after the fixed counter wrapped");
+	off();
+}
+
+TEST(unc, status_stays_until_it_is_cleared, REQS(UNC_04), NEEDS(need_uncore))
+{
+	wrap(false, 0);
+	uncore_enable(0);
+	for (unsigned i = 0; i < 2; i++)
+		CHECK_EQ(t, UNC_04, OVF_FC0, uncore_status() & OVF_FC0, "OVF_FC0, read %u", i + 1);
+	uncore_clear(0);
+	CHECK_EQ(t, UNC_04, OVF_FC0, uncore_status() & OVF_FC0, "OVF_FC0 after writing 0 to 393H");
+	uncore_clear(BIT(0));
+	CHECK_EQ(t, UNC_04, OVF_FC0, uncore_status() & OVF_FC0, "OVF_FC0 after clearing bit 0");
+	uncore_clear(OVF_FC0);
+	CHECK_EQ(t, UNC_04, 0, uncore_status() & OVF_FC0, "OVF_FC0 after clearing it");
+	off();
+}
+
+/* Interrupts of one wrap of the fixed counter. */
+static const struct pmi_log *interrupts(bool pmi, bool selected, bool core_listens)
+{
+	const struct pmi_log *log;
+
+	msr_write(MSR_IA32_DEBUGCTL, core_listens ? IA32_DEBUGCTL_ENABLE_UNCORE_PMI : 0);
+	pmi_open(NULL);
+	wrap(pmi, selected ? EN_PMI_CORES : 0);
+	log = pmi_settle();
+	pmi_close();
+	return log;
+}
+
+TEST(unc, an_interrupt_needs_its_enables, REQS(PMI_09, UNC_05), NEEDS(need_perfmon, need_uncore))
+{
+	for (unsigned i = 0; i < 4; i++) {
+		bool selected = i & 1, listens = i & 2;
+		const struct pmi_log *log = interrupts(true, selected, listens);
+
+		CHECK_EQ(t, PMI_09, OVF_FC0, uncore_status() & OVF_FC0,
+			 "OVF_FC0: the fixed counter has wrapped");
+		CHECK_EQ(t, PMI_09, selected && listens, log->count,
+			 "interrupts with EN_PMI_COREx = %u, IA32_DEBUGCTL[13] = %u", selected,
+			 listens);
+		off();
+	}
+	CHECK_EQ(t, UNC_05, 0, interrupts(false, true, true)->count,
+		 "interrupts of a wrap without the counter's PMI enable");
+	CHECK_EQ(t, UNC_05, OVF_FC0, uncore_status() & OVF_FC0, "OVF_FC0 of that wrap");
+	off();
+}
+
+TEST(unc, the_cores_status_says_so, REQS(PMI_12), NEEDS(need_perfmon, need_uncore))
+{
+	static const struct pmi_options keep = { .keep_status = true };
+
+	msr_write(MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_ENABLE_UNCORE_PMI);
+	pmi_open(&keep);
+	CHECK_EQ(t, PMI_12, 0, counters_status() & CORE_UNC_OVF, "38EH[61] before");
+	wrap(true, EN_PMI_CORES);
+	pmi_settle();
+	pmi_close();
+	CHECK_EQ(t, PMI_12, CORE_UNC_OVF, counters_status() & CORE_UNC_OVF,
+		 "38EH[61] after an uncore interrupt");
+	CHECK_EQ(t, PMI_12, OVF_PMI, uncore_status() & OVF_PMI, "392H[61]");
+	uncore_enable(0);
+	uncore_clear(OVF_FC0 | OVF_PMI);
+	counters_clear(CORE_UNC_OVF);
+	CHECK_EQ(t, PMI_12, 0, counters_status() & CORE_UNC_OVF, "38EH[61] after 390H[61]");
+	off();
+}
+
+/* IA32_PMC0 wraps with INT on, on the last of the workload's branches. */
+static void wrap_core(void)
+{
+	counter_program(0, EVENT_BR_INST_RETIRED_ALL_BRANCHES, COUNT_BOTH | COUNT_INT);
+	counter_preset(0, PERIOD);
+	workload_run(&workload_sled, PERIOD, pmc_one(0));
+}
+
+struct origin {
+	unsigned count;			/* interrupts */
+	u64 core, uncore, at_entry;	/* status before the handler, and in it */
+};
+
+/* Both, or either, while interrupts are off; then one handler for whatever there is. */
+static struct origin take(bool core, bool uncore)
+{
+	const struct pmi_log *log;
+	struct origin origin;
+
+	msr_write(MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_ENABLE_UNCORE_PMI);
+	pmi_open(NULL);
+	intr_disable();
+	if (uncore)
+		wrap(true, EN_PMI_CORES);
+	if (core)
+		wrap_core();
+	origin.core = counters_status();
+	origin.uncore = uncore_status();
+	intr_enable();
+	log = pmi_settle();
+	pmi_close();
+	origin.count = log->count;
+	origin.at_entry = log->entry[0].status;
+	counter_program_disabled(0, 0, 0);
+	return origin;
+}
+
+TEST(unc, both_status_registers_tell_the_origin, REQS(PMI_11, PMI_12),
+     NEEDS(need_perfmon, need_branches, need_uncore))
+{
+	for (unsigned i = 1; i < 4; i++) {
+		bool core = i & 1, uncore = i & 2;
+		struct origin origin = take(core, uncore);
+
+		CHECK_RANGE(t, PMI_11, 1, 2, origin.count, "interrupts, core %u uncore %u", core,
+			    uncore);
+		CHECK_EQ(t, PMI_11, core, origin.core & 1, "38EH[0], core %u uncore %u", core,
+			 uncore);
+		CHECK_EQ(t, PMI_11, uncore ? OVF_FC0 : 0, origin.uncore & OVF_FC0,
+			 "392H[32], core %u uncore %u", core, uncore);
+		CHECK_EQ(t, PMI_11, core, origin.at_entry & 1,
+			 "38EH[0] at the handler's entry, core %u uncore %u", core, uncore);
+		CHECK_EQ(t, PMI_12, uncore ? CORE_UNC_OVF : 0, origin.core & CORE_UNC_OVF,
+			 "38EH[61], core %u uncore %u", core, uncore);
+		/* The core's handler has cleared its own side, and nothing of the uncore's. */
+		CHECK_EQ(t, PMI_11, uncore ? OVF_FC0 : 0, uncore_status() & OVF_FC0,
+			 "392H[32] behind the core's handler, core %u uncore %u", core, uncore);
+		off();
+	}
+}
+
+TEST(unc, freeze_stops_the_uncore, REQS(PMI_13), NEEDS(need_perfmon, need_uncore))
+{
+	unsigned count;
+
+	msr_write(MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_ENABLE_UNCORE_PMI);
+	pmi_open(NULL);
+	wrap(true, EN_PMI_CORES);
+	count = pmi_settle()->count;
+	CHECK_EQ(t, PMI_13, 1, count, "interrupts without PMI_FRZ");
+	CHECK(t, PMI_13, moves(), "the fixed counter goes on without PMI_FRZ");
+	uncore_reset();
+	counters_clear(counters_status());
+	wrap(true, EN_PMI_CORES | PMI_FRZ);
+	count = pmi_settle()->count;
+	CHECK_EQ(t, PMI_13, 2, count, "interrupts in all, with PMI_FRZ as well");
+	CHECK(t, PMI_13, !moves(), "the fixed counter stands with PMI_FRZ");
+	uncore_clear(OVF_FC0 | OVF_PMI);
+	uncore_enable(EN_FC0);
+	CHECK(t, PMI_13, moves(), "the fixed counter goes on when enabled again");
+	pmi_close();
+	off();
+}
