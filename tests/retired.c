@@ -97,7 +97,7 @@ static const struct pmi_log *count_around_overflow(u64 flags, u64 *value)
 	counter_preset(0, PERIOD);
 	counter_program(1, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH);
 	counter_write(1, 0);
-	workload_run(&workload_sled, PERIOD, pmc_or(pmc_one(0), pmc_one(1)));
+	workload_run(&workload_long_sled, PERIOD, pmc_or(pmc_one(0), pmc_one(1)));
 	*value = counter_read(1);
 	log = pmi_settle();
 	pmi_close();
@@ -119,8 +119,8 @@ TEST(count, counting_goes_on_in_handlers, REQS(CNT_34),
 		test_inconclusive(t, "the interrupt comes only after the window");
 		return;
 	}
-	CHECK_RANGE(t, CNT_34, workload_declared(&workload_sled, COUNT_INSTRUCTIONS, PERIOD), ~0ULL,
-		    without, "instructions without an interrupt");
+	CHECK_RANGE(t, CNT_34, workload_declared(&workload_long_sled, COUNT_INSTRUCTIONS, PERIOD),
+		    ~0ULL, without, "instructions without an interrupt");
 	/* The handler saves and restores fifteen registers, to begin with. */
 	CHECK_RANGE(t, CNT_34, without + 30, ~0ULL, with, "instructions with the handler's");
 }
