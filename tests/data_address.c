@@ -223,39 +223,3 @@ TEST(record, listed_events_have_addresses, REQS(DLA_10),
 		CHECK_EQ(t, DLA_10, 1, check_listed(t, AT(DLA_10), &events[i]),
 			 "records of an overflow of %s", events[i].name);
 }
-
-/* What a machine has to do with its caches and translations is its own business: no record of
- * such an event decides nothing. */
-TEST(record, events_of_caches_have_addresses, REQS(DLA_10),
-     NEEDS(need_perfmon, need_format2, need_haswell))
-{
-	static const struct listed events[] = {
-		{ "MEM_UOPS_RETIRED.SPLIT_LOADS", 0x41d0, &workload_split },
-		{ "MEM_UOPS_RETIRED.SPLIT_STORES", 0x42d0, &workload_split },
-		{ "MEM_UOPS_RETIRED.STLB_MISS_LOADS", 0x11d0, &workload_split },
-		{ "MEM_UOPS_RETIRED.STLB_MISS_STORES", 0x12d0, &workload_split },
-		{ "MEM_LOAD_UOPS_RETIRED.L1_HIT", 0x01d1, &workload_load },
-		{ "MEM_LOAD_UOPS_RETIRED.L2_HIT", 0x02d1, &workload_split },
-		{ "MEM_LOAD_UOPS_RETIRED.L3_HIT", 0x04d1, &workload_split },
-		{ "MEM_LOAD_UOPS_RETIRED.L1_MISS", 0x08d1, &workload_split },
-		{ "MEM_LOAD_UOPS_RETIRED.L2_MISS", 0x10d1, &workload_split },
-		{ "MEM_LOAD_UOPS_RETIRED.L3_MISS", 0x20d1, &workload_split },
-		{ "MEM_LOAD_UOPS_RETIRED.HIT_LFB", 0x40d1, &workload_split },
-		{ "MEM_LOAD_UOPS_L3_HIT_RETIRED.XSNP_MISS", 0x01d2, &workload_split },
-		{ "MEM_LOAD_UOPS_L3_HIT_RETIRED.XSNP_HIT", 0x02d2, &workload_split },
-		{ "MEM_LOAD_UOPS_L3_HIT_RETIRED.XSNP_HITM", 0x04d2, &workload_split },
-		{ "MEM_LOAD_UOPS_LLC_HIT_RETIRED.XSNP_NONE", 0x08d2, &workload_split },
-		{ "MEM_LOAD_UOPS_LLC_MISS_RETIRED.LOCAL_DRAM", 0x01d3, &workload_split },
-	};
-	unsigned without = 0;
-
-	for (unsigned i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
-		if (check_listed(t, AT(DLA_10), &events[i]))
-			continue;
-		test_note(t, "no record of %s", events[i].name);
-		without++;
-	}
-	if (without)
-		test_inconclusive(t, "%u of 16 events of Table 18-45 didn't occur often enough",
-				  without);
-}
