@@ -16,7 +16,7 @@
 #include "refpmu/vmcb.h"
 
 /* Of a processor. All of it is a power of two, aligned to itself: it must not cross a GiB. */
-#define MEMORY_SIZE	(8ULL << 20)
+#define MEMORY_SIZE	(16ULL << 20)
 #define LOW_MEMORY_TOP	0x9ffffULL	/* what a SIPI can name, below the video memory */
 #define MEMORY_TOP	0xffffffffULL
 #define STACK_SIZE	(64ULL << 10)
@@ -135,7 +135,7 @@ EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *system)
 	memory.startup_page = memory.others ? startup : 0;
 	memory.base = reserve(services, memory.size);
 	if (!memory.base || image_size + STACK_SIZE > MEMORY_SIZE)
-		return refuse(system, L"there are no 16 MiB a processor of memory below 4 GiB",
+		return refuse(system, L"there are no 32 MiB a processor of memory below 4 GiB",
 			      EFI_OUT_OF_RESOURCES);
 	memory.free = memory.base + image_size + STACK_SIZE;
 

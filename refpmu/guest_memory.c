@@ -129,7 +129,7 @@ bool guest_write(struct cpu *cpu, u64 linear, const void *from, size_t bytes,
 	return true;
 }
 
-enum guest_code guest_code_at(struct cpu *cpu, u64 linear)
+enum guest_code guest_code_at(struct cpu *cpu, u64 linear, bool user)
 {
 	const struct vmcb_save *save = &cpu->vmcb->save;
 	u64 all = PTE_U, any = 0, table = save->cr3 & PTE_ADDRESS;
@@ -151,7 +151,8 @@ enum guest_code guest_code_at(struct cpu *cpu, u64 linear)
 			break;
 		table = entry & PTE_ADDRESS;
 	}
-	if ((any & PTE_NX && save->efer & EFER_NXE) || (all & PTE_U && save->cr4 & CR4_SMEP))
+	if ((any & PTE_NX && save->efer & EFER_NXE) ||
+	    (user ? !(all & PTE_U) : all & PTE_U && save->cr4 & CR4_SMEP))
 		return CODE_FORBIDDEN;
 	return CODE_ALLOWED;
 }

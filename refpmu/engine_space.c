@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/* See engine_space.h. APM volume 2, "Long-Mode Page Translation". */
+#include "refpmu/engine_space.h"
+#include "refpmu/guest_memory.h"
+#include "refpmu/nested_paging.h"
+
+#define PTE_PRESENT	BIT(0)
+#define PTE_ACCESSED	BIT(5)
+#define PTE_ENTRY	0x67ULL		/* present, writable, user, accessed, dirty */
+#define PTE_TOP_ENTRY	0x23ULL		/* present, writable, accessed: for CPL 0 only */
+#define PTE_TOP_USER	0x27ULL
+#define PTE_ADDRESS	BITS(12, 51)
+
+/* Instructions may straddle two pages, both of which must be executable. */
+static unsigned fetch(void *ctx, u64 linear, u8 *to)
+{
+	const struct engine_space *space = ctx;
+	unsigned left = (unsigned)(PAGE_SIZE - linear % PAGE_SIZE), n = INSN_MAX_BYTES;
+
+	if (guest_code_at(space->cpu, linear, space->user) != CODE_ALLOWED)
+		return 0;
+	if (left < n && guest_code_at(space->cpu, linear + left, space->user) != CODE_ALLOWED)
+		n = left;
+	return guest_read_some(space->cpu, linear, to, n);
+}
+
+static u64 extra_address(const struct engine_space *space, const void *host)
+{
+	return NESTED_PAGING_EXTRA + ((u64)host - (u64)space->memory);
+}
+
+static void map_region(struct engine_space *space)
+{
+	struct space_memory *memory = space->memory;
+	u64 region = extra_address(space, &memory->region);
+
+	memory->level3[0] = extra_address(space, memory->level2) | PTE_ENTRY;
+	for (size_t i = 0; i < SPACE_TABLES; i++)
+		memory->level2[i] = extra_address(space, memory->level1[i]) | PTE_ENTRY;
+	for (u64 a = 0; a < sizeof(memory->region); a += PAGE_SIZE)
+		memory->level1[a >> 21][a >> 12 & 511] = (region + a) | PTE_ENTRY;
+}
+
+void space_init(struct engine_space *space, struct cpu *cpu, bool user)
+{
+	static const u8 vmmcall[3] = { 0x0f, 0x01, 0xd9 };
+
+	space->cpu = cpu;
+	space->user = user;
+	space->memory = hypervisor_pages((unsigned)((sizeof(*space->memory) + PAGE_SIZE - 1) /
+						    PAGE_SIZE));
+	space->nested_cr3 = nested_paging_with(cpu, space->memory, sizeof(*space->memory));
+	map_region(space);
+	space->source = (struct block_source){ .ctx = space, .fetch = fetch };
+	block_init(&space->cache, &space->memory->region, &space->source, vmmcall);
+}
+
+bool space_refuses(const struct engine_space *space, u64 rip)
+{
+	return space->refused[rip % SPACE_REFUSED] == rip;
+}
+
+void space_refuse(struct engine_space *space, u64 rip)
+{
+	space->refused[rip % SPACE_REFUSED] = rip;
+}
+
+static void forget_refused(struct engine_space *space)
+{
+	for (unsigned i = 0; i < SPACE_REFUSED; i++)
+		space->refused[i] = 0;
+}
+
+void space_flush(struct engine_space *space)
+{
+	block_flush(&space->cache);
+	forget_refused(space);
+}
+
+/*
+ * Blocks compare their bytes, and fault where nothing is mapped; what they can't see is that code
+ * has become data, or is for another privilege level. Page tables take effect at the latest when
+ * one of the registers below is written, or with INVLPG and the like: no block holds those.
+ */
+void space_check(struct engine_space *space)
+{
+	const struct vmcb_save *save = &space->cpu->vmcb->save;
+	const struct block_cache *cache = &space->cache;
+	u64 page = ~0ULL;
+
+	if (!space->stale && space->cr0 == save->cr0 && space->cr3 == save->cr3 &&
+	    space->cr4 == save->cr4 && space->efer == save->efer)
+		return;
+	space->stale = false;
+	space->cr0 = save->cr0;
+	space->cr3 = save->cr3;
+	space->cr4 = save->cr4;
+	space->efer = save->efer;
+	forget_refused(space);
+	for (u32 i = 0; i < cache->n_blocks; i++) {
+		if (cache->block[i].rip / PAGE_SIZE == page)
+			continue;
+		page = cache->block[i].rip / PAGE_SIZE;
+		/* Its last instruction may reach into the next one. */
+		if (guest_code_at(space->cpu, page * PAGE_SIZE, space->user) == CODE_FORBIDDEN ||
+		    guest_code_at(space->cpu, (page + 1) * PAGE_SIZE, space->user) ==
+		    CODE_FORBIDDEN) {
+			space_flush(space);
+			return;
+		}
+	}
+}
+
+/* ---- the guest's top-level table with the region in it ---- */
+
+static u64 *guest_top(const struct engine_space *space)
+{
+	return nested_paging_host(space->cpu->vmcb->save.cr3 & PTE_ADDRESS);
+}
+
+/* An entry that the guest doesn't use: in the upper half first. 0: there is none. */
+static unsigned free_entry(const u64 *top)
+{
+	for (unsigned n = 0; n < PAGE_TABLE_ENTRIES; n++) {
+		unsigned i = (PAGE_TABLE_ENTRIES / 2 + n) % PAGE_TABLE_ENTRIES;
+
+		if (!(top[i] & PTE_PRESENT))
+			return i;
+	}
+	return 0;
+}
+
+bool space_map(struct engine_space *space)
+{
+	struct space_memory *memory = space->memory;
+	const u64 *top = guest_top(space);
+	unsigned entry;
+
+	if (!top)
+		return false;
+	entry = free_entry(top);
+	if (!entry)
+		return false;
+	for (unsigned i = 0; i < PAGE_TABLE_ENTRIES; i++)
+		memory->top[i] = top[i];
+	memory->top[entry] = extra_address(space, memory->level3) |
+			     (space->user ? PTE_TOP_USER : PTE_TOP_ENTRY);
+	space->cache.runs_at = (u64)entry << 39;
+	if (entry >= PAGE_TABLE_ENTRIES / 2)
+		space->cache.runs_at |= BITS(48, 63);
+	return true;
+}
+
+u64 space_cr3(const struct engine_space *space)
+{
+	return extra_address(space, space->memory->top);
+}
+
+void space_unmap(struct engine_space *space)
+{
+	const u64 *copy = space->memory->top;
+	u64 *top = guest_top(space);
+
+	for (unsigned i = 0; i < PAGE_TABLE_ENTRIES; i++)
+		if ((top[i] & PTE_PRESENT) && !(top[i] & PTE_ACCESSED) &&
+		    (copy[i] & PTE_ACCESSED))
+			top[i] |= PTE_ACCESSED;
+}

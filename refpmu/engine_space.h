@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where the fast engine's blocks live: one space for CPL 0 and one for CPL 3, each with its region
+ * of code and its cache of blocks. While blocks run, the guest's processor finds the region
+ *  - in linear memory through a copy of the guest's top-level page table with one more entry,
+ *  - in physical memory through nested tables of its own, beyond everything else.
+ * Nothing of the guest's memory or page tables changes.
+ */
+#ifndef REFPMU_ENGINE_SPACE_H
+#define REFPMU_ENGINE_SPACE_H
+
+#include "refpmu/block.h"
+#include "refpmu/cpu.h"
+
+#define SPACE_REFUSED	1024
+#define SPACE_TABLES	((sizeof(struct block_region) + BIT(21) - 1) >> 21)
+
+/* What the guest's processor reaches while it runs blocks. */
+struct space_memory {
+	u64 top[PAGE_TABLE_ENTRIES];	/* the copy, and the region */
+	u64 level3[PAGE_TABLE_ENTRIES], level2[PAGE_TABLE_ENTRIES];
+	u64 level1[SPACE_TABLES][PAGE_TABLE_ENTRIES];
+	struct block_region region;
+};
+
+struct engine_space {
+	struct cpu *cpu;
+	bool user;			/* of CPL 3 */
+	struct block_cache cache;
+	struct block_source source;
+	struct space_memory *memory;
+	u64 nested_cr3;
+	u64 refused[SPACE_REFUSED];	/* addresses at which blocks don't begin */
+	bool stale;			/* page tables may have changed since all was checked */
+	u64 cr0, cr3, cr4, efer;	/* when it was */
+};
+
+/* Once per processor, before its first VMRUN; all of *space is zero. */
+void space_init(struct engine_space *space, struct cpu *cpu, bool user);
+
+/* Forget all blocks. Not within a run. */
+void space_flush(struct engine_space *space);
+
+/* Look again at everything that may have changed since the last run; before each run. */
+void space_check(struct engine_space *space);
+
+/*
+ * Make the region part of the guest's linear memory: space->cache.runs_at. false: its page tables
+ * can't be copied or have no free entry. space_cr3() is what CR3 has to be then.
+ */
+bool space_map(struct engine_space *space);
+u64 space_cr3(const struct engine_space *space);
+
+/* After the run: accessed bits that belong into the guest's own table. */
+void space_unmap(struct engine_space *space);
+
+/* Blocks don't begin at this address; ask, and note. */
+bool space_refuses(const struct engine_space *space, u64 rip);
+void space_refuse(struct engine_space *space, u64 rip);
+
+#endif
