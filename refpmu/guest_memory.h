@@ -23,7 +23,8 @@ bool guest_write(struct cpu *cpu, u64 linear, const void *from, size_t bytes,
 /* Read up to `bytes` bytes, as many as are mapped, and return how many. */
 unsigned guest_read_some(struct cpu *cpu, u64 linear, void *to, unsigned bytes);
 
-/* May CPL 0, or with `user` CPL 3, execute there? Sets no accessed bit. Four levels of tables only: others are absent. */
+/* May CPL 0, or with `user` CPL 3, execute there? Sets no accessed bit. Four levels of tables only:
+ * others are absent. */
 enum guest_code { CODE_ABSENT, CODE_FORBIDDEN, CODE_ALLOWED };
 enum guest_code guest_code_at(struct cpu *cpu, u64 linear, bool user);
 
