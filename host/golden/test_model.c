@@ -124,12 +124,12 @@ static const struct model_registers golden_after = {
 };
 
 /*
- * IA32_PMC0 counts MEM_UOPS_RETIRED.ALL_LOADS (81D0H) at CPL 0 with PEBS, one short of a wrap;
- * fixed counter 1, core cycles, wraps on the way, without PEBS and without an interrupt.
+ * IA32_PMC0 counts the loads (event select load, EN and OS set) at CPL 0 with PEBS, one short of a
+ * wrap; fixed counter 1, core cycles, wraps on the way, without PEBS and without an interrupt.
  */
-static void set_up(enum fault_id fault)
+static void set_up_generation(enum generation_id generation, u32 load, enum fault_id fault)
 {
-	struct model_config config = { .generation = GEN_HASWELL, .hyper_threading = true,
+	struct model_config config = { .generation = generation, .hyper_threading = true,
 				       .fault = fault };
 
 	memset(&machine, 0, sizeof(machine));
@@ -142,12 +142,18 @@ static void set_up(enum fault_id fault)
 	ds_set(0x40, 0x0000ffffffffff9c);	/* -100, 48 bits */
 	wrmsr(0x600, DS_AREA);
 	wrmsr(0x0c1, 0xffffffff);		/* sign-extended: all ones */
-	wrmsr(0x186, 0x004281d0);		/* EN, OS */
+	wrmsr(0x186, load);
 	wrmsr(0x30a, 0x0000ffffffffffff);
 	wrmsr(0x38d, 0x010);			/* fixed counter 1 at ring 0 */
 	wrmsr(0x3f1, 0x1);
 	wrmsr(0x38f, 0x0000000200000001);
 	retire_plain();
+}
+
+/* A Haswell, and MEM_UOPS_RETIRED.ALL_LOADS (81D0H). */
+static void set_up(enum fault_id fault)
+{
+	set_up_generation(GEN_HASWELL, 0x004281d0, fault);
 }
 
 static void model_writes_the_golden_record(void)
@@ -163,6 +169,39 @@ static void model_writes_the_golden_record(void)
 	for (unsigned i = sizeof(golden_record); i < BUFFER_SIZE; i++)
 		if (!CHECK_EQ(POISON, machine.buffer[i], "byte %#x behind the record", i))
 			break;
+}
+
+/*
+ * Table 18-23 is the beginning of Table 18-44: the same bytes up to 97H. 98H to AFH are for load
+ * latency and precise store, and are 0 for other events; there is nothing behind AFH.
+ */
+static void model_writes_format_1_where_it_is(void)
+{
+	static const struct { enum generation_id generation; u32 load; } machines[] = {
+		{ GEN_NEHALEM, 0x0042010b }, { GEN_WESTMERE, 0x0042010b },
+		{ GEN_SANDYBRIDGE, 0x004281d0 }, { GEN_IVYBRIDGE, 0x004281d0 },
+	};
+
+	for (size_t k = 0; k < sizeof(machines) / sizeof(machines[0]); k++) {
+		set_up_generation(machines[k].generation, machines[k].load, FAULT_NONE);
+		retire_load(0x400ff0, &stale, 0x7000);
+		retire_load(GOLDEN_EVENTING_IP, &golden_after, GOLDEN_ADDRESS);
+		CHECK_EQ(BUFFER + 0xb0, ds_get(0x28), "the index advanced by one record");
+		for (unsigned i = 0; i < 0x98; i++)
+			CHECK_EQ(golden_record[i], machine.buffer[i], "byte %#x of the record", i);
+		for (unsigned i = 0x98; i < 0xb0; i++)
+			CHECK_EQ(0, machine.buffer[i], "byte %#x of the record", i);
+		CHECK_EQ(POISON, machine.buffer[0xb0], "behind the record");
+	}
+}
+
+static void broadwell_writes_the_record_of_haswell(void)
+{
+	set_up_generation(GEN_BROADWELL, 0x004281d0, FAULT_NONE);
+	retire_load(0x400ff0, &stale, 0x7000);
+	retire_load(GOLDEN_EVENTING_IP, &golden_after, GOLDEN_ADDRESS);
+	CHECK(!memcmp(golden_record, machine.buffer, sizeof(golden_record)));
+	CHECK_EQ(BUFFER + 0xc0, ds_get(0x28));
 }
 
 static void model_keeps_the_books(void)
@@ -215,6 +254,8 @@ static void registers_read_as_printed(void)
 int main(void)
 {
 	RUN(model_writes_the_golden_record);
+	RUN(model_writes_format_1_where_it_is);
+	RUN(broadwell_writes_the_record_of_haswell);
 	RUN(model_keeps_the_books);
 	RUN(a_fault_changes_the_bytes);
 	RUN(registers_read_as_printed);

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the manual's pages print for each generation from Nehalem to Broadwell, typed here by hand
+ * and never computed from spec/: Table 35-1 (families and models), Table 18-23 (record), Tables
+ * 18-24, 18-33, 18-34 and 18-46 (data source), Table 18-45 (events with an address), the event
+ * selects of load latency and precise store, the uncore's registers, off-core response.
+ */
+#include "host/check.h"
+
+#include "host/golden/format1_bytes.h"
+#include "pmu/record.h"
+#include "spec/data_source.h"
+#include "spec/event.h"
+#include "spec/generation.h"
+#include "spec/msr.h"
+#include "spec/requirement.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+/* The generations, oldest first, as letters of a word: Nehalem, Westmere, Sandy Bridge, ... */
+#define GENERATIONS "NWSIHB"
+
+static const struct {
+	const char *name;
+	unsigned family, model, perfmon, gp, gp_no_ht, fixed, width, format, pebs, ll, facilities;
+} generations[] = {
+#define GENERATION(id, code, name, title, family, model, stepping, brand, perfmon, gp, gp_no_ht, \
+		   fixed, width, max_leaf, lbr_fmt, pebs_format, pebs_mask, ll_mask, facilities, \
+		   source) \
+	{ name, family, model, perfmon, gp, gp_no_ht, fixed, width, pebs_format, pebs_mask, \
+	  ll_mask, facilities },
+#include "spec/generation.def"
+};
+
+static const struct { unsigned generation, family, model; } models[] = {
+#define GENERATION_MODEL(id, family, model, without) { GEN_##id, family, model },
+#include "spec/generation.def"
+};
+
+static const struct { unsigned gens, code, flags, counters, kind; } events[] = {
+#define EVENT_ON(gens, name, flags, counters, sure, min_period, period_unit, source) \
+	{ gens, EVENT_##name, flags, counters, EVENT_KIND_##name },
+#include "spec/event.def"
+};
+
+static const struct { unsigned gens, code, authority; } sources[] = {
+#define DATA_SOURCE(gens, code, outcome, authority, title, source) { gens, code, authority },
+#include "spec/data_source.def"
+};
+
+static const struct { const char *facility; unsigned gens, lo, hi; } source_fields[] = {
+#define DATA_SOURCE_FIELD(gens, facility, field, lo, hi, title, source) { #facility, gens, lo, hi },
+#include "spec/data_source.def"
+};
+
+static const struct { const char *name; unsigned offset; } format1_rows[] = {
+#define ROW_FMT1(title, offset) { title, offset },
+#define ROW_FMT2(title, offset)
+#define RECORD_FIELD(format, field, offset, size, title) ROW_##format(title, offset)
+#include "spec/record.def"
+};
+
+/* The generations of a row as letters. */
+static const char *letters(unsigned gens)
+{
+	static char text[8];
+	unsigned n = 0;
+
+	for (unsigned g = 0; GENERATIONS[g]; g++)
+		if (gens & 1u << g)
+			text[n++] = GENERATIONS[g];
+	text[n] = 0;
+	return text;
+}
+
+/* Which generations have this event, as letters, and on which counters each time. */
+static void check_event(unsigned code, const char *on, unsigned counters, unsigned flags)
+{
+	unsigned gens = 0;
+
+	for (size_t i = 0; i < COUNT(events); i++) {
+		if (events[i].code != code || (events[i].flags & flags) != flags)
+			continue;
+		gens |= events[i].gens;
+		CHECK_EQ(counters, events[i].counters, "counters of event %#x", code);
+	}
+	CHECK_STR(on, letters(gens));
+}
+
+/* Table 35-1. */
+static void models_are_those_of_table_35_1(void)
+{
+	static const struct { unsigned generation, model; } want[] = {
+		{ 0, 0x1a }, { 0, 0x1e }, { 0, 0x1f }, { 0, 0x2e },
+		{ 1, 0x25 }, { 1, 0x2c }, { 1, 0x2f },
+		{ 2, 0x2a }, { 2, 0x2d }, { 3, 0x3a }, { 3, 0x3e },
+		{ 4, 0x3c }, { 4, 0x45 }, { 4, 0x46 }, { 4, 0x3f },
+		{ 5, 0x3d }, { 5, 0x47 }, { 5, 0x56 }, { 5, 0x4f },
+	};
+
+	CHECK_EQ(6, COUNT(generations));
+	CHECK_EQ(COUNT(want), COUNT(models));
+	for (size_t i = 0; i < COUNT(want); i++) {
+		bool found = false;
+
+		for (size_t k = 0; k < COUNT(models); k++)
+			found |= models[k].family == 6 && models[k].model == want[i].model &&
+				 models[k].generation == want[i].generation;
+		CHECK(found, "06_%02xH", want[i].model);
+	}
+}
+
+/* "Four general purpose performance counters", 48 bits; eight without hyper-threading from Sandy
+ * Bridge on; version 3; record format 0001B, from the 4th generation on 0010B. */
+static void counters_are_the_printed_ones(void)
+{
+	static const struct { const char *name; unsigned without, format; } want[] = {
+		{ "nehalem", 4, 1 }, { "westmere", 4, 1 }, { "sandybridge", 8, 1 },
+		{ "ivybridge", 8, 1 }, { "haswell", 8, 2 }, { "broadwell", 8, 2 },
+	};
+
+	for (size_t i = 0; i < COUNT(want); i++) {
+		CHECK_STR(want[i].name, generations[i].name);
+		CHECK_EQ(4, generations[i].gp);
+		CHECK_EQ(want[i].without, generations[i].gp_no_ht);
+		CHECK_EQ(3, generations[i].fixed);
+		CHECK_EQ(48, generations[i].width);
+		CHECK_EQ(3, generations[i].perfmon);
+		CHECK_EQ(want[i].format, generations[i].format);
+		CHECK_EQ(0xf, generations[i].pebs, "four PEBS enable bits");
+		CHECK_EQ(0xf, generations[i].ll, "four load latency enable bits");
+	}
+}
+
+static void facilities_are_where_the_pages_say(void)
+{
+	static const struct { unsigned facility; const char *on; } want[] = {
+		{ FAC_LOAD_LATENCY, "NWSIHB" }, { FAC_PRECISE_STORE, "SI" }, { FAC_DATALA, "HB" },
+		{ FAC_PDIR, "SIHB" }, { FAC_FW_WRITE, "SIHB" }, { FAC_OFFCORE, "NWSIHB" },
+		{ FAC_OFFCORE_2, "WSIHB" }, { FAC_OFFCORE_SNB, "SIHB" }, { FAC_UNCORE, "NW" },
+		{ FAC_STLB_LOCK, "WSIHB" }, { FAC_LL_ALONE, "SIHB" }, { FAC_LL_TAGGED, "SIHB" },
+	};
+
+	for (size_t i = 0; i < COUNT(want); i++) {
+		unsigned gens = 0;
+
+		for (size_t g = 0; g < COUNT(generations); g++)
+			if (generations[g].facilities & want[i].facility)
+				gens |= 1u << g;
+		CHECK_STR(want[i].on, letters(gens));
+	}
+}
+
+/* Offsets and titles in the order of Table 18-23. */
+static void format_1_is_table_18_23(void)
+{
+	static const struct { const char *name; unsigned offset; } want[] = {
+		{ "R/EFLAGS", 0x00 }, { "R/EIP", 0x08 }, { "R/EAX", 0x10 }, { "R/EBX", 0x18 },
+		{ "R/ECX", 0x20 }, { "R/EDX", 0x28 }, { "R/ESI", 0x30 }, { "R/EDI", 0x38 },
+		{ "R/EBP", 0x40 }, { "R/ESP", 0x48 }, { "R8", 0x50 }, { "R9", 0x58 },
+		{ "R10", 0x60 }, { "R11", 0x68 }, { "R12", 0x70 }, { "R13", 0x78 },
+		{ "R14", 0x80 }, { "R15", 0x88 }, { "IA32_PERF_GLOBAL_STATUS", 0x90 },
+		{ "Data Linear Address", 0x98 }, { "Data Source Encoding", 0xa0 },
+		{ "Latency value (core cycles)", 0xa8 },
+	};
+
+	CHECK_EQ(COUNT(want), COUNT(format1_rows));
+	for (size_t i = 0; i < COUNT(want) && i < COUNT(format1_rows); i++) {
+		CHECK_STR(want[i].name, format1_rows[i].name);
+		CHECK_EQ(want[i].offset, format1_rows[i].offset, "%s", want[i].name);
+	}
+}
+
+static u64 field(const struct pebs_record *record, enum record_field f)
+{
+	u64 value = 0;
+
+	CHECK(record_get(record, f, &value), "%s", record_field_name(f));
+	return value;
+}
+
+/* "0001B: ... load latency data" is the format of 176 bytes; it has no EventingIP. */
+static void decoder_reads_format_1(void)
+{
+	enum record_format format;
+	struct pebs_record r;
+	u64 value;
+
+	if (!CHECK(record_format_from_caps(1, &format)))
+		return;
+	CHECK_EQ(176, record_size(format));
+	if (!CHECK(record_decode(format, golden_format1, sizeof(golden_format1), &r)))
+		return;
+	CHECK_EQ(0x247, field(&r, RECORD_rflags));
+	CHECK_EQ(0x401003, field(&r, RECORD_rip));
+	CHECK_EQ(0xa7a6a5a4a3a2a1a0, field(&r, RECORD_rax));
+	CHECK_EQ(0xc7c6c5c4c3c2c1c0, field(&r, RECORD_rcx));
+	CHECK_EQ(0x6766656463626160, field(&r, RECORD_rsp));
+	CHECK_EQ(0x7f6f5f4f3f2f1f0f, field(&r, RECORD_r15));
+	CHECK_EQ(0x0000000200000001, field(&r, RECORD_status));
+	CHECK_EQ(0xffff800000002345, field(&r, RECORD_data_linear_address));
+	CHECK_EQ(0x3c, field(&r, RECORD_data_source));
+	CHECK_EQ(0x123, field(&r, RECORD_latency));
+	CHECK(!record_get(&r, RECORD_eventing_ip, &value) &&
+	      !record_get(&r, RECORD_tx_abort, &value), "fields of format 2");
+	CHECK(!record_decode(format, golden_format1, 175, &r), "a byte short");
+}
+
+/*
+ * Table 18-24: 00H to 06H, 08H, 0AH to 0FH; 07H on 06_2AH and 06_2EH, of which the first is
+ * Sandy Bridge; 09H is reserved.
+ */
+static void data_sources_are_table_18_24(void)
+{
+	static const char *const on[16] = {
+		"NWSIHB", "NWSIHB", "NWSIHB", "NWSIHB", "NWSIHB", "NWSIHB", "NWSIHB", "S",
+		"NWSIHB", "", "NWSIHB", "NWSIHB", "NWSIHB", "NWSIHB", "NWSIHB", "NWSIHB",
+	};
+
+	for (unsigned code = 0; code < 16; code++) {
+		unsigned gens = 0;
+
+		for (size_t i = 0; i < COUNT(sources); i++)
+			if (sources[i].code == code && sources[i].authority == AUTH_TEXT)
+				gens |= sources[i].gens;
+		CHECK_STR(on[code], letters(gens));
+	}
+}
+
+/* Bits of A0H that a facility defines on a generation. */
+static u64 defined(const char *facility, unsigned generation)
+{
+	u64 bits = 0;
+
+	for (size_t i = 0; i < COUNT(source_fields); i++)
+		if (!strcmp(source_fields[i].facility, facility) &&
+		    source_fields[i].gens & 1u << generation)
+			bits |= BITS(source_fields[i].lo, source_fields[i].hi);
+	return bits;
+}
+
+/* Table 18-33: 3:0, 4, 5; Nehalem 3:0 alone. Table 18-34: 0, 4, 5. Table 18-46: 0. */
+static void data_source_bits_are_the_printed_ones(void)
+{
+	static const unsigned ll[] = { 0x0f, 0x3f, 0x3f, 0x3f, 0x3f, 0x3f };
+	static const unsigned ps[] = { 0, 0, 0x31, 0x31, 0, 0 };
+	static const unsigned dla[] = { 0, 0, 0, 0, 0x01, 0x01 };
+
+	for (unsigned g = 0; g < 6; g++) {
+		CHECK_EQ(ll[g], defined("LL", g), "load latency, %s", generations[g].name);
+		CHECK_EQ(ps[g], defined("PS", g), "precise store, %s", generations[g].name);
+		CHECK_EQ(dla[g], defined("DLA", g), "data address, %s", generations[g].name);
+	}
+	CHECK_EQ(0x10, DATA_SOURCE_LL_STLB_MISS);
+	CHECK_EQ(0x20, DATA_SOURCE_LL_LOCK);
+	CHECK_EQ(0x01, DATA_SOURCE_PS_L1D_HIT);
+	CHECK_EQ(0x10, DATA_SOURCE_PS_STLB_MISS);
+	CHECK_EQ(0x20, DATA_SOURCE_PS_LOCKED);
+	CHECK_EQ(0x01, DATA_SOURCE_DLA_DCU_HIT);
+}
+
+/* 100BH, not the 100H that the page prints; 01CDH; 02CDH on IA32_PMC3; PDIR on IA32_PMC1. */
+static void sampled_events_are_the_printed_ones(void)
+{
+	check_event(0x100b, "NW", 0xf, EV_PEBS | EV_LL);
+	check_event(0x0100, "", 0, 0);
+	check_event(0x01cd, "SIHB", 0xf, EV_PEBS | EV_LL);
+	check_event(0x02cd, "SI", 0x8, EV_PEBS | EV_PS);
+	check_event(0x01c0, "SIHB", 0x2, EV_PEBS | EV_PDIR);
+	check_event(0x04c4, "NWSIHB", 0xf, EV_PEBS);
+	check_event(0x010b, "NW", 0xf, EV_PEBS);
+	check_event(0x020b, "NW", 0xf, EV_PEBS);
+	check_event(0x81d0, "SIHB", 0xf, EV_PEBS);
+	check_event(0x82d0, "SIHB", 0xf, EV_PEBS);
+	check_event(0x01b7, "NWSIHB", 0xff, 0);
+	check_event(0x01bb, "WSIHB", 0xff, 0);
+}
+
+/* Table 18-45: D0H with seven umasks, D1H with seven, D2H/01H, D3H/01H; the page after it has
+ * three more of D2H. Bit 0 is of STLB_MISS_STORES, SPLIT_STORES and ALL_STORES: Table 18-46. */
+static void addresses_come_with_table_18_45(void)
+{
+	static const unsigned listed[] = {
+		0x11d0, 0x12d0, 0x21d0, 0x41d0, 0x42d0, 0x81d0, 0x82d0,
+		0x01d1, 0x02d1, 0x04d1, 0x08d1, 0x10d1, 0x20d1, 0x40d1,
+		0x01d2, 0x02d2, 0x04d2, 0x08d2, 0x01d3,
+	};
+	unsigned with_address = 0, with_hit = 0;
+
+	for (size_t i = 0; i < COUNT(listed); i++)
+		check_event(listed[i], "HB", 0xf, EV_PEBS | EV_DLA);
+	for (size_t i = 0; i < COUNT(events); i++) {
+		with_address += !!(events[i].flags & EV_DLA);
+		with_hit += !!(events[i].flags & EV_STORE_L1);
+	}
+	CHECK_EQ(COUNT(listed), with_address);
+	check_event(0x12d0, "HB", 0xf, EV_STORE_L1);
+	check_event(0x42d0, "HB", 0xf, EV_STORE_L1);
+	check_event(0x82d0, "HB", 0xf, EV_STORE_L1);
+	CHECK_EQ(3, with_hit);
+}
+
+/* "Uncore Performance Monitoring Management Facility" and its figures. */
+static void uncore_is_the_printed_one(void)
+{
+	CHECK_EQ(0x391, MSR_UNCORE_PERF_GLOBAL_CTRL);
+	CHECK_EQ(0x392, MSR_UNCORE_PERF_GLOBAL_STATUS);
+	CHECK_EQ(0x393, MSR_UNCORE_PERF_GLOBAL_OVF_CTRL);
+	CHECK_EQ(0x394, MSR_UNCORE_FIXED_CTR0);
+	CHECK_EQ(0x395, MSR_UNCORE_FIXED_CTR_CTRL);
+	CHECK_EQ(0x396, MSR_UNCORE_ADDR_OPCODE_MATCH);
+	CHECK_EQ(0x3b0, MSR_UNCORE_PMC0);
+	CHECK_EQ(0x3c0, MSR_UNCORE_PERFEVTSEL0);
+	CHECK_EQ(0x00000000000000ff, UNCORE_PERF_GLOBAL_CTRL_EN_PC);
+	CHECK_EQ(0x0000000100000000, UNCORE_PERF_GLOBAL_CTRL_EN_FC0);
+	CHECK_EQ(0x000f000000000000, UNCORE_PERF_GLOBAL_CTRL_EN_PMI_CORE);
+	CHECK_EQ(0x8000000000000000, UNCORE_PERF_GLOBAL_CTRL_PMI_FRZ);
+	CHECK_EQ(0x2000000000000000, UNCORE_PERF_GLOBAL_STATUS_OVF_PMI);
+	CHECK_EQ(0x8000000000000000, UNCORE_PERF_GLOBAL_STATUS_CHG);
+	CHECK_EQ(0x5, UNCORE_FIXED_CTR_CTRL_EN | UNCORE_FIXED_CTR_CTRL_PMI);
+}
+
+int main(void)
+{
+	RUN(models_are_those_of_table_35_1);
+	RUN(counters_are_the_printed_ones);
+	RUN(facilities_are_where_the_pages_say);
+	RUN(format_1_is_table_18_23);
+	RUN(decoder_reads_format_1);
+	RUN(data_sources_are_table_18_24);
+	RUN(data_source_bits_are_the_printed_ones);
+	RUN(sampled_events_are_the_printed_ones);
+	RUN(addresses_come_with_table_18_45);
+	RUN(uncore_is_the_printed_one);
+	return check_end();
+}
