@@ -56,14 +56,18 @@ HARNESS_OBJS := $(call objects,$(wildcard boot/*.c kernel/*.c kernel/*.asm pmu/*
 	   tests/*.asm))
 REFPMU_OBJS := $(call objects,$(filter-out $(LAUNCH_SOURCES),$(wildcard refpmu/*.c refpmu/*.asm)))
 LAUNCH_OBJS := $(call objects,$(LAUNCH_SOURCES))
-REFTEST_OBJS := $(call objects,$(wildcard refpmu/selftest/*.c refpmu/selftest/*.asm) \
-	   refpmu/launch_print.c refpmu/launch_span.c)
+REFTEST_SHARED := $(filter-out refpmu/selftest/selftest.c refpmu/selftest/engines.c, \
+	   $(wildcard refpmu/selftest/*.c refpmu/selftest/*.asm)) \
+	   refpmu/launch_print.c refpmu/launch_span.c
+REFTEST_OBJS := $(call objects,$(REFTEST_SHARED) refpmu/selftest/selftest.c \
+	   refpmu/selftest/engines.c)
+COUNT_OBJS := $(call objects,$(REFTEST_SHARED) refpmu/count/count.c)
 ZYDIS_SOURCES := Decoder DecoderData SharedData Register
 ZYDIS_OBJS := $(patsubst %,$(BUILD)/zydis/efi/%.o,$(ZYDIS_SOURCES))
 ZYDIS_HOST_OBJS := $(patsubst %,$(BUILD)/zydis/host/%.o,$(ZYDIS_SOURCES))
 
 PROGRAMS := $(BUILD)/pmutest86.efi $(BUILD)/refpmu.efi $(BUILD)/launch.efi \
-	   $(BUILD)/refpmu-selftest.efi
+	   $(BUILD)/refpmu-selftest.efi $(BUILD)/refpmu-count.efi
 
 .PHONY: all
 all: $(PROGRAMS) $(BUILD)/tests.tsv $(BUILD)/pmutest86-report
@@ -72,6 +76,7 @@ $(BUILD)/pmutest86.so: $(HARNESS_OBJS)
 $(BUILD)/refpmu.so: $(REFPMU_OBJS) $(ZYDIS_OBJS)
 $(BUILD)/launch.so: $(LAUNCH_OBJS)
 $(BUILD)/refpmu-selftest.so: $(REFTEST_OBJS)
+$(BUILD)/refpmu-count.so: $(COUNT_OBJS)
 
 # Firmware loads the image anywhere, and the reference PMU copies itself: nothing but
 # R_X86_64_RELATIVE may be left for run time.
@@ -131,7 +136,8 @@ $(GEN)/version.h: force
 
 # ---------------------------------------------------------------- what else can be made
 SEEDS	?= 100
-.PHONY: test mutants seeds coverage usb bench help
+SECONDS	?= 60
+.PHONY: test mutants seeds coverage usb bench engine-soak help
 test:
 	@tools/test.sh $(BUILD)
 
@@ -147,6 +153,9 @@ coverage: all
 usb: all
 	@tools/usb.sh $(BUILD)
 
+engine-soak: all $(BUILD)/host/gcc/host/engine/test_blocks
+	@tools/engine_soak.sh $(BUILD) $(SECONDS) $(FIRST)
+
 bench: all
 	@tools/bench.sh $(BUILD)
 
@@ -159,6 +168,7 @@ help:
 	@echo 'make coverage   docs/COVERAGE.md'
 	@echo 'make usb        $(BUILD)/pmutest86.img, to be written to a stick'
 	@echo 'make fuzz       all fuzz targets for SECONDS=n'
+	@echo 'make engine-soak compares both engines for SECONDS=n, from seed FIRST=n on'
 	@echo 'make bench      how long things take'
 	@echo 'make clean      remove $(BUILD)/; make distclean: the fetched sources as well'
 	@echo 'CC=gcc|clang, BUILD=folder, V=1 shows commands; ./run-qemu.sh --help for runs'

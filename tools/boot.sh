@@ -3,21 +3,23 @@
 #
 # Boots an EFI system partition under QEMU and OVMF, without root and without mounts.
 #
-#   boot.sh [--timeout S] [--gui] [--kvm] [--image] [--smp N] [--key-after TEXT] FOLDER
+#   boot.sh [--timeout S] [--gui] [--kvm] [--icount] [--image] [--smp N] [--key-after TEXT] FOLDER
 #
 # FOLDER/esp is what the partition holds; with --image, FOLDER/esp.img is a disk as it stands.
+# --icount: one instruction takes one nanosecond of the machine's time.
 # --key-after presses a key once TEXT has come over the serial line.
 # FOLDER/serial.log receives the serial line. Ends when
 # the machine switches itself off or resets. Exit status: 0 it did; 124 S seconds passed; other:
 # QEMU failed. QEMU=program replaces qemu-system-x86_64.
 set -euo pipefail
 
-timeout=120 smp=1 display=(-display none) accel=tcg cpu=max image='' key_after=''
+timeout=120 smp=1 display=(-display none) accel=tcg cpu=max count=() image='' key_after=''
 while [ $# -gt 1 ]; do
 	case $1 in
 	--timeout)	timeout=$2; shift ;;
 	--gui)		display=(-device VGA -display gtk) ;;
 	--kvm)		accel=kvm cpu=host ;;
+	--icount)	count=(-icount "shift=0,sleep=off") ;;
 	--image)	image=given ;;
 	--smp)		smp=$2; shift ;;
 	--key-after)	key_after=$2; shift ;;
@@ -63,6 +65,7 @@ command=(
 	-drive "if=none,id=esp,format=raw,file=$folder/esp.img"
 	-device virtio-blk-pci,drive=esp,bootindex=0
 	-serial "file:$folder/serial.log" -monitor stdio -nic none -no-reboot "${display[@]}"
+	"${count[@]}"
 )
 rm -f "$folder/serial.log" "$folder/monitor"
 mkfifo "$folder/monitor"

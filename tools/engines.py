@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: MIT
 """Engines: does the suite say the same whichever engine of the reference PMU counts?
 
-engines.py [--build FOLDER] [--jobs N] [--seeds N] [--no-profiles] [--sample N | --faults NAME,...]
+engines.py [--build FOLDER] [--jobs N] [--first S] [--seeds N] [--no-profiles]
+           [--sample N | --faults NAME,...]
 
-Runs the unchanged harness on both engines, the clean one, seeds 1 to N, each profile, and N faults
-from all over the table, the same ones every time. Every test must have the same verdict, and
-every check that was executed the same result. Prints each difference, and how the fast engine
-counted; the last line is "N pairs of runs, N differ". Exit status: 0 none differs, 1 otherwise,
-2 bad option or nothing ran.
+Runs the unchanged harness on both engines: without latitude, with N seeds from S (1) on, with each
+profile, and with N faults from all over the table, the same ones every time. Every test must
+have the same verdict, and every check that was executed the same result. Prints each difference,
+and how the fast engine counted; the last line is "N pairs of runs, N differ". Exit status: 0 none
+differs, 1 otherwise, 2 bad option or nothing ran.
 """
 import argparse
 import signal
@@ -20,7 +21,7 @@ import spec
 
 def settings_of(options):
     """What to run on both, as arguments of plan.Job."""
-    settings = [{}] + [{"seed": seed + 1} for seed in range(options.seeds)]
+    settings = [{}] + [{"seed": options.first + i} for i in range(options.seeds)]
     if options.profiles:
         settings += [{"seed": 1, "profile": row["name"]} for row in spec.profiles()]
     if options.faults:
@@ -60,13 +61,14 @@ def main():
     parser = argparse.ArgumentParser(prog="engines.py")
     parser.add_argument("--build", default="build")
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--first", type=int, default=1)
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--no-profiles", dest="profiles", action="store_false")
     parser.add_argument("--sample", type=int, default=20)
     parser.add_argument("--faults", default="")
     options = parser.parse_args()
-    if options.seeds < 0 or options.sample < 0:
-        parser.error("--seeds and --sample take numbers from 0")
+    if min(options.first, options.seeds, options.sample) < 0:
+        parser.error("--first, --seeds and --sample take numbers from 0")
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     pairs = [tuple(plan.Job(**words, engine=engine) for engine in plan.ENGINES)
              for words in settings_of(options)]

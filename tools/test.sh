@@ -336,16 +336,20 @@ test_machine_is_given_back_50_times()
 # Every retired instruction is reported once, whatever happens around it; nothing of AMD-V shows.
 test_reference_pmu_is_exact()
 {
-	local work=$log/exact
+	expect 0 tools/selftest.sh "$build"
+}
 
-	rm -rf "$work"
-	mkdir -p "$work/esp/EFI/BOOT"
-	cp "$build/launch.efi" "$work/esp/EFI/BOOT/BOOTX64.EFI"
-	cp "$build/refpmu.efi" "$build/refpmu-selftest.efi" "$work/esp/"
-	printf '%s\n' 'run efi=\refpmu-selftest.efi' > "$work/esp/refpmu-plan.txt"
-	tools/boot.sh --timeout 60 "$work"
-	grep -aE '^(not ok|#)' "$work/serial.log" || true
-	grep -qa '^# failures: 0' "$work/serial.log"
+# `make engine-soak SECONDS=n` goes on.
+test_engines_say_the_same()
+{
+	expect 0 tools/engines.py --build "$build" --seeds 2 --no-profiles --sample 4
+	tail -n 1 "$out" | grep -q '^7 pairs of runs, 0 differ$'
+}
+
+test_counts_are_those_of_qemu()
+{
+	expect 0 tools/icount.sh "$build"
+	tail -n 1 "$out" | grep -q '^[1-9][0-9]* counts on the engine fast, 0 differ$'
 }
 
 # Each processor runs what it is given; exceptions, loops and lost interrupts on one end there.

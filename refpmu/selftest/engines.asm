@@ -26,6 +26,7 @@ engine_go:
 	mov	rsp, [engine_begin + 8 * 4]
 	sti
 	wrmsr
+	xor	eax, eax		; the same flags each time
 %assign i 0
 %rep 16
 	pxor	xmm %+ i, xmm %+ i

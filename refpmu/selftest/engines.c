@@ -122,7 +122,7 @@ static void run(u64 seed, enum hypercall_engine engine, struct outcome *o)
 {
 	use(engine);
 	if (seed % 4)
-		program_generate(seed, true);
+		program_generate(seed, false);
 	else
 		program_call(seed, workload_c_little, 1);
 	for (u64 *v = observed; v < observed_end; v++)
@@ -143,8 +143,8 @@ static void run(u64 seed, enum hypercall_engine engine, struct outcome *o)
 	for (unsigned i = 0; i < COUNTERS; i++)
 		o->count[i] = msr_read(counter[i]);
 	o->status = msr_read(MSR_IA32_PERF_GLOBAL_STATUS);
-	o->code = hash(program_code, sizeof(program_code));
-	o->data = hash(program_data, sizeof(program_data));
+	o->code = hash(program_code, PROGRAM_CODE);
+	o->data = hash(program_data, PROGRAM_DATA);
 	for (unsigned i = 0; i < sizeof(ds) / sizeof(u64); i++)
 		o->ds[i] = ((const u64 *)&ds)[i];
 	msr_write(MSR_IA32_PEBS_ENABLE, 0);

@@ -2,11 +2,11 @@
 /* See program.h. */
 #include "refpmu/selftest/program.h"
 
-u8 program_code[PROGRAM_CODE] __attribute__((aligned(4096)));
-u8 program_data[PROGRAM_DATA] __attribute__((aligned(4096)));
+static u8 pages[PROGRAM_CODE + PROGRAM_DATA] __attribute__((aligned(4096)));
+u8 *program_code = pages, *program_data = pages + PROGRAM_CODE;
 
 static u64 random_state;
-static bool with_strings;
+static bool portable;
 
 static u32 draw(u32 below)
 {
@@ -93,7 +93,7 @@ static void one_instruction(void)
 		put((u8)(0x58 | draw(3)));
 		break;
 	case 8:
-		if (draw(2) || !with_strings) {		/* PUSHF, POP */
+		if (draw(2) || portable) {	/* PUSHF, POP */
 			put(0x9c);
 			put(0x58);
 			break;
@@ -126,6 +126,8 @@ static void one_instruction(void)
 			put(0x9c), put(0x9d);		/* PUSHF, POPF */
 			break;
 		case 3:
+			if (portable)
+				break;
 			put(0x0f), put(0xa2);		/* CPUID, which changes RBX */
 			put(0x48), put(0xbb);
 			put32((u64)program_data), put32((u64)program_data >> 32);
@@ -182,6 +184,12 @@ static void one_group(unsigned depth)
 	}
 }
 
+void program_place(u8 *memory)
+{
+	program_code = memory;
+	program_data = memory + PROGRAM_CODE;
+}
+
 u32 program_draw(u32 below)
 {
 	return draw(below);
@@ -197,16 +205,16 @@ static void begin(u8 *code)
 	engine_code = code;
 }
 
-void program_generate(u64 seed, bool strings)
+void program_generate(u64 seed, bool portably)
 {
 	random_state = seed;
-	with_strings = strings;
-	for (unsigned i = 0; i < sizeof(program_code); i++)
+	portable = portably;
+	for (unsigned i = 0; i < PROGRAM_CODE; i++)
 		program_code[i] = 0x90;
 	for (unsigned i = 0; i < PROGRAM_DATA; i++)
 		program_data[i] = (u8)draw(256);
 	at = program_code;
-	while (at < program_code + PROGRAM_CODE - 700 - seed % 5 * 250)
+	while (at < program_code + PROGRAM_CODE / 2 - 700 - seed % 5 * 250)
 		one_group(0);
 	put(0xff), put(0x25), put32(0);			/* JMP [RIP] */
 	put32((u64)engine_done), put32((u64)engine_done >> 32);

@@ -10,17 +10,23 @@
 
 #include "spec/types.h"
 
-#define PROGRAM_CODE	2048
+#define PROGRAM_CODE	4096
 #define PROGRAM_DATA	4096
 
-extern u8 program_code[PROGRAM_CODE], program_data[PROGRAM_DATA];
+extern u8 *program_code, *program_data;		/* next to each other */
+
+/* Have them there instead, page aligned. Addresses are data too: for the same program on two
+ * machines it must be the same place. */
+void program_place(u8 *memory);
 
 /* A number below `below`, of the sequence that program_generate() has begun. */
 u32 program_draw(u32 below);
 
-/* Fill program_code, program_data and what engine_go() begins with. Without strings: nothing
- * that is one instruction and takes several turns. */
-void program_generate(u64 seed, bool strings);
+/*
+ * Fill program_code, program_data and what engine_go() begins with. Portably: only what does the
+ * same on each machine, without CPUID, and is one instruction whoever counts, without strings.
+ */
+void program_generate(u64 seed, bool portably);
 
 /* A function of one argument instead, on a stack in program_data; the seed for what is drawn. */
 void program_call(u64 seed, void (*function)(u64), u64 argument);

@@ -1,0 +1,44 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# engine_soak.sh BUILD SECONDS [FIRST]: goes on comparing the engines, with seeds from FIRST (else
+# from the clock) on, for SECONDS or until something differs:
+#  - random programs in a process, blocks against this processor's trap flag, each stopped at six
+#    instruction numbers (host/engine);
+#  - random programs and compiled C on both engines of the reference PMU, each interrupted by an
+#    overflow at a random instruction (refpmu/selftest);
+#  - the harness itself on both engines, with a random seed: every check of every test.
+# All registers, flags, memory and the PMU's state are compared. A difference ends it, with the
+# command that repeats it; exit status 1 then.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+build=$1 seconds=$2 seed=${3:-$(($(date +%s) % 1000000 * 1000))}
+case $seconds in
+''|*[!0-9]*)	echo "engine_soak.sh: SECONDS is '$seconds', want a whole number" >&2; exit 2 ;;
+esac
+log=$(mktemp "$build/soak.XXXXXX")
+trap 'rm -f "$log"' EXIT
+programs=0 compared=0 suites=0
+
+# Runs the command; its output is shown if it fails.
+same()
+{
+	"$@" >"$log" 2>&1 || {
+		tail -n 40 "$log"
+		echo "engine_soak.sh: different; to repeat: $*"
+		exit 1
+	}
+}
+
+echo "seeds from $seed on"
+while [ "$SECONDS" -lt "$seconds" ]; do
+	same env FIRST="$seed" PROGRAMS=300 "$build/host/gcc/host/engine/test_blocks"
+	programs=$((programs + 300))
+	same tools/selftest.sh "$build" "programs=50 first=$seed" "programs=50 first=$((seed + 50))"
+	compared=$((compared + 100))
+	same tools/engines.py --build "$build" --first "$seed" --seeds 2 --no-profiles --sample 0
+	suites=$((suites + 2))
+	seed=$((seed + 300))
+done
+echo "$((programs * 6)) stops of $programs programs in a process, $compared programs and" \
+	"$suites suites on both engines: no difference"

@@ -1,0 +1,25 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# selftest.sh BUILD [OPTIONS...]: runs refpmu-selftest.efi on the reference PMU, once for each
+# OPTIONS, all in one boot ("programs=100 first=1000"; once without options if there are none).
+# Prints what failed and what it says in comments. Exit status 1 if anything failed, or is missing.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+build=$1
+shift
+[ $# -gt 0 ] || set -- ''
+work=$(mktemp -d "$build/selftest.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+
+mkdir -p "$work/esp/EFI/BOOT"
+cp "$build/launch.efi" "$work/esp/EFI/BOOT/BOOTX64.EFI"
+cp "$build/refpmu.efi" "$build/refpmu-selftest.efi" "$work/esp/"
+for options; do
+	printf '%s\n' "run efi=\\refpmu-selftest.efi args=$options"
+done > "$work/esp/refpmu-plan.txt"
+status=0
+tools/boot.sh --timeout $((60 * $#)) "$work" || status=$?
+grep -aE '^(not ok|#|refpmu:)' "$work/serial.log" || true
+good=$(grep -ac '^# failures: 0' "$work/serial.log" || true)
+[ $status = 0 ] && [ "$good" = $# ]
