@@ -32,6 +32,12 @@ def red_tests(run, planned):
     return set(planned) - {point.name for point in run.points if point.verdict not in RED}
 
 
+def asked_for(tests, patterns):
+    """The tests that a run was told to run: patterns "group.*,group.*", or "" for all."""
+    groups = {pattern.split(".")[0] for pattern in patterns.split(",")}
+    return [name for name in tests if not patterns or name.split(".")[0] in groups]
+
+
 class Scores:
     """Every check, and the faults that showed that it can fail."""
 
@@ -42,15 +48,16 @@ class Scores:
         self.controls = {key: [] for key in every}      # red under faults of other requirements
         self.requirements = {}
 
-    def add(self, fault, requirements, run):
-        """What a run under that fault shows."""
+    def add(self, fault, requirements, run, patterns=""):
+        """What a run of these tests under that fault shows."""
         self.requirements[fault] = requirements
-        red = red_tests(run, self.tests)
+        planned = asked_for(self.tests, patterns)
+        red = red_tests(run, planned)
         for key in keys(run):
             self.killers.setdefault(key, [])
             self.controls.setdefault(key, [])
         for key in failed(run):
-            others = len(self.tests) - 1
+            others = len(planned) - 1
             if others - len(red - {key[0]}) >= GREEN * others:
                 (self.killers if key[1] in requirements else self.controls)[key].append(fault)
 

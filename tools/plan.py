@@ -33,22 +33,26 @@ class PlanError(Exception):
 class Job:
     """One run of the harness in a plan. Afterwards: run is what its log says."""
 
-    def __init__(self, fault="none", seed=0, profile="", latitude="", engine=""):
+    def __init__(self, fault="none", seed=0, profile="", latitude="", engine="", cpu="haswell",
+                 tests=""):
         self.fault, self.seed, self.profile, self.latitude = fault, seed, profile, latitude
-        self.engine = engine
+        self.engine, self.cpu, self.tests = engine, cpu, tests
         self.run, self.seconds = None, 0.0
 
     def plan_line(self):
-        words = ["run cpu=haswell", f"fault={self.fault}", f"seed={self.seed}"]
+        words = [f"run cpu={self.cpu}", f"fault={self.fault}", f"seed={self.seed}"]
         words += [f"{key}={getattr(self, key)}" for key in ("engine", "profile", "latitude")
                   if getattr(self, key)]
         words.append("efi=\\pmutest86.efi args=results=off serial=0x3f8 at_end=return checks=on")
+        if self.tests:
+            words.append(f"tests={self.tests}")
         if not self.profile:    # one is judged as the platform that it stands for
             words.append("strict=on")
         return " ".join(words) + "\n"
 
     def __str__(self):
         words = [self.fault] if self.fault != "none" else []
+        words += [self.cpu] if self.cpu != "haswell" and not words else []
         words += [f"profile {self.profile}"] if self.profile else []
         words += [f"latitude {self.latitude}"] if self.latitude else []
         words += [f"seed {self.seed}"] if self.seed or not words else []
