@@ -20,7 +20,8 @@
 /* Versions 2 and 3 of the facility: what a PMI switches off is for its handler to switch on. */
 static void freeze(struct model *m)
 {
-	if (m->debugctl & IA32_DEBUGCTL_FREEZE_LBRS_ON_PMI && !broken(m, FAULT_LBR_NOT_FROZEN))
+	if (m->debugctl & IA32_DEBUGCTL_FREEZE_LBRS_ON_PMI ? !broken(m, FAULT_LBR_NOT_FROZEN) :
+	    broken(m, FAULT_LBR_ALWAYS_FROZEN))
 		m->debugctl &= ~IA32_DEBUGCTL_LBR;
 	if (m->debugctl & IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI &&
 	    !broken(m, FAULT_FREEZE_IGNORED)) {
@@ -47,6 +48,9 @@ void model_request(struct model *m, enum model_action action, unsigned counter)
 		m->host->trace(m->host->ctx, action, counter);
 	if (freezes_now(m, action))
 		freeze(m);
+	if (m->debugctl & IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI &&
+	    broken(m, FAULT_FREEZE_DROPS_PMI))
+		return;
 	if (m->n_requests && m->latitude[LAT_PMI_MERGE])
 		return;
 	/* More than any handler could tell apart: one of them stands for this one as well. */
@@ -99,7 +103,8 @@ static struct pmi_delivery deliver(struct model *m, u32 lvtpc)
 	u64 mode = lvtpc & LVT_DELIVERY_MODE;
 
 	d.vector = (u8)(lvtpc & LVT_VECTOR);
-	if (m->raising_threshold && broken(m, FAULT_THRESHOLD_OTHER_VECTOR))
+	if (broken(m, FAULT_PMI_OTHER_VECTOR) ||
+	    (m->raising_threshold && broken(m, FAULT_THRESHOLD_OTHER_VECTOR)))
 		d.vector ^= 8;
 	if (mode == LVT_NMI && broken(m, FAULT_NMI_AS_FIXED))
 		mode = LVT_FIXED;

@@ -137,7 +137,9 @@ static bool read_only(enum reg reg)
 static bool accepts(struct model *m, enum reg reg)
 {
 	return (!read_only(reg) && broken(m, FAULT_RESERVED_ACCEPTED)) ||
-	       (reg == REG_GLOBAL_STATUS && broken(m, FAULT_STATUS_WRITABLE)) ||
+	       (reg == REG_GLOBAL_STATUS &&
+		(broken(m, FAULT_STATUS_WRITABLE) || broken(m, FAULT_STATUS_TAKES_WRITES))) ||
+	       (reg == REG_PERF_CAPABILITIES && broken(m, FAULT_CAPABILITIES_TAKE_WRITES)) ||
 	       broken(m, faults[reg].reserved_accepted);
 }
 
@@ -266,6 +268,10 @@ static struct msr_result try_to_write(struct model *m, const struct place *p, u6
 		return gp;
 	if (!read_only(p->reg) && !broken(m, faults[p->reg].write_dropped))
 		write_register(m, p, value & bits);
+	if (p->reg == REG_GLOBAL_STATUS && broken(m, FAULT_STATUS_TAKES_WRITES))
+		m->global_status = value;
+	if (p->reg == REG_PERF_CAPABILITIES && broken(m, FAULT_CAPABILITIES_TAKE_WRITES))
+		m->perf_capabilities = value;
 	return done;
 }
 
@@ -321,6 +327,8 @@ struct msr_result model_rdpmc(struct model *m, u32 ecx)
 	u64 value;
 
 	m->moment++;
+	if (broken(m, FAULT_RDPMC_REFUSED))
+		return gp;
 	if (m->facts & FACT_RDPMC_BIT_31 ||
 	    (ecx & BIT(31) && broken(m, FAULT_RDPMC_FAST_ALLOWED)))
 		ecx &= ~(u32)BIT(31);

@@ -161,6 +161,8 @@ bool model_msr_exists(struct model *m, const struct place *p)
 	case REG_LD_LAT:
 	case REG_DS_AREA:
 		return !(m->facts & FACT_NO_PEBS);
+	case REG_OFFCORE_RSP_0:
+		return !broken(m, FAULT_OFFCORE_RSP_0_MISSING);
 	case REG_OFFCORE_RSP_1:
 		return !broken(m, FAULT_OFFCORE_RSP_1_MISSING);
 	default:

@@ -56,6 +56,9 @@ static void write_index(struct model *m, u64 index)
 	put64(bytes, index);
 	/* The page was there a moment ago, when the area was read. */
 	m->host->write(m->host->ctx, ds_linear(m) + index_offset(m), bytes, sizeof(bytes));
+	if (broken(m, FAULT_BTS_INDEX_MOVES))
+		m->host->write(m->host->ctx, ds_linear(m) + DS_OFFSET_bts_index, bytes,
+			       sizeof(bytes));
 }
 
 /* Fault index-late: what the record before left to do, unless software has set the index since. */

@@ -8,7 +8,8 @@ mutants.py [--build FOLDER] [--jobs N] [--engine step|fast] [--faults NAME,... |
 Runs the unchanged harness on the reference PMU: a few seeds and each profile without a fault, and
 every fault of spec/fault.def and spec/fault_variant.def, on haswell where one of its requirements
 applies there and has a test, else on the first generation where that is so. If there is none the
-fault waits for its test, and isn't run. Slow groups of tests run under faults of their own only. A fault is caught when a check of a
+fault waits for its test, and isn't run. Slow groups of tests run under faults of their own only.
+A fault is caught when a check of a
 requirement that its row names fails. Under the fault "inert" nothing ever counts: it is caught
 when no test passes that needs the PMU to act. A run that hangs or whose log is cut isn't a catch.
 The faults of spec/fault_undecidable.def are legal machines: red there is a false alarm.

@@ -233,6 +233,33 @@ static bool has_offcore_rsp_1(struct rig *r)
 	return model_rdmsr(&r->m, MSR_OFFCORE_RSP_1).status == MSR_DONE;
 }
 
+static bool has_offcore_rsp_0(struct rig *r)
+{
+	return model_rdmsr(&r->m, MSR_OFFCORE_RSP_0).status == MSR_DONE;
+}
+
+static bool rdpmc_works(struct rig *r)
+{
+	return model_rdpmc(&r->m, 0).status == MSR_DONE;
+}
+
+static bool refuses_and_keeps(struct rig *r, u32 msr)
+{
+	u64 before = rig_get(r, msr);
+
+	return model_wrmsr(&r->m, msr, before ^ 1).status == MSR_GP && rig_get(r, msr) == before;
+}
+
+static bool status_stays(struct rig *r)
+{
+	return refuses_and_keeps(r, MSR_IA32_PERF_GLOBAL_STATUS);
+}
+
+static bool capabilities_stay(struct rig *r)
+{
+	return refuses_and_keeps(r, MSR_IA32_PERF_CAPABILITIES);
+}
+
 static u32 leaf_0ah(struct rig *r)
 {
 	u32 regs[4] = { 0 };
@@ -290,6 +317,10 @@ rule *const further_rules[FAULT_COUNT] = {
 	[FAULT_PRECISE_STORE_EXISTS] = no_precise_store,
 	[FAULT_LL_ENABLE_MISSING] = has_ll_enable,
 	[FAULT_OFFCORE_RSP_1_MISSING] = has_offcore_rsp_1,
+	[FAULT_OFFCORE_RSP_0_MISSING] = has_offcore_rsp_0,
+	[FAULT_RDPMC_REFUSED] = rdpmc_works,
+	[FAULT_STATUS_TAKES_WRITES] = status_stays,
+	[FAULT_CAPABILITIES_TAKE_WRITES] = capabilities_stay,
 	[FAULT_CPUID_COUNTER_MISSING] = enumerates_its_counters,
 	[FAULT_CPUID_WIDTH_40] = enumerates_its_width,
 	[FAULT_PEBS_SHOWN_UNAVAILABLE] = shows_pebs,

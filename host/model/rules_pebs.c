@@ -358,7 +358,36 @@ static bool earlier_is_served_first(struct rig *r)
 	return rig_records(r) == 1;
 }
 
+static bool overflow_has_the_vector(struct rig *r)
+{
+	return overflow(r) && r->interrupt[0].vector == RIG_VECTOR;
+}
+
+static bool interrupts_though_frozen(struct rig *r)
+{
+	rig_set(r, MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI);
+	return overflow(r);
+}
+
+static bool branch_records_go_on(struct rig *r)
+{
+	rig_set(r, MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_LBR);
+	return overflow(r) && rig_get(r, MSR_IA32_DEBUGCTL) & IA32_DEBUGCTL_LBR;
+}
+
+/* The BTS index, at offset 8 of the DS area. */
+static bool bts_index_stays(struct rig *r)
+{
+	rig_poke(r, RIG_DS + 8, RIG_BUFFER + 0x1000);
+	one_record(r, 0, 0);
+	return rig_records(r) == 1 && rig_peek(r, RIG_DS + 8) == RIG_BUFFER + 0x1000;
+}
+
 rule *const pebs_rules[FAULT_COUNT] = {
+	[FAULT_PMI_OTHER_VECTOR] = overflow_has_the_vector,
+	[FAULT_FREEZE_DROPS_PMI] = interrupts_though_frozen,
+	[FAULT_LBR_ALWAYS_FROZEN] = branch_records_go_on,
+	[FAULT_BTS_INDEX_MOVES] = bts_index_stays,
 	[FAULT_STATUS_DROPPED] = overflow_is_shown,
 	[FAULT_STATUS_DOUBLED] = overflow_is_shown,
 	[FAULT_STATUS_FIRST_ONLY] = all_that_wrap_are_shown,
