@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Counts that aren't a property of the program alone: cycles, the events that CPUID marks as
- * absent, off-core responses, a counter that is written while it counts. SDM "Pre-defined
- * Architectural Performance Events", "Off-core Response Performance Monitoring".
+ * absent, a counter that is written while it counts. SDM "Pre-defined Architectural Performance
+ * Events".
  */
 #include "kernel/fault.h"
 #include "spec/msr.h"
@@ -107,45 +107,4 @@ TEST(count, a_running_counter_goes_on_from_what_is_written, REQS(CNT_45),
 		CHECK_RANGE(t, CNT_45, (1u << 20) + 1, (1u << 20) + 256, value,
 			    "IA32_PMC%u, to which 1048576 was written while it counted", c);
 	}
-}
-
-/* Nehalem and Westmere: requests in 7:0, responses in 15:8 but for bit 11; later ones: requests in
- * 15 and 11:0, bit 16 for any response. */
-static u64 off_core_requests(void)
-{
-	return counter_caps()->facilities & FAC_OFFCORE_SNB ? 0x8fff : 0xff;
-}
-
-static u64 off_core_responses(void)
-{
-	return counter_caps()->facilities & FAC_OFFCORE_SNB ? BIT(16) : 0xf700;
-}
-
-/*
- * Off-core response 0 is event B7H, umask 01H, with MSR_OFFCORE_RSP_0. The control names every
- * request and any response, over loads from memory that was never touched before; a machine on
- * which it counts nothing either has no such traffic to show.
- */
-TEST(count, off_core_responses_need_request_and_response, REQS(MSR_18),
-     NEEDS(need_perfmon, need_offcore))
-{
-	const struct { u64 value; const char *what; } incomplete[] = {
-		{ 0, "neither" }, { off_core_requests(), "requests alone" },
-		{ off_core_responses(), "responses alone" },
-	};
-	u64 value, control;
-
-	msr_write(MSR_OFFCORE_RSP_0, off_core_requests() | off_core_responses());
-	if (!window_count_one(t, 0, 0x01b7, COUNT_BOTH, &workload_walk_loads, SOME, &control))
-		return;
-	for (unsigned i = 0; i < 3; i++) {
-		msr_write(MSR_OFFCORE_RSP_0, incomplete[i].value);
-		if (!window_count_one(t, 0, 0x01b7, COUNT_BOTH, &workload_walk_loads, SOME, &value))
-			break;
-		CHECK_EQ(t, MSR_18, 0, value, "off-core responses, the MSR naming %s",
-			 incomplete[i].what);
-	}
-	msr_write(MSR_OFFCORE_RSP_0, 0);
-	if (!control)
-		test_inconclusive(t, "no off-core response with every request and any response");
 }
