@@ -97,7 +97,8 @@ class Coverage:
                 group = row["group"]
                 out.append(f"\n## {group}\n\n{GROUP_HEAD}")
             out.append(self.row(row))
-        return "\n".join(out + self.without_test() + self.silent_checks() + self.legal()) + "\n"
+        return "\n".join(out + self.statements() +
+                         self.without_test() + self.silent_checks() + self.legal()) + "\n"
 
     def row(self, row):
         tests, killers = self.tests.get(row["id"], []), self.killers(row["id"])
@@ -125,6 +126,31 @@ class Coverage:
             out.append(f"| {name} | {reason or 'not written yet'} |")
         self.complaints += [f"spec/untested.def: there is no requirement {name}"
                             for name in reasons]
+        return out
+
+    def statements(self):
+        """Each statement of the pages, with what became of it."""
+        out = ["\n## Statements of the manual's pages\n"]
+        rows = {row["id"]: row for row in self.requirements}
+        page = None
+        for row in spec.statements():
+            if row["page"] != page:
+                page = row["page"]
+                out.append(f"\n### {page}\n\n| statement | generations | requirements | tests |\n"
+                           "| --- | --- | --- | --- |")
+            where = f"spec/statement.def: {row['text']}"
+            known = [rows[name] for name in row["requirements"] if name in rows]
+            if len(known) < len(row["requirements"]):
+                self.complaints.append(f"{where} names a requirement that doesn't exist")
+            for cpu in row["cpus"]:
+                if not any(cpu in other["cpus"] and
+                           (other["id"] in self.tests or other["id"] in self.untested)
+                           for other in known):
+                    self.complaints.append(f"{where} has neither test nor reason on {cpu}")
+            tests = {name: len(self.tests.get(name, [])) for name in row["requirements"]}
+            names = ", ".join(name if tests[name] else f"{name} (reason below)" for name in tests)
+            out.append(f"| {cell(row['text'])} | {row['generations']} | {names} | "
+                       f"{sum(tests.values())} |")
         return out
 
     def silent_checks(self):

@@ -106,6 +106,16 @@ def untested():
             for row in table("untested.def", "UNTESTED", ["token", "reason"])}
 
 
+def statements():
+    """The statements of the pages, each with its requirements and the cpus that it is about."""
+    cpus, through = generations(), codes()
+    rows = table("statement.def", "STATEMENT", ["page", "generations", "requirements", "text"])
+    for row in rows:
+        row["requirements"] = row["requirements"].split()
+        row["cpus"] = [cpu["name"] for cpu in cpus if applies(row["generations"], cpu, through)]
+    return rows
+
+
 def codes():
     """The codes of a requirement's column of generations, in order: to the last one each means."""
     return {row["code"]: row["through"]
