@@ -252,17 +252,18 @@ static bool enter_part(struct cpu *cpu, struct run *run, u64 *at)
 static bool run_stretch(struct cpu *cpu, struct run *run)
 {
 	struct engine_space *space = run->space;
-	u64 budget, at, retired;
+	u64 budget, at, before, retired;
 
 	budget = model_bulk_budget(&cpu->model, cpu_cpl(cpu), space->cache.most_accesses);
 	block_begin(&space->cache, budget < LONGEST_RUN ? budget : LONGEST_RUN);
 	if (!enter(run, &at) && (run->why == HANDOVER_INSTRUCTION || !enter_part(cpu, run, &at)))
 		return false;
+	before = space->cache.runs_at;
 	if (!space_map(space)) {
 		run->why = HANDOVER_MODE;
 		return false;
 	}
-	at = space->cache.runs_at + (at & BITS(0, 38));
+	at += space->cache.runs_at - before;
 	run->why = HANDOVER_REASONS;
 	do
 		run_blocks(cpu, run, at);

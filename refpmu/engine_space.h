@@ -13,7 +13,9 @@
 #include "refpmu/cpu.h"
 
 #define SPACE_REFUSED	1024
-#define SPACE_TABLES	((sizeof(struct block_region) + BIT(21) - 1) >> 21)
+#define SPACE_PLACES	64		/* pages by which the region may be moved up */
+#define SPACE_BYTES	(sizeof(struct block_region) + SPACE_PLACES * PAGE_SIZE)
+#define SPACE_TABLES	((SPACE_BYTES + BIT(21) - 1) >> 21)
 
 /* What the guest's processor reaches while it runs blocks. */
 struct space_memory {
@@ -30,6 +32,7 @@ struct engine_space {
 	struct block_source source;
 	struct space_memory *memory;
 	u64 nested_cr3;
+	unsigned place;			/* in pages */
 	u64 refused[SPACE_REFUSED];	/* addresses at which blocks don't begin */
 	bool stale;			/* page tables may have changed since all was checked */
 	u64 cr0, cr3, cr4, efer;	/* when it was */
