@@ -295,7 +295,8 @@ static bool off_core_needs_both(struct rig *r)
 
 	for (unsigned i = 0; i < 4; i++) {
 		become(r, GEN_HASWELL, true);
-		rig_set(r, MSR_OFFCORE_RSP_0, values[i]);
+		if (rig_wrmsr(r, MSR_OFFCORE_RSP_0, values[i]) != MSR_DONE)
+			return false;
 		sample(r, 0, EVENT_OFFCORE_RESPONSE_0, 0, 3, 0);
 		for (unsigned n = 0; n < 10; n++)
 			rig_load(r, A + 64 * n);
