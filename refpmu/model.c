@@ -51,7 +51,17 @@ u64 model_global_bit(unsigned counter)
 	return BIT(IA32_PERF_GLOBAL_CTRL_EN_FIXED_CTR_SHIFT + counter - FIRST_FIXED);
 }
 
-static u64 perf_capabilities(const struct model *m)
+static unsigned announced_format(struct model *m)
+{
+	enum { OTHER = 1 ^ 2 };		/* turns format 1 into 2 and 2 into 1 */
+	unsigned format = model_generation(m)->pebs_format;
+
+	if (broken(m, FAULT_FORMAT_0))
+		return 0;
+	return broken(m, FAULT_FORMAT_OTHER) ? format ^ OTHER : format;
+}
+
+static u64 perf_capabilities(struct model *m)
 {
 	const struct generation *g = model_generation(m);
 	u64 value = (u64)g->lbr_fmt << IA32_PERF_CAPABILITIES_LBR_FMT_SHIFT;
@@ -60,7 +70,7 @@ static u64 perf_capabilities(const struct model *m)
 	if (m->facts & FACT_NO_PEBS)
 		return g->facilities & FAC_FW_WRITE ? IA32_PERF_CAPABILITIES_FW_WRITE : 0;
 	value |= IA32_PERF_CAPABILITIES_PEBS_TRAP | IA32_PERF_CAPABILITIES_PEBS_ARCH_REG;
-	value |= (u64)g->pebs_format << IA32_PERF_CAPABILITIES_PEBS_FMT_SHIFT;
+	value |= (u64)announced_format(m) << IA32_PERF_CAPABILITIES_PEBS_FMT_SHIFT;
 	if (g->facilities & FAC_SMM_FREEZE)
 		value |= IA32_PERF_CAPABILITIES_SMM_FREEZE;
 	if (g->facilities & FAC_FW_WRITE)
@@ -117,6 +127,8 @@ void model_init(struct model *m, const struct model_config *config, const struct
 	if (m->latitude[LAT_MISC_ENABLE_OTHERS])
 		m->misc_enable |= OTHER_FEATURES;
 	m->global_ctrl = BITS(0, model_gp_counters(m) - 1);
+	if (broken(m, FAULT_STATUS_AFTER_RESET))
+		m->global_status = IA32_PERF_GLOBAL_STATUS_COND_CHGD;
 	if (m->latitude[LAT_DIRTY_MSRS])
 		make_dirty(m);
 	model_configure(m);

@@ -109,6 +109,7 @@ struct model_access {
 struct model_retired {
 	u64 ip;				/* linear address of the instruction itself */
 	u8 cpl;
+	bool compatibility;		/* 32-bit code in IA-32e mode */
 	enum model_branch branch;
 	bool taken;			/* of a conditional branch; others are always taken */
 	/* Memory micro-operations. The counts are complete, access[] has the last n_access. */

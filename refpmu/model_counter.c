@@ -45,6 +45,10 @@ bool model_pebs_enabled(struct model *m, unsigned counter)
 			broken(m, FAULT_LL_EN_ENABLES)) ||
 		       (counter == 3 && m->pebs_enable & IA32_PEBS_ENABLE_PS_EN &&
 			broken(m, FAULT_PS_EN_ENABLES));
+	if (counter && broken(m, FAULT_PMC0_PEBS_ONLY))
+		return false;
+	if (counter == 3 && broken(m, FAULT_PMC3_NO_PEBS))
+		return false;
 	return counter != 2 || !broken(m, FAULT_PMC2_NO_PEBS);
 }
 
@@ -293,6 +297,8 @@ static void show_overflow(struct model *m, const struct step *s, unsigned i)
 
 		bit |= model_global_bit(model_has_counter(m, next) ? next : 0);
 	}
+	if (i == 0 && broken(m, FAULT_STATUS_PMC4))
+		bit |= BIT(4);
 	m->global_status |= bit;
 	if (broken(m, FAULT_STATUS_LATE))
 		m->hidden_status |= bit;

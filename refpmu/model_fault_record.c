@@ -126,6 +126,10 @@ void model_break_record(struct model *m, const struct step *s, unsigned x, u64 p
 		break_field(m, n, &fields[n], place, bytes);
 	if (s->rule[x]->flags & EV_DLA)
 		break_data_address(m, s, x, bytes);
+	if (m->compatibility && broken(m, FAULT_RIP_COMPATIBILITY_ZERO)) {
+		put64(bytes + FMT2_OFFSET_rip, 0);
+		put64(bytes + FMT2_OFFSET_eventing_ip, 0);
+	}
 	if (broken(m, FAULT_GPR_ORDER))
 		encoding_order(bytes);
 	if (broken(m, FAULT_RECORD_WITHOUT_FLAGS))

@@ -16,6 +16,18 @@
 #define LVT_MASKED		BIT(16)
 /* Vectors below are illegal for the local APIC: "Valid Interrupt Vectors". */
 #define FIRST_LEGAL_VECTOR	16
+/* IA32_PERF_GLOBAL_STATUS[59] of "Version 4": what fault freeze-streamlined sets. */
+#define CTR_FRZ			BIT(59)
+
+static void stop_counters(struct model *m)
+{
+	if (broken(m, FAULT_FREEZE_STREAMLINED))
+		m->global_status |= CTR_FRZ;
+	else if (broken(m, FAULT_FREEZE_FIXED_ONLY))
+		m->global_ctrl &= IA32_PERF_GLOBAL_CTRL_EN_PMC;
+	else
+		m->global_ctrl = 0;
+}
 
 /* Versions 2 and 3 of the facility: what a PMI switches off is for its handler to switch on. */
 static void freeze(struct model *m)
@@ -23,9 +35,9 @@ static void freeze(struct model *m)
 	if (m->debugctl & IA32_DEBUGCTL_FREEZE_LBRS_ON_PMI ? !broken(m, FAULT_LBR_NOT_FROZEN) :
 	    broken(m, FAULT_LBR_ALWAYS_FROZEN))
 		m->debugctl &= ~IA32_DEBUGCTL_LBR;
-	if (m->debugctl & IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI &&
-	    !broken(m, FAULT_FREEZE_IGNORED)) {
-		m->global_ctrl = 0;
+	if (m->debugctl & IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI ?
+	    !broken(m, FAULT_FREEZE_IGNORED) : broken(m, FAULT_FREEZE_UNASKED)) {
+		stop_counters(m);
 		model_configure(m);
 	}
 }

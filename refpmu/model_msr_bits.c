@@ -149,7 +149,8 @@ static u32 first_of_bank(enum reg reg)
 bool model_msr_exists(struct model *m, const struct place *p)
 {
 	if (!existing_bits(m, capability(first_of_bank(p->reg))))
-		return false;
+		return p->reg == REG_A_PMC && p->i < model_gp_counters(m) &&
+		       broken(m, FAULT_A_PMC_UNANNOUNCED);
 	switch (p->reg) {
 	case REG_FIXED_CTR:
 		return p->i < model_generation(m)->fixed;

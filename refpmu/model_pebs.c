@@ -11,6 +11,8 @@
 #define PAGE_SIZE	4096
 #define LATE_RELOAD	16	/* instructions, of fault reload-late */
 
+#define RECORD_32_BIT	0x28	/* bytes, of fault record-compatibility-28 */
+
 static u64 ds_linear(struct model *m)
 {
 	return broken(m, FAULT_DS_AREA_FIRST) ? m->first_ds_area : m->ds_area;
@@ -37,6 +39,13 @@ static void break_ds_area(struct model *m, struct ds_area *ds)
 	}
 }
 
+/* As processors without DTES64 would read it: each field is four bytes. */
+static void read_narrow(struct ds_area *ds, const u8 *bytes)
+{
+#define DS_FIELD(field, offset, title) ds->field = (u32)get64(bytes + (offset) / 2);
+#include "spec/ds.def"
+}
+
 static bool read_ds_area(struct model *m, struct ds_area *ds)
 {
 	u8 bytes[DS_BYTES];
@@ -45,6 +54,8 @@ static bool read_ds_area(struct model *m, struct ds_area *ds)
 		return false;
 #define DS_FIELD(field, offset, title) ds->field = get64(bytes + (offset));
 #include "spec/ds.def"
+	if (m->compatibility && broken(m, FAULT_DS_COMPATIBILITY_32))
+		read_narrow(ds, bytes);
 	break_ds_area(m, ds);
 	return true;
 }
@@ -78,6 +89,10 @@ static void advance_index(struct model *m, u64 index)
 	if (broken(m, FAULT_INDEX_NOT_ADVANCED))
 		return;
 	/* The format before EventingIP ended there. */
+	if (broken(m, FAULT_RECORD_SIZE_C0))
+		advance = FMT2_BYTES;
+	if (m->compatibility && broken(m, FAULT_RECORD_COMPATIBILITY_28))
+		advance = RECORD_32_BIT;
 	if (broken(m, FAULT_RECORD_SIZE_B0))
 		advance = FMT2_OFFSET_eventing_ip;
 	if (broken(m, FAULT_INDEX_DOUBLED))
@@ -260,6 +275,8 @@ static void update_status(struct model *m, u64 covered, bool threshold)
 static void skip_event(struct model *m, const struct ds_area *ds)
 {
 	m->was_full = true;
+	if (broken(m, FAULT_FULL_INTERRUPTS))
+		model_request(m, ACTION_THRESHOLD_INT, m->at_counter);
 	if (ds->pebs_index >= ds->pebs_buffer_base && m->latitude[LAT_FULL_BUFFER_SIGNAL])
 		m->global_status |= IA32_PERF_GLOBAL_STATUS_OVF_BUF;
 	if (broken(m, FAULT_FULL_INDEX_ADVANCES))
@@ -274,6 +291,7 @@ struct assist model_assist(struct model *m, struct step *s, unsigned x)
 	struct ds_area ds;
 	bool threshold;
 
+	m->compatibility = s->r->compatibility;
 	model_write_late_record(m);
 	if (!read_ds_area(m, &ds))
 		return result;

@@ -13,6 +13,7 @@ void retire_begin(struct cpu *cpu, struct model_retired *retired)
 {
 	retired->ip = cpu_code_address(cpu);
 	retired->cpl = cpu_cpl(cpu);
+	retired->compatibility = cpu_long_mode(cpu) && !cpu_64bit_code(cpu);
 	retired->branch = BRANCH_NONE;
 	retired->taken = false;
 	retired->loads = retired->stores = retired->locked_loads = 0;

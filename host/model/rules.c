@@ -526,6 +526,7 @@ static const struct {
 	{ GEN_HASWELL, pebs_rules },
 	{ GEN_HASWELL, memory_rules },
 	{ GEN_NEHALEM, uncore_rules },
+	{ GEN_NEHALEM, generation_rules },
 };
 
 static void open(struct rig *r, enum generation_id generation, enum fault_id fault,

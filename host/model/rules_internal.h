@@ -8,10 +8,11 @@
 
 typedef bool rule(struct rig *r);
 
-/* rules_count.c, rules_pebs.c, rules_uncore.c; NULL where another file has the rule. */
+/* rules_count.c, rules_pebs.c and so on; NULL where another file has the rule. */
 extern rule *const further_rules[FAULT_COUNT];
 extern rule *const pebs_rules[FAULT_COUNT];
 extern rule *const uncore_rules[FAULT_COUNT];
+extern rule *const generation_rules[FAULT_COUNT];
 /* rules_memory.c; memory_rule() is for generated faults of its own and of all others. */
 extern rule *const memory_rules[FAULT_COUNT];
 bool memory_rule(enum fault_id of, struct rig *r);

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Rules that tell one generation from another, for faults of spec/fault.def: see rules.c. They hold
+ * on a Nehalem: four counters, records of Table 18-23, no full-width writes.
+ */
+#include "host/model/rules_internal.h"
+
+#define PRECISE	EVENT_INST_RETIRED_ANY_P_PEBS
+#define INT	IA32_PERFEVTSEL_INT
+
+/* Counter n makes one record, of an instruction of either mode. */
+static bool one_record(struct rig *r, unsigned n, bool compatibility)
+{
+	rig_program_pebs(r, n, PRECISE, 0, 3);
+	rig_start(r, BIT(n));
+	for (unsigned i = 0; i < 4; i++)
+		rig_retire(r, &(struct model_retired){ .compatibility = compatibility });
+	rig_stop(r);
+	return rig_index(r) == RIG_BUFFER + RIG_RECORD_FMT1;
+}
+
+static bool records_of_b0(struct rig *r)
+{
+	return one_record(r, 0, false);
+}
+
+static bool same_in_compatibility_mode(struct rig *r)
+{
+	return one_record(r, 0, true);
+}
+
+static bool next_ip_in_compatibility_mode(struct rig *r)
+{
+	u64 ip = r->ip;
+
+	/* Four instructions of four bytes behind the WRMSRs that set it up. */
+	return one_record(r, 0, true) && rig_record(r, 0, 0x08) > ip;
+}
+
+static bool format_1(struct rig *r)
+{
+	return (rig_get(r, 0x345) >> 8 & 0xf) == 1;
+}
+
+static bool no_full_width_writes(struct rig *r)
+{
+	return model_rdmsr(&r->m, 0x4c1).status == MSR_GP &&
+	       model_wrmsr(&r->m, 0x4c1, 0).status == MSR_GP;
+}
+
+static bool pmc1_can_do_pebs(struct rig *r)
+{
+	return one_record(r, 1, false);
+}
+
+static bool pmc3_can_do_pebs(struct rig *r)
+{
+	return one_record(r, 3, false);
+}
+
+static bool clear_after_reset(struct rig *r)
+{
+	struct model_config config = r->m.config;
+
+	model_init(&r->m, &config, &r->host);
+	return rig_status(r) == 0;
+}
+
+static bool overflow(struct rig *r, u64 debugctl)
+{
+	rig_set(r, 0x1d9, debugctl);
+	rig_program(r, 0, EVENT_INST_RETIRED_ANY_P, INT, 3);
+	rig_start(r, BIT(0) | BIT(1));
+	rig_nops(r, 5);
+	return r->requests == 1;
+}
+
+static bool shows_that_counter_only(struct rig *r)
+{
+	return overflow(r, 0) && rig_status(r) == BIT(0);
+}
+
+static bool freezes(struct rig *r)
+{
+	return overflow(r, BIT(12)) && rig_get(r, 0x38f) == 0 && rig_status(r) == BIT(0);
+}
+
+static bool goes_on(struct rig *r)
+{
+	return overflow(r, 0) && rig_get(r, 0x38f) == (BIT(0) | BIT(1));
+}
+
+static bool full_is_silent(struct rig *r)
+{
+	rig_ds(r, 1, 7);
+	rig_program_pebs(r, 0, PRECISE, 0, 3);
+	rig_start(r, BIT(0));
+	rig_nops(r, 20);
+	return rig_records(r) == 1 && r->requests == 0;
+}
+
+rule *const generation_rules[FAULT_COUNT] = {
+	[FAULT_RECORD_SIZE_C0] = records_of_b0,
+	[FAULT_RECORD_COMPATIBILITY_28] = same_in_compatibility_mode,
+	[FAULT_DS_COMPATIBILITY_32] = same_in_compatibility_mode,
+	[FAULT_RIP_COMPATIBILITY_ZERO] = next_ip_in_compatibility_mode,
+	[FAULT_FORMAT_OTHER] = format_1,
+	[FAULT_FORMAT_0] = format_1,
+	[FAULT_A_PMC_UNANNOUNCED] = no_full_width_writes,
+	[FAULT_PMC0_PEBS_ONLY] = pmc1_can_do_pebs,
+	[FAULT_PMC3_NO_PEBS] = pmc3_can_do_pebs,
+	[FAULT_STATUS_AFTER_RESET] = clear_after_reset,
+	[FAULT_STATUS_PMC4] = shows_that_counter_only,
+	[FAULT_FREEZE_STREAMLINED] = freezes,
+	[FAULT_FREEZE_UNASKED] = goes_on,
+	[FAULT_FREEZE_FIXED_ONLY] = freezes,
+	[FAULT_FULL_INTERRUPTS] = full_is_silent,
+};

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What one generation has and another hasn't, with values typed from the manual: sections on
+ * Nehalem, Westmere, Sandy Bridge, Ivy Bridge, Haswell and Broadwell of "Performance Monitoring".
+ */
+#include "host/check.h"
+#include "host/model/rig.h"
+
+#define OLD	(BIT(GEN_NEHALEM) | BIT(GEN_WESTMERE))
+#define SNB_IVB	(BIT(GEN_SANDYBRIDGE) | BIT(GEN_IVYBRIDGE))
+#define HSW_BDW	(BIT(GEN_HASWELL) | BIT(GEN_BROADWELL))
+#define ALL	(OLD | SNB_IVB | HSW_BDW)
+#define ADDRESS	(RIG_MEMORY_BASE + 0x3000)
+#define INT	IA32_PERFEVTSEL_INT
+
+static struct rig r;
+
+static void open(unsigned generation, bool hyper_threading)
+{
+	const struct model_config config = {
+		.generation = generation, .hyper_threading = hyper_threading,
+	};
+
+	rig_open_config(&r, &config);
+	rig_ds(&r, 8, 8);
+}
+
+/* For each generation, with two logical processors a core. */
+static void each(void (*check)(unsigned generation))
+{
+	for (unsigned g = 0; g < GEN_COUNT; g++) {
+		open(g, true);
+		check(g);
+	}
+}
+
+static void check_registers(unsigned g)
+{
+	static const struct { u32 msr; u64 gens; const char *name; } registers[] = {
+		{ 0x0c1, ALL, "IA32_PMC0" }, { 0x0c4, ALL, "IA32_PMC3" },
+		{ 0x0c5, 0, "IA32_PMC4" }, { 0x18a, 0, "IA32_PERFEVTSEL4" },
+		{ 0x4c1, SNB_IVB | HSW_BDW, "IA32_A_PMC0" }, { 0x4c5, 0, "IA32_A_PMC4" },
+		{ 0x1a6, ALL, "MSR_OFFCORE_RSP_0" },
+		{ 0x1a7, ALL & ~BIT(GEN_NEHALEM), "MSR_OFFCORE_RSP_1" },
+		{ 0x309, ALL, "IA32_FIXED_CTR0" }, { 0x30b, ALL, "IA32_FIXED_CTR2" },
+		{ 0x30c, 0, "IA32_FIXED_CTR3" }, { 0x345, ALL, "IA32_PERF_CAPABILITIES" },
+		{ 0x38d, ALL, "IA32_FIXED_CTR_CTRL" }, { 0x38e, ALL, "IA32_PERF_GLOBAL_STATUS" },
+		{ 0x38f, ALL, "IA32_PERF_GLOBAL_CTRL" },
+		{ 0x390, ALL, "IA32_PERF_GLOBAL_OVF_CTRL" },
+		{ 0x391, OLD, "MSR_UNCORE_PERF_GLOBAL_CTRL" },
+		{ 0x392, OLD, "MSR_UNCORE_PERF_GLOBAL_STATUS" },
+		{ 0x393, OLD, "MSR_UNCORE_PERF_GLOBAL_OVF_CTRL" },
+		{ 0x394, OLD, "MSR_UNCORE_FIXED_CTR0" },
+		{ 0x395, OLD, "MSR_UNCORE_FIXED_CTR_CTRL" },
+		{ 0x396, OLD, "MSR_UNCORE_ADDR_OPCODE_MATCH" },
+		{ 0x3b0, OLD, "MSR_UNCORE_PMC0" }, { 0x3b7, OLD, "MSR_UNCORE_PMC7" },
+		{ 0x3c0, OLD, "MSR_UNCORE_PERFEVTSEL0" }, { 0x3c7, OLD, "MSR_UNCORE_PERFEVTSEL7" },
+		{ 0x3f1, ALL, "IA32_PEBS_ENABLE" }, { 0x3f6, ALL, "MSR_PEBS_LD_LAT_THRESHOLD" },
+		{ 0x600, ALL, "IA32_DS_AREA" },
+	};
+
+	for (size_t i = 0; i < sizeof(registers) / sizeof(registers[0]); i++)
+		CHECK_EQ(registers[i].gens & BIT(g) ? MSR_DONE : MSR_GP,
+			 model_rdmsr(&r.m, registers[i].msr).status, "%s, generation %u",
+			 registers[i].name, g);
+}
+
+/* Each bit by itself: the ones that are taken are the ones that exist. */
+static void check_bits(unsigned g)
+{
+	/* LBR, BTF, TR, BTS, BTINT, two filters, two freezes, uncore, SMM. */
+	const u64 debugctl = 0x7fc3;
+	const struct { u32 msr; u64 bits; } registers[] = {
+		{ 0x3f1, BIT(g) & SNB_IVB ? 0x800000000000000f | 0xfULL << 32 : 0xf0000000f },
+		{ 0x3f6, 0xffff },
+		{ 0x38f, 0x70000000f },
+		{ 0x38d, 0xfff },
+		{ 0x1a6, BIT(g) & OLD ? 0xffff : 0x3fffffffff },
+		{ 0x1d9, debugctl },
+		{ 0x309, BITS(0, 47) },
+		{ 0x186, BITS(0, 31) },
+	};
+
+	for (size_t i = 0; i < sizeof(registers) / sizeof(registers[0]); i++) {
+		u64 taken = 0;
+
+		for (unsigned bit = 0; bit < 64; bit++)
+			if (model_wrmsr(&r.m, registers[i].msr, BIT(bit)).status == MSR_DONE)
+				taken |= BIT(bit);
+		if (r.m.config.generation >= GEN_HASWELL)
+			taken &= ~(registers[i].msr == 0x1d9 ? BIT(15) : 0) &
+				 ~(registers[i].msr == 0x186 ? BITS(32, 33) : 0);
+		CHECK_EQ(registers[i].bits, taken, "MSR %#x, generation %u", registers[i].msr, g);
+	}
+}
+
+/* LBR format 3 (4 with TSX information), trap-like, format 1 or 2, SMM freeze, full width. */
+static void check_capabilities(unsigned g)
+{
+	u64 wanted = BIT(g) & OLD ? 0x11c3 : BIT(g) & SNB_IVB ? 0x31c3 : 0x32c4;
+
+	CHECK_EQ(wanted, rig_get(&r, 0x345), "generation %u", g);
+	CHECK_EQ(BIT(7), rig_get(&r, 0x1a0) & (BIT(7) | BIT(12)), "perfmon and PEBS available");
+}
+
+/* Without hyper-threading Sandy Bridge and later have eight counters, Nehalem four. */
+static void counters_without_hyper_threading(void)
+{
+	for (unsigned g = 0; g < GEN_COUNT; g++) {
+		bool eight = !(BIT(g) & OLD);
+
+		open(g, false);
+		CHECK_EQ(eight ? 8 : 4, r.gp, "generation %u", g);
+		CHECK_EQ(eight ? MSR_DONE : MSR_GP, model_rdmsr(&r.m, 0xc8).status);
+		CHECK_EQ(eight ? MSR_DONE : MSR_GP, model_rdpmc(&r.m, 7).status);
+		CHECK_EQ(eight ? MSR_DONE : MSR_GP, model_wrmsr(&r.m, 0x38f, BIT(7)).status);
+		CHECK_EQ(eight ? MSR_DONE : MSR_GP, model_wrmsr(&r.m, 0x390, BIT(7)).status);
+	}
+}
+
+/* A branch is precise everywhere, on each of four counters. */
+static void check_records(unsigned g)
+{
+	const unsigned size = BIT(g) & HSW_BDW ? 0xc0 : 0xb0;
+
+	for (unsigned n = 0; n < 4; n++) {
+		open(g, true);
+		memset(r.memory + 0x1000, 0x5e, 0x1000);
+		rig_program_pebs(&r, n, EVENT_BR_INST_RETIRED_CONDITIONAL, 0, 2);
+		rig_start(&r, BIT(n));
+		for (unsigned i = 0; i < 3; i++)
+			rig_branch(&r, BRANCH_CONDITIONAL, true);
+		CHECK_EQ(RIG_BUFFER + size, rig_index(&r), "generation %u, PMC%u", g, n);
+		CHECK_EQ(r.ip, rig_record(&r, 0, 0x08));
+		CHECK_EQ(r.regs.gpr[REG_RBX], rig_record(&r, 0, 0x18));
+		CHECK_EQ(r.regs.gpr[REG_R15], rig_record(&r, 0, 0x88));
+		CHECK_EQ(BIT(n), rig_record(&r, 0, 0x90));
+		CHECK_EQ(size == 0xc0 ? r.ip - 4 : 0x5e5e5e5e5e5e5e5e, rig_record(&r, 0, 0xb0));
+		CHECK_EQ(0, rig_record(&r, 0, 0x98) | rig_record(&r, 0, 0xa0) |
+			    rig_record(&r, 0, 0xa8));
+	}
+}
+
+/* 01C0H: an ordinary precise event on Nehalem, precise distribution on PMC1 later. */
+static void check_precise_distribution(unsigned g)
+{
+	const u64 ip = r.ip;
+	bool old = BIT(g) & OLD;
+
+	rig_program_pebs(&r, 1, 0x01c0, 0, 5);
+	rig_program(&r, 2, 0x01c0, 0, 0);
+	rig_start(&r, BIT(1) | BIT(2));
+	rig_nops(&r, 5);
+	CHECK_EQ(old ? 0 : 1, rig_records(&r), "generation %u", g);
+	rig_nops(&r, 1);
+	CHECK_EQ(1, rig_records(&r), "generation %u", g);
+	CHECK(rig_record(&r, 0, 0x08) > ip);
+	CHECK_EQ(old ? 6 : 0, rig_get(&r, MSR_IA32_PMC0 + 2), "generation %u, PMC2", g);
+}
+
+/* 100BH is load latency on Nehalem and Westmere; 100H, as printed, is no event. */
+static void check_load_latency_event(unsigned g)
+{
+	rig_set(&r, 0x3f6, 3);
+	rig_program(&r, 0, 0x100b, 0, 0);
+	rig_program(&r, 1, 0x0100, 0, 0);
+	rig_program(&r, 3, 0x01cd, 0, 0);
+	rig_start(&r, BITS(0, 3));
+	for (unsigned i = 0; i < 200; i++)
+		rig_load(&r, ADDRESS + 64 * (i % 8));
+	CHECK(!rig_get(&r, MSR_IA32_PMC0) == !(BIT(g) & OLD), "100BH, generation %u", g);
+	CHECK_EQ(0, rig_get(&r, MSR_IA32_PMC0 + 1), "100H, generation %u", g);
+	CHECK(!rig_get(&r, MSR_IA32_PMC0 + 3) == !(BIT(g) & ~OLD), "01CDH, generation %u", g);
+}
+
+/* While load latency is sampled, a second PEBS event makes records up to Westmere only. */
+static void check_load_latency_alone(unsigned g)
+{
+	bool old = BIT(g) & OLD;
+
+	rig_set(&r, 0x3f6, 3);
+	rig_program_pebs(&r, 3, old ? 0x100b : 0x01cd, 0, 1000);
+	rig_program_pebs(&r, 0, EVENT_BR_INST_RETIRED_CONDITIONAL, INT, 2);
+	rig_set(&r, 0x3f1, BIT(0) | BIT(3) | BIT(35));
+	rig_start(&r, BIT(0) | BIT(3));
+	for (unsigned i = 0; i < 3; i++)
+		rig_branch(&r, BRANCH_CONDITIONAL, true);
+	CHECK_EQ(old, rig_records(&r), "generation %u", g);
+	CHECK_EQ(old ? 0 : BIT(0), rig_status(&r), "generation %u", g);
+	CHECK_EQ(1, r.requests, "generation %u: an overflow interrupt either way", g);
+}
+
+/* Seeds don't make a full buffer of Nehalem or Westmere signal; later ones may. */
+static void full_buffer(void)
+{
+	unsigned signals[GEN_COUNT] = { 0 };
+
+	for (unsigned g = 0; g < GEN_COUNT; g++)
+		for (u64 seed = 0; seed < 40; seed++) {
+			const struct model_config config = {
+				.generation = g, .hyper_threading = true, .latitude.seed = seed,
+			};
+
+			rig_open_config(&r, &config);
+			signals[g] += r.m.latitude[LAT_FULL_BUFFER_SIGNAL];
+		}
+	CHECK_EQ(0, signals[GEN_NEHALEM] + signals[GEN_WESTMERE]);
+	CHECK(signals[GEN_SANDYBRIDGE] && signals[GEN_HASWELL]);
+}
+
+/* Each bit in its place, each cause in its register, whichever comes first. */
+static void core_and_uncore_coincide(void)
+{
+	open(GEN_WESTMERE, true);
+	r.unmasks = true;
+	rig_set(&r, 0x1d9, BIT(13));
+	rig_set(&r, 0x395, 5);
+	rig_program(&r, 1, EVENT_INST_RETIRED_ANY_P, INT, 10);
+	rig_set(&r, 0x394, BITS(0, 47) - 10);
+	rig_set(&r, 0x391, BIT(32) | BIT(48));
+	rig_start(&r, BIT(1));
+	rig_nops(&r, 10);
+	CHECK_STR("OVERFLOW1 UNCORE8", rig_actions(&r));
+	CHECK_EQ(2, r.n_interrupts);
+	CHECK_EQ(BIT(1) | BIT(61), r.interrupt[0].status);
+	CHECK_EQ(BIT(32) | BIT(61) | BIT(63), rig_get(&r, 0x392));
+	rig_set(&r, 0x393, BIT(32) | BIT(61) | BIT(63));
+	CHECK_EQ(BIT(1) | BIT(61), rig_status(&r));
+	rig_set(&r, 0x390, BIT(61));
+	CHECK_EQ(BIT(1), rig_status(&r));
+}
+
+/* UNC_L3_MISS.READ with CMASK and edge: no memory here, so nothing; the clock on every counter. */
+static void uncore_counts_in_either_bank(void)
+{
+	open(GEN_NEHALEM, true);
+	rig_set(&r, 0x3c0 + 7, 0x00400109);
+	rig_set(&r, 0x395, 1);
+	rig_set(&r, 0x391, BIT(7) | BIT(32));
+	rig_nops(&r, 50);
+	CHECK_EQ(0, rig_get(&r, 0x3b7));
+	CHECK_EQ(50, rig_get(&r, 0x394), "the write that starts it isn't counted");
+	rig_set(&r, 0x391, 0);
+	CHECK_EQ(50, rig_get(&r, 0x394), "nor the one that stops it");
+	rig_nops(&r, 5);
+	CHECK_EQ(50, rig_get(&r, 0x394));
+	CHECK_EQ(MSR_GP, rig_wrmsr(&r, 0x392, 0));
+	CHECK_EQ(0, rig_get(&r, 0x393));
+	rig_set(&r, 0x3c0, BIT(17));
+	CHECK_EQ(0, rig_get(&r, 0x3c0), "the reset of an occupancy reads as 0");
+}
+
+static void registers(void)
+{
+	each(check_registers);
+}
+
+static void bits(void)
+{
+	each(check_bits);
+}
+
+static void capabilities(void)
+{
+	each(check_capabilities);
+}
+
+static void records(void)
+{
+	each(check_records);
+}
+
+static void precise_distribution(void)
+{
+	each(check_precise_distribution);
+}
+
+static void load_latency(void)
+{
+	each(check_load_latency_event);
+	each(check_load_latency_alone);
+}
+
+int main(void)
+{
+	RUN(registers);
+	RUN(bits);
+	RUN(capabilities);
+	RUN(counters_without_hyper_threading);
+	RUN(records);
+	RUN(precise_distribution);
+	RUN(load_latency);
+	RUN(full_buffer);
+	RUN(core_and_uncore_coincide);
+	RUN(uncore_counts_in_either_bank);
+	return check_end();
+}
