@@ -61,13 +61,15 @@ REFTEST_SHARED := $(filter-out refpmu/selftest/selftest.c refpmu/selftest/engine
 	   refpmu/launch_print.c refpmu/launch_span.c
 REFTEST_OBJS := $(call objects,$(REFTEST_SHARED) refpmu/selftest/selftest.c \
 	   refpmu/selftest/engines.c)
+BENCH_OBJS := $(call objects,refpmu/bench/bench.c refpmu/selftest/workload.c \
+	   refpmu/launch_print.c refpmu/launch_firmware.c)
 COUNT_OBJS := $(call objects,$(REFTEST_SHARED) refpmu/count/count.c)
 ZYDIS_SOURCES := Decoder DecoderData SharedData Register
 ZYDIS_OBJS := $(patsubst %,$(BUILD)/zydis/efi/%.o,$(ZYDIS_SOURCES))
 ZYDIS_HOST_OBJS := $(patsubst %,$(BUILD)/zydis/host/%.o,$(ZYDIS_SOURCES))
 
 PROGRAMS := $(BUILD)/pmutest86.efi $(BUILD)/refpmu.efi $(BUILD)/launch.efi \
-	   $(BUILD)/refpmu-selftest.efi $(BUILD)/refpmu-count.efi
+	   $(BUILD)/refpmu-selftest.efi $(BUILD)/refpmu-count.efi $(BUILD)/refpmu-bench.efi
 
 .PHONY: all
 all: $(PROGRAMS) $(BUILD)/tests.tsv $(BUILD)/pmutest86-report
@@ -77,6 +79,7 @@ $(BUILD)/refpmu.so: $(REFPMU_OBJS) $(ZYDIS_OBJS)
 $(BUILD)/launch.so: $(LAUNCH_OBJS)
 $(BUILD)/refpmu-selftest.so: $(REFTEST_OBJS)
 $(BUILD)/refpmu-count.so: $(COUNT_OBJS)
+$(BUILD)/refpmu-bench.so: $(BENCH_OBJS)
 
 # Firmware loads the image anywhere, and the reference PMU copies itself: nothing but
 # R_X86_64_RELATIVE may be left for run time.
