@@ -233,6 +233,9 @@ static u64 events_with_period(struct tagged_setup *setup, const struct hierarchy
 
 #define EVENTS_WANTED	200
 
+/* Unlike in their low bits. */
+static const u64 other_periods[] = { TAGGED_PERIOD, 41, 54 };
+
 /* Random tags: within a factor of two, with two hundred of them, that is certain. */
 TEST(ll, the_reset_value_governs_records_and_not_events, REQS(LL_14, LL_25),
      NEEDS(need_perfmon, need_pebs, need_load_latency))
@@ -247,11 +250,11 @@ TEST(ll, the_reset_value_governs_records_and_not_events, REQS(LL_14, LL_25),
 		n *= 2;
 	if (!CHECK_RANGE(t, LL_14, EVENTS_WANTED / 4, ~0ULL, all, "events of %lu loads", n))
 		return;
-	for (unsigned i = 1; i <= 2; i++) {
+	for (unsigned i = 0; i < sizeof(other_periods) / sizeof(other_periods[0]); i++) {
 		unsigned count;
 		u64 events;
 
-		setup.period = i * TAGGED_PERIOD;
+		setup.period = other_periods[i];
 		if (all / setup.period >= DS_CAPACITY)
 			continue;
 		events = events_with_period(&setup, &h, n, &count);
