@@ -14,7 +14,7 @@ bits 64
 SLED_NOPS	equ 256
 LONG_SLED_NOPS	equ 2560
 SAMPLE_MARKS	equ 16
-AGAIN_MARKS	equ 8
+AGAIN_MARKS	equ 16
 
 section .text
 
@@ -127,7 +127,7 @@ marks_long_sled:
 END long_sled
 
 ; ------------------------------------------------------------------ what a record holds
-; instructions 3n + 80, loads n + 8, branches n: a pause between the nth load and the marked ones
+; instructions 3n + 96, loads n + 16, branches n: a pause between the nth load and the marked ones
 DECLARE again, marks_again, 7, 8,  3, 64 + 2 * AGAIN_MARKS,  1, AGAIN_MARKS,  0, 0,  0, 0,  1, 0
 BEGIN again
 .next:	mov	rax, [rsi]

@@ -80,7 +80,7 @@ extern const struct workload workload_fresh_page_store	/* right behind INVLPG; C
 #define SLED_NOPS	256	/* marks of workload_sled */
 #define LONG_SLED_NOPS	2560	/* marks of workload_long_sled */
 #define SAMPLE_MARKS	16	/* marks of the sample pieces */
-#define AGAIN_MARKS	8	/* marks of workload_again */
+#define AGAIN_MARKS	16	/* marks of workload_again */
 #define SAMPLE_OFFSET	64	/* mark i's operand is at memory + this + 8 * i */
 #define WORKLOAD_WORDS	2560
 #define WORKLOAD_NMAX	100000	/* largest n that makes sense; the smallest is 1 */

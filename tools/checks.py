@@ -81,7 +81,7 @@ class Scores:
             kind = "able" if able else "control" if text else "never"
             row = table.setdefault((key[0], key[1], kind), [0, text])
             row[0] += 1
-        return [[*key, str(row[0]), row[1]] for key, row in table.items()]
+        return [[*key, str(row[0]), row[1] or "-"] for key, row in table.items()]
 
     def never_red(self):
         return [key for key in self.in_order() if not self.killers[key] and not self.controls[key]]
