@@ -54,12 +54,18 @@ static void program_counters(bool with_mispredicts)
 		else
 			select |= below(4) << IA32_PERFEVTSEL_INV_SHIFT;
 		both_wrmsr(MSR_IA32_PERFEVTSEL0 + i, 0);
-		both_wrmsr(MSR_IA32_A_PMC0 + i, -below(below(2) ? 3000 : 100000) & BITS(0, 47));
+		/* Extended to the counter's width. */
+		both_wrmsr(MSR_IA32_PMC0 + i, -below(below(2) ? 3000 : 100000) & BITS(0, 31));
 		both_wrmsr(MSR_IA32_PERFEVTSEL0 + i, select);
 	}
 	both_wrmsr(MSR_IA32_FIXED_CTR0, -below(5000) & BITS(0, 47));
 	both_wrmsr(MSR_IA32_FIXED_CTR0 + 1, -below(50000) & BITS(0, 47));
 	both_wrmsr(MSR_IA32_FIXED_CTR_CTRL, below(0x1000));
+	/* #GP where there is no such uncore. */
+	both_wrmsr(MSR_UNCORE_FIXED_CTR0, -below(500) & BITS(0, 47));
+	both_wrmsr(MSR_UNCORE_FIXED_CTR_CTRL, below(8) & 5);
+	both_wrmsr(MSR_UNCORE_PERF_GLOBAL_CTRL, below(6) ? 0 : BIT(32) | BIT(48));
+	both_wrmsr(MSR_IA32_DEBUGCTL, below(2) ? IA32_DEBUGCTL_ENABLE_UNCORE_PMI : 0);
 	both_wrmsr(MSR_IA32_PERF_GLOBAL_CTRL, BITS(0, 3) | BITS(32, 34));
 }
 
@@ -176,17 +182,25 @@ static bool go_on(u64 *ip)
 	return below(2) ? go_exactly(ip, cpl) : go_blindly(ip, cpl);
 }
 
+static void open(struct rig *r, enum fault_id fault, u64 seed)
+{
+	const struct model_config config = {
+		.generation = (enum generation_id)((seed + fault) % GEN_COUNT),
+		.hyper_threading = true, .fault = fault, .latitude.seed = seed % 3 ? seed : 0,
+	};
+
+	memset(r, 0, sizeof(*r));
+	rig_open_config(r, &config);
+	rig_ds(r, 20, 3);
+}
+
 static bool run(enum fault_id fault, u64 seed)
 {
 	u64 ip = 0x401000;
 
 	random_state.state = seed * 1000 + fault + 1;
-	memset(&one, 0, sizeof(one));
-	memset(&bulk, 0, sizeof(bulk));
-	rig_open(&one, fault, seed % 3 ? seed : 0, true);
-	rig_ds(&one, 20, 3);
-	rig_open(&bulk, fault, seed % 3 ? seed : 0, true);
-	rig_ds(&bulk, 20, 3);
+	open(&one, fault, seed);
+	open(&bulk, fault, seed);
 	memcpy(&bulk.m, &one.m, sizeof(one.m));
 	bulk.m.host = &bulk.host;
 	for (unsigned i = 0; i < 6; i++) {
