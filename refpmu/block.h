@@ -66,6 +66,8 @@ struct block {
 	u32 next;			/* in its bucket */
 	u8 n, limit;			/* it was cut to so many; BLOCK_MAX_INSNS: it wasn't */
 	bool stores;
+	bool lone;			/* a REP string: no jumps from or to other blocks */
+	u8 loads, stored;		/* then: an iteration's; insn[] doesn't count them */
 	bool dead;			/* its bytes have changed */
 };
 
@@ -123,6 +125,7 @@ enum block_entered {
 	BLOCK_RUN,		/* go on at *at */
 	BLOCK_REFUSED,		/* the next instruction isn't for blocks */
 	BLOCK_SPENT,		/* the block at rip doesn't fit into this run */
+	BLOCK_LONE,		/* a REP string: block_enter_lone() */
 	BLOCK_FULL,		/* no room: end the run, block_flush() */
 };
 /* Where to go on for the guest's rip: address in the region as it is mapped for blocks. */
@@ -134,6 +137,16 @@ bool block_events(struct block_cache *cache, u64 rip, unsigned n, struct model_e
 
 /* Begin a run of just the first n instructions of the block at rip. */
 enum block_entered block_enter_part(struct block_cache *cache, u64 rip, unsigned n, u64 *at);
+
+/*
+ * The block at rip is one REP string: what an iteration of it reads and stores, and a run of just
+ * that. Its accesses are for the caller to count, by RCX before and afterwards.
+ */
+void block_lone(struct block_cache *cache, u64 rip, unsigned *loads, unsigned *stores);
+enum block_entered block_enter_lone(struct block_cache *cache, u64 rip, u64 *at);
+/* Is it the string itself that is at this address? Then block_faulted() may leave it there,
+ * between two iterations. */
+bool block_between(struct block_cache *cache, u64 at);
 
 /* Is this an address of the region's code? */
 bool block_owns(const struct block_cache *cache, u64 at);

@@ -360,6 +360,10 @@ u8 emit_terminator(struct emitter *e, const struct block_op *op, struct block *b
 		load(e, REG_RAX, CONTEXT(rax));
 		jump_out(e, block, BLOCK_TAKEN, op->target);
 		return RESTORE_RAX;
+	case OP_REP:
+		bytes(e, op->bytes, op->length);
+		jump_out(e, block, BLOCK_BEHIND, behind);
+		return 0;
 	case OP_POPF:
 		emit_popf(e, op);
 		jump_out(e, block, BLOCK_BEHIND, behind);

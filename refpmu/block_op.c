@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * See block_op.h. Refused although one might think otherwise: x87 instructions (FXSAVE shows
- * where the last one was), REP strings (any number of accesses), segment loads, everything with an
- * exit of its own.
+ * where the last one was), REP strings of I/O or with 32-bit addresses, segment loads, everything
+ * with an exit of its own.
  */
 #include "refpmu/block_op.h"
 #include "refpmu/model_bulk.h"
@@ -315,6 +315,9 @@ void block_op_decode(const ZydisDecoder *decoder, struct block_op *op, u64 rip, 
 	op->shadow = insn.kind == INSN_STI;
 	if (insn.kind == INSN_POPF)
 		op->kind = zi.operand_width == 64 ? OP_POPF : OP_REFUSED;
+	else if (insn.kind == INSN_REP)
+		op->kind = zi.meta.category == ZYDIS_CATEGORY_STRINGOP && zi.address_width == 64 ?
+			OP_REP : OP_REFUSED;
 	else if (insn.branch != BRANCH_NONE)
 		op->kind = decode_branch(op, &zi, operands);
 	else if (insn.kind == INSN_PLAIN || insn.kind == INSN_PUSHF || insn.kind == INSN_PAUSE ||

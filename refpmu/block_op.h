@@ -22,6 +22,7 @@ enum block_op_kind {
 	OP_CALL_INDIRECT,
 	OP_RETURN,
 	OP_POPF,		/* what is behind it runs under other flags */
+	OP_REP,			/* a repeated string: loads and stores are an iteration's */
 };
 
 struct block_op {

@@ -35,7 +35,7 @@ static void link(struct block_cache *cache, const struct block *to)
 	struct block *from;
 	u32 exit = cache->left_exit;
 
-	if (cache->left_block == BLOCK_NONE)
+	if (cache->left_block == BLOCK_NONE || to->lone)
 		return;
 	if (cache->left_block == BLOCK_MAX) {
 		cache->region->indirect[to->rip % BLOCK_TARGETS] = to->first;
@@ -49,7 +49,7 @@ static void link(struct block_cache *cache, const struct block *to)
 		emit_forward(cache, from->again, to->entry);
 		return;
 	}
-	if (!from->patch[exit] || from->target[exit] != to->rip)
+	if (from->lone || !from->patch[exit] || from->target[exit] != to->rip)
 		return;
 	emit_patch(cache, from->patch[exit], from == to && !to->stores ? to->again : to->entry);
 }
@@ -81,6 +81,8 @@ enum block_entered block_enter(struct block_cache *cache, u64 rip, u64 *at)
 	/* A new one may have more accesses than the budget was made for. */
 	if (cache->most_accesses > cache->run_most)
 		return BLOCK_SPENT;
+	if (block->lone)
+		return BLOCK_LONE;
 	link(cache, block);
 	if (cache->region->context.budget < block->n)
 		return BLOCK_SPENT;
@@ -100,6 +102,19 @@ enum block_entered block_enter_part(struct block_cache *cache, u64 rip, unsigned
 	block_begin(cache, block->n);
 	*at = entry_of(cache, block);
 	return BLOCK_RUN;
+}
+
+void block_lone(struct block_cache *cache, u64 rip, unsigned *loads, unsigned *stores)
+{
+	const struct block *block = find(cache, rip, BLOCK_MAX_INSNS);
+
+	*loads = block ? block->loads : 0;
+	*stores = block ? block->stored : 0;
+}
+
+enum block_entered block_enter_lone(struct block_cache *cache, u64 rip, u64 *at)
+{
+	return block_enter_part(cache, rip, 1, at);
 }
 
 static u32 offset_of(const struct block_cache *cache, u64 at)
@@ -227,6 +242,14 @@ bool block_events(struct block_cache *cache, u64 rip, unsigned n, struct model_e
 		add_insn(events, &cache->insn[block->insns + i], 1);
 	events->taken = events->branches[BRANCH_CONDITIONAL];
 	return true;
+}
+
+bool block_between(struct block_cache *cache, u64 at)
+{
+	const struct block *block = block_at(cache, offset_of(cache, at));
+
+	return block->lone &&
+	       offset_of(cache, at) == block->first + cache->insn[block->insns].host;
 }
 
 void block_hurry(struct block_cache *cache, u64 at, u64 gpr[REG_COUNT])

@@ -45,7 +45,7 @@ static unsigned read_block(struct block_cache *cache, u64 rip, unsigned limit,
 		unsigned available = cache->source->fetch(cache->source->ctx, rip + used, bytes);
 
 		block_op_decode(&cache->decoder, &op[n], rip + used, bytes, available);
-		if (op[n].kind == OP_REFUSED)
+		if (op[n].kind == OP_REFUSED || (op[n].kind == OP_REP && n))
 			break;
 		__builtin_memcpy(guest + used, bytes, op[n].length);
 		used += op[n].length;
@@ -71,7 +71,8 @@ static void note_insn(struct block_cache *cache, struct block_insn *insn,
 		cache->most_accesses = op->stores;
 	*insn = (struct block_insn){
 		.guest = (u8)(op->rip - rip),
-		.loads = op->loads, .stores = op->stores, .locked = op->locked,
+		.loads = op->kind == OP_REP ? 0 : op->loads,
+		.stores = op->kind == OP_REP ? 0 : op->stores, .locked = op->locked,
 		.branch = op->branch, .shadow = op->shadow,
 	};
 }
@@ -98,6 +99,9 @@ struct block *block_translate(struct block_cache *cache, u64 rip, u8 limit)
 	block = &cache->block[number];
 	*block = (struct block){ .rip = rip, .insns = cache->n_insns, .n = (u8)n,
 				 .limit = limit };
+	block->lone = op[0].kind == OP_REP;
+	block->loads = op[0].loads;
+	block->stored = op[0].stores;
 	insn = &cache->insn[block->insns];
 	cache->n_insns += n;
 	cache->region->executed[number] = cache->region->taken[number] = 0;

@@ -15,6 +15,7 @@
 #include "refpmu/engine_system.h"
 #include "refpmu/exits.h"
 #include "refpmu/panic.h"
+#include "refpmu/rep.h"
 #include "refpmu/svm.h"
 
 #define LEAF_ADDRESS_SIZES	0x80000008
@@ -24,6 +25,7 @@
 
 /* The longest run: a guest that switches interrupts off and loops still meets the engine. */
 #define LONGEST_RUN	BIT(24)
+#define MOST_ITERATIONS	BIT(30)	/* of a REP string in one go */
 
 struct engine_blocks {
 	struct engine_space supervisor, user;
@@ -102,6 +104,10 @@ struct run {
 	enum handover_reason why;
 	bool exact;		/* just these instructions, whose events are known, fit */
 	bool over;
+	bool lone;		/* next is a REP string */
+	bool rep;		/* it is one REP string, of so many iterations at most, */
+	u64 iterations;
+	unsigned loads, stores;	/* with so many accesses in each */
 };
 
 /* Something wants to be delivered: come out at the next beginning of a block. */
@@ -167,6 +173,11 @@ static void run_blocks(struct cpu *cpu, struct run *run, u64 at)
 			take_nmi(cpu, run);
 		else
 			exits_unexpected(cpu, code);
+		if (run->rep && block_between(cache, at)) {
+			run->rip = block_faulted(cache, at, cpu->gpr);
+			run->over = true;
+			return;
+		}
 		hurry(cpu, run, at);
 	}
 }
@@ -178,16 +189,35 @@ static void end(struct cpu *cpu, const struct run *run)
 	space_unmap(run->space);
 }
 
-/* What retired; the budget is the second opinion. */
-static u64 settle(struct cpu *cpu, struct engine_space *space)
+/* The string's accesses, with those before it was interrupted, are one instruction's. */
+static void settle_rep(struct cpu *cpu, const struct run *run, struct model_events *events)
 {
-	struct block_cache *cache = &space->cache;
+	struct rep_progress *rep = &cpu->rep;
+	u64 done = run->iterations - cpu->gpr[REG_RCX];
+
+	rep->retired.loads += (u32)done * run->loads;
+	rep->retired.stores += (u32)done * run->stores;
+	if (events->instructions) {
+		events->loads += rep->retired.loads;
+		events->stores += rep->retired.stores;
+		rep->active = false;
+	} else {
+		rep_note(cpu);
+	}
+}
+
+/* What retired; the budget is the second opinion. */
+static u64 settle(struct cpu *cpu, const struct run *run)
+{
+	struct block_cache *cache = &run->space->cache;
 	struct model_events events;
 
 	block_end(cache, &events);
 	if (events.instructions != cache->given - cache->region->context.budget)
 		panic("the fast engine has miscounted (events, given, left)", 3,
 		      events.instructions, cache->given, cache->region->context.budget, 0);
+	if (run->rep)
+		settle_rep(cpu, run, &events);
 	model_bulk_retire(&cpu->model, cpu_cpl(cpu), &events);
 	cpu->statistics.in_blocks += events.instructions;
 	cpu->statistics.block_runs++;
@@ -226,6 +256,10 @@ static bool enter(struct run *run, u64 *at)
 		space_refuse(run->space, run->rip);
 		run->why = HANDOVER_INSTRUCTION;
 		break;
+	case BLOCK_LONE:
+		run->lone = true;
+		run->why = HANDOVER_OVERFLOW;
+		break;
 	case BLOCK_SPENT:
 	case BLOCK_FULL:
 		run->why = HANDOVER_OVERFLOW;
@@ -248,6 +282,32 @@ static bool enter_part(struct cpu *cpu, struct run *run, u64 *at)
 	return n && block_enter_part(cache, run->rip, n, at) == BLOCK_RUN;
 }
 
+/* All iterations of the REP string at RIP, if they fit. */
+static bool enter_rep(struct cpu *cpu, struct run *run, u64 *at)
+{
+	struct block_cache *cache = &run->space->cache;
+	struct model_events events = { .instructions = 1 };
+
+	rep_begin(cpu);
+	block_lone(cache, run->rip, &run->loads, &run->stores);
+	run->iterations = cpu->gpr[REG_RCX];
+	if (run->iterations > MOST_ITERATIONS)
+		return false;
+	events.loads = cpu->rep.retired.loads + run->iterations * run->loads;
+	events.stores = cpu->rep.retired.stores + run->iterations * run->stores;
+	run->exact = run->rep = true;
+	return model_bulk_fits(&cpu->model, cpu_cpl(cpu), &events) &&
+	       block_enter_lone(cache, run->rip, at) == BLOCK_RUN;
+}
+
+/* In front of a block that isn't just run: a part of it, or a REP string. */
+static bool enter_otherwise(struct cpu *cpu, struct run *run, u64 *at)
+{
+	if (run->why == HANDOVER_INSTRUCTION)
+		return false;
+	return run->lone ? enter_rep(cpu, run, at) : enter_part(cpu, run, at);
+}
+
 /* From the guest's RIP on, which is at a block: false: nothing has been done. */
 static bool run_stretch(struct cpu *cpu, struct run *run)
 {
@@ -256,7 +316,7 @@ static bool run_stretch(struct cpu *cpu, struct run *run)
 
 	budget = model_bulk_budget(&cpu->model, cpu_cpl(cpu), space->cache.most_accesses);
 	block_begin(&space->cache, budget < LONGEST_RUN ? budget : LONGEST_RUN);
-	if (!enter(run, &at) && (run->why == HANDOVER_INSTRUCTION || !enter_part(cpu, run, &at)))
+	if (!enter(run, &at) && !enter_otherwise(cpu, run, &at))
 		return false;
 	before = space->cache.runs_at;
 	if (!space_map(space)) {
@@ -269,7 +329,7 @@ static bool run_stretch(struct cpu *cpu, struct run *run)
 		run_blocks(cpu, run, at);
 	while (!run->over && !run->exact && enter(run, &at));
 	end(cpu, run);
-	retired = settle(cpu, space);
+	retired = settle(cpu, run);
 	if (run->why == HANDOVER_FAULT)
 		cpu->statistics.handover[HANDOVER_FAULT]++;
 	return deliver_pending(cpu, run) || (retired && run->why != HANDOVER_FAULT);

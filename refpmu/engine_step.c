@@ -18,6 +18,7 @@
 #include "refpmu/engine_block.h"
 #include "refpmu/exits.h"
 #include "refpmu/guest_memory.h"
+#include "refpmu/rep.h"
 #include "refpmu/retire.h"
 #include "refpmu/segment.h"
 #include "refpmu/svm.h"
@@ -168,34 +169,6 @@ static bool wants_carrying_out(const struct instruction *insn)
 	default:
 		return false;
 	}
-}
-
-/* ---- REP strings ---- */
-
-static void rep_note(struct cpu *cpu)
-{
-	struct rep_progress *rep = &cpu->rep;
-
-	rep->rip = cpu->vmcb->save.rip;
-	rep->cr3 = cpu->vmcb->save.cr3;
-	rep->rsp = cpu->gpr[REG_RSP];
-	rep->rcx = cpu->gpr[REG_RCX];
-	rep->rsi = cpu->gpr[REG_RSI];
-	rep->rdi = cpu->gpr[REG_RDI];
-}
-
-/* Where it was interrupted, or a new one. */
-static void rep_begin(struct cpu *cpu)
-{
-	struct rep_progress *rep = &cpu->rep;
-
-	if (rep->active && rep->rip == cpu->vmcb->save.rip && rep->cr3 == cpu->vmcb->save.cr3 &&
-	    rep->rsp == cpu->gpr[REG_RSP] && rep->rcx == cpu->gpr[REG_RCX] &&
-	    rep->rsi == cpu->gpr[REG_RSI] && rep->rdi == cpu->gpr[REG_RDI])
-		return;
-	rep->active = true;
-	retire_begin(cpu, &rep->retired);
-	rep_note(cpu);
 }
 
 /* ---- one step by the trap flag ---- */

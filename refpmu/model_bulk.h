@@ -9,7 +9,8 @@
 
 #include "refpmu/model.h"
 
-/* More accesses of one kind than this, no instruction of a stretch has. */
+/* More accesses of one kind than this, no instruction of a stretch has, but a REP string that is a
+ * stretch by itself. */
 #define MODEL_BULK_ACCESSES	4
 
 /* What a stretch of retired instructions of one privilege level has done, in whatever order. */

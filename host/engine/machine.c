@@ -220,6 +220,7 @@ static bool enter_block(ucontext_t *context)
 			end_run();
 			block_flush(&machine_cache);
 			break;
+		case BLOCK_LONE:		/* whose iterations the stepping here counts */
 		case BLOCK_REFUSED:
 			end_run();
 			return false;

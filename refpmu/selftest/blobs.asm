@@ -269,21 +269,6 @@ EXPECT events, 1
 BLOB_END
 
 ; An interrupt somewhere in the string; it is still one instruction.
-BLOB an_interrupt_in_a_rep_string, 10 + INTERRUPT_INSTRUCTIONS, 1, 10000 + INTERRUPT_LOADS, \
-	10000 + 4 + INTERRUPT_STORES, 0
-EXPECT events, 1
-	mov	dword [rbp + TIMER_DIVIDE], 0xb
-	mov	dword [rbp + LVT_TIMER], VECTOR_IPI
-	mov	dword [rbp + TIMER_COUNT], 20000000	; 20 ms of QEMU's timer
-	sti
-	lea	rsi, [big_buffer]
-	lea	rdi, [big_buffer]
-	mov	ecx, 10000			; 200 ms and more when stepped
-	rep movsb
-	cli
-	mov	dword [rbp + LVT_TIMER], 0x10000
-BLOB_END
-
 BLOB hlt_ends_with_the_interrupt, 5 + INTERRUPT_INSTRUCTIONS, 1, INTERRUPT_LOADS, \
 	1 + INTERRUPT_STORES, 0
 EXPECT seen_rip, hlt_ends_with_the_interrupt.behind
@@ -475,6 +460,51 @@ bits 32
 	rep stosd
 	int	VECTOR_RETURN
 bits 64
+BLOB_END
+
+section .data
+	dq 0
+
+; Of the stepping engine: a string that takes longer than the timer, a byte at a time.
+global stepped_blobs:data hidden
+stepped_blobs:
+section .text
+
+BLOB an_interrupt_in_a_rep_string, 10 + INTERRUPT_INSTRUCTIONS, 1, 10000 + INTERRUPT_LOADS, \
+	10000 + 4 + INTERRUPT_STORES, 0
+EXPECT events, 1
+	mov	dword [rbp + TIMER_DIVIDE], 0xb
+	mov	dword [rbp + LVT_TIMER], VECTOR_IPI
+	mov	dword [rbp + TIMER_COUNT], 20000000	; 20 ms of QEMU's timer
+	sti
+	lea	rsi, [big_buffer]
+	lea	rdi, [big_buffer]
+	mov	ecx, 10000			; 200 ms and more when stepped
+	rep movsb
+	cli
+	mov	dword [rbp + LVT_TIMER], 0x10000
+BLOB_END
+
+section .data
+	dq 0
+
+; Of the fast one, the same.
+global fast_blobs:data hidden
+fast_blobs:
+section .text
+
+BLOB an_interrupt_in_a_long_rep_string, 9 + INTERRUPT_INSTRUCTIONS, 1, \
+	4000000 + INTERRUPT_LOADS, 4 + INTERRUPT_STORES, 0
+EXPECT events, 1
+	mov	dword [rbp + TIMER_DIVIDE], 0xb
+	mov	dword [rbp + LVT_TIMER], VECTOR_IPI
+	mov	dword [rbp + TIMER_COUNT], 5000000	; 5 ms
+	sti
+	mov	esi, 0x100000
+	mov	ecx, 4000000
+	rep lodsb
+	cli
+	mov	dword [rbp + LVT_TIMER], 0x10000
 BLOB_END
 
 section .data

@@ -21,6 +21,8 @@ struct blob {
 
 /* The first one is empty: what it counts is to be taken off the others. */
 extern const struct blob blobs[];
+/* What takes some time on one of the engines only; without the empty one. */
+extern const struct blob stepped_blobs[], fast_blobs[];
 
 /* The variables, to be cleared before each blob; those that C looks at itself. */
 extern u64 observed[], observed_end[], events;

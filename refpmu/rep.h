@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * REP strings under way: one retired instruction, however many iterations, interrupts and faults
+ * there are, whichever engine runs them. SDM volume 2, "REP/REPE/REPZ/REPNE/REPNZ".
+ */
+#ifndef REFPMU_REP_H
+#define REFPMU_REP_H
+
+#include "refpmu/cpu.h"
+
+/* The guest is at a REP string: cpu->rep is its progress, if it was interrupted, or a new one. */
+void rep_begin(struct cpu *cpu);
+
+/* It goes on from here. */
+void rep_note(struct cpu *cpu);
+
+#endif
