@@ -297,7 +297,7 @@ TEST(ll, a_cancelled_load_is_never_recorded, REQS(LL_12, LL_09),
 }
 
 /* Figure 18-23. */
-TEST(ll, the_threshold_has_sixteen_bits, REQS(LL_15),
+TEST(msr, load_latency_threshold_has_sixteen_bits, REQS(LL_15),
      NEEDS(need_perfmon, need_pebs, need_load_latency))
 {
 	u64 value = 0;
@@ -320,7 +320,8 @@ TEST(ll, the_threshold_has_sixteen_bits, REQS(LL_15),
 }
 
 /* IA32_PERF_CAPABILITIES[11:8]: 0 is the record without the three fields. */
-TEST(ll, it_comes_with_the_larger_record, REQS(LL_23), NEEDS(need_perfmon, need_load_latency))
+TEST(enumeration, load_latency_comes_with_the_larger_record, REQS(LL_23),
+     NEEDS(need_perfmon, need_load_latency))
 {
 	CHECK_RANGE(t, LL_23, 1, 15, counter_caps()->perf_capabilities >> 8 & 0xf,
 		    "IA32_PERF_CAPABILITIES[11:8]");

@@ -55,7 +55,7 @@ static void off(void)
 static const u64 patterns[] = { 0, 0x0000ffffffffffff, 0x0000555555555555, 0x0000aaaaaaaaaaaa,
 				0x0000800000000001 };
 
-TEST(unc, registers_hold_what_is_written, REQS(UNC_01, UNC_06), NEEDS(need_uncore))
+TEST(msr, uncore_registers_hold_what_is_written, REQS(UNC_01, UNC_06), NEEDS(need_uncore))
 {
 	/* Figures: event, umask, E 18, PMI 20, INV 23, CMASK; EN 22 stays off. */
 	const u64 select = 0xff94ffff;
