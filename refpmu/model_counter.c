@@ -170,6 +170,8 @@ void model_configure(struct model *m)
 		if (!enabled)
 			*rule = (struct model_rule){ .kind = EK_NONE };
 		model_break_rule(m, i, rule);
+		if (m->frozen)
+			enabled = false;
 		if (enabled && !(m->global_ctrl & model_global_bit(i)))
 			enabled = broken(m, FAULT_GLOBAL_CTRL_IGNORED);
 		if (enabled && rule->kind != EK_NONE && (rule->os || rule->usr))

@@ -16,13 +16,11 @@
 #define LVT_MASKED		BIT(16)
 /* Vectors below are illegal for the local APIC: "Valid Interrupt Vectors". */
 #define FIRST_LEGAL_VECTOR	16
-/* IA32_PERF_GLOBAL_STATUS[59] of "Version 4": what fault freeze-streamlined sets. */
-#define CTR_FRZ			BIT(59)
 
 static void stop_counters(struct model *m)
 {
 	if (broken(m, FAULT_FREEZE_STREAMLINED))
-		m->global_status |= CTR_FRZ;
+		m->frozen = true;
 	else if (broken(m, FAULT_FREEZE_FIXED_ONLY))
 		m->global_ctrl &= IA32_PERF_GLOBAL_CTRL_EN_PMC;
 	else

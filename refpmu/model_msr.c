@@ -225,6 +225,7 @@ static void write_register(struct model *m, const struct place *p, u64 value)
 		break;
 	case REG_GLOBAL_CTRL:
 		m->global_ctrl = value;
+		m->frozen = false;
 		break;
 	case REG_OVF_CTRL:
 		write_ovf_ctrl(m, value);

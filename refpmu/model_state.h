@@ -132,6 +132,7 @@ struct model {
 		u64 value;
 	} late_reload[4];
 	u64 first_ds_area;
+	bool frozen;		/* whatever the enables say */
 	bool was_full;
 	bool held_pmi;		/* an overflow's interrupt waits for the next overflow */
 	u64 staggered;		/* counters that don't count yet, */

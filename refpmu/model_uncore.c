@@ -116,6 +116,11 @@ static void clear_status(struct model *m, u64 value)
 		m->global_status &= ~IA32_PERF_GLOBAL_STATUS_OVF_UNCORE;
 }
 
+static u64 highest(struct model *m)
+{
+	return BITS(0, broken(m, FAULT_UNCORE_WIDTH_40) ? 39 : UNCORE_WIDTH - 1);
+}
+
 void model_uncore_write(struct model *m, const struct place *p, u64 value)
 {
 	struct model_uncore *u = &m->uncore;
@@ -128,7 +133,7 @@ void model_uncore_write(struct model *m, const struct place *p, u64 value)
 		clear_status(m, value);
 		break;
 	case REG_UNCORE_FIXED_CTR:
-		u->counter[UNCORE_FIXED].value = value;
+		u->counter[UNCORE_FIXED].value = value & highest(m);
 		break;
 	case REG_UNCORE_FIXED_CTR_CTRL:
 		u->fixed_ctr_ctrl = value;
@@ -137,7 +142,7 @@ void model_uncore_write(struct model *m, const struct place *p, u64 value)
 		u->match = value;
 		break;
 	case REG_UNCORE_PMC:
-		u->counter[p->i].value = value;
+		u->counter[p->i].value = value & highest(m);
 		break;
 	case REG_UNCORE_PERFEVTSEL:
 		/* The reset of an occupancy happens with the write; the bit reads as 0. */
@@ -180,8 +185,8 @@ static void signal(struct model *m, unsigned i)
 		u->global_status |= UNCORE_PERF_GLOBAL_STATUS_OVF_PMI;
 	if (u->global_ctrl & UNCORE_PERF_GLOBAL_CTRL_PMI_FRZ ?
 	    !broken(m, FAULT_UNCORE_FREEZE_IGNORED) : broken(m, FAULT_UNCORE_FREEZE_ALWAYS)) {
-		u->global_ctrl &= broken(m, FAULT_UNCORE_FREEZE_HALF) ? ~global_bit(i) :
-									  ~ALL_ENABLES;
+		u->global_ctrl &= ~ALL_ENABLES |
+				  (broken(m, FAULT_UNCORE_FREEZE_HALF) ? global_bit(i) : 0);
 		configure(m);
 	}
 	if (!listens || broken(m, FAULT_UNCORE_PMI_LOST))
@@ -201,8 +206,7 @@ static void overflow(struct model *m, unsigned i, bool interrupt)
 		bit = global_bit((i + 1) % UNCORE_COUNTERS);
 	if (!broken(m, FAULT_UNCORE_STATUS_DROPPED))
 		m->uncore.global_status |= bit;
-	if (!broken(m, FAULT_UNCORE_CHG_DROPPED))
-		m->uncore.global_status |= UNCORE_PERF_GLOBAL_STATUS_CHG;
+	m->uncore.global_status |= UNCORE_PERF_GLOBAL_STATUS_CHG;
 	if (interrupt || broken(m, FAULT_UNCORE_INT_IGNORED))
 		signal(m, i);
 }
@@ -219,7 +223,7 @@ void model_uncore_retire(struct model *m, struct step *s)
 {
 	struct model_uncore *u = &m->uncore;
 	u64 counting = u->active & u->active_before;
-	u64 top = BITS(0, broken(m, FAULT_UNCORE_WIDTH_40) ? 39 : UNCORE_WIDTH - 1);
+	u64 top = highest(m);
 
 	u->active_before = u->active;
 	for (u64 left = counting; left; left &= left - 1) {

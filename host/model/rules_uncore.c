@@ -158,7 +158,6 @@ rule *const uncore_rules[FAULT_COUNT] = {
 	[FAULT_UNCORE_STATUS_SHIFTED] = overflow_is_shown,
 	[FAULT_UNCORE_STATUS_CLEARED_BY_READ] = status_stays,
 	[FAULT_UNCORE_OVF_PMI_DROPPED] = overflow_is_shown,
-	[FAULT_UNCORE_CHG_DROPPED] = overflow_is_shown,
 	[FAULT_UNCORE_CLEARS_ALL] = clears_what_is_written,
 	[FAULT_UNCORE_CLEARS_CORE] = core_keeps_its_status,
 	[FAULT_CORE_CLEARS_UNCORE] = uncore_keeps_its_status,
