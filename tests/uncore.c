@@ -207,6 +207,8 @@ TEST(unc, the_cores_status_says_so, REQS(PMI_12), NEEDS(need_perfmon, need_uncor
 	CHECK_EQ(t, PMI_12, OVF_PMI, uncore_status() & OVF_PMI, "392H[61]");
 	uncore_enable(0);
 	uncore_clear(OVF_FC0 | OVF_PMI);
+	CHECK_EQ(t, PMI_12, CORE_UNC_OVF, counters_status() & CORE_UNC_OVF,
+		 "38EH[61] after 393H: only 390H clears it");
 	counters_clear(CORE_UNC_OVF);
 	CHECK_EQ(t, PMI_12, 0, counters_status() & CORE_UNC_OVF, "38EH[61] after 390H[61]");
 	off();
