@@ -29,6 +29,14 @@ static struct block *find(struct block_cache *cache, u64 rip, u8 limit)
 	return NULL;
 }
 
+/* Its bytes aren't those any more: whoever jumps to it comes out at once, until it is replaced. */
+static void drop(struct block_cache *cache, struct block *block)
+{
+	cache->dropped += !block->dead;
+	block->dead = true;
+	cache->region->indirect[block->rip % BLOCK_TARGETS] = 0;
+}
+
 /* The way out that was taken last leads to this block from now on. */
 static void link(struct block_cache *cache, const struct block *to)
 {
@@ -90,15 +98,35 @@ enum block_entered block_enter(struct block_cache *cache, u64 rip, u64 *at)
 	return BLOCK_RUN;
 }
 
+/* Do both count the same, as far as the part goes? One of them may be of code that has changed. */
+static bool is_part(const struct block_cache *cache, const struct block *part,
+		    const struct block *whole)
+{
+	const struct block_insn *a = &cache->insn[part->insns], *b = &cache->insn[whole->insns];
+
+	for (unsigned i = 0; i < part->n; i++)
+		if (a[i].loads != b[i].loads || a[i].stores != b[i].stores ||
+		    a[i].locked != b[i].locked || a[i].branch != b[i].branch)
+			return false;
+	return part->n <= whole->n;
+}
+
 enum block_entered block_enter_part(struct block_cache *cache, u64 rip, unsigned n, u64 *at)
 {
-	struct block *block = find(cache, rip, BLOCK_MAX_INSNS);
+	struct block *whole = find(cache, rip, BLOCK_MAX_INSNS), *block = whole;
 	enum block_entered found = BLOCK_RUN;
 
-	if (!block || n < block->n)
+	if (!whole)
+		return BLOCK_REFUSED;
+	if (n < whole->n)
 		found = find_or_make(cache, rip, (u8)n, &block);
 	if (found != BLOCK_RUN)
 		return found;
+	if (block->lone != whole->lone || !is_part(cache, block, whole)) {
+		drop(cache, whole);
+		drop(cache, block);
+		return BLOCK_SPENT;
+	}
 	block_begin(cache, block->n);
 	*at = entry_of(cache, block);
 	return BLOCK_RUN;
@@ -125,14 +153,6 @@ static u32 offset_of(const struct block_cache *cache, u64 at)
 bool block_owns(const struct block_cache *cache, u64 at)
 {
 	return at - cache->runs_at - offsetof(struct block_region, code) < cache->code_used;
-}
-
-/* Its bytes aren't those any more: whoever jumps to it comes out at once, until it is replaced. */
-static void drop(struct block_cache *cache, struct block *block)
-{
-	cache->dropped += !block->dead;
-	block->dead = true;
-	cache->region->indirect[block->rip % BLOCK_TARGETS] = 0;
 }
 
 static void unhurry(struct block_cache *cache)

@@ -218,6 +218,9 @@ static u64 settle(struct cpu *cpu, const struct run *run)
 		      events.instructions, cache->given, cache->region->context.budget, 0);
 	if (run->rep)
 		settle_rep(cpu, run, &events);
+	if (!model_bulk_fits(&cpu->model, cpu_cpl(cpu), &events))
+		panic("the fast engine went past an overflow (events, loads, stores, given)", 4,
+		      events.instructions, events.loads, events.stores, cache->given);
 	model_bulk_retire(&cpu->model, cpu_cpl(cpu), &events);
 	cpu->statistics.in_blocks += events.instructions;
 	cpu->statistics.block_runs++;

@@ -24,6 +24,16 @@ engine_go:
 	mov	eax, [engine_enable]
 	mov	edx, [engine_enable + 4]
 	mov	rsp, [engine_begin + 8 * 4]
+	; What C left there isn't the same for both, and an early record would show it.
+	xor	ebx, ebx
+	xor	ebp, ebp
+	xor	esi, esi
+	xor	edi, edi
+%assign i 8
+%rep 8
+	xor	r %+ i, r %+ i
+%assign i i + 1
+%endrep
 	sti
 	wrmsr
 	xor	eax, eax		; the same flags each time
