@@ -223,7 +223,7 @@ void program_generate(u64 seed, bool portably)
 
 void program_call(u64 seed, void (*function)(u64), u64 argument)
 {
-	u64 *top = (u64 *)(program_data + PROGRAM_DATA);
+	u64 *top = (u64 *)(void *)(program_data + PROGRAM_DATA);
 
 	random_state = seed;
 	begin((u8 *)function);
