@@ -5,6 +5,7 @@
 
 void *memset(void *to, int value, size_t bytes);
 void *memcpy(void *to, const void *from, size_t bytes);
+void *memmove(void *to, const void *from, size_t bytes);
 int memcmp(const void *a, const void *b, size_t bytes);
 
 void *memset(void *to, int value, size_t bytes)
@@ -24,6 +25,18 @@ void *memcpy(void *to, const void *from, size_t bytes)
 
 	__asm__ volatile("rep movsq" : "+D"(p), "+S"(from), "+c"(words) :: "memory");
 	__asm__ volatile("rep movsb" : "+D"(p), "+S"(from), "+c"(rest) :: "memory");
+	return to;
+}
+
+void *memmove(void *to, const void *from, size_t bytes)
+{
+	u8 *last_to = (u8 *)to + bytes - 1;
+	const u8 *last_from = (const u8 *)from + bytes - 1;
+
+	if ((u64)to - (u64)from >= bytes)
+		return memcpy(to, from, bytes);
+	__asm__ volatile("std; rep movsb; cld"
+			 : "+D"(last_to), "+S"(last_from), "+c"(bytes) :: "memory");
 	return to;
 }
 
