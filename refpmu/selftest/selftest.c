@@ -7,7 +7,7 @@
  * Expects seed 0: a PMI without skid.
  *
  * Options: programs=N first=S compares random programs S to S+N-1 on both engines, and nothing
- * else if S isn't 1.
+ * else if S isn't 1; storm=N sends N INITs to the other processors, if there are any.
  */
 #include <efi.h>
 
@@ -17,6 +17,7 @@
 #include "refpmu/selftest/engines.h"
 #include "refpmu/selftest/machine.h"
 #include "refpmu/selftest/options.h"
+#include "refpmu/selftest/storm.h"
 #include "spec/event.h"
 #include "spec/msr.h"
 
@@ -24,6 +25,7 @@
 #define MSR_VM_CR	0xc0010114
 #define EFER_SVME	BIT(12)
 #define PROGRAMS	24		/* compared on both engines, unless told otherwise */
+#define STORM		2000
 
 EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *system);
 
@@ -220,7 +222,18 @@ static void check_fast_engine(void)
 	engines_speed();
 }
 
-static void check_all(void)
+static void check_storm(void)
+{
+	u64 times = options_number("storm", STORM);
+	const char *wrong = storm((unsigned)times);
+
+	if (wrong)
+		print("# %s", wrong);
+	print("# %u INITs", times);
+	verdict(!wrong, "processors_start_whatever_an_init_interrupts");
+}
+
+static void check_all(bool storm)
 {
 	hypercall(HYPERCALL_ENGINE, (void *)(u64)HYPERCALL_STEP);
 	check_presentation();
@@ -228,18 +241,22 @@ static void check_all(void)
 	check_hidden_memory();
 	check_blobs(stepped_blobs);			/* once more, from the decoder's cache */
 	check_fast_engine();
+	if (storm)
+		check_storm();
 }
 
 EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *system)
 {
+	bool others;
 	u64 first;
 
+	others = storm_open(system);
 	options_open(image, system);
 	first = options_number("first", 1);
 	print("TAP version 14");
 	machine_enter();
 	if (first == 1)
-		check_all();
+		check_all(others);
 	else
 		check_programs(first);
 	machine_leave();
