@@ -3,7 +3,7 @@
 #
 # selftest.sh BUILD [OPTIONS...]: runs refpmu-selftest.efi on the reference PMU, once for each
 # OPTIONS, all in one boot ("programs=100 first=1000"; once without options if there are none).
-# Prints what failed and what it says in comments. Exit status 1 if anything failed, or is missing.
+# SMP=N in the environment: on N processors. Prints what failed and what it says in comments. Exit status 1 if anything failed, or is missing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=$1
@@ -19,7 +19,7 @@ for options; do
 	printf '%s\n' "run efi=\\refpmu-selftest.efi args=$options"
 done > "$work/esp/refpmu-plan.txt"
 status=0
-tools/boot.sh --timeout $((60 * $#)) "$work" || status=$?
+tools/boot.sh --smp "${SMP:-1}" --timeout $((60 * $#)) "$work" || status=$?
 grep -aE '^(not ok|#|refpmu:)' "$work/serial.log" || true
 good=$(grep -ac '^# failures: 0' "$work/serial.log" || true)
 [ $status = 0 ] && [ "$good" = $# ]

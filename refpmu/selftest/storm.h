@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * INIT and SIPI in quick succession to processors that do nothing but leave for the hypervisor: each
- * INIT hits them somewhere in it, and each SIPI has to make guests of them again. Needs QEMU's -smp
- * 2 or more.
+ * INIT and SIPI in quick succession to processors that do nothing but leave for the hypervisor:
+ * each INIT hits them somewhere in it, and each SIPI has to make guests of them again. Needs QEMU's
+ * -smp 2 or more.
  */
 #ifndef REFPMU_SELFTEST_STORM_H
 #define REFPMU_SELFTEST_STORM_H
@@ -14,8 +14,8 @@
 /* Before machine_enter(). How many other processors there are. */
 unsigned storm_open(EFI_SYSTEM_TABLE *system);
 
-/* INITs so many times, every other one doubled. NULL: each processor came every time, as a processor
- * of Intel's; or what went wrong. Afterwards they wait for a SIPI. */
+/* INITs so many times, every other one doubled. NULL: each processor came every time, as one of
+ * Intel's; or what went wrong. Afterwards they wait for a SIPI. */
 const char *storm(unsigned times);
 
 #endif
