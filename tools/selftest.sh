@@ -3,7 +3,8 @@
 #
 # selftest.sh BUILD [OPTIONS...]: runs refpmu-selftest.efi on the reference PMU, once for each
 # OPTIONS, all in one boot ("programs=100 first=1000"; once without options if there are none).
-# SMP=N in the environment: on N processors. Prints what failed and what it says in comments. Exit status 1 if anything failed, or is missing.
+# SMP=N in the environment: on N processors. Prints what failed and what it says in comments. Exit
+# status 1 if anything failed, or is missing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=$1
