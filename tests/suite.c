@@ -27,6 +27,8 @@ struct suite {
 	struct verdict_subject subject;
 	enum platform platform;
 	const struct test_case *tests[MAX_TESTS];
+	bool undecided[MAX_TESTS];	/* as tests[] */
+	bool decided[REQ_COUNT];	/* by any test that has run */
 	unsigned selected;
 	bool too_many;
 	unsigned first[MAX_GROUPS + 1];	/* group g: tests[first[g]] to tests[first[g + 1] - 1] */
@@ -159,23 +161,48 @@ const char *suite_cpu_name(const struct suite *s)
 	return s->cpu_name;
 }
 
-static bool is_required(const struct suite *s, const struct test_case *c)
+static const struct requirement *requirement_at(const struct test_case *c, unsigned i)
+{
+	return requirement_get((enum requirement_id)(c->reqs[i] - 1));
+}
+
+static void note_decided(struct suite *s, const struct test_case *c)
+{
+	for (unsigned i = 0; i < TEST_MAX_REQS && c->reqs[i]; i++)
+		s->decided[c->reqs[i] - 1] = true;
+}
+
+/* Has the test a requirement of a required group that is about this processor, and that no other
+ * test has decided? */
+static bool leaves_open(const struct suite *s, const struct test_case *c)
 {
 	for (unsigned i = 0; i < TEST_MAX_REQS && c->reqs[i]; i++) {
-		const struct requirement *r =
-			requirement_get((enum requirement_id)(c->reqs[i] - 1));
+		const struct requirement *r = requirement_at(c, i);
 
-		if (r && glob_list_has(s->config->require, r->group))
+		if (!s->decided[c->reqs[i] - 1] && verdict_applies(r, &s->subject) &&
+		    glob_list_has(s->config->require, r->group))
 			return true;
 	}
 	return false;
 }
 
+/* What was skipped, or stayed open, although it is required. */
+static void check_required_tests(struct suite *s)
+{
+	for (unsigned i = 0; i < s->selected; i++) {
+		const struct test_case *c = s->tests[i];
+
+		if (!s->undecided[i] || !leaves_open(s, c))
+			continue;
+		s->counts.required++;
+		tap_comment(s->tap, "required: %s.%s decided nothing", c->group, c->claim);
+	}
+}
+
 static bool is_in_group(const struct test_case *c, const char *group, size_t length)
 {
 	for (unsigned i = 0; i < TEST_MAX_REQS && c->reqs[i]; i++) {
-		const struct requirement *r =
-			requirement_get((enum requirement_id)(c->reqs[i] - 1));
+		const struct requirement *r = requirement_at(c, i);
 
 		if (r && strlen(r->group) == length && !memcmp(r->group, group, length))
 			return true;
@@ -207,8 +234,9 @@ static void check_required_groups(struct suite *s)
 	}
 }
 
-static void run_one(struct suite *s, const struct test_case *c)
+static void run_one(struct suite *s, unsigned n)
 {
+	const struct test_case *c = s->tests[n];
 	static struct test test;	/* static: an aborted test's stack is gone, its log isn't */
 	enum verdict verdict;
 
@@ -223,10 +251,10 @@ static void run_one(struct suite *s, const struct test_case *c)
 	if (s->config->checks)
 		report_checks(&test);
 	verdict_count(&s->counts, verdict);
-	if ((verdict == VERDICT_SKIP || verdict == VERDICT_INCONCLUSIVE) && is_required(s, c)) {
-		s->counts.required++;
-		tap_comment(s->tap, "required: %s.%s decided nothing", c->group, c->claim);
-	}
+	if (verdict == VERDICT_SKIP || verdict == VERDICT_INCONCLUSIVE)
+		s->undecided[n] = true;
+	else
+		note_decided(s, c);
 }
 
 void suite_run_group(struct suite *s, unsigned g)
@@ -235,7 +263,7 @@ void suite_run_group(struct suite *s, unsigned g)
 		return;
 	runner_begin_group();
 	for (unsigned i = s->first[g]; i < s->first[g + 1]; i++)
-		run_one(s, s->tests[i]);
+		run_one(s, i);
 }
 
 int suite_end(struct suite *s)
@@ -252,6 +280,7 @@ int suite_end(struct suite *s)
 		tap_comment(s->tap, "error: %u of %u tests ran", run, s->selected);
 		s->counts.error++;
 	}
+	check_required_tests(s);
 	check_required_groups(s);
 	exit = verdict_exit(&s->counts);
 	tap_comment(s->tap, "disturbed by SMIs or lost time, and repeated: %u",

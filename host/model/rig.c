@@ -282,9 +282,9 @@ u64 rig_record(const struct rig *r, unsigned n, unsigned offset)
 void rig_program(struct rig *r, unsigned n, u32 event, u64 bits, u64 period)
 {
 	rig_set(r, MSR_IA32_PERFEVTSEL0 + n, 0);
-	if (rig_get(r, MSR_IA32_PERF_CAPABILITIES) & IA32_PERF_CAPABILITIES_FW_WRITE)
-		rig_set(r, MSR_IA32_A_PMC0 + n, -period & BITS(0, 47));
-	else
+	/* A broken processor may announce what it doesn't have. */
+	if (!(rig_get(r, MSR_IA32_PERF_CAPABILITIES) & IA32_PERF_CAPABILITIES_FW_WRITE) ||
+	    rig_wrmsr(r, MSR_IA32_A_PMC0 + n, -period & BITS(0, 47)) != MSR_DONE)
 		rig_set(r, MSR_IA32_PMC0 + n, -period & BITS(0, 31));
 	rig_set(r, MSR_IA32_PERFEVTSEL0 + n, event | IA32_PERFEVTSEL_EN | IA32_PERFEVTSEL_OS |
 					     IA32_PERFEVTSEL_USR | bits);
