@@ -338,7 +338,7 @@ test_machine_is_given_back_50_times()
 test_reference_pmu_is_exact()
 {
 	expect 0 tools/selftest.sh "$build"
-	# More processors: QEMU steps some locked instruction wrongly there (docs/TRICKS.md).
+	# More processors: QEMU's single step loses flags there (docs/TRICKS.md).
 	expect 0 env SMP=3 tools/selftest.sh "$build" programs=0
 }
 
