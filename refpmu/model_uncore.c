@@ -235,7 +235,7 @@ void model_uncore_retire(struct model *m, struct step *s)
 		u64 before = c->value, add;
 
 		add = clock ? 1 : model_access_count(m, s, rule.kind);
-		add = model_increment(m, c, &rule, clock, add);
+		add = broken(m, FAULT_INERT) ? 0 : model_increment(m, c, &rule, clock, add);
 		c->value = (before + add) & top;
 		if (before + add <= top)
 			continue;
