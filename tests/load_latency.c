@@ -6,23 +6,12 @@
  * programmed anywhere.
  */
 #include "kernel/fault.h"
-#include "tests/forms.h"
 #include "tests/tagged.h"
 #include "tests/needs.h"
 
 #define SOME	128	/* rounds of a window that is counted */
 
 static struct tagged_record records[TAGGED_MOST];
-
-/* Take records of a workload; false: not enough of them, and the check has failed. */
-static bool take(struct test *t, struct test_claim claim, struct tagged_setup *setup,
-		 enum access access, struct hierarchy *h, unsigned *count)
-{
-	if (!tagged_prepare(t, access, h))
-		return false;
-	*count = tagged_take(setup, h, records);
-	return tagged_enough(t, claim, h, *count, setup->wanted);
-}
 
 TEST(ll, records_hold_latency_and_address_of_the_load,
      REQS(LL_01, LL_02, LL_06, LL_16, LL_17, LL_18, LL_26, REC_HSW_05, REC_HSW_07, REC_HSW_08),
@@ -32,7 +21,7 @@ TEST(ll, records_hold_latency_and_address_of_the_load,
 	struct hierarchy h;
 	unsigned count;
 
-	if (!take(t, AT(LL_01), &setup, ACCESS_L1, &h, &count))
+	if (!tagged_collect(t, AT(LL_01), &setup, ACCESS_L1, &h, records, &count))
 		return;
 	for (unsigned i = 0; i < count; i++) {
 		const struct tagged_record *r = &records[i];
@@ -59,26 +48,8 @@ TEST(ll, the_address_is_the_loads_linear_one, REQS(LL_26),
      NEEDS(need_perfmon, need_pebs, need_load_latency))
 {
 	struct tagged_setup setup = tagged_loads();
-	struct hierarchy h;
-	struct form form;
 
-	if (!tagged_prepare(t, ACCESS_L1, &h))
-		return;
-	setup.wanted = 1;
-	for (unsigned i = 0; form_of_load(i, &form); i++) {
-		unsigned count;
-
-		h.workload = form.workload;
-		h.name = form.name;
-		form_begin();
-		count = tagged_take(&setup, &h, records);
-		form_end();
-		if (!tagged_enough(t, AT(LL_26), &h, count, setup.wanted))
-			return;
-		for (unsigned r = 0; r < count; r++)
-			CHECK_EQ(t, LL_26, form.address, records[r].address,
-				 "address of record %u of %s", r, form.name);
-	}
+	tagged_check_forms(t, AT(LL_26), &setup, ACCESS_L1, form_of_load, records);
 }
 
 /* LL_EN without PEBS_EN records nothing; what a record without LL_EN holds isn't stated. */
@@ -89,7 +60,7 @@ TEST(ll, both_enables_are_needed, REQS(LL_02, LL_29),
 	struct hierarchy h;
 	unsigned count;
 
-	if (!take(t, AT(LL_02), &setup, ACCESS_L1, &h, &count))
+	if (!tagged_collect(t, AT(LL_02), &setup, ACCESS_L1, &h, records, &count))
 		return;
 	setup.most = setup.rounds;
 	setup.enable.bits = latency_enable(setup.counter).bits & ~BIT(setup.counter);
@@ -115,7 +86,7 @@ TEST(ll, each_counter_can_do_it, REQS(LL_30), NEEDS(need_perfmon, need_pebs, nee
 		unsigned count;
 
 		setup.enable = latency_enable(setup.counter);
-		if (!take(t, AT(LL_30), &setup, ACCESS_L1, &h, &count))
+		if (!tagged_collect(t, AT(LL_30), &setup, ACCESS_L1, &h, records, &count))
 			return;
 		for (unsigned i = 0; i < count; i++)
 			CHECK_RANGE(t, LL_30, 4, ~0ULL, records[i].latency,
@@ -140,7 +111,7 @@ TEST(ll, stores_are_ignored, REQS(LL_03), NEEDS(need_perfmon, need_pebs, need_lo
 			 "events of %u %s", SOME, h.name);
 	}
 	/* The control. */
-	take(t, AT(LL_03), &setup, ACCESS_L1, &h, &count);
+	tagged_collect(t, AT(LL_03), &setup, ACCESS_L1, &h, records, &count);
 }
 
 /* "Retired demand load operations": a software prefetch is none. */
@@ -155,7 +126,7 @@ TEST(ll, prefetches_are_no_loads, REQS(LL_09), NEEDS(need_perfmon, need_pebs, ne
 	CHECK_EQ(t, LL_09, 0, tagged_count_least(&setup, &h, SOME), "events of %u %s", SOME,
 		 h.name);
 	/* The control: loads of the same line, flushed as well. */
-	take(t, AT(LL_09), &setup, ACCESS_MEMORY, &h, &count);
+	tagged_collect(t, AT(LL_09), &setup, ACCESS_MEMORY, &h, records, &count);
 }
 
 /* No load takes so long; the control is the same window with the least threshold. */
@@ -187,7 +158,7 @@ static void check_above(struct test *t, enum access access)
 	struct hierarchy h;
 	unsigned count;
 
-	if (!take(t, AT(LL_05), &setup, access, &h, &count))
+	if (!tagged_collect(t, AT(LL_05), &setup, access, &h, records, &count))
 		return;
 	for (unsigned i = 0; i < count; i++) {
 		CHECK_RANGE(t, LL_05, setup.threshold + 1, ~0ULL, records[i].latency,
@@ -231,10 +202,10 @@ TEST(ll, a_load_that_misses_takes_longer, REQS(LL_08),
 	unsigned count;
 	u64 near;
 
-	if (!take(t, AT(LL_08), &setup, ACCESS_L1, &h, &count))
+	if (!tagged_collect(t, AT(LL_08), &setup, ACCESS_L1, &h, records, &count))
 		return;
 	near = mean_latency(count);
-	if (!take(t, AT(LL_08), &setup, ACCESS_MEMORY, &h, &count))
+	if (!tagged_collect(t, AT(LL_08), &setup, ACCESS_MEMORY, &h, records, &count))
 		return;
 	CHECK_RANGE(t, LL_08, 2 * near, ~0ULL, mean_latency(count),
 		    "mean latency of %s, those of one line %lu", h.name, near);
@@ -249,7 +220,7 @@ TEST(ll, address_and_latency_are_of_one_load, REQS(LL_11),
 	unsigned right = 0, count;
 	struct hierarchy h;
 
-	if (!take(t, AT(LL_11), &setup, ACCESS_TWO_PLACES, &h, &count))
+	if (!tagged_collect(t, AT(LL_11), &setup, ACCESS_TWO_PLACES, &h, records, &count))
 		return;
 	for (unsigned i = 0; i < count; i++) {
 		u64 offset = records[i].address - h.first;
@@ -286,7 +257,7 @@ TEST(ll, a_cancelled_load_is_never_recorded, REQS(LL_12, LL_09),
 	struct hierarchy h;
 	unsigned count;
 
-	if (!take(t, AT(LL_12), &setup, ACCESS_CANCELLED, &h, &count))
+	if (!tagged_collect(t, AT(LL_12), &setup, ACCESS_CANCELLED, &h, records, &count))
 		return;
 	for (unsigned i = 0; i < count; i++) {
 		CHECK(t, LL_12, records[i].address != h.first + CANCELLED_OFFSET,

@@ -27,10 +27,7 @@ static bool take(struct test *t, struct test_claim claim, enum access access, un
 	struct tagged_setup setup = tagged_loads();
 
 	setup.wanted = wanted;
-	if (!tagged_prepare(t, access, h))
-		return false;
-	*count = tagged_take(&setup, h, records);
-	return tagged_enough(t, claim, h, *count, setup.wanted);
+	return tagged_collect(t, claim, &setup, access, h, records, count);
 }
 
 static bool has_code(const struct tagged_record *record, u64 codes)

@@ -6,7 +6,6 @@
  */
 #include "pmu/pmi.h"
 #include "tests/calibration.h"
-#include "tests/forms.h"
 #include "tests/needs.h"
 #include "tests/tagged.h"
 
@@ -18,15 +17,6 @@
 
 static struct tagged_record records[TAGGED_MOST];
 
-static bool take(struct test *t, struct test_claim claim, struct tagged_setup *setup,
-		 enum access access, struct hierarchy *h, unsigned *count)
-{
-	if (!tagged_prepare(t, access, h))
-		return false;
-	*count = tagged_take(setup, h, records);
-	return tagged_enough(t, claim, h, *count, setup->wanted);
-}
-
 TEST(ps, records_hold_the_address_of_the_store, REQS(PS_02, PS_04, PS_09, REC_14),
      NEEDS(need_perfmon, need_pebs, need_precise_store))
 {
@@ -34,7 +24,7 @@ TEST(ps, records_hold_the_address_of_the_store, REQS(PS_02, PS_04, PS_09, REC_14
 	struct hierarchy h;
 	unsigned count;
 
-	if (!take(t, AT(PS_02), &setup, ACCESS_STORE_HIT, &h, &count))
+	if (!tagged_collect(t, AT(PS_02), &setup, ACCESS_STORE_HIT, &h, records, &count))
 		return;
 	for (unsigned i = 0; i < count; i++) {
 		CHECK_EQ(t, PS_04, h.first, records[i].address,
@@ -48,26 +38,8 @@ TEST(ps, the_address_is_the_stores_linear_one, REQS(PS_04),
      NEEDS(need_perfmon, need_pebs, need_precise_store))
 {
 	struct tagged_setup setup = tagged_stores();
-	struct hierarchy h;
-	struct form form;
 
-	if (!tagged_prepare(t, ACCESS_STORE_HIT, &h))
-		return;
-	setup.wanted = 1;
-	for (unsigned i = 0; form_of_store(i, &form); i++) {
-		unsigned count;
-
-		h.workload = form.workload;
-		h.name = form.name;
-		form_begin();
-		count = tagged_take(&setup, &h, records);
-		form_end();
-		if (!tagged_enough(t, AT(PS_04), &h, count, setup.wanted))
-			return;
-		for (unsigned r = 0; r < count; r++)
-			CHECK_EQ(t, PS_04, form.address, records[r].address,
-				 "address of record %u of %s", r, form.name);
-	}
+	tagged_check_forms(t, AT(PS_04), &setup, ACCESS_STORE_HIT, form_of_store, records);
 }
 
 /* With what a control has shown to be plenty of stores, other enables capture none. */
@@ -78,7 +50,7 @@ TEST(ps, both_enables_are_needed, REQS(PS_02, PS_11),
 	unsigned count, captured = 0;
 	struct hierarchy h;
 
-	if (!take(t, AT(PS_02), &setup, ACCESS_STORE_HIT, &h, &count))
+	if (!tagged_collect(t, AT(PS_02), &setup, ACCESS_STORE_HIT, &h, records, &count))
 		return;
 	setup.most = setup.rounds;
 	setup.enable.bits = IA32_PEBS_ENABLE_PS_EN;
@@ -99,7 +71,7 @@ TEST(ps, no_other_counter_captures_stores, REQS(PS_01),
 	struct hierarchy h;
 	unsigned count;
 
-	if (!take(t, AT(PS_01), &setup, ACCESS_STORE_HIT, &h, &count))
+	if (!tagged_collect(t, AT(PS_01), &setup, ACCESS_STORE_HIT, &h, records, &count))
 		return;
 	setup.most = setup.rounds;
 	for (setup.counter = 0; setup.counter < PRECISE_STORE_COUNTER; setup.counter++) {
@@ -144,7 +116,7 @@ TEST(ps, the_next_store_that_retires_is_recorded, REQS(PS_03),
 		struct hierarchy h;
 		unsigned count;
 
-		if (take(t, AT(PS_03), &setup, ACCESS_STORE_HIT, &h, &count))
+		if (tagged_collect(t, AT(PS_03), &setup, ACCESS_STORE_HIT, &h, records, &count))
 			test_inconclusive(t, "%lu of %u stores are counted", counted,
 					  PERIOD + SAMPLE_MARKS);
 		return;
@@ -217,11 +189,11 @@ TEST(ps, the_lock_bit_is_of_locked_stores, REQS(PS_07),
 
 	setup.wanted = 3;
 	for (unsigned turn = 0; turn < 2; turn++) {
-		if (!take(t, AT(PS_07), &setup, ACCESS_LOCKED, &h, &count))
+		if (!tagged_collect(t, AT(PS_07), &setup, ACCESS_LOCKED, &h, records, &count))
 			return;
 		CHECK_EQ(t, PS_07, count, with_bit(count, LOCKED), "of %u records of %s have bit 5",
 			 count, h.name);
-		if (!take(t, AT(PS_07), &setup, ACCESS_STORE_HIT, &h, &count))
+		if (!tagged_collect(t, AT(PS_07), &setup, ACCESS_STORE_HIT, &h, records, &count))
 			return;
 		CHECK_EQ(t, PS_07, 0, with_bit(count, LOCKED), "of %u records of %s have bit 5",
 			 count, h.name);
@@ -241,7 +213,7 @@ TEST(ps, reserved_bits_are_zero, REQS(PS_08), NEEDS(need_perfmon, need_pebs, nee
 		struct hierarchy h;
 		unsigned count;
 
-		if (!take(t, AT(PS_08), &setup, stores[s], &h, &count))
+		if (!tagged_collect(t, AT(PS_08), &setup, stores[s], &h, records, &count))
 			return;
 		for (unsigned i = 0; i < count; i++)
 			CHECK_EQ(t, PS_08, 0, records[i].source & RESERVED,
@@ -261,7 +233,7 @@ TEST(ps, records_go_through_the_ordinary_buffer, REQS(PS_10),
 	unsigned count;
 
 	setup.wanted = 2;
-	if (!take(t, AT(PS_10), &setup, ACCESS_STORE_HIT, &h, &count))
+	if (!tagged_collect(t, AT(PS_10), &setup, ACCESS_STORE_HIT, &h, records, &count))
 		return;
 	ds.start = 1;
 	ds.threshold = 2;

@@ -187,3 +187,39 @@ void tagged_check_most(struct test *t, struct test_claim claim, struct tagged_se
 			 "of %u records of %s %s (A0H of the first is 0x%lx)", count, h.name, what,
 			 records[0].source);
 }
+
+bool tagged_collect(struct test *t, struct test_claim claim, struct tagged_setup *setup,
+		    enum access access, struct hierarchy *h,
+		    struct tagged_record records[TAGGED_MOST], unsigned *count)
+{
+	if (!tagged_prepare(t, access, h))
+		return false;
+	*count = tagged_take(setup, h, records);
+	return tagged_enough(t, claim, h, *count, setup->wanted);
+}
+
+void tagged_check_forms(struct test *t, struct test_claim claim, struct tagged_setup *setup,
+			enum access access, bool (*form_of)(unsigned i, struct form *form),
+			struct tagged_record records[TAGGED_MOST])
+{
+	struct hierarchy h;
+	struct form form;
+
+	if (!tagged_prepare(t, access, &h))
+		return;
+	setup->wanted = 1;
+	for (unsigned i = 0; form_of(i, &form); i++) {
+		unsigned count;
+
+		h.workload = form.workload;
+		h.name = form.name;
+		form_begin();
+		count = tagged_take(setup, &h, records);
+		form_end();
+		if (!tagged_enough(t, claim, &h, count, setup->wanted))
+			return;
+		for (unsigned r = 0; r < count; r++)
+			test_check_eq(t, claim, form.address, records[r].address,
+				      "address of record %u of %s", r, form.name);
+	}
+}

@@ -10,6 +10,7 @@
 
 #include "pmu/event.h"
 #include "pmu/memory_sampling.h"
+#include "tests/forms.h"
 #include "tests/hierarchy.h"
 #include "tests/sampling.h"
 
@@ -75,6 +76,17 @@ void tagged_check_most(struct test *t, struct test_claim claim, struct tagged_se
  */
 bool tagged_enough(struct test *t, struct test_claim claim, const struct hierarchy *h,
 		    unsigned records, unsigned wanted);
+
+/* Take records of a workload; false: not enough of them, and the check has failed. */
+bool tagged_collect(struct test *t, struct test_claim claim, struct tagged_setup *setup,
+		    enum access access, struct hierarchy *h,
+		    struct tagged_record records[TAGGED_MOST], unsigned *count);
+
+/* Each record of each form of an operand (form_of_load(), form_of_store()) holds its linear
+ * address: with the segment base, and behind an index. */
+void tagged_check_forms(struct test *t, struct test_claim claim, struct tagged_setup *setup,
+			enum access access, bool (*form_of)(unsigned i, struct form *form),
+			struct tagged_record records[TAGGED_MOST]);
 
 /* hierarchy_get() or the end of the test. */
 bool tagged_prepare(struct test *t, enum access access, struct hierarchy *h);
