@@ -1,40 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Each processor is started by itself and without waiting, and stays in its procedure for the whole
- * run: the firmware counts it as busy meanwhile and leaves it alone. gnu-efi doesn't declare the
- * protocol; what isn't called here is a pointer without a type.
+ * run: the firmware counts it as busy meanwhile and leaves it alone.
  */
 #include "boot/firmware.h"
 #include "boot/processors.h"
 #include "kernel/smp.h"
+#include "spec/mp_services.h"
 
 #define ARRIVAL_US	1000000
 #define RETURN_ROUNDS	300		/* the firmware looks every 100 ms */
 #define RETURN_STALL_US	10000
-
-#define STATUS_BSP	BIT(0)		/* EFI_PROCESSOR_INFORMATION.StatusFlag */
-#define STATUS_ENABLED	BIT(1)
-#define STATUS_HEALTHY	BIT(2)
-
-struct processor_information {
-	u64 processor_id;
-	u32 status_flag;
-	u32 package, core, thread;
-	u32 extended[6];
-};
-
-typedef VOID (EFIAPI *ap_procedure)(VOID *argument);
-
-struct mp_services {
-	EFI_STATUS (EFIAPI *get_number)(struct mp_services *this, UINTN *all, UINTN *enabled);
-	EFI_STATUS (EFIAPI *get_info)(struct mp_services *this, UINTN number,
-				      struct processor_information *info);
-	void *startup_all;
-	EFI_STATUS (EFIAPI *startup_this)(struct mp_services *this, ap_procedure procedure,
-					  UINTN number, EFI_EVENT event, UINTN timeout_us,
-					  VOID *argument, BOOLEAN *finished);
-	void *switch_bsp, *enable_disable, *who_am_i;
-};
 
 static struct mp_services *services;
 static unsigned count = 1;
@@ -47,19 +23,19 @@ static struct processor {
 
 static bool is_usable(UINTN number)
 {
-	struct processor_information info;
+	struct mp_processor_information info;
 
 	return !EFI_ERROR(services->get_info(services, number, &info)) &&
-	       !(info.status_flag & STATUS_BSP) && (info.status_flag & STATUS_ENABLED) &&
-	       (info.status_flag & STATUS_HEALTHY);
+	       !(info.status_flag & PROCESSOR_AS_BSP_BIT) &&
+	       (info.status_flag & PROCESSOR_ENABLED_BIT) &&
+	       (info.status_flag & PROCESSOR_HEALTH_STATUS_BIT);
 }
 
 unsigned processors_find(unsigned most)
 {
-	EFI_GUID guid = { 0x3fdda605, 0xa76e, 0x4f46,
-			  { 0xad, 0x29, 0x12, 0xf4, 0x53, 0x1b, 0x3d, 0x08 } };
+	EFI_GUID guid = MP_SERVICES_GUID;
 	void *protocol = NULL;
-	UINTN all, enabled;
+	u64 all, enabled;
 
 	count = 1;
 	if (EFI_ERROR(firmware.boot->LocateProtocol(&guid, NULL, &protocol)))
@@ -76,7 +52,7 @@ unsigned processors_find(unsigned most)
 	return count;
 }
 
-static VOID EFIAPI procedure(VOID *argument)
+static MP_SERVICES_CALL void procedure(void *argument)
 {
 	const struct processor *processor = argument;
 

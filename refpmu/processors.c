@@ -21,6 +21,7 @@ struct startup_values {
 	u32 far_offset;
 	u16 far_selector;
 	u32 cr0, cr3, cr4;
+	u32 efer_number, efer;
 	u64 entry;
 } __attribute__((packed));
 
@@ -65,6 +66,8 @@ static void place_startup(u64 page)
 	values->cr0 = (u32)READ_REGISTER(cr0);
 	values->cr3 = (u32)hypervisor.host_cr3;
 	values->cr4 = (u32)READ_REGISTER(cr4);
+	values->efer_number = MSR_AMD_EFER;
+	values->efer = (u32)(EFER_LME | EFER_NXE | EFER_SVME);
 	values->entry = (u64)startup_other;
 	startup_vector = (u32)(page / PAGE_SIZE);
 }

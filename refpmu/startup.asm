@@ -6,8 +6,6 @@
 
 default rel
 
-%define EFER		0xc0000080
-%define EFER_BITS	0x1900		; LME, NXE, SVME
 %define CODE		0x08
 %define DATA		0x10
 
@@ -31,8 +29,8 @@ bits 16
 	mov	cr4, eax
 	mov	eax, [cr3_value - startup_begin]
 	mov	cr3, eax
-	mov	ecx, EFER
-	mov	eax, EFER_BITS
+	mov	ecx, [efer_number - startup_begin]
+	mov	eax, [efer_value - startup_begin]
 	xor	edx, edx
 	wrmsr
 	mov	eax, [cr0_value - startup_begin]
@@ -60,6 +58,8 @@ far_pointer:
 cr0_value:	dd	0
 cr3_value:	dd	0
 cr4_value:	dd	0
+efer_number:	dd	0
+efer_value:	dd	0
 entry:		dq	0
 startup_end:
 startup_gdt.end	equ	startup_gdt + 24
