@@ -3,10 +3,9 @@
 #include "refpmu/decode_insn.h"
 #include "refpmu/guest_memory.h"
 #include "refpmu/svm.h"
+#include "spec/msr.h"
 
 #define CACHE_ENTRIES	1024
-#define MSR_FS_BASE	0xc0000100
-#define MSR_GS_BASE	0xc0000101
 #define SEGMENT_FS	4
 #define SEGMENT_GS	5
 
@@ -75,9 +74,9 @@ static u64 segment_base(struct cpu *cpu, unsigned segment)
 
 	switch (segment) {
 	case SEGMENT_FS:
-		return msr_read(MSR_FS_BASE);
+		return msr_read(MSR_IA32_FS_BASE);
 	case SEGMENT_GS:
-		return msr_read(MSR_GS_BASE);
+		return msr_read(MSR_IA32_GS_BASE);
 	default:
 		return cpu_64bit_code(cpu) ? 0 : (&save->es)[segment].base;
 	}

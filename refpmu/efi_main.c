@@ -14,6 +14,7 @@
 #include "refpmu/svm.h"
 #include "refpmu/virtualise.h"
 #include "refpmu/vmcb.h"
+#include "spec/msr.h"
 
 /* Of a processor. All of it is a power of two, aligned to itself: it must not cross a GiB. */
 #define MEMORY_SIZE	(16ULL << 20)
@@ -142,7 +143,7 @@ EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *system)
 	services->SetMem((void *)memory.base, memory.size, 0);
 	services->CopyMem((void *)memory.base, (void *)ImageBase, loaded->ImageSize);
 	relocate((u8 *)memory.base);
-	msr_write(MSR_AMD_EFER, msr_read(MSR_AMD_EFER) | EFER_SVME);
+	msr_write(MSR_IA32_EFER, msr_read(MSR_IA32_EFER) | EFER_SVME);
 	entry = (void (*)(void *, u64, u64))(memory.base + ((u64)virtualise_boot_processor -
 							      (u64)ImageBase));
 	svm_launch(entry, (void *)memory.free, &memory);

@@ -22,6 +22,7 @@
 #include "refpmu/retire.h"
 #include "refpmu/segment.h"
 #include "refpmu/svm.h"
+#include "spec/msr.h"
 
 /* ---- instructions carried out here ---- */
 
@@ -197,8 +198,8 @@ static void before_run(struct cpu *cpu, struct step *step)
 	save->dr6 &= ~DR6_BS;
 	save->rflags |= RFLAGS_TF;
 	if (is(step, INSN_SYSCALL)) {
-		step->sfmask = msr_read(MSR_AMD_SFMASK);
-		msr_write(MSR_AMD_SFMASK, step->sfmask & ~RFLAGS_TF);
+		step->sfmask = msr_read(MSR_IA32_FMASK);
+		msr_write(MSR_IA32_FMASK, step->sfmask & ~RFLAGS_TF);
 	} else if (is(step, INSN_SYSRET)) {
 		step->r11 = cpu->gpr[REG_R11];
 		cpu->gpr[REG_R11] |= RFLAGS_TF;
@@ -228,7 +229,7 @@ static bool after_run(struct cpu *cpu, struct step *step, bool completed)
 	if (cpu->shadow != SHADOW_NONE && is(step, INSN_MOV_CR8))
 		save->rflags |= RFLAGS_IF;
 	if (is(step, INSN_SYSCALL)) {
-		msr_write(MSR_AMD_SFMASK, step->sfmask);
+		msr_write(MSR_IA32_FMASK, step->sfmask);
 		if (completed) {
 			set_trap_flag(&cpu->gpr[REG_R11], step->trap);
 			due = step->trap && !(step->sfmask & RFLAGS_TF);

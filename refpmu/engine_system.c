@@ -10,6 +10,7 @@
 #include "refpmu/retire.h"
 #include "refpmu/segment.h"
 #include "refpmu/svm.h"
+#include "spec/msr.h"
 
 #define RFLAGS_FIXED		BIT(1)
 #define RFLAGS_ARITHMETIC	0x8d5ULL	/* CF PF AF ZF SF OF */
@@ -53,15 +54,15 @@ static void load_flat(struct vmcb_segment *segment, unsigned selector, unsigned 
 static bool do_syscall(struct cpu *cpu, const struct instruction *insn)
 {
 	struct vmcb_save *save = &cpu->vmcb->save;
-	unsigned selector = (u16)(msr_read(MSR_AMD_STAR) >> STAR_SYSCALL);
-	u64 target = msr_read(MSR_AMD_LSTAR);
+	unsigned selector = (u16)(msr_read(MSR_IA32_STAR) >> STAR_SYSCALL);
+	u64 target = msr_read(MSR_IA32_LSTAR);
 
 	if (!(save->efer & EFER_SCE) || !canonical(target))
 		return false;
 	cpu->gpr[REG_RCX] = save->rip + insn->length;
 	cpu->gpr[REG_R11] = save->rflags;
 	/* QEMU's processor forgets the arithmetic flags here, whatever the mask says. */
-	save->rflags &= ~(msr_read(MSR_AMD_SFMASK) | RFLAGS_ARITHMETIC | RFLAGS_DF);
+	save->rflags &= ~(msr_read(MSR_IA32_FMASK) | RFLAGS_ARITHMETIC | RFLAGS_DF);
 	save->rflags |= RFLAGS_FIXED;
 	load_flat(&save->cs, selector & 0xfffc, FLAT_CODE);
 	load_flat(&save->ss, (selector + 8) & 0xfffc, FLAT_DATA);
@@ -73,7 +74,7 @@ static bool do_syscall(struct cpu *cpu, const struct instruction *insn)
 static bool do_sysret(struct cpu *cpu, const struct instruction *insn)
 {
 	struct vmcb_save *save = &cpu->vmcb->save;
-	unsigned selector = (u16)(msr_read(MSR_AMD_STAR) >> STAR_SYSRET);
+	unsigned selector = (u16)(msr_read(MSR_IA32_STAR) >> STAR_SYSRET);
 
 	if (insn->operand_bytes != 8 || save->cpl || !(save->efer & EFER_SCE) ||
 	    (cpu->gpr[REG_R11] & ~RFLAGS_RETURNED) || !canonical(cpu->gpr[REG_RCX]))

@@ -13,7 +13,6 @@
 #include "refpmu/svm.h"
 #include "spec/msr.h"
 
-#define MSR_UCODE_REVISION	0x08b
 #define EFER_KNOWN	(EFER_SCE | EFER_LME | EFER_LMA | EFER_NXE)	/* of Intel's */
 
 /* Without an answer of the model an MSR here raises #GP, or is the machine's. */
@@ -35,8 +34,8 @@ static const struct msr_range {
 	{ MSR_IA32_DEBUGCTL, MSR_IA32_DEBUGCTL, true },
 	{ MSR_IA32_MISC_ENABLE, MSR_IA32_MISC_ENABLE, true },
 	{ MSR_SMI_COUNT, MSR_SMI_COUNT, false },
-	{ MSR_UCODE_REVISION, MSR_UCODE_REVISION, true },
-	{ MSR_AMD_EFER, MSR_AMD_EFER, true },
+	{ MSR_IA32_BIOS_SIGN_ID, MSR_IA32_BIOS_SIGN_ID, true },
+	{ MSR_IA32_EFER, MSR_IA32_EFER, true },
 	{ MSR_AMD_VM_CR, MSR_AMD_VM_HSAVE_PA + 1, false },
 };
 
@@ -86,7 +85,7 @@ static struct msr_result access(struct cpu *cpu, u32 msr, bool write, u64 value)
 {
 	struct msr_result result;
 
-	if (msr == MSR_AMD_EFER)
+	if (msr == MSR_IA32_EFER)
 		return efer(cpu, write, value);
 	result = write ? model_wrmsr(&cpu->model, msr, value) : model_rdmsr(&cpu->model, msr);
 	if (result.status != MSR_NOT_OURS)

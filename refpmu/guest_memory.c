@@ -4,6 +4,7 @@
 #include "refpmu/guest_memory.h"
 #include "refpmu/nested_paging.h"
 #include "refpmu/svm.h"
+#include "spec/msr.h"
 
 #define PTE_P		BIT(0)
 #define PTE_W		BIT(1)
@@ -21,7 +22,6 @@
 #define PF_WRITE	BIT(1)
 
 #define PAGE_SHIFT	12
-#define MSR_PAT		0x277
 #define PAT_WT		4
 #define PAT_WB		6
 
@@ -162,7 +162,7 @@ static u8 memory_type_of(u64 entry, unsigned shift, u64 physical)
 {
 	bool pat = entry & (shift == PAGE_SHIFT ? PTE_PAT : PTE_PAT_LARGE);
 	unsigned index = (unsigned)(entry >> 3 & 3) | (pat ? 4 : 0);
-	u8 type = (u8)(msr_read(MSR_PAT) >> 8 * index) & 7;
+	u8 type = (u8)(msr_read(MSR_IA32_PAT) >> 8 * index) & 7;
 
 	if (physical >= IO_BASE && physical < IO_END)
 		return MEMORY_IO;

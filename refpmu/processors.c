@@ -4,6 +4,7 @@
 #include "refpmu/processors.h"
 #include "refpmu/svm.h"
 #include "refpmu/virtualise.h"
+#include "spec/msr.h"
 
 #define STACK_PAGES		16
 
@@ -66,7 +67,7 @@ static void place_startup(u64 page)
 	values->cr0 = (u32)READ_REGISTER(cr0);
 	values->cr3 = (u32)hypervisor.host_cr3;
 	values->cr4 = (u32)READ_REGISTER(cr4);
-	values->efer_number = MSR_AMD_EFER;
+	values->efer_number = MSR_IA32_EFER;
 	values->efer = (u32)(EFER_LME | EFER_NXE | EFER_SVME);
 	values->entry = (u64)startup_other;
 	startup_vector = (u32)(page / PAGE_SIZE);

@@ -11,8 +11,8 @@
 #include "refpmu/processors.h"
 #include "refpmu/segment.h"
 #include "refpmu/svm.h"
+#include "spec/msr.h"
 
-#define MSR_PAT			0x277
 #define LEAF_VERSION		1
 #define MSR_PERMISSION_PAGES	2
 #define IO_PERMISSION_PAGES	3
@@ -59,14 +59,14 @@ static void init_guest_state(struct cpu *cpu, u64 rip, u64 rsp)
 	save->gdtr.base = gdtr.base;
 	save->idtr.limit = idtr.limit;
 	save->idtr.base = idtr.base;
-	save->efer = msr_read(MSR_AMD_EFER);
+	save->efer = msr_read(MSR_IA32_EFER);
 	save->cr0 = READ_REGISTER(cr0);
 	save->cr2 = READ_REGISTER(cr2);
 	save->cr3 = READ_REGISTER(cr3);
 	save->cr4 = READ_REGISTER(cr4);
 	save->dr6 = READ_REGISTER(dr6);
 	save->dr7 = READ_REGISTER(dr7);
-	save->g_pat = msr_read(MSR_PAT);
+	save->g_pat = msr_read(MSR_IA32_PAT);
 	save->rflags = RFLAGS_FIXED;
 	save->rip = rip;
 	save->rsp = rsp;
@@ -104,7 +104,7 @@ static void init_started_state(struct cpu *cpu)
 	save->cr0 = CR0_STARTED;
 	save->dr6 = DR6_STARTED;
 	save->dr7 = DR7_STARTED;
-	save->g_pat = msr_read(MSR_PAT);
+	save->g_pat = msr_read(MSR_IA32_PAT);
 	save->rflags = RFLAGS_FIXED;
 	for (unsigned i = 0; i < REG_COUNT; i++)
 		cpu->gpr[i] = 0;

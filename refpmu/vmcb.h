@@ -185,10 +185,6 @@ enum exit_code {
 #define DR6_RESET	0xffff0ff0ULL
 
 /* AMD's MSRs, which an Intel processor doesn't have: APM volume 2, "SVM Related MSRs". */
-#define MSR_AMD_EFER		0xc0000080
-#define MSR_AMD_STAR		0xc0000081
-#define MSR_AMD_LSTAR		0xc0000082
-#define MSR_AMD_SFMASK		0xc0000084
 #define MSR_AMD_VM_CR		0xc0010114
 #define MSR_AMD_VM_HSAVE_PA	0xc0010117
 

@@ -3,8 +3,8 @@
  * at it, and the firmware has none. */
 #include "refpmu/selftest/machine.h"
 #include "refpmu/selftest/blobs.h"
+#include "spec/msr.h"
 
-#define MSR_EFER	0xc0000080
 #define MSR_STAR	0xc0000081
 #define MSR_LSTAR	0xc0000082
 #define MSR_FMASK	0xc0000084
@@ -123,8 +123,8 @@ void machine_enter(void)
 	__asm__ volatile("mov %0, %%cr3" :: "r"(level4) : "memory");
 	machine_load_tables(&gdtr, &idtr, KERNEL_CODE, KERNEL_DATA);
 	__asm__ volatile("ltr %0" :: "r"((u16)TSS_SELECTOR));
-	firmware_efer = msr_read(MSR_EFER);
-	msr_write(MSR_EFER, firmware_efer | EFER_SCE);
+	firmware_efer = msr_read(MSR_IA32_EFER);
+	msr_write(MSR_IA32_EFER, firmware_efer | EFER_SCE);
 	msr_write(MSR_STAR, SYSRET_BASE << 48 | (u64)KERNEL_CODE << 32);
 	msr_write(MSR_LSTAR, (u64)syscall_handler);
 	msr_write(MSR_FMASK, RFLAGS_TF);
@@ -132,7 +132,7 @@ void machine_enter(void)
 
 void machine_leave(void)
 {
-	msr_write(MSR_EFER, firmware_efer);
+	msr_write(MSR_IA32_EFER, firmware_efer);
 	machine_load_tables(&firmware_gdt, &firmware_idt, firmware_cs, firmware_ds);
 	__asm__ volatile("mov %0, %%cr3" :: "r"(firmware_cr3) : "memory");
 	for (unsigned i = sizeof(held) / sizeof(held[0]); i--; )

@@ -21,7 +21,6 @@
 #include "spec/event.h"
 #include "spec/msr.h"
 
-#define MSR_EFER	0xc0000080
 #define MSR_VM_CR	0xc0010114
 #define EFER_SVME	BIT(12)
 #define PROGRAMS	24		/* compared on both engines, unless told otherwise */
@@ -135,10 +134,10 @@ static void check_presentation(void)
 		"the_vendor_is_GenuineIntel");
 	cpuid(0x80000001, regs);
 	verdict(!(regs[2] & BIT(2)), "cpuid_shows_no_amd_v");
-	verdict(!(msr_read(MSR_EFER) & EFER_SVME), "efer_shows_no_amd_v");
+	verdict(!(msr_read(MSR_IA32_EFER) & EFER_SVME), "efer_shows_no_amd_v");
 
 	skip = 2;
-	verdict(faults(do_wrmsr, MSR_EFER, msr_read(MSR_EFER) | EFER_SVME),
+	verdict(faults(do_wrmsr, MSR_IA32_EFER, msr_read(MSR_IA32_EFER) | EFER_SVME),
 		"efer_refuses_to_enable_amd_v");
 	verdict(faults(do_rdmsr, MSR_VM_CR, 0), "amd_v_has_no_registers");
 	verdict(faults(do_rdmsr, MSR_IA32_PERFEVTSEL0 + 4, 0) &&
