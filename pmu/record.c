@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Record decoder, driven by the rows of spec/record.def: SDM "Processor Event Based Sampling
- * (PEBS)" and Table 18-44. Little endian whatever the host; alignment isn't assumed. Which
- * fields mean something for an event isn't decided here.
+ * (PEBS)" and Table 18-44, and of spec/netburst_record.def: "BTS and DS Save Area". Little
+ * endian whatever the host; alignment isn't assumed. Which fields mean something for an event isn't
+ * decided here.
  */
 #include "pmu/record.h"
 
@@ -15,12 +16,17 @@ struct row {
 static const struct row rows[] = {
 #define RECORD_FIELD(format, field, offset, size, title) \
 	{ RECORD_##format, RECORD_##field, (offset), (size) },
+#define NB_RECORD_FIELD(format, field, offset, size, title) \
+	{ RECORD_##format, RECORD_##field, (offset), (size) },
 #include "spec/record.def"
+#include "spec/netburst_record.def"
 };
 
 static const u16 sizes[RECORD_FORMATS] = {
 #define RECORD_SIZE(format, bytes) [RECORD_##format] = (bytes),
+#define NB_RECORD_SIZE(format, bytes) [RECORD_##format] = (bytes),
 #include "spec/record.def"
+#include "spec/netburst_record.def"
 };
 
 /* No row may reach past its record, nor a record past the buffers that are made for it. */
@@ -29,7 +35,11 @@ static const u16 sizes[RECORD_FORMATS] = {
 	_Static_assert((bytes) <= RECORD_MAX_SIZE, #format);
 #define RECORD_FIELD(format, field, offset, size, title) \
 	_Static_assert((offset) + (size) <= BYTES_##format && (size) <= 8, #format " " #field);
+#define NB_RECORD_SIZE(format, bytes) enum { BYTES_##format = (bytes) };
+#define NB_RECORD_FIELD(format, field, offset, size, title) \
+	_Static_assert((offset) + (size) <= BYTES_##format && (size) <= 8, #format " " #field);
 #include "spec/record.def"
+#include "spec/netburst_record.def"
 _Static_assert(RECORD_FIELDS <= 32, "struct pebs_record.present is too small");
 
 /* Formats by their number in IA32_PERF_CAPABILITIES[11:8]. */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * PEBS records: turning the bytes that the processor wrote into named fields. Pure: driven by
- * spec/record.def, no machine access, no globals. The fixed formats only (up to format 3's
- * shape); adaptive records (format 4 and later) carry their own layout and aren't decoded here.
+ * spec/record.def and spec/netburst_record.def, no machine access, no globals. The fixed formats
+ * only (up to format 3's shape); adaptive records (format 4 and later) carry their own layout
+ * and aren't decoded here.
  */
 #ifndef PMU_RECORD_H
 #define PMU_RECORD_H
@@ -12,12 +13,14 @@
 enum record_format {
 #define RECORD_SIZE(format, bytes) RECORD_##format,
 #include "spec/record.def"
+#define NB_RECORD_SIZE(format, bytes) RECORD_##format,
+#include "spec/netburst_record.def"
 	RECORD_FORMATS
 };
 
 /*
- * Each format's fields are a superset of those of the format before it, so the newest format in
- * spec/record.def names them all.
+ * Each numbered format's fields are a superset of those of the format before it, so the newest one
+ * in spec/record.def names them all; those of NetBurst have names out of it.
  */
 #define RECORD_NAME_FMT1(field)
 #define RECORD_NAME_FMT2(field) RECORD_##field,
@@ -45,8 +48,9 @@ bool record_format_from_caps(unsigned pebs_fmt, enum record_format *format);
 size_t record_size(enum record_format format);
 
 /*
- * Decode one record of exactly record_size(format) bytes; size may be larger, the rest isn't
- * looked at. false, with *out untouched: unknown format, or fewer bytes than a record has.
+ * Decode one record of exactly record_size(format) bytes, fields of fewer than eight zero-extended;
+ * size may be larger, the rest isn't looked at. false, with *out untouched: unknown
+ * format, or fewer bytes than a record has.
  */
 bool record_decode(enum record_format format, const void *bytes, size_t size,
 		   struct pebs_record *out);

@@ -50,7 +50,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 				abort();
 		}
 		for (size_t i = 0; i < needed; i++)
-			want += (u64)exact[i] << i % 8 * 8;
+			want += (u64)exact[i] << i % (format == RECORD_NB32 ? 4 : 8) * 8;
 		if (sum != want)	/* every byte once, in its place */
 			abort();
 	} else {
