@@ -126,7 +126,7 @@ void model_init(struct model *m, const struct model_config *config, const struct
 		m->misc_enable |= IA32_MISC_ENABLE_PEBS_UNAVAILABLE;
 	if (m->latitude[LAT_MISC_ENABLE_OTHERS])
 		m->misc_enable |= OTHER_FEATURES;
-	m->global_ctrl = BITS(0, model_gp_counters(m) - 1);
+	m->global_ctrl = BIT(model_gp_counters(m)) - 1;
 	if (broken(m, FAULT_STATUS_AFTER_RESET))
 		m->global_status = IA32_PERF_GLOBAL_STATUS_COND_CHGD;
 	if (m->latitude[LAT_DIRTY_MSRS])

@@ -107,7 +107,7 @@ static void version(const struct model *m, u32 regs[4])
 	SET(LOGICAL_PROCESSORS, 1);
 	SET(DTES64, !(m->facts & FACT_NO_PEBS));
 	SET(DS_CPL, !(m->facts & FACT_NO_PEBS));
-	SET(PDCM, 1);
+	SET(PDCM, g->perfmon ? 1 : 0);
 	SET(HYPERVISOR, m->facts & FACT_KVM_SIGNATURE ? 1 : 0);
 	SET(DS, !(m->facts & FACT_NO_PEBS));
 	SET(HTT, 0);

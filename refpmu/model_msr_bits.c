@@ -148,6 +148,8 @@ static u32 first_of_bank(enum reg reg)
 
 bool model_msr_exists(struct model *m, const struct place *p)
 {
+	if (model_generation(m)->facilities & FAC_NETBURST)
+		return p->reg == REG_DS_AREA || p->reg == REG_DEBUGCTL || p->reg == REG_MISC_ENABLE;
 	if (!existing_bits(m, capability(first_of_bank(p->reg))))
 		return p->reg == REG_A_PMC && p->i < model_gp_counters(m) &&
 		       broken(m, FAULT_A_PMC_UNANNOUNCED);

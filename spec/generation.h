@@ -20,19 +20,22 @@ enum generation_facility {
 	FAC_LL_ALONE = 1 << 11,		/* beside load latency no other PEBS event */
 	FAC_LL_TAGGED = 1 << 12,	/* its event counts tagged loads only */
 	FAC_STLB_LOCK = 1 << 13,	/* data source bits 5:4: Table 18-33 */
+	FAC_NETBURST = 1 << 14,		/* the PMU of spec/netburst.def, no other */
 };
 
 enum generation_id {
 #define GENERATION(id, ...) GEN_##id,
 #include "spec/generation.def"
-	GEN_COUNT
+	GEN_COUNT,
+	GEN_ARCH_COUNT = GEN_NETBURST,	/* those before it have CPUID leaf 0AH */
 };
 
 /* Bit n: the generation whose GEN_<id> is n. The columns `gens` of other tables hold these. */
 enum generation_set {
 #define GENERATION(id, ...) GENS_##id = 1 << GEN_##id,
 #include "spec/generation.def"
-	GENS_ALL = (1 << GEN_COUNT) - 1,
+	GENS_EVERY = (1 << GEN_COUNT) - 1,
+	GENS_ALL = (1 << GEN_ARCH_COUNT) - 1,	/* all with architectural monitoring */
 	GENS_NHM_WSM = GENS_NEHALEM | GENS_WESTMERE,
 	GENS_FROM_WSM = GENS_ALL & ~GENS_NEHALEM,
 	GENS_FROM_SNB = GENS_FROM_WSM & ~GENS_WESTMERE,

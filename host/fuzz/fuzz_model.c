@@ -22,7 +22,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 		config.fault = ((unsigned)data[2] | (unsigned)data[1] << 8) % FAULT_COUNT;
 	else
 		config.latitude.profile = data[2] % PROFILE_COUNT;
-	config.generation = (enum generation_id)(data[0] % GEN_COUNT);
+	config.generation = (enum generation_id)(data[0] % GEN_ARCH_COUNT);
 	config.hyper_threading = data[0] & 0x80;
 	config.latitude.seed = data[0] & 0x7f;
 	wrong = program_run(&r, data + 3, size - 3, &config);

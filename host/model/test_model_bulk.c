@@ -185,7 +185,7 @@ static bool go_on(u64 *ip)
 static void open(struct rig *r, enum fault_id fault, u64 seed)
 {
 	const struct model_config config = {
-		.generation = (enum generation_id)((seed + fault) % GEN_COUNT),
+		.generation = (enum generation_id)((seed + fault) % GEN_ARCH_COUNT),
 		.hyper_threading = true, .fault = fault, .latitude.seed = seed % 3 ? seed : 0,
 	};
 

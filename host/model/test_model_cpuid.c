@@ -44,7 +44,7 @@ static const struct {
 
 static void each_generation_has_its_own(void)
 {
-	for (unsigned g = 0; g < GEN_COUNT; g++) {
+	for (unsigned g = 0; g < GEN_ARCH_COUNT; g++) {
 		open_generation(g);
 		ask(0, 0, 0xffffffff);
 		CHECK_EQ(wanted[g].max_leaf, regs[EAX], "generation %u", g);

@@ -28,7 +28,7 @@ static void open(unsigned generation, bool hyper_threading)
 /* For each generation, with two logical processors a core. */
 static void each(void (*check)(unsigned generation))
 {
-	for (unsigned g = 0; g < GEN_COUNT; g++) {
+	for (unsigned g = 0; g < GEN_ARCH_COUNT; g++) {
 		open(g, true);
 		check(g);
 	}
@@ -106,7 +106,7 @@ static void check_capabilities(unsigned g)
 /* Without hyper-threading Sandy Bridge and later have eight counters, Nehalem four. */
 static void counters_without_hyper_threading(void)
 {
-	for (unsigned g = 0; g < GEN_COUNT; g++) {
+	for (unsigned g = 0; g < GEN_ARCH_COUNT; g++) {
 		bool eight = !(BIT(g) & OLD);
 
 		open(g, false);
@@ -193,9 +193,9 @@ static void check_load_latency_alone(unsigned g)
 /* Seeds don't make a full buffer of Nehalem or Westmere signal; later ones may. */
 static void full_buffer(void)
 {
-	unsigned signals[GEN_COUNT] = { 0 };
+	unsigned signals[GEN_ARCH_COUNT] = { 0 };
 
-	for (unsigned g = 0; g < GEN_COUNT; g++)
+	for (unsigned g = 0; g < GEN_ARCH_COUNT; g++)
 		for (u64 seed = 0; seed < 40; seed++) {
 			const struct model_config config = {
 				.generation = g, .hyper_threading = true, .latitude.seed = seed,
