@@ -139,6 +139,7 @@ $(GEN)/version.h: force
 
 # ---------------------------------------------------------------- what else can be made
 SEEDS	?= 100
+CPU	?= haswell
 SECONDS	?= 60
 .PHONY: test mutants seeds coverage usb bench engine-soak help
 test:
@@ -148,7 +149,7 @@ mutants: all
 	@tools/mutants.py --build $(BUILD) --save docs
 
 seeds: all
-	@tools/seeds.py --build $(BUILD) --seeds $(SEEDS)
+	@tools/seeds.py --build $(BUILD) --cpu $(CPU) --seeds $(SEEDS)
 
 coverage: all
 	@tools/coverage.py --build $(BUILD)
@@ -167,7 +168,7 @@ help:
 	@echo 'make test       every test of the project; last line "N passed, N failed"'
 	@echo 'make check      host tests only: the pure parts under ASan and UBSan'
 	@echo 'make mutants    every fault of the reference PMU against every test'
-	@echo 'make seeds      the correct one under SEEDS=100 seeds, each profile and all latitude'
+	@echo 'make seeds      the correct one under SEEDS=100 seeds, each profile and all latitude, on CPU=haswell, another or all'
 	@echo 'make coverage   docs/COVERAGE.md'
 	@echo 'make usb        $(BUILD)/pmutest86.img, to be written to a stick'
 	@echo 'make fuzz       all fuzz targets for SECONDS=n'

@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: MIT
 """Seeds: does the suite stay green whatever a legal processor does?
 
-seeds.py [--build FOLDER] [--jobs N] [--engine step|fast] [--seeds N] [--profile-seeds N]
-         [--no-extremes]
+seeds.py [--build FOLDER] [--jobs N] [--engine step|fast] [--cpu NAME|all] [--seeds N]
+         [--profile-seeds N] [--no-extremes]
 
-Runs the unchanged harness on the correct reference PMU: with seeds 1 to N, from which everything
+Runs the unchanged harness on the correct reference PMU, as the generation NAME (haswell without
+the option) or as each of them: with seeds 1 to N, from which everything
 is drawn that the manual leaves open; with seeds 1 to N within each profile of spec/profile.def;
 and with each knob of spec/latitude.def at either end: high with the others at rest, low with the
 others drawn, as all of them low is seed 0. Red anywhere is a false
@@ -24,8 +25,8 @@ import spec
 SHOWN = ("SKIP", "INCONCLUSIVE", "KNOWN")
 
 
-def jobs_of(options):
-    """Class of runs to its jobs, in order."""
+def jobs_of_one(options, cpu):
+    """Class of runs of one generation to its jobs, in order."""
     classes = {f"seeds 1 to {options.seeds}": [plan.Job(seed=seed + 1)
                                               for seed in range(options.seeds)]}
     for row in spec.profiles():
@@ -35,7 +36,19 @@ def jobs_of(options):
         low, high = f"{row['name']}:{row['low']}", f"{row['name']}:{row['high']}"
         classes[f"latitude {low}, seed 1"] = [plan.Job(latitude=low, seed=1)]
         classes[f"latitude {high}"] = [plan.Job(latitude=high)]
-    return {name: jobs for name, jobs in classes.items() if jobs}
+    for jobs in classes.values():
+        for job in jobs:
+            job.cpu = cpu
+    return {f"{cpu}: {name}": jobs for name, jobs in classes.items() if jobs}
+
+
+def jobs_of(options):
+    """Class of runs to its jobs, in order."""
+    classes = {}
+    for row in spec.generations():
+        if options.cpu in (row["name"], "all"):
+            classes.update(jobs_of_one(options, row["name"]))
+    return classes
 
 
 def trouble(job):
@@ -70,6 +83,8 @@ def main():
     parser.add_argument("--build", default="build")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--engine", choices=plan.ENGINES, default="")
+    parser.add_argument("--cpu", default="haswell",
+                        choices=[row["name"] for row in spec.generations()] + ["all"])
     parser.add_argument("--seeds", type=int, default=100)
     parser.add_argument("--profile-seeds", type=int, default=20)
     parser.add_argument("--no-extremes", dest="extremes", action="store_false")
