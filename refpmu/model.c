@@ -112,12 +112,15 @@ void model_init(struct model *m, const struct model_config *config, const struct
 	for (unsigned i = 0; i < sizeof(m->previous_record); i++)
 		m->previous_record[i] = NO_RECORD_BEFORE;
 	model_take_latitude(m);
-	if (host->memory) {
+	m->core = config->hyper_threading ? host->processor / CORE_THREADS : host->processor;
+	if (m->core < MEMORY_PER_PACKAGE)
+		m->memory = host->memory;
+	if (m->memory) {
 		const struct memory_shape shape = model_memory_shape(m);
 
 		/* Of several processors the first empties it. */
-		if (!host->core)
-			memory_reset(host->memory, &shape, config->latitude.seed);
+		if (!host->processor)
+			memory_reset(m->memory, &shape, config->latitude.seed);
 	}
 	m->perf_capabilities = perf_capabilities(m);
 	/* No branch trace store: the model writes no branch records. */

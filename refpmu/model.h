@@ -28,6 +28,7 @@
 #include "spec/generation.h"
 #include "spec/types.h"
 
+#define CORE_THREADS	2	/* logical processors of a core, with Hyper-Threading */
 #define MODEL_MAX_GP	8
 #define MODEL_MAX_FIXED	3
 /* One index for all counters in priority order: 0..7 general-purpose, 8..10 fixed. */
@@ -36,7 +37,7 @@
 /* What the processor presents and how it deviates. */
 struct model_config {
 	enum generation_id generation;
-	bool hyper_threading;	/* 4 general-purpose counters instead of 8 where it matters */
+	bool hyper_threading;	/* two threads a core; 4 counters, not 8, where it matters */
 	enum fault_id fault;
 	struct fault_when when;
 	struct model_latitude latitude;
@@ -66,11 +67,17 @@ struct model_host {
 	/* Optional (may be NULL): one action of the processor, in order, for tests of the model. */
 	void (*trace)(void *ctx, enum model_action action, unsigned counter);
 	/*
-	 * The memory hierarchy and which of its processors this one is. NULL: none, everything is
-	 * in the L1. Zeroed once by the owner; model_init() of processor 0 empties it.
+	 * Its initial APIC id, and how many ids there are: all processors are in one package, with
+	 * Hyper-Threading 2k and 2k + 1 are the threads of core k, without it each is a core. 0 or
+	 * 1: it is alone.
+	 */
+	unsigned processor, processors;
+	/*
+	 * The memory hierarchy. NULL: none, everything is in the L1; so it is for cores that the
+	 * hierarchy's package has no place for. Zeroed once by the owner; model_init() of processor
+	 * 0 empties it.
 	 */
 	struct memory *memory;
-	unsigned core;
 	/* The page tables, as in struct memory_tables. NULL: every address is its own. */
 	bool (*translate)(void *ctx, u64 linear, struct memory_page *page);
 };

@@ -17,14 +17,14 @@ static struct memory_tables tables_of(const struct model *m)
 
 static void enter(struct model *m)
 {
-	if (m->host->memory)
-		memory_enter(m->host->memory);
+	if (m->memory)
+		memory_enter(m->memory);
 }
 
 static void leave(struct model *m)
 {
-	if (m->host->memory)
-		memory_leave(m->host->memory);
+	if (m->memory)
+		memory_leave(m->memory);
 }
 
 /* Without a hierarchy everything is near. */
@@ -32,9 +32,9 @@ static struct memory_result through_hierarchy(struct model *m, const struct mode
 {
 	const struct memory_tables tables = tables_of(m);
 
-	if (!m->host->memory)
+	if (!m->memory)
 		return (struct memory_result){ .l1_hit = true, .latency = MEMORY_LEAST_LATENCY };
-	return memory_access(m->host->memory, m->host->core, &tables, a->linear, a->bytes,
+	return memory_access(m->memory, m->core, &tables, a->linear, a->bytes,
 			     a->store, a->locked);
 }
 
@@ -43,9 +43,9 @@ void model_access_watch(struct model *m, bool watch, bool latency)
 	const struct memory_tables tables = tables_of(m);
 
 	/* Caches are as the last watched instruction left them; nothing is on its way any more. */
-	if (watch && !m->watch_memory && m->host->memory) {
+	if (watch && !m->watch_memory && m->memory) {
 		enter(m);
-		memory_act(m->host->memory, m->host->core, &tables, ACT_DRAIN, 0);
+		memory_act(m->memory, m->core, &tables, ACT_DRAIN, 0);
 		leave(m);
 	}
 	m->watch_memory = watch;
@@ -194,10 +194,10 @@ void model_access_run(struct model *m, struct step *s)
 		return;
 	}
 	enter(m);
-	if (m->host->memory) {
-		memory_tick(m->host->memory, m->host->core);
+	if (m->memory) {
+		memory_tick(m->memory, m->core);
 		if (s->r->act && !load_prefetched(m, s))
-			memory_act(m->host->memory, m->host->core, &tables, s->r->act,
+			memory_act(m->memory, m->core, &tables, s->r->act,
 				   s->r->act_linear);
 	}
 	for (unsigned a = 0; a < s->r->n_access; a++)

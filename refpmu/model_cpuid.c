@@ -82,6 +82,35 @@ enum {
 #define SET(name, value) \
 	set_field(regs, FIELD_##name##_REG, FIELD_##name##_LO, FIELD_##name##_HI, (value))
 
+/* ---- topology: one package, whose APIC ids begin at 0 ---- */
+
+static unsigned processors(const struct model *m)
+{
+	return m->host->processors ? m->host->processors : 1;
+}
+
+/* Bits of the APIC id that tell the threads of a core apart, */
+static unsigned thread_bits(const struct model *m)
+{
+	return m->config.hyper_threading && processors(m) > 1;
+}
+
+/* and the processors of the package. */
+static unsigned package_bits(const struct model *m)
+{
+	unsigned bits = 0;
+
+	while (1u << bits < processors(m))
+		bits++;
+	return bits;
+}
+
+/* Threads of this core: the last one may have one only. */
+static unsigned threads(const struct model *m)
+{
+	return thread_bits(m) && (m->host->processor | 1) < processors(m) ? CORE_THREADS : 1;
+}
+
 /* No row of spec/generation.def has this model of family 06H. */
 #define UNKNOWN_MODEL	0xff
 #define GENERATION_MODEL(id, family, model, ...) \
@@ -104,13 +133,13 @@ static void version(const struct model *m, u32 regs[4])
 	SET(MODEL, model);
 	SET(FAMILY, g->family);
 	SET(EXT_MODEL, model >> 4);
-	SET(LOGICAL_PROCESSORS, 1);
+	SET(LOGICAL_PROCESSORS, 1u << package_bits(m));
 	SET(DTES64, !(m->facts & FACT_NO_PEBS));
 	SET(DS_CPL, !(m->facts & FACT_NO_PEBS));
 	SET(PDCM, g->perfmon ? 1 : 0);
 	SET(HYPERVISOR, m->facts & FACT_KVM_SIGNATURE ? 1 : 0);
 	SET(DS, !(m->facts & FACT_NO_PEBS));
-	SET(HTT, 0);
+	SET(HTT, processors(m) > 1);
 }
 
 static void performance_monitoring(struct model *m, u32 regs[4])
@@ -134,20 +163,25 @@ static void performance_monitoring(struct model *m, u32 regs[4])
 			regs[EBX] |= (u32)BIT(i);
 }
 
-/* One logical processor in one core; the x2APIC ID in EDX stays. */
-static void topology(u32 subleaf, u32 regs[4])
+/* The x2APIC ID in EDX stays. */
+static void topology(const struct model *m, u32 subleaf, u32 regs[4])
 {
 	enum { LEVEL_SMT = 1, LEVEL_CORE = 2 };
-	u32 type = subleaf == 0 ? LEVEL_SMT : subleaf == 1 ? LEVEL_CORE : 0;
+	const struct { u32 type, bits, processors; } level[] = {
+		{ LEVEL_SMT, thread_bits(m), threads(m) },
+		{ LEVEL_CORE, package_bits(m), processors(m) },
+	};
+	bool is_one = subleaf < sizeof(level) / sizeof(level[0]);
 
-	regs[EAX] = 0;
-	regs[EBX] = type ? 1 : 0;
-	regs[ECX] = type << 8 | (subleaf & 0xff);
+	regs[EAX] = is_one ? level[subleaf].bits : 0;
+	regs[EBX] = is_one ? level[subleaf].processors : 0;
+	regs[ECX] = (is_one ? level[subleaf].type << 8 : 0) | (subleaf & 0xff);
 }
 
 enum cache_type { CACHE_DATA = 1, CACHE_INSTRUCTIONS, CACHE_UNIFIED };
 
-/* Deterministic cache parameters: those of the memory hierarchy, and nobody shares them. */
+/* Deterministic cache parameters: those of the memory hierarchy. A core's threads share the first
+ * two levels, all share the third. */
 static void caches(const struct model *m, u32 subleaf, u32 regs[4])
 {
 	const struct memory_shape shape = model_memory_shape(m);
@@ -158,10 +192,15 @@ static void caches(const struct model *m, u32 subleaf, u32 regs[4])
 		{ CACHE_UNIFIED, 3, MEMORY_L3_WAYS, shape.l3_sets },
 	};
 
+	const u32 cores = 1u << (package_bits(m) - thread_bits(m));
+	u32 sharing;
+
 	clear(regs);
 	if (subleaf >= sizeof(cache) / sizeof(cache[0]))
 		return;
-	regs[EAX] = cache[subleaf].type | cache[subleaf].level << 5 | 1u << 8;
+	sharing = 1u << (cache[subleaf].level == 3 ? package_bits(m) : thread_bits(m));
+	regs[EAX] = cache[subleaf].type | cache[subleaf].level << 5 | 1u << 8 |
+		    (sharing - 1) << 14 | (cores - 1) << 26;
 	regs[EBX] = (MEMORY_LINE - 1) | (cache[subleaf].ways - 1) << 22;
 	regs[ECX] = cache[subleaf].sets - 1;
 	/* The L3 holds what the others hold. */
@@ -259,7 +298,7 @@ static void basic(struct model *m, u32 leaf, u32 subleaf, u32 regs[4])
 		performance_monitoring(m, regs);
 		return;
 	case LEAF_TOPOLOGY:
-		topology(subleaf, regs);
+		topology(m, subleaf, regs);
 		return;
 	case LEAF_XSAVE:
 		xsave(m, subleaf, regs);

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A memory hierarchy, small and deterministic: per processor an L1 data cache, an L2, line fill
- * buffers, a DTLB and an STLB; per package an inclusive L3 that knows which of its processors may
+ * A memory hierarchy, small and deterministic: per core an L1 data cache, an L2, line fill
+ * buffers, a DTLB and an STLB; per package an inclusive L3 that knows which of its cores may
  * hold a line; memory at two homes. It tells of each access where its data came from, what the
  * TLBs said, and how long it took. "Load Latency Performance Monitoring Facility", Table 18-24,
  * say what there is to tell; no manual says how a processor gets there, so sizes, latencies and
  * replacement are a shape that is drawn from the seed.
  *
- * Time passes by retired instructions: a line that is being fetched is on its way for the next
- * fill_window of them, and a load that meets it there hits a fill buffer.
+ * Time passes by retired instructions of the core: a line that is being fetched is on its way for
+ * the next fill_window of them, and a load that meets it there hits a fill buffer.
  *
- * One struct memory is shared by all processors. Processors 0 and 1 are package 0, processors 2 and
- * 3 package 1. Not handled: instruction fetches, page
+ * One struct memory is shared by all processors; two threads of a core are one core here. Cores 0
+ * and 1 are package 0, cores 2 and 3 package 1: the processors presented are all in the first, the
+ * second is what memory from elsewhere is asked for. Not handled: instruction fetches, page
  * tables as data, hardware prefetchers, non-temporal stores (plain stores here).
  */
 #ifndef REFPMU_MODEL_MEMORY_H
@@ -23,7 +24,7 @@
 #define MEMORY_CORES		4
 #define MEMORY_PACKAGES		2
 #define MEMORY_PER_PACKAGE	(MEMORY_CORES / MEMORY_PACKAGES)
-#define MEMORY_FILLS		10	/* line fill buffers of a processor */
+#define MEMORY_FILLS		10	/* line fill buffers of a core */
 
 #define MEMORY_L1_WAYS		8
 #define MEMORY_L2_WAYS		8
@@ -42,7 +43,7 @@ enum memory_source {
 	SOURCE_L1,
 	SOURCE_LFB,		/* the line was on its way already */
 	SOURCE_L2,
-	SOURCE_L3,		/* no other processor of the package may have it */
+	SOURCE_L3,		/* no other core of the package may have it */
 	SOURCE_L3_SNOOP_MISS,	/* one might have, but hasn't */
 	SOURCE_L3_SNOOP_HIT,	/* one has it, unmodified */
 	SOURCE_L3_HITM,		/* one has it, modified */

@@ -73,12 +73,25 @@ static void place_startup(u64 page)
 	startup_vector = (u32)(page / PAGE_SIZE);
 }
 
+/* Who is whose neighbour: struct model_host. */
+static void number(void)
+{
+	unsigned ids = 0;
+
+	for (unsigned i = 0; i < n_processors; i++)
+		if (processors[i]->apic_id >= ids)
+			ids = processors[i]->apic_id + 1u;
+	for (unsigned i = 0; i < n_processors; i++) {
+		processors[i]->model_host.processor = processors[i]->apic_id;
+		processors[i]->model_host.processors = ids;
+	}
+}
+
 void processors_init(u64 startup_page, const u8 *apic_ids, unsigned count,
 		     struct cpu *(*create)(void))
 {
-	if (!startup_page)
-		return;
-	place_startup(startup_page);
+	if (startup_page)
+		place_startup(startup_page);
 	for (unsigned i = 0; i < count; i++) {
 		struct cpu *cpu = create();
 
@@ -87,6 +100,7 @@ void processors_init(u64 startup_page, const u8 *apic_ids, unsigned count,
 			(u64)hypervisor_pages(STACK_PAGES) + STACK_PAGES * PAGE_SIZE;
 		processors_add(cpu);
 	}
+	number();
 }
 
 u32 processors_command(u32 low, u32 high)

@@ -113,11 +113,10 @@ static void init_started_state(struct cpu *cpu)
 	cpu->gpr[REG_RDX] = regs[0];
 }
 
-/* The processors in the order in which they are made share one memory hierarchy. */
+/* The processors share one memory hierarchy. */
 static void init_model(struct cpu *cpu)
 {
 	static struct memory *memory;
-	static unsigned core;
 
 	if (!memory)
 		memory = hypervisor_pages((unsigned)((sizeof(*memory) + PAGE_SIZE - 1) /
@@ -125,9 +124,8 @@ static void init_model(struct cpu *cpu)
 	cpu->model_host = (struct model_host){
 		.ctx = cpu, .read = guest_model_read, .write = guest_model_write,
 		.pmi = exit_apic_pmi, .translate = guest_model_translate,
-		.memory = core < MEMORY_CORES ? memory : NULL, .core = core,
+		.memory = memory,
 	};
-	core++;
 }
 
 static struct cpu *new_cpu(void)

@@ -109,8 +109,10 @@ void rig_open_config(struct rig *r, const struct model_config *config)
 	memset(r, 0, offsetof(struct rig, hierarchy));
 	r->lvtpc = RIG_VECTOR;
 	r->ip = 0x401000;
-	r->host = (struct model_host){ r, host_read, host_write, host_pmi, host_trace,
-				       &r->hierarchy, 0, NULL };
+	r->host = (struct model_host){
+		.ctx = r, .read = host_read, .write = host_write, .pmi = host_pmi,
+		.trace = host_trace, .memory = &r->hierarchy,
+	};
 	for (unsigned i = 0; i < REG_COUNT; i++)
 		r->regs.gpr[i] = 0x0101010101010101ULL * (i + 1);
 	r->regs.rflags = 2;

@@ -155,8 +155,11 @@ static void records_are_sound(void)
 	CHECK_EQ(3, further);
 }
 
-/* Two processors over one hierarchy. */
-static void processors_share(void)
+/*
+ * A line that another processor has stored to, time and again: how often is it a line of another
+ * core, and how often one of the own L1?
+ */
+static void check_sharing(unsigned processor, u64 of_another_core, u64 of_this_core)
 {
 	static struct model other;
 	static struct model_host host;
@@ -166,7 +169,8 @@ static void processors_share(void)
 
 	open(GEN_HASWELL, 0, true);
 	host = r.host;
-	host.core = 1;
+	host.processor = processor;
+	host.processors = 4;
 	model_init(&other, &config, &host);
 	model_wrmsr(&other, MSR_IA32_PERF_GLOBAL_CTRL, 1);
 	model_wrmsr(&other, MSR_IA32_PERFEVTSEL0, EVENT_MEM_LOAD_UOPS_RETIRED_L1_HIT |
@@ -180,8 +184,14 @@ static void processors_share(void)
 		act(ACT_DRAIN, 0);
 		rig_load(&r, A);
 	}
-	CHECK_EQ(5, rig_get(&r, MSR_IA32_PMC0));
-	CHECK_EQ(5, rig_get(&r, MSR_IA32_PMC0 + 1));
+	CHECK_EQ(of_another_core, rig_get(&r, MSR_IA32_PMC0));
+	CHECK_EQ(of_this_core, rig_get(&r, MSR_IA32_PMC0 + 1));
+}
+
+static void processors_share(void)
+{
+	check_sharing(2, 5, 5);
+	check_sharing(1, 0, 10);
 }
 
 int main(void)

@@ -163,6 +163,49 @@ static void one_processor(void)
 	CHECK_EQ(2, regs[ECX]);
 }
 
+/* Of so many processors in one package this one: the threads of a core have adjacent ids. */
+static void check_package(bool hyper_threading, unsigned processor, unsigned processors,
+			  unsigned threads, unsigned package_bits)
+{
+	u32 thread_bits = hyper_threading;
+
+	open(hyper_threading);
+	r.host.processor = processor;
+	r.host.processors = processors;
+	ask(1, 0, 0xffffffff);
+	CHECK_EQ(1u << package_bits, regs[EBX] >> 16 & 0xff);
+	CHECK(regs[EDX] & BIT(28));
+	ask(0xb, 0, 0xffffffff);
+	CHECK_EQ(thread_bits, regs[EAX]);
+	CHECK_EQ(threads, regs[EBX]);
+	CHECK_EQ(0x100, regs[ECX]);
+	CHECK_EQ(0xffffffff, regs[EDX]);
+	ask(0xb, 1, 0xffffffff);
+	CHECK_EQ(package_bits, regs[EAX]);
+	CHECK_EQ(processors, regs[EBX]);
+	CHECK_EQ(0x201, regs[ECX]);
+	/* Two L1, one L2, one L3: who shares it, and how many cores there may be. */
+	for (u32 cache = 0; cache < 4; cache++) {
+		u32 sharing = 1u << (cache == 3 ? package_bits : thread_bits);
+
+		ask(4, cache, 0xffffffff);
+		CHECK_EQ(sharing - 1, regs[EAX] >> 14 & 0xfff);
+		CHECK_EQ((1u << (package_bits - thread_bits)) - 1, regs[EAX] >> 26);
+	}
+}
+
+static void several_processors(void)
+{
+	check_package(true, 0, 2, 2, 1);
+	check_package(true, 1, 2, 2, 1);
+	check_package(true, 3, 4, 2, 2);
+	check_package(true, 0, 3, 2, 2);
+	check_package(true, 2, 3, 1, 2);
+	check_package(true, 15, 16, 2, 4);
+	check_package(false, 1, 2, 1, 1);
+	check_package(false, 5, 6, 1, 3);
+}
+
 static void check_zero(u32 leaf)
 {
 	ask(leaf, 0, 0xffffffff);
@@ -199,6 +242,7 @@ int main(void)
 	RUN(performance_monitoring);
 	RUN(no_transactions);
 	RUN(one_processor);
+	RUN(several_processors);
 	RUN(nothing_of_amd_nor_of_a_hypervisor);
 	RUN(each_generation_has_its_own);
 	RUN(caches);
