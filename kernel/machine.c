@@ -81,11 +81,13 @@ void *machine_alloc(size_t bytes)
 {
 	u64 size = ((u64)bytes + PAGE_SIZE - 1) & ~(u64)(PAGE_SIZE - 1);
 	u64 end = machine.arena_base + machine.arena_size;
-	u64 address = arena_next;
+	u64 address = __atomic_load_n(&arena_next, __ATOMIC_RELAXED);
 
-	if (size < bytes || size > end - arena_next)
-		return NULL;
-	arena_next += size;
+	do {
+		if (size < bytes || size > end - address)
+			return NULL;
+	} while (!__atomic_compare_exchange_n(&arena_next, &address, address + size, false,
+					      __ATOMIC_RELAXED, __ATOMIC_RELAXED));
 	return (void *)(uintptr_t)address;
 }
 

@@ -46,7 +46,8 @@ void machine_return_cpu(void);
 bool machine_is_borrowed(void);
 
 /* Zeroed memory from the arena: present, writable, accessed and dirty at CPL 0 and 3, not
- * executable. bytes is rounded up to pages. Never freed. NULL when the arena is exhausted. */
+ * executable. bytes is rounded up to pages. Never freed. NULL when the arena is exhausted. Any
+ * processor. */
 void *machine_alloc(size_t bytes);
 
 #endif

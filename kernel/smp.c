@@ -6,6 +6,7 @@
  */
 #include "kernel/apic.h"
 #include "kernel/cpu.h"
+#include "kernel/cpuid.h"
 #include "kernel/guard_own.h"
 #include "kernel/intr.h"
 #include "kernel/machine.h"
@@ -21,6 +22,7 @@ enum state { AWAY, IDLE, WORK, DONE, LEAVE, LOST };
 static struct slot {
 	volatile u32 state;
 	u32 apic_id;
+	struct topology topology;
 	void (*fn)(void *arg);
 	void *arg;
 	unsigned deadline_ms;
@@ -43,6 +45,25 @@ static void on_wake(struct trap_frame *frame)
 	apic_eoi();
 }
 
+static struct topology topology_read(void)
+{
+	const struct topology_cpuid cpuid = {
+		.htt = cpuid_get(CPUID_HTT),
+		.logical_processors = cpuid_get(CPUID_LOGICAL_PROCESSORS),
+		.initial_apic_id = cpuid_get(CPUID_INITIAL_APIC_ID),
+		.cores = cpuid_get(CPUID_CORES),
+		.level = {
+			{ cpuid_get(CPUID_LEVEL0_SHIFT), cpuid_get(CPUID_LEVEL0_PROCESSORS),
+			  cpuid_get(CPUID_LEVEL0_TYPE) },
+			{ cpuid_get(CPUID_LEVEL1_SHIFT), cpuid_get(CPUID_LEVEL1_PROCESSORS),
+			  cpuid_get(CPUID_LEVEL1_TYPE) },
+		},
+		.x2apic_id = cpuid_get(CPUID_X2APIC_ID),
+	};
+
+	return topology_of(&cpuid);
+}
+
 /* Interrupts are off before and after. */
 static void sleep(unsigned cpu)
 {
@@ -57,6 +78,7 @@ void smp_serve(unsigned cpu)
 
 	machine_borrow_cpu(cpu);
 	slot->apic_id = apic_id();
+	slot->topology = topology_read();
 	set_state(cpu, IDLE);
 	for (;;) {
 		sleep(cpu);
@@ -108,6 +130,31 @@ unsigned smp_second(void)
 		if (smp_is_idle(i))
 			return i;
 	return 0;
+}
+
+static unsigned find(bool same_core)
+{
+	struct topology first = topology_read();
+
+	for (unsigned i = 1; i < CPU_MAX; i++)
+		if (smp_is_idle(i) && topology_same_core(&first, &slots[i].topology) == same_core)
+			return i;
+	return 0;
+}
+
+unsigned smp_sibling(void)
+{
+	return find(true);
+}
+
+unsigned smp_other_core(void)
+{
+	return find(false);
+}
+
+struct topology smp_topology(unsigned cpu)
+{
+	return cpu == CPU_BOOT ? topology_read() : slots[cpu].topology;
 }
 
 u32 smp_apic_id(unsigned cpu)

@@ -12,6 +12,7 @@
 
 #include "kernel/guard.h"
 #include "kernel/percpu.h"
+#include "kernel/topology.h"
 
 /* On another processor, with the firmware's state in place: take it as cpu, run what is asked for
  * until smp_dismiss(), give it back and return. */
@@ -26,8 +27,13 @@ bool smp_wait_idle(unsigned cpu, u64 us);
 unsigned smp_count(void);
 /* The first of the others that is idle; 0: there is none. */
 unsigned smp_second(void);
-/* Local APIC id of a processor that is ours. */
+/* The first that is idle and another thread of the first processor's core, or of another core in
+ * its package or elsewhere; 0: there is none. */
+unsigned smp_sibling(void);
+unsigned smp_other_core(void);
+/* Local APIC id of a processor that is ours, and where it is. */
 u32 smp_apic_id(unsigned cpu);
+struct topology smp_topology(unsigned cpu);
 
 /* Have cpu run fn(arg) as guard_run() does. false: it isn't idle, or lost. Machine borrowed. */
 bool smp_start(unsigned cpu, void (*fn)(void *arg), void *arg, unsigned deadline_ms);

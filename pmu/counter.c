@@ -7,10 +7,16 @@
 #include "pmu/counter.h"
 
 #include "kernel/fault.h"
+#include "kernel/percpu.h"
 #include "pmu/uncore.h"
 #include "spec/msr.h"
 
-static struct pmu_caps processor;
+static struct pmu_caps processors[CPU_MAX];
+
+static struct pmu_caps *here(void)
+{
+	return &processors[cpu_index()];
+}
 
 /* Bits of one fixed counter in IA32_FIXED_CTR_CTRL: counter i's are 4 * i higher. */
 static u64 fixed_control(unsigned index, u64 flags)
@@ -33,29 +39,29 @@ static u64 ones(unsigned bits)
 
 void counter_init(void)
 {
+	struct pmu_caps *caps = here();
 	u64 value;
 
-	processor = caps_read();
+	*caps = caps_read();
 	/* An enumeration that promises too much is one test's business, and shouldn't end all. */
-	while (processor.gp && (msr_try_read(MSR_IA32_PMC0 + processor.gp - 1, &value).raised ||
-				msr_try_read(MSR_IA32_PERFEVTSEL0 + processor.gp - 1,
-					     &value).raised))
-		processor.gp--;
+	while (caps->gp && (msr_try_read(MSR_IA32_PMC0 + caps->gp - 1, &value).raised ||
+			    msr_try_read(MSR_IA32_PERFEVTSEL0 + caps->gp - 1, &value).raised))
+		caps->gp--;
 }
 
 const struct pmu_caps *counter_caps(void)
 {
-	return &processor;
+	return here();
 }
 
 struct pmc_mask counters_gp(void)
 {
-	return (struct pmc_mask){ ones(processor.gp) };
+	return (struct pmc_mask){ ones(here()->gp) };
 }
 
 struct pmc_mask counters_fixed(void)
 {
-	return (struct pmc_mask){ ones(processor.fixed) << PMC_FIXED(0) };
+	return (struct pmc_mask){ ones(here()->fixed) << PMC_FIXED(0) };
 }
 
 static bool put(u32 msr, u64 value)
@@ -69,47 +75,48 @@ static u64 clearable_status(void)
 	u64 mask = counters_gp().bits | counters_fixed().bits |
 		   IA32_PERF_GLOBAL_OVF_CTRL_CLR_COND_CHGD;
 
-	if (processor.version >= 3)
+	if (here()->version >= 3)
 		mask |= IA32_PERF_GLOBAL_OVF_CTRL_CLR_OVF_UNCORE;
-	if (processor.ds)
+	if (here()->ds)
 		mask |= IA32_PERF_GLOBAL_OVF_CTRL_CLR_OVF_BUF;
 	return mask;
 }
 
 bool counter_reset(void)
 {
+	const struct pmu_caps *caps = here();
 	bool good = true;
 
-	if (!processor.version)
+	if (!caps->version)
 		return true;
-	if (processor.version >= 2)
+	if (caps->version >= 2)
 		good &= put(MSR_IA32_PERF_GLOBAL_CTRL, 0);
-	if (processor.pebs)
+	if (caps->pebs)
 		good &= put(MSR_IA32_PEBS_ENABLE, 0);
-	for (u32 i = 0; i < processor.gp; i++) {
+	for (u32 i = 0; i < caps->gp; i++) {
 		good &= put(MSR_IA32_PERFEVTSEL0 + i, 0);
 		good &= put(MSR_IA32_PMC0 + i, 0);
 	}
-	if (processor.version >= 2) {
+	if (caps->version >= 2) {
 		good &= put(MSR_IA32_FIXED_CTR_CTRL, 0);
-		for (u32 i = 0; i < processor.fixed; i++)
+		for (u32 i = 0; i < caps->fixed; i++)
 			good &= put(MSR_IA32_FIXED_CTR0 + i, 0);
 		/* A guest has no uncore, and its bit may be reserved. */
 		good &= put(MSR_IA32_PERF_GLOBAL_OVF_CTRL, clearable_status()) ||
 			put(MSR_IA32_PERF_GLOBAL_OVF_CTRL, clearable_status() &
 			    ~IA32_PERF_GLOBAL_OVF_CTRL_CLR_OVF_UNCORE);
 	}
-	if (processor.ds)
+	if (caps->ds)
 		good &= put(MSR_IA32_DS_AREA, 0);
 	good &= put(MSR_IA32_DEBUGCTL, 0);
-	if ((processor.facilities & FAC_UNCORE) && uncore_present())
+	if ((caps->facilities & FAC_UNCORE) && uncore_present())
 		good &= uncore_reset();
 	return good;
 }
 
 unsigned counter_width(unsigned counter)
 {
-	return PMC_IS_FIXED(counter) ? processor.fixed_width : processor.gp_width;
+	return PMC_IS_FIXED(counter) ? here()->fixed_width : here()->gp_width;
 }
 
 static void select(unsigned counter, u16 event, u64 flags, bool enable)
@@ -144,7 +151,7 @@ bool counter_write(unsigned counter, u64 value)
 	value &= width;
 	if (PMC_IS_FIXED(counter)) {
 		msr_write(MSR_IA32_FIXED_CTR0 + (counter - PMC_FIXED(0)), value);
-	} else if (processor.full_width) {
+	} else if (here()->full_width) {
 		msr_write(MSR_IA32_A_PMC0 + counter, value);
 	} else {
 		if ((sign_extended & width) != value)

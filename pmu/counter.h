@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The counters of this processor, through their architectural MSRs. A counter is named by its
+ * The counters of the processor that calls, through their architectural MSRs. A counter is named by its
  * position in IA32_PERF_GLOBAL_CTRL: n for general-purpose counter n, PMC_FIXED(i) for fixed
  * counter i. Every function needs CPL 0 and counter_init(); a counter that doesn't exist, or a
  * write that the processor refuses, ends the running test by its fault.
@@ -37,7 +37,7 @@ static inline struct pmc_mask pmc_or(struct pmc_mask a, struct pmc_mask b)
 #define COUNT_INV	IA32_PERFEVTSEL_INV
 #define COUNT_CMASK(n)	((u64)(n) << IA32_PERFEVTSEL_CMASK_SHIFT)
 
-/* The processor's capabilities, read once; the other functions go by them. */
+/* The processor's capabilities, read once on each; the other functions go by them. */
 void counter_init(void);
 const struct pmu_caps *counter_caps(void);
 

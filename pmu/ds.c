@@ -8,6 +8,7 @@
 
 #include "kernel/fault.h"
 #include "kernel/machine.h"
+#include "kernel/percpu.h"
 #include "kernel/string.h"
 #include "spec/msr.h"
 
@@ -33,7 +34,15 @@ static struct ds {
 	u8 *buffer;
 	size_t bytes_per_record;
 	size_t used;			/* of memory: what is filled and looked at */
-} areas[DS_AREAS], *ds = &areas[0];
+} areas[CPU_MAX][DS_AREAS];
+static unsigned chosen[CPU_MAX];	/* which of them ds_use() has named */
+
+static struct ds *here(void)
+{
+	unsigned cpu = cpu_index();
+
+	return &areas[cpu][chosen[cpu]];
+}
 
 /* Differs from byte to byte and from page to page; no byte of it is 0 or FFH. */
 static u8 pattern(size_t offset)
@@ -44,7 +53,7 @@ static u8 pattern(size_t offset)
 bool ds_init(void)
 {
 	for (unsigned i = 0; i < DS_AREAS; i++) {
-		struct ds *d = &areas[i];
+		struct ds *d = &areas[cpu_index()][i];
 
 		if (!d->area) {
 			d->area = machine_alloc(AREA_BYTES);
@@ -59,11 +68,12 @@ bool ds_init(void)
 
 void ds_use(unsigned area)
 {
-	ds = &areas[area];
+	chosen[cpu_index()] = area;
 }
 
 void ds_open(const struct ds_setup *setup)
 {
+	struct ds *ds = here();
 	u64 base = (u64)(uintptr_t)ds->buffer;
 
 	ds->bytes_per_record = record_size(setup->format);
@@ -94,38 +104,44 @@ void ds_close(void)
 
 u64 ds_index(void)
 {
+	const struct ds *ds = here();
+
 	return ds->area ? ds->area[DS_pebs_index] : 0;
 }
 
 void ds_set_index(unsigned record)
 {
+	struct ds *ds = here();
+
 	ds->area[DS_pebs_index] = ds_base() + record * ds->bytes_per_record;
 }
 
 void ds_set_index_bytes(int64_t bytes)
 {
-	ds->area[DS_pebs_index] = ds_base() + (u64)bytes;
+	here()->area[DS_pebs_index] = ds_base() + (u64)bytes;
 }
 
 void ds_set_reset(unsigned slot, u64 value)
 {
+	struct ds *ds = here();
+
 	ds->area[DS_pebs_counter0_reset + slot] = value;
 	ds->before[DS_pebs_counter0_reset + slot] = value;
 }
 
 u64 ds_area(void)
 {
-	return (u64)(uintptr_t)ds->area;
+	return (u64)(uintptr_t)here()->area;
 }
 
 u64 ds_base(void)
 {
-	return (u64)(uintptr_t)ds->buffer;
+	return (u64)(uintptr_t)here()->buffer;
 }
 
 u64 ds_threshold(void)
 {
-	return ds->area[DS_pebs_interrupt_threshold];
+	return here()->area[DS_pebs_interrupt_threshold];
 }
 
 int64_t ds_bytes(void)
@@ -135,6 +151,7 @@ int64_t ds_bytes(void)
 
 unsigned ds_records(void)
 {
+	const struct ds *ds = here();
 	int64_t bytes = ds_bytes();
 
 	if (bytes < 0 || bytes > BUFFER_BYTES || !ds->bytes_per_record)
@@ -144,11 +161,14 @@ unsigned ds_records(void)
 
 const void *ds_record(unsigned i)
 {
+	const struct ds *ds = here();
+
 	return ds->buffer + i * ds->bytes_per_record;
 }
 
 bool ds_written_outside(unsigned first, unsigned end, int64_t *offset)
 {
+	const struct ds *ds = here();
 	size_t from = GUARD_BYTES + first * ds->bytes_per_record;
 	size_t to = GUARD_BYTES + end * ds->bytes_per_record;
 	const volatile u8 *bytes = ds->memory;
@@ -164,6 +184,7 @@ bool ds_written_outside(unsigned first, unsigned end, int64_t *offset)
 
 bool ds_record_written(unsigned i)
 {
+	const struct ds *ds = here();
 	size_t from = GUARD_BYTES + i * ds->bytes_per_record;
 	const volatile u8 *bytes = ds->memory;
 
@@ -177,11 +198,13 @@ bool ds_record_crosses_page(unsigned i)
 {
 	u64 first = (u64)(uintptr_t)ds_record(i);
 
-	return (first ^ (first + ds->bytes_per_record - 1)) & ~BITS(0, 11);
+	return (first ^ (first + here()->bytes_per_record - 1)) & ~BITS(0, 11);
 }
 
 bool ds_area_unchanged(void)
 {
+	const struct ds *ds = here();
+
 	for (unsigned i = 0; i < AREA_BYTES / 8; i++)
 		if (i != DS_pebs_index && ds->area[i] != ds->before[i])
 			return false;

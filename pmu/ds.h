@@ -4,6 +4,7 @@
  * writes its records to. The buffer lies between two guard zones; buffer and guards are filled
  * with a pattern before each use, so that every byte that was written can be told.
  * 64-bit form only: with DTES64 it is the form in every mode.
+ * Each processor has areas of its own, and everything here is about those of the caller's.
  */
 #ifndef PMU_DS_H
 #define PMU_DS_H
@@ -23,7 +24,7 @@ struct ds_setup {
 	u64 reset[DS_RESET_SLOTS];	/* counter reset values, as they stand in memory */
 };
 
-/* Allocate the memory, once. Called with the machine initialised. false: no memory. */
+/* Allocate this processor's memory, once. false: no memory. */
 bool ds_init(void);
 
 /* There are two areas, each with its buffer: which one the functions below are about, 0 or 1.

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * PMIs through the local APIC's performance counter entry: SDM "Local Vector Table". Fixed and
- * NMI delivery; SMI and INIT delivery aren't used. One processor: the log isn't shared.
+ * NMI delivery; SMI and INIT delivery aren't used. Each processor has a log of its own.
  */
 #include "pmu/pmi.h"
 
 #include "kernel/apic.h"
 #include "kernel/fault.h"
 #include "kernel/intr.h"
+#include "kernel/percpu.h"
 #include "kernel/string.h"
 #include "kernel/time.h"
 #include "pmu/counter.h"
@@ -18,24 +19,32 @@
 #define SETTLE_US		20
 #define SETTLE_INSTRUCTIONS	4096
 
-static struct pmi_options options;
-static struct pmi_log log;
-static bool listening;
-static volatile unsigned strays;
+static struct pmi {
+	struct pmi_options options;
+	struct pmi_log log;
+	struct pmi_entry scratch;	/* for interrupts beyond the log */
+	bool listening;
+	volatile unsigned strays;
+} states[CPU_MAX];
+
+static struct pmi *here(void)
+{
+	return &states[cpu_index()];
+}
 
 /* The vector also in NMI mode, where it means nothing: should the delivery mode be ignored, the
  * interrupt arrives where it can be told from an NMI. */
-static u32 lvtpc(bool masked)
+static u32 lvtpc(const struct pmi *pmi, bool masked)
 {
 	u32 value = VECTOR_PMI;
 
-	value |= options.nmi ? LVT_DELIVERY_NMI : LVT_DELIVERY_FIXED;
+	value |= pmi->options.nmi ? LVT_DELIVERY_NMI : LVT_DELIVERY_FIXED;
 	if (masked)
 		value |= (u32)LVT_MASKED;
 	return value;
 }
 
-static void look(struct pmi_entry *entry, const struct trap_frame *frame)
+static void look(const struct pmi *pmi, struct pmi_entry *entry, const struct trap_frame *frame)
 {
 	const struct pmu_caps *caps = counter_caps();
 
@@ -47,7 +56,7 @@ static void look(struct pmi_entry *entry, const struct trap_frame *frame)
 	if (caps->version < 2)
 		return;
 	entry->global_ctrl = msr_read(MSR_IA32_PERF_GLOBAL_CTRL);
-	if (!options.keep_counting)
+	if (!pmi->options.keep_counting)
 		counters_disable();
 	entry->status = counters_status();
 	entry->debugctl = msr_read(MSR_IA32_DEBUGCTL);
@@ -64,29 +73,33 @@ static void drain(struct pmi_entry *entry)
 
 static void handler(struct trap_frame *frame)
 {
-	static struct pmi_entry scratch;	/* for interrupts beyond the log */
-	struct pmi_entry *entry = log.count < PMI_LOG_SIZE ? &log.entry[log.count] : &scratch;
+	struct pmi *pmi = here();
+	struct pmi_log *log = &pmi->log;
+	struct pmi_entry *entry = log->count < PMI_LOG_SIZE ? &log->entry[log->count]
+							     : &pmi->scratch;
 
-	if (listening) {
-		look(entry, frame);
-		log.count++;
+	if (pmi->listening) {
+		look(pmi, entry, frame);
+		log->count++;
 		drain(entry);
-		if (counter_caps()->version >= 2 && !options.keep_status && entry->status)
+		if (counter_caps()->version >= 2 && !pmi->options.keep_status && entry->status)
 			counters_clear(entry->status);
 	} else {
-		strays++;
+		pmi->strays++;
 	}
 	if (frame->vector != VECTOR_NMI)
 		apic_eoi();
-	if (listening && !options.stay_masked)
-		apic_lvtpc_write(lvtpc(false));
+	if (pmi->listening && !pmi->options.stay_masked)
+		apic_lvtpc_write(lvtpc(pmi, false));
 }
 
 void pmi_init(void)
 {
-	listening = false;
-	options = (struct pmi_options){ .masked = true };
-	apic_lvtpc_write(lvtpc(true));
+	struct pmi *pmi = here();
+
+	pmi->listening = false;
+	pmi->options = (struct pmi_options){ .masked = true };
+	apic_lvtpc_write(lvtpc(pmi, true));
 	intr_set_handler(VECTOR_PMI, handler);
 	/* Nobody's vectors: an interrupt with another one than LVTPC's shows in the log. */
 	for (u8 vector = VECTOR_IPI + 1; vector < VECTOR_TIMER; vector++)
@@ -96,20 +109,22 @@ void pmi_init(void)
 
 void pmi_open(const struct pmi_options *wanted)
 {
-	options = wanted ? *wanted : (struct pmi_options){ .nmi = false };
-	memset(&log, 0, sizeof(log));
-	listening = true;
-	apic_lvtpc_write(lvtpc(options.masked));
+	struct pmi *pmi = here();
+
+	pmi->options = wanted ? *wanted : (struct pmi_options){ .nmi = false };
+	memset(&pmi->log, 0, sizeof(pmi->log));
+	pmi->listening = true;
+	apic_lvtpc_write(lvtpc(pmi, pmi->options.masked));
 }
 
 void pmi_unmask(void)
 {
-	apic_lvtpc_write(lvtpc(false));
+	apic_lvtpc_write(lvtpc(here(), false));
 }
 
 void pmi_mask(void)
 {
-	apic_lvtpc_write(lvtpc(true));
+	apic_lvtpc_write(lvtpc(here(), true));
 }
 
 const struct pmi_log *pmi_settle(void)
@@ -118,19 +133,22 @@ const struct pmi_log *pmi_settle(void)
 
 	__asm__ volatile("1: dec %0; jnz 1b" : "+r"(rounds) :: "cc", "memory");
 	time_stall(SETTLE_US);
-	return &log;
+	return &here()->log;
 }
 
 void pmi_close(void)
 {
-	apic_lvtpc_write(lvtpc(true));
-	listening = false;
+	struct pmi *pmi = here();
+
+	apic_lvtpc_write(lvtpc(pmi, true));
+	pmi->listening = false;
 }
 
 unsigned pmi_strays(void)
 {
-	unsigned count = strays;
+	struct pmi *pmi = here();
+	unsigned count = pmi->strays;
 
-	strays = 0;
+	pmi->strays = 0;
 	return count;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Performance-monitoring interrupts: LVTPC, the one handler that all tests share, and the log of
- * what it saw. The handler's order is always: look, stop, drain (take a copy of the newest
+ * what it saw, those of the processor that calls. The handler's order is always: look, stop, drain (take a copy of the newest
  * record), clear, EOI, unmask LVTPC last (an early unmask gives spurious interrupts on Haswell).
  */
 #ifndef PMU_PMI_H
@@ -37,7 +37,7 @@ struct pmi_options {
 	bool stay_masked;	/* don't unmask LVTPC at the end of the handler */
 };
 
-/* Take the vectors. Once per borrow, before the first pmi_open(). */
+/* Take the vectors. Once per borrow on each processor, before its first pmi_open(). */
 void pmi_init(void);
 
 /* Empty the log, set up LVTPC and listen. Counters are off. NULL options: all false. */

@@ -6,12 +6,14 @@
 #include "spec/types.h"
 
 /*
- * Read the processor's capabilities, allocate the DS save area and have pmu_quiesce() run before
- * the machine is given back. Once, with the machine borrowed. false: no memory for the DS area.
+ * Read the capabilities of the processor that calls, allocate its DS save area and have
+ * pmu_quiesce() run before it is given back. Once on each processor, one after the other, with the
+ * machine borrowed. false: no memory for the DS area.
  */
 bool pmu_init(void);
 
-/* Counters, PEBS, DS area and debug control off, LVTPC masked. In any state. */
+/* On each processor: counters, PEBS, DS area and debug control off, LVTPC masked. In any state, also
+ * without pmu_init(). */
 void pmu_quiesce(void);
 
 #endif

@@ -6,6 +6,7 @@
  */
 #include "tests/calibration.h"
 
+#include "kernel/percpu.h"
 #include "kernel/string.h"
 #include "pmu/pmi.h"
 #include "spec/msr.h"
@@ -20,7 +21,12 @@
 #define DISTURBED_TRIES 4
 #define BEYOND 1000	/* loads: as late as a record is waited for */
 
-static struct calibration measured;
+static struct calibration measured[CPU_MAX];
+
+static struct calibration *here(void)
+{
+	return &measured[cpu_index()];
+}
 
 /* One overflow of PMC0 on the last branch before the sled, with its interrupt. */
 static void overflow_before_sled(void)
@@ -32,9 +38,10 @@ static void overflow_before_sled(void)
 
 static void measure_skid(void)
 {
+	struct calibration *c = here();
 	unsigned known = 0;
 
-	measured.skid_least = ~0u;
+	c->skid_least = ~0u;
 	for (unsigned i = 0; i < TRIES; i++) {
 		const struct pmi_log *log;
 		u64 skid;
@@ -43,24 +50,25 @@ static void measure_skid(void)
 		overflow_before_sled();
 		log = pmi_settle();
 		if (!i)
-			measured.first_interrupts = log->count;
+			c->first_interrupts = log->count;
 		skid = log->entry[0].rip - workload_mark(&workload_long_sled, 0);
 		if (log->count == 1 && skid <= LONG_SLED_NOPS) {
 			known++;
-			measured.acts = true;
-			if (skid < measured.skid_least)
-				measured.skid_least = (unsigned)skid;
-			if (skid > measured.skid_most)
-				measured.skid_most = (unsigned)skid;
+			c->acts = true;
+			if (skid < c->skid_least)
+				c->skid_least = (unsigned)skid;
+			if (skid > c->skid_most)
+				c->skid_most = (unsigned)skid;
 		}
 		pmi_close();
 		counter_reset();
 	}
-	measured.skid_known = known == TRIES;
+	c->skid_known = known == TRIES;
 }
 
 static void measure_masked(void)
 {
+	struct calibration *c = here();
 	static const struct pmi_options masked = { .masked = true };
 	const struct pmi_log *log;
 
@@ -69,7 +77,7 @@ static void measure_masked(void)
 	log = pmi_settle();
 	if (!log->count) {
 		pmi_unmask();
-		measured.masked = pmi_settle()->count ? MASKED_LATCHED : MASKED_LOST;
+		c->masked = pmi_settle()->count ? MASKED_LATCHED : MASKED_LOST;
 	}
 	pmi_close();
 	counter_reset();
@@ -77,12 +85,13 @@ static void measure_masked(void)
 
 static void measure_shadow(void)
 {
+	struct calibration *c = here();
 	enum record_format format = counter_caps()->record_format;
 	struct ds_setup setup = { .format = format, .capacity = 8, .threshold = 8 };
 	unsigned known = 0, taken = 0;
 
 	setup.reset[0] = pebs_reset_value(0, 1u << 20);
-	measured.shadow_least = ~0u;
+	c->shadow_least = ~0u;
 	for (unsigned i = 0; i < TRIES; i++) {
 		struct pebs_record record;
 		int mark = -1;
@@ -95,24 +104,24 @@ static void measure_shadow(void)
 			mark = sampling_mark(&workload_sample, SAMPLE_MARKS, &record);
 		taken += ds_records();
 		if (!i && ds_records() == 1) {
-			measured.first_record_taken = true;
-			memcpy(measured.first_record, ds_record(0), record_size(format));
+			c->first_record_taken = true;
+			memcpy(c->first_record, ds_record(0), record_size(format));
 		}
 		if (mark >= 0) {
 			known++;
-			if ((unsigned)mark < measured.shadow_least)
-				measured.shadow_least = (unsigned)mark;
-			if ((unsigned)mark > measured.shadow_most)
-				measured.shadow_most = (unsigned)mark;
+			if ((unsigned)mark < c->shadow_least)
+				c->shadow_least = (unsigned)mark;
+			if ((unsigned)mark > c->shadow_most)
+				c->shadow_most = (unsigned)mark;
 		}
 		counter_reset();
 	}
-	measured.shadow_known = known == TRIES;
+	c->shadow_known = known == TRIES;
 	if (!taken) {
 		ds_open(&setup);
 		pebs_arm(0, LOADS, COUNT_BOTH, PERIOD);
 		workload_run(&workload_load, BEYOND, pmc_one(0));
-		measured.shadow_beyond = ds_records();
+		c->shadow_beyond = ds_records();
 		counter_reset();
 	}
 }
@@ -121,7 +130,7 @@ static void measure(void)
 {
 	char reason[128];
 
-	measured = (struct calibration){ .sees_smis = evidence_sees_smis() };
+	*here() = (struct calibration){ .sees_smis = evidence_sees_smis() };
 	if (!need_perfmon(reason, sizeof(reason)) || !need_branches(reason, sizeof(reason)))
 		return;
 	counter_reset();
@@ -135,17 +144,18 @@ static void measure(void)
 const struct calibration *calibration_get(void)
 {
 	struct attempt attempt = { .last_gaps = EVIDENCE_FIRST };
-	static bool done;
+	static bool known[CPU_MAX];
+	bool *done = &known[cpu_index()];
 
-	for (unsigned i = 0; i < DISTURBED_TRIES && !done; i++) {
+	for (unsigned i = 0; i < DISTURBED_TRIES && !*done; i++) {
 		evidence_begin(&attempt);
 		measure();
-		done = !evidence_disturbed(&attempt);
+		*done = !evidence_disturbed(&attempt);
 	}
-	if (!done)
-		measured.skid_known = measured.shadow_known = false;
-	done = true;
-	return &measured;
+	if (!*done)
+		here()->skid_known = here()->shadow_known = false;
+	*done = true;
+	return here();
 }
 
 struct overhead {

@@ -9,6 +9,7 @@
 #include "tests/evidence.h"
 
 #include "kernel/fault.h"
+#include "kernel/percpu.h"
 #include "kernel/time.h"
 #include "spec/msr.h"
 
@@ -19,8 +20,12 @@
 #define WINDOW_OWN	16	/* instructions, about, that switch on and off */
 #define SCALE		256
 
-static u64 usual[WORKLOADS];	/* moving average of ticks per SCALE instructions; 0: none yet */
-static unsigned gaps, repeats;
+/* Of each processor: they may differ, and run at once. */
+static struct pace {
+	u64 usual[WORKLOADS];	/* moving average of ticks per SCALE instructions; 0: none yet */
+	unsigned gaps;
+} paces[CPU_MAX];
+static unsigned repeats;
 
 bool evidence_sees_smis(void)
 {
@@ -31,7 +36,7 @@ bool evidence_sees_smis(void)
 
 struct evidence evidence_now(void)
 {
-	struct evidence now = { 0, gaps };
+	struct evidence now = { 0, paces[cpu_index()].gaps };
 
 	if (counter_caps()->intel && msr_try_read(MSR_SMI_COUNT, &now.smis).raised)
 		now.smis = 0;
@@ -46,6 +51,8 @@ static bool time_can_be_taken(void)
 void evidence_window(const struct workload *w, u64 n, u64 ticks)
 {
 	u64 instructions = workload_declared(w, COUNT_INSTRUCTIONS, n) + WINDOW_OWN;
+	struct pace *here = &paces[cpu_index()];
+	u64 *usual = here->usual;
 	u64 pace = ticks * SCALE / instructions + 1;
 	unsigned i = 0;
 
@@ -57,7 +64,7 @@ void evidence_window(const struct workload *w, u64 n, u64 ticks)
 		usual[i] = pace;
 	if (ticks > TIMES_SLOWER * (usual[i] * instructions / SCALE) + GAP_US * time_tsc_per_us &&
 	    time_can_be_taken()) {
-		gaps++;
+		here->gaps++;
 		pace = TIMES_SLOWER * usual[i];
 	}
 	usual[i] = (7 * usual[i] + pace) / 8 + 1;
@@ -77,7 +84,7 @@ bool evidence_disturbed(struct attempt *attempt)
 	attempt->last_gaps = seen;
 	if (now.smis == attempt->begin.smis && (!seen || recurs))
 		return false;
-	repeats++;
+	__atomic_add_fetch(&repeats, 1, __ATOMIC_RELAXED);
 	return true;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Evidence that something else had the processor: SMIs, and time that a window took and shouldn't
- * have (a hypervisor's host). A disturbed window is repeated because of that evidence, never
+ * have (a hypervisor's host); of the processor that calls. A disturbed window is repeated because of that evidence, never
  * because its value was unwelcome; what recurs each time is the machine's own pace.
  */
 #ifndef TESTS_EVIDENCE_H
@@ -10,8 +10,8 @@
 #include "tests/workload.h"
 
 struct evidence {
-	u64 smis;	/* MSR_SMI_COUNT; 0 where it can't be read */
-	unsigned gaps;	/* windows that took too long, since the program began */
+	u64 smis;	/* MSR_SMI_COUNT of this processor; 0 where it can't be read */
+	unsigned gaps;	/* its windows that took too long, since the program began */
 };
 
 struct evidence evidence_now(void);
@@ -35,7 +35,7 @@ struct attempt {
 void evidence_begin(struct attempt *attempt);	/* attempt->last_gaps is the caller's at first */
 bool evidence_disturbed(struct attempt *attempt);
 
-/* Attempts of tests that were repeated so far, for the report. */
+/* Attempts of tests that were repeated so far, on all processors, for the report. */
 unsigned evidence_repeats(void);
 
 #endif

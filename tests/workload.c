@@ -6,6 +6,7 @@
 #include "tests/workload.h"
 
 #include "kernel/machine.h"
+#include "kernel/percpu.h"
 #include "kernel/time.h"
 #include "kernel/user.h"
 #include "spec/msr.h"
@@ -38,17 +39,23 @@ static const struct workload *const workloads[] = {
 	&workload_move_string, &workload_store_push, &workload_load_pop, &workload_call_return,
 };
 
-static struct workload_call *call;
-static u64 *memory;
-static u8 *stack;
+/* Several processors may run a piece at once. */
+static struct place {
+	struct workload_call *call;
+	u64 *memory;
+	u8 *stack;
+} places[CPU_MAX];
 
-static void prepare(void)
+static const struct place *here(void)
 {
-	if (call)
-		return;
-	memory = machine_alloc(MEMORY_BYTES);
-	stack = machine_alloc(STACK_BYTES);
-	call = machine_alloc(sizeof(*call));
+	struct place *place = &places[cpu_index()];
+
+	if (!place->call) {
+		place->memory = machine_alloc(MEMORY_BYTES);
+		place->stack = machine_alloc(STACK_BYTES);
+		place->call = machine_alloc(sizeof(*place->call));
+	}
+	return place;
 }
 
 const struct workload *workload_get(unsigned i)
@@ -76,26 +83,25 @@ int workload_mark_at(const struct workload *w, unsigned marks, u64 address)
 
 u64 *workload_memory(void)
 {
-	prepare();
-	return memory;
+	return here()->memory;
 }
 
 u64 workload_stack(void)
 {
-	prepare();
-	return (u64)(uintptr_t)(stack + STACK_BYTES - STACK_SAVED);
+	return (u64)(uintptr_t)(here()->stack + STACK_BYTES - STACK_SAVED);
 }
 
-static u64 set_up(u64 n, u32 msr, u64 on)
+static struct workload_call *set_up(u64 n, u32 msr, u64 on)
 {
-	prepare();
-	*call = (struct workload_call){ .n = n, .memory = (u64)(uintptr_t)memory, .msr = msr,
-					.on = on, .stack = workload_stack() };
-	return (u64)(uintptr_t)call;
+	const struct place *place = here();
+
+	*place->call = (struct workload_call){ .n = n, .memory = (u64)(uintptr_t)place->memory,
+					       .msr = msr, .on = on, .stack = workload_stack() };
+	return place->call;
 }
 
 /* The window, timed. */
-static void run_window(const struct workload *w, u64 n)
+static void run_window(const struct workload *w, u64 n, const struct workload_call *call)
 {
 	u64 begin = tsc_read();
 
@@ -105,26 +111,26 @@ static void run_window(const struct workload *w, u64 n)
 
 void workload_run(const struct workload *w, u64 n, struct pmc_mask on)
 {
-	set_up(n, MSR_IA32_PERF_GLOBAL_CTRL, on.bits);
-	run_window(w, n);
+	run_window(w, n, set_up(n, MSR_IA32_PERF_GLOBAL_CTRL, on.bits));
 }
 
 void workload_run_at(const struct workload *w, u64 n, const struct workload_place *at,
 		     struct pmc_mask on)
 {
-	set_up(n, MSR_IA32_PERF_GLOBAL_CTRL, on.bits);
+	struct workload_call *call = set_up(n, MSR_IA32_PERF_GLOBAL_CTRL, on.bits);
+
 	call->memory = (u64)(uintptr_t)at->memory;
 	call->stride = at->stride;
 	call->mask = at->mask;
-	run_window(w, n);
+	run_window(w, n, call);
 }
 
 void workload_run_dry(const struct workload *w, u64 n)
 {
-	w->entry(set_up(n, 0, 0));
+	w->entry((u64)(uintptr_t)set_up(n, 0, 0));
 }
 
 void workload_run_user(const struct workload *w, u64 n)
 {
-	user_call(w->entry, set_up(n, 0, 0));
+	user_call(w->entry, (u64)(uintptr_t)set_up(n, 0, 0));
 }

@@ -8,9 +8,9 @@ export LC_ALL=C
 cd "$(dirname "$0")/.." || exit 2
 
 sources=(refpmu/model*.c refpmu/launch_{plan,fault,span}.c pmu/record.c boot/config.c
-	 kernel/fmt.c kernel/tap.c tests/glob.c tests/verdict.c)
+	 kernel/fmt.c kernel/tap.c kernel/topology.c tests/glob.c tests/verdict.c)
 # What each side's pure sources may see. The harness's and the model's share spec/ only.
-harness='spec/* kernel/fmt.h kernel/tap.h pmu/record.h boot/config.h tests/*.h'
+harness='spec/* kernel/fmt.h kernel/tap.h kernel/topology.h pmu/record.h boot/config.h tests/*.h'
 model='spec/* refpmu/model*.h refpmu/launch_plan.h refpmu/launch_fault.h refpmu/launch_span.h'
 
 status=0
