@@ -26,6 +26,8 @@ usage: ./run-qemu.sh [OPTION]...
   --engine NAME     step or fast: how the reference PMU counts instructions (default: the
                     fastest that there is)
   --smp N           processors, 1 to 16 (default 1)
+  --on WHICH        run tests on the first processor (default), on all in turn, or on number N;
+                    the others sleep meanwhile
   --efi FILE        boot this EFI program on the reference PMU instead; its arguments follow
                     behind --
   --out DIR         where results go (default build/results/<cpu>)
@@ -46,7 +48,7 @@ bad()
 
 # ---------------------------------------------------------------- options
 cpu='' all='' pmu=reference tests='' fault='' seed='' profile='' latitude='' require=''
-engine='' smp=''
+engine='' smp='' on=''
 efi='' out='' gui='' timeout=120 list=''
 efi_arguments=()
 
@@ -61,8 +63,8 @@ while [ $# -gt 0 ]; do
 			unset 'efi_arguments[-1]'
 			[ -n "$efi" ] || bad "arguments behind -- need --efi FILE"
 			break ;;
-	--cpu|--pmu|--tests|--fault|--seed|--profile|--latitude|--require|--engine|--smp|--efi|\
-	--out|--timeout|--list)
+	--cpu|--pmu|--tests|--fault|--seed|--profile|--latitude|--require|--engine|--smp|--on|\
+	--efi|--out|--timeout|--list)
 			[ $# -gt 0 ] || bad "$option needs a value, see --help"
 			value=$1
 			shift ;;
@@ -71,8 +73,8 @@ while [ $# -gt 0 ]; do
 	esac
 	[ -n "$value" ] || bad "$option needs a value, see --help"
 	case $option in
-	--cpu|--pmu|--tests|--fault|--seed|--profile|--latitude|--require|--engine|--smp|--efi|\
-	--out|--timeout|--list)
+	--cpu|--pmu|--tests|--fault|--seed|--profile|--latitude|--require|--engine|--smp|--on|\
+	--efi|--out|--timeout|--list)
 			printf -v "${option#--}" %s "$value" ;;
 	*)		bad "unknown option '$option', see --help" ;;
 	esac
@@ -104,7 +106,7 @@ if [ -n "$all" ]; then
 	done
 fi
 if [ -n "$efi" ]; then
-	for option in tests require; do
+	for option in tests require on; do
 		[ -z "${!option}" ] || bad "--efi can't be combined with --$option"
 	done
 	[ -f "$efi" ] || bad "--efi: no such file '$efi'"
@@ -115,6 +117,13 @@ fi
 [ -z "$engine" ] || [ "$engine" = step ] || [ "$engine" = fast ] ||
 	bad "unknown --engine '$engine'; known: step fast"
 [[ $smp =~ ^([1-9]|1[0-6])?$ ]] || bad "--smp takes 1 to 16 processors, not '$smp'"
+case $on in
+''|first|all) ;;
+*)	[[ $on =~ ^([0-9]|1[0-5])$ ]] ||
+		bad "--on takes first, all or a processor's number from 0, not '$on'"
+	[ "$on" -lt "${smp:-1}" ] || bad "--on $on: with --smp ${smp:-1} the last one is" \
+		"$((${smp:-1} - 1))" ;;
+esac
 [[ $fault =~ ^[a-z0-9-]*(@[a-z0-9=-]+)*$ ]] ||
 	bad "--fault takes a name, perhaps with @parameters, not '$fault'"
 [[ $latitude =~ ^([a-z0-9-]+:[0-9]{1,9}(,[a-z0-9-]+:[0-9]{1,9})*)?$ ]] ||
@@ -223,7 +232,7 @@ prepare()
 	if [ "$pmu" != reference ]; then
 		cp "$BUILD/pmutest86.efi" "$esp/EFI/BOOT/BOOTX64.EFI"
 		printf '%s\n' "tests = ${tests:-*}" 'results = off' 'at_end = shutdown' \
-			"require = $require" \
+			"require = $require" "on = ${on:-first}" \
 			> "$esp/pmutest86.cfg"
 		return
 	fi
@@ -233,6 +242,7 @@ prepare()
 	# A profile is judged as the platform that it stands for.
 	[ -n "$profile" ] || arguments+=" strict=on"
 	[ -z "$require" ] || arguments+=" require=$require"
+	[ -z "$on" ] || arguments+=" on=$on"
 	if [ -n "$efi" ]; then
 		program='\program.efi' arguments=${efi_arguments[*]-}
 		cp "$efi" "$esp/program.efi"

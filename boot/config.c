@@ -8,7 +8,7 @@
 #include "kernel/fmt.h"
 
 #define KEYS "tests, results, serial, screen, at_end, require, borrow_cycles, strict, "\
-	"verbose, checks"
+	"verbose, checks, on"
 #define SERIAL_DEFAULT	0x3f8		/* COM1 */
 #define SERIAL_LAST	0xfff8u		/* eight registers from here on */
 
@@ -140,6 +140,17 @@ static bool parse_at_end(enum config_at_end *at_end, struct span value)
 	return true;
 }
 
+static bool parse_on(unsigned *on, struct span value)
+{
+	if (is(value, "first"))
+		*on = 0;
+	else if (is(value, "all"))
+		*on = CONFIG_ON_ALL;
+	else
+		return parse_number(on, value, CONFIG_MAX_PROCESSORS - 1);
+	return true;
+}
+
 static bool set(struct config *config, struct span key, struct span value,
 		const struct place *place)
 {
@@ -173,6 +184,9 @@ static bool set(struct config *config, struct span key, struct span value,
 	} else if (is(key, "at_end")) {
 		good = parse_at_end(&config->at_end, value);
 		want = "is not a value of at_end: return, shutdown or reset";
+	} else if (is(key, "on")) {
+		good = parse_on(&config->on, value);
+		want = "is not a value of on: first, all or a processor's number up to 15";
 	} else if (is(key, "borrow_cycles")) {
 		good = parse_number(&config->borrow_cycles, value, CONFIG_MAX_BORROW_CYCLES);
 		want = "is not a value of borrow_cycles: a number up to 10000";

@@ -10,6 +10,8 @@
 
 #define CONFIG_TEXT_SIZE	128
 #define CONFIG_MAX_BORROW_CYCLES 10000u
+#define CONFIG_MAX_PROCESSORS	16u
+#define CONFIG_ON_ALL		(~0u)
 
 enum config_at_end { AT_END_RETURN, AT_END_SHUTDOWN, AT_END_RESET };
 
@@ -24,6 +26,7 @@ struct config {
 	u16 serial_port;		/* I/O port, 0: off */
 	enum config_at_end at_end;
 	unsigned borrow_cycles;		/* 0: run the tests */
+	unsigned on;			/* the processor on which tests run; CONFIG_ON_ALL: each */
 };
 
 void config_default(struct config *config);

@@ -21,6 +21,7 @@
 #define OPTIONS_SIZE		1024
 #define ERROR_SIZE		256
 #define ARENA_SPARE		(16u << 20)	/* log, buffers of the tests */
+#define ARENA_SPARE_EACH	(5u << 20)	/* those of each further processor */
 
 enum { EXIT_PASS, EXIT_FAIL, EXIT_ERROR };
 
@@ -74,10 +75,13 @@ static int start(struct config *config)
 	const size_t prefix = sizeof "Bail out! " - 1;
 	bool configured = read_config(config, error + prefix, sizeof error - prefix);
 	struct machine_setup setup;
+	unsigned processors;
 	int status;
 
 	firmware_measure_tsc();
-	if (EFI_ERROR(firmware_setup(&setup, processors_find(CPU_MAX), ARENA_SPARE,
+	processors = processors_find(CPU_MAX);
+	if (EFI_ERROR(firmware_setup(&setup, processors,
+				     ARENA_SPARE + (processors - 1) * ARENA_SPARE_EACH,
 				     config->screen))) {
 		firmware_say("pmutest86: the firmware has no memory for us below 4 GiB");
 		return EXIT_ERROR;

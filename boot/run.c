@@ -40,6 +40,7 @@ int run_tests(const struct config *config)
 		.strict = config->strict,
 		.verbose = config->verbose,
 		.checks = config->checks,
+		.on = config->on == CONFIG_ON_ALL ? SUITE_ON_ALL : config->on,
 	};
 	char cpu[CPU_NAME_SIZE];
 	struct suite *suite;

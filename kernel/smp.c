@@ -2,7 +2,8 @@
 /*
  * One slot a processor, changed by one side at a time: the first processor turns IDLE into WORK
  * and DONE into IDLE, the other one the rest. A sleeping processor is woken by VECTOR_IPI; STI
- * holds that off until HLT has begun, so that no wake-up falls between looking and sleeping.
+ * holds that off until HLT has begun, so that no wake-up falls between looking and sleeping. One
+ * that sees its work before the interrupt waits for it: it must not arrive in what is measured.
  */
 #include "kernel/apic.h"
 #include "kernel/cpu.h"
@@ -26,6 +27,8 @@ static struct slot {
 	void (*fn)(void *arg);
 	void *arg;
 	unsigned deadline_ms;
+	bool has_run;
+	volatile bool woken;
 	struct guard_report report;
 } slots[CPU_MAX];
 
@@ -42,6 +45,7 @@ static void set_state(unsigned cpu, enum state state)
 static void on_wake(struct trap_frame *frame)
 {
 	(void)frame;
+	slots[cpu_index()].woken = true;
 	apic_eoi();
 }
 
@@ -68,8 +72,9 @@ static struct topology topology_read(void)
 static void sleep(unsigned cpu)
 {
 	intr_set_handler(VECTOR_IPI, on_wake);
-	while (state_of(cpu) == IDLE)
+	while (state_of(cpu) == IDLE || !slots[cpu].woken)
 		__asm__ volatile("sti; hlt; cli" ::: "memory");
+	slots[cpu].woken = false;
 }
 
 void smp_serve(unsigned cpu)
@@ -171,6 +176,7 @@ bool smp_start(unsigned cpu, void (*fn)(void *arg), void *arg, unsigned deadline
 	slot->fn = fn;
 	slot->arg = arg;
 	slot->deadline_ms = deadline_ms;
+	slot->has_run = true;
 	set_state(cpu, WORK);
 	apic_ipi(slot->apic_id, VECTOR_IPI);
 	return true;
@@ -209,6 +215,14 @@ unsigned smp_settle(void)
 		if ((state_of(i) == WORK || state_of(i) == DONE) && !smp_wait(i, &report))
 			lost = i;
 	return lost;
+}
+
+bool smp_has_run(unsigned cpu)
+{
+	bool has_run = slots[cpu].has_run;
+
+	slots[cpu].has_run = false;
+	return has_run;
 }
 
 void smp_dismiss(void)

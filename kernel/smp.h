@@ -51,6 +51,9 @@ unsigned smp_settle(void);
 /* Did that processor get lost? */
 bool smp_is_lost(unsigned cpu);
 
+/* Has it run anything since this was last asked? */
+bool smp_has_run(unsigned cpu);
+
 /* Let all of them go. They return to the firmware on their own. */
 void smp_dismiss(void);
 

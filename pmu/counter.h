@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The counters of the processor that calls, through their architectural MSRs. A counter is named by its
- * position in IA32_PERF_GLOBAL_CTRL: n for general-purpose counter n, PMC_FIXED(i) for fixed
+ * The counters of the processor that calls, through their architectural MSRs. A counter is named by
+ * its position in IA32_PERF_GLOBAL_CTRL: n for general-purpose counter n, PMC_FIXED(i) for fixed
  * counter i. Every function needs CPL 0 and counter_init(); a counter that doesn't exist, or a
  * write that the processor refuses, ends the running test by its fault.
  */

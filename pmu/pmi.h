@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Performance-monitoring interrupts: LVTPC, the one handler that all tests share, and the log of
- * what it saw, those of the processor that calls. The handler's order is always: look, stop, drain (take a copy of the newest
- * record), clear, EOI, unmask LVTPC last (an early unmask gives spurious interrupts on Haswell).
+ * what it saw, all of the processor that calls. The handler's order is always: look, stop, drain
+ * (take a copy of the newest record), clear, EOI, unmask LVTPC last (an early unmask gives spurious
+ * interrupts on Haswell).
  */
 #ifndef PMU_PMI_H
 #define PMU_PMI_H

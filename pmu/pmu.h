@@ -12,8 +12,8 @@
  */
 bool pmu_init(void);
 
-/* On each processor: counters, PEBS, DS area and debug control off, LVTPC masked. In any state, also
- * without pmu_init(). */
+/* Counters, PEBS, DS area and debug control off, LVTPC masked, of the processor that calls. In any
+ * state, also without pmu_init(). */
 void pmu_quiesce(void);
 
 #endif

@@ -25,8 +25,8 @@ struct calibration {
 	bool sees_smis;
 };
 
-/* Of the processor that calls. Measured at its first call, which may be in any test: it leaves the PMU as counter_reset()
- * does, so ask before setting anything up. */
+/* Of the processor that calls. Measured at its first call, which may be in any test: it leaves the
+ * PMU as counter_reset() does, so ask before setting anything up. */
 const struct calibration *calibration_get(void);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Evidence that something else had the processor: SMIs, and time that a window took and shouldn't
- * have (a hypervisor's host); of the processor that calls. A disturbed window is repeated because of that evidence, never
- * because its value was unwelcome; what recurs each time is the machine's own pace.
+ * have (a hypervisor's host). A disturbed window is repeated because of that evidence, never
+ * because its value was unwelcome; what recurs each time is the machine's own pace. All of it is
+ * about the processor that calls.
  */
 #ifndef TESTS_EVIDENCE_H
 #define TESTS_EVIDENCE_H

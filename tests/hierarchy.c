@@ -9,6 +9,7 @@
 #include "kernel/cpuid.h"
 #include "kernel/fmt.h"
 #include "kernel/machine.h"
+#include "kernel/percpu.h"
 
 #define FAR_BYTES	(4u << 20)
 #define LINE		64u
@@ -53,7 +54,9 @@ static u64 round_up_to_power(u64 n)
 
 static bool lay_out(struct hierarchy *h, unsigned lost_level, char *reason, size_t size)
 {
-	static u8 *far;
+	/* Of each processor, or one would find lines that another has. */
+	static u8 *places[CPU_MAX];
+	u8 **far = &places[cpu_index()];
 	struct cache cache = cache_of_level(lost_level);
 	u64 stride = round_up_to_power((u64)cache.sets * LINE);
 	u64 bytes = stride * round_up_to_power(2 * (u64)cache.ways);
@@ -63,14 +66,14 @@ static bool lay_out(struct hierarchy *h, unsigned lost_level, char *reason, size
 			  lost_level, cache.sets, cache.ways);
 		return false;
 	}
-	if (!far)
-		far = machine_alloc(FAR_BYTES);
-	if (!far) {
+	if (!*far)
+		*far = machine_alloc(FAR_BYTES);
+	if (!*far) {
 		fmt_print(reason, size, "no memory");
 		return false;
 	}
-	h->at = (struct workload_place){ far, stride, bytes - 1 };
-	h->first = (u64)(uintptr_t)far;
+	h->at = (struct workload_place){ *far, stride, bytes - 1 };
+	h->first = (u64)(uintptr_t)*far;
 	h->last = h->first + bytes - stride;
 	return true;
 }

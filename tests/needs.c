@@ -259,3 +259,34 @@ bool need_second_processor(char *reason, size_t size)
 	fmt_print(reason, size, "one processor (of %u that came)", smp_count());
 	return false;
 }
+
+bool need_sibling_thread(char *reason, size_t size)
+{
+	struct topology first = smp_topology(CPU_BOOT);
+
+	if (smp_sibling())
+		return true;
+	fmt_print(reason, size, "no other thread of core %#x among %u processors (CPUID.0BH, 04H)",
+		  first.core, smp_count());
+	return false;
+}
+
+bool need_other_core(char *reason, size_t size)
+{
+	struct topology first = smp_topology(CPU_BOOT);
+
+	if (smp_other_core())
+		return true;
+	fmt_print(reason, size, "no other core than %#x among %u processors (CPUID.0BH, 04H)",
+		  first.core, smp_count());
+	return false;
+}
+
+bool needs_others(const struct test_case *c)
+{
+	for (unsigned i = 0; i < TEST_MAX_NEEDS && c->needs[i]; i++)
+		if (c->needs[i] == need_second_processor || c->needs[i] == need_sibling_thread ||
+		    c->needs[i] == need_other_core)
+			return true;
+	return false;
+}

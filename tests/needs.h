@@ -7,6 +7,7 @@
 #define TESTS_NEEDS_H
 
 #include "spec/types.h"
+#include "tests/test.h"
 
 bool need_perfmon(char *reason, size_t size);		/* architectural monitoring, version 2+ */
 bool need_two_counters(char *reason, size_t size);	/* general-purpose */
@@ -26,7 +27,16 @@ bool need_pebs(char *reason, size_t size);		/* PEBS, DTES64, a record that is de
 bool need_format1(char *reason, size_t size);		/* PEBS with Table 18-23's record */
 bool need_format2(char *reason, size_t size);		/* PEBS with Table 18-44's record */
 bool need_haswell(char *reason, size_t size);		/* 4th generation facilities */
-bool need_second_processor(char *reason, size_t size);	/* that the firmware lets us have */
+
+/*
+ * Other processors that the firmware lets us have. A test that needs one conducts it from the first
+ * processor, whichever the others are tested on.
+ */
+bool need_second_processor(char *reason, size_t size);
+bool need_sibling_thread(char *reason, size_t size);	/* of the first processor's core */
+bool need_other_core(char *reason, size_t size);
+/* Is one of these three among them? */
+bool needs_others(const struct test_case *c);
 bool need_pdir(char *reason, size_t size);
 bool need_load_latency(char *reason, size_t size);
 bool need_stlb_lock(char *reason, size_t size);		/* data source bits 4 and 5 */

@@ -4,6 +4,7 @@
  * the point's directive, the evidence in a YAML block.
  */
 #include "kernel/fmt.h"
+#include "kernel/percpu.h"
 #include "tests/runner.h"
 
 static void failure_block(struct test *t)
@@ -71,10 +72,12 @@ static void error_block(struct test *t)
 
 void report_test(struct test *t, enum verdict verdict, const struct known_issue *known)
 {
-	char reqs[192], name[320], directive[TEST_TEXT + 64];
+	char where[16] = "", reqs[192], name[320], directive[TEST_TEXT + 64];
 
-	fmt_print(name, sizeof(name), "%s.%s [%s]", t->test_case->group, t->test_case->claim,
-		  runner_reqs(t, reqs, sizeof(reqs)));
+	if (t->cpu != CPU_BOOT)
+		fmt_print(where, sizeof(where), "@cpu%u", t->cpu);
+	fmt_print(name, sizeof(name), "%s.%s%s [%s]", t->test_case->group, t->test_case->claim,
+		  where, runner_reqs(t, reqs, sizeof(reqs)));
 	switch (verdict) {
 	case VERDICT_PASS:
 		tap_point(t->tap, true, name, NULL);

@@ -2,7 +2,8 @@
 /*
  * One test from a known clean state to its verdict. The state is written, not assumed: firmware
  * leaves counters and control registers dirty, and so may the test before. Whatever ends the
- * test, the PMU is quiet afterwards.
+ * test, the PMU is quiet afterwards, on each processor that had a part in it. What is about a
+ * processor is done there: it may be another one than this, which then waits for it.
  */
 #include "tests/runner.h"
 
@@ -13,10 +14,13 @@
 #include "pmu/counter.h"
 #include "pmu/ds.h"
 #include "pmu/pmi.h"
+#include "pmu/pmu.h"
 #include "tests/evidence.h"
+#include "tests/needs.h"
 
 #define DEADLINE_MS 10000
 #define DISTURBED_TRIES 6
+#define STEP_MS 2000	/* for what is done on another processor around a test */
 
 static const struct requirement *requirement_at(const struct test *t, unsigned i)
 {
@@ -55,6 +59,31 @@ static void call(void *arg)
 	t->test_case->run(t);
 }
 
+/* fn(arg) on that processor; not for what may go wrong. */
+static bool there(unsigned cpu, void (*fn)(void *arg), void *arg)
+{
+	struct guard_report report;
+
+	if (cpu == CPU_BOOT) {
+		fn(arg);
+		return true;
+	}
+	return smp_start(cpu, fn, arg, STEP_MS) && smp_wait(cpu, &report) &&
+	       report.outcome == GUARD_DONE;
+}
+
+static void look_at_needs(void *arg)
+{
+	struct test *t = arg;
+
+	for (unsigned i = 0; i < TEST_MAX_NEEDS && t->test_case->needs[i]; i++) {
+		if (t->test_case->needs[i](t->reason, sizeof(t->reason)))
+			continue;
+		t->ended = VERDICT_SKIP;
+		return;
+	}
+}
+
 static bool needs_met(struct test *t)
 {
 	if (!is_about(t)) {
@@ -63,13 +92,9 @@ static bool needs_met(struct test *t)
 		t->ended = VERDICT_SKIP;
 		return false;
 	}
-	for (unsigned i = 0; i < TEST_MAX_NEEDS && t->test_case->needs[i]; i++) {
-		if (t->test_case->needs[i](t->reason, sizeof(t->reason)))
-			continue;
-		t->ended = VERDICT_SKIP;
-		return false;
-	}
-	return true;
+	if (!there(t->cpu, look_at_needs, t))
+		test_inconclusive(t, "processor %u is lost", t->cpu);
+	return t->ended == VERDICT_NONE;
 }
 
 static const char *outcome_name(enum guard_outcome outcome)
@@ -83,6 +108,25 @@ static const char *outcome_name(enum guard_outcome outcome)
 	}
 }
 
+static void begin(void *arg)
+{
+	bool *good = arg;
+
+	*good &= pmu_init();
+	if (cpu_index() != CPU_BOOT)	/* that one is given back between groups */
+		runner_begin_group();
+}
+
+bool runner_init(void)
+{
+	bool good = true;
+
+	for (unsigned cpu = 0; cpu < smp_count(); cpu++)
+		if (!smp_is_lost(cpu))
+			good &= there(cpu, begin, &good);
+	return good;
+}
+
 void runner_begin_group(void)
 {
 	pmi_init();
@@ -91,36 +135,84 @@ void runner_begin_group(void)
 	pmi_strays();
 }
 
-static void run_guarded(struct test *t)
-{
-	u64 start = tsc_read();
-	unsigned strays, lost;
+/* Around a test, on each processor that has a part in it. */
+static struct around {
+	struct attempt attempt;
+	bool clean, disturbed;
+	unsigned strays;
+} arounds[CPU_MAX];
 
-	if (!counter_reset()) {
-		test_error(t, "the processor refuses to clear a control register of its PMU");
-		return;
-	}
+static void before(void *arg)
+{
+	struct around *around = arg;
+
+	evidence_begin(&around->attempt);
+	around->clean = counter_reset();
 	pmi_strays();
 	ds_use(0);
-	t->guard = guard_run(call, t, t->test_case->deadline_ms ? t->test_case->deadline_ms
-							       : DEADLINE_MS);
-	lost = smp_settle();
-	t->us = (tsc_read() - start) / time_tsc_per_us;
-	if (t->guard.outcome != GUARD_DONE)
-		test_error(t, "%s", outcome_name(t->guard.outcome));
-	if (lost)
-		test_error(t, "processor %u is lost: neither interrupts nor an NMI reach it", lost);
+}
 
-	/* Quiet again, and what was under way arrives now rather than in the next test. */
+/* Quiet again, and what was under way arrives now rather than in the next test. */
+static void after(void *arg)
+{
+	struct around *around = arg;
+
 	counter_reset();
 	pmi_close();
 	intr_set_handler(VECTOR_DB, NULL);
 	pmi_init();
 	intr_window();
-	strays = pmi_strays();
-	if (strays)
-		test_error(t, "%u interrupts on the PMI's vectors outside the test's windows",
-			   strays);
+	around->strays = pmi_strays();
+	around->disturbed = evidence_disturbed(&around->attempt);
+}
+
+static bool has_part(const struct test *t, unsigned cpu)
+{
+	return cpu == t->cpu || (needs_others(t->test_case) && smp_is_idle(cpu));
+}
+
+static void run_on_its_processor(struct test *t)
+{
+	unsigned deadline = t->test_case->deadline_ms ? t->test_case->deadline_ms : DEADLINE_MS;
+	unsigned lost;
+
+	if (t->cpu == CPU_BOOT)
+		t->guard = guard_run(call, t, deadline);
+	else if (!smp_start(t->cpu, call, t, deadline) || !smp_wait(t->cpu, &t->guard))
+		test_error(t, "processor %u is lost: neither interrupts nor an NMI reach it",
+			   t->cpu);
+	lost = smp_settle();
+	if (lost)
+		test_error(t, "processor %u is lost: neither interrupts nor an NMI reach it", lost);
+}
+
+static void run_guarded(struct test *t)
+{
+	u64 start = tsc_read();
+
+	for (unsigned cpu = 0; cpu < smp_count(); cpu++)
+		if (has_part(t, cpu) && (!there(cpu, before, &arounds[cpu]) ||
+					 !arounds[cpu].clean)) {
+			test_error(t, "processor %u refuses to clear a control register of its PMU",
+				   cpu);
+			return;
+		}
+	run_on_its_processor(t);
+	t->us = (tsc_read() - start) / time_tsc_per_us;
+	if (t->guard.outcome != GUARD_DONE)
+		test_error(t, "%s", outcome_name(t->guard.outcome));
+	for (unsigned cpu = 0; cpu < smp_count(); cpu++) {
+		struct around *around = &arounds[cpu];
+
+		if (!has_part(t, cpu) && !(cpu && smp_has_run(cpu) && smp_is_idle(cpu)))
+			continue;
+		around->strays = 0;
+		there(cpu, after, around);
+		smp_has_run(cpu);
+		if (around->strays)
+			test_error(t, "%u interrupts on the PMI's vectors of processor %u outside "
+				   "the test's windows", around->strays, cpu);
+	}
 }
 
 /* A FAIL is KNOWN if every broken requirement is listed for this machine. */
@@ -158,7 +250,8 @@ static enum verdict judge(struct test *t, struct known_issue *known)
 static void forget(struct test *t)
 {
 	const struct test fresh = { .test_case = t->test_case, .tap = t->tap,
-				    .platform = t->platform, .subject = t->subject };
+				    .platform = t->platform, .subject = t->subject,
+				    .cpu = t->cpu };
 
 	*t = fresh;
 }
@@ -169,13 +262,18 @@ static void forget(struct test *t)
  */
 static void run_undisturbed(struct test *t)
 {
-	struct attempt attempt = { .last_gaps = EVIDENCE_FIRST };
-
+	for (unsigned cpu = 0; cpu < CPU_MAX; cpu++)
+		arounds[cpu].attempt.last_gaps = EVIDENCE_FIRST;
 	for (unsigned i = 0; i < DISTURBED_TRIES; i++) {
-		evidence_begin(&attempt);
+		bool disturbed = false;
+
+		for (unsigned cpu = 0; cpu < CPU_MAX; cpu++)
+			arounds[cpu].disturbed = false;
 		forget(t);
 		run_guarded(t);
-		if (!evidence_disturbed(&attempt))
+		for (unsigned cpu = 0; cpu < CPU_MAX; cpu++)
+			disturbed |= arounds[cpu].disturbed;
+		if (!disturbed)
 			return;
 	}
 	forget(t);

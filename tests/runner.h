@@ -31,6 +31,7 @@ struct test {
 	struct tap *tap;
 	enum platform platform;
 	const struct verdict_subject *subject;
+	unsigned cpu;			/* the processor that it runs on */
 
 	unsigned checks;		/* that held */
 	unsigned failed;		/* that didn't, and decide */
@@ -47,7 +48,11 @@ struct test {
 /* Run it; its verdict is final afterwards and its test point printed. */
 enum verdict runner_run(struct test *t);
 
-/* Prepare the processor for a group of tests: after each borrow. */
+/* Read capabilities and take memory, on each processor that there is. Once. false: no memory for a
+ * DS save area, or a processor that doesn't do it. */
+bool runner_init(void);
+
+/* Prepare the first processor for a group of tests: after each borrow. */
 void runner_begin_group(void);
 
 /* Those of the test's requirements that are about this processor: "PMI-01,PRIO-15", or all of

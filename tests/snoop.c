@@ -5,8 +5,6 @@
  * Another processor stores to a few pages, then the first one loads from them, turn about. Two
  * processors of one core share what is nearest: nothing is judged there.
  */
-#include "kernel/apic.h"
-#include "kernel/cpuid.h"
 #include "kernel/smp.h"
 #include "tests/needs.h"
 #include "tests/tagged.h"
@@ -16,7 +14,6 @@
 #define TURNS_MOST	400
 #define DEADLINE_MS	2000u
 #define CODES_UNSNOOPED	BITS(0x1, 0x4)
-#define LEAF_TOPOLOGY	0xbu
 
 _Static_assert(LINES * LINE <= 8 * WORKLOAD_WORDS, "the lines are in the workloads' memory");
 
@@ -37,22 +34,19 @@ static void modify(void *arg)
 	counter_write(setup.counter, 0);
 }
 
-/* CPUID.0BH: bits of the local APIC id below a core (sub-leaf 0) and below a package (1). */
-static bool same(unsigned subleaf, unsigned cpu)
-{
-	u32 shift = cpuid_read(LEAF_TOPOLOGY, subleaf).eax & 0x1f;
-
-	return apic_id() >> shift == smp_apic_id(cpu) >> shift;
-}
-
 /* Another core, of this package or of any. 0: there is none, and the test has ended. */
 static unsigned neighbour(struct test *t, bool of_package)
 {
-	if (cpuid_get(CPUID_MAX_LEAF) >= LEAF_TOPOLOGY)
-		for (unsigned cpu = 1; cpu < smp_count(); cpu++)
-			if (smp_is_idle(cpu) && !same(0, cpu) && (!of_package || same(1, cpu)))
-				return cpu;
-	test_skip(t, "no other core%s among %u processors (CPUID.0BH)",
+	struct topology first = smp_topology(CPU_BOOT);
+
+	for (unsigned cpu = 1; cpu < smp_count(); cpu++) {
+		struct topology other = smp_topology(cpu);
+
+		if (smp_is_idle(cpu) && !topology_same_core(&first, &other) &&
+		    (!of_package || topology_same_package(&first, &other)))
+			return cpu;
+	}
+	test_skip(t, "no other core%s among %u processors (CPUID.0BH, 04H)",
 		  of_package ? " of this package" : "", smp_count());
 	return 0;
 }

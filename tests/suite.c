@@ -6,11 +6,12 @@
 #include "tests/suite.h"
 
 #include "kernel/fmt.h"
+#include "kernel/smp.h"
 #include "kernel/string.h"
 #include "pmu/counter.h"
-#include "pmu/pmu.h"
 #include "tests/evidence.h"
 #include "tests/glob.h"
+#include "tests/needs.h"
 #include "tests/runner.h"
 
 #define MAX_TESTS	256
@@ -29,7 +30,7 @@ struct suite {
 	const struct test_case *tests[MAX_TESTS];
 	bool undecided[MAX_TESTS];	/* as tests[] */
 	bool decided[REQ_COUNT];	/* by any test that has run */
-	unsigned selected;
+	unsigned selected, points;	/* a point for each processor that a test runs on */
 	bool too_many;
 	unsigned first[MAX_GROUPS + 1];	/* group g: tests[first[g]] to tests[first[g + 1] - 1] */
 	unsigned groups;
@@ -93,6 +94,34 @@ static void select_tests(struct suite *s)
 	s->first[s->groups] = s->selected;
 }
 
+/* Does this test run on that processor? */
+static bool runs_on(const struct suite *s, const struct test_case *c, unsigned cpu)
+{
+	if (needs_others(c))
+		return cpu == CPU_BOOT;
+	return s->config->on == SUITE_ON_ALL || s->config->on == cpu;
+}
+
+static unsigned count_points(const struct suite *s)
+{
+	unsigned points = 0;
+
+	for (unsigned i = 0; i < s->selected; i++)
+		for (unsigned cpu = 0; cpu < smp_count(); cpu++)
+			points += runs_on(s, s->tests[i], cpu);
+	return points;
+}
+
+static void print_processors(const struct suite *s)
+{
+	for (unsigned cpu = 0; cpu < smp_count(); cpu++) {
+		struct topology at = smp_topology(cpu);
+
+		tap_comment(s->tap, "processor %u: APIC id %#x, thread %u of core %#x, package %u",
+			    cpu, at.apic_id, at.thread, at.core, at.package);
+	}
+}
+
 static void print_machine(const struct suite *s)
 {
 	const struct pmu_caps *caps = counter_caps();
@@ -115,6 +144,7 @@ static void print_machine(const struct suite *s)
 	tap_comment(s->tap, "pebs: %s, IA32_PERF_CAPABILITIES = %#lx, IA32_MISC_ENABLE = %#lx, "
 		    "DS %u, DTES64 %u", caps->pebs ? "available" : "not available",
 		    caps->perf_capabilities, caps->misc_enable, caps->ds, caps->dtes64);
+	print_processors(s);
 }
 
 struct suite *suite_begin(const struct suite_config *config, struct tap *tap)
@@ -128,9 +158,10 @@ struct suite *suite_begin(const struct suite_config *config, struct tap *tap)
 	s->tap = tap;
 	select_tests(s);
 	tap_begin(tap);
-	tap_plan(tap, s->selected);
-	if (!pmu_init())
-		tap_comment(tap, "no memory for the DS save area");
+	s->points = count_points(s);
+	tap_plan(tap, s->points);
+	if (!runner_init())
+		tap_comment(tap, "no memory for the DS save areas, or a processor doesn't answer");
 	caps = counter_caps();
 	s->platform = caps->hypervisor ? PLATFORM_HYPERVISOR : PLATFORM_SILICON;
 	if (config->strict)
@@ -234,7 +265,7 @@ static void check_required_groups(struct suite *s)
 	}
 }
 
-static void run_one(struct suite *s, unsigned n)
+static void run_one(struct suite *s, unsigned n, unsigned cpu)
 {
 	const struct test_case *c = s->tests[n];
 	static struct test test;	/* static: an aborted test's stack is gone, its log isn't */
@@ -245,6 +276,7 @@ static void run_one(struct suite *s, unsigned n)
 	test.tap = s->tap;
 	test.platform = s->platform;
 	test.subject = &s->subject;
+	test.cpu = cpu;
 	verdict = runner_run(&test);
 	if (s->config->verbose)
 		tap_comment(s->tap, "%u checks held, %lu us", test.checks, test.us);
@@ -263,7 +295,9 @@ void suite_run_group(struct suite *s, unsigned g)
 		return;
 	runner_begin_group();
 	for (unsigned i = s->first[g]; i < s->first[g + 1]; i++)
-		run_one(s, i);
+		for (unsigned cpu = 0; cpu < smp_count(); cpu++)
+			if (runs_on(s, s->tests[i], cpu))
+				run_one(s, i, cpu);
 }
 
 int suite_end(struct suite *s)
@@ -276,8 +310,13 @@ int suite_end(struct suite *s)
 		tap_comment(s->tap, "error: the program holds no tests");
 	else if (!s->selected)
 		tap_comment(s->tap, "error: no test matches '%s'", s->config->tests_glob);
-	if (s->too_many || run < s->selected) {
-		tap_comment(s->tap, "error: %u of %u tests ran", run, s->selected);
+	if (s->config->on != SUITE_ON_ALL && s->config->on >= smp_count()) {
+		tap_comment(s->tap, "error: no processor %u, there are %u", s->config->on,
+			    smp_count());
+		s->counts.error++;
+	}
+	if (s->too_many || run < s->points) {
+		tap_comment(s->tap, "error: %u of %u tests ran", run, s->points);
 		s->counts.error++;
 	}
 	check_required_tests(s);

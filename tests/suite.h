@@ -2,7 +2,7 @@
 /*
  * A run of the tests: which are selected, in which order, and what they come to. Used by boot/,
  * which gives the machine back between groups. Every function is called with the machine
- * borrowed, on one processor, interrupts off.
+ * borrowed, on the first processor, interrupts off.
  */
 #ifndef TESTS_SUITE_H
 #define TESTS_SUITE_H
@@ -18,7 +18,11 @@ struct suite_config {
 	bool strict;		/* judge every requirement: PLATFORM_STRICT in tests/verdict.h */
 	bool verbose;		/* a comment with the time of each test */
 	bool checks;		/* a comment for each check of each test */
+	/* The processor on which tests run, or SUITE_ON_ALL: on each, one after the other; the
+	 * others sleep. Tests that need several run once. */
+	unsigned on;
 };
+#define SUITE_ON_ALL	(~0u)
 
 /*
  * Select and sort, print version line, plan and what the machine is. There is one suite at a

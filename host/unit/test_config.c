@@ -60,6 +60,13 @@ static void every_key_is_taken(void)
 	CHECK_STR("cnt.*", config.tests);
 	CHECK_EQ(0, config.serial_port);
 	CHECK_EQ(AT_END_RESET, config.at_end);
+	CHECK_EQ(0, config.on, "the first unless said otherwise");
+	CHECK(options(&config, "x on=all"), "%s", error);
+	CHECK_EQ(CONFIG_ON_ALL, config.on);
+	CHECK(options(&config, "x on=15"), "%s", error);
+	CHECK_EQ(15, config.on);
+	CHECK(options(&config, "x on=first"), "%s", error);
+	CHECK_EQ(0, config.on);
 }
 
 static void options_win_over_the_file(void)
@@ -77,7 +84,7 @@ static void bad_lines_get_one_helpful_line(void)
 {
 	static const char *const bad[] = {
 		"tests", "= x", "colour = red\n", "verbose = maybe", "strict = yes",
-		"checks = 1", "checks =", "serial = 0x10000",
+		"checks = 1", "checks =", "on = 16", "on = each", "serial = 0x10000",
 		"serial = 12x",
 		"serial = ", "at_end = explode", "borrow_cycles = -1", "borrow_cycles = 10001",
 		"borrow_cycles = 99999999999999999999", "tests = a b", "results\n",
