@@ -49,23 +49,30 @@ TEST(arm, an_overflow_arms_and_writes_nothing, REQS(ARM_01),
 }
 
 /* 64 NOPs between the load that overflows and the next ones: only a load may start the assist. */
-TEST(arm, the_next_event_is_recorded, REQS(ARM_02), NEEDS(need_perfmon, need_pebs, need_events))
+static void check_next_event(struct test *t, unsigned c)
 {
 	struct ds_setup setup = sampling_setup(8);
-	const struct calibration *c = calibration_get();
+	const struct calibration *measured = calibration_get();
 	struct pebs_record record;
 	u64 ip;
 
-	sampling_run(&setup, 0, LOADS, COUNT_BOTH, &workload_again, NO_OTHERS);
+	sampling_run(&setup, c, LOADS, COUNT_BOTH, &workload_again, NO_OTHERS);
+	counters_clear(BIT(c));
 	if (!sampling_one_record(t, AT(ARM_02), &record))
 		return;
 	ip = sampling_ip(&workload_again, &record);
 	CHECK(t, ARM_02, sampling_mark(&workload_again, AGAIN_MARKS, &record) >= 0,
-	      "instruction 0x%lx is a load behind the NOPs, 0x%lx and on", ip,
-	      workload_mark(&workload_again, 0));
-	if (c->shadow_known && c->shadow_most == 0)
+	      "instruction 0x%lx is a load behind the NOPs, 0x%lx and on, IA32_PMC%u", ip,
+	      workload_mark(&workload_again, 0), c);
+	if (measured->shadow_known && measured->shadow_most == 0)
 		CHECK_EQ(t, ARM_02, workload_mark(&workload_again, 0), ip,
-			 "the instruction is the first load behind the NOPs");
+			 "the instruction is the first load behind the NOPs, IA32_PMC%u", c);
+}
+
+TEST(arm, the_next_event_is_recorded, REQS(ARM_02), NEEDS(need_perfmon, need_pebs, need_events))
+{
+	for (unsigned c = 0; c < 4; c++)
+		check_next_event(t, c);
 }
 
 /* PERIOD loads, records and interrupts of one overflow of counter c with these flags. */
@@ -125,18 +132,23 @@ TEST(arm, a_counter_is_disarmed_with_its_enable, REQS(ARM_04),
 TEST(arm, records_are_written_while_interrupts_are_off, REQS(ARM_05),
      NEEDS(need_perfmon, need_pebs, need_events))
 {
-	struct ds_setup setup = sampling_setup(8);
-	struct pebs_record record;
-	u64 off;
+	for (unsigned c = 0; c < 4; c++) {
+		struct ds_setup setup = sampling_setup(8);
+		struct pebs_record record;
+		u64 off;
 
-	intr_disable();
-	sampling_run(&setup, 0, LOADS, COUNT_BOTH, &workload_sample, NO_OTHERS);
-	off = (u64)ds_bytes();
-	intr_enable();
-	CHECK_EQ(t, ARM_05, record_size(setup.format), off,
-		 "bytes by which the index moved, IF = 0");
-	sampling_run(&setup, 0, LOADS, COUNT_BOTH, &workload_sample, NO_OTHERS);
-	sampling_one_record(t, AT(ARM_05), &record);
+		intr_disable();
+		sampling_run(&setup, c, LOADS, COUNT_BOTH, &workload_sample, NO_OTHERS);
+		off = (u64)ds_bytes();
+		intr_enable();
+		CHECK_EQ(t, ARM_05, record_size(setup.format), off,
+			 "bytes by which the index moved, IF = 0, IA32_PMC%u", c);
+		counters_clear(BIT(c));
+		/* The control. */
+		sampling_run(&setup, c, LOADS, COUNT_BOTH, &workload_sample, NO_OTHERS);
+		sampling_one_record(t, AT(ARM_05), &record);
+		counters_clear(BIT(c));
+	}
 }
 
 /* Loads at CPL 3 of one run, those of the way there and back included. */

@@ -41,29 +41,25 @@ static bool need_low_memory(char *reason, size_t size)
 	return false;
 }
 
-/* The index moves by as much, record and reload are where they are in 64-bit mode. */
-TEST(record, it_is_the_same_in_compatibility_mode, REQS(REC_06, DS_16),
-     NEEDS(need_perfmon, need_pebs, need_events, need_low_memory))
+static void check_compat(struct test *t, unsigned c)
 {
 	struct ds_setup setup = sampling_setup(8);
-	u64 begin = address(compat_begin), end = address(compat_end), reload = setup.reset[0];
+	u64 begin = address(compat_begin), end = address(compat_end), reload = setup.reset[c];
 	u64 bytes = record_size(setup.format), eventing_ip;
 	struct pebs_record record;
 
-	if (!sampling_shadow_fits(t))
-		return;
 	/* The control: as many loads in 64-bit mode. */
 	ds_open(&setup);
-	pebs_arm(0, LOADS, COUNT_BOTH, PERIOD);
-	workload_run(&workload_load, ROUNDS_FOR(1), pmc_one(0));
+	pebs_arm(c, LOADS, COUNT_BOTH, PERIOD);
+	workload_run(&workload_load, ROUNDS_FOR(1), pmc_one(c));
 	if (!sampling_one_record(t, AT(REC_06), &record))
 		return;
 	counters_clear(counters_status());
 
 	call = (struct compat_call){ .memory = address(memory), .n = ROUNDS_FOR(1),
-				     .msr = MSR_IA32_PERF_GLOBAL_CTRL, .on = pmc_one(0).bits };
+				     .msr = MSR_IA32_PERF_GLOBAL_CTRL, .on = pmc_one(c).bits };
 	ds_open(&setup);
-	pebs_arm(0, LOADS, COUNT_BOTH, PERIOD);
+	pebs_arm(c, LOADS, COUNT_BOTH, PERIOD);
 	intr_disable();
 	compat_loads(&call);
 	intr_enable();
@@ -80,7 +76,19 @@ TEST(record, it_is_the_same_in_compatibility_mode, REQS(REC_06, DS_16),
 	CHECK_EQ(t, REC_06, EBP_THERE, sampling_field(&record, RECORD_rbp) & LOW_HALF,
 		 "EBP at 40H");
 	CHECK_EQ(t, DS_16, ds_base() + bytes, ds_index(), "the PEBS index at 28H of the DS area");
-	CHECK_RANGE(t, DS_16, reload & (BIT(counter_width(0)) - 1),
-		    (reload & (BIT(counter_width(0)) - 1)) + ROUNDS_FOR(1), counter_read(0),
-		    "IA32_PMC0, reloaded from 40H of the DS area");
+	CHECK_RANGE(t, DS_16, reload & (BIT(counter_width(c)) - 1),
+		    (reload & (BIT(counter_width(c)) - 1)) + ROUNDS_FOR(1), counter_read(c),
+		    "IA32_PMC%u, reloaded from %xH of the DS area", c, 0x40 + 8 * c);
+}
+
+/* The index moves by as much, record and reload are where they are in 64-bit mode. */
+TEST(record, it_is_the_same_in_compatibility_mode, REQS(REC_06, DS_16),
+     NEEDS(need_perfmon, need_pebs, need_events, need_low_memory))
+{
+	if (!sampling_shadow_fits(t))
+		return;
+	for (unsigned c = 0; c < 4; c++) {
+		check_compat(t, c);
+		counter_reset();
+	}
 }

@@ -167,71 +167,98 @@ TEST(count, rdpmc_reads_what_rdmsr_reads, REQS(CNT_06, CNT_16, CNT_17),
 /* 255 instructions can't retire in a cycle; one can. */
 #define CMASK_NEVER	255
 
-TEST(count, cmask_counts_only_cycles_that_reach_it, REQS(CNT_07, CNT_35),
-     NEEDS(need_perfmon, need_instructions))
+static void check_cmask(struct test *t, unsigned c)
 {
 	u64 plain, one, never;
 
-	if (!window_count_one(t, 0, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH, &workload_load, MORE,
+	if (!window_count_one(t, c, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH, &workload_load, MORE,
 			      &plain) ||
-	    !window_count_one(t, 0, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH | COUNT_CMASK(1),
+	    !window_count_one(t, c, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH | COUNT_CMASK(1),
 			      &workload_load, MORE, &one) ||
-	    !window_count_one(t, 0, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH | COUNT_CMASK(CMASK_NEVER),
+	    !window_count_one(t, c, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH | COUNT_CMASK(CMASK_NEVER),
 			      &workload_load, MORE, &never))
 		return;
-	CHECK_RANGE(t, CNT_07, 3 * (MORE - FEWER), ~0ULL, plain, "instructions without CMASK");
-	CHECK_RANGE(t, CNT_07, 1, plain, one, "cycles with at least 1 instruction");
-	CHECK_EQ(t, CNT_07, 0, never, "cycles with at least %u instructions", CMASK_NEVER);
-	CHECK_EQ(t, CNT_35, 0, never, "cycles with at least %u instructions", CMASK_NEVER);
+	CHECK_RANGE(t, CNT_07, 3 * (MORE - FEWER), ~0ULL, plain,
+		    "instructions without CMASK, IA32_PMC%u", c);
+	CHECK_RANGE(t, CNT_07, 1, plain, one, "cycles with at least 1 instruction, IA32_PMC%u", c);
+	CHECK_EQ(t, CNT_07, 0, never, "cycles with at least %u instructions, IA32_PMC%u",
+		 CMASK_NEVER, c);
+	CHECK_EQ(t, CNT_35, 0, never, "cycles with at least %u instructions, IA32_PMC%u",
+		 CMASK_NEVER, c);
+}
+
+TEST(count, cmask_counts_only_cycles_that_reach_it, REQS(CNT_07, CNT_35),
+     NEEDS(need_perfmon, need_instructions))
+{
+	for (unsigned c = 0; c < counter_caps()->gp; c++)
+		check_cmask(t, c);
+}
+
+static void check_inv(struct test *t, unsigned c)
+{
+	u64 at_least, fewer, plain, with_inv;
+
+	if (!window_count_one(t, c, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH | COUNT_CMASK(CMASK_NEVER),
+			      &workload_load, MORE, &at_least) ||
+	    !window_count_one(t, c, EVENT_INST_RETIRED_ANY_P,
+			      COUNT_BOTH | COUNT_CMASK(CMASK_NEVER) | COUNT_INV, &workload_load,
+			      MORE, &fewer) ||
+	    !window_difference_one(t, c, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH, &workload_load,
+				   FEWER, MORE, &plain) ||
+	    !window_difference_one(t, c, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH | COUNT_INV,
+				   &workload_load, FEWER, MORE, &with_inv))
+		return;
+	CHECK_EQ(t, CNT_08, 0, at_least, "cycles with at least %u instructions, IA32_PMC%u",
+		 CMASK_NEVER, c);
+	/* 270 instructions take dozens of cycles on any processor. */
+	CHECK_RANGE(t, CNT_08, 10, ~0ULL, fewer,
+		    "cycles with fewer than %u instructions, IA32_PMC%u", CMASK_NEVER, c);
+	CHECK_RANGE(t, CNT_36, 1, ~0ULL, plain, "instructions, CMASK = 0, INV = 0, IA32_PMC%u", c);
+	CHECK_EQ(t, CNT_36, plain, with_inv, "instructions, CMASK = 0, INV = 1, IA32_PMC%u", c);
 }
 
 TEST(count, inv_counts_cycles_below_the_cmask, REQS(CNT_08, CNT_36),
      NEEDS(need_perfmon, need_instructions))
 {
-	u64 at_least, fewer, plain, with_inv;
-
-	if (!window_count_one(t, 0, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH | COUNT_CMASK(CMASK_NEVER),
-			      &workload_load, MORE, &at_least) ||
-	    !window_count_one(t, 0, EVENT_INST_RETIRED_ANY_P,
-			      COUNT_BOTH | COUNT_CMASK(CMASK_NEVER) | COUNT_INV, &workload_load,
-			      MORE, &fewer) ||
-	    !window_difference_one(t, 0, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH, &workload_load,
-				   FEWER, MORE, &plain) ||
-	    !window_difference_one(t, 0, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH | COUNT_INV,
-				   &workload_load, FEWER, MORE, &with_inv))
-		return;
-	CHECK_EQ(t, CNT_08, 0, at_least, "cycles with at least %u instructions", CMASK_NEVER);
-	/* 270 instructions take dozens of cycles on any processor. */
-	CHECK_RANGE(t, CNT_08, 10, ~0ULL, fewer, "cycles with fewer than %u instructions",
-		    CMASK_NEVER);
-	CHECK_RANGE(t, CNT_36, 1, ~0ULL, plain, "instructions, CMASK = 0, INV = 0");
-	CHECK_EQ(t, CNT_36, plain, with_inv, "instructions, CMASK = 0, INV = 1");
+	for (unsigned c = 0; c < counter_caps()->gp; c++)
+		check_inv(t, c);
 }
 
 /*
  * A condition that always holds rises at most when counting begins and when it ends; loads with
  * 16 NOPs between them leave cycles in which no load retires.
  */
-TEST(count, edge_counts_rises_of_the_condition, REQS(CNT_09),
-     NEEDS(need_perfmon, need_instructions, need_events))
+static void check_edge(struct test *t, unsigned c)
 {
 	u64 level, edges, loads;
 
-	if (!window_count_one(t, 0, EVENT_INST_RETIRED_ANY_P,
+	if (!window_count_one(t, c, EVENT_INST_RETIRED_ANY_P,
 			      COUNT_BOTH | COUNT_CMASK(CMASK_NEVER) | COUNT_INV, &workload_load,
 			      MORE, &level) ||
-	    !window_count_one(t, 0, EVENT_INST_RETIRED_ANY_P,
+	    !window_count_one(t, c, EVENT_INST_RETIRED_ANY_P,
 			      COUNT_BOTH | COUNT_CMASK(CMASK_NEVER) | COUNT_INV | COUNT_EDGE,
 			      &workload_load, MORE, &edges) ||
-	    !window_count_one(t, 0, LOADS,
+	    !window_count_one(t, c, LOADS,
 			      COUNT_BOTH | COUNT_CMASK(1) | COUNT_EDGE, &workload_sparse, 16,
 			      &loads))
 		return;
-	CHECK_RANGE(t, CNT_09, 10, ~0ULL, level, "cycles of a condition that always holds");
-	CHECK_RANGE(t, CNT_09, 0, 2, edges, "rises of a condition that always holds");
+	CHECK_RANGE(t, CNT_09, 10, ~0ULL, level,
+		    "cycles of a condition that always holds, IA32_PMC%u", c);
+	CHECK_RANGE(t, CNT_09, 0, 2, edges, "rises of a condition that always holds, IA32_PMC%u",
+		    c);
 	/* Memory events see microcode: the WRMSRs' may load too. */
 	CHECK_RANGE(t, CNT_09, 2, 16 + 8, loads,
-		    "rises of \"a load retires\" over 16 sparse loads");
+		    "rises of \"a load retires\" over 16 sparse loads, IA32_PMC%u", c);
+}
+
+TEST(count, edge_counts_rises_of_the_condition, REQS(CNT_09),
+     NEEDS(need_perfmon, need_instructions, need_events))
+{
+	struct pmc_mask counters = counters_for(LOADS);
+
+	for (unsigned c = 0; c < counter_caps()->gp; c++)
+		if (counters.bits & BIT(c))
+			check_edge(t, c);
 }
 
 /* Counter c with each value of OS and USR, over work at one level. */
@@ -331,9 +358,10 @@ TEST(count, fixed_counter_0_counts_instructions, REQS(CNT_12, CNT_22),
 		 "instructions in 80 more rounds, fixed counter 0");
 	CHECK_EQ(t, CNT_12, value[0], value[PMC_FIXED(0)],
 		 "fixed counter 0 against IA32_PMC0 in one window");
-	CHECK_RANGE(t, CNT_22, 1, ~0ULL, value[0], "instructions on IA32_PMC0");
-	for (unsigned c = 1; c < counter_caps()->gp; c++)
+	for (unsigned c = 0; c < counter_caps()->gp; c++) {
+		CHECK_RANGE(t, CNT_22, 1, ~0ULL, value[c], "instructions on IA32_PMC%u", c);
 		CHECK_EQ(t, CNT_22, value[0], value[c], "IA32_PMC%u against IA32_PMC0", c);
+	}
 }
 
 TEST(count, fixed_enables_select_the_level, REQS(CNT_28), NEEDS(need_perfmon, need_fixed))
@@ -415,19 +443,26 @@ TEST(count, stopped_counters_keep_their_value, REQS(CNT_21, CNT_44),
 		    "IA32_PMC1, going on from 1000 for 30 instructions and the window's own");
 }
 
-TEST(count, cycles_and_mispredictions_stay_in_bounds, REQS(CNT_23, CNT_38),
-     NEEDS(need_perfmon, need_cycles, need_branches))
+static void check_bounds(struct test *t, unsigned c)
 {
 	u64 cycles, branches, missed;
 
-	if (!window_count_one(t, 0, EVENT_UNHALTED_CORE_CYCLES, COUNT_BOTH, &workload_load, MORE,
+	if (!window_count_one(t, c, EVENT_UNHALTED_CORE_CYCLES, COUNT_BOTH, &workload_load, MORE,
 			      &cycles) ||
-	    !window_count_one(t, 0, EVENT_BR_INST_RETIRED_ALL_BRANCHES, COUNT_BOTH,
+	    !window_count_one(t, c, EVENT_BR_INST_RETIRED_ALL_BRANCHES, COUNT_BOTH,
 			      &workload_branch, MORE, &branches) ||
-	    !window_count_one(t, 0, EVENT_BR_MISP_RETIRED_ALL_BRANCHES, COUNT_BOTH,
+	    !window_count_one(t, c, EVENT_BR_MISP_RETIRED_ALL_BRANCHES, COUNT_BOTH,
 			      &workload_branch, MORE, &missed))
 		return;
-	CHECK_RANGE(t, CNT_23, 10, ~0ULL, cycles, "core cycles of 270 instructions");
-	CHECK_RANGE(t, CNT_38, 1, ~0ULL, branches, "branches");
-	CHECK_RANGE(t, CNT_38, 0, branches, missed, "mispredicted of %lu branches", branches);
+	CHECK_RANGE(t, CNT_23, 10, ~0ULL, cycles, "core cycles of 270 instructions, IA32_PMC%u", c);
+	CHECK_RANGE(t, CNT_38, 1, ~0ULL, branches, "branches, IA32_PMC%u", c);
+	CHECK_RANGE(t, CNT_38, 0, branches, missed, "mispredicted of %lu branches, IA32_PMC%u",
+		    branches, c);
+}
+
+TEST(count, cycles_and_mispredictions_stay_in_bounds, REQS(CNT_23, CNT_38),
+     NEEDS(need_perfmon, need_cycles, need_branches))
+{
+	for (unsigned c = 0; c < counter_caps()->gp; c++)
+		check_bounds(t, c);
 }

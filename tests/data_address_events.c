@@ -120,7 +120,7 @@ static void check_form(struct test *t, const struct form *form, enum event_kind 
 	if (!tagged_prepare(t, ACCESS_L1, &h) ||
 	    !HARNESS_CHECK(t, event_get(kind, EV_DLA, &event), "the event is in the table"))
 		return;
-	setup = profile(&event, 0);
+	setup = profile(&event, 2);
 	h.workload = form->workload;
 	h.name = form->name;
 	form_begin();

@@ -127,21 +127,30 @@ TEST(ds, the_counter_is_reloaded_from_its_slot, REQS(DS_12, DS_15),
 	}
 }
 
-TEST(ds, all_pebs_counters_that_overflowed_are_reloaded, REQS(DS_13),
-     NEEDS(need_perfmon, need_pebs, need_events))
+static void reload_two(struct test *t, unsigned a, unsigned b)
 {
 	struct ds_setup setup = sampling_setup(8);
 
-	setup.reset[0] = pebs_reset_value(0, 100000);
-	setup.reset[1] = pebs_reset_value(1, 200000);
+	setup.reset[a] = pebs_reset_value(a, 100000);
+	setup.reset[b] = pebs_reset_value(b, 200000);
 	ds_open(&setup);
-	pebs_arm(0, LOADS, COUNT_BOTH, PERIOD);
-	pebs_arm(1, LOADS, COUNT_BOTH, PERIOD);
-	workload_run(&workload_sample, PERIOD, pmc_or(pmc_one(0), pmc_one(1)));
-	CHECK_RANGE(t, DS_13, 1, 2, ds_records(), "records of two overflows on one load");
-	check_reload(t, AT(DS_13), 0, 0 - 100000ULL, 0, SAMPLE_MARKS + LOADS_ASIDE);
-	check_reload(t, AT(DS_13), 1, 0 - 200000ULL, 0, SAMPLE_MARKS + LOADS_ASIDE);
-	CHECK_EQ(t, DS_13, 0, counters_status() & 3, "their status bits afterwards");
+	pebs_arm(a, LOADS, COUNT_BOTH, PERIOD);
+	pebs_arm(b, LOADS, COUNT_BOTH, PERIOD);
+	workload_run(&workload_sample, PERIOD, pmc_or(pmc_one(a), pmc_one(b)));
+	CHECK_RANGE(t, DS_13, 1, 2, ds_records(),
+		    "records of overflows of IA32_PMC%u and IA32_PMC%u on one load", a, b);
+	check_reload(t, AT(DS_13), a, 0 - 100000ULL, 0, SAMPLE_MARKS + LOADS_ASIDE);
+	check_reload(t, AT(DS_13), b, 0 - 200000ULL, 0, SAMPLE_MARKS + LOADS_ASIDE);
+	CHECK_EQ(t, DS_13, 0, counters_status() & (BIT(a) | BIT(b)),
+		 "their status bits afterwards");
+	counter_reset();
+}
+
+TEST(ds, all_pebs_counters_that_overflowed_are_reloaded, REQS(DS_13),
+     NEEDS(need_perfmon, need_pebs, need_events))
+{
+	reload_two(t, 0, 1);
+	reload_two(t, 2, 3);
 }
 
 /* IA32_PMC1 wraps without PEBS in time for PMC0's assist, and must just count on. */
@@ -163,14 +172,18 @@ TEST(ds, other_counters_are_not_reloaded, REQS(DS_14), NEEDS(need_perfmon, need_
 
 TEST(ds, only_the_index_is_changed, REQS(DS_17, DS_20), NEEDS(need_perfmon, need_pebs, need_events))
 {
-	struct ds_setup setup = sampling_setup(8);
+	for (unsigned c = 0; c < 4; c++) {
+		struct ds_setup setup = sampling_setup(8);
 
-	sampling_run(&setup, 0, LOADS, COUNT_BOTH, &workload_sample, NO_OTHERS);
-	CHECK(t, DS_17, ds_record_written(0), "the record in the PEBS buffer");
-	CHECK(t, DS_17, ds_area_unchanged(), "the BTS half of the DS area");
-	CHECK(t, DS_20, ds_area_unchanged(), "the fields of the DS area but for the index");
-	CHECK_EQ(t, DS_20, ds_base() + record_size(setup.format), ds_index(),
-		 "the PEBS index, at offset 28H");
+		sampling_run(&setup, c, LOADS, COUNT_BOTH, &workload_sample, NO_OTHERS);
+		CHECK(t, DS_17, ds_record_written(0), "the record of IA32_PMC%u in the PEBS buffer",
+		      c);
+		CHECK(t, DS_17, ds_area_unchanged(), "the BTS half of the DS area");
+		CHECK(t, DS_20, ds_area_unchanged(), "the fields of the DS area but for the index");
+		CHECK_EQ(t, DS_20, ds_base() + record_size(setup.format), ds_index(),
+			 "the PEBS index, at offset 28H, after a record of IA32_PMC%u", c);
+		counters_clear(BIT(c));
+	}
 }
 
 /* Two areas with a buffer each; the register is moved between two records. */

@@ -140,7 +140,9 @@ TEST(enumeration, without_full_width_writes_there_are_no_registers_for_them, REQ
      NEEDS(need_perfmon, need_no_full_width))
 {
 	for (u32 c = 0; c < counter_caps()->gp; c++) {
-		CHECK(t, MSR_06, readable(MSR_IA32_PMC0 + c), "IA32_PMC%u", c);
+		msr_write(MSR_IA32_PMC0 + c, 5);
+		CHECK_EQ(t, MSR_06, 5, msr_read(MSR_IA32_PMC0 + c), "IA32_PMC%u after writing it",
+			 c);
 		CHECK(t, MSR_06, !readable(MSR_IA32_A_PMC0 + c), "reading IA32_A_PMC%u", c);
 		CHECK(t, MSR_06, refused(msr_try_write(MSR_IA32_A_PMC0 + c, 1)),
 		      "writing IA32_A_PMC%u", c);
@@ -180,12 +182,17 @@ static bool need_pdcm(char *reason, size_t size)
 
 TEST(enumeration, perf_capabilities_is_read_only, REQS(MSR_17), NEEDS(need_perfmon, need_pdcm))
 {
-	u64 before = msr_read(MSR_IA32_PERF_CAPABILITIES);
+	u64 before = msr_read(MSR_IA32_PERF_CAPABILITIES), after;
 
 	CHECK(t, MSR_17, refused(msr_try_write(MSR_IA32_PERF_CAPABILITIES, before)),
 	      "writing the value that it has");
-	CHECK_EQ(t, MSR_17, before, msr_read(MSR_IA32_PERF_CAPABILITIES),
-		 "IA32_PERF_CAPABILITIES afterwards");
+	/* Bit 6 says how records are taken: nobody looks at it while nothing is sampled. */
+	msr_try_write(MSR_IA32_PERF_CAPABILITIES, before ^ IA32_PERF_CAPABILITIES_PEBS_TRAP);
+	after = msr_read(MSR_IA32_PERF_CAPABILITIES);
+	CHECK_EQ(t, MSR_17, before, after,
+		 "IA32_PERF_CAPABILITIES after a write of another value");
+	if (after != before)
+		msr_try_write(MSR_IA32_PERF_CAPABILITIES, before);
 }
 
 static void check_global_ctrl(struct test *t, struct test_claim claim)

@@ -180,7 +180,7 @@ TEST(pmi, delivery_masks_the_local_vector, REQS(PMI_04), NEEDS(need_perfmon, nee
 
 	for (unsigned i = 0; i < 4; i++) {
 		pmi_open(&stay);
-		CHECK_EQ(t, PMI_04, 0, apic_lvtpc_read() & LVT_MASKED, "LVTPC's mask bit before");
+		HARNESS_CHECK(t, !(apic_lvtpc_read() & LVT_MASKED), "LVTPC's mask bit is clear");
 		wrap(0, COUNT_INT);
 		log = pmi_settle();
 		if (CHECK_EQ(t, PMI_04, 1, log->count, "interrupts of delivery %u", i)) {
@@ -188,8 +188,13 @@ TEST(pmi, delivery_masks_the_local_vector, REQS(PMI_04), NEEDS(need_perfmon, nee
 				 "LVTPC's mask bit at the handler's entry, delivery %u", i);
 			CHECK_EQ(t, PMI_04, LVT_MASKED, apic_lvtpc_read() & LVT_MASKED,
 				 "LVTPC's mask bit after the handler, which left it alone");
+		}
+		/* Every other time, so that what goes wrong with every other delivery shows. */
+		if (i & 1) {
+			unsigned before = log->count;
+
 			wrap(0, COUNT_INT);
-			CHECK_EQ(t, PMI_04, 1, pmi_settle()->count,
+			CHECK_EQ(t, PMI_04, before, pmi_settle()->count,
 				 "interrupts after another overflow, LVTPC still masked");
 		}
 		off(0);

@@ -103,15 +103,15 @@ TEST(priority, a_fixed_counter_that_wraps_too_raises_no_other, REQS(PRIO_13, PRI
 			 "their status bits at the handler's entry");
 }
 
-/* The interrupts of one record of IA32_PMC0. */
-static const struct pmi_log *run_record(u64 flags, unsigned threshold)
+/* The interrupts of one record of a counter. */
+static const struct pmi_log *run_record(unsigned c, u64 flags, unsigned threshold)
 {
 	struct ds_setup setup = sampling_setup(8);
 	const struct pmi_log *log;
 
 	setup.threshold = threshold;
 	pmi_open(NULL);
-	sampling_run(&setup, 0, LOADS, COUNT_BOTH | flags, &workload_sample, NO_OTHERS);
+	sampling_run(&setup, c, LOADS, COUNT_BOTH | flags, &workload_sample, NO_OTHERS);
 	log = pmi_settle();
 	pmi_close();
 	return log;
@@ -126,7 +126,7 @@ TEST(priority, record_and_index_are_in_memory_at_the_threshold_interrupt, REQS(P
      NEEDS(need_perfmon, need_pebs, need_events))
 {
 	enum record_format format = counter_caps()->record_format;
-	const struct pmi_log *log = run_record(0, 1);
+	const struct pmi_log *log = run_record(0, 0, 1);
 	struct pebs_record record;
 
 	if (!CHECK_EQ(t, PRIO_12, 1, log->count,
@@ -193,23 +193,33 @@ static bool two_stay_two(void)
  * or merged: where interrupts aren't taken at once, don't wait while LVTPC is masked, or are one
  * when they are requested together.
  */
-TEST(priority, threshold_interrupt_then_overflow_interrupt, REQS(PRIO_09, PRIO_10),
-     NEEDS(need_perfmon, need_pebs, need_events))
+static void check_two(struct test *t, unsigned c, bool exact)
 {
-	bool exact = two_stay_two();
-	const struct pmi_log *log = run_record(COUNT_INT, 1);
+	const struct pmi_log *log = run_record(c, COUNT_INT, 1);
 
 	if (!CHECK_RANGE(t, PRIO_10, 1, 2, log->count,
-			 "interrupts of one record, INT = 1, which meets the threshold"))
+			 "interrupts of one record of IA32_PMC%u, INT = 1, which meets the "
+			 "threshold", c))
 		return;
 	CHECK_EQ(t, PRIO_09, OVF_BUF, log->entry[0].status & OVF_BUF,
 		 "OvfBuf at the entry of the first of %u interrupts", log->count);
 	CHECK_EQ(t, PRIO_09, one_record_on(), log->entry[0].index,
 		 "index at the entry of the first interrupt");
 	if (log->count == 2 || exact)
-		CHECK_EQ(t, PRIO_10, 2, log->count, "separate interrupts");
+		CHECK_EQ(t, PRIO_10, 2, log->count, "separate interrupts, IA32_PMC%u", c);
 	else
 		test_inconclusive(t, "merged: one interrupt for threshold and overflow");
+}
+
+TEST(priority, threshold_interrupt_then_overflow_interrupt, REQS(PRIO_09, PRIO_10),
+     NEEDS(need_perfmon, need_pebs, need_events))
+{
+	bool exact = two_stay_two();
+
+	for (unsigned c = 0; c < 4; c++) {
+		check_two(t, c, exact);
+		counter_reset();
+	}
 }
 
 /*

@@ -79,12 +79,16 @@ TEST(record, it_is_b0h_bytes_long, REQS(REC_02), NEEDS(need_perfmon, need_format
 TEST(record, it_is_c0h_bytes_long, REQS(REC_HSW_01),
      NEEDS(need_perfmon, need_format2, need_events))
 {
-	struct ds_setup setup = sampling_setup(8);
+	for (unsigned c = 0; c < 4; c++) {
+		struct ds_setup setup = sampling_setup(8);
 
-	fill_memory();
-	sampling_run(&setup, 0, LOADS, COUNT_BOTH, &workload_sample, NO_OTHERS);
-	CHECK_EQ(t, REC_HSW_01, 0xc0, (u64)ds_bytes(), "bytes by which the index moved");
-	CHECK(t, REC_HSW_01, ds_record_written(0), "the record's bytes");
+		fill_memory();
+		sampling_run(&setup, c, LOADS, COUNT_BOTH, &workload_sample, NO_OTHERS);
+		CHECK_EQ(t, REC_HSW_01, 0xc0, (u64)ds_bytes(),
+			 "bytes by which the index moved, IA32_PMC%u", c);
+		CHECK(t, REC_HSW_01, ds_record_written(0), "the record's bytes");
+		counters_clear(BIT(c));
+	}
 }
 
 TEST(record, eventing_ip_names_the_instruction, REQS(REC_HSW_02),
@@ -99,20 +103,23 @@ TEST(record, eventing_ip_names_the_instruction, REQS(REC_HSW_02),
 }
 
 /* Which mark it is doesn't rest on EventingIP here. */
-static bool check_rip(struct test *t, struct test_claim claim, struct pebs_record *record)
+static bool check_rip(struct test *t, struct test_claim claim, unsigned c,
+		      struct pebs_record *record)
 {
 	struct ds_setup setup = sampling_setup(8);
 	bool next = false;
 	u64 rip;
 
 	fill_memory();
-	sampling_run(&setup, 0, LOADS, COUNT_BOTH, &workload_sample, NO_OTHERS);
+	sampling_run(&setup, c, LOADS, COUNT_BOTH, &workload_sample, NO_OTHERS);
+	counters_clear(BIT(c));
 	if (!sampling_one_record(t, claim, record))
 		return false;
 	rip = sampling_field(record, RECORD_rip);
 	for (unsigned i = 0; i < SAMPLE_MARKS; i++)
 		next |= rip == workload_mark(&workload_sample, i) + workload_sample.mark_length;
-	return test_check(t, claim, next, "next", "R/EIP 0x%lx is right behind a marked load", rip);
+	return test_check(t, claim, next, "next",
+			  "R/EIP 0x%lx is right behind a marked load, IA32_PMC%u", rip, c);
 }
 
 TEST(record, rip_is_the_next_instruction, REQS(REC_03),
@@ -120,7 +127,8 @@ TEST(record, rip_is_the_next_instruction, REQS(REC_03),
 {
 	struct pebs_record record;
 
-	check_rip(t, AT(REC_03), &record);
+	for (unsigned c = 0; c < 4; c++)
+		check_rip(t, AT(REC_03), c, &record);
 }
 
 TEST(record, rip_is_the_instruction_after_eventing_ip, REQS(REC_HSW_03),
@@ -128,12 +136,13 @@ TEST(record, rip_is_the_instruction_after_eventing_ip, REQS(REC_HSW_03),
 {
 	struct pebs_record record;
 
-	if (check_rip(t, AT(REC_HSW_03), &record) &&
-	    sampling_mark(&workload_sample, SAMPLE_MARKS, &record) >= 0)
-		CHECK_EQ(t, REC_HSW_03, workload_sample.mark_length,
-			 sampling_field(&record, RECORD_rip) -
-			 sampling_field(&record, RECORD_eventing_ip),
-			 "R/EIP - EventingIP, the length of the load");
+	for (unsigned c = 0; c < 4; c++)
+		if (check_rip(t, AT(REC_HSW_03), c, &record) &&
+		    sampling_mark(&workload_sample, SAMPLE_MARKS, &record) >= 0)
+			CHECK_EQ(t, REC_HSW_03, workload_sample.mark_length,
+				 sampling_field(&record, RECORD_rip) -
+				 sampling_field(&record, RECORD_eventing_ip),
+				 "R/EIP - EventingIP, the length of the load, IA32_PMC%u", c);
 }
 
 TEST(record, registers_are_those_behind_the_instruction, REQS(REC_04, REC_12),
@@ -213,14 +222,13 @@ TEST(record, flags_are_those_behind_the_instruction, REQS(REC_11),
 }
 
 /*
- * IA32_PMC1, without PEBS, wraps long before the record; its bit must be in the image, and so
+ * Counter `plain`, without PEBS, wraps long before the record; its bit must be in the image, and so
  * must the bit of the counter that the record is for, which the assist then clears. Where an image
  * may be 0 (a race with a write of the status), one record of some that isn't is enough.
  */
 #define STATUS_TRIES 8
 
-TEST(record, status_is_the_one_before_the_assist, REQS(REC_07, REC_08),
-     NEEDS(need_perfmon, need_pebs, need_events, need_branches))
+static void check_status(struct test *t, unsigned c, unsigned plain)
 {
 	unsigned tries = test_sees_exactly(t, REQ_REC_07) ? 1 : STATUS_TRIES;
 	struct ds_setup setup = sampling_setup(8);
@@ -230,36 +238,47 @@ TEST(record, status_is_the_one_before_the_assist, REQS(REC_07, REC_08),
 	fill_memory();
 	do {
 		counters_clear(counters_status());
-		counter_program(1, EVENT_BR_INST_RETIRED_ALL_BRANCHES, COUNT_BOTH);
-		counter_preset(1, PERIOD / 2);
-		sampling_run(&setup, 0, LOADS, COUNT_BOTH, &workload_sample, pmc_one(1));
+		counter_program(plain, EVENT_BR_INST_RETIRED_ALL_BRANCHES, COUNT_BOTH);
+		counter_preset(plain, PERIOD / 2);
+		sampling_run(&setup, c, LOADS, COUNT_BOTH, &workload_sample, pmc_one(plain));
 		after = counters_status();
 		if (!sampling_one_record(t, AT(REC_07), &record))
 			return;
 		status = sampling_field(&record, RECORD_status);
 	} while (!status && --tries);
-	CHECK_EQ(t, REC_07, 1, status & 1, "bit of IA32_PMC0, for which it is (status 0x%lx)",
-		 status);
-	CHECK_EQ(t, REC_08, 2, status & 2, "bit of IA32_PMC1, without PEBS (status 0x%lx)", status);
-	CHECK_EQ(t, REC_07, 0, status & (counters_fixed().bits | 0xc),
+	CHECK_EQ(t, REC_07, BIT(c), status & BIT(c),
+		 "bit of IA32_PMC%u, for which it is (status 0x%lx)", c, status);
+	CHECK_EQ(t, REC_08, BIT(plain), status & BIT(plain),
+		 "bit of IA32_PMC%u, without PEBS (status 0x%lx)", plain, status);
+	CHECK_EQ(t, REC_07, 0, status & (counters_fixed().bits | 0xf) & ~(BIT(c) | BIT(plain)),
 		 "bits of counters that haven't wrapped (status 0x%lx)", status);
-	CHECK_EQ(t, REC_08, 2, after & 2, "bit of IA32_PMC1 in IA32_PERF_GLOBAL_STATUS afterwards");
+	CHECK_EQ(t, REC_08, BIT(plain), after & BIT(plain),
+		 "bit of IA32_PMC%u in IA32_PERF_GLOBAL_STATUS afterwards", plain);
 }
 
-static void check_outside(struct test *t, unsigned n)
+TEST(record, status_is_the_one_before_the_assist, REQS(REC_07, REC_08),
+     NEEDS(need_perfmon, need_pebs, need_events, need_branches))
+{
+	for (unsigned c = 0; c < 4; c++) {
+		check_status(t, c, (c + 1) % 4);
+		counter_reset();
+	}
+}
+
+static void check_outside(struct test *t, unsigned c, unsigned n)
 {
 	struct ds_setup setup = sampling_setup(n + 6);
 	int64_t offset = 0;
 
 	setup.start = n;
 	fill_memory();
-	sampling_run(&setup, 0, LOADS, COUNT_BOTH, &workload_sample, NO_OTHERS);
-	CHECK(t, REC_13, ds_record_written(n), "record %u, at the index", n);
+	sampling_run(&setup, c, LOADS, COUNT_BOTH, &workload_sample, NO_OTHERS);
+	CHECK(t, REC_13, ds_record_written(n), "record %u, at the index, IA32_PMC%u", n, c);
 	CHECK(t, REC_13, !ds_written_outside(n, n + 1, &offset),
 	      "a byte at offset %ld of the buffer, the record being at %u", (long)offset,
 	      n * 0xc0);
 	CHECK(t, REC_13, ds_area_unchanged(), "the DS area but for the PEBS index");
-	counters_clear(1);
+	counters_clear(BIT(c));
 }
 
 /* Once within a page, once across the end of one: of two ends one isn't between two records. */
@@ -268,9 +287,10 @@ TEST(record, nothing_outside_the_record_is_written, REQS(REC_13),
 {
 	unsigned n = 3;
 
-	check_outside(t, 2);
+	for (unsigned c = 0; c < 4; c++)
+		check_outside(t, c, 2);
 	while (n < 3 + 2 * 4096 / 0xc0 && !ds_record_crosses_page(n))
 		n++;
 	if (HARNESS_CHECK(t, ds_record_crosses_page(n), "record %u crosses a page's end", n))
-		check_outside(t, n);
+		check_outside(t, 0, n);
 }

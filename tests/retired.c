@@ -43,19 +43,25 @@ static struct user_probe *probe_get(void)
 }
 
 /* REP STOSB of any length is one instruction: the difference between two lengths is 0. */
-TEST(count, a_repeated_instruction_counts_once, REQS(CNT_32),
-     NEEDS(need_perfmon, need_instructions))
+static void check_repeated(struct test *t, unsigned c)
 {
 	u64 shorter, longer;
 
-	if (!window_count_one(t, 0, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH, &workload_rep, FEWER,
+	if (!window_count_one(t, c, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH, &workload_rep, FEWER,
 			      &shorter) ||
-	    !window_count_one(t, 0, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH, &workload_rep, MORE,
+	    !window_count_one(t, c, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH, &workload_rep, MORE,
 			      &longer))
 		return;
 	CHECK_RANGE(t, CNT_32, workload_declared(&workload_rep, COUNT_INSTRUCTIONS, FEWER), ~0ULL,
-		    shorter, "instructions with 10 iterations");
-	CHECK_EQ(t, CNT_32, shorter, longer, "instructions with 90 iterations");
+		    shorter, "instructions with 10 iterations, IA32_PMC%u", c);
+	CHECK_EQ(t, CNT_32, shorter, longer, "instructions with 90 iterations, IA32_PMC%u", c);
+}
+
+TEST(count, a_repeated_instruction_counts_once, REQS(CNT_32),
+     NEEDS(need_perfmon, need_instructions))
+{
+	for (unsigned c = 0; c < counter_caps()->gp; c++)
+		check_repeated(t, c);
 }
 
 /* Instructions that one load at CPL 3 makes, counted there alone. */
@@ -158,18 +164,18 @@ TEST(count, handlers_are_counted_exactly, REQS(CNT_34), NEEDS(need_perfmon, need
 		 "instructions in 80 more rounds inside the handler of INT3");
 }
 
-TEST(count, rdpmc_at_cpl_3_asks_pce, REQS(CNT_18, CNT_19), NEEDS(need_perfmon, need_instructions))
+static void check_user_rdpmc(struct test *t, unsigned c)
 {
 	struct user_probe *probe = probe_get();
 	u64 cr4 = cr4_read(), value, user;
 
-	if (!window_count_one(t, 0, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH, &workload_load, FEWER,
+	if (!window_count_one(t, c, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH, &workload_load, FEWER,
 			      &value))
 		return;
-	probe->ecx = 0;
+	probe->ecx = c;
 	cr4_write(cr4 | CR4_PCE);
 	user = user_call(user_rdpmc, (u64)(uintptr_t)probe);
-	CHECK(t, CNT_19, value > 0, "IA32_PMC0 counted");
+	CHECK(t, CNT_19, value > 0, "IA32_PMC%u counted", c);
 	CHECK(t, CNT_19, !probe->fault.raised, "RDPMC at CPL 3 with CR4.PCE = 1: vector %u",
 	      probe->fault.vector);
 	CHECK_EQ(t, CNT_19, value, user, "what it reads");
@@ -179,6 +185,12 @@ TEST(count, rdpmc_at_cpl_3_asks_pce, REQS(CNT_18, CNT_19), NEEDS(need_perfmon, n
 	cr4_write(cr4);
 	CHECK(t, CNT_18, probe->fault.raised && probe->fault.vector == VECTOR_GP,
 	      "RDPMC at CPL 3 with CR4.PCE = 0: vector %u", probe->fault.vector);
+}
+
+TEST(count, rdpmc_at_cpl_3_asks_pce, REQS(CNT_18, CNT_19), NEEDS(need_perfmon, need_instructions))
+{
+	for (unsigned c = 0; c < counter_caps()->gp; c++)
+		check_user_rdpmc(t, c);
 }
 
 /* Whether the bit must be there is MSR-28's question; a hypervisor need not offer it. */
@@ -204,16 +216,19 @@ static bool need_any_thread(char *reason, size_t size)
 TEST(count, any_thread_changes_nothing_alone, REQS(CNT_27),
      NEEDS(need_perfmon, need_instructions, need_any_thread))
 {
+	unsigned last = counter_caps()->gp - 1;
 	u64 one, any;
 
-	if (!window_difference_one(t, 0, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH, &workload_load,
+	if (!window_difference_one(t, last, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH, &workload_load,
 				   FEWER, MORE, &one) ||
-	    !window_difference_one(t, 0, EVENT_INST_RETIRED_ANY_P,
+	    !window_difference_one(t, last, EVENT_INST_RETIRED_ANY_P,
 				   COUNT_BOTH | IA32_PERFEVTSEL_ANY, &workload_load, FEWER, MORE,
 				   &any))
 		return;
-	CHECK_RANGE(t, CNT_27, 1, ~0ULL, one, "instructions in 80 more rounds, AnyThread = 0");
-	CHECK_EQ(t, CNT_27, one, any, "instructions in 80 more rounds, AnyThread = 1");
+	CHECK_RANGE(t, CNT_27, 1, ~0ULL, one,
+		    "instructions in 80 more rounds, AnyThread = 0, IA32_PMC%u", last);
+	CHECK_EQ(t, CNT_27, one, any, "instructions in 80 more rounds, AnyThread = 1, IA32_PMC%u",
+		 last);
 }
 
 /* Started and stopped by the same writes, they see the same cycles but for an edge or two. */

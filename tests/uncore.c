@@ -25,7 +25,7 @@
 #define CORE_UNC_OVF	BIT(61)
 
 #define TICKS		500	/* of the uncore's clock; passes while an interrupt settles */
-#define SPIN		200	/* waits for them, of about as long each */
+#define SPIN		32	/* waits for them, of about as long each */
 
 static void spin(void)
 {
@@ -34,14 +34,26 @@ static void spin(void)
 	__asm__ volatile("1: dec %0; jnz 1b" : "+r"(rounds) :: "cc", "memory");
 }
 
-/* Let the fixed counter wrap, with these bits of the global control on; at most SPIN tries. */
+/* A wrap that nobody saw isn't waited for as long again. */
+static void wait_for_wrap(void)
+{
+	static bool in_vain;
+	unsigned tries = in_vain ? 2 : SPIN;
+
+	while (!(uncore_status() & OVF_FC0) && tries) {
+		spin();
+		tries--;
+	}
+	in_vain = !tries;
+}
+
+/* Let the fixed counter wrap, with these bits of the global control on. */
 static void wrap(bool pmi, u64 control)
 {
 	uncore_preset(UNCORE_FIXED, TICKS);
 	uncore_program(UNCORE_FIXED, 0, pmi);
 	uncore_enable(EN_FC0 | control);
-	for (unsigned i = 0; !(uncore_status() & OVF_FC0) && i < SPIN; i++)
-		spin();
+	wait_for_wrap();
 }
 
 static void off(void)
@@ -192,6 +204,23 @@ TEST(unc, an_interrupt_needs_its_enables, REQS(PMI_09, UNC_05), NEEDS(need_perfm
 	off();
 }
 
+/* Nothing else interrupts here, so each handler must find the uncore's bit: an interrupt without
+ * it would be one that nothing accounts for. */
+TEST(unc, each_interrupt_finds_the_cores_bit, REQS(PMI_12), NEEDS(need_perfmon, need_uncore))
+{
+	const struct pmi_log *log;
+
+	for (unsigned i = 0; i < 4; i++) {
+		log = interrupts(true, true, true);
+		CHECK_RANGE(t, PMI_12, 1, ~0ULL, log->count, "interrupts of a wrap of the uncore's "
+			    "fixed counter");
+		for (unsigned k = 0; k < log->count && k < PMI_LOG_SIZE; k++)
+			CHECK_EQ(t, PMI_12, CORE_UNC_OVF, log->entry[k].status & CORE_UNC_OVF,
+				 "38EH[61] at the entry of interrupt %u", k);
+		off();
+	}
+}
+
 TEST(unc, the_cores_status_says_so, REQS(PMI_12), NEEDS(need_perfmon, need_uncore))
 {
 	static const struct pmi_options keep = { .keep_status = true };
@@ -214,12 +243,14 @@ TEST(unc, the_cores_status_says_so, REQS(PMI_12), NEEDS(need_perfmon, need_uncor
 	off();
 }
 
-/* IA32_PMC0 wraps with INT on, on the last of the workload's branches. */
+#define CORE_COUNTER 2
+
+/* The core's counter wraps with INT on, on the last of the workload's branches. */
 static void wrap_core(void)
 {
-	counter_program(0, EVENT_BR_INST_RETIRED_ALL_BRANCHES, COUNT_BOTH | COUNT_INT);
-	counter_preset(0, PERIOD);
-	workload_run(&workload_sled, PERIOD, pmc_one(0));
+	counter_program(CORE_COUNTER, EVENT_BR_INST_RETIRED_ALL_BRANCHES, COUNT_BOTH | COUNT_INT);
+	counter_preset(CORE_COUNTER, PERIOD);
+	workload_run(&workload_sled, PERIOD, pmc_one(CORE_COUNTER));
 }
 
 struct origin {
@@ -247,7 +278,7 @@ static struct origin take(bool core, bool uncore)
 	pmi_close();
 	origin.count = log->count;
 	origin.at_entry = log->entry[0].status;
-	counter_program_disabled(0, 0, 0);
+	counter_program_disabled(CORE_COUNTER, 0, 0);
 	return origin;
 }
 
@@ -260,12 +291,13 @@ TEST(unc, both_status_registers_tell_the_origin, REQS(PMI_11, PMI_12),
 
 		CHECK_RANGE(t, PMI_11, 1, 2, origin.count, "interrupts, core %u uncore %u", core,
 			    uncore);
-		CHECK_EQ(t, PMI_11, core, origin.core & 1, "38EH[0], core %u uncore %u", core,
-			 uncore);
+		CHECK_EQ(t, PMI_11, core, origin.core >> CORE_COUNTER & 1,
+			 "38EH[%u], core %u uncore %u", CORE_COUNTER, core, uncore);
 		CHECK_EQ(t, PMI_11, uncore ? OVF_FC0 : 0, origin.uncore & OVF_FC0,
 			 "392H[32], core %u uncore %u", core, uncore);
-		CHECK_EQ(t, PMI_11, core, origin.at_entry & 1,
-			 "38EH[0] at the handler's entry, core %u uncore %u", core, uncore);
+		CHECK_EQ(t, PMI_11, core, origin.at_entry >> CORE_COUNTER & 1,
+			 "38EH[%u] at the handler's entry, core %u uncore %u", CORE_COUNTER, core,
+			 uncore);
 		CHECK_EQ(t, PMI_12, uncore ? CORE_UNC_OVF : 0, origin.core & CORE_UNC_OVF,
 			 "38EH[61], core %u uncore %u", core, uncore);
 		/* The core's handler has cleared its own side, and nothing of the uncore's. */
@@ -273,6 +305,52 @@ TEST(unc, both_status_registers_tell_the_origin, REQS(PMI_11, PMI_12),
 			 "392H[32] behind the core's handler, core %u uncore %u", core, uncore);
 		off();
 	}
+}
+
+#define CORE_INSTRUCTIONS	32	/* until the first of the core's counters wraps */
+#define CORE_COUNTERS		4	/* each wraps an instruction after the one before */
+#define DISTANCES		128	/* more than lie between the two enables */
+
+/*
+ * All wrap in one window, the uncore's counter so many ticks after it was switched on. Over all
+ * distances it also wraps together with one of the core's, where a tick is about an instruction.
+ */
+static void coincide(unsigned distance)
+{
+	uncore_preset(UNCORE_FIXED, CORE_INSTRUCTIONS + distance);
+	uncore_program(UNCORE_FIXED, 0, true);
+	for (unsigned c = 0; c < CORE_COUNTERS; c++) {
+		counter_program(c, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH | COUNT_INT);
+		counter_preset(c, CORE_INSTRUCTIONS + c);
+	}
+	uncore_enable(EN_FC0 | EN_PMI_CORES);
+	workload_run(&workload_load, DISTANCES / 2, (struct pmc_mask){ BIT(CORE_COUNTERS) - 1 });
+	wait_for_wrap();
+	uncore_enable(0);
+}
+
+TEST(unc, an_overflow_beside_the_cores_hides_nothing, REQS(PMI_11),
+     NEEDS(need_perfmon, need_instructions, need_uncore))
+{
+	static const struct pmi_options keep = { .keep_status = true, .keep_counting = true };
+	unsigned count;
+
+	msr_write(MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_ENABLE_UNCORE_PMI);
+	pmi_open(&keep);
+	for (unsigned distance = 0; distance < DISTANCES; distance += CORE_COUNTERS) {
+		coincide(distance);
+		CHECK_EQ(t, PMI_11, BIT(CORE_COUNTERS) - 1,
+			 counters_status() & (BIT(CORE_COUNTERS) - 1),
+			 "38EH[3:0], the uncore's counter set to wrap after %u ticks",
+			 CORE_INSTRUCTIONS + distance);
+		CHECK_EQ(t, PMI_11, OVF_FC0, uncore_status() & OVF_FC0, "392H[32] as well");
+		uncore_clear(OVF_FC0 | OVF_PMI);
+		counters_clear(counters_status());
+	}
+	count = pmi_settle()->count;
+	pmi_close();
+	CHECK_RANGE(t, PMI_11, 1, ~0ULL, count, "interrupts in all");
+	off();
 }
 
 TEST(unc, freeze_stops_the_uncore, REQS(PMI_13), NEEDS(need_perfmon, need_uncore))
