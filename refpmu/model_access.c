@@ -110,13 +110,20 @@ static bool load_matches(enum event_kind kind, u8 source)
 	}
 }
 
+/* Precise store sees it, unless the processor is broken. */
+static bool is_captured(struct model *m, const struct model_access *a)
+{
+	return a->store && !broken(m, a->locked ? FAULT_PS_LOCKED_LOST : FAULT_PS_PLAIN_LOST);
+}
+
 bool model_access_is(struct model *m, enum event_kind kind, const struct model_access *a,
 		     const struct access_outcome *o)
 {
 	switch (kind) {
 	case EK_STORES:
-	case EK_PRECISE_STORE:
 		return a->store;
+	case EK_PRECISE_STORE:
+		return is_captured(m, a);
 	case EK_LOADS:
 		return !a->store;
 	case EK_LOCK_LOADS:

@@ -113,12 +113,14 @@ static bool decode_gp(struct model *m, unsigned n, struct model_rule *rule)
 	return !(event->flags & EV_LL) || (!rule->cmask && !rule->invert);
 }
 
-static bool decode_fixed(const struct model *m, unsigned n, struct model_rule *rule)
+static bool decode_fixed(struct model *m, unsigned n, struct model_rule *rule)
 {
 	static const u8 kinds[MODEL_MAX_FIXED] = { EK_INSTRUCTIONS, EK_CORE_CYCLES, EK_REF_CYCLES };
 	/* Each counter has the fields of counter 0, further up. */
 	u64 control = m->fixed_ctr_ctrl >> n * IA32_FIXED_CTR_CTRL_EN1_SHIFT;
 
+	if (!(control & IA32_FIXED_CTR_CTRL_EN0) && broken(m, FAULT_FIXED_OFF_COUNTS))
+		control |= IA32_FIXED_CTR_CTRL_EN0;
 	*rule = (struct model_rule){
 		.kind = kinds[n],
 		.os = control & 1,	/* EN: 0 off, 1 CPL 0, 2 CPL 1 to 3, 3 all */
@@ -341,6 +343,8 @@ static void wrap(struct model *m, struct step *s, unsigned i)
 					  (u8)model_draw(m, LAT_RECORD_SHADOW);
 	if (rule->flags & EV_DLA)
 		c->shadow = (u8)(c->shadow + model_draw(m, LAT_TAG_DELAY));
+	if (i == 3 && broken(m, FAULT_PMC3_NEXT_BUT_ONE))
+		c->shadow++;
 	if (m->host->trace)
 		m->host->trace(m->host->ctx, ACTION_ARM, i);
 	if (rule->flags & EV_PDIR ? !broken(m, FAULT_PDIR_SKIDS) :

@@ -50,6 +50,8 @@ static void precise_store(struct model *m, const struct step *s, unsigned x, str
 	if (a == MODEL_MAX_ACCESSES)
 		return;
 	record->data_linear_address = s->r->access[a].linear;
+	if (broken(m, FAULT_PS_ADDRESS_IP))
+		record->data_linear_address = s->r->ip;
 	if (broken(m, FAULT_PS_ADDRESS_LINE))
 		record->data_linear_address &= ~(u64)(MEMORY_LINE - 1);
 	record->data_source = store_status(m, &s->r->access[a], &s->outcome[a].memory);

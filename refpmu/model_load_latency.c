@@ -88,8 +88,18 @@ static bool eligible(struct model *m, u32 latency)
 	       broken(m, FAULT_LL_THRESHOLD_IGNORED);
 }
 
+/* Faults that pass over a kind of loads. */
+static bool overlooked(struct model *m, const struct model_access *a,
+		       const struct memory_result *o)
+{
+	return (!a->locked && broken(m, FAULT_LL_LOCKED_ONLY)) ||
+	       (o->source > SOURCE_L3_HITM && broken(m, FAULT_LL_MEMORY_LOST));
+}
+
 bool model_tag_load(struct model *m, const struct model_access *a, const struct memory_result *o)
 {
+	if (overlooked(m, a, o))
+		return false;
 	if (m->tag_gap) {
 		m->tag_gap--;
 		return false;
@@ -172,6 +182,8 @@ void model_record_latency(struct model *m, const struct step *s, struct record *
 		record->data_linear_address = s->r->ip;
 	if (broken(m, FAULT_LL_ADDRESS_LINE))
 		record->data_linear_address &= ~(u64)(MEMORY_LINE - 1);
+	if (broken(m, FAULT_LL_ADDRESS_BIT))
+		record->data_linear_address ^= BIT(10);
 	record->latency = latency_of(m, rest);
 	record->data_source = data_source_of(m, rest);
 }

@@ -108,6 +108,13 @@ static u64 read_register(struct model *m, const struct place *p)
 	}
 }
 
+static bool unreadable(struct model *m, enum reg reg)
+{
+	return (reg == REG_PEBS_ENABLE && broken(m, FAULT_PEBS_ENABLE_UNREADABLE)) ||
+	       (reg == REG_LD_LAT && broken(m, FAULT_LD_LAT_UNREADABLE)) ||
+	       (reg == REG_PERF_CAPABILITIES && broken(m, FAULT_CAPABILITIES_UNREADABLE));
+}
+
 struct msr_result model_rdmsr(struct model *m, u32 msr)
 {
 	struct place p = model_msr_find(msr);
@@ -119,6 +126,8 @@ struct msr_result model_rdmsr(struct model *m, u32 msr)
 	m->at_counter = (u8)p.counter;
 	if (!model_msr_exists(m, &p))
 		result = absent_answers(m, &p) ? answer(0) : gp;
+	else if (unreadable(m, p.reg))
+		result = gp;
 	else
 		result = answer(read_register(m, &p));
 	if (result.status == MSR_DONE && broken(m, faults[p.reg].reads_zero))
@@ -237,6 +246,8 @@ static void write_register(struct model *m, const struct place *p, u64 value)
 		m->ld_lat_threshold = value;
 		break;
 	case REG_DS_AREA:
+		if (m->ds_area && value && broken(m, FAULT_DS_AREA_STICKS))
+			break;
 		if (!m->first_ds_area)
 			m->first_ds_area = value;
 		m->ds_area = value;
@@ -266,6 +277,9 @@ static struct msr_result try_to_write(struct model *m, const struct place *p, u6
 		return absent_answers(m, p) ? done : gp;
 	bits = model_msr_writable(m, p, value);
 	if ((read_only(p->reg) || value & ~bits) && !accepts(m, p->reg))
+		return gp;
+	if (p->reg == REG_DEBUGCTL && value & IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI &&
+	    broken(m, FAULT_FREEZE_REFUSED))
 		return gp;
 	if (!read_only(p->reg) && !broken(m, faults[p->reg].write_dropped))
 		write_register(m, p, value & bits);

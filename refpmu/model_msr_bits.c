@@ -221,7 +221,8 @@ u64 model_msr_writable(struct model *m, const struct place *p, u64 value)
 	case REG_PEBS_ENABLE:
 		return pebs_enable_bits(m);
 	case REG_LD_LAT:
-		return model_defined_bits(m, OF_PEBS_LD_LAT_THRESHOLD);
+		bits = model_defined_bits(m, OF_PEBS_LD_LAT_THRESHOLD);
+		return bits | (broken(m, FAULT_LD_LAT_WIDE) ? BITS(0, 31) : 0);
 	case REG_DS_AREA:
 		return canonical(value) ? ~0ULL : BITS(0, 46);
 	case REG_DEBUGCTL:

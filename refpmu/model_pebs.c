@@ -95,7 +95,8 @@ static void advance_index(struct model *m, u64 index)
 		advance = RECORD_32_BIT;
 	if (broken(m, FAULT_RECORD_SIZE_B0))
 		advance = FMT2_OFFSET_eventing_ip;
-	if (broken(m, FAULT_INDEX_DOUBLED))
+	if (broken(m, FAULT_INDEX_DOUBLED) ||
+	    (m->assist_kind == EK_BRANCHES && broken(m, FAULT_BRANCH_INDEX_DOUBLED)))
 		advance *= 2;
 	if (broken(m, FAULT_INDEX_LATE)) {
 		m->late_index.waits = true;
@@ -292,6 +293,7 @@ struct assist model_assist(struct model *m, struct step *s, unsigned x)
 	bool threshold;
 
 	m->compatibility = s->r->compatibility;
+	m->assist_kind = s->rule[x]->kind;
 	model_write_late_record(m);
 	if (!read_ds_area(m, &ds))
 		return result;

@@ -115,6 +115,7 @@ struct model {
 	u8 at_counter;		/* the counter concerned, or MODEL_NO_COUNTER */
 	bool crosses_page;	/* the record of this assist does */
 	bool compatibility;	/* and is of an instruction of compatibility mode */
+	u8 assist_kind;		/* enum event_kind of the counter whose assist it is */
 
 	/* what only broken processors need, see spec/fault.def */
 	u64 hidden_status;	/* bits of global_status that a read doesn't show yet */

@@ -93,15 +93,20 @@ void rig_open(struct rig *r, enum fault_id fault, u64 seed, bool hyper_threading
 	rig_open_config(r, &config);
 }
 
+/* As software reads it, where a broken processor may have none. */
+static u64 capabilities(struct rig *r)
+{
+	return model_rdmsr(&r->m, MSR_IA32_PERF_CAPABILITIES).value;
+}
+
 /* What software learns of the processor: CPUID.0AH:EAX[15:8], IA32_PERF_CAPABILITIES[11:8]. */
 static void enumerate(struct rig *r)
 {
-	u64 capabilities = rig_get(r, MSR_IA32_PERF_CAPABILITIES);
 	u32 regs[4] = { 0 };
 
 	model_cpuid(&r->m, 0xa, 0, regs);
 	r->gp = regs[0] >> 8 & 0xff;
-	r->record = (capabilities >> 8 & 0xf) == 1 ? RIG_RECORD_FMT1 : RIG_RECORD;
+	r->record = (capabilities(r) >> 8 & 0xf) == 1 ? RIG_RECORD_FMT1 : RIG_RECORD;
 }
 
 void rig_open_config(struct rig *r, const struct model_config *config)
@@ -285,7 +290,7 @@ void rig_program(struct rig *r, unsigned n, u32 event, u64 bits, u64 period)
 {
 	rig_set(r, MSR_IA32_PERFEVTSEL0 + n, 0);
 	/* A broken processor may announce what it doesn't have. */
-	if (!(rig_get(r, MSR_IA32_PERF_CAPABILITIES) & IA32_PERF_CAPABILITIES_FW_WRITE) ||
+	if (!(capabilities(r) & IA32_PERF_CAPABILITIES_FW_WRITE) ||
 	    rig_wrmsr(r, MSR_IA32_A_PMC0 + n, -period & BITS(0, 47)) != MSR_DONE)
 		rig_set(r, MSR_IA32_PMC0 + n, -period & BITS(0, 31));
 	rig_set(r, MSR_IA32_PERFEVTSEL0 + n, event | IA32_PERFEVTSEL_EN | IA32_PERFEVTSEL_OS |
@@ -296,7 +301,8 @@ void rig_program_pebs(struct rig *r, unsigned n, u32 event, u64 bits, u64 period
 {
 	rig_program(r, n, event, bits, period);
 	rig_set_reset(r, n, -period & BITS(0, 47));
-	rig_set(r, MSR_IA32_PEBS_ENABLE, rig_get(r, MSR_IA32_PEBS_ENABLE) | BIT(n));
+	/* Not read back: that may be what is broken. */
+	rig_set(r, MSR_IA32_PEBS_ENABLE, r->m.pebs_enable | BIT(n));
 }
 
 void rig_start(struct rig *r, u64 counters)

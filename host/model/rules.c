@@ -215,7 +215,7 @@ static bool status_is_read_only(struct rig *r)
 
 static bool freezes(struct rig *r)
 {
-	rig_set(r, MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI);
+	rig_wrmsr(r, MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI);
 	return overflow_interrupts(r) && !rig_get(r, MSR_IA32_PERF_GLOBAL_CTRL);
 }
 

@@ -77,6 +77,11 @@ static bool fixed_level(struct rig *r)
 	return fixed_counts(r, 0, 0, 2);
 }
 
+static bool fixed_is_off(struct rig *r)
+{
+	return fixed_counts(r, 0, 0, 0);
+}
+
 static bool any_thread_adds_nothing(struct rig *r)
 {
 	return count(r, INST, IA32_PERFEVTSEL_ANY, BRANCH_NONE, false, 10) == 11;
@@ -238,6 +243,21 @@ static bool has_offcore_rsp_0(struct rig *r)
 	return model_rdmsr(&r->m, MSR_OFFCORE_RSP_0).status == MSR_DONE;
 }
 
+static bool freeze_can_be_set(struct rig *r)
+{
+	return rig_wrmsr(r, MSR_IA32_DEBUGCTL, BIT(12)) == MSR_DONE;
+}
+
+static bool pebs_enable_reads(struct rig *r)
+{
+	return model_rdmsr(&r->m, MSR_IA32_PEBS_ENABLE).status == MSR_DONE;
+}
+
+static bool capabilities_read(struct rig *r)
+{
+	return model_rdmsr(&r->m, MSR_IA32_PERF_CAPABILITIES).status == MSR_DONE;
+}
+
 static bool rdpmc_works(struct rig *r)
 {
 	return model_rdpmc(&r->m, 0).status == MSR_DONE;
@@ -245,9 +265,10 @@ static bool rdpmc_works(struct rig *r)
 
 static bool refuses_and_keeps(struct rig *r, u32 msr)
 {
-	u64 before = rig_get(r, msr);
+	u64 before = model_rdmsr(&r->m, msr).value;
 
-	return model_wrmsr(&r->m, msr, before ^ 1).status == MSR_GP && rig_get(r, msr) == before;
+	return model_wrmsr(&r->m, msr, before ^ 1).status == MSR_GP &&
+	       model_rdmsr(&r->m, msr).value == before;
 }
 
 static bool status_stays(struct rig *r)
@@ -293,6 +314,10 @@ rule *const further_rules[FAULT_COUNT] = {
 	[FAULT_FIXED2_STOPS] = fixed2_counts,
 	[FAULT_ANYTHREAD_DOUBLES] = any_thread_adds_nothing,
 	[FAULT_FIXED_CPL_IGNORED] = fixed_level,
+	[FAULT_FIXED_OFF_COUNTS] = fixed_is_off,
+	[FAULT_FREEZE_REFUSED] = freeze_can_be_set,
+	[FAULT_PEBS_ENABLE_UNREADABLE] = pebs_enable_reads,
+	[FAULT_CAPABILITIES_UNREADABLE] = capabilities_read,
 	[FAULT_NO_LEVEL_COUNTS] = no_level_no_count,
 	[FAULT_FIXED_WIDTH_40] = fixed_holds_48_bits,
 	[FAULT_REP_COUNTS_ITERATIONS] = a_string_is_one,

@@ -98,9 +98,9 @@ static bool reads_back(struct rig *r, u32 msr)
 		if (values[i].msr != msr || !values[i].legal)
 			continue;
 		return rig_wrmsr(r, msr, values[i].legal) == MSR_DONE &&
-		       rig_get(r, msr) == values[i].legal;
+		       model_rdmsr(&r->m, msr).value == values[i].legal;
 	}
-	return rig_get(r, msr) != 0;
+	return model_rdmsr(&r->m, msr).value != 0;
 }
 
 static bool refuses(struct rig *r, u32 msr)

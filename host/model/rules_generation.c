@@ -39,7 +39,7 @@ static bool next_ip_in_compatibility_mode(struct rig *r)
 
 static bool format_1(struct rig *r)
 {
-	return (rig_get(r, 0x345) >> 8 & 0xf) == 1;
+	return (model_rdmsr(&r->m, 0x345).value >> 8 & 0xf) == 1;
 }
 
 static bool no_full_width_writes(struct rig *r)
@@ -68,7 +68,7 @@ static bool clear_after_reset(struct rig *r)
 
 static bool overflow(struct rig *r, u64 debugctl)
 {
-	rig_set(r, 0x1d9, debugctl);
+	rig_wrmsr(r, 0x1d9, debugctl);
 	rig_program(r, 0, EVENT_INST_RETIRED_ANY_P, INT, 3);
 	rig_start(r, BIT(0) | BIT(1));
 	rig_nops(r, 5);

@@ -213,6 +213,16 @@ static bool code_is_defined(struct rig *r)
 	return source_of(r, 0) == 0xc;
 }
 
+static bool threshold_reads(struct rig *r)
+{
+	return model_rdmsr(&r->m, MSR_PEBS_LD_LAT_THRESHOLD).status == MSR_DONE;
+}
+
+static bool threshold_has_sixteen_bits(struct rig *r)
+{
+	return rig_wrmsr(r, MSR_PEBS_LD_LAT_THRESHOLD, BIT(16) | 3) == MSR_GP;
+}
+
 /* Bits 5:4 of the load behind. */
 static u64 further_bits(struct rig *r, u64 linear, bool locked)
 {
@@ -286,6 +296,15 @@ static bool hits_the_l2(struct rig *r)
 static bool hits_the_l3(struct rig *r)
 {
 	return comes_from(r, 32768, 4);
+}
+
+/* Another processor of the package stores to the line. */
+static bool sees_the_others_store(struct rig *r)
+{
+	begin(r);
+	memory_touch(&r->hierarchy, 1, A, true);
+	rig_load(r, A);
+	return source_of(r, 0) == 6;
 }
 
 static bool off_core_needs_both(struct rig *r)
@@ -415,14 +434,34 @@ static bool l3_hits_have_addresses(struct rig *r)
 	return bytes(r) && field(r, 0, ADDRESS) >= A;
 }
 
+/* What another processor of the package has modified. */
+static bool others_lines_have_addresses(struct rig *r)
+{
+	become(r, GEN_HASWELL, true);
+	sample(r, 2, EVENT_MEM_LOAD_UOPS_L3_HIT_RETIRED_XSNP_HITM, BIT(2), 3, 2);
+	for (u64 i = 0; i < 40; i++) {
+		memory_touch(&r->hierarchy, 1, A + 64 * i, true);
+		rig_load(r, A + 64 * i);
+	}
+	return bytes(r) && field(r, 0, ADDRESS) >= A;
+}
+
+static bool event_has_addresses(enum fault_id of, u32 event, struct rig *r)
+{
+	if (of == FAULT_DLA_L3_HIT)
+		return l3_hits_have_addresses(r);
+	if (of == FAULT_DLA_XSNP_HITM)
+		return others_lines_have_addresses(r);
+	return has_an_address(r, event);
+}
+
 bool memory_rule(enum fault_id of, struct rig *r)
 {
 	switch (of) {
 #define FAULT(token, name, requirements, sentence)
 #define FAULT_ADDRESS_MISSING(token, event, name) \
 	case FAULT_##token: \
-		return of == FAULT_DLA_L3_HIT ? l3_hits_have_addresses(r) : \
-						has_an_address(r, EVENT_##event);
+		return event_has_addresses(of, EVENT_##event, r);
 #include "spec/fault_memory.def"
 #undef FAULT
 	default:
@@ -441,6 +480,11 @@ rule *const memory_rules[FAULT_COUNT] = {
 	[FAULT_LL_THRESHOLD_IGNORED] = threshold_decides,
 	[FAULT_LL_THRESHOLD_RECORDS] = threshold_decides,
 	[FAULT_LL_PERIOD_IGNORED] = records_follow_the_period,
+	[FAULT_LL_LOCKED_ONLY] = counts_loads,
+	[FAULT_LL_MEMORY_LOST] = far_is_slow,
+	[FAULT_LL_ADDRESS_BIT] = address_is_the_loads,
+	[FAULT_LD_LAT_UNREADABLE] = threshold_reads,
+	[FAULT_LD_LAT_WIDE] = threshold_has_sixteen_bits,
 	[FAULT_LL_TAG_FIXED] = tags_move_on,
 	[FAULT_LL_TAG_PERIOD] = period_leaves_tags_alone,
 	[FAULT_LL_MIXED] = fields_belong_together,
@@ -461,6 +505,7 @@ rule *const memory_rules[FAULT_COUNT] = {
 	[FAULT_LL_LFB_AS_L1] = finds_it_pending,
 	[FAULT_LL_L2_AS_L3] = hits_the_l2,
 	[FAULT_LL_L3_AS_SNOOPED] = hits_the_l3,
+	[FAULT_LL_MODIFIED_AS_L3] = sees_the_others_store,
 	[FAULT_LL_MEMORY_AS_IO] = code_is_defined,
 	[FAULT_OFFCORE_ANY_REQUEST] = off_core_needs_both,
 	[FAULT_OFFCORE_ANY_RESPONSE] = off_core_needs_both,
@@ -470,6 +515,9 @@ rule *const memory_rules[FAULT_COUNT] = {
 	[FAULT_PS_AT_WRAP] = the_next_store,
 	[FAULT_PS_LATE] = the_next_store,
 	[FAULT_PS_ADDRESS_LINE] = the_next_store,
+	[FAULT_PS_ADDRESS_IP] = the_next_store,
+	[FAULT_PS_PLAIN_LOST] = the_next_store,
+	[FAULT_PS_LOCKED_LOST] = store_status,
 	[FAULT_PS_L1_INVERTED] = store_status,
 	[FAULT_PS_STLB_ALWAYS] = store_status,
 	[FAULT_PS_STLB_NEVER] = store_status,

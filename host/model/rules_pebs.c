@@ -81,13 +81,13 @@ static bool masked_is_not_delivered(struct rig *r)
 
 static bool freezes_though_masked(struct rig *r)
 {
-	rig_set(r, MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI);
+	rig_wrmsr(r, MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI);
 	return masked_is_not_delivered(r) && !rig_get(r, MSR_IA32_PERF_GLOBAL_CTRL);
 }
 
 static bool branch_records_freeze(struct rig *r)
 {
-	rig_set(r, MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_FREEZE_LBRS_ON_PMI | IA32_DEBUGCTL_LBR);
+	rig_wrmsr(r, MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_FREEZE_LBRS_ON_PMI | IA32_DEBUGCTL_LBR);
 	return overflow(r) && !(rig_get(r, MSR_IA32_DEBUGCTL) & IA32_DEBUGCTL_LBR);
 }
 
@@ -231,7 +231,7 @@ static bool threshold_has_the_vector(struct rig *r)
 static bool threshold_freezes(struct rig *r)
 {
 	rig_ds(r, 8, 1);
-	rig_set(r, MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI);
+	rig_wrmsr(r, MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI);
 	one_record(r, 0, 0);
 	return !rig_get(r, MSR_IA32_PERF_GLOBAL_CTRL);
 }
@@ -284,6 +284,20 @@ static bool uses_the_area_set_last(struct rig *r)
 	rig_start(r, BIT(0));
 	loads(r, 3);
 	return rig_peek(r, SECOND_DS + 0x28) == RIG_BUFFER + 0xc0;
+}
+
+static bool index_after_a_branch(struct rig *r)
+{
+	rig_program_pebs(r, 0, EVENT_BR_INST_RETIRED_ALL_BRANCHES_PEBS, 0, 2);
+	rig_start(r, BIT(0));
+	for (unsigned i = 0; i < 3; i++)
+		rig_branch(r, BRANCH_JUMP, true);
+	return rig_index(r) == RIG_BUFFER + 0xc0;
+}
+
+static bool pmc3_records_the_next(struct rig *r)
+{
+	return one_record(r, 3, 0);
 }
 
 static bool maximum_and_threshold(struct rig *r)
@@ -365,13 +379,13 @@ static bool overflow_has_the_vector(struct rig *r)
 
 static bool interrupts_though_frozen(struct rig *r)
 {
-	rig_set(r, MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI);
+	rig_wrmsr(r, MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI);
 	return overflow(r);
 }
 
 static bool branch_records_go_on(struct rig *r)
 {
-	rig_set(r, MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_LBR);
+	rig_wrmsr(r, MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_LBR);
 	return overflow(r) && rig_get(r, MSR_IA32_DEBUGCTL) & IA32_DEBUGCTL_LBR;
 }
 
@@ -432,6 +446,9 @@ rule *const pebs_rules[FAULT_COUNT] = {
 	[FAULT_RELOAD_NEXT_SLOT] = reloads_its_slot,
 	[FAULT_RELOAD_OWN_ONLY] = reloads_all_that_overflowed,
 	[FAULT_DS_AREA_FIRST] = uses_the_area_set_last,
+	[FAULT_DS_AREA_STICKS] = uses_the_area_set_last,
+	[FAULT_BRANCH_INDEX_DOUBLED] = index_after_a_branch,
+	[FAULT_PMC3_NEXT_BUT_ONE] = pmc3_records_the_next,
 	[FAULT_DS_FIELDS_EXCHANGED] = maximum_and_threshold,
 	[FAULT_FULL_INDEX_ADVANCES] = full_stays,
 	[FAULT_BASE_UNCHECKED] = below_the_base_nothing,

@@ -25,7 +25,7 @@
 /* The fixed counter counts from here; its interrupt has a way to this core if all say so. */
 static void program(struct rig *r, u64 value, u64 control, u64 global, u64 debugctl)
 {
-	rig_set(r, 0x1d9, debugctl);
+	rig_wrmsr(r, 0x1d9, debugctl);
 	rig_set(r, U_FIXED, value);
 	rig_set(r, U_FIXED_CTRL, control);
 	rig_set(r, U_CTRL, global);
@@ -123,7 +123,7 @@ static bool interrupts_once(struct rig *r)
 
 static bool both_are_shown(struct rig *r)
 {
-	rig_set(r, 0x1d9, TO_CORE);
+	rig_wrmsr(r, 0x1d9, TO_CORE);
 	rig_set(r, U_FIXED_CTRL, EN | PMI);
 	rig_program(r, 0, EVENT_INST_RETIRED_ANY_P, IA32_PERFEVTSEL_INT, 10);
 	rig_set(r, U_FIXED, TOP - 10);
