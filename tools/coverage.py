@@ -47,6 +47,11 @@ def lower(token):
     return token.split("_", 1)[1].lower().replace("_", "-")
 
 
+def base(name):
+    """The fault of fault.def that a row of mutants.tsv is about: NAME, NAME@PARAMETER, NAME:CPU."""
+    return name.split("@")[0].split(":")[0]
+
+
 def cell(text):
     return text.replace("|", "\\|")
 
@@ -65,11 +70,11 @@ class Coverage:
         self.red = {row[0]: row[2].split() for row in saved if row[1] != "-"}
         self.breaking = {}
         by_name = {row["name"]: row for row in self.faults}
-        names = list(by_name) + [row[0] for row in saved if "@" in row[0] and
-                                 row[0].split("@")[0] in by_name]
-        self.names = [name for name in names if name.split("@")[0] not in self.undecidable]
+        names = list(by_name) + [row[0] for row in saved if row[0] not in by_name and
+                                 base(row[0]) in by_name]
+        self.names = [name for name in names if base(name) not in self.undecidable]
         for name in self.names:
-            for requirement in by_name[name.split("@")[0]]["requirements"]:
+            for requirement in by_name[base(name)]["requirements"]:
                 self.breaking.setdefault(requirement, []).append(name)
         self.checks = rows_of(os.path.join(DOCS, "checks.tsv"))
         self.complaints = []

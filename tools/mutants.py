@@ -8,7 +8,9 @@ mutants.py [--build FOLDER] [--jobs N] [--engine step|fast] [--faults NAME,... |
 Runs the unchanged harness on the reference PMU: a few seeds and each profile without a fault, and
 every fault of spec/fault.def and spec/fault_variant.def, on haswell where one of its requirements
 applies there and has a test, else on the first generation where that is so. If there is none the
-fault waits for its test, and isn't run. Slow groups of tests run under faults of their own only.
+fault waits for its test, and isn't run. spec/fault_variant.def says which run on a second
+generation too (NAME:CPU), and which with several processors. Slow groups of tests run under faults
+of their own only.
 A fault is caught when a check of a
 requirement that its row names fails. Under the fault "inert" nothing ever counts: it is caught
 when no test passes that needs the PMU to act. A run that hangs or whose log is cut isn't a catch.
@@ -155,22 +157,30 @@ def save(folder, faults, scores):
 
 
 def all_rows():
-    """Every fault, and those with parameters behind the one that they are of."""
+    """Every fault, those with parameters, and those that are run on another generation too: name
+    is what the results are called, fault what the plan asks for, cpu where, "" for place()."""
     reasons = spec.undecidable()
-    rows = [dict(row, undecidable=reasons.get(row["name"], "")) for row in spec.faults()]
+    several = spec.processors()
+    rows = [dict(row, undecidable=reasons.get(row["name"], ""), fault=row["name"], cpu="",
+                 processors=several.get(row["name"], 1)) for row in spec.faults()]
     by_name = {row["name"]: row for row in rows}
     for name in spec.variants():
         base = by_name.get(name.split("@")[0])
         if base is None:
             raise plan.PlanError(f"spec/fault_variant.def: no fault is called {name}")
-        rows.append(dict(base, name=name))
+        rows.append(dict(base, name=name, fault=name))
+    for name, cpu in spec.elsewhere():
+        base = by_name.get(name.split("@")[0])
+        if base is None:
+            raise plan.PlanError(f"spec/fault_variant.def: no fault is called {name}")
+        rows.append(dict(base, name=f"{name}:{cpu}", fault=name, cpu=cpu))
     return rows
 
 
 def place(row, tested):
     """The generation to run a fault on; "" if none of its requirements has a test anywhere."""
-    if row["name"] == "inert":
-        return FIRST
+    if row["name"] == "inert" or row["cpu"]:
+        return row["cpu"] or FIRST
     cpus = {cpu for name in row["requirements"] for cpu in tested.get(name, ())}
     return FIRST if FIRST in cpus else \
         next((cpu["name"] for cpu in spec.generations() if cpu["name"] in cpus), "")
@@ -200,9 +210,10 @@ def choose(options, parser):
         names = options.faults.split(",")
         by_name = {row["name"]: row for row in rows}
         for name in names:
-            if name.split("@")[0] not in by_name:
+            if name not in by_name and name.split("@")[0] not in by_name:
                 parser.error(f"unknown fault '{name}'; ./run-qemu.sh --list faults lists them")
-        return [dict(by_name.get(name, by_name[name.split("@")[0]]), name=name) for name in names]
+        return [by_name.get(name) or dict(by_name[name.split("@")[0]], name=name, fault=name)
+                for name in names]
     if options.sample and options.sample < len(rows):
         step = len(rows) / options.sample       # row 0 is inert
         return [rows[int(i * step)] for i in range(options.sample)]
@@ -231,16 +242,20 @@ def run(options, parser):
     tested = tested_requirements(options.build)
     cpus = {row["name"]: place(row, tested) for row in rows}
     jobs += [plan.Job(cpu=cpu, tests=some) for cpu in sorted(set(cpus.values()) - {"", FIRST})]
+    jobs += [plan.Job(processors=count)
+             for count in sorted({row["processors"] for row in rows} - {1})]
     clean = list(jobs)
-    jobs += [plan.Job(row["name"], cpu=cpus[row["name"]], tests="" if is_slow(row) else some)
-             for row in rows if cpus[row["name"]]]
+    by_fault = {row["name"]: plan.Job(row["fault"], cpu=cpus[row["name"]],
+                                      tests="" if is_slow(row) else some, name=row["name"],
+                                      processors=row["processors"])
+                for row in rows if cpus[row["name"]]}
+    jobs += by_fault.values()
     start = time.monotonic()
     for job in jobs:
         job.engine = options.engine
     plan.Pool(options.build, options.jobs).work_through(plan.spread(jobs, earlier(record)))
     took = time.monotonic() - start
 
-    by_fault = {job.fault: job for job in jobs}
     faults = {row["name"]: judge(row, by_fault.get(row["name"])) for row in rows}
     alarms = false_alarms(jobs, faults)
     print_matrix(faults)
@@ -248,8 +263,8 @@ def run(options, parser):
     if whole and any(checks.keys(job.run) for job in clean):
         scores = checks.Scores([job.run for job in clean])
         for row in rows:
-            if not row["undecidable"] and cpus[row["name"]]:
-                job = by_fault[row["name"]]
+            job = by_fault.get(row["name"])
+            if job and not row["undecidable"]:
                 scores.add(row["name"], row["requirements"], job.run, job.tests)
     with open(record, "w", encoding="utf-8") as file:
         json.dump({"faults": faults, "false_alarms": alarms, "seeds": list(SEEDS)}, file, indent=1)
@@ -263,8 +278,9 @@ def run(options, parser):
     print(f"{len(jobs)} runs in {took:.0f} s, the slowest {slow.seconds:.0f} s: {slow}")
     decidable = [row for row in faults.values() if not row["undecidable"] and not row["waits"]]
     caught = sum(row["caught"] for row in decidable)
-    for kind, text in (("undecidable", "are undecidable"), ("waits", "wait for a test")):
-        count = sum(bool(row[kind]) for row in faults.values())
+    undecidable = sum(bool(row["undecidable"]) for row in faults.values())
+    waiting = sum(row["waits"] and not row["undecidable"] for row in faults.values())
+    for count, text in ((undecidable, "are undecidable"), (waiting, "wait for a test")):
         if count:
             print(f"{count} faults {text}")
     print(f"{caught} of {len(decidable)} faults caught, {len(alarms)} false alarms")

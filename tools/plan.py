@@ -34,7 +34,8 @@ class Job:
     """One run of the harness in a plan. Afterwards: run is what its log says."""
 
     def __init__(self, fault="none", seed=0, profile="", latitude="", engine="", cpu="haswell",
-                 tests=""):
+                 tests="", name="", processors=1):
+        self.name, self.processors = name or fault, processors  # what the results call it
         self.fault, self.seed, self.profile, self.latitude = fault, seed, profile, latitude
         self.engine, self.cpu, self.tests = engine, cpu, tests
         self.run, self.seconds = None, 0.0
@@ -51,8 +52,9 @@ class Job:
         return " ".join(words) + "\n"
 
     def __str__(self):
-        words = [self.fault] if self.fault != "none" else []
+        words = [self.name] if self.fault != "none" else []
         words += [self.cpu] if self.cpu != "haswell" and not words else []
+        words += [f"{self.processors} processors"] if self.processors > 1 and not words else []
         words += [f"profile {self.profile}"] if self.profile else []
         words += [f"latitude {self.latitude}"] if self.latitude else []
         words += [f"seed {self.seed}"] if self.seed or not words else []
@@ -99,12 +101,18 @@ class Pool:
             return now
         return shown
 
+    def share(self):
+        """Jobs for one boot, which has as many processors for all of them."""
+        with self.lock:
+            most = max(4, min(MOST, len(self.left) // (2 * self.workers)))
+            alike = [job for job in self.left if job.processors == self.left[0].processors][:most]
+            self.left = [job for job in self.left if job not in alike]
+        return alike
+
     def worker(self):
         barren = 0
         while not self.stop.is_set():
-            with self.lock:
-                share = max(4, min(MOST, len(self.left) // (2 * self.workers)))
-                jobs, self.left = self.left[:share], self.left[share:]
+            jobs = self.share()
             if not jobs:
                 return
             try:
@@ -143,7 +151,8 @@ class Pool:
             with open(os.path.join(esp, "refpmu-plan.txt"), "w", encoding="ascii") as file:
                 file.writelines(job.plan_line() for job in jobs)
             log = os.path.join(work, "serial.log")
-            with subprocess.Popen([os.path.join(TOOLS, "boot.sh"), "--timeout", "3600", work],
+            with subprocess.Popen([os.path.join(TOOLS, "boot.sh"), "--timeout", "3600",
+                                   "--smp", str(jobs[0].processors), work],
                                   stderr=subprocess.DEVNULL, start_new_session=True) as machine:
                 try:
                     self.watch(machine, log, jobs)

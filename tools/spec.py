@@ -84,6 +84,18 @@ def variants():
     return [row["name"] for row in table("fault_variant.def", "FAULT_VARIANT", ["name"])]
 
 
+def elsewhere():
+    """Fault and generation: that `make mutants` runs it there as well."""
+    return [(row["name"], row["cpu"])
+            for row in table("fault_variant.def", "FAULT_ELSEWHERE", ["name", "cpu"])]
+
+
+def processors():
+    """Name of a fault to the number of processors to run it with, where that isn't one."""
+    return {row["name"]: int(row["count"])
+            for row in table("fault_variant.def", "FAULT_PROCESSORS", ["name", "count"])}
+
+
 def generations():
     return table("generation.def", "GENERATION", GENERATION)
 
