@@ -60,7 +60,7 @@ $(foreach cc,$(HOST_CC_NAMES),$(eval $(call host_compiler,$(cc))))
 
 # The engine's blocks run in the test's own process and may write anywhere: no ASan, whose shadow
 # they would find. They need the decoder, which the top Makefile fetches.
-HOST_ENGINE := $(sort $(wildcard $(addprefix $(ROOT)/, refpmu/block_*.c refpmu/decode_insn.c)) \
+HOST_ENGINE := $(sort $(wildcard $(addprefix $(ROOT)/, refpmu/block_*.c refpmu/solo_*.c refpmu/decode_insn.c)) \
 	       $(filter-out $(ROOT)/host/engine/test_%, $(wildcard $(ROOT)/host/engine/*.c)))
 HOST_ENGINE_TESTS := $(sort $(wildcard $(ROOT)/host/engine/test_*.c))
 HOST_ENGINE_SANITIZE := -fsanitize=undefined -fno-sanitize-recover=all
@@ -69,6 +69,12 @@ HOST_ZYDIS_CFLAGS := -DZYDIS_STATIC_BUILD -DZYCORE_STATIC_BUILD -DZYDIS_DISABLE_
 	       -DZYDIS_DISABLE_KNC -DZYDIS_DISABLE_ENCODER -DZYDIS_DISABLE_FORMATTER \
 	       -isystem $(HOST_ZYDIS)/include
 HOST_ZYDIS_OBJS := $(patsubst %,$(HOST_OUT)/zydis/%.o,Decoder DecoderData SharedData Register)
+
+HOST_ENGINE_ASM := $(HOST_OUT)/asm/refpmu/solo.o
+
+$(HOST_OUT)/asm/%.o: $(ROOT)/%.asm
+	@mkdir -p $(@D)
+	$(HOST_Q)$(or $(NASM),nasm) -f elf64 $< -o $@
 
 $(HOST_OUT)/zydis/%.o: $(HOST_ZYDIS)/src/%.c
 	@mkdir -p $(@D)
@@ -84,7 +90,7 @@ $$(HOST_OUT)/$(1)-engine/%.o: $$(ROOT)/%.c
 		$$(HOST_ZYDIS_CFLAGS) -MMD -MP -c $$< -o $$@
 
 $$(HOST_OUT)/$(1)/host/engine/%: $$(HOST_OUT)/$(1)-engine/host/engine/%.o \
-		$$(call host_engine_objects,$(1),$$(HOST_ENGINE)) $$(HOST_ZYDIS_OBJS)
+		$$(call host_engine_objects,$(1),$$(HOST_ENGINE)) $$(HOST_ENGINE_ASM) $$(HOST_ZYDIS_OBJS)
 	@mkdir -p $$(@D)
 	$$(HOST_Q)$(1) $$(HOST_ENGINE_SANITIZE) $$^ -o $$@
 

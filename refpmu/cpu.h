@@ -21,6 +21,7 @@
 struct instruction;
 struct decode_cache;
 struct engine_blocks;
+struct solo_code;
 
 /* Interrupts are held off for the one instruction behind STI, MOV SS and POP SS. */
 enum shadow { SHADOW_NONE, SHADOW_STI, SHADOW_MOV_SS };
@@ -51,6 +52,8 @@ struct cpu {
 	struct decode_cache *decode_cache;
 
 	struct engine_blocks *blocks;	/* NULL: not with this machine */
+
+	struct solo_code *solo_code;
 
 	u64 *apic_entry;	/* nested page table entry of the local APIC's page */
 	volatile u32 *apic_scratch;	/* stands in for its page while a store is stepped */

@@ -2,6 +2,7 @@
 /* See decode.h. What the instruction is, decode_insn.c knows. */
 #include "refpmu/decode_insn.h"
 #include "refpmu/guest_memory.h"
+#include "refpmu/solo.h"
 #include "refpmu/svm.h"
 #include "spec/msr.h"
 
@@ -12,6 +13,7 @@
 struct decode_cache {
 	ZydisDecoder decoder[3];	/* 16, 32 and 64-bit code */
 	struct instruction entry[CACHE_ENTRIES];
+	struct solo_op solo[CACHE_ENTRIES];
 };
 
 void decode_init(struct cpu *cpu)
@@ -61,11 +63,22 @@ const struct instruction *decode_current(struct cpu *cpu)
 
 	available = guest_read_some(cpu, linear, bytes, INSN_MAX_BYTES);
 	*insn = (struct instruction){ .linear = linear, .rip = rip, .mode = mode };
+	cpu->decode_cache->solo[linear % CACHE_ENTRIES].kind = SOLO_UNKNOWN;
 	__builtin_memcpy(insn->bytes, bytes, available);
 	if (available && decode(cpu->decode_cache, insn, available))
 		return insn;
 	insn->length = 0;
 	return NULL;
+}
+
+const struct solo_op *decode_solo(struct cpu *cpu, const struct instruction *insn)
+{
+	struct decode_cache *cache = cpu->decode_cache;
+	struct solo_op *op = &cache->solo[insn - cache->entry];
+
+	if (op->kind == SOLO_UNKNOWN)
+		solo_decode(&cache->decoder[insn->mode / 32], op, insn);
+	return op;
 }
 
 static u64 segment_base(struct cpu *cpu, unsigned segment)
@@ -82,34 +95,10 @@ static u64 segment_base(struct cpu *cpu, unsigned segment)
 	}
 }
 
-/* BT and kin address the element that holds the bit, relative to the operand's address. */
-static u64 bit_string_offset(const struct insn_access *access, const u64 gpr[REG_COUNT])
-{
-	unsigned shift = access->bytes == 8 ? 6 : access->bytes == 4 ? 5 : 4;
-	u64 bit = gpr[access->bit_register];
-	int64_t offset = access->bytes == 8 ? (int64_t)bit :
-		access->bytes == 4 ? (int32_t)bit : (int16_t)bit;
-
-	return (u64)(offset >> shift) * access->bytes;
-}
-
 u64 decode_linear(struct cpu *cpu, const struct instruction *insn,
 		  const struct insn_access *access, const u64 gpr[REG_COUNT])
 {
-	u64 address = access->displacement;
+	u64 address = decode_effective(access, gpr) + segment_base(cpu, access->segment);
 
-	if (access->base != REG_NONE)
-		address += gpr[access->base];
-	if (access->index_is_byte)
-		address += (u8)gpr[REG_RAX];
-	else if (access->index != REG_NONE)
-		address += gpr[access->index] * access->scale;
-	if (access->form == FORM_PUSH)
-		address -= access->bytes;
-	else if (access->form == FORM_POP_TARGET)
-		address += access->bytes;
-	else if (access->form == FORM_BIT_STRING)
-		address += bit_string_offset(access, gpr);
-	address = (address & access->mask) + segment_base(cpu, access->segment);
 	return insn->mode == 64 ? address : (u32)address;
 }

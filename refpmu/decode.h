@@ -98,8 +98,17 @@ void decode_init(struct cpu *cpu);
  * Valid until the next call. */
 const struct instruction *decode_current(struct cpu *cpu);
 
-/* The linear address of an access, with these registers. */
+/* How it runs by itself, of the last one that decode_current() returned: solo.h. */
+struct solo_op;
+const struct solo_op *decode_solo(struct cpu *cpu, const struct instruction *insn);
+
+/* The offset of an access in its segment, with these registers, and its linear address. */
+u64 decode_effective(const struct insn_access *access, const u64 gpr[REG_COUNT]);
 u64 decode_linear(struct cpu *cpu, const struct instruction *insn,
 		  const struct insn_access *access, const u64 gpr[REG_COUNT]);
+
+/* Is a conditional branch taken, with these registers and flags? One to the next instruction is
+ * taken or not like any other. */
+bool decode_condition(const struct instruction *insn, const u64 gpr[REG_COUNT], u64 flags);
 
 #endif

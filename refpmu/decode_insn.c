@@ -111,10 +111,8 @@ static void add_access(struct instruction *insn, const struct insn_access *acces
 	insn->access[insn->n_access++] = *access;
 }
 
-/* The address of a memory operand, as the instruction has it. */
-static struct insn_access operand_of(const struct instruction *insn,
-				     const ZydisDecodedInstruction *zi,
-				     const ZydisDecodedOperand *o)
+struct insn_access decode_operand(const struct instruction *insn, const ZydisDecodedInstruction *zi,
+				  const ZydisDecodedOperand *o)
 {
 	bool hidden = o->visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN;
 	struct insn_access a = {
@@ -139,7 +137,7 @@ static void decode_memory(struct instruction *insn, const ZydisDecodedInstructio
 			  const ZydisDecodedOperand *operands, const ZydisDecodedOperand *o)
 {
 	bool hidden = o->visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN;
-	struct insn_access a = operand_of(insn, zi, o);
+	struct insn_access a = decode_operand(insn, zi, o);
 	unsigned repeat = 1;
 
 	if (o->mem.type == ZYDIS_MEMOP_TYPE_VSIB) {
@@ -325,7 +323,7 @@ void decode_fill(struct instruction *insn, const ZydisDecodedInstruction *zi,
 		if (!touches_no_memory(zi))
 			decode_memory(insn, zi, operands, &operands[i]);
 		else if (insn->act)
-			insn->act_operand = operand_of(insn, zi, &operands[i]);
+			insn->act_operand = decode_operand(insn, zi, &operands[i]);
 	}
 	insn->locked = (zi->attributes & ZYDIS_ATTRIB_HAS_LOCK) ||
 		       (zi->mnemonic == ZYDIS_MNEMONIC_XCHG && insn->n_access);
@@ -340,4 +338,94 @@ void decode_fill(struct instruction *insn, const ZydisDecodedInstruction *zi,
 		insn->operand_register = decode_gpr_number(operands[0].reg.value);
 	order_accesses(insn);
 	find_store32(insn, zi, operands);
+}
+
+bool decode_condition(const struct instruction *insn, const u64 gpr[REG_COUNT], u64 flags)
+{
+	u64 count = gpr[REG_RCX];
+	bool carry = flags & BIT(0), parity = flags & BIT(2), zero = flags & BIT(6);
+	bool sign = flags & BIT(7), overflow = flags & BIT(11), holds;
+	unsigned at = 0;
+	u8 opcode;
+
+	/* Behind prefixes: REX, operand and address size, branch hints, BND. */
+	for (at = 0; at + 1u < insn->length; at++) {
+		u8 b = insn->bytes[at];
+
+		if (!(b == 0x66 || b == 0x67 || b == 0x2e || b == 0x3e || b == 0xf2 || b == 0xf3 ||
+		      b == 0x26 || b == 0x36 || b == 0x64 || b == 0x65 ||
+		      (insn->mode == 64 && (b & 0xf0) == 0x40)))
+			break;
+	}
+	opcode = insn->bytes[at] == 0x0f ? insn->bytes[at + 1] : insn->bytes[at];
+	count &= insn->count_mask;
+	switch (insn->bytes[at]) {
+	case 0xe0:
+		return ((count - 1) & insn->count_mask) && !zero;
+	case 0xe1:
+		return ((count - 1) & insn->count_mask) && zero;
+	case 0xe2:
+		return (count - 1) & insn->count_mask;
+	case 0xe3:
+		return !count;
+	default:
+		break;
+	}
+	switch (opcode >> 1 & 7) {
+	case 0:
+		holds = overflow;
+		break;
+	case 1:
+		holds = carry;
+		break;
+	case 2:
+		holds = zero;
+		break;
+	case 3:
+		holds = carry || zero;
+		break;
+	case 4:
+		holds = sign;
+		break;
+	case 5:
+		holds = parity;
+		break;
+	case 6:
+		holds = sign != overflow;
+		break;
+	default:
+		holds = zero || sign != overflow;
+		break;
+	}
+	return holds != (opcode & 1);
+}
+
+/* BT and kin address the element that holds the bit, relative to the operand's address. */
+static u64 bit_string_offset(const struct insn_access *access, const u64 gpr[REG_COUNT])
+{
+	unsigned shift = access->bytes == 8 ? 6 : access->bytes == 4 ? 5 : 4;
+	u64 bit = gpr[access->bit_register];
+	int64_t offset = access->bytes == 8 ? (int64_t)bit :
+		access->bytes == 4 ? (int32_t)bit : (int16_t)bit;
+
+	return (u64)(offset >> shift) * access->bytes;
+}
+
+u64 decode_effective(const struct insn_access *access, const u64 gpr[REG_COUNT])
+{
+	u64 address = access->displacement;
+
+	if (access->base != REG_NONE)
+		address += gpr[access->base];
+	if (access->index_is_byte)
+		address += (u8)gpr[REG_RAX];
+	else if (access->index != REG_NONE)
+		address += gpr[access->index] * access->scale;
+	if (access->form == FORM_PUSH)
+		address -= access->bytes;
+	else if (access->form == FORM_POP_TARGET)
+		address += access->bytes;
+	else if (access->form == FORM_BIT_STRING)
+		address += bit_string_offset(access, gpr);
+	return address & access->mask;
 }

@@ -15,6 +15,10 @@
 void decode_fill(struct instruction *insn, const ZydisDecodedInstruction *zi,
 		 const ZydisDecodedOperand *operands);
 
+/* A memory operand of the instruction, whether it accesses memory or not. */
+struct insn_access decode_operand(const struct instruction *insn, const ZydisDecodedInstruction *zi,
+				  const ZydisDecodedOperand *o);
+
 /* General register of any width up to 64; REG_NONE for others (IP, vector, none, AH to BH). */
 u8 decode_gpr_number(ZydisRegister reg);
 

@@ -11,6 +11,7 @@
 #include "refpmu/decode.h"
 #include "refpmu/deliver.h"
 #include "refpmu/engine_block.h"
+#include "refpmu/engine_solo.h"
 #include "refpmu/engine_space.h"
 #include "refpmu/engine_system.h"
 #include "refpmu/exits.h"
@@ -25,6 +26,8 @@
 
 /* The longest run: a guest that switches interrupts off and loops still meets the engine. */
 #define LONGEST_RUN	BIT(24)
+/* So few instructions take longer in a run of blocks than by themselves. */
+#define WORTH_A_RUN	10
 #define MOST_ITERATIONS	BIT(30)	/* of a REP string in one go */
 
 struct engine_blocks {
@@ -43,6 +46,7 @@ void engine_block_init(struct cpu *cpu)
 	space_init(&blocks->supervisor, cpu, false);
 	space_init(&blocks->user, cpu, true);
 	cpu->blocks = blocks;
+	engine_solo_init(cpu);
 }
 
 static void note_stale(struct cpu *cpu)
@@ -282,7 +286,7 @@ static bool enter_part(struct cpu *cpu, struct run *run, u64 *at)
 	       model_bulk_fits(&cpu->model, cpu_cpl(cpu), &events))
 		n++;
 	run->exact = true;
-	return n && block_enter_part(cache, run->rip, n, at) == BLOCK_RUN;
+	return n >= WORTH_A_RUN && block_enter_part(cache, run->rip, n, at) == BLOCK_RUN;
 }
 
 /* All iterations of the REP string at RIP, if they fit. */
@@ -344,13 +348,26 @@ static bool run_instruction(struct cpu *cpu)
 	const struct instruction *insn = decode_current(cpu);
 
 	if (!insn)
-		return hand_over(cpu, HANDOVER_INSTRUCTION);
+		return false;
 	if (insn->kind == INSN_INVLPG || insn->kind == INSN_INVPCID)
 		note_stale(cpu);
 	if (!engine_system(cpu, insn))
-		return hand_over(cpu, HANDOVER_INSTRUCTION);
+		return false;
 	cpu->statistics.carried_out++;
 	return true;
+}
+
+/* While the model has to see each instruction. false: nothing was done. */
+static bool run_solo(struct cpu *cpu)
+{
+	bool done = false, delivered = false;
+
+	while (!delivered && engine_solo(cpu, &delivered)) {
+		done = true;
+		if (!model_watching(&cpu->model) || model_bulk_possible(&cpu->model, cpu_cpl(cpu)))
+			break;
+	}
+	return done || run_instruction(cpu);
 }
 
 /* What the cache was made for has changed, or it is full. */
@@ -368,6 +385,7 @@ bool engine_block_run(struct cpu *cpu)
 		.why = HANDOVER_REASONS,
 	};
 	struct engine_space *space;
+	bool delivered;
 
 	if (!cpu->blocks || !hypervisor.fast)
 		return false;
@@ -376,7 +394,7 @@ bool engine_block_run(struct cpu *cpu)
 	if (traps_pending(cpu))
 		return hand_over(cpu, HANDOVER_TRAP);
 	if (!model_bulk_possible(&cpu->model, cpu_cpl(cpu)))
-		return hand_over(cpu, HANDOVER_MODEL);
+		return run_solo(cpu) || hand_over(cpu, HANDOVER_MODEL);
 	run.space = space = cpu_cpl(cpu) ? &cpu->blocks->user : &cpu->blocks->supervisor;
 	space_check(space);
 	if (out_of_date(cpu, &space->cache)) {
@@ -384,15 +402,16 @@ bool engine_block_run(struct cpu *cpu)
 		space_flush(space);
 	}
 	if (space_refuses(space, run.rip))
-		return run_instruction(cpu);
+		return run_instruction(cpu) || hand_over(cpu, HANDOVER_INSTRUCTION);
 	if (run_stretch(cpu, &run))
 		return true;
 	switch (run.why) {
 	case HANDOVER_INSTRUCTION:
-		return run_instruction(cpu);
+		return run_instruction(cpu) || hand_over(cpu, HANDOVER_INSTRUCTION);
 	case HANDOVER_OVERFLOW:
+		return engine_solo(cpu, &delivered) || hand_over(cpu, HANDOVER_OVERFLOW);
 	case HANDOVER_MODE:
-		return hand_over(cpu, run.why);
+		return hand_over(cpu, HANDOVER_MODE);
 	default:
 		return false;
 	}

@@ -157,6 +157,54 @@ enum guest_code guest_code_at(struct cpu *cpu, u64 linear, bool user)
 	return CODE_ALLOWED;
 }
 
+static u8 *data_page(struct cpu *cpu, u64 linear, bool write)
+{
+	const struct vmcb_save *save = &cpu->vmcb->save;
+	u64 all = PTE_U | PTE_W, table = save->cr3 & PTE_ADDRESS, physical, *entry, *path[4];
+	unsigned level = 4, depth = 0;
+
+	for (;; level--) {
+		u64 *base = nested_paging_host(table);
+
+		if (!base)
+			return NULL;
+		path[depth++] = entry =
+			&base[linear >> (3 + 9 * level) & (PAGE_TABLE_ENTRIES - 1)];
+		if (!(*entry & PTE_P))
+			return NULL;
+		all &= *entry;
+		if (level == 1 || (level <= 3 && (*entry & PTE_PS)))
+			break;
+		table = *entry & PTE_ADDRESS;
+	}
+	if ((cpu_cpl(cpu) == 3 && !(all & PTE_U)) || (write && !(all & PTE_W)) ||
+	    (cpu_cpl(cpu) != 3 && all & PTE_U && save->cr4 & CR4_SMAP))
+		return NULL;
+	physical = (*entry & PTE_ADDRESS & ~(BIT(3 + 9 * level) - 1)) |
+		   (linear & (BIT(3 + 9 * level) - 1));
+	if (physical >= IO_BASE && physical < IO_END)
+		return NULL;
+	while (depth--)
+		*path[depth] |= path[depth] == entry && write ? PTE_A | PTE_D : PTE_A;
+	return nested_paging_host(physical);
+}
+
+void *guest_data_at(struct cpu *cpu, u64 linear, unsigned bytes, bool write)
+{
+	const struct vmcb_save *save = &cpu->vmcb->save;
+	u64 last = linear + bytes - 1;
+	u8 *first, *second;
+
+	if (!bytes || !cpu_long_mode(cpu) || save->cr4 & (CR4_LA57 | CR4_PKE) ||
+	    !canonical(linear, 48) || !canonical(last, 48))
+		return NULL;
+	first = data_page(cpu, linear, write);
+	if (!first || linear / PAGE_SIZE == last / PAGE_SIZE)
+		return first;
+	second = data_page(cpu, last, write);
+	return second == first + bytes - 1 ? first : NULL;
+}
+
 /* "Page-Attribute Table": the entry's three bits choose a byte of the MSR. */
 static u8 memory_type_of(u64 entry, unsigned shift, u64 physical)
 {

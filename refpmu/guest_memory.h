@@ -28,6 +28,13 @@ unsigned guest_read_some(struct cpu *cpu, u64 linear, void *to, unsigned bytes);
 enum guest_code { CODE_ABSENT, CODE_FORBIDDEN, CODE_ALLOWED };
 enum guest_code guest_code_at(struct cpu *cpu, u64 linear, bool user);
 
+/*
+ * Where so many bytes at a linear address are, for an access of the guest's own, at its privilege
+ * level, which sets accessed and dirty bits. NULL: it would fault or exit, it isn't memory in one
+ * piece, or something unusual decides: the processor is to find out.
+ */
+void *guest_data_at(struct cpu *cpu, u64 linear, unsigned bytes, bool write);
+
 /* The same, as struct model_host wants them; ctx is the struct cpu. Any length. */
 bool guest_model_read(void *ctx, u64 linear, void *to, size_t bytes);
 bool guest_model_write(void *ctx, u64 linear, const void *from, size_t bytes);

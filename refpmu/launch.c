@@ -105,11 +105,11 @@ static u64 run_program(const struct plan_run *run, enum hypercall_engine *engine
 
 static void print_engine(u64 number, enum hypercall_engine engine, const struct statistics *s)
 {
-	print("launch: engine %u %s blocks=%u stepped=%u runs=%u"
+	print("launch: engine %u %s blocks=%u stepped=%u solo=%u runs=%u"
 #define HANDOVER(token, name, meaning) " " name "=%u"
 #include "refpmu/handover.def"
 	      , number, engine == HYPERCALL_FAST ? "fast" : "step", s->in_blocks, s->stepped,
-	      s->block_runs
+	      s->solo, s->block_runs
 #define HANDOVER(token, name, meaning) , s->handover[HANDOVER_##token]
 #include "refpmu/handover.def"
 	      );

@@ -57,67 +57,6 @@ void retire_accesses(struct cpu *cpu, struct model_retired *retired,
 	}
 }
 
-/* A branch to the next instruction is taken or not like any other: ask the condition. */
-static bool condition_holds(const struct instruction *insn, const struct model_registers *before)
-{
-	u64 flags = before->rflags, count = before->gpr[REG_RCX];
-	bool carry = flags & BIT(0), parity = flags & BIT(2), zero = flags & BIT(6);
-	bool sign = flags & BIT(7), overflow = flags & BIT(11), holds;
-	unsigned at = 0;
-	u8 opcode;
-
-	/* Behind prefixes: REX, operand and address size, branch hints, BND. */
-	for (at = 0; at + 1u < insn->length; at++) {
-		u8 b = insn->bytes[at];
-
-		if (!(b == 0x66 || b == 0x67 || b == 0x2e || b == 0x3e || b == 0xf2 || b == 0xf3 ||
-		      b == 0x26 || b == 0x36 || b == 0x64 || b == 0x65 ||
-		      (insn->mode == 64 && (b & 0xf0) == 0x40)))
-			break;
-	}
-	opcode = insn->bytes[at] == 0x0f ? insn->bytes[at + 1] : insn->bytes[at];
-	count &= insn->count_mask;
-	switch (insn->bytes[at]) {
-	case 0xe0:
-		return ((count - 1) & insn->count_mask) && !zero;
-	case 0xe1:
-		return ((count - 1) & insn->count_mask) && zero;
-	case 0xe2:
-		return (count - 1) & insn->count_mask;
-	case 0xe3:
-		return !count;
-	default:
-		break;
-	}
-	switch (opcode >> 1 & 7) {
-	case 0:
-		holds = overflow;
-		break;
-	case 1:
-		holds = carry;
-		break;
-	case 2:
-		holds = zero;
-		break;
-	case 3:
-		holds = carry || zero;
-		break;
-	case 4:
-		holds = sign;
-		break;
-	case 5:
-		holds = parity;
-		break;
-	case 6:
-		holds = sign != overflow;
-		break;
-	default:
-		holds = zero || sign != overflow;
-		break;
-	}
-	return holds != (opcode & 1);
-}
-
 void retire_end(struct cpu *cpu, struct model_retired *retired, const struct instruction *insn,
 		bool was_watching)
 {
@@ -127,7 +66,8 @@ void retire_end(struct cpu *cpu, struct model_retired *retired, const struct ins
 	if (insn) {
 		retired->branch = insn->branch;
 		retired->taken = insn->branch == BRANCH_CONDITIONAL ?
-			condition_holds(insn, &retired->before) : insn->branch != BRANCH_NONE;
+			decode_condition(insn, retired->before.gpr, retired->before.rflags) :
+			insn->branch != BRANCH_NONE;
 		retired->act = insn->act;
 		if (insn->act)
 			retired->act_linear = decode_linear(cpu, insn, &insn->act_operand,

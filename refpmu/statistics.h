@@ -35,6 +35,7 @@ struct statistics {
 	u64 in_blocks;			/* further instructions, counted in blocks */
 	u64 block_runs;
 	u64 carried_out;		/* of the stepped ones: by the fast engine, not running */
+	u64 solo;			/* of the stepped ones: run without a world switch */
 	u64 handover[HANDOVER_REASONS];
 };
 

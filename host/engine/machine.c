@@ -5,6 +5,7 @@
  */
 #define _XOPEN_SOURCE 700	/* no more: <ucontext.h> would name its registers as we do */
 #include "host/engine/machine.h"
+#include "refpmu/solo.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -30,13 +31,17 @@ enum { AT_RIP = 16, AT_FLAGS = 17 };
 static const u8 at_gpr[REG_COUNT] = { 13, 14, 12, 11, 15, 10, 9, 8, 0, 1, 2, 3, 4, 5, 6, 7 };
 
 struct block_cache machine_cache;
+static struct solo_code *solo_code;
 u8 machine_code[MACHINE_BYTES], machine_data[MACHINE_BYTES];
+
+/* UD2; NOP. An instruction that the decoder knows and this processor doesn't is none. */
+static const u8 exit_code[3] = { 0x0f, 0x0b, 0x90 };
 
 enum mode { HOST, STARTING, STEPPING, IN_BLOCK };
 
 static struct {
 	enum mode mode;
-	bool blocks, hurry, in_run;
+	bool blocks, hurry, in_run, solo;
 	u64 left, quantum, random;
 	const struct machine_state *begin;
 	struct machine_result *result;
@@ -230,8 +235,70 @@ static bool enter_block(ucontext_t *context)
 	return false;
 }
 
+static void count_stepped(const struct block_op *op)
+{
+	struct model_events *events = &run.result->events;
+
+	events->instructions++;
+	events->branches[op->branch]++;
+	events->taken += op->branch == BRANCH_CONDITIONAL && run.rip != op->rip + op->length;
+	if (!run.rep) {
+		events->loads += op->loads;
+		events->stores += op->stores;
+		events->locked_loads += op->locked;
+	}
+	run.left--;
+}
+
+static u64 solo_linear(void *ctx, const struct instruction *insn,
+		       const struct insn_access *access, const u64 gpr[REG_COUNT])
+{
+	(void)ctx;
+	(void)insn;
+	return access->segment > 3 ? 0 : decode_effective(access, gpr);	/* FS, GS */
+}
+
+static void *solo_at(void *ctx, u64 linear, unsigned bytes, bool write)
+{
+	(void)ctx;
+	(void)write;
+	for (unsigned i = 0; i < 3; i++)
+		if (linear - area[i] < MACHINE_BYTES &&
+		    linear + bytes - 1 - area[i] < MACHINE_BYTES)
+			return (void *)linear;
+	return NULL;
+}
+
+/* The next instruction by itself, if it can be. */
+static bool run_solo(void)
+{
+	const struct solo_world world = { .code = solo_code, .linear = solo_linear,
+					  .at = solo_at };
+	const struct solo_state state = { run.gpr, &run.rip, &run.flags };
+	struct instruction insn = { .linear = run.rip, .rip = run.rip, .mode = 64 };
+	ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
+	ZydisDecodedInstruction zi;
+	struct solo_op solo;
+	unsigned n = fetch(NULL, run.rip, insn.bytes);
+
+	if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&machine_cache.decoder, insn.bytes, n, &zi,
+						 operands)))
+		return false;
+	block_op_decode(&machine_cache.decoder, &run.op, run.rip, insn.bytes, n);
+	decode_fill(&insn, &zi, operands);
+	solo_decode(&machine_cache.decoder, &solo, &insn);
+	run.rep = false;
+	if (!solo_run(&solo, &insn, &state, &world))
+		return false;
+	run.result->solo++;
+	count_stepped(&run.op);
+	return true;
+}
+
 static void advance(ucontext_t *context)
 {
+	while (run.solo && run.left && run.rip - MACHINE_CODE < MACHINE_BYTES && run_solo())
+		;
 	if (!run.in_run && !run.left) {
 		end_guest(context);
 		return;
@@ -251,23 +318,12 @@ static void advance(ucontext_t *context)
 
 static void stepped(ucontext_t *context)
 {
-	struct model_events *events = &run.result->events;
-	const struct block_op *op = &run.op;
-
 	take_registers(context);
-	if (run.rep && run.rip == op->rip) {
+	if (run.rep && run.rip == run.op.rip) {
 		go_on(context, run.rip, true);
 		return;
 	}
-	events->instructions++;
-	events->branches[op->branch]++;
-	events->taken += op->branch == BRANCH_CONDITIONAL && run.rip != op->rip + op->length;
-	if (!run.rep) {
-		events->loads += op->loads;
-		events->stores += op->stores;
-		events->locked_loads += op->locked;
-	}
-	run.left--;
+	count_stepped(&run.op);
 	run.result->stepped++;
 	advance(context);
 }
@@ -342,7 +398,8 @@ static void handle(int signal, siginfo_t *info, void *argument)
 	} else if (signal == SIGTRAP && run.hurry && block_owns(&machine_cache, rip)) {
 		interrupted(context);
 	} else if (signal == SIGILL && run.mode == IN_BLOCK &&
-		   block_owns(&machine_cache, rip)) {
+		   block_owns(&machine_cache, rip) &&
+		   !memcmp((const void *)rip, exit_code, sizeof(exit_code))) {
 		take_registers(context);
 		run.rip = block_left(&machine_cache, rip);
 		if (run.hurry)
@@ -369,7 +426,6 @@ static void *map(u64 at, size_t bytes, int protection)
 void machine_open(void)
 {
 	static const struct block_source source = { .fetch = fetch };
-	static const u8 exit_code[3] = { 0x0f, 0x0b, 0x90 };	/* UD2; NOP */
 	static const int signals[] = { SIGTRAP, SIGILL, SIGSEGV, SIGBUS, SIGFPE };
 	stack_t stack = { .ss_sp = map(0, SIGNAL_STACK, PROT_READ | PROT_WRITE),
 			  .ss_size = SIGNAL_STACK };
@@ -380,6 +436,7 @@ void machine_open(void)
 	for (unsigned i = 0; i < 3; i++)
 		map(area[i], MACHINE_BYTES, PROT_READ | PROT_WRITE | PROT_EXEC);
 	region = map(0, sizeof(*region), PROT_READ | PROT_WRITE | PROT_EXEC);
+	solo_code = map(0, sizeof(*solo_code), PROT_READ | PROT_WRITE | PROT_EXEC);
 	block_init(&machine_cache, region, &source, exit_code);
 	machine_cache.runs_at = (u64)region;
 	sigaltstack(&stack, NULL);
@@ -407,7 +464,15 @@ static __attribute__((noinline)) void start(const struct machine_state *begin, u
 void machine_step(const struct machine_state *begin, u64 instructions,
 		  struct machine_result *result)
 {
+	run.blocks = run.hurry = run.solo = false;
+	start(begin, instructions, result);
+}
+
+void machine_solo(const struct machine_state *begin, u64 instructions,
+		  struct machine_result *result)
+{
 	run.blocks = run.hurry = false;
+	run.solo = true;
 	start(begin, instructions, result);
 }
 
@@ -415,6 +480,7 @@ void machine_blocks(const struct machine_state *begin, u64 instructions, u64 qua
 		    struct machine_result *result)
 {
 	run.blocks = true;
+	run.solo = false;
 	run.hurry = hurry;
 	run.quantum = quantum;
 	run.random = instructions;

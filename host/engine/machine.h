@@ -25,7 +25,8 @@ struct machine_state {
 struct machine_result {
 	struct machine_state state;
 	struct model_events events;
-	u64 faults, stepped, runs;	/* of all the instructions: skipped; not in blocks */
+	/* Of all the instructions: skipped; not in blocks; of these, solo. */
+	u64 faults, stepped, solo, runs;
 	bool open;			/* it ended early, where the reference isn't one */
 	const char *wrong;		/* NULL, or what must never be */
 	u8 memory[3][MACHINE_BYTES];
@@ -40,6 +41,9 @@ extern u8 machine_code[MACHINE_BYTES], machine_data[MACHINE_BYTES];
 
 /* Run from `begin` until so many instructions have retired. */
 void machine_step(const struct machine_state *begin, u64 instructions,
+		  struct machine_result *result);
+/* The same, with each instruction that can be solo run so (solo.h). */
+void machine_solo(const struct machine_state *begin, u64 instructions,
 		  struct machine_result *result);
 /* The same in blocks, in runs of at most `quantum` instructions; with `hurry`, a run is
  * interrupted by a signal now and then, wherever it is. */

@@ -7,7 +7,7 @@
 
 static struct machine_result want, got;
 static struct machine_state begin;
-static u64 n_stepped, n_blocks, n_faults, n_runs;
+static u64 n_stepped, n_blocks, n_faults, n_runs, n_solo, n_not_solo;
 
 static const char *const register_name[REG_COUNT] = {
 	"RAX", "RCX", "RDX", "RBX", "RSP", "RBP", "RSI", "RDI",
@@ -58,6 +58,19 @@ static bool compare(u64 seed, u64 stop, u64 quantum, bool hurry)
 	return same(hurry ? "interrupted" : "undisturbed", seed, stop);
 }
 
+static bool compare_solo(u64 seed, u64 stop)
+{
+	machine_step(&begin, stop, &want);
+	if (want.open) {
+		stop = want.events.instructions;
+		machine_step(&begin, stop, &want);
+	}
+	machine_solo(&begin, stop, &got);
+	n_solo += got.solo;
+	n_not_solo += got.events.instructions - got.solo;
+	return same("solo", seed, stop);
+}
+
 static u64 programs(void)
 {
 	const char *wanted = getenv("PROGRAMS");
@@ -86,15 +99,19 @@ static void programs_stop_anywhere(void)
 			if (!compare(seed, 1 + (seed * 2654435761u + i * 40503u) % 3000,
 				     i & 1 ? 1000000 : 64, false))
 				return;
-		if (!compare(seed, 1 + seed * 977 % 500, 1000000, true))
+		if (!compare(seed, 1 + seed * 977 % 500, 1000000, true) ||
+		    !compare_solo(seed, 1 + seed * 2654435761u % 3000))
 			return;
 	}
+	CHECK(n_solo > n_not_solo, "%" PRIu64 " instructions solo, %" PRIu64 " not", n_solo,
+	      n_not_solo);
 	CHECK(n_blocks > n_stepped, "%" PRIu64 " instructions in blocks, %" PRIu64 " stepped",
 	      n_blocks, n_stepped);
 	CHECK(n_faults > programs(), "%" PRIu64 " faults", n_faults);
 	printf("# in blocks %" PRIu64 ", stepped %" PRIu64 ", faults %" PRIu64 ", runs %" PRIu64
 	       ", blocks made %" PRIu64 ", dropped %" PRIu64 "\n", n_blocks, n_stepped, n_faults,
 	       n_runs, machine_cache.translated, machine_cache.dropped);
+	printf("# solo %" PRIu64 ", not solo %" PRIu64 "\n", n_solo, n_not_solo);
 }
 
 int main(void)

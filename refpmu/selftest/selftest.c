@@ -196,8 +196,9 @@ static void check_statistics(void)
 	verdict(!inexact && statistics.stepped, "nothing_was_inexact");
 	for (unsigned i = 0; i < EXIT_KINDS; i++)
 		print("# exits, %s: %u", kind[i], statistics.exits[i]);
-	print("# stepped %u (%u carried out), in blocks %u in %u runs", statistics.stepped,
-	      statistics.carried_out, statistics.in_blocks, statistics.block_runs);
+	print("# stepped %u (%u carried out, %u solo), in blocks %u in %u runs",
+	      statistics.stepped, statistics.carried_out, statistics.solo, statistics.in_blocks,
+	      statistics.block_runs);
 	for (unsigned i = 0; i < HANDOVER_REASONS; i++)
 		print("# stepped because of %s: %u", handover[i], statistics.handover[i]);
 }
