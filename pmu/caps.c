@@ -154,6 +154,20 @@ static void read_pebs(struct pmu_caps *caps)
 		caps->pebs_mask = caps->generation->pebs_mask & (u32)(BIT(caps->gp) - 1);
 }
 
+/* Without CPUID leaf 0AH and IA32_PERF_CAPABILITIES. The record's form is that of the mode, here
+ * IA-32e mode. "Performance Monitoring ... Intel NetBurst Microarchitecture": IA32_MISC_ENABLE. */
+static void read_netburst(struct pmu_caps *caps)
+{
+	caps->netburst = (caps->facilities & FAC_NETBURST) &&
+			 (caps->misc_enable & IA32_MISC_ENABLE_PERFMON_AVAILABLE);
+	if (!caps->netburst)
+		return;
+	caps->netburst_pebs = caps->ds &&
+			      !(caps->misc_enable & IA32_MISC_ENABLE_PEBS_UNAVAILABLE);
+	caps->record_known = true;
+	caps->record_format = RECORD_NB64;
+}
+
 struct pmu_caps caps_read(void)
 {
 	struct pmu_caps caps = { .version = 0 };
@@ -165,8 +179,10 @@ struct pmu_caps caps_read(void)
 	if (caps.intel)
 		find_generation(&caps);
 	read_perfmon(&caps);
-	if (caps.intel)
+	if (caps.intel) {
 		read_pebs(&caps);
+		read_netburst(&caps);
+	}
 	return caps;
 }
 

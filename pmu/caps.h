@@ -36,6 +36,8 @@ struct pmu_caps {
 	bool record_known;				/* this program decodes the format */
 	enum record_format record_format;
 	const struct generation *generation;		/* NULL: not in the table */
+	bool netburst;					/* its counters are pmu/netburst.h's */
+	bool netburst_pebs;				/* and MISC_ENABLE says available */
 	u32 facilities;					/* FAC_* that this model has; 0: no row */
 	u32 pebs_mask;					/* bit n: PMCn can do PEBS */
 };

@@ -8,6 +8,7 @@
 
 #include "kernel/fault.h"
 #include "kernel/percpu.h"
+#include "pmu/netburst.h"
 #include "pmu/uncore.h"
 #include "spec/msr.h"
 
@@ -87,6 +88,8 @@ bool counter_reset(void)
 	const struct pmu_caps *caps = here();
 	bool good = true;
 
+	if (caps->netburst)
+		return netburst_reset();
 	if (!caps->version)
 		return true;
 	if (caps->version >= 2)

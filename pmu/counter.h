@@ -43,8 +43,9 @@ const struct pmu_caps *counter_caps(void);
 
 /*
  * Everything off and zero, by writing it: global control, PEBS, event selects, counters, status,
- * debug control, DS area. Returns false if the processor refused one of the writes. Does nothing
- * without architectural monitoring. Fit for a handler and for giving the machine back.
+ * debug control, DS area; on NetBurst what netburst_reset() does. Returns false if the processor
+ * refused one of the writes. Does nothing without any monitoring. Fit for a handler and for
+ * giving the machine back.
  */
 bool counter_reset(void);
 

@@ -13,6 +13,7 @@
 #include "kernel/time.h"
 #include "pmu/counter.h"
 #include "pmu/ds.h"
+#include "pmu/netburst.h"
 #include "spec/msr.h"
 
 /* An interrupt may be late by time or by instructions, thousands of them. */
@@ -53,6 +54,12 @@ static void look(const struct pmi *pmi, struct pmi_entry *entry, const struct tr
 	entry->lvtpc = apic_lvtpc_read();
 	entry->rip = frame->rip;
 	entry->rflags = frame->rflags;
+	if (caps->netburst) {
+		if (!pmi->options.keep_counting)
+			netburst_stop_all();
+		entry->status = netburst_status();
+	}
+	entry->tsc = tsc_read();
 	if (caps->version < 2)
 		return;
 	entry->global_ctrl = msr_read(MSR_IA32_PERF_GLOBAL_CTRL);
@@ -60,7 +67,6 @@ static void look(const struct pmi *pmi, struct pmi_entry *entry, const struct tr
 		counters_disable();
 	entry->status = counters_status();
 	entry->debugctl = msr_read(MSR_IA32_DEBUGCTL);
-	entry->tsc = tsc_read();
 }
 
 static void drain(struct pmi_entry *entry)
@@ -69,6 +75,14 @@ static void drain(struct pmi_entry *entry)
 
 	if (counter_caps()->record_known && entry->index >= ds_base() + bytes)
 		memcpy(entry->record, (const void *)(uintptr_t)(entry->index - bytes), bytes);
+}
+
+static void clear(u64 status)
+{
+	if (counter_caps()->netburst)
+		netburst_clear_all((u32)status);
+	else
+		counters_clear(status);
 }
 
 static void handler(struct trap_frame *frame)
@@ -82,8 +96,8 @@ static void handler(struct trap_frame *frame)
 		look(pmi, entry, frame);
 		log->count++;
 		drain(entry);
-		if (counter_caps()->version >= 2 && !pmi->options.keep_status && entry->status)
-			counters_clear(entry->status);
+		if (!pmi->options.keep_status && entry->status)
+			clear(entry->status);
 	} else {
 		pmi->strays++;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Record decoder, driven by the rows of spec/record.def: SDM "Processor Event Based Sampling
- * (PEBS)" and Table 18-44, and of spec/netburst_record.def: "BTS and DS Save Area". Little
+ * (PEBS)" and Table 18-44, and of spec/netburst.def: "BTS and DS Save Area". Little
  * endian whatever the host; alignment isn't assumed. Which fields mean something for an event isn't
  * decided here.
  */
@@ -19,14 +19,14 @@ static const struct row rows[] = {
 #define NB_RECORD_FIELD(format, field, offset, size, title) \
 	{ RECORD_##format, RECORD_##field, (offset), (size) },
 #include "spec/record.def"
-#include "spec/netburst_record.def"
+#include "spec/netburst.def"
 };
 
 static const u16 sizes[RECORD_FORMATS] = {
 #define RECORD_SIZE(format, bytes) [RECORD_##format] = (bytes),
 #define NB_RECORD_SIZE(format, bytes) [RECORD_##format] = (bytes),
 #include "spec/record.def"
-#include "spec/netburst_record.def"
+#include "spec/netburst.def"
 };
 
 /* No row may reach past its record, nor a record past the buffers that are made for it. */
@@ -39,7 +39,7 @@ static const u16 sizes[RECORD_FORMATS] = {
 #define NB_RECORD_FIELD(format, field, offset, size, title) \
 	_Static_assert((offset) + (size) <= BYTES_##format && (size) <= 8, #format " " #field);
 #include "spec/record.def"
-#include "spec/netburst_record.def"
+#include "spec/netburst.def"
 _Static_assert(RECORD_FIELDS <= 32, "struct pebs_record.present is too small");
 
 /* Formats by their number in IA32_PERF_CAPABILITIES[11:8]. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * PEBS records: turning the bytes that the processor wrote into named fields. Pure: driven by
- * spec/record.def and spec/netburst_record.def, no machine access, no globals. The fixed formats
+ * spec/record.def and spec/netburst.def, no machine access, no globals. The fixed formats
  * only (up to format 3's shape); adaptive records (format 4 and later) carry their own layout
  * and aren't decoded here.
  */
@@ -14,7 +14,7 @@ enum record_format {
 #define RECORD_SIZE(format, bytes) RECORD_##format,
 #include "spec/record.def"
 #define NB_RECORD_SIZE(format, bytes) RECORD_##format,
-#include "spec/netburst_record.def"
+#include "spec/netburst.def"
 	RECORD_FORMATS
 };
 
