@@ -17,6 +17,10 @@ static bool two_bytes(const u8 *code, struct instruction_kind *kind)
 		kind->length = 6;
 		return true;
 	}
+	if (code[1] == 0x57 || code[1] == 0x58) {	/* XORPS, ADDPS */
+		kind->load = is_memory(code[2]);
+		return true;
+	}
 	if (code[1] == 0xc1) {				/* XADD */
 		kind->load = kind->store = is_memory(code[2]);
 		return true;

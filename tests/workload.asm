@@ -99,6 +99,16 @@ BEGIN split
 	jnz	.next
 END split
 
+; instructions 3n + 1, branches n; n additions of four packed numbers, all 0, and one XORPS. The
+; register is one that any function may change.
+DECLARE packed, 0, 0, 0,  3, 1,  0, 0,  0, 0,  0, 0,  1, 0
+BEGIN packed
+	xorps	xmm0, xmm0
+.next:	addps	xmm0, xmm0
+	dec	rdi
+	jnz	.next
+END packed
+
 ; instructions 3, whatever n is; stores n as the manual's loop of iterations has them
 DECLARE rep, 0, 0, 0,  0, 3,  0, 0,  1, 0,  0, 0,  0, 0,  0, 0,  0, 0,  0, 0,  0, 0
 BEGIN rep

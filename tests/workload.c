@@ -25,8 +25,8 @@ _Static_assert(offsetof(struct workload_call, mask) == 56, "CALL_MASK");
 
 static const struct workload *const workloads[] = {
 	&workload_load, &workload_store, &workload_lock, &workload_branch, &workload_mixed,
-	&workload_sparse, &workload_call, &workload_rep, &workload_split, &workload_sled,
-	&workload_long_sled,
+	&workload_sparse, &workload_call, &workload_packed, &workload_rep, &workload_split,
+	&workload_sled, &workload_long_sled,
 	&workload_again, &workload_sample, &workload_sample_store, &workload_walk_loads,
 	&workload_walk_stores,
 	&workload_stride, &workload_uncached, &workload_pending, &workload_fresh_page,
@@ -122,6 +122,14 @@ void workload_run_at(const struct workload *w, u64 n, const struct workload_plac
 	call->memory = (u64)(uintptr_t)at->memory;
 	call->stride = at->stride;
 	call->mask = at->mask;
+	run_window(w, n, call);
+}
+
+void workload_run_switched(const struct workload *w, u64 n, const struct workload_switch *by)
+{
+	struct workload_call *call = set_up(n, by->msr, by->on);
+
+	call->off = by->off;
 	run_window(w, n, call);
 }
 

@@ -39,6 +39,8 @@ extern const struct workload workload_call	/* near calls and returns */
 	__attribute__((visibility("hidden")));
 extern const struct workload workload_split	/* loads and stores across a line's end */
 	__attribute__((visibility("hidden")));
+extern const struct workload workload_packed	/* ADDPS: one packed micro-operation */
+	__attribute__((visibility("hidden")));
 extern const struct workload workload_rep	/* one REP STOSB of n bytes */
 	__attribute__((visibility("hidden")));
 extern const struct workload workload_sled	/* n branches, then one-byte NOPs: the marks */
@@ -120,6 +122,13 @@ struct workload_place {
 
 void workload_run_at(const struct workload *w, u64 n, const struct workload_place *at,
 		     struct pmc_mask on);
+/* The same with a register of the caller's choice: what it holds during the window, and behind. */
+struct workload_switch {
+	u32 msr;
+	u64 on, off;
+};
+
+void workload_run_switched(const struct workload *w, u64 n, const struct workload_switch *by);
 /* Run it without touching the PMU, at CPL 0, or at CPL 3 (not the sample pieces). */
 void workload_run_dry(const struct workload *w, u64 n);
 void workload_run_user(const struct workload *w, u64 n);
