@@ -260,6 +260,29 @@ bool need_second_processor(char *reason, size_t size)
 	return false;
 }
 
+bool need_netburst(char *reason, size_t size)
+{
+	const struct pmu_caps *c = counter_caps();
+
+	if (c->netburst)
+		return true;
+	fmt_print(reason, size, "no counters of NetBurst with Hyper-Threading (family %02x model "
+		  "%02x, IA32_MISC_ENABLE = %#lx)", c->family, c->model, c->misc_enable);
+	return false;
+}
+
+bool need_netburst_pebs(char *reason, size_t size)
+{
+	const struct pmu_caps *c = counter_caps();
+
+	if (!need_netburst(reason, size))
+		return false;
+	if (c->netburst_pebs)
+		return true;
+	fmt_print(reason, size, "no PEBS (IA32_MISC_ENABLE = %#lx, DS %u)", c->misc_enable, c->ds);
+	return false;
+}
+
 bool need_sibling_thread(char *reason, size_t size)
 {
 	struct topology first = smp_topology(CPU_BOOT);

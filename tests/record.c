@@ -159,20 +159,8 @@ TEST(record, registers_are_those_behind_the_instruction, REQS(REC_04, REC_12),
 		 "RSP of the sampled code");
 }
 
-/* Offsets as printed in Table 18-44, which are those of Table 18-23. */
 static void check_offsets(struct test *t, struct test_claim claim)
 {
-	const struct { unsigned offset; const char *name; u64 value; } table[] = {
-		{ 0x18, "RBX", SAMPLE_RBX }, { 0x20, "RCX", SAMPLE_RCX },
-		{ 0x28, "RDX", SAMPLE_RDX },
-		{ 0x30, "RSI", (u64)(uintptr_t)workload_memory() },
-		{ 0x38, "RDI", SAMPLE_RDI }, { 0x40, "RBP", SAMPLE_RBP },
-		{ 0x48, "RSP", workload_stack() },
-		{ 0x50, "R8", SAMPLE_R(8) }, { 0x58, "R9", SAMPLE_R(9) },
-		{ 0x60, "R10", SAMPLE_R(10) }, { 0x68, "R11", SAMPLE_R(11) },
-		{ 0x70, "R12", SAMPLE_R(12) }, { 0x78, "R13", SAMPLE_R(13) },
-		{ 0x80, "R14", SAMPLE_R(14) }, { 0x88, "R15", SAMPLE_R(15) },
-	};
 	struct ds_setup setup = sampling_setup(8);
 	struct pebs_record record;
 	bool rax = false;
@@ -183,9 +171,8 @@ static void check_offsets(struct test *t, struct test_claim claim)
 	if (!sampling_one_record(t, claim, &record))
 		return;
 	bytes = ds_record(0);
-	for (unsigned i = 0; i < sizeof(table) / sizeof(table[0]); i++)
-		test_check_eq(t, claim, table[i].value, at(bytes, table[i].offset),
-			      "%s at offset 0x%x", table[i].name, table[i].offset);
+	sampling_check_registers(t, claim, bytes, (u64)(uintptr_t)workload_memory(),
+				 workload_stack());
 	for (unsigned i = 0; i < SAMPLE_MARKS; i++)
 		rax |= at(bytes, 0x10) == expected[i].rax;
 	test_check(t, claim, rax || at(bytes, 0x10) == SAMPLE_RAX, "RAX",

@@ -99,3 +99,24 @@ int sampling_mark(const struct workload *w, unsigned marks, const struct pebs_re
 {
 	return workload_mark_at(w, marks, sampling_ip(w, record));
 }
+
+/* Offsets as printed in Table 18-44, which are those of Table 18-23 and Figure 17-10. */
+void sampling_check_registers(struct test *t, struct test_claim claim, const void *record,
+			      u64 memory, u64 stack)
+{
+	const struct { unsigned offset; const char *name; u64 value; } table[] = {
+		{ 0x18, "RBX", SAMPLE_RBX }, { 0x20, "RCX", SAMPLE_RCX },
+		{ 0x28, "RDX", SAMPLE_RDX }, { 0x30, "RSI", memory },
+		{ 0x38, "RDI", SAMPLE_RDI }, { 0x40, "RBP", SAMPLE_RBP },
+		{ 0x48, "RSP", stack },
+		{ 0x50, "R8", SAMPLE_R(8) }, { 0x58, "R9", SAMPLE_R(9) },
+		{ 0x60, "R10", SAMPLE_R(10) }, { 0x68, "R11", SAMPLE_R(11) },
+		{ 0x70, "R12", SAMPLE_R(12) }, { 0x78, "R13", SAMPLE_R(13) },
+		{ 0x80, "R14", SAMPLE_R(14) }, { 0x88, "R15", SAMPLE_R(15) },
+	};
+
+	for (unsigned i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+		test_check_eq(t, claim, table[i].value,
+			      *(const volatile u64 *)((uintptr_t)record + table[i].offset),
+			      "%s at offset 0x%x", table[i].name, table[i].offset);
+}

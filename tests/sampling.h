@@ -61,6 +61,11 @@ u64 sampling_ip(const struct workload *w, const struct pebs_record *record);
 /* Which mark caused the record; -1: none. */
 int sampling_mark(const struct workload *w, unsigned marks, const struct pebs_record *record);
 
+/* The general registers but RAX, at their offsets of the table, in a record of one of the sample
+ * pieces; memory and stack are those of the processor that it ran on. */
+void sampling_check_registers(struct test *t, struct test_claim claim, const void *record,
+			      u64 memory, u64 stack);
+
 u64 sampling_field(const struct pebs_record *record, enum record_field field);
 
 #endif

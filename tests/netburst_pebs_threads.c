@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * PEBS and the two threads: SDM "IA32_PEBS_ENABLE MSR" of Hyper-Threading ("my thread", "other
+ * thread"), Table 35-41 (what is shared). How bits 25 and 26 read on the other thread isn't stated;
+ * only what becomes of writing back what was read is asked for.
+ */
+#include "kernel/fault.h"
+#include "spec/msr.h"
+#include "tests/needs.h"
+#include "tests/netburst_sampling.h"
+
+/* Whatever thread calls: a record of its loads, or none. */
+struct sampler {
+	struct netburst_sampling s;
+	struct netburst_taken taken;
+};
+
+static void prepare(void *arg)
+{
+	struct sampler *sampler = arg;
+	unsigned thread = netburst_thread();
+
+	sampler->s = netburst_sample_loads(NETBURST_PEBS_COUNTER(thread), netburst_both(thread));
+	netburst_sample_open(&sampler->s);
+}
+
+static void sample(void *arg)
+{
+	struct sampler *sampler = arg;
+
+	netburst_sample_run(&sampler->s, &sampler->taken);
+}
+
+static void enable_mine(void *arg)
+{
+	(void)arg;
+	netburst_pebs(true, false);
+}
+
+static void enable_others(void *arg)
+{
+	(void)arg;
+	netburst_pebs(false, true);
+}
+
+static void enable_both(void *arg)
+{
+	(void)arg;
+	netburst_pebs(true, true);
+}
+
+static void write_back(void *arg)
+{
+	(void)arg;
+	msr_write(MSR_NB_PEBS_ENABLE, msr_read(MSR_NB_PEBS_ENABLE));
+}
+
+static bool on(struct test *t, unsigned thread, void (*fn)(void *arg), void *arg)
+{
+	return netburst_run(t, thread, NETBURST_ASLEEP, fn, arg);
+}
+
+static struct sampler samplers[2];
+
+/* Records of each thread, after writer has written MSR_PEBS_ENABLE by enable, and then, unless that
+ * is NULL, the other one by again. */
+static bool sample_on_each(struct test *t, unsigned writer, void (*enable)(void *arg),
+			   void (*again)(void *arg))
+{
+	for (unsigned thread = 0; thread < 2; thread++)
+		if (!on(t, thread, prepare, &samplers[thread]))
+			return false;
+	if (!on(t, writer, enable, NULL) || (again && !on(t, !writer, again, NULL)))
+		return false;
+	for (unsigned thread = 0; thread < 2; thread++)
+		if (!on(t, thread, sample, &samplers[thread]))
+			return false;
+	return true;
+}
+
+static void check_records(struct test *t, struct test_claim claim, const bool want[2],
+			  const char *how, unsigned writer)
+{
+	for (unsigned thread = 0; thread < 2; thread++)
+		test_check_eq(t, claim, want[thread], samplers[thread].taken.records,
+			      "records of T%u, T%u has written %s", thread, writer, how);
+}
+
+TEST(netburst, my_thread_and_other_thread_are_the_writers, REQS(NB_05, NB_06),
+     NEEDS(need_netburst_pebs, need_sibling_thread))
+{
+	static const bool both[2] = { true, true };
+
+	for (unsigned writer = 0; writer < 2; writer++) {
+		const bool mine[2] = { !writer, writer }, others[2] = { writer, !writer };
+
+		if (!sample_on_each(t, writer, enable_mine, NULL))
+			return;
+		check_records(t, AT(NB_05), mine, "ENABLE_PEBS_MY_THR", writer);
+		if (!sample_on_each(t, writer, enable_others, NULL))
+			return;
+		check_records(t, AT(NB_05), others, "ENABLE_PEBS_OTH_THR", writer);
+		if (!sample_on_each(t, writer, enable_both, NULL))
+			return;
+		check_records(t, AT(NB_06), both, "both", writer);
+	}
+}
+
+/* A record of another thread would have that one's data in it, and lie in its buffer. */
+TEST(netburst, a_record_is_of_the_enabled_thread, REQS(NB_06),
+     NEEDS(need_netburst_pebs, need_sibling_thread))
+{
+	for (unsigned writer = 0; writer < 2; writer++) {
+		if (!sample_on_each(t, writer, enable_mine, NULL))
+			return;
+		if (netburst_check_one(t, AT(NB_06), &samplers[writer].taken, "of the enabled one"))
+			CHECK_EQ(t, NB_06, samplers[writer].taken.memory,
+				 samplers[writer].taken.record.value[RECORD_rsi],
+				 "RSI of the record, T%u's memory", writer);
+		CHECK(t, NB_06, !samplers[!writer].taken.records &&
+				!samplers[!writer].taken.bytes && !samplers[!writer].taken.outside,
+		      "no byte of T%u, for which PEBS is off", !writer);
+	}
+}
+
+TEST(netburst, writing_back_enables_the_same_threads, REQS(NB_24),
+     NEEDS(need_netburst_pebs, need_sibling_thread))
+{
+	for (unsigned writer = 0; writer < 2; writer++) {
+		const bool mine[2] = { !writer, writer }, others[2] = { writer, !writer };
+
+		if (!sample_on_each(t, writer, enable_mine, write_back))
+			return;
+		check_records(t, AT(NB_24), mine,
+			      "ENABLE_PEBS_MY_THR, the other one what it read", writer);
+		if (!sample_on_each(t, writer, enable_others, write_back))
+			return;
+		check_records(t, AT(NB_24), others,
+			      "ENABLE_PEBS_OTH_THR, the other one what it read", writer);
+	}
+}
+
+/* Both at once, many periods each. */
+#define AT_ONCE	3u
+
+static void prepare_many(void *arg)
+{
+	struct sampler *sampler = arg;
+
+	prepare(arg);
+	sampler->s.w = &workload_load;
+	sampler->s.nth = sampler->s.every = NETBURST_PERIOD;
+	sampler->s.n = AT_ONCE * (NETBURST_PERIOD + 1) + NETBURST_PERIOD / 2;
+	netburst_sample_open(&sampler->s);
+}
+
+TEST(netburst, both_threads_sample_at_once, REQS(NB_20),
+     NEEDS(need_netburst_pebs, need_sibling_thread))
+{
+	static void (*const fns[2])(void *arg) = { sample, sample };
+	void *const args[2] = { &samplers[0], &samplers[1] };
+
+	for (unsigned thread = 0; thread < 2; thread++)
+		if (!on(t, thread, prepare_many, args[thread]))
+			return;
+	enable_both(NULL);
+	if (!netburst_run_both(t, fns, args))
+		return;
+	for (unsigned thread = 0; thread < 2; thread++) {
+		const struct netburst_taken *taken = &samplers[thread].taken;
+
+		CHECK_EQ(t, NB_20, AT_ONCE, taken->records, "records of T%u", thread);
+		CHECK_EQ(t, NB_20, taken->memory, taken->record.value[RECORD_rsi],
+			 "RSI of T%u's first record, its own memory", thread);
+		CHECK(t, NB_20, !taken->outside, "no byte of T%u's buffer beside its records",
+		      thread);
+	}
+}
+
+/* A register's values as each thread reads them, in turns. */
+struct access {
+	u32 msr;
+	u64 value;
+};
+
+static void write_it(void *arg)
+{
+	const struct access *a = arg;
+
+	msr_write(a->msr, a->value);
+}
+
+static void read_it(void *arg)
+{
+	struct access *a = arg;
+
+	a->value = msr_read(a->msr);
+}
+
+static void check_shared(struct test *t, u32 msr, u64 value, const char *name)
+{
+	for (unsigned writer = 0; writer < 2; writer++) {
+		struct access written = { msr, value << writer }, read = { msr, 0 };
+
+		if (!on(t, writer, write_it, &written) || !on(t, !writer, read_it, &read))
+			return;
+		CHECK_EQ(t, NB_14, written.value, read.value, "%s on T%u, written by T%u", name,
+			 !writer, writer);
+	}
+}
+
+TEST(netburst, pebs_registers_are_shared, REQS(NB_14), NEEDS(need_netburst, need_sibling_thread))
+{
+	check_shared(t, MSR_NB_PEBS_ENABLE, 0x2a5, "MSR_PEBS_ENABLE[12:0]");
+	check_shared(t, MSR_NB_PEBS_MATRIX_VERT, 0x1, "MSR_PEBS_MATRIX_VERT");
+}
+
+TEST(netburst, each_thread_has_its_own_ds_area, REQS(NB_40),
+     NEEDS(need_netburst_pebs, need_sibling_thread))
+{
+	u64 here = ds_area();
+	struct access area[2] = { { MSR_IA32_DS_AREA, here },
+				  { MSR_IA32_DS_AREA, here + 0x1000 } };
+
+	for (unsigned thread = 0; thread < 2; thread++)
+		if (!on(t, thread, write_it, &area[thread]))
+			return;
+	for (unsigned thread = 0; thread < 2; thread++) {
+		struct access read = { MSR_IA32_DS_AREA, 0 }, none = { MSR_IA32_DS_AREA, 0 };
+
+		if (!on(t, thread, read_it, &read))
+			return;
+		CHECK_EQ(t, NB_40, area[thread].value, read.value, "IA32_DS_AREA of T%u", thread);
+		if (!on(t, thread, write_it, &none))
+			return;
+	}
+}
