@@ -119,8 +119,8 @@ TEST(dla, a_line_that_another_core_has_modified_has_its_address, REQS(DLA_10),
 	if (!lines(t, &h) || !(cpu = neighbour(t, true)) ||
 	    !HARNESS_CHECK(t, event_get(EK_XSNP_HITM, EV_DLA, &event), "the event is in the table"))
 		return;
-	setup = (struct tagged_setup){ .counter = 0, .event = event.code, .period = TAGGED_PERIOD,
-				       .enable = pmc_one(0), .wanted = 2 };
+	setup = (struct tagged_setup){ .counter = 2, .event = event.code, .period = TAGGED_PERIOD,
+				       .enable = pmc_one(2), .wanted = 2 };
 	count = take(t, cpu, &setup, &h);
 	if (!tagged_enough(t, AT(DLA_10), &h, count, setup.wanted))
 		return;

@@ -48,7 +48,7 @@ def lower(token):
 
 
 def base(name):
-    """The fault of fault.def that a row of mutants.tsv is about: NAME, NAME@PARAMETER, NAME:CPU."""
+    """The fault of fault.def that a row of mutants.tsv is about: NAME@PARAMETER:CPU:COUNT."""
     return name.split("@")[0].split(":")[0]
 
 

@@ -9,8 +9,8 @@ Runs the unchanged harness on the reference PMU: a few seeds and each profile wi
 every fault of spec/fault.def and spec/fault_variant.def, on haswell where one of its requirements
 applies there and has a test, else on the first generation where that is so. If there is none the
 fault waits for its test, and isn't run. spec/fault_variant.def says which run on a second
-generation too (NAME:CPU), and which with several processors. Slow groups of tests run under faults
-of their own only.
+generation too (NAME:CPU), and which with several processors (NAME:CPU:COUNT). Slow groups of tests
+run under faults of their own only.
 A fault is caught when a check of a
 requirement that its row names fails. Under the fault "inert" nothing ever counts: it is caught
 when no test passes that needs the PMU to act. A run that hangs or whose log is cut isn't a catch.
@@ -169,11 +169,12 @@ def all_rows():
         if base is None:
             raise plan.PlanError(f"spec/fault_variant.def: no fault is called {name}")
         rows.append(dict(base, name=name, fault=name))
-    for name, cpu in spec.elsewhere():
+    for name, cpu, count in spec.elsewhere():
         base = by_name.get(name.split("@")[0])
         if base is None:
             raise plan.PlanError(f"spec/fault_variant.def: no fault is called {name}")
-        rows.append(dict(base, name=f"{name}:{cpu}", fault=name, cpu=cpu))
+        rows.append(dict(base, name=":".join([name, cpu] + [str(count)] * (count > 1)), fault=name,
+                         cpu=cpu, processors=count))
     return rows
 
 

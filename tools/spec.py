@@ -85,9 +85,9 @@ def variants():
 
 
 def elsewhere():
-    """Fault and generation: that `make mutants` runs it there as well."""
-    return [(row["name"], row["cpu"])
-            for row in table("fault_variant.def", "FAULT_ELSEWHERE", ["name", "cpu"])]
+    """Fault, generation and number of processors that `make mutants` runs it with as well."""
+    return [(row["name"], row["cpu"], int(row["count"]))
+            for row in table("fault_variant.def", "FAULT_ELSEWHERE", ["name", "cpu", "count"])]
 
 
 def processors():
