@@ -52,6 +52,7 @@ struct cpu {
 	struct decode_cache *decode_cache;
 
 	struct engine_blocks *blocks;	/* NULL: not with this machine */
+	void *vectors;		/* of the program before its transaction: an XSAVE area */
 
 	struct solo_code *solo_code;
 

@@ -45,6 +45,7 @@ static bool decode(struct decode_cache *cache, struct instruction *insn, unsigne
 	if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(decoder, insn->bytes, available, &zi, operands)))
 		return false;
 	decode_fill(insn, &zi, operands);
+	insn->unfriendly = decode_unfriendly(&zi, operands);
 	return true;
 }
 

@@ -41,6 +41,7 @@ enum insn_kind {
 	INSN_WRMSR,
 	INSN_RDPMC,
 	INSN_VMMCALL,
+	INSN_XBEGIN, INSN_XEND, INSN_XABORT, INSN_XTEST,
 };
 
 #define REG_NONE	0xff
@@ -74,6 +75,8 @@ struct instruction {
 	enum insn_kind kind;
 	enum model_branch branch;
 	u8 vector;		/* of INSN_INT */
+	int32_t immediate;	/* of XBEGIN: from its end to the fallback; of XABORT: the code */
+	bool unfriendly;	/* aborts a transaction */
 	bool locked;
 	enum memory_act act;	/* what it does to caches and TLBs besides its accesses */
 	struct insn_access act_operand;	/* the address that this is about, where there is one */

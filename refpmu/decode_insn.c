@@ -222,6 +222,14 @@ static enum insn_kind kind_of(const ZydisDecodedInstruction *zi,
 		return INSN_SYSRET;
 	case ZYDIS_MNEMONIC_LSS:
 		return INSN_LOAD_SS;
+	case ZYDIS_MNEMONIC_XBEGIN:
+		return INSN_XBEGIN;
+	case ZYDIS_MNEMONIC_XEND:
+		return INSN_XEND;
+	case ZYDIS_MNEMONIC_XABORT:
+		return INSN_XABORT;
+	case ZYDIS_MNEMONIC_XTEST:
+		return INSN_XTEST;
 	case ZYDIS_MNEMONIC_INVLPG:
 		return INSN_INVLPG;
 	case ZYDIS_MNEMONIC_INVPCID:
@@ -310,7 +318,7 @@ void decode_fill(struct instruction *insn, const ZydisDecodedInstruction *zi,
 {
 	insn->length = zi->length;
 	insn->kind = kind_of(zi, operands);
-	insn->branch = branch_of(zi);
+	insn->branch = insn->kind == INSN_XBEGIN ? BRANCH_NONE : branch_of(zi);
 	insn->store_register = REG_NONE;
 	insn->selector_register = REG_NONE;
 	insn->operand_bytes = (u8)(zi->operand_width / 8);
@@ -330,6 +338,8 @@ void decode_fill(struct instruction *insn, const ZydisDecodedInstruction *zi,
 	if (insn->kind == INSN_INT)
 		insn->vector = zi->mnemonic == ZYDIS_MNEMONIC_INT3 ? 3 :
 			(u8)zi->raw.imm[0].value.u;
+	if (insn->kind == INSN_XBEGIN || insn->kind == INSN_XABORT)
+		insn->immediate = (int32_t)zi->raw.imm[0].value.s;
 	if (insn->kind == INSN_MOV_SS && operands[1].type == ZYDIS_OPERAND_TYPE_REGISTER)
 		insn->selector_register = decode_gpr_number(operands[1].reg.value);
 	if (insn->kind == INSN_LOAD_CR3)

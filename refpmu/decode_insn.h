@@ -19,6 +19,9 @@ void decode_fill(struct instruction *insn, const ZydisDecodedInstruction *zi,
 struct insn_access decode_operand(const struct instruction *insn, const ZydisDecodedInstruction *zi,
 				  const ZydisDecodedOperand *o);
 
+/* decode_transaction.c: does it abort a transaction, whatever it does? */
+bool decode_unfriendly(const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *operands);
+
 /* General register of any width up to 64; REG_NONE for others (IP, vector, none, AH to BH). */
 u8 decode_gpr_number(ZydisRegister reg);
 

@@ -5,6 +5,7 @@
 #include "refpmu/guest_memory.h"
 #include "refpmu/segment.h"
 #include "refpmu/svm.h"
+#include "refpmu/transaction.h"
 
 #define GATE_INTERRUPT	14
 #define GATE_TRAP	15
@@ -186,6 +187,8 @@ bool deliver(struct cpu *cpu, const struct event *event)
 	struct failure failure;
 	bool first = true;
 
+	if (model_in_tx(&cpu->model) && transaction_swallows(cpu, event))
+		return false;
 	cpu->shadow = SHADOW_NONE;
 	if (now.type == EVENT_EXCEPTION && now.vector == VECTOR_PF)
 		cpu->vmcb->save.cr2 = now.cr2;

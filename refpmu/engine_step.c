@@ -22,6 +22,7 @@
 #include "refpmu/retire.h"
 #include "refpmu/segment.h"
 #include "refpmu/svm.h"
+#include "refpmu/transaction.h"
 #include "spec/msr.h"
 
 /* ---- instructions carried out here ---- */
@@ -386,6 +387,10 @@ static void trap_step(struct cpu *cpu, const struct instruction *insn)
 	__builtin_memcpy(step.gpr, cpu->gpr, sizeof(step.gpr));
 
 	code = run_trapped(cpu, &step, &done, &trap_due);
+	if (code == EXIT_NPF && model_in_tx(&cpu->model)) {
+		transaction_abort(cpu, TX_MEMORY_TYPE, 0);
+		return;
+	}
 	if (code == EXIT_NPF) {
 		cpu->statistics.exits[KIND_APIC]++;
 		if (exit_apic(cpu))
@@ -417,6 +422,8 @@ static void step_once(struct cpu *cpu)
 		return;
 	}
 	insn = decode_current(cpu);
+	if (model_has_tx(&cpu->model) && transaction_instruction(cpu, insn))
+		return;
 	if (insn && wants_carrying_out(insn) && carry_out(cpu, insn))
 		return;
 	trap_step(cpu, insn);
@@ -433,7 +440,7 @@ void engine_run(struct cpu *cpu)
 {
 	exits_set_intercepts(cpu, false);
 	engine_block_begin(cpu);
-	while (model_watching(&cpu->model))
+	while (model_watching(&cpu->model) && !exit_hypercall_follow(cpu))
 		if (!engine_block_run(cpu))
 			step_once(cpu);
 	exits_set_intercepts(cpu, false);

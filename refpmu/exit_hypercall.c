@@ -6,17 +6,18 @@
 #include "refpmu/hypercall.h"
 #include "refpmu/processors.h"
 
-void exit_hypercall_follow(struct cpu *cpu)
+bool exit_hypercall_follow(struct cpu *cpu)
 {
 	u64 epoch = __atomic_load_n(&hypervisor.epoch, __ATOMIC_ACQUIRE);
 
 	if (cpu->epoch == epoch)
-		return;
+		return false;
 	cpu->epoch = epoch;
 	cpu->rep.active = false;
 	cpu->statistics = (struct statistics){ 0 };
 	model_init(&cpu->model, &hypervisor.config, &cpu->model_host);
 	exits_set_intercepts(cpu, false);
+	return true;
 }
 
 void exit_hypercall_reset(struct cpu *cpu, const struct model_config *config)

@@ -70,7 +70,7 @@ void exit_apic_pmi(void *ctx);
 /* A fresh PMU, on every processor: on this one now, on others by exit_hypercall_follow(). */
 void exit_hypercall_reset(struct cpu *cpu, const struct model_config *config);
 /* Take over a configuration that another processor has got. At each exit: what the guest sees of
- * a PMU it sees through exits. */
-void exit_hypercall_follow(struct cpu *cpu);
+ * a PMU it sees through exits. true: there was one. */
+bool exit_hypercall_follow(struct cpu *cpu);
 
 #endif

@@ -15,7 +15,7 @@
  * broken processors do instead).
  * Memory: model_memory.c (caches and TLBs, shared by all processors) over model_sets.c,
  * model_access.c (what loads and stores meet there), model_load_latency.c (tags), model_offcore.c,
- * model_data_address.c (what records tell).
+ * model_data_address.c (what records tell). Transactions: model_tx.c, model_tx_log.c.
  * docs/READINGS.md lists what was decided where the manual leaves a choice. May include spec/ only.
  */
 #ifndef REFPMU_MODEL_H
@@ -24,6 +24,7 @@
 #include "refpmu/model_fault.h"
 #include "refpmu/model_latitude.h"
 #include "refpmu/model_memory.h"
+#include "refpmu/model_tx.h"
 #include "spec/event.h"
 #include "spec/generation.h"
 #include "spec/types.h"
@@ -49,6 +50,7 @@ enum model_action {
 };
 
 /* What the model needs of the world. All calls happen inside model_* calls of that processor. */
+struct model_registers;
 struct model_host {
 	void *ctx;
 	/*
@@ -80,6 +82,10 @@ struct model_host {
 	struct memory *memory;
 	/* The page tables, as in struct memory_tables. NULL: every address is its own. */
 	bool (*translate)(void *ctx, u64 linear, struct memory_page *page);
+	/* Where transactions are kept, zeroed once by the owner. NULL: the processor has no RTM. */
+	struct tx_log *tx_log;
+	/* A transaction has aborted, and these are the program's registers now. May be NULL. */
+	void (*registers)(void *ctx, const struct model_registers *registers);
 };
 
 enum model_branch {
@@ -90,6 +96,9 @@ enum model_branch {
 	BRANCH_RETURN,		/* near RET */
 	BRANCH_FAR,		/* far transfers: IRET, SYSCALL, INT n, far CALL/JMP/RET */
 };
+
+/* The outermost XBEGIN, and its XEND. */
+enum model_tx_act { TX_NO_ACT, TX_STARTS, TX_COMMITS };
 
 /* Sixteen general registers in the order of their encoding. */
 enum { REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI,
@@ -119,6 +128,7 @@ struct model_retired {
 	bool compatibility;		/* 32-bit code in IA-32e mode */
 	enum model_branch branch;
 	bool taken;			/* of a conditional branch; others are always taken */
+	u8 tx;				/* enum model_tx_act */
 	/* Memory micro-operations. The counts are complete, access[] has the last n_access. */
 	u32 loads, stores, locked_loads;
 	unsigned n_access;
@@ -165,8 +175,9 @@ struct msr_result model_rdpmc(struct model *m, u32 ecx);
 
 /*
  * Must the caller report instructions? True while a counter may count, an interrupt is on its
- * way (skid), or a WRMSR that changed what counts has yet to retire. While false, model_retire()
- * may be skipped. Changes only in model_* calls; ask after model_wrmsr(), not before it.
+ * way (skid), or a WRMSR that changed what counts has yet to retire; always on a processor that has
+ * RTM. While false, model_retire() may be skipped. Changes only in model_* calls; ask after
+ * model_wrmsr(), not before it.
  */
 bool model_watching(const struct model *m);
 

@@ -26,7 +26,7 @@ static bool busy(const struct model *m)
 	for (size_t i = 0; i < sizeof(m->late_reload) / sizeof(m->late_reload[0]); i++)
 		if (m->late_reload[i].left)
 			return true;
-	return m->writing || m->n_requests || m->uncore.active || m->stagger_left ||
+	return m->tx.depth || m->writing || m->n_requests || m->uncore.active || m->stagger_left ||
 	       m->watch_memory ||
 	       m->watch_predictor;
 }
@@ -47,9 +47,10 @@ static u64 most_per_instruction(const struct model *m, enum event_kind kind, uns
 	}
 }
 
+/* Stretches are outside of transactions. */
 static bool selected(const struct model_rule *rule, u8 cpl)
 {
-	return cpl ? rule->usr : rule->os;
+	return (cpl ? rule->usr : rule->os) && !rule->in_tx;
 }
 
 bool model_bulk_possible(const struct model *m, u8 cpl)

@@ -8,7 +8,7 @@
  * ticks with the core clock. CMASK, INV and E see this sequence of cycles; a cycle at a privilege
  * level that the counter doesn't select has no event, and isn't counted under INV either.
  *
- * Not handled: AnyThread (there is one logical processor, so it adds nothing), IN_TX (no TSX).
+ * Not handled: AnyThread (there is one logical processor, so it adds nothing).
  */
 #include "refpmu/model_access.h"
 
@@ -23,7 +23,8 @@ static const struct event events[] = {
 const struct event *model_event(const struct model *m, u16 code)
 {
 	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++)
-		if (events[i].code == code && events[i].gens & BIT(m->config.generation))
+		if (events[i].code == code && events[i].gens & BIT(m->config.generation) &&
+		    (!(events[i].flags & EV_TSX) || model_has_tx(m)))
 			return &events[i];
 	return NULL;
 }
@@ -105,6 +106,8 @@ static bool decode_gp(struct model *m, unsigned n, struct model_rule *rule)
 		.invert = select & IA32_PERFEVTSEL_INV,
 		.interrupt = select & IA32_PERFEVTSEL_INT,
 		.any = select & IA32_PERFEVTSEL_ANY,
+		.in_tx = select & IA32_PERFEVTSEL_IN_TX,
+		.in_txcp = select & IA32_PERFEVTSEL_IN_TXCP,
 	};
 	/* A precise event is one without E, INV and CMASK: "Processor Event Based Sampling". */
 	rule->pebs = event->flags & EV_PEBS && !rule->edge && !rule->invert && !rule->cmask &&
@@ -364,16 +367,28 @@ static void wrap(struct model *m, struct step *s, unsigned i)
 	}
 }
 
+/* IN_TX: "Performance Monitoring and Intel TSX". */
+static bool in_scope(struct model *m, const struct step *s, const struct model_rule *rule)
+{
+	bool inside = m->tx.depth || s->tx_abort;
+
+	return !rule->in_tx || inside != broken(m, FAULT_TX_FILTER_INVERTED);
+}
+
 static void count(struct model *m, struct step *s, unsigned i, bool mispredict)
 {
 	struct model_counter *c = &m->counter[i];
 	const struct model_rule *rule = s->rule[i];
-	bool selected = s->r->cpl ? rule->usr : rule->os;
+	bool selected = (s->r->cpl ? rule->usr : rule->os) && in_scope(m, s, rule);
 	u64 add, before = c->value;
 
 	m->at_counter = (u8)i;
-	add = rule->kind >= EK_SPLIT_LOADS ? model_access_count(m, s, rule->kind) :
-					     occurrences(rule->kind, s->r, mispredict);
+	if (rule->kind >= EK_TX_FIRST)
+		add = model_tx_occurs(m, s, rule->kind);
+	else if (rule->kind >= EK_SPLIT_LOADS)
+		add = model_access_count(m, s, rule->kind);
+	else
+		add = occurrences(rule->kind, s->r, mispredict);
 	if (add > 1 && rule->flags & EV_INSN)
 		add = 1;
 	if (!selected) {
@@ -423,7 +438,25 @@ static void choose_rules(struct model *m, struct step *s)
 
 bool model_watching(const struct model *m)
 {
-	return m->active || m->uncore.active || m->n_requests || m->writing;
+	return m->active || m->uncore.active || m->n_requests || m->writing || model_has_tx(m);
+}
+
+static void count_abort(struct model *m, const struct model_retired *r)
+{
+	struct step s = { .r = r, .tx_abort = true };
+
+	for (u64 left = m->active; left; left &= left - 1) {
+		unsigned i = (unsigned)__builtin_ctzll(left);
+
+		if (m->counter[i].rule.kind < EK_TX_FIRST)
+			continue;
+		s.active |= BIT(i);
+		s.rule[i] = &m->counter[i].rule;
+		count(m, &s, i, false);
+	}
+	m->at_counter = MODEL_NO_COUNTER;
+	if (s.due | s.interrupts)
+		model_serve(m, &s);
 }
 
 void model_retire(struct model *m, const struct model_retired *r)
@@ -433,8 +466,10 @@ void model_retire(struct model *m, const struct model_retired *r)
 
 	s.r = r;
 	s.due = s.wrapped = s.interrupts = 0;
-	s.interrupted = false;
+	s.interrupted = s.tx_abort = s.aborts = false;
 	m->moment++;
+	if (m->tx.depth)
+		m->tx.instructions++;
 	if (m->steal_in && !--m->steal_in)
 		model_steal(m);
 	model_requests_approach(m);
@@ -457,5 +492,14 @@ void model_retire(struct model *m, const struct model_retired *r)
 		model_serve(m, &s);
 	if (m->uncore.active | m->uncore.active_before)
 		model_uncore_retire(m, &s);
+	if (s.aborts)
+		count_abort(m, &s.aborted);
+	model_requests_raise(m);
+}
+
+void model_retire_abort(struct model *m, const struct model_retired *r)
+{
+	m->moment++;
+	count_abort(m, r);
 	model_requests_raise(m);
 }

@@ -37,6 +37,9 @@ void model_break_rule(struct model *m, unsigned i, struct model_rule *rule)
 		rule->edge = false;
 	if (!rule->interrupt && broken(m, FAULT_INT_IGNORED))
 		rule->interrupt = true;
+	if (rule->in_tx && (broken(m, FAULT_TX_FILTER_IGNORED) ||
+			    (rule->pebs && broken(m, FAULT_TX_FILTER_PEBS))))
+		rule->in_tx = false;
 	m->at_counter = MODEL_NO_COUNTER;
 }
 

@@ -40,6 +40,9 @@ struct step {
 		struct memory_result memory;
 		bool tagged;
 	} outcome[MODEL_MAX_ACCESSES];	/* of r->access[] */
+	bool tx_abort;		/* not an instruction, but the abort of a transaction */
+	bool aborts;		/* a record that was due has aborted the transaction: */
+	struct model_retired aborted;	/* what r is since */
 	bool prefetched;	/* a broken processor counts the prefetch as a load */
 };
 
@@ -105,6 +108,20 @@ u64 model_increment(struct model *m, struct model_counter *c, const struct model
 void model_disarm(struct model *m, u64 counters);
 /* A counter's value as a register shows it. */
 void model_set_counter(struct model *m, unsigned counter, u64 value);
+
+/* A transaction has aborted: its event occurs. after: the registers of the fallback handler. */
+void model_retire_abort(struct model *m, const struct model_retired *r);
+
+/* model_tx.c */
+/* End the transaction and take back what it did; gives the registers behind that. */
+void model_tx_undo(struct model *m, enum tx_cause cause, u8 code, struct model_registers *after);
+/* Does this event of transactions occur? Kinds from EK_TX_FIRST on. */
+bool model_tx_occurs(struct model *m, const struct step *s, enum event_kind kind);
+/* Table 18-51: what a record that is being made holds. */
+u64 model_tx_field(struct model *m, const struct step *s);
+/* model_tx_log.c: no line yet; give back what was in those that it has written. */
+void model_tx_log_begin(struct model *m);
+void model_tx_log_undo(struct model *m);
 
 /* model_priority.c */
 /* Serve what this instruction has made due, in order. */

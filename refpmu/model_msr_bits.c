@@ -51,7 +51,7 @@ static u64 existing_bits(const struct model *m, enum spec_cap cap)
 		return g->facilities & FAC_SMM_FREEZE ? all : 0;
 	case CAP_RTM:
 	case CAP_RTM_PMC2:
-		return g->facilities & FAC_TSX ? all : 0;
+		return model_has_tx(m) ? all : 0;
 	case CAP_FW_WRITE:
 		return g->facilities & FAC_FW_WRITE ? all : 0;
 	case CAP_OFFCORE:

@@ -82,13 +82,32 @@ static bool another_armed(struct model *m, const struct step *s, unsigned i)
 	return false;
 }
 
+/* "If a PEBS event would have occurred inside a transactional region, then the transactional region
+ * first aborts, and then the PEBS event is processed." */
+static bool leave_transaction(struct model *m, struct step *s)
+{
+	if (!m->tx.depth || broken(m, FAULT_TX_RECORD_COMMITS))
+		return false;
+	s->aborted = *s->r;
+	model_tx_undo(m, TX_EVENT, 0, &s->aborted.after);
+	s->r = &s->aborted;
+	s->aborts = true;
+	return true;
+}
+
 static void serve(struct model *m, struct step *s, unsigned i)
 {
 	m->at_counter = (u8)i;
 	/* An assist on this instruction may have covered this counter already. */
 	if (s->due & BIT(i) && m->counter[i].armed &&
-	    !(another_armed(m, s, i) && broken(m, FAULT_NEWEST_FIRST)))
-		assist(m, s, i);
+	    !(another_armed(m, s, i) && broken(m, FAULT_NEWEST_FIRST))) {
+		bool left = leave_transaction(m, s);
+
+		if (left && broken(m, FAULT_TX_RECORD_LOST))
+			model_disarm(m, BIT(i));
+		else
+			assist(m, s, i);
+	}
 	if (s->interrupts & BIT(i))
 		overflow_interrupt(m, s, i);
 }

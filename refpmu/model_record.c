@@ -3,8 +3,6 @@
  * What is in a PEBS record, in the format of the generation: Table 18-23 "PEBS Record Format for
  * Intel Core i7 Processor Family", Table 18-44 "PEBS Record Format for 4th Generation Intel Core
  * Processor Family". What belongs to memory accesses is in model_data_address.c.
- *
- * Not handled: transactions (no TSX: their field is 0).
  */
 #include "refpmu/model_record.h"
 
@@ -58,6 +56,11 @@ void model_fill_record(struct model *m, const struct step *s, unsigned x, u64 st
 		.eventing_ip = s->r->ip,
 	};
 
+	record.tx_abort = model_tx_field(m, s);
+	if ((s->tx_abort || s->aborts) && broken(m, FAULT_TX_RIP_ABORTING))
+		record.rip = s->r->ip;
+	if ((s->tx_abort || s->aborts) && broken(m, FAULT_TX_RIP_INNER))
+		record.rip = m->tx.fallback_inner;
 	model_record_memory(m, s, x, &record);
 	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
 		if (fields[i].format == model_generation(m)->pebs_format)

@@ -18,6 +18,7 @@ struct model_rule {
 	u8 cmask;
 	bool os, usr, edge, invert;
 	bool any;		/* AnyThread */
+	bool in_tx, in_txcp;	/* transactions only; without what an aborted one counted */
 	bool interrupt;		/* PERFEVTSELx.INT, or the PMI bit of a fixed counter */
 	bool pebs;		/* enabled for PEBS, with an event that can make a record */
 };
@@ -80,6 +81,8 @@ struct model {
 	u64 active_before;
 	u64 counter_written;
 	struct model_rule rule_before[MODEL_MAX_COUNTERS];
+
+	struct model_tx tx;
 
 	/* Interrupts requested, not yet raised: instructions still to retire, oldest first. */
 	unsigned n_requests;

@@ -16,6 +16,7 @@ void retire_begin(struct cpu *cpu, struct model_retired *retired)
 	retired->compatibility = cpu_long_mode(cpu) && !cpu_64bit_code(cpu);
 	retired->branch = BRANCH_NONE;
 	retired->taken = false;
+	retired->tx = TX_NO_ACT;
 	retired->loads = retired->stores = retired->locked_loads = 0;
 	retired->n_access = 0;
 	retired->any_early = false;

@@ -11,6 +11,7 @@
 #include "refpmu/processors.h"
 #include "refpmu/segment.h"
 #include "refpmu/svm.h"
+#include "refpmu/transaction.h"
 #include "spec/msr.h"
 
 #define LEAF_VERSION		1
@@ -125,6 +126,9 @@ static void init_model(struct cpu *cpu)
 		.ctx = cpu, .read = guest_model_read, .write = guest_model_write,
 		.pmi = exit_apic_pmi, .translate = guest_model_translate,
 		.memory = memory,
+		.tx_log = hypervisor_pages((unsigned)((sizeof(struct tx_log) + PAGE_SIZE - 1) /
+						      PAGE_SIZE)),
+		.registers = transaction_registers,
 	};
 }
 
@@ -140,6 +144,7 @@ static struct cpu *new_cpu(void)
 	nested_paging_init(cpu);
 	decode_init(cpu);
 	engine_block_init(cpu);
+	cpu->vectors = hypervisor_pages(1);
 	init_control(cpu);
 	init_model(cpu);
 	return cpu;

@@ -78,6 +78,14 @@ static void host_trace(void *ctx, enum model_action action, unsigned counter)
 		r->action[r->n_actions++] = (struct rig_action){ action, counter, r->now };
 }
 
+static void host_registers(void *ctx, const struct model_registers *registers)
+{
+	struct rig *r = ctx;
+
+	r->regs = *registers;
+	r->ip = registers->rip;
+}
+
 bool rig_has_pebs(const struct rig *r)
 {
 	return !(r->m.misc_enable & IA32_MISC_ENABLE_PEBS_UNAVAILABLE);
@@ -116,7 +124,8 @@ void rig_open_config(struct rig *r, const struct model_config *config)
 	r->ip = 0x401000;
 	r->host = (struct model_host){
 		.ctx = r, .read = host_read, .write = host_write, .pmi = host_pmi,
-		.trace = host_trace, .memory = &r->hierarchy,
+		.trace = host_trace, .memory = &r->hierarchy, .tx_log = &r->tx_log,
+		.registers = host_registers,
 	};
 	for (unsigned i = 0; i < REG_COUNT; i++)
 		r->regs.gpr[i] = 0x0101010101010101ULL * (i + 1);

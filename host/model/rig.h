@@ -57,6 +57,7 @@ struct rig {
 	struct rig_interrupt interrupt[RIG_LOG];
 
 	struct memory hierarchy;	/* large, and empty again after each rig_open() */
+	struct tx_log tx_log;
 };
 
 /*

@@ -527,6 +527,7 @@ static const struct {
 	{ GEN_HASWELL, memory_rules },
 	{ GEN_NEHALEM, uncore_rules },
 	{ GEN_NEHALEM, generation_rules },
+	{ GEN_BROADWELL, tx_rules },
 };
 
 static void open(struct rig *r, enum generation_id generation, enum fault_id fault,
@@ -534,6 +535,7 @@ static void open(struct rig *r, enum generation_id generation, enum fault_id fau
 {
 	struct model_config config = {
 		.generation = generation, .fault = fault, .hyper_threading = hyper_threading,
+		.latitude = { .set = BIT(LAT_RTM), .value[LAT_RTM] = 1 },
 	};
 
 	rig_open_config(r, &config);

@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Transactions: what an abort takes back, what counts, and what the record says of it. "Intel TSX
+ * and PEBS Support", Table 18-51, "Performance Monitoring and Intel TSX"; volume 1, "RTM Abort
+ * Status Definition".
+ */
+#include "host/check.h"
+#include "host/model/rig.h"
+
+#define DATA	(RIG_MEMORY_BASE + 0x3000)
+#define AREA	(RIG_MEMORY_BASE + 0x1000)	/* 192 lines, where no records are made */
+#define FALLBACK 0x600000ULL
+#define INNER	0x700000ULL
+#define IN_TX	IA32_PERFEVTSEL_IN_TX
+#define IN_TXCP	IA32_PERFEVTSEL_IN_TXCP
+#define TX_FIELD(n) rig_record(&r, n, 0xb8)
+#define HIGH(value) ((value) & ~BITS(0, 31))
+#define EAX	((u32)r.regs.gpr[REG_RAX])
+
+static struct rig r;
+
+static void open(void)
+{
+	const struct model_config config = {
+		.generation = GEN_BROADWELL, .hyper_threading = true,
+		.latitude = { .set = BIT(LAT_RTM), .value[LAT_RTM] = 1 },
+	};
+
+	rig_open_config(&r, &config);
+	rig_ds(&r, 8, 8);
+}
+
+static enum tx_cause begin_at(u64 fallback)
+{
+	struct model_registers before = r.regs;
+	bool outermost = !model_in_tx(&r.m);
+
+	rig_retire(&r, &(struct model_retired){ .tx = outermost ? TX_STARTS : TX_NO_ACT });
+	return model_tx_begin(&r.m, &before, fallback);
+}
+
+static void begin(void)
+{
+	CHECK_EQ(TX_FINE, begin_at(FALLBACK));
+}
+
+static void load(u64 linear)
+{
+	CHECK_EQ(TX_FINE, model_tx_compare(&r.m));
+	CHECK_EQ(TX_FINE, model_tx_access(&r.m, linear, 8, false));
+	rig_load(&r, linear);
+}
+
+static void store(u64 linear, u64 value)
+{
+	CHECK_EQ(TX_FINE, model_tx_compare(&r.m));
+	CHECK_EQ(TX_FINE, model_tx_access(&r.m, linear, 8, true));
+	rig_poke(&r, linear, value);
+	rig_store(&r, linear);
+}
+
+static void end(void)
+{
+	CHECK_EQ(TX_FINE, model_tx_may_end(&r.m));
+	rig_retire(&r, &(struct model_retired){
+		.tx = model_tx_outermost(&r.m) ? TX_COMMITS : TX_NO_ACT });
+	if (model_in_tx(&r.m))
+		model_tx_end(&r.m);
+}
+
+static void abort_for(enum tx_cause cause, u8 code)
+{
+	model_tx_abort(&r.m, cause, code, r.ip, 0);
+	CHECK(!model_in_tx(&r.m));
+}
+
+static void memory_and_registers(void)
+{
+	struct model_registers before;
+
+	open();
+	CHECK(model_has_tx(&r.m));
+	CHECK(model_watching(&r.m), "with every counter off");
+	for (unsigned i = 0; i < 64; i++)
+		rig_poke(&r, DATA + 8 * i, i);
+	begin();
+	store(DATA + 8, 100);
+	end();
+	CHECK(!model_in_tx(&r.m));
+	CHECK_EQ(100, rig_peek(&r, DATA + 8), "committed");
+
+	before = r.regs;
+	begin();
+	store(DATA + 8, 200);
+	store(DATA + 60, ~0ULL);
+	store(DATA + 8, 300);
+	abort_for(TX_EXPLICIT, 0x5a);
+	for (unsigned i = 0; i < 64; i++)
+		CHECK_EQ(i == 1 ? 100 : i, rig_peek(&r, DATA + 8 * i));
+	CHECK_EQ(FALLBACK, r.ip);
+	CHECK_EQ(0x5a000001, r.regs.gpr[REG_RAX]);
+	for (unsigned i = 1; i < REG_COUNT; i++)
+		CHECK_EQ(before.gpr[i], r.regs.gpr[i]);
+	CHECK_EQ(before.rflags, r.regs.rflags);
+}
+
+/* Bits of EAX: 0 XABORT, 1 retry, 2 conflict, 3 overflow, 4 debug, 5 nested, 31:24 code. */
+static void what_software_is_told(void)
+{
+	static const struct { enum tx_cause cause; u32 eax; u64 high; } told[] = {
+		{ TX_EXPLICIT, 0xff000001, BIT(33) | BIT(34) },
+		{ TX_INSTRUCTION, 0, BIT(33) | BIT(34) },
+		{ TX_EXCEPTION, 0, BIT(33) | BIT(34) },
+		{ TX_DEBUG, 0x10, BIT(33) | BIT(34) },
+		{ TX_MEMORY_TYPE, 0, BIT(33) | BIT(34) },
+		{ TX_EVENT, 2, BIT(33) | BIT(35) | BIT(36) },
+		{ TX_CONFLICT, 6, BIT(33) | BIT(35) | BIT(36) | BIT(37) },
+		{ TX_CAPACITY_WRITES, 8, BIT(33) | BIT(35) | BIT(38) },
+		{ TX_CAPACITY_READS, 8, BIT(33) | BIT(35) | BIT(39) },
+	};
+
+	for (size_t i = 0; i < sizeof(told) / sizeof(told[0]); i++) {
+		open();
+		rig_program_pebs(&r, 2, EVENT_RTM_RETIRED_ABORTED, 0, 1);
+		rig_start(&r, BIT(2));
+		begin();
+		abort_for(TX_EXPLICIT, 0);
+		begin();
+		rig_nops(&r, 3);
+		abort_for(told[i].cause, 0xff);
+		CHECK_EQ(told[i].eax, EAX, "cause %u", told[i].cause);
+		if (CHECK_EQ(1, rig_records(&r)))
+			CHECK_EQ(told[i].high | 3, TX_FIELD(0), "cause %u", told[i].cause);
+	}
+}
+
+static void nesting(void)
+{
+	open();
+	begin();
+	CHECK_EQ(TX_FINE, begin_at(INNER));
+	end();
+	CHECK(model_in_tx(&r.m), "the inner one has ended only");
+	store(DATA, 1);
+	CHECK_EQ(TX_FINE, begin_at(INNER));
+	abort_for(TX_INSTRUCTION, 0);
+	CHECK_EQ(0x20, EAX, "nested");
+	CHECK_EQ(FALLBACK, r.ip, "of the outermost");
+	CHECK_EQ(0, rig_peek(&r, DATA));
+
+	for (unsigned i = 0; i < TX_DEPTH; i++)
+		CHECK_EQ(TX_FINE, begin_at(INNER + i));
+	CHECK_EQ(TX_NESTING, begin_at(INNER));
+	abort_for(TX_NESTING, 0);
+	CHECK_EQ(INNER, r.ip);
+}
+
+static bool read_zeros(void *ctx, u64 linear, void *to, size_t bytes)
+{
+	(void)ctx;
+	(void)linear;
+	memset(to, 0, bytes);
+	return true;
+}
+
+static void capacity(void)
+{
+	open();
+	begin();
+	for (unsigned i = 0; i < TX_WRITES; i++)
+		CHECK_EQ(TX_FINE, model_tx_access(&r.m, AREA + 64 * i, 8, true));
+	CHECK_EQ(TX_FINE, model_tx_access(&r.m, AREA, 64, true), "again");
+	CHECK_EQ(TX_CAPACITY_WRITES, model_tx_access(&r.m, AREA + 64 * TX_WRITES, 8, true));
+	abort_for(TX_CAPACITY_WRITES, 0);
+
+	r.host.read = read_zeros;
+	begin();
+	for (unsigned i = 0; i < TX_LINES; i++)
+		CHECK_EQ(TX_FINE, model_tx_access(&r.m, 4096ULL * i, 1, false));
+	CHECK_EQ(TX_FINE, model_tx_access(&r.m, 4096, 8, false));
+	CHECK_EQ(TX_CAPACITY_READS, model_tx_access(&r.m, 64, 1, false));
+	abort_for(TX_CAPACITY_READS, 0);
+}
+
+/* An access across a line's end is of both lines. */
+static void split(void)
+{
+	open();
+	rig_poke(&r, DATA + 60, 0x1122334455667788);
+	begin();
+	store(DATA + 60, 0);
+	abort_for(TX_EVENT, 0);
+	CHECK_EQ(0x1122334455667788, rig_peek(&r, DATA + 60));
+}
+
+/* Somebody else writes: to what was read, and beside what was written, which must survive. */
+static void conflicts(void)
+{
+	open();
+	begin();
+	load(DATA);
+	rig_poke(&r, DATA + 8, 5);
+	CHECK_EQ(TX_CONFLICT, model_tx_compare(&r.m), "read");
+	abort_for(TX_CONFLICT, 0);
+	CHECK_EQ(6, EAX);
+
+	begin();
+	store(DATA, 1);
+	store(DATA + 128, 1);
+	rig_poke(&r, DATA + 8, 6);
+	CHECK_EQ(TX_CONFLICT, model_tx_may_end(&r.m), "written");
+	abort_for(TX_CONFLICT, 0);
+	CHECK_EQ(0, rig_peek(&r, DATA));
+	CHECK_EQ(6, rig_peek(&r, DATA + 8), "somebody else's");
+	CHECK_EQ(0, rig_peek(&r, DATA + 128));
+}
+
+static bool uncached(void *ctx, u64 linear, struct memory_page *page)
+{
+	(void)ctx;
+	*page = (struct memory_page){ .physical = linear, .bits = 12, .type = MEMORY_UNCACHED };
+	return true;
+}
+
+static void memory_types(void)
+{
+	open();
+	begin();
+	r.host.translate = uncached;
+	CHECK_EQ(TX_MEMORY_TYPE, model_tx_access(&r.m, DATA, 8, false));
+	abort_for(TX_MEMORY_TYPE, 0);
+}
+
+static void filters(void)
+{
+	open();
+	rig_program(&r, 0, EVENT_INST_RETIRED_ANY_P, IN_TX, 0);
+	rig_program(&r, 1, EVENT_INST_RETIRED_ANY_P, 0, 0);
+	rig_program(&r, 2, EVENT_INST_RETIRED_ANY_P, IN_TXCP, 0);
+	rig_start(&r, BITS(0, 2));
+	rig_nops(&r, 10);
+	begin();
+	rig_nops(&r, 5);
+	end();
+	CHECK_EQ(6, rig_get(&r, MSR_IA32_PMC0), "and XEND");
+	CHECK_EQ(17, rig_get(&r, MSR_IA32_PMC0 + 1));
+	CHECK_EQ(17, rig_get(&r, MSR_IA32_PMC0 + 2));
+	begin();
+	rig_nops(&r, 5);
+	abort_for(TX_EXPLICIT, 0);
+	CHECK_EQ(11, rig_get(&r, MSR_IA32_PMC0), "whether aborted or committed");
+	CHECK_EQ(23, rig_get(&r, MSR_IA32_PMC0 + 1));
+	CHECK_EQ(18, rig_get(&r, MSR_IA32_PMC0 + 2), "what came before the transaction");
+	CHECK_EQ(MSR_GP, rig_wrmsr(&r, MSR_IA32_PERFEVTSEL0, IN_TXCP), "PMC2 only");
+}
+
+static void begins_and_ends_are_counted(void)
+{
+	static const u32 event[4] = {
+		EVENT_RTM_RETIRED_START, EVENT_RTM_RETIRED_COMMIT, EVENT_RTM_RETIRED_ABORTED,
+		EVENT_TX_MEM_ABORT_CAPACITY_WRITE,
+	};
+	static const u64 want[4] = { 6, 2, 4, 1 };
+
+	open();
+	for (unsigned i = 0; i < 4; i++)
+		rig_program(&r, i, event[i], 0, 0);
+	rig_start(&r, BITS(0, 3));
+	for (unsigned i = 0; i < 2; i++) {
+		begin();
+		CHECK_EQ(TX_FINE, begin_at(INNER));
+		end();
+		end();
+	}
+	for (unsigned i = 0; i < 3; i++) {
+		begin();
+		abort_for(TX_EXPLICIT, 0);
+	}
+	begin();
+	abort_for(TX_CAPACITY_WRITES, 0);
+	for (unsigned i = 0; i < 4; i++)
+		CHECK_EQ(want[i], rig_get(&r, MSR_IA32_PMC0 + i), "event %#x", event[i]);
+}
+
+static void aborts_are_recorded(void)
+{
+	u64 ip;
+
+	open();
+	rig_program_pebs(&r, 1, EVENT_RTM_RETIRED_ABORTED, 0, 2);
+	rig_start(&r, BIT(1));
+	for (unsigned i = 0; i < 2; i++) {
+		begin();
+		abort_for(TX_EXPLICIT, 1);
+	}
+	CHECK_EQ(0, rig_records(&r));
+	begin();
+	rig_nops(&r, 3);
+	ip = r.ip;
+	abort_for(TX_EXPLICIT, 1);
+	CHECK_EQ(1, rig_records(&r));
+	CHECK_EQ(FALLBACK, rig_record(&r, 0, 0x08));
+	CHECK_EQ(ip, rig_record(&r, 0, 0xb0));
+	CHECK_EQ(BIT(33) | BIT(34) | 3, TX_FIELD(0));
+	CHECK_EQ(0x01000001, rig_record(&r, 0, 0x10), "EAX, with the code");
+	begin();
+	end();
+	CHECK_EQ(1, rig_records(&r), "a commit is no abort");
+}
+
+/* Another event's record inside a transaction ends it; and one outside tells how long the last
+ * transaction was, and of no abort. */
+static void a_record_aborts(void)
+{
+	open();
+	rig_program_pebs(&r, 0, EVENT_MEM_UOPS_RETIRED_ALL_LOADS, 0, 2);
+	rig_program(&r, 1, EVENT_RTM_RETIRED_ABORTED, 0, 0);
+	rig_start(&r, BIT(0) | BIT(1));
+	begin();
+	store(DATA, 9);
+	load(DATA);
+	load(DATA);
+	CHECK(model_in_tx(&r.m));
+	rig_load(&r, DATA);
+	CHECK(!model_in_tx(&r.m));
+	CHECK_EQ(0, rig_peek(&r, DATA));
+	CHECK_EQ(1, rig_records(&r));
+	CHECK_EQ(FALLBACK, rig_record(&r, 0, 0x08));
+	CHECK_EQ(BIT(33) | BIT(35) | BIT(36), HIGH(TX_FIELD(0)));
+	CHECK_EQ(1, rig_get(&r, MSR_IA32_PMC0 + 1));
+	begin();
+	rig_nops(&r, 4);
+	end();
+	for (unsigned i = 0; i < 3; i++)
+		rig_load(&r, DATA);
+	if (CHECK_EQ(2, rig_records(&r)))
+		CHECK_EQ(5, TX_FIELD(1), "cycles of the last transaction");
+}
+
+static void not_on_other_processors(void)
+{
+	rig_open(&r, FAULT_NONE, 0, true);
+	CHECK(!model_has_tx(&r.m));
+	CHECK(!model_watching(&r.m));
+	CHECK_EQ(MSR_GP, rig_wrmsr(&r, MSR_IA32_PERFEVTSEL0, IN_TX));
+}
+
+/* CPUID.07H:EBX[11], and with it the bits of the registers. */
+static void where_it_is_switched_off(void)
+{
+	u32 on[4] = { 0, ~0u, 0, 0 }, off[4] = { 0, ~0u, 0, 0 };
+
+	open();
+	model_cpuid(&r.m, 7, 0, on);
+	CHECK_EQ(MSR_DONE, rig_wrmsr(&r, MSR_IA32_PERFEVTSEL0 + 2, IN_TX | IN_TXCP));
+	rig_open_config(&r, &(struct model_config){ .generation = GEN_BROADWELL });
+	model_cpuid(&r.m, 7, 0, off);
+	CHECK_EQ(BIT(11), on[1] ^ off[1]);
+	CHECK(on[1] & BIT(11));
+	CHECK(!model_has_tx(&r.m));
+	CHECK_EQ(MSR_GP, rig_wrmsr(&r, MSR_IA32_PERFEVTSEL0 + 2, IN_TX));
+}
+
+int main(void)
+{
+	RUN(memory_and_registers);
+	RUN(what_software_is_told);
+	RUN(nesting);
+	RUN(capacity);
+	RUN(split);
+	RUN(conflicts);
+	RUN(memory_types);
+	RUN(filters);
+	RUN(begins_and_ends_are_counted);
+	RUN(aborts_are_recorded);
+	RUN(a_record_aborts);
+	RUN(not_on_other_processors);
+	RUN(where_it_is_switched_off);
+	return check_end();
+}

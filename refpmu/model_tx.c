@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/* See model_tx.h: begin, end and abort. The status in EAX: volume 1, "RTM Abort Status
+ * Definition". */
+#include "refpmu/model_internal.h"
+
+/* EAX. */
+#define STATUS_EXPLICIT	BIT(0)
+#define STATUS_RETRY	BIT(1)
+#define STATUS_CONFLICT	BIT(2)
+#define STATUS_CAPACITY	BIT(3)
+#define STATUS_DEBUG	BIT(4)
+#define STATUS_NESTED	BIT(5)
+#define STATUS_CODE	24
+
+/* Table 18-51. */
+#define INFO_HLE		BIT(32)
+#define INFO_RTM		BIT(33)
+#define INFO_INSTRUCTION	BIT(34)
+#define INFO_OTHER		BIT(35)		/* Non_Instruction_Abort */
+#define INFO_RETRY		BIT(36)
+#define INFO_CONFLICT		BIT(37)
+#define INFO_WRITES		BIT(38)
+#define INFO_READS		BIT(39)
+
+#define KIND(kind)	(1u << ((kind) - EK_TX_FIRST))
+
+/* What software is told, and which events occur besides RTM_RETIRED.ABORTED. */
+static const struct {
+	u32 status, kinds;
+	u64 information;
+} reasons[TX_CAUSES] = {
+	[TX_EXPLICIT] = { STATUS_EXPLICIT, KIND(EK_TX_ABORTED_UNFRIENDLY), INFO_INSTRUCTION },
+	[TX_INSTRUCTION] = { 0, KIND(EK_TX_ABORTED_UNFRIENDLY), INFO_INSTRUCTION },
+	[TX_NESTING] = { 0, KIND(EK_TX_ABORTED_UNFRIENDLY), INFO_INSTRUCTION },
+	[TX_EXCEPTION] = { 0, KIND(EK_TX_ABORTED_OTHER), INFO_INSTRUCTION },
+	[TX_DEBUG] = { STATUS_DEBUG, KIND(EK_TX_ABORTED_OTHER), INFO_INSTRUCTION },
+	[TX_MEMORY_TYPE] = { 0, KIND(EK_TX_ABORTED_MEMORY_TYPE), INFO_INSTRUCTION },
+	[TX_EVENT] = { STATUS_RETRY, KIND(EK_TX_ABORTED_OTHER), INFO_OTHER | INFO_RETRY },
+	[TX_CONFLICT] = { STATUS_CONFLICT | STATUS_RETRY,
+			  KIND(EK_TX_ABORTED_MEMORY) | KIND(EK_TX_CONFLICT),
+			  INFO_OTHER | INFO_RETRY | INFO_CONFLICT },
+	[TX_CAPACITY_WRITES] = { STATUS_CAPACITY,
+				 KIND(EK_TX_ABORTED_MEMORY) | KIND(EK_TX_CAPACITY_WRITES),
+				 INFO_OTHER | INFO_WRITES },
+	[TX_CAPACITY_READS] = { STATUS_CAPACITY, KIND(EK_TX_ABORTED_MEMORY),
+				INFO_OTHER | INFO_READS },
+};
+
+bool model_has_tx(const struct model *m)
+{
+	return m->host->tx_log && model_generation(m)->facilities & FAC_TSX &&
+	       m->latitude[LAT_RTM];
+}
+
+bool model_in_tx(const struct model *m)
+{
+	return m->tx.depth;
+}
+
+bool model_tx_outermost(const struct model *m)
+{
+	return m->tx.depth == 1;
+}
+
+bool model_tx_occurs(struct model *m, const struct step *s, enum event_kind kind)
+{
+	switch (kind) {
+	case EK_TX_STARTED:
+		return !s->tx_abort && s->r->tx == TX_STARTS;
+	case EK_TX_COMMITTED:
+		return !s->tx_abort && s->r->tx == TX_COMMITS;
+	case EK_TX_ABORTED_RTM:
+		if (!s->tx_abort && s->r->tx == TX_COMMITS)
+			return broken(m, FAULT_TX_COMMIT_ABORTS);
+		return s->tx_abort && !broken(m, FAULT_TX_ABORT_UNCOUNTED);
+	default:
+		return s->tx_abort && reasons[m->tx.cause].kinds & KIND(kind);
+	}
+}
+
+enum tx_cause model_tx_begin(struct model *m, const struct model_registers *registers,
+			     u64 fallback)
+{
+	struct model_tx *tx = &m->tx;
+
+	if (tx->depth == TX_DEPTH)
+		return TX_NESTING;
+	tx->fallback_inner = fallback;
+	if (tx->depth++)
+		return TX_FINE;
+	tx->fallback = fallback;
+	tx->rflags = registers->rflags;
+	__builtin_memcpy(tx->gpr, registers->gpr, sizeof(tx->gpr));
+	for (unsigned i = 0; i < MODEL_MAX_COUNTERS; i++)
+		tx->counter[i] = m->counter[i].value;
+	tx->instructions = 0;
+	model_tx_log_begin(m);
+	return TX_FINE;
+}
+
+static void note_cycles(struct model *m)
+{
+	m->tx.cycles = (u32)(m->tx.instructions * m->latitude[LAT_CYCLES_PER_INSTRUCTION]);
+}
+
+void model_tx_end(struct model *m)
+{
+	if (!--m->tx.depth)
+		note_cycles(m);
+}
+
+/* IN_TXCP: "the value for that counter is restored to the value it had prior". */
+static void undo_counts(struct model *m)
+{
+	for (unsigned i = 0; i < MODEL_MAX_COUNTERS; i++) {
+		bool checkpointed = m->counter[i].rule.in_txcp;
+
+		m->at_counter = (u8)i;
+		if (checkpointed && broken(m, FAULT_TX_CHECKPOINT_ZERO))
+			model_set_counter(m, i, 0);
+		else if (checkpointed ? !broken(m, FAULT_TX_CHECKPOINT_IGNORED) :
+			 m->active & BIT(i) && broken(m, FAULT_TX_CHECKPOINT_ALL))
+			model_set_counter(m, i, m->tx.counter[i]);
+	}
+	m->at_counter = MODEL_NO_COUNTER;
+}
+
+static u64 information(struct model *m, enum tx_cause cause)
+{
+	u64 value = reasons[cause].information | INFO_RTM;
+
+	if (broken(m, FAULT_TX_SAYS_HLE))
+		value ^= INFO_HLE | INFO_RTM;
+	if (broken(m, FAULT_TX_CAUSE_EXCHANGED))
+		value ^= INFO_INSTRUCTION | INFO_OTHER;
+	if (broken(m, FAULT_TX_CAPACITY_MISSING))
+		value &= ~(INFO_WRITES | INFO_READS);
+	if (broken(m, FAULT_TX_INFORMATION_SHIFTED))
+		value <<= 1;
+	if (broken(m, FAULT_TX_RESERVED_SET))
+		value |= BIT(40);
+	return value;
+}
+
+u64 model_tx_field(struct model *m, const struct step *s)
+{
+	u64 value = model_has_tx(m) ? m->tx.cycles : 0;
+
+	if ((!s->tx_abort && !s->aborts) || broken(m, FAULT_TX_INFORMATION_EMPTY))
+		return value;
+	return value | (broken(m, FAULT_TX_INFORMATION_STALE) ? m->tx.information_before :
+								m->tx.information);
+}
+
+void model_tx_undo(struct model *m, enum tx_cause cause, u8 code, struct model_registers *after)
+{
+	struct model_tx *tx = &m->tx;
+	u32 nested = tx->depth > 1 ? (u32)STATUS_NESTED : 0;
+
+	if (!broken(m, FAULT_TX_MEMORY_KEPT))
+		model_tx_log_undo(m);
+	undo_counts(m);
+	note_cycles(m);
+	after->rip = tx->fallback;
+	after->rflags = tx->rflags;
+	__builtin_memcpy(after->gpr, tx->gpr, sizeof(after->gpr));
+	after->gpr[REG_RAX] = reasons[cause].status | nested |
+			      (cause == TX_EXPLICIT ? (u32)code << STATUS_CODE : 0);
+	tx->cause = (u8)cause;
+	tx->information_before = tx->information;
+	tx->information = information(m, cause);
+	tx->depth = 0;
+	if (m->host->registers)
+		m->host->registers(m->host->ctx, after);
+}
+
+void model_tx_abort(struct model *m, enum tx_cause cause, u8 code, u64 ip, u8 cpl)
+{
+	struct model_retired aborted = { .ip = ip, .cpl = cpl };
+
+	model_tx_undo(m, cause, code, &aborted.after);
+	aborted.before = aborted.after;
+	model_retire_abort(m, &aborted);
+}
