@@ -389,6 +389,9 @@ bool engine_block_run(struct cpu *cpu)
 
 	if (!cpu->blocks || !hypervisor.fast)
 		return false;
+	/* Each instruction is looked at before it runs. */
+	if (model_in_tx(&cpu->model))
+		return hand_over(cpu, HANDOVER_MODEL);
 	if (!mode_fits(cpu))
 		return hand_over(cpu, HANDOVER_MODE);
 	if (traps_pending(cpu))
