@@ -4,7 +4,9 @@
  * Table 18-63, Table 19-29. What qualifies by thread is in netburst_thread.c; the events beside
  * those of retirement are counted by one that each group of counters has.
  */
+#include "kernel/cpuid.h"
 #include "kernel/fault.h"
+#include "kernel/fmt.h"
 #include "tests/needs.h"
 #include "tests/netburst.h"
 
@@ -232,6 +234,43 @@ TEST(netburst, no_privilege_flag_no_count, REQS(NB_02, NB_27), NEEDS(need_netbur
 			 "counter %u at CPL 0 with no flag (%lu with all four)", i, want);
 		CHECK_EQ(t, NB_02, 0, netburst_count(&none, &workload_packed, NETBURST_MORE, true),
 			 "counter %u at CPL 3 with no flag", i);
+	}
+}
+
+static bool need_no_threads(char *reason, size_t size)
+{
+	u32 htt = cpuid_get(CPUID_HTT), processors = cpuid_get(CPUID_LOGICAL_PROCESSORS);
+
+	if (counter_caps()->netburst && (!htt || processors < 2))
+		return true;
+	fmt_print(reason, size, "not NetBurst without Hyper-Threading (family %02x, "
+		  "CPUID.01H:EDX[28] = %u, EBX[23:16] = %u)", counter_caps()->family, htt,
+		  processors);
+	return false;
+}
+
+static void check_refused(struct test *t, u32 msr, unsigned bit, const char *name)
+{
+	u64 before = msr_read(msr);
+	struct fault fault = msr_try_write(msr, before | BIT(bit));
+
+	CHECK(t, NB_23, fault.raised && fault.vector == VECTOR_GP,
+	      "%s: writing bit %u raises #GP", name, bit);
+	CHECK_EQ(t, NB_23, before, msr_read(msr), "%s keeps its value", name);
+}
+
+/* The control is the neighbour, which is there on every processor. */
+TEST(netburst, bits_of_the_other_thread_are_reserved_without_it, REQS(NB_23),
+     NEEDS(need_no_threads))
+{
+	check_refused(t, MSR_NB_PEBS_ENABLE, 26, "MSR_PEBS_ENABLE");
+	CHECK(t, NB_23, !msr_try_write(MSR_NB_PEBS_ENABLE, BIT(25)).raised,
+	      "MSR_PEBS_ENABLE: bit 25 can be written");
+	for (unsigned i = 0; i < COUNTERS; i++) {
+		check_refused(t, cccrs[i].cccr_address, 27, cccrs[i].cccr);
+		CHECK(t, NB_23, !msr_try_write(cccrs[i].cccr_address,
+					       NB_CCCR_ACTIVE_THREAD | BIT(26)).raised,
+		      "%s: bit 26 can be written", cccrs[i].cccr);
 	}
 }
 
