@@ -28,6 +28,8 @@ static u64 fixed_control(unsigned index, u64 flags)
 		control |= BIT(0);
 	if (flags & COUNT_USR)
 		control |= BIT(1);
+	if (flags & COUNT_ANY)
+		control |= IA32_FIXED_CTR_CTRL_ANY0;
 	if (flags & COUNT_INT)
 		control |= IA32_FIXED_CTR_CTRL_PMI0;
 	return control << 4 * index;

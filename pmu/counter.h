@@ -35,6 +35,7 @@ static inline struct pmc_mask pmc_or(struct pmc_mask a, struct pmc_mask b)
 #define COUNT_EDGE	IA32_PERFEVTSEL_E
 #define COUNT_INT	IA32_PERFEVTSEL_INT
 #define COUNT_INV	IA32_PERFEVTSEL_INV
+#define COUNT_ANY	IA32_PERFEVTSEL_ANY	/* version 3 */
 #define COUNT_CMASK(n)	((u64)(n) << IA32_PERFEVTSEL_CMASK_SHIFT)
 
 /* The processor's capabilities, read once on each; the other functions go by them. */
@@ -53,8 +54,8 @@ unsigned counter_width(unsigned counter);	/* bits */
 
 /*
  * Program and enable locally; counting starts with the bit in IA32_PERF_GLOBAL_CTRL. flags are
- * COUNT_*. For fixed counters the event is the counter's own and only COUNT_USR, COUNT_OS and
- * COUNT_INT have a meaning.
+ * COUNT_*. For fixed counters the event is the counter's own and only COUNT_USR, COUNT_OS,
+ * COUNT_ANY and COUNT_INT have a meaning.
  */
 void counter_program(unsigned counter, u16 event, u64 flags);
 /* The same without the local enable. */

@@ -96,6 +96,25 @@ bool need_debug_control(char *reason, size_t size)
 	return false;
 }
 
+/* Whether the bit must be there is MSR-28's question; a hypervisor need not offer it. */
+bool need_any_thread(char *reason, size_t size)
+{
+	const struct pmu_caps *caps = counter_caps();
+
+	if (caps->version != 3 && caps->version != 4) {
+		fmt_print(reason, size, "no AnyThread bit (CPUID.0AH:EAX = %#x)",
+			  caps->leaf_0a_eax);
+		return false;
+	}
+	if (!msr_try_write(MSR_IA32_PERFEVTSEL0, IA32_PERFEVTSEL_ANY).raised) {
+		msr_write(MSR_IA32_PERFEVTSEL0, 0);
+		return true;
+	}
+	fmt_print(reason, size, "IA32_PERFEVTSEL0[21] is refused (hypervisor \"%s\")",
+		  caps->hypervisor_signature);
+	return false;
+}
+
 static bool need_facility(u32 facility, const char *name, char *reason, size_t size)
 {
 	const struct pmu_caps *c = counter_caps();

@@ -16,6 +16,7 @@ bool need_full_width(char *reason, size_t size);	/* IA32_A_PMCx */
 bool need_legacy_freeze(char *reason, size_t size);	/* version 2 or 3 and PDCM */
 bool need_freeze(char *reason, size_t size);		/* and IA32_DEBUGCTL[12] is kept */
 bool need_debug_control(char *reason, size_t size);	/* IA32_DEBUGCTL is the processor's */
+bool need_any_thread(char *reason, size_t size);	/* IA32_PERFEVTSELx[21] can be set */
 bool need_offcore(char *reason, size_t size);		/* off-core response: a register or two */
 bool need_offcore_2(char *reason, size_t size);		/* two */
 bool need_four_counters_only(char *reason, size_t size);

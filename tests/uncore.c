@@ -4,7 +4,7 @@
  * the Uncore", "Uncore Performance Monitoring Management Facility", "Uncore Performance Event
  * Configuration Facility"; Table 35-13; and the last sentences of counter priority: an uncore
  * interrupt may come together with a core's. The fixed counter counts the uncore's clock, so it
- * wraps by itself; which number the uncore gives this core isn't known, so all four are selected.
+ * wraps by itself; which number the uncore gives a core isn't known, so all four are selected.
  */
 #include "kernel/fault.h"
 #include "kernel/intr.h"
@@ -13,6 +13,7 @@
 #include "pmu/uncore.h"
 #include "tests/needs.h"
 #include "tests/hierarchy.h"
+#include "tests/together.h"
 #include "tests/window.h"
 
 /* Figures of the section. */
@@ -374,4 +375,53 @@ TEST(unc, freeze_stops_the_uncore, REQS(PMI_13), NEEDS(need_perfmon, need_uncore
 	CHECK(t, PMI_13, moves(), "the fixed counter goes on when enabled again");
 	pmi_close();
 	off();
+}
+
+struct audience {
+	struct together both;
+	bool listens[2];
+	unsigned interrupts[2];
+};
+
+static void listen(void *arg)
+{
+	struct audience *a = arg;
+	unsigned side = together_side();
+
+	msr_write(MSR_IA32_DEBUGCTL, a->listens[side] ? IA32_DEBUGCTL_ENABLE_UNCORE_PMI : 0);
+	pmi_open(NULL);
+	together_meet(&a->both);
+	if (side == 0)
+		wrap(true, EN_PMI_CORES);
+	pmi_settle();
+	together_meet(&a->both);
+	a->interrupts[side] = pmi_settle()->count;
+	pmi_close();
+	msr_write(MSR_IA32_DEBUGCTL, 0);
+	counters_clear(counters_status());
+}
+
+TEST(unc, every_core_that_listens_is_interrupted, REQS(PMI_10),
+     NEEDS(need_perfmon, need_uncore, need_other_core))
+{
+	struct topology first = smp_topology(CPU_BOOT), other = smp_topology(smp_other_core());
+
+	if (!topology_same_package(&first, &other)) {
+		test_skip(t, "the other core is of package %u, the first of %u", other.package,
+			  first.package);
+		return;
+	}
+	for (unsigned which = 0; which < 4; which++) {
+		struct audience a = { .listens = { which & 1, which & 2 } };
+
+		if (!together_run(t, &a.both, smp_other_core(), listen, listen, &a))
+			return;
+		CHECK_EQ(t, PMI_10, OVF_FC0, uncore_status() & OVF_FC0,
+			 "OVF_FC0: the fixed counter has wrapped");
+		for (unsigned side = 0; side < 2; side++)
+			CHECK_EQ(t, PMI_10, a.listens[side], a.interrupts[side],
+				 "uncore interrupts of core %u, IA32_DEBUGCTL[13] = %u here, %u on "
+				 "the other", side, a.listens[side], a.listens[!side]);
+		off();
+	}
 }

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Two processors at once: the first one, which runs the test, and another. Each runs a function of
+ * the same argument; what must come before what is said by barriers. Everything about the PMU in
+ * such a function is about the processor that it runs on.
+ *
+ *	static void count(void *arg)		// on both
+ *	{
+ *		struct my_window *w = arg;
+ *
+ *		counter_program(...);
+ *		together_meet(&w->both);	// both are programmed
+ *		...
+ *	}
+ */
+#ifndef TESTS_TOGETHER_H
+#define TESTS_TOGETHER_H
+
+#include "kernel/smp.h"
+#include "tests/test.h"
+#include "tests/window.h"
+
+struct together {
+	struct smp_barrier barrier;
+	unsigned other;			/* the other processor */
+};
+
+/* Run here(arg) on this processor and there(arg) on cpu, which is idle. true: both have returned.
+ * false: the test has ended, as an ERROR that says why. */
+bool together_run(struct test *t, struct together *both, unsigned cpu, void (*here)(void *arg),
+		  void (*there)(void *arg), void *arg);
+
+/* Wait for the other one. Any of the two, as often as one likes. */
+void together_meet(struct together *both);
+
+/* Which of the two runs this: 0 the first processor, 1 the other. */
+unsigned together_side(void);
+
+/* Processors that a test pairs with the first one, in turn from i = 0: a thread of its core, and
+ * one of another core. 0 behind the last. */
+unsigned together_partner(unsigned i);
+/* "its sibling thread" or "another core's", for what a check says. */
+const char *together_name(unsigned cpu);
+
+/*
+ * A window in which both may count and work. Counters are on, on both sides, before either works,
+ * and off only when both are through. Work is at CPL 3: a counter with USR alone sees nothing of
+ * what the harness does around it but a constant few instructions for each piece of work.
+ */
+struct together_side {
+	struct pmc_mask counters;	/* none: this side doesn't count */
+	u16 event;
+	u64 flags;			/* COUNT_* */
+	const struct workload *work;	/* NULL: it waits at CPL 0 */
+	u64 n;
+	u64 value[WINDOW_COUNTERS];	/* counted, by position */
+};
+struct together_window {
+	struct together both;
+	struct together_side side[2];
+};
+bool together_count(struct test *t, struct together_window *window, unsigned cpu);
+
+#endif
