@@ -22,7 +22,6 @@ void model_break_rule(struct model *m, unsigned i, struct model_rule *rule)
 {
 	if (m->config.fault == FAULT_NONE || rule->kind == EK_NONE)
 		return;
-	m->at_counter = (u8)i;
 	if (silent(m, i, rule->kind))
 		rule->kind = EK_NONE;
 	if (!(rule->os && rule->usr) && at_every_level(m, i, rule))
@@ -40,7 +39,6 @@ void model_break_rule(struct model *m, unsigned i, struct model_rule *rule)
 	if (rule->in_tx && (broken(m, FAULT_TX_FILTER_IGNORED) ||
 			    (rule->pebs && broken(m, FAULT_TX_FILTER_PEBS))))
 		rule->in_tx = false;
-	m->at_counter = MODEL_NO_COUNTER;
 }
 
 /* Every n-th of count further occurrences; all of them where a parameter says how often. */

@@ -85,7 +85,8 @@ void model_steal(struct model *m);
  */
 u64 model_fault_retire(struct model *m, const struct model_retired *r);
 
-/* model_fault_count.c: what a broken processor makes of a rule, of occurrences, of an increment. */
+/* model_fault_count.c: what a broken processor makes of a rule, of occurrences, of an increment of
+ * the counter that at_counter names. */
 void model_break_rule(struct model *m, unsigned i, struct model_rule *rule);
 u64 model_break_occurrences(struct model *m, const struct model_rule *rule,
 			    const struct model_retired *r, u64 occurred);

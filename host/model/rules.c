@@ -531,28 +531,42 @@ static const struct {
 };
 
 static void open(struct rig *r, enum generation_id generation, enum fault_id fault,
-		 bool hyper_threading)
+		 bool hyper_threading, const struct fault_when *when)
 {
 	struct model_config config = {
 		.generation = generation, .fault = fault, .hyper_threading = hyper_threading,
 		.latitude = { .set = BIT(LAT_RTM), .value[LAT_RTM] = 1 },
+		.when = *when,
 	};
 
 	rig_open_config(r, &config);
 	rig_ds(r, 8, 8);
 }
 
-bool rule_holds(enum fault_id of, enum fault_id on, bool hyper_threading)
+static bool holds(enum fault_id of, enum fault_id on, bool hyper_threading,
+		  const struct fault_when *when)
 {
 	static struct rig r;
 
 	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
 		if (tables[i].rules[of]) {
-			open(&r, tables[i].generation, on, hyper_threading);
+			open(&r, tables[i].generation, on, hyper_threading, when);
 			return tables[i].rules[of](&r);
 		}
-	open(&r, generated_generation(of), on, hyper_threading);
+	open(&r, generated_generation(of), on, hyper_threading, when);
 	return memory_rule(of, &r);
+}
+
+bool rule_holds(enum fault_id of, enum fault_id on, bool hyper_threading)
+{
+	static const struct fault_when always;
+
+	return holds(of, on, hyper_threading, &always);
+}
+
+bool rule_holds_when(enum fault_id of, enum fault_id on, const struct fault_when *when)
+{
+	return holds(of, on, true, when);
 }
 
 bool fault_is_visible(enum fault_id fault)

@@ -481,6 +481,7 @@ rule *const memory_rules[FAULT_COUNT] = {
 	[FAULT_LL_THRESHOLD_RECORDS] = threshold_decides,
 	[FAULT_LL_PERIOD_IGNORED] = records_follow_the_period,
 	[FAULT_LL_LOCKED_ONLY] = counts_loads,
+	[FAULT_LL_MODIFIED_LOST] = others_lines_have_addresses,
 	[FAULT_LL_MEMORY_LOST] = far_is_slow,
 	[FAULT_LL_ADDRESS_BIT] = address_is_the_loads,
 	[FAULT_LD_LAT_UNREADABLE] = threshold_reads,

@@ -51,6 +51,35 @@ static void a_fault_is_one_fault(void)
 	}
 }
 
+static bool per_counter(enum fault_id fault)
+{
+	switch (fault) {
+#define FAULT_PER_COUNTER(token) case FAULT_##token:
+#include "spec/fault_scope.def"
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* With a parameter it breaks its rule on some counter, and not on every one. */
+static void faults_of_one_counter_leave_the_others_alone(void)
+{
+	for (unsigned f = FAULT_NONE + 1; f < FAULT_COUNT; f++) {
+		unsigned broken = 0;
+
+		if (!per_counter(f) || undecidable(f))
+			continue;
+		for (u8 c = 0; c < FAULT_COUNTERS; c++) {
+			struct fault_when when = { .one_counter = true, .counter = c };
+
+			broken += !rule_holds_when(f, f, &when);
+		}
+		CHECK(broken > 0 && broken < FAULT_COUNTERS, "%s breaks its rule on %u counters",
+		      fault_names[f], broken);
+	}
+}
+
 static void every_fault_is_known_to_the_shell(void)
 {
 	for (unsigned f = FAULT_NONE + 1; f < FAULT_COUNT; f++)
@@ -62,6 +91,7 @@ int main(void)
 	RUN(each_rule_holds_on_the_correct_processor);
 	RUN(each_fault_breaks_its_rule);
 	RUN(a_fault_is_one_fault);
+	RUN(faults_of_one_counter_leave_the_others_alone);
 	RUN(every_fault_is_known_to_the_shell);
 	return check_end();
 }
