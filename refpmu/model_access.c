@@ -145,6 +145,9 @@ bool model_access_is(struct model *m, enum event_kind kind, const struct model_a
 		return model_offcore_is(m, kind - EK_OFFCORE_0, a, o->memory.source);
 	case EK_LOAD_LATENCY:
 		return model_is_latency_event(m, a, o);
+	case EK_XSNP_HITM:
+		return !a->store && load_matches(kind, o->memory.source) &&
+		       !broken(m, FAULT_LL_MODIFIED_LOST);
 	default:
 		return !a->store && load_matches(kind, o->memory.source);
 	}

@@ -93,6 +93,7 @@ static bool overlooked(struct model *m, const struct model_access *a,
 		       const struct memory_result *o)
 {
 	return (!a->locked && broken(m, FAULT_LL_LOCKED_ONLY)) ||
+	       (o->source == SOURCE_L3_HITM && broken(m, FAULT_LL_MODIFIED_LOST)) ||
 	       (o->source > SOURCE_L3_HITM && broken(m, FAULT_LL_MEMORY_LOST));
 }
 

@@ -110,6 +110,8 @@ TEST(dla, events_of_other_cores_have_addresses, REQS(DLA_10),
 			  "here puts them there", without);
 }
 
+#define FORM_ROUNDS	4000	/* each accesses memory that is near: 125 periods */
+
 static void check_form(struct test *t, const struct form *form, enum event_kind kind)
 {
 	struct tagged_setup setup;
@@ -121,6 +123,7 @@ static void check_form(struct test *t, const struct form *form, enum event_kind 
 	    !HARNESS_CHECK(t, event_get(kind, EV_DLA, &event), "the event is in the table"))
 		return;
 	setup = profile(&event, 2);
+	setup.most = FORM_ROUNDS;
 	h.workload = form->workload;
 	h.name = form->name;
 	form_begin();

@@ -37,9 +37,9 @@ import spec         # noqa: E402
 
 SEEDS = range(0, 6)
 FIRST = "haswell"
-# Groups that take ten times as long as all the others together, nearly all of it stepped: they
-# are run under faults of their own requirements, and without a fault.
-SLOW = ("ll",)
+# Groups that take longer than all the others together, nearly all of it stepped: they are run
+# under faults of their own requirements and of FAULT_WITH_SLOW, and without a fault.
+SLOW = ("ll", "dla")
 
 # Groups that don't need the PMU to act, and why: they may pass under "inert".
 EXEMPT = {
@@ -160,9 +160,10 @@ def all_rows():
     """Every fault, those with parameters, and those that are run on another generation too: name
     is what the results are called, fault what the plan asks for, cpu where, "" for place()."""
     reasons = spec.undecidable()
-    several = spec.processors()
+    several, slow = spec.processors(), spec.with_slow()
     rows = [dict(row, undecidable=reasons.get(row["name"], ""), fault=row["name"], cpu="",
-                 processors=several.get(row["name"], 1)) for row in spec.faults()]
+                 processors=several.get(row["name"], 1), slow=row["name"] in slow)
+            for row in spec.faults()]
     by_name = {row["name"]: row for row in rows}
     for name in spec.variants():
         base = by_name.get(name.split("@")[0])
@@ -201,8 +202,16 @@ def quick(build):
     return ",".join(f"{group}.*" for group in sorted(groups))
 
 
-def is_slow(row):
-    return any(name.split("-")[0].lower() in SLOW for name in row["requirements"])
+def slow_groups(row):
+    """Those that a fault is run under."""
+    own = {name.split("-")[0].lower() for name in row["requirements"]}
+    return [group for group in SLOW if row["slow"] or group in own]
+
+
+def tests_for(row, some):
+    """What --tests takes for a fault's run; "" is all tests."""
+    patterns = ",".join([some] + [f"{group}.*" for group in slow_groups(row)])
+    return patterns if len(patterns) <= plan.LONGEST_PATTERN and slow_groups(row) != [*SLOW] else ""
 
 
 def choose(options, parser):
@@ -238,7 +247,7 @@ def run(options, parser):
     some = quick(options.build)
     jobs = [plan.Job(seed=seed, tests=some) for seed in SEEDS]
     jobs += [plan.Job(seed=1, profile=row["name"], tests=some) for row in spec.profiles()]
-    if any(map(is_slow, rows)):
+    if any(map(slow_groups, rows)):
         jobs.append(plan.Job())
     tested = tested_requirements(options.build)
     cpus = {row["name"]: place(row, tested) for row in rows}
@@ -247,7 +256,7 @@ def run(options, parser):
              for count in sorted({row["processors"] for row in rows} - {1})]
     clean = list(jobs)
     by_fault = {row["name"]: plan.Job(row["fault"], cpu=cpus[row["name"]],
-                                      tests="" if is_slow(row) else some, name=row["name"],
+                                      tests=tests_for(row, some), name=row["name"],
                                       processors=row["processors"])
                 for row in rows if cpus[row["name"]]}
     jobs += by_fault.values()

@@ -96,6 +96,11 @@ def processors():
             for row in table("fault_variant.def", "FAULT_PROCESSORS", ["name", "count"])}
 
 
+def with_slow():
+    """Names of faults that run under the slow groups of tests too."""
+    return {row["name"] for row in table("fault_variant.def", "FAULT_WITH_SLOW", ["name"])}
+
+
 def generations():
     return table("generation.def", "GENERATION", GENERATION)
 
