@@ -18,6 +18,7 @@
 #include "refpmu/panic.h"
 #include "refpmu/rep.h"
 #include "refpmu/svm.h"
+#include "refpmu/transaction.h"
 
 #define LEAF_ADDRESS_SIZES	0x80000008
 #define ADDRESS_BITS_NEEDED	40	/* for NESTED_PAGING_EXTRA */
@@ -389,9 +390,10 @@ bool engine_block_run(struct cpu *cpu)
 
 	if (!cpu->blocks || !hypervisor.fast)
 		return false;
-	/* Each instruction is looked at before it runs. */
+	/* Each instruction is looked at before it runs; a second look changes nothing. */
 	if (model_in_tx(&cpu->model))
-		return hand_over(cpu, HANDOVER_MODEL);
+		return transaction_instruction(cpu, decode_current(cpu)) ||
+		       engine_solo(cpu, &delivered) || hand_over(cpu, HANDOVER_MODEL);
 	if (!mode_fits(cpu))
 		return hand_over(cpu, HANDOVER_MODE);
 	if (traps_pending(cpu))

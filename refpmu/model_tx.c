@@ -66,9 +66,12 @@ bool model_tx_occurs(struct model *m, const struct step *s, enum event_kind kind
 {
 	switch (kind) {
 	case EK_TX_STARTED:
-		return !s->tx_abort && s->r->tx == TX_STARTS;
+		return !s->tx_abort && s->r->tx == TX_STARTS &&
+		       !broken(m, FAULT_TX_STARTS_MISSED);
 	case EK_TX_COMMITTED:
-		return !s->tx_abort && s->r->tx == TX_COMMITS;
+		if (s->tx_abort)
+			return broken(m, FAULT_TX_COMMITS_ALL);
+		return s->r->tx == TX_COMMITS && !broken(m, FAULT_TX_COMMITS_MISSED);
 	case EK_TX_ABORTED_RTM:
 		if (!s->tx_abort && s->r->tx == TX_COMMITS)
 			return broken(m, FAULT_TX_COMMIT_ABORTS);
@@ -144,7 +147,7 @@ static u64 information(struct model *m, enum tx_cause cause)
 
 u64 model_tx_field(struct model *m, const struct step *s)
 {
-	u64 value = model_has_tx(m) ? m->tx.cycles : 0;
+	u64 value = model_has_tx(m) && !broken(m, FAULT_TX_CYCLES_ZERO) ? m->tx.cycles : 0;
 
 	if ((!s->tx_abort && !s->aborts) || broken(m, FAULT_TX_INFORMATION_EMPTY))
 		return value;

@@ -271,6 +271,18 @@ static void sampled_events_are_the_printed_ones(void)
 	check_event(0x020b, "NW", 0xf, EV_PEBS);
 	check_event(0x81d0, "SIHB", 0xf, EV_PEBS);
 	check_event(0x82d0, "SIHB", 0xf, EV_PEBS);
+	/* "Intel TSX and PEBS Support": C8H and C9H with mask 04H; the others aren't precise. */
+	check_event(0x04c8, "HB", 0xf, EV_PEBS | EV_TSX);
+	check_event(0x04c9, "HB", 0xf, EV_PEBS | EV_TSX);
+	check_event(0x01c9, "HB", 0xff, EV_TSX);
+	check_event(0x02c9, "HB", 0xff, EV_TSX);
+	check_event(0x08c9, "HB", 0xff, EV_TSX);
+	check_event(0x20c9, "HB", 0xff, EV_TSX);
+	check_event(0x40c9, "HB", 0xff, EV_TSX);
+	check_event(0x80c9, "HB", 0xff, EV_TSX);
+	check_event(0x01c9, "", 0xff, EV_PEBS);
+	check_event(0x0154, "HB", 0xff, EV_TSX);
+	check_event(0x0254, "HB", 0xff, EV_TSX);
 	check_event(0x01b7, "NWSIHB", 0xff, 0);
 	check_event(0x01bb, "WSIHB", 0xff, 0);
 }

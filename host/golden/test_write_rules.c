@@ -56,10 +56,12 @@ static const struct rule rules[] = {
 	{ 0x4c1, 0x0000123456789abc, 0x0000123456789abc, SNB },
 	{ 0x4c1, 0x0001000000000000, 0, NONE },
 	{ 0x4c5, 0x0000000000000000, 0, NONE },
-	/* IA32_PERFEVTSELx: 31:0; 33:32 with TSX only, which nothing presented here has. */
+	/* IA32_PERFEVTSELx: 31:0; 33:32 with TSX only, see below. */
 	{ 0x186, 0x00000000ffffffff, 0x00000000ffffffff, ALL },
 	{ 0x189, 0x00000000004301c2, 0x00000000004301c2, ALL },
 	{ 0x187, 0x0000001000000000, 0, NONE },
+	{ 0x188, 0x0000000100000000, 0, NONE },
+	{ 0x188, 0x0000000200000000, 0, NONE },
 	{ 0x18a, 0x0000000000000000, 0, NONE },
 	/* Fixed counters: 48 bits; three fields of four bits. */
 	{ 0x309, 0x0000ffffffffffff, 0x0000ffffffffffff, ALL },
@@ -195,11 +197,49 @@ static void signatures_are_those_of_table_35_1(void)
 	}
 }
 
+/*
+ * A processor with CPUID.07H:EBX[11], "Performance Monitoring and Intel TSX": IN_TX is bit 32 of
+ * each IA32_PERFEVTSELx, IN_TXCP bit 33 of IA32_PERFEVTSEL2. IA32_DEBUGCTL[15] is RTM_DEBUG.
+ */
+static void transactions_have_bits_of_their_own(void)
+{
+	static const struct rule with[] = {
+		{ 0x186, 0x00000001000000c0, 0x00000001000000c0, "B" },
+		{ 0x189, 0x00000001000000c0, 0x00000001000000c0, "B" },
+		{ 0x188, 0x00000002000000c0, 0x00000002000000c0, "B" },
+		{ 0x188, 0x00000003000000c0, 0x00000003000000c0, "B" },
+		{ 0x186, 0x00000002000000c0, 0, NONE },
+		{ 0x187, 0x00000002000000c0, 0, NONE },
+		{ 0x189, 0x00000002000000c0, 0, NONE },
+		{ 0x188, 0x00000004000000c0, 0, NONE },
+		{ 0x1d9, 0x0000000000008000, 0x0000000000008000, "B" },
+	};
+	static struct tx_log log;
+	struct model_host has_log = host;
+	struct model_config config = { .generation = GEN_BROADWELL, .hyper_threading = true };
+
+	has_log.tx_log = &log;
+	config.latitude.set = BIT(LAT_RTM);
+	config.latitude.value[LAT_RTM] = 1;
+	for (size_t i = 0; i < sizeof(with) / sizeof(with[0]); i++) {
+		const struct rule *r = &with[i];
+		enum msr_status status;
+
+		model_init(&model, &config, &has_log);
+		status = model_wrmsr(&model, r->msr, r->value).status;
+		CHECK_EQ(*r->taken_on ? MSR_DONE : MSR_GP, status, "WRMSR %#x, %#llx", r->msr,
+			 (unsigned long long)r->value);
+		if (*r->taken_on)
+			CHECK_EQ(r->reads, model_rdmsr(&model, r->msr).value, "RDMSR %#x", r->msr);
+	}
+}
+
 int main(void)
 {
 	RUN(each_write_is_taken_where_the_manual_says);
 	RUN(what_is_refused_changes_nothing);
 	RUN(capabilities_are_those_of_the_generation);
 	RUN(signatures_are_those_of_table_35_1);
+	RUN(transactions_have_bits_of_their_own);
 	return check_end();
 }

@@ -87,6 +87,20 @@ static bool commits_are_no_aborts(struct rig *r)
 	return PMC(0) == 1;
 }
 
+/* Begins, commits and aborts of four transactions. */
+static bool all_are_counted(struct rig *r)
+{
+	rig_program(r, 0, EVENT_RTM_RETIRED_START, 0, 0);
+	rig_program(r, 1, EVENT_RTM_RETIRED_COMMIT, 0, 0);
+	rig_start(r, BIT(0) | BIT(1));
+	for (unsigned i = 0; i < 3; i++) {
+		begin(r, FALLBACK);
+		end(r);
+	}
+	abort_for(r, TX_EXPLICIT);
+	return PMC(0) == 4 && PMC(1) == 3;
+}
+
 static bool record_ends_transaction(struct rig *r)
 {
 	rig_program_pebs(r, 0, EVENT_MEM_UOPS_RETIRED_ALL_LOADS, 0, 1);
@@ -152,6 +166,10 @@ rule *const tx_rules[FAULT_COUNT] = {
 	[FAULT_TX_CAUSE_EXCHANGED] = event_is_recorded,
 	[FAULT_TX_CAPACITY_MISSING] = capacity_is_recorded,
 	[FAULT_TX_RESERVED_SET] = abort_is_recorded,
+	[FAULT_TX_CYCLES_ZERO] = abort_is_recorded,
+	[FAULT_TX_STARTS_MISSED] = all_are_counted,
+	[FAULT_TX_COMMITS_MISSED] = all_are_counted,
+	[FAULT_TX_COMMITS_ALL] = all_are_counted,
 	[FAULT_TX_RIP_ABORTING] = goes_to_the_outermost,
 	[FAULT_TX_RIP_INNER] = goes_to_the_outermost,
 	[FAULT_TX_FILTER_IGNORED] = in_tx_is_inside,

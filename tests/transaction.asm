@@ -1,0 +1,87 @@
+; SPDX-License-Identifier: MIT
+;
+; Transactions for tests/transaction.h: SDM volume 1, "Programming with Intel Transactional
+; Synchronization Extensions"; volume 2, "XBEGIN". System V convention.
+
+default rel
+bits 64
+
+section .text
+
+; PIECE name: the row, a struct transaction, and the way in up to XBEGIN. Inside: RDI words,
+; ECX n. Behind an abort the processor has put all registers back but RAX.
+%macro PIECE 1
+	%defstr %%name %1
+	section .rodata
+%%text	db %%name, 0
+	section .data
+	align	8
+	global	transaction_%1:data hidden
+transaction_%1:
+	dq	%%text, run_%1, begin_%1, end_%1, fallback_%1
+	section .text
+	align	64
+run_%1:
+	mov	ecx, esi
+	xbegin	fallback_%1
+begin_%1:
+%endmacro
+
+; END name: committed, all ones; aborted, EAX.
+%macro END 1
+end_%1:
+	mov	rax, -1
+	ret
+fallback_%1:
+	mov	eax, eax
+	ret
+%endmacro
+
+; One store, then n loads with a NOP each.
+%macro BODY 0
+	inc	qword [rdi]
+%%load:	mov	r8, [rdi + 8]
+	nop
+	dec	ecx
+	jnz	%%load
+%endmacro
+
+PIECE commit
+	BODY
+	xend
+END commit
+
+PIECE explicit
+	BODY
+	xabort	0x5a
+	xend
+END explicit
+
+; "XABORT, CPUID, PAUSE" abort on any implementation.
+PIECE pause
+	BODY
+	pause
+	xend
+END pause
+
+; A store to each of n lines.
+PIECE lines
+.store:	mov	[rdi], rdi
+	add	rdi, 64
+	dec	ecx
+	jnz	.store
+	xend
+END lines
+
+; "The processor ... transfers execution to the fallback of the outermost".
+PIECE nested
+	inc	qword [rdi]
+	xbegin	.inner
+	mov	r8, [rdi + 8]
+	xabort	0x5a
+	xend
+	xend
+	jmp	end_nested
+.inner:	mov	eax, 0xdead
+	ret
+END nested
