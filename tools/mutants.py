@@ -41,6 +41,10 @@ FIRST = "haswell"
 # under faults of their own requirements and of FAULT_WITH_SLOW, and without a fault.
 SLOW = ("ll", "dla")
 
+# How faults of transactions are run, and their tests without a fault: any other test takes many
+# times as long on a processor that has transactions.
+TRANSACTIONS = {"latitude": "rtm:1", "tests": "tsx.*"}
+
 # Groups that don't need the PMU to act, and why: they may pass under "inert".
 EXEMPT = {
     "selftest": "judges the harness, not the PMU",
@@ -214,6 +218,11 @@ def tests_for(row, some):
     return patterns if len(patterns) <= plan.LONGEST_PATTERN and slow_groups(row) != [*SLOW] else ""
 
 
+def of_transactions():
+    """The requirements that are about transactions, which a processor has where it is asked to."""
+    return {row["id"] for row in spec.requirements() if spec.needs_rtm(row["generations"])}
+
+
 def choose(options, parser):
     rows = all_rows()
     if options.faults:
@@ -252,12 +261,17 @@ def run(options, parser):
     tested = tested_requirements(options.build)
     cpus = {row["name"]: place(row, tested) for row in rows}
     jobs += [plan.Job(cpu=cpu, tests=some) for cpu in sorted(set(cpus.values()) - {"", FIRST})]
+    transactions = of_transactions()
+    rtm = {row["name"]: cpus[row["name"]] for row in rows
+           if row["name"] != "inert" and not transactions.isdisjoint(row["requirements"])}
+    jobs += [plan.Job(cpu=cpu, **TRANSACTIONS) for cpu in sorted(set(rtm.values()) - {""})]
     jobs += [plan.Job(processors=count)
              for count in sorted({row["processors"] for row in rows} - {1})]
     clean = list(jobs)
     by_fault = {row["name"]: plan.Job(row["fault"], cpu=cpus[row["name"]],
-                                      tests=tests_for(row, some), name=row["name"],
-                                      processors=row["processors"])
+                                      name=row["name"], processors=row["processors"],
+                                      **(TRANSACTIONS if row["name"] in rtm else
+                                         {"tests": tests_for(row, some)}))
                 for row in rows if cpus[row["name"]]}
     jobs += by_fault.values()
     start = time.monotonic()

@@ -139,6 +139,11 @@ def codes():
             for row in table("generation.def", "GENERATION_CODE", ["code", "through"])}
 
 
+def needs_rtm(text):
+    """Is a row with this column of generations about processors with transactions only?"""
+    return "with RTM" in text or "with TSX" in text
+
+
 def applies(text, cpu, through):
     """Does a requirement's column of generations include this row of generation.def? through is
     codes(). What stands behind "with" is taken as given, but for full-width writes, which the row
@@ -147,6 +152,8 @@ def applies(text, cpu, through):
     own = order.index(cpu["code"])
     full_width = "FAC_FW_WRITE" in cpu["facilities"]
     if ("with FW_WRITE" in text and not full_width) or ("without FW_WRITE" in text and full_width):
+        return False
+    if needs_rtm(text) and "FAC_TSX" not in cpu["facilities"]:
         return False
     for word in re.sub(r",? (with|without|client|formats)\b.*", "", text).replace(",", " ").split():
         low, _, high = word.rstrip("+").partition("-")
