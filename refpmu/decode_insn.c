@@ -313,6 +313,65 @@ static void order_accesses(struct instruction *insn)
 	}
 }
 
+/* Sums, products, comparisons and the like; moves, conversions and shuffles aren't. */
+static enum model_arithmetic arithmetic_of(const ZydisDecodedInstruction *zi,
+					   const ZydisDecodedOperand *operands)
+{
+#define FLOATING(operation) \
+	case ZYDIS_MNEMONIC_##operation##PS: \
+		return ARITHMETIC_PACKED_SP; \
+	case ZYDIS_MNEMONIC_##operation##PD: \
+		return ARITHMETIC_PACKED_DP; \
+	case ZYDIS_MNEMONIC_##operation##SS: \
+		return ARITHMETIC_SCALAR_SP; \
+	case ZYDIS_MNEMONIC_##operation##SD: \
+		return ARITHMETIC_SCALAR_DP;
+	switch (zi->mnemonic) {
+	FLOATING(ADD)
+	FLOATING(SUB)
+	FLOATING(MUL)
+	FLOATING(DIV)
+	FLOATING(SQRT)
+	FLOATING(MIN)
+	FLOATING(MAX)
+	case ZYDIS_MNEMONIC_PADDB:
+	case ZYDIS_MNEMONIC_PADDW:
+	case ZYDIS_MNEMONIC_PADDD:
+	case ZYDIS_MNEMONIC_PADDQ:
+	case ZYDIS_MNEMONIC_PSUBB:
+	case ZYDIS_MNEMONIC_PSUBW:
+	case ZYDIS_MNEMONIC_PSUBD:
+	case ZYDIS_MNEMONIC_PSUBQ:
+	case ZYDIS_MNEMONIC_PMULLW:
+	case ZYDIS_MNEMONIC_PMULHW:
+	case ZYDIS_MNEMONIC_PMADDWD:
+	case ZYDIS_MNEMONIC_PAND:
+	case ZYDIS_MNEMONIC_POR:
+	case ZYDIS_MNEMONIC_PXOR:
+		return ZydisRegisterGetClass(operands[0].reg.value) == ZYDIS_REGCLASS_MMX ?
+			ARITHMETIC_MMX_64 : ARITHMETIC_MMX_128;
+	case ZYDIS_MNEMONIC_FADD:
+	case ZYDIS_MNEMONIC_FADDP:
+	case ZYDIS_MNEMONIC_FSUB:
+	case ZYDIS_MNEMONIC_FSUBP:
+	case ZYDIS_MNEMONIC_FSUBR:
+	case ZYDIS_MNEMONIC_FSUBRP:
+	case ZYDIS_MNEMONIC_FMUL:
+	case ZYDIS_MNEMONIC_FMULP:
+	case ZYDIS_MNEMONIC_FDIV:
+	case ZYDIS_MNEMONIC_FDIVP:
+	case ZYDIS_MNEMONIC_FDIVR:
+	case ZYDIS_MNEMONIC_FDIVRP:
+	case ZYDIS_MNEMONIC_FSQRT:
+	case ZYDIS_MNEMONIC_FCHS:
+	case ZYDIS_MNEMONIC_FABS:
+		return ARITHMETIC_X87;
+	default:
+		return ARITHMETIC_NONE;
+	}
+#undef FLOATING
+}
+
 void decode_fill(struct instruction *insn, const ZydisDecodedInstruction *zi,
 		 const ZydisDecodedOperand *operands)
 {
@@ -325,6 +384,7 @@ void decode_fill(struct instruction *insn, const ZydisDecodedInstruction *zi,
 	insn->count_mask = width_mask(zi->address_width);
 	insn->is_pop = zi->mnemonic == ZYDIS_MNEMONIC_POP;
 	insn->act = act_of(zi, operands);
+	insn->arithmetic = arithmetic_of(zi, operands);
 	for (unsigned i = 0; i < zi->operand_count; i++) {
 		if (operands[i].type != ZYDIS_OPERAND_TYPE_MEMORY)
 			continue;

@@ -12,6 +12,7 @@
 #include "refpmu/exits.h"
 #include "refpmu/svm.h"
 #include "spec/msr.h"
+#include "spec/netburst.h"
 
 #define EFER_KNOWN	(EFER_SCE | EFER_LME | EFER_LMA | EFER_NXE)	/* of Intel's */
 
@@ -34,6 +35,9 @@ static const struct msr_range {
 	{ MSR_IA32_DEBUGCTL, MSR_IA32_DEBUGCTL, true },
 	{ MSR_IA32_MISC_ENABLE, MSR_IA32_MISC_ENABLE, true },
 	{ MSR_SMI_COUNT, MSR_SMI_COUNT, false },
+	{ MSR_NB_BPU_COUNTER0, MSR_NB_IQ_COUNTER5, false },
+	{ MSR_NB_BPU_CCCR0, MSR_NB_IQ_CCCR5, false },
+	{ MSR_NB_BSU_ESCR0, MSR_NB_PEBS_MATRIX_VERT, false },
 	{ MSR_IA32_BIOS_SIGN_ID, MSR_IA32_BIOS_SIGN_ID, true },
 	{ MSR_IA32_EFER, MSR_IA32_EFER, true },
 	{ MSR_AMD_VM_CR, MSR_AMD_VM_HSAVE_PA + 1, false },

@@ -3,10 +3,8 @@
  * The model's configuration: the generation it presents, and the state after power-on ("IA-32
  * Processor States Following Power-up, Reset, or INIT").
  */
+#include "refpmu/model_netburst.h"
 #include "refpmu/model_uncore.h"
-
-/* Of faults that show the record before: each byte of what was before the first. */
-#define NO_RECORD_BEFORE 0xa5
 
 /* IA32_MISC_ENABLE: fast strings, thermal control, SpeedStep, MONITOR. */
 #define OTHER_FEATURES (BIT(0) | BIT(3) | BIT(16) | BIT(18))
@@ -110,7 +108,7 @@ void model_init(struct model *m, const struct model_config *config, const struct
 {
 	*m = (struct model){ .config = *config, .host = host, .at_counter = MODEL_NO_COUNTER };
 	for (unsigned i = 0; i < sizeof(m->previous_record); i++)
-		m->previous_record[i] = NO_RECORD_BEFORE;
+		m->previous_record[i] = MODEL_NO_RECORD_BEFORE;
 	model_take_latitude(m);
 	m->core = config->hyper_threading ? host->processor / CORE_THREADS : host->processor;
 	if (m->core < MEMORY_PER_PACKAGE)
@@ -129,6 +127,10 @@ void model_init(struct model *m, const struct model_config *config, const struct
 		m->misc_enable |= IA32_MISC_ENABLE_PEBS_UNAVAILABLE;
 	if (m->latitude[LAT_MISC_ENABLE_OTHERS])
 		m->misc_enable |= OTHER_FEATURES;
+	if (model_is_netburst(m)) {
+		netburst_init(m);
+		return;
+	}
 	m->global_ctrl = BIT(model_gp_counters(m)) - 1;
 	if (broken(m, FAULT_STATUS_AFTER_RESET))
 		m->global_status = IA32_PERF_GLOBAL_STATUS_COND_CHGD;

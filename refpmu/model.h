@@ -16,6 +16,7 @@
  * Memory: model_memory.c (caches and TLBs, shared by all processors) over model_sets.c,
  * model_access.c (what loads and stores meet there), model_load_latency.c (tags), model_offcore.c,
  * model_data_address.c (what records tell). Transactions: model_tx.c, model_tx_log.c.
+ * NetBurst: model_netburst*.c.
  * docs/READINGS.md lists what was decided where the manual leaves a choice. May include spec/ only.
  */
 #ifndef REFPMU_MODEL_H
@@ -34,6 +35,8 @@
 #define MODEL_MAX_FIXED	3
 /* One index for all counters in priority order: 0..7 general-purpose, 8..10 fixed. */
 #define MODEL_MAX_COUNTERS (MODEL_MAX_GP + MODEL_MAX_FIXED)
+
+struct netburst;	/* refpmu/model_netburst.h */
 
 /* What the processor presents and how it deviates. */
 struct model_config {
@@ -86,6 +89,13 @@ struct model_host {
 	struct tx_log *tx_log;
 	/* A transaction has aborted, and these are the program's registers now. May be NULL. */
 	void (*registers)(void *ctx, const struct model_registers *registers);
+	/*
+	 * NetBurst: what the logical processors of a core share, for all cores by their number,
+	 * kept by the owner (not NULL if that generation is configured); and how to have the other
+	 * logical processor of this core look at its model soon (NULL: there is none).
+	 */
+	struct netburst *netburst;
+	void (*call_sibling)(void *ctx);
 };
 
 enum model_branch {
@@ -121,11 +131,20 @@ struct model_access {
 /* Events that depend on what an access met, from EK_SPLIT_LOADS on. */
 #define MODEL_EARLY_KINDS (EK_OFFCORE_1 - EK_SPLIT_LOADS + 1)
 
+/* What an instruction of the vector and x87 units computes; moves and conversions are NONE. */
+enum model_arithmetic {
+	ARITHMETIC_NONE,
+	ARITHMETIC_PACKED_SP, ARITHMETIC_PACKED_DP, ARITHMETIC_SCALAR_SP, ARITHMETIC_SCALAR_DP,
+	ARITHMETIC_MMX_64, ARITHMETIC_MMX_128, ARITHMETIC_X87,
+};
+
 /* One retired instruction. A REP string is one instruction with the accesses of all iterations. */
 struct model_retired {
 	u64 ip;				/* linear address of the instruction itself */
 	u8 cpl;
 	bool compatibility;		/* 32-bit code in IA-32e mode */
+	bool legacy;			/* outside IA-32e mode */
+	enum model_arithmetic arithmetic;
 	enum model_branch branch;
 	bool taken;			/* of a conditional branch; others are always taken */
 	u8 tx;				/* enum model_tx_act */

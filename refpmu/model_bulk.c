@@ -3,8 +3,8 @@
  * See model_bulk.h. Only what every instruction of a stretch adds to is done here; as soon as one
  * of them might matter by itself, the budget ends before it.
  */
-#include "refpmu/model_internal.h"
 #include "refpmu/model_bulk.h"
+#include "refpmu/model_netburst.h"
 
 /* Enough for any stretch, and little enough for any product with events of an instruction. */
 #define MOST		BIT(32)
@@ -55,6 +55,9 @@ static bool selected(const struct model_rule *rule, u8 cpl)
 
 bool model_bulk_possible(const struct model *m, u8 cpl)
 {
+	/* Its counters are the other logical processor's as well. */
+	if (model_is_netburst(m))
+		return false;
 	if (busy(m) || looks_at_each(m->config.fault))
 		return false;
 	for (u64 left = m->active; left; left &= left - 1) {

@@ -11,6 +11,7 @@
  * Not handled: AnyThread (there is one logical processor, so it adds nothing).
  */
 #include "refpmu/model_access.h"
+#include "refpmu/model_netburst.h"
 
 #define RFLAGS_IF	BIT(9)
 
@@ -208,7 +209,7 @@ void model_disarm(struct model *m, u64 counters)
  * went last, at first not taken; all other branches are predicted right. It learns only while
  * somebody counts its mistakes.
  */
-static bool mispredicted(struct model *m, const struct model_retired *r)
+bool model_mispredicted(struct model *m, const struct model_retired *r)
 {
 	u8 *last = &m->predictor[(r->ip ^ r->ip >> 8) % MODEL_PREDICTOR_ENTRIES];
 
@@ -438,6 +439,8 @@ static void choose_rules(struct model *m, struct step *s)
 
 bool model_watching(const struct model *m)
 {
+	if (model_is_netburst(m))
+		return netburst_watching(m);
 	return m->active || m->uncore.active || m->n_requests || m->writing || model_has_tx(m);
 }
 
@@ -462,8 +465,13 @@ static void count_abort(struct model *m, const struct model_retired *r)
 void model_retire(struct model *m, const struct model_retired *r)
 {
 	struct step s;
-	bool mispredict = m->watch_predictor && mispredicted(m, r);
+	bool mispredict;
 
+	if (model_is_netburst(m)) {
+		netburst_retire(m, r);
+		return;
+	}
+	mispredict = m->watch_predictor && model_mispredicted(m, r);
 	s.r = r;
 	s.due = s.wrapped = s.interrupts = 0;
 	s.interrupted = s.tx_abort = s.aborts = false;

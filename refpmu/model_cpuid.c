@@ -10,7 +10,7 @@
  *
  * Not handled: frequencies, power management.
  */
-#include "refpmu/model_internal.h"
+#include "refpmu/model_netburst.h"
 #include "refpmu/model_memory.h"
 
 enum { EAX, EBX, ECX, EDX };
@@ -134,7 +134,8 @@ static void version(const struct model *m, u32 regs[4])
 	SET(FAMILY, g->family);
 	SET(EXT_MODEL, model >> 4);
 	SET(LOGICAL_PROCESSORS, 1u << package_bits(m));
-	SET(DTES64, !(m->facts & FACT_NO_PEBS));
+	SET(DTES64, !(m->facts & FACT_NO_PEBS) &&
+	    !(model_is_netburst(m) && m->latitude[LAT_DS_FOLLOWS_MODE]));
 	SET(DS_CPL, !(m->facts & FACT_NO_PEBS));
 	SET(PDCM, g->perfmon ? 1 : 0);
 	SET(HYPERVISOR, m->facts & FACT_KVM_SIGNATURE ? 1 : 0);

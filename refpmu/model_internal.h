@@ -7,6 +7,9 @@
 #include "spec/event.h"
 #include "spec/msr.h"
 
+/* Of faults that show the record before: each byte of what was before the first. */
+#define MODEL_NO_RECORD_BEFORE 0xa5
+
 #define FIRST_FIXED	MODEL_MAX_GP	/* counter index of fixed counter 0 */
 
 /* One row of spec/generation.def. No pointers: refpmu.efi moves after it was relocated. */
@@ -97,6 +100,8 @@ u64 model_break_increment(struct model *m, unsigned i, const struct model_rule *
 bool model_pebs_enabled(struct model *m, unsigned counter);
 /* The event of this encoding, or NULL. */
 const struct event *model_event(const struct model *m, u16 code);
+/* A branch that the predictor takes for another way. It learns by being asked: once a branch. */
+bool model_mispredicted(struct model *m, const struct model_retired *r);
 /* A control register has changed: decode all rules anew. */
 void model_configure(struct model *m);
 /*

@@ -6,7 +6,7 @@
  *
  * Not handled: the delivery modes SMI, INIT and ExtINT (the interrupt is lost), branch records.
  */
-#include "refpmu/model_internal.h"
+#include "refpmu/model_netburst.h"
 
 /* LVT entry: "Local Vector Table". */
 #define LVT_VECTOR		BITS(0, 7)
@@ -93,6 +93,8 @@ void model_requests_raise(struct model *m)
 
 void model_halt(struct model *m)
 {
+	if (model_is_netburst(m))
+		netburst_halt(m);
 	for (unsigned i = 0; i < m->n_requests; i++)
 		m->request[i].distance = 0;
 	model_requests_raise(m);

@@ -4,6 +4,7 @@
  * Table 35-2 "IA-32 Architectural MSRs". A bit without a row in spec/msr.def is reserved, and
  * writing 1 to it raises #GP and changes nothing.
  */
+#include "refpmu/model_netburst.h"
 #include "refpmu/model_uncore.h"
 
 #define WIDEST_COUNTER	48	/* bits, of fault counters-above-width: bit 47 is the sign */
@@ -120,6 +121,11 @@ struct msr_result model_rdmsr(struct model *m, u32 msr)
 	struct place p = model_msr_find(msr);
 	struct msr_result result;
 
+	if (model_is_netburst(m)) {
+		result = netburst_rdmsr(m, msr);
+		if (result.status != MSR_NOT_OURS)
+			return result;
+	}
 	if (p.reg == REG_NONE)
 		return (struct msr_result){ .status = MSR_NOT_OURS };
 	m->moment++;
@@ -314,6 +320,11 @@ struct msr_result model_wrmsr(struct model *m, u32 msr, u64 value)
 	struct place p = model_msr_find(msr);
 	struct msr_result result;
 
+	if (model_is_netburst(m)) {
+		result = netburst_wrmsr(m, msr, value);
+		if (result.status != MSR_NOT_OURS)
+			return result;
+	}
 	if (p.reg == REG_NONE)
 		return (struct msr_result){ .status = MSR_NOT_OURS };
 	m->moment++;
@@ -341,6 +352,8 @@ struct msr_result model_rdpmc(struct model *m, u32 ecx)
 	unsigned i;
 	u64 value;
 
+	if (model_is_netburst(m))
+		return netburst_rdpmc(m, ecx);
 	m->moment++;
 	if (broken(m, FAULT_RDPMC_REFUSED))
 		return gp;

@@ -14,6 +14,8 @@ void retire_begin(struct cpu *cpu, struct model_retired *retired)
 	retired->ip = cpu_code_address(cpu);
 	retired->cpl = cpu_cpl(cpu);
 	retired->compatibility = cpu_long_mode(cpu) && !cpu_64bit_code(cpu);
+	retired->legacy = !cpu_long_mode(cpu);
+	retired->arithmetic = ARITHMETIC_NONE;
 	retired->branch = BRANCH_NONE;
 	retired->taken = false;
 	retired->tx = TX_NO_ACT;
@@ -70,6 +72,7 @@ void retire_end(struct cpu *cpu, struct model_retired *retired, const struct ins
 			decode_condition(insn, retired->before.gpr, retired->before.rflags) :
 			insn->branch != BRANCH_NONE;
 		retired->act = insn->act;
+		retired->arithmetic = insn->arithmetic;
 		if (insn->act)
 			retired->act_linear = decode_linear(cpu, insn, &insn->act_operand,
 							    retired->before.gpr);

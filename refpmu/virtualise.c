@@ -6,6 +6,7 @@
 #include "refpmu/exits.h"
 #include "refpmu/guest_memory.h"
 #include "refpmu/host.h"
+#include "refpmu/model_netburst_state.h"
 #include "refpmu/nested_paging.h"
 #include "refpmu/panic.h"
 #include "refpmu/processors.h"
@@ -117,8 +118,12 @@ static void init_started_state(struct cpu *cpu)
 /* The processors share one memory hierarchy. */
 static void init_model(struct cpu *cpu)
 {
+	static struct netburst *netburst;
 	static struct memory *memory;
 
+	if (!netburst)
+		netburst = hypervisor_pages((unsigned)((PROCESSORS_MAX * sizeof(*netburst) +
+							PAGE_SIZE - 1) / PAGE_SIZE));
 	if (!memory)
 		memory = hypervisor_pages((unsigned)((sizeof(*memory) + PAGE_SIZE - 1) /
 						     PAGE_SIZE));
@@ -129,6 +134,7 @@ static void init_model(struct cpu *cpu)
 		.tx_log = hypervisor_pages((unsigned)((sizeof(struct tx_log) + PAGE_SIZE - 1) /
 						      PAGE_SIZE)),
 		.registers = transaction_registers,
+		.netburst = netburst,
 	};
 }
 

@@ -296,7 +296,9 @@ static void set_up(struct rig *r, struct bytes *b)
 	rig_program(r, n, (u32)select & 0xffff, select & IA32_PERFEVTSEL_INT, 1ULL + how / 16);
 	if (how & 4 && rig_has_pebs(r)) {
 		rig_set_reset(r, n, -(1ULL + how / 16) & BITS(0, 47));
-		rig_set(r, MSR_IA32_PEBS_ENABLE, rig_get(r, MSR_IA32_PEBS_ENABLE) | BIT(n));
+		/* A broken processor may refuse to show it. */
+		rig_set(r, MSR_IA32_PEBS_ENABLE,
+			model_rdmsr(&r->m, MSR_IA32_PEBS_ENABLE).value | BIT(n));
 	}
 	rig_start(r, BITS(0, 3) | BITS(32, 34));
 }

@@ -548,6 +548,8 @@ static bool holds(enum fault_id of, enum fault_id on, bool hyper_threading,
 {
 	static struct rig r;
 
+	if (netburst_has_rule(of))
+		return netburst_rule(of, on);
 	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
 		if (tables[i].rules[of]) {
 			open(&r, tables[i].generation, on, hyper_threading, when);

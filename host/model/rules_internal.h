@@ -17,6 +17,9 @@ extern rule *const tx_rules[FAULT_COUNT];
 /* rules_memory.c; memory_rule() is for generated faults of its own and of all others. */
 extern rule *const memory_rules[FAULT_COUNT];
 bool memory_rule(enum fault_id of, struct rig *r);
+/* rules_netburst.c: rules of its own kind of processor. */
+bool netburst_has_rule(enum fault_id of);
+bool netburst_rule(enum fault_id of, enum fault_id on);
 /* rules_generated.c: the rule that a generated fault breaks, and a processor where it holds. */
 bool generated_rule(enum fault_id of, struct rig *r);
 enum generation_id generated_generation(enum fault_id of);

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A bench for NetBurst: the two logical processors of a core, each with its model, registers, DS
+ * area and local APIC, over one piece of memory. They run in the order in which a test says.
+ */
+#ifndef HOST_MODEL_NETBURST_RIG_H
+#define HOST_MODEL_NETBURST_RIG_H
+
+#include "refpmu/model_netburst.h"
+
+#define NBRIG_BASE	0x10000000ULL		/* linear address of memory[0] */
+#define NBRIG_MEMORY	0x8000
+#define NBRIG_DS(t)	(NBRIG_BASE + 0x1000ULL * (t))
+#define NBRIG_BUFFER(t)	(NBRIG_BASE + 0x2000 + 0x1000ULL * (t))
+#define NBRIG_DATA	(NBRIG_BASE + 0x4000)
+
+struct netburst_rig {
+	struct model m[2];
+	struct model_host host[2];
+	struct netburst shared;
+	u8 memory[NBRIG_MEMORY];
+	struct model_registers regs[2];
+	u64 ip[2];
+	bool legacy;			/* instructions run outside IA-32e mode */
+	unsigned requests[2];		/* calls of host.pmi */
+	unsigned called;		/* calls of host.call_sibling */
+	struct memory hierarchy;
+};
+
+/* Power on; without Hyper-Threading there is logical processor 0 only. */
+void nbrig_open(struct netburst_rig *r, enum fault_id fault, bool hyper_threading);
+void nbrig_open_config(struct netburst_rig *r, const struct model_config *config, bool two);
+
+/* WRMSR by logical processor t: it retires unless it faults. */
+enum msr_status nbrig_wrmsr(struct netburst_rig *r, unsigned t, u32 msr, u64 value);
+/* Must succeed. RDMSR doesn't retire. */
+void nbrig_set(struct netburst_rig *r, unsigned t, u32 msr, u64 value);
+u64 nbrig_get(struct netburst_rig *r, unsigned t, u32 msr);
+
+/* Instructions of logical processor t at CPL 3 or 0. */
+void nbrig_retire(struct netburst_rig *r, unsigned t, bool user, struct model_retired *i);
+void nbrig_nops(struct netburst_rig *r, unsigned t, bool user, unsigned n);
+void nbrig_load(struct netburst_rig *r, unsigned t, u64 linear);
+void nbrig_store(struct netburst_rig *r, unsigned t, u64 linear);
+void nbrig_branch(struct netburst_rig *r, unsigned t, enum model_branch branch, bool taken);
+void nbrig_compute(struct netburst_rig *r, unsigned t, bool user, enum model_arithmetic what);
+void nbrig_halt(struct netburst_rig *r, unsigned t);
+
+/* DS areas of both in the 64-bit form: records, threshold behind so many, reset value. */
+void nbrig_ds(struct netburst_rig *r, unsigned records, unsigned threshold, u64 reset);
+u64 nbrig_peek(const struct netburst_rig *r, u64 linear, unsigned bytes);
+void nbrig_poke(struct netburst_rig *r, u64 linear, u64 value, unsigned bytes);
+/* Records by the index of logical processor t, and a field of record n. */
+unsigned nbrig_records(const struct netburst_rig *r, unsigned t);
+u64 nbrig_record(const struct netburst_rig *r, unsigned t, unsigned n, unsigned offset);
+
+#endif

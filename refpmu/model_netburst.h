@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The PMU of NetBurst: counters, CCCRs and ESCRs shared by the logical processors of a core,
+ * "Performance Monitoring and Intel Hyper-Threading Technology in Processors Based on Intel
+ * NetBurst Microarchitecture". One struct netburst belongs to a core; each logical processor has
+ * its struct model, whose calls (model.h) come here if its generation has FAC_NETBURST.
+ *
+ * Files: model_netburst.c (counting, overflow, cascades, interrupts), model_netburst_msr.c
+ * (registers), model_netburst_event.c (what is counted for whom), model_netburst_pebs.c (records).
+ * For refpmu/model*.c.
+ *
+ * Not handled: events that this machine has no use for (spec/netburst.def lists those it knows),
+ * bogus micro-operations, branch records, MSR_TC_PRECISE_EVENT, which only keeps what is written.
+ */
+#ifndef REFPMU_MODEL_NETBURST_H
+#define REFPMU_MODEL_NETBURST_H
+
+#include "refpmu/model_internal.h"
+#include "refpmu/model_netburst_state.h"
+
+/* The generation has this PMU. */
+static inline bool model_is_netburst(const struct model *m)
+{
+	return model_generation(m)->facilities & FAC_NETBURST;
+}
+
+/* What its core shares. */
+static inline struct netburst *netburst_of(const struct model *m)
+{
+	return &m->host->netburst[m->core];
+}
+
+/* Of this struct model: 0 or 1, bit 0 of the initial APIC ID. */
+unsigned netburst_thread_of(const struct model *m);
+/* Does the processor have Hyper-Threading, as CPUID shows it? */
+bool netburst_has_ht(const struct model *m);
+
+/* What model.h says of model_init(), and so on; of model_rdmsr() and model_wrmsr() also
+ * MSR_NOT_OURS. */
+void netburst_init(struct model *m);
+struct msr_result netburst_rdmsr(struct model *m, u32 msr);
+struct msr_result netburst_wrmsr(struct model *m, u32 msr, u64 value);
+struct msr_result netburst_rdpmc(struct model *m, u32 ecx);
+bool netburst_watching(const struct model *m);
+void netburst_retire(struct model *m, const struct model_retired *r);
+void netburst_halt(struct model *m);
+
+/* ---- between the files ---- */
+
+/* One row of NB_COUNTER. */
+struct netburst_counter_row { u8 pool, alternate, extended; };
+extern const struct netburst_counter_row netburst_counters[NB_COUNTERS];
+
+/* One retired instruction on its way through the PMU. */
+struct netburst_step {
+	struct step core;		/* for the memory hierarchy: r and outcome */
+	const struct netburst_settings *with;
+	unsigned thread;
+	bool mispredicted;
+	bool load_tags, store_tags;	/* uop_type has tagged its loads, its stores */
+	u8 execution_tags;		/* tag values of its arithmetic micro-operation */
+	bool split_load_tags, split_store_tags;
+};
+
+/* model_netburst.c: while a call is in here no other logical processor of the core is. */
+void netburst_enter(struct netburst *n);
+void netburst_leave(struct netburst *n);
+/* CCCRs have been written: which counters run? */
+void netburst_configure(struct model *m, u32 keep_started);
+
+/* model_netburst_event.c */
+/* Does some ESCR of a running counter ask what memory accesses met? */
+bool netburst_watches_memory(const struct netburst_settings *with);
+/* Fill in what upstream ESCRs have tagged. */
+void netburst_tag(struct model *m, struct netburst_step *s);
+/* The input of counter n: events of this instruction that its ESCR selects. per_clock: in each of
+ * its clocks; precise: PEBS can be made of the event. */
+u64 netburst_input(struct model *m, const struct netburst_step *s, unsigned n, bool *per_clock,
+		   bool *precise);
+
+/* model_netburst_pebs.c: the record of logical processor s->thread. true: it was written, and the
+ * counter holds the reset value. */
+bool netburst_assist(struct model *m, const struct netburst_step *s, unsigned counter);
+
+#endif

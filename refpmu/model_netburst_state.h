@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the logical processors of a NetBurst core share: struct netburst. Nobody but
+ * refpmu/model_netburst*.c looks inside; its owner needs its size and zeroes it once.
+ */
+#ifndef REFPMU_MODEL_NETBURST_STATE_H
+#define REFPMU_MODEL_NETBURST_STATE_H
+
+#include "spec/netburst.h"
+
+/* What the registers say. */
+struct netburst_settings {
+	u64 cccr[NB_COUNTERS], escr[NB_ESCRS];
+	u64 pebs_enable;	/* without the two bits that are relative to the accessor */
+	u64 matrix_vert;
+	u32 running;		/* bit n: counter n is enabled, or was started by a cascade */
+	u8 pebs_threads;	/* bit t: PEBS is enabled for logical processor t */
+};
+
+/* A logical processor's share. */
+struct netburst_processor {
+	bool active;		/* it has been seen running, and hasn't halted since */
+	bool user;		/* then: its last instruction was at CPL 1 to 3 */
+	bool armed;		/* its PEBS counter has overflowed, and there is no record yet */
+	u8 shadow;		/* events still to pass before the record (latitude) */
+	u8 posted;		/* interrupts that the other one has for it */
+	/* A WRMSR of its own has run and its retirement is to come: the settings before it, and
+	 * the counter that it wrote. */
+	bool writing;
+	u32 written;
+	struct netburst_settings before;
+	/* what only broken processors need */
+	u64 own_pebs_enable, own_matrix_vert, own_escr;
+	u8 previous_record[NB64_BYTES];
+};
+
+struct netburst {
+	bool busy;		/* a logical processor is in here */
+	struct netburst_settings now;
+	u64 counter[NB_COUNTERS];
+	u64 tc_precise_event;
+	u32 pmi_due;		/* bit n: overflowed, the PMI comes with the next count */
+	u32 pmi_later;		/* of fault nb-pmi-one-count-late */
+	u32 condition;		/* bit n: of the last clock, what edge detection compares with */
+	u64 last_ds_area;	/* of fault nb-ds-area-shared */
+	u64 literal;		/* of fault nb-pebs-bits-literal */
+	u32 tick;
+	struct netburst_processor thread[NB_THREADS];
+};
+
+#endif
