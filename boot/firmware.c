@@ -7,6 +7,7 @@
 #define PAGE		4096u
 #define TWO_MIB		BIT(21)
 #define BELOW_4_GIB	(BIT(32) - 1)
+#define BELOW_640_KIB	0x9ffffu	/* where a SIPI can begin, and no video memory is */
 #define HIGHEST_RAM	BIT(46)		/* beyond any machine; half of what 4 levels map */
 
 #define STALL_US	10000u
@@ -15,6 +16,7 @@
 struct firmware firmware;
 
 static struct { EFI_PHYSICAL_ADDRESS base; UINTN pages; } arena;
+static EFI_PHYSICAL_ADDRESS startup;	/* a page; 0: none */
 
 EFI_STATUS firmware_init(EFI_HANDLE image, EFI_SYSTEM_TABLE *system)
 {
@@ -120,6 +122,16 @@ static void find_screen(struct machine_setup *setup)
 	setup->framebuffer.stride = screen->Mode->Info->PixelsPerScanLine;
 }
 
+/* Where a SIPI can begin; 0: there is no such page. */
+static u64 low_page(void)
+{
+	startup = BELOW_640_KIB;
+	if (EFI_ERROR(firmware.boot->AllocatePages(AllocateMaxAddress, EfiLoaderData, 1,
+						   &startup)))
+		startup = 0;
+	return startup;
+}
+
 EFI_STATUS firmware_setup(struct machine_setup *setup, unsigned processors, u64 spare,
 			  bool with_screen)
 {
@@ -141,6 +153,8 @@ EFI_STATUS firmware_setup(struct machine_setup *setup, unsigned processors, u64 
 	}
 	setup->arena_base = (arena.base + TWO_MIB - 1) & ~(TWO_MIB - 1);
 	memset((void *)(uintptr_t)setup->arena_base, 0, setup->arena_size);
+	if (processors > 1)
+		setup->startup_page = low_page();
 	if (with_screen)
 		find_screen(setup);
 	return EFI_SUCCESS;
@@ -151,6 +165,9 @@ void firmware_release(void)
 	if (arena.pages)
 		firmware.boot->FreePages(arena.base, arena.pages);
 	arena.pages = 0;
+	if (startup)
+		firmware.boot->FreePages(startup, 1);
+	startup = 0;
 }
 
 void firmware_measure_tsc(void)

@@ -28,6 +28,7 @@ enum reg {
 #define TPR_OWN_CLASS		0xe0		/* holds classes 0 to 14 */
 #define ICR_NMI			(4u << 8)
 #define ICR_INIT		(5u << 8)
+#define ICR_STARTUP		(6u << 8)
 #define ICR_PENDING		(1u << 12)
 #define ICR_ASSERT		(1u << 14)
 #define ICR_SELF		(1u << 18)
@@ -148,11 +149,10 @@ static void save(void)
 		owner->tsc_deadline = msr_read(MSR_IA32_TSC_DEADLINE);
 }
 
-void apic_init(void)
+void apic_resume(void)
 {
-	struct owner *owner = owner_here();
+	const struct owner *owner = owner_here();
 
-	save();
 	apic_open_own_class();
 	set(REG_SVR, SVR_ENABLE | VECTOR_SPURIOUS);
 	/* TPR doesn't hold ExtINT and NMI, so LINT0 and LINT1 are masked at their source. A thermal
@@ -167,6 +167,12 @@ void apic_init(void)
 	if (!timer_ticks_per_ms)
 		calibrate();
 	set(REG_LVT_TIMER, VECTOR_TIMER);	/* one-shot */
+}
+
+void apic_init(void)
+{
+	save();
+	apic_resume();
 }
 
 static void restore_timer(void)
@@ -289,6 +295,11 @@ void apic_nmi(u32 id)
 void apic_init_ipi(u32 id)
 {
 	set_icr(id, ICR_INIT | ICR_ASSERT);
+}
+
+void apic_startup_ipi(u32 id, u8 vector)
+{
+	set_icr(id, ICR_STARTUP | ICR_ASSERT | vector);
 }
 
 void apic_ipi(u32 id, u8 vector)

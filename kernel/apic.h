@@ -27,6 +27,8 @@ bool apic_find(u64 *page);
 /* Called once per borrow, with the machine's mapping in place and interrupts off: remembers how
  * the owner has set up the APIC, masks its local sources and lets only our class through. */
 void apic_init(void);
+/* After an INIT while it was borrowed: ours again; what the owner had is still remembered. */
+void apic_resume(void);
 /* The reverse. Nothing of ours may be in IRR or ISR any more. */
 void apic_release(void);
 u32 apic_id(void);
@@ -47,6 +49,8 @@ void apic_ipi(u32 id, u8 vector);
 void apic_nmi(u32 id);
 /* INIT: it waits for a SIPI, whatever it did ("IA-32 Processor States Following INIT"). */
 void apic_init_ipi(u32 id);
+/* SIPI: begin in real mode at vector * 4096. */
+void apic_startup_ipi(u32 id, u8 vector);
 
 /* TPR such that only vectors of our class arrive. */
 void apic_open_own_class(void);

@@ -8,15 +8,19 @@
 
 #include "spec/types.h"
 
+#define CR0_PE		BIT(0)
 #define CR0_MP		BIT(1)
 #define CR0_EM		BIT(2)
 #define CR0_TS		BIT(3)
+#define CR0_ET		BIT(4)
 #define CR0_NE		BIT(5)
 #define CR0_WP		BIT(16)
 #define CR0_AM		BIT(18)
+#define CR0_PG		BIT(31)
 
 #define CR4_TSD		BIT(2)
 #define CR4_DE		BIT(3)
+#define CR4_PAE		BIT(5)
 #define CR4_PGE		BIT(7)
 #define CR4_UMIP	BIT(11)
 #define CR4_LA57	BIT(12)
@@ -27,6 +31,7 @@
 #define CR4_CET		BIT(23)
 #define CR4_PKS		BIT(24)
 
+#define EFER_LME	BIT(8)
 #define EFER_NXE	BIT(11)
 
 #define RFLAGS_FIXED	BIT(1)

@@ -19,6 +19,7 @@
 #include "kernel/trap.h"
 
 #define PANIC_US	10000000	/* long enough to photograph the screen */
+#define SHOW_US		2000000		/* results are saved up to the last group */
 #define NMI_MARGIN_US	100000		/* the second deadline is that much behind the first */
 
 /* guard.asm */
@@ -117,6 +118,28 @@ bool guard_kick(unsigned cpu, u32 apic)
 	guards[cpu].kicked = true;
 	apic_nmi(apic);
 	return true;
+}
+
+void guard_restarted(void)
+{
+	static const struct trap_frame none;
+
+	guard_end(GUARD_RESTARTED, &none, 0);
+}
+
+bool guard_is_overdue(u64 us)
+{
+	const struct guard *guard = &guards[CPU_BOOT];
+
+	return guard->running && time_expired(guard->deadline + us * time_tsc_per_us);
+}
+
+void guard_give_up(void)
+{
+	console_line("");
+	console_line("Bail out! the first processor hangs: neither interrupts nor NMIs reach it");
+	time_stall(SHOW_US);
+	machine_reset();
 }
 
 void guard_panic(const struct trap_frame *frame, u64 cr2)

@@ -16,11 +16,12 @@ enum guard_outcome {
 	GUARD_INTERRUPT,	/* a vector that nobody serves */
 	GUARD_DEADLINE,
 	GUARD_ABORTED,		/* guard_abort() */
+	GUARD_RESTARTED,	/* by INIT and SIPI, because nothing else reached it (smp.h) */
 };
 
 struct guard_report {
 	enum guard_outcome outcome;
-	struct trap_frame frame;	/* not for GUARD_DONE */
+	struct trap_frame frame;	/* not for GUARD_DONE and GUARD_RESTARTED */
 	u64 cr2;
 };
 

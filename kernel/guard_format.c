@@ -14,6 +14,8 @@ static const char *outcome_name(enum guard_outcome outcome)
 		return "interrupt nobody asked for";
 	case GUARD_DEADLINE:
 		return "deadline expired";
+	case GUARD_RESTARTED:
+		return "INIT, started again";
 	case GUARD_ABORTED:
 		return "aborted";
 	}
@@ -24,7 +26,7 @@ void guard_format(const struct guard_report *report, char *text, size_t size)
 {
 	const struct trap_frame *f = &report->frame;
 
-	if (report->outcome == GUARD_DONE) {
+	if (report->outcome == GUARD_DONE || report->outcome == GUARD_RESTARTED) {
 		fmt_print(text, size, "%s", outcome_name(report->outcome));
 		return;
 	}

@@ -17,6 +17,16 @@ bool guard_take_nmi(const struct trap_frame *frame);
  * interrupts off. apic: its local APIC's id. false: it runs nothing, or still may. */
 bool guard_kick(unsigned cpu, u32 apic);
 
+/* On a processor that has been started again: what its guard ran is over. */
+_Noreturn void guard_restarted(void);
+
+/* Is the first processor's guard so many microseconds behind its deadline? Any processor. */
+bool guard_is_overdue(u64 us);
+
+/* The first processor is beyond help, and nobody else can give the machine back: say so and reset
+ * it. Any other processor. */
+_Noreturn void guard_give_up(void);
+
 /* An exception while no guard is running is a bug of this program: say so, wait so that it can
  * be read, and reset the machine. */
 _Noreturn void guard_panic(const struct trap_frame *frame, u64 cr2);

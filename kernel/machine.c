@@ -25,6 +25,7 @@
 #include "kernel/percpu.h"
 #include "kernel/serial.h"
 #include "kernel/stack.h"
+#include "kernel/startup.h"
 #include "kernel/trap.h"
 #include "spec/msr.h"
 
@@ -123,6 +124,10 @@ bool machine_init(const struct machine_setup *setup)
 	if (!setup->processors || setup->processors > CPU_MAX || !stack_init(setup->processors) ||
 	    !map())
 		return false;
+	if (!startup_init(setup->startup_page, CR0_OURS | CR0_PE | CR0_ET | CR0_PG,
+			  CR4_OURS | CR4_PAE | (cr4_read() & CR4_LA57),
+			  EFER_LME | (paging_uses_nx() ? EFER_NXE : 0)))
+		return false;
 	descriptor_init();
 	for (unsigned i = 0; i < setup->processors; i++) {
 		borrowed[i] = false;
@@ -187,6 +192,20 @@ void machine_take(unsigned cpu, u64 rflags, bool cet)
 		serial_borrow();
 	}
 	borrowed[cpu] = true;
+}
+
+/* "IA-32 Processor States Following Power-up, Reset, or INIT": the rest is as it was. */
+void machine_resume_cpu(unsigned cpu)
+{
+	const struct owner *owner = &owners[cpu];
+
+	cr4_write((owner->cr4 | CR4_OURS) & ~CR4_NOT_OURS);
+	msr_write(MSR_IA32_EFER, owner->efer | (paging_uses_nx() ? EFER_NXE : 0));
+	cr0_write((owner->cr0 | CR0_OURS) & ~CR0_NOT_OURS);
+	descriptor_load(cpu);
+	dr7_write(DR7_FIXED);
+	dr6_write(DR6_FIXED);
+	apic_resume();
 }
 
 /* LTR wants a free TSS and marks it busy; under our map the owner's GDT is writable. */

@@ -14,6 +14,7 @@ struct machine_setup {
 	u64 memory_top;			/* highest physical address to identity map */
 	u16 serial_port;		/* I/O port of a 16550, 0: none */
 	unsigned processors;		/* that may be borrowed, 1 to CPU_MAX */
+	u64 startup_page;		/* of ours below 1 MiB, for kernel/startup.h; 0: none */
 	u64 hpet_base, ioapic_base;	/* of the I/O APIC whose inputs the HPET names; 0: none */
 	struct {
 		u64 base;		/* 0: none; 32-bit pixels, linear */
@@ -38,6 +39,10 @@ void machine_on_return(void (*fn)(void));
  * the firmware's state in place, at CPL 0 in long mode; returns with interrupts off. CPU_BOOT takes
  * the HPET and the serial line along. */
 void machine_borrow_cpu(unsigned cpu);
+
+/* Take a processor again that an INIT has set back while it was borrowed as cpu: on that processor,
+ * in 64-bit mode under our map. What it has to be given back with is still known. */
+void machine_resume_cpu(unsigned cpu);
 
 /* Give this processor back exactly as it was; the caller's firmware state works afterwards. */
 void machine_return_cpu(void);

@@ -12,11 +12,18 @@
 #include "kernel/intr.h"
 #include "kernel/machine.h"
 #include "kernel/smp.h"
+#include "kernel/stack.h"
+#include "kernel/startup.h"
 #include "kernel/time.h"
 
 #define LATE_US		100000	/* after its deadline a processor is ended by NMI */
 #define KICK_US		100000	/* and has so long to come out */
 #define KICKS		4u
+#define INIT_US		10000	/* "MP Initialization Protocol": INIT, 10 ms, SIPI, SIPI */
+#define STARTUP_US	200000
+#define STARTUPS	2u
+#define LOOK_US		3000000	/* how often a sleeper looks after the first processor */
+#define OVERDUE_US	3000000	/* behind its second deadline */
 
 enum state { AWAY, IDLE, WORK, DONE, LEAVE, LOST };
 
@@ -29,6 +36,7 @@ static struct slot {
 	unsigned deadline_ms;
 	bool has_run;
 	volatile bool woken;
+	bool wake_first;		/* which sleeps until this is done */
 	struct guard_report report;
 } slots[CPU_MAX];
 
@@ -49,6 +57,9 @@ static void on_wake(struct trap_frame *frame)
 	apic_eoi();
 }
 
+static volatile unsigned starting;	/* the processor that is being started again */
+static unsigned looks;
+
 static struct topology topology_read(void)
 {
 	const struct topology_cpuid cpuid = {
@@ -68,18 +79,45 @@ static struct topology topology_read(void)
 	return topology_of(&cpuid);
 }
 
+/* The first one to see it ends the machine; none of the others is needed any more. */
+static void look_after_first(void)
+{
+	static bool seen;
+
+	if (guard_is_overdue(OVERDUE_US) && !__atomic_exchange_n(&seen, true, __ATOMIC_RELAXED))
+		guard_give_up();
+}
+
+static void on_look(struct trap_frame *frame)
+{
+	(void)frame;
+	apic_eoi();
+	__atomic_add_fetch(&looks, 1, __ATOMIC_RELAXED);
+	look_after_first();
+	apic_timer_start(time_deadline(LOOK_US));
+}
+
+unsigned smp_looks(void)
+{
+	return __atomic_load_n(&looks, __ATOMIC_RELAXED);
+}
+
 /* Interrupts are off before and after. */
 static void sleep(unsigned cpu)
 {
 	intr_set_handler(VECTOR_IPI, on_wake);
+	intr_set_handler(VECTOR_TIMER, on_look);
+	apic_timer_start(time_deadline(LOOK_US));
 	while (state_of(cpu) == IDLE || !slots[cpu].woken)
 		__asm__ volatile("sti; hlt; cli" ::: "memory");
 	slots[cpu].woken = false;
+	apic_timer_stop();
 }
 
 void smp_serve(unsigned cpu)
 {
 	struct slot *slot = &slots[cpu];
+	bool wake_first;
 
 	machine_borrow_cpu(cpu);
 	slot->apic_id = apic_id();
@@ -90,10 +128,13 @@ void smp_serve(unsigned cpu)
 		if (state_of(cpu) == LEAVE)
 			break;
 		slot->report = guard_run(slot->fn, slot->arg, slot->deadline_ms);
+		wake_first = slot->wake_first;
 		set_state(cpu, DONE);
+		if (wake_first)
+			apic_ipi(slots[CPU_BOOT].apic_id, VECTOR_IPI);
 		/* Nothing is asked for until the first processor has seen that. */
 		while (state_of(cpu) == DONE)
-			__asm__ volatile("pause");
+			look_after_first();
 	}
 	machine_return_cpu();
 	set_state(cpu, AWAY);
@@ -187,6 +228,65 @@ static bool is_done(void *arg)
 	return state_of(*(unsigned *)arg) == DONE;
 }
 
+static void on_timer(struct trap_frame *frame)
+{
+	(void)frame;
+	apic_eoi();
+}
+
+bool smp_run(unsigned cpu, void (*fn)(void *arg), void *arg, unsigned deadline_ms,
+	     struct guard_report *report)
+{
+	u64 deadline = time_deadline((u64)deadline_ms * 1000 + LATE_US);
+	struct slot *first = &slots[CPU_BOOT];
+
+	if (!smp_is_idle(cpu))
+		return false;
+	first->apic_id = apic_id();
+	first->woken = false;
+	slots[cpu].wake_first = true;
+	intr_set_handler(VECTOR_IPI, on_wake);
+	intr_set_handler(VECTOR_TIMER, on_timer);
+	smp_start(cpu, fn, arg, deadline_ms);
+	while (!first->woken && !time_expired(deadline)) {
+		apic_timer_start(deadline);
+		__asm__ volatile("sti; hlt; cli" ::: "memory");
+	}
+	apic_timer_stop();
+	slots[cpu].wake_first = false;
+	return smp_wait(cpu, report);
+}
+
+/* From kernel/startup.asm, on the processor that an INIT has set back. Its guard's caller is still
+ * on the stack that the firmware gave it. */
+_Noreturn void smp_restarted(void);
+_Noreturn void smp_restarted(void)
+{
+	machine_resume_cpu(starting);
+	guard_restarted();
+}
+
+/* End what runs there by INIT, and have the processor go on behind it. */
+static bool restart(unsigned cpu)
+{
+	struct slot *slot = &slots[cpu];
+	bool done = false;
+
+	apic_init_ipi(slot->apic_id);
+	if (!startup_vector())
+		return false;
+	starting = cpu;
+	startup_stack = stack_top_of(cpu, STACK_GUARD);
+	time_stall(INIT_US);
+	for (unsigned i = 0; !done && i < STARTUPS; i++) {
+		apic_startup_ipi(slot->apic_id, startup_vector());
+		done = wait_until(is_done, &cpu, STARTUP_US);
+	}
+	if (!done)
+		apic_init_ipi(slot->apic_id);
+	return done;
+}
+
 bool smp_wait(unsigned cpu, struct guard_report *report)
 {
 	struct slot *slot = &slots[cpu];
@@ -196,8 +296,7 @@ bool smp_wait(unsigned cpu, struct guard_report *report)
 		guard_kick(cpu, slot->apic_id);
 		done = wait_until(is_done, &cpu, KICK_US);
 	}
-	if (!done) {
-		apic_init_ipi(slot->apic_id);
+	if (!done && !restart(cpu)) {
 		set_state(cpu, LOST);
 		return false;
 	}

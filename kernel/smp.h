@@ -6,6 +6,9 @@
  *
  * Unless said otherwise functions are called on the first processor. What one of them does at the
  * same time as another is the business of barriers (struct smp_barrier).
+ *
+ * While they sleep the others look every few seconds whether the first one hangs for good, and end
+ * the machine then.
  */
 #ifndef KERNEL_SMP_H
 #define KERNEL_SMP_H
@@ -38,10 +41,16 @@ struct topology smp_topology(unsigned cpu);
 /* Have cpu run fn(arg) as guard_run() does. false: it isn't idle, or lost. Machine borrowed. */
 bool smp_start(unsigned cpu, void (*fn)(void *arg), void *arg, unsigned deadline_ms);
 
+/* The same, and how it ended, as smp_wait() says. The first processor sleeps meanwhile: nothing
+ * runs but fn. Not under a guard. */
+bool smp_run(unsigned cpu, void (*fn)(void *arg), void *arg, unsigned deadline_ms,
+	     struct guard_report *report);
+
 /*
- * How that ended. A processor that is 100 ms late is ended by an NMI; false: not even that helped,
- * the processor is lost (smp_is_lost()), held by an INIT. Bounded by the deadline plus half a
- * second.
+ * How that ended. A processor that is 100 ms late is ended by an NMI; where not even that helps (a
+ * loop with NMIs blocked, a shutdown) by an INIT, behind which it is started again:
+ * GUARD_RESTARTED. false: it didn't come back, the processor is lost (smp_is_lost()), held by the
+ * INIT. Bounded by the deadline plus a second.
  */
 bool smp_wait(unsigned cpu, struct guard_report *report);
 
@@ -50,6 +59,9 @@ bool smp_wait(unsigned cpu, struct guard_report *report);
 unsigned smp_settle(void);
 /* Did that processor get lost? */
 bool smp_is_lost(unsigned cpu);
+
+/* How often sleeping processors have looked after the first one. Any processor. */
+unsigned smp_looks(void);
 
 /* Has it run anything since this was last asked? */
 bool smp_has_run(unsigned cpu);

@@ -49,6 +49,23 @@ bool glob_match(const char *pattern, const char *text)
 	}
 }
 
+bool glob_names(const char *pattern, const char *text, const char *word)
+{
+	while (pattern && *pattern) {
+		size_t n = 0;
+
+		while (word[n] && pattern[n] == word[n])
+			n++;
+		if (!word[n] && match_one(pattern, text))
+			return true;
+		while (!pattern_ends(*pattern))
+			pattern++;
+		if (*pattern)
+			pattern++;
+	}
+	return false;
+}
+
 bool glob_list_has(const char *list, const char *name)
 {
 	while (list && *list) {

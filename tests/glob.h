@@ -11,6 +11,9 @@
  */
 bool glob_match(const char *pattern, const char *text);
 
+/* Does one of the patterns that matches begin with this word, letter by letter? */
+bool glob_names(const char *pattern, const char *text, const char *word);
+
 /* Is name one of the comma separated words of list? NULL is an empty list. */
 bool glob_list_has(const char *list, const char *name);
 

@@ -68,8 +68,7 @@ static bool there(unsigned cpu, void (*fn)(void *arg), void *arg)
 		fn(arg);
 		return true;
 	}
-	return smp_start(cpu, fn, arg, STEP_MS) && smp_wait(cpu, &report) &&
-	       report.outcome == GUARD_DONE;
+	return smp_run(cpu, fn, arg, STEP_MS, &report) && report.outcome == GUARD_DONE;
 }
 
 static void look_at_needs(void *arg)
@@ -104,6 +103,7 @@ static const char *outcome_name(enum guard_outcome outcome)
 	case GUARD_INTERRUPT:	return "an interrupt nobody asked for";
 	case GUARD_DEADLINE:	return "the deadline has passed";
 	case GUARD_ABORTED:	return "aborted";
+	case GUARD_RESTARTED:	return "nothing reached the processor, which was started again";
 	default:		return "done";
 	}
 }
@@ -178,7 +178,7 @@ static void run_on_its_processor(struct test *t)
 
 	if (t->cpu == CPU_BOOT)
 		t->guard = guard_run(call, t, deadline);
-	else if (!smp_start(t->cpu, call, t, deadline) || !smp_wait(t->cpu, &t->guard))
+	else if (!smp_run(t->cpu, call, t, deadline, &t->guard))
 		test_error(t, "processor %u is lost: neither interrupts nor an NMI reach it",
 			   t->cpu);
 	lost = smp_settle();

@@ -39,8 +39,8 @@ struct suite {
 
 /* What a later group relies on comes first. */
 static const char *const group_order[] = {
-	"selftest", "calibration", "enumeration", "msr", "count", "pmi", "arm", "record", "ds",
-	"priority",
+	"selftest", "deadly", "calibration", "enumeration", "msr", "count", "pmi", "arm", "record",
+	"ds", "priority",
 };
 
 static unsigned group_rank(const char *group)
@@ -72,6 +72,9 @@ static void select_tests(struct suite *s)
 
 		fmt_print(name, sizeof(name), "%s.%s", c->group, c->claim);
 		if (!glob_match(s->config->tests_glob, name))
+			continue;
+		if (!strcmp(c->group, "deadly") &&
+		    !glob_names(s->config->tests_glob, name, "deadly."))
 			continue;
 		if (s->selected == MAX_TESTS) {
 			s->too_many = true;

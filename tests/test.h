@@ -65,9 +65,10 @@ struct test_case {
  * Registers a test: a row in section .data.tests (kept by linker.ld between __tests_begin and
  * __tests_end; gnu-efi's usual list of sections would lose it), and a line
  * "group.claim<TAB>REQS(...)" in section .testlist of the ELF file, which isn't loaded and from
- * which `--list tests` and docs/COVERAGE.md are made.
+ * which `--list tests` and docs/COVERAGE.md are made. What may stand behind the needs are further
+ * members of the row: .deadline_ms = 500.
  */
-#define TEST(group_, claim_, reqs_, needs_)						\
+#define TEST(group_, claim_, reqs_, needs_, ...)					\
 	static void test_##group_##_##claim_(struct test *t);				\
 	static const char testlist_##group_##_##claim_[]				\
 		__attribute__((section(".testlist"), used)) =				\
@@ -77,7 +78,7 @@ struct test_case {
 		.group = #group_, .claim = #claim_,					\
 		.run = test_##group_##_##claim_,					\
 		.reqs = reqs_, .needs = needs_,						\
-		.file = __FILE__, .line = __LINE__,					\
+		.file = __FILE__, .line = __LINE__, __VA_ARGS__				\
 	};										\
 	static void test_##group_##_##claim_(struct test *t)
 

@@ -369,6 +369,35 @@ test_processors_are_taken_and_given_back()
 	grep -q 'each_processor_runs_what_it_is_given \[-\] # SKIP one processor' "$out"
 }
 
+# What kills a processor costs that test; where the platform can't go on the run ends at once, with
+# what was finished.
+test_a_dead_processor_costs_its_test()
+{
+	expect 2 ./run-qemu.sh --smp 2 --on 1 --tests 'deadly.*,selftest.*,calibration.*' \
+		--out "$log/dead"
+	[ "$(grep -c '^not ok .* - deadly\..*@cpu1 ' "$out")" = 2 ]
+	refute grep -P '^not ok (?!.* - deadly\.)' "$out"
+	grep -q '^ok .* - calibration.this_machine_is_measured@cpu1 ' "$out"
+	tail -n 1 "$out" | grep -q 'failed 0, errors 2$'
+	# Without the reference PMU QEMU's machine resets.
+	expect 2 ./run-qemu.sh --pmu none --smp 2 --on 1 --tests 'deadly.a_triple*,selftest.*' \
+		--out "$log/reset"
+	grep -q '^ok .* - selftest.time_passes@cpu1 ' "$out"
+	grep -q 'without its end line' "$err"
+	expect 2 ./run-qemu.sh --smp 2 --tests 'deadly.a_hang*,selftest.*' --out "$log/first"
+	grep -q '^ok .* - selftest.time_passes ' "$out"
+	grep -q '^Bail out! the first processor hangs' "$out"
+}
+
+test_each_processor_passes()
+{
+	expect 0 ./run-qemu.sh --smp 2 --on all --tests 'msr.*,pmi.*,ds.*' --out "$log/on"
+	grep -q '^ok .* - ds.the_index_advances_by_a_record_each@cpu1 ' "$out"
+	refute grep '^not ok' "$out"
+	expect_bad "--on takes first" ./run-qemu.sh --on each
+	expect_bad "the last one is 1" ./run-qemu.sh --smp 2 --on 2
+}
+
 test_stick_boots_and_keeps_results()
 {
 	local work=$log/stick

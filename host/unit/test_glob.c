@@ -92,8 +92,20 @@ static void list_holds_whole_words(void)
 	CHECK(!glob_list_has(NULL, "PRIO"));
 }
 
+static void a_name_is_asked_for_by_its_letters(void)
+{
+	CHECK(glob_names("deadly.*", "deadly.a_hang", "deadly."));
+	CHECK(glob_names("pmi.*,deadly.a_?ang", "deadly.a_hang", "deadly."));
+	CHECK(!glob_names("*", "deadly.a_hang", "deadly."));
+	CHECK(!glob_names("d*", "deadly.a_hang", "deadly."));
+	CHECK(!glob_names("*,deadly.b*", "deadly.a_hang", "deadly."));
+	CHECK(!glob_names("", "deadly.a_hang", "deadly."));
+	CHECK(!glob_names(NULL, "deadly.a_hang", "deadly."));
+}
+
 int main(void)
 {
+	RUN(a_name_is_asked_for_by_its_letters);
 	RUN(documented_examples_hold);
 	RUN(random_patterns_match_as_fnmatch_does);
 	RUN(a_comma_means_or);
