@@ -23,9 +23,10 @@
 #define BLOCK_MAX_INSNS	16
 #define BLOCK_MAX	8192		/* blocks */
 #define BLOCK_INSNS	49152		/* instructions of all blocks */
-#define BLOCK_CODE	(2u << 20)	/* bytes of code */
+#define BLOCK_CODE	(3u << 20)	/* bytes of code */
 #define BLOCK_BUCKETS	4096
 #define BLOCK_TARGETS	65536		/* of indirect branches, by the low 16 bits */
+#define BLOCK_FETCH	256		/* bytes of the guest's code that are looked at in one go */
 #define BLOCK_NONE	0xffffffffu
 
 /* What running blocks read and write: on a page of its own, so that it never shares one with
@@ -73,8 +74,11 @@ struct block {
 
 struct block_source {
 	void *ctx;
-	/* Up to 15 bytes of code that the guest may execute at this address now; how many. */
-	unsigned (*fetch)(void *ctx, u64 linear, u8 *to);
+	/*
+	 * Up to `most` (at least 15) bytes of code that the guest may execute at this address now,
+	 * as many as there are up to the end of its page, or 15 where that is near; how many.
+	 */
+	unsigned (*fetch)(void *ctx, u64 linear, u8 *to, unsigned most);
 };
 
 struct block_cache {
@@ -99,6 +103,9 @@ struct block_cache {
 	bool hurried;
 	bool left_in_shadow;		/* block_faulted(): the instruction before was STI */
 	u64 translated, dropped, flushed;	/* statistics */
+	u8 guest[BLOCK_FETCH];		/* code at `fetched`; so many bytes are there */
+	u64 fetched;
+	unsigned n_fetched;
 };
 
 /* Once, with region zeroed; everything else as given. */
@@ -114,6 +121,20 @@ bool block_room(const struct block_cache *cache);
 /* Translate the block at rip, for which there is room, or the first `limit` instructions of it;
  * NULL: its first instruction isn't for blocks, or can't be read. */
 struct block *block_translate(struct block_cache *cache, u64 rip, u8 limit);
+
+/*
+ * Translate further blocks on the page of this one, the last that was made: those that it goes on
+ * to, and those that they go on to, as far as it is likely that they will run. What comes next is
+ * then at hand without leaving the blocks.
+ */
+void block_translate_ahead(struct block_cache *cache, const struct block *first);
+
+/* Where in code[] this way out of a block may lead to at once; 0: its target has no block yet. */
+u32 block_way_to(struct block_cache *cache, const struct block *from, u32 exit);
+
+/* The block at rip that was cut to `limit` instructions, or BLOCK_MAX_INSNS; NULL: there is
+ * none. */
+struct block *block_find(struct block_cache *cache, u64 rip, u8 limit);
 
 /* ---- running; the registers are gpr[REG_COUNT] and rip, flags are never touched ---- */
 

@@ -5,10 +5,30 @@
 #define REX_W		0x48
 #define CONTEXT(field)	((u32)offsetof(struct block_region, context.field))
 
+#define WORD		8u
+
+void emit_begin(struct emitter *e, struct block_cache *cache)
+{
+	e->cache = cache;
+	e->begin = e->at = cache->code_used;
+}
+
+void emit_store(struct emitter *e)
+{
+	u32 words = (e->at - e->begin + WORD - 1) / WORD;
+	u64 *to = (u64 *)(void *)&e->cache->region->code[e->begin];
+	const u64 *from = (const u64 *)(const void *)e->buffer;
+
+	for (u32 i = 0; i < words; i++)
+		to[i] = from[i];
+	e->cache->code_used = e->begin + words * WORD;
+}
+
+/* block_room() has seen to it that there is enough of it. */
 static void byte(struct emitter *e, u8 value)
 {
-	if (e->at < e->end)
-		e->cache->region->code[e->at] = value;
+	if (e->at - e->begin < EMIT_MAX)
+		e->buffer[e->at - e->begin] = value;
 	e->at++;
 }
 
@@ -86,8 +106,8 @@ static u32 jump_if_rcx_zero(struct emitter *e)
 
 static void land(struct emitter *e, u32 from)
 {
-	if (e->at <= e->end)
-		e->cache->region->code[from - 1] = (u8)(e->at - from);
+	if (e->at - e->begin <= EMIT_MAX)
+		e->buffer[from - 1 - e->begin] = (u8)(e->at - from);
 }
 
 /* Out, with all registers the guest's. Which way is behind it: 4 * block + exit. */
@@ -389,13 +409,27 @@ u8 emit_terminator(struct emitter *e, const struct block_op *op, struct block *b
 	return RESTORE_RAX | RESTORE_RCX;
 }
 
+/* A jump of the code that is being made. */
+static void aim(struct emitter *e, u32 jump_at, u32 to)
+{
+	u32 distance = to - (jump_at + 4);
+
+	__builtin_memcpy(&e->buffer[jump_at - e->begin], &distance, sizeof(distance));
+}
+
 void emit_end(struct emitter *e, struct block *block, u32 number, bool falls_through)
 {
 	if (falls_through)
 		jump_out(e, block, BLOCK_BEHIND, block->target[BLOCK_BEHIND]);
-	for (u32 exit = BLOCK_BEHIND; exit <= BLOCK_TAKEN; exit++)
-		if (block->patch[exit] && e->at + 7 <= e->end) {
-			emit_patch(e->cache, block->patch[exit], e->at);
-			leave(e, number, exit);
-		}
+	for (u32 exit = BLOCK_BEHIND; exit <= BLOCK_TAKEN; exit++) {
+		u32 known;
+
+		if (!block->patch[exit] || e->at + 7 - e->begin > EMIT_MAX)
+			continue;
+		aim(e, block->patch[exit], e->at);
+		leave(e, number, exit);
+		known = block_way_to(e->cache, block, exit);
+		if (known)
+			aim(e, block->patch[exit], known);
+	}
 }

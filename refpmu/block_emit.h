@@ -17,11 +17,19 @@
 /* More than any block comes to. */
 #define EMIT_MAX	8192
 
+/*
+ * Code is made in a buffer and then stored in few and wide stores: what runs this code watches
+ * each store to a page that holds some.
+ */
 struct emitter {
 	struct block_cache *cache;
-	u32 at;			/* offset in code[] of the next byte */
-	u32 end;		/* of what may be written */
+	u32 begin, at;		/* offsets in code[]: of the buffer, aligned, and the next byte */
+	u8 buffer[EMIT_MAX] __attribute__((aligned(8)));
 };
+
+void emit_begin(struct emitter *e, struct block_cache *cache);
+/* Store what has been made, and take the room for it. */
+void emit_store(struct emitter *e);
 
 /* The code at offset 0: an indirect branch to a place without a block. */
 void emit_miss(struct emitter *e);

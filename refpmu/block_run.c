@@ -15,7 +15,7 @@ void block_begin(struct block_cache *cache, u64 budget)
 	cache->run_most = cache->most_accesses;
 }
 
-static struct block *find(struct block_cache *cache, u64 rip, u8 limit)
+struct block *block_find(struct block_cache *cache, u64 rip, u8 limit)
 {
 	u32 number = cache->bucket[rip % BLOCK_BUCKETS];
 
@@ -57,21 +57,24 @@ static void link(struct block_cache *cache, const struct block *to)
 		emit_forward(cache, from->again, to->entry);
 		return;
 	}
-	if (from->lone || !from->patch[exit] || from->target[exit] != to->rip)
-		return;
-	emit_patch(cache, from->patch[exit], from == to && !to->stores ? to->again : to->entry);
+	if (from->patch[exit] && from->target[exit] == to->rip && block_way_to(cache, from, exit))
+		emit_patch(cache, from->patch[exit], block_way_to(cache, from, exit));
 }
 
 static enum block_entered find_or_make(struct block_cache *cache, u64 rip, u8 limit,
 				       struct block **block)
 {
-	*block = find(cache, rip, limit);
+	*block = block_find(cache, rip, limit);
 	if (*block)
 		return BLOCK_RUN;
 	if (!block_room(cache))
 		return BLOCK_FULL;
 	*block = block_translate(cache, rip, limit);
-	return *block ? BLOCK_RUN : BLOCK_REFUSED;
+	if (!*block)
+		return BLOCK_REFUSED;
+	if (limit == BLOCK_MAX_INSNS)
+		block_translate_ahead(cache, *block);
+	return BLOCK_RUN;
 }
 
 static u64 entry_of(const struct block_cache *cache, const struct block *block)
@@ -113,7 +116,7 @@ static bool is_part(const struct block_cache *cache, const struct block *part,
 
 enum block_entered block_enter_part(struct block_cache *cache, u64 rip, unsigned n, u64 *at)
 {
-	struct block *whole = find(cache, rip, BLOCK_MAX_INSNS), *block = whole;
+	struct block *whole = block_find(cache, rip, BLOCK_MAX_INSNS), *block = whole;
 	enum block_entered found = BLOCK_RUN;
 
 	if (!whole)
@@ -134,7 +137,7 @@ enum block_entered block_enter_part(struct block_cache *cache, u64 rip, unsigned
 
 void block_lone(struct block_cache *cache, u64 rip, unsigned *loads, unsigned *stores)
 {
-	const struct block *block = find(cache, rip, BLOCK_MAX_INSNS);
+	const struct block *block = block_find(cache, rip, BLOCK_MAX_INSNS);
 
 	*loads = block ? block->loads : 0;
 	*stores = block ? block->stored : 0;
@@ -253,7 +256,7 @@ u64 block_faulted(struct block_cache *cache, u64 at, u64 gpr[REG_COUNT])
 
 bool block_events(struct block_cache *cache, u64 rip, unsigned n, struct model_events *events)
 {
-	const struct block *block = find(cache, rip, BLOCK_MAX_INSNS);
+	const struct block *block = block_find(cache, rip, BLOCK_MAX_INSNS);
 
 	*events = (struct model_events){ 0 };
 	if (!block || n > block->n)

@@ -19,7 +19,7 @@ void block_init(struct block_cache *cache, struct block_region *region,
 
 void block_flush(struct block_cache *cache)
 {
-	struct emitter e = { .cache = cache, .at = 0, .end = BLOCK_CODE };
+	struct emitter e;
 
 	for (u32 i = 0; i < cache->n_blocks; i++)
 		cache->region->indirect[cache->block[i].rip % BLOCK_TARGETS] = 0;
@@ -29,8 +29,25 @@ void block_flush(struct block_cache *cache)
 	cache->most_accesses = 1;
 	cache->left_block = BLOCK_NONE;
 	cache->flushed++;
+	cache->code_used = 0;
+	emit_begin(&e, cache);
 	emit_miss(&e);
-	cache->code_used = e.at;
+	emit_store(&e);
+}
+
+/* The guest's bytes at this address, some of which may be there already. */
+static unsigned look(struct block_cache *cache, u64 rip, const u8 **bytes)
+{
+	u64 at = rip - cache->fetched;
+
+	if (at >= cache->n_fetched || cache->n_fetched - at < INSN_MAX_BYTES) {
+		cache->fetched = rip;
+		cache->n_fetched = cache->source->fetch(cache->source->ctx, rip, cache->guest,
+							sizeof(cache->guest));
+		at = 0;
+	}
+	*bytes = cache->guest + at;
+	return cache->n_fetched - (unsigned)at;
 }
 
 /* Decode up to the block's end: how many instructions, and their bytes in a row. */
@@ -41,8 +58,8 @@ static unsigned read_block(struct block_cache *cache, u64 rip, unsigned limit,
 	unsigned n = 0, used = 0;
 
 	while (n < limit && (rip + used) / PAGE == page) {
-		u8 bytes[INSN_MAX_BYTES];
-		unsigned available = cache->source->fetch(cache->source->ctx, rip + used, bytes);
+		const u8 *bytes;
+		unsigned available = look(cache, rip + used, &bytes);
 
 		block_op_decode(&cache->decoder, &op[n], rip + used, bytes, available);
 		if (op[n].kind == OP_REFUSED || (op[n].kind == OP_REP && n))
@@ -87,12 +104,14 @@ struct block *block_translate(struct block_cache *cache, u64 rip, u8 limit)
 {
 	u8 guest[BLOCK_MAX_INSNS * INSN_MAX_BYTES];
 	struct block_op op[BLOCK_MAX_INSNS];
-	unsigned length, n = read_block(cache, rip, limit, op, guest, &length);
+	unsigned length, n;
 	struct block_insn *insn;
 	struct emitter e;
 	struct block *block;
 	u32 number;
 
+	cache->n_fetched = 0;
+	n = read_block(cache, rip, limit, op, guest, &length);
 	if (!n)
 		return NULL;
 	number = cache->n_blocks++;
@@ -106,7 +125,7 @@ struct block *block_translate(struct block_cache *cache, u64 rip, u8 limit)
 	cache->n_insns += n;
 	cache->region->executed[number] = cache->region->taken[number] = 0;
 
-	e = (struct emitter){ .cache = cache, .at = cache->code_used, .end = BLOCK_CODE };
+	emit_begin(&e, cache);
 	emit_prologue(&e, block, number, guest, length);
 	for (unsigned i = 0; i < n; i++) {
 		note_insn(cache, &insn[i], &op[i], rip);
@@ -118,7 +137,7 @@ struct block *block_translate(struct block_cache *cache, u64 rip, u8 limit)
 	if (op[n - 1].kind < OP_CONDITIONAL)
 		block->target[BLOCK_BEHIND] = rip + length;
 	emit_end(&e, block, number, op[n - 1].kind < OP_CONDITIONAL);
-	cache->code_used = e.at;
+	emit_store(&e);
 	cache->translated++;
 
 	block->next = cache->bucket[rip % BLOCK_BUCKETS];

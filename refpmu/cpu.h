@@ -55,6 +55,7 @@ struct cpu {
 	void *vectors;		/* of the program before its transaction: an XSAVE area */
 
 	struct solo_code *solo_code;
+	bool pmi_raised;	/* and nobody has looked for interrupts since */
 
 	u64 *apic_entry;	/* nested page table entry of the local APIC's page */
 	volatile u32 *apic_scratch;	/* stands in for its page while a store is stepped */

@@ -6,7 +6,7 @@
 #include "refpmu/svm.h"
 #include "spec/msr.h"
 
-#define CACHE_ENTRIES	1024
+#define CACHE_ENTRIES	2048
 #define SEGMENT_FS	4
 #define SEGMENT_GS	5
 
@@ -70,6 +70,20 @@ const struct instruction *decode_current(struct cpu *cpu)
 		return insn;
 	insn->length = 0;
 	return NULL;
+}
+
+const struct instruction *decode_again(struct cpu *cpu, const u8 *host, u64 left)
+{
+	u64 linear = cpu_code_address(cpu);
+	const struct instruction *insn = &cpu->decode_cache->entry[linear % CACHE_ENTRIES];
+
+	if (!insn->length || insn->linear != linear || insn->rip != cpu->vmcb->save.rip ||
+	    insn->mode != code_bits(cpu) || insn->length > left)
+		return NULL;
+	for (unsigned i = 0; i < insn->length; i++)
+		if (insn->bytes[i] != host[i])
+			return NULL;
+	return insn;
 }
 
 const struct solo_op *decode_solo(struct cpu *cpu, const struct instruction *insn)

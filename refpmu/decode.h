@@ -102,7 +102,11 @@ void decode_init(struct cpu *cpu);
  * Valid until the next call. */
 const struct instruction *decode_current(struct cpu *cpu);
 
-/* How it runs by itself, of the last one that decode_current() returned: solo.h. */
+/* The same, if it has been decoded before and its bytes, of which `left` are at `host`, are what
+ * they were; NULL otherwise. */
+const struct instruction *decode_again(struct cpu *cpu, const u8 *host, u64 left);
+
+/* How it runs by itself, of the last one that these two returned: solo.h. */
 struct solo_op;
 const struct solo_op *decode_solo(struct cpu *cpu, const struct instruction *insn);
 

@@ -358,17 +358,10 @@ static bool run_instruction(struct cpu *cpu)
 	return true;
 }
 
-/* While the model has to see each instruction. false: nothing was done. */
-static bool run_solo(struct cpu *cpu)
+/* Does the model have to see the next instruction? */
+static bool model_looks(const struct cpu *cpu)
 {
-	bool done = false, delivered = false;
-
-	while (!delivered && engine_solo(cpu, &delivered)) {
-		done = true;
-		if (!model_watching(&cpu->model) || model_bulk_possible(&cpu->model, cpu_cpl(cpu)))
-			break;
-	}
-	return done || run_instruction(cpu);
+	return model_watching(&cpu->model) && !model_bulk_possible(&cpu->model, cpu_cpl(cpu));
 }
 
 /* What the cache was made for has changed, or it is full. */
@@ -393,13 +386,15 @@ bool engine_block_run(struct cpu *cpu)
 	/* Each instruction is looked at before it runs; a second look changes nothing. */
 	if (model_in_tx(&cpu->model))
 		return transaction_instruction(cpu, decode_current(cpu)) ||
-		       engine_solo(cpu, &delivered) || hand_over(cpu, HANDOVER_MODEL);
+		       (engine_solo_fits(cpu) && engine_solo(cpu, true, &delivered)) ||
+		       hand_over(cpu, HANDOVER_MODEL);
 	if (!mode_fits(cpu))
 		return hand_over(cpu, HANDOVER_MODE);
 	if (traps_pending(cpu))
 		return hand_over(cpu, HANDOVER_TRAP);
 	if (!model_bulk_possible(&cpu->model, cpu_cpl(cpu)))
-		return run_solo(cpu) || hand_over(cpu, HANDOVER_MODEL);
+		return engine_solo_run(cpu, model_looks) || run_instruction(cpu) ||
+		       hand_over(cpu, HANDOVER_MODEL);
 	run.space = space = cpu_cpl(cpu) ? &cpu->blocks->user : &cpu->blocks->supervisor;
 	space_check(space);
 	if (out_of_date(cpu, &space->cache)) {
@@ -414,7 +409,7 @@ bool engine_block_run(struct cpu *cpu)
 	case HANDOVER_INSTRUCTION:
 		return run_instruction(cpu) || hand_over(cpu, HANDOVER_INSTRUCTION);
 	case HANDOVER_OVERFLOW:
-		return engine_solo(cpu, &delivered) || hand_over(cpu, HANDOVER_OVERFLOW);
+		return engine_solo(cpu, true, &delivered) || hand_over(cpu, HANDOVER_OVERFLOW);
 	case HANDOVER_MODE:
 		return hand_over(cpu, HANDOVER_MODE);
 	default:

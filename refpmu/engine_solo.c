@@ -7,6 +7,8 @@
 #include "refpmu/solo.h"
 
 #define RFLAGS_AC	BIT(18)
+#define DR7_ENABLED	BITS(0, 7)	/* breakpoints */
+#define IN_ONE_GO	16	/* instructions between two looks for what comes from elsewhere */
 
 static u64 linear_of(void *ctx, const struct instruction *insn, const struct insn_access *access,
 		     const u64 gpr[REG_COUNT])
@@ -24,40 +26,34 @@ void engine_solo_init(struct cpu *cpu)
 	cpu->solo_code = hypervisor_pages((unsigned)(sizeof(struct solo_code) / PAGE_SIZE));
 }
 
-/* Both ends of it: decode_current() reads whatever is mapped. */
-static bool may_execute(struct cpu *cpu, const struct instruction *insn)
+/* The instruction at RIP, if all of it may be executed. */
+static const struct instruction *fetch(struct cpu *cpu)
 {
-	u64 last = insn->linear + insn->length - 1;
-	bool user = cpu_cpl(cpu) == 3;
+	u64 linear = cpu->vmcb->save.rip, left = PAGE_SIZE - linear % PAGE_SIZE;
+	const u8 *host = guest_text_at(cpu, linear);
+	const struct instruction *insn;
 
-	return guest_code_at(cpu, insn->linear, user) == CODE_ALLOWED &&
-	       (insn->linear / PAGE_SIZE == last / PAGE_SIZE ||
-		guest_code_at(cpu, last, user) == CODE_ALLOWED);
+	if (!host)
+		return NULL;
+	insn = decode_again(cpu, host, left);
+	if (insn)
+		return insn;
+	insn = decode_current(cpu);
+	if (insn && insn->length > left && !guest_text_at(cpu, linear + left))
+		return NULL;
+	return insn;
 }
 
-bool engine_solo(struct cpu *cpu, bool *delivered)
+static bool run(struct cpu *cpu, const struct instruction *insn, const struct solo_op *op)
 {
 	const struct solo_world world = {
 		.ctx = cpu, .code = cpu->solo_code, .linear = linear_of, .at = data_at,
 	};
 	struct vmcb_save *save = &cpu->vmcb->save;
 	const struct solo_state state = { cpu->gpr, &save->rip, &save->rflags };
-	const struct instruction *insn = decode_current(cpu);
 	bool watching = model_watching(&cpu->model);
 	struct model_retired retired;
-	const struct solo_op *op;
 
-	*delivered = false;
-	if (!insn || save->rflags & RFLAGS_AC)
-		return false;
-	op = decode_solo(cpu, insn);
-	if (op->kind == SOLO_REFUSED || !may_execute(cpu, insn))
-		return false;
-	/* What is pending comes first. */
-	if (exits_take_interrupt(cpu, save->rflags & RFLAGS_IF, false)) {
-		*delivered = true;
-		return true;
-	}
 	retire_begin(cpu, &retired);
 	retire_accesses(cpu, &retired, insn, cpu->gpr);
 	if (!solo_run(op, insn, &state, &world))
@@ -66,4 +62,52 @@ bool engine_solo(struct cpu *cpu, bool *delivered)
 	cpu->statistics.solo++;
 	retire_end(cpu, &retired, insn, watching);
 	return true;
+}
+
+bool engine_solo_fits(const struct cpu *cpu)
+{
+	const struct vmcb_save *save = &cpu->vmcb->save;
+
+	return cpu->solo_code && cpu_64bit_code(cpu) && (!cpu_cpl(cpu) || cpu_cpl(cpu) == 3) &&
+	       !(save->rflags & (RFLAGS_TF | RFLAGS_RF | RFLAGS_VM)) &&
+	       !(save->dr7 & DR7_ENABLED) && cpu->shadow == SHADOW_NONE &&
+	       !(cpu->vmcb->control.event_injection & EVENT_VALID);
+}
+
+bool engine_solo(struct cpu *cpu, bool look, bool *delivered)
+{
+	struct vmcb_save *save = &cpu->vmcb->save;
+	const struct instruction *insn;
+	const struct solo_op *op;
+
+	*delivered = false;
+	if (save->rflags & RFLAGS_AC)
+		return false;
+	insn = fetch(cpu);
+	if (!insn)
+		return false;
+	op = decode_solo(cpu, insn);
+	if (op->kind == SOLO_REFUSED)
+		return false;
+	if (look) {
+		cpu->pmi_raised = false;
+		*delivered = exits_take_interrupt(cpu, save->rflags & RFLAGS_IF, false);
+		if (*delivered)
+			return true;
+	}
+	return run(cpu, insn, op);
+}
+
+bool engine_solo_run(struct cpu *cpu, bool (*goes_on)(const struct cpu *cpu))
+{
+	bool delivered = false;
+	unsigned n = 0;
+
+	/* An interrupt from elsewhere has no exact place; one of the PMU's does. */
+	while (n < IN_ONE_GO && engine_solo(cpu, !n || cpu->pmi_raised, &delivered)) {
+		n++;
+		if (delivered || !goes_on(cpu))
+			break;
+	}
+	return n;
 }

@@ -15,16 +15,21 @@
 #define SPACE_BUSY	4
 
 /* Instructions may straddle two pages, both of which must be executable. */
-static unsigned fetch(void *ctx, u64 linear, u8 *to)
+static unsigned fetch(void *ctx, u64 linear, u8 *to, unsigned most)
 {
 	const struct engine_space *space = ctx;
-	unsigned left = (unsigned)(PAGE_SIZE - linear % PAGE_SIZE), n = INSN_MAX_BYTES;
+	unsigned left = (unsigned)(PAGE_SIZE - linear % PAGE_SIZE);
+	unsigned n = most < left ? most : left;
+	const u8 *at;
 
-	if (guest_code_at(space->cpu, linear, space->user) != CODE_ALLOWED)
+	if (guest_code_at(space->cpu, linear, space->user, &at) != CODE_ALLOWED)
 		return 0;
-	if (left < n && guest_code_at(space->cpu, linear + left, space->user) != CODE_ALLOWED)
-		n = left;
-	return guest_read_some(space->cpu, linear, to, n);
+	__builtin_memcpy(to, at, n);
+	if (n >= INSN_MAX_BYTES ||
+	    guest_code_at(space->cpu, linear + n, space->user, &at) != CODE_ALLOWED)
+		return n;
+	__builtin_memcpy(to + n, at, INSN_MAX_BYTES - n);
+	return INSN_MAX_BYTES;
 }
 
 static u64 extra_address(const struct engine_space *space, const void *host)
@@ -132,8 +137,9 @@ void space_check(struct engine_space *space)
 			continue;
 		page = cache->block[i].rip / PAGE_SIZE;
 		/* Its last instruction may reach into the next one. */
-		if (guest_code_at(space->cpu, page * PAGE_SIZE, space->user) == CODE_FORBIDDEN ||
-		    guest_code_at(space->cpu, (page + 1) * PAGE_SIZE, space->user) ==
+		if (guest_code_at(space->cpu, page * PAGE_SIZE, space->user, NULL) ==
+		    CODE_FORBIDDEN ||
+		    guest_code_at(space->cpu, (page + 1) * PAGE_SIZE, space->user, NULL) ==
 		    CODE_FORBIDDEN) {
 			space_flush(space);
 			return;

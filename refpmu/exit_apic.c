@@ -28,8 +28,9 @@ static volatile u32 *apic_register(u32 offset)
 	return (volatile u32 *)(APIC_BASE + offset);
 }
 
-static void carry_out(const struct pmi_delivery *delivery)
+static void carry_out(struct cpu *cpu, const struct pmi_delivery *delivery)
 {
+	cpu->pmi_raised = true;
 	if (delivery->lvtpc != *apic_register(APIC_LVTPC))
 		*apic_register(APIC_LVTPC) = delivery->lvtpc;
 	if (delivery->kind == PMI_FIXED)
@@ -43,7 +44,7 @@ void exit_apic_pmi(void *ctx)
 	struct cpu *cpu = ctx;
 	struct pmi_delivery delivery = model_lvt_deliver(&cpu->model, *apic_register(APIC_LVTPC));
 
-	carry_out(&delivery);
+	carry_out(cpu, &delivery);
 }
 
 static void write_register(struct cpu *cpu, u32 offset, u32 value)
@@ -57,7 +58,7 @@ static void write_register(struct cpu *cpu, u32 offset, u32 value)
 		return;
 	/* As the APIC keeps it: reserved bits don't stay. */
 	delivery = model_lvt_written(&cpu->model, *apic_register(APIC_LVTPC));
-	carry_out(&delivery);
+	carry_out(cpu, &delivery);
 }
 
 static u32 faulting_offset(struct cpu *cpu)

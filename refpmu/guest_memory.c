@@ -129,16 +129,15 @@ bool guest_write(struct cpu *cpu, u64 linear, const void *from, size_t bytes,
 	return true;
 }
 
-enum guest_code guest_code_at(struct cpu *cpu, u64 linear, bool user)
+enum guest_code guest_code_at(struct cpu *cpu, u64 linear, bool user, const u8 **host)
 {
 	const struct vmcb_save *save = &cpu->vmcb->save;
-	u64 all = PTE_U, any = 0, table = save->cr3 & PTE_ADDRESS;
+	u64 all = PTE_U, any = 0, table = save->cr3 & PTE_ADDRESS, entry, span;
 
 	if (!cpu_long_mode(cpu) || save->cr4 & CR4_LA57 || !canonical(linear, 48))
 		return CODE_ABSENT;
 	for (unsigned level = 4;; level--) {
 		const u64 *base = nested_paging_host(table);
-		u64 entry;
 
 		if (!base)
 			return CODE_ABSENT;
@@ -147,6 +146,7 @@ enum guest_code guest_code_at(struct cpu *cpu, u64 linear, bool user)
 			return CODE_ABSENT;
 		all &= entry;
 		any |= entry;
+		span = BIT(3 + 9 * level);
 		if (level == 1 || (level <= 3 && (entry & PTE_PS)))
 			break;
 		table = entry & PTE_ADDRESS;
@@ -154,55 +154,89 @@ enum guest_code guest_code_at(struct cpu *cpu, u64 linear, bool user)
 	if ((any & PTE_NX && save->efer & EFER_NXE) ||
 	    (user ? !(all & PTE_U) : all & PTE_U && save->cr4 & CR4_SMEP))
 		return CODE_FORBIDDEN;
-	return CODE_ALLOWED;
+	if (host)
+		*host = nested_paging_host((entry & PTE_ADDRESS & ~(span - 1)) |
+					   (linear & (span - 1)));
+	return host && !*host ? CODE_ABSENT : CODE_ALLOWED;
 }
 
-static u8 *data_page(struct cpu *cpu, u64 linear, bool write)
+enum use { USE_READ, USE_WRITE, USE_EXECUTE };
+
+/* By the bits that all levels have, and those that any has. */
+static bool is_allowed(const struct cpu *cpu, u64 all, u64 any, enum use use)
 {
 	const struct vmcb_save *save = &cpu->vmcb->save;
-	u64 all = PTE_U | PTE_W, table = save->cr3 & PTE_ADDRESS, physical, *entry, *path[4];
-	unsigned level = 4, depth = 0;
+
+	if (cpu_cpl(cpu) == 3 && !(all & PTE_U))
+		return false;
+	if (cpu_cpl(cpu) != 3 && all & PTE_U &&
+	    save->cr4 & (use == USE_EXECUTE ? CR4_SMEP : CR4_SMAP))
+		return false;
+	switch (use) {
+	case USE_WRITE:
+		return all & PTE_W;
+	case USE_EXECUTE:
+		return !(any & PTE_NX && save->efer & EFER_NXE);
+	default:
+		return true;
+	}
+}
+
+static u8 *page_for(struct cpu *cpu, u64 linear, enum use use)
+{
+	u64 all = PTE_U | PTE_W, any = 0, table = cpu->vmcb->save.cr3 & PTE_ADDRESS;
+	u64 physical, *entry, *path[4];
+	unsigned level = 4, depth = 0, shift;
 
 	for (;; level--) {
 		u64 *base = nested_paging_host(table);
 
 		if (!base)
 			return NULL;
-		path[depth++] = entry =
-			&base[linear >> (3 + 9 * level) & (PAGE_TABLE_ENTRIES - 1)];
+		shift = 3 + 9 * level;
+		path[depth++] = entry = &base[linear >> shift & (PAGE_TABLE_ENTRIES - 1)];
 		if (!(*entry & PTE_P))
 			return NULL;
 		all &= *entry;
+		any |= *entry;
 		if (level == 1 || (level <= 3 && (*entry & PTE_PS)))
 			break;
 		table = *entry & PTE_ADDRESS;
 	}
-	if ((cpu_cpl(cpu) == 3 && !(all & PTE_U)) || (write && !(all & PTE_W)) ||
-	    (cpu_cpl(cpu) != 3 && all & PTE_U && save->cr4 & CR4_SMAP))
+	physical = (*entry & PTE_ADDRESS & ~(BIT(shift) - 1)) | (linear & (BIT(shift) - 1));
+	if (!is_allowed(cpu, all, any, use) || (physical >= IO_BASE && physical < IO_END))
 		return NULL;
-	physical = (*entry & PTE_ADDRESS & ~(BIT(3 + 9 * level) - 1)) |
-		   (linear & (BIT(3 + 9 * level) - 1));
-	if (physical >= IO_BASE && physical < IO_END)
-		return NULL;
+	if (use == USE_WRITE)
+		*entry |= PTE_D;
 	while (depth--)
-		*path[depth] |= path[depth] == entry && write ? PTE_A | PTE_D : PTE_A;
+		*path[depth] |= PTE_A;
 	return nested_paging_host(physical);
+}
+
+static bool usual_paging(const struct cpu *cpu)
+{
+	return cpu_long_mode(cpu) && !(cpu->vmcb->save.cr4 & (CR4_LA57 | CR4_PKE));
 }
 
 void *guest_data_at(struct cpu *cpu, u64 linear, unsigned bytes, bool write)
 {
-	const struct vmcb_save *save = &cpu->vmcb->save;
+	enum use use = write ? USE_WRITE : USE_READ;
 	u64 last = linear + bytes - 1;
 	u8 *first, *second;
 
-	if (!bytes || !cpu_long_mode(cpu) || save->cr4 & (CR4_LA57 | CR4_PKE) ||
-	    !canonical(linear, 48) || !canonical(last, 48))
+	if (!bytes || !usual_paging(cpu) || !canonical(linear, 48) || !canonical(last, 48))
 		return NULL;
-	first = data_page(cpu, linear, write);
+	first = page_for(cpu, linear, use);
 	if (!first || linear / PAGE_SIZE == last / PAGE_SIZE)
 		return first;
-	second = data_page(cpu, last, write);
+	second = page_for(cpu, last, use);
 	return second == first + bytes - 1 ? first : NULL;
+}
+
+const u8 *guest_text_at(struct cpu *cpu, u64 linear)
+{
+	return usual_paging(cpu) && canonical(linear, 48) ? page_for(cpu, linear, USE_EXECUTE) :
+		NULL;
 }
 
 /* "Page-Attribute Table": the entry's three bits choose a byte of the MSR. */

@@ -24,9 +24,9 @@ bool guest_write(struct cpu *cpu, u64 linear, const void *from, size_t bytes,
 unsigned guest_read_some(struct cpu *cpu, u64 linear, void *to, unsigned bytes);
 
 /* May CPL 0, or with `user` CPL 3, execute there? Sets no accessed bit. Four levels of tables only:
- * others are absent. */
+ * others are absent. *host, unless it is NULL: where it is, if it may. */
 enum guest_code { CODE_ABSENT, CODE_FORBIDDEN, CODE_ALLOWED };
-enum guest_code guest_code_at(struct cpu *cpu, u64 linear, bool user);
+enum guest_code guest_code_at(struct cpu *cpu, u64 linear, bool user, const u8 **host);
 
 /*
  * Where so many bytes at a linear address are, for an access of the guest's own, at its privilege
@@ -34,6 +34,9 @@ enum guest_code guest_code_at(struct cpu *cpu, u64 linear, bool user);
  * piece, or something unusual decides: the processor is to find out.
  */
 void *guest_data_at(struct cpu *cpu, u64 linear, unsigned bytes, bool write);
+
+/* The same of the code that is fetched from there, up to the end of its page. */
+const u8 *guest_text_at(struct cpu *cpu, u64 linear);
 
 /* The same, as struct model_host wants them; ctx is the struct cpu. Any length. */
 bool guest_model_read(void *ctx, u64 linear, void *to, size_t bytes);

@@ -54,10 +54,10 @@ static struct {
 
 static const u64 area[3] = { MACHINE_CODE, MACHINE_DATA, MACHINE_STACK };
 
-static unsigned fetch(void *ctx, u64 linear, u8 *to)
+static unsigned fetch(void *ctx, u64 linear, u8 *to, unsigned most)
 {
 	u64 left = MACHINE_CODE + MACHINE_BYTES - linear;
-	unsigned n = left < INSN_MAX_BYTES ? (unsigned)left : INSN_MAX_BYTES;
+	unsigned n = left < most ? (unsigned)left : most;
 
 	(void)ctx;
 	if (linear - MACHINE_CODE >= MACHINE_BYTES)
@@ -173,7 +173,7 @@ static void step(ucontext_t *context)
 	ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
 	ZydisDecodedInstruction zi;
 	u8 bytes[INSN_MAX_BYTES];
-	unsigned n = fetch(NULL, run.rip, bytes);
+	unsigned n = fetch(NULL, run.rip, bytes, sizeof(bytes));
 
 	run.mode = STEPPING;
 	run.rep = false;
@@ -279,7 +279,7 @@ static bool run_solo(void)
 	ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
 	ZydisDecodedInstruction zi;
 	struct solo_op solo;
-	unsigned n = fetch(NULL, run.rip, insn.bytes);
+	unsigned n = fetch(NULL, run.rip, insn.bytes, sizeof(insn.bytes));
 
 	if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&machine_cache.decoder, insn.bytes, n, &zi,
 						 operands)))
