@@ -40,6 +40,7 @@ FIRST = "haswell"
 # Groups that take longer than all the others together, nearly all of it stepped: they are run
 # under faults of their own requirements and of FAULT_WITH_SLOW, and without a fault.
 SLOW = ("ll", "dla")
+SEVERAL = "ll.*,dla.*"      # the tests of runs with several processors
 
 # How faults of transactions are run, and their tests without a fault: any other test takes many
 # times as long on a processor that has transactions.
@@ -213,7 +214,10 @@ def slow_groups(row):
 
 
 def tests_for(row, some):
-    """What --tests takes for a fault's run; "" is all tests."""
+    """What --tests takes for a fault's run; "" is all tests. With several processors, which cost
+    each other time, those of the slow groups: they are about the caches that cores have."""
+    if row["processors"] > 1:
+        return SEVERAL
     patterns = ",".join([some] + [f"{group}.*" for group in slow_groups(row)])
     return patterns if len(patterns) <= plan.LONGEST_PATTERN and slow_groups(row) != [*SLOW] else ""
 
@@ -265,7 +269,7 @@ def run(options, parser):
     rtm = {row["name"]: cpus[row["name"]] for row in rows
            if row["name"] != "inert" and not transactions.isdisjoint(row["requirements"])}
     jobs += [plan.Job(cpu=cpu, **TRANSACTIONS) for cpu in sorted(set(rtm.values()) - {""})]
-    jobs += [plan.Job(processors=count)
+    jobs += [plan.Job(processors=count, tests=SEVERAL)
              for count in sorted({row["processors"] for row in rows} - {1})]
     clean = list(jobs)
     by_fault = {row["name"]: plan.Job(row["fault"], cpu=cpus[row["name"]],
