@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Everything the hypervisor knows of one logical processor, and what all of them share. One
- * processor is virtualised for now; nothing here assumes that it is the only one, and a further
- * one needs a struct cpu of its own and an entry behind its start-up IPI.
+ * Everything the hypervisor knows of one logical processor, and what all of them share.
  *
  * The VMCB and gpr[] hold the guest's state as the guest sees it whenever the guest isn't
  * running: no trap flag of ours, no interrupt flag hidden.
@@ -36,6 +34,13 @@ struct rep_progress {
 struct cpu {
 	u8 apic_id;
 	volatile u8 startup_vector;	/* of the last SIPI */
+	struct cpu *sibling;	/* whose APIC id differs in the lowest bit, or NULL */
+	/* Told by itself, but for running, which whoever sends it an INIT clears (processors.h). */
+	volatile bool running;	/* since its last SIPI: it may be called */
+	volatile bool called;	/* an NMI is on its way to it */
+	volatile bool unseen;	/* it retires what the model isn't told of one by one */
+	volatile bool halted;	/* and so retires none */
+	volatile u32 steps;	/* odd: one instruction may have retired that isn't reported yet */
 	u64 epoch;		/* of the configuration that its model has */
 	struct vmcb *vmcb;
 	void *host_save;
@@ -76,6 +81,9 @@ struct hypervisor {
 	struct model_config config;
 	volatile u64 epoch;
 	volatile bool fast;	/* blocks where they can be exact, single steps elsewhere */
+	bool several;		/* there is more than one processor */
+	struct model_core *cores;	/* by number, as many as there are APIC ids */
+	unsigned n_cores;
 };
 extern struct hypervisor hypervisor;
 

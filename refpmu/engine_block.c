@@ -17,6 +17,7 @@
 #include "refpmu/exits.h"
 #include "refpmu/panic.h"
 #include "refpmu/rep.h"
+#include "refpmu/siblings.h"
 #include "refpmu/svm.h"
 #include "refpmu/transaction.h"
 
@@ -105,7 +106,8 @@ struct run {
 	struct engine_space *space;
 	u64 cr3, nested_cr3;	/* the guest's */
 	u64 rip;		/* the guest's, while it isn't in a block */
-	bool interrupt, nmi;	/* came meanwhile */
+	bool interrupt, nmi;	/* came meanwhile, */
+	bool called;		/* or a call of another processor */
 	enum handover_reason why;
 	bool exact;		/* just these instructions, whose events are known, fit */
 	bool over;
@@ -126,7 +128,7 @@ static void take_nmi(struct cpu *cpu, struct run *run)
 {
 	struct taken taken = { .vector = TAKEN_NONE };
 
-	svm_window(&taken, false);
+	run->called = exits_acknowledge(cpu, &taken, false, false) || run->called;
 	run->nmi = run->nmi || taken.nmi;
 	cpu->nmis_may_be_blocked = cpu->nmis_may_be_blocked || taken.nmi;
 }
@@ -161,7 +163,7 @@ static void run_blocks(struct cpu *cpu, struct run *run, u64 at)
 			exits_unexpected(cpu, code);
 		if (code == EXIT_VMMCALL) {
 			run->rip = block_left(cache, at);
-			run->over = run->interrupt || run->nmi;
+			run->over = run->interrupt || run->nmi || run->called;
 			return;
 		}
 		if (code == EXIT_NPF || (code >= EXIT_EXCEPTION && code <= EXIT_EXCEPTION_LAST)) {
@@ -343,6 +345,18 @@ static bool run_stretch(struct cpu *cpu, struct run *run)
 	return deliver_pending(cpu, run) || (retired && run->why != HANDOVER_FAULT);
 }
 
+/* As long as nobody else watches this processor: ask again when the others know that it runs. */
+static bool run_unseen(struct cpu *cpu, struct run *run)
+{
+	bool done;
+
+	siblings_unseen(cpu);
+	done = (!hypervisor.several || model_bulk_possible(&cpu->model, cpu_cpl(cpu))) &&
+	       run_stretch(cpu, run);
+	siblings_seen(cpu);
+	return done;
+}
+
 /* The instruction at RIP isn't for blocks. */
 static bool run_instruction(struct cpu *cpu)
 {
@@ -361,7 +375,8 @@ static bool run_instruction(struct cpu *cpu)
 /* Does the model have to see the next instruction? */
 static bool model_looks(const struct cpu *cpu)
 {
-	return model_watching(&cpu->model) && !model_bulk_possible(&cpu->model, cpu_cpl(cpu));
+	return cpu->epoch == hypervisor.epoch && model_watching(&cpu->model) &&
+	       !model_bulk_possible(&cpu->model, cpu_cpl(cpu));
 }
 
 /* What the cache was made for has changed, or it is full. */
@@ -403,7 +418,7 @@ bool engine_block_run(struct cpu *cpu)
 	}
 	if (space_refuses(space, run.rip))
 		return run_instruction(cpu) || hand_over(cpu, HANDOVER_INSTRUCTION);
-	if (run_stretch(cpu, &run))
+	if (run_unseen(cpu, &run))
 		return true;
 	switch (run.why) {
 	case HANDOVER_INSTRUCTION:

@@ -51,17 +51,20 @@ static bool run(struct cpu *cpu, const struct instruction *insn, const struct so
 	};
 	struct vmcb_save *save = &cpu->vmcb->save;
 	const struct solo_state state = { cpu->gpr, &save->rip, &save->rflags };
-	bool watching = model_watching(&cpu->model);
+	bool watching = model_watching(&cpu->model), done;
 	struct model_retired retired;
 
 	retire_begin(cpu, &retired);
 	retire_accesses(cpu, &retired, insn, cpu->gpr);
-	if (!solo_run(op, insn, &state, &world))
-		return false;
-	save->rsp = cpu->gpr[REG_RSP];
-	cpu->statistics.solo++;
-	retire_end(cpu, &retired, insn, watching);
-	return true;
+	cpu->steps++;
+	done = solo_run(op, insn, &state, &world);
+	if (done) {
+		save->rsp = cpu->gpr[REG_RSP];
+		cpu->statistics.solo++;
+		retire_end(cpu, &retired, insn, watching);
+	}
+	cpu->steps++;
+	return done;
 }
 
 bool engine_solo_fits(const struct cpu *cpu)

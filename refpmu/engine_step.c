@@ -151,12 +151,12 @@ static bool carry_out(struct cpu *cpu, const struct instruction *insn)
 	exits_complete(cpu, &retired, insn, watching, shadow);
 	if (insn->kind != INSN_HLT || trap)
 		return true;
-	model_halt(&cpu->model);
-	if (!cpu->stepping)
+	if (cpu->stepping || hypervisor.several) {
+		exits_halt(cpu);
+	} else {
+		model_halt(&cpu->model);
 		save->rip -= insn->length;	/* it was the last to be watched: halt natively */
-	else
-		while (!exits_take_interrupt(cpu, save->rflags & RFLAGS_IF, true))
-			;
+	}
 	return true;
 }
 
@@ -456,8 +456,12 @@ void engine_run(struct cpu *cpu)
 {
 	exits_set_intercepts(cpu, false);
 	engine_block_begin(cpu);
-	while (model_watching(&cpu->model) && !exit_hypercall_follow(cpu))
-		if (!engine_block_run(cpu))
-			step_once(cpu);
+	while (model_watching(&cpu->model) && !exit_hypercall_follow(cpu)) {
+		if (engine_block_run(cpu))
+			continue;
+		cpu->steps++;
+		step_once(cpu);
+		cpu->steps++;
+	}
 	exits_set_intercepts(cpu, false);
 }

@@ -8,25 +8,15 @@
  * A SIPI's vector is replaced (processors.c).
  *
  * Not handled: an APIC moved by IA32_APIC_BASE; x2APIC, which QEMU's TCG doesn't offer. After a
- * PMI or a SIPI the low half of the interrupt command register reads as ours.
+ * PMI, a call (siblings.h) or a SIPI the low half of the interrupt command register reads as ours.
  */
+#include "refpmu/apic.h"
 #include "refpmu/exits.h"
 #include "refpmu/nested_paging.h"
 #include "refpmu/processors.h"
 #include "refpmu/retire.h"
 
-#define APIC_ICR_LOW	0x300
-#define APIC_ICR_HIGH	0x310
-#define APIC_LVTPC	0x340
-#define ICR_SELF_FIXED	0x44000		/* shorthand self, assert, fixed */
-#define ICR_SELF_NMI	0x44400
-
 #define NPF_WRITE	BIT(1)
-
-static volatile u32 *apic_register(u32 offset)
-{
-	return (volatile u32 *)(APIC_BASE + offset);
-}
 
 static void carry_out(struct cpu *cpu, const struct pmi_delivery *delivery)
 {
@@ -34,9 +24,9 @@ static void carry_out(struct cpu *cpu, const struct pmi_delivery *delivery)
 	if (delivery->lvtpc != *apic_register(APIC_LVTPC))
 		*apic_register(APIC_LVTPC) = delivery->lvtpc;
 	if (delivery->kind == PMI_FIXED)
-		*apic_register(APIC_ICR_LOW) = ICR_SELF_FIXED | delivery->vector;
+		*apic_register(APIC_ICR_LOW) = ICR_SELF | ICR_ASSERT | delivery->vector;
 	else if (delivery->kind == PMI_NMI)
-		*apic_register(APIC_ICR_LOW) = ICR_SELF_NMI;
+		*apic_register(APIC_ICR_LOW) = ICR_SELF | ICR_ASSERT | ICR_NMI;
 }
 
 void exit_apic_pmi(void *ctx)
@@ -52,8 +42,9 @@ static void write_register(struct cpu *cpu, u32 offset, u32 value)
 	struct pmi_delivery delivery;
 
 	if (offset == APIC_ICR_LOW)
-		value = processors_command(value, *apic_register(APIC_ICR_HIGH));
-	*apic_register(offset) = value;
+		processors_send(cpu, value);
+	else
+		*apic_register(offset) = value;
 	if (offset != APIC_LVTPC)
 		return;
 	/* As the APIC keeps it: reserved bits don't stay. */

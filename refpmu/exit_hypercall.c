@@ -4,7 +4,10 @@
 #include "refpmu/exits.h"
 #include "refpmu/guest_memory.h"
 #include "refpmu/hypercall.h"
+#include "refpmu/lock.h"
+#include "refpmu/model_core.h"
 #include "refpmu/processors.h"
+#include "refpmu/siblings.h"
 
 bool exit_hypercall_follow(struct cpu *cpu)
 {
@@ -24,8 +27,16 @@ void exit_hypercall_reset(struct cpu *cpu, const struct model_config *config)
 {
 	hypervisor.fast = false;
 	hypervisor.config = *config;
-	__atomic_store_n(&hypervisor.epoch, hypervisor.epoch + 1, __ATOMIC_RELEASE);
+	for (unsigned i = 0; i < hypervisor.n_cores; i++) {
+		lock_take(cpu, &hypervisor.cores[i].lock);
+		model_core_reset(&hypervisor.cores[i]);
+		lock_give(cpu, &hypervisor.cores[i].lock);
+	}
+	__atomic_store_n(&hypervisor.epoch, hypervisor.epoch + 1, __ATOMIC_SEQ_CST);
 	exit_hypercall_follow(cpu);
+	for (unsigned i = 0; processors_get(i); i++)
+		if (processors_get(i) != cpu)
+			siblings_call(cpu, processors_get(i));
 }
 
 static enum hypercall_status version(struct cpu *cpu, u64 address)

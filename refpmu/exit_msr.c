@@ -10,6 +10,7 @@
  */
 #include "refpmu/deliver.h"
 #include "refpmu/exits.h"
+#include "refpmu/siblings.h"
 #include "refpmu/svm.h"
 #include "spec/msr.h"
 #include "spec/netburst.h"
@@ -109,11 +110,14 @@ bool exit_msr(struct cpu *cpu, bool write)
 	u64 value = (u32)cpu->gpr[REG_RAX] | cpu->gpr[REG_RDX] << 32;
 	struct msr_result result;
 
+	siblings_settle(cpu);
 	result = access(cpu, (u32)cpu->gpr[REG_RCX], write, value);
 	if (result.status != MSR_DONE) {
 		deliver_exception(cpu, VECTOR_GP, 0);
 		return false;
 	}
+	if (write)
+		siblings_engage(cpu);
 	if (!write) {
 		cpu->gpr[REG_RAX] = (u32)result.value;
 		cpu->gpr[REG_RDX] = result.value >> 32;

@@ -2,6 +2,7 @@
 /* RDPMC: who may, is decided here; what it reads, by the model. SDM volume 2, "RDPMC". */
 #include "refpmu/deliver.h"
 #include "refpmu/exits.h"
+#include "refpmu/siblings.h"
 
 bool exit_rdpmc(struct cpu *cpu)
 {
@@ -13,6 +14,7 @@ bool exit_rdpmc(struct cpu *cpu)
 					FAULT_RDPMC_USER_ALLOWED))
 		allowed = !allowed;
 	if (allowed) {
+		siblings_settle(cpu);
 		result = model_rdpmc(&cpu->model, (u32)cpu->gpr[REG_RCX]);
 		if (result.status == MSR_DONE) {
 			cpu->gpr[REG_RAX] = (u32)result.value;

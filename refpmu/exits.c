@@ -6,6 +6,7 @@
 #include "refpmu/host.h"
 #include "refpmu/panic.h"
 #include "refpmu/retire.h"
+#include "refpmu/siblings.h"
 #include "refpmu/svm.h"
 #include "spec/msr.h"
 
@@ -14,6 +15,7 @@
 /* Length of an instruction with an exit of its own when it can't be read: without prefixes. */
 #define USUAL_LENGTH	2
 #define VMMCALL_LENGTH	3
+#define HLT_LENGTH	1
 
 u64 exits_vmrun(struct cpu *cpu)
 {
@@ -43,6 +45,9 @@ void exits_set_intercepts(struct cpu *cpu, bool step)
 			model_has_fault(&cpu->model, FAULT_RDPMC_USER_ALLOWED) ?
 			(u32)BIT(VECTOR_GP) : 0;
 		control->intercept_misc1 &= ~(u32)STEP_MISC1;
+		/* It may be called, also out of a HLT. */
+		if (hypervisor.several)
+			control->intercept_misc1 |= (u32)(INTERCEPT_NMI | INTERCEPT_HLT);
 	}
 }
 
@@ -60,15 +65,28 @@ void exits_complete(struct cpu *cpu, struct model_retired *retired,
 		deliver_single_step(cpu);
 }
 
+bool exits_acknowledge(struct cpu *cpu, struct taken *taken, bool interrupts, bool wait)
+{
+	if (wait)
+		svm_wait(taken, interrupts);
+	else
+		svm_window(taken, interrupts);
+	if (!taken->nmi || !cpu->called)
+		return false;
+	cpu->called = false;
+	taken->nmi = 0;
+	svm_unblock_nmi();
+	return true;
+}
+
 bool exits_take_interrupt(struct cpu *cpu, bool interrupts, bool wait)
 {
 	struct taken taken = { .vector = TAKEN_NONE };
 	struct event event = { .type = EVENT_INTERRUPT };
 
-	if (wait)
-		svm_wait(&taken, interrupts);
-	else
-		svm_window(&taken, interrupts);
+	/* One that was called out of a HLT may be watched by now. */
+	if (exits_acknowledge(cpu, &taken, interrupts, wait) && wait)
+		exits_set_intercepts(cpu, false);
 	if (taken.vector != TAKEN_NONE) {
 		event.vector = (u8)taken.vector;
 		deliver(cpu, &event);
@@ -82,6 +100,17 @@ bool exits_take_interrupt(struct cpu *cpu, bool interrupts, bool wait)
 		cpu->statistics.exits[KIND_NMI]++;
 	}
 	return taken.nmi || taken.vector != TAKEN_NONE;
+}
+
+void exits_halt(struct cpu *cpu)
+{
+	__atomic_store_n(&cpu->halted, true, __ATOMIC_SEQ_CST);
+	do {
+		exit_hypercall_follow(cpu);
+		model_halt(&cpu->model);
+		exits_set_intercepts(cpu, false);
+	} while (!exits_take_interrupt(cpu, cpu->vmcb->save.rflags & RFLAGS_IF, true));
+	cpu->halted = false;
 }
 
 static enum exit_kind kind_of(u64 code)
@@ -110,12 +139,24 @@ static u64 exit_of(const struct instruction *insn, u64 code)
 		EXIT_RDPMC : code;
 }
 
+static u8 usual_length(u64 code)
+{
+	switch (code) {
+	case EXIT_VMMCALL:
+		return VMMCALL_LENGTH;
+	case EXIT_HLT:
+		return HLT_LENGTH;
+	default:
+		return USUAL_LENGTH;
+	}
+}
+
 bool exits_instruction(struct cpu *cpu, u64 code)
 {
 	const struct instruction *insn = decode_current(cpu);
-	struct instruction unread = { .length = code == EXIT_VMMCALL ? VMMCALL_LENGTH :
-				      USUAL_LENGTH };
+	struct instruction unread = { .length = usual_length(code) };
 	bool was_watching = model_watching(&cpu->model), done;
+	bool halts = code == EXIT_HLT && !(cpu->vmcb->save.rflags & RFLAGS_TF);
 	struct model_retired retired;
 
 	code = exit_of(insn, code);
@@ -132,6 +173,9 @@ bool exits_instruction(struct cpu *cpu, u64 code)
 		break;
 	case EXIT_VMMCALL:
 		done = exit_hypercall(cpu);
+		break;
+	case EXIT_HLT:
+		done = true;
 		break;
 	case EXIT_VMRUN:
 	case EXIT_VMLOAD:
@@ -152,6 +196,8 @@ bool exits_instruction(struct cpu *cpu, u64 code)
 	}
 	if (done)
 		exits_complete(cpu, &retired, insn, was_watching, SHADOW_NONE);
+	if (halts)
+		exits_halt(cpu);
 	return true;
 }
 
@@ -172,6 +218,21 @@ void exits_unexpected(struct cpu *cpu, u64 code)
 	      control->exit_info_2, cpu->vmcb->save.rip);
 }
 
+/* Something happened while it wasn't looking. */
+static bool must_be_seen(struct cpu *cpu)
+{
+	exit_hypercall_follow(cpu);
+	return model_watching(&cpu->model);
+}
+
+/* An NMI, for the guest or for us, which must not end the shadow behind an STI. */
+static void called_or_interrupted(struct cpu *cpu)
+{
+	if (!exits_take_interrupt(cpu, false, false) && cpu->shadow != SHADOW_NONE &&
+	    !model_watching(&cpu->model))
+		engine_step(cpu);
+}
+
 void exits_run(struct cpu *cpu)
 {
 	for (;;) {
@@ -181,13 +242,23 @@ void exits_run(struct cpu *cpu)
 			engine_run(cpu);
 			continue;
 		}
+		siblings_unseen(cpu);
+		if (hypervisor.several && must_be_seen(cpu)) {
+			siblings_seen(cpu);
+			continue;
+		}
 		code = exits_vmrun(cpu);
+		siblings_seen(cpu);
 		exit_hypercall_follow(cpu);
 		/* QEMU reports a shadow at #VMEXIT and doesn't restore it at VMRUN. */
 		cpu->shadow = cpu->vmcb->control.int_state & INT_STATE_SHADOW ? SHADOW_STI :
 			SHADOW_NONE;
 		if (exits_instruction(cpu, code))
 			continue;
+		if (code == EXIT_NMI) {
+			called_or_interrupted(cpu);
+			continue;
+		}
 		if (code == EXIT_GP) {
 			deliver_exception(cpu, VECTOR_GP,
 					  (u32)cpu->vmcb->control.exit_info_1);

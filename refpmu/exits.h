@@ -8,6 +8,7 @@
 
 #include "refpmu/cpu.h"
 #include "refpmu/decode.h"
+#include "refpmu/svm.h"
 
 /* The rest of the processor's life. */
 __attribute__((noreturn)) void exits_run(struct cpu *cpu);
@@ -29,10 +30,17 @@ void exits_complete(struct cpu *cpu, struct model_retired *retired,
 		    const struct instruction *insn, bool was_watching, enum shadow shadow);
 
 /*
- * Acknowledge a pending NMI and, if the guest takes interrupts now, a pending interrupt, and give
- * them to the guest. true: there was one. `wait`: as HLT does.
+ * Acknowledge a pending NMI and, if the guest takes interrupts now, a pending interrupt. An NMI
+ * that was a call of another processor (processors.h) isn't among them: true, look at the model
+ * again. `wait`: as HLT does.
  */
+bool exits_acknowledge(struct cpu *cpu, struct taken *taken, bool interrupts, bool wait);
+
+/* The same, and give them to the guest. true: there was one. */
 bool exits_take_interrupt(struct cpu *cpu, bool interrupts, bool wait);
+
+/* The guest has retired a HLT: wait for what ends it, and deliver that. */
+void exits_halt(struct cpu *cpu);
 
 /* Make the intercepts those that model_watching() or, with step, a single step asks for. */
 void exits_set_intercepts(struct cpu *cpu, bool step);

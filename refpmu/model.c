@@ -3,6 +3,7 @@
  * The model's configuration: the generation it presents, and the state after power-on ("IA-32
  * Processor States Following Power-up, Reset, or INIT").
  */
+#include "refpmu/model_core.h"
 #include "refpmu/model_netburst.h"
 #include "refpmu/model_uncore.h"
 
@@ -111,14 +112,12 @@ void model_init(struct model *m, const struct model_config *config, const struct
 		m->previous_record[i] = MODEL_NO_RECORD_BEFORE;
 	model_take_latitude(m);
 	m->core = config->hyper_threading ? host->processor / CORE_THREADS : host->processor;
-	if (m->core < MEMORY_PER_PACKAGE)
-		m->memory = host->memory;
-	if (m->memory) {
+	m->thread = config->hyper_threading ? host->processor % CORE_THREADS : 0;
+	/* Of several processors the first empties the hierarchy. */
+	if (model_memory(m) && !host->processor) {
 		const struct memory_shape shape = model_memory_shape(m);
 
-		/* Of several processors the first empties it. */
-		if (!host->processor)
-			memory_reset(m->memory, &shape, config->latitude.seed);
+		memory_reset(model_memory(m), &shape, config->latitude.seed);
 	}
 	m->perf_capabilities = perf_capabilities(m);
 	/* No branch trace store: the model writes no branch records. */
@@ -137,4 +136,5 @@ void model_init(struct model *m, const struct model_config *config, const struct
 	if (m->latitude[LAT_DIRTY_MSRS])
 		make_dirty(m);
 	model_configure(m);
+	model_core_join(m);
 }

@@ -7,12 +7,12 @@
  * Units and order: every call is one moment of one logical processor. Effects reach the guest
  * through struct model_host in the order in which the processor would produce them.
  *
- * Files: model.c (configuration), model_latitude.c (which legal processor), model_msr.c and
- * model_msr_bits.c (read and write rules), model_counter.c (events, counting, overflow),
- * model_priority.c (who is served first), model_pebs.c (assist, index, threshold), model_record.c
- * (what a record holds), model_lvt.c (from the request of a PMI to what the local APIC does with
- * it), model_uncore.c (the uncore's counters), model_cpuid.c (enumeration), model_fault*.c (what
- * broken processors do instead).
+ * Files: model.c (configuration), model_core.c (what two processors of a core share),
+ * model_latitude.c (which legal processor), model_msr.c and model_msr_bits.c (read and write
+ * rules), model_counter.c (events, counting, overflow), model_priority.c (who is served first),
+ * model_pebs.c (assist, index, threshold), model_record.c (what a record holds), model_lvt.c
+ * (from the request of a PMI to what the local APIC does with it), model_uncore.c (the uncore's
+ * counters), model_cpuid.c (enumeration), model_fault*.c (what broken processors do instead).
  * Memory: model_memory.c (caches and TLBs, shared by all processors) over model_sets.c,
  * model_access.c (what loads and stores meet there), model_load_latency.c (tags), model_offcore.c,
  * model_data_address.c (what records tell). Transactions: model_tx.c, model_tx_log.c.
@@ -51,6 +51,8 @@ enum model_action {
 	ACTION_ARM, ACTION_ASSIST, ACTION_THRESHOLD_INT, ACTION_OVERFLOW_INT,
 	ACTION_UNCORE_INT,	/* counter: of the uncore, 0..7, 8 the fixed one */
 };
+
+struct model_core;
 
 /* What the model needs of the world. All calls happen inside model_* calls of that processor. */
 struct model_registers;
@@ -91,10 +93,25 @@ struct model_host {
 	void (*registers)(void *ctx, const struct model_registers *registers);
 	/*
 	 * NetBurst: what the logical processors of a core share, for all cores by their number,
-	 * kept by the owner (not NULL if that generation is configured); and how to have the other
-	 * logical processor of this core look at its model soon (NULL: there is none).
+	 * kept by the owner (not NULL if that generation is configured).
 	 */
 	struct netburst *netburst;
+	/*
+	 * By number, what the threads of each core share, zeroed by the owner (model_core.h). NULL:
+	 * nobody shares anything with this processor.
+	 */
+	struct model_core *cores;
+	/*
+	 * Optional where processors don't run at the same time: keep others out between the two.
+	 * lock() may give up on a processor that was started anew in between. Not taken twice.
+	 */
+	void (*lock)(void *ctx, u32 *lock);
+	void (*unlock)(void *ctx, u32 *lock);
+	/*
+	 * Have the other logical processor of this core look at its model soon: model_retire() of a
+	 * few instructions, even if it runs unobserved, or model_halt() if it is halted. Doesn't
+	 * wait for it. NULL: there is none.
+	 */
 	void (*call_sibling)(void *ctx);
 };
 

@@ -9,6 +9,7 @@
  * Not handled: loads that are cancelled (nothing is speculative here).
  */
 #include "refpmu/model_access.h"
+#include "refpmu/model_core.h"
 
 static struct memory_tables tables_of(const struct model *m)
 {
@@ -17,14 +18,25 @@ static struct memory_tables tables_of(const struct model *m)
 
 static void enter(struct model *m)
 {
-	if (m->memory)
-		memory_enter(m->memory);
+	if (model_memory(m))
+		memory_enter(model_memory(m));
 }
 
 static void leave(struct model *m)
 {
-	if (m->memory)
-		memory_leave(m->memory);
+	if (model_memory(m))
+		memory_leave(model_memory(m));
+}
+
+/* Does a counter that counts this processor's accesses depend on what they meet? */
+static bool watched(const struct model *m)
+{
+	const struct model *sibling;
+
+	if (m->watch_memory || !model_core_is_watched(m))
+		return m->watch_memory;
+	sibling = model_core_sibling(m);
+	return sibling && sibling->watch_memory;
 }
 
 /* Without a hierarchy everything is near. */
@@ -32,9 +44,9 @@ static struct memory_result through_hierarchy(struct model *m, const struct mode
 {
 	const struct memory_tables tables = tables_of(m);
 
-	if (!m->memory)
+	if (!model_memory(m))
 		return (struct memory_result){ .l1_hit = true, .latency = MEMORY_LEAST_LATENCY };
-	return memory_access(m->memory, m->core, &tables, a->linear, a->bytes,
+	return memory_access(model_memory(m), m->core, &tables, a->linear, a->bytes,
 			     a->store, a->locked);
 }
 
@@ -43,9 +55,9 @@ void model_access_watch(struct model *m, bool watch, bool latency)
 	const struct memory_tables tables = tables_of(m);
 
 	/* Caches are as the last watched instruction left them; nothing is on its way any more. */
-	if (watch && !m->watch_memory && m->memory) {
+	if (watch && !m->watch_memory && model_memory(m)) {
 		enter(m);
-		memory_act(m->memory, m->core, &tables, ACT_DRAIN, 0);
+		memory_act(model_memory(m), m->core, &tables, ACT_DRAIN, 0);
 		leave(m);
 	}
 	m->watch_memory = watch;
@@ -168,7 +180,7 @@ void model_early_access(struct model *m, struct model_retired *r, const struct m
 {
 	struct access_outcome o;
 
-	if (!m->watch_memory)
+	if (!watched(m))
 		return;
 	enter(m);
 	o = run(m, a);
@@ -198,16 +210,16 @@ void model_access_run(struct model *m, struct step *s)
 	const struct memory_tables tables = tables_of(m);
 
 	s->prefetched = false;
-	if (!m->watch_memory) {
+	if (!watched(m)) {
 		for (unsigned a = 0; a < s->r->n_access; a++)
 			s->outcome[a] = (struct access_outcome){ .memory.l1_hit = true };
 		return;
 	}
 	enter(m);
-	if (m->memory) {
-		memory_tick(m->memory, m->core);
+	if (model_memory(m)) {
+		memory_tick(model_memory(m), m->core);
 		if (s->r->act && !load_prefetched(m, s))
-			memory_act(m->memory, m->core, &tables, s->r->act,
+			memory_act(model_memory(m), m->core, &tables, s->r->act,
 				   s->r->act_linear);
 	}
 	for (unsigned a = 0; a < s->r->n_access; a++)

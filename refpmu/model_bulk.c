@@ -4,6 +4,7 @@
  * of them might matter by itself, the budget ends before it.
  */
 #include "refpmu/model_bulk.h"
+#include "refpmu/model_core.h"
 #include "refpmu/model_netburst.h"
 
 /* Enough for any stretch, and little enough for any product with events of an instruction. */
@@ -58,7 +59,7 @@ bool model_bulk_possible(const struct model *m, u8 cpl)
 	/* Its counters are the other logical processor's as well. */
 	if (model_is_netburst(m))
 		return false;
-	if (busy(m) || looks_at_each(m->config.fault))
+	if (busy(m) || looks_at_each(m->config.fault) || !model_core_is_quiet(m))
 		return false;
 	for (u64 left = m->active; left; left &= left - 1) {
 		const struct model_counter *c = &m->counter[__builtin_ctzll(left)];

@@ -7,10 +7,9 @@
  * each. All its events fall in the first of them; cycle events fall in each. The reference clock
  * ticks with the core clock. CMASK, INV and E see this sequence of cycles; a cycle at a privilege
  * level that the counter doesn't select has no event, and isn't counted under INV either.
- *
- * Not handled: AnyThread (there is one logical processor, so it adds nothing).
  */
 #include "refpmu/model_access.h"
+#include "refpmu/model_core.h"
 #include "refpmu/model_netburst.h"
 
 #define RFLAGS_IF	BIT(9)
@@ -110,9 +109,12 @@ static bool decode_gp(struct model *m, unsigned n, struct model_rule *rule)
 		.in_tx = select & IA32_PERFEVTSEL_IN_TX,
 		.in_txcp = select & IA32_PERFEVTSEL_IN_TXCP,
 	};
-	/* A precise event is one without E, INV and CMASK: "Processor Event Based Sampling". */
+	/*
+	 * A precise event is one without E, INV, CMASK and AnyThread: "Processor Event Based
+	 * Sampling".
+	 */
 	rule->pebs = event->flags & EV_PEBS && !rule->edge && !rule->invert && !rule->cmask &&
-		     model_pebs_enabled(m, n);
+		     !rule->any && model_pebs_enabled(m, n);
 	/* "CMASK or INV ... must be 0. Writing other values will result in undefined behavior." */
 	return !(event->flags & EV_LL) || (!rule->cmask && !rule->invert);
 }
@@ -161,7 +163,7 @@ static void keep_load_latency_alone(struct model *m)
 
 void model_configure(struct model *m)
 {
-	bool memory = false, latency = false;
+	bool memory = false, latency = false, any = false;
 
 	m->active = 0;
 	m->watch_predictor = false;
@@ -188,12 +190,14 @@ void model_configure(struct model *m)
 			continue;
 		memory = memory || model_access_matters(rule);
 		latency = latency || rule->kind == EK_LOAD_LATENCY;
+		any = any || rule->any;
 		if (rule->kind == EK_MISPREDICTS)
 			m->watch_predictor = true;
 	}
 	if (m->active)
 		keep_load_latency_alone(m);
 	model_access_watch(m, memory || model_uncore_watches(m), latency);
+	model_core_watch(m, any);
 	m->at_counter = MODEL_NO_COUNTER;
 }
 
@@ -441,7 +445,8 @@ bool model_watching(const struct model *m)
 {
 	if (model_is_netburst(m))
 		return netburst_watching(m);
-	return m->active || m->uncore.active || m->n_requests || m->writing || model_has_tx(m);
+	return m->active || m->uncore.active || m->n_requests || m->writing || model_has_tx(m) ||
+	       model_core_is_watched(m);
 }
 
 static void count_abort(struct model *m, const struct model_retired *r)
@@ -462,7 +467,29 @@ static void count_abort(struct model *m, const struct model_retired *r)
 		model_serve(m, &s);
 }
 
-void model_retire(struct model *m, const struct model_retired *r)
+/* The sibling has retired an instruction: count it on counters with AnyThread. */
+static void count_siblings(struct model *m, const struct step *by, bool mispredict)
+{
+	struct step s = *by;
+
+	s.active = s.due = s.wrapped = s.interrupts = 0;
+	s.interrupted = s.aborts = false;
+	m->moment++;
+	for (u64 left = m->active; left; left &= left - 1) {
+		unsigned i = (unsigned)__builtin_ctzll(left);
+
+		s.rule[i] = &m->counter[i].rule;
+		if (s.rule[i]->any)
+			s.active |= BIT(i);
+	}
+	for (u64 left = s.active; left; left &= left - 1)
+		count(m, &s, (unsigned)__builtin_ctzll(left), mispredict);
+	m->at_counter = MODEL_NO_COUNTER;
+	if (s.due | s.interrupts)
+		model_serve(m, &s);
+}
+
+static void retire(struct model *m, struct model *sibling, const struct model_retired *r)
 {
 	struct step s;
 	bool mispredict;
@@ -471,7 +498,8 @@ void model_retire(struct model *m, const struct model_retired *r)
 		netburst_retire(m, r);
 		return;
 	}
-	mispredict = m->watch_predictor && model_mispredicted(m, r);
+	mispredict = (m->watch_predictor || (sibling && sibling->watch_predictor)) &&
+		     model_mispredicted(m, r);
 	s.r = r;
 	s.due = s.wrapped = s.interrupts = 0;
 	s.interrupted = s.tx_abort = s.aborts = false;
@@ -502,12 +530,28 @@ void model_retire(struct model *m, const struct model_retired *r)
 		model_uncore_retire(m, &s);
 	if (s.aborts)
 		count_abort(m, &s.aborted);
+	if (sibling) {
+		count_siblings(sibling, &s, mispredict);
+		if (sibling->n_requests)
+			model_core_call(m, sibling);
+	}
 	model_requests_raise(m);
+}
+
+void model_retire(struct model *m, const struct model_retired *r)
+{
+	bool shared = model_core_enter(m);
+
+	retire(m, shared ? model_core_sibling(m) : NULL, r);
+	model_core_leave(m, shared);
 }
 
 void model_retire_abort(struct model *m, const struct model_retired *r)
 {
+	bool shared = model_core_enter(m);
+
 	m->moment++;
 	count_abort(m, r);
 	model_requests_raise(m);
+	model_core_leave(m, shared);
 }

@@ -34,6 +34,8 @@ void model_break_rule(struct model *m, unsigned i, struct model_rule *rule)
 		rule->cmask = 1;
 	if (rule->edge && broken(m, FAULT_EDGE_IGNORED))
 		rule->edge = false;
+	if (rule->any ? broken(m, FAULT_ANY_THREAD_IGNORED) : broken(m, FAULT_ANY_THREAD_ALONE))
+		rule->any = !rule->any;
 	if (!rule->interrupt && broken(m, FAULT_INT_IGNORED))
 		rule->interrupt = true;
 	if (rule->in_tx && (broken(m, FAULT_TX_FILTER_IGNORED) ||

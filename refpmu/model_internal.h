@@ -67,6 +67,12 @@ bool model_has_counter(const struct model *m, unsigned counter);
 /* A bit of the register formats of the three global registers: n, or 32 + i. */
 u64 model_global_bit(unsigned counter);
 
+/* The hierarchy that its core is in. NULL: none. */
+static inline struct memory *model_memory(const struct model *m)
+{
+	return m->core < MEMORY_PER_PACKAGE ? m->host->memory : NULL;
+}
+
 /* model_latitude.c */
 void model_take_latitude(struct model *m);
 u64 model_random(struct model *m);

@@ -6,6 +6,7 @@
  *
  * Not handled: the delivery modes SMI, INIT and ExtINT (the interrupt is lost), branch records.
  */
+#include "refpmu/model_core.h"
 #include "refpmu/model_netburst.h"
 
 /* LVT entry: "Local Vector Table". */
@@ -50,17 +51,8 @@ static bool freezes_now(struct model *m, enum model_action action)
 	return !broken(m, FAULT_FREEZE_AT_DELIVERY);
 }
 
-void model_request(struct model *m, enum model_action action, unsigned counter)
+static void add_request(struct model *m, u32 distance, bool threshold)
 {
-	u32 distance = model_skid(m);
-
-	if (m->host->trace)
-		m->host->trace(m->host->ctx, action, counter);
-	if (freezes_now(m, action))
-		freeze(m);
-	if (m->debugctl & IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI &&
-	    broken(m, FAULT_FREEZE_DROPS_PMI))
-		return;
 	if (m->n_requests && m->latitude[LAT_PMI_MERGE])
 		return;
 	/* More than any handler could tell apart: one of them stands for this one as well. */
@@ -70,7 +62,25 @@ void model_request(struct model *m, enum model_action action, unsigned counter)
 	if (m->n_requests && m->request[m->n_requests - 1].distance > distance)
 		distance = m->request[m->n_requests - 1].distance;
 	m->request[m->n_requests].distance = distance;
-	m->request[m->n_requests++].threshold = action == ACTION_THRESHOLD_INT;
+	m->request[m->n_requests++].threshold = threshold;
+}
+
+void model_request(struct model *m, enum model_action action, unsigned counter)
+{
+	struct model *sibling = model_core_sibling(m), *to = m;
+	u32 distance = model_skid(m);
+
+	if (m->host->trace)
+		m->host->trace(m->host->ctx, action, counter);
+	if (freezes_now(m, action))
+		freeze(m);
+	if (m->debugctl & IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI &&
+	    broken(m, FAULT_FREEZE_DROPS_PMI))
+		return;
+	if (sibling && broken(m, FAULT_PMI_TO_SIBLING))
+		to = sibling;
+	add_request(to, distance, action == ACTION_THRESHOLD_INT);
+	model_core_call(m, to);
 }
 
 void model_requests_approach(struct model *m)
@@ -93,11 +103,14 @@ void model_requests_raise(struct model *m)
 
 void model_halt(struct model *m)
 {
+	bool shared = model_core_enter(m);
+
 	if (model_is_netburst(m))
 		netburst_halt(m);
 	for (unsigned i = 0; i < m->n_requests; i++)
 		m->request[i].distance = 0;
 	model_requests_raise(m);
+	model_core_leave(m, shared);
 }
 
 /* Every other time. */

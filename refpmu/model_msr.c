@@ -4,6 +4,7 @@
  * Table 35-2 "IA-32 Architectural MSRs". A bit without a row in spec/msr.def is reserved, and
  * writing 1 to it raises #GP and changes nothing.
  */
+#include "refpmu/model_core.h"
 #include "refpmu/model_netburst.h"
 #include "refpmu/model_uncore.h"
 
@@ -116,7 +117,7 @@ static bool unreadable(struct model *m, enum reg reg)
 	       (reg == REG_PERF_CAPABILITIES && broken(m, FAULT_CAPABILITIES_UNREADABLE));
 }
 
-struct msr_result model_rdmsr(struct model *m, u32 msr)
+static struct msr_result rdmsr(struct model *m, u32 msr)
 {
 	struct place p = model_msr_find(msr);
 	struct msr_result result;
@@ -139,6 +140,15 @@ struct msr_result model_rdmsr(struct model *m, u32 msr)
 	if (result.status == MSR_DONE && broken(m, faults[p.reg].reads_zero))
 		result.value = 0;
 	m->at_counter = MODEL_NO_COUNTER;
+	return result;
+}
+
+struct msr_result model_rdmsr(struct model *m, u32 msr)
+{
+	bool shared = model_core_enter(m);
+	struct msr_result result = rdmsr(m, msr);
+
+	model_core_leave(m, shared);
 	return result;
 }
 
@@ -314,7 +324,7 @@ static void break_start(struct model *m, u64 started)
 	}
 }
 
-struct msr_result model_wrmsr(struct model *m, u32 msr, u64 value)
+static struct msr_result wrmsr(struct model *m, u32 msr, u64 value)
 {
 	u64 active_before = m->active;
 	struct place p = model_msr_find(msr);
@@ -345,7 +355,16 @@ struct msr_result model_wrmsr(struct model *m, u32 msr, u64 value)
 	return result;
 }
 
-struct msr_result model_rdpmc(struct model *m, u32 ecx)
+struct msr_result model_wrmsr(struct model *m, u32 msr, u64 value)
+{
+	bool shared = model_core_enter(m);
+	struct msr_result result = wrmsr(m, msr, value);
+
+	model_core_leave(m, shared);
+	return result;
+}
+
+static struct msr_result rdpmc(struct model *m, u32 ecx)
 {
 	const struct generation *g = model_generation(m);
 	bool fixed = ecx & RDPMC_FIXED;
@@ -374,4 +393,13 @@ struct msr_result model_rdpmc(struct model *m, u32 ecx)
 		value = sign_extended(value);
 	m->at_counter = MODEL_NO_COUNTER;
 	return answer(value);
+}
+
+struct msr_result model_rdpmc(struct model *m, u32 ecx)
+{
+	bool shared = model_core_enter(m);
+	struct msr_result result = rdpmc(m, ecx);
+
+	model_core_leave(m, shared);
+	return result;
 }

@@ -57,8 +57,7 @@ struct model_uncore {
 struct model {
 	struct model_config config;
 	const struct model_host *host;
-	unsigned core;		/* number of its core in the package */
-	struct memory *memory;	/* the hierarchy that it is in; NULL: none */
+	unsigned core, thread;	/* number of its core in the package, and which one there */
 	u32 latitude[LAT_COUNT];
 	u32 facts;		/* of the profile, enum profile_fact */
 	u64 random;		/* where latitude that differs from case to case comes from */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* APM volume 2, "Nested Paging". Nested entries must allow user access: all guest accesses are
  * treated as such. */
+#include "refpmu/apic.h"
 #include "refpmu/nested_paging.h"
 #include "refpmu/svm.h"
 

@@ -11,8 +11,6 @@
 
 #include "refpmu/cpu.h"
 
-#define APIC_BASE	0xfee00000ULL
-
 /* Build this processor's tables and put them into its VMCB. */
 void nested_paging_init(struct cpu *cpu);
 

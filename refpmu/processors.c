@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* See processors.h. */
+#include "refpmu/apic.h"
+#include "refpmu/lock.h"
+#include "refpmu/model_core.h"
 #include "refpmu/panic.h"
 #include "refpmu/processors.h"
 #include "refpmu/svm.h"
@@ -7,15 +10,6 @@
 #include "spec/msr.h"
 
 #define STACK_PAGES		16
-
-/* Interrupt command register: SDM volume 3, "Interrupt Command Register (ICR)". */
-#define ICR_VECTOR		0xffu
-#define ICR_DELIVERY		(7u << 8)
-#define ICR_STARTUP		(6u << 8)
-#define ICR_LOGICAL		(1u << 11)
-#define ICR_SHORTHAND		(3u << 18)
-#define ICR_DESTINATION_SHIFT	24
-#define EVERYBODY		0xffu
 
 struct startup_values {
 	u32 gdt;
@@ -35,9 +29,11 @@ extern u64 startup_stacks[256] __attribute__((visibility("hidden")));
 static struct cpu *processors[PROCESSORS_MAX];
 static unsigned n_processors;
 static u32 startup_vector;
+static u32 sending;	/* lock: of INITs and calls, and of `running` and `called` */
 
 void processors_add(struct cpu *cpu)
 {
+	cpu->running = !n_processors;		/* the others wait for their SIPI */
 	processors[n_processors++] = cpu;
 }
 
@@ -46,11 +42,20 @@ struct cpu *processors_get(unsigned index)
 	return index < n_processors ? processors[index] : NULL;
 }
 
-struct cpu *processors_find(u32 apic_id)
+static struct cpu *with_id(unsigned apic_id)
 {
 	for (unsigned i = 0; i < n_processors; i++)
 		if (processors[i]->apic_id == apic_id)
 			return processors[i];
+	return NULL;
+}
+
+struct cpu *processors_find(u32 apic_id)
+{
+	struct cpu *cpu = with_id(apic_id);
+
+	if (cpu)
+		return cpu;
 	panic("a processor that nobody knows (APIC id)", 1, apic_id, 0, 0, 0);
 }
 
@@ -81,9 +86,16 @@ static void number(void)
 	for (unsigned i = 0; i < n_processors; i++)
 		if (processors[i]->apic_id >= ids)
 			ids = processors[i]->apic_id + 1u;
+	hypervisor.n_cores = ids;	/* as many without Hyper-Threading */
+	hypervisor.cores = hypervisor_pages((unsigned)((ids * sizeof(*hypervisor.cores) +
+							PAGE_SIZE - 1) / PAGE_SIZE));
 	for (unsigned i = 0; i < n_processors; i++) {
-		processors[i]->model_host.processor = processors[i]->apic_id;
-		processors[i]->model_host.processors = ids;
+		struct cpu *cpu = processors[i];
+
+		cpu->sibling = with_id(cpu->apic_id ^ 1u);
+		cpu->model_host.processor = cpu->apic_id;
+		cpu->model_host.processors = ids;
+		cpu->model_host.cores = hypervisor.cores;
 	}
 }
 
@@ -103,16 +115,67 @@ void processors_init(u64 startup_page, const u8 *apic_ids, unsigned count,
 	number();
 }
 
-u32 processors_command(u32 low, u32 high)
+/* Does this processor's command go there? One that it doesn't reach never looks at a start-up
+ * vector. */
+static bool goes_to(const struct cpu *from, const struct cpu *to, u32 low)
 {
-	u32 destination = high >> ICR_DESTINATION_SHIFT;
-	bool all = (low & (ICR_SHORTHAND | ICR_LOGICAL)) || destination == EVERYBODY;
+	u32 destination = *apic_register(APIC_ICR_HIGH) >> ICR_DESTINATION_SHIFT;
 
-	if ((low & ICR_DELIVERY) != ICR_STARTUP || !startup_vector)
-		return low;
-	/* One that the command doesn't reach never looks at it. */
-	for (unsigned i = 0; i < n_processors; i++)
-		if (all || processors[i]->apic_id == destination)
+	switch (low & ICR_SHORTHAND) {
+	case 0:
+		return (low & ICR_LOGICAL) ? from != to :
+		       destination == ICR_EVERYBODY || destination == to->apic_id;
+	case ICR_SELF:
+		return from == to;
+	default:
+		return from != to;	/* neither INIT nor SIPI can include the sender */
+	}
+}
+
+void processors_send(struct cpu *cpu, u32 low)
+{
+	u32 mode = low & ICR_DELIVERY;
+	bool init = mode == ICR_INIT && !((low & ICR_LEVEL) && !(low & ICR_ASSERT));
+
+	lock_take(cpu, &sending);
+	for (unsigned i = 0; i < n_processors; i++) {
+		if (!goes_to(cpu, processors[i], low))
+			continue;
+		if (init)
+			processors[i]->running = false;
+		else if (mode == ICR_STARTUP)
 			processors[i]->startup_vector = (u8)low;
-	return (low & ~ICR_VECTOR) | startup_vector;
+	}
+	if (mode == ICR_STARTUP && startup_vector)
+		low = (low & ~ICR_VECTOR) | startup_vector;
+	*apic_register(APIC_ICR_LOW) = low;
+	lock_give(cpu, &sending);
+}
+
+void processors_call(struct cpu *cpu, struct cpu *to)
+{
+	u32 high;
+
+	lock_take(cpu, &sending);
+	if (to->running && !to->called) {
+		to->called = true;
+		high = *apic_register(APIC_ICR_HIGH);
+		*apic_register(APIC_ICR_HIGH) = (u32)to->apic_id << ICR_DESTINATION_SHIFT;
+		*apic_register(APIC_ICR_LOW) = ICR_ASSERT | ICR_NMI;
+		*apic_register(APIC_ICR_HIGH) = high;
+	}
+	lock_give(cpu, &sending);
+}
+
+void processors_started(struct cpu *cpu)
+{
+	lock_give(cpu, &sending);
+	for (unsigned i = 0; i < hypervisor.n_cores; i++)
+		lock_give(cpu, &hypervisor.cores[i].lock);
+	cpu->steps = 0;
+	cpu->unseen = cpu->halted = false;
+	lock_take(cpu, &sending);
+	cpu->called = false;		/* an INIT ends what waited */
+	cpu->running = true;
+	lock_give(cpu, &sending);
 }

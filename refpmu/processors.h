@@ -5,10 +5,15 @@
  * enters the guest in the state that the SIPI asked for. SDM volume 3, "Multiple-Processor (MP)
  * Initialization", "IA-32 Processor States Following Power-up, Reset, or INIT".
  *
- * An INIT may hit a processor anywhere, in the hypervisor as well (QEMU knows neither the intercept
- * nor GIF for it). So the processors share nothing that needs a lock, and what belongs to one is
- * made anew when it starts; but for its PMU, which an INIT leaves unchanged. A record that is being
- * written then stays half written.
+ * An INIT may hit a processor anywhere, in the hypervisor as well (GIF doesn't hold it). So a lock
+ * may be left behind (lock.h), and what belongs to one processor is made anew when it starts; but
+ * for its PMU, which an INIT leaves unchanged. A record that is being written then stays half
+ * written.
+ *
+ * A processor that waits for its SIPI must get no NMI: QEMU's would take it, with nothing set up.
+ * Who is called is known to be running: INITs and calls are sent under one lock. Not handled: an
+ * INIT to a logical destination; all processors but the sender then aren't called any more until
+ * they are started anew.
  */
 #ifndef REFPMU_PROCESSORS_H
 #define REFPMU_PROCESSORS_H
@@ -23,9 +28,15 @@ void processors_init(u64 startup_page, const u8 *apic_ids, unsigned count,
 /* The boot processor is one of them, too. */
 void processors_add(struct cpu *cpu);
 
-/* The guest writes `low` to its interrupt command register, of which the high half is `high`: what
- * to write instead. */
-u32 processors_command(u32 low, u32 high);
+/* The guest on this processor writes `low` to its interrupt command register. */
+void processors_send(struct cpu *cpu, u32 low);
+
+/* Have another processor come to the hypervisor soon: exits_take_interrupt() and the like keep the
+ * NMI to themselves. Nothing happens if it is called already or doesn't run. */
+void processors_call(struct cpu *cpu, struct cpu *to);
+
+/* This processor has been started, by its SIPI. */
+void processors_started(struct cpu *cpu);
 
 /* The one with that APIC id, which is one of them. */
 struct cpu *processors_find(u32 apic_id);

@@ -12,6 +12,7 @@ enum inexact_reason {
 	INEXACT_TWO_STEPS,	/* LSS and the like: two instructions in one step */
 	INEXACT_UNSTEPPED,	/* an event that the processor delivered: its handler is lost */
 	INEXACT_LEGACY_MODE,	/* outside long mode, where code can't be read reliably */
+	INEXACT_SIBLING,	/* the other thread of the core didn't come when it was called */
 	INEXACT_REASONS
 };
 

@@ -3,7 +3,8 @@
 ;
 ; The hypervisor runs with the global interrupt flag clear. It opens interrupts only in
 ; svm_window and svm_wait, to acknowledge what is to be delivered to the guest in software.
-; No stub ever executes IRET: that would end the NMI blocking which belongs to the guest.
+; No stub ever executes IRET: that would end the NMI blocking which belongs to the guest. Only
+; svm_unblock_nmi does, for an NMI that the guest never sees.
 
 default rel
 bits 64
@@ -161,6 +162,22 @@ wait_after:
 	clgi
 wait_end:
 	pop	rbx
+	ret
+
+; void svm_unblock_nmi(void): the IRET of an NMI that was for the hypervisor.
+global svm_unblock_nmi:function hidden
+svm_unblock_nmi:
+	mov	rdx, rsp
+	mov	ecx, ss
+	push	rcx
+	push	rdx
+	pushfq
+	mov	ecx, cs
+	push	rcx
+	lea	rcx, [.unblocked]
+	push	rcx
+	iretq
+.unblocked:
 	ret
 
 ; 256 stubs of 16 bytes: the address of stub v is host_stubs + 16 * v.

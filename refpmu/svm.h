@@ -30,6 +30,9 @@ void svm_save(u64 vmcb_address);
 void svm_window(struct taken *taken, bool interrupts);
 void svm_wait(struct taken *taken, bool interrupts);
 
+/* Let NMIs come again as the IRET of a handler would: one has been taken, and isn't the guest's. */
+void svm_unblock_nmi(void);
+
 extern const u8 host_stubs[];	/* 256 of 16 bytes */
 
 static inline u64 msr_read(u32 msr)

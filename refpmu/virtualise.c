@@ -6,11 +6,13 @@
 #include "refpmu/exits.h"
 #include "refpmu/guest_memory.h"
 #include "refpmu/host.h"
+#include "refpmu/lock.h"
 #include "refpmu/model_netburst_state.h"
 #include "refpmu/nested_paging.h"
 #include "refpmu/panic.h"
 #include "refpmu/processors.h"
 #include "refpmu/segment.h"
+#include "refpmu/siblings.h"
 #include "refpmu/svm.h"
 #include "refpmu/transaction.h"
 #include "spec/msr.h"
@@ -131,6 +133,8 @@ static void init_model(struct cpu *cpu)
 		.ctx = cpu, .read = guest_model_read, .write = guest_model_write,
 		.pmi = exit_apic_pmi, .translate = guest_model_translate,
 		.memory = memory,
+		.lock = lock_model, .unlock = unlock_model,
+		.call_sibling = siblings_call_model,
 		.tx_log = hypervisor_pages((unsigned)((sizeof(struct tx_log) + PAGE_SIZE - 1) /
 						      PAGE_SIZE)),
 		.registers = transaction_registers,
@@ -176,6 +180,7 @@ void virtualise_boot_processor(void *memory, u64 rip, u64 rsp)
 	hypervisor.base = given->base;
 	hypervisor.size = given->size;
 	hypervisor.free = (u8 *)given->free;
+	hypervisor.several = given->others;
 	hypervisor.dummy_page = hypervisor_pages(1);
 	hypervisor.msr_permissions = hypervisor_pages(MSR_PERMISSION_PAGES);
 	hypervisor.io_permissions = hypervisor_pages(IO_PERMISSION_PAGES);
@@ -206,6 +211,7 @@ void virtualise_other_processor(u32 apic_id)
 	cpu->shadow = SHADOW_NONE;
 	nested_paging_apic_scratch(cpu, false);
 	engine_block_forget(cpu);
+	processors_started(cpu);
 	exit_hypercall_follow(cpu);
 	init_started_state(cpu);
 	exits_set_intercepts(cpu, false);

@@ -117,6 +117,7 @@ _Static_assert(sizeof(struct vmcb) == 4096, "a VMCB is one page");
 #define INTERCEPT_RDPMC		BIT(15)
 #define INTERCEPT_CPUID		BIT(18)
 #define INTERCEPT_SWINT		BIT(21)
+#define INTERCEPT_HLT		BIT(24)
 #define INTERCEPT_MSR		BIT(28)
 #define INTERCEPT_SHUTDOWN	BIT(31)
 /* intercept_misc2: VMRUN (mandatory), VMMCALL, VMLOAD, VMSAVE, STGI, CLGI, SKINIT */
@@ -133,6 +134,7 @@ enum exit_code {
 	EXIT_RDPMC = 0x6f,
 	EXIT_CPUID = 0x72,
 	EXIT_SWINT = 0x75,
+	EXIT_HLT = 0x78,
 	EXIT_MSR = 0x7c,
 	EXIT_SHUTDOWN = 0x7f,
 	EXIT_VMRUN = 0x80,

@@ -48,6 +48,30 @@ static bool host_write(void *ctx, u64 linear, const void *from, size_t bytes)
 	return true;
 }
 
+/* Nested only because handlers of interrupts run within host_pmi() here. */
+static void host_lock(void *ctx, u32 *lock)
+{
+	struct rig *r = ctx;
+
+	r->lock_errors += *lock && !r->in_pmi;
+	++*lock;
+}
+
+static void host_unlock(void *ctx, u32 *lock)
+{
+	struct rig *r = ctx;
+
+	r->lock_errors += !*lock;
+	--*lock;
+}
+
+static void host_call_sibling(void *ctx)
+{
+	struct rig *r = ctx;
+
+	r->calls++;
+}
+
 static void take(struct rig *r, struct pmi_delivery d)
 {
 	r->lvtpc = d.lvtpc;
@@ -67,7 +91,9 @@ static void host_pmi(void *ctx)
 	struct rig *r = ctx;
 
 	r->requests++;
+	r->in_pmi = true;
 	take(r, model_lvt_deliver(&r->m, r->lvtpc));
+	r->in_pmi = false;
 }
 
 static void host_trace(void *ctx, enum model_action action, unsigned counter)
@@ -117,7 +143,7 @@ static void enumerate(struct rig *r)
 	r->record = (capabilities(r) >> 8 & 0xf) == 1 ? RIG_RECORD_FMT1 : RIG_RECORD;
 }
 
-void rig_open_config(struct rig *r, const struct model_config *config)
+static void plug(struct rig *r)
 {
 	memset(r, 0, offsetof(struct rig, hierarchy));
 	r->lvtpc = RIG_VECTOR;
@@ -127,6 +153,10 @@ void rig_open_config(struct rig *r, const struct model_config *config)
 		.trace = host_trace, .memory = &r->hierarchy, .tx_log = &r->tx_log,
 		.registers = host_registers,
 	};
+}
+
+static void power_on(struct rig *r, const struct model_config *config)
+{
 	for (unsigned i = 0; i < REG_COUNT; i++)
 		r->regs.gpr[i] = 0x0101010101010101ULL * (i + 1);
 	r->regs.rflags = 2;
@@ -145,6 +175,28 @@ void rig_open_config(struct rig *r, const struct model_config *config)
 		rig_set(r, MSR_IA32_PMC0 + i, 0);
 	}
 	r->now = 0;
+}
+
+void rig_open_config(struct rig *r, const struct model_config *config)
+{
+	plug(r);
+	power_on(r, config);
+}
+
+void rig_open_core(struct rig *threads, struct model_core *core, const struct model_config *config)
+{
+	memset(core, 0, sizeof(*core));
+	for (unsigned t = 0; t < CORE_THREADS; t++) {
+		plug(&threads[t]);
+		threads[t].host.processor = t;
+		threads[t].host.processors = CORE_THREADS;
+		threads[t].host.memory = &threads[0].hierarchy;
+		threads[t].host.cores = core;
+		threads[t].host.lock = host_lock;
+		threads[t].host.unlock = host_unlock;
+		threads[t].host.call_sibling = host_call_sibling;
+		power_on(&threads[t], config);
+	}
 }
 
 void rig_open_knob(struct rig *r, enum latitude_id knob, u32 value)

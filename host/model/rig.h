@@ -8,6 +8,7 @@
 #define HOST_MODEL_RIG_H
 
 #include "refpmu/model.h"
+#include "refpmu/model_core.h"
 #include "spec/event.h"
 #include "spec/msr.h"
 
@@ -47,6 +48,9 @@ struct rig {
 	u32 lvtpc;
 	bool unmasks;		/* the handler clears the mask bit at its end */
 	unsigned requests;	/* calls of host.pmi */
+	unsigned calls;		/* for the other thread of the core */
+	unsigned lock_errors;	/* taken twice, or given back without */
+	bool in_pmi;
 
 	u64 now;		/* instructions retired */
 	u64 ip;
@@ -67,6 +71,10 @@ struct rig {
 void rig_open(struct rig *r, enum fault_id fault, u64 seed, bool hyper_threading);
 /* The same with any configuration. */
 void rig_open_config(struct rig *r, const struct model_config *config);
+
+/* The same with two processors that are the threads of one core; `core` is theirs. */
+void rig_open_core(struct rig *threads, struct model_core *core,
+		   const struct model_config *config);
 
 /* A correct Haswell with hyper-threading, seed 0 and this knob set by hand. */
 void rig_open_knob(struct rig *r, enum latitude_id knob, u32 value);

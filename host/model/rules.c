@@ -528,6 +528,7 @@ static const struct {
 	{ GEN_NEHALEM, uncore_rules },
 	{ GEN_NEHALEM, generation_rules },
 	{ GEN_BROADWELL, tx_rules },
+	{ GEN_HASWELL, core_rules },
 };
 
 static void open(struct rig *r, enum generation_id generation, enum fault_id fault,
