@@ -206,11 +206,12 @@ stub_common:
 	cmp	eax, 2
 	je	.nmi
 	mov	[rbx], eax
-	and	qword [rsp + 16], ~(1 << 9)	; one interrupt is enough
 	jmp	.resume
 .nmi:
 	mov	dword [rbx + 4], 1
 .resume:
+	; One is enough; and behind POPF the next would find RIP outside the window.
+	and	qword [rsp + 16], ~(1 << 9)
 	mov	rcx, [rsp]
 	lea	rax, [wait_halt]
 	cmp	rcx, rax
