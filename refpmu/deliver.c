@@ -181,21 +181,13 @@ static void by_processor(struct cpu *cpu, const struct event *event)
 		cpu->statistics.inexact[INEXACT_UNSTEPPED]++;
 }
 
-bool deliver(struct cpu *cpu, const struct event *event)
+/* Through the IDT; false: another exception came instead. */
+static bool in_software(struct cpu *cpu, const struct event *event)
 {
 	struct event now = *event;
 	struct failure failure;
 	bool first = true;
 
-	if (model_in_tx(&cpu->model) && transaction_swallows(cpu, event))
-		return false;
-	cpu->shadow = SHADOW_NONE;
-	if (now.type == EVENT_EXCEPTION && now.vector == VECTOR_PF)
-		cpu->vmcb->save.cr2 = now.cr2;
-	if (!cpu->stepping || !cpu_long_mode(cpu)) {
-		by_processor(cpu, &now);
-		return true;
-	}
 	/* An attempt may raise an exception, that one a double fault, and that is the last. */
 	while (!through_idt(cpu, &now, &failure)) {
 		if (now.type == EVENT_EXCEPTION && now.vector == VECTOR_DF) {
@@ -214,6 +206,54 @@ bool deliver(struct cpu *cpu, const struct event *event)
 		first = false;
 	}
 	return first;
+}
+
+static bool is_injected(const struct cpu *cpu)
+{
+	return cpu->vmcb->control.event_injection & EVENT_VALID;
+}
+
+void deliver_injected(struct cpu *cpu)
+{
+	u32 injected = cpu->vmcb->control.event_injection;
+	struct event event = {
+		.vector = (u8)injected, .error = cpu->vmcb->control.event_injection_error,
+	};
+
+	if (!is_injected(cpu) || !cpu_long_mode(cpu))
+		return;
+	switch (injected & EVENT_TYPE) {
+	case EVENT_TYPE_INTR:
+		event.type = EVENT_INTERRUPT;
+		break;
+	case EVENT_TYPE_NMI:
+		event.type = EVENT_NMI;
+		break;
+	case EVENT_TYPE_EXCEPTION:
+		event.type = EVENT_EXCEPTION;
+		break;
+	default:
+		event.type = EVENT_SOFTWARE;	/* RIP is behind it already */
+		break;
+	}
+	cpu->vmcb->control.event_injection = 0;
+	in_software(cpu, &event);
+}
+
+bool deliver(struct cpu *cpu, const struct event *event)
+{
+	if (model_in_tx(&cpu->model) && transaction_swallows(cpu, event))
+		return false;
+	cpu->shadow = SHADOW_NONE;
+	if (event->type == EVENT_EXCEPTION && event->vector == VECTOR_PF)
+		cpu->vmcb->save.cr2 = event->cr2;
+	/* The processor takes one at a time. */
+	if (!cpu_long_mode(cpu) || !(cpu->stepping || is_injected(cpu))) {
+		by_processor(cpu, event);
+		return true;
+	}
+	deliver_injected(cpu);
+	return in_software(cpu, event);
 }
 
 void deliver_exception(struct cpu *cpu, u8 vector, u32 error)

@@ -34,6 +34,9 @@ struct event {
  * instead, which the delivery of this one raised. */
 bool deliver(struct cpu *cpu, const struct event *event);
 
+/* What was left to the processor while nobody watched, and it hasn't begun: deliver it now. */
+void deliver_injected(struct cpu *cpu);
+
 /* The frequent ones. */
 void deliver_exception(struct cpu *cpu, u8 vector, u32 error);
 /* #DB after an instruction that began with the guest's own trap flag set. */

@@ -411,8 +411,11 @@ static void trap_step(struct cpu *cpu, const struct instruction *insn)
 static void untrapped(struct cpu *cpu)
 {
 	const struct step step = { .insn = NULL };
+	u64 code = exits_vmrun(cpu);
 
-	interrupted(cpu, &step, exits_vmrun(cpu));
+	/* A store to the APIC comes again, stepped. */
+	if (code != EXIT_NPF)
+		interrupted(cpu, &step, code);
 }
 
 /*
@@ -455,6 +458,7 @@ void engine_step(struct cpu *cpu)
 void engine_run(struct cpu *cpu)
 {
 	exits_set_intercepts(cpu, false);
+	deliver_injected(cpu);
 	engine_block_begin(cpu);
 	while (model_watching(&cpu->model) && !exit_hypercall_follow(cpu)) {
 		if (engine_block_run(cpu))

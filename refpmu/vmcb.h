@@ -150,6 +150,7 @@ enum exit_code {
 /* event_injection: "Event Injection". */
 #define EVENT_VALID		BIT(31)
 #define EVENT_ERROR_VALID	BIT(11)
+#define EVENT_TYPE		(7u << 8)
 #define EVENT_TYPE_INTR		(0u << 8)
 #define EVENT_TYPE_NMI		(2u << 8)
 #define EVENT_TYPE_EXCEPTION	(3u << 8)

@@ -108,7 +108,6 @@ static bool same_models(const char *after)
 	struct model a = one.m, b = bulk.m;
 
 	a.host = b.host = NULL;
-	a.memory = b.memory = NULL;
 	/* Of one fault only, which never gets a budget. */
 	a.next_ip = b.next_ip = 0;
 	a.handlers = b.handlers = 0;
