@@ -388,6 +388,14 @@ test_a_dead_processor_costs_its_test()
 	grep -q '^Bail out! the first processor hangs' "$out"
 }
 
+# What two processors do at once never happens in the same order twice; tools/repeat.py goes on.
+test_verdicts_repeat()
+{
+	expect 0 tools/repeat.py --build "$build" --times 4 --load 1 \
+		--tests 'msr.each_proc*,pmi.a*_own_processor*,ds.each_proc*,count.proc*'
+	tail -n 1 "$out" | grep -q ' 4 times, 0 differ, 0 failed$'
+}
+
 test_each_processor_passes()
 {
 	expect 0 ./run-qemu.sh --smp 2 --on all --tests 'msr.*,pmi.*,ds.*' --out "$log/on"

@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Repeat: does each test say the same every time?
+
+repeat.py [--build FOLDER] [--times N] [--smp N] [--cpu NAME] [--tests GLOB] [--load N] [--jobs N]
+
+Runs the unchanged harness on the correct reference PMU N times (50), with 2 processors unless told
+otherwise, and compares the verdicts of each test. Without --tests those of several processors:
+what two of them do at once never happens in the same order twice. --load N keeps N endless loops
+running on this machine meanwhile. Prints each test that didn't always say the same, how often it
+said what, and the wall time; the last line is "N tests N times, N differ, N failed". Exit status:
+0 all the same and none failed, 1 otherwise, 2 bad option or nothing ran.
+"""
+import argparse
+import collections
+import signal
+import subprocess
+import sys
+import time
+
+import checks
+import plan
+import spec
+
+TESTS = "count.any_thread*,count.proc*,msr.each_proc*,pmi.a*_own_processor*,ds.each_proc*," \
+        "unc.every_core*,selftest.*"
+
+
+def verdicts_of(jobs):
+    """Test to its verdicts and how often each; a run that broke off counts as one of its own."""
+    verdicts = collections.defaultdict(collections.Counter)
+    for job in jobs:
+        for point in job.run.points:
+            verdicts[point.name][point.verdict] += 1
+        verdicts["the run as a whole"][job.run.problem or "complete"] += 1
+    return verdicts
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="repeat.py")
+    parser.add_argument("--build", default="build")
+    parser.add_argument("--times", type=int, default=50)
+    parser.add_argument("--smp", type=int, default=2)
+    parser.add_argument("--cpu", default="haswell",
+                        choices=[row["name"] for row in spec.generations()])
+    parser.add_argument("--tests", default=TESTS)
+    parser.add_argument("--load", type=int, default=0)
+    parser.add_argument("--jobs", type=int, default=1)
+    options = parser.parse_args()
+    if options.times < 1 or not 1 <= options.smp <= 16 or options.load < 0:
+        parser.error("--times takes a number from 1, --smp one from 1 to 16, --load one from 0")
+    if len(options.tests) > plan.LONGEST_PATTERN:
+        parser.error(f"--tests takes up to {plan.LONGEST_PATTERN} characters")
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    jobs = [plan.Job(cpu=options.cpu, tests=options.tests, processors=options.smp)
+            for _ in range(options.times)]
+    load = []
+    start = time.monotonic()
+    try:
+        for _ in range(options.load):
+            load.append(subprocess.Popen([sys.executable, "-c", "while True: pass"]))
+        plan.Pool(options.build, options.jobs).work_through(jobs)
+    except plan.PlanError as error:
+        print(f"repeat.py: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        return 130
+    finally:
+        for loop in load:
+            loop.kill()
+            loop.wait()
+    verdicts = verdicts_of(jobs)
+    differ = failed = 0
+    for name, counts in verdicts.items():
+        red = any(verdict in checks.RED for verdict in counts)
+        same = len(counts) == 1 and sum(counts.values()) == options.times
+        differ += not same
+        failed += red
+        if red or not same:
+            print(f"{'FAILED' if red else 'DIFFERS'} {name}: " + ", ".join(
+                f"{verdict} {count}" for verdict, count in counts.most_common()))
+    print(f"{time.monotonic() - start:.0f} s, {options.smp} processors, "
+          f"{options.load} loops beside")
+    print(f"{len(verdicts) - 1} tests {options.times} times, {differ} differ, {failed} failed")
+    return 1 if differ or failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
