@@ -48,6 +48,12 @@ static u64 most_per_instruction(const struct model *m, enum event_kind kind, uns
 	}
 }
 
+/* May it count outside of transactions, where stretches are, although it has IN_TX? */
+static bool filter_inverted(const struct model *m, const struct model_rule *rule)
+{
+	return rule->in_tx && m->config.fault == FAULT_TX_FILTER_INVERTED;
+}
+
 /* Stretches are outside of transactions. */
 static bool selected(const struct model_rule *rule, u8 cpl)
 {
@@ -64,9 +70,11 @@ bool model_bulk_possible(const struct model *m, u8 cpl)
 	for (u64 left = m->active; left; left &= left - 1) {
 		const struct model_counter *c = &m->counter[__builtin_ctzll(left)];
 
+		if (c->armed || filter_inverted(m, &c->rule))
+			return false;
 		/* How many of the stretch's accesses share an instruction isn't known. */
-		if (c->armed || (selected(&c->rule, cpl) &&
-				 (c->rule.cmask || c->rule.edge || c->rule.flags & EV_INSN)))
+		if (selected(&c->rule, cpl) &&
+		    (c->rule.cmask || c->rule.edge || c->rule.flags & EV_INSN))
 			return false;
 	}
 	return true;

@@ -280,6 +280,14 @@ test_seed_stays_green()
 	expect 0 ./run-qemu.sh --seed 7 --out "$log/seed"
 }
 
+# Where the processor has them; any other test would take many times as long there.
+test_transactions_are_decided()
+{
+	expect 0 ./run-qemu.sh --cpu broadwell --latitude rtm:1 --tests 'tsx.*' --require TSX \
+		--out "$log/rtm"
+	tail -n 1 "$out" | grep -q 'skipped 0, inconclusive 0'
+}
+
 test_fault_turns_red()
 {
 	expect 1 ./run-qemu.sh --fault loads-count-stores --out "$log/fault"
