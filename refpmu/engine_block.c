@@ -396,7 +396,8 @@ bool engine_block_run(struct cpu *cpu)
 	struct engine_space *space;
 	bool delivered;
 
-	if (!cpu->blocks || !hypervisor.fast)
+	/* Without a counter it would run natively but for the four instructions of RTM. */
+	if (!cpu->blocks || (!hypervisor.fast && model_counting(&cpu->model)))
 		return false;
 	/* Each instruction is looked at before it runs; a second look changes nothing. */
 	if (model_in_tx(&cpu->model))

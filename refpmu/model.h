@@ -216,6 +216,8 @@ struct msr_result model_rdpmc(struct model *m, u32 ecx);
  * model_wrmsr(), not before it.
  */
 bool model_watching(const struct model *m);
+/* Is it more than that it has RTM: is something counted, or in a transaction? */
+bool model_counting(const struct model *m);
 
 /*
  * One instruction has retired; call in program order while model_watching(). For an instruction

@@ -441,12 +441,17 @@ static void choose_rules(struct model *m, struct step *s)
 	m->writing = false;
 }
 
-bool model_watching(const struct model *m)
+bool model_counting(const struct model *m)
 {
 	if (model_is_netburst(m))
 		return netburst_watching(m);
-	return m->active || m->uncore.active || m->n_requests || m->writing || model_has_tx(m) ||
+	return m->active || m->uncore.active || m->n_requests || m->writing || m->tx.depth ||
 	       model_core_is_watched(m);
+}
+
+bool model_watching(const struct model *m)
+{
+	return model_counting(m) || model_has_tx(m);
 }
 
 static void count_abort(struct model *m, const struct model_retired *r)

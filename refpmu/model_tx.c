@@ -138,6 +138,8 @@ static u64 information(struct model *m, enum tx_cause cause)
 		value ^= INFO_INSTRUCTION | INFO_OTHER;
 	if (broken(m, FAULT_TX_CAPACITY_MISSING))
 		value &= ~(INFO_WRITES | INFO_READS);
+	if (broken(m, FAULT_TX_CONFLICT_MISSING))
+		value &= ~INFO_CONFLICT;
 	if (broken(m, FAULT_TX_INFORMATION_SHIFTED))
 		value <<= 1;
 	if (broken(m, FAULT_TX_RESERVED_SET))

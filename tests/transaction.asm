@@ -73,6 +73,14 @@ PIECE lines
 	xend
 END lines
 
+; n loads of a line of their own, which somebody else may write to.
+PIECE watch
+.load:	mov	r8, [rdi + 64]
+	dec	ecx
+	jnz	.load
+	xend
+END watch
+
 ; "The processor ... transfers execution to the fallback of the outermost".
 PIECE nested
 	inc	qword [rdi]

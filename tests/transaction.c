@@ -2,10 +2,12 @@
 /*
  * Records of transactions: SDM "Intel TSX and PEBS Support", Table 18-51. Transactions also abort
  * for reasons of their own; software learns of each abort, so that what it saw is the measure.
- * Not looked at: hardware lock elision, conflicts with other processors.
+ * Not looked at: hardware lock elision.
  */
 #include "tests/transaction.h"
 
+#include "kernel/smp.h"
+#include "kernel/time.h"
 #include "pmu/event.h"
 #include "pmu/pebs.h"
 #include "tests/needs.h"
@@ -13,6 +15,8 @@
 
 #define FEW		4	/* loads in a transaction that is only to end */
 #define TRIES		100
+#define WATCHED		2000	/* loads of a line that another processor writes to meanwhile */
+#define WRITE_MS	10000u
 /* Table 18-51. */
 #define CYCLES		BITS(0, 31)
 #define HLE_ABORT	BIT(32)
@@ -133,6 +137,51 @@ TEST(tsx, the_abort_information_says_why, REQS(TSX_03), NEEDS(need_perfmon, need
 	check_information(t, &transaction_pause, FEW, INSTRUCTION);
 	check_information(t, &transaction_lines, TRANSACTION_LINES,
 			  NON_INSTRUCTION | CAPACITY_WRITES);
+}
+
+/* ---- another processor ---- */
+
+struct writer {
+	volatile u64 *word;
+	volatile bool runs, stop;
+};
+
+/* On the other processor, up to its deadline. */
+static void write_on(void *arg)
+{
+	struct writer *writer = arg;
+
+	while (!writer->stop) {
+		++*writer->word;
+		writer->runs = true;
+	}
+}
+
+static bool writer_runs(void *arg)
+{
+	return ((struct writer *)arg)->runs;
+}
+
+/* "another logical processor conflicted with a memory address that was part of the transactional
+ * region" */
+TEST(tsx, a_conflict_is_told_from_other_aborts, REQS(TSX_03),
+     NEEDS(need_perfmon, need_pebs, need_rtm, need_second_processor))
+{
+	static struct writer writer;
+	struct guard_report report;
+	unsigned cpu = smp_second();
+
+	if (!transaction_works(t))
+		return;
+	writer = (struct writer){ .word = transaction_words() + TRANSACTION_WATCHED };
+	if (!HARNESS_CHECK(t, smp_start(cpu, write_on, &writer, WRITE_MS),
+			   "processor %u stores", cpu))
+		return;
+	wait_until(writer_runs, &writer, WRITE_MS * 1000);
+	check_information(t, &transaction_watch, WATCHED, NON_INSTRUCTION | DATA_CONFLICT);
+	writer.stop = true;
+	HARNESS_CHECK(t, smp_wait(cpu, &report) && report.outcome == GUARD_DONE,
+		      "processor %u has stored till the end", cpu);
 }
 
 /* Bits 31:0, the cycles of the last transaction, with very different ones. */

@@ -28,6 +28,9 @@ extern const struct transaction transaction_explicit __attribute__((visibility("
 extern const struct transaction transaction_pause __attribute__((visibility("hidden")));
 /* A store to each of n lines. */
 extern const struct transaction transaction_lines __attribute__((visibility("hidden")));
+/* n loads of word TRANSACTION_WATCHED, and nothing else. */
+#define TRANSACTION_WATCHED 8
+extern const struct transaction transaction_watch __attribute__((visibility("hidden")));
 /* XABORT in one that is nested in another, each with a fallback of its own. */
 extern const struct transaction transaction_nested __attribute__((visibility("hidden")));
 
