@@ -160,6 +160,7 @@ void model_bulk_retire(struct model *m, u8 cpl, const struct model_events *event
 	if (!events->instructions)
 		return;
 	m->moment += (u32)events->instructions;
+	m->cpl = cpl;
 	if (m->steal_in)
 		m->steal_in -= (u32)events->instructions;
 	for (u64 left = m->active; left; left &= left - 1) {

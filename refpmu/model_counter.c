@@ -298,6 +298,7 @@ u64 model_increment(struct model *m, struct model_counter *c, const struct model
 /* Show the overflow of counter i. */
 static void show_overflow(struct model *m, const struct step *s, unsigned i)
 {
+	struct model *sibling = model_core_sibling(m);
 	u64 bit = model_global_bit(i);
 
 	if (broken(m, FAULT_STATUS_DROPPED))
@@ -314,6 +315,8 @@ static void show_overflow(struct model *m, const struct step *s, unsigned i)
 	m->global_status |= bit;
 	if (broken(m, FAULT_STATUS_LATE))
 		m->hidden_status |= bit;
+	if (sibling && broken(m, FAULT_STATUS_SHARED))
+		sibling->global_status |= bit;
 }
 
 /* An event has occurred for which the counter was armed. */
@@ -384,7 +387,7 @@ static void count(struct model *m, struct step *s, unsigned i, bool mispredict)
 {
 	struct model_counter *c = &m->counter[i];
 	const struct model_rule *rule = s->rule[i];
-	bool selected = (s->r->cpl ? rule->usr : rule->os) && in_scope(m, s, rule);
+	bool selected = (s->cpl ? rule->usr : rule->os) && in_scope(m, s, rule);
 	u64 add, before = c->value;
 
 	m->at_counter = (u8)i;
@@ -456,7 +459,7 @@ bool model_watching(const struct model *m)
 
 static void count_abort(struct model *m, const struct model_retired *r)
 {
-	struct step s = { .r = r, .tx_abort = true };
+	struct step s = { .r = r, .cpl = r->cpl, .tx_abort = true };
 
 	for (u64 left = m->active; left; left &= left - 1) {
 		unsigned i = (unsigned)__builtin_ctzll(left);
@@ -480,6 +483,8 @@ static void count_siblings(struct model *m, const struct step *by, bool mispredi
 	s.active = s.due = s.wrapped = s.interrupts = 0;
 	s.interrupted = s.aborts = false;
 	m->moment++;
+	if (broken(m, FAULT_ANYTHREAD_OWNER_CPL))
+		s.cpl = m->cpl;
 	for (u64 left = m->active; left; left &= left - 1) {
 		unsigned i = (unsigned)__builtin_ctzll(left);
 
@@ -506,6 +511,7 @@ static void retire(struct model *m, struct model *sibling, const struct model_re
 	mispredict = (m->watch_predictor || (sibling && sibling->watch_predictor)) &&
 		     model_mispredicted(m, r);
 	s.r = r;
+	s.cpl = m->cpl = r->cpl;
 	s.due = s.wrapped = s.interrupts = 0;
 	s.interrupted = s.tx_abort = s.aborts = false;
 	m->moment++;

@@ -4,6 +4,7 @@
  * does some instructions later. What they do is at the places where the correct processor does
  * something else; look for broken().
  */
+#include "refpmu/model_core.h"
 #include "refpmu/model_internal.h"
 
 bool model_strikes(struct model *m)
@@ -63,9 +64,29 @@ static void reload_late(struct model *m)
 			model_set_counter(m, i, m->late_reload[i].value);
 }
 
+/* What one logical processor of a core misses because of the other one. */
+static u64 lose_to_sibling(struct model *m)
+{
+	const struct model *sibling = model_core_sibling(m);
+	u64 missing = 0;
+
+	if (sibling && sibling->active && m->active && broken(m, FAULT_SIBLINGS_DISTURB) &&
+	    m->tick++ % 16 == 15)
+		missing = ~0ULL;
+	if (!broken(m, FAULT_ANYTHREAD_SIBLING_ONLY))
+		return missing;
+	for (u64 left = m->active; left; left &= left - 1) {
+		unsigned i = (unsigned)__builtin_ctzll(left);
+
+		if (m->counter[i].rule.any)
+			missing |= BIT(i);
+	}
+	return missing;
+}
+
 u64 model_fault_retire(struct model *m, const struct model_retired *r)
 {
-	u64 missing = track_handlers(m, r);
+	u64 missing = track_handlers(m, r) | lose_to_sibling(m);
 
 	reload_late(m);
 	if (m->stagger_left) {

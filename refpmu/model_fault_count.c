@@ -18,6 +18,14 @@ static bool at_every_level(struct model *m, unsigned i, const struct model_rule 
 	       (!rule->os && !rule->usr && i < FIRST_FIXED && broken(m, FAULT_NO_LEVEL_COUNTS));
 }
 
+/* Whose events it counts is the contrary of what AnyThread says. */
+static bool is_other_any(struct model *m, unsigned i, bool any)
+{
+	if (i < FIRST_FIXED)
+		return broken(m, any ? FAULT_ANYTHREAD_OWN_ONLY : FAULT_ANYTHREAD_ALWAYS);
+	return broken(m, any ? FAULT_FIXED_ANYTHREAD_OWN_ONLY : FAULT_FIXED_ANYTHREAD_ALWAYS);
+}
+
 void model_break_rule(struct model *m, unsigned i, struct model_rule *rule)
 {
 	if (m->config.fault == FAULT_NONE || rule->kind == EK_NONE)
@@ -34,7 +42,7 @@ void model_break_rule(struct model *m, unsigned i, struct model_rule *rule)
 		rule->cmask = 1;
 	if (rule->edge && broken(m, FAULT_EDGE_IGNORED))
 		rule->edge = false;
-	if (rule->any ? broken(m, FAULT_ANY_THREAD_IGNORED) : broken(m, FAULT_ANY_THREAD_ALONE))
+	if (is_other_any(m, i, rule->any))
 		rule->any = !rule->any;
 	if (!rule->interrupt && broken(m, FAULT_INT_IGNORED))
 		rule->interrupt = true;

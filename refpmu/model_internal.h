@@ -33,6 +33,7 @@ struct event {
 /* One retired instruction on its way through the model. Bit n is counter n. */
 struct step {
 	const struct model_retired *r;
+	u8 cpl;			/* at which it counts */
 	u64 active;		/* counters that count it */
 	u64 wrapped;
 	u64 due;		/* for an assist: armed, and the event to come has occurred */

@@ -31,6 +31,8 @@ static void stop_counters(struct model *m)
 /* Versions 2 and 3 of the facility: what a PMI switches off is for its handler to switch on. */
 static void freeze(struct model *m)
 {
+	struct model *sibling = model_core_sibling(m);
+
 	if (m->debugctl & IA32_DEBUGCTL_FREEZE_LBRS_ON_PMI ? !broken(m, FAULT_LBR_NOT_FROZEN) :
 	    broken(m, FAULT_LBR_ALWAYS_FROZEN))
 		m->debugctl &= ~IA32_DEBUGCTL_LBR;
@@ -38,6 +40,10 @@ static void freeze(struct model *m)
 	    !broken(m, FAULT_FREEZE_IGNORED) : broken(m, FAULT_FREEZE_UNASKED)) {
 		stop_counters(m);
 		model_configure(m);
+		if (sibling && broken(m, FAULT_FREEZE_STOPS_SIBLING)) {
+			stop_counters(sibling);
+			model_configure(sibling);
+		}
 	}
 }
 
@@ -68,6 +74,7 @@ static void add_request(struct model *m, u32 distance, bool threshold)
 void model_request(struct model *m, enum model_action action, unsigned counter)
 {
 	struct model *sibling = model_core_sibling(m), *to = m;
+	bool threshold = action == ACTION_THRESHOLD_INT;
 	u32 distance = model_skid(m);
 
 	if (m->host->trace)
@@ -77,9 +84,14 @@ void model_request(struct model *m, enum model_action action, unsigned counter)
 	if (m->debugctl & IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI &&
 	    broken(m, FAULT_FREEZE_DROPS_PMI))
 		return;
-	if (sibling && broken(m, FAULT_PMI_TO_SIBLING))
+	if (sibling && broken(m, FAULT_PMI_TO_BOTH)) {
+		add_request(sibling, distance, threshold);
+		model_core_call(m, sibling);
+	}
+	if (sibling && (broken(m, FAULT_PMI_TO_SIBLING) ||
+			(threshold && broken(m, FAULT_THRESHOLD_TO_SIBLING))))
 		to = sibling;
-	add_request(to, distance, action == ACTION_THRESHOLD_INT);
+	add_request(to, distance, threshold);
 	model_core_call(m, to);
 }
 

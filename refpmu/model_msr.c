@@ -11,7 +11,8 @@
 #define WIDEST_COUNTER	48	/* bits, of fault counters-above-width: bit 47 is the sign */
 
 /* The faults that are generated of each register; FAULT_NONE: there is none. */
-static const struct { u16 write_dropped, reads_zero, reserved_accepted; } faults[REG_KINDS] = {
+static const struct { u16 write_dropped, reads_zero, reserved_accepted, shared; }
+	faults[REG_KINDS] = {
 #define FAULT_MSR_WRITE(token, msr, members, name, requirements, title) \
 	[REG_##token].write_dropped = FAULT_##token##_WRITE_DROPPED,
 #define FAULT_MSR_READ(token, msr, members, name, requirements, title) \
@@ -19,6 +20,9 @@ static const struct { u16 write_dropped, reads_zero, reserved_accepted; } faults
 #define FAULT_MSR_RESERVED(token, msr, members, name, requirements, title) \
 	[REG_##token].reserved_accepted = FAULT_##token##_RESERVED_ACCEPTED,
 #include "spec/fault_msr.def"
+#define FAULT_MSR_SHARED(token, msr, name, requirements, title) \
+	[REG_##token].shared = FAULT_##token##_SHARED,
+#include "spec/fault_shared.def"
 };
 
 /* A member of a bank that isn't there: absent_answers() is what a broken processor does. */
@@ -287,6 +291,7 @@ static void write_register(struct model *m, const struct place *p, u64 value)
 
 static struct msr_result try_to_write(struct model *m, const struct place *p, u64 value)
 {
+	struct model *sibling = model_core_sibling(m);
 	u64 bits;
 
 	if (!model_msr_exists(m, p))
@@ -299,6 +304,11 @@ static struct msr_result try_to_write(struct model *m, const struct place *p, u6
 		return gp;
 	if (!read_only(p->reg) && !broken(m, faults[p->reg].write_dropped))
 		write_register(m, p, value & bits);
+	if (sibling && broken(m, faults[p->reg].shared)) {
+		write_register(sibling, p, value & bits);
+		model_configure(sibling);
+		model_core_call(m, sibling);
+	}
 	if (p->reg == REG_GLOBAL_STATUS && broken(m, FAULT_STATUS_TAKES_WRITES))
 		m->global_status = value;
 	if (p->reg == REG_PERF_CAPABILITIES && broken(m, FAULT_CAPABILITIES_TAKE_WRITES))

@@ -6,6 +6,7 @@
  *
  * Not handled: branch records.
  */
+#include "refpmu/model_core.h"
 #include "refpmu/model_record.h"
 
 #define PAGE_SIZE	4096
@@ -15,6 +16,10 @@
 
 static u64 ds_linear(struct model *m)
 {
+	const struct model *sibling = model_core_sibling(m);
+
+	if (sibling && sibling->ds_area && broken(m, FAULT_RECORD_TO_SIBLING))
+		return sibling->ds_area;
 	return broken(m, FAULT_DS_AREA_FIRST) ? m->first_ds_area : m->ds_area;
 }
 

@@ -142,6 +142,7 @@ struct model {
 	bool held_pmi;		/* an overflow's interrupt waits for the next overflow */
 	u64 staggered;		/* counters that don't count yet, */
 	u32 stagger_left;	/* for so many instructions */
+	u8 cpl;			/* of the instruction that retired last */
 	u64 next_ip;		/* where the program goes on unless a handler is entered */
 	u32 handlers;		/* entered and not left yet */
 };

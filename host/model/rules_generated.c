@@ -32,6 +32,12 @@ static bool whole_record(struct rig *r)
 	return true;
 }
 
+static const struct { enum fault_id fault; u32 msr; } shared_rules[] = {
+#define FAULT_MSR_SHARED(token, msr, name, requirements, title) \
+	{ FAULT_##token##_SHARED, MSR_##msr },
+#include "spec/fault_shared.def"
+};
+
 enum access_kind { WRITE, READ, RESERVED };
 
 static const struct msr_rule {
@@ -103,6 +109,28 @@ static bool reads_back(struct rig *r, u32 msr)
 	return model_rdmsr(&r->m, msr).value != 0;
 }
 
+/* A write by one logical processor of a core changes nothing for the other one. */
+static bool is_the_threads_own(struct rig *r, u32 msr)
+{
+	static struct rig thread[CORE_THREADS];
+	static struct model_core core;
+	struct model_config config = r->m.config;
+	u32 shown = msr == MSR_IA32_PERF_GLOBAL_OVF_CTRL ? MSR_IA32_PERF_GLOBAL_STATUS : msr;
+	u64 before;
+
+	config.hyper_threading = true;
+	rig_open_core(thread, &core, &config);
+	rig_program(&thread[1], 0, EVENT_INST_RETIRED_ANY_P, 0, 1);
+	rig_start(&thread[1], BIT(0));
+	rig_nops(&thread[1], 1);
+	rig_stop(&thread[1]);
+	before = rig_get(&thread[1], shown);
+	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
+		if (values[i].msr == msr)
+			rig_set(&thread[0], msr, values[i].legal);
+	return rig_get(&thread[1], shown) == before;
+}
+
 static bool refuses(struct rig *r, u32 msr)
 {
 	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
@@ -127,5 +155,8 @@ bool generated_rule(enum fault_id of, struct rig *r)
 		if (msr_rules[i].fault == of)
 			return msr_rules[i].kind == RESERVED ? refuses(r, msr_rules[i].msr) :
 							       reads_back(r, msr_rules[i].msr);
+	for (size_t i = 0; i < sizeof(shared_rules) / sizeof(shared_rules[0]); i++)
+		if (shared_rules[i].fault == of)
+			return is_the_threads_own(r, shared_rules[i].msr);
 	return whole_record(r);
 }

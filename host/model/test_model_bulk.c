@@ -203,7 +203,6 @@ static bool run(enum fault_id fault, u64 seed)
 	open(&bulk, fault, seed);
 	memcpy(&bulk.m, &one.m, sizeof(one.m));
 	bulk.m.host = &bulk.host;
-	bulk.m.memory = bulk.host.memory;
 	for (unsigned i = 0; i < 6; i++) {
 		program_counters(seed & 1);
 		for (unsigned k = 0; k < 120 && model_watching(&one.m); k++)
