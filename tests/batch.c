@@ -27,6 +27,7 @@ struct field_check {
 
 #define FIELD(req, name)	{ RECORD_##name, AT(req), ~0ULL, 0 }
 #define LOW_BITS(req, name)	{ RECORD_##name, AT(req), FLAGS_LOOKED_AT, 0 }
+#define TX_BITS(req, name)	{ RECORD_##name, AT(req), sampling_tx_mask(), 0 }
 #define DATALA(req, name)	{ RECORD_##name, AT(req), ~0ULL, FAC_DATALA }
 
 struct batch {
@@ -224,7 +225,7 @@ TEST(record, every_field_of_every_record_of_loads,
 		DATALA(DLA_05, latency),
 		DATALA(REC_HSW_06, latency),
 		FIELD(REC_HSW_02, eventing_ip),
-		FIELD(REC_14, tx_abort),
+		TX_BITS(REC_14, tx_abort),
 	};
 	struct batch b = { .t = t, .checks = checks, .count = sizeof(checks) / sizeof(checks[0]),
 			   .loads = true };
@@ -258,7 +259,7 @@ TEST(record, every_field_of_every_record_of_stores,
 		DATALA(DLA_05, latency),
 		DATALA(DLA_06, data_linear_address),
 		FIELD(REC_HSW_02, eventing_ip),
-		FIELD(REC_14, tx_abort),
+		TX_BITS(REC_14, tx_abort),
 	};
 	struct batch b = { .t = t, .checks = checks, .count = sizeof(checks) / sizeof(checks[0]) };
 

@@ -158,9 +158,7 @@ TEST(record, the_first_of_the_run_is_no_different, REQS(DLA_04, DLA_05, REC_14),
 	}
 	CHECK_EQ(t, DLA_04, 0, at(c->first_record, 0xa0) & ~BIT(0), "bits 63:1 at A0H");
 	CHECK_EQ(t, DLA_05, 0, at(c->first_record, 0xa8), "latency at A8H");
-	/* Bits 31:0 are the cycles of the last transaction, where there may have been one. */
-	CHECK_EQ(t, REC_14, 0,
-		 at(c->first_record, 0xb8) & (counter_caps()->rtm ? BITS(32, 63) : ~0ULL),
+	CHECK_EQ(t, REC_14, 0, at(c->first_record, 0xb8) & sampling_tx_mask(),
 		 "TX abort information at B8H");
 }
 

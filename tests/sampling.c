@@ -78,6 +78,11 @@ u64 sampling_field(const struct pebs_record *record, enum record_field field)
 	return value;
 }
 
+u64 sampling_tx_mask(void)
+{
+	return counter_caps()->rtm ? BITS(32, 63) : ~0ULL;
+}
+
 u16 sampling_event(enum event_kind kind)
 {
 	struct event event = { .code = 0 };

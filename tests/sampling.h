@@ -66,6 +66,10 @@ int sampling_mark(const struct workload *w, unsigned marks, const struct pebs_re
 void sampling_check_registers(struct test *t, struct test_claim claim, const void *record,
 			      u64 memory, u64 stack);
 
+/* The bits of the TX abort information that are 0 in a record of no abort: where transactions are,
+ * bits 31:0 hold the cycles of the last one (Table 18-51). */
+u64 sampling_tx_mask(void);
+
 u64 sampling_field(const struct pebs_record *record, enum record_field field);
 
 #endif
