@@ -67,6 +67,7 @@ struct block {
 	u32 next;			/* in its bucket */
 	u8 n, limit;			/* it was cut to so many; BLOCK_MAX_INSNS: it wasn't */
 	bool stores;
+	bool keeps_rax, keeps_rcx;	/* doesn't change them */
 	bool lone;			/* a REP string: no jumps from or to other blocks */
 	u8 loads, stored;		/* then: an iteration's; insn[] doesn't count them */
 	bool dead;			/* its bytes have changed */

@@ -14,11 +14,13 @@ u32 block_way_to(struct block_cache *cache, const struct block *from, u32 exit)
 {
 	const struct block *to = from->target[exit] == from->rip ? from :
 		block_find(cache, from->target[exit], BLOCK_MAX_INSNS);
+	u32 skip;
 
 	if (!to || to->lone || from->lone || from->limit != BLOCK_MAX_INSNS)
 		return 0;
+	skip = !from->keeps_rcx ? 0 : from->keeps_rax ? 2 * EMIT_SAVE : EMIT_SAVE;
 	/* From itself, having stored nothing: its bytes are what they were. */
-	return from == to && !to->stores ? to->again : to->entry;
+	return (from == to && !to->stores ? to->again : to->entry) + skip;
 }
 
 /* Ways out of a block to which there is no block yet. */

@@ -126,8 +126,10 @@ void emit_patch(struct block_cache *cache, u32 at, u32 to)
 
 void emit_forward(struct block_cache *cache, u32 at, u32 to)
 {
-	cache->region->code[at] = 0xe9;
-	emit_patch(cache, at + 1, to);
+	for (u32 skip = 0; skip <= 2 * EMIT_SAVE; skip += EMIT_SAVE) {
+		cache->region->code[at + skip] = 0xe9;
+		emit_patch(cache, at + skip + 1, to + skip);
+	}
 }
 
 void emit_miss(struct emitter *e)
@@ -149,13 +151,34 @@ static void load_guest(struct emitter *e, u64 address, unsigned n)
 	bytes(e, (const u8[]){ 0x0f, n == 2 ? 0xb7 : 0xb6, 0x00 }, 3);
 }
 
+/* The first eight bytes with one load: RCX = the differences of their halves. */
+static void compare_eight(struct emitter *e, u64 rip, const u8 *guest)
+{
+	u32 low, high;
+
+	__builtin_memcpy(&low, guest, 4);
+	__builtin_memcpy(&high, guest + 4, 4);
+	bytes(e, (const u8[]){ REX_W, 0xa1 }, 2);		/* MOV RAX, [address] */
+	word(e, rip, 8);
+	bytes(e, (const u8[]){ 0x8d, 0x88 }, 2);		/* LEA ECX, [RAX - low] */
+	word(e, 0u - low, 4);
+	bytes(e, (const u8[]){ REX_W, 0x0f, 0xc8 }, 3);		/* BSWAP RAX */
+	bytes(e, (const u8[]){ 0x8d, 0x80 }, 2);		/* LEA EAX, [RAX - swapped] */
+	word(e, 0u - __builtin_bswap32(high), 4);
+	add_rax_to_rcx(e);
+}
+
 /*
  * RCX = 0 if the guest's bytes are these. Each difference is zero-extended from 32 bits, so that
  * no sum of them is 0 unless all are.
  */
 static void compare(struct emitter *e, u64 rip, const u8 *guest, unsigned length)
 {
-	for (unsigned at = 0; at < length;) {
+	unsigned begin = length >= 8 ? 8 : 0;
+
+	if (begin)
+		compare_eight(e, rip, guest);
+	for (unsigned at = begin; at < length;) {
 		unsigned n = length - at >= 4 ? 4 : length - at >= 2 ? 2 : 1;
 		u32 expected = 0;
 
@@ -175,6 +198,13 @@ static void compare(struct emitter *e, u64 rip, const u8 *guest, unsigned length
 	}
 }
 
+/* EMIT_SAVE bytes each, in this order. */
+static void save_both(struct emitter *e)
+{
+	save(e, REG_RCX, CONTEXT(rcx));
+	save(e, REG_RAX, CONTEXT(rax));
+}
+
 void emit_prologue(struct emitter *e, struct block *block, u32 number, const u8 *guest,
 		   unsigned length)
 {
@@ -189,8 +219,7 @@ void emit_prologue(struct emitter *e, struct block *block, u32 number, const u8 
 	jump(e, 0);
 
 	block->entry = e->at;
-	save(e, REG_RAX, CONTEXT(rax));
-	save(e, REG_RCX, CONTEXT(rcx));
+	save_both(e);
 	land(e, hit);
 	compare(e, block->rip, guest, length);
 
@@ -199,9 +228,8 @@ void emit_prologue(struct emitter *e, struct block *block, u32 number, const u8 
 	add_to(e, REG_RAX, 0u - block->n);
 	block->check_end = e->at;
 	save(e, REG_RAX, CONTEXT(budget));
-	/* MOVZX EAX, the budget's highest byte: not 0 if that is negative now. */
-	bytes(e, (const u8[]){ 0x0f, 0xb6, 0x05 }, 3);
-	relative(e, CONTEXT(budget) + 7);
+	/* The budget's highest byte isn't 0 if that is negative now: BSWAP RAX; MOVZX EAX, AL. */
+	bytes(e, (const u8[]){ REX_W, 0x0f, 0xc8, 0x0f, 0xb6, 0xc0 }, 6);
 	add_rax_to_rcx(e);
 	enough = jump_if_rcx_zero(e);
 	load(e, REG_RAX, CONTEXT(rax));
@@ -209,8 +237,7 @@ void emit_prologue(struct emitter *e, struct block *block, u32 number, const u8 
 	leave(e, number, BLOCK_CHECK);
 	/* From the block itself, which has stored nothing: its bytes are what they were. */
 	block->again = e->at;
-	save(e, REG_RAX, CONTEXT(rax));
-	save(e, REG_RCX, CONTEXT(rcx));
+	save_both(e);
 	byte(e, 0xb9);				/* MOV ECX, 0 */
 	word(e, 0, 4);
 	jump(e, block->check);

@@ -14,6 +14,12 @@
 #define RESTORE_BORROWED BIT(2)
 #define RESTORE_SHIFT	4		/* its number */
 
+/*
+ * An entry begins by saving RCX and RAX, with so many bytes each. From a block that changes one of
+ * them not, the saved one is good already, and its saving is jumped over.
+ */
+#define EMIT_SAVE	7
+
 /* More than any block comes to. */
 #define EMIT_MAX	8192
 
@@ -50,7 +56,7 @@ void emit_end(struct emitter *e, struct block *block, u32 number, bool falls_thr
 /* Make the jump at this offset go to another offset of code[]. */
 void emit_patch(struct block_cache *cache, u32 at, u32 to);
 
-/* Replace the code at this offset, an entry of a block, by a jump to another offset. */
+/* Replace the code at this offset, an entry of a block, by jumps to another block's entry. */
 void emit_forward(struct block_cache *cache, u32 at, u32 to);
 
 #endif

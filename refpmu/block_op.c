@@ -149,6 +149,25 @@ static u32 registers_used(const ZydisDecodedInstruction *zi, const ZydisDecodedO
 	return used;
 }
 
+static u16 registers_changed(const ZydisDecodedInstruction *zi,
+			     const ZydisDecodedOperand *operands)
+{
+	u32 changed = 0;
+
+	for (unsigned i = 0; i < zi->operand_count; i++) {
+		ZydisRegister whole;
+
+		if (operands[i].type != ZYDIS_OPERAND_TYPE_REGISTER ||
+		    !(operands[i].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE))
+			continue;
+		whole = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64,
+							 operands[i].reg.value);
+		if (whole >= ZYDIS_REGISTER_RAX && whole <= ZYDIS_REGISTER_R15)
+			changed |= 1u << (whole - ZYDIS_REGISTER_RAX);
+	}
+	return (u16)changed;
+}
+
 static bool is_rip_relative(const ZydisDecodedInstruction *zi)
 {
 	return (zi->attributes & ZYDIS_ATTRIB_HAS_MODRM) && zi->raw.modrm.mod == 0 &&
@@ -308,6 +327,7 @@ void block_op_decode(const ZydisDecoder *decoder, struct block_op *op, u64 rip, 
 	__builtin_memcpy(op->bytes, bytes, zi.length);
 	decode_fill(&insn, &zi, operands);
 	op->branch = (u8)insn.branch;
+	op->changes = registers_changed(&zi, operands);
 	count_accesses(op, &insn);
 	if (insn.incomplete || op->loads > MODEL_BULK_ACCESSES ||
 	    op->stores > MODEL_BULK_ACCESSES)

@@ -39,6 +39,7 @@ struct block_op {
 	u16 release;		/* OP_RETURN: bytes behind the return address */
 	bool shadow;		/* STI: interrupts wait for one more instruction */
 	u64 target;
+	u16 changes;		/* bit n: general register n, in whatever part */
 	u8 loads, stores, locked, branch;
 	u64 rip;
 };

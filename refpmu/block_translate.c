@@ -118,6 +118,7 @@ struct block *block_translate(struct block_cache *cache, u64 rip, u8 limit)
 	block = &cache->block[number];
 	*block = (struct block){ .rip = rip, .insns = cache->n_insns, .n = (u8)n,
 				 .limit = limit };
+	block->keeps_rax = block->keeps_rcx = true;
 	block->lone = op[0].kind == OP_REP;
 	block->loads = op[0].loads;
 	block->stored = op[0].stores;
@@ -130,6 +131,8 @@ struct block *block_translate(struct block_cache *cache, u64 rip, u8 limit)
 	for (unsigned i = 0; i < n; i++) {
 		note_insn(cache, &insn[i], &op[i], rip);
 		block->stores = block->stores || op[i].stores;
+		block->keeps_rax = block->keeps_rax && !(op[i].changes & BIT(REG_RAX));
+		block->keeps_rcx = block->keeps_rcx && !(op[i].changes & BIT(REG_RCX));
 		insn[i].host = (u16)(e.at - block->first);
 		insn[i].restore = op[i].kind >= OP_CONDITIONAL ?
 			emit_terminator(&e, &op[i], block, number) : emit_op(&e, &op[i]);

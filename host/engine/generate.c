@@ -218,6 +218,55 @@ static void vectors(void)
 	}
 }
 
+/* Two bytes of prefix; with 256 bits or 128. Their other source, or none. */
+static void vex(u8 source, u8 prefix)
+{
+	put(0xc5);
+	put((u8)(0x80 | (source ^ 15u) << 3 | draw(2) << 2 | prefix));
+}
+
+static void wide_vectors(void)
+{
+	static const u8 opcodes[] = { 0xef, 0xfe, 0xdb, 0xeb, 0xd4, 0xfa, 0x74, 0x58 };
+
+	switch (draw(3)) {
+	case 0:
+		vex(0, 2);				/* VMOVDQU, either way */
+		put(draw(2) ? 0x6f : 0x7f);
+		modrm_memory((u8)draw(8), 0);
+		break;
+	case 1:
+		vex((u8)draw(16), 1);
+		put(opcodes[draw(8)]);
+		put((u8)(0xc0 | draw(64)));
+		break;
+	default:
+		vex((u8)draw(16), 1);
+		put(opcodes[draw(8)]);
+		modrm_memory((u8)draw(8), 0);
+		break;
+	}
+}
+
+static void x87(void)
+{
+	static const u8 some[][2] = {
+		{ 0xd9, 0xe8 }, { 0xd9, 0xeb }, { 0xd9, 0xee },	/* FLD1, FLDPI, FLDZ */
+		{ 0xde, 0xc1 }, { 0xde, 0xc9 }, { 0xde, 0xe9 },	/* FADDP, FMULP, FSUBP */
+		{ 0xd9, 0xc9 }, { 0xdd, 0xd9 }, { 0xdf, 0xe0 },	/* FXCH, FSTP ST(1), FNSTSW AX */
+		{ 0xdf, 0xf1 },					/* FCOMIP, which sets flags */
+	};
+	unsigned i = draw(14);
+
+	if (i < 10) {
+		put(some[i][0]);
+		put(some[i][1]);
+		return;
+	}
+	put(0xdd);					/* FLD, FSTP m64 */
+	modrm_memory(i & 1 ? 0 : 3, 0);
+}
+
 static void atomics(void)
 {
 	u8 reg = any_register();
@@ -438,8 +487,8 @@ static void one(void)
 {
 	static void (*const kinds[])(void) = {
 		arithmetic, arithmetic, register_arithmetic, register_arithmetic, shift_or_unary,
-		moves, moves, moves, vectors, atomics, strings, branches, branches, branches,
-		change_code, any_bytes, any_bytes,
+		moves, moves, moves, vectors, wide_vectors, x87, atomics, strings, branches,
+		branches, branches, change_code, any_bytes, any_bytes,
 	};
 
 	kinds[draw(sizeof(kinds) / sizeof(kinds[0]))]();

@@ -21,6 +21,7 @@
 #define FXSAVE		512		/* then the XSAVE header: state components in use */
 #define FXSAVE_XMM	160
 #define XSTATE_AVX	BIT(2)
+#define XSAVE_AVX	576		/* the upper halves */
 #define CONTEXT_REGS	23
 #ifndef SI_KERNEL
 #define SI_KERNEL	0x80
@@ -104,11 +105,16 @@ static void end_guest(ucontext_t *context)
 {
 	struct machine_result *result = run.result;
 	u8 *fp = fp_state(context);
+	u64 components;
 
 	memcpy(result->state.gpr, run.gpr, sizeof(run.gpr));
 	result->state.rip = run.rip;
 	result->state.rflags = run.flags & FLAGS;
 	memcpy(result->state.xmm, fp + FXSAVE_XMM, sizeof(result->state.xmm));
+	memcpy(result->state.x87, fp, sizeof(result->state.x87));
+	memcpy(&components, fp + FXSAVE, sizeof(components));
+	if (components & XSTATE_AVX)
+		memcpy(result->state.ymm, fp + XSAVE_AVX, sizeof(result->state.ymm));
 	for (unsigned i = 0; i < 3; i++)
 		memcpy(result->memory[i], (const void *)area[i], MACHINE_BYTES);
 	memcpy(registers(context), run.host, sizeof(run.host));

@@ -20,6 +20,8 @@ struct machine_state {
 	u64 rip;
 	u64 rflags;		/* CF PF AF ZF SF DF OF */
 	u8 xmm[16][16];
+	/* Not to begin with: as FXSAVE stores it, and the upper halves of YMM registers. */
+	u8 x87[160], ymm[16][16];
 };
 
 struct machine_result {

@@ -29,6 +29,10 @@ static bool same(const char *what, u64 seed, u64 stop)
 		 seed, stop);
 	CHECK(!memcmp(want.state.xmm, got.state.xmm, sizeof(want.state.xmm)),
 	      "%s, program %" PRIu64 " at %" PRIu64, what, seed, stop);
+	CHECK(!memcmp(want.state.x87, got.state.x87, sizeof(want.state.x87)),
+	      "%s, program %" PRIu64 " at %" PRIu64, what, seed, stop);
+	CHECK(!memcmp(want.state.ymm, got.state.ymm, sizeof(want.state.ymm)),
+	      "%s, program %" PRIu64 " at %" PRIu64, what, seed, stop);
 	CHECK(!memcmp(want.memory, got.memory, sizeof(want.memory)),
 	      "%s, program %" PRIu64 " at %" PRIu64, what, seed, stop);
 	CHECK_EQ(want.events.instructions, got.events.instructions);
