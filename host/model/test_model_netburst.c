@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * NetBurst's model where no fault looks: the 32-bit form of DS area and record (Figures 17-5 to
+ * 17-7), two logical processors that sample at once, what seeds may change, and reserved bits.
+ */
+#include "host/check.h"
+#include "host/model/netburst_rig.h"
+
+#include <string.h>
+
+#define COUNTER16	0x310
+#define CCCR16		0x370
+#define MY		BIT(25)
+#define TOP		BITS(0, 39)
+
+static struct netburst_rig r;
+
+static void open(u64 seed)
+{
+	const struct model_config config = {
+		.generation = GEN_NETBURST, .hyper_threading = true, .latitude.seed = seed,
+	};
+
+	nbrig_open_config(&r, &config, true);
+}
+
+/* Loads of logical processor t, tagged, on its PEBS counter from here on. */
+static void sample_loads(unsigned t, u64 from)
+{
+	nbrig_set(&r, 0, 0x3bc + t, 2ULL << 25 | 2 << 9 | 15);
+	nbrig_set(&r, 0, 0x3cc + t, 8ULL << 25 | 1 << 9 | (t ? 3 : 12));
+	nbrig_set(&r, 0, COUNTER16 + t, from);
+	nbrig_set(&r, 0, CCCR16 + t, BIT(12) | 5ULL << 13 | 3ULL << 16);
+}
+
+/* 32-bit form: base 10H, index 14H, maximum 18H, threshold 1CH, reset 20H (40 bits); 28H a record. */
+static void records_outside_ia_32e_mode(void)
+{
+	static const unsigned order[8] = { REG_RAX, REG_RBX, REG_RCX, REG_RDX, REG_RSI, REG_RDI,
+					   REG_RBP, REG_RSP };
+	struct model_config config = { .generation = GEN_NETBURST, .hyper_threading = true };
+	struct model_registers regs;
+	u64 ip;
+
+	config.latitude.set = BIT(LAT_DS_FOLLOWS_MODE);
+	config.latitude.value[LAT_DS_FOLLOWS_MODE] = 1;
+	nbrig_open_config(&r, &config, true);
+	r.legacy = true;
+	nbrig_poke(&r, NBRIG_DS(0) + 0x10, NBRIG_BUFFER(0), 4);
+	nbrig_poke(&r, NBRIG_DS(0) + 0x14, NBRIG_BUFFER(0), 4);
+	nbrig_poke(&r, NBRIG_DS(0) + 0x18, NBRIG_BUFFER(0) + 3 * 0x28, 4);
+	nbrig_poke(&r, NBRIG_DS(0) + 0x1c, NBRIG_BUFFER(0) + 2 * 0x28, 4);
+	nbrig_poke(&r, NBRIG_DS(0) + 0x20, TOP - 1, 8);
+	nbrig_set(&r, 0, 0x600, NBRIG_DS(0));
+	nbrig_set(&r, 0, 0x3f1, MY);
+	sample_loads(0, TOP);
+	regs = r.regs[0];
+	ip = r.ip[0];
+	nbrig_load(&r, 0, NBRIG_DATA);
+	CHECK_EQ(NBRIG_BUFFER(0) + 0x28, nbrig_peek(&r, NBRIG_DS(0) + 0x14, 4), "the index");
+	CHECK_EQ(TOP - 1, nbrig_get(&r, 0, COUNTER16), "a reset value of 40 bits");
+	CHECK_EQ(regs.rflags, nbrig_peek(&r, NBRIG_BUFFER(0), 4));
+	CHECK_EQ(ip, nbrig_peek(&r, NBRIG_BUFFER(0) + 4, 4));
+	for (unsigned i = 0; i < 8; i++)
+		CHECK_EQ((u32)regs.gpr[order[i]], nbrig_peek(&r, NBRIG_BUFFER(0) + 8 + 4 * i, 4),
+			 "register %u", i);
+	CHECK_EQ(0, nbrig_peek(&r, NBRIG_BUFFER(0) + 0x28, 8), "behind the record");
+	CHECK_EQ(0, r.requests[0]);
+	nbrig_load(&r, 0, NBRIG_DATA);
+	nbrig_load(&r, 0, NBRIG_DATA);
+	CHECK_EQ(1, r.requests[0], "the threshold");
+	/* A mode later, the form of that mode. */
+	r.legacy = false;
+	nbrig_ds(&r, 2, 2, TOP);
+	nbrig_set(&r, 0, COUNTER16, TOP);
+	nbrig_load(&r, 0, NBRIG_DATA);
+	CHECK_EQ(1, nbrig_records(&r, 0));
+}
+
+/* Each logical processor writes its own records, as many as it alone would. */
+static void both_sample_at_once(void)
+{
+	open(0);
+	nbrig_set(&r, 1, 0x3f1, MY | BIT(26));
+	nbrig_ds(&r, 9, 9, TOP - 2);
+	sample_loads(0, TOP - 2);
+	sample_loads(1, TOP - 2);
+	for (unsigned i = 0; i < 6; i++) {
+		nbrig_load(&r, 0, NBRIG_DATA);
+		nbrig_load(&r, 1, NBRIG_DATA);
+		nbrig_load(&r, 1, NBRIG_DATA);
+	}
+	CHECK_EQ(2, nbrig_records(&r, 0));
+	CHECK_EQ(4, nbrig_records(&r, 1));
+	for (unsigned i = 0; i < 2; i++)
+		CHECK(nbrig_record(&r, 0, i, 8) < 0x501000 && nbrig_record(&r, 1, i, 8) >= 0x501000,
+		      "record %u is of the other one", i);
+}
+
+/* Counts, flags and the number of interrupts don't depend on a seed; records come at most three
+ * events late. */
+static void seeds_keep_the_rules(void)
+{
+	for (u64 seed = 1; seed < 60; seed++) {
+		u64 before;
+
+		open(seed);
+		nbrig_set(&r, 0, 0x3b8, 2ULL << 25 | 3 << 9 | 8);
+		nbrig_set(&r, 0, 0x30c, TOP - 9);
+		nbrig_set(&r, 0, 0x36c, BIT(12) | 4ULL << 13 | 3ULL << 16 | BIT(26));
+		before = nbrig_get(&r, 0, 0x30c);
+		nbrig_nops(&r, 0, false, 40);
+		CHECK_EQ(40, (nbrig_get(&r, 0, 0x30c) - before) & TOP, "seed %u", (unsigned)seed);
+		CHECK(nbrig_get(&r, 0, 0x36c) & BIT(31), "seed %u", (unsigned)seed);
+		nbrig_halt(&r, 0);
+		CHECK_EQ(1, r.requests[0], "seed %u", (unsigned)seed);
+		nbrig_set(&r, 0, 0x36c, 0);
+
+		nbrig_set(&r, 0, 0x3f1, MY);
+		nbrig_ds(&r, 9, 9, 0);
+		sample_loads(0, TOP);
+		for (unsigned i = 0; i < 5; i++)
+			nbrig_load(&r, 0, NBRIG_DATA);
+		CHECK_EQ(1, nbrig_records(&r, 0), "seed %u", (unsigned)seed);
+	}
+}
+
+/* Which bits a register keeps, with Hyper-Threading and without. */
+static void reserved_bits(void)
+{
+	static const struct { u32 msr; u64 with, without; } registers[] = {
+		{ 0x3b8, 0x7fffffff, 0x7ffffffc },	/* MSR_CRU_ESCR0 */
+		{ 0x3e1, 0x7fffffff, 0x7ffffffc },	/* MSR_CRU_ESCR5 */
+		{ 0x36c, 0xcffff800, 0xc7fff800 },	/* MSR_IQ_CCCR0: CASCNT4INTO0 */
+		{ 0x36d, 0xcffff000, 0xc7fff000 },	/* MSR_IQ_CCCR1 */
+		{ 0x370, 0xcffff800, 0xc7fff800 },
+		{ 0x3f1, 0x07019fff, 0x03019fff },
+		{ 0x3f2, 0x13, 0x13 },
+	};
+
+	for (unsigned ht = 0; ht < 2; ht++)
+		for (size_t i = 0; i < sizeof(registers) / sizeof(registers[0]); i++) {
+			u64 bits = ht ? registers[i].with : registers[i].without;
+
+			nbrig_open(&r, FAULT_NONE, ht);
+			for (unsigned bit = 0; bit < 64; bit++)
+				CHECK_EQ(bits & BIT(bit) ? MSR_DONE : MSR_GP,
+					 nbrig_wrmsr(&r, 0, registers[i].msr, BIT(bit)),
+					 "bit %u of %#x", bit, registers[i].msr);
+		}
+	nbrig_open(&r, FAULT_NONE, true);
+	CHECK_EQ(MSR_NOT_OURS, model_rdmsr(&r.m[0], 0x3ba).status, "MSR_IQ_ESCR0");
+	CHECK_EQ(MSR_GP, model_rdmsr(&r.m[0], 0x38f).status, "no IA32_PERF_GLOBAL_CTRL");
+	CHECK_EQ(MSR_GP, model_rdmsr(&r.m[0], 0x0c1).status, "no IA32_PMC0");
+}
+
+/* One PMI a flag, and both if both are set. */
+static void interrupts_go_to_both(void)
+{
+	open(0);
+	nbrig_set(&r, 0, 0x3b8, 2ULL << 25 | 3 << 9 | 15);
+	nbrig_set(&r, 0, 0x30c, TOP);
+	nbrig_set(&r, 0, 0x36c, BIT(12) | 4ULL << 13 | 3ULL << 16 | BIT(26) | BIT(27));
+	nbrig_nops(&r, 1, true, 3);
+	nbrig_nops(&r, 0, false, 1);
+	CHECK_EQ(1, r.requests[0]);
+	CHECK_EQ(1, r.requests[1]);
+}
+
+int main(void)
+{
+	RUN(records_outside_ia_32e_mode);
+	RUN(both_sample_at_once);
+	RUN(seeds_keep_the_rules);
+	RUN(reserved_bits);
+	RUN(interrupts_go_to_both);
+	return check_end();
+}
