@@ -110,6 +110,7 @@ void exits_halt(struct cpu *cpu)
 		model_halt(&cpu->model);
 		exits_set_intercepts(cpu, false);
 	} while (!exits_take_interrupt(cpu, cpu->vmcb->save.rflags & RFLAGS_IF, true));
+	model_wake(&cpu->model);
 	cpu->halted = false;
 }
 

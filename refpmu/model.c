@@ -128,6 +128,7 @@ void model_init(struct model *m, const struct model_config *config, const struct
 		m->misc_enable |= OTHER_FEATURES;
 	if (model_is_netburst(m)) {
 		netburst_init(m);
+		model_core_join(m);
 		return;
 	}
 	m->global_ctrl = BIT(model_gp_counters(m)) - 1;

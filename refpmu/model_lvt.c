@@ -125,6 +125,15 @@ void model_halt(struct model *m)
 	model_core_leave(m, shared);
 }
 
+void model_wake(struct model *m)
+{
+	bool shared = model_core_enter(m);
+
+	if (model_is_netburst(m))
+		netburst_wake(m);
+	model_core_leave(m, shared);
+}
+
 /* Every other time. */
 static bool leaves_unmasked(struct model *m)
 {

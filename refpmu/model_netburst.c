@@ -9,25 +9,13 @@
  */
 #include "refpmu/model_netburst.h"
 #include "refpmu/model_access.h"
-
-#define LONG_ENOUGH	100000000	/* looks at the lock, before its holder counts as gone */
+#include "refpmu/model_core.h"
 
 const struct netburst_counter_row netburst_counters[NB_COUNTERS] = {
 #define NB_COUNTER(name, number, address, cccr, cccr_address, pool, alternate, extended, source) \
 	[number] = { pool, alternate, extended },
 #include "spec/netburst.def"
 };
-
-void netburst_enter(struct netburst *n)
-{
-	for (u32 i = 0; i < LONG_ENOUGH && __atomic_test_and_set(&n->busy, __ATOMIC_ACQUIRE);)
-		i++;
-}
-
-void netburst_leave(struct netburst *n)
-{
-	__atomic_clear(&n->busy, __ATOMIC_RELEASE);
-}
 
 unsigned netburst_thread_of(const struct model *m)
 {
@@ -43,10 +31,13 @@ void netburst_init(struct model *m)
 {
 	struct netburst *n = netburst_of(m);
 
-	/* Of the two, the first empties what they share. */
+	n->thread[netburst_thread_of(m)].active = true;
+	/* Of the two, the first empties what they share, but for what goes on meanwhile. */
 	if (netburst_thread_of(m))
 		return;
-	*n = (struct netburst){ .busy = false };
+	*n = (struct netburst){
+		.thread = { { .active = true }, { .active = n->thread[1].active } },
+	};
 	for (unsigned t = 0; t < NB_THREADS; t++)
 		for (unsigned i = 0; i < NB64_BYTES; i++)
 			n->thread[t].previous_record[i] = MODEL_NO_RECORD_BEFORE;
@@ -87,7 +78,7 @@ bool netburst_watching(const struct model *m)
 	const struct netburst_processor *t = &n->thread[netburst_thread_of(m)];
 
 	return __atomic_load_n(&n->now.running, __ATOMIC_ACQUIRE) || t->writing ||
-	       m->n_requests || __atomic_load_n(&t->posted, __ATOMIC_ACQUIRE);
+	       m->n_requests;
 }
 
 /* The active thread field. */
@@ -148,16 +139,12 @@ static u64 increment(struct model *m, unsigned i, u64 cccr, u64 input, bool per_
 
 static void post(struct model *m, unsigned thread, unsigned i)
 {
-	struct netburst_processor *t = &netburst_of(m)->thread[thread];
+	struct model *to = thread == netburst_thread_of(m) ? m : model_core_sibling(m);
 
-	if (thread == netburst_thread_of(m)) {
-		model_request(m, ACTION_OVERFLOW_INT, i);
+	if (!to)
 		return;
-	}
-	if (t->posted < UINT8_MAX)
-		__atomic_store_n(&t->posted, (u8)(t->posted + 1), __ATOMIC_RELEASE);
-	if (m->host->call_sibling)
-		m->host->call_sibling(m->host->ctx);
+	model_request(to, ACTION_OVERFLOW_INT, i);
+	model_core_call(m, to);
 }
 
 static void raise_pmi(struct model *m, const struct netburst_step *s, unsigned i)
@@ -342,8 +329,6 @@ static void look_around(struct model *m, const struct model_retired *r)
 	t->user = r->cpl;
 	if (watch != m->watch_memory)
 		model_access_watch(m, watch, false);
-	for (; t->posted; t->posted--)
-		model_request(m, ACTION_OVERFLOW_INT, MODEL_NO_COUNTER);
 }
 
 void netburst_retire(struct model *m, const struct model_retired *r)
@@ -352,7 +337,6 @@ void netburst_retire(struct model *m, const struct model_retired *r)
 	struct netburst_step s = { .core = { .r = r }, .thread = netburst_thread_of(m) };
 	u32 counting, started = 0;
 
-	netburst_enter(n);
 	m->moment++;
 	if (m->steal_in && !--m->steal_in)
 		model_steal(m);
@@ -379,17 +363,14 @@ void netburst_retire(struct model *m, const struct model_retired *r)
 			n->now.running |= (u32)BIT(i);
 	}
 	model_requests_raise(m);
-	netburst_leave(n);
 }
 
 void netburst_halt(struct model *m)
 {
-	struct netburst *n = netburst_of(m);
-	struct netburst_processor *t = &n->thread[netburst_thread_of(m)];
+	netburst_of(m)->thread[netburst_thread_of(m)].active = false;
+}
 
-	netburst_enter(n);
-	for (; t->posted; t->posted--)
-		model_request(m, ACTION_OVERFLOW_INT, MODEL_NO_COUNTER);
-	t->active = false;
-	netburst_leave(n);
+void netburst_wake(struct model *m)
+{
+	netburst_of(m)->thread[netburst_thread_of(m)].active = true;
 }

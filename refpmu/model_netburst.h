@@ -5,6 +5,8 @@
  * NetBurst Microarchitecture". One struct netburst belongs to a core; each logical processor has
  * its struct model, whose calls (model.h) come here if its generation has FAC_NETBURST.
  *
+ * Calls are under the lock of the core (model_core.h), but netburst_watching().
+ *
  * Files: model_netburst.c (counting, overflow, cascades, interrupts), model_netburst_msr.c
  * (registers), model_netburst_event.c (what is counted for whom), model_netburst_pebs.c (records).
  * For refpmu/model*.c.
@@ -44,6 +46,7 @@ struct msr_result netburst_rdpmc(struct model *m, u32 ecx);
 bool netburst_watching(const struct model *m);
 void netburst_retire(struct model *m, const struct model_retired *r);
 void netburst_halt(struct model *m);
+void netburst_wake(struct model *m);
 
 /* ---- between the files ---- */
 
@@ -62,9 +65,7 @@ struct netburst_step {
 	bool split_load_tags, split_store_tags;
 };
 
-/* model_netburst.c: while a call is in here no other logical processor of the core is. */
-void netburst_enter(struct netburst *n);
-void netburst_leave(struct netburst *n);
+/* model_netburst.c */
 /* CCCRs have been written: which counters run? */
 void netburst_configure(struct model *m, u32 keep_started);
 

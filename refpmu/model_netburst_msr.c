@@ -182,12 +182,10 @@ struct msr_result netburst_rdmsr(struct model *m, u32 msr)
 		return (struct msr_result){ .status = MSR_DONE, .value = n->last_ds_area };
 	if (p.reg == NBR_NONE)
 		return (struct msr_result){ .status = MSR_NOT_OURS };
-	netburst_enter(n);
 	m->moment++;
 	result.value = read(m, &p);
 	if (broken(m, faults[p.reg].reads_zero))
 		result.value = 0;
-	netburst_leave(n);
 	return result;
 }
 
@@ -203,11 +201,9 @@ struct msr_result netburst_rdpmc(struct model *m, u32 ecx)
 		return broken(m, FAULT_NB_RDPMC_ABSENT) ? result : gp;
 	if (broken(m, FAULT_NB_RDPMC_NEIGHBOUR))
 		i ^= 1;
-	netburst_enter(n);
 	result.value = n->counter[i];
 	if (fast && !broken(m, FAULT_NB_RDPMC_FAST_FULL))
 		result.value &= BITS(0, 31);
-	netburst_leave(n);
 	return result;
 }
 
@@ -284,13 +280,10 @@ struct msr_result netburst_wrmsr(struct model *m, u32 msr, u64 value)
 		n->last_ds_area = value;
 	if (p.reg == NBR_NONE)
 		return (struct msr_result){ .status = MSR_NOT_OURS };
-	netburst_enter(n);
 	m->moment++;
 	bits = writable(m, &p) | kept_without_ht(m, &p);
-	if (value & ~bits && !broken(m, faults[p.reg].reserved_accepted)) {
-		netburst_leave(n);
+	if (value & ~bits && !broken(m, faults[p.reg].reserved_accepted))
 		return gp;
-	}
 	t->before = n->now;
 	t->written = 0;
 	t->active = true;
@@ -299,6 +292,5 @@ struct msr_result netburst_wrmsr(struct model *m, u32 msr, u64 value)
 	/* Writing its CCCR ends what a cascade has started. */
 	netburst_configure(m, p.reg == NBR_CCCR ? ~(u32)BIT(p.i) : ~0u);
 	t->writing = n->now.running || t->before.running;
-	netburst_leave(n);
 	return result;
 }

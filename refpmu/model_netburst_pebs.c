@@ -5,6 +5,7 @@
  * the 32-bit form else. IP and registers are those at the start of the instruction that caused the
  * event; registers "may be partially modified" (latitude).
  */
+#include "refpmu/model_core.h"
 #include "refpmu/model_netburst.h"
 
 struct ds {
@@ -148,21 +149,19 @@ static enum form form_of(struct model *m, const struct model_retired *r)
 	return announced || !r->legacy ? FORM_NB64 : FORM_NB32;
 }
 
-static void interrupt(struct model *m, const struct netburst_step *s, unsigned counter,
-		      const struct ds *ds)
+static void interrupt(struct model *m, unsigned counter, const struct ds *ds)
 {
 	bool reached = ds->index >= ds->threshold || broken(m, FAULT_NB_THRESHOLD_ALWAYS);
-	struct netburst_processor *sibling = &netburst_of(m)->thread[!s->thread];
+	struct model *to = m;
 
 	if (!reached || broken(m, FAULT_NB_THRESHOLD_NEVER))
 		return;
-	if (netburst_has_ht(m) && broken(m, FAULT_NB_THRESHOLD_SIBLING)) {
-		sibling->posted++;
-		if (m->host->call_sibling)
-			m->host->call_sibling(m->host->ctx);
+	if (netburst_has_ht(m) && broken(m, FAULT_NB_THRESHOLD_SIBLING))
+		to = model_core_sibling(m);
+	if (!to)
 		return;
-	}
-	model_request(m, ACTION_THRESHOLD_INT, counter);
+	model_request(to, ACTION_THRESHOLD_INT, counter);
+	model_core_call(m, to);
 }
 
 bool netburst_assist(struct model *m, const struct netburst_step *s, unsigned counter)
@@ -195,6 +194,6 @@ bool netburst_assist(struct model *m, const struct netburst_step *s, unsigned co
 	}
 	if (!broken(m, FAULT_NB_NO_RELOAD))
 		n->counter[counter] = ds.reset & BITS(0, NB_WIDTH - 1);
-	interrupt(m, s, counter, &ds);
+	interrupt(m, counter, &ds);
 	return true;
 }

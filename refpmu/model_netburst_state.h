@@ -23,7 +23,6 @@ struct netburst_processor {
 	bool user;		/* then: its last instruction was at CPL 1 to 3 */
 	bool armed;		/* its PEBS counter has overflowed, and there is no record yet */
 	u8 shadow;		/* events still to pass before the record (latitude) */
-	u8 posted;		/* interrupts that the other one has for it */
 	/* A WRMSR of its own has run and its retirement is to come: the settings before it, and
 	 * the counter that it wrote. */
 	bool writing;
@@ -35,7 +34,6 @@ struct netburst_processor {
 };
 
 struct netburst {
-	bool busy;		/* a logical processor is in here */
 	struct netburst_settings now;
 	u64 counter[NB_COUNTERS];
 	u64 tc_precise_event;

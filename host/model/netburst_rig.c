@@ -70,6 +70,7 @@ void nbrig_open_config(struct netburst_rig *r, const struct model_config *config
 			.ctx = &r->host[t], .read = host_read, .write = host_write,
 			.pmi = host_pmi, .processor = t, .processors = two ? 2 : 1,
 			.memory = &r->hierarchy, .netburst = &r->shared,
+			.cores = &r->core,
 			.call_sibling = host_call_sibling,
 		};
 		r->ip[t] = 0x401000 + 0x100000 * t;

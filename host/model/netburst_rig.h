@@ -6,6 +6,7 @@
 #ifndef HOST_MODEL_NETBURST_RIG_H
 #define HOST_MODEL_NETBURST_RIG_H
 
+#include "refpmu/model_core.h"
 #include "refpmu/model_netburst.h"
 
 #define NBRIG_BASE	0x10000000ULL		/* linear address of memory[0] */
@@ -18,6 +19,7 @@ struct netburst_rig {
 	struct model m[2];
 	struct model_host host[2];
 	struct netburst shared;
+	struct model_core core;
 	u8 memory[NBRIG_MEMORY];
 	struct model_registers regs[2];
 	u64 ip[2];
