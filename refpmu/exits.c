@@ -110,7 +110,7 @@ void exits_halt(struct cpu *cpu)
 		model_halt(&cpu->model);
 		exits_set_intercepts(cpu, false);
 	} while (!exits_take_interrupt(cpu, cpu->vmcb->save.rflags & RFLAGS_IF, true));
-	model_wake(&cpu->model);
+	model_seen(&cpu->model, cpu_cpl(cpu));
 	cpu->halted = false;
 }
 
@@ -249,6 +249,8 @@ void exits_run(struct cpu *cpu)
 			continue;
 		}
 		code = exits_vmrun(cpu);
+		/* Whoever waits for it may go on then. */
+		model_seen(&cpu->model, cpu_cpl(cpu));
 		siblings_seen(cpu);
 		exit_hypercall_follow(cpu);
 		/* QEMU reports a shadow at #VMEXIT and doesn't restore it at VMRUN. */

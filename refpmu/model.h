@@ -238,8 +238,8 @@ void model_early_access(struct model *m, struct model_retired *r, const struct m
  * way are raised now, because no further instruction will retire to bring them closer.
  */
 void model_halt(struct model *m);
-/* It executes again: HLT is over. */
-void model_wake(struct model *m);
+/* It runs, at this privilege level: after HLT, and after instructions that weren't reported. */
+void model_seen(struct model *m, u8 cpl);
 
 /*
  * Ticks that the time-stamp counter has moved on since the last call while the program didn't run.

@@ -125,13 +125,10 @@ void model_halt(struct model *m)
 	model_core_leave(m, shared);
 }
 
-void model_wake(struct model *m)
+void model_seen(struct model *m, u8 cpl)
 {
-	bool shared = model_core_enter(m);
-
 	if (model_is_netburst(m))
-		netburst_wake(m);
-	model_core_leave(m, shared);
+		netburst_seen(m, cpl);
 }
 
 /* Every other time. */

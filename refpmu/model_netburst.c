@@ -370,7 +370,11 @@ void netburst_halt(struct model *m)
 	netburst_of(m)->thread[netburst_thread_of(m)].active = false;
 }
 
-void netburst_wake(struct model *m)
+/* Without the lock: nobody else writes these. */
+void netburst_seen(struct model *m, u8 cpl)
 {
-	netburst_of(m)->thread[netburst_thread_of(m)].active = true;
+	struct netburst_processor *t = &netburst_of(m)->thread[netburst_thread_of(m)];
+
+	__atomic_store_n(&t->user, cpl != 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&t->active, true, __ATOMIC_RELEASE);
 }

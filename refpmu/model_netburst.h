@@ -46,7 +46,7 @@ struct msr_result netburst_rdpmc(struct model *m, u32 ecx);
 bool netburst_watching(const struct model *m);
 void netburst_retire(struct model *m, const struct model_retired *r);
 void netburst_halt(struct model *m);
-void netburst_wake(struct model *m);
+void netburst_seen(struct model *m, u8 cpl);
 
 /* ---- between the files ---- */
 

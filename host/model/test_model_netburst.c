@@ -33,7 +33,7 @@ static void sample_loads(unsigned t, u64 from)
 	nbrig_set(&r, 0, CCCR16 + t, BIT(12) | 5ULL << 13 | 3ULL << 16);
 }
 
-/* 32-bit form: base 10H, index 14H, maximum 18H, threshold 1CH, reset 20H (40 bits); 28H a record. */
+/* 32-bit form: base 10H, index 14H, maximum 18H, threshold 1CH, reset 20H; records of 28H. */
 static void records_outside_ia_32e_mode(void)
 {
 	static const unsigned order[8] = { REG_RAX, REG_RBX, REG_RCX, REG_RDX, REG_RSI, REG_RDI,
