@@ -162,6 +162,8 @@ static void read_netburst(struct pmu_caps *caps)
 			 (caps->misc_enable & IA32_MISC_ENABLE_PERFMON_AVAILABLE);
 	if (!caps->netburst)
 		return;
+	caps->netburst_threads = cpuid_get(CPUID_HTT) &&
+				 cpuid_get(CPUID_LOGICAL_PROCESSORS) > 1;
 	caps->netburst_pebs = caps->ds &&
 			      !(caps->misc_enable & IA32_MISC_ENABLE_PEBS_UNAVAILABLE);
 	caps->record_known = true;

@@ -37,6 +37,7 @@ struct pmu_caps {
 	enum record_format record_format;
 	const struct generation *generation;		/* NULL: not in the table */
 	bool netburst;					/* its counters are pmu/netburst.h's */
+	bool netburst_threads;				/* with Hyper-Threading: T1 exists */
 	bool netburst_pebs;				/* and MISC_ENABLE says available */
 	u32 facilities;					/* FAC_* that this model has; 0: no row */
 	u32 pebs_mask;					/* bit n: PMCn can do PEBS */

@@ -8,6 +8,7 @@
 #include "pmu/netburst.h"
 
 #include "kernel/fault.h"
+#include "pmu/counter.h"
 #include "spec/msr.h"
 
 #define NO_ESCR		NB_ESCRS
@@ -56,6 +57,11 @@ bool netburst_reset(void)
 	good &= put(MSR_NB_PEBS_MATRIX_VERT, 0);
 	good &= put(MSR_IA32_DS_AREA, 0);
 	return put(MSR_NB_DEBUGCTLA, 0) && good;
+}
+
+u64 netburst_everyone(void)
+{
+	return counter_caps()->netburst_threads ? NETBURST_T0 | NETBURST_T1 : NETBURST_T0;
 }
 
 u32 netburst_counter_msr(unsigned counter)
@@ -191,7 +197,7 @@ static void tag(enum netburst_metric metric, unsigned counter)
 	enum netburst_event event = metrics[metric].upstream;
 	enum netburst_escr escr = upstream_escr(metric, counter);
 	struct netburst_setting companion = { .event = event };
-	u64 value = escr_value(event, metrics[metric].upstream_mask, NETBURST_ALL);
+	u64 value = escr_value(event, metrics[metric].upstream_mask, netburst_everyone());
 
 	if (metrics[metric].tag)
 		value |= NB_ESCR_TAG_ENABLE | (u64)metrics[metric].tag << NB_ESCR_TAG_VALUE_SHIFT;

@@ -17,10 +17,12 @@
 /* ESCR[3:0]: whose events are counted, at which privilege level. */
 #define NETBURST_T0	(NB_ESCR_T0_OS | NB_ESCR_T0_USR)
 #define NETBURST_T1	(NB_ESCR_T1_OS | NB_ESCR_T1_USR)
-#define NETBURST_ALL	(NETBURST_T0 | NETBURST_T1)
 
 /* The two counters of which PEBS takes records, of T0 and of T1. */
 #define NETBURST_PEBS_COUNTER(thread) ((thread) ? NB_IQ_COUNTER5 : NB_IQ_COUNTER4)
+
+/* Both levels of each thread that there is: without Hyper-Threading T1's flags are reserved. */
+u64 netburst_everyone(void);
 
 /* What a counter counts. */
 struct netburst_setting {

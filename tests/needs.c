@@ -279,26 +279,25 @@ bool need_second_processor(char *reason, size_t size)
 	return false;
 }
 
-static bool need_threads_enumerated(char *reason, size_t size)
-{
-	u32 htt = cpuid_get(CPUID_HTT), processors = cpuid_get(CPUID_LOGICAL_PROCESSORS);
-
-	if (htt && processors > 1)
-		return true;
-	fmt_print(reason, size, "no Hyper-Threading (CPUID.01H:EDX[28] = %u, EBX[23:16] = %u)",
-		  htt, processors);
-	return false;
-}
-
 bool need_netburst(char *reason, size_t size)
 {
 	const struct pmu_caps *c = counter_caps();
 
-	if (c->netburst && need_threads_enumerated(reason, size))
+	if (c->netburst)
 		return true;
-	if (!c->netburst)
-		fmt_print(reason, size, "no counters of NetBurst (family %02x model %02x, "
-			  "IA32_MISC_ENABLE = %#lx)", c->family, c->model, c->misc_enable);
+	fmt_print(reason, size, "no counters of NetBurst (family %02x model %02x, "
+		  "IA32_MISC_ENABLE = %#lx)", c->family, c->model, c->misc_enable);
+	return false;
+}
+
+bool need_netburst_threads(char *reason, size_t size)
+{
+	if (!need_netburst(reason, size))
+		return false;
+	if (counter_caps()->netburst_threads)
+		return true;
+	fmt_print(reason, size, "no Hyper-Threading (CPUID.01H:EDX[28] = %u, EBX[23:16] = %u)",
+		  cpuid_get(CPUID_HTT), cpuid_get(CPUID_LOGICAL_PROCESSORS));
 	return false;
 }
 

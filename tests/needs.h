@@ -43,7 +43,8 @@ bool need_load_latency(char *reason, size_t size);
 bool need_stlb_lock(char *reason, size_t size);		/* data source bits 4 and 5 */
 bool need_precise_store(char *reason, size_t size);
 bool need_uncore(char *reason, size_t size);		/* Nehalem's and Westmere's */
-bool need_netburst(char *reason, size_t size);		/* pmu/netburst.h, Hyper-Threading */
+bool need_netburst(char *reason, size_t size);		/* the counters of pmu/netburst.h */
+bool need_netburst_threads(char *reason, size_t size);	/* and Hyper-Threading */
 bool need_netburst_pebs(char *reason, size_t size);
 bool need_rtm(char *reason, size_t size);
 

@@ -14,7 +14,7 @@
 #include "kernel/time.h"
 #include "kernel/user.h"
 
-#define WINDOWS		5u
+#define WINDOWS		3u
 #define DEADLINE_MS	5000u
 #define ASLEEP_US	200u	/* from having nothing to do until HLT */
 
@@ -106,6 +106,13 @@ u64 netburst_gain(const struct netburst_setting *s, const struct workload *w, bo
 	return median(more) - median(fewer);
 }
 
+u64 netburst_gain_once(const struct netburst_setting *s, const struct workload *w, bool user)
+{
+	u64 fewer = netburst_count(s, w, NETBURST_FEWER, user);
+
+	return netburst_count(s, w, NETBURST_MORE, user) - fewer;
+}
+
 u64 netburst_declared(const struct workload *w, enum workload_count what)
 {
 	return workload_declared(w, what, NETBURST_MORE) -
@@ -117,31 +124,29 @@ static struct pair {
 	void (*fn)(void *arg);
 	void *arg;
 	u32 waker;		/* local APIC id of the thread that sleeps */
-	volatile bool ready, done;
+	volatile bool ready, done, woken;
 } pair;
 
 static void on_wake(struct trap_frame *frame)
 {
 	(void)frame;
+	pair.woken = true;
 	apic_eoi();
 }
 
 static void sleep_until_done(void)
 {
-	intr_handler before = intr_set_handler(VECTOR_IPI, on_wake);
-
 	intr_disable();
-	while (!pair.done)
+	while (!pair.done || !pair.woken)	/* the wake-up may come behind the work */
 		__asm__ volatile("sti; hlt; cli" ::: "memory");
 	intr_enable();
-	intr_set_handler(VECTOR_IPI, before);
 }
 
 static u64 spin_until_done(u64 arg)
 {
 	pair.ready = true;
 	while (!pair.done)
-		__asm__ volatile("pause");
+		__asm__ volatile("nop");
 	return arg;
 }
 
@@ -222,16 +227,17 @@ static bool run_here(struct test *t, enum netburst_other other, void (*fn)(void 
 
 static bool run_there(struct test *t, enum netburst_other other)
 {
+	bool asleep = other == NETBURST_ASLEEP, good;
+	intr_handler before = intr_set_handler(VECTOR_IPI, on_wake);
 	unsigned cpu = smp_sibling();
 
-	if (!started(t, cpu, other == NETBURST_ASLEEP ? work_beside_a_sleeper
-						       : work_beside_a_busy_one, NULL))
-		return false;
-	if (other == NETBURST_ASLEEP)
+	good = started(t, cpu, asleep ? work_beside_a_sleeper : work_beside_a_busy_one, NULL);
+	if (good && asleep)
 		sleep_until_done();
-	else
+	else if (good)
 		be_busy(other);
-	return ended(t, cpu);
+	intr_set_handler(VECTOR_IPI, before);
+	return good && ended(t, cpu);
 }
 
 bool netburst_run(struct test *t, unsigned thread, enum netburst_other other,

@@ -42,6 +42,8 @@ u64 netburst_count(const struct netburst_setting *s, const struct workload *w, u
  * last instructions before HLT, or an SMI, may fall into one.
  */
 u64 netburst_gain(const struct netburst_setting *s, const struct workload *w, bool user);
+/* The same of one window each, for events that nothing else has. */
+u64 netburst_gain_once(const struct netburst_setting *s, const struct workload *w, bool user);
 /* The declared one. */
 u64 netburst_declared(const struct workload *w, enum workload_count what);
 

@@ -23,8 +23,8 @@ static const u8 group_end[18] = { 4, 4, 4, 4, 8, 8, 8, 8, 12, 12, 12, 12, 18, 18
 /* from counts and overflows on its nth event; what the waiting counter has counted behind it. */
 static u64 cascade(unsigned from, u64 nth, unsigned waiting, u64 flag)
 {
-	struct netburst_setting first = netburst_usual(from, NETBURST_ALL, 0);
-	struct netburst_setting second = netburst_usual(waiting, NETBURST_ALL, flag);
+	struct netburst_setting first = netburst_usual(from, netburst_everyone(), 0);
+	struct netburst_setting second = netburst_usual(waiting, netburst_everyone(), flag);
 	u64 counted;
 
 	netburst_program(&first);
@@ -43,7 +43,7 @@ static u64 cascade(unsigned from, u64 nth, unsigned waiting, u64 flag)
 /* Events of the window. */
 static u64 events_of(unsigned counter)
 {
-	struct netburst_setting s = netburst_usual(counter, NETBURST_ALL, 0);
+	struct netburst_setting s = netburst_usual(counter, netburst_everyone(), 0);
 
 	netburst_program(&s);
 	netburst_write(counter, 0);

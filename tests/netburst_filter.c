@@ -102,9 +102,9 @@ TEST(netburst, threshold_15_complemented_counts_every_clock, REQS(NB_18), NEEDS(
 {
 	u64 flags = NB_CCCR_COMPARE | NB_CCCR_COMPLEMENT | THRESHOLD(15), value[4];
 	struct netburst_setting s[4] = {
-		netburst_usual(0, NETBURST_ALL, 0),
+		netburst_usual(0, netburst_everyone(), 0),
 		netburst_instructions(12, 0, flags),
-		netburst_instructions(14, NETBURST_ALL, flags),
+		netburst_instructions(14, netburst_everyone(), flags),
 		netburst_usual(8, 0, flags),
 	};
 
@@ -129,10 +129,10 @@ static void count_active(void *arg)
 
 	for (unsigned i = 0; i < 4; i++) {
 		struct netburst_setting s =
-			netburst_metric(NB_METRIC_PACKED_SP_RETIRED, 16, NETBURST_ALL, 0);
+			netburst_metric(NB_METRIC_PACKED_SP_RETIRED, 16, netburst_everyone(), 0);
 
 		s.without = (u64)(3 - i) << NB_CCCR_ACTIVE_THREAD_SHIFT;
-		active->gain[i] = netburst_gain(&s, &workload_packed, false);
+		active->gain[i] = netburst_gain_once(&s, &workload_packed, false);
 	}
 }
 
@@ -154,7 +154,7 @@ static void check_active(struct test *t, unsigned thread, enum netburst_other ot
 static const bool one_or_any[4] = { false, true, false, true };
 static const bool both_or_any[4] = { false, false, true, true };
 
-TEST(netburst, a_halted_thread_is_inactive, REQS(NB_32), NEEDS(need_netburst))
+TEST(netburst, a_halted_thread_is_inactive, REQS(NB_32), NEEDS(need_netburst_threads))
 {
 	check_active(t, netburst_thread(), NETBURST_ASLEEP, one_or_any, "the other one in HLT");
 }

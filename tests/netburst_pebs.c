@@ -27,24 +27,9 @@ static u64 at(const u8 *record, unsigned offset)
 	return *(const volatile u64 *)(uintptr_t)(record + offset);
 }
 
-/* Values of RAX before and behind each marked load, each of which adds a word of memory. */
-static void fill_memory(u64 *rax)
-{
-	u64 *operand = workload_memory() + SAMPLE_OFFSET / 8;
-
-	rax[0] = SAMPLE_RAX;
-	workload_memory()[0] = 0;
-	for (unsigned i = 0; i < SAMPLE_MARKS; i++) {
-		operand[i] = 0x0123456789abcdef + 0x1111111111111111 * (u64)i;
-		rax[i + 1] = rax[i] + operand[i];
-	}
-}
-
-static void check_record(struct test *t, const struct netburst_taken *taken, const u64 *rax,
-			 const char *what)
+static void check_record(struct test *t, const struct netburst_taken *taken, const char *what)
 {
 	u64 others = rflags_read() & FLAGS_LOOKED_AT & ~STATUS_FLAGS;
-	bool known = false;
 
 	if (!netburst_check_one(t, AT(NB_37), taken, what))
 		return;
@@ -54,40 +39,44 @@ static void check_record(struct test *t, const struct netburst_taken *taken, con
 		 "RIP at 08H, %s", what);
 	CHECK_EQ(t, NB_37, others, at(taken->first, 0x00) & FLAGS_LOOKED_AT & ~STATUS_FLAGS,
 		 "flags at 00H that the loads don't change, %s", what);
-	for (unsigned i = 0; i <= SAMPLE_MARKS; i++)
-		known |= at(taken->first, 0x10) == rax[i];
-	CHECK(t, NB_37, known, "RAX 0x%lx at 10H, before or behind a marked load, %s",
-	      at(taken->first, 0x10), what);
+	CHECK_EQ(t, NB_37, taken->record.value[RECORD_rax], at(taken->first, 0x10),
+		 "RAX at 10H, %s", what);
 	sampling_check_registers(t, AT(NB_37), taken->first, taken->memory, taken->stack);
 }
 
-struct one_record {
-	u64 rax[SAMPLE_MARKS + 1];
-	struct netburst_taken taken;
-};
-
 static void take_one(void *arg)
 {
-	struct one_record *one = arg;
 	struct netburst_sampling s = own_loads();
 
-	fill_memory(one->rax);
-	netburst_sample(&s, &one->taken);
+	netburst_sample(&s, arg);
 }
 
-static struct one_record one;
+static struct netburst_taken one;
 
 TEST(netburst, a_record_is_144_bytes_of_known_registers, REQS(NB_37), NEEDS(need_netburst_pebs))
 {
 	take_one(&one);
-	check_record(t, &one.taken, one.rax, "this thread");
+	check_record(t, &one, "this thread");
 }
 
 TEST(netburst, the_other_thread_makes_the_same_record, REQS(NB_37),
      NEEDS(need_netburst_pebs, need_sibling_thread))
 {
 	if (netburst_run(t, !netburst_thread(), NETBURST_ASLEEP, take_one, &one))
-		check_record(t, &one.taken, one.rax, "the other thread");
+		check_record(t, &one, "the other thread");
+}
+
+TEST(netburst, no_record_without_a_pebs_enable, REQS(NB_06), NEEDS(need_netburst_pebs))
+{
+	struct netburst_sampling s = own_loads();
+
+	netburst_sample_open(&s);
+	netburst_sample_run(&s, &one);
+	CHECK(t, NB_06, !one.records && !one.bytes && !one.outside,
+	      "no record with ENABLE_PEBS_MY_THR and ENABLE_PEBS_OTH_THR clear (%u)",
+	      one.records);
+	netburst_sample(&s, &one);
+	netburst_check_one(t, AT(NB_06), &one, "with ENABLE_PEBS_MY_THR");
 }
 
 /* The reset value has bits above the 32nd. */
@@ -122,6 +111,22 @@ TEST(netburst, records_come_each_period, REQS(NB_38), NEEDS(need_netburst_pebs))
 		CHECK_EQ(t, NB_38, taken.memory, taken.record.value[RECORD_rsi],
 			 "RSI of the first, which the loop leaves alone");
 	}
+}
+
+/* Twice as many periods as there is room for. */
+TEST(netburst, nothing_is_written_behind_the_buffer, REQS(NB_38), NEEDS(need_netburst_pebs))
+{
+	struct netburst_sampling s = own_loads();
+
+	s.w = &workload_load;
+	s.nth = s.every = NETBURST_PERIOD;
+	s.n = 2 * NETBURST_RECORDS * (NETBURST_PERIOD + 1);
+	netburst_sample(&s, &one);
+	CHECK_EQ(t, NB_38, NETBURST_RECORDS, one.records, "records in a buffer for %u",
+		 NETBURST_RECORDS);
+	CHECK_EQ(t, NB_38, NETBURST_RECORDS * SIZE, (u64)one.bytes,
+		 "the index, at the absolute maximum");
+	CHECK(t, NB_38, !one.outside, "no byte behind the absolute maximum was written");
 }
 
 /* Interrupts of three records, by where the threshold is. */

@@ -197,22 +197,36 @@ static void read_it(void *arg)
 	a->value = msr_read(a->msr);
 }
 
-static void check_shared(struct test *t, u32 msr, u64 value, const char *name)
+static void check_shared(struct test *t, struct test_claim claim, u32 msr, u64 value,
+			 const char *name)
 {
 	for (unsigned writer = 0; writer < 2; writer++) {
-		struct access written = { msr, value << writer }, read = { msr, 0 };
+		struct access written = { msr, writer ? value : value & (value - 1) };
+		struct access read = { msr, 0 };
 
 		if (!on(t, writer, write_it, &written) || !on(t, !writer, read_it, &read))
 			return;
-		CHECK_EQ(t, NB_14, written.value, read.value, "%s on T%u, written by T%u", name,
-			 !writer, writer);
+		test_check_eq(t, claim, written.value, read.value, "%s on T%u, written by T%u",
+			      name, !writer, writer);
 	}
 }
 
 TEST(netburst, pebs_registers_are_shared, REQS(NB_14), NEEDS(need_netburst, need_sibling_thread))
 {
-	check_shared(t, MSR_NB_PEBS_ENABLE, 0x2a5, "MSR_PEBS_ENABLE[12:0]");
-	check_shared(t, MSR_NB_PEBS_MATRIX_VERT, 0x1, "MSR_PEBS_MATRIX_VERT");
+	check_shared(t, AT(NB_14), MSR_NB_PEBS_ENABLE, 0x2a5, "MSR_PEBS_ENABLE[12:0]");
+	check_shared(t, AT(NB_14), MSR_NB_PEBS_MATRIX_VERT, 0x3, "MSR_PEBS_MATRIX_VERT");
+}
+
+TEST(netburst, counters_are_shared, REQS(NB_42), NEEDS(need_netburst, need_sibling_thread))
+{
+	check_shared(t, AT(NB_42), MSR_NB_IQ_COUNTER0, 0x1234567890, "MSR_IQ_COUNTER0");
+	check_shared(t, AT(NB_42), MSR_NB_BPU_COUNTER1, 0x9876543, "MSR_BPU_COUNTER1");
+	check_shared(t, AT(NB_42), MSR_NB_CRU_ESCR0, 0x0400060c, "MSR_CRU_ESCR0");
+	check_shared(t, AT(NB_42), MSR_NB_FIRM_ESCR1, 0x10000008, "MSR_FIRM_ESCR1");
+	check_shared(t, AT(NB_42), MSR_NB_IQ_CCCR5, NB_CCCR_ACTIVE_THREAD | NB_CCCR_COMPARE,
+		     "MSR_IQ_CCCR5");
+	check_shared(t, AT(NB_42), MSR_NB_MS_CCCR2, NB_CCCR_ACTIVE_THREAD | NB_CCCR_EDGE,
+		     "MSR_MS_CCCR2");
 }
 
 TEST(netburst, each_thread_has_its_own_ds_area, REQS(NB_40),

@@ -32,6 +32,18 @@ void netburst_sample_open(const struct netburst_sampling *s)
 	ds_open(&setup);
 }
 
+/* Each marked load adds a word of memory to RAX; no two values are equal. */
+static void fill_memory(u64 *rax)
+{
+	u64 *operand = workload_memory() + SAMPLE_OFFSET / 8;
+
+	rax[0] = SAMPLE_RAX;
+	for (unsigned i = 0; i < SAMPLE_MARKS; i++) {
+		operand[i] = 0x0123456789abcdef + 0x1111111111111111 * (u64)i;
+		rax[i + 1] = rax[i] + operand[i];
+	}
+}
+
 void netburst_sample_run(const struct netburst_sampling *s, struct netburst_taken *taken)
 {
 	const struct workload_switch by = {
@@ -41,6 +53,7 @@ void netburst_sample_run(const struct netburst_sampling *s, struct netburst_take
 	int64_t offset;
 
 	memset(taken, 0, sizeof(*taken));
+	fill_memory(taken->rax);
 	netburst_preset(s->what.counter, s->nth);
 	pmi_open(NULL);
 	workload_run_switched(s->w, s->n, &by);
@@ -64,16 +77,27 @@ void netburst_sample(const struct netburst_sampling *s, struct netburst_taken *t
 	netburst_pebs(false, false);
 }
 
+/* The marked load at that address, or right before it; -1: none. */
+static int mark_of(u64 ip)
+{
+	int mark = workload_mark_at(&workload_sample, SAMPLE_MARKS, ip);
+
+	if (mark >= 0)
+		return mark;
+	return workload_mark_at(&workload_sample, SAMPLE_MARKS, ip - workload_sample.mark_length);
+}
+
 bool netburst_check_one(struct test *t, struct test_claim claim, const struct netburst_taken *taken,
 			const char *what)
 {
-	u64 ip = taken->record.value[RECORD_rip];
+	u64 ip = taken->record.value[RECORD_rip], rax = taken->record.value[RECORD_rax];
+	int mark = mark_of(ip);
 
-	if (!test_check_eq(t, claim, 1, taken->records, "records, %s", what))
+	if (!test_check_eq(t, claim, 1, taken->records, "records, %s", what) ||
+	    !test_check(t, claim, mark >= 0, "a marked load, or the instruction behind it",
+			"IP 0x%lx, %s", ip, what))
 		return false;
-	return test_check(t, claim,
-			  workload_mark_at(&workload_sample, SAMPLE_MARKS, ip) >= 0 ||
-			  workload_mark_at(&workload_sample, SAMPLE_MARKS,
-					   ip - workload_sample.mark_length) >= 0,
-			  "a marked load, or the instruction behind it", "IP 0x%lx, %s", ip, what);
+	return test_check(t, claim, rax == taken->rax[mark] || rax == taken->rax[mark + 1],
+			  "RAX before or behind it", "RAX 0x%lx with marked load %d, %s", rax, mark,
+			  what);
 }

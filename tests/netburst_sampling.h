@@ -27,6 +27,7 @@ struct netburst_taken {
 	struct pebs_record record;	/* ... and decoded */
 	u64 counter;
 	u64 memory, stack;		/* of the thread's workloads */
+	u64 rax[SAMPLE_MARKS + 1];	/* RAX before each marked load, and behind the last */
 };
 
 /* Loads on a counter, tagged by the front end, with PEBS enabled for nobody; one record of the
@@ -40,8 +41,10 @@ void netburst_sample_run(const struct netburst_sampling *s, struct netburst_take
 /* Both, with PEBS enabled for the thread that calls in between. */
 void netburst_sample(const struct netburst_sampling *s, struct netburst_taken *taken);
 
-/* Is there one record, of a marked load of the sample piece? Its IP is that of the load, or the one
- * behind it. Checks of the first processor. */
+/*
+ * Is there one record, of a marked load of the sample piece? Its IP is that of the load, or the one
+ * behind it, and RAX the one before or behind that load.
+ */
 bool netburst_check_one(struct test *t, struct test_claim claim, const struct netburst_taken *taken,
 			const char *what);
 

@@ -6,7 +6,9 @@
  * additions), so that every count is known whatever the setting.
  */
 #include "kernel/cpuid.h"
+#include "kernel/time.h"
 #include "tests/needs.h"
+#include "pmu/counter.h"
 #include "tests/netburst.h"
 
 /* Who counts: a cell of a table. */
@@ -71,6 +73,7 @@ struct all_cells {
 	const struct workload *w;
 	struct netburst_setting s;
 	bool user, metric;
+	bool busy;		/* the other thread, without the event */
 	u64 gain[CELLS];
 };
 
@@ -83,13 +86,15 @@ static void count_all_cells(void *arg)
 			all->s = netburst_metric(NB_METRIC_PACKED_SP_RETIRED, all->s.counter,
 						 setting(cell), 0);
 		all->s.who = setting(cell);
-		all->gain[cell] = netburst_gain(&all->s, all->w, all->user);
+		all->gain[cell] = all->busy ? netburst_gain_once(&all->s, all->w, all->user)
+					    : netburst_gain(&all->s, all->w, all->user);
 	}
 }
 
 static bool measure(struct test *t, struct all_cells *all, unsigned thread,
 		    enum netburst_other other)
 {
+	all->busy = other != NETBURST_ASLEEP;
 	return netburst_run(t, thread, other, count_all_cells, all);
 }
 
@@ -145,7 +150,7 @@ static void check_table_18_66(struct test *t, unsigned thread, bool user)
 }
 
 TEST(netburst, table_18_66_on_the_first_thread, REQS(NB_07, NB_01, NB_27),
-     NEEDS(need_netburst))
+     NEEDS(need_netburst_threads))
 {
 	check_table_18_66(t, netburst_thread(), false);
 	check_table_18_66(t, netburst_thread(), true);
@@ -158,22 +163,22 @@ TEST(netburst, table_18_66_on_the_other_thread, REQS(NB_07, NB_01, NB_27),
 	check_table_18_66(t, !netburst_thread(), true);
 }
 
+/* What the two threads are doing, by the one that has the event: its level, the other one's. */
+static const char *const busy[2][2][2] = {
+	{ { "by T0 in OS, T1 in OS", "by T0 in OS, T1 in USR" },
+	  { "by T0 in USR, T1 in OS", "by T0 in USR, T1 in USR" } },
+	{ { "by T1 in OS, T0 in OS", "by T1 in OS, T0 in USR" },
+	  { "by T1 in USR, T0 in OS", "by T1 in USR, T0 in USR" } },
+};
+
 /* The same of tagged micro-operations, with the other thread busy at either level: its flags and
  * what it does change nothing. */
-TEST(netburst, a_busy_other_thread_changes_no_count, REQS(NB_26, NB_01, NB_27),
-     NEEDS(need_netburst, need_sibling_thread))
+static void check_beside_a_busy_one(struct test *t, unsigned thread)
 {
-	static const char *const what[2][2][2] = {
-		{ { "T0 in OS, T1 busy in OS", "T0 in OS, T1 busy in USR" },
-		  { "T0 in USR, T1 busy in OS", "T0 in USR, T1 busy in USR" } },
-		{ { "T1 in OS, T0 busy in OS", "T1 in OS, T0 busy in USR" },
-		  { "T1 in USR, T0 busy in OS", "T1 in USR, T0 busy in USR" } },
-	};
 	const struct claims claims = { AT(NB_27), AT(NB_01), AT(NB_26) };
 	static struct all_cells all;
 
-	for (unsigned i = 0; i < 8; i++) {
-		unsigned thread = i >> 2;
+	for (unsigned i = 0; i < 4; i++) {
 		bool user = i & 2, other = i & 1;
 
 		all = (struct all_cells){ .w = &workload_packed, .user = user, .metric = true,
@@ -182,28 +187,31 @@ TEST(netburst, a_busy_other_thread_changes_no_count, REQS(NB_26, NB_01, NB_27),
 			return;
 		check_cells(t, &claims, table_18_66, &all, situation(thread, user),
 			    netburst_declared(&workload_packed, COUNT_BRANCHES),
-			    what[thread][user][other]);
+			    busy[thread][user][other]);
 	}
+}
+
+TEST(netburst, a_busy_other_thread_changes_no_count, REQS(NB_26, NB_01, NB_27),
+     NEEDS(need_netburst, need_sibling_thread))
+{
+	check_beside_a_busy_one(t, netburst_thread());
+}
+
+TEST(netburst, nor_does_this_one_change_the_others, REQS(NB_26, NB_01, NB_27),
+     NEEDS(need_netburst, need_sibling_thread))
+{
+	check_beside_a_busy_one(t, !netburst_thread());
 }
 
 /* Packed additions of one thread, while both are in a known mode; which of them it is doesn't
  * matter. */
-TEST(netburst, table_18_67_for_a_thread_independent_event, REQS(NB_15, NB_28),
-     NEEDS(need_netburst, need_sibling_thread))
+static void check_table_18_67(struct test *t, struct test_claim claim, unsigned thread)
 {
-	static const char *const what[2][2][2] = {
-		{ { "by T0 in OS, T1 in OS", "by T0 in OS, T1 in USR" },
-		  { "by T0 in USR, T1 in OS", "by T0 in USR, T1 in USR" } },
-		{ { "by T1 in OS, T0 in OS", "by T1 in OS, T0 in USR" },
-		  { "by T1 in USR, T0 in OS", "by T1 in USR, T0 in USR" } },
-	};
+	const struct claims claims = { claim, claim, claim };
 	static const u32 counters[2] = { 8, 10 };
 	static struct all_cells all;
 
-	for (unsigned i = 0; i < 8; i++) {
-		unsigned thread = i >> 2;
-		struct test_claim claim = thread == netburst_thread() ? AT(NB_15) : AT(NB_28);
-		const struct claims claims = { claim, claim, claim };
+	for (unsigned i = 0; i < 4; i++) {
 		bool user = i & 2, other = i & 1;
 		u8 now = (u8)(situation(thread, user) | situation(!thread, other));
 
@@ -213,8 +221,20 @@ TEST(netburst, table_18_67_for_a_thread_independent_event, REQS(NB_15, NB_28),
 			return;
 		check_cells(t, &claims, table_18_67, &all, now,
 			    netburst_declared(&workload_packed, COUNT_BRANCHES),
-			    what[thread][user][other]);
+			    busy[thread][user][other]);
 	}
+}
+
+TEST(netburst, table_18_67_for_an_event_of_this_thread, REQS(NB_15),
+     NEEDS(need_netburst, need_sibling_thread))
+{
+	check_table_18_67(t, AT(NB_15), netburst_thread());
+}
+
+TEST(netburst, table_18_67_for_an_event_of_the_other_thread, REQS(NB_28),
+     NEEDS(need_netburst, need_sibling_thread))
+{
+	check_table_18_67(t, AT(NB_28), !netburst_thread());
 }
 
 /* On each thread: the flags of the thread that bit 0 of its initial APIC ID names count it, the
@@ -249,7 +269,7 @@ static void check_own_flags(struct test *t, unsigned thread)
 		 !(seen.apic_id & 1));
 }
 
-TEST(netburst, the_apic_id_names_this_thread, REQS(NB_25), NEEDS(need_netburst))
+TEST(netburst, the_apic_id_names_this_thread, REQS(NB_25), NEEDS(need_netburst_threads))
 {
 	check_own_flags(t, netburst_thread());
 }
@@ -258,4 +278,62 @@ TEST(netburst, the_apic_id_names_the_other_thread, REQS(NB_25),
      NEEDS(need_netburst, need_sibling_thread))
 {
 	check_own_flags(t, !netburst_thread());
+}
+
+#define LONG_US	20000	/* in which the other thread surely runs, if it isn't in HLT */
+
+/* Clocks of this thread by its flags, and the least and the most by the other one's of some
+ * windows: that one may be late in going to sleep. */
+struct clocks {
+	u64 own, least, most;
+};
+
+static void count_clocks(void *arg)
+{
+	struct clocks *seen = arg;
+	unsigned thread = netburst_thread();
+	struct netburst_setting s = netburst_usual(0, netburst_both(thread), 0);
+
+	*seen = (struct clocks){ .own = netburst_gain(&s, &workload_load, false), .least = ~0ULL };
+	if (!counter_caps()->netburst_threads)
+		return;
+	s.who = netburst_both(!thread);
+	for (unsigned i = 0; i < 3; i++) {
+		u64 others;
+
+		netburst_program(&s);
+		netburst_write(s.counter, 0);
+		netburst_start(s.counter);
+		time_stall(LONG_US);
+		netburst_stop(s.counter);
+		others = netburst_read(s.counter);
+		seen->least = others < seen->least ? others : seen->least;
+		seen->most = others > seen->most ? others : seen->most;
+	}
+}
+
+static struct clocks clocks;
+
+TEST(netburst, running_clocks_are_counted, REQS(NB_46), NEEDS(need_netburst))
+{
+	count_clocks(&clocks);
+	/* Three micro-operations a clock at most, three instructions a round. */
+	CHECK(t, NB_46, clocks.own >= NETBURST_MORE - NETBURST_FEWER,
+	      "clocks of %u rounds: %lu", NETBURST_MORE - NETBURST_FEWER, clocks.own);
+}
+
+TEST(netburst, a_halted_thread_has_no_running_clocks, REQS(NB_46),
+     NEEDS(need_netburst, need_sibling_thread))
+{
+	for (unsigned thread = 0; thread < 2; thread++) {
+		if (!netburst_run(t, thread, NETBURST_ASLEEP, count_clocks, &clocks))
+			return;
+		CHECK_EQ(t, NB_46, 0, clocks.least, "clocks of T%u, which is in HLT", !thread);
+		CHECK(t, NB_46, clocks.own > 0, "clocks of T%u, which runs: %lu", thread,
+		      clocks.own);
+		if (!netburst_run(t, thread, NETBURST_IN_OS, count_clocks, &clocks))
+			return;
+		CHECK(t, NB_46, clocks.most > 0, "clocks of T%u, which is busy: %lu", !thread,
+		      clocks.most);
+	}
 }

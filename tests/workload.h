@@ -122,7 +122,8 @@ struct workload_place {
 
 void workload_run_at(const struct workload *w, u64 n, const struct workload_place *at,
 		     struct pmc_mask on);
-/* The same with a register of the caller's choice: what it holds during the window, and behind. */
+/* The same with a register of the caller's choice: what it holds during the window, and behind.
+ * Its time is no evidence (tests/evidence.h): the other thread of the core slows it down. */
 struct workload_switch {
 	u32 msr;
 	u64 on, off;
