@@ -7,7 +7,8 @@
  * Expects seed 0: a PMI without skid.
  *
  * Options: programs=N first=S compares random programs S to S+N-1 on both engines, and nothing
- * else if S isn't 1; storm=N sends N INITs to the other processors, if there are any.
+ * else if S isn't 1; storm=N sends N INITs to the other processors, if there are any; duels=N
+ * starts two of them N times to stop each other.
  */
 #include <efi.h>
 
@@ -17,6 +18,7 @@
 #include "refpmu/selftest/engines.h"
 #include "refpmu/selftest/machine.h"
 #include "refpmu/selftest/options.h"
+#include "refpmu/selftest/second.h"
 #include "refpmu/selftest/storm.h"
 #include "spec/event.h"
 #include "spec/msr.h"
@@ -25,6 +27,7 @@
 #define EFER_SVME	BIT(12)
 #define PROGRAMS	24		/* compared on both engines, unless told otherwise */
 #define STORM		2000
+#define DUELS		100
 #define TIMED_TRIES	5
 
 EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *system);
@@ -237,6 +240,22 @@ static void check_storm(void)
 	verdict(!wrong, "processors_start_whatever_an_init_interrupts");
 }
 
+static void say(const char *wrong, const char *what)
+{
+	if (wrong)
+		print("# %s", wrong);
+	verdict(!wrong, what);
+}
+
+static void check_others(void)
+{
+	if (second_has_sibling())
+		say(second_counts(), "two_threads_of_a_core_count_at_once");
+	if (second_has_two())
+		say(second_duel((unsigned)options_number("duels", DUELS)),
+		    "two_processors_that_stop_each_other_come_again");
+}
+
 static void check_all(bool storm)
 {
 	hypercall(HYPERCALL_ENGINE, (void *)(u64)HYPERCALL_STEP);
@@ -245,8 +264,10 @@ static void check_all(bool storm)
 	check_hidden_memory();
 	check_blobs(stepped_blobs);			/* once more, from the decoder's cache */
 	check_fast_engine();
-	if (storm)
+	if (storm) {
 		check_storm();
+		check_others();
+	}
 }
 
 EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *system)

@@ -105,3 +105,28 @@ const char *storm(unsigned times)
 		command(apic_ids[i], ICR_INIT);
 	return wrong;
 }
+
+unsigned storm_count(void)
+{
+	return count;
+}
+
+u8 storm_apic_id(unsigned i)
+{
+	return apic_ids[i];
+}
+
+u8 *storm_page(void)
+{
+	return page->code;
+}
+
+void storm_init(u8 apic_id)
+{
+	command(apic_id, ICR_INIT);
+}
+
+void storm_startup(u8 apic_id)
+{
+	command(apic_id, ICR_STARTUP | (u32)((u64)page / PAGE));
+}

@@ -18,4 +18,11 @@ unsigned storm_open(EFI_SYSTEM_TABLE *system);
  * Intel's; or what went wrong. Afterwards they wait for a SIPI. */
 const char *storm(unsigned times);
 
+/* For others who start processors: which there are, the page below 1 MiB, and the commands. */
+unsigned storm_count(void);
+u8 storm_apic_id(unsigned i);
+u8 *storm_page(void);
+void storm_init(u8 apic_id);
+void storm_startup(u8 apic_id);		/* at the beginning of the page */
+
 #endif

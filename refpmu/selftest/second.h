@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Other processors that run C of ours, with interrupts off: two threads of a core that count at the
+ * same time, and two processors that stop each other by INITs. After storm_open().
+ */
+#ifndef REFPMU_SELFTEST_SECOND_H
+#define REFPMU_SELFTEST_SECOND_H
+
+#include "spec/types.h"
+
+/* Is there another thread of this processor's core (its APIC id differs in the lowest bit)? */
+bool second_has_sibling(void);
+
+/* Locked loads of both threads at once: what each counts, alone and with AnyThread, first while
+ * both have counters on, then with the other one unobserved till AnyThread is switched on. NULL, or
+ * what was wrong. */
+const char *second_counts(void);
+
+/* Are there two others? They send INITs to each other, so many times begun anew; afterwards each
+ * starts as ever. */
+bool second_has_two(void);
+const char *second_duel(unsigned times);
+
+#endif
