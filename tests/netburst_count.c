@@ -60,7 +60,7 @@ static const struct { const char *name, *cccr; u32 cccr_address; bool extended; 
 #include "spec/netburst.def"
 };
 
-TEST(netburst, registers_keep_what_is_written, REQS(NB_30), NEEDS(need_netburst))
+TEST(msr, netburst_registers_keep_what_is_written, REQS(NB_30), NEEDS(need_netburst))
 {
 	static const u64 patterns[] = { ~0ULL, 0x5555555555555555, 0xaaaaaaaaaaaaaaaa, 0 };
 
@@ -94,7 +94,7 @@ TEST(netburst, registers_keep_what_is_written, REQS(NB_30), NEEDS(need_netburst)
 	}
 }
 
-TEST(netburst, counters_hold_40_bits_and_rdpmc_reads_them, REQS(NB_29), NEEDS(need_netburst))
+TEST(msr, netburst_counters_hold_40_bits, REQS(NB_29), NEEDS(need_netburst))
 {
 	u64 value = 0;
 
@@ -301,7 +301,7 @@ static void check_refused(struct test *t, u32 msr, unsigned bit, const char *nam
 }
 
 /* The control is the neighbour, which is there on every processor. */
-TEST(netburst, bits_of_the_other_thread_are_reserved_without_it, REQS(NB_23),
+TEST(msr, netburst_bits_of_no_thread_are_reserved, REQS(NB_23),
      NEEDS(need_no_threads))
 {
 	check_refused(t, MSR_NB_PEBS_ENABLE, 26, "MSR_PEBS_ENABLE");
@@ -331,7 +331,7 @@ static void check_reserved(struct test *t, u32 msr, u64 fields, const char *name
 	}
 }
 
-TEST(netburst, reserved_bits_raise_gp, REQS(NB_41), NEEDS(need_netburst))
+TEST(msr, netburst_reserved_bits_raise_gp, REQS(NB_41), NEEDS(need_netburst))
 {
 	for (unsigned i = 0; i < COUNTERS; i++)
 		check_reserved(t, cccrs[i].cccr_address, cccr_fields(cccrs[i].extended),

@@ -211,13 +211,15 @@ static void check_shared(struct test *t, struct test_claim claim, u32 msr, u64 v
 	}
 }
 
-TEST(netburst, pebs_registers_are_shared, REQS(NB_14), NEEDS(need_netburst, need_sibling_thread))
+TEST(msr, netburst_pebs_registers_are_shared, REQS(NB_14),
+     NEEDS(need_netburst, need_sibling_thread))
 {
 	check_shared(t, AT(NB_14), MSR_NB_PEBS_ENABLE, 0x2a5, "MSR_PEBS_ENABLE[12:0]");
 	check_shared(t, AT(NB_14), MSR_NB_PEBS_MATRIX_VERT, 0x3, "MSR_PEBS_MATRIX_VERT");
 }
 
-TEST(netburst, counters_are_shared, REQS(NB_42), NEEDS(need_netburst, need_sibling_thread))
+TEST(msr, netburst_counters_are_shared, REQS(NB_42),
+     NEEDS(need_netburst, need_sibling_thread))
 {
 	check_shared(t, AT(NB_42), MSR_NB_IQ_COUNTER0, 0x1234567890, "MSR_IQ_COUNTER0");
 	check_shared(t, AT(NB_42), MSR_NB_BPU_COUNTER1, 0x9876543, "MSR_BPU_COUNTER1");
@@ -229,7 +231,7 @@ TEST(netburst, counters_are_shared, REQS(NB_42), NEEDS(need_netburst, need_sibli
 		     "MSR_MS_CCCR2");
 }
 
-TEST(netburst, each_thread_has_its_own_ds_area, REQS(NB_40),
+TEST(msr, netburst_threads_have_their_own_ds_area, REQS(NB_40),
      NEEDS(need_netburst_pebs, need_sibling_thread))
 {
 	u64 here = ds_area();
