@@ -58,7 +58,6 @@ static void on_wake(struct trap_frame *frame)
 }
 
 static volatile unsigned starting;	/* the processor that is being started again */
-static unsigned looks;
 
 static struct topology topology_read(void)
 {
@@ -92,14 +91,8 @@ static void on_look(struct trap_frame *frame)
 {
 	(void)frame;
 	apic_eoi();
-	__atomic_add_fetch(&looks, 1, __ATOMIC_RELAXED);
 	look_after_first();
 	apic_timer_start(time_deadline(LOOK_US));
-}
-
-unsigned smp_looks(void)
-{
-	return __atomic_load_n(&looks, __ATOMIC_RELAXED);
 }
 
 /* Interrupts are off before and after. */

@@ -60,9 +60,6 @@ unsigned smp_settle(void);
 /* Did that processor get lost? */
 bool smp_is_lost(unsigned cpu);
 
-/* How often sleeping processors have looked after the first one. Any processor. */
-unsigned smp_looks(void);
-
 /* Has it run anything since this was last asked? */
 bool smp_has_run(unsigned cpu);
 

@@ -50,6 +50,7 @@ static void count(void *arg)
 	struct together_window *window = arg;
 	struct together_side *side = &window->side[together_side()];
 
+	together_meet(&window->both);	/* what starts and ends a side isn't counted by the other */
 	for (unsigned c = 0; c < WINDOW_COUNTERS; c++) {
 		if (!(side->counters.bits & BIT(c)))
 			continue;
@@ -64,6 +65,7 @@ static void count(void *arg)
 	together_meet(&window->both);	/* both are through */
 	if (side->counters.bits)
 		counters_disable();
+	together_meet(&window->both);	/* neither counts */
 	for (unsigned c = 0; c < WINDOW_COUNTERS; c++) {
 		if (!(side->counters.bits & BIT(c)))
 			continue;
