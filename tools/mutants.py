@@ -3,17 +3,19 @@
 """Mutants: does the suite turn red for every fault, and stay green without one?
 
 mutants.py [--build FOLDER] [--jobs N] [--engine step|fast] [--faults NAME,... | --sample N]
-           [--save FOLDER]
+           [--without CPU,...] [--save FOLDER]
 
 Runs the unchanged harness on the reference PMU: a few seeds and each profile without a fault, and
 every fault of spec/fault.def and spec/fault_variant.def, on haswell where one of its requirements
 applies there and has a test, else on the first generation where that is so. If there is none the
 fault waits for its test, and isn't run. spec/fault_variant.def says which run on a second
 generation too (NAME:CPU), and which with several processors (NAME:CPU:COUNT). Slow groups of tests
-run under faults of their own only.
-A fault is caught when a check of a
-requirement that its row names fails. Under the fault "inert" nothing ever counts: it is caught
-when no test passes that needs the PMU to act. A run that hangs or whose log is cut isn't a catch.
+run under faults of their own only, and with several processors only those that a fault is about.
+--without leaves out the faults that would run on these generations, or with "several" processors.
+
+A fault is caught when a check of a requirement that its row names fails. Under the fault "inert"
+nothing ever counts: it is caught when no test passes that needs the PMU to act. A run that hangs
+or whose log is cut isn't a catch.
 The faults of spec/fault_undecidable.def are legal machines: red there is a false alarm.
 
 Prints the matrix; checks that no fault turned red (checks.py); the last line is "N of N faults
@@ -40,7 +42,8 @@ FIRST = "haswell"
 # Groups that take longer than all the others together, nearly all of it stepped: they are run
 # under faults of their own requirements and of FAULT_WITH_SLOW, and without a fault.
 SLOW = ("ll", "dla")
-SEVERAL = "ll.*,dla.*"      # the tests of runs with several processors
+# Generations whose own tests want a pair of logical processors, and are all that runs there.
+PAIRS = {"netburst": {"processors": 2, "tests": "netburst.*"}}
 
 # How faults of transactions are run, and their tests without a fault: any other test takes many
 # times as long on a processor that has transactions.
@@ -221,10 +224,7 @@ def slow_groups(row):
 
 
 def tests_for(row, some):
-    """What --tests takes for a fault's run; "" is all tests. With several processors, which cost
-    each other time, those of the slow groups: they are about the caches that cores have."""
-    if row["processors"] > 1:
-        return SEVERAL
+    """What --tests takes for a fault's run; "" is all tests."""
     patterns = ",".join([some] + [f"{group}.*" for group in slow_groups(row)])
     return patterns if len(patterns) <= plan.LONGEST_PATTERN and slow_groups(row) != [*SLOW] else ""
 
@@ -232,6 +232,25 @@ def tests_for(row, some):
 def of_transactions():
     """The requirements that are about transactions, which a processor has where it is asked to."""
     return {row["id"] for row in spec.requirements() if spec.needs_rtm(row["generations"])}
+
+
+def groups_of(rows, build):
+    """What --tests takes for the groups that have tests of these faults' requirements."""
+    ids = {name for row in rows for name in row["requirements"]}
+    with open(os.path.join(build, "tests.tsv"), encoding="utf-8") as file:
+        tests = [line.rstrip("\n").split("\t") for line in file]
+    groups = {name.split(".")[0] for name, deciding in tests if ids & set(deciding.split(","))}
+    return ",".join(f"{group}.*" for group in sorted(groups))
+
+
+def how_to_run(row, cpu, rtm, some, build):
+    """What else the plan says of a fault's run. Processors cost each other time: several of them
+    run what the fault is about only."""
+    if row["name"] in rtm:
+        return {**TRANSACTIONS, "processors": row["processors"]}
+    if row["processors"] > 1:
+        return {"processors": row["processors"], "tests": groups_of([row], build)}
+    return PAIRS.get(cpu, {"tests": tests_for(row, some)})
 
 
 def choose(options, parser):
@@ -271,18 +290,24 @@ def run(options, parser):
         jobs.append(plan.Job())
     tested = tested_requirements(options.build)
     cpus = {row["name"]: place(row, tested) for row in rows}
-    jobs += [plan.Job(cpu=cpu, tests=some) for cpu in sorted(set(cpus.values()) - {"", FIRST})]
+    left_out = options.without.split(",")
+    without = [row for row in rows if cpus[row["name"]] in left_out or
+               (row["processors"] > 1 and "several" in left_out)]
+    rows = [row for row in rows if row not in without]
+    cpus = {row["name"]: cpus[row["name"]] for row in rows}
+    jobs += [plan.Job(cpu=cpu, **PAIRS.get(cpu, {"tests": some}))
+             for cpu in sorted(set(cpus.values()) - {"", FIRST})]
     transactions = of_transactions()
     rtm = {row["name"]: cpus[row["name"]] for row in rows
            if row["name"] != "inert" and not transactions.isdisjoint(row["requirements"])}
     jobs += [plan.Job(cpu=cpu, **TRANSACTIONS) for cpu in sorted(set(rtm.values()) - {""})]
-    jobs += [plan.Job(processors=count, tests=SEVERAL)
-             for count in sorted({row["processors"] for row in rows} - {1})]
+    for count in sorted({row["processors"] for row in rows} - {1}):
+        alike = [row for row in rows if row["processors"] == count]
+        jobs.append(plan.Job(processors=count, tests=groups_of(alike, options.build)))
     clean = list(jobs)
-    by_fault = {row["name"]: plan.Job(row["fault"], cpu=cpus[row["name"]],
-                                      name=row["name"], processors=row["processors"],
-                                      **(TRANSACTIONS if row["name"] in rtm else
-                                         {"tests": tests_for(row, some)}))
+    by_fault = {row["name"]: plan.Job(row["fault"], cpu=cpus[row["name"]], name=row["name"],
+                                      **how_to_run(row, cpus[row["name"]], rtm, some,
+                                                   options.build))
                 for row in rows if cpus[row["name"]]}
     jobs += by_fault.values()
     start = time.monotonic()
@@ -315,7 +340,8 @@ def run(options, parser):
     caught = sum(row["caught"] for row in decidable)
     undecidable = sum(bool(row["undecidable"]) for row in faults.values())
     waiting = sum(row["waits"] and not row["undecidable"] for row in faults.values())
-    for count, text in ((undecidable, "are undecidable"), (waiting, "wait for a test")):
+    for count, text in ((len(without), f"of {options.without} are left out"),
+                        (undecidable, "are undecidable"), (waiting, "wait for a test")):
         if count:
             print(f"{count} faults {text}")
     print(f"{caught} of {len(decidable)} faults caught, {len(alarms)} false alarms")
@@ -329,6 +355,7 @@ def main():
     parser.add_argument("--engine", choices=plan.ENGINES, default="")
     parser.add_argument("--faults", default="")
     parser.add_argument("--sample", type=int, default=0)
+    parser.add_argument("--without", default="none", metavar="CPU,...")
     parser.add_argument("--save")
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, signal.default_int_handler)
