@@ -5,6 +5,7 @@
 
 #define INST	EVENT_INST_RETIRED_ANY_P
 #define MINUS(n) (-(u64)(n) & BITS(0, 47))
+#define STORES	EVENT_MEM_UOPS_RETIRED_ALL_STORES
 
 static struct rig thread[CORE_THREADS];
 static struct model_core core;
@@ -15,6 +16,12 @@ static void open(const struct rig *r)
 
 	config.hyper_threading = true;
 	rig_open_core(thread, &core, &config);
+}
+
+static void stores(unsigned n)
+{
+	while (n--)
+		rig_store(&thread[0], RIG_MEMORY_BASE + 0x3000);
 }
 
 /* What thread 0 counts of so many instructions of each. */
@@ -114,9 +121,9 @@ static bool records_are_in_the_own_area(struct rig *r)
 	rig_ds(&thread[0], 8, 8);
 	rig_ds(&thread[1], 8, 8);
 	rig_set(&thread[1], MSR_IA32_DS_AREA, RIG_DS + 0x200);
-	rig_program_pebs(&thread[0], 0, INST, 0, 2);
+	rig_program_pebs(&thread[0], 0, STORES, 0, 2);
 	rig_start(&thread[0], BIT(0));
-	rig_nops(&thread[0], 5);
+	stores(5);
 	return rig_records(&thread[0]);
 }
 
@@ -124,9 +131,9 @@ static bool the_thresholds_interrupt_comes_home(struct rig *r)
 {
 	open(r);
 	rig_ds(&thread[0], 8, 1);
-	rig_program_pebs(&thread[0], 0, INST, 0, 4);
+	rig_program_pebs(&thread[0], 0, STORES, 0, 4);
 	rig_start(&thread[0], BIT(0));
-	rig_nops(&thread[0], 6);
+	stores(6);
 	rig_nops(&thread[1], 6);
 	return thread[0].requests && !thread[1].requests;
 }
