@@ -25,7 +25,7 @@ usage: ./run-qemu.sh [OPTION]...
   --require G,...   a SKIP or INCONCLUSIVE in these requirement groups is exit status 2
   --engine NAME     step or fast: how the reference PMU counts instructions (default: the
                     fastest that there is)
-  --smp N           processors, 1 to 16 (default 1)
+  --smp N           processors, 1 to 16 (default 2: the two threads of a core)
   --on WHICH        run tests on the first processor (default), on all in turn, or on number N;
                     the others sleep meanwhile
   --efi FILE        boot this EFI program on the reference PMU instead; its arguments follow
@@ -48,7 +48,7 @@ bad()
 
 # ---------------------------------------------------------------- options
 cpu='' all='' pmu=reference tests='' fault='' seed='' profile='' latitude='' require=''
-engine='' smp='' on=''
+engine='' smp=2 on=''
 efi='' out='' gui='' timeout=120 list=''
 efi_arguments=()
 
@@ -116,13 +116,13 @@ fi
 [[ $seed =~ ^[0-9]{0,18}$ ]] || bad "--seed takes a number, not '$seed'"
 [ -z "$engine" ] || [ "$engine" = step ] || [ "$engine" = fast ] ||
 	bad "unknown --engine '$engine'; known: step fast"
-[[ $smp =~ ^([1-9]|1[0-6])?$ ]] || bad "--smp takes 1 to 16 processors, not '$smp'"
+[[ $smp =~ ^([1-9]|1[0-6])$ ]] || bad "--smp takes 1 to 16 processors, not '$smp'"
 case $on in
 ''|first|all) ;;
 *)	[[ $on =~ ^([0-9]|1[0-5])$ ]] ||
 		bad "--on takes first, all or a processor's number from 0, not '$on'"
-	[ "$on" -lt "${smp:-1}" ] || bad "--on $on: with --smp ${smp:-1} the last one is" \
-		"$((${smp:-1} - 1))" ;;
+	[ "$on" -lt "$smp" ] || bad "--on $on: with --smp $smp the last one is" \
+		"$((smp - 1))" ;;
 esac
 [[ $fault =~ ^[a-z0-9-]*(@[a-z0-9=-]+)*$ ]] ||
 	bad "--fault takes a name, perhaps with @parameters, not '$fault'"
@@ -256,7 +256,7 @@ prepare()
 # Boots generation $1 in folder $2, results to folder $3. TAP on standard output.
 run_one()
 {
-	local status=0 reason='' options=(--timeout "$timeout" --smp "${smp:-1}")
+	local status=0 reason='' options=(--timeout "$timeout" --smp "$smp")
 	local settings="pmu=$pmu"
 
 	prepare "$2" "$1"

@@ -283,9 +283,28 @@ test_seed_stays_green()
 # Where the processor has them; any other test would take many times as long there.
 test_transactions_are_decided()
 {
-	expect 0 ./run-qemu.sh --cpu broadwell --latitude rtm:1 --tests 'tsx.*' --require TSX \
-		--out "$log/rtm"
+	expect 0 ./run-qemu.sh --cpu broadwell --latitude rtm:1 --smp 2 --tests 'tsx.*' \
+		--require TSX --out "$log/rtm"
 	tail -n 1 "$out" | grep -q 'skipped 0, inconclusive 0'
+}
+
+# The Hyper-Threading page needs both threads; without the second those tests say so.
+test_netburst_is_decided()
+{
+	local smp
+
+	for smp in 2 1; do
+		expect 0 ./run-qemu.sh --cpu netburst --smp $smp --out "$log/netburst"
+		refute grep '^not ok' "$out"
+	done
+	grep -q 'netburst.table_18_66_on_the_other_thread .*# SKIP ' "$out"
+}
+
+test_one_processor_passes()
+{
+	expect 0 ./run-qemu.sh --smp 1 --out "$log/one"
+	refute grep '^not ok' "$out"
+	tail -n 1 "$out" | grep -q 'inconclusive 0, known 0, failed 0, errors 0'
 }
 
 test_fault_turns_red()
@@ -301,7 +320,7 @@ test_all_prints_subtests()
 {
 	expect 0 ./run-qemu.sh --all --tests 'selftest.*' --out "$log/all"
 	grep -q '^# Subtest: haswell$' "$out"
-	grep -q '^1\.\.6$' "$out"
+	grep -q '^1\.\.7$' "$out"
 	grep -q '^ok 5 - haswell$' "$out"
 	grep -q '^    ok 1 - selftest' "$out"
 }
@@ -373,7 +392,7 @@ test_processors_are_taken_and_given_back()
 		grep -q '^ok [0-9]* - selftest.what_goes_wrong_on_a_processor_ends_there \[-\]$' \
 			"$out"
 	done
-	expect 0 ./run-qemu.sh --pmu none --tests 'selftest.*' --out "$log/smp"
+	expect 0 ./run-qemu.sh --pmu none --smp 1 --tests 'selftest.*' --out "$log/smp"
 	grep -q 'each_processor_runs_what_it_is_given \[-\] # SKIP one processor' "$out"
 }
 
