@@ -47,7 +47,7 @@ PAIRS = {"netburst": {"processors": 2, "tests": "netburst.*"}}
 
 # How faults of transactions are run, and their tests without a fault: any other test takes many
 # times as long on a processor that has transactions.
-TRANSACTIONS = {"latitude": "rtm:1", "tests": "tsx.*"}
+TRANSACTIONS = {"latitude": "rtm:1", "tests": "tsx.*,pmi.*,priority.*"}
 
 # Groups that don't need the PMU to act, and why: they may pass under "inert".
 EXEMPT = {
