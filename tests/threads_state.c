@@ -115,7 +115,7 @@ TEST(msr, each_processor_has_debug_control_of_its_own, REQS(MSR_37),
 }
 
 TEST(msr, each_processor_has_a_latency_threshold_of_its_own, REQS(MSR_38),
-     NEEDS(need_perfmon, need_load_latency, need_second_processor))
+     NEEDS(need_perfmon, need_pebs, need_load_latency, need_second_processor))
 {
 	unsigned cpu;
 
