@@ -43,7 +43,7 @@ FIRST = "haswell"
 # under faults of their own requirements and of FAULT_WITH_SLOW, and without a fault.
 SLOW = ("ll", "dla")
 # Generations whose own tests want a pair of logical processors, and are all that runs there.
-PAIRS = {"netburst": {"processors": 2, "tests": "netburst.*"}}
+PAIRS = {"netburst": {"processors": 2, "tests": "netburst.*,msr.netburst*"}}
 
 # How faults of transactions are run, and their tests without a fault: any other test takes many
 # times as long on a processor that has transactions.
