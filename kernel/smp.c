@@ -58,6 +58,7 @@ static void on_wake(struct trap_frame *frame)
 }
 
 static volatile unsigned starting;	/* the processor that is being started again */
+static bool settling;			/* nobody is to wait at a barrier any more */
 
 static struct topology topology_read(void)
 {
@@ -298,15 +299,25 @@ bool smp_wait(unsigned cpu, struct guard_report *report)
 	return true;
 }
 
-unsigned smp_settle(void)
+struct smp_settled smp_settle(void)
 {
+	struct smp_settled settled = { .lost = 0 };
 	struct guard_report report;
-	unsigned lost = 0;
 
-	for (unsigned i = 1; i < CPU_MAX; i++)
-		if ((state_of(i) == WORK || state_of(i) == DONE) && !smp_wait(i, &report))
-			lost = i;
-	return lost;
+	__atomic_store_n(&settling, true, __ATOMIC_RELEASE);
+	for (unsigned i = 1; i < CPU_MAX; i++) {
+		if (state_of(i) != WORK && state_of(i) != DONE)
+			continue;
+		if (!smp_wait(i, &report)) {
+			settled.lost = i;
+		} else if (!settled.failed && report.outcome != GUARD_DONE &&
+			   report.outcome != GUARD_ABORTED) {
+			settled.failed = i;
+			settled.report = report;
+		}
+	}
+	__atomic_store_n(&settling, false, __ATOMIC_RELEASE);
+	return settled;
 }
 
 bool smp_has_run(unsigned cpu)
@@ -327,6 +338,17 @@ void smp_dismiss(void)
 	}
 }
 
+/* Will somebody not come to any barrier again? A report is there before its processor is DONE. */
+static bool one_is_gone(void)
+{
+	if (__atomic_load_n(&settling, __ATOMIC_ACQUIRE))
+		return true;
+	for (unsigned i = 1; i < CPU_MAX; i++)
+		if (state_of(i) == DONE && slots[i].report.outcome != GUARD_DONE)
+			return true;
+	return false;
+}
+
 void smp_barrier_wait(struct smp_barrier *barrier)
 {
 	unsigned round = barrier->round;
@@ -336,6 +358,9 @@ void smp_barrier_wait(struct smp_barrier *barrier)
 		__atomic_store_n(&barrier->round, round + 1, __ATOMIC_RELEASE);
 		return;
 	}
-	while (__atomic_load_n(&barrier->round, __ATOMIC_ACQUIRE) == round)
+	while (__atomic_load_n(&barrier->round, __ATOMIC_ACQUIRE) == round) {
+		if (one_is_gone())
+			guard_abort();
 		__asm__ volatile("pause");
+	}
 }

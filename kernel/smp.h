@@ -54,9 +54,15 @@ bool smp_run(unsigned cpu, void (*fn)(void *arg), void *arg, unsigned deadline_m
  */
 bool smp_wait(unsigned cpu, struct guard_report *report);
 
-/* End whatever still runs when the test that has started it is over, and wait for it. The number of
- * a processor that got lost now, else 0. */
-unsigned smp_settle(void);
+/* What smp_settle() met: numbers of processors, 0 for none. */
+struct smp_settled {
+	unsigned lost;			/* one that got lost now */
+	unsigned failed;		/* one that an exception, a deadline or the like has ended */
+	struct guard_report report;	/* how that one ended */
+};
+/* End whatever still runs when the test that has started it is over, at once if it waits at a
+ * barrier, and wait for it. Ends that smp_wait() has told before aren't told again. */
+struct smp_settled smp_settle(void);
 /* Did that processor get lost? */
 bool smp_is_lost(unsigned cpu);
 
@@ -68,7 +74,9 @@ void smp_dismiss(void);
 
 /*
  * All processors of a barrier wait for each other, as often as one likes. Zeroed but for count.
- * Ends by the deadline of guard_run() if one doesn't come. Any processor.
+ * Under a guard, any processor. One that waits is ended as by guard_abort() when another processor
+ * has ended by anything but returning, or when smp_settle() is called: whom it waits for never
+ * comes. Else the deadline of guard_run() bounds it.
  */
 struct smp_barrier {
 	unsigned count;

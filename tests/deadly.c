@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What kills a processor. Run only when asked for by name (tests/suite.c): each is an ERROR where
- * the platform lets the processor be started again, and the end of the run where it doesn't, or
- * where the processor is the first one. The tests behind it show that it costs nothing else.
+ * What kills a processor, or a test. Run only when asked for by name (tests/suite.c): each is an
+ * ERROR where the platform lets the processor be started again, and the end of the run where it
+ * doesn't, or where the processor is the first one. The tests behind it show that it costs nothing
+ * else.
  */
 #include "kernel/apic.h"
 #include "kernel/descriptor.h"
 #include "kernel/intr.h"
-#include "tests/test.h"
+#include "tests/needs.h"
+#include "tests/together.h"
 
 #define DEADLINE_MS	500u
 
@@ -35,4 +37,24 @@ TEST(deadly, a_triple_fault, NO_REQS, NEEDS(NULL), .deadline_ms = DEADLINE_MS)
 
 	__asm__ volatile("lidt %0; ud2" :: "m"(none));
 	test_note(t, "a processor without interrupt table went on");
+}
+
+static void meet(void *arg)
+{
+	together_meet(arg);
+}
+
+static void meet_never(void *arg)
+{
+	(void)arg;
+	__asm__ volatile("ud2");
+}
+
+/* An ERROR that tells the other processor's #UD, long before any deadline. */
+TEST(deadly, an_exception_beside_a_barrier, NO_REQS, NEEDS(need_second_processor))
+{
+	static struct together both;
+
+	together_run(t, &both, smp_second(), meet, meet_never, &both);
+	test_note(t, "who waited for it went on");
 }

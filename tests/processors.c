@@ -7,6 +7,7 @@
 #include "kernel/fault.h"
 #include "kernel/intr.h"
 #include "kernel/smp.h"
+#include "kernel/time.h"
 #include "kernel/user.h"
 #include "tests/needs.h"
 #include "tests/test.h"
@@ -92,6 +93,41 @@ TEST(selftest, barriers_hold_until_all_have_come, NO_REQS, NEEDS(need_second_pro
 			wrong++;
 	HARNESS_CHECK(t, turns.count == 2 * ROUNDS && !wrong, "%u turns, %u out of turn",
 		      turns.count, wrong);
+}
+
+static bool has_come(void *arg)
+{
+	return ((struct smp_barrier *)arg)->waiting == 1;
+}
+
+static void wait_in_vain(void *arg)
+{
+	smp_barrier_wait(arg);
+}
+
+/* As the runner does when a test ends by an exception here while the other side waits for this one;
+ * the reverse is deadly.an_exception_beside_a_barrier. */
+TEST(selftest, nobody_waits_at_a_barrier_when_a_test_is_over, NO_REQS,
+     NEEDS(need_second_processor))
+{
+	static struct smp_barrier barrier;
+	struct smp_settled settled;
+	unsigned cpu = smp_second();
+	u64 start;
+
+	barrier = (struct smp_barrier){ .count = 2 };
+	if (!HARNESS_CHECK(t, smp_start(cpu, wait_in_vain, &barrier, DEADLINE_MS),
+			   "processor %u starts", cpu) ||
+	    !HARNESS_CHECK(t, wait_until(has_come, &barrier, DEADLINE_MS * 1000),
+			   "processor %u waits", cpu))
+		return;
+	start = tsc_read();
+	settled = smp_settle();
+	HARNESS_CHECK(t, !settled.lost && !settled.failed, "%u lost, %u failed", settled.lost,
+		      settled.failed);
+	HARNESS_CHECK(t, tsc_read() - start < time_tsc_per_us * DEADLINE_MS * 1000 / 2,
+		      "%lu us to settle, the deadline is %u ms",
+		      (tsc_read() - start) / time_tsc_per_us, DEADLINE_MS);
 }
 
 static void do_invalid(void *arg)

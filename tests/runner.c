@@ -174,16 +174,24 @@ static bool has_part(const struct test *t, unsigned cpu)
 static void run_on_its_processor(struct test *t)
 {
 	unsigned deadline = t->test_case->deadline_ms ? t->test_case->deadline_ms : DEADLINE_MS;
-	unsigned lost;
+	struct smp_settled others;
 
 	if (t->cpu == CPU_BOOT)
 		t->guard = guard_run(call, t, deadline);
 	else if (!smp_run(t->cpu, call, t, deadline, &t->guard))
 		test_error(t, "processor %u is lost: neither interrupts nor an NMI reach it",
 			   t->cpu);
-	lost = smp_settle();
-	if (lost)
-		test_error(t, "processor %u is lost: neither interrupts nor an NMI reach it", lost);
+	t->ended_on = t->cpu;
+	others = smp_settle();
+	if (others.lost)
+		test_error(t, "processor %u is lost: neither interrupts nor an NMI reach it",
+			   others.lost);
+	/* What ended this one may be that it has waited for the other one in vain. */
+	if (others.failed && t->guard.outcome != GUARD_EXCEPTION &&
+	    t->guard.outcome != GUARD_INTERRUPT) {
+		t->guard = others.report;
+		t->ended_on = others.failed;
+	}
 }
 
 static void run_guarded(struct test *t)
@@ -199,7 +207,9 @@ static void run_guarded(struct test *t)
 		}
 	run_on_its_processor(t);
 	t->us = (tsc_read() - start) / time_tsc_per_us;
-	if (t->guard.outcome != GUARD_DONE)
+	if (t->guard.outcome != GUARD_DONE && t->ended_on != t->cpu)
+		test_error(t, "%s, on processor %u", outcome_name(t->guard.outcome), t->ended_on);
+	else if (t->guard.outcome != GUARD_DONE)
 		test_error(t, "%s", outcome_name(t->guard.outcome));
 	for (unsigned cpu = 0; cpu < smp_count(); cpu++) {
 		struct around *around = &arounds[cpu];

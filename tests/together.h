@@ -30,7 +30,8 @@ struct together {
 bool together_run(struct test *t, struct together *both, unsigned cpu, void (*here)(void *arg),
 		  void (*there)(void *arg), void *arg);
 
-/* Wait for the other one. Any of the two, as often as one likes. */
+/* Wait for the other one. Any of the two, as often as one likes. Where that one has ended by an
+ * exception or a deadline, the test ends here and tells it. */
 void together_meet(struct together *both);
 
 /* Which of the two runs this: 0 the first processor, 1 the other. */

@@ -416,6 +416,16 @@ test_a_dead_processor_costs_its_test()
 	grep -q '^Bail out! the first processor hangs' "$out"
 }
 
+# Who waits for a processor that an exception has ended learns of it, and says it.
+test_an_exception_beside_a_barrier_is_told()
+{
+	expect 2 ./run-qemu.sh --smp 2 --tests 'deadly.an_exception*,selftest.nobody_waits*' \
+		--out "$log/barrier"
+	grep -q '^ok .* - selftest.nobody_waits_at_a_barrier_when_a_test_is_over ' "$out"
+	grep -q 'message: "an exception nobody expected, on processor 1"' "$out"
+	grep -q 'state_1: "exception: vector 6 ' "$out"
+}
+
 # What two processors do at once never happens in the same order twice; tools/repeat.py goes on.
 test_verdicts_repeat()
 {
