@@ -57,7 +57,7 @@ bool smp_wait(unsigned cpu, struct guard_report *report);
 /* What smp_settle() met: numbers of processors, 0 for none. */
 struct smp_settled {
 	unsigned lost;			/* one that got lost now */
-	unsigned failed;		/* one that an exception, a deadline or the like has ended */
+	unsigned failed;		/* one that hasn't returned from what it ran */
 	struct guard_report report;	/* how that one ended */
 };
 /* End whatever still runs when the test that has started it is over, at once if it waits at a

@@ -141,6 +141,7 @@ TEST(msr, each_processor_has_off_core_registers_of_its_own, REQS(MSR_38),
 struct overflow {
 	struct together both;
 	bool wraps[2];			/* which side's IA32_PMC0 wraps */
+	void (*make)(u64 flags);	/* how, where both listen */
 	u64 flags;
 	u64 status[2], kept[2];		/* after the wraps, and after the first has cleared its */
 	unsigned interrupts[2];
@@ -201,8 +202,8 @@ TEST(msr, each_processor_has_a_status_of_its_own, REQS(MSR_37),
 		}
 }
 
-/* Each side listens; what wraps is said by wraps[]. */
-static void wrap_and_listen(void *arg)
+/* Each side listens; the one that wraps[] names makes what interrupts. */
+static void listen(void *arg)
 {
 	struct overflow *o = arg;
 	unsigned side = together_side();
@@ -211,83 +212,65 @@ static void wrap_and_listen(void *arg)
 	pmi_open(NULL);
 	together_meet(&o->both);	/* both listen */
 	if (o->wraps[side])
-		wrap(o->flags);
+		o->make(o->flags);
 	pmi_settle();
 	together_meet(&o->both);	/* whatever there is has been asked for */
 	log = pmi_settle();
 	o->interrupts[side] = log->count;
 	o->at_entry[side] = log->entry[0].status & STATUS_LOOKED_AT;
 	pmi_close();
-	counters_clear(1);
+	counters_clear(counters_status());
 }
 
-static void check_interrupts(struct test *t, struct test_claim claim, unsigned cpu,
-			     const struct overflow *o, const char *what)
+/* The record that reaches the threshold, in place of an overflow. */
+static void sample(u64 flags)
 {
-	for (unsigned side = 0; side < 2; side++)
-		test_check_eq(t, claim, o->wraps[side], o->interrupts[side],
-			      "interrupts of %s, %s here %u, there %u",
-			      side ? together_name(cpu) : "the first processor", what, o->wraps[0],
-			      o->wraps[1]);
+	struct ds_setup setup = sampling_setup(8);
+
+	setup.threshold = 1;
+	sampling_run(&setup, 0, LOADS, COUNT_BOTH | flags, &workload_again, NO_OTHERS);
+	pmi_settle();
+	ds_close();
+}
+
+/* status: what each of these handlers must find, 0 if that isn't asked. */
+static void check_interrupts(struct test *t, struct test_claim claim, void (*make)(u64 flags),
+			     u64 flags, const char *what, u64 status)
+{
+	unsigned cpu;
+
+	for (unsigned i = 0; (cpu = together_partner(i)); i++)
+		for (unsigned which = 1; which < 4; which++) {
+			struct overflow o = { .wraps = { which & 1, which & 2 }, .make = make,
+					      .flags = flags };
+
+			if (!together_run(t, &o.both, cpu, listen, listen, &o))
+				return;
+			for (unsigned side = 0; side < 2; side++) {
+				const char *whose = side ? together_name(cpu) :
+						    "the first processor";
+
+				test_check_eq(t, claim, o.wraps[side], o.interrupts[side],
+					      "interrupts of %s, %s here %u, there %u", whose,
+					      what, o.wraps[0], o.wraps[1]);
+				if (status && o.wraps[side] && o.interrupts[side])
+					CHECK_EQ(t, PMI_22, status, o.at_entry[side],
+						 "status in the handler of %s", whose);
+			}
+		}
 }
 
 TEST(pmi, an_interrupt_goes_to_its_own_processor, REQS(PMI_22),
      NEEDS(need_perfmon, need_branches, need_second_processor))
 {
-	unsigned cpu;
-
-	for (unsigned i = 0; (cpu = together_partner(i)); i++)
-		for (unsigned which = 1; which < 4; which++) {
-			struct overflow o = { .wraps = { which & 1, which & 2 },
-					      .flags = COUNT_INT };
-
-			if (!together_run(t, &o.both, cpu, wrap_and_listen, wrap_and_listen, &o))
-				return;
-			check_interrupts(t, AT(PMI_22), cpu, &o, "an overflow");
-			for (unsigned side = 0; side < 2; side++)
-				if (o.wraps[side] && o.interrupts[side])
-					CHECK_EQ(t, PMI_22, 1, o.at_entry[side],
-						 "status in the handler of %s", side ?
-						 together_name(cpu) : "the first processor");
-		}
-}
-
-/* The record that reaches the threshold, in place of an overflow. */
-static void sample_and_listen(void *arg)
-{
-	struct overflow *o = arg;
-	unsigned side = together_side();
-	struct ds_setup setup = sampling_setup(8);
-
-	setup.threshold = 1;
-	pmi_open(NULL);
-	together_meet(&o->both);
-	if (o->wraps[side])
-		sampling_run(&setup, 0, LOADS, COUNT_BOTH, &workload_again, NO_OTHERS);
-	pmi_settle();
-	together_meet(&o->both);
-	o->interrupts[side] = pmi_settle()->count;
-	pmi_close();
-	ds_close();
-	counters_clear(counters_status());
+	check_interrupts(t, AT(PMI_22), wrap, COUNT_INT, "an overflow", 1);
 }
 
 TEST(pmi, a_threshold_interrupt_goes_to_its_own_processor, REQS(PMI_22),
      NEEDS(need_perfmon, need_pebs, need_events, need_second_processor))
 {
-	unsigned cpu;
-
-	if (!sampling_shadow_fits(t))
-		return;
-	for (unsigned i = 0; (cpu = together_partner(i)); i++)
-		for (unsigned which = 1; which < 4; which++) {
-			struct overflow o = { .wraps = { which & 1, which & 2 } };
-
-			if (!together_run(t, &o.both, cpu, sample_and_listen, sample_and_listen,
-					  &o))
-				return;
-			check_interrupts(t, AT(PMI_22), cpu, &o, "a record at the threshold");
-		}
+	if (sampling_shadow_fits(t))
+		check_interrupts(t, AT(PMI_22), sample, 0, "a record at the threshold", 0);
 }
 
 /* ------------------------------------------------------------------ freeze */
