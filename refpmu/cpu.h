@@ -15,6 +15,7 @@
 #define PAGE_SIZE	4096ULL
 #define PAGE_TABLE_ENTRIES 512
 #define PROCESSORS_MAX	16
+#define CODE_PAGE_WRITTEN 8
 
 struct instruction;
 struct decode_cache;
@@ -42,6 +43,12 @@ struct cpu {
 	volatile bool halted;	/* and so retires none */
 	volatile u32 steps;	/* odd: one instruction may have retired that isn't reported yet */
 	u64 epoch;		/* of the configuration that its model has */
+	/* code_page.h: odd: its guest runs; changes of nested tables that it has seen; where it has
+	 * written for the guest since. */
+	volatile u32 inside;
+	u32 nested_changes;
+	unsigned n_written;
+	u64 written[CODE_PAGE_WRITTEN];
 	struct vmcb *vmcb;
 	void *host_save;
 	struct vmcb *extra;	/* FS, GS, TR, LDTR, MSRs: filled by svm_save() on demand */
@@ -82,6 +89,7 @@ struct hypervisor {
 	volatile u64 epoch;
 	volatile bool fast;	/* blocks where they can be exact, single steps elsewhere */
 	bool several;		/* there is more than one processor */
+	volatile u32 nested_changes;	/* so many times a page's rights have changed */
 	struct model_core *cores;	/* by number, as many as there are APIC ids */
 	unsigned n_cores;
 };

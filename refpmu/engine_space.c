@@ -201,5 +201,5 @@ void space_unmap(struct engine_space *space)
 	for (unsigned i = 0; i < PAGE_TABLE_ENTRIES; i++)
 		if ((top[i] & PTE_PRESENT) && !(top[i] & PTE_ACCESSED) &&
 		    (copy[i] & PTE_ACCESSED))
-			top[i] |= PTE_ACCESSED;
+			guest_memory_accessed(space->cpu, &top[i]);
 }

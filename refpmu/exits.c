@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* See exits.h. */
+#include "refpmu/code_page.h"
 #include "refpmu/deliver.h"
 #include "refpmu/engine.h"
 #include "refpmu/exits.h"
@@ -17,18 +18,33 @@
 #define VMMCALL_LENGTH	3
 #define HLT_LENGTH	1
 
-u64 exits_vmrun(struct cpu *cpu)
+u64 exits_vmrun_unless(struct cpu *cpu, const u32 *epoch)
 {
 	struct vmcb_save *save = &cpu->vmcb->save;
 
 	host_match_control_registers(cpu);
 	save->rax = cpu->gpr[REG_RAX];
 	save->rsp = cpu->gpr[REG_RSP];
+	if (!code_page_enter(cpu, epoch))
+		return EXIT_NOT_RUN;
 	svm_run((u64)cpu->vmcb, cpu->gpr);
+	code_page_leave(cpu);
 	cpu->vmcb->control.tlb_control = 0;
 	cpu->gpr[REG_RAX] = save->rax;
 	cpu->gpr[REG_RSP] = save->rsp;
 	return cpu->vmcb->control.exit_code;
+}
+
+/* A store to code is run again, unless it is in a shadow that only single steps keep. */
+u64 exits_vmrun(struct cpu *cpu)
+{
+	u64 code;
+
+	do
+		code = exits_vmrun_unless(cpu, NULL);
+	while (code == EXIT_NPF && code_page_fault(cpu) &&
+	       (cpu->stepping || !(cpu->vmcb->control.int_state & INT_STATE_SHADOW)));
+	return code;
 }
 
 void exits_set_intercepts(struct cpu *cpu, bool step)
@@ -271,6 +287,10 @@ void exits_run(struct cpu *cpu)
 			exits_shutdown(cpu);
 		if (code != EXIT_NPF)
 			exits_unexpected(cpu, code);
+		if (cpu->shadow != SHADOW_NONE && code_page_fault(cpu)) {
+			engine_step(cpu);
+			continue;
+		}
 		cpu->statistics.exits[KIND_APIC]++;
 		if (!exit_apic(cpu))
 			engine_step(cpu);

@@ -13,8 +13,12 @@
 /* The rest of the processor's life. */
 __attribute__((noreturn)) void exits_run(struct cpu *cpu);
 
-/* One VMRUN, with gpr[] and VMCB in step before and after. Returns the exit code. */
+/* One VMRUN, or more while it leaves for stores to code (code_page.h), with gpr[] and VMCB in step
+ * before and after. Returns the exit code. */
 u64 exits_vmrun(struct cpu *cpu);
+/* Just one, and none if code_page_epoch() isn't *epoch any more: EXIT_NOT_RUN. */
+#define EXIT_NOT_RUN	(~0ULL)
+u64 exits_vmrun_unless(struct cpu *cpu, const u32 *epoch);
 
 /*
  * An instruction that left by an exit of its own (CPUID, RDMSR, WRMSR, RDPMC, VMMCALL, SVM):

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* APM volume 2, "Long-Mode Page Translation". Protection keys don't apply to supervisor pages on
  * the processor presented; SMAP doesn't apply to what microcode does. */
+#include "refpmu/code_page.h"
 #include "refpmu/guest_memory.h"
 #include "refpmu/nested_paging.h"
 #include "refpmu/svm.h"
@@ -37,18 +38,34 @@ static bool canonical(u64 linear, unsigned bits)
 	return top == 0 || top == ~0ULL >> (bits - 1);
 }
 
+/* Accessed and dirty bits. Page tables may share a page with code. */
+static void set_bits(struct cpu *cpu, u64 *entry, u64 bits)
+{
+	if ((*entry & bits) == bits)
+		return;
+	code_page_written(cpu, (u64)entry);
+	*entry |= bits;
+}
+
+/* Where the guest's memory is that is about to be written. */
+static u8 *writable_at(struct cpu *cpu, u64 physical)
+{
+	code_page_written(cpu, physical);
+	return nested_paging_host(physical);
+}
+
 /* The host's address of one byte, or NULL with the page fault's error code. */
 static u8 *translate(struct cpu *cpu, u64 linear, bool write, u32 *error)
 {
 	const struct vmcb_save *save = &cpu->vmcb->save;
 	unsigned level = save->cr4 & CR4_LA57 ? 5 : 4;
 	bool writable = true;
-	u64 table, *entry;
+	u64 table, physical, *entry;
 	unsigned shift;
 
 	*error = write ? PF_WRITE : 0;
 	if (!(save->cr0 & CR0_PG))
-		return nested_paging_host((u32)linear);
+		return write ? writable_at(cpu, (u32)linear) : nested_paging_host((u32)linear);
 	if (!cpu_long_mode(cpu) || !canonical(linear, 12 + 9 * level))
 		return NULL;
 
@@ -65,16 +82,16 @@ static u8 *translate(struct cpu *cpu, u64 linear, bool write, u32 *error)
 		writable = writable && (*entry & PTE_W);
 		if (level == 1 || (level <= 3 && (*entry & PTE_PS)))
 			break;
-		*entry |= PTE_A;
+		set_bits(cpu, entry, PTE_A);
 		table = *entry & PTE_ADDRESS;
 	}
 	if (write && !writable && (save->cr0 & CR0_WP)) {
 		*error |= PF_PRESENT;
 		return NULL;
 	}
-	*entry |= write ? PTE_A | PTE_D : PTE_A;
-	return nested_paging_host((*entry & PTE_ADDRESS & ~(BIT(shift) - 1)) |
-				  (linear & (BIT(shift) - 1)));
+	set_bits(cpu, entry, write ? PTE_A | PTE_D : PTE_A);
+	physical = (*entry & PTE_ADDRESS & ~(BIT(shift) - 1)) | (linear & (BIT(shift) - 1));
+	return write ? writable_at(cpu, physical) : nested_paging_host(physical);
 }
 
 struct span {
@@ -160,6 +177,11 @@ enum guest_code guest_code_at(struct cpu *cpu, u64 linear, bool user, const u8 *
 	return host && !*host ? CODE_ABSENT : CODE_ALLOWED;
 }
 
+void guest_memory_accessed(struct cpu *cpu, u64 *entry)
+{
+	set_bits(cpu, entry, PTE_A);
+}
+
 enum use { USE_READ, USE_WRITE, USE_EXECUTE };
 
 /* By the bits that all levels have, and those that any has. */
@@ -207,10 +229,10 @@ static u8 *page_for(struct cpu *cpu, u64 linear, enum use use)
 	if (!is_allowed(cpu, all, any, use) || (physical >= IO_BASE && physical < IO_END))
 		return NULL;
 	if (use == USE_WRITE)
-		*entry |= PTE_D;
+		set_bits(cpu, entry, PTE_D);
 	while (depth--)
-		*path[depth] |= PTE_A;
-	return nested_paging_host(physical);
+		set_bits(cpu, path[depth], PTE_A);
+	return use == USE_WRITE ? writable_at(cpu, physical) : nested_paging_host(physical);
 }
 
 static bool usual_paging(const struct cpu *cpu)

@@ -20,6 +20,9 @@ bool guest_read(struct cpu *cpu, u64 linear, void *to, size_t bytes, struct gues
 bool guest_write(struct cpu *cpu, u64 linear, const void *from, size_t bytes,
 		 struct guest_fault *fault);
 
+/* Set the accessed bit of a page table's entry, which is at nested_paging_host() of its address. */
+void guest_memory_accessed(struct cpu *cpu, u64 *entry);
+
 /* Read up to `bytes` bytes, as many as are mapped, and return how many. */
 unsigned guest_read_some(struct cpu *cpu, u64 linear, void *to, unsigned bytes);
 

@@ -3,10 +3,12 @@
  * treated as such. */
 #include "refpmu/apic.h"
 #include "refpmu/nested_paging.h"
+#include "refpmu/processors.h"
 #include "refpmu/svm.h"
 
 #define ENTRY		0x7ULL		/* present, writable, user */
 #define ENTRY_LARGE	0x87ULL
+#define LARGE		BIT(7)
 #define ENTRY_READ_ONLY	0x5ULL
 #define NESTED_ENABLE	BIT(0)
 #define TOP		(512ULL << 30)
@@ -76,6 +78,34 @@ u64 nested_paging_with(struct cpu *cpu, const void *memory, u64 bytes)
 		level1[a >> 12 & 511] = ((u64)memory + a) | ENTRY;
 	}
 	return (u64)(five ? level5 : level4);
+}
+
+/* Below 4 GiB there is a table of 2 MiB pages. */
+static u64 *level2_entry(const struct cpu *cpu, u64 guest_physical)
+{
+	u64 *table = (u64 *)cpu->vmcb->control.nested_cr3;
+
+	for (unsigned level = READ_REGISTER(cr4) & CR4_LA57 ? 5 : 4; level > 2; level--) {
+		u64 index = guest_physical >> (3 + 9 * level) & (PAGE_TABLE_ENTRIES - 1);
+
+		table = (u64 *)(table[index] & ~(PAGE_SIZE - 1));
+	}
+	return &table[guest_physical >> 21 & (PAGE_TABLE_ENTRIES - 1)];
+}
+
+bool nested_paging_is_plain(u64 guest_physical)
+{
+	return *level2_entry(processors_get(0), guest_physical) & LARGE;
+}
+
+void nested_paging_split(struct cpu *cpu, u64 guest_physical, const u64 *level1)
+{
+	*level2_entry(cpu, guest_physical) = (u64)level1 | ENTRY;
+}
+
+u64 nested_paging_entry(u64 guest_physical, bool writable)
+{
+	return guest_physical | (writable ? ENTRY : ENTRY_READ_ONLY);
 }
 
 void nested_paging_apic_scratch(struct cpu *cpu, bool scratch)

@@ -14,6 +14,12 @@
 /* Build this processor's tables and put them into its VMCB. */
 void nested_paging_init(struct cpu *cpu);
 
+/* Is the 2 MiB page with this address, below 4 GiB, still one, with nothing special in it? */
+bool nested_paging_is_plain(u64 guest_physical);
+/* Take a table of 4-KiB pages in its place, on this processor. The same entry for each. */
+void nested_paging_split(struct cpu *cpu, u64 guest_physical, const u64 *level1);
+u64 nested_paging_entry(u64 guest_physical, bool writable);
+
 /* Let stores to the APIC's page go to cpu->apic_scratch (true) or exit (false). */
 void nested_paging_apic_scratch(struct cpu *cpu, bool scratch);
 

@@ -2,6 +2,7 @@
 /* See virtualise.h. APM volume 2, "VMRUN Instruction", "Enabling SVM". */
 #include "refpmu/virtualise.h"
 
+#include "refpmu/code_page.h"
 #include "refpmu/engine_block.h"
 #include "refpmu/exits.h"
 #include "refpmu/guest_memory.h"
@@ -193,6 +194,7 @@ void virtualise_boot_processor(void *memory, u64 rip, u64 rsp)
 	cpu->apic_id = (u8)(regs[1] >> 24);
 	processors_add(cpu);
 	processors_init(given->startup_page, given->apic_ids, given->others, new_cpu);
+	code_page_init();
 	exit_hypercall_reset(cpu, &config);
 	run(cpu);
 }
@@ -212,6 +214,7 @@ void virtualise_other_processor(u32 apic_id)
 	nested_paging_apic_scratch(cpu, false);
 	engine_block_forget(cpu);
 	processors_started(cpu);
+	code_page_started(cpu);
 	exit_hypercall_follow(cpu);
 	init_started_state(cpu);
 	exits_set_intercepts(cpu, false);
