@@ -16,7 +16,6 @@
 #include <efi.h>
 
 #include "refpmu/launch_print.h"
-#include "refpmu/selftest/blobs.h"
 #include "refpmu/selftest/machine.h"
 #include "refpmu/selftest/options.h"
 #include "refpmu/selftest/program.h"
@@ -27,7 +26,6 @@
 #define SIZE		100
 #define PLACE		(32ULL << 20)	/* of the programs */
 #define PAGES		((PROGRAM_CODE + PROGRAM_DATA) / 4096)
-#define UD2_LENGTH	2
 #define ALL_LEVELS	3		/* of IA32_FIXED_CTR_CTRL, for counter 0 */
 #define GENUINE		0x756e6547	/* of the vendor's name in EBX: "Genu" */
 
@@ -35,6 +33,7 @@ EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *system);
 
 static bool has_pmu;
 static u64 of_empty;
+static struct program program;
 
 static u64 tsc(void)
 {
@@ -49,8 +48,8 @@ static u64 by_counter(void)
 	msr_write(MSR_IA32_PERF_GLOBAL_CTRL, 0);
 	msr_write(MSR_IA32_FIXED_CTR_CTRL, ALL_LEVELS);
 	msr_write(MSR_IA32_FIXED_CTR0, 0);
-	engine_enable = BIT(32);
-	engine_go();
+	program.context.enable = BIT(32);
+	program_run(&program);
 	return msr_read(MSR_IA32_FIXED_CTR0);
 }
 
@@ -58,17 +57,15 @@ static u64 by_tsc(void)
 {
 	u64 start;
 
-	engine_enable = 0;
+	program.context.enable = 0;
 	start = tsc();
-	engine_go();
-	return tsc() - start - (u32)events;
+	program_run(&program);
+	return tsc() - start - program.context.faults;
 }
 
 /* Of what is prepared. */
 static u64 count(void)
 {
-	events = 0;
-	skip = UD2_LENGTH;
 	return has_pmu ? by_counter() : by_tsc();
 }
 
@@ -78,7 +75,7 @@ static void empty(u64 argument __attribute__((unused)))
 
 static void count_call(const char *name, void (*function)(u64), u64 argument)
 {
-	program_call(argument, function, argument);
+	program_call(&program, argument, function, argument);
 	print("count: %s %u: %u", name, argument, count() - of_empty);
 }
 
@@ -99,12 +96,13 @@ EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *system)
 		print("count: no memory at the same place everywhere");
 		return EFI_OUT_OF_RESOURCES;
 	}
-	program_place((u8 *)place);
+	program.memory = (u8 *)place;
 	machine_enter();
-	program_call(0, empty, 0);
+	machine_use_programs(true);
+	program_call(&program, 0, empty, 0);
 	of_empty = count();
 	for (u64 seed = 1; seed <= programs; seed++) {
-		program_generate(seed, true);
+		program_generate(&program, seed, true);
 		print("count: program %u: %u", seed, count() - of_empty);
 	}
 	count_call("compiled C, little", workload_c_little, 1);

@@ -1,16 +1,27 @@
 ; SPDX-License-Identifier: MIT
-; See engines.c: a program runs with all registers given, counters on, and a PMI that keeps what
-; it finds.
+; See program.h: a program runs with all registers given, counters on, and a PMI that keeps what
+; it finds. GS is its struct engine_context.
 
 default rel
 bits 64
 
 GLOBAL_CTRL	equ 0x38f
 APIC_EOI	equ 0xfee000b0
+UD2_LENGTH	equ 2
+
+; struct engine_context
+%define begin(n)	gs:8 * (n)
+%define end(n)		gs:8 * (16 + (n))
+%define seen(n)		gs:8 * (34 + (n))
+%define pmis		gs:8 * 52
+%define enable		gs:8 * 53
+%define code		gs:8 * 54
+%define faults		gs:8 * 55
+%define stack_before	gs:8 * 56
 
 section .text
 
-; void engine_go(void): engine_begin -> engine_end around engine_code.
+; void engine_go(void): begin -> end around code.
 global engine_go:function hidden
 engine_go:
 	push	rbx
@@ -19,11 +30,11 @@ engine_go:
 	push	r13
 	push	r14
 	push	r15
-	mov	[saved], rsp
+	mov	[stack_before], rsp
 	mov	ecx, GLOBAL_CTRL
-	mov	eax, [engine_enable]
-	mov	edx, [engine_enable + 4]
-	mov	rsp, [engine_begin + 8 * 4]
+	mov	eax, [enable]
+	mov	edx, [enable + 4]
+	mov	rsp, [begin(4)]
 	; What C left there isn't the same for both, and an early record would show it.
 	xor	ebx, ebx
 	xor	ebp, ebp
@@ -42,51 +53,51 @@ engine_go:
 	pxor	xmm %+ i, xmm %+ i
 %assign i i + 1
 %endrep
-	mov	rax, [engine_begin + 8 * 0]
-	mov	rcx, [engine_begin + 8 * 1]
-	mov	rdx, [engine_begin + 8 * 2]
-	mov	rbx, [engine_begin + 8 * 3]
-	mov	rbp, [engine_begin + 8 * 5]
-	mov	rsi, [engine_begin + 8 * 6]
-	mov	rdi, [engine_begin + 8 * 7]
-	mov	r8, [engine_begin + 8 * 8]
-	mov	r9, [engine_begin + 8 * 9]
-	mov	r10, [engine_begin + 8 * 10]
-	mov	r11, [engine_begin + 8 * 11]
-	mov	r12, [engine_begin + 8 * 12]
-	mov	r13, [engine_begin + 8 * 13]
-	mov	r14, [engine_begin + 8 * 14]
-	mov	r15, [engine_begin + 8 * 15]
-	jmp	[engine_code]
+	mov	rax, [begin(0)]
+	mov	rcx, [begin(1)]
+	mov	rdx, [begin(2)]
+	mov	rbx, [begin(3)]
+	mov	rbp, [begin(5)]
+	mov	rsi, [begin(6)]
+	mov	rdi, [begin(7)]
+	mov	r8, [begin(8)]
+	mov	r9, [begin(9)]
+	mov	r10, [begin(10)]
+	mov	r11, [begin(11)]
+	mov	r12, [begin(12)]
+	mov	r13, [begin(13)]
+	mov	r14, [begin(14)]
+	mov	r15, [begin(15)]
+	jmp	[code]
 
 ; Where a program ends, and where it goes when it has faulted.
 global engine_done:function hidden
 engine_done:
-	mov	[engine_end + 8 * 0], rax
-	mov	[engine_end + 8 * 1], rcx
-	mov	[engine_end + 8 * 2], rdx
-	mov	[engine_end + 8 * 3], rbx
-	mov	[engine_end + 8 * 4], rsp
-	mov	[engine_end + 8 * 5], rbp
-	mov	[engine_end + 8 * 6], rsi
-	mov	[engine_end + 8 * 7], rdi
-	mov	[engine_end + 8 * 8], r8
-	mov	[engine_end + 8 * 9], r9
-	mov	[engine_end + 8 * 10], r10
-	mov	[engine_end + 8 * 11], r11
-	mov	[engine_end + 8 * 12], r12
-	mov	[engine_end + 8 * 13], r13
-	mov	[engine_end + 8 * 14], r14
-	mov	[engine_end + 8 * 15], r15
+	mov	[end(0)], rax
+	mov	[end(1)], rcx
+	mov	[end(2)], rdx
+	mov	[end(3)], rbx
+	mov	[end(4)], rsp
+	mov	[end(5)], rbp
+	mov	[end(6)], rsi
+	mov	[end(7)], rdi
+	mov	[end(8)], r8
+	mov	[end(9)], r9
+	mov	[end(10)], r10
+	mov	[end(11)], r11
+	mov	[end(12)], r12
+	mov	[end(13)], r13
+	mov	[end(14)], r14
+	mov	[end(15)], r15
 	pushfq
-	pop	qword [engine_end + 8 * 17]
+	pop	qword [end(17)]
 	mov	ecx, GLOBAL_CTRL
 	xor	eax, eax
 	xor	edx, edx
 	wrmsr
 	cli
 	cld
-	mov	rsp, [saved]
+	mov	rsp, [stack_before]
 	pop	r15
 	pop	r14
 	pop	r13
@@ -95,34 +106,41 @@ engine_done:
 	pop	rbx
 	ret
 
-; The PMI: all registers into engine_seen, the frame's RIP and flags too. LVTPC stays masked.
+; The PMI: all registers into seen, the frame's RIP and flags too. LVTPC stays masked.
 global engine_pmi:function hidden
 engine_pmi:
-	mov	[engine_seen + 8 * 0], rax
-	mov	[engine_seen + 8 * 1], rcx
-	mov	[engine_seen + 8 * 2], rdx
-	mov	[engine_seen + 8 * 3], rbx
-	mov	[engine_seen + 8 * 5], rbp
-	mov	[engine_seen + 8 * 6], rsi
-	mov	[engine_seen + 8 * 7], rdi
-	mov	[engine_seen + 8 * 8], r8
-	mov	[engine_seen + 8 * 9], r9
-	mov	[engine_seen + 8 * 10], r10
-	mov	[engine_seen + 8 * 11], r11
-	mov	[engine_seen + 8 * 12], r12
-	mov	[engine_seen + 8 * 13], r13
-	mov	[engine_seen + 8 * 14], r14
-	mov	[engine_seen + 8 * 15], r15
+	mov	[seen(0)], rax
+	mov	[seen(1)], rcx
+	mov	[seen(2)], rdx
+	mov	[seen(3)], rbx
+	mov	[seen(5)], rbp
+	mov	[seen(6)], rsi
+	mov	[seen(7)], rdi
+	mov	[seen(8)], r8
+	mov	[seen(9)], r9
+	mov	[seen(10)], r10
+	mov	[seen(11)], r11
+	mov	[seen(12)], r12
+	mov	[seen(13)], r13
+	mov	[seen(14)], r14
+	mov	[seen(15)], r15
 	mov	rax, [rsp + 8 * 3]
-	mov	[engine_seen + 8 * 4], rax
+	mov	[seen(4)], rax
 	mov	rax, [rsp]
-	mov	[engine_seen + 8 * 16], rax
+	mov	[seen(16)], rax
 	mov	rax, [rsp + 8 * 2]
-	mov	[engine_seen + 8 * 17], rax
-	inc	qword [engine_pmis]
+	mov	[seen(17)], rax
+	inc	qword [pmis]
 	mov	eax, APIC_EOI
 	mov	dword [rax], 0
-	mov	rax, [engine_seen]
+	mov	rax, [seen(0)]
+	iretq
+
+; #UD, of UD2.
+global engine_fault:function hidden
+engine_fault:
+	inc	qword [faults]
+	add	qword [rsp], UD2_LENGTH
 	iretq
 
 ; void engine_loop_N(u64 times): for the speed. Their instructions are in engines.c.
@@ -152,19 +170,6 @@ engine_loop_mixed:
 
 section .bss
 align 16
-global engine_begin:data hidden
-global engine_end:data hidden
-global engine_seen:data hidden
-global engine_pmis:data hidden
-global engine_code:data hidden
-global engine_enable:data hidden
-engine_begin:	resq 16
-engine_end:	resq 18
-engine_seen:	resq 18			; registers, RIP, RFLAGS
-engine_pmis:	resq 1
-engine_code:	resq 1
-engine_enable:	resq 1
-saved:		resq 1
 scratch:	resb 512
 
 section .note.GNU-stack noalloc noexec nowrite progbits

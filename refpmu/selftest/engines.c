@@ -3,7 +3,8 @@
  * See engines.h. A program is the same for both engines. It is run with an overflow
  * of one counter at a random place, whose interrupt keeps all registers, and a PEBS record of
  * another one's; afterwards everything is compared: registers at the interrupt and at the end,
- * flags, memory with the program itself, counters, the DS area with its record.
+ * flags, memory with the program itself, counters, the DS area with its record. Each processor
+ * runs one, at the same time, in a lane of its own.
  */
 #include "refpmu/selftest/engines.h"
 
@@ -12,6 +13,8 @@
 #include "refpmu/selftest/blobs.h"
 #include "refpmu/selftest/machine.h"
 #include "refpmu/selftest/program.h"
+#include "refpmu/selftest/second.h"
+#include "refpmu/selftest/storm.h"
 #include "refpmu/selftest/workload.h"
 #include "spec/event.h"
 #include "spec/generation.h"
@@ -22,22 +25,40 @@
 #define RECORD		0xc0
 #define RECORDS		4
 #define LVTPC		0x340
+#define LVT_MASKED	0x10000
 #define DS_WORDS	12
+#define LANES		(1 + MACHINE_OTHERS)
+#define PATIENCE	20000000000ULL	/* TSC ticks: seconds, on a loaded host */
 
 void engine_loop_short(u64 times);
 void engine_loop_mixed(u64 times);
 
-static struct {
+struct ds {
 	u64 area[DS_WORDS];
 	u8 records[RECORD * RECORDS];
-} ds __attribute__((aligned(4096)));
+} __attribute__((aligned(4096)));
 
 /* What is left behind: all of it must be the same. */
-static struct outcome {
-	u64 end[18], seen[18], pmis, count[COUNTERS], status, handled;
+struct outcome {
+	u64 end[18], seen[18], pmis, count[COUNTERS], status, faults;
 	u64 code, data;			/* hashes */
-	u64 ds[sizeof(ds) / sizeof(u64)];
-} outcome[2];
+	u64 ds[sizeof(struct ds) / sizeof(u64)];
+};
+
+static struct lane {
+	u8 memory[PROGRAM_CODE + PROGRAM_DATA];
+	struct ds ds;
+	struct program program;
+	u64 select[4], sampled, distance;	/* counters: events, periods */
+	struct outcome outcome[2];
+	volatile u32 came, ready, finished;	/* rounds; came is one of them */
+} lanes[LANES] __attribute__((aligned(4096)));
+
+/* All that counted so far. */
+static struct statistics earlier;
+
+/* Where the lanes meet, without anything locked: the round that is prepared, and that may begin. */
+static volatile u32 told, begun;
 
 static u64 hash(const u8 *bytes, size_t n)
 {
@@ -48,14 +69,17 @@ static u64 hash(const u8 *bytes, size_t n)
 	return h;
 }
 
-/* ---- running it ---- */
+static u64 tsc(void)
+{
+	u32 low, high;
 
-static const u32 counter[COUNTERS] = {
-	MSR_IA32_PMC0, MSR_IA32_PMC0 + 1, MSR_IA32_PMC0 + 2, MSR_IA32_PMC0 + 3,
-	MSR_IA32_FIXED_CTR0,
-};
+	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
+	return (u64)high << 32 | low;
+}
 
-static void program_counters(u64 distance)
+/* ---- what is run: the first processor draws it for all ---- */
+
+static void draw_counters(struct lane *lane, u64 most)
 {
 	static const u64 selects[] = {
 		EVENT_BR_INST_RETIRED_ALL_BRANCHES, EVENT_MEM_UOPS_RETIRED_ALL_LOADS,
@@ -64,32 +88,113 @@ static void program_counters(u64 distance)
 		EVENT_BR_INST_RETIRED_NEAR_CALL, EVENT_BR_INST_RETIRED_NEAR_RETURN,
 		EVENT_UNHALTED_CORE_CYCLES,
 	};
-	u64 sampled = 1 + program_draw(200);
 
+	lane->distance = 1 + program_draw((u32)most);
+	lane->sampled = 1 + program_draw(200);
+	for (u32 i = 0; i < 4; i++)
+		lane->select[i] = i ?
+			selects[program_draw(sizeof(selects) / sizeof(selects[0]))] :
+			selects[program_draw(2) ? 1 : 2];
+}
+
+static void prepare(struct lane *lane, u64 seed)
+{
+	struct ds *ds = &lane->ds;
+
+	lane->program.memory = lane->memory;
+	if (seed % 4)
+		program_generate(&lane->program, seed, false);
+	else
+		program_call(&lane->program, seed, workload_c_little, 1);
+	draw_counters(lane, seed % 4 ? 3000 : C_INSTRUCTIONS);
+	for (unsigned i = 0; i < sizeof(*ds); i++)
+		((u8 *)ds)[i] = 0;
+	ds->area[4] = ds->area[5] = (u64)ds->records;
+	ds->area[6] = ds->area[7] = (u64)(ds->records + sizeof(ds->records)) + 1;
+	ds->area[8] = -lane->sampled & BITS(0, 47);
+}
+
+/* ---- running it, each processor its own ---- */
+
+static const u32 counter[COUNTERS] = {
+	MSR_IA32_PMC0, MSR_IA32_PMC0 + 1, MSR_IA32_PMC0 + 2, MSR_IA32_PMC0 + 3,
+	MSR_IA32_FIXED_CTR0,
+};
+
+static void set_up(struct lane *lane)
+{
 	/* At reset they are on. */
 	msr_write(MSR_IA32_PERF_GLOBAL_CTRL, 0);
 	msr_write(MSR_IA32_PERF_GLOBAL_OVF_CTRL, BITS(0, 3) | BITS(32, 34) | BITS(62, 63));
 	for (u32 i = 0; i < 4; i++) {
-		u64 select = i ? selects[program_draw(sizeof(selects) / sizeof(selects[0]))] :
-			selects[program_draw(2) ? 1 : 2];
-
-		msr_write(MSR_IA32_PERFEVTSEL0 + i, select | IA32_PERFEVTSEL_OS |
+		msr_write(MSR_IA32_PERFEVTSEL0 + i, lane->select[i] | IA32_PERFEVTSEL_OS |
 			  IA32_PERFEVTSEL_USR | IA32_PERFEVTSEL_EN);
-		msr_write(MSR_IA32_A_PMC0 + i, i ? 0 : -sampled & BITS(0, 47));
+		msr_write(MSR_IA32_A_PMC0 + i, i ? 0 : -lane->sampled & BITS(0, 47));
 	}
-	for (unsigned i = 0; i < sizeof(ds); i++)
-		((u8 *)&ds)[i] = 0;
-	ds.area[4] = ds.area[5] = (u64)ds.records;
-	ds.area[6] = ds.area[7] = (u64)(ds.records + sizeof(ds.records)) + 1;
-	ds.area[8] = -sampled & BITS(0, 47);
-	msr_write(MSR_IA32_DS_AREA, (u64)&ds);
+	msr_write(MSR_IA32_DS_AREA, (u64)&lane->ds);
 	msr_write(MSR_IA32_PEBS_ENABLE, 1);
 	msr_write(MSR_IA32_FIXED_CTR_CTRL, 3 | IA32_FIXED_CTR_CTRL_PMI0);
-	msr_write(MSR_IA32_FIXED_CTR0, -distance & BITS(0, 47));
-	engine_enable = BITS(0, 3) | BIT(32);
+	msr_write(MSR_IA32_FIXED_CTR0, -lane->distance & BITS(0, 47));
+	lane->program.context.enable = BITS(0, 3) | BIT(32);
+	*(volatile u32 *)(APIC_BASE + LVTPC) = VECTOR_PMI;
 }
 
-static struct statistics earlier;		/* of processors that were replaced */
+static void keep(struct lane *lane, struct outcome *o)
+{
+	const struct engine_context *context = &lane->program.context;
+
+	*(volatile u32 *)(APIC_BASE + LVTPC) = LVT_MASKED;
+	*o = (struct outcome){ .pmis = context->pmis, .faults = context->faults };
+	for (unsigned i = 0; i < 18; i++) {
+		o->end[i] = context->end[i];
+		o->seen[i] = context->seen[i];
+	}
+	for (unsigned i = 0; i < COUNTERS; i++)
+		o->count[i] = msr_read(counter[i]);
+	o->status = msr_read(MSR_IA32_PERF_GLOBAL_STATUS);
+	o->code = hash(lane->memory, PROGRAM_CODE);
+	o->data = hash(lane->memory + PROGRAM_CODE, PROGRAM_DATA);
+	for (unsigned i = 0; i < sizeof(lane->ds) / sizeof(u64); i++)
+		o->ds[i] = ((const u64 *)&lane->ds)[i];
+	msr_write(MSR_IA32_PEBS_ENABLE, 0);
+}
+
+static enum hypercall_engine engine;
+
+/* Rounds take turns with the engines. */
+static void take_part(struct lane *lane, u32 round)
+{
+	set_up(lane);
+	lane->ready = round;
+	while (begun < round)
+		__asm__ volatile("pause");
+	program_run(&lane->program);
+	keep(lane, &lane->outcome[engine]);
+	lane->finished = round;
+}
+
+static void other_processor(void *argument)
+{
+	struct lane *lane = argument;
+
+	machine_enter_other((unsigned)(lane - lanes) - 1);
+	lane->came = 1;
+	for (u32 round = told + 1;; round++) {
+		while (told < round)
+			__asm__ volatile("pause");
+		take_part(lane, round);
+	}
+}
+
+static bool wait(const volatile u32 *place, u32 value)
+{
+	u64 begin = tsc();
+
+	while (*place < value)
+		if (tsc() - begin > PATIENCE)
+			return false;
+	return true;
+}
 
 void engines_statistics(struct statistics *total)
 {
@@ -102,8 +207,8 @@ void engines_statistics(struct statistics *total)
 		to[i] += from[i];
 }
 
-/* A fresh processor: what it has cached shows in records. */
-static void use(enum hypercall_engine engine)
+/* Fresh processors: what they have cached shows in records. */
+static void use(enum hypercall_engine which)
 {
 	static struct hypercall_configure configure = {
 		.generation = GEN_HASWELL,
@@ -115,46 +220,36 @@ static void use(enum hypercall_engine engine)
 	engines_statistics(&total);
 	earlier = total;
 	hypercall(HYPERCALL_CONFIGURE, &configure);
-	hypercall(HYPERCALL_ENGINE, (void *)(u64)engine);
+	hypercall(HYPERCALL_ENGINE, (void *)(u64)which);
+	engine = which;
 }
 
-static void run(u64 seed, enum hypercall_engine engine, struct outcome *o)
+/* A program on each of the first n processors. false: one of them doesn't come. */
+static bool run(u64 seed, enum hypercall_engine which, unsigned n)
 {
-	use(engine);
-	if (seed % 4)
-		program_generate(seed, false);
-	else
-		program_call(seed, workload_c_little, 1);
-	for (u64 *v = observed; v < observed_end; v++)
-		*v = 0;
-	for (unsigned i = 0; i < 18; i++)
-		engine_seen[i] = engine_end[i] = 0;
-	engine_pmis = 0;
-	skip = 2;
-	program_counters(1 + program_draw(seed % 4 ? 3000 : C_INSTRUCTIONS));
-	*(volatile u32 *)(APIC_BASE + LVTPC) = VECTOR_PMI;
-	engine_go();
-	*(volatile u32 *)(APIC_BASE + LVTPC) = 0x10000;
-	*o = (struct outcome){ .pmis = engine_pmis, .handled = observed[0] };
-	for (unsigned i = 0; i < 18; i++) {
-		o->end[i] = engine_end[i];
-		o->seen[i] = engine_seen[i];
-	}
-	for (unsigned i = 0; i < COUNTERS; i++)
-		o->count[i] = msr_read(counter[i]);
-	o->status = msr_read(MSR_IA32_PERF_GLOBAL_STATUS);
-	o->code = hash(program_code, PROGRAM_CODE);
-	o->data = hash(program_data, PROGRAM_DATA);
-	for (unsigned i = 0; i < sizeof(ds) / sizeof(u64); i++)
-		o->ds[i] = ((const u64 *)&ds)[i];
-	msr_write(MSR_IA32_PEBS_ENABLE, 0);
+	u32 round = told + 1;
+
+	use(which);
+	for (unsigned i = 0; i < n; i++)
+		prepare(&lanes[i], seed + i);
+	told = round;
+	for (unsigned i = 1; i < n; i++)
+		if (!wait(&lanes[i].ready, round))
+			return false;
+	begun = round;
+	take_part(&lanes[0], round);
+	for (unsigned i = 1; i < n; i++)
+		if (!wait(&lanes[i].finished, round))
+			return false;
+	return true;
 }
 
-static bool same(u64 seed)
+static bool same(const struct lane *lane, u64 seed)
 {
-	const u64 *a = (const u64 *)&outcome[0], *b = (const u64 *)&outcome[1];
+	const u64 *a = (const u64 *)&lane->outcome[HYPERCALL_STEP];
+	const u64 *b = (const u64 *)&lane->outcome[HYPERCALL_FAST];
 
-	for (unsigned i = 0; i < sizeof(outcome[0]) / sizeof(u64); i++)
+	for (unsigned i = 0; i < sizeof(lane->outcome[0]) / sizeof(u64); i++)
 		if (a[i] != b[i]) {
 			print("# program %u, word %u: stepped %x, fast %x", seed, (u64)i, a[i],
 			      b[i]);
@@ -163,30 +258,42 @@ static bool same(u64 seed)
 	return true;
 }
 
-u64 engines_compare(u64 first, u64 programs)
+static bool start_others(unsigned n)
 {
-	u64 different = 0, interrupts = 0;
-
-	for (u64 seed = first; seed < first + programs; seed++) {
-		run(seed, HYPERCALL_STEP, &outcome[0]);
-		run(seed, HYPERCALL_FAST, &outcome[1]);
-		different += !same(seed);
-		interrupts += outcome[0].pmis != 0;
+	for (unsigned i = 1; i < n; i++) {
+		lanes[i].came = 0;
+		second_start(i - 1, other_processor, &lanes[i]);
+		if (!wait(&lanes[i].came, 1))
+			return false;
 	}
-	print("# %u programs from %u, %u of them interrupted, %u different", programs, first,
-	      interrupts, different);
-	return interrupts * 2 > programs ? different : programs;
+	return true;
+}
+
+u64 engines_compare(u64 first, u64 programs, unsigned processors)
+{
+	unsigned n = processors < LANES ? processors : LANES;
+	u64 different = 0, interrupts = 0, ran = 0;
+	bool came = start_others(n);
+
+	machine_use_programs(true);
+	for (u64 seed = first; seed < first + programs && came; seed += n) {
+		came = run(seed, HYPERCALL_STEP, n) && run(seed, HYPERCALL_FAST, n);
+		for (unsigned i = 0; i < n && came; i++, ran++) {
+			different += !same(&lanes[i], seed + i);
+			interrupts += lanes[i].outcome[0].pmis != 0;
+		}
+	}
+	machine_use_programs(false);
+	for (unsigned i = 1; i < n; i++)
+		storm_init(storm_apic_id(i - 1));
+	if (!came)
+		print("# a processor doesn't come, program %u and those behind it", first + ran);
+	print("# %u programs from %u, %u at once, %u of them interrupted, %u different", ran, first,
+	      (u64)n, interrupts, different);
+	return came && interrupts * 2 >= programs ? different : programs;
 }
 
 /* ---- speed ---- */
-
-static u64 tsc(void)
-{
-	u32 low, high;
-
-	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
-	return (u64)high << 32 | low;
-}
 
 static void one_speed(const char *name, void (*loop)(u64), u64 length, u64 times)
 {

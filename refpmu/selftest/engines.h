@@ -7,10 +7,12 @@
 
 /*
  * So many random programs from a seed on, every fourth compiled C instead; each is interrupted
- * behind some random instruction. Returns how many differ, and prints what differs first; all of
- * them if too few were interrupted to mean anything. Leaves the fast engine on.
+ * behind some random instruction. On the first `processors` ones at once (storm.h has the others),
+ * each with the next seed, and counters, overflows and records of its own. Returns how many differ,
+ * and prints what differs first; all of them if too few were interrupted to mean anything, or a
+ * processor doesn't come. Leaves the fast engine on.
  */
-u64 engines_compare(u64 first, u64 programs);
+u64 engines_compare(u64 first, u64 programs, unsigned processors);
 
 /* Of everything so far: a comparison makes each processor anew, with statistics of its own. */
 void engines_statistics(struct statistics *total);

@@ -3,6 +3,7 @@
  * at it, and the firmware has none. */
 #include "refpmu/selftest/machine.h"
 #include "refpmu/selftest/blobs.h"
+#include "refpmu/selftest/program.h"
 #include "spec/msr.h"
 
 #define MSR_STAR	0xc0000081
@@ -36,21 +37,23 @@ struct task_state {
 } __attribute__((packed));
 _Static_assert(sizeof(struct task_state) == 104, "TSS");
 
-/* engines.asm */
-void engine_pmi(void);
-
 /* machine.asm */
 void machine_load_tables(const struct table_register *gdt, const struct table_register *idt,
 			 u64 code, u64 data);
 
-static u64 gdt[8] = {
+static const u64 descriptors[6] = {
 	0, 0x00af9b000000ffff, 0x00cf93000000ffff,
 	0x00cffb000000ffff, 0x00cff3000000ffff, 0x00affb000000ffff,
 };
-static u64 idt[256][2];
-static struct task_state tss;
-static u8 kernel_stack[4096] __attribute__((aligned(16)));
-static u8 fault_stack[4096] __attribute__((aligned(16)));
+
+/* Each processor's own. */
+static struct tables {
+	u8 kernel_stack[4096], fault_stack[4096];
+	u64 gdt[8];
+	struct task_state tss;
+} tables[1 + MACHINE_OTHERS] __attribute__((aligned(4096)));
+
+static u64 idt[256][2], program_idt[256][2];
 static u64 level4[512] __attribute__((aligned(4096)));
 static u64 level3[512] __attribute__((aligned(4096)));
 
@@ -65,48 +68,54 @@ static volatile u32 *apic(u32 offset)
 	return (volatile u32 *)(APIC_BASE + offset);
 }
 
-static void gate(u8 vector, void (*handler)(void), unsigned ist, unsigned dpl)
+static void gate(u64 table[256][2], u8 vector, void (*handler)(void), unsigned ist, unsigned dpl)
 {
 	u64 address = (u64)handler;
 
-	idt[vector][0] = (address & 0xffff) | (u64)KERNEL_CODE << 16 | (u64)ist << 32 |
-			 (0x8eULL | dpl << 5) << 40 | (address & 0xffff0000) << 32;
-	idt[vector][1] = address >> 32;
+	table[vector][0] = (address & 0xffff) | (u64)KERNEL_CODE << 16 | (u64)ist << 32 |
+			   (0x8eULL | dpl << 5) << 40 | (address & 0xffff0000) << 32;
+	table[vector][1] = address >> 32;
 }
 
-static void build(void)
+static void build_interrupts(void)
 {
-	u64 address = (u64)&tss;
+	gate(idt, 1, trap_handler, 0, 0);
+	gate(idt, 2, nmi_handler, 0, 0);
+	gate(idt, 6, fault_handler, 1, 0);
+	gate(idt, 13, error_handler, 0, 0);
+	gate(idt, 14, error_handler, 1, 0);
+	gate(idt, VECTOR_INT, int_handler, 0, 0);
+	gate(idt, VECTOR_RETURN, return_handler, 0, 3);
+	gate(idt, VECTOR_IPI, interrupt_handler, 0, 0);
+	gate(program_idt, 6, engine_fault, 1, 0);
+	gate(program_idt, VECTOR_PMI, engine_pmi, 0, 0);
+}
 
-	gdt[6] = (sizeof(tss) - 1) | (address & 0xffffff) << 16 | 0x89ULL << 40 |
-		 (address >> 24 & 0xff) << 56;
-	gdt[7] = address >> 32;
-	tss.rsp[0] = (u64)(kernel_stack + sizeof(kernel_stack));
-	tss.ist[0] = (u64)(fault_stack + sizeof(fault_stack));
-	tss.io_map = sizeof(tss);
+static void load_tables(struct tables *own, u64 interrupts[256][2])
+{
+	struct table_register gdtr = { sizeof(own->gdt) - 1, (u64)own->gdt };
+	struct table_register idtr = { sizeof(idt) - 1, (u64)interrupts };
+	u64 address = (u64)&own->tss;
 
-	gate(1, trap_handler, 0, 0);
-	gate(2, nmi_handler, 0, 0);
-	gate(6, fault_handler, 1, 0);
-	gate(13, error_handler, 0, 0);
-	gate(14, error_handler, 1, 0);
-	gate(VECTOR_INT, int_handler, 0, 0);
-	gate(VECTOR_RETURN, return_handler, 0, 3);
-	gate(VECTOR_IPI, interrupt_handler, 0, 0);
-	gate(VECTOR_PMI, engine_pmi, 0, 0);
-
-	level4[0] = (u64)level3 | 7;
-	for (u64 i = 0; i < 512; i++)
-		level3[i] = i << 30 | 0x87;
+	for (unsigned i = 0; i < sizeof(descriptors) / sizeof(descriptors[0]); i++)
+		own->gdt[i] = descriptors[i];
+	own->gdt[6] = (sizeof(own->tss) - 1) | (address & 0xffffff) << 16 | 0x89ULL << 40 |
+		      (address >> 24 & 0xff) << 56;
+	own->gdt[7] = address >> 32;
+	own->tss.rsp[0] = (u64)(own->kernel_stack + sizeof(own->kernel_stack));
+	own->tss.ist[0] = (u64)(own->fault_stack + sizeof(own->fault_stack));
+	own->tss.io_map = sizeof(own->tss);
+	machine_load_tables(&gdtr, &idtr, KERNEL_CODE, KERNEL_DATA);
+	__asm__ volatile("ltr %0" :: "r"((u16)TSS_SELECTOR));
 }
 
 void machine_enter(void)
 {
-	struct table_register gdtr = { sizeof(gdt) - 1, (u64)gdt };
-	struct table_register idtr = { sizeof(idt) - 1, (u64)idt };
-
 	__asm__ volatile("cli");
-	build();
+	build_interrupts();
+	level4[0] = (u64)level3 | 7;
+	for (u64 i = 0; i < 512; i++)
+		level3[i] = i << 30 | 0x87;
 	__asm__ volatile("sgdt %0" : "=m"(firmware_gdt));
 	__asm__ volatile("sidt %0" : "=m"(firmware_idt));
 	__asm__ volatile("mov %%cr3, %0" : "=r"(firmware_cr3));
@@ -121,13 +130,26 @@ void machine_enter(void)
 	*apic(APIC_TPR) = TPR_OURS_ONLY;
 
 	__asm__ volatile("mov %0, %%cr3" :: "r"(level4) : "memory");
-	machine_load_tables(&gdtr, &idtr, KERNEL_CODE, KERNEL_DATA);
-	__asm__ volatile("ltr %0" :: "r"((u16)TSS_SELECTOR));
+	load_tables(&tables[0], idt);
 	firmware_efer = msr_read(MSR_IA32_EFER);
 	msr_write(MSR_IA32_EFER, firmware_efer | EFER_SCE);
 	msr_write(MSR_STAR, SYSRET_BASE << 48 | (u64)KERNEL_CODE << 32);
 	msr_write(MSR_LSTAR, (u64)syscall_handler);
 	msr_write(MSR_FMASK, RFLAGS_TF);
+}
+
+void machine_enter_other(unsigned which)
+{
+	load_tables(&tables[1 + which], program_idt);
+	*apic(APIC_SVR) |= (u32)SVR_ENABLE;
+	*apic(APIC_TPR) = TPR_OURS_ONLY;
+}
+
+void machine_use_programs(bool yes)
+{
+	struct table_register idtr = { sizeof(idt) - 1, (u64)(yes ? program_idt : idt) };
+
+	__asm__ volatile("lidt %0" :: "m"(idtr));
 }
 
 void machine_leave(void)

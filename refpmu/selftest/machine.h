@@ -15,12 +15,20 @@
 #define VECTOR_INT	0x41
 #define VECTOR_RETURN	0x42
 #define VECTOR_IPI	0xe1
-#define VECTOR_PMI	0xe2		/* of the comparison of the engines only */
+#define VECTOR_PMI	0xe2		/* of programs (program.h) only */
 
 #define APIC_BASE	0xfee00000ULL
+#define MACHINE_OTHERS	3		/* processors, besides the first one */
 
 void machine_enter(void);
 void machine_leave(void);
+
+/* On another processor, number 0 to MACHINE_OTHERS - 1, with the first one's page tables: tables
+ * and stacks of its own, the handlers of programs. It stays so till its INIT. */
+void machine_enter_other(unsigned which);
+
+/* On the first one: the handlers of programs, or those of blobs.asm. */
+void machine_use_programs(bool yes);
 
 static inline u64 msr_read(u32 msr)
 {

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* See program.h. */
 #include "refpmu/selftest/program.h"
+#include "refpmu/selftest/machine.h"
+#include "spec/msr.h"
 
-static u8 pages[PROGRAM_CODE + PROGRAM_DATA] __attribute__((aligned(4096)));
-u8 *program_code = pages, *program_data = pages + PROGRAM_CODE;
-
+/* One is made at a time. */
 static u64 random_state;
 static bool portable;
+static u8 *program_data;
 
 static u32 draw(u32 below)
 {
@@ -184,50 +185,62 @@ static void one_group(unsigned depth)
 	}
 }
 
-void program_place(u8 *memory)
-{
-	program_code = memory;
-	program_data = memory + PROGRAM_CODE;
-}
-
 u32 program_draw(u32 below)
 {
 	return draw(below);
 }
 
-static void begin(u8 *code)
+static void begin(struct program *program, u8 *code)
 {
+	struct engine_context *context = &program->context;
+
 	for (unsigned i = 0; i < 16; i++)
-		engine_begin[i] = (u64)draw(0xffffffff) << 32 | draw(0xffffffff);
-	engine_begin[3] = (u64)program_data;
-	engine_begin[4] = (u64)(program_data + PROGRAM_DATA);
-	engine_begin[5] = draw(200);
-	engine_code = code;
+		context->begin[i] = (u64)draw(0xffffffff) << 32 | draw(0xffffffff);
+	context->begin[3] = (u64)program_data;
+	context->begin[4] = (u64)(program_data + PROGRAM_DATA);
+	context->begin[5] = draw(200);
+	context->code = code;
 }
 
-void program_generate(u64 seed, bool portably)
+void program_generate(struct program *program, u64 seed, bool portably)
 {
 	random_state = seed;
 	portable = portably;
+	program_data = program->memory + PROGRAM_CODE;
 	for (unsigned i = 0; i < PROGRAM_CODE; i++)
-		program_code[i] = 0x90;
+		program->memory[i] = 0x90;
 	for (unsigned i = 0; i < PROGRAM_DATA; i++)
 		program_data[i] = (u8)draw(256);
-	at = program_code;
-	while (at < program_code + PROGRAM_CODE / 2 - 700 - seed % 5 * 250)
+	at = program->memory;
+	while (at < program->memory + PROGRAM_CODE / 2 - 700 - seed % 5 * 250)
 		one_group(0);
 	put(0xff), put(0x25), put32(0);			/* JMP [RIP] */
 	put32((u64)engine_done), put32((u64)engine_done >> 32);
-	begin(program_code);
+	begin(program, program->memory);
 }
 
-void program_call(u64 seed, void (*function)(u64), u64 argument)
+void program_call(struct program *program, u64 seed, void (*function)(u64), u64 argument)
 {
-	u64 *top = (u64 *)(void *)(program_data + PROGRAM_DATA);
+	u64 *top;
 
 	random_state = seed;
-	begin((u8 *)function);
+	program_data = program->memory + PROGRAM_CODE;
+	top = (u64 *)(void *)(program_data + PROGRAM_DATA);
+	begin(program, (u8 *)function);
 	*--top = (u64)engine_done;
-	engine_begin[4] = (u64)top;
-	engine_begin[7] = argument;
+	program->context.begin[4] = (u64)top;
+	program->context.begin[7] = argument;
+}
+
+void program_run(struct program *program)
+{
+	struct engine_context *context = &program->context;
+	u64 before = msr_read(MSR_IA32_GS_BASE);
+
+	for (unsigned i = 0; i < 18; i++)
+		context->seen[i] = context->end[i] = 0;
+	context->pmis = context->faults = 0;
+	msr_write(MSR_IA32_GS_BASE, (u64)context);
+	engine_go();
+	msr_write(MSR_IA32_GS_BASE, before);
 }

@@ -13,30 +13,46 @@
 #define PROGRAM_CODE	4096
 #define PROGRAM_DATA	4096
 
-extern u8 *program_code, *program_data;		/* next to each other */
+/* What engines.asm finds by GS, in the order that it knows; registers in the order of their
+ * numbers, behind them RIP and RFLAGS. */
+struct engine_context {
+	u64 begin[16], end[18], seen[18];
+	u64 pmis;		/* interrupts of the PMU */
+	u64 enable;		/* IA32_PERF_GLOBAL_CTRL while the program runs */
+	u8 *code;
+	u64 faults;		/* #UDs */
+	u64 stack;		/* of its caller */
+};
 
-/* Have them there instead, page aligned. Addresses are data too: for the same program on two
- * machines it must be the same place. */
-void program_place(u8 *memory);
-
-/* A number below `below`, of the sequence that program_generate() has begun. */
-u32 program_draw(u32 below);
+/* Several may run at once, each on a processor of its own. */
+struct program {
+	struct engine_context context;
+	/* PROGRAM_CODE and PROGRAM_DATA bytes, page aligned. Addresses are data too: for the same
+	 * program on two machines it must be the same place. */
+	u8 *memory;
+};
 
 /*
- * Fill program_code, program_data and what engine_go() begins with. Portably: only what does the
- * same on each machine, without CPUID, and is one instruction whoever counts, without strings.
+ * Fill the program's memory and what it begins with. Portably: only what does the same on each
+ * machine, without CPUID, and is one instruction whoever counts, without strings. One processor
+ * makes the programs of all.
  */
-void program_generate(u64 seed, bool portably);
+void program_generate(struct program *program, u64 seed, bool portably);
 
-/* A function of one argument instead, on a stack in program_data; the seed for what is drawn. */
-void program_call(u64 seed, void (*function)(u64), u64 argument);
+/* A function of one argument instead, on a stack in the program's data; the seed for what is
+ * drawn. */
+void program_call(struct program *program, u64 seed, void (*function)(u64), u64 argument);
 
-/* engines.asm: registers in the order of their numbers; behind them RIP and RFLAGS. */
-extern u64 engine_begin[16], engine_end[18], engine_seen[18];
-extern u64 engine_pmis;		/* interrupts of the PMU */
-extern u64 engine_enable;	/* IA32_PERF_GLOBAL_CTRL while the program runs */
-extern u8 *engine_code;
+/* A number below `below`, of the sequence that the last of these two has begun. */
+u32 program_draw(u32 below);
+
+/* Run it, under machine_use_programs(). */
+void program_run(struct program *program);
+
+/* engines.asm */
 void engine_go(void);
 void engine_done(void);
+void engine_pmi(void);
+void engine_fault(void);
 
 #endif

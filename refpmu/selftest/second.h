@@ -8,6 +8,11 @@
 
 #include "spec/types.h"
 
+/* Start the processor number `which` of storm.h, below SECOND_STACKS, with a stack of its own. The
+ * next one only when it has come, and storm_init() when it isn't needed any more. */
+#define SECOND_STACKS	4
+void second_start(unsigned which, void (*entry)(void *), void *argument);
+
 /* Is there another thread of this processor's core (its APIC id differs in the lowest bit)? */
 bool second_has_sibling(void);
 

@@ -6,8 +6,8 @@
  * accesses, whatever happens around it. TAP on COM1, through the launcher's printing.
  * Expects seed 0: a PMI without skid.
  *
- * Options: programs=N first=S compares random programs S to S+N-1 on both engines, and nothing
- * else if S isn't 1; storm=N sends N INITs to the other processors, if there are any; duels=N
+ * Options: programs=N first=S compares random programs S to S+N-1 on both engines, on one processor
+ * and on all at once, and nothing else if S isn't 1; storm=N sends N INITs to the other processors, if there are any; duels=N
  * starts two of them N times to stop each other.
  */
 #include <efi.h>
@@ -208,8 +208,13 @@ static void check_statistics(void)
 
 static void check_programs(u64 first)
 {
-	verdict(!engines_compare(first, options_number("programs", PROGRAMS)),
+	u64 programs = options_number("programs", PROGRAMS);
+
+	verdict(!engines_compare(first, programs, 1),
 		"random_programs_are_the_same_on_both_engines");
+	if (storm_count())
+		verdict(!engines_compare(first, programs, 1 + storm_count()),
+			"programs_of_several_processors_at_once_are_the_same_on_both_engines");
 }
 
 static void check_fast_engine(void)
