@@ -51,15 +51,15 @@ void engine_block_init(struct cpu *cpu)
 	engine_solo_init(cpu);
 }
 
-static void note_stale(struct cpu *cpu)
+void engine_block_tables(struct cpu *cpu)
 {
-	cpu->blocks->supervisor.stale = cpu->blocks->user.stale = true;
+	if (cpu->blocks)
+		cpu->blocks->supervisor.stale = cpu->blocks->user.stale = true;
 }
 
 void engine_block_begin(struct cpu *cpu)
 {
-	if (cpu->blocks)
-		note_stale(cpu);
+	engine_block_tables(cpu);
 	cpu->nmis_may_be_blocked = true;
 }
 
@@ -362,11 +362,7 @@ static bool run_instruction(struct cpu *cpu)
 {
 	const struct instruction *insn = decode_current(cpu);
 
-	if (!insn)
-		return false;
-	if (insn->kind == INSN_INVLPG || insn->kind == INSN_INVPCID)
-		note_stale(cpu);
-	if (!engine_system(cpu, insn))
+	if (!insn || !engine_system(cpu, insn))
 		return false;
 	cpu->statistics.carried_out++;
 	return true;

@@ -16,6 +16,10 @@ void engine_block_init(struct cpu *cpu);
 /* Whatever it was doing: no blocks, no run. */
 void engine_block_forget(struct cpu *cpu);
 
+/* An instruction has retired behind which the guest's page tables may be others: each MOV to CR0,
+ * CR3 or CR4, whatever the value, and each invalidation of the TLB. */
+void engine_block_tables(struct cpu *cpu);
+
 /* The guest has run unobserved: what is known of its page tables may be out of date. */
 void engine_block_begin(struct cpu *cpu);
 

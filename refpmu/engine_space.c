@@ -115,7 +115,8 @@ void space_flush(struct engine_space *space)
 /*
  * Blocks compare their bytes, and fault where nothing is mapped; what they can't see is that code
  * has become data, or is for another privilege level. Page tables take effect at the latest when
- * one of the registers below is written, or with INVLPG and the like: no block holds those.
+ * one of the registers below is written, if only with the value that it has, or with INVLPG and
+ * the like: no block holds those, and retire.c notes them.
  */
 void space_check(struct engine_space *space)
 {

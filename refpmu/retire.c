@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* See retire.h. */
+#include "refpmu/engine_block.h"
 #include "refpmu/retire.h"
 
 static void note_registers(const struct cpu *cpu, struct model_registers *registers)
@@ -60,9 +61,18 @@ void retire_accesses(struct cpu *cpu, struct model_retired *retired,
 	}
 }
 
+/* May page tables be others than before? */
+static bool changes_tables(const struct instruction *insn)
+{
+	return !insn || insn->act == ACT_INVALIDATE_PAGE || insn->act == ACT_LOAD_CR3 ||
+	       insn->act == ACT_FLUSH_TLB;
+}
+
 void retire_end(struct cpu *cpu, struct model_retired *retired, const struct instruction *insn,
 		bool was_watching)
 {
+	if (changes_tables(insn))
+		engine_block_tables(cpu);
 	if (!was_watching && !model_watching(&cpu->model))
 		return;
 	note_registers(cpu, &retired->after);

@@ -6,15 +6,16 @@
  * accesses, whatever happens around it. TAP on COM1, through the launcher's printing.
  * Expects seed 0: a PMI without skid.
  *
- * Options: programs=N first=S compares random programs S to S+N-1 on both engines, on one processor
- * and on all at once, and nothing else if S isn't 1; storm=N sends N INITs to the other processors, if there are any; duels=N
- * starts two of them N times to stop each other.
+ * Options: programs=N first=S compares random programs S to S+N-1 on both engines, on one
+ * processor and on all at once, and nothing else if S isn't 1; storm=N sends N INITs to the other
+ * processors, if there are any; duels=N starts two of them N times to stop each other.
  */
 #include <efi.h>
 
 #include "refpmu/hypercall.h"
 #include "refpmu/launch_print.h"
 #include "refpmu/selftest/blobs.h"
+#include "refpmu/selftest/changing.h"
 #include "refpmu/selftest/engines.h"
 #include "refpmu/selftest/machine.h"
 #include "refpmu/selftest/options.h"
@@ -50,6 +51,13 @@ static void verdict(bool good, const char *what)
 	number++;
 	failures += !good;
 	print(good ? "ok %u - %s" : "not ok %u - %s", (u64)number, what);
+}
+
+static void say(const char *wrong, const char *what)
+{
+	if (wrong)
+		print("# %s", wrong);
+	verdict(!wrong, what);
 }
 
 /* ---- counts ---- */
@@ -206,6 +214,12 @@ static void check_statistics(void)
 		print("# stepped because of %s: %u", handover[i], statistics.handover[i]);
 }
 
+static void check_changes(bool fast)
+{
+	say(changing_check(), fast ? "changed_code_counts_as_it_is_now_in_blocks" :
+	    "changed_code_counts_as_it_is_now");
+}
+
 static void check_programs(u64 first)
 {
 	u64 programs = options_number("programs", PROGRAMS);
@@ -226,6 +240,8 @@ static void check_fast_engine(void)
 		verdict(false, "there_is_a_fast_engine");
 		return;
 	}
+	check_changes(true);
+	check_changes(true);
 	check_blobs(fast_blobs);
 	check_blobs(fast_blobs);
 	check_programs(1);
@@ -245,13 +261,6 @@ static void check_storm(void)
 	verdict(!wrong, "processors_start_whatever_an_init_interrupts");
 }
 
-static void say(const char *wrong, const char *what)
-{
-	if (wrong)
-		print("# %s", wrong);
-	verdict(!wrong, what);
-}
-
 static void check_others(void)
 {
 	if (second_has_sibling())
@@ -265,6 +274,7 @@ static void check_all(bool storm)
 {
 	hypercall(HYPERCALL_ENGINE, (void *)(u64)HYPERCALL_STEP);
 	check_presentation();
+	check_changes(false);
 	check_blobs(stepped_blobs);
 	check_hidden_memory();
 	check_blobs(stepped_blobs);			/* once more, from the decoder's cache */
