@@ -71,13 +71,19 @@ static bool any_thread(void)
 	return counter_caps()->version == 3 && !counter_caps()->hypervisor;
 }
 
-/* Figure 18-6: 7:0 event, 15:8 umask, USR, OS, E, PC, INT, ANY (version 3), EN, INV, 31:24 CMASK;
- * 32 and 33 are for TSX. PC toggles pins that later processors don't have, and isn't written. */
+/*
+ * Figure 18-6: 7:0 event, 15:8 umask, USR, OS, E, PC, INT, ANY (version 3), EN, INV, 31:24 CMASK.
+ * PC toggles pins that later processors don't have, and isn't written. "Performance Monitoring and
+ * Intel TSX": 32 IN_TX, and 33 IN_TXCP, which "may only be set for IA32_PERFEVTSEL2"; both only
+ * "if the processor supports HLE or RTM".
+ */
 static struct register_bits event_select(u32 i)
 {
+	u64 filters = !counter_caps()->rtm ? 0 : i == 2 ? BITS(32, 33) : BIT(32);
+
 	return (struct register_bits){ "IA32_PERFEVTSELx", MSR_IA32_PERFEVTSEL0 + i, 0,
-				       any_thread() ? 0xfff7ffff : 0xffd7ffff,
-				       counter_caps()->rtm ? 0 : BITS(32, 63) };
+				       (any_thread() ? 0xfff7ffff : 0xffd7ffff) | filters,
+				       BITS(32, 63) & ~filters };
 }
 
 /* Figure 18-7: for each counter two enable bits, ANY (version 3), PMI. */

@@ -9,7 +9,8 @@ bits 64
 section .text
 
 ; PIECE name: the row, a struct transaction, and the way in up to XBEGIN. Inside: RDI words,
-; ECX n. Behind an abort the processor has put all registers back but RAX.
+; ECX n. Behind an abort the processor has put all registers back but RAX. CAUSE name: the next
+; instruction is there to abort; END name says there is none where no CAUSE has.
 %macro PIECE 1
 	%defstr %%name %1
 	section .rodata
@@ -18,7 +19,7 @@ section .text
 	align	8
 	global	transaction_%1:data hidden
 transaction_%1:
-	dq	%%text, run_%1, begin_%1, end_%1, fallback_%1
+	dq	%%text, run_%1, begin_%1, end_%1, fallback_%1, cause_%1
 	section .text
 	align	64
 run_%1:
@@ -27,9 +28,17 @@ run_%1:
 begin_%1:
 %endmacro
 
+%macro CAUSE 1
+cause_%1:
+%define has_cause_%1
+%endmacro
+
 ; END name: committed, all ones; aborted, EAX.
 %macro END 1
 end_%1:
+%ifndef has_cause_%1
+cause_%1:
+%endif
 	mov	rax, -1
 	ret
 fallback_%1:
@@ -53,6 +62,7 @@ END commit
 
 PIECE explicit
 	BODY
+	CAUSE	explicit
 	xabort	0x5a
 	xend
 END explicit
@@ -60,6 +70,7 @@ END explicit
 ; "XABORT, CPUID, PAUSE" abort on any implementation.
 PIECE pause
 	BODY
+	CAUSE	pause
 	pause
 	xend
 END pause
@@ -73,6 +84,15 @@ PIECE lines
 	xend
 END lines
 
+; A load from each of n lines.
+PIECE reads
+.load:	mov	r8, [rdi]
+	add	rdi, 64
+	dec	ecx
+	jnz	.load
+	xend
+END reads
+
 ; n loads of a line of their own, which somebody else may write to.
 PIECE watch
 .load:	mov	r8, [rdi + 64]
@@ -84,12 +104,13 @@ END watch
 ; "The processor ... transfers execution to the fallback of the outermost".
 PIECE nested
 	inc	qword [rdi]
-	xbegin	.inner
+	xbegin	inner_nested
 	mov	r8, [rdi + 8]
+	CAUSE	nested
 	xabort	0x5a
 	xend
 	xend
 	jmp	end_nested
-.inner:	mov	eax, 0xdead
+inner_nested:	mov	eax, 0xdead
 	ret
 END nested

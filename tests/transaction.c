@@ -17,16 +17,6 @@
 #define TRIES		100
 #define WATCHED		2000	/* loads of a line that another processor writes to meanwhile */
 #define WRITE_MS	10000u
-/* Table 18-51. */
-#define CYCLES		BITS(0, 31)
-#define HLE_ABORT	BIT(32)
-#define RTM_ABORT	BIT(33)
-#define INSTRUCTION	BIT(34)
-#define NON_INSTRUCTION	BIT(35)
-#define DATA_CONFLICT	BIT(37)
-#define CAPACITY_WRITES	BIT(38)
-#define CAPACITY_READS	BIT(39)
-#define RESERVED	BITS(40, 63)
 
 u64 *transaction_words(void)
 {
@@ -59,25 +49,29 @@ bool transaction_works(struct test *t)
 	return false;
 }
 
-/*
- * The record of an abort by this piece: PERIOD aborts by XABORT overflow the counter, and the
- * piece is run until there is a record, as often as a shadow can be long.
- */
-static bool record_of(struct test *t, struct test_claim claim, unsigned counter,
-		      const struct transaction *piece, u64 n, struct pebs_record *record)
+bool transaction_record(struct test *t, struct test_claim claim, unsigned counter,
+			const struct transaction *piece, u64 n, struct transaction_abort *abort)
 {
 	struct ds_setup setup = sampling_setup(8);
 
+	*abort = (struct transaction_abort){ .piece = &transaction_explicit, .status = BY_XABORT };
 	ds_open(&setup);
 	pebs_arm(counter, EVENT_RTM_RETIRED_ABORTED, COUNT_BOTH, PERIOD);
 	counters_enable(pmc_one(counter));
 	transaction_run(&transaction_explicit, FEW, PERIOD);
-	for (unsigned i = 0; i <= SHADOW_MOST && !ds_records(); i++)
-		transaction_run(piece, n, 1);
+	for (unsigned i = 0; i <= SHADOW_MOST && !ds_records(); i++) {
+		abort->piece = piece;
+		abort->status = piece->run(transaction_words(), n);
+	}
 	counters_disable();
 	pebs_disarm();
 	counter_program_disabled(counter, 0, 0);
-	return sampling_one_record(t, claim, record);
+	if (!sampling_one_record(t, claim, &abort->record))
+		return false;
+	abort->eventing_ip = sampling_field(&abort->record, RECORD_eventing_ip);
+	abort->rip = sampling_field(&abort->record, RECORD_rip);
+	abort->tx = sampling_field(&abort->record, RECORD_tx_abort);
+	return true;
 }
 
 TEST(tsx, an_aborted_transaction_makes_a_record, REQS(TSX_01, REC_HSW_04),
@@ -85,13 +79,12 @@ TEST(tsx, an_aborted_transaction_makes_a_record, REQS(TSX_01, REC_HSW_04),
 {
 	for (unsigned c = 0; c < 4; c++) {
 		struct ds_setup setup = sampling_setup(8);
-		struct pebs_record record;
+		struct transaction_abort abort;
 		unsigned committed;
 
-		if (!record_of(t, AT(TSX_01), c, &transaction_explicit, FEW, &record))
+		if (!transaction_record(t, AT(TSX_01), c, &transaction_explicit, FEW, &abort))
 			return;
-		CHECK_EQ(t, REC_HSW_04, RTM_ABORT,
-			 sampling_field(&record, RECORD_tx_abort) & RTM_ABORT,
+		CHECK_EQ(t, REC_HSW_04, TX_RTM_ABORT, abort.tx & TX_RTM_ABORT,
 			 "RTM_Abort, bit 33 of B8H, of IA32_PMC%u's record", c);
 		/* The control: transactions that end well, but for those that something aborts. */
 		ds_open(&setup);
@@ -109,24 +102,19 @@ TEST(tsx, an_aborted_transaction_makes_a_record, REQS(TSX_01, REC_HSW_04),
 /* What is true of every abort, and what is so of this piece's where nothing else aborts it. */
 static void check_information(struct test *t, const struct transaction *piece, u64 n, u64 want)
 {
-	struct pebs_record record;
-	u64 tx;
+	struct transaction_abort abort;
 
-	if (!record_of(t, AT(TSX_03), 0, piece, n, &record))
+	if (!transaction_record(t, AT(TSX_03), 0, piece, n, &abort))
 		return;
-	tx = sampling_field(&record, RECORD_tx_abort);
-	CHECK_EQ(t, TSX_03, RTM_ABORT, tx & (RTM_ABORT | HLE_ABORT),
+	CHECK_EQ(t, TSX_03, TX_RTM_ABORT, abort.tx & (TX_RTM_ABORT | TX_HLE_ABORT),
 		 "RTM_Abort and not HLE_Abort, bits 33:32 of B8H, %s", piece->name);
-	CHECK_EQ(t, TSX_03, 0, tx & RESERVED, "bits 63:40 of B8H, %s", piece->name);
-	if (tx & INSTRUCTION)
-		CHECK(t, TSX_03,
-		      transaction_holds(piece, sampling_field(&record, RECORD_eventing_ip)) ||
-		      transaction_holds(&transaction_explicit,
-					sampling_field(&record, RECORD_eventing_ip)),
+	CHECK_EQ(t, TSX_03, 0, abort.tx & TX_RESERVED, "bits 63:40 of B8H, %s", piece->name);
+	if (abort.tx & TX_INSTRUCTION)
+		CHECK(t, TSX_03, transaction_holds(abort.piece, abort.eventing_ip),
 		      "Instruction_Abort, and EventingIP 0x%lx is in the transaction of %s",
-		      sampling_field(&record, RECORD_eventing_ip), piece->name);
+		      abort.eventing_ip, abort.piece->name);
 	if (test_sees_exactly(t, REQ_TSX_03))
-		CHECK_EQ(t, TSX_03, want | RTM_ABORT, tx & ~CYCLES & ~BIT(36),
+		CHECK_EQ(t, TSX_03, want | TX_RTM_ABORT, abort.tx & ~TX_CYCLES & ~TX_RETRY,
 			 "bits 63:32 of B8H without Retry, %s", piece->name);
 }
 
@@ -134,10 +122,10 @@ TEST(tsx, the_abort_information_says_why, REQS(TSX_03), NEEDS(need_perfmon, need
 {
 	if (!transaction_works(t))
 		return;
-	check_information(t, &transaction_explicit, FEW, INSTRUCTION);
-	check_information(t, &transaction_pause, FEW, INSTRUCTION);
+	check_information(t, &transaction_explicit, FEW, TX_INSTRUCTION);
+	check_information(t, &transaction_pause, FEW, TX_INSTRUCTION);
 	check_information(t, &transaction_lines, TRANSACTION_LINES,
-			  NON_INSTRUCTION | CAPACITY_WRITES);
+			  TX_NON_INSTRUCTION | TX_CAPACITY_WRITES);
 }
 
 /* ---- another processor ---- */
@@ -179,7 +167,7 @@ TEST(tsx, a_conflict_is_told_from_other_aborts, REQS(TSX_03),
 			   "processor %u stores", cpu))
 		return;
 	wait_until(writer_runs, &writer, WRITE_MS * 1000);
-	check_information(t, &transaction_watch, WATCHED, NON_INSTRUCTION | DATA_CONFLICT);
+	check_information(t, &transaction_watch, WATCHED, TX_NON_INSTRUCTION | TX_DATA_CONFLICT);
 	writer.stop = true;
 	HARNESS_CHECK(t, smp_wait(cpu, &report) && report.outcome == GUARD_DONE,
 		      "processor %u has stored till the end", cpu);
@@ -189,13 +177,12 @@ TEST(tsx, a_conflict_is_told_from_other_aborts, REQS(TSX_03),
 TEST(tsx, the_record_tells_how_long_it_was, REQS(TSX_09),
      NEEDS(need_perfmon, need_pebs, need_rtm))
 {
-	struct pebs_record shorter, longer;
+	struct transaction_abort shorter, longer;
 
-	if (!record_of(t, AT(TSX_09), 0, &transaction_explicit, 1, &shorter) ||
-	    !record_of(t, AT(TSX_09), 0, &transaction_explicit, 1000, &longer))
+	if (!transaction_record(t, AT(TSX_09), 0, &transaction_explicit, 1, &shorter) ||
+	    !transaction_record(t, AT(TSX_09), 0, &transaction_explicit, 1000, &longer))
 		return;
-	CHECK_RANGE(t, TSX_09, (sampling_field(&shorter, RECORD_tx_abort) & CYCLES) + 500, CYCLES,
-		    sampling_field(&longer, RECORD_tx_abort) & CYCLES,
+	CHECK_RANGE(t, TSX_09, (shorter.tx & TX_CYCLES) + 500, TX_CYCLES, longer.tx & TX_CYCLES,
 		    "cycles of a transaction with 999 loads more");
 }
 
@@ -206,28 +193,25 @@ TEST(tsx, the_record_names_the_fallback, REQS(TSX_05), NEEDS(need_perfmon, need_
 	};
 
 	for (unsigned i = 0; i < sizeof(pieces) / sizeof(pieces[0]); i++) {
-		u64 fallback = (u64)(uintptr_t)pieces[i]->fallback;
-		struct pebs_record record;
+		struct transaction_abort abort;
 
-		if (!record_of(t, AT(TSX_05), i, pieces[i], FEW, &record))
+		if (!transaction_record(t, AT(TSX_05), i, pieces[i], FEW, &abort))
 			return;
-		/* A shadow may have ended within the aborts before. */
-		if (sampling_field(&record, RECORD_rip) ==
-		    (u64)(uintptr_t)transaction_explicit.fallback)
-			fallback = (u64)(uintptr_t)transaction_explicit.fallback;
-		CHECK_EQ(t, TSX_05, fallback, sampling_field(&record, RECORD_rip),
-			 "R/EIP: the fallback of %s", pieces[i]->name);
+		CHECK_EQ(t, TSX_05, (u64)(uintptr_t)abort.piece->fallback, abort.rip,
+			 "R/EIP: the fallback of %s", abort.piece->name);
 	}
 }
 
 struct inside {
 	unsigned runs;		/* up to the first record of an instruction inside */
+	unsigned committed;	/* of these */
 	u64 status, words;	/* of the run that it came in; stores that are left of it */
 	struct pebs_record record;
 };
 
-/* Loads in transactions, most of all that there are, till one of them is recorded. */
-static bool record_inside(unsigned counter, u64 flags, struct inside *in)
+/* Loads in transactions, most of all that there are, till one of them is recorded; with more
+ * counters on. */
+static bool record_inside(unsigned counter, u64 flags, struct pmc_mask with, struct inside *in)
 {
 	struct ds_setup setup = sampling_setup(8);
 	u64 *words = transaction_words();
@@ -236,11 +220,13 @@ static bool record_inside(unsigned counter, u64 flags, struct inside *in)
 	setup.reset[counter] = pebs_reset_value(counter, PERIOD);
 	ds_open(&setup);
 	pebs_arm(counter, LOADS, COUNT_BOTH | flags, PERIOD);
-	counters_enable(pmc_one(counter));
+	counters_enable(pmc_or(pmc_one(counter), with));
+	in->committed = 0;
 	for (in->runs = 0; in->runs < TRIES && !found; in->runs++) {
 		u64 before = *words;
 
 		in->status = transaction_commit.run(words, PERIOD / 2);
+		in->committed += in->status == COMMITTED;
 		in->words = *words - before;
 		if (!ds_records())
 			continue;
@@ -262,7 +248,7 @@ TEST(tsx, a_record_aborts_the_transaction, REQS(TSX_02, ARM_08),
 		return;
 	for (unsigned c = 0; c < 4; c++) {
 		struct inside in = { 0 };
-		bool found = record_inside(c, 0, &in);
+		bool found = record_inside(c, 0, NO_OTHERS, &in);
 
 		if (!CHECK(t, ARM_08, found,
 			   "a load is recorded in one of %u transactions with %u loads each, "
@@ -274,10 +260,45 @@ TEST(tsx, a_record_aborts_the_transaction, REQS(TSX_02, ARM_08),
 		CHECK_EQ(t, ARM_08, (u64)(uintptr_t)transaction_commit.fallback,
 			 sampling_field(&in.record, RECORD_rip),
 			 "R/EIP of its record, which is made behind the abort, IA32_PMC%u", c);
-		CHECK_EQ(t, TSX_02, RTM_ABORT,
-			 sampling_field(&in.record, RECORD_tx_abort) & RTM_ABORT,
+		CHECK_EQ(t, TSX_02, TX_RTM_ABORT,
+			 sampling_field(&in.record, RECORD_tx_abort) & TX_RTM_ABORT,
 			 "RTM_Abort, bit 33 of B8H, IA32_PMC%u", c);
 	}
+}
+
+/* A record on IA32_PMC0 aborts; IA32_PMC2 has counted what has committed and no more. */
+TEST(tsx, in_txcp_takes_back_what_a_record_aborted, REQS(TSX_07),
+     NEEDS(need_perfmon, need_pebs, need_rtm, need_events))
+{
+	u64 filters = IA32_PERFEVTSEL_IN_TX | IA32_PERFEVTSEL_IN_TXCP, each, got;
+	struct inside in = { 0 };
+	bool found;
+
+	if (!transaction_works(t))
+		return;
+	counter_program(2, LOADS, COUNT_BOTH | filters);
+	counter_write(2, 0);
+	counters_enable(pmc_one(2));
+	for (in.runs = 0; in.runs < TRIES && in.status != COMMITTED; in.runs++)
+		in.status = transaction_commit.run(transaction_words(), PERIOD / 2);
+	counters_disable();
+	each = counter_read(2);
+	CHECK_RANGE(t, TSX_07, PERIOD / 2, PERIOD, each,
+		    "loads of one transaction that commits, with %u in its loop", PERIOD / 2);
+	counter_write(2, 0);
+	found = record_inside(0, 0, pmc_one(2), &in);
+	got = counter_read(2);
+	counter_program_disabled(2, 0, 0);
+	if (!CHECK(t, TSX_07, found, "a load is recorded in one of %u transactions", in.runs))
+		return;
+	if (test_sees_exactly(t, REQ_TSX_07))
+		CHECK_EQ(t, TSX_07, in.committed * each, got,
+			 "IA32_PMC2 behind %u transactions, %u of which committed", in.runs,
+			 in.committed);
+	else
+		CHECK_RANGE(t, TSX_07, 0, in.committed * each, got,
+			    "IA32_PMC2 behind %u transactions, %u of which committed", in.runs,
+			    in.committed);
 }
 
 TEST(tsx, in_tx_holds_for_records, REQS(ARM_07),
@@ -294,7 +315,7 @@ TEST(tsx, in_tx_holds_for_records, REQS(ARM_07),
 			     &workload_sample, NO_OTHERS);
 		CHECK_EQ(t, ARM_07, 0, ds_records(),
 			 "records outside of transactions, IA32_PMC%u with IN_TX", c);
-		found = record_inside(c, IA32_PERFEVTSEL_IN_TX, &in);
+		found = record_inside(c, IA32_PERFEVTSEL_IN_TX, NO_OTHERS, &in);
 		CHECK(t, ARM_07, found,
 		      "and a record inside, in %u runs, IA32_PMC%u", in.runs, c);
 	}

@@ -104,6 +104,96 @@ TEST(tsx, in_txcp_takes_back, REQS(TSX_07), NEEDS(need_perfmon, need_rtm, need_e
 			    "and with %u loads more in each", MORE - FEWER);
 }
 
+#define BOTH_FILTERS (IA32_PERFEVTSEL_IN_TX | IA32_PERFEVTSEL_IN_TXCP)
+
+/* Each bit has a sentence of its own: inside of transactions, and of none that has aborted. */
+TEST(tsx, both_filters_hold_together, REQS(TSX_06, TSX_07),
+     NEEDS(need_perfmon, need_rtm, need_events))
+{
+	u64 outside = 0, aborted;
+	unsigned committed;
+
+	if (!transaction_works(t) ||
+	    !window_count_one(t, 2, LOADS, COUNT_BOTH | BOTH_FILTERS, &workload_load, OUTSIDE,
+			      &outside))
+		return;
+	CHECK_EQ(t, TSX_06, 0, outside, "loads outside of transactions, IN_TX and IN_TXCP");
+	check_difference(t, AT(TSX_06), 2, BOTH_FILTERS, &transaction_commit, false);
+	aborted = counted(2, LOADS, BOTH_FILTERS, &transaction_explicit, MORE, &committed);
+	CHECK_EQ(t, TSX_07, PRESET, aborted, "IA32_PMC2 with both behind %u aborted transactions",
+		 RUNS - committed);
+}
+
+/* "when a transactional region aborts, the value for that counter is restored": by whatever. */
+TEST(tsx, in_txcp_takes_back_whatever_aborted, REQS(TSX_06, TSX_07),
+     NEEDS(need_perfmon, need_rtm, need_events))
+{
+	static const struct { const struct transaction *piece; bool stores; u64 n; } each[] = {
+		{ &transaction_explicit, false, MORE },
+		{ &transaction_pause, false, MORE },
+		{ &transaction_lines, true, TRANSACTION_LINES },
+	};
+
+	for (unsigned i = 0; i < sizeof(each) / sizeof(each[0]); i++) {
+		u16 event = each[i].stores ? STORES : LOADS;
+		unsigned committed;
+		u64 got;
+
+		got = counted(2, event, BOTH_FILTERS, each[i].piece, each[i].n, &committed);
+		CHECK_EQ(t, TSX_07, PRESET, got, "IA32_PMC2 with IN_TX and IN_TXCP behind %s, %u "
+			 "of %u committed", each[i].piece->name, committed, RUNS);
+		/* The control: IN_TX alone keeps it. */
+		got = counted(2, event, IA32_PERFEVTSEL_IN_TX, each[i].piece, each[i].n,
+			      &committed);
+		CHECK_RANGE(t, TSX_06, PRESET + RUNS, ~0ULL, got,
+			    "IA32_PMC2 with IN_TX alone behind %s", each[i].piece->name);
+	}
+}
+
+/*
+ * The manual's example: of three counters of one event IA32_PMC0 with IN_TX counts what is in
+ * transactions, IA32_PMC1 everything, and IA32_PMC2 with IN_TXCP leaves out what has aborted.
+ */
+static void three_counters(u64 n, u64 value[3], unsigned *committed)
+{
+	static const u64 flags[3] = { IA32_PERFEVTSEL_IN_TX, 0, IA32_PERFEVTSEL_IN_TXCP };
+
+	for (unsigned c = 0; c < 3; c++) {
+		counter_program(c, LOADS, COUNT_BOTH | flags[c]);
+		counter_write(c, 0);
+	}
+	counters_enable((struct pmc_mask){ 7 });
+	*committed = transaction_run(&transaction_commit, n, RUNS) +
+		     transaction_run(&transaction_explicit, n, RUNS);
+	counters_disable();
+	for (unsigned c = 0; c < 3; c++) {
+		value[c] = counter_read(c);
+		counter_program_disabled(c, 0, 0);
+	}
+}
+
+TEST(tsx, three_counters_tell_the_parts, REQS(TSX_06, TSX_07),
+     NEEDS(need_perfmon, need_rtm, need_events))
+{
+	u64 fewer[3], more[3], each = (MORE - FEWER) * (u64)RUNS;
+	unsigned committed;
+
+	if (!transaction_works(t))
+		return;
+	three_counters(FEWER, fewer, &committed);
+	three_counters(MORE, more, &committed);
+	if (!test_sees_exactly(t, REQ_TSX_07)) {
+		CHECK_RANGE(t, TSX_06, 0, more[1], more[0], "IA32_PMC0 with IN_TX, of IA32_PMC1");
+		CHECK_RANGE(t, TSX_07, 0, more[1] - each / 2, more[2],
+			    "IA32_PMC2 with IN_TXCP, %u of %u transactions committed", committed,
+			    2 * RUNS);
+		return;
+	}
+	CHECK_EQ(t, TSX_06, 2 * each, more[0] - fewer[0], "loads in transactions");
+	CHECK_EQ(t, TSX_06, 2 * each, more[1] - fewer[1], "all loads");
+	CHECK_EQ(t, TSX_07, each, more[2] - fewer[2], "loads but those of aborted transactions");
+}
+
 TEST(tsx, begins_and_ends_are_counted, REQS(TSX_01, TSX_08), NEEDS(need_perfmon, need_rtm))
 {
 	for (unsigned c = 0; c < 4; c++) {
