@@ -16,6 +16,7 @@
 #include "refpmu/launch_print.h"
 #include "refpmu/selftest/blobs.h"
 #include "refpmu/selftest/changing.h"
+#include "refpmu/selftest/crossing.h"
 #include "refpmu/selftest/engines.h"
 #include "refpmu/selftest/machine.h"
 #include "refpmu/selftest/options.h"
@@ -218,6 +219,10 @@ static void check_changes(bool fast)
 {
 	say(changing_check(), fast ? "changed_code_counts_as_it_is_now_in_blocks" :
 	    "changed_code_counts_as_it_is_now");
+	if (storm_count())
+		say(crossing_check(), fast ?
+		    "code_that_another_processor_changes_counts_as_it_is_now_in_blocks" :
+		    "code_that_another_processor_changes_counts_as_it_is_now");
 }
 
 static void check_programs(u64 first)
