@@ -92,6 +92,7 @@ struct hypervisor {
 	volatile u32 nested_changes;	/* so many times a page's rights have changed */
 	struct model_core *cores;	/* by number, as many as there are APIC ids */
 	unsigned n_cores;
+	struct model_uncore *uncore;	/* of the package: there is one */
 };
 extern struct hypervisor hypervisor;
 

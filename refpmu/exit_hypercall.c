@@ -6,6 +6,7 @@
 #include "refpmu/hypercall.h"
 #include "refpmu/lock.h"
 #include "refpmu/model_core.h"
+#include "refpmu/model_uncore.h"
 #include "refpmu/processors.h"
 #include "refpmu/siblings.h"
 
@@ -32,6 +33,9 @@ void exit_hypercall_reset(struct cpu *cpu, const struct model_config *config)
 		model_core_reset(&hypervisor.cores[i]);
 		lock_give(cpu, &hypervisor.cores[i].lock);
 	}
+	lock_take(cpu, &hypervisor.uncore->lock);
+	model_uncore_reset(hypervisor.uncore);
+	lock_give(cpu, &hypervisor.uncore->lock);
 	__atomic_store_n(&hypervisor.epoch, hypervisor.epoch + 1, __ATOMIC_SEQ_CST);
 	exit_hypercall_follow(cpu);
 	for (unsigned i = 0; processors_get(i); i++)

@@ -99,8 +99,6 @@ static void make_dirty(struct model *m)
 		m->ds_area = model_random(m) >> 20;
 		m->ld_lat_threshold = 0x40;
 	}
-	if (model_generation(m)->facilities & FAC_UNCORE && !(m->facts & FACT_NO_UNCORE))
-		model_uncore_make_dirty(m);
 	m->global_status = IA32_PERF_GLOBAL_STATUS_COND_CHGD | model_global_bit(0) |
 			   model_global_bit(FIRST_FIXED);
 }
@@ -136,6 +134,8 @@ void model_init(struct model *m, const struct model_config *config, const struct
 		m->global_status = IA32_PERF_GLOBAL_STATUS_COND_CHGD;
 	if (m->latitude[LAT_DIRTY_MSRS])
 		make_dirty(m);
+	if (model_generation(m)->facilities & FAC_UNCORE && !(m->facts & FACT_NO_UNCORE))
+		model_uncore_join(m, m->latitude[LAT_DIRTY_MSRS]);
 	model_configure(m);
 	model_core_join(m);
 }

@@ -53,6 +53,7 @@ enum model_action {
 };
 
 struct model_core;
+struct model_uncore;
 
 /* What the model needs of the world. All calls happen inside model_* calls of that processor. */
 struct model_registers;
@@ -102,17 +103,22 @@ struct model_host {
 	 */
 	struct model_core *cores;
 	/*
+	 * What all processors share of the uncore, zeroed by the owner (model_uncore.h). NULL: it
+	 * has an uncore for itself.
+	 */
+	struct model_uncore *uncore;
+	/*
 	 * Optional where processors don't run at the same time: keep others out between the two.
 	 * lock() may give up on a processor that was started anew in between. Not taken twice.
 	 */
 	void (*lock)(void *ctx, u32 *lock);
 	void (*unlock)(void *ctx, u32 *lock);
 	/*
-	 * Have the other logical processor of this core look at its model soon: model_retire() of a
-	 * few instructions, even if it runs unobserved, or model_halt() if it is halted. Doesn't
-	 * wait for it. NULL: there is none.
+	 * Have another processor look at its model soon: model_retire() of a few instructions, even
+	 * if it runs unobserved, or model_halt() if it is halted. Doesn't wait for it. NULL: there
+	 * is none.
 	 */
-	void (*call_sibling)(void *ctx);
+	void (*call)(void *ctx, unsigned processor);
 };
 
 enum model_branch {

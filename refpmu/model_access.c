@@ -33,8 +33,10 @@ static bool watched(const struct model *m)
 {
 	const struct model *sibling;
 
-	if (m->watch_memory || !model_core_is_watched(m))
-		return m->watch_memory;
+	if (m->watch_memory || model_uncore_watches(m))
+		return true;
+	if (!model_core_is_watched(m))
+		return false;
 	sibling = model_core_sibling(m);
 	return sibling && sibling->watch_memory;
 }

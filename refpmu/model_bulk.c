@@ -27,9 +27,8 @@ static bool busy(const struct model *m)
 	for (size_t i = 0; i < sizeof(m->late_reload) / sizeof(m->late_reload[0]); i++)
 		if (m->late_reload[i].left)
 			return true;
-	return m->tx.depth || m->writing || m->n_requests || m->uncore.active || m->stagger_left ||
-	       m->watch_memory ||
-	       m->watch_predictor;
+	return m->tx.depth || m->writing || m->n_requests || model_uncore_busy(m) ||
+	       m->stagger_left || m->watch_memory || m->watch_predictor;
 }
 
 /* The most that one instruction adds. */

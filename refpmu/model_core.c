@@ -106,6 +106,6 @@ void model_core_leave(struct model *m, bool entered)
 
 void model_core_call(struct model *m, struct model *to)
 {
-	if (to != m && m->host->call_sibling)
-		m->host->call_sibling(m->host->ctx);
+	if (to != m && m->host->call)
+		m->host->call(m->host->ctx, to->host->processor);
 }

@@ -448,7 +448,7 @@ bool model_counting(const struct model *m)
 {
 	if (model_is_netburst(m))
 		return netburst_watching(m);
-	return m->active || m->uncore.active || m->n_requests || m->writing || m->tx.depth ||
+	return m->active || model_uncore_busy(m) || m->n_requests || m->writing || m->tx.depth ||
 	       model_core_is_watched(m);
 }
 
@@ -537,7 +537,7 @@ static void retire(struct model *m, struct model *sibling, const struct model_re
 	m->smm_events = 0;
 	if (s.due | s.interrupts)
 		model_serve(m, &s);
-	if (m->uncore.active | m->uncore.active_before)
+	if (m->uncore_before || model_uncore_busy(m))
 		model_uncore_retire(m, &s);
 	if (s.aborts)
 		count_abort(m, &s.aborted);

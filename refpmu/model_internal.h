@@ -150,10 +150,20 @@ struct assist model_assist(struct model *m, struct step *s, unsigned x);
 void model_write_late_record(struct model *m);
 
 /* model_uncore.c */
+/* The uncore that this processor belongs to. Others may change it but between enter and leave. */
+const struct model_uncore *model_uncore_of(const struct model *m);
+/* Does a counter of it count, or has this processor yet to hear of one? */
+bool model_uncore_busy(const struct model *m);
 /* The instruction has been counted by the core: count it here. */
 void model_uncore_retire(struct model *m, struct step *s);
 /* Does a counter that is enabled depend on where data comes from? */
 bool model_uncore_watches(const struct model *m);
+/* Request the interrupts that the uncore has signalled to this processor. */
+void model_uncore_take(struct model *m);
+/* This processor clears the uncore's status, as a broken one. */
+void model_uncore_drop_status(struct model *m);
+/* Its IA32_DEBUGCTL has been written. */
+void model_uncore_listen(struct model *m);
 
 /* model_lvt.c */
 void model_request(struct model *m, enum model_action action, unsigned counter);

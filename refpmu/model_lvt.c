@@ -119,6 +119,7 @@ void model_halt(struct model *m)
 
 	if (model_is_netburst(m))
 		netburst_halt(m);
+	model_uncore_take(m);
 	for (unsigned i = 0; i < m->n_requests; i++)
 		m->request[i].distance = 0;
 	model_requests_raise(m);

@@ -5,8 +5,8 @@
  * writing 1 to it raises #GP and changes nothing.
  */
 #include "refpmu/model_core.h"
+#include "refpmu/model_msr.h"
 #include "refpmu/model_netburst.h"
-#include "refpmu/model_uncore.h"
 
 #define WIDEST_COUNTER	48	/* bits, of fault counters-above-width: bit 47 is the sign */
 
@@ -150,8 +150,10 @@ static struct msr_result rdmsr(struct model *m, u32 msr)
 struct msr_result model_rdmsr(struct model *m, u32 msr)
 {
 	bool shared = model_core_enter(m);
-	struct msr_result result = rdmsr(m, msr);
+	struct msr_result result;
 
+	model_uncore_take(m);
+	result = rdmsr(m, msr);
 	model_core_leave(m, shared);
 	return result;
 }
@@ -223,7 +225,7 @@ static void write_ovf_ctrl(struct model *m, u64 value)
 		value &= ~IA32_PERF_GLOBAL_OVF_CTRL_CLR_OVF_UNCORE;
 	m->global_status &= broken(m, FAULT_OVF_CTRL_CLEARS_ALL) ? 0 : ~value;
 	if (broken(m, FAULT_CORE_CLEARS_UNCORE))
-		m->uncore.global_status = 0;
+		model_uncore_drop_status(m);
 	model_write_late_record(m);
 }
 
@@ -274,6 +276,7 @@ static void write_register(struct model *m, const struct place *p, u64 value)
 		break;
 	case REG_DEBUGCTL:
 		m->debugctl = m->facts & FACT_DEBUGCTL_EMPTY ? 0 : value;
+		model_uncore_listen(m);
 		break;
 	case REG_OFFCORE_RSP_0:
 	case REG_OFFCORE_RSP_1:
@@ -361,15 +364,17 @@ static struct msr_result wrmsr(struct model *m, u32 msr, u64 value)
 	if (m->config.fault)
 		break_start(m, m->active & ~active_before);
 	m->active_before = active_before;
-	m->writing = m->active || active_before || m->uncore.active;
+	m->writing = m->active || active_before || model_uncore_of(m)->active;
 	return result;
 }
 
 struct msr_result model_wrmsr(struct model *m, u32 msr, u64 value)
 {
 	bool shared = model_core_enter(m);
-	struct msr_result result = wrmsr(m, msr, value);
+	struct msr_result result;
 
+	model_uncore_take(m);
+	result = wrmsr(m, msr, value);
 	model_core_leave(m, shared);
 	return result;
 }

@@ -31,4 +31,10 @@ bool model_msr_exists(struct model *m, const struct place *p);
 /* The bits that a write of this value may set; the others are reserved. */
 u64 model_msr_writable(struct model *m, const struct place *p, u64 value);
 
+/* model_uncore.c */
+/* RDMSR and WRMSR of a register that is the uncore's; value has no reserved bit set. */
+bool model_uncore_has(enum reg reg);
+u64 model_uncore_read(struct model *m, const struct place *p);
+void model_uncore_write(struct model *m, const struct place *p, u64 value);
+
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Which registers there are on the processor presented, and which bits, out of spec/msr.def. */
-#include "refpmu/model_uncore.h"
+#include "refpmu/model_msr.h"
 
 static const struct {
 	u8 of, lo, hi, cap, access;

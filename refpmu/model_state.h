@@ -46,12 +46,25 @@ struct tagged_load {
 #define UNCORE_GP	8
 #define UNCORE_COUNTERS	(UNCORE_GP + 1)
 
+/* Processors that can share one: their numbers are below. Others have their own, which interrupts
+ * nobody. */
+#define UNCORE_PROCESSORS 64
+
 struct model_uncore {
+	u32 lock;		/* the host's: see model_host.lock */
 	u64 global_ctrl, global_status, fixed_ctr_ctrl, match;
 	u64 perfevtsel[UNCORE_GP];
 	struct model_counter counter[UNCORE_COUNTERS];
-	u64 active;		/* bit n: counter n counts, */
-	u64 active_before;	/* and did before this instruction */
+	u64 active;		/* bit n: counter n counts */
+	bool watches;		/* one of them depends on where data comes from */
+	unsigned enabled_by;	/* the core that wrote the enables last */
+	/* Bit n is processor n: */
+	u64 present;		/* belongs to it, in this configuration */
+	u64 listens;		/* has IA32_DEBUGCTL[13] set */
+	u64 signalled;		/* is to be interrupted: */
+	struct {
+		u8 times, counter;
+	} signal[UNCORE_PROCESSORS];
 };
 
 struct model {
@@ -70,7 +83,8 @@ struct model {
 	u64 ovf_ctrl;		/* what was written last, for the latitude of reading it */
 	struct model_counter counter[MODEL_MAX_COUNTERS];
 	u64 active;		/* bit n: counter n counts */
-	struct model_uncore uncore;
+	struct model_uncore uncore;	/* its own, unless the package has one */
+	u64 uncore_before;	/* counters of the uncore that counted at its last instruction */
 
 	/*
 	 * A WRMSR has run and its retirement is to come: what counted before it, under which

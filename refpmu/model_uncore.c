@@ -5,25 +5,125 @@
  * and a status of their own. An overflow may interrupt each core that asks for it twice: in
  * MSR_UNCORE_PERF_GLOBAL_CTRL and in its IA32_DEBUGCTL[13].
  *
- * Time: the uncore's clock ticks with the core's. A counter counts an instruction if it was
- * enabled before the instruction and is after it.
+ * One for all processors of the package (Table 35-13). Whoever's instruction makes a counter
+ * overflow signals to the others; each requests its own interrupt when it looks at its model next.
+ *
+ * Time: the uncore's clock ticks with whichever core retires. A counter counts an instruction if it
+ * was enabled before the instruction and is after it.
  *
  * Not handled: the address and opcode match (its register holds what is written, no event looks at
- * it), queue occupancies, and cores other than core 0, where the model is.
+ * it), queue occupancies.
  */
 #include "refpmu/model_access.h"
+#include "refpmu/model_core.h"
+#include "refpmu/model_msr.h"
 #include "refpmu/model_uncore.h"
 #include "spec/uncore.h"
 
 #define UNCORE_FIXED	UNCORE_GP	/* index of the fixed counter */
 #define UNCORE_WIDTH	48
-#define THIS_CORE	BIT(UNCORE_PERF_GLOBAL_CTRL_EN_PMI_CORE_SHIFT)	/* core 0 */
+#define SELECTABLE	4	/* cores that MSR_UNCORE_PERF_GLOBAL_CTRL has a bit for */
 #define ALL_ENABLES	(UNCORE_PERF_GLOBAL_CTRL_EN_PC | UNCORE_PERF_GLOBAL_CTRL_EN_FC0)
 
 static const struct { u16 code; u8 kind; } events[] = {
 #define UNCORE_EVENT(name, event, umask, kind, source) { (umask) << 8 | (event), kind },
 #include "spec/uncore.def"
 };
+
+/* ---- whose it is ---- */
+
+static u64 bit_of(unsigned processor)
+{
+	return processor < UNCORE_PROCESSORS ? BIT(processor) : 0;
+}
+
+static u64 own_bit(const struct model *m)
+{
+	return bit_of(m->host->processor);
+}
+
+static u64 load(const u64 *word)
+{
+	return __atomic_load_n(word, __ATOMIC_ACQUIRE);
+}
+
+static void store(u64 *word, u64 value)
+{
+	__atomic_store_n(word, value, __ATOMIC_RELEASE);
+}
+
+static bool belongs(const struct model *m, const struct model_uncore *u)
+{
+	return u && load(&u->present) & own_bit(m);
+}
+
+const struct model_uncore *model_uncore_of(const struct model *m)
+{
+	return belongs(m, m->host->uncore) ? m->host->uncore : &m->uncore;
+}
+
+static void lock(struct model *m, struct model_uncore *u)
+{
+	if (m->host->lock)
+		m->host->lock(m->host->ctx, &u->lock);
+}
+
+static void leave(struct model *m, struct model_uncore *u)
+{
+	if (u != &m->uncore && m->host->unlock)
+		m->host->unlock(m->host->ctx, &u->lock);
+}
+
+/* A new configuration may have begun before the lock was there. */
+static struct model_uncore *enter(struct model *m)
+{
+	struct model_uncore *u = m->host->uncore;
+
+	if (!belongs(m, u))
+		return &m->uncore;
+	lock(m, u);
+	if (belongs(m, u))
+		return u;
+	leave(m, u);
+	return &m->uncore;
+}
+
+void model_uncore_reset(struct model_uncore *u)
+{
+	u32 lock = u->lock;
+
+	store(&u->present, 0);
+	*u = (struct model_uncore){ .lock = lock };
+}
+
+bool model_uncore_busy(const struct model *m)
+{
+	const struct model_uncore *u = model_uncore_of(m);
+
+	return load(&u->active) || load(&u->signalled) & own_bit(m);
+}
+
+bool model_uncore_needs_others(const struct model *m)
+{
+	return belongs(m, m->host->uncore) && load(&m->host->uncore->active);
+}
+
+bool model_uncore_watches(const struct model *m)
+{
+	return __atomic_load_n(&model_uncore_of(m)->watches, __ATOMIC_ACQUIRE);
+}
+
+void model_uncore_listen(struct model *m)
+{
+	struct model_uncore *u = enter(m);
+
+	u->listens &= ~own_bit(m);
+	if (m->debugctl & IA32_DEBUGCTL_ENABLE_UNCORE_PMI)
+		u->listens |= own_bit(m);
+	leave(m, u);
+}
+
+/* ---- registers ---- */
 
 /* The bit of a counter in MSR_UNCORE_PERF_GLOBAL_CTRL, _STATUS and _OVF_CTRL. */
 static u64 global_bit(unsigned i)
@@ -32,17 +132,17 @@ static u64 global_bit(unsigned i)
 }
 
 /* What it is set to do; false: it isn't enabled by its own register. */
-static bool decode(const struct model *m, unsigned i, struct model_rule *rule)
+static bool decode(const struct model_uncore *u, unsigned i, struct model_rule *rule)
 {
 	u64 select;
 
 	*rule = (struct model_rule){ .kind = EK_NONE };
 	if (i == UNCORE_FIXED) {
 		rule->kind = EK_REF_CYCLES;
-		rule->interrupt = m->uncore.fixed_ctr_ctrl & UNCORE_FIXED_CTR_CTRL_PMI;
-		return m->uncore.fixed_ctr_ctrl & UNCORE_FIXED_CTR_CTRL_EN;
+		rule->interrupt = u->fixed_ctr_ctrl & UNCORE_FIXED_CTR_CTRL_PMI;
+		return u->fixed_ctr_ctrl & UNCORE_FIXED_CTR_CTRL_EN;
 	}
-	select = m->uncore.perfevtsel[i];
+	select = u->perfevtsel[i];
 	for (size_t n = 0; n < sizeof(events) / sizeof(events[0]); n++)
 		if (events[n].code == (u16)select)
 			rule->kind = events[n].kind;
@@ -53,22 +153,26 @@ static bool decode(const struct model *m, unsigned i, struct model_rule *rule)
 	return select & UNCORE_PERFEVTSEL_EN;
 }
 
-static void configure(struct model *m)
+static void configure(struct model *m, struct model_uncore *u)
 {
-	struct model_uncore *u = &m->uncore;
+	bool watches = false;
+	u64 active = 0;
 
-	u->active = 0;
 	for (unsigned i = 0; i < UNCORE_COUNTERS; i++) {
-		bool enabled = decode(m, i, &u->counter[i].rule) ||
+		bool enabled = decode(u, i, &u->counter[i].rule) ||
 			       broken(m, FAULT_UNCORE_ENABLE_IGNORED);
 
 		if (!(u->global_ctrl & global_bit(i)))
 			enabled = enabled && broken(m, FAULT_UNCORE_GLOBAL_CTRL_IGNORED);
-		if (enabled && u->counter[i].rule.kind != EK_NONE)
-			u->active |= BIT(i);
-		else
+		if (enabled && u->counter[i].rule.kind != EK_NONE) {
+			active |= BIT(i);
+			watches = watches || model_access_matters(&u->counter[i].rule);
+		} else {
 			u->counter[i].condition = false;
+		}
 	}
+	__atomic_store_n(&u->watches, watches, __ATOMIC_RELEASE);
+	store(&u->active, active);
 }
 
 bool model_uncore_has(enum reg reg)
@@ -76,24 +180,22 @@ bool model_uncore_has(enum reg reg)
 	return reg >= REG_UNCORE_GLOBAL_CTRL && reg <= REG_UNCORE_PERFEVTSEL;
 }
 
-static u64 read_status(struct model *m)
+static u64 read_status(struct model *m, struct model_uncore *u)
 {
-	u64 status = m->uncore.global_status;
+	u64 status = u->global_status;
 
 	if (status && broken(m, FAULT_UNCORE_STATUS_CLEARED_BY_READ))
-		m->uncore.global_status = 0;
+		u->global_status = 0;
 	return status;
 }
 
-u64 model_uncore_read(struct model *m, const struct place *p)
+static u64 read(struct model *m, struct model_uncore *u, const struct place *p)
 {
-	const struct model_uncore *u = &m->uncore;
-
 	switch (p->reg) {
 	case REG_UNCORE_GLOBAL_CTRL:
 		return u->global_ctrl;
 	case REG_UNCORE_GLOBAL_STATUS:
-		return read_status(m);
+		return read_status(m, u);
 	case REG_UNCORE_FIXED_CTR:
 		return u->counter[UNCORE_FIXED].value;
 	case REG_UNCORE_FIXED_CTR_CTRL:
@@ -109,9 +211,26 @@ u64 model_uncore_read(struct model *m, const struct place *p)
 	}
 }
 
-static void clear_status(struct model *m, u64 value)
+u64 model_uncore_read(struct model *m, const struct place *p)
 {
-	m->uncore.global_status &= broken(m, FAULT_UNCORE_CLEARS_ALL) ? 0 : ~value;
+	struct model_uncore *u = enter(m);
+	u64 value = read(m, u, p);
+
+	leave(m, u);
+	return value;
+}
+
+void model_uncore_drop_status(struct model *m)
+{
+	struct model_uncore *u = enter(m);
+
+	u->global_status = 0;
+	leave(m, u);
+}
+
+static void clear_status(struct model *m, struct model_uncore *u, u64 value)
+{
+	u->global_status &= broken(m, FAULT_UNCORE_CLEARS_ALL) ? 0 : ~value;
 	if (broken(m, FAULT_UNCORE_CLEARS_CORE))
 		m->global_status &= ~IA32_PERF_GLOBAL_STATUS_OVF_UNCORE;
 }
@@ -123,14 +242,15 @@ static u64 highest(struct model *m)
 
 void model_uncore_write(struct model *m, const struct place *p, u64 value)
 {
-	struct model_uncore *u = &m->uncore;
+	struct model_uncore *u = enter(m);
 
 	switch (p->reg) {
 	case REG_UNCORE_GLOBAL_CTRL:
 		u->global_ctrl = value;
+		u->enabled_by = m->core;
 		break;
 	case REG_UNCORE_OVF_CTRL:
-		clear_status(m, value);
+		clear_status(m, u, value);
 		break;
 	case REG_UNCORE_FIXED_CTR:
 		u->counter[UNCORE_FIXED].value = value & highest(m);
@@ -151,13 +271,13 @@ void model_uncore_write(struct model *m, const struct place *p, u64 value)
 	default:
 		break;
 	}
-	configure(m);
+	configure(m, u);
+	leave(m, u);
 }
 
-void model_uncore_make_dirty(struct model *m)
+/* What a firmware may leave behind: programmed counters of any value, and all of them off. */
+static void make_dirty(struct model *m, struct model_uncore *u)
 {
-	struct model_uncore *u = &m->uncore;
-
 	for (unsigned i = 0; i < UNCORE_COUNTERS; i++)
 		u->counter[i].value = model_random(m) & BITS(0, UNCORE_WIDTH - 1);
 	for (unsigned i = 0; i < UNCORE_GP; i++)
@@ -166,20 +286,86 @@ void model_uncore_make_dirty(struct model *m)
 	u->global_status = BIT(0) | UNCORE_PERF_GLOBAL_STATUS_CHG;
 }
 
-/* Will the interrupt of an uncore counter be taken by this core? */
-static bool core_listens(struct model *m)
+void model_uncore_join(struct model *m, bool dirty)
 {
-	if (!(m->uncore.global_ctrl & THIS_CORE) && !broken(m, FAULT_UNCORE_PMI_EVERY_CORE))
+	struct model_uncore *u = m->host->uncore;
+
+	if (!u || !own_bit(m) || broken(m, FAULT_UNCORE_PER_PROCESSOR)) {
+		if (dirty)
+			make_dirty(m, &m->uncore);
+		return;
+	}
+	lock(m, u);
+	if (dirty && !u->present)
+		make_dirty(m, u);
+	u->listens &= ~own_bit(m);
+	store(&u->signalled, u->signalled & ~own_bit(m));
+	store(&u->present, u->present | own_bit(m));
+	leave(m, u);
+}
+
+/* ---- interrupts ---- */
+
+static unsigned core_of(const struct model *m, unsigned processor)
+{
+	return m->config.hyper_threading ? processor / CORE_THREADS : processor;
+}
+
+/* Will the interrupt of an uncore counter be taken by this processor? */
+static bool takes(struct model *m, const struct model_uncore *u, unsigned processor)
+{
+	unsigned core = core_of(m, processor);
+	u64 bit = core < SELECTABLE ?
+		BIT(UNCORE_PERF_GLOBAL_CTRL_EN_PMI_CORE_SHIFT + core) : 0;
+
+	if (!(u->global_ctrl & bit) && !broken(m, FAULT_UNCORE_PMI_EVERY_CORE))
 		return false;
-	return m->debugctl & IA32_DEBUGCTL_ENABLE_UNCORE_PMI ||
-	       broken(m, FAULT_UNCORE_PMI_UNASKED);
+	return u->listens & bit_of(processor) || broken(m, FAULT_UNCORE_PMI_UNASKED);
+}
+
+/* Bit n: processor n gets it. */
+static u64 audience(struct model *m, const struct model_uncore *u)
+{
+	u64 present = u == &m->uncore ? own_bit(m) : u->present, to = 0;
+
+	for (u64 left = present; left; left &= left - 1) {
+		unsigned processor = (unsigned)__builtin_ctzll(left);
+		unsigned first = to ? (unsigned)__builtin_ctzll(to) : processor;
+
+		if (takes(m, u, processor) &&
+		    (core_of(m, first) == core_of(m, processor) ||
+		     !broken(m, FAULT_UNCORE_PMI_FIRST_CORE_ONLY)))
+			to |= BIT(processor);
+	}
+	return to;
+}
+
+void model_uncore_take(struct model *m)
+{
+	const struct model_uncore *now = model_uncore_of(m);
+	unsigned times = 0, counter = 0;
+	struct model_uncore *u;
+
+	if (!(load(&now->signalled) & own_bit(m)))
+		return;
+	u = enter(m);
+	if (u->signalled & own_bit(m)) {
+		times = u->signal[m->host->processor].times;
+		counter = u->signal[m->host->processor].counter;
+		store(&u->signalled, u->signalled & ~own_bit(m));
+	}
+	leave(m, u);
+	if (times && !broken(m, FAULT_OVF_UNCORE_DROPPED))
+		m->global_status |= IA32_PERF_GLOBAL_STATUS_OVF_UNCORE;
+	while (times--)
+		model_request(m, ACTION_UNCORE_INT, counter);
 }
 
 /* An interrupt is signalled: freeze, tell the cores. */
-static void signal(struct model *m, unsigned i)
+static void signal(struct model *m, struct model_uncore *u, unsigned i)
 {
-	struct model_uncore *u = &m->uncore;
-	bool listens = core_listens(m);
+	u64 to = audience(m, u);
+	u8 times = 1;
 
 	if (!broken(m, FAULT_UNCORE_OVF_PMI_DROPPED))
 		u->global_status |= UNCORE_PERF_GLOBAL_STATUS_OVF_PMI;
@@ -187,60 +373,77 @@ static void signal(struct model *m, unsigned i)
 	    !broken(m, FAULT_UNCORE_FREEZE_IGNORED) : broken(m, FAULT_UNCORE_FREEZE_ALWAYS)) {
 		u->global_ctrl &= ~ALL_ENABLES |
 				  (broken(m, FAULT_UNCORE_FREEZE_HALF) ? global_bit(i) : 0);
-		configure(m);
+		configure(m, u);
 	}
-	if (!listens || broken(m, FAULT_UNCORE_PMI_LOST))
+	if (!to || broken(m, FAULT_UNCORE_PMI_LOST))
 		return;
-	if (!broken(m, FAULT_OVF_UNCORE_DROPPED))
-		m->global_status |= IA32_PERF_GLOBAL_STATUS_OVF_UNCORE;
-	model_request(m, ACTION_UNCORE_INT, i);
 	if (broken(m, FAULT_UNCORE_PMI_DOUBLED))
-		model_request(m, ACTION_UNCORE_INT, i);
+		times = 2;
+	for (u64 left = to; left; left &= left - 1) {
+		unsigned processor = (unsigned)__builtin_ctzll(left);
+
+		/* Two that nobody has taken yet are two. */
+		if (!(u->signalled & BIT(processor)))
+			u->signal[processor].times = 0;
+		if (u->signal[processor].times < MODEL_MAX_REQUESTS)
+			u->signal[processor].times = (u8)(u->signal[processor].times + times);
+		u->signal[processor].counter = (u8)i;
+	}
+	store(&u->signalled, u->signalled | to);
 }
 
-static void overflow(struct model *m, unsigned i, bool interrupt)
+static void overflow(struct model *m, struct model_uncore *u, unsigned i, bool interrupt)
 {
 	u64 bit = global_bit(i);
 
 	if (broken(m, FAULT_UNCORE_STATUS_SHIFTED))
 		bit = global_bit((i + 1) % UNCORE_COUNTERS);
 	if (!broken(m, FAULT_UNCORE_STATUS_DROPPED))
-		m->uncore.global_status |= bit;
-	m->uncore.global_status |= UNCORE_PERF_GLOBAL_STATUS_CHG;
+		u->global_status |= bit;
+	u->global_status |= UNCORE_PERF_GLOBAL_STATUS_CHG;
 	if (interrupt || broken(m, FAULT_UNCORE_INT_IGNORED))
-		signal(m, i);
+		signal(m, u, i);
 }
 
-bool model_uncore_watches(const struct model *m)
+/* ---- counting ---- */
+
+static void count(struct model *m, struct model_uncore *u, const struct step *s, unsigned i)
 {
-	for (u64 left = m->uncore.active; left; left &= left - 1)
-		if (model_access_matters(&m->uncore.counter[__builtin_ctzll(left)].rule))
-			return true;
-	return false;
+	struct model_counter *c = &u->counter[i];
+	/* A copy: a freeze configures all of them anew. */
+	struct model_rule rule = c->rule;
+	bool clock = rule.kind == EK_REF_CYCLES;
+	u64 before = c->value, add, top = highest(m);
+
+	add = clock ? 1 : model_access_count(m, s, rule.kind);
+	if (add && u->enabled_by != m->core && broken(m, FAULT_UNCORE_COUNTS_OWN_CORE_ONLY))
+		add = 0;
+	add = broken(m, FAULT_INERT) ? 0 : model_increment(m, c, &rule, clock, add);
+	c->value = (before + add) & top;
+	if (before + add <= top)
+		return;
+	overflow(m, u, i, rule.interrupt);
+	if (s->wrapped && broken(m, FAULT_UNCORE_PMI_DROPS_CORE))
+		m->global_status &= IA32_PERF_GLOBAL_STATUS_OVF_UNCORE;
+}
+
+/* Who was signalled and may not look by himself. */
+static void call(struct model *m, u64 whom)
+{
+	for (u64 left = whom & ~own_bit(m); left && m->host->call; left &= left - 1)
+		m->host->call(m->host->ctx, (unsigned)__builtin_ctzll(left));
 }
 
 void model_uncore_retire(struct model *m, struct step *s)
 {
-	struct model_uncore *u = &m->uncore;
-	u64 counting = u->active & u->active_before;
-	u64 top = highest(m);
+	struct model_uncore *u = enter(m);
+	u64 counting = u->active & m->uncore_before, before = u->signalled, whom;
 
-	u->active_before = u->active;
-	for (u64 left = counting; left; left &= left - 1) {
-		unsigned i = (unsigned)__builtin_ctzll(left);
-		struct model_counter *c = &u->counter[i];
-		/* A copy: a freeze configures all of them anew. */
-		struct model_rule rule = c->rule;
-		bool clock = rule.kind == EK_REF_CYCLES;
-		u64 before = c->value, add;
-
-		add = clock ? 1 : model_access_count(m, s, rule.kind);
-		add = broken(m, FAULT_INERT) ? 0 : model_increment(m, c, &rule, clock, add);
-		c->value = (before + add) & top;
-		if (before + add <= top)
-			continue;
-		overflow(m, i, rule.interrupt);
-		if (s->wrapped && broken(m, FAULT_UNCORE_PMI_DROPS_CORE))
-			m->global_status &= IA32_PERF_GLOBAL_STATUS_OVF_UNCORE;
-	}
+	m->uncore_before = u->active;
+	for (u64 left = counting; left; left &= left - 1)
+		count(m, u, s, (unsigned)__builtin_ctzll(left));
+	whom = u->signalled & ~before;
+	leave(m, u);
+	call(m, whom);
+	model_uncore_take(m);
 }

@@ -89,6 +89,8 @@ static void number(void)
 	hypervisor.n_cores = ids;	/* as many without Hyper-Threading */
 	hypervisor.cores = hypervisor_pages((unsigned)((ids * sizeof(*hypervisor.cores) +
 							PAGE_SIZE - 1) / PAGE_SIZE));
+	hypervisor.uncore = hypervisor_pages((unsigned)((sizeof(*hypervisor.uncore) +
+							 PAGE_SIZE - 1) / PAGE_SIZE));
 	for (unsigned i = 0; i < n_processors; i++) {
 		struct cpu *cpu = processors[i];
 
@@ -96,6 +98,7 @@ static void number(void)
 		cpu->model_host.processor = cpu->apic_id;
 		cpu->model_host.processors = ids;
 		cpu->model_host.cores = hypervisor.cores;
+		cpu->model_host.uncore = hypervisor.uncore;
 	}
 }
 
@@ -172,6 +175,7 @@ void processors_started(struct cpu *cpu)
 	lock_give(cpu, &sending);
 	for (unsigned i = 0; i < hypervisor.n_cores; i++)
 		lock_give(cpu, &hypervisor.cores[i].lock);
+	lock_give(cpu, &hypervisor.uncore->lock);
 	cpu->steps = 0;
 	cpu->unseen = cpu->halted = false;
 	lock_take(cpu, &sending);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* See siblings.h. */
 #include "refpmu/model_core.h"
+#include "refpmu/model_uncore.h"
 #include "refpmu/processors.h"
 #include "refpmu/siblings.h"
 
@@ -32,24 +33,20 @@ void siblings_seen(struct cpu *cpu)
 		say(&cpu->unseen, false);
 }
 
-/* The sibling, if it counts; it may still be of an older configuration. */
-static struct cpu *watched_by(const struct cpu *cpu)
+/* Is what the other one does counted here? It may still be of an older configuration. */
+static bool watches(const struct cpu *cpu, const struct cpu *other)
 {
-	if (!cpu->sibling || cpu->epoch != hypervisor.epoch ||
-	    !model_core_needs_sibling(&cpu->model))
-		return NULL;
-	return cpu->sibling;
+	if (other == cpu || cpu->epoch != hypervisor.epoch)
+		return false;
+	return (other == cpu->sibling && model_core_needs_sibling(&cpu->model)) ||
+	       model_uncore_needs_others(&cpu->model);
 }
 
-void siblings_engage(struct cpu *cpu)
+static void engage(struct cpu *cpu, struct cpu *other)
 {
-	struct cpu *other = watched_by(cpu);
-	u64 begin;
+	u64 begin = tsc();
 
-	if (!other)
-		return;
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	begin = tsc();
 	while (other->running && (other->unseen || other->epoch != cpu->epoch)) {
 		processors_call(cpu, other);
 		if (tsc() - begin > PATIENCE) {
@@ -60,16 +57,11 @@ void siblings_engage(struct cpu *cpu)
 	}
 }
 
-void siblings_settle(struct cpu *cpu)
+static void settle(struct cpu *cpu, const struct cpu *other)
 {
-	struct cpu *other = watched_by(cpu);
-	u32 steps;
-	u64 begin;
+	u32 steps = other->steps;
+	u64 begin = tsc();
 
-	if (!other)
-		return;
-	steps = other->steps;
-	begin = tsc();
 	while ((steps & 1) && other->steps == steps && other->running && !other->halted) {
 		if (tsc() - begin > PATIENCE) {
 			cpu->statistics.inexact[INEXACT_SIBLING]++;
@@ -79,6 +71,20 @@ void siblings_settle(struct cpu *cpu)
 	}
 }
 
+void siblings_engage(struct cpu *cpu)
+{
+	for (unsigned i = 0; processors_get(i); i++)
+		if (watches(cpu, processors_get(i)))
+			engage(cpu, processors_get(i));
+}
+
+void siblings_settle(struct cpu *cpu)
+{
+	for (unsigned i = 0; processors_get(i); i++)
+		if (watches(cpu, processors_get(i)))
+			settle(cpu, processors_get(i));
+}
+
 void siblings_call(struct cpu *cpu, struct cpu *to)
 {
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
@@ -86,10 +92,7 @@ void siblings_call(struct cpu *cpu, struct cpu *to)
 		processors_call(cpu, to);
 }
 
-void siblings_call_model(void *ctx)
+void siblings_call_model(void *ctx, unsigned processor)
 {
-	struct cpu *cpu = ctx;
-
-	if (cpu->sibling)
-		siblings_call(cpu, cpu->sibling);
+	siblings_call(ctx, processors_find(processor));
 }

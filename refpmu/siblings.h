@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The two logical processors of a core, while one counts what the other one does (model_core.h):
+ * The two logical processors of a core, while one counts what the other one does (model_core.h),
+ * and all processors, while their uncore counts (model_uncore.h):
  * the other one must then retire instruction by instruction, each reported at once, even if nothing
  * counts on itself. It may be running unobserved, or many instructions in a block; it may be
  * halted. So it is called, by an NMI that its guest never sees.
@@ -21,20 +22,20 @@ void siblings_unseen(struct cpu *cpu);
 void siblings_seen(struct cpu *cpu);
 
 /*
- * The guest has written an MSR of the model: if that lets a counter watch the sibling, wait until
- * the sibling is seen.
+ * The guest has written an MSR of the model: if that lets a counter watch others, wait until they
+ * are seen.
  */
 void siblings_engage(struct cpu *cpu);
 
 /*
- * The guest is about to read or to write an MSR of the model: what the sibling has done so far, as
- * far as other processors can have noticed, is to be counted before.
+ * The guest is about to read or to write an MSR of the model: what those that are watched have done
+ * so far, as far as other processors can have noticed, is to be counted before.
  */
 void siblings_settle(struct cpu *cpu);
 
 /* Have another processor look at its model and its configuration soon, without waiting for it. */
 void siblings_call(struct cpu *cpu, struct cpu *to);
-/* struct model_host's call_sibling(); ctx is the struct cpu. */
-void siblings_call_model(void *ctx);
+/* struct model_host's call(); ctx is the struct cpu. */
+void siblings_call_model(void *ctx, unsigned processor);
 
 #endif

@@ -135,7 +135,7 @@ static void init_model(struct cpu *cpu)
 		.pmi = exit_apic_pmi, .translate = guest_model_translate,
 		.memory = memory,
 		.lock = lock_model, .unlock = unlock_model,
-		.call_sibling = siblings_call_model,
+		.call = siblings_call_model,
 		.tx_log = hypervisor_pages((unsigned)((sizeof(struct tx_log) + PAGE_SIZE - 1) /
 						      PAGE_SIZE)),
 		.registers = transaction_registers,

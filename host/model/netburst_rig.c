@@ -55,10 +55,11 @@ static void host_pmi(void *ctx)
 	r->requests[t]++;
 }
 
-static void host_call_sibling(void *ctx)
+static void host_call(void *ctx, unsigned processor)
 {
 	unsigned t;
 
+	(void)processor;
 	rig_of(ctx, &t)->called++;
 }
 
@@ -71,7 +72,7 @@ void nbrig_open_config(struct netburst_rig *r, const struct model_config *config
 			.pmi = host_pmi, .processor = t, .processors = two ? 2 : 1,
 			.memory = &r->hierarchy, .netburst = &r->shared,
 			.cores = &r->core,
-			.call_sibling = host_call_sibling,
+			.call = host_call,
 		};
 		r->ip[t] = 0x401000 + 0x100000 * t;
 		for (unsigned i = 0; i < REG_COUNT; i++)

@@ -25,7 +25,7 @@ struct netburst_rig {
 	u64 ip[2];
 	bool legacy;			/* instructions run outside IA-32e mode */
 	unsigned requests[2];		/* calls of host.pmi */
-	unsigned called;		/* calls of host.call_sibling */
+	unsigned called;		/* calls of host.call */
 	struct memory hierarchy;
 };
 

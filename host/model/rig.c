@@ -65,11 +65,12 @@ static void host_unlock(void *ctx, u32 *lock)
 	--*lock;
 }
 
-static void host_call_sibling(void *ctx)
+static void host_call(void *ctx, unsigned processor)
 {
 	struct rig *r = ctx;
 
 	r->calls++;
+	r->called |= BIT(processor);
 }
 
 static void take(struct rig *r, struct pmi_delivery d)
@@ -183,20 +184,29 @@ void rig_open_config(struct rig *r, const struct model_config *config)
 	power_on(r, config);
 }
 
+void rig_open_package(struct rig *processors, unsigned n, struct model_core *cores,
+		      struct model_uncore *uncore, const struct model_config *config)
+{
+	memset(cores, 0, (config->hyper_threading ? (n + 1) / 2 : n) * sizeof(*cores));
+	if (uncore)
+		memset(uncore, 0, sizeof(*uncore));
+	for (unsigned t = 0; t < n; t++) {
+		plug(&processors[t]);
+		processors[t].host.processor = t;
+		processors[t].host.processors = n;
+		processors[t].host.memory = &processors[0].hierarchy;
+		processors[t].host.cores = cores;
+		processors[t].host.uncore = uncore;
+		processors[t].host.lock = host_lock;
+		processors[t].host.unlock = host_unlock;
+		processors[t].host.call = host_call;
+		power_on(&processors[t], config);
+	}
+}
+
 void rig_open_core(struct rig *threads, struct model_core *core, const struct model_config *config)
 {
-	memset(core, 0, sizeof(*core));
-	for (unsigned t = 0; t < CORE_THREADS; t++) {
-		plug(&threads[t]);
-		threads[t].host.processor = t;
-		threads[t].host.processors = CORE_THREADS;
-		threads[t].host.memory = &threads[0].hierarchy;
-		threads[t].host.cores = core;
-		threads[t].host.lock = host_lock;
-		threads[t].host.unlock = host_unlock;
-		threads[t].host.call_sibling = host_call_sibling;
-		power_on(&threads[t], config);
-	}
+	rig_open_package(threads, CORE_THREADS, core, NULL, config);
 }
 
 void rig_open_knob(struct rig *r, enum latitude_id knob, u32 value)

@@ -9,6 +9,7 @@
 
 #include "refpmu/model.h"
 #include "refpmu/model_core.h"
+#include "refpmu/model_uncore.h"
 #include "spec/event.h"
 #include "spec/msr.h"
 
@@ -48,7 +49,8 @@ struct rig {
 	u32 lvtpc;
 	bool unmasks;		/* the handler clears the mask bit at its end */
 	unsigned requests;	/* calls of host.pmi */
-	unsigned calls;		/* for the other thread of the core */
+	unsigned calls;		/* for another processor, */
+	u64 called;		/* bit n: processor n */
 	unsigned lock_errors;	/* taken twice, or given back without */
 	bool in_pmi;
 
@@ -75,6 +77,11 @@ void rig_open_config(struct rig *r, const struct model_config *config);
 /* The same with two processors that are the threads of one core; `core` is theirs. */
 void rig_open_core(struct rig *threads, struct model_core *core,
 		   const struct model_config *config);
+
+/* The same with `n` of them, and an uncore that all share. Threads 2k and 2k + 1 are core k's if
+ * there is Hyper-Threading; cores[] has an entry for each core. uncore: NULL, or theirs. */
+void rig_open_package(struct rig *processors, unsigned n, struct model_core *cores,
+		      struct model_uncore *uncore, const struct model_config *config);
 
 /* A correct Haswell with hyper-threading, seed 0 and this knob set by hand. */
 void rig_open_knob(struct rig *r, enum latitude_id knob, u32 value);

@@ -150,7 +150,52 @@ static bool goes_on_without_freeze(struct rig *r)
 	return rig_get(r, U_FIXED) > 10 && rig_get(r, U_CTRL) == (EN_FC0 | CORE0);
 }
 
+/* ---- two cores of a package, configured as the given processor ---- */
+
+static struct rig core[2];
+static struct model_core cores[2];
+static struct model_uncore uncore;
+
+static void open_package(const struct rig *r)
+{
+	struct model_config config = r->m.config;
+
+	config.hyper_threading = false;
+	rig_open_package(core, 2, cores, &uncore, &config);
+}
+
+static bool registers_are_shared(struct rig *r)
+{
+	open_package(r);
+	rig_set(&core[1], U_FIXED, 0x1234);
+	return rig_get(&core[0], U_FIXED) == 0x1234;
+}
+
+static bool all_selected_cores_get_it(struct rig *r)
+{
+	open_package(r);
+	for (unsigned i = 0; i < 2; i++)
+		rig_wrmsr(&core[i], 0x1d9, TO_CORE);
+	program(&core[0], TOP - 3, EN | PMI, EN_FC0 | CORE0 | BIT(49), TO_CORE);
+	rig_nops(&core[0], 20);
+	rig_nops(&core[1], 1);
+	return core[0].requests == 1 && core[1].requests == 1;
+}
+
+static bool counts_the_other_core(struct rig *r)
+{
+	open_package(r);
+	rig_set(&core[0], 0x3c0, 0x0109 | BIT(22));
+	rig_set(&core[0], U_CTRL, BIT(0));
+	rig_nops(&core[1], 2);
+	rig_load(&core[1], RIG_MEMORY_BASE + 0x3000);
+	return rig_get(&core[0], 0x3b0) == 1;
+}
+
 rule *const uncore_rules[FAULT_COUNT] = {
+	[FAULT_UNCORE_PER_PROCESSOR] = registers_are_shared,
+	[FAULT_UNCORE_PMI_FIRST_CORE_ONLY] = all_selected_cores_get_it,
+	[FAULT_UNCORE_COUNTS_OWN_CORE_ONLY] = counts_the_other_core,
 	[FAULT_UNCORE_ENABLE_IGNORED] = counts_if_enabled,
 	[FAULT_UNCORE_GLOBAL_CTRL_IGNORED] = counts_if_enabled_globally,
 	[FAULT_UNCORE_WIDTH_40] = holds_48_bits,
