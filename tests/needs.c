@@ -259,16 +259,26 @@ bool need_uncore(char *reason, size_t size)
 	return false;
 }
 
-bool need_rtm(char *reason, size_t size)
+static bool transactions(bool there, const char *name, char *reason, size_t size)
 {
 	struct cpuid r = { 0, 0, 0, 0 };
 
-	if (cpuid_get(CPUID_RTM))
+	if (there)
 		return true;
 	if (cpuid_get(CPUID_MAX_LEAF) >= 7)
 		r = cpuid_read(7, 0);
-	fmt_print(reason, size, "no RTM (CPUID.7H:EBX = %#x)", r.ebx);
+	fmt_print(reason, size, "no %s (CPUID.7H:EBX = %#x)", name, r.ebx);
 	return false;
+}
+
+bool need_rtm(char *reason, size_t size)
+{
+	return transactions(cpuid_get(CPUID_RTM), "RTM", reason, size);
+}
+
+bool need_hle(char *reason, size_t size)
+{
+	return transactions(cpuid_get(CPUID_HLE), "HLE", reason, size);
 }
 
 bool need_second_processor(char *reason, size_t size)

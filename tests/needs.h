@@ -47,5 +47,6 @@ bool need_netburst(char *reason, size_t size);		/* the counters of pmu/netburst.
 bool need_netburst_threads(char *reason, size_t size);	/* and Hyper-Threading */
 bool need_netburst_pebs(char *reason, size_t size);
 bool need_rtm(char *reason, size_t size);
+bool need_hle(char *reason, size_t size);
 
 #endif

@@ -11,7 +11,7 @@ section .text
 ; PIECE name: the row, a struct transaction, and the way in up to XBEGIN. Inside: RDI words,
 ; ECX n. Behind an abort the processor has put all registers back but RAX. CAUSE name: the next
 ; instruction is there to abort; END name says there is none where no CAUSE has.
-%macro PIECE 1
+%macro ROW 2
 	%defstr %%name %1
 	section .rodata
 %%text	db %%name, 0
@@ -19,13 +19,31 @@ section .text
 	align	8
 	global	transaction_%1:data hidden
 transaction_%1:
-	dq	%%text, run_%1, begin_%1, end_%1, fallback_%1, cause_%1
+	dq	%%text, run_%1, begin_%1, end_%1, fallback_%1, cause_%1, %2
 	section .text
 	align	64
 run_%1:
 	mov	ecx, esi
+%endmacro
+
+%macro PIECE 1
+	ROW	%1, 0
 	xbegin	fallback_%1
 begin_%1:
+%endmacro
+
+; The same with an elided lock, XACQUIRE to XRELEASE: SDM volume 1, "Hardware Lock Elision". Behind
+; an abort the processor goes on with XCHG, without elision, and then at its fallback, which is
+; what follows it.
+LOCK_OUTER	equ 512
+LOCK_INNER	equ 576
+
+%macro ELIDED 1
+	ROW	%1, 1
+	mov	eax, 1
+	xacquire xchg [rdi + LOCK_OUTER], eax
+begin_%1:
+fallback_%1:
 %endmacro
 
 %macro CAUSE 1
@@ -43,6 +61,20 @@ cause_%1:
 	ret
 fallback_%1:
 	mov	eax, eax
+	ret
+%endmacro
+
+; END_ELIDED name: all ones if XTEST finds the lock still elided, else 0.
+%macro END_ELIDED 1
+	xtest
+	setnz	al
+	movzx	eax, al
+	neg	rax
+	xrelease mov dword [rdi + LOCK_OUTER], 0
+end_%1:
+%ifndef has_cause_%1
+cause_%1:
+%endif
 	ret
 %endmacro
 
@@ -114,3 +146,23 @@ PIECE nested
 inner_nested:	mov	eax, 0xdead
 	ret
 END nested
+
+ELIDED elided
+	BODY
+END_ELIDED elided
+
+ELIDED elided_pause
+	BODY
+	CAUSE	elided_pause
+	pause
+END_ELIDED elided_pause
+
+; A lock in a lock.
+ELIDED elided_nested
+	mov	eax, 1
+	xacquire xchg [rdi + LOCK_INNER], eax
+	BODY
+	CAUSE	elided_nested
+	pause
+	xrelease mov dword [rdi + LOCK_INNER], 0
+END_ELIDED elided_nested

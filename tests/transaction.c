@@ -2,7 +2,6 @@
 /*
  * Records of transactions: SDM "Intel TSX and PEBS Support", Table 18-51. Transactions also abort
  * for reasons of their own; software learns of each abort, so that what it saw is the measure.
- * Not looked at: hardware lock elision.
  */
 #include "tests/transaction.h"
 
@@ -39,9 +38,9 @@ bool transaction_holds(const struct transaction *piece, u64 address)
 	return address >= (u64)(uintptr_t)piece->begin && address < (u64)(uintptr_t)piece->end;
 }
 
-bool transaction_works(struct test *t)
+static bool works(struct test *t, const struct transaction *piece)
 {
-	unsigned committed = transaction_run(&transaction_commit, FEW, TRIES);
+	unsigned committed = transaction_run(piece, FEW, TRIES);
 
 	if (committed > TRIES / 2)
 		return true;
@@ -49,16 +48,30 @@ bool transaction_works(struct test *t)
 	return false;
 }
 
+bool transaction_works(struct test *t)
+{
+	return works(t, &transaction_commit);
+}
+
+bool transaction_elision_works(struct test *t)
+{
+	return works(t, &transaction_elided);
+}
+
 bool transaction_record(struct test *t, struct test_claim claim, unsigned counter,
 			const struct transaction *piece, u64 n, struct transaction_abort *abort)
 {
+	const struct transaction *first = piece->elides ? &transaction_elided_pause :
+					  &transaction_explicit;
+	u16 event = piece->elides ? EVENT_HLE_RETIRED_ABORTED : EVENT_RTM_RETIRED_ABORTED;
 	struct ds_setup setup = sampling_setup(8);
 
-	*abort = (struct transaction_abort){ .piece = &transaction_explicit, .status = BY_XABORT };
+	*abort = (struct transaction_abort){ .piece = first,
+					     .status = piece->elides ? 0 : BY_XABORT };
 	ds_open(&setup);
-	pebs_arm(counter, EVENT_RTM_RETIRED_ABORTED, COUNT_BOTH, PERIOD);
+	pebs_arm(counter, event, COUNT_BOTH, PERIOD);
 	counters_enable(pmc_one(counter));
-	transaction_run(&transaction_explicit, FEW, PERIOD);
+	transaction_run(first, FEW, PERIOD);
 	for (unsigned i = 0; i <= SHADOW_MOST && !ds_records(); i++) {
 		abort->piece = piece;
 		abort->status = piece->run(transaction_words(), n);

@@ -32,10 +32,11 @@
 /* As tests/transaction.asm lays it out. */
 struct transaction {
 	const char *name;
-	u64 (*run)(u64 *words, u64 n);	/* COMMITTED, or EAX behind the abort */
+	u64 (*run)(u64 *words, u64 n);	/* COMMITTED; EAX of the abort; 0: not elided */
 	const u8 *begin, *end;		/* inside, behind XBEGIN; end not included */
 	const u8 *fallback;		/* of the outermost XBEGIN */
 	const u8 *cause;		/* instruction that is there to abort it, or end */
+	u64 elides;			/* 1: a lock is elided; fallback follows XACQUIRE */
 };
 
 /* One store, n loads; then XEND, XABORT 5AH or PAUSE. */
@@ -52,6 +53,11 @@ extern const struct transaction transaction_watch __attribute__((visibility("hid
 /* XABORT in one that is nested in another, each with a fallback of its own. */
 extern const struct transaction transaction_nested __attribute__((visibility("hidden")));
 
+/* One store, n loads with a lock that is elided; with PAUSE, which aborts; in two locks. */
+extern const struct transaction transaction_elided __attribute__((visibility("hidden")));
+extern const struct transaction transaction_elided_pause __attribute__((visibility("hidden")));
+extern const struct transaction transaction_elided_nested __attribute__((visibility("hidden")));
+
 /* TRANSACTION_LINES lines for them; the first word counts the stores of those that committed. */
 u64 *transaction_words(void);
 
@@ -61,18 +67,18 @@ unsigned transaction_run(const struct transaction *piece, u64 n, unsigned times)
 /* Is this address inside? */
 bool transaction_holds(const struct transaction *piece, u64 address);
 
-/* A record of RTM_RETIRED.ABORTED, of a transaction of piece unless that is said otherwise. */
+/* A record of RTM_RETIRED.ABORTED or HLE_RETIRED.ABORTED, of a transaction of piece. */
 struct transaction_abort {
 	struct pebs_record record;
 	u64 eventing_ip, rip, tx;
-	const struct transaction *piece;
-	u64 status;			/* EAX behind that abort */
+	const struct transaction *piece;	/* that asked for, or what came before it */
+	u64 status;			/* what running it has returned */
 };
 
 /*
- * The record of an abort by this piece on a counter: PERIOD aborts by XABORT overflow it, and the
- * piece is run until there is a record, as often as a shadow can be long. false: the check that
- * there is one record has failed.
+ * The record of an abort by this piece on a counter: PERIOD aborts by XABORT, or PAUSE where it
+ * elides a lock, overflow it, and the piece is run until there is a record, as often as a shadow
+ * can be long. false: the check that there is one record has failed.
  */
 bool transaction_record(struct test *t, struct test_claim claim, unsigned counter,
 			const struct transaction *piece, u64 n, struct transaction_abort *abort);
@@ -82,5 +88,6 @@ bool transaction_record(struct test *t, struct test_claim claim, unsigned counte
  * once. false: the test is INCONCLUSIVE.
  */
 bool transaction_works(struct test *t);
+bool transaction_elision_works(struct test *t);
 
 #endif
