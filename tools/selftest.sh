@@ -20,7 +20,7 @@ for options; do
 	printf '%s\n' "run efi=\\refpmu-selftest.efi args=$options"
 done > "$work/esp/refpmu-plan.txt"
 status=0
-tools/boot.sh --smp "${SMP:-1}" --timeout $((60 * $#)) "$work" || status=$?
+tools/boot.sh --smp "${SMP:-1}" --timeout $((120 * $#)) "$work" || status=$?
 grep -aE '^(not ok|#|refpmu:)' "$work/serial.log" || true
 good=$(grep -ac '^# failures: 0' "$work/serial.log" || true)
 [ $status = 0 ] && [ "$good" = $# ]

@@ -109,6 +109,23 @@ static void load_tables(struct tables *own, u64 interrupts[256][2])
 	__asm__ volatile("ltr %0" :: "r"((u16)TSS_SELECTOR));
 }
 
+void machine_hold(void)
+{
+	for (unsigned i = 0; i < sizeof(held) / sizeof(held[0]); i++)
+		held_values[i] = *apic(held[i]);
+	*apic(APIC_SVR) |= (u32)SVR_ENABLE;
+	*apic(APIC_LVT_TIMER) |= (u32)LVT_MASKED;
+	*apic(APIC_LVT_LINT0) |= (u32)LVT_MASKED;
+	*apic(APIC_LVT_LINT1) |= (u32)LVT_MASKED;
+	*apic(APIC_TPR) = TPR_OURS_ONLY;
+}
+
+void machine_release(void)
+{
+	for (unsigned i = sizeof(held) / sizeof(held[0]); i--; )
+		*apic(held[i]) = held_values[i];
+}
+
 void machine_enter(void)
 {
 	__asm__ volatile("cli");
@@ -121,13 +138,7 @@ void machine_enter(void)
 	__asm__ volatile("mov %%cr3, %0" : "=r"(firmware_cr3));
 	__asm__ volatile("mov %%cs, %0" : "=r"(firmware_cs));
 	__asm__ volatile("mov %%ds, %0" : "=r"(firmware_ds));
-	for (unsigned i = 0; i < sizeof(held) / sizeof(held[0]); i++)
-		held_values[i] = *apic(held[i]);
-	*apic(APIC_SVR) |= (u32)SVR_ENABLE;
-	*apic(APIC_LVT_TIMER) |= (u32)LVT_MASKED;
-	*apic(APIC_LVT_LINT0) |= (u32)LVT_MASKED;
-	*apic(APIC_LVT_LINT1) |= (u32)LVT_MASKED;
-	*apic(APIC_TPR) = TPR_OURS_ONLY;
+	machine_hold();
 
 	__asm__ volatile("mov %0, %%cr3" :: "r"(level4) : "memory");
 	load_tables(&tables[0], idt);
@@ -157,7 +168,6 @@ void machine_leave(void)
 	msr_write(MSR_IA32_EFER, firmware_efer);
 	machine_load_tables(&firmware_gdt, &firmware_idt, firmware_cs, firmware_ds);
 	__asm__ volatile("mov %0, %%cr3" :: "r"(firmware_cr3) : "memory");
-	for (unsigned i = sizeof(held) / sizeof(held[0]); i--; )
-		*apic(held[i]) = held_values[i];
+	machine_release();
 	__asm__ volatile("sti");
 }

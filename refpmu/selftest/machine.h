@@ -23,6 +23,10 @@
 void machine_enter(void);
 void machine_leave(void);
 
+/* Just the firmware's interrupts, for a while: its own ticks are too many to be stepped. */
+void machine_hold(void);
+void machine_release(void);
+
 /* On another processor, number 0 to MACHINE_OTHERS - 1, with the first one's page tables: tables
  * and stacks of its own, the handlers of programs. It stays so till its INIT. */
 void machine_enter_other(unsigned which);

@@ -17,6 +17,7 @@
 #include "refpmu/selftest/blobs.h"
 #include "refpmu/selftest/changing.h"
 #include "refpmu/selftest/crossing.h"
+#include "refpmu/selftest/disk.h"
 #include "refpmu/selftest/engines.h"
 #include "refpmu/selftest/machine.h"
 #include "refpmu/selftest/options.h"
@@ -290,6 +291,18 @@ static void check_all(bool storm)
 	}
 }
 
+static void check_disk(EFI_SYSTEM_TABLE *system)
+{
+	if (!disk_open(system)) {
+		verdict(false, "this_program_is_on_a_disk");
+		return;
+	}
+	hypercall(HYPERCALL_ENGINE, (void *)(u64)HYPERCALL_STEP);
+	say(disk_check(), "code_from_a_device_counts_as_it_is_now");
+	hypercall(HYPERCALL_ENGINE, (void *)(u64)HYPERCALL_FAST);
+	say(disk_check(), "code_from_a_device_counts_as_it_is_now_in_blocks");
+}
+
 EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *system)
 {
 	bool others;
@@ -305,6 +318,8 @@ EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *system)
 	else
 		check_programs(first);
 	machine_leave();
+	if (first == 1)
+		check_disk(system);
 	check_statistics();
 	print("1..%u", (u64)number);
 	print("# failures: %u", (u64)failures);

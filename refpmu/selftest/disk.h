@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Code that a device writes: two functions, read from the disk by turns into a page whose code
+ * counters have watched just before. Needs a disk that the firmware reads with DMA and that holds
+ * this program.
+ */
+#ifndef REFPMU_SELFTEST_DISK_H
+#define REFPMU_SELFTEST_DISK_H
+
+#include <efi.h>
+
+#include "spec/types.h"
+
+/* Look for the functions on the disks. false: they aren't there. Under the firmware's state, as
+ * the next one. */
+bool disk_open(EFI_SYSTEM_TABLE *system);
+
+/* On the engine that is on, reading with and without counters on. NULL, or what was wrong. */
+const char *disk_check(void);
+
+#endif
