@@ -23,11 +23,13 @@ enum state {
 struct page {
 	u32 generation;
 	u8 state, losses;
+	bool executable;	/* of native_pages.h */
 	u64 lost;		/* when, last */
 };
 
 struct table {
 	u64 entry[PAGE_TABLE_ENTRIES];
+	u64 native[PAGE_TABLE_ENTRIES];		/* for native_pages.h */
 	struct page page[PAGE_TABLE_ENTRIES];
 };
 
@@ -72,11 +74,13 @@ static struct table *make_table(u64 physical)
 	    !nested_paging_is_plain(physical))
 		return find_table(physical);
 	table = &tables[n_tables++];
-	for (u64 i = 0; i < PAGE_TABLE_ENTRIES; i++)
-		table->entry[i] = nested_paging_entry((physical & ~(REGION - 1)) + i * PAGE_SIZE,
-						      true);
-	for (unsigned i = 0; processors_get(i); i++)
-		nested_paging_split(processors_get(i), physical, table->entry);
+	for (u64 i = 0; i < PAGE_TABLE_ENTRIES; i++) {
+		u64 at = (physical & ~(REGION - 1)) + i * PAGE_SIZE;
+
+		table->entry[i] = nested_paging_entry(at, true);
+		table->native[i] = nested_paging_native_entry(at, true, false);
+	}
+	nested_paging_split(physical, table->entry, table->native);
 	table_of[physical / REGION] = (u8)n_tables;
 	return table;
 }
@@ -110,8 +114,12 @@ static bool others_left(struct cpu *cpu)
 
 static void set_writable(struct table *table, u64 physical, bool writable)
 {
-	table->entry[index_of(physical)] =
-		nested_paging_entry(physical & ~(PAGE_SIZE - 1), writable);
+	unsigned index = index_of(physical);
+	u64 at = physical & ~(PAGE_SIZE - 1);
+
+	table->page[index].executable = false;
+	table->entry[index] = nested_paging_entry(at, writable);
+	table->native[index] = nested_paging_native_entry(at, writable, false);
 	__atomic_add_fetch(&hypervisor.nested_changes, 1, __ATOMIC_SEQ_CST);
 }
 
@@ -156,6 +164,30 @@ bool code_page_holds(u64 physical, u32 generation)
 	const struct table *table = find_table(physical);
 
 	return table && table->page[index_of(physical)].generation == generation;
+}
+
+bool code_page_is_executable(u64 physical)
+{
+	const struct table *table = find_table(physical);
+
+	return table && table->page[index_of(physical)].executable;
+}
+
+bool code_page_make_executable(struct cpu *cpu, u64 physical, u32 generation)
+{
+	struct table *table = find_table(physical);
+	struct page *page = &table->page[index_of(physical)];
+	bool done;
+
+	lock_take(cpu, &lock);
+	done = page->state == PROTECTED && page->generation == generation;
+	if (done) {
+		table->native[index_of(physical)] =
+			nested_paging_native_entry(physical & ~(PAGE_SIZE - 1), false, true);
+		page->executable = true;
+	}
+	lock_give(cpu, &lock);
+	return done;
 }
 
 u32 code_page_epoch(void)

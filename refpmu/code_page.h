@@ -31,6 +31,11 @@ bool code_page_protect(struct cpu *cpu, u64 physical, u32 *generation);
 /* Is it still as it was then? */
 bool code_page_holds(u64 physical, u32 generation);
 
+/* Of a protected page, for native_pages.h: let it be executed there as long as it is protected.
+ * false: it isn't any more. */
+bool code_page_make_executable(struct cpu *cpu, u64 physical, u32 generation);
+bool code_page_is_executable(u64 physical);
+
 /* The hypervisor is about to write there for the guest. Waits as above: behind it no processor runs
  * on what it made from the page without having looked at code_page_epoch(). */
 void code_page_written(struct cpu *cpu, u64 physical);

@@ -57,6 +57,8 @@ struct cpu {
 	struct model model;
 	struct model_host model_host;
 
+	bool looking;		/* what is at RIP isn't for native running: native_pages.h */
+	u64 looking_at;		/* and the number of its page then */
 	bool stepping;		/* the VMCB's intercepts are those for single steps */
 	enum shadow shadow;	/* of the instruction at RIP */
 	bool nmis_may_be_blocked;	/* one may have been delivered, and no IRET seen since */
@@ -69,6 +71,7 @@ struct cpu {
 	struct solo_code *solo_code;
 	bool pmi_raised;	/* and nobody has looked for interrupts since */
 
+	u64 nested_root;	/* of its nested tables */
 	u64 *apic_entry;	/* nested page table entry of the local APIC's page */
 	volatile u32 *apic_scratch;	/* stands in for its page while a store is stepped */
 	u32 apic_offset;	/* register that it stands in for */

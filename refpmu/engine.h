@@ -12,6 +12,10 @@
 /* Run the guest until model_watching() is over. Handles its exits, through exits.h. */
 void engine_run(struct cpu *cpu);
 
+/* What is at RIP isn't for native running (native_pages.h): run it, at least one instruction, until
+ * it may again or the model watches. */
+void engine_look(struct cpu *cpu);
+
 /* Let the guest complete its next instruction (or take an event instead), whether or not the
  * model watches. For instructions that need another memory behind them: see exit_apic.c. */
 void engine_step(struct cpu *cpu);

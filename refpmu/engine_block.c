@@ -28,6 +28,7 @@
 
 /* The longest run: a guest that switches interrupts off and loops still meets the engine. */
 #define LONGEST_RUN	BIT(24)
+#define LONGEST_LOOK	256	/* where other code could run natively */
 /* So few instructions take longer in a run of blocks than by themselves. */
 #define WORTH_A_RUN	10
 #define MOST_ITERATIONS	BIT(30)	/* of a REP string in one go */
@@ -322,10 +323,11 @@ static bool enter_otherwise(struct cpu *cpu, struct run *run, u64 *at)
 static bool run_stretch(struct cpu *cpu, struct run *run)
 {
 	struct engine_space *space = run->space;
+	u64 longest = cpu->looking ? LONGEST_LOOK : LONGEST_RUN;
 	u64 budget, at, before, retired;
 
 	budget = model_bulk_budget(&cpu->model, cpu_cpl(cpu), space->cache.most_accesses);
-	block_begin(&space->cache, budget < LONGEST_RUN ? budget : LONGEST_RUN);
+	block_begin(&space->cache, budget < longest ? budget : longest);
 	if (!enter(run, &at) && !enter_otherwise(cpu, run, &at))
 		return false;
 	before = space->cache.runs_at;
@@ -361,10 +363,11 @@ static bool run_unseen(struct cpu *cpu, struct run *run)
 static bool run_instruction(struct cpu *cpu)
 {
 	const struct instruction *insn = decode_current(cpu);
+	bool watching = model_watching(&cpu->model);
 
 	if (!insn || !engine_system(cpu, insn))
 		return false;
-	cpu->statistics.carried_out++;
+	cpu->statistics.carried_out += watching;
 	return true;
 }
 
@@ -392,8 +395,8 @@ bool engine_block_run(struct cpu *cpu)
 	struct engine_space *space;
 	bool delivered;
 
-	/* Without a counter it would run natively but for the four instructions of RTM. */
-	if (!cpu->blocks || (!hypervisor.fast && model_counting(&cpu->model)))
+	/* What nobody counts, and isn't for native running, needs no single steps. */
+	if (!cpu->blocks || (!hypervisor.fast && model_watching(&cpu->model)))
 		return false;
 	/* Each instruction is looked at before it runs; a second look changes nothing. */
 	if (model_in_tx(&cpu->model))

@@ -60,7 +60,7 @@ static bool run(struct cpu *cpu, const struct instruction *insn, const struct so
 	done = solo_run(op, insn, &state, &world);
 	if (done) {
 		save->rsp = cpu->gpr[REG_RSP];
-		cpu->statistics.solo++;
+		cpu->statistics.solo += watching;
 		retire_end(cpu, &retired, insn, watching);
 	}
 	cpu->steps++;

@@ -19,6 +19,7 @@
 #include "refpmu/engine_solo.h"
 #include "refpmu/exits.h"
 #include "refpmu/guest_memory.h"
+#include "refpmu/native_pages.h"
 #include "refpmu/processors.h"
 #include "refpmu/rep.h"
 #include "refpmu/retire.h"
@@ -26,6 +27,8 @@
 #include "refpmu/svm.h"
 #include "refpmu/transaction.h"
 #include "spec/msr.h"
+
+#define SOLO_LOOKS	4	/* at most, runs of them one after the other */
 
 /* ---- instructions carried out here ---- */
 
@@ -455,17 +458,55 @@ void engine_step(struct cpu *cpu)
 	exits_set_intercepts(cpu, false);
 }
 
-void engine_run(struct cpu *cpu)
+static void begin(struct cpu *cpu)
 {
 	exits_set_intercepts(cpu, false);
 	deliver_injected(cpu);
 	engine_block_begin(cpu);
-	while (model_watching(&cpu->model) && !exit_hypercall_follow(cpu)) {
-		if (engine_block_run(cpu))
-			continue;
-		cpu->steps++;
-		step_once(cpu);
-		cpu->steps++;
-	}
+}
+
+static void run_some(struct cpu *cpu)
+{
+	if (engine_block_run(cpu))
+		return;
+	cpu->steps++;
+	step_once(cpu);
+	cpu->steps++;
+}
+
+void engine_run(struct cpu *cpu)
+{
+	begin(cpu);
+	while (model_watching(&cpu->model) && !exit_hypercall_follow(cpu))
+		run_some(cpu);
+	exits_set_intercepts(cpu, false);
+}
+
+static bool on_the_page(const struct cpu *cpu)
+{
+	return cpu->vmcb->save.rip / PAGE_SIZE == cpu->looking_at;
+}
+
+/* Solo instructions first: there is no world switch, and they end where the page does. */
+static void look(struct cpu *cpu)
+{
+	cpu->looking_at = cpu->vmcb->save.rip / PAGE_SIZE;
+	for (unsigned i = 0; i < SOLO_LOOKS; i++)
+		if (!engine_solo_fits(cpu) || !engine_solo_run(cpu, on_the_page))
+			break;
+		else if (!on_the_page(cpu))
+			return;
+	run_some(cpu);
+}
+
+void engine_look(struct cpu *cpu)
+{
+	cpu->looking = true;
+	begin(cpu);
+	do
+		look(cpu);
+	while (!model_watching(&cpu->model) && !exit_hypercall_follow(cpu) &&
+	       model_has_tx(&cpu->model) && native_pages_suspected(cpu));
+	cpu->looking = false;
 	exits_set_intercepts(cpu, false);
 }

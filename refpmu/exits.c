@@ -5,10 +5,12 @@
 #include "refpmu/engine.h"
 #include "refpmu/exits.h"
 #include "refpmu/host.h"
+#include "refpmu/native_pages.h"
 #include "refpmu/panic.h"
 #include "refpmu/retire.h"
 #include "refpmu/siblings.h"
 #include "refpmu/svm.h"
+#include "refpmu/transaction.h"
 #include "spec/msr.h"
 
 #define STEP_MISC1	(INTERCEPT_INTR | INTERCEPT_NMI | INTERCEPT_SWINT)
@@ -51,7 +53,7 @@ void exits_set_intercepts(struct cpu *cpu, bool step)
 {
 	struct vmcb_control *control = &cpu->vmcb->control;
 
-	cpu->stepping = step || model_watching(&cpu->model);
+	cpu->stepping = step || cpu->looking || model_watching(&cpu->model);
 	if (cpu->stepping) {
 		control->intercept_exceptions = ~(u32)BIT(VECTOR_NMI);
 		control->intercept_misc1 |= (u32)STEP_MISC1;
@@ -60,6 +62,9 @@ void exits_set_intercepts(struct cpu *cpu, bool step)
 		control->intercept_exceptions =
 			model_has_fault(&cpu->model, FAULT_RDPMC_USER_ALLOWED) ?
 			(u32)BIT(VECTOR_GP) : 0;
+		/* XEND and XTEST. */
+		if (model_has_tx(&cpu->model))
+			control->intercept_exceptions |= (u32)BIT(VECTOR_UD);
 		control->intercept_misc1 &= ~(u32)STEP_MISC1;
 		/* It may be called, also out of a HLT. */
 		if (hypervisor.several)
@@ -250,6 +255,30 @@ static void called_or_interrupted(struct cpu *cpu)
 		engine_step(cpu);
 }
 
+/* XEND and XTEST are somebody else's to QEMU. */
+static void undefined(struct cpu *cpu)
+{
+	if (!model_has_tx(&cpu->model) || !transaction_instruction(cpu, decode_current(cpu)))
+		deliver_exception(cpu, VECTOR_UD, 0);
+}
+
+/* A store to code in a shadow, code that isn't for native running, or the local APIC. */
+static void nested_page_fault(struct cpu *cpu)
+{
+	if (cpu->shadow != SHADOW_NONE && code_page_fault(cpu)) {
+		engine_step(cpu);
+		return;
+	}
+	if (model_has_tx(&cpu->model) && native_pages_fetch(cpu)) {
+		if (!native_pages_allow(cpu))
+			engine_look(cpu);
+		return;
+	}
+	cpu->statistics.exits[KIND_APIC]++;
+	if (!exit_apic(cpu))
+		engine_step(cpu);
+}
+
 void exits_run(struct cpu *cpu)
 {
 	for (;;) {
@@ -264,7 +293,7 @@ void exits_run(struct cpu *cpu)
 			siblings_seen(cpu);
 			continue;
 		}
-		code = exits_vmrun(cpu);
+		code = model_has_tx(&cpu->model) ? native_pages_vmrun(cpu) : exits_vmrun(cpu);
 		/* Whoever waits for it may go on then. */
 		model_seen(&cpu->model, cpu_cpl(cpu));
 		siblings_seen(cpu);
@@ -283,16 +312,14 @@ void exits_run(struct cpu *cpu)
 					  (u32)cpu->vmcb->control.exit_info_1);
 			continue;
 		}
+		if (code == EXIT_UD) {
+			undefined(cpu);
+			continue;
+		}
 		if (code == EXIT_SHUTDOWN)
 			exits_shutdown(cpu);
 		if (code != EXIT_NPF)
 			exits_unexpected(cpu, code);
-		if (cpu->shadow != SHADOW_NONE && code_page_fault(cpu)) {
-			engine_step(cpu);
-			continue;
-		}
-		cpu->statistics.exits[KIND_APIC]++;
-		if (!exit_apic(cpu))
-			engine_step(cpu);
+		nested_page_fault(cpu);
 	}
 }

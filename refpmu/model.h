@@ -217,13 +217,11 @@ struct msr_result model_rdpmc(struct model *m, u32 ecx);
 
 /*
  * Must the caller report instructions? True while a counter may count, an interrupt is on its
- * way (skid), or a WRMSR that changed what counts has yet to retire; always on a processor that has
- * RTM. While false, model_retire() may be skipped. Changes only in model_* calls; ask after
- * model_wrmsr(), not before it.
+ * way (skid), or a WRMSR that changed what counts has yet to retire, and in a transaction. While
+ * false, model_retire() may be skipped. Changes only in model_* calls; ask after model_wrmsr(), not
+ * before it.
  */
 bool model_watching(const struct model *m);
-/* Is it more than that it has RTM: is something counted, or in a transaction? */
-bool model_counting(const struct model *m);
 
 /*
  * One instruction has retired; call in program order while model_watching(). For an instruction

@@ -444,17 +444,12 @@ static void choose_rules(struct model *m, struct step *s)
 	m->writing = false;
 }
 
-bool model_counting(const struct model *m)
+bool model_watching(const struct model *m)
 {
 	if (model_is_netburst(m))
 		return netburst_watching(m);
 	return m->active || model_uncore_busy(m) || m->n_requests || m->writing || m->tx.depth ||
 	       model_core_is_watched(m);
-}
-
-bool model_watching(const struct model *m)
-{
-	return model_counting(m) || model_has_tx(m);
 }
 
 static void count_abort(struct model *m, const struct model_retired *r)

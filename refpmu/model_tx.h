@@ -69,8 +69,8 @@ struct model_tx {
 	u64 counter[11];	/* general-purpose and fixed, before */
 };
 
-/* Has the processor RTM? Then every instruction has to be seen, and those of a transaction be
- * reported one by one. */
+/* Has the processor RTM? Then each XBEGIN, XABORT, XEND and XTEST has to be seen, and what is in a
+ * transaction be reported one by one. */
 bool model_has_tx(const struct model *m);
 bool model_in_tx(const struct model *m);
 /* In one that isn't nested in another? */

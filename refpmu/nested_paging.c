@@ -10,21 +10,23 @@
 #define ENTRY_LARGE	0x87ULL
 #define LARGE		BIT(7)
 #define ENTRY_READ_ONLY	0x5ULL
+#define NX		BIT(63)
 #define NESTED_ENABLE	BIT(0)
 #define TOP		(512ULL << 30)
 
 /* 2 MiB pages of the gigabyte `gigabyte`, in a fresh table. */
-static u64 *split_gigabyte(u64 *level3, u64 gigabyte)
+static u64 *split_gigabyte(u64 *level3, u64 gigabyte, u64 rights)
 {
 	u64 *level2 = hypervisor_pages(1);
 
 	for (u64 i = 0; i < PAGE_TABLE_ENTRIES; i++)
-		level2[i] = gigabyte << 30 | i << 21 | ENTRY_LARGE;
+		level2[i] = gigabyte << 30 | i << 21 | ENTRY_LARGE | rights;
 	level3[gigabyte] = (u64)level2 | ENTRY;
 	return level2;
 }
 
-void nested_paging_init(struct cpu *cpu)
+/* All of memory but the hypervisor's. Returns the root; *apic is the entry of the APIC's page. */
+static u64 build(u64 rights, u64 **apic)
 {
 	u64 *level5 = hypervisor_pages(1), *level4 = hypervisor_pages(1);
 	u64 *level3 = hypervisor_pages(1), *level2, *level1;
@@ -32,29 +34,50 @@ void nested_paging_init(struct cpu *cpu)
 	level5[0] = (u64)level4 | ENTRY;
 	level4[0] = (u64)level3 | ENTRY;
 	for (u64 i = 4; i < PAGE_TABLE_ENTRIES; i++)
-		level3[i] = i << 30 | ENTRY_LARGE;
+		level3[i] = i << 30 | ENTRY_LARGE | rights;
 	/* Small pages below 4 GiB, where both the hypervisor and the APIC are. */
 	for (u64 i = 0; i < 4; i++) {
-		level2 = split_gigabyte(level3, i);
+		level2 = split_gigabyte(level3, i, rights);
 		if (i == APIC_BASE >> 30) {
 			level1 = hypervisor_pages(1);
 			for (u64 k = 0; k < PAGE_TABLE_ENTRIES; k++)
-				level1[k] = (APIC_BASE & ~BITS(0, 20)) | k << 12 | ENTRY;
+				level1[k] = (APIC_BASE & ~BITS(0, 20)) | k << 12 | ENTRY | rights;
 			level2[APIC_BASE >> 21 & 511] = (u64)level1 | ENTRY;
-			cpu->apic_entry = &level1[APIC_BASE >> 12 & 511];
+			*apic = &level1[APIC_BASE >> 12 & 511];
 		}
 		if (i == hypervisor.base >> 30) {
 			level1 = hypervisor_pages(1);
 			for (u64 k = 0; k < PAGE_TABLE_ENTRIES; k++)
-				level1[k] = (u64)hypervisor.dummy_page | ENTRY;
+				level1[k] = (u64)hypervisor.dummy_page | ENTRY | rights;
 			for (u64 a = 0; a < hypervisor.size; a += BIT(21))
 				level2[(hypervisor.base + a) >> 21 & 511] = (u64)level1 | ENTRY;
 		}
 	}
+	/* The nested walk has as many levels as the host's. */
+	return (u64)(READ_REGISTER(cr4) & CR4_LA57 ? level5 : level4);
+}
+
+void nested_paging_init(struct cpu *cpu)
+{
+	cpu->nested_root = build(0, &cpu->apic_entry);
 	nested_paging_apic_scratch(cpu, false);
 	cpu->vmcb->control.nested_control = NESTED_ENABLE;
-	/* The nested walk has as many levels as the host's. */
-	cpu->vmcb->control.nested_cr3 = (u64)(READ_REGISTER(cr4) & CR4_LA57 ? level5 : level4);
+	cpu->vmcb->control.nested_cr3 = cpu->nested_root;
+}
+
+static u64 native_root;
+
+void nested_paging_init_native(void)
+{
+	u64 *apic;
+
+	native_root = build(NX, &apic);
+	*apic = APIC_BASE | ENTRY_READ_ONLY | NX;
+}
+
+u64 nested_paging_native(void)
+{
+	return native_root;
 }
 
 u64 nested_paging_with(struct cpu *cpu, const void *memory, u64 bytes)
@@ -81,9 +104,9 @@ u64 nested_paging_with(struct cpu *cpu, const void *memory, u64 bytes)
 }
 
 /* Below 4 GiB there is a table of 2 MiB pages. */
-static u64 *level2_entry(const struct cpu *cpu, u64 guest_physical)
+static u64 *level2_entry(u64 root, u64 guest_physical)
 {
-	u64 *table = (u64 *)cpu->vmcb->control.nested_cr3;
+	u64 *table = (u64 *)root;
 
 	for (unsigned level = READ_REGISTER(cr4) & CR4_LA57 ? 5 : 4; level > 2; level--) {
 		u64 index = guest_physical >> (3 + 9 * level) & (PAGE_TABLE_ENTRIES - 1);
@@ -95,17 +118,24 @@ static u64 *level2_entry(const struct cpu *cpu, u64 guest_physical)
 
 bool nested_paging_is_plain(u64 guest_physical)
 {
-	return *level2_entry(processors_get(0), guest_physical) & LARGE;
+	return *level2_entry(native_root, guest_physical) & LARGE;
 }
 
-void nested_paging_split(struct cpu *cpu, u64 guest_physical, const u64 *level1)
+void nested_paging_split(u64 guest_physical, const u64 *level1, const u64 *native)
 {
-	*level2_entry(cpu, guest_physical) = (u64)level1 | ENTRY;
+	for (unsigned i = 0; processors_get(i); i++)
+		*level2_entry(processors_get(i)->nested_root, guest_physical) = (u64)level1 | ENTRY;
+	*level2_entry(native_root, guest_physical) = (u64)native | ENTRY;
 }
 
 u64 nested_paging_entry(u64 guest_physical, bool writable)
 {
 	return guest_physical | (writable ? ENTRY : ENTRY_READ_ONLY);
+}
+
+u64 nested_paging_native_entry(u64 guest_physical, bool writable, bool executable)
+{
+	return nested_paging_entry(guest_physical, writable) | (executable ? 0 : NX);
 }
 
 void nested_paging_apic_scratch(struct cpu *cpu, bool scratch)

@@ -14,11 +14,17 @@
 /* Build this processor's tables and put them into its VMCB. */
 void nested_paging_init(struct cpu *cpu);
 
+/* Once: tables for all processors in which nothing is executable (native_pages.h); their root. */
+void nested_paging_init_native(void);
+u64 nested_paging_native(void);
+
 /* Is the 2 MiB page with this address, below 4 GiB, still one, with nothing special in it? */
 bool nested_paging_is_plain(u64 guest_physical);
-/* Take a table of 4-KiB pages in its place, on this processor. The same entry for each. */
-void nested_paging_split(struct cpu *cpu, u64 guest_physical, const u64 *level1);
+/* Take tables of 4-KiB pages in its place, on all processors: one for native_pages.h, and one. The
+ * same entry for each. */
+void nested_paging_split(u64 guest_physical, const u64 *level1, const u64 *native);
 u64 nested_paging_entry(u64 guest_physical, bool writable);
+u64 nested_paging_native_entry(u64 guest_physical, bool writable, bool executable);
 
 /* Let stores to the APIC's page go to cpu->apic_scratch (true) or exit (false). */
 void nested_paging_apic_scratch(struct cpu *cpu, bool scratch);

@@ -165,6 +165,8 @@ static _Noreturn void run(struct cpu *cpu)
 {
 	msr_write(MSR_AMD_VM_HSAVE_PA, (u64)cpu->host_save);
 	host_load(cpu);
+	/* For NX in nested tables. */
+	msr_write(MSR_IA32_EFER, msr_read(MSR_IA32_EFER) | EFER_NXE);
 	exits_run(cpu);
 }
 
@@ -187,6 +189,7 @@ void virtualise_boot_processor(void *memory, u64 rip, u64 rsp)
 	hypervisor.io_permissions = hypervisor_pages(IO_PERMISSION_PAGES);
 	exit_msr_permissions(hypervisor.msr_permissions);
 	host_init();
+	nested_paging_init_native();
 
 	cpu = new_cpu();
 	init_guest_state(cpu, rip, rsp);
@@ -203,13 +206,13 @@ void virtualise_other_processor(u32 apic_id)
 {
 	struct cpu *cpu = processors_find(apic_id);
 	struct vmcb_control *control = &cpu->vmcb->control;
-	u64 nested_control = control->nested_control, nested_cr3 = control->nested_cr3;
+	u64 nested_control = control->nested_control;
 
 	/* An INIT may have come in the middle of anything. */
 	*control = (struct vmcb_control){ .nested_control = nested_control,
-					  .nested_cr3 = nested_cr3 };
+					  .nested_cr3 = cpu->nested_root };
 	init_control(cpu);
-	cpu->stepping = cpu->rep.active = false;
+	cpu->stepping = cpu->looking = cpu->rep.active = false;
 	cpu->shadow = SHADOW_NONE;
 	nested_paging_apic_scratch(cpu, false);
 	engine_block_forget(cpu);

@@ -126,6 +126,7 @@ _Static_assert(sizeof(struct vmcb) == 4096, "a VMCB is one page");
 enum exit_code {
 	EXIT_EXCEPTION = 0x40,		/* + vector, 32 of them */
 	EXIT_DB = EXIT_EXCEPTION + 1,
+	EXIT_UD = EXIT_EXCEPTION + 6,
 	EXIT_GP = EXIT_EXCEPTION + 13,
 	EXIT_PF = EXIT_EXCEPTION + 14,
 	EXIT_EXCEPTION_LAST = 0x5f,

@@ -80,13 +80,14 @@ static void memory_and_registers(void)
 
 	open();
 	CHECK(model_has_tx(&r.m));
-	CHECK(model_watching(&r.m), "with every counter off");
+	CHECK(!model_watching(&r.m), "with every counter off");
 	for (unsigned i = 0; i < 64; i++)
 		rig_poke(&r, DATA + 8 * i, i);
 	begin();
+	CHECK(model_watching(&r.m), "in a transaction");
 	store(DATA + 8, 100);
 	end();
-	CHECK(!model_in_tx(&r.m));
+	CHECK(!model_in_tx(&r.m) && !model_watching(&r.m));
 	CHECK_EQ(100, rig_peek(&r, DATA + 8), "committed");
 
 	before = r.regs;

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which pages may run natively: whatever the decoder calls XBEGIN or XABORT, wherever in the page,
+ * is suspected, but for fallback addresses far away; and what can't be one isn't.
+ */
+#include <string.h>
+
+#include <Zydis/Zydis.h>
+
+#include "host/check.h"
+#include "host/random.h"
+#include "refpmu/code_scan.h"
+
+#define MODES	2
+#define PAGES	40
+#define SEEDS	300	/* places in a page that are made to look like it */
+
+static _Alignas(8) u8 page[CODE_SCAN_BYTES];
+static struct random rng = { 1 };
+
+/* The instruction decoded here has its opcode in the page, and a fallback address that is near. */
+static bool must_be_suspected(const ZydisDecodedInstruction *zi)
+{
+	if (zi->mnemonic == ZYDIS_MNEMONIC_XABORT)
+		return true;
+	return zi->mnemonic == ZYDIS_MNEMONIC_XBEGIN &&
+	       zi->raw.imm[0].value.s < (int64_t)CODE_SCAN_FAR &&
+	       zi->raw.imm[0].value.s > -(int64_t)CODE_SCAN_FAR;
+}
+
+static bool decoder_finds_one(void)
+{
+	static const ZydisMachineMode mode[MODES] = {
+		ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_MACHINE_MODE_LONG_COMPAT_32,
+	};
+	static const ZydisStackWidth width[MODES] = { ZYDIS_STACK_WIDTH_64, ZYDIS_STACK_WIDTH_32 };
+
+	for (unsigned m = 0; m < MODES; m++) {
+		ZydisDecodedInstruction zi;
+		ZydisDecoder decoder;
+
+		ZydisDecoderInit(&decoder, mode[m], width[m]);
+		for (unsigned at = 0; at < sizeof(page); at++)
+			if (ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder, NULL, &page[at],
+								       sizeof(page) - at, &zi)) &&
+			    must_be_suspected(&zi))
+				return true;
+	}
+	return false;
+}
+
+/* Random bytes, with opcode, operand, prefixes and small distances in many places. */
+static void fill(unsigned seeds)
+{
+	static const u8 prefix[] = { 0x66, 0x48, 0x4f, 0x67, 0xf2, 0xf3, 0xf0, 0x2e, 0x90 };
+
+	for (unsigned i = 0; i < sizeof(page); i++)
+		page[i] = (u8)random_next(&rng);
+	for (unsigned i = 0; i < seeds; i++) {
+		unsigned at = (unsigned)(random_next(&rng) % (sizeof(page) - 16));
+
+		for (u64 n = random_next(&rng) % 4; n; n--)
+			page[at++] = prefix[random_next(&rng) % sizeof(prefix)];
+		page[at] = (u8)(0xc5 + random_next(&rng) % 4);
+		page[at + 1] = (u8)(0xf7 + random_next(&rng) % 3);
+		page[at + 5] = (u8)random_next(&rng);
+		if (random_next(&rng) % 2)
+			page[at + 5] = random_next(&rng) % 2 ? 0 : 0xff;
+	}
+}
+
+static void nothing_is_overlooked(void)
+{
+	unsigned found = 0, suspected = 0;
+
+	for (unsigned i = 0; i < PAGES; i++) {
+		fill(i % 4);
+		found += decoder_finds_one();
+		suspected += code_scan_suspicious(page);
+		if (decoder_finds_one())
+			CHECK(code_scan_suspicious(page), "page %u", i);
+	}
+	CHECK(found && found < PAGES, "%u pages", found);
+	CHECK(suspected < PAGES);
+	fill(SEEDS);
+	CHECK(code_scan_suspicious(page));
+}
+
+static void at(unsigned where, const void *bytes, size_t n)
+{
+	memset(page, 0x90, sizeof(page));
+	memcpy(&page[where], bytes, n);
+}
+
+static void each_place(void)
+{
+	for (unsigned i = 0; i + 7 <= sizeof(page); i++) {
+		at(i, "\xc7\xf8\x10\x00\x00\x00", 6);
+		CHECK(code_scan_suspicious(page), "XBEGIN at %u", i);
+		at(i, "\xc6\xf8\x10", 3);
+		CHECK(code_scan_suspicious(page), "XABORT at %u", i);
+		at(i, "\x81\xc7\xf8\x1e\x00\x00\x48", 7);
+		CHECK(i < 16 || i + 16 > sizeof(page) || !code_scan_suspicious(page),
+		      "ADD EDI, 1EF8H at %u", i);
+	}
+}
+
+static void the_page_ends(void)
+{
+	at(sizeof(page) - 1, "\xc7", 1);
+	CHECK(code_scan_suspicious(page));
+	at(sizeof(page) - 1, "\xc6", 1);
+	CHECK(code_scan_suspicious(page));
+	at(sizeof(page) - 2, "\xc7\xf8", 2);
+	CHECK(code_scan_suspicious(page));
+	at(sizeof(page) - 1, "\xf8", 1);
+	CHECK(!code_scan_suspicious(page));
+	at(0, "\xf8\xc7", 2);
+	CHECK(!code_scan_suspicious(page), "the other way round");
+}
+
+static void distances(void)
+{
+	at(100, "\xc7\xf8\xff\xff\xff\x03", 6);
+	CHECK(code_scan_suspicious(page), "64 MiB less one ahead");
+	at(100, "\xc7\xf8\x00\x00\x00\x04", 6);
+	CHECK(!code_scan_suspicious(page), "64 MiB ahead");
+	at(100, "\xc7\xf8\x01\x00\x00\xfc", 6);
+	CHECK(code_scan_suspicious(page), "64 MiB less one back");
+	at(100, "\x66\xc7\xf8\x00\x00\x00\x04", 7);
+	CHECK(code_scan_suspicious(page), "with a distance of 16 bits");
+}
+
+int main(void)
+{
+	RUN(nothing_is_overlooked);
+	RUN(each_place);
+	RUN(the_page_ends);
+	RUN(distances);
+	return check_end();
+}
