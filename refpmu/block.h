@@ -41,6 +41,7 @@ struct block_region {
 	struct block_context context;
 	u64 executed[BLOCK_MAX];	/* complete runs since they were last settled */
 	u64 taken[BLOCK_MAX];		/* of the conditional branch at its end */
+	/* From here on blocks only read: it may be mapped so. */
 	u32 indirect[BLOCK_TARGETS];	/* offset of a block's entry for indirect branches, or 0 */
 	u8 trap_flag[256];		/* is it set in the second byte of an image of RFLAGS? */
 	u8 code[BLOCK_CODE] __attribute__((aligned(4096)));

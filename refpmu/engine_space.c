@@ -11,6 +11,16 @@
 #define PTE_TOP_USER	0x27ULL
 #define PTE_ADDRESS	BITS(12, 51)
 
+/*
+ * Where the region is looked for first: far from the ends of what an entry of each level maps,
+ * where stray pointers are likelier.
+ */
+#define SPACE_ENTRY	359u
+#define SPACE_LEVEL3	307u
+#define SPACE_LEVEL2	197u
+_Static_assert(offsetof(struct space_memory, region.indirect) % PAGE_SIZE == 0, "writable pages");
+_Static_assert(SPACE_LEVEL2 + SPACE_TABLES <= PAGE_TABLE_ENTRIES, "one table of level 2");
+
 /* The region's first pages: its context, and the counts of the first blocks. */
 #define SPACE_BUSY	4
 
@@ -42,9 +52,10 @@ static void map_region(struct engine_space *space)
 	struct space_memory *memory = space->memory;
 	u64 region = extra_address(space, &memory->region);
 
-	memory->level3[0] = extra_address(space, memory->level2) | PTE_ENTRY;
+	memory->level3[SPACE_LEVEL3] = extra_address(space, memory->level2) | PTE_ENTRY;
 	for (size_t i = 0; i < SPACE_TABLES; i++)
-		memory->level2[i] = extra_address(space, memory->level1[i]) | PTE_ENTRY;
+		memory->level2[SPACE_LEVEL2 + i] = extra_address(space, memory->level1[i]) |
+						   PTE_ENTRY;
 	for (size_t i = 0; i < SPACE_TABLES * PAGE_TABLE_ENTRIES; i++) {
 		u64 offset = (i - space->place) * PAGE_SIZE;
 
@@ -84,7 +95,9 @@ void space_init(struct engine_space *space, struct cpu *cpu, bool user)
 	space->user = user;
 	space->memory = hypervisor_pages((unsigned)((sizeof(*space->memory) + PAGE_SIZE - 1) /
 						    PAGE_SIZE));
-	space->nested_cr3 = nested_paging_with(cpu, space->memory, sizeof(*space->memory));
+	/* Code, and where indirect branches go, is for the host to write. */
+	space->nested_cr3 = nested_paging_with(cpu, space->memory, sizeof(*space->memory),
+					       offsetof(struct space_memory, region.indirect));
 	map_region(space);
 	space->source = (struct block_source){ .ctx = space, .fetch = fetch };
 	block_init(&space->cache, &space->memory->region, &space->source, vmmcall);
@@ -155,11 +168,11 @@ static u64 *guest_top(const struct engine_space *space)
 	return nested_paging_host(space->cpu->vmcb->save.cr3 & PTE_ADDRESS);
 }
 
-/* An entry that the guest doesn't use: in the upper half first. 0: there is none. */
+/* An entry that the guest doesn't use. 0: there is none. */
 static unsigned free_entry(const u64 *top)
 {
 	for (unsigned n = 0; n < PAGE_TABLE_ENTRIES; n++) {
-		unsigned i = (PAGE_TABLE_ENTRIES / 2 + n) % PAGE_TABLE_ENTRIES;
+		unsigned i = (SPACE_ENTRY + n) % PAGE_TABLE_ENTRIES;
 
 		if (!(top[i] & PTE_PRESENT))
 			return i;
@@ -183,7 +196,8 @@ bool space_map(struct engine_space *space)
 	memory->top[entry] = extra_address(space, memory->level3) |
 			     (space->user ? PTE_TOP_USER : PTE_TOP_ENTRY);
 	keep_apart(space);
-	space->cache.runs_at = ((u64)entry << 39) + space->place * PAGE_SIZE;
+	space->cache.runs_at = ((u64)entry << 39) + ((u64)SPACE_LEVEL3 << 30) +
+			       ((u64)SPACE_LEVEL2 << 21) + space->place * PAGE_SIZE;
 	if (entry >= PAGE_TABLE_ENTRIES / 2)
 		space->cache.runs_at |= BITS(48, 63);
 	return true;

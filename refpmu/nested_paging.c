@@ -80,7 +80,7 @@ u64 nested_paging_native(void)
 	return native_root;
 }
 
-u64 nested_paging_with(struct cpu *cpu, const void *memory, u64 bytes)
+u64 nested_paging_with(struct cpu *cpu, const void *memory, u64 bytes, u64 writable)
 {
 	u64 *level5 = hypervisor_pages(1), *level4 = hypervisor_pages(1);
 	u64 *level3 = hypervisor_pages(1), *level2 = hypervisor_pages(1), *level1 = NULL;
@@ -98,7 +98,8 @@ u64 nested_paging_with(struct cpu *cpu, const void *memory, u64 bytes)
 			level1 = hypervisor_pages(1);
 			level2[a >> 21] = (u64)level1 | ENTRY;
 		}
-		level1[a >> 12 & 511] = ((u64)memory + a) | ENTRY;
+		level1[a >> 12 & 511] = ((u64)memory + a) |
+					(a < writable ? ENTRY : ENTRY_READ_ONLY);
 	}
 	return (u64)(five ? level5 : level4);
 }

@@ -31,11 +31,11 @@ void nested_paging_apic_scratch(struct cpu *cpu, bool scratch);
 
 /*
  * Further tables, in which the guest sees `bytes` of the hypervisor's memory from
- * NESTED_PAGING_EXTRA on, and all else as in its own. Returns their root. Below 2 MiB * 512, and
- * before the first VMRUN.
+ * NESTED_PAGING_EXTRA on, the first `writable` of which it can write, and all else as in its own.
+ * Returns their root. Below 2 MiB * 512, and before the first VMRUN.
  */
 #define NESTED_PAGING_EXTRA	0xffc0000000ULL
-u64 nested_paging_with(struct cpu *cpu, const void *memory, u64 bytes);
+u64 nested_paging_with(struct cpu *cpu, const void *memory, u64 bytes, u64 writable);
 
 /* Where the host finds the byte at a guest-physical address; NULL beyond 512 GiB. */
 void *nested_paging_host(u64 guest_physical);

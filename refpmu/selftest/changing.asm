@@ -116,7 +116,20 @@ CHANGE change_table_invpcid		; 6
 	invpcid	rcx, [rbx + INVALID]
 	ret
 
-; ---- two processors: struct crossing ----
+; ---- nothing there: struct probe ----
+; Reads that all fault. 4 instructions, and 3 and the handler's each time; branches 1, 1 and its.
+global changing_probe:function hidden
+changing_probe:
+	mov	rdx, [rdi]
+	mov	rsi, [rdi + 8]
+	mov	rcx, [rdi + 16]
+.again:	mov	rax, [rdx]			; 3 bytes
+	add	rdx, rsi
+	dec	rcx
+	jnz	.again
+	ret
+
+; ---- two processors: struct meeting ----
 MEET_CODE	equ 0
 MEET_SEEN	equ 8
 MEET_TOLD	equ 12

@@ -29,6 +29,9 @@
 #define TURN_INSTRUCTIONS 12
 #define TURN_BRANCHES	5		/* besides the code's and the changes' */
 #define FAULT_INSTRUCTIONS 13		/* of error_handler */
+#define PROBE_INSTRUCTIONS 4
+#define PROBE_TURN	3
+#define PROBE_LENGTH	3		/* bytes of the instruction that faults */
 #define FUNCTION_BYTES	48
 #define TAIL		3		/* bytes of a function that are on a page before the rest */
 
@@ -44,6 +47,7 @@ struct turns {
 u64 changing_count(u64 (*code)(void *), void *argument);
 u64 changing_nothing(void *argument);
 u64 changing_turns(void *turns);
+u64 changing_probe(void *probe);
 void change_cr3(void);
 void change_by_store(void);
 void change_table_invlpg(void);
@@ -289,6 +293,34 @@ static bool by_faults(void)
 	return good;
 }
 
+/*
+ * Whatever runs the code is nowhere in sight: the top-level entries that aren't used map nothing,
+ * at their beginnings and elsewhere.
+ */
+static bool probe(u64 from, u64 times)
+{
+	struct { u64 at, step, times; } probe = { from, 1ULL << 39, times };
+	u64 instructions = PROBE_INSTRUCTIONS + times * (PROBE_TURN + FAULT_INSTRUCTIONS);
+	struct changing_counts counts;
+
+	skip = PROBE_LENGTH;
+	events = 0;
+	changing_measure(changing_probe, &probe, &counts);
+	if (counts.instructions == instructions && counts.branches == 1 + 2 * times &&
+	    (u32)events == times)
+		return true;
+	print("# reads from %x on: %u faults, wanted %u; %u instructions, wanted %u", from,
+	      (u64)(u32)events, times, counts.instructions, instructions);
+	return false;
+}
+
+static bool nothing_else(void)
+{
+	return probe(2ULL << 39, 254) && probe(-1ULL << 47, 256) &&
+	       probe((2ULL << 39) + (1ULL << 30) + PAGE, 254) &&
+	       probe((-1ULL << 47) + (1ULL << 30) + PAGE, 256);
+}
+
 const char *changing_check(void)
 {
 	const char *wrong = NULL;
@@ -306,6 +338,8 @@ const char *changing_check(void)
 		wrong = "stores through another address";
 	else if (!by_faults())
 		wrong = "code that isn't there any more";
+	else if (!nothing_else())
+		wrong = "memory that isn't there";
 	guest_top()[1] = 0;
 	load_top(guest_top());
 	return wrong;
