@@ -192,21 +192,28 @@ static enum netburst_escr upstream_escr(enum netburst_metric metric, unsigned co
 }
 
 /* "At least one of the counters must be enabled" that an ESCR can feed, also for tagging. */
-static void tag(enum netburst_metric metric, unsigned counter)
+static void tag(enum netburst_metric metric, struct netburst_setting *s)
 {
 	enum netburst_event event = metrics[metric].upstream;
-	enum netburst_escr escr = upstream_escr(metric, counter);
+	enum netburst_escr escr = upstream_escr(metric, s->counter);
 	struct netburst_setting companion = { .event = event };
 	u64 value = escr_value(event, metrics[metric].upstream_mask, netburst_everyone());
 
 	if (metrics[metric].tag)
 		value |= NB_ESCR_TAG_ENABLE | (u64)metrics[metric].tag << NB_ESCR_TAG_VALUE_SHIFT;
 	msr_write(escrs[escr].address, value);
-	if (escrs[escr].pool == counters[counter].pool)
+	if (escrs[escr].pool == counters[s->counter].pool)
 		return;
 	while (counters[companion.counter].pool != escrs[escr].pool)
 		companion.counter++;
-	msr_write(counters[companion.counter].cccr, netburst_cccr(&companion) | NB_CCCR_ENABLE);
+	s->beside = counters[companion.counter].cccr;
+	s->beside_cccr = netburst_cccr(&companion);
+}
+
+void netburst_beside(const struct netburst_setting *s, bool run)
+{
+	if (s->beside)
+		msr_write(s->beside, s->beside_cccr | (run ? NB_CCCR_ENABLE : 0));
 }
 
 struct netburst_setting netburst_metric(enum netburst_metric metric, unsigned counter, u64 who,
@@ -221,7 +228,7 @@ struct netburst_setting netburst_metric(enum netburst_metric metric, unsigned co
 	msr_write(MSR_NB_PEBS_MATRIX_VERT, metrics[metric].vert);
 	netburst_program(&s);
 	if (metrics[metric].upstream != NB_EVENT_COUNT)
-		tag(metric, counter);
+		tag(metric, &s);
 	return s;
 }
 

@@ -32,6 +32,8 @@ struct netburst_setting {
 	u64 who;			/* NB_ESCR_T0_OS ... */
 	u64 flags;			/* NB_CCCR_* beside ENABLE, ESCR_SELECT, ACTIVE_THREAD */
 	u64 without;			/* bits of ACTIVE_THREAD, which is "any" otherwise */
+	u32 beside;			/* netburst_beside(): CCCR of another counter; 0: none */
+	u64 beside_cccr;
 };
 
 /* Everything off and zero (ACTIVE_THREAD as it must be without Hyper-Threading): counters, their
@@ -68,11 +70,13 @@ void netburst_clear_all(u32 status);
 
 /*
  * Count a metric of Tables 19-31 to 19-33 on a counter of the IQ group: the upstream event tags for
- * both threads at both levels, with a counter of its own running where its ESCR would otherwise
- * feed none, and who and flags are those of the downstream event. PEBS stays off.
+ * both threads at both levels, and who and flags are those of the downstream event. Where its ESCR
+ * feeds no counter that is in use, another counter must run in each window. PEBS stays off.
  */
 struct netburst_setting netburst_metric(enum netburst_metric metric, unsigned counter, u64 who,
 					u64 flags);
+/* Let that counter run, or stop it: nothing if there is none. */
+void netburst_beside(const struct netburst_setting *s, bool run);
 
 /* MSR_PEBS_ENABLE's two enables, for the thread that calls and for the other one; the bits of the
  * replay metrics stay. */

@@ -42,6 +42,7 @@ struct cpu {
 	volatile bool unseen;	/* it retires what the model isn't told of one by one */
 	volatile bool halted;	/* and so retires none */
 	volatile u32 steps;	/* odd: one instruction may have retired that isn't reported yet */
+	bool pausing;		/* a PAUSE has retired: siblings_pause() is due */
 	u64 epoch;		/* of the configuration that its model has */
 	/* code_page.h: odd: its guest runs; changes of nested tables that it has seen; where it has
 	 * written for the guest since. */

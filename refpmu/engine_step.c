@@ -24,6 +24,7 @@
 #include "refpmu/rep.h"
 #include "refpmu/retire.h"
 #include "refpmu/segment.h"
+#include "refpmu/siblings.h"
 #include "refpmu/svm.h"
 #include "refpmu/transaction.h"
 #include "spec/msr.h"
@@ -142,6 +143,7 @@ static bool carry_out(struct cpu *cpu, const struct instruction *insn)
 	case INSN_INT:
 		return do_int(cpu, insn, &retired, watching);
 	case INSN_PAUSE:
+		cpu->pausing = true;
 		break;
 	case INSN_MWAIT:
 	case INSN_HLT:
@@ -472,6 +474,8 @@ static void run_some(struct cpu *cpu)
 	cpu->steps++;
 	step_once(cpu);
 	cpu->steps++;
+	if (cpu->pausing)
+		siblings_pause(cpu);
 }
 
 void engine_run(struct cpu *cpu)

@@ -11,6 +11,8 @@
 #include "refpmu/model_access.h"
 #include "refpmu/model_core.h"
 
+#define LINGER	200	/* instructions */
+
 const struct netburst_counter_row netburst_counters[NB_COUNTERS] = {
 #define NB_COUNTER(name, number, address, cccr, cccr_address, pool, alternate, extended, source) \
 	[number] = { pool, alternate, extended },
@@ -41,10 +43,19 @@ void netburst_init(struct model *m)
 	for (unsigned t = 0; t < NB_THREADS; t++)
 		for (unsigned i = 0; i < NB64_BYTES; i++)
 			n->thread[t].previous_record[i] = MODEL_NO_RECORD_BEFORE;
+	for (unsigned i = 0; i < NB_COUNTERS; i++)
+		netburst_cccr_written(&n->now, i);
+	for (unsigned e = 0; e < NB_ESCRS; e++)
+		netburst_escr_written(&n->now, e);
 	if (!m->latitude[LAT_DIRTY_MSRS])
 		return;
 	for (unsigned i = 0; i < NB_COUNTERS; i++)
 		n->counter[i] = model_random(m) & BITS(0, NB_WIDTH - 1);
+}
+
+u64 netburst_width(struct model *m)
+{
+	return broken(m, FAULT_NB_WIDTH_32) ? BITS(0, 31) : BITS(0, NB_WIDTH - 1);
 }
 
 /* ---- which counters run ---- */
@@ -52,11 +63,25 @@ void netburst_init(struct model *m)
 /* A CCCR without its enable flag: what broken processors take for one. */
 static bool runs_disabled(struct model *m, unsigned i)
 {
-	u64 cccr = netburst_of(m)->now.cccr[i];
+	const struct netburst_settings *now = &netburst_of(m)->now;
+	u64 cccr = now->cccr[i];
 
+	/* Only one that has something to count: all would be watched for ever. */
+	if (now->selected[i] == NB_ESCRS || !now->escr[now->selected[i]])
+		return false;
 	return (cccr && broken(m, FAULT_NB_ENABLE_IGNORED)) ||
 	       (cccr & NB_CCCR_CASCADE && broken(m, FAULT_NB_CASCADE_AT_ONCE)) ||
 	       (cccr & NB_CCCR_EXTENDED_CASCADE && broken(m, FAULT_NB_EXTENDED_AT_ONCE));
+}
+
+/* The last counter stops. Most often one will start again soon: calling the other logical processor
+ * back each time takes longer than seeing some more of what it does. */
+static void linger(struct model *m)
+{
+	struct netburst_processor *other = &netburst_of(m)->thread[!netburst_thread_of(m)];
+
+	if (netburst_has_ht(m))
+		__atomic_store_n(&other->linger, LINGER, __ATOMIC_RELAXED);
 }
 
 void netburst_configure(struct model *m, u32 keep_started)
@@ -69,6 +94,8 @@ void netburst_configure(struct model *m, u32 keep_started)
 			running |= (u32)BIT(i);
 	if (broken(m, FAULT_INERT))
 		running = 0;
+	if (now->running && !running)
+		linger(m);
 	__atomic_store_n(&now->running, running, __ATOMIC_RELEASE);
 }
 
@@ -78,7 +105,7 @@ bool netburst_watching(const struct model *m)
 	const struct netburst_processor *t = &n->thread[netburst_thread_of(m)];
 
 	return __atomic_load_n(&n->now.running, __ATOMIC_ACQUIRE) || t->writing ||
-	       m->n_requests;
+	       m->n_requests || __atomic_load_n(&t->linger, __ATOMIC_RELAXED);
 }
 
 /* The active thread field. */
@@ -272,7 +299,7 @@ static u32 count(struct model *m, const struct netburst_step *s, unsigned i)
 {
 	struct netburst *n = netburst_of(m);
 	u64 cccr = s->with->cccr[i], input, add, value;
-	u64 mask = broken(m, FAULT_NB_WIDTH_32) ? BITS(0, 31) : BITS(0, NB_WIDTH - 1);
+	u64 mask = netburst_width(m);
 	bool per_clock, precise, forced, wrapped, is_sampled;
 
 	if (!threads_fit(m, cccr))
@@ -327,6 +354,10 @@ static void look_around(struct model *m, const struct model_retired *r)
 
 	t->active = true;
 	t->user = r->cpl;
+	if (n->now.running)
+		t->linger = 0;
+	else if (t->linger)
+		t->linger--;
 	if (watch != m->watch_memory)
 		model_access_watch(m, watch, false);
 }

@@ -66,10 +66,15 @@ struct netburst_step {
 };
 
 /* model_netburst.c */
+/* The bits that a counter holds. */
+u64 netburst_width(struct model *m);
 /* CCCRs have been written: which counters run? */
 void netburst_configure(struct model *m, u32 keep_started);
 
 /* model_netburst_event.c */
+/* ESCR e, or the CCCR of counter n, holds another value: work out what it means. */
+void netburst_escr_written(struct netburst_settings *with, unsigned e);
+void netburst_cccr_written(struct netburst_settings *with, unsigned n);
 /* Does some ESCR of a running counter ask what memory accesses met? */
 bool netburst_watches_memory(const struct netburst_settings *with);
 /* Fill in what upstream ESCRs have tagged. */

@@ -22,6 +22,7 @@ static const struct { u8 event, bit, thread, counts; } masks[] = {
 #include "spec/netburst.def"
 };
 #define MASKS (sizeof(masks) / sizeof(masks[0]))
+_Static_assert(MASKS <= 64 && NB_ESCRS <= 64, "sets of them are words");
 
 static const struct { u8 select, pool; } escrs[NB_ESCRS] = {
 #define NB_ESCR(name, address, select, pool, source) [NB_##name] = { select, pool },
@@ -255,35 +256,59 @@ static unsigned event_of(u64 escr, unsigned number)
 	return e;
 }
 
-static u64 mask_of(u64 escr)
-{
-	return (escr & NB_ESCR_EVENT_MASK) >> NB_ESCR_EVENT_MASK_SHIFT;
-}
-
-/* The ESCR that the CCCR of counter n selects, or NB_ESCRS. */
-static unsigned selected_escr(struct model *m, const struct netburst_settings *with, unsigned n)
-{
-	u64 select = (with->cccr[n] & NB_CCCR_ESCR_SELECT) >> NB_CCCR_ESCR_SELECT_SHIFT;
-
-	for (unsigned e = 0; e < NB_ESCRS; e++)
-		if (escrs[e].pool == netburst_counters[n].pool &&
-		    (escrs[e].select == select || broken(m, FAULT_NB_SELECT_IGNORED)))
-			return e;
-	return NB_ESCRS;
-}
-
 static bool asks_memory(unsigned event)
 {
 	return event == NB_EVENT_REPLAY_EVENT || event == NB_EVENT_PAGE_WALK_TYPE ||
 	       event == NB_EVENT_LOAD_PORT_REPLAY || event == NB_EVENT_STORE_PORT_REPLAY;
 }
 
+static void note(u64 *set, unsigned e, bool member)
+{
+	*set = member ? *set | BIT(e) : *set & ~BIT(e);
+}
+
+void netburst_escr_written(struct netburst_settings *with, unsigned e)
+{
+	u64 escr = with->escr[e], mask = (escr & NB_ESCR_EVENT_MASK) >> NB_ESCR_EVENT_MASK_SHIFT;
+	struct netburst_meaning *meaning = &with->meaning[e];
+
+	meaning->event = (u8)(escr ? event_of(escr, e) : NB_EVENT_COUNT);
+	meaning->rows = 0;
+	for (size_t i = 0; i < MASKS; i++)
+		if (masks[i].event == meaning->event && mask & BIT(masks[i].bit))
+			meaning->rows |= BIT(i);
+	note(&with->taggers, e, meaning->event < NB_EVENT_COUNT &&
+				events[meaning->event].flags & NB_TAGS);
+	note(&with->memory, e, asks_memory(meaning->event));
+}
+
+void netburst_cccr_written(struct netburst_settings *with, unsigned n)
+{
+	u64 select = (with->cccr[n] & NB_CCCR_ESCR_SELECT) >> NB_CCCR_ESCR_SELECT_SHIFT;
+	unsigned e;
+
+	for (e = 0; e < NB_ESCRS; e++)
+		if (escrs[e].pool == netburst_counters[n].pool && escrs[e].select == select)
+			break;
+	with->selected[n] = (u8)e;
+}
+
+/* The ESCR that counter n counts by, or NB_ESCRS. */
+static unsigned selected_escr(struct model *m, const struct netburst_settings *with, unsigned n)
+{
+	unsigned e;
+
+	if (!broken(m, FAULT_NB_SELECT_IGNORED))
+		return with->selected[n];
+	for (e = 0; e < NB_ESCRS; e++)
+		if (escrs[e].pool == netburst_counters[n].pool)
+			break;
+	return e;
+}
+
 bool netburst_watches_memory(const struct netburst_settings *with)
 {
-	for (unsigned e = 0; with->running && e < NB_ESCRS; e++)
-		if (with->escr[e] && asks_memory(event_of(with->escr[e], e)))
-			return true;
-	return false;
+	return with->running && with->memory;
 }
 
 /*
@@ -294,9 +319,8 @@ static bool feeds(struct model *m, const struct netburst_step *s, unsigned e)
 {
 	if (m->latitude[LAT_TAGS_UNFED])
 		return true;
-	for (unsigned n = 0; n < NB_COUNTERS; n++)
-		if (s->with->running & BIT(n) &&
-		    (netburst_counters[n].pool ^ escrs[e].pool) <= 1)
+	for (u32 left = s->with->running; left; left &= left - 1)
+		if ((netburst_counters[__builtin_ctz(left)].pool ^ escrs[e].pool) <= 1)
 			return true;
 	return false;
 }
@@ -314,17 +338,19 @@ static void tag_accesses(struct model *m, struct netburst_step *s, u64 mask)
 }
 
 /* The tags of one upstream ESCR. */
-static void tag_by(struct model *m, struct netburst_step *s, u64 escr, unsigned event)
+static void tag_by(struct model *m, struct netburst_step *s, u64 escr,
+		   const struct netburst_meaning *meaning)
 {
-	for (size_t i = 0; i < MASKS; i++) {
-		if (masks[i].event != event || !(mask_of(escr) & BIT(masks[i].bit)) ||
-		    !selected(m, s, escr, masks[i].thread))
+	for (u64 rows = meaning->rows; rows; rows &= rows - 1) {
+		unsigned i = (unsigned)__builtin_ctzll(rows);
+
+		if (!selected(m, s, escr, masks[i].thread))
 			continue;
-		if (event == NB_EVENT_UOP_TYPE)
+		if (meaning->event == NB_EVENT_UOP_TYPE)
 			tag_accesses(m, s, BIT(masks[i].bit));
-		else if (event == NB_EVENT_LOAD_PORT_REPLAY)
+		else if (meaning->event == NB_EVENT_LOAD_PORT_REPLAY)
 			s->split_load_tags = true;
-		else if (event == NB_EVENT_STORE_PORT_REPLAY)
+		else if (meaning->event == NB_EVENT_STORE_PORT_REPLAY)
 			s->split_store_tags = true;
 		else if (escr & NB_ESCR_TAG_ENABLE && happened(m, s, masks[i].counts))
 			s->execution_tags |= (u8)((escr & NB_ESCR_TAG_VALUE) >>
@@ -336,11 +362,11 @@ void netburst_tag(struct model *m, struct netburst_step *s)
 {
 	s->load_tags = s->store_tags = s->split_load_tags = s->split_store_tags = false;
 	s->execution_tags = 0;
-	for (unsigned e = 0; e < NB_ESCRS; e++) {
-		unsigned event = s->with->escr[e] ? event_of(s->with->escr[e], e) : NB_EVENT_COUNT;
+	for (u64 left = s->with->taggers; left; left &= left - 1) {
+		unsigned e = (unsigned)__builtin_ctzll(left);
 
-		if (event < NB_EVENT_COUNT && events[event].flags & NB_TAGS && feeds(m, s, e))
-			tag_by(m, s, s->with->escr[e], event);
+		if (feeds(m, s, e))
+			tag_by(m, s, s->with->escr[e], &s->with->meaning[e]);
 	}
 }
 
@@ -354,15 +380,16 @@ u64 netburst_input(struct model *m, const struct netburst_step *s, unsigned n, b
 	if (e == NB_ESCRS)
 		return 0;
 	escr = s->with->escr[e];
-	event = event_of(escr, e);
+	event = s->with->meaning[e].event;
 	if (broken(m, FAULT_NB_EVENT_IGNORED))
 		return selected(m, s, escr, NB_TS);
 	if (event == NB_EVENT_COUNT)
 		return 0;
 	*precise = events[event].flags & NB_PEBS || broken(m, FAULT_NB_PEBS_ANY_EVENT);
-	for (size_t i = 0; i < MASKS; i++) {
-		if (masks[i].event != event || !(mask_of(escr) & BIT(masks[i].bit)) ||
-		    !selected(m, s, escr, masks[i].thread))
+	for (u64 rows = s->with->meaning[e].rows; rows; rows &= rows - 1) {
+		unsigned i = (unsigned)__builtin_ctzll(rows);
+
+		if (!selected(m, s, escr, masks[i].thread))
 			continue;
 		/* The same micro-operation, under another tag. */
 		if (input && masks[i].counts >= NBW_EXECUTION_0 &&

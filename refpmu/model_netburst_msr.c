@@ -219,6 +219,7 @@ static void write_cccr(struct model *m, unsigned i, u64 value)
 	if (!(value & NB_CCCR_ENABLE) && broken(m, FAULT_NB_OVF_DISABLE_CLEARS))
 		value &= ~NB_CCCR_OVF;
 	n->now.cccr[i] = value;
+	netburst_cccr_written(&n->now, i);
 	/* A PMI that waits for the next count belongs to the overflow that the flag shows. */
 	if (!(value & NB_CCCR_OVF))
 		n->pmi_due &= ~(u32)BIT(i);
@@ -235,7 +236,7 @@ static void write(struct model *m, const struct place *p, u64 value)
 
 	switch (p->reg) {
 	case NBR_COUNTER:
-		n->counter[p->i] = value & BITS(0, NB_WIDTH - 1);
+		n->counter[p->i] = value & netburst_width(m);
 		t->written = (u32)BIT(p->i);
 		break;
 	case NBR_CCCR:
@@ -243,6 +244,7 @@ static void write(struct model *m, const struct place *p, u64 value)
 		break;
 	case NBR_ESCR:
 		n->now.escr[p->i] = t->own_escr = value;
+		netburst_escr_written(&n->now, p->i);
 		break;
 	case NBR_PEBS_ENABLE:
 		write_pebs_enable(m, netburst_thread_of(m), value);

@@ -15,6 +15,13 @@ struct netburst_settings {
 	u64 matrix_vert;
 	u32 running;		/* bit n: counter n is enabled, or was started by a cascade */
 	u8 pebs_threads;	/* bit t: PEBS is enabled for logical processor t */
+	/* What CCCRs and ESCRs mean, worked out when they are written. */
+	u8 selected[NB_COUNTERS];	/* the ESCR that a counter's CCCR selects; NB_ESCRS: none */
+	struct netburst_meaning {
+		u8 event;		/* NB_EVENT_COUNT: none that it can count */
+		u64 rows;		/* bit i: row i of NB_MASK is selected */
+	} meaning[NB_ESCRS];
+	u64 taggers, memory;	/* bit e: ESCR e tags; asks what memory accesses met */
 };
 
 /* A logical processor's share. */
@@ -23,6 +30,7 @@ struct netburst_processor {
 	bool user;		/* then: its last instruction was at CPL 1 to 3 */
 	bool armed;		/* its PEBS counter has overflowed, and there is no record yet */
 	u8 shadow;		/* events still to pass before the record (latitude) */
+	u32 linger;		/* instructions that are seen although no counter runs any more */
 	/* A WRMSR of its own has run and its retirement is to come: the settings before it, and
 	 * the counter that it wrote. */
 	bool writing;

@@ -6,6 +6,8 @@
 #include "refpmu/siblings.h"
 
 #define PATIENCE	4000000000ULL	/* TSC ticks: a second or more, on a loaded host */
+#define TURN		128u		/* half as many instructions */
+#define TURN_TICKS	200000ULL	/* some tens of microseconds, if it doesn't go on */
 
 static u64 tsc(void)
 {
@@ -83,6 +85,22 @@ void siblings_settle(struct cpu *cpu)
 	for (unsigned i = 0; processors_get(i); i++)
 		if (watches(cpu, processors_get(i)))
 			settle(cpu, processors_get(i));
+}
+
+void siblings_pause(struct cpu *cpu)
+{
+	const struct cpu *other = hypervisor.several ? cpu->sibling : NULL;
+	u32 steps;
+	u64 begin;
+
+	cpu->pausing = false;
+	if (!other || other->unseen || !model_watching(&cpu->model))
+		return;
+	steps = other->steps;
+	begin = tsc();
+	while (other->steps - steps < TURN && other->running && !other->halted &&
+	       tsc() - begin < TURN_TICKS)
+		__builtin_ia32_pause();
 }
 
 void siblings_call(struct cpu *cpu, struct cpu *to)

@@ -33,6 +33,12 @@ void siblings_engage(struct cpu *cpu);
  */
 void siblings_settle(struct cpu *cpu);
 
+/*
+ * The guest has executed a PAUSE, which is reported: most often it waits for its sibling, which
+ * retires slowly, too, and under the same lock. Let it go on for a moment. Bounded.
+ */
+void siblings_pause(struct cpu *cpu);
+
 /* Have another processor look at its model and its configuration soon, without waiting for it. */
 void siblings_call(struct cpu *cpu, struct cpu *to);
 /* struct model_host's call(); ctx is the struct cpu. */

@@ -73,6 +73,7 @@ u64 netburst_count(const struct netburst_setting *s, const struct workload *w, u
 
 	netburst_program(s);
 	netburst_write(s->counter, 0);
+	netburst_beside(s, true);
 	if (user) {
 		msr_write(by.msr, by.on);
 		workload_run_user(w, n);
@@ -80,6 +81,7 @@ u64 netburst_count(const struct netburst_setting *s, const struct workload *w, u
 	} else {
 		workload_run_switched(w, n, &by);
 	}
+	netburst_beside(s, false);
 	return netburst_read(s->counter);
 }
 
@@ -146,7 +148,7 @@ static u64 spin_until_done(u64 arg)
 {
 	pair.ready = true;
 	while (!pair.done)
-		__asm__ volatile("nop");
+		__asm__ volatile("pause");
 	return arg;
 }
 

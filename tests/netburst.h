@@ -11,8 +11,8 @@
 #include "tests/workload.h"
 
 /* The two sizes of a workload whose counts are compared. */
-#define NETBURST_FEWER	40u
-#define NETBURST_MORE	100u
+#define NETBURST_FEWER	20u
+#define NETBURST_MORE	60u
 
 /* An overflow that no window reaches. */
 #define NETBURST_NEVER	(1ULL << 30)

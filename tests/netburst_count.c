@@ -124,8 +124,10 @@ TEST(msr, netburst_counters_hold_40_bits, REQS(NB_29), NEEDS(need_netburst))
 /* The counter wraps to 0 behind its highest value and goes on. */
 TEST(netburst, counters_wrap_at_40_bits, REQS(NB_45), NEEDS(need_netburst))
 {
+	u64 who = netburst_both(netburst_thread());
+
 	for (unsigned i = 12; i < COUNTERS; i++) {
-		struct netburst_setting s = netburst_instructions(i, netburst_everyone(), 0);
+		struct netburst_setting s = netburst_instructions(i, who, 0);
 		u64 whole = netburst_count(&s, &workload_load, NETBURST_MORE, false);
 
 		netburst_program(&s);
@@ -136,6 +138,14 @@ TEST(netburst, counters_wrap_at_40_bits, REQS(NB_45), NEEDS(need_netburst))
 		/* The call around the piece counts as well, some tens of instructions. */
 		CHECK_RANGE(t, NB_45, whole - 20, whole + 100, netburst_read(i),
 			    "counter %u, begun 20 below the wrap (%lu counted from 0)", i, whole);
+
+		netburst_program(&s);
+		netburst_write(i, BIT(32) - 20);
+		msr_write(netburst_cccr_msr(i), netburst_cccr(&s) | NB_CCCR_ENABLE);
+		workload_run_dry(&workload_load, NETBURST_MORE);
+		msr_write(netburst_cccr_msr(i), netburst_cccr(&s));
+		CHECK_RANGE(t, NB_45, BIT(32) + whole - 20, BIT(32) + whole + 100,
+			    netburst_read(i), "counter %u, begun 20 below 2^32", i);
 	}
 }
 

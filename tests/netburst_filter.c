@@ -50,6 +50,13 @@ TEST(netburst, edge_needs_compare, REQS(NB_19), NEEDS(need_netburst))
 	u64 loads = netburst_declared(&workload_sparse, COUNT_LOADS);
 	u64 always = NB_CCCR_COMPARE | NB_CCCR_COMPLEMENT | THRESHOLD(15);
 
+	struct netburst_setting plain = netburst_instructions(13, netburst_both(netburst_thread()),
+							      NB_CCCR_EDGE);
+
+	/* Instructions retire in clocks that follow each other: not each is an edge. */
+	CHECK_EQ(t, NB_19, netburst_declared(&workload_sparse, COUNT_INSTRUCTIONS),
+		 netburst_gain(&plain, &workload_sparse, false),
+		 "instructions with the edge flag alone");
 	CHECK_EQ(t, NB_19, loads, gain_of_loads(NB_CCCR_EDGE), "loads with the edge flag alone");
 	CHECK_EQ(t, NB_19, loads, gain_of_loads(NB_CCCR_COMPARE | NB_CCCR_EDGE),
 		 "rising edges of \"more than 0 loads\"");

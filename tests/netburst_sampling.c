@@ -56,7 +56,9 @@ void netburst_sample_run(const struct netburst_sampling *s, struct netburst_take
 	fill_memory(taken->rax);
 	netburst_preset(s->what.counter, s->nth);
 	pmi_open(NULL);
+	netburst_beside(&s->what, true);
 	workload_run_switched(s->w, s->n, &by);
+	netburst_beside(&s->what, false);
 	taken->interrupts = pmi_settle()->count;
 	pmi_close();
 	taken->counter = netburst_read(s->what.counter);
