@@ -49,7 +49,7 @@ static const struct {
 bool model_has_tx(const struct model *m)
 {
 	return m->host->tx_log && model_generation(m)->facilities & FAC_TSX &&
-	       m->latitude[LAT_RTM];
+	       !m->latitude[LAT_NO_RTM];
 }
 
 bool model_in_tx(const struct model *m)

@@ -45,9 +45,8 @@ SLOW = ("ll", "dla")
 # Generations whose own tests want a pair of logical processors, and are all that runs there.
 PAIRS = {"netburst": {"processors": 2, "tests": "netburst.*,msr.netburst*"}}
 
-# How faults of transactions are run, and their tests without a fault: any other test takes many
-# times as long on a processor that has transactions.
-TRANSACTIONS = {"latitude": "rtm:1", "tests": "tsx.*,pmi.*,priority.*"}
+# How faults of transactions are run, and their tests without a fault.
+TRANSACTIONS = {"tests": "tsx.*,pmi.*,priority.*"}
 
 # Groups that don't need the PMU to act, and why: they may pass under "inert".
 EXEMPT = {
@@ -230,7 +229,7 @@ def tests_for(row, some):
 
 
 def of_transactions():
-    """The requirements that are about transactions, which a processor has where it is asked to."""
+    """The requirements that are about transactions."""
     return {row["id"] for row in spec.requirements() if spec.needs_rtm(row["generations"])}
 
 

@@ -141,7 +141,7 @@ def codes():
 
 def needs_rtm(text):
     """Is a row with this column of generations about processors with transactions only?"""
-    return "with RTM" in text or "with TSX" in text
+    return any(f"with {name}" in text for name in ("RTM", "HLE", "TSX"))
 
 
 def applies(text, cpu, through):

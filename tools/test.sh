@@ -280,10 +280,10 @@ test_seed_stays_green()
 	expect 0 ./run-qemu.sh --seed 7 --out "$log/seed"
 }
 
-# Where the processor has them; any other test would take many times as long there.
+# No other generation has them.
 test_transactions_are_decided()
 {
-	expect 0 ./run-qemu.sh --cpu broadwell --latitude rtm:1 --smp 2 --tests 'tsx.*' \
+	expect 0 ./run-qemu.sh --cpu broadwell --tests 'tsx.*' \
 		--require TSX --out "$log/rtm"
 	tail -n 1 "$out" | grep -q 'skipped 0, inconclusive 0'
 }

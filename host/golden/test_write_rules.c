@@ -219,8 +219,6 @@ static void transactions_have_bits_of_their_own(void)
 	struct model_config config = { .generation = GEN_BROADWELL, .hyper_threading = true };
 
 	has_log.tx_log = &log;
-	config.latitude.set = BIT(LAT_RTM);
-	config.latitude.value[LAT_RTM] = 1;
 	for (size_t i = 0; i < sizeof(with) / sizeof(with[0]); i++) {
 		const struct rule *r = &with[i];
 		enum msr_status status;

@@ -536,7 +536,6 @@ static void open(struct rig *r, enum generation_id generation, enum fault_id fau
 {
 	struct model_config config = {
 		.generation = generation, .fault = fault, .hyper_threading = hyper_threading,
-		.latitude = { .set = BIT(LAT_RTM), .value[LAT_RTM] = 1 },
 		.when = *when,
 	};
 

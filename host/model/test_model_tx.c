@@ -23,7 +23,6 @@ static void open(void)
 {
 	const struct model_config config = {
 		.generation = GEN_BROADWELL, .hyper_threading = true,
-		.latitude = { .set = BIT(LAT_RTM), .value[LAT_RTM] = 1 },
 	};
 
 	rig_open_config(&r, &config);
@@ -354,7 +353,10 @@ static void where_it_is_switched_off(void)
 	open();
 	model_cpuid(&r.m, 7, 0, on);
 	CHECK_EQ(MSR_DONE, rig_wrmsr(&r, MSR_IA32_PERFEVTSEL0 + 2, IN_TX | IN_TXCP));
-	rig_open_config(&r, &(struct model_config){ .generation = GEN_BROADWELL });
+	rig_open_config(&r, &(struct model_config){
+		.generation = GEN_BROADWELL,
+		.latitude = { .set = BIT(LAT_NO_RTM), .value[LAT_NO_RTM] = 1 },
+	});
 	model_cpuid(&r.m, 7, 0, off);
 	CHECK_EQ(BIT(11), on[1] ^ off[1]);
 	CHECK(on[1] & BIT(11));
