@@ -6,10 +6,13 @@
  * process. docs/ENGINE.md has the whole picture.
  *
  * A block is a straight piece of 64-bit code. Its instructions are copied; only those that depend
- * on where they are (RIP-relative operands, branches, calls) are rewritten. Before it runs, it
- * compares the guest's bytes with those that it was made from, so that code which was modified,
- * remapped or loaded anew is seen whoever did it. No instruction runs behind a store in the same
- * block: what a store modifies is compared again.
+ * on where they are (RIP-relative operands, branches, calls) are rewritten.
+ *
+ * A block is firm if it was made from a page that doesn't change unnoticed (block_page.h); it is
+ * dropped when the page has changed. Other blocks compare the guest's bytes, before they run, with
+ * those that they were made from, so that code which was modified, remapped or loaded anew is seen
+ * whoever did it. No instruction runs behind a store in such a block: what a store modifies is
+ * compared again.
  *
  * All of a block's own data and code lies in one region, position independent: it may be mapped
  * at one address where it runs and at another where this code manages it.
@@ -20,7 +23,8 @@
 #include "refpmu/block_op.h"
 #include "refpmu/model_bulk.h"
 
-#define BLOCK_MAX_INSNS	16
+#define BLOCK_MAX_INSNS	64
+#define BLOCK_COMPARED	16		/* at most, where bytes are compared */
 #define BLOCK_MAX	8192		/* blocks */
 #define BLOCK_INSNS	49152		/* instructions of all blocks */
 #define BLOCK_CODE	(3u << 20)	/* bytes of code */
@@ -28,6 +32,12 @@
 #define BLOCK_TARGETS	65536		/* of indirect branches, by the low 16 bits */
 #define BLOCK_FETCH	256		/* bytes of the guest's code that are looked at in one go */
 #define BLOCK_NONE	0xffffffffu
+#define BLOCK_PAGES	512		/* with firm blocks */
+#define BLOCK_PAGE_NONE	0xffff
+#define BLOCK_PAGE_SIZE	4096u
+/* A firm block may take its length off the budget behind so many of its instructions, where nobody
+ * needs the flags. So many are kept in reserve. */
+#define BLOCK_LATE	8
 
 /* What running blocks read and write: on a page of its own, so that it never shares one with
  * code. */
@@ -49,29 +59,46 @@ struct block_region {
 
 struct block_insn {
 	u16 host;			/* where its code begins, from the block's first byte */
-	u8 guest;			/* and its own bytes, from the block's address */
+	u16 guest;			/* and its own bytes, from the block's address */
 	u8 restore;			/* RESTORE_*: registers in use when it faults */
 	u8 loads, stores, locked, branch;
 	bool shadow;			/* see struct block_op */
 };
 
 /* How a block is left. */
-enum { BLOCK_BEHIND, BLOCK_TAKEN, BLOCK_CHECK };
+enum { BLOCK_BEHIND, BLOCK_TAKEN, BLOCK_CHECK, BLOCK_DROPPED };
 
 struct block {
 	u64 rip;
 	u64 target[2];			/* BLOCK_BEHIND, BLOCK_TAKEN */
 	u32 patch[2];			/* where the jump to it is, in code[]; 0: there is none */
 	u32 first, entry, again, body;	/* offsets in code[] */
-	u32 check, check_end;		/* between them the budget is in RAX */
+	u32 check, check_end;		/* between them the budget is in RAX, or RCX if firm */
 	u32 insns;			/* index of the first of n */
-	u32 next;			/* in its bucket */
+	u32 next, next_on_page;		/* in its bucket; of its page */
+	u16 page;			/* of the cache; BLOCK_PAGE_NONE: not firm */
 	u8 n, limit;			/* it was cut to so many; BLOCK_MAX_INSNS: it wasn't */
+	u8 late;			/* the budget is looked at in front of this instruction */
+	bool early;			/* at the very beginning, without a flag */
+	u16 all_loads, all_stores, all_locked;	/* and its last instruction may be a branch: */
+	u8 last_branch;
 	bool stores;
 	bool keeps_rax, keeps_rcx;	/* doesn't change them */
 	bool lone;			/* a REP string: no jumps from or to other blocks */
 	u8 loads, stored;		/* then: an iteration's; insn[] doesn't count them */
 	bool dead;			/* its bytes have changed */
+};
+
+/* See block_page.h. */
+struct block_page {
+	u64 linear;
+	const u8 *bytes;
+	u32 generation;			/* for whoever watches it */
+	u32 blocks;			/* the first */
+	u64 lines;			/* of 64 bytes: that blocks were made from */
+	u64 sum;			/* of these */
+	u8 losses;			/* so often something else was there */
+	bool firm;			/* may be relied on */
 };
 
 struct block_source {
@@ -81,6 +108,9 @@ struct block_source {
 	 * as many as there are up to the end of its page, or 15 where that is near; how many.
 	 */
 	unsigned (*fetch)(void *ctx, u64 linear, u8 *to, unsigned most);
+	/* The page with this address may be executed now and doesn't change unnoticed from now on:
+	 * fill in bytes and generation. May be NULL: there are no such pages. */
+	bool (*hold)(void *ctx, u64 linear, struct block_page *page);
 };
 
 struct block_cache {
@@ -96,6 +126,7 @@ struct block_cache {
 	u32 bucket[BLOCK_BUCKETS];
 	struct block block[BLOCK_MAX];
 	struct block_insn insn[BLOCK_INSNS];
+	struct block_page page[BLOCK_PAGES];	/* by the low bits of its number */
 
 	/* a run */
 	u64 given;			/* budget at its begin */
@@ -116,6 +147,10 @@ void block_init(struct block_cache *cache, struct block_region *region,
 
 /* Forget all blocks. Not within a run; settle first. */
 void block_flush(struct block_cache *cache);
+
+/* What runs this code keeps watch over each page that it has translated some of, and stores to it
+ * are slow from then on: begin another one. */
+void block_fresh_page(struct block_cache *cache);
 
 /* Is there room for one more block? */
 bool block_room(const struct block_cache *cache);
@@ -140,8 +175,8 @@ struct block *block_find(struct block_cache *cache, u64 rip, u8 limit);
 
 /* ---- running; the registers are gpr[REG_COUNT] and rip, flags are never touched ---- */
 
-/* Begin a run of at most so many instructions, each with at most most_accesses accesses of a
- * kind. */
+/* Begin a run of at most so many instructions, less BLOCK_LATE, each with at most most_accesses
+ * accesses of a kind. */
 void block_begin(struct block_cache *cache, u64 budget);
 
 enum block_entered {
@@ -181,8 +216,13 @@ u64 block_left(struct block_cache *cache, u64 at);
  * before its instruction, which hasn't run either, and return the guest's RIP. */
 u64 block_faulted(struct block_cache *cache, u64 at, u64 gpr[REG_COUNT]);
 
-/* Have the run end at the next beginning of a block. The block that was interrupted at this
- * address, in whichever of its instructions, is to go on there with these registers. */
+/* The run has been interrupted at this address. Is that in front of a block, with all registers
+ * the guest's? Then it may end there: the guest's RIP. */
+bool block_not_begun(struct block_cache *cache, u64 at, u64 *rip);
+
+/* Have the run end at the next beginning of a block, or where that looks at the budget. The block
+ * that was interrupted at this address, in whichever of its instructions, is to go on there with
+ * these registers. */
 void block_hurry(struct block_cache *cache, u64 at, u64 gpr[REG_COUNT]);
 
 /* End the run: what has retired in it. */

@@ -8,19 +8,24 @@
 
 #define PAGE		4096u
 #define MOST_SURE	32	/* blocks in one go, behind no conditional branch */
-#define MOST_UNSURE	6	/* behind one */
+#define MOST_UNSURE	24	/* behind one */
 
 u32 block_way_to(struct block_cache *cache, const struct block *from, u32 exit)
 {
 	const struct block *to = from->target[exit] == from->rip ? from :
 		block_find(cache, from->target[exit], BLOCK_MAX_INSNS);
-	u32 skip;
+	u32 saved = 0;
 
 	if (!to || to->lone || from->lone || from->limit != BLOCK_MAX_INSNS)
 		return 0;
-	skip = !from->keeps_rcx ? 0 : from->keeps_rax ? 2 * EMIT_SAVE : EMIT_SAVE;
+	if (from->keeps_rcx && (from->early || from->page == BLOCK_PAGE_NONE))
+		saved = EMIT_SAVE;
+	if (saved && from->keeps_rax && from->page == BLOCK_PAGE_NONE)
+		saved += EMIT_SAVE;
 	/* From itself, having stored nothing: its bytes are what they were. */
-	return (from == to && !to->stores ? to->again : to->entry) + skip;
+	if (from == to && !to->stores)
+		return emit_entry(to, saved) + to->again - to->entry;
+	return emit_entry(to, saved);
 }
 
 /* Ways out of a block to which there is no block yet. */

@@ -11,6 +11,7 @@ void emit_begin(struct emitter *e, struct block_cache *cache)
 {
 	e->cache = cache;
 	e->begin = e->at = cache->code_used;
+	e->spent = 0;
 }
 
 void emit_store(struct emitter *e)
@@ -32,16 +33,26 @@ static void byte(struct emitter *e, u8 value)
 	e->at++;
 }
 
-static void bytes(struct emitter *e, const u8 *from, unsigned n)
+/* Always inlined, so that short constants become single stores. */
+static inline __attribute__((always_inline)) void bytes(struct emitter *e, const u8 *from,
+							unsigned n)
 {
-	while (n--)
-		byte(e, *from++);
+	if (e->at - e->begin + n <= EMIT_MAX)
+		__builtin_memcpy(&e->buffer[e->at - e->begin], from, n);
+	e->at += n;
 }
 
-static void word(struct emitter *e, u64 value, unsigned n)
+static inline __attribute__((always_inline)) void word(struct emitter *e, u64 value, unsigned n)
 {
-	for (; n--; value >>= 8)
-		byte(e, (u8)value);
+	bytes(e, (const u8 *)&value, n);
+}
+
+/* A whole instruction: as many bytes as any has, of which n count. */
+static void copy(struct emitter *e, const u8 from[INSN_ROOM], unsigned n)
+{
+	if (e->at - e->begin + INSN_ROOM <= EMIT_MAX)
+		__builtin_memcpy(&e->buffer[e->at - e->begin], from, INSN_ROOM);
+	e->at += n;
 }
 
 /* 32 bits from the end of this field to an offset in the region, which code[] is a part of. */
@@ -124,11 +135,43 @@ void emit_patch(struct block_cache *cache, u32 at, u32 to)
 	__builtin_memcpy(&cache->region->code[at], &distance, sizeof(distance));
 }
 
-void emit_forward(struct block_cache *cache, u32 at, u32 to)
+static u32 saves(const struct block *block)
 {
-	for (u32 skip = 0; skip <= 2 * EMIT_SAVE; skip += EMIT_SAVE) {
-		cache->region->code[at + skip] = 0xe9;
-		emit_patch(cache, at + skip + 1, to + skip);
+	if (block->page == BLOCK_PAGE_NONE)
+		return 2 * EMIT_SAVE;
+	return block->early ? EMIT_SAVE : 0;
+}
+
+u32 emit_entry(const struct block *block, u32 saved)
+{
+	return block->entry + (saved < saves(block) ? saved : saves(block));
+}
+
+static void forward(struct block_cache *cache, const struct block *from, u32 at,
+		    const struct block *to)
+{
+	for (u32 saved = 0; saved <= saves(from); saved += EMIT_SAVE) {
+		cache->region->code[at + saved] = 0xe9;
+		emit_patch(cache, at + saved + 1, emit_entry(to, saved));
+	}
+}
+
+void emit_forward(struct block_cache *cache, const struct block *from, const struct block *to)
+{
+	forward(cache, from, from->entry, to);
+	if (from->again != from->entry)
+		forward(cache, from, from->again, to);
+}
+
+void emit_drop(struct block_cache *cache, const struct block *block)
+{
+	u32 id = 4 * (u32)(block - cache->block) + BLOCK_DROPPED;
+
+	for (u32 saved = 0; saved <= saves(block); saved += EMIT_SAVE) {
+		u8 *at = &cache->region->code[block->entry + saved];
+
+		__builtin_memcpy(at, cache->exit_code, sizeof(cache->exit_code));
+		__builtin_memcpy(at + sizeof(cache->exit_code), &id, sizeof(id));
 	}
 }
 
@@ -205,18 +248,28 @@ static void save_both(struct emitter *e)
 	save(e, REG_RAX, CONTEXT(rax));
 }
 
-void emit_prologue(struct emitter *e, struct block *block, u32 number, const u8 *guest,
-		   unsigned length)
+/* From an indirect branch: RCX is its target, RAX and RCX are in the context. */
+static u32 indirect_entry(struct emitter *e, struct block *block)
 {
-	u32 executed = (u32)(offsetof(struct block_region, executed) + 8 * (size_t)number);
-	u32 hit, enough;
+	u32 hit;
 
-	/* From an indirect branch: RCX is its target, RAX and RCX are in the context. */
 	block->first = e->at;
 	constant(e, REG_RAX, 0 - block->rip);
 	add_rax_to_rcx(e);
 	hit = jump_if_rcx_zero(e);
 	jump(e, 0);
+	return hit;
+}
+
+static u32 executed_of(u32 number)
+{
+	return (u32)(offsetof(struct block_region, executed) + 8 * (size_t)number);
+}
+
+void emit_prologue(struct emitter *e, struct block *block, u32 number, const u8 *guest,
+		   unsigned length)
+{
+	u32 hit = indirect_entry(e, block), enough;
 
 	block->entry = e->at;
 	save_both(e);
@@ -243,15 +296,56 @@ void emit_prologue(struct emitter *e, struct block *block, u32 number, const u8 
 	jump(e, block->check);
 
 	land(e, enough);
-	count(e, REG_RAX, executed);
+	count(e, REG_RAX, executed_of(number));
 	load(e, REG_RAX, CONTEXT(rax));
 	load(e, REG_RCX, CONTEXT(rcx));
 	block->body = e->at;
 }
 
+void emit_firm_prologue(struct emitter *e, struct block *block, u32 number)
+{
+	u32 enough;
+
+	land(e, indirect_entry(e, block));
+	load(e, REG_RAX, CONTEXT(rax));
+	load(e, REG_RCX, CONTEXT(rcx));
+	block->entry = block->again = block->body = block->check = block->check_end = e->at;
+	if (!block->early)
+		return;
+	save(e, REG_RCX, CONTEXT(rcx));
+	block->check = e->at;
+	load(e, REG_RCX, CONTEXT(budget));
+	add_to(e, REG_RCX, 0u - block->n);
+	block->check_end = e->at;
+	save(e, REG_RCX, CONTEXT(budget));
+	/* Its highest byte isn't 0 if that is negative now: MOVZX ECX, [budget + 7]. */
+	bytes(e, (const u8[]){ 0x0f, 0xb6, 0x0d }, 3);
+	relative(e, CONTEXT(budget) + 7);
+	enough = jump_if_rcx_zero(e);
+	load(e, REG_RCX, CONTEXT(rcx));
+	leave(e, number, BLOCK_CHECK);
+	land(e, enough);
+	count(e, REG_RCX, executed_of(number));
+	load(e, REG_RCX, CONTEXT(rcx));
+	block->body = e->at;
+}
+
+void emit_late(struct emitter *e, const struct block *block, u32 number)
+{
+	/* SUB QWORD [budget], n: the distance is from its end. */
+	bytes(e, (const u8[]){ REX_W, 0x83, 0x2d }, 3);
+	relative(e, CONTEXT(budget) - 1);
+	byte(e, block->n);
+	bytes(e, (const u8[]){ 0x0f, 0x88 }, 2);		/* JS */
+	word(e, 0, 4);
+	e->spent = e->at - 4;
+	bytes(e, (const u8[]){ REX_W, 0xff, 0x05 }, 3);		/* INC QWORD [executed] */
+	relative(e, executed_of(number));
+}
+
 u8 emit_op(struct emitter *e, const struct block_op *op)
 {
-	u8 rewritten[INSN_MAX_BYTES];
+	u8 rewritten[INSN_ROOM];
 
 	switch (op->kind) {
 	case OP_CONSTANT:
@@ -267,11 +361,11 @@ u8 emit_op(struct emitter *e, const struct block_op *op)
 	case OP_RIP_RELATIVE:
 		save(e, op->borrow, CONTEXT(borrowed));
 		constant(e, op->borrow, op->target);
-		bytes(e, rewritten, block_op_rewrite(op, rewritten));
+		copy(e, rewritten, block_op_rewrite(op, rewritten));
 		load(e, op->borrow, CONTEXT(borrowed));
 		return (u8)(RESTORE_BORROWED | (u64)op->borrow << RESTORE_SHIFT);
 	default:
-		bytes(e, op->bytes, op->length);
+		copy(e, op->bytes, op->length);
 		return 0;
 	}
 }
@@ -448,6 +542,10 @@ void emit_end(struct emitter *e, struct block *block, u32 number, bool falls_thr
 {
 	if (falls_through)
 		jump_out(e, block, BLOCK_BEHIND, block->target[BLOCK_BEHIND]);
+	if (e->spent) {
+		aim(e, e->spent, e->at);
+		leave(e, number, BLOCK_CHECK);
+	}
 	for (u32 exit = BLOCK_BEHIND; exit <= BLOCK_TAKEN; exit++) {
 		u32 known;
 

@@ -15,8 +15,8 @@
 #define RESTORE_SHIFT	4		/* its number */
 
 /*
- * An entry begins by saving RCX and RAX, with so many bytes each. From a block that changes one of
- * them not, the saved one is good already, and its saving is jumped over.
+ * An entry begins by saving RCX, and RAX unless it is firm, with so many bytes each. From a block
+ * that changes one of them not, the saved one is good already, and its saving is jumped over.
  */
 #define EMIT_SAVE	7
 
@@ -30,6 +30,7 @@
 struct emitter {
 	struct block_cache *cache;
 	u32 begin, at;		/* offsets in code[]: of the buffer, aligned, and the next byte */
+	u32 spent;		/* where the jump of emit_late() has its distance, or 0 */
 	u8 buffer[EMIT_MAX] __attribute__((aligned(8)));
 };
 
@@ -43,6 +44,10 @@ void emit_miss(struct emitter *e);
 /* Prologue: fills in first, entry, again, body. The block's bytes are guest[length]. */
 void emit_prologue(struct emitter *e, struct block *block, u32 number, const u8 *guest,
 		   unsigned length);
+/* The same of a firm one, with block->early and late as they are to be. */
+void emit_firm_prologue(struct emitter *e, struct block *block, u32 number);
+/* What it does in front of instruction `late`, where the flags are free. */
+void emit_late(struct emitter *e, const struct block *block, u32 number);
 
 /* One instruction that doesn't end the block: its RESTORE_*. */
 u8 emit_op(struct emitter *e, const struct block_op *op);
@@ -53,10 +58,16 @@ u8 emit_terminator(struct emitter *e, const struct block_op *op, struct block *b
 /* The end of a block without one, and what every block ends with. */
 void emit_end(struct emitter *e, struct block *block, u32 number, bool falls_through);
 
+/* Have the block that is entered come out at once. */
+void emit_drop(struct block_cache *cache, const struct block *block);
+
 /* Make the jump at this offset go to another offset of code[]. */
 void emit_patch(struct block_cache *cache, u32 at, u32 to);
 
-/* Replace the code at this offset, an entry of a block, by jumps to another block's entry. */
-void emit_forward(struct block_cache *cache, u32 at, u32 to);
+/* Where one block may be entered from another that has saved so many bytes' worth. */
+u32 emit_entry(const struct block *block, u32 saved);
+
+/* Replace the entry of a block by jumps to another block's. */
+void emit_forward(struct block_cache *cache, const struct block *from, const struct block *to);
 
 #endif

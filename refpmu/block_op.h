@@ -25,10 +25,12 @@ enum block_op_kind {
 	OP_REP,			/* a repeated string: loads and stores are an iteration's */
 };
 
+#define INSN_ROOM	16	/* for one, in whole words */
+
 struct block_op {
 	enum block_op_kind kind;
 	u8 length;
-	u8 bytes[INSN_MAX_BYTES];
+	u8 bytes[INSN_ROOM];
 	u8 modrm, displacement;	/* offsets in bytes[], of OP_RIP_RELATIVE and the indirect ones */
 	u8 borrow;		/* register number, below 8 */
 	bool wide;		/* OP_CONSTANT: 64 bits, or 32 */
@@ -38,6 +40,7 @@ struct block_op {
 	u8 condition;		/* OP_CONDITIONAL: low half of the opcode */
 	u16 release;		/* OP_RETURN: bytes behind the return address */
 	bool shadow;		/* STI: interrupts wait for one more instruction */
+	bool frees_flags;	/* writes all six, reads none, and can't fault */
 	u64 target;
 	u16 changes;		/* bit n: general register n, in whatever part */
 	u8 loads, stores, locked, branch;
@@ -47,6 +50,10 @@ struct block_op {
 /* Look at the instruction at rip, of which `available` bytes are given. Always fills op->kind. */
 void block_op_decode(const ZydisDecoder *decoder, struct block_op *op, u64 rip, const u8 *bytes,
 		     unsigned available);
+
+/* block_op_fast.c: the same for the usual encodings only; false, with *op undefined, for others. At
+ * least INSN_ROOM bytes are given. */
+bool block_op_fast(struct block_op *op, u64 rip, const u8 *bytes);
 
 /* The instruction of OP_RIP_RELATIVE with the borrowed register in the place of RIP, whatever that
  * holds: at most INSN_MAX_BYTES bytes; how many. */

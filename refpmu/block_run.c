@@ -5,7 +5,7 @@
 /* Added to the budget to make every check fail; far from what any budget is. */
 #define HURRY	BIT(62)
 
-void block_begin(struct block_cache *cache, u64 budget)
+static void begin(struct block_cache *cache, u64 budget)
 {
 	cache->given = budget;
 	cache->region->context.budget = budget;
@@ -13,6 +13,11 @@ void block_begin(struct block_cache *cache, u64 budget)
 	cache->left_block = BLOCK_NONE;
 	cache->hurried = false;
 	cache->run_most = cache->most_accesses;
+}
+
+void block_begin(struct block_cache *cache, u64 budget)
+{
+	begin(cache, budget > BLOCK_LATE ? budget - BLOCK_LATE : 0);
 }
 
 struct block *block_find(struct block_cache *cache, u64 rip, u8 limit)
@@ -50,11 +55,9 @@ static void link(struct block_cache *cache, const struct block *to)
 		return;
 	}
 	from = &cache->block[cache->left_block];
-	if (exit == BLOCK_CHECK) {
-		if (from->rip != to->rip)
-			return;
-		emit_forward(cache, from->entry, to->entry);
-		emit_forward(cache, from->again, to->entry);
+	if (exit >= BLOCK_CHECK) {
+		if (from->rip == to->rip && from != to)
+			emit_forward(cache, from, to);
 		return;
 	}
 	if (from->patch[exit] && from->target[exit] == to->rip && block_way_to(cache, from, exit))
@@ -67,6 +70,7 @@ static enum block_entered find_or_make(struct block_cache *cache, u64 rip, u8 li
 	*block = block_find(cache, rip, limit);
 	if (*block)
 		return BLOCK_RUN;
+	block_fresh_page(cache);
 	if (!block_room(cache))
 		return BLOCK_FULL;
 	*block = block_translate(cache, rip, limit);
@@ -95,7 +99,8 @@ enum block_entered block_enter(struct block_cache *cache, u64 rip, u64 *at)
 	if (block->lone)
 		return BLOCK_LONE;
 	link(cache, block);
-	if (cache->region->context.budget < block->n)
+	/* Less than nothing, if the last one looked at it late. */
+	if ((int64_t)cache->region->context.budget < block->n)
 		return BLOCK_SPENT;
 	*at = entry_of(cache, block);
 	return BLOCK_RUN;
@@ -121,7 +126,10 @@ enum block_entered block_enter_part(struct block_cache *cache, u64 rip, unsigned
 
 	if (!whole)
 		return BLOCK_REFUSED;
-	if (n < whole->n)
+	/* What goes on to other blocks takes the reserve for granted. */
+	if (n == BLOCK_MAX_INSNS)
+		n--;
+	if (!whole->lone)
 		found = find_or_make(cache, rip, (u8)n, &block);
 	if (found != BLOCK_RUN)
 		return found;
@@ -130,7 +138,7 @@ enum block_entered block_enter_part(struct block_cache *cache, u64 rip, unsigned
 		drop(cache, block);
 		return BLOCK_SPENT;
 	}
-	block_begin(cache, block->n);
+	begin(cache, block->n);
 	*at = entry_of(cache, block);
 	return BLOCK_RUN;
 }
@@ -165,6 +173,28 @@ static void unhurry(struct block_cache *cache)
 	cache->hurried = false;
 }
 
+static void add_insn(struct model_events *events, const struct block_insn *insn)
+{
+	events->instructions++;
+	events->loads += insn->loads;
+	events->stores += insn->stores;
+	events->locked_loads += insn->locked;
+	events->branches[insn->branch]++;
+}
+
+/* What has run in front of the check is counted by itself. */
+static u64 left_late(struct block_cache *cache, const struct block *block)
+{
+	const struct block_insn *insn = &cache->insn[block->insns];
+
+	if (!block->late)
+		return block->rip;
+	cache->region->context.budget -= block->late;
+	for (unsigned i = 0; i < block->late; i++)
+		add_insn(&cache->extra, &insn[i]);
+	return block->rip + insn[block->late].guest;
+}
+
 u64 block_left(struct block_cache *cache, u64 at)
 {
 	struct block_context *context = &cache->region->context;
@@ -181,13 +211,16 @@ u64 block_left(struct block_cache *cache, u64 at)
 	block = &cache->block[cache->left_block];
 	if (cache->left_exit < BLOCK_CHECK)
 		return block->target[cache->left_exit];
+	if (cache->left_exit == BLOCK_DROPPED)
+		return block->rip;
 	/* The check has taken the block's instructions off the budget. */
 	context->budget += block->n;
-	if (!hurried && context->budget >= block->n)
+	if (block->page == BLOCK_PAGE_NONE && !hurried && context->budget >= block->n) {
 		drop(cache, block);
-	else
-		cache->left_block = BLOCK_NONE;
-	return block->rip;
+		return block->rip;
+	}
+	cache->left_block = BLOCK_NONE;
+	return left_late(cache, block);
 }
 
 /* The block with code at this offset: they lie there in their order. */
@@ -204,15 +237,6 @@ static struct block *block_at(struct block_cache *cache, u32 offset)
 			high = middle;
 	}
 	return &cache->block[low];
-}
-
-static void add_insn(struct model_events *events, const struct block_insn *insn, u64 times)
-{
-	events->instructions += times;
-	events->loads += times * insn->loads;
-	events->stores += times * insn->stores;
-	events->locked_loads += times * insn->locked;
-	events->branches[insn->branch] += times;
 }
 
 static void restore(struct block_cache *cache, u8 what, u64 gpr[REG_COUNT])
@@ -247,10 +271,13 @@ u64 block_faulted(struct block_cache *cache, u64 at, u64 gpr[REG_COUNT])
 		;
 	restore(cache, insn[k].restore, gpr);
 	cache->left_in_shadow = k && insn[k - 1].shadow;
-	cache->region->executed[number]--;
-	cache->region->context.budget += block->n - k;
+	if (k >= block->late) {
+		cache->region->executed[number]--;
+		cache->region->context.budget += block->n;
+	}
+	cache->region->context.budget -= k;
 	for (unsigned i = 0; i < k; i++)
-		add_insn(&cache->extra, &insn[i], 1);
+		add_insn(&cache->extra, &insn[i]);
 	return block->rip + insn[k].guest;
 }
 
@@ -262,7 +289,7 @@ bool block_events(struct block_cache *cache, u64 rip, unsigned n, struct model_e
 	if (!block || n > block->n)
 		return false;
 	for (unsigned i = 0; i < n; i++)
-		add_insn(events, &cache->insn[block->insns + i], 1);
+		add_insn(events, &cache->insn[block->insns + i]);
 	events->taken = events->branches[BRANCH_CONDITIONAL];
 	return true;
 }
@@ -273,6 +300,18 @@ bool block_between(struct block_cache *cache, u64 at)
 
 	return block->lone &&
 	       offset_of(cache, at) == block->first + cache->insn[block->insns].host;
+}
+
+bool block_not_begun(struct block_cache *cache, u64 at, u64 *rip)
+{
+	const struct block *block = block_at(cache, offset_of(cache, at));
+
+	if (offset_of(cache, at) != block->entry)
+		return false;
+	unhurry(cache);
+	cache->left_block = BLOCK_NONE;
+	*rip = block->rip;
+	return true;
 }
 
 void block_hurry(struct block_cache *cache, u64 at, u64 gpr[REG_COUNT])
@@ -286,7 +325,7 @@ void block_hurry(struct block_cache *cache, u64 at, u64 gpr[REG_COUNT])
 	cache->region->context.budget -= HURRY;
 	/* Between reading and writing the budget, it is in RAX. */
 	if (offset > block->check && offset <= block->check_end)
-		gpr[REG_RAX] -= HURRY;
+		gpr[block->page == BLOCK_PAGE_NONE ? REG_RAX : REG_RCX] -= HURRY;
 }
 
 void block_end(struct block_cache *cache, struct model_events *events)
@@ -301,8 +340,11 @@ void block_end(struct block_cache *cache, struct model_events *events)
 
 		if (!times)
 			continue;
-		for (unsigned k = 0; k < block->n; k++)
-			add_insn(events, &cache->insn[block->insns + k], times);
+		events->instructions += times * block->n;
+		events->loads += times * block->all_loads;
+		events->stores += times * block->all_stores;
+		events->locked_loads += times * block->all_locked;
+		events->branches[block->last_branch] += times;
 		events->taken += region->taken[i];
 		region->executed[i] = region->taken[i] = 0;
 	}

@@ -8,6 +8,7 @@
  * left to the stepping engine, which meets them again. Interrupts and NMIs wait for the next
  * beginning of a block.
  */
+#include "refpmu/code_page.h"
 #include "refpmu/decode.h"
 #include "refpmu/deliver.h"
 #include "refpmu/engine_block.h"
@@ -135,14 +136,15 @@ static void take_nmi(struct cpu *cpu, struct run *run)
 }
 
 /* One VMRUN with the tables that show the region. Back with the guest's: translating the next
- * block looks its bytes up in them. */
-static u64 vmrun(struct cpu *cpu, const struct run *run)
+ * block looks its bytes up in them. To begin with, blocks must be what they were; the rest of one
+ * that was interrupted runs as it is. */
+static u64 vmrun(struct cpu *cpu, const struct run *run, bool begins)
 {
 	u64 code;
 
 	cpu->vmcb->save.cr3 = space_cr3(run->space);
 	cpu->vmcb->control.nested_cr3 = run->space->nested_cr3;
-	code = exits_vmrun(cpu);
+	code = exits_vmrun_unless(cpu, begins ? &run->space->epoch : NULL);
 	cpu->vmcb->save.cr3 = run->cr3;
 	cpu->vmcb->control.nested_cr3 = run->nested_cr3;
 	return code;
@@ -154,11 +156,15 @@ static void run_blocks(struct cpu *cpu, struct run *run, u64 at)
 	struct block_cache *cache = &run->space->cache;
 	struct vmcb_save *save = &cpu->vmcb->save;
 
-	for (;;) {
+	for (bool begins = true;; begins = false) {
 		u64 code;
 
 		save->rip = at;
-		code = vmrun(cpu, run);
+		code = vmrun(cpu, run, begins);
+		if (code == EXIT_NOT_RUN) {
+			run->over = true;
+			return;
+		}
 		at = save->rip;
 		if (!block_owns(cache, at))
 			exits_unexpected(cpu, code);
@@ -181,6 +187,10 @@ static void run_blocks(struct cpu *cpu, struct run *run, u64 at)
 			take_nmi(cpu, run);
 		else
 			exits_unexpected(cpu, code);
+		if (block_not_begun(cache, at, &run->rip)) {
+			run->over = true;
+			return;
+		}
 		if (run->rep && block_between(cache, at)) {
 			run->rip = block_faulted(cache, at, cpu->gpr);
 			run->over = true;
@@ -339,7 +349,8 @@ static bool run_stretch(struct cpu *cpu, struct run *run)
 	run->why = HANDOVER_REASONS;
 	do
 		run_blocks(cpu, run, at);
-	while (!run->over && !run->exact && enter(run, &at));
+	while (!run->over && !run->exact && space->epoch == code_page_epoch() &&
+	       enter(run, &at));
 	end(cpu, run);
 	retired = settle(cpu, run);
 	if (run->why == HANDOVER_FAULT)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* See engine_space.h. APM volume 2, "Long-Mode Page Translation". */
+#include "refpmu/block_page.h"
+#include "refpmu/code_page.h"
 #include "refpmu/engine_space.h"
 #include "refpmu/guest_memory.h"
 #include "refpmu/nested_paging.h"
@@ -24,6 +26,9 @@ _Static_assert(SPACE_LEVEL2 + SPACE_TABLES <= PAGE_TABLE_ENTRIES, "one table of 
 /* The region's first pages: its context, and the counts of the first blocks. */
 #define SPACE_BUSY	4
 
+/* So many ticks of the TSC after the last look at what devices may have changed comes another. */
+#define LONG_AGO	BIT(24)
+
 /* Instructions may straddle two pages, both of which must be executable. */
 static unsigned fetch(void *ctx, u64 linear, u8 *to, unsigned most)
 {
@@ -40,6 +45,14 @@ static unsigned fetch(void *ctx, u64 linear, u8 *to, unsigned most)
 		return n;
 	__builtin_memcpy(to + n, at, INSN_MAX_BYTES - n);
 	return INSN_MAX_BYTES;
+}
+
+static bool hold(void *ctx, u64 linear, struct block_page *page)
+{
+	const struct engine_space *space = ctx;
+
+	page->bytes = guest_code_page(space->cpu, linear, space->user, true);
+	return page->bytes && code_page_protect(space->cpu, (u64)page->bytes, &page->generation);
 }
 
 static u64 extra_address(const struct engine_space *space, const void *host)
@@ -99,7 +112,7 @@ void space_init(struct engine_space *space, struct cpu *cpu, bool user)
 	space->nested_cr3 = nested_paging_with(cpu, space->memory, sizeof(*space->memory),
 					       offsetof(struct space_memory, region.indirect));
 	map_region(space);
-	space->source = (struct block_source){ .ctx = space, .fetch = fetch };
+	space->source = (struct block_source){ .ctx = space, .fetch = fetch, .hold = hold };
 	block_init(&space->cache, &space->memory->region, &space->source, vmmcall);
 }
 
@@ -125,29 +138,48 @@ void space_flush(struct engine_space *space)
 	forget_refused(space);
 }
 
-/*
- * Blocks compare their bytes, and fault where nothing is mapped; what they can't see is that code
- * has become data, or is for another privilege level. Page tables take effect at the latest when
- * one of the registers below is written, if only with the value that it has, or with INVLPG and
- * the like: no block holds those, and retire.c notes them.
- */
-void space_check(struct engine_space *space)
+static u64 tsc(void)
 {
-	const struct vmcb_save *save = &space->cpu->vmcb->save;
+	u32 low, high;
+
+	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
+	return (u64)high << 32 | low;
+}
+
+/* Is the page where it was, executable, and what it was? */
+static bool is_same(const struct engine_space *space, const struct block_page *page)
+{
+	return code_page_holds((u64)page->bytes, page->generation) &&
+	       guest_code_page(space->cpu, page->linear, space->user, false) == page->bytes &&
+	       block_page_same(page);
+}
+
+/* Processors' stores end the protection, whatever the page tables say. */
+static void check_protection(struct engine_space *space)
+{
+	struct block_cache *cache = &space->cache;
+
+	if (space->epoch == code_page_epoch())
+		return;
+	space->epoch = code_page_epoch();
+	for (unsigned i = 0; i < BLOCK_PAGES; i++)
+		if (cache->page[i].firm && !code_page_holds((u64)cache->page[i].bytes,
+							    cache->page[i].generation))
+			block_page_drop(cache, &cache->page[i]);
+}
+
+/*
+ * Blocks that compare their bytes fault where nothing is mapped; what they can't see is that code
+ * has become data, or is for another privilege level.
+ */
+static void check_compared(struct engine_space *space)
+{
 	const struct block_cache *cache = &space->cache;
 	u64 page = ~0ULL;
 
-	if (!space->stale && space->cr0 == save->cr0 && space->cr3 == save->cr3 &&
-	    space->cr4 == save->cr4 && space->efer == save->efer)
-		return;
-	space->stale = false;
-	space->cr0 = save->cr0;
-	space->cr3 = save->cr3;
-	space->cr4 = save->cr4;
-	space->efer = save->efer;
-	forget_refused(space);
 	for (u32 i = 0; i < cache->n_blocks; i++) {
-		if (cache->block[i].rip / PAGE_SIZE == page)
+		if (cache->block[i].page != BLOCK_PAGE_NONE ||
+		    cache->block[i].rip / PAGE_SIZE == page)
 			continue;
 		page = cache->block[i].rip / PAGE_SIZE;
 		/* Its last instruction may reach into the next one. */
@@ -159,6 +191,35 @@ void space_check(struct engine_space *space)
 			return;
 		}
 	}
+}
+
+/*
+ * Page tables take effect at the latest when one of the registers below is written, if only with
+ * the value that it has, or with INVLPG and the like: no block holds those, and retire.c notes
+ * them. What a device has written is found at the same time, and when
+ * the last look was some while ago.
+ */
+void space_check(struct engine_space *space)
+{
+	const struct vmcb_save *save = &space->cpu->vmcb->save;
+	struct block_cache *cache = &space->cache;
+	u64 now = tsc();
+
+	check_protection(space);
+	if (!space->stale && now - space->checked < LONG_AGO && space->cr0 == save->cr0 &&
+	    space->cr3 == save->cr3 && space->cr4 == save->cr4 && space->efer == save->efer)
+		return;
+	space->stale = false;
+	space->checked = now;
+	space->cr0 = save->cr0;
+	space->cr3 = save->cr3;
+	space->cr4 = save->cr4;
+	space->efer = save->efer;
+	forget_refused(space);
+	for (unsigned i = 0; i < BLOCK_PAGES; i++)
+		if (cache->page[i].firm && !is_same(space, &cache->page[i]))
+			block_page_drop(cache, &cache->page[i]);
+	check_compared(space);
 }
 
 /* ---- the guest's top-level table with the region in it ---- */

@@ -34,7 +34,9 @@ struct engine_space {
 	u64 nested_cr3;
 	unsigned place;			/* in pages */
 	u64 refused[SPACE_REFUSED];	/* addresses at which blocks don't begin */
-	bool stale;			/* page tables may have changed since all was checked */
+	bool stale;			/* page tables, or devices' memory, may have changed */
+	u64 checked;			/* when all was checked, by the TSC */
+	u32 epoch;			/* code_page_epoch() that the blocks fit */
 	u64 cr0, cr3, cr4, efer;	/* when it was */
 };
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* See exits.h. */
+#include "refpmu/apic.h"
 #include "refpmu/code_page.h"
 #include "refpmu/deliver.h"
 #include "refpmu/engine.h"
+#include "refpmu/engine_block.h"
 #include "refpmu/exits.h"
 #include "refpmu/host.h"
 #include "refpmu/native_pages.h"
@@ -110,6 +112,9 @@ bool exits_take_interrupt(struct cpu *cpu, bool interrupts, bool wait)
 		exits_set_intercepts(cpu, false);
 	if (taken.vector != TAKEN_NONE) {
 		event.vector = (u8)taken.vector;
+		/* A device's, unless it is the counters' own. */
+		if (event.vector != (u8)*apic_register(APIC_LVTPC))
+			engine_block_tables(cpu);
 		deliver(cpu, &event);
 		cpu->statistics.exits[KIND_INTERRUPT]++;
 	}

@@ -177,6 +177,27 @@ enum guest_code guest_code_at(struct cpu *cpu, u64 linear, bool user, const u8 *
 	return host && !*host ? CODE_ABSENT : CODE_ALLOWED;
 }
 
+const u8 *guest_code_page(struct cpu *cpu, u64 linear, bool user, bool set)
+{
+	u64 table = cpu->vmcb->save.cr3 & PTE_ADDRESS;
+	const u8 *host;
+
+	if (guest_code_at(cpu, linear & ~(PAGE_SIZE - 1), user, &host) != CODE_ALLOWED)
+		return NULL;
+	for (unsigned level = 4;; level--) {
+		u64 *base = nested_paging_host(table);
+		u64 *entry = &base[linear >> (3 + 9 * level) & (PAGE_TABLE_ENTRIES - 1)];
+
+		if (set)
+			set_bits(cpu, entry, PTE_A);
+		else if (!(*entry & PTE_A))
+			return NULL;
+		if (level == 1 || (level <= 3 && (*entry & PTE_PS)))
+			return host;
+		table = *entry & PTE_ADDRESS;
+	}
+}
+
 void guest_memory_accessed(struct cpu *cpu, u64 *entry)
 {
 	set_bits(cpu, entry, PTE_A);

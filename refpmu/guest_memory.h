@@ -32,6 +32,13 @@ enum guest_code { CODE_ABSENT, CODE_FORBIDDEN, CODE_ALLOWED };
 enum guest_code guest_code_at(struct cpu *cpu, u64 linear, bool user, const u8 **host);
 
 /*
+ * Where the page with this address is, if CPL 0, or with `user` CPL 3, may execute there, and the
+ * accessed bits of its path are set: `set` sets them, as executing there would. NULL otherwise.
+ * Four levels of tables only.
+ */
+const u8 *guest_code_page(struct cpu *cpu, u64 linear, bool user, bool set);
+
+/*
  * Where so many bytes at a linear address are, for an access of the guest's own, at its privilege
  * level, which sets accessed and dirty bits. NULL: it would fault or exit, it isn't memory in one
  * piece, or something unusual decides: the processor is to find out.

@@ -5,6 +5,7 @@
  */
 #define _XOPEN_SOURCE 700	/* no more: <ucontext.h> would name its registers as we do */
 #include "host/engine/machine.h"
+#include "refpmu/block_page.h"
 #include "refpmu/solo.h"
 
 #include <fcntl.h>
@@ -32,6 +33,7 @@ enum { AT_RIP = 16, AT_FLAGS = 17 };
 static const u8 at_gpr[REG_COUNT] = { 13, 14, 12, 11, 15, 10, 9, 8, 0, 1, 2, 3, 4, 5, 6, 7 };
 
 struct block_cache machine_cache;
+bool machine_holds;
 static struct solo_code *solo_code;
 u8 machine_code[MACHINE_BYTES], machine_data[MACHINE_BYTES];
 
@@ -65,6 +67,73 @@ static unsigned fetch(void *ctx, u64 linear, u8 *to, unsigned most)
 		return 0;
 	memcpy(to, (const void *)linear, n);
 	return n;
+}
+
+/* ---- pages that don't change unnoticed ---- */
+
+#define PAGES	(MACHINE_BYTES / BLOCK_PAGE_SIZE)
+
+static bool held[PAGES];
+
+static void allow(unsigned page, bool writing)
+{
+	mprotect((void *)(MACHINE_CODE + (u64)page * BLOCK_PAGE_SIZE), BLOCK_PAGE_SIZE,
+		 PROT_READ | PROT_EXEC | (writing ? PROT_WRITE : 0));
+}
+
+static bool hold(void *ctx, u64 linear, struct block_page *page)
+{
+	u64 number = (linear - MACHINE_CODE) / BLOCK_PAGE_SIZE;
+
+	(void)ctx;
+	if (!machine_holds || number >= PAGES)
+		return false;
+	page->bytes = (const u8 *)linear;
+	held[number] = true;
+	allow((unsigned)number, false);
+	return true;
+}
+
+static void release(u64 number)
+{
+	u64 linear = MACHINE_CODE + number * BLOCK_PAGE_SIZE;
+
+	held[number] = false;
+	allow((unsigned)number, true);
+	for (unsigned i = 0; i < BLOCK_PAGES; i++)
+		if (machine_cache.page[i].firm && machine_cache.page[i].linear == linear)
+			block_page_drop(&machine_cache, &machine_cache.page[i]);
+}
+
+/* A store to a page with blocks: they go, and it may be done. */
+static bool released(u64 address)
+{
+	u64 number = (address - MACHINE_CODE) / BLOCK_PAGE_SIZE;
+
+	if (number >= PAGES || !held[number])
+		return false;
+	release(number);
+	return true;
+}
+
+/* Another program, put there as a device does it. */
+static void load_code(void)
+{
+	for (unsigned i = 0; i < PAGES; i++)
+		allow(i, true);
+	memcpy((void *)MACHINE_CODE, machine_code, MACHINE_BYTES);
+	for (unsigned i = 0; i < PAGES; i++)
+		if (held[i])
+			allow(i, false);
+	for (unsigned i = 0; i < BLOCK_PAGES; i++) {
+		struct block_page *page = &machine_cache.page[i];
+
+		if (!page->firm)
+			continue;
+		if (!machine_holds || !block_page_same(page))
+			release((page->linear - MACHINE_CODE) / BLOCK_PAGE_SIZE);
+		page->losses = 0;
+	}
 }
 
 static void wrong(const char *what)
@@ -187,6 +256,13 @@ static void step(ucontext_t *context)
 	if (ZYAN_SUCCESS(ZydisDecoderDecodeFull(&machine_cache.decoder, bytes, n, &zi, operands)))
 		run.rep = zi.attributes & (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE |
 					   ZYDIS_ATTRIB_HAS_REPNE);
+	/* It would store the trap flag. Programs have none, but where they jump into the middle. */
+	if (run.op.length && (zi.mnemonic == ZYDIS_MNEMONIC_PUSHF ||
+			      zi.mnemonic == ZYDIS_MNEMONIC_PUSHFQ)) {
+		run.result->open = true;
+		end_guest(context);
+		return;
+	}
 	go_on(context, run.rip, true);
 }
 
@@ -267,7 +343,10 @@ static u64 solo_linear(void *ctx, const struct instruction *insn,
 static void *solo_at(void *ctx, u64 linear, unsigned bytes, bool write)
 {
 	(void)ctx;
-	(void)write;
+	if (write) {
+		released(linear);
+		released(linear + bytes - 1);
+	}
 	for (unsigned i = 0; i < 3; i++)
 		if (linear - area[i] < MACHINE_BYTES &&
 		    linear + bytes - 1 - area[i] < MACHINE_BYTES)
@@ -361,10 +440,15 @@ static void faulted(ucontext_t *context, const siginfo_t *info)
 		}
 		run.rip = block_faulted(&machine_cache, run.rip, run.gpr);
 		end_run();
+		released((u64)info->si_addr);
 		if (run.left)
 			step(context);		/* it faults once more, by itself */
 		else
 			end_guest(context);
+		return;
+	}
+	if (released((u64)info->si_addr)) {
+		go_on(context, run.rip, true);
 		return;
 	}
 	run.result->faults++;
@@ -384,6 +468,11 @@ static void interrupted(ucontext_t *context)
 {
 	take_registers(context);
 	run.random = run.random * 6364136223846793005ULL + 1442695040888963407ULL;
+	if (run.random >> 56 < 4 && block_not_begun(&machine_cache, run.rip, &run.rip)) {
+		end_run();
+		advance(context);
+		return;
+	}
 	if (run.random >> 56 < 4)
 		block_hurry(&machine_cache, run.rip, run.gpr);
 	go_on(context, run.rip, true);
@@ -431,7 +520,7 @@ static void *map(u64 at, size_t bytes, int protection)
 
 void machine_open(void)
 {
-	static const struct block_source source = { .fetch = fetch };
+	static const struct block_source source = { .fetch = fetch, .hold = hold };
 	static const int signals[] = { SIGTRAP, SIGILL, SIGSEGV, SIGBUS, SIGFPE };
 	stack_t stack = { .ss_sp = map(0, SIGNAL_STACK, PROT_READ | PROT_WRITE),
 			  .ss_size = SIGNAL_STACK };
@@ -455,7 +544,7 @@ static __attribute__((noinline)) void start(const struct machine_state *begin, u
 					    struct machine_result *result)
 {
 	memset(result, 0, sizeof(*result));
-	memcpy((void *)MACHINE_CODE, machine_code, MACHINE_BYTES);
+	load_code();
 	memcpy((void *)MACHINE_DATA, machine_data, MACHINE_BYTES);
 	for (u64 a = MACHINE_STACK; a < MACHINE_STACK + MACHINE_BYTES; a += 8)
 		*(u64 *)a = MACHINE_CODE;

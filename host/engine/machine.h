@@ -37,6 +37,8 @@ struct machine_result {
 /* Once: map the memory, build the cache of blocks, take the signals. */
 void machine_open(void);
 extern struct block_cache machine_cache;
+/* May blocks be firm? A page of code is then read-only till the program stores to it. */
+extern bool machine_holds;
 
 /* What the memory holds before each run. */
 extern u8 machine_code[MACHINE_BYTES], machine_data[MACHINE_BYTES];

@@ -95,6 +95,7 @@ static void programs_stop_anywhere(void)
 
 	for (u64 seed = first; seed < first + programs(); seed++) {
 		generate(seed, &begin);
+		machine_holds = seed & 1;
 		if (seed % 8 == 0) {
 			machine_cache.count_taken = !machine_cache.count_taken;
 			block_flush(&machine_cache);
