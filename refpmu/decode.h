@@ -79,6 +79,7 @@ struct instruction {
 	int32_t immediate;	/* of XBEGIN: from its end to the fallback; of XABORT: the code */
 	bool unfriendly;	/* aborts a transaction */
 	bool locked;
+	bool port;		/* IN, OUT and their strings */
 	enum memory_act act;	/* what it does to caches and TLBs besides its accesses */
 	struct insn_access act_operand;	/* the address that this is about, where there is one */
 	bool incomplete;	/* the accesses aren't all enumerated */

@@ -385,6 +385,8 @@ void decode_fill(struct instruction *insn, const ZydisDecodedInstruction *zi,
 	insn->is_pop = zi->mnemonic == ZYDIS_MNEMONIC_POP;
 	insn->act = act_of(zi, operands);
 	insn->arithmetic = arithmetic_of(zi, operands);
+	insn->port = zi->meta.category == ZYDIS_CATEGORY_IO ||
+		     zi->meta.category == ZYDIS_CATEGORY_IOSTRINGOP;
 	for (unsigned i = 0; i < zi->operand_count; i++) {
 		if (operands[i].type != ZYDIS_OPERAND_TYPE_MEMORY)
 			continue;

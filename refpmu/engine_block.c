@@ -34,8 +34,16 @@
 #define WORTH_A_RUN	10
 #define MOST_ITERATIONS	BIT(30)	/* of a REP string in one go */
 
+/*
+ * Whoever talks to a device by ports may wait for it by looking at memory, and execute what it has
+ * written: nothing else tells. So many runs are short then, with a look at the code before each.
+ */
+#define WARY_RUNS	64
+#define WARY_BUDGET	256
+
 struct engine_blocks {
 	struct engine_space supervisor, user;
+	unsigned wary;		/* runs left */
 };
 
 void engine_block_init(struct cpu *cpu)
@@ -57,6 +65,12 @@ void engine_block_tables(struct cpu *cpu)
 {
 	if (cpu->blocks)
 		cpu->blocks->supervisor.stale = cpu->blocks->user.stale = true;
+}
+
+void engine_block_device(struct cpu *cpu)
+{
+	if (cpu->blocks)
+		cpu->blocks->wary = WARY_RUNS;
 }
 
 void engine_block_begin(struct cpu *cpu)
@@ -333,7 +347,7 @@ static bool enter_otherwise(struct cpu *cpu, struct run *run, u64 *at)
 static bool run_stretch(struct cpu *cpu, struct run *run)
 {
 	struct engine_space *space = run->space;
-	u64 longest = cpu->looking ? LONGEST_LOOK : LONGEST_RUN;
+	u64 longest = cpu->blocks->wary ? WARY_BUDGET : cpu->looking ? LONGEST_LOOK : LONGEST_RUN;
 	u64 budget, at, before, retired;
 
 	budget = model_bulk_budget(&cpu->model, cpu_cpl(cpu), space->cache.most_accesses);
@@ -422,6 +436,10 @@ bool engine_block_run(struct cpu *cpu)
 		return engine_solo_run(cpu, model_looks) || run_instruction(cpu) ||
 		       hand_over(cpu, HANDOVER_MODEL);
 	run.space = space = cpu_cpl(cpu) ? &cpu->blocks->user : &cpu->blocks->supervisor;
+	if (cpu->blocks->wary) {
+		cpu->blocks->wary--;
+		space->stale = true;
+	}
 	space_check(space);
 	if (out_of_date(cpu, &space->cache)) {
 		space->cache.count_taken = model_bulk_needs_taken(&cpu->model);

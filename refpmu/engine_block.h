@@ -20,6 +20,9 @@ void engine_block_forget(struct cpu *cpu);
  * CR3 or CR4, whatever the value, and each invalidation of the TLB. */
 void engine_block_tables(struct cpu *cpu);
 
+/* It was one that talks to a device, which may write to memory any time now. */
+void engine_block_device(struct cpu *cpu);
+
 /* The guest has run unobserved: what is known of its page tables may be out of date. */
 void engine_block_begin(struct cpu *cpu);
 

@@ -73,6 +73,8 @@ void retire_end(struct cpu *cpu, struct model_retired *retired, const struct ins
 {
 	if (changes_tables(insn))
 		engine_block_tables(cpu);
+	if (insn && insn->port)
+		engine_block_device(cpu);
 	if (!was_watching && !model_watching(&cpu->model))
 		return;
 	note_registers(cpu, &retired->after);
