@@ -35,12 +35,9 @@ static u64 read_at(const u8 *table, size_t offset, size_t bytes)
 
 static const u8 *find_rsdp(void)
 {
-	EFI_GUID guid = ACPI_20_TABLE_GUID;
+	static const EFI_GUID guid = ACPI_20_TABLE_GUID;
 
-	for (UINTN i = 0; i < firmware.system->NumberOfTableEntries; i++)
-		if (!memcmp(&firmware.system->ConfigurationTable[i].VendorGuid, &guid, sizeof guid))
-			return firmware.system->ConfigurationTable[i].VendorTable;
-	return NULL;
+	return firmware_find_table(&guid);
 }
 
 /* The table with that signature and at least that many bytes; NULL: there is none. */

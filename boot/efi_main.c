@@ -5,6 +5,7 @@
  */
 #include "boot/acpi.h"
 #include "boot/config.h"
+#include "boot/exerciser.h"
 #include "boot/file.h"
 #include "boot/firmware.h"
 #include "boot/log.h"
@@ -76,6 +77,7 @@ static int start(struct config *config)
 	bool configured = read_config(config, error + prefix, sizeof error - prefix);
 	struct machine_setup setup;
 	unsigned processors;
+	u64 exerciser;
 	int status;
 
 	firmware_measure_tsc();
@@ -89,6 +91,7 @@ static int start(struct config *config)
 	setup.serial_port = config->serial_port;
 	setup.hpet_base = acpi_hpet_base();
 	setup.ioapic_base = acpi_ioapic_base();
+	exerciser = exerciser_find(&setup);
 	if (!machine_init(&setup) || !log_init()) {
 		firmware_say("pmutest86: the local APIC is off, or our memory is too small");
 		return EXIT_ERROR;
@@ -97,7 +100,8 @@ static int start(struct config *config)
 		return refuse(error);
 	if (processors_take())
 		return refuse("Bail out! a processor that the firmware calls healthy doesn't come");
-	status = config->borrow_cycles ? selftest_run(config->borrow_cycles) : run_tests(config);
+	status = config->borrow_cycles ? selftest_run(config->borrow_cycles) :
+					run_tests(config, exerciser);
 	if (processors_give())
 		return status;
 	firmware_say("pmutest86: a processor doesn't return to the firmware");

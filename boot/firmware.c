@@ -76,6 +76,16 @@ static bool is_ram(UINT32 type)
 	}
 }
 
+const void *firmware_find_table(const EFI_GUID *guid)
+{
+	const EFI_SYSTEM_TABLE *system = firmware.system;
+
+	for (UINTN i = 0; i < system->NumberOfTableEntries; i++)
+		if (!memcmp(&system->ConfigurationTable[i].VendorGuid, guid, sizeof *guid))
+			return system->ConfigurationTable[i].VendorTable;
+	return NULL;
+}
+
 /* Both the stack we run on and our image may lie at the very top of RAM. */
 static EFI_STATUS find_memory_top(u64 *top)
 {

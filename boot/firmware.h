@@ -31,6 +31,9 @@ void firmware_say(const char *line);
  * 0 when there are none, or when they are binary, as boot entries of some firmware have them. */
 size_t firmware_load_options(char *text, size_t size);
 
+/* What the configuration table's entry of that GUID points to; NULL: there is none. */
+const void *firmware_find_table(const EFI_GUID *guid);
+
 /* Fill in the memory of setup, and leave its devices 0; with_screen: also the framebuffer, if there
  * is a linear one. The arena has spare bytes for machine_alloc(). */
 EFI_STATUS firmware_setup(struct machine_setup *setup, unsigned processors, u64 spare,

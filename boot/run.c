@@ -32,7 +32,7 @@ static void open_results(const struct config *config, const char *cpu)
 		fmt_print(notice, sizeof notice, "results in %s", results_path());
 }
 
-int run_tests(const struct config *config)
+int run_tests(const struct config *config, u64 exerciser)
 {
 	const struct suite_config suite_config = {
 		.tests_glob = config->tests,
@@ -41,6 +41,7 @@ int run_tests(const struct config *config)
 		.verbose = config->verbose,
 		.checks = config->checks,
 		.on = config->on == CONFIG_ON_ALL ? SUITE_ON_ALL : config->on,
+		.exerciser = exerciser,
 	};
 	char cpu[CPU_NAME_SIZE];
 	struct suite *suite;

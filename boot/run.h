@@ -4,8 +4,10 @@
 #define BOOT_RUN_H
 
 #include "boot/config.h"
+#include "spec/types.h"
 
-/* With the machine given back. Returns the run's exit status: 0, 1 or 2. */
-int run_tests(const struct config *config);
+/* With the machine given back; exerciser: of its register page, 0: none. Returns the run's exit
+ * status: 0, 1 or 2. */
+int run_tests(const struct config *config, u64 exerciser);
 
 #endif

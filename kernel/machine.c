@@ -111,6 +111,12 @@ static bool map(void)
 		return false;
 	if (machine.ioapic_base && !paging_set(machine.ioapic_base, PAGE_DEVICE))
 		return false;
+	if (machine.exerciser_page && !paging_set(machine.exerciser_page, PAGE_DEVICE))
+		return false;
+	if (machine.exerciser_memory.base + machine.exerciser_memory.bytes > top &&
+	    !paging_set_range(machine.exerciser_memory.base, machine.exerciser_memory.bytes,
+			      PAGE_DATA))
+		return false;
 	video_size = (u64)machine.framebuffer.stride * machine.framebuffer.height * sizeof(u32);
 	return !machine.framebuffer.base ||
 	       paging_set_range(machine.framebuffer.base, video_size, PAGE_VIDEO);

@@ -9,6 +9,7 @@
 #include "kernel/smp.h"
 #include "kernel/string.h"
 #include "pmu/counter.h"
+#include "pmu/exerciser.h"
 #include "tests/evidence.h"
 #include "tests/glob.h"
 #include "tests/needs.h"
@@ -163,6 +164,7 @@ struct suite *suite_begin(const struct suite_config *config, struct tap *tap)
 	tap_begin(tap);
 	s->points = count_points(s);
 	tap_plan(tap, s->points);
+	exerciser_use(config->exerciser);
 	if (!runner_init())
 		tap_comment(tap, "no memory for the DS save areas, or a processor doesn't answer");
 	caps = counter_caps();

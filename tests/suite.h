@@ -21,6 +21,7 @@ struct suite_config {
 	/* The processor on which tests run, or SUITE_ON_ALL: on each, one after the other; the
 	 * others sleep. Tests that need several run once. */
 	unsigned on;
+	u64 exerciser;		/* physical address of its register page, mapped; 0: none */
 };
 #define SUITE_ON_ALL	(~0u)
 

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * UEFI Specification, "EFI Configuration Table & Properties Table": the entry of an exerciser, which
+ * is believed as far as its table can be. Whether anything answers behind it is for pmu/ to see.
+ */
+#include "boot/exerciser.h"
+#include "boot/firmware.h"
+#include "spec/exerciser.h"
+
+#define PAGE		4096u
+#define REMOTE_MOST	(64u << 20)	/* more than that isn't mapped */
+
+static u32 read(u64 registers, u32 offset)
+{
+	u32 value;
+
+	__asm__ volatile("movl %1, %0" : "=r"(value)
+			 : "m"(*(const volatile u32 *)(uintptr_t)(registers + offset)));
+	return value;
+}
+
+u64 exerciser_find(struct machine_setup *setup)
+{
+	static const EFI_GUID guid = EXERCISER_GUID;
+	const struct exerciser_table *table = firmware_find_table(&guid);
+	u64 bytes;
+
+	if (!table || table->signature != EXERCISER_TABLE || table->bytes < sizeof(*table) ||
+	    !table->registers || table->registers % PAGE)
+		return 0;
+	setup->exerciser_page = table->registers;
+	if (read(table->registers, EXERCISER_SIGNATURE) != EXERCISER_HERE)
+		return table->registers;
+	bytes = read(table->registers, EXERCISER_REMOTE_BYTES);
+	if (!bytes || bytes > REMOTE_MOST)
+		return table->registers;
+	setup->exerciser_memory.base = (u64)read(table->registers, EXERCISER_REMOTE_HIGH) << 32 |
+				       read(table->registers, EXERCISER_REMOTE_LOW);
+	setup->exerciser_memory.bytes = bytes;
+	return table->registers;
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/* The register page: aligned loads and stores of 32 bits, by MOV alone. */
+#include "pmu/exerciser.h"
+
+#include "kernel/cpuid.h"
+#include "kernel/time.h"
+
+#define DONE_US	100000u		/* by then a command has ended */
+
+static uintptr_t page;
+
+static u32 get(enum exerciser_register offset)
+{
+	u32 value;
+
+	__asm__ volatile("movl %1, %0" : "=r"(value) : "m"(*(const volatile u32 *)(page + offset)));
+	return value;
+}
+
+static void set(enum exerciser_register offset, u32 value)
+{
+	__asm__ volatile("movl %1, %0" : "=m"(*(volatile u32 *)(page + offset)) : "r"(value)
+			 : "memory");
+}
+
+void exerciser_use(u64 registers)
+{
+	page = (uintptr_t)registers;
+}
+
+bool exerciser_listed(void)
+{
+	return page;
+}
+
+bool exerciser_is_here(void)
+{
+	return page && get(EXERCISER_SIGNATURE) == EXERCISER_HERE &&
+	       get(EXERCISER_VERSION) >= EXERCISER_NUMBER;
+}
+
+bool exerciser_offers(enum exerciser_state state, u64 bytes)
+{
+	return get(EXERCISER_STATES) >> state & 1 && bytes <= get(EXERCISER_MOST_BYTES);
+}
+
+void *exerciser_remote(u64 bytes)
+{
+	u64 base = (u64)get(EXERCISER_REMOTE_HIGH) << 32 | get(EXERCISER_REMOTE_LOW);
+
+	return get(EXERCISER_REMOTE_BYTES) >= bytes ? (void *)(uintptr_t)base : NULL;
+}
+
+static bool has_ended(void *arg)
+{
+	(void)arg;
+	return get(EXERCISER_STATUS) != EXERCISER_IS_BUSY;
+}
+
+struct exerciser_answer exerciser_put(enum exerciser_state state, const void *memory, u64 bytes)
+{
+	u64 first = (u64)(uintptr_t)memory;
+	u32 line = get(EXERCISER_LINE_BYTES);
+	struct exerciser_answer answer;
+
+	set(EXERCISER_ADDRESS_LOW, (u32)first);
+	set(EXERCISER_ADDRESS_HIGH, (u32)(first >> 32));
+	set(EXERCISER_LENGTH, (u32)bytes);
+	set(EXERCISER_PROCESSOR, cpuid_get(CPUID_INITIAL_APIC_ID));
+	set(EXERCISER_STATE, state);
+	wait_until(has_ended, NULL, DONE_US);
+	answer.status = get(EXERCISER_STATUS);
+	answer.lines = get(EXERCISER_LINES);
+	answer.done = answer.status == EXERCISER_IS_DONE && line &&
+		      answer.lines == (first + bytes - 1) / line - first / line + 1;
+	return answer;
+}
