@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * UEFI Specification, "EFI Configuration Table & Properties Table": the entry of an exerciser, which
- * is believed as far as its table can be. Whether anything answers behind it is for pmu/ to see.
+ * UEFI Specification, "EFI Configuration Table & Properties Table": the entry of an exerciser,
+ * which is believed as far as its table can be. Whether anything answers is for pmu/ to see.
  */
 #include "boot/exerciser.h"
 #include "boot/firmware.h"

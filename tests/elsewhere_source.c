@@ -40,7 +40,7 @@ static void check_codes(struct test *t, struct test_claim claim, struct elsewher
 static const struct elsewhere clean = { .state = EXERCISE_OTHER_CLEAN,
 					.name = "loads of lines that another core has" };
 static const struct elsewhere modified = { .state = EXERCISE_OTHER_MODIFIED,
-					   .name = "loads of lines that another core has modified" };
+					   .name = "loads of lines modified in another core" };
 static const struct elsewhere stale = { .state = EXERCISE_L3_STALE,
 					.name = "loads of lines that another core has dropped" };
 static const struct elsewhere l3_only = { .state = EXERCISE_L3_ONLY,
