@@ -43,10 +43,13 @@ bool elsewhere_count(struct test *t, const struct elsewhere *place, unsigned cou
 	for (unsigned i = 0; i < 3 && *value; i++) {
 		u64 got;
 
-		load(place, NO_OTHERS);
-		if (!elsewhere_put(t, place))
-			return false;
+		/* Nearest first, while something counts: a model may look only then. */
 		counter_program(counter, event, COUNT_BOTH);
+		load(place, pmc_one(counter));
+		if (!elsewhere_put(t, place)) {
+			counter_program_disabled(counter, 0, 0);
+			return false;
+		}
 		counter_write(counter, 0);
 		load(place, pmc_one(counter));
 		got = counter_read(counter);

@@ -274,6 +274,8 @@ static void sampled_events_are_the_printed_ones(void)
 	/* "Intel TSX and PEBS Support": C8H and C9H with mask 04H; the others aren't precise. */
 	check_event(0x04c8, "HB", 0xf, EV_PEBS | EV_TSX);
 	check_event(0x04c9, "HB", 0xf, EV_PEBS | EV_TSX);
+	check_event(0x01c8, "HB", 0xff, EV_TSX);
+	check_event(0x02c8, "HB", 0xff, EV_TSX);
 	check_event(0x01c9, "HB", 0xff, EV_TSX);
 	check_event(0x02c9, "HB", 0xff, EV_TSX);
 	check_event(0x08c9, "HB", 0xff, EV_TSX);
@@ -281,6 +283,8 @@ static void sampled_events_are_the_printed_ones(void)
 	check_event(0x40c9, "HB", 0xff, EV_TSX);
 	check_event(0x80c9, "HB", 0xff, EV_TSX);
 	check_event(0x01c9, "", 0xff, EV_PEBS);
+	check_event(0x01c8, "", 0xff, EV_PEBS);
+	check_event(0x02c8, "", 0xff, EV_PEBS);
 	check_event(0x0154, "HB", 0xff, EV_TSX);
 	check_event(0x0254, "HB", 0xff, EV_TSX);
 	check_event(0x01b7, "NWSIHB", 0xff, 0);

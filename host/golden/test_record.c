@@ -48,8 +48,31 @@ static void decoder_reads_the_golden_bytes(void)
 		CHECK_EQ(want[i].value, field(&record, want[i].name), "%s", want[i].name);
 }
 
+/*
+ * Table 18-51 at B8H: 31:0 cycles, 32 HLE_Abort, 33 RTM_Abort, 34 Instruction_Abort, 35
+ * Non_Instruction_Abort, 36 Retry, 37 Data_Conflict, 38 Capacity_Writes, 39 Capacity_Reads. An RTM
+ * abort that wasn't an instruction's, 4660 cycles after XBEGIN, by too many stores: bits 33, 35, 38.
+ */
+static void decoder_reads_an_abort(void)
+{
+	static const u8 abort[8] = { 0x34, 0x12, 0x00, 0x00, 0x4a, 0x00, 0x00, 0x00 };
+	u8 bytes[sizeof(golden_record)];
+	struct pebs_record record;
+	enum record_format format;
+
+	memcpy(bytes, golden_record, sizeof(bytes));
+	memcpy(bytes + 0xb8, abort, sizeof(abort));
+	if (!CHECK(record_format_from_caps(2, &format)) ||
+	    !CHECK(record_decode(format, bytes, sizeof(bytes), &record)))
+		return;
+	CHECK_EQ(0x0000004a00001234ULL, field(&record, "tx_abort"));
+	CHECK_EQ(GOLDEN_EVENTING_IP, field(&record, "eventing_ip"));
+	CHECK_EQ(0, field(&record, "latency"));
+}
+
 int main(void)
 {
 	RUN(decoder_reads_the_golden_bytes);
+	RUN(decoder_reads_an_abort);
 	return check_end();
 }
