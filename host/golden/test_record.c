@@ -51,7 +51,7 @@ static void decoder_reads_the_golden_bytes(void)
 /*
  * Table 18-51 at B8H: 31:0 cycles, 32 HLE_Abort, 33 RTM_Abort, 34 Instruction_Abort, 35
  * Non_Instruction_Abort, 36 Retry, 37 Data_Conflict, 38 Capacity_Writes, 39 Capacity_Reads. An RTM
- * abort that wasn't an instruction's, 4660 cycles after XBEGIN, by too many stores: bits 33, 35, 38.
+ * abort by too many stores, which no instruction stands for, after 4660 cycles: bits 33, 35, 38.
  */
 static void decoder_reads_an_abort(void)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Every bit of every register of a core PMU, one at a time, on every generation: which a WRMSR takes
- * and which raise #GP. Typed by hand from SDM Tables 35-2, 35-13, 35-18 and 35-22, Figures 18-1,
- * 18-6 to 18-9, 18-20, 18-21, 18-23, 18-27 to 18-30 and 18-35, "IA32_DEBUGCTL MSR", "Off-core
+ * Every bit of every register of a core PMU, one at a time, on every generation: which a WRMSR
+ * takes and which raise #GP. Typed by hand from SDM Tables 35-2, 35-13, 35-18 and 35-22, Figures
+ * 18-1, 18-6 to 18-9, 18-20, 18-21, 18-23, 18-27 to 18-30 and 18-35, "IA32_DEBUGCTL MSR", "Off-core
  * Response Performance Monitoring"; nothing comes from spec/. test_write_rules.c has whole values
  * and what is read back. Hyper-threading is on: four counters.
  */
@@ -16,7 +16,7 @@
 struct mask {
 	u32 first, last;	/* addresses */
 	u64 nehalem, westmere, sandybridge, ivybridge, haswell, broadwell;
-	u64 open;		/* bits of which the pages say two things, or that models differ in */
+	u64 open;		/* bits of which the pages say two things */
 };
 
 #define EACH(bits)	bits, bits, bits, bits, bits, bits
@@ -47,11 +47,11 @@ static const struct mask masks[] = {
 	  0x7800 },
 	{ 0x1a7, 0x1a7, NOT_THERE, 0xf7ff, 0x3fffffffff, 0x3fffffffff, 0x3fffffffff,
 	  0x3fffffffff, 0x7800 },
-	/* LBR, BTF, TR, BTS, BTINT, BTS_OFF_OS, BTS_OFF_USR, the two freezes, SMM freeze; bit 13 is
+	/* LBR, BTF, TR, BTS, BTINT, BTS_OFF_OS, BTS_OFF_USR, two freezes, SMM freeze; bit 13 is
 	 * Nehalem's and Westmere's, and of later parts in one table; 15 with RTM. */
 	{ 0x1d9, 0x1d9, EACH(0x0000000000007fc3), 0x2000 },
-	/* The uncore of Nehalem and Westmere. Client parts of Sandy Bridge and later have another one
-	 * at some of these addresses, which docs/READINGS.md leaves out. */
+	/* The uncore of Nehalem and Westmere. Client parts of Sandy Bridge and later have another
+	 * one at some of these addresses, which docs/READINGS.md leaves out. */
 	{ 0x391, 0x391, NHM_WSM(0x800f0001000000ff), 0 },
 	{ 0x392, 0x392, EACH(NOT_THERE), 0 },
 	{ 0x393, 0x393, NHM_WSM(0xa0000001000000ff), 0 },
