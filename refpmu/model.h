@@ -81,8 +81,8 @@ struct model_host {
 	 */
 	unsigned processor, processors;
 	/*
-	 * The memory hierarchy. NULL: none, everything is in the L1; so it is for cores that the
-	 * hierarchy's package has no place for. Zeroed once by the owner; model_init() of processor
+	 * The memory hierarchy. NULL: none, everything is in the L1; so it is for cores from
+	 * MEMORY_PROGRAMS on, which it has no place for. Zeroed once by the owner; model_init() of processor
 	 * 0 empties it.
 	 */
 	struct memory *memory;

@@ -71,7 +71,7 @@ u64 model_global_bit(unsigned counter);
 /* The hierarchy that its core is in. NULL: none. */
 static inline struct memory *model_memory(const struct model *m)
 {
-	return m->core < MEMORY_PER_PACKAGE ? m->host->memory : NULL;
+	return m->core < MEMORY_PROGRAMS ? m->host->memory : NULL;
 }
 
 /* model_latitude.c */

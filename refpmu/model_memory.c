@@ -59,8 +59,11 @@ bool memory_shape_fits(const struct memory_shape *s)
 void memory_reset(struct memory *memory, const struct memory_shape *shape, u64 seed)
 {
 	/* Most tests never come here with anything in it, and it is large. */
+	for (u32 left = memory->touched; left; left &= left - 1)
+		memory->core[__builtin_ctz(left)] = (struct memory_core){ 0 };
 	if (memory->touched)
-		__builtin_memset(memory, 0, offsetof(struct memory, busy));
+		__builtin_memset(memory->l3, 0, sizeof(memory->l3));
+	memory->touched = 0;
 	memory->shape = *shape;
 	memory->random = seed;
 	memory->remote_base = memory->remote_size = 0;
@@ -102,8 +105,8 @@ static struct memory_page page_of(const struct memory_tables *tables, u64 linear
 
 static u64 tlb_key(u64 linear, u8 bits)
 {
-	/* The size in the highest bits: pages of different sizes are different ones. */
-	return (linear << 16 >> 16 >> bits) | (u64)(bits - PAGE_4K) << 40;
+	/* The level of its table entry in the highest bits: pages of other sizes are others. */
+	return (linear << 16 >> 16 >> bits) | (u64)(bits - PAGE_4K) / 9 << 36;
 }
 
 static void translate(struct memory *memory, unsigned core, u64 linear,
@@ -180,7 +183,7 @@ struct memory_result memory_access(struct memory *memory, unsigned core,
 		.l1_hit = true, .split = linear / MEMORY_LINE != last / MEMORY_LINE,
 	};
 
-	memory->touched = true;
+	memory->touched |= (u32)BIT(core);
 	if (locked)
 		memory_drain(&memory->core[core]);
 	/* A locked load fetches its line to be written. */
@@ -207,7 +210,7 @@ void memory_tick(struct memory *memory, unsigned core)
 	struct memory_core *c = &memory->core[core];
 
 	for (unsigned i = 0; i < MEMORY_FILLS; i++)
-		if (c->fill[i].left)
+		if (c->fill[i].left && !c->fill[i].waits)
 			c->fill[i].left--;
 }
 
@@ -234,7 +237,7 @@ void memory_act(struct memory *memory, unsigned core, const struct memory_tables
 {
 	const struct model_sets dtlb = dtlb_of(memory, core), stlb = stlb_of(memory, core);
 
-	memory->touched = true;
+	memory->touched |= (u32)BIT(core);
 	switch (act) {
 	case ACT_PREFETCH_L1:
 	case ACT_PREFETCH_L2:

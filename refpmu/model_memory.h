@@ -10,20 +10,24 @@
  * Time passes by retired instructions of the core: a line that is being fetched is on its way for
  * the next fill_window of them, and a load that meets it there hits a fill buffer.
  *
- * One struct memory is shared by all processors; two threads of a core are one core here. Cores 0
- * and 1 are package 0, cores 2 and 3 package 1: the processors presented are all in the first, the
- * second is what memory from elsewhere is asked for. Not handled: instruction fetches, page
+ * One struct memory is shared by all processors; two threads of a core are one core here. The
+ * processors presented are all in package 0, which has a further core that runs no program
+ * (MEMORY_NEIGHBOUR); package 1 has one such core. Those two hold lines for whoever asks
+ * memory_place() for it. Not handled: instruction fetches, page
  * tables as data, hardware prefetchers, non-temporal stores (plain stores here).
  */
 #ifndef REFPMU_MODEL_MEMORY_H
 #define REFPMU_MODEL_MEMORY_H
 
 #include "refpmu/model_sets.h"
+#include "spec/exerciser.h"
 
 #define MEMORY_LINE		64
-#define MEMORY_CORES		4
+#define MEMORY_PROGRAMS		16	/* cores that may run programs, from 0 on */
+#define MEMORY_NEIGHBOUR	MEMORY_PROGRAMS
+#define MEMORY_REMOTE		(MEMORY_NEIGHBOUR + 1)	/* the core of package 1 */
+#define MEMORY_CORES		(MEMORY_REMOTE + 1)
 #define MEMORY_PACKAGES		2
-#define MEMORY_PER_PACKAGE	(MEMORY_CORES / MEMORY_PACKAGES)
 #define MEMORY_FILLS		10	/* line fill buffers of a core */
 
 #define MEMORY_L1_WAYS		8
@@ -100,6 +104,7 @@ struct memory_result {
 
 struct memory_fill {
 	u64 line;
+	bool waits;		/* for a fetch of the line to end it */
 	u32 left;		/* instructions that it is still on its way; 0: free */
 	u32 latency;
 };
@@ -114,7 +119,7 @@ struct memory_core {
 struct memory {
 	struct memory_shape shape;
 	u64 random;
-	bool touched;		/* anything but empty */
+	u32 touched;		/* bit n: core n has had something, and so has its package's L3 */
 	u64 remote_base, remote_size;	/* physical: memory whose home is package 1 */
 	struct memory_core core[MEMORY_CORES];
 	u64 l3[MEMORY_PACKAGES][MEMORY_L3_MOST];
@@ -168,5 +173,13 @@ void memory_forget(struct memory *memory, unsigned core);
 
 /* A line as another agent touches it: no page tables, no TLB. */
 enum memory_source memory_touch(struct memory *memory, unsigned core, u64 physical, bool store);
+
+/*
+ * Put the line with this address into a state (spec/exerciser.def), seen from `core`, which is in
+ * package 0: the line alone, whoever had it before. false: there is no such state.
+ */
+bool memory_place(struct memory *memory, unsigned core, u64 physical, enum exerciser_state state);
+/* The two cores that run no program hold nothing any more. */
+void memory_place_begin(struct memory *memory);
 
 #endif

@@ -9,9 +9,12 @@
 #include "refpmu/model_memory_line.h"
 
 #define MODIFIED	BIT(0)		/* private caches */
-#define MAY_HOLD(core)	((u8)(BIT(0) << (core) % MEMORY_PER_PACKAGE))	/* L3 */
-#define HOLDERS		((u8)(BIT(MEMORY_PER_PACKAGE) - 1))
-#define NEWER		BIT(7)
+/* L3: a bit for each core of the package, by the core's number as in struct memory. */
+#define MAY_HOLD(core)	BIT(core)
+#define HOLDERS		BITS(0, MEMORY_CORES - 1)
+#define NEWER		BIT(SETS_STATE_BITS - 1)
+
+_Static_assert(MEMORY_CORES < SETS_STATE_BITS, "a bit for each core and one more");
 
 /* Any generator that gives the same sequence everywhere. */
 u64 memory_chance(struct memory *memory)
@@ -22,7 +25,7 @@ u64 memory_chance(struct memory *memory)
 
 static unsigned package_of(unsigned core)
 {
-	return core / MEMORY_PER_PACKAGE;
+	return core >= MEMORY_REMOTE;
 }
 
 /* ---- the tables ---- */
@@ -63,10 +66,10 @@ static void stop_fill(struct memory_core *core, u64 line)
 {
 	for (unsigned i = 0; i < MEMORY_FILLS; i++)
 		if (core->fill[i].line == line)
-			core->fill[i].left = 0;
+			core->fill[i] = (struct memory_fill){ 0 };
 }
 
-static void drop_private(struct memory *memory, unsigned core, u64 line)
+void memory_drop_private(struct memory *memory, unsigned core, u64 line)
 {
 	const struct model_sets l1 = l1_of(memory, core), l2 = l2_of(memory, core);
 
@@ -128,27 +131,24 @@ static void fill_l1(struct memory *memory, unsigned core, u64 line, u8 state)
 
 static void fill_l3(struct memory *memory, unsigned core, u64 line)
 {
-	unsigned package = package_of(core), first = package * MEMORY_PER_PACKAGE;
-	const struct model_sets l3 = l3_of(memory, package);
-	u64 gone = sets_fill(&l3, line, MAY_HOLD(core), memory_chance(memory));
+	const struct model_sets l3 = l3_of(memory, package_of(core));
+	u64 gone = sets_fill(&l3, line, (u32)MAY_HOLD(core), memory_chance(memory));
 
-	for (unsigned c = first; gone && c < first + MEMORY_PER_PACKAGE; c++)
-		if (gone & MAY_HOLD(c))
-			drop_private(memory, c, sets_key(gone));
+	for (u64 left = gone & HOLDERS; left; left &= left - 1)
+		memory_drop_private(memory, (unsigned)__builtin_ctzll(left), sets_key(gone));
 }
 
 /* The L3 has the line. What another processor of the package says decides. */
 static enum memory_source snoop_package(struct memory *memory, unsigned core, u64 line, u64 *entry)
 {
-	unsigned first = package_of(core) * MEMORY_PER_PACKAGE;
 	enum memory_source source = SOURCE_L3;
 
-	for (unsigned c = first; c < first + MEMORY_PER_PACKAGE; c++) {
-		if (c == core || !(*entry & MAY_HOLD(c)))
-			continue;
+	for (u64 left = *entry & HOLDERS & ~MAY_HOLD(core); left; left &= left - 1) {
+		unsigned c = (unsigned)__builtin_ctzll(left);
+
 		switch (held_by(memory, c, line)) {
 		case NOT_HELD:
-			*entry &= ~(u64)MAY_HOLD(c);
+			*entry &= ~MAY_HOLD(c);
 			if (source == SOURCE_L3)
 				source = SOURCE_L3_SNOOP_MISS;
 			break;
@@ -175,15 +175,17 @@ static enum held held_by_package(struct memory *memory, unsigned package, u64 li
 {
 	const struct model_sets l3 = l3_of(memory, package);
 	u64 *entry = sets_look(&l3, line);
-	unsigned first = package * MEMORY_PER_PACKAGE;
 
 	if (!entry)
 		return NOT_HELD;
-	for (unsigned c = first; c < first + MEMORY_PER_PACKAGE; c++)
+	for (u64 left = *entry & HOLDERS; left; left &= left - 1) {
+		unsigned c = (unsigned)__builtin_ctzll(left);
+
 		if (held_by(memory, c, line) == HELD_MODIFIED) {
 			clean_private(memory, c, line);
 			*entry |= NEWER;
 		}
+	}
 	if (!(*entry & NEWER))
 		return HELD;
 	*entry &= ~NEWER;	/* memory gets it along with the asking package */
@@ -225,18 +227,26 @@ static enum memory_source ask_package(struct memory *memory, unsigned core, u64 
 	return source;
 }
 
+/* Out of the private caches of all cores that a package's L3 names, but for these. */
+static u64 *drop_from(struct memory *memory, unsigned package, u64 line, u64 except)
+{
+	const struct model_sets l3 = l3_of(memory, package);
+	u64 *entry = sets_look(&l3, line);
+
+	for (u64 left = entry ? *entry & HOLDERS & ~except : 0; left; left &= left - 1)
+		memory_drop_private(memory, (unsigned)__builtin_ctzll(left), line);
+	return entry;
+}
+
 /* Nobody else keeps a line that is written. */
 static void own(struct memory *memory, unsigned core, u64 line)
 {
-	const struct model_sets here = l3_of(memory, package_of(core));
 	const struct model_sets there = l3_of(memory, !package_of(core));
-	u64 *entry = sets_look(&here, line);
+	u64 *entry = drop_from(memory, package_of(core), line, MAY_HOLD(core));
 
-	for (unsigned c = 0; c < MEMORY_CORES; c++)
-		if (c != core)
-			drop_private(memory, c, line);
 	if (entry)
-		*entry = (*entry & ~(u64)HOLDERS) | MAY_HOLD(core);
+		*entry = (*entry & ~HOLDERS) | MAY_HOLD(core);
+	drop_from(memory, !package_of(core), line, 0);
 	sets_drop(&there, line);
 }
 
@@ -250,22 +260,43 @@ static struct memory_fill *fill_under_way(struct memory_core *core, u64 line)
 	return NULL;
 }
 
+/* The next buffer in turn; one that waits is passed over. */
+static struct memory_fill *free_fill(struct memory_core *core)
+{
+	struct memory_fill *fill;
+
+	do {
+		fill = &core->fill[core->next_fill];
+		core->next_fill = (core->next_fill + 1) % MEMORY_FILLS;
+	} while (fill->waits);
+	return fill;
+}
+
 void memory_begin_fill(struct memory *memory, unsigned core, u64 line, u32 latency)
+{
+	/* This instruction, and so many further ones. */
+	*free_fill(&memory->core[core]) = (struct memory_fill){
+		.line = line, .left = memory->shape.fill_window + 1, .latency = latency,
+	};
+}
+
+void memory_begin_waiting_fill(struct memory *memory, unsigned core, u64 line, u32 latency)
 {
 	struct memory_core *c = &memory->core[core];
 
-	/* This instruction, and so many further ones. */
-	c->fill[c->next_fill] = (struct memory_fill){
-		line, memory->shape.fill_window + 1, latency,
+	for (unsigned i = 0; i < MEMORY_FILLS; i++)
+		if (c->fill[i].waits)
+			c->fill[i] = (struct memory_fill){ 0 };
+	*free_fill(c) = (struct memory_fill){
+		.line = line, .waits = true, .left = 1, .latency = latency,
 	};
-	c->next_fill = (c->next_fill + 1) % MEMORY_FILLS;
 }
 
 enum memory_source memory_fetch(struct memory *memory, unsigned core, u64 line,
 				enum memory_level level, bool write, u32 *latency)
 {
 	const struct model_sets l1 = l1_of(memory, core), l2 = l2_of(memory, core);
-	const struct memory_fill *fill = fill_under_way(&memory->core[core], line);
+	struct memory_fill *fill = fill_under_way(&memory->core[core], line);
 	enum memory_source source;
 
 	if (sets_use(&l1, line)) {
@@ -280,6 +311,8 @@ enum memory_source memory_fetch(struct memory *memory, unsigned core, u64 line,
 	/* Half of the way, on average. */
 	if (source == SOURCE_LFB && fill->latency / 2 > *latency)
 		*latency = fill->latency / 2;
+	if (fill && fill->waits)
+		*fill = (struct memory_fill){ 0 };
 	if (level == MEMORY_INTO_L1)
 		fill_l1(memory, core, line, write ? MODIFIED : 0);
 	if (write)
@@ -291,7 +324,7 @@ enum memory_source memory_touch(struct memory *memory, unsigned core, u64 physic
 {
 	u32 latency;
 
-	memory->touched = true;
+	memory->touched |= (u32)BIT(core);
 	return memory_fetch(memory, core, memory_line(physical), MEMORY_INTO_L1, store, &latency);
 }
 
@@ -300,58 +333,69 @@ enum memory_source memory_touch(struct memory *memory, unsigned core, u64 physic
 void memory_drain(struct memory_core *core)
 {
 	for (unsigned i = 0; i < MEMORY_FILLS; i++)
-		core->fill[i].left = 0;
+		if (!core->fill[i].waits)
+			core->fill[i].left = 0;
+}
+
+void memory_nobody_holds(struct memory *memory, unsigned core, u64 line)
+{
+	const struct model_sets l3 = l3_of(memory, package_of(core));
+	u64 *entry = sets_look(&l3, line);
+
+	if (entry)
+		*entry &= ~HOLDERS;
 }
 
 void memory_flush_line(struct memory *memory, u64 line)
 {
-	for (unsigned c = 0; c < MEMORY_CORES; c++)
-		drop_private(memory, c, line);
 	for (unsigned p = 0; p < MEMORY_PACKAGES; p++) {
 		const struct model_sets l3 = l3_of(memory, p);
 
+		drop_from(memory, p, line, 0);
 		sets_drop(&l3, line);
 	}
 }
 
 void memory_clean_line(struct memory *memory, u64 line)
 {
-	for (unsigned c = 0; c < MEMORY_CORES; c++)
-		clean_private(memory, c, line);
 	for (unsigned p = 0; p < MEMORY_PACKAGES; p++) {
 		const struct model_sets l3 = l3_of(memory, p);
 		u64 *entry = sets_look(&l3, line);
 
-		if (entry)
-			*entry &= ~NEWER;
+		if (!entry)
+			continue;
+		for (u64 left = *entry & HOLDERS; left; left &= left - 1)
+			clean_private(memory, (unsigned)__builtin_ctzll(left), line);
+		*entry &= ~NEWER;
 	}
 }
 
 void memory_flush_package(struct memory *memory, unsigned core)
 {
-	unsigned package = package_of(core), first = package * MEMORY_PER_PACKAGE;
+	unsigned package = package_of(core);
 
-	for (unsigned c = first; c < first + MEMORY_PER_PACKAGE; c++) {
+	for (u32 left = memory->touched; left; left &= left - 1) {
+		unsigned c = (unsigned)__builtin_ctz(left);
 		struct memory_core *one = &memory->core[c];
 
+		if (package_of(c) != package)
+			continue;
 		__builtin_memset(one->l1, 0, sizeof(one->l1));
 		__builtin_memset(one->l2, 0, sizeof(one->l2));
-		memory_drain(one);
+		__builtin_memset(one->fill, 0, sizeof(one->fill));
 	}
 	__builtin_memset(memory->l3[package], 0, sizeof(memory->l3[package]));
 }
 
 void memory_forget(struct memory *memory, unsigned core)
 {
-	unsigned package = package_of(core);
-	struct memory_core *c = &memory->core[core];
-	const struct model_sets l3 = l3_of(memory, package);
+	const struct model_sets l3 = l3_of(memory, package_of(core));
 
-	if (!memory->touched)
+	if (!(memory->touched & BIT(core)))
 		return;
-	__builtin_memset(c, 0, sizeof(*c));
+	memory->core[core] = (struct memory_core){ 0 };
 	/* Lines that only this processor had; the entries behind a dropped one move up. */
 	for (u32 i = 0; i < l3.sets * l3.ways; i++)
-		while (l3.entry[i] && !(l3.entry[i] & HOLDERS & ~(u64)MAY_HOLD(core)))
+		while (l3.entry[i] && !(l3.entry[i] & HOLDERS & ~MAY_HOLD(core)))
 			sets_drop(&l3, sets_key(l3.entry[i]));
 }

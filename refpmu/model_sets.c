@@ -36,7 +36,7 @@ u64 *sets_use(const struct model_sets *s, u64 key)
 	return set;
 }
 
-u64 sets_fill(const struct model_sets *s, u64 key, u8 state, u64 random)
+u64 sets_fill(const struct model_sets *s, u64 key, u32 state, u64 random)
 {
 	u64 *set = set_of(s, key), gone;
 	unsigned way = 0;
@@ -47,7 +47,7 @@ u64 sets_fill(const struct model_sets *s, u64 key, u8 state, u64 random)
 		way = (unsigned)(random % s->ways);
 	gone = set[way];
 	move_back(set, way);
-	set[0] = (key + 1) << 8 | state;
+	set[0] = (key + 1) << SETS_STATE_BITS | state;
 	return gone;
 }
 

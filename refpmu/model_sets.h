@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A set-associative table of keys, each with eight bits of state: what caches and TLBs are. The
+ * A set-associative table of keys, each with some bits of state: what caches and TLBs are. The
  * entries belong to the caller, who zeroes them for an empty table; one word holds key and state.
  */
 #ifndef REFPMU_MODEL_SETS_H
@@ -23,26 +23,28 @@ struct model_sets {
 	u8 replacement;		/* enum sets_replacement */
 };
 
-/* Keys are below 2^55. 0 is an empty place. */
+#define SETS_STATE_BITS	20	/* keys have the others but one: they are below 2^43 */
+
+/* 0 is an empty place. */
 static inline u64 sets_key(u64 entry)
 {
-	return (entry >> 8) - 1;
+	return (entry >> SETS_STATE_BITS) - 1;
 }
 
-static inline u8 sets_state(u64 entry)
+static inline u32 sets_state(u64 entry)
 {
-	return (u8)entry;
+	return (u32)(entry & BITS(0, SETS_STATE_BITS - 1));
 }
 
 /* The word of this key, or NULL. A use: it counts for the replacement. Valid until the next call
- * for this table; its low eight bits may be changed. */
+ * for this table; its bits of state may be changed. */
 u64 *sets_use(const struct model_sets *s, u64 key);
 /* The same without being a use. */
 u64 *sets_look(const struct model_sets *s, u64 key);
 
 /* Put in a key that isn't there. Returns the word that had to go, or 0. random decides where
  * the replacement leaves it to chance. */
-u64 sets_fill(const struct model_sets *s, u64 key, u8 state, u64 random);
+u64 sets_fill(const struct model_sets *s, u64 key, u32 state, u64 random);
 
 /* Take a key out. Returns its word, or 0: it wasn't there. */
 u64 sets_drop(const struct model_sets *s, u64 key);

@@ -5,6 +5,7 @@
 #include "refpmu/model_memory.h"
 
 #define A	0x100000ULL
+#define R	MEMORY_REMOTE
 
 static struct memory memory;
 
@@ -133,19 +134,19 @@ static void two_packages(void)
 	CHECK_EQ(SOURCE_LOCAL_EXCLUSIVE, load_by(0, A).source);
 	CHECK_EQ(SOURCE_REMOTE_EXCLUSIVE, load_by(0, A + 0x100000).source);
 	CHECK_EQ(SOURCE_LOCAL_EXCLUSIVE, load_by(0, A + 0x200000).source);
-	CHECK_EQ(SOURCE_LOCAL_EXCLUSIVE, load_by(2, A + 0x100040).source, "home of package 1");
-	CHECK_EQ(SOURCE_REMOTE_EXCLUSIVE, load_by(3, A + 0x40).source);
+	CHECK_EQ(SOURCE_LOCAL_EXCLUSIVE, load_by(R, A + 0x100040).source, "home of package 1");
+	CHECK_EQ(SOURCE_REMOTE_EXCLUSIVE, load_by(R, A + 0x40).source);
 
-	CHECK_EQ(SOURCE_REMOTE_SHARED, load_by(2, A).source, "home is there, so no forwarding");
+	CHECK_EQ(SOURCE_REMOTE_SHARED, load_by(R, A).source, "home is there, so no forwarding");
 	CHECK_EQ(SOURCE_REMOTE_CACHE, load_by(0, A + 0x40).source);
-	store_by(2, A + 0x80);
+	store_by(R, A + 0x80);
 	CHECK_EQ(SOURCE_REMOTE_HITM, load_by(0, A + 0x80).source);
 	memory_forget(&memory, 0);
 	CHECK_EQ(SOURCE_REMOTE_CACHE, load_by(0, A + 0x80).source, "memory is up to date now");
 
 	shape.clean_forward = false;
 	open_shape(&shape, 0);
-	load_by(2, A);
+	load_by(R, A);
 	CHECK_EQ(SOURCE_LOCAL_SHARED, load_by(0, A).source);
 }
 
@@ -296,30 +297,34 @@ static void farther_takes_longer(void)
 }
 
 /*
- * A few lines, four processors, no line ever pushed out: what each access must find, kept as sets
- * of holders.
+ * A few lines, four cores, three of them in one package, no line ever pushed out: what each access
+ * must find, kept as sets of holders. The last core is that of the other package.
  */
+#define AGENTS		4
+#define OTHERS(agent)	((agent) == 3 ? 0 : 7 & ~(1U << (agent)))
+#define PACKAGE(agent)	((agent) == 3)
+
 struct line_oracle {
-	unsigned holders;	/* bit n: processor n has it */
+	unsigned holders;	/* bit n: agent n has it */
 	unsigned known;		/* and whom its L3 believes to have it */
 	int writer;		/* has it modified, or -1 */
 	bool in_l3[2], newer[2];
 };
 
-static enum memory_source expect(const struct line_oracle *o, unsigned core, bool forwards)
+static enum memory_source expect(const struct line_oracle *o, unsigned agent, bool forwards)
 {
-	unsigned package = core / 2, sibling = core ^ 1;
-	bool there_modified = (o->writer >= 0 && (unsigned)o->writer / 2 != package) ||
+	unsigned package = PACKAGE(agent), others = OTHERS(agent);
+	bool there_modified = (o->writer >= 0 && PACKAGE((unsigned)o->writer) != package) ||
 			      o->newer[!package];
 
-	if (o->holders & 1U << core)
+	if (o->holders & 1U << agent)
 		return SOURCE_L1;
 	if (o->in_l3[package]) {
-		if (o->writer == (int)sibling)
+		if (o->writer >= 0 && others >> o->writer & 1)
 			return SOURCE_L3_HITM;
-		if (o->holders & 1U << sibling)
+		if (o->holders & others)
 			return SOURCE_L3_SNOOP_HIT;
-		return o->known & 1U << sibling ? SOURCE_L3_SNOOP_MISS : SOURCE_L3;
+		return o->known & others ? SOURCE_L3_SNOOP_MISS : SOURCE_L3;
 	}
 	if (!o->in_l3[!package])
 		return package ? SOURCE_REMOTE_EXCLUSIVE : SOURCE_LOCAL_EXCLUSIVE;
@@ -330,31 +335,34 @@ static enum memory_source expect(const struct line_oracle *o, unsigned core, boo
 	return forwards ? SOURCE_REMOTE_CACHE : SOURCE_LOCAL_SHARED;
 }
 
-static void note(struct line_oracle *o, unsigned core, bool store)
+static void note(struct line_oracle *o, unsigned agent, bool store)
 {
-	unsigned package = core / 2;
+	unsigned package = PACKAGE(agent);
 
-	if (o->writer >= 0 && o->writer != (int)core) {
-		o->newer[o->writer / 2] = (unsigned)o->writer / 2 == package;
+	if (o->writer >= 0 && o->writer != (int)agent) {
+		unsigned there = PACKAGE((unsigned)o->writer);
+
+		o->newer[there] = there == package;
 		o->writer = -1;
 	}
 	if (!o->in_l3[package]) {
 		o->in_l3[package] = true;
 		o->newer[!package] = false;
-	} else if (!(o->holders & 1U << core) && !(o->holders & 1U << (core ^ 1))) {
-		o->known &= ~(1U << (core ^ 1));
+	} else if (!(o->holders & 1U << agent)) {
+		o->known &= o->holders | ~OTHERS(agent);
 	}
-	o->holders |= 1U << core;
-	o->known |= 1U << core;
+	o->holders |= 1U << agent;
+	o->known |= 1U << agent;
 	if (store) {
-		o->holders = o->known = 1U << core;
-		o->writer = (int)core;
+		o->holders = o->known = 1U << agent;
+		o->writer = (int)agent;
 		o->in_l3[!package] = o->newer[!package] = false;
 	}
 }
 
 static void many_processors_agree(void)
 {
+	static const unsigned cores[AGENTS] = { 0, MEMORY_PROGRAMS - 1, MEMORY_NEIGHBOUR, R };
 	static struct line_oracle lines[8];
 	struct random random = { 1 };
 	unsigned seen = 0;
@@ -369,20 +377,21 @@ static void many_processors_agree(void)
 			lines[i] = (struct line_oracle){ .writer = -1 };
 		for (unsigned step = 0; step < 2000; step++) {
 			u64 draw = random_next(&random);
-			unsigned core = draw & 3, i = draw >> 2 & 7;
+			unsigned agent = draw & 3, i = draw >> 2 & 7;
 			bool store = !(draw >> 8 & 3);
 			enum memory_source want, got;
 
 			if (!(draw >> 16 & 31)) {
-				memory_act(&memory, core, &tables, ACT_FLUSH_LINE, A + i * 64);
+				memory_act(&memory, cores[agent], &tables, ACT_FLUSH_LINE,
+					   A + i * 64);
 				lines[i] = (struct line_oracle){ .writer = -1 };
 				continue;
 			}
-			want = expect(&lines[i], core, shape.clean_forward);
-			got = memory_touch(&memory, core, A + i * 64, store);
-			note(&lines[i], core, store);
+			want = expect(&lines[i], agent, shape.clean_forward);
+			got = memory_touch(&memory, cores[agent], A + i * 64, store);
+			note(&lines[i], agent, store);
 			seen |= 1U << got;
-			if (!CHECK_EQ(want, got, "step %u, core %u, line %u", step, core, i))
+			if (!CHECK_EQ(want, got, "step %u, agent %u, line %u", step, agent, i))
 				return;
 		}
 	}
@@ -398,8 +407,9 @@ static const char *rules(void)
 	const struct memory_shape *shape = &memory.shape;
 
 	for (unsigned c = 0; c < MEMORY_CORES; c++) {
-		const struct model_sets l3 = { memory.l3[c / 2], shape->l3_sets, 16, 0 };
-		const struct model_sets l3_there = { memory.l3[!(c / 2)], shape->l3_sets, 16, 0 };
+		unsigned package = c == R;
+		const struct model_sets l3 = { memory.l3[package], shape->l3_sets, 16, 0 };
+		const struct model_sets l3_there = { memory.l3[!package], shape->l3_sets, 16, 0 };
 		const u64 *tables_of[2] = { memory.core[c].l1, memory.core[c].l2 };
 		const u32 sizes[2] = { shape->l1_sets * 8, shape->l2_sets * 8 };
 
@@ -413,13 +423,13 @@ static const char *rules(void)
 				in_l3 = sets_look(&l3, line);
 				if (!in_l3)
 					return "not in the L3";
-				if (!(*in_l3 & BIT(c % 2)))
+				if (!(*in_l3 & BIT(c)))
 					return "not known to the L3";
 				if (!(entry & 1))
 					continue;
 				if (sets_look(&l3_there, line))
 					return "modified, and in the other package";
-				if (*in_l3 & 3 & ~BIT(c % 2))
+				if (*in_l3 & BITS(0, R) & ~BIT(c))
 					return "modified, and with the neighbour";
 			}
 	}
@@ -447,7 +457,8 @@ static void rules_hold_at_random(void)
 		open_shape(&shape, n);
 		for (unsigned step = 0; step < 1500 && !wrong; step++) {
 			u64 draw = random_next(&random), linear = A + (draw >> 20 & 0x7fff);
-			unsigned core = draw & 3;
+			/* Two that run programs and the two that don't. */
+			unsigned core = (unsigned)(draw & 2 ? MEMORY_NEIGHBOUR + (draw & 1) : draw & 1);
 			struct memory_result o;
 
 			memory_tick(&memory, core);
@@ -486,6 +497,114 @@ static void forgetting_keeps_the_others(void)
 	CHECK_EQ(SOURCE_L3_SNOOP_HIT, load_by(0, A + 128).source);
 }
 
+/* Every core that may run a program is one of the package, with caches of its own. */
+static void all_cores_are_apart(void)
+{
+	open_usual();
+	for (unsigned c = 0; c < MEMORY_PROGRAMS; c++)
+		CHECK_EQ(c ? SOURCE_L3_SNOOP_HIT : SOURCE_LOCAL_EXCLUSIVE, load_by(c, A).source,
+			 "core %u", c);
+	wait(3);
+	store_by(3, A);
+	for (unsigned c = 0; c < MEMORY_PROGRAMS; c++)
+		CHECK_EQ(c == 3 ? SOURCE_L1 : c ? SOURCE_L3_SNOOP_HIT : SOURCE_L3_HITM,
+			 load_by(c, A).source, "core %u", c);
+	memory_act(&memory, 0, &tables, ACT_FLUSH_LINE, A);
+	for (unsigned c = 0; c < MEMORY_PROGRAMS; c++) {
+		store_by(c, A + 64 * c);
+		load_by(0, A + 4096 + 64 * c);
+	}
+	memory_act(&memory, 7, &tables, ACT_FLUSH_ALL, 0);
+	CHECK_EQ(SOURCE_LOCAL_EXCLUSIVE, load_by(5, A + 64 * 3).source);
+	open_usual();
+	for (unsigned c = 0; c < MEMORY_CORES; c++)
+		CHECK_EQ(0, memory.core[c].l1[0], "core %u is empty again", c);
+}
+
+/* Each state, found by the core that it is for, whatever was there before. */
+static void lines_are_placed(void)
+{
+	static const struct { enum exerciser_state state; enum memory_source here, remote; }
+		places[] = {
+		{ EXERCISE_NOWHERE, SOURCE_LOCAL_EXCLUSIVE, SOURCE_REMOTE_EXCLUSIVE },
+		{ EXERCISE_L3_ONLY, SOURCE_L3, SOURCE_L3 },
+		{ EXERCISE_L3_STALE, SOURCE_L3_SNOOP_MISS, SOURCE_L3_SNOOP_MISS },
+		{ EXERCISE_OTHER_CLEAN, SOURCE_L3_SNOOP_HIT, SOURCE_L3_SNOOP_HIT },
+		{ EXERCISE_OTHER_MODIFIED, SOURCE_L3_HITM, SOURCE_L3_HITM },
+		{ EXERCISE_REMOTE_CLEAN, SOURCE_REMOTE_CACHE, SOURCE_REMOTE_SHARED },
+		{ EXERCISE_REMOTE_MODIFIED, SOURCE_REMOTE_HITM, SOURCE_REMOTE_HITM },
+	};
+
+	for (unsigned before = 0; before < 5; before++)
+		for (unsigned p = 0; p < sizeof(places) / sizeof(places[0]); p++) {
+			open_usual();
+			memory.remote_base = A + 0x100000;
+			memory.remote_size = 0x100000;
+			for (unsigned remote = 0; remote < 2; remote++) {
+				u64 at = A + remote * 0x100000;
+
+				if (before & 1)
+					load_by(1, at);
+				if (before & 2)
+					store_by(0, at);
+				if (before == 4)
+					store_by(R, at);
+				memory_place_begin(&memory);
+				CHECK(memory_place(&memory, 0, at, places[p].state), "a state");
+				wait(0);
+				CHECK_EQ(remote ? places[p].remote : places[p].here,
+					 load_by(0, at).source, "state %u, remote %u, before %u",
+					 places[p].state, remote, before);
+				wait(0);
+				CHECK_EQ(SOURCE_L1, load_by(0, at).source, "and then it is near");
+			}
+		}
+	CHECK(!memory_place(&memory, 0, A, (enum exerciser_state)0), "no state");
+}
+
+static void a_fill_waits(void)
+{
+	open_usual();
+	CHECK(memory_place(&memory, 0, A, EXERCISE_PENDING), "a state");
+	wait(0);
+	act(ACT_DRAIN, 0);
+	/* More fills than there are buffers. */
+	for (u64 i = 1; i <= 2 * MEMORY_FILLS; i++)
+		load_by(0, A + i * 64);
+	CHECK_EQ(SOURCE_LFB, load_by(0, A).source);
+	CHECK_EQ(SOURCE_L1, load_by(0, A).source, "the fetch has ended it");
+	CHECK(memory_place(&memory, 0, A, EXERCISE_PENDING), "a state");
+	CHECK(memory_place(&memory, 0, A + 0x1000, EXERCISE_PENDING), "one at a time");
+	CHECK_EQ(SOURCE_L1, load_by(0, A).source);
+	CHECK_EQ(SOURCE_LFB, load_by(0, A + 0x1000).source);
+	CHECK(memory_place(&memory, 0, A, EXERCISE_PENDING), "a state");
+	act(ACT_FLUSH_LINE, A);
+	CHECK_EQ(SOURCE_LOCAL_EXCLUSIVE, load_by(0, A).source);
+}
+
+/* As many lines as a command may have. */
+static void many_lines_stay(void)
+{
+	for (unsigned n = 0; n < 6; n++) {
+		struct memory_shape shape = memory_usual_shape();
+
+		shape.replacement = (u8)(n % SETS_REPLACEMENTS);
+		if (n & 1)
+			shape.l2_sets /= 2;
+		open_shape(&shape, n);
+		for (u64 i = 0; i < 3000; i++) {
+			store_by(0, A + 0x100000 + i * 64);
+			memory_touch(&memory, MEMORY_NEIGHBOUR, A + 0x200000 + i * 64, true);
+		}
+		memory_place_begin(&memory);
+		for (u64 i = 0; i < 1024; i++)
+			memory_place(&memory, 0, A + i * 64, EXERCISE_OTHER_MODIFIED);
+		for (u64 i = 0; i < 1024; i++)
+			CHECK_EQ(SOURCE_L3_HITM, load_by(0, A + i * 64).source, "line %u",
+				 (unsigned)i);
+	}
+}
+
 int main(void)
 {
 	RUN(nearer_each_time);
@@ -500,6 +619,10 @@ int main(void)
 	RUN(wide_and_locked);
 	RUN(farther_takes_longer);
 	RUN(many_processors_agree);
+	RUN(all_cores_are_apart);
+	RUN(lines_are_placed);
+	RUN(a_fill_waits);
+	RUN(many_lines_stay);
 	RUN(rules_hold_at_random);
 	RUN(forgetting_keeps_the_others);
 	return check_end();
