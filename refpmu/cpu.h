@@ -32,6 +32,9 @@ struct rep_progress {
 	struct model_retired retired;
 };
 
+/* Pages that the guest reads directly; its stores exit. */
+enum exiting_page { EXITING_APIC, EXITING_EXERCISER, EXITING_PAGES };
+
 struct cpu {
 	u8 apic_id;
 	volatile u8 startup_vector;	/* of the last SIPI */
@@ -73,9 +76,10 @@ struct cpu {
 	bool pmi_raised;	/* and nobody has looked for interrupts since */
 
 	u64 nested_root;	/* of its nested tables */
-	u64 *apic_entry;	/* nested page table entry of the local APIC's page */
-	volatile u32 *apic_scratch;	/* stands in for its page while a store is stepped */
-	u32 apic_offset;	/* register that it stands in for */
+	u64 *exiting_entry[EXITING_PAGES];	/* their nested page table entries */
+	volatile u32 *exiting_scratch;	/* stands in for one of them while a store is stepped, */
+	enum exiting_page exiting_page;	/* for this one, */
+	u32 exiting_offset;		/* and for this register of it */
 
 	u64 host_cr0, host_cr4;	/* what the registers hold while the hypervisor runs */
 	struct statistics statistics;
@@ -97,6 +101,9 @@ struct hypervisor {
 	struct model_core *cores;	/* by number, as many as there are APIC ids */
 	unsigned n_cores;
 	struct model_uncore *uncore;	/* of the package: there is one */
+	struct exerciser *exerciser;	/* a page */
+	u64 remote_base;		/* memory whose home is another package */
+	u32 remote_bytes;
 };
 extern struct hypervisor hypervisor;
 

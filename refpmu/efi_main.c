@@ -11,9 +11,11 @@
 #include <efi.h>
 
 #include "refpmu/efi_processors.h"
+#include "refpmu/nested_paging.h"
 #include "refpmu/svm.h"
 #include "refpmu/virtualise.h"
 #include "refpmu/vmcb.h"
+#include "spec/exerciser.h"
 #include "spec/msr.h"
 
 /* Of a processor. All of it is a power of two, aligned to itself: it must not cross a GiB. */
@@ -21,6 +23,7 @@
 #define LOW_MEMORY_TOP	0x9ffffULL	/* what a SIPI can name, below the video memory */
 #define MEMORY_TOP	0xffffffffULL
 #define STACK_SIZE	(64ULL << 10)
+#define REMOTE_SIZE	(1U << 20)	/* memory whose home is another package */
 #define PAGE		4096ULL
 
 #define VM_CR_SVMDIS	BIT(4)
@@ -110,6 +113,30 @@ static void relocate(u8 *copy)
 	}
 }
 
+/*
+ * Let programs find the exerciser (docs/EXERCISER.md). Without memory for it there is none: nobody
+ * needs one.
+ */
+static void offer_exerciser(EFI_BOOT_SERVICES *services, struct virtualise_memory *memory)
+{
+	EFI_GUID guid = EXERCISER_GUID;
+	EFI_PHYSICAL_ADDRESS remote = MEMORY_TOP;
+	struct exerciser_table *table;
+
+	if (services->AllocatePool(EfiReservedMemoryType, sizeof(*table), (void **)&table) !=
+	    EFI_SUCCESS)
+		return;
+	if (services->AllocatePages(AllocateMaxAddress, EfiReservedMemoryType, REMOTE_SIZE / PAGE,
+				    &remote) == EFI_SUCCESS) {
+		memory->remote_base = remote;
+		memory->remote_bytes = REMOTE_SIZE;
+	}
+	*table = (struct exerciser_table){
+		.signature = EXERCISER_TABLE, .bytes = sizeof(*table), .registers = EXERCISER_PAGE,
+	};
+	services->InstallConfigurationTable(&guid, table);
+}
+
 EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *system)
 {
 	EFI_GUID loaded_image_guid = LOADED_IMAGE_PROTOCOL;
@@ -139,6 +166,7 @@ EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *system)
 		return refuse(system, L"there are no 32 MiB a processor of memory below 4 GiB",
 			      EFI_OUT_OF_RESOURCES);
 	memory.free = memory.base + image_size + STACK_SIZE;
+	offer_exerciser(services, &memory);
 
 	services->SetMem((void *)memory.base, memory.size, 0);
 	services->CopyMem((void *)memory.base, (void *)ImageBase, loaded->ImageSize);

@@ -17,7 +17,7 @@ void engine_run(struct cpu *cpu);
 void engine_look(struct cpu *cpu);
 
 /* Let the guest complete its next instruction (or take an event instead), whether or not the
- * model watches. For instructions that need another memory behind them: see exit_apic.c. */
+ * model watches. For instructions that need another memory behind them: see exit_store.c. */
 void engine_step(struct cpu *cpu);
 
 #endif

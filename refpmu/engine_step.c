@@ -400,11 +400,11 @@ static void trap_step(struct cpu *cpu, const struct instruction *insn)
 	}
 	if (code == EXIT_NPF) {
 		cpu->statistics.exits[KIND_APIC]++;
-		if (exit_apic(cpu))
+		if (exit_store(cpu))
 			return;
-		exit_apic_replace(cpu);
+		exit_store_replace(cpu);
 		code = run_trapped(cpu, &step, &done, &trap_due);
-		exit_apic_restore(cpu, done);
+		exit_store_restore(cpu, done);
 	}
 	if (done)
 		completed(cpu, &step, trap_due);

@@ -12,11 +12,7 @@
  */
 #include "refpmu/apic.h"
 #include "refpmu/exits.h"
-#include "refpmu/nested_paging.h"
 #include "refpmu/processors.h"
-#include "refpmu/retire.h"
-
-#define NPF_WRITE	BIT(1)
 
 static void carry_out(struct cpu *cpu, const struct pmi_delivery *delivery)
 {
@@ -37,7 +33,7 @@ void exit_apic_pmi(void *ctx)
 	carry_out(cpu, &delivery);
 }
 
-static void write_register(struct cpu *cpu, u32 offset, u32 value)
+void exit_apic_write(struct cpu *cpu, u32 offset, u32 value)
 {
 	struct pmi_delivery delivery;
 
@@ -50,46 +46,4 @@ static void write_register(struct cpu *cpu, u32 offset, u32 value)
 	/* As the APIC keeps it: reserved bits don't stay. */
 	delivery = model_lvt_written(&cpu->model, *apic_register(APIC_LVTPC));
 	carry_out(cpu, &delivery);
-}
-
-static u32 faulting_offset(struct cpu *cpu)
-{
-	const struct vmcb_control *control = &cpu->vmcb->control;
-
-	if (control->exit_info_2 / PAGE_SIZE != APIC_BASE / PAGE_SIZE ||
-	    !(control->exit_info_1 & NPF_WRITE))
-		exits_unexpected(cpu, EXIT_NPF);
-	return control->exit_info_2 % PAGE_SIZE & ~3u;
-}
-
-bool exit_apic(struct cpu *cpu)
-{
-	u32 offset = faulting_offset(cpu), value;
-	const struct instruction *insn = decode_current(cpu);
-	bool watching = model_watching(&cpu->model);
-	struct model_retired retired;
-
-	if (!insn || !insn->store32)
-		return false;
-	retire_begin(cpu, &retired);
-	retire_accesses(cpu, &retired, insn, cpu->gpr);
-	value = insn->store_register == REG_NONE ? insn->store_immediate :
-		(u32)cpu->gpr[insn->store_register];
-	write_register(cpu, offset, value);
-	exits_complete(cpu, &retired, insn, watching, SHADOW_NONE);
-	return true;
-}
-
-void exit_apic_replace(struct cpu *cpu)
-{
-	cpu->apic_offset = faulting_offset(cpu);
-	cpu->apic_scratch[cpu->apic_offset / 4] = *apic_register(cpu->apic_offset);
-	nested_paging_apic_scratch(cpu, true);
-}
-
-void exit_apic_restore(struct cpu *cpu, bool completed)
-{
-	nested_paging_apic_scratch(cpu, false);
-	if (completed)
-		write_register(cpu, cpu->apic_offset, cpu->apic_scratch[cpu->apic_offset / 4]);
 }

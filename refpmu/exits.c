@@ -280,7 +280,7 @@ static void nested_page_fault(struct cpu *cpu)
 		return;
 	}
 	cpu->statistics.exits[KIND_APIC]++;
-	if (!exit_apic(cpu))
+	if (!exit_store(cpu))
 		engine_step(cpu);
 }
 

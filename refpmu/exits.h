@@ -69,13 +69,15 @@ bool exit_msr_seen(u32 msr);
 void exit_msr_permissions(u8 *permissions);
 
 /*
- * EXIT_NPF. true: it was a plain MOV to the local APIC, which has been carried out and reported.
- * false: another instruction; nothing has been done. It must then run with the APIC's page
- * replaced: exit_apic_replace(), one step, exit_apic_restore() with whether it completed.
+ * EXIT_NPF. true: it was a plain MOV to a page whose stores exit, which has been carried out and
+ * reported. false: another instruction; nothing has been done. It must then run with that page
+ * replaced: exit_store_replace(), one step, exit_store_restore() with whether it completed.
  */
-bool exit_apic(struct cpu *cpu);
-void exit_apic_replace(struct cpu *cpu);
-void exit_apic_restore(struct cpu *cpu, bool completed);
+bool exit_store(struct cpu *cpu);
+void exit_store_replace(struct cpu *cpu);
+void exit_store_restore(struct cpu *cpu, bool completed);
+/* The guest writes a register of its local APIC. */
+void exit_apic_write(struct cpu *cpu, u32 offset, u32 value);
 /* struct model_host's pmi(); ctx is the struct cpu. */
 void exit_apic_pmi(void *ctx);
 

@@ -323,6 +323,13 @@ bool guest_model_translate(void *ctx, u64 linear, struct memory_page *page)
 	return true;
 }
 
+bool guest_model_cacheable(void *ctx, u64 physical, u64 bytes)
+{
+	(void)ctx;
+	return physical + bytes > physical && nested_paging_host(physical + bytes - 1) &&
+	       (physical + bytes <= IO_BASE || physical >= IO_END);
+}
+
 unsigned guest_read_some(struct cpu *cpu, u64 linear, void *to, unsigned bytes)
 {
 	unsigned left = (unsigned)(PAGE_SIZE - linear % PAGE_SIZE);

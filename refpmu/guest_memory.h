@@ -56,4 +56,7 @@ bool guest_model_write(void *ctx, u64 linear, const void *from, size_t bytes);
  * ranges of the APICs and the HPET are I/O. Sets no accessed bit. */
 bool guest_model_translate(void *ctx, u64 linear, struct memory_page *page);
 
+/* Memory that caches may hold, as far as the processor knows. */
+bool guest_model_cacheable(void *ctx, u64 physical, u64 bytes);
+
 #endif

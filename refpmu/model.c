@@ -4,6 +4,7 @@
  * Processor States Following Power-up, Reset, or INIT").
  */
 #include "refpmu/model_core.h"
+#include "refpmu/model_exerciser.h"
 #include "refpmu/model_netburst.h"
 #include "refpmu/model_uncore.h"
 
@@ -116,7 +117,11 @@ void model_init(struct model *m, const struct model_config *config, const struct
 		const struct memory_shape shape = model_memory_shape(m);
 
 		memory_reset(model_memory(m), &shape, config->latitude.seed);
+		model_memory(m)->remote_base = host->remote_base;
+		model_memory(m)->remote_size = host->remote_bytes;
 	}
+	if (host->exerciser && !host->processor)
+		model_exerciser_reset(m);
 	m->perf_capabilities = perf_capabilities(m);
 	/* No branch trace store: the model writes no branch records. */
 	m->misc_enable = IA32_MISC_ENABLE_PERFMON_AVAILABLE | IA32_MISC_ENABLE_BTS_UNAVAILABLE;

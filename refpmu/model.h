@@ -13,7 +13,8 @@
  * model_pebs.c (assist, index, threshold), model_record.c (what a record holds), model_lvt.c
  * (from the request of a PMI to what the local APIC does with it), model_uncore.c (the uncore's
  * counters), model_cpuid.c (enumeration), model_fault*.c (what broken processors do instead).
- * Memory: model_memory.c (caches and TLBs, shared by all processors) over model_sets.c,
+ * Memory: model_memory*.c (caches and TLBs, shared by all processors) over model_sets.c,
+ * model_exerciser.c (lines put there by request),
  * model_access.c (what loads and stores meet there), model_load_latency.c (tags), model_offcore.c,
  * model_data_address.c (what records tell). Transactions: model_tx.c, model_tx_log.c.
  * NetBurst: model_netburst*.c.
@@ -54,6 +55,7 @@ enum model_action {
 
 struct model_core;
 struct model_uncore;
+struct exerciser;
 
 /* What the model needs of the world. All calls happen inside model_* calls of that processor. */
 struct model_registers;
@@ -82,10 +84,20 @@ struct model_host {
 	unsigned processor, processors;
 	/*
 	 * The memory hierarchy. NULL: none, everything is in the L1; so it is for cores from
-	 * MEMORY_PROGRAMS on, which it has no place for. Zeroed once by the owner; model_init() of processor
-	 * 0 empties it.
+	 * MEMORY_PROGRAMS on, which it has no place for. Zeroed once by the owner; model_init() of
+	 * processor 0 empties it.
 	 */
 	struct memory *memory;
+	/* Physical memory whose home is another package; none if there are no bytes. */
+	u64 remote_base;
+	u32 remote_bytes;
+	/*
+	 * What a program reads in the exerciser's register page (model_exerciser.h), kept by the
+	 * owner. model_init() of processor 0 resets it. NULL: there is no exerciser.
+	 */
+	struct exerciser *exerciser;
+	/* Is so much memory there, and can be cached? NULL: all is. */
+	bool (*cacheable)(void *ctx, u64 physical, u64 bytes);
 	/* The page tables, as in struct memory_tables. NULL: every address is its own. */
 	bool (*translate)(void *ctx, u64 linear, struct memory_page *page);
 	/* Where transactions are kept, zeroed once by the owner. NULL: the processor has no RTM. */

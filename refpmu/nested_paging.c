@@ -25,8 +25,9 @@ static u64 *split_gigabyte(u64 *level3, u64 gigabyte, u64 rights)
 	return level2;
 }
 
-/* All of memory but the hypervisor's. Returns the root; *apic is the entry of the APIC's page. */
-static u64 build(u64 rights, u64 **apic)
+/* All of memory but the hypervisor's. Returns the root; *exiting is the table of the 2 MiB in which
+ * the pages are whose stores exit. */
+static u64 build(u64 rights, u64 **exiting)
 {
 	u64 *level5 = hypervisor_pages(1), *level4 = hypervisor_pages(1);
 	u64 *level3 = hypervisor_pages(1), *level2, *level1;
@@ -35,7 +36,7 @@ static u64 build(u64 rights, u64 **apic)
 	level4[0] = (u64)level3 | ENTRY;
 	for (u64 i = 4; i < PAGE_TABLE_ENTRIES; i++)
 		level3[i] = i << 30 | ENTRY_LARGE | rights;
-	/* Small pages below 4 GiB, where both the hypervisor and the APIC are. */
+	/* Small pages below 4 GiB, where the hypervisor, the APIC and the exerciser are. */
 	for (u64 i = 0; i < 4; i++) {
 		level2 = split_gigabyte(level3, i, rights);
 		if (i == APIC_BASE >> 30) {
@@ -43,7 +44,7 @@ static u64 build(u64 rights, u64 **apic)
 			for (u64 k = 0; k < PAGE_TABLE_ENTRIES; k++)
 				level1[k] = (APIC_BASE & ~BITS(0, 20)) | k << 12 | ENTRY | rights;
 			level2[APIC_BASE >> 21 & 511] = (u64)level1 | ENTRY;
-			*apic = &level1[APIC_BASE >> 12 & 511];
+			*exiting = level1;
 		}
 		if (i == hypervisor.base >> 30) {
 			level1 = hypervisor_pages(1);
@@ -57,10 +58,19 @@ static u64 build(u64 rights, u64 **apic)
 	return (u64)(READ_REGISTER(cr4) & CR4_LA57 ? level5 : level4);
 }
 
+static u64 *entry_of(u64 *level1, enum exiting_page page)
+{
+	return &level1[nested_paging_exiting(page) >> 12 & (PAGE_TABLE_ENTRIES - 1)];
+}
+
 void nested_paging_init(struct cpu *cpu)
 {
-	cpu->nested_root = build(0, &cpu->apic_entry);
-	nested_paging_apic_scratch(cpu, false);
+	u64 *exiting;
+
+	cpu->nested_root = build(0, &exiting);
+	for (unsigned page = 0; page < EXITING_PAGES; page++)
+		cpu->exiting_entry[page] = entry_of(exiting, page);
+	nested_paging_exit_again(cpu);
 	cpu->vmcb->control.nested_control = NESTED_ENABLE;
 	cpu->vmcb->control.nested_cr3 = cpu->nested_root;
 }
@@ -69,10 +79,11 @@ static u64 native_root;
 
 void nested_paging_init_native(void)
 {
-	u64 *apic;
+	u64 *exiting;
 
-	native_root = build(NX, &apic);
-	*apic = APIC_BASE | ENTRY_READ_ONLY | NX;
+	native_root = build(NX, &exiting);
+	for (unsigned page = 0; page < EXITING_PAGES; page++)
+		*entry_of(exiting, page) = nested_paging_shown(page) | ENTRY_READ_ONLY | NX;
 }
 
 u64 nested_paging_native(void)
@@ -139,9 +150,25 @@ u64 nested_paging_native_entry(u64 guest_physical, bool writable, bool executabl
 	return nested_paging_entry(guest_physical, writable) | (executable ? 0 : NX);
 }
 
-void nested_paging_apic_scratch(struct cpu *cpu, bool scratch)
+u64 nested_paging_exiting(enum exiting_page page)
 {
-	*cpu->apic_entry = scratch ? (u64)cpu->apic_scratch | ENTRY : APIC_BASE | ENTRY_READ_ONLY;
+	return page == EXITING_APIC ? APIC_BASE : EXERCISER_PAGE;
+}
+
+u64 nested_paging_shown(enum exiting_page page)
+{
+	return page == EXITING_APIC ? APIC_BASE : (u64)hypervisor.exerciser;
+}
+
+void nested_paging_scratch(struct cpu *cpu, enum exiting_page page)
+{
+	*cpu->exiting_entry[page] = (u64)cpu->exiting_scratch | ENTRY;
+}
+
+void nested_paging_exit_again(struct cpu *cpu)
+{
+	for (unsigned page = 0; page < EXITING_PAGES; page++)
+		*cpu->exiting_entry[page] = nested_paging_shown(page) | ENTRY_READ_ONLY;
 }
 
 void *nested_paging_host(u64 guest_physical)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What the guest sees as physical memory: everything at its own address, except the hypervisor
- * (each of its pages shows one page of zeros that can be written and forgets nothing) and stores
- * to the local APIC's page, which exit.
+ * (each of its pages shows one page of zeros that can be written and forgets nothing), the
+ * exerciser's registers, and stores to those and to the local APIC's page, which exit.
  *
  * Not hidden: memory as devices see it (DMA).
  */
@@ -26,8 +26,15 @@ void nested_paging_split(u64 guest_physical, const u64 *level1, const u64 *nativ
 u64 nested_paging_entry(u64 guest_physical, bool writable);
 u64 nested_paging_native_entry(u64 guest_physical, bool writable, bool executable);
 
-/* Let stores to the APIC's page go to cpu->apic_scratch (true) or exit (false). */
-void nested_paging_apic_scratch(struct cpu *cpu, bool scratch);
+/* Where the exerciser's registers are: where no chip set has anything, in the APIC's 2 MiB. */
+#define EXERCISER_PAGE	0xfef00000ULL
+
+/* Guest-physical address of such a page, and where what the guest reads there is for the host. */
+u64 nested_paging_exiting(enum exiting_page page);
+u64 nested_paging_shown(enum exiting_page page);
+/* Let loads and stores of that page go to cpu->exiting_scratch; and stores to all of them exit. */
+void nested_paging_scratch(struct cpu *cpu, enum exiting_page page);
+void nested_paging_exit_again(struct cpu *cpu);
 
 /*
  * Further tables, in which the guest sees `bytes` of the hypervisor's memory from

@@ -134,6 +134,8 @@ static void init_model(struct cpu *cpu)
 		.ctx = cpu, .read = guest_model_read, .write = guest_model_write,
 		.pmi = exit_apic_pmi, .translate = guest_model_translate,
 		.memory = memory,
+		.remote_base = hypervisor.remote_base, .remote_bytes = hypervisor.remote_bytes,
+		.exerciser = hypervisor.exerciser, .cacheable = guest_model_cacheable,
 		.lock = lock_model, .unlock = unlock_model,
 		.call = siblings_call_model,
 		.tx_log = hypervisor_pages((unsigned)((sizeof(struct tx_log) + PAGE_SIZE - 1) /
@@ -150,7 +152,7 @@ static struct cpu *new_cpu(void)
 
 	cpu->vmcb = hypervisor_pages(1);
 	cpu->extra = hypervisor_pages(1);
-	cpu->apic_scratch = hypervisor_pages(1);
+	cpu->exiting_scratch = hypervisor_pages(1);
 	cpu->host_save = hypervisor_pages(1);
 	nested_paging_init(cpu);
 	decode_init(cpu);
@@ -185,6 +187,9 @@ void virtualise_boot_processor(void *memory, u64 rip, u64 rsp)
 	hypervisor.free = (u8 *)given->free;
 	hypervisor.several = given->others;
 	hypervisor.dummy_page = hypervisor_pages(1);
+	hypervisor.exerciser = hypervisor_pages(1);
+	hypervisor.remote_base = given->remote_base;
+	hypervisor.remote_bytes = given->remote_bytes;
 	hypervisor.msr_permissions = hypervisor_pages(MSR_PERMISSION_PAGES);
 	hypervisor.io_permissions = hypervisor_pages(IO_PERMISSION_PAGES);
 	exit_msr_permissions(hypervisor.msr_permissions);
@@ -214,7 +219,7 @@ void virtualise_other_processor(u32 apic_id)
 	init_control(cpu);
 	cpu->stepping = cpu->looking = cpu->rep.active = false;
 	cpu->shadow = SHADOW_NONE;
-	nested_paging_apic_scratch(cpu, false);
+	nested_paging_exit_again(cpu);
 	engine_block_forget(cpu);
 	processors_started(cpu);
 	code_page_started(cpu);

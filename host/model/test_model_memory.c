@@ -458,7 +458,7 @@ static void rules_hold_at_random(void)
 		for (unsigned step = 0; step < 1500 && !wrong; step++) {
 			u64 draw = random_next(&random), linear = A + (draw >> 20 & 0x7fff);
 			/* Two that run programs and the two that don't. */
-			unsigned core = (unsigned)(draw & 2 ? MEMORY_NEIGHBOUR + (draw & 1) : draw & 1);
+			unsigned core = (draw & 1) + (draw & 2 ? MEMORY_NEIGHBOUR : 0);
 			struct memory_result o;
 
 			memory_tick(&memory, core);
