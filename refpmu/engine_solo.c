@@ -8,6 +8,7 @@
 
 #define RFLAGS_AC	BIT(18)
 #define DR7_ENABLED	BITS(0, 7)	/* breakpoints */
+#define MXCSR_MASKS	BITS(7, 12)
 #define IN_ONE_GO	16	/* instructions between two looks for what comes from elsewhere */
 
 static u64 linear_of(void *ctx, const struct instruction *insn, const struct insn_access *access,
@@ -77,6 +78,22 @@ bool engine_solo_fits(const struct cpu *cpu)
 	       !(cpu->vmcb->control.event_injection & EVENT_VALID);
 }
 
+/*
+ * The registers are the guest's all the time; whether the instructions may run, and that none
+ * raises an exception, is up to both sides' control registers.
+ */
+static bool vectors_run(const struct cpu *cpu)
+{
+	const struct vmcb_save *save = &cpu->vmcb->save;
+	u32 mxcsr;
+
+	if ((save->cr0 | cpu->host_cr0) & (CR0_EM | CR0_TS) ||
+	    !(save->cr4 & cpu->host_cr4 & CR4_OSFXSR))
+		return false;
+	__asm__ volatile("stmxcsr %0" : "=m"(mxcsr));
+	return (mxcsr & MXCSR_MASKS) == MXCSR_MASKS;
+}
+
 bool engine_solo(struct cpu *cpu, bool look, bool *delivered)
 {
 	struct vmcb_save *save = &cpu->vmcb->save;
@@ -90,7 +107,7 @@ bool engine_solo(struct cpu *cpu, bool look, bool *delivered)
 	if (!insn)
 		return false;
 	op = decode_solo(cpu, insn);
-	if (op->kind == SOLO_REFUSED)
+	if (op->kind == SOLO_REFUSED || (op->vector && !vectors_run(cpu)))
 		return false;
 	if (look) {
 		cpu->pmi_raised = false;

@@ -2,7 +2,8 @@
 /*
  * Solo instructions: one instruction at a time, run in the hypervisor's own mode without a world
  * switch, for the fast engine where the model has to see each. What has only general registers and
- * at most one memory operand is run by the processor itself, with a pointer in a register that it
+ * at most one memory operand, or XMM registers and no memory operand, is run by the processor
+ * itself, with a pointer in a register that it
  * doesn't use in the place of the operand; branches and stack instructions are carried out in C.
  * Pure: where memory is, and whether the program may go there, the caller says.
  *
@@ -40,6 +41,8 @@ struct solo_op {
 	 * written. */
 	u8 reg;
 	bool memory;
+	/* SOLO_RUN: on XMM registers, which must be the program's, enabled, without exceptions. */
+	bool vector;
 	u16 release;		/* SOLO_RETURN */
 	u64 value;
 	struct insn_access address;	/* SOLO_LEA, SOLO_FLUSH */

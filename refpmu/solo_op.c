@@ -42,6 +42,14 @@ static bool is_plain(const ZydisDecodedInstruction *zi)
 	}
 }
 
+/* XMM registers, perhaps general ones; look_at_operands() sees to it that nothing else. */
+static bool is_vector(const ZydisDecodedInstruction *zi)
+{
+	return zi->encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY &&
+	       (zi->meta.isa_ext == ZYDIS_ISA_EXT_SSE || zi->meta.isa_ext == ZYDIS_ISA_EXT_SSE2) &&
+	       (zi->attributes & ZYDIS_ATTRIB_HAS_MODRM) && zi->raw.modrm.mod == 3;
+}
+
 /* Not all that the decoder calls so: registers in the place of a prefetch's address raise #UD. */
 static bool is_nothing(const ZydisDecodedInstruction *zi)
 {
@@ -64,6 +72,7 @@ struct rewrite {
 	const ZydisDecodedOperand *operands;
 	bool memory;		/* it has a memory operand, */
 	bool reg, rm;		/* and RSP in these fields */
+	bool vector;		/* XMM registers are allowed */
 };
 
 static u8 number_of(ZydisRegister reg)
@@ -113,7 +122,8 @@ static bool look_at_operands(struct rewrite *w)
 				return false;
 			w->memory = true;
 		}
-		if (o->type != ZYDIS_OPERAND_TYPE_REGISTER)
+		if (o->type != ZYDIS_OPERAND_TYPE_REGISTER ||
+		    (w->vector && o->reg.value == ZYDIS_REGISTER_MXCSR))
 			continue;
 		switch (ZydisRegisterGetClass(o->reg.value)) {
 		case ZYDIS_REGCLASS_GPR8:
@@ -121,6 +131,10 @@ static bool look_at_operands(struct rewrite *w)
 		case ZYDIS_REGCLASS_GPR32:
 		case ZYDIS_REGCLASS_GPR64:
 		case ZYDIS_REGCLASS_FLAGS:
+			break;
+		case ZYDIS_REGCLASS_XMM:
+			if (!w->vector)
+				return false;
 			break;
 		default:
 			return false;
@@ -384,7 +398,8 @@ static enum solo_kind kind_of(const ZydisDecoder *decoder, struct solo_op *op,
 	case ZYDIS_MNEMONIC_LEAVE:
 		return decode_stack(op, insn, w);
 	default:
-		return is_plain(zi) ? decode_run(decoder, op, insn, w) : SOLO_REFUSED;
+		w->vector = op->vector = is_vector(zi);
+		return is_plain(zi) || w->vector ? decode_run(decoder, op, insn, w) : SOLO_REFUSED;
 	}
 }
 

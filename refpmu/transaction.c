@@ -13,9 +13,6 @@
 
 #define RFLAGS_ARITHMETIC	0x8d5ULL	/* CF PF AF ZF SF OF */
 #define RFLAGS_ZF		BIT(6)
-#define CR0_EM			BIT(2)
-#define CR0_TS			BIT(3)
-#define CR4_OSXSAVE		BIT(18)
 #define XSAVE_HEADER		512		/* in an XSAVE area: what is in it */
 #define XSAVE_HEADER_BYTES	64
 #define VECTOR_STATE		7u		/* x87, SSE, AVX */
