@@ -192,7 +192,7 @@ matches_something()
 {
 	local pattern name
 
-	[[ $tests =~ ^[A-Za-z0-9_.*?,]{1,127}$ ]] || return 1
+	[[ $tests =~ ^[A-Za-z0-9_.*?,]{1,767}$ ]] || return 1
 	while IFS=$'\t' read -r name _; do
 		for pattern in ${tests//,/ }; do
 			# shellcheck disable=SC2053 # a pattern

@@ -59,11 +59,11 @@ static bool is(struct span s, const char *word)
 	return !word[i];
 }
 
-static bool parse_text(char *text, struct span value)
+static bool parse_text(char *text, size_t size, struct span value)
 {
 	size_t i;
 
-	if (value.length >= CONFIG_TEXT_SIZE)
+	if (value.length >= size)
 		return false;
 	for (i = 0; i < value.length; i++) {
 		if (value.text[i] <= ' ' || value.text[i] > '~')
@@ -158,10 +158,10 @@ static bool set(struct config *config, struct span key, struct span value,
 	bool good;
 
 	if (is(key, "tests")) {
-		good = value.length > 0 && parse_text(config->tests, value);
-		want = "is not a pattern for tests: up to 127 characters without blanks";
+		good = value.length > 0 && parse_text(config->tests, sizeof(config->tests), value);
+		want = "is not a pattern for tests: up to 767 characters without blanks";
 	} else if (is(key, "require")) {
-		good = parse_text(config->require, value);
+		good = parse_text(config->require, sizeof(config->require), value);
 		want = "is not a list for require: GROUP,GROUP,... of up to 127 characters";
 	} else if (is(key, "results")) {
 		good = parse_switch(&config->results, value);

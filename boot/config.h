@@ -9,6 +9,7 @@
 #include "spec/types.h"
 
 #define CONFIG_TEXT_SIZE	128
+#define CONFIG_PATTERN_SIZE	768
 #define CONFIG_MAX_BORROW_CYCLES 10000u
 #define CONFIG_MAX_PROCESSORS	16u
 #define CONFIG_ON_ALL		(~0u)
@@ -16,7 +17,7 @@
 enum config_at_end { AT_END_RETURN, AT_END_SHUTDOWN, AT_END_RESET };
 
 struct config {
-	char tests[CONFIG_TEXT_SIZE];	/* GLOB */
+	char tests[CONFIG_PATTERN_SIZE];	/* GLOB */
 	char require[CONFIG_TEXT_SIZE];	/* requirement groups, comma separated; may be empty */
 	bool results;			/* write them to the volume */
 	bool screen;

@@ -22,7 +22,7 @@
 #include "spec/generation.h"
 
 #define PLAN_PATH_SIZE	128	/* including the terminating 0 */
-#define PLAN_ARGS_SIZE	512
+#define PLAN_ARGS_SIZE	1024
 #define PLAN_FAULT_SIZE	96
 
 enum plan_engine { PLAN_ENGINE_STEP, PLAN_ENGINE_FAST, PLAN_ENGINE_FASTEST };

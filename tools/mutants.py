@@ -3,7 +3,7 @@
 """Mutants: does the suite turn red for every fault, and stay green without one?
 
 mutants.py [--build FOLDER] [--jobs N] [--engine step|fast] [--faults NAME,... | --sample N]
-           [--without CPU,...] [--save FOLDER]
+           [--only CPU,... | --without CPU,...] [--save FOLDER]
 
 Runs the unchanged harness on the reference PMU: a few seeds and each profile without a fault, and
 every fault of spec/fault.def and spec/fault_variant.def, on haswell where one of its requirements
@@ -11,7 +11,8 @@ applies there and has a test, else on the first generation where that is so. If 
 fault waits for its test, and isn't run. spec/fault_variant.def says which run on a second
 generation too (NAME:CPU), and which with several processors (NAME:CPU:COUNT). Slow groups of tests
 run under faults of their own only, and with several processors only those that a fault is about.
---without leaves out the faults that would run on these generations, or with "several" processors.
+--without leaves out the faults that would run on these generations, or with "several" processors;
+--only leaves out all others, and judges the checks of requirements that no fault left out names.
 
 A fault is caught when a check of a requirement that its row names fails. Under the fault "inert"
 nothing ever counts: it is caught when no test passes that needs the PMU to act. A run that hangs
@@ -25,6 +26,7 @@ every time; neither it nor --faults says anything about checks. Exit status: 0 a
 alarm, every check explained; 1 otherwise; 2 bad option or nothing ran.
 """
 import argparse
+import fnmatch
 import json
 import os
 import signal
@@ -42,8 +44,14 @@ FIRST = "haswell"
 # Groups that take longer than all the others together, nearly all of it stepped: they are run
 # under faults of their own requirements and of FAULT_WITH_SLOW, and without a fault.
 SLOW = ("ll", "dla")
-# Generations whose own tests want a pair of logical processors, and are all that runs there.
-PAIRS = {"netburst": {"processors": 2, "tests": "netburst.*,msr.netburst*"}}
+# Generations whose own tests want a pair of logical processors, and are all that runs there: those
+# tests, and of them those that take longer than all the others together, which run under faults of
+# their own requirements and without a fault.
+PAIRS = {"netburst": ("netburst.*,msr.netburst*", (
+    "netburst.a_cascaded_*", "netburst.only_the_alternate_*", "netburst.extended_cascading_*",
+    "netburst.replay_*", "netburst.execution_event_*", "netburst.a_busy_*", "netburst.nor_does_*",
+    "netburst.table_18_67_*", "netburst.threshold_15_*", "netburst.forced_*",
+    "netburst.the_named_*", "netburst.a_halted_thread_has_*"))}
 
 # How faults of transactions are run, and their tests without a fault.
 TRANSACTIONS = {"tests": "tsx.*,pmi.*,priority.*"}
@@ -127,11 +135,12 @@ def print_matrix(faults):
         print(f"{name:{width}}  {verdict}  {','.join(row['requirements'])}: {text or '-'}{extra}")
 
 
-def judge_checks(scores):
+def judge_checks(scores, elsewhere):
     """Prints which checks no fault turned red; how many of them, and of explanations that aren't
-    needed, are wrong."""
-    reasons = checks.explanations()
-    silent = scores.never_red()
+    needed, are wrong. Those of requirements in elsewhere have faults that weren't run."""
+    reasons = {key: reason for key, reason in checks.explanations().items()
+               if not elsewhere or (key[0] in scores.tests and key[1] not in elsewhere)}
+    silent = [key for key in scores.never_red() if key[1] not in elsewhere]
     wrong = 0
     for key in scores.in_order():
         if scores.control(key):
@@ -169,7 +178,7 @@ def all_rows():
     reasons = spec.undecidable()
     several, slow = spec.processors(), spec.with_slow()
     rows = [dict(row, undecidable=reasons.get(row["name"], ""), fault=row["name"], cpu="",
-                 processors=several.get(row["name"], 1), slow=row["name"] in slow)
+                 processors=several.get(row["name"], 0), slow=row["name"] in slow)
             for row in spec.faults()]
     by_name = {row["name"]: row for row in rows}
     for name in spec.variants():
@@ -233,12 +242,41 @@ def of_transactions():
     return {row["id"] for row in spec.requirements() if spec.needs_rtm(row["generations"])}
 
 
+def tests_of(build):
+    """Test to the requirements that it decides."""
+    with open(os.path.join(build, "tests.tsv"), encoding="utf-8") as file:
+        tests = [line.rstrip("\n").split("\t") for line in file]
+    return {name: set(ids.split(",")) for name, ids in tests}
+
+
+def cover(wanted, every):
+    """The shortest beginnings of names, as a pattern, that these tests have and no others."""
+    left, begins = sorted(wanted), []
+    others = set(every) - set(wanted)
+    while left:
+        name = left[0]
+        begin = next((name[:n] + "*" for n in range(1, len(name))
+                      if not any(other.startswith(name[:n]) for other in others)), name)
+        begins.append(begin)
+        left = [other for other in left if not fnmatch.fnmatchcase(other, begin)]
+    return ",".join(begins)
+
+
+def of_pairs(row, cpu, build):
+    """What --tests takes for a fault on a generation of PAIRS."""
+    tests = tests_of(build)
+    every, slow = PAIRS[cpu]
+    there = set(checks.asked_for(tests, every))
+    left_out = set() if row["slow"] else \
+        {name for name in checks.asked_for(tests, ",".join(slow))
+         if not tests[name] & set(row["requirements"])}
+    return cover(there - left_out, tests)
+
+
 def groups_of(rows, build):
     """What --tests takes for the groups that have tests of these faults' requirements."""
     ids = {name for row in rows for name in row["requirements"]}
-    with open(os.path.join(build, "tests.tsv"), encoding="utf-8") as file:
-        tests = [line.rstrip("\n").split("\t") for line in file]
-    groups = {name.split(".")[0] for name, deciding in tests if ids & set(deciding.split(","))}
+    groups = {name.split(".")[0] for name, deciding in tests_of(build).items() if ids & deciding}
     return ",".join(f"{group}.*" for group in sorted(groups))
 
 
@@ -246,10 +284,12 @@ def how_to_run(row, cpu, rtm, some, build):
     """What else the plan says of a fault's run. Processors cost each other time: several of them
     run what the fault is about only."""
     if row["name"] in rtm:
-        return {**TRANSACTIONS, "processors": row["processors"]}
+        return {**TRANSACTIONS, "processors": row["processors"] or 1}
+    if cpu in PAIRS:
+        return {"processors": row["processors"] or 2, "tests": of_pairs(row, cpu, build)}
     if row["processors"] > 1:
         return {"processors": row["processors"], "tests": groups_of([row], build)}
-    return PAIRS.get(cpu, {"tests": tests_for(row, some)})
+    return {"tests": tests_for(row, some)}
 
 
 def choose(options, parser):
@@ -285,23 +325,28 @@ def run(options, parser):
     some = quick(options.build)
     jobs = [plan.Job(seed=seed, tests=some) for seed in SEEDS]
     jobs += [plan.Job(seed=1, profile=row["name"], tests=some) for row in spec.profiles()]
-    if any(map(slow_groups, rows)):
+    if any(slow_groups(row) for row in rows):
         jobs.append(plan.Job())
     tested = tested_requirements(options.build)
     cpus = {row["name"]: place(row, tested) for row in rows}
-    left_out = options.without.split(",")
-    without = [row for row in rows if cpus[row["name"]] in left_out or
-               (row["processors"] > 1 and "several" in left_out)]
+    named = (options.only or options.without).split(",")
+    without = [row for row in rows if bool(options.only) !=
+               (cpus[row["name"]] in named or (row["processors"] > 1 and "several" in named))]
     rows = [row for row in rows if row not in without]
     cpus = {row["name"]: cpus[row["name"]] for row in rows}
-    jobs += [plan.Job(cpu=cpu, **PAIRS.get(cpu, {"tests": some}))
+    jobs += [plan.Job(cpu=cpu, **({"processors": 2, "tests": PAIRS[cpu][0]} if cpu in PAIRS else
+                                  {"tests": some}))
              for cpu in sorted(set(cpus.values()) - {"", FIRST})]
+    jobs += [plan.Job(cpu=cpu, processors=count, tests=PAIRS[cpu][0]) for cpu, count in
+             sorted({(cpus[row["name"]], row["processors"]) for row in rows})
+             if cpu in PAIRS and count not in (0, 2)]
     transactions = of_transactions()
     rtm = {row["name"]: cpus[row["name"]] for row in rows
            if row["name"] != "inert" and not transactions.isdisjoint(row["requirements"])}
     jobs += [plan.Job(cpu=cpu, **TRANSACTIONS) for cpu in sorted(set(rtm.values()) - {""})]
-    for count in sorted({row["processors"] for row in rows} - {1}):
-        alike = [row for row in rows if row["processors"] == count]
+    for count in sorted({row["processors"] for row in rows} - {0, 1}):
+        alike = [row for row in rows if row["processors"] == count and
+                 cpus[row["name"]] not in PAIRS]
         jobs.append(plan.Job(processors=count, tests=groups_of(alike, options.build)))
     clean = list(jobs)
     by_fault = {row["name"]: plan.Job(row["fault"], cpu=cpus[row["name"]], name=row["name"],
@@ -328,10 +373,11 @@ def run(options, parser):
     with open(record, "w", encoding="utf-8") as file:
         json.dump({"faults": faults, "false_alarms": alarms, "seeds": list(SEEDS)}, file, indent=1)
         file.write("\n")
-    wrong = judge_checks(scores) if scores else 0
+    elsewhere = {name for row in without for name in row["requirements"]} if options.only else ()
+    wrong = judge_checks(scores, elsewhere) if scores else 0
     for line in alarms:
         print(f"false alarm: {line}")
-    if options.save and whole:
+    if options.save and whole and not options.only:
         save(options.save, faults, scores)
     slow = max(jobs, key=lambda job: job.seconds)
     print(f"{len(jobs)} runs in {took:.0f} s, the slowest {slow.seconds:.0f} s: {slow}")
@@ -355,6 +401,7 @@ def main():
     parser.add_argument("--faults", default="")
     parser.add_argument("--sample", type=int, default=0)
     parser.add_argument("--without", default="none", metavar="CPU,...")
+    parser.add_argument("--only", default="", metavar="CPU,...")
     parser.add_argument("--save")
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, signal.default_int_handler)

@@ -21,7 +21,7 @@ import results      # noqa: E402
 
 SILENCE = 60            # seconds without a byte on the serial line: hung
 START = 300             # the same, before the first byte
-LONGEST_PATTERN = 127   # of the launcher's plan
+LONGEST_PATTERN = 767   # of the launcher's plan
 MOST = 48               # runs a boot
 ENGINES = ("step", "fast")
 LINE_EVERY = 30         # seconds between lines of progress that don't go to a terminal

@@ -116,10 +116,12 @@ static void the_terminator_is_not_needed(void)
 
 static void too_long_a_value_is_refused(void)
 {
-	char text[300] = "tests = ";
+	char text[CONFIG_PATTERN_SIZE + 16] = "tests = ";
 	struct config config;
 
-	memset(text + 8, 'a', 200);
+	memset(text + 8, 'a', CONFIG_PATTERN_SIZE - 1);
+	CHECK(file(&config, text));
+	text[8 + CONFIG_PATTERN_SIZE - 1] = 'a';
 	CHECK(!file(&config, text));
 	CHECK(error[0] && !strchr(error, '\n'));
 }

@@ -141,7 +141,7 @@ static void bad_lines_are_refused_with_a_reason(void)
 
 static void long_words_are_refused_not_cut(void)
 {
-	char text[1000];
+	char text[2048];
 
 	for (size_t n = PLAN_PATH_SIZE - 4; n < PLAN_PATH_SIZE + 4; n++) {
 		snprintf(text, sizeof(text), "run efi=%0*d", (int)n, 0);
