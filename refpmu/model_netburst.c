@@ -385,6 +385,8 @@ void netburst_retire(struct model *m, const struct model_retired *r)
 	}
 	for (; counting; counting &= counting - 1)
 		started |= count(m, &s, (unsigned)__builtin_ctz(counting));
+	if (n->now.running)
+		netburst_note_stores(m, &s);
 	/* One that software has taken the flag from meanwhile doesn't start any more. */
 	for (; started; started &= started - 1) {
 		unsigned i = (unsigned)__builtin_ctz(started);

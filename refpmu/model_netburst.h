@@ -8,7 +8,8 @@
  * Calls are under the lock of the core (model_core.h), but netburst_watching().
  *
  * Files: model_netburst.c (counting, overflow, cascades, interrupts), model_netburst_msr.c
- * (registers), model_netburst_event.c (what is counted for whom), model_netburst_pebs.c (records).
+ * (registers), model_netburst_event.c (what is counted for whom), model_netburst_replay.c (replays
+ * of tagged micro-operations), model_netburst_pebs.c (records).
  * For refpmu/model*.c.
  *
  * Not handled: events that this machine has no use for (spec/netburst.def lists those it knows),
@@ -63,6 +64,7 @@ struct netburst_step {
 	bool load_tags, store_tags;	/* uop_type has tagged its loads, its stores */
 	u8 execution_tags;		/* tag values of its arithmetic micro-operation */
 	bool split_load_tags, split_store_tags;
+	u64 replay_causes;		/* NB_MOB_LOAD_REPLAY_* that are tagged */
 };
 
 /* model_netburst.c */
@@ -83,6 +85,15 @@ void netburst_tag(struct model *m, struct netburst_step *s);
  * its clocks; precise: PEBS can be made of the event. */
 u64 netburst_input(struct model *m, const struct netburst_step *s, unsigned n, bool *per_clock,
 		   bool *precise);
+
+/* model_netburst_replay.c */
+/* Replays of tagged micro-operations on this instruction: Table 19-33. */
+u64 netburst_replayed(struct model *m, const struct netburst_step *s);
+/* Accesses of an instruction that are of this kind; locked ones only if locked_too. */
+u64 netburst_accesses(struct model *m, const struct netburst_step *s, enum event_kind kind,
+		      bool locked_too);
+/* Behind the instruction: later loads may meet its stores. */
+void netburst_note_stores(struct model *m, const struct netburst_step *s);
 
 /* model_netburst_pebs.c: the record of logical processor s->thread. true: it was written, and the
  * counter holds the reset value. */

@@ -92,19 +92,6 @@ static bool selected(struct model *m, const struct netburst_step *s, u64 escr, u
 
 /* ---- what has happened ---- */
 
-/* Replay tags neither I/O nor uncacheable nor locked accesses: Table 19-33's notes. */
-static u64 accesses(struct model *m, const struct netburst_step *s, enum event_kind kind,
-		    bool locked_too)
-{
-	const struct model_retired *r = s->core.r;
-	u64 n = r->any_early ? r->early[kind - EK_SPLIT_LOADS] : 0;
-
-	for (unsigned a = 0; a < r->n_access; a++)
-		n += (locked_too || !r->access[a].locked) &&
-		     model_access_is(m, kind, &r->access[a], &s->core.outcome[a]);
-	return n;
-}
-
 static bool is(const struct netburst_step *s, enum model_arithmetic kind)
 {
 	return s->core.r->arithmetic == kind;
@@ -121,39 +108,6 @@ static bool is_tagged(const struct netburst_step *s)
 {
 	return (s->load_tags && s->core.r->loads) || (s->store_tags && s->core.r->stores) ||
 	       s->execution_tags;
-}
-
-/* Table 19-33: both registers choose what is tagged; several metrics at once add up. */
-static u64 replayed(struct model *m, const struct netburst_step *s)
-{
-	u64 enable = s->with->pebs_enable, matrix = s->with->matrix_vert, n = 0;
-	bool loads = matrix & NB_PEBS_MATRIX_VERT_LOADS;
-	bool stores = matrix & NB_PEBS_MATRIX_VERT_STORES;
-
-	if (!(enable & NB_PEBS_ENABLE_UOP_TAG) && !broken(m, FAULT_NB_UOP_TAG_IGNORED))
-		return 0;
-	if (broken(m, FAULT_NB_METRIC_IGNORED))
-		return s->core.r->loads;
-	if (broken(m, FAULT_NB_MATRIX_IGNORED))
-		loads = stores = true;
-	if (loads != stores && broken(m, FAULT_NB_REPLAY_EXCHANGED)) {
-		loads = !loads;
-		stores = !stores;
-	}
-	if (enable & BIT(0) && loads)
-		n += accesses(m, s, EK_L1_MISS, false) + accesses(m, s, EK_HIT_LFB, false);
-	if (enable & BIT(1) && loads)
-		n += accesses(m, s, EK_L2_MISS, false);
-	if (enable & BIT(2))
-		n += (loads ? accesses(m, s, EK_DTLB_MISS_LOADS, false) : 0) +
-		     (stores ? accesses(m, s, EK_DTLB_MISS_STORES, false) : 0);
-	if (enable & BIT(10))
-		n += (loads && s->split_load_tags ? accesses(m, s, EK_SPLIT_LOADS, false) : 0) +
-		     (stores && s->split_store_tags ? accesses(m, s, EK_SPLIT_STORES, false) : 0);
-	if ((enable & NB_PEBS_ENABLE_REPLAY_BRANCH) == NB_PEBS_ENABLE_REPLAY_BRANCH &&
-	    matrix & NB_PEBS_MATRIX_VERT_BRANCHES)
-		n += s->mispredicted;
-	return n;
 }
 
 static u64 executed(struct model *m, const struct netburst_step *s, unsigned tag)
@@ -205,12 +159,12 @@ static u64 happened(struct model *m, const struct netburst_step *s, enum netburs
 	case NBW_CLOCKS:
 		return !broken(m, FAULT_NB_CLOCKS_HALF);
 	case NBW_DATA_WALKS:
-		return accesses(m, s, EK_DTLB_MISS_LOADS, true) +
-		       accesses(m, s, EK_DTLB_MISS_STORES, true);
+		return netburst_accesses(m, s, EK_DTLB_MISS_LOADS, true) +
+		       netburst_accesses(m, s, EK_DTLB_MISS_STORES, true);
 	case NBW_SPLIT_LOADS:
-		return accesses(m, s, EK_SPLIT_LOADS, true);
+		return netburst_accesses(m, s, EK_SPLIT_LOADS, true);
 	case NBW_SPLIT_STORES:
-		return accesses(m, s, EK_SPLIT_STORES, true);
+		return netburst_accesses(m, s, EK_SPLIT_STORES, true);
 	case NBW_PACKED_SP:
 		return is(s, ARITHMETIC_PACKED_SP);
 	case NBW_PACKED_DP:
@@ -235,7 +189,7 @@ static u64 happened(struct model *m, const struct netburst_step *s, enum netburs
 	case NBW_EXECUTION_3:
 		return executed(m, s, what - NBW_EXECUTION_0);
 	case NBW_REPLAY:
-		return replayed(m, s);
+		return netburst_replayed(m, s);
 	default:
 		return 0;
 	}
@@ -352,6 +306,8 @@ static void tag_by(struct model *m, struct netburst_step *s, u64 escr,
 			s->split_load_tags = true;
 		else if (meaning->event == NB_EVENT_STORE_PORT_REPLAY)
 			s->split_store_tags = true;
+		else if (meaning->event == NB_EVENT_MOB_LOAD_REPLAY)
+			s->replay_causes |= BIT(masks[i].bit);
 		else if (escr & NB_ESCR_TAG_ENABLE && happened(m, s, masks[i].counts))
 			s->execution_tags |= (u8)((escr & NB_ESCR_TAG_VALUE) >>
 						  NB_ESCR_TAG_VALUE_SHIFT);
@@ -362,6 +318,7 @@ void netburst_tag(struct model *m, struct netburst_step *s)
 {
 	s->load_tags = s->store_tags = s->split_load_tags = s->split_store_tags = false;
 	s->execution_tags = 0;
+	s->replay_causes = 0;
 	for (u64 left = s->with->taggers; left; left &= left - 1) {
 		unsigned e = (unsigned)__builtin_ctzll(left);
 

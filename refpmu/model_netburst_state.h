@@ -24,12 +24,23 @@ struct netburst_settings {
 	u64 taggers, memory;	/* bit e: ESCR e tags; asks what memory accesses met */
 };
 
+/* A store that later loads may have to wait for. */
+struct netburst_store {
+	u64 linear;
+	u32 bytes;	/* 0: none */
+	u32 at;		/* retired instructions of its logical processor */
+};
+#define NB_STORES	4
+
 /* A logical processor's share. */
 struct netburst_processor {
 	bool active;		/* it has been seen running, and hasn't halted since */
 	bool user;		/* then: its last instruction was at CPL 1 to 3 */
 	bool armed;		/* its PEBS counter has overflowed, and there is no record yet */
 	u8 shadow;		/* events still to pass before the record (latitude) */
+	struct netburst_store store[NB_STORES];		/* the last ones, in turn */
+	unsigned next_store;
+	u32 retired;		/* instructions that were counted */
 	u32 linger;		/* instructions that are seen although no counter runs any more */
 	/* A WRMSR of its own has run and its retirement is to come: the settings before it, and
 	 * the counter that it wrote. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Events that count tagged micro-operations: SDM "Front-end Tagging", "Execution Tagging", "Tagging
- * Mechanism for Replay_event", Tables 19-31 to 19-33. No PEBS here. MOB replays and mispredicted
- * branches aren't foreseen by a program and have no test.
+ * Mechanism for Replay_event", Tables 19-31 to 19-33. No PEBS here. Which branches are mispredicted
+ * a program doesn't foresee: many of those that go by random bits, few of a loop's.
  */
 #include "kernel/fault.h"
 #include "tests/needs.h"
@@ -102,6 +102,8 @@ static const struct replay {
 	  &workload_load, 0x01000004, 0x3 },
 	{ "DTLB_all_miss_retired (stores)", NB_METRIC_DTLB_ALL_MISS_RETIRED,
 	  &workload_fresh_page_store, &workload_store, 0x01000004, 0x3 },
+	{ "MOB_load_replay_retired", NB_METRIC_MOB_LOAD_REPLAY_RETIRED, &workload_partial,
+	  &workload_load, 0x01000200, 0x1 },
 	{ "split_load_retired", NB_METRIC_SPLIT_LOAD_RETIRED, &workload_split, &workload_load,
 	  0x01000400, 0x1 },
 	{ "split_store_retired", NB_METRIC_SPLIT_STORE_RETIRED, &workload_split, &workload_store,
@@ -156,5 +158,37 @@ TEST(netburst, replay_tagging_needs_all_its_bits, REQS(NB_11), NEEDS(need_netbur
 			 "%s with bit 24 alone", r->name);
 		CHECK_EQ(t, NB_11, 0, gain_of_bits(r, r->enable, 0),
 			 "%s without MSR_PEBS_MATRIX_VERT", r->name);
+	}
+}
+
+/* Table 19-33, tagged_mispred_branch: bits 15, 16 and 24, and bit 4 of MSR_PEBS_MATRIX_VERT. */
+static u64 mispredicted(unsigned counter, u32 enable, u32 vert, const struct workload *w, u64 n)
+{
+	struct netburst_setting s = netburst_metric(NB_METRIC_TAGGED_MISPRED_BRANCH, counter,
+						    netburst_both(netburst_thread()), 0);
+
+	msr_write(MSR_NB_PEBS_ENABLE, enable);
+	msr_write(MSR_NB_PEBS_MATRIX_VERT, vert);
+	return netburst_count(&s, w, n, false);
+}
+
+TEST(netburst, mispredicted_branches_are_tagged, REQS(NB_36, NB_11), NEEDS(need_netburst))
+{
+	const u32 enable = 0x01018000, uop_tag = 0x01000000, vert = 0x10;
+	const u64 rounds = 200;
+
+	for (unsigned c = FIRST_IQ; c < NB_COUNTERS; c++) {
+		/* Of a round's two branches one is random; around the piece there are a few. */
+		CHECK_RANGE(t, NB_36, rounds / 8, 2 * rounds + rounds / 8,
+			    mispredicted(c, enable, vert, &workload_random, rounds),
+			    "tagged_mispred_branch of random branches on counter %u", c);
+		CHECK_RANGE(t, NB_36, 0, rounds / 8,
+			    mispredicted(c, enable, vert, &workload_load, rounds),
+			    "tagged_mispred_branch of a loop's on counter %u", c);
+		CHECK_EQ(t, NB_11, 0, mispredicted(c, enable, 0, &workload_random, rounds),
+			 "counter %u without MSR_PEBS_MATRIX_VERT", c);
+		CHECK_EQ(t, NB_11, 0,
+			 mispredicted(c, enable & ~uop_tag, vert, &workload_random, rounds),
+			 "counter %u without bit 24", c);
 	}
 }

@@ -31,7 +31,7 @@ static const struct workload *const workloads[] = {
 	&workload_walk_stores,
 	&workload_stride, &workload_uncached, &workload_pending, &workload_fresh_page,
 	&workload_two_places, &workload_prefetch, &workload_cancelled, &workload_missed_store,
-	&workload_fresh_page_store,
+	&workload_fresh_page_store, &workload_partial,
 	&workload_load_base, &workload_load_disp8, &workload_load_disp32, &workload_load_rip,
 	&workload_load_absolute, &workload_load_fs, &workload_load_gs, &workload_store_disp32,
 	&workload_store_rip, &workload_store_fs, &workload_store_gs, &workload_load_index,

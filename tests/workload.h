@@ -31,6 +31,8 @@ extern const struct workload workload_store __attribute__((visibility("hidden"))
 extern const struct workload workload_lock __attribute__((visibility("hidden")));
 extern const struct workload workload_branch	/* taken, not taken and direct jumps */
 	__attribute__((visibility("hidden")));
+extern const struct workload workload_random	/* branches by bits that nobody foresees */
+	__attribute__((visibility("hidden")));
 extern const struct workload workload_mixed	/* of everything one, locked too */
 	__attribute__((visibility("hidden")));
 extern const struct workload workload_sparse	/* a load every 19 instructions */
@@ -75,6 +77,9 @@ extern const struct workload workload_cancelled	/* a load that is never meant to
 extern const struct workload workload_missed_store	/* to a line that was just flushed */
 	__attribute__((visibility("hidden")));
 extern const struct workload workload_fresh_page_store	/* right behind INVLPG; CPL 0 */
+	__attribute__((visibility("hidden")));
+
+extern const struct workload workload_partial	/* loads of a part of the store before */
 	__attribute__((visibility("hidden")));
 
 #define TWO_PLACES_COLD	4096	/* workload_two_places: near at 0 and 64, far at this offset */

@@ -120,3 +120,13 @@ BEGIN fresh_page_store
 	dec	rdi
 	jnz	.next
 END fresh_page_store
+
+; instructions 4n, loads n, stores n, branches n: each load wants six bytes of the store before it
+; and two that are older
+DECLARE partial, 0, 0, 0,  4, 0,  1, 0,  1, 0,  0, 0,  1, 0
+BEGIN partial
+.next:	mov	[rsi + 66], rdi
+	mov	rax, [rsi + 64]
+	dec	rdi
+	jnz	.next
+END partial

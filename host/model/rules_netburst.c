@@ -4,62 +4,8 @@
  * select numbers and bits are those of Tables 18-63 to 18-67, 19-28 to 19-33 and Figures 17-7
  * and 17-8.
  */
-#include "host/model/netburst_rig.h"
 #include "host/model/rules_internal.h"
-
-#include <string.h>
-
-typedef bool netburst_rule_fn(struct netburst_rig *r);
-
-#define T1U	BIT(0)
-#define T1O	BIT(1)
-#define T0U	BIT(2)
-#define T0O	BIT(3)
-#define ENABLE	BIT(12)
-#define SELECT(n) ((u64)(n) << 13)
-#define ANY	(3ULL << 16)
-#define COMPARE	BIT(18)
-#define COMPLEMENT BIT(19)
-#define THRESHOLD(n) ((u64)(n) << 20)
-#define EDGE	BIT(24)
-#define FORCE	BIT(25)
-#define PMI_T0	BIT(26)
-#define PMI_T1	BIT(27)
-#define CASCADE	BIT(30)
-#define OVF	BIT(31)
-#define TOP	BITS(0, 39)
-#define COUNTER(n) (0x300u + (n))
-#define CCCR(n)	(0x360u + (n))
-#define PEBS	0x3f1
-#define VERT	0x3f2
-#define MY	BIT(25)
-#define OTHER	BIT(26)
-#define UOP_TAG	BIT(24)
-
-static u64 escr(unsigned event, u64 mask, u64 flags)
-{
-	return (u64)event << 25 | mask << 9 | flags;
-}
-
-/* Counter n, which its CCCR gives ESCR number `select`, at this MSR. */
-static void program(struct netburst_rig *r, unsigned n, u32 escr_msr, unsigned select, u64 value,
-		    u64 cccr, u64 from)
-{
-	nbrig_set(r, 0, COUNTER(n), from);
-	nbrig_set(r, 0, escr_msr, value);
-	nbrig_set(r, 0, CCCR(n), SELECT(select) | ANY | cccr);
-}
-
-/* instr_retired on MSR_IQ_COUNTER0. */
-static void instructions(struct netburst_rig *r, u64 flags, u64 cccr, u64 from)
-{
-	program(r, 12, 0x3b8, 4, escr(2, 3, flags), cccr, from);
-}
-
-static u64 value(struct netburst_rig *r, unsigned n)
-{
-	return nbrig_get(r, 0, COUNTER(n));
-}
+#include "host/model/rules_netburst.h"
 
 /* ---- who is counted ---- */
 
@@ -303,204 +249,6 @@ static bool no_flag_no_interrupt(struct netburst_rig *r)
 	return !r->requests[0] && !r->requests[1] && nbrig_get(r, 0, CCCR(12)) & OVF;
 }
 
-/* ---- tags ---- */
-
-/* front_end_event with uop_type tagging what `mask` says, counter n of the even or odd IQ half. */
-static void front_end(struct netburst_rig *r, unsigned n, u64 mask, u64 from)
-{
-	bool odd = n & 1 ? n != 13 : n == 14;
-
-	nbrig_set(r, 0, odd ? 0x3bd : 0x3bc, escr(2, mask, 15));
-	program(r, n, odd ? 0x3cd : 0x3cc, 5, escr(8, 1, 15), ENABLE, from);
-}
-
-static bool loads_are_tagged(struct netburst_rig *r)
-{
-	front_end(r, 12, 0, 0);
-	nbrig_load(r, 0, NBRIG_DATA);
-	if (value(r, 12))
-		return false;
-	front_end(r, 12, 2, 0);
-	nbrig_load(r, 0, NBRIG_DATA);
-	nbrig_load(r, 0, NBRIG_DATA);
-	nbrig_store(r, 0, NBRIG_DATA);
-	return value(r, 12) == 2;
-}
-
-/* execution_event counts tag bit 0; the upstream ESCR sets `tag`, if it tags at all. */
-static u64 executed(struct netburst_rig *r, u64 tag, bool tags)
-{
-	u64 before;
-
-	program(r, 8, 0x3a4, 1, escr(8, BIT(15), 15) | tag << 5 | (tags ? BIT(4) : 0), ENABLE, 0);
-	program(r, 12, 0x3cc, 5, escr(0xc, 1, 15), ENABLE, 0);
-	before = value(r, 12);
-	nbrig_compute(r, 0, false, ARITHMETIC_PACKED_SP);
-	nbrig_compute(r, 0, false, ARITHMETIC_PACKED_DP);
-	nbrig_compute(r, 0, false, ARITHMETIC_PACKED_SP);
-	return value(r, 12) - before;
-}
-
-static bool arithmetic_is_tagged(struct netburst_rig *r)
-{
-	return executed(r, 1, false) == 0 && executed(r, 2, true) == 0 && executed(r, 1, true) == 2;
-}
-
-/* Page n is met for the first time by a load or a store. */
-static u64 replayed(struct netburst_rig *r, u64 enable, u64 vert, unsigned n, bool store)
-{
-	u64 before;
-
-	nbrig_set(r, 0, PEBS, enable);
-	nbrig_set(r, 0, VERT, vert);
-	program(r, 12, 0x3cc, 5, escr(9, 1, 15), ENABLE, 0);
-	before = value(r, 12);
-	if (store)
-		nbrig_store(r, 0, 0x7000000 + 0x1000ULL * n);
-	else
-		nbrig_load(r, 0, 0x7000000 + 0x1000ULL * n);
-	return value(r, 12) - before;
-}
-
-static bool replay_needs_all(struct netburst_rig *r)
-{
-	return replayed(r, BIT(2), 1, 0, false) == 0 && replayed(r, UOP_TAG, 1, 1, false) == 0 &&
-	       replayed(r, BIT(2) | UOP_TAG, 0, 2, false) == 0 &&
-	       replayed(r, BIT(2) | UOP_TAG, 2, 3, false) == 0 &&
-	       replayed(r, BIT(2) | UOP_TAG, 1, 4, false) == 1 &&
-	       replayed(r, BIT(2) | UOP_TAG, 2, 5, true) == 1 &&
-	       replayed(r, BIT(0) | UOP_TAG, 1, 6, false) == 1 &&
-	       replayed(r, BIT(0) | UOP_TAG, 1, 6, true) == 0;
-}
-
-/* ---- PEBS ---- */
-
-/* Two tagged loads of each logical processor, on the counters of both. */
-static void sample_both(struct netburst_rig *r)
-{
-	nbrig_ds(r, 4, 4, TOP - 1);
-	front_end(r, 16, 2, TOP - 1);
-	front_end(r, 17, 2, TOP - 1);
-	nbrig_set(r, 0, 0x3cc, escr(8, 1, T0O));
-	nbrig_set(r, 0, 0x3cd, escr(8, 1, T1O));
-	for (unsigned i = 0; i < 2; i++)
-		for (unsigned t = 0; t < 2; t++)
-			nbrig_load(r, t, NBRIG_DATA);
-}
-
-static bool own_counter_samples(struct netburst_rig *r)
-{
-	nbrig_set(r, 0, PEBS, MY);
-	nbrig_ds(r, 4, 4, TOP - 1);
-	front_end(r, 13, 2, TOP - 1);
-	nbrig_load(r, 0, NBRIG_DATA);
-	nbrig_load(r, 0, NBRIG_DATA);
-	nbrig_load(r, 0, NBRIG_DATA);
-	nbrig_set(r, 0, CCCR(13), 0);
-	if (nbrig_records(r, 0))
-		return false;
-	front_end(r, 17, 2, TOP - 1);
-	nbrig_load(r, 0, NBRIG_DATA);
-	nbrig_load(r, 0, NBRIG_DATA);
-	nbrig_load(r, 0, NBRIG_DATA);
-	nbrig_set(r, 0, CCCR(17), 0);
-	return nbrig_records(r, 0) == 0;
-}
-
-static bool precise_events_only(struct netburst_rig *r)
-{
-	nbrig_set(r, 0, PEBS, MY);
-	nbrig_ds(r, 4, 4, TOP - 1);
-	program(r, 16, 0x3b8, 4, escr(2, 3, 15), ENABLE, TOP - 1);
-	nbrig_nops(r, 0, false, 5);
-	return nbrig_records(r, 0) == 0;
-}
-
-static bool my_thread(struct netburst_rig *r)
-{
-	nbrig_set(r, 1, PEBS, MY);
-	sample_both(r);
-	return nbrig_records(r, 0) == 0 && nbrig_records(r, 1) == 1;
-}
-
-static bool nobody_asked(struct netburst_rig *r)
-{
-	sample_both(r);
-	return nbrig_records(r, 0) + nbrig_records(r, 1) == 0;
-}
-
-static bool both_sample(struct netburst_rig *r)
-{
-	nbrig_set(r, 0, PEBS, MY | OTHER);
-	sample_both(r);
-	return nbrig_records(r, 0) == 1 && nbrig_records(r, 1) == 1;
-}
-
-static bool bits_are_relative(struct netburst_rig *r)
-{
-	nbrig_set(r, 0, PEBS, MY);
-	return nbrig_get(r, 1, PEBS) == OTHER && nbrig_get(r, 0, PEBS) == MY;
-}
-
-static bool areas_are_own(struct netburst_rig *r)
-{
-	nbrig_ds(r, 4, 4, 0);
-	return nbrig_get(r, 0, 0x600) == NBRIG_DS(0) && nbrig_get(r, 1, 0x600) == NBRIG_DS(1);
-}
-
-/* The third load's record, all of it, and then what is behind an assist. */
-static bool whole_record(struct netburst_rig *r)
-{
-	static const u8 order[16] = { REG_RAX, REG_RBX, REG_RCX, REG_RDX, REG_RSI, REG_RDI,
-				      REG_RBP, REG_RSP, REG_R8, REG_R9, REG_R10, REG_R11,
-				      REG_R12, REG_R13, REG_R14, REG_R15 };
-	struct model_registers regs;
-	u64 ip;
-
-	nbrig_set(r, 0, PEBS, MY);
-	nbrig_ds(r, 4, 4, TOP - 9);
-	front_end(r, 16, 2, TOP - 2);
-	memset(r->memory + 0x2000, 0x5e, 0x1000);
-	nbrig_load(r, 0, NBRIG_DATA);
-	nbrig_load(r, 0, NBRIG_DATA);
-	regs = r->regs[0];
-	ip = r->ip[0];
-	nbrig_load(r, 0, NBRIG_DATA);
-	if (nbrig_record(r, 0, 0, 0) != regs.rflags || nbrig_record(r, 0, 0, 8) != ip)
-		return false;
-	for (unsigned i = 0; i < 16; i++)
-		if (nbrig_record(r, 0, 0, 0x10 + 8 * i) != regs.gpr[order[i]])
-			return false;
-	return nbrig_record(r, 0, 0, 0x90) == 0x5e5e5e5e5e5e5e5e;
-}
-
-static bool reload_and_index(struct netburst_rig *r)
-{
-	return whole_record(r) && value(r, 16) == TOP - 9 && nbrig_records(r, 0) == 1;
-}
-
-static bool ends_at_maximum(struct netburst_rig *r)
-{
-	nbrig_set(r, 0, PEBS, MY);
-	nbrig_ds(r, 2, 9, TOP);
-	front_end(r, 16, 2, TOP);
-	for (unsigned i = 0; i < 5; i++)
-		nbrig_load(r, 0, NBRIG_DATA);
-	return nbrig_records(r, 0) == 2;
-}
-
-static bool threshold_interrupts(struct netburst_rig *r)
-{
-	nbrig_set(r, 0, PEBS, MY);
-	nbrig_ds(r, 4, 2, TOP);
-	front_end(r, 16, 2, TOP);
-	nbrig_load(r, 0, NBRIG_DATA);
-	if (r->requests[0])
-		return false;
-	nbrig_load(r, 0, NBRIG_DATA);
-	return r->requests[0] == 1 && r->requests[1] == 0;
-}
-
 /* ---- registers ---- */
 
 static bool is_shared(struct netburst_rig *r, u32 msr, u64 bits)
@@ -624,36 +372,38 @@ static netburst_rule_fn *const netburst_rules[FAULT_COUNT] = {
 	[FAULT_NB_PMI_ALWAYS] = no_flag_no_interrupt,
 	[FAULT_NB_PMI_EXCHANGED] = interrupt_goes_where_told,
 	[FAULT_NB_PMI_TO_CAUSE] = interrupt_goes_where_told,
-	[FAULT_NB_PEBS_ANY_COUNTER] = own_counter_samples,
-	[FAULT_NB_PEBS_EXCHANGED] = own_counter_samples,
-	[FAULT_NB_PEBS_ANY_EVENT] = precise_events_only,
-	[FAULT_NB_PEBS_ABSOLUTE] = my_thread,
-	[FAULT_NB_PEBS_BOTH] = my_thread,
-	[FAULT_NB_PEBS_UNASKED] = nobody_asked,
-	[FAULT_NB_PEBS_LITERAL] = bits_are_relative,
-	[FAULT_NB_PEBS_ONE_THREAD] = both_sample,
-	[FAULT_NB_UOP_TAG_IGNORED] = replay_needs_all,
-	[FAULT_NB_METRIC_IGNORED] = replay_needs_all,
-	[FAULT_NB_MATRIX_IGNORED] = replay_needs_all,
-	[FAULT_NB_REPLAY_EXCHANGED] = replay_needs_all,
-	[FAULT_NB_FRONT_END_UNTAGGED] = loads_are_tagged,
-	[FAULT_NB_FRONT_END_EXCHANGED] = loads_are_tagged,
-	[FAULT_NB_EXECUTION_UNTAGGED] = arithmetic_is_tagged,
-	[FAULT_NB_TAG_VALUE_IGNORED] = arithmetic_is_tagged,
+	[FAULT_NB_PEBS_ANY_COUNTER] = netburst_own_counter_samples,
+	[FAULT_NB_PEBS_EXCHANGED] = netburst_own_counter_samples,
+	[FAULT_NB_PEBS_ANY_EVENT] = netburst_precise_events_only,
+	[FAULT_NB_PEBS_ABSOLUTE] = netburst_my_thread,
+	[FAULT_NB_PEBS_BOTH] = netburst_my_thread,
+	[FAULT_NB_PEBS_UNASKED] = netburst_nobody_asked,
+	[FAULT_NB_PEBS_LITERAL] = netburst_bits_are_relative,
+	[FAULT_NB_PEBS_ONE_THREAD] = netburst_both_sample,
+	[FAULT_NB_UOP_TAG_IGNORED] = netburst_replay_needs_all,
+	[FAULT_NB_METRIC_IGNORED] = netburst_replay_needs_all,
+	[FAULT_NB_MATRIX_IGNORED] = netburst_replay_needs_all,
+	[FAULT_NB_MOB_REPLAY_SILENT] = netburst_loads_wait,
+	[FAULT_NB_MISPRED_SILENT] = netburst_mispredictions_are_tagged,
+	[FAULT_NB_REPLAY_EXCHANGED] = netburst_replay_needs_all,
+	[FAULT_NB_FRONT_END_UNTAGGED] = netburst_loads_are_tagged,
+	[FAULT_NB_FRONT_END_EXCHANGED] = netburst_loads_are_tagged,
+	[FAULT_NB_EXECUTION_UNTAGGED] = netburst_arithmetic_is_tagged,
+	[FAULT_NB_TAG_VALUE_IGNORED] = netburst_arithmetic_is_tagged,
 	[FAULT_NB_PEBS_ENABLE_PER_THREAD] = pebs_enable_is_shared,
 	[FAULT_NB_MATRIX_PER_THREAD] = vert_is_shared,
 	[FAULT_NB_REGISTERS_PER_THREAD] = escr_is_shared,
 	[FAULT_NB_HT_BITS_ACCEPTED] = one_thread_only,
-	[FAULT_NB_DS_AREA_SHARED] = areas_are_own,
-	[FAULT_NB_RECORD_DROPPED] = whole_record,
-	[FAULT_NB_RECORD_32] = whole_record,
-	[FAULT_NB_RIP_FAR] = whole_record,
-	[FAULT_NB_NO_RELOAD] = reload_and_index,
-	[FAULT_NB_INDEX_STAYS] = reload_and_index,
-	[FAULT_NB_FULL_IGNORED] = ends_at_maximum,
-	[FAULT_NB_THRESHOLD_NEVER] = threshold_interrupts,
-	[FAULT_NB_THRESHOLD_ALWAYS] = threshold_interrupts,
-	[FAULT_NB_THRESHOLD_SIBLING] = threshold_interrupts,
+	[FAULT_NB_DS_AREA_SHARED] = netburst_areas_are_own,
+	[FAULT_NB_RECORD_DROPPED] = netburst_whole_record,
+	[FAULT_NB_RECORD_32] = netburst_whole_record,
+	[FAULT_NB_RIP_FAR] = netburst_whole_record,
+	[FAULT_NB_NO_RELOAD] = netburst_reload_and_index,
+	[FAULT_NB_INDEX_STAYS] = netburst_reload_and_index,
+	[FAULT_NB_FULL_IGNORED] = netburst_ends_at_maximum,
+	[FAULT_NB_THRESHOLD_NEVER] = netburst_threshold_interrupts,
+	[FAULT_NB_THRESHOLD_ALWAYS] = netburst_threshold_interrupts,
+	[FAULT_NB_THRESHOLD_SIBLING] = netburst_threshold_interrupts,
 	[FAULT_NB_COUNTER_WRITE_DROPPED] = counter_keeps,
 	[FAULT_NB_COUNTER_READS_ZERO] = counter_keeps,
 	[FAULT_NB_CCCR_WRITE_DROPPED] = cccr_keeps,
@@ -670,9 +420,9 @@ static netburst_rule_fn *const netburst_rules[FAULT_COUNT] = {
 	[FAULT_NB_MATRIX_VERT_RESERVED_ACCEPTED] = vert_refuses,
 #define FAULT(token, name, requirements, sentence)
 #define FAULT_NB_FIELD(token, field, name, requirements, title) \
-	[FAULT_NB_##token##_ZERO] = whole_record, [FAULT_NB_##token##_STALE] = whole_record,
+	[FAULT_NB_##token##_ZERO] = netburst_whole_record, [FAULT_NB_##token##_STALE] = netburst_whole_record,
 #define FAULT_NB_PAIR(token, field, name, requirements, title) \
-	[FAULT_NB_##token##_SWAPPED] = whole_record,
+	[FAULT_NB_##token##_SWAPPED] = netburst_whole_record,
 #include "spec/fault_netburst.def"
 #undef FAULT
 };
