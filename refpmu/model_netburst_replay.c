@@ -68,6 +68,11 @@ void netburst_note_stores(struct model *m, const struct netburst_step *s)
 			};
 }
 
+static u64 tagged(struct model *m, const struct netburst_step *s, enum event_kind kind)
+{
+	return netburst_accesses(m, s, kind, false);
+}
+
 /* Table 19-33: both registers choose what is tagged; several metrics at once add up. */
 u64 netburst_replayed(struct model *m, const struct netburst_step *s)
 {
@@ -86,17 +91,17 @@ u64 netburst_replayed(struct model *m, const struct netburst_step *s)
 		stores = !stores;
 	}
 	if (enable & BIT(0) && loads)
-		n += netburst_accesses(m, s, EK_L1_MISS, false) + netburst_accesses(m, s, EK_HIT_LFB, false);
+		n += tagged(m, s, EK_L1_MISS) + tagged(m, s, EK_HIT_LFB);
 	if (enable & BIT(1) && loads)
-		n += netburst_accesses(m, s, EK_L2_MISS, false);
+		n += tagged(m, s, EK_L2_MISS);
 	if (enable & BIT(2))
-		n += (loads ? netburst_accesses(m, s, EK_DTLB_MISS_LOADS, false) : 0) +
-		     (stores ? netburst_accesses(m, s, EK_DTLB_MISS_STORES, false) : 0);
+		n += (loads ? tagged(m, s, EK_DTLB_MISS_LOADS) : 0) +
+		     (stores ? tagged(m, s, EK_DTLB_MISS_STORES) : 0);
 	if (enable & BIT(9) && loads && !broken(m, FAULT_NB_MOB_REPLAY_SILENT))
 		n += waiting_loads(m, s);
 	if (enable & BIT(10))
-		n += (loads && s->split_load_tags ? netburst_accesses(m, s, EK_SPLIT_LOADS, false) : 0) +
-		     (stores && s->split_store_tags ? netburst_accesses(m, s, EK_SPLIT_STORES, false) : 0);
+		n += (loads && s->split_load_tags ? tagged(m, s, EK_SPLIT_LOADS) : 0) +
+		     (stores && s->split_store_tags ? tagged(m, s, EK_SPLIT_STORES) : 0);
 	if ((enable & NB_PEBS_ENABLE_REPLAY_BRANCH) == NB_PEBS_ENABLE_REPLAY_BRANCH &&
 	    matrix & NB_PEBS_MATRIX_VERT_BRANCHES && !broken(m, FAULT_NB_MISPRED_SILENT))
 		n += s->mispredicted;

@@ -54,8 +54,8 @@ BEGIN branch
 	jnz	.next
 END branch
 
-; instructions 13n + 3, branches 2n: the first of a round goes by a bit that nobody foresees. How many
-; are taken isn't known, so the self test leaves this piece out.
+; instructions 13n + 3, branches 2n: the first of a round goes by a bit that nobody foresees. How
+; many are taken isn't known, so the self test leaves this piece out.
 DECLARE random, 0, 0, 0,  13, 3,  0, 0,  0, 0,  0, 0,  2, 0
 BEGIN random
 	rdtsc

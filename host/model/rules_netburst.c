@@ -420,7 +420,8 @@ static netburst_rule_fn *const netburst_rules[FAULT_COUNT] = {
 	[FAULT_NB_MATRIX_VERT_RESERVED_ACCEPTED] = vert_refuses,
 #define FAULT(token, name, requirements, sentence)
 #define FAULT_NB_FIELD(token, field, name, requirements, title) \
-	[FAULT_NB_##token##_ZERO] = netburst_whole_record, [FAULT_NB_##token##_STALE] = netburst_whole_record,
+	[FAULT_NB_##token##_ZERO] = netburst_whole_record, \
+	[FAULT_NB_##token##_STALE] = netburst_whole_record,
 #define FAULT_NB_PAIR(token, field, name, requirements, title) \
 	[FAULT_NB_##token##_SWAPPED] = netburst_whole_record,
 #include "spec/fault_netburst.def"

@@ -41,8 +41,8 @@ static inline u64 escr(unsigned event, u64 mask, u64 flags)
 }
 
 /* Counter n, which its CCCR gives ESCR number `select`, at this MSR. */
-static inline void program(struct netburst_rig *r, unsigned n, u32 escr_msr, unsigned select, u64 value,
-		    u64 cccr, u64 from)
+static inline void program(struct netburst_rig *r, unsigned n, u32 escr_msr, unsigned select,
+			   u64 value, u64 cccr, u64 from)
 {
 	nbrig_set(r, 0, COUNTER(n), from);
 	nbrig_set(r, 0, escr_msr, value);
