@@ -403,10 +403,13 @@ static bool model_looks(const struct cpu *cpu)
 	       !model_bulk_possible(&cpu->model, cpu_cpl(cpu));
 }
 
-/* What the cache was made for has changed, or it is full. */
+/* The cache was made for less, or it is full. What counts more than it has to is good enough. */
 static bool out_of_date(const struct cpu *cpu, const struct block_cache *cache)
 {
-	return cache->count_taken != model_bulk_needs_taken(&cpu->model) || !block_room(cache);
+	bool needs_taken = model_bulk_needs_taken(&cpu->model);
+
+	return (needs_taken && !cache->count_taken) || !block_room(cache) ||
+	       (!cache->n_blocks && cache->count_taken != needs_taken);
 }
 
 bool engine_block_run(struct cpu *cpu)

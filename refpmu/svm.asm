@@ -8,6 +8,9 @@
 
 default rel
 bits 64
+
+%include "refpmu/registers.inc"
+
 section .text
 
 ; void svm_launch(void (*host)(void *argument, u64 rip, u64 rsp), void *stack_top,
@@ -15,12 +18,7 @@ section .text
 ; Called by the firmware's side; host() makes the caller a guest that returns from here.
 global svm_launch:function hidden
 svm_launch:
-	push	rbx
-	push	rbp
-	push	r12
-	push	r13
-	push	r14
-	push	r15
+	PUSH_PRESERVED
 	pushfq
 	cli
 	mov	rax, rdi
@@ -33,65 +31,28 @@ svm_launch:
 	ud2				; host() doesn't return
 .in_guest:
 	popfq
-	pop	r15
-	pop	r14
-	pop	r13
-	pop	r12
-	pop	rbp
-	pop	rbx
+	POP_PRESERVED
 	ret
 
 ; void svm_run(u64 vmcb_address, u64 gpr[16])
 ; One VMRUN. gpr[] is in encoding order; RAX and RSP live in the VMCB.
 global svm_run:function hidden
 svm_run:
-	push	rbx
-	push	rbp
-	push	r12
-	push	r13
-	push	r14
-	push	r15
+	PUSH_PRESERVED
 	push	rsi
 	mov	rax, rdi
-	mov	rcx, [rsi + 8 * 1]
-	mov	rdx, [rsi + 8 * 2]
-	mov	rbx, [rsi + 8 * 3]
-	mov	rbp, [rsi + 8 * 5]
+	LOAD_MOST rsi
 	mov	rdi, [rsi + 8 * 7]
-	mov	r8, [rsi + 8 * 8]
-	mov	r9, [rsi + 8 * 9]
-	mov	r10, [rsi + 8 * 10]
-	mov	r11, [rsi + 8 * 11]
-	mov	r12, [rsi + 8 * 12]
-	mov	r13, [rsi + 8 * 13]
-	mov	r14, [rsi + 8 * 14]
-	mov	r15, [rsi + 8 * 15]
 	mov	rsi, [rsi + 8 * 6]
 	vmrun
 	push	rsi
 	mov	rsi, [rsp + 8]
-	mov	[rsi + 8 * 1], rcx
-	mov	[rsi + 8 * 2], rdx
-	mov	[rsi + 8 * 3], rbx
-	mov	[rsi + 8 * 5], rbp
+	STORE_MOST rsi
 	mov	[rsi + 8 * 7], rdi
-	mov	[rsi + 8 * 8], r8
-	mov	[rsi + 8 * 9], r9
-	mov	[rsi + 8 * 10], r10
-	mov	[rsi + 8 * 11], r11
-	mov	[rsi + 8 * 12], r12
-	mov	[rsi + 8 * 13], r13
-	mov	[rsi + 8 * 14], r14
-	mov	[rsi + 8 * 15], r15
 	pop	rax
 	mov	[rsi + 8 * 6], rax
 	pop	rsi
-	pop	r15
-	pop	r14
-	pop	r13
-	pop	r12
-	pop	rbp
-	pop	rbx
+	POP_PRESERVED
 	cld
 	ret
 
