@@ -3,7 +3,7 @@
  * Data address profiling, event by event and operand by operand: SDM Table 18-45 "Precise Events
  * That Supports Data Linear Address Profiling", Table 18-46. Each event is provoked by a workload
  * made for it (tests/hierarchy.h); all its accesses are in a known place. What needs another
- * processor's cache isn't provoked.
+ * core's cache is in snoop.c and elsewhere_source.c.
  */
 #include "tests/forms.h"
 #include "tests/needs.h"
@@ -22,8 +22,6 @@ static const struct listed {
 	{ EK_STORES, ACCESS_STORE_HIT }, { EK_LOCAL_DRAM, ACCESS_MEMORY },
 	{ EK_XSNP_NONE, ACCESS_L3 },
 };
-
-#define SNOOPS_MOST	250	/* loads; nothing here provokes snoops */
 
 static struct tagged_record records[TAGGED_MOST];
 
@@ -77,37 +75,6 @@ TEST(dla, each_listed_event_has_an_address, REQS(DLA_01, DLA_04, DLA_05, DLA_10)
 		    !check_event(t, &listed[i], &event, 1 + i % 3))
 			return;
 	}
-}
-
-/* The rest of the table: a line in another core's cache. */
-TEST(dla, events_of_other_cores_have_addresses, REQS(DLA_10),
-     NEEDS(need_perfmon, need_format2, need_haswell))
-{
-	static const enum event_kind kinds[] = { EK_XSNP_MISS, EK_XSNP_HIT, EK_XSNP_HITM };
-	unsigned without = 0;
-
-	for (unsigned i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		struct tagged_setup setup;
-		struct event event;
-		struct hierarchy h;
-		unsigned count;
-
-		if (!tagged_prepare(t, ACCESS_L3, &h) ||
-		    !HARNESS_CHECK(t, event_get(kinds[i], EV_DLA, &event),
-				   "the event is in the table"))
-			return;
-		setup = profile(&event, 0);
-		setup.most = SNOOPS_MOST;
-		count = tagged_take(&setup, &h, records);
-		for (unsigned r = 0; r < count; r++)
-			CHECK(t, DLA_10, tagged_in_place(&h, records[r].address),
-			      "address 0x%lx of %s, loads from 0x%lx to 0x%lx", records[r].address,
-			      event.name, h.first, h.last);
-		without += !count;
-	}
-	if (without)
-		test_skip(t, "%u of 3 events need lines in the cache of another core, and nothing "
-			  "here puts them there", without);
 }
 
 #define FORM_ROUNDS	4000	/* each accesses memory that is near: 125 periods */

@@ -3,8 +3,8 @@
  * The data source field of load latency records: SDM Table 18-24 "Data Source Encoding for Load
  * Latency Record" and Table 18-33 "Layout of Data Source Field of Load Latency Record", typed here
  * from the pages. A cache may have lost a line, and a prefetcher may have brought one: what a
- * workload is made for has to hold for most of its records, not for each. Snoop hits, modified
- * lines of other processors and remote memory need a second processor and aren't provoked.
+ * workload is made for has to hold for most of its records, not for each. Other cores and
+ * packages are in snoop.c and elsewhere_source.c.
  */
 #include "tests/tagged.h"
 #include "tests/needs.h"
