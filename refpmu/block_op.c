@@ -117,6 +117,9 @@ static bool has_system_register(const ZydisDecodedInstruction *zi,
 
 static bool may_be_copied(const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *operands)
 {
+	/* The model decides whether its lock is elided. */
+	if (zi->attributes & ZYDIS_ATTRIB_HAS_XACQUIRE)
+		return false;
 	if (zi->meta.isa_ext == ZYDIS_ISA_EXT_X87 || mnemonic_refused(zi->mnemonic) ||
 	    has_system_register(zi, operands))
 		return false;

@@ -44,6 +44,9 @@ enum insn_kind {
 	INSN_XBEGIN, INSN_XEND, INSN_XABORT, INSN_XTEST,
 };
 
+/* Prefixes that only instructions with locks, and MOV for the second, know. */
+enum insn_elision { ELISION_NONE, ELISION_XACQUIRE, ELISION_XRELEASE };
+
 #define REG_NONE	0xff
 
 enum access_form {
@@ -79,6 +82,7 @@ struct instruction {
 	int32_t immediate;	/* of XBEGIN: from its end to the fallback; of XABORT: the code */
 	bool unfriendly;	/* aborts a transaction */
 	bool locked;
+	u8 elision;		/* enum insn_elision; the lock is access[0] */
 	bool port;		/* IN, OUT and their strings */
 	enum memory_act act;	/* what it does to caches and TLBs besides its accesses */
 	struct insn_access act_operand;	/* the address that this is about, where there is one */

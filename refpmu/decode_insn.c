@@ -397,6 +397,10 @@ void decode_fill(struct instruction *insn, const ZydisDecodedInstruction *zi,
 	}
 	insn->locked = (zi->attributes & ZYDIS_ATTRIB_HAS_LOCK) ||
 		       (zi->mnemonic == ZYDIS_MNEMONIC_XCHG && insn->n_access);
+	if (insn->n_access == 1 && insn->access[0].store)
+		insn->elision = zi->attributes & ZYDIS_ATTRIB_HAS_XACQUIRE ? ELISION_XACQUIRE :
+				zi->attributes & ZYDIS_ATTRIB_HAS_XRELEASE ? ELISION_XRELEASE :
+				ELISION_NONE;
 	if (insn->kind == INSN_INT)
 		insn->vector = zi->mnemonic == ZYDIS_MNEMONIC_INT3 ? 3 :
 			(u8)zi->raw.imm[0].value.u;

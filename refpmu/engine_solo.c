@@ -94,6 +94,13 @@ static bool vectors_run(const struct cpu *cpu)
 	return (mxcsr & MXCSR_MASKS) == MXCSR_MASKS;
 }
 
+/* Stepping asks the model about those. */
+static bool begins_elision(const struct cpu *cpu, const struct instruction *insn)
+{
+	return insn->elision == ELISION_XACQUIRE && model_has_tx(&cpu->model) &&
+	       !model_in_tx(&cpu->model);
+}
+
 bool engine_solo(struct cpu *cpu, bool look, bool *delivered)
 {
 	struct vmcb_save *save = &cpu->vmcb->save;
@@ -107,7 +114,7 @@ bool engine_solo(struct cpu *cpu, bool look, bool *delivered)
 	if (!insn)
 		return false;
 	op = decode_solo(cpu, insn);
-	if (op->kind == SOLO_REFUSED || (op->vector && !vectors_run(cpu)))
+	if (op->kind == SOLO_REFUSED || (op->vector && !vectors_run(cpu)) || begins_elision(cpu, insn))
 		return false;
 	if (look) {
 		cpu->pmi_raised = false;

@@ -142,8 +142,8 @@ enum model_branch {
 	BRANCH_FAR,		/* far transfers: IRET, SYSCALL, INT n, far CALL/JMP/RET */
 };
 
-/* The outermost XBEGIN, and its XEND. */
-enum model_tx_act { TX_NO_ACT, TX_STARTS, TX_COMMITS };
+/* The outermost XBEGIN, and its XEND. What XACQUIRE and XRELEASE do the model finds out. */
+enum model_tx_act { TX_NO_ACT, TX_STARTS, TX_COMMITS, TX_ELIDES, TX_RELEASES };
 
 /* Sixteen general registers in the order of their encoding. */
 enum { REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI,

@@ -512,6 +512,7 @@ static void retire(struct model *m, struct model *sibling, const struct model_re
 	m->moment++;
 	if (m->tx.depth)
 		m->tx.instructions++;
+	s.tx = m->tx.depth && m->tx.elided ? (u8)model_tx_elision_act(m) : r->tx;
 	if (m->steal_in && !--m->steal_in)
 		model_steal(m);
 	model_requests_approach(m);
@@ -536,6 +537,8 @@ static void retire(struct model *m, struct model *sibling, const struct model_re
 		model_uncore_retire(m, &s);
 	if (s.aborts)
 		count_abort(m, &s.aborted);
+	else
+		model_tx_elision_retired(m, s.tx);
 	if (sibling) {
 		count_siblings(sibling, &s, mispredict);
 		if (sibling->n_requests)

@@ -295,6 +295,7 @@ static void basic(struct model *m, u32 leaf, u32 subleaf, u32 regs[4])
 			break;
 		set(regs, (const u32[4]){ 0, regs[EBX] & features_of(m, leaf, 0, EBX) });
 		SET(RTM, model_has_tx(m));
+		SET(HLE, model_has_tx(m));
 		return;
 	case CPUID_LEAF_PERFMON_VERSION:
 		performance_monitoring(m, regs);

@@ -44,6 +44,7 @@ struct step {
 		struct memory_result memory;
 		bool tagged;
 	} outcome[MODEL_MAX_ACCESSES];	/* of r->access[] */
+	u8 tx;			/* enum model_tx_act */
 	bool tx_abort;		/* not an instruction, but the abort of a transaction */
 	bool aborts;		/* a record that was due has aborted the transaction: */
 	struct model_retired aborted;	/* what r is since */
@@ -132,6 +133,9 @@ void model_tx_undo(struct model *m, enum tx_cause cause, u8 code, struct model_r
 bool model_tx_occurs(struct model *m, const struct step *s, enum event_kind kind);
 /* Table 18-51: what a record that is being made holds. */
 u64 model_tx_field(struct model *m, const struct step *s);
+/* model_tx_elision.c: of the instruction that retires, before it counts, and behind that. */
+enum model_tx_act model_tx_elision_act(struct model *m);
+void model_tx_elision_retired(struct model *m, enum model_tx_act act);
 /* model_tx_log.c: no line yet; give back what was in those that it has written. */
 void model_tx_log_begin(struct model *m);
 void model_tx_log_undo(struct model *m);

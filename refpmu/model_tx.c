@@ -57,6 +57,11 @@ bool model_in_tx(const struct model *m)
 	return m->tx.depth;
 }
 
+bool model_tx_is_elided(const struct model *m)
+{
+	return m->tx.depth && m->tx.elided;
+}
+
 bool model_tx_outermost(const struct model *m)
 {
 	return m->tx.depth == 1;
@@ -64,21 +69,45 @@ bool model_tx_outermost(const struct model *m)
 
 bool model_tx_occurs(struct model *m, const struct step *s, enum event_kind kind)
 {
+	bool aborts = s->tx_abort && !m->tx.elided;
+
 	switch (kind) {
 	case EK_TX_STARTED:
-		return !s->tx_abort && s->r->tx == TX_STARTS &&
-		       !broken(m, FAULT_TX_STARTS_MISSED);
+		return !s->tx_abort && s->tx == TX_STARTS && !broken(m, FAULT_TX_STARTS_MISSED);
+	case EK_TX_STARTED_HLE:
+		return !s->tx_abort && s->tx == TX_ELIDES;
 	case EK_TX_COMMITTED:
 		if (s->tx_abort)
-			return broken(m, FAULT_TX_COMMITS_ALL);
-		return s->r->tx == TX_COMMITS && !broken(m, FAULT_TX_COMMITS_MISSED);
+			return aborts && broken(m, FAULT_TX_COMMITS_ALL);
+		return s->tx == TX_COMMITS && !broken(m, FAULT_TX_COMMITS_MISSED);
+	case EK_TX_COMMITTED_HLE:
+		return !s->tx_abort && s->tx == TX_RELEASES;
 	case EK_TX_ABORTED_RTM:
-		if (!s->tx_abort && s->r->tx == TX_COMMITS)
+		if (!s->tx_abort && s->tx == TX_COMMITS)
 			return broken(m, FAULT_TX_COMMIT_ABORTS);
-		return s->tx_abort && !broken(m, FAULT_TX_ABORT_UNCOUNTED);
-	default:
+		return aborts && !broken(m, FAULT_TX_ABORT_UNCOUNTED);
+	case EK_TX_ABORTED_HLE:
+		return s->tx_abort && m->tx.elided;
+	case EK_TX_CONFLICT:
+	case EK_TX_CAPACITY_WRITES:
 		return s->tx_abort && reasons[m->tx.cause].kinds & KIND(kind);
+	default:
+		return aborts && reasons[m->tx.cause].kinds & KIND(kind);
 	}
+}
+
+/* From here on all can be taken back. */
+static void checkpoint(struct model *m, const struct model_registers *registers)
+{
+	struct model_tx *tx = &m->tx;
+
+	tx->depth = 1;
+	tx->rflags = registers->rflags;
+	__builtin_memcpy(tx->gpr, registers->gpr, sizeof(tx->gpr));
+	for (unsigned i = 0; i < MODEL_MAX_COUNTERS; i++)
+		tx->counter[i] = m->counter[i].value;
+	tx->instructions = 0;
+	model_tx_log_begin(m);
 }
 
 enum tx_cause model_tx_begin(struct model *m, const struct model_registers *registers,
@@ -88,17 +117,30 @@ enum tx_cause model_tx_begin(struct model *m, const struct model_registers *regi
 
 	if (tx->depth == TX_DEPTH)
 		return TX_NESTING;
+	if (tx->depth && tx->elided)
+		return TX_INSTRUCTION;
 	tx->fallback_inner = fallback;
-	if (tx->depth++)
+	if (tx->depth) {
+		tx->depth++;
 		return TX_FINE;
+	}
 	tx->fallback = fallback;
-	tx->rflags = registers->rflags;
-	__builtin_memcpy(tx->gpr, registers->gpr, sizeof(tx->gpr));
-	for (unsigned i = 0; i < MODEL_MAX_COUNTERS; i++)
-		tx->counter[i] = m->counter[i].value;
-	tx->instructions = 0;
-	model_tx_log_begin(m);
+	tx->elided = false;
+	checkpoint(m, registers);
 	return TX_FINE;
+}
+
+void model_tx_elide(struct model *m, const struct model_registers *registers, u64 ip, u64 behind)
+{
+	struct model_tx *tx = &m->tx;
+
+	tx->elided = true;
+	tx->acquires = tx->releases = tx->broken_lock = false;
+	tx->n_locks = 0;
+	tx->lock[0].behind = behind;
+	tx->acquired_at = ip;
+	tx->fallback = registers->rip;
+	checkpoint(m, registers);
 }
 
 static void note_cycles(struct model *m)
@@ -130,7 +172,7 @@ static void undo_counts(struct model *m)
 
 static u64 information(struct model *m, enum tx_cause cause)
 {
-	u64 value = reasons[cause].information | INFO_RTM;
+	u64 value = reasons[cause].information | (m->tx.elided ? INFO_HLE : INFO_RTM);
 
 	if (broken(m, FAULT_TX_SAYS_HLE))
 		value ^= INFO_HLE | INFO_RTM;
@@ -169,14 +211,20 @@ void model_tx_undo(struct model *m, enum tx_cause cause, u8 code, struct model_r
 	after->rip = tx->fallback;
 	after->rflags = tx->rflags;
 	__builtin_memcpy(after->gpr, tx->gpr, sizeof(after->gpr));
-	after->gpr[REG_RAX] = reasons[cause].status | nested |
-			      (cause == TX_EXPLICIT ? (u32)code << STATUS_CODE : 0);
+	if (tx->elided)
+		tx->not_again = tx->acquired_at;
+	else
+		after->gpr[REG_RAX] = reasons[cause].status | nested |
+				      (cause == TX_EXPLICIT ? (u32)code << STATUS_CODE : 0);
 	tx->cause = (u8)cause;
 	tx->information_before = tx->information;
 	tx->information = information(m, cause);
 	tx->depth = 0;
 	if (m->host->registers)
 		m->host->registers(m->host->ctx, after);
+	/* "The instruction following the outermost XACQUIRE", which is done again first. */
+	if (tx->elided)
+		after->rip = tx->lock[0].behind;
 }
 
 void model_tx_abort(struct model *m, enum tx_cause cause, u8 code, u64 ip, u8 cpl)

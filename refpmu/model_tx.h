@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Restricted transactional memory, carried out in software: "Intel TSX and PEBS Support",
+ * Transactional memory and elided locks, carried out in software: "Intel TSX and PEBS Support",
  * "Performance Monitoring and Intel TSX", Table 18-51; volume 1, "Programming with Intel
  * Transactional Synchronization Extensions". Stores of a transaction go to memory at once and are
  * taken back, byte by byte, when it aborts. Every decision is here; the shell reports what the
  * program is about to do, and takes registers back when it is told to.
  *
  * What others write to lines that the transaction has touched is found by comparing them, a few at
- * each instruction and all at its end. Not handled: hardware lock elision; others who only read
- * what the transaction has written see it before it ends.
+ * each instruction and all at its end. Not handled: others who only read what the transaction has
+ * written, an elided lock among it, see it before it ends.
  */
 #ifndef REFPMU_MODEL_TX_H
 #define REFPMU_MODEL_TX_H
@@ -24,6 +24,7 @@ struct step;
 #define TX_WRITES	128	/* and write: a processor's own, "capacity" */
 #define TX_DEPTH	7	/* MAX_RTM_NEST_COUNT, a processor's own */
 #define TX_BUCKETS	1024
+#define TX_LOCKS	4	/* elided at once: a processor's own */
 
 enum tx_cause {
 	TX_FINE,		/* none */
@@ -55,6 +56,13 @@ struct tx_log {
 	struct tx_line line[TX_LINES];
 };
 
+/* An elided lock, and what is to be in it again when it is released. */
+struct tx_lock {
+	u64 linear, behind;	/* RIP behind its XACQUIRE */
+	u32 bytes;
+	u8 before[16];
+};
+
 /* In struct model. */
 struct model_tx {
 	u32 depth;		/* 0: no transaction */
@@ -67,12 +75,21 @@ struct model_tx {
 	u64 instructions;	/* of this one */
 	u64 gpr[16], rflags;	/* before */
 	u64 counter[11];	/* general-purpose and fixed, before */
+	bool elided;		/* this one, or the last, began with XACQUIRE */
+	bool acquires, releases;	/* the instruction that runs now does so */
+	bool broken_lock;	/* one was released with something else in it */
+	u8 n_locks;
+	struct tx_lock lock[TX_LOCKS];
+	u64 acquired_at;	/* linear address of the outermost XACQUIRE */
+	u64 not_again;		/* linear address of the XACQUIRE that goes without elision */
 };
 
 /* Has the processor RTM? Then each XBEGIN, XABORT, XEND and XTEST has to be seen, and what is in a
  * transaction be reported one by one. */
 bool model_has_tx(const struct model *m);
 bool model_in_tx(const struct model *m);
+/* In one that began with XACQUIRE? */
+bool model_tx_is_elided(const struct model *m);
 /* In one that isn't nested in another? */
 bool model_tx_outermost(const struct model *m);
 
@@ -95,9 +112,23 @@ enum tx_cause model_tx_may_end(struct model *m);
 void model_tx_end(struct model *m);
 
 /*
+ * An XACQUIRE comes next, outside of transactions: it isn't elided (and may be the next time); or
+ * it is, registers are those in front of it, and so is registers->rip; ip is its linear address,
+ * behind the RIP behind it.
+ */
+bool model_tx_declines(struct model *m, u64 ip);
+void model_tx_elide(struct model *m, const struct model_registers *registers, u64 ip,
+		     u64 behind);
+
+/* The instruction that comes next has XACQUIRE or XRELEASE, in a transaction, and this lock. RIP
+ * behind it. */
+void model_tx_acquire(struct model *m, u64 linear, unsigned bytes, u64 behind);
+void model_tx_release(struct model *m, u64 linear, unsigned bytes);
+
+/*
  * The transaction aborts: memory is as before, host->registers() is told those of the fallback
- * handler, the events of an abort occur. ip: linear address of the instruction that was to be
- * executed; code: of XABORT.
+ * handler, or in front of XACQUIRE, the events of an abort occur. ip: linear address of the
+ * instruction that was to be executed; code: of XABORT.
  */
 void model_tx_abort(struct model *m, enum tx_cause cause, u8 code, u64 ip, u8 cpl);
 

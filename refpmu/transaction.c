@@ -114,6 +114,20 @@ static void complete(struct cpu *cpu, const struct instruction *insn, enum model
 	retire_end(cpu, &retired, insn, true);
 }
 
+static void begin_elision(struct cpu *cpu, const struct instruction *insn)
+{
+	struct model_registers registers = {
+		.rip = cpu->vmcb->save.rip, .rflags = cpu->vmcb->save.rflags,
+	};
+
+	if (model_tx_declines(&cpu->model, cpu_code_address(cpu)))
+		return;
+	__builtin_memcpy(registers.gpr, cpu->gpr, sizeof(registers.gpr));
+	keep_vectors(cpu);
+	model_tx_elide(&cpu->model, &registers, cpu_code_address(cpu),
+		       registers.rip + insn->length);
+}
+
 static void begin(struct cpu *cpu, const struct instruction *insn)
 {
 	struct model_registers registers = { .rflags = cpu->vmcb->save.rflags };
@@ -139,7 +153,8 @@ static void end(struct cpu *cpu, const struct instruction *insn)
 {
 	enum tx_cause cause;
 
-	if (!model_in_tx(&cpu->model)) {
+	/* Of an elided lock: it aborts instead. */
+	if (!model_in_tx(&cpu->model) || model_tx_is_elided(&cpu->model)) {
 		deliver_exception(cpu, VECTOR_GP, 0);
 		return;
 	}
@@ -205,21 +220,38 @@ static enum tx_cause note_accesses(struct cpu *cpu, const struct instruction *in
 	return cause;
 }
 
+/* The lock of XACQUIRE or XRELEASE, behind note_accesses(). */
+static enum tx_cause note_lock(struct cpu *cpu, const struct instruction *insn)
+{
+	u64 linear = decode_linear(cpu, insn, &insn->access[0], cpu->gpr);
+	unsigned bytes = insn->access[0].bytes;
+
+	if (insn->elision == ELISION_XACQUIRE) {
+		model_tx_acquire(&cpu->model, linear, bytes, cpu->vmcb->save.rip + insn->length);
+		return TX_FINE;
+	}
+	model_tx_release(&cpu->model, linear, bytes);
+	return model_tx_may_end(&cpu->model);
+}
+
 bool transaction_instruction(struct cpu *cpu, const struct instruction *insn)
 {
 	bool open = cpu->vmcb->save.rflags & RFLAGS_IF && cpu->shadow == SHADOW_NONE;
 	bool trap = cpu->vmcb->save.rflags & RFLAGS_TF;
+	bool acquires = insn && insn->elision == ELISION_XACQUIRE && !model_in_tx(&cpu->model);
 	enum tx_cause cause;
 
+	/* No run of the guest would show what is pending, or only behind XACQUIRE. */
+	if ((acquires || is_one(insn)) && exits_take_interrupt(cpu, open, false))
+		return true;
 	if (is_one(insn)) {
-		/* No run of the guest would show what is pending. */
-		if (exits_take_interrupt(cpu, open, false))
-			return true;
 		carry_out(cpu, insn);
 		if (trap)
 			deliver_single_step(cpu);
 		return true;
 	}
+	if (acquires)
+		begin_elision(cpu, insn);
 	if (!model_in_tx(&cpu->model))
 		return false;
 	if (!insn || insn->unfriendly || insn->incomplete) {
@@ -229,6 +261,8 @@ bool transaction_instruction(struct cpu *cpu, const struct instruction *insn)
 	cause = model_tx_compare(&cpu->model);
 	if (cause == TX_FINE)
 		cause = note_accesses(cpu, insn);
+	if (cause == TX_FINE && insn->elision && model_tx_is_elided(&cpu->model))
+		cause = note_lock(cpu, insn);
 	if (cause != TX_FINE)
 		transaction_abort(cpu, cause, 0);
 	return cause != TX_FINE;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * XBEGIN, XEND, XABORT and XTEST on a processor with RTM, carried out by the model's rules
+ * XBEGIN, XEND, XABORT and XTEST on a processor with RTM, and elided locks, by the model's rules
  * (model_tx.h). QEMU's TCG decodes two of them as MOV (docs/TRICKS.md), so that they can only be
  * found by looking at each instruction; what runs in a transaction is stepped.
  */
@@ -13,7 +13,8 @@
 
 /*
  * The instruction at RIP, NULL if it is unknown, comes next on a processor with RTM: carry it out
- * if it is one of the four; in a transaction note what it will access, or abort.
+ * if it is one of the four; in a transaction, which XACQUIRE may begin, note what it will access,
+ * or abort.
  * false: nothing has been done, run it.
  */
 bool transaction_instruction(struct cpu *cpu, const struct instruction *insn);

@@ -12,6 +12,7 @@
 #include "refpmu/code_scan.h"
 
 #define MODES	2
+#define XACQUIRE_BYTES 8	/* with prefixes */
 #define PAGES	40
 #define SEEDS	300	/* places in a page that are made to look like it */
 
@@ -19,10 +20,21 @@ static _Alignas(8) u8 page[CODE_SCAN_BYTES];
 static struct random rng = { 1 };
 
 /* The instruction decoded here has its opcode in the page, and a fallback address that is near. */
-static bool must_be_suspected(const ZydisDecodedInstruction *zi)
+static bool usual_prefixes(const ZydisDecodedInstruction *zi)
+{
+	for (unsigned i = 0; i < zi->raw.prefix_count; i++)
+		if (zi->raw.prefixes[i].value != 0xf2 && zi->raw.prefixes[i].value != 0xf0)
+			return false;
+	return zi->raw.prefix_count <= 2;
+}
+
+static bool must_be_suspected(const ZydisDecodedInstruction *zi, unsigned where)
 {
 	if (zi->mnemonic == ZYDIS_MNEMONIC_XABORT)
 		return true;
+	/* Other prefixes aren't looked through. */
+	if (zi->attributes & ZYDIS_ATTRIB_HAS_XACQUIRE)
+		return where + XACQUIRE_BYTES <= sizeof(page) && usual_prefixes(zi);
 	return zi->mnemonic == ZYDIS_MNEMONIC_XBEGIN &&
 	       zi->raw.imm[0].value.s < (int64_t)CODE_SCAN_FAR &&
 	       zi->raw.imm[0].value.s > -(int64_t)CODE_SCAN_FAR;
@@ -43,7 +55,7 @@ static bool decoder_finds_one(void)
 		for (unsigned at = 0; at < sizeof(page); at++)
 			if (ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder, NULL, &page[at],
 								       sizeof(page) - at, &zi)) &&
-			    must_be_suspected(&zi))
+			    must_be_suspected(&zi, at))
 				return true;
 	}
 	return false;
@@ -53,6 +65,7 @@ static bool decoder_finds_one(void)
 static void fill(unsigned seeds)
 {
 	static const u8 prefix[] = { 0x66, 0x48, 0x4f, 0x67, 0xf2, 0xf3, 0xf0, 0x2e, 0x90 };
+	static const u8 locked[] = { 0x86, 0x87, 0x01, 0x31, 0x0f };
 
 	for (unsigned i = 0; i < sizeof(page); i++)
 		page[i] = (u8)random_next(&rng);
@@ -63,6 +76,11 @@ static void fill(unsigned seeds)
 			page[at++] = prefix[random_next(&rng) % sizeof(prefix)];
 		page[at] = (u8)(0xc5 + random_next(&rng) % 4);
 		page[at + 1] = (u8)(0xf7 + random_next(&rng) % 3);
+		if (random_next(&rng) % 4 == 0) {
+			page[at] = locked[random_next(&rng) % sizeof(locked)];
+			page[at + 1] = (u8)(random_next(&rng) % 0x40);
+			continue;
+		}
 		page[at + 5] = (u8)random_next(&rng);
 		if (random_next(&rng) % 2)
 			page[at + 5] = random_next(&rng) % 2 ? 0 : 0xff;
@@ -107,16 +125,30 @@ static void each_place(void)
 
 static void the_page_ends(void)
 {
+	at(0, "\xf8", 1);
+	CHECK(code_scan_suspicious(page), "behind C6H or C7H");
 	at(sizeof(page) - 1, "\xc7", 1);
-	CHECK(code_scan_suspicious(page));
-	at(sizeof(page) - 1, "\xc6", 1);
-	CHECK(code_scan_suspicious(page));
+	CHECK(!code_scan_suspicious(page), "the next one is suspected");
 	at(sizeof(page) - 2, "\xc7\xf8", 2);
 	CHECK(code_scan_suspicious(page));
 	at(sizeof(page) - 1, "\xf8", 1);
 	CHECK(!code_scan_suspicious(page));
-	at(0, "\xf8\xc7", 2);
+	at(100, "\xf8\xc7", 2);
 	CHECK(!code_scan_suspicious(page), "the other way round");
+}
+
+static void elided_locks(void)
+{
+	at(100, "\xf2\x87\x07", 3);
+	CHECK(code_scan_suspicious(page), "XCHG [RDI], EAX");
+	at(100, "\xf2\xf0\x48\x01\x07", 5);
+	CHECK(code_scan_suspicious(page), "LOCK ADD [RDI], RAX");
+	at(100, "\xf0\xf2\x0f\xb1\x07", 5);
+	CHECK(code_scan_suspicious(page), "LOCK CMPXCHG [RDI], EAX");
+	at(100, "\xf2\x87\xc7", 3);
+	CHECK(!code_scan_suspicious(page), "XCHG EDI, EAX");
+	at(100, "\xf2\x0f\x10\x07", 4);
+	CHECK(!code_scan_suspicious(page), "MOVSD XMM0, [RDI]");
 }
 
 static void distances(void)
@@ -136,6 +168,7 @@ int main(void)
 	RUN(nothing_is_overlooked);
 	RUN(each_place);
 	RUN(the_page_ends);
+	RUN(elided_locks);
 	RUN(distances);
 	return check_end();
 }

@@ -29,7 +29,7 @@ static void open_generation(enum generation_id generation)
 
 /*
  * Leaf by leaf as published dumps of the parts show them, without what the machine below can't
- * carry out: VT, SMX, SpeedStep, TM2, SDBG, xTPR, DCA, HTT, HLE, PT.
+ * carry out: VT, SMX, SpeedStep, TM2, SDBG, xTPR, DCA, HTT, PT.
  */
 static const struct {
 	u32 max_leaf, signature, ecx, structured, ext_ecx, ext_edx, perfmon;
@@ -39,7 +39,7 @@ static const struct {
 	[GEN_SANDYBRIDGE] = { 0xd, 0x206a7, 0x1fbaa21f, 0, 0x1, 0x28100800, 0x07300403 },
 	[GEN_IVYBRIDGE] = { 0xd, 0x306a9, 0x7fbaa21f, 0x281, 0x1, 0x28100800, 0x07300403 },
 	[GEN_HASWELL] = { 0xd, 0x306c3, 0x7ffab21f, 0x27ab, 0x21, 0x2c100800, 0x07300403 },
-	[GEN_BROADWELL] = { 0x14, 0x40671, 0x7ffab21f, 0x1c2fab, 0x121, 0x2c100800, 0x07300403 },
+	[GEN_BROADWELL] = { 0x14, 0x40671, 0x7ffab21f, 0x1c2fbb, 0x121, 0x2c100800, 0x07300403 },
 };
 
 static void each_generation_has_its_own(void)

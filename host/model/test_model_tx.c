@@ -345,7 +345,7 @@ static void not_on_other_processors(void)
 	CHECK_EQ(MSR_GP, rig_wrmsr(&r, MSR_IA32_PERFEVTSEL0, IN_TX));
 }
 
-/* CPUID.07H:EBX[11], and with it the bits of the registers. */
+/* CPUID.07H:EBX[11] and [4], and with it the bits of the registers. */
 static void where_it_is_switched_off(void)
 {
 	u32 on[4] = { 0, ~0u, 0, 0 }, off[4] = { 0, ~0u, 0, 0 };
@@ -358,8 +358,8 @@ static void where_it_is_switched_off(void)
 		.latitude = { .set = BIT(LAT_NO_RTM), .value[LAT_NO_RTM] = 1 },
 	});
 	model_cpuid(&r.m, 7, 0, off);
-	CHECK_EQ(BIT(11), on[1] ^ off[1]);
-	CHECK(on[1] & BIT(11));
+	CHECK_EQ(BIT(11) | BIT(4), on[1] ^ off[1]);
+	CHECK((on[1] & BIT(11)) && (on[1] & BIT(4)));
 	CHECK(!model_has_tx(&r.m));
 	CHECK_EQ(MSR_GP, rig_wrmsr(&r, MSR_IA32_PERFEVTSEL0 + 2, IN_TX));
 }
