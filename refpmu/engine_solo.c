@@ -114,7 +114,8 @@ bool engine_solo(struct cpu *cpu, bool look, bool *delivered)
 	if (!insn)
 		return false;
 	op = decode_solo(cpu, insn);
-	if (op->kind == SOLO_REFUSED || (op->vector && !vectors_run(cpu)) || begins_elision(cpu, insn))
+	if (op->kind == SOLO_REFUSED || (op->vector && !vectors_run(cpu)) ||
+	    begins_elision(cpu, insn))
 		return false;
 	if (look) {
 		cpu->pmi_raised = false;
