@@ -46,6 +46,7 @@ struct cpu {
 	volatile bool halted;	/* and so retires none */
 	volatile u32 steps;	/* odd: one instruction may have retired that isn't reported yet */
 	bool pausing;		/* a PAUSE has retired: siblings_pause() is due */
+	u64 stagger;		/* siblings_stagger(): where its random numbers are */
 	u64 epoch;		/* of the configuration that its model has */
 	/* code_page.h: odd: its guest runs; changes of nested tables that it has seen; where it has
 	 * written for the guest since. */

@@ -469,6 +469,7 @@ static void begin(struct cpu *cpu)
 
 static void run_some(struct cpu *cpu)
 {
+	siblings_stagger(cpu);
 	if (engine_block_run(cpu))
 		return;
 	cpu->steps++;

@@ -3,8 +3,8 @@
  * Registers of NetBurst's PMU: "ESCR MSRs", "CCCR MSRs", "IA32_PEBS_ENABLE MSR", Table 35-41. What
  * they share with other generations, model_msr.c has: IA32_DS_AREA and IA32_MISC_ENABLE.
  *
- * Bits 25 and 26 of MSR_PEBS_ENABLE are "my thread" and "other thread" to whoever reads, as to
- * whoever writes. Bits 63:40 of a counter are ignored.
+ * Bits 25 and 26 of MSR_PEBS_ENABLE are "my thread" and "other thread" to whoever writes, and,
+ * unless latitude has it otherwise, to whoever reads. Bits 63:40 of a counter are ignored.
  */
 #include "refpmu/model_netburst.h"
 
@@ -113,7 +113,7 @@ static u64 read_pebs_enable(struct model *m, unsigned thread)
 
 	if (broken(m, FAULT_NB_PEBS_ENABLE_PER_THREAD))
 		return n->thread[thread].own_pebs_enable;
-	if (broken(m, FAULT_NB_PEBS_LITERAL))
+	if (m->latitude[LAT_PEBS_BITS_READ])
 		return n->literal;
 	if (n->now.pebs_threads & BIT(0))
 		value |= NB_PEBS_ENABLE_MY_THR;

@@ -60,7 +60,7 @@ struct netburst {
 	u32 pmi_later;		/* of fault nb-pmi-one-count-late */
 	u32 condition;		/* bit n: of the last clock, what edge detection compares with */
 	u64 last_ds_area;	/* of fault nb-ds-area-shared */
-	u64 literal;		/* of fault nb-pebs-bits-literal */
+	u64 literal;		/* MSR_PEBS_ENABLE as it was written */
 	u32 tick;
 	struct netburst_processor thread[NB_THREADS];
 };

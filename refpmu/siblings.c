@@ -82,25 +82,42 @@ void siblings_engage(struct cpu *cpu)
 
 void siblings_settle(struct cpu *cpu)
 {
+	siblings_stagger(cpu);
 	for (unsigned i = 0; processors_get(i); i++)
 		if (watches(cpu, processors_get(i)))
 			settle(cpu, processors_get(i));
 }
 
-void siblings_pause(struct cpu *cpu)
+/* Until the other one has gone through so many steps. */
+static void give_way(const struct cpu *other, u32 turn)
 {
-	const struct cpu *other = hypervisor.several ? cpu->sibling : NULL;
-	u32 steps;
-	u64 begin;
+	u32 steps = other->steps;
+	u64 begin = tsc();
 
-	cpu->pausing = false;
-	if (!other || other->unseen || !model_watching(&cpu->model))
-		return;
-	steps = other->steps;
-	begin = tsc();
-	while (other->steps - steps < TURN && other->running && !other->halted &&
+	while (other->steps - steps < turn && other->running && !other->halted &&
 	       tsc() - begin < TURN_TICKS)
 		__builtin_ia32_pause();
+}
+
+void siblings_pause(struct cpu *cpu)
+{
+	cpu->pausing = false;
+	if (hypervisor.several && cpu->sibling && !cpu->sibling->unseen &&
+	    model_watching(&cpu->model))
+		give_way(cpu->sibling, TURN);
+}
+
+void siblings_stagger(struct cpu *cpu)
+{
+	u32 most = cpu->model.latitude[LAT_INTERLEAVING], random;
+
+	if (!hypervisor.several || !cpu->sibling || !most)
+		return;
+	/* Knuth's MMIX; the upper bits are the better ones. */
+	cpu->stagger = cpu->stagger * 6364136223846793005 + 1442695040888963407;
+	random = (u32)(cpu->stagger >> 32);
+	if (random >> 28 == 0)		/* one in sixteen */
+		give_way(cpu->sibling, random % (most + 1));
 }
 
 void siblings_call(struct cpu *cpu, struct cpu *to)

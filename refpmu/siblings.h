@@ -39,6 +39,12 @@ void siblings_settle(struct cpu *cpu);
  */
 void siblings_pause(struct cpu *cpu);
 
+/*
+ * Latitude `interleaving`: now and then this processor waits until its sibling has retired some
+ * instructions, or for some tens of microseconds. Between instructions.
+ */
+void siblings_stagger(struct cpu *cpu);
+
 /* Have another processor look at its model and its configuration soon, without waiting for it. */
 void siblings_call(struct cpu *cpu, struct cpu *to);
 /* struct model_host's call(); ctx is the struct cpu. */

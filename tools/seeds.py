@@ -3,16 +3,16 @@
 """Seeds: does the suite stay green whatever a legal processor does?
 
 seeds.py [--build FOLDER] [--jobs N] [--engine step|fast] [--cpu NAME|all] [--seeds N]
-         [--profile-seeds N] [--no-extremes]
+         [--profile-seeds N] [--no-extremes] [--smp N] [--tests GLOB]
 
-Runs the unchanged harness on the correct reference PMU, as the generation NAME (haswell without
-the option) or as each of them: with seeds 1 to N, from which everything
-is drawn that the manual leaves open; with seeds 1 to N within each profile of spec/profile.def;
-and with each knob of spec/latitude.def at either end: high with the others at rest, low with the
-others drawn, as all of them low is seed 0. Red anywhere is a false
-alarm of the test named. Prints how much was left undecided in each class of runs, and which tests
-did so; the last line is "N runs, N failed". Exit status: 0 none failed, 1 otherwise, 2 bad option
-or nothing ran.
+Runs the unchanged harness on the correct reference PMU, with one processor unless told otherwise,
+as the generation NAME (haswell without the option) or as each of them: with seeds 1 to N, from
+which everything is drawn that the manual leaves open; with seeds 1 to N within each profile of
+spec/profile.def; and with each knob of spec/latitude.def at either end: high with the others at
+rest, low with the others drawn, as all of them low is seed 0. Red anywhere is a false alarm of the
+test named. Prints how much was left undecided in each class of runs, and which tests did so; the
+last line is "N runs, N failed". Exit status: 0 none failed, 1 otherwise, 2 bad option or nothing
+ran.
 """
 import argparse
 import signal
@@ -38,7 +38,7 @@ def jobs_of_one(options, cpu):
         classes[f"latitude {high}"] = [plan.Job(latitude=high)]
     for jobs in classes.values():
         for job in jobs:
-            job.cpu = cpu
+            job.cpu, job.processors, job.tests = cpu, options.smp, options.tests
     return {f"{cpu}: {name}": jobs for name, jobs in classes.items() if jobs}
 
 
@@ -87,10 +87,15 @@ def main():
                         choices=[row["name"] for row in spec.generations()] + ["all"])
     parser.add_argument("--seeds", type=int, default=100)
     parser.add_argument("--profile-seeds", type=int, default=20)
+    parser.add_argument("--smp", type=int, default=1)
+    parser.add_argument("--tests", default="")
     parser.add_argument("--no-extremes", dest="extremes", action="store_false")
     options = parser.parse_args()
     if options.seeds < 1 or options.profile_seeds < 0:
         parser.error("--seeds takes a number from 1, --profile-seeds one from 0")
+    if not 1 <= options.smp <= 16 or len(options.tests) > plan.LONGEST_PATTERN:
+        parser.error("--smp takes a number from 1 to 16, --tests up to "
+                     f"{plan.LONGEST_PATTERN} characters")
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     classes = jobs_of(options)
     jobs = [job for group in classes.values() for job in group]

@@ -378,7 +378,6 @@ static netburst_rule_fn *const netburst_rules[FAULT_COUNT] = {
 	[FAULT_NB_PEBS_ABSOLUTE] = netburst_my_thread,
 	[FAULT_NB_PEBS_BOTH] = netburst_my_thread,
 	[FAULT_NB_PEBS_UNASKED] = netburst_nobody_asked,
-	[FAULT_NB_PEBS_LITERAL] = netburst_bits_are_relative,
 	[FAULT_NB_PEBS_ONE_THREAD] = netburst_both_sample,
 	[FAULT_NB_UOP_TAG_IGNORED] = netburst_replay_needs_all,
 	[FAULT_NB_METRIC_IGNORED] = netburst_replay_needs_all,

@@ -182,12 +182,6 @@ bool netburst_both_sample(struct netburst_rig *r)
 	return nbrig_records(r, 0) == 1 && nbrig_records(r, 1) == 1;
 }
 
-bool netburst_bits_are_relative(struct netburst_rig *r)
-{
-	nbrig_set(r, 0, PEBS, MY);
-	return nbrig_get(r, 1, PEBS) == OTHER && nbrig_get(r, 0, PEBS) == MY;
-}
-
 bool netburst_areas_are_own(struct netburst_rig *r)
 {
 	nbrig_ds(r, 4, 4, 0);

@@ -77,6 +77,27 @@ static void records_outside_ia_32e_mode(void)
 	CHECK_EQ(1, nbrig_records(&r, 0));
 }
 
+/* Bits 25 and 26 of MSR_PEBS_ENABLE, when T0 has set "my thread". */
+static void how_the_enables_read(void)
+{
+	struct model_config config = { .generation = GEN_NETBURST, .hyper_threading = true };
+
+	config.latitude.set = BIT(LAT_PEBS_BITS_READ);
+	for (u32 literal = 0; literal < 2; literal++) {
+		config.latitude.value[LAT_PEBS_BITS_READ] = literal;
+		nbrig_open_config(&r, &config, true);
+		nbrig_set(&r, 0, 0x3f1, MY);
+		CHECK_EQ(MY, nbrig_get(&r, 0, 0x3f1), "T0, %u", literal);
+		CHECK_EQ(literal ? MY : BIT(26), nbrig_get(&r, 1, 0x3f1), "T1, %u", literal);
+		/* Writing is relative to the writer. */
+		nbrig_set(&r, 1, 0x3f1, BIT(26));
+		nbrig_ds(&r, 2, 2, TOP - 1);
+		sample_loads(0, TOP);
+		nbrig_load(&r, 0, NBRIG_DATA);
+		CHECK_EQ(1, nbrig_records(&r, 0), "%u", literal);
+	}
+}
+
 /* Each logical processor writes its own records, as many as it alone would. */
 static void both_sample_at_once(void)
 {
@@ -170,6 +191,7 @@ static void interrupts_go_to_both(void)
 int main(void)
 {
 	RUN(records_outside_ia_32e_mode);
+	RUN(how_the_enables_read);
 	RUN(both_sample_at_once);
 	RUN(seeds_keep_the_rules);
 	RUN(reserved_bits);
