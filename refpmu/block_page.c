@@ -63,6 +63,12 @@ bool block_page_same(const struct block_page *page)
 	return sum == page->sum;
 }
 
+void block_page_mistaken(struct block_page *page)
+{
+	if (page->losses < MOST_LOSSES)
+		page->losses++;
+}
+
 void block_page_drop(struct block_cache *cache, struct block_page *page)
 {
 	for (u32 number = page->blocks; number != BLOCK_NONE;
@@ -77,5 +83,4 @@ void block_page_drop(struct block_cache *cache, struct block_page *page)
 	}
 	page->blocks = BLOCK_NONE;
 	page->firm = false;
-	page->losses++;
 }

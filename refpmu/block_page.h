@@ -18,6 +18,10 @@ void block_page_use(struct block_page *page, unsigned offset);
 /* Are the bytes of its blocks what they were? */
 bool block_page_same(const struct block_page *page);
 
+/* Something else was there, though nobody has stored to it: if that happens again and again, it
+ * can't be relied on till block_flush(). */
+void block_page_mistaken(struct block_page *page);
+
 /* Drop the page's blocks; whoever jumps to one comes out. Not within a run; settle first. */
 void block_page_drop(struct block_cache *cache, struct block_page *page);
 

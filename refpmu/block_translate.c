@@ -8,34 +8,38 @@
 void block_init(struct block_cache *cache, struct block_region *region,
 		const struct block_source *source, const u8 exit_code[3])
 {
+	struct emitter e;
+
 	cache->region = region;
 	cache->source = source;
 	__builtin_memcpy(cache->exit_code, exit_code, sizeof(cache->exit_code));
 	ZydisDecoderInit(&cache->decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
 	for (unsigned i = 0; i < 256; i++)
 		region->trap_flag[i] = i & 1;		/* bit 8 */
+	cache->code_used = 0;
+	emit_begin(&e, cache);
+	emit_miss(&e);
+	emit_store(&e);
 	block_flush(cache);
 	cache->flushed = 0;
 }
 
 void block_flush(struct block_cache *cache)
 {
-	struct emitter e;
-
 	for (u32 i = 0; i < cache->n_blocks; i++)
 		cache->region->indirect[cache->block[i].rip % BLOCK_TARGETS] = 0;
 	for (u32 i = 0; i < BLOCK_BUCKETS; i++)
 		cache->bucket[i] = BLOCK_NONE;
 	for (u32 i = 0; i < BLOCK_PAGES; i++)
-		cache->page[i].firm = false;
+		cache->page[i] = (struct block_page){ .firm = false };
 	cache->n_blocks = cache->n_insns = 0;
 	cache->most_accesses = 1;
 	cache->left_block = BLOCK_NONE;
 	cache->flushed++;
-	cache->code_used = 0;
-	emit_begin(&e, cache);
-	emit_miss(&e);
-	emit_store(&e);
+	/* Behind what was there, as long as there is room: what has run is slow to be replaced. */
+	block_fresh_page(cache);
+	if (cache->code_used > BLOCK_CODE / 2)
+		cache->code_used = PAGE;
 }
 
 /* The guest's bytes at this address, some of which may be there already. */

@@ -217,8 +217,10 @@ void space_check(struct engine_space *space)
 	space->efer = save->efer;
 	forget_refused(space);
 	for (unsigned i = 0; i < BLOCK_PAGES; i++)
-		if (cache->page[i].firm && !is_same(space, &cache->page[i]))
+		if (cache->page[i].firm && !is_same(space, &cache->page[i])) {
 			block_page_drop(cache, &cache->page[i]);
+			block_page_mistaken(&cache->page[i]);
+		}
 	check_compared(space);
 }
 

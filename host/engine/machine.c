@@ -132,7 +132,6 @@ static void load_code(void)
 			continue;
 		if (!machine_holds || !block_page_same(page))
 			release((page->linear - MACHINE_CODE) / BLOCK_PAGE_SIZE);
-		page->losses = 0;
 	}
 }
 
