@@ -124,6 +124,23 @@ static bool load_matches(enum event_kind kind, u8 source)
 	}
 }
 
+/* What a broken processor makes of it. */
+static u8 break_source(struct model *m, enum event_kind kind, u8 source)
+{
+	bool modified = source == SOURCE_L3_HITM;
+
+	if (kind == EK_XSNP_HIT && modified && broken(m, FAULT_SNOOP_HIT_COUNTS_MODIFIED))
+		return SOURCE_L3_SNOOP_HIT;
+	if (kind == EK_XSNP_NONE && is_l3_hit(source) && broken(m, FAULT_SNOOP_NONE_COUNTS_ALL))
+		return SOURCE_L3;
+	if (kind == EK_XSNP_HITM && modified && broken(m, FAULT_SNOOP_MODIFIED_UNCOUNTED))
+		return SOURCE_L3;
+	if (kind == EK_LOCAL_DRAM && source == SOURCE_REMOTE_EXCLUSIVE &&
+	    broken(m, FAULT_LOCAL_COUNTS_REMOTE))
+		return SOURCE_LOCAL_EXCLUSIVE;
+	return source;
+}
+
 /* Precise store sees it, unless the processor is broken. */
 static bool is_captured(struct model *m, const struct model_access *a)
 {
@@ -133,6 +150,8 @@ static bool is_captured(struct model *m, const struct model_access *a)
 bool model_access_is(struct model *m, enum event_kind kind, const struct model_access *a,
 		     const struct access_outcome *o)
 {
+	u8 source = m->config.fault ? break_source(m, kind, o->memory.source) : o->memory.source;
+
 	switch (kind) {
 	case EK_STORES:
 		return a->store;
@@ -160,10 +179,10 @@ bool model_access_is(struct model *m, enum event_kind kind, const struct model_a
 	case EK_LOAD_LATENCY:
 		return model_is_latency_event(m, a, o);
 	case EK_XSNP_HITM:
-		return !a->store && load_matches(kind, o->memory.source) &&
+		return !a->store && load_matches(kind, source) &&
 		       !broken(m, FAULT_LL_MODIFIED_LOST);
 	default:
-		return !a->store && load_matches(kind, o->memory.source);
+		return !a->store && load_matches(kind, source);
 	}
 }
 

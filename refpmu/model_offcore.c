@@ -48,12 +48,22 @@ static const struct { u8 supplier, snoop; } sandybridge_response[MEMORY_SOURCES]
 	[SOURCE_UNCACHED] = { LOCAL, SNP_NON_DRAM },
 };
 
-static bool response_selected(const struct model *m, u64 value, u8 source)
+#define L3_HITS_NEHALEM	BITS(UNCORE_HIT, OTHER_CORE_HITM)
+#define SNOOPS		BITS(SNP_NOT_NEEDED, HITM)
+
+static bool response_selected(struct model *m, u64 value, u8 source)
 {
-	if (!(model_generation(m)->facilities & FAC_OFFCORE_SNB))
+	if (source == SOURCE_L3_HITM && broken(m, FAULT_OFFCORE_MODIFIED_AS_CLEAN))
+		source = SOURCE_L3_SNOOP_HIT;
+	if (!(model_generation(m)->facilities & FAC_OFFCORE_SNB)) {
+		if (value & L3_HITS_NEHALEM && broken(m, FAULT_OFFCORE_SNOOP_IGNORED))
+			value |= L3_HITS_NEHALEM;
 		return value & BIT(nehalem_response[source]);
+	}
 	if (value & OFFCORE_RSP_ANY_RESPONSE)
 		return true;
+	if (value & SNOOPS && broken(m, FAULT_OFFCORE_SNOOP_IGNORED))
+		value |= SNOOPS;
 	return value & BIT(sandybridge_response[source].supplier) &&
 	       value & BIT(sandybridge_response[source].snoop);
 }

@@ -529,6 +529,7 @@ static const struct {
 	{ GEN_NEHALEM, generation_rules },
 	{ GEN_BROADWELL, tx_rules },
 	{ GEN_HASWELL, core_rules },
+	{ GEN_HASWELL, elsewhere_rules },
 };
 
 static void open(struct rig *r, enum generation_id generation, enum fault_id fault,

@@ -15,6 +15,7 @@ extern rule *const uncore_rules[FAULT_COUNT];
 extern rule *const generation_rules[FAULT_COUNT];
 extern rule *const tx_rules[FAULT_COUNT];
 extern rule *const core_rules[FAULT_COUNT];
+extern rule *const elsewhere_rules[FAULT_COUNT];
 /* rules_memory.c; memory_rule() is for generated faults of its own and of all others. */
 extern rule *const memory_rules[FAULT_COUNT];
 bool memory_rule(enum fault_id of, struct rig *r);
