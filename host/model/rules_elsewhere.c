@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rules of loads of lines that another core or package has: their codes (Table 18-24), their events,
- * their addresses and the off-core responses to them. Haswell's.
+ * Rules of loads of lines that another core or package has: their codes (Table 18-24), their
+ * events, their addresses and the off-core responses to them. Haswell's.
  */
 #include "host/model/rules_internal.h"
 
