@@ -148,6 +148,9 @@ static void print_machine(const struct suite *s)
 	tap_comment(s->tap, "pebs: %s, IA32_PERF_CAPABILITIES = %#lx, IA32_MISC_ENABLE = %#lx, "
 		    "DS %u, DTES64 %u", caps->pebs ? "available" : "not available",
 		    caps->perf_capabilities, caps->misc_enable, caps->ds, caps->dtes64);
+	if (exerciser_listed())
+		tap_comment(s->tap, "exerciser: %s", exerciser_is_here() ? "answers" :
+			    "in the configuration table, doesn't answer");
 	print_processors(s);
 }
 
