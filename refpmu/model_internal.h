@@ -136,6 +136,8 @@ u64 model_tx_field(struct model *m, const struct step *s);
 /* model_tx_elision.c: of the instruction that retires, before it counts, and behind that. */
 enum model_tx_act model_tx_elision_act(struct model *m);
 void model_tx_elision_retired(struct model *m, enum model_tx_act act);
+/* The locks of an aborted one come again. */
+void model_tx_elision_aborted(struct model *m);
 /* model_tx_log.c: no line yet; give back what was in those that it has written. */
 void model_tx_log_begin(struct model *m);
 void model_tx_log_undo(struct model *m);

@@ -137,8 +137,8 @@ void model_tx_elide(struct model *m, const struct model_registers *registers, u6
 	tx->elided = true;
 	tx->acquires = tx->releases = tx->broken_lock = false;
 	tx->n_locks = 0;
+	tx->lock[0].ip = ip;
 	tx->lock[0].behind = behind;
-	tx->acquired_at = ip;
 	tx->fallback = registers->rip;
 	checkpoint(m, registers);
 }
@@ -212,7 +212,7 @@ void model_tx_undo(struct model *m, enum tx_cause cause, u8 code, struct model_r
 	after->rflags = tx->rflags;
 	__builtin_memcpy(after->gpr, tx->gpr, sizeof(after->gpr));
 	if (tx->elided)
-		tx->not_again = tx->acquired_at;
+		model_tx_elision_aborted(m);
 	else
 		after->gpr[REG_RAX] = reasons[cause].status | nested |
 				      (cause == TX_EXPLICIT ? (u32)code << STATUS_CODE : 0);

@@ -58,7 +58,8 @@ struct tx_log {
 
 /* An elided lock, and what is to be in it again when it is released. */
 struct tx_lock {
-	u64 linear, behind;	/* RIP behind its XACQUIRE */
+	u64 linear;
+	u64 ip, behind;		/* linear address of its XACQUIRE, RIP behind that */
 	u32 bytes;
 	u8 before[16];
 };
@@ -80,8 +81,7 @@ struct model_tx {
 	bool broken_lock;	/* one was released with something else in it */
 	u8 n_locks;
 	struct tx_lock lock[TX_LOCKS];
-	u64 acquired_at;	/* linear address of the outermost XACQUIRE */
-	u64 not_again;		/* linear address of the XACQUIRE that goes without elision */
+	u64 not_again[TX_LOCKS];	/* XACQUIREs that go without elision once; 0: none */
 };
 
 /* Has the processor RTM? Then each XBEGIN, XABORT, XEND and XTEST has to be seen, and what is in a
@@ -120,9 +120,9 @@ bool model_tx_declines(struct model *m, u64 ip);
 void model_tx_elide(struct model *m, const struct model_registers *registers, u64 ip,
 		     u64 behind);
 
-/* The instruction that comes next has XACQUIRE or XRELEASE, in a transaction, and this lock. RIP
- * behind it. */
-void model_tx_acquire(struct model *m, u64 linear, unsigned bytes, u64 behind);
+/* The instruction that comes next, at this linear address, has XACQUIRE or XRELEASE, in a
+ * transaction, and this lock. behind: RIP behind it. */
+void model_tx_acquire(struct model *m, u64 linear, unsigned bytes, u64 ip, u64 behind);
 void model_tx_release(struct model *m, u64 linear, unsigned bytes);
 
 /*

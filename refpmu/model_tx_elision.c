@@ -3,7 +3,7 @@
  * Hardware lock elision: volume 1, "Programming with Intel Transactional Synchronization
  * Extensions", "Hardware Lock Elision". A transaction that begins in front of XACQUIRE, whose store
  * is one of its own, and ends behind the XRELEASE that puts back what was in the outermost lock. It
- * aborts to its XACQUIRE, which then goes without.
+ * aborts to its XACQUIRE, which then goes without, as do those that were in it.
  *
  * An XACQUIRE in a transaction of XBEGIN, or beyond TX_LOCKS, is an instruction like any other.
  */
@@ -11,14 +11,24 @@
 
 bool model_tx_declines(struct model *m, u64 ip)
 {
-	bool again = m->tx.not_again == ip;
-
-	if (again)
-		m->tx.not_again = 0;
-	return again || !model_has_tx(m);
+	for (unsigned i = 0; i < TX_LOCKS; i++) {
+		if (m->tx.not_again[i] != ip)
+			continue;
+		m->tx.not_again[i] = 0;
+		return true;
+	}
+	return !model_has_tx(m);
 }
 
-void model_tx_acquire(struct model *m, u64 linear, unsigned bytes, u64 behind)
+void model_tx_elision_aborted(struct model *m)
+{
+	struct model_tx *tx = &m->tx;
+
+	for (unsigned i = 0; i < TX_LOCKS; i++)
+		tx->not_again[i] = !i || i < tx->n_locks ? tx->lock[i].ip : 0;
+}
+
+void model_tx_acquire(struct model *m, u64 linear, unsigned bytes, u64 ip, u64 behind)
 {
 	struct model_tx *tx = &m->tx;
 	struct tx_lock *lock = &tx->lock[tx->n_locks];
@@ -28,6 +38,7 @@ void model_tx_acquire(struct model *m, u64 linear, unsigned bytes, u64 behind)
 		return;
 	lock->linear = linear;
 	lock->bytes = bytes;
+	lock->ip = ip;
 	lock->behind = behind;
 	tx->acquires = true;
 }

@@ -227,7 +227,8 @@ static enum tx_cause note_lock(struct cpu *cpu, const struct instruction *insn)
 	unsigned bytes = insn->access[0].bytes;
 
 	if (insn->elision == ELISION_XACQUIRE) {
-		model_tx_acquire(&cpu->model, linear, bytes, cpu->vmcb->save.rip + insn->length);
+		model_tx_acquire(&cpu->model, linear, bytes, cpu_code_address(cpu),
+				 cpu->vmcb->save.rip + insn->length);
 		return TX_FINE;
 	}
 	model_tx_release(&cpu->model, linear, bytes);

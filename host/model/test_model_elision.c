@@ -44,7 +44,7 @@ static bool acquire(u64 lock)
 	}
 	if (elided) {
 		access(lock, true);
-		model_tx_acquire(&r.m, lock, 8, r.ip + LENGTH);
+		model_tx_acquire(&r.m, lock, 8, r.ip, r.ip + LENGTH);
 	}
 	rig_poke(&r, lock, TAKEN);
 	rig_retire(&r, &(struct model_retired){ .loads = 1, .stores = 1, .locked_loads = 1 });
@@ -113,6 +113,23 @@ static void an_abort_goes_back_to_the_lock(void)
 	CHECK(!model_in_tx(&r.m));
 	r.ip = begun_at;
 	CHECK(acquire(OUTER));
+}
+
+static void so_does_a_lock_in_it(void)
+{
+	u64 inner_at;
+
+	open();
+	acquire(OUTER);
+	inner_at = r.ip;
+	acquire(INNER);
+	abort_now();
+	r.ip = begun_at;
+	CHECK(!acquire(OUTER));
+	r.ip = inner_at;
+	CHECK(!acquire(INNER));
+	r.ip = inner_at;
+	CHECK(acquire(INNER));
 }
 
 static void what_must_be_in_the_lock(void)
@@ -184,6 +201,7 @@ int main(void)
 {
 	RUN(it_ends_with_the_outermost_lock);
 	RUN(an_abort_goes_back_to_the_lock);
+	RUN(so_does_a_lock_in_it);
 	RUN(what_must_be_in_the_lock);
 	RUN(no_transaction_in_it);
 	RUN(it_counts);
