@@ -9,9 +9,10 @@
 #define REGION		BIT(21)		/* of one level-1 table */
 #define REGIONS		2048		/* 4 GiB */
 
-/* So many losses, each so soon (TSC ticks) after the one before, are too many. */
+/* So many losses, each so soon (TSC ticks: most of a second) after the one before, are too many.
+ * On a loaded host each may take a tenth of that, as the other processors are waited for. */
 #define MOST_LOSSES	8
-#define SOON		BIT(27)
+#define SOON		BIT(31)
 #define PATIENCE	4000000000ULL	/* TSC ticks: a second or more, on a loaded host */
 
 enum state {
