@@ -70,6 +70,7 @@ static bool runs_disabled(struct model *m, unsigned i)
 	if (now->selected[i] == NB_ESCRS || !now->escr[now->selected[i]])
 		return false;
 	return (cccr && broken(m, FAULT_NB_ENABLE_IGNORED)) ||
+	       (i == NB_FLAME_COUNTER1 && cccr && broken(m, FAULT_NB_COUNTER_9_STARTED)) ||
 	       (cccr & NB_CCCR_CASCADE && broken(m, FAULT_NB_CASCADE_AT_ONCE)) ||
 	       (cccr & NB_CCCR_EXTENDED_CASCADE && broken(m, FAULT_NB_EXTENDED_AT_ONCE));
 }
@@ -150,6 +151,10 @@ static u64 increment(struct model *m, unsigned i, u64 cccr, u64 input, bool per_
 	bool edge = cccr & NB_CCCR_EDGE && !broken(m, FAULT_NB_EDGE_IGNORED);
 	bool before = n->condition & BIT(i), first, others;
 
+	if (compare && !(cccr & NB_CCCR_COMPLEMENT) && broken(m, FAULT_NB_COMPARE_SILENT))
+		return 0;
+	compare = compare || (cccr & NB_CCCR_COMPLEMENT && broken(m, FAULT_NB_COMPLEMENT_ALONE)) ||
+		  (cccr & NB_CCCR_THRESHOLD && broken(m, FAULT_NB_THRESHOLD_ALONE));
 	if (!compare && !(edge && broken(m, FAULT_NB_EDGE_ALONE)))
 		return per_clock ? input * clocks : input;
 	first = compare ? passes(m, cccr, input) : input;
@@ -208,8 +213,8 @@ static u32 started_by(struct model *m, const struct netburst_step *s, unsigned i
 		if ((k == NB_IQ_COUNTER2 || k == NB_IQ_COUNTER3) &&
 		    broken(m, FAULT_NB_CASCADE_16_INTO_14))
 			alternate = k + 2;
-		if (with->cccr[k] & NB_CCCR_CASCADE && alternate == i &&
-		    !broken(m, FAULT_NB_CASCADE_NEVER))
+		if (alternate == i && !broken(m, FAULT_NB_CASCADE_NEVER) &&
+		    (with->cccr[k] & NB_CCCR_CASCADE || broken(m, FAULT_NB_CASCADE_UNASKED)))
 			started |= (u32)BIT(k);
 		if (with->cccr[k] & NB_CCCR_EXTENDED_CASCADE &&
 		    netburst_counters[k].extended == i && !broken(m, FAULT_NB_EXTENDED_NEVER))
@@ -302,7 +307,9 @@ static u32 count(struct model *m, const struct netburst_step *s, unsigned i)
 	u64 mask = netburst_width(m);
 	bool per_clock, precise, forced, wrapped, is_sampled;
 
-	if (!threads_fit(m, cccr))
+	if (!threads_fit(m, cccr) ||
+	    (i == NB_IQ_COUNTER2 && broken(m, FAULT_NB_COUNTER_14_DEAD)) ||
+	    (i == NB_FLAME_COUNTER0 && broken(m, FAULT_NB_COUNTER_8_DEAD)))
 		return 0;
 	input = netburst_input(m, s, i, &per_clock, &precise);
 	is_sampled = input && precise && samples(m, s, i);
@@ -311,7 +318,8 @@ static u32 count(struct model *m, const struct netburst_step *s, unsigned i)
 		return 0;
 	value = n->counter[i] + add;
 	n->counter[i] = value & mask;
-	forced = cccr & NB_CCCR_FORCE_OVF && !broken(m, FAULT_NB_FORCE_OVF_IGNORED);
+	forced = (cccr & NB_CCCR_FORCE_OVF && !broken(m, FAULT_NB_FORCE_OVF_IGNORED)) ||
+		 (i == NB_FLAME_COUNTER0 && broken(m, FAULT_NB_COUNTER_8_FORCED));
 	wrapped = value > mask || forced;
 	interrupt(m, s, i, wrapped, forced ? add > 1 : value > mask && n->counter[i]);
 	if (wrapped)
@@ -391,8 +399,8 @@ void netburst_retire(struct model *m, const struct model_retired *r)
 	for (; started; started &= started - 1) {
 		unsigned i = (unsigned)__builtin_ctz(started);
 
-		if (n->now.cccr[i] & (NB_CCCR_CASCADE | NB_CCCR_EXTENDED_CASCADE) &&
-		    !broken(m, FAULT_INERT))
+		if ((n->now.cccr[i] & (NB_CCCR_CASCADE | NB_CCCR_EXTENDED_CASCADE) ||
+		     broken(m, FAULT_NB_CASCADE_UNASKED)) && !broken(m, FAULT_INERT))
 			n->now.running |= (u32)BIT(i);
 	}
 	model_requests_raise(m);

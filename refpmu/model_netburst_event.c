@@ -112,10 +112,10 @@ static bool is_tagged(const struct netburst_step *s)
 
 static u64 executed(struct model *m, const struct netburst_step *s, unsigned tag)
 {
-	if (is(s, ARITHMETIC_NONE))
-		return 0;
 	if (broken(m, FAULT_NB_EXECUTION_UNTAGGED))
 		return 1;
+	if (is(s, ARITHMETIC_NONE))
+		return 0;
 	if (s->execution_tags && broken(m, FAULT_NB_TAG_VALUE_IGNORED))
 		return 1;
 	return s->execution_tags >> tag & 1;
@@ -124,6 +124,11 @@ static u64 executed(struct model *m, const struct netburst_step *s, unsigned tag
 static u64 instructions(struct model *m)
 {
 	return !(broken(m, FAULT_NB_INSTRUCTIONS_MISSED) && netburst_of(m)->tick++ % 4 == 0);
+}
+
+static u64 mispredictions(struct model *m, const struct netburst_step *s)
+{
+	return s->mispredicted ? broken(m, FAULT_NB_MISPREDICTS_MANY) ? 1000 : 1 : 0;
 }
 
 static u64 happened(struct model *m, const struct netburst_step *s, enum netburst_what what)
@@ -143,11 +148,11 @@ static u64 happened(struct model *m, const struct netburst_step *s, enum netburs
 	case NBW_NOT_TAKEN_PREDICTED:
 		return branch && !is_taken(m, r) && !s->mispredicted;
 	case NBW_NOT_TAKEN_MISPREDICTED:
-		return branch && !is_taken(m, r) && s->mispredicted;
+		return branch && !is_taken(m, r) ? mispredictions(m, s) : 0;
 	case NBW_TAKEN_PREDICTED:
 		return branch && is_taken(m, r) && !s->mispredicted;
 	case NBW_TAKEN_MISPREDICTED:
-		return branch && is_taken(m, r) && s->mispredicted;
+		return branch && is_taken(m, r) ? mispredictions(m, s) : 0;
 	case NBW_MISPREDICTED:
 		return branch && broken(m, FAULT_NB_MISPREDICTS_ALL) ? 2 : s->mispredicted;
 	case NBW_CONDITIONAL:
@@ -155,7 +160,7 @@ static u64 happened(struct model *m, const struct netburst_step *s, enum netburs
 	case NBW_CALLS:
 		return r->branch == BRANCH_CALL;
 	case NBW_RETURNS:
-		return r->branch == BRANCH_RETURN;
+		return r->branch == BRANCH_RETURN && !broken(m, FAULT_NB_RETURNS_MISSED);
 	case NBW_CLOCKS:
 		return !broken(m, FAULT_NB_CLOCKS_HALF);
 	case NBW_DATA_WALKS:
@@ -340,13 +345,15 @@ u64 netburst_input(struct model *m, const struct netburst_step *s, unsigned n, b
 	event = s->with->meaning[e].event;
 	if (broken(m, FAULT_NB_EVENT_IGNORED))
 		return selected(m, s, escr, NB_TS);
-	if (event == NB_EVENT_COUNT)
+	if (event == NB_EVENT_COUNT ||
+	    (event == NB_EVENT_BRANCH_RETIRED && broken(m, FAULT_NB_BRANCH_RETIRED_SILENT)))
 		return 0;
 	*precise = events[event].flags & NB_PEBS || broken(m, FAULT_NB_PEBS_ANY_EVENT);
 	for (u64 rows = s->with->meaning[e].rows; rows; rows &= rows - 1) {
 		unsigned i = (unsigned)__builtin_ctzll(rows);
 
-		if (!selected(m, s, escr, masks[i].thread))
+		if (!selected(m, s, escr, masks[i].thread) &&
+		    !(masks[i].counts == NBW_CLOCKS && broken(m, FAULT_NB_HALTED_CLOCKS)))
 			continue;
 		/* The same micro-operation, under another tag. */
 		if (input && masks[i].counts >= NBW_EXECUTION_0 &&

@@ -155,9 +155,11 @@ static u64 read(struct model *m, const struct place *p)
 
 	switch (p->reg) {
 	case NBR_COUNTER:
-		return n->counter[p->i];
+		return n->counter_writer[p->i] != netburst_thread_of(m) &&
+		       broken(m, FAULT_NB_COUNTERS_PER_THREAD) ? 0 : n->counter[p->i];
 	case NBR_CCCR:
-		return read_cccr(m, p->i);
+		return n->cccr_writer[p->i] != netburst_thread_of(m) &&
+		       broken(m, FAULT_NB_COUNTERS_PER_THREAD) ? 0 : read_cccr(m, p->i);
 	case NBR_ESCR:
 		return broken(m, FAULT_NB_REGISTERS_PER_THREAD) ? t->own_escr : n->now.escr[p->i];
 	case NBR_PEBS_ENABLE:
@@ -237,10 +239,16 @@ static void write(struct model *m, const struct place *p, u64 value)
 	switch (p->reg) {
 	case NBR_COUNTER:
 		n->counter[p->i] = value & netburst_width(m);
+		if (p->i == NB_MS_COUNTER0 && broken(m, FAULT_NB_COUNTER_4_NARROW))
+			n->counter[p->i] &= BITS(0, NB_WIDTH - 2);
+		n->counter_writer[p->i] = (u8)netburst_thread_of(m);
 		t->written = (u32)BIT(p->i);
 		break;
 	case NBR_CCCR:
+		if (value & NB_CCCR_FORCE_OVF && broken(m, FAULT_NB_FORCE_AT_ONCE))
+			value |= NB_CCCR_OVF;
 		write_cccr(m, p->i, value);
+		n->cccr_writer[p->i] = (u8)netburst_thread_of(m);
 		break;
 	case NBR_ESCR:
 		n->now.escr[p->i] = t->own_escr = value;
@@ -270,6 +278,15 @@ static u64 kept_without_ht(struct model *m, const struct place *p)
 	return bits && !netburst_has_ht(m) && broken(m, FAULT_NB_HT_BITS_ACCEPTED) ? bits : 0;
 }
 
+static u64 refused_without_ht(struct model *m, const struct place *p)
+{
+	if (netburst_has_ht(m))
+		return 0;
+	if (p->reg == NBR_PEBS_ENABLE && broken(m, FAULT_NB_ONE_REFUSES_PEBS))
+		return NB_PEBS_ENABLE_MY_THR;
+	return p->reg == NBR_CCCR && broken(m, FAULT_NB_ONE_REFUSES_PMI) ? NB_CCCR_OVF_PMI_T0 : 0;
+}
+
 struct msr_result netburst_wrmsr(struct model *m, u32 msr, u64 value)
 {
 	struct netburst *n = netburst_of(m);
@@ -283,7 +300,7 @@ struct msr_result netburst_wrmsr(struct model *m, u32 msr, u64 value)
 	if (p.reg == NBR_NONE)
 		return (struct msr_result){ .status = MSR_NOT_OURS };
 	m->moment++;
-	bits = writable(m, &p) | kept_without_ht(m, &p);
+	bits = (writable(m, &p) | kept_without_ht(m, &p)) & ~refused_without_ht(m, &p);
 	if (value & ~bits && !broken(m, faults[p.reg].reserved_accepted))
 		return gp;
 	t->before = n->now;

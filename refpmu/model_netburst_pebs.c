@@ -172,6 +172,7 @@ bool netburst_assist(struct model *m, const struct netburst_step *s, unsigned co
 	enum form form = form_of(m, s->core.r);
 	enum form area = broken(m, FAULT_NB_RECORD_32) ? FORM_NB64 : form;
 	u8 bytes[NB64_BYTES] = { 0 };
+	const u64 nothing = 0;
 	unsigned size = record_bytes[form];
 	struct ds ds;
 
@@ -185,8 +186,10 @@ bool netburst_assist(struct model *m, const struct netburst_step *s, unsigned co
 	if (!broken(m, FAULT_NB_RECORD_DROPPED)) {
 		if (!m->host->write(m->host->ctx, ds.index, bytes, size))
 			return false;
+		if (broken(m, FAULT_NB_RECORD_LONG))
+			m->host->write(m->host->ctx, ds.index + size, &nothing, sizeof(nothing));
 		if (!broken(m, FAULT_NB_INDEX_STAYS))
-			ds.index += size;
+			ds.index += size + (broken(m, FAULT_NB_INDEX_FAR) ? 8 : 0);
 		/* The page was there a moment ago. */
 		m->host->write(m->host->ctx,
 			       ds_linear(m) + ds_places[area][DS_pebs_index].offset, &ds.index,

@@ -60,6 +60,8 @@ struct netburst {
 	u32 pmi_later;		/* of fault nb-pmi-one-count-late */
 	u32 condition;		/* bit n: of the last clock, what edge detection compares with */
 	u64 last_ds_area;	/* of fault nb-ds-area-shared */
+	/* of fault nb-counters-per-thread: who has written it last */
+	u8 counter_writer[NB_COUNTERS], cccr_writer[NB_COUNTERS];
 	u64 literal;		/* MSR_PEBS_ENABLE as it was written */
 	u32 tick;
 	struct netburst_processor thread[NB_THREADS];

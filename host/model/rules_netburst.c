@@ -154,6 +154,56 @@ static bool edge(struct netburst_rig *r)
 	return filtered(r, EDGE | COMPARE) <= 1;
 }
 
+/* Instructions, and additions. */
+static bool each_counter_counts(struct netburst_rig *r)
+{
+	program(r, 14, 0x3b9, 4, escr(2, 3, T0O), ENABLE, 0);
+	program(r, 8, 0x3a4, 1, escr(8, BIT(15), T0O), ENABLE, 0);
+	nbrig_compute(r, 0, false, ARITHMETIC_PACKED_SP);
+	return value(r, 14) > 0 && value(r, 8) == 1 && !(nbrig_get(r, 0, CCCR(8)) & OVF);
+}
+
+static bool each_counter_stops(struct netburst_rig *r)
+{
+	program(r, 9, 0x3a4, 1, escr(8, BIT(15), T0O), 0, 0);
+	nbrig_compute(r, 0, false, ARITHMETIC_PACKED_SP);
+	return value(r, 9) == 0;
+}
+
+static bool each_counter_is_wide(struct netburst_rig *r)
+{
+	nbrig_set(r, 0, COUNTER(4), TOP);
+	return value(r, 4) == TOP;
+}
+
+/* branch_retired of everything; retired_branch_type of returns (bit 3). */
+static bool branches_are_counted(struct netburst_rig *r)
+{
+	program(r, 12, 0x3cc, 5, escr(6, 15, T0O), ENABLE, 0);
+	program(r, 4, 0x3c2, 2, escr(4, BIT(3), T0O), ENABLE, 0);
+	nbrig_branch(r, 0, BRANCH_CONDITIONAL, true);
+	nbrig_branch(r, 0, BRANCH_CONDITIONAL, false);
+	nbrig_branch(r, 0, BRANCH_RETURN, true);
+	return value(r, 12) == 3 && value(r, 4) == 1;
+}
+
+static bool compare_decides(struct netburst_rig *r)
+{
+	instructions(r, T0O, ENABLE | COMPLEMENT, 0);
+	program(r, 13, 0x3b8, 4, escr(2, 3, T0O), ENABLE | THRESHOLD(15), 0);
+	program(r, 16, 0x3b8, 4, escr(2, 3, T0O), ENABLE | COMPARE, 0);
+	nbrig_nops(r, 0, false, 5);
+	/* The WRMSRs that begin the later ones are counted by the first. */
+	return value(r, 12) >= 5 && value(r, 13) >= 5 && value(r, 16) >= 5;
+}
+
+static bool clocks_of_the_selected(struct netburst_rig *r)
+{
+	program(r, 0, 0x3a2, 6, escr(0x13, 1, T0O), ENABLE, 0);
+	nbrig_nops(r, 1, false, 5);
+	return value(r, 0) == 0;
+}
+
 /* ---- overflow ---- */
 
 static bool has_40_bits(struct netburst_rig *r)
@@ -194,7 +244,21 @@ static bool forced(struct netburst_rig *r)
 	return r->requests[0] == 3 && value(r, 12) == 4;
 }
 
+static bool forced_by_an_event(struct netburst_rig *r)
+{
+	instructions(r, T0O, FORCE, 0);
+	return !(nbrig_get(r, 0, CCCR(12)) & OVF);
+}
+
 /* ---- cascades ---- */
+
+static bool cascade_is_asked_for(struct netburst_rig *r)
+{
+	program(r, 14, 0x3b9, 4, escr(2, 3, T0O), 0, 0);
+	instructions(r, T0O, ENABLE, TOP);
+	nbrig_nops(r, 0, false, 5);
+	return value(r, 14) == 0;
+}
 
 /* 12 starts 14, and not 15 beside it; 16 starts neither. */
 static bool cascade(struct netburst_rig *r)
@@ -312,7 +376,8 @@ static bool one_thread_only(struct netburst_rig *r)
 {
 	nbrig_open(r, r->m[0].config.fault, false);
 	return is_refused(r, PEBS, OTHER) && is_refused(r, CCCR(12), PMI_T1) &&
-	       is_refused(r, 0x3b8, T1U) && !is_refused(r, CCCR(12), PMI_T0);
+	       is_refused(r, 0x3b8, T1U) && !is_refused(r, CCCR(12), PMI_T0) &&
+	       !is_refused(r, PEBS, MY);
 }
 
 static bool rdpmc(struct netburst_rig *r)
@@ -354,6 +419,25 @@ static netburst_rule_fn *const netburst_rules[FAULT_COUNT] = {
 	[FAULT_NB_RDPMC_NEIGHBOUR] = rdpmc,
 	[FAULT_NB_RDPMC_FAST_FULL] = rdpmc,
 	[FAULT_NB_RDPMC_ABSENT] = rdpmc,
+	[FAULT_NB_COUNTER_14_DEAD] = each_counter_counts,
+	[FAULT_NB_COUNTER_8_DEAD] = each_counter_counts,
+	[FAULT_NB_COUNTER_8_FORCED] = each_counter_counts,
+	[FAULT_NB_COUNTER_9_STARTED] = each_counter_stops,
+	[FAULT_NB_COUNTER_4_NARROW] = each_counter_is_wide,
+	[FAULT_NB_BRANCH_RETIRED_SILENT] = branches_are_counted,
+	[FAULT_NB_MISPREDICTS_MANY] = branches_are_counted,
+	[FAULT_NB_RETURNS_MISSED] = branches_are_counted,
+	[FAULT_NB_COMPLEMENT_ALONE] = compare_decides,
+	[FAULT_NB_THRESHOLD_ALONE] = compare_decides,
+	[FAULT_NB_COMPARE_SILENT] = compare_decides,
+	[FAULT_NB_HALTED_CLOCKS] = clocks_of_the_selected,
+	[FAULT_NB_FORCE_AT_ONCE] = forced_by_an_event,
+	[FAULT_NB_CASCADE_UNASKED] = cascade_is_asked_for,
+	[FAULT_NB_INDEX_FAR] = netburst_reload_and_index,
+	[FAULT_NB_RECORD_LONG] = netburst_whole_record,
+	[FAULT_NB_COUNTERS_PER_THREAD] = counter_keeps,
+	[FAULT_NB_ONE_REFUSES_PEBS] = one_thread_only,
+	[FAULT_NB_ONE_REFUSES_PMI] = one_thread_only,
 	[FAULT_NB_OVF_READ_CLEARS] = flag_sticks,
 	[FAULT_NB_OVF_DISABLE_CLEARS] = flag_sticks,
 	[FAULT_NB_OVF_TOGGLES] = flag_sticks,

@@ -216,7 +216,8 @@ bool netburst_whole_record(struct netburst_rig *r)
 
 bool netburst_reload_and_index(struct netburst_rig *r)
 {
-	return netburst_whole_record(r) && value(r, 16) == TOP - 9 && nbrig_records(r, 0) == 1;
+	return netburst_whole_record(r) && value(r, 16) == TOP - 9 &&
+	       nbrig_peek(r, NBRIG_DS(0) + 0x28, 8) == NBRIG_BUFFER(0) + 0x90;
 }
 
 bool netburst_ends_at_maximum(struct netburst_rig *r)
