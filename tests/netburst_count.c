@@ -14,6 +14,7 @@
 #define PATTERN		0xa5c3961e78ULL		/* 40 bits */
 #define ONES		0xffffffffffULL		/* "40-bit" counters */
 #define COUNTERS	18u			/* Table 18-63 */
+#define AROUND		8u			/* branches around a piece, and more */
 
 /* Does this processor have the bits of a field row? */
 static bool is_there(enum netburst_who who, bool extended)
@@ -195,13 +196,14 @@ TEST(netburst, mispredicted_branches_are_some_of_all, REQS(NB_43), NEEDS(need_ne
 		.counter = 12, .event = NB_EVENT_MISPRED_BRANCH_RETIRED, .mask = 0x1, .who = who,
 	};
 	u64 branches = netburst_count(&all, &workload_branch, NETBURST_MORE, false);
+	u64 most = workload_declared(&workload_branch, COUNT_BRANCHES, NETBURST_MORE) + AROUND;
 
 	mispredicted.mask = NB_BRANCH_RETIRED_MMNM | NB_BRANCH_RETIRED_MMTM;
 	CHECK(t, NB_43, branches >= 3 * NETBURST_MORE, "branch_retired, all bits: %lu", branches);
-	CHECK_RANGE(t, NB_43, 0, branches,
+	CHECK_RANGE(t, NB_43, 0, most,
 		    netburst_count(&mispredicted, &workload_branch, NETBURST_MORE, false),
 		    "branch_retired, MMNM and MMTM");
-	CHECK_RANGE(t, NB_43, 0, branches,
+	CHECK_RANGE(t, NB_43, 0, most,
 		    netburst_count(&retired, &workload_branch, NETBURST_MORE, false),
 		    "mispred_branch_retired");
 }
