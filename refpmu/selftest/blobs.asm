@@ -29,6 +29,11 @@ TIMER_DIVIDE	equ 0x3e0
 SELF_FIXED	equ 0x44000
 SELF_NMI	equ 0x44400
 
+; docs/EXERCISER.md; where nested_paging.h has it.
+EXERCISER	equ 0xfef00000
+ADDRESS_LOW	equ 0x20
+EXERCISER_HERE	equ 0x52584d50
+
 %include "refpmu/selftest/selectors.inc"
 
 ; A row of the table that selftest.c walks: struct blob.
@@ -408,6 +413,24 @@ EXPECT seen_flags, 0x70
 	mov	[seen_flags], rcx
 	mov	eax, 0xd0
 	mov	[rbp + TPR], eax
+BLOB_END
+
+; A register that keeps what is written, and one that is read only.
+BLOB exerciser_stores_of_all_forms, 11, 0, 4, 7, 1
+EXPECT seen_rip, 0x1234
+EXPECT seen_flags, 0x1238
+EXPECT seen_error, EXERCISER_HERE
+	mov	ebx, EXERCISER
+	mov	dword [rbx + ADDRESS_LOW], 0x1234
+	mov	eax, 0x1230
+	xchg	eax, [rbx + ADDRESS_LOW]
+	or	dword [rbx + ADDRESS_LOW], 8
+	mov	ecx, [rbx + ADDRESS_LOW]
+	mov	[seen_flags], rcx
+	mov	[seen_rip], rax
+	mov	[rbx], eax
+	mov	ecx, [rbx]
+	mov	[seen_error], rcx
 BLOB_END
 
 BLOB user_mode, 4 + USER_INSTRUCTIONS, USER_BRANCHES, 1 + USER_LOADS, 1 + USER_STORES, 0
