@@ -6,7 +6,7 @@
 #  - random programs in a process, blocks against this processor's trap flag, each stopped at six
 #    instruction numbers (host/engine);
 #  - random programs and compiled C on both engines of the reference PMU, each interrupted by an
-#    overflow at a random instruction (refpmu/selftest);
+#    overflow at a random instruction, on one processor and on three at once (refpmu/selftest);
 #  - the harness itself on both engines, with a random seed: every check of every test.
 # All registers, flags, memory and the PMU's state are compared. A difference ends it, with the
 # command that repeats it; exit status 1 then.
@@ -34,8 +34,9 @@ echo "seeds from $seed on"
 while [ "$SECONDS" -lt "$seconds" ]; do
 	same env FIRST="$seed" PROGRAMS=300 "$build/host/gcc/host/engine/test_blocks"
 	programs=$((programs + 300))
-	same tools/selftest.sh "$build" "programs=50 first=$seed" "programs=50 first=$((seed + 50))"
-	compared=$((compared + 100))
+	same tools/selftest.sh "$build" "programs=50 first=$seed"
+	same env SMP=3 tools/selftest.sh "$build" "programs=24 first=$((seed + 50))"
+	compared=$((compared + 98))
 	same tools/engines.py --build "$build" --first "$seed" --seeds 2 --no-profiles --sample 0
 	suites=$((suites + 2))
 	seed=$((seed + 300))
