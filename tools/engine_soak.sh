@@ -19,6 +19,7 @@ esac
 log=$(mktemp "$build/soak.XXXXXX")
 trap 'rm -f "$log"' EXIT
 programs=0 compared=0 suites=0
+SECONDS=0		# bash takes it from the environment, where make has put its own
 
 # Runs the command; its output is shown if it fails.
 same()
