@@ -374,9 +374,14 @@ u8 emit_op(struct emitter *e, const struct block_op *op)
  * RCX is the target; RAX and RCX are in the context. To the block that was entered last for
  * these low 16 bits, which looks whether it is meant.
  */
-static void go_indirect(struct emitter *e)
+static void go_indirect(struct emitter *e, const struct block *block)
 {
 	save(e, REG_RCX, CONTEXT(target));
+	/* There is no reserve behind one that was cut, for who looks at the budget late. */
+	if (block->limit != BLOCK_MAX_INSNS) {
+		emit_miss(e);
+		return;
+	}
 	save(e, REG_RDX, CONTEXT(rdx));
 	bytes(e, (const u8[]){ 0x0f, 0xb7, 0xd1 }, 3);		/* MOVZX EDX, CX */
 	bytes(e, (const u8[]){ REX_W, 0x8d, 0x05 }, 3);		/* LEA RAX, indirect */
@@ -526,7 +531,7 @@ u8 emit_terminator(struct emitter *e, const struct block_op *op, struct block *b
 			push_through_rax(e, behind);
 		break;
 	}
-	go_indirect(e);
+	go_indirect(e, block);
 	return RESTORE_RAX | RESTORE_RCX;
 }
 
