@@ -15,6 +15,7 @@
 #include "refpmu/hypercall.h"
 #include "refpmu/launch_print.h"
 #include "refpmu/selftest/blobs.h"
+#include "refpmu/selftest/beside.h"
 #include "refpmu/selftest/changing.h"
 #include "refpmu/selftest/crossing.h"
 #include "refpmu/selftest/disk.h"
@@ -220,6 +221,8 @@ static void check_changes(bool fast)
 {
 	say(changing_check(), fast ? "changed_code_counts_as_it_is_now_in_blocks" :
 	    "changed_code_counts_as_it_is_now");
+	say(beside_check(fast), fast ? "code_beside_its_data_runs_in_blocks" :
+	    "code_beside_its_data_counts");
 	if (storm_count())
 		say(crossing_check(), fast ?
 		    "code_that_another_processor_changes_counts_as_it_is_now_in_blocks" :

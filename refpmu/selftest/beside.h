@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Data and code on one page, as on a stack: the code stores beside itself again and again. The
+ * counts must be right, and the fast engine must not leave its blocks for each store.
+ */
+#ifndef REFPMU_SELFTEST_BESIDE_H
+#define REFPMU_SELFTEST_BESIDE_H
+
+#include "spec/types.h"
+
+/* On the engine that is on; `fast`: it is the fast one. Under machine_enter(). NULL, or what was
+ * wrong. */
+const char *beside_check(bool fast);
+
+#endif
