@@ -2,8 +2,8 @@
 /* See beside.h. */
 #include "refpmu/selftest/beside.h"
 
+#include "refpmu/hypercall.h"
 #include "refpmu/selftest/changing.h"
-#include "refpmu/selftest/engines.h"
 #include "refpmu/statistics.h"
 
 #define TIMES		2000
@@ -35,9 +35,9 @@ const char *beside_check(bool fast)
 	struct statistics before, after;
 
 	write_code();
-	engines_statistics(&before);
+	hypercall(HYPERCALL_STATISTICS, &before);
 	changing_measure((u64 (*)(void *))(void *)page.code, NULL, &counts);
-	engines_statistics(&after);
+	hypercall(HYPERCALL_STATISTICS, &after);
 	if (counts.result != TIMES || counts.instructions != TIMES * LOOP + AROUND)
 		return "code that stores beside itself counts wrong";
 	if (fast && after.stepped - before.stepped > MOST_STEPPED)
