@@ -380,6 +380,8 @@ static bool in_scope(struct model *m, const struct step *s, const struct model_r
 {
 	bool inside = m->tx.depth || s->tx_abort;
 
+	if (rule->in_tx && inside && m->tx.elided && broken(m, FAULT_HLE_FILTER_OUTSIDE))
+		return false;
 	return !rule->in_tx || inside != broken(m, FAULT_TX_FILTER_INVERTED);
 }
 

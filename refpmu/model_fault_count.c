@@ -47,8 +47,11 @@ void model_break_rule(struct model *m, unsigned i, struct model_rule *rule)
 	if (!rule->interrupt && broken(m, FAULT_INT_IGNORED))
 		rule->interrupt = true;
 	if (rule->in_tx && (broken(m, FAULT_TX_FILTER_IGNORED) ||
-			    (rule->pebs && broken(m, FAULT_TX_FILTER_PEBS))))
+			    (rule->pebs && broken(m, FAULT_TX_FILTER_PEBS)) ||
+			    (rule->in_txcp && broken(m, FAULT_TX_CHECKPOINT_DROPS_FILTER))))
 		rule->in_tx = false;
+	if (rule->in_tx && rule->in_txcp && broken(m, FAULT_TX_FILTER_DROPS_CHECKPOINT))
+		rule->in_txcp = false;
 }
 
 /* Every n-th of count further occurrences; all of them where a parameter says how often. */

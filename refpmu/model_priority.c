@@ -23,6 +23,8 @@ static void overflow_interrupt(struct model *m, struct step *s, unsigned i)
 {
 	if (broken(m, i < FIRST_FIXED ? FAULT_GP_PMI_LOST : FAULT_FIXED_PMI_LOST))
 		return;
+	if (m->tx.depth && broken(m, FAULT_TX_PMI_LOST))
+		return;
 	if (s->interrupted && !broken(m, FAULT_PMI_PER_COUNTER))
 		return;
 	s->interrupted = true;
@@ -86,7 +88,8 @@ static bool another_armed(struct model *m, const struct step *s, unsigned i)
  * first aborts, and then the PEBS event is processed." */
 static bool leave_transaction(struct model *m, struct step *s)
 {
-	if (!m->tx.depth || broken(m, FAULT_TX_RECORD_COMMITS))
+	if (!m->tx.depth || broken(m, FAULT_TX_RECORD_COMMITS) ||
+	    (m->tx.elided && broken(m, FAULT_HLE_RECORD_COMMITS)))
 		return false;
 	s->aborted = *s->r;
 	model_tx_undo(m, TX_EVENT, 0, &s->aborted.after);

@@ -59,6 +59,11 @@ void model_fill_record(struct model *m, const struct step *s, unsigned x, u64 st
 	record.tx_abort = model_tx_field(m, s);
 	if ((s->tx_abort || s->aborts) && broken(m, FAULT_TX_RIP_ABORTING))
 		record.rip = s->r->ip;
+	if ((s->tx_abort || s->aborts) && m->tx.elided && broken(m, FAULT_HLE_RIP_ABORTING))
+		record.rip = s->r->ip;
+	/* Instruction_Abort. */
+	if (s->tx_abort && record.tx_abort & BIT(34) && broken(m, FAULT_TX_EVENTING_IP_LATE))
+		record.eventing_ip++;
 	if ((s->tx_abort || s->aborts) && broken(m, FAULT_TX_RIP_INNER))
 		record.rip = m->tx.fallback_inner;
 	model_record_memory(m, s, x, &record);

@@ -75,19 +75,22 @@ bool model_tx_occurs(struct model *m, const struct step *s, enum event_kind kind
 	case EK_TX_STARTED:
 		return !s->tx_abort && s->tx == TX_STARTS && !broken(m, FAULT_TX_STARTS_MISSED);
 	case EK_TX_STARTED_HLE:
-		return !s->tx_abort && s->tx == TX_ELIDES;
+		return !s->tx_abort && s->tx == TX_ELIDES && !broken(m, FAULT_HLE_STARTS_MISSED);
 	case EK_TX_COMMITTED:
 		if (s->tx_abort)
 			return aborts && broken(m, FAULT_TX_COMMITS_ALL);
 		return s->tx == TX_COMMITS && !broken(m, FAULT_TX_COMMITS_MISSED);
 	case EK_TX_COMMITTED_HLE:
-		return !s->tx_abort && s->tx == TX_RELEASES;
+		return !s->tx_abort && s->tx == TX_RELEASES &&
+		       !broken(m, FAULT_HLE_COMMITS_MISSED);
 	case EK_TX_ABORTED_RTM:
 		if (!s->tx_abort && s->tx == TX_COMMITS)
 			return broken(m, FAULT_TX_COMMIT_ABORTS);
+		if (s->tx_abort && m->tx.elided)
+			return broken(m, FAULT_HLE_COUNTS_AS_RTM);
 		return aborts && !broken(m, FAULT_TX_ABORT_UNCOUNTED);
 	case EK_TX_ABORTED_HLE:
-		return s->tx_abort && m->tx.elided;
+		return s->tx_abort && m->tx.elided && !broken(m, FAULT_HLE_ABORT_UNCOUNTED);
 	case EK_TX_CONFLICT:
 	case EK_TX_CAPACITY_WRITES:
 		return s->tx_abort && reasons[m->tx.cause].kinds & KIND(kind);
@@ -107,6 +110,7 @@ static void checkpoint(struct model *m, const struct model_registers *registers)
 	for (unsigned i = 0; i < MODEL_MAX_COUNTERS; i++)
 		tx->counter[i] = m->counter[i].value;
 	tx->instructions = 0;
+	tx->status = m->global_status;
 	model_tx_log_begin(m);
 }
 
@@ -150,12 +154,20 @@ static void note_cycles(struct model *m)
 
 void model_tx_end(struct model *m)
 {
-	if (!--m->tx.depth)
+	if (!--m->tx.depth && !broken(m, FAULT_TX_CYCLES_OF_ABORTS))
 		note_cycles(m);
 }
 
 /* IN_TXCP: "the value for that counter is restored to the value it had prior". */
-static void undo_counts(struct model *m)
+static bool checkpoint_broken(struct model *m, enum tx_cause cause)
+{
+	return broken(m, FAULT_TX_CHECKPOINT_IGNORED) ||
+	       (cause != TX_EXPLICIT && broken(m, FAULT_TX_CHECKPOINT_EXPLICIT)) ||
+	       (cause == TX_EVENT && broken(m, FAULT_TX_CHECKPOINT_NO_EVENT)) ||
+	       (m->tx.elided && broken(m, FAULT_HLE_CHECKPOINT_IGNORED));
+}
+
+static void undo_counts(struct model *m, enum tx_cause cause)
 {
 	for (unsigned i = 0; i < MODEL_MAX_COUNTERS; i++) {
 		bool checkpointed = m->counter[i].rule.in_txcp;
@@ -163,18 +175,28 @@ static void undo_counts(struct model *m)
 		m->at_counter = (u8)i;
 		if (checkpointed && broken(m, FAULT_TX_CHECKPOINT_ZERO))
 			model_set_counter(m, i, 0);
-		else if (checkpointed ? !broken(m, FAULT_TX_CHECKPOINT_IGNORED) :
+		else if (checkpointed ? !checkpoint_broken(m, cause) :
 			 m->active & BIT(i) && broken(m, FAULT_TX_CHECKPOINT_ALL))
 			model_set_counter(m, i, m->tx.counter[i]);
 	}
 	m->at_counter = MODEL_NO_COUNTER;
 }
 
+/* Faults that are generated of one bit. */
+static const struct {
+	u64 mask;
+	enum fault_id never, always;
+} bits[] = {
+#define FAULT_TX_BIT(token, bit, name, requirements, title) \
+	{ BIT(bit), FAULT_##token##_NEVER, FAULT_##token##_ALWAYS },
+#include "spec/fault_tx_bit.def"
+};
+
 static u64 information(struct model *m, enum tx_cause cause)
 {
 	u64 value = reasons[cause].information | (m->tx.elided ? INFO_HLE : INFO_RTM);
 
-	if (broken(m, FAULT_TX_SAYS_HLE))
+	if (broken(m, m->tx.elided ? FAULT_HLE_SAYS_RTM : FAULT_TX_SAYS_HLE))
 		value ^= INFO_HLE | INFO_RTM;
 	if (broken(m, FAULT_TX_CAUSE_EXCHANGED))
 		value ^= INFO_INSTRUCTION | INFO_OTHER;
@@ -182,6 +204,12 @@ static u64 information(struct model *m, enum tx_cause cause)
 		value &= ~(INFO_WRITES | INFO_READS);
 	if (broken(m, FAULT_TX_CONFLICT_MISSING))
 		value &= ~INFO_CONFLICT;
+	if (value & INFO_READS && broken(m, FAULT_TX_READS_SAY_WRITES))
+		value ^= INFO_READS | INFO_WRITES;
+	for (size_t i = 0; i < sizeof(bits) / sizeof(bits[0]); i++) {
+		if (value & bits[i].mask ? broken(m, bits[i].never) : broken(m, bits[i].always))
+			value ^= bits[i].mask;
+	}
 	if (broken(m, FAULT_TX_INFORMATION_SHIFTED))
 		value <<= 1;
 	if (broken(m, FAULT_TX_RESERVED_SET))
@@ -193,6 +221,8 @@ u64 model_tx_field(struct model *m, const struct step *s)
 {
 	u64 value = model_has_tx(m) && !broken(m, FAULT_TX_CYCLES_ZERO) ? m->tx.cycles : 0;
 
+	if (!s->tx_abort && !s->aborts && broken(m, FAULT_TX_CYCLES_IN_ABORTS))
+		return 0;
 	if ((!s->tx_abort && !s->aborts) || broken(m, FAULT_TX_INFORMATION_EMPTY))
 		return value;
 	return value | (broken(m, FAULT_TX_INFORMATION_STALE) ? m->tx.information_before :
@@ -206,7 +236,9 @@ void model_tx_undo(struct model *m, enum tx_cause cause, u8 code, struct model_r
 
 	if (!broken(m, FAULT_TX_MEMORY_KEPT))
 		model_tx_log_undo(m);
-	undo_counts(m);
+	undo_counts(m, cause);
+	if (broken(m, FAULT_TX_OVERFLOW_TAKEN_BACK))
+		m->global_status = tx->status;
 	note_cycles(m);
 	after->rip = tx->fallback;
 	after->rflags = tx->rflags;
@@ -224,7 +256,8 @@ void model_tx_undo(struct model *m, enum tx_cause cause, u8 code, struct model_r
 		m->host->registers(m->host->ctx, after);
 	/* "The instruction following the outermost XACQUIRE", which is done again first. */
 	if (tx->elided)
-		after->rip = tx->lock[0].behind;
+		after->rip = tx->lock[tx->n_locks && broken(m, FAULT_HLE_RIP_INNER) ?
+				      tx->n_locks - 1u : 0].behind;
 }
 
 void model_tx_abort(struct model *m, enum tx_cause cause, u8 code, u64 ip, u8 cpl)

@@ -76,6 +76,7 @@ struct model_tx {
 	u64 instructions;	/* of this one */
 	u64 gpr[16], rflags;	/* before */
 	u64 counter[11];	/* general-purpose and fixed, before */
+	u64 status;		/* IA32_PERF_GLOBAL_STATUS before, for a broken processor */
 	bool elided;		/* this one, or the last, began with XACQUIRE */
 	bool acquires, releases;	/* the instruction that runs now does so */
 	bool broken_lock;	/* one was released with something else in it */

@@ -31,12 +31,17 @@ static void store(struct rig *r, u64 value)
 	rig_store(r, DATA);
 }
 
-static void abort_for(struct rig *r, enum tx_cause cause)
+/* Returns where. */
+static u64 abort_for(struct rig *r, enum tx_cause cause)
 {
+	u64 ip;
+
 	begin(r, FALLBACK);
 	store(r, 7);
 	rig_nops(r, 2);
-	model_tx_abort(&r->m, cause, 1, r->ip, 0);
+	ip = r->ip;
+	model_tx_abort(&r->m, cause, 1, ip, 0);
+	return ip;
 }
 
 /* One abort is counted, and the next recorded. */
@@ -160,6 +165,164 @@ static bool others_keep_theirs(struct rig *r)
 	return counted(r, 0, 0) == 24;
 }
 
+/* Records of aborts, of each cause twice. */
+static bool bits_are_exact(struct rig *r)
+{
+	static const struct {
+		enum tx_cause cause;
+		u64 high;
+	} told[] = {
+		{ TX_EXPLICIT, BIT(33) | BIT(34) },
+		{ TX_EVENT, BIT(33) | BIT(35) | BIT(36) },
+		{ TX_CONFLICT, BIT(33) | BIT(35) | BIT(36) | BIT(37) },
+		{ TX_CAPACITY_WRITES, BIT(33) | BIT(35) | BIT(38) },
+		{ TX_CAPACITY_READS, BIT(33) | BIT(35) | BIT(39) },
+	};
+
+	rig_program_pebs(r, 1, EVENT_RTM_RETIRED_ABORTED, 0, 1);
+	rig_start(r, BIT(1));
+	for (unsigned i = 0; i < sizeof(told) / sizeof(told[0]); i++) {
+		u64 ip;
+
+		abort_for(r, told[i].cause);
+		ip = abort_for(r, told[i].cause);
+		if (rig_records(r) != i + 1 || HIGH(TX_FIELD(i)) != told[i].high ||
+		    (told[i].cause == TX_EXPLICIT && rig_record(r, i, 0xb0) != ip))
+			return false;
+	}
+	return true;
+}
+
+/* The cycles of the last transaction, which has committed, in the record of a load. */
+static bool commits_have_cycles(struct rig *r)
+{
+	rig_program_pebs(r, 0, EVENT_MEM_UOPS_RETIRED_ALL_LOADS, 0, 1);
+	rig_start(r, BIT(0));
+	abort_for(r, TX_EXPLICIT);
+	begin(r, FALLBACK);
+	rig_nops(r, 4);
+	end(r);
+	rig_load(r, DATA);
+	rig_load(r, DATA);
+	return rig_records(r) == 1 && TX_FIELD(0) == 5;
+}
+
+static bool overflow_interrupts(struct rig *r)
+{
+	rig_program(r, 0, EVENT_INST_RETIRED_ANY_P, IA32_PERFEVTSEL_INT, 2);
+	rig_start(r, BIT(0));
+	abort_for(r, TX_EXPLICIT);
+	return r->n_interrupts == 1 && rig_get(r, MSR_IA32_PERF_GLOBAL_STATUS) & BIT(0);
+}
+
+static bool both_filters_hold(struct rig *r)
+{
+	const u64 both = IA32_PERFEVTSEL_IN_TX | IA32_PERFEVTSEL_IN_TXCP;
+
+	if (counted(r, 2, both))
+		return false;
+	begin(r, FALLBACK);
+	rig_nops(r, 4);
+	end(r);
+	return PMC(2) == 5;
+}
+
+/* IN_TXCP takes back what was counted in an abort of this cause. */
+static bool event_takes_back(struct rig *r)
+{
+	rig_program(r, 2, EVENT_INST_RETIRED_ANY_P, IA32_PERFEVTSEL_IN_TXCP, 0);
+	rig_start(r, BIT(2));
+	abort_for(r, TX_EVENT);
+	return PMC(2) == 1;
+}
+
+/* ---- elided locks ---- */
+
+static void acquire(struct rig *r, u64 lock)
+{
+	if (!model_in_tx(&r->m) && !model_tx_declines(&r->m, r->ip)) {
+		r->regs.rip = r->ip;
+		model_tx_elide(&r->m, &r->regs, r->ip, r->ip + 4);
+	}
+	if (model_in_tx(&r->m)) {
+		model_tx_access(&r->m, lock, 8, true);
+		model_tx_acquire(&r->m, lock, 8, r->ip, r->ip + 4);
+	}
+	rig_poke(r, lock, 1);
+	rig_store(r, lock);
+}
+
+static void release(struct rig *r, u64 lock)
+{
+	model_tx_access(&r->m, lock, 8, true);
+	model_tx_release(&r->m, lock, 8);
+	rig_poke(r, lock, 0);
+	rig_store(r, lock);
+}
+
+/* An elision that ends well, and one that aborts in its inner lock, where: *at; 4 bytes behind
+ * its first lock: *behind. */
+static void elide(struct rig *r, u64 *at, u64 *behind)
+{
+	acquire(r, DATA);
+	release(r, DATA);
+	rig_nops(r, 1);
+	*behind = r->ip + 4;
+	acquire(r, DATA);
+	acquire(r, DATA + 64);
+	*at = r->ip;
+	model_tx_abort(&r->m, TX_INSTRUCTION, 0, r->ip, 0);
+	rig_poke(r, DATA, 0);
+}
+
+static bool elisions_are_counted(struct rig *r)
+{
+	static const u32 events[4] = {
+		EVENT_HLE_RETIRED_START, EVENT_HLE_RETIRED_COMMIT, EVENT_HLE_RETIRED_ABORTED,
+		EVENT_RTM_RETIRED_ABORTED,
+	};
+	u64 at, behind;
+
+	for (unsigned i = 0; i < 4; i++)
+		rig_program(r, i, events[i], 0, 0);
+	rig_start(r, BITS(0, 3));
+	elide(r, &at, &behind);
+	return PMC(0) == 2 && PMC(1) == 1 && PMC(2) == 1 && PMC(3) == 0;
+}
+
+static bool elisions_are_recorded(struct rig *r)
+{
+	u64 at, behind;
+
+	rig_program_pebs(r, 1, EVENT_HLE_RETIRED_ABORTED, 0, 1);
+	rig_start(r, BIT(1));
+	elide(r, &at, &behind);
+	elide(r, &at, &behind);
+	return rig_records(r) == 1 && rig_record(r, 0, 0x08) == behind &&
+	       rig_record(r, 0, 0xb0) == at && HIGH(TX_FIELD(0)) == (BIT(32) | BIT(34));
+}
+
+static bool elisions_are_filtered(struct rig *r)
+{
+	u64 at, behind;
+
+	rig_program(r, 0, EVENT_MEM_UOPS_RETIRED_ALL_STORES, IA32_PERFEVTSEL_IN_TX, 0);
+	rig_program(r, 2, EVENT_MEM_UOPS_RETIRED_ALL_STORES, IA32_PERFEVTSEL_IN_TXCP, 0);
+	rig_start(r, BIT(0) | BIT(2));
+	elide(r, &at, &behind);
+	return PMC(0) == 4 && PMC(2) == 2;
+}
+
+static bool record_ends_elision(struct rig *r)
+{
+	rig_program_pebs(r, 0, EVENT_MEM_UOPS_RETIRED_ALL_LOADS, 0, 1);
+	rig_start(r, BIT(0));
+	acquire(r, DATA);
+	rig_load(r, DATA);
+	rig_load(r, DATA);
+	return !model_in_tx(&r->m) && rig_records(r) == 1;
+}
+
 rule *const tx_rules[FAULT_COUNT] = {
 	[FAULT_TX_ABORT_UNCOUNTED] = abort_is_recorded,
 	[FAULT_TX_COMMIT_ABORTS] = commits_are_no_aborts,
@@ -186,4 +349,28 @@ rule *const tx_rules[FAULT_COUNT] = {
 	[FAULT_TX_CHECKPOINT_IGNORED] = in_txcp_takes_back,
 	[FAULT_TX_CHECKPOINT_ZERO] = in_txcp_takes_back,
 	[FAULT_TX_CHECKPOINT_ALL] = others_keep_theirs,
+	[FAULT_TX_CYCLES_OF_ABORTS] = commits_have_cycles,
+	[FAULT_TX_CYCLES_IN_ABORTS] = commits_have_cycles,
+	[FAULT_TX_READS_SAY_WRITES] = bits_are_exact,
+	[FAULT_TX_EVENTING_IP_LATE] = bits_are_exact,
+	[FAULT_TX_PMI_LOST] = overflow_interrupts,
+	[FAULT_TX_OVERFLOW_TAKEN_BACK] = overflow_interrupts,
+	[FAULT_TX_CHECKPOINT_DROPS_FILTER] = both_filters_hold,
+	[FAULT_TX_FILTER_DROPS_CHECKPOINT] = both_filters_hold,
+	[FAULT_TX_CHECKPOINT_EXPLICIT] = event_takes_back,
+	[FAULT_TX_CHECKPOINT_NO_EVENT] = event_takes_back,
+	[FAULT_HLE_STARTS_MISSED] = elisions_are_counted,
+	[FAULT_HLE_COMMITS_MISSED] = elisions_are_counted,
+	[FAULT_HLE_ABORT_UNCOUNTED] = elisions_are_counted,
+	[FAULT_HLE_COUNTS_AS_RTM] = elisions_are_counted,
+	[FAULT_HLE_SAYS_RTM] = elisions_are_recorded,
+	[FAULT_HLE_RIP_ABORTING] = elisions_are_recorded,
+	[FAULT_HLE_RIP_INNER] = elisions_are_recorded,
+	[FAULT_HLE_FILTER_OUTSIDE] = elisions_are_filtered,
+	[FAULT_HLE_CHECKPOINT_IGNORED] = elisions_are_filtered,
+	[FAULT_HLE_RECORD_COMMITS] = record_ends_elision,
+#define FAULT_TX_BIT(token, bit, name, requirements, title) \
+	[FAULT_##token##_NEVER] = (bit) == 32 ? elisions_are_recorded : bits_are_exact, \
+	[FAULT_##token##_ALWAYS] = (bit) == 33 ? elisions_are_recorded : bits_are_exact,
+#include "spec/fault_tx_bit.def"
 };
