@@ -377,7 +377,9 @@ void decode_fill(struct instruction *insn, const ZydisDecodedInstruction *zi,
 {
 	insn->length = zi->length;
 	insn->kind = kind_of(zi, operands);
-	insn->branch = insn->kind == INSN_XBEGIN ? BRANCH_NONE : branch_of(zi);
+	/* The decoder calls both of these branches. */
+	insn->branch = insn->kind == INSN_XBEGIN || insn->kind == INSN_XABORT ? BRANCH_NONE :
+		branch_of(zi);
 	insn->store_register = REG_NONE;
 	insn->selector_register = REG_NONE;
 	insn->operand_bytes = (u8)(zi->operand_width / 8);
