@@ -101,6 +101,12 @@ def judge(row, job):
             "errors": [point.name for point in run.points if point.verdict == "ERROR"]}
 
 
+def ended_in_errors(row):
+    """An ERROR is no verdict of the processor: where machines share the host's processors, one may
+    have waited for its other thread in vain. Such a fault is run again, with nothing beside it."""
+    return bool(row["errors"]) and not row["caught"]
+
+
 def false_alarms(jobs, faults):
     """Text lines: what is red where nothing is broken, or nothing that a program may see."""
     lines = []
@@ -358,6 +364,10 @@ def run(options, parser):
     for job in jobs:
         job.engine = options.engine
     plan.Pool(options.build, options.jobs).work_through(plan.spread(jobs, earlier(record)))
+    again = [job for row in rows for job in [by_fault.get(row["name"])]
+             if job and not row["undecidable"] and ended_in_errors(judge(row, job))]
+    if again:
+        plan.Pool(options.build, 1).work_through(again)
     took = time.monotonic() - start
 
     faults = {row["name"]: judge(row, by_fault.get(row["name"])) for row in rows}
@@ -381,6 +391,9 @@ def run(options, parser):
         save(options.save, faults, scores)
     slow = max(jobs, key=lambda job: job.seconds)
     print(f"{len(jobs)} runs in {took:.0f} s, the slowest {slow.seconds:.0f} s: {slow}")
+    if again:
+        print(f"{len(again)} ended in errors and were run again alone: " +
+              " ".join(job.name for job in again))
     decidable = [row for row in faults.values() if not row["undecidable"] and not row["waits"]]
     caught = sum(row["caught"] for row in decidable)
     undecidable = sum(bool(row["undecidable"]) for row in faults.values())
@@ -404,6 +417,8 @@ def main():
     parser.add_argument("--only", default="", metavar="CPU,...")
     parser.add_argument("--save")
     options = parser.parse_args()
+    if options.save and not os.path.isdir(options.save):
+        parser.error(f"--save: no folder is called {options.save}")
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         return run(options, parser)
