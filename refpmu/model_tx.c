@@ -90,6 +90,8 @@ bool model_tx_occurs(struct model *m, const struct step *s, enum event_kind kind
 			return broken(m, FAULT_HLE_COUNTS_AS_RTM);
 		return aborts && !broken(m, FAULT_TX_ABORT_UNCOUNTED);
 	case EK_TX_ABORTED_HLE:
+		if (!s->tx_abort && s->tx == TX_RELEASES)
+			return broken(m, FAULT_HLE_COMMIT_ABORTS);
 		return s->tx_abort && m->tx.elided && !broken(m, FAULT_HLE_ABORT_UNCOUNTED);
 	case EK_TX_CONFLICT:
 	case EK_TX_CAPACITY_WRITES:
@@ -202,8 +204,6 @@ static u64 information(struct model *m, enum tx_cause cause)
 		value ^= INFO_INSTRUCTION | INFO_OTHER;
 	if (broken(m, FAULT_TX_CAPACITY_MISSING))
 		value &= ~(INFO_WRITES | INFO_READS);
-	if (broken(m, FAULT_TX_CONFLICT_MISSING))
-		value &= ~INFO_CONFLICT;
 	if (value & INFO_READS && broken(m, FAULT_TX_READS_SAY_WRITES))
 		value ^= INFO_READS | INFO_WRITES;
 	for (size_t i = 0; i < sizeof(bits) / sizeof(bits[0]); i++) {

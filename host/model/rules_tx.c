@@ -71,13 +71,6 @@ static bool capacity_is_recorded(struct rig *r)
 	return rig_records(r) == 1 && HIGH(TX_FIELD(0)) == (BIT(33) | BIT(35) | BIT(38));
 }
 
-static bool conflict_is_recorded(struct rig *r)
-{
-	record_abort(r, TX_EXPLICIT, TX_CONFLICT);
-	return rig_records(r) == 1 &&
-	       HIGH(TX_FIELD(0)) == (BIT(33) | BIT(35) | BIT(36) | BIT(37));
-}
-
 static bool goes_to_the_outermost(struct rig *r)
 {
 	rig_program_pebs(r, 1, EVENT_RTM_RETIRED_ABORTED, 0, 1);
@@ -335,7 +328,6 @@ rule *const tx_rules[FAULT_COUNT] = {
 	[FAULT_TX_SAYS_HLE] = abort_is_recorded,
 	[FAULT_TX_CAUSE_EXCHANGED] = event_is_recorded,
 	[FAULT_TX_CAPACITY_MISSING] = capacity_is_recorded,
-	[FAULT_TX_CONFLICT_MISSING] = conflict_is_recorded,
 	[FAULT_TX_RESERVED_SET] = abort_is_recorded,
 	[FAULT_TX_CYCLES_ZERO] = abort_is_recorded,
 	[FAULT_TX_STARTS_MISSED] = all_are_counted,
@@ -362,6 +354,7 @@ rule *const tx_rules[FAULT_COUNT] = {
 	[FAULT_HLE_STARTS_MISSED] = elisions_are_counted,
 	[FAULT_HLE_COMMITS_MISSED] = elisions_are_counted,
 	[FAULT_HLE_ABORT_UNCOUNTED] = elisions_are_counted,
+	[FAULT_HLE_COMMIT_ABORTS] = elisions_are_counted,
 	[FAULT_HLE_COUNTS_AS_RTM] = elisions_are_counted,
 	[FAULT_HLE_SAYS_RTM] = elisions_are_recorded,
 	[FAULT_HLE_RIP_ABORTING] = elisions_are_recorded,
