@@ -317,6 +317,8 @@ static u32 count(struct model *m, const struct netburst_step *s, unsigned i)
 	if (!add)
 		return 0;
 	value = n->counter[i] + add;
+	if (i == NB_IQ_COUNTER3 && broken(m, FAULT_NB_COUNTER_15_CARRY))
+		value = (n->counter[i] & ~BITS(0, 31)) | (value & BITS(0, 31));
 	n->counter[i] = value & mask;
 	forced = (cccr & NB_CCCR_FORCE_OVF && !broken(m, FAULT_NB_FORCE_OVF_IGNORED)) ||
 		 (i == NB_FLAME_COUNTER0 && broken(m, FAULT_NB_COUNTER_8_FORCED));

@@ -346,7 +346,9 @@ u64 netburst_input(struct model *m, const struct netburst_step *s, unsigned n, b
 	if (broken(m, FAULT_NB_EVENT_IGNORED))
 		return selected(m, s, escr, NB_TS);
 	if (event == NB_EVENT_COUNT ||
-	    (event == NB_EVENT_BRANCH_RETIRED && broken(m, FAULT_NB_BRANCH_RETIRED_SILENT)))
+	    (event == NB_EVENT_BRANCH_RETIRED && broken(m, FAULT_NB_BRANCH_RETIRED_SILENT)) ||
+	    (event == NB_EVENT_FRONT_END_EVENT && n == NB_IQ_COUNTER1 &&
+	     broken(m, FAULT_NB_COUNTER_13_FRONT_END)))
 		return 0;
 	*precise = events[event].flags & NB_PEBS || broken(m, FAULT_NB_PEBS_ANY_EVENT);
 	for (u64 rows = s->with->meaning[e].rows; rows; rows &= rows - 1) {

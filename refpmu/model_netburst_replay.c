@@ -79,13 +79,14 @@ u64 netburst_replayed(struct model *m, const struct netburst_step *s)
 	u64 enable = s->with->pebs_enable, matrix = s->with->matrix_vert, n = 0;
 	bool loads = matrix & NB_PEBS_MATRIX_VERT_LOADS;
 	bool stores = matrix & NB_PEBS_MATRIX_VERT_STORES;
+	bool branches = matrix & NB_PEBS_MATRIX_VERT_BRANCHES;
 
 	if (!(enable & NB_PEBS_ENABLE_UOP_TAG) && !broken(m, FAULT_NB_UOP_TAG_IGNORED))
 		return 0;
 	if (broken(m, FAULT_NB_METRIC_IGNORED))
 		return s->core.r->loads;
 	if (broken(m, FAULT_NB_MATRIX_IGNORED))
-		loads = stores = true;
+		loads = stores = branches = true;
 	if (loads != stores && broken(m, FAULT_NB_REPLAY_EXCHANGED)) {
 		loads = !loads;
 		stores = !stores;
@@ -103,7 +104,7 @@ u64 netburst_replayed(struct model *m, const struct netburst_step *s)
 		n += (loads && s->split_load_tags ? tagged(m, s, EK_SPLIT_LOADS) : 0) +
 		     (stores && s->split_store_tags ? tagged(m, s, EK_SPLIT_STORES) : 0);
 	if ((enable & NB_PEBS_ENABLE_REPLAY_BRANCH) == NB_PEBS_ENABLE_REPLAY_BRANCH &&
-	    matrix & NB_PEBS_MATRIX_VERT_BRANCHES && !broken(m, FAULT_NB_MISPRED_SILENT))
+	    branches && !broken(m, FAULT_NB_MISPRED_SILENT))
 		n += s->mispredicted;
 	return n;
 }

@@ -131,8 +131,8 @@ TEST(netburst, interrupt_shows_the_overflow, REQS(NB_21, PMI_04), NEEDS(need_net
 	CHECK_EQ(t, PMI_04, LVT_MASKED, apic_lvtpc_read() & LVT_MASKED,
 		 "LVTPC = %#x afterwards", apic_lvtpc_read());
 	pmi_unmask();
-	CHECK_EQ(t, PMI_04, 0, apic_lvtpc_read() & LVT_MASKED, "LVTPC = %#x written by software",
-		 apic_lvtpc_read());
+	HARNESS_CHECK(t, !(apic_lvtpc_read() & LVT_MASKED), "LVTPC = %#x written by software",
+		      apic_lvtpc_read());
 	pmi_close();
 }
 

@@ -220,6 +220,13 @@ static bool goes_on(struct netburst_rig *r)
 	return value(r, 12) == 3;
 }
 
+static bool counter_15_carries(struct netburst_rig *r)
+{
+	program(r, 15, 0x3b9, 4, escr(2, 3, T0O), ENABLE, BITS(0, 31));
+	nbrig_nops(r, 0, false, 5);
+	return value(r, 15) == BIT(32) + 4;
+}
+
 static bool flag_sticks(struct netburst_rig *r)
 {
 	instructions(r, T0O, ENABLE, TOP);
@@ -424,6 +431,8 @@ static netburst_rule_fn *const netburst_rules[FAULT_COUNT] = {
 	[FAULT_NB_COUNTER_8_FORCED] = each_counter_counts,
 	[FAULT_NB_COUNTER_9_STARTED] = each_counter_stops,
 	[FAULT_NB_COUNTER_4_NARROW] = each_counter_is_wide,
+	[FAULT_NB_COUNTER_13_FRONT_END] = netburst_counter_13_counts_tags,
+	[FAULT_NB_COUNTER_15_CARRY] = counter_15_carries,
 	[FAULT_NB_BRANCH_RETIRED_SILENT] = branches_are_counted,
 	[FAULT_NB_MISPREDICTS_MANY] = branches_are_counted,
 	[FAULT_NB_RETURNS_MISSED] = branches_are_counted,

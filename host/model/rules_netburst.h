@@ -66,6 +66,6 @@ netburst_rule_fn netburst_loads_are_tagged, netburst_arithmetic_is_tagged,
 	netburst_my_thread, netburst_nobody_asked, netburst_both_sample, netburst_areas_are_own,
 	netburst_whole_record, netburst_reload_and_index,
 	netburst_ends_at_maximum, netburst_threshold_interrupts, netburst_loads_wait,
-	netburst_mispredictions_are_tagged;
+	netburst_mispredictions_are_tagged, netburst_counter_13_counts_tags;
 
 #endif

@@ -31,6 +31,14 @@ bool netburst_loads_are_tagged(struct netburst_rig *r)
 	return value(r, 12) == 2;
 }
 
+bool netburst_counter_13_counts_tags(struct netburst_rig *r)
+{
+	front_end(r, 13, 2, 0);
+	nbrig_load(r, 0, NBRIG_DATA);
+	nbrig_load(r, 0, NBRIG_DATA);
+	return value(r, 13) == 2;
+}
+
 /* execution_event counts tag bit 0; the upstream ESCR sets `tag`, if it tags at all. */
 static u64 executed(struct netburst_rig *r, u64 tag, bool tags)
 {
