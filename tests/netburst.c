@@ -16,7 +16,7 @@
 
 #define WINDOWS		3u
 #define DEADLINE_MS	5000u
-#define ASLEEP_US	200u	/* from having nothing to do until HLT */
+#define ASLEEP_US	10000u	/* from having nothing to do until HLT: time slices of a host */
 
 unsigned netburst_thread(void)
 {

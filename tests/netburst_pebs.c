@@ -135,6 +135,9 @@ struct interrupted {
 	struct netburst_taken taken[3];
 };
 
+/* The handler loads as well before it stops the counter: too little to complete a fourth one. */
+#define LONG_PERIOD	(4 * NETBURST_PERIOD)
+
 static const unsigned thresholds[3] = { 3, 4, NETBURST_RECORDS };
 
 static void sample_with_thresholds(void *arg)
@@ -145,8 +148,8 @@ static void sample_with_thresholds(void *arg)
 		struct netburst_sampling s = own_loads();
 
 		s.w = &workload_load;
-		s.nth = s.every = NETBURST_PERIOD;
-		s.n = 3 * (NETBURST_PERIOD + 1) + NETBURST_PERIOD / 2;
+		s.nth = s.every = LONG_PERIOD;
+		s.n = 3 * (LONG_PERIOD + 1) + LONG_PERIOD / 4;
 		s.threshold = thresholds[i];
 		netburst_sample(&s, &seen->taken[i]);
 	}
