@@ -99,16 +99,22 @@ static void write_back(struct memory *memory, unsigned core, u64 line)
 		*entry |= NEWER;
 }
 
+/* Into one cache; the line that made room for it, 0 for none. */
+static u64 put(struct memory *memory, const struct model_sets *cache, u64 line, u8 state)
+{
+	u64 *there = sets_use(cache, line);
+
+	if (!there)
+		return sets_fill(cache, line, state, memory_chance(memory));
+	*there |= state;
+	return 0;
+}
+
 static void fill_l2(struct memory *memory, unsigned core, u64 line, u8 state)
 {
 	const struct model_sets l2 = l2_of(memory, core);
-	u64 *there = sets_use(&l2, line), gone;
+	u64 gone = put(memory, &l2, line, state);
 
-	if (there) {
-		*there |= state;
-		return;
-	}
-	gone = sets_fill(&l2, line, state, memory_chance(memory));
 	if (gone & MODIFIED)
 		write_back(memory, core, sets_key(gone));
 }
@@ -116,13 +122,8 @@ static void fill_l2(struct memory *memory, unsigned core, u64 line, u8 state)
 static void fill_l1(struct memory *memory, unsigned core, u64 line, u8 state)
 {
 	const struct model_sets l1 = l1_of(memory, core);
-	u64 *there = sets_use(&l1, line), gone;
+	u64 gone = put(memory, &l1, line, state);
 
-	if (there) {
-		*there |= state;
-		return;
-	}
-	gone = sets_fill(&l1, line, state, memory_chance(memory));
 	if (gone & MODIFIED)
 		fill_l2(memory, core, sets_key(gone), MODIFIED);
 }

@@ -7,6 +7,7 @@
  * and what is read back. Hyper-threading is on: four counters.
  */
 #include "host/check.h"
+#include "host/golden/no_host.h"
 
 #include "refpmu/model.h"
 
@@ -67,30 +68,6 @@ static const struct mask masks[] = {
 	{ 0x4c5, 0x4c8, EACH(NOT_THERE), 0 },
 };
 
-static bool nothing(void *ctx, u64 linear, void *to, size_t bytes)
-{
-	(void)ctx;
-	(void)linear;
-	memset(to, 0, bytes);
-	return false;
-}
-
-static bool nowhere(void *ctx, u64 linear, const void *from, size_t bytes)
-{
-	(void)ctx;
-	(void)linear;
-	(void)from;
-	(void)bytes;
-	return false;
-}
-
-static void no_pmi(void *ctx)
-{
-	(void)ctx;
-}
-
-static const struct model_host host = { .read = nothing, .write = nowhere, .pmi = no_pmi };
-
 static void check_register(unsigned generation, u32 msr, u64 taken, u64 open)
 {
 	static struct model model;
@@ -102,7 +79,7 @@ static void check_register(unsigned generation, u32 msr, u64 taken, u64 open)
 
 		if (open & value)
 			continue;
-		model_init(&model, &config, &host);
+		model_init(&model, &config, &no_host);
 		CHECK_EQ(taken & value ? MSR_DONE : MSR_GP, model_wrmsr(&model, msr, value).status,
 			 "generation %u, MSR %#x, bit %u alone", generation, msr, bit);
 	}

@@ -7,34 +7,11 @@
  * generations' numbers; registers are numbers on purpose. Hyper-threading is on: four counters.
  */
 #include "host/check.h"
+#include "host/golden/no_host.h"
 
 #include "refpmu/model.h"
 
 static struct model model;
-
-static bool nothing(void *ctx, u64 linear, void *to, size_t bytes)
-{
-	(void)ctx;
-	(void)linear;
-	memset(to, 0, bytes);
-	return false;
-}
-
-static bool nowhere(void *ctx, u64 linear, const void *from, size_t bytes)
-{
-	(void)ctx;
-	(void)linear;
-	(void)from;
-	(void)bytes;
-	return false;
-}
-
-static void no_pmi(void *ctx)
-{
-	(void)ctx;
-}
-
-static const struct model_host host = { .read = nothing, .write = nowhere, .pmi = no_pmi };
 
 /* Letters of the generations that take the write, oldest first; the others raise #GP. */
 struct rule {
@@ -128,7 +105,7 @@ static void each_write_is_taken_where_the_manual_says(void)
 			enum msr_status status;
 			bool taken = strchr(r->taken_on, ALL[g]);
 
-			model_init(&model, &config, &host);
+			model_init(&model, &config, &no_host);
 			status = model_wrmsr(&model, r->msr, r->value).status;
 			if (!taken) {
 				CHECK(status != MSR_DONE, "%c: WRMSR %#x, %#llx is taken", ALL[g],
@@ -156,7 +133,7 @@ static void what_is_refused_changes_nothing(void)
 
 			if (strchr(r->taken_on, ALL[g]))
 				continue;
-			model_init(&model, &config, &host);
+			model_init(&model, &config, &no_host);
 			before = model_rdmsr(&model, r->msr);
 			model_wrmsr(&model, r->msr, r->value);
 			CHECK_EQ(before.value, model_rdmsr(&model, r->msr).value, "%c: %#x",
@@ -173,7 +150,7 @@ static void capabilities_are_those_of_the_generation(void)
 	for (unsigned g = 0; ALL[g]; g++) {
 		struct model_config config = { .generation = (enum generation_id)g };
 
-		model_init(&model, &config, &host);
+		model_init(&model, &config, &no_host);
 		CHECK_EQ(want[g], model_rdmsr(&model, 0x345).value, "%c", ALL[g]);
 	}
 }
@@ -188,7 +165,7 @@ static void signatures_are_those_of_table_35_1(void)
 					       .hyper_threading = true };
 		u32 regs[4] = { 0 };
 
-		model_init(&model, &config, &host);
+		model_init(&model, &config, &no_host);
 		model_cpuid(&model, 1, 0, regs);
 		CHECK_EQ(want[g], regs[0], "%c: CPUID.01H:EAX", ALL[g]);
 		model_cpuid(&model, 0xa, 0, regs);
@@ -215,7 +192,7 @@ static void transactions_have_bits_of_their_own(void)
 		{ 0x1d9, 0x0000000000008000, 0x0000000000008000, "B" },
 	};
 	static struct tx_log log;
-	struct model_host has_log = host;
+	struct model_host has_log = no_host;
 	struct model_config config = { .generation = GEN_BROADWELL, .hyper_threading = true };
 
 	has_log.tx_log = &log;

@@ -15,6 +15,7 @@
 #include "refpmu/launch_print.h"
 #include "refpmu/selftest/changing.h"
 #include "refpmu/selftest/machine.h"
+#include "refpmu/selftest/patience.h"
 #include "refpmu/selftest/second.h"
 #include "refpmu/selftest/storm.h"
 #include "spec/msr.h"
@@ -23,7 +24,6 @@
 #define ENTRIES		512
 #define WINDOW		(1ULL << 39)	/* linear */
 #define ENTRY		0x7ULL
-#define PATIENCE	20000000000ULL	/* TSC ticks: seconds, on a loaded host */
 #define PACE		2000000ULL	/* and between two stores */
 #define ROUNDS		40
 #define TAIL		4		/* bytes of the function on its first page */
@@ -70,24 +70,6 @@ static struct job {
 static u8 pages[4][4096] __attribute__((aligned(4096)));
 static u64 tables[3][ENTRIES] __attribute__((aligned(4096)));
 
-static u64 tsc(void)
-{
-	u32 low, high;
-
-	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
-	return (u64)high << 32 | low;
-}
-
-static bool wait(const volatile u32 *place, u32 value)
-{
-	u64 begin = tsc();
-
-	while (*place < value)
-		if (tsc() - begin > PATIENCE)
-			return false;
-	return true;
-}
-
 /* ---- the other processor ---- */
 
 static bool give_up(void)
@@ -99,7 +81,7 @@ static bool give_up(void)
 
 static bool ask(u32 round)
 {
-	return wait(&meeting.seen, round) || give_up();
+	return wait_for(&meeting.seen, round) || give_up();
 }
 
 static void pace(void)
@@ -208,7 +190,7 @@ static bool order(const char *name, void (*work)(void), u64 (*code)(void *),
 	job.order++;
 	changing_measure(code, &meeting, counts);
 	job.over = true;
-	if (wait(&job.done, job.order) && !job.failed)
+	if (wait_for(&job.done, job.order) && !job.failed)
 		return true;
 	print("# %s: what was written isn't seen", name);
 	return false;
@@ -332,7 +314,7 @@ const char *crossing_check(void)
 	map_window((u64)tables[0] | ENTRY);
 	job = (struct job){ .came = 0 };
 	second_start(0, other_processor, NULL);
-	if (!wait(&job.came, 1))
+	if (!wait_for(&job.came, 1))
 		return "the other processor doesn't come";
 	wrong = all(false);
 	if (!wrong)

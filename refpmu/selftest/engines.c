@@ -12,6 +12,7 @@
 #include "refpmu/launch_print.h"
 #include "refpmu/selftest/blobs.h"
 #include "refpmu/selftest/machine.h"
+#include "refpmu/selftest/patience.h"
 #include "refpmu/selftest/program.h"
 #include "refpmu/selftest/second.h"
 #include "refpmu/selftest/storm.h"
@@ -28,7 +29,6 @@
 #define LVT_MASKED	0x10000
 #define DS_WORDS	12
 #define LANES		(1 + MACHINE_OTHERS)
-#define PATIENCE	20000000000ULL	/* TSC ticks: seconds, on a loaded host */
 
 void engine_loop_short(u64 times);
 void engine_loop_mixed(u64 times);
@@ -67,14 +67,6 @@ static u64 hash(const u8 *bytes, size_t n)
 	while (n--)
 		h = (h ^ *bytes++) * 0x100000001b3ULL;
 	return h;
-}
-
-static u64 tsc(void)
-{
-	u32 low, high;
-
-	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
-	return (u64)high << 32 | low;
 }
 
 /* ---- what is run: the first processor draws it for all ---- */
@@ -186,16 +178,6 @@ static void other_processor(void *argument)
 	}
 }
 
-static bool wait(const volatile u32 *place, u32 value)
-{
-	u64 begin = tsc();
-
-	while (*place < value)
-		if (tsc() - begin > PATIENCE)
-			return false;
-	return true;
-}
-
 void engines_statistics(struct statistics *total)
 {
 	const u64 *from = (const u64 *)&earlier;
@@ -234,12 +216,12 @@ static bool run(u64 seed, enum hypercall_engine which, unsigned n)
 		prepare(&lanes[i], seed + i);
 	told = round;
 	for (unsigned i = 1; i < n; i++)
-		if (!wait(&lanes[i].ready, round))
+		if (!wait_for(&lanes[i].ready, round))
 			return false;
 	begun = round;
 	take_part(&lanes[0], round);
 	for (unsigned i = 1; i < n; i++)
-		if (!wait(&lanes[i].finished, round))
+		if (!wait_for(&lanes[i].finished, round))
 			return false;
 	return true;
 }
@@ -263,7 +245,7 @@ static bool start_others(unsigned n)
 	for (unsigned i = 1; i < n; i++) {
 		lanes[i].came = 0;
 		second_start(i - 1, other_processor, &lanes[i]);
-		if (!wait(&lanes[i].came, 1))
+		if (!wait_for(&lanes[i].came, 1))
 			return false;
 	}
 	return true;

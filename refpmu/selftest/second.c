@@ -2,6 +2,7 @@
 /* See second.h. */
 #include "refpmu/selftest/second.h"
 #include "refpmu/selftest/machine.h"
+#include "refpmu/selftest/patience.h"
 #include "refpmu/selftest/storm.h"
 #include "spec/event.h"
 #include "spec/msr.h"
@@ -9,7 +10,6 @@
 #define STACK		8192
 #define PAGE		4096
 #define LEAF_VERSION	1
-#define PATIENCE	20000000000ULL	/* TSC ticks: seconds, on a loaded host */
 #define FIRST_LOCKS	3000
 #define SECOND_LOCKS	2000
 
@@ -33,24 +33,6 @@ static struct meeting {
 	volatile u64 counted;		/* by the second one */
 } meeting;
 static volatile u32 rounds[2];		/* INITs that each has sent */
-
-static u64 tsc(void)
-{
-	u32 low, high;
-
-	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
-	return (u64)high << 32 | low;
-}
-
-static bool wait(const volatile u32 *place, u32 value)
-{
-	u64 begin = tsc();
-
-	while (*place < value)
-		if (tsc() - begin > PATIENCE)
-			return false;
-	return true;
-}
 
 static void start(u8 apic_id, unsigned which, void (*entry)(void *), void *argument)
 {
@@ -119,7 +101,7 @@ static void second_thread(void *argument)
 		msr_write(MSR_IA32_PERF_GLOBAL_CTRL, 1);
 	}
 	at->second = 1;
-	wait(&at->first, 1);
+	wait_for(&at->first, 1);
 	locks(SECOND_LOCKS);
 	if (at->counts) {
 		msr_write(MSR_IA32_PERF_GLOBAL_CTRL, 0);
@@ -136,14 +118,14 @@ static const char *count_together(bool both)
 	meeting = (struct meeting){ .counts = both };
 	msr_write(MSR_IA32_PERF_GLOBAL_CTRL, 0);
 	start(own_id() ^ 1, 0, second_thread, &meeting);
-	if (!wait(&meeting.second, 1))
+	if (!wait_for(&meeting.second, 1))
 		return "the other thread doesn't come";
 	program(0, 0);
 	program(1, IA32_PERFEVTSEL_ANY);
 	msr_write(MSR_IA32_PERF_GLOBAL_CTRL, 3);
 	meeting.first = 1;
 	locks(FIRST_LOCKS);
-	came = wait(&meeting.second, 2);
+	came = wait_for(&meeting.second, 2);
 	msr_write(MSR_IA32_PERF_GLOBAL_CTRL, 0);
 	alone = msr_read(MSR_IA32_PMC0);
 	any = msr_read(MSR_IA32_PMC0 + 1);

@@ -4,6 +4,7 @@
 #include "refpmu/selftest/storm.h"
 #include "refpmu/efi_processors.h"
 #include "refpmu/selftest/machine.h"
+#include "refpmu/selftest/patience.h"
 
 #define PROCESSORS	15
 #define PAGE_TOP	0x9ffffULL
@@ -16,7 +17,6 @@
 #define ICR_INIT	0x4500			/* assert */
 #define ICR_STARTUP	0x4600
 
-#define PATIENCE	10000000000ULL		/* TSC ticks: seconds, on a loaded host */
 
 extern const u8 storm_code[] __attribute__((visibility("hidden")));
 extern const u8 storm_code_end[] __attribute__((visibility("hidden")));
@@ -27,14 +27,6 @@ static struct storm_page {
 } *page;
 static u8 apic_ids[PROCESSORS];
 static unsigned count;
-
-static u64 tsc(void)
-{
-	u32 low, high;
-
-	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
-	return (u64)high << 32 | low;
-}
 
 unsigned storm_open(EFI_SYSTEM_TABLE *system)
 {

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* A model's host without memory or local APIC, for what registers take and give back. */
+#ifndef HOST_GOLDEN_NO_HOST_H
+#define HOST_GOLDEN_NO_HOST_H
+
+#include <string.h>
+
+#include "refpmu/model.h"
+
+static inline bool nothing(void *ctx, u64 linear, void *to, size_t bytes)
+{
+	(void)ctx;
+	(void)linear;
+	memset(to, 0, bytes);
+	return false;
+}
+
+static inline bool nowhere(void *ctx, u64 linear, const void *from, size_t bytes)
+{
+	(void)ctx;
+	(void)linear;
+	(void)from;
+	(void)bytes;
+	return false;
+}
+
+static inline void no_pmi(void *ctx)
+{
+	(void)ctx;
+}
+
+static const struct model_host no_host = { .read = nothing, .write = nowhere, .pmi = no_pmi };
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* Waiting for another processor, for a bounded time: its thread of the host may be late. */
+#ifndef REFPMU_SELFTEST_PATIENCE_H
+#define REFPMU_SELFTEST_PATIENCE_H
+
+#include "spec/types.h"
+
+#define PATIENCE	20000000000ULL	/* TSC ticks: seconds, on a loaded host */
+
+static inline u64 tsc(void)
+{
+	u32 low, high;
+
+	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
+	return (u64)high << 32 | low;
+}
+
+/* Until *place is value or more. false: it wasn't in time. */
+static inline bool wait_for(const volatile u32 *place, u32 value)
+{
+	u64 begin = tsc();
+
+	while (*place < value)
+		if (tsc() - begin > PATIENCE)
+			return false;
+	return true;
+}
+
+#endif
