@@ -3,9 +3,6 @@
  * there are always two. */
 #include "host/model/rules_internal.h"
 
-#define INST	EVENT_INST_RETIRED_ANY_P
-#define MINUS(n) (-(u64)(n) & BITS(0, 47))
-#define STORES	EVENT_MEM_UOPS_RETIRED_ALL_STORES
 
 static struct rig thread[CORE_THREADS];
 static struct model_core core;
@@ -45,30 +42,11 @@ static u64 counted_fixed(const struct rig *r, u64 control)
 	return rig_get(&thread[0], MSR_IA32_FIXED_CTR0);
 }
 
-static bool any_thread_counts_the_sibling(struct rig *r)
-{
-	return counted(r, IA32_PERFEVTSEL_ANY, 0, 5) == 5;
-}
-
-static bool any_thread_counts_the_owner(struct rig *r)
-{
-	return counted(r, IA32_PERFEVTSEL_ANY, 4, 0) == 4;
-}
-
-static bool without_it_nothing_of_the_sibling(struct rig *r)
-{
-	return counted(r, 0, 0, 5) == 0;
-}
-
-static bool fixed_any_thread_counts_the_sibling(struct rig *r)
-{
-	return counted_fixed(r, IA32_FIXED_CTR_CTRL_ANY0) == 5;
-}
-
-static bool fixed_without_it_nothing_of_the_sibling(struct rig *r)
-{
-	return counted_fixed(r, 0) == 0;
-}
+RULE(any_thread_counts_the_sibling, counted(r, IA32_PERFEVTSEL_ANY, 0, 5) == 5)
+RULE(any_thread_counts_the_owner, counted(r, IA32_PERFEVTSEL_ANY, 4, 0) == 4)
+RULE(without_it_nothing_of_the_sibling, counted(r, 0, 0, 5) == 0)
+RULE(fixed_any_thread_counts_the_sibling, counted_fixed(r, IA32_FIXED_CTR_CTRL_ANY0) == 5)
+RULE(fixed_without_it_nothing_of_the_sibling, counted_fixed(r, 0) == 0)
 
 static bool levels_are_of_who_has_the_event(struct rig *r)
 {

@@ -1,12 +1,141 @@
 /* SPDX-License-Identifier: MIT */
-/* Rules of counting and of registers, for faults of spec/fault.def: see rules.c. */
+/* Rules of counting, and of what the counters' registers take: see rules.h. */
 #include "host/model/rules_internal.h"
 
-#define INST	EVENT_INST_RETIRED_ANY_P
-#define LOADS	EVENT_MEM_UOPS_RETIRED_ALL_LOADS
-#define ADDRESS	(RIG_MEMORY_BASE + 0x3000)
-#define PMC(n)	rig_get(r, MSR_IA32_PMC0 + (n))
-#define FIXED(n) rig_get(r, MSR_IA32_FIXED_CTR0 + (n))
+#define CMASK	(1ULL << IA32_PERFEVTSEL_CMASK_SHIFT)
+
+static bool counts_instructions(struct rig *r)
+{
+	rig_program(r, 0, INST, 0, 0);
+	rig_start(r, BIT(0));
+	rig_nops(r, 100);
+	return PMC(0) == 100;
+}
+
+static bool pmc3_counts_as_pmc0(struct rig *r)
+{
+	rig_program(r, 0, INST, 0, 0);
+	rig_program(r, 3, INST, 0, 0);
+	rig_start(r, BIT(0) | BIT(3));
+	rig_nops(r, 100);
+	return PMC(0) == PMC(3);
+}
+
+static bool counts_where_told(struct rig *r)
+{
+	rig_set(r, MSR_IA32_PERFEVTSEL0, INST | IA32_PERFEVTSEL_EN | IA32_PERFEVTSEL_USR);
+	rig_start(r, BIT(0));
+	rig_nops(r, 5);
+	return PMC(0) == 0;
+}
+
+static bool counts_branches_not_taken(struct rig *r)
+{
+	rig_program(r, 0, EVENT_BR_INST_RETIRED_ALL_BRANCHES, 0, 0);
+	rig_start(r, BIT(0));
+	rig_branch(r, BRANCH_CONDITIONAL, false);
+	rig_branch(r, BRANCH_CONDITIONAL, true);
+	return PMC(0) == 2;
+}
+
+static bool counts_loads_only(struct rig *r)
+{
+	rig_program(r, 0, LOADS, 0, 0);
+	rig_start(r, BIT(0));
+	rig_store(r, ADDRESS);
+	rig_load(r, ADDRESS);
+	return PMC(0) == 1;
+}
+
+static bool counts_stores(struct rig *r)
+{
+	rig_program(r, 0, STORES, 0, 0);
+	rig_start(r, BIT(0));
+	for (int i = 0; i < 40; i++)
+		rig_store(r, ADDRESS);
+	return PMC(0) == 40;
+}
+
+static bool counts_locked_loads(struct rig *r)
+{
+	rig_program(r, 0, EVENT_MEM_UOPS_RETIRED_LOCK_LOADS, 0, 0);
+	rig_start(r, BIT(0));
+	rig_locked_add(r, ADDRESS);
+	return PMC(0) == 1;
+}
+
+static bool cmask_needs_that_many(struct rig *r)
+{
+	rig_program(r, 0, INST, 255 * CMASK, 0);
+	rig_start(r, BIT(0));
+	rig_nops(r, 20);
+	return PMC(0) == 0;
+}
+
+static bool inv_counts_the_others(struct rig *r)
+{
+	rig_program(r, 0, INST, 255 * CMASK | IA32_PERFEVTSEL_INV, 0);
+	rig_start(r, BIT(0));
+	rig_nops(r, 20);
+	return PMC(0) == 20;
+}
+
+static bool edge_counts_transitions(struct rig *r)
+{
+	rig_program(r, 0, INST, CMASK | IA32_PERFEVTSEL_E, 0);
+	rig_start(r, BIT(0));
+	rig_nops(r, 20);
+	return PMC(0) == 1;
+}
+
+static bool rdpmc_is_rdmsr(struct rig *r)
+{
+	rig_program(r, 0, INST, 0, 0);
+	rig_start(r, BIT(0));
+	rig_nops(r, 20);
+	return PMC(0) == model_rdpmc(&r->m, 0).value;
+}
+
+RULE(rdpmc_of_nothing_faults, model_rdpmc(&r->m, 8).status == MSR_GP)
+
+static bool global_enable_is_needed(struct rig *r)
+{
+	rig_program(r, 0, INST, 0, 0);
+	rig_nops(r, 20);
+	return PMC(0) == 0;
+}
+
+static bool fixed_0_counts_as_pmc0(struct rig *r)
+{
+	rig_program(r, 0, INST, 0, 0);
+	rig_set(r, MSR_IA32_FIXED_CTR_CTRL, 3);
+	rig_start(r, BIT(0) | BIT(32));
+	rig_nops(r, 100);
+	return PMC(0) == FIXED(0);
+}
+
+static bool wraps_at_48_bits(struct rig *r)
+{
+	rig_program(r, 0, INST, 0, 0);
+	rig_set(r, MSR_IA32_A_PMC0, BITS(0, 39));
+	rig_start(r, BIT(0));
+	rig_nops(r, 1);
+	return PMC(0) == BIT(40) && !rig_status(r);
+}
+
+RULE(reserved_bit_faults, rig_wrmsr(r, MSR_IA32_PEBS_ENABLE, BIT(63)) == MSR_GP)
+
+static bool sign_extends(struct rig *r)
+{
+	rig_set(r, MSR_IA32_PMC0, 0x80000000);
+	return PMC(0) == 0xffff80000000;
+}
+
+static bool takes_the_full_width(struct rig *r)
+{
+	rig_set(r, MSR_IA32_A_PMC0, 0x123456789abc);
+	return PMC(0) == 0x123456789abc;
+}
 
 /* Counter 0 counts this for n instructions of a kind. */
 static u64 count(struct rig *r, u32 event, u64 bits, enum model_branch branch, bool taken,
@@ -44,15 +173,8 @@ static bool all_start_at_once(struct rig *r)
 	return PMC(0) == PMC(1);
 }
 
-static bool core_cycles_count(struct rig *r)
-{
-	return count(r, EVENT_UNHALTED_CORE_CYCLES, 0, BRANCH_NONE, false, 10) == 11;
-}
-
-static bool absent_event_is_silent(struct rig *r)
-{
-	return count(r, 0x4f2e, 0, BRANCH_NONE, false, 10) == 0;
-}
+RULE(core_cycles_count, count(r, EVENT_UNHALTED_CORE_CYCLES, 0, BRANCH_NONE, false, 10) == 11)
+RULE(absent_event_is_silent, count(r, 0x4f2e, 0, BRANCH_NONE, false, 10) == 0)
 
 static bool fixed_counts(struct rig *r, unsigned n, unsigned wanted, u64 control)
 {
@@ -62,30 +184,11 @@ static bool fixed_counts(struct rig *r, unsigned n, unsigned wanted, u64 control
 	return FIXED(n) == wanted;
 }
 
-static bool fixed1_counts(struct rig *r)
-{
-	return fixed_counts(r, 1, 20, 3);
-}
-
-static bool fixed2_counts(struct rig *r)
-{
-	return fixed_counts(r, 2, 20, 3);
-}
-
-static bool fixed_level(struct rig *r)
-{
-	return fixed_counts(r, 0, 0, 2);
-}
-
-static bool fixed_is_off(struct rig *r)
-{
-	return fixed_counts(r, 0, 0, 0);
-}
-
-static bool any_thread_adds_nothing(struct rig *r)
-{
-	return count(r, INST, IA32_PERFEVTSEL_ANY, BRANCH_NONE, false, 10) == 11;
-}
+RULE(fixed1_counts, fixed_counts(r, 1, 20, 3))
+RULE(fixed2_counts, fixed_counts(r, 2, 20, 3))
+RULE(fixed_level, fixed_counts(r, 0, 0, 2))
+RULE(fixed_is_off, fixed_counts(r, 0, 0, 0))
+RULE(any_thread_adds_nothing, count(r, INST, IA32_PERFEVTSEL_ANY, BRANCH_NONE, false, 10) == 11)
 
 static bool no_level_no_count(struct rig *r)
 {
@@ -109,21 +212,10 @@ static bool a_string_is_one(struct rig *r)
 	return PMC(0) == 1;
 }
 
-/* The shell reports an exception as retired if this fault is on. */
-static bool exceptions_dont_retire(struct rig *r)
-{
-	return !model_fault(&r->m, FAULT_FAULTS_RETIRE);
-}
-
-static bool user_rdpmc_is_checked(struct rig *r)
-{
-	return !model_fault(&r->m, FAULT_RDPMC_USER_ALLOWED);
-}
-
-static bool user_rdpmc_works(struct rig *r)
-{
-	return !model_fault(&r->m, FAULT_RDPMC_USER_REFUSED);
-}
+/* What only the shell can break: it asks whether the fault is on. */
+RULE(exceptions_dont_retire, !model_fault(&r->m, FAULT_FAULTS_RETIRE))
+RULE(user_rdpmc_is_checked, !model_fault(&r->m, FAULT_RDPMC_USER_ALLOWED))
+RULE(user_rdpmc_works, !model_fault(&r->m, FAULT_RDPMC_USER_REFUSED))
 
 static bool handlers_count(struct rig *r)
 {
@@ -137,35 +229,13 @@ static bool handlers_count(struct rig *r)
 	return PMC(0) == 10;
 }
 
-static bool inv_needs_cmask(struct rig *r)
-{
-	return count(r, INST, IA32_PERFEVTSEL_INV, BRANCH_NONE, false, 10) == 11;
-}
-
-static bool mispredicts_are_few(struct rig *r)
-{
-	return count(r, EVENT_BR_MISP_RETIRED_ALL_BRANCHES, 0, BRANCH_JUMP, true, 10) == 0;
-}
-
-static bool conditionals_only(struct rig *r)
-{
-	return count(r, EVENT_BR_INST_RETIRED_CONDITIONAL, 0, BRANCH_JUMP, true, 10) == 0;
-}
-
-static bool counts_calls(struct rig *r)
-{
-	return count(r, EVENT_BR_INST_RETIRED_NEAR_CALL, 0, BRANCH_CALL, true, 10) == 10;
-}
-
-static bool counts_returns(struct rig *r)
-{
-	return count(r, EVENT_BR_INST_RETIRED_NEAR_RETURN, 0, BRANCH_RETURN, true, 10) == 10;
-}
-
-static bool taken_only(struct rig *r)
-{
-	return count(r, EVENT_BR_INST_RETIRED_NEAR_TAKEN, 0, BRANCH_CONDITIONAL, false, 10) == 0;
-}
+RULE(inv_needs_cmask, count(r, INST, IA32_PERFEVTSEL_INV, BRANCH_NONE, false, 10) == 11)
+RULE(mispredicts_are_few,
+     count(r, EVENT_BR_MISP_RETIRED_ALL_BRANCHES, 0, BRANCH_JUMP, true, 10) == 0)
+RULE(conditionals_only, count(r, EVENT_BR_INST_RETIRED_CONDITIONAL, 0, BRANCH_JUMP, true, 10) == 0)
+RULE(counts_calls, count(r, EVENT_BR_INST_RETIRED_NEAR_CALL, 0, BRANCH_CALL, true, 10) == 10)
+RULE(counts_returns, count(r, EVENT_BR_INST_RETIRED_NEAR_RETURN, 0, BRANCH_RETURN, true, 10) == 10)
+RULE(taken_only, count(r, EVENT_BR_INST_RETIRED_NEAR_TAKEN, 0, BRANCH_CONDITIONAL, false, 10) == 0)
 
 static bool prec_dist_counts(struct rig *r)
 {
@@ -205,10 +275,7 @@ static bool rdpmc_shows_the_width(struct rig *r)
 	return model_rdpmc(&r->m, 0).value == 0xffff80000000;
 }
 
-static bool no_fast_rdpmc(struct rig *r)
-{
-	return model_rdpmc(&r->m, (u32)BIT(31)).status == MSR_GP;
-}
+RULE(no_fast_rdpmc, model_rdpmc(&r->m, (u32)BIT(31)).status == MSR_GP)
 
 static bool rdmsr_shows_the_width(struct rig *r)
 {
@@ -216,52 +283,17 @@ static bool rdmsr_shows_the_width(struct rig *r)
 	return PMC(0) == 0xffff80000000;
 }
 
-static bool absent_counters_fault(struct rig *r)
-{
-	return r->m.config.hyper_threading ?
-		model_rdmsr(&r->m, MSR_IA32_PMC0 + 4).status == MSR_GP :
-		!model_fault(&r->m, FAULT_ABSENT_COUNTERS_ANSWER);
-}
-
-static bool no_precise_store(struct rig *r)
-{
-	return rig_wrmsr(r, MSR_IA32_PEBS_ENABLE, BIT(63)) == MSR_GP;
-}
-
-static bool has_ll_enable(struct rig *r)
-{
-	return rig_wrmsr(r, MSR_IA32_PEBS_ENABLE, BIT(33)) == MSR_DONE;
-}
-
-static bool has_offcore_rsp_1(struct rig *r)
-{
-	return model_rdmsr(&r->m, MSR_OFFCORE_RSP_1).status == MSR_DONE;
-}
-
-static bool has_offcore_rsp_0(struct rig *r)
-{
-	return model_rdmsr(&r->m, MSR_OFFCORE_RSP_0).status == MSR_DONE;
-}
-
-static bool freeze_can_be_set(struct rig *r)
-{
-	return rig_wrmsr(r, MSR_IA32_DEBUGCTL, BIT(12)) == MSR_DONE;
-}
-
-static bool pebs_enable_reads(struct rig *r)
-{
-	return model_rdmsr(&r->m, MSR_IA32_PEBS_ENABLE).status == MSR_DONE;
-}
-
-static bool capabilities_read(struct rig *r)
-{
-	return model_rdmsr(&r->m, MSR_IA32_PERF_CAPABILITIES).status == MSR_DONE;
-}
-
-static bool rdpmc_works(struct rig *r)
-{
-	return model_rdpmc(&r->m, 0).status == MSR_DONE;
-}
+RULE(absent_counters_fault,
+     r->m.config.hyper_threading ? model_rdmsr(&r->m, MSR_IA32_PMC0 + 4).status == MSR_GP :
+				   !model_fault(&r->m, FAULT_ABSENT_COUNTERS_ANSWER))
+RULE(no_precise_store, rig_wrmsr(r, MSR_IA32_PEBS_ENABLE, BIT(63)) == MSR_GP)
+RULE(has_ll_enable, rig_wrmsr(r, MSR_IA32_PEBS_ENABLE, BIT(33)) == MSR_DONE)
+RULE(has_offcore_rsp_1, model_rdmsr(&r->m, MSR_OFFCORE_RSP_1).status == MSR_DONE)
+RULE(has_offcore_rsp_0, model_rdmsr(&r->m, MSR_OFFCORE_RSP_0).status == MSR_DONE)
+RULE(freeze_can_be_set, rig_wrmsr(r, MSR_IA32_DEBUGCTL, BIT(12)) == MSR_DONE)
+RULE(pebs_enable_reads, model_rdmsr(&r->m, MSR_IA32_PEBS_ENABLE).status == MSR_DONE)
+RULE(capabilities_read, model_rdmsr(&r->m, MSR_IA32_PERF_CAPABILITIES).status == MSR_DONE)
+RULE(rdpmc_works, model_rdpmc(&r->m, 0).status == MSR_DONE)
 
 static bool refuses_and_keeps(struct rig *r, u32 msr)
 {
@@ -271,15 +303,8 @@ static bool refuses_and_keeps(struct rig *r, u32 msr)
 	       model_rdmsr(&r->m, msr).value == before;
 }
 
-static bool status_stays(struct rig *r)
-{
-	return refuses_and_keeps(r, MSR_IA32_PERF_GLOBAL_STATUS);
-}
-
-static bool capabilities_stay(struct rig *r)
-{
-	return refuses_and_keeps(r, MSR_IA32_PERF_CAPABILITIES);
-}
+RULE(status_stays, refuses_and_keeps(r, MSR_IA32_PERF_GLOBAL_STATUS))
+RULE(capabilities_stay, refuses_and_keeps(r, MSR_IA32_PERF_CAPABILITIES))
 
 static u32 leaf_0ah(struct rig *r)
 {
@@ -289,22 +314,30 @@ static u32 leaf_0ah(struct rig *r)
 	return regs[0];
 }
 
-static bool enumerates_its_counters(struct rig *r)
-{
-	return (leaf_0ah(r) >> 8 & 0xff) == (r->m.config.hyper_threading ? 4 : 8);
-}
+RULE(enumerates_its_counters, (leaf_0ah(r) >> 8 & 0xff) == (r->m.config.hyper_threading ? 4 : 8))
+RULE(enumerates_its_width, (leaf_0ah(r) >> 16 & 0xff) == 48)
+RULE(shows_pebs, !(rig_get(r, MSR_IA32_MISC_ENABLE) & BIT(12)))
 
-static bool enumerates_its_width(struct rig *r)
-{
-	return (leaf_0ah(r) >> 16 & 0xff) == 48;
-}
-
-static bool shows_pebs(struct rig *r)
-{
-	return !(rig_get(r, MSR_IA32_MISC_ENABLE) & BIT(12));
-}
-
-rule *const further_rules[FAULT_COUNT] = {
+rule *const count_rules[FAULT_COUNT] = {
+	[FAULT_INERT] = counts_instructions,
+	[FAULT_INSTRUCTIONS_MISSED] = counts_instructions,
+	[FAULT_PMC3_COUNTS_TWICE] = pmc3_counts_as_pmc0,
+	[FAULT_CPL_IGNORED] = counts_where_told,
+	[FAULT_BRANCH_TAKEN_ONLY] = counts_branches_not_taken,
+	[FAULT_LOADS_COUNT_STORES] = counts_loads_only,
+	[FAULT_STORES_MISSED] = counts_stores,
+	[FAULT_LOCK_IGNORED] = counts_locked_loads,
+	[FAULT_CMASK_IGNORED] = cmask_needs_that_many,
+	[FAULT_INV_IGNORED] = inv_counts_the_others,
+	[FAULT_EDGE_IGNORED] = edge_counts_transitions,
+	[FAULT_RDPMC_STALE] = rdpmc_is_rdmsr,
+	[FAULT_RDPMC_ABSENT_ANSWERS] = rdpmc_of_nothing_faults,
+	[FAULT_GLOBAL_CTRL_IGNORED] = global_enable_is_needed,
+	[FAULT_FIXED_TWIN_OFF] = fixed_0_counts_as_pmc0,
+	[FAULT_WIDTH_40] = wraps_at_48_bits,
+	[FAULT_RESERVED_ACCEPTED] = reserved_bit_faults,
+	[FAULT_PMC_NOT_SIGN_EXTENDED] = sign_extends,
+	[FAULT_FULL_WIDTH_TRUNCATED] = takes_the_full_width,
 	[FAULT_ENABLE_BIT_IGNORED] = own_enable_is_needed,
 	[FAULT_STOPPED_READ_CLEARS] = stopped_keeps,
 	[FAULT_START_STAGGERED] = all_start_at_once,

@@ -10,7 +10,6 @@
 #define LL		EVENT_MEM_TRANS_RETIRED_LOAD_LATENCY
 #define LL_EN		(BIT(3) | BIT(35))
 #define LINES		40u
-enum { ADDRESS = 0x98, SOURCE = 0xa0 };
 
 static void place(struct rig *r, u64 line, enum exerciser_state state)
 {
@@ -45,43 +44,16 @@ static u64 code(struct rig *r, u64 from, enum exerciser_state state)
 	}
 	if (!rig_records(r))
 		return ~0ULL;
-	return rig_peek(r, RIG_BUFFER + SOURCE) & 0xf;
+	return rig_peek(r, RIG_BUFFER + RECORD_SOURCE) & 0xf;
 }
 
-static bool clean_is_5(struct rig *r)
-{
-	return code(r, A, EXERCISE_OTHER_CLEAN) == 5;
-}
-
-static bool modified_is_6(struct rig *r)
-{
-	return code(r, A, EXERCISE_OTHER_MODIFIED) == 6;
-}
-
-static bool l3_alone_is_4(struct rig *r)
-{
-	return code(r, A, EXERCISE_L3_ONLY) == 4;
-}
-
-static bool forwarded_is_8(struct rig *r)
-{
-	return code(r, A, EXERCISE_REMOTE_CLEAN) == 8;
-}
-
-static bool local_is_12(struct rig *r)
-{
-	return code(r, A, EXERCISE_NOWHERE) == 0xc;
-}
-
-static bool remote_is_13(struct rig *r)
-{
-	return code(r, REMOTE, EXERCISE_NOWHERE) == 0xd;
-}
-
-static bool remote_shared_is_11(struct rig *r)
-{
-	return code(r, REMOTE, EXERCISE_REMOTE_CLEAN) == 0xb;
-}
+RULE(clean_is_5, code(r, A, EXERCISE_OTHER_CLEAN) == 5)
+RULE(modified_is_6, code(r, A, EXERCISE_OTHER_MODIFIED) == 6)
+RULE(l3_alone_is_4, code(r, A, EXERCISE_L3_ONLY) == 4)
+RULE(forwarded_is_8, code(r, A, EXERCISE_REMOTE_CLEAN) == 8)
+RULE(local_is_12, code(r, A, EXERCISE_NOWHERE) == 0xc)
+RULE(remote_is_13, code(r, REMOTE, EXERCISE_NOWHERE) == 0xd)
+RULE(remote_shared_is_11, code(r, REMOTE, EXERCISE_REMOTE_CLEAN) == 0xb)
 
 static bool remote_modified_has_no_code_of_ours(struct rig *r)
 {
@@ -119,11 +91,8 @@ static bool none_is_none(struct rig *r)
 	       !counted(r, event, A, EXERCISE_OTHER_CLEAN);
 }
 
-static bool modified_is_counted(struct rig *r)
-{
-	return counted(r, EVENT_MEM_LOAD_UOPS_L3_HIT_RETIRED_XSNP_HITM, A,
-		       EXERCISE_OTHER_MODIFIED) == LINES;
-}
+RULE(modified_is_counted,
+     counted(r, EVENT_MEM_LOAD_UOPS_L3_HIT_RETIRED_XSNP_HITM, A, EXERCISE_OTHER_MODIFIED) == LINES)
 
 static bool local_is_local(struct rig *r)
 {
@@ -147,13 +116,10 @@ static u64 responses(struct rig *r, unsigned snoop, enum exerciser_state state)
 	return rig_get(r, MSR_IA32_PMC0);
 }
 
-static bool responses_are_told_apart(struct rig *r)
-{
-	return responses(r, 34, EXERCISE_OTHER_CLEAN) == LINES &&
-	       responses(r, 36, EXERCISE_OTHER_MODIFIED) == LINES &&
-	       !responses(r, 34, EXERCISE_OTHER_MODIFIED) &&
-	       !responses(r, 32, EXERCISE_OTHER_CLEAN);
-}
+RULE(responses_are_told_apart,
+     responses(r, 34, EXERCISE_OTHER_CLEAN) == LINES &&
+     responses(r, 36, EXERCISE_OTHER_MODIFIED) == LINES &&
+     !responses(r, 34, EXERCISE_OTHER_MODIFIED) && !responses(r, 32, EXERCISE_OTHER_CLEAN))
 
 static bool has_addresses(struct rig *r, u16 event, enum exerciser_state state)
 {
@@ -165,24 +131,15 @@ static bool has_addresses(struct rig *r, u16 event, enum exerciser_state state)
 		place(r, A + 64 * i, state);
 		rig_load(r, A + 64 * i);
 	}
-	return rig_records(r) && rig_peek(r, RIG_BUFFER + ADDRESS) >= A;
+	return rig_records(r) && rig_peek(r, RIG_BUFFER + RECORD_DLA) >= A;
 }
 
-static bool misses_have_addresses(struct rig *r)
-{
-	return has_addresses(r, EVENT_MEM_LOAD_UOPS_L3_HIT_RETIRED_XSNP_MISS, EXERCISE_L3_STALE);
-}
-
-static bool hits_have_addresses(struct rig *r)
-{
-	return has_addresses(r, EVENT_MEM_LOAD_UOPS_L3_HIT_RETIRED_XSNP_HIT,
-			     EXERCISE_OTHER_CLEAN);
-}
-
-static bool l3_hits_have_addresses(struct rig *r)
-{
-	return has_addresses(r, EVENT_MEM_LOAD_UOPS_L3_HIT_RETIRED_XSNP_NONE, EXERCISE_L3_ONLY);
-}
+RULE(misses_have_addresses,
+     has_addresses(r, EVENT_MEM_LOAD_UOPS_L3_HIT_RETIRED_XSNP_MISS, EXERCISE_L3_STALE))
+RULE(hits_have_addresses,
+     has_addresses(r, EVENT_MEM_LOAD_UOPS_L3_HIT_RETIRED_XSNP_HIT, EXERCISE_OTHER_CLEAN))
+RULE(l3_hits_have_addresses,
+     has_addresses(r, EVENT_MEM_LOAD_UOPS_L3_HIT_RETIRED_XSNP_NONE, EXERCISE_L3_ONLY))
 
 rule *const elsewhere_rules[FAULT_COUNT] = {
 	[FAULT_LL_L3_AS_MODIFIED] = l3_alone_is_4,

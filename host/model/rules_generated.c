@@ -4,7 +4,6 @@
 
 #include "host/model/rules_internal.h"
 
-#define ADDRESS	(RIG_MEMORY_BASE + 0x3000)
 #define EMPTY	0x5eULL		/* what is in the buffer before */
 
 /* A record of the third store: all of Table 18-44, and what is behind it. */

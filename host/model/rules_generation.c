@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rules that tell one generation from another, for faults of spec/fault.def: see rules.c. They hold
+ * Rules that tell one generation from another, for faults of spec/fault.def: see rules.h. They hold
  * on a Nehalem: four counters, records of Table 18-23, no full-width writes.
  */
 #include "host/model/rules_internal.h"
 
 #define PRECISE	EVENT_INST_RETIRED_ANY_P_PEBS
-#define INT	IA32_PERFEVTSEL_INT
 
 /* Counter n makes one record, of an instruction of either mode. */
-static bool one_record(struct rig *r, unsigned n, bool compatibility)
+static bool record_in_mode(struct rig *r, unsigned n, bool compatibility)
 {
 	rig_program_pebs(r, n, PRECISE, 0, 3);
 	rig_start(r, BIT(n));
@@ -19,44 +18,22 @@ static bool one_record(struct rig *r, unsigned n, bool compatibility)
 	return rig_index(r) == RIG_BUFFER + RIG_RECORD_FMT1;
 }
 
-static bool records_of_b0(struct rig *r)
-{
-	return one_record(r, 0, false);
-}
-
-static bool same_in_compatibility_mode(struct rig *r)
-{
-	return one_record(r, 0, true);
-}
+RULE(records_of_b0, record_in_mode(r, 0, false))
+RULE(same_in_compatibility_mode, record_in_mode(r, 0, true))
 
 static bool next_ip_in_compatibility_mode(struct rig *r)
 {
 	u64 ip = r->ip;
 
 	/* Four instructions of four bytes behind the WRMSRs that set it up. */
-	return one_record(r, 0, true) && rig_record(r, 0, 0x08) > ip;
+	return record_in_mode(r, 0, true) && rig_record(r, 0, 0x08) > ip;
 }
 
-static bool format_1(struct rig *r)
-{
-	return (model_rdmsr(&r->m, 0x345).value >> 8 & 0xf) == 1;
-}
-
-static bool no_full_width_writes(struct rig *r)
-{
-	return model_rdmsr(&r->m, 0x4c1).status == MSR_GP &&
-	       model_wrmsr(&r->m, 0x4c1, 0).status == MSR_GP;
-}
-
-static bool pmc1_can_do_pebs(struct rig *r)
-{
-	return one_record(r, 1, false);
-}
-
-static bool pmc3_can_do_pebs(struct rig *r)
-{
-	return one_record(r, 3, false);
-}
+RULE(format_1, (model_rdmsr(&r->m, 0x345).value >> 8 & 0xf) == 1)
+RULE(no_full_width_writes, model_rdmsr(&r->m, 0x4c1).status == MSR_GP &&
+     model_wrmsr(&r->m, 0x4c1, 0).status == MSR_GP)
+RULE(pmc1_can_do_pebs, record_in_mode(r, 1, false))
+RULE(pmc3_can_do_pebs, record_in_mode(r, 3, false))
 
 static bool clear_after_reset(struct rig *r)
 {
@@ -75,20 +52,9 @@ static bool overflow(struct rig *r, u64 debugctl)
 	return r->requests == 1;
 }
 
-static bool shows_that_counter_only(struct rig *r)
-{
-	return overflow(r, 0) && rig_status(r) == BIT(0);
-}
-
-static bool freezes(struct rig *r)
-{
-	return overflow(r, BIT(12)) && rig_get(r, 0x38f) == 0 && rig_status(r) == BIT(0);
-}
-
-static bool goes_on(struct rig *r)
-{
-	return overflow(r, 0) && rig_get(r, 0x38f) == (BIT(0) | BIT(1));
-}
+RULE(shows_that_counter_only, overflow(r, 0) && rig_status(r) == BIT(0))
+RULE(freezes, overflow(r, BIT(12)) && rig_get(r, 0x38f) == 0 && rig_status(r) == BIT(0))
+RULE(goes_on, overflow(r, 0) && rig_get(r, 0x38f) == (BIT(0) | BIT(1)))
 
 static bool full_is_silent(struct rig *r)
 {

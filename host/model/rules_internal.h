@@ -8,8 +8,39 @@
 
 typedef bool rule(struct rig *r);
 
-/* rules_count.c, rules_pebs.c and so on; NULL where another file has the rule. */
-extern rule *const further_rules[FAULT_COUNT];
+/* One that is an expression, of the rig r. */
+#define RULE(name, ...) static bool name(struct rig *r) { return __VA_ARGS__; }
+
+#define INST	EVENT_INST_RETIRED_ANY_P
+#define LOADS	EVENT_MEM_UOPS_RETIRED_ALL_LOADS
+#define STORES	EVENT_MEM_UOPS_RETIRED_ALL_STORES
+#define INT	IA32_PERFEVTSEL_INT
+#define MINUS(n) (-(u64)(n) & BITS(0, 47))
+#define PMC(n)	rig_get(r, MSR_IA32_PMC0 + (n))
+#define FIXED(n) rig_get(r, MSR_IA32_FIXED_CTR0 + (n))
+#define ADDRESS	(RIG_MEMORY_BASE + 0x3008)	/* of data; not where its line begins */
+
+/* Fields of a record of Table 18-44. */
+enum { RECORD_DLA = 0x98, RECORD_SOURCE = 0xa0, RECORD_LATENCY = 0xa8 };
+
+static inline void loads(struct rig *r, unsigned n)
+{
+	while (n--)
+		rig_load(r, ADDRESS);
+}
+
+/* Counter n, with these further bits: two loads arm it, the third makes a record. */
+static inline bool one_record(struct rig *r, unsigned n, u64 bits)
+{
+	rig_program_pebs(r, n, LOADS, bits, 2);
+	rig_start(r, BIT(n));
+	loads(r, 3);
+	return rig_records(r) == 1;
+}
+
+/* rules_count.c, rules_pmi.c and so on; NULL where another file has the rule. */
+extern rule *const count_rules[FAULT_COUNT];
+extern rule *const pmi_rules[FAULT_COUNT];
 extern rule *const pebs_rules[FAULT_COUNT];
 extern rule *const uncore_rules[FAULT_COUNT];
 extern rule *const generation_rules[FAULT_COUNT];

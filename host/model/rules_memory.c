@@ -7,9 +7,6 @@
 #define A	0x500000ULL		/* where nothing has been */
 #define LL_EN(n) (BIT(n) | BIT(32 + (n)))
 #define PS_ENABLED (BIT(3) | BIT(63))
-#define PMC(n)	rig_get(r, MSR_IA32_PMC0 + (n))
-
-enum { ADDRESS = 0x98, SOURCE = 0xa0, LATENCY = 0xa8 };
 
 /* The same processor as another generation, with each load tagged, and a buffer. */
 static void become(struct rig *r, enum generation_id generation, bool all_tagged)
@@ -48,7 +45,7 @@ static u64 field(const struct rig *r, unsigned record, unsigned offset)
 	return rig_peek(r, RIG_BUFFER + record * size + offset);
 }
 
-static void loads(struct rig *r, u64 linear, unsigned n)
+static void loads_of(struct rig *r, u64 linear, unsigned n)
 {
 	while (n--)
 		rig_load(r, linear);
@@ -72,27 +69,28 @@ static void begin(struct rig *r)
 
 static u64 source_of(struct rig *r, unsigned record)
 {
-	return field(r, record, SOURCE) & 0xf;
+	return field(r, record, RECORD_SOURCE) & 0xf;
 }
 
 static bool counts_loads(struct rig *r)
 {
 	sample(r, 3, LL, LL_EN(3), 3, 0);
-	loads(r, A, 40);
+	loads_of(r, A, 40);
 	return PMC(3) > 0;
 }
 
 static bool fields_need_ll_en(struct rig *r)
 {
 	sample(r, 3, LL, BIT(3), 3, 2);
-	loads(r, A, 40);
-	return bytes(r) && !field(r, 0, ADDRESS) && !field(r, 0, SOURCE) && !field(r, 0, LATENCY);
+	loads_of(r, A, 40);
+	return bytes(r) && !field(r, 0, RECORD_DLA) && !field(r, 0, RECORD_SOURCE) &&
+	       !field(r, 0, RECORD_LATENCY);
 }
 
 static bool records_need_pebs_en(struct rig *r)
 {
 	sample(r, 3, LL, BIT(35), 3, 2);
-	loads(r, A, 40);
+	loads_of(r, A, 40);
 	return !bytes(r);
 }
 
@@ -121,24 +119,17 @@ static u64 near_loads(struct rig *r, u64 threshold)
 	rig_load(r, A);
 	act(r, ACT_DRAIN, 0);
 	before = PMC(3);
-	loads(r, A, 40);
+	loads_of(r, A, 40);
 	return PMC(3) - before;
 }
 
-static bool above_means_above(struct rig *r)
-{
-	return near_loads(r, MEMORY_LEAST_LATENCY) == 0;
-}
-
-static bool threshold_decides(struct rig *r)
-{
-	return near_loads(r, 100) == 0;
-}
+RULE(above_means_above, near_loads(r, MEMORY_LEAST_LATENCY) == 0)
+RULE(threshold_decides, near_loads(r, 100) == 0)
 
 static bool records_follow_the_period(struct rig *r)
 {
 	sample(r, 3, LL, LL_EN(3), 3, 60);
-	loads(r, A, 40);
+	loads_of(r, A, 40);
 	return !bytes(r);
 }
 
@@ -148,7 +139,7 @@ static bool tags_move_on(struct rig *r)
 	for (unsigned i = 0; i < 640 && bytes(r) < 4 * RIG_RECORD; i++)
 		rig_load(r, A + 64 * (i % 16));
 	for (unsigned i = 1; i < bytes(r) / RIG_RECORD; i++)
-		if (field(r, i, ADDRESS) != field(r, 0, ADDRESS))
+		if (field(r, i, RECORD_DLA) != field(r, 0, RECORD_DLA))
 			return true;
 	return false;
 }
@@ -159,14 +150,11 @@ static u64 counted_with_period(struct rig *r, u64 period)
 	sample(r, 3, LL, LL_EN(3), 3, period);
 	/* No overflow: what the period leaves of the counter's lower bits decides. */
 	rig_set(r, MSR_IA32_PMC0 + 3, 0x10000000 + period);
-	loads(r, A, 600);
+	loads_of(r, A, 600);
 	return PMC(3) - 0x10000000 - period;
 }
 
-static bool period_leaves_tags_alone(struct rig *r)
-{
-	return counted_with_period(r, 32) == counted_with_period(r, 47);
-}
+RULE(period_leaves_tags_alone, counted_with_period(r, 32) == counted_with_period(r, 47))
 
 static bool fields_belong_together(struct rig *r)
 {
@@ -179,8 +167,8 @@ static bool fields_belong_together(struct rig *r)
 		rig_load(r, A);
 	}
 	for (unsigned i = 0; i < bytes(r) / RIG_RECORD; i++)
-		if ((field(r, i, ADDRESS) == A) != (source_of(r, i) == 1) ||
-		    (field(r, i, ADDRESS) == A) != (field(r, i, LATENCY) < 10))
+		if ((field(r, i, RECORD_DLA) == A) != (source_of(r, i) == 1) ||
+		    (field(r, i, RECORD_DLA) == A) != (field(r, i, RECORD_LATENCY) < 10))
 			return false;
 	return bytes(r);
 }
@@ -189,21 +177,21 @@ static bool least_latency(struct rig *r)
 {
 	begin(r);
 	rig_load(r, A - 0x10000);
-	return field(r, 0, LATENCY) == MEMORY_LEAST_LATENCY;
+	return field(r, 0, RECORD_LATENCY) == MEMORY_LEAST_LATENCY;
 }
 
 static bool far_is_slow(struct rig *r)
 {
 	begin(r);
 	rig_load(r, A);
-	return field(r, 0, LATENCY) > 100;
+	return field(r, 0, RECORD_LATENCY) > 100;
 }
 
 static bool address_is_the_loads(struct rig *r)
 {
 	begin(r);
 	rig_load(r, A + 8);
-	return field(r, 0, ADDRESS) == A + 8;
+	return field(r, 0, RECORD_DLA) == A + 8;
 }
 
 static bool code_is_defined(struct rig *r)
@@ -213,15 +201,8 @@ static bool code_is_defined(struct rig *r)
 	return source_of(r, 0) == 0xc;
 }
 
-static bool threshold_reads(struct rig *r)
-{
-	return model_rdmsr(&r->m, MSR_PEBS_LD_LAT_THRESHOLD).status == MSR_DONE;
-}
-
-static bool threshold_has_sixteen_bits(struct rig *r)
-{
-	return rig_wrmsr(r, MSR_PEBS_LD_LAT_THRESHOLD, BIT(16) | 3) == MSR_GP;
-}
+RULE(threshold_reads, model_rdmsr(&r->m, MSR_PEBS_LD_LAT_THRESHOLD).status == MSR_DONE)
+RULE(threshold_has_sixteen_bits, rig_wrmsr(r, MSR_PEBS_LD_LAT_THRESHOLD, BIT(16) | 3) == MSR_GP)
 
 /* Bits 5:4 of the load behind. */
 static u64 further_bits(struct rig *r, u64 linear, bool locked)
@@ -232,8 +213,8 @@ static u64 further_bits(struct rig *r, u64 linear, bool locked)
 		rig_locked_add(r, linear);
 	else
 		rig_load(r, linear);
-	loads(r, A - 0x10000, 1);
-	return field(r, record, SOURCE) >> 4;
+	loads_of(r, A - 0x10000, 1);
+	return field(r, record, RECORD_SOURCE) >> 4;
 }
 
 static bool bits_mean_what_they_say(struct rig *r)
@@ -257,7 +238,7 @@ static bool nehalem_has_four_bits(struct rig *r)
 	sample(r, 3, EVENT_MEM_INST_RETIRED_LATENCY_ABOVE_THRESHOLD, LL_EN(3), 3, 1);
 	rig_load(r, A);
 	rig_load(r, A + 0x1000);
-	return field(r, 0, SOURCE) == 0xc;
+	return field(r, 0, RECORD_SOURCE) == 0xc;
 }
 
 static bool hits_the_l1(struct rig *r)
@@ -271,7 +252,7 @@ static bool finds_it_pending(struct rig *r)
 {
 	begin(r);
 	rig_load(r, A);
-	loads(r, A, 2);
+	loads_of(r, A, 2);
 	return source_of(r, 1) == 2;
 }
 
@@ -283,20 +264,13 @@ static bool comes_from(struct rig *r, u64 stride, u64 code)
 	for (u64 i = 0; i < 20; i++)
 		rig_load(r, A + i * stride);
 	act(r, ACT_DRAIN, 0);
-	loads(r, A + 19 * stride, 1);
+	loads_of(r, A + 19 * stride, 1);
 	rig_load(r, A + 4 * stride);
 	return source_of(r, 0) == code;
 }
 
-static bool hits_the_l2(struct rig *r)
-{
-	return comes_from(r, 4096, 3);
-}
-
-static bool hits_the_l3(struct rig *r)
-{
-	return comes_from(r, 32768, 4);
-}
+RULE(hits_the_l2, comes_from(r, 4096, 3))
+RULE(hits_the_l3, comes_from(r, 32768, 4))
 
 /* Another processor of the package stores to the line. */
 static bool sees_the_others_store(struct rig *r)
@@ -340,7 +314,7 @@ static bool on_pmc3_only(struct rig *r)
 	sample(r, 1, PS, BIT(1) | BIT(63), 3, 1);
 	rig_store(r, A);
 	rig_store(r, A);
-	return !bytes(r) || !field(r, 0, ADDRESS);
+	return !bytes(r) || !field(r, 0, RECORD_DLA);
 }
 
 static bool fields_need_ps_en(struct rig *r)
@@ -349,7 +323,7 @@ static bool fields_need_ps_en(struct rig *r)
 	sample(r, 3, PS, BIT(3), 3, 1);
 	rig_store(r, A);
 	rig_store(r, A);
-	return bytes(r) && !field(r, 0, ADDRESS) && !field(r, 0, SOURCE);
+	return bytes(r) && !field(r, 0, RECORD_DLA) && !field(r, 0, RECORD_SOURCE);
 }
 
 static bool stores_need_pebs_en(struct rig *r)
@@ -366,7 +340,7 @@ static bool the_next_store(struct rig *r)
 	begin_stores(r);
 	rig_load(r, A);
 	rig_store(r, A + 72);
-	return bytes(r) == 0xb0 && field(r, 0, ADDRESS) == A + 72;
+	return bytes(r) == 0xb0 && field(r, 0, RECORD_DLA) == A + 72;
 }
 
 static bool status_of(struct rig *r, u64 first, bool locked, u64 status)
@@ -378,7 +352,7 @@ static bool status_of(struct rig *r, u64 first, bool locked, u64 status)
 		rig_locked_add(r, A);
 	else
 		rig_store(r, A + 64);
-	return field(r, 1, SOURCE) == status && !field(r, 1, LATENCY);
+	return field(r, 1, RECORD_SOURCE) == status && !field(r, 1, RECORD_LATENCY);
 }
 
 static bool store_status(struct rig *r)
@@ -388,7 +362,7 @@ static bool store_status(struct rig *r)
 		return false;
 	begin_stores(r);
 	rig_store(r, A);
-	return field(r, 0, SOURCE) == BIT(4);
+	return field(r, 0, RECORD_SOURCE) == BIT(4);
 }
 
 /* ---- data address profiling ---- */
@@ -421,7 +395,7 @@ static bool has_an_address(struct rig *r, u32 event)
 	become(r, GEN_HASWELL, true);
 	sample(r, 2, event, BIT(2), 3, 2);
 	everything(r);
-	return bytes(r) && field(r, 0, ADDRESS) >= A;
+	return bytes(r) && field(r, 0, RECORD_DLA) >= A;
 }
 
 /* What the L2 no longer has. */
@@ -431,7 +405,7 @@ static bool l3_hits_have_addresses(struct rig *r)
 	sample(r, 2, EVENT_MEM_LOAD_UOPS_RETIRED_L3_HIT, BIT(2), 3, 2);
 	for (u64 i = 0; i < 40; i++)
 		rig_load(r, A + i % 12 * 32768);
-	return bytes(r) && field(r, 0, ADDRESS) >= A;
+	return bytes(r) && field(r, 0, RECORD_DLA) >= A;
 }
 
 /* What another processor of the package has modified. */
@@ -443,7 +417,7 @@ static bool others_lines_have_addresses(struct rig *r)
 		memory_touch(&r->hierarchy, 1, A + 64 * i, true);
 		rig_load(r, A + 64 * i);
 	}
-	return bytes(r) && field(r, 0, ADDRESS) >= A;
+	return bytes(r) && field(r, 0, RECORD_DLA) >= A;
 }
 
 static bool event_has_addresses(enum fault_id of, u32 event, struct rig *r)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rules of NetBurst's PMU, for the faults of spec/fault_netburst.def: see rules.c. Addresses,
+ * Rules of NetBurst's PMU, for the faults of spec/fault_netburst.def: see rules.h. Addresses,
  * select numbers and bits are those of Tables 18-63 to 18-67, 19-28 to 19-33 and Figures 17-7
  * and 17-8.
  */
@@ -131,10 +131,7 @@ static u64 filtered(struct netburst_rig *r, u64 filter)
 	return before;
 }
 
-static bool threshold(struct netburst_rig *r)
-{
-	return filtered(r, COMPARE | THRESHOLD(1)) == 0 && filtered(r, COMPARE) == 5;
-}
+NETBURST_RULE(threshold, filtered(r, COMPARE | THRESHOLD(1)) == 0 && filtered(r, COMPARE) == 5)
 
 static bool complement(struct netburst_rig *r)
 {
@@ -144,15 +141,8 @@ static bool complement(struct netburst_rig *r)
 	return value(r, 12) == 11;
 }
 
-static bool edge_needs_compare(struct netburst_rig *r)
-{
-	return filtered(r, EDGE) == 5;
-}
-
-static bool edge(struct netburst_rig *r)
-{
-	return filtered(r, EDGE | COMPARE) <= 1;
-}
+NETBURST_RULE(edge_needs_compare, filtered(r, EDGE) == 5)
+NETBURST_RULE(edge, filtered(r, EDGE | COMPARE) <= 1)
 
 /* Instructions, and additions. */
 static bool each_counter_counts(struct netburst_rig *r)
@@ -328,55 +318,21 @@ static bool is_shared(struct netburst_rig *r, u32 msr, u64 bits)
 	return nbrig_get(r, 1, msr) == bits && nbrig_get(r, 0, msr) == bits;
 }
 
-static bool pebs_enable_is_shared(struct netburst_rig *r)
-{
-	return is_shared(r, PEBS, UOP_TAG | BIT(2)) && is_shared(r, PEBS, 0);
-}
-
-static bool vert_is_shared(struct netburst_rig *r)
-{
-	return is_shared(r, VERT, 3);
-}
-
-static bool escr_is_shared(struct netburst_rig *r)
-{
-	return is_shared(r, 0x3b8, escr(2, 3, T0O));
-}
-
-static bool counter_keeps(struct netburst_rig *r)
-{
-	return is_shared(r, COUNTER(12), 0x123456789a);
-}
-
-static bool cccr_keeps(struct netburst_rig *r)
-{
-	return is_shared(r, CCCR(12), SELECT(4) | ANY | EDGE);
-}
+NETBURST_RULE(pebs_enable_is_shared, is_shared(r, PEBS, UOP_TAG | BIT(2)) && is_shared(r, PEBS, 0))
+NETBURST_RULE(vert_is_shared, is_shared(r, VERT, 3))
+NETBURST_RULE(escr_is_shared, is_shared(r, 0x3b8, escr(2, 3, T0O)))
+NETBURST_RULE(counter_keeps, is_shared(r, COUNTER(12), 0x123456789a))
+NETBURST_RULE(cccr_keeps, is_shared(r, CCCR(12), SELECT(4) | ANY | EDGE))
 
 static bool is_refused(struct netburst_rig *r, u32 msr, u64 bit)
 {
 	return nbrig_wrmsr(r, 0, msr, bit) == MSR_GP;
 }
 
-static bool cccr_refuses(struct netburst_rig *r)
-{
-	return is_refused(r, CCCR(12), BIT(28)) && is_refused(r, CCCR(13), BIT(11));
-}
-
-static bool escr_refuses(struct netburst_rig *r)
-{
-	return is_refused(r, 0x3b8, BIT(31));
-}
-
-static bool pebs_enable_refuses(struct netburst_rig *r)
-{
-	return is_refused(r, PEBS, BIT(27));
-}
-
-static bool vert_refuses(struct netburst_rig *r)
-{
-	return is_refused(r, VERT, BIT(31));
-}
+NETBURST_RULE(cccr_refuses, is_refused(r, CCCR(12), BIT(28)) && is_refused(r, CCCR(13), BIT(11)))
+NETBURST_RULE(escr_refuses, is_refused(r, 0x3b8, BIT(31)))
+NETBURST_RULE(pebs_enable_refuses, is_refused(r, PEBS, BIT(27)))
+NETBURST_RULE(vert_refuses, is_refused(r, VERT, BIT(31)))
 
 /* "Reserved" on a processor without Hyper-Threading. */
 static bool one_thread_only(struct netburst_rig *r)

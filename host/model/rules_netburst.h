@@ -10,6 +10,9 @@
 
 typedef bool netburst_rule_fn(struct netburst_rig *r);
 
+/* One that is an expression, of the rig r. */
+#define NETBURST_RULE(name, ...) static bool name(struct netburst_rig *r) { return __VA_ARGS__; }
+
 #define T1U	BIT(0)
 #define T1O	BIT(1)
 #define T0U	BIT(2)

@@ -1,94 +1,109 @@
 /* SPDX-License-Identifier: MIT */
-/* Rules of interrupts, records and the DS area, for faults of spec/fault.def: see rules.c. */
+/* Rules of arming, records and the DS area: see rules.h. */
 #include <string.h>
 
 #include "host/model/rules_internal.h"
 
-#define INST	EVENT_INST_RETIRED_ANY_P
-#define LOADS	EVENT_MEM_UOPS_RETIRED_ALL_LOADS
-#define STORES	EVENT_MEM_UOPS_RETIRED_ALL_STORES
-#define INT	IA32_PERFEVTSEL_INT
-#define ADDRESS	(RIG_MEMORY_BASE + 0x3008)
-#define MINUS(n) (-(u64)(n) & BITS(0, 47))
-#define PMC(n)	rig_get(r, MSR_IA32_PMC0 + (n))
 #define SECOND_DS (RIG_MEMORY_BASE + 0x800)
 
-enum { DLA = 0x98, SOURCE = 0xa0 };
-
-static void loads(struct rig *r, unsigned n)
+static bool assist_waits_for_its_event(struct rig *r)
 {
-	while (n--)
-		rig_load(r, ADDRESS);
+	rig_program_pebs(r, 0, LOADS, 0, 2);
+	rig_start(r, BIT(0));
+	loads(r, 2);
+	rig_nops(r, 4);
+	return rig_status(r) == BIT(0) && rig_index(r) == RIG_BUFFER;
 }
 
-/* Counter n: two loads arm it, the third makes a record. */
-static bool one_record(struct rig *r, unsigned n, u64 bits)
+RULE(pebs_without_int_is_quiet, one_record(r, 0, 0) && !r->requests)
+
+static bool disarmed_by_pebs_enable(struct rig *r)
 {
-	rig_program_pebs(r, n, LOADS, bits, 2);
-	rig_start(r, BIT(n));
+	rig_program_pebs(r, 0, LOADS, 0, 2);
+	rig_start(r, BIT(0));
+	loads(r, 2);
+	rig_set(r, MSR_IA32_PEBS_ENABLE, 0);
+	loads(r, 2);
+	return rig_status(r) == BIT(0) && rig_index(r) == RIG_BUFFER;
+}
+
+static bool precise_distribution(struct rig *r)
+{
+	u64 ip;
+
+	rig_program_pebs(r, 1, EVENT_INST_RETIRED_PREC_DIST, 0, 200);
+	rig_start(r, BIT(1));
+	rig_nops(r, 199);
+	ip = r->ip;
+	rig_nops(r, 2);
+	return rig_record(r, 0, 0xb0) == ip;
+}
+
+static bool index_advances_by_c0(struct rig *r)
+{
+	one_record(r, 0, 0);
+	return rig_index(r) == RIG_BUFFER + 0xc0;
+}
+
+static bool registers_in_their_places(struct rig *r)
+{
+	static const u8 offsets[REG_COUNT] = {
+		[REG_RAX] = 0x10, [REG_RBX] = 0x18, [REG_RCX] = 0x20, [REG_RDX] = 0x28,
+		[REG_RSI] = 0x30, [REG_RDI] = 0x38, [REG_RBP] = 0x40, [REG_RSP] = 0x48,
+		[REG_R8] = 0x50, [REG_R9] = 0x58, [REG_R10] = 0x60, [REG_R11] = 0x68,
+		[REG_R12] = 0x70, [REG_R13] = 0x78, [REG_R14] = 0x80, [REG_R15] = 0x88,
+	};
+	bool held = one_record(r, 0, 0);
+
+	for (unsigned i = 0; i < REG_COUNT; i++)
+		held = held && rig_record(r, 0, offsets[i]) == r->regs.gpr[i];
+	return held;
+}
+
+RULE(registers_after, one_record(r, 0, 0) && rig_record(r, 0, 0x10) == r->regs.gpr[REG_RAX])
+RULE(flags_after, one_record(r, 0, 0) && rig_record(r, 0, 0x00) == r->regs.rflags)
+RULE(eventing_ip, one_record(r, 0, 0) && rig_record(r, 0, 0xb0) == r->ip - 4)
+RULE(next_ip, one_record(r, 0, 0) && rig_record(r, 0, 0x08) == r->ip)
+RULE(status_before, one_record(r, 0, 0) && rig_record(r, 0, 0x90) == BIT(0))
+RULE(no_latency, one_record(r, 0, 0) && rig_record(r, 0, 0xa8) == 0)
+RULE(nothing_behind, one_record(r, 0, 0) && rig_record(r, 1, 0) == 0)
+
+static bool threshold_at_two(struct rig *r)
+{
+	unsigned after_one;
+
+	rig_ds(r, 8, 2);
+	rig_program_pebs(r, 0, LOADS, 0, 2);
+	rig_start(r, BIT(0));
 	loads(r, 3);
-	return rig_records(r) == 1;
+	after_one = r->requests;
+	loads(r, 3);
+	return !after_one && r->requests == 1;
+}
+
+static bool stops_at_maximum(struct rig *r)
+{
+	rig_ds(r, 1, 8);
+	one_record(r, 0, 0);
+	loads(r, 6);
+	return rig_index(r) == RIG_BUFFER + 0xc0 && rig_record(r, 1, 0x98) == 0;
+}
+
+RULE(reloads, one_record(r, 0, 0) && PMC(0) == MINUS(2))
+
+static bool reloads_no_other(struct rig *r)
+{
+	rig_program(r, 1, INST, 0, 1);
+	rig_set_reset(r, 1, 0x1000);
+	rig_program_pebs(r, 0, LOADS, 0, 2);
+	rig_start(r, BIT(0) | BIT(1));
+	loads(r, 3);
+	return rig_records(r) == 1 && PMC(1) == 2;
 }
 
 static bool has_address(struct rig *r)
 {
-	return rig_record(r, 0, DLA) == ADDRESS;
-}
-
-static bool overflow(struct rig *r)
-{
-	rig_program(r, 0, INST, INT, 3);
-	rig_start(r, BIT(0));
-	rig_nops(r, 3);
-	return r->n_interrupts == 1;
-}
-
-static bool overflow_is_shown(struct rig *r)
-{
-	return overflow(r) && rig_status(r) == BIT(0);
-}
-
-static bool all_that_wrap_are_shown(struct rig *r)
-{
-	rig_program(r, 0, INST, 0, 3);
-	rig_program(r, 2, INST, 0, 3);
-	rig_start(r, BIT(0) | BIT(2));
-	rig_nops(r, 3);
-	return rig_status(r) == (BIT(0) | BIT(2));
-}
-
-static bool one_interrupt(struct rig *r)
-{
-	r->unmasks = true;
-	return overflow(r);
-}
-
-static bool interrupts_now(struct rig *r)
-{
-	return overflow(r);
-}
-
-static bool delivery_masks(struct rig *r)
-{
-	return overflow(r) && r->lvtpc & BIT(16);
-}
-
-static bool masked_is_not_delivered(struct rig *r)
-{
-	r->lvtpc |= (u32)BIT(16);
-	return !overflow(r);
-}
-
-static bool freezes_though_masked(struct rig *r)
-{
-	rig_wrmsr(r, MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI);
-	return masked_is_not_delivered(r) && !rig_get(r, MSR_IA32_PERF_GLOBAL_CTRL);
-}
-
-static bool branch_records_freeze(struct rig *r)
-{
-	rig_wrmsr(r, MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_FREEZE_LBRS_ON_PMI | IA32_DEBUGCTL_LBR);
-	return overflow(r) && !(rig_get(r, MSR_IA32_DEBUGCTL) & IA32_DEBUGCTL_LBR);
+	return rig_record(r, 0, RECORD_DLA) == ADDRESS;
 }
 
 static bool record_at_its_level_only(struct rig *r)
@@ -103,10 +118,7 @@ static bool record_at_its_level_only(struct rig *r)
 	return rig_records(r) == 0;
 }
 
-static bool records_while_interrupts_are_off(struct rig *r)
-{
-	return one_record(r, 0, 0);
-}
+RULE(records_while_interrupts_are_off, one_record(r, 0, 0))
 
 static bool enabling_arms_nothing(struct rig *r)
 {
@@ -124,15 +136,8 @@ static bool pebs_bit_is_needed(struct rig *r)
 	return rig_records(r) == 0;
 }
 
-static bool pmc2_can_do_pebs(struct rig *r)
-{
-	return one_record(r, 2, 0);
-}
-
-static bool flags_come_first(struct rig *r)
-{
-	return one_record(r, 0, 0) && rig_record(r, 0, 0) == r->regs.rflags;
-}
+RULE(pmc2_can_do_pebs, one_record(r, 2, 0))
+RULE(flags_come_first, one_record(r, 0, 0) && rig_record(r, 0, 0) == r->regs.rflags)
 
 static bool image_shows_all(struct rig *r)
 {
@@ -143,10 +148,7 @@ static bool image_shows_all(struct rig *r)
 	return rig_record(r, 0, 0x90) == (BIT(0) | BIT(1));
 }
 
-static bool address_on_pmc3(struct rig *r)
-{
-	return one_record(r, 3, 0) && has_address(r);
-}
+RULE(address_on_pmc3, one_record(r, 3, 0) && has_address(r))
 
 static bool address_of_a_store(struct rig *r)
 {
@@ -157,15 +159,8 @@ static bool address_of_a_store(struct rig *r)
 	return rig_records(r) == 1 && has_address(r);
 }
 
-static bool exact_address(struct rig *r)
-{
-	return one_record(r, 0, 0) && has_address(r);
-}
-
-static bool source_is_zero(struct rig *r)
-{
-	return one_record(r, 0, 0) && rig_record(r, 0, SOURCE) == 0;
-}
+RULE(exact_address, one_record(r, 0, 0) && has_address(r))
+RULE(source_is_zero, one_record(r, 0, 0) && rig_record(r, 0, RECORD_SOURCE) == 0)
 
 /* Two records, each with its EventingIP; nothing behind. */
 static bool two_in_their_places(struct rig *r)
@@ -184,10 +179,7 @@ static bool two_in_their_places(struct rig *r)
 	return rig_record(r, 0, 0xb0) == ip[0] && rig_record(r, 2, 0xb0) == 0;
 }
 
-static bool index_and_record_together(struct rig *r)
-{
-	return one_record(r, 0, 0) && rig_index(r) == RIG_BUFFER + 0xc0;
-}
+RULE(index_and_record_together, one_record(r, 0, 0) && rig_index(r) == RIG_BUFFER + 0xc0)
 
 static bool not_in_the_bts_buffer(struct rig *r)
 {
@@ -216,10 +208,7 @@ static bool requests_are(struct rig *r, unsigned one, unsigned two, unsigned thr
 	return held;
 }
 
-static bool threshold_is_reached_at_three(struct rig *r)
-{
-	return requests_are(r, 0, 0, 1, 2);
-}
+RULE(threshold_is_reached_at_three, requests_are(r, 0, 0, 1, 2))
 
 static bool threshold_has_the_vector(struct rig *r)
 {
@@ -295,10 +284,7 @@ static bool index_after_a_branch(struct rig *r)
 	return rig_index(r) == RIG_BUFFER + 0xc0;
 }
 
-static bool pmc3_records_the_next(struct rig *r)
-{
-	return one_record(r, 3, 0);
-}
+RULE(pmc3_records_the_next, one_record(r, 3, 0))
 
 static bool maximum_and_threshold(struct rig *r)
 {
@@ -333,60 +319,10 @@ static bool goes_on_after_a_reset(struct rig *r)
 	return rig_records(r) == 1;
 }
 
-/* Counter n and one behind it are due on one instruction: whose event is in the record? */
-static bool pmc1_before_pmc2(struct rig *r)
-{
-	rig_program_pebs(r, 1, LOADS, 0, 1);
-	rig_program_pebs(r, 2, EVENT_BR_INST_RETIRED_ALL_BRANCHES_PEBS, 0, 1);
-	rig_start(r, BIT(1) | BIT(2));
-	for (int i = 0; i < 2; i++)
-		rig_retire(r, &(struct model_retired){
-			.branch = BRANCH_CALL, .loads = 1, .n_access = 1,
-			.access = { { ADDRESS, 8, false, false } } });
-	return rig_records(r) == 1 && has_address(r);
-}
-
-static bool fixed_counters_come_last(struct rig *r)
-{
-	rig_ds(r, 8, 1);
-	rig_set(r, MSR_IA32_FIXED_CTR0, MINUS(3));
-	rig_set(r, MSR_IA32_FIXED_CTR_CTRL, 0xb);
-	rig_program_pebs(r, 0, LOADS, 0, 2);
-	rig_start(r, BIT(0) | BIT(32));
-	loads(r, 3);
-	return !strcmp(rig_actions(r), "ARM0 ASSIST0 THRESHOLD0 OVERFLOW8");
-}
-
 static bool index_is_written_last(struct rig *r)
 {
 	/* Nothing in memory tells; the model's own question does. */
 	return !model_fault(&r->m, FAULT_INDEX_FIRST) && one_record(r, 0, 0);
-}
-
-static bool earlier_is_served_first(struct rig *r)
-{
-	rig_program_pebs(r, 0, LOADS, 0, 3);
-	rig_program_pebs(r, 1, LOADS, 0, 2);
-	rig_start(r, BIT(0) | BIT(1));
-	loads(r, 3);
-	return rig_records(r) == 1;
-}
-
-static bool overflow_has_the_vector(struct rig *r)
-{
-	return overflow(r) && r->interrupt[0].vector == RIG_VECTOR;
-}
-
-static bool interrupts_though_frozen(struct rig *r)
-{
-	rig_wrmsr(r, MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI);
-	return overflow(r);
-}
-
-static bool branch_records_go_on(struct rig *r)
-{
-	rig_wrmsr(r, MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_LBR);
-	return overflow(r) && rig_get(r, MSR_IA32_DEBUGCTL) & IA32_DEBUGCTL_LBR;
 }
 
 /* The BTS index, at offset 8 of the DS area. */
@@ -398,19 +334,27 @@ static bool bts_index_stays(struct rig *r)
 }
 
 rule *const pebs_rules[FAULT_COUNT] = {
-	[FAULT_PMI_OTHER_VECTOR] = overflow_has_the_vector,
-	[FAULT_FREEZE_DROPS_PMI] = interrupts_though_frozen,
-	[FAULT_LBR_ALWAYS_FROZEN] = branch_records_go_on,
+	[FAULT_ASSIST_AT_ANY] = assist_waits_for_its_event,
+	[FAULT_PEBS_INTERRUPTS] = pebs_without_int_is_quiet,
+	[FAULT_ARM_SURVIVES] = disarmed_by_pebs_enable,
+	[FAULT_PDIR_SKIDS] = precise_distribution,
+	[FAULT_RECORD_AT_OVERFLOW] = assist_waits_for_its_event,
+	[FAULT_RECORD_SIZE_B0] = index_advances_by_c0,
+	[FAULT_GPR_ORDER] = registers_in_their_places,
+	[FAULT_GPR_STALE] = registers_after,
+	[FAULT_FLAGS_STALE] = flags_after,
+	[FAULT_EVENTING_IP_NEXT] = eventing_ip,
+	[FAULT_RIP_EVENTING] = next_ip,
+	[FAULT_STATUS_AFTER_ASSIST] = status_before,
+	[FAULT_LATENCY_LEFT] = no_latency,
+	[FAULT_WRITE_PAST_RECORD] = nothing_behind,
+	[FAULT_INDEX_NOT_ADVANCED] = index_advances_by_c0,
+	[FAULT_THRESHOLD_LATE] = threshold_at_two,
+	[FAULT_THRESHOLD_ALWAYS] = threshold_at_two,
+	[FAULT_PAST_MAXIMUM] = stops_at_maximum,
+	[FAULT_NO_RELOAD] = reloads,
+	[FAULT_RELOAD_ALL] = reloads_no_other,
 	[FAULT_BTS_INDEX_MOVES] = bts_index_stays,
-	[FAULT_STATUS_DROPPED] = overflow_is_shown,
-	[FAULT_STATUS_DOUBLED] = overflow_is_shown,
-	[FAULT_STATUS_FIRST_ONLY] = all_that_wrap_are_shown,
-	[FAULT_PMI_DOUBLED] = one_interrupt,
-	[FAULT_PMI_LATE] = interrupts_now,
-	[FAULT_LVTPC_MASK_LATE] = delivery_masks,
-	[FAULT_LVTPC_MASK_IGNORED] = masked_is_not_delivered,
-	[FAULT_FREEZE_AT_DELIVERY] = freezes_though_masked,
-	[FAULT_LBR_NOT_FROZEN] = branch_records_freeze,
 	[FAULT_ASSIST_AT_ANY_CPL] = record_at_its_level_only,
 	[FAULT_IF_HOLDS_RECORDS] = records_while_interrupts_are_off,
 	[FAULT_ENABLE_ARMS] = enabling_arms_nothing,
@@ -453,7 +397,4 @@ rule *const pebs_rules[FAULT_COUNT] = {
 	[FAULT_FULL_INDEX_ADVANCES] = full_stays,
 	[FAULT_BASE_UNCHECKED] = below_the_base_nothing,
 	[FAULT_FULL_STAYS_FULL] = goes_on_after_a_reset,
-	[FAULT_PMC1_LAST] = pmc1_before_pmc2,
-	[FAULT_FIXED_FIRST] = fixed_counters_come_last,
-	[FAULT_NEWEST_FIRST] = earlier_is_served_first,
 };

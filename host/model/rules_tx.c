@@ -5,7 +5,6 @@
 #define DATA		(RIG_MEMORY_BASE + 0x3000)
 #define FALLBACK	0x600000ULL
 #define INNER		0x700000ULL
-#define PMC(n)		rig_get(r, MSR_IA32_PMC0 + (n))
 #define TX_FIELD(n)	rig_record(r, n, 0xb8)
 #define HIGH(value)	((value) & ~BITS(0, 31))
 
@@ -143,20 +142,9 @@ static bool filter_holds_for_records(struct rig *r)
 	return !rig_records(r) && rig_get(r, MSR_IA32_PMC0) != 0;
 }
 
-static bool in_tx_is_inside(struct rig *r)
-{
-	return counted(r, 0, IA32_PERFEVTSEL_IN_TX) == 3;
-}
-
-static bool in_txcp_takes_back(struct rig *r)
-{
-	return counted(r, 2, IA32_PERFEVTSEL_IN_TXCP) == 21;
-}
-
-static bool others_keep_theirs(struct rig *r)
-{
-	return counted(r, 0, 0) == 24;
-}
+RULE(in_tx_is_inside, counted(r, 0, IA32_PERFEVTSEL_IN_TX) == 3)
+RULE(in_txcp_takes_back, counted(r, 2, IA32_PERFEVTSEL_IN_TXCP) == 21)
+RULE(others_keep_theirs, counted(r, 0, 0) == 24)
 
 /* Records of aborts, of each cause twice. */
 static bool bits_are_exact(struct rig *r)

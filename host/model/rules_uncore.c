@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rules of the uncore's counters, for faults of spec/fault.def on a Nehalem: see rules.c. Addresses
+ * Rules of the uncore's counters, for faults of spec/fault.def on a Nehalem: see rules.h. Addresses
  * and bits as in "Uncore Performance Monitoring Management Facility" and "Uncore Performance Event
  * Configuration Facility".
  */
