@@ -155,9 +155,7 @@ TEST(count, any_thread_of_fixed_counters_counts_both_threads, REQS(MSR_39),
 TEST(count, processors_count_side_by_side, REQS(CNT_46),
      NEEDS(need_perfmon, need_instructions, need_second_processor))
 {
-	unsigned cpu;
-
-	for (unsigned i = 0; (cpu = together_partner(i)); i++) {
+	TOGETHER_WITH_EACH(cpu) {
 		struct pmc_mask all = { counters_gp().bits |
 					(counters_fixed().bits & BIT(PMC_FIXED(0))) };
 		struct together_window window = instructions(all, 0);
@@ -178,7 +176,7 @@ TEST(count, processors_count_side_by_side, REQS(CNT_46),
 				CHECK_EQ(t, CNT_46, declared(work[k], COUNT_INSTRUCTIONS),
 					 window.side[k].value[c] - least.side[k].value[c],
 					 "counter %u of %s: instructions of 400 more rounds of %s",
-					 c, k ? together_name(cpu) : "the first processor",
+					 c, together_whose(cpu, k),
 					 work[k]->name);
 	}
 }
@@ -202,9 +200,7 @@ static void take_difference(void *arg)
 TEST(count, processors_count_side_by_side_at_cpl_0, REQS(CNT_46),
      NEEDS(need_perfmon, need_branches, need_second_processor))
 {
-	unsigned cpu;
-
-	for (unsigned i = 0; (cpu = together_partner(i)); i++) {
+	TOGETHER_WITH_EACH(cpu) {
 		struct together_window window = { .side = {
 			{ .work = &workload_branch }, { .work = &workload_mixed },
 		} };
@@ -214,7 +210,7 @@ TEST(count, processors_count_side_by_side_at_cpl_0, REQS(CNT_46),
 			window.side[k].event = EVENT_BR_INST_RETIRED_ALL_BRANCHES;
 			window.side[k].flags = COUNT_BOTH;
 		}
-		if (!together_run(t, &window.both, cpu, take_difference, take_difference, &window))
+		if (!together_run(t, &window.both, cpu, take_difference, &window))
 			return;
 		if (!window.side[0].n || !window.side[1].n) {
 			test_inconclusive(t, "disturbed windows");
@@ -225,7 +221,7 @@ TEST(count, processors_count_side_by_side_at_cpl_0, REQS(CNT_46),
 				CHECK_EQ(t, CNT_46, declared(window.side[k].work, COUNT_BRANCHES),
 					 window.side[k].value[c],
 					 "IA32_PMC%u of %s: branches of 400 more rounds of %s", c,
-					 k ? together_name(cpu) : "the first processor",
+					 together_whose(cpu, k),
 					 window.side[k].work->name);
 	}
 }

@@ -65,18 +65,17 @@ static void sample(void *arg)
 TEST(ds, each_processor_has_an_area_of_its_own, REQS(DS_18),
      NEEDS(need_perfmon, need_pebs, need_events, need_second_processor))
 {
-	unsigned cpu;
 
 	if (!sampling_shadow_fits(t))
 		return;
-	for (unsigned i = 0; (cpu = together_partner(i)); i++)
+	TOGETHER_WITH_EACH(cpu)
 		for (unsigned which = 1; which < 4; which++) {
 			struct sampling s = { .samples = { which & 1, which & 2 } };
 
-			if (!together_run(t, &s.both, cpu, sample, sample, &s))
+			if (!together_run(t, &s.both, cpu, sample, &s))
 				return;
 			for (unsigned side = 0; side < 2; side++) {
-				const char *whose = side ? together_name(cpu) : "the first";
+				const char *whose = together_whose(cpu, side);
 
 				CHECK_EQ(t, DS_18, s.samples[side] ? RECORDS : 0, s.records[side],
 					 "records in the buffer of %s, which samples %u, the "

@@ -52,7 +52,7 @@ static bool check_own(struct test *t, struct test_claim claim, unsigned cpu, con
 {
 	struct registers r = { .msr = msr, .value = { here, there } };
 
-	if (!together_run(t, &r.both, cpu, write_and_read, write_and_read, &r))
+	if (!together_run(t, &r.both, cpu, write_and_read, &r))
 		return false;
 	test_check_eq(t, claim, here, r.first[0], "%s (MSR 0x%x) of the first processor, after %s "
 		      "had 0x%lx written", name, msr, together_name(cpu), there);
@@ -86,18 +86,14 @@ static void check_counters(struct test *t, unsigned cpu)
 TEST(msr, each_processor_has_counters_of_its_own, REQS(MSR_37),
      NEEDS(need_perfmon, need_two_counters, need_second_processor))
 {
-	unsigned cpu;
-
-	for (unsigned i = 0; (cpu = together_partner(i)); i++)
+	TOGETHER_WITH_EACH(cpu)
 		check_counters(t, cpu);
 }
 
 TEST(msr, each_processor_has_pebs_of_its_own, REQS(MSR_37),
      NEEDS(need_perfmon, need_pebs, need_second_processor))
 {
-	unsigned cpu;
-
-	for (unsigned i = 0; (cpu = together_partner(i)); i++) {
+	TOGETHER_WITH_EACH(cpu) {
 		check_own(t, AT(MSR_37), cpu, "IA32_PEBS_ENABLE", MSR_IA32_PEBS_ENABLE, 1, 2);
 		check_own(t, AT(MSR_37), cpu, "IA32_DS_AREA", MSR_IA32_DS_AREA, 0x12340000,
 			  0x56780000);
@@ -108,18 +104,14 @@ TEST(msr, each_processor_has_pebs_of_its_own, REQS(MSR_37),
 TEST(msr, each_processor_has_debug_control_of_its_own, REQS(MSR_37),
      NEEDS(need_perfmon, need_debug_control, need_freeze, need_second_processor))
 {
-	unsigned cpu;
-
-	for (unsigned i = 0; (cpu = together_partner(i)); i++)
+	TOGETHER_WITH_EACH(cpu)
 		check_own(t, AT(MSR_37), cpu, "IA32_DEBUGCTL", MSR_IA32_DEBUGCTL, BIT(12), BIT(11));
 }
 
 TEST(msr, each_processor_has_a_latency_threshold_of_its_own, REQS(MSR_38),
      NEEDS(need_perfmon, need_pebs, need_load_latency, need_second_processor))
 {
-	unsigned cpu;
-
-	for (unsigned i = 0; (cpu = together_partner(i)); i++)
+	TOGETHER_WITH_EACH(cpu)
 		check_own(t, AT(MSR_38), cpu, "MSR_PEBS_LD_LAT_THRESHOLD",
 			  MSR_PEBS_LD_LAT_THRESHOLD, 0x100, 0x200);
 }
@@ -129,9 +121,8 @@ TEST(msr, each_processor_has_off_core_registers_of_its_own, REQS(MSR_38),
      NEEDS(need_perfmon, need_offcore, need_second_processor))
 {
 	u32 count = counter_caps()->facilities & FAC_OFFCORE_2 ? 2 : 1;
-	unsigned cpu;
 
-	for (unsigned i = 0; (cpu = together_partner(i)); i++)
+	TOGETHER_WITH_EACH(cpu)
 		for (u32 k = 0; k < count; k++)
 			check_own(t, AT(MSR_38), cpu, "MSR_OFFCORE_RSP_x", MSR_OFFCORE_RSP_0 + k,
 				  0x101, 0x202);
@@ -182,13 +173,11 @@ static void wrap_and_look(void *arg)
 TEST(msr, each_processor_has_a_status_of_its_own, REQS(MSR_37),
      NEEDS(need_perfmon, need_branches, need_second_processor))
 {
-	unsigned cpu;
-
-	for (unsigned i = 0; (cpu = together_partner(i)); i++)
+	TOGETHER_WITH_EACH(cpu)
 		for (unsigned which = 1; which < 4; which++) {
 			struct overflow o = { .wraps = { which & 1, which & 2 } };
 
-			if (!together_run(t, &o.both, cpu, wrap_and_look, wrap_and_look, &o))
+			if (!together_run(t, &o.both, cpu, wrap_and_look, &o))
 				return;
 			CHECK_EQ(t, MSR_37, which & 1, o.status[0],
 				 "status of the first processor, IA32_PMC0 wrapped here %u, on %s "
@@ -237,18 +226,15 @@ static void sample(u64 flags)
 static void check_interrupts(struct test *t, struct test_claim claim, void (*make)(u64 flags),
 			     u64 flags, const char *what, u64 status)
 {
-	unsigned cpu;
-
-	for (unsigned i = 0; (cpu = together_partner(i)); i++)
+	TOGETHER_WITH_EACH(cpu)
 		for (unsigned which = 1; which < 4; which++) {
 			struct overflow o = { .wraps = { which & 1, which & 2 }, .make = make,
 					      .flags = flags };
 
-			if (!together_run(t, &o.both, cpu, listen, listen, &o))
+			if (!together_run(t, &o.both, cpu, listen, &o))
 				return;
 			for (unsigned side = 0; side < 2; side++) {
-				const char *whose = side ? together_name(cpu) :
-						    "the first processor";
+				const char *whose = together_whose(cpu, side);
 
 				test_check_eq(t, claim, o.wraps[side], o.interrupts[side],
 					      "interrupts of %s, %s here %u, there %u", whose,
@@ -323,13 +309,12 @@ TEST(pmi, a_freeze_stops_its_own_processor_alone, REQS(PMI_23),
 	   need_second_processor))
 {
 	u64 whole = workload_declared(&workload_branch, COUNT_INSTRUCTIONS, PERIOD);
-	unsigned cpu;
 
-	for (unsigned i = 0; (cpu = together_partner(i)); i++)
+	TOGETHER_WITH_EACH(cpu)
 		for (unsigned freezer = 0; freezer < 2; freezer++) {
 			struct freeze f = { .freezer = freezer };
 
-			if (!together_run(t, &f.both, cpu, freeze_and_count, freeze_and_count, &f))
+			if (!together_run(t, &f.both, cpu, freeze_and_count, &f))
 				return;
 			CHECK_EQ(t, PMI_23, 0, f.control[freezer],
 				 "IA32_PERF_GLOBAL_CTRL of the side that froze (%u)", freezer);

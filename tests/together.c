@@ -4,15 +4,15 @@
 
 #define DEADLINE_MS	5000u	/* a side that never comes ends here, and the test with it */
 
-bool together_run(struct test *t, struct together *both, unsigned cpu, void (*here)(void *arg),
-		  void (*there)(void *arg), void *arg)
+bool together_run(struct test *t, struct together *both, unsigned cpu, void (*work)(void *arg),
+		  void *arg)
 {
 	struct guard_report report;
 
 	*both = (struct together){ .barrier.count = 2, .other = cpu };
-	if (!HARNESS_CHECK(t, smp_start(cpu, there, arg, DEADLINE_MS), "processor %u starts", cpu))
+	if (!HARNESS_CHECK(t, smp_start(cpu, work, arg, DEADLINE_MS), "processor %u starts", cpu))
 		return false;
-	here(arg);
+	work(arg);
 	return HARNESS_CHECK(t, smp_wait(cpu, &report), "processor %u is lost", cpu) &&
 	       HARNESS_CHECK(t, report.outcome == GUARD_DONE, "processor %u: outcome %u, vector "
 			     "%lu at %#lx", cpu, (unsigned)report.outcome, report.frame.vector,
@@ -43,6 +43,11 @@ const char *together_name(unsigned cpu)
 	struct topology first = smp_topology(CPU_BOOT), other = smp_topology(cpu);
 
 	return topology_same_core(&first, &other) ? "its sibling thread" : "another core's thread";
+}
+
+const char *together_whose(unsigned cpu, unsigned side)
+{
+	return side ? together_name(cpu) : "the first processor";
 }
 
 static void count(void *arg)
@@ -76,5 +81,5 @@ static void count(void *arg)
 
 bool together_count(struct test *t, struct together_window *window, unsigned cpu)
 {
-	return together_run(t, &window->both, cpu, count, count, window);
+	return together_run(t, &window->both, cpu, count, window);
 }

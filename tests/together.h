@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Two processors at once: the first one, which runs the test, and another. Each runs a function of
- * the same argument; what must come before what is said by barriers. Everything about the PMU in
- * such a function is about the processor that it runs on.
+ * Two processors at once: the first one, which runs the test, and another. Both run one function of
+ * one argument, which asks what side it is on; what must come before what is said by barriers.
+ * Everything about the PMU in such a function is about the processor that it runs on.
  *
  *	static void count(void *arg)		// on both
  *	{
@@ -25,10 +25,10 @@ struct together {
 	unsigned other;			/* the other processor */
 };
 
-/* Run here(arg) on this processor and there(arg) on cpu, which is idle. true: both have returned.
- * false: the test has ended, as an ERROR that says why. */
-bool together_run(struct test *t, struct together *both, unsigned cpu, void (*here)(void *arg),
-		  void (*there)(void *arg), void *arg);
+/* Run work(arg) on this processor and on cpu, which is idle. true: both have returned. false: the
+ * test has ended, as an ERROR that says why. */
+bool together_run(struct test *t, struct together *both, unsigned cpu, void (*work)(void *arg),
+		  void *arg);
 
 /* Wait for the other one. Any of the two, as often as one likes. Where that one has ended by an
  * exception or a deadline, the test ends here and tells it. */
@@ -40,8 +40,13 @@ unsigned together_side(void);
 /* Processors that a test pairs with the first one, in turn from i = 0: a thread of its core, and
  * one of another core. 0 behind the last. */
 unsigned together_partner(unsigned i);
-/* "its sibling thread" or "another core's", for what a check says. */
+#define TOGETHER_WITH_EACH(cpu) \
+	for (unsigned i_##cpu = 0, cpu; (cpu = together_partner(i_##cpu)); i_##cpu++)
+
+/* For what a check says: "its sibling thread" or "another core's thread"; and of a pair with cpu,
+ * whose side that is: "the first processor" or that name. */
 const char *together_name(unsigned cpu);
+const char *together_whose(unsigned cpu, unsigned side);
 
 /*
  * A window in which both may count and work. Counters are on, on both sides, before either works,

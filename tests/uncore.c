@@ -428,7 +428,7 @@ TEST(unc, every_core_that_listens_is_interrupted, REQS(PMI_10),
 	for (unsigned which = 0; which < 4; which++) {
 		struct audience a = { .listens = { which & 1, which & 2 } };
 
-		if (!together_run(t, &a.both, smp_other_core(), listen, listen, &a))
+		if (!together_run(t, &a.both, smp_other_core(), listen, &a))
 			return;
 		CHECK_EQ(t, PMI_10, OVF_FC0, uncore_status() & OVF_FC0,
 			 "OVF_FC0: the fixed counter has wrapped");
@@ -510,7 +510,7 @@ TEST(unc, cores_have_its_registers_in_common, REQS(UNC_07), NEEDS(need_uncore, n
 	if (!same_package(t))
 		return;
 	off();
-	if (!together_run(t, &c.both, smp_other_core(), correspond, correspond, &c))
+	if (!together_run(t, &c.both, smp_other_core(), correspond, &c))
 		return;
 	for (unsigned i = 0; i < SHARED; i++)
 		for (unsigned side = 0; side < 2; side++)
@@ -568,7 +568,7 @@ TEST(unc, events_of_each_core_count, REQS(UNC_08), NEEDS(need_uncore, need_other
 		struct load l = { .works = works };
 
 		off();
-		if (!together_run(t, &l.both, smp_other_core(), load, load, &l))
+		if (!together_run(t, &l.both, smp_other_core(), load, &l))
 			return;
 		if (!l.ready) {
 			test_skip(t, "%s", l.reason);
