@@ -164,17 +164,17 @@ bench: all
 	@tools/bench.sh $(BUILD)
 
 help:
-	@echo 'make            the EFI programs and the report tool, into $(BUILD)/'
-	@echo 'make test       every test of the project; last line "N passed, N failed"'
-	@echo 'make check      host tests only: the pure parts under ASan and UBSan'
-	@echo 'make mutants    every fault of the reference PMU against every test'
-	@echo 'make seeds      the correct one under SEEDS=100 seeds, each profile and all latitude, on CPU=haswell, another or all'
-	@echo 'make coverage   docs/COVERAGE.md'
-	@echo 'make usb        $(BUILD)/pmutest86.img, to be written to a stick'
-	@echo 'make fuzz       all fuzz targets for SECONDS=n'
-	@echo 'make engine-soak compares both engines for SECONDS=n, from seed FIRST=n on'
-	@echo 'make bench      how long things take'
-	@echo 'make clean      remove $(BUILD)/; make distclean: the fetched sources as well'
+	@echo 'make              the EFI programs and the report tool, into $(BUILD)/'
+	@echo 'make test         every test of the project; last line "N passed, N failed"'
+	@echo 'make check        host tests only: the pure parts under ASan and UBSan'
+	@echo 'make mutants      every fault of the reference PMU against every test'
+	@echo 'make seeds        the correct one under SEEDS=n seeds and all profiles; CPU=NAME or all'
+	@echo 'make coverage     docs/COVERAGE.md'
+	@echo 'make usb          $(BUILD)/pmutest86.img, to be written to a stick'
+	@echo 'make fuzz         all fuzz targets for SECONDS=n'
+	@echo 'make engine-soak  compares both engines for SECONDS=n, from seed FIRST=n on'
+	@echo 'make bench        how long things take'
+	@echo 'make clean        remove $(BUILD)/; make distclean: the fetched sources as well'
 	@echo 'CC=gcc|clang, BUILD=folder, V=1 shows commands; ./run-qemu.sh --help for runs'
 
 .PHONY: force clean distclean

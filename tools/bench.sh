@@ -6,6 +6,7 @@
 # a boot. A target that isn't met is said and is no failure: the machine may be busy.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+[ -d "${1-}" ] || { echo "usage: bench.sh BUILD; no folder '${1-}'" >&2; exit 2; }
 build=$1
 work=$(mktemp -d "$build/bench.XXXXXX")
 trap 'rm -rf "$work"' EXIT

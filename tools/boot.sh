@@ -27,7 +27,8 @@ while [ $# -gt 1 ]; do
 	esac
 	shift
 done
-folder=$1
+folder=${1-}
+[ -d "$folder" ] || { echo "boot.sh: no folder '$folder'" >&2; exit 2; }
 qemu=${QEMU:-qemu-system-x86_64}
 
 # Code and variables must be of the same size; variables are a private copy.

@@ -8,7 +8,6 @@ conclude.py --serial FILE --out FOLDER --run "pmu=reference cpu=haswell ..."
 Prints the run's TAP and writes results.tap, results.json, junit.xml and serial.log to FOLDER.
 Exit status: that of the run (README, "How to read a result").
 """
-import argparse
 import json
 import os
 import re
@@ -16,6 +15,7 @@ import shutil
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "report"))
+import command      # noqa: E402
 import decide       # noqa: E402
 import junit        # noqa: E402
 import results      # noqa: E402
@@ -61,7 +61,7 @@ def efi_tap(run, name, serial, reason):
 
 
 def main():
-    parser = argparse.ArgumentParser()
+    parser = command.Parser("conclude.py", __doc__)
     parser.add_argument("--serial", required=True)
     parser.add_argument("--out", required=True)
     parser.add_argument("--run", default="")

@@ -9,13 +9,13 @@ Joins spec/, the list of tests (FOLDER/tests.tsv), what the last whole run of `m
 Exit status 1 when something has neither a test nor a reason, or a reason isn't needed; with
 --check, which writes nothing, also when the page is stale.
 """
-import argparse
 import os
 import sys
 
 TOOLS = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, TOOLS)
 import checks       # noqa: E402
+import command      # noqa: E402
 import spec         # noqa: E402
 
 DOCS = os.path.join(TOOLS, "..", "docs")
@@ -179,8 +179,7 @@ class Coverage:
 
 
 def main():
-    parser = argparse.ArgumentParser(prog="coverage.py")
-    parser.add_argument("--build", default="build")
+    parser = command.Parser("coverage.py", __doc__, build="build")
     parser.add_argument("--check", action="store_true")
     options = parser.parse_args()
     coverage = Coverage(os.path.join(options.build, "tests.tsv"))

@@ -60,7 +60,10 @@ def finish(path, wanted):
 def main():
     if len(sys.argv) < 2:
         sys.exit("usage: efi_image.py FILE.efi SECTION...")
-    error = finish(sys.argv[1], sys.argv[2:])
+    try:
+        error = finish(sys.argv[1], sys.argv[2:])
+    except OSError as failure:
+        error = failure.strerror
     if error:
         sys.exit(f"{sys.argv[1]}: {error}")
 

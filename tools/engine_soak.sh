@@ -12,10 +12,15 @@
 # command that repeats it; exit status 1 then.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-build=$1 seconds=$2 seed=${3:-$(($(date +%s) % 1000000 * 1000))}
-case $seconds in
-''|*[!0-9]*)	echo "engine_soak.sh: SECONDS is '$seconds', want a whole number" >&2; exit 2 ;;
-esac
+[ -d "${1-}" ] ||
+	{ echo "usage: engine_soak.sh BUILD SECONDS [FIRST]; no folder '${1-}'" >&2; exit 2; }
+build=$1 seconds=${2-} seed=${3:-$(($(date +%s) % 1000000 * 1000 + 1))}
+for number in "$seconds" "$seed"; do
+	[[ $number =~ ^[1-9][0-9]{0,17}$ ]] || {
+		echo "engine_soak.sh: SECONDS and FIRST are numbers from 1, not '$number'" >&2
+		exit 2
+	}
+done
 log=$(mktemp "$build/soak.XXXXXX")
 trap 'rm -f "$log"' EXIT
 programs=0 compared=0 suites=0

@@ -11,10 +11,9 @@ have the same verdict, and every check that was executed the same result. Prints
 and how the fast engine counted; the last line is "N pairs of runs, N differ". Exit status: 0 none
 differs, 1 otherwise, 2 bad option or nothing ran.
 """
-import argparse
-import signal
 import sys
 
+import command
 import plan
 import spec
 
@@ -58,33 +57,20 @@ def differences(stepped, fast):
 
 
 def main():
-    parser = argparse.ArgumentParser(prog="engines.py")
-    parser.add_argument("--build", default="build")
-    parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--first", type=int, default=1)
-    parser.add_argument("--seeds", type=int, default=10)
+    parser = command.Parser("engines.py", __doc__, build="build", jobs=2)
+    parser.add_argument("--first", type=command.number(0), default=1)
+    parser.add_argument("--seeds", type=command.number(0), default=10)
     parser.add_argument("--no-profiles", dest="profiles", action="store_false")
-    parser.add_argument("--sample", type=int, default=20)
+    parser.add_argument("--sample", type=command.number(0), default=20)
     parser.add_argument("--faults", default="")
     options = parser.parse_args()
-    if min(options.first, options.seeds, options.sample) < 0:
-        parser.error("--first, --seeds and --sample take numbers from 0")
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
     pairs = [tuple(plan.Job(**words, engine=engine) for engine in plan.ENGINES)
              for words in settings_of(options)]
-    try:
-        plan.Pool(options.build, options.jobs).work_through([job for pair in pairs
-                                                             for job in pair])
-    except plan.PlanError as error:
-        print(f"engines.py: {error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        return 130
+    plan.Pool(options.build, options.jobs).work_through([job for pair in pairs for job in pair])
     total = {key: sum(pair[1].run.engine.get(key, 0) for pair in pairs)
              for key in pairs[0][1].run.engine if key != "name"}
     if not total.get("blocks"):
-        print("engines.py: the fast engine counted nothing in blocks", file=sys.stderr)
-        return 2
+        raise plan.PlanError("the fast engine counted nothing in blocks")
     differ = 0
     for stepped, fast in pairs:
         lines = differences(stepped, fast)
@@ -99,4 +85,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(command.run("engines.py", main))

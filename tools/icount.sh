@@ -8,6 +8,7 @@
 # does, 2 if there are none.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+[ -d "${1-}" ] || { echo "usage: icount.sh BUILD; no folder '${1-}'" >&2; exit 2; }
 build=$1
 work=$(mktemp -d "$build/icount.XXXXXX")
 trap 'rm -rf "$work"' EXIT

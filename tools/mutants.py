@@ -25,17 +25,16 @@ which docs/COVERAGE.md is made. --sample takes N faults from all over the table,
 every time; neither it nor --faults says anything about checks. Exit status: 0 all caught, no false
 alarm, every check explained; 1 otherwise; 2 bad option or nothing ran.
 """
-import argparse
 import fnmatch
 import json
 import os
-import signal
 import sys
 import time
 
 TOOLS = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, TOOLS)
 import checks       # noqa: E402
+import command      # noqa: E402
 import plan         # noqa: E402
 import spec         # noqa: E402
 
@@ -339,6 +338,8 @@ def run(options, parser):
     without = [row for row in rows if bool(options.only) !=
                (cpus[row["name"]] in named or (row["processors"] > 1 and "several" in named))]
     rows = [row for row in rows if row not in without]
+    if not rows:
+        raise plan.PlanError("no fault is left to run")
     cpus = {row["name"]: cpus[row["name"]] for row in rows}
     jobs += [plan.Job(cpu=cpu, **({"processors": 2, "tests": PAIRS[cpu][0]} if cpu in PAIRS else
                                   {"tests": some}))
@@ -398,7 +399,8 @@ def run(options, parser):
     caught = sum(row["caught"] for row in decidable)
     undecidable = sum(bool(row["undecidable"]) for row in faults.values())
     waiting = sum(row["waits"] and not row["undecidable"] for row in faults.values())
-    for count, text in ((len(without), f"of {options.without} are left out"),
+    left_out = f"but those of {options.only}" if options.only else f"of {options.without}"
+    for count, text in ((len(without), f"{left_out} are left out"),
                         (undecidable, "are undecidable"), (waiting, "wait for a test")):
         if count:
             print(f"{count} faults {text}")
@@ -407,27 +409,20 @@ def run(options, parser):
 
 
 def main():
-    parser = argparse.ArgumentParser(prog="mutants.py")
-    parser.add_argument("--build", default="build")
-    parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--engine", choices=plan.ENGINES, default="")
+    parser = command.Parser("mutants.py", __doc__, build="build", jobs=2, engine="")
     parser.add_argument("--faults", default="")
-    parser.add_argument("--sample", type=int, default=0)
-    parser.add_argument("--without", default="none", metavar="CPU,...")
-    parser.add_argument("--only", default="", metavar="CPU,...")
+    parser.add_argument("--sample", type=command.number(0), default=0)
+    parser.add_argument("--without", default="none")
+    parser.add_argument("--only", default="")
     parser.add_argument("--save")
     options = parser.parse_args()
     if options.save and not os.path.isdir(options.save):
         parser.error(f"--save: no folder is called {options.save}")
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        return run(options, parser)
-    except plan.PlanError as error:
-        print(f"mutants.py: {error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        return 130
+    for name in (options.only or options.without).split(","):
+        if name not in command.cpu_names() + ["several", "none"]:
+            parser.error(f"--only and --without take generations and 'several', not '{name}'")
+    return run(options, parser)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(command.run("mutants.py", main))

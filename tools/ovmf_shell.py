@@ -64,12 +64,15 @@ def find_shell(image):
 def main():
     if len(sys.argv) != 3:
         sys.exit("usage: ovmf_shell.py OVMF_CODE.fd OUT.efi")
-    with open(sys.argv[1], "rb") as file:
-        shell = find_shell(file.read())
-    if shell is None:
-        sys.exit(f"{sys.argv[1]}: no EFI shell in it")
-    with open(sys.argv[2], "wb") as file:
-        file.write(shell)
+    try:
+        with open(sys.argv[1], "rb") as file:
+            shell = find_shell(file.read())
+        if shell is None:
+            sys.exit(f"{sys.argv[1]}: no EFI shell in it")
+        with open(sys.argv[2], "wb") as file:
+            file.write(shell)
+    except OSError as error:
+        sys.exit(f"{error.filename}: {error.strerror}")
 
 
 if __name__ == "__main__":

@@ -11,16 +11,15 @@ running on this machine meanwhile. Prints each test that didn't always say the s
 said what, and the wall time; the last line is "N tests N times, N differ, N failed". Exit status:
 0 all the same and none failed, 1 otherwise, 2 bad option or nothing ran.
 """
-import argparse
 import collections
-import signal
+import contextlib
 import subprocess
 import sys
 import time
 
 import checks
+import command
 import plan
-import spec
 
 TESTS = "count.any_thread*,count.proc*,msr.each_proc*,pmi.a*_own_processor*,ds.each_proc*," \
         "unc.every_core*,selftest.*"
@@ -36,39 +35,31 @@ def verdicts_of(jobs):
     return verdicts
 
 
-def main():
-    parser = argparse.ArgumentParser(prog="repeat.py")
-    parser.add_argument("--build", default="build")
-    parser.add_argument("--times", type=int, default=50)
-    parser.add_argument("--smp", type=int, default=2)
-    parser.add_argument("--cpu", default="haswell",
-                        choices=[row["name"] for row in spec.generations()])
-    parser.add_argument("--tests", default=TESTS)
-    parser.add_argument("--load", type=int, default=0)
-    parser.add_argument("--jobs", type=int, default=1)
-    options = parser.parse_args()
-    if options.times < 1 or not 1 <= options.smp <= 16 or options.load < 0:
-        parser.error("--times takes a number from 1, --smp one from 1 to 16, --load one from 0")
-    if len(options.tests) > plan.LONGEST_PATTERN:
-        parser.error(f"--tests takes up to {plan.LONGEST_PATTERN} characters")
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    jobs = [plan.Job(cpu=options.cpu, tests=options.tests, processors=options.smp)
-            for _ in range(options.times)]
-    load = []
-    start = time.monotonic()
+@contextlib.contextmanager
+def load(count):
+    """So many endless loops run meanwhile."""
+    loops = []
     try:
-        for _ in range(options.load):
-            load.append(subprocess.Popen([sys.executable, "-c", "while True: pass"]))
-        plan.Pool(options.build, options.jobs).work_through(jobs)
-    except plan.PlanError as error:
-        print(f"repeat.py: {error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        return 130
+        for _ in range(count):
+            loops.append(subprocess.Popen([sys.executable, "-c", "while True: pass"]))
+        yield
     finally:
-        for loop in load:
+        for loop in loops:
             loop.kill()
             loop.wait()
+
+
+def main():
+    parser = command.Parser("repeat.py", __doc__, build="build", smp=2, cpu="haswell",
+                            tests=TESTS, jobs=1)
+    parser.add_argument("--times", type=command.number(1), default=50)
+    parser.add_argument("--load", type=command.number(0), default=0)
+    options = parser.parse_args()
+    jobs = [plan.Job(cpu=options.cpu, tests=options.tests, processors=options.smp)
+            for _ in range(options.times)]
+    start = time.monotonic()
+    with load(options.load):
+        plan.Pool(options.build, options.jobs).work_through(jobs)
     verdicts = verdicts_of(jobs)
     differ = failed = 0
     for name, counts in verdicts.items():
@@ -86,4 +77,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(command.run("repeat.py", main))

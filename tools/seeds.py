@@ -14,11 +14,10 @@ test named. Prints how much was left undecided in each class of runs, and which 
 last line is "N runs, N failed". Exit status: 0 none failed, 1 otherwise, 2 bad option or nothing
 ran.
 """
-import argparse
-import signal
 import sys
 
 import checks
+import command
 import plan
 import spec
 
@@ -79,35 +78,17 @@ def print_table(classes):
 
 
 def main():
-    parser = argparse.ArgumentParser(prog="seeds.py")
-    parser.add_argument("--build", default="build")
-    parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--engine", choices=plan.ENGINES, default="")
-    parser.add_argument("--cpu", default="haswell",
-                        choices=[row["name"] for row in spec.generations()] + ["all"])
-    parser.add_argument("--seeds", type=int, default=100)
-    parser.add_argument("--profile-seeds", type=int, default=20)
-    parser.add_argument("--smp", type=int, default=1)
-    parser.add_argument("--tests", default="")
+    parser = command.Parser("seeds.py", __doc__, build="build", jobs=2, engine="", cpu="haswell",
+                            all_cpus=True, smp=1, tests="")
+    parser.add_argument("--seeds", type=command.number(1), default=100)
+    parser.add_argument("--profile-seeds", type=command.number(0), default=20)
     parser.add_argument("--no-extremes", dest="extremes", action="store_false")
     options = parser.parse_args()
-    if options.seeds < 1 or options.profile_seeds < 0:
-        parser.error("--seeds takes a number from 1, --profile-seeds one from 0")
-    if not 1 <= options.smp <= 16 or len(options.tests) > plan.LONGEST_PATTERN:
-        parser.error("--smp takes a number from 1 to 16, --tests up to "
-                     f"{plan.LONGEST_PATTERN} characters")
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
     classes = jobs_of(options)
     jobs = [job for group in classes.values() for job in group]
     for job in jobs:
         job.engine = options.engine
-    try:
-        plan.Pool(options.build, options.jobs).work_through(jobs)
-    except plan.PlanError as error:
-        print(f"seeds.py: {error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        return 130
+    plan.Pool(options.build, options.jobs).work_through(jobs)
     print_table(classes)
     failed = 0
     for job in jobs:
@@ -120,4 +101,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(command.run("seeds.py", main))

@@ -6,6 +6,7 @@
 # shown then. The last line is "N passed, N failed".
 set -euo pipefail
 cd "$(dirname "$0")/.."
+[ -n "${1-}" ] || { echo "usage: test.sh BUILD [NAME...]" >&2; exit 2; }
 build=$1
 shift
 export BUILD=$build
@@ -165,6 +166,29 @@ test_bad_options_get_one_line()
 		expect_bad "can't be combined" ./run-qemu.sh --pmu host $option
 	done
 	[ -e /dev/kvm ] || expect_bad "/dev/kvm" ./run-qemu.sh --pmu host
+}
+
+test_bad_options_of_tools_get_one_line()
+{
+	local tool
+
+	for tool in mutants seeds repeat engines coverage conclude; do
+		expect_bad "; see --help" tools/$tool.py --nope
+		expect 0 tools/$tool.py --help
+		grep -q "^$tool.py " "$out" || fail "$tool.py --help doesn't say how"
+	done
+	for tool in mutants seeds repeat engines; do
+		expect_bad "run make" tools/$tool.py --build /nonexistent
+		expect_bad "--jobs takes a number" tools/$tool.py --jobs 0
+	done
+	expect_bad "--list faults" tools/mutants.py --faults nope
+	expect_bad "not 'i386'" tools/mutants.py --only i386
+	expect_bad "no fault is left" tools/mutants.py --faults inert --only netburst
+	expect_bad "matches no test" tools/seeds.py --tests 'no.such*'
+	expect_bad "--smp takes a number from 1 to 16" tools/repeat.py --smp 17
+	for tool in boot usb bench icount selftest engine_soak; do
+		expect_bad "$tool.sh" tools/$tool.sh
+	done
 }
 
 test_lists_are_tables()

@@ -4,6 +4,7 @@
 # written to a USB stick (see docs/HARDWARE.md). Needs neither root nor mounts.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+[ -d "${1-}" ] || { echo "usage: usb.sh BUILD; no folder '${1-}'" >&2; exit 2; }
 build=$1
 image=$build/pmutest86.img
 start=2048		# sectors of 512 bytes
