@@ -248,11 +248,6 @@ static u8 highest(enum reg first)
 	return 0;
 }
 
-bool apic_irr(u8 vector)
-{
-	return test_bit(REG_IRR, vector);
-}
-
 bool apic_isr(u8 vector)
 {
 	return test_bit(REG_ISR, vector);

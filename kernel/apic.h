@@ -39,8 +39,7 @@ void apic_eoi(void);
 /* LVT performance counter entry, raw. */
 u32 apic_lvtpc_read(void);
 void apic_lvtpc_write(u32 value);
-/* Is this vector waiting (IRR) or being served (ISR)? */
-bool apic_irr(u8 vector);
+/* Is this vector being served (ISR)? */
 bool apic_isr(u8 vector);
 void apic_self_ipi(u8 vector);
 void apic_self_nmi(void);

@@ -152,11 +152,6 @@ void machine_on_return(void (*fn)(void))
 	on_return = fn;
 }
 
-bool machine_is_borrowed(void)
-{
-	return borrowed[CPU_BOOT];
-}
-
 static void save(struct owner *owner)
 {
 	owner->cr0 = cr0_read();

@@ -49,9 +49,6 @@ void machine_resume_cpu(unsigned cpu);
 /* Give this processor back exactly as it was; the caller's firmware state works afterwards. */
 void machine_return_cpu(void);
 
-/* Is the first processor borrowed now? */
-bool machine_is_borrowed(void);
-
 /* Zeroed memory from the arena: present, writable, accessed and dirty at CPL 0 and 3, not
  * executable. bytes is rounded up to pages. Never freed. NULL when the arena is exhausted. Any
  * processor. */

@@ -121,14 +121,6 @@ void ds_set_index_bytes(int64_t bytes)
 	here()->area[DS_pebs_index] = ds_base() + (u64)bytes;
 }
 
-void ds_set_reset(unsigned slot, u64 value)
-{
-	struct ds *ds = here();
-
-	ds->area[DS_pebs_counter0_reset + slot] = value;
-	ds->before[DS_pebs_counter0_reset + slot] = value;
-}
-
 u64 ds_area(void)
 {
 	return (u64)(uintptr_t)here()->area;

@@ -42,8 +42,6 @@ u64 ds_index(void);
 void ds_set_index(unsigned record);
 /* The index so many bytes behind the base, or before it: up to a record. */
 void ds_set_index_bytes(int64_t bytes);
-/* Change a reset slot of the open area. */
-void ds_set_reset(unsigned slot, u64 value);
 
 u64 ds_area(void);		/* linear address of the DS area */
 u64 ds_base(void);		/* of the buffer */

@@ -64,11 +64,6 @@ u64 netburst_everyone(void)
 	return counter_caps()->netburst_threads ? NETBURST_T0 | NETBURST_T1 : NETBURST_T0;
 }
 
-u32 netburst_counter_msr(unsigned counter)
-{
-	return counters[counter].counter;
-}
-
 u32 netburst_cccr_msr(unsigned counter)
 {
 	return counters[counter].cccr;
@@ -95,11 +90,6 @@ static u64 escr_value(enum netburst_event event, u32 mask, u64 who)
 	       (u64)mask << NB_ESCR_EVENT_MASK_SHIFT | who;
 }
 
-u64 netburst_escr(const struct netburst_setting *s)
-{
-	return escr_value(s->event, s->mask, s->who);
-}
-
 u64 netburst_cccr(const struct netburst_setting *s)
 {
 	return (u64)events[s->event].cccr_select << NB_CCCR_ESCR_SELECT_SHIFT |
@@ -109,7 +99,7 @@ u64 netburst_cccr(const struct netburst_setting *s)
 void netburst_program(const struct netburst_setting *s)
 {
 	msr_write(counters[s->counter].cccr, NB_CCCR_ACTIVE_THREAD);
-	msr_write(netburst_escr_msr(s->counter, s->event), netburst_escr(s));
+	msr_write(netburst_escr_msr(s->counter, s->event), escr_value(s->event, s->mask, s->who));
 	msr_write(counters[s->counter].cccr, netburst_cccr(s));
 }
 

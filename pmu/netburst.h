@@ -41,12 +41,10 @@ struct netburst_setting {
  * processor refused one of the writes. */
 bool netburst_reset(void);
 
-u32 netburst_counter_msr(unsigned counter);
 u32 netburst_cccr_msr(unsigned counter);
 /* The ESCR through which that counter can count the event; 0: there is none. */
 u32 netburst_escr_msr(unsigned counter, enum netburst_event event);
-/* ESCR and CCCR of a setting; the CCCR without ENABLE. */
-u64 netburst_escr(const struct netburst_setting *s);
+/* CCCR of a setting, without ENABLE. */
 u64 netburst_cccr(const struct netburst_setting *s);
 
 /* Stop the counter, clear its OVF and select what it counts. Its value stays. */

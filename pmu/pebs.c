@@ -26,16 +26,6 @@ void pebs_enable(struct pmc_mask counters)
 	msr_write(MSR_IA32_PEBS_ENABLE, counters.bits);
 }
 
-unsigned pebs_drain(enum record_format format, struct pebs_record *records, unsigned most)
-{
-	unsigned count = ds_records();
-
-	for (unsigned i = 0; i < count && i < most; i++)
-		record_decode(format, ds_record(i), record_size(format), &records[i]);
-	ds_set_index(0);
-	return count;
-}
-
 u64 pebs_reset_value(unsigned counter, u64 n)
 {
 	return (0 - n) & (BIT(counter_width(counter)) - 1);

@@ -22,12 +22,6 @@ void pebs_disarm(void);
 /* IA32_PEBS_ENABLE. */
 void pebs_enable(struct pmc_mask counters);
 
-/*
- * Take the records out: decode up to most of them in order into records, set the index back to
- * the base and return how many there were. Counters are off.
- */
-unsigned pebs_drain(enum record_format format, struct pebs_record *records, unsigned most);
-
 /* A reset slot's contents that make the counter overflow on the nth event after the reload. */
 u64 pebs_reset_value(unsigned counter, u64 n);
 

@@ -10,7 +10,7 @@
 #include "pmu/ds.h"
 #include "pmu/pmi.h"
 
-void pmu_quiesce(void)
+static void quiesce(void)
 {
 	counter_reset();
 	pmi_close();
@@ -19,6 +19,6 @@ void pmu_quiesce(void)
 bool pmu_init(void)
 {
 	counter_init();
-	machine_on_return(pmu_quiesce);
+	machine_on_return(quiesce);
 	return ds_init();
 }

@@ -6,14 +6,10 @@
 #include "spec/types.h"
 
 /*
- * Read the capabilities of the processor that calls, allocate its DS save area and have
- * pmu_quiesce() run before it is given back. Once on each processor, one after the other, with the
- * machine borrowed. false: no memory for the DS area.
+ * Read the capabilities of the processor that calls, allocate its DS save area, and have counters,
+ * PEBS, DS area and debug control off and LVTPC masked before it is given back. Once on each
+ * processor, one after the other, with the machine borrowed. false: no memory for the DS area.
  */
 bool pmu_init(void);
-
-/* Counters, PEBS, DS area and debug control off, LVTPC masked, of the processor that calls. In any
- * state, also without pmu_init(). */
-void pmu_quiesce(void);
 
 #endif

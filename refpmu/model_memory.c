@@ -38,24 +38,6 @@ struct memory_shape memory_usual_shape(void)
 	};
 }
 
-static bool power_of_two(u32 n)
-{
-	return n && !(n & (n - 1));
-}
-
-bool memory_shape_fits(const struct memory_shape *s)
-{
-	for (unsigned i = 0; i < MEMORY_SOURCES; i++)
-		if (s->latency[i] < MEMORY_LEAST_LATENCY)
-			return false;
-	return power_of_two(s->l1_sets) && s->l1_sets * MEMORY_L1_WAYS <= MEMORY_L1_MOST &&
-	       power_of_two(s->l2_sets) && s->l2_sets * MEMORY_L2_WAYS <= MEMORY_L2_MOST &&
-	       power_of_two(s->l3_sets) && s->l3_sets * MEMORY_L3_WAYS <= MEMORY_L3_MOST &&
-	       power_of_two(s->dtlb_sets) && s->dtlb_sets * MEMORY_TLB_WAYS <= MEMORY_DTLB_MOST &&
-	       power_of_two(s->stlb_sets) && s->stlb_sets * MEMORY_TLB_WAYS <= MEMORY_STLB_MOST &&
-	       s->replacement < SETS_REPLACEMENTS;
-}
-
 void memory_reset(struct memory *memory, const struct memory_shape *shape, u64 seed)
 {
 	/* Most tests never come here with anything in it, and it is large. */

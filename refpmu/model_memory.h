@@ -134,9 +134,9 @@ struct memory {
 void memory_enter(struct memory *memory);
 void memory_leave(struct memory *memory);
 
-/* The shape with no latitude, and whether one is legal (no table too large, order of latencies). */
+/* The shape with no latitude. In any other, too, numbers of sets are powers of two, no table is
+ * larger than above, and no latency below MEMORY_LEAST_LATENCY. */
 struct memory_shape memory_usual_shape(void);
-bool memory_shape_fits(const struct memory_shape *shape);
 
 /* Everything empty, all memory at home in package 0. Any state before. */
 void memory_reset(struct memory *memory, const struct memory_shape *shape, u64 seed);

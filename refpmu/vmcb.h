@@ -170,7 +170,6 @@ enum exit_code {
 #define CR0_TS		BIT(3)
 #define CR0_WP		BIT(16)
 #define CR0_PG		BIT(31)
-#define CR4_PVI		BIT(1)
 #define CR4_PSE		BIT(4)
 #define CR4_PGE		BIT(7)
 #define CR4_PCE		BIT(8)
@@ -189,7 +188,6 @@ enum exit_code {
 
 #define DR6_B		BITS(0, 3)
 #define DR6_BS		BIT(14)
-#define DR6_RESET	0xffff0ff0ULL
 
 /* AMD's MSRs, which an Intel processor doesn't have: APM volume 2, "SVM Related MSRs". */
 #define MSR_AMD_VM_CR		0xc0010114

@@ -20,7 +20,8 @@ bool need_exerciser(char *reason, size_t size)
 	return false;
 }
 
-bool elsewhere_put(struct test *t, const struct elsewhere *place)
+/* Put all lines there. false: the test has ended, as INCONCLUSIVE. */
+static bool put(struct test *t, const struct elsewhere *place)
 {
 	struct exerciser_answer answer = exerciser_put(place->state, place->h.at.memory, BYTES);
 
@@ -46,7 +47,7 @@ bool elsewhere_count(struct test *t, const struct elsewhere *place, unsigned cou
 		/* Nearest first, while something counts: a model may look only then. */
 		counter_program(counter, event, COUNT_BOTH);
 		load(place, pmc_one(counter));
-		if (!elsewhere_put(t, place)) {
+		if (!put(t, place)) {
 			counter_program_disabled(counter, 0, 0);
 			return false;
 		}
@@ -110,7 +111,7 @@ unsigned elsewhere_take(struct test *t, struct test_claim claim, const struct el
 	ds_open(&ds);
 	tagged_arm(setup, setup->period);
 	for (unsigned i = 0; i < TURNS_MOST && ds_records() < setup->wanted; i++) {
-		if (!elsewhere_put(t, place)) {
+		if (!put(t, place)) {
 			tagged_off(setup);
 			return 0;
 		}

@@ -29,9 +29,6 @@ bool need_exerciser(char *reason, size_t size);
  */
 bool elsewhere_prepare(struct test *t, struct elsewhere *place);
 
-/* Put all lines there. false: the test has ended, as INCONCLUSIVE. */
-bool elsewhere_put(struct test *t, const struct elsewhere *place);
-
 /* What an event counts of the loads of all lines, once they are there; the least of three. false:
  * the test has ended. */
 bool elsewhere_count(struct test *t, const struct elsewhere *place, unsigned counter, u16 event,

@@ -34,7 +34,7 @@ bool evidence_sees_smis(void)
 	return counter_caps()->intel && !msr_try_read(MSR_SMI_COUNT, &count).raised;
 }
 
-struct evidence evidence_now(void)
+static struct evidence evidence_now(void)
 {
 	struct evidence now = { 0, paces[cpu_index()].gaps };
 

@@ -15,8 +15,6 @@ struct evidence {
 	unsigned gaps;	/* its windows that took too long, since the program began */
 };
 
-struct evidence evidence_now(void);
-
 /* Is there a count of SMIs to go by? */
 bool evidence_sees_smis(void);
 

@@ -23,16 +23,6 @@ unsigned netburst_thread(void)
 	return cpuid_get(CPUID_INITIAL_APIC_ID) & 1;
 }
 
-u64 netburst_os(unsigned thread)
-{
-	return thread ? NB_ESCR_T1_OS : NB_ESCR_T0_OS;
-}
-
-u64 netburst_usr(unsigned thread)
-{
-	return thread ? NB_ESCR_T1_USR : NB_ESCR_T0_USR;
-}
-
 u64 netburst_both(unsigned thread)
 {
 	return thread ? NETBURST_T1 : NETBURST_T0;

@@ -20,9 +20,7 @@
 /* The thread that calls. */
 unsigned netburst_thread(void);
 
-/* ESCR[3:0] of a thread at CPL 0, at CPL 3, at both. */
-u64 netburst_os(unsigned thread);
-u64 netburst_usr(unsigned thread);
+/* ESCR[3:0] of a thread, at any CPL. */
 u64 netburst_both(unsigned thread);
 
 /* Retired instructions, tagged or not. */

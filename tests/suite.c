@@ -190,11 +190,6 @@ unsigned suite_groups(const struct suite *s)
 	return s->groups;
 }
 
-const char *suite_group_name(const struct suite *s, unsigned g)
-{
-	return g < s->groups ? s->tests[s->first[g]]->group : "";
-}
-
 const char *suite_cpu_name(const struct suite *s)
 {
 	return s->cpu_name;

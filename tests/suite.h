@@ -33,7 +33,6 @@ struct suite *suite_begin(const struct suite_config *config, struct tap *tap);
 
 /* Groups with at least one selected test, in the order in which to run them. */
 unsigned suite_groups(const struct suite *s);
-const char *suite_group_name(const struct suite *s, unsigned g);
 void suite_run_group(struct suite *s, unsigned g);
 
 /* Print the totals and the end line; the run's exit status (0, 1 or 2). */

@@ -91,7 +91,6 @@ extern const struct workload workload_partial	/* loads of a part of the store be
 #define AGAIN_MARKS	16	/* marks of workload_again */
 #define SAMPLE_OFFSET	64	/* mark i's operand is at memory + this + 8 * i */
 #define WORKLOAD_WORDS	2560
-#define WORKLOAD_NMAX	100000	/* largest n that makes sense; the smallest is 1 */
 
 /* What a marked load of workload_sample finds in the registers (RAX changes at each mark). */
 #define SAMPLE_RAX	0x7a00000000000a5aULL

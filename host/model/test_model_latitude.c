@@ -292,6 +292,33 @@ static void without_a_seed_nothing_is_drawn(void)
 	CHECK(!memcmp(low, r.m.latitude, sizeof(low)));
 }
 
+static bool power_of_two(u32 n)
+{
+	return n && !(n & (n - 1));
+}
+
+/* What model_memory.h asks of a shape. */
+static bool fits(const struct memory_shape *s)
+{
+	for (unsigned i = 0; i < MEMORY_SOURCES; i++)
+		if (s->latency[i] < MEMORY_LEAST_LATENCY)
+			return false;
+	return power_of_two(s->l1_sets) && s->l1_sets * MEMORY_L1_WAYS <= MEMORY_L1_MOST &&
+	       power_of_two(s->l2_sets) && s->l2_sets * MEMORY_L2_WAYS <= MEMORY_L2_MOST &&
+	       power_of_two(s->l3_sets) && s->l3_sets * MEMORY_L3_WAYS <= MEMORY_L3_MOST &&
+	       power_of_two(s->dtlb_sets) && s->dtlb_sets * MEMORY_TLB_WAYS <= MEMORY_DTLB_MOST &&
+	       power_of_two(s->stlb_sets) && s->stlb_sets * MEMORY_TLB_WAYS <= MEMORY_STLB_MOST &&
+	       s->replacement < SETS_REPLACEMENTS;
+}
+
+static void every_hierarchy_fits_its_tables(void)
+{
+	for (u64 seed = 0; seed <= 100; seed++) {
+		rig_open(&r, FAULT_NONE, seed, true);
+		CHECK(fits(&r.hierarchy.shape), "seed %llu", (unsigned long long)seed);
+	}
+}
+
 static void seeds_reach_every_end(void)
 {
 	static const struct { u32 low, high; } knobs[LAT_COUNT] = {
@@ -420,6 +447,7 @@ int main(void)
 	RUN(smm_can_be_frozen);
 	RUN(without_a_seed_nothing_is_drawn);
 	RUN(seeds_reach_every_end);
+	RUN(every_hierarchy_fits_its_tables);
 	RUN(profiles_narrow);
 	RUN(a_guest_of_kvm);
 	RUN(a_haswell_shows_no_hypervisor);
