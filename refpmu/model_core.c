@@ -15,6 +15,29 @@ static bool reaches_over(enum fault_id fault)
 	}
 }
 
+/* Faults that take all cores for one. */
+static bool takes_all(const struct model *m)
+{
+	switch (m->config.fault) {
+#define FAULT_PER_PACKAGE(token) case FAULT_##token:
+#include "spec/fault_scope.def"
+		return m->host->cores;
+	default:
+		return false;
+	}
+}
+
+/* Who watches whom, and the lock: of its core, or of all cores for one. */
+static struct model_core *tie_of(const struct model *m)
+{
+	return m->host->cores ? &m->host->cores[takes_all(m) ? 0 : m->core] : NULL;
+}
+
+static u64 own_bit(const struct model *m)
+{
+	return BIT(takes_all(m) ? m->host->processor : m->thread);
+}
+
 static struct model_core *core_of(const struct model *m)
 {
 	struct model_core *core = m->host->cores ? &m->host->cores[m->core] : NULL;
@@ -23,7 +46,7 @@ static struct model_core *core_of(const struct model *m)
 		NULL;
 }
 
-static u8 watchers(const struct model_core *core)
+static u64 watchers(const struct model_core *core)
 {
 	return __atomic_load_n(&core->watchers, __ATOMIC_ACQUIRE);
 }
@@ -48,10 +71,28 @@ struct model *model_core_sibling(const struct model *m)
 	return core ? __atomic_load_n(&core->thread[!m->thread], __ATOMIC_ACQUIRE) : NULL;
 }
 
+struct model *model_core_other(const struct model *m, unsigned *next)
+{
+	unsigned threads = m->config.hyper_threading ? CORE_THREADS : 1;
+
+	if (!takes_all(m))
+		return (*next)++ ? NULL : model_core_sibling(m);
+	while (*next < m->host->processors) {
+		unsigned processor = (*next)++;
+		struct model_core *core = &m->host->cores[processor / threads];
+		struct model *other = __atomic_load_n(&core->thread[processor % threads],
+						      __ATOMIC_ACQUIRE);
+
+		if (other && other != m)
+			return other;
+	}
+	return NULL;
+}
+
 void model_core_watch(struct model *m, bool watch)
 {
-	struct model_core *core = m->host->cores ? &m->host->cores[m->core] : NULL;
-	u8 bit = (u8)BIT(m->thread);
+	struct model_core *core = tie_of(m);
+	u64 bit = own_bit(m);
 
 	/* Whether or not the sibling has been started yet; but there must be one. */
 	if (!core || !m->config.hyper_threading || (m->host->processor ^ 1) >= m->host->processors)
@@ -59,49 +100,49 @@ void model_core_watch(struct model *m, bool watch)
 	if (watch)
 		__atomic_fetch_or(&core->watchers, bit, __ATOMIC_SEQ_CST);
 	else if (watchers(core) & bit)
-		__atomic_fetch_and(&core->watchers, (u8)~bit, __ATOMIC_SEQ_CST);
+		__atomic_fetch_and(&core->watchers, ~bit, __ATOMIC_SEQ_CST);
 }
 
 bool model_core_needs_sibling(const struct model *m)
 {
-	const struct model_core *core = core_of(m);
-
-	if (!core)
+	if (!core_of(m))
 		return false;
 	if (model_is_netburst(m))
 		return __atomic_load_n(&netburst_of(m)->now.running, __ATOMIC_ACQUIRE);
-	return watchers(core) & BIT(m->thread) || reaches_over(m->config.fault);
+	return watchers(tie_of(m)) & own_bit(m) || reaches_over(m->config.fault);
+}
+
+bool model_core_needs_others(const struct model *m)
+{
+	return takes_all(m) && model_core_needs_sibling(m);
 }
 
 bool model_core_is_watched(const struct model *m)
 {
-	const struct model_core *core = core_of(m);
-
-	return core && watchers(core) & BIT(!m->thread);
+	return core_of(m) && watchers(tie_of(m)) & ~own_bit(m);
 }
 
 bool model_core_is_quiet(const struct model *m)
 {
-	const struct model_core *core = core_of(m);
-
-	return !core || !watchers(core);
+	return !core_of(m) || !watchers(tie_of(m));
 }
 
 bool model_core_enter(struct model *m)
 {
-	struct model_core *core = core_of(m);
+	struct model_core *tie = tie_of(m);
 
-	if (!core || !(model_is_netburst(m) || watchers(core) || reaches_over(m->config.fault)))
+	if (!core_of(m) ||
+	    !(model_is_netburst(m) || watchers(tie) || reaches_over(m->config.fault)))
 		return false;
 	if (m->host->lock)
-		m->host->lock(m->host->ctx, &core->lock);
+		m->host->lock(m->host->ctx, &tie->lock);
 	return true;
 }
 
 void model_core_leave(struct model *m, bool entered)
 {
 	if (entered && m->host->unlock)
-		m->host->unlock(m->host->ctx, &m->host->cores[m->core].lock);
+		m->host->unlock(m->host->ctx, &tie_of(m)->lock);
 }
 
 void model_core_call(struct model *m, struct model *to)

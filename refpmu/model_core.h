@@ -18,7 +18,7 @@
 
 struct model_core {
 	struct model *thread[CORE_THREADS];	/* NULL: not there, or of an older configuration */
-	u8 watchers;	/* bit t: counters of thread t count what the other one does */
+	u64 watchers;	/* bit t: counters of thread t count what the other one does */
 	u32 lock;	/* the host's: see model_host.lock; 0: nobody has it */
 };
 
@@ -36,6 +36,9 @@ void model_core_reset(struct model_core *core);
  */
 bool model_core_needs_sibling(const struct model *m);
 
+/* The same about all other processors: true for processors with some faults only. */
+bool model_core_needs_others(const struct model *m);
+
 /* Does what this processor retires change the sibling's model? Part of model_watching(). */
 bool model_core_is_watched(const struct model *m);
 
@@ -47,6 +50,9 @@ void model_core_join(struct model *m);
 void model_core_watch(struct model *m, bool watch);
 /* The other one of the core, or NULL. Stays valid between enter and leave only. */
 struct model *model_core_sibling(const struct model *m);
+/* Whose AnyThread counters count what this processor does: the sibling, and with a fault those of
+ * other cores. Begin with *next = 0; NULL behind the last. As above. */
+struct model *model_core_other(const struct model *m, unsigned *next);
 /* Is nobody's model touched by another processor? Then many instructions may retire at once. */
 bool model_core_is_quiet(const struct model *m);
 

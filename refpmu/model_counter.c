@@ -472,8 +472,9 @@ static void count_abort(struct model *m, const struct model_retired *r)
 		model_serve(m, &s);
 }
 
-/* The sibling has retired an instruction: count it on counters with AnyThread. */
-static void count_siblings(struct model *m, const struct step *by, bool mispredict)
+/* The sibling has retired an instruction: count it on counters with AnyThread. So has another core,
+ * to broken ones. */
+static void count_siblings(struct model *m, const struct step *by, bool same_core, bool mispredict)
 {
 	struct step s = *by;
 
@@ -486,7 +487,9 @@ static void count_siblings(struct model *m, const struct step *by, bool mispredi
 		unsigned i = (unsigned)__builtin_ctzll(left);
 
 		s.rule[i] = &m->counter[i].rule;
-		if (s.rule[i]->any)
+		if (s.rule[i]->any &&
+		    (same_core || broken(m, i < FIRST_FIXED ? FAULT_ANYTHREAD_ALL_CORES :
+							      FAULT_FIXED_ANYTHREAD_ALL_CORES)))
 			s.active |= BIT(i);
 	}
 	for (u64 left = s.active; left; left &= left - 1)
@@ -496,8 +499,22 @@ static void count_siblings(struct model *m, const struct step *by, bool mispredi
 		model_serve(m, &s);
 }
 
-static void retire(struct model *m, struct model *sibling, const struct model_retired *r)
+/* All who count what this processor does; the lock is held. */
+static void tell(struct model *m, const struct step *s, bool mispredict)
 {
+	struct model *to;
+	unsigned next = 0;
+
+	while ((to = model_core_other(m, &next))) {
+		count_siblings(to, s, to->core == m->core, mispredict);
+		if (to->n_requests)
+			model_core_call(m, to);
+	}
+}
+
+static void retire(struct model *m, bool shared, const struct model_retired *r)
+{
+	struct model *sibling = shared ? model_core_sibling(m) : NULL;
 	struct step s;
 	bool mispredict;
 
@@ -541,11 +558,8 @@ static void retire(struct model *m, struct model *sibling, const struct model_re
 		count_abort(m, &s.aborted);
 	else
 		model_tx_elision_retired(m, s.tx);
-	if (sibling) {
-		count_siblings(sibling, &s, mispredict);
-		if (sibling->n_requests)
-			model_core_call(m, sibling);
-	}
+	if (shared)
+		tell(m, &s, mispredict);
 	model_requests_raise(m);
 }
 
@@ -553,7 +567,7 @@ void model_retire(struct model *m, const struct model_retired *r)
 {
 	bool shared = model_core_enter(m);
 
-	retire(m, shared ? model_core_sibling(m) : NULL, r);
+	retire(m, shared, r);
 	model_core_leave(m, shared);
 }
 

@@ -115,7 +115,7 @@ static void serve(struct model *m, struct step *s, unsigned i)
 		overflow_interrupt(m, s, i);
 }
 
-/* Only the first of several is served at all. */
+/* Only the first of several is served at all, or before its handler runs. */
 static void break_step(struct model *m, struct step *s)
 {
 	if (!s->due || !s->interrupts)
@@ -124,6 +124,9 @@ static void break_step(struct model *m, struct step *s)
 		s->interrupts = 0;
 	if (broken(m, FAULT_INTERRUPT_DROPS_ASSIST))
 		s->due = 0;
+	/* The next event finds the counters still armed. */
+	if (s->interrupts >> FIRST_FIXED && broken(m, FAULT_FIXED_FIRST))
+		s->due = 0;
 }
 
 /* The counters in the order in which they are served: nth of them. */
@@ -131,8 +134,6 @@ static unsigned in_order(struct model *m, unsigned n)
 {
 	if (broken(m, FAULT_PRIORITY_REVERSED))
 		return MODEL_MAX_COUNTERS - 1 - n;
-	if (broken(m, FAULT_FIXED_FIRST))
-		return (n + FIRST_FIXED) % MODEL_MAX_COUNTERS;
 	if (n > 0 && broken(m, FAULT_PMC1_LAST))
 		return n + 1 < MODEL_MAX_COUNTERS ? n + 1 : 1;
 	return n;

@@ -41,7 +41,7 @@ static bool watches(const struct cpu *cpu, const struct cpu *other)
 	if (other == cpu || cpu->epoch != hypervisor.epoch)
 		return false;
 	return (other == cpu->sibling && model_core_needs_sibling(&cpu->model)) ||
-	       model_uncore_needs_others(&cpu->model);
+	       model_core_needs_others(&cpu->model) || model_uncore_needs_others(&cpu->model);
 }
 
 static void engage(struct cpu *cpu, struct cpu *other)

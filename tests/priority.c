@@ -270,6 +270,73 @@ TEST(priority, an_interrupt_keeps_the_assist_of_a_lower_counter, REQS(PRIO_07),
 }
 
 /*
+ * At CPL 3, where the handler isn't counted, fixed counter 0 interrupts with its nth instruction,
+ * while `sampled` is armed by the PERIODth load and `plain` counts loads too. How many had retired
+ * at the interrupt; when the one behind the PERIODth is among them, its record must be in memory.
+ */
+static u64 check_fixed_at(struct test *t, unsigned sampled, unsigned plain, u64 nth)
+{
+	struct ds_setup setup = sampling_setup(8);
+	const struct pmi_log *log;
+	u64 loads;
+
+	pmi_open(NULL);
+	ds_open(&setup);
+	pebs_arm(sampled, LOADS, COUNT_USR, PERIOD);
+	counter_program(plain, LOADS, COUNT_USR);
+	counter_write(plain, 0);
+	counter_program(PMC_FIXED(0), 0, COUNT_USR | COUNT_INT);
+	counter_preset(PMC_FIXED(0), nth);
+	counters_enable(pmc_or(pmc_or(pmc_one(sampled), pmc_one(plain)), pmc_one(PMC_FIXED(0))));
+	workload_run_user(&workload_load, 2 * PERIOD);
+	counters_disable();
+	log = pmi_settle();
+	pmi_close();
+	loads = counter_read(plain);
+	if (CHECK_EQ(t, PRIO_04, 1, log->count,
+		     "interrupts of fixed counter 0, behind %lu instructions", nth) &&
+	    loads > PERIOD)
+		CHECK_EQ(t, PRIO_04, one_record_on(), log->entry[0].index,
+			 "index at the entry of fixed counter 0's interrupt, %lu loads behind the "
+			 "overflow of IA32_PMC%u", loads - PERIOD, sampled);
+	counter_reset();
+	return loads;
+}
+
+/* The first instruction whose interrupt finds that load retired is the load itself. */
+static void check_before_fixed(struct test *t, unsigned sampled, unsigned plain)
+{
+	u64 before = 1, at = workload_declared(&workload_load, COUNT_INSTRUCTIONS, 2 * PERIOD);
+	u64 loads_before, loads_at;
+
+	loads_before = check_fixed_at(t, sampled, plain, before);
+	loads_at = check_fixed_at(t, sampled, plain, at);
+	while (at - before > 1) {
+		u64 nth = (before + at) / 2, loads = check_fixed_at(t, sampled, plain, nth);
+
+		if (loads > PERIOD) {
+			at = nth;
+			loads_at = loads;
+		} else {
+			before = nth;
+			loads_before = loads;
+		}
+	}
+	if (loads_before != PERIOD || loads_at != PERIOD + 1)
+		test_inconclusive(t, "behind %lu instructions %lu loads have retired, behind %lu "
+				  "%lu", before, loads_before, at, loads_at);
+}
+
+TEST(priority, an_assist_comes_before_a_fixed_counters_interrupt, REQS(PRIO_04),
+     NEEDS(need_perfmon, need_pebs, need_events, need_fixed, need_two_counters))
+{
+	if (!actions_meet(t))
+		return;
+	check_before_fixed(t, 0, 1);
+	check_before_fixed(t, 3, 0);
+}
+
+/*
  * The first record of two overflows on different loads, `gap` apart, that of `earlier` first. Its
  * status must show the earlier one (the assist clears it afterwards); where the assist comes at
  * once, it isn't held up by an overflow on its own load either.

@@ -151,6 +151,12 @@ TEST(count, any_thread_of_fixed_counters_counts_both_threads, REQS(MSR_39),
 	check_any(t, AT(MSR_39), smp_sibling(), true, pmc_one(PMC_FIXED(0)), COUNT_ANY);
 }
 
+TEST(count, any_thread_of_fixed_counters_counts_no_other_core, REQS(MSR_39),
+     NEEDS(need_perfmon, need_fixed, need_any_thread, need_other_core))
+{
+	check_any(t, AT(MSR_39), smp_other_core(), false, pmc_one(PMC_FIXED(0)), COUNT_ANY);
+}
+
 /* Both count at once, each with all that it has; neither sees the other nor loses anything. */
 TEST(count, processors_count_side_by_side, REQS(CNT_46),
      NEEDS(need_perfmon, need_instructions, need_second_processor))

@@ -42,10 +42,31 @@ static u64 counted_fixed(const struct rig *r, u64 control)
 	return rig_get(&thread[0], MSR_IA32_FIXED_CTR0);
 }
 
+/* What thread 0 of one core counts of another core's. */
+static u64 counted_elsewhere(const struct rig *r, u32 counter, u64 enable)
+{
+	static struct rig four[2 * CORE_THREADS];
+	static struct model_core cores[2];
+	struct model_config config = r->m.config;
+
+	config.hyper_threading = true;
+	rig_open_package(four, 2 * CORE_THREADS, cores, NULL, &config);
+	rig_program(&four[0], 0, INST, IA32_PERFEVTSEL_ANY, 0);
+	rig_set(&four[0], MSR_IA32_FIXED_CTR_CTRL, IA32_FIXED_CTR_CTRL_ANY0 |
+		IA32_FIXED_CTR_CTRL_EN0);
+	rig_set(&four[0], counter, 0);
+	rig_start(&four[0], enable);
+	rig_nops(&four[2], 5);
+	return rig_get(&four[0], counter);
+}
+
 RULE(any_thread_counts_the_sibling, counted(r, IA32_PERFEVTSEL_ANY, 0, 5) == 5)
 RULE(any_thread_counts_the_owner, counted(r, IA32_PERFEVTSEL_ANY, 4, 0) == 4)
+RULE(any_thread_counts_no_other_core, counted_elsewhere(r, MSR_IA32_PMC0, BIT(0)) == 0)
 RULE(without_it_nothing_of_the_sibling, counted(r, 0, 0, 5) == 0)
 RULE(fixed_any_thread_counts_the_sibling, counted_fixed(r, IA32_FIXED_CTR_CTRL_ANY0) == 5)
+RULE(fixed_any_thread_counts_no_other_core,
+     counted_elsewhere(r, MSR_IA32_FIXED_CTR0, BIT(32)) == 0)
 RULE(fixed_without_it_nothing_of_the_sibling, counted_fixed(r, 0) == 0)
 
 static bool levels_are_of_who_has_the_event(struct rig *r)
@@ -133,6 +154,8 @@ rule *const core_rules[FAULT_COUNT] = {
 	[FAULT_ANYTHREAD_SIBLING_ONLY] = any_thread_counts_the_owner,
 	[FAULT_FIXED_ANYTHREAD_OWN_ONLY] = fixed_any_thread_counts_the_sibling,
 	[FAULT_FIXED_ANYTHREAD_ALWAYS] = fixed_without_it_nothing_of_the_sibling,
+	[FAULT_ANYTHREAD_ALL_CORES] = any_thread_counts_no_other_core,
+	[FAULT_FIXED_ANYTHREAD_ALL_CORES] = fixed_any_thread_counts_no_other_core,
 	[FAULT_ANYTHREAD_OWNER_CPL] = levels_are_of_who_has_the_event,
 	[FAULT_SIBLINGS_DISTURB] = both_count_all_of_their_own,
 	[FAULT_PMI_TO_BOTH] = interrupts_come_home,
