@@ -54,8 +54,19 @@ static enum exerciser_status check(const struct model *m, const struct exerciser
 	return EXERCISER_IS_DONE;
 }
 
+/* Where the lines go. */
+static enum exerciser_state destination(struct model *m, const struct exerciser *e)
+{
+	enum exerciser_state state = (enum exerciser_state)e->word[WORD(STATE)];
+
+	if (broken(m, FAULT_EXERCISER_MISPLACES))
+		return state == EXERCISE_L3_ONLY ? EXERCISE_NOWHERE : EXERCISE_L3_ONLY;
+	return state;
+}
+
 static void place(struct model *m, struct exerciser *e, u32 lines)
 {
+	enum exerciser_state state = destination(m, e);
 	u32 processor = e->word[WORD(PROCESSOR)];
 	unsigned core = m->config.hyper_threading ? processor / CORE_THREADS : processor;
 	struct memory *memory = m->host->memory;
@@ -63,8 +74,7 @@ static void place(struct model *m, struct exerciser *e, u32 lines)
 	memory_enter(memory);
 	memory_place_begin(memory);
 	for (u64 i = 0; i < lines; i++)
-		memory_place(memory, core, address_of(e) + i * MEMORY_LINE,
-			     (enum exerciser_state)e->word[WORD(STATE)]);
+		memory_place(memory, core, address_of(e) + i * MEMORY_LINE, state);
 	memory_leave(memory);
 }
 

@@ -24,6 +24,7 @@
 static struct pace {
 	u64 usual[WORKLOADS];	/* moving average of ticks per SCALE instructions; 0: none yet */
 	unsigned gaps;
+	u64 forgiven_smis;
 } paces[CPU_MAX];
 static unsigned repeats;
 
@@ -40,6 +41,7 @@ static struct evidence evidence_now(void)
 
 	if (counter_caps()->intel && msr_try_read(MSR_SMI_COUNT, &now.smis).raised)
 		now.smis = 0;
+	now.smis -= paces[cpu_index()].forgiven_smis;
 	return now;
 }
 
@@ -86,6 +88,15 @@ bool evidence_disturbed(struct attempt *attempt)
 		return false;
 	__atomic_add_fetch(&repeats, 1, __ATOMIC_RELAXED);
 	return true;
+}
+
+void evidence_forgive(const struct attempt *attempt)
+{
+	struct evidence now = evidence_now();
+	struct pace *here = &paces[cpu_index()];
+
+	here->forgiven_smis += now.smis - attempt->begin.smis;
+	here->gaps = attempt->begin.gaps;
 }
 
 unsigned evidence_repeats(void)

@@ -33,6 +33,9 @@ struct attempt {
 };
 void evidence_begin(struct attempt *attempt);	/* attempt->last_gaps is the caller's at first */
 bool evidence_disturbed(struct attempt *attempt);
+/* A disturbed attempt's results are thrown away, and it is made again: its disturbances are no
+ * evidence against what it is part of. */
+void evidence_forgive(const struct attempt *attempt);
 
 /* Attempts of tests that were repeated so far, on all processors, for the report. */
 unsigned evidence_repeats(void);

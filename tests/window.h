@@ -12,6 +12,8 @@
 
 #define WINDOW_COUNTERS	40	/* positions of IA32_PERF_GLOBAL_CTRL that are looked at */
 
+#define WINDOW_TRIES	5	/* until one is undisturbed */
+
 /* Well above every min_period of spec/event.def. */
 #define PERIOD		64
 

@@ -182,16 +182,17 @@ static void what_it_refuses(void)
 
 static void how_it_breaks(void)
 {
-	static const struct { enum fault_id fault; u32 status, lines; } faults[] = {
-		{ FAULT_EXERCISER_SILENT, 1, 0 }, { FAULT_EXERCISER_REFUSES, 7, 0 },
-		{ FAULT_EXERCISER_PARTIAL, DONE, 1 }, { FAULT_EXERCISER_IDLE, DONE, 2 },
+	static const struct { enum fault_id fault; u32 status, lines, found; } faults[] = {
+		{ FAULT_EXERCISER_SILENT, 1, 0, 8 }, { FAULT_EXERCISER_REFUSES, 7, 0, 8 },
+		{ FAULT_EXERCISER_PARTIAL, DONE, 1, 8 }, { FAULT_EXERCISER_IDLE, DONE, 2, 8 },
+		{ FAULT_EXERCISER_MISPLACES, DONE, 2, 2 },
 	};
 
 	for (unsigned i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
 		open_fault(faults[i].fault);
 		CHECK_EQ(faults[i].status, command(A & BITS(0, 39), 128, 0, 5));
 		CHECK_EQ(faults[i].lines, get(LINES));
-		CHECK_EQ(8, found_as(A + 64), "it isn't where it was to be");
+		CHECK_EQ(faults[i].found, found_as(A + 64), "not where it was to be");
 	}
 }
 
