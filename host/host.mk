@@ -22,9 +22,10 @@ HOST_CFLAGS_gcc   ?= -Warith-conversion
 HOST_CFLAGS_clang ?= -Wshorten-64-to-32
 
 # Everything that may be compiled for the host: no privileged instruction, no firmware.
-HOST_PURE := $(sort $(wildcard $(addprefix $(ROOT)/, refpmu/model*.c refpmu/launch_plan.c \
-	     refpmu/launch_fault.c refpmu/launch_span.c \
-	     pmu/record.c boot/config.c kernel/fmt.c kernel/tap.c kernel/topology.c tests/applies.c tests/glob.c tests/verdict.c)))
+HOST_PURE := $(sort $(wildcard $(addprefix $(ROOT)/, refpmu/model*.c \
+	     refpmu/launch_plan.c refpmu/launch_fault.c refpmu/launch_span.c \
+	     pmu/record.c boot/config.c kernel/fmt.c kernel/tap.c kernel/topology.c \
+	     tests/applies.c tests/glob.c tests/verdict.c)))
 HOST_TESTS := $(sort $(wildcard $(addprefix $(ROOT)/host/, unit/test_*.c golden/test_*.c \
 	      model/test_*.c)))
 HOST_FUZZ  := $(sort $(wildcard $(ROOT)/host/fuzz/fuzz_*.c))
@@ -129,6 +130,11 @@ check: $(addprefix host-tests-,$(HOST_CC_NAMES)) host-fuzzers
 
 fuzz: host-fuzzers
 	@$(ROOT)/host/run-fuzz.sh $(HOST_OUT) $(SECONDS) $(HOST_FUZZ_BINS)
+
+# For tools/check-pure.sh.
+.PHONY: pure-sources
+pure-sources:
+	@echo $(HOST_PURE)
 
 # The rules that a compiler doesn't check. No build needed.
 .PHONY: check-source
