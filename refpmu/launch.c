@@ -16,6 +16,7 @@
 #include "refpmu/launch_firmware.h"
 #include "refpmu/launch_plan.h"
 #include "refpmu/launch_print.h"
+#include "refpmu/launch_resident.h"
 
 #define REFPMU_PATH	"\\refpmu.efi"
 #define PLAN_PATH	"\\refpmu-plan.txt"
@@ -98,6 +99,8 @@ static u64 run_program(const struct plan_run *run, enum hypercall_engine *engine
 		return EFI_INVALID_PARAMETER;
 	if (!choose_engine(run->engine, engine))
 		return EFI_UNSUPPORTED;
+	if (run->keep)
+		return resident_run(run->efi, run->args);
 	if (!firmware_load(run->efi, run->args, &status))
 		return status;
 	return firmware_start();

@@ -7,7 +7,11 @@
 #define TEXT_SIZE	512
 #define PATH_SIZE	4096
 
+#define PE_AT		0x3c	/* "Microsoft Portable Executable Format": in the DOS header */
+#define PE_ENTRY	0x28	/* signature, file header, 16 bytes of the optional header */
+
 static EFI_HANDLE our_image, program;
+static EFI_SYSTEM_TABLE *our_system;
 static EFI_BOOT_SERVICES *services;
 static EFI_LOADED_IMAGE *our_loaded;
 
@@ -36,6 +40,7 @@ static u32 widen(const char *from, CHAR16 *to)
 bool firmware_open(EFI_HANDLE image, EFI_SYSTEM_TABLE *system)
 {
 	our_image = image;
+	our_system = system;
 	services = system->BootServices;
 	services->SetWatchdogTimer(0, 0, 0, NULL);
 	our_loaded = loaded_image(image);
@@ -107,9 +112,7 @@ static EFI_DEVICE_PATH *path_of(const char *file)
 
 bool firmware_load(const char *path, const char *options, EFI_STATUS *status)
 {
-	static CHAR16 wide[TEXT_SIZE];
 	EFI_DEVICE_PATH *device_path = path_of(path);
-	EFI_LOADED_IMAGE *loaded;
 
 	*status = EFI_BUFFER_TOO_SMALL;
 	if (!device_path)
@@ -117,12 +120,53 @@ bool firmware_load(const char *path, const char *options, EFI_STATUS *status)
 	*status = services->LoadImage(FALSE, our_image, device_path, NULL, 0, &program);
 	if (EFI_ERROR(*status))
 		return false;
-	loaded = loaded_image(program);
-	if (loaded && *options) {
-		loaded->LoadOptionsSize = widen(options, wide);
-		loaded->LoadOptions = wide;
-	}
+	firmware_options(options);
 	return true;
+}
+
+void firmware_options(const char *options)
+{
+	static CHAR16 wide[TEXT_SIZE];
+	EFI_LOADED_IMAGE *loaded = loaded_image(program);
+
+	if (!loaded)
+		return;
+	loaded->LoadOptionsSize = *options ? widen(options, wide) : 0;
+	loaded->LoadOptions = *options ? wide : NULL;
+}
+
+static u32 word_at(const u8 *from)
+{
+	u32 value;
+
+	__builtin_memcpy(&value, from, sizeof(value));
+	return value;
+}
+
+bool firmware_image(struct firmware_image *image)
+{
+	EFI_LOADED_IMAGE *loaded = loaded_image(program);
+	u8 *base;
+
+	if (!loaded || !loaded->ImageBase)
+		return false;
+	base = loaded->ImageBase;
+	*image = (struct firmware_image){
+		.base = base, .size = loaded->ImageSize, .handle = program,
+		.system = our_system,
+	};
+	image->entry = (void *)(base + word_at(base + word_at(base + PE_AT) + PE_ENTRY));
+	return true;
+}
+
+void *firmware_pages(u64 bytes)
+{
+	EFI_PHYSICAL_ADDRESS at;
+
+	if (EFI_ERROR(services->AllocatePages(AllocateAnyPages, EfiLoaderData,
+					      (bytes + EFI_PAGE_SIZE - 1) / EFI_PAGE_SIZE, &at)))
+		return NULL;
+	return (void *)(u64)at;
 }
 
 EFI_STATUS firmware_start(void)

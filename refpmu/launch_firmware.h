@@ -17,7 +17,23 @@ bool firmware_read(const char *path, void *buffer, size_t size, size_t *length);
  * are ASCII and shorter than 512 characters. false: *status says why not. */
 bool firmware_load(const char *path, const char *options, EFI_STATUS *status);
 
-/* Start the program that was loaded last; returns what it returned. */
+/* Start the program that was loaded last; returns what it returned. The firmware unloads it. */
 EFI_STATUS firmware_start(void);
+
+/* Other load options for the program that was loaded last and not started. */
+void firmware_options(const char *options);
+
+/* Where it lies, and what is called with handle and table to start it; NULL: it isn't known. */
+struct firmware_image {
+	u8 *base;
+	u64 size;
+	EFI_HANDLE handle;
+	EFI_SYSTEM_TABLE *system;
+	EFI_STATUS(EFIAPI *entry)(EFI_HANDLE handle, EFI_SYSTEM_TABLE *system);
+};
+bool firmware_image(struct firmware_image *image);
+
+/* Memory of our own, aligned to pages; NULL: there is none. */
+void *firmware_pages(u64 bytes);
 
 #endif

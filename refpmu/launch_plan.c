@@ -52,11 +52,11 @@ static struct span skip_blanks(struct span span)
 }
 
 enum key {
-	KEY_CPU, KEY_FAULT, KEY_SEED, KEY_PROFILE, KEY_LATITUDE, KEY_HT, KEY_ENGINE, KEY_EFI,
-	KEY_ARGS, KEY_COUNT
+	KEY_CPU, KEY_FAULT, KEY_SEED, KEY_PROFILE, KEY_LATITUDE, KEY_HT, KEY_ENGINE, KEY_KEEP,
+	KEY_EFI, KEY_ARGS, KEY_COUNT
 };
 static const char *const key_names[KEY_COUNT] = {
-	"cpu", "fault", "seed", "profile", "latitude", "ht", "engine", "efi", "args",
+	"cpu", "fault", "seed", "profile", "latitude", "ht", "engine", "keep", "efi", "args",
 };
 
 /* knob:value,knob:value */
@@ -90,11 +90,20 @@ static const char *set_fault(struct plan_run *run, struct span value)
 		"fault is too long";
 }
 
+static bool set_flag(bool *flag, struct span value)
+{
+	u64 number;
+
+	if (!span_number(value, &number) || number > 1)
+		return false;
+	*flag = number;
+	return true;
+}
+
 /* NULL: understood. */
 static const char *set(struct plan_run *run, enum key key, struct span value)
 {
 	unsigned found;
-	u64 number;
 
 	switch (key) {
 	case KEY_CPU:
@@ -119,10 +128,9 @@ static const char *set(struct plan_run *run, enum key key, struct span value)
 	case KEY_LATITUDE:
 		return set_latitude(&run->latitude, value);
 	case KEY_HT:
-		if (!span_number(value, &number) || number > 1)
-			return "ht is 0 or 1";
-		run->hyper_threading = number;
-		return NULL;
+		return set_flag(&run->hyper_threading, value) ? NULL : "ht is 0 or 1";
+	case KEY_KEEP:
+		return set_flag(&run->keep, value) ? NULL : "keep is 0 or 1";
 	case KEY_ENGINE:
 		found = span_find(value, engine_names, PLAN_ENGINE_FASTEST);
 		if (found == PLAN_ENGINE_FASTEST)
@@ -151,7 +159,7 @@ static const char *parse_line(struct span rest, struct plan_run *run)
 
 		if (key == KEY_COUNT)
 			return "unknown word; there are cpu fault seed profile latitude ht "
-			       "engine efi args";
+			       "engine keep efi args";
 		if (!span_skip(&rest, "="))
 			return "a word without =";
 		if (seen[key])

@@ -9,8 +9,9 @@
  *	run fault=rax-zero@pmc3@nth=100 profile=silicon-hsw latitude=pmi-skid:2000 efi=...
  *
  * One blank or more between the words; the words behind `run` in any order, each at most once,
- * args last. efi is needed; without the others: cpu=haswell fault=none seed=0 ht=1, no profile,
- * no arguments, the fastest engine that there is. engine is step or fast; a machine that can't
+ * args last. efi is needed; without the others: cpu=haswell fault=none seed=0 ht=1 keep=0, no
+ * profile, no arguments, the fastest engine that there is. keep=1: the program stays loaded for the
+ * next run (launch_resident.h). engine is step or fast; a machine that can't
  * run the one asked for refuses the run. A fault has its parameters behind it (model_fault.h);
  * latitude takes one knob:value of spec/latitude.def or more, with commas between them.
  */
@@ -34,7 +35,7 @@ struct plan_run {
 	struct model_latitude latitude;
 	const char *cpu_name, *profile_name;	/* as in spec/; "none" */
 	char fault_name[PLAN_FAULT_SIZE];	/* with its parameters, as written; "none" */
-	bool hyper_threading;
+	bool hyper_threading, keep;
 	enum plan_engine engine;
 	char efi[PLAN_PATH_SIZE];
 	char args[PLAN_ARGS_SIZE];

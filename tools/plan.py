@@ -45,7 +45,8 @@ class Job:
         words = [f"run cpu={self.cpu}", f"fault={self.fault}", f"seed={self.seed}"]
         words += [f"{key}={getattr(self, key)}" for key in ("engine", "profile", "latitude")
                   if getattr(self, key)]
-        words.append("efi=\\pmutest86.efi args=results=off serial=0x3f8 at_end=return checks=on")
+        words += ["keep=1 efi=\\pmutest86.efi",
+                  "args=results=off serial=0x3f8 at_end=return checks=on"]
         if self.tests:
             words.append(f"tests={self.tests}")
         if not self.profile:    # one is judged as the platform that it stands for

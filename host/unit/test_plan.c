@@ -42,6 +42,7 @@ static void defaults_are_the_documented_ones(void)
 	CHECK_STR("none", run.fault_name);
 	CHECK_EQ(0, run.latitude.seed);
 	CHECK(run.hyper_threading);
+	CHECK(!run.keep);
 	CHECK_EQ(PLAN_ENGINE_FASTEST, run.engine);
 	CHECK_STR("\\pmutest86.efi", run.efi);
 	CHECK_STR("", run.args);
@@ -54,7 +55,7 @@ static void every_word_is_taken_in_any_order(void)
 		  "run cpu=haswell fault=inert seed=7 engine=step ht=0 efi=\\a.efi "
 		  "args=tests=pmi.* verbose=on\r\n"
 		  "run\tefi=\\b.efi  seed=0xffffffffffffffff\tht=1 fault=gpr-order "
-		  "engine=fast\n");
+		  "engine=fast keep=1\n");
 	CHECK_EQ(PLAN_RUN, next(), "%s", reason ? reason : "");
 	CHECK_EQ(FAULT_INERT, run.fault);
 	CHECK_EQ(7, run.latitude.seed);
@@ -67,6 +68,7 @@ static void every_word_is_taken_in_any_order(void)
 	CHECK_STR("gpr-order", run.fault_name);
 	CHECK_EQ(~0ULL, run.latitude.seed);
 	CHECK_EQ(PLAN_ENGINE_FAST, run.engine);
+	CHECK(run.keep);
 	CHECK_STR("", run.args, "nothing is left over from the run before");
 	CHECK_EQ(PLAN_END, next());
 }
@@ -112,6 +114,7 @@ static void bad_lines_are_refused_with_a_reason(void)
 		"walk efi=\\x.efi", "run", "run seed=1", "run efi=", "run efi=\\x.efi cpu=pentium",
 		"run efi=\\x.efi fault=nothing", "run efi=\\x.efi seed=", "run efi=\\x.efi seed=-1",
 		"run efi=\\x.efi seed=18446744073709551616", "run efi=\\x.efi ht=2",
+		"run efi=\\x.efi keep=2",
 		"run efi=\\x.efi ht=", "run efi=\\x.efi seed=1 seed=2",
 		"run efi=\\x.efi efi=\\y.efi",
 		"run efi=\\x.efi colour=red", "run efi=\\x.efi extra", "runefi=\\x.efi",
