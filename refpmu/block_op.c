@@ -344,6 +344,6 @@ void block_op_decode(const ZydisDecoder *decoder, struct block_op *op, u64 rip, 
 	else if (insn.branch != BRANCH_NONE)
 		op->kind = decode_branch(op, &zi, operands);
 	else if (insn.kind == INSN_PLAIN || insn.kind == INSN_PUSHF || insn.kind == INSN_PAUSE ||
-		 insn.kind == INSN_STI)
+		 insn.kind == INSN_STI || insn.kind == INSN_RDTSC || insn.kind == INSN_STR)
 		op->kind = decode_copied(decoder, op, &zi, operands);
 }

@@ -41,6 +41,8 @@ enum insn_kind {
 	INSN_WRMSR,
 	INSN_RDPMC,
 	INSN_VMMCALL,
+	INSN_RDTSC,
+	INSN_STR,		/* into a register */
 	INSN_XBEGIN, INSN_XEND, INSN_XABORT, INSN_XTEST,
 };
 
@@ -93,7 +95,7 @@ struct instruction {
 	bool is_pop;		/* of INSN_MOV_SS */
 	u8 selector_register;	/* INSN_MOV_SS: source, or REG_NONE: access[0] */
 	u8 operand_bytes;	/* operand size */
-	u8 operand_register;	/* INSN_LOAD_CR3, INSN_STORE_CR3 */
+	u8 operand_register;	/* INSN_LOAD_CR3, INSN_STORE_CR3, INSN_STR */
 	/* A 32-bit MOV to memory: what the local APIC's registers are written with. */
 	bool store32;
 	u8 store_register;	/* or REG_NONE: store_immediate */

@@ -244,6 +244,10 @@ static enum insn_kind kind_of(const ZydisDecodedInstruction *zi,
 		return INSN_RDPMC;
 	case ZYDIS_MNEMONIC_VMMCALL:
 		return INSN_VMMCALL;
+	case ZYDIS_MNEMONIC_RDTSC:
+		return INSN_RDTSC;
+	case ZYDIS_MNEMONIC_STR:
+		return operands[0].type == ZYDIS_OPERAND_TYPE_REGISTER ? INSN_STR : INSN_PLAIN;
 	case ZYDIS_MNEMONIC_MOV:
 	case ZYDIS_MNEMONIC_POP:
 		for (unsigned i = 0; i < 2; i++) {
@@ -412,7 +416,7 @@ void decode_fill(struct instruction *insn, const ZydisDecodedInstruction *zi,
 		insn->selector_register = decode_gpr_number(operands[1].reg.value);
 	if (insn->kind == INSN_LOAD_CR3)
 		insn->operand_register = decode_gpr_number(operands[1].reg.value);
-	else if (insn->kind == INSN_STORE_CR3)
+	else if (insn->kind == INSN_STORE_CR3 || insn->kind == INSN_STR)
 		insn->operand_register = decode_gpr_number(operands[0].reg.value);
 	order_accesses(insn);
 	find_store32(insn, zi, operands);

@@ -3,6 +3,7 @@
 #include "refpmu/engine_solo.h"
 #include "refpmu/exits.h"
 #include "refpmu/guest_memory.h"
+#include "refpmu/rep.h"
 #include "refpmu/retire.h"
 #include "refpmu/solo.h"
 
@@ -114,8 +115,8 @@ bool engine_solo(struct cpu *cpu, bool look, bool *delivered)
 	if (!insn)
 		return false;
 	op = decode_solo(cpu, insn);
-	if (op->kind == SOLO_REFUSED || (op->vector && !vectors_run(cpu)) ||
-	    begins_elision(cpu, insn))
+	if ((op->kind == SOLO_REFUSED && insn->kind != INSN_REP) ||
+	    (op->vector && !vectors_run(cpu)) || begins_elision(cpu, insn))
 		return false;
 	if (look) {
 		cpu->pmi_raised = false;
@@ -123,7 +124,7 @@ bool engine_solo(struct cpu *cpu, bool look, bool *delivered)
 		if (*delivered)
 			return true;
 	}
-	return run(cpu, insn, op);
+	return insn->kind == INSN_REP ? rep_run(cpu, insn) : run(cpu, insn, op);
 }
 
 bool engine_solo_run(struct cpu *cpu, bool (*goes_on)(const struct cpu *cpu))

@@ -32,6 +32,7 @@
 #define SYSRET_CODE	16		/* selectors behind the one in STAR */
 #define SYSRET_STACK	8
 
+#define CR4_TSD		BIT(2)
 #define CR4_PCIDE	BIT(17)
 #define CR3_RESERVED	BITS(40, 63)	/* beyond QEMU's physical addresses */
 
@@ -187,6 +188,29 @@ static bool do_invlpg(struct cpu *cpu)
 	return true;
 }
 
+/* ---- registers of the processor ---- */
+
+static void do_rdtsc(struct cpu *cpu)
+{
+	u32 low, high;
+	u64 value;
+
+	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
+	value = ((u64)high << 32 | low) + cpu->vmcb->control.tsc_offset;
+	cpu->gpr[REG_RAX] = (u32)value;
+	cpu->gpr[REG_RDX] = value >> 32;
+}
+
+/* The register is the guest's all the time. */
+static void do_str(struct cpu *cpu, const struct instruction *insn)
+{
+	u64 *to = &cpu->gpr[insn->operand_register];
+	u16 selector;
+
+	__asm__ volatile("str %0" : "=r"(selector));
+	*to = insn->operand_bytes == 2 ? (*to & ~BITS(0, 15)) | selector : selector;
+}
+
 /* ---- */
 
 /* Instructions with an exit of their own: carried out as behind that exit. */
@@ -234,6 +258,16 @@ static bool carry_out(struct cpu *cpu, const struct instruction *insn)
 		if (!do_invlpg(cpu))
 			return false;
 		break;
+	case INSN_RDTSC:
+		if (save->cpl && (save->cr4 & CR4_TSD))
+			return false;
+		do_rdtsc(cpu);
+		break;
+	case INSN_STR:
+		if (save->cpl)
+			return false;
+		do_str(cpu, insn);
+		break;
 	default:
 		return false;
 	}
@@ -254,6 +288,8 @@ static bool is_ours(const struct cpu *cpu, const struct instruction *insn)
 	case INSN_LOAD_CR3:
 	case INSN_STORE_CR3:
 	case INSN_INVLPG:
+	case INSN_RDTSC:
+	case INSN_STR:
 		return true;
 	case INSN_RDMSR:
 	case INSN_WRMSR:
