@@ -154,6 +154,7 @@ for setting in ${latitude//,/ }; do
 	fi
 done
 if [ -n "$require" ]; then
+	[[ $require =~ [^,] ]] || bad "--require takes groups, not '$require'"
 	for group in ${require//,/ }; do
 		check_name "$group" groups || bad "unknown group '$group' in --require;" \
 			"known: $(tools/spec.py list groups | cut -f1 | paste -sd' ')"
@@ -209,6 +210,10 @@ if [ -n "$tests" ]; then
 fi
 
 # ---------------------------------------------------------------- run
+# Rather now than behind a run that took a while.
+if [ -n "$out" ] && { ! mkdir -p -- "$out" 2>/dev/null || [ ! -w "$out" ]; }; then
+	bad "--out $out isn't a folder to write to"
+fi
 work=$(mktemp -d "$PWD/$BUILD/run.XXXXXX" 2>/dev/null || mktemp -d "$BUILD/run.XXXXXX")
 children=()
 # shellcheck disable=SC2317 # called by traps

@@ -6,12 +6,11 @@ conclude.py --serial FILE --out FOLDER --run "pmu=reference cpu=haswell ..."
             [--reason TEXT] [--efi NAME]
 
 Prints the run's TAP and writes results.tap, results.json, junit.xml and serial.log to FOLDER.
-Exit status: that of the run (README, "How to read a result").
+Exit status: that of the run (README, "How to read a result"); 2 if FOLDER takes no results.
 """
 import json
 import os
 import re
-import shutil
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "report"))
@@ -60,6 +59,21 @@ def efi_tap(run, name, serial, reason):
     return out, 0 if good else 2
 
 
+def save(folder, tap, run, serial):
+    """The run's files; serial is its log, as bytes. Raises OSError."""
+    os.makedirs(folder, exist_ok=True)
+    files = {
+        "results.tap": "\n".join(tap) + "\n",
+        "results.json": json.dumps({"format": "pmutest86-results", "version": 1,
+                                    "runs": [run.as_dict()]}, indent=1) + "\n",
+        "junit.xml": junit.junit_xml([run]),
+        "serial.log": serial,
+    }
+    for name, text in files.items():
+        with open(os.path.join(folder, name), "wb") as file:
+            file.write(text if isinstance(text, bytes) else text.encode())
+
+
 def main():
     parser = command.Parser("conclude.py", __doc__)
     parser.add_argument("--serial", required=True)
@@ -69,10 +83,11 @@ def main():
     parser.add_argument("--efi", default="")
     options = parser.parse_args()
 
-    serial = ""
+    log = b""
     if os.path.exists(options.serial):
         with open(options.serial, "rb") as file:
-            serial = file.read().decode("utf-8", "replace")
+            log = file.read()
+    serial = log.decode("utf-8", "replace")
     runs, complaints = results.parse(serial)
     run = runs[0] if runs else results.Run()
     run.settings.update(word.split("=", 1) for word in options.run.split())
@@ -81,7 +96,6 @@ def main():
         run.problem = ": ".join([complaints[0] if complaints else run.problem] +
                                 ([options.reason] if options.reason else []))
 
-    os.makedirs(options.out, exist_ok=True)
     if options.efi:
         tap, status = efi_tap(runs[0] if runs else None, options.efi, serial,
                               complaints[0] if complaints else options.reason)
@@ -93,19 +107,14 @@ def main():
     else:
         tap = harness_tap(run, run.settings)
         status = run.exit_status
-    with open(os.path.join(options.out, "results.tap"), "w", encoding="utf-8") as file:
-        file.write("\n".join(tap) + "\n")
-    with open(os.path.join(options.out, "results.json"), "w", encoding="utf-8") as file:
-        json.dump({"format": "pmutest86-results", "version": 1, "runs": [run.as_dict()]}, file,
-                  indent=1)
-        file.write("\n")
-    with open(os.path.join(options.out, "junit.xml"), "w", encoding="utf-8") as file:
-        file.write(junit.junit_xml([run]))
-    if os.path.exists(options.serial):
-        shutil.copyfile(options.serial, os.path.join(options.out, "serial.log"))
+    sys.stdout.write("\n".join(tap) + "\n")
+    try:
+        save(options.out, tap, run, log)
+    except OSError as error:
+        print(f"run-qemu.sh: --out {options.out}: {error.strerror}", file=sys.stderr)
+        return 2
     if not options.efi and run.problem:
         print(f"run-qemu.sh: {run.problem}; see {options.out}/serial.log", file=sys.stderr)
-    sys.stdout.write("\n".join(tap) + "\n")
     return status
 
 

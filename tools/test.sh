@@ -157,6 +157,8 @@ test_bad_options_get_one_line()
 	expect_bad "no such file" ./run-qemu.sh --efi /nonexistent.efi
 	expect_bad "need --efi" ./run-qemu.sh -- hello
 	expect_bad "unknown group 'NOPE'" ./run-qemu.sh --require PMI,NOPE
+	expect_bad "--require takes groups" ./run-qemu.sh --require ,
+	expect_bad "isn't a folder to write to" ./run-qemu.sh --out Makefile
 	expect_bad "--list takes" ./run-qemu.sh --list everything
 	expect_bad "can't be combined with --cpu" ./run-qemu.sh --all --cpu haswell
 	local option
