@@ -149,7 +149,7 @@ static void do_hang_deaf(void *arg)
 	do_hang(arg);
 }
 
-TEST(selftest, what_goes_wrong_on_a_processor_ends_there, NO_REQS, NEEDS(need_second_processor))
+static void go_wrong_on(struct test *t, unsigned cpu)
 {
 	static const struct {
 		const char *what;
@@ -161,7 +161,6 @@ TEST(selftest, what_goes_wrong_on_a_processor_ends_there, NO_REQS, NEEDS(need_se
 		{ "a loop", do_hang, SHORT_MS, GUARD_DEADLINE },
 		{ "a loop with interrupts off", do_hang_deaf, SHORT_MS, GUARD_DEADLINE },
 	};
-	unsigned cpu = smp_second();
 
 	for (unsigned i = 0; i < sizeof(wrongs) / sizeof(wrongs[0]); i++) {
 		struct guard_report report;
@@ -176,4 +175,14 @@ TEST(selftest, what_goes_wrong_on_a_processor_ends_there, NO_REQS, NEEDS(need_se
 		HARNESS_CHECK(t, v.cpu == cpu, "after %s processor %u is itself", wrongs[i].what,
 			      cpu);
 	}
+}
+
+/* A thread of this core, where there is one, and the last of all. */
+TEST(selftest, what_goes_wrong_on_a_processor_ends_there, NO_REQS, NEEDS(need_second_processor))
+{
+	unsigned last = smp_count() - 1;
+
+	go_wrong_on(t, smp_second());
+	if (last != smp_second() && smp_is_idle(last))
+		go_wrong_on(t, last);
 }
