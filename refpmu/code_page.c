@@ -5,8 +5,7 @@
 #include "refpmu/nested_paging.h"
 #include "refpmu/processors.h"
 
-#define NPF_WRITE	BIT(1)
-#define REGION		BIT(21)		/* of one level-1 table */
+#define REGION		TWO_MIB		/* of one level-1 table */
 #define REGIONS		2048		/* 4 GiB */
 
 /* So many losses, each so soon (TSC ticks: most of a second) after the one before, are too many.
@@ -261,7 +260,7 @@ bool code_page_fault(struct cpu *cpu)
 	u64 physical = control->exit_info_2;
 	u32 delivering = (u32)control->exit_int_info;
 
-	if (!(control->exit_info_1 & NPF_WRITE) || !find_table(physical))
+	if (!(control->exit_info_1 & PF_WRITE) || !find_table(physical))
 		return false;
 	if (is_closed(physical))
 		open(cpu, physical);

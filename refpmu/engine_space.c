@@ -6,12 +6,9 @@
 #include "refpmu/guest_memory.h"
 #include "refpmu/nested_paging.h"
 
-#define PTE_PRESENT	BIT(0)
-#define PTE_ACCESSED	BIT(5)
-#define PTE_ENTRY	0x67ULL		/* present, writable, user, accessed, dirty */
-#define PTE_TOP_ENTRY	0x23ULL		/* present, writable, accessed: for CPL 0 only */
-#define PTE_TOP_USER	0x27ULL
-#define PTE_ADDRESS	BITS(12, 51)
+#define PTE_ENTRY	(PTE_P | PTE_W | PTE_U | PTE_A | PTE_D)
+#define PTE_TOP_ENTRY	(PTE_P | PTE_W | PTE_A)		/* for CPL 0 only */
+#define PTE_TOP_USER	(PTE_TOP_ENTRY | PTE_U)
 
 /*
  * Where the region is looked for first: far from the ends of what an entry of each level maps,
@@ -237,7 +234,7 @@ static unsigned free_entry(const u64 *top)
 	for (unsigned n = 0; n < PAGE_TABLE_ENTRIES; n++) {
 		unsigned i = (SPACE_ENTRY + n) % PAGE_TABLE_ENTRIES;
 
-		if (!(top[i] & PTE_PRESENT))
+		if (!(top[i] & PTE_P))
 			return i;
 	}
 	return 0;
@@ -277,7 +274,7 @@ void space_unmap(struct engine_space *space)
 	u64 *top = guest_top(space);
 
 	for (unsigned i = 0; i < PAGE_TABLE_ENTRIES; i++)
-		if ((top[i] & PTE_PRESENT) && !(top[i] & PTE_ACCESSED) &&
-		    (copy[i] & PTE_ACCESSED))
+		if ((top[i] & PTE_P) && !(top[i] & PTE_A) &&
+		    (copy[i] & PTE_A))
 			guest_memory_accessed(space->cpu, &top[i]);
 }

@@ -12,11 +12,6 @@
 #include "refpmu/svm.h"
 #include "spec/msr.h"
 
-#define RFLAGS_FIXED		BIT(1)
-#define RFLAGS_ARITHMETIC	0x8d5ULL	/* CF PF AF ZF SF OF */
-#define RFLAGS_DF		BIT(10)
-#define RFLAGS_AC		BIT(18)
-#define RFLAGS_ID		BIT(21)
 /* What a return may bring along without changing how the next instruction runs. */
 #define RFLAGS_RETURNED	(RFLAGS_FIXED | RFLAGS_ARITHMETIC | RFLAGS_DF | RFLAGS_IF | RFLAGS_IOPL | \
 			 RFLAGS_NT | RFLAGS_AC | RFLAGS_ID)
@@ -32,8 +27,6 @@
 #define SYSRET_CODE	16		/* selectors behind the one in STAR */
 #define SYSRET_STACK	8
 
-#define CR4_TSD		BIT(2)
-#define CR4_PCIDE	BIT(17)
 #define CR3_RESERVED	BITS(40, 63)	/* beyond QEMU's physical addresses */
 
 static bool canonical(u64 address)

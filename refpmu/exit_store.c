@@ -9,14 +9,13 @@
 #include "refpmu/nested_paging.h"
 #include "refpmu/retire.h"
 
-#define NPF_WRITE	BIT(1)
 
 static enum exiting_page faulting_page(struct cpu *cpu)
 {
 	const struct vmcb_control *control = &cpu->vmcb->control;
 	u64 page = control->exit_info_2 & ~(PAGE_SIZE - 1);
 
-	for (unsigned i = 0; i < EXITING_PAGES && control->exit_info_1 & NPF_WRITE; i++)
+	for (unsigned i = 0; i < EXITING_PAGES && control->exit_info_1 & PF_WRITE; i++)
 		if (page == nested_paging_exiting(i))
 			return i;
 	exits_unexpected(cpu, EXIT_NPF);

@@ -7,21 +7,6 @@
 #include "refpmu/svm.h"
 #include "spec/msr.h"
 
-#define PTE_P		BIT(0)
-#define PTE_W		BIT(1)
-#define PTE_A		BIT(5)
-#define PTE_D		BIT(6)
-#define PTE_PS		BIT(7)
-#define PTE_U		BIT(2)
-#define PTE_PAT		BIT(7)		/* of 4-KiB pages */
-#define PTE_G		BIT(8)
-#define PTE_PAT_LARGE	BIT(12)
-#define PTE_ADDRESS	BITS(12, 51)
-#define PTE_NX		BIT(63)
-
-#define PF_PRESENT	BIT(0)
-#define PF_WRITE	BIT(1)
-
 #define PAGE_SHIFT	12
 #define PAT_WT		4
 #define PAT_WB		6

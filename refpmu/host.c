@@ -4,8 +4,8 @@
 #include "refpmu/panic.h"
 #include "refpmu/svm.h"
 
-#define ENTRY_PRESENT_WRITABLE	0x3ULL
-#define ENTRY_LARGE		0x83ULL
+#define ENTRY		(PTE_P | PTE_W)
+#define ENTRY_LARGE	(ENTRY | PTE_PS)
 
 #define HOST_CS	0x08
 #define HOST_DS	0x10
@@ -22,8 +22,8 @@ void host_init(void)
 	u64 *level3 = hypervisor_pages(1);
 	bool la57 = READ_REGISTER(cr4) & CR4_LA57;
 
-	level5[0] = (u64)level4 | ENTRY_PRESENT_WRITABLE;
-	level4[0] = (u64)level3 | ENTRY_PRESENT_WRITABLE;
+	level5[0] = (u64)level4 | ENTRY;
+	level4[0] = (u64)level3 | ENTRY;
 	for (u64 i = 0; i < PAGE_TABLE_ENTRIES; i++)
 		level3[i] = i << 30 | ENTRY_LARGE;
 	hypervisor.host_cr3 = (u64)(la57 ? level5 : level4);

@@ -7,7 +7,6 @@
 #include "refpmu/native_pages.h"
 #include "refpmu/nested_paging.h"
 
-#define NPF_FETCH	BIT(4)
 #define SUSPECTS	64
 
 /* Pages in which something was found, by number: no need to look again. Races lose an entry. */
@@ -28,7 +27,7 @@ u64 native_pages_vmrun(struct cpu *cpu)
 
 bool native_pages_fetch(const struct cpu *cpu)
 {
-	return cpu->vmcb->control.exit_info_1 & NPF_FETCH;
+	return cpu->vmcb->control.exit_info_1 & PF_FETCH;
 }
 
 static bool allow(struct cpu *cpu, u64 physical)

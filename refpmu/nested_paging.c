@@ -6,11 +6,9 @@
 #include "refpmu/processors.h"
 #include "refpmu/svm.h"
 
-#define ENTRY		0x7ULL		/* present, writable, user */
-#define ENTRY_LARGE	0x87ULL
-#define LARGE		BIT(7)
-#define ENTRY_READ_ONLY	0x5ULL
-#define NX		BIT(63)
+#define ENTRY_READ_ONLY	(PTE_P | PTE_U)
+#define ENTRY		(ENTRY_READ_ONLY | PTE_W)
+#define ENTRY_LARGE	(ENTRY | PTE_PS)
 #define NESTED_ENABLE	BIT(0)
 #define TOP		(512ULL << 30)
 
@@ -50,7 +48,7 @@ static u64 build(u64 rights, u64 **exiting)
 			level1 = hypervisor_pages(1);
 			for (u64 k = 0; k < PAGE_TABLE_ENTRIES; k++)
 				level1[k] = (u64)hypervisor.dummy_page | ENTRY | rights;
-			for (u64 a = 0; a < hypervisor.size; a += BIT(21))
+			for (u64 a = 0; a < hypervisor.size; a += TWO_MIB)
 				level2[(hypervisor.base + a) >> 21 & 511] = (u64)level1 | ENTRY;
 		}
 	}
@@ -81,9 +79,9 @@ void nested_paging_init_native(void)
 {
 	u64 *exiting;
 
-	native_root = build(NX, &exiting);
+	native_root = build(PTE_NX, &exiting);
 	for (unsigned page = 0; page < EXITING_PAGES; page++)
-		*entry_of(exiting, page) = nested_paging_shown(page) | ENTRY_READ_ONLY | NX;
+		*entry_of(exiting, page) = nested_paging_shown(page) | ENTRY_READ_ONLY | PTE_NX;
 }
 
 u64 nested_paging_native(void)
@@ -105,7 +103,7 @@ u64 nested_paging_with(struct cpu *cpu, const void *memory, u64 bytes, u64 writa
 	level4[NESTED_PAGING_EXTRA >> 39] = (u64)level3 | ENTRY;
 	level3[NESTED_PAGING_EXTRA >> 30 & 511] = (u64)level2 | ENTRY;
 	for (u64 a = 0; a < bytes; a += PAGE_SIZE) {
-		if (!(a % BIT(21))) {
+		if (!(a % TWO_MIB)) {
 			level1 = hypervisor_pages(1);
 			level2[a >> 21] = (u64)level1 | ENTRY;
 		}
@@ -130,7 +128,7 @@ static u64 *level2_entry(u64 root, u64 guest_physical)
 
 bool nested_paging_is_plain(u64 guest_physical)
 {
-	return *level2_entry(native_root, guest_physical) & LARGE;
+	return *level2_entry(native_root, guest_physical) & PTE_PS;
 }
 
 void nested_paging_split(u64 guest_physical, const u64 *level1, const u64 *native)
@@ -147,7 +145,7 @@ u64 nested_paging_entry(u64 guest_physical, bool writable)
 
 u64 nested_paging_native_entry(u64 guest_physical, bool writable, bool executable)
 {
-	return nested_paging_entry(guest_physical, writable) | (executable ? 0 : NX);
+	return nested_paging_entry(guest_physical, writable) | (executable ? 0 : PTE_NX);
 }
 
 u64 nested_paging_exiting(enum exiting_page page)

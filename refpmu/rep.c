@@ -4,7 +4,6 @@
 #include "refpmu/rep.h"
 #include "refpmu/retire.h"
 
-#define RFLAGS_DF	BIT(10)
 #define AT_ONCE		512	/* iterations between two looks for interrupts */
 
 void rep_note(struct cpu *cpu)

@@ -21,7 +21,6 @@
 #define LEAF_VERSION		1
 #define MSR_PERMISSION_PAGES	2
 #define IO_PERMISSION_PAGES	3
-#define RFLAGS_FIXED		BIT(1)
 
 /* SDM volume 3, "IA-32 Processor States Following Power-up, Reset, or INIT". */
 #define REAL_LIMIT		0xffff

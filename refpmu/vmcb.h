@@ -7,6 +7,7 @@
 #ifndef REFPMU_VMCB_H
 #define REFPMU_VMCB_H
 
+#include "refpmu/architecture.h"
 #include "spec/types.h"
 
 struct vmcb_segment {
@@ -156,38 +157,6 @@ enum exit_code {
 #define EVENT_TYPE_NMI		(2u << 8)
 #define EVENT_TYPE_EXCEPTION	(3u << 8)
 #define EVENT_TYPE_SOFT		(4u << 8)
-
-/* Architectural bits that the hypervisor looks at. */
-#define RFLAGS_TF	BIT(8)
-#define RFLAGS_IF	BIT(9)
-#define RFLAGS_IOPL	BITS(12, 13)
-#define RFLAGS_NT	BIT(14)
-#define RFLAGS_RF	BIT(16)
-#define RFLAGS_VM	BIT(17)
-
-#define CR0_PE		BIT(0)
-#define CR0_EM		BIT(2)
-#define CR0_TS		BIT(3)
-#define CR0_WP		BIT(16)
-#define CR0_PG		BIT(31)
-#define CR4_PSE		BIT(4)
-#define CR4_PGE		BIT(7)
-#define CR4_PCE		BIT(8)
-#define CR4_OSFXSR	BIT(9)
-#define CR4_LA57	BIT(12)
-#define CR4_OSXSAVE	BIT(18)
-#define CR4_SMEP	BIT(20)
-#define CR4_SMAP	BIT(21)
-#define CR4_PKE		BIT(22)
-
-#define EFER_SCE	BIT(0)
-#define EFER_LME	BIT(8)
-#define EFER_LMA	BIT(10)
-#define EFER_NXE	BIT(11)
-#define EFER_SVME	BIT(12)
-
-#define DR6_B		BITS(0, 3)
-#define DR6_BS		BIT(14)
 
 /* AMD's MSRs, which an Intel processor doesn't have: APM volume 2, "SVM Related MSRs". */
 #define MSR_AMD_VM_CR		0xc0010114

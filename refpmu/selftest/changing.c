@@ -7,6 +7,7 @@
  */
 #include "refpmu/selftest/changing.h"
 
+#include "refpmu/architecture.h"
 #include "refpmu/launch_print.h"
 #include "refpmu/selftest/blobs.h"
 #include "refpmu/selftest/machine.h"
@@ -14,13 +15,10 @@
 #include "spec/msr.h"
 
 #define PAGE		4096ULL
-#define LARGE_PAGE	BIT(21)
 #define ENTRIES		512
 #define WINDOW		(1ULL << 39)	/* linear: the second entry of the top level is ours */
-#define ENTRY		0x7ULL		/* present, writable, user */
-#define ENTRY_LARGE	0x87ULL
-#define NO_EXECUTE	BIT(63)
-#define EFER_NXE	BIT(11)
+#define ENTRY		(PTE_P | PTE_W | PTE_U)
+#define ENTRY_LARGE	(ENTRY | PTE_PS)
 #define LEAF_FEATURES	7
 #define INVPCID		BIT(10)		/* of EBX */
 #define TIMES		25
@@ -221,7 +219,7 @@ static bool by_tables(void)
 /* The 2 MiB around the first page, as one page or in small ones. */
 static bool by_splitting(void)
 {
-	u64 base = (u64)pages[0] & ~(LARGE_PAGE - 1), offset = (u64)pages[0] - base;
+	u64 base = (u64)pages[0] & ~(TWO_MIB - 1), offset = (u64)pages[0] - base;
 	struct turns turns = {
 		.code = WINDOW + offset, .change = change_table_invlpg, .place = LEVEL2,
 		.value = { base | ENTRY_LARGE, (u64)LEVEL1 | ENTRY }, .invalid = WINDOW + offset,
@@ -286,9 +284,9 @@ static bool by_faults(void)
 	       by_table("absent table", change_table_cr3, LEVEL2, (u64)LEVEL1 | ENTRY, 0,
 			&faulting);
 	good = good && by_table("not executable", change_table_invlpg, LEVEL1, there,
-				there | NO_EXECUTE, &faulting) &&
+				there | PTE_NX, &faulting) &&
 	       by_table("not executable, by CR3", change_table_cr3, LEVEL2, (u64)LEVEL1 | ENTRY,
-			(u64)LEVEL1 | ENTRY | NO_EXECUTE, &faulting);
+			(u64)LEVEL1 | ENTRY | PTE_NX, &faulting);
 	msr_write(MSR_IA32_EFER, efer);
 	return good;
 }

@@ -12,6 +12,7 @@
  */
 #include "refpmu/selftest/crossing.h"
 
+#include "refpmu/architecture.h"
 #include "refpmu/launch_print.h"
 #include "refpmu/selftest/changing.h"
 #include "refpmu/selftest/machine.h"
@@ -23,7 +24,7 @@
 #define PAGE		4096ULL
 #define ENTRIES		512
 #define WINDOW		(1ULL << 39)	/* linear */
-#define ENTRY		0x7ULL
+#define ENTRY		(PTE_P | PTE_W | PTE_U)
 #define PACE		2000000ULL	/* and between two stores */
 #define ROUNDS		40
 #define TAIL		4		/* bytes of the function on its first page */

@@ -2,15 +2,12 @@
 /* See machine.h. TR keeps our TSS afterwards: nothing but a change of the privilege level looks
  * at it, and the firmware has none. */
 #include "refpmu/selftest/machine.h"
+
+#include "refpmu/architecture.h"
 #include "refpmu/selftest/blobs.h"
 #include "refpmu/selftest/program.h"
 #include "spec/msr.h"
 
-#define MSR_STAR	0xc0000081
-#define MSR_LSTAR	0xc0000082
-#define MSR_FMASK	0xc0000084
-#define EFER_SCE	BIT(0)
-#define RFLAGS_TF	0x100ULL
 #define SYSRET_BASE	0x18ULL
 
 #define APIC_TPR	0x80
@@ -144,9 +141,9 @@ void machine_enter(void)
 	load_tables(&tables[0], idt);
 	firmware_efer = msr_read(MSR_IA32_EFER);
 	msr_write(MSR_IA32_EFER, firmware_efer | EFER_SCE);
-	msr_write(MSR_STAR, SYSRET_BASE << 48 | (u64)KERNEL_CODE << 32);
-	msr_write(MSR_LSTAR, (u64)syscall_handler);
-	msr_write(MSR_FMASK, RFLAGS_TF);
+	msr_write(MSR_IA32_STAR, SYSRET_BASE << 48 | (u64)KERNEL_CODE << 32);
+	msr_write(MSR_IA32_LSTAR, (u64)syscall_handler);
+	msr_write(MSR_IA32_FMASK, RFLAGS_TF);
 }
 
 void machine_enter_other(unsigned which)

@@ -12,6 +12,7 @@
  */
 #include <efi.h>
 
+#include "refpmu/architecture.h"
 #include "refpmu/hypercall.h"
 #include "refpmu/launch_print.h"
 #include "refpmu/selftest/blobs.h"
@@ -28,7 +29,6 @@
 #include "spec/msr.h"
 
 #define MSR_VM_CR	0xc0010114
-#define EFER_SVME	BIT(12)
 #define PROGRAMS	24		/* compared on both engines, unless told otherwise */
 #define STORM		2000
 #define DUELS		100
