@@ -13,6 +13,8 @@
 #include "refpmu/model_netburst.h"
 
 #define RFLAGS_IF	BIT(9)
+/* The code that "Load Latency Performance Monitoring Facility" prints for 100BH. */
+#define MISPRINTED_LATENCY 0x100
 
 static const struct event events[] = {
 #define EVENT_ON(gens, name, flags, counters, sure, min_period, period_unit, source) \
@@ -61,7 +63,8 @@ void model_set_counter(struct model *m, unsigned counter, u64 value)
 /* The last-level cache events: Table 18-1. */
 static bool absent_event_counts(struct model *m, u16 code)
 {
-	return (code == 0x4f2e || code == 0x412e) && broken(m, FAULT_ABSENT_EVENT_COUNTS);
+	return (code == EVENT_LONGEST_LAT_CACHE_REFERENCE ||
+		code == EVENT_LONGEST_LAT_CACHE_MISS) && broken(m, FAULT_ABSENT_EVENT_COUNTS);
 }
 
 /* Faults of the load latency event: which code it has, and on which counters. */
@@ -72,7 +75,7 @@ static const struct event *break_event(struct model *m, unsigned n, u16 code,
 
 	if (!latency)
 		latency = model_event(m, EVENT_MEM_INST_RETIRED_LATENCY_ABOVE_THRESHOLD);
-	if (code == 0x100 && broken(m, FAULT_LL_MISPRINT))
+	if (code == MISPRINTED_LATENCY && broken(m, FAULT_LL_MISPRINT))
 		return latency;
 	if (event && event == latency && (broken(m, FAULT_LL_MISPRINT) ||
 					  (n && broken(m, FAULT_LL_ONE_COUNTER))))

@@ -147,7 +147,9 @@ static void performance_monitoring(struct model *m, u32 regs[4])
 {
 	/* The architectural events in the order of EBX: Table 18-1. */
 	static const u16 architectural[] = {
-		0x003c, 0x00c0, 0x013c, 0x4f2e, 0x412e, 0x00c4, 0x00c5,
+		EVENT_UNHALTED_CORE_CYCLES, EVENT_INST_RETIRED_ANY_P, EVENT_UNHALTED_REF_CYCLES,
+		EVENT_LONGEST_LAT_CACHE_REFERENCE, EVENT_LONGEST_LAT_CACHE_MISS,
+		EVENT_BR_INST_RETIRED_ALL_BRANCHES, EVENT_BR_MISP_RETIRED_ALL_BRANCHES,
 	};
 	const unsigned events = sizeof(architectural) / sizeof(architectural[0]);
 	const struct generation *g = model_generation(m);

@@ -174,7 +174,8 @@ static bool all_start_at_once(struct rig *r)
 }
 
 RULE(core_cycles_count, count(r, EVENT_UNHALTED_CORE_CYCLES, 0, BRANCH_NONE, false, 10) == 11)
-RULE(absent_event_is_silent, count(r, 0x4f2e, 0, BRANCH_NONE, false, 10) == 0)
+RULE(absent_event_is_silent,
+     count(r, EVENT_LONGEST_LAT_CACHE_REFERENCE, 0, BRANCH_NONE, false, 10) == 0)
 
 static bool fixed_counts(struct rig *r, unsigned n, unsigned wanted, u64 control)
 {
