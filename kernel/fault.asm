@@ -9,6 +9,7 @@ bits 64
 
 global fault_rdmsr:function hidden
 global fault_wrmsr:function hidden
+global fault_wrmsr_row:function hidden
 global fault_rdpmc:function hidden
 
 %macro EXTABLE 2		; instruction, where to go on
@@ -39,6 +40,19 @@ fault_wrmsr:
 .try:	wrmsr
 .done:	ret
 	EXTABLE .try, .done
+
+; void fault_wrmsr_row(struct fault *fault, u32 first, u64 value, u32 count): count from 1
+fault_wrmsr_row:
+	mov	r8d, ecx
+	mov	ecx, esi
+	mov	rax, rdx
+	shr	rdx, 32
+.try:	wrmsr
+.next:	inc	ecx
+	dec	r8d
+	jnz	.try
+	ret
+	EXTABLE .try, .next
 
 ; void fault_rdpmc(struct fault *fault, u32 ecx, u64 *value)
 fault_rdpmc:

@@ -8,6 +8,7 @@
 
 void fault_rdmsr(struct fault *fault, u32 msr, u64 *value);
 void fault_wrmsr(struct fault *fault, u32 msr, u64 value);
+void fault_wrmsr_row(struct fault *fault, u32 first, u64 value, u32 count);
 void fault_rdpmc(struct fault *fault, u32 ecx, u64 *value);
 
 struct extable_row { int32_t rip, fixup; };	/* each relative to its own address */
@@ -61,6 +62,15 @@ struct fault msr_try_write(u32 msr, u64 value)
 	struct fault fault = { .raised = false };
 
 	fault_wrmsr(&fault, msr, value);
+	return fault;
+}
+
+struct fault msr_try_write_row(u32 first, unsigned count, u64 value)
+{
+	struct fault fault = { .raised = false };
+
+	if (count)
+		fault_wrmsr_row(&fault, first, value, count);
 	return fault;
 }
 

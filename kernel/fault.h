@@ -29,6 +29,8 @@ struct fault {
 /* Any CPL 0 state. On a fault *value is left alone. */
 struct fault msr_try_read(u32 msr, u64 *value);
 struct fault msr_try_write(u32 msr, u64 value);
+/* The same value to so many MSRs that follow each other, all of them: the last fault, if any. */
+struct fault msr_try_write_row(u32 first, unsigned count, u64 value);
 struct fault rdpmc_try(u32 ecx, u64 *value);
 
 /* Known to succeed; a fault ends the test. */

@@ -72,6 +72,11 @@ static bool put(u32 msr, u64 value)
 	return !msr_try_write(msr, value).raised;
 }
 
+static bool put_row(u32 first, unsigned count, u64 value)
+{
+	return !msr_try_write_row(first, count, value).raised;
+}
+
 /* Status bits that can be cleared: one for each counter, and those that have a row here. */
 static u64 clearable_status(void)
 {
@@ -98,14 +103,11 @@ bool counter_reset(void)
 		good &= put(MSR_IA32_PERF_GLOBAL_CTRL, 0);
 	if (caps->pebs)
 		good &= put(MSR_IA32_PEBS_ENABLE, 0);
-	for (u32 i = 0; i < caps->gp; i++) {
-		good &= put(MSR_IA32_PERFEVTSEL0 + i, 0);
-		good &= put(MSR_IA32_PMC0 + i, 0);
-	}
+	good &= put_row(MSR_IA32_PERFEVTSEL0, caps->gp, 0);
+	good &= put_row(MSR_IA32_PMC0, caps->gp, 0);
 	if (caps->version >= 2) {
 		good &= put(MSR_IA32_FIXED_CTR_CTRL, 0);
-		for (u32 i = 0; i < caps->fixed; i++)
-			good &= put(MSR_IA32_FIXED_CTR0 + i, 0);
+		good &= put_row(MSR_IA32_FIXED_CTR0, caps->fixed, 0);
 		/* A guest has no uncore, and its bit may be reserved. */
 		good &= put(MSR_IA32_PERF_GLOBAL_OVF_CTRL, clearable_status()) ||
 			put(MSR_IA32_PERF_GLOBAL_OVF_CTRL, clearable_status() &

@@ -46,14 +46,42 @@ static bool put(u32 msr, u64 value)
 	return !msr_try_write(msr, value).raised;
 }
 
+static u32 counter_msr(unsigned i)
+{
+	return counters[i].counter;
+}
+
+static u32 cccr_msr(unsigned i)
+{
+	return counters[i].cccr;
+}
+
+static u32 escr_msr(unsigned i)
+{
+	return escrs[i].address;
+}
+
+/* In rows, as far as their addresses go: there are 80 of them. */
+static bool put_all(u32 (*msr)(unsigned i), unsigned count, u64 value)
+{
+	unsigned row;
+	bool good = true;
+
+	for (unsigned i = 0; i < count; i += row) {
+		for (row = 1; i + row < count && msr(i + row) == msr(i) + row; row++)
+			;
+		good &= !msr_try_write_row(msr(i), row, value).raised;
+	}
+	return good;
+}
+
 bool netburst_reset(void)
 {
 	bool good = put(MSR_NB_PEBS_ENABLE, 0);
 
-	for (unsigned i = 0; i < NB_COUNTERS; i++)
-		good &= put(counters[i].cccr, NB_CCCR_ACTIVE_THREAD) && put(counters[i].counter, 0);
-	for (unsigned i = 0; i < NB_ESCRS; i++)
-		good &= put(escrs[i].address, 0);
+	good &= put_all(cccr_msr, NB_COUNTERS, NB_CCCR_ACTIVE_THREAD);
+	good &= put_all(counter_msr, NB_COUNTERS, 0);
+	good &= put_all(escr_msr, NB_ESCRS, 0);
 	good &= put(MSR_NB_PEBS_MATRIX_VERT, 0);
 	good &= put(MSR_IA32_DS_AREA, 0);
 	return put(MSR_NB_DEBUGCTLA, 0) && good;

@@ -63,6 +63,8 @@ struct cpu {
 	struct model_host model_host;
 
 	bool looking;		/* what is at RIP isn't for native running: native_pages.h */
+	u64 exit_rip;		/* of the last instruction with an exit of its own */
+	u64 loop_rip, far_rip;	/* one that is in a short loop, one that isn't: engine_again() */
 	u64 looking_at;		/* and the number of its page then */
 	bool stepping;		/* the VMCB's intercepts are those for single steps */
 	enum shadow shadow;	/* of the instruction at RIP */

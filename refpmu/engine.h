@@ -16,6 +16,12 @@ void engine_run(struct cpu *cpu);
  * it may again or the model watches. */
 void engine_look(struct cpu *cpu);
 
+/*
+ * Behind an instruction at this RIP that has had an exit of its own, while the model doesn't watch:
+ * where such instructions are in a loop, go round it without world switches.
+ */
+void engine_again(struct cpu *cpu, u64 rip);
+
 /* Let the guest complete its next instruction (or take an event instead), whether or not the
  * model watches. For instructions that need another memory behind them: see exit_store.c. */
 void engine_step(struct cpu *cpu);

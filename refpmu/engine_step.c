@@ -17,6 +17,7 @@
 #include "refpmu/engine.h"
 #include "refpmu/engine_block.h"
 #include "refpmu/engine_solo.h"
+#include "refpmu/engine_system.h"
 #include "refpmu/exits.h"
 #include "refpmu/guest_memory.h"
 #include "refpmu/native_pages.h"
@@ -29,6 +30,8 @@
 #include "refpmu/transaction.h"
 #include "spec/msr.h"
 
+#define ROUND		8	/* instructions of a loop that is quicker without world switches */
+#define ROUNDS		256	/* at most, between two looks from outside */
 #define SOLO_LOOKS	4	/* at most, runs of them one after the other */
 
 /* ---- instructions carried out here ---- */
@@ -514,4 +517,36 @@ void engine_look(struct cpu *cpu)
 	       model_has_tx(&cpu->model) && native_pages_suspected(cpu));
 	cpu->looking = false;
 	exits_set_intercepts(cpu, false);
+}
+
+/* From behind the instruction at this RIP to it, and through it. */
+static bool go_round(struct cpu *cpu, u64 rip)
+{
+	const struct instruction *insn;
+	bool delivered;
+
+	for (unsigned n = 0; cpu->vmcb->save.rip != rip; n++)
+		if (n == ROUND || !engine_solo_fits(cpu) || !engine_solo(cpu, false, &delivered) ||
+		    model_watching(&cpu->model))
+			return false;
+	insn = decode_current(cpu);
+	return insn && engine_solo_fits(cpu) && engine_system(cpu, insn) &&
+	       cpu->vmcb->save.rip == rip + insn->length;
+}
+
+void engine_again(struct cpu *cpu, u64 rip)
+{
+	bool seen = rip == cpu->exit_rip || rip == cpu->loop_rip;
+	unsigned n = 0;
+
+	cpu->exit_rip = rip;
+	if (!seen || rip == cpu->far_rip)
+		return;
+	while (n < ROUNDS && !model_watching(&cpu->model) && !exit_hypercall_follow(cpu) &&
+	       go_round(cpu, rip))
+		n++;
+	if (n)
+		cpu->loop_rip = rip;
+	else if (rip != cpu->loop_rip)
+		cpu->far_rip = rip;
 }

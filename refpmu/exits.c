@@ -287,7 +287,7 @@ static void nested_page_fault(struct cpu *cpu)
 void exits_run(struct cpu *cpu)
 {
 	for (;;) {
-		u64 code;
+		u64 code, rip;
 
 		if (model_watching(&cpu->model)) {
 			engine_run(cpu);
@@ -299,6 +299,7 @@ void exits_run(struct cpu *cpu)
 			continue;
 		}
 		code = model_has_tx(&cpu->model) ? native_pages_vmrun(cpu) : exits_vmrun(cpu);
+		rip = cpu->vmcb->save.rip;
 		/* Whoever waits for it may go on then. */
 		model_seen(&cpu->model, cpu_cpl(cpu));
 		siblings_seen(cpu);
@@ -306,8 +307,11 @@ void exits_run(struct cpu *cpu)
 		/* QEMU reports a shadow at #VMEXIT and doesn't restore it at VMRUN. */
 		cpu->shadow = cpu->vmcb->control.int_state & INT_STATE_SHADOW ? SHADOW_STI :
 			SHADOW_NONE;
-		if (exits_instruction(cpu, code))
+		if (exits_instruction(cpu, code)) {
+			if (!model_watching(&cpu->model))
+				engine_again(cpu, rip);
 			continue;
+		}
 		if (code == EXIT_NMI) {
 			called_or_interrupted(cpu);
 			continue;
