@@ -35,7 +35,7 @@ static struct slot {
 	void *arg;
 	unsigned deadline_ms;
 	bool has_run;
-	volatile bool woken;
+	volatile bool woken, asleep;
 	bool wake_first;		/* which sleeps until this is done */
 	struct guard_report report;
 } slots[CPU_MAX];
@@ -102,9 +102,10 @@ static void sleep(unsigned cpu)
 	intr_set_handler(VECTOR_IPI, on_wake);
 	intr_set_handler(VECTOR_TIMER, on_look);
 	apic_timer_start(time_deadline(LOOK_US));
+	slots[cpu].asleep = true;
 	while (state_of(cpu) == IDLE || !slots[cpu].woken)
 		__asm__ volatile("sti; hlt; cli" ::: "memory");
-	slots[cpu].woken = false;
+	slots[cpu].woken = slots[cpu].asleep = false;
 	apic_timer_stop();
 }
 
@@ -137,6 +138,11 @@ void smp_serve(unsigned cpu)
 bool smp_is_idle(unsigned cpu)
 {
 	return state_of(cpu) == IDLE;
+}
+
+bool smp_is_asleep(unsigned cpu)
+{
+	return smp_is_idle(cpu) && slots[cpu].asleep;
 }
 
 bool smp_is_lost(unsigned cpu)

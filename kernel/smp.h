@@ -23,6 +23,8 @@ void smp_serve(unsigned cpu);
 
 /* Is that processor sleeping in smp_serve()? CPU_BOOT never is. */
 bool smp_is_idle(unsigned cpu);
+/* Has it come to its HLT, but for a few instructions? */
+bool smp_is_asleep(unsigned cpu);
 /* Wait for it, us microseconds at most. */
 bool smp_wait_idle(unsigned cpu, u64 us);
 /* How many there are, the first one included; the others are 1 to smp_count() - 1, less those

@@ -16,7 +16,8 @@
 
 #define WINDOWS		3u
 #define DEADLINE_MS	5000u
-#define ASLEEP_US	10000u	/* from having nothing to do until HLT: time slices of a host */
+#define ASLEEP_US	2000u	/* from just before HLT into it: a time slice of a host */
+#define TIRED_US	10000u	/* from having nothing to do to those: time slices */
 
 unsigned netburst_thread(void)
 {
@@ -116,7 +117,7 @@ static struct pair {
 	void (*fn)(void *arg);
 	void *arg;
 	u32 waker;		/* local APIC id of the thread that sleeps */
-	volatile bool ready, done, woken;
+	volatile bool ready, done, woken, asleep;
 } pair;
 
 static void on_wake(struct trap_frame *frame)
@@ -129,6 +130,7 @@ static void on_wake(struct trap_frame *frame)
 static void sleep_until_done(void)
 {
 	intr_disable();
+	pair.asleep = true;
 	while (!pair.done || !pair.woken)	/* the wake-up may come behind the work */
 		__asm__ volatile("sti; hlt; cli" ::: "memory");
 	intr_enable();
@@ -176,10 +178,30 @@ static void work_beside_a_busy_one(void *arg)
 	pair.done = true;
 }
 
+/* The other thread, if there is one. */
+static bool sibling_is_asleep(void *arg)
+{
+	unsigned *sibling = arg;
+
+	return !*sibling || smp_is_asleep(*sibling);
+}
+
+static bool waker_is_asleep(void *arg)
+{
+	(void)arg;
+	return pair.asleep;
+}
+
+static void wait_until_asleep(bool (*cond)(void *arg), void *arg)
+{
+	wait_until(cond, arg, TIRED_US);
+	time_stall(ASLEEP_US);
+}
+
 static void work_beside_a_sleeper(void *arg)
 {
 	(void)arg;
-	time_stall(ASLEEP_US);
+	wait_until_asleep(waker_is_asleep, NULL);
 	pair.fn(pair.arg);
 	pair.done = true;
 	apic_ipi(pair.waker, VECTOR_IPI);
@@ -205,7 +227,7 @@ static bool run_here(struct test *t, enum netburst_other other, void (*fn)(void 
 	unsigned cpu = smp_sibling();
 
 	if (other == NETBURST_ASLEEP) {
-		time_stall(ASLEEP_US);
+		wait_until_asleep(sibling_is_asleep, &cpu);
 		fn(arg);
 		return true;
 	}
