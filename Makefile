@@ -35,6 +35,8 @@ ifneq ($(shell $(CC) --version | grep -c clang),0)
 WARN	+= -Wshorten-64-to-32
 else
 WARN	+= -Warith-conversion
+# The reference PMU as one piece: under QEMU's TCG each call and return that is left costs a look-up.
+WHOLE	:= -flto -ffat-lto-objects -flto-partition=one
 endif
 FREESTANDING := -std=gnu11 -O2 -g -ffreestanding -fPIC -fvisibility=hidden -fshort-wchar \
 	   -mno-red-zone -mgeneral-regs-only -fno-stack-protector -fno-asynchronous-unwind-tables \
@@ -75,7 +77,10 @@ PROGRAMS := $(BUILD)/pmutest86.efi $(BUILD)/refpmu.efi $(BUILD)/launch.efi \
 all: $(PROGRAMS) $(BUILD)/tests.tsv $(BUILD)/pmutest86-report
 
 $(BUILD)/pmutest86.so: $(HARNESS_OBJS)
-$(BUILD)/refpmu.so: $(REFPMU_OBJS) $(ZYDIS_OBJS)
+$(BUILD)/refpmu.so: $(BUILD)/refpmu.o $(filter-out %.c.o,$(REFPMU_OBJS)) $(ZYDIS_OBJS)
+$(BUILD)/refpmu.o: $(filter %.c.o,$(REFPMU_OBJS))
+	$(call say,WHOLE   ,$@)$(CC) $(FREESTANDING) -r -nostdlib \
+		$(if $(WHOLE),$(WHOLE) -flinker-output=nolto-rel) $^ -o $@
 $(BUILD)/launch.so: $(LAUNCH_OBJS)
 $(BUILD)/refpmu-selftest.so: $(REFTEST_OBJS)
 $(BUILD)/refpmu-count.so: $(COUNT_OBJS)
@@ -98,6 +103,7 @@ $(BUILD)/tests.tsv: $(BUILD)/pmutest86.so tools/testlist.py
 # ---------------------------------------------------------------- rules
 $(BUILD)/obj/boot/%.c.o $(BUILD)/obj/refpmu/%.c.o: CFLAGS += $(EFI_CFLAGS)
 $(BUILD)/obj/refpmu/%.c.o: CFLAGS += $(ZYDIS_CFLAGS)
+$(REFPMU_OBJS): CFLAGS += $(WHOLE)
 
 $(BUILD)/obj/%.c.o: %.c $(BUILD)/flags | $(GEN)/version.h
 	@mkdir -p $(@D)
@@ -127,7 +133,7 @@ $(BUILD)/pmutest86-report: $(wildcard tools/report/*.py) tools/spec.py $(wildcar
 
 # Everything is rebuilt when compiler or flags change.
 FLAGS	:= $(shell $(CC) -dumpfullversion -dumpversion) $(CC) $(CFLAGS) $(EFI_CFLAGS) \
-	   $(ZYDIS_CFLAGS) $(ASFLAGS)
+	   $(ZYDIS_CFLAGS) $(WHOLE) $(ASFLAGS)
 $(BUILD)/flags: force
 	@mkdir -p $(@D)
 	@echo '$(FLAGS)' | cmp -s - $@ || echo '$(FLAGS)' > $@
