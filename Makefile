@@ -60,7 +60,8 @@ REFPMU_OBJS := $(call objects,$(filter-out $(LAUNCH_SOURCES),$(wildcard refpmu/*
 LAUNCH_OBJS := $(call objects,$(LAUNCH_SOURCES))
 REFTEST_SHARED := $(filter-out refpmu/selftest/selftest.c refpmu/selftest/engines.c, \
 	   $(wildcard refpmu/selftest/*.c refpmu/selftest/*.asm)) \
-	   refpmu/launch_print.c refpmu/launch_span.c refpmu/efi_processors.c
+	   refpmu/instructions.asm refpmu/launch_print.c refpmu/launch_span.c \
+	   refpmu/efi_processors.c
 REFTEST_OBJS := $(call objects,$(REFTEST_SHARED) refpmu/selftest/selftest.c \
 	   refpmu/selftest/engines.c)
 BENCH_OBJS := $(call objects,refpmu/bench/bench.c refpmu/selftest/workload.c \

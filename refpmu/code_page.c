@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* See code_page.h. */
 #include "refpmu/code_page.h"
+#include "refpmu/instructions.h"
 #include "refpmu/lock.h"
 #include "refpmu/nested_paging.h"
 #include "refpmu/processors.h"
@@ -38,14 +39,6 @@ static unsigned n_tables;
 static u8 table_of[REGIONS];		/* number plus one */
 static volatile u32 epoch;
 static u32 lock;
-
-static u64 tsc(void)
-{
-	u32 low, high;
-
-	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
-	return (u64)high << 32 | low;
-}
 
 void code_page_init(void)
 {

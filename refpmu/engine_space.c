@@ -4,6 +4,7 @@
 #include "refpmu/code_page.h"
 #include "refpmu/engine_space.h"
 #include "refpmu/guest_memory.h"
+#include "refpmu/instructions.h"
 #include "refpmu/nested_paging.h"
 
 #define PTE_ENTRY	(PTE_P | PTE_W | PTE_U | PTE_A | PTE_D)
@@ -133,14 +134,6 @@ void space_flush(struct engine_space *space)
 {
 	block_flush(&space->cache);
 	forget_refused(space);
-}
-
-static u64 tsc(void)
-{
-	u32 low, high;
-
-	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
-	return (u64)high << 32 | low;
 }
 
 /* Is the page where it was, executable, and what it was? */

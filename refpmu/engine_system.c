@@ -185,11 +185,8 @@ static bool do_invlpg(struct cpu *cpu)
 
 static void do_rdtsc(struct cpu *cpu)
 {
-	u32 low, high;
-	u64 value;
+	u64 value = tsc() + cpu->vmcb->control.tsc_offset;
 
-	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
-	value = ((u64)high << 32 | low) + cpu->vmcb->control.tsc_offset;
 	cpu->gpr[REG_RAX] = (u32)value;
 	cpu->gpr[REG_RDX] = value >> 32;
 }

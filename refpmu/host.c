@@ -43,7 +43,7 @@ void host_load(struct cpu *cpu)
 	struct descriptor_table idtr = { sizeof(host_idt) - 1, (u64)host_idt };
 
 	WRITE_REGISTER(cr3, hypervisor.host_cr3);
-	svm_load_tables(&gdtr, &idtr, HOST_CS, HOST_DS);
+	load_descriptor_tables(&gdtr, &idtr, HOST_CS, HOST_DS);
 	cpu->host_cr0 = READ_REGISTER(cr0);
 	cpu->host_cr4 = READ_REGISTER(cr4);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* See siblings.h. */
+#include "refpmu/instructions.h"
 #include "refpmu/model_core.h"
 #include "refpmu/model_uncore.h"
 #include "refpmu/processors.h"
@@ -8,14 +9,6 @@
 #define PATIENCE	4000000000ULL	/* TSC ticks: a second or more, on a loaded host */
 #define TURN		128u		/* half as many instructions */
 #define TURN_TICKS	200000ULL	/* some tens of microseconds, if it doesn't go on */
-
-static u64 tsc(void)
-{
-	u32 low, high;
-
-	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
-	return (u64)high << 32 | low;
-}
 
 /* Each side says what it is about to do and then looks at what the other one has said. */
 static void say(volatile bool *what, bool value)

@@ -63,22 +63,6 @@ svm_save:
 	vmsave
 	ret
 
-; void svm_load_tables(const struct descriptor_table *gdt, const struct descriptor_table *idt,
-;		       u64 code, u64 data)
-global svm_load_tables:function hidden
-svm_load_tables:
-	lgdt	[rdi]
-	lidt	[rsi]
-	mov	ds, ecx
-	mov	es, ecx
-	mov	ss, ecx
-	push	rdx
-	lea	rax, [.loaded]
-	push	rax
-	o64 retf
-.loaded:
-	ret
-
 ; Windows. RBX holds the address of a struct taken { u32 vector; u32 nmi; } while one is open;
 ; the stubs below use RAX, RCX and RDX freely. At most one interrupt and one NMI are taken.
 

@@ -9,6 +9,7 @@
 #include <efi.h>
 
 #include "refpmu/hypercall.h"
+#include "refpmu/instructions.h"
 #include "refpmu/launch_firmware.h"
 #include "refpmu/launch_print.h"
 #include "refpmu/selftest/machine.h"
@@ -27,14 +28,6 @@ EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *system);
 
 static u8 *cold;
 static u64 ticks_per_us;
-
-static u64 tsc(void)
-{
-	u32 low, high;
-
-	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
-	return (u64)high << 32 | low;
-}
 
 /* Code that is different each time. */
 static void cold_prepare(u32 salt)

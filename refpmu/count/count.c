@@ -15,6 +15,7 @@
  */
 #include <efi.h>
 
+#include "refpmu/instructions.h"
 #include "refpmu/launch_print.h"
 #include "refpmu/selftest/machine.h"
 #include "refpmu/selftest/options.h"
@@ -34,14 +35,6 @@ EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *system);
 static bool has_pmu;
 static u64 of_empty;
 static struct program program;
-
-static u64 tsc(void)
-{
-	u32 low, high;
-
-	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
-	return (u64)high << 32 | low;
-}
 
 static u64 by_counter(void)
 {
@@ -88,7 +81,7 @@ EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *system)
 	options_open(image, system);
 	programs = options_number("programs", PROGRAMS);
 	size = options_number("size", SIZE);
-	cpuid(0, regs);
+	cpuid(0, 0, regs);
 	has_pmu = regs[1] == GENUINE;
 	print(has_pmu ? "# counted by IA32_FIXED_CTR0" : "# counted by the TSC");
 	if (EFI_ERROR(system->BootServices->AllocatePages(AllocateAddress, EfiLoaderCode,

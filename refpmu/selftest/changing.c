@@ -202,7 +202,7 @@ static bool by_tables(void)
 	write_two(pages[0], pages[1]);
 	open_window((u64)pages[0]);
 	OTHER_LEVEL1[0] = second;
-	cpuid(LEAF_FEATURES, regs);
+	cpuid(LEAF_FEATURES, 0, regs);
 	return by_table("entry and INVLPG", change_table_invlpg, LEVEL1, first, second, &two) &&
 	       by_table("entry and CR3", change_table_cr3, LEVEL1, first, second, &two) &&
 	       (!(regs[1] & INVPCID) ||

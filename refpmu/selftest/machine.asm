@@ -4,22 +4,6 @@ default rel
 bits 64
 section .text
 
-; void machine_load_tables(const struct table_register *gdt, const struct table_register *idt,
-;			   u64 code, u64 data)
-global machine_load_tables:function hidden
-machine_load_tables:
-	lgdt	[rdi]
-	lidt	[rsi]
-	mov	ds, ecx
-	mov	es, ecx
-	mov	ss, ecx
-	push	rdx
-	lea	rax, [.loaded]
-	push	rax
-	o64 retf
-.loaded:
-	ret
-
 ; u64 machine_faults(void (*instruction)(void), u32 ecx, u64 rax, u32 edx)
 ; Run one of the routines below with these registers; how many exceptions did it raise?
 global machine_faults:function hidden

@@ -19,11 +19,6 @@
 #define SVR_ENABLE	BIT(8)
 #define TPR_OURS_ONLY	0xd0		/* class 14 and above stays open */
 
-struct table_register {
-	u16 limit;
-	u64 base;
-} __attribute__((packed));
-
 struct task_state {
 	u32 reserved_0;
 	u64 rsp[3];
@@ -33,10 +28,6 @@ struct task_state {
 	u16 reserved_64, io_map;
 } __attribute__((packed));
 _Static_assert(sizeof(struct task_state) == 104, "TSS");
-
-/* machine.asm */
-void machine_load_tables(const struct table_register *gdt, const struct table_register *idt,
-			 u64 code, u64 data);
 
 static const u64 descriptors[6] = {
 	0, 0x00af9b000000ffff, 0x00cf93000000ffff,
@@ -56,7 +47,7 @@ static u64 level3[512] __attribute__((aligned(4096)));
 
 static const u32 held[] = { APIC_SVR, APIC_LVT_TIMER, APIC_LVT_LINT0, APIC_LVT_LINT1, APIC_TPR };
 static u32 held_values[5];
-static struct table_register firmware_gdt, firmware_idt;
+static struct descriptor_table firmware_gdt, firmware_idt;
 static u64 firmware_cr3, firmware_efer;
 static u16 firmware_cs, firmware_ds;
 
@@ -90,8 +81,8 @@ static void build_interrupts(void)
 
 static void load_tables(struct tables *own, u64 interrupts[256][2])
 {
-	struct table_register gdtr = { sizeof(own->gdt) - 1, (u64)own->gdt };
-	struct table_register idtr = { sizeof(idt) - 1, (u64)interrupts };
+	struct descriptor_table gdtr = { sizeof(own->gdt) - 1, (u64)own->gdt };
+	struct descriptor_table idtr = { sizeof(idt) - 1, (u64)interrupts };
 	u64 address = (u64)&own->tss;
 
 	for (unsigned i = 0; i < sizeof(descriptors) / sizeof(descriptors[0]); i++)
@@ -102,7 +93,7 @@ static void load_tables(struct tables *own, u64 interrupts[256][2])
 	own->tss.rsp[0] = (u64)(own->kernel_stack + sizeof(own->kernel_stack));
 	own->tss.ist[0] = (u64)(own->fault_stack + sizeof(own->fault_stack));
 	own->tss.io_map = sizeof(own->tss);
-	machine_load_tables(&gdtr, &idtr, KERNEL_CODE, KERNEL_DATA);
+	load_descriptor_tables(&gdtr, &idtr, KERNEL_CODE, KERNEL_DATA);
 	__asm__ volatile("ltr %0" :: "r"((u16)TSS_SELECTOR));
 }
 
@@ -155,7 +146,7 @@ void machine_enter_other(unsigned which)
 
 void machine_use_programs(bool yes)
 {
-	struct table_register idtr = { sizeof(idt) - 1, (u64)(yes ? program_idt : idt) };
+	struct descriptor_table idtr = { sizeof(idt) - 1, (u64)(yes ? program_idt : idt) };
 
 	__asm__ volatile("lidt %0" :: "m"(idtr));
 }
@@ -163,7 +154,7 @@ void machine_use_programs(bool yes)
 void machine_leave(void)
 {
 	msr_write(MSR_IA32_EFER, firmware_efer);
-	machine_load_tables(&firmware_gdt, &firmware_idt, firmware_cs, firmware_ds);
+	load_descriptor_tables(&firmware_gdt, &firmware_idt, firmware_cs, firmware_ds);
 	__asm__ volatile("mov %0, %%cr3" :: "r"(firmware_cr3) : "memory");
 	machine_release();
 	__asm__ volatile("sti");

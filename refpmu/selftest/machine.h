@@ -6,6 +6,7 @@
 #ifndef REFPMU_SELFTEST_MACHINE_H
 #define REFPMU_SELFTEST_MACHINE_H
 
+#include "refpmu/instructions.h"
 #include "spec/types.h"
 
 /* Also in selectors.inc. */
@@ -33,24 +34,5 @@ void machine_enter_other(unsigned which);
 
 /* On the first one: the handlers of programs, or those of blobs.asm. */
 void machine_use_programs(bool yes);
-
-static inline u64 msr_read(u32 msr)
-{
-	u32 low, high;
-
-	__asm__ volatile("rdmsr" : "=a"(low), "=d"(high) : "c"(msr));
-	return (u64)high << 32 | low;
-}
-
-static inline void msr_write(u32 msr, u64 value)
-{
-	__asm__ volatile("wrmsr" :: "c"(msr), "a"((u32)value), "d"((u32)(value >> 32)) : "memory");
-}
-
-static inline void cpuid(u32 leaf, u32 regs[4])
-{
-	__asm__ volatile("cpuid" : "=a"(regs[0]), "=b"(regs[1]), "=c"(regs[2]), "=d"(regs[3])
-			 : "a"(leaf), "c"(0));
-}
 
 #endif

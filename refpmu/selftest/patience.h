@@ -3,17 +3,10 @@
 #ifndef REFPMU_SELFTEST_PATIENCE_H
 #define REFPMU_SELFTEST_PATIENCE_H
 
+#include "refpmu/instructions.h"
 #include "spec/types.h"
 
 #define PATIENCE	20000000000ULL	/* TSC ticks: seconds, on a loaded host */
-
-static inline u64 tsc(void)
-{
-	u32 low, high;
-
-	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
-	return (u64)high << 32 | low;
-}
 
 /* Until *place is value or more. false: it wasn't in time. */
 static inline bool wait_for(const volatile u32 *place, u32 value)

@@ -64,7 +64,7 @@ static u8 own_id(void)
 {
 	u32 regs[4];
 
-	cpuid(LEAF_VERSION, regs);
+	cpuid(LEAF_VERSION, 0, regs);
 	return (u8)(regs[1] >> 24);
 }
 

@@ -143,10 +143,10 @@ static void check_presentation(void)
 {
 	u32 regs[4];
 
-	cpuid(0, regs);
+	cpuid(0, 0, regs);
 	verdict(regs[1] == 0x756e6547 && regs[3] == 0x49656e69 && regs[2] == 0x6c65746e,
 		"the_vendor_is_GenuineIntel");
-	cpuid(0x80000001, regs);
+	cpuid(0x80000001, 0, regs);
 	verdict(!(regs[2] & BIT(2)), "cpuid_shows_no_amd_v");
 	verdict(!(msr_read(MSR_IA32_EFER) & EFER_SVME), "efer_shows_no_amd_v");
 

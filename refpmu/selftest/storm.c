@@ -79,7 +79,7 @@ static const char *one(u8 apic_id, unsigned i)
 		return "a processor doesn't come";
 	if (page->vendor != GENU)
 		return "a processor isn't virtualised";
-	cpuid(1, regs);
+	cpuid(1, 0, regs);
 	if (page->signature != regs[0])
 		return "EDX isn't the processor's signature";
 	return NULL;
