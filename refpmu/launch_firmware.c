@@ -152,7 +152,7 @@ bool firmware_image(struct firmware_image *image)
 		return false;
 	base = loaded->ImageBase;
 	*image = (struct firmware_image){
-		.base = base, .size = loaded->ImageSize, .handle = program,
+		.base = loaded->ImageBase, .size = loaded->ImageSize, .handle = program,
 		.system = our_system,
 	};
 	image->entry = (void *)(base + word_at(base + word_at(base + PE_AT) + PE_ENTRY));

@@ -25,7 +25,7 @@ void firmware_options(const char *options);
 
 /* Where it lies, and what is called with handle and table to start it; NULL: it isn't known. */
 struct firmware_image {
-	u8 *base;
+	u64 *base;
 	u64 size;
 	EFI_HANDLE handle;
 	EFI_SYSTEM_TABLE *system;

@@ -36,7 +36,7 @@ static EFI_STATUS load(const char *path)
 	if (!resident.copy)
 		return EFI_OUT_OF_RESOURCES;
 	for (u64 i = 0; i < words(); i++)
-		resident.copy[i] = ((const u64 *)resident.image.base)[i];
+		resident.copy[i] = resident.image.base[i];
 	for (unsigned i = 0; i < sizeof(name) - 1 && path[i]; i++)
 		name[i] = path[i];
 	resident.path = name;
@@ -46,7 +46,7 @@ static EFI_STATUS load(const char *path)
 /* Only pages that differ: a store to code costs its translations. */
 static void put_back(void)
 {
-	u64 *now = (u64 *)resident.image.base, *copy = resident.copy;
+	u64 *now = resident.image.base, *copy = resident.copy;
 
 	for (u64 page = 0; page < words(); page += PAGE_WORDS) {
 		u64 end = page + PAGE_WORDS < words() ? page + PAGE_WORDS : words(), i = page;
