@@ -140,11 +140,6 @@ bool smp_is_idle(unsigned cpu)
 	return state_of(cpu) == IDLE;
 }
 
-bool smp_is_asleep(unsigned cpu)
-{
-	return smp_is_idle(cpu) && slots[cpu].asleep;
-}
-
 bool smp_is_lost(unsigned cpu)
 {
 	return state_of(cpu) == LOST;
@@ -198,6 +193,21 @@ unsigned smp_other_core(void)
 	return find(false);
 }
 
+bool smp_siblings_asleep(void)
+{
+	struct topology own = topology_read();
+	unsigned self = cpu_index();
+
+	for (unsigned i = 0; i < CPU_MAX; i++) {
+		bool ours = i == CPU_BOOT || (state_of(i) != AWAY && state_of(i) != LOST);
+
+		if (i != self && ours && !slots[i].asleep &&
+		    topology_same_core(&own, &slots[i].topology))
+			return false;
+	}
+	return true;
+}
+
 struct topology smp_topology(unsigned cpu)
 {
 	return cpu == CPU_BOOT ? topology_read() : slots[cpu].topology;
@@ -243,15 +253,18 @@ bool smp_run(unsigned cpu, void (*fn)(void *arg), void *arg, unsigned deadline_m
 	if (!smp_is_idle(cpu))
 		return false;
 	first->apic_id = apic_id();
+	first->topology = topology_read();
 	first->woken = false;
 	slots[cpu].wake_first = true;
 	intr_set_handler(VECTOR_IPI, on_wake);
 	intr_set_handler(VECTOR_TIMER, on_timer);
 	smp_start(cpu, fn, arg, deadline_ms);
+	first->asleep = true;
 	while (!first->woken && !time_expired(deadline)) {
 		apic_timer_start(deadline);
 		__asm__ volatile("sti; hlt; cli" ::: "memory");
 	}
+	first->asleep = false;
 	apic_timer_stop();
 	slots[cpu].wake_first = false;
 	return smp_wait(cpu, report);

@@ -23,8 +23,6 @@ void smp_serve(unsigned cpu);
 
 /* Is that processor sleeping in smp_serve()? CPU_BOOT never is. */
 bool smp_is_idle(unsigned cpu);
-/* Has it come to its HLT, but for a few instructions? */
-bool smp_is_asleep(unsigned cpu);
 /* Wait for it, us microseconds at most. */
 bool smp_wait_idle(unsigned cpu, u64 us);
 /* How many there are, the first one included; the others are 1 to smp_count() - 1, less those
@@ -36,6 +34,9 @@ unsigned smp_second(void);
  * its package or elsewhere; 0: there is none. */
 unsigned smp_sibling(void);
 unsigned smp_other_core(void);
+/* Have all other threads of the calling processor's core come to their HLT, but for a few
+ * instructions? The first processor does while smp_run() waits. */
+bool smp_siblings_asleep(void);
 /* Local APIC id of a processor that is ours, and where it is. */
 u32 smp_apic_id(unsigned cpu);
 struct topology smp_topology(unsigned cpu);

@@ -178,12 +178,10 @@ static void work_beside_a_busy_one(void *arg)
 	pair.done = true;
 }
 
-/* The other thread, if there is one. */
 static bool sibling_is_asleep(void *arg)
 {
-	unsigned *sibling = arg;
-
-	return !*sibling || smp_is_asleep(*sibling);
+	(void)arg;
+	return smp_siblings_asleep();
 }
 
 static bool waker_is_asleep(void *arg)
@@ -192,16 +190,16 @@ static bool waker_is_asleep(void *arg)
 	return pair.asleep;
 }
 
-static void wait_until_asleep(bool (*cond)(void *arg), void *arg)
+static void wait_until_asleep(bool (*cond)(void *arg))
 {
-	wait_until(cond, arg, TIRED_US);
+	wait_until(cond, NULL, TIRED_US);
 	time_stall(ASLEEP_US);
 }
 
 static void work_beside_a_sleeper(void *arg)
 {
 	(void)arg;
-	wait_until_asleep(waker_is_asleep, NULL);
+	wait_until_asleep(waker_is_asleep);
 	pair.fn(pair.arg);
 	pair.done = true;
 	apic_ipi(pair.waker, VECTOR_IPI);
@@ -227,7 +225,7 @@ static bool run_here(struct test *t, enum netburst_other other, void (*fn)(void 
 	unsigned cpu = smp_sibling();
 
 	if (other == NETBURST_ASLEEP) {
-		wait_until_asleep(sibling_is_asleep, &cpu);
+		wait_until_asleep(sibling_is_asleep);
 		fn(arg);
 		return true;
 	}
