@@ -10,7 +10,8 @@ image=$build/pmutest86.img
 start=2048		# sectors of 512 bytes
 size=$((64 * 2048))
 
-rm -f "$image" "$image.new" "$image.part"
+rm -f "$image"
+trap 'rm -f "$image.new" "$image.part"' EXIT
 truncate -s $(((start + size + 2048) * 512)) "$image.new"
 sgdisk --clear --new=1:$start:$((start + size - 1)) --typecode=1:ef00 \
 	--change-name=1:PMUTest86 "$image.new" >/dev/null
@@ -22,6 +23,5 @@ mmd -i "$partition" ::/EFI ::/EFI/BOOT
 mcopy -i "$partition" "$build/pmutest86.efi" ::/EFI/BOOT/BOOTX64.EFI
 mcopy -i "$partition" boot/pmutest86.cfg ::/pmutest86.cfg
 dd if="$partition" of="$image.new" bs=1M seek=$((start / 2048)) conv=notrunc,sparse status=none
-rm "$partition"
 mv "$image.new" "$image"
 echo "$image: write it to a stick, for instance: sudo dd if=$image of=/dev/sdX bs=1M conv=fsync"
