@@ -61,8 +61,8 @@ $(foreach cc,$(HOST_CC_NAMES),$(eval $(call host_compiler,$(cc))))
 
 # The engine's blocks run in the test's own process and may write anywhere: no ASan, whose shadow
 # they would find. They need the decoder, which the top Makefile fetches.
-HOST_ENGINE := $(sort $(wildcard $(addprefix $(ROOT)/, refpmu/block_*.c refpmu/solo_*.c \
-	       refpmu/decode_insn.c refpmu/code_scan.c)) \
+HOST_ENGINE := $(sort $(wildcard $(addprefix $(ROOT)/, refpmu/block_*.c refpmu/solo_*.c refpmu/visit_*.c \
+	       refpmu/decode_insn.c refpmu/code_scan.c refpmu/code_fields.c)) \
 	       $(filter-out $(ROOT)/host/engine/test_%, $(wildcard $(ROOT)/host/engine/*.c)))
 HOST_ENGINE_TESTS := $(sort $(wildcard $(ROOT)/host/engine/test_*.c))
 HOST_ENGINE_SANITIZE := -fsanitize=undefined -fno-sanitize-recover=all
