@@ -37,6 +37,9 @@ else
 WARN	+= -Warith-conversion
 # The reference PMU as one piece: under QEMU's TCG each call and return that is left costs a look-up.
 WHOLE	:= -flto -ffat-lto-objects -flto-partition=one
+# Emulators take a turn for each iteration of a REP string.
+NO_STRINGS := -mmemset-strategy=unrolled_loop:512:noalign,rep_8byte:-1:noalign \
+	   -mmemcpy-strategy=unrolled_loop:512:noalign,rep_8byte:-1:noalign
 endif
 FREESTANDING := -std=gnu11 -O2 -g -ffreestanding -fPIC -fvisibility=hidden -fshort-wchar \
 	   -mno-red-zone -mgeneral-regs-only -fno-stack-protector -fno-asynchronous-unwind-tables \
@@ -80,7 +83,7 @@ all: $(PROGRAMS) $(BUILD)/tests.tsv $(BUILD)/pmutest86-report
 $(BUILD)/pmutest86.so: $(HARNESS_OBJS)
 $(BUILD)/refpmu.so: $(BUILD)/refpmu.o $(filter-out %.c.o,$(REFPMU_OBJS)) $(ZYDIS_OBJS)
 $(BUILD)/refpmu.o: $(filter %.c.o,$(REFPMU_OBJS))
-	$(call say,WHOLE   ,$@)$(CC) $(FREESTANDING) -r -nostdlib \
+	$(call say,WHOLE   ,$@)$(CC) $(FREESTANDING) $(NO_STRINGS) -r -nostdlib \
 		$(if $(WHOLE),$(WHOLE) -flinker-output=nolto-rel) $^ -o $@
 $(BUILD)/launch.so: $(LAUNCH_OBJS)
 $(BUILD)/refpmu-selftest.so: $(REFTEST_OBJS)
@@ -103,7 +106,7 @@ $(BUILD)/tests.tsv: $(BUILD)/pmutest86.so tools/testlist.py
 
 # ---------------------------------------------------------------- rules
 $(BUILD)/obj/boot/%.c.o $(BUILD)/obj/refpmu/%.c.o: CFLAGS += $(EFI_CFLAGS)
-$(BUILD)/obj/refpmu/%.c.o: CFLAGS += $(ZYDIS_CFLAGS)
+$(BUILD)/obj/refpmu/%.c.o: CFLAGS += $(ZYDIS_CFLAGS) $(NO_STRINGS)
 $(REFPMU_OBJS): CFLAGS += $(WHOLE)
 
 $(BUILD)/obj/%.c.o: %.c $(BUILD)/flags | $(GEN)/version.h
@@ -134,7 +137,7 @@ $(BUILD)/pmutest86-report: $(wildcard tools/report/*.py) tools/spec.py $(wildcar
 
 # Everything is rebuilt when compiler or flags change.
 FLAGS	:= $(shell $(CC) -dumpfullversion -dumpversion) $(CC) $(CFLAGS) $(EFI_CFLAGS) \
-	   $(ZYDIS_CFLAGS) $(WHOLE) $(ASFLAGS)
+	   $(ZYDIS_CFLAGS) $(WHOLE) $(NO_STRINGS) $(ASFLAGS)
 $(BUILD)/flags: force
 	@mkdir -p $(@D)
 	@echo '$(FLAGS)' | cmp -s - $@ || echo '$(FLAGS)' > $@

@@ -18,8 +18,11 @@
 #include "spec/exerciser.h"
 #include "spec/msr.h"
 
-/* Of a processor. All of it is a power of two, aligned to itself: it must not cross a GiB. */
-#define MEMORY_SIZE	(16ULL << 20)
+/* Of a processor, and for all. The sum is a power of two, aligned to itself: it must not cross a
+ * GiB. */
+#define MEMORY_SIZE	(15ULL << 20)
+#define MEMORY_SHARED	(4ULL << 20)
+#define MEMORY_LEAST	(32ULL << 20)
 #define LOW_MEMORY_TOP	0x9ffffULL	/* what a SIPI can name, below the video memory */
 #define MEMORY_TOP	0xffffffffULL
 #define STACK_SIZE	(64ULL << 10)
@@ -141,7 +144,7 @@ EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *system)
 {
 	EFI_GUID loaded_image_guid = LOADED_IMAGE_PROTOCOL;
 	EFI_BOOT_SERVICES *services = system->BootServices;
-	struct virtualise_memory memory = { .size = MEMORY_SIZE };
+	struct virtualise_memory memory = { .size = MEMORY_LEAST };
 	EFI_PHYSICAL_ADDRESS startup = LOW_MEMORY_TOP;
 	void (*entry)(void *, u64, u64);
 	EFI_LOADED_IMAGE *loaded;
@@ -154,7 +157,7 @@ EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *system)
 		return refuse(system, L"the firmware doesn't know this image", EFI_LOAD_ERROR);
 	image_size = (loaded->ImageSize + PAGE - 1) & ~(PAGE - 1);
 	memory.others = efi_processors(services, memory.apic_ids, PROCESSORS_MAX - 1);
-	while (memory.size < (memory.others + 1) * MEMORY_SIZE)
+	while (memory.size < (memory.others + 1) * MEMORY_SIZE + MEMORY_SHARED)
 		memory.size *= 2;
 	if (memory.others && services->AllocatePages(AllocateMaxAddress, EfiReservedMemoryType, 1,
 						     &startup) != EFI_SUCCESS)
@@ -162,8 +165,8 @@ EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *system)
 			      EFI_OUT_OF_RESOURCES);
 	memory.startup_page = memory.others ? startup : 0;
 	memory.base = reserve(services, memory.size);
-	if (!memory.base || image_size + STACK_SIZE > MEMORY_SIZE)
-		return refuse(system, L"there are no 32 MiB a processor of memory below 4 GiB",
+	if (!memory.base || image_size + STACK_SIZE > MEMORY_SHARED)
+		return refuse(system, L"there isn't enough memory below 4 GiB: 32 MiB a processor",
 			      EFI_OUT_OF_RESOURCES);
 	memory.free = memory.base + image_size + STACK_SIZE;
 	offer_exerciser(services, &memory);

@@ -15,6 +15,7 @@
 #include "refpmu/engine_solo.h"
 #include "refpmu/engine_space.h"
 #include "refpmu/engine_system.h"
+#include "refpmu/engine_visit.h"
 #include "refpmu/exits.h"
 #include "refpmu/panic.h"
 #include "refpmu/rep.h"
@@ -59,6 +60,7 @@ void engine_block_init(struct cpu *cpu)
 	space_init(&blocks->user, cpu, true);
 	cpu->blocks = blocks;
 	engine_solo_init(cpu);
+	engine_visit_init(cpu);
 }
 
 void engine_block_tables(struct cpu *cpu)
@@ -343,12 +345,23 @@ static bool enter_otherwise(struct cpu *cpu, struct run *run, u64 *at)
 	return run->lone ? enter_rep(cpu, run, at) : enter_part(cpu, run, at);
 }
 
+/* What has no block yet, and hasn't come by often. */
+static bool is_visited(const struct cpu *cpu, const struct run *run)
+{
+	return !block_find(&run->space->cache, run->rip, BLOCK_MAX_INSNS) &&
+	       engine_visit_wants(cpu, run->rip);
+}
+
+static u64 longest_run(const struct cpu *cpu)
+{
+	return cpu->blocks->wary ? WARY_BUDGET : cpu->looking ? LONGEST_LOOK : LONGEST_RUN;
+}
+
 /* From the guest's RIP on, which is at a block: false: nothing has been done. */
 static bool run_stretch(struct cpu *cpu, struct run *run)
 {
 	struct engine_space *space = run->space;
-	u64 longest = cpu->blocks->wary ? WARY_BUDGET : cpu->looking ? LONGEST_LOOK : LONGEST_RUN;
-	u64 budget, at, before, retired;
+	u64 budget, at, before, retired, longest = longest_run(cpu);
 
 	budget = model_bulk_budget(&cpu->model, cpu_cpl(cpu), space->cache.most_accesses);
 	block_begin(&space->cache, budget < longest ? budget : longest);
@@ -364,6 +377,7 @@ static bool run_stretch(struct cpu *cpu, struct run *run)
 	do
 		run_blocks(cpu, run, at);
 	while (!run->over && !run->exact && space->epoch == code_page_epoch() &&
+	       (block_goes_straight(&space->cache) || !is_visited(cpu, run)) &&
 	       enter(run, &at));
 	end(cpu, run);
 	retired = settle(cpu, run);
@@ -379,7 +393,8 @@ static bool run_unseen(struct cpu *cpu, struct run *run)
 
 	siblings_unseen(cpu);
 	done = (!hypervisor.several || model_bulk_possible(&cpu->model, cpu_cpl(cpu))) &&
-	       run_stretch(cpu, run);
+	       ((is_visited(cpu, run) && engine_visit(cpu, longest_run(cpu))) ||
+		run_stretch(cpu, run));
 	siblings_seen(cpu);
 	return done;
 }
