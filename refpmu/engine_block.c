@@ -87,6 +87,7 @@ void engine_block_forget(struct cpu *cpu)
 		return;
 	space_flush(&cpu->blocks->supervisor);
 	space_flush(&cpu->blocks->user);
+	engine_visit_forget(cpu);
 }
 
 /* ---- may blocks run now? ---- */

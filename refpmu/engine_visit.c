@@ -77,6 +77,11 @@ void engine_visit_init(struct cpu *cpu)
 	cpu->visits = cache;
 }
 
+void engine_visit_forget(struct cpu *cpu)
+{
+	visit_forget(cpu->visits);
+}
+
 static u64 run(struct cpu *cpu, u64 most)
 {
 	struct vmcb_save *save = &cpu->vmcb->save;

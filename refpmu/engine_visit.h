@@ -11,6 +11,9 @@
 /* Once per processor, before its first VMRUN. */
 void engine_visit_init(struct cpu *cpu);
 
+/* Whatever it was doing: no stretches. */
+void engine_visit_forget(struct cpu *cpu);
+
 /* Is what begins at this address for first visits still? */
 bool engine_visit_wants(const struct cpu *cpu, u64 rip);
 
