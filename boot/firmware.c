@@ -10,7 +10,7 @@
 #define BELOW_640_KIB	0x9ffffu	/* where a SIPI can begin, and no video memory is */
 #define HIGHEST_RAM	BIT(46)		/* beyond any machine; half of what 4 levels map */
 
-#define STALL_US	10000u
+#define STALL_US	3000u
 #define STALL_ROUNDS	3u
 
 struct firmware firmware;

@@ -36,8 +36,11 @@ void time_stall(u64 us)
 
 bool wait_until(bool (*cond)(void *arg), void *arg, u64 us)
 {
-	u64 deadline = time_deadline(us);
+	u64 deadline;
 
+	if (cond(arg))		/* most often, and reading the TSC isn't free everywhere */
+		return true;
+	deadline = time_deadline(us);
 	while (!cond(arg)) {
 		if (time_expired(deadline))
 			return cond(arg);

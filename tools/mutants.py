@@ -43,6 +43,8 @@ FIRST = "haswell"
 # Groups that take longer than all the others together, nearly all of it stepped: they are run
 # under faults of their own requirements and of FAULT_WITH_SLOW, and without a fault.
 SLOW = ("ll", "dla")
+# The same of tests of other groups: a fifth of the time of all that are left.
+SLOW_TESTS = ("count.loads_are_counted_by_who_*", "offcore.responses_are_told_*")
 # Generations whose own tests want a pair of logical processors, and are all that runs there: those
 # tests, and of them those that take longer than all the others together, which run under faults of
 # their own requirements and without a fault.
@@ -50,7 +52,8 @@ PAIRS = {"netburst": ("netburst.*,msr.netburst*", (
     "netburst.a_cascaded_*", "netburst.only_the_alternate_*", "netburst.extended_cascading_*",
     "netburst.replay_*", "netburst.execution_event_*", "netburst.a_busy_*", "netburst.nor_does_*",
     "netburst.table_18_67_*", "netburst.threshold_15_*", "netburst.forced_*",
-    "netburst.the_named_*", "netburst.a_halted_thread_has_*"))}
+    "netburst.the_named_*", "netburst.a_halted_thread_has_*", "netburst.writing_back_*",
+    "netburst.my_thread_*", "netburst.active_thread_*", "msr.netburst_counters_are_*"))}
 
 # How faults of transactions are run, and their tests without a fault.
 TRANSACTIONS = {"tests": "tsx.*,pmi.*,priority.*"}
@@ -217,17 +220,11 @@ def tested_requirements(build):
 
 
 def quick(build):
-    """What --tests takes for all groups but the slow ones."""
-    with open(os.path.join(build, "tests.tsv"), encoding="utf-8") as file:
-        groups = {line.split(".")[0] for line in file} - set(SLOW)
-
-    # As short as tells them from the slow ones: a plan's pattern is of limited length.
-    def shortest(group):
-        prefixes = (group[:n] for n in range(1, len(group) + 1))
-        return next((prefix + "*" for prefix in prefixes
-                     if not any(slow.startswith(prefix) for slow in SLOW)), group + ".*")
-
-    return ",".join(sorted(set(map(shortest, groups))))
+    """What --tests takes for all tests but the slow ones."""
+    tests = tests_of(build)
+    slow = set(checks.asked_for(tests, ",".join([f"{group}.*" for group in SLOW] +
+                                                [*SLOW_TESTS])))
+    return cover(set(tests) - slow, tests)
 
 
 def slow_groups(row):
@@ -236,9 +233,12 @@ def slow_groups(row):
     return [group for group in SLOW if row["slow"] or group in own]
 
 
-def tests_for(row, some):
+def tests_for(row, some, build):
     """What --tests takes for a fault's run; "" is all tests."""
-    patterns = ",".join([some] + [f"{group}.*" for group in slow_groups(row)])
+    tests = tests_of(build)
+    own = [name for name in checks.asked_for(tests, ",".join(SLOW_TESTS))
+           if row["slow"] or tests[name] & set(row["requirements"])]
+    patterns = ",".join([some] + [f"{group}.*" for group in slow_groups(row)] + own)
     return patterns if len(patterns) <= plan.LONGEST_PATTERN and slow_groups(row) != [*SLOW] else ""
 
 
@@ -294,7 +294,7 @@ def how_to_run(row, cpu, rtm, some, build):
         return {"processors": row["processors"] or 2, "tests": of_pairs(row, cpu, build)}
     if row["processors"] > 1:
         return {"processors": row["processors"], "tests": groups_of([row], build)}
-    return {"tests": tests_for(row, some)}
+    return {"tests": tests_for(row, some, build)}
 
 
 def choose(options, parser):

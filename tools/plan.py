@@ -22,7 +22,8 @@ import results      # noqa: E402
 SILENCE = 60            # seconds without a byte on the serial line: hung
 START = 300             # the same, before the first byte
 LONGEST_PATTERN = 767   # of the launcher's plan
-MOST = 48               # runs a boot
+MOST = 96               # runs a boot
+LEAST = 8               # where there are so many
 ENGINES = ("step", "fast")
 LINE_EVERY = 30         # seconds between lines of progress that don't go to a terminal
 
@@ -106,7 +107,7 @@ class Pool:
     def share(self):
         """Jobs for one boot, which has as many processors for all of them."""
         with self.lock:
-            most = max(4, min(MOST, len(self.left) // (2 * self.workers)))
+            most = max(LEAST, min(MOST, len(self.left) // (2 * self.workers)))
             alike = [job for job in self.left if job.processors == self.left[0].processors][:most]
             self.left = [job for job in self.left if job not in alike]
         return alike
