@@ -44,6 +44,7 @@ struct cpu {
 	volatile bool running;	/* since its last SIPI: it may be called */
 	volatile bool called;	/* an NMI is on its way to it */
 	volatile bool unseen;	/* it retires what the model isn't told of one by one */
+	volatile u32 appearances;	/* how often that has ended */
 	volatile bool halted;	/* and so retires none */
 	volatile u32 steps;	/* odd: one instruction may have retired that isn't reported yet */
 	bool pausing;		/* a PAUSE has retired: siblings_pause() is due */

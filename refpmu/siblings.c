@@ -24,8 +24,10 @@ void siblings_unseen(struct cpu *cpu)
 
 void siblings_seen(struct cpu *cpu)
 {
-	if (hypervisor.several)
-		say(&cpu->unseen, false);
+	if (!hypervisor.several)
+		return;
+	__atomic_add_fetch(&cpu->appearances, 1, __ATOMIC_SEQ_CST);
+	say(&cpu->unseen, false);
 }
 
 /* Is what the other one does counted here? It may still be of an older configuration. */
@@ -37,12 +39,24 @@ static bool watches(const struct cpu *cpu, const struct cpu *other)
 	       model_core_needs_others(&cpu->model) || model_uncore_needs_others(&cpu->model);
 }
 
+/*
+ * It need not be seen now: whoever has come and isn't watched goes again at once, and where both
+ * are threads of one host processor that happens while this one waits for its turn.
+ */
+static bool is_away(const struct cpu *cpu, const struct cpu *other, u32 appearances)
+{
+	return other->running && (other->epoch != cpu->epoch ||
+				  (other->unseen && other->appearances == appearances));
+}
+
 static void engage(struct cpu *cpu, struct cpu *other)
 {
 	u64 begin = tsc();
+	u32 appearances;
 
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	while (other->running && (other->unseen || other->epoch != cpu->epoch)) {
+	appearances = other->appearances;
+	while (is_away(cpu, other, appearances)) {
 		processors_call(cpu, other);
 		if (tsc() - begin > PATIENCE) {
 			cpu->statistics.inexact[INEXACT_SIBLING]++;
