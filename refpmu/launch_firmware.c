@@ -4,7 +4,7 @@
 
 #include "refpmu/launch_firmware.h"
 
-#define TEXT_SIZE	512
+#define TEXT_SIZE	1024	/* no less than PLAN_ARGS_SIZE */
 #define PATH_SIZE	4096
 
 #define PE_AT		0x3c	/* "Microsoft Portable Executable Format": in the DOS header */

@@ -14,7 +14,7 @@ bool firmware_open(EFI_HANDLE image, EFI_SYSTEM_TABLE *system);
 bool firmware_read(const char *path, void *buffer, size_t size, size_t *length);
 
 /* Load a program with load options (UTF-16, with the terminating 0; none for ""); both strings
- * are ASCII and shorter than 512 characters. false: *status says why not. */
+ * are ASCII and shorter than 1024 characters. false: *status says why not. */
 bool firmware_load(const char *path, const char *options, EFI_STATUS *status);
 
 /* Start the program that was loaded last; returns what it returned. The firmware unloads it. */

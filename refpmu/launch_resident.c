@@ -25,7 +25,7 @@ static bool is_same(const char *a, const char *b)
 
 static EFI_STATUS load(const char *path)
 {
-	static char name[512];
+	static char name[1024];
 	EFI_STATUS status;
 
 	if (!firmware_load(path, "", &status))
