@@ -9,8 +9,9 @@ Runs the unchanged harness on the reference PMU: a few seeds and each profile wi
 every fault of spec/fault.def and spec/fault_variant.def, on haswell where one of its requirements
 applies there and has a test, else on the first generation where that is so. If there is none the
 fault waits for its test, and isn't run. spec/fault_variant.def says which run on a second
-generation too (NAME:CPU), and which with several processors (NAME:CPU:COUNT). Slow groups of tests
-run under faults of their own only, and with several processors only those that a fault is about.
+generation too (NAME:CPU), and which with several processors (NAME:CPU:COUNT). Slow groups of
+tests, and slow tests, run under faults of their own only, and with several processors only those
+that a fault is about.
 --without leaves out the faults that would run on these generations, or with "several" processors;
 --only leaves out all others, and judges the checks of requirements that no fault left out names.
 
