@@ -53,8 +53,8 @@ PAIRS = {"netburst": ("netburst.*,msr.netburst*", (
     "netburst.a_cascaded_*", "netburst.only_the_alternate_*", "netburst.extended_cascading_*",
     "netburst.replay_*", "netburst.execution_event_*", "netburst.a_busy_*", "netburst.nor_does_*",
     "netburst.table_18_67_*", "netburst.threshold_15_*", "netburst.forced_*",
-    "netburst.the_named_*", "netburst.a_halted_thread_has_*", "netburst.writing_back_*",
-    "netburst.my_thread_*", "netburst.active_thread_*", "msr.netburst_counters_are_*"))}
+    "netburst.the_named_*", "netburst.a_halted_thread_has_*",
+    "netburst.active_thread_*", "msr.netburst_counters_are_*"))}
 
 # How faults of transactions are run, and their tests without a fault.
 TRANSACTIONS = {"tests": "tsx.*,pmi.*,priority.*"}
