@@ -11,7 +11,7 @@
 struct memory_shape memory_usual_shape(void)
 {
 	return (struct memory_shape){
-		.l1_sets = 64, .l2_sets = 512, .l3_sets = 1024,
+		.l1_sets = 64, .l2_sets = 512, .l3_sets = 4096,
 		.dtlb_sets = 16, .stlb_sets = 128,
 		.replacement = SETS_LEAST_USED,
 		.clean_forward = true,

@@ -38,7 +38,7 @@
 /* The largest tables, in entries; the shape may use less of them. */
 #define MEMORY_L1_MOST		512
 #define MEMORY_L2_MOST		4096
-#define MEMORY_L3_MOST		16384
+#define MEMORY_L3_MOST		65536
 #define MEMORY_DTLB_MOST	64
 #define MEMORY_STLB_MOST	1536
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A cache of S sets and W ways loses what is visited in turn in more than W lines S lines apart:
- * twice W of them here, which the next cache, with more sets, keeps. Physical addresses count, and
- * memory is mapped to itself. SDM "CPUID: Deterministic Cache Parameters Leaf".
+ * A cache of S sets and W ways loses what is visited in turn in more than W lines S lines apart,
+ * which the next cache, with more sets, keeps: twice W of them for the L1, four times W for the L2,
+ * as a cache that drops just any line still has a fifth of twice W, in the L1 or the L2. Physical
+ * addresses count, and memory is mapped to itself. SDM "CPUID: Deterministic Cache Parameters
+ * Leaf".
  */
 #include "tests/hierarchy.h"
 
@@ -11,7 +13,7 @@
 #include "kernel/machine.h"
 #include "kernel/percpu.h"
 
-#define FAR_BYTES	(4u << 20)
+#define FAR_BYTES	(8u << 20)
 #define LINE		64u
 
 #define LEAF_CACHES	4u
@@ -59,7 +61,7 @@ static bool lay_out(struct hierarchy *h, unsigned lost_level, char *reason, size
 	u8 **far = &places[cpu_index()];
 	struct cache cache = cache_of_level(lost_level);
 	u64 stride = round_up_to_power((u64)cache.sets * LINE);
-	u64 bytes = stride * round_up_to_power(2 * (u64)cache.ways);
+	u64 bytes = stride * round_up_to_power((lost_level == 1 ? 2 : 4) * (u64)cache.ways);
 
 	if (bytes > FAR_BYTES) {
 		fmt_print(reason, size, "the level %u cache has %u sets of %u ways (CPUID.4)",

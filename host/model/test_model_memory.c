@@ -87,7 +87,7 @@ static void what_leaves_the_l1_is_in_the_l2(void)
 	CHECK_EQ(SOURCE_L3, load_by(0, A + 0x10000000).source);
 	/* And seventeen of one L3 set: inclusive, so it is gone everywhere. */
 	for (u64 i = 0; i < 17; i++)
-		load_by(0, A + 0x20000000 + i * 65536);
+		load_by(0, A + 0x20000000 + i * 262144);
 	wait(0);
 	CHECK_EQ(SOURCE_LOCAL_EXCLUSIVE, load_by(0, A + 0x20000000).source);
 }
