@@ -35,8 +35,9 @@
 #define BLOCK_PAGES	512		/* with firm blocks */
 #define BLOCK_PAGE_NONE	0xffff
 #define BLOCK_PAGE_SIZE	4096u
-/* A firm block may take its length off the budget behind so many of its instructions, where nobody
- * needs the flags. So many are kept in reserve. */
+/* A firm block may take its length off the budget among the first so many of its instructions, in
+ * front of one that nobody needs the flags before, and behind which it is left if they are too many.
+ * So many are kept in reserve. */
 #define BLOCK_LATE	8
 
 /* What running blocks read and write: on a page of its own, so that it never shares one with
@@ -133,6 +134,7 @@ struct block_cache {
 	struct model_events extra;	/* of the parts of blocks that didn't complete */
 	u32 left_block, left_exit;	/* how the last block was left; BLOCK_NONE: otherwise */
 	u8 run_most;			/* most_accesses at its begin */
+	bool exact;			/* of a part, without the reserve: nothing may follow it */
 	bool hurried;
 	bool left_in_shadow;		/* block_faulted(): the instruction before was STI */
 	u64 translated, dropped, flushed;	/* statistics */
@@ -182,7 +184,7 @@ void block_begin(struct block_cache *cache, u64 budget);
 enum block_entered {
 	BLOCK_RUN,		/* go on at *at */
 	BLOCK_REFUSED,		/* the next instruction isn't for blocks */
-	BLOCK_SPENT,		/* the block at rip doesn't fit into this run */
+	BLOCK_SPENT,		/* the block at rip doesn't fit into this run, or none does */
 	BLOCK_LONE,		/* a REP string: block_enter_lone() */
 	BLOCK_FULL,		/* no room: end the run, block_flush() */
 };

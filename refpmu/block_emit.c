@@ -543,12 +543,14 @@ static void aim(struct emitter *e, u32 jump_at, u32 to)
 	__builtin_memcpy(&e->buffer[jump_at - e->begin], &distance, sizeof(distance));
 }
 
-void emit_end(struct emitter *e, struct block *block, u32 number, bool falls_through)
+void emit_end(struct emitter *e, struct block *block, u32 number, bool falls_through,
+	      const struct block_op *late)
 {
 	if (falls_through)
 		jump_out(e, block, BLOCK_BEHIND, block->target[BLOCK_BEHIND]);
-	if (e->spent) {
+	if (late) {
 		aim(e, e->spent, e->at);
+		emit_op(e, late);
 		leave(e, number, BLOCK_CHECK);
 	}
 	for (u32 exit = BLOCK_BEHIND; exit <= BLOCK_TAKEN; exit++) {

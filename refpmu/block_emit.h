@@ -55,8 +55,10 @@ u8 emit_op(struct emitter *e, const struct block_op *op);
 /* The one that does, with the block's targets and ways out: its RESTORE_*. */
 u8 emit_terminator(struct emitter *e, const struct block_op *op, struct block *block, u32 number);
 
-/* The end of a block without one, and what every block ends with. */
-void emit_end(struct emitter *e, struct block *block, u32 number, bool falls_through);
+/* The end of a block without one, and what every block ends with. late: the instruction behind
+ * emit_late(), which runs before the block is left there, so that nobody sees the flags; or NULL. */
+void emit_end(struct emitter *e, struct block *block, u32 number, bool falls_through,
+	      const struct block_op *late);
 
 /* Have the block that is entered come out at once. */
 void emit_drop(struct block_cache *cache, const struct block *block);

@@ -11,7 +11,7 @@ static void begin(struct block_cache *cache, u64 budget)
 	cache->region->context.budget = budget;
 	cache->extra = (struct model_events){ 0 };
 	cache->left_block = BLOCK_NONE;
-	cache->hurried = false;
+	cache->hurried = cache->exact = false;
 	cache->run_most = cache->most_accesses;
 }
 
@@ -97,8 +97,11 @@ static u64 entry_of(const struct block_cache *cache, const struct block *block)
 enum block_entered block_enter(struct block_cache *cache, u64 rip, u64 *at)
 {
 	struct block *block;
-	enum block_entered found = find_or_make(cache, rip, BLOCK_MAX_INSNS, &block);
+	enum block_entered found;
 
+	if (cache->exact)
+		return BLOCK_SPENT;
+	found = find_or_make(cache, rip, BLOCK_MAX_INSNS, &block);
 	if (found != BLOCK_RUN)
 		return found;
 	/* A new one may have more accesses than the budget was made for. */
@@ -147,6 +150,7 @@ enum block_entered block_enter_part(struct block_cache *cache, u64 rip, unsigned
 		return BLOCK_SPENT;
 	}
 	begin(cache, block->n);
+	cache->exact = true;
 	*at = entry_of(cache, block);
 	return BLOCK_RUN;
 }
@@ -190,17 +194,18 @@ static void add_insn(struct model_events *events, const struct block_insn *insn)
 	events->branches[insn->branch]++;
 }
 
-/* What has run in front of the check is counted by itself. */
+/* What has run in front of the check, and the instruction behind it, is counted by itself. */
 static u64 left_late(struct block_cache *cache, const struct block *block)
 {
 	const struct block_insn *insn = &cache->insn[block->insns];
+	unsigned n = block->late + 1u;
 
-	if (!block->late)
+	if (block->page == BLOCK_PAGE_NONE || block->early)
 		return block->rip;
-	cache->region->context.budget -= block->late;
-	for (unsigned i = 0; i < block->late; i++)
+	cache->region->context.budget -= n;
+	for (unsigned i = 0; i < n; i++)
 		add_insn(&cache->extra, &insn[i]);
-	return block->rip + insn[block->late].guest;
+	return n < block->n ? block->rip + insn[n].guest : block->target[BLOCK_BEHIND];
 }
 
 u64 block_left(struct block_cache *cache, u64 at)

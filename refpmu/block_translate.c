@@ -176,10 +176,11 @@ static void sum_up(struct block_cache *cache, struct block *block, const struct 
 	block->last_branch = insn[block->n - 1].branch;
 }
 
-/* Where a firm block looks at the budget: where the flags are free, if that is soon. */
+/* Where a firm block looks at the budget: where the flags are free, if that is soon. The instruction
+ * that frees them runs in any case. */
 static void choose_check(struct block *block, const struct block_op *op)
 {
-	for (unsigned i = 0; i < block->n && i <= BLOCK_LATE && !op[i].shadow; i++)
+	for (unsigned i = 0; i < block->n && i < BLOCK_LATE && !op[i].shadow; i++)
 		if (op[i].frees_flags) {
 			block->late = (u8)i;
 			return;
@@ -193,7 +194,7 @@ static void emit_block(struct block_cache *cache, struct block *block, const str
 {
 	struct block_insn *insn = &cache->insn[block->insns];
 	u32 number = (u32)(block - cache->block);
-	const struct block_op *last = &op[block->n - 1];
+	const struct block_op *last = &op[block->n - 1], *late = NULL;
 	struct emitter e;
 
 	emit_begin(&e, cache);
@@ -201,10 +202,12 @@ static void emit_block(struct block_cache *cache, struct block *block, const str
 		emit_prologue(&e, block, number, guest, length);
 	} else {
 		choose_check(block, op);
+		if (!block->early)
+			late = &op[block->late];
 		emit_firm_prologue(&e, block, number);
 	}
 	for (unsigned i = 0; i < block->n; i++) {
-		if (i == block->late && block->page != BLOCK_PAGE_NONE && !block->early)
+		if (&op[i] == late)
 			emit_late(&e, block, number);
 		insn[i].host = (u16)(e.at - block->first);
 		insn[i].restore = op[i].kind >= OP_CONDITIONAL ?
@@ -212,7 +215,7 @@ static void emit_block(struct block_cache *cache, struct block *block, const str
 	}
 	if (last->kind < OP_CONDITIONAL)
 		block->target[BLOCK_BEHIND] = block->rip + length;
-	emit_end(&e, block, number, last->kind < OP_CONDITIONAL);
+	emit_end(&e, block, number, last->kind < OP_CONDITIONAL, late);
 	emit_store(&e);
 }
 

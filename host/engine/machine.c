@@ -45,7 +45,7 @@ enum mode { HOST, STARTING, STEPPING, IN_BLOCK };
 
 static struct {
 	enum mode mode;
-	bool blocks, hurry, in_run, solo, visits;
+	bool blocks, hurry, ends, in_run, solo, visits;
 	u64 left, quantum, random;
 	const struct machine_state *begin;
 	struct machine_result *result;
@@ -501,13 +501,21 @@ static void give_up(int signal, u64 rip, const void *address)
 	abort();
 }
 
+/* Where the run has ended, with the state that the interrupt finds. */
+static void interrupt_delivered(void)
+{
+	end_run();
+	if (run.ends)
+		run.left = 0;
+}
+
 /* Somewhere in a block: as an interrupt would. */
 static void interrupted(ucontext_t *context)
 {
 	take_registers(context);
 	run.random = run.random * 6364136223846793005ULL + 1442695040888963407ULL;
 	if (run.random >> 56 < 4 && block_not_begun(&machine_cache, run.rip, &run.rip)) {
-		end_run();
+		interrupt_delivered();
 		advance(context);
 		return;
 	}
@@ -533,9 +541,13 @@ static void handle(int signal, siginfo_t *info, void *argument)
 	} else if (signal == SIGILL && run.mode == IN_BLOCK &&
 		   block_owns(&machine_cache, rip) &&
 		   !memcmp((const void *)rip, exit_code, sizeof(exit_code))) {
+		bool hurried = machine_cache.hurried;
+
 		take_registers(context);
 		run.rip = block_left(&machine_cache, rip);
-		if (run.hurry)
+		if (hurried)
+			interrupt_delivered();
+		else if (run.hurry)
 			end_run();
 		advance(context);
 	} else {
@@ -599,14 +611,14 @@ static __attribute__((noinline)) void start(const struct machine_state *begin, u
 void machine_step(const struct machine_state *begin, u64 instructions,
 		  struct machine_result *result)
 {
-	run.blocks = run.hurry = run.solo = run.visits = false;
+	run.blocks = run.hurry = run.ends = run.solo = run.visits = false;
 	start(begin, instructions, result);
 }
 
 void machine_solo(const struct machine_state *begin, u64 instructions,
 		  struct machine_result *result)
 {
-	run.blocks = run.hurry = run.visits = false;
+	run.blocks = run.hurry = run.ends = run.visits = false;
 	run.solo = true;
 	start(begin, instructions, result);
 }
@@ -616,20 +628,34 @@ void machine_visits(const struct machine_state *begin, u64 instructions, u64 qua
 {
 	run.blocks = enough < MACHINE_ALL_VISITS;
 	run.visits = true;
-	run.hurry = run.solo = false;
+	run.hurry = run.ends = run.solo = false;
 	run.quantum = quantum;
 	visit_cache->enough = enough;
 	visit_forget(visit_cache);
 	start(begin, instructions, result);
 }
 
-void machine_blocks(const struct machine_state *begin, u64 instructions, u64 quantum, bool hurry,
-		    struct machine_result *result)
+static void run_in_blocks(const struct machine_state *begin, u64 instructions, u64 quantum,
+			  struct machine_result *result)
 {
 	run.blocks = true;
 	run.solo = run.visits = false;
-	run.hurry = hurry;
 	run.quantum = quantum;
 	run.random = instructions;
 	start(begin, instructions, result);
+}
+
+void machine_blocks(const struct machine_state *begin, u64 instructions, u64 quantum, bool hurry,
+		    struct machine_result *result)
+{
+	run.hurry = hurry;
+	run.ends = false;
+	run_in_blocks(begin, instructions, quantum, result);
+}
+
+void machine_interrupted(const struct machine_state *begin, u64 instructions,
+			 struct machine_result *result)
+{
+	run.hurry = run.ends = true;
+	run_in_blocks(begin, instructions, instructions, result);
 }

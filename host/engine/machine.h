@@ -59,5 +59,9 @@ void machine_visits(const struct machine_state *begin, u64 instructions, u64 qua
  * interrupted by a signal now and then, wherever it is. */
 void machine_blocks(const struct machine_state *begin, u64 instructions, u64 quantum, bool hurry,
 		    struct machine_result *result);
+/* The same up to the first interruption, but no further than so many instructions: where that is,
+ * the result's events say. */
+void machine_interrupted(const struct machine_state *begin, u64 instructions,
+			 struct machine_result *result);
 
 #endif

@@ -8,7 +8,9 @@
 static struct machine_result want, got;
 static struct machine_state begin;
 static u64 n_stepped, n_blocks, n_faults, n_runs, n_solo, n_not_solo,
-	n_visited, n_not_visited;
+	n_visited, n_not_visited, n_interrupts;
+
+#define INTERRUPTS	20	/* of a program */
 
 static const char *const register_name[REG_COUNT] = {
 	"RAX", "RCX", "RDX", "RBX", "RSP", "RBP", "RSI", "RDI",
@@ -61,6 +63,18 @@ static bool compare(u64 seed, u64 stop, u64 quantum, bool hurry)
 	n_faults += got.faults;
 	n_runs += got.runs;
 	return same(hurry ? "interrupted" : "undisturbed", seed, stop);
+}
+
+/* What an interrupt finds, wherever it ends a run. Directly behind a faulting instruction, the
+ * reference ends in front of that. */
+static bool compare_interrupted(u64 seed, u64 most)
+{
+	machine_interrupted(&begin, most, &got);
+	machine_step(&begin, got.events.instructions, &want);
+	if (want.open || want.faults != got.faults)
+		return true;
+	n_interrupts++;
+	return same("interrupt", seed, got.events.instructions);
 }
 
 static bool compare_solo(u64 seed, u64 stop)
@@ -122,6 +136,9 @@ static void programs_stop_anywhere(void)
 			if (!compare(seed, 1 + (seed * 2654435761u + i * 40503u) % 3000,
 				     i & 1 ? 1000000 : 64, false))
 				return;
+		for (u64 i = 0; i < INTERRUPTS; i++)
+			if (!compare_interrupted(seed, 3000 + i))
+				return;
 		if (!compare_visits(seed, 1 + seed * 2654435761u % 3001, seed & 2 ? 1000000 : 17) ||
 		    !compare(seed, 1 + seed * 977 % 500, 1000000, true) ||
 		    !compare_solo(seed, 1 + seed * 2654435761u % 3000))
@@ -133,6 +150,7 @@ static void programs_stop_anywhere(void)
 	      " not", n_visited, n_not_visited);
 	CHECK(n_blocks > n_stepped, "%" PRIu64 " instructions in blocks, %" PRIu64 " stepped",
 	      n_blocks, n_stepped);
+	CHECK(n_interrupts > programs() * INTERRUPTS / 2, "%" PRIu64 " interrupts", n_interrupts);
 	CHECK(n_faults > programs(), "%" PRIu64 " faults", n_faults);
 	printf("# in blocks %" PRIu64 ", stepped %" PRIu64 ", faults %" PRIu64 ", runs %" PRIu64
 	       ", blocks made %" PRIu64 ", dropped %" PRIu64 "\n", n_blocks, n_stepped, n_faults,
