@@ -36,8 +36,8 @@
 #define BLOCK_PAGE_NONE	0xffff
 #define BLOCK_PAGE_SIZE	4096u
 /* A firm block may take its length off the budget among the first so many of its instructions, in
- * front of one that nobody needs the flags before, and behind which it is left if they are too many.
- * So many are kept in reserve. */
+ * front of one that frees the flags, and behind which it is left if they are too many. So many are
+ * kept in reserve. */
 #define BLOCK_LATE	8
 
 /* What running blocks read and write: on a page of its own, so that it never shares one with

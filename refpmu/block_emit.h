@@ -56,7 +56,8 @@ u8 emit_op(struct emitter *e, const struct block_op *op);
 u8 emit_terminator(struct emitter *e, const struct block_op *op, struct block *block, u32 number);
 
 /* The end of a block without one, and what every block ends with. late: the instruction behind
- * emit_late(), which runs before the block is left there, so that nobody sees the flags; or NULL. */
+ * emit_late(), which runs before the block is left there, so that nobody sees its flags; or
+ * NULL. */
 void emit_end(struct emitter *e, struct block *block, u32 number, bool falls_through,
 	      const struct block_op *late);
 

@@ -176,8 +176,8 @@ static void sum_up(struct block_cache *cache, struct block *block, const struct 
 	block->last_branch = insn[block->n - 1].branch;
 }
 
-/* Where a firm block looks at the budget: where the flags are free, if that is soon. The instruction
- * that frees them runs in any case. */
+/* Where a firm block looks at the budget: where the flags are free, if that is soon. The
+ * instruction that frees them runs in any case. */
 static void choose_check(struct block *block, const struct block_op *op)
 {
 	for (unsigned i = 0; i < block->n && i < BLOCK_LATE && !op[i].shadow; i++)
