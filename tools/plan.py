@@ -107,7 +107,7 @@ class Pool:
     def share(self):
         """Jobs for one boot, which has as many processors for all of them."""
         with self.lock:
-            most = max(LEAST, min(MOST, len(self.left) // (2 * self.workers)))
+            most = max(LEAST, min(MOST, len(self.left) // (self.workers + 1)))
             alike = [job for job in self.left if job.processors == self.left[0].processors][:most]
             self.left = [job for job in self.left if job not in alike]
         return alike
