@@ -74,7 +74,7 @@ static void caches(void)
 		{ 0x121, 0x01c0003f, 63, 0 },		/* data, level 1: 32 KiB, 8 ways */
 		{ 0x122, 0x01c0003f, 63, 0 },		/* instructions */
 		{ 0x143, 0x01c0003f, 511, 0 },		/* level 2: 256 KiB, 8 ways */
-		{ 0x163, 0x03c0003f, 1023, 2 },		/* level 3: 1 MiB, 16 ways, inclusive */
+		{ 0x163, 0x03c0003f, 4095, 2 },		/* level 3: 4 MiB, 16 ways, inclusive */
 		{ 0, 0, 0, 0 },
 	};
 
