@@ -54,7 +54,7 @@ PAIRS = {"netburst": ("netburst.*,msr.netburst*", (
     "netburst.replay_*", "netburst.execution_event_*", "netburst.a_busy_*", "netburst.nor_does_*",
     "netburst.table_18_67_*", "netburst.threshold_15_*", "netburst.forced_*",
     "netburst.the_named_*", "netburst.a_halted_thread_has_*",
-    "netburst.active_thread_*", "msr.netburst_counters_are_*"))}
+    "netburst.active_thread_*", "netburst.table_18_66_*", "msr.netburst_counters_are_*"))}
 
 # How faults of transactions are run, and their tests without a fault.
 TRANSACTIONS = {"tests": "tsx.*,pmi.*,priority.*"}
