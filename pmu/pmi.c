@@ -6,6 +6,7 @@
 #include "pmu/pmi.h"
 
 #include "kernel/apic.h"
+#include "kernel/cpu.h"
 #include "kernel/fault.h"
 #include "kernel/intr.h"
 #include "kernel/percpu.h"
@@ -121,10 +122,26 @@ void pmi_init(void)
 	intr_set_handler(VECTOR_NMI, handler);
 }
 
+/* An interrupt that was raised while LVTPC was masked may have waited: it is of no window. */
+static void let_go(struct pmi *pmi)
+{
+	unsigned strays = pmi->strays;
+	bool enabled = rflags_read() & RFLAGS_IF;
+
+	pmi->listening = false;
+	pmi->options = (struct pmi_options){ .nmi = false };
+	apic_lvtpc_write(lvtpc(pmi, false));
+	intr_window();
+	if (enabled)
+		intr_enable();
+	pmi->strays = strays;
+}
+
 void pmi_open(const struct pmi_options *wanted)
 {
 	struct pmi *pmi = here();
 
+	let_go(pmi);
 	pmi->options = wanted ? *wanted : (struct pmi_options){ .nmi = false };
 	memset(&pmi->log, 0, sizeof(pmi->log));
 	pmi->listening = true;
