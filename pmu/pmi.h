@@ -41,7 +41,8 @@ struct pmi_options {
 /* Take the vectors. Once per borrow on each processor, before its first pmi_open(). */
 void pmi_init(void);
 
-/* Empty the log, set up LVTPC and listen. Counters are off. NULL options: all false. */
+/* Let go an interrupt that waits since LVTPC was masked, empty the log, set up LVTPC and listen.
+ * Counters are off. NULL options: all false. */
 void pmi_open(const struct pmi_options *options);
 
 /* Write LVTPC with its mask bit clear, or set, as pmi_open() would. */
