@@ -101,17 +101,15 @@ static bool canonical(u64 address)
 
 /* ---- operations ---- */
 
-#define EACH_WIDTH(X, ...) \
-	X(VISIT_8, u8, u8, "b", __VA_ARGS__) \
-	X(VISIT_16, u16, u16, "w", __VA_ARGS__) \
-	X(VISIT_32, u32, u64, "l", __VA_ARGS__) \
-	X(VISIT_64, u64, u64, "q", __VA_ARGS__) \
-	X(VISIT_32_MEMORY, u32, u32, "l", __VA_ARGS__)
-
 #define EACH_WIDE(X, ...) \
 	X(VISIT_16, u16, u16, "w", __VA_ARGS__) \
 	X(VISIT_32, u32, u64, "l", __VA_ARGS__) \
 	X(VISIT_64, u64, u64, "q", __VA_ARGS__)
+
+#define EACH_WIDTH(X, ...) \
+	X(VISIT_8, u8, u8, "b", __VA_ARGS__) \
+	EACH_WIDE(X, __VA_ARGS__) \
+	X(VISIT_32_MEMORY, u32, u32, "l", __VA_ARGS__)
 
 /* Writes all flags and reads none. */
 #define BINARY(width, type, result, suffix, token, text) \

@@ -50,13 +50,20 @@ static bool same(const char *what, u64 seed, u64 stop)
 	return check_errors == before;
 }
 
-static bool compare(u64 seed, u64 stop, u64 quantum, bool hurry)
+/* Up to `stop`, or where it isn't a reference any more: where that is. */
+static u64 run_reference(u64 stop)
 {
 	machine_step(&begin, stop, &want);
 	if (want.open) {
 		stop = want.events.instructions;
 		machine_step(&begin, stop, &want);
 	}
+	return stop;
+}
+
+static bool compare(u64 seed, u64 stop, u64 quantum, bool hurry)
+{
+	stop = run_reference(stop);
 	machine_blocks(&begin, stop, quantum, hurry, &got);
 	n_stepped += got.stepped;
 	n_blocks += got.events.instructions - got.stepped;
@@ -79,11 +86,7 @@ static bool compare_interrupted(u64 seed, u64 most)
 
 static bool compare_solo(u64 seed, u64 stop)
 {
-	machine_step(&begin, stop, &want);
-	if (want.open) {
-		stop = want.events.instructions;
-		machine_step(&begin, stop, &want);
-	}
+	stop = run_reference(stop);
 	machine_solo(&begin, stop, &got);
 	n_solo += got.solo;
 	n_not_solo += got.events.instructions - got.solo;
@@ -93,11 +96,7 @@ static bool compare_solo(u64 seed, u64 stop)
 /* All of it in first visits, and the first three with blocks behind them. */
 static bool compare_visits(u64 seed, u64 stop, u64 quantum)
 {
-	machine_step(&begin, stop, &want);
-	if (want.open) {
-		stop = want.events.instructions;
-		machine_step(&begin, stop, &want);
-	}
+	stop = run_reference(stop);
 	machine_visits(&begin, stop, quantum, MACHINE_ALL_VISITS, &got);
 	n_visited += got.visited;
 	n_not_visited += got.events.instructions - got.visited;

@@ -117,17 +117,20 @@ static bool branch_records_go_on(struct rig *r)
 	return overflow(r) && rig_get(r, MSR_IA32_DEBUGCTL) & IA32_DEBUGCTL_LBR;
 }
 
-static bool first_counter_makes_the_record(struct rig *r)
+/* Counter n and PMC2 are due on one instruction: is the event in the record counter n's? */
+static bool makes_the_record(struct rig *r, unsigned n)
 {
-	rig_program_pebs(r, 0, LOADS, 0, 1);
+	rig_program_pebs(r, n, LOADS, 0, 1);
 	rig_program_pebs(r, 2, EVENT_BR_INST_RETIRED_ALL_BRANCHES_PEBS, 0, 1);
-	rig_start(r, BIT(0) | BIT(2));
+	rig_start(r, BIT(n) | BIT(2));
 	for (int i = 0; i < 2; i++)
 		rig_retire(r, &(struct model_retired){
 			.branch = BRANCH_CALL, .loads = 1, .n_access = 1,
 			.access = { { ADDRESS, 8, false, false } } });
 	return rig_records(r) == 1 && rig_record(r, 0, RECORD_DLA) == ADDRESS;
 }
+
+RULE(first_counter_makes_the_record, makes_the_record(r, 0))
 
 /* PMC1 and PMC2: an overflow interrupt of one on the instruction of the other's assist. */
 static bool both_served(struct rig *r, unsigned interrupting, unsigned precise)
@@ -179,18 +182,7 @@ static bool record_before_interrupt(struct rig *r)
 	       rig_record(r, 0, RECORD_DLA) == ADDRESS;
 }
 
-/* Counter n and one behind it are due on one instruction: whose event is in the record? */
-static bool pmc1_before_pmc2(struct rig *r)
-{
-	rig_program_pebs(r, 1, LOADS, 0, 1);
-	rig_program_pebs(r, 2, EVENT_BR_INST_RETIRED_ALL_BRANCHES_PEBS, 0, 1);
-	rig_start(r, BIT(1) | BIT(2));
-	for (int i = 0; i < 2; i++)
-		rig_retire(r, &(struct model_retired){
-			.branch = BRANCH_CALL, .loads = 1, .n_access = 1,
-			.access = { { ADDRESS, 8, false, false } } });
-	return rig_records(r) == 1 && rig_record(r, 0, RECORD_DLA) == ADDRESS;
-}
+RULE(pmc1_before_pmc2, makes_the_record(r, 1))
 
 static bool fixed_counters_come_last(struct rig *r)
 {
