@@ -40,7 +40,22 @@ static u64 flag_of(unsigned thread, bool user)
 	return user ? NB_ESCR_T0_USR : NB_ESCR_T0_OS;
 }
 
-/* Table 18-66. Broken processors add a cell, or take one away. */
+/* Does a fault of one cell of Table 18-66 turn this logical processor's level round? */
+static bool cell_is_broken(struct model *m, u64 flags, unsigned thread, bool user)
+{
+	static const struct { u64 flags; enum fault_id fault; u8 thread, user; } cells[] = {
+#define FAULT_NB_CELL(token, name, requirements, flags, thread, user, title) \
+		{ flags, FAULT_NB_CELL_##token, thread, user },
+#include "spec/fault_netburst_cell.def"
+	};
+
+	for (unsigned i = 0; i < sizeof cells / sizeof cells[0]; i++)
+		if (cells[i].flags == flags && cells[i].thread == thread && cells[i].user == user)
+			return broken(m, cells[i].fault);
+	return false;
+}
+
+/* Table 18-66. Broken processors add to a cell, or take away from it. */
 static bool thread_specific(struct model *m, u64 escr, unsigned thread, bool user)
 {
 	u64 flags = escr & ALL_FLAGS;
@@ -53,7 +68,7 @@ static bool thread_specific(struct model *m, u64 escr, unsigned thread, bool use
 		return false;
 	if (flags == (NB_ESCR_T0_USR | NB_ESCR_T1_OS) && broken(m, FAULT_NB_MISPRINT))
 		return !user;
-	if (flags & flag_of(thread, user))
+	if (!!(flags & flag_of(thread, user)) != cell_is_broken(m, flags, thread, user))
 		return true;
 	return (flags & flag_of(thread, !user) && broken(m, FAULT_NB_LEVELS_IGNORED)) ||
 	       (flags & flag_of(!thread, user) &&

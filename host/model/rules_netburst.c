@@ -361,6 +361,9 @@ static netburst_rule_fn *const netburst_rules[FAULT_COUNT] = {
 	[FAULT_NB_THREADS_EXCHANGED] = flags_select,
 	[FAULT_NB_ANY_OS] = flags_select,
 	[FAULT_NB_LEVELS_IGNORED] = flags_select,
+#define FAULT_NB_CELL(token, name, requirements, flags, thread, user, title) \
+	[FAULT_NB_CELL_##token] = flags_select,
+#include "spec/fault_netburst_cell.def"
 	[FAULT_NB_TI_AS_TS] = independent,
 	[FAULT_NB_TI_T0_ONLY] = independent,
 	[FAULT_NB_ACTIVE_IGNORED] = active_threads,
