@@ -105,10 +105,18 @@ static struct msr_result access(struct cpu *cpu, u32 msr, bool write, u64 value)
 	return result;
 }
 
+u64 exit_kept_rdx(struct cpu *cpu, enum fault_id fault)
+{
+	u64 upper = cpu->gpr[REG_RDX] & ~0xffffffffULL;
+
+	return upper && model_fault(&cpu->model, fault) ? upper : 0;
+}
+
 bool exit_msr(struct cpu *cpu, bool write)
 {
 	u64 value = (u32)cpu->gpr[REG_RAX] | cpu->gpr[REG_RDX] << 32;
 	struct msr_result result;
+	u64 kept;
 
 	siblings_settle(cpu);
 	result = access(cpu, (u32)cpu->gpr[REG_RCX], write, value);
@@ -119,8 +127,9 @@ bool exit_msr(struct cpu *cpu, bool write)
 	if (write)
 		siblings_engage(cpu);
 	if (!write) {
+		kept = exit_kept_rdx(cpu, FAULT_RDMSR_KEEPS_RDX);
 		cpu->gpr[REG_RAX] = (u32)result.value;
-		cpu->gpr[REG_RDX] = result.value >> 32;
+		cpu->gpr[REG_RDX] = kept | result.value >> 32;
 	}
 	return true;
 }

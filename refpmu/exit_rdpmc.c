@@ -9,6 +9,7 @@ bool exit_rdpmc(struct cpu *cpu)
 	bool allowed = cpu_cpl(cpu) == 0 || (cpu->vmcb->save.cr4 & CR4_PCE) ||
 		       !(cpu->vmcb->save.cr0 & CR0_PE);
 	struct msr_result result;
+	u64 kept;
 
 	if (cpu_cpl(cpu) && model_fault(&cpu->model, allowed ? FAULT_RDPMC_USER_REFUSED :
 					FAULT_RDPMC_USER_ALLOWED))
@@ -17,8 +18,9 @@ bool exit_rdpmc(struct cpu *cpu)
 		siblings_settle(cpu);
 		result = model_rdpmc(&cpu->model, (u32)cpu->gpr[REG_RCX]);
 		if (result.status == MSR_DONE) {
+			kept = exit_kept_rdx(cpu, FAULT_RDPMC_KEEPS_RDX);
 			cpu->gpr[REG_RAX] = (u32)result.value;
-			cpu->gpr[REG_RDX] = result.value >> 32;
+			cpu->gpr[REG_RDX] = kept | result.value >> 32;
 			return true;
 		}
 	}

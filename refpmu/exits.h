@@ -62,6 +62,9 @@ bool exit_msr(struct cpu *cpu, bool write);
 bool exit_rdpmc(struct cpu *cpu);
 bool exit_hypercall(struct cpu *cpu);
 
+/* What a broken processor leaves in RDX[63:32] when it reads a register of the PMU. */
+u64 exit_kept_rdx(struct cpu *cpu, enum fault_id fault);
+
 /* Does exit_msr() want to see this one? */
 bool exit_msr_seen(u32 msr);
 

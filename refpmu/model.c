@@ -29,6 +29,8 @@ unsigned model_gp_counters(const struct model *m)
 {
 	const struct generation *g = model_generation(m);
 
+	if (m->config.fault == FAULT_GP_COUNTERS_EIGHT && g->gp)
+		return MODEL_MAX_GP;
 	return m->config.hyper_threading ? g->gp : g->gp_no_ht;
 }
 

@@ -13,6 +13,9 @@
 #include "refpmu/model_netburst.h"
 
 #define RFLAGS_IF	BIT(9)
+/* EN of a fixed counter: 0 off, 1 CPL 0, 2 CPL 1 to 3, 3 all. */
+#define FIXED_OS	1
+#define FIXED_USER	2
 /* The code that "Load Latency Performance Monitoring Facility" prints for 100BH. */
 #define MISPRINTED_LATENCY 0x100
 
@@ -130,10 +133,12 @@ static bool decode_fixed(struct model *m, unsigned n, struct model_rule *rule)
 
 	if (!(control & IA32_FIXED_CTR_CTRL_EN0) && broken(m, FAULT_FIXED_OFF_COUNTS))
 		control |= IA32_FIXED_CTR_CTRL_EN0;
+	if (n && control & IA32_FIXED_CTR_CTRL_EN0 && broken(m, FAULT_FIXED12_COUNT_USER))
+		control |= FIXED_USER;
 	*rule = (struct model_rule){
 		.kind = kinds[n],
-		.os = control & 1,	/* EN: 0 off, 1 CPL 0, 2 CPL 1 to 3, 3 all */
-		.usr = control & 2,
+		.os = control & FIXED_OS,
+		.usr = control & FIXED_USER,
 		.interrupt = control & IA32_FIXED_CTR_CTRL_PMI0,
 		.any = control & IA32_FIXED_CTR_CTRL_ANY0,
 	};
@@ -184,7 +189,10 @@ void model_configure(struct model *m)
 		if (m->frozen)
 			enabled = false;
 		if (enabled && !(m->global_ctrl & model_global_bit(i)))
-			enabled = broken(m, FAULT_GLOBAL_CTRL_IGNORED);
+			enabled = broken(m, FAULT_GLOBAL_CTRL_IGNORED) ||
+				  model_runs_beside_another(m, i);
+		if (enabled && m->not_started & BIT(i))
+			enabled = false;
 		if (enabled && rule->kind != EK_NONE && (rule->os || rule->usr))
 			m->active |= BIT(i);
 		else
@@ -197,6 +205,8 @@ void model_configure(struct model *m)
 		if (rule->kind == EK_MISPREDICTS)
 			m->watch_predictor = true;
 	}
+	if (m->config.fault)
+		model_break_levels(m);
 	if (m->active)
 		keep_load_latency_alone(m);
 	model_access_watch(m, memory || model_uncore_watches(m), latency);
@@ -385,6 +395,9 @@ static bool in_scope(struct model *m, const struct step *s, const struct model_r
 
 	if (rule->in_tx && inside && m->tx.elided && broken(m, FAULT_HLE_FILTER_OUTSIDE))
 		return false;
+	if (rule->in_tx && !inside && rule->pebs && s->cpl &&
+	    broken(m, FAULT_TX_FILTER_USER_RECORDS))
+		return true;
 	return !rule->in_tx || inside != broken(m, FAULT_TX_FILTER_INVERTED);
 }
 
@@ -405,13 +418,17 @@ static void count(struct model *m, struct step *s, unsigned i, bool mispredict)
 	if (add > 1 && rule->flags & EV_INSN)
 		add = 1;
 	if (!selected) {
+		if (m->config.fault && in_scope(m, s, rule))
+			model_set_counter(m, i, before + model_break_level(m, rule));
 		c->condition = false;
 		if (c->armed && add && broken(m, FAULT_ASSIST_AT_ANY_CPL))
 			meet_event(m, s, i);
 		return;
 	}
-	if (m->config.fault)
+	if (m->config.fault) {
 		add = model_break_occurrences(m, rule, s->r, add);
+		add = model_break_instruction(m, rule, s->r, add);
+	}
 	if (c->armed && (add || broken(m, FAULT_ASSIST_AT_ANY)))
 		meet_event(m, s, i);
 	if (add && rule->pebs && rule->flags & EV_LL && broken(m, FAULT_LL_PERIOD_IGNORED)) {
@@ -424,7 +441,8 @@ static void count(struct model *m, struct step *s, unsigned i, bool mispredict)
 	if (rule->os)
 		add += m->smm_events;
 	model_set_counter(m, i, before + add);
-	if (before + add > highest(m, i))
+	if (before + add > highest(m, i) &&
+	    (!c->value || !broken(m, FAULT_OVERFLOW_AT_ZERO_ONLY)))
 		wrap(m, s, i);
 }
 
@@ -469,10 +487,19 @@ static void count_abort(struct model *m, const struct model_retired *r)
 		s.active |= BIT(i);
 		s.rule[i] = &m->counter[i].rule;
 		count(m, &s, i, false);
+		if (m->tx.was_nested && broken(m, FAULT_TX_NESTED_ABORT_TWICE))
+			count(m, &s, i, false);
 	}
 	m->at_counter = MODEL_NO_COUNTER;
 	if (s.due | s.interrupts)
 		model_serve(m, &s);
+}
+
+/* Table 18-1, of those that the model counts. */
+static bool is_architectural(const struct model_rule *rule)
+{
+	return is_cycle_event(rule) || rule->kind == EK_INSTRUCTIONS ||
+	       rule->kind == EK_BRANCHES || rule->kind == EK_MISPREDICTS;
 }
 
 /* The sibling has retired an instruction: count it on counters with AnyThread. So has another core,
@@ -490,6 +517,9 @@ static void count_siblings(struct model *m, const struct step *by, bool same_cor
 		unsigned i = (unsigned)__builtin_ctzll(left);
 
 		s.rule[i] = &m->counter[i].rule;
+		if (is_architectural(s.rule[i]) && i < FIRST_FIXED &&
+		    broken(m, FAULT_ANYTHREAD_ARCHITECTURAL_OWN))
+			continue;
 		if (s.rule[i]->any &&
 		    (same_core || broken(m, i < FIRST_FIXED ? FAULT_ANYTHREAD_ALL_CORES :
 							      FAULT_FIXED_ANYTHREAD_ALL_CORES)))
@@ -498,6 +528,8 @@ static void count_siblings(struct model *m, const struct step *by, bool same_cor
 	for (u64 left = s.active; left; left &= left - 1)
 		count(m, &s, (unsigned)__builtin_ctzll(left), mispredict);
 	m->at_counter = MODEL_NO_COUNTER;
+	if (s.interrupts && broken(m, FAULT_ANYTHREAD_SIBLING_PMI_LOST))
+		s.interrupts = 0;
 	if (s.due | s.interrupts)
 		model_serve(m, &s);
 }

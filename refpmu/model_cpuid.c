@@ -300,6 +300,8 @@ static void basic(struct model *m, u32 leaf, u32 subleaf, u32 regs[4])
 		SET(HLE, model_has_tx(m));
 		return;
 	case CPUID_LEAF_PERFMON_VERSION:
+		if (subleaf && broken(m, FAULT_CPUID_0AH_SUBLEAF))
+			break;
 		performance_monitoring(m, regs);
 		return;
 	case LEAF_TOPOLOGY:

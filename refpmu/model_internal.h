@@ -103,6 +103,20 @@ u64 model_break_occurrences(struct model *m, const struct model_rule *rule,
 			    const struct model_retired *r, u64 occurred);
 u64 model_break_increment(struct model *m, unsigned i, const struct model_rule *rule, u64 add);
 
+/* model_fault_condition.c: what acts beside something else only. */
+/* Occurrences on an instruction of an unusual kind. */
+u64 model_break_instruction(struct model *m, const struct model_rule *rule,
+			    const struct model_retired *r, u64 occurred);
+/* Cycles that are counted although the counter doesn't select the level. */
+u64 model_break_level(struct model *m, const struct model_rule *rule);
+/* The levels of all counters, once each has its rule. */
+void model_break_levels(struct model *m);
+/* Does this counter run without its global enable? */
+bool model_runs_beside_another(struct model *m, unsigned counter);
+/* IA32_PERFEVTSELx, IA32_FIXED_CTR_CTRL are about to hold this value. */
+void model_break_enable(struct model *m, unsigned counter, u64 value);
+void model_break_fixed_ctrl(struct model *m, u64 value);
+
 /* model_counter.c */
 /* Does this bit of IA32_PEBS_ENABLE enable its counter? */
 bool model_pebs_enabled(struct model *m, unsigned counter);

@@ -84,6 +84,9 @@ void model_request(struct model *m, enum model_action action, unsigned counter)
 	if (m->debugctl & IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI &&
 	    broken(m, FAULT_FREEZE_DROPS_PMI))
 		return;
+	if (sibling && (sibling->n_requests || sibling->delivered || sibling->latched) &&
+	    broken(m, FAULT_PMI_LOST_BESIDE_SIBLING))
+		return;
 	if (sibling && broken(m, FAULT_PMI_TO_BOTH)) {
 		add_request(sibling, distance, threshold);
 		model_core_call(m, sibling);

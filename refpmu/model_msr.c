@@ -11,7 +11,7 @@
 #define WIDEST_COUNTER	48	/* bits, of fault counters-above-width: bit 47 is the sign */
 
 /* The faults that are generated of each register; FAULT_NONE: there is none. */
-static const struct { u16 write_dropped, reads_zero, reserved_accepted, shared; }
+static const struct { u16 write_dropped, reads_zero, reserved_accepted, refused_taken, shared; }
 	faults[REG_KINDS] = {
 #define FAULT_MSR_WRITE(token, msr, members, name, requirements, title) \
 	[REG_##token].write_dropped = FAULT_##token##_WRITE_DROPPED,
@@ -19,6 +19,8 @@ static const struct { u16 write_dropped, reads_zero, reserved_accepted, shared; 
 	[REG_##token].reads_zero = FAULT_##token##_READS_ZERO,
 #define FAULT_MSR_RESERVED(token, msr, members, name, requirements, title) \
 	[REG_##token].reserved_accepted = FAULT_##token##_RESERVED_ACCEPTED,
+#define FAULT_MSR_REFUSED(token, msr, name, requirements, title) \
+	[REG_##token].refused_taken = FAULT_##token##_REFUSED_TAKEN,
 #include "spec/fault_msr.def"
 #define FAULT_MSR_SHARED(token, msr, name, requirements, title) \
 	[REG_##token].shared = FAULT_##token##_SHARED,
@@ -55,6 +57,16 @@ static u64 read_counter(struct model *m, unsigned i)
 	return value;
 }
 
+/* What RDMSR does. */
+static u64 read_by_number(struct model *m, unsigned i)
+{
+	u64 value = read_counter(m, i);
+
+	if (m->active & BIT(i) && i < FIRST_FIXED && broken(m, FAULT_RDMSR_LOSES_ONE))
+		model_set_counter(m, i, value - 1);
+	return value;
+}
+
 static u64 read_status(struct model *m)
 {
 	u64 status = m->global_status & ~m->hidden_status;
@@ -80,7 +92,7 @@ static u64 read_register(struct model *m, const struct place *p)
 	case REG_PMC:
 	case REG_A_PMC:
 	case REG_FIXED_CTR:
-		value = read_counter(m, p->counter);
+		value = read_by_number(m, p->counter);
 		return broken(m, FAULT_COUNTERS_ABOVE_WIDTH) ? sign_extended(value) : value;
 	case REG_PERFEVTSEL:
 		return m->perfevtsel[p->i];
@@ -165,8 +177,11 @@ static bool read_only(enum reg reg)
 }
 
 /* Must be refused: does a broken processor accept it? */
-static bool accepts(struct model *m, enum reg reg)
+static bool accepts(struct model *m, enum reg reg, u64 value)
 {
+	if (reg == REG_GLOBAL_STATUS && value == IA32_PERF_GLOBAL_STATUS_OVF_BUF &&
+	    broken(m, FAULT_STATUS_62_WRITABLE))
+		return true;
 	return (!read_only(reg) && broken(m, FAULT_RESERVED_ACCEPTED)) ||
 	       (reg == REG_GLOBAL_STATUS &&
 		(broken(m, FAULT_STATUS_WRITABLE) || broken(m, FAULT_STATUS_TAKES_WRITES))) ||
@@ -197,6 +212,8 @@ static void write_perfevtsel(struct model *m, unsigned i, u64 value)
 {
 	u64 old = m->perfevtsel[i];
 
+	if (m->config.fault)
+		model_break_enable(m, i, value);
 	m->perfevtsel[i] = value;
 	/* What was armed for one setting isn't for another. */
 	if (value != old && !broken(m, FAULT_ARM_SURVIVES))
@@ -223,6 +240,11 @@ static void write_ovf_ctrl(struct model *m, u64 value)
 	m->ovf_ctrl = value;
 	if (broken(m, FAULT_OVF_UNCORE_STICKS))
 		value &= ~IA32_PERF_GLOBAL_OVF_CTRL_CLR_OVF_UNCORE;
+	if (value & ~IA32_PERF_GLOBAL_OVF_CTRL_CLR_OVF_BUF && broken(m, FAULT_OVFBUF_STAYS_BESIDE))
+		value &= ~IA32_PERF_GLOBAL_OVF_CTRL_CLR_OVF_BUF;
+	for (unsigned i = 0; i < MODEL_MAX_COUNTERS; i++)
+		if (m->active & BIT(i) && broken(m, FAULT_RUNNING_BITS_STAY))
+			value &= ~model_global_bit(i);
 	m->global_status &= broken(m, FAULT_OVF_CTRL_CLEARS_ALL) ? 0 : ~value;
 	if (broken(m, FAULT_CORE_CLEARS_UNCORE))
 		model_uncore_drop_status(m);
@@ -252,11 +274,14 @@ static void write_register(struct model *m, const struct place *p, u64 value)
 		write_perfevtsel(m, p->i, value);
 		break;
 	case REG_FIXED_CTR_CTRL:
+		if (m->config.fault)
+			model_break_fixed_ctrl(m, value);
 		m->fixed_ctr_ctrl = value;
 		break;
 	case REG_GLOBAL_CTRL:
 		m->global_ctrl = value;
 		m->frozen = false;
+		m->not_started = 0;
 		break;
 	case REG_OVF_CTRL:
 		write_ovf_ctrl(m, value);
@@ -281,6 +306,8 @@ static void write_register(struct model *m, const struct place *p, u64 value)
 	case REG_OFFCORE_RSP_0:
 	case REG_OFFCORE_RSP_1:
 		m->offcore_rsp[p->reg - REG_OFFCORE_RSP_0] = value;
+		if (broken(m, FAULT_OFFCORE_REGISTERS_ONE))
+			m->offcore_rsp[REG_OFFCORE_RSP_1 - p->reg] = value;
 		break;
 	case REG_MISC_ENABLE:
 		/* Other facilities' bits are kept as written; those of the PMU ignore writes. */
@@ -300,8 +327,13 @@ static struct msr_result try_to_write(struct model *m, const struct place *p, u6
 	if (!model_msr_exists(m, p))
 		return absent_answers(m, p) ? done : gp;
 	bits = model_msr_writable(m, p, value);
-	if ((read_only(p->reg) || value & ~bits) && !accepts(m, p->reg))
+	if ((read_only(p->reg) || value & ~bits) && !accepts(m, p->reg, value)) {
+		if (!read_only(p->reg) && broken(m, faults[p->reg].refused_taken)) {
+			write_register(m, p, value & bits);
+			model_configure(m);
+		}
 		return gp;
+	}
 	if (p->reg == REG_DEBUGCTL && value & IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI &&
 	    broken(m, FAULT_FREEZE_REFUSED))
 		return gp;
@@ -399,6 +431,10 @@ static struct msr_result rdpmc(struct model *m, u32 ecx)
 	i = ecx & ~(u32)RDPMC_FIXED;
 	if (i >= (fixed ? g->fixed : model_gp_counters(m)))
 		return broken(m, FAULT_RDPMC_ABSENT_ANSWERS) ? answer(0) : gp;
+	if (fixed && i == 2 && broken(m, FAULT_RDPMC_FIXED2_READS_1))
+		i = 1;
+	else if (fixed && i == 1 && broken(m, FAULT_RDPMC_FIXED1_READS_0))
+		return answer(0);
 	if (fixed)
 		i += FIRST_FIXED;
 	value = read_counter(m, i);

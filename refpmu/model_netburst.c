@@ -12,6 +12,7 @@
 #include "refpmu/model_core.h"
 
 #define LINGER	200	/* instructions */
+#define THRESHOLD_MAX	(NB_CCCR_THRESHOLD >> NB_CCCR_THRESHOLD_SHIFT)
 
 const struct netburst_counter_row netburst_counters[NB_COUNTERS] = {
 #define NB_COUNTER(name, number, address, cccr, cccr_address, pool, alternate, extended, source) \
@@ -136,11 +137,16 @@ static bool threads_fit(struct model *m, u64 cccr)
 static bool passes(struct model *m, u64 cccr, u64 input)
 {
 	u64 threshold = (cccr & NB_CCCR_THRESHOLD) >> NB_CCCR_THRESHOLD_SHIFT;
-	bool above = input > threshold ||
-		     (input == threshold && broken(m, FAULT_NB_THRESHOLD_EQUAL));
+	bool complement = cccr & NB_CCCR_COMPLEMENT && !broken(m, FAULT_NB_COMPLEMENT_IGNORED);
+	bool above;
 
-	return cccr & NB_CCCR_COMPLEMENT && !broken(m, FAULT_NB_COMPLEMENT_IGNORED) ?
-		!above : above;
+	if (threshold > 1 && threshold < THRESHOLD_MAX && broken(m, FAULT_NB_THRESHOLD_MIDDLE))
+		threshold = 1;
+	if (complement && cccr & NB_CCCR_EDGE && broken(m, FAULT_NB_COMPLEMENT_WITH_EDGE))
+		complement = false;
+	above = input > threshold ||
+		     (input == threshold && broken(m, FAULT_NB_THRESHOLD_EQUAL));
+	return complement ? !above : above;
 }
 
 static u64 increment(struct model *m, unsigned i, u64 cccr, u64 input, bool per_clock)
@@ -299,6 +305,21 @@ static void sample(struct model *m, const struct netburst_step *s, unsigned i, b
 
 /* ---- an instruction ---- */
 
+/* Fault nb-second-lost: has logical processor 0 had an event of this counter a moment ago? */
+static bool lost_to_first(struct model *m, const struct netburst_step *s, unsigned i)
+{
+	enum { MOMENT = 64 };	/* instructions of the core */
+	struct netburst *n = netburst_of(m);
+	u64 now = (u64)n->thread[0].seen + n->thread[1].seen;
+
+	if (!s->thread) {
+		n->first_had[i] = now;
+		return false;
+	}
+	return n->first_had[i] && now - n->first_had[i] < MOMENT &&
+	       broken(m, FAULT_NB_SECOND_LOST);
+}
+
 /* Counter i on this instruction. Returns those that its overflow starts. */
 static u32 count(struct model *m, const struct netburst_step *s, unsigned i)
 {
@@ -312,6 +333,8 @@ static u32 count(struct model *m, const struct netburst_step *s, unsigned i)
 	    (i == NB_FLAME_COUNTER0 && broken(m, FAULT_NB_COUNTER_8_DEAD)))
 		return 0;
 	input = netburst_input(m, s, i, &per_clock, &precise);
+	if (input && lost_to_first(m, s, i))
+		return 0;
 	is_sampled = input && precise && samples(m, s, i);
 	add = increment(m, i, cccr, input, per_clock);
 	if (!add)
@@ -320,8 +343,11 @@ static u32 count(struct model *m, const struct netburst_step *s, unsigned i)
 	if (i == NB_IQ_COUNTER3 && broken(m, FAULT_NB_COUNTER_15_CARRY))
 		value = (n->counter[i] & ~BITS(0, 31)) | (value & BITS(0, 31));
 	n->counter[i] = value & mask;
-	forced = (cccr & NB_CCCR_FORCE_OVF && !broken(m, FAULT_NB_FORCE_OVF_IGNORED)) ||
+	forced = (cccr & NB_CCCR_FORCE_OVF && !broken(m, FAULT_NB_FORCE_OVF_IGNORED) &&
+		  !(n->forced & BIT(i) && broken(m, FAULT_NB_FORCE_OVF_ONCE))) ||
 		 (i == NB_FLAME_COUNTER0 && broken(m, FAULT_NB_COUNTER_8_FORCED));
+	if (forced)
+		n->forced |= (u32)BIT(i);
 	wrapped = value > mask || forced;
 	interrupt(m, s, i, wrapped, forced ? add > 1 : value > mask && n->counter[i]);
 	if (wrapped)
@@ -364,6 +390,7 @@ static void look_around(struct model *m, const struct model_retired *r)
 
 	t->active = true;
 	t->user = r->cpl;
+	t->seen++;
 	if (n->now.running)
 		t->linger = 0;
 	else if (t->linger)

@@ -105,6 +105,16 @@ static bool selected(struct model *m, const struct netburst_step *s, u64 escr, u
 			       thread_specific(m, escr, s->thread, user);
 }
 
+/* Faults nb-branch-retired-both, nb-branch-type-both: the flags of the other thread do as well. */
+static bool selected_of_both(struct model *m, const struct netburst_step *s, u64 escr,
+			     unsigned event)
+{
+	if (!(escr & flag_of(!s->thread, s->core.r->cpl)))
+		return false;
+	return (event == NB_EVENT_BRANCH_RETIRED && broken(m, FAULT_NB_BRANCH_RETIRED_BOTH)) ||
+	       (event == NB_EVENT_RETIRED_BRANCH_TYPE && broken(m, FAULT_NB_BRANCH_TYPE_BOTH));
+}
+
 /* ---- what has happened ---- */
 
 static bool is(const struct netburst_step *s, enum model_arithmetic kind)
@@ -365,11 +375,13 @@ u64 netburst_input(struct model *m, const struct netburst_step *s, unsigned n, b
 	    (event == NB_EVENT_FRONT_END_EVENT && n == NB_IQ_COUNTER1 &&
 	     broken(m, FAULT_NB_COUNTER_13_FRONT_END)))
 		return 0;
-	*precise = events[event].flags & NB_PEBS || broken(m, FAULT_NB_PEBS_ANY_EVENT);
+	*precise = events[event].flags & NB_PEBS || broken(m, FAULT_NB_PEBS_ANY_EVENT) ||
+		   (event == NB_EVENT_MISPRED_BRANCH_RETIRED && broken(m, FAULT_NB_MISPRED_PEBS));
 	for (u64 rows = s->with->meaning[e].rows; rows; rows &= rows - 1) {
 		unsigned i = (unsigned)__builtin_ctzll(rows);
 
 		if (!selected(m, s, escr, masks[i].thread) &&
+		    !selected_of_both(m, s, escr, event) &&
 		    !(masks[i].counts == NBW_CLOCKS && broken(m, FAULT_NB_HALTED_CLOCKS)))
 			continue;
 		/* The same micro-operation, under another tag. */

@@ -221,6 +221,7 @@ static void write_cccr(struct model *m, unsigned i, u64 value)
 	if (!(value & NB_CCCR_ENABLE) && broken(m, FAULT_NB_OVF_DISABLE_CLEARS))
 		value &= ~NB_CCCR_OVF;
 	n->now.cccr[i] = value;
+	n->forced &= ~(u32)BIT(i);
 	netburst_cccr_written(&n->now, i);
 	/* A PMI that waits for the next count belongs to the overflow that the flag shows. */
 	if (!(value & NB_CCCR_OVF))

@@ -41,6 +41,7 @@ struct netburst_processor {
 	struct netburst_store store[NB_STORES];		/* the last ones, in turn */
 	unsigned next_store;
 	u32 retired;		/* instructions that were counted */
+	u32 seen;		/* instructions, for a broken processor */
 	u32 linger;		/* instructions that are seen although no counter runs any more */
 	/* A WRMSR of its own has run and its retirement is to come: the settings before it, and
 	 * the counter that it wrote. */
@@ -63,6 +64,8 @@ struct netburst {
 	/* of fault nb-counters-per-thread: who has written it last */
 	u8 counter_writer[NB_COUNTERS], cccr_writer[NB_COUNTERS];
 	u64 literal;		/* MSR_PEBS_ENABLE as it was written */
+	u32 forced;		/* of fault nb-force-ovf-once: bit n, counter n has been */
+	u64 first_had[NB_COUNTERS];	/* of fault nb-second-lost: thread 0, last */
 	u32 tick;
 	struct netburst_processor thread[NB_THREADS];
 };

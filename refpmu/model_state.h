@@ -152,6 +152,7 @@ struct model {
 	} late_reload[4];
 	u64 first_ds_area;
 	bool frozen;		/* whatever the enables say */
+	u64 not_started;	/* counters that wait for a write of IA32_PERF_GLOBAL_CTRL */
 	bool was_full;
 	bool held_pmi;		/* an overflow's interrupt waits for the next overflow */
 	u64 staggered;		/* counters that don't count yet, */

@@ -249,6 +249,7 @@ void model_tx_undo(struct model *m, enum tx_cause cause, u8 code, struct model_r
 		after->gpr[REG_RAX] = reasons[cause].status | nested |
 				      (cause == TX_EXPLICIT ? (u32)code << STATUS_CODE : 0);
 	tx->cause = (u8)cause;
+	tx->was_nested = nested;
 	tx->information_before = tx->information;
 	tx->information = information(m, cause);
 	tx->depth = 0;

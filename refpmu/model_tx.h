@@ -70,6 +70,7 @@ struct model_tx {
 	u64 fallback;		/* RIP, of the outermost */
 	u64 fallback_inner;	/* of the innermost, for a broken processor */
 	u8 cause;		/* of the last abort, */
+	bool was_nested;	/* for a broken processor */
 	u64 information;	/* and bits 63:32 of Table 18-51, */
 	u64 information_before;	/* and of the one before, for a broken processor */
 	u32 cycles;		/* Cycles_Last_TX */

@@ -23,6 +23,7 @@
 #define UNCORE_FIXED	UNCORE_GP	/* index of the fixed counter */
 #define UNCORE_WIDTH	48
 #define SELECTABLE	4	/* cores that MSR_UNCORE_PERF_GLOBAL_CTRL has a bit for */
+#define EVERY_CORE	(BITS(0, SELECTABLE - 1) << UNCORE_PERF_GLOBAL_CTRL_EN_PMI_CORE_SHIFT)
 #define ALL_ENABLES	(UNCORE_PERF_GLOBAL_CTRL_EN_PC | UNCORE_PERF_GLOBAL_CTRL_EN_FC0)
 
 static const struct { u16 code; u8 kind; } events[] = {
@@ -132,7 +133,8 @@ static u64 global_bit(unsigned i)
 }
 
 /* What it is set to do; false: it isn't enabled by its own register. */
-static bool decode(const struct model_uncore *u, unsigned i, struct model_rule *rule)
+static bool decode(struct model *m, const struct model_uncore *u, unsigned i,
+		   struct model_rule *rule)
 {
 	u64 select;
 
@@ -147,7 +149,7 @@ static bool decode(const struct model_uncore *u, unsigned i, struct model_rule *
 		if (events[n].code == (u16)select)
 			rule->kind = events[n].kind;
 	rule->cmask = (u8)(select >> UNCORE_PERFEVTSEL_CMASK_SHIFT);
-	rule->edge = select & UNCORE_PERFEVTSEL_E;
+	rule->edge = select & UNCORE_PERFEVTSEL_E && !broken(m, FAULT_UNCORE_EDGE_IGNORED);
 	rule->invert = select & UNCORE_PERFEVTSEL_INV;
 	rule->interrupt = select & UNCORE_PERFEVTSEL_PMI;
 	return select & UNCORE_PERFEVTSEL_EN;
@@ -159,7 +161,7 @@ static void configure(struct model *m, struct model_uncore *u)
 	u64 active = 0;
 
 	for (unsigned i = 0; i < UNCORE_COUNTERS; i++) {
-		bool enabled = decode(u, i, &u->counter[i].rule) ||
+		bool enabled = decode(m, u, i, &u->counter[i].rule) ||
 			       broken(m, FAULT_UNCORE_ENABLE_IGNORED);
 
 		if (!(u->global_ctrl & global_bit(i)))
@@ -318,6 +320,8 @@ static bool takes(struct model *m, const struct model_uncore *u, unsigned proces
 	u64 bit = core < SELECTABLE ?
 		BIT(UNCORE_PERF_GLOBAL_CTRL_EN_PMI_CORE_SHIFT + core) : 0;
 
+	if (u->global_ctrl & EVERY_CORE && broken(m, FAULT_UNCORE_ANY_CORE))
+		bit = EVERY_CORE;
 	if (!(u->global_ctrl & bit) && !broken(m, FAULT_UNCORE_PMI_EVERY_CORE))
 		return false;
 	return u->listens & bit_of(processor) || broken(m, FAULT_UNCORE_PMI_UNASKED);
@@ -355,7 +359,9 @@ void model_uncore_take(struct model *m)
 		store(&u->signalled, u->signalled & ~own_bit(m));
 	}
 	leave(m, u);
-	if (times && !broken(m, FAULT_OVF_UNCORE_DROPPED))
+	if (times && !broken(m, FAULT_OVF_UNCORE_DROPPED) &&
+	    !(m->global_status && broken(m, FAULT_OVF_UNCORE_BESIDE_CORE)) &&
+	    !(counter < UNCORE_FIXED && broken(m, FAULT_OVF_UNCORE_FIXED_ONLY)))
 		m->global_status |= IA32_PERF_GLOBAL_STATUS_OVF_UNCORE;
 	while (times--)
 		model_request(m, ACTION_UNCORE_INT, counter);
@@ -401,6 +407,9 @@ static void overflow(struct model *m, struct model_uncore *u, unsigned i, bool i
 	if (!broken(m, FAULT_UNCORE_STATUS_DROPPED))
 		u->global_status |= bit;
 	u->global_status |= UNCORE_PERF_GLOBAL_STATUS_CHG;
+	if (i < UNCORE_FIXED && broken(m, interrupt ? FAULT_UNCORE_GP_PMI_LOST :
+						      FAULT_UNCORE_GP_PMI_ALWAYS))
+		interrupt = !interrupt;
 	if (interrupt || broken(m, FAULT_UNCORE_INT_IGNORED))
 		signal(m, u, i);
 }

@@ -9,6 +9,7 @@ static const struct {
 	rule *const *rules;
 } tables[] = {
 	{ GEN_HASWELL, count_rules },
+	{ GEN_HASWELL, condition_rules },
 	{ GEN_HASWELL, pmi_rules },
 	{ GEN_HASWELL, pebs_rules },
 	{ GEN_HASWELL, memory_rules },

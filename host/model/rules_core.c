@@ -148,7 +148,33 @@ static bool interrupts_come_home(struct rig *r)
 	return thread[0].requests == 1 && !thread[1].requests;
 }
 
+static bool siblings_event_interrupts(struct rig *r)
+{
+	open(r);
+	rig_program(&thread[0], 0, LOADS, IA32_PERFEVTSEL_INT | IA32_PERFEVTSEL_ANY, 2);
+	rig_start(&thread[0], BIT(0));
+	rig_load(&thread[1], ADDRESS);
+	rig_load(&thread[1], ADDRESS);
+	rig_nops(&thread[0], 1);
+	return thread[0].requests == 1;
+}
+
+/* The first one's handler has not cleared the mask bit of LVTPC yet. */
+static bool both_are_interrupted(struct rig *r)
+{
+	open(r);
+	for (unsigned t = 0; t < CORE_THREADS; t++) {
+		rig_program(&thread[t], 0, LOADS, IA32_PERFEVTSEL_INT, 2);
+		rig_start(&thread[t], BIT(0));
+		loads(&thread[t], 2);
+	}
+	return thread[0].n_interrupts == 1 && thread[1].n_interrupts == 1;
+}
+
 rule *const core_rules[FAULT_COUNT] = {
+	[FAULT_ANYTHREAD_ARCHITECTURAL_OWN] = any_thread_counts_the_sibling,
+	[FAULT_ANYTHREAD_SIBLING_PMI_LOST] = siblings_event_interrupts,
+	[FAULT_PMI_LOST_BESIDE_SIBLING] = both_are_interrupted,
 	[FAULT_ANYTHREAD_OWN_ONLY] = any_thread_counts_the_sibling,
 	[FAULT_ANYTHREAD_ALWAYS] = without_it_nothing_of_the_sibling,
 	[FAULT_ANYTHREAD_SIBLING_ONLY] = any_thread_counts_the_owner,

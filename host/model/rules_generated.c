@@ -37,7 +37,7 @@ static const struct { enum fault_id fault; u32 msr; } shared_rules[] = {
 #include "spec/fault_shared.def"
 };
 
-enum access_kind { WRITE, READ, RESERVED };
+enum access_kind { WRITE, READ, RESERVED, REFUSED };
 
 static const struct msr_rule {
 	enum fault_id fault;
@@ -50,6 +50,8 @@ static const struct msr_rule {
 	{ FAULT_##token##_READS_ZERO, MSR_##msr, READ },
 #define FAULT_MSR_RESERVED(token, msr, members, name, requirements, title) \
 	{ FAULT_##token##_RESERVED_ACCEPTED, MSR_##msr, RESERVED },
+#define FAULT_MSR_REFUSED(token, msr, name, requirements, title) \
+	{ FAULT_##token##_REFUSED_TAKEN, MSR_##msr, REFUSED },
 #include "spec/fault_msr.def"
 };
 
@@ -138,6 +140,24 @@ static bool refuses(struct rig *r, u32 msr)
 	return false;
 }
 
+/* A refused write changes nothing, the bits that might be set included. */
+static bool keeps(struct rig *r, u32 msr)
+{
+	u32 shown = msr == MSR_IA32_PERF_GLOBAL_OVF_CTRL ? MSR_IA32_PERF_GLOBAL_STATUS : msr;
+	u64 before;
+
+	rig_program(r, 0, EVENT_INST_RETIRED_ANY_P, 0, 1);
+	rig_start(r, BIT(0));
+	rig_nops(r, 1);
+	rig_stop(r);
+	before = rig_get(r, shown);
+	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
+		if (values[i].msr == msr && rig_wrmsr(r, msr, values[i].legal ^
+						      values[i].reserved) == MSR_GP)
+			return rig_get(r, shown) == before;
+	return false;
+}
+
 /* The uncore's addresses are above those of IA32_PERF_GLOBAL_OVF_CTRL and below 3F0H. */
 enum generation_id generated_generation(enum fault_id of)
 {
@@ -151,7 +171,9 @@ enum generation_id generated_generation(enum fault_id of)
 bool generated_rule(enum fault_id of, struct rig *r)
 {
 	for (size_t i = 0; i < sizeof(msr_rules) / sizeof(msr_rules[0]); i++)
-		if (msr_rules[i].fault == of)
+		if (msr_rules[i].fault == of && msr_rules[i].kind == REFUSED)
+			return keeps(r, msr_rules[i].msr);
+		else if (msr_rules[i].fault == of)
 			return msr_rules[i].kind == RESERVED ? refuses(r, msr_rules[i].msr) :
 							       reads_back(r, msr_rules[i].msr);
 	for (size_t i = 0; i < sizeof(shared_rules) / sizeof(shared_rules[0]); i++)

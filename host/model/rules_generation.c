@@ -65,7 +65,16 @@ static bool full_is_silent(struct rig *r)
 	return rig_records(r) == 1 && r->requests == 0;
 }
 
+static bool has_four_counters(struct rig *r)
+{
+	u32 regs[4] = { 0 };
+
+	model_cpuid(&r->m, 0xa, 0, regs);
+	return (regs[0] >> 8 & 0xff) == 4 && model_rdmsr(&r->m, MSR_IA32_PMC0 + 4).status == MSR_GP;
+}
+
 rule *const generation_rules[FAULT_COUNT] = {
+	[FAULT_GP_COUNTERS_EIGHT] = has_four_counters,
 	[FAULT_RECORD_SIZE_C0] = records_of_b0,
 	[FAULT_RECORD_COMPATIBILITY_28] = same_in_compatibility_mode,
 	[FAULT_DS_COMPATIBILITY_32] = same_in_compatibility_mode,

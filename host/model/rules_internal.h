@@ -40,6 +40,7 @@ static inline bool one_record(struct rig *r, unsigned n, u64 bits)
 
 /* rules_count.c, rules_pmi.c and so on; NULL where another file has the rule. */
 extern rule *const count_rules[FAULT_COUNT];
+extern rule *const condition_rules[FAULT_COUNT];
 extern rule *const pmi_rules[FAULT_COUNT];
 extern rule *const pebs_rules[FAULT_COUNT];
 extern rule *const uncore_rules[FAULT_COUNT];

@@ -144,6 +144,59 @@ static bool complement(struct netburst_rig *r)
 NETBURST_RULE(edge_needs_compare, filtered(r, EDGE) == 5)
 NETBURST_RULE(edge, filtered(r, EDGE | COMPARE) <= 1)
 
+/* Uops of a load and store are three, and of a NOP one: uops_retired on MSR_IQ_COUNTER0. */
+static u64 uops(struct netburst_rig *r, u64 cccr)
+{
+	program(r, 12, 0x3b8, 4, escr(1, 3, T0U), ENABLE | COMPARE | cccr, 0);
+	for (unsigned i = 0; i < 4; i++) {
+		struct model_retired both = { .loads = 1, .stores = 1 };
+
+		nbrig_retire(r, 0, true, &both);
+		nbrig_nops(r, 0, true, 1);
+	}
+	return value(r, 12);
+}
+
+NETBURST_RULE(middle_thresholds, uops(r, THRESHOLD(2)) == 4 && uops(r, THRESHOLD(3)) == 0)
+NETBURST_RULE(complement_before_edge, uops(r, THRESHOLD(15) | COMPLEMENT | EDGE) == 1)
+
+static bool both_threads_add(struct netburst_rig *r)
+{
+	instructions(r, T0U | T1U, ENABLE, 0);
+	for (unsigned i = 0; i < 4; i++) {
+		nbrig_nops(r, 0, true, 1);
+		nbrig_nops(r, 1, true, 1);
+	}
+	return value(r, 12) == 8;
+}
+
+/* At CPL 0, where the rig's branches are, with the other thread's flags alone. */
+static bool branches_are_of_one_thread(struct netburst_rig *r, unsigned n, u32 msr, unsigned select,
+				       u64 value_of_escr)
+{
+	program(r, n, msr, select, value_of_escr, ENABLE, 0);
+	nbrig_branch(r, 0, BRANCH_RETURN, true);
+	return value(r, n) == 0;
+}
+
+NETBURST_RULE(branch_retired_is_specific,
+	      branches_are_of_one_thread(r, 12, 0x3cc, 5, escr(6, 15, T1O)))
+NETBURST_RULE(branch_type_is_specific,
+	      branches_are_of_one_thread(r, 4, 0x3c2, 2, escr(4, BIT(3), T1O)))
+
+/* mispred_branch_retired: a branch that changes its way each time. */
+static bool mispredictions_make_no_records(struct netburst_rig *r)
+{
+	nbrig_set(r, 0, PEBS, MY);
+	nbrig_ds(r, 4, 4, TOP - 1);
+	program(r, 16, 0x3b8, 4, escr(3, 1, 15), ENABLE, TOP - 1);
+	for (unsigned i = 0; i < 8; i++) {
+		r->ip[0] = 0x1000;
+		nbrig_branch(r, 0, BRANCH_CONDITIONAL, i % 2 == 0);
+	}
+	return value(r, 16) < 8 && nbrig_records(r, 0) == 0;
+}
+
 /* Instructions, and additions. */
 static bool each_counter_counts(struct netburst_rig *r)
 {
@@ -412,6 +465,13 @@ static netburst_rule_fn *const netburst_rules[FAULT_COUNT] = {
 	[FAULT_NB_OVF_STICKS] = flag_sticks,
 	[FAULT_NB_OVF_NEEDS_PMI] = no_flag_no_interrupt,
 	[FAULT_NB_FORCE_OVF_IGNORED] = forced,
+	[FAULT_NB_FORCE_OVF_ONCE] = forced,
+	[FAULT_NB_COMPLEMENT_WITH_EDGE] = complement_before_edge,
+	[FAULT_NB_THRESHOLD_MIDDLE] = middle_thresholds,
+	[FAULT_NB_SECOND_LOST] = both_threads_add,
+	[FAULT_NB_BRANCH_RETIRED_BOTH] = branch_retired_is_specific,
+	[FAULT_NB_BRANCH_TYPE_BOTH] = branch_type_is_specific,
+	[FAULT_NB_MISPRED_PEBS] = mispredictions_make_no_records,
 	[FAULT_NB_CASCADE_NEVER] = cascade,
 	[FAULT_NB_CASCADE_AT_ONCE] = cascade,
 	[FAULT_NB_CASCADE_NEIGHBOUR] = cascade,

@@ -294,6 +294,25 @@ static bool elisions_are_filtered(struct rig *r)
 	return PMC(0) == 4 && PMC(2) == 2;
 }
 
+static bool nested_abort_is_one(struct rig *r)
+{
+	rig_program(r, 0, EVENT_RTM_RETIRED_ABORTED, 0, 0);
+	rig_start(r, BIT(0));
+	begin(r, FALLBACK);
+	begin(r, INNER);
+	model_tx_abort(&r->m, TX_EXPLICIT, 1, r->ip, 0);
+	return PMC(0) == 1;
+}
+
+static bool user_records_are_filtered(struct rig *r)
+{
+	rig_program_pebs(r, 0, EVENT_MEM_UOPS_RETIRED_ALL_LOADS, IA32_PERFEVTSEL_IN_TX, 2);
+	rig_start(r, BIT(0));
+	r->cpl = 3;
+	loads(r, 5);
+	return rig_records(r) == 0;
+}
+
 static bool record_ends_elision(struct rig *r)
 {
 	rig_program_pebs(r, 0, EVENT_MEM_UOPS_RETIRED_ALL_LOADS, 0, 1);
@@ -305,6 +324,8 @@ static bool record_ends_elision(struct rig *r)
 }
 
 rule *const tx_rules[FAULT_COUNT] = {
+	[FAULT_TX_NESTED_ABORT_TWICE] = nested_abort_is_one,
+	[FAULT_TX_FILTER_USER_RECORDS] = user_records_are_filtered,
 	[FAULT_TX_ABORT_UNCOUNTED] = abort_is_recorded,
 	[FAULT_TX_COMMIT_ABORTS] = commits_are_no_aborts,
 	[FAULT_TX_RECORD_COMMITS] = record_ends_transaction,

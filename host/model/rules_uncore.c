@@ -19,6 +19,7 @@
 #define EN		BIT(0)
 #define PMI		BIT(2)
 #define TO_CORE		BIT(13)		/* of IA32_DEBUGCTL */
+#define EN_UNCORE	BIT(22)		/* of an event select */
 #define OVF_UNCORE	BIT(61)		/* of IA32_PERF_GLOBAL_STATUS */
 #define TOP		BITS(0, 47)
 
@@ -150,6 +151,38 @@ static bool goes_on_without_freeze(struct rig *r)
 	return rig_get(r, U_FIXED) > 10 && rig_get(r, U_CTRL) == (EN_FC0 | CORE0);
 }
 
+/* Counter 0 of eight, one read miss of the L3: 0109H. */
+static void miss(struct rig *r, u64 control, u64 value)
+{
+	rig_wrmsr(r, 0x1d9, TO_CORE);
+	rig_set(r, 0x3b0, value);
+	rig_set(r, 0x3c0, 0x0109 | EN_UNCORE | control);
+	rig_set(r, U_CTRL, BIT(0) | CORE0);
+	rig_nops(r, 2);
+	rig_load(r, RIG_MEMORY_BASE + 0x3000);
+	rig_nops(r, 2);
+}
+
+static bool edges_of_the_clock(struct rig *r)
+{
+	miss(r, BIT(18) | BIT(23) | 1ULL << 24, 0);	/* E, INV, CMASK 1: clocks without one */
+	return rig_get(r, 0x3b0) == 2;
+}
+
+static bool counter_0_interrupts(struct rig *r)
+{
+	miss(r, BIT(20), TOP);
+	return r->requests == 1;
+}
+
+static bool counter_0_is_silent(struct rig *r)
+{
+	miss(r, 0, TOP);
+	return r->requests == 0 && rig_get(r, U_STATUS) == (BIT(0) | CHG);
+}
+
+RULE(counter_0_is_shown, counter_0_interrupts(r) && rig_status(r) == OVF_UNCORE)
+
 /* ---- two cores of a package, configured as the given processor ---- */
 
 static struct rig core[2];
@@ -182,6 +215,17 @@ static bool all_selected_cores_get_it(struct rig *r)
 	return core[0].requests == 1 && core[1].requests == 1;
 }
 
+static bool each_bit_is_of_one_core(struct rig *r)
+{
+	open_package(r);
+	for (unsigned i = 0; i < 2; i++)
+		rig_wrmsr(&core[i], 0x1d9, TO_CORE);
+	program(&core[0], TOP - 3, EN | PMI, EN_FC0 | CORE0, TO_CORE);
+	rig_nops(&core[0], 20);
+	rig_nops(&core[1], 1);
+	return core[0].requests == 1 && core[1].requests == 0;
+}
+
 static bool counts_the_other_core(struct rig *r)
 {
 	open_package(r);
@@ -193,6 +237,12 @@ static bool counts_the_other_core(struct rig *r)
 }
 
 rule *const uncore_rules[FAULT_COUNT] = {
+	[FAULT_UNCORE_EDGE_IGNORED] = edges_of_the_clock,
+	[FAULT_UNCORE_GP_PMI_LOST] = counter_0_interrupts,
+	[FAULT_UNCORE_GP_PMI_ALWAYS] = counter_0_is_silent,
+	[FAULT_UNCORE_ANY_CORE] = each_bit_is_of_one_core,
+	[FAULT_OVF_UNCORE_BESIDE_CORE] = both_are_shown,
+	[FAULT_OVF_UNCORE_FIXED_ONLY] = counter_0_is_shown,
 	[FAULT_UNCORE_PER_PROCESSOR] = registers_are_shared,
 	[FAULT_UNCORE_PMI_FIRST_CORE_ONLY] = all_selected_cores_get_it,
 	[FAULT_UNCORE_COUNTS_OWN_CORE_ONLY] = counts_the_other_core,
