@@ -35,8 +35,10 @@ usage: ./run-qemu.sh [OPTION]...
   --timeout S       give up after S seconds (default 120)
   --list WHAT       tests, faults, cpus, requirements, profiles or latitude: print and exit
   -h, --help        this text
-Exit status: 0 nothing failed and something passed; 1 a requirement failed; 2 the harness or its
-environment failed, or a bad option. QEMU=program replaces qemu-system-x86_64.
+Exit status: 0 nothing failed and a requirement was decided; 1 one failed; 2 the harness or its
+environment failed, a bad option, or nothing was tested (the last line says NOT TESTED and why).
+Without --seed, --profile and --latitude the reference PMU leaves nothing INCONCLUSIVE: one is 2.
+QEMU=program replaces qemu-system-x86_64.
 EOF
 }
 
@@ -246,6 +248,9 @@ prepare()
 	arguments="tests=${tests:-*} results=off serial=0x3f8 at_end=return"
 	# A profile is judged as the platform that it stands for.
 	[ -n "$profile" ] || arguments+=" strict=on"
+	# Without latitude every precondition is reached, unless a rule is broken.
+	[ -n "$profile$latitude" ] || [ $((10#${seed:-0})) != 0 ] ||
+		arguments+=" inconclusive=error"
 	[ -z "$require" ] || arguments+=" require=$require"
 	[ -z "$on" ] || arguments+=" on=$on"
 	if [ -n "$efi" ]; then

@@ -7,8 +7,8 @@
 #include "boot/config.h"
 #include "kernel/fmt.h"
 
-#define KEYS "tests, results, serial, screen, at_end, require, borrow_cycles, strict, "\
-	"verbose, checks, on"
+#define KEYS "tests, results, serial, screen, at_end, require, borrow_cycles, strict, " \
+	"inconclusive, verbose, checks, on"
 #define SERIAL_DEFAULT	0x3f8		/* COM1 */
 #define SERIAL_LAST	0xfff8u		/* eight registers from here on */
 
@@ -78,6 +78,12 @@ static bool parse_switch(bool *on, struct span value)
 {
 	*on = is(value, "on");
 	return *on || is(value, "off");
+}
+
+static bool parse_inconclusive(bool *is_error, struct span value)
+{
+	*is_error = is(value, "error");
+	return *is_error || is(value, "allowed");
 }
 
 static unsigned digit(char c)
@@ -172,6 +178,9 @@ static bool set(struct config *config, struct span key, struct span value,
 	} else if (is(key, "strict")) {
 		good = parse_switch(&config->strict, value);
 		want = "is not a value of strict: on or off";
+	} else if (is(key, "inconclusive")) {
+		good = parse_inconclusive(&config->no_inconclusive, value);
+		want = "is not a value of inconclusive: allowed or error";
 	} else if (is(key, "verbose")) {
 		good = parse_switch(&config->verbose, value);
 		want = "is not a value of verbose: on or off";

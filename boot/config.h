@@ -22,6 +22,7 @@ struct config {
 	bool results;			/* write them to the volume */
 	bool screen;
 	bool strict;			/* judge every requirement, whatever stands behind it */
+	bool no_inconclusive;		/* one is exit status 2 */
 	bool verbose;
 	bool checks;			/* a comment for each check */
 	u16 serial_port;		/* I/O port, 0: off */

@@ -38,6 +38,7 @@ int run_tests(const struct config *config, u64 exerciser)
 		.tests_glob = config->tests,
 		.require = config->require,
 		.strict = config->strict,
+		.no_inconclusive = config->no_inconclusive,
 		.verbose = config->verbose,
 		.checks = config->checks,
 		.on = config->on == CONFIG_ON_ALL ? SUITE_ON_ALL : config->on,

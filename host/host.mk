@@ -25,7 +25,7 @@ HOST_CFLAGS_clang ?= -Wshorten-64-to-32
 HOST_PURE := $(sort $(wildcard $(addprefix $(ROOT)/, refpmu/model*.c \
 	     refpmu/launch_plan.c refpmu/launch_fault.c refpmu/launch_span.c \
 	     pmu/record.c boot/config.c kernel/fmt.c kernel/tap.c kernel/topology.c \
-	     tests/applies.c tests/glob.c tests/verdict.c)))
+	     tests/applies.c tests/glob.c tests/tally.c tests/verdict.c)))
 HOST_TESTS := $(sort $(wildcard $(addprefix $(ROOT)/host/, unit/test_*.c golden/test_*.c \
 	      model/test_*.c)))
 HOST_FUZZ  := $(sort $(wildcard $(ROOT)/host/fuzz/fuzz_*.c))

@@ -81,6 +81,12 @@ static bool word_fits(const char *word, size_t length, const struct applicant *t
 	return !to->code || (first <= place_of(to->code) && place_of(to->code) <= last);
 }
 
+bool applies_with_transactions(const char *generations)
+{
+	return contains(generations, "with RTM") || contains(generations, "with HLE") ||
+	       contains(generations, "with TSX");
+}
+
 bool applies(const char *generations, const struct applicant *to)
 {
 	static const char *const conditions[] = { "with", "client", "formats" };

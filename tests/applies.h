@@ -21,4 +21,7 @@ struct applicant {
  */
 bool applies(const char *generations, const struct applicant *to);
 
+/* Is such a row about processors with transactions only? Which those are a test's need says. */
+bool applies_with_transactions(const char *generations);
+
 #endif

@@ -24,28 +24,27 @@ static void remember(struct test *t, struct test_claim claim, enum seen_outcome 
 	}
 	if (seen == t->seen + t->seen_count) {
 		t->seen_count++;
-		*seen = (struct test_seen){ claim, SEEN_OK };
+		*seen = (struct test_seen){ claim, outcome };
 	}
 	if (outcome > seen->outcome)
 		seen->outcome = outcome;
 }
 
-/* NULL: a breach fails the platform; else why it is only reported. */
 static const char *not_judged(const struct test *t, struct test_claim claim)
 {
-	const struct requirement *r = requirement_get(claim.req);
-
-	if (!verdict_applies(r, t->subject))
-		return "it is about other generations";
-	if (verdict_decides(r, t->platform))
-		return NULL;
-	return r->authority == AUTH_TEXT ? "not observable" : "no sentence of the manual";
+	return verdict_unjudged(requirement_get(claim.req), t->platform, t->subject);
 }
 
+/* What can't be red must not be green either. */
 static bool held(struct test *t, struct test_claim claim)
 {
-	t->checks++;
-	remember(t, claim, SEEN_OK);
+	if (not_judged(t, claim)) {
+		t->unjudged++;
+		remember(t, claim, SEEN_UNJUDGED);
+	} else {
+		t->checks++;
+		remember(t, claim, SEEN_OK);
+	}
 	return true;
 }
 
@@ -65,7 +64,7 @@ static struct test_failure *breach(struct test *t, struct test_claim claim)
 		t->failed++;
 		remember(t, claim, SEEN_FAILED);
 	} else {
-		t->reported++;
+		t->unjudged++;
 		remember(t, claim, SEEN_REPORTED);
 	}
 	*f = (struct test_failure){ .claim = claim };
@@ -152,7 +151,7 @@ bool test_check_harness(struct test *t, bool holds, const char *condition, const
 	char what[TEST_TEXT];
 
 	if (holds) {
-		t->checks++;
+		t->harness++;
 		return true;
 	}
 	if (end(t, VERDICT_ERROR)) {

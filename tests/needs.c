@@ -19,10 +19,23 @@ bool need_perfmon(char *reason, size_t size)
 	if (!c->intel)
 		fmt_print(reason, size, "not an Intel processor (CPUID.0H vendor \"%s\", "
 			  "CPUID.0AH:EAX = %#x)", c->vendor, c->leaf_0a_eax);
-	else
+	else if (c->hypervisor)
+		fmt_print(reason, size, "hypervisor \"%s\" gives this guest %s (CPUID.0AH:EAX = "
+			  "%#x)", c->hypervisor_signature, c->version ?
+			  "no counters but those of monitoring version 1" : "no PMU",
+			  c->leaf_0a_eax);
+	else if (c->version)
 		fmt_print(reason, size, "architectural monitoring version %u (CPUID.0AH:EAX = %#x)",
 			  c->version, c->leaf_0a_eax);
+	else
+		fmt_print(reason, size, "no architectural monitoring (CPUID.0AH:EAX = %#x)",
+			  c->leaf_0a_eax);
 	return false;
+}
+
+bool need_monitoring(char *reason, size_t size)
+{
+	return counter_caps()->netburst || need_perfmon(reason, size);
 }
 
 bool need_two_counters(char *reason, size_t size)

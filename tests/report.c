@@ -77,7 +77,7 @@ void report_test(struct test *t, enum verdict verdict, const struct known_issue 
 	if (t->cpu != CPU_BOOT)
 		fmt_print(where, sizeof(where), "@cpu%u", t->cpu);
 	fmt_print(name, sizeof(name), "%s.%s%s [%s]", t->test_case->group, t->test_case->claim,
-		  where, runner_reqs(t, reqs, sizeof(reqs)));
+		  where, runner_reqs(t, verdict, reqs, sizeof(reqs)));
 	switch (verdict) {
 	case VERDICT_PASS:
 		tap_point(t->tap, true, name, NULL);
@@ -111,7 +111,8 @@ void report_test(struct test *t, enum verdict verdict, const struct known_issue 
 void report_checks(struct test *t)
 {
 	static const char *const outcome[] = {
-		[SEEN_OK] = "ok", [SEEN_REPORTED] = "reported", [SEEN_FAILED] = "failed",
+		[SEEN_UNJUDGED] = "unjudged", [SEEN_OK] = "ok", [SEEN_REPORTED] = "reported",
+		[SEEN_FAILED] = "failed",
 	};
 
 	for (unsigned i = 0; i < t->seen_count; i++) {

@@ -36,19 +36,66 @@ static bool is_about(const struct test *t)
 	return !t->test_case->reqs[0];
 }
 
-const char *runner_reqs(const struct test *t, char *text, size_t size)
+/* Of which requirements is this verdict? Calls add(ctx, id, verdict) for each, perhaps again. */
+static void each_requirement(const struct test *t, enum verdict verdict,
+			     void (*add)(void *ctx, enum requirement_id id, enum verdict verdict),
+			     void *ctx)
 {
 	bool all = !is_about(t);
-	size_t length = 0;
+
+	switch (verdict) {
+	case VERDICT_PASS:
+		for (unsigned i = 0; i < t->seen_count; i++)
+			if (t->seen[i].outcome == SEEN_OK)
+				add(ctx, t->seen[i].claim.req, verdict);
+		return;
+	case VERDICT_FAIL:
+	case VERDICT_KNOWN:	/* of the others it says nothing: it may have stopped early */
+		for (unsigned i = 0; i < t->failed && i < TEST_MAX_FAILURES; i++)
+			add(ctx, t->failure[i].claim.req, verdict);
+		return;
+	default:
+		for (unsigned i = 0; i < TEST_MAX_REQS && t->test_case->reqs[i]; i++)
+			if (all || verdict_applies(requirement_at(t, i), t->subject))
+				add(ctx, (enum requirement_id)(t->test_case->reqs[i] - 1), verdict);
+	}
+}
+
+static void add_to_tally(void *ctx, enum requirement_id id, enum verdict verdict)
+{
+	tally_add(ctx, id, verdict);
+}
+
+void runner_tally(const struct test *t, enum verdict verdict, struct tally *tally)
+{
+	each_requirement(t, verdict, add_to_tally, tally);
+}
+
+struct id_list {
+	char *text;
+	size_t size, length;
+	bool listed[REQ_COUNT];
+};
+
+static void add_to_list(void *ctx, enum requirement_id id, enum verdict verdict)
+{
+	struct id_list *list = ctx;
+
+	(void)verdict;
+	if (list->listed[id] || list->length >= list->size)
+		return;
+	list->listed[id] = true;
+	list->length += (size_t)fmt_print(list->text + list->length, list->size - list->length,
+					  "%s%s", list->length ? "," : "", requirement_get(id)->id);
+}
+
+const char *runner_reqs(const struct test *t, enum verdict verdict, char *text, size_t size)
+{
+	struct id_list list = { .text = text, .size = size };
 
 	fmt_print(text, size, "-");
-	for (unsigned i = 0; i < TEST_MAX_REQS && t->test_case->reqs[i] && length < size; i++) {
-		const struct requirement *r = requirement_at(t, i);
-
-		if (all || verdict_applies(r, t->subject))
-			length += (size_t)fmt_print(text + length, size - length, "%s%s",
-						    length ? "," : "", r->id);
-	}
+	/* What a failure doesn't speak of is in its block: here is what the test is about. */
+	each_requirement(t, verdict == VERDICT_PASS ? verdict : VERDICT_NONE, add_to_list, &list);
 	return text;
 }
 
@@ -86,9 +133,12 @@ static void look_at_needs(void *arg)
 static bool needs_met(struct test *t)
 {
 	if (!is_about(t)) {
+		t->ended = VERDICT_SKIP;
+		/* Without a PMU no version and no generation fits. */
+		if (!need_monitoring(t->reason, sizeof(t->reason)))
+			return false;
 		fmt_print(t->reason, sizeof(t->reason), "a requirement of other generations: %s",
 			  requirement_at(t, 0)->generations);
-		t->ended = VERDICT_SKIP;
 		return false;
 	}
 	if (!there(t->cpu, look_at_needs, t))
@@ -247,9 +297,17 @@ static enum verdict judge(struct test *t, struct known_issue *known)
 		return verdict;
 	if (t->checks)
 		return VERDICT_PASS;
-	if (t->reported) {
-		fmt_print(t->reason, sizeof(t->reason),
-			  "only checks that may not be judged here, see the report lines");
+	if (t->unjudged) {
+		const struct requirement *r = requirement_get(t->seen[0].claim.req);
+
+		fmt_print(t->reason, sizeof(t->reason), "nothing here is judged: %s, %s", r->id,
+			  verdict_unjudged(r, t->platform, t->subject));
+		return VERDICT_SKIP;
+	}
+	if (t->harness && !t->test_case->reqs[0])
+		return VERDICT_PASS;
+	if (t->harness) {
+		fmt_print(t->reason, sizeof(t->reason), "no check of a requirement was reached");
 		return VERDICT_INCONCLUSIVE;
 	}
 	fmt_print(t->reason, sizeof(t->reason), "the test ended without a check");

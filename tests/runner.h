@@ -5,6 +5,7 @@
 
 #include "kernel/tap.h"
 #include "kernel/guard.h"
+#include "tests/tally.h"
 #include "tests/test.h"
 #include "tests/verdict.h"
 
@@ -12,8 +13,9 @@
 #define TEST_TEXT		192
 #define TEST_MAX_SEEN		128
 
-/* A check that was executed, and the worst that came of it. */
-enum seen_outcome { SEEN_OK, SEEN_REPORTED, SEEN_FAILED };
+/* A check that was executed, and the worst that came of it. One whose requirement isn't judged
+ * here neither passes nor fails. */
+enum seen_outcome { SEEN_UNJUDGED, SEEN_OK, SEEN_REPORTED, SEEN_FAILED };
 struct test_seen {
 	struct test_claim claim;
 	enum seen_outcome outcome;
@@ -33,9 +35,10 @@ struct test {
 	const struct verdict_subject *subject;
 	unsigned cpu;			/* the processor that it runs on */
 
-	unsigned checks;		/* that held */
+	unsigned checks;		/* that held, and decide */
 	unsigned failed;		/* that didn't, and decide */
-	unsigned reported;		/* that didn't, and may only be reported */
+	unsigned unjudged;		/* that don't decide, whether they held or not */
+	unsigned harness;		/* of the harness, that held */
 	struct test_failure failure[TEST_MAX_FAILURES];
 	struct test_seen seen[TEST_MAX_SEEN];
 	unsigned seen_count;
@@ -57,12 +60,17 @@ bool runner_init(void);
 void runner_begin_group(void);
 
 /* Those of the test's requirements that are about this processor: "PMI-01,PRIO-15", or all of
- * them where none is; "-" where there are none at all. Returns text. */
-const char *runner_reqs(const struct test *t, char *text, size_t size);
+ * them where none is; of a test that passed those that it decided; "-" where there are none at
+ * all. Returns text. */
+const char *runner_reqs(const struct test *t, enum verdict verdict, char *text, size_t size);
+
+/* Add what the test said of each requirement. */
+void runner_tally(const struct test *t, enum verdict verdict, struct tally *tally);
 
 /* Print the test point of a test that has ended (tests/report.c). */
 void report_test(struct test *t, enum verdict verdict, const struct known_issue *known);
-/* A comment "check REQ-ID file:line ok|failed|reported" for each check that was executed. */
+/* A comment "check REQ-ID file:line ok|failed|reported|unjudged" for each check that was
+ * executed. */
 void report_checks(struct test *t);
 
 #endif

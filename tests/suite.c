@@ -29,8 +29,7 @@ struct suite {
 	struct verdict_subject subject;
 	enum platform platform;
 	const struct test_case *tests[MAX_TESTS];
-	bool undecided[MAX_TESTS];	/* as tests[] */
-	bool decided[REQ_COUNT];	/* by any test that has run */
+	struct tally tally;
 	unsigned selected, points;	/* a point for each processor that a test runs on */
 	bool too_many;
 	unsigned first[MAX_GROUPS + 1];	/* group g: tests[first[g]] to tests[first[g + 1] - 1] */
@@ -195,48 +194,91 @@ const char *suite_cpu_name(const struct suite *s)
 	return s->cpu_name;
 }
 
-static const struct requirement *requirement_at(const struct test_case *c, unsigned i)
-{
-	return requirement_get((enum requirement_id)(c->reqs[i] - 1));
-}
-
-static void note_decided(struct suite *s, const struct test_case *c)
+static bool names(const struct test_case *c, enum requirement_id id)
 {
 	for (unsigned i = 0; i < TEST_MAX_REQS && c->reqs[i]; i++)
-		s->decided[c->reqs[i] - 1] = true;
-}
-
-/* Has the test a requirement of a required group that is about this processor, and that no other
- * test has decided? */
-static bool leaves_open(const struct suite *s, const struct test_case *c)
-{
-	for (unsigned i = 0; i < TEST_MAX_REQS && c->reqs[i]; i++) {
-		const struct requirement *r = requirement_at(c, i);
-
-		if (!s->decided[c->reqs[i] - 1] && verdict_applies(r, &s->subject) &&
-		    glob_list_has(s->config->require, r->group))
+		if (c->reqs[i] == id + 1)
 			return true;
-	}
 	return false;
 }
 
-/* What was skipped, or stayed open, although it is required. */
-static void check_required_tests(struct suite *s)
+static bool is_selected(const struct suite *s, enum requirement_id id)
 {
-	for (unsigned i = 0; i < s->selected; i++) {
-		const struct test_case *c = s->tests[i];
+	for (unsigned i = 0; i < s->selected; i++)
+		if (names(s->tests[i], id))
+			return true;
+	return false;
+}
 
-		if (!s->undecided[i] || !leaves_open(s, c))
+/* What stayed open although it is required: skipped, inconclusive, or not reached. */
+static void check_required(struct suite *s)
+{
+	for (unsigned i = 0; i < REQ_COUNT; i++) {
+		enum requirement_id id = (enum requirement_id)i;
+		const struct requirement *r = requirement_get(id);
+
+		if (!glob_list_has(s->config->require, r->group) || !is_selected(s, id) ||
+		    !verdict_applies(r, &s->subject) || tally_decides(&s->tally, id))
 			continue;
-		s->counts.required++;
-		tap_comment(s->tap, "required: %s.%s decided nothing", c->group, c->claim);
+		s->counts.forbidden++;
+		tap_comment(s->tap, "required: %s isn't decided", r->id);
 	}
+}
+
+/* Has the program a test of it, is it about this processor, and may it fail here? */
+static bool is_decidable(const struct suite *s, enum requirement_id id)
+{
+	if (verdict_unjudged(requirement_get(id), s->platform, &s->subject))
+		return false;
+	for (const struct test_case *c = tests_begin; c < tests_end; c++)
+		if (names(c, id))
+			return true;
+	return false;
+}
+
+/* The number that the screen, the log and the tools show: "n of m". */
+static void count_requirements(struct suite *s)
+{
+	unsigned decidable = 0, about = 0;
+	char reason[96];
+	bool monitored = need_monitoring(reason, sizeof(reason));
+
+	s->counts.decided = tally_decided(&s->tally);
+	for (unsigned i = 0; i < REQ_COUNT && monitored; i++) {
+		enum requirement_id id = (enum requirement_id)i;
+
+		if (applies_with_transactions(requirement_get(id)->generations) &&
+		    !counter_caps()->rtm)
+			continue;
+		about += verdict_applies(requirement_get(id), &s->subject);
+		decidable += is_decidable(s, id);
+	}
+	tap_comment(s->tap, "requirements decided %u of %u decidable here (%u of %u are about "
+		    "this processor)", s->counts.decided, decidable, about, (unsigned)REQ_COUNT);
+}
+
+/* Nothing failed, and nothing was tested either: green would be a lie. */
+static void say_not_tested(struct suite *s)
+{
+	char reason[160] = "";
+	bool asked = false;
+
+	if (s->counts.decided)
+		return;
+	for (unsigned i = 0; i < s->selected; i++)
+		asked |= s->tests[i]->reqs[0] != 0;
+	if (!asked)
+		fmt_print(reason, sizeof(reason), "no selected test is about a requirement");
+	else if (need_monitoring(reason, sizeof(reason)))
+		fmt_print(reason, sizeof(reason), "each test was skipped or stayed open, its "
+			  "point says why");
+	tap_comment(s->tap, "NOT TESTED: %s", reason);
 }
 
 static bool is_in_group(const struct test_case *c, const char *group, size_t length)
 {
 	for (unsigned i = 0; i < TEST_MAX_REQS && c->reqs[i]; i++) {
-		const struct requirement *r = requirement_at(c, i);
+		const struct requirement *r = requirement_get(c->reqs[i] - 1);
 
 		if (r && strlen(r->group) == length && !memcmp(r->group, group, length))
 			return true;
@@ -261,7 +303,7 @@ static void check_required_groups(struct suite *s)
 		if (length && !found) {
 			fmt_print(group, length < sizeof(group) ? length + 1 : sizeof(group), "%s",
 				  word);
-			s->counts.required++;
+			s->counts.forbidden++;
 			tap_comment(s->tap, "required: no selected test is of group %s", group);
 		}
 		word += length + (word[length] == ',');
@@ -282,14 +324,14 @@ static void run_one(struct suite *s, unsigned n, unsigned cpu)
 	test.cpu = cpu;
 	verdict = runner_run(&test);
 	if (s->config->verbose)
-		tap_comment(s->tap, "%u checks held, %lu us", test.checks, test.us);
+		tap_comment(s->tap, "%u checks held, %lu us", test.checks + test.harness, test.us);
 	if (s->config->checks)
 		report_checks(&test);
-	verdict_count(&s->counts, verdict);
-	if (verdict == VERDICT_SKIP || verdict == VERDICT_INCONCLUSIVE)
-		s->undecided[n] = true;
+	if (verdict == VERDICT_PASS && !c->reqs[0])
+		s->counts.self++;
 	else
-		note_decided(s, c);
+		verdict_count(&s->counts, verdict);
+	runner_tally(&test, verdict, &s->tally);
 }
 
 void suite_run_group(struct suite *s, unsigned g)
@@ -306,7 +348,8 @@ void suite_run_group(struct suite *s, unsigned g)
 int suite_end(struct suite *s)
 {
 	const struct verdict_counts *n = &s->counts;
-	unsigned run = n->pass + n->skip + n->inconclusive + n->known + n->fail + n->error;
+	unsigned run = n->self + n->pass + n->skip + n->inconclusive + n->known + n->fail +
+		       n->error;
 	int exit;
 
 	if (&tests_begin[0] == &tests_end[0])
@@ -322,15 +365,22 @@ int suite_end(struct suite *s)
 		tap_comment(s->tap, "error: %u of %u tests ran", run, s->points);
 		s->counts.error++;
 	}
-	check_required_tests(s);
+	check_required(s);
 	check_required_groups(s);
-	exit = verdict_exit(&s->counts);
+	if (n->inconclusive && s->config->no_inconclusive) {
+		tap_comment(s->tap, "required: no INCONCLUSIVE, there are %u", n->inconclusive);
+		s->counts.forbidden++;
+	}
 	tap_comment(s->tap, "disturbed by SMIs or lost time, and repeated: %u",
 		    evidence_repeats());
+	tap_comment(s->tap, "self tests passed: %u", n->self);
+	count_requirements(s);
+	exit = verdict_exit(&s->counts);
 	tap_comment(s->tap,
 		    "decided %u, skipped %u, inconclusive %u, known %u, failed %u, errors %u",
 		    n->pass + n->known + n->fail, n->skip, n->inconclusive, n->known, n->fail,
 		    n->error);
+	say_not_tested(s);
 	tap_comment(s->tap, "end of PMUTest86: exit %d", exit);
 	return exit;
 }

@@ -16,6 +16,7 @@ struct suite_config {
 	const char *tests_glob;	/* see tests/glob.h; NULL: all */
 	const char *require;	/* requirement groups, comma separated; NULL: none */
 	bool strict;		/* judge every requirement: PLATFORM_STRICT in tests/verdict.h */
+	bool no_inconclusive;	/* one is exit status 2 */
 	bool verbose;		/* a comment with the time of each test */
 	bool checks;		/* a comment for each check of each test */
 	/* The processor on which tests run, or SUITE_ON_ALL: on each, one after the other; the

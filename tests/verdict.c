@@ -38,6 +38,17 @@ bool verdict_applies(const struct requirement *requirement, const struct verdict
 	return applies(requirement->generations, &subject->applicant);
 }
 
+const char *verdict_unjudged(const struct requirement *requirement, enum platform platform,
+			     const struct verdict_subject *subject)
+{
+	if (!verdict_applies(requirement, subject))
+		return "it is about other generations";
+	if (verdict_decides(requirement, platform))
+		return NULL;
+	return verdict_observable(requirement, platform) == OBS_NONE ?
+		"it can't be observed on this platform" : "no sentence of the manual says it";
+}
+
 static bool same_text(const char *a, const char *b)
 {
 	while (*a && *a == *b) {
@@ -87,7 +98,7 @@ int verdict_exit(const struct verdict_counts *counts)
 {
 	if (counts->fail)
 		return 1;
-	if (counts->error || counts->required || !counts->pass)
+	if (counts->error || counts->forbidden || !counts->decided)
 		return 2;
 	return 0;
 }

@@ -45,6 +45,10 @@ struct verdict_subject {
 /* Is this requirement about such a processor? A breach of another one is only reported. */
 bool verdict_applies(const struct requirement *requirement, const struct verdict_subject *subject);
 
+/* NULL: a breach, seen there, fails that subject; else why it is only reported. */
+const char *verdict_unjudged(const struct requirement *requirement, enum platform platform,
+			     const struct verdict_subject *subject);
+
 struct known_issue {
 	const char *id, *reason;
 };
@@ -57,12 +61,15 @@ enum verdict verdict_worst(enum verdict a, enum verdict b);
 
 struct verdict_counts {
 	unsigned pass, skip, inconclusive, known, fail, error;
-	unsigned required;	/* SKIP or INCONCLUSIVE where --require forbids it */
+	unsigned self;		/* tests of the harness itself that passed: they decide nothing */
+	unsigned decided;	/* requirements with a verdict */
+	unsigned forbidden;	/* left open where the configuration forbids it */
 };
 
 void verdict_count(struct verdict_counts *counts, enum verdict verdict);
 
-/* The run's exit status: 1 something failed; 2 an error, a forbidden SKIP or nothing passed. */
+/* The run's exit status: 1 something failed; 2 an error, something left open that mustn't be, or
+ * nothing decided. */
 int verdict_exit(const struct verdict_counts *counts);
 
 #endif

@@ -24,7 +24,8 @@ import spec         # noqa: E402
 def harness_tap(run, settings):
     """The run's own lines; the totals come last, and what a reader needs to know is added."""
     totals = [line for line in run.lines if line.startswith("# decided ")]
-    lines = [line for line in run.lines if line not in totals]
+    lines = [line for line in run.lines if line not in totals and
+             not line.startswith(results.TOTALS)]
     out = lines[:1] or ["TAP version 14"]
     out.append("# run: " + " ".join(f"{key}={value}" for key, value in settings.items()))
     out += [line for line in lines[1:] if not line.startswith("Bail out!")]
@@ -36,7 +37,8 @@ def harness_tap(run, settings):
                 decide.reference_only(run, rows, run.settings["require"].split(","))]
     if run.engine_text:
         out.append(f"# engine: {run.engine_text}")
-    return out + ["# " + decide.summary(run, rows)] + totals
+    out += ["# " + decide.summary(run)] + totals
+    return out + ([f"# NOT TESTED: {run.not_tested}"] if run.not_tested else [])
 
 
 def efi_tap(run, name, serial, reason):

@@ -239,8 +239,8 @@ test_report_reads_results()
 
 test_glob_selects()
 {
-	expect 0 ./run-qemu.sh --tests 'selftest.*' --out "$log/glob"
-	refute grep -P '^(not )?ok \d+ - (?!selftest\.)' "$out"
+	expect 0 ./run-qemu.sh --tests 'count.i*' --out "$log/glob"
+	refute grep -P '^(not )?ok \d+ - (?!count\.i)' "$out"
 }
 
 test_require_refuses_a_skip()
@@ -249,17 +249,67 @@ test_require_refuses_a_skip()
 	expect 2 ./run-qemu.sh --pmu none --require CNT --out "$log/require"
 }
 
-test_without_pmu_all_is_skipped()
+# Self tests alone decide nothing: for every reader.
+test_without_pmu_nothing_is_tested()
 {
-	expect 0 ./run-qemu.sh --pmu none --out "$log/none"
+	local why='NOT TESTED: not an Intel processor (CPUID.0H vendor "AuthenticAMD"'
+
+	expect 2 ./run-qemu.sh --pmu none --out "$log/none"
 	refute grep -P '^ok \d+ - (?!selftest\.)(?!.*# SKIP)' "$out"
+	refute grep 'a requirement of other generations' "$out"
+	tail -n 1 "$out" | grep -qF "# $why"
+	grep -q '^# requirements decided 0 of 0 decidable here' "$out"
+	grep -aqF "# $why" "$log/none/serial.log"
+	grep -q 'name="decides_something"' "$log/none/junit.xml"
+	python3 - "$log/none/results.json" <<-'EOF'
+		import json, sys
+		run = json.load(open(sys.argv[1], encoding="utf-8"))["runs"][0]
+		assert run["exit"] == 2 and run["decided"] == 0, run["exit"]
+		assert run["not_tested"].startswith("not an Intel processor"), run["not_tested"]
+	EOF
+	expect 0 "$build/pmutest86-report" --html - "$log/none"
+	grep -qF 'NOT TESTED: not an Intel processor' "$out"
+	expect 2 ./run-qemu.sh --tests 'selftest.time*' --out "$log/self"
+	tail -n 1 "$out" | grep -q '^# NOT TESTED: no selected test is about a requirement$'
+}
+
+# A check that can't be red is neither green nor decided; what a test decides is counted by its
+# checks, once for the log and the tools.
+test_what_is_not_judged_is_not_decided()
+{
+	local test
+
+	expect 0 ./run-qemu.sh --profile silicon-hsw --out "$log/judged"
+	for test in enumeration.global_status_is_read_only enumeration.rdpmc_has_no_fast_read \
+		msr.fixed_counters_refuse_bits_above_their_width; do
+		grep -P "^ok \d+ - $test " "$out" | grep -q '# SKIP nothing here is judged: ' ||
+			fail "$test is more than skipped"
+	done
+	python3 - "$log/judged/results.json" "$out" <<-'EOF'
+		import json, re, sys
+		run = json.load(open(sys.argv[1], encoding="utf-8"))["runs"][0]
+		text = open(sys.argv[2], encoding="utf-8").read()
+		said = re.search(r"^# requirements decided (\d+) of (\d+) ", text, re.M)
+		assert run["decided"] == int(said[1]) <= int(said[2]), (run["decided"], said[0])
+		assert run["requirements"]["CNT-20"] == "SKIP"
+		assert run["requirements"]["CNT-14"] == "PASS"
+	EOF
+}
+
+# Without latitude each precondition is reached; a fault that spoils one doesn't stay green.
+test_an_inconclusive_is_an_error_without_latitude()
+{
+	expect 2 ./run-qemu.sh --fault exerciser-idle --tests 'll.*' --out "$log/open"
+	grep -q '^# required: no INCONCLUSIVE, there are [1-9]' "$out"
+	expect 0 ./run-qemu.sh --fault exerciser-idle --tests 'll.*' --latitude tag-gap:3 \
+		--out "$log/open"
 }
 
 test_require_names_what_only_the_reference_pmu_decides()
 {
 	expect 0 ./run-qemu.sh --require PRIO,REC,DS,PMI,CNT --out "$log/required"
 	grep -q '^# decidable on the reference PMU only: ' "$out"
-	grep -qP '^# requirements decided \d{3} of \d{3}$' "$out"
+	grep -qP '^# requirements decided \d{3} of \d{3} decidable here ' "$out"
 	tail -n 1 "$out" | grep -q '^# decided [1-9]'
 	expect 0 "$build/pmutest86-report" --markdown - "$log/required"
 	grep -q 'requirements decided' "$out"
@@ -344,7 +394,8 @@ test_fault_turns_red()
 
 test_all_prints_subtests()
 {
-	expect 0 ./run-qemu.sh --all --tests 'selftest.*' --out "$log/all"
+	expect 0 ./run-qemu.sh --all --out "$log/all" --tests \
+		'selftest.time*,enumeration.enumerated*,netburst.table_18_66_on_the_first*'
 	grep -q '^# Subtest: haswell$' "$out"
 	grep -q '^1\.\.7$' "$out"
 	grep -q '^ok 5 - haswell$' "$out"
@@ -414,11 +465,12 @@ test_processors_are_taken_and_given_back()
 	local pmu
 
 	for pmu in none reference; do
-		expect 0 ./run-qemu.sh --pmu $pmu --smp 4 --tests 'selftest.*' --out "$log/smp"
+		expect 2 ./run-qemu.sh --pmu $pmu --smp 4 --tests 'selftest.*' --out "$log/smp"
+		refute grep '^not ok' "$out"
 		grep -q '^ok [0-9]* - selftest.what_goes_wrong_on_a_processor_ends_there \[-\]$' \
 			"$out"
 	done
-	expect 0 ./run-qemu.sh --pmu none --smp 1 --tests 'selftest.*' --out "$log/smp"
+	expect 2 ./run-qemu.sh --pmu none --smp 1 --tests 'selftest.*' --out "$log/smp"
 	grep -q 'each_processor_runs_what_it_is_given \[-\] # SKIP one processor' "$out"
 }
 

@@ -42,6 +42,9 @@ static void conditions_do_not_name_processors(void)
 	CHECK(on("v3, v4 with HT", "HSW"));
 	CHECK(on("HSW-SKL with RTM", "HSW") && !on("HSW-SKL with RTM", "SNB"));
 	CHECK(on("NHM-BDW client", "BDW"));
+	CHECK(applies_with_transactions("HSW-SKL with RTM") &&
+	      applies_with_transactions("HSW+ with TSX"));
+	CHECK(!applies_with_transactions("v1+ with FW_WRITE") && !applies_with_transactions("HSW"));
 	CHECK(!on("ICL+, formats 4 and 5", "HSW"));
 	CHECK(on("v1+ with FW_WRITE", "SNB") && !on("v1+ with FW_WRITE", "NHM"));
 	CHECK(on("v1+ without FW_WRITE", "NHM") && !on("v1+ without FW_WRITE", "SNB"));

@@ -54,6 +54,11 @@ static void every_key_is_taken(void)
 	CHECK(config.strict && config.checks);
 	CHECK(file(&config, "strict = on\nchecks = on\nstrict = off\nchecks=off"), "%s", error);
 	CHECK(!config.strict && !config.checks, "the last one wins");
+	CHECK(!config.no_inconclusive, "allowed unless forbidden");
+	CHECK(file(&config, "inconclusive = error"), "%s", error);
+	CHECK(config.no_inconclusive);
+	CHECK(options(&config, "x.efi inconclusive=allowed"), "%s", error);
+	CHECK(!config.no_inconclusive);
 	CHECK(options(&config, "x.efi strict=on checks=on"), "%s", error);
 	CHECK(config.strict && config.checks);
 	CHECK(options(&config, "pmutest86.efi tests=cnt.* serial=off at_end=reset"), "%s", error);
@@ -84,6 +89,7 @@ static void bad_lines_get_one_helpful_line(void)
 {
 	static const char *const bad[] = {
 		"tests", "= x", "colour = red\n", "verbose = maybe", "strict = yes",
+		"inconclusive = off",
 		"checks = 1", "checks =", "on = 16", "on = each", "serial = 0x10000",
 		"serial = 12x",
 		"serial = ", "at_end = explode", "borrow_cycles = -1", "borrow_cycles = 10001",

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Judgement: order of the six verdicts, exit statuses, and which rows may fail which platform. */
-#include "tests/verdict.h"
+#include "tests/tally.h"
+
+#include <string.h>
 
 #undef CHECK		/* those of tests/test.h need a running harness */
 #undef CHECK_EQ
@@ -20,11 +22,12 @@ static void the_worse_verdict_wins(void)
 				 verdict_worst(by_severity[i], by_severity[j]), "%zu %zu", i, j);
 }
 
-static int exit_of(unsigned pass, unsigned skip, unsigned fail, unsigned error, unsigned required)
+static int exit_of(unsigned decided, unsigned skip, unsigned fail, unsigned error,
+		   unsigned forbidden)
 {
 	struct verdict_counts counts = { 0 };
 
-	for (unsigned i = 0; i < pass; i++)
+	for (unsigned i = 0; i < decided; i++)
 		verdict_count(&counts, VERDICT_PASS);
 	for (unsigned i = 0; i < skip; i++)
 		verdict_count(&counts, VERDICT_SKIP);
@@ -32,11 +35,12 @@ static int exit_of(unsigned pass, unsigned skip, unsigned fail, unsigned error, 
 		verdict_count(&counts, VERDICT_FAIL);
 	for (unsigned i = 0; i < error; i++)
 		verdict_count(&counts, VERDICT_ERROR);
-	counts.required = required;
+	counts.decided = decided;
+	counts.forbidden = forbidden;
 	return verdict_exit(&counts);
 }
 
-/* "0 nothing failed and at least one passed; 1 failed; 2 error; 1 wins over 2" */
+/* 0: nothing failed and a requirement was decided; 1: one failed; 2: an error; 1 wins over 2. */
 static void exit_statuses_are_the_documented_ones(void)
 {
 	CHECK_EQ(2, exit_of(0, 0, 0, 0, 0), "nothing ran");
@@ -50,6 +54,49 @@ static void exit_statuses_are_the_documented_ones(void)
 	CHECK_EQ(1, exit_of(0, 0, 1, 0, 0));
 }
 
+static void self_tests_decide_nothing(void)
+{
+	struct verdict_counts counts = { .pass = 9, .self = 13, .skip = 308 };
+
+	CHECK_EQ(2, verdict_exit(&counts), "a machine without a PMU");
+	counts.decided = 1;
+	CHECK_EQ(0, verdict_exit(&counts));
+}
+
+static enum verdict tally_of(enum verdict first, enum verdict second)
+{
+	static struct tally tally;
+
+	memset(&tally, 0, sizeof(tally));
+	tally_add(&tally, REQ_PMI_01, first);
+	tally_add(&tally, REQ_PMI_01, second);
+	return tally.of[REQ_PMI_01];
+}
+
+static void a_requirement_has_the_worst_of_its_tests(void)
+{
+	static struct tally tally;
+
+	for (size_t i = 1; i < VERDICTS; i++)
+		for (size_t j = 1; j < VERDICTS; j++)
+			CHECK_EQ(tally_of(by_severity[i], by_severity[j]),
+				 tally_of(by_severity[j], by_severity[i]), "%zu %zu", i, j);
+	CHECK_EQ(VERDICT_PASS, tally_of(VERDICT_PASS, VERDICT_SKIP));
+	CHECK_EQ(VERDICT_PASS, tally_of(VERDICT_INCONCLUSIVE, VERDICT_PASS));
+	CHECK_EQ(VERDICT_INCONCLUSIVE, tally_of(VERDICT_INCONCLUSIVE, VERDICT_SKIP));
+	CHECK_EQ(VERDICT_FAIL, tally_of(VERDICT_PASS, VERDICT_FAIL));
+	CHECK_EQ(VERDICT_ERROR, tally_of(VERDICT_ERROR, VERDICT_PASS));
+	CHECK_EQ(0, tally_decided(&tally), "nothing ran");
+	tally_add(&tally, REQ_PMI_01, VERDICT_SKIP);
+	tally_add(&tally, REQ_PMI_02, VERDICT_PASS);
+	tally_add(&tally, REQ_PMI_03, VERDICT_FAIL);
+	tally_add(&tally, REQ_PMI_04, VERDICT_KNOWN);
+	tally_add(&tally, REQ_PMI_05, VERDICT_ERROR);
+	tally_add(&tally, REQ_PMI_06, VERDICT_INCONCLUSIVE);
+	CHECK_EQ(3, tally_decided(&tally));
+	CHECK(tally_decides(&tally, REQ_PMI_02) && !tally_decides(&tally, REQ_PMI_01));
+}
+
 static void inconclusive_and_known_do_not_fail(void)
 {
 	struct verdict_counts counts = { 0 };
@@ -57,11 +104,12 @@ static void inconclusive_and_known_do_not_fail(void)
 	verdict_count(&counts, VERDICT_PASS);
 	verdict_count(&counts, VERDICT_INCONCLUSIVE);
 	verdict_count(&counts, VERDICT_KNOWN);
+	counts.decided = 2;
 	CHECK_EQ(0, verdict_exit(&counts));
 	CHECK_EQ(1, counts.pass);
 	CHECK_EQ(1, counts.inconclusive);
 	CHECK_EQ(1, counts.known);
-	counts = (struct verdict_counts){ 0 };
+	counts = (struct verdict_counts){ .decided = 1 };
 	verdict_count(&counts, VERDICT_NONE);
 	CHECK_EQ(2, verdict_exit(&counts), "no verdict is an error");
 }
@@ -93,6 +141,22 @@ static void only_text_fails_silicon(void)
 	CHECK(!verdict_decides(requirement_get(REQ_REC_14), PLATFORM_SILICON), "not zero");
 	CHECK(!verdict_decides(requirement_get(REQ_MSR_08), PLATFORM_SILICON), "KVM's practice");
 	CHECK(verdict_decides(requirement_get(REQ_MSR_08), PLATFORM_HYPERVISOR));
+}
+
+/* What isn't judged says why: it neither passes nor fails. */
+static void what_is_not_judged_says_why(void)
+{
+	struct verdict_subject haswell = { .applicant = { "HSW", 3, true } };
+	struct verdict_subject nehalem = { .applicant = { "NHM", 3, false } };
+	const struct requirement *practice = requirement_get(REQ_MSR_08);
+
+	CHECK_STR("no sentence of the manual says it",
+		  verdict_unjudged(practice, PLATFORM_SILICON, &haswell));
+	CHECK(!verdict_unjudged(practice, PLATFORM_HYPERVISOR, &haswell));
+	CHECK_STR("it can't be observed on this platform",
+		  verdict_unjudged(requirement_get(REQ_ARM_04), PLATFORM_SILICON, &haswell));
+	CHECK_STR("it is about other generations",
+		  verdict_unjudged(requirement_get(REQ_REC_HSW_01), PLATFORM_STRICT, &nehalem));
 }
 
 static void known_breaches_need_the_right_subject(void)
@@ -134,6 +198,9 @@ int main(void)
 {
 	RUN(the_worse_verdict_wins);
 	RUN(exit_statuses_are_the_documented_ones);
+	RUN(self_tests_decide_nothing);
+	RUN(a_requirement_has_the_worst_of_its_tests);
+	RUN(what_is_not_judged_says_why);
 	RUN(inconclusive_and_known_do_not_fail);
 	RUN(every_row_is_found_by_its_number);
 	RUN(only_text_fails_silicon);

@@ -31,15 +31,18 @@ def junit_xml(runs):
     lines = ['<?xml version="1.0" encoding="UTF-8"?>', "<testsuites>"]
     for run in runs:
         skipped = sum(run.count(verdict) for verdict in ("SKIP", "INCONCLUSIVE", "KNOWN"))
-        errors = run.count("ERROR") + bool(run.problem)
+        wrong = {"is_complete": run.problem, "decides_something":
+                 run.not_tested and not run.problem and f"NOT TESTED: {run.not_tested}"}
+        wrong = {name: text for name, text in wrong.items() if text}
+        errors = run.count("ERROR") + len(wrong)
         lines.append(f' <testsuite name={quoteattr(clean(run.title))} '
-                     f'tests="{len(run.points) + bool(run.problem)}" '
+                     f'tests="{len(run.points) + len(wrong)}" '
                      f'failures="{run.count("FAIL")}" errors="{errors}" skipped="{skipped}">')
         for point in run.points:
             lines += case(point, "pmutest86")
-        if run.problem:
-            lines += ['  <testcase classname="pmutest86.run" name="is_complete">',
-                      f"   <error message={quoteattr(clean(run.problem))}/>", "  </testcase>"]
+        for name, text in wrong.items():
+            lines += [f'  <testcase classname="pmutest86.run" name="{name}">',
+                      f"   <error message={quoteattr(clean(text))}/>", "  </testcase>"]
         lines.append(" </testsuite>")
     lines.append("</testsuites>")
     return "\n".join(lines) + "\n"

@@ -65,9 +65,9 @@ def matrix(runs):
 def totals(run):
     text = ", ".join(f"{run.count(verdict)} {verdict}" for verdict in results.VERDICTS
                      if run.count(verdict))
-    rows = sentences()
-    return (text or "no test points") + (f"; {decide.summary(run, rows)}" if rows else "") + \
-        (f"; {run.problem}" if run.problem else "")
+    if run.not_tested:
+        return f"NOT TESTED: {run.not_tested} ({text or 'no test points'})"
+    return f"{decide.summary(run)}; {text}" + (f"; {run.problem}" if run.problem else "")
 
 
 def html_point(point):
@@ -90,7 +90,7 @@ def html_page(runs):
            "<table><thead><tr><th>machine</th><th>result</th></tr></thead><tbody>"]
     for i, (run, name) in enumerate(zip(runs, names)):
         out.append(f'<tr><td><a href="#run{i}">{escape(name)}</a></td>'
-                   f"<td>{escape(totals(run))}</td></tr>")
+                   f'<td{" class=ERROR" * bool(run.not_tested)}>{escape(totals(run))}</td></tr>')
     out.append("</tbody></table><h2>Requirement by machine</h2><table><thead><tr>"
                "<th>requirement</th><th>decidable on</th>" +
                "".join(f"<th>{escape(name)}</th>" for name in names) +

@@ -9,14 +9,18 @@ A run that doesn't end with the harness's own last line is incomplete, whatever 
 import os
 import re
 
+OTHERS = ("borrow.", "efi.")    # runs that are about something else than a PMU
+DECIDED = ("PASS", "FAIL", "KNOWN")
 VERDICTS = ("PASS", "SKIP", "INCONCLUSIVE", "KNOWN", "FAIL", "ERROR")   # by severity
+# What a results.tap has after the harness's own last line.
+TOTALS = ("# requirements decided ", "# NOT TESTED: ")
 END = "# end of PMUTest86"
 ESCAPES = re.compile(r"\x1b\[[0-9;=?]*[A-Za-z]|\x1b[()=>][0-9A-Z]?|[\0\x08]")
 POINT = re.compile(r"(not )?ok (\d+)(?: - (.*))?$")
 NAME = re.compile(r"(\S+)(?: \[([^\]]*)\])?\s*$")
 TAP_LINE = re.compile(r"(?:not )?ok \d|1\.\.\d|#( |$)|Bail out!|  (?:---|\.\.\.)$|  \w+: ")
 LAUNCH = re.compile(r"launch: (run|engine|end) (\d+)\b(.*)")
-CHECK = re.compile(r"# check (\S+) (\S+:\d+) (ok|failed|reported)$")
+CHECK = re.compile(r"# check (\S+) (\S+:\d+) (ok|failed|reported|unjudged)$")
 
 
 class ReadError(Exception):
@@ -30,7 +34,7 @@ class Point:
         self.number, self.name, self.requirements = number, name, requirements
         self.verdict, self.reason = verdict, reason
         self.details = {}
-        self.checks = {}        # (requirement, place) to ok, failed or reported; with checks=on
+        self.checks = {}        # (requirement, place) to ok, failed, ...; with checks=on
 
     @property
     def broken(self):
@@ -74,6 +78,10 @@ class Run:
                 return text[len(key) + 2:]
         return ""
 
+    def comment_that_begins(self, text):
+        """The last one, or ""."""
+        return next((line for line in reversed(self.comments) if line.startswith(text)), "")
+
     @property
     def title(self):
         """What the machine is called in a table."""
@@ -89,9 +97,23 @@ class Run:
         """0, 1 or 2 as the README's table says."""
         if self.count("FAIL"):
             return 1
-        if self.problem or self.claim or self.count("ERROR") or not self.count("PASS"):
+        if self.problem or self.claim or self.count("ERROR") or self.not_tested:
             return 2    # claim: the harness knows of a SKIP that --require forbids
         return 0
+
+    @property
+    def decided(self):
+        """Ids of the requirements that this run has a verdict on."""
+        return [name for name, verdict in self.requirement_verdicts().items()
+                if verdict in DECIDED]
+
+    @property
+    def not_tested(self):
+        """Why the run says nothing about a PMU, or "": self tests alone decide nothing."""
+        about_others = any(point.name.startswith(OTHERS) for point in self.points)
+        if self.decided or about_others:
+            return ""
+        return self.comment("NOT TESTED") or self.problem or "no requirement was decided"
 
     @property
     def engine_text(self):
@@ -138,6 +160,8 @@ class Run:
     def as_dict(self):
         return {"settings": self.settings, "title": self.title, "complete": self.complete,
                 "problem": self.problem, "exit": self.exit_status,
+                "not_tested": self.not_tested,
+                "decided": len(self.decided),
                 "counts": {verdict: self.count(verdict) for verdict in VERDICTS},
                 "requirements": dict(sorted(self.requirement_verdicts().items())),
                 "engine": self.engine, "comments": self.comments,
@@ -236,6 +260,8 @@ def parse(text):
             block = take_line(run, bare, block)
             if run.complete:
                 started = False
+        elif run is not None and run.complete and bare.startswith(TOTALS):
+            run.comments.append(bare[2:])
     for run in runs:
         run.find_problem()
     return runs, complaints
