@@ -190,6 +190,7 @@ struct model_retired {
 	/* Of accesses that access[] had no more room for: model_early_access() fills this in. */
 	bool any_early;
 	u32 early[MODEL_EARLY_KINDS];
+	u64 early_cycles;		/* and what the loads among them took */
 	/* What it did to caches and TLBs besides, and where: before its accesses. */
 	enum memory_act act;
 	u64 act_linear;

@@ -11,6 +11,8 @@
 #include "refpmu/model_access.h"
 #include "refpmu/model_core.h"
 
+#define SMALLEST_PAGE	4096
+
 static struct memory_tables tables_of(const struct model *m)
 {
 	return (struct memory_tables){ m->host->translate, m->host->ctx };
@@ -74,6 +76,21 @@ bool model_access_matters(const struct model_rule *rule)
 }
 
 /* ---- what an access is ---- */
+
+static bool crosses(const struct model_access *a, u64 size)
+{
+	return a->linear / size != (a->linear + (a->bytes ? a->bytes - 1U : 0)) / size;
+}
+
+bool model_is_split(const struct model_access *a)
+{
+	return crosses(a, MEMORY_LINE);
+}
+
+bool model_crosses_page(const struct model_access *a)
+{
+	return crosses(a, SMALLEST_PAGE);
+}
 
 static bool is_l3_hit(u8 source)
 {
@@ -141,16 +158,52 @@ static u8 break_source(struct model *m, enum event_kind kind, u8 source)
 	return source;
 }
 
+/* The same by level, for the events of data address profiling. */
+static u8 break_level(struct model *m, enum event_kind kind, u8 source)
+{
+	if (kind == EK_L1_HIT && source == SOURCE_LFB && broken(m, FAULT_L1_HIT_COUNTS_PENDING))
+		return SOURCE_L1;
+	if (kind == EK_HIT_LFB && source == SOURCE_L1 && broken(m, FAULT_PENDING_COUNTS_L1_HIT))
+		return SOURCE_LFB;
+	if (kind == EK_L2_HIT && is_l3_hit(source) && broken(m, FAULT_L2_HIT_COUNTS_L3))
+		return SOURCE_L2;
+	if (kind == EK_L1_MISS && source > SOURCE_L2 && broken(m, FAULT_L1_MISS_NEAR_ONLY))
+		return SOURCE_L1;
+	if (kind == EK_L2_MISS && source == SOURCE_L2 && broken(m, FAULT_L2_MISS_COUNTS_L2))
+		return SOURCE_L3;
+	return source;
+}
+
+static bool is_split(struct model *m, const struct model_access *a, const struct memory_result *o)
+{
+	enum fault_id in_page = a->store ? FAULT_SPLIT_STORES_IN_PAGE : FAULT_SPLIT_LOADS_IN_PAGE;
+
+	return o->split && !(model_crosses_page(a) && broken(m, in_page));
+}
+
+static bool is_stlb_miss(struct model *m, const struct model_access *a,
+			 const struct memory_result *o)
+{
+	if (o->stlb_miss)
+		return !(a->locked && broken(m, a->store ? FAULT_STLB_MISS_PLAIN_STORES :
+							   FAULT_STLB_MISS_PLAIN_LOADS));
+	return o->dtlb_miss && broken(m, FAULT_STLB_MISS_COUNTS_DTLB);
+}
+
 /* Precise store sees it, unless the processor is broken. */
 static bool is_captured(struct model *m, const struct model_access *a)
 {
-	return a->store && !broken(m, a->locked ? FAULT_PS_LOCKED_LOST : FAULT_PS_PLAIN_LOST);
+	return a->store && !broken(m, a->locked ? FAULT_PS_LOCKED_LOST : FAULT_PS_PLAIN_LOST) &&
+	       !(model_is_split(a) && broken(m, FAULT_PS_SPLIT_LOST));
 }
 
 bool model_access_is(struct model *m, enum event_kind kind, const struct model_access *a,
 		     const struct access_outcome *o)
 {
-	u8 source = m->config.fault ? break_source(m, kind, o->memory.source) : o->memory.source;
+	u8 source = o->memory.source;
+
+	if (m->config.fault)
+		source = break_level(m, kind, break_source(m, kind, source));
 
 	switch (kind) {
 	case EK_STORES:
@@ -162,17 +215,17 @@ bool model_access_is(struct model *m, enum event_kind kind, const struct model_a
 	case EK_LOCK_LOADS:
 		return !a->store && a->locked;
 	case EK_SPLIT_LOADS:
-		return !a->store && o->memory.split;
+		return !a->store && is_split(m, a, &o->memory);
 	case EK_SPLIT_STORES:
-		return a->store && o->memory.split;
+		return a->store && is_split(m, a, &o->memory);
 	case EK_DTLB_MISS_LOADS:
 		return !a->store && o->memory.dtlb_miss;
 	case EK_DTLB_MISS_STORES:
 		return a->store && o->memory.dtlb_miss;
 	case EK_STLB_MISS_LOADS:
-		return !a->store && o->memory.stlb_miss;
+		return !a->store && is_stlb_miss(m, a, &o->memory);
 	case EK_STLB_MISS_STORES:
-		return a->store && o->memory.stlb_miss;
+		return a->store && is_stlb_miss(m, a, &o->memory);
 	case EK_OFFCORE_0:
 	case EK_OFFCORE_1:
 		return model_offcore_is(m, kind - EK_OFFCORE_0, a, o->memory.source);
@@ -184,6 +237,12 @@ bool model_access_is(struct model *m, enum event_kind kind, const struct model_a
 	default:
 		return !a->store && load_matches(kind, source);
 	}
+}
+
+/* What an access holds the processor up for. Stores wait in their buffer, and nobody for them. */
+static u64 duration(struct model *m, const struct model_access *a, const struct access_outcome *o)
+{
+	return a->store || broken(m, FAULT_LL_CLOCK_STANDS) ? 0 : o->memory.latency;
 }
 
 static struct access_outcome run(struct model *m, const struct model_access *a)
@@ -206,35 +265,41 @@ void model_early_access(struct model *m, struct model_retired *r, const struct m
 	enter(m);
 	o = run(m, a);
 	leave(m);
-	if (!r->any_early)
+	if (!r->any_early) {
 		__builtin_memset(r->early, 0, sizeof(r->early));
+		r->early_cycles = 0;
+	}
 	r->any_early = true;
+	r->early_cycles += duration(m, a, &o);
 	for (unsigned kind = 0; kind < MODEL_EARLY_KINDS; kind++)
 		r->early[kind] += model_access_is(m, EK_SPLIT_LOADS + kind, a, &o);
 }
 
-/* Fault ll-counts-prefetches: a prefetch is a load like others to the facility. */
+/* Faults ll-counts-prefetches and -far-prefetches: one is a load like others to the facility. */
 static bool load_prefetched(struct model *m, struct step *s)
 {
 	const struct model_access a = { .linear = s->r->act_linear, .bytes = 1 };
 	struct access_outcome o;
 
-	if (s->r->act > ACT_PREFETCH_OWN || !broken(m, FAULT_LL_COUNTS_PREFETCHES))
+	if (s->r->act > ACT_PREFETCH_OWN ||
+	    !(broken(m, FAULT_LL_COUNTS_PREFETCHES) ||
+	      (s->r->act != ACT_PREFETCH_L1 && broken(m, FAULT_LL_COUNTS_FAR_PREFETCHES))))
 		return false;
 	o = run(m, &a);
 	s->prefetched = model_access_is(m, EK_LOAD_LATENCY, &a, &o);
 	return true;
 }
 
-void model_access_run(struct model *m, struct step *s)
+u64 model_access_run(struct model *m, struct step *s)
 {
 	const struct memory_tables tables = tables_of(m);
+	u64 cycles = s->r->any_early ? s->r->early_cycles : 0;
 
 	s->prefetched = false;
 	if (!watched(m)) {
 		for (unsigned a = 0; a < s->r->n_access; a++)
 			s->outcome[a] = (struct access_outcome){ .memory.l1_hit = true };
-		return;
+		return 0;
 	}
 	enter(m);
 	if (model_memory(m)) {
@@ -243,9 +308,12 @@ void model_access_run(struct model *m, struct step *s)
 			memory_act(model_memory(m), m->core, &tables, s->r->act,
 				   s->r->act_linear);
 	}
-	for (unsigned a = 0; a < s->r->n_access; a++)
+	for (unsigned a = 0; a < s->r->n_access; a++) {
 		s->outcome[a] = run(m, &s->r->access[a]);
+		cycles += duration(m, &s->r->access[a], &s->outcome[a]);
+	}
 	leave(m);
+	return cycles;
 }
 
 u64 model_access_count(struct model *m, const struct step *s, enum event_kind kind)

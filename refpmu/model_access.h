@@ -10,8 +10,9 @@ void model_access_watch(struct model *m, bool watch, bool latency);
 /* A counter with this rule does. */
 bool model_access_matters(const struct model_rule *rule);
 
-/* The instruction's accesses, in order: fills in s->outcome. Once, before anything counts. */
-void model_access_run(struct model *m, struct step *s);
+/* The instruction's accesses, in order: fills in s->outcome, and returns the cycles that its loads
+ * take. Once, before anything counts. */
+u64 model_access_run(struct model *m, struct step *s);
 
 /* Is this access an occurrence of the event? Kinds that are about single accesses only. */
 bool model_access_is(struct model *m, enum event_kind kind, const struct model_access *a,
@@ -19,6 +20,10 @@ bool model_access_is(struct model *m, enum event_kind kind, const struct model_a
 /* How many of the instruction's accesses are. For kinds from EK_SPLIT_LOADS to EK_UNCACHED,
  * EK_LOAD_LATENCY, EK_PRECISE_STORE, EK_OFFCORE_0 and _1. */
 u64 model_access_count(struct model *m, const struct step *s, enum event_kind kind);
+
+/* In lines, and in pages of the smallest size. */
+bool model_is_split(const struct model_access *a);
+bool model_crosses_page(const struct model_access *a);
 
 /* model_load_latency.c */
 /* A load has retired: did it carry a tag? What it met is kept for the next record. */

@@ -4,9 +4,11 @@
  * 18-1 and the precise events of Haswell.
  *
  * Time in the model: an instruction takes one or more core cycles (latitude), the same number for
- * each. All its events fall in the first of them; cycle events fall in each. The reference clock
- * ticks with the core clock. CMASK, INV and E see this sequence of cycles; a cycle at a privilege
- * level that the counter doesn't select has no event, and isn't counted under INV either.
+ * each, and then its loads take their latencies, one after the other; latencies are those of the
+ * memory hierarchy, and so they pass only while it is asked (model_access.c). All events of an
+ * instruction fall in the first of its cycles; cycle events fall in each. The reference clock ticks
+ * with the core clock. CMASK, INV and E see this sequence of cycles; a cycle at a privilege level
+ * that the counter doesn't select has no event, and isn't counted under INV either.
  */
 #include "refpmu/model_access.h"
 #include "refpmu/model_core.h"
@@ -281,10 +283,9 @@ static bool is_cycle_event(const struct model_rule *rule)
 	return rule->kind == EK_CORE_CYCLES || rule->kind == EK_REF_CYCLES;
 }
 
-u64 model_increment(struct model *m, struct model_counter *c, const struct model_rule *rule,
-		    bool cycle_event, u64 occurred)
+u64 model_increment(struct model_counter *c, const struct model_rule *rule, bool cycle_event,
+		    u64 occurred, u64 cycles)
 {
-	u64 cycles = m->latitude[LAT_CYCLES_PER_INSTRUCTION];
 	/* INV does nothing without CMASK. */
 	bool invert = rule->invert && rule->cmask;
 	u64 least = rule->cmask ? rule->cmask : 1;
@@ -435,7 +436,7 @@ static void count(struct model *m, struct step *s, unsigned i, bool mispredict)
 		c->armed = true;
 		s->due |= BIT(i);
 	}
-	add = model_increment(m, c, rule, is_cycle_event(rule), add);
+	add = model_increment(c, rule, is_cycle_event(rule), add, s->cycles);
 	if (m->config.fault)
 		add = model_break_increment(m, i, rule, add);
 	if (rule->os)
@@ -477,7 +478,10 @@ bool model_watching(const struct model *m)
 
 static void count_abort(struct model *m, const struct model_retired *r)
 {
-	struct step s = { .r = r, .cpl = r->cpl, .tx_abort = true };
+	struct step s = {
+		.r = r, .cpl = r->cpl, .tx_abort = true,
+		.cycles = m->latitude[LAT_CYCLES_PER_INSTRUCTION],
+	};
 
 	for (u64 left = m->active; left; left &= left - 1) {
 		unsigned i = (unsigned)__builtin_ctzll(left);
@@ -564,8 +568,6 @@ static void retire(struct model *m, bool shared, const struct model_retired *r)
 	s.due = s.wrapped = s.interrupts = 0;
 	s.interrupted = s.tx_abort = s.aborts = false;
 	m->moment++;
-	if (m->tx.depth)
-		m->tx.instructions++;
 	s.tx = m->tx.depth && m->tx.elided ? (u8)model_tx_elision_act(m) : r->tx;
 	if (m->steal_in && !--m->steal_in)
 		model_steal(m);
@@ -578,7 +580,9 @@ static void retire(struct model *m, bool shared, const struct model_retired *r)
 			s.rule[__builtin_ctzll(left)] =
 				&m->counter[__builtin_ctzll(left)].rule;
 	}
-	model_access_run(m, &s);
+	s.cycles = m->latitude[LAT_CYCLES_PER_INSTRUCTION] + model_access_run(m, &s);
+	if (m->tx.depth)
+		m->tx.cycles_so_far += s.cycles;
 	if (m->config.fault)
 		s.active &= ~model_fault_retire(m, r);
 	for (u64 left = s.active; left; left &= left - 1)

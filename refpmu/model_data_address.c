@@ -31,7 +31,8 @@ static u64 store_status(struct model *m, const struct model_access *a,
 			const struct memory_result *o)
 {
 	bool hit = o->l1_hit != broken(m, FAULT_PS_L1_INVERTED);
-	bool stlb_miss = (o->stlb_miss || broken(m, FAULT_PS_STLB_ALWAYS)) &&
+	bool stlb_miss = (o->stlb_miss || broken(m, FAULT_PS_STLB_ALWAYS) ||
+			  (o->dtlb_miss && broken(m, FAULT_PS_DTLB_AS_MISS))) &&
 			 !broken(m, FAULT_PS_STLB_NEVER);
 	bool locked = (a->locked || broken(m, FAULT_PS_LOCK_ALWAYS)) &&
 		      !broken(m, FAULT_PS_LOCK_NEVER);
@@ -43,17 +44,31 @@ static u64 store_status(struct model *m, const struct model_access *a,
 	       (locked ? DATA_SOURCE_PS_LOCKED : 0);
 }
 
+static u64 store_address(struct model *m, const struct step *s, unsigned a)
+{
+	const struct memory_result *o = &s->outcome[a].memory;
+	u64 linear = s->r->access[a].linear;
+
+	if (broken(m, FAULT_PS_ADDRESS_IP))
+		return s->r->ip;
+	if (broken(m, FAULT_PS_ADDRESS_LINE) || (!o->l1_hit && broken(m, FAULT_PS_FAR_LINE)))
+		return linear & -(u64)MEMORY_LINE;
+	if (broken(m, FAULT_PS_ADDRESS_8))
+		return linear & -sizeof(u64);
+	if (broken(m, FAULT_PS_ADDRESS_32))
+		return (u32)linear;
+	if (o->split && broken(m, FAULT_PS_SPLIT_SECOND))
+		return model_second_line(linear);
+	return linear;
+}
+
 static void precise_store(struct model *m, const struct step *s, unsigned x, struct record *record)
 {
 	unsigned a = tagged_access(m, s, x);
 
-	if (a == MODEL_MAX_ACCESSES)
+	if (a == MODEL_MAX_ACCESSES || (s->cpl && broken(m, FAULT_PS_USER_EMPTY)))
 		return;
-	record->data_linear_address = s->r->access[a].linear;
-	if (broken(m, FAULT_PS_ADDRESS_IP))
-		record->data_linear_address = s->r->ip;
-	if (broken(m, FAULT_PS_ADDRESS_LINE))
-		record->data_linear_address &= ~(u64)(MEMORY_LINE - 1);
+	record->data_linear_address = store_address(m, s, a);
 	record->data_source = store_status(m, &s->r->access[a], &s->outcome[a].memory);
 	if (broken(m, FAULT_PS_LATENCY))
 		record->latency = s->outcome[a].memory.latency;
@@ -74,16 +89,34 @@ static bool address_missing(struct model *m, enum event_kind kind)
 	}
 }
 
+/* The access's address, unless the processor is broken. */
+static u64 break_address(struct model *m, const struct model_access *a,
+			 const struct memory_result *o)
+{
+	if (!o->l1_hit && broken(m, FAULT_DLA_FAR_LINE))
+		return a->linear & -(u64)MEMORY_LINE;
+	if (broken(m, FAULT_DLA_ADDRESS_8))
+		return a->linear & -sizeof(u64);
+	if (broken(m, FAULT_DLA_ADDRESS_32))
+		return (u32)a->linear;
+	if (model_is_split(a) && broken(m, a->store ? FAULT_DLA_SPLIT_STORES_SECOND :
+						      FAULT_DLA_SPLIT_LOADS_SECOND))
+		return model_second_line(a->linear);
+	return a->linear;
+}
+
 static void data_address(struct model *m, const struct step *s, unsigned x, struct record *record)
 {
 	unsigned a = tagged_access(m, s, x);
 
 	if (a == MODEL_MAX_ACCESSES)
 		return;
-	if (!address_missing(m, s->rule[x]->kind))
-		record->data_linear_address = s->r->access[a].linear;
+	if (!address_missing(m, s->rule[x]->kind) && !(s->cpl && broken(m, FAULT_DLA_USER_EMPTY)))
+		record->data_linear_address = break_address(m, &s->r->access[a],
+							    &s->outcome[a].memory);
 	if (s->rule[x]->flags & EV_STORE_L1 && s->r->access[a].store &&
-	    s->outcome[a].memory.l1_hit)
+	    s->outcome[a].memory.l1_hit &&
+	    !(s->r->access[a].locked && broken(m, FAULT_DLA_LOCKED_MISSES)))
 		record->data_source = DATA_SOURCE_DLA_DCU_HIT;
 }
 
@@ -105,7 +138,10 @@ void model_record_memory(struct model *m, const struct step *s, unsigned x, stru
 {
 	u16 flags = s->rule[x]->flags;
 
-	if (flags & EV_LL && (m->pebs_enable & BIT(IA32_PEBS_ENABLE_LL_EN_PMC_SHIFT + x) ||
+	u64 ll_en = m->pebs_enable & IA32_PEBS_ENABLE_LL_EN_PMC;
+
+	if (flags & EV_LL && (ll_en & BIT(IA32_PEBS_ENABLE_LL_EN_PMC_SHIFT + x) ||
+			      (ll_en && broken(m, FAULT_LL_EN_OF_ANY)) ||
 			      broken(m, FAULT_LL_EN_IGNORED)))
 		model_record_latency(m, s, record);
 	if (flags & EV_PS && (m->pebs_enable & IA32_PEBS_ENABLE_PS_EN ||

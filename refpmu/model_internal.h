@@ -44,6 +44,7 @@ struct step {
 		struct memory_result memory;
 		bool tagged;
 	} outcome[MODEL_MAX_ACCESSES];	/* of r->access[] */
+	u64 cycles;		/* that it takes, its loads included */
 	u8 tx;			/* enum model_tx_act */
 	bool tx_abort;		/* not an instruction, but the abort of a transaction */
 	bool aborts;		/* a record that was due has aborted the transaction: */
@@ -127,11 +128,11 @@ bool model_mispredicted(struct model *m, const struct model_retired *r);
 /* A control register has changed: decode all rules anew. */
 void model_configure(struct model *m);
 /*
- * What a counter adds for an instruction with so many occurrences of its event; a cycle event
- * occurs in each of its cycles.
+ * What a counter adds for an instruction of so many cycles with so many occurrences of its event; a
+ * cycle event occurs in each of its cycles.
  */
-u64 model_increment(struct model *m, struct model_counter *c, const struct model_rule *rule,
-		    bool cycle_event, u64 occurred);
+u64 model_increment(struct model_counter *c, const struct model_rule *rule, bool cycle_event,
+		    u64 occurred, u64 cycles);
 /* Drop the arm of these counters, and the interrupt that waits for it. */
 void model_disarm(struct model *m, u64 counters);
 /* A counter's value as a register shows it. */

@@ -12,6 +12,7 @@
 
 #define FIXED_GAP	15		/* of fault ll-tags-fixed */
 #define RESERVED_CODE	0x9		/* of fault ll-source-reserved: Table 18-24 */
+#define LOW_BYTE		0xffULL
 #define RESERVED_BITS	(BIT(6) | BIT(63))
 
 /* Table 18-24, as far as the manual defines it for the generation. */
@@ -79,12 +80,29 @@ static u32 gap(struct model *m)
 	return model_draw_below(&m->tag_random, m->latitude[LAT_TAG_GAP]);
 }
 
+static u64 threshold_in_effect(struct model *m)
+{
+	u64 threshold = m->ld_lat_threshold;
+
+	if (broken(m, FAULT_LL_THRESHOLD_STALE))
+		return m->threshold_before;
+	if (threshold > LOW_BYTE && broken(m, FAULT_LL_THRESHOLD_LOW))
+		return threshold & LOW_BYTE;
+	if (threshold & LOW_BYTE && broken(m, FAULT_LL_THRESHOLD_HIGH))
+		return threshold & ~LOW_BYTE;
+	return threshold;
+}
+
 /* "Loads with latencies greater than this value are eligible for counting and latency data
  * reporting." */
 static bool eligible(struct model *m, u32 latency)
 {
-	return latency > m->ld_lat_threshold ||
-	       (latency == m->ld_lat_threshold && broken(m, FAULT_LL_THRESHOLD_EQUAL)) ||
+	u64 threshold = threshold_in_effect(m);
+
+	if (threshold > MEMORY_LEAST_LATENCY - 1 && broken(m, FAULT_LL_THREE_ONLY))
+		return false;
+	return latency > threshold ||
+	       (latency == threshold && broken(m, FAULT_LL_THRESHOLD_EQUAL)) ||
 	       broken(m, FAULT_LL_THRESHOLD_IGNORED);
 }
 
@@ -97,17 +115,8 @@ static bool overlooked(struct model *m, const struct model_access *a,
 	       (o->source > SOURCE_L3_HITM && broken(m, FAULT_LL_MEMORY_LOST));
 }
 
-bool model_tag_load(struct model *m, const struct model_access *a, const struct memory_result *o)
+static void keep(struct model *m, const struct model_access *a, const struct memory_result *o)
 {
-	if (overlooked(m, a, o))
-		return false;
-	if (m->tag_gap) {
-		m->tag_gap--;
-		return false;
-	}
-	m->tag_gap = gap(m);
-	if (!eligible(m, o->latency))
-		return true;
 	m->tagged_before = m->tagged;
 	m->tagged = (struct tagged_load){
 		.valid = true,
@@ -116,8 +125,25 @@ bool model_tag_load(struct model *m, const struct model_access *a, const struct 
 		.dtlb_miss = o->dtlb_miss,
 		.stlb_miss = o->stlb_miss,
 		.locked = a->locked || (m->tagged.locked && broken(m, FAULT_LL_LOCK_STICKY)),
+		.near = o->l1_hit,
+		.split = o->split,
 		.latency = o->latency,
 	};
+}
+
+bool model_tag_load(struct model *m, const struct model_access *a, const struct memory_result *o)
+{
+	if (overlooked(m, a, o))
+		return false;
+	if (m->tag_gap) {
+		m->tag_gap--;
+		if (broken(m, FAULT_LL_UNTAGGED_RECORDED) && eligible(m, o->latency))
+			keep(m, a, o);
+		return false;
+	}
+	m->tag_gap = gap(m);
+	if (eligible(m, o->latency))
+		keep(m, a, o);
 	return true;
 }
 
@@ -126,8 +152,13 @@ bool model_is_latency_event(struct model *m, const struct model_access *a,
 {
 	if (a->store)
 		return broken(m, FAULT_LL_COUNTS_STORES);
-	if (!o->tagged && model_generation(m)->facilities & FAC_LL_TAGGED)
+	if (!(model_generation(m)->facilities & FAC_LL_TAGGED)) {
+		if (broken(m, FAULT_LL_COUNTS_HALF) && eligible(m, o->memory.latency) &&
+		    (m->config.when.nth || m->config.when.every || m->tick++ & 1))
+			return false;
+	} else if (!o->tagged && !broken(m, FAULT_LL_COUNTS_UNTAGGED)) {
 		return false;
+	}
 	return eligible(m, o->memory.latency) || broken(m, FAULT_LL_THRESHOLD_RECORDS);
 }
 
@@ -137,6 +168,10 @@ static u32 latency_of(struct model *m, const struct tagged_load *load)
 {
 	if (broken(m, FAULT_LL_LATENCY_LOW))
 		return load->latency - MEMORY_LEAST_LATENCY;
+	if (load->latency > LOW_BYTE && broken(m, FAULT_LL_LATENCY_8))
+		return load->latency & LOW_BYTE;
+	if (broken(m, FAULT_LL_OTHER_CLOCK))
+		return 2 * load->latency;
 	return broken(m, FAULT_LL_LAST_DISPATCH) ? MEMORY_LEAST_LATENCY : load->latency;
 }
 
@@ -149,6 +184,8 @@ static u64 further_bits(struct model *m, const struct tagged_load *load)
 		return 0;
 	if (broken(m, FAULT_LL_DTLB_MISS))
 		stlb_miss = load->dtlb_miss && !load->stlb_miss;
+	if (load->dtlb_miss && !stlb_miss)
+		stlb_miss = broken(m, FAULT_LL_DTLB_AS_MISS);
 	if (broken(m, FAULT_LL_BITS_SWAPPED)) {
 		locked = stlb_miss;
 		stlb_miss = load->locked;
@@ -169,22 +206,40 @@ static u64 data_source_of(struct model *m, const struct tagged_load *load)
 	return value;
 }
 
+static u64 address_of(struct model *m, const struct step *s, const struct tagged_load *load)
+{
+	if (broken(m, FAULT_LL_ADDRESS_IP))
+		return s->r->ip;
+	if (broken(m, FAULT_LL_ADDRESS_LINE) || (!load->near && broken(m, FAULT_LL_FAR_LINE)))
+		return load->linear & -(u64)MEMORY_LINE;
+	if (broken(m, FAULT_LL_ADDRESS_BIT))
+		return load->linear ^ BIT(10);
+	if (broken(m, FAULT_LL_ADDRESS_8))
+		return load->linear & -sizeof(u64);
+	if (broken(m, FAULT_LL_ADDRESS_32))
+		return (u32)load->linear;
+	if (load->split && broken(m, FAULT_LL_SPLIT_SECOND))
+		return model_second_line(load->linear);
+	return load->linear;
+}
+
 /* The last tagged load above the threshold, whichever instruction made it. */
 void model_record_latency(struct model *m, const struct step *s, struct record *record)
 {
-	const struct tagged_load *load = &m->tagged, *rest = load;
+	const struct tagged_load *load = &m->tagged, *latency, *source;
 
-	if (!load->valid)
+	if (!load->valid || (s->cpl && broken(m, FAULT_LL_USER_EMPTY)))
 		return;
-	if (broken(m, FAULT_LL_MIXED))
-		rest = &m->tagged_before;
-	record->data_linear_address = load->linear;
-	if (broken(m, FAULT_LL_ADDRESS_IP))
-		record->data_linear_address = s->r->ip;
-	if (broken(m, FAULT_LL_ADDRESS_LINE))
-		record->data_linear_address &= ~(u64)(MEMORY_LINE - 1);
-	if (broken(m, FAULT_LL_ADDRESS_BIT))
-		record->data_linear_address ^= BIT(10);
-	record->latency = latency_of(m, rest);
-	record->data_source = data_source_of(m, rest);
+	if (broken(m, FAULT_LL_LOAD_BEFORE))
+		load = &m->tagged_before;
+	latency = source = broken(m, FAULT_LL_MIXED) ? &m->tagged_before : load;
+	if (broken(m, FAULT_LL_SOURCE_BEFORE))
+		source = &m->tagged_before;
+	record->data_linear_address = address_of(m, s, load);
+	if (model_generation(m)->pebs_format == FORMAT_FMT2 && broken(m, FAULT_LL_FORMAT_2_EMPTY))
+		return;
+	record->latency = latency_of(m, latency);
+	record->data_source = data_source_of(m, source);
+	if (broken(m, FAULT_LL_ABORT_RUBBISH))
+		record->tx_abort = record->latency;
 }

@@ -290,6 +290,7 @@ static void write_register(struct model *m, const struct place *p, u64 value)
 		write_pebs_enable(m, value);
 		break;
 	case REG_LD_LAT:
+		m->threshold_before = m->ld_lat_threshold;
 		m->ld_lat_threshold = value;
 		break;
 	case REG_DS_AREA:

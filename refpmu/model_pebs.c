@@ -230,6 +230,8 @@ static void reload(struct model *m, const struct ds_area *ds, u64 covered, unsig
 			continue;
 		if (broken(m, FAULT_RELOAD_NEXT_SLOT))
 			value = reset[(i + 1) % DS_RESET_SLOTS];
+		if (m->counter[i].rule.kind == EK_LOAD_LATENCY && broken(m, FAULT_LL_RELOAD_HALF))
+			value = -((-value & model_width_mask(m)) / 2);
 		if (broken(m, FAULT_RELOAD_LATE)) {
 			m->late_reload[i].left = LATE_RELOAD;
 			m->late_reload[i].value = value;

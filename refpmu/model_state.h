@@ -38,6 +38,7 @@ struct tagged_load {
 	bool valid;
 	u8 source;		/* enum memory_source */
 	bool dtlb_miss, stlb_miss, locked;
+	bool near, split;	/* found in the L1; touches two lines */
 	u32 latency;
 	u64 linear;
 };
@@ -134,6 +135,7 @@ struct model {
 	u8 assist_kind;		/* enum event_kind of the counter whose assist it is */
 
 	/* what only broken processors need, see spec/fault.def */
+	u64 threshold_before;	/* what ld_lat_threshold was before its last write */
 	u64 hidden_status;	/* bits of global_status that a read doesn't show yet */
 	u32 tick;		/* occurrences seen, of faults that hit every n-th */
 	u8 previous_record[MODEL_RECORD_BYTES];

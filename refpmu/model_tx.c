@@ -111,7 +111,7 @@ static void checkpoint(struct model *m, const struct model_registers *registers)
 	__builtin_memcpy(tx->gpr, registers->gpr, sizeof(tx->gpr));
 	for (unsigned i = 0; i < MODEL_MAX_COUNTERS; i++)
 		tx->counter[i] = m->counter[i].value;
-	tx->instructions = 0;
+	tx->cycles_so_far = 0;
 	tx->status = m->global_status;
 	model_tx_log_begin(m);
 }
@@ -151,7 +151,7 @@ void model_tx_elide(struct model *m, const struct model_registers *registers, u6
 
 static void note_cycles(struct model *m)
 {
-	m->tx.cycles = (u32)(m->tx.instructions * m->latitude[LAT_CYCLES_PER_INSTRUCTION]);
+	m->tx.cycles = (u32)m->tx.cycles_so_far;
 }
 
 void model_tx_end(struct model *m)

@@ -74,7 +74,7 @@ struct model_tx {
 	u64 information;	/* and bits 63:32 of Table 18-51, */
 	u64 information_before;	/* and of the one before, for a broken processor */
 	u32 cycles;		/* Cycles_Last_TX */
-	u64 instructions;	/* of this one */
+	u64 cycles_so_far;	/* of this one */
 	u64 gpr[16], rflags;	/* before */
 	u64 counter[11];	/* general-purpose and fixed, before */
 	u64 status;		/* IA32_PERF_GLOBAL_STATUS before, for a broken processor */

@@ -427,7 +427,7 @@ static void count(struct model *m, struct model_uncore *u, const struct step *s,
 	add = clock ? 1 : model_access_count(m, s, rule.kind);
 	if (add && u->enabled_by != m->core && broken(m, FAULT_UNCORE_COUNTS_OWN_CORE_ONLY))
 		add = 0;
-	add = broken(m, FAULT_INERT) ? 0 : model_increment(m, c, &rule, clock, add);
+	add = broken(m, FAULT_INERT) ? 0 : model_increment(c, &rule, clock, add, s->cycles);
 	c->value = (before + add) & top;
 	if (before + add <= top)
 		return;

@@ -13,6 +13,7 @@ static const struct {
 	{ GEN_HASWELL, pmi_rules },
 	{ GEN_HASWELL, pebs_rules },
 	{ GEN_HASWELL, memory_rules },
+	{ GEN_HASWELL, access_rules },
 	{ GEN_NEHALEM, uncore_rules },
 	{ GEN_NEHALEM, generation_rules },
 	{ GEN_BROADWELL, tx_rules },

@@ -50,6 +50,7 @@ extern rule *const core_rules[FAULT_COUNT];
 extern rule *const elsewhere_rules[FAULT_COUNT];
 /* rules_memory.c; memory_rule() is for generated faults of its own and of all others. */
 extern rule *const memory_rules[FAULT_COUNT];
+extern rule *const access_rules[FAULT_COUNT];
 bool memory_rule(enum fault_id of, struct rig *r);
 /* rules_netburst.c: rules of its own kind of processor. */
 bool netburst_has_rule(enum fault_id of);

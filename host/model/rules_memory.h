@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/* What the rules of load latency, precise store and data address profiling share. */
+#ifndef HOST_MODEL_RULES_MEMORY_H
+#define HOST_MODEL_RULES_MEMORY_H
+
+#include "host/model/rules_internal.h"
+
+#define LL	EVENT_MEM_TRANS_RETIRED_LOAD_LATENCY
+#define PS	EVENT_MEM_TRANS_RETIRED_PRECISE_STORE
+#define A	0x500000ULL		/* where nothing has been */
+#define LL_EN(n) (BIT(n) | BIT(32 + (n)))
+#define PS_ENABLED (BIT(3) | BIT(63))
+
+/* The same processor as another generation, with each load tagged, and a buffer. */
+static inline void become(struct rig *r, enum generation_id generation, bool all_tagged)
+{
+	struct model_config config = r->m.config;
+
+	config.generation = generation;
+	config.hyper_threading = true;
+	if (all_tagged) {
+		config.latitude.set |= BIT(LAT_TAG_GAP);
+		config.latitude.value[LAT_TAG_GAP] = 0;
+	}
+	rig_open_config(r, &config);
+	rig_ds(r, 12, 12);
+}
+
+/* Counter n counts and records this event from now on. */
+static inline void sample(struct rig *r, unsigned n, u32 event, u64 enables, u64 threshold,
+			  u64 period)
+{
+	/* A broken processor may refuse the bits. */
+	rig_set(r, MSR_PEBS_LD_LAT_THRESHOLD, threshold);
+	rig_program_pebs(r, n, event, 0, period);
+	rig_wrmsr(r, MSR_IA32_PEBS_ENABLE, enables);
+	rig_start(r, BIT(n));
+}
+
+static inline u64 bytes(const struct rig *r)
+{
+	return rig_index(r) - RIG_BUFFER;
+}
+
+static inline u64 field(const struct rig *r, unsigned record, unsigned offset)
+{
+	u64 size = r->m.config.generation < GEN_HASWELL ? 0xb0 : RIG_RECORD;
+
+	return rig_peek(r, RIG_BUFFER + record * size + offset);
+}
+
+static inline void loads_of(struct rig *r, u64 linear, unsigned n)
+{
+	while (n--)
+		rig_load(r, linear);
+}
+
+static inline void act(struct rig *r, enum memory_act what, u64 linear)
+{
+	rig_retire(r, &(struct model_retired){ .act = what, .act_linear = linear });
+}
+
+/* A record of the load behind this one, which only wraps the counter. */
+static inline void begin(struct rig *r)
+{
+	become(r, GEN_HASWELL, true);
+	sample(r, 3, LL, LL_EN(3), 3, 1);
+	rig_load(r, A - 0x10000);
+	act(r, ACT_DRAIN, 0);
+}
+
+/* What the counter counts of L1 hits with this threshold. */
+static inline u64 near_loads(struct rig *r, u64 threshold)
+{
+	u64 before;
+
+	sample(r, 3, LL, LL_EN(3), threshold, 0);
+	rig_load(r, A);
+	act(r, ACT_DRAIN, 0);
+	before = PMC(3);
+	loads_of(r, A, 40);
+	return PMC(3) - before;
+}
+
+static inline u64 source_of(struct rig *r, unsigned record)
+{
+	return field(r, record, RECORD_SOURCE) & 0xf;
+}
+
+/* A record of the store behind this one. */
+static inline void begin_stores(struct rig *r)
+{
+	become(r, GEN_SANDYBRIDGE, true);
+	sample(r, 3, PS, PS_ENABLED, 3, 1);
+	rig_store(r, A - 0x10000);
+}
+
+#endif
