@@ -52,7 +52,7 @@ ZYDIS_CFLAGS := -DZYDIS_STATIC_BUILD -DZYCORE_STATIC_BUILD -DZYDIS_DISABLE_AVX51
 	   -isystem $(ZYDIS)/include
 ASFLAGS	:= -f elf64 -g -F dwarf -w+error -I./
 LDFLAGS	:= -nostdlib -shared -Bsymbolic --no-undefined -z nocombreloc -z noexecstack \
-	   -z max-page-size=4096 --hash-style=sysv --build-id=none -T linker.ld -L/usr/lib
+	   -z max-page-size=4096 --hash-style=sysv --build-id=none -T linker.ld
 
 # ---------------------------------------------------------------- what is built from what
 objects	= $(patsubst %,$(BUILD)/obj/%.o,$(sort $(1)))
@@ -60,15 +60,17 @@ LAUNCH_SOURCES := $(wildcard refpmu/launch.c refpmu/launch_*.c)
 HARNESS_OBJS := $(call objects,$(wildcard boot/*.c kernel/*.c kernel/*.asm pmu/*.c tests/*.c \
 	   tests/*.asm))
 REFPMU_OBJS := $(call objects,$(filter-out $(LAUNCH_SOURCES),$(wildcard refpmu/*.c refpmu/*.asm)))
-LAUNCH_OBJS := $(call objects,$(LAUNCH_SOURCES))
+# Compilers call memset and memcpy where they like: every program has them.
+MEMORY_SOURCES := refpmu/string.c
+LAUNCH_OBJS := $(call objects,$(LAUNCH_SOURCES) $(MEMORY_SOURCES))
 REFTEST_SHARED := $(filter-out refpmu/selftest/selftest.c refpmu/selftest/engines.c, \
 	   $(wildcard refpmu/selftest/*.c refpmu/selftest/*.asm)) \
 	   refpmu/instructions.asm refpmu/launch_print.c refpmu/launch_span.c \
-	   refpmu/efi_processors.c
+	   refpmu/efi_processors.c $(MEMORY_SOURCES)
 REFTEST_OBJS := $(call objects,$(REFTEST_SHARED) refpmu/selftest/selftest.c \
 	   refpmu/selftest/engines.c)
 BENCH_OBJS := $(call objects,refpmu/bench/bench.c refpmu/selftest/workload.c \
-	   refpmu/launch_print.c refpmu/launch_firmware.c)
+	   refpmu/launch_print.c refpmu/launch_firmware.c $(MEMORY_SOURCES))
 COUNT_OBJS := $(call objects,$(REFTEST_SHARED) refpmu/count/count.c)
 ZYDIS_SOURCES := Decoder DecoderData SharedData Register
 ZYDIS_OBJS := $(patsubst %,$(BUILD)/zydis/efi/%.o,$(ZYDIS_SOURCES))
@@ -92,8 +94,8 @@ $(BUILD)/refpmu-bench.so: $(BENCH_OBJS)
 
 # Firmware loads the image anywhere, and the reference PMU copies itself: nothing but
 # R_X86_64_RELATIVE may be left for run time.
-$(BUILD)/%.so: linker.ld
-	$(call say,LINK    ,$@)$(LD) $(LDFLAGS) /usr/lib/crt0-efi-x86_64.o $(filter %.o,$^) -o $@ -lefi -lgnuefi
+$(BUILD)/%.so: linker.ld $(BUILD)/obj/start.asm.o
+	$(call say,LINK    ,$@)$(LD) $(LDFLAGS) $(filter %.o,$^) -o $@
 	@! readelf -rW $@ | grep 'R_X86_64_' | grep -v 'R_X86_64_RELATIVE'
 
 PE_SECTIONS := .text .rodata .data .reloc .dynamic .rela

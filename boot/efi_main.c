@@ -26,7 +26,7 @@
 
 enum { EXIT_PASS, EXIT_FAIL, EXIT_ERROR };
 
-/* From crt0, in the C calling convention. */
+/* From start.asm, in the C calling convention. */
 EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *system);
 
 static bool read_config(struct config *config, char *error, size_t size)

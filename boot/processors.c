@@ -26,9 +26,9 @@ static bool is_usable(UINTN number)
 	struct mp_processor_information info;
 
 	return !EFI_ERROR(services->get_info(services, number, &info)) &&
-	       !(info.status_flag & PROCESSOR_AS_BSP_BIT) &&
-	       (info.status_flag & PROCESSOR_ENABLED_BIT) &&
-	       (info.status_flag & PROCESSOR_HEALTH_STATUS_BIT);
+	       !(info.status_flag & MP_STATUS_BSP) &&
+	       (info.status_flag & MP_STATUS_ENABLED) &&
+	       (info.status_flag & MP_STATUS_HEALTHY);
 }
 
 unsigned processors_find(unsigned most)

@@ -31,7 +31,7 @@
 
 #define VM_CR_SVMDIS	BIT(4)
 
-/* What gnu-efi's start code relocated; entries of the dynamic section. */
+/* What start.asm relocated; entries of the dynamic section. */
 struct dynamic {
 	u64 tag, value;
 };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * EFI_MP_SERVICES_PROTOCOL, as far as it is called here; gnu-efi doesn't declare it. UEFI Platform
- * Initialization Specification, volume 2, "MP Services Protocol". Functions return an EFI_STATUS.
+ * EFI_MP_SERVICES_PROTOCOL, as far as it is called here; gnu-efi declares it from version 4 on,
+ * by names that aren't taken here. UEFI Platform Initialization Specification, volume 2,
+ * "MP Services Protocol". Functions return an EFI_STATUS.
  */
 #ifndef SPEC_MP_SERVICES_H
 #define SPEC_MP_SERVICES_H
@@ -14,10 +15,10 @@
 
 #define MP_SERVICES_CALL __attribute__((ms_abi))
 
-/* EFI_PROCESSOR_INFORMATION.StatusFlag */
-#define PROCESSOR_AS_BSP_BIT		BIT(0)
-#define PROCESSOR_ENABLED_BIT		BIT(1)
-#define PROCESSOR_HEALTH_STATUS_BIT	BIT(2)
+/* EFI_PROCESSOR_INFORMATION.StatusFlag: PROCESSOR_AS_BSP_BIT and so on */
+#define MP_STATUS_BSP		BIT(0)
+#define MP_STATUS_ENABLED		BIT(1)
+#define MP_STATUS_HEALTHY	BIT(2)
 
 struct mp_processor_information {
 	u64 processor_id;		/* local APIC id */

@@ -26,7 +26,7 @@ NEEDED=(
 	libclang-rt-dev:'/usr/lib/llvm-*/lib/clang/*/lib/linux/libclang_rt.fuzzer-x86_64.a'
 	make:make
 	nasm:nasm
-	gnu-efi:/usr/lib/crt0-efi-x86_64.o
+	gnu-efi:/usr/include/efi/efi.h
 	qemu-system-x86:qemu-system-x86_64
 	ovmf:'/usr/share/OVMF/OVMF_CODE*.fd'
 	mtools:mcopy
