@@ -14,6 +14,7 @@
 static struct {
 	const struct workload *workload;
 	u64 previous;		/* address of the instruction that the next #DB reports */
+	u64 rcx;		/* before it */
 	struct step_counts counts;
 } stepping;
 
@@ -22,18 +23,26 @@ static void on_debug(struct trap_frame *frame)
 	const u8 *done = (const u8 *)(uintptr_t)stepping.previous;
 	struct instruction_kind kind;
 	struct step_counts *c = &stepping.counts;
+	u64 iterations = stepping.rcx - frame->rcx;
 
 	stepping.previous = frame->rip;
+	stepping.rcx = frame->rcx;
 	c->steps++;
 	if (done < stepping.workload->begin || done >= stepping.workload->end)
 		return;
 	if (!classify_instruction(done, &kind) && !c->unknown)
 		c->unknown = (u64)(uintptr_t)done;
-	/* A repeated instruction is one instruction, stepped once an iteration. */
+	/*
+	 * A repeated instruction is one instruction, stepped once an iteration ("REP/REPE/...
+	 * Repeat String Operation Prefix": each counts RCX down). QEMU 10 takes one step more, in
+	 * which RCX stays and nothing is stored, so iterations are counted, not steps.
+	 */
+	if (!kind.repeated)
+		iterations = 1;
 	if (!kind.repeated || frame->rip != (u64)(uintptr_t)done)
 		c->count[COUNT_INSTRUCTIONS]++;
-	c->count[COUNT_LOADS] += kind.load;
-	c->count[COUNT_STORES] += kind.store;
+	c->count[COUNT_LOADS] += kind.load * iterations;
+	c->count[COUNT_STORES] += kind.store * iterations;
 	c->count[COUNT_LOCKS] += kind.locked;
 	c->count[COUNT_BRANCHES] += kind.branch;
 	c->count[COUNT_CONDITIONAL] += kind.conditional;
