@@ -50,10 +50,10 @@ enum visit_width {
 	VISIT_WIDTHS
 };
 
-#define VISIT_KIND(operation, width) ((operation) * VISIT_WIDTHS + (width))
+#define VISIT_KIND(operation, width) ((int)(operation) * (int)VISIT_WIDTHS + (int)(width))
 
 enum visit_kind {
-	VISIT_NOP = VISIT_OPERATIONS * VISIT_WIDTHS,
+	VISIT_NOP = (int)VISIT_OPERATIONS * (int)VISIT_WIDTHS,
 	/* MOVZX and MOVSX: from, to; a zero-extended result of 32 bits is one of 64. */
 	VISIT_ZERO_8_16, VISIT_ZERO_8_64, VISIT_ZERO_16_16, VISIT_ZERO_16_64,
 	VISIT_SIGN_8_16, VISIT_SIGN_8_32, VISIT_SIGN_8_64,
