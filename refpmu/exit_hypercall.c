@@ -59,6 +59,7 @@ static bool is_valid(const struct hypercall_configure *request)
 {
 	return request->generation < GEN_COUNT && request->hyper_threading <= 1 &&
 	       request->fault < FAULT_COUNT && request->page_crossing <= 1 &&
+	       !(request->conditions & ~(u32)FAULT_CONDITIONS) &&
 	       (request->counter < FAULT_COUNTERS ||
 		request->counter == HYPERCALL_ANY_COUNTER) &&
 	       request->profile < PROFILE_COUNT && request->latitude_set <= BITS(0, LAT_COUNT - 1);
@@ -81,7 +82,9 @@ static enum hypercall_status configure(struct cpu *cpu, u64 address)
 			.one_counter = request.counter != HYPERCALL_ANY_COUNTER,
 			.counter = (u8)request.counter,
 			.page_crossing = request.page_crossing,
+			.conditions = request.conditions,
 			.nth = request.nth,
+			.from = request.from,
 			.every = request.every,
 		},
 		.latitude = {
@@ -112,8 +115,10 @@ static enum hypercall_status statistics(struct cpu *cpu, u64 address)
 	struct statistics sum = { 0 };
 
 	for (unsigned i = 0; processors_get(i); i++)
-		if (processors_get(i)->epoch == cpu->epoch)
+		if (processors_get(i)->epoch == cpu->epoch) {
 			add_statistics(&sum, &processors_get(i)->statistics);
+			sum.fault_acted += processors_get(i)->model.acted;
+		}
 	return guest_write(cpu, address, &sum, sizeof(sum), NULL) ? HYPERCALL_DONE :
 		HYPERCALL_BAD_ADDRESS;
 }

@@ -11,7 +11,7 @@
 #include "refpmu/statistics.h"
 
 #define HYPERCALL_MAGIC		0x3638747365545550ULL
-#define HYPERCALL_VERSION_NUMBER 2
+#define HYPERCALL_VERSION_NUMBER 3
 
 enum hypercall_function {
 	HYPERCALL_VERSION,	/* struct hypercall_version, written */
@@ -46,7 +46,8 @@ struct hypercall_configure {
 	/* struct fault_when */
 	u32 counter;			/* or HYPERCALL_ANY_COUNTER */
 	u32 page_crossing;		/* bool */
-	u32 nth, every;
+	u32 nth, from, every;
+	u32 conditions;			/* enum fault_condition */
 	/* struct model_latitude */
 	u32 profile;			/* enum profile_id */
 	u64 seed;

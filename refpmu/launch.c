@@ -6,7 +6,8 @@
  * Everything comes from the volume that the launcher was started from: \refpmu.efi,
  * \refpmu-plan.txt (launch_plan.h) and the programs. Reports are lines on COM1:
  *	launch: run N cpu=.. fault=.. seed=.. profile=..
- *	launch: engine N fast|step blocks=.. stepped=.. runs=.. and the hand-overs by reason
+ *	launch: engine N fast|step blocks=.. stepped=.. runs=.. and the hand-overs by reason;
+ *		acted=..: how often the fault made a difference to the model
  *	launch: end N status=0x.. stepped=.. inexact=..
  *	launch: done
  */
@@ -85,6 +86,8 @@ static u64 run_program(const struct plan_run *run, enum hypercall_engine *engine
 		.counter = run->when.one_counter ? run->when.counter : HYPERCALL_ANY_COUNTER,
 		.page_crossing = run->when.page_crossing,
 		.nth = run->when.nth,
+		.from = run->when.from,
+		.conditions = run->when.conditions,
 		.every = run->when.every,
 		.seed = run->latitude.seed,
 		.profile = run->latitude.profile,
@@ -108,11 +111,11 @@ static u64 run_program(const struct plan_run *run, enum hypercall_engine *engine
 
 static void print_engine(u64 number, enum hypercall_engine engine, const struct statistics *s)
 {
-	print("launch: engine %u %s blocks=%u stepped=%u solo=%u runs=%u visited=%u"
+	print("launch: engine %u %s blocks=%u stepped=%u solo=%u runs=%u visited=%u acted=%u"
 #define HANDOVER(token, name, meaning) " " name "=%u"
 #include "refpmu/handover.def"
 	      , number, engine == HYPERCALL_FAST ? "fast" : "step", s->in_blocks, s->stepped,
-	      s->solo, s->block_runs, s->visited
+	      s->solo, s->block_runs, s->visited, s->fault_acted
 #define HANDOVER(token, name, meaning) , s->handover[HANDOVER_##token]
 #include "refpmu/handover.def"
 	      );

@@ -48,8 +48,37 @@ static const char *counter(struct span number, unsigned first, unsigned end, uns
 	return NULL;
 }
 
+static const struct { const char *word; u32 condition; bool counter; } conditions[] = {
+	{ "cpl3", FAULT_AT_CPL3, false },
+	{ "cpu1", FAULT_ON_CPU1, false },
+	{ "int", FAULT_WITH_INT, true },
+	{ "beside", FAULT_BESIDE, true },
+};
+
+/* false: no such condition. */
+static bool condition(struct span word, unsigned scopes, struct fault_when *when,
+		      const char **wrong)
+{
+	*wrong = NULL;
+	for (size_t i = 0; i < sizeof(conditions) / sizeof(conditions[0]); i++) {
+		if (!span_equals(word, conditions[i].word))
+			continue;
+		if (conditions[i].counter && !(scopes & PER_COUNTER))
+			*wrong = "that fault isn't about one counter";
+		else if (when->conditions & conditions[i].condition)
+			*wrong = "a condition of a fault twice";
+		when->conditions |= conditions[i].condition;
+		return true;
+	}
+	return false;
+}
+
 static const char *parameter(struct span word, unsigned scopes, struct fault_when *when)
 {
+	const char *wrong;
+
+	if (condition(word, scopes, when, &wrong))
+		return wrong;
 	if (span_equals(word, "page-crossing")) {
 		if (!(scopes & PER_RECORD))
 			return "that fault isn't about one record";
@@ -60,13 +89,17 @@ static const char *parameter(struct span word, unsigned scopes, struct fault_whe
 		return counter(word, 0, FAULT_FIRST_FIXED, scopes, when);
 	if (span_skip(&word, "fixed"))
 		return counter(word, FAULT_FIRST_FIXED, FAULT_COUNTERS, scopes, when);
-	if (when->nth || when->every)
-		return "a fault takes @nth=N or @1inN, once";
+	if (when->nth || when->from || when->every)
+		return "a fault takes one of @nth=N, @from=N and @1inN, once";
 	if (span_skip(&word, "nth="))
 		return parse_u32(word, false, &when->nth) ? NULL : "@nth takes a number from 1";
+	if (span_skip(&word, "from="))
+		return parse_u32(word, false, &when->from) ? NULL :
+			"@from takes a number from 1";
 	if (span_skip(&word, "1in"))
 		return parse_u32(word, false, &when->every) ? NULL : "@1in takes a number from 1";
-	return "a fault's parameters are @pmcN @fixedN @page-crossing @nth=N @1inN";
+	return "a fault's parameters are @pmcN @fixedN @page-crossing @int @beside @cpl3 @cpu1 "
+	       "@nth=N @from=N @1inN";
 }
 
 const char *launch_fault(struct span text, enum fault_id *fault, struct fault_when *when)

@@ -88,6 +88,23 @@ static const struct event *break_event(struct model *m, unsigned n, u16 code,
 	return event;
 }
 
+static bool makes_no_record(struct model *m, enum event_kind kind)
+{
+	switch (kind) {
+	case EK_INSTRUCTIONS:
+		return broken(m, FAULT_INSTRUCTIONS_NO_RECORD);
+	case EK_BRANCHES:
+	case EK_COND_BRANCHES:
+	case EK_NEAR_CALLS:
+	case EK_NEAR_RETURNS:
+	case EK_NEAR_TAKEN:
+	case EK_MISPREDICTS:
+		return broken(m, FAULT_BRANCHES_NO_RECORD);
+	default:
+		return false;
+	}
+}
+
 /* Is this counter enabled by its own control register? */
 static bool decode_gp(struct model *m, unsigned n, struct model_rule *rule)
 {
@@ -121,8 +138,10 @@ static bool decode_gp(struct model *m, unsigned n, struct model_rule *rule)
 	 * A precise event is one without E, INV, CMASK and AnyThread: "Processor Event Based
 	 * Sampling".
 	 */
-	rule->pebs = event->flags & EV_PEBS && !rule->edge && !rule->invert && !rule->cmask &&
-		     !rule->any && model_pebs_enabled(m, n);
+	rule->pebs = event->flags & EV_PEBS && !rule->edge && !rule->invert &&
+		     (!rule->cmask || broken(m, FAULT_CMASK_RECORDS)) && !rule->any &&
+		     model_pebs_enabled(m, n) &&
+		     !(m->config.fault && makes_no_record(m, rule->kind));
 	/* "CMASK or INV ... must be 0. Writing other values will result in undefined behavior." */
 	return !(event->flags & EV_LL) || (!rule->cmask && !rule->invert);
 }
@@ -144,6 +163,8 @@ static bool decode_fixed(struct model *m, unsigned n, struct model_rule *rule)
 		.interrupt = control & IA32_FIXED_CTR_CTRL_PMI0,
 		.any = control & IA32_FIXED_CTR_CTRL_ANY0,
 	};
+	if (n && broken(m, FAULT_FIXED_INT_OF_FIRST))
+		rule->interrupt = m->fixed_ctr_ctrl & IA32_FIXED_CTR_CTRL_PMI0;
 	return control & IA32_FIXED_CTR_CTRL_EN0;
 }
 
@@ -346,18 +367,29 @@ static void meet_event(struct model *m, struct step *s, unsigned i)
 		c->shadow--;
 }
 
+/* No interrupt of this overflow, on a broken processor. again: its bit was still set. */
+static bool stays_quiet(struct model *m, const struct step *s, const struct model_rule *rule,
+			bool again)
+{
+	return (again && broken(m, FAULT_PMI_WAITS_FOR_STATUS)) ||
+	       (s->writes && broken(m, FAULT_WRMSR_OVERFLOW_QUIET)) ||
+	       (rule->os != rule->usr && broken(m, FAULT_INT_NEEDS_BOTH_LEVELS));
+}
+
 /* The counter has wrapped: show it, and arm PEBS or have the interrupt requested. */
 static void wrap(struct model *m, struct step *s, unsigned i)
 {
 	struct model_counter *c = &m->counter[i];
 	const struct model_rule *rule = s->rule[i];
 
+	bool again = m->global_status & model_global_bit(i);
+
 	s->wrapped |= BIT(i);
 	show_overflow(m, s, i);
 
 	/* The instruction may be the WRMSR that takes PEBS away. */
 	if (!rule->pebs || !c->rule.pebs) {
-		if (rule->interrupt)
+		if (rule->interrupt && !(m->config.fault && stays_quiet(m, s, rule, again)))
 			s->interrupts |= BIT(i);
 		return;
 	}
@@ -513,7 +545,7 @@ static void count_siblings(struct model *m, const struct step *by, bool same_cor
 	struct step s = *by;
 
 	s.active = s.due = s.wrapped = s.interrupts = 0;
-	s.interrupted = s.aborts = false;
+	s.interrupted = s.aborts = s.writes = false;
 	m->moment++;
 	if (broken(m, FAULT_ANYTHREAD_OWNER_CPL))
 		s.cpl = m->cpl;
@@ -557,6 +589,7 @@ static void retire(struct model *m, bool shared, const struct model_retired *r)
 	struct step s;
 	bool mispredict;
 
+	m->cpl = r->cpl;
 	if (model_is_netburst(m)) {
 		netburst_retire(m, r);
 		return;
@@ -564,7 +597,9 @@ static void retire(struct model *m, bool shared, const struct model_retired *r)
 	mispredict = (m->watch_predictor || (sibling && sibling->watch_predictor)) &&
 		     model_mispredicted(m, r);
 	s.r = r;
-	s.cpl = m->cpl = r->cpl;
+	s.cpl = r->cpl;
+	s.writes = m->writing;
+	m->interrupts_off = !(r->after.rflags & RFLAGS_IF);
 	s.due = s.wrapped = s.interrupts = 0;
 	s.interrupted = s.tx_abort = s.aborts = false;
 	m->moment++;
@@ -600,6 +635,7 @@ static void retire(struct model *m, bool shared, const struct model_retired *r)
 	if (shared)
 		tell(m, &s, mispredict);
 	model_requests_raise(m);
+	m->ip_before = r->ip;
 }
 
 void model_retire(struct model *m, const struct model_retired *r)

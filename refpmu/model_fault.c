@@ -7,7 +7,26 @@
 #include "refpmu/model_core.h"
 #include "refpmu/model_internal.h"
 
-bool model_strikes(struct model *m)
+/* Of the counter concerned: is its overflow to interrupt, is there another one that counts? */
+static bool counter_is(const struct model *m, u32 conditions)
+{
+	if (m->at_counter >= MODEL_MAX_COUNTERS)
+		return !(conditions & (FAULT_WITH_INT | FAULT_BESIDE));
+	if (conditions & FAULT_WITH_INT && !m->counter[m->at_counter].rule.interrupt)
+		return false;
+	return !(conditions & FAULT_BESIDE) || m->active & ~BIT(m->at_counter);
+}
+
+static bool is_the_case(const struct model *m, u32 conditions)
+{
+	if (conditions & FAULT_AT_CPL3 && m->cpl != 3)
+		return false;
+	if (conditions & FAULT_ON_CPU1 && m->host->processor != 1)
+		return false;
+	return counter_is(m, conditions);
+}
+
+static bool takes_opportunity(struct model *m)
 {
 	const struct fault_when *when = &m->config.when;
 
@@ -15,15 +34,29 @@ bool model_strikes(struct model *m)
 		return false;
 	if (when->page_crossing && !m->crosses_page)
 		return false;
-	if (!when->nth && !when->every)
+	if (when->conditions && !is_the_case(m, when->conditions))
+		return false;
+	if (!when->nth && !when->from && !when->every)
 		return true;
 	if (m->asked != m->moment) {
 		m->asked = m->moment;
 		m->opportunities++;
-		m->struck = when->nth ? m->opportunities == when->nth :
-					m->opportunities % when->every == 0;
+		if (when->nth)
+			m->struck = m->opportunities == when->nth;
+		else if (when->from)
+			m->struck = m->opportunities >= when->from;
+		else
+			m->struck = m->opportunities % when->every == 0;
 	}
 	return m->struck;
+}
+
+bool model_strikes(struct model *m)
+{
+	bool strikes = takes_opportunity(m);
+
+	m->acted += strikes;
+	return strikes;
 }
 
 bool model_fault(struct model *m, enum fault_id fault)

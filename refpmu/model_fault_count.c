@@ -59,7 +59,7 @@ static u64 every(struct model *m, u32 n, u64 count)
 {
 	u64 hits = (m->tick + count) / n;
 
-	if (m->config.when.nth || m->config.when.every)
+	if (m->config.when.nth || m->config.when.from || m->config.when.every)
 		return count;
 	m->tick = (u32)((m->tick + count) % n);
 	return hits;

@@ -6,6 +6,7 @@
 #include "refpmu/model_record.h"
 
 #define CACHE_LINE	64
+#define RFLAGS_DF	BIT(10)
 
 /* One field: the faults that are generated of it. */
 struct field_faults {
@@ -93,6 +94,53 @@ static void without_flags(u8 *bytes)
 	put64(bytes + FMT2_OFFSET_latency, 0);
 }
 
+static void keep_low_half(u8 *bytes, unsigned offset)
+{
+	put64(bytes + offset, get64(bytes + offset) & BITS(0, 31));
+}
+
+static bool is_taken(const struct model_retired *r)
+{
+	return r->branch != BRANCH_NONE && (r->branch != BRANCH_CONDITIONAL || r->taken);
+}
+
+static void break_flags(struct model *m, u8 *bytes)
+{
+	u64 flags = get64(bytes + FMT2_OFFSET_rflags);
+
+	if (flags & RFLAGS_DF && broken(m, FAULT_RFLAGS_NO_DF))
+		flags &= ~RFLAGS_DF;
+	if (broken(m, FAULT_RFLAGS_UPPER_RAX))
+		flags = (flags & BITS(0, 31)) | (get64(bytes + FMT2_OFFSET_rax) & BITS(32, 63));
+	put64(bytes + FMT2_OFFSET_rflags, flags);
+}
+
+static void break_upper_halves(struct model *m, u16 flags, u8 *bytes)
+{
+	if (broken(m, FAULT_CODE_ADDRESS_32)) {
+		keep_low_half(bytes, FMT2_OFFSET_rip);
+		keep_low_half(bytes, FMT2_OFFSET_eventing_ip);
+	}
+	if (!(flags & EV_LL) && broken(m, FAULT_DATA_ADDRESS_32))
+		keep_low_half(bytes, FMT2_OFFSET_data_linear_address);
+	if (broken(m, FAULT_REGISTERS_32))
+		for (unsigned at = FMT2_OFFSET_rax; at <= FMT2_OFFSET_r15; at += 8)
+			keep_low_half(bytes, at);
+}
+
+static void break_precise_distribution(struct model *m, const struct step *s, u8 *bytes)
+{
+	if (broken(m, FAULT_PDIR_BEFORE)) {
+		put64(bytes + FMT2_OFFSET_eventing_ip, m->ip_before);
+		put64(bytes + FMT2_OFFSET_rip, s->r->ip);
+	}
+	if (broken(m, FAULT_PDIR_DATA)) {
+		put64(bytes + FMT2_OFFSET_data_linear_address, s->r->ip * 3);
+		put64(bytes + FMT2_OFFSET_data_source, s->r->ip * 5);
+		put64(bytes + FMT2_OFFSET_latency, s->r->ip * 7);
+	}
+}
+
 static bool address_is_lost(struct model *m, const struct step *s, unsigned x)
 {
 	return (x != 0 && broken(m, FAULT_DLA_PMC0_ONLY)) ||
@@ -126,6 +174,14 @@ void model_break_record(struct model *m, const struct step *s, unsigned x, u64 p
 		break_field(m, n, &fields[n], place, bytes);
 	if (s->rule[x]->flags & EV_DLA)
 		break_data_address(m, s, x, bytes);
+	break_flags(m, bytes);
+	break_upper_halves(m, s->rule[x]->flags, bytes);
+	if (s->rule[x]->flags & EV_PDIR)
+		break_precise_distribution(m, s, bytes);
+	if (s->rule[x]->flags & EV_LL && broken(m, FAULT_LATENCY_TX_FIELD))
+		put64(bytes + FMT2_OFFSET_tx_abort, get64(bytes + FMT2_OFFSET_latency));
+	if (is_taken(s->r) && broken(m, FAULT_BRANCH_RIP_EVENTING))
+		put64(bytes + FMT2_OFFSET_rip, s->r->ip);
 	if (m->compatibility && broken(m, FAULT_RIP_COMPATIBILITY_ZERO)) {
 		put64(bytes + FMT2_OFFSET_rip, 0);
 		put64(bytes + FMT2_OFFSET_eventing_ip, 0);

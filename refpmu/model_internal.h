@@ -39,6 +39,7 @@ struct step {
 	u64 due;		/* for an assist: armed, and the event to come has occurred */
 	u64 interrupts;		/* for an overflow interrupt */
 	const struct model_rule *rule[MODEL_MAX_COUNTERS];	/* of the active ones */
+	bool writes;		/* a WRMSR of the PMU's registers */
 	bool interrupted;	/* the one interrupt for all counters that wrapped is requested */
 	struct access_outcome {
 		struct memory_result memory;

@@ -24,6 +24,8 @@ static void stop_counters(struct model *m)
 		m->frozen = true;
 	else if (broken(m, FAULT_FREEZE_FIXED_ONLY))
 		m->global_ctrl &= IA32_PERF_GLOBAL_CTRL_EN_PMC;
+	else if (broken(m, FAULT_FREEZE_LEAVES_FIXED2))
+		m->global_ctrl &= model_global_bit(FIRST_FIXED + 2);
 	else
 		m->global_ctrl = 0;
 }
@@ -39,6 +41,8 @@ static void freeze(struct model *m)
 	if (m->debugctl & IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI ?
 	    !broken(m, FAULT_FREEZE_IGNORED) : broken(m, FAULT_FREEZE_UNASKED)) {
 		stop_counters(m);
+		if (broken(m, FAULT_FREEZE_ONCE))
+			m->debugctl &= ~IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI;
 		model_configure(m);
 		if (sibling && broken(m, FAULT_FREEZE_STOPS_SIBLING)) {
 			stop_counters(sibling);
@@ -68,6 +72,7 @@ static void add_request(struct model *m, u32 distance, bool threshold)
 	if (m->n_requests && m->request[m->n_requests - 1].distance > distance)
 		distance = m->request[m->n_requests - 1].distance;
 	m->request[m->n_requests].distance = distance;
+	m->request[m->n_requests].second = m->requesting_second;
 	m->request[m->n_requests++].threshold = threshold;
 }
 
@@ -75,7 +80,8 @@ void model_request(struct model *m, enum model_action action, unsigned counter)
 {
 	struct model *sibling = model_core_sibling(m), *to = m;
 	bool threshold = action == ACTION_THRESHOLD_INT;
-	u32 distance = model_skid(m);
+	/* So that there is one on its way. */
+	u32 distance = model_skid(m) + model_has_fault(m, FAULT_PMI_LOST_IN_HLT);
 
 	if (m->host->trace)
 		m->host->trace(m->host->ctx, action, counter);
@@ -109,6 +115,7 @@ void model_requests_raise(struct model *m)
 {
 	while (m->n_requests && !m->request[0].distance) {
 		m->raising_threshold = m->request[0].threshold;
+		m->raising_second = m->request[0].second;
 		m->n_requests--;
 		for (unsigned i = 0; i < m->n_requests; i++)
 			m->request[i] = m->request[i + 1];
@@ -123,6 +130,8 @@ void model_halt(struct model *m)
 	if (model_is_netburst(m))
 		netburst_halt(m);
 	model_uncore_take(m);
+	if (m->n_requests && broken(m, FAULT_PMI_LOST_IN_HLT))
+		m->n_requests = 0;
 	for (unsigned i = 0; i < m->n_requests; i++)
 		m->request[i].distance = 0;
 	model_requests_raise(m);
@@ -136,9 +145,11 @@ void model_seen(struct model *m, u8 cpl)
 }
 
 /* Every other time. */
-static bool leaves_unmasked(struct model *m)
+static bool leaves_unmasked(struct model *m, enum pmi_kind kind)
 {
 	if (broken(m, FAULT_LVTPC_NOT_MASKED))
+		return true;
+	if (kind == PMI_NMI && broken(m, FAULT_NMI_LEAVES_UNMASKED))
 		return true;
 	return broken(m, FAULT_LVTPC_MASK_LATE) && m->tick++ % 2 == 0;
 }
@@ -151,7 +162,8 @@ static struct pmi_delivery deliver(struct model *m, u32 lvtpc)
 
 	d.vector = (u8)(lvtpc & LVT_VECTOR);
 	if (broken(m, FAULT_PMI_OTHER_VECTOR) ||
-	    (m->raising_threshold && broken(m, FAULT_THRESHOLD_OTHER_VECTOR)))
+	    (m->raising_threshold && broken(m, FAULT_THRESHOLD_OTHER_VECTOR)) ||
+	    (m->raising_second && broken(m, FAULT_SECOND_OTHER_VECTOR)))
 		d.vector ^= 8;
 	if (mode == LVT_NMI && broken(m, FAULT_NMI_AS_FIXED))
 		mode = LVT_FIXED;
@@ -159,7 +171,9 @@ static struct pmi_delivery deliver(struct model *m, u32 lvtpc)
 		d.kind = PMI_NMI;
 	else if (mode == LVT_FIXED && d.vector >= FIRST_LEGAL_VECTOR)
 		d.kind = PMI_FIXED;
-	if (!leaves_unmasked(m))
+	if (d.kind == PMI_FIXED && m->interrupts_off && broken(m, FAULT_PMI_LOST_WITHOUT_IF))
+		d.kind = PMI_DROPPED;
+	if (!leaves_unmasked(m, d.kind))
 		d.lvtpc |= (u32)LVT_MASKED;
 	if (broken(m, FAULT_FREEZE_AT_DELIVERY))
 		freeze(m);

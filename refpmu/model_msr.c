@@ -223,7 +223,10 @@ static void write_perfevtsel(struct model *m, unsigned i, u64 value)
 static void write_pebs_enable(struct model *m, u64 value)
 {
 	u64 set = value & ~m->pebs_enable & IA32_PEBS_ENABLE_PEBS_EN_PMC;
+	u64 cleared = ~value & m->pebs_enable & IA32_PEBS_ENABLE_PEBS_EN_PMC;
 
+	if (cleared && broken(m, FAULT_PEBS_CLEAR_DROPS_ARMS))
+		model_disarm(m, IA32_PEBS_ENABLE_PEBS_EN_PMC);
 	m->pebs_enable = value;
 	m->was_full = false;
 	for (unsigned i = 0; i < FIRST_FIXED; i++) {

@@ -152,6 +152,19 @@ static u64 place_of(struct model *m, const struct ds_area *ds)
 	return ds->pebs_index;
 }
 
+/* Faults record-tail-lost, record-tail-wraps: the second page isn't reached. */
+static bool write_torn(struct model *m, u64 place, const u8 *record)
+{
+	const struct model_host *host = m->host;
+	size_t size = model_record_bytes(m), head = PAGE_SIZE - place % PAGE_SIZE;
+
+	if (head > size)
+		head = size;
+	if (m->config.fault == FAULT_RECORD_TAIL_WRAPS)
+		host->write(host->ctx, place & -(u64)PAGE_SIZE, record + head, size - head);
+	return host->write(host->ctx, place, record, head);
+}
+
 /* The record. false: the buffer isn't mapped; nothing was written. */
 static bool write_record(struct model *m, u64 place, const u8 *record)
 {
@@ -162,6 +175,9 @@ static bool write_record(struct model *m, u64 place, const u8 *record)
 		return true;
 	if (broken(m, FAULT_RECORD_LATE))
 		return hold_back(m, place, record, false);
+	if (m->crosses_page && (broken(m, FAULT_RECORD_TAIL_LOST) ||
+				broken(m, FAULT_RECORD_TAIL_WRAPS)))
+		return write_torn(m, place, record);
 	if (!host->write(host->ctx, place, record, size))
 		return false;
 	if (broken(m, FAULT_WRITE_PAST_RECORD))
@@ -188,6 +204,12 @@ static bool write_both(struct model *m, const struct ds_area *ds, u64 place, con
 	return true;
 }
 
+/* Of the format before: format 1 has no EventingIP, format 0 ends with the registers. */
+static u64 older_record_bytes(const struct model *m)
+{
+	return model_record_bytes(m) == FMT2_BYTES ? FMT1_BYTES : FMT1_OFFSET_status;
+}
+
 /* Does one more record fit between the index and the absolute maximum, behind the base? */
 static bool in_bounds(struct model *m, const struct ds_area *ds)
 {
@@ -195,6 +217,10 @@ static bool in_bounds(struct model *m, const struct ds_area *ds)
 		return false;
 	if (ds->pebs_index <= ds->pebs_absolute_maximum &&
 	    ds->pebs_absolute_maximum - ds->pebs_index >= model_record_bytes(m))
+		return true;
+	if (ds->pebs_index < ds->pebs_absolute_maximum &&
+	    ds->pebs_absolute_maximum - ds->pebs_index >= older_record_bytes(m) &&
+	    broken(m, FAULT_OLDER_ROOM_SUFFICES))
 		return true;
 	return broken(m, FAULT_PAST_MAXIMUM);
 }
@@ -249,6 +275,10 @@ static bool threshold_reached(struct model *m, const struct ds_area *ds)
 
 	if (broken(m, FAULT_THRESHOLD_ALWAYS))
 		return true;
+	if (index + size > ds->pebs_absolute_maximum && broken(m, FAULT_LAST_RECORD_QUIET))
+		return false;
+	if (threshold == ds->pebs_buffer_base && broken(m, FAULT_THRESHOLD_AT_BASE_LOST))
+		return false;
 	if (broken(m, FAULT_THRESHOLD_LATE))
 		return ds->pebs_index >= threshold;
 	if (broken(m, FAULT_THRESHOLD_MINUS_1))
@@ -258,9 +288,28 @@ static bool threshold_reached(struct model *m, const struct ds_area *ds)
 	return index >= threshold;
 }
 
+/* The bit of IA32_PERF_GLOBAL_STATUS that a broken processor leaves out of records. */
+static u64 missing_in_image(struct model *m, u64 status)
+{
+	static const struct { u16 fault; u8 bit; } bits[] = {
+#define FAULT(token, name, requirements, sentence)
+#define FAULT_IMAGE_BIT(token, bit, name, title) { FAULT_##token, bit },
+#include "spec/fault_sampling.def"
+#undef FAULT
+	};
+
+	for (size_t i = 0; i < sizeof(bits) / sizeof(bits[0]); i++)
+		if (status & BIT(bits[i].bit) && broken(m, (enum fault_id)bits[i].fault))
+			return BIT(bits[i].bit);
+	return status >> 32 && broken(m, FAULT_STATUS_IMAGE_LOW) ? BITS(32, 63) : 0;
+}
+
 static u64 status_image(struct model *m, u64 covered)
 {
 	u64 status = m->global_status;
+
+	if (m->config.fault)
+		status &= ~missing_in_image(m, status);
 
 	if (broken(m, FAULT_STATUS_AFTER_ASSIST))
 		status &= ~covered;

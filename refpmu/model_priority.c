@@ -18,6 +18,15 @@ static void request_overflow(struct model *m, unsigned i)
 		model_request(m, ACTION_OVERFLOW_INT, i);
 }
 
+/* Has a counter below i overflowed with it that raises no interrupt? */
+static bool lower_is_silent(const struct step *s, unsigned i)
+{
+	for (u64 left = s->wrapped & (BIT(i) - 1); left; left &= left - 1)
+		if (!s->rule[__builtin_ctzll(left)]->interrupt)
+			return true;
+	return false;
+}
+
 /* There are no separate interrupts for counters that overflow simultaneously. */
 static void overflow_interrupt(struct model *m, struct step *s, unsigned i)
 {
@@ -27,8 +36,26 @@ static void overflow_interrupt(struct model *m, struct step *s, unsigned i)
 		return;
 	if (s->interrupted && !broken(m, FAULT_PMI_PER_COUNTER))
 		return;
+	if (lower_is_silent(s, i) && broken(m, FAULT_LOWER_WITHOUT_INT))
+		return;
 	s->interrupted = true;
 	request_overflow(m, i);
+}
+
+/* After the assist, and after the threshold interrupt if there was one. */
+static void request_second(struct model *m, unsigned i, bool threshold)
+{
+	m->at_counter = (u8)i;
+	if (threshold && m->debugctl & IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI &&
+	    broken(m, FAULT_FREEZE_DROPS_SECOND))
+		return;
+	if (threshold && !m->held_pmi && broken(m, FAULT_SECOND_LATE)) {
+		m->held_pmi = true;
+		return;
+	}
+	m->requesting_second = threshold;
+	request_overflow(m, i);
+	m->requesting_second = false;
 }
 
 static void request_threshold(struct model *m, unsigned i)
@@ -63,7 +90,7 @@ static void assist(struct model *m, struct step *s, unsigned i)
 	if (overflow && m->latitude[LAT_HELD_STATUS])
 		m->global_status |= model_global_bit(held);
 	if (overflow && !(a.threshold && broken(m, FAULT_TWO_MERGED)))
-		request_overflow(m, held);
+		request_second(m, held, a.threshold);
 	if (last) {
 		m->hidden_status |= IA32_PERF_GLOBAL_STATUS_OVF_BUF;
 		request_threshold(m, i);
@@ -98,7 +125,7 @@ static bool leave_transaction(struct model *m, struct step *s)
 	return true;
 }
 
-static void serve(struct model *m, struct step *s, unsigned i)
+static void serve_assist(struct model *m, struct step *s, unsigned i)
 {
 	m->at_counter = (u8)i;
 	/* An assist on this instruction may have covered this counter already. */
@@ -111,6 +138,11 @@ static void serve(struct model *m, struct step *s, unsigned i)
 		else
 			assist(m, s, i);
 	}
+}
+
+static void serve_interrupt(struct model *m, struct step *s, unsigned i)
+{
+	m->at_counter = (u8)i;
 	if (s->interrupts & BIT(i))
 		overflow_interrupt(m, s, i);
 }
@@ -127,6 +159,8 @@ static void break_step(struct model *m, struct step *s)
 	/* The next event finds the counters still armed. */
 	if (s->interrupts >> FIRST_FIXED && broken(m, FAULT_FIXED_FIRST))
 		s->due = 0;
+	if (s->interrupts >> (FIRST_FIXED + 1) && broken(m, FAULT_FIXED_12_FIRST))
+		s->due = 0;
 }
 
 /* The counters in the order in which they are served: nth of them. */
@@ -142,7 +176,12 @@ static unsigned in_order(struct model *m, unsigned n)
 void model_serve(struct model *m, struct step *s)
 {
 	break_step(m, s);
-	for (unsigned n = 0; n < MODEL_MAX_COUNTERS; n++)
-		serve(m, s, in_order(m, n));
+	if (s->due && s->interrupts && broken(m, FAULT_ASSISTS_FIRST))
+		for (unsigned n = 0; n < MODEL_MAX_COUNTERS; n++)
+			serve_assist(m, s, n);
+	for (unsigned n = 0; n < MODEL_MAX_COUNTERS; n++) {
+		serve_assist(m, s, in_order(m, n));
+		serve_interrupt(m, s, in_order(m, n));
+	}
 	m->at_counter = MODEL_NO_COUNTER;
 }

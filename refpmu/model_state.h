@@ -103,8 +103,10 @@ struct model {
 	struct {
 		u32 distance;
 		bool threshold;		/* of the PEBS buffer */
+		bool second;		/* the overflow interrupt after such a one */
 	} request[MODEL_MAX_REQUESTS];
 	bool raising_threshold;		/* the one being raised, or waiting in the local APIC */
+	bool requesting_second, raising_second;
 	bool latched;		/* one waits in the local APIC for LVTPC to be unmasked */
 	bool delivered;		/* the mask bit of LVTPC is set by a delivery */
 
@@ -129,6 +131,7 @@ struct model {
 	u32 moment, asked;	/* number of this instruction or access; of the last opportunity */
 	u32 opportunities;
 	bool struck;		/* the fault acts on the last opportunity */
+	u64 acted;		/* questions of whether it acts that were answered by yes */
 	u8 at_counter;		/* the counter concerned, or MODEL_NO_COUNTER */
 	bool crosses_page;	/* the record of this assist does */
 	bool compatibility;	/* and is of an instruction of compatibility mode */
@@ -160,6 +163,8 @@ struct model {
 	u64 staggered;		/* counters that don't count yet, */
 	u32 stagger_left;	/* for so many instructions */
 	u8 cpl;			/* of the instruction that retired last */
+	bool interrupts_off;	/* and whether RFLAGS.IF is clear after it */
+	u64 ip_before;		/* of the one before */
 	u64 next_ip;		/* where the program goes on unless a handler is entered */
 	u32 handlers;		/* entered and not left yet */
 };

@@ -39,6 +39,7 @@ struct statistics {
 	u64 solo;			/* of the stepped ones: run without a world switch */
 	u64 visited;			/* neither of these: first visits */
 	u64 handover[HANDOVER_REASONS];
+	u64 fault_acted;		/* times that the fault made a difference to the model */
 };
 
 #endif

@@ -37,6 +37,8 @@ def harness_tap(run, settings):
                 decide.reference_only(run, rows, run.settings["require"].split(","))]
     if run.engine_text:
         out.append(f"# engine: {run.engine_text}")
+    if run.settings.get("fault", "none") != "none" and "acted" in run.engine:
+        out.append(f"# fault: acted {run.engine['acted']} times")
     out += ["# " + decide.summary(run)] + totals
     return out + ([f"# NOT TESTED: {run.not_tested}"] if run.not_tested else [])
 

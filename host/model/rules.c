@@ -12,6 +12,7 @@ static const struct {
 	{ GEN_HASWELL, condition_rules },
 	{ GEN_HASWELL, pmi_rules },
 	{ GEN_HASWELL, pebs_rules },
+	{ GEN_HASWELL, sampling_rules },
 	{ GEN_HASWELL, memory_rules },
 	{ GEN_HASWELL, access_rules },
 	{ GEN_NEHALEM, uncore_rules },

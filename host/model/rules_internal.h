@@ -43,6 +43,7 @@ extern rule *const count_rules[FAULT_COUNT];
 extern rule *const condition_rules[FAULT_COUNT];
 extern rule *const pmi_rules[FAULT_COUNT];
 extern rule *const pebs_rules[FAULT_COUNT];
+extern rule *const sampling_rules[FAULT_COUNT];
 extern rule *const uncore_rules[FAULT_COUNT];
 extern rule *const generation_rules[FAULT_COUNT];
 extern rule *const tx_rules[FAULT_COUNT];

@@ -136,6 +136,75 @@ static void the_nth_instruction(void)
 	CHECK_EQ(1, rig_get(&r, MSR_IA32_PMC0 + 1));
 }
 
+static void from_the_nth_on(void)
+{
+	open(FAULT_RAX_ZERO, (struct fault_when){ .from = 3 });
+	records(0, 6);
+	CHECK_EQ(BITS(2, 5), zeros(6));
+	CHECK_EQ(4, r.m.acted);
+}
+
+/* The third load is at CPL 3, and makes the record. */
+static void at_cpl_3(void)
+{
+	for (unsigned user = 0; user < 2; user++) {
+		open(FAULT_RAX_ZERO, (struct fault_when){ .conditions = FAULT_AT_CPL3 });
+		rig_program_pebs(&r, 0, LOADS, 0, 2);
+		rig_start(&r, BIT(0));
+		rig_load(&r, ADDRESS);
+		rig_load(&r, ADDRESS);
+		r.cpl = user ? 3 : 0;
+		rig_load(&r, ADDRESS);
+		CHECK_EQ(1, rig_records(&r));
+		CHECK_EQ(user, zeros(1));
+	}
+}
+
+static void with_int(void)
+{
+	for (unsigned with = 0; with < 2; with++) {
+		open(FAULT_RAX_ZERO, (struct fault_when){ .conditions = FAULT_WITH_INT });
+		rig_program_pebs(&r, 1, LOADS, with ? IA32_PERFEVTSEL_INT : 0, 2);
+		rig_start(&r, BIT(1));
+		for (unsigned i = 0; i < 3; i++)
+			rig_load(&r, ADDRESS);
+		CHECK_EQ(1, rig_records(&r));
+		CHECK_EQ(with, zeros(1));
+	}
+}
+
+static void beside_another(void)
+{
+	for (unsigned beside = 0; beside < 2; beside++) {
+		open(FAULT_RAX_ZERO, (struct fault_when){ .conditions = FAULT_BESIDE });
+		rig_program(&r, 2, INST, 0, 0);
+		rig_program_pebs(&r, 1, LOADS, 0, 2);
+		rig_start(&r, BIT(1) | (beside ? BIT(2) : 0));
+		for (unsigned i = 0; i < 3; i++)
+			rig_load(&r, ADDRESS);
+		CHECK_EQ(1, rig_records(&r));
+		CHECK_EQ(beside, zeros(1));
+	}
+}
+
+static void on_the_second_processor(void)
+{
+	static struct rig threads[CORE_THREADS];
+	struct model_core core;
+	struct model_config config = {
+		.generation = GEN_HASWELL, .hyper_threading = true,
+		.fault = FAULT_STATUS_DROPPED, .when.conditions = FAULT_ON_CPU1,
+	};
+
+	rig_open_core(threads, &core, &config);
+	for (unsigned t = 0; t < CORE_THREADS; t++) {
+		rig_program(&threads[t], 0, INST, 0, 3);
+		rig_start(&threads[t], BIT(0));
+		rig_nops(&threads[t], 3);
+		CHECK_EQ(t ? 0 : BIT(0), rig_status(&threads[t]), "thread %u", t);
+	}
+}
+
 int main(void)
 {
 	RUN(without_parameters_always);
@@ -148,5 +217,10 @@ int main(void)
 	RUN(a_fixed_counter);
 	RUN(registers_of_one_counter);
 	RUN(the_nth_instruction);
+	RUN(from_the_nth_on);
+	RUN(at_cpl_3);
+	RUN(with_int);
+	RUN(beside_another);
+	RUN(on_the_second_processor);
 	return check_end();
 }

@@ -58,6 +58,18 @@ static void scopes_are_kept(void)
 	CHECK(parse("ia32-debugctl-reads-zero@pmc0"));
 }
 
+static void conditions_add_up(void)
+{
+	CHECK(!parse("gp-pmi-lost@beside@cpl3@from=2@int"));
+	CHECK_EQ(FAULT_BESIDE | FAULT_AT_CPL3 | FAULT_WITH_INT, when.conditions);
+	CHECK_EQ(2, when.from);
+	CHECK(!parse("inert@cpu1@cpl3"));
+	CHECK_EQ(FAULT_ON_CPU1 | FAULT_AT_CPL3, when.conditions);
+	CHECK_STR("that fault isn't about one counter", parse("inert@int"));
+	CHECK_STR("that fault isn't about one counter", parse("inert@beside"));
+	CHECK_STR("a condition of a fault twice", parse("rax-zero@cpl3@cpl3"));
+}
+
 static void bad_ones_have_a_reason(void)
 {
 	static const char *const bad[] = {
@@ -66,7 +78,9 @@ static void bad_ones_have_a_reason(void)
 		"rax-zero@pmc0x", "rax-zero@fixed3", "rax-zero@pmc1@pmc2", "rax-zero@pmc1@fixed1",
 		"rax-zero@nth", "rax-zero@nth=", "rax-zero@nth=0", "rax-zero@nth=01",
 		"rax-zero@nth=4294967296", "rax-zero@1in", "rax-zero@1in0", "rax-zero@1in2@1in3",
-		"rax-zero@nth=1@1in2", "rax-zero@nth=1@nth=1", "rax-zero@page", "rax-zero@PMC0",
+		"rax-zero@nth=1@1in2", "rax-zero@from=0", "rax-zero@from=2@nth=1",
+		"rax-zero@cpl0", "rax-zero@cpu2", "rax-zero@nth=1@nth=1", "rax-zero@page",
+		"rax-zero@PMC0",
 		"rax-zero@page-crossing@", "none@pmc0", "none@nth=1",
 	};
 
@@ -83,6 +97,7 @@ int main(void)
 	RUN(parameters_in_any_order);
 	RUN(every_fault_takes_a_number);
 	RUN(scopes_are_kept);
+	RUN(conditions_add_up);
 	RUN(bad_ones_have_a_reason);
 	return check_end();
 }

@@ -120,6 +120,7 @@ class Run:
         """How the reference PMU counted the run's instructions, and why it stepped; or ""."""
         words = dict(self.engine)
         name, stepped = words.pop("name", ""), words.pop("stepped", 0)
+        words.pop("acted", 0)
         if name != "fast":
             return f"{name}, {stepped} instructions stepped" if name else ""
         blocks, runs = words.pop("blocks", 0), words.pop("runs", 0)
