@@ -6,49 +6,11 @@
  */
 #include "kernel/apic.h"
 #include "kernel/fault.h"
-#include "pmu/pmi.h"
 #include "spec/msr.h"
 #include "tests/calibration.h"
 #include "tests/needs.h"
+#include "tests/overflow.h"
 #include "tests/test.h"
-#include "tests/window.h"
-
-/* CondChgd and Ovf_Uncore aren't ours to expect, in either state. */
-#define STATUS_LOOKED_AT (~(IA32_PERF_GLOBAL_STATUS_COND_CHGD | \
-			    IA32_PERF_GLOBAL_STATUS_OVF_UNCORE))
-
-/* Instructions, branches and cycles of the sled are all above this. */
-#define FIXED_PERIOD	32
-
-static u64 status(void)
-{
-	return counters_status() & STATUS_LOOKED_AT;
-}
-
-/* General-purpose counters wrap on the last branch before the sled, fixed ones some time before
- * its end. */
-static void prepare(unsigned counter, u64 flags)
-{
-	counter_program(counter, EVENT_BR_INST_RETIRED_ALL_BRANCHES, COUNT_BOTH | flags);
-	counter_preset(counter, PMC_IS_FIXED(counter) ? FIXED_PERIOD : PERIOD);
-}
-
-static void wrap_in(const struct workload *w, unsigned counter, u64 flags)
-{
-	prepare(counter, flags);
-	workload_run(w, PERIOD, pmc_one(counter));
-}
-
-static void wrap(unsigned counter, u64 flags)
-{
-	wrap_in(&workload_sled, counter, flags);
-}
-
-static void off(unsigned counter)
-{
-	counter_program_disabled(counter, 0, 0);
-	counters_clear(BIT(counter));
-}
 
 TEST(pmi, each_counter_has_its_status_bit, REQS(MSR_26, MSR_20, CNT_30),
      NEEDS(need_perfmon, need_branches))
@@ -61,27 +23,30 @@ TEST(pmi, each_counter_has_its_status_bit, REQS(MSR_26, MSR_20, CNT_30),
 		counter_program(c, EVENT_BR_INST_RETIRED_ALL_BRANCHES, COUNT_BOTH);
 		counter_preset(c, 1u << 20);
 		workload_run(&workload_sled, PERIOD, pmc_one(c));
-		CHECK_EQ(t, CNT_30, 0, status(), "status after counter %u stopped short", c);
-		wrap(c, 0);
-		CHECK_EQ(t, MSR_26, BIT(c), status(), "status after counter %u wrapped", c);
+		CHECK_EQ(t, CNT_30, 0, overflow_status(), "status after counter %u stopped short",
+			 c);
+		overflow(c, 0);
+		CHECK_EQ(t, MSR_26, BIT(c), overflow_status(), "status after counter %u wrapped",
+			 c);
 		if (counter_caps()->gp == 4)
-			CHECK_EQ(t, MSR_20, 0, status() & 0xf0,
+			CHECK_EQ(t, MSR_20, 0, overflow_status() & 0xf0,
 				 "bits of counters that aren't there");
-		off(c);
+		overflow_off(c);
 	}
 }
 
 TEST(pmi, status_stays_until_it_is_cleared, REQS(PMI_07), NEEDS(need_perfmon, need_branches))
 {
-	wrap(0, 0);
+	overflow(0, 0);
 	for (unsigned i = 0; i < 3; i++)
-		CHECK_EQ(t, PMI_07, 1, status(), "status, read %u", i + 1);
+		CHECK_EQ(t, PMI_07, 1, overflow_status(), "status, read %u", i + 1);
 	counters_clear(0);
-	CHECK_EQ(t, PMI_07, 1, status(), "status after writing 0 to IA32_PERF_GLOBAL_OVF_CTRL");
+	CHECK_EQ(t, PMI_07, 1, overflow_status(),
+		 "status after writing 0 to IA32_PERF_GLOBAL_OVF_CTRL");
 	counter_preset(0, PERIOD);
-	CHECK_EQ(t, PMI_07, 1, status(), "status after writing the counter");
+	CHECK_EQ(t, PMI_07, 1, overflow_status(), "status after writing the counter");
 	counters_clear(1);
-	CHECK_EQ(t, PMI_07, 0, status(), "status after clearing the bit");
+	CHECK_EQ(t, PMI_07, 0, overflow_status(), "status after clearing the bit");
 }
 
 TEST(pmi, clearing_one_bit_keeps_the_others, REQS(PMI_08),
@@ -89,27 +54,14 @@ TEST(pmi, clearing_one_bit_keeps_the_others, REQS(PMI_08),
 {
 	struct pmc_mask both = pmc_or(pmc_one(0), pmc_one(1));
 
-	prepare(0, 0);
-	prepare(1, 0);
+	overflow_prepare(0, 0);
+	overflow_prepare(1, 0);
 	workload_run(&workload_sled, PERIOD, both);
-	CHECK_EQ(t, PMI_08, 3, status(), "status after two counters wrapped");
+	CHECK_EQ(t, PMI_08, 3, overflow_status(), "status after two counters wrapped");
 	counters_clear(1);
-	CHECK_EQ(t, PMI_08, 2, status(), "status after clearing bit 0");
+	CHECK_EQ(t, PMI_08, 2, overflow_status(), "status after clearing bit 0");
 	counters_clear(2);
-	CHECK_EQ(t, PMI_08, 0, status(), "status after clearing bit 1");
-}
-
-/* The interrupts of one wrap; the log stays until the next pmi_open(). */
-static const struct pmi_log *interrupts(unsigned counter, u64 flags,
-					const struct pmi_options *options)
-{
-	const struct pmi_log *log;
-
-	pmi_open(options);
-	wrap(counter, flags);
-	log = pmi_settle();
-	pmi_close();
-	return log;
+	CHECK_EQ(t, PMI_08, 0, overflow_status(), "status after clearing bit 1");
 }
 
 TEST(pmi, wrap_without_int_raises_no_interrupt, REQS(PRIO_15), NEEDS(need_perfmon, need_branches))
@@ -119,14 +71,14 @@ TEST(pmi, wrap_without_int_raises_no_interrupt, REQS(PRIO_15), NEEDS(need_perfmo
 	for (unsigned c = 0; c < WINDOW_COUNTERS; c++) {
 		if (!(all & BIT(c)))
 			continue;
-		CHECK_EQ(t, PRIO_15, 0, interrupts(c, 0, NULL)->count,
+		CHECK_EQ(t, PRIO_15, 0, overflow_interrupts(c, 0, NULL)->count,
 			 "interrupts of counter %u, INT = 0", c);
-		CHECK_EQ(t, PRIO_15, BIT(c), status() & BIT(c), "its status bit");
-		off(c);
+		CHECK_EQ(t, PRIO_15, BIT(c), overflow_status() & BIT(c), "its status bit");
+		overflow_off(c);
 		/* The control. */
-		CHECK_RANGE(t, PRIO_15, 1, ~0ULL, interrupts(c, COUNT_INT, NULL)->count,
+		CHECK_RANGE(t, PRIO_15, 1, ~0ULL, overflow_interrupts(c, COUNT_INT, NULL)->count,
 			    "interrupts of counter %u, INT = 1", c);
-		off(c);
+		overflow_off(c);
 	}
 }
 
@@ -137,22 +89,22 @@ TEST(pmi, general_purpose_overflow_interrupts_once, REQS(PMI_01),
 	CHECK_EQ(t, PMI_01, 1, calibration_get()->first_interrupts,
 		 "interrupts of the run's first overflow of IA32_PMC0");
 	for (unsigned c = 0; c < counter_caps()->gp; c++) {
-		const struct pmi_log *log = interrupts(c, COUNT_INT, NULL);
+		const struct pmi_log *log = overflow_interrupts(c, COUNT_INT, NULL);
 
 		if (CHECK_EQ(t, PMI_01, 1, log->count, "interrupts of IA32_PMC%u", c))
 			CHECK_EQ(t, PMI_01, VECTOR_PMI, log->entry[0].vector, "vector");
-		off(c);
+		overflow_off(c);
 	}
 }
 
 TEST(pmi, fixed_overflow_interrupts_once, REQS(PMI_02), NEEDS(need_perfmon, need_fixed))
 {
 	for (unsigned i = 0; i < counter_caps()->fixed; i++) {
-		const struct pmi_log *log = interrupts(PMC_FIXED(i), COUNT_INT, NULL);
+		const struct pmi_log *log = overflow_interrupts(PMC_FIXED(i), COUNT_INT, NULL);
 
 		if (CHECK_EQ(t, PMI_02, 1, log->count, "interrupts of fixed counter %u", i))
 			CHECK_EQ(t, PMI_02, VECTOR_PMI, log->entry[0].vector, "vector");
-		off(PMC_FIXED(i));
+		overflow_off(PMC_FIXED(i));
 	}
 }
 
@@ -165,11 +117,11 @@ TEST(pmi, status_shows_the_overflow_at_entry, REQS(PMI_03), NEEDS(need_perfmon, 
 
 		if (!(all & BIT(c)))
 			continue;
-		log = interrupts(c, COUNT_INT, NULL);
+		log = overflow_interrupts(c, COUNT_INT, NULL);
 		if (CHECK_RANGE(t, PMI_03, 1, ~0ULL, log->count, "interrupts of counter %u", c))
 			CHECK_EQ(t, PMI_03, BIT(c), log->entry[0].status & STATUS_LOOKED_AT,
 				 "status at the handler's entry, counter %u", c);
-		off(c);
+		overflow_off(c);
 	}
 }
 
@@ -181,7 +133,7 @@ TEST(pmi, delivery_masks_the_local_vector, REQS(PMI_04), NEEDS(need_perfmon, nee
 	for (unsigned i = 0; i < 4; i++) {
 		pmi_open(&stay);
 		HARNESS_CHECK(t, !(apic_lvtpc_read() & LVT_MASKED), "LVTPC's mask bit is clear");
-		wrap(0, COUNT_INT);
+		overflow(0, COUNT_INT);
 		log = pmi_settle();
 		if (CHECK_EQ(t, PMI_04, 1, log->count, "interrupts of delivery %u", i)) {
 			CHECK_EQ(t, PMI_04, LVT_MASKED, log->entry[0].lvtpc & LVT_MASKED,
@@ -193,11 +145,11 @@ TEST(pmi, delivery_masks_the_local_vector, REQS(PMI_04), NEEDS(need_perfmon, nee
 		if (i & 1) {
 			unsigned before = log->count;
 
-			wrap(0, COUNT_INT);
+			overflow(0, COUNT_INT);
 			CHECK_EQ(t, PMI_04, before, pmi_settle()->count,
 				 "interrupts after another overflow, LVTPC still masked");
 		}
-		off(0);
+		overflow_off(0);
 		pmi_unmask();	/* what waits is taken here */
 		pmi_settle();
 		pmi_close();
@@ -207,12 +159,12 @@ TEST(pmi, delivery_masks_the_local_vector, REQS(PMI_04), NEEDS(need_perfmon, nee
 TEST(pmi, delivery_mode_nmi_is_honoured, REQS(PMI_06), NEEDS(need_perfmon, need_branches))
 {
 	static const struct pmi_options nmi = { .nmi = true };
-	const struct pmi_log *log = interrupts(0, COUNT_INT, &nmi);
+	const struct pmi_log *log = overflow_interrupts(0, COUNT_INT, &nmi);
 
 	if (CHECK_EQ(t, PMI_06, 1, log->count, "interrupts with delivery mode NMI"))
 		CHECK_EQ(t, PMI_06, VECTOR_NMI, log->entry[0].vector, "vector");
-	off(0);
-	log = interrupts(0, COUNT_INT, NULL);
+	overflow_off(0);
+	log = overflow_interrupts(0, COUNT_INT, NULL);
 	if (CHECK_EQ(t, PMI_06, 1, log->count, "interrupts with delivery mode fixed"))
 		CHECK_EQ(t, PMI_06, VECTOR_PMI, log->entry[0].vector, "vector");
 }
@@ -223,7 +175,7 @@ static const struct pmi_log *interrupts_inside(void)
 	const struct pmi_log *log;
 
 	pmi_open(NULL);
-	wrap_in(&workload_long_sled, 0, COUNT_INT);
+	overflow_in(&workload_long_sled, 0, COUNT_INT);
 	log = pmi_settle();
 	pmi_close();
 	return log;
@@ -241,7 +193,7 @@ TEST(pmi, freeze_clears_global_control, REQS(PMI_14),
 		test_inconclusive(t, "the interrupt comes only after the window");
 		return;
 	}
-	off(0);
+	overflow_off(0);
 	if (!CHECK(t, PMI_14, !msr_try_write(MSR_IA32_DEBUGCTL,
 					     IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI).raised,
 		   "setting IA32_DEBUGCTL[12]"))
@@ -262,7 +214,7 @@ static u64 witness(u64 debugctl)
 
 	pmi_open(&masked);
 	msr_write(MSR_IA32_DEBUGCTL, debugctl);
-	prepare(0, COUNT_INT);
+	overflow_prepare(0, COUNT_INT);
 	counter_program(1, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH);
 	counter_write(1, 0);
 	workload_run(&workload_long_sled, PERIOD, both);
@@ -301,13 +253,13 @@ TEST(pmi, freeze_stops_branch_recording, REQS(PMI_19),
 			  msr_read(MSR_IA32_DEBUGCTL));
 		return;
 	}
-	log = interrupts(0, COUNT_INT, NULL);
+	log = overflow_interrupts(0, COUNT_INT, NULL);
 	if (CHECK_EQ(t, PMI_19, 1, log->count, "interrupts without freeze"))
 		CHECK_EQ(t, PMI_19, IA32_DEBUGCTL_LBR, log->entry[0].debugctl & IA32_DEBUGCTL_LBR,
 			 "IA32_DEBUGCTL.LBR at the handler's entry, no freeze");
-	off(0);
+	overflow_off(0);
 	msr_write(MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_LBR | IA32_DEBUGCTL_FREEZE_LBRS_ON_PMI);
-	log = interrupts(0, COUNT_INT, NULL);
+	log = overflow_interrupts(0, COUNT_INT, NULL);
 	if (CHECK_EQ(t, PMI_19, 1, log->count, "interrupts with freeze"))
 		CHECK_EQ(t, PMI_19, 0, log->entry[0].debugctl & IA32_DEBUGCTL_LBR,
 			 "IA32_DEBUGCTL.LBR at the handler's entry, FREEZE_LBRS_ON_PMI = 1");
