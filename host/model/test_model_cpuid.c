@@ -38,7 +38,7 @@ static const struct {
 	[GEN_WESTMERE] = { 0xb, 0x206c2, 0x029aa21f, 0, 0x1, 0x2c100800, 0x07300403 },
 	[GEN_SANDYBRIDGE] = { 0xd, 0x206a7, 0x1fbaa21f, 0, 0x1, 0x28100800, 0x07300403 },
 	[GEN_IVYBRIDGE] = { 0xd, 0x306a9, 0x7fbaa21f, 0x281, 0x1, 0x28100800, 0x07300403 },
-	[GEN_HASWELL] = { 0xd, 0x306c3, 0x7ffab21f, 0x27ab, 0x21, 0x2c100800, 0x07300403 },
+	[GEN_HASWELL] = { 0xd, 0x306c3, 0x7ffab21f, 0x2fbb, 0x21, 0x2c100800, 0x07300403 },
 	[GEN_BROADWELL] = { 0x14, 0x40671, 0x7ffab21f, 0x1c2fbb, 0x121, 0x2c100800, 0x07300403 },
 };
 
@@ -140,9 +140,13 @@ static void performance_monitoring(void)
 	CHECK_EQ(0x07300803, regs[EAX], "8 counters");
 }
 
-static void no_transactions(void)
+/* HLE and RTM. */
+static void transactions(void)
 {
 	open(true);
+	ask(7, 0, 0xffffffff);
+	CHECK_EQ(0x810, regs[EBX] & 0x810);
+	rig_open_knob(&r, LAT_NO_RTM, 1);
 	ask(7, 0, 0xffffffff);
 	CHECK_EQ(0, regs[EBX] & 0x810);
 }
@@ -240,7 +244,7 @@ int main(void)
 	RUN(signature_and_features);
 	RUN(brand);
 	RUN(performance_monitoring);
-	RUN(no_transactions);
+	RUN(transactions);
 	RUN(one_processor);
 	RUN(several_processors);
 	RUN(nothing_of_amd_nor_of_a_hypervisor);
