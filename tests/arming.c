@@ -151,17 +151,6 @@ TEST(arm, records_are_written_while_interrupts_are_off, REQS(ARM_05),
 	}
 }
 
-/* Loads at CPL 3 of one run, those of the way there and back included. */
-static u64 user_loads(void)
-{
-	counter_program(0, LOADS, COUNT_USR);
-	counter_write(0, 0);
-	counters_enable(pmc_one(0));
-	workload_run_user(&workload_load, 2 * PERIOD);
-	counters_disable();
-	return counter_read(0);
-}
-
 #define FAR 2048	/* bytes; both stacks are larger, and neither gets so deep here */
 
 /*
@@ -171,7 +160,7 @@ static u64 user_loads(void)
 static void check_user_arm(struct test *t, unsigned c)
 {
 	struct ds_setup setup = sampling_setup(8);
-	u64 loads = user_loads();
+	u64 loads = sampling_user_loads();
 
 	ds_open(&setup);
 	pebs_arm(c, LOADS, COUNT_USR, loads);

@@ -70,6 +70,16 @@ bool sampling_one_record(struct test *t, struct test_claim claim, struct pebs_re
 	return record_decode(format, ds_record(0), record_size(format), record);
 }
 
+u64 sampling_user_loads(void)
+{
+	counter_program(0, LOADS, COUNT_USR);
+	counter_write(0, 0);
+	counters_enable(pmc_one(0));
+	workload_run_user(&workload_load, 2 * PERIOD);
+	counters_disable();
+	return counter_read(0);
+}
+
 u64 sampling_field(const struct pebs_record *record, enum record_field field)
 {
 	u64 value = 0;

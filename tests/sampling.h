@@ -70,6 +70,10 @@ void sampling_check_registers(struct test *t, struct test_claim claim, const voi
  * bits 31:0 hold the cycles of the last one (Table 18-51). */
 u64 sampling_tx_mask(void);
 
+/* Loads at CPL 3 of workload_load with n = 2 * PERIOD, those of the way there and back included, by
+ * IA32_PMC0. */
+u64 sampling_user_loads(void);
+
 u64 sampling_field(const struct pebs_record *record, enum record_field field);
 
 #endif
