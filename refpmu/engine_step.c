@@ -345,6 +345,8 @@ static void interrupted(struct cpu *cpu, const struct step *step, u64 code)
 	if (exits_instruction(cpu, code))
 		return;
 	if (code >= EXIT_EXCEPTION && code <= EXIT_EXCEPTION_LAST) {
+		if (step->retired)
+			model_cancel(&cpu->model, step->retired);
 		if (step->retired && model_fault(&cpu->model, FAULT_FAULTS_RETIRE))
 			retire_end(cpu, step->retired, step->insn, step->watching);
 		exception(cpu, code);

@@ -245,6 +245,12 @@ bool model_watching(const struct model *m);
 void model_retire(struct model *m, const struct model_retired *r);
 
 /*
+ * An instruction that was to access memory raised an exception: its loads are cancelled. They don't
+ * count, and leave the load latency facility as it was.
+ */
+void model_cancel(struct model *m, const struct model_retired *r);
+
+/*
  * access[] of an instruction that is still to be reported is full: this, its oldest access, is
  * about to be dropped from there. In program order, as often as needed.
  */

@@ -3,7 +3,8 @@
  * "Load Latency Performance Monitoring Facility": which loads carry a tag, which of them count, and
  * what a record says of the last one. Tables 18-24 and 18-33.
  *
- * Not handled: loads that are cancelled (nothing is speculative here).
+ * Nothing is speculative here: the loads that are cancelled are those of instructions that raise an
+ * exception.
  */
 #include "refpmu/model_access.h"
 #include "refpmu/model_record.h"
@@ -147,6 +148,36 @@ bool model_tag_load(struct model *m, const struct model_access *a, const struct 
 	return true;
 }
 
+/* What a broken processor makes of a cancelled load. */
+static void take_cancelled(struct model *m, const struct model_retired *r,
+			   const struct model_access *a)
+{
+	if (broken(m, FAULT_LL_CANCELLED_KEPT))
+		m->cancelled = (struct tagged_load){
+			.valid = true, .linear = a->linear, .source = SOURCE_L1,
+			.latency = MEMORY_LEAST_LATENCY,
+		};
+	if (broken(m, FAULT_LL_CANCELLED_TAGGED))
+		m->tag_gap = ~0u;
+	for (u64 left = m->active; left; left &= left - 1) {
+		unsigned i = (unsigned)__builtin_ctzll(left);
+		const struct model_rule *rule = &m->counter[i].rule;
+
+		m->at_counter = (u8)i;
+		if (rule->kind == EK_LOAD_LATENCY && (r->cpl ? rule->usr : rule->os) &&
+		    broken(m, FAULT_LL_CANCELLED_COUNTS))
+			model_set_counter(m, i, m->counter[i].value + 1);
+	}
+	m->at_counter = MODEL_NO_COUNTER;
+}
+
+void model_cancel(struct model *m, const struct model_retired *r)
+{
+	for (unsigned i = 0; m->config.fault && i < r->n_access; i++)
+		if (!r->access[i].store)
+			take_cancelled(m, r, &r->access[i]);
+}
+
 bool model_is_latency_event(struct model *m, const struct model_access *a,
 			    const struct access_outcome *o)
 {
@@ -232,6 +263,8 @@ void model_record_latency(struct model *m, const struct step *s, struct record *
 		return;
 	if (broken(m, FAULT_LL_LOAD_BEFORE))
 		load = &m->tagged_before;
+	if (m->cancelled.valid && broken(m, FAULT_LL_CANCELLED_KEPT))
+		load = &m->cancelled;
 	latency = source = broken(m, FAULT_LL_MIXED) ? &m->tagged_before : load;
 	if (broken(m, FAULT_LL_SOURCE_BEFORE))
 		source = &m->tagged_before;
@@ -242,4 +275,5 @@ void model_record_latency(struct model *m, const struct step *s, struct record *
 	record->data_source = data_source_of(m, source);
 	if (broken(m, FAULT_LL_ABORT_RUBBISH))
 		record->tx_abort = record->latency;
+	m->cancelled.valid = false;
 }

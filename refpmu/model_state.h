@@ -126,6 +126,7 @@ struct model {
 	u32 tag_gap;		/* loads that pass before the next tag */
 	struct tagged_load tagged;	/* the last one above the threshold */
 	struct tagged_load tagged_before;	/* and the one before, for a broken processor */
+	struct tagged_load cancelled;	/* one that didn't retire, for another */
 
 	/* Is this an opportunity of the fault? See model_fault.h. */
 	u32 moment, asked;	/* number of this instruction or access; of the last opportunity */

@@ -130,3 +130,25 @@ BEGIN partial
 	dec	rdi
 	jnz	.next
 END partial
+
+; ------------------------------------------------------------------ loads that raise an exception
+; u64 user_cancelled(struct cancelled_probe *): in each of `rounds` a load from `cancelled`, which may
+; fault, and one from `retired`; at any CPL. The struct begins with the struct fault that the
+; exception table wants in RDI.
+CANCELLED_PROBE_CANCELLED	equ 24
+CANCELLED_PROBE_RETIRED		equ 32
+CANCELLED_PROBE_ROUNDS		equ 40
+	global	user_cancelled:function hidden
+user_cancelled:
+	mov	rsi, [rdi + CANCELLED_PROBE_CANCELLED]
+	mov	rdx, [rdi + CANCELLED_PROBE_RETIRED]
+	mov	rcx, [rdi + CANCELLED_PROBE_ROUNDS]
+.try:	mov	rax, [rsi]
+.done:	mov	rax, [rdx]
+	dec	rcx
+	jnz	.try
+	ret
+	section .data.extable progbits alloc noexec write align=8
+	dd	user_cancelled.try - $
+	dd	user_cancelled.done - $
+	section .text

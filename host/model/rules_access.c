@@ -58,6 +58,46 @@ static bool every_load_counts_on_nehalem(struct rig *r)
 	return PMC(3) == 400;
 }
 
+/* Exceptions, before and after a load that retires. */
+static void cancel(struct rig *r, u64 linear)
+{
+	model_cancel(&r->m, &(struct model_retired){
+		.loads = 1, .n_access = 1, .access = { { linear, 8, false, false } } });
+}
+
+static bool cancelled_loads_dont_count(struct rig *r)
+{
+	become(r, GEN_HASWELL, true);
+	sample(r, 3, LL, LL_EN(3), 3, 0);
+	rig_load(r, A);
+	for (unsigned i = 0; i < 5; i++)
+		cancel(r, HIGH);
+	return PMC(3) == 1;
+}
+
+static bool the_next_available_load_is_tagged(struct rig *r)
+{
+	become(r, GEN_HASWELL, true);
+	sample(r, 3, LL, LL_EN(3), 3, 0);
+	cancel(r, HIGH);
+	loads_of(r, A, 40);
+	return PMC(3) == 40;
+}
+
+static bool cancelled_loads_leave_the_record_alone(struct rig *r)
+{
+	become(r, GEN_HASWELL, true);
+	sample(r, 3, LL, LL_EN(3), 3, 2);
+	for (unsigned i = 0; i < 20; i++) {
+		rig_load(r, A + 64 * i);
+		cancel(r, HIGH);
+	}
+	for (unsigned i = 0; i < bytes(r) / RIG_RECORD; i++)
+		if (field(r, i, RECORD_DLA) == HIGH)
+			return false;
+	return bytes(r) > 0;
+}
+
 static bool no_prefetch_is_a_load(struct rig *r)
 {
 	become(r, GEN_HASWELL, true);
@@ -355,6 +395,9 @@ rule *const access_rules[FAULT_COUNT] = {
 	[FAULT_LL_THRESHOLD_STALE] = threshold_is_the_last,
 	[FAULT_LL_COUNTS_UNTAGGED] = only_tagged_loads_count,
 	[FAULT_LL_COUNTS_HALF] = every_load_counts_on_nehalem,
+	[FAULT_LL_CANCELLED_COUNTS] = cancelled_loads_dont_count,
+	[FAULT_LL_CANCELLED_KEPT] = cancelled_loads_leave_the_record_alone,
+	[FAULT_LL_CANCELLED_TAGGED] = the_next_available_load_is_tagged,
 	[FAULT_LL_COUNTS_FAR_PREFETCHES] = no_prefetch_is_a_load,
 	[FAULT_LL_RELOAD_HALF] = reset_value_is_the_period,
 	[FAULT_LL_EN_OF_ANY] = another_enable_is_none,
