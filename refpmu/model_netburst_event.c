@@ -357,6 +357,17 @@ void netburst_tag(struct model *m, struct netburst_step *s)
 	}
 }
 
+/* "PEBS is supported for only" Execution_event, Front_end_event and Replay_event. */
+static bool makes_records(struct model *m, unsigned event)
+{
+	if ((event == NB_EVENT_EXECUTION_EVENT && broken(m, FAULT_NB_PEBS_NO_EXECUTION)) ||
+	    (event == NB_EVENT_FRONT_END_EVENT && broken(m, FAULT_NB_PEBS_NO_FRONT_END)) ||
+	    (event == NB_EVENT_REPLAY_EVENT && broken(m, FAULT_NB_PEBS_NO_REPLAY)))
+		return false;
+	return events[event].flags & NB_PEBS || broken(m, FAULT_NB_PEBS_ANY_EVENT) ||
+	       (event == NB_EVENT_MISPRED_BRANCH_RETIRED && broken(m, FAULT_NB_MISPRED_PEBS));
+}
+
 u64 netburst_input(struct model *m, const struct netburst_step *s, unsigned n, bool *per_clock,
 		   bool *precise)
 {
@@ -375,8 +386,7 @@ u64 netburst_input(struct model *m, const struct netburst_step *s, unsigned n, b
 	    (event == NB_EVENT_FRONT_END_EVENT && n == NB_IQ_COUNTER1 &&
 	     broken(m, FAULT_NB_COUNTER_13_FRONT_END)))
 		return 0;
-	*precise = events[event].flags & NB_PEBS || broken(m, FAULT_NB_PEBS_ANY_EVENT) ||
-		   (event == NB_EVENT_MISPRED_BRANCH_RETIRED && broken(m, FAULT_NB_MISPRED_PEBS));
+	*precise = makes_records(m, event);
 	for (u64 rows = s->with->meaning[e].rows; rows; rows &= rows - 1) {
 		unsigned i = (unsigned)__builtin_ctzll(rows);
 

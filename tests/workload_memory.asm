@@ -132,8 +132,8 @@ BEGIN partial
 END partial
 
 ; ------------------------------------------------------------------ loads that raise an exception
-; u64 user_cancelled(struct cancelled_probe *): in each of `rounds` a load from `cancelled`, which may
-; fault, and one from `retired`; at any CPL. The struct begins with the struct fault that the
+; u64 user_cancelled(struct cancelled_probe *): in each of `rounds` a load from `cancelled`, which
+; may fault, and one from `retired`; at any CPL. The struct begins with the struct fault that the
 ; exception table wants in RDI.
 CANCELLED_PROBE_CANCELLED	equ 24
 CANCELLED_PROBE_RETIRED		equ 32

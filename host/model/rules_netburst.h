@@ -66,6 +66,7 @@ static inline u64 value(struct netburst_rig *r, unsigned n)
 /* rules_netburst_tag.c: tagged micro-operations and records. */
 netburst_rule_fn netburst_loads_are_tagged, netburst_arithmetic_is_tagged,
 	netburst_replay_needs_all, netburst_own_counter_samples, netburst_precise_events_only,
+	netburst_three_events_sample,
 	netburst_my_thread, netburst_nobody_asked, netburst_both_sample, netburst_areas_are_own,
 	netburst_whole_record, netburst_reload_and_index,
 	netburst_ends_at_maximum, netburst_threshold_interrupts, netburst_loads_wait,

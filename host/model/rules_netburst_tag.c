@@ -170,6 +170,29 @@ bool netburst_precise_events_only(struct netburst_rig *r)
 	return nbrig_records(r, 0) == 0;
 }
 
+/* One micro-operation that is counted, and one that is recorded, of each of the three events. */
+bool netburst_three_events_sample(struct netburst_rig *r)
+{
+	nbrig_set(r, 0, PEBS, MY | BIT(2) | UOP_TAG);
+	nbrig_set(r, 0, VERT, 1);
+	nbrig_ds(r, 4, 4, TOP - 1);
+	front_end(r, 16, 2, TOP - 1);
+	nbrig_load(r, 0, NBRIG_DATA);
+	nbrig_load(r, 0, NBRIG_DATA);
+	if (nbrig_records(r, 0) != 1)
+		return false;
+	program(r, 8, 0x3a4, 1, escr(8, BIT(15), 15) | 1 << 5 | BIT(4), ENABLE, 0);
+	program(r, 16, 0x3cc, 5, escr(0xc, 1, 15), ENABLE, TOP - 1);
+	nbrig_compute(r, 0, false, ARITHMETIC_PACKED_SP);
+	nbrig_compute(r, 0, false, ARITHMETIC_PACKED_SP);
+	if (nbrig_records(r, 0) != 2)
+		return false;
+	program(r, 16, 0x3cc, 5, escr(9, 1, 15), ENABLE, TOP - 1);
+	nbrig_load(r, 0, 0x7000000);
+	nbrig_load(r, 0, 0x7001000);
+	return nbrig_records(r, 0) == 3;
+}
+
 bool netburst_my_thread(struct netburst_rig *r)
 {
 	nbrig_set(r, 1, PEBS, MY);
