@@ -168,8 +168,12 @@ static unsigned in_order(struct model *m, unsigned n)
 {
 	if (broken(m, FAULT_PRIORITY_REVERSED))
 		return MODEL_MAX_COUNTERS - 1 - n;
+	if (broken(m, FAULT_PMC0_LAST))
+		return n + 1 < MODEL_MAX_COUNTERS ? n + 1 : 0;
 	if (n > 0 && broken(m, FAULT_PMC1_LAST))
 		return n + 1 < MODEL_MAX_COUNTERS ? n + 1 : 1;
+	if ((n == 2 || n == 3) && broken(m, FAULT_PMC3_BEFORE_PMC2))
+		return n ^ 1;
 	return n;
 }
 

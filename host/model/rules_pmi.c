@@ -121,8 +121,8 @@ static bool branch_records_go_on(struct rig *r)
 static bool makes_the_record(struct rig *r, unsigned n)
 {
 	rig_program_pebs(r, n, LOADS, 0, 1);
-	rig_program_pebs(r, 2, EVENT_BR_INST_RETIRED_ALL_BRANCHES_PEBS, 0, 1);
-	rig_start(r, BIT(n) | BIT(2));
+	rig_program_pebs(r, 3, EVENT_BR_INST_RETIRED_ALL_BRANCHES_PEBS, 0, 1);
+	rig_start(r, BIT(n) | BIT(3));
 	for (int i = 0; i < 2; i++)
 		rig_retire(r, &(struct model_retired){
 			.branch = BRANCH_CALL, .loads = 1, .n_access = 1,
@@ -183,6 +183,7 @@ static bool record_before_interrupt(struct rig *r)
 }
 
 RULE(pmc1_before_pmc2, makes_the_record(r, 1))
+RULE(pmc2_before_pmc3, makes_the_record(r, 2))
 
 static bool fixed_counters_come_last(struct rig *r)
 {
@@ -236,7 +237,9 @@ rule *const pmi_rules[FAULT_COUNT] = {
 	[FAULT_LVTPC_MASK_IGNORED] = masked_is_not_delivered,
 	[FAULT_FREEZE_AT_DELIVERY] = freezes_though_masked,
 	[FAULT_LBR_NOT_FROZEN] = branch_records_freeze,
+	[FAULT_PMC0_LAST] = first_counter_makes_the_record,
 	[FAULT_PMC1_LAST] = pmc1_before_pmc2,
+	[FAULT_PMC3_BEFORE_PMC2] = pmc2_before_pmc3,
 	[FAULT_FIXED_FIRST] = fixed_counters_come_last,
 	[FAULT_NEWEST_FIRST] = earlier_is_served_first,
 };
