@@ -434,6 +434,20 @@ static bool in_scope(struct model *m, const struct step *s, const struct model_r
 	return !rule->in_tx || inside != broken(m, FAULT_TX_FILTER_INVERTED);
 }
 
+/* What microcode does to switch counter i on or off: events of the WRMSR besides its own. */
+static u64 switching(const struct model *m, const struct step *s, unsigned i)
+{
+	bool loads = s->rule[i]->kind == EK_LOADS, branches = s->rule[i]->kind == EK_BRANCHES;
+
+	if (s->opened & BIT(i))
+		return loads ? m->latitude[LAT_OPEN_LOADS] :
+		       branches ? m->latitude[LAT_OPEN_BRANCHES] : 0;
+	if (s->closed & BIT(i))
+		return loads ? m->latitude[LAT_CLOSE_LOADS] :
+		       branches ? m->latitude[LAT_CLOSE_BRANCHES] : 0;
+	return 0;
+}
+
 static void count(struct model *m, struct step *s, unsigned i, bool mispredict)
 {
 	struct model_counter *c = &m->counter[i];
@@ -442,12 +456,15 @@ static void count(struct model *m, struct step *s, unsigned i, bool mispredict)
 	u64 add, before = c->value;
 
 	m->at_counter = (u8)i;
-	if (rule->kind >= EK_TX_FIRST)
+	if (s->unseen & BIT(i))
+		add = 0;
+	else if (rule->kind >= EK_TX_FIRST)
 		add = model_tx_occurs(m, s, rule->kind);
 	else if (rule->kind >= EK_SPLIT_LOADS)
 		add = model_access_count(m, s, rule->kind);
 	else
 		add = occurrences(rule->kind, s->r, mispredict);
+	add += switching(m, s, i);
 	if (add > 1 && rule->flags & EV_INSN)
 		add = 1;
 	if (!selected) {
@@ -489,14 +506,18 @@ static void choose_rules(struct model *m, struct step *s)
 	u64 on = m->active & ~m->active_before;
 	u64 off = m->active_before & ~m->active;
 
-	s->active = m->active_before;
+	s->active = (m->active_before | on) & ~m->counter_written;
+	s->opened = on;
+	s->closed = off;
 	if (m->latitude[LAT_DISABLE_COUNTS])
-		s->active &= ~off;
-	if (m->latitude[LAT_ENABLE_COUNTS])
-		s->active |= on;
-	s->active &= ~m->counter_written;
-	for (unsigned i = 0; i < MODEL_MAX_COUNTERS; i++)
+		s->unseen |= off;
+	if (!m->latitude[LAT_ENABLE_COUNTS])
+		s->unseen |= on;
+	for (unsigned i = 0; i < MODEL_MAX_COUNTERS; i++) {
 		s->rule[i] = on & BIT(i) ? &m->counter[i].rule : &m->rule_before[i];
+		if (s->unseen & BIT(i) && !switching(m, s, i))
+			s->active &= ~BIT(i);
+	}
 	m->writing = false;
 }
 
@@ -544,7 +565,7 @@ static void count_siblings(struct model *m, const struct step *by, bool same_cor
 {
 	struct step s = *by;
 
-	s.active = s.due = s.wrapped = s.interrupts = 0;
+	s.active = s.due = s.wrapped = s.interrupts = s.opened = s.closed = s.unseen = 0;
 	s.interrupted = s.aborts = s.writes = false;
 	m->moment++;
 	if (broken(m, FAULT_ANYTHREAD_OWNER_CPL))
@@ -600,7 +621,7 @@ static void retire(struct model *m, bool shared, const struct model_retired *r)
 	s.cpl = r->cpl;
 	s.writes = m->writing;
 	m->interrupts_off = !(r->after.rflags & RFLAGS_IF);
-	s.due = s.wrapped = s.interrupts = 0;
+	s.due = s.wrapped = s.interrupts = s.opened = s.closed = s.unseen = 0;
 	s.interrupted = s.tx_abort = s.aborts = false;
 	m->moment++;
 	s.tx = m->tx.depth && m->tx.elided ? (u8)model_tx_elision_act(m) : r->tx;

@@ -34,7 +34,9 @@ struct event {
 struct step {
 	const struct model_retired *r;
 	u8 cpl;			/* at which it counts */
-	u64 active;		/* counters that count it */
+	u64 active;		/* counters that count it, or what it does besides: */
+	u64 opened, closed;	/* switched on or off by it: its microcode counts as well, */
+	u64 unseen;		/* and the instruction itself not, on these */
 	u64 wrapped;
 	u64 due;		/* for an assist: armed, and the event to come has occurred */
 	u64 interrupts;		/* for an overflow interrupt */

@@ -95,6 +95,7 @@ TEST(arm, without_int_a_record_raises_no_interrupt, REQS(ARM_03),
 		unsigned interrupts, records;
 
 		count_interrupts(c, 0, &interrupts, &records);
+		sampling_want(t, 1);
 		CHECK_EQ(t, ARM_03, 1, records, "records of IA32_PMC%u, INT = 0", c);
 		CHECK_EQ(t, ARM_03, 0, interrupts,
 			 "interrupts of IA32_PMC%u, INT = 0, threshold out of reach", c);
@@ -112,8 +113,12 @@ TEST(arm, a_counter_is_disarmed_with_its_enable, REQS(ARM_04),
 		struct ds_setup setup = sampling_setup(8);
 
 		ds_open(&setup);
-		pebs_arm(c, LOADS, COUNT_BOTH, PERIOD);
+		pebs_arm(c, LOADS, COUNT_BOTH, calibration_period(LOADS, PERIOD));
 		workload_run(&workload_load, PERIOD, pmc_one(c));
+		if (made_behind(&workload_load)) {
+			test_inconclusive(t, "the write that closes the window has the event");
+			return;
+		}
 		CHECK_EQ(t, ARM_01, BIT(c), counters_status() & BIT(c),
 			 "status bit: IA32_PMC%u wrapped", c);
 		pebs_disarm();
@@ -141,6 +146,7 @@ TEST(arm, records_are_written_while_interrupts_are_off, REQS(ARM_05),
 		sampling_run(&setup, c, LOADS, COUNT_BOTH, &workload_sample, NO_OTHERS);
 		off = (u64)ds_bytes();
 		intr_enable();
+		sampling_want(t, 1);
 		CHECK_EQ(t, ARM_05, record_size(setup.format), off,
 			 "bytes by which the index moved, IF = 0, IA32_PMC%u", c);
 		counters_clear(BIT(c));
@@ -186,8 +192,9 @@ static void check_user_arm(struct test *t, unsigned c)
 	CHECK_EQ(t, ARM_06, 0, (u64)ds_bytes(),
 		 "bytes by which the index moved at CPL 0, IA32_PMC%u armed for CPL 3", c);
 	counters_enable(pmc_one(c));
-	workload_run_user(&workload_load, PERIOD);
+	workload_run_user(&workload_load, ROUNDS_FOR(1));
 	counters_disable();
+	sampling_want(t, 1);
 	CHECK_EQ(t, ARM_06, 1, ds_records(), "records after loads at CPL 3, IA32_PMC%u", c);
 	pebs_disarm();
 	counter_program_disabled(c, 0, 0);
@@ -195,7 +202,7 @@ static void check_user_arm(struct test *t, unsigned c)
 }
 
 /* A counter of CPL 3 sees nothing of work at CPL 0, and the reverse of work at CPL 3. */
-static unsigned records_of(unsigned c, u64 flags, bool user)
+static unsigned records_of(struct test *t, unsigned c, u64 flags, bool user)
 {
 	struct ds_setup setup = sampling_setup(8);
 	unsigned records;
@@ -204,12 +211,14 @@ static unsigned records_of(unsigned c, u64 flags, bool user)
 	pebs_arm(c, LOADS, flags, PERIOD);
 	if (user) {
 		counters_enable(pmc_one(c));
-		workload_run_user(&workload_load, 2 * PERIOD);
+		workload_run_user(&workload_load, ROUNDS_FOR(1));
 		counters_disable();
 	} else {
-		workload_run(&workload_load, 2 * PERIOD, pmc_one(c));
+		workload_run(&workload_load, ROUNDS_FOR(1), pmc_one(c));
 	}
 	records = ds_records();
+	if (user ? flags & COUNT_USR : flags & COUNT_OS)
+		sampling_want(t, 1);
 	pebs_disarm();
 	counter_program_disabled(c, 0, 0);
 	counters_clear(BIT(c));
@@ -220,11 +229,11 @@ TEST(arm, records_are_made_at_the_selected_level_only, REQS(ARM_06),
      NEEDS(need_perfmon, need_pebs, need_events))
 {
 	for (unsigned c = 0; c < 4; c++) {
-		CHECK_EQ(t, ARM_06, 1, records_of(c, COUNT_OS, false),
+		CHECK_EQ(t, ARM_06, 1, records_of(t, c, COUNT_OS, false),
 			 "records of CPL 0, OS = 1 USR = 0, IA32_PMC%u", c);
-		CHECK_EQ(t, ARM_06, 0, records_of(c, COUNT_USR, false),
+		CHECK_EQ(t, ARM_06, 0, records_of(t, c, COUNT_USR, false),
 			 "records of CPL 0, OS = 0 USR = 1, IA32_PMC%u", c);
-		CHECK_EQ(t, ARM_06, 1, records_of(c, COUNT_USR, true),
+		CHECK_EQ(t, ARM_06, 1, records_of(t, c, COUNT_USR, true),
 			 "records of CPL 3, OS = 0 USR = 1, IA32_PMC%u", c);
 	}
 }

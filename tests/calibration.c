@@ -20,8 +20,11 @@
 #define TRIES 20
 #define DISTURBED_TRIES 4
 #define BEYOND 1000	/* loads: as late as a record is waited for */
+#define OPENINGS 5
+#define OPENING_MOST 15	/* events; more isn't microcode of one WRMSR */
 
 static struct calibration measured[CPU_MAX];
+static bool calibrated[CPU_MAX];
 
 static struct calibration *here(void)
 {
@@ -32,7 +35,7 @@ static struct calibration *here(void)
 static void overflow_before_sled(void)
 {
 	counter_program(0, EVENT_BR_INST_RETIRED_ALL_BRANCHES, COUNT_BOTH | COUNT_INT);
-	counter_preset(0, PERIOD);
+	counter_preset(0, PERIOD + here()->open_branches);
 	workload_run(&workload_long_sled, PERIOD, pmc_one(0));
 }
 
@@ -97,7 +100,7 @@ static void measure_shadow(void)
 		int mark = -1;
 
 		ds_open(&setup);
-		pebs_arm(0, LOADS, COUNT_BOTH, PERIOD);
+		pebs_arm(0, LOADS, COUNT_BOTH, PERIOD + c->open_loads);
 		workload_run(&workload_sample, PERIOD, pmc_one(0));
 		if (ds_records() == 1 && record_decode(format, ds_record(0), record_size(format),
 						       &record))
@@ -126,6 +129,34 @@ static void measure_shadow(void)
 	}
 }
 
+/* What IA32_PMC0 has counted of this event when the piece begins: the least of some windows. */
+static unsigned measure_opening(u16 event)
+{
+	u64 least = ~0ULL;
+
+	for (unsigned i = 0; i < OPENINGS; i++) {
+		u64 value;
+
+		counter_program(0, event, COUNT_BOTH);
+		counter_write(0, 0);
+		workload_run(&workload_opening, 1, pmc_one(0));
+		value = workload_memory()[0];
+		if (value < least)
+			least = value;
+		counter_reset();
+	}
+	return least > OPENING_MOST ? 0 : (unsigned)least;
+}
+
+u64 calibration_period(u16 event, u64 n)
+{
+	const struct calibration *c = calibrated[cpu_index()] ? here() : &measured[CPU_BOOT];
+
+	if (event == EVENT_BR_INST_RETIRED_ALL_BRANCHES)
+		return n + c->open_branches;
+	return event && event == LOADS ? n + c->open_loads : n;
+}
+
 static void measure(void)
 {
 	char reason[128];
@@ -134,6 +165,9 @@ static void measure(void)
 	if (!need_perfmon(reason, sizeof(reason)) || !need_branches(reason, sizeof(reason)))
 		return;
 	counter_reset();
+	here()->open_branches = measure_opening(EVENT_BR_INST_RETIRED_ALL_BRANCHES);
+	if (need_events(reason, sizeof(reason)))
+		here()->open_loads = measure_opening(LOADS);
 	measure_skid();
 	measure_masked();
 	if (need_pebs(reason, sizeof(reason)) && need_events(reason, sizeof(reason)))
@@ -144,8 +178,7 @@ static void measure(void)
 const struct calibration *calibration_get(void)
 {
 	struct attempt attempt = { .last_gaps = EVIDENCE_FIRST };
-	static bool known[CPU_MAX];
-	bool *done = &known[cpu_index()];
+	bool *done = &calibrated[cpu_index()];
 
 	for (unsigned i = 0; i < DISTURBED_TRIES && !*done; i++) {
 		evidence_begin(&attempt);
@@ -205,6 +238,8 @@ TEST(calibration, this_machine_is_measured, NO_REQS, NEEDS(need_perfmon, need_br
 			  c->skid_most);
 	else
 		test_note(t, "calibration: interrupt skid isn't measurable");
+	test_note(t, "calibration: the write that opens a window adds %u loads and %u branches",
+		  c->open_loads, c->open_branches);
 	test_note(t, "calibration: an interrupt raised while LVTPC is masked %s",
 		  masked_text(c->masked));
 	if (c->shadow_known)

@@ -22,11 +22,19 @@ struct calibration {
 	bool shadow_known;
 	unsigned shadow_least, shadow_most;	/* events between arming and the recorded one */
 	bool shadow_beyond;	/* records come, but later than the sample pieces' marks reach */
+	unsigned open_loads, open_branches;	/* that a counter counts of being switched on */
 	bool sees_smis;
 };
 
 /* Of the processor that calls. Measured at its first call, which may be in any test: it leaves the
  * PMU as counter_reset() does, so ask before setting anything up. */
 const struct calibration *calibration_get(void);
+
+/*
+ * The period by which a counter of CPL 0 overflows on the nth load or branch of a workload, n of
+ * any other event: what the write that opens the window adds comes first. Changes nothing; where
+ * this processor isn't calibrated yet, the first one's measurement serves.
+ */
+u64 calibration_period(u16 event, u64 n);
 
 #endif

@@ -50,7 +50,7 @@ static void check_compat(struct test *t, unsigned c)
 
 	/* The control: as many loads in 64-bit mode. */
 	ds_open(&setup);
-	pebs_arm(c, LOADS, COUNT_BOTH, PERIOD);
+	pebs_arm(c, LOADS, COUNT_BOTH, ROUNDS_PERIOD);
 	workload_run(&workload_load, ROUNDS_FOR(1), pmc_one(c));
 	if (!sampling_one_record(t, AT(REC_06), &record))
 		return;
@@ -59,7 +59,7 @@ static void check_compat(struct test *t, unsigned c)
 	call = (struct compat_call){ .memory = address(memory), .n = ROUNDS_FOR(1),
 				     .msr = MSR_IA32_PERF_GLOBAL_CTRL, .on = pmc_one(c).bits };
 	ds_open(&setup);
-	pebs_arm(c, LOADS, COUNT_BOTH, PERIOD);
+	pebs_arm(c, LOADS, COUNT_BOTH, ROUNDS_PERIOD);
 	intr_disable();
 	compat_loads(&call);
 	intr_enable();

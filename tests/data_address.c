@@ -100,7 +100,7 @@ TEST(record, a_locked_load_has_its_address_too, REQS(DLA_10),
 
 	ds_open(&setup);
 	pebs_arm(0, EVENT_MEM_UOPS_RETIRED_LOCK_LOADS, COUNT_BOTH, PERIOD);
-	workload_run(&workload_lock, 2 * PERIOD, pmc_one(0));
+	workload_run(&workload_lock, ROUNDS_FOR(1), pmc_one(0));
 	if (!sampling_one_record(t, AT(DLA_10), &record))
 		return;
 	CHECK_EQ(t, DLA_10, (u64)(uintptr_t)workload_lock.begin,
@@ -200,11 +200,12 @@ static unsigned check_listed(struct test *t, struct test_claim claim, const stru
 
 	ds_open(&setup);
 	pebs_arm(2, e->event, COUNT_BOTH, WALK_PERIOD);
-	workload_run(e->workload, 2 * WALK_PERIOD, pmc_one(2));
+	workload_run(e->workload, ROUNDS_FOR(1), pmc_one(2));
 	pebs_disarm();
 	counter_program_disabled(2, 0, 0);
 	counters_clear(counters_status());
 	records = ds_records();
+	sampling_want(t, 1);
 	for (unsigned i = 0; i < records; i++)
 		test_check_range(t, claim, low, high - 1, at(ds_record(i), 0x98),
 				 "data linear address of a record of %s", e->name);

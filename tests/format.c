@@ -29,7 +29,7 @@ static u16 first_precise(const struct ds_setup *setup)
 {
 	for (unsigned i = 0; i < sizeof(candidates) / sizeof(candidates[0]); i++) {
 		ds_open(setup);
-		pebs_arm(0, candidates[i], COUNT_BOTH, PERIOD);
+		pebs_arm(0, candidates[i], COUNT_BOTH, ROUNDS_PERIOD);
 		workload_run(&workload_load, ROUNDS_FOR(1), pmc_one(0));
 		pebs_disarm();
 		counter_program_disabled(0, 0, 0);

@@ -257,7 +257,7 @@ TEST(ll, the_reset_value_governs_records_and_not_events, REQS(LL_14, LL_25),
 		events = events_with_period(&setup, &h, n, &count);
 		CHECK_RANGE(t, LL_14, all / 2, 2 * all, events,
 			    "events of %lu loads with a reset value of -%lu", n, setup.period);
-		CHECK_RANGE(t, LL_25, all / (2 * (setup.period + 1 + SHADOW_MOST)),
+		CHECK_RANGE(t, LL_25, all / (2 * (setup.period + 1 + sampling_shadow_bound())),
 			    2 * all / setup.period, count,
 			    "records of %lu events with a reset value of -%lu", all, setup.period);
 	}

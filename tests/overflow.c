@@ -2,6 +2,7 @@
 #include "tests/overflow.h"
 
 #include "spec/msr.h"
+#include "tests/calibration.h"
 
 u64 overflow_status(void)
 {
@@ -11,7 +12,8 @@ u64 overflow_status(void)
 void overflow_prepare(unsigned counter, u64 flags)
 {
 	counter_program(counter, EVENT_BR_INST_RETIRED_ALL_BRANCHES, COUNT_BOTH | flags);
-	counter_preset(counter, PMC_IS_FIXED(counter) ? FIXED_PERIOD : PERIOD);
+	counter_preset(counter, PMC_IS_FIXED(counter) ? FIXED_PERIOD :
+		       calibration_period(EVENT_BR_INST_RETIRED_ALL_BRANCHES, PERIOD));
 }
 
 void overflow_in(const struct workload *w, unsigned counter, u64 flags)

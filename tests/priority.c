@@ -68,7 +68,7 @@ static const struct pmi_log *run_all(struct pmc_mask counters, struct pmc_mask i
 			continue;
 		counter_program(c, event, COUNT_BOTH |
 				(interrupting.bits & BIT(c) ? COUNT_INT : 0));
-		counter_preset(c, PERIOD);
+		counter_preset(c, calibration_period(event, PERIOD));
 	}
 	workload_run(&workload_sled, PERIOD, counters);
 	log = pmi_settle();
@@ -96,7 +96,7 @@ static bool two_stay_two(void)
 	for (unsigned i = 0; i < TWO_TRIES && two; i++) {
 		pmi_open(NULL);
 		counter_program(1, LOADS, COUNT_BOTH | COUNT_INT);
-		counter_preset(1, PERIOD + 1);
+		counter_preset(1, calibration_period(LOADS, PERIOD + 1));
 		sampling_run(&setup, 2, LOADS, COUNT_BOTH, &workload_sample, pmc_one(1));
 		two = pmi_settle()->count == 2;
 		pmi_close();
@@ -198,6 +198,7 @@ TEST(priority, record_and_index_are_in_memory_at_the_threshold_interrupt, REQS(P
 	const struct pmi_log *log = run_record(0, 0, 1);
 	struct pebs_record record;
 
+	sampling_want(t, 1);
 	if (!CHECK_EQ(t, PRIO_12, 1, log->count,
 		      "interrupts of one record, which meets the threshold"))
 		return;
@@ -220,11 +221,12 @@ static void check_assist_first(struct test *t, unsigned c)
 	ds_open(&setup);
 	pebs_arm(c, LOADS, COUNT_USR | COUNT_INT, PERIOD);
 	counters_enable(pmc_one(c));
-	workload_run_user(&workload_load, 2 * PERIOD);
+	workload_run_user(&workload_load, ROUNDS_FOR(1));
 	counters_disable();
 	log = pmi_settle();
 	pmi_close();
 	pebs_disarm();
+	sampling_want(t, 1);
 	if (CHECK_EQ(t, PRIO_08, 1, log->count,
 		     "interrupts of one record of IA32_PMC%u, INT = 1, threshold out of reach", c))
 		CHECK_EQ(t, PRIO_08, one_record_on(), log->entry[0].index,
@@ -248,6 +250,7 @@ static void check_two(struct test *t, unsigned c, bool exact)
 {
 	const struct pmi_log *log = run_record(c, COUNT_INT, 1);
 
+	sampling_want(t, 1);
 	if (!CHECK_RANGE(t, PRIO_10, 1, 2, log->count,
 			 "interrupts of one record of IA32_PMC%u, INT = 1, which meets the "
 			 "threshold", c))
@@ -313,7 +316,7 @@ static void check_meeting(struct test *t, struct test_claim claim, unsigned samp
 	}
 	counters_clear(counters_status());
 	pmi_open(NULL);
-	if (record_of(t, claim, sampled, plain, PERIOD + 1, &met))
+	if (record_of(t, claim, sampled, plain, calibration_period(LOADS, PERIOD + 1), &met))
 		test_check_eq(t, claim, alone, met,
 			      "instruction of IA32_PMC%u's record: the load on which IA32_PMC%u "
 			      "wraps", sampled, plain);
@@ -474,9 +477,10 @@ static void check_earlier(struct test *t, unsigned earlier, unsigned later, u64 
 	u64 status;
 
 	ds_open(&setup);
-	pebs_arm(later, LOADS, COUNT_BOTH, PERIOD + gap);
-	pebs_arm(earlier, LOADS, COUNT_BOTH, PERIOD);
+	pebs_arm(later, LOADS, COUNT_BOTH, calibration_period(LOADS, PERIOD + gap));
+	pebs_arm(earlier, LOADS, COUNT_BOTH, calibration_period(LOADS, PERIOD));
 	workload_run(&workload_sample, PERIOD, pmc_or(pmc_one(earlier), pmc_one(later)));
+	sampling_want(t, 1);
 	if (!CHECK_RANGE(t, PRIO_16, 1, 2, ds_records(), "records of two overflows"))
 		return;
 	record_decode(format, ds_record(0), record_size(format), &record);

@@ -69,6 +69,7 @@ TEST(record, it_is_b0h_bytes_long, REQS(REC_02), NEEDS(need_perfmon, need_format
 
 	fill_memory();
 	sampling_run(&setup, 2, LOADS, COUNT_BOTH, &workload_sample, NO_OTHERS);
+	sampling_want(t, 1);
 	CHECK_EQ(t, REC_02, 0xb0, (u64)ds_bytes(), "bytes by which the index moved");
 	if (CHECK(t, REC_02, ds_record_written(0), "the record's bytes"))
 		CHECK_EQ(t, REC_02, 4, at(ds_record(0), 0x90) & 0xf,
@@ -84,6 +85,7 @@ TEST(record, it_is_c0h_bytes_long, REQS(REC_HSW_01),
 
 		fill_memory();
 		sampling_run(&setup, c, LOADS, COUNT_BOTH, &workload_sample, NO_OTHERS);
+		sampling_want(t, 1);
 		CHECK_EQ(t, REC_HSW_01, 0xc0, (u64)ds_bytes(),
 			 "bytes by which the index moved, IA32_PMC%u", c);
 		CHECK(t, REC_HSW_01, ds_record_written(0), "the record's bytes");
@@ -260,6 +262,7 @@ static void check_outside(struct test *t, unsigned c, unsigned n)
 	setup.start = n;
 	fill_memory();
 	sampling_run(&setup, c, LOADS, COUNT_BOTH, &workload_sample, NO_OTHERS);
+	sampling_want(t, n + 1);
 	CHECK(t, REC_13, ds_record_written(n), "record %u, at the index, IA32_PMC%u", n, c);
 	CHECK(t, REC_13, !ds_written_outside(n, n + 1, &offset),
 	      "a byte at offset %ld of the buffer, the record being at %u", (long)offset,

@@ -15,11 +15,14 @@
 #include "pmu/ds.h"
 #include "pmu/pmi.h"
 #include "pmu/pmu.h"
+#include "tests/calibration.h"
 #include "tests/evidence.h"
 #include "tests/needs.h"
 
 #define DEADLINE_MS 10000
 #define DISTURBED_TRIES 6
+/* Of runs in which a record is missed: more than half of five, counted until one is whole. */
+#define MISSED_TRIES	3
 #define STEP_MS 2000	/* for what is done on another processor around a test */
 
 static const struct requirement *requirement_at(const struct test *t, unsigned i)
@@ -103,6 +106,9 @@ static void call(void *arg)
 {
 	struct test *t = arg;
 
+	/* Under guard, and before the test has set anything up: it is measured at first use. */
+	if (t->test_case->needs[0] == need_perfmon)
+		calibration_get();
 	t->test_case->run(t);
 }
 
@@ -332,7 +338,7 @@ static void run_undisturbed(struct test *t)
 {
 	for (unsigned cpu = 0; cpu < CPU_MAX; cpu++)
 		arounds[cpu].attempt.last_gaps = EVIDENCE_FIRST;
-	for (unsigned i = 0; i < DISTURBED_TRIES; i++) {
+	for (unsigned i = 0, missed = 0; i < DISTURBED_TRIES; i++) {
 		bool disturbed = false;
 
 		for (unsigned cpu = 0; cpu < CPU_MAX; cpu++)
@@ -341,7 +347,14 @@ static void run_undisturbed(struct test *t)
 		run_guarded(t);
 		for (unsigned cpu = 0; cpu < CPU_MAX; cpu++)
 			disturbed |= arounds[cpu].disturbed;
-		if (!disturbed)
+		if (disturbed)
+			continue;
+		if (!t->missed)
+			return;
+		missed++;
+		tap_comment(t->tap, "run %u of %u in which a record is missed", missed,
+			    MISSED_TRIES);
+		if (missed == MISSED_TRIES)
 			return;
 	}
 	forget(t);

@@ -42,6 +42,7 @@ struct test {
 	struct test_failure failure[TEST_MAX_FAILURES];
 	struct test_seen seen[TEST_MAX_SEEN];
 	unsigned seen_count;
+	bool missed;			/* test_missed() */
 	enum verdict ended;		/* by test_skip() and the like; NONE otherwise */
 	char reason[TEST_TEXT];
 	struct guard_report guard;

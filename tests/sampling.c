@@ -18,7 +18,7 @@ void sampling_run(const struct ds_setup *setup, unsigned counter, u16 event, u64
 		  const struct workload *w, struct pmc_mask with)
 {
 	ds_open(setup);
-	pebs_arm(counter, event, flags, PERIOD);
+	pebs_arm(counter, event, flags, calibration_period(event, PERIOD));
 	workload_run(w, PERIOD, pmc_or(pmc_one(counter), with));
 	pebs_disarm();
 	counter_program_disabled(counter, 0, 0);
@@ -35,12 +35,20 @@ bool sampling_shadow_fits(struct test *t)
 	return false;
 }
 
+unsigned sampling_shadow_bound(void)
+{
+	enum { MARGIN = 15 };
+	const struct calibration *c = calibration_get();
+
+	return (c->shadow_known ? c->shadow_most : 0) + MARGIN;
+}
+
 void sampling_open_rounds(struct ds_setup *setup)
 {
 	for (unsigned i = 0; i < DS_RESET_SLOTS; i++)
-		setup->reset[i] = pebs_reset_value(i, PERIOD);
+		setup->reset[i] = pebs_reset_value(i, ROUNDS_PERIOD);
 	ds_open(setup);
-	pebs_arm(0, LOADS, COUNT_BOTH, PERIOD);
+	pebs_arm(0, LOADS, COUNT_BOTH, ROUNDS_PERIOD);
 }
 
 void sampling_rounds(struct ds_setup *setup, unsigned records)
@@ -49,6 +57,12 @@ void sampling_rounds(struct ds_setup *setup, unsigned records)
 	workload_run(&workload_load, ROUNDS_FOR(records), pmc_one(0));
 	pebs_disarm();
 	counter_program_disabled(0, 0, 0);
+}
+
+void sampling_want(struct test *t, unsigned records)
+{
+	if (ds_records() < records)
+		test_missed(t);
 }
 
 bool sampling_one_record(struct test *t, struct test_claim claim, struct pebs_record *record)
@@ -63,6 +77,7 @@ bool sampling_one_record(struct test *t, struct test_claim claim, struct pebs_re
 	}
 	if (!records && calibration_get()->shadow_beyond)
 		return sampling_shadow_fits(t);
+	sampling_want(t, 1);
 	if (!test_check_eq(t, claim, 1, records,
 			   "records of one overflow (the index moved by %ld bytes)",
 			   (long)ds_bytes()))

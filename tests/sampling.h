@@ -16,19 +16,21 @@
 
 /*
  * Several records of one window: with a shadow of up to SHADOW_MOST events, records_rounds(k)
- * rounds of a workload with one event a round give k records, neither fewer nor more: k assists
- * take at most k * (PERIOD + 1 + SHADOW_MOST) events, k + 1 at least (k + 1) * PERIOD.
- * For k up to 3.
+ * rounds of a workload with one event a round and counters that overflow every ROUNDS_PERIOD
+ * events give k records, neither fewer nor more, whatever up to 15 events opening and closing the
+ * window add: k assists take at most k * (ROUNDS_PERIOD + 1 + SHADOW_MOST) events, k + 1 at least
+ * (k + 1) * ROUNDS_PERIOD. For k up to 3.
  */
-#define SHADOW_MOST	15
-#define ROUNDS_FOR(k)	((k) * (PERIOD + 1 + SHADOW_MOST) + 4)
+#define SHADOW_MOST	(SAMPLE_MARKS - 1)
+#define ROUNDS_PERIOD	512
+#define ROUNDS_FOR(k)	((k) * (ROUNDS_PERIOD + 1 + SHADOW_MOST) + 4)
 
 /* A buffer for capacity records, the threshold behind the last, every reload out of reach. */
 struct ds_setup sampling_setup(unsigned capacity);
 
 /*
  * One record of the workload's event on a counter: DS area open with setup, the counter armed to
- * overflow on the PERIODth event, the workload run with n = PERIOD and with the counters in
+ * overflow on the PERIODth event of the workload, that run with n = PERIOD and with the counters in
  * `with` on as well. Leaves everything stopped and the buffer as it is.
  */
 void sampling_run(const struct ds_setup *setup, unsigned counter, u16 event, u64 flags,
@@ -37,6 +39,9 @@ void sampling_run(const struct ds_setup *setup, unsigned counter, u16 event, u64
 /* The counting rule bears the shadow of this machine; false: the test is INCONCLUSIVE. */
 bool sampling_shadow_fits(struct test *t);
 
+/* No assist of this machine is later than so many events: what calibration saw, and a margin. */
+unsigned sampling_shadow_bound(void);
+
 /* Every reload a period away: DS area open and IA32_PMC0 armed, and with _rounds() that many
  * records of it taken. */
 void sampling_open_rounds(struct ds_setup *setup);
@@ -44,10 +49,13 @@ void sampling_rounds(struct ds_setup *setup, unsigned records);
 
 /*
  * The single record that sampling_run() must have left. false, and the check has failed:
- * there isn't exactly one. Under a hypervisor none at all is INCONCLUSIVE: its host may be using
- * PEBS itself.
+ * there isn't exactly one; if there is none, test_missed(). Under a hypervisor none at all is
+ * INCONCLUSIVE: its host may be using PEBS itself.
  */
 bool sampling_one_record(struct test *t, struct test_claim claim, struct pebs_record *record);
+
+/* So many records are wanted of this window: test_missed() if there are fewer. */
+void sampling_want(struct test *t, unsigned records);
 
 /* Code of the precise event of this kind; 0, an event that never occurs: there is none. */
 u16 sampling_event(enum event_kind kind);

@@ -123,6 +123,13 @@ bool test_check(struct test *t, struct test_claim claim, bool holds, const char 
 bool test_sees_exactly(const struct test *t, enum requirement_id req);
 
 /*
+ * Something that should have come hasn't: a record, say. Where every requirement is judged, that
+ * decides at once. Elsewhere one that is missed once is no breach: the test is run again, and what
+ * counts is the run in which nothing is missed, or the last one.
+ */
+void test_missed(struct test *t);
+
+/*
  * A check of the harness and its environment: where it doesn't hold, the test is an ERROR and
  * not a FAIL. Counts as a check.
  */

@@ -40,6 +40,7 @@ TEST(ds, the_threshold_interrupts_at_its_record, REQS(DS_05, DS_06, DS_21, PMI_0
 
 		if (threshold > 1) {
 			log = one_record(c, threshold - 2, threshold);
+			sampling_want(t, threshold - 1);
 			CHECK_EQ(t, DS_06, 0, log->count,
 				 "interrupts of record %u, threshold behind %u, IA32_PMC%u",
 				 threshold - 1, threshold, c);
@@ -48,6 +49,7 @@ TEST(ds, the_threshold_interrupts_at_its_record, REQS(DS_05, DS_06, DS_21, PMI_0
 				 "OvfBuf below the threshold");
 		}
 		log = one_record(c, threshold - 1, threshold);
+		sampling_want(t, threshold);
 		if (!CHECK_EQ(t, DS_05, 1, log->count,
 			      "interrupts of record %u, threshold behind it, IA32_PMC%u",
 			      threshold, c))
@@ -67,6 +69,7 @@ TEST(ds, threshold_and_maximum_are_in_their_places, REQS(DS_20),
 {
 	const struct pmi_log *log = one_record(0, 3, 1);
 
+	sampling_want(t, 4);
 	CHECK_EQ(t, DS_20, 4 * record_size(counter_caps()->record_format), (u64)ds_bytes(),
 		 "index - base after a record behind the threshold, below the maximum");
 	CHECK_EQ(t, DS_20, 1, log->count, "interrupts of a record behind the threshold at 38H");
@@ -79,8 +82,10 @@ TEST(ds, beyond_the_threshold_interrupts_too, REQS(DS_05),
 	for (unsigned c = 0; c < 4; c++) {
 		CHECK_EQ(t, DS_05, 1, one_record(c, 2, 2)->count,
 			 "interrupts of record 3, threshold behind 2, IA32_PMC%u", c);
+		sampling_want(t, 3);
 		CHECK_EQ(t, DS_05, 1, one_record(c, 5, 2)->count,
 			 "interrupts of record 6, threshold behind 2, IA32_PMC%u", c);
+		sampling_want(t, 6);
 	}
 }
 
@@ -108,6 +113,7 @@ TEST(ds, reaching_the_threshold_interrupts, REQS(DS_05, PMI_05),
 	if (!sampling_shadow_fits(t))
 		return;
 	log = threshold_interrupts(3);
+	sampling_want(t, 3);
 	/* The handler's own loads can make a fourth record, if it comes late in the window. */
 	if (!CHECK_RANGE(t, DS_05, 1, ds_records() < 4 ? 1 : 2, log->count,
 			 "interrupts of three records, threshold behind the third"))
@@ -128,6 +134,7 @@ TEST(ds, below_the_threshold_nothing_interrupts, REQS(DS_06, PRIO_11),
 	if (!sampling_shadow_fits(t))
 		return;
 	log = threshold_interrupts(8);
+	sampling_want(t, 3);
 	CHECK_EQ(t, DS_06, 0, log->count,
 		 "interrupts of three records, threshold behind the eighth");
 	CHECK_EQ(t, DS_06, 3, ds_records(), "records meanwhile");

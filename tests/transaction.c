@@ -72,7 +72,7 @@ bool transaction_record(struct test *t, struct test_claim claim, unsigned counte
 	pebs_arm(counter, event, COUNT_BOTH, PERIOD);
 	counters_enable(pmc_one(counter));
 	transaction_run(first, FEW, PERIOD);
-	for (unsigned i = 0; i <= SHADOW_MOST && !ds_records(); i++) {
+	for (unsigned i = 0; i <= sampling_shadow_bound() && !ds_records(); i++) {
 		abort->piece = piece;
 		abort->status = piece->run(transaction_words(), n);
 	}

@@ -13,8 +13,10 @@ bits 64
 ; as in tests/workload.h
 SLED_NOPS	equ 256
 LONG_SLED_NOPS	equ 2560
-SAMPLE_MARKS	equ 16
-AGAIN_MARKS	equ 16
+SAMPLE_MARKS	equ 128
+AGAIN_MARKS	equ 128
+
+IA32_PMC0	equ 0xc1
 
 section .text
 
@@ -139,6 +141,18 @@ BEGIN rep
 	rep stosb
 END rep
 
+; instructions 6, stores 1: IA32_PMC0 right behind the opening, to memory. Not for the self test:
+; there may be no such register.
+DECLARE opening, 0, 0, 0,  0, 6,  0, 0,  0, 1,  0, 0,  0, 0,  0, 0,  0, 0,  0, 0,  0, 0
+BEGIN opening
+	lfence
+	mov	ecx, IA32_PMC0
+	rdmsr
+	shl	rdx, 32
+	or	rax, rdx
+	mov	[rsi], rax
+END opening
+
 ; ------------------------------------------------------------------ where an interrupt lands
 ; instructions 2n + 256, branches n: the last branch is right before the first NOP
 DECLARE sled, marks_sled, 1, 1,  2, SLED_NOPS,  0, 0,  0, 0,  0, 0,  1, 0
@@ -159,7 +173,7 @@ marks_long_sled:
 END long_sled
 
 ; ------------------------------------------------------------------ what a record holds
-; instructions 3n + 96, loads n + 16, branches n: a pause between the nth load and the marked ones
+; instructions 3n + 320, loads n + 128, branches n: a pause between the nth load and the marked ones
 DECLARE again, marks_again, 7, 8,  3, 64 + 2 * AGAIN_MARKS,  1, AGAIN_MARKS,  0, 0,  0, 0,  1, 0
 BEGIN again
 .next:	mov	rax, [rsi]
@@ -177,7 +191,7 @@ END again
 
 ; Marked instructions are 7 bytes, with two NOPs behind each: nothing fuses with them, and the next
 ; instruction is never a mark.
-; instructions 3n + 62, loads n + 16, branches n
+; instructions 3n + 398, loads n + 128, branches n
 DECLARE sample, marks_sample, 7, 9,  3, 14 + 3 * SAMPLE_MARKS,  1, SAMPLE_MARKS,  0, 0,  0, 0,  1, 0
 SAMPLE_BEGIN sample
 .next:	mov	rax, [rsi]
@@ -194,7 +208,7 @@ marks_sample:
 %endrep
 SAMPLE_END sample
 
-; instructions 3n + 62, stores n + 16, branches n
+; instructions 3n + 398, stores n + 128, branches n
 DECLARE sample_store, marks_sample_store, 7, 9, \
 	3, 14 + 3 * SAMPLE_MARKS,  0, 0,  1, SAMPLE_MARKS,  0, 0,  1, 0
 SAMPLE_BEGIN sample_store

@@ -45,6 +45,8 @@ extern const struct workload workload_packed	/* ADDPS: one packed micro-operatio
 	__attribute__((visibility("hidden")));
 extern const struct workload workload_rep	/* one REP STOSB of n bytes */
 	__attribute__((visibility("hidden")));
+extern const struct workload workload_opening	/* IA32_PMC0 right behind the opening */
+	__attribute__((visibility("hidden")));
 extern const struct workload workload_sled	/* n branches, then one-byte NOPs: the marks */
 	__attribute__((visibility("hidden")));
 extern const struct workload workload_long_sled	/* the same with more NOPs */
@@ -87,8 +89,8 @@ extern const struct workload workload_partial	/* loads of a part of the store be
 
 #define SLED_NOPS	256	/* marks of workload_sled */
 #define LONG_SLED_NOPS	2560	/* marks of workload_long_sled */
-#define SAMPLE_MARKS	16	/* marks of the sample pieces */
-#define AGAIN_MARKS	16	/* marks of workload_again */
+#define SAMPLE_MARKS	128	/* marks of the sample pieces */
+#define AGAIN_MARKS	128	/* marks of workload_again */
 #define SAMPLE_OFFSET	64	/* mark i's operand is at memory + this + 8 * i */
 #define WORKLOAD_WORDS	2560
 

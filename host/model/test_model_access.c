@@ -19,8 +19,9 @@ static void open(enum generation_id generation, u64 seed, bool all_tagged)
 {
 	struct model_config config = {
 		.generation = generation, .hyper_threading = true, .latitude.seed = seed,
-		/* No windows in which something else counts. */
+		/* No windows in which something else counts, and no microcode that does. */
 		.latitude.set = BIT(LAT_SMI_RATE) | BIT(LAT_PREEMPTION_RATE) |
+				BIT(LAT_OPEN_LOADS) | BIT(LAT_CLOSE_LOADS) |
 				BIT(LAT_DIRTY_MSRS) | (all_tagged ? BIT(LAT_TAG_GAP) : 0),
 	};
 
