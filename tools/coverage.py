@@ -141,8 +141,8 @@ class Coverage:
         for row in spec.statements():
             if row["page"] != page:
                 page = row["page"]
-                out.append(f"\n### {page}\n\n| statement | generations | requirements | tests |\n"
-                           "| --- | --- | --- | --- |")
+                out.append(f"\n### {page}\n\n| statement | generations | requirements | tests | "
+                           "faults that break it |\n| --- | --- | --- | --- | --- |")
             where = f"spec/statement.def: {row['text']}"
             known = [rows[name] for name in row["requirements"] if name in rows]
             if len(known) < len(row["requirements"]):
@@ -155,8 +155,26 @@ class Coverage:
             tests = {name: len(self.tests.get(name, [])) for name in row["requirements"]}
             names = ", ".join(name if tests[name] else f"{name} (reason below)" for name in tests)
             out.append(f"| {cell(row['text'])} | {row['generations']} | {names} | "
-                       f"{sum(tests.values())} |")
+                       f"{sum(tests.values())} | {self.breakers(row, where)} |")
         return out
+
+    def breakers(self, row, where):
+        """The faults that break a statement: bold where one of its requirements turned red."""
+        if not row["faults"]:
+            if not all(name in self.untested for name in row["requirements"]):
+                self.complaints.append(f"{where} names no fault that breaks it")
+            return "-"
+        red = [name for name in row["faults"]
+               if set(row["requirements"]) & set(self.red.get(name, ()))]
+        legal = [name for name in row["faults"] if name in self.undecidable]
+        for name in row["faults"]:
+            if name not in self.names and name not in legal:
+                self.complaints.append(f"{where} names {name}, which make mutants doesn't run")
+        if not red and not legal:
+            self.complaints.append(f"{where} turned red under none of {' '.join(row['faults'])}")
+        return ", ".join(f"**{name}**" if name in red else
+                         f"{name} (undecidable, reason below)" if name in legal else name
+                         for name in row["faults"])
 
     def silent_checks(self):
         reasons = checks.explanations()

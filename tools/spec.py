@@ -124,11 +124,13 @@ def untested():
 
 
 def statements():
-    """The statements of the pages, each with its requirements and the cpus that it is about."""
+    """The statements of the pages: requirements, faults that break each, cpus that it is about."""
     cpus, through = generations(), codes()
-    rows = table("statement.def", "STATEMENT", ["page", "generations", "requirements", "text"])
+    rows = table("statement.def", "STATEMENT",
+                 ["page", "generations", "requirements", "faults", "text"])
     for row in rows:
         row["requirements"] = row["requirements"].split()
+        row["faults"] = row["faults"].split()
         row["cpus"] = [cpu["name"] for cpu in cpus if applies(row["generations"], cpu, through)]
     return rows
 
