@@ -10,8 +10,10 @@
 #include "boot/firmware.h"
 #include "boot/log.h"
 #include "boot/processors.h"
+#include "boot/results.h"
 #include "boot/run.h"
 #include "boot/selftest.h"
+#include "kernel/confidential.h"
 #include "kernel/console.h"
 #include "kernel/fmt.h"
 #include "kernel/machine.h"
@@ -21,6 +23,7 @@
 #define CONFIG_FILE_SIZE	16384
 #define OPTIONS_SIZE		1024
 #define ERROR_SIZE		256
+#define SHOW_US			3000000		/* a last line */
 #define ARENA_SPARE		(16u << 20)	/* log, buffers of the tests */
 #define ARENA_SPARE_EACH	(5u << 20)	/* those of each further processor */
 
@@ -59,53 +62,105 @@ static bool read_config(struct config *config, char *error, size_t size)
 	return true;
 }
 
-static int refuse(const char *reason)
+/* What can't be tested here, with the machine borrowed. It is kept with the results, where they are
+ * to be kept. */
+static int refuse(const struct config *config, const char *reason)
 {
+	char ignored[ERROR_SIZE];
+	struct tap tap;
+
+	log_attach(&tap);
 	machine_borrow_cpu(CPU_BOOT);
 	console_line("");
-	console_line("TAP version 14");
-	console_line(reason);
-	console_line("# end of PMUTest86: exit 2");
+	tap_begin(&tap);
+	tap_bail_out(&tap, reason);
+	tap_comment(&tap, "end of PMUTest86: exit 2");
 	machine_return_cpu();
+	if (config->results && results_open("refused", ignored, sizeof ignored))
+		results_save(ignored, sizeof ignored);
 	return EXIT_ERROR;
+}
+
+/* The same where the machine can't be borrowed. */
+static int refuse_unborrowed(const char *reason)
+{
+	char line[ERROR_SIZE];
+
+	fmt_print(line, sizeof line, "Bail out! %s", reason);
+	firmware_say("");
+	firmware_say("TAP version 14");
+	firmware_say(line);
+	firmware_say("# end of PMUTest86: exit 2");
+	return EXIT_ERROR;
+}
+
+static u64 spare(unsigned processors)
+{
+	return ARENA_SPARE + (processors - 1) * (u64)ARENA_SPARE_EACH;
+}
+
+/* As many processors as there is memory for: *processors becomes fewer. */
+static bool find_memory(struct machine_setup *setup, unsigned *processors, bool with_screen)
+{
+	while (EFI_ERROR(firmware_setup(setup, *processors, spare(*processors), with_screen))) {
+		if (*processors == 1)
+			return false;
+		*processors /= 2;
+		processors_limit(*processors);
+	}
+	return true;
 }
 
 static int start(struct config *config)
 {
-	static char error[ERROR_SIZE + 16] = "Bail out! ";
-	const size_t prefix = sizeof "Bail out! " - 1;
-	bool configured = read_config(config, error + prefix, sizeof error - prefix);
+	static char error[ERROR_SIZE];
+	bool configured = read_config(config, error, sizeof error);
+	struct confidential_view view;
 	struct machine_setup setup;
 	unsigned processors;
 	u64 exerciser;
-	int status;
 
+	confidential_look(&view);
+	if (confidential_name(&view)) {
+		fmt_print(error, sizeof error, "this is a confidential guest (%s): its CPUID, "
+			  "RDMSR and WRMSR raise exceptions that this program doesn't handle",
+			  confidential_name(&view));
+		return refuse_unborrowed(error);
+	}
 	firmware_measure_tsc();
 	processors = processors_find(CPU_MAX);
-	if (EFI_ERROR(firmware_setup(&setup, processors,
-				     ARENA_SPARE + (processors - 1) * ARENA_SPARE_EACH,
-				     config->screen))) {
-		firmware_say("pmutest86: the firmware has no memory for us below 4 GiB");
-		return EXIT_ERROR;
+	if (!find_memory(&setup, &processors, config->screen)) {
+		fmt_print(error, sizeof error, "the firmware has no %llu MiB of free memory in one "
+			  "piece below 4 GiB; the machine's memory ends at %llu MiB",
+			  (unsigned long long)(firmware_need(1, spare(1)) >> 20),
+			  (unsigned long long)(firmware_memory() >> 20));
+		return refuse_unborrowed(error);
 	}
 	setup.serial_port = config->serial_port;
 	setup.hpet_base = acpi_hpet_base();
 	setup.ioapic_base = acpi_ioapic_base();
 	exerciser = exerciser_find(&setup);
-	if (!machine_init(&setup) || !log_init()) {
-		firmware_say("pmutest86: the local APIC is off, or our memory is too small");
-		return EXIT_ERROR;
-	}
+	if (!machine_init(&setup) || !log_init())
+		return refuse_unborrowed("the local APIC is switched off, or our own memory is "
+					 "too small");
 	if (!configured)
-		return refuse(error);
-	if (processors_take())
-		return refuse("Bail out! a processor that the firmware calls healthy doesn't come");
-	status = config->borrow_cycles ? selftest_run(config->borrow_cycles) :
-					run_tests(config, exerciser);
-	if (processors_give())
-		return status;
-	firmware_say("pmutest86: a processor doesn't return to the firmware");
-	return EXIT_ERROR;
+		return refuse(config, error);
+	processors_take();
+	return config->borrow_cycles ? selftest_run(config->borrow_cycles) :
+				      run_tests(config, exerciser);
+}
+
+/* Nothing can be freed, and this image not be unloaded: a processor may still come to run in it. */
+static _Noreturn void stay(const struct config *config)
+{
+	firmware_say("pmutest86: a processor doesn't return to the firmware; its memory can't be "
+		     "given back");
+	firmware.boot->Stall(SHOW_US);
+	firmware.system->RuntimeServices->ResetSystem(config->at_end == AT_END_RESET ?
+						      EfiResetCold : EfiResetShutdown,
+						      EFI_SUCCESS, 0, NULL);
+	for (;;)
+		firmware.boot->Stall(SHOW_US);
 }
 
 EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *system)
@@ -117,6 +172,8 @@ EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *system)
 	if (EFI_ERROR(status))
 		return status;
 	exit_status = start(&config);
+	if (!processors_give())
+		stay(&config);
 	firmware_release();
 	if (config.at_end != AT_END_RETURN)
 		system->RuntimeServices->ResetSystem(

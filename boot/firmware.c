@@ -142,16 +142,29 @@ static u64 low_page(void)
 	return startup;
 }
 
+static u64 memory_top;
+
+u64 firmware_memory(void)
+{
+	return memory_top;
+}
+
+u64 firmware_need(unsigned processors, u64 spare)
+{
+	return machine_arena_need(memory_top, processors) + spare;
+}
+
 EFI_STATUS firmware_setup(struct machine_setup *setup, unsigned processors, u64 spare,
 			  bool with_screen)
 {
 	EFI_STATUS status;
 
 	*setup = (struct machine_setup){ .processors = processors };
-	status = find_memory_top(&setup->memory_top);
+	status = find_memory_top(&memory_top);
 	if (EFI_ERROR(status))
 		return status;
-	setup->arena_size = machine_arena_need(setup->memory_top, setup->processors) + spare;
+	setup->memory_top = memory_top;
+	setup->arena_size = firmware_need(processors, spare);
 	/* Pages come aligned to 4 KiB: 2 MiB more hold an aligned start. */
 	arena.pages = (setup->arena_size + TWO_MIB + PAGE - 1) / PAGE;
 	arena.base = BELOW_4_GIB;

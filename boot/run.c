@@ -5,12 +5,16 @@
  */
 #include "boot/firmware.h"
 #include "boot/log.h"
+#include "boot/processors.h"
 #include "boot/results.h"
 #include "boot/run.h"
 #include "kernel/console.h"
+#include "kernel/fbcon.h"
 #include "kernel/fmt.h"
+#include "kernel/hpet.h"
 #include "kernel/machine.h"
 #include "kernel/percpu.h"
+#include "kernel/serial.h"
 #include "tests/suite.h"
 
 #define CPU_NAME_SIZE	32
@@ -32,6 +36,21 @@ static void open_results(const struct config *config, const char *cpu)
 		fmt_print(notice, sizeof notice, "results in %s", results_path());
 }
 
+/* What isn't there, and what comes of that. */
+static void describe_devices(struct tap *tap, const struct config *config)
+{
+	if (!serial_is_there())
+		tap_comment(tap, "serial: none%s", config->serial_port ? " at that port" :
+			    ", by the configuration");
+	if (!fbcon_is_there())
+		tap_comment(tap, "screen: none%s", config->screen ?
+			    " that is a linear framebuffer of 32 bits a pixel" :
+			    ", by the configuration");
+	if (!hpet_is_usable())
+		tap_comment(tap, "hpet: none that is free: with interrupts off on the first "
+			    "processor a hang is ended by another processor only");
+}
+
 int run_tests(const struct config *config, u64 exerciser)
 {
 	const struct suite_config suite_config = {
@@ -48,6 +67,7 @@ int run_tests(const struct config *config, u64 exerciser)
 	struct suite *suite;
 	struct tap tap;
 	unsigned groups;
+	bool all_back;
 	int status;
 
 	log_attach(&tap);
@@ -56,6 +76,8 @@ int run_tests(const struct config *config, u64 exerciser)
 	suite = suite_begin(&suite_config, &tap);
 	tap_comment(&tap, "image at %p: a dump's addresses less this are the ELF file's",
 		    firmware.loaded->ImageBase);
+	processors_describe(&tap);
+	describe_devices(&tap, config);
 	groups = suite_groups(suite);
 	fmt_print(cpu, sizeof cpu, "%s", suite_cpu_name(suite));
 	machine_return_cpu();
@@ -69,8 +91,11 @@ int run_tests(const struct config *config, u64 exerciser)
 		machine_return_cpu();
 	}
 	results_save(notice, sizeof notice);
+	all_back = processors_give();
 	machine_borrow_cpu(CPU_BOOT);
 	say_notice(&tap);
+	if (!all_back)
+		suite_bail_out(suite, "a processor doesn't return to the firmware");
 	status = suite_end(suite);
 	machine_return_cpu();
 	results_save(notice, sizeof notice);

@@ -90,9 +90,17 @@ static bool icr_idle(void *arg)
 	return !(get(REG_ICR) & ICR_PENDING);
 }
 
+/* "WRMSR": a write to an x2APIC register isn't serialising and may overtake earlier stores, which
+ * the processor that it wakes must see. MFENCE alone doesn't order WRMSR, LFENCE after it does. */
+static void order_stores(void)
+{
+	__asm__ volatile("mfence; lfence" ::: "memory");
+}
+
 static void set_icr(u32 destination, u32 command)
 {
 	if (x2apic) {		/* no delivery status there */
+		order_stores();
 		msr_write(msr_of(REG_ICR), (u64)destination << 32 | command);
 		return;
 	}
@@ -184,7 +192,7 @@ static void restore_timer(void)
 	set(REG_LVT_TIMER, owner->lvt[0]);
 	if (mode == TIMER_TSC_DEADLINE) {
 		/* "TSC-Deadline Mode": the write to LVTT has to be over before the MSR's. */
-		__asm__ volatile("mfence" ::: "memory");
+		order_stores();
 		msr_write(MSR_IA32_TSC_DEADLINE, owner->tsc_deadline);
 	} else if (mode == TIMER_PERIODIC) {
 		set(REG_TIMER_INITIAL, owner->initial);

@@ -13,6 +13,18 @@ static bool serial_text(const char *text)
 	return true;
 }
 
+static volatile bool bailed_out;
+
+void console_bail_out(void)
+{
+	bailed_out = true;
+}
+
+bool console_has_bailed_out(void)
+{
+	return bailed_out;
+}
+
 void console_line(const char *text)
 {
 	if (serial_text(text))

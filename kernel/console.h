@@ -8,4 +8,8 @@
 /* One line; CR LF is added. Serial writes are bounded: a line that doesn't drain is given up. */
 void console_line(const char *text);
 
+/* A "Bail out!" is about to be said: whatever the tests find, the run is worth nothing. */
+void console_bail_out(void);
+bool console_has_bailed_out(void);
+
 #endif

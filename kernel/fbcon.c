@@ -53,9 +53,14 @@ static void draw_row(u32 row, const char *text)
 			draw_scan(line, text, y);
 }
 
+bool fbcon_is_there(void)
+{
+	return screen.pixels && screen.rows >= 2;
+}
+
 void fbcon_line(const char *text)
 {
-	if (!screen.pixels || screen.rows < 2)
+	if (!fbcon_is_there())
 		return;
 	draw_row(screen.row, text);
 	screen.row = (screen.row + 1) % screen.rows;

@@ -9,5 +9,7 @@
 void fbcon_init(u32 *pixels, u32 width, u32 height, u32 stride);
 /* One line of ASCII; what is longer than the screen is wide is cut. */
 void fbcon_line(const char *text);
+/* Has fbcon_init() been given one that shows text? */
+bool fbcon_is_there(void);
 
 #endif

@@ -28,6 +28,8 @@ _Noreturn void guard_leave(u64 caller_rsp);
 
 static struct guard {
 	volatile bool running, kicked;
+	volatile u32 beats;
+	volatile u64 time;		/* TSC ticks from a beat to the deadline */
 	u64 deadline, caller_rsp;
 	struct guard_report report;
 	struct intr_handlers handlers;
@@ -82,6 +84,21 @@ bool guard_take_nmi(const struct trap_frame *frame)
 	return true;
 }
 
+static void beat(struct guard *guard)
+{
+	guard->deadline = tsc_read() + guard->time;
+	__atomic_add_fetch(&guard->beats, 1, __ATOMIC_RELEASE);
+	apic_timer_start(guard->deadline);
+	if (cpu_index() == CPU_BOOT)
+		hpet_nmi_at(guard->time / time_tsc_per_us + NMI_MARGIN_US);
+}
+
+void guard_renew(void)
+{
+	if (guard_is_running())
+		beat(here());
+}
+
 struct guard_report guard_run(void (*fn)(void *arg), void *arg, unsigned deadline_ms)
 {
 	u64 cr4 = cr4_read(), dr7 = dr7_read();
@@ -89,13 +106,11 @@ struct guard_report guard_run(void (*fn)(void *arg), void *arg, unsigned deadlin
 	bool has_hpet = cpu_index() == CPU_BOOT;
 
 	guard->report = (struct guard_report){ .outcome = GUARD_DONE };
-	guard->deadline = time_deadline((u64)deadline_ms * 1000);
+	guard->time = (u64)deadline_ms * 1000 * time_tsc_per_us;
 	intr_set_handler(VECTOR_TIMER, on_timer);
 	intr_save_handlers(&guard->handlers);
 	guard->running = true;
-	apic_timer_start(guard->deadline);
-	if (has_hpet)
-		hpet_nmi_at((u64)deadline_ms * 1000 + NMI_MARGIN_US);
+	beat(guard);
 	guard_enter(fn, arg, stack_top(STACK_GUARD), &guard->caller_rsp);
 	guard->running = false;
 
@@ -113,7 +128,7 @@ struct guard_report guard_run(void (*fn)(void *arg), void *arg, unsigned deadlin
 
 bool guard_kick(unsigned cpu, u32 apic)
 {
-	if (!guards[cpu].running || !time_expired(guards[cpu].deadline))
+	if (!guards[cpu].running)
 		return false;
 	guards[cpu].kicked = true;
 	apic_nmi(apic);
@@ -124,18 +139,26 @@ void guard_restarted(void)
 {
 	static const struct trap_frame none;
 
-	guard_end(GUARD_RESTARTED, &none, 0);
+	if (guard_is_running())
+		guard_end(GUARD_RESTARTED, &none, 0);
 }
 
-bool guard_is_overdue(u64 us)
+bool guard_is_overdue(struct guard_watch *watch, unsigned cpu, u64 us)
 {
-	const struct guard *guard = &guards[CPU_BOOT];
+	const struct guard *guard = &guards[cpu];
+	u32 beats = __atomic_load_n(&guard->beats, __ATOMIC_ACQUIRE);
+	bool running = guard->running;
+	u64 now = tsc_read();
 
-	return guard->running && time_expired(guard->deadline + us * time_tsc_per_us);
+	if (watch->begun && watch->beats == beats && watch->running == running)
+		return now - watch->since >= guard->time + us * time_tsc_per_us;
+	*watch = (struct guard_watch){ true, running, beats, now };
+	return false;
 }
 
 void guard_give_up(void)
 {
+	console_bail_out();
 	console_line("");
 	console_line("Bail out! the first processor hangs: neither interrupts nor NMIs reach it");
 	time_stall(SHOW_US);
@@ -150,6 +173,7 @@ void guard_panic(const struct trap_frame *frame, u64 cr2)
 
 	report = (struct guard_report){ GUARD_EXCEPTION, *frame, cr2 };
 	guard_format(&report, text, sizeof text);
+	console_bail_out();
 	console_line("Bail out! an exception outside any test");
 	while (*line) {
 		char *end = line;

@@ -34,6 +34,10 @@ struct guard_report {
  */
 struct guard_report guard_run(void (*fn)(void *arg), void *arg, unsigned deadline_ms);
 
+/* The running fn makes progress: its deadline counts from now on. For what goes on for long by its
+ * nature, or beside others that may be slow. */
+void guard_renew(void);
+
 /* End the running fn from anywhere, an interrupt or NMI handler included. */
 _Noreturn void guard_abort(void);
 

@@ -13,15 +13,27 @@ _Noreturn void guard_end(enum guard_outcome outcome, const struct trap_frame *fr
 /* true: this NMI was the second deadline's and is dealt with. Doesn't return if it was due. */
 bool guard_take_nmi(const struct trap_frame *frame);
 
-/* End what another processor's guard runs, if its deadline has passed, by an NMI: for loops with
- * interrupts off. apic: its local APIC's id. false: it runs nothing, or still may. */
+/*
+ * Watching another processor's guard: it counts beats, and the one that watches knows by its own
+ * clock how long there has been none. TSCs of two processors aren't comparable: firmware may leave
+ * them hours apart ("IA32_TSC_ADJUST MSR").
+ */
+struct guard_watch {
+	bool begun, running;
+	u32 beats;
+	u64 since;		/* by the clock of the one that watches */
+};
+/* Has that guard made no beat for the time that it has and us microseconds more? One that doesn't
+ * run makes none either. */
+bool guard_is_overdue(struct guard_watch *watch, unsigned cpu, u64 us);
+
+/* End what another processor's guard runs beyond its deadline by an NMI: for loops with interrupts
+ * off. apic: its local APIC's id. false: it runs nothing. */
 bool guard_kick(unsigned cpu, u32 apic);
 
-/* On a processor that has been started again: what its guard ran is over. */
-_Noreturn void guard_restarted(void);
-
-/* Is the first processor's guard so many microseconds behind its deadline? Any processor. */
-bool guard_is_overdue(u64 us);
+/* On a processor that has been started again: what its guard ran is over. Returns if it ran
+ * nothing: then there is nowhere to go on. */
+void guard_restarted(void);
 
 /* The first processor is beyond help, and nobody else can give the machine back: say so and reset
  * it. Any other processor. */

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * 16550 UART (PC16550D data sheet, "Registers"). The FIFO control register is left alone: it
- * can't be read, so it couldn't be given back. Not handled: flow control, input.
+ * 16550 UART (PC16550D data sheet, "Registers"). The owner's divisor stays, because the base
+ * clock isn't 1.8432 MHz everywhere; 115200 baud by that clock where there is none. The FIFO
+ * control register is left alone: it can't be read, so it couldn't be given back. Not handled: flow
+ * control, input.
  */
 #include "kernel/cpu.h"
 #include "kernel/serial.h"
@@ -56,6 +58,11 @@ void serial_init(u16 port)
 		uart_port = 0;
 }
 
+bool serial_is_there(void)
+{
+	return uart_port;
+}
+
 void serial_borrow(void)
 {
 	u8 lcr;
@@ -71,7 +78,7 @@ void serial_borrow(void)
 	owner.ier = get(IER);
 	set(IER, 0);
 	set(MCR, MCR_DTR_RTS);
-	if (owner.dll != DIVISOR_115200 || owner.dlm != 0)
+	if (!owner.dll && !owner.dlm)
 		set_divisor(DIVISOR_115200, 0);
 }
 
@@ -80,8 +87,8 @@ void serial_return(void)
 	if (!uart_port)
 		return;
 	wait_until(is_empty, NULL, PUT_TIMEOUT_US);
-	if (owner.dll != DIVISOR_115200 || owner.dlm != 0)
-		set_divisor(owner.dll, owner.dlm);
+	if (!owner.dll && !owner.dlm)
+		set_divisor(0, 0);
 	set(MCR, owner.mcr);
 	set(IER, owner.ier);
 	set(LCR, owner.lcr);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A 16550 UART at an I/O port, 115200 8N1, write only. */
+/* A 16550 UART at an I/O port, 8N1 at its owner's speed, write only. */
 #ifndef KERNEL_SERIAL_H
 #define KERNEL_SERIAL_H
 
@@ -12,5 +12,7 @@ void serial_borrow(void);
 void serial_return(void);
 /* false: the UART didn't take the character within 10 ms. */
 bool serial_put(char c);
+/* Has serial_init() found one? */
+bool serial_is_there(void);
 
 #endif

@@ -3,11 +3,14 @@
  * One slot a processor, changed by one side at a time: the first processor turns IDLE into WORK
  * and DONE into IDLE, the other one the rest. A sleeping processor is woken by VECTOR_IPI; STI
  * holds that off until HLT has begun, so that no wake-up falls between looking and sleeping. One
- * that sees its work before the interrupt waits for it: it must not arrive in what is measured.
+ * that sees its work before the interrupt waits for it: it must not arrive in what is measured. A
+ * wake-up without effect is sent again. No processor reads another one's clock: TSCs may differ by
+ * hours.
  */
 #include "kernel/apic.h"
 #include "kernel/cpu.h"
 #include "kernel/cpuid.h"
+#include "kernel/fault.h"
 #include "kernel/guard_own.h"
 #include "kernel/intr.h"
 #include "kernel/machine.h"
@@ -15,7 +18,10 @@
 #include "kernel/stack.h"
 #include "kernel/startup.h"
 #include "kernel/time.h"
+#include "spec/msr.h"
 
+#define WAKE_US		100000	/* a wake-up that has no effect so long is sent again, */
+#define WAKES		50u	/* so often */
 #define LATE_US		100000	/* after its deadline a processor is ended by NMI */
 #define KICK_US		100000	/* and has so long to come out */
 #define KICKS		4u
@@ -23,9 +29,10 @@
 #define STARTUP_US	200000
 #define STARTUPS	2u
 #define LOOK_US		3000000	/* how often a sleeper looks after the first processor */
-#define OVERDUE_US	3000000	/* behind its second deadline */
+#define OVERDUE_US	3000000	/* after its second deadline */
 
-enum state { AWAY, IDLE, WORK, DONE, LEAVE, LOST };
+/* LEAVING: on its way back to the firmware. LEFT_OUT: it hasn't come in time, and isn't to. */
+enum state { AWAY, IDLE, WORK, DONE, LEAVE, LEAVING, LOST, LEFT_OUT };
 
 static struct slot {
 	volatile u32 state;
@@ -34,9 +41,12 @@ static struct slot {
 	void (*fn)(void *arg);
 	void *arg;
 	unsigned deadline_ms;
-	bool has_run;
+	bool has_run, has_tsc_adjust;
+	u64 tsc_adjust;
 	volatile bool woken, asleep;
-	bool wake_first;		/* which sleeps until this is done */
+	volatile bool begun;		/* what WORK asks for */
+	struct guard_watch first;	/* how it sees the first processor's guard */
+	volatile bool wake_first;	/* which sleeps until this is done */
 	struct guard_report report;
 } slots[CPU_MAX];
 
@@ -57,8 +67,18 @@ static void on_wake(struct trap_frame *frame)
 	apic_eoi();
 }
 
+/* false: it is in another state. */
+static bool change_state(unsigned cpu, enum state from, enum state to)
+{
+	u32 expected = (u32)from;
+
+	return __atomic_compare_exchange_n(&slots[cpu].state, &expected, (u32)to, false,
+					   __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+}
+
 static volatile unsigned starting;	/* the processor that is being started again */
-static bool settling;			/* nobody is to wait at a barrier any more */
+static unsigned lost;			/* the last that got lost; 0: none */
+static bool settling;			/* no processor is to wait at a barrier any more */
 
 static struct topology topology_read(void)
 {
@@ -79,20 +99,44 @@ static struct topology topology_read(void)
 	return topology_of(&cpuid);
 }
 
-/* The first one to see it ends the machine; none of the others is needed any more. */
-static void look_after_first(void)
+/* End what hangs there by an NMI, as long as it takes. false: nothing helps. */
+static bool kick(unsigned cpu)
+{
+	struct guard_watch watch = { .begun = false };
+
+	guard_is_overdue(&watch, cpu, 0);
+	for (unsigned i = 0; i < KICKS; i++) {
+		const struct guard_watch before = watch;
+
+		if (!guard_kick(cpu, slots[cpu].apic_id))
+			return true;
+		time_stall(KICK_US);
+		guard_is_overdue(&watch, cpu, 0);
+		if (watch.since != before.since)
+			return true;
+	}
+	return false;
+}
+
+/* The first one to see it tries an NMI, for a first processor without HPET, and ends the machine if
+ * that doesn't help; none of the others is needed any more. */
+static void look_after_first(unsigned cpu)
 {
 	static bool seen;
 
-	if (guard_is_overdue(OVERDUE_US) && !__atomic_exchange_n(&seen, true, __ATOMIC_RELAXED))
+	if (!guard_is_overdue(&slots[cpu].first, CPU_BOOT, OVERDUE_US) ||
+	    !slots[cpu].first.running || __atomic_exchange_n(&seen, true, __ATOMIC_ACQUIRE))
+		return;
+	if (!kick(CPU_BOOT))
 		guard_give_up();
+	__atomic_store_n(&seen, false, __ATOMIC_RELEASE);
 }
 
 static void on_look(struct trap_frame *frame)
 {
 	(void)frame;
 	apic_eoi();
-	look_after_first();
+	look_after_first(cpu_index());
 	apic_timer_start(time_deadline(LOOK_US));
 }
 
@@ -102,6 +146,7 @@ static void sleep(unsigned cpu)
 	intr_set_handler(VECTOR_IPI, on_wake);
 	intr_set_handler(VECTOR_TIMER, on_look);
 	apic_timer_start(time_deadline(LOOK_US));
+	slots[cpu].woken = false;
 	slots[cpu].asleep = true;
 	while (state_of(cpu) == IDLE || !slots[cpu].woken)
 		__asm__ volatile("sti; hlt; cli" ::: "memory");
@@ -109,35 +154,78 @@ static void sleep(unsigned cpu)
 	apic_timer_stop();
 }
 
+/* Done; nothing is asked for until the first processor has seen that. */
+static void hand_over(unsigned cpu)
+{
+	u64 again = time_deadline(0);
+
+	set_state(cpu, DONE);
+	while (state_of(cpu) == DONE) {
+		if (slots[cpu].wake_first && time_expired(again)) {
+			apic_ipi(slots[CPU_BOOT].apic_id, VECTOR_IPI);
+			again = time_deadline(WAKE_US);
+		}
+		look_after_first(cpu);
+	}
+}
+
 void smp_serve(unsigned cpu)
 {
 	struct slot *slot = &slots[cpu];
-	bool wake_first;
 
+	if (state_of(cpu) == LEFT_OUT)
+		return;
 	machine_borrow_cpu(cpu);
 	slot->apic_id = apic_id();
 	slot->topology = topology_read();
-	set_state(cpu, IDLE);
+	slot->has_tsc_adjust = cpuid_get(CPUID_TSC_ADJUST);
+	if (slot->has_tsc_adjust)
+		slot->tsc_adjust = msr_read(MSR_IA32_TSC_ADJUST);
+	if (!change_state(cpu, AWAY, IDLE)) {
+		machine_return_cpu();
+		return;
+	}
 	for (;;) {
 		sleep(cpu);
-		if (state_of(cpu) == LEAVE)
+		if (change_state(cpu, LEAVE, LEAVING))
 			break;
+		slot->begun = true;
 		slot->report = guard_run(slot->fn, slot->arg, slot->deadline_ms);
-		wake_first = slot->wake_first;
-		set_state(cpu, DONE);
-		if (wake_first)
-			apic_ipi(slots[CPU_BOOT].apic_id, VECTOR_IPI);
-		/* Nothing is asked for until the first processor has seen that. */
-		while (state_of(cpu) == DONE)
-			look_after_first();
+		hand_over(cpu);
 	}
 	machine_return_cpu();
 	set_state(cpu, AWAY);
 }
 
+void smp_prepare(void)
+{
+	struct slot *first = &slots[CPU_BOOT];
+
+	first->apic_id = apic_id();
+	first->has_tsc_adjust = cpuid_get(CPUID_TSC_ADJUST);
+	if (first->has_tsc_adjust)
+		first->tsc_adjust = msr_read(MSR_IA32_TSC_ADJUST);
+}
+
+bool smp_leave_out(unsigned cpu)
+{
+	return change_state(cpu, AWAY, LEFT_OUT);
+}
+
+bool smp_tsc_adjust(unsigned cpu, u64 *value)
+{
+	*value = slots[cpu].tsc_adjust;
+	return slots[cpu].has_tsc_adjust;
+}
+
 bool smp_is_idle(unsigned cpu)
 {
 	return state_of(cpu) == IDLE;
+}
+
+bool smp_is_left_out(unsigned cpu)
+{
+	return state_of(cpu) == LEFT_OUT;
 }
 
 bool smp_is_lost(unsigned cpu)
@@ -160,7 +248,7 @@ unsigned smp_count(void)
 	unsigned count = 1;
 
 	for (unsigned i = 1; i < CPU_MAX; i++)
-		if (state_of(i) != AWAY)
+		if (state_of(i) != AWAY && !smp_is_left_out(i))
 			count = i + 1;
 	return count;
 }
@@ -199,7 +287,8 @@ bool smp_siblings_asleep(void)
 	unsigned self = cpu_index();
 
 	for (unsigned i = 0; i < CPU_MAX; i++) {
-		bool ours = i == CPU_BOOT || (state_of(i) != AWAY && state_of(i) != LOST);
+		bool ours = i == CPU_BOOT || smp_is_idle(i) || state_of(i) == WORK ||
+			    state_of(i) == DONE;
 
 		if (i != self && ours && !slots[i].asleep &&
 		    topology_same_core(&own, &slots[i].topology))
@@ -228,6 +317,7 @@ bool smp_start(unsigned cpu, void (*fn)(void *arg), void *arg, unsigned deadline
 	slot->arg = arg;
 	slot->deadline_ms = deadline_ms;
 	slot->has_run = true;
+	slot->begun = false;
 	set_state(cpu, WORK);
 	apic_ipi(slot->apic_id, VECTOR_IPI);
 	return true;
@@ -252,7 +342,6 @@ bool smp_run(unsigned cpu, void (*fn)(void *arg), void *arg, unsigned deadline_m
 
 	if (!smp_is_idle(cpu))
 		return false;
-	first->apic_id = apic_id();
 	first->topology = topology_read();
 	first->woken = false;
 	slots[cpu].wake_first = true;
@@ -277,16 +366,18 @@ _Noreturn void smp_restarted(void)
 {
 	machine_resume_cpu(starting);
 	guard_restarted();
+	for (;;)		/* till the INIT that holds what is lost */
+		__asm__ volatile("cli; hlt");
 }
 
-/* End what runs there by INIT, and have the processor go on behind it. */
+/* End what runs there by INIT, and have the processor go on after it. */
 static bool restart(unsigned cpu)
 {
 	struct slot *slot = &slots[cpu];
 	bool done = false;
 
 	apic_init_ipi(slot->apic_id);
-	if (!startup_vector())
+	if (!startup_vector() || !slot->begun)
 		return false;
 	starting = cpu;
 	startup_stack = stack_top_of(cpu, STACK_GUARD);
@@ -300,17 +391,47 @@ static bool restart(unsigned cpu)
 	return done;
 }
 
+static bool has_begun(void *arg)
+{
+	return slots[*(unsigned *)arg].begun;
+}
+
+static bool wait_for_begin(unsigned cpu)
+{
+	bool begun = wait_until(has_begun, &cpu, WAKE_US);
+
+	for (unsigned i = 1; !begun && i < WAKES; i++) {
+		apic_ipi(slots[cpu].apic_id, VECTOR_IPI);
+		begun = wait_until(has_begun, &cpu, WAKE_US);
+	}
+	return begun;
+}
+
+/* Till it is done, or has made no progress for as long as it may, and a little longer. */
+static bool wait_for_end(unsigned cpu)
+{
+	struct guard_watch watch = { .begun = false };
+
+	while (!is_done(&cpu)) {
+		if (guard_is_overdue(&watch, cpu, LATE_US))
+			return is_done(&cpu);
+		__asm__ volatile("pause");
+	}
+	return true;
+}
+
 bool smp_wait(unsigned cpu, struct guard_report *report)
 {
 	struct slot *slot = &slots[cpu];
-	bool done = wait_until(is_done, &cpu, (u64)slot->deadline_ms * 1000 + LATE_US);
+	bool done = is_done(&cpu) || (wait_for_begin(cpu) && wait_for_end(cpu));
 
-	for (unsigned i = 0; !done && i < KICKS; i++) {
-		guard_kick(cpu, slot->apic_id);
-		done = wait_until(is_done, &cpu, KICK_US);
+	if (!done && slot->begun) {
+		kick(cpu);
+		done = wait_until(is_done, &cpu, KICKS * KICK_US);
 	}
 	if (!done && !restart(cpu)) {
 		set_state(cpu, LOST);
+		lost = cpu;
 		return false;
 	}
 	*report = slot->report;
@@ -350,11 +471,16 @@ bool smp_has_run(unsigned cpu)
 void smp_dismiss(void)
 {
 	for (unsigned i = 1; i < CPU_MAX; i++) {
-		if (!smp_is_idle(i))
-			continue;
-		set_state(i, LEAVE);
-		apic_ipi(slots[i].apic_id, VECTOR_IPI);
+		if (smp_is_idle(i))
+			set_state(i, LEAVE);
+		if (state_of(i) == LEAVE)
+			apic_ipi(slots[i].apic_id, VECTOR_IPI);
 	}
+}
+
+unsigned smp_lost(void)
+{
+	return lost;
 }
 
 /* Will somebody not come to any barrier again? A report is there before its processor is DONE. */

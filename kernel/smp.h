@@ -7,8 +7,8 @@
  * Unless said otherwise functions are called on the first processor. What one of them does at the
  * same time as another is the business of barriers (struct smp_barrier).
  *
- * While they sleep the others look every few seconds whether the first one hangs for good, and end
- * the machine then.
+ * While they sleep the others look every few seconds whether the first one hangs for good: an NMI
+ * ends what it does then; if that doesn't help, they end the machine.
  */
 #ifndef KERNEL_SMP_H
 #define KERNEL_SMP_H
@@ -21,12 +21,21 @@
  * until smp_dismiss(), give it back and return. */
 void smp_serve(unsigned cpu);
 
+/* Before any of them is to come. Machine given back. */
+void smp_prepare(void);
+/* Go on without one that hasn't come: should it come later, it returns to the firmware at once.
+ * false: now it is there. */
+bool smp_leave_out(unsigned cpu);
+bool smp_is_left_out(unsigned cpu);
+/* IA32_TSC_ADJUST of a processor that is ours, as it was when it came. false: it has none. */
+bool smp_tsc_adjust(unsigned cpu, u64 *value);
+
 /* Is that processor sleeping in smp_serve()? CPU_BOOT never is. */
 bool smp_is_idle(unsigned cpu);
 /* Wait for it, us microseconds at most. */
 bool smp_wait_idle(unsigned cpu, u64 us);
 /* How many there are, the first one included; the others are 1 to smp_count() - 1, less those
- * that were lost. */
+ * that were lost or left out. */
 unsigned smp_count(void);
 /* The first of the others that is idle; 0: there is none. */
 unsigned smp_second(void);
@@ -52,8 +61,9 @@ bool smp_run(unsigned cpu, void (*fn)(void *arg), void *arg, unsigned deadline_m
 /*
  * How that ended. A processor that is 100 ms late is ended by an NMI; where not even that helps (a
  * loop with NMIs blocked, a shutdown) by an INIT, behind which it is started again:
- * GUARD_RESTARTED. false: it didn't come back, the processor is lost (smp_is_lost()), held by the
- * INIT. Bounded by the deadline plus a second.
+ * GUARD_RESTARTED. A wake-up that has no effect is repeated for five seconds. false: it didn't come
+ * back, the processor is lost (smp_is_lost()), held by the INIT. Bounded by those and the deadline
+ * plus a second; the deadline counts anew with each guard_renew() there.
  */
 bool smp_wait(unsigned cpu, struct guard_report *report);
 
@@ -68,11 +78,14 @@ struct smp_settled {
 struct smp_settled smp_settle(void);
 /* Did that processor get lost? */
 bool smp_is_lost(unsigned cpu);
+/* One that did, in this run; 0: none. */
+unsigned smp_lost(void);
 
 /* Has it run anything since this was last asked? */
 bool smp_has_run(unsigned cpu);
 
-/* Let all of them go. They return to the firmware on their own. */
+/* Let all of them go. They return to the firmware on their own. Again: wake those that still
+ * sleep. */
 void smp_dismiss(void);
 
 /*

@@ -79,6 +79,15 @@ void tap_comment(struct tap *tap, const char *format, ...)
 	flush(tap, &line);
 }
 
+void tap_bail_out(struct tap *tap, const char *reason)
+{
+	struct line line = { .length = 0 };
+
+	add(&line, "Bail out! ");
+	add(&line, reason);
+	flush(tap, &line);
+}
+
 void tap_yaml_begin(struct tap *tap)
 {
 	tap->sink(tap->ctx, "  ---");

@@ -56,6 +56,8 @@ struct cpu {
 	u32 nested_changes;
 	unsigned n_written;
 	u64 written[CODE_PAGE_WRITTEN];
+	u64 tsc_adjust;		/* IA32_TSC_ADJUST: a part of the VMCB's TSC offset */
+	bool comes_late;	/* and has not been held yet since its start */
 	struct vmcb *vmcb;
 	void *host_save;
 	struct vmcb *extra;	/* FS, GS, TR, LDTR, MSRs: filled by svm_save() on demand */
@@ -102,6 +104,7 @@ struct hypervisor {
 	/* What the launcher asked for last; whoever has another epoch takes it at his next exit. */
 	struct model_config config;
 	volatile u64 epoch;
+	u32 wake_ups;		/* IPIs from one processor to another since then */
 	volatile bool fast;	/* blocks where they can be exact, single steps elsewhere */
 	bool several;		/* there is more than one processor */
 	volatile u32 nested_changes;	/* so many times a page's rights have changed */

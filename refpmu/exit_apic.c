@@ -37,6 +37,8 @@ void exit_apic_write(struct cpu *cpu, u32 offset, u32 value)
 {
 	struct pmi_delivery delivery;
 
+	if (offset == APIC_LVTPC)
+		processors_come_late(cpu);
 	if (offset == APIC_ICR_LOW)
 		processors_send(cpu, value);
 	else

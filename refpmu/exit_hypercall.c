@@ -20,6 +20,7 @@ bool exit_hypercall_follow(struct cpu *cpu)
 	cpu->rep.active = false;
 	cpu->statistics = (struct statistics){ 0 };
 	model_init(&cpu->model, &hypervisor.config, &cpu->model_host);
+	exit_msr_set_tsc_adjust(cpu, processors_tsc_adjust(cpu));
 	exits_set_intercepts(cpu, false);
 	return true;
 }
@@ -28,6 +29,7 @@ void exit_hypercall_reset(struct cpu *cpu, const struct model_config *config)
 {
 	hypervisor.fast = false;
 	hypervisor.config = *config;
+	hypervisor.wake_ups = 0;
 	for (unsigned i = 0; i < hypervisor.n_cores; i++) {
 		lock_take(cpu, &hypervisor.cores[i].lock);
 		model_core_reset(&hypervisor.cores[i]);

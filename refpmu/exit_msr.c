@@ -10,6 +10,7 @@
  */
 #include "refpmu/deliver.h"
 #include "refpmu/exits.h"
+#include "refpmu/instructions.h"
 #include "refpmu/siblings.h"
 #include "refpmu/svm.h"
 #include "spec/msr.h"
@@ -22,6 +23,8 @@ static const struct msr_range {
 	u32 first, last;
 	bool machine;
 } seen[] = {
+	{ MSR_IA32_TIME_STAMP_COUNTER, MSR_IA32_TIME_STAMP_COUNTER, false },
+	{ MSR_IA32_TSC_ADJUST, MSR_IA32_TSC_ADJUST, false },
 	{ MSR_IA32_PMC0, MSR_IA32_PMC0 + 7, false },
 	{ MSR_IA32_PERFEVTSEL0, MSR_IA32_PERFEVTSEL0 + 7, false },
 	{ MSR_OFFCORE_RSP_0, MSR_OFFCORE_RSP_1, false },
@@ -86,12 +89,44 @@ static struct msr_result efer(struct cpu *cpu, bool write, u64 value)
 	return (struct msr_result){ .status = MSR_DONE };
 }
 
+static bool has_tsc_adjust(struct cpu *cpu)
+{
+	enum { EBX = 1, LEAF_FEATURES = 7 };
+	u32 regs[4] = { 0 };
+
+	model_cpuid(&cpu->model, LEAF_FEATURES, 0, regs);
+	return regs[EBX] & BIT(1);
+}
+
+void exit_msr_set_tsc_adjust(struct cpu *cpu, u64 adjust)
+{
+	cpu->vmcb->control.tsc_offset += adjust - cpu->tsc_adjust;
+	cpu->tsc_adjust = adjust;
+}
+
+/* "IA32_TSC_ADJUST MSR": a write to either register moves the other one by as much. */
+static struct msr_result time_stamp(struct cpu *cpu, u32 msr, bool write, u64 value)
+{
+	u64 now = tsc() + cpu->vmcb->control.tsc_offset;
+
+	if (msr == MSR_IA32_TSC_ADJUST && !has_tsc_adjust(cpu))
+		return (struct msr_result){ .status = MSR_GP };
+	if (!write)
+		return (struct msr_result){ MSR_DONE, msr == MSR_IA32_TSC_ADJUST ?
+					    cpu->tsc_adjust : now };
+	exit_msr_set_tsc_adjust(cpu, msr == MSR_IA32_TSC_ADJUST ? value :
+				cpu->tsc_adjust + (value - now));
+	return (struct msr_result){ .status = MSR_DONE };
+}
+
 static struct msr_result access(struct cpu *cpu, u32 msr, bool write, u64 value)
 {
 	struct msr_result result;
 
 	if (msr == MSR_IA32_EFER)
 		return efer(cpu, write, value);
+	if (msr == MSR_IA32_TIME_STAMP_COUNTER || msr == MSR_IA32_TSC_ADJUST)
+		return time_stamp(cpu, msr, write, value);
 	result = write ? model_wrmsr(&cpu->model, msr, value) : model_rdmsr(&cpu->model, msr);
 	if (result.status != MSR_NOT_OURS)
 		return result;

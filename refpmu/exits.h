@@ -65,6 +65,9 @@ bool exit_hypercall(struct cpu *cpu);
 /* What a broken processor leaves in RDX[63:32] when it reads a register of the PMU. */
 u64 exit_kept_rdx(struct cpu *cpu, enum fault_id fault);
 
+/* What IA32_TSC_ADJUST holds, and the guest's TSC by as much. */
+void exit_msr_set_tsc_adjust(struct cpu *cpu, u64 adjust);
+
 /* Does exit_msr() want to see this one? */
 bool exit_msr_seen(u32 msr);
 

@@ -297,6 +297,8 @@ static void basic(struct model *m, u32 leaf, u32 subleaf, u32 regs[4])
 			break;
 		set(regs, (const u32[4]){ 0, regs[EBX] & features_of(m, leaf, 0, EBX) });
 		SET(RTM, model_has_tx(m));
+		/* The hypervisor's own, whatever the machine below has. */
+		SET(TSC_ADJUST, features_of(m, CPUID_LEAF_RTM, 0, EBX) >> FIELD_TSC_ADJUST_LO);
 		SET(HLE, model_has_tx(m));
 		return;
 	case CPUID_LEAF_PERFMON_VERSION:

@@ -7,8 +7,9 @@
 
 #define MILLION		1000000
 
-static const struct { u32 low, high; } knobs[LAT_COUNT] = {
-#define LATITUDE(token, name, low, high, source) [LAT_##token] = { low, high },
+static const struct { u32 low, high; bool never_drawn; } knobs[LAT_COUNT] = {
+#define LATITUDE(token, name, low, high, source) [LAT_##token] = { low, high, false },
+#define TROUBLE(token, name, low, high, source) [LAT_##token] = { low, high, true },
 #include "spec/latitude.def"
 };
 
@@ -134,7 +135,9 @@ void model_take_latitude(struct model *m)
 				low = generation_knobs[n].low;
 				high = generation_knobs[n].high;
 			}
-		m->latitude[i] = config->seed ? low + (u32)(random % (high - low + 1)) : low;
+		m->latitude[i] = low;
+		if (config->seed && !knobs[i].never_drawn)
+			m->latitude[i] += (u32)(random % (high - low + 1));
 		if (config->set & BIT(i))
 			m->latitude[i] = config->value[i];
 	}

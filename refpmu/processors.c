@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* See processors.h. */
 #include "refpmu/apic.h"
+#include "refpmu/instructions.h"
 #include "refpmu/lock.h"
 #include "refpmu/model_core.h"
 #include "refpmu/panic.h"
@@ -10,6 +11,8 @@
 #include "spec/msr.h"
 
 #define STACK_PAGES		16
+#define TSC_APART		BIT(38)		/* ticks: a minute or more */
+#define TICKS_OF_LATENESS	1000000ULL
 
 struct startup_values {
 	u32 gdt;
@@ -135,12 +138,26 @@ static bool goes_to(const struct cpu *from, const struct cpu *to, u32 low)
 	}
 }
 
+/* Of fixed delivery, to another one: is it the one that gets lost? */
+static bool gets_lost(const struct cpu *cpu, u32 low)
+{
+	u32 nth = cpu->model.latitude[LAT_LOST_WAKE_UP];
+
+	if (!nth || (low & (ICR_DELIVERY | ICR_SHORTHAND | ICR_LOGICAL)) || goes_to(cpu, cpu, low))
+		return false;
+	return ++hypervisor.wake_ups == nth;
+}
+
 void processors_send(struct cpu *cpu, u32 low)
 {
 	u32 mode = low & ICR_DELIVERY;
 	bool init = mode == ICR_INIT && !((low & ICR_LEVEL) && !(low & ICR_ASSERT));
 
 	lock_take(cpu, &sending);
+	if (gets_lost(cpu, low)) {
+		lock_give(cpu, &sending);
+		return;
+	}
 	for (unsigned i = 0; i < n_processors; i++) {
 		if (!goes_to(cpu, processors[i], low))
 			continue;
@@ -153,6 +170,30 @@ void processors_send(struct cpu *cpu, u32 low)
 		low = (low & ~ICR_VECTOR) | startup_vector;
 	*apic_register(APIC_ICR_LOW) = low;
 	lock_give(cpu, &sending);
+}
+
+u64 processors_tsc_adjust(const struct cpu *cpu)
+{
+	u32 apart = cpu->model.latitude[LAT_TSC_APART];
+
+	if (!apart || cpu == processors[0])
+		return 0;
+	return apart == 1 ? TSC_APART : 0 - TSC_APART;
+}
+
+void processors_come_late(struct cpu *cpu)
+{
+	const u32 *latitude = cpu->model.latitude;
+	u64 begin = tsc(), ticks = (latitude[LAT_LATE_PROCESSOR] + latitude[LAT_LOST_PROCESSOR]) *
+				   TICKS_OF_LATENESS;
+
+	if (!cpu->comes_late || cpu != processors[n_processors - 1] || cpu == processors[0])
+		return;
+	cpu->comes_late = false;
+	cpu->halted = true;		/* nobody waits for it */
+	while (tsc() - begin < ticks)
+		__builtin_ia32_pause();
+	cpu->halted = false;
 }
 
 void processors_call(struct cpu *cpu, struct cpu *to)
@@ -178,6 +219,7 @@ void processors_started(struct cpu *cpu)
 	lock_give(cpu, &hypervisor.uncore->lock);
 	cpu->steps = 0;
 	cpu->unseen = cpu->halted = false;
+	cpu->comes_late = true;
 	lock_take(cpu, &sending);
 	cpu->called = false;		/* an INIT ends what waited */
 	cpu->running = true;

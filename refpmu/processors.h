@@ -38,6 +38,11 @@ void processors_call(struct cpu *cpu, struct cpu *to);
 /* This processor has been started, by its SIPI. */
 void processors_started(struct cpu *cpu);
 
+/* Where processors differ (latitude): by how much this one's TSC does, and one that stands still
+ * for a while, once after each start, when this is called. */
+u64 processors_tsc_adjust(const struct cpu *cpu);
+void processors_come_late(struct cpu *cpu);
+
 /* The one with that APIC id, which is one of them. */
 struct cpu *processors_find(u32 apic_id);
 /* All of them: NULL behind the last. */

@@ -210,11 +210,12 @@ void virtualise_other_processor(u32 apic_id)
 {
 	struct cpu *cpu = processors_find(apic_id);
 	struct vmcb_control *control = &cpu->vmcb->control;
-	u64 nested_control = control->nested_control;
+	u64 nested_control = control->nested_control, tsc_offset = control->tsc_offset;
 
 	/* An INIT may have come in the middle of anything. */
 	*control = (struct vmcb_control){ .nested_control = nested_control,
-					  .nested_cr3 = cpu->nested_root };
+					  .nested_cr3 = cpu->nested_root,
+					  .tsc_offset = tsc_offset };
 	init_control(cpu);
 	cpu->stepping = cpu->looking = cpu->rep.active = false;
 	cpu->shadow = SHADOW_NONE;

@@ -30,6 +30,15 @@ TEST(deadly, a_hang_inside_an_nmi_handler, NO_REQS, NEEDS(NULL), .deadline_ms = 
 	test_note(t, "an endless loop ended");
 }
 
+/* Where there is an HPET its NMI ends it; where there is none, and on another processor, an NMI of
+ * another processor. */
+TEST(deadly, a_loop_with_interrupts_off, NO_REQS, NEEDS(NULL), .deadline_ms = DEADLINE_MS)
+{
+	intr_disable();
+	hang(NULL);
+	test_note(t, "an endless loop ended");
+}
+
 /* "Interrupt 8, Double Fault Exception": an exception that finds no handler, nor does the next. */
 TEST(deadly, a_triple_fault, NO_REQS, NEEDS(NULL), .deadline_ms = DEADLINE_MS)
 {

@@ -178,7 +178,7 @@ bool runner_init(void)
 	bool good = true;
 
 	for (unsigned cpu = 0; cpu < smp_count(); cpu++)
-		if (!smp_is_lost(cpu))
+		if (!smp_is_lost(cpu) && !smp_is_left_out(cpu))
 			good &= there(cpu, begin, &good);
 	return good;
 }

@@ -5,6 +5,7 @@
  */
 #include "tests/suite.h"
 
+#include "kernel/console.h"
 #include "kernel/fmt.h"
 #include "kernel/smp.h"
 #include "kernel/string.h"
@@ -30,6 +31,7 @@ struct suite {
 	enum platform platform;
 	const struct test_case *tests[MAX_TESTS];
 	struct tally tally;
+	unsigned processors;
 	unsigned selected, points;	/* a point for each processor that a test runs on */
 	bool too_many;
 	unsigned first[MAX_GROUPS + 1];	/* group g: tests[first[g]] to tests[first[g + 1] - 1] */
@@ -100,6 +102,8 @@ static void select_tests(struct suite *s)
 /* Does this test run on that processor? */
 static bool runs_on(const struct suite *s, const struct test_case *c, unsigned cpu)
 {
+	if (smp_is_left_out(cpu))
+		return false;
 	if (needs_others(c))
 		return cpu == CPU_BOOT;
 	return s->config->on == SUITE_ON_ALL || s->config->on == cpu;
@@ -120,6 +124,8 @@ static void print_processors(const struct suite *s)
 	for (unsigned cpu = 0; cpu < smp_count(); cpu++) {
 		struct topology at = smp_topology(cpu);
 
+		if (smp_is_left_out(cpu))
+			continue;
 		tap_comment(s->tap, "processor %u: APIC id %#x, thread %u of core %#x, package %u",
 			    cpu, at.apic_id, at.thread, at.core, at.package);
 	}
@@ -164,6 +170,7 @@ struct suite *suite_begin(const struct suite_config *config, struct tap *tap)
 	s->tap = tap;
 	select_tests(s);
 	tap_begin(tap);
+	s->processors = smp_count();
 	s->points = count_points(s);
 	tap_plan(tap, s->points);
 	exerciser_use(config->exerciser);
@@ -345,6 +352,12 @@ void suite_run_group(struct suite *s, unsigned g)
 				run_one(s, i, cpu);
 }
 
+void suite_bail_out(struct suite *s, const char *reason)
+{
+	tap_bail_out(s->tap, reason);
+	s->counts.error++;
+}
+
 int suite_end(struct suite *s)
 {
 	const struct verdict_counts *n = &s->counts;
@@ -356,9 +369,18 @@ int suite_end(struct suite *s)
 		tap_comment(s->tap, "error: the program holds no tests");
 	else if (!s->selected)
 		tap_comment(s->tap, "error: no test matches '%s'", s->config->tests_glob);
-	if (s->config->on != SUITE_ON_ALL && s->config->on >= smp_count()) {
+	if (s->config->on != SUITE_ON_ALL && s->config->on >= s->processors) {
 		tap_comment(s->tap, "error: no processor %u, there are %u", s->config->on,
-			    smp_count());
+			    s->processors);
+		s->counts.error++;
+	}
+	if (smp_lost()) {
+		tap_comment(s->tap, "error: processor %u got lost: neither interrupts nor an NMI "
+			    "nor an INIT brought it back", smp_lost());
+		s->counts.error++;
+	}
+	if (console_has_bailed_out()) {
+		tap_comment(s->tap, "error: a processor has bailed out");
 		s->counts.error++;
 	}
 	if (s->too_many || run < s->points) {

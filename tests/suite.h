@@ -36,6 +36,9 @@ struct suite *suite_begin(const struct suite_config *config, struct tap *tap);
 unsigned suite_groups(const struct suite *s);
 void suite_run_group(struct suite *s, unsigned g);
 
+/* "Bail out!": something outside the tests went wrong, and the exit status isn't 0. */
+void suite_bail_out(struct suite *s, const char *reason);
+
 /* Print the totals and the end line; the run's exit status (0, 1 or 2). */
 int suite_end(struct suite *s);
 

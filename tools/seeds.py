@@ -31,7 +31,7 @@ def jobs_of_one(options, cpu):
     for row in spec.profiles():
         classes[f"profile {row['name']}"] = [plan.Job(seed=seed + 1, profile=row["name"])
                                              for seed in range(options.profile_seeds)]
-    for row in spec.latitude() if options.extremes else ():
+    for row in spec.drawn_latitude() if options.extremes else ():
         low, high = f"{row['name']}:{row['low']}", f"{row['name']}:{row['high']}"
         classes[f"latitude {low}, seed 1"] = [plan.Job(latitude=low, seed=1)]
         classes[f"latitude {high}"] = [plan.Job(latitude=high)]

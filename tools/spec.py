@@ -113,6 +113,12 @@ def latitude():
     return rows
 
 
+def drawn_latitude():
+    """The knobs that seeds draw: not those of machines in trouble."""
+    trouble = {row["name"] for row in table("latitude.def", "TROUBLE", LATITUDE)}
+    return [row for row in latitude() if row["name"] not in trouble]
+
+
 def profiles():
     return table("profile.def", "PROFILE", PROFILE)
 

@@ -257,6 +257,8 @@ def parse(text):
                 runs.append(run)
             run.lines.append(bare)
             started, block = True, False
+        elif run is not None and run.complete and bare.startswith("Bail out!"):
+            run.problem = bare[len("Bail out!"):].strip()   # said by another processor
         elif started and TAP_LINE.match(bare):
             block = take_line(run, bare, block)
             if run.complete:
