@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Guests whose memory their hypervisor can't read: AMD's SEV, SEV-ES and SEV-SNP, Intel's TDX. CPUID,
- * RDMSR and WRMSR raise #VC or #VE there, which the firmware's handlers answer and ours don't, and
- * page tables that don't mark memory as private read it garbled. So the machine can't be borrowed.
+ * Guests whose memory their hypervisor can't read: AMD's SEV, SEV-ES and SEV-SNP, Intel's TDX.
+ * CPUID, RDMSR and WRMSR raise #VC or #VE there, which the firmware's handlers answer and ours
+ * don't, and page tables that don't mark memory as private read it garbled. So the machine can't be
+ * borrowed.
  * Pure but for confidential_look().
  */
 #ifndef KERNEL_CONFIDENTIAL_H
@@ -13,8 +14,8 @@
 struct confidential_leaf { u32 eax, ebx, ecx, edx; };
 
 struct confidential_view {
-	struct confidential_leaf tdx;	/* leaf 21H, all zeros if there is none: "IntelTDX    " */
-	struct confidential_leaf encryption;	/* leaf 8000001FH, likewise: EAX[1] SEV, EBX[5:0] its bit */
+	struct confidential_leaf tdx;	/* leaf 21H, zeros if there is none: "IntelTDX    " */
+	struct confidential_leaf encryption;	/* leaf 8000001FH: EAX[1] SEV, EBX[5:0] bit */
 	u64 top_entry;			/* the top entry that maps this program, in the owner's map */
 };
 

@@ -523,8 +523,8 @@ test_processors_need_not_agree()
 
 	for latitude in tsc-apart:1 tsc-apart:2 late-processor:4000 lost-wake-up:1 \
 			lost-wake-up:6; do
-		expect 0 ./run-qemu.sh --smp 3 --tests 'selftest.*,count.loads*' --latitude "$latitude" \
-			--out "$log/apart"
+		expect 0 ./run-qemu.sh --smp 3 --tests 'selftest.*,count.loads*' \
+			--latitude "$latitude" --out "$log/apart"
 		grep -q '^# processors: 3 of 3 processors$' "$out"
 		grep -q 'skipped 0, inconclusive 0, known 0, failed 0, errors 0$' "$out"
 	done
