@@ -16,7 +16,7 @@ struct confidential_leaf { u32 eax, ebx, ecx, edx; };
 struct confidential_view {
 	struct confidential_leaf tdx;	/* leaf 21H, zeros if there is none: "IntelTDX    " */
 	struct confidential_leaf encryption;	/* leaf 8000001FH: EAX[1] SEV, EBX[5:0] bit */
-	u64 top_entry;			/* the top entry that maps this program, in the owner's map */
+	u64 top_entry;			/* of the owner's map, for this program */
 };
 
 /* What it is, for a refusal; NULL: no such guest. */
