@@ -90,17 +90,21 @@ static void read_model(struct pmu_caps *caps)
 		caps->family += cpuid_get(CPUID_EXT_FAMILY);
 }
 
+static void hypervisor_leaf(u32 leaf, u32 regs[4])
+{
+	struct cpuid r = cpuid_read(leaf, 0);
+
+	regs[0] = r.eax;
+	regs[1] = r.ebx;
+	regs[2] = r.ecx;
+	regs[3] = r.edx;
+}
+
 static void read_hypervisor(struct pmu_caps *caps)
 {
-	struct cpuid r;
-
-	caps->hypervisor = cpuid_get(CPUID_HYPERVISOR);
-	if (!caps->hypervisor)
-		return;
-	r = cpuid_read(0x40000000, 0);
-	put_text(caps->hypervisor_signature, r.ebx);
-	put_text(caps->hypervisor_signature + 4, r.ecx);
-	put_text(caps->hypervisor_signature + 8, r.edx);
+	caps->hypervisor_bit = cpuid_get(CPUID_HYPERVISOR);
+	caps->host = hypervisor_find(caps->hypervisor_bit, hypervisor_leaf);
+	caps->hypervisor = caps->host.id != HYPERVISOR_NONE;
 }
 
 static void read_perfmon(struct pmu_caps *caps)
@@ -170,14 +174,19 @@ static void read_netburst(struct pmu_caps *caps)
 	caps->record_format = RECORD_NB64;
 }
 
+/* No processor and no hypervisor has an MSR of this number. */
+#define MSR_NOWHERE	0x0fffffffu
+
 struct pmu_caps caps_read(void)
 {
 	struct pmu_caps caps = { .version = 0 };
+	u64 value;
 
 	read_vendor(&caps);
 	read_brand(&caps);
 	read_model(&caps);
 	read_hypervisor(&caps);
+	caps.msrs_ignored = !msr_try_read(MSR_NOWHERE, &value).raised;
 	if (caps.intel)
 		find_generation(&caps);
 	read_perfmon(&caps);

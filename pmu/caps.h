@@ -8,6 +8,7 @@
 #ifndef PMU_CAPS_H
 #define PMU_CAPS_H
 
+#include "pmu/hypervisor.h"
 #include "pmu/record.h"
 #include "spec/generation.h"
 #include "spec/types.h"
@@ -20,8 +21,12 @@ struct generation {
 };
 
 struct pmu_caps {
-	char vendor[13], brand[49], hypervisor_signature[13];	/* "" where there is none */
-	bool intel, hypervisor;
+	char vendor[13], brand[49];			/* "" where there is none */
+	bool intel;
+	bool hypervisor;				/* it shows itself, perhaps not in ... */
+	bool hypervisor_bit;				/* ... CPUID.01H:ECX[31] */
+	struct hypervisor host;				/* which one */
+	bool msrs_ignored;				/* one that isn't there raises no #GP */
 	unsigned family, model, stepping;		/* DisplayFamily, DisplayModel */
 	u32 leaf_0a_eax, leaf_0a_ebx, leaf_0a_edx;	/* raw, for the log */
 	unsigned version;				/* 0: no architectural monitoring */

@@ -131,7 +131,8 @@ static struct msr_result access(struct cpu *cpu, u32 msr, bool write, u64 value)
 	if (result.status != MSR_NOT_OURS)
 		return result;
 	if (!belongs_to_machine(msr))
-		return (struct msr_result){ .status = MSR_GP };
+		return (struct msr_result){ .status = cpu->model.facts & FACT_MSRS_IGNORED ?
+					    MSR_DONE : MSR_GP };
 	if (write)
 		msr_write(msr, value);
 	else

@@ -12,6 +12,7 @@
  */
 #include "refpmu/model_netburst.h"
 #include "refpmu/model_memory.h"
+#include "spec/hypervisor.h"
 
 enum { EAX, EBX, ECX, EDX };
 
@@ -26,7 +27,6 @@ enum {
 #define LEAF_POWER		0x6u
 #define LEAF_TOPOLOGY		0xbu
 #define LEAF_XSAVE		0xdu
-#define LEAF_HYPERVISOR		0x40000000u
 #define LEAF_EXTENDED		0x80000000u
 #define LEAF_EXTENDED_LAST	0x80000008u
 
@@ -111,6 +111,8 @@ static unsigned threads(const struct model *m)
 	return thread_bits(m) && (m->host->processor | 1) < processors(m) ? CORE_THREADS : 1;
 }
 
+static const char hyper_v[] = "Microsoft Hv";
+
 /* No row of spec/generation.def has this model of family 06H. */
 #define UNKNOWN_MODEL	0xff
 #define GENERATION_MODEL(id, family, model, ...) \
@@ -118,6 +120,30 @@ static unsigned threads(const struct model *m)
 #include "spec/generation.def"
 /* What a part without a name of its own says. */
 static const char unknown_brand[48] = "Genuine Intel(R) CPU 0000";
+
+/* NULL: a processor without a hypervisor. */
+static const char *hypervisor_signature(const struct model *m)
+{
+	if (m->facts & FACT_KVM_SIGNATURE)
+		return "KVMKVMKVM\0\0";
+	if (m->facts & FACT_HYPERV_SIGNATURE)
+		return hyper_v;
+	return m->facts & FACT_VMWARE_SIGNATURE ? "VMwareVMware" : NULL;
+}
+
+/* Leaves of hypervisors are among those that no processor has. */
+static void hypervisor(const struct model *m, u32 leaf, u32 regs[4])
+{
+	const char *signature = hypervisor_signature(m);
+	u32 own = HYPERVISOR_LEAF + m->latitude[LAT_HYPERVISOR_LEAF] * HYPERVISOR_LEAF_STEP;
+
+	clear(regs);
+	if (!signature || (leaf != own && leaf != HYPERVISOR_LEAF))
+		return;
+	signature = leaf == own ? signature : hyper_v;
+	set(regs, (const u32[4]){ leaf + 1, four_bytes(signature), four_bytes(signature + 4),
+				  four_bytes(signature + 8) });
+}
 
 static void version(const struct model *m, u32 regs[4])
 {
@@ -137,8 +163,8 @@ static void version(const struct model *m, u32 regs[4])
 	SET(DTES64, !(m->facts & FACT_NO_PEBS) &&
 	    !(model_is_netburst(m) && m->latitude[LAT_DS_FOLLOWS_MODE]));
 	SET(DS_CPL, !(m->facts & FACT_NO_PEBS));
-	SET(PDCM, g->perfmon ? 1 : 0);
-	SET(HYPERVISOR, m->facts & FACT_KVM_SIGNATURE ? 1 : 0);
+	SET(PDCM, g->perfmon && !(m->facts & FACT_NO_PMU) ? 1 : 0);
+	SET(HYPERVISOR, hypervisor_signature(m) && !m->latitude[LAT_HYPERVISOR_HIDDEN] ? 1 : 0);
 	SET(DS, !(m->facts & FACT_NO_PEBS));
 	SET(HTT, processors(m) > 1);
 }
@@ -155,7 +181,13 @@ static void performance_monitoring(struct model *m, u32 regs[4])
 	const struct generation *g = model_generation(m);
 
 	clear(regs);
-	SET(PERFMON_VERSION, g->perfmon);
+	if (m->facts & FACT_PERFMON_1)
+		SET(PERFMON_VERSION, 1);
+	if (m->facts & FACT_NO_PMU)
+		return;
+	SET(PERFMON_VERSION, m->facts & FACT_PERFMON_2 && g->perfmon > 2 ? 2 : g->perfmon);
+	if (m->facts & FACT_PERFMON_2)
+		SET(ANYTHREAD_DEPRECATED, 1);
 	SET(GP_COUNTERS, model_gp_counters(m) - broken(m, FAULT_CPUID_COUNTER_MISSING));
 	SET(GP_WIDTH, broken(m, FAULT_CPUID_WIDTH_40) ? 40u : g->width);
 	SET(EVENTS_LENGTH, events);
@@ -323,9 +355,6 @@ void model_cpuid(struct model *m, u32 leaf, u32 subleaf, u32 regs[4])
 		extended(m, leaf, regs);
 	else if (leaf <= model_generation(m)->max_leaf)
 		basic(m, leaf, subleaf, regs);
-	else if (leaf == LEAF_HYPERVISOR && m->facts & FACT_KVM_SIGNATURE)
-		set(regs, (const u32[4]){ LEAF_HYPERVISOR + 1, four_bytes("KVMK"),
-					  four_bytes("VMKV"), four_bytes("M\0\0") });
-	else	/* leaves of hypervisors are among those that no processor has */
-		clear(regs);
+	else
+		hypervisor(m, leaf, regs);
 }

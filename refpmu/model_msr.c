@@ -148,7 +148,7 @@ static struct msr_result rdmsr(struct model *m, u32 msr)
 	m->moment++;
 	m->at_counter = (u8)p.counter;
 	if (!model_msr_exists(m, &p))
-		result = absent_answers(m, &p) ? answer(0) : gp;
+		result = absent_answers(m, &p) || m->facts & FACT_MSRS_IGNORED ? answer(0) : gp;
 	else if (unreadable(m, p.reg))
 		result = gp;
 	else
@@ -329,7 +329,7 @@ static struct msr_result try_to_write(struct model *m, const struct place *p, u6
 	u64 bits;
 
 	if (!model_msr_exists(m, p))
-		return absent_answers(m, p) ? done : gp;
+		return absent_answers(m, p) || m->facts & FACT_MSRS_IGNORED ? done : gp;
 	bits = model_msr_writable(m, p, value);
 	if ((read_only(p->reg) || value & ~bits) && !accepts(m, p->reg, value)) {
 		if (!read_only(p->reg) && broken(m, faults[p->reg].refused_taken)) {

@@ -150,6 +150,9 @@ bool model_msr_exists(struct model *m, const struct place *p)
 {
 	if (model_generation(m)->facilities & FAC_NETBURST)
 		return p->reg == REG_DS_AREA || p->reg == REG_DEBUGCTL || p->reg == REG_MISC_ENABLE;
+	if (m->facts & FACT_NO_PMU)
+		return p->reg == REG_DEBUGCTL || p->reg == REG_MISC_ENABLE ||
+		       p->reg == REG_SMI_COUNT;
 	if (!existing_bits(m, capability(first_of_bank(p->reg))))
 		return p->reg == REG_A_PMC && p->i < model_gp_counters(m) &&
 		       broken(m, FAULT_A_PMC_UNANNOUNCED);
@@ -165,9 +168,9 @@ bool model_msr_exists(struct model *m, const struct place *p)
 	case REG_DS_AREA:
 		return !(m->facts & FACT_NO_PEBS);
 	case REG_OFFCORE_RSP_0:
-		return !broken(m, FAULT_OFFCORE_RSP_0_MISSING);
+		return !(m->facts & FACT_NO_OFFCORE) && !broken(m, FAULT_OFFCORE_RSP_0_MISSING);
 	case REG_OFFCORE_RSP_1:
-		return !broken(m, FAULT_OFFCORE_RSP_1_MISSING);
+		return !(m->facts & FACT_NO_OFFCORE) && !broken(m, FAULT_OFFCORE_RSP_1_MISSING);
 	default:
 		return !(model_uncore_has(p->reg) && m->facts & FACT_NO_UNCORE);
 	}

@@ -20,6 +20,13 @@ enum profile_fact {
 	FACT_FIXED_ANY_WIDTH	= 1 << 5,	/* bits above a fixed counter's width are dropped */
 	FACT_RDPMC_BIT_31	= 1 << 6,	/* RDPMC ignores ECX[31] */
 	FACT_UNKNOWN_MODEL	= 1 << 7,	/* a model that generation.def has no row for */
+	FACT_HYPERV_SIGNATURE	= 1 << 8,	/* as KVM_SIGNATURE */
+	FACT_VMWARE_SIGNATURE	= 1 << 9,	/* likewise */
+	FACT_NO_OFFCORE		= 1 << 10,	/* no off-core response registers */
+	FACT_PERFMON_2		= 1 << 11,	/* CPUID shows no later version than 2 */
+	FACT_PERFMON_1		= 1 << 12,	/* CPUID shows version 1, without counters */
+	FACT_NO_PMU		= 1 << 13,	/* neither CPUID leaf 0AH nor the PMU's registers */
+	FACT_MSRS_IGNORED	= 1 << 14,	/* what isn't there reads 0 and takes any write */
 };
 
 #endif

@@ -81,6 +81,20 @@ static bool word_fits(const char *word, size_t length, const struct applicant *t
 	return !to->code || (first <= place_of(to->code) && place_of(to->code) <= last);
 }
 
+bool applies_to_all_models(const char *generations)
+{
+	for (unsigned version = 1; version <= 8; version++) {
+		struct applicant to = { "-", version, true };
+
+		if (applies(generations, &to))
+			return true;
+		to.full_width = false;
+		if (applies(generations, &to))
+			return true;
+	}
+	return false;
+}
+
 bool applies_with_transactions(const char *generations)
 {
 	return contains(generations, "with RTM") || contains(generations, "with HLE") ||

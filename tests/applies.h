@@ -21,6 +21,9 @@ struct applicant {
  */
 bool applies(const char *generations, const struct applicant *to);
 
+/* Is such a row about every processor that has the version: no word of it names a model? */
+bool applies_to_all_models(const char *generations);
+
 /* Is such a row about processors with transactions only? Which those are a test's need says. */
 bool applies_with_transactions(const char *generations);
 

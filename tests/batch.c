@@ -173,7 +173,7 @@ static bool check_batch(struct batch *b, unsigned rounds)
 	records = ds_records();
 	if (!records && counter_caps()->hypervisor) {
 		test_inconclusive(b->t, "no record under hypervisor \"%s\"",
-				  counter_caps()->hypervisor_signature);
+				  counter_caps()->host.signature);
 		return false;
 	}
 	least = accesses / (WALK_PERIOD + 1 + sampling_shadow_bound());

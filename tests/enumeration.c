@@ -137,7 +137,7 @@ static bool need_no_full_width(char *reason, size_t size)
 
 /* The control is the counter's other address, which is there. */
 TEST(enumeration, without_full_width_writes_there_are_no_registers_for_them, REQS(MSR_06),
-     NEEDS(need_perfmon, need_no_full_width))
+     NEEDS(need_perfmon, need_no_full_width, need_refused_msrs))
 {
 	for (u32 c = 0; c < counter_caps()->gp; c++) {
 		msr_write(MSR_IA32_PMC0 + c, 5);
@@ -228,7 +228,7 @@ TEST(enumeration, global_ctrl_refuses_reserved_bits, REQS(MSR_36),
 }
 
 TEST(enumeration, missing_counters_have_no_registers, REQS(MSR_12),
-     NEEDS(need_perfmon, need_events, need_four_counters_only))
+     NEEDS(need_perfmon, need_events, need_four_counters_only, need_refused_msrs))
 {
 	for (u32 c = 4; c < 8; c++) {
 		CHECK(t, MSR_12, !readable(MSR_IA32_PMC0 + c), "IA32_PMC%u", c);

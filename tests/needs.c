@@ -21,7 +21,7 @@ bool need_perfmon(char *reason, size_t size)
 			  "CPUID.0AH:EAX = %#x)", c->vendor, c->leaf_0a_eax);
 	else if (c->hypervisor)
 		fmt_print(reason, size, "hypervisor \"%s\" gives this guest %s (CPUID.0AH:EAX = "
-			  "%#x)", c->hypervisor_signature, c->version ?
+			  "%#x)", c->host.signature, c->version ?
 			  "no counters but those of monitoring version 1" : "no PMU",
 			  c->leaf_0a_eax);
 	else if (c->version)
@@ -36,6 +36,17 @@ bool need_perfmon(char *reason, size_t size)
 bool need_monitoring(char *reason, size_t size)
 {
 	return counter_caps()->netburst || need_perfmon(reason, size);
+}
+
+bool need_refused_msrs(char *reason, size_t size)
+{
+	const struct pmu_caps *c = counter_caps();
+
+	if (!c->msrs_ignored)
+		return true;
+	fmt_print(reason, size, "MSRs that aren't there are answered (hypervisor \"%s\")",
+		  c->host.signature);
+	return false;
 }
 
 bool need_two_counters(char *reason, size_t size)
@@ -105,7 +116,7 @@ bool need_debug_control(char *reason, size_t size)
 	if (!c->hypervisor)
 		return true;
 	fmt_print(reason, size, "what a guest has of IA32_DEBUGCTL is up to hypervisor \"%s\"",
-		  c->hypervisor_signature);
+		  c->host.signature);
 	return false;
 }
 
@@ -124,7 +135,7 @@ bool need_any_thread(char *reason, size_t size)
 		return true;
 	}
 	fmt_print(reason, size, "IA32_PERFEVTSEL0[21] is refused (hypervisor \"%s\")",
-		  caps->hypervisor_signature);
+		  caps->host.signature);
 	return false;
 }
 
@@ -143,8 +154,15 @@ bool need_offcore(char *reason, size_t size)
 {
 	u64 value;
 
-	if (!msr_try_read(MSR_OFFCORE_RSP_0, &value).raised)
-		return need_facility(FAC_OFFCORE, "off-core response", reason, size);
+	if (!msr_try_read(MSR_OFFCORE_RSP_0, &value).raised) {
+		if (!counter_caps()->msrs_ignored)
+			return need_facility(FAC_OFFCORE, "off-core response", reason, size);
+		msr_try_write(MSR_OFFCORE_RSP_0, 1);
+		value = msr_read(MSR_OFFCORE_RSP_0);
+		msr_try_write(MSR_OFFCORE_RSP_0, 0);
+		if (value == 1)
+			return need_facility(FAC_OFFCORE, "off-core response", reason, size);
+	}
 	fmt_print(reason, size, "no MSR_OFFCORE_RSP_0");
 	return false;
 }
@@ -264,11 +282,12 @@ bool need_precise_store(char *reason, size_t size)
 
 bool need_uncore(char *reason, size_t size)
 {
-	if (!need_facility(FAC_UNCORE, "uncore of Nehalem's kind", reason, size))
+	if (!need_perfmon(reason, size) ||
+	    !need_facility(FAC_UNCORE, "uncore of Nehalem's kind", reason, size))
 		return false;
 	if (uncore_present())
 		return true;
-	fmt_print(reason, size, "MSR_UNCORE_PERF_GLOBAL_CTRL can't be read");
+	fmt_print(reason, size, "no register of the uncore holds what is written");
 	return false;
 }
 

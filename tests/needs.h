@@ -10,6 +10,7 @@
 #include "tests/test.h"
 
 bool need_perfmon(char *reason, size_t size);		/* architectural monitoring, version 2+ */
+bool need_refused_msrs(char *reason, size_t size);	/* #GP where there is no MSR */
 bool need_monitoring(char *reason, size_t size);	/* that, or NetBurst's counters */
 bool need_two_counters(char *reason, size_t size);	/* general-purpose */
 bool need_fixed(char *reason, size_t size);		/* fixed counters 0 to 2 */

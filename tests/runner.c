@@ -284,10 +284,9 @@ static void run_guarded(struct test *t)
 /* A FAIL is KNOWN if every broken requirement is listed for this machine. */
 static bool all_known(const struct test *t, struct known_issue *known)
 {
-	if (t->failed > TEST_MAX_FAILURES)
-		return false;
-	for (unsigned i = t->failed; i-- > 0;)
-		if (!verdict_known(t->subject, t->failure[i].claim.req, known))
+	for (unsigned i = t->seen_count; i-- > 0;)
+		if (t->seen[i].outcome == SEEN_FAILED &&
+		    !verdict_known(t->subject, t->seen[i].claim.req, known))
 			return false;
 	return true;
 }

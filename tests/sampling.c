@@ -72,7 +72,7 @@ bool sampling_one_record(struct test *t, struct test_claim claim, struct pebs_re
 
 	if (!records && counter_caps()->hypervisor) {
 		test_inconclusive(t, "no record under hypervisor \"%s\"",
-				  counter_caps()->hypervisor_signature);
+				  counter_caps()->host.signature);
 		return false;
 	}
 	if (!records && calibration_get()->shadow_beyond)

@@ -131,6 +131,21 @@ static void print_processors(const struct suite *s)
 	}
 }
 
+static const char *const judged[] = {
+	[PLATFORM_SILICON] = "what the manual says; weaker requirements are reported",
+	[PLATFORM_KVM] = "every requirement that can be observed in a guest of KVM",
+	[PLATFORM_GUEST] = "what the manual says of every processor; what is a model's own is "
+			   "reported, because no table says what this hypervisor leaves out",
+	[PLATFORM_STRICT] = "every requirement that can be observed here",
+};
+
+static enum platform platform_of(const struct pmu_caps *caps)
+{
+	if (!caps->hypervisor)
+		return PLATFORM_SILICON;
+	return caps->host.id == HYPERVISOR_KVM ? PLATFORM_KVM : PLATFORM_GUEST;
+}
+
 static void print_machine(const struct suite *s)
 {
 	const struct pmu_caps *caps = counter_caps();
@@ -139,13 +154,17 @@ static void print_machine(const struct suite *s)
 		    caps->model, caps->stepping, caps->brand);
 	tap_comment(s->tap, "generation: %s",
 		    caps->generation ? caps->generation->title : "no row for this processor");
-	tap_comment(s->tap, "platform: %s%s%s",
-		    caps->hypervisor ? "hypervisor " : "no hypervisor (CPUID.01H:ECX[31] = 0)",
-		    caps->hypervisor ? caps->hypervisor_signature : "",
-		    caps->hypervisor ? " (CPUID.01H:ECX[31] = 1)" : "");
-	tap_comment(s->tap, "judged: %s", s->platform == PLATFORM_SILICON ?
-		    "what the manual says; weaker requirements are reported" :
-		    "every requirement that can be observed here");
+	if (!caps->hypervisor)
+		tap_comment(s->tap, "platform: no hypervisor (CPUID.01H:ECX[31] = 0, no signature "
+			    "from CPUID.40000000H on)");
+	else
+		tap_comment(s->tap, "platform: hypervisor \"%s\" (CPUID.01H:ECX[31] = %u, "
+			    "signature in CPUID.%xH%s%s)", caps->host.signature,
+			    caps->hypervisor_bit, caps->host.leaf,
+			    caps->host.first[0] ? " after that of " : "", caps->host.first);
+	if (caps->msrs_ignored)
+		tap_comment(s->tap, "msrs: those that aren't there are answered, without #GP");
+	tap_comment(s->tap, "judged: %s", judged[s->platform]);
 	tap_comment(s->tap, "perfmon: version %u, %u general-purpose counters of %u bits, "
 		    "%u fixed of %u (CPUID.0AH:EAX = %#x EBX = %#x EDX = %#x)", caps->version,
 		    caps->gp, caps->gp_width, caps->fixed, caps->fixed_width, caps->leaf_0a_eax,
@@ -177,12 +196,12 @@ struct suite *suite_begin(const struct suite_config *config, struct tap *tap)
 	if (!runner_init())
 		tap_comment(tap, "no memory for the DS save areas, or a processor doesn't answer");
 	caps = counter_caps();
-	s->platform = caps->hypervisor ? PLATFORM_HYPERVISOR : PLATFORM_SILICON;
+	s->platform = platform_of(caps);
 	if (config->strict)
 		s->platform = PLATFORM_STRICT;
 	s->subject = (struct verdict_subject){
 		.intel = caps->intel, .family = caps->family, .model = caps->model,
-		.hypervisor = caps->hypervisor_signature,
+		.hypervisor = caps->host.signature,
 		.applicant = { caps->generation ? caps->generation->code : NULL, caps->version,
 			       caps->full_width },
 	};

@@ -135,7 +135,7 @@ bool tagged_enough(struct test *t, struct test_claim claim, const struct hierarc
 {
 	if (!records && counter_caps()->hypervisor) {
 		test_inconclusive(t, "no record under hypervisor \"%s\"",
-				  counter_caps()->hypervisor_signature);
+				  counter_caps()->host.signature);
 		return false;
 	}
 	return test_check_range(t, claim, wanted, ~0ULL, records, "records of %s", h->name);

@@ -20,9 +20,10 @@ const struct requirement *requirement_get(enum requirement_id id)
 enum observable verdict_observable(const struct requirement *requirement, enum platform platform)
 {
 	switch (platform) {
-	case PLATFORM_STRICT:		return requirement->reference;
-	case PLATFORM_HYPERVISOR:	return requirement->kvm;
-	default:			return requirement->silicon;
+	case PLATFORM_STRICT:	return requirement->reference;
+	case PLATFORM_KVM:
+	case PLATFORM_GUEST:	return requirement->kvm;
+	default:		return requirement->silicon;
 	}
 }
 
@@ -30,7 +31,10 @@ bool verdict_decides(const struct requirement *requirement, enum platform platfo
 {
 	if (verdict_observable(requirement, platform) == OBS_NONE)
 		return false;
-	return platform != PLATFORM_SILICON || requirement->authority == AUTH_TEXT;
+	if (platform == PLATFORM_GUEST && !applies_to_all_models(requirement->generations))
+		return false;
+	return platform == PLATFORM_KVM || platform == PLATFORM_STRICT ||
+	       requirement->authority == AUTH_TEXT;
 }
 
 bool verdict_applies(const struct requirement *requirement, const struct verdict_subject *subject)
@@ -45,8 +49,10 @@ const char *verdict_unjudged(const struct requirement *requirement, enum platfor
 		return "it is about other generations";
 	if (verdict_decides(requirement, platform))
 		return NULL;
-	return verdict_observable(requirement, platform) == OBS_NONE ?
-		"it can't be observed on this platform" : "no sentence of the manual says it";
+	if (verdict_observable(requirement, platform) == OBS_NONE)
+		return "it can't be observed on this platform";
+	return requirement->authority != AUTH_TEXT ? "no sentence of the manual says it" :
+		"it is about a model, which this hypervisor need not give";
 }
 
 static bool same_text(const char *a, const char *b)

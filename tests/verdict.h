@@ -22,11 +22,12 @@ struct requirement {
 const struct requirement *requirement_get(enum requirement_id id);
 
 /*
- * Under a hypervisor a virtual PMU is an implementation that can be held to every row; a
- * processor itself is only judged by what its manual says. Strict is the user's wish to judge
- * every row that can be observed anywhere, for software models.
+ * KVM's virtual PMU is an implementation that can be held to every row; a processor itself is only
+ * judged by what its manual says. What a guest of another hypervisor has is in no table: of what
+ * KVM offers too, it is judged by what the manual says of every processor. Strict is the user's
+ * wish to judge every row that can be observed anywhere, for software models.
  */
-enum platform { PLATFORM_SILICON, PLATFORM_HYPERVISOR, PLATFORM_STRICT };
+enum platform { PLATFORM_SILICON, PLATFORM_KVM, PLATFORM_GUEST, PLATFORM_STRICT };
 
 /* How well the requirement can be observed there. */
 enum observable verdict_observable(const struct requirement *requirement, enum platform platform);

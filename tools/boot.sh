@@ -3,10 +3,11 @@
 #
 # Boots an EFI system partition under QEMU and OVMF, without root and without mounts.
 #
-#   boot.sh [--timeout S] [--gui] [--kvm] [--icount] [--image] [--smp N] [--key-after TEXT] FOLDER
+#   boot.sh [--timeout S] [--gui] [--kvm] [--icount] [--image] [--smp N] [--cpu MODEL]
+#	[--key-after TEXT] FOLDER
 #
 # FOLDER/esp is what the partition holds; with --image, FOLDER/esp.img is a disk as it stands.
-# --icount: one instruction takes one nanosecond of the machine's time.
+# --cpu: QEMU's -cpu. --icount: one instruction takes one nanosecond of the machine's time.
 # --key-after presses a key once TEXT has come over the serial line.
 # FOLDER/serial.log receives the serial line. Ends when
 # the machine switches itself off or resets. Exit status: 0 it did; 124 S seconds passed; other:
@@ -22,6 +23,7 @@ while [ $# -gt 1 ]; do
 	--icount)	count=(-icount "shift=0,sleep=off") ;;
 	--image)	image=given ;;
 	--smp)		smp=$2; shift ;;
+	--cpu)		cpu=$2; shift ;;
 	--key-after)	key_after=$2; shift ;;
 	*)		echo "boot.sh: unknown option '$1'" >&2; exit 2 ;;
 	esac

@@ -384,6 +384,8 @@ const char *program_run(struct rig *r, const u8 *bytes, size_t n,
 	const char *wrong = NULL;
 
 	rig_open_config(r, config);
+	if (!r->gp)
+		return NULL;
 	rig_ds(r, 6, 4);
 	while (b.at < b.end && !wrong)
 		wrong = step(r, &b);

@@ -163,6 +163,8 @@ static void power_on(struct rig *r, const struct model_config *config)
 	r->regs.rflags = 2;
 	model_init(&r->m, config, &r->host);
 	enumerate(r);
+	if (!r->gp)		/* a guest without a PMU */
+		return;
 	rig_stop(r);
 	if (rig_has_pebs(r))
 		rig_set(r, MSR_IA32_PEBS_ENABLE, 0);

@@ -385,9 +385,14 @@ static void a_guest_of_kvm(void)
 	CHECK(rig_get(&r, 0x1a0) & BIT(12));
 	CHECK_EQ(0x2000, rig_get(&r, 0x345));
 	cpuid(1, regs);
-	CHECK_EQ(BIT(31), regs[2] & (BIT(31) | BIT(2)));
+	CHECK_EQ(r.m.latitude[LAT_HYPERVISOR_HIDDEN] ? 0 : BIT(31),
+		 regs[2] & (BIT(31) | BIT(2)));
 	CHECK_EQ(0, regs[3] & BIT(21));
-	cpuid(0x40000000, regs);
+	cpuid(0xa, regs);
+	CHECK_EQ(2, regs[0] & 0xff);
+	CHECK(regs[3] & BIT(15));
+	CHECK_EQ(MSR_GP, model_rdmsr(&r.m, 0x1a6).status);
+	cpuid(0x40000000 + 0x100 * r.m.latitude[LAT_HYPERVISOR_LEAF], regs);
 	CHECK(!memcmp(regs + 1, "KVMKVMKVM\0\0\0", 12));
 	CHECK_EQ(MSR_GP, rig_wrmsr(&r, 0x186, BIT(21)));
 	CHECK_EQ(MSR_GP, rig_wrmsr(&r, 0x38d, BIT(6)));
@@ -402,6 +407,47 @@ static void a_guest_of_kvm(void)
 	rig_start(&r, BIT(0));
 	rig_nops(&r, 2100);
 	CHECK_EQ(1, r.n_interrupts);
+}
+
+/* Its signature further on stands after that of Hyper-V; the bit of CPUID.01H can be hidden. */
+static void a_signature_that_is_not_the_first(void)
+{
+	struct model_config config = {
+		.generation = GEN_HASWELL,
+		.latitude = { .profile = PROFILE_KVM,
+			      .set = BIT(LAT_HYPERVISOR_LEAF) | BIT(LAT_HYPERVISOR_HIDDEN) },
+	};
+	u32 regs[4];
+
+	config.latitude.value[LAT_HYPERVISOR_LEAF] = 2;
+	config.latitude.value[LAT_HYPERVISOR_HIDDEN] = 1;
+	rig_open_config(&r, &config);
+	cpuid(1, regs);
+	CHECK(!(regs[2] & BIT(31)));
+	cpuid(0x40000000, regs);
+	CHECK(!memcmp(regs + 1, "Microsoft Hv", 12));
+	cpuid(0x40000100, regs);
+	CHECK(!regs[0] && !regs[1]);
+	cpuid(0x40000200, regs);
+	CHECK(!memcmp(regs + 1, "KVMKVMKVM\0\0\0", 12));
+}
+
+static void guests_without_a_pmu(void)
+{
+	u32 regs[4];
+
+	open_profile(PROFILE_HYPERV_WITHOUT, 0);
+	cpuid(0xa, regs);
+	CHECK(!regs[0] && !regs[3]);
+	CHECK_EQ(MSR_GP, model_rdmsr(&r.m, 0x38f).status);
+	CHECK_EQ(MSR_GP, model_rdmsr(&r.m, 0x345).status);
+	open_profile(PROFILE_VMWARE_WITHOUT, 0);
+	cpuid(0xa, regs);
+	CHECK_EQ(1, regs[0]);
+	open_profile(PROFILE_KVM_IGNORING, 0);
+	CHECK_EQ(MSR_DONE, model_rdmsr(&r.m, 0x1a6).status);
+	CHECK_EQ(MSR_DONE, rig_wrmsr(&r, 0x1a6, 5));
+	CHECK_EQ(0, model_rdmsr(&r.m, 0x1a6).value);
 }
 
 static void a_haswell_shows_no_hypervisor(void)
@@ -450,6 +496,8 @@ int main(void)
 	RUN(every_hierarchy_fits_its_tables);
 	RUN(profiles_narrow);
 	RUN(a_guest_of_kvm);
+	RUN(a_signature_that_is_not_the_first);
+	RUN(guests_without_a_pmu);
 	RUN(a_haswell_shows_no_hypervisor);
 	RUN(a_model_that_no_table_names);
 	return check_end();

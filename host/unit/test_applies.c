@@ -42,6 +42,9 @@ static void conditions_do_not_name_processors(void)
 	CHECK(on("v3, v4 with HT", "HSW"));
 	CHECK(on("HSW-SKL with RTM", "HSW") && !on("HSW-SKL with RTM", "SNB"));
 	CHECK(on("NHM-BDW client", "BDW"));
+	CHECK(applies_to_all_models("v2, v3") && applies_to_all_models("v1+ with FW_WRITE") &&
+	      applies_to_all_models("v1+ without FW_WRITE") && applies_to_all_models("all"));
+	CHECK(!applies_to_all_models("NHM+") && !applies_to_all_models("HSW, BDW"));
 	CHECK(applies_with_transactions("HSW-SKL with RTM") &&
 	      applies_with_transactions("HSW+ with TSX"));
 	CHECK(!applies_with_transactions("v1+ with FW_WRITE") && !applies_with_transactions("HSW"));
