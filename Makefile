@@ -9,6 +9,9 @@ NASM	?= nasm
 LD	?= ld
 OBJCOPY	?= objcopy
 ROOT	:= .
+ifneq ($(words $(BUILD)),1)
+$(error BUILD must be one folder without a blank in its name, not '$(BUILD)')
+endif
 
 MAKEFLAGS += --no-builtin-rules
 # One line a file; V=1 shows the commands.
@@ -136,6 +139,7 @@ $(BUILD)/pmutest86-report: $(wildcard tools/report/*.py) tools/spec.py $(wildcar
 	@cp tools/report/*.py $(GEN)/report
 	@tools/spec.py json > $(GEN)/report/requirements.json
 	@python3 -m zipapp $(GEN)/report -p '/usr/bin/env python3' -o $@
+	@chmod 755 $@
 
 # Everything is rebuilt when compiler or flags change.
 FLAGS	:= $(shell $(CC) -dumpfullversion -dumpversion) $(CC) $(CFLAGS) $(EFI_CFLAGS) \

@@ -59,7 +59,7 @@ while [ $# -gt 0 ]; do
 	option=$1
 	shift
 	case $option in
-	-h|--help)	usage; exit 0 ;;
+	-h|--help)	usage || exit 2; exit 0 ;;
 	--all)		all=yes; continue ;;
 	--gui)		gui=yes; continue ;;
 	--)		efi_arguments=("$@" '')
@@ -115,6 +115,9 @@ if [ -n "$efi" ]; then
 	[ -f "$efi" ] || bad "--efi: no such file '$efi'"
 	[[ ${efi_arguments[*]-} != *$'\n'* ]] || bad "--efi: arguments can't hold a line end"
 fi
+[[ $BUILD != *[[:space:]]* ]] || bad "BUILD can't hold a blank: '$BUILD'"
+[[ $require != *[[:space:]]* ]] || bad "--require takes groups with commas between, not '$require'"
+[[ $out != -* ]] || out=./$out
 [[ $timeout =~ ^[1-9][0-9]{0,5}$ ]] || bad "--timeout takes seconds, not '$timeout'"
 [[ $seed =~ ^[0-9]{0,18}$ ]] || bad "--seed takes a number, not '$seed'"
 [ -z "$engine" ] || [ "$engine" = step ] || [ "$engine" = fast ] ||
@@ -213,7 +216,7 @@ if [ -n "$tests" ]; then
 fi
 
 # ---------------------------------------------------------------- run
-# Rather now than behind a run that took a while.
+# Rather now than after a run that took a while.
 if [ -n "$out" ] && { ! mkdir -p -- "$out" 2>/dev/null || [ ! -w "$out" ]; }; then
 	bad "--out $out isn't a folder to write to"
 fi
@@ -229,7 +232,8 @@ stop_children()
 	done
 }
 trap 'stop_children; rm -rf "$work"' EXIT
-trap 'exit 130' INT TERM
+# HUP: somebody closed the terminal.
+trap 'exit 130' INT TERM HUP
 
 # What the partition holds, in folder $1/esp, for generation $2.
 prepare()
@@ -264,6 +268,19 @@ prepare()
 	echo "run $words efi=$program args=$arguments" > "$esp/refpmu-plan.txt"
 }
 
+# What QEMU said last in its log $1, its monitor's prompts apart; or how it ended, status $2.
+last_words()
+{
+	local words
+
+	words=$(tr -d '\r' < "$1" 2>/dev/null | grep -avE '^(QEMU .* monitor|\(qemu\)|$)' |
+		tail -n 1) || true
+	if [ -z "$words" ] && [ "$2" -gt 128 ]; then
+		words="killed by signal $(($2 - 128))"
+	fi
+	echo "${words:-ended with status $2}"
+}
+
 # Boots generation $1 in folder $2, results to folder $3. TAP on standard output.
 run_one()
 {
@@ -287,11 +304,11 @@ run_one()
 	0)	;;
 	124)	reason="timeout after $timeout s" ;;
 	130)	exit 130 ;;
-	*)	reason="QEMU: $(tail -n 1 "$2/qemu.log" 2>/dev/null || echo "status $status")" ;;
+	*)	reason="QEMU: $(last_words "$2/qemu.log" "$status")" ;;
 	esac
 	status=0
-	tools/conclude.py --serial "$2/serial.log" --out "$3" --run "$settings" \
-		--reason "$reason" --efi "${efi##*/}" || status=$?
+	tools/conclude.py "--serial=$2/serial.log" "--out=$3" "--run=$settings" \
+		"--reason=$reason" "--efi=${efi##*/}" || status=$?
 	return "$status"
 }
 
@@ -318,7 +335,7 @@ for name in "${names[@]}"; do
 		# shellcheck disable=SC2030
 		children=() status=0
 		trap stop_children EXIT
-		trap 'exit 130' INT TERM
+		trap 'exit 130' INT TERM HUP
 		run_one "$name" "$work/$name" "${out:-$BUILD/results}/$name" \
 			> "$work/$name/tap" 2> "$work/$name/errors" || status=$?
 		echo "$status" > "$work/$name/status"
@@ -327,22 +344,30 @@ for name in "${names[@]}"; do
 	children+=($!)
 done
 wait
-status=0 number=0
-echo "TAP version 14"
-echo "1..${#names[@]}"
+status=0
 for name in "${names[@]}"; do
-	number=$((number + 1))
 	cat "$work/$name/errors" >&2
 	one=$(cat "$work/$name/status" 2>/dev/null || echo 2)
-	echo "# Subtest: $name"
-	sed 's/^/    /' "$work/$name/tap"
-	case $one in
-	0)	echo "ok $number - $name" ;;
-	*)	echo "not ok $number - $name" ;;
-	esac
 	# 1 wins over 2.
 	if [ "$one" != 0 ] && [ "$status" != 1 ]; then
 		status=$one
 	fi
 done
+
+print_all()
+{
+	local name number=0 result
+
+	echo "TAP version 14" && echo "1..${#names[@]}" || return
+	for name in "${names[@]}"; do
+		number=$((number + 1)) result=ok
+		[ "$(cat "$work/$name/status" 2>/dev/null)" = 0 ] || result='not ok'
+		echo "# Subtest: $name" && sed 's/^/    /' "$work/$name/tap" &&
+			echo "$result $number - $name" || return
+	done
+}
+# A reader that has gone mustn't end this before it can say so.
+trap '' PIPE
+print_all 2>/dev/null ||
+	bad "standard output can't be written; results are in ${out:-$BUILD/results}"
 exit "$status"

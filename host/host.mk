@@ -130,6 +130,7 @@ check: $(addprefix host-tests-,$(HOST_CC_NAMES)) host-fuzzers
 		-- $(HOST_FUZZ_BINS)
 
 fuzz: host-fuzzers
+	@$(ROOT)/host/fuzz/fuzz_results.py $$(($(SECONDS) / 8))
 	@$(ROOT)/host/run-fuzz.sh $(HOST_OUT) $(SECONDS) $(HOST_FUZZ_BINS)
 
 # For tools/check-pure.sh.

@@ -75,7 +75,7 @@ mkfifo "$folder/monitor"
 exec 7<>"$folder/monitor"
 timeout --kill-after=5 "$timeout" "${command[@]}" <&7 >"$folder/qemu.log" 2>&1 &
 child=$!
-trap 'kill "$child" 2>/dev/null || true; wait "$child" 2>/dev/null || true; exit 130' INT TERM
+trap 'kill "$child" 2>/dev/null || true; wait "$child" 2>/dev/null || true; exit 130' INT TERM HUP
 while { [ -t 2 ] || [ -n "$key_after" ]; } && kill -0 "$child" 2>/dev/null; do
 	if [ -n "$key_after" ] && grep -aqsF "$key_after" "$folder/serial.log"; then
 		echo 'sendkey ret' >&7

@@ -12,6 +12,8 @@ import checks
 import plan
 import spec
 
+import output    # in the folder that plan adds
+
 MOST_PROCESSORS = 16
 PATTERN = re.compile(r"[A-Za-z0-9_.*?,]*")
 
@@ -83,9 +85,10 @@ class Parser(argparse.ArgumentParser):
 
 def run(prog, main):
     """Exit status of the program whose body is main(), which returns one. PlanError: 2."""
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    for name in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(name, signal.default_int_handler)
     try:
-        return main()
+        return output.guarded(prog, main)
     except plan.PlanError as error:
         print(f"{prog}: {error}", file=sys.stderr)
         return 2

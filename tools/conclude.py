@@ -5,9 +5,11 @@
 conclude.py --serial FILE --out FOLDER --run "pmu=reference cpu=haswell ..."
             [--reason TEXT] [--efi NAME]
 
-Prints the run's TAP and writes results.tap, results.json, junit.xml and serial.log to FOLDER.
-Exit status: that of the run (README, "How to read a result"); 2 if FOLDER takes no results.
+Writes serial.log, results.tap, results.json and junit.xml to FOLDER, in this order; then it prints
+the run's TAP. Exit status: that of the run (README, "How to read a result"); 2 if FOLDER or
+standard output takes no results.
 """
+import contextlib
 import json
 import os
 import re
@@ -17,6 +19,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "rep
 import command      # noqa: E402
 import decide       # noqa: E402
 import junit        # noqa: E402
+import output       # noqa: E402
 import results      # noqa: E402
 import spec         # noqa: E402
 
@@ -63,19 +66,55 @@ def efi_tap(run, name, serial, reason):
     return out, 0 if good else 2
 
 
-def save(folder, tap, run, serial):
-    """The run's files; serial is its log, as bytes. Raises OSError."""
+def save(folder, files):
+    """Name to text or bytes. A file is there whole or not at all. Raises OSError."""
     os.makedirs(folder, exist_ok=True)
-    files = {
+    for name, text in files.items():
+        path = os.path.join(folder, name)
+        try:
+            with open(path + ".part", "wb") as file:
+                file.write(text if isinstance(text, bytes) else text.encode())
+            os.replace(path + ".part", path)
+        except OSError:
+            with contextlib.suppress(OSError):
+                os.unlink(path + ".part")
+            raise
+
+
+def saved_as(tap, run):
+    """What save() takes."""
+    return {
         "results.tap": "\n".join(tap) + "\n",
         "results.json": json.dumps({"format": "pmutest86-results", "version": 1,
                                     "runs": [run.as_dict()]}, indent=1) + "\n",
         "junit.xml": junit.junit_xml([run]),
-        "serial.log": serial,
     }
-    for name, text in files.items():
-        with open(os.path.join(folder, name), "wb") as file:
-            file.write(text if isinstance(text, bytes) else text.encode())
+
+
+def settings_of(text):
+    return dict(word.split("=", 1) for word in text.split() if "=" in word)
+
+
+def conclude(options, log):
+    """The run's TAP and results: (lines, run, exit status)."""
+    serial = log.decode("utf-8", "replace")
+    runs, complaints = results.parse(serial)
+    run = runs[0] if runs else results.Run()
+    run.settings.update(settings_of(options.run))
+    run.find_problem()
+    if run.problem and (complaints or options.reason):
+        run.problem = ": ".join([complaints[0] if complaints else run.problem] +
+                                ([options.reason] if options.reason else []))
+    if not options.efi:
+        return harness_tap(run, run.settings), run, run.exit_status
+    tap, status = efi_tap(runs[0] if runs else None, options.efi, serial,
+                          complaints[0] if complaints else options.reason)
+    engine = runs[0].engine if runs else {}
+    run = results.parse("\n".join(tap))[0][0]
+    run.engine = engine
+    run.settings = settings_of(options.run)
+    run.problem = ""
+    return tap, run, status
 
 
 def main():
@@ -91,36 +130,19 @@ def main():
     if os.path.exists(options.serial):
         with open(options.serial, "rb") as file:
             log = file.read()
-    serial = log.decode("utf-8", "replace")
-    runs, complaints = results.parse(serial)
-    run = runs[0] if runs else results.Run()
-    run.settings.update(word.split("=", 1) for word in options.run.split())
-    run.find_problem()
-    if run.problem and (complaints or options.reason):
-        run.problem = ": ".join([complaints[0] if complaints else run.problem] +
-                                ([options.reason] if options.reason else []))
-
-    if options.efi:
-        tap, status = efi_tap(runs[0] if runs else None, options.efi, serial,
-                              complaints[0] if complaints else options.reason)
-        engine = runs[0].engine if runs else {}
-        run = results.parse("\n".join(tap))[0][0]
-        run.engine = engine
-        run.settings = dict(word.split("=", 1) for word in options.run.split())
-        run.problem = ""
-    else:
-        tap = harness_tap(run, run.settings)
-        status = run.exit_status
-    sys.stdout.write("\n".join(tap) + "\n")
     try:
-        save(options.out, tap, run, log)
+        # The log first: whatever may go wrong from here on, it is there.
+        save(options.out, {"serial.log": log})
+        tap, run, status = conclude(options, log)
+        save(options.out, saved_as(tap, run))
     except OSError as error:
         print(f"run-qemu.sh: --out {options.out}: {error.strerror}", file=sys.stderr)
         return 2
     if not options.efi and run.problem:
         print(f"run-qemu.sh: {run.problem}; see {options.out}/serial.log", file=sys.stderr)
+    sys.stdout.write("\n".join(tap) + "\n")
     return status
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(output.guarded("run-qemu.sh", main))

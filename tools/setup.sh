@@ -33,6 +33,7 @@ NEEDED=(
 	dosfstools:mkfs.fat
 	gdisk:sgdisk
 	python3:python3
+	python3-hypothesis:/usr/lib/python3/dist-packages/hypothesis/__init__.py
 	libzycore-dev:/usr/include/Zycore/Types.h
 	shellcheck:shellcheck
 )
@@ -186,7 +187,8 @@ probe_qemu()
 
 # Only one set-up at a time; those that wait find everything done.
 if ! mkdir -p .cache 2>/dev/null || [ ! -w .cache ]; then
-	fail "$PWD/.cache must be a folder that $(id -un) can write to"
+	fail "$PWD/.cache: user $(id -un) can't make files there; run as a user that can, or in" \
+		"a copy of the tree that belongs to $(id -un)"
 fi
 exec 9> .cache/lock
 flock -w 600 9 || fail "another set-up has been running for ten minutes"

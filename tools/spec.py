@@ -204,7 +204,10 @@ def main():
         json.dump(with_cpus(), sys.stdout, indent=1)
     else:
         sys.exit(f"usage: spec.py list {'|'.join(lists)}, or spec.py json")
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "report"))
+    import output
+    sys.exit(output.guarded("spec.py", main))

@@ -53,6 +53,9 @@ expect_bad()
 	grep -qF -- "$text" "$err" || fail "$*: no '$text' in: $(cat "$err")"
 }
 
+# shellcheck source=tools/test-logs.sh
+. tools/test-logs.sh
+
 # ---------------------------------------------------------------- building and host tests
 test_setup_is_quick_and_silent()
 {
@@ -159,6 +162,8 @@ test_bad_options_get_one_line()
 	expect_bad "unknown group 'NOPE'" ./run-qemu.sh --require PMI,NOPE
 	expect_bad "--require takes groups" ./run-qemu.sh --require ,
 	expect_bad "isn't a folder to write to" ./run-qemu.sh --out Makefile
+	expect_bad "takes groups with commas" ./run-qemu.sh --require 'PMI CNT'
+	expect_bad "BUILD can't hold a blank" env BUILD="$log/a b" ./run-qemu.sh
 	expect_bad "--list takes" ./run-qemu.sh --list everything
 	expect_bad "can't be combined with --cpu" ./run-qemu.sh --all --cpu haswell
 	local option
@@ -233,6 +238,7 @@ test_report_reads_results()
 		expect 0 "$build/pmutest86-report" --$format - "$log/clean" "$log/clean/serial.log"
 		grep -q selftest "$out" || [ $format = markdown ] || fail "--$format shows no test"
 	done
+	[ "$(stat -c %a "$build/pmutest86-report")" = 755 ]
 	expect_bad "No such file" "$build/pmutest86-report" --html - /nonexistent
 	expect_bad "no TAP output" "$build/pmutest86-report" Makefile
 }
@@ -665,7 +671,7 @@ test_bad_plan_gets_one_line()
 # ---------------------------------------------------------------- running them
 tests=("$@")
 if [ ${#tests[@]} -eq 0 ]; then
-	mapfile -t tests < <(sed -n 's/^\(test_[a-z0-9_]*\)()$/\1/p' "$0")
+	mapfile -t tests < <(sed -n 's/^\(test_[a-z0-9_]*\)()$/\1/p' "$0" tools/test-logs.sh)
 fi
 passed=0 failed=0
 for name in "${tests[@]}"; do

@@ -5,6 +5,7 @@ import json
 import sys
 
 import junit
+import output
 import pages
 import results
 
@@ -52,10 +53,8 @@ def main():
                         file.write(text)
     except results.ReadError as error:
         parser.error(str(error))
-    except OSError as error:
-        parser.error(f"{error.filename}: {error.strerror}")
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(output.guarded("pmutest86-report", main))

@@ -5,6 +5,11 @@ A log holds one run (a results.tap) or many (the serial log of the launcher, whi
 "launch: run N cpu=.. fault=.. seed=.." in front of each and "launch: engine N fast blocks=.." and
 "launch: end N status=.." behind it).
 A run that doesn't end with the harness's own last line is incomplete, whatever it says.
+
+Serial lines lose and mix characters. No line may cost more than itself: a test point that can't be
+read is an ERROR named garbled_line, with its text; a plan, totals or an end that can't be read, and
+numbers that contradict the test points, are the run's problem. So one line that is garbled or lost
+doesn't turn a run with a FAIL into a green one.
 """
 import os
 import re
@@ -16,11 +21,19 @@ VERDICTS = ("PASS", "SKIP", "INCONCLUSIVE", "KNOWN", "FAIL", "ERROR")   # by sev
 TOTALS = ("# requirements decided ", "# NOT TESTED: ")
 END = "# end of PMUTest86"
 ESCAPES = re.compile(r"\x1b\[[0-9;=?]*[A-Za-z]|\x1b[()=>][0-9A-Z]?|[\0\x08]")
-POINT = re.compile(r"(not )?ok (\d+)(?: - (.*))?$")
-NAME = re.compile(r"(\S+)(?: \[([^\]]*)\])?\s*$")
-TAP_LINE = re.compile(r"(?:not )?ok \d|1\.\.\d|#( |$)|Bail out!|  (?:---|\.\.\.)$|  \w+: ")
-LAUNCH = re.compile(r"launch: (run|engine|end) (\d+)\b(.*)")
-CHECK = re.compile(r"# check (\S+) (\S+:\d+) (ok|failed|reported|unjudged)$")
+LONGEST = 4096          # characters of a line; the harness's own are shorter by far
+GARBLED = "garbled_line"
+HEAD = re.compile(r"(?:not )?ok [0-9]")
+POINT = re.compile(r"(not )?ok ([0-9]{1,6})(?: - (.*))?$")
+DESCRIPTION = re.compile(r"((?:[^#\\]|\\.)*)(?:#\s*(.*))?")
+NAME = re.compile(r"(\S+)(?: \[([^\]]*)\])?")
+TAP_LINE = re.compile(r"(?:not )?ok [0-9]|1\.\.[0-9]|#( |$)|Bail out!|  (?:---|\.\.\.)$|  \w+: ")
+PLAN = re.compile(r"1\.\.([0-9]{1,6})\s*(?:#.*)?$")
+COUNTS = re.compile(r"decided .*\bknown ([0-9]{1,6}), failed ([0-9]{1,6}), errors ([0-9]{1,6})$")
+EXIT = re.compile(r"# end of PMUTest86: exit ([0-9])$")
+STATUS = re.compile(r"\bstatus=((?:0x)?[0-9a-fA-F]{1,16})(?: |$)")
+LAUNCH = re.compile(r"launch: (run|engine|end) ([0-9]{1,9})\b(.*)")
+CHECK = re.compile(r"# check (\S+) (\S+:[0-9]+) (ok|failed|reported|unjudged)$")
 
 
 class ReadError(Exception):
@@ -34,6 +47,7 @@ class Point:
         self.number, self.name, self.requirements = number, name, requirements
         self.verdict, self.reason = verdict, reason
         self.details = {}
+        self.garbled = False    # its line: details say so, and no block is expected
         self.checks = {}        # (requirement, place) to ok, failed, ...; with checks=on
 
     @property
@@ -139,7 +153,28 @@ class Run:
             last = f"test point {self.points[-1].number}" if self.points else "the first line"
             self.problem = self.problem or f"the log ends behind {last}, without its end line"
         elif self.plan is not None and self.plan != len(self.points):
-            self.problem = f"{self.plan} tests were planned, {len(self.points)} are in the log"
+            self.problem = self.problem or \
+                f"{self.plan} tests were planned, {len(self.points)} are in the log"
+        else:
+            self.problem = self.problem or self.contradiction()
+
+    def contradiction(self):
+        """What else the log says than its test points do, or ""."""
+        for number, point in enumerate(self.points, 1):
+            if point.number != number:
+                return f"test point {point.number} stands where {number} is due"
+        for text in self.comments:
+            if not text.startswith("decided "):
+                continue
+            counts = COUNTS.match(text)
+            if not counts:
+                return f"the totals can't be read: {text[:80]}"
+            counted = [int(number) for number in counts.groups()]
+            seen = [self.count(verdict) for verdict in ("KNOWN", "FAIL", "ERROR")]
+            if seen != counted and not any(point.name == GARBLED for point in self.points):
+                return ("the harness counted {} known, {} failed, {} errors; its test points are "
+                        "{}, {} and {}".format(*counted, *seen))
+        return ""
 
     def requirement_verdicts(self):
         """Requirement id to verdict: the worst of what the tests said about just that one."""
@@ -176,10 +211,13 @@ def unquote(value):
 
 
 def make_point(failed, number, text):
-    """text: description and directive. A '#' of the description is escaped."""
-    description, directive = re.fullmatch(r"((?:[^#\\]|\\.)*)(?:#\s*(.*))?", text or "").groups()
-    name, requirements = NAME.match(description.strip() or "unnamed").groups()
-    directive = directive or ""
+    """text: description and directive. A '#' of the description is escaped. None: garbled."""
+    parts = DESCRIPTION.fullmatch(text or "")
+    words = NAME.fullmatch(parts[1].strip() or "unnamed") if parts else None
+    if not words:
+        return None
+    name, requirements = words.groups()
+    directive = parts[2] or ""
     verdict, reason = ("FAIL" if failed else "PASS"), ""
     skip = re.match(r"SKIP\s*(INCONCLUSIVE:?)?\s*(.*)", directive, re.I)
     todo = re.match(r"TODO\s*(?:KNOWN)?\s*(.*)", directive, re.I)
@@ -192,46 +230,103 @@ def make_point(failed, number, text):
                  verdict, reason)
 
 
-def take_line(run, line, block):
-    """One line of TAP. Returns whether the next line is inside a YAML block."""
+def quote(text):
+    """As the harness quotes a value of a YAML block."""
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def take_point(run, line):
+    match = POINT.match(line) if len(line) <= LONGEST else None
+    point = make_point(bool(match[1]), int(match[2]), match[3]) if match else None
+    if point:
+        run.lines.append(line)
+    else:
+        message = f"a garbled line in the log: {line[:200]}"
+        point = Point(len(run.points) + 1, GARBLED, [], "ERROR", "")
+        point.garbled, point.details = True, {"severity": "error", "message": message}
+        run.lines += [f"not ok {point.number} - {GARBLED} [-]", "  ---", "  severity: error",
+                      f"  message: {quote(message)}", "  ..."]
+    run.points.append(point)
+
+
+def take_block(run, line):
+    """A line of the YAML block of the last point. Returns whether the block goes on."""
+    point = run.points[-1] if run.points else None
+    if line in ("  ---", "  ..."):
+        if point is None or not point.garbled:      # that one has its block already
+            run.lines.append(line)
+        return line == "  ---"
+    key, _, value = line.strip().partition(": ")
+    if point is None or point.garbled:
+        run.lines.append(f"# | {line.strip()}")
+        return True
     run.lines.append(line)
-    if block:
-        if line == "  ...":
+    point.details[key] = unquote(value)
+    if key == "severity" and value == "error":
+        point.verdict = "ERROR"
+    return True
+
+
+def take_line(run, line, block, before):
+    """One line of TAP, and the log's line before it. Returns whether the next line is inside a YAML
+    block. What failed has one, right after its line; any other belongs to a line that was lost."""
+    if line.startswith("  "):
+        if not block and not before.startswith("not ok "):
+            run.lines.append(f"# | {line.strip()}")
             return False
-        key, _, value = line.strip().partition(": ")
-        if run.points:
-            run.points[-1].details[key] = unquote(value)
-            if key == "severity" and value == "error":
-                run.points[-1].verdict = "ERROR"
-        return True
-    if line == "  ---":
-        return True
-    point, check = POINT.match(line), CHECK.match(line)
+        if not block and line != "  ---":
+            take_block(run, "  ---")        # that line was lost
+        return take_block(run, line)
+    if block:
+        take_block(run, "  ...")            # that one
+    if HEAD.match(line):
+        take_point(run, line)
+        return False
+    run.lines.append(line)
+    plan, check = PLAN.match(line), CHECK.match(line)
     if check and run.points:
         run.points[-1].checks[check[1], check[2]] = check[3]
-    elif point:
-        run.points.append(make_point(bool(point[1]), int(point[2]), point[3]))
+    elif plan:
+        run.plan = int(plan[1])
     elif line.startswith("1.."):
-        run.plan = int(re.match(r"1\.\.(\d+)", line)[1])
+        run.problem = f"the plan can't be read: {line[:80]}"
     elif line.startswith("Bail out!"):
-        run.problem = line[len("Bail out!"):].strip()
+        run.problem = line[len("Bail out!"):].strip() or "bailed out"
     elif line.startswith("# run: "):
         run.settings.update(word.split("=", 1) for word in line[7:].split() if "=" in word)
     elif line.startswith(END):
         run.complete = True
-        run.claim = int("0" + re.sub(r".*: exit (\d+)$|.*", r"\1", line))
+        status = EXIT.match(line)
+        run.claim = int(status[1]) if status else 2
+        if not status:
+            run.problem = run.problem or f"the end line can't be read: {line[:80]}"
     elif line.startswith("# "):
         run.comments.append(line[2:])
     return False
 
 
+def engine_of(text):
+    """The launcher's words on how instructions were counted: "fast blocks=1 stepped=2 ..."."""
+    words = text.split()
+    engine = {"name": words[0]} if words else {}
+    for key, _, value in (word.partition("=") for word in words[1:]):
+        if re.fullmatch("[0-9]{1,18}", value) and key != "name":
+            engine[key] = int(value)
+    return engine
+
+
+def lines_of(text):
+    """The lines, without what only a terminal needs; of one that is too long what shows that."""
+    for line in ESCAPES.sub("", text).split("\n"):
+        yield line.strip("\r")[:LONGEST + 1]
+
+
 def parse(text):
     """All runs in a log, and what the launcher complained of."""
     runs, complaints = [], []
-    run, started, block, pending = None, False, False, None
-    for line in re.split(r"\r*\n", ESCAPES.sub("", text)):
-        line = line.rstrip("\r")
-        bare = line[4:] if line.startswith("    ") and not block else line   # a subtest's lines
+    run, started, block, pending, before = None, False, False, None, ""
+    for line in lines_of(text):
+        bare = line[4:] if line.startswith("    ") else line     # a subtest's lines
         launch = LAUNCH.match(line)
         if launch and launch[1] == "run":
             pending = Run(word.split("=", 1) for word in launch[3].split() if "=" in word)
@@ -241,13 +336,11 @@ def parse(text):
             run, started, block = pending, False, False
         elif launch and launch[1] == "engine":
             if run:
-                words = launch[3].split()
-                run.engine = {"name": words[0]} if words else {}
-                run.engine.update((key, int("0" + value)) for key, _, value in
-                                  (word.partition("=") for word in words[1:]) if value.isdigit())
+                run.engine = engine_of(launch[3])
         elif launch:
             if run:
-                run.status = re.sub(r".*\bstatus=(\S+).*", r"\1", launch[3])
+                status = STATUS.search(launch[3])
+                run.status = status[1] if status else None
             run, started, block = None, False, False
         elif line.startswith("launch: ") and line != "launch: done":
             complaints.append(line[len("launch: "):])
@@ -260,11 +353,14 @@ def parse(text):
         elif run is not None and run.complete and bare.startswith("Bail out!"):
             run.problem = bare[len("Bail out!"):].strip()   # said by another processor
         elif started and TAP_LINE.match(bare):
-            block = take_line(run, bare, block)
+            block = take_line(run, bare, block, before)
             if run.complete:
                 started = False
         elif run is not None and run.complete and bare.startswith(TOTALS):
             run.comments.append(bare[2:])
+        elif run is not None and run.complete and bare.startswith("Bail out!"):
+            run.problem = bare[len("Bail out!"):].strip()
+        before = bare or before
     for run in runs:
         run.find_problem()
     return runs, complaints

@@ -1,0 +1,176 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# shellcheck disable=SC2154 # log, build, out and err are test.sh's
+#
+# Part of test.sh, which reads it: what becomes of a run's log, whatever is in it and whatever
+# happens meanwhile. QEMU is a fake here, so these tests are quick.
+
+# The inputs are the same every time; `make fuzz` goes on.
+test_any_log_becomes_results()
+{
+	expect 0 host/fuzz/fuzz_results.py
+	grep -qP '^fuzz_results.py: [1-9]\d* passed, 0 failed$' "$out"
+}
+
+# A QEMU that writes standard input's text as its serial log, and then runs the commands given.
+# shellcheck disable=SC2016 # the dollars are its own
+fake_qemu()
+{
+	{
+		echo '#!/bin/bash'
+		echo 'while [ "$1" != -serial ]; do shift; done'
+		printf 'cat > "${2#file:}" <<"END"\n%s\nEND\n' "$(cat)"
+		printf '%s\n' "$@"
+	} > "$log/fake-qemu"
+	chmod 755 "$log/fake-qemu"
+}
+
+test_a_garbled_line_is_one_bad_line()
+{
+	local line
+
+	# shellcheck disable=SC1003 # a backslash is meant
+	for line in 'ok 2 - group.claim two [MSR-24] BdsDxe: loading' 'ok 2 - group.claim \' \
+		"ok $(printf '%05000d' 2) - group.claim [MSR-24]" 'ok 2 - a b c'; do
+		fake_qemu <<-END
+			launch: run 1 cpu=haswell fault=none seed=0
+			TAP version 14
+			1..2
+			not ok 1 - group.first [CNT-01]
+			  ---
+			  requirement: CNT-01
+			  ...
+			$line
+			# decided 2, skipped 0, inconclusive 0, known 0, failed 1, errors 0
+			# end of PMUTest86: exit 1
+			launch: end 1 status=0x0
+		END
+		expect 1 env QEMU="$log/fake-qemu" ./run-qemu.sh --out "$log/garbled"
+		[ -s "$log/garbled/serial.log" ]
+		[ "$(grep -c '^not ok' "$out")" = 2 ]
+		grep -q '^not ok 2 - garbled_line ' "$out"
+		grep -q '^not ok 1 - group.first ' "$out"
+		refute grep -q Traceback "$err"
+		expect 0 "$build/pmutest86-report" --markdown - "$log/garbled"
+		grep -q '^## ERROR garbled_line' "$out"
+		expect 0 "$build/pmutest86-report" --markdown - "$log/garbled/serial.log"
+		grep -q '^## ERROR garbled_line' "$out"
+	done
+}
+
+# One "not " that the line lost would make the run green.
+test_a_lost_word_is_noticed()
+{
+	printf '%s\n' 'TAP version 14' 1..1 'ok 1 - group.claim [CNT-01]' \
+		'# decided 1, skipped 0, inconclusive 0, known 0, failed 1, errors 0' \
+		'# end of PMUTest86: exit 0' > "$log/lost"
+	expect 2 tools/conclude.py --serial "$log/lost" --out "$log/lost-out" --run pmu=none
+	grep -q '^Bail out! the harness counted 0 known, 1 failed' "$out"
+}
+
+test_long_logs_are_read_quickly()
+{
+	local start=$SECONDS
+
+	{
+		printf '%s\n' 'TAP version 14' 1..1 'ok 1 - group.claim [CNT-01]'
+		head -c 20000000 /dev/zero | tr '\0' x
+		printf '\nok 2 - %s\n' "$(head -c 100000 /dev/zero | tr '\0' ' ')x y"
+	} > "$log/long"
+	expect 0 "$build/pmutest86-report" --html - "$log/long"
+	[ $((SECONDS - start)) -le 20 ] || fail "it took $((SECONDS - start)) s"
+}
+
+test_results_outlive_standard_output()
+{
+	local status tool
+
+	fake_qemu <<-'END'
+		launch: run 1 cpu=haswell fault=none seed=0
+		TAP version 14
+		1..1
+		ok 1 - group.claim [CNT-01]
+		# decided 1, skipped 0, inconclusive 0, known 0, failed 0, errors 0
+		# end of PMUTest86: exit 0
+		launch: end 1 status=0x0
+	END
+	export QEMU=$log/fake-qemu
+	for tool in './run-qemu.sh' './run-qemu.sh --all' './run-qemu.sh --list faults' \
+		'./run-qemu.sh --help' "$build/pmutest86-report $log/full/haswell"; do
+		case $tool in
+		./run-qemu.sh|*--all)
+			rm -rf "$log/full"
+			tool+=" --out $log/full" ;;
+		esac
+		status=0
+		$tool > /dev/full 2> "$log/full.err" || status=$?
+		[ $status = 2 ] || fail "$tool on a full device ended with $status"
+		refute grep -q Traceback "$log/full.err"
+		[ "$(wc -l < "$log/full.err")" = 1 ] || fail "$tool: $(cat "$log/full.err")"
+		case $tool in
+		*--all*)	[ -s "$log/full/haswell/results.json" ] ;;
+		*--out*)	[ -s "$log/full/results.json" ] ;;
+		esac
+	done
+	rm -rf "$log/full"
+	# The reader is gone before anything is written.
+	status=0
+	{
+		sleep 1
+		./run-qemu.sh --out "$log/full" 2> "$log/full.err" || echo $? > "$log/full.status"
+	} | true
+	[ "$(cat "$log/full.status")" = 2 ]
+	[ -s "$log/full/results.json" ] && [ -s "$log/full/serial.log" ]
+	refute grep -q Traceback "$log/full.err"
+}
+
+# Somebody closes the terminal, ends it or presses Ctrl-C.
+test_nothing_is_left_after_a_signal()
+{
+	local signal command leader begin
+	# A job of a script ignores INT, and what it starts as well.
+	begin='import os, signal, sys
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+open(sys.argv[1], "w").write(str(os.getpid()))
+os.execvp(sys.argv[2], sys.argv[2:])'
+
+	fake_qemu 'exec sleep 300' <<< 'TAP version 14'
+	for signal in HUP TERM INT; do
+		for command in ./run-qemu.sh './run-qemu.sh --all' \
+			"tools/seeds.py --build $build --seeds 2"; do
+			# shellcheck disable=SC2086 # words
+			QEMU=$log/fake-qemu setsid -f python3 -c "$begin" "$log/leader" $command \
+				>/dev/null 2>&1
+			for _ in {1..100}; do
+				sleep 0.2
+				leader=$(cat "$log/leader" 2>/dev/null || echo none)
+				! pgrep -s "$leader" sleep >/dev/null || break
+			done
+			pgrep -s "$leader" >/dev/null || fail "$command didn't begin"
+			kill -$signal -- "-$leader" 2>/dev/null || true
+			for _ in {1..50}; do
+				sleep 0.2
+				pgrep -s "$leader" >/dev/null || break
+			done
+			rm -f "$log/leader"
+			if pgrep -as "$leader"; then
+				fail "$command leaves processes after $signal"
+			fi
+			refute compgen -G "$build/plan.*"
+			refute compgen -G "$build/run.*"
+		done
+	done
+}
+
+test_a_killed_qemu_is_told()
+{
+	fake_qemu 'kill -9 $$' <<< 'TAP version 14'
+	expect 2 env QEMU="$log/fake-qemu" ./run-qemu.sh --out "$log/killed"
+	grep -q 'QEMU: killed by signal 9;' "$err"
+	fake_qemu 'exit 3' <<< 'TAP version 14'
+	expect 2 env QEMU="$log/fake-qemu" ./run-qemu.sh --out "$log/killed"
+	grep -q 'QEMU: ended with status 3;' "$err"
+	fake_qemu 'echo "no such machine" >&2; exit 1' <<< 'TAP version 14'
+	expect 2 env QEMU="$log/fake-qemu" ./run-qemu.sh --out "$log/killed"
+	grep -q 'QEMU: no such machine;' "$err"
+}
