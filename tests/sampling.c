@@ -59,6 +59,14 @@ void sampling_rounds(struct ds_setup *setup, unsigned records)
 	counter_program_disabled(0, 0, 0);
 }
 
+bool sampling_is_switching(const struct workload *w, u64 rip)
+{
+	enum { WRITE_BYTES = 32 };	/* SWITCH in tests/workload.inc */
+	u64 begin = (u64)(uintptr_t)w->begin, end = (u64)(uintptr_t)w->end;
+
+	return rip == begin || (rip > end && rip <= end + WRITE_BYTES);
+}
+
 void sampling_want(struct test *t, unsigned records)
 {
 	if (ds_records() < records)

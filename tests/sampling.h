@@ -54,6 +54,12 @@ void sampling_rounds(struct ds_setup *setup, unsigned records);
  */
 bool sampling_one_record(struct test *t, struct test_claim claim, struct pebs_record *record);
 
+/*
+ * Is a record with this R/EIP one of a write that opens or closes the piece's window? Its microcode
+ * may have the event (latitude open-loads and the like), of whatever address.
+ */
+bool sampling_is_switching(const struct workload *w, u64 rip);
+
 /* So many records are wanted of this window: test_missed() if there are fewer. */
 void sampling_want(struct test *t, unsigned records);
 

@@ -5,6 +5,7 @@
 #define BATCH_LEAST	250	/* rounds */
 #define BATCH_GROWTH	4
 #define WINDOWS		3
+#define OFFSET_RIP	0x08
 #define OFFSET_ADDRESS	0x98
 #define OFFSET_SOURCE	0xa0
 #define OFFSET_LATENCY	0xa8
@@ -75,7 +76,7 @@ unsigned tagged_take(struct tagged_setup *setup, const struct hierarchy *h,
 {
 	struct ds_setup ds = sampling_setup(TAGGED_MOST);
 	u64 most = setup->most ? setup->most : silent ? 2 * BATCH_LEAST : TAGGED_ROUNDS_MOST;
-	unsigned count;
+	unsigned all, count = 0;
 
 	ds.reset[setup->counter] = pebs_reset_value(setup->counter, setup->period);
 	setup->rounds = 0;
@@ -89,12 +90,15 @@ unsigned tagged_take(struct tagged_setup *setup, const struct hierarchy *h,
 		n = next_batch(setup, n);
 	}
 	tagged_off(setup);
-	count = ds_records();
-	silent |= !count && !setup->most;
-	for (unsigned i = 0; i < count; i++)
-		records[i] = (struct tagged_record){ at(ds_record(i), OFFSET_ADDRESS),
-						     at(ds_record(i), OFFSET_SOURCE),
-						     at(ds_record(i), OFFSET_LATENCY) };
+	all = ds_records();
+	silent |= !all && !setup->most;
+	for (unsigned i = 0; i < all; i++) {
+		if (sampling_is_switching(h->workload, at(ds_record(i), OFFSET_RIP)))
+			continue;
+		records[count++] = (struct tagged_record){ at(ds_record(i), OFFSET_ADDRESS),
+							   at(ds_record(i), OFFSET_SOURCE),
+							   at(ds_record(i), OFFSET_LATENCY) };
+	}
 	return count;
 }
 
