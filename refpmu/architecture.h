@@ -25,9 +25,12 @@
 #define CR0_EM		BIT(2)
 #define CR0_TS		BIT(3)
 #define CR0_WP		BIT(16)
+#define CR0_NW		BIT(29)
+#define CR0_CD		BIT(30)
 #define CR0_PG		BIT(31)
 #define CR4_TSD		BIT(2)
 #define CR4_PSE		BIT(4)
+#define CR4_PAE		BIT(5)
 #define CR4_PGE		BIT(7)
 #define CR4_PCE		BIT(8)
 #define CR4_OSFXSR	BIT(9)
@@ -46,6 +49,7 @@
 
 #define DR6_B		BITS(0, 3)
 #define DR6_BS		BIT(14)
+#define DR7_ENABLED	BITS(0, 7)
 
 /* An entry of a page table of any level, the guest's, the nested ones and the hypervisor's own. */
 #define PTE_P		BIT(0)

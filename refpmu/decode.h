@@ -32,6 +32,8 @@ enum insn_kind {
 	INSN_SYSCALL,
 	INSN_SYSRET,
 	INSN_MOV_CR8,
+	INSN_LOAD_CR0,
+	INSN_LOAD_CR4,
 	INSN_LOAD_CR3,
 	INSN_STORE_CR3,
 	INSN_INVLPG,
@@ -95,7 +97,7 @@ struct instruction {
 	bool is_pop;		/* of INSN_MOV_SS */
 	u8 selector_register;	/* INSN_MOV_SS: source, or REG_NONE: access[0] */
 	u8 operand_bytes;	/* operand size */
-	u8 operand_register;	/* INSN_LOAD_CR3, INSN_STORE_CR3, INSN_STR */
+	u8 operand_register;	/* INSN_LOAD_CR*, INSN_STORE_CR3, INSN_STR */
 	/* A 32-bit MOV to memory: what the local APIC's registers are written with. */
 	bool store32;
 	u8 store_register;	/* or REG_NONE: store_immediate */

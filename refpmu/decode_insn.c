@@ -259,6 +259,10 @@ static enum insn_kind kind_of(const ZydisDecodedInstruction *zi,
 				return INSN_MOV_CR8;
 			if (operands[i].reg.value == ZYDIS_REGISTER_CR3)
 				return i ? INSN_STORE_CR3 : INSN_LOAD_CR3;
+			if (operands[i].reg.value == ZYDIS_REGISTER_CR0 && i == 0)
+				return INSN_LOAD_CR0;
+			if (operands[i].reg.value == ZYDIS_REGISTER_CR4 && i == 0)
+				return INSN_LOAD_CR4;
 		}
 		return INSN_PLAIN;
 	default:
@@ -414,7 +418,8 @@ void decode_fill(struct instruction *insn, const ZydisDecodedInstruction *zi,
 		insn->immediate = (int32_t)zi->raw.imm[0].value.s;
 	if (insn->kind == INSN_MOV_SS && operands[1].type == ZYDIS_OPERAND_TYPE_REGISTER)
 		insn->selector_register = decode_gpr_number(operands[1].reg.value);
-	if (insn->kind == INSN_LOAD_CR3)
+	if (insn->kind == INSN_LOAD_CR0 || insn->kind == INSN_LOAD_CR3 ||
+	    insn->kind == INSN_LOAD_CR4)
 		insn->operand_register = decode_gpr_number(operands[1].reg.value);
 	else if (insn->kind == INSN_STORE_CR3 || insn->kind == INSN_STR)
 		insn->operand_register = decode_gpr_number(operands[0].reg.value);

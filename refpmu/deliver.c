@@ -256,6 +256,27 @@ bool deliver(struct cpu *cpu, const struct event *event)
 	return in_software(cpu, event);
 }
 
+void deliver_met(struct cpu *cpu, u8 vector)
+{
+	const struct vmcb_control *control = &cpu->vmcb->control;
+	const struct event first = { .vector = (u8)control->exit_int_info,
+				     .type = EVENT_EXCEPTION };
+	bool delivering = control->exit_int_info & EVENT_VALID;
+	struct event event = {
+		.vector = vector, .type = EVENT_EXCEPTION, .error = (u32)control->exit_info_1,
+		.cr2 = control->exit_info_2,
+	};
+
+	if (delivering && first.vector == VECTOR_DF)
+		exits_shutdown(cpu);
+	if (delivering && makes_double_fault(&first, vector)) {
+		if (vector == VECTOR_PF)
+			cpu->vmcb->save.cr2 = event.cr2;
+		event = (struct event){ .vector = VECTOR_DF, .type = EVENT_EXCEPTION };
+	}
+	deliver(cpu, &event);
+}
+
 void deliver_exception(struct cpu *cpu, u8 vector, u32 error)
 {
 	const struct event event = { .vector = vector, .type = EVENT_EXCEPTION, .error = error };

@@ -37,6 +37,10 @@ bool deliver(struct cpu *cpu, const struct event *event);
 /* What was left to the processor while nobody watched, and it hasn't begun: deliver it now. */
 void deliver_injected(struct cpu *cpu);
 
+/* An exception that has left the guest. If that was on the way to the handler of another event, it
+ * may become a double fault, or the guest shuts down. */
+void deliver_met(struct cpu *cpu, u8 vector);
+
 /* The frequent ones. */
 void deliver_exception(struct cpu *cpu, u8 vector, u32 error);
 /* #DB after an instruction that began with the guest's own trap flag set. */

@@ -25,7 +25,6 @@
 
 #define LEAF_ADDRESS_SIZES	0x80000008
 #define ADDRESS_BITS_NEEDED	40	/* for NESTED_PAGING_EXTRA */
-#define BREAKPOINTS	BITS(0, 7)	/* of DR7: enabled */
 #define KEY_0		BITS(0, 1)	/* of PKRU: no access, or no writing, with key 0 */
 
 /* The longest run: a guest that switches interrupts off and loops still meets the engine. */
@@ -114,7 +113,7 @@ static bool traps_pending(const struct cpu *cpu)
 {
 	const struct vmcb_save *save = &cpu->vmcb->save;
 
-	return (save->rflags & (RFLAGS_TF | RFLAGS_RF | RFLAGS_VM)) || (save->dr7 & BREAKPOINTS) ||
+	return (save->rflags & (RFLAGS_TF | RFLAGS_RF | RFLAGS_VM)) || (save->dr7 & DR7_ENABLED) ||
 	       cpu->shadow != SHADOW_NONE ||
 	       (cpu->vmcb->control.event_injection & EVENT_VALID);
 }

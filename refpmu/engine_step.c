@@ -273,20 +273,37 @@ static void correct_pushed_flags(struct cpu *cpu, const struct step *step)
 	guest_write(cpu, linear, &image, sizeof(image), NULL);
 }
 
-/* Data breakpoints of the guest that the instruction met: DR7's enable bits are in pairs. */
-static bool breakpoint_met(const struct cpu *cpu, const struct step *step)
+/* 0F 23 /6, or /4, which is the same register. */
+static bool loads_dr6(const struct instruction *insn)
 {
-	u64 met = cpu->vmcb->save.dr6 & ~step->dr6 & DR6_B;
+	const u8 *end = insn->bytes + insn->length;
+
+	return insn->length >= 3 && end[-3] == 0x0f && end[-2] == 0x23 &&
+	       (end[-1] >> 3 & 5) == 4;
+}
+
+/*
+ * Data breakpoints of the guest that the instruction met: DR7's enable bits are in pairs, its types
+ * are 0 for instructions. Of those the processor makes faults; QEMU notes with each single step
+ * which one is at the next instruction, and forgets the others.
+ */
+static bool breakpoint_met(struct cpu *cpu, const struct step *step)
+{
+	struct vmcb_save *save = &cpu->vmcb->save;
+	u64 met = save->dr6 & ~step->dr6 & DR6_B, data = 0;
 
 	for (unsigned i = 0; i < 4; i++)
-		if ((met & BIT(i)) && (cpu->vmcb->save.dr7 >> 2 * i & 3))
-			return true;
-	return false;
+		if ((met & BIT(i)) && (save->dr7 >> 2 * i & 3) && (save->dr7 >> (16 + 4 * i) & 3))
+			data |= BIT(i);
+	if (!step->insn || !loads_dr6(step->insn))
+		save->dr6 = (save->dr6 & ~DR6_B) | (step->dr6 & DR6_B) | data;
+	return data;
 }
 
 static void completed(struct cpu *cpu, struct step *step, bool trap_due)
 {
 	const struct instruction *insn = step->insn;
+	bool met;
 
 	cpu->statistics.exits[KIND_STEP]++;
 	cpu->shadow = SHADOW_NONE;
@@ -308,23 +325,11 @@ static void completed(struct cpu *cpu, struct step *step, bool trap_due)
 	if (!is(step, INSN_REP) || !cpu->rep.active)
 		retire_end(cpu, step->retired, insn, step->watching);
 
+	met = breakpoint_met(cpu, step);
 	if (trap_due)
 		deliver_single_step(cpu);
-	else if (breakpoint_met(cpu, step))
+	else if (met)
 		deliver_exception(cpu, VECTOR_DB, 0);
-}
-
-static void exception(struct cpu *cpu, u64 code)
-{
-	const struct event event = {
-		.vector = (u8)(code - EXIT_EXCEPTION),
-		.type = EVENT_EXCEPTION,
-		.error = (u32)cpu->vmcb->control.exit_info_1,
-		.cr2 = cpu->vmcb->control.exit_info_2,
-	};
-
-	cpu->statistics.exits[KIND_EXCEPTION]++;
-	deliver(cpu, &event);
 }
 
 /* INTO, and INT n that wasn't seen coming. */
@@ -349,7 +354,8 @@ static void interrupted(struct cpu *cpu, const struct step *step, u64 code)
 			model_cancel(&cpu->model, step->retired);
 		if (step->retired && model_fault(&cpu->model, FAULT_FAULTS_RETIRE))
 			retire_end(cpu, step->retired, step->insn, step->watching);
-		exception(cpu, code);
+		cpu->statistics.exits[KIND_EXCEPTION]++;
+		exits_exception(cpu, code);
 		return;
 	}
 	switch (code) {
@@ -365,7 +371,8 @@ static void interrupted(struct cpu *cpu, const struct step *step, u64 code)
 	case EXIT_SHUTDOWN:
 		exits_shutdown(cpu);
 	default:
-		exits_unexpected(cpu, code);
+		if (!exit_control(cpu, code))
+			exits_unexpected(cpu, code);
 	}
 }
 
@@ -452,6 +459,8 @@ static void step_once(struct cpu *cpu)
 	if (model_has_tx(&cpu->model) && transaction_instruction(cpu, insn))
 		return;
 	if (insn && wants_carrying_out(insn) && carry_out(cpu, insn))
+		return;
+	if (insn && exit_control_refuses(cpu, insn))
 		return;
 	if (insn && avoid_trap(cpu, insn))
 		return;

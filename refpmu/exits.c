@@ -6,6 +6,7 @@
 #include "refpmu/engine.h"
 #include "refpmu/engine_block.h"
 #include "refpmu/exits.h"
+#include "refpmu/guest_memory.h"
 #include "refpmu/host.h"
 #include "refpmu/native_pages.h"
 #include "refpmu/panic.h"
@@ -21,18 +22,23 @@
 #define USUAL_LENGTH	2
 #define VMMCALL_LENGTH	3
 #define HLT_LENGTH	1
+#define OPCODE_STI	0xfb
 
 u64 exits_vmrun_unless(struct cpu *cpu, const u32 *epoch)
 {
 	struct vmcb_save *save = &cpu->vmcb->save;
+	struct entered entered;
 
 	host_match_control_registers(cpu);
 	save->rax = cpu->gpr[REG_RAX];
 	save->rsp = cpu->gpr[REG_RSP];
 	if (!code_page_enter(cpu, epoch))
 		return EXIT_NOT_RUN;
+	exit_control_note(cpu, &entered);
 	svm_run((u64)cpu->vmcb, cpu->gpr);
 	code_page_leave(cpu);
+	if ((u32)cpu->vmcb->control.exit_code == EXIT_INVALID)
+		exit_control_invalid(cpu, &entered);
 	cpu->vmcb->control.tlb_control = 0;
 	cpu->gpr[REG_RAX] = save->rax;
 	cpu->gpr[REG_RSP] = save->rsp;
@@ -59,15 +65,15 @@ void exits_set_intercepts(struct cpu *cpu, bool step)
 	if (cpu->stepping) {
 		control->intercept_exceptions = ~(u32)BIT(VECTOR_NMI);
 		control->intercept_misc1 |= (u32)STEP_MISC1;
+		control->intercept_cr_write = 0;
 	} else {
-		/* See exit_of(). */
-		control->intercept_exceptions =
-			model_has_fault(&cpu->model, FAULT_RDPMC_USER_ALLOWED) ?
-			(u32)BIT(VECTOR_GP) : 0;
+		/* See exit_of() and exits_exception(). */
+		control->intercept_exceptions = (u32)(BIT(VECTOR_GP) | BIT(VECTOR_DB));
 		/* XEND and XTEST. */
 		if (model_has_tx(&cpu->model))
 			control->intercept_exceptions |= (u32)BIT(VECTOR_UD);
 		control->intercept_misc1 &= ~(u32)STEP_MISC1;
+		control->intercept_cr_write = (u16)(INTERCEPT_CR0 | INTERCEPT_CR4);
 		/* It may be called, also out of a HLT. */
 		if (hypervisor.several)
 			control->intercept_misc1 |= (u32)(INTERCEPT_NMI | INTERCEPT_HLT);
@@ -166,6 +172,19 @@ static u64 exit_of(const struct instruction *insn, u64 code)
 		EXIT_RDPMC : code;
 }
 
+/* REX only in 64-bit code. */
+static bool is_prefix(const struct cpu *cpu, u8 byte)
+{
+	switch (byte) {
+	case 0x26: case 0x2e: case 0x36: case 0x3e:
+	case 0x64: case 0x65: case 0x66: case 0x67:
+	case 0xf0: case 0xf2: case 0xf3:
+		return true;
+	default:
+		return cpu_64bit_code(cpu) && (byte & 0xf0) == 0x40;
+	}
+}
+
 static u8 usual_length(u64 code)
 {
 	switch (code) {
@@ -210,6 +229,7 @@ bool exits_instruction(struct cpu *cpu, u64 code)
 	case EXIT_STGI:
 	case EXIT_CLGI:
 	case EXIT_SKINIT:
+	case EXIT_INVLPGA:
 		deliver_exception(cpu, VECTOR_UD, 0);
 		done = false;
 		break;
@@ -228,11 +248,9 @@ bool exits_instruction(struct cpu *cpu, u64 code)
 	return true;
 }
 
-/* A board resets itself when its first processor shuts down. Another one stays so until an INIT. */
+/* Chip sets reset the machine when any of its processors shuts down, and so does QEMU's. */
 void exits_shutdown(struct cpu *cpu)
 {
-	while (!(msr_read(MSR_IA32_APIC_BASE) & IA32_APIC_BASE_BSP))
-		__asm__ volatile("cli; hlt");
 	panic("the guest shut down (RIP, RSP, CR2, CR3)", 4, cpu->vmcb->save.rip,
 	      cpu->vmcb->save.rsp, cpu->vmcb->save.cr2, cpu->vmcb->save.cr3);
 }
@@ -243,6 +261,77 @@ void exits_unexpected(struct cpu *cpu, u64 code)
 
 	panic("unexpected exit (code, information 1 and 2, RIP)", 4, code, control->exit_info_1,
 	      control->exit_info_2, cpu->vmcb->save.rip);
+}
+
+/*
+ * 0F 01 D8 to DF are AMD-V's but for D9, VMMCALL, which exits at every privilege level. No
+ * processor of Intel's has them, and the others' #GP for a bad address or CPL 3 comes before the
+ * intercept.
+ */
+static bool is_of_amd_v(struct cpu *cpu)
+{
+	u8 bytes[INSN_MAX_BYTES];
+	unsigned n = guest_read_some(cpu, cpu_code_address(cpu), bytes, sizeof(bytes)), at = 0;
+
+	while (at < n && is_prefix(cpu, bytes[at]))
+		at++;
+	return at + 3 <= n && bytes[at] == 0x0f && bytes[at + 1] == 0x01 &&
+	       (bytes[at + 2] & 0xf8) == 0xd8;
+}
+
+/* What begins the shadow that the instruction at RIP is in: natively QEMU doesn't say. */
+static bool behind_mov_ss(struct cpu *cpu)
+{
+	u8 before;
+
+	if (cpu->shadow == SHADOW_NONE || cpu->stepping)
+		return cpu->shadow == SHADOW_MOV_SS;
+	return !(cpu->vmcb->save.rflags & RFLAGS_IF) ||
+	       !guest_read(cpu, cpu_code_address(cpu) - 1, &before, 1, NULL) ||
+	       before != OPCODE_STI;
+}
+
+/* Instruction breakpoints are inhibited there on the processors presented, and not on AMD's: SDM
+ * volume 3, "Masking Exceptions and Interrupts When Switching Stacks". */
+static bool is_inhibited_breakpoint(struct cpu *cpu)
+{
+	const struct vmcb_save *save = &cpu->vmcb->save;
+	u64 address[4];
+
+	if (!(save->dr7 & DR7_ENABLED) || !behind_mov_ss(cpu))
+		return false;
+	address[0] = READ_REGISTER(dr0);
+	address[1] = READ_REGISTER(dr1);
+	address[2] = READ_REGISTER(dr2);
+	address[3] = READ_REGISTER(dr3);
+	for (unsigned i = 0; i < 4; i++)
+		if ((save->dr7 >> 2 * i & 3) && !(save->dr7 >> (16 + 4 * i) & 3) &&
+		    address[i] == cpu_code_address(cpu))
+			return true;
+	return false;
+}
+
+/* It doesn't break, and DR6 doesn't say that it did. */
+static void pass_breakpoint(struct cpu *cpu)
+{
+	struct vmcb_save *save = &cpu->vmcb->save;
+
+	save->dr6 &= ~DR6_B;
+	save->rflags |= RFLAGS_RF;
+	cpu->shadow = SHADOW_MOV_SS;
+}
+
+void exits_exception(struct cpu *cpu, u64 code)
+{
+	u8 vector = (u8)(code - EXIT_EXCEPTION);
+
+	if (code == EXIT_DB && is_inhibited_breakpoint(cpu))
+		pass_breakpoint(cpu);
+	else if (code == EXIT_GP && !(cpu->vmcb->control.exit_int_info & EVENT_VALID) &&
+	    is_of_amd_v(cpu))
+		deliver_exception(cpu, VECTOR_UD, 0);
+	else
+		deliver_met(cpu, vector);
 }
 
 /* Something happened while it wasn't looking. */
@@ -316,11 +405,14 @@ void exits_run(struct cpu *cpu)
 			called_or_interrupted(cpu);
 			continue;
 		}
-		if (code == EXIT_GP) {
-			deliver_exception(cpu, VECTOR_GP,
-					  (u32)cpu->vmcb->control.exit_info_1);
+		if (code == EXIT_GP || code == EXIT_DB) {
+			exits_exception(cpu, code);
+			if (cpu->shadow != SHADOW_NONE)
+				engine_step(cpu);
 			continue;
 		}
+		if (exit_control(cpu, code))
+			continue;
 		if (code == EXIT_UD) {
 			undefined(cpu);
 			continue;

@@ -17,7 +17,7 @@ __attribute__((noreturn)) void exits_run(struct cpu *cpu);
  * before and after. Returns the exit code. */
 u64 exits_vmrun(struct cpu *cpu);
 /* Just one, and none if code_page_epoch() isn't *epoch any more: EXIT_NOT_RUN. */
-#define EXIT_NOT_RUN	(~0ULL)
+#define EXIT_NOT_RUN	(1ULL << 32)
 u64 exits_vmrun_unless(struct cpu *cpu, const u32 *epoch);
 
 /*
@@ -48,6 +48,26 @@ void exits_halt(struct cpu *cpu);
 
 /* Make the intercepts those that model_watching() or, with step, a single step asks for. */
 void exits_set_intercepts(struct cpu *cpu, bool step);
+
+/*
+ * Control registers (exit_control.c). An exit of their own, of a native MOV to one or of one that
+ * QEMU refuses; false: it isn't one. Before the engine runs an instruction: is it one that a
+ * processor refuses? Then #GP has been delivered.
+ */
+bool exit_control(struct cpu *cpu, u64 code);
+bool exit_control_refuses(struct cpu *cpu, const struct instruction *insn);
+
+/* Before a VMRUN, what it depends on; after EXIT_INVALID: was it VMRUN that refused this? Then the
+ * machine ends with a line that says what. */
+struct entered {
+	u64 cr0, cr4, efer;
+	u32 injected;
+};
+void exit_control_note(const struct cpu *cpu, struct entered *entered);
+void exit_control_invalid(const struct cpu *cpu, const struct entered *entered);
+
+/* An exception of the guest's that was intercepted. */
+void exits_exception(struct cpu *cpu, u64 code);
 
 /* An exit that can't be, or the end of the guest. */
 __attribute__((noreturn)) void exits_unexpected(struct cpu *cpu, u64 code);

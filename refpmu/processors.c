@@ -153,6 +153,10 @@ void processors_send(struct cpu *cpu, u32 low)
 	u32 mode = low & ICR_DELIVERY;
 	bool init = mode == ICR_INIT && !((low & ICR_LEVEL) && !(low & ICR_ASSERT));
 
+	if (init && !(low & ICR_LOGICAL) && goes_to(cpu, processors[0], low))
+		panic("an INIT for the boot processor resets the machine (APIC id, ICR, RIP)", 3,
+		      cpu->apic_id, (u64)*apic_register(APIC_ICR_HIGH) << 32 | low,
+		      cpu->vmcb->save.rip, 0);
 	lock_take(cpu, &sending);
 	if (gets_lost(cpu, low)) {
 		lock_give(cpu, &sending);

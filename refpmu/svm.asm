@@ -44,6 +44,8 @@ svm_run:
 	LOAD_MOST rsi
 	mov	rdi, [rsi + 8 * 7]
 	mov	rsi, [rsi + 8 * 6]
+global svm_entry:data hidden
+svm_entry:
 	vmrun
 	push	rsi
 	mov	rsi, [rsp + 8]

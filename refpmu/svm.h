@@ -24,6 +24,7 @@ void svm_wait(struct taken *taken, bool interrupts);
 /* Let NMIs come again as the IRET of a handler would: one has been taken, and isn't the guest's. */
 void svm_unblock_nmi(void);
 
+extern const u8 svm_entry[];	/* the VMRUN of svm_run() */
 extern const u8 host_stubs[];	/* 256 of 16 bytes */
 
 #endif

@@ -82,7 +82,7 @@ static void init_control(struct cpu *cpu)
 	struct vmcb_control *control = &cpu->vmcb->control;
 
 	control->intercept_misc1 = (u32)(INTERCEPT_CPUID | INTERCEPT_RDPMC | INTERCEPT_MSR |
-					 INTERCEPT_SHUTDOWN);
+					 INTERCEPT_INVLPGA | INTERCEPT_SHUTDOWN);
 	control->intercept_misc2 = INTERCEPT_SVM;
 	control->msrpm_base = (u64)hypervisor.msr_permissions;
 	control->iopm_base = (u64)hypervisor.io_permissions;

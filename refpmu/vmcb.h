@@ -119,12 +119,18 @@ _Static_assert(sizeof(struct vmcb) == 4096, "a VMCB is one page");
 #define INTERCEPT_CPUID		BIT(18)
 #define INTERCEPT_SWINT		BIT(21)
 #define INTERCEPT_HLT		BIT(24)
+#define INTERCEPT_INVLPGA	BIT(26)
 #define INTERCEPT_MSR		BIT(28)
 #define INTERCEPT_SHUTDOWN	BIT(31)
+/* intercept_cr_write */
+#define INTERCEPT_CR0		BIT(0)
+#define INTERCEPT_CR4		BIT(4)
 /* intercept_misc2: VMRUN (mandatory), VMMCALL, VMLOAD, VMSAVE, STGI, CLGI, SKINIT */
 #define INTERCEPT_SVM		0x7f
 
 enum exit_code {
+	EXIT_CR0_WRITE = 0x10,
+	EXIT_CR4_WRITE = 0x14,
 	EXIT_EXCEPTION = 0x40,		/* + vector, 32 of them */
 	EXIT_DB = EXIT_EXCEPTION + 1,
 	EXIT_UD = EXIT_EXCEPTION + 6,
@@ -137,6 +143,7 @@ enum exit_code {
 	EXIT_CPUID = 0x72,
 	EXIT_SWINT = 0x75,
 	EXIT_HLT = 0x78,
+	EXIT_INVLPGA = 0x7a,
 	EXIT_MSR = 0x7c,
 	EXIT_SHUTDOWN = 0x7f,
 	EXIT_VMRUN = 0x80,
@@ -147,6 +154,7 @@ enum exit_code {
 	EXIT_CLGI = 0x85,
 	EXIT_SKINIT = 0x86,
 	EXIT_NPF = 0x400,
+	EXIT_INVALID = 0xffffffff,	/* -1, of which QEMU 7.2 writes 32 bits */
 };
 
 /* event_injection: "Event Injection". */

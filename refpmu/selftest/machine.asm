@@ -31,8 +31,54 @@ INSTRUCTION wrmsr
 INSTRUCTION rdpmc
 INSTRUCTION vmmcall
 INSTRUCTION vmrun
+INSTRUCTION vmload
 INSTRUCTION vmsave
 INSTRUCTION stgi
 INSTRUCTION clgi
+INSTRUCTION skinit
+INSTRUCTION invlpga
+INSTRUCTION femms
+
+%macro MOVE 1
+global do_load_%1:function hidden
+do_load_%1:
+	mov	%1, rax
+	ret
+%endmacro
+MOVE cr0
+MOVE cr3
+MOVE cr4
+
+; An instruction breakpoint at a NOP, and at one behind MOV SS, with interrupts masked.
+global do_breakpoint:function hidden
+do_breakpoint:
+	lea	rax, [.here]
+	mov	dr0, rax
+	mov	eax, 0x402
+	mov	dr7, rax
+.here:	nop
+	mov	eax, 0x400
+	mov	dr7, rax
+	ret
+
+global do_breakpoint_in_shadow:function hidden
+do_breakpoint_in_shadow:
+	lea	rax, [.here]
+	mov	dr0, rax
+	mov	eax, 0x402
+	mov	dr7, rax
+	mov	eax, ss
+	mov	ss, eax
+.here:	nop
+	mov	eax, 0x400
+	mov	dr7, rax
+	ret
+
+; With RF, so that the instruction runs when it returns.
+global breakpoint_handler:function hidden
+breakpoint_handler:
+	inc	qword [events]
+	or	qword [rsp + 16], 1 << 16
+	iretq
 
 section .note.GNU-stack noalloc noexec nowrite progbits

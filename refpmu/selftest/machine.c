@@ -144,6 +144,11 @@ void machine_enter_other(unsigned which)
 	*apic(APIC_TPR) = TPR_OURS_ONLY;
 }
 
+void machine_use_traps(void (*handler)(void))
+{
+	gate(idt, 1, handler, 0, 0);
+}
+
 void machine_use_programs(bool yes)
 {
 	struct descriptor_table idtr = { sizeof(idt) - 1, (u64)(yes ? program_idt : idt) };

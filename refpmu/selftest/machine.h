@@ -33,6 +33,9 @@ void machine_release(void);
 void machine_enter_other(unsigned which);
 
 /* On the first one: the handlers of programs, or those of blobs.asm. */
+/* What gets #DB on the first processor: trap_handler(), unless it is told otherwise. */
+void machine_use_traps(void (*handler)(void));
+
 void machine_use_programs(bool yes);
 
 #endif

@@ -29,6 +29,8 @@
 #include "spec/msr.h"
 
 #define MSR_VM_CR	0xc0010114
+#define VECTOR_UD	6
+#define VECTOR_GP	13
 #define PROGRAMS	24		/* compared on both engines, unless told otherwise */
 #define STORM		2000
 #define DUELS		100
@@ -43,9 +45,19 @@ void do_wrmsr(void);
 void do_rdpmc(void);
 void do_vmmcall(void);
 void do_vmrun(void);
+void do_vmload(void);
 void do_vmsave(void);
 void do_stgi(void);
 void do_clgi(void);
+void do_skinit(void);
+void do_invlpga(void);
+void do_femms(void);
+void do_load_cr0(void);
+void do_load_cr3(void);
+void do_load_cr4(void);
+void do_breakpoint(void);
+void do_breakpoint_in_shadow(void);
+void breakpoint_handler(void);
 
 static unsigned number, failures;
 
@@ -160,10 +172,97 @@ static void check_presentation(void)
 		faults(do_rdmsr, 0x40000000, 0), "absent_registers_fault");
 	verdict(faults(do_rdpmc, 4, 0) && !machine_faults(do_rdpmc, 3, 0, 0),
 		"absent_counters_fault");
+}
+
+/* #UD has no error code, #GP here one of 0: what error_handler leaves. */
+static bool faults_with(void (*instruction)(void), u64 rax, u8 vector)
+{
+	seen_error = ~0ULL;
+	return faults(instruction, 0, rax) && seen_error == (vector == VECTOR_UD ? ~0ULL : 0);
+}
+
+/* Of all that AMD has and Intel hasn't, with each address in RAX that AMD refuses and one that it
+ * doesn't. */
+static bool amd_is_invalid(void)
+{
+	static void (*const instruction[])(void) = {
+		do_vmmcall, do_vmrun, do_vmload, do_vmsave, do_stgi, do_clgi, do_skinit,
+		do_invlpga,
+	};
+	static const u64 address[] = { 0, 4096, 1, 1ULL << 40, ~0ULL };
+	bool good = true;
+
 	skip = 3;
-	verdict(faults(do_vmmcall, 0, 0) && faults(do_vmrun, 0, 0) && faults(do_vmsave, 0, 0) &&
-		faults(do_stgi, 0, 0) && faults(do_clgi, 0, 0),
-		"instructions_of_amd_v_are_invalid");
+	for (unsigned i = 0; i < sizeof(instruction) / sizeof(instruction[0]); i++)
+		for (unsigned k = 0; k < sizeof(address) / sizeof(address[0]); k++)
+			if (!faults_with(instruction[i], address[k], VECTOR_UD)) {
+				print("# instruction %u with RAX %x: %u exceptions, error %x",
+				      (u64)i, address[k], events, seen_error);
+				good = false;
+			}
+	skip = 2;
+	return faults_with(do_femms, 0, VECTOR_UD) && good;
+}
+
+/* SDM volume 2, "MOV--Move to/from Control Registers". */
+static bool bad_control_values_fault(void)
+{
+	u64 cr0, cr3, cr4;
+	bool good = true;
+
+	__asm__ volatile("mov %%cr0, %0" : "=r"(cr0));
+	__asm__ volatile("mov %%cr3, %0" : "=r"(cr3));
+	__asm__ volatile("mov %%cr4, %0" : "=r"(cr4));
+	const struct {
+		void (*instruction)(void);
+		u64 value;
+	} bad[] = {
+		{ do_load_cr0, cr0 & ~CR0_PG }, { do_load_cr0, cr0 & ~CR0_PE },
+		{ do_load_cr0, (cr0 & ~CR0_CD) | CR0_NW }, { do_load_cr0, cr0 | BIT(32) },
+		{ do_load_cr3, cr3 | BIT(51) },
+		{ do_load_cr4, cr4 & ~CR4_PAE }, { do_load_cr4, cr4 | BIT(32) },
+		{ do_load_cr4, 0xffffffff }, { do_load_cr4, cr4 | BIT(15) },
+	};
+	skip = 3;
+	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		if (!faults_with(bad[i].instruction, bad[i].value, VECTOR_GP)) {
+			print("# control value %x: %u exceptions, error %x", bad[i].value, events,
+			      seen_error);
+			good = false;
+		}
+	return good && !machine_faults(do_load_cr0, 0, cr0, 0) &&
+	       !machine_faults(do_load_cr3, 0, cr3, 0) && !machine_faults(do_load_cr4, 0, cr4, 0);
+}
+
+/* SDM volume 3, "Masking Exceptions and Interrupts When Switching Stacks". */
+static bool breakpoints_wait(void)
+{
+	u64 plain, in_shadow;
+
+	machine_use_traps(breakpoint_handler);
+	plain = machine_faults(do_breakpoint, 0, 0, 0);
+	in_shadow = machine_faults(do_breakpoint_in_shadow, 0, 0, 0);
+	machine_use_traps(trap_handler);
+	if (plain != 1 || in_shadow)
+		print("# breakpoints met: %u, and %u in the shadow", plain, in_shadow);
+	return plain == 1 && !in_shadow;
+}
+
+static void check_refusals(bool counted)
+{
+	if (counted) {
+		start_counters();
+		msr_write(MSR_IA32_PERF_GLOBAL_CTRL, BIT(32) | 0xf);
+	}
+	verdict(amd_is_invalid(), counted ? "instructions_of_amd_are_invalid_when_counted" :
+		"instructions_of_amd_are_invalid");
+	verdict(bad_control_values_fault(), counted ?
+		"bad_values_of_control_registers_fault_when_counted" :
+		"bad_values_of_control_registers_fault");
+	verdict(breakpoints_wait(), counted ?
+		"no_breakpoint_is_met_behind_mov_ss_when_counted" :
+		"no_breakpoint_is_met_behind_mov_ss");
+	msr_write(MSR_IA32_PERF_GLOBAL_CTRL, 0);
 }
 
 static void check_hidden_memory(void)
@@ -249,6 +348,7 @@ static void check_fast_engine(void)
 		verdict(false, "there_is_a_fast_engine");
 		return;
 	}
+	check_refusals(true);
 	check_changes(true);
 	check_changes(true);
 	check_blobs(fast_blobs);
@@ -284,6 +384,8 @@ static void check_all(bool storm)
 {
 	hypercall(HYPERCALL_ENGINE, (void *)(u64)HYPERCALL_STEP);
 	check_presentation();
+	check_refusals(false);
+	check_refusals(true);
 	check_changes(false);
 	check_blobs(stepped_blobs);
 	check_hidden_memory();
