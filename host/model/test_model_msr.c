@@ -32,16 +32,22 @@ static void check_absent(u32 msr)
 	CHECK_EQ(MSR_GP, model_wrmsr(&r.m, msr, 0).status, "msr %#x", msr);
 }
 
+/* With RTM, IN_TX is bit 32 of each IA32_PERFEVTSELx, and IN_TXCP bit 33 of IA32_PERFEVTSEL2. */
+static void check_perfevtsel(u32 counter)
+{
+	check_bits(0x186 + counter, counter == 2 ? 0x3ffffffff : 0x1ffffffff);
+}
+
 static void reserved_bits_with_four_counters(void)
 {
 	rig_open(&r, FAULT_NONE, 0, true);
 	for (u32 i = 0; i < 4; i++)
-		check_bits(0x186 + i, 0xffffffff);
+		check_perfevtsel(i);
 	check_bits(0x38d, 0xfff);
 	check_bits(0x38f, 0x70000000f);
 	check_bits(0x3f1, 0xf0000000f);
 	check_bits(0x3f6, 0xffff);
-	check_bits(0x1d9, 0x7fc3);
+	check_bits(0x1d9, 0xffc3);	/* bit 15: RTM_DEBUG */
 	check_bits(0x1a6, 0x3fffffffff);
 	check_bits(0x1a7, 0x3fffffffff);
 	for (u32 i = 0; i < 3; i++)
@@ -54,7 +60,7 @@ static void reserved_bits_with_eight_counters(void)
 {
 	rig_open(&r, FAULT_NONE, 0, false);
 	for (u32 i = 0; i < 8; i++) {
-		check_bits(0x186 + i, 0xffffffff);
+		check_perfevtsel(i);
 		check_bits(0x4c1 + i, 0xffffffffffff);
 	}
 	check_bits(0x38f, 0x7000000ff);

@@ -339,7 +339,7 @@ static void a_record_aborts(void)
 
 static void not_on_other_processors(void)
 {
-	rig_open(&r, FAULT_NONE, 0, true);
+	rig_open_config(&r, &(struct model_config){ .generation = GEN_IVYBRIDGE });
 	CHECK(!model_has_tx(&r.m));
 	CHECK(!model_watching(&r.m));
 	CHECK_EQ(MSR_GP, rig_wrmsr(&r, MSR_IA32_PERFEVTSEL0, IN_TX));
