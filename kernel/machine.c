@@ -21,6 +21,7 @@
 #include "kernel/fbcon.h"
 #include "kernel/hpet.h"
 #include "kernel/machine.h"
+#include "kernel/pages.h"
 #include "kernel/paging.h"
 #include "kernel/percpu.h"
 #include "kernel/serial.h"
@@ -74,7 +75,7 @@ u64 machine_arena_need(u64 memory_top, unsigned processors)
 {
 	u64 mapped_by_a_table = (cpuid_get(CPUID_PAGE_1GB) ? 512 : 1) * ONE_GIB;
 
-	return FIXED_NEED + processors * stack_need() +
+	return FIXED_NEED + pages_need() + processors * stack_need() +
 	       (memory_top / mapped_by_a_table + 1) * PAGE_SIZE;
 }
 
@@ -110,6 +111,8 @@ static bool map(void)
 	if (machine.hpet_base && !paging_set(machine.hpet_base, PAGE_DEVICE))
 		return false;
 	if (machine.ioapic_base && !paging_set(machine.ioapic_base, PAGE_DEVICE))
+		return false;
+	if (!pages_init(machine.hpet_base))
 		return false;
 	if (machine.exerciser_page && !paging_set(machine.exerciser_page, PAGE_DEVICE))
 		return false;

@@ -98,14 +98,19 @@ bool paging_init(u64 top)
 	return true;
 }
 
-bool paging_set(u64 page, u64 flags)
+bool paging_map(u64 linear, u64 physical, u64 flags)
 {
-	u64 *entry = walk(page, 1);
+	u64 *entry = walk(linear, 1);
 
 	if (!entry)
 		return false;
-	*entry = flags ? (page & ADDRESS_MASK) | (flags & flags_mask) : 0;
+	*entry = flags ? (physical & ADDRESS_MASK) | (flags & flags_mask) : 0;
 	return true;
+}
+
+bool paging_set(u64 page, u64 flags)
+{
+	return paging_map(page, page, flags);
 }
 
 bool paging_set_range(u64 base, u64 size, u64 flags)

@@ -35,7 +35,9 @@ bool paging_init(u64 top);
  * pages above top as well. Not for the page tables in use: call it before the borrow.
  * false: the arena is too small. */
 bool paging_set(u64 page, u64 flags);
-/* The same for all pages that touch [base, base + size). */
+/* Map one 4 KiB page at this linear address to this physical one. Otherwise as paging_set(). */
+bool paging_map(u64 linear, u64 physical, u64 flags);
+/* paging_set() for all pages that touch [base, base + size). */
 bool paging_set_range(u64 base, u64 size, u64 flags);
 
 /* What CR3 has to be, and whether EFER.NXE must be on. */

@@ -115,14 +115,12 @@ static void break_flags(struct model *m, u8 *bytes)
 	put64(bytes + FMT2_OFFSET_rflags, flags);
 }
 
-static void break_upper_halves(struct model *m, u16 flags, u8 *bytes)
+static void break_upper_halves(struct model *m, u8 *bytes)
 {
 	if (broken(m, FAULT_CODE_ADDRESS_32)) {
 		keep_low_half(bytes, FMT2_OFFSET_rip);
 		keep_low_half(bytes, FMT2_OFFSET_eventing_ip);
 	}
-	if (!(flags & EV_LL) && broken(m, FAULT_DATA_ADDRESS_32))
-		keep_low_half(bytes, FMT2_OFFSET_data_linear_address);
 	if (broken(m, FAULT_REGISTERS_32))
 		for (unsigned at = FMT2_OFFSET_rax; at <= FMT2_OFFSET_r15; at += 8)
 			keep_low_half(bytes, at);
@@ -175,11 +173,9 @@ void model_break_record(struct model *m, const struct step *s, unsigned x, u64 p
 	if (s->rule[x]->flags & EV_DLA)
 		break_data_address(m, s, x, bytes);
 	break_flags(m, bytes);
-	break_upper_halves(m, s->rule[x]->flags, bytes);
+	break_upper_halves(m, bytes);
 	if (s->rule[x]->flags & EV_PDIR)
 		break_precise_distribution(m, s, bytes);
-	if (s->rule[x]->flags & EV_LL && broken(m, FAULT_LATENCY_TX_FIELD))
-		put64(bytes + FMT2_OFFSET_tx_abort, get64(bytes + FMT2_OFFSET_latency));
 	if (is_taken(s->r) && broken(m, FAULT_BRANCH_RIP_EVENTING))
 		put64(bytes + FMT2_OFFSET_rip, s->r->ip);
 	if (m->compatibility && broken(m, FAULT_RIP_COMPATIBILITY_ZERO)) {

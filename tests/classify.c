@@ -17,7 +17,11 @@ static bool two_bytes(const u8 *code, struct instruction_kind *kind)
 		kind->length = 6;
 		return true;
 	}
-	if (code[1] == 0x57 || code[1] == 0x58) {	/* XORPS, ADDPS */
+	if (code[1] == 0x11) {				/* MOVUPS m, r */
+		kind->store = is_memory(code[2]);
+		return true;
+	}
+	if (code[1] == 0x10 || code[1] == 0x57 || code[1] == 0x58) {	/* MOVUPS, XORPS, ADDPS */
 		kind->load = is_memory(code[2]);
 		return true;
 	}
@@ -69,10 +73,12 @@ bool classify_instruction(const u8 *code, struct instruction_kind *kind)
 		kind->load = true;
 		break;
 	case 0x03:			/* ADD r, r/m */
+	case 0x8a:			/* MOV r8, r/m8 */
 	case 0x8b:			/* MOV r, r/m */
 	case 0x85:			/* TEST r/m, r */
 		kind->load = is_memory(code[1]);
 		break;
+	case 0x88:			/* MOV r/m8, r8 */
 	case 0x89:			/* MOV r/m, r */
 		kind->store = is_memory(code[1]);
 		break;

@@ -11,6 +11,8 @@
 #include "kernel/cpuid.h"
 #include "kernel/fmt.h"
 #include "kernel/machine.h"
+#include "kernel/pages.h"
+#include "kernel/paging.h"
 #include "kernel/percpu.h"
 
 #define FAR_BYTES	(8u << 20)
@@ -80,6 +82,30 @@ static bool lay_out(struct hierarchy *h, unsigned lost_level, char *reason, size
 	return true;
 }
 
+/*
+ * Each of four times as many pages of 4 KiB as a first-level TLB for data has entries (64, on each
+ * generation), half as many as a second-level one has (512 or more), in turn, and not always in
+ * the same set of a cache. The first visits of all are page walks.
+ */
+static void lay_out_pages(struct hierarchy *h)
+{
+	h->at = (struct workload_place){ pages_get()->small, PAGE_SIZE + LINE,
+					 PAGES_SMALL * PAGE_SIZE - 1 };
+	h->first = (u64)(uintptr_t)pages_get()->small;
+	h->last = h->first + h->at.mask;
+}
+
+static bool lay_out_elsewhere(struct hierarchy *h, u8 *place, char *reason, size_t size)
+{
+	if (!place) {
+		fmt_print(reason, size, "no HPET, and no other device that is known");
+		return false;
+	}
+	h->at.memory = place;
+	h->first = h->last = (u64)(uintptr_t)place;
+	return true;
+}
+
 /* last: offset of the last data word in the workloads' memory; lost: cache level to lay out for. */
 static const struct {
 	const char *name;
@@ -100,6 +126,13 @@ static const struct {
 	[ACCESS_STORE_PAGE_WALK] = { "stores behind INVLPG", &workload_fresh_page_store, 0, 0 },
 	[ACCESS_CANCELLED] = { "a load never meant", &workload_cancelled, CANCELLED_OFFSET, 0 },
 	[ACCESS_PREFETCH] = { "prefetches", &workload_prefetch, 0, 0 },
+	[ACCESS_STLB] = { "loads that the DTLB has lost", &workload_stride, 0, 0 },
+	[ACCESS_STORE_STLB] = { "stores that the DTLB has lost", &workload_stride_store, 0, 0 },
+	[ACCESS_LOCKED_PAGE_WALK] = { "locked additions behind INVLPG", &workload_fresh_page_lock,
+				      0, 0 },
+	[ACCESS_SLOW] = { "split loads of flushed lines", &workload_slow_split, 61, 0 },
+	[ACCESS_UNCACHEABLE] = { "loads of uncacheable memory", &workload_load, 0, 0 },
+	[ACCESS_DEVICE] = { "loads of a register of the HPET", &workload_load, 0, 0 },
 };
 
 bool hierarchy_get(enum access access, struct hierarchy *h, char *reason, size_t size)
@@ -107,10 +140,25 @@ bool hierarchy_get(enum access access, struct hierarchy *h, char *reason, size_t
 	*h = (struct hierarchy){ .name = rows[access].name, .workload = rows[access].workload };
 	if (rows[access].lost)
 		return lay_out(h, rows[access].lost, reason, size);
+	if (access == ACCESS_STLB || access == ACCESS_STORE_STLB) {
+		lay_out_pages(h);
+		return true;
+	}
+	if (access == ACCESS_UNCACHEABLE)
+		return lay_out_elsewhere(h, pages_get()->uncacheable, reason, size);
+	if (access == ACCESS_DEVICE)
+		return lay_out_elsewhere(h, pages_get()->device, reason, size);
 	h->at.memory = workload_memory();
 	h->first = (u64)(uintptr_t)h->at.memory;
 	h->last = h->first + rows[access].last;
 	return true;
+}
+
+void hierarchy_shift(struct hierarchy *h, unsigned bytes)
+{
+	h->at.memory = (u8 *)h->at.memory + bytes;
+	h->first += bytes;
+	h->last += bytes;
 }
 
 void hierarchy_run(const struct hierarchy *h, u64 n, struct pmc_mask on)

@@ -25,6 +25,12 @@ enum access {
 	ACCESS_STORE_PAGE_WALK,
 	ACCESS_CANCELLED,	/* a load that a processor may begin and must give up */
 	ACCESS_PREFETCH,	/* no load at all */
+	ACCESS_STLB,		/* loads whose translation the first-level TLB has lost */
+	ACCESS_STORE_STLB,
+	ACCESS_LOCKED_PAGE_WALK,	/* locked read-modify-writes with a page walk each */
+	ACCESS_SLOW,		/* loads across a line's end, from memory, with a page walk each */
+	ACCESS_UNCACHEABLE,	/* loads of a page that isn't cacheable */
+	ACCESS_DEVICE,		/* loads of a device's register */
 	ACCESSES
 };
 
@@ -35,8 +41,12 @@ struct hierarchy {
 	u64 first, last;	/* linear addresses of its first and last data word */
 };
 
-/* false: the caches that CPUID describes want more memory than there is here (reason). */
+/* false: the caches that CPUID describes want more memory than there is here, or there is no such
+ * place (reason). */
 bool hierarchy_get(enum access access, struct hierarchy *h, char *reason, size_t size);
+
+/* All accesses so many bytes further on; the memory goes so far. */
+void hierarchy_shift(struct hierarchy *h, unsigned bytes);
 
 void hierarchy_run(const struct hierarchy *h, u64 n, struct pmc_mask on);
 

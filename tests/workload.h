@@ -84,6 +84,19 @@ extern const struct workload workload_fresh_page_store	/* right behind INVLPG; C
 extern const struct workload workload_partial	/* loads of a part of the store before */
 	__attribute__((visibility("hidden")));
 
+/* tests/workload_access.asm: loads from the memory, and stores ACCESS_STORE further on. */
+extern const struct workload workload_bytes	/* one byte each */
+	__attribute__((visibility("hidden")));
+extern const struct workload workload_sixteen	/* sixteen bytes each */
+	__attribute__((visibility("hidden")));
+extern const struct workload workload_slow_split	/* two flushed lines, after INVLPG; CPL 0 */
+	__attribute__((visibility("hidden")));
+extern const struct workload workload_stride_store	/* stores a stride apart */
+	__attribute__((visibility("hidden")));
+extern const struct workload workload_fresh_page_lock	/* locked, right behind INVLPG; CPL 0 */
+	__attribute__((visibility("hidden")));
+
+#define ACCESS_STORE	256	/* workload_bytes, workload_sixteen */
 #define TWO_PLACES_COLD	4096	/* workload_two_places: near at 0 and 64, far at this offset */
 #define CANCELLED_OFFSET 1024	/* workload_cancelled: the load that never is */
 

@@ -5,15 +5,13 @@
 #include "host/model/rules_internal.h"
 
 #define BRANCHES	EVENT_BR_INST_RETIRED_ALL_BRANCHES_PEBS
-#define LATENCY		EVENT_MEM_TRANS_RETIRED_LOAD_LATENCY
 #define RFLAGS_DF	BIT(10)
 #define OVF_BUF		IA32_PERF_GLOBAL_STATUS_OVF_BUF
 #define FREEZE		IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI
 #define NMI_MODE	0x400	/* of LVTPC */
 #define CMASK_1		BIT(IA32_PERFEVTSEL_CMASK_SHIFT)
 
-enum { RECORD_RIP = 0x08, RECORD_RAX = 0x10, RECORD_STATUS = 0x90, RECORD_EVENTING = 0xb0,
-       RECORD_TX = 0xb8 };
+enum { RECORD_RIP = 0x08, RECORD_RAX = 0x10, RECORD_STATUS = 0x90, RECORD_EVENTING = 0xb0 };
 
 /* All counters but PMC0 have overflowed, and the first record has set OvfBuf: the second one's
  * status. */
@@ -54,7 +52,6 @@ static bool code_addresses_are_whole(struct rig *r)
 	       rig_record(r, 0, RECORD_EVENTING) == r->ip - 4;
 }
 
-RULE(data_address_is_whole, one_record(r, 0, 0) && rig_record(r, 0, RECORD_DLA) == ADDRESS)
 RULE(registers_are_whole, one_record(r, 0, 0) &&
      rig_record(r, 0, RECORD_RAX) == r->regs.gpr[REG_RAX])
 
@@ -76,17 +73,6 @@ static bool precise_distribution(struct rig *r)
 static bool no_records_with_cmask(struct rig *r)
 {
 	return !one_record(r, 0, CMASK_1);
-}
-
-static bool latency_record_has_no_abort(struct rig *r)
-{
-	rig_set(r, MSR_PEBS_LD_LAT_THRESHOLD, 3);
-	rig_program_pebs(r, 0, LATENCY, 0, 2);
-	rig_set(r, MSR_IA32_PEBS_ENABLE, BIT(0) | BIT(32));
-	rig_start(r, BIT(0));
-	loads(r, 400);
-	return rig_records(r) && rig_record(r, 0, RECORD_LATENCY) &&
-	       !rig_record(r, 0, RECORD_TX);
 }
 
 /* Its last 40H bytes are in the second page; the first one's begin isn't touched. */
@@ -269,12 +255,10 @@ rule *const sampling_rules[FAULT_COUNT] = {
 	[FAULT_RFLAGS_UPPER_RAX] = flags_are_whole,
 	[FAULT_BRANCH_RIP_EVENTING] = branch_record_has_the_target,
 	[FAULT_CODE_ADDRESS_32] = code_addresses_are_whole,
-	[FAULT_DATA_ADDRESS_32] = data_address_is_whole,
 	[FAULT_REGISTERS_32] = registers_are_whole,
 	[FAULT_PDIR_BEFORE] = precise_distribution,
 	[FAULT_PDIR_DATA] = precise_distribution,
 	[FAULT_CMASK_RECORDS] = no_records_with_cmask,
-	[FAULT_LATENCY_TX_FIELD] = latency_record_has_no_abort,
 	[FAULT_RECORD_TAIL_LOST] = record_across_a_page,
 	[FAULT_RECORD_TAIL_WRAPS] = record_across_a_page,
 	[FAULT_BRANCHES_NO_RECORD] = branch_record_has_the_target,
