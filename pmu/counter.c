@@ -8,7 +8,9 @@
 
 #include "kernel/fault.h"
 #include "kernel/percpu.h"
+#include "pmu/found.h"
 #include "pmu/netburst.h"
+#include "pmu/reset.h"
 #include "pmu/uncore.h"
 #include "spec/msr.h"
 
@@ -50,6 +52,9 @@ void counter_init(void)
 	while (caps->gp && (msr_try_read(MSR_IA32_PMC0 + caps->gp - 1, &value).raised ||
 			    msr_try_read(MSR_IA32_PERFEVTSEL0 + caps->gp - 1, &value).raised))
 		caps->gp--;
+	found_keep();
+	if (caps->version && !caps->netburst)
+		reset_learn();
 }
 
 const struct pmu_caps *counter_caps(void)
@@ -67,58 +72,31 @@ struct pmc_mask counters_fixed(void)
 	return (struct pmc_mask){ ones(here()->fixed) << PMC_FIXED(0) };
 }
 
-static bool put(u32 msr, u64 value)
-{
-	return !msr_try_write(msr, value).raised;
-}
-
-static bool put_row(u32 first, unsigned count, u64 value)
-{
-	return !msr_try_write_row(first, count, value).raised;
-}
-
-/* Status bits that can be cleared: one for each counter, and those that have a row here. */
-static u64 clearable_status(void)
-{
-	u64 mask = counters_gp().bits | counters_fixed().bits |
-		   IA32_PERF_GLOBAL_OVF_CTRL_CLR_COND_CHGD;
-
-	if (here()->version >= 3)
-		mask |= IA32_PERF_GLOBAL_OVF_CTRL_CLR_OVF_UNCORE;
-	if (here()->ds)
-		mask |= IA32_PERF_GLOBAL_OVF_CTRL_CLR_OVF_BUF;
-	return mask;
-}
+static struct reset_refusal refusals[CPU_MAX];
 
 bool counter_reset(void)
 {
 	const struct pmu_caps *caps = here();
-	bool good = true;
+	struct reset_refusal *refusal = &refusals[cpu_index()];
+	bool good;
 
-	if (caps->netburst)
+	if (caps->netburst) {
+		*refusal = (struct reset_refusal){ "one of NetBurst's registers", 0, 0 };
 		return netburst_reset();
+	}
 	if (!caps->version)
 		return true;
-	if (caps->version >= 2)
-		good &= put(MSR_IA32_PERF_GLOBAL_CTRL, 0);
-	if (caps->pebs)
-		good &= put(MSR_IA32_PEBS_ENABLE, 0);
-	good &= put_row(MSR_IA32_PERFEVTSEL0, caps->gp, 0);
-	good &= put_row(MSR_IA32_PMC0, caps->gp, 0);
-	if (caps->version >= 2) {
-		good &= put(MSR_IA32_FIXED_CTR_CTRL, 0);
-		good &= put_row(MSR_IA32_FIXED_CTR0, caps->fixed, 0);
-		/* A guest has no uncore, and its bit may be reserved. */
-		good &= put(MSR_IA32_PERF_GLOBAL_OVF_CTRL, clearable_status()) ||
-			put(MSR_IA32_PERF_GLOBAL_OVF_CTRL, clearable_status() &
-			    ~IA32_PERF_GLOBAL_OVF_CTRL_CLR_OVF_UNCORE);
+	good = reset_all(refusal);
+	if (good && (caps->facilities & FAC_UNCORE) && uncore_present() && !uncore_reset()) {
+		*refusal = (struct reset_refusal){ "one of the uncore's registers", 0, 0 };
+		good = false;
 	}
-	if (caps->ds)
-		good &= put(MSR_IA32_DS_AREA, 0);
-	good &= put(MSR_IA32_DEBUGCTL, 0);
-	if ((caps->facilities & FAC_UNCORE) && uncore_present())
-		good &= uncore_reset();
 	return good;
+}
+
+const struct reset_refusal *counter_refusal(unsigned cpu)
+{
+	return &refusals[cpu];
 }
 
 unsigned counter_width(unsigned counter)

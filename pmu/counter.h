@@ -9,6 +9,7 @@
 #define PMU_COUNTER_H
 
 #include "pmu/caps.h"
+#include "pmu/reset.h"
 #include "spec/event.h"
 #include "spec/msr.h"
 
@@ -44,11 +45,13 @@ const struct pmu_caps *counter_caps(void);
 
 /*
  * Everything off and zero, by writing it: global control, PEBS, event selects, counters, status,
- * debug control, DS area; on NetBurst what netburst_reset() does. Returns false if the processor
- * refused one of the writes. Does nothing without any monitoring. Fit for a handler and for
- * giving the machine back.
+ * debug control, DS area (pmu/reset.h); on NetBurst what netburst_reset() does. Returns false if
+ * the processor refused a write that matters. Does nothing without any monitoring. Fit for a
+ * handler and for giving the machine back.
  */
 bool counter_reset(void);
+/* What the last counter_reset() on that processor that returned false was refused. */
+const struct reset_refusal *counter_refusal(unsigned cpu);
 
 unsigned counter_width(unsigned counter);	/* bits */
 

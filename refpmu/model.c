@@ -141,6 +141,9 @@ void model_init(struct model *m, const struct model_config *config, const struct
 		m->global_status = IA32_PERF_GLOBAL_STATUS_COND_CHGD;
 	if (m->latitude[LAT_DIRTY_MSRS])
 		make_dirty(m);
+	if (m->latitude[LAT_FROZEN_STATUS])
+		m->global_status |= IA32_PERF_GLOBAL_STATUS_LBR_FRZ |
+				    IA32_PERF_GLOBAL_STATUS_CTR_FRZ;
 	if (model_generation(m)->facilities & FAC_UNCORE && !(m->facts & FACT_NO_UNCORE))
 		model_uncore_join(m, m->latitude[LAT_DIRTY_MSRS]);
 	model_configure(m);

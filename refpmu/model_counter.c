@@ -209,7 +209,7 @@ void model_configure(struct model *m)
 		if (!enabled)
 			*rule = (struct model_rule){ .kind = EK_NONE };
 		model_break_rule(m, i, rule);
-		if (m->frozen)
+		if (m->frozen || m->global_status & IA32_PERF_GLOBAL_STATUS_CTR_FRZ)
 			enabled = false;
 		if (enabled && !(m->global_ctrl & model_global_bit(i)))
 			enabled = broken(m, FAULT_GLOBAL_CTRL_IGNORED) ||

@@ -188,6 +188,8 @@ static void performance_monitoring(struct model *m, u32 regs[4])
 	SET(PERFMON_VERSION, m->facts & FACT_PERFMON_2 && g->perfmon > 2 ? 2 : g->perfmon);
 	if (m->facts & FACT_PERFMON_2)
 		SET(ANYTHREAD_DEPRECATED, 1);
+	if (m->latitude[LAT_FROZEN_STATUS])
+		SET(PERFMON_VERSION, 4);
 	SET(GP_COUNTERS, model_gp_counters(m) - broken(m, FAULT_CPUID_COUNTER_MISSING));
 	SET(GP_WIDTH, broken(m, FAULT_CPUID_WIDTH_40) ? 40u : g->width);
 	SET(EVENTS_LENGTH, events);

@@ -323,6 +323,26 @@ static void write_register(struct model *m, const struct place *p, u64 value)
 	}
 }
 
+/* By a filter or a lock, whatever the value: latitude refused-msr. */
+static bool is_filtered(const struct model *m, enum reg reg, u64 value)
+{
+	switch (m->latitude[LAT_REFUSED_MSR]) {
+	case 1:
+		return reg == REG_DEBUGCTL;
+	case 2:
+		return reg == REG_DS_AREA;
+	case 3:
+		return reg == REG_PEBS_ENABLE;
+	case 4:
+		return reg == REG_OVF_CTRL && value & (IA32_PERF_GLOBAL_OVF_CTRL_CLR_OVF_BUF |
+						       IA32_PERF_GLOBAL_OVF_CTRL_CLR_COND_CHGD);
+	case 5:
+		return reg == REG_GLOBAL_CTRL;
+	default:
+		return false;
+	}
+}
+
 static struct msr_result try_to_write(struct model *m, const struct place *p, u64 value)
 {
 	struct model *sibling = model_core_sibling(m);
@@ -330,6 +350,8 @@ static struct msr_result try_to_write(struct model *m, const struct place *p, u6
 
 	if (!model_msr_exists(m, p))
 		return absent_answers(m, p) || m->facts & FACT_MSRS_IGNORED ? done : gp;
+	if (is_filtered(m, p->reg, value))
+		return gp;
 	bits = model_msr_writable(m, p, value);
 	if ((read_only(p->reg) || value & ~bits) && !accepts(m, p->reg, value)) {
 		if (!read_only(p->reg) && broken(m, faults[p->reg].refused_taken)) {

@@ -23,6 +23,8 @@ static u64 existing_bits(const struct model *m, enum spec_cap cap)
 		return g->perfmon >= 2 ? all : 0;
 	case CAP_V3:
 		return g->perfmon >= 3 ? all : 0;
+	case CAP_V4:
+		return m->latitude[LAT_FROZEN_STATUS] ? all : 0;
 	case CAP_GP_MASK:
 		return BITS(0, model_gp_counters(m) - 1);
 	case CAP_FIXED_MASK:

@@ -29,7 +29,7 @@ enum {
  */
 enum spec_cap {
 	CAP_ALWAYS,		/* every processor that has the MSR */
-	CAP_V2, CAP_V3,		/* CPUID.0AH:EAX[7:0] >= 2, 3 */
+	CAP_V2, CAP_V3, CAP_V4,	/* CPUID.0AH:EAX[7:0] >= 2, 3, 4 */
 	CAP_GP_MASK,		/* bit n: general-purpose counter n exists */
 	CAP_FIXED_MASK,		/* bit n: fixed counter n exists */
 	CAP_FIXED0, CAP_FIXED1, CAP_FIXED2,

@@ -320,7 +320,7 @@ static bool need_ds(char *reason, size_t size)
 }
 
 TEST(enumeration, ds_area_refuses_a_non_canonical_address, REQS(DS_19),
-     NEEDS(need_perfmon, need_ds))
+     NEEDS(need_perfmon, need_ds, need_ds_write))
 {
 	/* The control: a canonical one is kept. */
 	msr_write(MSR_IA32_DS_AREA, 0x1000);

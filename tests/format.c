@@ -41,7 +41,7 @@ static u16 first_precise(const struct ds_setup *setup)
 }
 
 TEST(record, it_is_as_the_capabilities_say, REQS(DS_03, REC_03, REC_04, REC_13),
-     NEEDS(need_perfmon, need_record))
+     NEEDS(need_perfmon, need_record, need_ds_write))
 {
 	struct ds_setup setup = sampling_setup(8);
 	u64 begin = (u64)(uintptr_t)workload_load.begin, end = (u64)(uintptr_t)workload_load.end;

@@ -183,7 +183,7 @@ static const struct pmi_log *interrupts_inside(void)
 
 /* The control without the freeze also shows that the interrupt falls into the window. */
 TEST(pmi, freeze_clears_global_control, REQS(PMI_14),
-     NEEDS(need_perfmon, need_branches, need_legacy_freeze))
+     NEEDS(need_perfmon, need_branches, need_legacy_freeze, need_debug_control_write))
 {
 	const struct pmi_log *log = interrupts_inside();
 
@@ -243,7 +243,7 @@ TEST(pmi, freeze_is_at_the_overflow, REQS(PMI_17),
 
 /* Branch recording goes on in the control, and stops by itself with the freeze. */
 TEST(pmi, freeze_stops_branch_recording, REQS(PMI_19),
-     NEEDS(need_perfmon, need_branches, need_legacy_freeze))
+     NEEDS(need_perfmon, need_branches, need_legacy_freeze, need_debug_control_write))
 {
 	const struct pmi_log *log;
 

@@ -93,11 +93,32 @@ bool need_legacy_freeze(char *reason, size_t size)
 	return false;
 }
 
+/* true: this processor refuses what has to be written there; reason. */
+static bool refuses(enum reset_item item, char *reason, size_t size)
+{
+	struct reset_refusal refusal;
+
+	if (!reset_leaves_alone(item, &refusal))
+		return false;
+	reset_format(&refusal, reason, size);
+	return true;
+}
+
+bool need_debug_control_write(char *reason, size_t size)
+{
+	return !refuses(RESET_DEBUGCTL, reason, size);
+}
+
+bool need_ds_write(char *reason, size_t size)
+{
+	return !refuses(RESET_DS_AREA, reason, size) && !refuses(RESET_PEBS_ENABLE, reason, size);
+}
+
 bool need_freeze(char *reason, size_t size)
 {
 	u64 value = 0;
 
-	if (!need_legacy_freeze(reason, size))
+	if (!need_legacy_freeze(reason, size) || refuses(RESET_DEBUGCTL, reason, size))
 		return false;
 	if (!msr_try_write(MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI).raised) {
 		value = msr_read(MSR_IA32_DEBUGCTL);
@@ -112,6 +133,9 @@ bool need_freeze(char *reason, size_t size)
 bool need_debug_control(char *reason, size_t size)
 {
 	const struct pmu_caps *c = counter_caps();
+
+	if (refuses(RESET_DEBUGCTL, reason, size))
+		return false;
 
 	if (!c->hypervisor)
 		return true;
@@ -223,6 +247,9 @@ bool need_events(char *reason, size_t size)
 bool need_pebs(char *reason, size_t size)
 {
 	const struct pmu_caps *c = counter_caps();
+
+	if (!need_ds_write(reason, size))
+		return false;
 
 	if (c->pebs && c->dtes64 && c->record_known && c->pebs_mask)
 		return true;

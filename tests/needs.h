@@ -17,6 +17,10 @@ bool need_fixed(char *reason, size_t size);		/* fixed counters 0 to 2 */
 bool need_full_width(char *reason, size_t size);	/* IA32_A_PMCx */
 bool need_legacy_freeze(char *reason, size_t size);	/* version 2 or 3 and PDCM */
 bool need_freeze(char *reason, size_t size);		/* and IA32_DEBUGCTL[12] is kept */
+/* No filter and no lock refuses what a test has to write: IA32_DEBUGCTL; IA32_DS_AREA and
+ * IA32_PEBS_ENABLE. */
+bool need_debug_control_write(char *reason, size_t size);
+bool need_ds_write(char *reason, size_t size);
 bool need_debug_control(char *reason, size_t size);	/* IA32_DEBUGCTL is the processor's */
 bool need_any_thread(char *reason, size_t size);	/* IA32_PERFEVTSELx[21] can be set */
 bool need_offcore(char *reason, size_t size);		/* off-core response: a register or two */

@@ -273,6 +273,9 @@ TEST(msr, overflow_control_refuses_reserved_bits, REQS(MSR_32),
 {
 	u64 named = counters_gp().bits | counters_fixed().bits | BITS(61, 63);
 
+	if (counter_caps()->version >= 4)
+		named |= IA32_PERF_GLOBAL_OVF_CTRL_CLR_LBR_FRZ |
+			 IA32_PERF_GLOBAL_OVF_CTRL_CLR_CTR_FRZ;
 	counter_program(0, EVENT_BR_INST_RETIRED_ALL_BRANCHES, COUNT_BOTH);
 	counter_preset(0, 32);
 	workload_run(&workload_branch, 32, pmc_one(0));
@@ -294,7 +297,8 @@ TEST(msr, load_latency_threshold_refuses_reserved_bits, REQS(MSR_33),
 	msr_try_write(MSR_PEBS_LD_LAT_THRESHOLD, 0);
 }
 
-TEST(msr, debug_control_refuses_reserved_bits, REQS(MSR_34), NEEDS(need_perfmon, need_events))
+TEST(msr, debug_control_refuses_reserved_bits, REQS(MSR_34),
+     NEEDS(need_perfmon, need_events, need_debug_control_write))
 {
 	struct register_bits r = debug_control();
 

@@ -20,6 +20,7 @@
 #include "tests/needs.h"
 
 #define DEADLINE_MS 10000
+#define REFUSAL_SIZE 96
 #define DISTURBED_TRIES 6
 /* Of runs in which a record is missed: more than half of five, counted until one is whole. */
 #define MISSED_TRIES	3
@@ -250,15 +251,29 @@ static void run_on_its_processor(struct test *t)
 	}
 }
 
+static void say_refusal(struct test *t, unsigned cpu)
+{
+	char text[REFUSAL_SIZE];
+
+	if (smp_is_lost(cpu))
+		test_error(t, "processor %u is lost", cpu);
+	else if (arounds[cpu].clean)
+		test_error(t, "processor %u doesn't answer", cpu);
+	else
+		test_error(t, "processor %u: %s", cpu,
+			   reset_format(counter_refusal(cpu), text, sizeof(text)));
+}
+
 static void run_guarded(struct test *t)
 {
 	u64 start = tsc_read();
 
 	for (unsigned cpu = 0; cpu < smp_count(); cpu++)
+		arounds[cpu].clean = true;
+	for (unsigned cpu = 0; cpu < smp_count(); cpu++)
 		if (has_part(t, cpu) && (!there(cpu, before, &arounds[cpu]) ||
 					 !arounds[cpu].clean)) {
-			test_error(t, "processor %u refuses to clear a control register of its PMU",
-				   cpu);
+			say_refusal(t, cpu);
 			return;
 		}
 	run_on_its_processor(t);

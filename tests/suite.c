@@ -11,6 +11,7 @@
 #include "kernel/string.h"
 #include "pmu/counter.h"
 #include "pmu/exerciser.h"
+#include "pmu/found.h"
 #include "tests/evidence.h"
 #include "tests/glob.h"
 #include "tests/needs.h"
@@ -128,6 +129,7 @@ static void print_processors(const struct suite *s)
 			continue;
 		tap_comment(s->tap, "processor %u: APIC id %#x, thread %u of core %#x, package %u",
 			    cpu, at.apic_id, at.thread, at.core, at.package);
+		found_describe(s->tap, cpu);
 	}
 }
 

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/* See found.h. */
+#include "pmu/found.h"
+
+#include "kernel/fault.h"
+#include "kernel/fmt.h"
+#include "kernel/percpu.h"
+#include "pmu/counter.h"
+
+#define BANK_MAX	8u
+#define LINE_SIZE	600
+
+/* In the order in which they are put back: what lets counters count comes last. */
+static const struct bank {
+	u32 msr;
+	const char *name;
+	enum { ONE, PER_GP, PER_FIXED } members;
+	bool is_counter;
+} banks[] = {
+	{ MSR_IA32_PMC0, "IA32_PMC", PER_GP, true },
+	{ MSR_IA32_FIXED_CTR0, "IA32_FIXED_CTR", PER_FIXED, true },
+	{ MSR_IA32_PERFEVTSEL0, "IA32_PERFEVTSEL", PER_GP, false },
+	{ MSR_IA32_DS_AREA, "IA32_DS_AREA", ONE, false },
+	{ MSR_IA32_DEBUGCTL, "IA32_DEBUGCTL", ONE, false },
+	{ MSR_IA32_PEBS_ENABLE, "IA32_PEBS_ENABLE", ONE, false },
+	{ MSR_IA32_FIXED_CTR_CTRL, "IA32_FIXED_CTR_CTRL", ONE, false },
+	{ MSR_IA32_PERF_GLOBAL_CTRL, "IA32_PERF_GLOBAL_CTRL", ONE, false },
+};
+#define BANKS	(sizeof(banks) / sizeof(banks[0]))
+
+static struct found {
+	bool kept;
+	u64 value[BANKS][BANK_MAX];
+} cpus[CPU_MAX];
+
+static unsigned members(const struct bank *bank)
+{
+	const struct pmu_caps *caps = counter_caps();
+	bool version_2 = caps->version >= 2;
+	unsigned count;
+
+	switch (bank->msr) {
+	case MSR_IA32_DS_AREA:
+		return caps->ds;
+	case MSR_IA32_PEBS_ENABLE:
+		return caps->pebs;
+	case MSR_IA32_FIXED_CTR_CTRL:
+	case MSR_IA32_PERF_GLOBAL_CTRL:
+		return version_2;
+	default:
+		break;
+	}
+	count = bank->members == PER_GP ? caps->gp :
+		bank->members == PER_FIXED ? (version_2 ? caps->fixed : 0) : 1;
+	return count < BANK_MAX ? count : BANK_MAX;
+}
+
+static bool is_architectural(void)
+{
+	return counter_caps()->version && !counter_caps()->netburst;
+}
+
+void found_keep(void)
+{
+	struct found *found = &cpus[cpu_index()];
+
+	if (found->kept || !is_architectural())
+		return;
+	for (unsigned b = 0; b < BANKS; b++)
+		for (unsigned i = 0; i < members(&banks[b]); i++)
+			if (msr_try_read(banks[b].msr + i, &found->value[b][i]).raised)
+				found->value[b][i] = 0;
+	found->kept = true;
+}
+
+/* IA32_PMCx takes 32 bits of a value; IA32_A_PMCx all. */
+static u32 address(const struct bank *bank)
+{
+	return bank->msr == MSR_IA32_PMC0 && counter_caps()->full_width ? MSR_IA32_A_PMC0 :
+		bank->msr;
+}
+
+void found_put_back(void)
+{
+	const struct found *found = &cpus[cpu_index()];
+
+	if (!found->kept)
+		return;
+	for (unsigned b = 0; b < BANKS; b++)
+		for (unsigned i = 0; i < members(&banks[b]); i++)
+			if (found->value[b][i])
+				(void)msr_try_write(address(&banks[b]) + i, found->value[b][i]);
+}
+
+const char *found_differs(void)
+{
+	const struct found *found = &cpus[cpu_index()];
+	u64 value = 0;
+
+	for (unsigned b = 0; found->kept && b < BANKS; b++)
+		for (unsigned i = 0; !banks[b].is_counter && i < members(&banks[b]); i++)
+			if (!msr_try_read(banks[b].msr + i, &value).raised &&
+			    value != found->value[b][i])
+				return banks[b].name;
+	return NULL;
+}
+
+/* ", NAME = value" onto a line; n: the member of a bank, or BANK_MAX. Returns its new length. */
+static size_t add(char *line, size_t length, const char *name, unsigned n, u64 value)
+{
+	const char *comma = length ? ", " : "";
+
+	if (length >= LINE_SIZE)
+		return length;
+	if (n == BANK_MAX)
+		length += (size_t)fmt_print(line + length, LINE_SIZE - length, "%s%s = %#lx",
+					    comma, name, value);
+	else
+		length += (size_t)fmt_print(line + length, LINE_SIZE - length, "%s%s%u = %#lx",
+					    comma, name, n, value);
+	return length;
+}
+
+void found_describe(struct tap *tap, unsigned cpu)
+{
+	const struct found *found = &cpus[cpu];
+	char line[LINE_SIZE];
+	size_t length = 0;
+
+	if (!found->kept)
+		return;
+	for (unsigned b = 0; b < BANKS; b++)
+		for (unsigned i = 0; i < BANK_MAX; i++)
+			if (found->value[b][i])
+				length = add(line, length, banks[b].name,
+					     banks[b].members == ONE ? BANK_MAX : i,
+					     found->value[b][i]);
+	tap_comment(tap, "pmu as found on processor %u: %s", cpu, length ? line : "all 0");
+}

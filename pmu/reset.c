@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * See reset.h. "Architectural Performance Monitoring Version 4": status is cleared through the same
+ * address as before (IA32_PERF_GLOBAL_STATUS_RESET), and its bits 58 and 59 (LBR_Frz, CTR_Frz) stop
+ * branch records and counters for as long as they are set.
+ */
+#include "pmu/reset.h"
+
+#include "kernel/fault.h"
+#include "kernel/fmt.h"
+#include "kernel/percpu.h"
+#include "pmu/counter.h"
+
+/* Of IA32_DEBUGCTL: what changes what counters do. */
+#define DEBUGCTL_DISTURBS (IA32_DEBUGCTL_FREEZE_LBRS_ON_PMI | \
+			   IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI)
+#define NOTHING_DISTURBS	0ULL
+#define ANYTHING_DISTURBS	(~0ULL)
+
+/* Refused, and with none of these bits set or not readable: left alone. */
+static const struct { u32 msr; const char *name; bool may_be_left; u64 disturbs; } items[] = {
+	[RESET_GLOBAL_CTRL] = { MSR_IA32_PERF_GLOBAL_CTRL, "IA32_PERF_GLOBAL_CTRL", false, 0 },
+	[RESET_PEBS_ENABLE] = { MSR_IA32_PEBS_ENABLE, "IA32_PEBS_ENABLE", true,
+				ANYTHING_DISTURBS },
+	[RESET_PERFEVTSEL] = { MSR_IA32_PERFEVTSEL0, "IA32_PERFEVTSEL0 and following", false, 0 },
+	[RESET_PMC] = { MSR_IA32_PMC0, "IA32_PMC0 and following", false, 0 },
+	[RESET_FIXED_CTR_CTRL] = { MSR_IA32_FIXED_CTR_CTRL, "IA32_FIXED_CTR_CTRL", false, 0 },
+	[RESET_FIXED_CTR] = { MSR_IA32_FIXED_CTR0, "IA32_FIXED_CTR0 and following", false, 0 },
+	[RESET_STATUS] = { MSR_IA32_PERF_GLOBAL_OVF_CTRL, "IA32_PERF_GLOBAL_OVF_CTRL", false, 0 },
+	[RESET_DS_AREA] = { MSR_IA32_DS_AREA, "IA32_DS_AREA", true, NOTHING_DISTURBS },
+	[RESET_DEBUGCTL] = { MSR_IA32_DEBUGCTL, "IA32_DEBUGCTL", true, DEBUGCTL_DISTURBS },
+};
+
+static struct reset {
+	u32 left;		/* bit n: item n is left alone */
+	u64 status;		/* bits that can be cleared */
+} cpus[CPU_MAX];
+
+static struct reset *here(void)
+{
+	return &cpus[cpu_index()];
+}
+
+static bool exists(enum reset_item item)
+{
+	const struct pmu_caps *caps = counter_caps();
+
+	switch (item) {
+	case RESET_DEBUGCTL:
+	case RESET_PERFEVTSEL:
+	case RESET_PMC:
+		return caps->version >= 1;
+	case RESET_PEBS_ENABLE:
+		return caps->pebs;
+	case RESET_DS_AREA:
+		return caps->ds;
+	default:
+		return caps->version >= 2;
+	}
+}
+
+static unsigned members(enum reset_item item)
+{
+	switch (item) {
+	case RESET_PERFEVTSEL:
+	case RESET_PMC:
+		return counter_caps()->gp;
+	case RESET_FIXED_CTR:
+		return counter_caps()->fixed;
+	default:
+		return 1;
+	}
+}
+
+static u64 value_of(enum reset_item item)
+{
+	return item == RESET_STATUS ? here()->status : 0;
+}
+
+static bool put(enum reset_item item)
+{
+	if (members(item) == 1)
+		return !msr_try_write(items[item].msr, value_of(item)).raised;
+	return !msr_try_write_row(items[item].msr, members(item), value_of(item)).raised;
+}
+
+/* Those that may be reserved where CPUID promises them: a guest has no uncore, and filters know few
+ * bits. */
+static const u64 optional_status[] = {
+	IA32_PERF_GLOBAL_OVF_CTRL_CLR_OVF_UNCORE, IA32_PERF_GLOBAL_OVF_CTRL_CLR_OVF_BUF,
+	IA32_PERF_GLOBAL_OVF_CTRL_CLR_COND_CHGD, IA32_PERF_GLOBAL_OVF_CTRL_CLR_LBR_FRZ,
+	IA32_PERF_GLOBAL_OVF_CTRL_CLR_CTR_FRZ,
+};
+
+/* Status bits that can be cleared: one for each counter, and those that have a row here. */
+static u64 announced_status(void)
+{
+	const struct pmu_caps *caps = counter_caps();
+	u64 mask = counters_gp().bits | counters_fixed().bits |
+		   IA32_PERF_GLOBAL_OVF_CTRL_CLR_COND_CHGD;
+
+	if (caps->version >= 3)
+		mask |= IA32_PERF_GLOBAL_OVF_CTRL_CLR_OVF_UNCORE;
+	if (caps->version >= 4)
+		mask |= IA32_PERF_GLOBAL_OVF_CTRL_CLR_LBR_FRZ |
+			IA32_PERF_GLOBAL_OVF_CTRL_CLR_CTR_FRZ;
+	if (caps->ds)
+		mask |= IA32_PERF_GLOBAL_OVF_CTRL_CLR_OVF_BUF;
+	return mask;
+}
+
+static void learn_status(void)
+{
+	struct reset *reset = here();
+
+	reset->status = announced_status();
+	if (put(RESET_STATUS))
+		return;
+	for (unsigned i = 0; i < sizeof(optional_status) / sizeof(optional_status[0]); i++)
+		if ((reset->status & optional_status[i]) &&
+		    msr_try_write(MSR_IA32_PERF_GLOBAL_OVF_CTRL, optional_status[i]).raised)
+			reset->status &= ~optional_status[i];
+}
+
+void reset_learn(void)
+{
+	struct reset *reset = here();
+	u64 value;
+
+	*reset = (struct reset){ 0 };
+	for (unsigned i = 0; i < RESET_ITEMS; i++) {
+		enum reset_item item = (enum reset_item)i;
+
+		if (!exists(item))
+			continue;
+		if (item == RESET_STATUS)
+			learn_status();
+		value = 0;
+		if (items[i].may_be_left && !put(item) &&
+		    (msr_try_read(items[i].msr, &value).raised || !(value & items[i].disturbs)))
+			reset->left |= (u32)BIT(i);
+	}
+}
+
+static void describe(enum reset_item item, struct reset_refusal *refusal)
+{
+	*refusal = (struct reset_refusal){ items[item].name, items[item].msr, value_of(item) };
+}
+
+bool reset_all(struct reset_refusal *refusal)
+{
+	bool good = true;
+
+	for (unsigned i = 0; i < RESET_ITEMS; i++) {
+		enum reset_item item = (enum reset_item)i;
+
+		if (!exists(item) || here()->left & BIT(i) || put(item))
+			continue;
+		if (good)
+			describe(item, refusal);
+		good = false;
+	}
+	return good;
+}
+
+bool reset_leaves_alone(enum reset_item item, struct reset_refusal *refusal)
+{
+	describe(item, refusal);
+	return here()->left & BIT(item);
+}
+
+const char *reset_format(const struct reset_refusal *refusal, char *text, size_t size)
+{
+	fmt_print(text, size, "WRMSR of %#lx to %s (%#x) is refused", refusal->value,
+		  refusal->name, refusal->msr);
+	return text;
+}

@@ -1,0 +1,95 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# shellcheck disable=SC2154 # log, build, out and err are test.sh's
+#
+# Part of test.sh, which reads it: machines in trouble. Processors that differ, come late or get
+# lost, registers that refuse, what firmware has left behind.
+
+# A register that a filter refuses costs the tests that need it, by name; what all need costs all.
+test_refused_registers_are_named()
+{
+	local number name
+
+	while read -r number name; do
+		expect 2 ./run-qemu.sh --latitude "refused-msr:$number" --out "$log/refused" \
+			--tests 'selftest.the_pmu*,count.in*,ds.the_index*,pmi.freeze_c*,msr.d*'
+		[ "$(grep -c '^not ok' "$out")" = 1 ]
+		grep -A3 '^not ok .* - selftest.the_pmu_can_be_switched_off ' "$out" |
+			grep -q "message: WRMSR of 0 to $name is refused"
+		grep -q "# SKIP WRMSR of 0 to $name is refused" "$out"
+		grep -q '^ok .* - count.instructions_are_counted_exactly \[CNT-01\]$' "$out"
+	done <<-'EOF'
+		1 IA32_DEBUGCTL (0x1d9)
+		2 IA32_DS_AREA (0x600)
+		3 IA32_PEBS_ENABLE (0x3f1)
+	EOF
+	expect 0 ./run-qemu.sh --latitude refused-msr:4 --tests 'selftest.*,count.in*' \
+		--out "$log/refused"
+	expect 2 ./run-qemu.sh --latitude refused-msr:5 --tests 'selftest.the*,count.in*' \
+		--out "$log/refused"
+	grep -q 'WRMSR of 0 to IA32_PERF_GLOBAL_CTRL (0x38f) is refused' "$out"
+}
+
+# Version 4: a freeze that firmware has left in the status is ended before anything is counted.
+test_frozen_status_is_cleared()
+{
+	expect 0 ./run-qemu.sh --latitude frozen-status:1 --tests 'selftest.*,count.in*,msr.o*' \
+		--out "$log/frozen"
+	grep -q '^ok .* - count.instructions_are_counted_exactly \[CNT-01\]$' "$out"
+}
+
+# What firmware has set shows in the log, and is there again at the end.
+test_the_pmu_goes_back_as_it_was()
+{
+	expect 0 ./run-qemu.sh --latitude dirty-msrs:1 --tests 'selftest.*,count.in*' \
+		--out "$log/dirty"
+	grep -q '^# pmu as found on processor 0: .*IA32_FIXED_CTR_CTRL = 0x33b' "$out"
+	grep -q '^ok .* - selftest.the_pmu_goes_back_as_it_was_found ' "$out"
+}
+
+# Without an HPET another processor's NMI ends what hangs on the first one with interrupts off.
+test_a_hang_without_hpet_costs_its_test()
+{
+	cat > "$log/qemu-no-hpet" <<-'EOF'
+		#!/bin/sh
+		exec qemu-system-x86_64 "$@" -machine hpet=off
+	EOF
+	chmod +x "$log/qemu-no-hpet"
+	QEMU=$PWD/$log/qemu-no-hpet expect 2 ./run-qemu.sh --smp 2 \
+		--tests 'deadly.a_loop*,selftest.*,calibration.*' --out "$log/no-hpet"
+	grep -q '^# hpet: none' "$out"
+	grep -q '^not ok .* - deadly.a_loop_with_interrupts_off ' "$out"
+	grep -q '^ok .* - calibration.this_machine_is_measured ' "$out"
+	tail -n 1 "$out" | grep -q 'failed 0, errors 1$'
+}
+
+# Clocks that differ, a processor that is slow, a wake-up that gets lost: nothing is lost by it.
+test_processors_need_not_agree()
+{
+	local latitude
+
+	for latitude in tsc-apart:1 tsc-apart:2 late-processor:4000 lost-wake-up:1 \
+			lost-wake-up:6; do
+		expect 0 ./run-qemu.sh --smp 3 --tests 'selftest.*,count.loads*' \
+			--latitude "$latitude" --out "$log/apart"
+		grep -q '^# processors: 3 of 3 processors$' "$out"
+		grep -q 'skipped 0, inconclusive 0, known 0, failed 0, errors 0$' "$out"
+	done
+	# Ticks that the others are ahead: 2^38.
+	expect 0 ./run-qemu.sh --smp 2 --tests 'selftest.*,count.loads*' --latitude tsc-apart:1 \
+		--out "$log/apart"
+	grep -q '^# processor 0: IA32_TSC_ADJUST = 0$' "$out"
+	grep -q '^# processor 1: IA32_TSC_ADJUST = 274877906944$' "$out"
+}
+
+# One that never comes is left out, and the machine not given back under it.
+test_a_processor_that_never_comes_is_left_out()
+{
+	expect 2 ./run-qemu.sh --smp 3 --tests 'selftest.*' --latitude lost-processor:60000 \
+		--out "$log/late"
+	grep -q '^# processors: 2 of 3 processors$' "$out"
+	grep -q "^# left out: processor 2, APIC id 0x2: it hasn't come in time$" "$out"
+	grep -q '^ok .* - selftest.each_processor_runs_what_it_is_given ' "$out"
+	grep -q "^Bail out! a processor doesn't return to the firmware$" "$out"
+	refute grep '^not ok' "$out"
+}
