@@ -7,8 +7,9 @@
  *
  * A SIPI's vector is replaced (processors.c).
  *
- * Not handled: an APIC moved by IA32_APIC_BASE; x2APIC, which QEMU's TCG doesn't offer. After a
- * PMI, a call (siblings.h) or a SIPI the low half of the interrupt command register reads as ours.
+ * Not handled: an APIC moved by IA32_APIC_BASE; x2APIC mode, which QEMU's TCG has from version 9
+ * on: writes of its MSRs would have to be taken as the page's stores are. After a PMI, a call
+ * (siblings.h) or a SIPI the low half of the interrupt command register reads as ours.
  */
 #include "refpmu/apic.h"
 #include "refpmu/exits.h"

@@ -3,11 +3,13 @@
 #
 # Boots an EFI system partition under QEMU and OVMF, without root and without mounts.
 #
-#   boot.sh [--timeout S] [--gui] [--kvm] [--icount] [--image] [--smp N] [--cpu MODEL]
+#   boot.sh [--timeout S] [--gui] [--kvm] [--icount] [--image] [--smp N | --x2apic] [--cpu MODEL]
 #	[--key-after TEXT] FOLDER
 #
 # FOLDER/esp is what the partition holds; with --image, FOLDER/esp.img is a disk as it stands.
-# --cpu: QEMU's -cpu. --icount: one instruction takes one nanosecond of the machine's time.
+# --cpu: QEMU's -cpu. --x2apic: two processors, the second with APIC ID 256, which firmware and
+# system reach in x2APIC mode alone. QEMU's TCG has that from version 9 on.
+# --icount: one instruction takes one nanosecond of the machine's time.
 # --key-after presses a key once TEXT has come over the serial line.
 # FOLDER/serial.log receives the serial line. Ends when
 # the machine switches itself off or resets. Exit status: 0 it did; 124 S seconds passed; other:
@@ -18,6 +20,7 @@ set -euo pipefail
 # INSERTQ.
 tcg_cpu=max,3dnow=off,3dnowext=off,sse4a=off
 timeout=120 smp=1 display=(-display none) accel=tcg cpu=$tcg_cpu count=() image='' key_after=''
+x2apic=''
 while [ $# -gt 1 ]; do
 	case $1 in
 	--timeout)	timeout=$2; shift ;;
@@ -26,6 +29,7 @@ while [ $# -gt 1 ]; do
 	--icount)	count=(-icount "shift=0,sleep=off") ;;
 	--image)	image=given ;;
 	--smp)		smp=$2; shift ;;
+	--x2apic)	x2apic=yes ;;
 	--cpu)		cpu=$2; shift ;;
 	--key-after)	key_after=$2; shift ;;
 	*)		echo "boot.sh: unknown option '$1'" >&2; exit 2 ;;
@@ -60,12 +64,18 @@ if [ -z "$image" ]; then
 	mcopy -s -i "$folder/esp.img" "$folder/esp/"* ::/
 fi
 
+processors=(-smp "$smp")
+if [ -n "$x2apic" ]; then
+	processors=(-smp "1,maxcpus=258,sockets=2,cores=129,threads=1"
+		    -device "${cpu%%,*}-x86_64-cpu,socket-id=1,core-id=0,thread-id=0")
+fi
+
 # Few devices make a quick boot (4 s instead of 5.5 s, TCG, two 2.5 GHz cores); system management
 # mode would be one more thing that takes time away from tests.
 # shellcheck disable=SC2054 # the commas are QEMU's
 command=(
 	"$qemu" -name PMUTest86 -no-user-config -nodefaults
-	-machine "q35,smm=off,accel=$accel" -cpu "$cpu" -smp "$smp" -m "$((192 + 64 * smp))M"
+	-machine "q35,smm=off,accel=$accel" -cpu "$cpu" "${processors[@]}" -m "$((192 + 64 * smp))M"
 	-drive "if=pflash,format=raw,unit=0,readonly=on,file=$firmware"
 	-drive "if=pflash,format=raw,unit=1,file=$folder/vars.fd"
 	-drive "if=none,id=esp,format=raw,file=$folder/esp.img"

@@ -57,6 +57,8 @@ expect_bad()
 . tools/test-logs.sh
 # shellcheck source=tools/test-machines.sh
 . tools/test-machines.sh
+# shellcheck source=tools/test-processors.sh
+. tools/test-processors.sh
 
 # ---------------------------------------------------------------- building and host tests
 test_setup_is_quick_and_silent()
@@ -516,51 +518,6 @@ test_counts_are_those_of_qemu()
 	tail -n 1 "$out" | grep -q '^[1-9][0-9]* counts on the engine fast, 0 differ$'
 }
 
-# Each processor runs what it is given; exceptions, loops and lost interrupts on one end there.
-test_processors_are_taken_and_given_back()
-{
-	local pmu
-
-	for pmu in none reference; do
-		expect 2 ./run-qemu.sh --pmu $pmu --smp 4 --tests 'selftest.*' --out "$log/smp"
-		refute grep '^not ok' "$out"
-		grep -q '^ok [0-9]* - selftest.what_goes_wrong_on_a_processor_ends_there \[-\]$' \
-			"$out"
-	done
-	expect 2 ./run-qemu.sh --pmu none --smp 1 --tests 'selftest.*' --out "$log/smp"
-	grep -q 'each_processor_runs_what_it_is_given \[-\] # SKIP one processor' "$out"
-}
-
-# What kills a processor costs that test; where the platform can't go on the run ends at once, with
-# what was finished.
-test_a_dead_processor_costs_its_test()
-{
-	expect 2 ./run-qemu.sh --smp 2 --on 1 --tests 'deadly.a_*,selftest.*,calibration.*' \
-		--out "$log/dead"
-	[ "$(grep -c '^not ok .* - deadly\..*@cpu1 ' "$out")" = 3 ]
-	refute grep -P '^not ok (?!.* - deadly\.)' "$out"
-	grep -q '^ok .* - calibration.this_machine_is_measured@cpu1 ' "$out"
-	tail -n 1 "$out" | grep -q 'failed 0, errors 3$'
-	# Without the reference PMU QEMU's machine resets.
-	expect 2 ./run-qemu.sh --pmu none --smp 2 --on 1 --tests 'deadly.a_triple*,selftest.*' \
-		--out "$log/reset"
-	grep -q '^ok .* - selftest.time_passes@cpu1 ' "$out"
-	grep -q 'without its end line' "$err"
-	expect 2 ./run-qemu.sh --smp 2 --tests 'deadly.a_hang*,selftest.*' --out "$log/first"
-	grep -q '^ok .* - selftest.time_passes ' "$out"
-	grep -q '^Bail out! the first processor hangs' "$out"
-}
-
-# Who waits for a processor that an exception has ended learns of it, and says it.
-test_an_exception_beside_a_barrier_is_told()
-{
-	expect 2 ./run-qemu.sh --smp 2 --tests 'deadly.an_exception*,selftest.nobody_waits*' \
-		--out "$log/barrier"
-	grep -q '^ok .* - selftest.nobody_waits_at_a_barrier_when_a_test_is_over ' "$out"
-	grep -q 'message: "an exception nobody expected, on processor 1"' "$out"
-	grep -q 'state_1: "exception: vector 6 ' "$out"
-}
-
 # What two processors do at once never happens in the same order twice; tools/repeat.py goes on.
 test_verdicts_repeat()
 {
@@ -626,8 +583,7 @@ test_bad_plan_gets_one_line()
 # ---------------------------------------------------------------- running them
 tests=("$@")
 if [ ${#tests[@]} -eq 0 ]; then
-	mapfile -t tests < <(sed -n 's/^\(test_[a-z0-9_]*\)()$/\1/p' "$0" tools/test-logs.sh \
-		tools/test-machines.sh)
+	mapfile -t tests < <(sed -n 's/^\(test_[a-z0-9_]*\)()$/\1/p' "$0" tools/test-*.sh)
 fi
 passed=0 failed=0
 for name in "${tests[@]}"; do
@@ -641,6 +597,7 @@ for name in "${tests[@]}"; do
 	if [ $status = 0 ]; then
 		passed=$((passed + 1))
 		echo "passed  $name ($((SECONDS - start)) s)"
+		sed -n 's/^# /        /p' "$log/$name.log"
 	else
 		failed=$((failed + 1))
 		echo "FAILED  $name ($((SECONDS - start)) s)"

@@ -1,0 +1,131 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# shellcheck disable=SC2154 # log, build, out and err are test.sh's
+#
+# Part of test.sh, which reads it: other processors than the first, and how they are reached.
+
+# Each processor runs what it is given; exceptions, loops and lost interrupts on one end there.
+test_processors_are_taken_and_given_back()
+{
+	local pmu
+
+	for pmu in none reference; do
+		expect 2 ./run-qemu.sh --pmu $pmu --smp 4 --tests 'selftest.*' --out "$log/smp"
+		refute grep '^not ok' "$out"
+		grep -q '^ok [0-9]* - selftest.what_goes_wrong_on_a_processor_ends_there \[-\]$' \
+			"$out"
+	done
+	expect 2 ./run-qemu.sh --pmu none --smp 1 --tests 'selftest.*' --out "$log/smp"
+	grep -q 'each_processor_runs_what_it_is_given \[-\] # SKIP one processor' "$out"
+}
+
+# Does this QEMU emulate x2APIC mode? Says why not.
+has_x2apic()
+{
+	local said
+
+	said=$(timeout 20 "${QEMU:-qemu-system-x86_64}" -machine q35 -accel tcg -nodefaults \
+		-display none -S -cpu qemu64,+x2apic,enforce -monitor stdio <<< quit 2>&1) ||
+		{ echo "# $(grep -m 1 -oi "tcg.*x2apic.*" <<< "$said" || echo "QEMU has no x2APIC")"; false; }
+}
+
+# A processor with APIC ID 256 can be interrupted in that mode alone.
+test_x2apic_mode_works()
+{
+	local work=$log/x2apic
+
+	has_x2apic || { echo "# not tried: this QEMU can't"; return 0; }
+	rm -rf "$work"
+	mkdir -p "$work/esp/EFI/BOOT"
+	cp "$build/pmutest86.efi" "$work/esp/EFI/BOOT/BOOTX64.EFI"
+	printf '%s\n' 'tests = *' 'results = off' 'at_end = shutdown' 'on = all' \
+		> "$work/esp/pmutest86.cfg"
+	tools/boot.sh --timeout 120 --x2apic "$work"
+	# Without a PMU nothing is decided.
+	expect 2 tools/conclude.py --serial "$work/serial.log" --out "$work/out" --run pmu=none
+	grep -q '^# processor 1: APIC id 0x100,' "$out"
+	local test
+	for test in self_ipi_arrives_on_the_pmi_vector self_nmi_arrives lvtpc_keeps_its_mask_bit; do
+		grep -q "^ok .* - selftest.$test " "$out"
+		grep -q "^ok .* - selftest.$test@cpu1 " "$out"
+	done
+	grep -q '^ok .* - selftest.each_processor_runs_what_it_is_given ' "$out"
+	refute grep '^not ok' "$out"
+}
+
+# What kills a processor costs that test; where the platform can't go on the run ends at once, with
+# what was finished.
+test_a_dead_processor_costs_its_test()
+{
+	expect 2 ./run-qemu.sh --smp 2 --on 1 --tests 'deadly.a_*,selftest.*,calibration.*' \
+		--out "$log/dead"
+	[ "$(grep -c '^not ok .* - deadly\..*@cpu1 ' "$out")" = 3 ]
+	refute grep -P '^not ok (?!.* - deadly\.)' "$out"
+	grep -q '^ok .* - calibration.this_machine_is_measured@cpu1 ' "$out"
+	tail -n 1 "$out" | grep -q 'failed 0, errors 3$'
+	# Without the reference PMU QEMU's machine resets.
+	expect 2 ./run-qemu.sh --pmu none --smp 2 --on 1 --tests 'deadly.a_triple*,selftest.*' \
+		--out "$log/reset"
+	grep -q '^ok .* - selftest.time_passes@cpu1 ' "$out"
+	grep -q 'without its end line' "$err"
+	expect 2 ./run-qemu.sh --smp 2 --tests 'deadly.a_hang*,selftest.*' --out "$log/first"
+	grep -q '^ok .* - selftest.time_passes ' "$out"
+	grep -q '^Bail out! the first processor hangs' "$out"
+}
+
+# Without an HPET another processor's NMI ends what hangs on the first one with interrupts off.
+test_a_hang_without_hpet_costs_its_test()
+{
+	cat > "$log/qemu-no-hpet" <<-'EOF'
+		#!/bin/sh
+		exec qemu-system-x86_64 "$@" -machine hpet=off
+	EOF
+	chmod +x "$log/qemu-no-hpet"
+	QEMU=$PWD/$log/qemu-no-hpet expect 2 ./run-qemu.sh --smp 2 \
+		--tests 'deadly.a_loop*,selftest.*,calibration.*' --out "$log/no-hpet"
+	grep -q '^# hpet: none' "$out"
+	grep -q '^not ok .* - deadly.a_loop_with_interrupts_off ' "$out"
+	grep -q '^ok .* - calibration.this_machine_is_measured ' "$out"
+	tail -n 1 "$out" | grep -q 'failed 0, errors 1$'
+}
+
+# Clocks that differ, a processor that is slow, a wake-up that gets lost: nothing is lost by it.
+test_processors_need_not_agree()
+{
+	local latitude
+
+	for latitude in tsc-apart:1 tsc-apart:2 late-processor:4000 lost-wake-up:1 \
+			lost-wake-up:6; do
+		expect 0 ./run-qemu.sh --smp 3 --tests 'selftest.*,count.loads*' \
+			--latitude "$latitude" --out "$log/apart"
+		grep -q '^# processors: 3 of 3 processors$' "$out"
+		grep -q 'skipped 0, inconclusive 0, known 0, failed 0, errors 0$' "$out"
+	done
+	# Ticks that the others are ahead: 2^38.
+	expect 0 ./run-qemu.sh --smp 2 --tests 'selftest.*,count.loads*' --latitude tsc-apart:1 \
+		--out "$log/apart"
+	grep -q '^# processor 0: IA32_TSC_ADJUST = 0$' "$out"
+	grep -q '^# processor 1: IA32_TSC_ADJUST = 274877906944$' "$out"
+}
+
+# One that never comes is left out, and the machine not given back under it.
+test_a_processor_that_never_comes_is_left_out()
+{
+	expect 2 ./run-qemu.sh --smp 3 --tests 'selftest.*' --latitude lost-processor:60000 \
+		--out "$log/late"
+	grep -q '^# processors: 2 of 3 processors$' "$out"
+	grep -q "^# left out: processor 2, APIC id 0x2: it hasn't come in time$" "$out"
+	grep -q '^ok .* - selftest.each_processor_runs_what_it_is_given ' "$out"
+	grep -q "^Bail out! a processor doesn't return to the firmware$" "$out"
+	refute grep '^not ok' "$out"
+}
+
+# Who waits for a processor that an exception has ended learns of it, and says it.
+test_an_exception_beside_a_barrier_is_told()
+{
+	expect 2 ./run-qemu.sh --smp 2 --tests 'deadly.an_exception*,selftest.nobody_waits*' \
+		--out "$log/barrier"
+	grep -q '^ok .* - selftest.nobody_waits_at_a_barrier_when_a_test_is_over ' "$out"
+	grep -q 'message: "an exception nobody expected, on processor 1"' "$out"
+	grep -q 'state_1: "exception: vector 6 ' "$out"
+}
