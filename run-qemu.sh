@@ -33,6 +33,7 @@ usage: ./run-qemu.sh [OPTION]...
                     behind --
   --out DIR         where results go (default build/results/<cpu>)
   --gui             show the screen
+  --force           --pmu host although the host's NMI watchdog holds a counter
   --timeout S       give up after S seconds (default 120)
   --list WHAT       tests, faults, cpus, requirements, profiles or latitude: print and exit
   -h, --help        this text
@@ -52,7 +53,7 @@ bad()
 # ---------------------------------------------------------------- options
 cpu='' all='' pmu=reference tests='' fault='' seed='' profile='' latitude='' require=''
 engine='' smp=2 on=''
-efi='' out='' gui='' timeout=120 list=''
+efi='' out='' gui='' force='' timeout=120 list=''
 efi_arguments=()
 
 while [ $# -gt 0 ]; do
@@ -62,6 +63,7 @@ while [ $# -gt 0 ]; do
 	-h|--help)	usage || exit 2; exit 0 ;;
 	--all)		all=yes; continue ;;
 	--gui)		gui=yes; continue ;;
+	--force)	force=yes; continue ;;
 	--)		efi_arguments=("$@" '')
 			unset 'efi_arguments[-1]'
 			[ -n "$efi" ] || bad "arguments behind -- need --efi FILE"
@@ -174,9 +176,7 @@ esac
 if [ "$pmu" = host ]; then
 	[ -e /dev/kvm ] || bad "--pmu host needs KVM: there is no /dev/kvm on this machine"
 	[ -w /dev/kvm ] || bad "--pmu host needs KVM: no permission to open /dev/kvm"
-	[ "$(cat /proc/sys/kernel/nmi_watchdog 2>/dev/null || echo 0)" = 0 ] ||
-		bad "the host's NMI watchdog holds a counter;" \
-			"run: sudo sysctl kernel.nmi_watchdog=0"
+	tools/host-pmu.sh "$force" || exit 2
 fi
 if [ -n "$gui" ]; then
 	"${QEMU:-qemu-system-x86_64}" -display help 2>/dev/null | grep -qx gtk ||

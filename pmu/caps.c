@@ -135,6 +135,26 @@ static void read_perfmon(struct pmu_caps *caps)
 	}
 }
 
+/* Table 35-2: IA32_BIOS_SIGN_ID holds the revision once CPUID has run after a write of 0. */
+static void read_microcode(struct pmu_caps *caps)
+{
+	u64 value = 0;
+
+	if (msr_try_write(MSR_IA32_BIOS_SIGN_ID, 0).raised)
+		return;
+	cpuid_read(1, 0);
+	if (msr_try_read(MSR_IA32_BIOS_SIGN_ID, &value).raised)
+		return;
+	caps->microcode = (u32)(value >> 32);
+	if (caps->hypervisor)	/* it shows a revision of its own */
+		return;
+#define PEBS_MICROCODE(family_, model_, stepping_, least_, source) \
+	if (caps->family == (family_) && caps->model == (model_) && \
+	    caps->stepping == (stepping_) && caps->microcode < (least_)) \
+		caps->pebs_microcode = (least_);
+#include "spec/known.def"
+}
+
 static void read_pebs(struct pmu_caps *caps)
 {
 	u64 value = 0;
@@ -150,7 +170,8 @@ static void read_pebs(struct pmu_caps *caps)
 	caps->full_width = caps->perf_capabilities & IA32_PERF_CAPABILITIES_FW_WRITE;
 	caps->pebs = caps->version && caps->ds &&
 		     (caps->misc_enable & IA32_MISC_ENABLE_PERFMON_AVAILABLE) &&
-		     !(caps->misc_enable & IA32_MISC_ENABLE_PEBS_UNAVAILABLE);
+		     !(caps->misc_enable & IA32_MISC_ENABLE_PEBS_UNAVAILABLE) &&
+		     !caps->pebs_microcode;
 	caps->record_known = record_format_from_caps(
 		(unsigned)((caps->perf_capabilities & IA32_PERF_CAPABILITIES_PEBS_FMT) >>
 			   IA32_PERF_CAPABILITIES_PEBS_FMT_SHIFT), &caps->record_format);
@@ -191,6 +212,7 @@ struct pmu_caps caps_read(void)
 		find_generation(&caps);
 	read_perfmon(&caps);
 	if (caps.intel) {
+		read_microcode(&caps);
 		read_pebs(&caps);
 		read_netburst(&caps);
 	}

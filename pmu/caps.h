@@ -28,6 +28,8 @@ struct pmu_caps {
 	struct hypervisor host;				/* which one */
 	bool msrs_ignored;				/* one that isn't there raises no #GP */
 	unsigned family, model, stepping;		/* DisplayFamily, DisplayModel */
+	u32 microcode;					/* its revision; 0: none is loaded */
+	u32 pebs_microcode;				/* that PEBS needs, if it is older */
 	u32 leaf_0a_eax, leaf_0a_ebx, leaf_0a_edx;	/* raw, for the log */
 	unsigned version;				/* 0: no architectural monitoring */
 	unsigned gp, gp_width, fixed, fixed_width;

@@ -125,6 +125,8 @@ static struct msr_result access(struct cpu *cpu, u32 msr, bool write, u64 value)
 
 	if (msr == MSR_IA32_EFER)
 		return efer(cpu, write, value);
+	if (msr == MSR_IA32_BIOS_SIGN_ID)
+		return (struct msr_result){ MSR_DONE, write ? 0 : model_microcode(&cpu->model) };
 	if (msr == MSR_IA32_TIME_STAMP_COUNTER || msr == MSR_IA32_TSC_ADJUST)
 		return time_stamp(cpu, msr, write, value);
 	result = write ? model_wrmsr(&cpu->model, msr, value) : model_rdmsr(&cpu->model, msr);

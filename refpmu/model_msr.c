@@ -159,6 +159,13 @@ static struct msr_result rdmsr(struct model *m, u32 msr)
 	return result;
 }
 
+u64 model_microcode(const struct model *m)
+{
+	enum { NEW = 0xff, OLD = 0x10 };
+
+	return (u64)(m->latitude[LAT_OLD_MICROCODE] ? OLD : NEW) << 32;
+}
+
 struct msr_result model_rdmsr(struct model *m, u32 msr)
 {
 	bool shared = model_core_enter(m);

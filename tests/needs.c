@@ -253,6 +253,11 @@ bool need_pebs(char *reason, size_t size)
 
 	if (c->pebs && c->dtes64 && c->record_known && c->pebs_mask)
 		return true;
+	if (c->pebs_microcode) {
+		fmt_print(reason, size, "microcode %#x, with which PEBS is broken: %#x and later "
+			  "will do", c->microcode, c->pebs_microcode);
+		return false;
+	}
 	fmt_print(reason, size, "no PEBS that is known here (IA32_MISC_ENABLE = %#lx, "
 		  "IA32_PERF_CAPABILITIES = %#lx, DS %u, DTES64 %u)", c->misc_enable,
 		  c->perf_capabilities, c->ds, c->dtes64);

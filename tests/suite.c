@@ -154,6 +154,8 @@ static void print_machine(const struct suite *s)
 
 	tap_comment(s->tap, "processor: %s %02x_%02x stepping %u, %s", caps->vendor, caps->family,
 		    caps->model, caps->stepping, caps->brand);
+	tap_comment(s->tap, "microcode: %#x%s", caps->microcode, caps->pebs_microcode ?
+		    ", with which PEBS is broken" : "");
 	tap_comment(s->tap, "generation: %s",
 		    caps->generation ? caps->generation->title : "no row for this processor");
 	if (!caps->hypervisor)
@@ -203,6 +205,7 @@ struct suite *suite_begin(const struct suite_config *config, struct tap *tap)
 		s->platform = PLATFORM_STRICT;
 	s->subject = (struct verdict_subject){
 		.intel = caps->intel, .family = caps->family, .model = caps->model,
+		.threads = smp_sibling() != 0,
 		.hypervisor = caps->host.signature,
 		.applicant = { caps->generation ? caps->generation->code : NULL, caps->version,
 			       caps->full_width },

@@ -64,11 +64,27 @@ static bool same_text(const char *a, const char *b)
 	return *a == *b;
 }
 
+static bool of_generation(const struct verdict_subject *subject, const char *code)
+{
+	return subject->applicant.code && same_text(subject->applicant.code, code);
+}
+
 bool verdict_known(const struct verdict_subject *subject, enum requirement_id id,
 		   struct known_issue *issue)
 {
 #define KNOWN_PROCESSOR(family_, model_, requirement, id_, reason_) \
 	if (subject->intel && subject->family == (family_) && subject->model == (model_) && \
+	    id == REQ_##requirement) { \
+		*issue = (struct known_issue){ id_, reason_ }; \
+		return true; \
+	}
+#define KNOWN_GENERATION(code_, requirement, id_, reason_) \
+	if (subject->intel && of_generation(subject, code_) && id == REQ_##requirement) { \
+		*issue = (struct known_issue){ id_, reason_ }; \
+		return true; \
+	}
+#define KNOWN_THREADS(code_, requirement, id_, reason_) \
+	if (subject->intel && subject->threads && of_generation(subject, code_) && \
 	    id == REQ_##requirement) { \
 		*issue = (struct known_issue){ id_, reason_ }; \
 		return true; \

@@ -39,6 +39,7 @@ bool verdict_decides(const struct requirement *requirement, enum platform platfo
 struct verdict_subject {
 	bool intel;			/* the processor says GenuineIntel */
 	unsigned family, model;		/* DisplayFamily, DisplayModel */
+	bool threads;			/* its core runs two threads */
 	const char *hypervisor;		/* signature, "" without one */
 	struct applicant applicant;
 };

@@ -25,7 +25,7 @@ while [ $# -gt 1 ]; do
 	case $1 in
 	--timeout)	timeout=$2; shift ;;
 	--gui)		display=(-device VGA -display gtk) ;;
-	--kvm)		accel=kvm cpu=host ;;
+	--kvm)		accel=kvm cpu=host,pmu=on ;;
 	--icount)	count=(-icount "shift=0,sleep=off") ;;
 	--image)	image=given ;;
 	--smp)		smp=$2; shift ;;

@@ -259,62 +259,6 @@ test_require_refuses_a_skip()
 	expect 2 ./run-qemu.sh --pmu none --require CNT --out "$log/require"
 }
 
-# Self tests alone decide nothing: for every reader.
-test_without_pmu_nothing_is_tested()
-{
-	local why='NOT TESTED: not an Intel processor (CPUID.0H vendor "AuthenticAMD"'
-
-	expect 2 ./run-qemu.sh --pmu none --out "$log/none"
-	refute grep -P '^ok \d+ - (?!selftest\.)(?!.*# SKIP)' "$out"
-	refute grep 'a requirement of other generations' "$out"
-	tail -n 1 "$out" | grep -qF "# $why"
-	grep -q '^# requirements decided 0 of 0 decidable here' "$out"
-	grep -aqF "# $why" "$log/none/serial.log"
-	grep -q 'name="decides_something"' "$log/none/junit.xml"
-	python3 - "$log/none/results.json" <<-'EOF'
-		import json, sys
-		run = json.load(open(sys.argv[1], encoding="utf-8"))["runs"][0]
-		assert run["exit"] == 2 and run["decided"] == 0, run["exit"]
-		assert run["not_tested"].startswith("not an Intel processor"), run["not_tested"]
-	EOF
-	expect 0 "$build/pmutest86-report" --html - "$log/none"
-	grep -qF 'NOT TESTED: not an Intel processor' "$out"
-	expect 2 ./run-qemu.sh --tests 'selftest.time*' --out "$log/self"
-	tail -n 1 "$out" | grep -q '^# NOT TESTED: no selected test is about a requirement$'
-}
-
-# A check that can't be red is neither green nor decided; what a test decides is counted by its
-# checks, once for the log and the tools.
-test_what_is_not_judged_is_not_decided()
-{
-	local test
-
-	expect 0 ./run-qemu.sh --profile silicon-hsw --out "$log/judged"
-	for test in enumeration.global_status_is_read_only enumeration.rdpmc_has_no_fast_read \
-		msr.fixed_counters_refuse_bits_above_their_width; do
-		grep -P "^ok \d+ - $test " "$out" | grep -q '# SKIP nothing here is judged: ' ||
-			fail "$test is more than skipped"
-	done
-	python3 - "$log/judged/results.json" "$out" <<-'EOF'
-		import json, re, sys
-		run = json.load(open(sys.argv[1], encoding="utf-8"))["runs"][0]
-		text = open(sys.argv[2], encoding="utf-8").read()
-		said = re.search(r"^# requirements decided (\d+) of (\d+) ", text, re.M)
-		assert run["decided"] == int(said[1]) <= int(said[2]), (run["decided"], said[0])
-		assert run["requirements"]["CNT-20"] == "SKIP"
-		assert run["requirements"]["CNT-14"] == "PASS"
-	EOF
-}
-
-# Without latitude each precondition is reached; a fault that spoils one doesn't stay green.
-test_an_inconclusive_is_an_error_without_latitude()
-{
-	expect 2 ./run-qemu.sh --fault exerciser-idle --tests 'll.*' --out "$log/open"
-	grep -q '^# required: no INCONCLUSIVE, there are [1-9]' "$out"
-	expect 0 ./run-qemu.sh --fault exerciser-idle --tests 'll.*' --latitude tag-gap:3 \
-		--out "$log/open"
-}
-
 test_require_names_what_only_the_reference_pmu_decides()
 {
 	expect 0 ./run-qemu.sh --require PRIO,REC,DS,PMI,CNT --out "$log/required"
@@ -323,58 +267,6 @@ test_require_names_what_only_the_reference_pmu_decides()
 	tail -n 1 "$out" | grep -q '^# decided [1-9]'
 	expect 0 "$build/pmutest86-report" --markdown - "$log/required"
 	grep -q 'requirements decided' "$out"
-}
-
-# A breach that spec/known.def lists is shown and counted, and is no failure.
-test_a_known_breach_is_counted()
-{
-	expect 0 ./run-qemu.sh --profile kvm --fault lvtpc-not-masked --tests 'pmi.*' \
-		--out "$log/known"
-	grep -q '^not ok .*pmi.delivery_masks_the_local_vector .*# TODO KNOWN kvm-lvtpc-mask' \
-		"$out"
-	refute grep -P '^not ok (?!.*# TODO KNOWN)' "$out"
-	tail -n 1 "$out" | grep -q 'known [1-9][0-9]*, failed 0, errors 0'
-}
-
-# A guest of KVM: green, and what no guest can see isn't counted as decidable. Its signature is
-# found wherever it is.
-test_guests_are_judged_as_guests()
-{
-	expect 0 ./run-qemu.sh --profile kvm --out "$log/kvm"
-	refute grep '^not ok' "$out"
-	grep -qP '^# requirements decided (6\d|7\d) of [78]\d decidable here' "$out"
-	expect 0 ./run-qemu.sh --profile kvm --tests 'count.i*,pmi.*' --out "$log/hidden" \
-		--latitude hypervisor-leaf:1,hypervisor-hidden:1
-	grep -qF 'hypervisor "KVMKVMKVM" (CPUID.01H:ECX[31] = 0, signature in' "$out"
-	grep -qF 'CPUID.40000100H after that of Microsoft Hv)' "$out"
-	grep -q '^# judged: every requirement .* guest of KVM' "$out"
-	expect 0 ./run-qemu.sh --profile vmware --out "$log/vmware"
-	grep -q '^# judged: what the manual says of every processor' "$out"
-	expect 0 ./run-qemu.sh --cpu nehalem --profile kvm-ignoring --out "$log/ignoring"
-	refute grep -P '^(not )?ok \d+ - unc\.\S* (?!.*# SKIP )' "$out"
-	expect 2 ./run-qemu.sh --profile vmware-without-counters --out "$log/vmware"
-	tail -n 1 "$out" | grep -q '^# NOT TESTED: hypervisor "VMwareVMware" gives this guest no c'
-	expect 2 ./run-qemu.sh --profile hyper-v-without-pmu --out "$log/hyper-v"
-	tail -n 1 "$out" | grep -q '^# NOT TESTED: hypervisor "Microsoft Hv" gives this guest no P'
-}
-
-# The uncore's MSRs read 0 there, as any MSR that QEMU doesn't know.
-test_plain_qemu_has_no_uncore()
-{
-	local model work=$log/plain
-
-	for model in Nehalem Westmere; do
-		rm -rf "$work"
-		mkdir -p "$work/esp/EFI/BOOT"
-		cp "$build/pmutest86.efi" "$work/esp/EFI/BOOT/BOOTX64.EFI"
-		printf '%s\n' 'tests = unc.*,msr.*' 'results = off' 'at_end = shutdown' \
-			> "$work/esp/pmutest86.cfg"
-		tools/boot.sh --cpu $model,vendor=GenuineIntel --timeout 100 "$work"
-		expect 2 tools/conclude.py --serial "$work/serial.log" --out "$work/out" \
-			--run pmu=none
-		grep -q '^# processor: GenuineIntel 06_' "$out"
-		refute grep -P '^(not )?ok (?!.*# SKIP )' "$out"
-	done
 }
 
 # Time that only the TSC shows is evidence: windows are repeated, and stay right.
@@ -579,6 +471,9 @@ test_bad_plan_gets_one_line()
 	[ "$(wc -l < "$err")" = 1 ] || fail "not one line: $(cat "$err")"
 	grep -q 'bad plan line' "$err"
 }
+
+# shellcheck source=tools/test-platforms.sh
+source tools/test-platforms.sh
 
 # ---------------------------------------------------------------- running them
 tests=("$@")

@@ -190,6 +190,13 @@ static void known_breaches_need_the_right_subject(void)
 	CHECK(!verdict_known(&kvm, REQ_PMI_01, &issue), "a row is about its requirement alone");
 	kvm.hypervisor = "KVMKVMKVMx";
 	CHECK(!verdict_known(&kvm, REQ_PMI_04, &issue), "another signature");
+	haswell.applicant.code = "HSW";
+	CHECK(verdict_known(&haswell, REQ_LL_05, &issue));
+	CHECK_STR("HSD25", issue.id);
+	CHECK(!verdict_known(&haswell, REQ_CNT_03, &issue), "one thread");
+	haswell.threads = true;
+	CHECK(verdict_known(&haswell, REQ_CNT_03, &issue));
+	CHECK_STR("HSD29", issue.id);
 	CHECK(!verdict_known(&haswell, REQ_PMI_04, &issue), "not under KVM");
 }
 
