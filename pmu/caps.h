@@ -36,6 +36,9 @@ struct pmu_caps {
 	unsigned gp_enumerated;				/* by CPUID; gp are those that answer */
 	u32 events_absent;				/* bit n: architectural event n is absent */
 	bool pdcm, ds, dtes64, rtm;
+	bool hybrid;		/* 0AH may say what all types of cores have in common */
+	bool arch_lbr;		/* IA32_DEBUGCTL[0] reads 0 */
+	bool rtm_always_abort;
 	u64 perf_capabilities;				/* 0 without PDCM */
 	u64 misc_enable;				/* 0 where it can't be read */
 	bool full_width;				/* IA32_A_PMCx exist */

@@ -145,6 +145,15 @@ static void hypervisor(const struct model *m, u32 leaf, u32 regs[4])
 				  four_bytes(signature + 8) });
 }
 
+#define LEAF_CORE_TYPE		0x1au
+#define HYBRID_MORE		2	/* counters of a P-core that 0AH doesn't tell of */
+#define CORE_TYPE_CORE		0x40u
+
+static u32 max_leaf(const struct model *m)
+{
+	return m->facts & FACT_HYBRID ? LEAF_CORE_TYPE : model_generation(m)->max_leaf;
+}
+
 static void version(const struct model *m, u32 regs[4])
 {
 	const struct generation *g = model_generation(m);
@@ -190,7 +199,8 @@ static void performance_monitoring(struct model *m, u32 regs[4])
 		SET(ANYTHREAD_DEPRECATED, 1);
 	if (m->latitude[LAT_FROZEN_STATUS])
 		SET(PERFMON_VERSION, 4);
-	SET(GP_COUNTERS, model_gp_counters(m) - broken(m, FAULT_CPUID_COUNTER_MISSING));
+	SET(GP_COUNTERS, model_gp_counters(m) - (m->facts & FACT_HYBRID ? HYBRID_MORE : 0) -
+	    broken(m, FAULT_CPUID_COUNTER_MISSING));
 	SET(GP_WIDTH, broken(m, FAULT_CPUID_WIDTH_40) ? 40u : g->width);
 	SET(EVENTS_LENGTH, events);
 	SET(FIXED_COUNTERS, g->fixed);
@@ -309,7 +319,7 @@ static void basic(struct model *m, u32 leaf, u32 subleaf, u32 regs[4])
 {
 	switch (leaf) {
 	case CPUID_LEAF_MAX_LEAF:
-		set(regs, (const u32[4]){ model_generation(m)->max_leaf, four_bytes("Genu"),
+		set(regs, (const u32[4]){ max_leaf(m), four_bytes("Genu"),
 					  four_bytes("ntel"), four_bytes("ineI") });
 		return;
 	case CPUID_LEAF_STEPPING:
@@ -334,6 +344,13 @@ static void basic(struct model *m, u32 leaf, u32 subleaf, u32 regs[4])
 		/* The hypervisor's own, whatever the machine below has. */
 		SET(TSC_ADJUST, features_of(m, CPUID_LEAF_RTM, 0, EBX) >> FIELD_TSC_ADJUST_LO);
 		SET(HLE, model_has_tx(m));
+		SET(RTM_ALWAYS_ABORT, model_has_tx(m) && m->latitude[LAT_RTM_ALWAYS_ABORT]);
+		SET(HYBRID, m->facts & FACT_HYBRID ? 1 : 0);
+		SET(ARCH_LBR, m->facts & FACT_ARCH_LBR ? 1 : 0);
+		return;
+	case LEAF_CORE_TYPE:
+		clear(regs);
+		SET(CORE_TYPE, CORE_TYPE_CORE);
 		return;
 	case CPUID_LEAF_PERFMON_VERSION:
 		if (subleaf && broken(m, FAULT_CPUID_0AH_SUBLEAF))
@@ -355,7 +372,7 @@ void model_cpuid(struct model *m, u32 leaf, u32 subleaf, u32 regs[4])
 	m->moment++;
 	if (leaf >= LEAF_EXTENDED)
 		extended(m, leaf, regs);
-	else if (leaf <= model_generation(m)->max_leaf)
+	else if (leaf <= max_leaf(m))
 		basic(m, leaf, subleaf, regs);
 	else
 		hypervisor(m, leaf, regs);

@@ -312,6 +312,8 @@ static void write_register(struct model *m, const struct place *p, u64 value)
 		break;
 	case REG_DEBUGCTL:
 		m->debugctl = m->facts & FACT_DEBUGCTL_EMPTY ? 0 : value;
+		if (m->facts & FACT_ARCH_LBR)
+			m->debugctl &= ~(u64)IA32_DEBUGCTL_LBR;
 		model_uncore_listen(m);
 		break;
 	case REG_OFFCORE_RSP_0:

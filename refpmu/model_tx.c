@@ -133,7 +133,7 @@ enum tx_cause model_tx_begin(struct model *m, const struct model_registers *regi
 	tx->fallback = fallback;
 	tx->elided = false;
 	checkpoint(m, registers);
-	return TX_FINE;
+	return m->latitude[LAT_RTM_ALWAYS_ABORT] ? TX_EVENT : TX_FINE;
 }
 
 void model_tx_elide(struct model *m, const struct model_registers *registers, u64 ip, u64 behind)

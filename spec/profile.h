@@ -20,6 +20,8 @@ enum profile_fact {
 	FACT_FIXED_ANY_WIDTH	= 1 << 5,	/* bits above a fixed counter's width are dropped */
 	FACT_RDPMC_BIT_31	= 1 << 6,	/* RDPMC ignores ECX[31] */
 	FACT_UNKNOWN_MODEL	= 1 << 7,	/* a model that generation.def has no row for */
+	FACT_HYBRID		= 1 << 8,	/* two types of cores; 0AH says what both have */
+	FACT_ARCH_LBR		= 1 << 9,	/* IA32_DEBUGCTL[0] takes 1 and reads 0 */
 	FACT_HYPERV_SIGNATURE	= 1 << 8,	/* as KVM_SIGNATURE */
 	FACT_VMWARE_SIGNATURE	= 1 << 9,	/* likewise */
 	FACT_NO_OFFCORE		= 1 << 10,	/* no off-core response registers */

@@ -9,6 +9,7 @@
 #include "pmu/counter.h"
 #include "pmu/uncore.h"
 #include "spec/msr.h"
+#include "tests/transaction.h"
 
 bool need_perfmon(char *reason, size_t size)
 {
@@ -323,10 +324,18 @@ bool need_uncore(char *reason, size_t size)
 	return false;
 }
 
+#define TRANSACTION_TRIES 100
+
 static bool transactions(bool there, const char *name, char *reason, size_t size)
 {
 	struct cpuid r = { 0, 0, 0, 0 };
 
+	if (there && counter_caps()->rtm_always_abort &&
+	    !transaction_run(&transaction_commit, 1, TRANSACTION_TRIES)) {
+		fmt_print(reason, size, "none of %u transactions committed, CPUID.7H:EDX[11] = 1 "
+			  "(RTM_ALWAYS_ABORT)", TRANSACTION_TRIES);
+		return false;
+	}
 	if (there)
 		return true;
 	if (cpuid_get(CPUID_MAX_LEAF) >= 7)

@@ -179,13 +179,19 @@ TEST(msr, pebs_registers_hold_what_is_written, REQS(MSR_28),
 	check_holds(t, AT(MSR_28), &ds_area);
 }
 
-/* "IA32_DEBUGCTL MSR": LBR 0, BTINT 8, BTS_OFF_OS 9, BTS_OFF_USR 10, the two freeze bits 11, 12. */
+/*
+ * "IA32_DEBUGCTL MSR": LBR 0, BTINT 8, BTS_OFF_OS 9, BTS_OFF_USR 10, the two freeze bits 11, 12.
+ * With architectural LBRs bit 0 may be written and reads 0 (SDM volume 4, 1D9H).
+ */
 static struct register_bits debug_control(void)
 {
 	bool freeze = counter_caps()->pdcm && counter_caps()->version >= 2;
+	u64 lbr = BIT(0);
 
+	if (counter_caps()->arch_lbr)
+		lbr = 0;
 	return (struct register_bits){ "IA32_DEBUGCTL", MSR_IA32_DEBUGCTL, 0,
-				       BIT(0) | (freeze ? BIT(11) | BIT(12) : 0),
+				       lbr | (freeze ? BIT(11) | BIT(12) : 0),
 				       BITS(3, 5) | BITS(16, 63) };
 }
 

@@ -57,6 +57,8 @@ expect_bad()
 . tools/test-logs.sh
 # shellcheck source=tools/test-machines.sh
 . tools/test-machines.sh
+# shellcheck source=tools/test-platforms.sh
+. tools/test-platforms.sh
 # shellcheck source=tools/test-processors.sh
 . tools/test-processors.sh
 
@@ -472,8 +474,6 @@ test_bad_plan_gets_one_line()
 	grep -q 'bad plan line' "$err"
 }
 
-# shellcheck source=tools/test-platforms.sh
-source tools/test-platforms.sh
 
 # ---------------------------------------------------------------- running them
 tests=("$@")
