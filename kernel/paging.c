@@ -13,6 +13,7 @@
 #define ADDRESS_MASK	BITS(12, 51)
 #define ENTRIES		512u
 #define FOUR_GIB	BIT(32)
+#define TOP_LEVEL	4u			/* of PAGING_HIGH */
 
 static u64 *root;
 static unsigned depth;
@@ -76,6 +77,18 @@ static u64 *walk(u64 address, unsigned level)
 	return &table[index_of(address, level)];
 }
 
+/* By the same tables: what is set below is set there too. */
+static bool map_high(void)
+{
+	const u64 *low = walk(0, TOP_LEVEL);
+	u64 *high = walk(PAGING_HIGH, TOP_LEVEL);
+
+	if (!low || !high || *high & PAGE_PRESENT)
+		return false;
+	*high = *low;
+	return true;
+}
+
 bool paging_init(u64 top)
 {
 	bool huge = cpuid_get(CPUID_PAGE_1GB);
@@ -95,7 +108,7 @@ bool paging_init(u64 top)
 		*entry = address | (PAGE_DATA & flags_mask) | PAGE_LARGE;
 		address += page_size(level);
 	}
-	return true;
+	return map_high();
 }
 
 bool paging_map(u64 linear, u64 physical, u64 flags)

@@ -28,6 +28,10 @@
 /* Entry 2, uncacheable but an MTRR may make it write-combining: for a framebuffer. */
 #define PAGE_VIDEO	(PAGE_DATA | PAGE_PCD)
 
+/* The first 512 GiB are there once more, so much higher: page 255 of the level that maps them, the
+ * last one of the lower half of the address space where addresses have 48 bits. */
+#define PAGING_HIGH	((u64)255 << 39)
+
 /* Build the map of [0, top). Depth follows CR4.LA57. Once. false: the arena is too small. */
 bool paging_init(u64 top);
 

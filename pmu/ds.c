@@ -121,6 +121,14 @@ void ds_set_index_bytes(int64_t bytes)
 	here()->area[DS_pebs_index] = ds_base() + (u64)bytes;
 }
 
+void ds_set_maximum_bytes(u64 bytes)
+{
+	struct ds *ds = here();
+
+	ds->area[DS_pebs_absolute_maximum] = ds_base() + bytes;
+	ds->before[DS_pebs_absolute_maximum] = ds_base() + bytes;
+}
+
 u64 ds_area(void)
 {
 	return (u64)(uintptr_t)here()->area;

@@ -43,6 +43,9 @@ void ds_set_index(unsigned record);
 /* The index so many bytes behind the base, or before it: up to a record. */
 void ds_set_index_bytes(int64_t bytes);
 
+/* The absolute maximum so many bytes behind the base. */
+void ds_set_maximum_bytes(u64 bytes);
+
 u64 ds_area(void);		/* linear address of the DS area */
 u64 ds_base(void);		/* of the buffer */
 u64 ds_threshold(void);		/* as set up */

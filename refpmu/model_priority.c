@@ -9,6 +9,11 @@
 
 static void request_overflow(struct model *m, unsigned i)
 {
+	/* What fault second-late has held back comes with this one. */
+	if (m->held_pmi && model_has_fault(m, FAULT_SECOND_LATE)) {
+		m->held_pmi = false;
+		model_request(m, ACTION_OVERFLOW_INT, i);
+	}
 	if (broken(m, FAULT_PMI_LATE) && !m->held_pmi) {
 		m->held_pmi = true;
 		return;
@@ -49,7 +54,7 @@ static void request_second(struct model *m, unsigned i, bool threshold)
 	if (threshold && m->debugctl & IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI &&
 	    broken(m, FAULT_FREEZE_DROPS_SECOND))
 		return;
-	if (threshold && !m->held_pmi && broken(m, FAULT_SECOND_LATE)) {
+	if (threshold && broken(m, FAULT_SECOND_LATE)) {
 		m->held_pmi = true;
 		return;
 	}

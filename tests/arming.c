@@ -276,27 +276,96 @@ TEST(arm, enabling_and_writing_make_no_record, REQS(ARM_10),
 	}
 }
 
-/*
- * With PDIR the record names the instruction that overflowed. Instruction 2 * PERIOD of the
- * window: whether the WRMSR that opens it counts isn't stated, so either of two NOPs.
- */
+#define PDIR_PERIOD 192
+
+/* How many instructions before the window's first one are counted: the counter, read by RDPMC,
+ * against those that have retired by then. */
+static u64 counted_before(void)
+{
+	counter_program(1, EVENT_INST_RETIRED_PREC_DIST, COUNT_BOTH);
+	counter_write(1, 0);
+	workload_run(&workload_precise, 0, pmc_one(1));
+	counter_program_disabled(1, 0, 0);
+	return (u32)workload_memory()[0] - (PRECISE_READ - 1);
+}
+
+/* The instruction of the record, one of the NOPs, named by its number in the window. */
+static void check_pdir(struct test *t, u64 flags, u64 before)
+{
+	struct ds_setup setup = sampling_setup(8);
+	struct pebs_record record;
+	u64 number = PDIR_PERIOD - before;
+
+	ds_open(&setup);
+	pebs_arm(1, EVENT_INST_RETIRED_PREC_DIST, COUNT_BOTH | flags, PDIR_PERIOD);
+	workload_run(&workload_precise, 0, pmc_one(1));
+	pebs_disarm();
+	counter_program_disabled(1, 0, 0);
+	if (!sampling_one_record(t, AT(ARM_09), &record))
+		return;
+	CHECK_EQ(t, ARM_09, workload_mark(&workload_precise, (unsigned)(number - PRECISE_FIRST)),
+		 sampling_ip(&workload_precise, &record),
+		 "recorded instruction of the overflow on instruction %lu of the window, INT = %u",
+		 number, flags != 0);
+	if (!flags)
+		test_note(t, "PDIR: 98H %#lx, A0H %#lx, A8H %#lx",
+			  sampling_field(&record, RECORD_data_linear_address),
+			  sampling_field(&record, RECORD_data_source),
+			  sampling_field(&record, RECORD_latency));
+}
+
+/* What the record holds at 98H, A0H and A8H isn't stated: docs/READINGS.md. */
 TEST(arm, precise_distribution_names_the_overflowing_instruction, REQS(ARM_09),
      NEEDS(need_perfmon, need_pebs, need_pdir))
 {
-	enum { PDIR_PERIOD = 192 };
+	u64 before = counted_before();
+
+	if (before != counted_before() || before > PERIOD) {
+		test_inconclusive(t, "%ld instructions are counted before the window",
+				  (long)before);
+		return;
+	}
+	pmi_open(NULL);
+	check_pdir(t, 0, before);
+	check_pdir(t, COUNT_INT, before);
+	pmi_settle();
+	pmi_close();
+}
+
+/* The last load at CPL 3 arms both; then the PEBS bit of one is cleared. */
+static void check_other_arm(struct test *t, unsigned kept, unsigned cleared)
+{
+	struct pmc_mask both = pmc_or(pmc_one(kept), pmc_one(cleared));
 	struct ds_setup setup = sampling_setup(8);
-	struct pebs_record record;
-	/* Two instructions precede the NOPs with n = 1: NOP i is instruction i + 3, or i + 4. */
-	u64 nop = workload_mark(&workload_sled, PDIR_PERIOD - 3);
+	u64 loads = sampling_user_loads();
 
 	ds_open(&setup);
-	pebs_arm(1, EVENT_INST_RETIRED_PREC_DIST, COUNT_BOTH, PDIR_PERIOD);
-	workload_run(&workload_sled, 1, pmc_one(1));
-	if (!sampling_one_record(t, AT(ARM_09), &record))
+	pebs_arm(kept, LOADS, COUNT_USR, loads);
+	pebs_arm(cleared, LOADS, COUNT_USR, loads);
+	counters_enable(both);
+	workload_run_user(&workload_load, 2 * PERIOD);
+	counters_disable();
+	if (ds_records() || both.bits & ~counters_status()) {
+		test_inconclusive(t, "IA32_PMC%u and IA32_PMC%u didn't wrap on the last of %lu "
+				  "loads", kept, cleared, loads);
 		return;
-	CHECK_RANGE(t, ARM_09, nop - 1, nop, sampling_ip(&workload_sled, &record),
-		    "recorded instruction of the overflow on instruction %u of the window",
-		    PDIR_PERIOD);
+	}
+	pebs_enable(pmc_one(kept));
+	counters_enable(both);
+	workload_run_user(&workload_load, PERIOD);
+	counters_disable();
+	CHECK_EQ(t, ARM_02, 1, ds_records(),
+		 "records of IA32_PMC%u, which was armed when IA32_PMC%u lost its PEBS bit", kept,
+		 cleared);
+	pebs_disarm();
+	counter_reset();
+}
+
+TEST(arm, clearing_one_enable_keeps_the_others_armed, REQS(ARM_02),
+     NEEDS(need_perfmon, need_pebs, need_events))
+{
+	check_other_arm(t, 0, 1);
+	check_other_arm(t, 3, 2);
 }
 
 /* Two PEBS enables at a time, and each of the four by itself. */

@@ -118,12 +118,14 @@ TEST(pmi, threshold_and_overflow_of_one_record_freeze, REQS(PMI_18),
 {
 	u64 whole = workload_declared(&workload_load, COUNT_INSTRUCTIONS, 16 * PERIOD);
 	const struct pmi_log *log = record_with_int(0);
+	unsigned without = log->count;
 
-	/* The handler stops the counters as well: what they count shows the freeze only. */
-	if (!CHECK_RANGE(t, PMI_18, 1, 2, log->count, "interrupts without freeze"))
+	if (!CHECK_RANGE(t, PMI_18, 1, 2, without, "interrupts without freeze"))
 		return;
 	log = record_with_int(IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI);
-	if (!CHECK_RANGE(t, PMI_18, 1, 2, log->count, "interrupts with freeze"))
+	/* One may stand for both, where requests of one instruction may be one. */
+	if (!CHECK_RANGE(t, PMI_18, without, 2, log->count, "interrupts with freeze, %u without",
+			 without))
 		return;
 	CHECK_EQ(t, PMI_18, 0, log->entry[0].global_ctrl,
 		 "IA32_PERF_GLOBAL_CTRL at the entry of the first handler");

@@ -6,10 +6,12 @@
  * order of what each leaves. How late an interrupt arrives matters to none of it; a record shadow
  * does, because an assist that waits for a further event meets nothing here.
  */
+#include "kernel/apic.h"
 #include "pmu/pmi.h"
 #include "spec/msr.h"
 #include "tests/calibration.h"
 #include "tests/needs.h"
+#include "tests/overflow.h"
 #include "tests/sampling.h"
 
 #define OVF_BUF IA32_PERF_GLOBAL_STATUS_OVF_BUF
@@ -259,6 +261,8 @@ static void check_two(struct test *t, unsigned c, bool exact)
 		 "OvfBuf at the entry of the first of %u interrupts", log->count);
 	CHECK_EQ(t, PRIO_09, one_record_on(), log->entry[0].index,
 		 "index at the entry of the first interrupt");
+	if (log->count == 2)
+		CHECK_EQ(t, PRIO_10, VECTOR_PMI, log->entry[1].vector, "vector of the second");
 	if (log->count == 2 || exact)
 		CHECK_EQ(t, PRIO_10, 2, log->count, "separate interrupts, IA32_PMC%u", c);
 	else
@@ -266,6 +270,9 @@ static void check_two(struct test *t, unsigned c, bool exact)
 				  c, calibration_get()->masked == MASKED_LOST ?
 				  "what LVTPC masks is lost here" :
 				  "what is requested together may arrive as one here");
+	counter_reset();
+	CHECK_EQ(t, PRIO_10, 1, overflow_interrupts(c, COUNT_INT, NULL)->count,
+		 "interrupts of the next overflow of IA32_PMC%u, for which none has waited", c);
 }
 
 TEST(priority, threshold_interrupt_then_overflow_interrupt, REQS(PRIO_09, PRIO_10),

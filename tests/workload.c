@@ -6,6 +6,7 @@
 #include "tests/workload.h"
 
 #include "kernel/machine.h"
+#include "kernel/paging.h"
 #include "kernel/percpu.h"
 #include "kernel/time.h"
 #include "kernel/user.h"
@@ -33,6 +34,7 @@ static const struct workload *const workloads[] = {
 	&workload_two_places, &workload_prefetch, &workload_cancelled, &workload_missed_store,
 	&workload_fresh_page_store, &workload_partial, &workload_bytes, &workload_sixteen,
 	&workload_stride_store, &workload_fresh_page_lock, &workload_slow_split,
+	&workload_jumps, &workload_backward, &workload_user_sample,
 	&workload_load_base, &workload_load_disp8, &workload_load_disp32, &workload_load_rip,
 	&workload_load_absolute, &workload_load_fs, &workload_load_gs, &workload_store_disp32,
 	&workload_store_rip, &workload_store_fs, &workload_store_gs, &workload_load_index,
@@ -115,6 +117,17 @@ void workload_run(const struct workload *w, u64 n, struct pmc_mask on)
 	run_window(w, n, set_up(n, MSR_IA32_PERF_GLOBAL_CTRL, on.bits));
 }
 
+void workload_run_high(const struct workload *w, u64 n, struct pmc_mask on)
+{
+	struct workload_call *call = set_up(n, MSR_IA32_PERF_GLOBAL_CTRL, on.bits);
+	struct workload high = *w;
+
+	call->memory += PAGING_HIGH;
+	call->stack += PAGING_HIGH;
+	high.entry = (u64 (*)(u64))((uintptr_t)w->entry + PAGING_HIGH);
+	run_window(&high, n, call);
+}
+
 void workload_run_at(const struct workload *w, u64 n, const struct workload_place *at,
 		     struct pmc_mask on)
 {
@@ -139,7 +152,7 @@ void workload_run_dry(const struct workload *w, u64 n)
 	w->entry((u64)(uintptr_t)set_up(n, 0, 0));
 }
 
-void workload_run_user(const struct workload *w, u64 n)
+u64 workload_run_user(const struct workload *w, u64 n)
 {
-	user_call(w->entry, (u64)(uintptr_t)set_up(n, 0, 0));
+	return user_call(w->entry, (u64)(uintptr_t)set_up(n, 0, 0));
 }

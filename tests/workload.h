@@ -60,6 +60,21 @@ extern const struct workload workload_sample_store	/* n stores, then marked stor
 	__attribute__((visibility("hidden")));
 extern const struct workload workload_again	/* n loads, 64 NOPs, marked loads */
 	__attribute__((visibility("hidden")));
+/* tests/workload_record.asm */
+extern const struct workload workload_jumps	/* n branches, then marked ones, each to the next */
+	__attribute__((visibility("hidden")));
+extern const struct workload workload_backward	/* n loads, then marked ones with DF set */
+	__attribute__((visibility("hidden")));
+extern const struct workload workload_user_sample	/* workload_sample on its caller's stack */
+	__attribute__((visibility("hidden")));
+extern const struct workload workload_precise	/* RDPMC of counter 1, then NOPs: the marks */
+	__attribute__((visibility("hidden")));
+
+#define RECORD_MARKS	32	/* marks of these pieces, the last one excepted */
+#define PRECISE_NOPS	256	/* marks of workload_precise: */
+#define PRECISE_FIRST	6	/* number of the first of them in the window, from 1 */
+#define PRECISE_READ	3	/* number of the instruction that reads the counter */
+#define JUMP_STRIDE	16	/* bytes from a marked branch to its target */
 
 /* tests/workload_memory.asm: for tests/hierarchy.h. */
 extern const struct workload workload_stride	/* loads a stride apart, one behind the other */
@@ -149,8 +164,11 @@ struct workload_switch {
 };
 
 void workload_run_switched(const struct workload *w, u64 n, const struct workload_switch *by);
-/* Run it without touching the PMU, at CPL 0, or at CPL 3 (not the sample pieces). */
+/* Code, data and stack of it at linear addresses above 4 GiB: PAGING_HIGH more than elsewhere. */
+void workload_run_high(const struct workload *w, u64 n, struct pmc_mask on);
+/* Run it without touching the PMU, at CPL 0, or at CPL 3 (not the sample pieces but user_sample, of
+ * which it returns RSP in the window). */
 void workload_run_dry(const struct workload *w, u64 n);
-void workload_run_user(const struct workload *w, u64 n);
+u64 workload_run_user(const struct workload *w, u64 n);
 
 #endif
