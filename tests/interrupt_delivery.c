@@ -238,7 +238,7 @@ TEST(pmi, one_level_is_enough_for_an_interrupt, REQS(PMI_01, PMI_02),
 	}
 }
 
-#define WRITES 4
+#define WRITES 2
 
 /* IA32_PMC0 overflows on its nth instruction at CPL 0, among writes of the PMU's registers. */
 static bool overflow_among_writes(unsigned n, unsigned *interrupts)
