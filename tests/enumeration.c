@@ -169,8 +169,9 @@ TEST(enumeration, global_status_is_read_only, REQS(MSR_08, MSR_19), NEEDS(need_p
 	CHECK(t, MSR_08, refused(msr_try_write(MSR_IA32_PERF_GLOBAL_STATUS, 1)), "writing 1");
 	CHECK_EQ(t, MSR_08, before, counters_status(), "IA32_PERF_GLOBAL_STATUS afterwards");
 	/* Figure 18-20 prints (R/W) beside bits 61 and 63. */
-	CHECK(t, MSR_19, refused(msr_try_write(MSR_IA32_PERF_GLOBAL_STATUS, BIT(61))), "bit 61");
-	CHECK(t, MSR_19, refused(msr_try_write(MSR_IA32_PERF_GLOBAL_STATUS, BIT(63))), "bit 63");
+	for (unsigned bit = 61; bit < 64; bit++)
+		CHECK(t, MSR_19, refused(msr_try_write(MSR_IA32_PERF_GLOBAL_STATUS, BIT(bit))),
+		      "bit %u", bit);
 	CHECK_EQ(t, MSR_19, before, counters_status(), "IA32_PERF_GLOBAL_STATUS afterwards");
 }
 

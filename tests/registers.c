@@ -49,16 +49,17 @@ static void check_holds(struct test *t, struct test_claim claim, const struct re
 	hold(t, claim, r, r->always);
 }
 
-/* The control is the value that stays: it was accepted. */
+/* Each refused value has the contrary of every bit that stays: one that is taken over shows. The
+ * control is the value that stays: it was accepted. */
 static void check_refuses(struct test *t, struct test_claim claim, const struct register_bits *r)
 {
 	u64 kept = r->always | (r->writable & 0x5555555555555555ULL);
-	u64 got = ~kept;
+	u64 other = r->always | (r->writable & ~kept), got = ~kept;
 
 	hold(t, claim, r, kept);
 	for (unsigned bit = 0; bit < 64; bit++)
 		if (r->reserved & BIT(bit))
-			test_check(t, claim, refused(msr_try_write(r->msr, kept | BIT(bit))),
+			test_check(t, claim, refused(msr_try_write(r->msr, other | BIT(bit))),
 				   "#GP", "bit %u of %s", bit, r->name);
 	if (!msr_try_read(r->msr, &got).raised)
 		test_check_eq(t, claim, kept, got, "%s after the refused writes", r->name);
