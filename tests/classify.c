@@ -29,6 +29,8 @@ static bool two_bytes(const u8 *code, struct instruction_kind *kind)
 		kind->load = kind->store = is_memory(code[2]);
 		return true;
 	}
+	if (code[1] == 0xa2)				/* CPUID */
+		return true;
 	/* Group 7 /7 in memory: INVLPG. Group 15 /7 in memory: CLFLUSH; /5 to /7 else: fences.
 	 * Group 16: PREFETCHh. None of them is a load. */
 	if (code[1] == 0x01)
@@ -63,6 +65,26 @@ bool classify_instruction(const u8 *code, struct instruction_kind *kind)
 	case 0xb8 ... 0xbf:		/* MOV r, imm */
 	case 0x8d:			/* LEA */
 		break;
+	case 0x8c:			/* MOV r/m, Sreg */
+		kind->store = is_memory(code[1]);
+		break;
+	case 0x9c:			/* PUSHF */
+		kind->store = true;
+		break;
+	case 0xac:			/* LODSB */
+		kind->load = 1;
+		break;
+	case 0xa7:			/* CMPS */
+		kind->load = 2;
+		break;
+	case 0xcb:			/* far RET: loads RIP and CS */
+		kind->branch = true;
+		kind->load = 2;
+		break;
+	case 0xcf:			/* IRET: RIP, CS, RFLAGS, RSP, SS */
+		kind->branch = true;
+		kind->load = 5;
+		break;
 	case 0x01:			/* ADD r/m, r */
 	case 0x21:			/* AND r/m, r */
 		kind->load = kind->store = is_memory(code[1]);
@@ -71,7 +93,7 @@ bool classify_instruction(const u8 *code, struct instruction_kind *kind)
 		kind->store = true;
 		break;
 	case 0x58 ... 0x5f:		/* POP */
-		kind->load = true;
+		kind->load = 1;
 		break;
 	case 0x03:			/* ADD r, r/m */
 	case 0x8a:			/* MOV r8, r/m8 */
@@ -92,10 +114,11 @@ bool classify_instruction(const u8 *code, struct instruction_kind *kind)
 		kind->load = kind->store = is_memory(code[1]);
 		break;
 	case 0xa5:			/* MOVS */
-		kind->load = kind->store = true;
+		kind->load = 1;
+		kind->store = true;
 		break;
 	case 0xad:			/* LODS */
-		kind->load = true;
+		kind->load = 1;
 		break;
 	case 0xaa:			/* STOSB */
 	case 0xab:			/* STOS */
@@ -104,8 +127,10 @@ bool classify_instruction(const u8 *code, struct instruction_kind *kind)
 	case 0xe8:			/* CALL rel32: stores the return address */
 		kind->branch = kind->call = kind->store = true;
 		break;
+	case 0xc2:			/* RET imm16 */
 	case 0xc3:			/* RET: loads it */
-		kind->branch = kind->ret = kind->load = true;
+		kind->branch = kind->ret = true;
+		kind->load = 1;
 		break;
 	case 0x70 ... 0x7f:		/* Jcc rel8 */
 		kind->branch = kind->conditional = true;

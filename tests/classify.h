@@ -10,7 +10,8 @@
 #include "spec/types.h"
 
 struct instruction_kind {
-	bool load, store, locked, branch;
+	u8 load;			/* how many */
+	bool store, locked, branch;
 	bool conditional, call, ret;	/* of branches */
 	bool repeated;			/* REP: steps once an iteration */
 	u8 length;			/* of conditional branches alone */

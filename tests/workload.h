@@ -76,6 +76,21 @@ extern const struct workload workload_precise	/* RDPMC of counter 1, then NOPs: 
 #define PRECISE_READ	3	/* number of the instruction that reads the counter */
 #define JUMP_STRIDE	16	/* bytes from a marked branch to its target */
 
+/* tests/workload_kinds.asm: instructions of unusual kinds. */
+#define KIND_DECLARE(name) \
+	extern const struct workload workload_kind_##name __attribute__((visibility("hidden")))
+KIND_DECLARE(cpuid);
+KIND_DECLARE(rdpmc);
+KIND_DECLARE(iretq);
+KIND_DECLARE(far_return);
+KIND_DECLARE(flags);		/* CLI, STI, POPF */
+KIND_DECLARE(return_pop);	/* RET with a number */
+KIND_DECLARE(prefetch);
+KIND_DECLARE(compare);		/* CMPSQ: two loads */
+KIND_DECLARE(rep_load);		/* one REP LODSB of n bytes */
+KIND_DECLARE(page);		/* an instruction in two pages: its mark */
+#undef KIND_DECLARE
+
 /* tests/workload_memory.asm: for tests/hierarchy.h. */
 extern const struct workload workload_stride	/* loads a stride apart, one behind the other */
 	__attribute__((visibility("hidden")));
