@@ -14,7 +14,7 @@
 
 #define FEWER	10
 #define MORE	90
-#define LONG	4000	/* rounds whose cycles are many times those of a way down to CPL 3 and back */
+#define LONG	4000	/* rounds of many more cycles than a way down to CPL 3 and back */
 #define LEVELS	4
 
 static const u64 levels[LEVELS] = { COUNT_OS, COUNT_USR, COUNT_BOTH, 0 };
@@ -62,13 +62,12 @@ static void check_side_by_side(struct test *t, unsigned turn)
 	}
 	for (unsigned c = 0; c < counter_caps()->gp; c++) {
 		u64 level = levels[(c + turn) % LEVELS];
+		bool os = level & COUNT_OS, usr = level & COUNT_USR;
 
-		CHECK_EQ(t, CNT_10, level & COUNT_USR ? more : 0, user[1][c] - user[0][c],
-			 "80 more rounds at CPL 3, IA32_PMC%u with OS = %u USR = %u beside others", c,
-			 !!(level & COUNT_OS), !!(level & COUNT_USR));
-		CHECK_EQ(t, CNT_10, level & COUNT_OS ? more : 0, kernel[1][c] - kernel[0][c],
-			 "80 more rounds at CPL 0, IA32_PMC%u with OS = %u USR = %u beside others", c,
-			 !!(level & COUNT_OS), !!(level & COUNT_USR));
+		CHECK_EQ(t, CNT_10, usr ? more : 0, user[1][c] - user[0][c], "80 more rounds at "
+			 "CPL 3, IA32_PMC%u with OS = %u USR = %u beside others", c, os, usr);
+		CHECK_EQ(t, CNT_10, os ? more : 0, kernel[1][c] - kernel[0][c], "80 more rounds at "
+			 "CPL 0, IA32_PMC%u with OS = %u USR = %u beside others", c, os, usr);
 	}
 }
 
@@ -79,36 +78,37 @@ TEST(count, each_counter_has_levels_of_its_own, REQS(CNT_10),
 		check_side_by_side(t, turn);
 }
 
-/* The levels of all three, each with another one, in turn. What OS adds on the way down to CPL 3
- * and back is little against LONG rounds there. */
+/* One of the three, beside others. Cycles of the way down to CPL 3 and back are in OS. */
+static void check_fixed(struct test *t, unsigned i, u64 level, u64 few, u64 many)
+{
+	bool os = level & COUNT_OS, usr = level & COUNT_USR;
+	u64 more = usr ? declared(LONG) - declared(FEWER) : 0;
+
+	if (!level)
+		CHECK_EQ(t, CNT_28, 0, many, "fixed counter %u, enable 0, while others count", i);
+	else if (i == 0)
+		CHECK_EQ(t, CNT_28, more, many - few, "instructions of %u more rounds at CPL 3, "
+			 "OS = %u USR = %u", LONG - FEWER, os, usr);
+	else if (usr)
+		CHECK_RANGE(t, CNT_28, LONG / 8, ~0ULL, many, "fixed counter %u, OS = %u USR = 1, "
+			    "over %u rounds at CPL 3", i, os, LONG);
+}
+
+/* The levels of all three, each with another one, in turn. */
 TEST(count, fixed_counters_have_levels_of_their_own, REQS(CNT_28),
      NEEDS(need_perfmon, need_fixed))
 {
 	struct pmc_mask on = counters_fixed();
-	u64 few[WINDOW_COUNTERS], many[WINDOW_COUNTERS], half = LONG / 8;
+	u64 few[WINDOW_COUNTERS], many[WINDOW_COUNTERS];
 
 	for (unsigned turn = 0; turn < LEVELS; turn++) {
 		for (unsigned i = 0; i < counter_caps()->fixed; i++)
 			counter_program(PMC_FIXED(i), 0, levels[(i + turn) % LEVELS]);
 		count_user(on, FEWER, few);
 		count_user(on, LONG, many);
-		for (unsigned i = 0; i < counter_caps()->fixed; i++) {
-			u64 level = levels[(i + turn) % LEVELS];
-			u64 got = many[PMC_FIXED(i)];
-
-			if (!level)
-				CHECK_EQ(t, CNT_28, 0, got, "fixed counter %u, enable 0 (off), "
-					 "while others count", i);
-			else if (i == 0)
-				CHECK_EQ(t, CNT_28, level & COUNT_USR ? declared(LONG) - declared(FEWER)
-								      : 0, got - few[PMC_FIXED(0)],
-					 "instructions of %u more rounds at CPL 3, OS = %u USR = %u",
-					 LONG - FEWER, !!(level & COUNT_OS), !!(level & COUNT_USR));
-			else if (level & COUNT_USR)
-				CHECK_RANGE(t, CNT_28, half, ~0ULL, got, "fixed counter %u, OS = %u "
-					    "USR = 1, over %u rounds at CPL 3", i,
-					    !!(level & COUNT_OS), LONG);
-		}
+		for (unsigned i = 0; i < counter_caps()->fixed; i++)
+			check_fixed(t, i, levels[(i + turn) % LEVELS], few[PMC_FIXED(i)],
+				    many[PMC_FIXED(i)]);
 	}
 }
 
@@ -259,14 +259,14 @@ TEST(count, changing_a_fixed_enable_keeps_every_value, REQS(CNT_21, CNT_44),
 
 	for (unsigned i = 0; i < n; i++)
 		counter_write(PMC_FIXED(i), PRESET + i);
-	for (unsigned changed = 0; changed < n; changed++)
-		for (u64 enable = 0; enable < 4; enable++) {
-			msr_write(MSR_IA32_FIXED_CTR_CTRL, enable << FIELD * changed);
-			for (unsigned i = 0; i < n; i++)
-				CHECK_EQ(t, CNT_21, PRESET + i, counter_read(PMC_FIXED(i)),
-					 "fixed counter %u after writing %lu to the enable field of "
-					 "fixed counter %u", i, enable, changed);
-		}
+	/* Each field's values in turn. */
+	for (unsigned step = 0; step < 4 * n; step++) {
+		msr_write(MSR_IA32_FIXED_CTR_CTRL, (u64)(step % 4) << FIELD * (step / 4));
+		for (unsigned i = 0; i < n; i++)
+			CHECK_EQ(t, CNT_21, PRESET + i, counter_read(PMC_FIXED(i)),
+				 "fixed counter %u after writing %u to the enable field of fixed "
+				 "counter %u", i, step % 4, step / 4);
+	}
 	for (unsigned i = 0; i < n; i++)
 		counter_program(PMC_FIXED(i), 0, COUNT_BOTH);
 	workload_run(&workload_load, LONG, counters_fixed());
