@@ -112,27 +112,28 @@ TEST(count, fixed_counters_have_levels_of_their_own, REQS(CNT_28),
 	}
 }
 
-/* Both in one program: the cycles at CPL 3 are in the one with USR, and not in the one with OS. */
-static void check_cycles(struct test *t, unsigned i)
-{
-	u64 os[WINDOW_COUNTERS], usr[WINDOW_COUNTERS];
-
-	counter_program(PMC_FIXED(i), 0, COUNT_OS);
-	count_user(pmc_one(PMC_FIXED(i)), LONG, os);
-	counter_program(PMC_FIXED(i), 0, COUNT_USR);
-	count_user(pmc_one(PMC_FIXED(i)), LONG, usr);
-	CHECK_RANGE(t, CNT_28, 1, ~0ULL, os[PMC_FIXED(i)],
-		    "fixed counter %u, enable 1 (OS), on the way to CPL 3 and back", i);
-	CHECK_RANGE(t, CNT_28, 2 * os[PMC_FIXED(i)], ~0ULL, usr[PMC_FIXED(i)],
-		    "fixed counter %u, enable 2 (any ring above 0), over %u rounds at CPL 3; "
-		    "enable 1 counted %lu of the same", i, LONG, os[PMC_FIXED(i)]);
-}
-
+/* The cycles of LONG rounds at CPL 3 are in the counters with USR, and not in those with OS. */
 TEST(count, fixed_counters_of_cycles_go_by_the_level, REQS(CNT_28),
      NEEDS(need_perfmon, need_fixed))
 {
-	for (unsigned i = 1; i < counter_caps()->fixed; i++)
-		check_cycles(t, i);
+	struct pmc_mask on = counters_fixed();
+	u64 os[WINDOW_COUNTERS], usr[WINDOW_COUNTERS];
+
+	for (unsigned i = 0; i < counter_caps()->fixed; i++)
+		counter_program(PMC_FIXED(i), 0, COUNT_OS);
+	count_user(on, LONG, os);
+	for (unsigned i = 0; i < counter_caps()->fixed; i++)
+		counter_program(PMC_FIXED(i), 0, COUNT_USR);
+	count_user(on, LONG, usr);
+	for (unsigned i = 1; i < counter_caps()->fixed; i++) {
+		u64 way = os[PMC_FIXED(i)];
+
+		CHECK_RANGE(t, CNT_28, 1, ~0ULL, way,
+			    "fixed counter %u, enable 1 (OS), on the way to CPL 3 and back", i);
+		CHECK_RANGE(t, CNT_28, 2 * way, ~0ULL, usr[PMC_FIXED(i)],
+			    "fixed counter %u, enable 2 (any ring above 0), over %u rounds at CPL "
+			    "3; enable 1 counted %lu of the same", i, LONG, way);
+	}
 }
 
 /* INV counts cycles too: those of CPL 3 are none of a counter with OS alone. */
@@ -142,11 +143,13 @@ TEST(count, inverted_conditions_go_by_the_level, REQS(CNT_10, CNT_08),
 	const u64 inverted = COUNT_CMASK(255) | COUNT_INV;
 	u64 os[WINDOW_COUNTERS], usr[WINDOW_COUNTERS];
 
-	for (unsigned c = 0; c < counter_caps()->gp; c++) {
+	for (unsigned c = 0; c < counter_caps()->gp; c++)
 		counter_program(c, EVENT_INST_RETIRED_ANY_P, COUNT_OS | inverted);
-		count_user(pmc_one(c), LONG, os);
+	count_user(counters_gp(), LONG, os);
+	for (unsigned c = 0; c < counter_caps()->gp; c++)
 		counter_program(c, EVENT_INST_RETIRED_ANY_P, COUNT_USR | inverted);
-		count_user(pmc_one(c), LONG, usr);
+	count_user(counters_gp(), LONG, usr);
+	for (unsigned c = 0; c < counter_caps()->gp; c++) {
 		CHECK_RANGE(t, CNT_08, LONG / 8, ~0ULL, usr[c],
 			    "cycles with fewer than 255 instructions at CPL 3, IA32_PMC%u", c);
 		CHECK_RANGE(t, CNT_10, 0, usr[c] / 2, os[c],
@@ -196,10 +199,10 @@ TEST(count, a_fixed_enable_acts_while_the_global_one_is_on, REQS(CNT_11),
 		workload_run_dry(&workload_load, MORE);
 		off = counter_read(c);
 		counter_program(c, 0, COUNT_BOTH);
-		workload_run_dry(&workload_load, LONG);
+		workload_run_dry(&workload_load, MORE);
 		counter_program_disabled(c, 0, COUNT_BOTH);
 		on = counter_read(c);
-		workload_run_dry(&workload_load, LONG);
+		workload_run_dry(&workload_load, MORE);
 		stopped = counter_read(c);
 		counters_disable();
 		CHECK_EQ(t, CNT_11, 0, off, "fixed counter %u, enable 0, its global enable on", i);
@@ -269,7 +272,7 @@ TEST(count, changing_a_fixed_enable_keeps_every_value, REQS(CNT_21, CNT_44),
 	}
 	for (unsigned i = 0; i < n; i++)
 		counter_program(PMC_FIXED(i), 0, COUNT_BOTH);
-	workload_run(&workload_load, LONG, counters_fixed());
+	workload_run(&workload_load, MORE, counters_fixed());
 	for (unsigned i = 0; i < n; i++)
 		CHECK_RANGE(t, CNT_44, PRESET + i + 1, PRESET + i + 1000000,
 			    counter_read(PMC_FIXED(i)), "fixed counter %u, going on from %#lx", i,
