@@ -230,6 +230,29 @@ TEST(netburst, the_named_thread_is_interrupted, REQS(NB_10),
 	}
 }
 
+/* Nobody writes the CCCR between several runs: the increments of each overflow again. */
+static void check_left_alone(struct test *t, u64 mine)
+{
+	static const struct pmi_options keep = { .keep_counting = true, .keep_status = true };
+	struct netburst_setting s = netburst_usual(ADDER, netburst_everyone(),
+						   mine | NB_CCCR_FORCE_OVF);
+	u64 count[4] = { 0 };
+
+	netburst_program(&s);
+	netburst_preset(ADDER, NETBURST_NEVER);
+	pmi_open(&keep);
+	netburst_start(ADDER);
+	for (unsigned i = 1; i < 4; i++) {
+		workload_run_dry(&workload_packed, NETBURST_MORE);
+		count[i] = pmi_settle()->count;
+	}
+	netburst_stop(ADDER);
+	pmi_close();
+	for (unsigned i = 1; i < 4; i++)
+		CHECK_RANGE(t, NB_17, count[i - 1] + 1, ~0ULL, count[i], "interrupts in all after "
+			    "run %u of forced increments, the CCCR left alone", i);
+}
+
 TEST(netburst, forced_overflow_on_every_increment, REQS(NB_17), NEEDS(need_netburst))
 {
 	static const struct pmi_options on = { .keep_counting = true };
@@ -260,4 +283,5 @@ TEST(netburst, forced_overflow_on_every_increment, REQS(NB_17), NEEDS(need_netbu
 	log = overflow_on(NETBURST_NEVER, mine | NB_CCCR_FORCE_OVF, &on);
 	CHECK(t, NB_17, log->count > 0, "interrupts, forced: %u", log->count);
 	pmi_close();
+	check_left_alone(t, mine);
 }

@@ -275,6 +275,7 @@ TEST(netburst, only_three_events_make_records, REQS(NB_04), NEEDS(need_netburst_
 		{ NB_EVENT_INSTR_COMPLETED, 0x1, "instr_completed" },
 		{ NB_EVENT_UOPS_RETIRED, 0x1, "uops_retired" },
 		{ NB_EVENT_BRANCH_RETIRED, 0xf, "branch_retired" },
+		{ NB_EVENT_MISPRED_BRANCH_RETIRED, 0x1, "mispred_branch_retired" },
 	};
 	struct netburst_sampling s = own_loads();
 	struct netburst_taken taken;
@@ -283,6 +284,11 @@ TEST(netburst, only_three_events_make_records, REQS(NB_04), NEEDS(need_netburst_
 		s.what.event = others[i].event;
 		s.what.mask = others[i].mask;
 		s.nth = NETBURST_PERIOD / 2;
+		/* Half of these go where nobody foresees. */
+		if (others[i].event == NB_EVENT_MISPRED_BRANCH_RETIRED) {
+			s.w = &workload_random;
+			s.n = 8 * NETBURST_PERIOD;
+		}
 		netburst_program(&s.what);
 		netburst_sample(&s, &taken);
 		CHECK(t, NB_04, taken.counter > 0 && taken.counter < NETBURST_NEVER,

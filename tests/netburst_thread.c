@@ -110,13 +110,22 @@ static const struct test_claim *claim_of(const struct claims *claims, unsigned c
 	return ROW(cell) && COLUMN(cell) ? &claims->both : &claims->one;
 }
 
+/* Where the print and the rule of the page's text and of all other cells differ, neither is asked
+ * for: report_erratum() says what was seen. */
+static bool is_contradicted(unsigned cell, unsigned now)
+{
+	return cell == ERRATUM_CELL &&
+	       !(ERRATUM_PRINTED & now) != !(table_18_66[ERRATUM_CELL] & now);
+}
+
 static void check_cells(struct test *t, const struct claims *claims, const u8 table[CELLS],
 			const struct all_cells *all, unsigned now, u64 declared, const char *what)
 {
 	for (unsigned cell = 0; cell < CELLS; cell++)
-		test_check_eq(t, *claim_of(claims, cell), table[cell] & now ? declared : 0,
-			      all->gain[cell], "%s, T0_OS/T0_USR = %s, T1_OS/T1_USR = %s", what,
-			      names[ROW(cell)], names[COLUMN(cell)]);
+		if (table != table_18_66 || !is_contradicted(cell, now))
+			test_check_eq(t, *claim_of(claims, cell), table[cell] & now ? declared : 0,
+				      all->gain[cell], "%s, T0_OS/T0_USR = %s, T1_OS/T1_USR = %s",
+				      what, names[ROW(cell)], names[COLUMN(cell)]);
 }
 
 /* What the printed cell would say, and what was seen. */

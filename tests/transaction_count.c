@@ -194,6 +194,23 @@ TEST(tsx, three_counters_tell_the_parts, REQS(TSX_06, TSX_07),
 	CHECK_EQ(t, TSX_07, each, more[2] - fewer[2], "loads but those of aborted transactions");
 }
 
+/* What is nested is one transaction, and its abort one abort. */
+TEST(tsx, nested_transactions_abort_once, REQS(TSX_01, TSX_08), NEEDS(need_perfmon, need_rtm))
+{
+	for (unsigned c = 0; c < 4; c++) {
+		unsigned committed;
+		u64 got = counted(c, EVENT_RTM_RETIRED_ABORTED, 0, &transaction_nested, FEWER,
+				  &committed);
+
+		CHECK_EQ(t, TSX_01, 0, committed, "nested transactions with XABORT that commit");
+		CHECK_EQ(t, TSX_01, RUNS, got - PRESET,
+			 "RTM_RETIRED.ABORTED of %u nested transactions, IA32_PMC%u", RUNS, c);
+		got = counted(c, EVENT_RTM_RETIRED_COMMIT, 0, &transaction_nested, FEWER,
+			      &committed);
+		CHECK_EQ(t, TSX_08, 0, got - PRESET, "RTM_RETIRED.COMMIT of them, IA32_PMC%u", c);
+	}
+}
+
 TEST(tsx, begins_and_ends_are_counted, REQS(TSX_01, TSX_08), NEEDS(need_perfmon, need_rtm))
 {
 	for (unsigned c = 0; c < 4; c++) {

@@ -13,6 +13,7 @@
 
 struct audience {
 	struct together both;
+	u64 select;		/* bits of EN_PMI_CORES */
 	bool listens[2];
 	unsigned interrupts[2];
 };
@@ -26,7 +27,7 @@ static void listen(void *arg)
 	pmi_open(NULL);
 	together_meet(&a->both);
 	if (side == 0)
-		uncore_wrap(true, EN_PMI_CORES);
+		uncore_wrap(true, a->select);
 	pmi_settle();
 	together_meet(&a->both);
 	a->interrupts[side] = pmi_settle()->count;
@@ -53,7 +54,8 @@ TEST(unc, every_core_that_listens_is_interrupted, REQS(PMI_10),
 	if (!same_package(t))
 		return;
 	for (unsigned which = 0; which < 4; which++) {
-		struct audience a = { .listens = { which & 1, which & 2 } };
+		struct audience a = { .select = EN_PMI_CORES,
+				      .listens = { which & 1, which & 2 } };
 
 		if (!together_run(t, &a.both, smp_other_core(), listen, &a))
 			return;
@@ -65,6 +67,41 @@ TEST(unc, every_core_that_listens_is_interrupted, REQS(PMI_10),
 				 "the other", side, a.listens[side], a.listens[!side]);
 		uncore_off();
 	}
+}
+
+/* Interrupts that the two get of one wrap with these bits; both listen. */
+static bool interrupts_of(struct test *t, u64 select, unsigned got[2])
+{
+	struct audience a = { .select = select, .listens = { true, true } };
+
+	if (!together_run(t, &a.both, smp_other_core(), listen, &a))
+		return false;
+	uncore_off();
+	for (unsigned side = 0; side < 2; side++)
+		got[side] = a.interrupts[side];
+	return true;
+}
+
+/* Which number the uncore gives a core isn't known, but each bit is of one core, and each core that
+ * all bits together reach has a bit. */
+TEST(unc, each_select_bit_is_of_one_core, REQS(PMI_09, PMI_10),
+     NEEDS(need_perfmon, need_uncore, need_other_core))
+{
+	unsigned all[2], got[2], sum[2] = { 0, 0 };
+
+	if (!same_package(t) || !interrupts_of(t, EN_PMI_CORES, all))
+		return;
+	for (unsigned bit = 48; bit < 52; bit++) {
+		if (!interrupts_of(t, BIT(bit), got))
+			return;
+		CHECK_RANGE(t, PMI_09, 0, 1, got[0] + got[1], "interrupts of two cores that "
+			    "listen, MSR_UNCORE_PERF_GLOBAL_CTRL[%u] = 1 alone", bit);
+		for (unsigned side = 0; side < 2; side++)
+			sum[side] += got[side];
+	}
+	for (unsigned side = 0; side < 2; side++)
+		CHECK_EQ(t, PMI_10, all[side], sum[side], "interrupts of core %u with one bit "
+			 "after the other, against all at once", side);
 }
 
 /* Registers of the package: Table 35-13. The values are of bits that all of them have. */
