@@ -103,6 +103,34 @@ TEST(netburst, complement_counts_the_other_clocks, REQS(NB_18), NEEDS(need_netbu
 		    "clocks with instructions and those with none, against all");
 }
 
+#define RETIRE_MOST	3u	/* micro-operations in a clock */
+#define THRESHOLDS	16u
+
+/* Each value of the field: no clock retires more than three, and so all retire no more. */
+TEST(netburst, each_threshold_is_compared, REQS(NB_18), NEEDS(need_netburst))
+{
+	u64 who = netburst_both(netburst_thread()), value[2];
+	struct netburst_setting s = { .counter = 12, .event = NB_EVENT_UOPS_RETIRED, .mask = 1,
+				      .who = who, .flags = NB_CCCR_COMPARE };
+
+	CHECK_RANGE(t, NB_18, 1, ~0ULL, netburst_gain(&s, &workload_mixed, false),
+		    "clocks with more than 0 micro-operations");
+	for (unsigned n = RETIRE_MOST; n < THRESHOLDS; n++) {
+		struct netburst_setting other[2] = { s, s };
+
+		s.flags = NB_CCCR_COMPARE | THRESHOLD(n);
+		CHECK_EQ(t, NB_18, 0, netburst_gain(&s, &workload_mixed, false),
+			 "clocks with more than %u micro-operations", n);
+		other[0].flags = s.flags | NB_CCCR_COMPLEMENT;
+		other[1].counter = 13;
+		other[1].flags = NB_CCCR_COMPARE | NB_CCCR_COMPLEMENT | THRESHOLD(15);
+		count_together(other, 2, value);
+		CHECK_RANGE(t, NB_18, value[1] - value[1] / 8, value[1] + value[1] / 8, value[0],
+			    "clocks with %u micro-operations or fewer, against those with 15 or "
+			    "fewer", n);
+	}
+}
+
 /* "The counter counts every clock", whatever qualifies in the ESCR: here nothing does. */
 TEST(netburst, threshold_15_complemented_counts_every_clock, REQS(NB_18), NEEDS(need_netburst))
 {

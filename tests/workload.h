@@ -88,7 +88,7 @@ KIND_DECLARE(return_pop);	/* RET with a number */
 KIND_DECLARE(prefetch);
 KIND_DECLARE(compare);		/* CMPSQ: two loads */
 KIND_DECLARE(rep_load);		/* one REP LODSB of n bytes */
-KIND_DECLARE(page);		/* an instruction in two pages: its mark */
+KIND_DECLARE(page);		/* an instruction in two pages */
 #undef KIND_DECLARE
 
 /* tests/workload_memory.asm: for tests/hierarchy.h. */

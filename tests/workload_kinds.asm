@@ -114,14 +114,14 @@ BEGIN kind_rep_load
 	rep lodsb
 END kind_rep_load
 
-; instructions 3n + 1, branches n + 1: the first mark is a MOV whose bytes are in two pages
-DECLARE kind_page, marks_kind_page, 10, 0,  3, 1,  0, 0,  0, 0,  0, 0,  1, 1,  1, 0,  1, 0
+; instructions 3n + 1, branches n + 1: the MOV lies in two pages
+DECLARE kind_page, 0, 0, 0,  3, 1,  0, 0,  0, 0,  0, 0,  1, 1,  1, 0,  1, 0
 BEGIN kind_page
-	jmp	marks_kind_page
+	jmp	.across
 	align	PAGE
 	times PAGE - 3 int3
-marks_kind_page:
+.across:
 	mov	rax, 0x1122334455667788
 	dec	rdi
-	jnz	marks_kind_page
+	jnz	.across
 END kind_page
