@@ -17,7 +17,7 @@
 #include "tests/needs.h"
 #include "tests/runner.h"
 
-#define MAX_TESTS	384
+#define MAX_TESTS	512
 #define MAX_GROUPS	24
 
 extern struct test_case tests_begin[] __asm__("__tests_begin")
