@@ -136,8 +136,8 @@ static void print_processors(const struct suite *s)
 static const char *const judged[] = {
 	[PLATFORM_SILICON] = "what the manual says; weaker requirements are reported",
 	[PLATFORM_KVM] = "every requirement that can be observed in a guest of KVM",
-	[PLATFORM_GUEST] = "what the manual says of every processor; what is a model's own is "
-			   "reported, because no table says what this hypervisor leaves out",
+	[PLATFORM_GUEST] = ("what the manual says of every processor; what is a model's own is "
+			    "reported, because no table says what this hypervisor leaves out"),
 	[PLATFORM_STRICT] = "every requirement that can be observed here",
 };
 
