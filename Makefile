@@ -73,7 +73,7 @@ REFTEST_SHARED := $(filter-out refpmu/selftest/selftest.c refpmu/selftest/engine
 REFTEST_OBJS := $(call objects,$(REFTEST_SHARED) refpmu/selftest/selftest.c \
 	   refpmu/selftest/engines.c)
 BENCH_OBJS := $(call objects,refpmu/bench/bench.c refpmu/selftest/workload.c \
-	   refpmu/launch_print.c refpmu/launch_firmware.c $(MEMORY_SOURCES))
+	   refpmu/launch_print.c refpmu/launch_firmware.c refpmu/launch_pe.c $(MEMORY_SOURCES))
 COUNT_OBJS := $(call objects,$(REFTEST_SHARED) refpmu/count/count.c)
 ZYDIS_SOURCES := Decoder DecoderData SharedData Register
 ZYDIS_OBJS := $(patsubst %,$(BUILD)/zydis/efi/%.o,$(ZYDIS_SOURCES))

@@ -23,7 +23,8 @@ HOST_CFLAGS_clang ?= -Wshorten-64-to-32
 
 # Everything that may be compiled for the host: no privileged instruction, no firmware.
 HOST_PURE := $(sort $(wildcard $(addprefix $(ROOT)/, refpmu/model*.c \
-	     refpmu/launch_plan.c refpmu/launch_fault.c refpmu/launch_span.c \
+	     refpmu/launch_plan.c refpmu/launch_fault.c refpmu/launch_span.c refpmu/launch_pe.c \
+	     refpmu/configure.c \
 	     pmu/hypervisor.c pmu/record.c boot/config.c boot/spread.c kernel/confidential.c \
 	     kernel/fmt.c kernel/tap.c kernel/topology.c \
 	     tests/applies.c tests/glob.c tests/tally.c tests/verdict.c)))

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* VMMCALL: the launcher's requests, or #UD. See hypercall.h. */
+#include "refpmu/configure.h"
 #include "refpmu/deliver.h"
 #include "refpmu/exits.h"
 #include "refpmu/guest_memory.h"
@@ -57,46 +58,15 @@ static enum hypercall_status version(struct cpu *cpu, u64 address)
 		HYPERCALL_BAD_ADDRESS;
 }
 
-static bool is_valid(const struct hypercall_configure *request)
-{
-	return request->generation < GEN_COUNT && request->hyper_threading <= 1 &&
-	       request->fault < FAULT_COUNT && request->page_crossing <= 1 &&
-	       !(request->conditions & ~(u32)FAULT_CONDITIONS) &&
-	       (request->counter < FAULT_COUNTERS ||
-		request->counter == HYPERCALL_ANY_COUNTER) &&
-	       request->profile < PROFILE_COUNT && request->latitude_set <= BITS(0, LAT_COUNT - 1);
-}
-
-static enum hypercall_status configure(struct cpu *cpu, u64 address)
+static enum hypercall_status take_configuration(struct cpu *cpu, u64 address)
 {
 	struct hypercall_configure request;
 	struct model_config config;
 
 	if (!guest_read(cpu, address, &request, sizeof(request), NULL))
 		return HYPERCALL_BAD_ADDRESS;
-	if (!is_valid(&request))
+	if (!configure(&request, &config))
 		return HYPERCALL_BAD_VALUE;
-	config = (struct model_config){
-		.generation = (enum generation_id)request.generation,
-		.hyper_threading = request.hyper_threading,
-		.fault = (enum fault_id)request.fault,
-		.when = {
-			.one_counter = request.counter != HYPERCALL_ANY_COUNTER,
-			.counter = (u8)request.counter,
-			.page_crossing = request.page_crossing,
-			.conditions = request.conditions,
-			.nth = request.nth,
-			.from = request.from,
-			.every = request.every,
-		},
-		.latitude = {
-			.seed = request.seed,
-			.profile = (enum profile_id)request.profile,
-			.set = request.latitude_set,
-		},
-	};
-	for (unsigned i = 0; i < LAT_COUNT; i++)
-		config.latitude.value[i] = request.latitude[i];
 	exit_hypercall_reset(cpu, &config);
 	return HYPERCALL_DONE;
 }
@@ -146,7 +116,7 @@ bool exit_hypercall(struct cpu *cpu)
 		status = version(cpu, address);
 		break;
 	case HYPERCALL_CONFIGURE:
-		status = configure(cpu, address);
+		status = take_configuration(cpu, address);
 		break;
 	case HYPERCALL_STATISTICS:
 		status = statistics(cpu, address);

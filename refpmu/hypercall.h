@@ -8,6 +8,7 @@
 #ifndef REFPMU_HYPERCALL_H
 #define REFPMU_HYPERCALL_H
 
+#include "refpmu/configure.h"
 #include "refpmu/statistics.h"
 
 #define HYPERCALL_MAGIC		0x3638747365545550ULL
@@ -34,25 +35,6 @@ enum hypercall_status {
 struct hypercall_version {
 	u64 version;
 	u64 hidden_base, hidden_size;	/* where the hypervisor lives, physical */
-};
-
-#define HYPERCALL_ANY_COUNTER	(~(u32)0)
-#define HYPERCALL_KNOBS		64
-
-struct hypercall_configure {
-	u32 generation;			/* enum generation_id */
-	u32 hyper_threading;		/* bool */
-	u32 fault;			/* enum fault_id */
-	/* struct fault_when */
-	u32 counter;			/* or HYPERCALL_ANY_COUNTER */
-	u32 page_crossing;		/* bool */
-	u32 nth, from, every;
-	u32 conditions;			/* enum fault_condition */
-	/* struct model_latitude */
-	u32 profile;			/* enum profile_id */
-	u64 seed;
-	u64 latitude_set;
-	u32 latitude[HYPERCALL_KNOBS];	/* by enum latitude_id */
 };
 
 /* For programs: call and return the status. */

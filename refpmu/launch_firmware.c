@@ -3,12 +3,10 @@
 #include <efi.h>
 
 #include "refpmu/launch_firmware.h"
+#include "refpmu/launch_pe.h"
 
 #define TEXT_SIZE	1024	/* no less than PLAN_ARGS_SIZE */
 #define PATH_SIZE	4096
-
-#define PE_AT		0x3c	/* "Microsoft Portable Executable Format": in the DOS header */
-#define PE_ENTRY	0x28	/* signature, file header, 16 bytes of the optional header */
 
 static EFI_HANDLE our_image, program;
 static EFI_SYSTEM_TABLE *our_system;
@@ -135,27 +133,22 @@ void firmware_options(const char *options)
 	loaded->LoadOptions = *options ? wide : NULL;
 }
 
-static u32 word_at(const u8 *from)
-{
-	u32 value;
-
-	__builtin_memcpy(&value, from, sizeof(value));
-	return value;
-}
-
 bool firmware_image(struct firmware_image *image)
 {
 	EFI_LOADED_IMAGE *loaded = loaded_image(program);
 	u8 *base;
+	u32 entry;
 
 	if (!loaded || !loaded->ImageBase)
 		return false;
 	base = loaded->ImageBase;
+	if (!pe_entry(base, loaded->ImageSize, &entry))
+		return false;
 	*image = (struct firmware_image){
 		.base = loaded->ImageBase, .size = loaded->ImageSize, .handle = program,
 		.system = our_system,
 	};
-	image->entry = (void *)(base + word_at(base + word_at(base + PE_AT) + PE_ENTRY));
+	image->entry = (void *)(base + entry);
 	return true;
 }
 

@@ -29,6 +29,11 @@ static const struct { u8 profile; u32 fact; } profile_facts[] = {
 #include "spec/profile.def"
 };
 
+bool model_latitude_allows(enum latitude_id knob, u32 value)
+{
+	return knob < LAT_COUNT && value >= knobs[knob].low && value <= knobs[knob].high;
+}
+
 /* The splitmix64 generator: a full-period sequence from any starting value. */
 static u64 random_from(u64 *random)
 {

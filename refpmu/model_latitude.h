@@ -18,6 +18,9 @@ struct model_latitude {
 	u32 value[LAT_COUNT];		/* to this, within its range */
 };
 
+/* Is the value in the knob's range? */
+bool model_latitude_allows(enum latitude_id knob, u32 value);
+
 _Static_assert(LAT_COUNT <= 64, "knobs are bits of a set");
 
 #endif

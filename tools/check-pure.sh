@@ -12,6 +12,7 @@ read -ra sources < <(make -s -f host/host.mk pure-sources)
 harness='spec/* kernel/confidential.h kernel/fmt.h kernel/tap.h kernel/topology.h'
 harness+=' pmu/hypervisor.h pmu/record.h boot/config.h boot/spread.h tests/*.h'
 model='spec/* refpmu/model*.h refpmu/launch_plan.h refpmu/launch_fault.h refpmu/launch_span.h'
+model+=' refpmu/launch_pe.h refpmu/configure.h'
 
 status=0
 [ ${#sources[@]} -gt 0 ] || { echo "check-pure: host/host.mk names no pure source"; exit 2; }

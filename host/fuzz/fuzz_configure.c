@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The hypercall CONFIGURE: any bytes. What is taken is in range, and a model begins with it; what
+ * isn't leaves the configuration as it was. The bytes lie over a request without any knob, so that
+ * short inputs are taken.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/model/rig.h"
+#include "refpmu/configure.h"
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
+
+static const struct { u32 low, high; } range[LAT_COUNT] = {
+#define LATITUDE(token, name, low, high, source) [LAT_##token] = { low, high },
+#include "spec/latitude.def"
+};
+
+static void check(const struct hypercall_configure *request, const struct model_config *config)
+{
+	if (config->generation != (enum generation_id)request->generation ||
+	    config->generation >= GEN_COUNT || config->fault >= FAULT_COUNT ||
+	    config->latitude.profile >= PROFILE_COUNT ||
+	    (config->latitude.set & ~BITS(0, LAT_COUNT - 1)) ||
+	    (config->when.one_counter && config->when.counter >= FAULT_COUNTERS))
+		abort();
+	for (unsigned i = 0; i < LAT_COUNT; i++)
+		if ((config->latitude.set & BIT(i)) &&
+		    (config->latitude.value[i] < range[i].low ||
+		     config->latitude.value[i] > range[i].high))
+			abort();
+}
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
+{
+	struct hypercall_configure request = { .counter = HYPERCALL_ANY_COUNTER };
+	struct model_config config, before;
+	static struct rig r;
+
+	memcpy(&request, data, size < sizeof(request) ? size : sizeof(request));
+	memset(&config, 0x5a, sizeof(config));
+	before = config;
+	if (configure(&request, &config)) {
+		check(&request, &config);
+		if (config.generation < GEN_ARCH_COUNT)
+			rig_open_config(&r, &config);
+	} else if (memcmp(&before, &config, sizeof(config))) {
+		abort();
+	}
+	return 0;
+}
