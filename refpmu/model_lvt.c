@@ -17,6 +17,8 @@
 #define LVT_MASKED		BIT(16)
 /* Vectors below are illegal for the local APIC: "Valid Interrupt Vectors". */
 #define FIRST_LEGAL_VECTOR	16
+/* Instructions by which fault pmi-lost-in-hlt delays interrupts. */
+#define LATE_PMI		8
 
 static void stop_counters(struct model *m)
 {
@@ -80,8 +82,9 @@ void model_request(struct model *m, enum model_action action, unsigned counter)
 {
 	struct model *sibling = model_core_sibling(m), *to = m;
 	bool threshold = action == ACTION_THRESHOLD_INT;
-	/* So that there is one on its way. */
-	u32 distance = model_skid(m) + model_has_fault(m, FAULT_PMI_LOST_IN_HLT);
+	/* So that there is one on its way: as late as a correct processor's may be. */
+	u32 distance = model_skid(m) +
+		       (model_has_fault(m, FAULT_PMI_LOST_IN_HLT) ? LATE_PMI : 0);
 
 	if (m->host->trace)
 		m->host->trace(m->host->ctx, action, counter);
