@@ -74,54 +74,7 @@ test_a_dead_processor_costs_its_test()
 	grep -q '^Bail out! the first processor hangs' "$out"
 }
 
-# Without an HPET another processor's NMI ends what hangs on the first one with interrupts off.
-test_a_hang_without_hpet_costs_its_test()
-{
-	cat > "$log/qemu-no-hpet" <<-'EOF'
-		#!/bin/sh
-		exec qemu-system-x86_64 "$@" -machine hpet=off
-	EOF
-	chmod +x "$log/qemu-no-hpet"
-	QEMU=$PWD/$log/qemu-no-hpet expect 2 ./run-qemu.sh --smp 2 \
-		--tests 'deadly.a_loop*,selftest.*,calibration.*' --out "$log/no-hpet"
-	grep -q '^# hpet: none' "$out"
-	grep -q '^not ok .* - deadly.a_loop_with_interrupts_off ' "$out"
-	grep -q '^ok .* - calibration.this_machine_is_measured ' "$out"
-	tail -n 1 "$out" | grep -q 'failed 0, errors 1$'
-}
-
-# Clocks that differ, a processor that is slow, a wake-up that gets lost: nothing is lost by it.
-test_processors_need_not_agree()
-{
-	local latitude
-
-	for latitude in tsc-apart:1 tsc-apart:2 late-processor:4000 lost-wake-up:1 \
-			lost-wake-up:6; do
-		expect 0 ./run-qemu.sh --smp 3 --tests 'selftest.*,count.loads*' \
-			--latitude "$latitude" --out "$log/apart"
-		grep -q '^# processors: 3 of 3 processors$' "$out"
-		grep -q 'skipped 0, inconclusive 0, known 0, failed 0, errors 0$' "$out"
-	done
-	# Ticks that the others are ahead: 2^38.
-	expect 0 ./run-qemu.sh --smp 2 --tests 'selftest.*,count.loads*' --latitude tsc-apart:1 \
-		--out "$log/apart"
-	grep -q '^# processor 0: IA32_TSC_ADJUST = 0$' "$out"
-	grep -q '^# processor 1: IA32_TSC_ADJUST = 274877906944$' "$out"
-}
-
-# One that never comes is left out, and the machine not given back under it.
-test_a_processor_that_never_comes_is_left_out()
-{
-	expect 2 ./run-qemu.sh --smp 3 --tests 'selftest.*' --latitude lost-processor:60000 \
-		--out "$log/late"
-	grep -q '^# processors: 2 of 3 processors$' "$out"
-	grep -q "^# left out: processor 2, APIC id 0x2: it hasn't come in time$" "$out"
-	grep -q '^ok .* - selftest.each_processor_runs_what_it_is_given ' "$out"
-	grep -q "^Bail out! a processor doesn't return to the firmware$" "$out"
-	refute grep '^not ok' "$out"
-}
-
-# Who waits for a processor that an exception has ended learns of it, and says it.
+# A processor that waits for one that an exception has ended learns of it, and says it.
 test_an_exception_beside_a_barrier_is_told()
 {
 	expect 2 ./run-qemu.sh --smp 2 --tests 'deadly.an_exception*,selftest.nobody_waits*' \
