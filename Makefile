@@ -97,7 +97,7 @@ $(BUILD)/refpmu-bench.so: $(BENCH_OBJS)
 
 # Firmware loads the image anywhere, and the reference PMU copies itself: nothing but
 # R_X86_64_RELATIVE may be left for run time.
-$(BUILD)/%.so: linker.ld $(BUILD)/obj/start.asm.o
+$(BUILD)/%.so: linker.ld $(BUILD)/obj/boot/start.asm.o
 	$(call say,LINK    ,$@)$(LD) $(LDFLAGS) $(filter %.o,$^) -o $@
 	@! readelf -rW $@ | grep 'R_X86_64_' | grep -v 'R_X86_64_RELATIVE'
 
