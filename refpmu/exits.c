@@ -248,9 +248,11 @@ bool exits_instruction(struct cpu *cpu, u64 code)
 	return true;
 }
 
-/* Chip sets reset the machine when any of its processors shuts down, and so does QEMU's. */
+/* A board resets itself when its first processor shuts down. Another one stays so until an INIT. */
 void exits_shutdown(struct cpu *cpu)
 {
+	while (!(msr_read(MSR_IA32_APIC_BASE) & IA32_APIC_BASE_BSP))
+		__asm__ volatile("cli; hlt");
 	panic("the guest shut down (RIP, RSP, CR2, CR3)", 4, cpu->vmcb->save.rip,
 	      cpu->vmcb->save.rsp, cpu->vmcb->save.cr2, cpu->vmcb->save.cr3);
 }
