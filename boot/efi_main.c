@@ -8,6 +8,7 @@
 #include "boot/exerciser.h"
 #include "boot/file.h"
 #include "boot/firmware.h"
+#include "boot/identity.h"
 #include "boot/log.h"
 #include "boot/processors.h"
 #include "boot/results.h"
@@ -136,6 +137,7 @@ static int start(struct config *config)
 			  (unsigned long long)(firmware_memory() >> 20));
 		return refuse_unborrowed(error);
 	}
+	identity_read();
 	setup.serial_port = config->serial_port;
 	setup.hpet_base = acpi_hpet_base();
 	setup.ioapic_base = acpi_ioapic_base();

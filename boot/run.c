@@ -4,6 +4,7 @@
  * firmware gets its ticks. Everything that prints runs with the machine borrowed.
  */
 #include "boot/firmware.h"
+#include "boot/identity.h"
 #include "boot/log.h"
 #include "boot/processors.h"
 #include "boot/results.h"
@@ -76,6 +77,7 @@ int run_tests(const struct config *config, u64 exerciser)
 	suite = suite_begin(&suite_config, &tap);
 	tap_comment(&tap, "image at %p: a dump's addresses less this are the ELF file's",
 		    firmware.loaded->ImageBase);
+	identity_describe(&tap);
 	processors_describe(&tap);
 	describe_devices(&tap, config);
 	groups = suite_groups(suite);

@@ -93,3 +93,12 @@ test_a_processor_that_never_comes_is_left_out()
 	grep -q "^Bail out! a processor doesn't return to the firmware$" "$out"
 	refute grep '^not ok' "$out"
 }
+
+# A log alone says whose machine it is: firmware, board.
+test_the_log_says_what_the_machine_is()
+{
+	expect 2 ./run-qemu.sh --tests 'selftest.time*' --out "$log/identity"
+	grep -qP '^# firmware: \S.* revision 0x[0-9a-f]+, UEFI 2\.\d+' "$out"
+	grep -qP '^# bios: \S.*, \d\d/\d\d/\d{4}$' "$out"
+	grep -qP '^# system: QEMU, .*Q35' "$out"
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * UEFI Specification, "EFI System Table", "EFI_TABLE_HEADER", "EFI Configuration Table". Strings
+ * are copied while the firmware's own mappings hold; a run may come long after.
+ */
+#include "boot/firmware.h"
+#include "boot/identity.h"
+#include "boot/smbios.h"
+#include "kernel/fmt.h"
+
+#define VENDOR_SIZE	64
+#define LINE_SIZE	200
+#define FOUR_GIB	BIT(32)
+
+static const struct line {
+	const char *key;
+	enum smbios_type type;
+} lines[] = {
+	{ "bios", SMBIOS_BIOS }, { "system", SMBIOS_SYSTEM }, { "board", SMBIOS_BOARD },
+};
+#define LINES	(sizeof(lines) / sizeof(lines[0]))
+
+static char vendor[VENDOR_SIZE], said[LINES][LINE_SIZE];
+
+static void read_vendor(const CHAR16 *text)
+{
+	size_t length = 0;
+
+	for (; text && text[length] && length + 1 < sizeof vendor; length++)
+		vendor[length] = text[length] >= ' ' && text[length] <= '~' ?
+				 (char)text[length] : '?';
+	vendor[length] = '\0';
+}
+
+/* Firmware may publish both entry points; only that of 64 bits reaches a table above 4 GiB. */
+static bool find_table(struct smbios_table *table)
+{
+	static const EFI_GUID guids[] = { SMBIOS3_TABLE_GUID, SMBIOS_TABLE_GUID };
+	u64 top = firmware_memory() > FOUR_GIB ? firmware_memory() : FOUR_GIB;
+
+	for (unsigned i = 0; i < sizeof(guids) / sizeof(guids[0]); i++) {
+		const u8 *entry = firmware_find_table(&guids[i]);
+
+		if (entry && smbios_find(entry, SMBIOS_ENTRY_SIZE, table) &&
+		    table->address + table->length <= top)
+			return true;
+	}
+	return false;
+}
+
+void identity_read(void)
+{
+	struct smbios_table table;
+	bool is_there = find_table(&table);
+
+	read_vendor(firmware.system->FirmwareVendor);
+	for (unsigned i = 0; i < LINES; i++) {
+		said[i][0] = '\0';
+		if (is_there)
+			smbios_describe((const u8 *)(uintptr_t)table.address, table.length,
+					lines[i].type, said[i], LINE_SIZE);
+	}
+}
+
+/* The low half is decimal, its last digit the second number behind the point: 2.3.1 is 2, 31. */
+static void describe_uefi(struct tap *tap, u32 revision)
+{
+	u32 minor = revision & 0xffff;
+	char last[8] = "";
+
+	if (minor % 10)
+		fmt_print(last, sizeof last, ".%u", minor % 10);
+	tap_comment(tap, "firmware: %s revision %#x, UEFI %u.%u%s", vendor[0] ? vendor : "unnamed",
+		    firmware.system->FirmwareRevision, revision >> 16, minor / 10, last);
+}
+
+void identity_describe(struct tap *tap)
+{
+	describe_uefi(tap, firmware.system->Hdr.Revision);
+	for (unsigned i = 0; i < LINES; i++)
+		if (said[i][0])
+			tap_comment(tap, "%s: %s", lines[i].key, said[i]);
+}

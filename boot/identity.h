@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* Whose firmware this is, and whose machine, for the log. */
+#ifndef BOOT_IDENTITY_H
+#define BOOT_IDENTITY_H
+
+#include "kernel/tap.h"
+
+/* Ask the firmware. Machine given back, after firmware_setup(). */
+void identity_read(void);
+/* Comments "firmware: ", "bios: ", "system: ", "board: "; the last three where SMBIOS has them. */
+void identity_describe(struct tap *tap);
+
+#endif

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+/* See smbios.h. */
+#include "boot/smbios.h"
+
+/* Offsets in bytes. The entry point of 32 bits, and that of 64. */
+#define ENTRY32_LENGTH		5u
+#define ENTRY32_TABLE_LENGTH	22u
+#define ENTRY32_TABLE_ADDRESS	24u
+#define ENTRY32_LEAST		30u	/* its table's address and the count of structures */
+#define ENTRY64_LENGTH		6u
+#define ENTRY64_TABLE_LENGTH	12u
+#define ENTRY64_TABLE_ADDRESS	16u
+#define ENTRY64_LEAST		24u
+
+#define HEADER			4u	/* type, length, handle */
+#define HEADER_LENGTH		1u
+#define TYPE_END		127u
+
+#define FIELDS			3u
+/* Where a structure keeps the numbers of its strings. */
+static const u8 fields[][FIELDS] = {
+	[SMBIOS_BIOS] = { 4, 5, 8 },	/* vendor, version, release date */
+	[SMBIOS_SYSTEM] = { 4, 5, 6 },	/* manufacturer, product name, version */
+	[SMBIOS_BOARD] = { 4, 5, 6 },
+};
+
+static u64 read_at(const u8 *bytes, size_t offset, unsigned count)
+{
+	u64 value = 0;
+
+	while (count--)
+		value = value << 8 | bytes[offset + count];
+	return value;
+}
+
+static bool begins(const u8 *bytes, size_t size, const char *anchor)
+{
+	for (size_t i = 0; anchor[i]; i++)
+		if (i >= size || bytes[i] != (u8)anchor[i])
+			return false;
+	return true;
+}
+
+/* An entry point of that many bytes, whose sum is 0. */
+static bool is_whole(const u8 *entry, size_t length, size_t least, size_t size)
+{
+	u8 sum = 0;
+
+	if (length < least || length > size)
+		return false;
+	for (size_t i = 0; i < length; i++)
+		sum = (u8)(sum + entry[i]);
+	return !sum;
+}
+
+bool smbios_find(const u8 *entry, size_t size, struct smbios_table *table)
+{
+	if (size >= ENTRY64_LEAST && begins(entry, size, "_SM3_")) {
+		if (!is_whole(entry, entry[ENTRY64_LENGTH], ENTRY64_LEAST, size))
+			return false;
+		table->address = read_at(entry, ENTRY64_TABLE_ADDRESS, 8);
+		table->length = (u32)read_at(entry, ENTRY64_TABLE_LENGTH, 4);
+	} else if (size >= ENTRY32_LEAST && begins(entry, size, "_SM_")) {
+		if (!is_whole(entry, entry[ENTRY32_LENGTH], ENTRY32_LEAST, size))
+			return false;
+		table->address = read_at(entry, ENTRY32_TABLE_ADDRESS, 4);
+		table->length = (u32)read_at(entry, ENTRY32_TABLE_LENGTH, 2);
+	} else {
+		return false;
+	}
+	if (table->length > SMBIOS_TABLE_MAX)
+		table->length = SMBIOS_TABLE_MAX;
+	return table->address && table->length && table->address + table->length > table->address;
+}
+
+/* The two zeros that end a structure's strings, looked for from strings on; its end, or 0. */
+static size_t end_of(const u8 *table, size_t length, size_t strings)
+{
+	for (size_t at = strings; at + 1 < length; at++)
+		if (!table[at] && !table[at + 1])
+			return at + 2;
+	return 0;
+}
+
+/* The first structure of a type; its end is *end. false: there is none that is whole. */
+static bool find(const u8 *table, size_t length, u8 type, size_t *start, size_t *end)
+{
+	size_t at = 0;
+
+	while (at + HEADER <= length) {
+		size_t formatted = table[at + HEADER_LENGTH];
+
+		if (formatted < HEADER || formatted > length - at)
+			return false;
+		*end = end_of(table, length, at + formatted);
+		if (!*end || table[at] == TYPE_END)
+			return false;
+		*start = at;
+		if (table[at] == type)
+			return true;
+		at = *end;
+	}
+	return false;
+}
+
+/* Text that grows as long as it fits. */
+struct text {
+	char *to;
+	size_t size, length;
+};
+
+static void add(struct text *text, char c)
+{
+	if (text->length + 1 < text->size)
+		text->to[text->length++] = c;
+}
+
+/* String number of those between strings and end, less blanks around it. */
+static void add_string(struct text *text, const u8 *table, size_t strings, size_t end, u8 number)
+{
+	size_t first = strings, last;
+
+	for (; number > 1 && first < end; number--) {
+		if (!table[first])
+			return;		/* there are fewer */
+		while (first < end && table[first])
+			first++;
+		first++;
+	}
+	for (last = first; last < end && table[last];)
+		last++;
+	while (first < last && table[first] == ' ')
+		first++;
+	while (last > first && table[last - 1] == ' ')
+		last--;
+	if (first >= last)
+		return;
+	if (text->length) {
+		add(text, ',');
+		add(text, ' ');
+	}
+	for (; first < last; first++)
+		add(text, table[first] >= ' ' && table[first] <= '~' ? (char)table[first] : '?');
+}
+
+bool smbios_describe(const u8 *table, size_t length, enum smbios_type type, char *to, size_t size)
+{
+	struct text text = { to, size, 0 };
+	size_t start, end, formatted;
+
+	if (!size)
+		return false;
+	to[0] = '\0';
+	if (!find(table, length, (u8)type, &start, &end))
+		return false;
+	formatted = table[start + HEADER_LENGTH];
+	for (unsigned i = 0; i < FIELDS; i++) {
+		size_t field = fields[type][i];
+
+		if (field < formatted && table[start + field])
+			add_string(&text, table, start + formatted, end, table[start + field]);
+	}
+	to[text.length] = '\0';
+	return text.length;
+}
