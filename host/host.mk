@@ -25,7 +25,7 @@ HOST_CFLAGS_clang ?= -Wshorten-64-to-32
 HOST_PURE := $(sort $(wildcard $(addprefix $(ROOT)/, refpmu/model*.c \
 	     refpmu/launch_plan.c refpmu/launch_fault.c refpmu/launch_span.c refpmu/launch_pe.c \
 	     refpmu/configure.c \
-	     pmu/hypervisor.c pmu/record.c boot/config.c boot/smbios.c boot/spread.c kernel/confidential.c \
+	     pmu/hypervisor.c pmu/leaves.c pmu/record.c boot/config.c boot/smbios.c boot/spread.c kernel/confidential.c \
 	     kernel/fmt.c kernel/tap.c kernel/topology.c \
 	     tests/applies.c tests/glob.c tests/tally.c tests/verdict.c)))
 HOST_TESTS := $(sort $(wildcard $(addprefix $(ROOT)/host/, unit/test_*.c golden/test_*.c \

@@ -9,6 +9,7 @@
 #include "kernel/fault.h"
 #include "kernel/percpu.h"
 #include "pmu/found.h"
+#include "pmu/inventory.h"
 #include "pmu/netburst.h"
 #include "pmu/reset.h"
 #include "pmu/uncore.h"
@@ -48,6 +49,7 @@ void counter_init(void)
 	u64 value;
 
 	*caps = caps_read();
+	inventory_keep(caps);
 	/* An enumeration that promises too much is one test's business, and shouldn't end all. */
 	while (caps->gp && (msr_try_read(MSR_IA32_PMC0 + caps->gp - 1, &value).raised ||
 			    msr_try_read(MSR_IA32_PERFEVTSEL0 + caps->gp - 1, &value).raised))

@@ -12,6 +12,7 @@
 #include "pmu/counter.h"
 #include "pmu/exerciser.h"
 #include "pmu/found.h"
+#include "pmu/inventory.h"
 #include "tests/evidence.h"
 #include "tests/glob.h"
 #include "tests/needs.h"
@@ -179,6 +180,7 @@ static void print_machine(const struct suite *s)
 	if (exerciser_listed())
 		tap_comment(s->tap, "exerciser: %s", exerciser_is_here() ? "answers" :
 			    "in the configuration table, doesn't answer");
+	inventory_describe(s->tap);
 	print_processors(s);
 }
 

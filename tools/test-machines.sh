@@ -94,11 +94,17 @@ test_a_processor_that_never_comes_is_left_out()
 	refute grep '^not ok' "$out"
 }
 
-# A log alone says whose machine it is: firmware, board.
+# A log alone says what machine it is from: firmware, board, CPUID once a kind of processor.
 test_the_log_says_what_the_machine_is()
 {
 	expect 2 ./run-qemu.sh --tests 'selftest.time*' --out "$log/identity"
 	grep -qP '^# firmware: \S.* revision 0x[0-9a-f]+, UEFI 2\.\d+' "$out"
 	grep -qP '^# bios: \S.*, \d\d/\d\d/\d{4}$' "$out"
 	grep -qP '^# system: QEMU, .*Q35' "$out"
+	[ "$(grep -c '^# cpuid of processor' "$out")" = 1 ]
+	grep -q '^# cpuid: 00000000.0 0000000d 756e6547 6c65746e 49656e69$' "$out"
+	grep -q '^# cpuid: 0000000a.0 07300403 00000018 00000000 00000603$' "$out"
+	grep -q '^# cpuid: 80000008.0 ' "$out"
+	grep -q '^# msr: IA32_PERF_CAPABILITIES = 0x32c4: .* PEBS_FMT=2 SMM_FREEZE FW_WRITE$' "$out"
+	[ "$(grep -cP '^# (cpuid|msr|firmware|bios|system|board)' "$out")" -le 60 ]
 }
