@@ -64,6 +64,11 @@ const struct pmu_caps *counter_caps(void)
 	return here();
 }
 
+const struct pmu_caps *counter_caps_of(unsigned cpu)
+{
+	return &processors[cpu];
+}
+
 struct pmc_mask counters_gp(void)
 {
 	return (struct pmc_mask){ ones(here()->gp) };

@@ -42,6 +42,7 @@ static inline struct pmc_mask pmc_or(struct pmc_mask a, struct pmc_mask b)
 /* The processor's capabilities, read once on each; the other functions go by them. */
 void counter_init(void);
 const struct pmu_caps *counter_caps(void);
+const struct pmu_caps *counter_caps_of(unsigned cpu);
 
 /*
  * Everything off and zero, by writing it: global control, PEBS, event selects, counters, status,

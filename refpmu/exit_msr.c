@@ -11,6 +11,7 @@
 #include "refpmu/deliver.h"
 #include "refpmu/exits.h"
 #include "refpmu/instructions.h"
+#include "refpmu/processors.h"
 #include "refpmu/siblings.h"
 #include "refpmu/svm.h"
 #include "spec/msr.h"
@@ -126,7 +127,8 @@ static struct msr_result access(struct cpu *cpu, u32 msr, bool write, u64 value)
 	if (msr == MSR_IA32_EFER)
 		return efer(cpu, write, value);
 	if (msr == MSR_IA32_BIOS_SIGN_ID)
-		return (struct msr_result){ MSR_DONE, write ? 0 : model_microcode(&cpu->model) };
+		return (struct msr_result){ MSR_DONE, write ? 0 :
+					    model_microcode(&cpu->model, processors_first(cpu)) };
 	if (msr == MSR_IA32_TIME_STAMP_COUNTER || msr == MSR_IA32_TSC_ADJUST)
 		return time_stamp(cpu, msr, write, value);
 	result = write ? model_wrmsr(&cpu->model, msr, value) : model_rdmsr(&cpu->model, msr);

@@ -222,9 +222,9 @@ bool model_fault(struct model *m, enum fault_id fault);
 /* Was it configured with that fault, whenever it acts? */
 bool model_has_fault(const struct model *m, enum fault_id fault);
 
+/* IA32_BIOS_SIGN_ID; of the processor that the firmware starts on, or of another one. */
+u64 model_microcode(const struct model *m, bool is_first);
 /* RDMSR and WRMSR at CPL 0. A #GP leaves everything unchanged. */
-/* IA32_BIOS_SIGN_ID. */
-u64 model_microcode(const struct model *m);
 struct msr_result model_rdmsr(struct model *m, u32 msr);
 struct msr_result model_wrmsr(struct model *m, u32 msr, u64 value);
 /* RDPMC with this ECX; the caller has checked CPL and CR4.PCE. Never MSR_NOT_OURS. */

@@ -159,11 +159,12 @@ static struct msr_result rdmsr(struct model *m, u32 msr)
 	return result;
 }
 
-u64 model_microcode(const struct model *m)
+u64 model_microcode(const struct model *m, bool is_first)
 {
 	enum { NEW = 0xff, OLD = 0x10 };
+	u32 old = m->latitude[LAT_OLD_MICROCODE];
 
-	return (u64)(m->latitude[LAT_OLD_MICROCODE] ? OLD : NEW) << 32;
+	return (u64)(old == 1 || (old == 2 && !is_first) ? OLD : NEW) << 32;
 }
 
 struct msr_result model_rdmsr(struct model *m, u32 msr)

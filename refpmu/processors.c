@@ -176,6 +176,11 @@ void processors_send(struct cpu *cpu, u32 low)
 	lock_give(cpu, &sending);
 }
 
+bool processors_first(const struct cpu *cpu)
+{
+	return cpu == processors[0];
+}
+
 u64 processors_tsc_adjust(const struct cpu *cpu)
 {
 	u32 apart = cpu->model.latitude[LAT_TSC_APART];

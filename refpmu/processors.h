@@ -38,6 +38,8 @@ void processors_call(struct cpu *cpu, struct cpu *to);
 /* This processor has been started, by its SIPI. */
 void processors_started(struct cpu *cpu);
 
+/* Is it the one that the firmware starts on? */
+bool processors_first(const struct cpu *cpu);
 /* Where processors differ (latitude): by how much this one's TSC does, and one that stands still
  * for a while, once after each start, when this is called. */
 u64 processors_tsc_adjust(const struct cpu *cpu);

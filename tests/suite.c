@@ -121,6 +121,16 @@ static unsigned count_points(const struct suite *s)
 	return points;
 }
 
+/* Where it isn't the first processor's. One that didn't answer has no capabilities. */
+static void print_microcode(const struct suite *s, unsigned cpu)
+{
+	const struct pmu_caps *caps = counter_caps_of(cpu);
+
+	if (caps->vendor[0] && caps->microcode != counter_caps()->microcode)
+		tap_comment(s->tap, "microcode of processor %u: %#x%s", cpu, caps->microcode,
+			    caps->pebs_microcode ? ", with which PEBS is broken" : "");
+}
+
 static void print_processors(const struct suite *s)
 {
 	for (unsigned cpu = 0; cpu < smp_count(); cpu++) {
@@ -130,6 +140,7 @@ static void print_processors(const struct suite *s)
 			continue;
 		tap_comment(s->tap, "processor %u: APIC id %#x, thread %u of core %#x, package %u",
 			    cpu, at.apic_id, at.thread, at.core, at.package);
+		print_microcode(s, cpu);
 		found_describe(s->tap, cpu);
 	}
 }

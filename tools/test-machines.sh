@@ -94,7 +94,8 @@ test_a_processor_that_never_comes_is_left_out()
 	refute grep '^not ok' "$out"
 }
 
-# A log alone says what machine it is from: firmware, board, CPUID once a kind of processor.
+# A log alone says what machine it is from: firmware, board, CPUID once a kind of processor,
+# and microcode of each that hasn't the first one's.
 test_the_log_says_what_the_machine_is()
 {
 	expect 2 ./run-qemu.sh --tests 'selftest.time*' --out "$log/identity"
@@ -107,4 +108,10 @@ test_the_log_says_what_the_machine_is()
 	grep -q '^# cpuid: 80000008.0 ' "$out"
 	grep -q '^# msr: IA32_PERF_CAPABILITIES = 0x32c4: .* PEBS_FMT=2 SMM_FREEZE FW_WRITE$' "$out"
 	[ "$(grep -cP '^# (cpuid|msr|firmware|bios|system|board)' "$out")" -le 60 ]
+	refute grep '^# microcode of processor' "$out"
+	expect 2 ./run-qemu.sh --smp 3 --latitude old-microcode:2 --tests 'selftest.time*' \
+		--out "$log/identity"
+	grep -q '^# microcode: 0xff$' "$out"
+	grep -q '^# microcode of processor 1: 0x10$' "$out"
+	grep -q '^# microcode of processor 2: 0x10$' "$out"
 }
