@@ -109,6 +109,14 @@ test_the_log_says_what_the_machine_is()
 	grep -q '^# msr: IA32_PERF_CAPABILITIES = 0x32c4: .* PEBS_FMT=2 SMM_FREEZE FW_WRITE$' "$out"
 	[ "$(grep -cP '^# (cpuid|msr|firmware|bios|system|board)' "$out")" -le 60 ]
 	refute grep '^# microcode of processor' "$out"
+	python3 - "$log/identity/results.json" <<-'PYTHON'
+		import json, sys
+		said = json.load(open(sys.argv[1], encoding="utf-8"))["runs"][0]["comments"]
+		keys = {text.split(": ")[0] for text in said}
+		assert keys >= {"firmware", "bios", "system", "microcode", "cpuid", "msr"}, keys
+	PYTHON
+	"$build/pmutest86-report" --html - "$log/identity" > "$out"
+	grep -q '^cpuid: 80000008.0 ' "$out"
 	expect 2 ./run-qemu.sh --smp 3 --latitude old-microcode:2 --tests 'selftest.time*' \
 		--out "$log/identity"
 	grep -q '^# microcode: 0xff$' "$out"
