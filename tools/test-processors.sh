@@ -54,6 +54,24 @@ test_x2apic_mode_works()
 	refute grep '^not ok' "$out"
 }
 
+# The others are left out, and said.
+test_more_processors_than_can_be_taken()
+{
+	local work=$log/many
+
+	rm -rf "$work"
+	mkdir -p "$work/esp/EFI/BOOT"
+	cp "$build/pmutest86.efi" "$work/esp/EFI/BOOT/BOOTX64.EFI"
+	printf '%s\n' 'tests = selftest.each*,selftest.time*' 'results = off' 'at_end = shutdown' \
+		> "$work/esp/pmutest86.cfg"
+	tools/boot.sh --timeout 200 --smp 18 "$work"
+	expect 2 tools/conclude.py --serial "$work/serial.log" --out "$work/out" --run pmu=none
+	grep -q '^# processors: 16 of 18 processors$' "$out"
+	grep -q '^# left out: 2 more than can be taken at once$' "$out"
+	grep -q '^ok .* - selftest.each_processor_runs_what_it_is_given ' "$out"
+	refute grep '^not ok' "$out"
+}
+
 # What kills a processor costs that test; where the platform can't go on the run ends at once, with
 # what was finished.
 test_a_dead_processor_costs_its_test()
