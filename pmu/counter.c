@@ -43,6 +43,30 @@ static u64 ones(unsigned bits)
 	return bits < 64 ? BIT(bits) - 1 : ~0ULL;
 }
 
+/* Errata AAK100, AAP53, BD53; a guest's registers may refuse, and then its host has done it. */
+static void set_up(void)
+{
+	static const u32 selects[] = {
+#define SETUP_SELECT(counter, value) [counter] = value,
+#include "spec/setup.def"
+	};
+	const unsigned count = sizeof(selects) / sizeof(selects[0]);
+
+	if (here()->version < 2 || here()->gp < count)
+		return;
+	(void)msr_try_write(MSR_IA32_PERF_GLOBAL_CTRL, 0);
+	for (unsigned i = 0; i < count; i++) {
+		(void)msr_try_write(MSR_IA32_PERFEVTSEL0 + i, selects[i]);
+		(void)msr_try_write(MSR_IA32_PMC0 + i, 0);
+	}
+	(void)msr_try_write(MSR_IA32_PERF_GLOBAL_CTRL, BITS(0, count - 1));
+	(void)msr_try_write(MSR_IA32_PERF_GLOBAL_CTRL, 0);
+	for (unsigned i = 0; i < count; i++) {
+		(void)msr_try_write(MSR_IA32_PERFEVTSEL0 + i, 0);
+		(void)msr_try_write(MSR_IA32_PMC0 + i, 0);
+	}
+}
+
 void counter_init(void)
 {
 	struct pmu_caps *caps = here();
@@ -57,6 +81,9 @@ void counter_init(void)
 	found_keep();
 	if (caps->version && !caps->netburst)
 		reset_learn();
+	/* Last: what records and what freezes is off. */
+	if (caps->facilities & FAC_SETUP)
+		set_up();
 }
 
 const struct pmu_caps *counter_caps(void)

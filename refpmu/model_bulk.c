@@ -64,7 +64,8 @@ bool model_bulk_possible(const struct model *m, u8 cpl)
 	/* Its counters are the other logical processor's as well. */
 	if (model_is_netburst(m))
 		return false;
-	if (busy(m) || looks_at_each(m->config.fault) || !model_core_is_quiet(m))
+	if (busy(m) || looks_at_each(m->config.fault) || !model_core_is_quiet(m) ||
+	    model_errata_miscounts(m))
 		return false;
 	for (u64 left = m->active; left; left &= left - 1) {
 		const struct model_counter *c = &m->counter[__builtin_ctzll(left)];

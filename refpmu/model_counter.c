@@ -488,6 +488,7 @@ static void count(struct model *m, struct step *s, unsigned i, bool mispredict)
 	add = model_increment(c, rule, is_cycle_event(rule), add, s->cycles);
 	if (m->config.fault)
 		add = model_break_increment(m, i, rule, add);
+	add = model_errata_increment(m, i, add);
 	if (rule->os)
 		add += m->smm_events;
 	model_set_counter(m, i, before + add);

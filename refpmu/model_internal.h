@@ -141,6 +141,14 @@ void model_disarm(struct model *m, u64 counters);
 /* A counter's value as a register shows it. */
 void model_set_counter(struct model *m, unsigned counter, u64 value);
 
+/* model_errata.c */
+/* General-purpose counters do, until they were set up. */
+bool model_errata_miscounts(const struct model *m);
+/* IA32_PERF_GLOBAL_CTRL has been written. */
+void model_errata_global_ctrl(struct model *m, u64 value);
+/* What counter i adds instead of this. */
+u64 model_errata_increment(struct model *m, unsigned i, u64 add);
+
 /* A transaction has aborted: its event occurs. after: the registers of the fallback handler. */
 void model_retire_abort(struct model *m, const struct model_retired *r);
 

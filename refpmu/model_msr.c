@@ -291,6 +291,7 @@ static void write_register(struct model *m, const struct place *p, u64 value)
 		break;
 	case REG_GLOBAL_CTRL:
 		m->global_ctrl = value;
+		model_errata_global_ctrl(m, value);
 		m->frozen = false;
 		m->not_started = 0;
 		break;

@@ -31,6 +31,7 @@ struct model_counter {
 	bool armed;		/* wrapped with PEBS enabled: an event to come starts the assist */
 	bool held;		/* its overflow interrupt waits for that assist */
 	u8 shadow;		/* events still to pass before the assist (latitude) */
+	bool misses;		/* an event: latitude counters-need-setup */
 };
 
 /* What a tagged load has left behind. */
@@ -114,6 +115,8 @@ struct model {
 	u32 steal_in;		/* instructions until the next, 0: there are none */
 	u32 smm_events;		/* that counters of CPL 0 count of it */
 	u64 smi_count, stolen_tsc;
+
+	bool setting_up, set_up;	/* latitude counters-need-setup: spec/setup.def */
 
 	/* state of the processor that only some events show */
 	u8 predictor[MODEL_PREDICTOR_ENTRIES];

@@ -21,6 +21,7 @@ enum generation_facility {
 	FAC_LL_TAGGED = 1 << 12,	/* its event counts tagged loads only */
 	FAC_STLB_LOCK = 1 << 13,	/* data source bits 5:4: Table 18-33 */
 	FAC_NETBURST = 1 << 14,		/* the PMU of spec/netburst.def, no other */
+	FAC_SETUP = 1 << 15,		/* errata AAK100, AAP53, BD53: counters want a set-up */
 };
 
 enum generation_id {

@@ -377,6 +377,20 @@ static const char *step(struct rig *r, struct bytes *b)
 	return NULL;
 }
 
+/* The rules are those of processors without errata: what no seed draws, a profile doesn't set. */
+static void without_errata(const struct model_config *config, struct model *m)
+{
+	static const struct { u32 low; bool trouble; } knobs[LAT_COUNT] = {
+#define LATITUDE(token, name, low, high, source) { low, false },
+#define TROUBLE(token, name, low, high, source) { low, true },
+#include "spec/latitude.def"
+	};
+
+	for (unsigned i = 0; i < LAT_COUNT; i++)
+		if (knobs[i].trouble && !(config->latitude.set & BIT(i)))
+			m->latitude[i] = knobs[i].low;
+}
+
 const char *program_run(struct rig *r, const u8 *bytes, size_t n,
 			const struct model_config *config)
 {
@@ -384,6 +398,7 @@ const char *program_run(struct rig *r, const u8 *bytes, size_t n,
 	const char *wrong = NULL;
 
 	rig_open_config(r, config);
+	without_errata(config, &r->m);
 	if (!r->gp)
 		return NULL;
 	rig_ds(r, 6, 4);

@@ -368,6 +368,50 @@ static void profiles_narrow(void)
 		}
 }
 
+static void set_up_counters(bool last_from_0)
+{
+	static const u32 selects[] = {
+#define SETUP_SELECT(counter, value) [counter] = value,
+#include "spec/setup.def"
+	};
+
+	for (u32 i = 0; i < 4; i++) {
+		rig_set(&r, MSR_IA32_PERFEVTSEL0 + i, selects[i]);
+		rig_set(&r, MSR_IA32_PMC0 + i, i == 3 && !last_from_0);
+	}
+	rig_set(&r, MSR_IA32_PERF_GLOBAL_CTRL, 0xf);
+	rig_set(&r, MSR_IA32_PERF_GLOBAL_CTRL, 0);
+}
+
+static u64 counted(u32 counter)
+{
+	rig_program(&r, counter, INST, 0, 1000);
+	rig_start(&r, BIT(counter));
+	rig_nops(&r, 100);
+	rig_stop(&r);
+	return PMC(counter) - (BIT(48) - 1000);
+}
+
+/* Nehalem and Westmere only; the stopping write counts as well. */
+static void counters_that_need_a_set_up(void)
+{
+	for (unsigned generation = 0; generation < GEN_ARCH_COUNT; generation++)
+		for (u32 needed = 0; needed < 2; needed++) {
+			struct model_config config = { .generation = (u8)generation };
+			bool miscounts = needed && generation <= GEN_WESTMERE;
+
+			config.latitude.set = BIT(LAT_COUNTERS_NEED_SETUP);
+			config.latitude.value[LAT_COUNTERS_NEED_SETUP] = needed;
+			rig_open_config(&r, &config);
+			CHECK_EQ(miscounts ? 50 : 101, counted(3));
+			set_up_counters(false);
+			CHECK(miscounts == (counted(0) < 60));
+			set_up_counters(true);
+			CHECK_EQ(101, counted(0));
+			CHECK_EQ(101, counted(3));
+		}
+}
+
 static void cpuid(u32 leaf, u32 regs[4])
 {
 	memset(regs, 0, 4 * sizeof(*regs));
@@ -497,6 +541,7 @@ int main(void)
 	RUN(seeds_reach_every_end);
 	RUN(every_hierarchy_fits_its_tables);
 	RUN(profiles_narrow);
+	RUN(counters_that_need_a_set_up);
 	RUN(a_guest_of_kvm);
 	RUN(a_signature_that_is_not_the_first);
 	RUN(guests_without_a_pmu);
