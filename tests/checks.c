@@ -53,9 +53,14 @@ bool test_sees_exactly(const struct test *t, enum requirement_id req)
 	return verdict_observable(requirement_get(req), t->platform) == OBS_EXACT;
 }
 
+bool test_is_strict(const struct test *t)
+{
+	return t->platform == PLATFORM_STRICT;
+}
+
 void test_missed(struct test *t)
 {
-	t->missed = t->platform != PLATFORM_STRICT;
+	t->missed = !test_is_strict(t);
 }
 
 static struct test_failure *breach(struct test *t, struct test_claim claim)

@@ -71,8 +71,9 @@ void tagged_check_most(struct test *t, struct test_claim claim, struct tagged_se
 		       const char *what);
 
 /*
- * The records that a judgement needs, and with too few of them a failed check (under a hypervisor,
- * whose host may use PEBS itself, INCONCLUSIVE with none at all): false then.
+ * The records that a judgement needs, and with too few of them a failed check: false then. It is
+ * INCONCLUSIVE with none at all under a hypervisor, whose host may use PEBS itself; and, but for a
+ * strict run, with some of loads, because how many loads are tagged isn't stated.
  */
 bool tagged_enough(struct test *t, struct test_claim claim, const struct hierarchy *h,
 		    unsigned records, unsigned wanted);

@@ -122,6 +122,9 @@ bool test_check(struct test *t, struct test_claim claim, bool holds, const char 
  */
 bool test_sees_exactly(const struct test *t, enum requirement_id req);
 
+/* Is every requirement judged, with no excuses of silicon's? */
+bool test_is_strict(const struct test *t);
+
 /*
  * Something that should have come hasn't: a record, say. Where every requirement is judged, that
  * decides at once. Elsewhere one that is missed once is no breach: the test is run again, and what
