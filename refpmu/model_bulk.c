@@ -28,7 +28,7 @@ static bool busy(const struct model *m)
 		if (m->late_reload[i].left)
 			return true;
 	return m->tx.depth || m->writing || m->n_requests || model_uncore_busy(m) ||
-	       m->stagger_left || m->watch_memory || m->watch_predictor;
+	       m->stagger_left || m->ref_repeats_in || m->watch_memory || m->watch_predictor;
 }
 
 /* The most that one instruction adds. */
@@ -85,11 +85,13 @@ u64 model_bulk_budget(const struct model *m, u8 cpl, unsigned accesses)
 	u64 budget = MOST;
 
 	for (u64 left = m->active; left; left &= left - 1) {
-		const struct model_counter *c = &m->counter[__builtin_ctzll(left)];
-		u64 room = model_width_mask(m) - c->value;
+		unsigned i = (unsigned)__builtin_ctzll(left);
+		const struct model_counter *c = &m->counter[i];
+		u64 room = model_width_mask(m) - c->value, ahead = model_errata_ahead(m, i);
 
 		if (!selected(&c->rule, cpl))
 			continue;
+		room -= room < ahead ? room : ahead;
 		room /= most_per_instruction(m, c->rule.kind, accesses);
 		if (room < budget)
 			budget = room;
@@ -146,10 +148,12 @@ bool model_bulk_fits(const struct model *m, u8 cpl, const struct model_events *e
 	if (m->steal_in && m->steal_in - 1 < events->instructions)
 		return false;
 	for (u64 left = m->active; left; left &= left - 1) {
-		const struct model_counter *c = &m->counter[__builtin_ctzll(left)];
+		unsigned i = (unsigned)__builtin_ctzll(left);
+		const struct model_counter *c = &m->counter[i];
 
 		if (selected(&c->rule, cpl) &&
-		    occurrences(m, c->rule.kind, events) > model_width_mask(m) - c->value)
+		    occurrences(m, c->rule.kind, events) + model_errata_ahead(m, i) >
+		    model_width_mask(m) - c->value)
 			return false;
 	}
 	return true;
@@ -168,7 +172,8 @@ void model_bulk_retire(struct model *m, u8 cpl, const struct model_events *event
 		struct model_counter *c = &m->counter[i];
 
 		if (selected(&c->rule, cpl))
-			c->value += occurrences(m, c->rule.kind, events);
+			c->value += model_errata_increment(m, i, occurrences(m, c->rule.kind,
+									     events));
 		else
 			c->condition = false;
 	}

@@ -386,6 +386,7 @@ static void wrap(struct model *m, struct step *s, unsigned i)
 
 	s->wrapped |= BIT(i);
 	show_overflow(m, s, i);
+	model_errata_wrapped(m, i);
 
 	/* The instruction may be the WRMSR that takes PEBS away. */
 	if (!rule->pebs || !c->rule.pebs) {
@@ -527,7 +528,7 @@ bool model_watching(const struct model *m)
 	if (model_is_netburst(m))
 		return netburst_watching(m);
 	return m->active || model_uncore_busy(m) || m->n_requests || m->writing || m->tx.depth ||
-	       model_core_is_watched(m);
+	       m->ref_repeats_in || model_core_is_watched(m);
 }
 
 static void count_abort(struct model *m, const struct model_retired *r)
@@ -648,6 +649,8 @@ static void retire(struct model *m, bool shared, const struct model_retired *r)
 	m->smm_events = 0;
 	if (s.due | s.interrupts)
 		model_serve(m, &s);
+	if (m->ref_repeats_in)
+		model_errata_retired(m);
 	if (m->uncore_before || model_uncore_busy(m))
 		model_uncore_retire(m, &s);
 	if (s.aborts)

@@ -148,6 +148,12 @@ bool model_errata_miscounts(const struct model *m);
 void model_errata_global_ctrl(struct model *m, u64 value);
 /* What counter i adds instead of this. */
 u64 model_errata_increment(struct model *m, unsigned i, u64 add);
+/* How much more than occurs it may add. */
+u64 model_errata_ahead(const struct model *m, unsigned i);
+/* Counter i has wrapped; these status bits are cleared; an instruction has been counted. */
+void model_errata_wrapped(struct model *m, unsigned i);
+void model_errata_cleared(struct model *m, u64 status);
+void model_errata_retired(struct model *m);
 
 /* A transaction has aborted: its event occurs. after: the registers of the fallback handler. */
 void model_retire_abort(struct model *m, const struct model_retired *r);

@@ -257,6 +257,7 @@ static void write_ovf_ctrl(struct model *m, u64 value)
 		if (m->active & BIT(i) && broken(m, FAULT_RUNNING_BITS_STAY))
 			value &= ~model_global_bit(i);
 	m->global_status &= broken(m, FAULT_OVF_CTRL_CLEARS_ALL) ? 0 : ~value;
+	model_errata_cleared(m, value);
 	if (broken(m, FAULT_CORE_CLEARS_UNCORE))
 		model_uncore_drop_status(m);
 	model_write_late_record(m);

@@ -14,7 +14,8 @@
 
 #define FEWER	10
 #define MORE	90
-#define LONG	4000	/* rounds of many more cycles than a way down to CPL 3 and back */
+#define LONG	4000	/* rounds of many more cycles than a way down to CPL 3 and back, and than
+			 * the slow clock of fixed counter 2 needs for a step (tests/overflow.h) */
 #define LEVELS	4
 
 static const u64 levels[LEVELS] = { COUNT_OS, COUNT_USR, COUNT_BOTH, 0 };
@@ -196,13 +197,13 @@ TEST(count, a_fixed_enable_acts_while_the_global_one_is_on, REQS(CNT_11),
 		counter_program_disabled(c, 0, COUNT_BOTH);
 		counter_write(c, 0);
 		counters_enable(pmc_one(c));
-		workload_run_dry(&workload_load, MORE);
+		workload_run_dry(&workload_load, LONG);
 		off = counter_read(c);
 		counter_program(c, 0, COUNT_BOTH);
-		workload_run_dry(&workload_load, MORE);
+		workload_run_dry(&workload_load, LONG);
 		counter_program_disabled(c, 0, COUNT_BOTH);
 		on = counter_read(c);
-		workload_run_dry(&workload_load, MORE);
+		workload_run_dry(&workload_load, LONG);
 		stopped = counter_read(c);
 		counters_disable();
 		CHECK_EQ(t, CNT_11, 0, off, "fixed counter %u, enable 0, its global enable on", i);
@@ -225,7 +226,7 @@ static void check_left_out(struct test *t, unsigned left_out, const char *name)
 		counter_program(c, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH);
 		counter_write(c, 0);
 	}
-	workload_run(&workload_load, MORE, (struct pmc_mask){ all.bits & ~BIT(left_out) });
+	workload_run(&workload_load, LONG, (struct pmc_mask){ all.bits & ~BIT(left_out) });
 	for (unsigned c = 0; c < WINDOW_COUNTERS; c++)
 		value[c] = all.bits & BIT(c) ? counter_read(c) : 0;
 	CHECK_EQ(t, CNT_11, 0, value[left_out],
@@ -272,7 +273,7 @@ TEST(count, changing_a_fixed_enable_keeps_every_value, REQS(CNT_21, CNT_44),
 	}
 	for (unsigned i = 0; i < n; i++)
 		counter_program(PMC_FIXED(i), 0, COUNT_BOTH);
-	workload_run(&workload_load, MORE, counters_fixed());
+	workload_run(&workload_load, LONG, counters_fixed());
 	for (unsigned i = 0; i < n; i++)
 		CHECK_RANGE(t, CNT_44, PRESET + i + 1, PRESET + i + 1000000,
 			    counter_read(PMC_FIXED(i)), "fixed counter %u, going on from %#lx", i,

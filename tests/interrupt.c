@@ -101,8 +101,10 @@ TEST(pmi, fixed_overflow_interrupts_once, REQS(PMI_02), NEEDS(need_perfmon, need
 {
 	for (unsigned i = 0; i < counter_caps()->fixed; i++) {
 		const struct pmi_log *log = overflow_interrupts(PMC_FIXED(i), COUNT_INT, NULL);
+		unsigned most = 1 + overflow_repeats(t, PMC_FIXED(i));
 
-		if (CHECK_EQ(t, PMI_02, 1, log->count, "interrupts of fixed counter %u", i))
+		if (CHECK_RANGE(t, PMI_02, 1, most, log->count, "interrupts of fixed counter %u",
+				i))
 			CHECK_EQ(t, PMI_02, VECTOR_PMI, log->entry[0].vector, "vector");
 		overflow_off(PMC_FIXED(i));
 	}

@@ -119,8 +119,8 @@ TEST(pmi, an_interrupt_is_taken_out_of_hlt, REQS(PMI_01), NEEDS(need_perfmon, ne
 			taken += log->entry[i].vector == VECTOR_PMI;
 		pmi_close();
 		overflow_off(c);
-		CHECK_EQ(t, PMI_01, 1, taken, "interrupts of counter %u, HLT behind its overflow",
-			 c);
+		CHECK_RANGE(t, PMI_01, 1, 1 + overflow_repeats(t, c), taken,
+			    "interrupts of counter %u, HLT behind its overflow", c);
 	}
 }
 
@@ -178,8 +178,9 @@ TEST(pmi, each_further_overflow_interrupts, REQS(PMI_01, PMI_02),
 		pmi_open(NULL);
 		for (unsigned n = 1; n <= 2; n++) {
 			overflow(c, COUNT_INT);
-			test_check_eq(t, claim, n, pmi_settle()->count,
-				      "interrupts of %u overflows of counter %u", n, c);
+			test_check_range(t, claim, n, n + n * overflow_repeats(t, c),
+					 pmi_settle()->count,
+					 "interrupts of %u overflows of counter %u", n, c);
 		}
 		pmi_close();
 		overflow_off(c);
@@ -200,9 +201,23 @@ TEST(pmi, an_overflow_interrupts_although_its_status_is_set, REQS(PMI_01, PMI_02
 		overflow(c, 0);
 		test_check_eq(t, claim, BIT(c), overflow_status() & BIT(c),
 			      "status bit of counter %u before", c);
-		test_check_eq(t, claim, 1, overflow_interrupts(c, COUNT_INT, NULL)->count,
-			      "interrupts of counter %u, its status bit set", c);
+		test_check_range(t, claim, 1, 1 + overflow_repeats(t, c),
+				 overflow_interrupts(c, COUNT_INT, NULL)->count,
+				 "interrupts of counter %u, its status bit set", c);
 		overflow_off(c);
+	}
+}
+
+static void overflow_at(unsigned c, bool user)
+{
+	for (unsigned windows = 0; overflow_wants(c, windows); windows++) {
+		if (!user) {
+			workload_run(&workload_sled, overflow_rounds(c), pmc_one(c));
+			continue;
+		}
+		counters_enable(pmc_one(c));
+		workload_run_user(&workload_sled, overflow_rounds(c));
+		counters_disable();
 	}
 }
 
@@ -222,17 +237,11 @@ TEST(pmi, one_level_is_enough_for_an_interrupt, REQS(PMI_01, PMI_02),
 		pmi_open(NULL);
 		counter_program(c, EVENT_BR_INST_RETIRED_ALL_BRANCHES,
 				COUNT_INT | (user ? COUNT_USR : COUNT_OS));
-		counter_preset(c, FIXED_PERIOD);
-		if (user) {
-			counters_enable(pmc_one(c));
-			workload_run_user(&workload_sled, PERIOD);
-			counters_disable();
-		} else {
-			workload_run(&workload_sled, PERIOD, pmc_one(c));
-		}
-		test_check_eq(t, claim, 1, pmi_settle()->count,
-			      "interrupts of counter %u, which counts CPL %u only", c,
-			      user ? 3 : 0);
+		counter_preset(c, overflow_period(c));
+		overflow_at(c, user);
+		test_check_range(t, claim, 1, 1 + overflow_repeats(t, c), pmi_settle()->count,
+				 "interrupts of counter %u, which counts CPL %u only", c,
+				 user ? 3 : 0);
 		pmi_close();
 		overflow_off(c);
 	}

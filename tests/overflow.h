@@ -13,6 +13,25 @@
 /* Instructions, branches and cycles of the sled are all above this. */
 #define FIXED_PERIOD	32
 
+/*
+ * Fixed counter 2 has a slow clock: Intel's event files say of CPU_CLK_UNHALTED.REF_TSC that its
+ * update is late, and that its status bit may be set once more after it was cleared, with an
+ * interrupt "software should ignore". So its periods are long, and its windows are repeated until
+ * it has wrapped.
+ */
+#define OVERFLOW_SLOW	PMC_FIXED(2)
+#define SLOW_PERIOD	65536
+#define SLOW_ROUNDS	4096
+
+/* What it is preset to. General-purpose counters of branches have periods of their own. */
+u64 overflow_period(unsigned counter);
+/* Of a piece in one window. */
+u64 overflow_rounds(unsigned counter);
+/* Is a window wanted, after so many of them? */
+bool overflow_wants(unsigned counter, unsigned windows);
+/* So many interrupts more than overflows, and times that its bit is set, are no breach. */
+unsigned overflow_repeats(const struct test *t, unsigned counter);
+
 /* IA32_PERF_GLOBAL_STATUS, of what is looked at. */
 u64 overflow_status(void);
 
@@ -20,7 +39,7 @@ u64 overflow_status(void);
  * time before its end. flags beside both privilege levels. */
 void overflow_prepare(unsigned counter, u64 flags);
 
-/* The same, and the window. */
+/* The same, and the window, or windows. */
 void overflow_in(const struct workload *w, unsigned counter, u64 flags);
 void overflow(unsigned counter, u64 flags);
 

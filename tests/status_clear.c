@@ -11,22 +11,30 @@
 
 #define ROUNDS	200	/* more than enough for each counter's event to occur PERIOD times */
 
+static void run_until_all_wrap(void)
+{
+	unsigned last = counter_caps()->fixed > 2 ? OVERFLOW_SLOW : 0;
+
+	for (unsigned windows = 0; overflow_wants(last, windows); windows++)
+		workload_run_dry(&workload_load, windows ? SLOW_ROUNDS : ROUNDS);
+}
+
 /* All counters have wrapped and go on: each bit is cleared alone, and the others stay. */
 TEST(pmi, bits_of_running_counters_can_be_cleared, REQS(PMI_08),
      NEEDS(need_perfmon, need_instructions))
 {
 	struct pmc_mask all = pmc_or(counters_gp(), counters_fixed());
-	u64 want = all.bits, seen[WINDOW_COUNTERS];
+	u64 want = all.bits, again = 0, seen[WINDOW_COUNTERS];
 	u64 first;
 
 	for (unsigned c = 0; c < WINDOW_COUNTERS; c++) {
 		if (!(all.bits & BIT(c)))
 			continue;
 		counter_program(c, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH);
-		counter_preset(c, FIXED_PERIOD);
+		counter_preset(c, overflow_period(c));
 	}
 	counters_enable(all);
-	workload_run_dry(&workload_load, ROUNDS);
+	run_until_all_wrap();
 	first = overflow_status();
 	for (unsigned c = 0; c < WINDOW_COUNTERS; c++)
 		if (all.bits & BIT(c)) {
@@ -38,7 +46,9 @@ TEST(pmi, bits_of_running_counters_can_be_cleared, REQS(PMI_08),
 	for (unsigned c = 0; c < WINDOW_COUNTERS; c++)
 		if (all.bits & BIT(c)) {
 			want &= ~BIT(c);
-			CHECK_EQ(t, PMI_08, want, seen[c],
+			if (overflow_repeats(t, c))
+				again |= BIT(c);
+			CHECK_EQ(t, PMI_08, want, seen[c] & ~again,
 				 "status after clearing bit %u, while its counter counts", c);
 		}
 }

@@ -412,6 +412,50 @@ static void counters_that_need_a_set_up(void)
 		}
 }
 
+#define REF_TSC		MSR_IA32_FIXED_CTR0 + 2
+#define REF_BIT		BIT(34)
+#define REF_ON		0x300ULL	/* both levels */
+#define REF_PMI		0x800ULL
+
+static void a_slow_reference_counter(void)
+{
+	open(LAT_REF_TSC_SLOW, 16);
+	rig_set(&r, MSR_IA32_FIXED_CTR_CTRL, REF_ON);
+	rig_start(&r, REF_BIT);
+	rig_nops(&r, 15);
+	CHECK_EQ(0, rig_get(&r, REF_TSC));
+	for (unsigned i = 0; i < 40; i++) {
+		CHECK_EQ(0, rig_get(&r, REF_TSC) % 16);
+		rig_nops(&r, 1);
+	}
+	CHECK_EQ(48, rig_get(&r, REF_TSC));
+}
+
+/* Once, with the interrupt that it has; not for a counter that is off. */
+static void a_sticky_reference_counter(void)
+{
+	for (unsigned off = 0; off < 2; off++) {
+		open(LAT_REF_TSC_STICKY, 5);
+		r.unmasks = true;
+		rig_set(&r, REF_TSC, BIT(48) - 2);
+		rig_set(&r, MSR_IA32_FIXED_CTR_CTRL, REF_ON | REF_PMI);
+		rig_start(&r, REF_BIT);
+		rig_nops(&r, 3);
+		rig_stop(&r);
+		CHECK_EQ(1, r.n_interrupts);
+		CHECK_EQ(REF_BIT, rig_status(&r));
+		if (off)
+			rig_set(&r, MSR_IA32_FIXED_CTR_CTRL, 0);
+		for (unsigned again = 0; again < 2; again++) {
+			rig_set(&r, MSR_IA32_PERF_GLOBAL_OVF_CTRL, REF_BIT);
+			CHECK_EQ(0, rig_status(&r));
+			rig_nops(&r, 20);
+			CHECK_EQ(again || off ? 0 : REF_BIT, rig_status(&r));
+			CHECK_EQ(off ? 1 : 2, r.n_interrupts);
+		}
+	}
+}
+
 static void cpuid(u32 leaf, u32 regs[4])
 {
 	memset(regs, 0, 4 * sizeof(*regs));
@@ -542,6 +586,8 @@ int main(void)
 	RUN(every_hierarchy_fits_its_tables);
 	RUN(profiles_narrow);
 	RUN(counters_that_need_a_set_up);
+	RUN(a_slow_reference_counter);
+	RUN(a_sticky_reference_counter);
 	RUN(a_guest_of_kvm);
 	RUN(a_signature_that_is_not_the_first);
 	RUN(guests_without_a_pmu);
