@@ -134,7 +134,8 @@ TEST(enumeration, there_are_four_counters, REQS(MSR_42), NEEDS(need_perfmon))
 }
 
 /* Request and response bits that every layout of the two has. */
-TEST(msr, the_two_off_core_registers_are_two, REQS(MSR_24), NEEDS(need_perfmon, need_offcore, need_offcore_2))
+TEST(msr, the_two_off_core_registers_are_two, REQS(MSR_24),
+     NEEDS(need_perfmon, need_offcore, need_offcore_2))
 {
 	static const u64 values[][2] = { { 0x0001, 0x8002 }, { 0x8002, 0x0001 }, { 0x8003, 0 },
 					 { 0, 0x8003 } };
