@@ -274,6 +274,6 @@ void model_record_latency(struct model *m, const struct step *s, struct record *
 	record->latency = latency_of(m, latency);
 	record->data_source = data_source_of(m, source);
 	if (broken(m, FAULT_LL_ABORT_RUBBISH))
-		record->tx_abort = record->latency;
+		record->tx_abort = record->latency | record->latency << 32;
 	m->cancelled.valid = false;
 }
