@@ -21,7 +21,7 @@ static u64 content(unsigned counter)
 }
 
 TEST(count, rdpmc_reads_the_counter_that_its_index_names, REQS(CNT_06, CNT_16),
-     NEEDS(need_perfmon))
+     NEEDS(need_perfmon, need_instructions))
 {
 	const struct pmu_caps *caps = counter_caps();
 
@@ -34,6 +34,13 @@ TEST(count, rdpmc_reads_the_counter_that_its_index_names, REQS(CNT_06, CNT_16),
 	for (unsigned i = 0; i < caps->fixed; i++)
 		CHECK_EQ(t, CNT_16, content(PMC_FIXED(i)), rdpmc((u32)RDPMC_FIXED + i),
 			 "RDPMC of fixed counter %u", i);
+	/* The control: what is read is a counter. */
+	counter_program(0, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH);
+	counter_write(0, content(0));
+	counters_enable(pmc_one(0));
+	counters_disable();
+	CHECK_RANGE(t, CNT_06, content(0) + 1, ~0ULL, rdpmc(0),
+		    "RDPMC of IA32_PMC0 after it has counted");
 }
 
 /* RAX and RDX behind the instruction, all ones before it. */
