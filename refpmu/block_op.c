@@ -39,6 +39,7 @@ static bool mnemonic_copied(ZydisMnemonic mnemonic)
 	case ZYDIS_MNEMONIC_XLAT:
 	case ZYDIS_MNEMONIC_RDTSC:
 	case ZYDIS_MNEMONIC_RDTSCP:
+	case ZYDIS_MNEMONIC_STR:
 	case ZYDIS_MNEMONIC_SWAPGS:
 	case ZYDIS_MNEMONIC_ENDBR32:
 	case ZYDIS_MNEMONIC_ENDBR64:

@@ -354,7 +354,9 @@ static bool is_visited(const struct cpu *cpu, const struct run *run)
 
 static u64 longest_run(const struct cpu *cpu)
 {
-	return cpu->blocks->wary ? WARY_BUDGET : cpu->looking ? LONGEST_LOOK : LONGEST_RUN;
+	if (cpu->blocks->wary)
+		return WARY_BUDGET;
+	return cpu->looking && !cpu->linger ? LONGEST_LOOK : LONGEST_RUN;
 }
 
 /* From the guest's RIP on, which is at a block: false: nothing has been done. */

@@ -33,6 +33,9 @@
 #define ROUND		8	/* instructions of a loop that is quicker without world switches */
 #define ROUNDS		256	/* at most, between two looks from outside */
 #define SOLO_LOOKS	4	/* at most, runs of them one after the other */
+#define MANY_LOOKS	64	/* one after the other */
+#define LINGER_LEAST	100000	/* TSC ticks, of 1 ns on QEMU: what some exits take */
+#define LINGER_MOST	10000000
 
 /* ---- instructions carried out here ---- */
 
@@ -518,14 +521,44 @@ static void look(struct cpu *cpu)
 	run_some(cpu);
 }
 
+/*
+ * A loop that goes to and from a page which isn't for native running costs two exits a round, and
+ * one on such a page a world switch for each piece that isn't solo. So the longer such visits last
+ * or follow each other closely, the longer the engine stays on afterwards, and it runs blocks.
+ */
+static bool goes_on(struct cpu *cpu, unsigned rounds)
+{
+	u64 now = tsc();
+
+	if (rounds == MANY_LOOKS && !cpu->linger)
+		cpu->linger = LINGER_LEAST;
+	if (native_pages_suspected(cpu)) {
+		cpu->looked_until = now;
+		return true;
+	}
+	return now - cpu->looked_until < cpu->linger;
+}
+
 void engine_look(struct cpu *cpu)
 {
+	u64 now = tsc();
+	unsigned rounds = 0;
+
+	if (now - cpu->looked_until > LINGER_LEAST + 2 * cpu->linger)
+		cpu->linger = 0;
+	else if (cpu->linger < LINGER_MOST)
+		cpu->linger = LINGER_LEAST + 2 * cpu->linger;
+	cpu->looked_until = now;
 	cpu->looking = true;
 	begin(cpu);
-	do
-		look(cpu);
-	while (!model_watching(&cpu->model) && !exit_hypercall_follow(cpu) &&
-	       model_has_tx(&cpu->model) && native_pages_suspected(cpu));
+	do {
+		if (cpu->linger)
+			run_some(cpu);
+		else
+			look(cpu);
+		rounds++;
+	} while (!model_watching(&cpu->model) && !exit_hypercall_follow(cpu) &&
+		 model_has_tx(&cpu->model) && goes_on(cpu, rounds));
 	cpu->looking = false;
 	exits_set_intercepts(cpu, false);
 }
