@@ -97,7 +97,7 @@ u64 model_bulk_budget(const struct model *m, u8 cpl, unsigned accesses)
 			budget = room;
 	}
 	/* The instruction before which a window is stolen is one of its own. */
-	if (m->steal_in && m->steal_in - 1 < budget)
+	if (model_may_be_stolen(m) && m->steal_in - 1 < budget)
 		budget = m->steal_in - 1;
 	return budget;
 }
@@ -145,7 +145,7 @@ static u64 occurrences(const struct model *m, enum event_kind kind, const struct
 
 bool model_bulk_fits(const struct model *m, u8 cpl, const struct model_events *events)
 {
-	if (m->steal_in && m->steal_in - 1 < events->instructions)
+	if (model_may_be_stolen(m) && m->steal_in - 1 < events->instructions)
 		return false;
 	for (u64 left = m->active; left; left &= left - 1) {
 		unsigned i = (unsigned)__builtin_ctzll(left);
@@ -165,7 +165,7 @@ void model_bulk_retire(struct model *m, u8 cpl, const struct model_events *event
 		return;
 	m->moment += (u32)events->instructions;
 	m->cpl = cpl;
-	if (m->steal_in)
+	if (model_may_be_stolen(m))
 		m->steal_in -= (u32)events->instructions;
 	for (u64 left = m->active; left; left &= left - 1) {
 		unsigned i = (unsigned)__builtin_ctzll(left);

@@ -627,7 +627,7 @@ static void retire(struct model *m, bool shared, const struct model_retired *r)
 	s.interrupted = s.tx_abort = s.aborts = false;
 	m->moment++;
 	s.tx = m->tx.depth && m->tx.elided ? (u8)model_tx_elision_act(m) : r->tx;
-	if (m->steal_in && !--m->steal_in)
+	if (model_may_be_stolen(m) && !--m->steal_in)
 		model_steal(m);
 	model_requests_approach(m);
 	if (m->writing) {

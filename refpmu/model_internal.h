@@ -93,6 +93,15 @@ u32 model_skid(struct model *m);
 /* The program doesn't run for a while, before the instruction that is being counted. */
 void model_steal(struct model *m);
 
+/*
+ * Does the next instruction go towards such a window? Only what is watched does: code that isn't
+ * for native running loses no time while nothing counts it.
+ */
+static inline bool model_may_be_stolen(const struct model *m)
+{
+	return m->steal_in && model_watching(m);
+}
+
 /* model_fault.c */
 /*
  * The instruction has retired and is about to be counted: what broken processors do meanwhile.

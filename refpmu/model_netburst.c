@@ -406,7 +406,7 @@ void netburst_retire(struct model *m, const struct model_retired *r)
 	u32 counting, started = 0;
 
 	m->moment++;
-	if (m->steal_in && !--m->steal_in)
+	if (model_may_be_stolen(m) && !--m->steal_in)
 		model_steal(m);
 	m->smm_events = 0;
 	model_requests_approach(m);

@@ -127,7 +127,7 @@ static bool take_backward(struct test *t, unsigned c, struct pebs_record *record
 	counter_program_disabled(c, 0, 0);
 	counters_clear(BIT(c));
 	return sampling_one_record(t, AT(REC_11), record) &&
-	       CHECK(t, REC_11, sampling_mark(w, RECORD_MARKS, record) >= 0,
+	       CHECK(t, REC_11, sampling_mark(w, SAMPLE_MARKS, record) >= 0,
 		     "instruction 0x%lx is one of those with DF = 1, IA32_PMC%u",
 		     sampling_ip(w, record), c);
 }
@@ -170,7 +170,7 @@ static void check_high(struct test *t, unsigned c)
 	counter_program_disabled(c, 0, 0);
 	if (!sampling_one_record(t, AT(REC_03), &record))
 		return;
-	mark = workload_mark_at(w, RECORD_MARKS, sampling_field(&record, RECORD_rip) -
+	mark = workload_mark_at(w, SAMPLE_MARKS, sampling_field(&record, RECORD_rip) -
 						 w->mark_length - PAGING_HIGH);
 	if (!CHECK(t, REC_03, mark >= 0, "R/EIP 0x%lx is behind a marked load, 0x%lx and on, "
 		   "IA32_PMC%u", sampling_field(&record, RECORD_rip),

@@ -121,7 +121,7 @@ static void check_jump(struct test *t, u16 code, unsigned c)
 	if (!sampling_one_record(t, AT(REC_03), &record))
 		return;
 	rip = sampling_field(&record, RECORD_rip);
-	mark = workload_mark_at(w, RECORD_MARKS, rip - JUMP_STRIDE);
+	mark = workload_mark_at(w, SAMPLE_MARKS, rip - JUMP_STRIDE);
 	if (!CHECK(t, REC_03, mark >= 0, "R/EIP 0x%lx is the target of a marked branch, 0x%lx and "
 		   "on, IA32_PMC%u", rip, workload_mark(w, 0), c))
 		return;

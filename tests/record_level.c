@@ -12,20 +12,20 @@
 /* Fewer loads than the period: the way down has some too, and the marked ones are many. */
 #define LOADS_BEFORE (PERIOD - 12)
 /* Loads of the window that may follow the reload. */
-#define LOADS_BEHIND (RECORD_MARKS + 32)
+#define LOADS_BEHIND (SAMPLE_MARKS + 32)
 #define OVF_BUF IA32_PERF_GLOBAL_STATUS_OVF_BUF
 
 struct expected {
 	u64 rax, flags;
 };
 
-static void fill_memory(struct expected expected[RECORD_MARKS])
+static void fill_memory(struct expected expected[SAMPLE_MARKS])
 {
 	u64 *operand = workload_memory() + SAMPLE_OFFSET / 8;
 	u64 rax = SAMPLE_RAX;
 
 	workload_memory()[0] = 0x5eed;
-	for (unsigned i = 0; i < RECORD_MARKS; i++) {
+	for (unsigned i = 0; i < SAMPLE_MARKS; i++) {
 		u64 v = i & 1 ? 0x9000000000003007 + 0x30303 * i : 0 - rax;
 
 		operand[i] = v;
@@ -53,7 +53,7 @@ static void check_fields(struct test *t, unsigned c, u64 flags, u64 loads)
 	const struct workload *w = &workload_user_sample;
 	u64 memory = (u64)(uintptr_t)workload_memory(), others, rsp;
 	struct ds_setup setup = sampling_setup(8);
-	struct expected expected[RECORD_MARKS];
+	struct expected expected[SAMPLE_MARKS];
 	u64 width = BIT(counter_width(c)) - 1;
 	struct pebs_record record;
 	int mark;
@@ -63,7 +63,7 @@ static void check_fields(struct test *t, unsigned c, u64 flags, u64 loads)
 	rsp = run(&setup, c, flags, loads);
 	if (!sampling_one_record(t, AT(REC_03), &record))
 		return;
-	mark = workload_mark_at(w, RECORD_MARKS, sampling_field(&record, RECORD_rip) -
+	mark = workload_mark_at(w, SAMPLE_MARKS, sampling_field(&record, RECORD_rip) -
 						 w->mark_length);
 	if (!CHECK(t, REC_03, mark >= 0, "R/EIP 0x%lx is right behind a marked load, IA32_PMC%u",
 		   sampling_field(&record, RECORD_rip), c))

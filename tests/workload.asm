@@ -13,7 +13,6 @@ bits 64
 ; as in tests/workload.h
 SLED_NOPS	equ 256
 LONG_SLED_NOPS	equ 2560
-SAMPLE_MARKS	equ 128
 AGAIN_MARKS	equ 128
 
 IA32_PMC0	equ 0xc1

@@ -70,7 +70,6 @@ extern const struct workload workload_user_sample	/* workload_sample on its call
 extern const struct workload workload_precise	/* RDPMC of counter 1, then NOPs: the marks */
 	__attribute__((visibility("hidden")));
 
-#define RECORD_MARKS	32	/* marks of these pieces, the last one excepted */
 #define PRECISE_NOPS	256	/* marks of workload_precise: */
 #define PRECISE_FIRST	6	/* number of the first of them in the window, from 1 */
 #define PRECISE_READ	3	/* number of the instruction that reads the counter */

@@ -10,22 +10,21 @@ bits 64
 %include "tests/workload.inc"
 
 ; as in tests/workload.h
-RECORD_MARKS	equ 32
 PRECISE_NOPS	equ 256
 JUMP_STRIDE	equ 16
 
 section .text
 
-; instructions 2n + 32, branches n + 32: the marked ones jump to the next mark, the last one behind
-; all of them. Behind each lie NOPs that nothing reaches.
-DECLARE jumps, marks_jumps, 2, JUMP_STRIDE,  2, RECORD_MARKS,  0, 0,  0, 0,  0, 0, \
-	1, RECORD_MARKS,  1, 0,  1, RECORD_MARKS - 1,  0, 0,  0, 0
+; instructions 2n + 128, branches n + 128: the marked ones jump to the next mark, the last one past
+; all of them. After each lie NOPs that nothing reaches.
+DECLARE jumps, marks_jumps, 2, JUMP_STRIDE,  2, SAMPLE_MARKS,  0, 0,  0, 0,  0, 0, \
+	1, SAMPLE_MARKS,  1, 0,  1, SAMPLE_MARKS - 1,  0, 0,  0, 0
 BEGIN jumps
 .next:	dec	rdi
 	jnz	.next
 marks_jumps:
 %assign i 0
-%rep RECORD_MARKS
+%rep SAMPLE_MARKS
 .mark%[i]:
 	jmp	short .mark%[i] + JUMP_STRIDE
 	times JUMP_STRIDE - 2 nop
@@ -33,9 +32,9 @@ marks_jumps:
 %endrep
 END jumps
 
-; instructions 3n + 98, loads n + 32, branches n: the marked loads run with RFLAGS.DF set
+; instructions 3n + 386, loads n + 128, branches n: the marked loads run with RFLAGS.DF set
 DECLARE backward, marks_backward, 7, 9, \
-	3, 2 + 3 * RECORD_MARKS,  1, RECORD_MARKS,  0, 0,  0, 0,  1, 0
+	3, 2 + 3 * SAMPLE_MARKS,  1, SAMPLE_MARKS,  0, 0,  0, 0,  1, 0
 BEGIN backward
 .next:	mov	rax, [rsi]
 	dec	rdi
@@ -43,7 +42,7 @@ BEGIN backward
 	std
 marks_backward:
 %assign i 0
-%rep RECORD_MARKS
+%rep SAMPLE_MARKS
 	add	rax, [dword rsi + SAMPLE_OFFSET + 8 * i]
 	nop
 	nop
@@ -52,10 +51,10 @@ marks_backward:
 	cld
 END backward
 
-; instructions 3n + 110, loads n + 32, branches n: workload_sample on its caller's stack, and so at
+; instructions 3n + 398, loads n + 128, branches n: workload_sample on its caller's stack, and so at
 ; CPL 3 too. Returns RSP as it is in the window.
 DECLARE user_sample, marks_user_sample, 7, 9, \
-	3, 14 + 3 * RECORD_MARKS,  1, RECORD_MARKS,  0, 0,  0, 0,  1, 0
+	3, 14 + 3 * SAMPLE_MARKS,  1, SAMPLE_MARKS,  0, 0,  0, 0,  1, 0
 	align	64
 entry_user_sample:
 	push	rbx
@@ -78,7 +77,7 @@ begin_user_sample:
 	KNOWN_REGISTERS
 marks_user_sample:
 %assign i 0
-%rep RECORD_MARKS
+%rep SAMPLE_MARKS
 	add	rax, [dword rsi + SAMPLE_OFFSET + 8 * i]
 	nop
 	nop

@@ -453,8 +453,6 @@ test_stick_boots_and_keeps_results()
 
 test_seeds_and_profiles_stay_green()
 {
-	# Profiles are not among them: two tests of records take longer than their deadline on
-	# silicon-ivb and silicon-bdw. README, "Limits", says so; `make seeds` runs them.
 	expect 0 tools/seeds.py --build "$build" --seeds 4 --profile-seeds 1 --no-extremes
 	tail -n 1 "$out" | grep -qP '^\d+ runs, 0 failed$'
 }
