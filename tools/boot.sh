@@ -40,6 +40,9 @@ folder=${1-}
 [ -d "$folder" ] || { echo "boot.sh: no folder '$folder'" >&2; exit 2; }
 qemu=${QEMU:-qemu-system-x86_64}
 
+# From the first file on: a signal that comes while QEMU is being started mustn't leave it alone.
+trap 'kill "${!-}" 2>/dev/null || true; wait; exit 130' INT TERM HUP
+
 # Code and variables must be of the same size; variables are a private copy.
 firmware=
 for size in _4M ''; do
@@ -88,7 +91,6 @@ mkfifo "$folder/monitor"
 exec 7<>"$folder/monitor"
 timeout --kill-after=5 "$timeout" "${command[@]}" <&7 >"$folder/qemu.log" 2>&1 &
 child=$!
-trap 'kill "$child" 2>/dev/null || true; wait "$child" 2>/dev/null || true; exit 130' INT TERM HUP
 while { [ -t 2 ] || [ -n "$key_after" ]; } && kill -0 "$child" 2>/dev/null; do
 	if [ -n "$key_after" ] && grep -aqsF "$key_after" "$folder/serial.log"; then
 		echo 'sendkey ret' >&7

@@ -71,17 +71,21 @@ class Pool:
         self.build, self.workers = build, workers
         self.lock, self.left, self.total, self.ended = threading.Lock(), [], 0, 0
         self.stop, self.error, self.start = threading.Event(), None, 0.0
+        self.idle = 0
 
     def work_through(self, jobs):
         """Every job has its run afterwards. Raises PlanError, KeyboardInterrupt."""
         self.left, self.total, self.ended = list(jobs), len(jobs), 0
         self.start = shown = time.monotonic()
-        threads = [threading.Thread(target=self.worker) for _ in range(self.workers)]
+        self.idle = 0
+        threads = [threading.Thread(target=self.work) for _ in range(self.workers)]
         for thread in threads:
             thread.start()
+        # No join() here: a signal that interrupts it makes Python (to 3.12) take the thread for
+        # ended, and leave it alone with its files (bpo-45274).
         try:
-            while any(thread.is_alive() for thread in threads):
-                threads[0].join(0.5) if threads[0].is_alive() else time.sleep(0.5)
+            while self.idle < self.workers:
+                time.sleep(0.2)
                 shown = self.show(shown)
         except KeyboardInterrupt:
             self.stop.set()
@@ -111,6 +115,13 @@ class Pool:
             alike = [job for job in self.left if job.processors == self.left[0].processors][:most]
             self.left = [job for job in self.left if job not in alike]
         return alike
+
+    def work(self):
+        try:
+            self.worker()
+        finally:
+            with self.lock:
+                self.idle += 1
 
     def worker(self):
         barren = 0
