@@ -70,7 +70,7 @@ struct cpu {
 	u64 exit_rip;		/* of the last instruction with an exit of its own */
 	u64 loop_rip, far_rip;	/* one that is in a short loop, one that isn't: engine_again() */
 	u64 looking_at;		/* and the number of its page then */
-	u64 looked_until, linger;	/* TSC, and its ticks to stay on then: engine_look() */
+	u64 looked_until, linger;	/* TSC, and ticks to stay on after it: engine_look() */
 	bool stepping;		/* the VMCB's intercepts are those for single steps */
 	enum shadow shadow;	/* of the instruction at RIP */
 	bool nmis_may_be_blocked;	/* one may have been delivered, and no IRET seen since */

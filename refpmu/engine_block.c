@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See engine_block.h and docs/ENGINE.md. A run of blocks is one VMRUN or a few, with three things
- * exchanged in the VMCB: RIP points into the blocks, CR3 and the nested tables are those that show
- * them (engine_space.h).
+ * See engine_block.h and docs/ENGINE.md. A run of blocks is one VMRUN or a few, with some things
+ * exchanged in the VMCB: RIP points into the blocks; CR3, CR4.LA57 and the nested tables are those
+ * that show them (engine_space.h).
  *
  * Exceptions and nested page faults leave a block in the middle; the instruction is undone and
  * left to the stepping engine, which meets them again. Interrupts and NMIs wait for the next
@@ -23,6 +23,8 @@
 #include "refpmu/svm.h"
 #include "refpmu/transaction.h"
 
+#define LEAF_STRUCTURED		7
+#define STRUCTURED_LA57		BIT(16)		/* ECX */
 #define LEAF_ADDRESS_SIZES	0x80000008
 #define ADDRESS_BITS_NEEDED	40	/* for NESTED_PAGING_EXTRA */
 #define KEY_0		BITS(0, 1)	/* of PKRU: no access, or no writing, with key 0 */
@@ -46,13 +48,21 @@ struct engine_blocks {
 	unsigned wary;		/* runs left */
 };
 
+/* What the region's addresses need, which the guest's don't. */
+static bool has_room(void)
+{
+	u32 sizes[4], features[4];
+
+	cpuid(LEAF_ADDRESS_SIZES, 0, sizes);
+	cpuid(LEAF_STRUCTURED, 0, features);
+	return (sizes[0] & 0xff) >= ADDRESS_BITS_NEEDED && (features[2] & STRUCTURED_LA57);
+}
+
 void engine_block_init(struct cpu *cpu)
 {
 	struct engine_blocks *blocks;
-	u32 regs[4];
 
-	cpuid(LEAF_ADDRESS_SIZES, 0, regs);
-	if ((regs[0] & 0xff) < ADDRESS_BITS_NEEDED)
+	if (!has_room())
 		return;
 	blocks = hypervisor_pages((unsigned)((sizeof(*blocks) + PAGE_SIZE - 1) / PAGE_SIZE));
 	space_init(&blocks->supervisor, cpu, false);
@@ -122,7 +132,7 @@ static bool traps_pending(const struct cpu *cpu)
 
 struct run {
 	struct engine_space *space;
-	u64 cr3, nested_cr3;	/* the guest's */
+	u64 cr3, cr4, nested_cr3;	/* the guest's */
 	u64 rip;		/* the guest's, while it isn't in a block */
 	bool interrupt, nmi;	/* came meanwhile, */
 	bool called;		/* or a call of another processor */
@@ -158,10 +168,10 @@ static u64 vmrun(struct cpu *cpu, const struct run *run, bool begins)
 {
 	u64 code;
 
-	cpu->vmcb->save.cr3 = space_cr3(run->space);
-	cpu->vmcb->control.nested_cr3 = run->space->nested_cr3;
+	space_enter(run->space);
 	code = exits_vmrun_unless(cpu, begins ? &run->space->epoch : NULL);
 	cpu->vmcb->save.cr3 = run->cr3;
+	cpu->vmcb->save.cr4 = run->cr4;
 	cpu->vmcb->control.nested_cr3 = run->nested_cr3;
 	return code;
 }
@@ -434,6 +444,7 @@ bool engine_block_run(struct cpu *cpu)
 	struct run run = {
 		.rip = cpu->vmcb->save.rip,
 		.cr3 = cpu->vmcb->save.cr3,
+		.cr4 = cpu->vmcb->save.cr4,
 		.nested_cr3 = cpu->vmcb->control.nested_cr3,
 		.why = HANDOVER_REASONS,
 	};

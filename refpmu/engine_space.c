@@ -12,14 +12,18 @@
 #define PTE_TOP_USER	(PTE_TOP_ENTRY | PTE_U)
 
 /*
- * Where the region is looked for first: far from the ends of what an entry of each level maps,
- * where stray pointers are likelier.
+ * The guest's processor reaches the region while blocks run, and its program is not to: what strays
+ * there must fault. So no address that the program may use leads to it. The guest has four levels
+ * of page tables, blocks run with five; of the upper one's entries the first and the last map what
+ * is canonical with four, and the region is in one of the others. What isn't canonical faults as
+ * well, but for the region itself, and that may be in any of 510 * 512 * 512 * 510 places. In
+ * physical memory it is beyond all that this machine has, in one of some 130 thousand places; from
+ * 3/4 TiB on firmware may have devices.
  */
-#define SPACE_ENTRY	359u
-#define SPACE_LEVEL3	307u
-#define SPACE_LEVEL2	197u
+#define SPACE_GIGABYTES	256u
+#define LAST_ENTRY	(PAGE_TABLE_ENTRIES - 1)
+#define HALF		(PAGE_TABLE_ENTRIES / 2)
 _Static_assert(offsetof(struct space_memory, region.indirect) % PAGE_SIZE == 0, "writable pages");
-_Static_assert(SPACE_LEVEL2 + SPACE_TABLES <= PAGE_TABLE_ENTRIES, "one table of level 2");
 
 /* The region's first pages: its context, and the counts of the first blocks. */
 #define SPACE_BUSY	4
@@ -55,7 +59,7 @@ static bool hold(void *ctx, u64 linear, struct block_page *page)
 
 static u64 extra_address(const struct engine_space *space, const void *host)
 {
-	return NESTED_PAGING_EXTRA + ((u64)host - (u64)space->memory);
+	return space->physical + ((u64)host - (u64)space->memory);
 }
 
 static void map_region(struct engine_space *space)
@@ -63,9 +67,10 @@ static void map_region(struct engine_space *space)
 	struct space_memory *memory = space->memory;
 	u64 region = extra_address(space, &memory->region);
 
-	memory->level3[SPACE_LEVEL3] = extra_address(space, memory->level2) | PTE_ENTRY;
+	memory->level4[space->level4] = extra_address(space, memory->level3) | PTE_ENTRY;
+	memory->level3[space->level3] = extra_address(space, memory->level2) | PTE_ENTRY;
 	for (size_t i = 0; i < SPACE_TABLES; i++)
-		memory->level2[SPACE_LEVEL2 + i] = extra_address(space, memory->level1[i]) |
+		memory->level2[space->level2 + i] = extra_address(space, memory->level1[i]) |
 						   PTE_ENTRY;
 	for (size_t i = 0; i < SPACE_TABLES * PAGE_TABLE_ENTRIES; i++) {
 		u64 offset = (i - space->place) * PAGE_SIZE;
@@ -98,6 +103,46 @@ static void keep_apart(struct engine_space *space)
 		map_region(space);
 }
 
+static unsigned random_below(u64 *random, unsigned bound)
+{
+	*random = (*random + tsc()) * 0x9e3779b97f4a7c15;
+	return (unsigned)((*random >> 32) % bound);
+}
+
+/* Of what the time stamp counter happens to be. */
+static void choose_places(struct engine_space *space)
+{
+	u64 random = (u64)space;
+
+	space->physical = NESTED_PAGING_EXTRA +
+		((u64)random_below(&random, SPACE_GIGABYTES) << 30) +
+		((u64)random_below(&random, PAGE_TABLE_ENTRIES - SPACE_LARGE_PAGES) << 21);
+	space->level5 = 1 + random_below(&random, PAGE_TABLE_ENTRIES - 2);
+	space->level4 = random_below(&random, PAGE_TABLE_ENTRIES);
+	space->level3 = random_below(&random, PAGE_TABLE_ENTRIES);
+	space->level2 = random_below(&random, PAGE_TABLE_ENTRIES - SPACE_TABLES);
+}
+
+static u64 region_begin(const struct engine_space *space)
+{
+	u64 begin = ((u64)space->level5 << 48) + ((u64)space->level4 << 39) +
+		    ((u64)space->level3 << 30) + ((u64)space->level2 << 21);
+
+	return space->level5 < HALF ? begin : begin | BITS(57, 63);
+}
+
+/* All but the guest's entries. */
+static void build_tables(struct engine_space *space)
+{
+	struct space_memory *memory = space->memory;
+
+	memory->level5[0] = extra_address(space, memory->low) | PTE_ENTRY;
+	memory->level5[LAST_ENTRY] = extra_address(space, memory->high) | PTE_ENTRY;
+	memory->level5[space->level5] = extra_address(space, memory->level4) |
+					(space->user ? PTE_TOP_USER : PTE_TOP_ENTRY);
+	map_region(space);
+}
+
 void space_init(struct engine_space *space, struct cpu *cpu, bool user)
 {
 	static const u8 vmmcall[3] = { 0x0f, 0x01, 0xd9 };
@@ -106,10 +151,12 @@ void space_init(struct engine_space *space, struct cpu *cpu, bool user)
 	space->user = user;
 	space->memory = hypervisor_pages((unsigned)((sizeof(*space->memory) + PAGE_SIZE - 1) /
 						    PAGE_SIZE));
+	choose_places(space);
 	/* Code, and where indirect branches go, is for the host to write. */
-	space->nested_cr3 = nested_paging_with(cpu, space->memory, sizeof(*space->memory),
+	space->nested_cr3 = nested_paging_with(cpu, space->physical, space->memory,
+					       sizeof(*space->memory),
 					       offsetof(struct space_memory, region.indirect));
-	map_region(space);
+	build_tables(space);
 	space->source = (struct block_source){ .ctx = space, .fetch = fetch, .hold = hold };
 	block_init(&space->cache, &space->memory->region, &space->source, vmmcall);
 }
@@ -214,60 +261,46 @@ void space_check(struct engine_space *space)
 	check_compared(space);
 }
 
-/* ---- the guest's top-level table with the region in it ---- */
+/* ---- the guest's top-level table, as one half of memory each ---- */
 
 static u64 *guest_top(const struct engine_space *space)
 {
 	return nested_paging_host(space->cpu->vmcb->save.cr3 & PTE_ADDRESS);
 }
 
-/* An entry that the guest doesn't use. 0: there is none. */
-static unsigned free_entry(const u64 *top)
+/* The entry of the copy: the other half of each of its tables stays empty. */
+static u64 *copied(struct space_memory *memory, unsigned i)
 {
-	for (unsigned n = 0; n < PAGE_TABLE_ENTRIES; n++) {
-		unsigned i = (SPACE_ENTRY + n) % PAGE_TABLE_ENTRIES;
-
-		if (!(top[i] & PTE_P))
-			return i;
-	}
-	return 0;
+	return i < HALF ? &memory->low[i] : &memory->high[i];
 }
 
 bool space_map(struct engine_space *space)
 {
-	struct space_memory *memory = space->memory;
 	const u64 *top = guest_top(space);
-	unsigned entry;
 
 	if (!top)
 		return false;
-	entry = free_entry(top);
-	if (!entry)
-		return false;
 	for (unsigned i = 0; i < PAGE_TABLE_ENTRIES; i++)
-		memory->top[i] = top[i];
-	memory->top[entry] = extra_address(space, memory->level3) |
-			     (space->user ? PTE_TOP_USER : PTE_TOP_ENTRY);
+		*copied(space->memory, i) = top[i];
 	keep_apart(space);
-	space->cache.runs_at = ((u64)entry << 39) + ((u64)SPACE_LEVEL3 << 30) +
-			       ((u64)SPACE_LEVEL2 << 21) + space->place * PAGE_SIZE;
-	if (entry >= PAGE_TABLE_ENTRIES / 2)
-		space->cache.runs_at |= BITS(48, 63);
+	space->cache.runs_at = region_begin(space) + space->place * PAGE_SIZE;
 	return true;
 }
 
-u64 space_cr3(const struct engine_space *space)
+void space_enter(const struct engine_space *space)
 {
-	return extra_address(space, space->memory->top);
+	struct vmcb_save *save = &space->cpu->vmcb->save;
+
+	save->cr3 = extra_address(space, space->memory->level5);
+	save->cr4 |= CR4_LA57;
+	space->cpu->vmcb->control.nested_cr3 = space->nested_cr3;
 }
 
 void space_unmap(struct engine_space *space)
 {
-	const u64 *copy = space->memory->top;
 	u64 *top = guest_top(space);
 
 	for (unsigned i = 0; i < PAGE_TABLE_ENTRIES; i++)
-		if ((top[i] & PTE_P) && !(top[i] & PTE_A) &&
-		    (copy[i] & PTE_A))
+		if ((top[i] & PTE_P) && !(top[i] & PTE_A) && (*copied(space->memory, i) & PTE_A))
 			guest_memory_accessed(space->cpu, &top[i]);
 }

@@ -19,8 +19,18 @@ static u64 *split_gigabyte(u64 *level3, u64 gigabyte, u64 rights)
 
 	for (u64 i = 0; i < PAGE_TABLE_ENTRIES; i++)
 		level2[i] = gigabyte << 30 | i << 21 | ENTRY_LARGE | rights;
-	level3[gigabyte] = (u64)level2 | ENTRY;
+	level3[gigabyte % PAGE_TABLE_ENTRIES] = (u64)level2 | ENTRY;
 	return level2;
+}
+
+/* No memory is there, and what the machine does then is up to the machine. */
+static u64 *beyond_top(u64 rights)
+{
+	u64 *level3 = hypervisor_pages(1);
+
+	for (u64 i = 0; i < PAGE_TABLE_ENTRIES; i++)
+		level3[i] = (TOP + (i << 30)) | ENTRY_LARGE | rights;
+	return level3;
 }
 
 /* All of memory but the hypervisor's. Returns the root; *exiting is the table of the 2 MiB in which
@@ -34,6 +44,7 @@ static u64 build(u64 rights, u64 **exiting)
 	level4[0] = (u64)level3 | ENTRY;
 	for (u64 i = 4; i < PAGE_TABLE_ENTRIES; i++)
 		level3[i] = i << 30 | ENTRY_LARGE | rights;
+	level4[TOP >> 39] = (u64)beyond_top(rights) | ENTRY;
 	/* Small pages below 4 GiB, where the hypervisor, the APIC and the exerciser are. */
 	for (u64 i = 0; i < 4; i++) {
 		level2 = split_gigabyte(level3, i, rights);
@@ -89,10 +100,22 @@ u64 nested_paging_native(void)
 	return native_root;
 }
 
-u64 nested_paging_with(struct cpu *cpu, const void *memory, u64 bytes, u64 writable)
+/* 4-KiB pages in the place of one of 2 MiB. */
+static u64 *split_two_mib(u64 *entry)
+{
+	u64 *level1 = hypervisor_pages(1), first = *entry & ~PTE_PS;
+
+	for (u64 i = 0; i < PAGE_TABLE_ENTRIES; i++)
+		level1[i] = first + i * PAGE_SIZE;
+	*entry = (u64)level1 | ENTRY;
+	return level1;
+}
+
+u64 nested_paging_with(struct cpu *cpu, u64 at, const void *memory, u64 bytes, u64 writable)
 {
 	u64 *level5 = hypervisor_pages(1), *level4 = hypervisor_pages(1);
-	u64 *level3 = hypervisor_pages(1), *level2 = hypervisor_pages(1), *level1 = NULL;
+	u64 *level3 = beyond_top(0), *level2 = split_gigabyte(level3, at >> 30, 0);
+	u64 *level1 = NULL;
 	u64 *guests = (u64 *)cpu->vmcb->control.nested_cr3;
 	bool five = READ_REGISTER(cr4) & CR4_LA57;
 
@@ -100,15 +123,12 @@ u64 nested_paging_with(struct cpu *cpu, const void *memory, u64 bytes, u64 writa
 		guests = (u64 *)(guests[0] & ~(PAGE_SIZE - 1));
 	level5[0] = (u64)level4 | ENTRY;
 	level4[0] = guests[0];
-	level4[NESTED_PAGING_EXTRA >> 39] = (u64)level3 | ENTRY;
-	level3[NESTED_PAGING_EXTRA >> 30 & 511] = (u64)level2 | ENTRY;
+	level4[TOP >> 39] = (u64)level3 | ENTRY;
 	for (u64 a = 0; a < bytes; a += PAGE_SIZE) {
-		if (!(a % TWO_MIB)) {
-			level1 = hypervisor_pages(1);
-			level2[a >> 21] = (u64)level1 | ENTRY;
-		}
-		level1[a >> 12 & 511] = ((u64)memory + a) |
-					(a < writable ? ENTRY : ENTRY_READ_ONLY);
+		if (!(a % TWO_MIB))
+			level1 = split_two_mib(&level2[(at + a) >> 21 & (PAGE_TABLE_ENTRIES - 1)]);
+		level1[a >> 12 & (PAGE_TABLE_ENTRIES - 1)] =
+			((u64)memory + a) | (a < writable ? ENTRY : ENTRY_READ_ONLY);
 	}
 	return (u64)(five ? level5 : level4);
 }

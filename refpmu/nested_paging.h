@@ -37,12 +37,13 @@ void nested_paging_scratch(struct cpu *cpu, enum exiting_page page);
 void nested_paging_exit_again(struct cpu *cpu);
 
 /*
- * Further tables, in which the guest sees `bytes` of the hypervisor's memory from
- * NESTED_PAGING_EXTRA on, the first `writable` of which it can write, and all else as in its own.
- * Returns their root. Below 2 MiB * 512, and before the first VMRUN.
+ * Further tables, in which the guest sees `bytes` of the hypervisor's memory from `at` on, the
+ * first `writable` of which it can write, and all else as in its own. Returns their root. `at` is a
+ * multiple of 2 MiB beyond all memory, NESTED_PAGING_EXTRA or more, and they don't leave its
+ * gigabyte. Before the first VMRUN.
  */
-#define NESTED_PAGING_EXTRA	0xffc0000000ULL
-u64 nested_paging_with(struct cpu *cpu, const void *memory, u64 bytes, u64 writable);
+#define NESTED_PAGING_EXTRA	(1ULL << 39)
+u64 nested_paging_with(struct cpu *cpu, u64 at, const void *memory, u64 bytes, u64 writable);
 
 /* Where the host finds the byte at a guest-physical address; NULL beyond 512 GiB. */
 void *nested_paging_host(u64 guest_physical);

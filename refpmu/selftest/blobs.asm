@@ -627,6 +627,7 @@ seen_flags: resq 1
 seen_error: resq 1
 seen_cr2: resq 1
 global seen_error:data hidden
+global seen_cr2:data hidden
 global events:data hidden
 events:	resq 1
 depth:	resq 1

@@ -25,7 +25,7 @@ extern const struct blob blobs[];
 extern const struct blob stepped_blobs[], fast_blobs[];
 
 /* The variables, to be cleared before each blob; those that C looks at itself. */
-extern u64 observed[], observed_end[], events, seen_error;
+extern u64 observed[], observed_end[], events, seen_error, seen_cr2;
 /* Bytes of the instruction that a fault skips. */
 extern u64 skip;
 

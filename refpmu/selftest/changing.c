@@ -16,7 +16,10 @@
 
 #define PAGE		4096ULL
 #define ENTRIES		512
-#define WINDOW		(1ULL << 39)	/* linear: the second entry of the top level is ours */
+#define TOP_STEP	(1ULL << 39)	/* linear memory of a top-level entry */
+#define GIGABYTE	(1ULL << 30)
+#define BEYOND_MEMORY	(1ULL << 39)	/* physical */
+#define WINDOW		TOP_STEP	/* linear: the second entry of the top level is ours */
 #define ENTRY		(PTE_P | PTE_W | PTE_U)
 #define ENTRY_LARGE	(ENTRY | PTE_PS)
 #define LEAF_FEATURES	7
@@ -291,32 +294,63 @@ static bool by_faults(void)
 	return good;
 }
 
-/*
- * Whatever runs the code is nowhere in sight: the top-level entries that aren't used map nothing,
- * at their beginnings and elsewhere.
- */
-static bool probe(u64 from, u64 times)
+/* Each of these reads counts, and faults if any does. */
+static bool probe(u64 from, u64 step, u64 times, bool faults)
 {
-	struct { u64 at, step, times; } probe = { from, 1ULL << 39, times };
-	u64 instructions = PROBE_INSTRUCTIONS + times * (PROBE_TURN + FAULT_INSTRUCTIONS);
+	struct { u64 at, step, times; } probe = { from, step, times };
+	u64 instructions = PROBE_INSTRUCTIONS + times * (PROBE_TURN + 1), branches = 1 + times;
 	struct changing_counts counts;
 
+	/* What faults doesn't retire; the handler does. */
+	if (faults) {
+		instructions += times * FAULT_INSTRUCTIONS - times;
+		branches += times;
+	}
 	skip = PROBE_LENGTH;
 	events = 0;
 	changing_measure(changing_probe, &probe, &counts);
-	if (counts.instructions == instructions && counts.branches == 1 + 2 * times &&
-	    (u32)events == times)
+	if (counts.instructions == instructions && counts.branches == branches &&
+	    (u32)events == (faults ? times : 0))
 		return true;
-	print("# reads from %x on: %u faults, wanted %u; %u instructions, wanted %u", from,
+	print("# reads from %x on: %u faults of %u; %u instructions, wanted %u", from,
 	      (u64)(u32)events, times, counts.instructions, instructions);
 	return false;
 }
 
+/*
+ * Whatever runs the code is nowhere in sight: the top-level entries that aren't used map nothing,
+ * at their beginnings and in between, and what isn't canonical raises #GP, which leaves CR2.
+ */
 static bool nothing_else(void)
 {
-	return probe(2ULL << 39, 254) && probe(-1ULL << 47, 256) &&
-	       probe((2ULL << 39) + (1ULL << 30) + PAGE, 254) &&
-	       probe((-1ULL << 47) + (1ULL << 30) + PAGE, 256);
+	static const u64 unused[][2] = {
+		{ 2 * TOP_STEP, 254 }, { 2 * TOP_STEP + GIGABYTE + PAGE, 254 },
+		{ -1ULL << 47, 256 }, { (-1ULL << 47) + GIGABYTE + PAGE, 256 },
+	};
+	bool good = true;
+	u64 cr2;
+
+	for (unsigned i = 0; i < sizeof(unused) / sizeof(unused[0]); i++)
+		good = probe(unused[i][0], TOP_STEP, unused[i][1], true) && good;
+	cr2 = seen_cr2;
+	/* Just beyond what is canonical, where no page table may be looked up as if it were. */
+	good = good && probe(1ULL << 47, TOP_STEP, 256, true) &&
+	       probe(-1ULL << 48, TOP_STEP, 256, true) &&
+	       probe((1ULL << 48) + PAGE, 1ULL << 54, 1023, true);
+	if (good && seen_cr2 != cr2)
+		print("# an address that isn't canonical was in CR2: %x", seen_cr2);
+	return good && seen_cr2 == cr2;
+}
+
+/* Page tables may point beyond all memory, where nothing answers and nothing faults. */
+static bool nothing_in_physical_memory(void)
+{
+	open_window((u64)pages[0]);
+	for (u64 i = 0; i < ENTRIES; i++)
+		LEVEL3[i] = (BEYOND_MEMORY + (i << 30)) | ENTRY_LARGE;
+	load_top(guest_top());
+	return probe(WINDOW, GIGABYTE, ENTRIES, false) &&
+	       probe(WINDOW + GIGABYTE - PAGE, GIGABYTE, ENTRIES, false);
 }
 
 const char *changing_check(void)
@@ -338,6 +372,8 @@ const char *changing_check(void)
 		wrong = "code that isn't there any more";
 	else if (!nothing_else())
 		wrong = "memory that isn't there";
+	else if (!nothing_in_physical_memory())
+		wrong = "physical memory that isn't there";
 	guest_top()[1] = 0;
 	load_top(guest_top());
 	return wrong;
