@@ -32,12 +32,12 @@ static bool two_bytes(const u8 *code, struct instruction_kind *kind)
 	if (code[1] == 0xa2)				/* CPUID */
 		return true;
 	/* Group 7 /7 in memory: INVLPG. Group 15 /7 in memory: CLFLUSH; /5 to /7 else: fences.
-	 * Group 16: PREFETCHh. None of them is a load. */
+	 * Group P: PREFETCHW. Group 16: PREFETCHh. None of them is a load. */
 	if (code[1] == 0x01)
 		return is_memory(code[2]) && (code[2] >> 3 & 7) == 7;
 	if (code[1] == 0xae)
 		return (code[2] >> 3 & 7) == 7 || (!is_memory(code[2]) && (code[2] >> 3 & 7) >= 5);
-	if (code[1] == 0x18)
+	if (code[1] == 0x0d || code[1] == 0x18)
 		return is_memory(code[2]);
 	return code[1] == 0x1f;				/* NOP r/m: touches no memory */
 }

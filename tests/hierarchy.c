@@ -125,7 +125,7 @@ static const struct {
 	[ACCESS_STORE_MISS] = { "stores to a flushed line", &workload_missed_store, 0, 0 },
 	[ACCESS_STORE_PAGE_WALK] = { "stores behind INVLPG", &workload_fresh_page_store, 0, 0 },
 	[ACCESS_CANCELLED] = { "a load never meant", &workload_cancelled, CANCELLED_OFFSET, 0 },
-	[ACCESS_PREFETCH] = { "prefetches", &workload_prefetch, 0, 0 },
+	[ACCESS_PREFETCH] = { "prefetches", &workload_prefetch_t0, 0, 0 },
 	[ACCESS_STLB] = { "loads that the DTLB has lost", &workload_stride, 0, 0 },
 	[ACCESS_STORE_STLB] = { "stores that the DTLB has lost", &workload_stride_store, 0, 0 },
 	[ACCESS_LOCKED_PAGE_WALK] = { "locked additions behind INVLPG", &workload_fresh_page_lock,

@@ -114,17 +114,24 @@ TEST(ll, stores_are_ignored, REQS(LL_03), NEEDS(need_perfmon, need_pebs, need_lo
 	tagged_collect(t, AT(LL_03), &setup, ACCESS_L1, &h, records, &count);
 }
 
-/* "Retired demand load operations": a software prefetch is none. */
+/* "Retired demand load operations": a software prefetch is none, whichever cache it is into. */
 TEST(ll, prefetches_are_no_loads, REQS(LL_09), NEEDS(need_perfmon, need_pebs, need_load_latency))
 {
+	static const struct workload *const prefetches[] = {
+		&workload_prefetch_t0, &workload_prefetch_t1, &workload_prefetch_t2,
+		&workload_prefetch_nta, &workload_prefetch_w,
+	};
 	struct tagged_setup setup = tagged_loads();
 	struct hierarchy h;
 	unsigned count;
 
 	if (!tagged_prepare(t, ACCESS_PREFETCH, &h))
 		return;
-	CHECK_EQ(t, LL_09, 0, tagged_count_least(&setup, &h, SOME), "events of %u %s", SOME,
-		 h.name);
+	for (unsigned i = 0; i < sizeof(prefetches) / sizeof(prefetches[0]); i++) {
+		h.workload = prefetches[i];
+		CHECK_EQ(t, LL_09, 0, tagged_count_least(&setup, &h, SOME), "events of %u %s, %s",
+			 SOME, h.name, h.workload->name);
+	}
 	/* The control: loads of the same line, flushed as well. */
 	tagged_collect(t, AT(LL_09), &setup, ACCESS_MEMORY, &h, records, &count);
 }

@@ -101,8 +101,12 @@ extern const struct workload workload_fresh_page	/* loads right behind INVLPG; C
 	__attribute__((visibility("hidden")));
 extern const struct workload workload_two_places	/* near, far, near */
 	__attribute__((visibility("hidden")));
-extern const struct workload workload_prefetch	/* of a line just flushed, and no load */
-	__attribute__((visibility("hidden")));
+/* Prefetches of a line just flushed, and no load. PREFETCHW does nothing where it isn't known. */
+extern const struct workload workload_prefetch_t0 __attribute__((visibility("hidden")));
+extern const struct workload workload_prefetch_t1 __attribute__((visibility("hidden")));
+extern const struct workload workload_prefetch_t2 __attribute__((visibility("hidden")));
+extern const struct workload workload_prefetch_nta __attribute__((visibility("hidden")));
+extern const struct workload workload_prefetch_w __attribute__((visibility("hidden")));
 extern const struct workload workload_cancelled	/* a load that is never meant to happen */
 	__attribute__((visibility("hidden")));
 extern const struct workload workload_missed_store	/* to a line that was just flushed */

@@ -3,8 +3,8 @@
 ; Workloads that force where a load's data comes from and what its translation needs, on any
 ; machine: whatever is flushed is in memory, what maps to one set of a cache more often than the
 ; set has ways isn't in that cache, and a page right behind its INVLPG has no translation. SDM
-; "CLFLUSH", "INVLPG", "PREFETCHh", "CPUID: Deterministic Cache Parameters". R12 is the call's
-; stride and R13 its mask, both 0 where the caller gives none. INVLPG wants CPL 0.
+; "CLFLUSH", "INVLPG", "PREFETCHh", "PREFETCHW", "CPUID: Deterministic Cache Parameters". R12 is
+; the call's stride and R13 its mask, both 0 where the caller gives none. INVLPG wants CPL 0.
 
 default rel
 bits 64
@@ -75,15 +75,23 @@ BEGIN two_places
 	jnz	.next
 END two_places
 
-; instructions 5n, no loads, branches n: a prefetch isn't a load
-DECLARE prefetch, 0, 0, 0,  5, 0,  0, 0,  0, 0,  0, 0,  1, 0
-BEGIN prefetch
-.next:	clflush	[rsi]
+; PREFETCH name, instruction: instructions 5n, no loads, branches n: a prefetch isn't a load
+%macro PREFETCH 2
+DECLARE %1, 0, 0, 0,  5, 0,  0, 0,  0, 0,  0, 0,  1, 0
+BEGIN %1
+%%next:	clflush	[rsi]
 	mfence
-	prefetcht0 [rsi]
+	%2	[rsi]
 	dec	rdi
-	jnz	.next
-END prefetch
+	jnz	%%next
+END %1
+%endmacro
+
+PREFETCH prefetch_t0, prefetcht0
+PREFETCH prefetch_t1, prefetcht1
+PREFETCH prefetch_t2, prefetcht2
+PREFETCH prefetch_nta, prefetchnta
+PREFETCH prefetch_w, prefetchw
 
 ; instructions 7n, loads 2n, stores 2n, branches 3n: the processor expects the RET to return behind
 ; its CALL and may load there; the program never does.
