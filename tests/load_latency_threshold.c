@@ -128,7 +128,7 @@ TEST(ll, quick_loads_are_below_thresholds_above_255, REQS(LL_05, LL_24),
 
 /* "IA32_PMCx will accumulate event counts for architecturally visible loads which exceed the
  * programmed latency threshold": on a processor that doesn't count tagged loads only, all. */
-TEST(ll, every_load_above_the_threshold_counts, REQS(LL_24),
+TEST(ll, every_load_above_the_threshold_counts, REQS(LL_46),
      NEEDS(need_perfmon, need_pebs, need_load_latency))
 {
 	struct tagged_setup setup = tagged_loads();
@@ -140,12 +140,12 @@ TEST(ll, every_load_above_the_threshold_counts, REQS(LL_24),
 			  counter_caps()->facilities);
 		return;
 	}
-	least = least_latency(t, AT(LL_24), ACCESS_MEMORY, &h);
+	least = least_latency(t, AT(LL_46), ACCESS_MEMORY, &h);
 	if (!least)
 		return;
 	setup.threshold = least / 2;
 	events = tagged_count_least(&setup, &h, LOADS_WANTED);
-	CHECK_RANGE(t, LL_24, LOADS_WANTED - LOADS_WANTED / 8, LOADS_WANTED + LOADS_WANTED / 8,
+	CHECK_RANGE(t, LL_46, LOADS_WANTED - LOADS_WANTED / 8, LOADS_WANTED + LOADS_WANTED / 8,
 		    events, "events of %u %s, threshold %lu", LOADS_WANTED, h.name,
 		    setup.threshold);
 }
