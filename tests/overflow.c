@@ -34,7 +34,7 @@ bool overflow_wants(unsigned counter, unsigned windows)
 
 unsigned overflow_repeats(const struct test *t, unsigned counter)
 {
-	return counter == OVERFLOW_SLOW && !test_is_strict(t);
+	return counter == OVERFLOW_SLOW && !test_is_strict(t) ? SLOW_REPEATS : 0;
 }
 
 void overflow_prepare(unsigned counter, u64 flags)
