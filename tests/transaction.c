@@ -7,6 +7,7 @@
 
 #include "kernel/smp.h"
 #include "kernel/time.h"
+#include "kernel/user.h"
 #include "pmu/event.h"
 #include "pmu/pebs.h"
 #include "tests/needs.h"
@@ -222,23 +223,30 @@ struct inside {
 	struct pebs_record record;
 };
 
+static u64 run_at_cpl_3(u64 n)
+{
+	return transaction_commit.run(transaction_words(), n);
+}
+
 /* Loads in transactions, most of all that there are, till one of them is recorded; with more
- * counters on. */
+ * counters on. At CPL 3 where the counter looks at that alone. */
 static bool record_inside(unsigned counter, u64 flags, struct pmc_mask with, struct inside *in)
 {
+	bool user = !(flags & COUNT_OS);
 	struct ds_setup setup = sampling_setup(8);
 	u64 *words = transaction_words();
 	bool found = false;
 
 	setup.reset[counter] = pebs_reset_value(counter, PERIOD);
 	ds_open(&setup);
-	pebs_arm(counter, LOADS, COUNT_BOTH | flags, PERIOD);
+	pebs_arm(counter, LOADS, flags, PERIOD);
 	counters_enable(pmc_or(pmc_one(counter), with));
 	in->committed = 0;
 	for (in->runs = 0; in->runs < TRIES && !found; in->runs++) {
 		u64 before = *words;
 
-		in->status = transaction_commit.run(words, PERIOD / 2);
+		in->status = user ? user_call(run_at_cpl_3, PERIOD / 2) :
+			     transaction_commit.run(words, PERIOD / 2);
 		in->committed += in->status == COMMITTED;
 		in->words = *words - before;
 		if (!ds_records())
@@ -261,7 +269,7 @@ TEST(tsx, a_record_aborts_the_transaction, REQS(TSX_02, ARM_08),
 		return;
 	for (unsigned c = 0; c < 4; c++) {
 		struct inside in = { 0 };
-		bool found = record_inside(c, 0, NO_OTHERS, &in);
+		bool found = record_inside(c, COUNT_BOTH, NO_OTHERS, &in);
 
 		if (!CHECK(t, ARM_08, found,
 			   "a load is recorded in one of %u transactions with %u loads each, "
@@ -299,7 +307,7 @@ TEST(tsx, in_txcp_takes_back_what_a_record_aborted, REQS(TSX_07),
 	CHECK_RANGE(t, TSX_07, PERIOD / 2, PERIOD, each,
 		    "loads of one transaction that commits, with %u in its loop", PERIOD / 2);
 	counter_write(2, 0);
-	found = record_inside(0, 0, pmc_one(2), &in);
+	found = record_inside(0, COUNT_BOTH, pmc_one(2), &in);
 	got = counter_read(2);
 	counter_program_disabled(2, 0, 0);
 	if (!CHECK(t, TSX_07, found, "a load is recorded in one of %u transactions", in.runs))
@@ -328,8 +336,33 @@ TEST(tsx, in_tx_holds_for_records, REQS(ARM_07),
 			     &workload_sample, NO_OTHERS);
 		CHECK_EQ(t, ARM_07, 0, ds_records(),
 			 "records outside of transactions, IA32_PMC%u with IN_TX", c);
-		found = record_inside(c, IA32_PERFEVTSEL_IN_TX, NO_OTHERS, &in);
+		found = record_inside(c, COUNT_BOTH | IA32_PERFEVTSEL_IN_TX, NO_OTHERS, &in);
 		CHECK(t, ARM_07, found,
 		      "and a record inside, in %u runs, IA32_PMC%u", in.runs, c);
+	}
+}
+
+/* The same of code at CPL 3, which is what is sampled usually. */
+TEST(tsx, in_tx_holds_for_records_of_cpl_3, REQS(ARM_07),
+     NEEDS(need_perfmon, need_pebs, need_rtm, need_events))
+{
+	if (!transaction_works(t))
+		return;
+	for (unsigned c = 0; c < 4; c++) {
+		struct ds_setup setup = sampling_setup(8);
+		struct inside in = { 0 };
+		bool found;
+
+		ds_open(&setup);
+		pebs_arm(c, LOADS, COUNT_USR | IA32_PERFEVTSEL_IN_TX, PERIOD);
+		counters_enable(pmc_one(c));
+		workload_run_user(&workload_user_sample, PERIOD + SHADOW_MOST);
+		counters_disable();
+		pebs_disarm();
+		CHECK_EQ(t, ARM_07, 0, ds_records(),
+			 "records of CPL 3 outside of transactions, IA32_PMC%u with IN_TX", c);
+		found = record_inside(c, COUNT_USR | IA32_PERFEVTSEL_IN_TX, NO_OTHERS, &in);
+		CHECK(t, ARM_07, found,
+		      "and a record of CPL 3 inside, in %u runs, IA32_PMC%u", in.runs, c);
 	}
 }
