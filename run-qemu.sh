@@ -161,6 +161,10 @@ for setting in ${latitude//,/ }; do
 		bad "--latitude ${setting%%:*} takes ${range/ / to }, not $value"
 	fi
 done
+# Somebody else's program may hold reference cycles against the TSC, as on a processor.
+if [ -n "$efi" ] && [[ ,$latitude != *,tsc-by-reference:* ]]; then
+	latitude+="${latitude:+,}tsc-by-reference:1"
+fi
 if [ -n "$require" ]; then
 	[[ $require =~ [^,] ]] || bad "--require takes groups, not '$require'"
 	for group in ${require//,/ }; do

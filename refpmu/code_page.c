@@ -78,8 +78,7 @@ static struct table *make_table(u64 physical)
 	return table;
 }
 
-/* Until each other processor has left its guest, if it was there. */
-static bool others_left(struct cpu *cpu)
+bool code_page_others_left(struct cpu *cpu)
 {
 	u64 begin = tsc();
 	bool all = true;
@@ -143,7 +142,7 @@ bool code_page_protect(struct cpu *cpu, u64 physical, u32 *generation)
 	lock_give(cpu, &lock);
 	if (done)
 		return true;
-	done = others_left(cpu);
+	done = code_page_others_left(cpu);
 	lock_take(cpu, &lock);
 	done = done && page->generation == *generation;
 	if (done)
@@ -210,7 +209,7 @@ static void open(struct cpu *cpu, u64 physical)
 	}
 	lock_give(cpu, &lock);
 	if (closed)
-		others_left(cpu);
+		code_page_others_left(cpu);
 }
 
 static bool is_closed(u64 physical)

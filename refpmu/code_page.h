@@ -49,6 +49,9 @@ u32 code_page_epoch(void);
  */
 bool code_page_fault(struct cpu *cpu);
 
+/* Wait until each other processor has left its guest, if it was there. false: for too long. */
+bool code_page_others_left(struct cpu *cpu);
+
 /* Around each VMRUN: the processor has its guest's view of memory. Enter is false, and there is
  * nothing to leave, when a protection has ended since `epoch`; NULL: that doesn't matter. */
 bool code_page_enter(struct cpu *cpu, const u32 *epoch);

@@ -207,6 +207,12 @@ static void run_blocks(struct cpu *cpu, struct run *run, u64 at)
 			run->over = true;
 			return;
 		}
+		if (code == EXIT_RDTSC || code == EXIT_RDTSCP) {
+			run->rip = block_faulted(cache, at, cpu->gpr);
+			run->why = HANDOVER_INSTRUCTION;
+			run->over = true;
+			return;
+		}
 		if (code == EXIT_INTR)
 			run->interrupt = true;
 		else if (code == EXIT_NMI)

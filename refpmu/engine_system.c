@@ -7,6 +7,7 @@
 #include "refpmu/engine_system.h"
 #include "refpmu/exits.h"
 #include "refpmu/guest_memory.h"
+#include "refpmu/guest_tsc.h"
 #include "refpmu/retire.h"
 #include "refpmu/segment.h"
 #include "refpmu/svm.h"
@@ -183,14 +184,6 @@ static bool do_invlpg(struct cpu *cpu)
 
 /* ---- registers of the processor ---- */
 
-static void do_rdtsc(struct cpu *cpu)
-{
-	u64 value = tsc() + cpu->vmcb->control.tsc_offset;
-
-	cpu->gpr[REG_RAX] = (u32)value;
-	cpu->gpr[REG_RDX] = value >> 32;
-}
-
 /* The register is the guest's all the time. */
 static void do_str(struct cpu *cpu, const struct instruction *insn)
 {
@@ -251,7 +244,7 @@ static bool carry_out(struct cpu *cpu, const struct instruction *insn)
 	case INSN_RDTSC:
 		if (save->cpl && (save->cr4 & CR4_TSD))
 			return false;
-		do_rdtsc(cpu);
+		guest_tsc_read(cpu, insn);
 		break;
 	case INSN_STR:
 		if (save->cpl)

@@ -4,6 +4,7 @@
 #include "refpmu/deliver.h"
 #include "refpmu/exits.h"
 #include "refpmu/guest_memory.h"
+#include "refpmu/guest_tsc.h"
 #include "refpmu/hypercall.h"
 #include "refpmu/lock.h"
 #include "refpmu/model_core.h"
@@ -20,6 +21,7 @@ bool exit_hypercall_follow(struct cpu *cpu)
 	cpu->epoch = epoch;
 	cpu->rep.active = false;
 	cpu->statistics = (struct statistics){ 0 };
+	guest_tsc_leave(cpu);
 	model_init(&cpu->model, &hypervisor.config, &cpu->model_host);
 	exit_msr_set_tsc_adjust(cpu, processors_tsc_adjust(cpu));
 	exits_set_intercepts(cpu, false);

@@ -10,6 +10,7 @@
  */
 #include "refpmu/deliver.h"
 #include "refpmu/exits.h"
+#include "refpmu/guest_tsc.h"
 #include "refpmu/instructions.h"
 #include "refpmu/processors.h"
 #include "refpmu/siblings.h"
@@ -108,7 +109,7 @@ void exit_msr_set_tsc_adjust(struct cpu *cpu, u64 adjust)
 /* "IA32_TSC_ADJUST MSR": a write to either register moves the other one by as much. */
 static struct msr_result time_stamp(struct cpu *cpu, u32 msr, bool write, u64 value)
 {
-	u64 now = tsc() + cpu->vmcb->control.tsc_offset;
+	u64 now = guest_tsc(cpu);
 
 	if (msr == MSR_IA32_TSC_ADJUST && !has_tsc_adjust(cpu))
 		return (struct msr_result){ .status = MSR_GP };
@@ -164,8 +165,10 @@ bool exit_msr(struct cpu *cpu, bool write)
 		deliver_exception(cpu, VECTOR_GP, 0);
 		return false;
 	}
-	if (write)
+	if (write) {
+		guest_tsc_follow(cpu);
 		siblings_engage(cpu);
+	}
 	if (!write) {
 		kept = exit_kept_rdx(cpu, FAULT_RDMSR_KEEPS_RDX);
 		cpu->gpr[REG_RAX] = (u32)result.value;

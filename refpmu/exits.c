@@ -7,6 +7,7 @@
 #include "refpmu/engine_block.h"
 #include "refpmu/exits.h"
 #include "refpmu/guest_memory.h"
+#include "refpmu/guest_tsc.h"
 #include "refpmu/host.h"
 #include "refpmu/native_pages.h"
 #include "refpmu/panic.h"
@@ -34,6 +35,7 @@ u64 exits_vmrun_unless(struct cpu *cpu, const u32 *epoch)
 	save->rsp = cpu->gpr[REG_RSP];
 	if (!code_page_enter(cpu, epoch))
 		return EXIT_NOT_RUN;
+	guest_tsc_intercept(cpu);
 	exit_control_note(cpu, &entered);
 	svm_run((u64)cpu->vmcb, cpu->gpr);
 	code_page_leave(cpu);
@@ -137,6 +139,7 @@ bool exits_take_interrupt(struct cpu *cpu, bool interrupts, bool wait)
 void exits_halt(struct cpu *cpu)
 {
 	__atomic_store_n(&cpu->halted, true, __ATOMIC_SEQ_CST);
+	guest_tsc_follow(cpu);
 	do {
 		exit_hypercall_follow(cpu);
 		model_halt(&cpu->model);
@@ -144,6 +147,7 @@ void exits_halt(struct cpu *cpu)
 	} while (!exits_take_interrupt(cpu, cpu->vmcb->save.rflags & RFLAGS_IF, true));
 	model_seen(&cpu->model, cpu_cpl(cpu));
 	cpu->halted = false;
+	guest_tsc_follow(cpu);
 }
 
 static enum exit_kind kind_of(u64 code)
@@ -219,6 +223,11 @@ bool exits_instruction(struct cpu *cpu, u64 code)
 		break;
 	case EXIT_VMMCALL:
 		done = exit_hypercall(cpu);
+		break;
+	case EXIT_RDTSC:
+	case EXIT_RDTSCP:
+		guest_tsc_read(cpu, insn);
+		done = true;
 		break;
 	case EXIT_HLT:
 		done = true;

@@ -272,6 +272,11 @@ void model_seen(struct model *m, u8 cpl);
  */
 u64 model_stolen_tsc(struct model *m);
 
+/* Does it count reference cycles? Changes like model_watching(). */
+bool model_counts_reference(const struct model *m);
+/* Ticks of the reference clock during all instructions that have been reported. */
+u64 model_reference_clock(const struct model *m);
+
 /* CPUID: change what the machine below answered (regs: EAX EBX ECX EDX) into what Intel would. */
 void model_cpuid(struct model *m, u32 leaf, u32 subleaf, u32 regs[4]);
 

@@ -531,6 +531,19 @@ bool model_watching(const struct model *m)
 	       m->ref_repeats_in || model_core_is_watched(m);
 }
 
+bool model_counts_reference(const struct model *m)
+{
+	for (u64 left = m->active; left; left &= left - 1)
+		if (m->counter[__builtin_ctzll(left)].rule.kind == EK_REF_CYCLES)
+			return true;
+	return false;
+}
+
+u64 model_reference_clock(const struct model *m)
+{
+	return __atomic_load_n(&m->cycles, __ATOMIC_RELAXED);
+}
+
 static void count_abort(struct model *m, const struct model_retired *r)
 {
 	struct step s = {
@@ -639,6 +652,7 @@ static void retire(struct model *m, bool shared, const struct model_retired *r)
 				&m->counter[__builtin_ctzll(left)].rule;
 	}
 	s.cycles = m->latitude[LAT_CYCLES_PER_INSTRUCTION] + model_access_run(m, &s);
+	m->cycles += s.cycles;
 	if (m->tx.depth)
 		m->tx.cycles_so_far += s.cycles;
 	if (m->config.fault)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* See processors.h. */
 #include "refpmu/apic.h"
+#include "refpmu/guest_tsc.h"
 #include "refpmu/instructions.h"
 #include "refpmu/lock.h"
 #include "refpmu/model_core.h"
@@ -233,4 +234,5 @@ void processors_started(struct cpu *cpu)
 	cpu->called = false;		/* an INIT ends what waited */
 	cpu->running = true;
 	lock_give(cpu, &sending);
+	guest_tsc_started(cpu);
 }

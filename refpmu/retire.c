@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* See retire.h. */
 #include "refpmu/engine_block.h"
+#include "refpmu/guest_tsc.h"
 #include "refpmu/retire.h"
 
 static void note_registers(const struct cpu *cpu, struct model_registers *registers)
@@ -94,4 +95,5 @@ void retire_end(struct cpu *cpu, struct model_retired *retired, const struct ins
 	cpu->statistics.stepped++;
 	model_retire(&cpu->model, retired);
 	cpu->vmcb->control.tsc_offset += model_stolen_tsc(&cpu->model);
+	guest_tsc_follow(cpu);
 }

@@ -115,6 +115,7 @@ _Static_assert(sizeof(struct vmcb) == 4096, "a VMCB is one page");
 /* intercept_misc1 */
 #define INTERCEPT_INTR		BIT(0)
 #define INTERCEPT_NMI		BIT(1)
+#define INTERCEPT_RDTSC		BIT(14)
 #define INTERCEPT_RDPMC		BIT(15)
 #define INTERCEPT_CPUID		BIT(18)
 #define INTERCEPT_SWINT		BIT(21)
@@ -127,6 +128,7 @@ _Static_assert(sizeof(struct vmcb) == 4096, "a VMCB is one page");
 #define INTERCEPT_CR4		BIT(4)
 /* intercept_misc2: VMRUN (mandatory), VMMCALL, VMLOAD, VMSAVE, STGI, CLGI, SKINIT */
 #define INTERCEPT_SVM		0x7f
+#define INTERCEPT_RDTSCP	BIT(7)
 
 enum exit_code {
 	EXIT_CR0_WRITE = 0x10,
@@ -139,6 +141,7 @@ enum exit_code {
 	EXIT_EXCEPTION_LAST = 0x5f,
 	EXIT_INTR = 0x60,
 	EXIT_NMI = 0x61,
+	EXIT_RDTSC = 0x6e,
 	EXIT_RDPMC = 0x6f,
 	EXIT_CPUID = 0x72,
 	EXIT_SWINT = 0x75,
@@ -153,6 +156,7 @@ enum exit_code {
 	EXIT_STGI = 0x84,
 	EXIT_CLGI = 0x85,
 	EXIT_SKINIT = 0x86,
+	EXIT_RDTSCP = 0x87,
 	EXIT_NPF = 0x400,
 	EXIT_INVALID = 0xffffffff,	/* -1, of which QEMU 7.2 writes 32 bits */
 };

@@ -397,6 +397,7 @@ test_reference_pmu_is_exact()
 	expect 0 tools/selftest.sh "$build"
 	expect 0 env SMP=4 tools/selftest.sh "$build" programs=12
 	expect 0 env SMP=2 tools/selftest.sh "$build" programs=0
+	expect 0 env SMP=2 LATITUDE=tsc-by-reference:1 tools/selftest.sh "$build" clock=1
 }
 
 # `make engine-soak SECONDS=n` goes on.

@@ -8,7 +8,8 @@
  *
  * Options: programs=N first=S compares random programs S to S+N-1 on both engines, on one
  * processor and on all at once, and nothing else if S isn't 1; storm=N sends N INITs to the other
- * processors, if there are any; duels=N starts two of them N times to stop each other.
+ * processors, if there are any; duels=N starts two of them N times to stop each other. clock=1
+ * looks at the TSC under latitude tsc-by-reference, and at nothing else.
  */
 #include <efi.h>
 
@@ -18,6 +19,7 @@
 #include "refpmu/selftest/blobs.h"
 #include "refpmu/selftest/beside.h"
 #include "refpmu/selftest/changing.h"
+#include "refpmu/selftest/clock.h"
 #include "refpmu/selftest/crossing.h"
 #include "refpmu/selftest/disk.h"
 #include "refpmu/selftest/engines.h"
@@ -419,12 +421,14 @@ EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *system)
 	first = options_number("first", 1);
 	print("TAP version 14");
 	machine_enter();
-	if (first == 1)
+	if (options_number("clock", 0))
+		say(clock_by_reference(), "the_tsc_advances_with_reference_cycles");
+	else if (first == 1)
 		check_all(others);
 	else
 		check_programs(first);
 	machine_leave();
-	if (first == 1)
+	if (first == 1 && !options_number("clock", 0))
 		check_disk(system);
 	check_statistics();
 	print("1..%u", (u64)number);

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* See clock.h. */
+#include "refpmu/instructions.h"
+#include "refpmu/selftest/clock.h"
+#include "spec/msr.h"
+
+#define ROUNDS		100000
+#define BETWEEN		16	/* instructions between reading one and reading the other, at most */
+#define ALL_LEVELS	3ULL
+#define WAIT		1000000	/* looks at a clock that stands */
+
+static u64 reference_cycles(void)
+{
+	u32 low, high;
+
+	__asm__ volatile("rdpmc" : "=a"(low), "=d"(high) : "c"(BIT(30) | 2));
+	return (u64)high << 32 | low;
+}
+
+static void loop(void)
+{
+	u64 left = ROUNDS;
+
+	__asm__ volatile("1: dec %0; jnz 1b" : "+r"(left));
+}
+
+/* Each of the two is read around the other one. */
+static const char *compare(void)
+{
+	u64 before = tsc(), reference = reference_cycles(), from = tsc(), ticks, cycles;
+
+	loop();
+	ticks = tsc() - from;
+	cycles = reference_cycles() - reference;
+	if (from - before > 2 * BETWEEN)
+		return "the TSC was ahead of reference cycles between two readings of it";
+	if (cycles < 2 * ROUNDS)
+		return "reference cycles were not counted";
+	return cycles - ticks > 2 * BETWEEN ? "the TSC and reference cycles differ" : NULL;
+}
+
+const char *clock_by_reference(void)
+{
+	const char *wrong;
+	u64 before, counted, after;
+
+	before = tsc();
+	msr_write(MSR_IA32_FIXED_CTR0 + 2, 0);
+	msr_write(MSR_IA32_FIXED_CTR_CTRL, ALL_LEVELS << 2 * IA32_FIXED_CTR_CTRL_EN1_SHIFT);
+	msr_write(MSR_IA32_PERF_GLOBAL_CTRL, BIT(IA32_PERF_GLOBAL_CTRL_EN_FIXED_CTR_SHIFT + 2));
+	counted = tsc();
+	wrong = compare();
+	msr_write(MSR_IA32_PERF_GLOBAL_CTRL, 0);
+	msr_write(MSR_IA32_FIXED_CTR_CTRL, 0);
+	after = tsc();
+	if (wrong)
+		return wrong;
+	if (counted - before > BITS(0, 62) || after - counted > BITS(0, 62))
+		return "the TSC went back";
+	for (unsigned i = 0; i < WAIT; i++)
+		if (tsc() - after > 2 * ROUNDS)
+			return NULL;
+	return "the TSC stands, when nothing is counted";
+}
