@@ -13,6 +13,7 @@
 #include "pmu/netburst.h"
 #include "pmu/reset.h"
 #include "pmu/uncore.h"
+#include "pmu/written.h"
 #include "spec/msr.h"
 
 static struct pmu_caps processors[CPU_MAX];
@@ -142,10 +143,12 @@ static void select(unsigned counter, u16 event, u64 flags, bool enable)
 {
 	if (PMC_IS_FIXED(counter)) {
 		unsigned index = counter - PMC_FIXED(0);
-		u64 all = msr_read(MSR_IA32_FIXED_CTR_CTRL) & ~(BITS(0, 3) << 4 * index);
+		u64 field = BITS(0, 3) << 4 * index;
+		u64 all = msr_read(MSR_IA32_FIXED_CTR_CTRL) & ~field;
+		u64 control = enable ? fixed_control(index, flags) : 0;
 
-		msr_write(MSR_IA32_FIXED_CTR_CTRL,
-			  all | (enable ? fixed_control(index, flags) : 0));
+		msr_write(MSR_IA32_FIXED_CTR_CTRL, all | control);
+		written_note_bits(MSR_IA32_FIXED_CTR_CTRL, field, control);
 	} else {
 		msr_write(MSR_IA32_PERFEVTSEL0 + counter,
 			  event | flags | (enable ? IA32_PERFEVTSEL_EN : 0));
@@ -192,14 +195,17 @@ u64 counter_read(unsigned counter)
 	return msr_read(MSR_IA32_PMC0 + counter);
 }
 
+/* What is noted is outside of what counts. */
 void counters_enable(struct pmc_mask mask)
 {
+	written_note(MSR_IA32_PERF_GLOBAL_CTRL, mask.bits);
 	msr_write(MSR_IA32_PERF_GLOBAL_CTRL, mask.bits);
 }
 
 void counters_disable(void)
 {
 	msr_write(MSR_IA32_PERF_GLOBAL_CTRL, 0);
+	written_note(MSR_IA32_PERF_GLOBAL_CTRL, 0);
 }
 
 u64 counters_status(void)

@@ -10,6 +10,7 @@
 #include "kernel/fmt.h"
 #include "kernel/percpu.h"
 #include "pmu/counter.h"
+#include "pmu/written.h"
 
 /* Of IA32_DEBUGCTL: what changes what counters do. */
 #define DEBUGCTL_DISTURBS (IA32_DEBUGCTL_FREEZE_LBRS_ON_PMI | \
@@ -79,6 +80,7 @@ static u64 value_of(enum reset_item item)
 
 static bool put(enum reset_item item)
 {
+	written_note(items[item].msr, value_of(item));
 	if (members(item) == 1)
 		return !msr_try_write(items[item].msr, value_of(item)).raised;
 	return !msr_try_write_row(items[item].msr, members(item), value_of(item)).raised;

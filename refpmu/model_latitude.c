@@ -4,6 +4,7 @@
  * the windows in which the program doesn't run (SMI, preemption by a host).
  */
 #include "refpmu/model_internal.h"
+#include "refpmu/model_netburst.h"
 
 #define MILLION		1000000
 
@@ -83,6 +84,22 @@ static void plan_theft(struct model *m)
 	m->steal_in = rate ? between(m, 1, 2 * (MILLION / rate)) : 0;
 }
 
+/* Firmware that counts for itself has two fixed counters on, at every privilege level. */
+#define SMM_ARMS_GLOBALLY 2	/* spec/latitude.def */
+#define SMM_FIXED_CTRL	(IA32_FIXED_CTR_CTRL_EN1 | IA32_FIXED_CTR_CTRL_EN2)
+
+/* An SMI's handler has run. */
+static void arm_in_smm(struct model *m)
+{
+	if (!m->latitude[LAT_SMM_ARMS] || model_is_netburst(m) || m->facts & FACT_NO_PMU)
+		return;
+	m->fixed_ctr_ctrl = SMM_FIXED_CTRL;
+	if (m->latitude[LAT_SMM_ARMS] == SMM_ARMS_GLOBALLY)
+		m->global_ctrl |= model_global_bit(FIRST_FIXED + 1) |
+				  model_global_bit(FIRST_FIXED + 2);
+	model_configure(m);
+}
+
 void model_steal(struct model *m)
 {
 	u32 smis = m->latitude[LAT_SMI_RATE], preemptions = m->latitude[LAT_PREEMPTION_RATE];
@@ -90,6 +107,7 @@ void model_steal(struct model *m)
 	m->stolen_tsc += model_draw(m, LAT_STOLEN_TICKS);
 	if (between(m, 1, smis + preemptions) <= smis) {
 		m->smi_count++;
+		arm_in_smm(m);
 		if (!(m->debugctl & IA32_DEBUGCTL_FREEZE_WHILE_SMM))
 			m->smm_events = model_draw(m, LAT_SMM_EVENTS);
 	}

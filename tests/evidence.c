@@ -4,7 +4,8 @@
  * refuses to be asked is taken as free of them, and the calibration says so. Time is evidence where
  * somebody could have taken it: a hypervisor's host, or SMIs that can't be counted. It is judged
  * against the usual pace of the same workload: how fast a processor, or what stands in for one,
- * runs it isn't known beforehand.
+ * runs it isn't known beforehand. A register that isn't as it was written (pmu/written.h) is
+ * evidence where SMIs can't be counted; where they can, and none came, it is the processor's.
  */
 #include "tests/evidence.h"
 
@@ -35,14 +36,19 @@ bool evidence_sees_smis(void)
 	return counter_caps()->intel && !msr_try_read(MSR_SMI_COUNT, &count).raised;
 }
 
+static u64 smis_now(void)
+{
+	u64 count;
+
+	if (!counter_caps()->intel || msr_try_read(MSR_SMI_COUNT, &count).raised)
+		return 0;
+	return count;
+}
+
 static struct evidence evidence_now(void)
 {
-	struct evidence now = { 0, paces[cpu_index()].gaps };
-
-	if (counter_caps()->intel && msr_try_read(MSR_SMI_COUNT, &now.smis).raised)
-		now.smis = 0;
-	now.smis -= paces[cpu_index()].forgiven_smis;
-	return now;
+	return (struct evidence){ smis_now() - paces[cpu_index()].forgiven_smis,
+				  paces[cpu_index()].gaps };
 }
 
 static bool time_can_be_taken(void)
@@ -75,6 +81,13 @@ void evidence_window(const struct workload *w, u64 n, u64 ticks)
 void evidence_begin(struct attempt *attempt)
 {
 	attempt->begin = evidence_now();
+	attempt->changed.name = NULL;
+}
+
+void evidence_look(struct attempt *attempt)
+{
+	if (evidence_now().smis != attempt->begin.smis || !evidence_sees_smis())
+		(void)written_differs(&attempt->changed);
 }
 
 bool evidence_disturbed(struct attempt *attempt)
@@ -84,7 +97,9 @@ bool evidence_disturbed(struct attempt *attempt)
 	bool recurs = seen == attempt->last_gaps;
 
 	attempt->last_gaps = seen;
-	if (now.smis == attempt->begin.smis && (!seen || recurs))
+	if (!attempt->changed.name)
+		evidence_look(attempt);
+	if (now.smis == attempt->begin.smis && (!seen || recurs) && !attempt->changed.name)
 		return false;
 	__atomic_add_fetch(&repeats, 1, __ATOMIC_RELAXED);
 	return true;
@@ -95,6 +110,9 @@ void evidence_forgive(const struct attempt *attempt)
 	struct evidence now = evidence_now();
 	struct pace *here = &paces[cpu_index()];
 
+	/* What an SMI has left there is in what comes next, too. */
+	if (attempt->changed.name)
+		return;
 	here->forgiven_smis += now.smis - attempt->begin.smis;
 	here->gaps = attempt->begin.gaps;
 }

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Evidence that something else had the processor: SMIs, and time that a window took and shouldn't
- * have (a hypervisor's host). A disturbed window is repeated because of that evidence, never
- * because its value was unwelcome; what recurs each time is the machine's own pace. All of it is
- * about the processor that calls.
+ * have (a hypervisor's host), and registers that an SMI's handler has changed. A disturbed window
+ * is repeated because of that evidence, never because its value was unwelcome; what recurs each
+ * time is the machine's own pace. All of it is about the processor that calls.
  */
 #ifndef TESTS_EVIDENCE_H
 #define TESTS_EVIDENCE_H
 
+#include "pmu/written.h"
 #include "tests/workload.h"
 
 struct evidence {
@@ -30,8 +31,11 @@ void evidence_window(const struct workload *w, u64 n, u64 ticks);
 struct attempt {
 	struct evidence begin;
 	unsigned last_gaps;
+	struct written_change changed;	/* name: of a register that an SMI has changed, or NULL */
 };
 void evidence_begin(struct attempt *attempt);	/* attempt->last_gaps is the caller's at first */
+/* Before registers are written anew: has an SMI changed one of them? */
+void evidence_look(struct attempt *attempt);
 bool evidence_disturbed(struct attempt *attempt);
 /* A disturbed attempt's results are thrown away, and it is made again: its disturbances are no
  * evidence against what it is part of. */

@@ -21,6 +21,7 @@
 
 #define DEADLINE_MS 10000
 #define REFUSAL_SIZE 96
+#define CHANGE_SIZE 96
 #define DISTURBED_TRIES 6
 /* Of runs in which a record is missed: more than half of five, counted until one is whole. */
 #define MISSED_TRIES	3
@@ -214,6 +215,7 @@ static void after(void *arg)
 {
 	struct around *around = arg;
 
+	evidence_look(&around->attempt);
 	counter_reset();
 	pmi_close();
 	intr_set_handler(VECTOR_DB, NULL);
@@ -353,6 +355,8 @@ static void forget(struct test *t)
  */
 static void run_undisturbed(struct test *t)
 {
+	char changed[CHANGE_SIZE] = "";
+
 	for (unsigned cpu = 0; cpu < CPU_MAX; cpu++)
 		arounds[cpu].attempt.last_gaps = EVIDENCE_FIRST;
 	for (unsigned i = 0, missed = 0; i < DISTURBED_TRIES; i++) {
@@ -362,8 +366,12 @@ static void run_undisturbed(struct test *t)
 			arounds[cpu].disturbed = false;
 		forget(t);
 		run_guarded(t);
-		for (unsigned cpu = 0; cpu < CPU_MAX; cpu++)
+		for (unsigned cpu = 0; cpu < CPU_MAX; cpu++) {
 			disturbed |= arounds[cpu].disturbed;
+			if (arounds[cpu].disturbed && arounds[cpu].attempt.changed.name)
+				written_format(&arounds[cpu].attempt.changed, changed,
+					       sizeof(changed));
+		}
 		if (disturbed)
 			continue;
 		if (!t->missed)
@@ -375,7 +383,8 @@ static void run_undisturbed(struct test *t)
 			return;
 	}
 	forget(t);
-	test_inconclusive(t, "disturbed in each of %u runs", DISTURBED_TRIES);
+	test_inconclusive(t, "disturbed in each of %u runs%s%s", DISTURBED_TRIES,
+			  changed[0] ? ": after an SMI " : "", changed);
 }
 
 enum verdict runner_run(struct test *t)

@@ -10,6 +10,7 @@
 #include "kernel/percpu.h"
 #include "kernel/time.h"
 #include "kernel/user.h"
+#include "pmu/written.h"
 #include "spec/msr.h"
 #include "tests/evidence.h"
 #include "tests/forms.h"
@@ -110,9 +111,12 @@ static struct workload_call *set_up(u64 n, u32 msr, u64 on)
 /* The window, timed. */
 static void run_window(const struct workload *w, u64 n, const struct workload_call *call)
 {
-	u64 begin = tsc_read();
+	u64 begin;
 
+	written_note((u32)call->msr, call->on);
+	begin = tsc_read();
 	w->entry((u64)(uintptr_t)call);
+	written_note((u32)call->msr, call->off);
 	evidence_window(w, n, tsc_read() - begin);
 }
 
@@ -147,7 +151,9 @@ void workload_run_switched(const struct workload *w, u64 n, const struct workloa
 	struct workload_call *call = set_up(n, by->msr, by->on);
 
 	call->off = by->off;
+	written_note((u32)call->msr, call->on);
 	w->entry((u64)(uintptr_t)call);
+	written_note((u32)call->msr, call->off);
 }
 
 void workload_run_dry(const struct workload *w, u64 n)

@@ -281,6 +281,27 @@ static void smm_can_be_frozen(void)
 	CHECK(rig_get(&r, MSR_SMI_COUNT));
 }
 
+/* 1: the enables alone; 2: the counters count. */
+static void smm_may_arm_fixed_counters(void)
+{
+	for (u32 arms = 0; arms <= 2; arms++) {
+		struct model_config config = { .generation = GEN_HASWELL };
+
+		config.latitude.set = BIT(LAT_SMI_RATE) | BIT(LAT_SMM_ARMS);
+		config.latitude.value[LAT_SMI_RATE] = 20;
+		config.latitude.value[LAT_SMM_ARMS] = arms;
+		rig_open_config(&r, &config);
+		rig_program(&r, 0, INST, 0, 0);
+		rig_start(&r, BIT(0));
+		rig_nops(&r, 500000);
+		CHECK(rig_get(&r, MSR_SMI_COUNT));
+		CHECK_EQ(arms ? 0x330 : 0, rig_get(&r, MSR_IA32_FIXED_CTR_CTRL));
+		CHECK_EQ(arms == 2 ? 6ULL << 32 | BIT(0) : BIT(0), rig_get(&r, MSR_IA32_PERF_GLOBAL_CTRL));
+		CHECK_EQ(0, rig_get(&r, MSR_IA32_FIXED_CTR0));
+		CHECK_EQ(arms == 2, rig_get(&r, MSR_IA32_FIXED_CTR0 + 1) > 1000);
+	}
+}
+
 static void without_a_seed_nothing_is_drawn(void)
 {
 	static const u32 low[LAT_COUNT] = {
@@ -581,6 +602,7 @@ int main(void)
 	RUN(registers_that_read_otherwise);
 	RUN(stolen_windows);
 	RUN(smm_can_be_frozen);
+	RUN(smm_may_arm_fixed_counters);
 	RUN(without_a_seed_nothing_is_drawn);
 	RUN(seeds_reach_every_end);
 	RUN(every_hierarchy_fits_its_tables);
