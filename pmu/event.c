@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lookup in spec/event.def by generation. */
+/* Lookup in spec/event.def by generation and model. */
 #include "pmu/event.h"
 
 #include "pmu/counter.h"
@@ -15,15 +15,42 @@ static const struct row {
 #include "spec/event.def"
 };
 
+static const struct lack {
+	unsigned family, model;
+	u16 code;
+	unsigned flags;		/* 0: the event */
+} lacks[] = {
+#define EVENT_NOT_ON(family, model, name, flags, source) { family, model, EVENT_##name, flags },
+#include "spec/event.def"
+};
+
+/* As this model has it; false: it hasn't. */
+static bool on_this_model(struct event *event)
+{
+	const struct pmu_caps *caps = counter_caps();
+
+	for (unsigned i = 0; i < sizeof(lacks) / sizeof(lacks[0]); i++) {
+		if (lacks[i].family != caps->family || lacks[i].model != caps->model ||
+		    lacks[i].code != event->code)
+			continue;
+		if (!lacks[i].flags)
+			return false;
+		event->flags &= (u16)~lacks[i].flags;
+	}
+	return true;
+}
+
 bool event_get(enum event_kind kind, unsigned flags, struct event *event)
 {
 	const struct generation *g = counter_caps()->generation;
 
 	for (unsigned i = 0; g && i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct event here = rows[i].event;
+
 		if (rows[i].kind != kind || !(rows[i].generations & g->set) ||
-		    (rows[i].event.flags & flags) != flags)
+		    !on_this_model(&here) || (here.flags & flags) != flags)
 			continue;
-		*event = rows[i].event;
+		*event = here;
 		return true;
 	}
 	return false;

@@ -42,6 +42,11 @@ static const struct { unsigned gens, code, flags, counters, kind; } events[] = {
 #include "spec/event.def"
 };
 
+static const struct { unsigned family, model, code, flags; } lacks[] = {
+#define EVENT_NOT_ON(family, model, name, flags, source) { family, model, EVENT_##name, flags },
+#include "spec/event.def"
+};
+
 static const struct { unsigned gens, code, authority; } sources[] = {
 #define DATA_SOURCE(gens, code, outcome, authority, title, source) { gens, code, authority },
 #include "spec/data_source.def"
@@ -335,8 +340,33 @@ static void uncore_is_the_printed_one(void)
 	CHECK_EQ(0x5, UNCORE_FIXED_CTR_CTRL_EN | UNCORE_FIXED_CTR_CTRL_PMI);
 }
 
+/* Each is of an event that the model's generation has, with those flags. */
+static void what_models_lack_their_generations_have(void)
+{
+	unsigned without_pebs = 0, absent = 0;
+
+	for (size_t i = 0; i < COUNT(lacks); i++) {
+		bool found = false;
+
+		for (size_t m = 0; m < COUNT(models); m++)
+			for (size_t e = 0; e < COUNT(events); e++)
+				found |= models[m].family == lacks[i].family &&
+					 models[m].model == lacks[i].model &&
+					 events[e].gens & 1u << models[m].generation &&
+					 events[e].code == lacks[i].code &&
+					 (events[e].flags & lacks[i].flags) == lacks[i].flags;
+		CHECK(found, "row %zu", i);
+		without_pebs += lacks[i].model == 0x2d && lacks[i].flags == EV_PEBS;
+		absent += lacks[i].model == 0x2e && !lacks[i].flags &&
+			  (lacks[i].code & 0xff) == 0x0f;
+	}
+	CHECK_EQ(5, without_pebs);
+	CHECK_EQ(5, absent);
+}
+
 int main(void)
 {
+	RUN(what_models_lack_their_generations_have);
 	RUN(models_are_those_of_table_35_1);
 	RUN(counters_are_the_printed_ones);
 	RUN(facilities_are_where_the_pages_say);

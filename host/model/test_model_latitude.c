@@ -296,7 +296,8 @@ static void smm_may_arm_fixed_counters(void)
 		rig_nops(&r, 500000);
 		CHECK(rig_get(&r, MSR_SMI_COUNT));
 		CHECK_EQ(arms ? 0x330 : 0, rig_get(&r, MSR_IA32_FIXED_CTR_CTRL));
-		CHECK_EQ(arms == 2 ? 6ULL << 32 | BIT(0) : BIT(0), rig_get(&r, MSR_IA32_PERF_GLOBAL_CTRL));
+		CHECK_EQ(arms == 2 ? 6ULL << 32 | BIT(0) : BIT(0),
+			 rig_get(&r, MSR_IA32_PERF_GLOBAL_CTRL));
 		CHECK_EQ(0, rig_get(&r, MSR_IA32_FIXED_CTR0));
 		CHECK_EQ(arms == 2, rig_get(&r, MSR_IA32_FIXED_CTR0 + 1) > 1000);
 	}
