@@ -20,8 +20,6 @@ enum profile_fact {
 	FACT_FIXED_ANY_WIDTH	= 1 << 5,	/* bits above a fixed counter's width are dropped */
 	FACT_RDPMC_BIT_31	= 1 << 6,	/* RDPMC ignores ECX[31] */
 	FACT_UNKNOWN_MODEL	= 1 << 7,	/* a model that generation.def has no row for */
-	FACT_HYBRID		= 1 << 8,	/* two types of cores; 0AH says what both have */
-	FACT_ARCH_LBR		= 1 << 9,	/* IA32_DEBUGCTL[0] takes 1 and reads 0 */
 	FACT_HYPERV_SIGNATURE	= 1 << 8,	/* as KVM_SIGNATURE */
 	FACT_VMWARE_SIGNATURE	= 1 << 9,	/* likewise */
 	FACT_NO_OFFCORE		= 1 << 10,	/* no off-core response registers */
@@ -29,6 +27,16 @@ enum profile_fact {
 	FACT_PERFMON_1		= 1 << 12,	/* CPUID shows version 1, without counters */
 	FACT_NO_PMU		= 1 << 13,	/* neither CPUID leaf 0AH nor the PMU's registers */
 	FACT_MSRS_IGNORED	= 1 << 14,	/* what isn't there reads 0 and takes any write */
+	FACT_HYBRID		= 1 << 15,	/* two types of cores; 0AH says what both have */
+	FACT_ARCH_LBR		= 1 << 16,	/* IA32_DEBUGCTL[0] takes 1 and reads 0 */
+	FACT_END		= 1 << 17,
 };
+
+/* Each has a bit of its own. */
+_Static_assert((FACT_KVM_SIGNATURE + FACT_NO_PEBS + FACT_NO_ANYTHREAD + FACT_NO_UNCORE +
+		FACT_DEBUGCTL_EMPTY + FACT_FIXED_ANY_WIDTH + FACT_RDPMC_BIT_31 + FACT_UNKNOWN_MODEL +
+		FACT_HYPERV_SIGNATURE + FACT_VMWARE_SIGNATURE + FACT_NO_OFFCORE + FACT_PERFMON_2 +
+		FACT_PERFMON_1 + FACT_NO_PMU + FACT_MSRS_IGNORED + FACT_HYBRID +
+		FACT_ARCH_LBR) == FACT_END - 1, "17 bits");
 
 #endif

@@ -122,7 +122,7 @@ TEST(enumeration, the_monitoring_leaf_has_no_subleaves, REQS(MSR_01), NEEDS(need
 	}
 }
 
-TEST(enumeration, there_are_four_counters, REQS(MSR_42), NEEDS(need_perfmon))
+TEST(enumeration, there_are_four_counters, REQS(MSR_42), NEEDS(need_perfmon, need_events))
 {
 	u64 value;
 
