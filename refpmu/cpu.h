@@ -57,6 +57,8 @@ struct cpu {
 	unsigned n_written;
 	u64 written[CODE_PAGE_WRITTEN];
 	u64 tsc_adjust;		/* IA32_TSC_ADJUST: a part of the VMCB's TSC offset */
+	bool drives_tsc;	/* its reference clock does (guest_tsc.h), from this on */
+	u64 reference_from;
 	bool comes_late;	/* and has not been held yet since its start */
 	struct vmcb *vmcb;
 	void *host_save;

@@ -5,7 +5,7 @@
 #include "spec/msr.h"
 
 #define ROUNDS		100000
-#define BETWEEN		16	/* instructions between reading one and reading the other, at most */
+#define BETWEEN		16	/* most instructions from reading one to the other */
 #define ALL_LEVELS	3ULL
 #define WAIT		1000000	/* looks at a clock that stands */
 
