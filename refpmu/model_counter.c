@@ -156,6 +156,9 @@ static bool decode_fixed(struct model *m, unsigned n, struct model_rule *rule)
 		control |= IA32_FIXED_CTR_CTRL_EN0;
 	if (n && control & IA32_FIXED_CTR_CTRL_EN0 && broken(m, FAULT_FIXED12_COUNT_USER))
 		control |= FIXED_USER;
+	if (n && control & IA32_FIXED_CTR_CTRL_EN0 && broken(m, FAULT_FIXED_LEVELS_OF_FIRST))
+		control = (control & ~IA32_FIXED_CTR_CTRL_EN0) |
+			  (m->fixed_ctr_ctrl & IA32_FIXED_CTR_CTRL_EN0);
 	*rule = (struct model_rule){
 		.kind = kinds[n],
 		.os = control & FIXED_OS,

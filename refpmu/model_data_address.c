@@ -140,6 +140,8 @@ void model_record_memory(struct model *m, const struct step *s, unsigned x, stru
 
 	u64 ll_en = m->pebs_enable & IA32_PEBS_ENABLE_LL_EN_PMC;
 
+	if (x != 3 && broken(m, FAULT_LL_EN_PMC3_ONLY))
+		ll_en = 0;
 	if (flags & EV_LL && (ll_en & BIT(IA32_PEBS_ENABLE_LL_EN_PMC_SHIFT + x) ||
 			      (ll_en && broken(m, FAULT_LL_EN_OF_ANY)) ||
 			      broken(m, FAULT_LL_EN_IGNORED)))

@@ -155,4 +155,12 @@ void model_break_fixed_ctrl(struct model *m, u64 value)
 	if ((value ^ m->fixed_ctr_ctrl) & IA32_FIXED_CTR_CTRL_EN1 &&
 	    broken(m, FAULT_FIXED_CTRL_CLEARS))
 		model_set_counter(m, FIRST_FIXED + 1, 0);
+	for (unsigned n = 0; n < MODEL_MAX_FIXED; n++) {
+		u64 field = IA32_FIXED_CTR_CTRL_EN0 << n * IA32_FIXED_CTR_CTRL_EN1_SHIFT;
+
+		if (value & field && !(m->fixed_ctr_ctrl & field) &&
+		    m->global_ctrl & model_global_bit(FIRST_FIXED + n) &&
+		    broken(m, FAULT_FIXED_AFTER_GLOBAL))
+			m->not_started |= BIT(FIRST_FIXED + n);
+	}
 }

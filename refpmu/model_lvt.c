@@ -168,6 +168,8 @@ static struct pmi_delivery deliver(struct model *m, u32 lvtpc)
 	    (m->raising_threshold && broken(m, FAULT_THRESHOLD_OTHER_VECTOR)) ||
 	    (m->raising_second && broken(m, FAULT_SECOND_OTHER_VECTOR)))
 		d.vector ^= 8;
+	if (m->lvt_vector_before >= FIRST_LEGAL_VECTOR && broken(m, FAULT_PMI_VECTOR_BEFORE))
+		d.vector = m->lvt_vector_before;
 	if (mode == LVT_NMI && broken(m, FAULT_NMI_AS_FIXED))
 		mode = LVT_FIXED;
 	if (mode == LVT_NMI)
@@ -211,6 +213,8 @@ struct pmi_delivery model_lvt_written(struct model *m, u32 lvtpc)
 		     m->latitude[LAT_SPURIOUS_PMI];
 
 	m->moment++;
+	m->lvt_vector_before = m->lvt_vector;
+	m->lvt_vector = (u8)(lvtpc & LVT_VECTOR);
 	if (unmasked)
 		m->delivered = false;
 	if (!unmasked || !(m->latched || early))

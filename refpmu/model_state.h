@@ -110,6 +110,7 @@ struct model {
 	bool requesting_second, raising_second;
 	bool latched;		/* one waits in the local APIC for LVTPC to be unmasked */
 	bool delivered;		/* the mask bit of LVTPC is set by a delivery */
+	u8 lvt_vector, lvt_vector_before;	/* that software wrote last, and before */
 
 	/* Windows in which the program doesn't run. */
 	u32 steal_in;		/* instructions until the next, 0: there are none */

@@ -28,7 +28,8 @@ edit. *Authority* is what stands behind a requirement, the next columns how well
 it on silicon, under KVM and on the reference PMU (spec/README.md explains the words). *Tests* are
 those that declare to decide it, *seen on* is where they have run so far. A fault is a way in which
 the reference PMU can break it: bold where a check of this very requirement turned red in the last
-saved run of the mutants.
+saved run of the mutants. Self tests aren't here: they judge the harness, which no fault of the PMU
+can break.
 """
 GROUP_HEAD = ("| requirement | authority | silicon | kvm | reference | tests | seen on | faults |\n"
               "| --- | --- | --- | --- | --- | --- | --- | --- |")

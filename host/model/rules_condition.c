@@ -101,6 +101,15 @@ static bool fixed_have_their_level(struct rig *r)
 	return FIXED(1) + FIXED(2) == 0;
 }
 
+static bool fixed_have_levels_of_their_own(struct rig *r)
+{
+	rig_set(r, MSR_IA32_FIXED_CTR_CTRL, 0x331);
+	rig_start(r, BITS(32, 34));
+	r->cpl = 3;
+	rig_nops(r, 5);
+	return FIXED(0) == 0 && FIXED(1) && FIXED(2);
+}
+
 /* ---- enables and registers ---- */
 
 static bool starts_by_either_enable(struct rig *r)
@@ -112,6 +121,15 @@ static bool starts_by_either_enable(struct rig *r)
 		rig_program(r, i, INST, 0, 0);
 	rig_nops(r, 5);
 	return PMC(0) && PMC(1) && PMC(2) && PMC(3);
+}
+
+static bool fixed_start_by_either_enable(struct rig *r)
+{
+	rig_set(r, MSR_IA32_FIXED_CTR_CTRL, 0);
+	rig_start(r, BITS(32, 34));
+	rig_set(r, MSR_IA32_FIXED_CTR_CTRL, 0x333);
+	rig_nops(r, 5);
+	return FIXED(0) && FIXED(1) && FIXED(2);
 }
 
 static bool stops_by_its_own_bit(struct rig *r)
@@ -206,6 +224,8 @@ rule *const condition_rules[FAULT_COUNT] = {
 	[FAULT_INV_COUNTS_EVERY_LEVEL] = inv_stays_at_its_level,
 	[FAULT_LEVELS_OF_LOWEST] = each_has_its_levels,
 	[FAULT_FIXED12_COUNT_USER] = fixed_have_their_level,
+	[FAULT_FIXED_LEVELS_OF_FIRST] = fixed_have_levels_of_their_own,
+	[FAULT_FIXED_AFTER_GLOBAL] = fixed_start_by_either_enable,
 	[FAULT_EN_AFTER_GLOBAL] = starts_by_either_enable,
 	[FAULT_FIXED1_WITHOUT_GLOBAL] = stops_by_its_own_bit,
 	[FAULT_FIXED_CTRL_CLEARS] = control_leaves_the_value,

@@ -17,6 +17,13 @@ static bool fields_need_ll_en(struct rig *r)
 	       !field(r, 0, RECORD_LATENCY);
 }
 
+static bool each_counter_has_its_ll_en(struct rig *r)
+{
+	sample(r, 0, LL, LL_EN(0), 3, 2);
+	loads_of(r, A, 40);
+	return bytes(r) && field(r, 0, RECORD_LATENCY);
+}
+
 static bool records_need_pebs_en(struct rig *r)
 {
 	sample(r, 3, LL, BIT(35), 3, 2);
@@ -356,6 +363,7 @@ rule *const memory_rules[FAULT_COUNT] = {
 	[FAULT_LL_MISPRINT] = counts_loads,
 	[FAULT_LL_ONE_COUNTER] = counts_loads,
 	[FAULT_LL_EN_IGNORED] = fields_need_ll_en,
+	[FAULT_LL_EN_PMC3_ONLY] = each_counter_has_its_ll_en,
 	[FAULT_LL_EN_ENABLES] = records_need_pebs_en,
 	[FAULT_LL_COUNTS_STORES] = stores_are_ignored,
 	[FAULT_LL_COUNTS_PREFETCHES] = prefetches_are_ignored,

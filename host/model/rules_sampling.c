@@ -193,6 +193,13 @@ static bool overflow(struct rig *r)
 	return r->n_interrupts == 1;
 }
 
+static bool vector_of_the_last_write(struct rig *r)
+{
+	rig_write_lvtpc(r, RIG_VECTOR + 1);
+	rig_write_lvtpc(r, RIG_VECTOR + 2);
+	return overflow(r) && r->interrupt[0].vector == RIG_VECTOR + 2;
+}
+
 static bool freeze_stops_fixed_2(struct rig *r)
 {
 	rig_set(r, MSR_IA32_DEBUGCTL, FREEZE);
@@ -272,6 +279,7 @@ rule *const sampling_rules[FAULT_COUNT] = {
 	[FAULT_LOWER_WITHOUT_INT] = interrupt_beside_a_silent_one,
 	[FAULT_INT_NEEDS_BOTH_LEVELS] = one_level_interrupts,
 	[FAULT_FIXED_INT_OF_FIRST] = fixed_2_interrupts,
+	[FAULT_PMI_VECTOR_BEFORE] = vector_of_the_last_write,
 	[FAULT_SECOND_OTHER_VECTOR] = second_has_the_vector,
 	[FAULT_SECOND_LATE] = two_interrupts,
 	[FAULT_FREEZE_DROPS_SECOND] = two_though_frozen,
