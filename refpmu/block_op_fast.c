@@ -50,6 +50,8 @@ static bool special(struct block_op *op, const struct code_fields *f)
 		return f->rex & PREFIX_REX_W;
 	case 0x70 ... 0x7f:
 		return branch(op, f, OP_CONDITIONAL, BRANCH_CONDITIONAL);
+	case 0xe0 ... 0xe3:		/* LOOP and kin */
+		return false;
 	case 0xe9:
 	case 0xeb:
 		return branch(op, f, OP_JUMP, BRANCH_JUMP);

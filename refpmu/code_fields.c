@@ -76,6 +76,7 @@ static const u16 one_byte[256] = {
 	[0xd1] = MODIFY | SPECIAL,
 	[0xd2] = MODIFY | BYTE | SPECIAL,
 	[0xd3] = MODIFY | SPECIAL,
+	[0xe0 ... 0xe3] = IMM8 | SPECIAL,	/* LOOP, JRCXZ */
 	[0xe8] = IMMZ | SPECIAL,		/* CALL */
 	[0xe9] = IMMZ | SPECIAL,
 	[0xeb] = IMM8 | SPECIAL,

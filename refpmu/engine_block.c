@@ -417,6 +417,18 @@ static bool run_unseen(struct cpu *cpu, struct run *run)
 	return done;
 }
 
+/* The model has to know of each branch: blocks don't, first visits do. */
+static bool run_telling(struct cpu *cpu)
+{
+	bool done;
+
+	siblings_unseen(cpu);
+	done = model_bulk_possible_telling(&cpu->model, cpu_cpl(cpu)) &&
+	       engine_visit_telling(cpu, longest_run(cpu));
+	siblings_seen(cpu);
+	return done;
+}
+
 /* The instruction at RIP isn't for blocks. */
 static bool run_instruction(struct cpu *cpu)
 {
@@ -433,7 +445,7 @@ static bool run_instruction(struct cpu *cpu)
 static bool model_looks(const struct cpu *cpu)
 {
 	return cpu->epoch == hypervisor.epoch && model_watching(&cpu->model) &&
-	       !model_bulk_possible(&cpu->model, cpu_cpl(cpu));
+	       !model_bulk_possible_telling(&cpu->model, cpu_cpl(cpu));
 }
 
 /* The cache was made for less, or it is full. What counts more than it has to is good enough. */
@@ -470,7 +482,8 @@ bool engine_block_run(struct cpu *cpu)
 	if (traps_pending(cpu))
 		return hand_over(cpu, HANDOVER_TRAP);
 	if (!model_bulk_possible(&cpu->model, cpu_cpl(cpu)))
-		return engine_solo_run(cpu, model_looks) || run_instruction(cpu) ||
+		return run_telling(cpu) || engine_solo_run(cpu, model_looks) ||
+		       run_instruction(cpu) ||
 		       hand_over(cpu, HANDOVER_MODEL);
 	run.space = space = cpu_cpl(cpu) ? &cpu->blocks->user : &cpu->blocks->supervisor;
 	if (cpu->blocks->wary) {

@@ -64,10 +64,17 @@ static u64 segment_base(void *ctx, unsigned segment)
 	return msr_read(segment == 1 ? MSR_IA32_FS_BASE : MSR_IA32_GS_BASE);
 }
 
+static bool mispredicted(void *ctx, u64 rip, bool taken)
+{
+	struct cpu *cpu = ctx;
+
+	return model_bulk_conditional(&cpu->model, rip, taken);
+}
+
 void engine_visit_init(struct cpu *cpu)
 {
 	static const struct visit_world world = { .at = data_at, .text = text_at,
-					    .segment = segment_base };
+					    .segment = segment_base, .mispredicted = mispredicted };
 	struct visit_cache *cache;
 
 	cache = hypervisor_pages((unsigned)((sizeof(*cache) + PAGE_SIZE - 1) / PAGE_SIZE));
@@ -117,4 +124,16 @@ bool engine_visit(struct cpu *cpu, u64 most)
 	model_bulk_retire(&cpu->model, cpu_cpl(cpu), &cache->events);
 	cpu->statistics.visited += cache->events.instructions;
 	return true;
+}
+
+bool engine_visit_telling(struct cpu *cpu, u64 most)
+{
+	bool done;
+
+	if (cpu->vmcb->save.rflags & RFLAGS_AC)
+		return false;
+	cpu->visits->tells = true;
+	done = engine_visit(cpu, most);
+	cpu->visits->tells = false;
+	return done;
 }

@@ -24,4 +24,7 @@ bool engine_visit_wants(const struct cpu *cpu, u64 rip);
  */
 bool engine_visit(struct cpu *cpu, u64 most);
 
+/* The same where model_bulk_possible_telling(), however often it has come by. */
+bool engine_visit_telling(struct cpu *cpu, u64 most);
+
 #endif

@@ -149,3 +149,16 @@ void model_init(struct model *m, const struct model_config *config, const struct
 	model_configure(m);
 	model_core_join(m);
 }
+
+bool model_counts_reference(const struct model *m)
+{
+	for (u64 left = m->active; left; left &= left - 1)
+		if (m->counter[__builtin_ctzll(left)].rule.kind == EK_REF_CYCLES)
+			return true;
+	return false;
+}
+
+u64 model_reference_clock(const struct model *m)
+{
+	return __atomic_load_n(&m->cycles, __ATOMIC_RELAXED);
+}

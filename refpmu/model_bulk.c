@@ -28,16 +28,32 @@ static bool busy(const struct model *m)
 		if (m->late_reload[i].left)
 			return true;
 	return m->tx.depth || m->writing || m->n_requests || model_uncore_busy(m) ||
-	       m->stagger_left || m->ref_repeats_in || m->watch_memory || m->watch_predictor;
+	       m->stagger_left || m->ref_repeats_in || m->watch_memory;
+}
+
+/* Each instruction adds as much as any other, whatever it is. */
+static bool is_steady(enum event_kind kind)
+{
+	return kind == EK_INSTRUCTIONS || kind == EK_CORE_CYCLES || kind == EK_REF_CYCLES;
+}
+
+static u64 steady_increment(const struct model *m, const struct model_rule *rule)
+{
+	struct model_counter none = { 0 };
+
+	return model_increment(&none, rule, rule->kind != EK_INSTRUCTIONS, 1,
+			       m->latitude[LAT_CYCLES_PER_INSTRUCTION]);
 }
 
 /* The most that one instruction adds. */
-static u64 most_per_instruction(const struct model *m, enum event_kind kind, unsigned accesses)
+static u64 most_per_instruction(const struct model *m, const struct model_rule *rule,
+				unsigned accesses)
 {
-	switch (kind) {
+	switch (rule->kind) {
+	case EK_INSTRUCTIONS:
 	case EK_CORE_CYCLES:
 	case EK_REF_CYCLES:
-		return m->latitude[LAT_CYCLES_PER_INSTRUCTION];
+		return steady_increment(m, rule);
 	case EK_LOADS:
 	case EK_STORES:
 	case EK_LOCK_LOADS:
@@ -59,7 +75,7 @@ static bool selected(const struct model_rule *rule, u8 cpl)
 	return (cpl ? rule->usr : rule->os) && !rule->in_tx;
 }
 
-bool model_bulk_possible(const struct model *m, u8 cpl)
+bool model_bulk_possible_telling(const struct model *m, u8 cpl)
 {
 	/* Its counters are the other logical processor's as well. */
 	if (model_is_netburst(m))
@@ -74,10 +90,21 @@ bool model_bulk_possible(const struct model *m, u8 cpl)
 			return false;
 		/* How many of the stretch's accesses share an instruction isn't known. */
 		if (selected(&c->rule, cpl) &&
-		    (c->rule.cmask || c->rule.edge || c->rule.flags & EV_INSN))
+		    ((c->rule.cmask && !is_steady(c->rule.kind)) || c->rule.edge ||
+		     c->rule.flags & EV_INSN))
 			return false;
 	}
 	return true;
+}
+
+bool model_bulk_possible(const struct model *m, u8 cpl)
+{
+	return !m->watch_predictor && model_bulk_possible_telling(m, cpl);
+}
+
+bool model_bulk_conditional(struct model *m, u64 ip, bool taken)
+{
+	return m->watch_predictor && model_conditional_mispredicted(m, ip, taken);
 }
 
 u64 model_bulk_budget(const struct model *m, u8 cpl, unsigned accesses)
@@ -88,13 +115,14 @@ u64 model_bulk_budget(const struct model *m, u8 cpl, unsigned accesses)
 		unsigned i = (unsigned)__builtin_ctzll(left);
 		const struct model_counter *c = &m->counter[i];
 		u64 room = model_width_mask(m) - c->value, ahead = model_errata_ahead(m, i);
+		u64 most;
 
 		if (!selected(&c->rule, cpl))
 			continue;
 		room -= room < ahead ? room : ahead;
-		room /= most_per_instruction(m, c->rule.kind, accesses);
-		if (room < budget)
-			budget = room;
+		most = most_per_instruction(m, &c->rule, accesses);
+		if (most && room / most < budget)
+			budget = room / most;
 	}
 	/* The instruction before which a window is stolen is one of its own. */
 	if (model_may_be_stolen(m) && m->steal_in - 1 < budget)
@@ -110,16 +138,16 @@ bool model_bulk_needs_taken(const struct model *m)
 	return false;
 }
 
-static u64 occurrences(const struct model *m, enum event_kind kind, const struct model_events *e)
+static u64 occurrences(const struct model *m, const struct model_rule *rule,
+		       const struct model_events *e)
 {
 	const u64 *branches = e->branches;
 
-	switch (kind) {
+	switch (rule->kind) {
 	case EK_INSTRUCTIONS:
-		return e->instructions;
 	case EK_CORE_CYCLES:
 	case EK_REF_CYCLES:
-		return e->instructions * m->latitude[LAT_CYCLES_PER_INSTRUCTION];
+		return e->instructions * steady_increment(m, rule);
 	case EK_BRANCHES:
 		return branches[BRANCH_CONDITIONAL] + branches[BRANCH_JUMP] +
 		       branches[BRANCH_CALL] + branches[BRANCH_RETURN] + branches[BRANCH_FAR];
@@ -138,7 +166,9 @@ static u64 occurrences(const struct model *m, enum event_kind kind, const struct
 		return e->stores;
 	case EK_LOCK_LOADS:
 		return e->locked_loads;
-	default:	/* mispredicts have no budget (watch_predictor) */
+	case EK_MISPREDICTS:
+		return e->mispredicts;
+	default:
 		return 0;
 	}
 }
@@ -152,7 +182,7 @@ bool model_bulk_fits(const struct model *m, u8 cpl, const struct model_events *e
 		const struct model_counter *c = &m->counter[i];
 
 		if (selected(&c->rule, cpl) &&
-		    occurrences(m, c->rule.kind, events) + model_errata_ahead(m, i) >
+		    occurrences(m, &c->rule, events) + model_errata_ahead(m, i) >
 		    model_width_mask(m) - c->value)
 			return false;
 	}
@@ -173,8 +203,7 @@ void model_bulk_retire(struct model *m, u8 cpl, const struct model_events *event
 		struct model_counter *c = &m->counter[i];
 
 		if (selected(&c->rule, cpl))
-			c->value += model_errata_increment(m, i, occurrences(m, c->rule.kind,
-									     events));
+			c->value += model_errata_increment(m, i, occurrences(m, &c->rule, events));
 		else
 			c->condition = false;
 	}

@@ -252,14 +252,20 @@ void model_disarm(struct model *m, u64 counters)
  * went last, at first not taken; all other branches are predicted right. It learns only while
  * somebody counts its mistakes.
  */
+bool model_conditional_mispredicted(struct model *m, u64 ip, bool goes)
+{
+	u8 *last = &m->predictor[(ip ^ ip >> 8) % MODEL_PREDICTOR_ENTRIES];
+
+	if (*last == goes)
+		return false;
+	*last = goes;
+	return true;
+}
+
 bool model_mispredicted(struct model *m, const struct model_retired *r)
 {
-	u8 *last = &m->predictor[(r->ip ^ r->ip >> 8) % MODEL_PREDICTOR_ENTRIES];
-
-	if (r->branch != BRANCH_CONDITIONAL || *last == r->taken)
-		return false;
-	*last = r->taken;
-	return true;
+	return r->branch == BRANCH_CONDITIONAL &&
+	       model_conditional_mispredicted(m, r->ip, r->taken);
 }
 
 static bool taken(const struct model_retired *r)
@@ -532,19 +538,6 @@ bool model_watching(const struct model *m)
 		return netburst_watching(m);
 	return m->active || model_uncore_busy(m) || m->n_requests || m->writing || m->tx.depth ||
 	       m->ref_repeats_in || model_core_is_watched(m);
-}
-
-bool model_counts_reference(const struct model *m)
-{
-	for (u64 left = m->active; left; left &= left - 1)
-		if (m->counter[__builtin_ctzll(left)].rule.kind == EK_REF_CYCLES)
-			return true;
-	return false;
-}
-
-u64 model_reference_clock(const struct model *m)
-{
-	return __atomic_load_n(&m->cycles, __ATOMIC_RELAXED);
 }
 
 static void count_abort(struct model *m, const struct model_retired *r)

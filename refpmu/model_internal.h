@@ -136,6 +136,7 @@ bool model_pebs_enabled(struct model *m, unsigned counter);
 /* The event of this encoding, or NULL. */
 const struct event *model_event(const struct model *m, u16 code);
 /* A branch that the predictor takes for another way. It learns by being asked: once a branch. */
+bool model_conditional_mispredicted(struct model *m, u64 ip, bool goes);
 bool model_mispredicted(struct model *m, const struct model_retired *r);
 /* A control register has changed: decode all rules anew. */
 void model_configure(struct model *m);

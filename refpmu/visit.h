@@ -63,7 +63,9 @@ enum visit_kind {
 	VISIT_SET,
 	VISIT_PUSH, VISIT_POP, VISIT_LEAVE,
 	/* the rest end their stretch */
-	VISIT_CONDITIONAL, VISIT_JUMP, VISIT_CALL, VISIT_RETURN,
+	VISIT_CONDITIONAL,
+	VISIT_COUNTED,		/* LOOP and kin */
+	VISIT_JUMP, VISIT_CALL, VISIT_RETURN,
 };
 
 #define PLACE_FROM	BIT(0)		/* that operand is in memory */
@@ -121,12 +123,15 @@ struct visit_world {
 	/* Where code is that may be executed, up to the end of its page; or NULL. */
 	const u8 *(*text)(void *ctx, u64 linear);
 	u64 (*segment)(void *ctx, unsigned segment);	/* base of FS (1), GS (2) */
+	/* Told of each conditional branch, if cache->tells: is it mispredicted? */
+	bool (*mispredicted)(void *ctx, u64 rip, bool taken);
 };
 
 struct visit_cache {
 	const struct visit_world *world;
 	void *ctx;
-	u16 enough;			/* visits, after which a stretch is somebody else's */
+	u16 enough;			/* visits, after which a stretch is somebody else's, */
+	bool tells;			/* unless the world has to know of each branch */
 	/* of a run */
 	struct visit_registers r;
 	u64 rip, flags;

@@ -251,6 +251,36 @@ static bool push(struct visit_cache *cache, u64 value)
 	return true;
 }
 
+/* A conditional branch. */
+static inline bool go(struct visit_cache *cache, const struct visit_insn *insn, bool taken,
+		      u64 *rip)
+{
+	if (taken && !canonical(insn->immediate))
+		return false;
+	if (cache->tells)
+		cache->events.mispredicts +=
+			cache->world->mispredicted(cache->ctx, *rip - insn->head.length, taken);
+	if (taken)
+		*rip = insn->immediate;
+	cache->events.taken += taken;
+	return true;
+}
+
+/* LOOPNE, LOOPE, LOOP, JRCXZ: by what is left in RCX. */
+static bool count_says(u8 condition, u64 left, u64 flags)
+{
+	switch (condition) {
+	case 0:
+		return left && !(flags & FLAG_ZF);
+	case 1:
+		return left && (flags & FLAG_ZF);
+	case 2:
+		return left;
+	default:
+		return !left;
+	}
+}
+
 /* *rip is behind the instruction. */
 static inline bool carry_out(struct visit_cache *cache, const struct visit_insn *insn, u64 head,
 			     u8 *to, u8 *from, u64 *rip)
@@ -348,12 +378,12 @@ static inline bool carry_out(struct visit_cache *cache, const struct visit_insn 
 		gpr[REG_RBP] = GET(u64, at);
 		break;
 	case VISIT_CONDITIONAL:
-		if (!holds(cache->flags, HEAD(head, condition)))
-			break;
-		if (!canonical(insn->immediate))
+		return go(cache, insn, holds(cache->flags, HEAD(head, condition)), rip);
+	case VISIT_COUNTED:
+		value = gpr[REG_RCX] - (HEAD(head, condition) != 3);
+		if (!go(cache, insn, count_says(HEAD(head, condition), value, cache->flags), rip))
 			return false;
-		*rip = insn->immediate;
-		cache->events.taken++;
+		gpr[REG_RCX] = value;
 		break;
 	case VISIT_JUMP:
 		value = GET(u64, from);

@@ -311,6 +311,8 @@ static bool one_byte(struct visit_insn *insn, const struct code_fields *f, u64 r
 	case 0xc9:
 		insn->head.loads = 1;
 		return simple(insn, f, VISIT_LEAVE);
+	case 0xe0 ... 0xe3:
+		return jump(insn, f, rip, VISIT_COUNTED, BRANCH_CONDITIONAL);
 	case 0xe8:
 		return jump(insn, f, rip, VISIT_CALL, BRANCH_CALL);
 	case 0xe9:

@@ -194,9 +194,11 @@ u64 visit_run(struct visit_cache *cache, u64 gpr[REG_COUNT], u64 *rip, u64 *rfla
 		struct visit_stretch *stretch = find(cache, cache->rip);
 		unsigned n, done;
 
-		if (!stretch || stretch->visits >= cache->enough)
+		if (!stretch || (!cache->tells && stretch->visits >= cache->enough))
 			break;
-		stretch->visits = (u16)(stretch->visits + (left == most ? FROM_ELSEWHERE : 1));
+		if (!cache->tells)
+			stretch->visits = (u16)(stretch->visits +
+						(left == most ? FROM_ELSEWHERE : 1));
 		n = left < stretch->n ? (unsigned)left : stretch->n;
 		done = run_stretch(cache, stretch, n);
 		count(cache, stretch, done);
