@@ -47,6 +47,14 @@ test_the_pmu_goes_back_as_it_was()
 	grep -q '^ok .* - selftest.the_pmu_goes_back_as_it_was_found ' "$out"
 }
 
+# Firmware that counts in SMM: a test that it disturbs each time says by what, and none fails.
+test_firmware_may_count_in_smm()
+{
+	expect 0 ./run-qemu.sh --latitude smi-rate:20,smm-arms:2 --out "$log/smm" \
+		--tests 'selftest.*,msr.*,count.f*,count.a*,pmi.*'
+	grep -q 'INCONCLUSIVE: disturbed .*: after an SMI IA32_FIXED_CTR_CTRL (0x38d) is 0x' "$out"
+}
+
 # Without an HPET another processor's NMI ends what hangs on the first one with interrupts off.
 test_a_hang_without_hpet_costs_its_test()
 {

@@ -84,6 +84,8 @@ test_guests_are_judged_as_guests()
 	grep -q '^# judged: every requirement .* guest of KVM' "$out"
 	expect 0 ./run-qemu.sh --profile vmware --out "$log/vmware"
 	grep -q '^# judged: what the manual says of every processor' "$out"
+	expect 0 ./run-qemu.sh --profile hyper-v --tests 'count.i*,pmi.*' --out "$log/hyper-v"
+	grep -q '^# judged: what the manual says of every processor' "$out"
 	expect 0 ./run-qemu.sh --cpu nehalem --profile kvm-ignoring --out "$log/ignoring"
 	refute grep -P '^(not )?ok \d+ - unc\.\S* (?!.*# SKIP )' "$out"
 	expect 2 ./run-qemu.sh --profile vmware-without-counters --out "$log/vmware"
