@@ -285,10 +285,24 @@ last_words()
 	echo "${words:-ended with status $2}"
 }
 
+# How the machine in folder $1 ended by itself.
+how_it_ended()
+{
+	local cause=''
+
+	[ ! -e "$1/end" ] || cause=$(< "$1/end")
+	case $cause in
+	guest-reset)	echo "the machine was reset" ;;
+	guest-shutdown)	echo "the machine switched itself off" ;;
+	'')		echo "the machine ended" ;;
+	*)		echo "the machine ended ($cause)" ;;
+	esac
+}
+
 # Boots generation $1 in folder $2, results to folder $3. TAP on standard output.
 run_one()
 {
-	local status=0 reason='' options=(--timeout "$timeout" --smp "$smp")
+	local status=0 reason='' end='' options=(--timeout "$timeout" --smp "$smp")
 	local settings="pmu=$pmu"
 
 	prepare "$2" "$1"
@@ -305,14 +319,14 @@ run_one()
 	children+=($!)
 	wait $! || status=$?
 	case $status in
-	0)	;;
+	0)	end=$(how_it_ended "$2") ;;
 	124)	reason="timeout after $timeout s" ;;
 	130)	exit 130 ;;
 	*)	reason="QEMU: $(last_words "$2/qemu.log" "$status")" ;;
 	esac
 	status=0
 	tools/conclude.py "--serial=$2/serial.log" "--out=$3" "--run=$settings" \
-		"--reason=$reason" "--efi=${efi##*/}" || status=$?
+		"--reason=$reason" "--end=$end" "--efi=${efi##*/}" || status=$?
 	return "$status"
 }
 

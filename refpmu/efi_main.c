@@ -168,6 +168,7 @@ EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *system)
 	if (!memory.base || image_size + STACK_SIZE > MEMORY_SHARED)
 		return refuse(system, L"there isn't enough memory below 4 GiB: 32 MiB a processor",
 			      EFI_OUT_OF_RESOURCES);
+	memory.image_size = image_size;
 	memory.free = memory.base + image_size + STACK_SIZE;
 	offer_exerciser(services, &memory);
 

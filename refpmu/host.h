@@ -8,8 +8,13 @@
 
 #include "refpmu/cpu.h"
 
-/* Build tables in hypervisor.free. Once, in the copy, before host_load(). */
-void host_init(void);
+/*
+ * Build tables in hypervisor.free, and beside them another copy of the image, of `image_size`
+ * bytes, whose stubs are those of exceptions: where the first one has been destroyed (a device
+ * writes over it, which nothing stops), the second still says its last words. Once, in the copy,
+ * before host_load().
+ */
+void host_init(u64 image_size);
 
 /* Load them on this processor. The guest's own must have been noted before. */
 void host_load(struct cpu *cpu);

@@ -192,7 +192,7 @@ void virtualise_boot_processor(void *memory, u64 rip, u64 rsp)
 	hypervisor.msr_permissions = hypervisor_pages(MSR_PERMISSION_PAGES);
 	hypervisor.io_permissions = hypervisor_pages(IO_PERMISSION_PAGES);
 	exit_msr_permissions(hypervisor.msr_permissions);
-	host_init();
+	host_init(given->image_size);
 	nested_paging_init_native();
 
 	cpu = new_cpu();

@@ -11,9 +11,10 @@
 # system reach in x2APIC mode alone. QEMU's TCG has that from version 9 on.
 # --icount: one instruction takes one nanosecond of the machine's time.
 # --key-after presses a key once TEXT has come over the serial line.
-# FOLDER/serial.log receives the serial line. Ends when
-# the machine switches itself off or resets. Exit status: 0 it did; 124 S seconds passed; other:
-# QEMU failed. QEMU=program replaces qemu-system-x86_64.
+# FOLDER/serial.log receives the serial line, FOLDER/end why QEMU ended, in QMP's words
+# (ShutdownCause: guest-reset, guest-shutdown, ...), if it said so. Ends when the machine switches
+# itself off or resets. Exit status: 0 it did; 124 S seconds passed; other: QEMU failed.
+# QEMU=program replaces qemu-system-x86_64.
 set -euo pipefail
 
 # What AMD has and Intel hasn't, and no hypervisor can intercept: FEMMS and 3DNow!, EXTRQ and
@@ -84,11 +85,13 @@ command=(
 	-drive "if=none,id=esp,format=raw,file=$folder/esp.img"
 	-device virtio-blk-pci,drive=esp,bootindex=0
 	-serial "file:$folder/serial.log" -monitor stdio -nic none -no-reboot "${display[@]}"
+	-chardev "pipe,id=events,path=$folder/qmp" -mon chardev=events,mode=control
 	"${count[@]}"
 )
-rm -f "$folder/serial.log" "$folder/monitor"
-mkfifo "$folder/monitor"
-exec 7<>"$folder/monitor"
+rm -f "$folder/serial.log" "$folder/monitor" "$folder/end" "$folder"/qmp.{in,out}
+mkfifo "$folder/monitor" "$folder"/qmp.{in,out}
+exec 7<>"$folder/monitor" 8<>"$folder/qmp.in" 9<>"$folder/qmp.out"
+echo '{"execute": "qmp_capabilities"}' >&8
 timeout --kill-after=5 "$timeout" "${command[@]}" <&7 >"$folder/qemu.log" 2>&1 &
 child=$!
 while { [ -t 2 ] || [ -n "$key_after" ]; } && kill -0 "$child" 2>/dev/null; do
@@ -105,4 +108,10 @@ done
 [ ! -t 2 ] || printf '\r%30s\r' '' >&2
 status=0
 wait "$child" || status=$?
+# What QEMU has told is in the pipe by now.
+while IFS= read -r -t 0.05 -u 9 line; do
+	if [[ $line =~ \"SHUTDOWN\".*\"reason\":\ *\"([a-z-]+)\" ]]; then
+		echo "${BASH_REMATCH[1]}" > "$folder/end"
+	fi
+done
 exit "$status"

@@ -3,7 +3,9 @@
 """Turn the serial log of a run into its results: called by run-qemu.sh.
 
 conclude.py --serial FILE --out FOLDER --run "pmu=reference cpu=haswell ..."
-            [--reason TEXT] [--efi NAME]
+            [--reason TEXT] [--end TEXT] [--efi NAME]
+
+REASON is why the run was ended from outside, END how the machine ended by itself.
 
 Writes serial.log, results.tap, results.json and junit.xml to FOLDER, in this order; then it prints
 the run's TAP. Exit status: that of the run (README, "How to read a result"); 2 if FOLDER or
@@ -22,6 +24,8 @@ import junit        # noqa: E402
 import output       # noqa: E402
 import results      # noqa: E402
 import spec         # noqa: E402
+
+MACHINE = "the machine "        # how run-qemu.sh begins when it tells how it ended
 
 
 def harness_tap(run, settings):
@@ -95,6 +99,15 @@ def settings_of(text):
     return dict(word.split("=", 1) for word in text.split() if "=" in word)
 
 
+def cause(problem, complaints, reason):
+    """Why a run isn't whole, in one line: who said something last, or how the machine ended."""
+    words = [line for line in complaints if line.startswith(results.HYPERVISOR)]
+    launcher = [line for line in complaints if line not in words]
+    if reason.startswith(MACHINE) and not complaints:
+        reason += " without a word"
+    return ": ".join(filter(None, [launcher[0] if launcher else problem, *words[-1:], reason]))
+
+
 def conclude(options, log):
     """The run's TAP and results: (lines, run, exit status)."""
     serial = log.decode("utf-8", "replace")
@@ -102,13 +115,15 @@ def conclude(options, log):
     run = runs[0] if runs else results.Run()
     run.settings.update(settings_of(options.run))
     run.find_problem()
-    if run.problem and (complaints or options.reason):
-        run.problem = ": ".join([complaints[0] if complaints else run.problem] +
-                                ([options.reason] if options.reason else []))
+    if run.problem:
+        # How the machine ended says nothing of a log that is whole.
+        end = "" if run.complete else options.end
+        run.problem = cause(run.problem, complaints, options.reason or end)
+    end = "" if runs and runs[0].status is not None else options.end
     if not options.efi:
         return harness_tap(run, run.settings), run, run.exit_status
     tap, status = efi_tap(runs[0] if runs else None, options.efi, serial,
-                          complaints[0] if complaints else options.reason)
+                          cause("", complaints, options.reason or end))
     engine = runs[0].engine if runs else {}
     run = results.parse("\n".join(tap))[0][0]
     run.engine = engine
@@ -123,6 +138,7 @@ def main():
     parser.add_argument("--out", required=True)
     parser.add_argument("--run", default="")
     parser.add_argument("--reason", default="")
+    parser.add_argument("--end", default="")
     parser.add_argument("--efi", default="")
     options = parser.parse_args()
 

@@ -173,4 +173,32 @@ test_a_killed_qemu_is_told()
 	fake_qemu 'echo "no such machine" >&2; exit 1' <<< 'TAP version 14'
 	expect 2 env QEMU="$log/fake-qemu" ./run-qemu.sh --out "$log/killed"
 	grep -q 'QEMU: no such machine;' "$err"
+	fake_qemu 'exit 0' <<< 'TAP version 14'
+	expect 2 env QEMU="$log/fake-qemu" ./run-qemu.sh --out "$log/killed"
+	grep -q 'without its end line: the machine ended without a word;' "$err"
+	fake_qemu 'exit 0' <<< $'TAP version 14\nrefpmu: unexpected exit 0'
+	expect 2 env QEMU="$log/fake-qemu" ./run-qemu.sh --out "$log/killed"
+	grep -q 'without its end line: refpmu: unexpected exit 0: the machine ended;' "$err"
+}
+
+# A program that ends the machine: it is told at once, and why, by the hypervisor if it lives.
+test_a_dead_machine_has_last_words()
+{
+	local way words start
+
+	while IFS=$'\t' read -r way words; do
+		start=$SECONDS
+		expect 2 ./run-qemu.sh --timeout 300 --efi "$build/refpmu-selftest.efi" \
+			--out "$log/death" -- "die=$way"
+		[ $((SECONDS - start)) -lt 250 ] || fail "die=$way: nobody noticed"
+		grep -q "^# | # dying $way$" "$out"
+		refute grep -q '# alive' "$out"
+		grep -qE "message: it didn't return: $words\$" "$out" ||
+			fail "die=$way: $(grep message: "$out")"
+	done <<-'EOF'
+		1	refpmu: the guest shut down .*: the machine was reset
+		2	refpmu: the guest shut down .*: the machine was reset
+		3	refpmu: an INIT for the boot processor .*: the machine was reset
+		4	the machine was reset without a word
+	EOF
 }

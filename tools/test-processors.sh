@@ -86,7 +86,7 @@ test_a_dead_processor_costs_its_test()
 	expect 2 ./run-qemu.sh --pmu none --smp 2 --on 1 --tests 'deadly.a_triple*,selftest.*' \
 		--out "$log/reset"
 	grep -q '^ok .* - selftest.time_passes@cpu1 ' "$out"
-	grep -q 'without its end line' "$err"
+	grep -q 'without its end line: the machine was reset without a word;' "$err"
 	expect 2 ./run-qemu.sh --smp 2 --tests 'deadly.a_hang*,selftest.*' --out "$log/first"
 	grep -q '^ok .* - selftest.time_passes ' "$out"
 	grep -q '^Bail out! the first processor hangs' "$out"

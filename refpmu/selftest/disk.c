@@ -78,6 +78,11 @@ bool disk_open(EFI_SYSTEM_TABLE *system)
 	return disk;
 }
 
+bool disk_read_to(u64 physical, u64 bytes)
+{
+	return read(disk, place, (void *)physical, bytes);
+}
+
 static u64 call(void)
 {
 	u64 (*code)(void) = (u64 (*)(void))(void *)(page + SIGNATURE);

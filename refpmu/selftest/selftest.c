@@ -9,7 +9,8 @@
  * Options: programs=N first=S compares random programs S to S+N-1 on both engines, on one
  * processor and on all at once, and nothing else if S isn't 1; storm=N sends N INITs to the other
  * processors, if there are any; duels=N starts two of them N times to stop each other. clock=1
- * looks at the TSC under latitude tsc-by-reference, and at nothing else.
+ * looks at the TSC under latitude tsc-by-reference, and at nothing else; die=N ends the machine in
+ * one of the ways of deadly.h, and does nothing else.
  */
 #include <efi.h>
 
@@ -21,6 +22,7 @@
 #include "refpmu/selftest/changing.h"
 #include "refpmu/selftest/clock.h"
 #include "refpmu/selftest/crossing.h"
+#include "refpmu/selftest/deadly.h"
 #include "refpmu/selftest/disk.h"
 #include "refpmu/selftest/engines.h"
 #include "refpmu/selftest/machine.h"
@@ -416,8 +418,12 @@ EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *system)
 	bool others;
 	u64 first;
 
-	others = storm_open(system);
 	options_open(image, system);
+	if (options_number("die", 0)) {
+		deadly_die(system, options_number("die", 0));
+		return EFI_ABORTED;
+	}
+	others = storm_open(system);
 	first = options_number("first", 1);
 	print("TAP version 14");
 	machine_enter();

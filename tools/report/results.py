@@ -18,6 +18,7 @@ OTHERS = ("borrow.", "efi.")    # runs that are about something else than a PMU
 DECIDED = ("PASS", "FAIL", "KNOWN")
 VERDICTS = ("PASS", "SKIP", "INCONCLUSIVE", "KNOWN", "FAIL", "ERROR")   # by severity
 # What a results.tap has after the harness's own last line.
+HYPERVISOR = "refpmu: "         # its last words
 TOTALS = ("# requirements decided ", "# NOT TESTED: ")
 END = "# end of PMUTest86"
 ESCAPES = re.compile(r"\x1b\[[0-9;=?]*[A-Za-z]|\x1b[()=>][0-9A-Z]?|[\0\x08]")
@@ -322,7 +323,7 @@ def lines_of(text):
 
 
 def parse(text):
-    """All runs in a log, and what the launcher complained of."""
+    """All runs in a log, and what the launcher and the hypervisor complained of."""
     runs, complaints = [], []
     run, started, block, pending, before = None, False, False, None, ""
     for line in lines_of(text):
@@ -344,6 +345,8 @@ def parse(text):
             run, started, block = None, False, False
         elif line.startswith("launch: ") and line != "launch: done":
             complaints.append(line[len("launch: "):])
+        elif line.startswith(HYPERVISOR):
+            complaints.append(line)
         elif bare == "TAP version 14":
             if run is None or run.lines:
                 run = Run()
