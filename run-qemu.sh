@@ -30,7 +30,7 @@ usage: ./run-qemu.sh [OPTION]...
   --on WHICH        run tests on the first processor (default), on all in turn, or on number N;
                     the others sleep meanwhile
   --efi FILE        boot this EFI program on the reference PMU instead; its arguments follow
-                    behind --
+                    behind --. Implies --latitude tsc-by-reference:1
   --out DIR         where results go (default build/results/<cpu>)
   --gui             show the screen
   --force           --pmu host although the host's NMI watchdog holds a counter

@@ -52,7 +52,7 @@ static void program_counters(bool with_mispredicts)
 		if (below(8))
 			select &= ~IA32_PERFEVTSEL_E;
 		else
-			select |= below(4) << IA32_PERFEVTSEL_INV_SHIFT;
+			select |= below(8) << IA32_PERFEVTSEL_INV_SHIFT;
 		both_wrmsr(MSR_IA32_PERFEVTSEL0 + i, 0);
 		/* Extended to the counter's width. */
 		both_wrmsr(MSR_IA32_PMC0 + i, -below(below(2) ? 3000 : 100000) & BITS(0, 31));
