@@ -7,8 +7,7 @@
 #include "refpmu/lock.h"
 #include "refpmu/processors.h"
 #include "refpmu/svm.h"
-
-#define MSR_TSC_AUX	0xc0000103
+#include "spec/msr.h"
 
 static u32 lock;
 static volatile bool intercepted;
@@ -72,7 +71,7 @@ void guest_tsc_read(struct cpu *cpu, const struct instruction *insn)
 	cpu->gpr[REG_RAX] = (u32)value;
 	cpu->gpr[REG_RDX] = value >> 32;
 	if (insn && is_rdtscp(insn))
-		cpu->gpr[REG_RCX] = (u32)msr_read(MSR_TSC_AUX);
+		cpu->gpr[REG_RCX] = (u32)msr_read(MSR_IA32_TSC_AUX);
 }
 
 /* Nobody reads the machine's any more. */

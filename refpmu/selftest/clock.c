@@ -8,6 +8,7 @@
 #define BETWEEN		16	/* most instructions from reading one to the other */
 #define ALL_LEVELS	3ULL
 #define WAIT		1000000	/* looks at a clock that stands */
+#define MARK		0x5a5a1234u
 
 static u64 reference_cycles(void)
 {
@@ -24,6 +25,17 @@ static void loop(void)
 	__asm__ volatile("1: dec %0; jnz 1b" : "+r"(left));
 }
 
+/* RDTSCP reads the same, later, and IA32_TSC_AUX. */
+static bool rdtscp_agrees(void)
+{
+	u64 before = tsc(), value;
+	u32 low, high, mark;
+
+	__asm__ volatile("rdtscp" : "=a"(low), "=d"(high), "=c"(mark));
+	value = (u64)high << 32 | low;
+	return mark == MARK && value - before < BITS(0, 62) && tsc() - value < BITS(0, 62);
+}
+
 /* Each of the two is read around the other one. */
 static const char *compare(void)
 {
@@ -34,6 +46,8 @@ static const char *compare(void)
 	cycles = reference_cycles() - reference;
 	if (from - before > 2 * BETWEEN)
 		return "the TSC was ahead of reference cycles between two readings of it";
+	if (!rdtscp_agrees())
+		return "RDTSCP while reference cycles are counted";
 	if (cycles < 2 * ROUNDS)
 		return "reference cycles were not counted";
 	return cycles - ticks > 2 * BETWEEN ? "the TSC and reference cycles differ" : NULL;
@@ -44,6 +58,7 @@ const char *clock_by_reference(void)
 	const char *wrong;
 	u64 before, counted, after;
 
+	msr_write(MSR_IA32_TSC_AUX, MARK);
 	before = tsc();
 	msr_write(MSR_IA32_FIXED_CTR0 + 2, 0);
 	msr_write(MSR_IA32_FIXED_CTR_CTRL, ALL_LEVELS << 2 * IA32_FIXED_CTR_CTRL_EN1_SHIFT);
@@ -55,6 +70,8 @@ const char *clock_by_reference(void)
 	after = tsc();
 	if (wrong)
 		return wrong;
+	if (!rdtscp_agrees())
+		return "RDTSCP when nothing is counted";
 	if (counted - before > BITS(0, 62) || after - counted > BITS(0, 62))
 		return "the TSC went back";
 	for (unsigned i = 0; i < WAIT; i++)
