@@ -5,9 +5,12 @@
  * nineteen instructions apart, and three micro-operations retire in a clock, so that no clock has
  * two of them and no two clocks in a row have one.
  */
+#include "kernel/cpu.h"
 #include "kernel/fault.h"
+#include "kernel/user.h"
 #include "tests/needs.h"
 #include "tests/netburst.h"
+#include "tests/user_probe.h"
 
 #define THRESHOLD(n)	((u64)(n) << NB_CCCR_THRESHOLD_SHIFT)
 #define LONG		2000u	/* rounds: some ten thousands of clocks */
@@ -150,6 +153,42 @@ TEST(netburst, threshold_15_complemented_counts_every_clock, REQS(NB_18), NEEDS(
 	CHECK_EQ(t, NB_18, 0, netburst_count(&(struct netburst_setting){
 			.counter = 12, .event = s[1].event, .mask = s[1].mask },
 			&workload_sparse, LONG, false), "without compare and no flag");
+}
+
+/* Edges that counter 0 has when it is started at CPL 0, then at CPL 3, and back at CPL 0; the
+ * condition is about clocks of this thread at CPL 3. */
+static void count_at_levels(u64 flags, u64 edges[3])
+{
+	struct netburst_setting s = netburst_usual(0, netburst_thread() ? NB_ESCR_T1_USR :
+							NB_ESCR_T0_USR, flags);
+	struct user_probe *probe = user_probe_get();
+	u64 cr4 = cr4_read();
+
+	probe->ecx = s.counter;
+	cr4_write(cr4 | CR4_PCE);
+	netburst_program(&s);
+	netburst_write(s.counter, 0);
+	netburst_start(s.counter);
+	edges[0] = rdpmc(s.counter);
+	edges[1] = user_call(user_rdpmc, (u64)(uintptr_t)probe);
+	edges[2] = rdpmc(s.counter);
+	netburst_stop(s.counter);
+	cr4_write(cr4);
+}
+
+/* Where a condition begins its complement ends: read in between, they tell each other apart. */
+TEST(netburst, edges_of_a_complement_are_its_own, REQS(NB_18, NB_19), NEEDS(need_netburst))
+{
+	u64 condition = NB_CCCR_COMPARE | NB_CCCR_EDGE, edges[3];
+
+	count_at_levels(condition, edges);
+	CHECK_EQ(t, NB_19, 1, edges[1] - edges[0],
+		 "rising edges of \"more than 0 clocks at CPL 3\" on the way to CPL 3");
+	CHECK_EQ(t, NB_19, 0, edges[2] - edges[1], "on the way back");
+	count_at_levels(condition | NB_CCCR_COMPLEMENT, edges);
+	CHECK_EQ(t, NB_18, 0, edges[1] - edges[0],
+		 "rising edges of \"0 clocks at CPL 3\" on the way to CPL 3");
+	CHECK_EQ(t, NB_18, 1, edges[2] - edges[1], "on the way back");
 }
 
 /* CCCR[17:16]: none, one, both, any. */

@@ -7,39 +7,17 @@
 #include "kernel/cpu.h"
 #include "kernel/fault.h"
 #include "kernel/intr.h"
-#include "kernel/machine.h"
 #include "kernel/user.h"
 #include "pmu/pmi.h"
 #include "spec/msr.h"
 #include "tests/needs.h"
 #include "tests/sampling.h"
 #include "tests/test.h"
+#include "tests/user_probe.h"
 #include "tests/window.h"
 
 #define FEWER	10
 #define MORE	90
-#define CR4_PCE	BIT(8)	/* "Control Registers": Performance-Monitoring Counter Enable */
-
-/* In tests/workload.asm, where the offsets are PROBE_*. In memory that CPL 3 can reach. */
-struct user_probe {
-	struct fault fault;
-	u64 address, ecx;
-};
-_Static_assert(offsetof(struct user_probe, address) == 24, "PROBE_ADDRESS");
-_Static_assert(offsetof(struct user_probe, ecx) == 32, "PROBE_ECX");
-
-u64 user_load(u64 probe);
-u64 user_rdpmc(u64 probe);
-
-static struct user_probe *probe_get(void)
-{
-	static struct user_probe *probe;
-
-	if (!probe)
-		probe = machine_alloc(sizeof(*probe));
-	probe->fault = (struct fault){ .raised = false };
-	return probe;
-}
 
 /* REP STOSB of any length is one instruction: the difference between two lengths is 0. */
 static void check_repeated(struct test *t, unsigned c)
@@ -79,7 +57,7 @@ static u64 count_user_load(struct user_probe *probe, u64 address)
 TEST(count, a_faulting_instruction_does_not_count, REQS(CNT_33),
      NEEDS(need_perfmon, need_instructions))
 {
-	struct user_probe *probe = probe_get();
+	struct user_probe *probe = user_probe_get();
 	u64 retired = count_user_load(probe, (u64)(uintptr_t)probe);
 	u64 faulted;
 
@@ -165,7 +143,7 @@ TEST(count, handlers_are_counted_exactly, REQS(CNT_34), NEEDS(need_perfmon, need
 
 static void check_user_rdpmc(struct test *t, unsigned c)
 {
-	struct user_probe *probe = probe_get();
+	struct user_probe *probe = user_probe_get();
 	u64 cr4 = cr4_read(), value, user;
 
 	if (!window_count_one(t, c, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH, &workload_load, FEWER,
@@ -178,7 +156,7 @@ static void check_user_rdpmc(struct test *t, unsigned c)
 	CHECK(t, CNT_19, !probe->fault.raised, "RDPMC at CPL 3 with CR4.PCE = 1: vector %u",
 	      probe->fault.vector);
 	CHECK_EQ(t, CNT_19, value, user, "what it reads");
-	probe = probe_get();
+	probe = user_probe_get();
 	cr4_write(cr4 & ~CR4_PCE);
 	user_call(user_rdpmc, (u64)(uintptr_t)probe);
 	cr4_write(cr4);
