@@ -8,6 +8,7 @@ bits 64
 
 %define DEFINE(name, value) name equ value
 %include "kernel/selectors.def"
+%include "kernel/preserved.inc"
 
 %define RFLAGS_FIXED	2		; interrupts off, no single stepping
 
@@ -20,12 +21,7 @@ section .text
 ; void guard_enter(void (*fn)(void *arg), void *arg, u64 stack_top, u64 *caller_rsp)
 ; Returns with interrupts off, when fn returns or when guard_leave(*caller_rsp) is called.
 guard_enter:
-	push	rbx
-	push	rbp
-	push	r12
-	push	r13
-	push	r14
-	push	r15
+	PUSH_PRESERVED
 	mov	rbx, rsp
 	mov	[rcx], rsp
 	mov	rax, rdi
@@ -48,12 +44,7 @@ guard_leave:
 	push	rax
 	iretq
 .caller:
-	pop	r15
-	pop	r14
-	pop	r13
-	pop	r12
-	pop	rbp
-	pop	rbx
+	POP_PRESERVED
 	ret
 
 ; void guard_abort(void): the dispatcher gets the caller's registers in a frame.

@@ -9,6 +9,7 @@ bits 64
 
 %define DEFINE(name, value) name equ value
 %include "kernel/selectors.def"
+%include "kernel/preserved.inc"
 
 extern descriptor_set_rsp0
 global user_enter:function hidden
@@ -18,12 +19,7 @@ section .text
 
 ; u64 user_enter(u64 (*fn)(u64 arg), u64 arg, u64 user_stack_top)
 user_enter:
-	push	rbx
-	push	rbp
-	push	r12
-	push	r13
-	push	r14
-	push	r15
+	PUSH_PRESERVED
 	pushfq
 	mov	rbx, rdi
 	mov	rbp, rsi
@@ -51,10 +47,5 @@ user_return:
 	add	rsp, 5 * 8		; the frame of INT, "64-Bit Mode Stack Frame"
 	pop	rsp			; what user_enter pushed there
 	popfq
-	pop	r15
-	pop	r14
-	pop	r13
-	pop	r12
-	pop	rbp
-	pop	rbx
+	POP_PRESERVED
 	ret

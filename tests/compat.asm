@@ -8,6 +8,7 @@ bits 64
 
 %define DEFINE(name, value) name equ value
 %include "kernel/selectors.def"
+%include "kernel/preserved.inc"
 
 ; struct compat_call of tests/compat.c
 CALL_MEMORY	equ 0
@@ -27,12 +28,7 @@ section .text
 	global	compat_begin:function hidden
 	global	compat_end:function hidden
 compat_loads:
-	push	rbx
-	push	rbp
-	push	r12
-	push	r13
-	push	r14
-	push	r15
+	PUSH_PRESERVED
 	mov	[rel saved_rsp], rsp
 	mov	rbx, rdi
 	mov	esi, [rbx + CALL_MEMORY]
@@ -68,10 +64,5 @@ back:
 	mov	rsp, [rel saved_rsp]
 	xor	eax, eax
 	mov	ds, eax
-	pop	r15
-	pop	r14
-	pop	r13
-	pop	r12
-	pop	rbp
-	pop	rbx
+	POP_PRESERVED
 	ret

@@ -57,12 +57,7 @@ DECLARE user_sample, marks_user_sample, 7, 9, \
 	3, 14 + 3 * SAMPLE_MARKS,  1, SAMPLE_MARKS,  0, 0,  0, 0,  1, 0
 	align	64
 entry_user_sample:
-	push	rbx
-	push	rbp
-	push	r12
-	push	r13
-	push	r14
-	push	r15
+	PUSH_PRESERVED
 	push	rdi
 	mov	rbx, rdi
 	mov	rsi, [rbx + CALL_MEMORY]
@@ -90,12 +85,7 @@ end_user_sample:
 	SWITCH	r9
 	mov	rax, rsp
 	add	rsp, 8
-	pop	r15
-	pop	r14
-	pop	r13
-	pop	r12
-	pop	rbp
-	pop	rbx
+	POP_PRESERVED
 	ret
 
 ; instructions 261, whatever n is; stores 1: what RDPMC of counter 1 reads as the third instruction,

@@ -77,12 +77,7 @@ end_%1:
 	mov	r10, [rbx + CALL_MSR]
 	SWITCH	r9
 	mov	rsp, [rsp + 8]
-	pop	r15
-	pop	r14
-	pop	r13
-	pop	r12
-	pop	rbp
-	pop	rbx
+	POP_PRESERVED
 	ret
 %endmacro
 

@@ -34,6 +34,7 @@ EXERCISER	equ 0xfef00000
 ADDRESS_LOW	equ 0x20
 EXERCISER_HERE	equ 0x52584d50
 
+%include "refpmu/registers.inc"
 %include "refpmu/selftest/selectors.inc"
 
 ; A row of the table that selftest.c walks: struct blob.
@@ -76,12 +77,7 @@ section .text
 ; The first row, an empty body, measures that.
 blob_open:
 	pop	rax
-	push	rbx
-	push	rbp
-	push	r12
-	push	r13
-	push	r14
-	push	r15
+	PUSH_PRESERVED
 	pushfq
 	mov	[saved_rsp], rsp
 	push	rax
@@ -103,12 +99,7 @@ blob_close:
 	mov	ss, eax
 	mov	rsp, [saved_rsp]
 	popfq
-	pop	r15
-	pop	r14
-	pop	r13
-	pop	r12
-	pop	rbp
-	pop	rbx
+	POP_PRESERVED
 	ret
 
 ; What the handlers below cost.

@@ -5,6 +5,8 @@
 default rel
 bits 64
 
+%include "refpmu/registers.inc"
+
 GLOBAL_CTRL	equ 0x38f
 APIC_EOI	equ 0xfee000b0
 UD2_LENGTH	equ 2
@@ -24,12 +26,7 @@ section .text
 ; void engine_go(void): begin -> end around code.
 global engine_go:function hidden
 engine_go:
-	push	rbx
-	push	rbp
-	push	r12
-	push	r13
-	push	r14
-	push	r15
+	PUSH_PRESERVED
 	mov	[stack_before], rsp
 	mov	ecx, GLOBAL_CTRL
 	mov	eax, [enable]
@@ -98,12 +95,7 @@ engine_done:
 	cli
 	cld
 	mov	rsp, [stack_before]
-	pop	r15
-	pop	r14
-	pop	r13
-	pop	r12
-	pop	rbp
-	pop	rbx
+	POP_PRESERVED
 	ret
 
 ; The PMI: all registers into seen, the frame's RIP and flags too. LVTPC stays masked.
