@@ -165,47 +165,52 @@ TEST(pmi, an_overflow_on_hlt_interrupts, REQS(PMI_01), NEEDS(need_perfmon, need_
 	CHECK_RANGE(t, PMI_01, 4, UP_TO_HLT, wraps, "overflows");
 }
 
-TEST(pmi, each_further_overflow_interrupts, REQS(PMI_01, PMI_02),
-     NEEDS(need_perfmon, need_branches, need_fixed))
+/* Each counter that there is, under the requirement of its kind, and off afterwards. */
+static void each_counter(struct test *t, struct test_claim gp, struct test_claim fixed,
+			 void (*check)(struct test *t, struct test_claim claim, unsigned c))
 {
 	u64 all = counters_gp().bits | counters_fixed().bits;
 
 	for (unsigned c = 0; c < WINDOW_COUNTERS; c++) {
-		struct test_claim claim = PMC_IS_FIXED(c) ? AT(PMI_02) : AT(PMI_01);
-
 		if (!(all & BIT(c)))
 			continue;
-		pmi_open(NULL);
-		for (unsigned n = 1; n <= 2; n++) {
-			overflow(c, COUNT_INT);
-			test_check_range(t, claim, n, n + n * overflow_repeats(t, c),
-					 pmi_settle()->count,
-					 "interrupts of %u overflows of counter %u", n, c);
-		}
-		pmi_close();
+		check(t, PMC_IS_FIXED(c) ? fixed : gp, c);
 		overflow_off(c);
 	}
+}
+
+static void check_further_overflow(struct test *t, struct test_claim claim, unsigned c)
+{
+	pmi_open(NULL);
+	for (unsigned n = 1; n <= 2; n++) {
+		overflow(c, COUNT_INT);
+		test_check_range(t, claim, n, n + n * overflow_repeats(t, c), pmi_settle()->count,
+				 "interrupts of %u overflows of counter %u", n, c);
+	}
+	pmi_close();
+}
+
+TEST(pmi, each_further_overflow_interrupts, REQS(PMI_01, PMI_02),
+     NEEDS(need_perfmon, need_branches, need_fixed))
+{
+	each_counter(t, AT(PMI_01), AT(PMI_02), check_further_overflow);
+}
+
+static void check_beside_status(struct test *t, struct test_claim claim, unsigned c)
+{
+	overflow(c, 0);
+	test_check_eq(t, claim, BIT(c), overflow_status() & BIT(c),
+		      "status bit of counter %u before", c);
+	test_check_range(t, claim, 1, 1 + overflow_repeats(t, c),
+			 overflow_interrupts(c, COUNT_INT, NULL)->count,
+			 "interrupts of counter %u, its status bit set", c);
 }
 
 /* The bit of an overflow without INT is still set; LVTPC was never masked. */
 TEST(pmi, an_overflow_interrupts_although_its_status_is_set, REQS(PMI_01, PMI_02),
      NEEDS(need_perfmon, need_branches, need_fixed))
 {
-	u64 all = counters_gp().bits | counters_fixed().bits;
-
-	for (unsigned c = 0; c < WINDOW_COUNTERS; c++) {
-		struct test_claim claim = PMC_IS_FIXED(c) ? AT(PMI_02) : AT(PMI_01);
-
-		if (!(all & BIT(c)))
-			continue;
-		overflow(c, 0);
-		test_check_eq(t, claim, BIT(c), overflow_status() & BIT(c),
-			      "status bit of counter %u before", c);
-		test_check_range(t, claim, 1, 1 + overflow_repeats(t, c),
-				 overflow_interrupts(c, COUNT_INT, NULL)->count,
-				 "interrupts of counter %u, its status bit set", c);
-		overflow_off(c);
-	}
+	each_counter(t, AT(PMI_01), AT(PMI_02), check_beside_status);
 }
 
 static void overflow_at(unsigned c, bool user)
@@ -221,19 +226,9 @@ static void overflow_at(unsigned c, bool user)
 	}
 }
 
-/* INT and one privilege level, at which the overflow is. */
-TEST(pmi, one_level_is_enough_for_an_interrupt, REQS(PMI_01, PMI_02),
-     NEEDS(need_perfmon, need_branches, need_fixed))
+static void check_one_level(struct test *t, struct test_claim claim, unsigned c)
 {
-	u64 all = counters_gp().bits | counters_fixed().bits;
-
-	for (unsigned i = 0; i < 2 * WINDOW_COUNTERS; i++) {
-		unsigned c = i / 2;
-		bool user = i % 2;
-		struct test_claim claim = PMC_IS_FIXED(c) ? AT(PMI_02) : AT(PMI_01);
-
-		if (!(all & BIT(c)))
-			continue;
+	for (unsigned user = 0; user < 2; user++) {
 		pmi_open(NULL);
 		counter_program(c, EVENT_BR_INST_RETIRED_ALL_BRANCHES,
 				COUNT_INT | (user ? COUNT_USR : COUNT_OS));
@@ -245,6 +240,13 @@ TEST(pmi, one_level_is_enough_for_an_interrupt, REQS(PMI_01, PMI_02),
 		pmi_close();
 		overflow_off(c);
 	}
+}
+
+/* INT and one privilege level, at which the overflow is. */
+TEST(pmi, one_level_is_enough_for_an_interrupt, REQS(PMI_01, PMI_02),
+     NEEDS(need_perfmon, need_branches, need_fixed))
+{
+	each_counter(t, AT(PMI_01), AT(PMI_02), check_one_level);
 }
 
 #define WRITES 2

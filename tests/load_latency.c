@@ -52,27 +52,66 @@ TEST(ll, the_address_is_the_loads_linear_one, REQS(LL_26),
 	tagged_check_forms(t, AT(LL_26), &setup, ACCESS_L1, form_of_load, records);
 }
 
+/* The control: records with a latency, and how many rounds are plenty. */
+static bool with_both_enables(struct test *t, struct test_claim claim, struct tagged_setup *setup,
+			      struct hierarchy *h)
+{
+	unsigned count;
+
+	if (!tagged_collect(t, claim, setup, ACCESS_L1, h, records, &count))
+		return false;
+	test_check_range(t, claim, 4, ~0ULL, records[0].latency,
+			 "latency of record 0, 3F1H = 0x%lx", setup->enable.bits);
+	setup->most = setup->rounds;
+	return true;
+}
+
+/* How many records with these enables, which hold no latency. */
+static unsigned check_no_latency(struct test *t, struct test_claim claim,
+				 struct tagged_setup *setup, const struct hierarchy *h)
+{
+	unsigned count = tagged_take(setup, h, records);
+
+	for (unsigned i = 0; i < count; i++)
+		test_check_eq(t, claim, 0, records[i].latency,
+			      "latency of record %u with 3F1H = 0x%lx", i, setup->enable.bits);
+	return count;
+}
+
 /* LL_EN without PEBS_EN records nothing; what a record without LL_EN holds isn't stated. */
 TEST(ll, both_enables_are_needed, REQS(LL_02, LL_29),
      NEEDS(need_perfmon, need_pebs, need_load_latency))
 {
 	struct tagged_setup setup = tagged_loads();
 	struct hierarchy h;
-	unsigned count;
 
-	if (!tagged_collect(t, AT(LL_02), &setup, ACCESS_L1, &h, records, &count))
+	if (!with_both_enables(t, AT(LL_02), &setup, &h))
 		return;
-	setup.most = setup.rounds;
 	setup.enable.bits = latency_enable(setup.counter).bits & ~BIT(setup.counter);
 	CHECK_EQ(t, LL_02, 0, tagged_take(&setup, &h, records), "records with 3F1H = 0x%lx",
 		 setup.enable.bits);
 	setup.enable = pmc_one(setup.counter);
-	count = tagged_take(&setup, &h, records);
-	for (unsigned i = 0; i < count; i++)
-		CHECK_EQ(t, LL_29, 0, records[i].latency,
-			 "latency of record %u with 3F1H = 0x%lx", i, setup.enable.bits);
-	if (!count)
+	if (!check_no_latency(t, AT(LL_29), &setup, &h))
 		test_note(t, "no record with PEBS_EN alone");
+}
+
+/* A bit of another counter's is none of its own. */
+TEST(ll, another_counters_latency_enable_is_none, REQS(LL_02, LL_29),
+     NEEDS(need_perfmon, need_pebs, need_load_latency))
+{
+	struct tagged_setup setup = tagged_loads();
+	struct hierarchy h;
+
+	if (!with_both_enables(t, AT(LL_02), &setup, &h))
+		return;
+	for (unsigned other = 0; other < 4; other++) {
+		if (other == setup.counter)
+			continue;
+		setup.enable.bits = BIT(setup.counter) |
+				    BIT(IA32_PEBS_ENABLE_LL_EN_PMC_SHIFT + other);
+		check_no_latency(t, AT(LL_02), &setup, &h);
+		check_no_latency(t, AT(LL_29), &setup, &h);
+	}
 }
 
 /* The pages' example is IA32_PMC0; Intel's event files name IA32_PMC3 alone for some of them. */

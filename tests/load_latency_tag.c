@@ -91,35 +91,6 @@ TEST(ll, the_record_is_of_the_last_tagged_load, REQS(LL_11),
 		    "of %u records of marked loads, with the address of that load", marked);
 }
 
-/* A bit of another counter's is none of its own. */
-TEST(ll, another_counters_latency_enable_is_none, REQS(LL_02, LL_29),
-     NEEDS(need_perfmon, need_pebs, need_load_latency))
-{
-	struct tagged_setup setup = tagged_loads();
-	struct hierarchy h;
-	unsigned count;
-
-	/* The control, and how many rounds are plenty. */
-	if (!tagged_collect(t, AT(LL_02), &setup, ACCESS_L1, &h, records, &count))
-		return;
-	CHECK_RANGE(t, LL_02, 4, ~0ULL, records[0].latency, "latency of record 0, 3F1H = 0x%lx",
-		    setup.enable.bits);
-	setup.most = setup.rounds;
-	for (unsigned other = 0; other < 4; other++) {
-		if (other == setup.counter)
-			continue;
-		setup.enable.bits = BIT(setup.counter) |
-				    BIT(IA32_PEBS_ENABLE_LL_EN_PMC_SHIFT + other);
-		count = tagged_take(&setup, &h, records);
-		for (unsigned i = 0; i < count; i++) {
-			CHECK_EQ(t, LL_02, 0, records[i].latency,
-				 "latency of record %u with 3F1H = 0x%lx", i, setup.enable.bits);
-			CHECK_EQ(t, LL_29, 0, records[i].latency,
-				 "latency of record %u with 3F1H = 0x%lx", i, setup.enable.bits);
-		}
-	}
-}
-
 /* The page's own example. */
 TEST(ll, the_printed_value_enables_it_on_pmc0, REQS(LL_02, LL_26),
      NEEDS(need_perfmon, need_pebs, need_load_latency))

@@ -12,28 +12,7 @@
 #include "tests/needs.h"
 #include "tests/walk.h"
 
-/* RAX and the flags behind each mark: what ADD says. */
-struct expected {
-	u64 rax, flags;
-};
-
-static struct expected expected[SAMPLE_MARKS];
-
-/* Operands such that RAX and the flags change at every mark: to 0, and away from it. */
-static void fill_memory(void)
-{
-	u64 *operand = workload_memory() + SAMPLE_OFFSET / 8;
-	u64 rax = SAMPLE_RAX;
-
-	workload_memory()[0] = 0x5eed;
-	for (unsigned i = 0; i < SAMPLE_MARKS; i++) {
-		u64 v = i & 1 ? 0xb000000000001001 + 0x10101 * i : 0 - rax;
-
-		operand[i] = v;
-		expected[i].flags = flags_of_add(rax, v);
-		expected[i].rax = rax += v;
-	}
-}
+static struct sampling_sum expected[SAMPLE_MARKS];
 
 /* One record of the marked loads, counted on a counter. */
 static bool take(struct test *t, struct test_claim claim, unsigned counter,
@@ -42,7 +21,7 @@ static bool take(struct test *t, struct test_claim claim, unsigned counter,
 	struct ds_setup setup = sampling_setup(8);
 	int m;
 
-	fill_memory();
+	sampling_fill(expected, SAMPLE_MARKS);
 	sampling_run(&setup, counter, LOADS, COUNT_BOTH, &workload_sample, NO_OTHERS);
 	if (!sampling_one_record(t, claim, record))
 		return false;
@@ -67,7 +46,7 @@ TEST(record, it_is_b0h_bytes_long, REQS(REC_02), NEEDS(need_perfmon, need_format
 {
 	struct ds_setup setup = sampling_setup(8);
 
-	fill_memory();
+	sampling_fill(expected, SAMPLE_MARKS);
 	sampling_run(&setup, 2, LOADS, COUNT_BOTH, &workload_sample, NO_OTHERS);
 	sampling_want(t, 1);
 	CHECK_EQ(t, REC_02, 0xb0, (u64)ds_bytes(), "bytes by which the index moved");
@@ -83,7 +62,7 @@ TEST(record, it_is_c0h_bytes_long, REQS(REC_HSW_01),
 	for (unsigned c = 0; c < 4; c++) {
 		struct ds_setup setup = sampling_setup(8);
 
-		fill_memory();
+		sampling_fill(expected, SAMPLE_MARKS);
 		sampling_run(&setup, c, LOADS, COUNT_BOTH, &workload_sample, NO_OTHERS);
 		sampling_want(t, 1);
 		CHECK_EQ(t, REC_HSW_01, 0xc0, (u64)ds_bytes(),
@@ -112,7 +91,7 @@ static bool check_rip(struct test *t, struct test_claim claim, unsigned c,
 	bool next = false;
 	u64 rip;
 
-	fill_memory();
+	sampling_fill(expected, SAMPLE_MARKS);
 	sampling_run(&setup, c, LOADS, COUNT_BOTH, &workload_sample, NO_OTHERS);
 	counters_clear(BIT(c));
 	if (!sampling_one_record(t, claim, record))
@@ -168,7 +147,7 @@ static void check_offsets(struct test *t, struct test_claim claim)
 	bool rax = false;
 	const void *bytes;
 
-	fill_memory();
+	sampling_fill(expected, SAMPLE_MARKS);
 	sampling_run(&setup, 0, LOADS, COUNT_BOTH, &workload_sample, NO_OTHERS);
 	if (!sampling_one_record(t, claim, &record))
 		return;
@@ -224,7 +203,7 @@ static void check_status(struct test *t, unsigned c, unsigned plain)
 	struct pebs_record record;
 	u64 status = 0, after;
 
-	fill_memory();
+	sampling_fill(expected, SAMPLE_MARKS);
 	do {
 		counters_clear(counters_status());
 		counter_program(plain, EVENT_BR_INST_RETIRED_ALL_BRANCHES, COUNT_BOTH);
@@ -260,7 +239,7 @@ static void check_outside(struct test *t, unsigned c, unsigned n)
 	int64_t offset = 0;
 
 	setup.start = n;
-	fill_memory();
+	sampling_fill(expected, SAMPLE_MARKS);
 	sampling_run(&setup, c, LOADS, COUNT_BOTH, &workload_sample, NO_OTHERS);
 	sampling_want(t, n + 1);
 	CHECK(t, REC_13, ds_record_written(n), "record %u, at the index, IA32_PMC%u", n, c);

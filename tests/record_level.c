@@ -15,25 +15,6 @@
 #define LOADS_BEHIND (SAMPLE_MARKS + 32)
 #define OVF_BUF IA32_PERF_GLOBAL_STATUS_OVF_BUF
 
-struct expected {
-	u64 rax, flags;
-};
-
-static void fill_memory(struct expected expected[SAMPLE_MARKS])
-{
-	u64 *operand = workload_memory() + SAMPLE_OFFSET / 8;
-	u64 rax = SAMPLE_RAX;
-
-	workload_memory()[0] = 0x5eed;
-	for (unsigned i = 0; i < SAMPLE_MARKS; i++) {
-		u64 v = i & 1 ? 0x9000000000003007 + 0x30303 * i : 0 - rax;
-
-		operand[i] = v;
-		expected[i].flags = flags_of_add(rax, v);
-		expected[i].rax = rax += v;
-	}
-}
-
 /* One overflow of a counter at CPL 3, behind so many loads. Returns RSP of the code. */
 static u64 run(const struct ds_setup *setup, unsigned c, u64 flags, u64 loads)
 {
@@ -53,12 +34,12 @@ static void check_fields(struct test *t, unsigned c, u64 flags, u64 loads)
 	const struct workload *w = &workload_user_sample;
 	u64 memory = (u64)(uintptr_t)workload_memory(), others, rsp;
 	struct ds_setup setup = sampling_setup(8);
-	struct expected expected[SAMPLE_MARKS];
+	struct sampling_sum expected[SAMPLE_MARKS];
 	u64 width = BIT(counter_width(c)) - 1;
 	struct pebs_record record;
 	int mark;
 
-	fill_memory(expected);
+	sampling_fill(expected, SAMPLE_MARKS);
 	others = rflags_read() & FLAGS_LOOKED_AT & ~STATUS_FLAGS;
 	rsp = run(&setup, c, flags, loads);
 	if (!sampling_one_record(t, AT(REC_03), &record))

@@ -3,6 +3,7 @@
 #include "tests/sampling.h"
 
 #include "tests/calibration.h"
+#include "tests/walk.h"
 
 struct ds_setup sampling_setup(unsigned capacity)
 {
@@ -131,6 +132,21 @@ u64 sampling_ip(const struct workload *w, const struct pebs_record *record)
 	if (record_get(record, RECORD_eventing_ip, &ip))
 		return ip;
 	return sampling_field(record, RECORD_rip) - w->mark_length;
+}
+
+void sampling_fill(struct sampling_sum sums[], unsigned marks)
+{
+	u64 *operand = workload_memory() + SAMPLE_OFFSET / 8;
+	u64 rax = SAMPLE_RAX;
+
+	workload_memory()[0] = 0x5eed;
+	for (unsigned i = 0; i < marks; i++) {
+		u64 v = i & 1 ? 0xb000000000001001 + 0x10101 * i : 0 - rax;
+
+		operand[i] = v;
+		sums[i].flags = flags_of_add(rax, v);
+		sums[i].rax = rax += v;
+	}
 }
 
 int sampling_mark(const struct workload *w, unsigned marks, const struct pebs_record *record)

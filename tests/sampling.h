@@ -72,6 +72,14 @@ u16 sampling_event(enum event_kind kind);
  */
 u64 sampling_ip(const struct workload *w, const struct pebs_record *record);
 
+/* RAX and the flags after each mark of the sample pieces: what ADD says of the operands. */
+struct sampling_sum {
+	u64 rax, flags;
+};
+
+/* Operands of so many marks, such that RAX and the flags change at each: to 0, and away from it. */
+void sampling_fill(struct sampling_sum sums[], unsigned marks);
+
 /* Which mark caused the record; -1: none. */
 int sampling_mark(const struct workload *w, unsigned marks, const struct pebs_record *record);
 

@@ -322,29 +322,10 @@ TEST(tsx, in_txcp_takes_back_what_a_record_aborted, REQS(TSX_07),
 			    in.committed);
 }
 
-TEST(tsx, in_tx_holds_for_records, REQS(ARM_07),
-     NEEDS(need_perfmon, need_pebs, need_rtm, need_events))
-{
-	if (!transaction_works(t))
-		return;
-	for (unsigned c = 0; c < 4; c++) {
-		struct ds_setup setup = sampling_setup(8);
-		struct inside in = { 0 };
-		bool found;
+#define OUTSIDE (PERIOD + SHADOW_MOST)	/* loads, enough for a record if they counted */
 
-		sampling_run(&setup, c, LOADS, COUNT_BOTH | IA32_PERFEVTSEL_IN_TX,
-			     &workload_sample, NO_OTHERS);
-		CHECK_EQ(t, ARM_07, 0, ds_records(),
-			 "records outside of transactions, IA32_PMC%u with IN_TX", c);
-		found = record_inside(c, COUNT_BOTH | IA32_PERFEVTSEL_IN_TX, NO_OTHERS, &in);
-		CHECK(t, ARM_07, found,
-		      "and a record inside, in %u runs, IA32_PMC%u", in.runs, c);
-	}
-}
-
-/* The same of code at CPL 3, which is what is sampled usually. */
-TEST(tsx, in_tx_holds_for_records_of_cpl_3, REQS(ARM_07),
-     NEEDS(need_perfmon, need_pebs, need_rtm, need_events))
+/* IN_TX at these levels: no record of what is outside of transactions, one of what is inside. */
+static void check_in_tx(struct test *t, struct test_claim claim, u64 level)
 {
 	if (!transaction_works(t))
 		return;
@@ -354,15 +335,32 @@ TEST(tsx, in_tx_holds_for_records_of_cpl_3, REQS(ARM_07),
 		bool found;
 
 		ds_open(&setup);
-		pebs_arm(c, LOADS, COUNT_USR | IA32_PERFEVTSEL_IN_TX, PERIOD);
-		counters_enable(pmc_one(c));
-		workload_run_user(&workload_user_sample, PERIOD + SHADOW_MOST);
-		counters_disable();
+		pebs_arm(c, LOADS, level | IA32_PERFEVTSEL_IN_TX, PERIOD);
+		if (level & COUNT_OS) {
+			workload_run(&workload_load, OUTSIDE, pmc_one(c));
+		} else {
+			counters_enable(pmc_one(c));
+			workload_run_user(&workload_load, OUTSIDE);
+			counters_disable();
+		}
 		pebs_disarm();
-		CHECK_EQ(t, ARM_07, 0, ds_records(),
-			 "records of CPL 3 outside of transactions, IA32_PMC%u with IN_TX", c);
-		found = record_inside(c, COUNT_USR | IA32_PERFEVTSEL_IN_TX, NO_OTHERS, &in);
-		CHECK(t, ARM_07, found,
-		      "and a record of CPL 3 inside, in %u runs, IA32_PMC%u", in.runs, c);
+		test_check_eq(t, claim, 0, ds_records(),
+			      "records outside of transactions, IA32_PMC%u with IN_TX", c);
+		found = record_inside(c, level | IA32_PERFEVTSEL_IN_TX, NO_OTHERS, &in);
+		test_check(t, claim, found, "found",
+			   "and a record inside, in %u runs, IA32_PMC%u", in.runs, c);
 	}
+}
+
+TEST(tsx, in_tx_holds_for_records, REQS(ARM_07),
+     NEEDS(need_perfmon, need_pebs, need_rtm, need_events))
+{
+	check_in_tx(t, AT(ARM_07), COUNT_BOTH);
+}
+
+/* The same of code at CPL 3, which is what is sampled usually. */
+TEST(tsx, in_tx_holds_for_records_of_cpl_3, REQS(ARM_07),
+     NEEDS(need_perfmon, need_pebs, need_rtm, need_events))
+{
+	check_in_tx(t, AT(ARM_07), COUNT_USR);
 }
