@@ -3,6 +3,8 @@
 #ifndef HOST_MODEL_RULES_INTERNAL_H
 #define HOST_MODEL_RULES_INTERNAL_H
 
+#include <string.h>
+
 #include "host/model/rig.h"
 #include "host/model/rules.h"
 
@@ -36,6 +38,39 @@ static inline bool one_record(struct rig *r, unsigned n, u64 bits)
 	rig_start(r, BIT(n));
 	loads(r, 3);
 	return rig_records(r) == 1;
+}
+
+/* IA32_PMC0 overflows, and interrupts once. */
+static inline bool one_overflow(struct rig *r)
+{
+	rig_program(r, 0, INST, INT, 3);
+	rig_start(r, BIT(0));
+	rig_nops(r, 3);
+	return r->n_interrupts == 1;
+}
+
+/* Fixed counter n overflows on the instruction of IA32_PMC0's assist: are these the actions? */
+static inline bool fixed_beside_assist(struct rig *r, unsigned n, const char *actions)
+{
+	rig_set(r, MSR_IA32_FIXED_CTR0 + n, MINUS(3));
+	rig_set(r, MSR_IA32_FIXED_CTR_CTRL, 0xbULL << 4 * n);
+	rig_program_pebs(r, 0, LOADS, 0, 2);
+	rig_start(r, BIT(0) | BIT(32 + n));
+	loads(r, 3);
+	return !strcmp(rig_actions(r), actions);
+}
+
+/* An overflow with precise distribution: the instruction that its record is of. */
+static inline u64 precise_instruction(struct rig *r)
+{
+	u64 ip;
+
+	rig_program_pebs(r, 1, EVENT_INST_RETIRED_PREC_DIST, 0, 200);
+	rig_start(r, BIT(1));
+	rig_nops(r, 199);
+	ip = r->ip;
+	rig_nops(r, 2);
+	return ip;
 }
 
 /* rules_count.c, rules_pmi.c and so on; NULL where another file has the rule. */

@@ -29,13 +29,8 @@ static bool disarmed_by_pebs_enable(struct rig *r)
 
 static bool precise_distribution(struct rig *r)
 {
-	u64 ip;
+	u64 ip = precise_instruction(r);
 
-	rig_program_pebs(r, 1, EVENT_INST_RETIRED_PREC_DIST, 0, 200);
-	rig_start(r, BIT(1));
-	rig_nops(r, 199);
-	ip = r->ip;
-	rig_nops(r, 2);
 	return rig_record(r, 0, 0xb0) == ip;
 }
 

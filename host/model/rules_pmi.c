@@ -4,14 +4,6 @@
 
 #include "host/model/rules_internal.h"
 
-static bool overflow(struct rig *r)
-{
-	rig_program(r, 0, INST, INT, 3);
-	rig_start(r, BIT(0));
-	rig_nops(r, 3);
-	return r->n_interrupts == 1;
-}
-
 static bool fixed_overflow_interrupts(struct rig *r)
 {
 	rig_set(r, MSR_IA32_FIXED_CTR0, MINUS(3));
@@ -21,13 +13,13 @@ static bool fixed_overflow_interrupts(struct rig *r)
 	return r->n_interrupts == 1;
 }
 
-RULE(handler_sees_the_overflow, overflow(r) && r->interrupt[0].status == BIT(0))
-RULE(delivery_masks, overflow(r) && r->lvtpc & BIT(16))
+RULE(handler_sees_the_overflow, one_overflow(r) && r->interrupt[0].status == BIT(0))
+RULE(delivery_masks, one_overflow(r) && r->lvtpc & BIT(16))
 
 static bool delivery_mode_counts(struct rig *r)
 {
 	r->lvtpc = 0x4f0;
-	return overflow(r) && r->interrupt[0].kind == PMI_NMI;
+	return one_overflow(r) && r->interrupt[0].kind == PMI_NMI;
 }
 
 static bool reading_clears_nothing(struct rig *r)
@@ -64,11 +56,11 @@ RULE(status_is_read_only, rig_wrmsr(r, MSR_IA32_PERF_GLOBAL_STATUS, 0) == MSR_GP
 static bool freezes(struct rig *r)
 {
 	rig_wrmsr(r, MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI);
-	return overflow(r) && !rig_get(r, MSR_IA32_PERF_GLOBAL_CTRL);
+	return one_overflow(r) && !rig_get(r, MSR_IA32_PERF_GLOBAL_CTRL);
 }
 
 RULE(fixed_status_at_32, fixed_overflow_interrupts(r) && r->interrupt[0].status == BIT(32))
-RULE(overflow_is_shown, overflow(r) && rig_status(r) == BIT(0))
+RULE(overflow_is_shown, one_overflow(r) && rig_status(r) == BIT(0))
 
 static bool all_that_wrap_are_shown(struct rig *r)
 {
@@ -82,13 +74,13 @@ static bool all_that_wrap_are_shown(struct rig *r)
 static bool one_interrupt(struct rig *r)
 {
 	r->unmasks = true;
-	return overflow(r);
+	return one_overflow(r);
 }
 
 static bool masked_is_not_delivered(struct rig *r)
 {
 	r->lvtpc |= (u32)BIT(16);
-	return !overflow(r);
+	return !one_overflow(r);
 }
 
 static bool freezes_though_masked(struct rig *r)
@@ -100,21 +92,21 @@ static bool freezes_though_masked(struct rig *r)
 static bool branch_records_freeze(struct rig *r)
 {
 	rig_wrmsr(r, MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_FREEZE_LBRS_ON_PMI | IA32_DEBUGCTL_LBR);
-	return overflow(r) && !(rig_get(r, MSR_IA32_DEBUGCTL) & IA32_DEBUGCTL_LBR);
+	return one_overflow(r) && !(rig_get(r, MSR_IA32_DEBUGCTL) & IA32_DEBUGCTL_LBR);
 }
 
-RULE(overflow_has_the_vector, overflow(r) && r->interrupt[0].vector == RIG_VECTOR)
+RULE(overflow_has_the_vector, one_overflow(r) && r->interrupt[0].vector == RIG_VECTOR)
 
 static bool interrupts_though_frozen(struct rig *r)
 {
 	rig_wrmsr(r, MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI);
-	return overflow(r);
+	return one_overflow(r);
 }
 
 static bool branch_records_go_on(struct rig *r)
 {
 	rig_wrmsr(r, MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_LBR);
-	return overflow(r) && rig_get(r, MSR_IA32_DEBUGCTL) & IA32_DEBUGCTL_LBR;
+	return one_overflow(r) && rig_get(r, MSR_IA32_DEBUGCTL) & IA32_DEBUGCTL_LBR;
 }
 
 /* Counter n and PMC2 are due on one instruction: is the event in the record counter n's? */
@@ -188,12 +180,7 @@ RULE(pmc2_before_pmc3, makes_the_record(r, 2))
 static bool fixed_counters_come_last(struct rig *r)
 {
 	rig_ds(r, 8, 1);
-	rig_set(r, MSR_IA32_FIXED_CTR0, MINUS(3));
-	rig_set(r, MSR_IA32_FIXED_CTR_CTRL, 0xb);
-	rig_program_pebs(r, 0, LOADS, 0, 2);
-	rig_start(r, BIT(0) | BIT(32));
-	loads(r, 3);
-	return !strcmp(rig_actions(r), "ARM0 ASSIST0 THRESHOLD0 OVERFLOW8");
+	return fixed_beside_assist(r, 0, "ARM0 ASSIST0 THRESHOLD0 OVERFLOW8");
 }
 
 static bool earlier_is_served_first(struct rig *r)
@@ -206,7 +193,7 @@ static bool earlier_is_served_first(struct rig *r)
 }
 
 rule *const pmi_rules[FAULT_COUNT] = {
-	[FAULT_GP_PMI_LOST] = overflow,
+	[FAULT_GP_PMI_LOST] = one_overflow,
 	[FAULT_FIXED_PMI_LOST] = fixed_overflow_interrupts,
 	[FAULT_STATUS_LATE] = handler_sees_the_overflow,
 	[FAULT_LVTPC_NOT_MASKED] = delivery_masks,
@@ -232,7 +219,7 @@ rule *const pmi_rules[FAULT_COUNT] = {
 	[FAULT_STATUS_DOUBLED] = overflow_is_shown,
 	[FAULT_STATUS_FIRST_ONLY] = all_that_wrap_are_shown,
 	[FAULT_PMI_DOUBLED] = one_interrupt,
-	[FAULT_PMI_LATE] = overflow,
+	[FAULT_PMI_LATE] = one_overflow,
 	[FAULT_LVTPC_MASK_LATE] = delivery_masks,
 	[FAULT_LVTPC_MASK_IGNORED] = masked_is_not_delivered,
 	[FAULT_FREEZE_AT_DELIVERY] = freezes_though_masked,

@@ -58,13 +58,8 @@ RULE(registers_are_whole, one_record(r, 0, 0) &&
 /* Its instruction is the one that overflows, and its other fields are 0. */
 static bool precise_distribution(struct rig *r)
 {
-	u64 ip;
+	u64 ip = precise_instruction(r);
 
-	rig_program_pebs(r, 1, EVENT_INST_RETIRED_PREC_DIST, 0, 200);
-	rig_start(r, BIT(1));
-	rig_nops(r, 199);
-	ip = r->ip;
-	rig_nops(r, 2);
 	return rig_records(r) == 1 && rig_record(r, 0, RECORD_EVENTING) == ip &&
 	       !rig_record(r, 0, RECORD_DLA) && !rig_record(r, 0, RECORD_SOURCE) &&
 	       !rig_record(r, 0, RECORD_LATENCY);
@@ -124,12 +119,7 @@ static bool room_for_an_older_one_is_none(struct rig *r)
 /* Its overflow and the event that PMC0 is armed for are on one instruction. */
 static bool fixed_1_comes_last(struct rig *r)
 {
-	rig_set(r, MSR_IA32_FIXED_CTR0 + 1, MINUS(3));
-	rig_set(r, MSR_IA32_FIXED_CTR_CTRL, 0xb0);
-	rig_program_pebs(r, 0, LOADS, 0, 2);
-	rig_start(r, BIT(0) | BIT(33));
-	loads(r, 3);
-	return !strcmp(rig_actions(r), "ARM0 ASSIST0 OVERFLOW9");
+	return fixed_beside_assist(r, 1, "ARM0 ASSIST0 OVERFLOW9");
 }
 
 static bool interrupt_of_a_lower_counter_first(struct rig *r)
@@ -185,19 +175,11 @@ static bool two_though_frozen(struct rig *r)
 	return two_interrupts(r);
 }
 
-static bool overflow(struct rig *r)
-{
-	rig_program(r, 0, INST, INT, 3);
-	rig_start(r, BIT(0));
-	rig_nops(r, 3);
-	return r->n_interrupts == 1;
-}
-
 static bool vector_of_the_last_write(struct rig *r)
 {
 	rig_write_lvtpc(r, RIG_VECTOR + 1);
 	rig_write_lvtpc(r, RIG_VECTOR + 2);
-	return overflow(r) && r->interrupt[0].vector == RIG_VECTOR + 2;
+	return one_overflow(r) && r->interrupt[0].vector == RIG_VECTOR + 2;
 }
 
 static bool freeze_stops_fixed_2(struct rig *r)
@@ -213,13 +195,13 @@ static bool freeze_stops_fixed_2(struct rig *r)
 static bool freezing_stays_on(struct rig *r)
 {
 	rig_set(r, MSR_IA32_DEBUGCTL, FREEZE);
-	return overflow(r) && rig_get(r, MSR_IA32_DEBUGCTL) & FREEZE;
+	return one_overflow(r) && rig_get(r, MSR_IA32_DEBUGCTL) & FREEZE;
 }
 
 static bool nmi_masks(struct rig *r)
 {
 	r->lvtpc |= NMI_MODE;
-	return overflow(r) && r->lvtpc & BIT(16);
+	return one_overflow(r) && r->lvtpc & BIT(16);
 }
 
 static bool wrmsr_overflows(struct rig *r)
@@ -233,12 +215,12 @@ static bool wrmsr_overflows(struct rig *r)
 static bool interrupt_waits_for_if(struct rig *r)
 {
 	r->regs.rflags &= ~BIT(9);
-	return overflow(r);
+	return one_overflow(r);
 }
 
 static bool halting_loses_nothing(struct rig *r)
 {
-	overflow(r);
+	one_overflow(r);
 	model_halt(&r->m);
 	return r->n_interrupts == 1;
 }
@@ -246,7 +228,7 @@ static bool halting_loses_nothing(struct rig *r)
 static bool status_needs_no_clearing(struct rig *r)
 {
 	r->unmasks = true;
-	overflow(r);
+	one_overflow(r);
 	rig_set(r, MSR_IA32_PMC0, MINUS(3) & BITS(0, 31));
 	rig_nops(r, 3);
 	return r->n_interrupts == 2;
