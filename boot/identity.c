@@ -62,7 +62,7 @@ void identity_read(void)
 	}
 }
 
-/* The low half is decimal, its last digit the second number behind the point: 2.3.1 is 2, 31. */
+/* The low half is decimal, its last digit the second number after the point: 2.3.1 is 2, 31. */
 static void describe_uefi(struct tap *tap, u32 revision)
 {
 	u32 minor = revision & 0xffff;

@@ -43,7 +43,7 @@ void ds_set_index(unsigned record);
 /* The index so many bytes behind the base, or before it: up to a record. */
 void ds_set_index_bytes(int64_t bytes);
 
-/* The absolute maximum so many bytes behind the base. */
+/* The absolute maximum so many bytes after the base. */
 void ds_set_maximum_bytes(u64 bytes);
 
 u64 ds_area(void);		/* linear address of the DS area */

@@ -291,7 +291,7 @@ static bool is_of_amd_v(struct cpu *cpu)
 }
 
 /* What begins the shadow that the instruction at RIP is in: natively QEMU doesn't say. */
-static bool behind_mov_ss(struct cpu *cpu)
+static bool after_mov_ss(struct cpu *cpu)
 {
 	u8 before;
 
@@ -309,7 +309,7 @@ static bool is_inhibited_breakpoint(struct cpu *cpu)
 	const struct vmcb_save *save = &cpu->vmcb->save;
 	u64 address[4];
 
-	if (!(save->dr7 & DR7_ENABLED) || !behind_mov_ss(cpu))
+	if (!(save->dr7 & DR7_ENABLED) || !after_mov_ss(cpu))
 		return false;
 	address[0] = READ_REGISTER(dr0);
 	address[1] = READ_REGISTER(dr1);

@@ -6,7 +6,7 @@
 #define DOS_SIGNATURE	0x5a4d		/* "MZ" */
 #define DOS_PE_AT	0x3c
 #define PE_SIGNATURE	0x4550		/* "PE" and two bytes of 0 */
-/* From the signature on: behind it the file header, then the optional header. */
+/* From the signature on: after it the file header, then the optional header. */
 #define PE_MAGIC	0x18
 #define PE_ENTRY	0x28
 #define PE_NEEDED	0x2c

@@ -121,7 +121,7 @@ struct model {
 	u64 cycles;		/* of all instructions so far: both clocks tick together */
 	u32 ref_ticks;		/* latitude ref-tsc-slow: not yet in fixed counter 2 */
 	bool ref_wrapped;	/* latitude ref-tsc-sticky: its status bit isn't cleared yet, */
-	u32 ref_repeats_in;	/* or is set again behind so many instructions; 0: not */
+	u32 ref_repeats_in;	/* or is set again after so many instructions; 0: not */
 
 	/* state of the processor that only some events show */
 	u8 predictor[MODEL_PREDICTOR_ENTRIES];

@@ -31,7 +31,7 @@ static void check_interrupt(struct test *t, unsigned c, unsigned start, unsigned
 	CHECK(t, REC_13, !ds_written_outside(start, start + 1, &offset),
 	      "a byte at offset %ld of the buffer", (long)offset);
 	if (CHECK_EQ(t, DS_05, 1, log->count, "interrupts of record %u of a buffer for %u, "
-		     "threshold behind %u, IA32_PMC%u", start + 1, capacity, threshold, c)) {
+		     "threshold after %u, IA32_PMC%u", start + 1, capacity, threshold, c)) {
 		CHECK_EQ(t, DS_21, OVF_BUF, log->entry[0].status & OVF_BUF,
 			 "OvfBuf at the handler's entry");
 		CHECK_EQ(t, DS_05, ds_base() + (start + 1) * size, log->entry[0].index,

@@ -14,7 +14,7 @@
 #define MORE	90
 #define PAGE	4096
 
-/* In workload_kind_page: the MOV that lies in two pages, and the DEC and JNZ behind it. */
+/* In workload_kind_page: the MOV that lies in two pages, and the DEC and JNZ after it. */
 #define MOV_BYTES	10
 #define LOOP_BYTES	5
 
@@ -169,7 +169,7 @@ TEST(count, two_events_at_once_overflow_like_one, REQS(CNT_13, MSR_26),
 				 "status after IA32_PMC%u, preset to %lu before its end, counted "
 				 "pairs of loads", c, before_end);
 			CHECK_RANGE(t, CNT_13, 0, 8 * PERIOD, value,
-				    "IA32_PMC%u behind its end", c);
+				    "IA32_PMC%u after its end", c);
 			counters_clear(BIT(c));
 		}
 }

@@ -120,7 +120,7 @@ TEST(pmi, an_interrupt_is_taken_out_of_hlt, REQS(PMI_01), NEEDS(need_perfmon, ne
 		pmi_close();
 		overflow_off(c);
 		CHECK_RANGE(t, PMI_01, 1, 1 + overflow_repeats(t, c), taken,
-			    "interrupts of counter %u, HLT behind its overflow", c);
+			    "interrupts of counter %u, HLT after its overflow", c);
 	}
 }
 

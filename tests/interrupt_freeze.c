@@ -41,7 +41,7 @@ static u64 count_all(u64 debugctl, u64 value[WINDOW_COUNTERS])
 }
 
 /*
- * The overflow is behind 128 of 2688 instructions. Of cycles no number is known: less than half of
+ * The overflow is after 128 of 2688 instructions. Of cycles no number is known: less than half of
  * those without the freeze is asked for.
  */
 TEST(pmi, a_freeze_stops_every_counter, REQS(PMI_14, PMI_17),
@@ -90,7 +90,7 @@ TEST(pmi, each_further_overflow_freezes, REQS(PMI_14),
 	CHECK_EQ(t, PMI_14, 1, log->count, "interrupts without freeze");
 }
 
-/* Threshold and overflow of one record, with and without the freeze; the sled goes on behind it. */
+/* Threshold and overflow of one record, with and without the freeze; the sled goes on after it. */
 static const struct pmi_log *record_with_int(u64 debugctl)
 {
 	struct ds_setup setup = sampling_setup(8);

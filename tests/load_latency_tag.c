@@ -51,7 +51,7 @@ static u64 mark_address(int mark)
 
 /*
  * Where the event counts tagged loads only, the load that starts the assist is the last tagged
- * one; EventingIP, or R/EIP behind it, names it, and each marked load has an address of its own.
+ * one; EventingIP, or R/EIP after it, names it, and each marked load has an address of its own.
  */
 TEST(ll, the_record_is_of_the_last_tagged_load, REQS(LL_11),
      NEEDS(need_perfmon, need_pebs, need_load_latency))

@@ -175,7 +175,7 @@ TEST(ll, the_event_counts_tagged_loads_only, REQS(LL_12),
 #define STEPS_MOST	20000
 #define OTHERS		8	/* loads of a window that aren't the workload's, at most */
 
-/* "The SAV controls the number of tagged loads ... that will be written": right behind a record a
+/* "The SAV controls the number of tagged loads ... that will be written": right after a record a
  * whole period lies ahead, less what the last few loads of the window have counted. */
 TEST(ll, a_record_is_followed_by_a_whole_period, REQS(LL_25),
      NEEDS(need_perfmon, need_pebs, need_load_latency))
@@ -200,7 +200,7 @@ TEST(ll, a_record_is_followed_by_a_whole_period, REQS(LL_25),
 		if (!tagged_enough(t, AT(LL_25), &h, ds_records(), 1))
 			return;
 		CHECK_RANGE(t, LL_25, reload, reload + STEP + OTHERS, value,
-			    "IA32_PMC%u behind a record, its reset value is -%lu", setup.counter,
+			    "IA32_PMC%u after a record, its reset value is -%lu", setup.counter,
 			    periods[p]);
 	}
 }

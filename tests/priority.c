@@ -304,7 +304,7 @@ static bool record_of(struct test *t, struct test_claim claim, unsigned sampled,
 }
 
 /*
- * The load behind the one that arms counter `sampled` starts its assist, and is the one on which
+ * The load after the one that arms counter `sampled` starts its assist, and is the one on which
  * counter `plain` wraps with its interrupt: both count all loads of one window. It is the one that
  * is recorded while `plain` is out of reach; where that isn't always the same, they haven't met.
  */
@@ -359,7 +359,7 @@ TEST(priority, an_interrupt_keeps_the_assist_of_a_lower_counter, REQS(PRIO_07),
 /*
  * At CPL 3, where the handler isn't counted, a fixed counter interrupts with its nth instruction or
  * cycle, while `sampled` is armed by the PERIODth load and `plain` counts loads too. How many had
- * retired at the interrupt; when the one behind the PERIODth is among them, its record must be in
+ * retired at the interrupt; when the one after the PERIODth is among them, its record must be in
  * memory. 0: the counter hasn't wrapped.
  */
 static u64 check_fixed_at(struct test *t, unsigned fixed, unsigned sampled, unsigned plain, u64 nth)
@@ -384,10 +384,10 @@ static u64 check_fixed_at(struct test *t, unsigned fixed, unsigned sampled, unsi
 	if (counter_read(fixed) >= BIT(counter_width(fixed) - 1))
 		loads = 0;
 	else if (CHECK_EQ(t, PRIO_04, 1, log->count,
-			  "interrupts of fixed counter %u behind a count of %lu",
+			  "interrupts of fixed counter %u after a count of %lu",
 			  fixed - PMC_FIXED(0), nth) && loads > PERIOD)
 		CHECK_EQ(t, PRIO_04, one_record_on(), log->entry[0].index,
-			 "index at the entry of fixed counter %u's interrupt, %lu loads behind the "
+			 "index at the entry of fixed counter %u's interrupt, %lu loads after the "
 			 "overflow of IA32_PMC%u", fixed - PMC_FIXED(0), loads - PERIOD, sampled);
 	counter_reset();
 	return loads;
@@ -429,7 +429,7 @@ static void search_fixed(struct test *t, unsigned fixed, unsigned sampled, unsig
 		}
 	}
 	if (loads_before != PERIOD || loads_at != PERIOD + 1)
-		test_inconclusive(t, "fixed counter %u: behind %lu %lu loads have retired, behind "
+		test_inconclusive(t, "fixed counter %u: after %lu %lu loads have retired, after "
 				  "%lu %lu", fixed - PMC_FIXED(0), before, loads_before, at,
 				  loads_at);
 }
@@ -449,7 +449,7 @@ static void sweep_fixed(struct test *t, unsigned sampled, unsigned plain)
 	for (u64 nth = ROUND * PERIOD; nth < ROUND * PERIOD + WAY_DOWN; nth++)
 		seen += check_fixed_at(t, PMC_FIXED(0), sampled, plain, nth) > PERIOD;
 	CHECK_RANGE(t, PRIO_04, 1, WAY_DOWN, seen,
-		    "interrupts of fixed counter 0 behind the load of IA32_PMC%u's record",
+		    "interrupts of fixed counter 0 after the load of IA32_PMC%u's record",
 		    sampled);
 }
 

@@ -83,7 +83,7 @@ TEST(record, the_status_image_shows_ovfbuf, REQS(REC_07),
 	} while (!(status[0] && status[1]) && --tries);
 	CHECK_EQ(t, REC_07, 0, status[0] & OVF_BUF, "OvfBuf in the record that reaches the "
 		 "threshold (status 0x%lx)", status[0]);
-	CHECK_EQ(t, REC_07, OVF_BUF, status[1] & OVF_BUF, "OvfBuf in the record behind it "
+	CHECK_EQ(t, REC_07, OVF_BUF, status[1] & OVF_BUF, "OvfBuf in the record after it "
 		 "(status 0x%lx)", status[1]);
 	CHECK_EQ(t, REC_07, OVF_BUF, counters_status() & OVF_BUF, "OvfBuf afterwards");
 	counters_clear(counters_status() & STATUS_LOOKED_AT);
@@ -172,7 +172,7 @@ static void check_high(struct test *t, unsigned c)
 		return;
 	mark = workload_mark_at(w, SAMPLE_MARKS, sampling_field(&record, RECORD_rip) -
 						 w->mark_length - PAGING_HIGH);
-	if (!CHECK(t, REC_03, mark >= 0, "R/EIP 0x%lx is behind a marked load, 0x%lx and on, "
+	if (!CHECK(t, REC_03, mark >= 0, "R/EIP 0x%lx is after a marked load, 0x%lx and on, "
 		   "IA32_PMC%u", sampling_field(&record, RECORD_rip),
 		   workload_mark(w, 0) + PAGING_HIGH, c))
 		return;

@@ -15,7 +15,7 @@
 #define LOADS_BEHIND (SAMPLE_MARKS + 32)
 #define OVF_BUF IA32_PERF_GLOBAL_STATUS_OVF_BUF
 
-/* One overflow of a counter at CPL 3, behind so many loads. Returns RSP of the code. */
+/* One overflow of a counter at CPL 3, after so many loads. Returns RSP of the code. */
 static u64 run(const struct ds_setup *setup, unsigned c, u64 flags, u64 loads)
 {
 	u64 rsp;
@@ -46,17 +46,17 @@ static void check_fields(struct test *t, unsigned c, u64 flags, u64 loads)
 		return;
 	mark = workload_mark_at(w, SAMPLE_MARKS, sampling_field(&record, RECORD_rip) -
 						 w->mark_length);
-	if (!CHECK(t, REC_03, mark >= 0, "R/EIP 0x%lx is right behind a marked load, IA32_PMC%u",
+	if (!CHECK(t, REC_03, mark >= 0, "R/EIP 0x%lx is right after a marked load, IA32_PMC%u",
 		   sampling_field(&record, RECORD_rip), c))
 		return;
 	CHECK_EQ(t, REC_HSW_02, workload_mark(w, (unsigned)mark), sampling_ip(w, &record),
 		 "the instruction of the record, IA32_PMC%u", c);
 	CHECK_EQ(t, REC_12, rsp, sampling_field(&record, RECORD_rsp), "RSP, IA32_PMC%u", c);
 	CHECK_EQ(t, REC_04, expected[mark].rax, sampling_field(&record, RECORD_rax),
-		 "RAX behind marked load %d, IA32_PMC%u", mark, c);
+		 "RAX after marked load %d, IA32_PMC%u", mark, c);
 	CHECK_EQ(t, REC_11, others | expected[mark].flags,
 		 sampling_field(&record, RECORD_rflags) & FLAGS_LOOKED_AT,
-		 "flags behind marked load %d, IA32_PMC%u", mark, c);
+		 "flags after marked load %d, IA32_PMC%u", mark, c);
 	sampling_check_registers(t, AT(REC_HSW_10), ds_record(0), memory, rsp);
 	CHECK_RANGE(t, DS_12, setup.reset[c] & width, (setup.reset[c] & width) + LOADS_BEHIND,
 		    counter_read(c), "IA32_PMC%u after its record", c);

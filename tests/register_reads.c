@@ -43,7 +43,7 @@ TEST(count, rdpmc_reads_the_counter_that_its_index_names, REQS(CNT_06, CNT_16),
 		    "RDPMC of IA32_PMC0 after it has counted");
 }
 
-/* RAX and RDX behind the instruction, all ones before it. */
+/* RAX and RDX after the instruction, all ones before it. */
 struct pair { u64 rax, rdx; };
 
 static struct pair rdmsr_pair(u32 msr)

@@ -140,7 +140,7 @@ BEGIN rep
 	rep stosb
 END rep
 
-; instructions 6, stores 1: IA32_PMC0 right behind the opening, to memory. Not for the self test:
+; instructions 6, stores 1: IA32_PMC0 right after the opening, to memory. Not for the self test:
 ; there may be no such register.
 DECLARE opening, 0, 0, 0,  0, 6,  0, 0,  0, 1,  0, 0,  0, 0,  0, 0,  0, 0,  0, 0,  0, 0
 BEGIN opening

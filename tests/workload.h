@@ -45,7 +45,7 @@ extern const struct workload workload_packed	/* ADDPS: one packed micro-operatio
 	__attribute__((visibility("hidden")));
 extern const struct workload workload_rep	/* one REP STOSB of n bytes */
 	__attribute__((visibility("hidden")));
-extern const struct workload workload_opening	/* IA32_PMC0 right behind the opening */
+extern const struct workload workload_opening	/* IA32_PMC0 right after the opening */
 	__attribute__((visibility("hidden")));
 extern const struct workload workload_sled	/* n branches, then one-byte NOPs: the marks */
 	__attribute__((visibility("hidden")));
@@ -126,7 +126,7 @@ extern const struct workload workload_slow_split	/* two flushed lines, after INV
 	__attribute__((visibility("hidden")));
 extern const struct workload workload_stride_store	/* stores a stride apart */
 	__attribute__((visibility("hidden")));
-extern const struct workload workload_fresh_page_lock	/* locked, right behind INVLPG; CPL 0 */
+extern const struct workload workload_fresh_page_lock	/* locked, right after INVLPG; CPL 0 */
 	__attribute__((visibility("hidden")));
 
 #define ACCESS_STORE	256	/* workload_bytes, workload_sixteen */

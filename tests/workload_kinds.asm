@@ -60,7 +60,7 @@ BEGIN kind_far_return
 END kind_far_return
 
 ; instructions 7n, loads n, stores n, branches n: RFLAGS.IF cleared, set, cleared, and as it was.
-; Not stepped: some emulators have no trap behind STI.
+; Not stepped: some emulators have no trap after STI.
 DECLARE kind_flags, 0, 0, 0,  7, 0,  1, 0,  1, 0,  0, 0,  1, 0
 BEGIN kind_flags
 .next:	pushfq

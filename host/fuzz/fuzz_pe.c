@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The header of an EFI program: any bytes, behind some of one that is right. An entry point lies
+ * The header of an EFI program: any bytes, after some of one that is right. An entry point lies
  * inside, and reading stays inside as well.
  */
 #include <stdlib.h>

@@ -60,7 +60,7 @@ static inline void act(struct rig *r, enum memory_act what, u64 linear)
 	rig_retire(r, &(struct model_retired){ .act = what, .act_linear = linear });
 }
 
-/* A record of the load behind this one, which only wraps the counter. */
+/* A record of the load after this one, which only wraps the counter. */
 static inline void begin(struct rig *r)
 {
 	become(r, GEN_HASWELL, true);
@@ -87,7 +87,7 @@ static inline u64 source_of(struct rig *r, unsigned record)
 	return field(r, record, RECORD_SOURCE) & 0xf;
 }
 
-/* A record of the store behind this one. */
+/* A record of the store after this one. */
 static inline void begin_stores(struct rig *r)
 {
 	become(r, GEN_SANDYBRIDGE, true);

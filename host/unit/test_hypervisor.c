@@ -38,7 +38,7 @@ static void each_signature_is_known(void)
 	CHECK_EQ(HYPERVISOR_KVM, find(true, 0x40000000, "KVMKVMKVM", 0, NULL).id);
 }
 
-static void a_signature_behind_hyper_v_s_wins(void)
+static void a_signature_after_hyper_v_s_wins(void)
 {
 	struct hypervisor h = find(true, 0x40000000, "Microsoft Hv", 0x40000100, "KVMKVMKVM");
 
@@ -71,7 +71,7 @@ static void what_no_table_names_is_one_if_it_says_so(void)
 int main(void)
 {
 	RUN(each_signature_is_known);
-	RUN(a_signature_behind_hyper_v_s_wins);
+	RUN(a_signature_after_hyper_v_s_wins);
 	RUN(a_hidden_one_is_found);
 	RUN(what_no_table_names_is_one_if_it_says_so);
 	return check_end();

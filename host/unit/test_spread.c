@@ -15,7 +15,7 @@ static bool has(unsigned n, unsigned index)
 	return false;
 }
 
-/* Where all fit the order is the firmware's, behind the first. */
+/* Where all fit the order is the firmware's, after the first. */
 static void all_that_fit_stay_in_order(void)
 {
 	const struct spread_place places[4] = {
@@ -44,7 +44,7 @@ static void each_package_has_one(void)
 			CHECK(chosen[i] != chosen[j], "%u twice", chosen[i]);
 }
 
-/* 8 cores of one kind with two threads, 16 of another behind them. */
+/* 8 cores of one kind with two threads, 16 of another after them. */
 static void each_type_of_core_has_one(void)
 {
 	struct spread_place places[32];

@@ -49,7 +49,7 @@ MOVE cr0
 MOVE cr3
 MOVE cr4
 
-; An instruction breakpoint at a NOP, and at one behind MOV SS, with interrupts masked.
+; An instruction breakpoint at a NOP, and at one after MOV SS, with interrupts masked.
 global do_breakpoint:function hidden
 do_breakpoint:
 	lea	rax, [.here]

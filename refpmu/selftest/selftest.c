@@ -264,8 +264,8 @@ static void check_refusals(bool counted)
 		"bad_values_of_control_registers_fault_when_counted" :
 		"bad_values_of_control_registers_fault");
 	verdict(breakpoints_wait(), counted ?
-		"no_breakpoint_is_met_behind_mov_ss_when_counted" :
-		"no_breakpoint_is_met_behind_mov_ss");
+		"no_breakpoint_is_met_after_mov_ss_when_counted" :
+		"no_breakpoint_is_met_after_mov_ss");
 	msr_write(MSR_IA32_PERF_GLOBAL_CTRL, 0);
 }
 
