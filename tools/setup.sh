@@ -32,6 +32,7 @@ NEEDED=(
 	mtools:mcopy
 	dosfstools:mkfs.fat
 	gdisk:sgdisk
+	procps:pgrep
 	python3:python3
 	python3-hypothesis:/usr/lib/python3/dist-packages/hypothesis/__init__.py
 	libzycore-dev:/usr/include/Zycore/Types.h
