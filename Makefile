@@ -59,21 +59,23 @@ LDFLAGS	:= -nostdlib -shared -Bsymbolic --no-undefined -z nocombreloc -z noexecs
 
 # ---------------------------------------------------------------- what is built from what
 objects	= $(patsubst %,$(BUILD)/obj/%.o,$(sort $(1)))
-LAUNCH_SOURCES := $(wildcard refpmu/launch.c refpmu/launch_*.c)
-HARNESS_OBJS := $(call objects,$(wildcard boot/*.c kernel/*.c kernel/*.asm pmu/*.c tests/*.c \
-	   tests/*.asm))
-REFPMU_OBJS := $(call objects,$(filter-out $(LAUNCH_SOURCES),$(wildcard refpmu/*.c refpmu/*.asm)))
+sources	= $(wildcard $(foreach folder,$(1),$(folder)/*.c $(folder)/*.asm))
+LAUNCH_SOURCES := $(call sources,refpmu/launch)
+HARNESS_OBJS := $(call objects,$(call sources,boot kernel pmu tests/*))
+# Lowest layer first (tools/check-includes.sh).
+REFPMU_OBJS := $(call objects,$(call sources,refpmu/model refpmu/model/* refpmu/faults refpmu/hv \
+	   refpmu/engine refpmu/engine/* refpmu/vmm))
 # Compilers call memset and memcpy where they like: every program has them.
-MEMORY_SOURCES := refpmu/string.c
+MEMORY_SOURCES := refpmu/hv/string.c
 LAUNCH_OBJS := $(call objects,$(LAUNCH_SOURCES) $(MEMORY_SOURCES))
 REFTEST_SHARED := $(filter-out refpmu/selftest/selftest.c refpmu/selftest/engines.c, \
-	   $(wildcard refpmu/selftest/*.c refpmu/selftest/*.asm)) \
-	   refpmu/instructions.asm refpmu/launch_print.c refpmu/launch_span.c \
-	   refpmu/efi_processors.c $(MEMORY_SOURCES)
+	   $(call sources,refpmu/selftest)) \
+	   refpmu/hv/instructions.asm refpmu/launch/print.c refpmu/launch/span.c \
+	   refpmu/hv/efi_processors.c $(MEMORY_SOURCES)
 REFTEST_OBJS := $(call objects,$(REFTEST_SHARED) refpmu/selftest/selftest.c \
 	   refpmu/selftest/engines.c)
 BENCH_OBJS := $(call objects,refpmu/bench/bench.c refpmu/selftest/workload.c \
-	   refpmu/launch_print.c refpmu/launch_firmware.c refpmu/launch_pe.c $(MEMORY_SOURCES))
+	   refpmu/launch/print.c refpmu/launch/firmware.c refpmu/launch/pe.c $(MEMORY_SOURCES))
 COUNT_OBJS := $(call objects,$(REFTEST_SHARED) refpmu/count/count.c)
 ZYDIS_SOURCES := Decoder DecoderData SharedData Register
 ZYDIS_OBJS := $(patsubst %,$(BUILD)/zydis/efi/%.o,$(ZYDIS_SOURCES))
@@ -122,18 +124,18 @@ $(BUILD)/obj/%.asm.o: %.asm $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,NASM    ,$<)$(NASM) $(ASFLAGS) -MD $(@:.o=.d) -MT $@ $< -o $@
 
-# Zydis is built as it comes, with its own memory functions replaced (refpmu/zydis_libc.h).
-$(BUILD)/zydis/efi/%.o: $(ZYDIS)/src/%.c refpmu/zydis_libc.h $(BUILD)/flags
+# Zydis is built as it comes, with its own memory functions replaced (refpmu/engine/zydis_libc.h).
+$(BUILD)/zydis/efi/%.o: $(ZYDIS)/src/%.c refpmu/engine/zydis_libc.h $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,CC      ,$<)$(CC) $(FREESTANDING) $(ZYDIS_CFLAGS) -I$(ZYDIS)/src -DNDEBUG -w \
-		-include refpmu/zydis_libc.h -I. -c $< -o $@
+		-include refpmu/engine/zydis_libc.h -I. -c $< -o $@
 
 $(BUILD)/zydis/host/%.o: $(ZYDIS)/src/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,HOSTCC  ,$<)$(CC) -std=gnu11 -O1 -g $(ZYDIS_CFLAGS) -I$(ZYDIS)/src -w -c $< -o $@
 
 # One executable file: the package, packed with the sentences of the requirements.
-$(BUILD)/pmutest86-report: $(wildcard tools/report/*.py) tools/spec.py $(wildcard spec/*.def)
+$(BUILD)/pmutest86-report: $(wildcard tools/report/*.py) tools/spec.py $(wildcard spec/*.def claims/*.def)
 	@rm -rf $(GEN)/report
 	@mkdir -p $(GEN)/report
 	@cp tools/report/*.py $(GEN)/report

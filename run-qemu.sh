@@ -18,7 +18,7 @@ usage: ./run-qemu.sh [OPTION]...
   --tests GLOB      only tests whose name matches (default all); a comma separates patterns
   --fault NAME      the reference PMU breaks that rule; NAME@pmc2, NAME@nth=3, NAME@1in4 and
                     NAME@page-crossing: only there, or only so often; @int, @beside, @cpl3,
-                    @cpu1 and @from=2 too (refpmu/model_fault.h)
+                    @cpu1 and @from=2 too (refpmu/faults/fault_when.h)
   --seed N          what the manual leaves open is drawn from N (default 0: no latitude)
   --profile NAME    latitude set as a kind of platform would be
   --latitude K:V,...

@@ -16,7 +16,7 @@
 #include "kernel/machine.h"
 #include "kernel/percpu.h"
 #include "kernel/serial.h"
-#include "tests/suite.h"
+#include "tests/frame/suite.h"
 
 #define CPU_NAME_SIZE	32
 

@@ -22,12 +22,12 @@ HOST_CFLAGS_gcc   ?= -Warith-conversion
 HOST_CFLAGS_clang ?= -Wshorten-64-to-32
 
 # Everything that may be compiled for the host: no privileged instruction, no firmware.
-HOST_PURE := $(sort $(wildcard $(addprefix $(ROOT)/, refpmu/model*.c \
-	     refpmu/launch_plan.c refpmu/launch_fault.c refpmu/launch_span.c refpmu/launch_pe.c \
-	     refpmu/configure.c \
+HOST_PURE := $(sort $(wildcard $(addprefix $(ROOT)/, refpmu/model/*.c refpmu/model/*/*.c refpmu/faults/*.c \
+	     refpmu/launch/plan.c refpmu/launch/fault.c refpmu/launch/span.c refpmu/launch/pe.c \
+	     refpmu/vmm/configure.c \
 	     pmu/hypervisor.c pmu/leaves.c pmu/record.c boot/config.c boot/smbios.c boot/spread.c kernel/confidential.c \
 	     kernel/fmt.c kernel/tap.c kernel/topology.c \
-	     tests/applies.c tests/glob.c tests/tally.c tests/verdict.c)))
+	     tests/frame/applies.c tests/frame/glob.c tests/frame/tally.c tests/frame/verdict.c)))
 HOST_TESTS := $(sort $(wildcard $(addprefix $(ROOT)/host/, unit/test_*.c golden/test_*.c \
 	      model/test_*.c)))
 HOST_FUZZ  := $(sort $(wildcard $(ROOT)/host/fuzz/fuzz_*.c))
@@ -50,7 +50,7 @@ $$(HOST_OUT)/$(1)/%.o: $$(ROOT)/%.c
 $$(HOST_OUT)/$(1)/libpure.a: $$(call host_objects,$(1),$$(HOST_PURE) $$(HOST_SHARED))
 	@mkdir -p $$(@D)
 	@rm -f $$@
-	@ar rcs $$@ $$^
+	@ar qcs $$@ $$^
 
 $$(HOST_OUT)/$(1)/%: $$(HOST_OUT)/$(1)/%.o $$(HOST_OUT)/$(1)/libpure.a
 	$$(HOST_Q)$(1) $$(HOST_SANITIZE) $$^ -o $$@
@@ -63,8 +63,9 @@ $(foreach cc,$(HOST_CC_NAMES),$(eval $(call host_compiler,$(cc))))
 
 # The engine's blocks run in the test's own process and may write anywhere: no ASan, whose shadow
 # they would find. They need the decoder, which the top Makefile fetches.
-HOST_ENGINE := $(sort $(wildcard $(addprefix $(ROOT)/, refpmu/block_*.c refpmu/solo_*.c refpmu/visit_*.c \
-	       refpmu/decode_insn.c refpmu/code_scan.c refpmu/code_fields.c)) \
+HOST_ENGINE := $(sort $(wildcard $(addprefix $(ROOT)/, refpmu/engine/dbt/block_*.c refpmu/engine/emulate/solo_*.c \
+	       refpmu/engine/visit/visit_*.c refpmu/engine/dbt/code_fields.c \
+	       refpmu/engine/decode_insn.c refpmu/engine/code_scan.c)) \
 	       $(filter-out $(ROOT)/host/engine/test_%, $(wildcard $(ROOT)/host/engine/*.c)))
 HOST_ENGINE_TESTS := $(sort $(wildcard $(ROOT)/host/engine/test_*.c))
 HOST_ENGINE_SANITIZE := -fsanitize=undefined -fno-sanitize-recover=all
@@ -74,7 +75,7 @@ HOST_ZYDIS_CFLAGS := -DZYDIS_STATIC_BUILD -DZYCORE_STATIC_BUILD -DZYDIS_DISABLE_
 	       -isystem $(HOST_ZYDIS)/include
 HOST_ZYDIS_OBJS := $(patsubst %,$(HOST_OUT)/zydis/%.o,Decoder DecoderData SharedData Register)
 
-HOST_ENGINE_ASM := $(HOST_OUT)/asm/refpmu/solo.o
+HOST_ENGINE_ASM := $(HOST_OUT)/asm/refpmu/engine/emulate/solo.o
 
 $(HOST_OUT)/asm/%.o: $(ROOT)/%.asm
 	@mkdir -p $(@D)
@@ -113,7 +114,7 @@ $(HOST_OUT)/fuzzer/%.o: $(ROOT)/%.c
 $(HOST_OUT)/fuzzer/libpure.a: $(call host_objects,fuzzer,$(HOST_PURE) $(HOST_SHARED))
 	@mkdir -p $(@D)
 	@rm -f $@
-	@ar rcs $@ $^
+	@ar qcs $@ $^
 
 $(HOST_OUT)/fuzzer/%: $(HOST_OUT)/fuzzer/%.o $(HOST_OUT)/fuzzer/libpure.a
 	$(HOST_Q)clang $(HOST_SANITIZE) -fsanitize=fuzzer $^ -o $@

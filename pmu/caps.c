@@ -152,7 +152,7 @@ static void read_microcode(struct pmu_caps *caps)
 	if (caps->family == (family_) && caps->model == (model_) && \
 	    caps->stepping == (stepping_) && caps->microcode < (least_)) \
 		caps->pebs_microcode = (least_);
-#include "spec/known.def"
+#include "claims/known.def"
 }
 
 static void read_pebs(struct pmu_caps *caps)

@@ -8,12 +8,13 @@ cd "$(dirname "$0")/.."
 std='stdarg.h stddef.h stdint.h stdbool.h'
 RULES=(
 	'spec:spec/:stddef.h stdint.h stdbool.h'
+	'claims:claims/ spec/:stddef.h stdint.h stdbool.h'
 	"kernel:kernel/ spec/:$std"
-	"pmu:pmu/ kernel/ spec/:$std"
-	"tests:tests/ pmu/ kernel/ spec/:$std"
-	"boot:boot/ tests/suite.h kernel/ spec/ version.h:$std efi.h efilib.h"
+	"pmu:pmu/ kernel/ spec/ claims/known.def:$std"
+	"tests:tests/ pmu/ kernel/ spec/ claims/:$std"
+	"boot:boot/ tests/frame/suite.h kernel/ spec/ version.h:$std efi.h efilib.h"
 	"refpmu:refpmu/ spec/ version.h:$std efi.h efilib.h Zydis/"
-	'refpmu/model*:refpmu/model spec/:stddef.h stdint.h stdbool.h'
+	'refpmu/model:refpmu/model/ refpmu/faults/ spec/:stddef.h stdint.h stdbool.h'
 )
 
 # $1 begins with one of the other words.

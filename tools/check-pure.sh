@@ -9,11 +9,11 @@ cd "$(dirname "$0")/.." || exit 2
 
 read -ra sources < <(make -s -f host/host.mk pure-sources)
 # What each side's pure sources may see. The harness's and the model's share spec/ only.
-harness='spec/* kernel/confidential.h kernel/fmt.h kernel/tap.h kernel/topology.h'
+harness='spec/* claims/* kernel/confidential.h kernel/fmt.h kernel/tap.h kernel/topology.h'
 harness+=' pmu/hypervisor.h pmu/leaves.h pmu/record.h boot/config.h boot/smbios.h'
 harness+=' boot/spread.h tests/*.h'
-model='spec/* refpmu/model*.h refpmu/launch_plan.h refpmu/launch_fault.h refpmu/launch_span.h'
-model+=' refpmu/launch_pe.h refpmu/configure.h'
+model='spec/* refpmu/model/* refpmu/faults/* refpmu/vmm/configure.h'
+model+=' refpmu/launch/plan.h refpmu/launch/fault.h refpmu/launch/span.h refpmu/launch/pe.h'
 
 status=0
 [ ${#sources[@]} -gt 0 ] || { echo "check-pure: host/host.mk names no pure source"; exit 2; }

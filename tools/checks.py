@@ -6,7 +6,7 @@ fail when a fault turns it red that names its requirement, while at least 80 % o
 stay green: when all turn red, anything would have done. One that turns red in the same way, but
 under faults of other requirements only, is a control: it guards the observation and can fail, yet
 isn't what the test is about; the fault is its explanation. Any other check needs a row in
-tools/unkillable.tsv: test, requirement, reason. A row that isn't needed is an error.
+claims/unkillable.tsv: test, requirement, reason. A row that isn't needed is an error.
 """
 import fnmatch
 import os
@@ -93,7 +93,7 @@ def place_order(place):
     return file, int(line)
 
 
-def explanations(path=os.path.join(TOOLS, "unkillable.tsv")):
+def explanations(path=os.path.join(os.path.dirname(TOOLS), "claims", "unkillable.tsv")):
     """(test, requirement) to the reason why no fault turns that check red."""
     rows = {}
     if os.path.exists(path):

@@ -6,9 +6,9 @@ mutants.py [--build FOLDER] [--jobs N] [--engine step|fast] [--faults NAME,... |
            [--only CPU,... | --without CPU,...] [--save FOLDER]
 
 Runs the unchanged harness on the reference PMU: a few seeds and each profile without a fault, and
-every fault of spec/fault.def and spec/fault_variant.def, on haswell where one of its requirements
-applies there and has a test, else on the first generation where that is so. If there is none the
-fault waits for its test, and isn't run. spec/fault_variant.def says which run on a second
+every fault of fault.def and fault_variant.def in refpmu/faults, on haswell where one of its
+requirements applies there and has a test, else on the first generation where that is so. If there
+is none the fault waits for its test, and isn't run. fault_variant.def says which run on a second
 generation too (NAME:CPU), and which with several processors (NAME:CPU:COUNT). Slow groups of
 tests, and slow tests, run under faults of their own only, and with several processors only those
 that a fault is about.
@@ -18,7 +18,7 @@ that a fault is about.
 A fault is caught when a check of a requirement that its row names fails. Under the fault "inert"
 nothing ever counts: it is caught when no test passes that needs the PMU to act. A run that hangs
 or whose log is cut isn't a catch.
-The faults of spec/fault_undecidable.def are legal machines: red there is a false alarm.
+The faults of refpmu/faults/fault_undecidable.def are legal machines: red there is a false alarm.
 
 Prints the matrix; checks that no fault turned red (checks.py); the last line is "N of N faults
 caught, N false alarms". Writes FOLDER/mutants.json; --save writes mutants.tsv and checks.tsv, from
@@ -159,7 +159,7 @@ def judge_checks(scores, elsewhere):
         wrong += reason is None
         print(f"never red: {test} {requirement} {place}: {reason or 'NOT EXPLAINED'}")
     for test, requirement in sorted(set(reasons) - {key[:2] for key in silent}):
-        print(f"stale row in tools/unkillable.tsv: {test} {requirement}")
+        print(f"stale row in claims/unkillable.tsv: {test} {requirement}")
         wrong += 1
     count = len(scores.killers)
     controls = sum(bool(scores.control(key)) for key in scores.killers)
@@ -193,12 +193,12 @@ def all_rows():
     for name in spec.variants():
         base = by_name.get(name.split("@")[0])
         if base is None:
-            raise plan.PlanError(f"spec/fault_variant.def: no fault is called {name}")
+            raise plan.PlanError(f"refpmu/faults/fault_variant.def: no fault is called {name}")
         rows.append(dict(base, name=name, fault=name))
     for name, cpu, count in spec.elsewhere():
         base = by_name.get(name.split("@")[0])
         if base is None:
-            raise plan.PlanError(f"spec/fault_variant.def: no fault is called {name}")
+            raise plan.PlanError(f"refpmu/faults/fault_variant.def: no fault is called {name}")
         rows.append(dict(base, name=":".join([name, cpu] + [str(count)] * (count > 1)), fault=name,
                          cpu=cpu, processors=count))
     return rows

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Read the X-macro tables in spec/ through the C preprocessor.
+"""Read the X-macro tables (spec/, claims/, refpmu/faults/, refpmu/model/) through the preprocessor.
 
 spec.py list WHAT     cpus, faults, requirements, groups, latitude or profiles: one line an item,
                       name, tab, sentence
@@ -16,6 +16,7 @@ import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 MARK = "SPEC_ROW"
+FAULTS = "refpmu/faults/"
 TOKEN = re.compile(r'"((?:[^"\\]|\\.)*)"|([(),])|([^"(),\s][^"(),]*)')
 
 REQUIREMENT = ("token id group authority silicon kvm reference generations source "
@@ -46,9 +47,9 @@ def split_row(text):
 
 def table(file, macro, fields):
     """The rows of one macro of one table, in order; none when there is no such table."""
-    if not os.path.exists(os.path.join(ROOT, "spec", file)):
+    if not os.path.exists(os.path.join(ROOT, file)):
         return []
-    source = f"#define {macro}(...) {MARK} (__VA_ARGS__)\n#include \"spec/{file}\"\n"
+    source = f"#define {macro}(...) {MARK} (__VA_ARGS__)\n#include \"{file}\"\n"
     text = subprocess.run(["gcc",
                            "-E", "-P", "-x", "c", "-I", ROOT, "-"], input=source, text=True,
                           capture_output=True, check=True).stdout
@@ -56,17 +57,17 @@ def table(file, macro, fields):
     for piece in re.split(rf"\b{MARK}\b", text)[1:]:
         values = split_row(piece.strip())
         if len(values) != len(fields):
-            raise ValueError(f"spec/{file}: {macro} has {len(values)} fields, not {len(fields)}")
+            raise ValueError(f"{file}: {macro} has {len(values)} fields, not {len(fields)}")
         rows.append(dict(zip(fields, values)))
     return rows
 
 
 def requirements():
-    return table("requirement.def", "REQUIREMENT", REQUIREMENT)
+    return table("claims/requirement.def", "REQUIREMENT", REQUIREMENT)
 
 
 def faults():
-    rows = table("fault.def", "FAULT", FAULT)
+    rows = table(FAULTS + "fault.def", "FAULT", FAULT)
     for row in rows:
         row["requirements"] = [word.strip() for word in row["requirements"].split(",")]
     return rows
@@ -76,38 +77,40 @@ def undecidable():
     """Name of a fault to the reason why no test can tell it from a legal machine."""
     names = {row["token"]: row["name"] for row in faults()}
     return {names[row["token"]]: row["reason"]
-            for row in table("fault_undecidable.def", "FAULT_UNDECIDABLE", ["token", "reason"])}
+            for row in table(FAULTS + "fault_undecidable.def", "FAULT_UNDECIDABLE",
+                             ["token", "reason"])}
 
 
 def variants():
     """Faults with parameters that `make mutants` runs as well: NAME@PARAMETER."""
-    return [row["name"] for row in table("fault_variant.def", "FAULT_VARIANT", ["name"])]
+    return [row["name"] for row in table(FAULTS + "fault_variant.def", "FAULT_VARIANT", ["name"])]
 
 
 def elsewhere():
     """Fault, generation and number of processors that `make mutants` runs it with as well."""
     return [(row["name"], row["cpu"], int(row["count"]))
-            for row in table("fault_variant.def", "FAULT_ELSEWHERE", ["name", "cpu", "count"])]
+            for row in table(FAULTS + "fault_variant.def", "FAULT_ELSEWHERE",
+                             ["name", "cpu", "count"])]
 
 
 def processors():
     """Name of a fault to the number of processors to run it with, where that isn't one."""
     return {row["name"]: int(row["count"])
-            for row in table("fault_variant.def", "FAULT_PROCESSORS", ["name", "count"])}
+            for row in table(FAULTS + "fault_variant.def", "FAULT_PROCESSORS", ["name", "count"])}
 
 
 def with_slow():
     """Names of faults that run under the slow groups of tests too."""
-    return {row["name"] for row in table("fault_variant.def", "FAULT_WITH_SLOW", ["name"])}
+    return {row["name"] for row in table(FAULTS + "fault_variant.def", "FAULT_WITH_SLOW", ["name"])}
 
 
 def generations():
-    return table("generation.def", "GENERATION", GENERATION)
+    return table("spec/generation.def", "GENERATION", GENERATION)
 
 
 def latitude():
     """Knobs, with their bounds as numbers."""
-    rows = table("latitude.def", "LATITUDE", LATITUDE)
+    rows = table("refpmu/model/latitude.def", "LATITUDE", LATITUDE)
     for row in rows:
         row["low"], row["high"] = int(row["low"], 0), int(row["high"], 0)
     return rows
@@ -115,24 +118,24 @@ def latitude():
 
 def drawn_latitude():
     """The knobs that seeds draw: not those of machines in trouble."""
-    trouble = {row["name"] for row in table("latitude.def", "TROUBLE", LATITUDE)}
+    trouble = {row["name"] for row in table("refpmu/model/latitude.def", "TROUBLE", LATITUDE)}
     return [row for row in latitude() if row["name"] not in trouble]
 
 
 def profiles():
-    return table("profile.def", "PROFILE", PROFILE)
+    return table("refpmu/model/profile.def", "PROFILE", PROFILE)
 
 
 def untested():
     """Requirement id to the reason why it has no test."""
     return {row["token"].replace("_", "-"): row["reason"]
-            for row in table("untested.def", "UNTESTED", ["token", "reason"])}
+            for row in table("claims/untested.def", "UNTESTED", ["token", "reason"])}
 
 
 def statements():
     """The statements of the pages: requirements, faults that break each, cpus that it is about."""
     cpus, through = generations(), codes()
-    rows = table("statement.def", "STATEMENT",
+    rows = table("claims/statement.def", "STATEMENT",
                  ["page", "generations", "requirements", "faults", "text"])
     for row in rows:
         row["requirements"] = row["requirements"].split()
@@ -144,7 +147,7 @@ def statements():
 def codes():
     """The codes of a requirement's column of generations, in order: to the last one each means."""
     return {row["code"]: row["through"]
-            for row in table("generation.def", "GENERATION_CODE", ["code", "through"])}
+            for row in table("spec/generation.def", "GENERATION_CODE", ["code", "through"])}
 
 
 def needs_rtm(text):
@@ -155,7 +158,7 @@ def needs_rtm(text):
 def applies(text, cpu, through):
     """Does a requirement's column of generations include this row of generation.def? through is
     codes(). What stands behind "with" is taken as given, but for full-width writes, which the row
-    knows of. tests/applies.c says the same to the harness."""
+    knows of. tests/frame/applies.c says the same to the harness."""
     order = list(through)
     own = order.index(cpu["code"])
     full_width = "FAC_FW_WRITE" in cpu["facilities"]

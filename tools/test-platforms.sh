@@ -59,7 +59,7 @@ test_an_inconclusive_is_an_error_without_latitude()
 		--out "$log/open"
 }
 
-# A breach that spec/known.def lists is shown and counted, and is no failure.
+# A breach that claims/known.def lists is shown and counted, and is no failure.
 test_a_known_breach_is_counted()
 {
 	expect 0 ./run-qemu.sh --profile kvm --fault lvtpc-not-masked --tests 'pmi.*' \

@@ -5,9 +5,9 @@
  */
 #define _XOPEN_SOURCE 700	/* no more: <ucontext.h> would name its registers as we do */
 #include "host/engine/machine.h"
-#include "refpmu/block_page.h"
-#include "refpmu/solo.h"
-#include "refpmu/visit.h"
+#include "refpmu/engine/dbt/block_page.h"
+#include "refpmu/engine/emulate/solo.h"
+#include "refpmu/engine/visit/visit.h"
 
 #include <fcntl.h>
 #include <signal.h>

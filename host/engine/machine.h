@@ -8,7 +8,7 @@
 #ifndef HOST_ENGINE_MACHINE_H
 #define HOST_ENGINE_MACHINE_H
 
-#include "refpmu/block.h"
+#include "refpmu/engine/dbt/block.h"
 
 #define MACHINE_CODE	0x510000000ULL	/* outside the reach of 32-bit addresses */
 #define MACHINE_DATA	0x510010000ULL

@@ -9,7 +9,7 @@
 
 #include "host/check.h"
 #include "host/random.h"
-#include "refpmu/code_scan.h"
+#include "refpmu/engine/code_scan.h"
 
 #define MODES	2
 #define XACQUIRE_BYTES 8	/* with prefixes */

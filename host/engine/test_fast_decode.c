@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "host/check.h"
-#include "refpmu/block_op.h"
+#include "refpmu/engine/dbt/block_op.h"
 
 #define RIP		0x7fff12345678ULL
 #define ALL_FLAGS	(ZYDIS_CPUFLAG_CF | ZYDIS_CPUFLAG_PF | ZYDIS_CPUFLAG_AF | \

@@ -8,13 +8,13 @@
 #include <string.h>
 
 #include "host/model/rig.h"
-#include "refpmu/configure.h"
+#include "refpmu/vmm/configure.h"
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 
 static const struct { u32 low, high; } range[LAT_COUNT] = {
 #define LATITUDE(token, name, low, high, source) [LAT_##token] = { low, high },
-#include "spec/latitude.def"
+#include "refpmu/model/latitude.def"
 };
 
 static void check(const struct hypercall_configure *request, const struct model_config *config)

@@ -6,13 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "refpmu/launch_fault.h"
+#include "refpmu/launch/fault.h"
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 
 static const char *const names[] = {
 #define FAULT(token, name, requirements, sentence) name,
-#include "spec/fault.def"
+#include "refpmu/faults/fault.def"
 };
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)

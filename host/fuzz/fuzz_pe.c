@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "refpmu/launch_pe.h"
+#include "refpmu/launch/pe.h"
 
 #define IMAGE		0x100
 #define ENTRY		0xf0

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "refpmu/launch_plan.h"
+#include "refpmu/launch/plan.h"
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 

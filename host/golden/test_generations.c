@@ -13,7 +13,7 @@
 #include "spec/event.h"
 #include "spec/generation.h"
 #include "spec/msr.h"
-#include "spec/requirement.h"
+#include "claims/requirement.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 /* The generations, oldest first, as letters of a word: Nehalem, Westmere, Sandy Bridge, ... */

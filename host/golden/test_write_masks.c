@@ -9,7 +9,7 @@
 #include "host/check.h"
 #include "host/golden/no_host.h"
 
-#include "refpmu/model.h"
+#include "refpmu/model/model.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define NOT_THERE 0

@@ -9,7 +9,7 @@
 #include "host/check.h"
 #include "host/golden/no_host.h"
 
-#include "refpmu/model.h"
+#include "refpmu/model/model.h"
 
 static struct model model;
 

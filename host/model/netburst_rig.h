@@ -6,8 +6,8 @@
 #ifndef HOST_MODEL_NETBURST_RIG_H
 #define HOST_MODEL_NETBURST_RIG_H
 
-#include "refpmu/model_core.h"
-#include "refpmu/model_netburst.h"
+#include "refpmu/model/core.h"
+#include "refpmu/model/netburst/netburst.h"
 
 #define NBRIG_BASE	0x10000000ULL		/* linear address of memory[0] */
 #define NBRIG_MEMORY	0x8000

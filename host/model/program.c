@@ -383,7 +383,7 @@ static void without_errata(const struct model_config *config, struct model *m)
 	static const struct { u32 low; bool trouble; } knobs[LAT_COUNT] = {
 #define LATITUDE(token, name, low, high, source) { low, false },
 #define TROUBLE(token, name, low, high, source) { low, true },
-#include "spec/latitude.def"
+#include "refpmu/model/latitude.def"
 	};
 
 	for (unsigned i = 0; i < LAT_COUNT; i++)

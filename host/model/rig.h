@@ -7,9 +7,9 @@
 #ifndef HOST_MODEL_RIG_H
 #define HOST_MODEL_RIG_H
 
-#include "refpmu/model.h"
-#include "refpmu/model_core.h"
-#include "refpmu/model_uncore.h"
+#include "refpmu/model/model.h"
+#include "refpmu/model/core.h"
+#include "refpmu/model/uncore.h"
 #include "spec/event.h"
 #include "spec/msr.h"
 

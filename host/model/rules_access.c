@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The rules that the faults of spec/fault_access.def break. */
+/* The rules that the faults of refpmu/faults/fault_access.def break. */
 #include "host/model/rules_memory.h"
 
 #define NEHALEM_LL EVENT_MEM_INST_RETIRED_LATENCY_ABOVE_THRESHOLD

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Rules that faults of spec/fault_condition.def break: see rules.h. */
+/* Rules that faults of refpmu/faults/fault_condition.def break: see rules.h. */
 #include "host/model/rules_internal.h"
 
 #define CODE	(RIG_MEMORY_BASE + 0x2000)	/* begins a page */

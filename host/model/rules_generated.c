@@ -34,7 +34,7 @@ static bool whole_record(struct rig *r)
 static const struct { enum fault_id fault; u32 msr; } shared_rules[] = {
 #define FAULT_MSR_SHARED(token, msr, name, requirements, title) \
 	{ FAULT_##token##_SHARED, MSR_##msr },
-#include "spec/fault_shared.def"
+#include "refpmu/faults/fault_shared.def"
 };
 
 enum access_kind { WRITE, READ, RESERVED, REFUSED };
@@ -52,7 +52,7 @@ static const struct msr_rule {
 	{ FAULT_##token##_RESERVED_ACCEPTED, MSR_##msr, RESERVED },
 #define FAULT_MSR_REFUSED(token, msr, name, requirements, title) \
 	{ FAULT_##token##_REFUSED_TAKEN, MSR_##msr, REFUSED },
-#include "spec/fault_msr.def"
+#include "refpmu/faults/fault_msr.def"
 };
 
 /* A value that may be written and isn't the one after RESET; 0: the register is read-only. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rules that tell one generation from another, for faults of spec/fault.def: see rules.h. They hold
- * on a Nehalem: four counters, records of Table 18-23, no full-width writes.
+ * Rules that tell one generation from another, for faults of refpmu/faults/fault.def: see rules.h.
+ * They hold on a Nehalem: four counters, records of Table 18-23, no full-width writes.
  */
 #include "host/model/rules_internal.h"
 

@@ -352,7 +352,7 @@ bool memory_rule(enum fault_id of, struct rig *r)
 #define FAULT_ADDRESS_MISSING(token, event, name) \
 	case FAULT_##token: \
 		return event_has_addresses(of, EVENT_##event, r);
-#include "spec/fault_memory.def"
+#include "refpmu/faults/fault_memory.def"
 #undef FAULT
 	default:
 		return generated_rule(of, r);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rules of NetBurst's PMU, for the faults of spec/fault_netburst.def: see rules.h. Addresses,
- * select numbers and bits are those of Tables 18-63 to 18-67, 19-28 to 19-33 and Figures 17-7
- * and 17-8.
+ * Rules of NetBurst's PMU, for the faults of refpmu/faults/fault_netburst.def: see rules.h.
+ * Addresses, select numbers and bits are those of Tables 18-63 to 18-67, 19-28 to 19-33 and Figures
+ * 17-7 and 17-8.
  */
 #include "host/model/rules_internal.h"
 #include "host/model/rules_netburst.h"
@@ -416,7 +416,7 @@ static netburst_rule_fn *const netburst_rules[FAULT_COUNT] = {
 	[FAULT_NB_LEVELS_IGNORED] = flags_select,
 #define FAULT_NB_CELL(token, name, requirements, flags, thread, user, title) \
 	[FAULT_NB_CELL_##token] = flags_select,
-#include "spec/fault_netburst_cell.def"
+#include "refpmu/faults/fault_netburst_cell.def"
 	[FAULT_NB_TI_AS_TS] = independent,
 	[FAULT_NB_TI_T0_ONLY] = independent,
 	[FAULT_NB_ACTIVE_IGNORED] = active_threads,
@@ -538,7 +538,7 @@ static netburst_rule_fn *const netburst_rules[FAULT_COUNT] = {
 	[FAULT_NB_##token##_STALE] = netburst_whole_record,
 #define FAULT_NB_PAIR(token, field, name, requirements, title) \
 	[FAULT_NB_##token##_SWAPPED] = netburst_whole_record,
-#include "spec/fault_netburst.def"
+#include "refpmu/faults/fault_netburst.def"
 #undef FAULT
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Rules of spec/fault_sampling.def: what shows at one place only. See rules.h. */
+/* Rules of refpmu/faults/fault_sampling.def: what shows at one place only. See rules.h. */
 #include <string.h>
 
 #include "host/model/rules_internal.h"
@@ -238,7 +238,7 @@ rule *const sampling_rules[FAULT_COUNT] = {
 	[FAULT_STATUS_IMAGE_LOW] = image_is_whole,
 #define FAULT(token, name, requirements, sentence)
 #define FAULT_IMAGE_BIT(token, bit, name, title) [FAULT_##token] = image_is_whole,
-#include "spec/fault_sampling.def"
+#include "refpmu/faults/fault_sampling.def"
 #undef FAULT
 	[FAULT_RFLAGS_NO_DF] = flags_are_whole,
 	[FAULT_RFLAGS_UPPER_RAX] = flags_are_whole,

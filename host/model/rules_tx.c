@@ -374,5 +374,5 @@ rule *const tx_rules[FAULT_COUNT] = {
 #define FAULT_TX_BIT(token, bit, name, requirements, title) \
 	[FAULT_##token##_NEVER] = (bit) == 32 ? elisions_are_recorded : bits_are_exact, \
 	[FAULT_##token##_ALWAYS] = (bit) == 33 ? elisions_are_recorded : bits_are_exact,
-#include "spec/fault_tx_bit.def"
+#include "refpmu/faults/fault_tx_bit.def"
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rules of the uncore's counters, for faults of spec/fault.def on a Nehalem: see rules.h. Addresses
- * and bits as in "Uncore Performance Monitoring Management Facility" and "Uncore Performance Event
- * Configuration Facility".
+ * Rules of the uncore's counters, for faults of refpmu/faults/fault.def on a Nehalem: see rules.h.
+ * Addresses and bits as in "Uncore Performance Monitoring Management Facility" and "Uncore
+ * Performance Event Configuration Facility".
  */
 #include "host/model/rules_internal.h"
 

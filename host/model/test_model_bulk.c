@@ -7,7 +7,7 @@
 #include "host/check.h"
 #include "host/model/rig.h"
 #include "host/random.h"
-#include "refpmu/model_bulk.h"
+#include "refpmu/model/bulk.h"
 
 #define LONGEST	400
 

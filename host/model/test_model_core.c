@@ -2,7 +2,7 @@
 /* Two logical processors of a core: what each counts of the other, and what it doesn't. */
 #include "host/check.h"
 #include "host/model/rig.h"
-#include "refpmu/model_bulk.h"
+#include "refpmu/model/bulk.h"
 
 #define INST	EVENT_INST_RETIRED_ANY_P
 #define ANY	IA32_PERFEVTSEL_ANY

@@ -5,7 +5,7 @@
  */
 #include "host/check.h"
 #include "host/model/rig.h"
-#include "refpmu/model_exerciser.h"
+#include "refpmu/model/exerciser.h"
 
 #define LOW		0x20
 #define HIGH		0x24

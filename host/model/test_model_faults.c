@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Each fault of spec/fault.def breaks what its sentence says: a rule that a program can observe,
- * which holds on the correct processor and doesn't on the broken one. rules.h has the rules.
+ * Each fault of refpmu/faults/fault.def breaks what its sentence says: a rule that a program can
+ * observe, which holds on the correct processor and doesn't on the broken one. rules.h has the
+ * rules.
  */
 #include "host/check.h"
 #include "host/model/rules.h"
@@ -9,7 +10,7 @@
 static const char *const fault_names[FAULT_COUNT] = {
 	[FAULT_NONE] = "none",
 #define FAULT(token, name, requirements, sentence) [FAULT_##token] = name,
-#include "spec/fault.def"
+#include "refpmu/faults/fault.def"
 };
 
 /* Not different from the correct processor for any program, or legal. */
@@ -17,7 +18,7 @@ static bool undecidable(enum fault_id fault)
 {
 	switch (fault) {
 #define FAULT_UNDECIDABLE(token, reason) case FAULT_##token: return true;
-#include "spec/fault_undecidable.def"
+#include "refpmu/faults/fault_undecidable.def"
 	default:
 		return false;
 	}
@@ -57,7 +58,7 @@ static bool per_counter(enum fault_id fault)
 {
 	switch (fault) {
 #define FAULT_PER_COUNTER(token) case FAULT_##token:
-#include "spec/fault_scope.def"
+#include "refpmu/faults/fault_scope.def"
 		return true;
 	default:
 		return false;

@@ -72,7 +72,7 @@ static void fields_alone(void)
 #define FAULT_RECORD_FIELD(token, field, name, requirements, title) \
 	one_field(name, FMT2_OFFSET_##field, FAULT_##token##_ZERO, FAULT_##token##_STALE, \
 		  FAULT_##token##_SHIFTED);
-#include "spec/fault_record.def"
+#include "refpmu/faults/fault_record.def"
 #undef FAULT
 }
 
@@ -92,7 +92,7 @@ static void neighbours(void)
 #define FAULT(token, name, requirements, sentence)
 #define FAULT_RECORD_PAIR(token, field, name, requirements, title) \
 	two_fields(name, FMT2_OFFSET_##field, FAULT_##token##_SWAPPED);
-#include "spec/fault_record.def"
+#include "refpmu/faults/fault_record.def"
 #undef FAULT
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What each knob of spec/latitude.def does at its ends, and what the profiles are like. */
+/* What each knob of refpmu/model/latitude.def does at its ends, and what the profiles are like. */
 #include "host/check.h"
 #include "host/model/rig.h"
 
@@ -307,7 +307,7 @@ static void without_a_seed_nothing_is_drawn(void)
 {
 	static const u32 low[LAT_COUNT] = {
 #define LATITUDE(token, name, low, high, source) low,
-#include "spec/latitude.def"
+#include "refpmu/model/latitude.def"
 	};
 
 	rig_open(&r, FAULT_NONE, 0, true);
@@ -347,7 +347,7 @@ static void seeds_reach_every_end(void)
 	static const struct { u32 low, high; } knobs[LAT_COUNT] = {
 #define LATITUDE(token, name, low, high, source) { low, high },
 #define TROUBLE(token, name, low, high, source) { low, low },
-#include "spec/latitude.def"
+#include "refpmu/model/latitude.def"
 	};
 	u32 least[LAT_COUNT], most[LAT_COUNT] = { 0 };
 
@@ -376,7 +376,7 @@ static void profiles_narrow(void)
 	static const struct { unsigned profile, knob; u32 low, high; } rows[] = {
 #define PROFILE_KNOB(profile, knob, low, high, source) \
 		{ PROFILE_##profile, LAT_##knob, low, high },
-#include "spec/profile.def"
+#include "refpmu/model/profile.def"
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)

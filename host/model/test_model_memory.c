@@ -2,7 +2,7 @@
 /* The memory hierarchy alone: where data comes from, TLBs, and what instructions do to both. */
 #include "host/check.h"
 #include "host/random.h"
-#include "refpmu/model_memory.h"
+#include "refpmu/model/memory/memory.h"
 
 #define A	0x100000ULL
 #define R	MEMORY_REMOTE

@@ -121,7 +121,7 @@ static void both_sample_at_once(void)
 /* Counts, flags and the number of interrupts don't depend on a seed; records come as
  * late as the knob lets them. */
 #define LATITUDE(token, name, low, high, source) enum { LATEST_##token = (high) };
-#include "spec/latitude.def"
+#include "refpmu/model/latitude.def"
 
 static void seeds_keep_the_rules(void)
 {

@@ -116,7 +116,7 @@ static void rules_hold_for_profiles_and_extremes(void)
 	static const struct { const char *name; u32 low, high; } knobs[LAT_COUNT] = {
 #define LATITUDE(token, name, low, high, source) { name, low, high },
 #define TROUBLE(token, name, low, high, source) { name, low, low },	/* no legal processor */
-#include "spec/latitude.def"
+#include "refpmu/model/latitude.def"
 	};
 
 	for (u64 n = 0; n < PROGRAMS; n++) {

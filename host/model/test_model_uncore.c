@@ -5,8 +5,8 @@
  */
 #include "host/check.h"
 #include "host/model/rig.h"
-#include "refpmu/model_bulk.h"
-#include "refpmu/model_uncore.h"
+#include "refpmu/model/bulk.h"
+#include "refpmu/model/uncore.h"
 
 #define PROCESSORS	4
 #define U_CTRL		0x391

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Faults with parameters act on those opportunities only: refpmu/model_fault.h. */
+/* Faults with parameters act on those opportunities only: refpmu/faults/fault_when.h. */
 #include "host/check.h"
 #include "host/model/rig.h"
 

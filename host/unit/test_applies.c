@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The column of generations: every form that a row of spec/requirement.def uses. */
+/* The column of generations: every form that a row of claims/requirement.def uses. */
 #include "host/check.h"
 
-#include "tests/applies.h"
+#include "tests/frame/applies.h"
 
 static bool on(const char *column, const char *code)
 {

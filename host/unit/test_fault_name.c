@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names of faults with parameters: what refpmu/model_fault.h promises, and refusals with
+ * Names of faults with parameters: what refpmu/faults/fault_when.h promises, and refusals with
  * reasons.
  */
 #include "host/check.h"
 
-#include "refpmu/launch_fault.h"
+#include "refpmu/launch/fault.h"
 
 static enum fault_id fault;
 static struct fault_when when;
@@ -46,7 +46,7 @@ static void every_fault_takes_a_number(void)
 	CHECK(!parse(name "@nth=7"), name);		\
 	CHECK_EQ(FAULT_##token, fault, name);		\
 	CHECK_EQ(7, when.nth, name);
-#include "spec/fault.def"
+#include "refpmu/faults/fault.def"
 }
 
 static void scopes_are_kept(void)

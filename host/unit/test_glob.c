@@ -5,7 +5,7 @@
 
 #include <fnmatch.h>
 
-#include "tests/glob.h"
+#include "tests/frame/glob.h"
 
 static void documented_examples_hold(void)
 {

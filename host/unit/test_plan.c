@@ -2,7 +2,7 @@
 /* The launcher's plan: the grammar in its header, defaults, and refusals that name the line. */
 #include "host/check.h"
 
-#include "refpmu/launch_plan.h"
+#include "refpmu/launch/plan.h"
 
 static struct plan plan;
 static struct plan_run run;
@@ -105,7 +105,7 @@ static void every_fault_has_its_name(void)
 	CHECK_EQ(PLAN_RUN, next(), "%s: %s", name, reason ? reason : "");	\
 	CHECK_EQ(FAULT_##token, run.fault, name);				\
 	CHECK_STR(name, run.fault_name);
-#include "spec/fault.def"
+#include "refpmu/faults/fault.def"
 }
 
 static void bad_lines_are_refused_with_a_reason(void)

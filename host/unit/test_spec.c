@@ -9,11 +9,11 @@
 
 #include "spec/data_source.h"
 #include "spec/event.h"
-#include "spec/fault.h"
+#include "refpmu/faults/fault_id.h"
 #include "spec/generation.h"
-#include "spec/latitude.h"
+#include "refpmu/model/latitude_id.h"
 #include "spec/msr.h"
-#include "spec/requirement.h"
+#include "claims/requirement.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -26,7 +26,7 @@ struct requirement_row {
 static const struct requirement_row requirements[] = {
 #define REQUIREMENT(token, id, group, authority, silicon, kvm, reference, gens, source, sentence) \
 	{ #token, id, group, gens, source, sentence, authority, silicon, kvm, reference },
-#include "spec/requirement.def"
+#include "claims/requirement.def"
 };
 
 struct field_row {
@@ -46,12 +46,12 @@ static const struct { const char *name, *source; u32 address; } msrs[] = {
 
 static const struct { const char *name, *requirements, *sentence; } faults[] = {
 #define FAULT(token, name, requirements, sentence) { name, requirements, sentence },
-#include "spec/fault.def"
+#include "refpmu/faults/fault.def"
 };
 
 static const struct { const char *name, *source; u64 low, high; } latitudes[] = {
 #define LATITUDE(token, name, low, high, source) { name, source, low, high },
-#include "spec/latitude.def"
+#include "refpmu/model/latitude.def"
 };
 
 static const struct {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Judgement: order of the six verdicts, exit statuses, and which rows may fail which platform. */
-#include "tests/tally.h"
+#include "tests/frame/tally.h"
 
 #include <string.h>
 
-#undef CHECK		/* those of tests/test.h need a running harness */
+#undef CHECK		/* those of tests/frame/test.h need a running harness */
 #undef CHECK_EQ
 #include "host/check.h"
 

@@ -8,10 +8,10 @@
  */
 #include <efi.h>
 
-#include "refpmu/hypercall.h"
-#include "refpmu/instructions.h"
-#include "refpmu/launch_firmware.h"
-#include "refpmu/launch_print.h"
+#include "refpmu/vmm/hypercall.h"
+#include "refpmu/hv/instructions.h"
+#include "refpmu/launch/firmware.h"
+#include "refpmu/launch/print.h"
 #include "refpmu/selftest/machine.h"
 #include "refpmu/selftest/workload.h"
 #include "spec/msr.h"

@@ -15,8 +15,8 @@
  */
 #include <efi.h>
 
-#include "refpmu/instructions.h"
-#include "refpmu/launch_print.h"
+#include "refpmu/hv/instructions.h"
+#include "refpmu/launch/print.h"
 #include "refpmu/selftest/machine.h"
 #include "refpmu/selftest/options.h"
 #include "refpmu/selftest/program.h"

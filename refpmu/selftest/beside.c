@@ -2,9 +2,9 @@
 /* See beside.h. */
 #include "refpmu/selftest/beside.h"
 
-#include "refpmu/hypercall.h"
+#include "refpmu/vmm/hypercall.h"
 #include "refpmu/selftest/changing.h"
-#include "refpmu/statistics.h"
+#include "refpmu/vmm/statistics.h"
 
 #define TIMES		2000
 #define AROUND		4		/* instructions besides the loop's */

@@ -34,7 +34,7 @@ EXERCISER	equ 0xfef00000
 ADDRESS_LOW	equ 0x20
 EXERCISER_HERE	equ 0x52584d50
 
-%include "refpmu/registers.inc"
+%include "refpmu/hv/registers.inc"
 %include "refpmu/selftest/selectors.inc"
 
 ; A row of the table that selftest.c walks: struct blob.

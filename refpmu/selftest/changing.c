@@ -7,8 +7,8 @@
  */
 #include "refpmu/selftest/changing.h"
 
-#include "refpmu/architecture.h"
-#include "refpmu/launch_print.h"
+#include "refpmu/hv/architecture.h"
+#include "refpmu/launch/print.h"
 #include "refpmu/selftest/blobs.h"
 #include "refpmu/selftest/machine.h"
 #include "spec/event.h"

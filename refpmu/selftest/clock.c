@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* See clock.h. */
-#include "refpmu/instructions.h"
+#include "refpmu/hv/instructions.h"
 #include "refpmu/selftest/clock.h"
 #include "spec/msr.h"
 

@@ -12,8 +12,8 @@
  */
 #include "refpmu/selftest/crossing.h"
 
-#include "refpmu/architecture.h"
-#include "refpmu/launch_print.h"
+#include "refpmu/hv/architecture.h"
+#include "refpmu/launch/print.h"
 #include "refpmu/selftest/changing.h"
 #include "refpmu/selftest/machine.h"
 #include "refpmu/selftest/patience.h"

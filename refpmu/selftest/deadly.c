@@ -3,9 +3,9 @@
  * Interprocessor Interrupts". */
 #include "refpmu/selftest/deadly.h"
 
-#include "refpmu/architecture.h"
-#include "refpmu/hypercall.h"
-#include "refpmu/launch_print.h"
+#include "refpmu/hv/architecture.h"
+#include "refpmu/vmm/hypercall.h"
+#include "refpmu/launch/print.h"
 #include "refpmu/selftest/disk.h"
 #include "refpmu/selftest/machine.h"
 #include "spec/msr.h"

@@ -6,7 +6,7 @@
  */
 #include "refpmu/selftest/disk.h"
 
-#include "refpmu/launch_print.h"
+#include "refpmu/launch/print.h"
 #include "refpmu/selftest/changing.h"
 #include "refpmu/selftest/machine.h"
 #include "spec/msr.h"

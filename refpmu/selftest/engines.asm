@@ -5,7 +5,7 @@
 default rel
 bits 64
 
-%include "refpmu/registers.inc"
+%include "refpmu/hv/registers.inc"
 
 GLOBAL_CTRL	equ 0x38f
 APIC_EOI	equ 0xfee000b0

@@ -8,8 +8,8 @@
  */
 #include "refpmu/selftest/engines.h"
 
-#include "refpmu/hypercall.h"
-#include "refpmu/launch_print.h"
+#include "refpmu/vmm/hypercall.h"
+#include "refpmu/launch/print.h"
 #include "refpmu/selftest/blobs.h"
 #include "refpmu/selftest/machine.h"
 #include "refpmu/selftest/patience.h"

@@ -3,7 +3,7 @@
 #ifndef REFPMU_SELFTEST_ENGINES_H
 #define REFPMU_SELFTEST_ENGINES_H
 
-#include "refpmu/statistics.h"
+#include "refpmu/vmm/statistics.h"
 
 /*
  * So many random programs from a seed on, every fourth compiled C instead; each is interrupted

@@ -3,7 +3,7 @@
  * at it, and the firmware has none. */
 #include "refpmu/selftest/machine.h"
 
-#include "refpmu/architecture.h"
+#include "refpmu/hv/architecture.h"
 #include "refpmu/selftest/blobs.h"
 #include "refpmu/selftest/program.h"
 #include "spec/msr.h"

@@ -6,7 +6,7 @@
 #ifndef REFPMU_SELFTEST_MACHINE_H
 #define REFPMU_SELFTEST_MACHINE_H
 
-#include "refpmu/instructions.h"
+#include "refpmu/hv/instructions.h"
 #include "spec/types.h"
 
 /* Also in selectors.inc. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* See options.h. UEFI specification, "EFI_LOADED_IMAGE_PROTOCOL". */
 #include "refpmu/selftest/options.h"
-#include "refpmu/launch_span.h"
+#include "refpmu/launch/span.h"
 
 static char text[256];
 

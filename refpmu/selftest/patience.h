@@ -3,7 +3,7 @@
 #ifndef REFPMU_SELFTEST_PATIENCE_H
 #define REFPMU_SELFTEST_PATIENCE_H
 
-#include "refpmu/instructions.h"
+#include "refpmu/hv/instructions.h"
 #include "spec/types.h"
 
 #define PATIENCE	20000000000ULL	/* TSC ticks: seconds, on a loaded host */

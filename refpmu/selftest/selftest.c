@@ -14,9 +14,9 @@
  */
 #include <efi.h>
 
-#include "refpmu/architecture.h"
-#include "refpmu/hypercall.h"
-#include "refpmu/launch_print.h"
+#include "refpmu/hv/architecture.h"
+#include "refpmu/vmm/hypercall.h"
+#include "refpmu/launch/print.h"
 #include "refpmu/selftest/blobs.h"
 #include "refpmu/selftest/beside.h"
 #include "refpmu/selftest/changing.h"
@@ -299,7 +299,7 @@ static void check_statistics(void)
 	};
 	static const char *const handover[HANDOVER_REASONS] = {
 #define HANDOVER(token, name, meaning) name,
-#include "refpmu/handover.def"
+#include "refpmu/engine/dbt/handover.def"
 	};
 	struct statistics statistics;
 	u64 inexact = 0;

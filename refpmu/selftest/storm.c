@@ -2,7 +2,7 @@
 /* SDM volume 3, "MP Initialization Protocol Algorithm for MP Systems", without its delays: neither
  * QEMU nor the hypervisor needs them, and they would let the storm die down. */
 #include "refpmu/selftest/storm.h"
-#include "refpmu/efi_processors.h"
+#include "refpmu/hv/efi_processors.h"
 #include "refpmu/selftest/machine.h"
 #include "refpmu/selftest/patience.h"
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Which requirements a run decided, and where else they could be decided.
 
-rows: requirement id to its row of spec/requirement.def, with the key cpus (names of those that it
+rows: requirement id to its row of claims/requirement.def, with the key cpus (names of those that it
 applies to). A platform decides a requirement when a breach may be called a failure there: on
 silicon only what the manual's text says and a program can see, under a hypervisor whatever can be
 seen, on the reference PMU, which is our own, likewise.

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which pages may run natively on a processor with transactions: SDM volume 2, "XBEGIN", "XABORT",
+ * "XACQUIRE/XRELEASE". QEMU's TCG decodes the first two as MOV (docs/TRICKS.md) and elides no lock,
+ * so that a page which may hold one of them must not. XEND and XTEST raise #UD there, by which they
+ * are found. Pure.
+ *
+ * Opcode and operand byte are always next to each other, prefixes come before. Where instructions
+ * begin isn't known: the same bytes are parts of others, of constants and distances. So a page may
+ * be suspected wrongly; it is trusted wrongly where the fallback address of an XBEGIN is 64 MiB or
+ * more away, and in 16-bit code. XACQUIRE is found where at most LOCK, an operand size and REX are
+ * between it and the opcode, all in one page; another one isn't elided, as it needn't be.
+ */
+#ifndef REFPMU_ENGINE_CODE_SCAN_H
+#define REFPMU_ENGINE_CODE_SCAN_H
+
+#include "spec/types.h"
+
+#define CODE_SCAN_BYTES	4096
+#define CODE_SCAN_FAR	BIT(26)		/* a fallback address so many bytes away isn't one */
+
+/* May an instruction be one of these whose operand byte, or XACQUIRE, is in this page? The opcode
+ * may be the last byte of another page: both are fetched for it. page is aligned to 8. */
+bool code_scan_suspicious(const u8 page[CODE_SCAN_BYTES]);
+
+#endif

@@ -1,0 +1,567 @@
+/* SPDX-License-Identifier: MIT */
+/* See block_emit.h. Encodings: SDM volume 2, "Instruction Format". */
+#include "refpmu/engine/dbt/block_emit.h"
+
+#define REX_W		0x48
+#define CONTEXT(field)	((u32)offsetof(struct block_region, context.field))
+
+#define WORD		8u
+
+void emit_begin(struct emitter *e, struct block_cache *cache)
+{
+	e->cache = cache;
+	e->begin = e->at = cache->code_used;
+	e->spent = 0;
+}
+
+void emit_store(struct emitter *e)
+{
+	u32 words = (e->at - e->begin + WORD - 1) / WORD;
+	u64 *to = (u64 *)(void *)&e->cache->region->code[e->begin];
+	const u64 *from = (const u64 *)(const void *)e->buffer;
+
+	for (u32 i = 0; i < words; i++)
+		to[i] = from[i];
+	e->cache->code_used = e->begin + words * WORD;
+}
+
+/* block_room() has seen to it that there is enough of it. */
+static void byte(struct emitter *e, u8 value)
+{
+	if (e->at - e->begin < EMIT_MAX)
+		e->buffer[e->at - e->begin] = value;
+	e->at++;
+}
+
+/* Always inlined, so that short constants become single stores. */
+static inline __attribute__((always_inline)) void bytes(struct emitter *e, const u8 *from,
+							unsigned n)
+{
+	if (e->at - e->begin + n <= EMIT_MAX)
+		__builtin_memcpy(&e->buffer[e->at - e->begin], from, n);
+	e->at += n;
+}
+
+static inline __attribute__((always_inline)) void word(struct emitter *e, u64 value, unsigned n)
+{
+	bytes(e, (const u8 *)&value, n);
+}
+
+/* A whole instruction: as many bytes as any has, of which n count. */
+static void copy(struct emitter *e, const u8 from[INSN_ROOM], unsigned n)
+{
+	if (e->at - e->begin + INSN_ROOM <= EMIT_MAX)
+		__builtin_memcpy(&e->buffer[e->at - e->begin], from, INSN_ROOM);
+	e->at += n;
+}
+
+/* 32 bits from the end of this field to an offset in the region, which code[] is a part of. */
+static void relative(struct emitter *e, u32 to)
+{
+	word(e, to - (u32)offsetof(struct block_region, code) - (e->at + 4), 4);
+}
+
+/* MOV [context], r64 and back, r below 8. */
+static void save(struct emitter *e, u8 reg, u32 to)
+{
+	bytes(e, (const u8[]){ REX_W, 0x89, (u8)(0x05 | reg << 3) }, 3);
+	relative(e, to);
+}
+
+static void load(struct emitter *e, u8 reg, u32 from)
+{
+	bytes(e, (const u8[]){ REX_W, 0x8b, (u8)(0x05 | reg << 3) }, 3);
+	relative(e, from);
+}
+
+/* MOV r64, imm64. */
+static void constant(struct emitter *e, u8 reg, u64 value)
+{
+	bytes(e, (const u8[]){ (u8)(REX_W | reg >> 3), (u8)(0xb8 | (reg & 7)) }, 2);
+	word(e, value, 8);
+}
+
+/* LEA r64, [r64 + disp32], r below 8 and not RSP. */
+static void add_to(struct emitter *e, u8 reg, u32 value)
+{
+	bytes(e, (const u8[]){ REX_W, 0x8d, (u8)(0x80 | reg << 3 | reg) }, 3);
+	word(e, value, 4);
+}
+
+/* LEA RCX, [RCX + RAX]. */
+static void add_rax_to_rcx(struct emitter *e)
+{
+	bytes(e, (const u8[]){ REX_W, 0x8d, 0x0c, 0x01 }, 4);
+}
+
+/* A counter in the region, through RAX. */
+static void count(struct emitter *e, u8 through, u32 counter)
+{
+	load(e, through, counter);
+	add_to(e, through, 1);
+	save(e, through, counter);
+}
+
+static void jump(struct emitter *e, u32 to)
+{
+	byte(e, 0xe9);
+	word(e, to - (e->at + 4), 4);
+}
+
+/* JRCXZ, to be completed by land(). */
+static u32 jump_if_rcx_zero(struct emitter *e)
+{
+	bytes(e, (const u8[]){ 0xe3, 0 }, 2);
+	return e->at;
+}
+
+static void land(struct emitter *e, u32 from)
+{
+	if (e->at - e->begin <= EMIT_MAX)
+		e->buffer[from - 1 - e->begin] = (u8)(e->at - from);
+}
+
+/* Out, with all registers the guest's. Which way is behind it: 4 * block + exit. */
+static void leave(struct emitter *e, u32 number, u32 exit)
+{
+	bytes(e, e->cache->exit_code, sizeof(e->cache->exit_code));
+	word(e, 4 * number + exit, 4);
+}
+
+void emit_patch(struct block_cache *cache, u32 at, u32 to)
+{
+	u32 distance = to - (at + 4);
+
+	__builtin_memcpy(&cache->region->code[at], &distance, sizeof(distance));
+}
+
+static u32 saves(const struct block *block)
+{
+	if (block->page == BLOCK_PAGE_NONE)
+		return 2 * EMIT_SAVE;
+	return block->early ? EMIT_SAVE : 0;
+}
+
+u32 emit_entry(const struct block *block, u32 saved)
+{
+	return block->entry + (saved < saves(block) ? saved : saves(block));
+}
+
+static void forward(struct block_cache *cache, const struct block *from, u32 at,
+		    const struct block *to)
+{
+	for (u32 saved = 0; saved <= saves(from); saved += EMIT_SAVE) {
+		cache->region->code[at + saved] = 0xe9;
+		emit_patch(cache, at + saved + 1, emit_entry(to, saved));
+	}
+}
+
+void emit_forward(struct block_cache *cache, const struct block *from, const struct block *to)
+{
+	forward(cache, from, from->entry, to);
+	if (from->again != from->entry)
+		forward(cache, from, from->again, to);
+}
+
+void emit_drop(struct block_cache *cache, const struct block *block)
+{
+	u32 id = 4 * (u32)(block - cache->block) + BLOCK_DROPPED;
+
+	for (u32 saved = 0; saved <= saves(block); saved += EMIT_SAVE) {
+		u8 *at = &cache->region->code[block->entry + saved];
+
+		__builtin_memcpy(at, cache->exit_code, sizeof(cache->exit_code));
+		__builtin_memcpy(at + sizeof(cache->exit_code), &id, sizeof(id));
+	}
+}
+
+void emit_miss(struct emitter *e)
+{
+	load(e, REG_RAX, CONTEXT(rax));
+	load(e, REG_RCX, CONTEXT(rcx));
+	leave(e, BLOCK_MAX, 0);
+}
+
+/* MOV EAX or a part of it, [address]; zero-extended. */
+static void load_guest(struct emitter *e, u64 address, unsigned n)
+{
+	if (n == 4) {
+		byte(e, 0xa1);
+		word(e, address, 8);
+		return;
+	}
+	constant(e, REG_RAX, address);
+	bytes(e, (const u8[]){ 0x0f, n == 2 ? 0xb7 : 0xb6, 0x00 }, 3);
+}
+
+/* The first eight bytes with one load: RCX = the differences of their halves. */
+static void compare_eight(struct emitter *e, u64 rip, const u8 *guest)
+{
+	u32 low, high;
+
+	__builtin_memcpy(&low, guest, 4);
+	__builtin_memcpy(&high, guest + 4, 4);
+	bytes(e, (const u8[]){ REX_W, 0xa1 }, 2);		/* MOV RAX, [address] */
+	word(e, rip, 8);
+	bytes(e, (const u8[]){ 0x8d, 0x88 }, 2);		/* LEA ECX, [RAX - low] */
+	word(e, 0u - low, 4);
+	bytes(e, (const u8[]){ REX_W, 0x0f, 0xc8 }, 3);		/* BSWAP RAX */
+	bytes(e, (const u8[]){ 0x8d, 0x80 }, 2);		/* LEA EAX, [RAX - swapped] */
+	word(e, 0u - __builtin_bswap32(high), 4);
+	add_rax_to_rcx(e);
+}
+
+/*
+ * RCX = 0 if the guest's bytes are these. Each difference is zero-extended from 32 bits, so that
+ * no sum of them is 0 unless all are.
+ */
+static void compare(struct emitter *e, u64 rip, const u8 *guest, unsigned length)
+{
+	unsigned begin = length >= 8 ? 8 : 0;
+
+	if (begin)
+		compare_eight(e, rip, guest);
+	for (unsigned at = begin; at < length;) {
+		unsigned n = length - at >= 4 ? 4 : length - at >= 2 ? 2 : 1;
+		u32 expected = 0;
+
+		/* The last piece may overlap the one before. */
+		if (n < 4 && length >= 4) {
+			at = length - 4;
+			n = 4;
+		}
+		__builtin_memcpy(&expected, guest + at, n);
+		load_guest(e, rip + at, n);
+		/* LEA ECX or EAX, [RAX - expected] */
+		bytes(e, (const u8[]){ 0x8d, at ? 0x80 : 0x88 }, 2);
+		word(e, 0u - expected, 4);
+		if (at)
+			add_rax_to_rcx(e);
+		at += n;
+	}
+}
+
+/* EMIT_SAVE bytes each, in this order. */
+static void save_both(struct emitter *e)
+{
+	save(e, REG_RCX, CONTEXT(rcx));
+	save(e, REG_RAX, CONTEXT(rax));
+}
+
+/* From an indirect branch: RCX is its target, RAX and RCX are in the context. */
+static u32 indirect_entry(struct emitter *e, struct block *block)
+{
+	u32 hit;
+
+	block->first = e->at;
+	constant(e, REG_RAX, 0 - block->rip);
+	add_rax_to_rcx(e);
+	hit = jump_if_rcx_zero(e);
+	jump(e, 0);
+	return hit;
+}
+
+static u32 executed_of(u32 number)
+{
+	return (u32)(offsetof(struct block_region, executed) + 8 * (size_t)number);
+}
+
+void emit_prologue(struct emitter *e, struct block *block, u32 number, const u8 *guest,
+		   unsigned length)
+{
+	u32 hit = indirect_entry(e, block), enough;
+
+	block->entry = e->at;
+	save_both(e);
+	land(e, hit);
+	compare(e, block->rip, guest, length);
+
+	block->check = e->at;
+	load(e, REG_RAX, CONTEXT(budget));
+	add_to(e, REG_RAX, 0u - block->n);
+	block->check_end = e->at;
+	save(e, REG_RAX, CONTEXT(budget));
+	/* The budget's highest byte isn't 0 if that is negative now: BSWAP RAX; MOVZX EAX, AL. */
+	bytes(e, (const u8[]){ REX_W, 0x0f, 0xc8, 0x0f, 0xb6, 0xc0 }, 6);
+	add_rax_to_rcx(e);
+	enough = jump_if_rcx_zero(e);
+	load(e, REG_RAX, CONTEXT(rax));
+	load(e, REG_RCX, CONTEXT(rcx));
+	leave(e, number, BLOCK_CHECK);
+	/* From the block itself, which has stored nothing: its bytes are what they were. */
+	block->again = e->at;
+	save_both(e);
+	byte(e, 0xb9);				/* MOV ECX, 0 */
+	word(e, 0, 4);
+	jump(e, block->check);
+
+	land(e, enough);
+	count(e, REG_RAX, executed_of(number));
+	load(e, REG_RAX, CONTEXT(rax));
+	load(e, REG_RCX, CONTEXT(rcx));
+	block->body = e->at;
+}
+
+void emit_firm_prologue(struct emitter *e, struct block *block, u32 number)
+{
+	u32 enough;
+
+	land(e, indirect_entry(e, block));
+	load(e, REG_RAX, CONTEXT(rax));
+	load(e, REG_RCX, CONTEXT(rcx));
+	block->entry = block->again = block->body = block->check = block->check_end = e->at;
+	if (!block->early)
+		return;
+	save(e, REG_RCX, CONTEXT(rcx));
+	block->check = e->at;
+	load(e, REG_RCX, CONTEXT(budget));
+	add_to(e, REG_RCX, 0u - block->n);
+	block->check_end = e->at;
+	save(e, REG_RCX, CONTEXT(budget));
+	/* Its highest byte isn't 0 if that is negative now: MOVZX ECX, [budget + 7]. */
+	bytes(e, (const u8[]){ 0x0f, 0xb6, 0x0d }, 3);
+	relative(e, CONTEXT(budget) + 7);
+	enough = jump_if_rcx_zero(e);
+	load(e, REG_RCX, CONTEXT(rcx));
+	leave(e, number, BLOCK_CHECK);
+	land(e, enough);
+	count(e, REG_RCX, executed_of(number));
+	load(e, REG_RCX, CONTEXT(rcx));
+	block->body = e->at;
+}
+
+void emit_late(struct emitter *e, const struct block *block, u32 number)
+{
+	/* SUB QWORD [budget], n: the distance is from its end. */
+	bytes(e, (const u8[]){ REX_W, 0x83, 0x2d }, 3);
+	relative(e, CONTEXT(budget) - 1);
+	byte(e, block->n);
+	bytes(e, (const u8[]){ 0x0f, 0x88 }, 2);		/* JS */
+	word(e, 0, 4);
+	e->spent = e->at - 4;
+	bytes(e, (const u8[]){ REX_W, 0xff, 0x05 }, 3);		/* INC QWORD [executed] */
+	relative(e, executed_of(number));
+}
+
+u8 emit_op(struct emitter *e, const struct block_op *op)
+{
+	u8 rewritten[INSN_ROOM];
+
+	switch (op->kind) {
+	case OP_CONSTANT:
+		if (op->wide) {
+			constant(e, op->borrow, op->target);
+			return 0;
+		}
+		if (op->borrow >= 8)
+			byte(e, 0x41);
+		byte(e, (u8)(0xb8 | (op->borrow & 7)));
+		word(e, op->target, 4);
+		return 0;
+	case OP_RIP_RELATIVE:
+		save(e, op->borrow, CONTEXT(borrowed));
+		constant(e, op->borrow, op->target);
+		copy(e, rewritten, block_op_rewrite(op, rewritten));
+		load(e, op->borrow, CONTEXT(borrowed));
+		return (u8)(RESTORE_BORROWED | (u64)op->borrow << RESTORE_SHIFT);
+	default:
+		copy(e, op->bytes, op->length);
+		return 0;
+	}
+}
+
+/*
+ * RCX is the target; RAX and RCX are in the context. To the block that was entered last for
+ * these low 16 bits, which looks whether it is meant.
+ */
+static void go_indirect(struct emitter *e, const struct block *block)
+{
+	save(e, REG_RCX, CONTEXT(target));
+	/* There is no reserve behind one that was cut, for who looks at the budget late. */
+	if (block->limit != BLOCK_MAX_INSNS) {
+		emit_miss(e);
+		return;
+	}
+	save(e, REG_RDX, CONTEXT(rdx));
+	bytes(e, (const u8[]){ 0x0f, 0xb7, 0xd1 }, 3);		/* MOVZX EDX, CX */
+	bytes(e, (const u8[]){ REX_W, 0x8d, 0x05 }, 3);		/* LEA RAX, indirect */
+	relative(e, (u32)offsetof(struct block_region, indirect));
+	bytes(e, (const u8[]){ 0x8b, 0x04, 0x90 }, 3);		/* MOV EAX, [RAX + 4 * RDX] */
+	bytes(e, (const u8[]){ REX_W, 0x8d, 0x15 }, 3);		/* LEA RDX, code */
+	relative(e, (u32)offsetof(struct block_region, code));
+	bytes(e, (const u8[]){ REX_W, 0x8d, 0x04, 0x10 }, 4);	/* LEA RAX, [RAX + RDX] */
+	load(e, REG_RDX, CONTEXT(rdx));
+	bytes(e, (const u8[]){ 0xff, 0xe0 }, 2);		/* JMP RAX */
+}
+
+/* PUSH of an address, in one store; RAX may be used. */
+static void push_through_rax(struct emitter *e, u64 address)
+{
+	constant(e, REG_RAX, address);
+	byte(e, 0x50);
+}
+
+/* RCX = the pointer that the branch reads. */
+static void load_pointer(struct emitter *e, const struct block_op *op)
+{
+	if (op->rip_relative)
+		constant(e, REG_RCX, op->target);
+	for (unsigned i = 0; i < 2; i++)
+		if (op->prefix[i])
+			byte(e, op->prefix[i]);
+	byte(e, (u8)(REX_W | (op->rip_relative ? 0 : op->rex)));
+	byte(e, 0x8b);
+	if (op->rip_relative) {
+		byte(e, 0x09);				/* MOV RCX, [RCX] */
+		return;
+	}
+	byte(e, (u8)((op->bytes[op->modrm] & 0xc7) | REG_RCX << 3));
+	bytes(e, op->bytes + op->modrm + 1, (unsigned)(op->length - op->modrm - 1));
+}
+
+/* JMP to a way out, to be patched to the target's block. */
+static void jump_out(struct emitter *e, struct block *block, unsigned exit, u64 target)
+{
+	block->target[exit] = target;
+	block->patch[exit] = e->at + 1;
+	byte(e, 0xe9);
+	word(e, 0, 4);
+}
+
+static void emit_conditional(struct emitter *e, const struct block_op *op, struct block *block,
+			     u32 number)
+{
+	u32 taken = (u32)(offsetof(struct block_region, taken) + 8 * (size_t)number);
+	bool counts = e->cache->count_taken;
+	u32 from;
+
+	if (op->kind == OP_COUNTED) {
+		/* Its own distance is the last byte: over the jump behind it. */
+		bytes(e, op->bytes, op->length - 1u);
+		byte(e, 5);
+		from = 0;
+	} else {
+		bytes(e, (const u8[]){ 0x0f, (u8)(0x80 | op->condition) }, 2);
+		word(e, 5, 4);
+		from = e->at - 4;
+	}
+	jump_out(e, block, BLOCK_BEHIND, op->rip + op->length);
+	if (!counts && from) {
+		/* The branch itself can go to the target. */
+		block->target[BLOCK_TAKEN] = op->target;
+		block->patch[BLOCK_TAKEN] = from;
+		return;
+	}
+	if (counts) {
+		save(e, REG_RCX, CONTEXT(rcx));
+		count(e, REG_RCX, taken);
+		load(e, REG_RCX, CONTEXT(rcx));
+	}
+	jump_out(e, block, BLOCK_TAKEN, op->target);
+}
+
+/*
+ * If the flags on the stack have the trap flag, it is for the stepping engine: out by an exception.
+ * Nothing may change a flag here, should the stack not be there.
+ */
+static void emit_popf(struct emitter *e, const struct block_op *op)
+{
+	u32 good;
+
+	save(e, REG_RAX, CONTEXT(rax));
+	save(e, REG_RCX, CONTEXT(rcx));
+	bytes(e, (const u8[]){ 0x0f, 0xb6, 0x4c, 0x24, 0x01 }, 5);	/* MOVZX ECX, [RSP + 1] */
+	bytes(e, (const u8[]){ REX_W, 0x8d, 0x05 }, 3);			/* LEA RAX, trap_flag */
+	relative(e, (u32)offsetof(struct block_region, trap_flag));
+	bytes(e, (const u8[]){ 0x0f, 0xb6, 0x0c, 0x08 }, 4);		/* MOVZX ECX, [RAX + RCX] */
+	good = jump_if_rcx_zero(e);
+	bytes(e, (const u8[]){ 0x0f, 0x0b }, 2);			/* UD2 */
+	land(e, good);
+	load(e, REG_RAX, CONTEXT(rax));
+	load(e, REG_RCX, CONTEXT(rcx));
+	bytes(e, op->bytes, op->length);
+}
+
+u8 emit_terminator(struct emitter *e, const struct block_op *op, struct block *block, u32 number)
+{
+	u64 behind = op->rip + op->length;
+
+	switch (op->kind) {
+	case OP_CONDITIONAL:
+	case OP_COUNTED:
+		emit_conditional(e, op, block, number);
+		return 0;
+	case OP_JUMP:
+		jump_out(e, block, BLOCK_TAKEN, op->target);
+		return 0;
+	case OP_CALL:
+		if ((u64)(int64_t)(int32_t)behind == behind) {
+			byte(e, 0x68);
+			word(e, behind, 4);
+			jump_out(e, block, BLOCK_TAKEN, op->target);
+			return 0;
+		}
+		save(e, REG_RAX, CONTEXT(rax));
+		push_through_rax(e, behind);
+		load(e, REG_RAX, CONTEXT(rax));
+		jump_out(e, block, BLOCK_TAKEN, op->target);
+		return RESTORE_RAX;
+	case OP_REP:
+		bytes(e, op->bytes, op->length);
+		jump_out(e, block, BLOCK_BEHIND, behind);
+		return 0;
+	case OP_POPF:
+		emit_popf(e, op);
+		jump_out(e, block, BLOCK_BEHIND, behind);
+		return RESTORE_RAX | RESTORE_RCX;
+	case OP_RETURN:
+		save(e, REG_RAX, CONTEXT(rax));
+		save(e, REG_RCX, CONTEXT(rcx));
+		byte(e, 0x59);				/* POP RCX */
+		if (op->release) {
+			bytes(e, (const u8[]){ REX_W, 0x8d, 0xa4, 0x24 }, 4);
+			word(e, op->release, 4);
+		}
+		break;
+	default:
+		save(e, REG_RAX, CONTEXT(rax));
+		save(e, REG_RCX, CONTEXT(rcx));
+		load_pointer(e, op);
+		if (op->kind == OP_CALL_INDIRECT)
+			push_through_rax(e, behind);
+		break;
+	}
+	go_indirect(e, block);
+	return RESTORE_RAX | RESTORE_RCX;
+}
+
+/* A jump of the code that is being made. */
+static void aim(struct emitter *e, u32 jump_at, u32 to)
+{
+	u32 distance = to - (jump_at + 4);
+
+	__builtin_memcpy(&e->buffer[jump_at - e->begin], &distance, sizeof(distance));
+}
+
+void emit_end(struct emitter *e, struct block *block, u32 number, bool falls_through,
+	      const struct block_op *late)
+{
+	if (falls_through)
+		jump_out(e, block, BLOCK_BEHIND, block->target[BLOCK_BEHIND]);
+	if (late) {
+		aim(e, e->spent, e->at);
+		emit_op(e, late);
+		leave(e, number, BLOCK_CHECK);
+	}
+	for (u32 exit = BLOCK_BEHIND; exit <= BLOCK_TAKEN; exit++) {
+		u32 known;
+
+		if (!block->patch[exit] || e->at + 7 - e->begin > EMIT_MAX)
+			continue;
+		aim(e, block->patch[exit], e->at);
+		leave(e, number, exit);
+		known = block_way_to(e->cache, block, exit);
+		if (known)
+			aim(e, block->patch[exit], known);
+	}
+}

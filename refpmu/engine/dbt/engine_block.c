@@ -1,0 +1,512 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * See engine_block.h and docs/ENGINE.md. A run of blocks is one VMRUN or a few, with some things
+ * exchanged in the VMCB: RIP points into the blocks; CR3, CR4.LA57 and the nested tables are those
+ * that show them (engine_space.h).
+ *
+ * Exceptions and nested page faults leave a block in the middle; the instruction is undone and
+ * left to the stepping engine, which meets them again. Interrupts and NMIs wait for the next
+ * beginning of a block.
+ */
+#include "refpmu/hv/code_page.h"
+#include "refpmu/engine/decode.h"
+#include "refpmu/hv/deliver.h"
+#include "refpmu/engine/dbt/engine_block.h"
+#include "refpmu/engine/emulate/engine_solo.h"
+#include "refpmu/engine/dbt/engine_space.h"
+#include "refpmu/engine/emulate/system.h"
+#include "refpmu/engine/visit/engine_visit.h"
+#include "refpmu/vmm/exits.h"
+#include "refpmu/hv/panic.h"
+#include "refpmu/engine/emulate/rep.h"
+#include "refpmu/engine/siblings.h"
+#include "refpmu/hv/svm.h"
+#include "refpmu/engine/transaction.h"
+
+#define LEAF_STRUCTURED		7
+#define STRUCTURED_LA57		BIT(16)		/* ECX */
+#define LEAF_ADDRESS_SIZES	0x80000008
+#define ADDRESS_BITS_NEEDED	40	/* for NESTED_PAGING_EXTRA */
+#define KEY_0		BITS(0, 1)	/* of PKRU: no access, or no writing, with key 0 */
+
+/* The longest run: a guest that switches interrupts off and loops still meets the engine. */
+#define LONGEST_RUN	BIT(24)
+#define LONGEST_LOOK	256	/* where other code could run natively */
+/* So few instructions take longer in a run of blocks than by themselves. */
+#define WORTH_A_RUN	10
+#define MOST_ITERATIONS	BIT(30)	/* of a REP string in one go */
+
+/*
+ * Whoever talks to a device by ports may wait for it by looking at memory, and execute what it has
+ * written: nothing else tells. So many runs are short then, with a look at the code before each.
+ */
+#define WARY_RUNS	64
+#define WARY_BUDGET	256
+
+struct engine_blocks {
+	struct engine_space supervisor, user;
+	unsigned wary;		/* runs left */
+};
+
+/* What the region's addresses need, which the guest's don't. */
+static bool has_room(void)
+{
+	u32 sizes[4], features[4];
+
+	cpuid(LEAF_ADDRESS_SIZES, 0, sizes);
+	cpuid(LEAF_STRUCTURED, 0, features);
+	return (sizes[0] & 0xff) >= ADDRESS_BITS_NEEDED && (features[2] & STRUCTURED_LA57);
+}
+
+void engine_block_init(struct cpu *cpu)
+{
+	struct engine_blocks *blocks;
+
+	if (!has_room())
+		return;
+	blocks = hypervisor_pages((unsigned)((sizeof(*blocks) + PAGE_SIZE - 1) / PAGE_SIZE));
+	space_init(&blocks->supervisor, cpu, false);
+	space_init(&blocks->user, cpu, true);
+	cpu->blocks = blocks;
+	engine_solo_init(cpu);
+	engine_visit_init(cpu);
+}
+
+void engine_block_tables(struct cpu *cpu)
+{
+	if (cpu->blocks)
+		cpu->blocks->supervisor.stale = cpu->blocks->user.stale = true;
+}
+
+void engine_block_device(struct cpu *cpu)
+{
+	if (cpu->blocks)
+		cpu->blocks->wary = WARY_RUNS;
+}
+
+void engine_block_begin(struct cpu *cpu)
+{
+	engine_block_tables(cpu);
+	cpu->nmis_may_be_blocked = true;
+}
+
+void engine_block_forget(struct cpu *cpu)
+{
+	if (!cpu->blocks)
+		return;
+	space_flush(&cpu->blocks->supervisor);
+	space_flush(&cpu->blocks->user);
+	engine_visit_forget(cpu);
+}
+
+/* ---- may blocks run now? ---- */
+
+/* With its own key a program may lock the blocks' data. The host has the guest's CR4. */
+static bool keys_allow(const struct cpu *cpu)
+{
+	u32 pkru, zero;
+
+	if (!(cpu->vmcb->save.cr4 & CR4_PKE))
+		return true;
+	__asm__ volatile("rdpkru" : "=a"(pkru), "=d"(zero) : "c"(0));
+	return !(pkru & KEY_0);
+}
+
+static bool mode_fits(const struct cpu *cpu)
+{
+	if (!cpu_64bit_code(cpu) || cpu->vmcb->save.cr4 & CR4_LA57)
+		return false;
+	return cpu_cpl(cpu) == 0 || (cpu_cpl(cpu) == 3 && keys_allow(cpu));
+}
+
+static bool traps_pending(const struct cpu *cpu)
+{
+	const struct vmcb_save *save = &cpu->vmcb->save;
+
+	return (save->rflags & (RFLAGS_TF | RFLAGS_RF | RFLAGS_VM)) || (save->dr7 & DR7_ENABLED) ||
+	       cpu->shadow != SHADOW_NONE ||
+	       (cpu->vmcb->control.event_injection & EVENT_VALID);
+}
+
+/* ---- a run ---- */
+
+struct run {
+	struct engine_space *space;
+	u64 cr3, cr4, nested_cr3;	/* the guest's */
+	u64 rip;		/* the guest's, while it isn't in a block */
+	bool interrupt, nmi;	/* came meanwhile, */
+	bool called;		/* or a call of another processor */
+	enum handover_reason why;
+	bool exact;		/* just these instructions, whose events are known, fit */
+	bool over;
+	bool lone;		/* next is a REP string */
+	bool rep;		/* it is one REP string, of so many iterations at most, */
+	u64 iterations;
+	unsigned loads, stores;	/* with so many accesses in each */
+};
+
+/* Something wants to be delivered: come out at the next beginning of a block. */
+static void hurry(struct cpu *cpu, const struct run *run, u64 at)
+{
+	block_hurry(&run->space->cache, at, cpu->gpr);
+	cpu->vmcb->control.int_ctl = V_INTR_MASKING;
+}
+
+static void take_nmi(struct cpu *cpu, struct run *run)
+{
+	struct taken taken = { .vector = TAKEN_NONE };
+
+	run->called = exits_acknowledge(cpu, &taken, false, false) || run->called;
+	run->nmi = run->nmi || taken.nmi;
+	cpu->nmis_may_be_blocked = cpu->nmis_may_be_blocked || taken.nmi;
+}
+
+/* One VMRUN with the tables that show the region. Back with the guest's: translating the next
+ * block looks its bytes up in them. To begin with, blocks must be what they were; the rest of one
+ * that was interrupted runs as it is. */
+static u64 vmrun(struct cpu *cpu, const struct run *run, bool begins)
+{
+	u64 code;
+
+	space_enter(run->space);
+	code = exits_vmrun_unless(cpu, begins ? &run->space->epoch : NULL);
+	cpu->vmcb->save.cr3 = run->cr3;
+	cpu->vmcb->save.cr4 = run->cr4;
+	cpu->vmcb->control.nested_cr3 = run->nested_cr3;
+	return code;
+}
+
+/* From one entry into blocks to the place where they are left. */
+static void run_blocks(struct cpu *cpu, struct run *run, u64 at)
+{
+	struct block_cache *cache = &run->space->cache;
+	struct vmcb_save *save = &cpu->vmcb->save;
+
+	for (bool begins = true;; begins = false) {
+		u64 code;
+
+		save->rip = at;
+		code = vmrun(cpu, run, begins);
+		if (code == EXIT_NOT_RUN) {
+			run->over = true;
+			return;
+		}
+		at = save->rip;
+		if (!block_owns(cache, at))
+			exits_unexpected(cpu, code);
+		if (code == EXIT_VMMCALL) {
+			run->rip = block_left(cache, at);
+			run->over = run->interrupt || run->nmi || run->called;
+			return;
+		}
+		if (code == EXIT_NPF || (code >= EXIT_EXCEPTION && code <= EXIT_EXCEPTION_LAST)) {
+			run->rip = block_faulted(cache, at, cpu->gpr);
+			if (cache->left_in_shadow)
+				cpu->shadow = SHADOW_STI;
+			run->why = HANDOVER_FAULT;
+			run->over = true;
+			return;
+		}
+		if (code == EXIT_RDTSC || code == EXIT_RDTSCP) {
+			run->rip = block_faulted(cache, at, cpu->gpr);
+			run->why = HANDOVER_INSTRUCTION;
+			run->over = true;
+			return;
+		}
+		if (code == EXIT_INTR)
+			run->interrupt = true;
+		else if (code == EXIT_NMI)
+			take_nmi(cpu, run);
+		else
+			exits_unexpected(cpu, code);
+		if (block_not_begun(cache, at, &run->rip)) {
+			run->over = true;
+			return;
+		}
+		if (run->rep && block_between(cache, at)) {
+			run->rip = block_faulted(cache, at, cpu->gpr);
+			run->over = true;
+			return;
+		}
+		hurry(cpu, run, at);
+	}
+}
+
+static void end(struct cpu *cpu, const struct run *run)
+{
+	cpu->vmcb->control.int_ctl = 0;
+	cpu->vmcb->save.rip = run->rip;
+	space_unmap(run->space);
+}
+
+/* The string's accesses, with those before it was interrupted, are one instruction's. */
+static void settle_rep(struct cpu *cpu, const struct run *run, struct model_events *events)
+{
+	struct rep_progress *rep = &cpu->rep;
+	u64 done = run->iterations - cpu->gpr[REG_RCX];
+
+	rep->retired.loads += (u32)done * run->loads;
+	rep->retired.stores += (u32)done * run->stores;
+	if (events->instructions) {
+		events->loads += rep->retired.loads;
+		events->stores += rep->retired.stores;
+		rep->active = false;
+	} else {
+		rep_note(cpu);
+	}
+}
+
+/* What retired; the budget is the second opinion. */
+static u64 settle(struct cpu *cpu, const struct run *run)
+{
+	struct block_cache *cache = &run->space->cache;
+	struct model_events events;
+
+	block_end(cache, &events);
+	if (events.instructions != cache->given - cache->region->context.budget)
+		panic("the fast engine has miscounted (events, given, left)", 3,
+		      events.instructions, cache->given, cache->region->context.budget, 0);
+	if (run->rep)
+		settle_rep(cpu, run, &events);
+	if (!model_bulk_fits(&cpu->model, cpu_cpl(cpu), &events))
+		panic("the fast engine went past an overflow (events, loads, stores, given)", 4,
+		      events.instructions, events.loads, events.stores, cache->given);
+	model_bulk_retire(&cpu->model, cpu_cpl(cpu), &events);
+	cpu->statistics.in_blocks += events.instructions;
+	cpu->statistics.block_runs++;
+	return events.instructions;
+}
+
+/* Interrupts that ended the run, at the boundary where it ended. */
+static bool deliver_pending(struct cpu *cpu, const struct run *run)
+{
+	const struct event nmi = { .vector = VECTOR_NMI, .type = EVENT_NMI };
+	bool delivered = run->nmi;
+
+	if (run->interrupt)
+		delivered = exits_take_interrupt(cpu, cpu->vmcb->save.rflags & RFLAGS_IF,
+						 false) || delivered;
+	if (run->nmi) {
+		deliver(cpu, &nmi);
+		cpu->statistics.exits[KIND_NMI]++;
+	}
+	return delivered;
+}
+
+static bool hand_over(struct cpu *cpu, enum handover_reason why)
+{
+	cpu->statistics.handover[why]++;
+	return false;
+}
+
+/* Where the next block is; false: it isn't for blocks, or the budget is too small for it. */
+static bool enter(struct run *run, u64 *at)
+{
+	switch (block_enter(&run->space->cache, run->rip, at)) {
+	case BLOCK_RUN:
+		return true;
+	case BLOCK_REFUSED:
+		space_refuse(run->space, run->rip);
+		run->why = HANDOVER_INSTRUCTION;
+		break;
+	case BLOCK_LONE:
+		run->lone = true;
+		run->why = HANDOVER_OVERFLOW;
+		break;
+	case BLOCK_SPENT:
+	case BLOCK_FULL:
+		run->why = HANDOVER_OVERFLOW;
+		break;
+	}
+	return false;
+}
+
+/* The block at RIP is longer than the budget: as many of its instructions as fit all the same. */
+static bool enter_part(struct cpu *cpu, struct run *run, u64 *at)
+{
+	struct block_cache *cache = &run->space->cache;
+	struct model_events events;
+	unsigned n = 0;
+
+	while (block_events(cache, run->rip, n + 1, &events) &&
+	       model_bulk_fits(&cpu->model, cpu_cpl(cpu), &events))
+		n++;
+	run->exact = true;
+	return n >= WORTH_A_RUN && block_enter_part(cache, run->rip, n, at) == BLOCK_RUN;
+}
+
+/* All iterations of the REP string at RIP, if they fit. */
+static bool enter_rep(struct cpu *cpu, struct run *run, u64 *at)
+{
+	struct block_cache *cache = &run->space->cache;
+	struct model_events events = { .instructions = 1 };
+
+	rep_begin(cpu);
+	block_lone(cache, run->rip, &run->loads, &run->stores);
+	run->iterations = cpu->gpr[REG_RCX];
+	if (run->iterations > MOST_ITERATIONS)
+		return false;
+	events.loads = cpu->rep.retired.loads + run->iterations * run->loads;
+	events.stores = cpu->rep.retired.stores + run->iterations * run->stores;
+	run->exact = run->rep = true;
+	return model_bulk_fits(&cpu->model, cpu_cpl(cpu), &events) &&
+	       block_enter_lone(cache, run->rip, at) == BLOCK_RUN;
+}
+
+/* In front of a block that isn't just run: a part of it, or a REP string. */
+static bool enter_otherwise(struct cpu *cpu, struct run *run, u64 *at)
+{
+	if (run->why == HANDOVER_INSTRUCTION)
+		return false;
+	return run->lone ? enter_rep(cpu, run, at) : enter_part(cpu, run, at);
+}
+
+/* What has no block yet, and hasn't come by often. */
+static bool is_visited(const struct cpu *cpu, const struct run *run)
+{
+	return !block_find(&run->space->cache, run->rip, BLOCK_MAX_INSNS) &&
+	       engine_visit_wants(cpu, run->rip);
+}
+
+static u64 longest_run(const struct cpu *cpu)
+{
+	if (cpu->blocks->wary)
+		return WARY_BUDGET;
+	return cpu->looking && !cpu->linger ? LONGEST_LOOK : LONGEST_RUN;
+}
+
+/* From the guest's RIP on, which is at a block: false: nothing has been done. */
+static bool run_stretch(struct cpu *cpu, struct run *run)
+{
+	struct engine_space *space = run->space;
+	u64 budget, at, before, retired, longest = longest_run(cpu);
+
+	budget = model_bulk_budget(&cpu->model, cpu_cpl(cpu), space->cache.most_accesses);
+	block_begin(&space->cache, budget < longest ? budget : longest);
+	if (!enter(run, &at) && !enter_otherwise(cpu, run, &at))
+		return false;
+	before = space->cache.runs_at;
+	if (!space_map(space)) {
+		run->why = HANDOVER_MODE;
+		return false;
+	}
+	at += space->cache.runs_at - before;
+	run->why = HANDOVER_REASONS;
+	do
+		run_blocks(cpu, run, at);
+	while (!run->over && !run->exact && space->epoch == code_page_epoch() &&
+	       (block_goes_straight(&space->cache) || !is_visited(cpu, run)) &&
+	       enter(run, &at));
+	end(cpu, run);
+	retired = settle(cpu, run);
+	if (run->why == HANDOVER_FAULT)
+		cpu->statistics.handover[HANDOVER_FAULT]++;
+	return deliver_pending(cpu, run) || (retired && run->why != HANDOVER_FAULT);
+}
+
+/* As long as nobody else watches this processor: ask again when the others know that it runs. */
+static bool run_unseen(struct cpu *cpu, struct run *run)
+{
+	bool done;
+
+	siblings_unseen(cpu);
+	done = (!hypervisor.several || model_bulk_possible(&cpu->model, cpu_cpl(cpu))) &&
+	       ((is_visited(cpu, run) && engine_visit(cpu, longest_run(cpu))) ||
+		run_stretch(cpu, run));
+	siblings_seen(cpu);
+	return done;
+}
+
+/* The model has to know of each branch: blocks don't, first visits do. */
+static bool run_telling(struct cpu *cpu)
+{
+	bool done;
+
+	siblings_unseen(cpu);
+	done = model_bulk_possible_telling(&cpu->model, cpu_cpl(cpu)) &&
+	       engine_visit_telling(cpu, longest_run(cpu));
+	siblings_seen(cpu);
+	return done;
+}
+
+/* The instruction at RIP isn't for blocks. */
+static bool run_instruction(struct cpu *cpu)
+{
+	const struct instruction *insn = decode_current(cpu);
+	bool watching = model_watching(&cpu->model);
+
+	if (!insn || !engine_system(cpu, insn))
+		return false;
+	cpu->statistics.carried_out += watching;
+	return true;
+}
+
+/* Does the model have to see the next instruction? */
+static bool model_looks(const struct cpu *cpu)
+{
+	return cpu->epoch == hypervisor.epoch && model_watching(&cpu->model) &&
+	       !model_bulk_possible_telling(&cpu->model, cpu_cpl(cpu));
+}
+
+/* The cache was made for less, or it is full. What counts more than it has to is good enough. */
+static bool out_of_date(const struct cpu *cpu, const struct block_cache *cache)
+{
+	bool needs_taken = model_bulk_needs_taken(&cpu->model);
+
+	return (needs_taken && !cache->count_taken) || !block_room(cache) ||
+	       (!cache->n_blocks && cache->count_taken != needs_taken);
+}
+
+bool engine_block_run(struct cpu *cpu)
+{
+	struct run run = {
+		.rip = cpu->vmcb->save.rip,
+		.cr3 = cpu->vmcb->save.cr3,
+		.cr4 = cpu->vmcb->save.cr4,
+		.nested_cr3 = cpu->vmcb->control.nested_cr3,
+		.why = HANDOVER_REASONS,
+	};
+	struct engine_space *space;
+	bool delivered;
+
+	/* What nobody counts, and isn't for native running, needs no single steps. */
+	if (!cpu->blocks || (!hypervisor.fast && model_watching(&cpu->model)))
+		return false;
+	/* Each instruction is looked at before it runs; a second look changes nothing. */
+	if (model_in_tx(&cpu->model))
+		return transaction_instruction(cpu, decode_current(cpu)) ||
+		       (engine_solo_fits(cpu) && engine_solo(cpu, true, &delivered)) ||
+		       hand_over(cpu, HANDOVER_MODEL);
+	if (!mode_fits(cpu))
+		return hand_over(cpu, HANDOVER_MODE);
+	if (traps_pending(cpu))
+		return hand_over(cpu, HANDOVER_TRAP);
+	if (!model_bulk_possible(&cpu->model, cpu_cpl(cpu)))
+		return run_telling(cpu) || engine_solo_run(cpu, model_looks) ||
+		       run_instruction(cpu) ||
+		       hand_over(cpu, HANDOVER_MODEL);
+	run.space = space = cpu_cpl(cpu) ? &cpu->blocks->user : &cpu->blocks->supervisor;
+	if (cpu->blocks->wary) {
+		cpu->blocks->wary--;
+		space->stale = true;
+	}
+	space_check(space);
+	if (out_of_date(cpu, &space->cache)) {
+		space->cache.count_taken = model_bulk_needs_taken(&cpu->model);
+		space_flush(space);
+	}
+	if (space_refuses(space, run.rip))
+		return run_instruction(cpu) || hand_over(cpu, HANDOVER_INSTRUCTION);
+	if (run_unseen(cpu, &run))
+		return true;
+	switch (run.why) {
+	case HANDOVER_INSTRUCTION:
+		return run_instruction(cpu) || hand_over(cpu, HANDOVER_INSTRUCTION);
+	case HANDOVER_OVERFLOW:
+		return engine_solo(cpu, true, &delivered) || hand_over(cpu, HANDOVER_OVERFLOW);
+	case HANDOVER_MODE:
+		return hand_over(cpu, HANDOVER_MODE);
+	default:
+		return false;
+	}
+}

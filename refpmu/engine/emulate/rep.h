@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * REP strings under way: one retired instruction, however many iterations, interrupts and faults
+ * there are, whichever engine runs them. SDM volume 2, "REP/REPE/REPZ/REPNE/REPNZ".
+ */
+#ifndef REFPMU_ENGINE_EMULATE_REP_H
+#define REFPMU_ENGINE_EMULATE_REP_H
+
+#include "refpmu/hv/cpu.h"
+
+/* The guest is at a REP string: cpu->rep is its progress, if it was interrupted, or a new one. */
+void rep_begin(struct cpu *cpu);
+
+/* It goes on from here. */
+void rep_note(struct cpu *cpu);
+
+/*
+ * Carry out MOVS or STOS at RIP without a world switch, or some of its iterations, and report it
+ * when it is done. For 64-bit code (struct solo_world says where), outside of transactions, which
+ * look at each access. false: it is another string, or its next iteration isn't plain accesses.
+ */
+bool rep_run(struct cpu *cpu, const struct instruction *insn);
+
+#endif

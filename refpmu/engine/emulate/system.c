@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * See system.h. SDM volume 2, "SYSCALL", "SYSRET", "IRET"; volume 3, "Invalidation of TLBs
+ * and Paging-Structure Caches". Not here: process-context identifiers, which QEMU's TCG doesn't
+ * offer; returns to compatibility mode.
+ */
+#include "refpmu/engine/emulate/system.h"
+#include "refpmu/vmm/exits.h"
+#include "refpmu/hv/guest_memory.h"
+#include "refpmu/hv/guest_tsc.h"
+#include "refpmu/engine/retire.h"
+#include "refpmu/hv/segment.h"
+#include "refpmu/hv/svm.h"
+#include "spec/msr.h"
+
+/* What a return may bring along without changing how the next instruction runs. */
+#define RFLAGS_RETURNED	(RFLAGS_FIXED | RFLAGS_ARITHMETIC | RFLAGS_DF | RFLAGS_IF | RFLAGS_IOPL | \
+			 RFLAGS_NT | RFLAGS_AC | RFLAGS_ID)
+
+#define FLAT_CODE	0xa9b		/* attributes of 64-bit code and of data, at CPL 0 */
+#define FLAT_DATA	0xc93
+#define FLAT_LIMIT	0xffffffffu
+#define NULL_STACK	0x893
+#define DPL_3		(3u << SEG_DPL_SHIFT)
+
+#define STAR_SYSCALL	32
+#define STAR_SYSRET	48
+#define SYSRET_CODE	16		/* selectors behind the one in STAR */
+#define SYSRET_STACK	8
+
+#define CR3_RESERVED	BITS(40, 63)	/* beyond QEMU's physical addresses */
+
+static bool canonical(u64 address)
+{
+	u64 top = address >> 47;
+
+	return top == 0 || top == BITS(0, 16);
+}
+
+static void load_flat(struct vmcb_segment *segment, unsigned selector, unsigned attributes)
+{
+	*segment = (struct vmcb_segment){
+		.selector = (u16)selector, .attributes = (u16)attributes, .limit = FLAT_LIMIT,
+	};
+}
+
+/* ---- SYSCALL and SYSRET ---- */
+
+static bool do_syscall(struct cpu *cpu, const struct instruction *insn)
+{
+	struct vmcb_save *save = &cpu->vmcb->save;
+	unsigned selector = (u16)(msr_read(MSR_IA32_STAR) >> STAR_SYSCALL);
+	u64 target = msr_read(MSR_IA32_LSTAR);
+
+	if (!(save->efer & EFER_SCE) || !canonical(target))
+		return false;
+	cpu->gpr[REG_RCX] = save->rip + insn->length;
+	cpu->gpr[REG_R11] = save->rflags;
+	/* QEMU's processor forgets the arithmetic flags here, whatever the mask says. */
+	save->rflags &= ~(msr_read(MSR_IA32_FMASK) | RFLAGS_ARITHMETIC | RFLAGS_DF);
+	save->rflags |= RFLAGS_FIXED;
+	load_flat(&save->cs, selector & 0xfffc, FLAT_CODE);
+	load_flat(&save->ss, (selector + 8) & 0xfffc, FLAT_DATA);
+	save->cpl = 0;
+	save->rip = target;
+	return true;
+}
+
+static bool do_sysret(struct cpu *cpu, const struct instruction *insn)
+{
+	struct vmcb_save *save = &cpu->vmcb->save;
+	unsigned selector = (u16)(msr_read(MSR_IA32_STAR) >> STAR_SYSRET);
+
+	if (insn->operand_bytes != 8 || save->cpl || !(save->efer & EFER_SCE) ||
+	    (cpu->gpr[REG_R11] & ~RFLAGS_RETURNED) || !canonical(cpu->gpr[REG_RCX]))
+		return false;
+	save->rflags = cpu->gpr[REG_R11] | RFLAGS_FIXED;
+	load_flat(&save->cs, (selector + SYSRET_CODE) | 3, FLAT_CODE | DPL_3);
+	load_flat(&save->ss, (selector + SYSRET_STACK) | 3, FLAT_DATA | DPL_3);
+	save->cpl = 3;
+	save->rip = cpu->gpr[REG_RCX];
+	return true;
+}
+
+/* ---- IRET ---- */
+
+/* The descriptor of a code or data segment that can be loaded as it is. */
+static bool fetch_segment(struct cpu *cpu, u64 selector, struct vmcb_segment *segment)
+{
+	u64 descriptor, linear;
+
+	if (!segment_locate(cpu, (u16)selector, &linear) ||
+	    !guest_read(cpu, linear, &descriptor, sizeof(descriptor), NULL))
+		return false;
+	segment_unpack(descriptor, (u16)selector, segment);
+	return (segment->attributes & SEG_S) && (segment->attributes & SEG_P) &&
+	       (segment->attributes & SEG_ACCESSED) &&
+	       (segment->attributes >> SEG_DPL_SHIFT & 3) == (selector & 3);
+}
+
+static bool is_long_code(const struct vmcb_segment *segment)
+{
+	return (segment->attributes & SEG_CODE) && !(segment->attributes & SEG_DOWN) &&
+	       (segment->attributes & SEG_L) && !(segment->attributes & SEG_DB);
+}
+
+/* A return to CPL 3 takes away segments that aren't for it. */
+static bool is_for_users(const struct vmcb_segment *segment)
+{
+	return !(segment->selector & ~3u) || (segment->attributes >> SEG_DPL_SHIFT & 3) == 3;
+}
+
+static bool data_stays(struct cpu *cpu)
+{
+	const struct vmcb_save *save = &cpu->vmcb->save;
+
+	svm_save((u64)cpu->extra);
+	return is_for_users(&save->ds) && is_for_users(&save->es) &&
+	       is_for_users(&cpu->extra->save.fs) && is_for_users(&cpu->extra->save.gs);
+}
+
+struct frame {
+	u64 rip, cs, rflags, rsp, ss;
+};
+
+static bool load_stack(struct cpu *cpu, const struct frame *frame, struct vmcb_segment *stack)
+{
+	if (frame->ss & ~3ULL)
+		return fetch_segment(cpu, frame->ss, stack) &&
+		       !(stack->attributes & SEG_CODE) && (stack->attributes & SEG_WRITABLE);
+	load_flat(stack, (u16)frame->ss, NULL_STACK);
+	return (frame->cs & 3) == 0;
+}
+
+static bool do_iret(struct cpu *cpu, const struct instruction *insn)
+{
+	struct vmcb_save *save = &cpu->vmcb->save;
+	struct vmcb_segment code, stack;
+	struct frame frame;
+	unsigned rpl;
+
+	/* NMIs that wait for an IRET wait for one of the processor's own. */
+	if (insn->operand_bytes != 8 || save->cpl || (save->rflags & RFLAGS_NT) ||
+	    cpu->nmis_may_be_blocked ||
+	    !guest_read(cpu, cpu->gpr[REG_RSP], &frame, sizeof(frame), NULL))
+		return false;
+	rpl = frame.cs & 3;
+	if ((frame.rflags & ~(RFLAGS_RETURNED | RFLAGS_RF)) || !canonical(frame.rip) ||
+	    (rpl != 0 && rpl != 3) || (frame.cs >> 16) || (frame.ss >> 16) ||
+	    (frame.ss & 3) != rpl || !fetch_segment(cpu, frame.cs, &code) ||
+	    !is_long_code(&code) || !load_stack(cpu, &frame, &stack) ||
+	    (rpl && !data_stays(cpu)))
+		return false;
+	save->cs = code;
+	save->ss = stack;
+	save->cpl = (u8)rpl;
+	save->rip = frame.rip;
+	save->rflags = frame.rflags | RFLAGS_FIXED;
+	save->rsp = cpu->gpr[REG_RSP] = frame.rsp;
+	return true;
+}
+
+/* ---- page tables ---- */
+
+static bool do_load_cr3(struct cpu *cpu, const struct instruction *insn)
+{
+	struct vmcb_save *save = &cpu->vmcb->save;
+	u64 value = cpu->gpr[insn->operand_register];
+
+	if (save->cpl || (save->cr4 & CR4_PCIDE) || (value & CR3_RESERVED))
+		return false;
+	save->cr3 = value;
+	cpu->vmcb->control.tlb_control = TLB_FLUSH_ALL;
+	return true;
+}
+
+static bool do_invlpg(struct cpu *cpu)
+{
+	if (cpu_cpl(cpu))
+		return false;
+	cpu->vmcb->control.tlb_control = TLB_FLUSH_ALL;
+	return true;
+}
+
+/* ---- registers of the processor ---- */
+
+/* The register is the guest's all the time. */
+static void do_str(struct cpu *cpu, const struct instruction *insn)
+{
+	u64 *to = &cpu->gpr[insn->operand_register];
+	u16 selector;
+
+	__asm__ volatile("str %0" : "=r"(selector));
+	*to = insn->operand_bytes == 2 ? (*to & ~BITS(0, 15)) | selector : selector;
+}
+
+/* ---- */
+
+/* Instructions with an exit of their own: carried out as behind that exit. */
+static bool by_exit(struct cpu *cpu, const struct instruction *insn)
+{
+	bool write = insn->kind == INSN_WRMSR;
+
+	switch (insn->kind) {
+	case INSN_CPUID:
+		return exits_instruction(cpu, EXIT_CPUID);
+	case INSN_RDPMC:
+		return exits_instruction(cpu, EXIT_RDPMC);
+	case INSN_VMMCALL:
+		return exits_instruction(cpu, EXIT_VMMCALL);
+	case INSN_RDMSR:
+	case INSN_WRMSR:
+		cpu->vmcb->control.exit_info_1 = write;
+		return exits_instruction(cpu, EXIT_MSR);
+	default:
+		return false;
+	}
+}
+
+static bool carry_out(struct cpu *cpu, const struct instruction *insn)
+{
+	struct vmcb_save *save = &cpu->vmcb->save;
+
+	switch (insn->kind) {
+	case INSN_SYSCALL:
+		return do_syscall(cpu, insn);
+	case INSN_SYSRET:
+		return do_sysret(cpu, insn);
+	case INSN_IRET:
+		return do_iret(cpu, insn);
+	case INSN_LOAD_CR3:
+		if (!do_load_cr3(cpu, insn))
+			return false;
+		break;
+	case INSN_STORE_CR3:
+		if (save->cpl)
+			return false;
+		cpu->gpr[insn->operand_register] = save->cr3;
+		break;
+	case INSN_INVLPG:
+		if (!do_invlpg(cpu))
+			return false;
+		break;
+	case INSN_RDTSC:
+		if (save->cpl && (save->cr4 & CR4_TSD))
+			return false;
+		guest_tsc_read(cpu, insn);
+		break;
+	case INSN_STR:
+		if (save->cpl)
+			return false;
+		do_str(cpu, insn);
+		break;
+	default:
+		return false;
+	}
+	save->rsp = cpu->gpr[REG_RSP];
+	cpu_skip(cpu, insn->length);
+	return true;
+}
+
+static bool is_ours(const struct cpu *cpu, const struct instruction *insn)
+{
+	switch (insn->kind) {
+	case INSN_CPUID:
+	case INSN_RDPMC:
+	case INSN_VMMCALL:
+	case INSN_SYSCALL:
+	case INSN_SYSRET:
+	case INSN_IRET:
+	case INSN_LOAD_CR3:
+	case INSN_STORE_CR3:
+	case INSN_INVLPG:
+	case INSN_RDTSC:
+	case INSN_STR:
+		return true;
+	case INSN_RDMSR:
+	case INSN_WRMSR:
+		return !cpu_cpl(cpu) && exit_msr_seen((u32)cpu->gpr[REG_RCX]);
+	default:
+		return false;
+	}
+}
+
+bool engine_system(struct cpu *cpu, const struct instruction *insn)
+{
+	bool watching = model_watching(&cpu->model);
+	struct model_retired retired;
+
+	if (!is_ours(cpu, insn))
+		return false;
+	/* What is pending comes first: no run of the guest would show it. */
+	if (exits_take_interrupt(cpu, cpu->vmcb->save.rflags & RFLAGS_IF, false))
+		return true;
+	if (by_exit(cpu, insn))
+		return true;
+	retire_begin(cpu, &retired);
+	retire_accesses(cpu, &retired, insn, cpu->gpr);
+	if (!carry_out(cpu, insn))
+		return false;
+	retire_end(cpu, &retired, insn, watching);
+	return true;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The local APIC. It is the machine's own: the guest reads it directly, and its stores are
+ * carried out here only so that unmasking LVTPC can be seen. A PMI becomes a real interrupt to
+ * itself (fixed or NMI), so that IRR, TPR, IF, ISR, EOI and NMI blocking are the machine's.
+ * SDM volume 3, "Local Vector Table".
+ *
+ * A SIPI's vector is replaced (processors.c).
+ *
+ * Not handled: an APIC moved by IA32_APIC_BASE; x2APIC mode, which QEMU's TCG has from version 9
+ * on: writes of its MSRs would have to be taken as the page's stores are. After a PMI, a call
+ * (siblings.h) or a SIPI the low half of the interrupt command register reads as ours.
+ */
+#include "refpmu/hv/apic.h"
+#include "refpmu/vmm/exits.h"
+#include "refpmu/hv/processors.h"
+
+static void carry_out(struct cpu *cpu, const struct pmi_delivery *delivery)
+{
+	cpu->pmi_raised = true;
+	if (delivery->lvtpc != *apic_register(APIC_LVTPC))
+		*apic_register(APIC_LVTPC) = delivery->lvtpc;
+	if (delivery->kind == PMI_FIXED)
+		*apic_register(APIC_ICR_LOW) = ICR_SELF | ICR_ASSERT | delivery->vector;
+	else if (delivery->kind == PMI_NMI)
+		*apic_register(APIC_ICR_LOW) = ICR_SELF | ICR_ASSERT | ICR_NMI;
+}
+
+void exit_apic_pmi(void *ctx)
+{
+	struct cpu *cpu = ctx;
+	struct pmi_delivery delivery = model_lvt_deliver(&cpu->model, *apic_register(APIC_LVTPC));
+
+	carry_out(cpu, &delivery);
+}
+
+void exit_apic_write(struct cpu *cpu, u32 offset, u32 value)
+{
+	struct pmi_delivery delivery;
+
+	if (offset == APIC_LVTPC)
+		processors_come_late(cpu);
+	if (offset == APIC_ICR_LOW)
+		processors_send(cpu, value);
+	else
+		*apic_register(offset) = value;
+	if (offset != APIC_LVTPC)
+		return;
+	/* As the APIC keeps it: reserved bits don't stay. */
+	delivery = model_lvt_written(&cpu->model, *apic_register(APIC_LVTPC));
+	carry_out(cpu, &delivery);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* RDPMC: who may, is decided here; what it reads, by the model. SDM volume 2, "RDPMC". */
+#include "refpmu/hv/deliver.h"
+#include "refpmu/vmm/exits.h"
+#include "refpmu/engine/siblings.h"
+
+bool exit_rdpmc(struct cpu *cpu)
+{
+	bool allowed = cpu_cpl(cpu) == 0 || (cpu->vmcb->save.cr4 & CR4_PCE) ||
+		       !(cpu->vmcb->save.cr0 & CR0_PE);
+	struct msr_result result;
+	u64 kept;
+
+	if (cpu_cpl(cpu) && model_fault(&cpu->model, allowed ? FAULT_RDPMC_USER_REFUSED :
+					FAULT_RDPMC_USER_ALLOWED))
+		allowed = !allowed;
+	if (allowed) {
+		siblings_settle(cpu);
+		result = model_rdpmc(&cpu->model, (u32)cpu->gpr[REG_RCX]);
+		if (result.status == MSR_DONE) {
+			kept = exit_kept_rdx(cpu, FAULT_RDPMC_KEEPS_RDX);
+			cpu->gpr[REG_RAX] = (u32)result.value;
+			cpu->gpr[REG_RDX] = kept | result.value >> 32;
+			return true;
+		}
+	}
+	deliver_exception(cpu, VECTOR_GP, 0);
+	return false;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Stores to the pages whose stores exit: the local APIC's (exit_apic.c) and the exerciser's
+ * (model/exerciser.c). A plain MOV of 32 bits is carried out here; any other instruction is stepped
+ * with another page in their place, and what it has left in the register is written then.
+ */
+#include "refpmu/vmm/exits.h"
+#include "refpmu/model/exerciser.h"
+#include "refpmu/hv/nested_paging.h"
+#include "refpmu/engine/retire.h"
+
+
+static enum exiting_page faulting_page(struct cpu *cpu)
+{
+	const struct vmcb_control *control = &cpu->vmcb->control;
+	u64 page = control->exit_info_2 & ~(PAGE_SIZE - 1);
+
+	for (unsigned i = 0; i < EXITING_PAGES && control->exit_info_1 & PF_WRITE; i++)
+		if (page == nested_paging_exiting(i))
+			return i;
+	exits_unexpected(cpu, EXIT_NPF);
+}
+
+static u32 faulting_offset(const struct cpu *cpu)
+{
+	return cpu->vmcb->control.exit_info_2 % PAGE_SIZE & ~3u;
+}
+
+static void write_register(struct cpu *cpu, enum exiting_page page, u32 offset, u32 value)
+{
+	if (page == EXITING_APIC)
+		exit_apic_write(cpu, offset, value);
+	else
+		model_exerciser_write(&cpu->model, offset, value);
+}
+
+bool exit_store(struct cpu *cpu)
+{
+	enum exiting_page page = faulting_page(cpu);
+	const struct instruction *insn = decode_current(cpu);
+	bool watching = model_watching(&cpu->model);
+	struct model_retired retired;
+	u32 value;
+
+	if (!insn || !insn->store32)
+		return false;
+	retire_begin(cpu, &retired);
+	retire_accesses(cpu, &retired, insn, cpu->gpr);
+	value = insn->store_register == REG_NONE ? insn->store_immediate :
+		(u32)cpu->gpr[insn->store_register];
+	write_register(cpu, page, faulting_offset(cpu), value);
+	exits_complete(cpu, &retired, insn, watching, SHADOW_NONE);
+	return true;
+}
+
+void exit_store_replace(struct cpu *cpu)
+{
+	volatile u32 *shown;
+
+	cpu->exiting_page = faulting_page(cpu);
+	cpu->exiting_offset = faulting_offset(cpu);
+	shown = (volatile u32 *)nested_paging_shown(cpu->exiting_page);
+	cpu->exiting_scratch[cpu->exiting_offset / 4] = shown[cpu->exiting_offset / 4];
+	nested_paging_scratch(cpu, cpu->exiting_page);
+}
+
+void exit_store_restore(struct cpu *cpu, bool completed)
+{
+	nested_paging_exit_again(cpu);
+	if (completed)
+		write_register(cpu, cpu->exiting_page, cpu->exiting_offset,
+			       cpu->exiting_scratch[cpu->exiting_offset / 4]);
+}

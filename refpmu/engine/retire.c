@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/* See retire.h. */
+#include "refpmu/engine/dbt/engine_block.h"
+#include "refpmu/hv/guest_tsc.h"
+#include "refpmu/engine/retire.h"
+
+static void note_registers(const struct cpu *cpu, struct model_registers *registers)
+{
+	__builtin_memcpy(registers->gpr, cpu->gpr, sizeof(registers->gpr));
+	registers->rip = cpu->vmcb->save.rip;
+	registers->rflags = cpu->vmcb->save.rflags;
+}
+
+void retire_begin(struct cpu *cpu, struct model_retired *retired)
+{
+	retired->ip = cpu_code_address(cpu);
+	retired->cpl = cpu_cpl(cpu);
+	retired->compatibility = cpu_long_mode(cpu) && !cpu_64bit_code(cpu);
+	retired->legacy = !cpu_long_mode(cpu);
+	retired->arithmetic = ARITHMETIC_NONE;
+	retired->branch = BRANCH_NONE;
+	retired->taken = false;
+	retired->tx = TX_NO_ACT;
+	retired->loads = retired->stores = retired->locked_loads = 0;
+	retired->n_access = 0;
+	retired->any_early = false;
+	retired->act = ACT_NONE;
+	note_registers(cpu, &retired->before);
+}
+
+static void add(struct cpu *cpu, struct model_retired *retired, u64 linear, u16 bytes, bool store,
+		bool locked)
+{
+	if (retired->n_access == MODEL_MAX_ACCESSES) {
+		model_early_access(&cpu->model, retired, &retired->access[0]);
+		for (unsigned i = 1; i < MODEL_MAX_ACCESSES; i++)
+			retired->access[i - 1] = retired->access[i];
+		retired->n_access--;
+	}
+	retired->access[retired->n_access++] = (struct model_access){
+		.linear = linear, .bytes = bytes, .store = store, .locked = locked,
+	};
+}
+
+void retire_accesses(struct cpu *cpu, struct model_retired *retired,
+		     const struct instruction *insn, const u64 gpr[REG_COUNT])
+{
+	for (unsigned i = 0; i < insn->n_access; i++) {
+		const struct insn_access *access = &insn->access[i];
+		u64 linear = decode_linear(cpu, insn, access, gpr);
+
+		if (access->load) {
+			retired->loads++;
+			if (insn->locked)
+				retired->locked_loads++;
+			add(cpu, retired, linear, access->bytes, false, insn->locked);
+		}
+		if (access->store) {
+			retired->stores++;
+			add(cpu, retired, linear, access->bytes, true, insn->locked);
+		}
+	}
+}
+
+/* May page tables be others than before? */
+static bool changes_tables(const struct instruction *insn)
+{
+	return !insn || insn->act == ACT_INVALIDATE_PAGE || insn->act == ACT_LOAD_CR3 ||
+	       insn->act == ACT_FLUSH_TLB;
+}
+
+void retire_end(struct cpu *cpu, struct model_retired *retired, const struct instruction *insn,
+		bool was_watching)
+{
+	if (changes_tables(insn))
+		engine_block_tables(cpu);
+	if (insn && insn->port)
+		engine_block_device(cpu);
+	if (!was_watching && !model_watching(&cpu->model))
+		return;
+	note_registers(cpu, &retired->after);
+	if (insn) {
+		retired->branch = insn->branch;
+		retired->taken = insn->branch == BRANCH_CONDITIONAL ?
+			decode_condition(insn, retired->before.gpr, retired->before.rflags) :
+			insn->branch != BRANCH_NONE;
+		retired->act = insn->act;
+		retired->arithmetic = insn->arithmetic;
+		if (insn->act)
+			retired->act_linear = decode_linear(cpu, insn, &insn->act_operand,
+							    retired->before.gpr);
+		if (insn->incomplete)
+			cpu->statistics.inexact[INEXACT_ACCESSES]++;
+	}
+	cpu->statistics.stepped++;
+	model_retire(&cpu->model, retired);
+	cpu->vmcb->control.tsc_offset += model_stolen_tsc(&cpu->model);
+	guest_tsc_follow(cpu);
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+/* See siblings.h. */
+#include "refpmu/hv/instructions.h"
+#include "refpmu/model/core.h"
+#include "refpmu/model/uncore.h"
+#include "refpmu/hv/processors.h"
+#include "refpmu/engine/siblings.h"
+
+#define PATIENCE	4000000000ULL	/* TSC ticks: a second or more, on a loaded host */
+#define TURN		128u		/* half as many instructions */
+#define TURN_TICKS	200000ULL	/* some tens of microseconds, if it doesn't go on */
+
+/* Each side says what it is about to do and then looks at what the other one has said. */
+static void say(volatile bool *what, bool value)
+{
+	__atomic_store_n(what, value, __ATOMIC_SEQ_CST);
+}
+
+void siblings_unseen(struct cpu *cpu)
+{
+	if (hypervisor.several)
+		say(&cpu->unseen, true);
+}
+
+void siblings_seen(struct cpu *cpu)
+{
+	if (!hypervisor.several)
+		return;
+	__atomic_add_fetch(&cpu->appearances, 1, __ATOMIC_SEQ_CST);
+	say(&cpu->unseen, false);
+}
+
+/* Is what the other one does counted here? It may still be of an older configuration. */
+static bool watches(const struct cpu *cpu, const struct cpu *other)
+{
+	if (other == cpu || cpu->epoch != hypervisor.epoch)
+		return false;
+	return (other == cpu->sibling && model_core_needs_sibling(&cpu->model)) ||
+	       model_core_needs_others(&cpu->model) || model_uncore_needs_others(&cpu->model);
+}
+
+/*
+ * It need not be seen now: whoever has come and isn't watched goes again at once, and where both
+ * are threads of one host processor that happens while this one waits for its turn.
+ */
+static bool is_away(const struct cpu *cpu, const struct cpu *other, u32 appearances)
+{
+	return other->running && (other->epoch != cpu->epoch ||
+				  (other->unseen && other->appearances == appearances));
+}
+
+static void engage(struct cpu *cpu, struct cpu *other)
+{
+	u64 begin = tsc();
+	u32 appearances;
+
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	appearances = other->appearances;
+	while (is_away(cpu, other, appearances)) {
+		processors_call(cpu, other);
+		if (tsc() - begin > PATIENCE) {
+			cpu->statistics.inexact[INEXACT_SIBLING]++;
+			return;
+		}
+		__builtin_ia32_pause();
+	}
+}
+
+static void settle(struct cpu *cpu, const struct cpu *other)
+{
+	u32 steps = other->steps;
+	u64 begin = tsc();
+
+	while ((steps & 1) && other->steps == steps && other->running && !other->halted) {
+		if (tsc() - begin > PATIENCE) {
+			cpu->statistics.inexact[INEXACT_SIBLING]++;
+			return;
+		}
+		__builtin_ia32_pause();
+	}
+}
+
+void siblings_engage(struct cpu *cpu)
+{
+	for (unsigned i = 0; processors_get(i); i++)
+		if (watches(cpu, processors_get(i)))
+			engage(cpu, processors_get(i));
+}
+
+void siblings_settle(struct cpu *cpu)
+{
+	siblings_stagger(cpu);
+	for (unsigned i = 0; processors_get(i); i++)
+		if (watches(cpu, processors_get(i)))
+			settle(cpu, processors_get(i));
+}
+
+/* Until the other one has gone through so many steps. */
+static void give_way(const struct cpu *other, u32 turn)
+{
+	u32 steps = other->steps;
+	u64 begin = tsc();
+
+	while (other->steps - steps < turn && other->running && !other->halted &&
+	       tsc() - begin < TURN_TICKS)
+		__builtin_ia32_pause();
+}
+
+void siblings_pause(struct cpu *cpu)
+{
+	cpu->pausing = false;
+	if (hypervisor.several && cpu->sibling && !cpu->sibling->unseen &&
+	    model_watching(&cpu->model))
+		give_way(cpu->sibling, TURN);
+}
+
+void siblings_stagger(struct cpu *cpu)
+{
+	u32 most = cpu->model.latitude[LAT_INTERLEAVING], random;
+
+	if (!hypervisor.several || !cpu->sibling || !most)
+		return;
+	/* Knuth's MMIX; the upper bits are the better ones. */
+	cpu->stagger = cpu->stagger * 6364136223846793005 + 1442695040888963407;
+	random = (u32)(cpu->stagger >> 32);
+	if (random >> 28 == 0)		/* one in sixteen */
+		give_way(cpu->sibling, random % (most + 1));
+}
+
+void siblings_call(struct cpu *cpu, struct cpu *to)
+{
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	if (to->unseen || to->halted)
+		processors_call(cpu, to);
+}
+
+void siblings_call_model(void *ctx, unsigned processor)
+{
+	siblings_call(ctx, processors_find(processor));
+}

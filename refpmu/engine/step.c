@@ -1,0 +1,596 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The single-stepping engine: the trap flag, set only while the guest runs, and an intercepted
+ * #DB after each instruction.
+ *
+ * Where the trap flag under QEMU's TCG isn't one trap an instruction, this file makes up for it:
+ *  - an instruction that has an exit of its own leaves no trap: exits_instruction() reports it;
+ *  - STI, MOV SS and POP SS swallow the trap; PAUSE, HLT and MWAIT leave none: carried out here;
+ *  - a REP string traps after each iteration: reported once, when RIP has moved on;
+ *  - SYSCALL and SYSRET look at the trap flag after they have loaded the flags: the mask and R11
+ *    are changed for the moment;
+ *  - events clear the trap flag: intercepted, and delivered in software (deliver.c);
+ *  - PUSHF and SYSCALL store the flag: put right afterwards.
+ * The guest's own trap flag works: it gets its #DB after each instruction.
+ */
+#include "refpmu/hv/deliver.h"
+#include "refpmu/engine/engine.h"
+#include "refpmu/engine/dbt/engine_block.h"
+#include "refpmu/engine/emulate/engine_solo.h"
+#include "refpmu/engine/emulate/system.h"
+#include "refpmu/vmm/exits.h"
+#include "refpmu/hv/guest_memory.h"
+#include "refpmu/engine/native_pages.h"
+#include "refpmu/hv/processors.h"
+#include "refpmu/engine/emulate/rep.h"
+#include "refpmu/engine/retire.h"
+#include "refpmu/hv/segment.h"
+#include "refpmu/engine/siblings.h"
+#include "refpmu/hv/svm.h"
+#include "refpmu/engine/transaction.h"
+#include "spec/msr.h"
+
+#define ROUND		8	/* instructions of a loop that is quicker without world switches */
+#define ROUNDS		256	/* at most, between two looks from outside */
+#define SOLO_LOOKS	4	/* at most, runs of them one after the other */
+#define MANY_LOOKS	64	/* one after the other */
+#define LINGER_LEAST	100000	/* TSC ticks, of 1 ns on QEMU: what some exits take */
+#define LINGER_MOST	10000000
+
+/* ---- instructions carried out here ---- */
+
+static bool interrupts_open(const struct cpu *cpu)
+{
+	return (cpu->vmcb->save.rflags & RFLAGS_IF) && cpu->shadow == SHADOW_NONE;
+}
+
+static bool may_change_if(const struct cpu *cpu)
+{
+	u64 rflags = cpu->vmcb->save.rflags;
+
+	return !(rflags & RFLAGS_VM) && cpu_cpl(cpu) <= (rflags & RFLAGS_IOPL) >> 12;
+}
+
+/* Load SS as MOV SS does when nothing is wrong; false: let the processor find out what is. */
+static bool load_ss(struct cpu *cpu, u16 selector)
+{
+	u8 cpl = cpu_cpl(cpu), access;
+	struct vmcb_segment segment;
+	u64 descriptor, linear;
+
+	if ((selector & 3) != cpl)
+		return false;
+	if (!(selector & ~3u)) {
+		if (!cpu_64bit_code(cpu) || cpl == 3)
+			return false;
+		cpu->vmcb->save.ss = (struct vmcb_segment){
+			.selector = selector,
+			.attributes = (u16)(cpl << SEG_DPL_SHIFT),
+		};
+		return true;
+	}
+	if (!segment_locate(cpu, selector, &linear) ||
+	    !guest_read(cpu, linear, &descriptor, sizeof(descriptor), NULL))
+		return false;
+	segment_unpack(descriptor | (u64)SEG_ACCESSED << 40, selector, &segment);
+	if (!(segment.attributes & SEG_S) || (segment.attributes & SEG_CODE) ||
+	    !(segment.attributes & SEG_WRITABLE) || !(segment.attributes & SEG_P) ||
+	    (segment.attributes >> SEG_DPL_SHIFT & 3) != cpl)
+		return false;
+	access = (u8)segment.attributes;
+	if (!guest_write(cpu, linear + 5, &access, 1, NULL))
+		return false;
+	cpu->vmcb->save.ss = segment;
+	return true;
+}
+
+static bool do_mov_ss(struct cpu *cpu, const struct instruction *insn)
+{
+	u16 selector;
+
+	if (!cpu_long_mode(cpu))
+		return false;
+	if (insn->selector_register != REG_NONE)
+		selector = (u16)cpu->gpr[insn->selector_register];
+	else if (!guest_read(cpu, decode_linear(cpu, insn, &insn->access[0], cpu->gpr), &selector,
+			     sizeof(selector), NULL))
+		return false;
+	if (!load_ss(cpu, selector))
+		return false;
+	if (insn->is_pop) {
+		u64 rsp = cpu->gpr[REG_RSP], mask = insn->access[0].mask;
+
+		cpu->gpr[REG_RSP] = (rsp & ~mask) | ((rsp + insn->operand_bytes) & mask);
+		cpu->vmcb->save.rsp = cpu->gpr[REG_RSP];
+	}
+	return true;
+}
+
+/* INT n and INT3: retired when they reached their handler. */
+static bool do_int(struct cpu *cpu, const struct instruction *insn, struct model_retired *retired,
+		   bool watching)
+{
+	const struct event event = {
+		.vector = insn->vector, .type = EVENT_SOFTWARE, .length = insn->length,
+	};
+
+	if (!cpu_long_mode(cpu))
+		return false;
+	if (deliver(cpu, &event))
+		retire_end(cpu, retired, insn, watching);
+	return true;
+}
+
+/* true: the instruction, or an interrupt before it, is done. */
+static bool carry_out(struct cpu *cpu, const struct instruction *insn)
+{
+	struct vmcb_save *save = &cpu->vmcb->save;
+	bool watching = model_watching(&cpu->model), trap = save->rflags & RFLAGS_TF;
+	enum shadow shadow = SHADOW_NONE;
+	struct model_retired retired;
+
+	if (exits_take_interrupt(cpu, interrupts_open(cpu), false))
+		return true;
+	retire_begin(cpu, &retired);
+	retire_accesses(cpu, &retired, insn, cpu->gpr);
+	switch (insn->kind) {
+	case INSN_STI:
+		if (!may_change_if(cpu))
+			return false;
+		if (!(save->rflags & RFLAGS_IF))
+			shadow = SHADOW_STI;
+		save->rflags |= RFLAGS_IF;
+		break;
+	case INSN_MOV_SS:
+		if (!do_mov_ss(cpu, insn))
+			return false;
+		shadow = SHADOW_MOV_SS;
+		break;
+	case INSN_INT:
+		return do_int(cpu, insn, &retired, watching);
+	case INSN_PAUSE:
+		cpu->pausing = true;
+		break;
+	case INSN_MWAIT:
+	case INSN_HLT:
+		if (cpu_cpl(cpu))
+			return false;
+		break;
+	default:
+		return false;
+	}
+	exits_complete(cpu, &retired, insn, watching, shadow);
+	if (insn->kind != INSN_HLT || trap)
+		return true;
+	if (cpu->stepping || hypervisor.several) {
+		exits_halt(cpu);
+	} else {
+		model_halt(&cpu->model);
+		save->rip -= insn->length;	/* it was the last to be watched: halt natively */
+	}
+	return true;
+}
+
+static bool wants_carrying_out(const struct instruction *insn)
+{
+	switch (insn->kind) {
+	case INSN_STI:
+	case INSN_MOV_SS:
+	case INSN_INT:
+	case INSN_PAUSE:
+	case INSN_MWAIT:
+	case INSN_HLT:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* ---- one step by the trap flag ---- */
+
+struct step {
+	const struct instruction *insn;		/* NULL: unknown */
+	struct model_retired *retired, local;
+	u64 gpr[REG_COUNT];			/* before */
+	bool watching;				/* the model, before */
+	bool trap;				/* the guest's own trap flag, before */
+	u64 dr6;
+	u64 sfmask, r11;			/* as the guest sees them */
+};
+
+static bool is(const struct step *step, enum insn_kind kind)
+{
+	return step->insn && step->insn->kind == kind;
+}
+
+static void before_run(struct cpu *cpu, struct step *step)
+{
+	struct vmcb_save *save = &cpu->vmcb->save;
+
+	step->trap = save->rflags & RFLAGS_TF;
+	step->dr6 = save->dr6;
+	save->dr6 &= ~DR6_BS;
+	save->rflags |= RFLAGS_TF;
+	if (is(step, INSN_SYSCALL)) {
+		step->sfmask = msr_read(MSR_IA32_FMASK);
+		msr_write(MSR_IA32_FMASK, step->sfmask & ~RFLAGS_TF);
+	} else if (is(step, INSN_SYSRET)) {
+		step->r11 = cpu->gpr[REG_R11];
+		cpu->gpr[REG_R11] |= RFLAGS_TF;
+	}
+	if (cpu->shadow != SHADOW_NONE) {
+		/* MOV to and from CR8 would meet the virtual TPR. */
+		if (is(step, INSN_MOV_CR8))
+			save->rflags &= ~RFLAGS_IF;
+		else
+			cpu->vmcb->control.int_ctl = V_INTR_MASKING;
+	}
+}
+
+static void set_trap_flag(u64 *flags, bool set)
+{
+	*flags = set ? *flags | RFLAGS_TF : *flags & ~RFLAGS_TF;
+}
+
+/* Make the guest's state its own again. Returns whether #DB is due to the guest's trap flag. */
+static bool after_run(struct cpu *cpu, struct step *step, bool completed)
+{
+	struct vmcb_save *save = &cpu->vmcb->save;
+	bool due = step->trap;
+
+	save->dr6 = (save->dr6 & ~DR6_BS) | (step->dr6 & DR6_BS);
+	cpu->vmcb->control.int_ctl = 0;
+	if (cpu->shadow != SHADOW_NONE && is(step, INSN_MOV_CR8))
+		save->rflags |= RFLAGS_IF;
+	if (is(step, INSN_SYSCALL)) {
+		msr_write(MSR_IA32_FMASK, step->sfmask);
+		if (completed) {
+			set_trap_flag(&cpu->gpr[REG_R11], step->trap);
+			due = step->trap && !(step->sfmask & RFLAGS_TF);
+			set_trap_flag(&save->rflags, due);
+			return due;
+		}
+	} else if (is(step, INSN_SYSRET)) {
+		cpu->gpr[REG_R11] = step->r11;
+		if (completed) {
+			due = step->r11 & RFLAGS_TF;
+			set_trap_flag(&save->rflags, due);
+			return due;
+		}
+	} else if (completed && (is(step, INSN_POPF) || is(step, INSN_IRET))) {
+		return due;		/* they have loaded the guest's */
+	}
+	set_trap_flag(&save->rflags, step->trap);
+	return due;
+}
+
+/* PUSHF has stored our trap flag. */
+static void correct_pushed_flags(struct cpu *cpu, const struct step *step)
+{
+	u64 linear = decode_linear(cpu, step->insn, &step->insn->access[0], step->gpr);
+	u16 image;
+
+	if (step->trap || !guest_read(cpu, linear, &image, sizeof(image), NULL))
+		return;
+	image &= (u16)~RFLAGS_TF;
+	guest_write(cpu, linear, &image, sizeof(image), NULL);
+}
+
+/* 0F 23 /6, or /4, which is the same register. */
+static bool loads_dr6(const struct instruction *insn)
+{
+	const u8 *end = insn->bytes + insn->length;
+
+	return insn->length >= 3 && end[-3] == 0x0f && end[-2] == 0x23 &&
+	       (end[-1] >> 3 & 5) == 4;
+}
+
+/*
+ * Data breakpoints of the guest that the instruction met: DR7's enable bits are in pairs, its types
+ * are 0 for instructions. Of those the processor makes faults; QEMU notes with each single step
+ * which one is at the next instruction, and forgets the others.
+ */
+static bool breakpoint_met(struct cpu *cpu, const struct step *step)
+{
+	struct vmcb_save *save = &cpu->vmcb->save;
+	u64 met = save->dr6 & ~step->dr6 & DR6_B, data = 0;
+
+	for (unsigned i = 0; i < 4; i++)
+		if ((met & BIT(i)) && (save->dr7 >> 2 * i & 3) && (save->dr7 >> (16 + 4 * i) & 3))
+			data |= BIT(i);
+	if (!step->insn || !loads_dr6(step->insn))
+		save->dr6 = (save->dr6 & ~DR6_B) | (step->dr6 & DR6_B) | data;
+	return data;
+}
+
+static void completed(struct cpu *cpu, struct step *step, bool trap_due)
+{
+	const struct instruction *insn = step->insn;
+	bool met;
+
+	cpu->statistics.exits[KIND_STEP]++;
+	cpu->shadow = SHADOW_NONE;
+	if (is(step, INSN_IRET))
+		cpu->nmis_may_be_blocked = false;
+	if (is(step, INSN_PUSHF))
+		correct_pushed_flags(cpu, step);
+	if (is(step, INSN_LOAD_SS))
+		cpu->statistics.inexact[INEXACT_TWO_STEPS]++;
+	if (!insn)
+		cpu->statistics.inexact[INEXACT_UNDECODED]++;
+
+	if (is(step, INSN_REP)) {
+		if ((step->gpr[REG_RCX] ^ cpu->gpr[REG_RCX]) & insn->count_mask)
+			retire_accesses(cpu, step->retired, insn, step->gpr);
+		rep_note(cpu);
+		cpu->rep.active = cpu->rep.rip == insn->rip;
+	}
+	if (!is(step, INSN_REP) || !cpu->rep.active)
+		retire_end(cpu, step->retired, insn, step->watching);
+
+	met = breakpoint_met(cpu, step);
+	if (trap_due)
+		deliver_single_step(cpu);
+	else if (met)
+		deliver_exception(cpu, VECTOR_DB, 0);
+}
+
+/* INTO, and INT n that wasn't seen coming. */
+static void software_interrupt(struct cpu *cpu, const struct instruction *insn)
+{
+	const struct event event = {
+		.vector = insn && insn->kind == INSN_INT ? insn->vector : VECTOR_OF,
+		.type = EVENT_SOFTWARE,
+		.length = insn ? insn->length : 1,
+	};
+
+	deliver(cpu, &event);
+}
+
+/* The exits of a step that aren't its completion. */
+static void interrupted(struct cpu *cpu, const struct step *step, u64 code)
+{
+	if (exits_instruction(cpu, code))
+		return;
+	if (code >= EXIT_EXCEPTION && code <= EXIT_EXCEPTION_LAST) {
+		if (step->retired)
+			model_cancel(&cpu->model, step->retired);
+		if (step->retired && model_fault(&cpu->model, FAULT_FAULTS_RETIRE))
+			retire_end(cpu, step->retired, step->insn, step->watching);
+		cpu->statistics.exits[KIND_EXCEPTION]++;
+		exits_exception(cpu, code);
+		return;
+	}
+	switch (code) {
+	case EXIT_INTR:
+		exits_take_interrupt(cpu, true, false);
+		break;
+	case EXIT_NMI:
+		exits_take_interrupt(cpu, false, false);
+		break;
+	case EXIT_SWINT:
+		software_interrupt(cpu, step->insn);
+		break;
+	case EXIT_SHUTDOWN:
+		exits_shutdown(cpu);
+	default:
+		if (!exit_control(cpu, code))
+			exits_unexpected(cpu, code);
+	}
+}
+
+static u64 run_trapped(struct cpu *cpu, struct step *step, bool *done, bool *trap_due)
+{
+	u64 code;
+
+	before_run(cpu, step);
+	code = exits_vmrun(cpu);
+	*done = code == EXIT_DB && (cpu->vmcb->save.dr6 & DR6_BS);
+	*trap_due = after_run(cpu, step, *done);
+	return code;
+}
+
+static void trap_step(struct cpu *cpu, const struct instruction *insn)
+{
+	struct step step = {
+		.insn = insn, .retired = &step.local, .watching = model_watching(&cpu->model),
+	};
+	bool done, trap_due;
+	u64 code;
+
+	if (is(&step, INSN_REP)) {
+		rep_begin(cpu);
+		step.retired = &cpu->rep.retired;
+	} else {
+		retire_begin(cpu, step.retired);
+		if (insn)
+			retire_accesses(cpu, step.retired, insn, cpu->gpr);
+	}
+	__builtin_memcpy(step.gpr, cpu->gpr, sizeof(step.gpr));
+
+	code = run_trapped(cpu, &step, &done, &trap_due);
+	if (code == EXIT_NPF && model_in_tx(&cpu->model)) {
+		transaction_abort(cpu, TX_MEMORY_TYPE, 0);
+		return;
+	}
+	if (code == EXIT_NPF) {
+		cpu->statistics.exits[KIND_APIC]++;
+		if (exit_store(cpu))
+			return;
+		exit_store_replace(cpu);
+		code = run_trapped(cpu, &step, &done, &trap_due);
+		exit_store_restore(cpu, done);
+	}
+	if (done)
+		completed(cpu, &step, trap_due);
+	else
+		interrupted(cpu, &step, code);
+}
+
+/* An event that the processor delivers by itself: nothing can be stepped meanwhile. */
+static void untrapped(struct cpu *cpu)
+{
+	const struct step step = { .insn = NULL };
+	u64 code = exits_vmrun(cpu);
+
+	/* A store to the APIC comes again, stepped. */
+	if (code != EXIT_NPF)
+		interrupted(cpu, &step, code);
+}
+
+/*
+ * With several processors QEMU runs some locked accesses alone, and forgets the arithmetic flags
+ * when a trap follows (docs/TRICKS.md): those are run without one. An interrupt instead is fine.
+ */
+static bool avoid_trap(struct cpu *cpu, const struct instruction *insn)
+{
+	bool delivered;
+
+	return insn->locked && processors_get(1) && engine_solo_fits(cpu) &&
+	       engine_solo(cpu, true, &delivered);
+}
+
+static void step_once(struct cpu *cpu)
+{
+	const struct instruction *insn;
+
+	if (cpu->vmcb->control.event_injection & EVENT_VALID) {
+		untrapped(cpu);
+		return;
+	}
+	insn = decode_current(cpu);
+	if (model_has_tx(&cpu->model) && transaction_instruction(cpu, insn))
+		return;
+	if (insn && wants_carrying_out(insn) && carry_out(cpu, insn))
+		return;
+	if (insn && exit_control_refuses(cpu, insn))
+		return;
+	if (insn && avoid_trap(cpu, insn))
+		return;
+	trap_step(cpu, insn);
+}
+
+void engine_step(struct cpu *cpu)
+{
+	exits_set_intercepts(cpu, true);
+	step_once(cpu);
+	exits_set_intercepts(cpu, false);
+}
+
+static void begin(struct cpu *cpu)
+{
+	exits_set_intercepts(cpu, false);
+	deliver_injected(cpu);
+	engine_block_begin(cpu);
+}
+
+static void run_some(struct cpu *cpu)
+{
+	siblings_stagger(cpu);
+	if (engine_block_run(cpu))
+		return;
+	cpu->steps++;
+	step_once(cpu);
+	cpu->steps++;
+	if (cpu->pausing)
+		siblings_pause(cpu);
+}
+
+void engine_run(struct cpu *cpu)
+{
+	begin(cpu);
+	while (model_watching(&cpu->model) && !exit_hypercall_follow(cpu))
+		run_some(cpu);
+	exits_set_intercepts(cpu, false);
+}
+
+static bool on_the_page(const struct cpu *cpu)
+{
+	return cpu->vmcb->save.rip / PAGE_SIZE == cpu->looking_at;
+}
+
+/* Solo instructions first: there is no world switch, and they end where the page does. */
+static void look(struct cpu *cpu)
+{
+	cpu->looking_at = cpu->vmcb->save.rip / PAGE_SIZE;
+	for (unsigned i = 0; i < SOLO_LOOKS; i++)
+		if (!engine_solo_fits(cpu) || !engine_solo_run(cpu, on_the_page))
+			break;
+		else if (!on_the_page(cpu))
+			return;
+	run_some(cpu);
+}
+
+/*
+ * A loop that goes to and from a page which isn't for native running costs two exits a round, and
+ * one on such a page a world switch for each piece that isn't solo. So the longer such visits last
+ * or follow each other closely, the longer the engine stays on afterwards, and it runs blocks.
+ */
+static bool goes_on(struct cpu *cpu, unsigned rounds)
+{
+	u64 now = tsc();
+
+	if (rounds == MANY_LOOKS && !cpu->linger)
+		cpu->linger = LINGER_LEAST;
+	if (native_pages_suspected(cpu)) {
+		cpu->looked_until = now;
+		return true;
+	}
+	return now - cpu->looked_until < cpu->linger;
+}
+
+void engine_look(struct cpu *cpu)
+{
+	u64 now = tsc();
+	unsigned rounds = 0;
+
+	if (now - cpu->looked_until > LINGER_LEAST + 2 * cpu->linger)
+		cpu->linger = 0;
+	else if (cpu->linger < LINGER_MOST)
+		cpu->linger = LINGER_LEAST + 2 * cpu->linger;
+	cpu->looked_until = now;
+	cpu->looking = true;
+	begin(cpu);
+	do {
+		if (cpu->linger)
+			run_some(cpu);
+		else
+			look(cpu);
+		rounds++;
+	} while (!model_watching(&cpu->model) && !exit_hypercall_follow(cpu) &&
+		 model_has_tx(&cpu->model) && goes_on(cpu, rounds));
+	cpu->looking = false;
+	exits_set_intercepts(cpu, false);
+}
+
+/* From behind the instruction at this RIP to it, and through it. */
+static bool go_round(struct cpu *cpu, u64 rip)
+{
+	const struct instruction *insn;
+	bool delivered;
+
+	for (unsigned n = 0; cpu->vmcb->save.rip != rip; n++)
+		if (n == ROUND || !engine_solo_fits(cpu) || !engine_solo(cpu, false, &delivered) ||
+		    model_watching(&cpu->model))
+			return false;
+	insn = decode_current(cpu);
+	return insn && engine_solo_fits(cpu) && engine_system(cpu, insn) &&
+	       cpu->vmcb->save.rip == rip + insn->length;
+}
+
+void engine_again(struct cpu *cpu, u64 rip)
+{
+	bool seen = rip == cpu->exit_rip || rip == cpu->loop_rip;
+	unsigned n = 0;
+
+	cpu->exit_rip = rip;
+	if (!seen || rip == cpu->far_rip)
+		return;
+	while (n < ROUNDS && !model_watching(&cpu->model) && !exit_hypercall_follow(cpu) &&
+	       go_round(cpu, rip))
+		n++;
+	if (n)
+		cpu->loop_rip = rip;
+	else if (rip != cpu->loop_rip)
+		cpu->far_rip = rip;
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/* Faults that act under a condition only: refpmu/faults/fault_condition.def. */
+#include "refpmu/model/internal.h"
+
+#define PAGE_SIZE	4096
+#define INSTRUCTION_MAX	15	/* bytes */
+#define RFLAGS_IF	BIT(9)
+
+/* ---- instructions of an unusual kind ---- */
+
+static u8 code_at(struct model *m, u64 linear)
+{
+	u8 byte = 0;
+
+	m->host->read(m->host->ctx, linear, &byte, 1);
+	return byte;
+}
+
+/* Prefixes that leave the opcode what it is; REX among them. */
+static bool is_prefix(u8 byte)
+{
+	return byte == 0x66 || byte == 0x67 || byte == 0xf0 || byte == 0xf2 || byte == 0xf3 ||
+	       (byte & 0xf0) == 0x40;
+}
+
+/* The opcode, 0F00H added where 0FH is before it. */
+static unsigned opcode_of(struct model *m, const struct model_retired *r, bool *repeated)
+{
+	u64 at = r->ip;
+	u8 byte;
+
+	*repeated = false;
+	while (is_prefix(byte = code_at(m, at)) && at - r->ip < INSTRUCTION_MAX) {
+		*repeated = *repeated || byte == 0xf2 || byte == 0xf3;
+		at++;
+	}
+	return byte == 0x0f ? 0x0f00u | code_at(m, at + 1) : byte;
+}
+
+/* Only of what doesn't branch: its length is where it goes on. */
+static bool crosses_page(const struct model_retired *r)
+{
+	u64 bytes = r->after.rip - r->before.rip;
+
+	return r->branch == BRANCH_NONE && bytes && bytes <= INSTRUCTION_MAX &&
+	       r->ip % PAGE_SIZE + bytes > PAGE_SIZE;
+}
+
+static u64 break_instructions(struct model *m, const struct model_retired *r, u64 occurred)
+{
+	bool repeated, sets = r->after.rflags & ~r->before.rflags & RFLAGS_IF;
+	unsigned opcode;
+
+	if ((sets && broken(m, FAULT_IF_SETTERS_COUNT_TWICE)) ||
+	    (crosses_page(r) && broken(m, FAULT_PAGE_CROSSERS_COUNT_TWICE)))
+		return 2 * occurred;
+	switch (m->config.fault) {
+	case FAULT_CPUID_UNCOUNTED:
+	case FAULT_RDPMC_UNCOUNTED:
+	case FAULT_IRETQ_UNCOUNTED:
+		break;
+	default:
+		return occurred;
+	}
+	opcode = opcode_of(m, r, &repeated);
+	if ((opcode == 0x0fa2 && broken(m, FAULT_CPUID_UNCOUNTED)) ||
+	    (opcode == 0x0f33 && broken(m, FAULT_RDPMC_UNCOUNTED)) ||
+	    (opcode == 0xcf && broken(m, FAULT_IRETQ_UNCOUNTED)))
+		return 0;
+	return occurred;
+}
+
+static u64 break_loads(struct model *m, const struct model_retired *r, u64 occurred)
+{
+	bool repeated;
+
+	if (r->act >= ACT_PREFETCH_L1 && r->act <= ACT_PREFETCH_OWN &&
+	    broken(m, FAULT_PREFETCHES_ARE_LOADS))
+		return occurred + 1;
+	if (occurred < 2 || (m->config.fault != FAULT_REP_LOADS_COUNT_ONCE &&
+			     m->config.fault != FAULT_TWO_LOADS_COUNT_ONCE))
+		return occurred;
+	opcode_of(m, r, &repeated);
+	return broken(m, repeated ? FAULT_REP_LOADS_COUNT_ONCE : FAULT_TWO_LOADS_COUNT_ONCE) ?
+		1 : occurred;
+}
+
+u64 model_break_instruction(struct model *m, const struct model_rule *rule,
+			    const struct model_retired *r, u64 occurred)
+{
+	bool repeated;
+
+	switch ((enum event_kind)rule->kind) {
+	case EK_INSTRUCTIONS:
+		return break_instructions(m, r, occurred);
+	case EK_BRANCHES:
+		return m->config.fault == FAULT_IRETQ_IS_NO_BRANCH && r->branch == BRANCH_FAR &&
+		       opcode_of(m, r, &repeated) == 0xcf &&
+		       broken(m, FAULT_IRETQ_IS_NO_BRANCH) ? 0 : occurred;
+	case EK_NEAR_RETURNS:
+		return m->config.fault == FAULT_RET_IMM16_UNCOUNTED &&
+		       opcode_of(m, r, &repeated) == 0xc2 &&
+		       broken(m, FAULT_RET_IMM16_UNCOUNTED) ? 0 : occurred;
+	case EK_LOADS:
+		return break_loads(m, r, occurred);
+	default:
+		return occurred;
+	}
+}
+
+/* ---- counters side by side ---- */
+
+u64 model_break_level(struct model *m, const struct model_rule *rule)
+{
+	return rule->invert && rule->cmask && broken(m, FAULT_INV_COUNTS_EVERY_LEVEL) ?
+		m->latitude[LAT_CYCLES_PER_INSTRUCTION] : 0;
+}
+
+void model_break_levels(struct model *m)
+{
+	unsigned lowest = m->active ? (unsigned)__builtin_ctzll(m->active) : MODEL_MAX_COUNTERS;
+
+	for (unsigned i = lowest + 1; i < FIRST_FIXED; i++) {
+		struct model_rule *rule = &m->counter[i].rule;
+		const struct model_rule *first = &m->counter[lowest].rule;
+
+		if (!(m->active & BIT(i)) || (rule->os == first->os && rule->usr == first->usr))
+			continue;
+		m->at_counter = (u8)i;
+		if (!broken(m, FAULT_LEVELS_OF_LOWEST))
+			continue;
+		rule->os = first->os;
+		rule->usr = first->usr;
+	}
+	m->at_counter = MODEL_NO_COUNTER;
+}
+
+bool model_runs_beside_another(struct model *m, unsigned counter)
+{
+	return counter == FIRST_FIXED + 1 &&
+	       m->global_ctrl & model_global_bit(FIRST_FIXED + 2) &&
+	       m->fixed_ctr_ctrl & IA32_FIXED_CTR_CTRL_EN2 &&
+	       broken(m, FAULT_FIXED1_WITHOUT_GLOBAL);
+}
+
+void model_break_enable(struct model *m, unsigned counter, u64 value)
+{
+	if (value & ~m->perfevtsel[counter] & IA32_PERFEVTSEL_EN &&
+	    m->global_ctrl & model_global_bit(counter) && broken(m, FAULT_EN_AFTER_GLOBAL))
+		m->not_started |= BIT(counter);
+}
+
+void model_break_fixed_ctrl(struct model *m, u64 value)
+{
+	if ((value ^ m->fixed_ctr_ctrl) & IA32_FIXED_CTR_CTRL_EN1 &&
+	    broken(m, FAULT_FIXED_CTRL_CLEARS))
+		model_set_counter(m, FIRST_FIXED + 1, 0);
+	for (unsigned n = 0; n < MODEL_MAX_FIXED; n++) {
+		u64 field = IA32_FIXED_CTR_CTRL_EN0 << n * IA32_FIXED_CTR_CTRL_EN1_SHIFT;
+
+		if (value & field && !(m->fixed_ctr_ctrl & field) &&
+		    m->global_ctrl & model_global_bit(FIRST_FIXED + n) &&
+		    broken(m, FAULT_FIXED_AFTER_GLOBAL))
+			m->not_started |= BIT(FIRST_FIXED + n);
+	}
+}

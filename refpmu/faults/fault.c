@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Faults: when they act (fault_when.h), and those that take their time: what a broken processor
+ * does some instructions later. What they do is at the places where the correct processor does
+ * something else; look for broken().
+ */
+#include "refpmu/model/core.h"
+#include "refpmu/model/internal.h"
+
+/* Of the counter concerned: is its overflow to interrupt, is there another one that counts? */
+static bool counter_is(const struct model *m, u32 conditions)
+{
+	if (m->at_counter >= MODEL_MAX_COUNTERS)
+		return !(conditions & (FAULT_WITH_INT | FAULT_BESIDE));
+	if (conditions & FAULT_WITH_INT && !m->counter[m->at_counter].rule.interrupt)
+		return false;
+	return !(conditions & FAULT_BESIDE) || m->active & ~BIT(m->at_counter);
+}
+
+static bool is_the_case(const struct model *m, u32 conditions)
+{
+	if (conditions & FAULT_AT_CPL3 && m->cpl != 3)
+		return false;
+	if (conditions & FAULT_ON_CPU1 && m->host->processor != 1)
+		return false;
+	return counter_is(m, conditions);
+}
+
+static bool takes_opportunity(struct model *m)
+{
+	const struct fault_when *when = &m->config.when;
+
+	if (when->one_counter && m->at_counter != when->counter)
+		return false;
+	if (when->page_crossing && !m->crosses_page)
+		return false;
+	if (when->conditions && !is_the_case(m, when->conditions))
+		return false;
+	if (!when->nth && !when->from && !when->every)
+		return true;
+	if (m->asked != m->moment) {
+		m->asked = m->moment;
+		m->opportunities++;
+		if (when->nth)
+			m->struck = m->opportunities == when->nth;
+		else if (when->from)
+			m->struck = m->opportunities >= when->from;
+		else
+			m->struck = m->opportunities % when->every == 0;
+	}
+	return m->struck;
+}
+
+bool model_strikes(struct model *m)
+{
+	bool strikes = takes_opportunity(m);
+
+	m->acted += strikes;
+	return strikes;
+}
+
+bool model_fault(struct model *m, enum fault_id fault)
+{
+	m->moment++;
+	return broken(m, fault);
+}
+
+bool model_has_fault(const struct model *m, enum fault_id fault)
+{
+	return m->config.fault == fault;
+}
+
+/*
+ * Handlers are entered by INT n, which retires, or by an event, after which the program goes on
+ * somewhere else; they are left by IRET. The stack pointer tells the two far transfers apart.
+ */
+static u64 track_handlers(struct model *m, const struct model_retired *r)
+{
+	bool pops = r->after.gpr[REG_RSP] > r->before.gpr[REG_RSP];
+	u32 inside;
+
+	if (m->next_ip && m->next_ip != r->ip)
+		m->handlers++;
+	m->next_ip = r->after.rip;
+	inside = m->handlers;
+	if (r->branch == BRANCH_FAR && !pops)
+		m->handlers++;
+	else if (r->branch == BRANCH_FAR && m->handlers)
+		m->handlers--;
+	return inside && broken(m, FAULT_HANDLERS_UNCOUNTED) ? ~0ULL : 0;
+}
+
+static void reload_late(struct model *m)
+{
+	for (unsigned i = 0; i < sizeof(m->late_reload) / sizeof(m->late_reload[0]); i++)
+		if (m->late_reload[i].left && !--m->late_reload[i].left)
+			model_set_counter(m, i, m->late_reload[i].value);
+}
+
+/* What one logical processor of a core misses because of the other one. */
+static u64 lose_to_sibling(struct model *m)
+{
+	const struct model *sibling = model_core_sibling(m);
+	u64 missing = 0;
+
+	if (sibling && sibling->active && m->active && broken(m, FAULT_SIBLINGS_DISTURB) &&
+	    m->tick++ % 16 == 15)
+		missing = ~0ULL;
+	if (!broken(m, FAULT_ANYTHREAD_SIBLING_ONLY))
+		return missing;
+	for (u64 left = m->active; left; left &= left - 1) {
+		unsigned i = (unsigned)__builtin_ctzll(left);
+
+		if (m->counter[i].rule.any)
+			missing |= BIT(i);
+	}
+	return missing;
+}
+
+u64 model_fault_retire(struct model *m, const struct model_retired *r)
+{
+	u64 missing = track_handlers(m, r) | lose_to_sibling(m);
+
+	reload_late(m);
+	if (m->stagger_left) {
+		m->stagger_left--;
+		missing |= m->staggered;
+	}
+	return missing;
+}

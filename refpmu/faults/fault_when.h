@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * When a fault acts. Without parameters always; with them, on some of its opportunities. An
+ * opportunity is a moment at which the fault could act: at most one an instruction or an access.
+ * As text, behind the fault's name, in any order, each at most once (refpmu/launch/fault.c):
+ *	@pmc0..7, @fixed0..2	only where that counter is concerned
+ *	@page-crossing		only in an assist whose record crosses a page
+ *	@int			only where that counter's overflow is to interrupt
+ *	@beside			only where another counter is counting beside that one
+ *	@cpl3			only while the processor is at privilege level 3
+ *	@cpu1			only on the processor with number 1, the first is 0
+ *	@nth=N			only on the Nth opportunity, from 1
+ *	@from=N			on the Nth opportunity and all after it
+ *	@1inN			on every Nth opportunity; of @nth, @from and @1in one at most
+ * A fault that by itself hits every fourth occurrence hits each that @nth, @from or @1in choose.
+ * refpmu/faults/fault_scope.def lists the faults that know of a counter or of a record.
+ */
+#ifndef REFPMU_FAULTS_FAULT_WHEN_H
+#define REFPMU_FAULTS_FAULT_WHEN_H
+
+#include "refpmu/faults/fault_id.h"
+#include "spec/types.h"
+
+#define FAULT_FIRST_FIXED	8	/* index of fixed counter 0 */
+#define FAULT_COUNTERS		11
+
+/* What must be the case as well. */
+enum fault_condition {
+	FAULT_AT_CPL3 = 1 << 0,
+	FAULT_ON_CPU1 = 1 << 1,
+	FAULT_WITH_INT = 1 << 2,
+	FAULT_BESIDE = 1 << 3,
+	FAULT_CONDITIONS = (1 << 4) - 1,
+};
+
+/* All zero: always. */
+struct fault_when {
+	bool one_counter;
+	u8 counter;		/* below FAULT_COUNTERS, with one_counter */
+	bool page_crossing;
+	u32 conditions;		/* enum fault_condition */
+	u32 nth, from, every;	/* 0: not given; at most one of them is */
+};
+
+#endif

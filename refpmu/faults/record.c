@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Faults of what is in a record: the named ones of refpmu/faults/fault.def and the generated ones
+ * of refpmu/faults/fault_record.def. The record is right when it comes here, and is a row of bytes.
+ */
+#include "refpmu/model/record.h"
+
+#define CACHE_LINE	64
+#define RFLAGS_DF	BIT(10)
+
+/* One field: the faults that are generated of it. */
+struct field_faults {
+	u16 zero, stale, shifted, swapped;	/* enum fault_id; FAULT_NONE: there is none */
+};
+
+/* By offset / 8. */
+static const struct field_faults fields[MODEL_RECORD_BYTES / sizeof(u64)] = {
+#define FAULT_RECORD_FIELD(token, field, name, requirements, title) \
+	[FMT2_OFFSET_##field / sizeof(u64)].zero = FAULT_##token##_ZERO, \
+	[FMT2_OFFSET_##field / sizeof(u64)].stale = FAULT_##token##_STALE, \
+	[FMT2_OFFSET_##field / sizeof(u64)].shifted = FAULT_##token##_SHIFTED,
+#define FAULT_RECORD_PAIR(token, field, name, requirements, title) \
+	[FMT2_OFFSET_##field / sizeof(u64)].swapped = FAULT_##token##_SWAPPED,
+#define FAULT(token, name, requirements, sentence)
+#include "refpmu/faults/fault_record.def"
+#undef FAULT
+};
+
+/* What is in memory at this place of the buffer; 0 where nothing is mapped. */
+static u64 already_there(const struct model *m, u64 linear)
+{
+	u8 bytes[sizeof(u64)];
+
+	if (!m->host->read(m->host->ctx, linear, bytes, sizeof(bytes)))
+		return 0;
+	return get64(bytes);
+}
+
+static void shift(struct model *m, unsigned offset, u64 place, u8 *bytes)
+{
+	unsigned end = model_record_bytes(m);
+	u8 value[sizeof(u64)];
+
+	__builtin_memcpy(value, bytes + offset, sizeof(value));
+	put64(bytes + offset, already_there(m, place + offset));
+	if (offset + 2 * sizeof(u64) <= end)
+		__builtin_memcpy(bytes + offset + sizeof(u64), value, sizeof(value));
+	else
+		m->host->write(m->host->ctx, place + end, value, sizeof(value));
+}
+
+static void swap(u8 *a, u8 *b)
+{
+	u64 value = get64(a);
+
+	put64(a, get64(b));
+	put64(b, value);
+}
+
+static void break_field(struct model *m, unsigned n, const struct field_faults *faults, u64 place,
+			u8 *bytes)
+{
+	unsigned offset = n * (unsigned)sizeof(u64);
+
+	if (broken(m, faults->zero))
+		put64(bytes + offset, 0);
+	if (broken(m, faults->stale))
+		put64(bytes + offset, get64(m->previous_record + offset));
+	if (broken(m, faults->shifted))
+		shift(m, offset, place, bytes);
+	if (faults->swapped != FAULT_NONE && broken(m, faults->swapped))
+		swap(bytes + offset, bytes + offset + sizeof(u64));
+}
+
+/* The order in which instructions encode the registers. */
+static void encoding_order(u8 *bytes)
+{
+	u8 good[MODEL_RECORD_BYTES];
+
+	__builtin_memcpy(good, bytes, sizeof(good));
+	put64(bytes + FMT2_OFFSET_rbx, get64(good + FMT2_OFFSET_rcx));
+	put64(bytes + FMT2_OFFSET_rcx, get64(good + FMT2_OFFSET_rdx));
+	put64(bytes + FMT2_OFFSET_rdx, get64(good + FMT2_OFFSET_rbx));
+	put64(bytes + FMT2_OFFSET_rsi, get64(good + FMT2_OFFSET_rsp));
+	put64(bytes + FMT2_OFFSET_rdi, get64(good + FMT2_OFFSET_rbp));
+	put64(bytes + FMT2_OFFSET_rbp, get64(good + FMT2_OFFSET_rsi));
+	put64(bytes + FMT2_OFFSET_rsp, get64(good + FMT2_OFFSET_rdi));
+}
+
+static void without_flags(u8 *bytes)
+{
+	for (size_t offset = 0; offset < FMT2_OFFSET_latency; offset += sizeof(u64))
+		put64(bytes + offset, get64(bytes + offset + sizeof(u64)));
+	put64(bytes + FMT2_OFFSET_latency, 0);
+}
+
+static void keep_low_half(u8 *bytes, unsigned offset)
+{
+	put64(bytes + offset, get64(bytes + offset) & BITS(0, 31));
+}
+
+static bool is_taken(const struct model_retired *r)
+{
+	return r->branch != BRANCH_NONE && (r->branch != BRANCH_CONDITIONAL || r->taken);
+}
+
+static void break_flags(struct model *m, u8 *bytes)
+{
+	u64 flags = get64(bytes + FMT2_OFFSET_rflags);
+
+	if (flags & RFLAGS_DF && broken(m, FAULT_RFLAGS_NO_DF))
+		flags &= ~RFLAGS_DF;
+	if (broken(m, FAULT_RFLAGS_UPPER_RAX))
+		flags = (flags & BITS(0, 31)) | (get64(bytes + FMT2_OFFSET_rax) & BITS(32, 63));
+	put64(bytes + FMT2_OFFSET_rflags, flags);
+}
+
+static void break_upper_halves(struct model *m, u8 *bytes)
+{
+	if (broken(m, FAULT_CODE_ADDRESS_32)) {
+		keep_low_half(bytes, FMT2_OFFSET_rip);
+		keep_low_half(bytes, FMT2_OFFSET_eventing_ip);
+	}
+	if (broken(m, FAULT_REGISTERS_32))
+		for (unsigned at = FMT2_OFFSET_rax; at <= FMT2_OFFSET_r15; at += 8)
+			keep_low_half(bytes, at);
+}
+
+static void break_precise_distribution(struct model *m, const struct step *s, u8 *bytes)
+{
+	if (broken(m, FAULT_PDIR_BEFORE)) {
+		put64(bytes + FMT2_OFFSET_eventing_ip, m->ip_before);
+		put64(bytes + FMT2_OFFSET_rip, s->r->ip);
+	}
+	if (broken(m, FAULT_PDIR_DATA)) {
+		put64(bytes + FMT2_OFFSET_data_linear_address, s->r->ip * 3);
+		put64(bytes + FMT2_OFFSET_data_source, s->r->ip * 5);
+		put64(bytes + FMT2_OFFSET_latency, s->r->ip * 7);
+	}
+}
+
+static bool address_is_lost(struct model *m, const struct step *s, unsigned x)
+{
+	return (x != 0 && broken(m, FAULT_DLA_PMC0_ONLY)) ||
+	       (s->rule[x]->kind == EK_STORES && broken(m, FAULT_DLA_LOADS_ONLY)) ||
+	       (!(m->pebs_enable & BIT(IA32_PEBS_ENABLE_LL_EN_PMC_SHIFT + x)) &&
+		broken(m, FAULT_DLA_NEEDS_LL));
+}
+
+static void break_data_address(struct model *m, const struct step *s, unsigned x, u8 *bytes)
+{
+	u64 address = get64(bytes + FMT2_OFFSET_data_linear_address);
+
+	if (address_is_lost(m, s, x))
+		put64(bytes + FMT2_OFFSET_data_linear_address, 0);
+	if (broken(m, FAULT_DLA_LINE))
+		put64(bytes + FMT2_OFFSET_data_linear_address, address & -(u64)CACHE_LINE);
+	if (broken(m, FAULT_DATA_SOURCE_EXTRA))
+		bytes[FMT2_OFFSET_data_source] |= 1 << 4;
+	if (broken(m, FAULT_LATENCY_LEFT))
+		put64(bytes + FMT2_OFFSET_latency, 7);
+}
+
+void model_break_record(struct model *m, const struct step *s, unsigned x, u64 place, u8 *bytes)
+{
+	u8 good[MODEL_RECORD_BYTES];
+
+	if (m->config.fault == FAULT_NONE)
+		return;
+	__builtin_memcpy(good, bytes, sizeof(good));
+	for (unsigned n = 0; n < model_record_bytes(m) / sizeof(u64); n++)
+		break_field(m, n, &fields[n], place, bytes);
+	if (s->rule[x]->flags & EV_DLA)
+		break_data_address(m, s, x, bytes);
+	break_flags(m, bytes);
+	break_upper_halves(m, bytes);
+	if (s->rule[x]->flags & EV_PDIR)
+		break_precise_distribution(m, s, bytes);
+	if (is_taken(s->r) && broken(m, FAULT_BRANCH_RIP_EVENTING))
+		put64(bytes + FMT2_OFFSET_rip, s->r->ip);
+	if (m->compatibility && broken(m, FAULT_RIP_COMPATIBILITY_ZERO)) {
+		put64(bytes + FMT2_OFFSET_rip, 0);
+		put64(bytes + FMT2_OFFSET_eventing_ip, 0);
+	}
+	if (broken(m, FAULT_GPR_ORDER))
+		encoding_order(bytes);
+	if (broken(m, FAULT_RECORD_WITHOUT_FLAGS))
+		without_flags(bytes);
+	if (broken(m, FAULT_FLAGS_STALE))
+		put64(bytes + FMT2_OFFSET_rflags, s->r->before.rflags);
+	if (broken(m, FAULT_EVENTING_IP_NEXT))
+		put64(bytes + FMT2_OFFSET_eventing_ip, s->r->after.rip);
+	if (broken(m, FAULT_RIP_EVENTING))
+		put64(bytes + FMT2_OFFSET_rip, s->r->ip);
+	__builtin_memcpy(m->previous_record, good, sizeof(good));
+}

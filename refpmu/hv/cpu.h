@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Everything the hypervisor knows of one logical processor, and what all of them share.
+ *
+ * The VMCB and gpr[] hold the guest's state as the guest sees it whenever the guest isn't
+ * running: no trap flag of ours, no interrupt flag hidden.
+ */
+#ifndef REFPMU_HV_CPU_H
+#define REFPMU_HV_CPU_H
+
+#include "refpmu/model/model.h"
+#include "refpmu/vmm/statistics.h"
+#include "refpmu/hv/vmcb.h"
+
+#define PAGE_SIZE	4096ULL
+#define PAGE_TABLE_ENTRIES 512
+#define PROCESSORS_MAX	16
+#define CODE_PAGE_WRITTEN 8
+
+struct instruction;
+struct decode_cache;
+struct engine_blocks;
+struct solo_code;
+struct visit_cache;
+
+/* Interrupts are held off for the one instruction behind STI, MOV SS and POP SS. */
+enum shadow { SHADOW_NONE, SHADOW_STI, SHADOW_MOV_SS };
+
+/* A REP string under way: one retired instruction, however many iterations and interrupts. */
+struct rep_progress {
+	bool active;
+	u64 rip, cr3, rsp, rcx, rsi, rdi;	/* where it goes on; anything else is another one */
+	struct model_retired retired;
+};
+
+/* Pages that the guest reads directly; its stores exit. */
+enum exiting_page { EXITING_APIC, EXITING_EXERCISER, EXITING_PAGES };
+
+struct cpu {
+	u8 apic_id;
+	volatile u8 startup_vector;	/* of the last SIPI */
+	struct cpu *sibling;	/* whose APIC id differs in the lowest bit, or NULL */
+	/* Told by itself, but for running, which whoever sends it an INIT clears (processors.h). */
+	volatile bool running;	/* since its last SIPI: it may be called */
+	volatile bool called;	/* an NMI is on its way to it */
+	volatile bool unseen;	/* it retires what the model isn't told of one by one */
+	volatile u32 appearances;	/* how often that has ended */
+	volatile bool halted;	/* and so retires none */
+	volatile u32 steps;	/* odd: one instruction may have retired that isn't reported yet */
+	bool pausing;		/* a PAUSE has retired: siblings_pause() is due */
+	u64 stagger;		/* siblings_stagger(): where its random numbers are */
+	u64 epoch;		/* of the configuration that its model has */
+	/* code_page.h: odd: its guest runs; changes of nested tables that it has seen; where it has
+	 * written for the guest since. */
+	volatile u32 inside;
+	u32 nested_changes;
+	unsigned n_written;
+	u64 written[CODE_PAGE_WRITTEN];
+	u64 tsc_adjust;		/* IA32_TSC_ADJUST: a part of the VMCB's TSC offset */
+	bool drives_tsc;	/* its reference clock does (guest_tsc.h), from this on */
+	u64 reference_from;
+	bool comes_late;	/* and has not been held yet since its start */
+	struct vmcb *vmcb;
+	void *host_save;
+	struct vmcb *extra;	/* FS, GS, TR, LDTR, MSRs: filled by svm_save() on demand */
+	u64 gpr[REG_COUNT];	/* RAX and RSP are copied from and to the VMCB around VMRUN */
+
+	struct model model;
+	struct model_host model_host;
+
+	bool looking;		/* what is at RIP isn't for native running: native_pages.h */
+	u64 exit_rip;		/* of the last instruction with an exit of its own */
+	u64 loop_rip, far_rip;	/* one that is in a short loop, one that isn't: engine_again() */
+	u64 looking_at;		/* and the number of its page then */
+	u64 looked_until, linger;	/* TSC, and ticks to stay on after it: engine_look() */
+	bool stepping;		/* the VMCB's intercepts are those for single steps */
+	enum shadow shadow;	/* of the instruction at RIP */
+	bool nmis_may_be_blocked;	/* one may have been delivered, and no IRET seen since */
+	struct rep_progress rep;
+	struct decode_cache *decode_cache;
+
+	struct engine_blocks *blocks;	/* NULL: not with this machine */
+	void *vectors;		/* of the program before its transaction: an XSAVE area */
+
+	struct solo_code *solo_code;
+	struct visit_cache *visits;
+	u32 visit_changes;	/* of nested tables, that it fits */
+	bool pmi_raised;	/* and nobody has looked for interrupts since */
+
+	u64 nested_root;	/* of its nested tables */
+	u64 *exiting_entry[EXITING_PAGES];	/* their nested page table entries */
+	volatile u32 *exiting_scratch;	/* stands in for one of them while a store is stepped, */
+	enum exiting_page exiting_page;	/* for this one, */
+	u32 exiting_offset;		/* and for this register of it */
+
+	u64 host_cr0, host_cr4;	/* what the registers hold while the hypervisor runs */
+	struct statistics statistics;
+};
+
+/* What the processors share. Written before the first VMRUN only, but for the configuration. */
+struct hypervisor {
+	u64 base, size;		/* the hidden memory, physical */
+	u8 *free;		/* the rest of it */
+	u8 *dummy_page;		/* what the guest finds in the hidden memory */
+	u64 host_cr3;
+	u8 *msr_permissions, *io_permissions;
+	/* What the launcher asked for last; whoever has another epoch takes it at his next exit. */
+	struct model_config config;
+	volatile u64 epoch;
+	u32 wake_ups;		/* IPIs from one processor to another since then */
+	volatile bool fast;	/* blocks where they can be exact, single steps elsewhere */
+	bool several;		/* there is more than one processor */
+	volatile u32 nested_changes;	/* so many times a page's rights have changed */
+	struct model_core *cores;	/* by number, as many as there are APIC ids */
+	unsigned n_cores;
+	struct model_uncore *uncore;	/* of the package: there is one */
+	struct exerciser *exerciser;	/* a page */
+	u64 remote_base;		/* memory whose home is another package */
+	u32 remote_bytes;
+};
+extern struct hypervisor hypervisor;
+
+/* Zeroed pages of the hidden memory, never freed. Before the first VMRUN only; ends the machine
+ * with a line on the serial port when there are none left. */
+void *hypervisor_pages(unsigned pages);
+
+static inline bool cpu_long_mode(const struct cpu *cpu)
+{
+	return cpu->vmcb->save.efer & EFER_LMA;
+}
+
+/* 64-bit code, as opposed to compatibility and legacy modes. */
+static inline bool cpu_64bit_code(const struct cpu *cpu)
+{
+	return cpu_long_mode(cpu) && (cpu->vmcb->save.cs.attributes & SEG_L);
+}
+
+static inline u8 cpu_cpl(const struct cpu *cpu)
+{
+	return cpu->vmcb->save.cpl;
+}
+
+/* Linear address of the instruction at RIP. */
+static inline u64 cpu_code_address(const struct cpu *cpu)
+{
+	const struct vmcb_save *save = &cpu->vmcb->save;
+
+	return cpu_64bit_code(cpu) ? save->rip : (u32)(save->cs.base + save->rip);
+}
+
+/* Move RIP behind an instruction of so many bytes. */
+static inline void cpu_skip(struct cpu *cpu, unsigned bytes)
+{
+	u64 rip = cpu->vmcb->save.rip + bytes;
+
+	cpu->vmcb->save.rip = cpu_64bit_code(cpu) ? rip : (u32)rip;
+}
+
+#endif

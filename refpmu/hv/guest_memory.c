@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: MIT */
+/* APM volume 2, "Long-Mode Page Translation". Protection keys don't apply to supervisor pages on
+ * the processor presented; SMAP doesn't apply to what microcode does. */
+#include "refpmu/hv/code_page.h"
+#include "refpmu/hv/guest_memory.h"
+#include "refpmu/hv/nested_paging.h"
+#include "refpmu/hv/svm.h"
+#include "spec/msr.h"
+
+#define PAGE_SHIFT	12
+#define PAT_WT		4
+#define PAT_WB		6
+
+/* I/O APIC, HPET, local APIC: above them the firmware's flash, which is memory. */
+#define IO_BASE		0xfec00000ULL
+#define IO_END		0xff000000ULL
+
+/* Sign extension from the highest translated bit upwards. */
+static bool canonical(u64 linear, unsigned bits)
+{
+	u64 top = linear >> (bits - 1);
+
+	return top == 0 || top == ~0ULL >> (bits - 1);
+}
+
+/* Accessed and dirty bits. Page tables may share a page with code. */
+static void set_bits(struct cpu *cpu, u64 *entry, u64 bits)
+{
+	if ((*entry & bits) == bits)
+		return;
+	code_page_written(cpu, (u64)entry);
+	*entry |= bits;
+}
+
+/* Where the guest's memory is that is about to be written. */
+static u8 *writable_at(struct cpu *cpu, u64 physical)
+{
+	code_page_written(cpu, physical);
+	return nested_paging_host(physical);
+}
+
+/* The host's address of one byte, or NULL with the page fault's error code. */
+static u8 *translate(struct cpu *cpu, u64 linear, bool write, u32 *error)
+{
+	const struct vmcb_save *save = &cpu->vmcb->save;
+	unsigned level = save->cr4 & CR4_LA57 ? 5 : 4;
+	bool writable = true;
+	u64 table, physical, *entry;
+	unsigned shift;
+
+	*error = write ? PF_WRITE : 0;
+	if (!(save->cr0 & CR0_PG))
+		return write ? writable_at(cpu, (u32)linear) : nested_paging_host((u32)linear);
+	if (!cpu_long_mode(cpu) || !canonical(linear, 12 + 9 * level))
+		return NULL;
+
+	table = save->cr3 & PTE_ADDRESS;
+	for (;; level--) {
+		u64 *base = nested_paging_host(table);
+
+		if (!base)
+			return NULL;
+		shift = 3 + 9 * level;
+		entry = &base[linear >> shift & (PAGE_TABLE_ENTRIES - 1)];
+		if (!(*entry & PTE_P))
+			return NULL;
+		writable = writable && (*entry & PTE_W);
+		if (level == 1 || (level <= 3 && (*entry & PTE_PS)))
+			break;
+		set_bits(cpu, entry, PTE_A);
+		table = *entry & PTE_ADDRESS;
+	}
+	if (write && !writable && (save->cr0 & CR0_WP)) {
+		*error |= PF_PRESENT;
+		return NULL;
+	}
+	set_bits(cpu, entry, write ? PTE_A | PTE_D : PTE_A);
+	physical = (*entry & PTE_ADDRESS & ~(BIT(shift) - 1)) | (linear & (BIT(shift) - 1));
+	return write ? writable_at(cpu, physical) : nested_paging_host(physical);
+}
+
+struct span {
+	u8 *host[2];
+	size_t first;		/* bytes in the first page */
+};
+
+static bool locate(struct cpu *cpu, u64 linear, size_t bytes, bool write, struct span *span,
+		   struct guest_fault *fault)
+{
+	size_t left = PAGE_SIZE - linear % PAGE_SIZE;
+	struct guest_fault unused;
+
+	if (!fault)
+		fault = &unused;
+	span->first = bytes < left ? bytes : left;
+	span->host[1] = NULL;
+	fault->linear = linear;
+	span->host[0] = translate(cpu, linear, write, &fault->error);
+	if (!span->host[0])
+		return false;
+	if (span->first == bytes)
+		return true;
+	fault->linear = linear + span->first;
+	span->host[1] = translate(cpu, fault->linear, write, &fault->error);
+	return span->host[1];
+}
+
+bool guest_read(struct cpu *cpu, u64 linear, void *to, size_t bytes, struct guest_fault *fault)
+{
+	struct span span;
+
+	if (!locate(cpu, linear, bytes, false, &span, fault))
+		return false;
+	__builtin_memcpy(to, span.host[0], span.first);
+	if (span.host[1])
+		__builtin_memcpy((u8 *)to + span.first, span.host[1], bytes - span.first);
+	return true;
+}
+
+bool guest_write(struct cpu *cpu, u64 linear, const void *from, size_t bytes,
+		 struct guest_fault *fault)
+{
+	struct span span;
+
+	if (!locate(cpu, linear, bytes, true, &span, fault))
+		return false;
+	__builtin_memcpy(span.host[0], from, span.first);
+	if (span.host[1])
+		__builtin_memcpy(span.host[1], (const u8 *)from + span.first,
+				 bytes - span.first);
+	return true;
+}
+
+enum guest_code guest_code_at(struct cpu *cpu, u64 linear, bool user, const u8 **host)
+{
+	const struct vmcb_save *save = &cpu->vmcb->save;
+	u64 all = PTE_U, any = 0, table = save->cr3 & PTE_ADDRESS, entry, span;
+
+	if (!cpu_long_mode(cpu) || save->cr4 & CR4_LA57 || !canonical(linear, 48))
+		return CODE_ABSENT;
+	for (unsigned level = 4;; level--) {
+		const u64 *base = nested_paging_host(table);
+
+		if (!base)
+			return CODE_ABSENT;
+		entry = base[linear >> (3 + 9 * level) & (PAGE_TABLE_ENTRIES - 1)];
+		if (!(entry & PTE_P))
+			return CODE_ABSENT;
+		all &= entry;
+		any |= entry;
+		span = BIT(3 + 9 * level);
+		if (level == 1 || (level <= 3 && (entry & PTE_PS)))
+			break;
+		table = entry & PTE_ADDRESS;
+	}
+	if ((any & PTE_NX && save->efer & EFER_NXE) ||
+	    (user ? !(all & PTE_U) : all & PTE_U && save->cr4 & CR4_SMEP))
+		return CODE_FORBIDDEN;
+	if (host)
+		*host = nested_paging_host((entry & PTE_ADDRESS & ~(span - 1)) |
+					   (linear & (span - 1)));
+	return host && !*host ? CODE_ABSENT : CODE_ALLOWED;
+}
+
+const u8 *guest_code_page(struct cpu *cpu, u64 linear, bool user, bool set)
+{
+	u64 table = cpu->vmcb->save.cr3 & PTE_ADDRESS;
+	const u8 *host;
+
+	if (guest_code_at(cpu, linear & ~(PAGE_SIZE - 1), user, &host) != CODE_ALLOWED)
+		return NULL;
+	for (unsigned level = 4;; level--) {
+		u64 *base = nested_paging_host(table);
+		u64 *entry = &base[linear >> (3 + 9 * level) & (PAGE_TABLE_ENTRIES - 1)];
+
+		if (set)
+			set_bits(cpu, entry, PTE_A);
+		else if (!(*entry & PTE_A))
+			return NULL;
+		if (level == 1 || (level <= 3 && (*entry & PTE_PS)))
+			return host;
+		table = *entry & PTE_ADDRESS;
+	}
+}
+
+void guest_memory_accessed(struct cpu *cpu, u64 *entry)
+{
+	set_bits(cpu, entry, PTE_A);
+}
+
+enum use { USE_READ, USE_WRITE, USE_EXECUTE };
+
+/* By the bits that all levels have, and those that any has. */
+static bool is_allowed(const struct cpu *cpu, u64 all, u64 any, enum use use)
+{
+	const struct vmcb_save *save = &cpu->vmcb->save;
+
+	if (cpu_cpl(cpu) == 3 && !(all & PTE_U))
+		return false;
+	if (cpu_cpl(cpu) != 3 && all & PTE_U &&
+	    save->cr4 & (use == USE_EXECUTE ? CR4_SMEP : CR4_SMAP))
+		return false;
+	switch (use) {
+	case USE_WRITE:
+		return all & PTE_W;
+	case USE_EXECUTE:
+		return !(any & PTE_NX && save->efer & EFER_NXE);
+	default:
+		return true;
+	}
+}
+
+static u8 *page_for(struct cpu *cpu, u64 linear, enum use use)
+{
+	u64 all = PTE_U | PTE_W, any = 0, table = cpu->vmcb->save.cr3 & PTE_ADDRESS;
+	u64 physical, *entry, *path[4];
+	unsigned level = 4, depth = 0, shift;
+
+	for (;; level--) {
+		u64 *base = nested_paging_host(table);
+
+		if (!base)
+			return NULL;
+		shift = 3 + 9 * level;
+		path[depth++] = entry = &base[linear >> shift & (PAGE_TABLE_ENTRIES - 1)];
+		if (!(*entry & PTE_P))
+			return NULL;
+		all &= *entry;
+		any |= *entry;
+		if (level == 1 || (level <= 3 && (*entry & PTE_PS)))
+			break;
+		table = *entry & PTE_ADDRESS;
+	}
+	physical = (*entry & PTE_ADDRESS & ~(BIT(shift) - 1)) | (linear & (BIT(shift) - 1));
+	if (!is_allowed(cpu, all, any, use) || (physical >= IO_BASE && physical < IO_END))
+		return NULL;
+	if (use == USE_WRITE)
+		set_bits(cpu, entry, PTE_D);
+	while (depth--)
+		set_bits(cpu, path[depth], PTE_A);
+	return use == USE_WRITE ? writable_at(cpu, physical) : nested_paging_host(physical);
+}
+
+static bool usual_paging(const struct cpu *cpu)
+{
+	return cpu_long_mode(cpu) && !(cpu->vmcb->save.cr4 & (CR4_LA57 | CR4_PKE));
+}
+
+void *guest_data_at(struct cpu *cpu, u64 linear, unsigned bytes, bool write)
+{
+	enum use use = write ? USE_WRITE : USE_READ;
+	u64 last = linear + bytes - 1;
+	u8 *first, *second;
+
+	if (!bytes || !usual_paging(cpu) || !canonical(linear, 48) || !canonical(last, 48))
+		return NULL;
+	first = page_for(cpu, linear, use);
+	if (!first || linear / PAGE_SIZE == last / PAGE_SIZE)
+		return first;
+	second = page_for(cpu, last, use);
+	return second == first + bytes - 1 ? first : NULL;
+}
+
+const u8 *guest_text_at(struct cpu *cpu, u64 linear)
+{
+	return usual_paging(cpu) && canonical(linear, 48) ? page_for(cpu, linear, USE_EXECUTE) :
+		NULL;
+}
+
+/* "Page-Attribute Table": the entry's three bits choose a byte of the MSR. */
+static u8 memory_type_of(u64 entry, unsigned shift, u64 physical)
+{
+	bool pat = entry & (shift == PAGE_SHIFT ? PTE_PAT : PTE_PAT_LARGE);
+	unsigned index = (unsigned)(entry >> 3 & 3) | (pat ? 4 : 0);
+	u8 type = (u8)(msr_read(MSR_IA32_PAT) >> 8 * index) & 7;
+
+	if (physical >= IO_BASE && physical < IO_END)
+		return MEMORY_IO;
+	return type >= PAT_WT && type <= PAT_WB ? MEMORY_WRITE_BACK : MEMORY_UNCACHED;
+}
+
+bool guest_model_translate(void *ctx, u64 linear, struct memory_page *page)
+{
+	const struct cpu *cpu = ctx;
+	const struct vmcb_save *save = &cpu->vmcb->save;
+	unsigned level = save->cr4 & CR4_LA57 ? 5 : 4, shift;
+	u64 table = save->cr3 & PTE_ADDRESS, entry;
+
+	if (!(save->cr0 & CR0_PG) || !cpu_long_mode(cpu))
+		return false;
+	for (;; level--) {
+		const u64 *base = nested_paging_host(table);
+
+		if (!base)
+			return false;
+		shift = 3 + 9 * level;
+		entry = base[linear >> shift & (PAGE_TABLE_ENTRIES - 1)];
+		if (!(entry & PTE_P))
+			return false;
+		if (level == 1 || (level <= 3 && (entry & PTE_PS)))
+			break;
+		table = entry & PTE_ADDRESS;
+	}
+	page->physical = (entry & PTE_ADDRESS & ~(BIT(shift) - 1)) | (linear & (BIT(shift) - 1));
+	page->bits = (u8)shift;
+	page->type = memory_type_of(entry, shift, page->physical);
+	page->global = (entry & PTE_G) && (save->cr4 & CR4_PGE);
+	return true;
+}
+
+bool guest_model_cacheable(void *ctx, u64 physical, u64 bytes)
+{
+	(void)ctx;
+	return physical + bytes > physical && nested_paging_host(physical + bytes - 1) &&
+	       (physical + bytes <= IO_BASE || physical >= IO_END);
+}
+
+unsigned guest_read_some(struct cpu *cpu, u64 linear, void *to, unsigned bytes)
+{
+	unsigned left = (unsigned)(PAGE_SIZE - linear % PAGE_SIZE);
+
+	if (guest_read(cpu, linear, to, bytes, NULL))
+		return bytes;
+	if (left < bytes && guest_read(cpu, linear, to, left, NULL))
+		return left;
+	return 0;
+}
+
+/* Is the whole range mapped? Pages of a long access are tried before any byte moves. */
+static bool accessible(struct cpu *cpu, u64 linear, size_t bytes, bool write)
+{
+	u32 error;
+
+	for (u64 a = linear; a - linear < bytes; a = (a | (PAGE_SIZE - 1)) + 1)
+		if (!translate(cpu, a, write, &error))
+			return false;
+	return true;
+}
+
+bool guest_model_read(void *ctx, u64 linear, void *to, size_t bytes)
+{
+	if (!accessible(ctx, linear, bytes, false))
+		return false;
+	for (size_t done = 0; done < bytes; done += PAGE_SIZE) {
+		size_t part = bytes - done < PAGE_SIZE ? bytes - done : PAGE_SIZE;
+
+		if (!guest_read(ctx, linear + done, (u8 *)to + done, part, NULL))
+			return false;
+	}
+	return true;
+}
+
+bool guest_model_write(void *ctx, u64 linear, const void *from, size_t bytes)
+{
+	if (!accessible(ctx, linear, bytes, true))
+		return false;
+	for (size_t done = 0; done < bytes; done += PAGE_SIZE) {
+		size_t part = bytes - done < PAGE_SIZE ? bytes - done : PAGE_SIZE;
+
+		if (!guest_write(ctx, linear + done, (const u8 *)from + done, part, NULL))
+			return false;
+	}
+	return true;
+}

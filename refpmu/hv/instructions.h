@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Instructions that C has no words for: of the hypervisor, and of its self test, which is a guest
+ * of it. Nothing here expects a fault.
+ */
+#ifndef REFPMU_HV_INSTRUCTIONS_H
+#define REFPMU_HV_INSTRUCTIONS_H
+
+#include "spec/types.h"
+
+static inline u64 msr_read(u32 msr)
+{
+	u32 low, high;
+
+	__asm__ volatile("rdmsr" : "=a"(low), "=d"(high) : "c"(msr));
+	return (u64)high << 32 | low;
+}
+
+static inline void msr_write(u32 msr, u64 value)
+{
+	__asm__ volatile("wrmsr" :: "c"(msr), "a"((u32)value), "d"((u32)(value >> 32)) : "memory");
+}
+
+static inline void cpuid(u32 leaf, u32 subleaf, u32 regs[4])
+{
+	__asm__ volatile("cpuid" : "=a"(regs[0]), "=b"(regs[1]), "=c"(regs[2]), "=d"(regs[3])
+			 : "a"(leaf), "c"(subleaf));
+}
+
+static inline u64 tsc(void)
+{
+	u32 low, high;
+
+	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
+	return (u64)high << 32 | low;
+}
+
+#define READ_REGISTER(name) \
+	({ u64 value_; __asm__ volatile("mov %%" #name ", %0" : "=r"(value_)); value_; })
+#define WRITE_REGISTER(name, value) \
+	__asm__ volatile("mov %0, %%" #name :: "r"((u64)(value)) : "memory")
+
+/* GDTR and IDTR. */
+struct descriptor_table {
+	u16 limit;
+	u64 base;
+} __attribute__((packed));
+
+/* Load both, CS with code, and DS, ES and SS with data. */
+void load_descriptor_tables(const struct descriptor_table *gdt,
+			    const struct descriptor_table *idt, u64 code, u64 data);
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* C's view of svm.asm: see there. All but svm_launch() run in the hypervisor, with GIF clear. */
+#ifndef REFPMU_HV_SVM_H
+#define REFPMU_HV_SVM_H
+
+#include "refpmu/hv/instructions.h"
+#include "spec/types.h"
+
+struct taken {
+	u32 vector;	/* TAKEN_NONE, or an interrupt that the APIC now sees in service */
+	u32 nmi;	/* 1: an NMI came, and NMIs are blocked until the next IRET */
+};
+#define TAKEN_NONE	0xffffffffu
+
+/* Run host(argument, rip, rsp) on another stack; returns when host has made us a guest. */
+void svm_launch(void (*host)(void *argument, u64 rip, u64 rsp), void *stack_top, void *argument);
+
+void svm_run(u64 vmcb_address, u64 *gpr);
+void svm_save(u64 vmcb_address);
+
+void svm_window(struct taken *taken, bool interrupts);
+void svm_wait(struct taken *taken, bool interrupts);
+
+/* Let NMIs come again as the IRET of a handler would: one has been taken, and isn't the guest's. */
+void svm_unblock_nmi(void);
+
+extern const u8 svm_entry[];	/* the VMRUN of svm_run() */
+extern const u8 host_stubs[];	/* 256 of 16 bytes */
+
+#endif

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * launch.efi: puts the reference PMU under the firmware and runs the programs of a plan, each on
+ * a fresh PMU, then switches the machine off. One boot of the firmware serves a whole matrix.
+ *
+ * Everything comes from the volume that the launcher was started from: \refpmu.efi,
+ * \refpmu-plan.txt (plan.h) and the programs. Reports are lines on COM1:
+ *	launch: run N cpu=.. fault=.. seed=.. profile=..
+ *	launch: engine N fast|step blocks=.. stepped=.. runs=.. and the hand-overs by reason;
+ *		acted=..: how often the fault made a difference to the model
+ *	launch: end N status=0x.. stepped=.. inexact=..
+ *	launch: done
+ */
+#include <efi.h>
+
+#include "refpmu/vmm/hypercall.h"
+#include "refpmu/launch/firmware.h"
+#include "refpmu/launch/plan.h"
+#include "refpmu/launch/print.h"
+#include "refpmu/launch/resident.h"
+
+#define REFPMU_PATH	"\\refpmu.efi"
+#define PLAN_PATH	"\\refpmu-plan.txt"
+#define PLAN_SIZE	(256u << 10)
+
+EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *system);
+
+/* The whole plan is read before anything of it is done. */
+static bool plan_is_good(const char *text, size_t length)
+{
+	struct plan_run run;
+	enum plan_result result;
+	const char *reason;
+	unsigned runs = 0;
+	struct plan plan;
+
+	plan_open(&plan, text, length);
+	while ((result = plan_next(&plan, &run, &reason)) == PLAN_RUN)
+		runs++;
+	if (result == PLAN_BAD)
+		print("launch: bad plan line %u: %s", (u64)plan.line, reason);
+	else if (!runs)
+		print("launch: the plan has no run");
+	return result == PLAN_END && runs;
+}
+
+static bool start_reference_pmu(void)
+{
+	struct hypercall_version version;
+	EFI_STATUS status;
+
+	if (!firmware_load(REFPMU_PATH, "", &status)) {
+		print("launch: can't load " REFPMU_PATH ": status=%x", status);
+		return false;
+	}
+	status = firmware_start();
+	if (EFI_ERROR(status)) {
+		print("launch: " REFPMU_PATH " refused to start: status=%x", status);
+		return false;
+	}
+	if (hypercall(HYPERCALL_VERSION, &version) != HYPERCALL_DONE ||
+	    version.version != HYPERCALL_VERSION_NUMBER) {
+		print("launch: " REFPMU_PATH " is of another version");
+		return false;
+	}
+	return true;
+}
+
+/* CONFIGURE has left the stepping one, which is always there. */
+static bool choose_engine(enum plan_engine wanted, enum hypercall_engine *engine)
+{
+	*engine = HYPERCALL_STEP;
+	if (wanted == PLAN_ENGINE_STEP)
+		return true;
+	if (hypercall(HYPERCALL_ENGINE, (void *)(u64)HYPERCALL_FAST) == HYPERCALL_DONE)
+		*engine = HYPERCALL_FAST;
+	return *engine == HYPERCALL_FAST || wanted == PLAN_ENGINE_FASTEST;
+}
+
+/* Into *engine: the one that it ran on. */
+static u64 run_program(const struct plan_run *run, enum hypercall_engine *engine)
+{
+	struct hypercall_configure configure = {
+		.generation = run->generation,
+		.fault = run->fault,
+		.counter = run->when.one_counter ? run->when.counter : HYPERCALL_ANY_COUNTER,
+		.page_crossing = run->when.page_crossing,
+		.nth = run->when.nth,
+		.from = run->when.from,
+		.conditions = run->when.conditions,
+		.every = run->when.every,
+		.seed = run->latitude.seed,
+		.profile = run->latitude.profile,
+		.latitude_set = run->latitude.set,
+		.hyper_threading = run->hyper_threading,
+	};
+	EFI_STATUS status;
+
+	for (unsigned i = 0; i < LAT_COUNT; i++)
+		configure.latitude[i] = run->latitude.value[i];
+	if (hypercall(HYPERCALL_CONFIGURE, &configure) != HYPERCALL_DONE)
+		return EFI_INVALID_PARAMETER;
+	if (!choose_engine(run->engine, engine))
+		return EFI_UNSUPPORTED;
+	if (run->keep)
+		return resident_run(run->efi, run->args);
+	if (!firmware_load(run->efi, run->args, &status))
+		return status;
+	return firmware_start();
+}
+
+static void print_engine(u64 number, enum hypercall_engine engine, const struct statistics *s)
+{
+	print("launch: engine %u %s blocks=%u stepped=%u solo=%u runs=%u visited=%u acted=%u"
+#define HANDOVER(token, name, meaning) " " name "=%u"
+#include "refpmu/engine/dbt/handover.def"
+	      , number, engine == HYPERCALL_FAST ? "fast" : "step", s->in_blocks, s->stepped,
+	      s->solo, s->block_runs, s->visited, s->fault_acted
+#define HANDOVER(token, name, meaning) , s->handover[HANDOVER_##token]
+#include "refpmu/engine/dbt/handover.def"
+	      );
+}
+
+static void run_plan(const char *text, size_t length)
+{
+	struct statistics statistics;
+	struct plan_run run;
+	const char *reason;
+	struct plan plan;
+	unsigned number = 0;
+
+	plan_open(&plan, text, length);
+	while (plan_next(&plan, &run, &reason) == PLAN_RUN) {
+		enum hypercall_engine engine = HYPERCALL_STEP;
+		u64 status, inexact = 0;
+
+		print("launch: run %u cpu=%s fault=%s seed=%u profile=%s", (u64)++number,
+		      run.cpu_name, run.fault_name, run.latitude.seed, run.profile_name);
+		status = run_program(&run, &engine);
+		if (hypercall(HYPERCALL_STATISTICS, &statistics) != HYPERCALL_DONE)
+			statistics = (struct statistics){ 0 };
+		for (unsigned i = 0; i < INEXACT_REASONS; i++)
+			inexact += statistics.inexact[i];
+		print_engine(number, engine, &statistics);
+		print("launch: end %u status=%x stepped=%u inexact=%u", (u64)number, status,
+		      statistics.stepped, inexact);
+	}
+	print("launch: done");
+}
+
+EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *system)
+{
+	static char text[PLAN_SIZE];
+	size_t length;
+
+	if (!firmware_open(image, system))
+		print("launch: the volume it was started from isn't known");
+	else if (!firmware_read(PLAN_PATH, text, sizeof(text), &length))
+		print("launch: can't read " PLAN_PATH " (at most 256 KiB)");
+	else if (plan_is_good(text, length) && start_reference_pmu())
+		run_plan(text, length);
+	system->RuntimeServices->ResetSystem(EfiResetShutdown, EFI_SUCCESS, 0, NULL);
+	return EFI_DEVICE_ERROR;	/* a firmware that can't switch off */
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The launcher's plan: what to run, on which processor, in which order. Pure: it also compiles
+ * for the host, where it is fuzzed.
+ *
+ *	# a comment; empty lines are allowed
+ *	run cpu=haswell fault=none seed=0 ht=1 efi=\pmutest86.efi args=<rest of the line>
+ *	run engine=step efi=\pmutest86.efi
+ *	run fault=rax-zero@pmc3@nth=100 profile=silicon-hsw latitude=pmi-skid:2000 efi=...
+ *
+ * One blank or more between the words; the words behind `run` in any order, each at most once,
+ * args last. efi is needed; without the others: cpu=haswell fault=none seed=0 ht=1 keep=0, no
+ * profile, no arguments, the fastest engine that there is. keep=1: the program stays loaded for the
+ * next run (resident.h). engine is step or fast; a machine that can't
+ * run the one asked for refuses the run. A fault has its parameters behind it
+ *(faults/fault_when.h); latitude takes one knob:value of refpmu/model/latitude.def or more, with
+ *commas between them.
+ */
+#ifndef REFPMU_LAUNCH_PLAN_H
+#define REFPMU_LAUNCH_PLAN_H
+
+#include "refpmu/faults/fault_when.h"
+#include "refpmu/model/latitude.h"
+#include "spec/generation.h"
+
+#define PLAN_PATH_SIZE	128	/* including the terminating 0 */
+#define PLAN_ARGS_SIZE	1024
+#define PLAN_FAULT_SIZE	96
+
+enum plan_engine { PLAN_ENGINE_STEP, PLAN_ENGINE_FAST, PLAN_ENGINE_FASTEST };
+
+struct plan_run {
+	enum generation_id generation;
+	enum fault_id fault;
+	struct fault_when when;
+	struct model_latitude latitude;
+	const char *cpu_name, *profile_name;	/* as in spec/; "none" */
+	char fault_name[PLAN_FAULT_SIZE];	/* with its parameters, as written; "none" */
+	bool hyper_threading, keep;
+	enum plan_engine engine;
+	char efi[PLAN_PATH_SIZE];
+	char args[PLAN_ARGS_SIZE];
+};
+
+struct plan {
+	const char *text;
+	size_t length, at;
+	unsigned line;		/* of the last line read, from 1 */
+};
+
+enum plan_result { PLAN_RUN, PLAN_END, PLAN_BAD };
+
+/* Begin reading; text must stay. */
+void plan_open(struct plan *plan, const char *text, size_t length);
+
+/* The next run. PLAN_BAD: *reason says what is wrong with plan->line; reading can't go on. */
+enum plan_result plan_next(struct plan *plan, struct plan_run *run, const char **reason);
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* What access.c does for counting and for records. For refpmu/model/ only. */
+#ifndef REFPMU_MODEL_ACCESS_H
+#define REFPMU_MODEL_ACCESS_H
+
+#include "refpmu/model/internal.h"
+
+/* From model_configure(): does anything depend on where data comes from, and does load latency? */
+void model_access_watch(struct model *m, bool watch, bool latency);
+/* A counter with this rule does. */
+bool model_access_matters(const struct model_rule *rule);
+
+/* The instruction's accesses, in order: fills in s->outcome, and returns the cycles that its loads
+ * take. Once, before anything counts. */
+u64 model_access_run(struct model *m, struct step *s);
+
+/* Is this access an occurrence of the event? Kinds that are about single accesses only. */
+bool model_access_is(struct model *m, enum event_kind kind, const struct model_access *a,
+		     const struct access_outcome *o);
+/* How many of the instruction's accesses are. For kinds from EK_SPLIT_LOADS to EK_UNCACHED,
+ * EK_LOAD_LATENCY, EK_PRECISE_STORE, EK_OFFCORE_0 and _1. */
+u64 model_access_count(struct model *m, const struct step *s, enum event_kind kind);
+
+/* In lines, and in pages of the smallest size. */
+bool model_is_split(const struct model_access *a);
+bool model_crosses_page(const struct model_access *a);
+
+/* load_latency.c */
+/* A load has retired: did it carry a tag? What it met is kept for the next record. */
+bool model_tag_load(struct model *m, const struct model_access *a, const struct memory_result *o);
+/* Is the access an occurrence of the load latency event? */
+bool model_is_latency_event(struct model *m, const struct model_access *a,
+			    const struct access_outcome *o);
+/* offcore.c: does MSR_OFFCORE_RSP_<n> select an access with this source? */
+bool model_offcore_is(struct model *m, unsigned n, const struct model_access *a, u8 source);
+/* The code of a data source, Table 18-24. */
+u64 model_source_code(const struct model *m, u8 source);
+
+#endif

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * See bulk.h. Only what every instruction of a stretch adds to is done here; as soon as one
+ * of them might matter by itself, the budget ends before it.
+ */
+#include "refpmu/model/bulk.h"
+#include "refpmu/model/core.h"
+#include "refpmu/model/netburst/netburst.h"
+
+/* Enough for any stretch, and little enough for any product with events of an instruction. */
+#define MOST		BIT(32)
+
+/* May the fault act on an instruction which otherwise nothing happens on? */
+static bool looks_at_each(enum fault_id fault)
+{
+	switch (fault) {
+#define FAULT_PER_INSTRUCTION(token) case FAULT_##token:
+#include "refpmu/faults/fault_scope.def"
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool busy(const struct model *m)
+{
+	for (size_t i = 0; i < sizeof(m->late_reload) / sizeof(m->late_reload[0]); i++)
+		if (m->late_reload[i].left)
+			return true;
+	return m->tx.depth || m->writing || m->n_requests || model_uncore_busy(m) ||
+	       m->stagger_left || m->ref_repeats_in || m->watch_memory;
+}
+
+/* Each instruction adds as much as any other, whatever it is. */
+static bool is_steady(enum event_kind kind)
+{
+	return kind == EK_INSTRUCTIONS || kind == EK_CORE_CYCLES || kind == EK_REF_CYCLES;
+}
+
+static u64 steady_increment(const struct model *m, const struct model_rule *rule)
+{
+	struct model_counter none = { 0 };
+
+	return model_increment(&none, rule, rule->kind != EK_INSTRUCTIONS, 1,
+			       m->latitude[LAT_CYCLES_PER_INSTRUCTION]);
+}
+
+/* The most that one instruction adds. */
+static u64 most_per_instruction(const struct model *m, const struct model_rule *rule,
+				unsigned accesses)
+{
+	switch (rule->kind) {
+	case EK_INSTRUCTIONS:
+	case EK_CORE_CYCLES:
+	case EK_REF_CYCLES:
+		return steady_increment(m, rule);
+	case EK_LOADS:
+	case EK_STORES:
+	case EK_LOCK_LOADS:
+		return accesses;
+	default:
+		return 1;
+	}
+}
+
+/* May it count outside of transactions, where stretches are, although it has IN_TX? */
+static bool filter_inverted(const struct model *m, const struct model_rule *rule)
+{
+	return rule->in_tx && m->config.fault == FAULT_TX_FILTER_INVERTED;
+}
+
+/* Stretches are outside of transactions. */
+static bool selected(const struct model_rule *rule, u8 cpl)
+{
+	return (cpl ? rule->usr : rule->os) && !rule->in_tx;
+}
+
+bool model_bulk_possible_telling(const struct model *m, u8 cpl)
+{
+	/* Its counters are the other logical processor's as well. */
+	if (model_is_netburst(m))
+		return false;
+	if (busy(m) || looks_at_each(m->config.fault) || !model_core_is_quiet(m) ||
+	    model_errata_miscounts(m))
+		return false;
+	for (u64 left = m->active; left; left &= left - 1) {
+		const struct model_counter *c = &m->counter[__builtin_ctzll(left)];
+
+		if (c->armed || filter_inverted(m, &c->rule))
+			return false;
+		/* How many of the stretch's accesses share an instruction isn't known. */
+		if (selected(&c->rule, cpl) &&
+		    ((c->rule.cmask && !is_steady(c->rule.kind)) || c->rule.edge ||
+		     c->rule.flags & EV_INSN))
+			return false;
+	}
+	return true;
+}
+
+bool model_bulk_possible(const struct model *m, u8 cpl)
+{
+	return !m->watch_predictor && model_bulk_possible_telling(m, cpl);
+}
+
+bool model_bulk_conditional(struct model *m, u64 ip, bool taken)
+{
+	return m->watch_predictor && model_conditional_mispredicted(m, ip, taken);
+}
+
+u64 model_bulk_budget(const struct model *m, u8 cpl, unsigned accesses)
+{
+	u64 budget = MOST;
+
+	for (u64 left = m->active; left; left &= left - 1) {
+		unsigned i = (unsigned)__builtin_ctzll(left);
+		const struct model_counter *c = &m->counter[i];
+		u64 room = model_width_mask(m) - c->value, ahead = model_errata_ahead(m, i);
+		u64 most;
+
+		if (!selected(&c->rule, cpl))
+			continue;
+		room -= room < ahead ? room : ahead;
+		most = most_per_instruction(m, &c->rule, accesses);
+		if (most && room / most < budget)
+			budget = room / most;
+	}
+	/* The instruction before which a window is stolen is one of its own. */
+	if (model_may_be_stolen(m) && m->steal_in - 1 < budget)
+		budget = m->steal_in - 1;
+	return budget;
+}
+
+bool model_bulk_needs_taken(const struct model *m)
+{
+	for (u64 left = m->active; left; left &= left - 1)
+		if (m->counter[__builtin_ctzll(left)].rule.kind == EK_NEAR_TAKEN)
+			return true;
+	return false;
+}
+
+static u64 occurrences(const struct model *m, const struct model_rule *rule,
+		       const struct model_events *e)
+{
+	const u64 *branches = e->branches;
+
+	switch (rule->kind) {
+	case EK_INSTRUCTIONS:
+	case EK_CORE_CYCLES:
+	case EK_REF_CYCLES:
+		return e->instructions * steady_increment(m, rule);
+	case EK_BRANCHES:
+		return branches[BRANCH_CONDITIONAL] + branches[BRANCH_JUMP] +
+		       branches[BRANCH_CALL] + branches[BRANCH_RETURN] + branches[BRANCH_FAR];
+	case EK_COND_BRANCHES:
+		return branches[BRANCH_CONDITIONAL];
+	case EK_NEAR_CALLS:
+		return branches[BRANCH_CALL];
+	case EK_NEAR_RETURNS:
+		return branches[BRANCH_RETURN];
+	case EK_NEAR_TAKEN:
+		return e->taken + branches[BRANCH_JUMP] + branches[BRANCH_CALL] +
+		       branches[BRANCH_RETURN];
+	case EK_LOADS:
+		return e->loads;
+	case EK_STORES:
+		return e->stores;
+	case EK_LOCK_LOADS:
+		return e->locked_loads;
+	case EK_MISPREDICTS:
+		return e->mispredicts;
+	default:
+		return 0;
+	}
+}
+
+bool model_bulk_fits(const struct model *m, u8 cpl, const struct model_events *events)
+{
+	if (model_may_be_stolen(m) && m->steal_in - 1 < events->instructions)
+		return false;
+	for (u64 left = m->active; left; left &= left - 1) {
+		unsigned i = (unsigned)__builtin_ctzll(left);
+		const struct model_counter *c = &m->counter[i];
+
+		if (selected(&c->rule, cpl) &&
+		    occurrences(m, &c->rule, events) + model_errata_ahead(m, i) >
+		    model_width_mask(m) - c->value)
+			return false;
+	}
+	return true;
+}
+
+void model_bulk_retire(struct model *m, u8 cpl, const struct model_events *events)
+{
+	if (!events->instructions)
+		return;
+	m->moment += (u32)events->instructions;
+	m->cycles += events->instructions * m->latitude[LAT_CYCLES_PER_INSTRUCTION];
+	m->cpl = cpl;
+	if (model_may_be_stolen(m))
+		m->steal_in -= (u32)events->instructions;
+	for (u64 left = m->active; left; left &= left - 1) {
+		unsigned i = (unsigned)__builtin_ctzll(left);
+		struct model_counter *c = &m->counter[i];
+
+		if (selected(&c->rule, cpl))
+			c->value += model_errata_increment(m, i, occurrences(m, &c->rule, events));
+		else
+			c->condition = false;
+	}
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Many instructions at once: for an engine that knows what a stretch of code does without looking
+ * at each instruction of it. Part of the model's outside, like model.h: the outcome is the one of
+ * as many calls of model_retire(), or the model says beforehand that it has to see each of them.
+ */
+#ifndef REFPMU_MODEL_BULK_H
+#define REFPMU_MODEL_BULK_H
+
+#include "refpmu/model/model.h"
+
+/* More accesses of one kind than this, no instruction of a stretch has, but a REP string that is a
+ * stretch by itself. */
+#define MODEL_BULK_ACCESSES	4
+
+/* What a stretch of retired instructions of one privilege level has done, in whatever order. */
+struct model_events {
+	u64 instructions;
+	u64 loads, stores, locked_loads;
+	u64 branches[BRANCH_FAR + 1];	/* by kind; [BRANCH_NONE] isn't looked at */
+	u64 taken;			/* of the conditional ones; see model_bulk_needs_taken() */
+	u64 mispredicts;		/* see model_bulk_possible_telling() */
+};
+
+/*
+ * May instructions of this privilege level retire many at once now? false: report the next one to
+ * model_retire(). Either way, one that writes an MSR of the model is reported by itself.
+ */
+bool model_bulk_possible(const struct model *m, u8 cpl);
+
+/*
+ * The same for an engine that tells of each conditional branch as it retires, and puts into
+ * model_events.mispredicts how many answers were true: it is mispredicted.
+ */
+bool model_bulk_possible_telling(const struct model *m, u8 cpl);
+bool model_bulk_conditional(struct model *m, u64 ip, bool taken);
+
+/*
+ * Then: how many of them may retire in one stretch before something may happen that concerns a
+ * single one (an overflow, an assist, an interrupt), whatever they are, if each has at most
+ * `accesses` accesses of a kind.
+ */
+u64 model_bulk_budget(const struct model *m, u8 cpl, unsigned accesses);
+
+/* Then: may just these, of which at most so many are taken? */
+bool model_bulk_fits(const struct model *m, u8 cpl, const struct model_events *events);
+
+/* Does model_events.taken matter? While false it may be anything. Changes only in model_wrmsr()
+ * and model_init(). */
+bool model_bulk_needs_taken(const struct model *m);
+
+/* A stretch that fits has retired. */
+void model_bulk_retire(struct model *m, u8 cpl, const struct model_events *events);
+
+#endif

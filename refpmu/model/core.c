@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/* See core.h. */
+#include "refpmu/model/core.h"
+#include "refpmu/model/netburst/netburst.h"
+
+/* Faults that reach into the sibling's model. */
+static bool reaches_over(enum fault_id fault)
+{
+	switch (fault) {
+#define FAULT_PER_CORE(token) case FAULT_##token:
+#include "refpmu/faults/fault_scope.def"
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Faults that take all cores for one. */
+static bool takes_all(const struct model *m)
+{
+	switch (m->config.fault) {
+#define FAULT_PER_PACKAGE(token) case FAULT_##token:
+#include "refpmu/faults/fault_scope.def"
+		return m->host->cores;
+	default:
+		return false;
+	}
+}
+
+/* Who watches whom, and the lock: of its core, or of all cores for one. */
+static struct model_core *tie_of(const struct model *m)
+{
+	return m->host->cores ? &m->host->cores[takes_all(m) ? 0 : m->core] : NULL;
+}
+
+static u64 own_bit(const struct model *m)
+{
+	return BIT(takes_all(m) ? m->host->processor : m->thread);
+}
+
+static struct model_core *core_of(const struct model *m)
+{
+	struct model_core *core = m->host->cores ? &m->host->cores[m->core] : NULL;
+
+	return core && __atomic_load_n(&core->thread[m->thread], __ATOMIC_ACQUIRE) == m ? core :
+		NULL;
+}
+
+static u64 watchers(const struct model_core *core)
+{
+	return __atomic_load_n(&core->watchers, __ATOMIC_ACQUIRE);
+}
+
+void model_core_reset(struct model_core *core)
+{
+	for (unsigned t = 0; t < CORE_THREADS; t++)
+		__atomic_store_n(&core->thread[t], NULL, __ATOMIC_RELEASE);
+	__atomic_store_n(&core->watchers, 0, __ATOMIC_RELEASE);
+}
+
+void model_core_join(struct model *m)
+{
+	if (m->host->cores)
+		__atomic_store_n(&m->host->cores[m->core].thread[m->thread], m, __ATOMIC_RELEASE);
+}
+
+struct model *model_core_sibling(const struct model *m)
+{
+	const struct model_core *core = core_of(m);
+
+	return core ? __atomic_load_n(&core->thread[!m->thread], __ATOMIC_ACQUIRE) : NULL;
+}
+
+struct model *model_core_other(const struct model *m, unsigned *next)
+{
+	unsigned threads = m->config.hyper_threading ? CORE_THREADS : 1;
+
+	if (!takes_all(m))
+		return (*next)++ ? NULL : model_core_sibling(m);
+	while (*next < m->host->processors) {
+		unsigned processor = (*next)++;
+		struct model_core *core = &m->host->cores[processor / threads];
+		struct model *other = __atomic_load_n(&core->thread[processor % threads],
+						      __ATOMIC_ACQUIRE);
+
+		if (other && other != m)
+			return other;
+	}
+	return NULL;
+}
+
+void model_core_watch(struct model *m, bool watch)
+{
+	struct model_core *core = tie_of(m);
+	u64 bit = own_bit(m);
+
+	/* Whether or not the sibling has been started yet; but there must be one. */
+	if (!core || !m->config.hyper_threading || (m->host->processor ^ 1) >= m->host->processors)
+		return;
+	if (watch)
+		__atomic_fetch_or(&core->watchers, bit, __ATOMIC_SEQ_CST);
+	else if (watchers(core) & bit)
+		__atomic_fetch_and(&core->watchers, ~bit, __ATOMIC_SEQ_CST);
+}
+
+bool model_core_needs_sibling(const struct model *m)
+{
+	if (!core_of(m))
+		return false;
+	if (model_is_netburst(m))
+		return __atomic_load_n(&netburst_of(m)->now.running, __ATOMIC_ACQUIRE);
+	return watchers(tie_of(m)) & own_bit(m) || reaches_over(m->config.fault);
+}
+
+bool model_core_needs_others(const struct model *m)
+{
+	return takes_all(m) && model_core_needs_sibling(m);
+}
+
+bool model_core_is_watched(const struct model *m)
+{
+	return core_of(m) && watchers(tie_of(m)) & ~own_bit(m);
+}
+
+bool model_core_is_quiet(const struct model *m)
+{
+	return !core_of(m) || !watchers(tie_of(m));
+}
+
+bool model_core_enter(struct model *m)
+{
+	struct model_core *tie = tie_of(m);
+
+	if (!core_of(m) ||
+	    !(model_is_netburst(m) || watchers(tie) || reaches_over(m->config.fault)))
+		return false;
+	if (m->host->lock)
+		m->host->lock(m->host->ctx, &tie->lock);
+	return true;
+}
+
+void model_core_leave(struct model *m, bool entered)
+{
+	if (entered && m->host->unlock)
+		m->host->unlock(m->host->ctx, &tie_of(m)->lock);
+}
+
+void model_core_call(struct model *m, struct model *to)
+{
+	if (to != m && m->host->call)
+		m->host->call(m->host->ctx, to->host->processor);
+}

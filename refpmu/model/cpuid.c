@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * CPUID: what the machine below answered, turned into what the presented processor would answer:
+ * "CPUID - CPU Identification". Vendor, signature, brand, caches and the PMU's enumeration are
+ * replaced. Of the features those stay that the generation has and the machine below carries out;
+ * there is no sign of a hypervisor but the one that the profile kvm shows.
+ *
+ * The machine's own are the APIC ID, the sizes of addresses (its memory must fit), MONITOR's lines
+ * and what XSAVE needs.
+ *
+ * Not handled: frequencies, power management.
+ */
+#include "refpmu/model/netburst/netburst.h"
+#include "refpmu/model/memory/memory.h"
+#include "spec/hypervisor.h"
+
+enum { EAX, EBX, ECX, EDX };
+
+enum {
+#define CPUID_FIELD(name, leaf, subleaf, reg, lo, hi, source) CPUID_LEAF_##name = (int)(leaf),
+#include "spec/cpuid.def"
+};
+
+#define LEAF_DESCRIPTORS	0x2u
+#define LEAF_CACHES		0x4u
+#define LEAF_MONITOR		0x5u
+#define LEAF_POWER		0x6u
+#define LEAF_TOPOLOGY		0xbu
+#define LEAF_XSAVE		0xdu
+#define LEAF_EXTENDED		0x80000000u
+#define LEAF_EXTENDED_LAST	0x80000008u
+
+/* Which feature bits the generation has, in each register of a leaf. */
+static const struct { u32 leaf; u8 subleaf, reg, lo, hi, gens; } features[] = {
+#define FEATURE(leaf, subleaf, reg, lo, hi, gens, names) { leaf, subleaf, reg, lo, hi, gens },
+#include "spec/feature.def"
+};
+
+/* What stays of a register that holds features and nothing else. */
+static u32 features_of(const struct model *m, u32 leaf, u32 subleaf, unsigned reg)
+{
+	u64 bits = 0;
+
+	for (size_t i = 0; i < sizeof(features) / sizeof(features[0]); i++)
+		if (features[i].leaf == leaf && features[i].subleaf == subleaf &&
+		    features[i].reg == reg && features[i].gens & BIT(m->config.generation))
+			bits |= BITS(features[i].lo, features[i].hi);
+	return (u32)bits;
+}
+
+/* Put value into the field's bits of its register. */
+static void set_field(u32 regs[4], unsigned reg, unsigned lo, unsigned hi, u64 value)
+{
+	regs[reg] = (u32)((regs[reg] & ~BITS(lo, hi)) | (value << lo & BITS(lo, hi)));
+}
+
+static void set(u32 regs[4], const u32 values[4])
+{
+	for (unsigned i = 0; i < 4; i++)
+		regs[i] = values[i];
+}
+
+static void clear(u32 regs[4])
+{
+	set(regs, (const u32[4]){ 0 });
+}
+
+static u32 four_bytes(const char *text)
+{
+	u32 value;
+
+	__builtin_memcpy(&value, text, sizeof(value));
+	return value;
+}
+
+/* Every field of spec/cpuid.def by its name: FIELD(PDCM) is its register and its bits. */
+enum {
+#define CPUID_FIELD(name, leaf, subleaf, reg, lo, hi, source) \
+	FIELD_##name##_REG = (reg), FIELD_##name##_LO = (lo), FIELD_##name##_HI = (hi),
+#include "spec/cpuid.def"
+};
+#define SET(name, value) \
+	set_field(regs, FIELD_##name##_REG, FIELD_##name##_LO, FIELD_##name##_HI, (value))
+
+/* ---- topology: one package, whose APIC ids begin at 0 ---- */
+
+static unsigned processors(const struct model *m)
+{
+	return m->host->processors ? m->host->processors : 1;
+}
+
+/* Bits of the APIC id that tell the threads of a core apart, */
+static unsigned thread_bits(const struct model *m)
+{
+	return m->config.hyper_threading && processors(m) > 1;
+}
+
+/* and the processors of the package. */
+static unsigned package_bits(const struct model *m)
+{
+	unsigned bits = 0;
+
+	while (1u << bits < processors(m))
+		bits++;
+	return bits;
+}
+
+/* Threads of this core: the last one may have one only. */
+static unsigned threads(const struct model *m)
+{
+	return thread_bits(m) && (m->host->processor | 1) < processors(m) ? CORE_THREADS : 1;
+}
+
+static const char hyper_v[] = "Microsoft Hv";
+
+/* No row of spec/generation.def has this model of family 06H. */
+#define UNKNOWN_MODEL	0xff
+#define GENERATION_MODEL(id, family, model, ...) \
+	_Static_assert((family) != 0x6 || (model) != UNKNOWN_MODEL, #id);
+#include "spec/generation.def"
+/* What a part without a name of its own says. */
+static const char unknown_brand[48] = "Genuine Intel(R) CPU 0000";
+
+/* NULL: a processor without a hypervisor. */
+static const char *hypervisor_signature(const struct model *m)
+{
+	if (m->facts & FACT_KVM_SIGNATURE)
+		return "KVMKVMKVM\0\0";
+	if (m->facts & FACT_HYPERV_SIGNATURE)
+		return hyper_v;
+	return m->facts & FACT_VMWARE_SIGNATURE ? "VMwareVMware" : NULL;
+}
+
+/* Leaves of hypervisors are among those that no processor has. */
+static void hypervisor(const struct model *m, u32 leaf, u32 regs[4])
+{
+	const char *signature = hypervisor_signature(m);
+	u32 own = HYPERVISOR_LEAF + m->latitude[LAT_HYPERVISOR_LEAF] * HYPERVISOR_LEAF_STEP;
+
+	clear(regs);
+	if (!signature || (leaf != own && leaf != HYPERVISOR_LEAF))
+		return;
+	signature = leaf == own ? signature : hyper_v;
+	set(regs, (const u32[4]){ leaf + 1, four_bytes(signature), four_bytes(signature + 4),
+				  four_bytes(signature + 8) });
+}
+
+#define LEAF_CORE_TYPE		0x1au
+#define HYBRID_MORE		2	/* counters of a P-core that 0AH doesn't tell of */
+#define CORE_TYPE_CORE		0x40u
+
+static u32 max_leaf(const struct model *m)
+{
+	return m->facts & FACT_HYBRID ? LEAF_CORE_TYPE : model_generation(m)->max_leaf;
+}
+
+static void version(const struct model *m, u32 regs[4])
+{
+	const struct generation *g = model_generation(m);
+	u32 model = m->facts & FACT_UNKNOWN_MODEL ? UNKNOWN_MODEL : g->model;
+
+	regs[EAX] = 0;
+	/* The brand is in leaves 80000002H on; CLFLUSH takes lines of 64 bytes. */
+	regs[EBX] = (regs[EBX] & 0xff000000) | MEMORY_LINE / 8 << 8;
+	regs[ECX] &= features_of(m, CPUID_LEAF_STEPPING, 0, ECX);
+	regs[EDX] &= features_of(m, CPUID_LEAF_STEPPING, 0, EDX);
+	SET(STEPPING, g->stepping);
+	SET(MODEL, model);
+	SET(FAMILY, g->family);
+	SET(EXT_MODEL, model >> 4);
+	SET(LOGICAL_PROCESSORS, 1u << package_bits(m));
+	SET(DTES64, !(m->facts & FACT_NO_PEBS) &&
+	    !(model_is_netburst(m) && m->latitude[LAT_DS_FOLLOWS_MODE]));
+	SET(DS_CPL, !(m->facts & FACT_NO_PEBS));
+	SET(PDCM, g->perfmon && !(m->facts & FACT_NO_PMU) ? 1 : 0);
+	SET(HYPERVISOR, hypervisor_signature(m) && !m->latitude[LAT_HYPERVISOR_HIDDEN] ? 1 : 0);
+	SET(DS, !(m->facts & FACT_NO_PEBS));
+	SET(HTT, processors(m) > 1);
+}
+
+static void performance_monitoring(struct model *m, u32 regs[4])
+{
+	/* The architectural events in the order of EBX: Table 18-1. */
+	static const u16 architectural[] = {
+		EVENT_UNHALTED_CORE_CYCLES, EVENT_INST_RETIRED_ANY_P, EVENT_UNHALTED_REF_CYCLES,
+		EVENT_LONGEST_LAT_CACHE_REFERENCE, EVENT_LONGEST_LAT_CACHE_MISS,
+		EVENT_BR_INST_RETIRED_ALL_BRANCHES, EVENT_BR_MISP_RETIRED_ALL_BRANCHES,
+	};
+	const unsigned events = sizeof(architectural) / sizeof(architectural[0]);
+	const struct generation *g = model_generation(m);
+
+	clear(regs);
+	if (m->facts & FACT_PERFMON_1)
+		SET(PERFMON_VERSION, 1);
+	if (m->facts & FACT_NO_PMU)
+		return;
+	SET(PERFMON_VERSION, m->facts & FACT_PERFMON_2 && g->perfmon > 2 ? 2 : g->perfmon);
+	if (m->facts & FACT_PERFMON_2)
+		SET(ANYTHREAD_DEPRECATED, 1);
+	if (m->latitude[LAT_FROZEN_STATUS])
+		SET(PERFMON_VERSION, 4);
+	SET(GP_COUNTERS, model_gp_counters(m) - (m->facts & FACT_HYBRID ? HYBRID_MORE : 0) -
+	    broken(m, FAULT_CPUID_COUNTER_MISSING));
+	SET(GP_WIDTH, broken(m, FAULT_CPUID_WIDTH_40) ? 40u : g->width);
+	SET(EVENTS_LENGTH, events);
+	SET(FIXED_COUNTERS, g->fixed);
+	SET(FIXED_WIDTH, g->width);
+	for (unsigned i = 0; i < events; i++)
+		if (!model_event(m, architectural[i]))
+			regs[EBX] |= (u32)BIT(i);
+}
+
+/* The x2APIC ID in EDX stays. */
+static void topology(const struct model *m, u32 subleaf, u32 regs[4])
+{
+	enum { LEVEL_SMT = 1, LEVEL_CORE = 2 };
+	const struct { u32 type, bits, processors; } level[] = {
+		{ LEVEL_SMT, thread_bits(m), threads(m) },
+		{ LEVEL_CORE, package_bits(m), processors(m) },
+	};
+	bool is_one = subleaf < sizeof(level) / sizeof(level[0]);
+
+	regs[EAX] = is_one ? level[subleaf].bits : 0;
+	regs[EBX] = is_one ? level[subleaf].processors : 0;
+	regs[ECX] = (is_one ? level[subleaf].type << 8 : 0) | (subleaf & 0xff);
+}
+
+enum cache_type { CACHE_DATA = 1, CACHE_INSTRUCTIONS, CACHE_UNIFIED };
+
+/* Deterministic cache parameters: those of the memory hierarchy. A core's threads share the first
+ * two levels, all share the third. */
+static void caches(const struct model *m, u32 subleaf, u32 regs[4])
+{
+	const struct memory_shape shape = model_memory_shape(m);
+	const struct { u32 type, level, ways, sets; } cache[] = {
+		{ CACHE_DATA, 1, MEMORY_L1_WAYS, shape.l1_sets },
+		{ CACHE_INSTRUCTIONS, 1, MEMORY_L1_WAYS, shape.l1_sets },
+		{ CACHE_UNIFIED, 2, MEMORY_L2_WAYS, shape.l2_sets },
+		{ CACHE_UNIFIED, 3, MEMORY_L3_WAYS, shape.l3_sets },
+	};
+
+	const u32 cores = 1u << (package_bits(m) - thread_bits(m));
+	u32 sharing;
+
+	clear(regs);
+	if (subleaf >= sizeof(cache) / sizeof(cache[0]))
+		return;
+	sharing = 1u << (cache[subleaf].level == 3 ? package_bits(m) : thread_bits(m));
+	regs[EAX] = cache[subleaf].type | cache[subleaf].level << 5 | 1u << 8 |
+		    (sharing - 1) << 14 | (cores - 1) << 26;
+	regs[EBX] = (MEMORY_LINE - 1) | (cache[subleaf].ways - 1) << 22;
+	regs[ECX] = cache[subleaf].sets - 1;
+	/* The L3 holds what the others hold. */
+	regs[EDX] = cache[subleaf].level == 3 ? 1u << 1 : 0;
+}
+
+/* Size in KiB, eight ways and the line of the second-level cache. */
+static u32 second_level(const struct model *m)
+{
+	enum { EIGHT_WAYS = 6 };
+	const struct memory_shape shape = model_memory_shape(m);
+
+	return shape.l2_sets * MEMORY_L2_WAYS * MEMORY_LINE / 1024 << 16 | EIGHT_WAYS << 12 |
+	       MEMORY_LINE;
+}
+
+/* State components: x87, SSE and, with AVX, the upper halves. */
+static void xsave(const struct model *m, u32 subleaf, u32 regs[4])
+{
+	enum { COMPONENTS = 7, AVX_COMPONENT = 2, BYTES = 576 + 256 };
+
+	switch (subleaf) {
+	case 0:
+		set(regs, (const u32[4]){ regs[EAX] & COMPONENTS,
+					  regs[EBX] < BYTES ? regs[EBX] : BYTES, BYTES, 0 });
+		return;
+	case 1:
+		set(regs, (const u32[4]){ regs[EAX] & features_of(m, LEAF_XSAVE, 1, EAX) });
+		return;
+	case AVX_COMPONENT:
+		return;
+	}
+	clear(regs);
+}
+
+static void extended(const struct model *m, u32 leaf, u32 regs[4])
+{
+	const char *brand = m->facts & FACT_UNKNOWN_MODEL ? unknown_brand :
+							    model_generation(m)->brand;
+
+	switch (leaf) {
+	case LEAF_EXTENDED:
+		set(regs, (const u32[4]){ LEAF_EXTENDED_LAST });
+		return;
+	case LEAF_EXTENDED + 1:
+		set(regs, (const u32[4]){ 0, 0, regs[ECX] & features_of(m, leaf, 0, ECX),
+					  regs[EDX] & features_of(m, leaf, 0, EDX) });
+		return;
+	case LEAF_EXTENDED + 2:
+	case LEAF_EXTENDED + 3:
+	case LEAF_EXTENDED + 4:
+		for (u32 i = 0; i < 4; i++)
+			regs[i] = four_bytes(brand + 16 * (leaf - LEAF_EXTENDED - 2) + 4 * i);
+		return;
+	case LEAF_EXTENDED + 6:
+		set(regs, (const u32[4]){ 0, 0, second_level(m), 0 });
+		return;
+	case LEAF_EXTENDED + 7:
+		set(regs, (const u32[4]){ 0, 0, 0, regs[EDX] & features_of(m, leaf, 0, EDX) });
+		return;
+	case LEAF_EXTENDED_LAST:	/* sizes of physical and linear addresses */
+		set(regs, (const u32[4]){ regs[EAX] & 0xffff });
+		return;
+	}
+	clear(regs);
+}
+
+static void basic(struct model *m, u32 leaf, u32 subleaf, u32 regs[4])
+{
+	switch (leaf) {
+	case CPUID_LEAF_MAX_LEAF:
+		set(regs, (const u32[4]){ max_leaf(m), four_bytes("Genu"),
+					  four_bytes("ntel"), four_bytes("ineI") });
+		return;
+	case CPUID_LEAF_STEPPING:
+		version(m, regs);
+		return;
+	case LEAF_DESCRIPTORS:		/* once, and all that it says is "see leaf 4" */
+		set(regs, (const u32[4]){ 0xff01 });
+		return;
+	case LEAF_CACHES:
+		caches(m, subleaf, regs);
+		return;
+	case LEAF_MONITOR:
+		return;
+	case LEAF_POWER:		/* the timer of the local APIC goes on in deep sleep */
+		set(regs, (const u32[4]){ regs[EAX] & 1u << 2 });
+		return;
+	case CPUID_LEAF_RTM:
+		if (subleaf)
+			break;
+		set(regs, (const u32[4]){ 0, regs[EBX] & features_of(m, leaf, 0, EBX) });
+		SET(RTM, model_has_tx(m));
+		/* The hypervisor's own, whatever the machine below has. */
+		SET(TSC_ADJUST, features_of(m, CPUID_LEAF_RTM, 0, EBX) >> FIELD_TSC_ADJUST_LO);
+		SET(HLE, model_has_tx(m));
+		SET(RTM_ALWAYS_ABORT, model_has_tx(m) && m->latitude[LAT_RTM_ALWAYS_ABORT]);
+		SET(HYBRID, m->facts & FACT_HYBRID ? 1 : 0);
+		SET(ARCH_LBR, m->facts & FACT_ARCH_LBR ? 1 : 0);
+		return;
+	case LEAF_CORE_TYPE:
+		clear(regs);
+		SET(CORE_TYPE, CORE_TYPE_CORE);
+		return;
+	case CPUID_LEAF_PERFMON_VERSION:
+		if (subleaf && broken(m, FAULT_CPUID_0AH_SUBLEAF))
+			break;
+		performance_monitoring(m, regs);
+		return;
+	case LEAF_TOPOLOGY:
+		topology(m, subleaf, regs);
+		return;
+	case LEAF_XSAVE:
+		xsave(m, subleaf, regs);
+		return;
+	}
+	clear(regs);
+}
+
+void model_cpuid(struct model *m, u32 leaf, u32 subleaf, u32 regs[4])
+{
+	m->moment++;
+	if (leaf >= LEAF_EXTENDED)
+		extended(m, leaf, regs);
+	else if (leaf <= max_leaf(m))
+		basic(m, leaf, subleaf, regs);
+	else
+		hypervisor(m, leaf, regs);
+}

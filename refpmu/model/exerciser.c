@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/* See exerciser.h. */
+#include "refpmu/model/exerciser.h"
+#include "refpmu/model/internal.h"
+
+#define WORD(name)	(EXERCISER_##name / 4)
+#define OFFERED		BITS(EXERCISE_NOWHERE, EXERCISE_PENDING)
+
+void model_exerciser_reset(struct model *m)
+{
+	struct exerciser *e = m->host->exerciser;
+
+	*e = (struct exerciser){ .word = { 0 } };
+	if (m->latitude[LAT_NO_EXERCISER] || !model_memory(m))
+		return;
+	e->word[WORD(SIGNATURE)] = EXERCISER_HERE;
+	e->word[WORD(VERSION)] = EXERCISER_NUMBER;
+	e->word[WORD(STATES)] = (u32)OFFERED;
+	e->word[WORD(LINE_BYTES)] = MEMORY_LINE;
+	e->word[WORD(MOST_BYTES)] = EXERCISER_MOST;
+	e->word[WORD(REMOTE_LOW)] = (u32)m->host->remote_base;
+	e->word[WORD(REMOTE_HIGH)] = (u32)(m->host->remote_base >> 32);
+	e->word[WORD(REMOTE_BYTES)] = m->host->remote_bytes;
+	e->word[WORD(STATUS)] = EXERCISER_IS_IDLE;
+}
+
+static u64 address_of(const struct exerciser *e)
+{
+	return e->word[WORD(ADDRESS_LOW)] | (u64)e->word[WORD(ADDRESS_HIGH)] << 32;
+}
+
+static u32 lines_of(const struct exerciser *e)
+{
+	u64 first = address_of(e) / MEMORY_LINE;
+	u64 last = (address_of(e) + e->word[WORD(LENGTH)] - 1) / MEMORY_LINE;
+
+	return (u32)(last - first + 1);
+}
+
+/* DONE: nothing is wrong with the command. */
+static enum exerciser_status check(const struct model *m, const struct exerciser *e)
+{
+	u32 state = e->word[WORD(STATE)], bytes = e->word[WORD(LENGTH)];
+
+	if (state >= 32 || !(e->word[WORD(STATES)] & BIT(state)))
+		return EXERCISER_IS_NO_STATE;
+	if (e->word[WORD(PROCESSOR)] >= (m->host->processors ? m->host->processors : 1))
+		return EXERCISER_IS_NO_PROCESSOR;
+	if (!bytes || bytes > EXERCISER_MOST ||
+	    (state == EXERCISE_PENDING && lines_of(e) > 1))
+		return EXERCISER_IS_BAD_LENGTH;
+	if (m->host->cacheable && !m->host->cacheable(m->host->ctx, address_of(e), bytes))
+		return EXERCISER_IS_BAD_ADDRESS;
+	return EXERCISER_IS_DONE;
+}
+
+/* Where the lines go. */
+static enum exerciser_state destination(struct model *m, const struct exerciser *e)
+{
+	enum exerciser_state state = (enum exerciser_state)e->word[WORD(STATE)];
+
+	if (broken(m, FAULT_EXERCISER_MISPLACES))
+		return state == EXERCISE_L3_ONLY ? EXERCISE_NOWHERE : EXERCISE_L3_ONLY;
+	return state;
+}
+
+static void place(struct model *m, struct exerciser *e, u32 lines)
+{
+	enum exerciser_state state = destination(m, e);
+	u32 processor = e->word[WORD(PROCESSOR)];
+	unsigned core = m->config.hyper_threading ? processor / CORE_THREADS : processor;
+	struct memory *memory = m->host->memory;
+
+	memory_enter(memory);
+	memory_place_begin(memory);
+	for (u64 i = 0; i < lines; i++)
+		memory_place(memory, core, address_of(e) + i * MEMORY_LINE, state);
+	memory_leave(memory);
+}
+
+static void command(struct model *m, struct exerciser *e)
+{
+	enum exerciser_status status = check(m, e);
+	u32 lines = status == EXERCISER_IS_DONE ? lines_of(e) : 0, placed;
+
+	if (status == EXERCISER_IS_DONE && broken(m, FAULT_EXERCISER_SILENT)) {
+		e->word[WORD(STATUS)] = EXERCISER_IS_BUSY;
+		return;
+	}
+	if (lines && broken(m, FAULT_EXERCISER_REFUSES)) {
+		status = EXERCISER_IS_FAILED;
+		lines = 0;
+	}
+	if (lines && broken(m, FAULT_EXERCISER_PARTIAL))
+		lines--;
+	placed = lines && broken(m, FAULT_EXERCISER_IDLE) ? 0 : lines;
+	if (placed)
+		place(m, e, placed);
+	e->word[WORD(LINES)] = lines;
+	e->word[WORD(STATUS)] = status;
+}
+
+void model_exerciser_write(struct model *m, u32 offset, u32 value)
+{
+	struct exerciser *e = m->host->exerciser;
+
+	if (e->word[WORD(SIGNATURE)] != EXERCISER_HERE)
+		return;
+	m->moment++;
+	switch (offset) {
+	case EXERCISER_ADDRESS_LOW:
+	case EXERCISER_ADDRESS_HIGH:
+	case EXERCISER_LENGTH:
+	case EXERCISER_PROCESSOR:
+	case EXERCISER_STATE:
+		e->word[offset / 4] = value;
+		break;
+	default:
+		break;
+	}
+	if (offset == EXERCISER_STATE)
+		command(m, e);
+}

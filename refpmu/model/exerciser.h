@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The exerciser: docs/EXERCISER.md, spec/exerciser.def. It acts on the memory hierarchy that the
+ * processors share, and each command is done at once.
+ */
+#ifndef REFPMU_MODEL_EXERCISER_H
+#define REFPMU_MODEL_EXERCISER_H
+
+#include "refpmu/model/model.h"
+
+#define EXERCISER_WORDS	16
+
+/* The register page begins like this; the rest of it reads 0. */
+struct exerciser {
+	u32 word[EXERCISER_WORDS];
+};
+
+/* Of one command: as many lines as stay where they are put, in each shape of the hierarchy. */
+#define EXERCISER_MOST	0x10000u
+
+/* A processor has stored there, anywhere in the page, 32 bits. */
+void model_exerciser_write(struct model *m, u32 offset, u32 value);
+
+/* ---- for refpmu/model/ ---- */
+
+/* As after power-on, or gone, as latitude has it. */
+void model_exerciser_reset(struct model *m);
+
+#endif

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+/* What the model's files share with each other. Nothing outside refpmu/model/ includes this. */
+#ifndef REFPMU_MODEL_INTERNAL_H
+#define REFPMU_MODEL_INTERNAL_H
+
+#include "refpmu/model/model.h"
+#include "spec/event.h"
+#include "spec/msr.h"
+
+/* Of faults that show the record before: each byte of what was before the first. */
+#define MODEL_NO_RECORD_BEFORE 0xa5
+
+#define FIRST_FIXED	MODEL_MAX_GP	/* counter index of fixed counter 0 */
+
+/* One row of spec/generation.def. No pointers: refpmu.efi moves after it was relocated. */
+struct generation {
+	u8 family, model, stepping;
+	char brand[48];
+	u8 perfmon, gp, gp_no_ht, fixed, width, max_leaf, lbr_fmt, pebs_format;
+	u64 pebs_mask, ll_mask;
+	unsigned facilities;	/* enum generation_facility */
+};
+
+/* One row of spec/event.def. */
+struct event {
+	u8 gens;		/* enum generation_set */
+	u16 code;		/* PERFEVTSELx[15:0] */
+	u16 flags;		/* enum event_flags */
+	u8 kind;		/* enum event_kind */
+	u8 counters;		/* bit n: general-purpose counter n */
+};
+
+/* One retired instruction on its way through the model. Bit n is counter n. */
+struct step {
+	const struct model_retired *r;
+	u8 cpl;			/* at which it counts */
+	u64 active;		/* counters that count it, or what it does besides: */
+	u64 opened, closed;	/* switched on or off by it: its microcode counts as well, */
+	u64 unseen;		/* and the instruction itself not, on these */
+	u64 wrapped;
+	u64 due;		/* for an assist: armed, and the event to come has occurred */
+	u64 interrupts;		/* for an overflow interrupt */
+	const struct model_rule *rule[MODEL_MAX_COUNTERS];	/* of the active ones */
+	bool writes;		/* a WRMSR of the PMU's registers */
+	bool interrupted;	/* the one interrupt for all counters that wrapped is requested */
+	struct access_outcome {
+		struct memory_result memory;
+		bool tagged;
+	} outcome[MODEL_MAX_ACCESSES];	/* of r->access[] */
+	u64 cycles;		/* that it takes, its loads included */
+	u8 tx;			/* enum model_tx_act */
+	bool tx_abort;		/* not an instruction, but the abort of a transaction */
+	bool aborts;		/* a record that was due has aborted the transaction: */
+	struct model_retired aborted;	/* what r is since */
+	bool prefetched;	/* a broken processor counts the prefetch as a load */
+};
+
+/* faults/fault.c: the processor has a fault with parameters; does it act here? */
+bool model_strikes(struct model *m);
+
+/* Ask only where the fault would make a difference: each question is an opportunity. */
+static inline bool broken(struct model *m, enum fault_id fault)
+{
+	return m->config.fault == fault && fault != FAULT_NONE && model_strikes(m);
+}
+
+/* model.c */
+const struct generation *model_generation(const struct model *m);
+unsigned model_gp_counters(const struct model *m);
+/* Bits of a counter that exist. */
+u64 model_width_mask(const struct model *m);
+bool model_has_counter(const struct model *m, unsigned counter);
+/* A bit of the register formats of the three global registers: n, or 32 + i. */
+u64 model_global_bit(unsigned counter);
+
+/* The hierarchy that its core is in. NULL: none. */
+static inline struct memory *model_memory(const struct model *m)
+{
+	return m->core < MEMORY_PROGRAMS ? m->host->memory : NULL;
+}
+
+/* latitude.c */
+void model_take_latitude(struct model *m);
+u64 model_random(struct model *m);
+/* A fresh value of a knob that is a bound. */
+u32 model_draw(struct model *m, enum latitude_id id);
+/* 0 to bound, from a sequence of its own. */
+u32 model_draw_below(u64 *random, u32 bound);
+/* The memory hierarchy as the seed has it. */
+struct memory_shape model_memory_shape(const struct model *m);
+/* Instructions between the request of an interrupt and the interrupt. */
+u32 model_skid(struct model *m);
+/* The program doesn't run for a while, before the instruction that is being counted. */
+void model_steal(struct model *m);
+
+/*
+ * Does the next instruction go towards such a window? Only what is watched does: code that isn't
+ * for native running loses no time while nothing counts it.
+ */
+static inline bool model_may_be_stolen(const struct model *m)
+{
+	return m->steal_in && model_watching(m);
+}
+
+/* faults/fault.c */
+/*
+ * The instruction has retired and is about to be counted: what broken processors do meanwhile.
+ * Returns the counters that miss it.
+ */
+u64 model_fault_retire(struct model *m, const struct model_retired *r);
+
+/* faults/count.c: what a broken processor makes of a rule, of occurrences, of an increment of
+ * the counter that at_counter names. */
+void model_break_rule(struct model *m, unsigned i, struct model_rule *rule);
+u64 model_break_occurrences(struct model *m, const struct model_rule *rule,
+			    const struct model_retired *r, u64 occurred);
+u64 model_break_increment(struct model *m, unsigned i, const struct model_rule *rule, u64 add);
+
+/* faults/condition.c: what acts beside something else only. */
+/* Occurrences on an instruction of an unusual kind. */
+u64 model_break_instruction(struct model *m, const struct model_rule *rule,
+			    const struct model_retired *r, u64 occurred);
+/* Cycles that are counted although the counter doesn't select the level. */
+u64 model_break_level(struct model *m, const struct model_rule *rule);
+/* The levels of all counters, once each has its rule. */
+void model_break_levels(struct model *m);
+/* Does this counter run without its global enable? */
+bool model_runs_beside_another(struct model *m, unsigned counter);
+/* IA32_PERFEVTSELx, IA32_FIXED_CTR_CTRL are about to hold this value. */
+void model_break_enable(struct model *m, unsigned counter, u64 value);
+void model_break_fixed_ctrl(struct model *m, u64 value);
+
+/* counter.c */
+/* Does this bit of IA32_PEBS_ENABLE enable its counter? */
+bool model_pebs_enabled(struct model *m, unsigned counter);
+/* The event of this encoding, or NULL. */
+const struct event *model_event(const struct model *m, u16 code);
+/* A branch that the predictor takes for another way. It learns by being asked: once a branch. */
+bool model_conditional_mispredicted(struct model *m, u64 ip, bool goes);
+bool model_mispredicted(struct model *m, const struct model_retired *r);
+/* A control register has changed: decode all rules anew. */
+void model_configure(struct model *m);
+/*
+ * What a counter adds for an instruction of so many cycles with so many occurrences of its event; a
+ * cycle event occurs in each of its cycles.
+ */
+u64 model_increment(struct model_counter *c, const struct model_rule *rule, bool cycle_event,
+		    u64 occurred, u64 cycles);
+/* Drop the arm of these counters, and the interrupt that waits for it. */
+void model_disarm(struct model *m, u64 counters);
+/* A counter's value as a register shows it. */
+void model_set_counter(struct model *m, unsigned counter, u64 value);
+
+/* errata.c */
+/* General-purpose counters do, until they were set up. */
+bool model_errata_miscounts(const struct model *m);
+/* IA32_PERF_GLOBAL_CTRL has been written. */
+void model_errata_global_ctrl(struct model *m, u64 value);
+/* What counter i adds instead of this. */
+u64 model_errata_increment(struct model *m, unsigned i, u64 add);
+/* How much more than occurs it may add. */
+u64 model_errata_ahead(const struct model *m, unsigned i);
+/* Counter i has wrapped; these status bits are cleared; an instruction has been counted. */
+void model_errata_wrapped(struct model *m, unsigned i);
+void model_errata_cleared(struct model *m, u64 status);
+void model_errata_retired(struct model *m);
+
+/* A transaction has aborted: its event occurs. after: the registers of the fallback handler. */
+void model_retire_abort(struct model *m, const struct model_retired *r);
+
+/* model/tsx/tx.c */
+/* End the transaction and take back what it did; gives the registers behind that. */
+void model_tx_undo(struct model *m, enum tx_cause cause, u8 code, struct model_registers *after);
+/* Does this event of transactions occur? Kinds from EK_TX_FIRST on. */
+bool model_tx_occurs(struct model *m, const struct step *s, enum event_kind kind);
+/* Table 18-51: what a record that is being made holds. */
+u64 model_tx_field(struct model *m, const struct step *s);
+/* model/tsx/elision.c: of the instruction that retires, before it counts, and behind that. */
+enum model_tx_act model_tx_elision_act(struct model *m);
+void model_tx_elision_retired(struct model *m, enum model_tx_act act);
+/* The locks of an aborted one come again. */
+void model_tx_elision_aborted(struct model *m);
+/* model/tsx/log.c: no line yet; give back what was in those that it has written. */
+void model_tx_log_begin(struct model *m);
+void model_tx_log_undo(struct model *m);
+
+/* priority.c */
+/* Serve what this instruction has made due, in order. */
+void model_serve(struct model *m, struct step *s);
+
+/* pebs.c */
+/* The assist of counter x: record, index, reload, status. */
+struct assist {
+	u64 covered;	/* the counters that it was for: no longer armed */
+	bool threshold;	/* it wrote a record, and the index has reached the threshold */
+};
+struct assist model_assist(struct model *m, struct step *s, unsigned x);
+void model_write_late_record(struct model *m);
+
+/* uncore.c */
+/* The uncore that this processor belongs to. Others may change it but between enter and leave. */
+const struct model_uncore *model_uncore_of(const struct model *m);
+/* Does a counter of it count, or has this processor yet to hear of one? */
+bool model_uncore_busy(const struct model *m);
+/* The instruction has been counted by the core: count it here. */
+void model_uncore_retire(struct model *m, struct step *s);
+/* Does a counter that is enabled depend on where data comes from? */
+bool model_uncore_watches(const struct model *m);
+/* Request the interrupts that the uncore has signalled to this processor. */
+void model_uncore_take(struct model *m);
+/* This processor clears the uncore's status, as a broken one. */
+void model_uncore_drop_status(struct model *m);
+/* Its IA32_DEBUGCTL has been written. */
+void model_uncore_listen(struct model *m);
+
+/* lvt.c */
+void model_request(struct model *m, enum model_action action, unsigned counter);
+void model_requests_approach(struct model *m);	/* an instruction has begun */
+void model_requests_raise(struct model *m);	/* the instruction is done: raise what is due */
+
+/* msr_bits.c; the rest of it is in msr.h */
+/* The first names in the rows of MSR_FIELD. */
+enum fields_of {
+	OF_IA32_PERFEVTSEL, OF_IA32_FIXED_CTR_CTRL, OF_IA32_PERF_GLOBAL_CTRL,
+	OF_IA32_PERF_GLOBAL_STATUS, OF_IA32_PERF_GLOBAL_OVF_CTRL, OF_IA32_PEBS_ENABLE,
+	OF_PEBS_LD_LAT_THRESHOLD, OF_OFFCORE_RSP, OF_IA32_PERF_CAPABILITIES, OF_IA32_DEBUGCTL,
+	OF_IA32_MISC_ENABLE, OF_IA32_APIC_BASE, OF_UNCORE_PERF_GLOBAL_CTRL,
+	OF_UNCORE_PERF_GLOBAL_STATUS, OF_UNCORE_PERF_GLOBAL_OVF_CTRL, OF_UNCORE_FIXED_CTR,
+	OF_UNCORE_FIXED_CTR_CTRL, OF_UNCORE_ADDR_OPCODE_MATCH, OF_UNCORE_PMC, OF_UNCORE_PERFEVTSEL,
+};
+/* The bits that a register has on this processor. */
+u64 model_defined_bits(const struct model *m, enum fields_of of);
+
+#endif

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The model's configuration: the generation it presents, and the state after power-on ("IA-32
+ * Processor States Following Power-up, Reset, or INIT").
+ */
+#include "refpmu/model/core.h"
+#include "refpmu/model/exerciser.h"
+#include "refpmu/model/netburst/netburst.h"
+#include "refpmu/model/uncore.h"
+
+/* IA32_MISC_ENABLE: fast strings, thermal control, SpeedStep, MONITOR. */
+#define OTHER_FEATURES (BIT(0) | BIT(3) | BIT(16) | BIT(18))
+
+static const struct generation generations[GEN_COUNT] = {
+#define GENERATION(id, code, name, title, family, model, stepping, brand, perfmon, gp, gp_no_ht, \
+		   fixed, width, max_leaf, lbr_fmt, pebs_format, pebs_mask, ll_mask, facilities, \
+		   source) \
+	[GEN_##id] = { family, model, stepping, brand, perfmon, gp, gp_no_ht, fixed, width, \
+		       max_leaf, lbr_fmt, pebs_format, pebs_mask, ll_mask, facilities },
+#include "spec/generation.def"
+};
+
+const struct generation *model_generation(const struct model *m)
+{
+	return &generations[m->config.generation];
+}
+
+unsigned model_gp_counters(const struct model *m)
+{
+	const struct generation *g = model_generation(m);
+
+	if (m->config.fault == FAULT_GP_COUNTERS_EIGHT && g->gp)
+		return MODEL_MAX_GP;
+	return m->config.hyper_threading ? g->gp : g->gp_no_ht;
+}
+
+u64 model_width_mask(const struct model *m)
+{
+	return BITS(0, model_generation(m)->width - 1);
+}
+
+bool model_has_counter(const struct model *m, unsigned counter)
+{
+	if (counter < FIRST_FIXED)
+		return counter < model_gp_counters(m);
+	return counter - FIRST_FIXED < model_generation(m)->fixed;
+}
+
+u64 model_global_bit(unsigned counter)
+{
+	if (counter < FIRST_FIXED)
+		return BIT(counter);
+	return BIT(IA32_PERF_GLOBAL_CTRL_EN_FIXED_CTR_SHIFT + counter - FIRST_FIXED);
+}
+
+static unsigned announced_format(struct model *m)
+{
+	enum { OTHER = 1 ^ 2 };		/* turns format 1 into 2 and 2 into 1 */
+	unsigned format = model_generation(m)->pebs_format;
+
+	if (broken(m, FAULT_FORMAT_0))
+		return 0;
+	return broken(m, FAULT_FORMAT_OTHER) ? format ^ OTHER : format;
+}
+
+static u64 perf_capabilities(struct model *m)
+{
+	const struct generation *g = model_generation(m);
+	u64 value = (u64)g->lbr_fmt << IA32_PERF_CAPABILITIES_LBR_FMT_SHIFT;
+
+	/* Without PEBS there aren't branch records either: all that KVM offers is the last bit. */
+	if (m->facts & FACT_NO_PEBS)
+		return g->facilities & FAC_FW_WRITE ? IA32_PERF_CAPABILITIES_FW_WRITE : 0;
+	value |= IA32_PERF_CAPABILITIES_PEBS_TRAP | IA32_PERF_CAPABILITIES_PEBS_ARCH_REG;
+	value |= (u64)announced_format(m) << IA32_PERF_CAPABILITIES_PEBS_FMT_SHIFT;
+	if (g->facilities & FAC_SMM_FREEZE)
+		value |= IA32_PERF_CAPABILITIES_SMM_FREEZE;
+	if (g->facilities & FAC_FW_WRITE)
+		value |= IA32_PERF_CAPABILITIES_FW_WRITE;
+	return value;
+}
+
+/*
+ * What a firmware may leave behind: programmed counters of any value, an old overflow. The global
+ * enables stay off, because an enabled counter would be watched from the first instruction on.
+ */
+static void make_dirty(struct model *m)
+{
+	for (unsigned i = 0; i < MODEL_MAX_COUNTERS; i++) {
+		if (model_has_counter(m, i))
+			model_set_counter(m, i, model_random(m));
+		if (i < model_gp_counters(m))
+			m->perfevtsel[i] = IA32_PERFEVTSEL_EN | IA32_PERFEVTSEL_OS |
+					   IA32_PERFEVTSEL_INT | EVENT_INST_RETIRED_ANY_P;
+	}
+	m->fixed_ctr_ctrl = IA32_FIXED_CTR_CTRL_EN0 | IA32_FIXED_CTR_CTRL_PMI0 |
+			    IA32_FIXED_CTR_CTRL_EN1 | IA32_FIXED_CTR_CTRL_EN2;
+	m->global_ctrl = 0;
+	m->offcore_rsp[0] = OFFCORE_RSP_REQUEST & model_random(m);
+	if (!(m->facts & FACT_NO_PEBS)) {
+		m->pebs_enable = IA32_PEBS_ENABLE_PEBS_EN_PMC & model_random(m);
+		m->ds_area = model_random(m) >> 20;
+		m->ld_lat_threshold = 0x40;
+	}
+	m->global_status = IA32_PERF_GLOBAL_STATUS_COND_CHGD | model_global_bit(0) |
+			   model_global_bit(FIRST_FIXED);
+}
+
+void model_init(struct model *m, const struct model_config *config, const struct model_host *host)
+{
+	*m = (struct model){ .config = *config, .host = host, .at_counter = MODEL_NO_COUNTER };
+	for (unsigned i = 0; i < sizeof(m->previous_record); i++)
+		m->previous_record[i] = MODEL_NO_RECORD_BEFORE;
+	model_take_latitude(m);
+	m->core = config->hyper_threading ? host->processor / CORE_THREADS : host->processor;
+	m->thread = config->hyper_threading ? host->processor % CORE_THREADS : 0;
+	/* Of several processors the first empties the hierarchy. */
+	if (model_memory(m) && !host->processor) {
+		const struct memory_shape shape = model_memory_shape(m);
+
+		memory_reset(model_memory(m), &shape, config->latitude.seed);
+		model_memory(m)->remote_base = host->remote_base;
+		model_memory(m)->remote_size = host->remote_bytes;
+	}
+	if (host->exerciser && !host->processor)
+		model_exerciser_reset(m);
+	m->perf_capabilities = perf_capabilities(m);
+	/* No branch trace store: the model writes no branch records. */
+	m->misc_enable = IA32_MISC_ENABLE_PERFMON_AVAILABLE | IA32_MISC_ENABLE_BTS_UNAVAILABLE;
+	if (m->facts & FACT_NO_PEBS)
+		m->misc_enable |= IA32_MISC_ENABLE_PEBS_UNAVAILABLE;
+	if (m->latitude[LAT_MISC_ENABLE_OTHERS])
+		m->misc_enable |= OTHER_FEATURES;
+	if (model_is_netburst(m)) {
+		netburst_init(m);
+		model_core_join(m);
+		return;
+	}
+	m->global_ctrl = BIT(model_gp_counters(m)) - 1;
+	if (broken(m, FAULT_STATUS_AFTER_RESET))
+		m->global_status = IA32_PERF_GLOBAL_STATUS_COND_CHGD;
+	if (m->latitude[LAT_DIRTY_MSRS])
+		make_dirty(m);
+	if (m->latitude[LAT_FROZEN_STATUS])
+		m->global_status |= IA32_PERF_GLOBAL_STATUS_LBR_FRZ |
+				    IA32_PERF_GLOBAL_STATUS_CTR_FRZ;
+	if (model_generation(m)->facilities & FAC_UNCORE && !(m->facts & FACT_NO_UNCORE))
+		model_uncore_join(m, m->latitude[LAT_DIRTY_MSRS]);
+	model_configure(m);
+	model_core_join(m);
+}
+
+bool model_counts_reference(const struct model *m)
+{
+	for (u64 left = m->active; left; left &= left - 1)
+		if (m->counter[__builtin_ctzll(left)].rule.kind == EK_REF_CYCLES)
+			return true;
+	return false;
+}
+
+u64 model_reference_clock(const struct model *m)
+{
+	return __atomic_load_n(&m->cycles, __ATOMIC_RELAXED);
+}

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The model: a PMU in plain C. No globals, no assembly, no allocation; it compiles for the host,
+ * where it is tested and fuzzed. The hypervisor is a thin shell that tells it what the guest did
+ * and carries out what it asks for.
+ *
+ * Units and order: every call is one moment of one logical processor. Effects reach the guest
+ * through struct model_host in the order in which the processor would produce them.
+ *
+ * Files: model.c (configuration), core.c (what two processors of a core share),
+ * latitude.c (which legal processor), msr.c and msr_bits.c (read and write
+ * rules), counter.c (events, counting, overflow), priority.c (who is served first),
+ * pebs.c (assist, index, threshold), record.c (what a record holds), lvt.c
+ * (from the request of a PMI to what the local APIC does with it), uncore.c (the uncore's
+ * counters), cpuid.c (enumeration), model_fault*.c (what broken processors do instead).
+ * Memory: model_memory*.c (caches and TLBs, shared by all processors) over model/memory/sets.c,
+ * exerciser.c (lines put there by request),
+ * access.c (what loads and stores meet there), load_latency.c (tags), offcore.c,
+ * data_address.c (what records tell). Transactions: model/tsx/tx.c, model/tsx/log.c.
+ * NetBurst: model_netburst*.c.
+ * docs/READINGS.md lists what was decided where the manual leaves a choice. May include spec/ only.
+ */
+#ifndef REFPMU_MODEL_MODEL_H
+#define REFPMU_MODEL_MODEL_H
+
+#include "refpmu/faults/fault_when.h"
+#include "refpmu/model/latitude.h"
+#include "refpmu/model/memory/memory.h"
+#include "refpmu/model/tsx/tx.h"
+#include "spec/event.h"
+#include "spec/generation.h"
+#include "spec/types.h"
+
+#define CORE_THREADS	2	/* logical processors of a core, with Hyper-Threading */
+#define MODEL_MAX_GP	8
+#define MODEL_MAX_FIXED	3
+/* One index for all counters in priority order: 0..7 general-purpose, 8..10 fixed. */
+#define MODEL_MAX_COUNTERS (MODEL_MAX_GP + MODEL_MAX_FIXED)
+
+struct netburst;	/* refpmu/model/netburst/netburst.h */
+
+/* What the processor presents and how it deviates. */
+struct model_config {
+	enum generation_id generation;
+	bool hyper_threading;	/* two threads a core; 4 counters, not 8, where it matters */
+	enum fault_id fault;
+	struct fault_when when;
+	struct model_latitude latitude;
+};
+
+enum model_action {
+	ACTION_ARM, ACTION_ASSIST, ACTION_THRESHOLD_INT, ACTION_OVERFLOW_INT,
+	ACTION_UNCORE_INT,	/* counter: of the uncore, 0..7, 8 the fixed one */
+};
+
+struct model_core;
+struct model_uncore;
+struct exerciser;
+
+/* What the model needs of the world. All calls happen inside model_* calls of that processor. */
+struct model_registers;
+struct model_host {
+	void *ctx;
+	/*
+	 * Access memory at a linear address as the processor's own microcode does (supervisor,
+	 * through the current page tables; a write sets accessed and dirty bits).
+	 * false: not mapped; nothing was transferred.
+	 */
+	bool (*read)(void *ctx, u64 linear, void *to, size_t bytes);
+	bool (*write)(void *ctx, u64 linear, const void *from, size_t bytes);
+	/*
+	 * Raise a performance-monitoring interrupt now: the local APIC looks at LVTPC now, see
+	 * model_lvt_deliver(), which may be called from here. Two calls in a row are two
+	 * interrupts.
+	 */
+	void (*pmi)(void *ctx);
+	/* Optional (may be NULL): one action of the processor, in order, for tests of the model. */
+	void (*trace)(void *ctx, enum model_action action, unsigned counter);
+	/*
+	 * Its initial APIC id, and how many ids there are: all processors are in one package, with
+	 * Hyper-Threading 2k and 2k + 1 are the threads of core k, without it each is a core. 0 or
+	 * 1: it is alone.
+	 */
+	unsigned processor, processors;
+	/*
+	 * The memory hierarchy. NULL: none, everything is in the L1; so it is for cores from
+	 * MEMORY_PROGRAMS on, which it has no place for. Zeroed once by the owner; model_init() of
+	 * processor 0 empties it.
+	 */
+	struct memory *memory;
+	/* Physical memory whose home is another package; none if there are no bytes. */
+	u64 remote_base;
+	u32 remote_bytes;
+	/*
+	 * What a program reads in the exerciser's register page (exerciser.h), kept by the
+	 * owner. model_init() of processor 0 resets it. NULL: there is no exerciser.
+	 */
+	struct exerciser *exerciser;
+	/* Is so much memory there, and can be cached? NULL: all is. */
+	bool (*cacheable)(void *ctx, u64 physical, u64 bytes);
+	/* The page tables, as in struct memory_tables. NULL: every address is its own. */
+	bool (*translate)(void *ctx, u64 linear, struct memory_page *page);
+	/* Where transactions are kept, zeroed once by the owner. NULL: the processor has no RTM. */
+	struct tx_log *tx_log;
+	/* A transaction has aborted, and these are the program's registers now. May be NULL. */
+	void (*registers)(void *ctx, const struct model_registers *registers);
+	/*
+	 * NetBurst: what the logical processors of a core share, for all cores by their number,
+	 * kept by the owner (not NULL if that generation is configured).
+	 */
+	struct netburst *netburst;
+	/*
+	 * By number, what the threads of each core share, zeroed by the owner (core.h). NULL:
+	 * nobody shares anything with this processor.
+	 */
+	struct model_core *cores;
+	/*
+	 * What all processors share of the uncore, zeroed by the owner (uncore.h). NULL: it
+	 * has an uncore for itself.
+	 */
+	struct model_uncore *uncore;
+	/*
+	 * Optional where processors don't run at the same time: keep others out between the two.
+	 * lock() may give up on a processor that was started anew in between. Not taken twice.
+	 */
+	void (*lock)(void *ctx, u32 *lock);
+	void (*unlock)(void *ctx, u32 *lock);
+	/*
+	 * Have another processor look at its model soon: model_retire() of a few instructions, even
+	 * if it runs unobserved, or model_halt() if it is halted. Doesn't wait for it. NULL: there
+	 * is none.
+	 */
+	void (*call)(void *ctx, unsigned processor);
+};
+
+enum model_branch {
+	BRANCH_NONE,
+	BRANCH_CONDITIONAL,	/* Jcc, LOOP, JRCXZ */
+	BRANCH_JUMP,		/* near JMP, direct or indirect */
+	BRANCH_CALL,		/* near CALL */
+	BRANCH_RETURN,		/* near RET */
+	BRANCH_FAR,		/* far transfers: IRET, SYSCALL, INT n, far CALL/JMP/RET */
+};
+
+/* The outermost XBEGIN, and its XEND. What XACQUIRE and XRELEASE do the model finds out. */
+enum model_tx_act { TX_NO_ACT, TX_STARTS, TX_COMMITS, TX_ELIDES, TX_RELEASES };
+
+/* Sixteen general registers in the order of their encoding. */
+enum { REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI,
+       REG_R8, REG_R9, REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15, REG_COUNT };
+
+struct model_registers {
+	u64 gpr[REG_COUNT];
+	u64 rip;		/* of the instruction that comes next */
+	u64 rflags;		/* as the guest sees them (no TF of a stepping engine) */
+};
+
+struct model_access {
+	u64 linear;
+	u16 bytes;
+	bool store;
+	bool locked;
+};
+
+#define MODEL_MAX_ACCESSES 8
+/* Events that depend on what an access met, from EK_SPLIT_LOADS on. */
+#define MODEL_EARLY_KINDS (EK_OFFCORE_1 - EK_SPLIT_LOADS + 1)
+
+/* What an instruction of the vector and x87 units computes; moves and conversions are NONE. */
+enum model_arithmetic {
+	ARITHMETIC_NONE,
+	ARITHMETIC_PACKED_SP, ARITHMETIC_PACKED_DP, ARITHMETIC_SCALAR_SP, ARITHMETIC_SCALAR_DP,
+	ARITHMETIC_MMX_64, ARITHMETIC_MMX_128, ARITHMETIC_X87,
+};
+
+/* One retired instruction. A REP string is one instruction with the accesses of all iterations. */
+struct model_retired {
+	u64 ip;				/* linear address of the instruction itself */
+	u8 cpl;
+	bool compatibility;		/* 32-bit code in IA-32e mode */
+	bool legacy;			/* outside IA-32e mode */
+	enum model_arithmetic arithmetic;
+	enum model_branch branch;
+	bool taken;			/* of a conditional branch; others are always taken */
+	u8 tx;				/* enum model_tx_act */
+	/* Memory micro-operations. The counts are complete, access[] has the last n_access. */
+	u32 loads, stores, locked_loads;
+	unsigned n_access;
+	struct model_access access[MODEL_MAX_ACCESSES];
+	/* Of accesses that access[] had no more room for: model_early_access() fills this in. */
+	bool any_early;
+	u32 early[MODEL_EARLY_KINDS];
+	u64 early_cycles;		/* and what the loads among them took */
+	/* What it did to caches and TLBs besides, and where: before its accesses. */
+	enum memory_act act;
+	u64 act_linear;
+	struct model_registers before, after;	/* around the instruction */
+};
+
+enum msr_status {
+	MSR_NOT_OURS,		/* not an MSR of the model: let the machine below answer */
+	MSR_DONE,
+	MSR_GP,			/* raise #GP(0); nothing was changed */
+};
+
+struct msr_result {
+	enum msr_status status;
+	u64 value;		/* MSR_DONE of a read */
+};
+
+#include "refpmu/model/state.h"	/* struct model: the model's own business, sized here */
+
+/* Set up as after power-on, as config says. Any state before; host is kept by reference. */
+void model_init(struct model *m, const struct model_config *config, const struct model_host *host);
+
+/*
+ * Does that fault act now? For the parts of the reference PMU outside the model; ask only where it
+ * would make a difference.
+ */
+bool model_fault(struct model *m, enum fault_id fault);
+
+/* Was it configured with that fault, whenever it acts? */
+bool model_has_fault(const struct model *m, enum fault_id fault);
+
+/* IA32_BIOS_SIGN_ID; of the processor that the firmware starts on, or of another one. */
+u64 model_microcode(const struct model *m, bool is_first);
+/* RDMSR and WRMSR at CPL 0. A #GP leaves everything unchanged. */
+struct msr_result model_rdmsr(struct model *m, u32 msr);
+struct msr_result model_wrmsr(struct model *m, u32 msr, u64 value);
+/* RDPMC with this ECX; the caller has checked CPL and CR4.PCE. Never MSR_NOT_OURS. */
+struct msr_result model_rdpmc(struct model *m, u32 ecx);
+
+/*
+ * Must the caller report instructions? True while a counter may count, an interrupt is on its
+ * way (skid), or a WRMSR that changed what counts has yet to retire, and in a transaction. While
+ * false, model_retire() may be skipped. Changes only in model_* calls; ask after model_wrmsr(), not
+ * before it.
+ */
+bool model_watching(const struct model *m);
+
+/*
+ * One instruction has retired; call in program order while model_watching(). For an instruction
+ * that writes an MSR of the model, call model_wrmsr() first and model_retire() after it: the
+ * model itself decides under which state the instruction counts (latitude ENABLE_COUNTS and
+ * DISABLE_COUNTS). An instruction that faulted hasn't retired.
+ */
+void model_retire(struct model *m, const struct model_retired *r);
+
+/*
+ * An instruction that was to access memory raised an exception: its loads are cancelled. They don't
+ * count, and leave the load latency facility as it was.
+ */
+void model_cancel(struct model *m, const struct model_retired *r);
+
+/*
+ * access[] of an instruction that is still to be reported is full: this, its oldest access, is
+ * about to be dropped from there. In program order, as often as needed.
+ */
+void model_early_access(struct model *m, struct model_retired *r, const struct model_access *a);
+
+/*
+ * The processor stops executing (HLT) after the instruction reported last: interrupts on their
+ * way are raised now, because no further instruction will retire to bring them closer.
+ */
+void model_halt(struct model *m);
+/* It runs, at this privilege level: after HLT, and after instructions that weren't reported. */
+void model_seen(struct model *m, u8 cpl);
+
+/*
+ * Ticks that the time-stamp counter has moved on since the last call while the program didn't run.
+ * Ask after each model_retire().
+ */
+u64 model_stolen_tsc(struct model *m);
+
+/* Does it count reference cycles? Changes like model_watching(). */
+bool model_counts_reference(const struct model *m);
+/* Ticks of the reference clock during all instructions that have been reported. */
+u64 model_reference_clock(const struct model *m);
+
+/* CPUID: change what the machine below answered (regs: EAX EBX ECX EDX) into what Intel would. */
+void model_cpuid(struct model *m, u32 leaf, u32 subleaf, u32 regs[4]);
+
+/* What the local APIC does with a PMI: "Local Vector Table", "Delivery Mode". */
+enum pmi_kind { PMI_DROPPED, PMI_FIXED, PMI_NMI };
+struct pmi_delivery {
+	enum pmi_kind kind;
+	u8 vector;		/* of PMI_FIXED */
+	u32 lvtpc;		/* LVTPC afterwards: mask bit set by a delivery */
+	bool keep;		/* not now: waits in the model for model_lvt_written() */
+};
+/* A PMI arrives at the local APIC while LVTPC has this value: from within host->pmi(). */
+struct pmi_delivery model_lvt_deliver(struct model *m, u32 lvtpc);
+/*
+ * LVTPC has just been written by the guest and has this value now: the delivery of a PMI that
+ * waited for its mask bit to be cleared, or PMI_DROPPED and lvtpc unchanged.
+ */
+struct pmi_delivery model_lvt_written(struct model *m, u32 lvtpc);
+
+#endif

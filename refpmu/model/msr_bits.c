@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: MIT */
+/* Which registers there are on the processor presented, and which bits, out of spec/msr.def. */
+#include "refpmu/model/msr.h"
+
+static const struct {
+	u8 of, lo, hi, cap, access;
+} fields[] = {
+#define MSR_FIELD(msr, field, lo, hi, cap, access, source) { OF_##msr, lo, hi, cap, access },
+#include "spec/msr.def"
+};
+
+/* Which bits of a field exist on this processor, counted from the field's lowest bit. */
+static u64 existing_bits(const struct model *m, enum spec_cap cap)
+{
+	const struct generation *g = model_generation(m);
+	const u64 all = ~0ULL;
+
+	switch (cap) {
+	case CAP_ALWAYS:
+	case CAP_DS:
+		return all;
+	case CAP_V2:
+		return g->perfmon >= 2 ? all : 0;
+	case CAP_V3:
+		return g->perfmon >= 3 ? all : 0;
+	case CAP_V4:
+		return m->latitude[LAT_FROZEN_STATUS] ? all : 0;
+	case CAP_GP_MASK:
+		return BITS(0, model_gp_counters(m) - 1);
+	case CAP_FIXED_MASK:
+		return BIT(g->fixed) - 1;
+	case CAP_FIXED0:
+		return g->fixed > 0 ? all : 0;
+	case CAP_FIXED1:
+		return g->fixed > 1 ? all : 0;
+	case CAP_FIXED2:
+		return g->fixed > 2 ? all : 0;
+	case CAP_FIXED0_V3:
+		return g->fixed > 0 && g->perfmon >= 3 ? all : 0;
+	case CAP_FIXED1_V3:
+		return g->fixed > 1 && g->perfmon >= 3 ? all : 0;
+	case CAP_FIXED2_V3:
+		return g->fixed > 2 && g->perfmon >= 3 ? all : 0;
+	case CAP_PEBS_MASK:
+		return g->pebs_mask;
+	case CAP_LL_MASK:
+		return g->ll_mask;
+	case CAP_LL:
+		return g->facilities & FAC_LOAD_LATENCY ? all : 0;
+	case CAP_PRECISE_STORE:
+		return g->facilities & FAC_PRECISE_STORE ? all : 0;
+	case CAP_SMM_FREEZE:
+		return g->facilities & FAC_SMM_FREEZE ? all : 0;
+	case CAP_RTM:
+	case CAP_RTM_PMC2:
+		return model_has_tx(m) ? all : 0;
+	case CAP_FW_WRITE:
+		return g->facilities & FAC_FW_WRITE ? all : 0;
+	case CAP_OFFCORE:
+		return g->facilities & FAC_OFFCORE ? all : 0;
+	case CAP_OFFCORE_2:
+		return g->facilities & FAC_OFFCORE_2 ? all : 0;
+	case CAP_OFFCORE_NHM:
+		return g->facilities & FAC_OFFCORE_SNB ? 0 : all;
+	case CAP_OFFCORE_SNB:
+		return g->facilities & FAC_OFFCORE_SNB ? all : 0;
+	case CAP_UNCORE:
+		return g->facilities & FAC_UNCORE ? all : 0;
+	}
+	return 0;
+}
+
+u64 model_defined_bits(const struct model *m, enum fields_of of)
+{
+	u64 bits = 0;
+
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+		if (fields[i].of == of)
+			bits |= BITS(fields[i].lo, fields[i].hi) &
+				existing_bits(m, fields[i].cap) << fields[i].lo;
+	return bits;
+}
+
+/* Banks answer as a whole: a member that the processor doesn't have raises #GP. */
+static const struct { u32 first, members; u8 reg; } registers[] = {
+	{ MSR_IA32_PMC0, MODEL_MAX_GP, REG_PMC },
+	{ MSR_IA32_A_PMC0, MODEL_MAX_GP, REG_A_PMC },
+	{ MSR_IA32_PERFEVTSEL0, MODEL_MAX_GP, REG_PERFEVTSEL },
+	/* One more than there ever were on processors with this layout. */
+	{ MSR_IA32_FIXED_CTR0, MODEL_MAX_FIXED + 1, REG_FIXED_CTR },
+	{ MSR_IA32_FIXED_CTR_CTRL, 1, REG_FIXED_CTR_CTRL },
+	{ MSR_IA32_PERF_GLOBAL_CTRL, 1, REG_GLOBAL_CTRL },
+	{ MSR_IA32_PERF_GLOBAL_STATUS, 1, REG_GLOBAL_STATUS },
+	{ MSR_IA32_PERF_GLOBAL_OVF_CTRL, 1, REG_OVF_CTRL },
+	{ MSR_IA32_PEBS_ENABLE, 1, REG_PEBS_ENABLE },
+	{ MSR_PEBS_LD_LAT_THRESHOLD, 1, REG_LD_LAT },
+	{ MSR_IA32_DS_AREA, 1, REG_DS_AREA },
+	{ MSR_IA32_DEBUGCTL, 1, REG_DEBUGCTL },
+	{ MSR_OFFCORE_RSP_0, 1, REG_OFFCORE_RSP_0 },
+	{ MSR_OFFCORE_RSP_1, 1, REG_OFFCORE_RSP_1 },
+	{ MSR_IA32_PERF_CAPABILITIES, 1, REG_PERF_CAPABILITIES },
+	{ MSR_IA32_MISC_ENABLE, 1, REG_MISC_ENABLE },
+	{ MSR_SMI_COUNT, 1, REG_SMI_COUNT },
+	{ MSR_UNCORE_PERF_GLOBAL_CTRL, 1, REG_UNCORE_GLOBAL_CTRL },
+	{ MSR_UNCORE_PERF_GLOBAL_STATUS, 1, REG_UNCORE_GLOBAL_STATUS },
+	{ MSR_UNCORE_PERF_GLOBAL_OVF_CTRL, 1, REG_UNCORE_OVF_CTRL },
+	{ MSR_UNCORE_FIXED_CTR0, 1, REG_UNCORE_FIXED_CTR },
+	{ MSR_UNCORE_FIXED_CTR_CTRL, 1, REG_UNCORE_FIXED_CTR_CTRL },
+	{ MSR_UNCORE_ADDR_OPCODE_MATCH, 1, REG_UNCORE_MATCH },
+	{ MSR_UNCORE_PMC0, UNCORE_GP, REG_UNCORE_PMC },
+	{ MSR_UNCORE_PERFEVTSEL0, UNCORE_GP, REG_UNCORE_PERFEVTSEL },
+};
+
+struct place model_msr_find(u32 msr)
+{
+	struct place p = { .reg = REG_NONE, .counter = MODEL_NO_COUNTER };
+
+	for (size_t n = 0; n < sizeof(registers) / sizeof(registers[0]); n++) {
+		p.i = msr - registers[n].first;
+		if (p.i >= registers[n].members)
+			continue;
+		p.reg = (enum reg)registers[n].reg;
+		if (p.reg == REG_PMC || p.reg == REG_A_PMC || p.reg == REG_PERFEVTSEL)
+			p.counter = p.i;
+		else if (p.reg == REG_FIXED_CTR)
+			p.counter = FIRST_FIXED + p.i;
+		break;
+	}
+	return p;
+}
+
+/* Which processors have the register that an address names: the column of spec/msr.def. */
+static enum spec_cap capability(u32 msr)
+{
+	switch (msr) {
+#define MSR(name, address, cap, source) case address: return cap;
+#include "spec/msr.def"
+	default:
+		return CAP_ALWAYS;
+	}
+}
+
+static u32 first_of_bank(enum reg reg)
+{
+	for (size_t n = 0; n < sizeof(registers) / sizeof(registers[0]); n++)
+		if (registers[n].reg == reg)
+			return registers[n].first;
+	return 0;
+}
+
+bool model_msr_exists(struct model *m, const struct place *p)
+{
+	if (model_generation(m)->facilities & FAC_NETBURST)
+		return p->reg == REG_DS_AREA || p->reg == REG_DEBUGCTL || p->reg == REG_MISC_ENABLE;
+	if (m->facts & FACT_NO_PMU)
+		return p->reg == REG_DEBUGCTL || p->reg == REG_MISC_ENABLE ||
+		       p->reg == REG_SMI_COUNT;
+	if (!existing_bits(m, capability(first_of_bank(p->reg))))
+		return p->reg == REG_A_PMC && p->i < model_gp_counters(m) &&
+		       broken(m, FAULT_A_PMC_UNANNOUNCED);
+	switch (p->reg) {
+	case REG_FIXED_CTR:
+		return p->i < model_generation(m)->fixed;
+	case REG_A_PMC:
+	case REG_PMC:
+	case REG_PERFEVTSEL:
+		return p->i < model_gp_counters(m);
+	case REG_PEBS_ENABLE:
+	case REG_LD_LAT:
+	case REG_DS_AREA:
+		return !(m->facts & FACT_NO_PEBS);
+	case REG_OFFCORE_RSP_0:
+		return !(m->facts & FACT_NO_OFFCORE) && !broken(m, FAULT_OFFCORE_RSP_0_MISSING);
+	case REG_OFFCORE_RSP_1:
+		return !(m->facts & FACT_NO_OFFCORE) && !broken(m, FAULT_OFFCORE_RSP_1_MISSING);
+	default:
+		return !(model_uncore_has(p->reg) && m->facts & FACT_NO_UNCORE);
+	}
+}
+
+static bool canonical(u64 linear)
+{
+	u64 top = linear >> 47;
+
+	return top == 0 || top == BITS(0, 16);
+}
+
+static u64 pebs_enable_bits(struct model *m)
+{
+	u64 bits = model_defined_bits(m, OF_IA32_PEBS_ENABLE);
+
+	if (broken(m, FAULT_PRECISE_STORE_EXISTS))
+		bits |= IA32_PEBS_ENABLE_PS_EN;
+	if (broken(m, FAULT_LL_ENABLE_MISSING))
+		bits &= ~IA32_PEBS_ENABLE_LL_EN_PMC;
+	return bits;
+}
+
+u64 model_msr_writable(struct model *m, const struct place *p, u64 value)
+{
+	u64 bits;
+
+	switch (p->reg) {
+	case REG_FIXED_CTR:
+		if (m->facts & FACT_FIXED_ANY_WIDTH)
+			return ~0ULL;
+		return model_width_mask(m);
+	case REG_A_PMC:
+		return model_width_mask(m);
+	case REG_PERFEVTSEL:
+		bits = model_defined_bits(m, OF_IA32_PERFEVTSEL);
+		if (m->facts & FACT_NO_ANYTHREAD)
+			bits &= ~IA32_PERFEVTSEL_ANY;
+		return p->i == 2 ? bits : bits & ~IA32_PERFEVTSEL_IN_TXCP;
+	case REG_FIXED_CTR_CTRL:
+		bits = model_defined_bits(m, OF_IA32_FIXED_CTR_CTRL);
+		return m->facts & FACT_NO_ANYTHREAD ?
+			bits & ~(IA32_FIXED_CTR_CTRL_ANY0 | IA32_FIXED_CTR_CTRL_ANY1 |
+				 IA32_FIXED_CTR_CTRL_ANY2) : bits;
+	case REG_GLOBAL_CTRL:
+		return model_defined_bits(m, OF_IA32_PERF_GLOBAL_CTRL);
+	case REG_OVF_CTRL:
+		bits = model_defined_bits(m, OF_IA32_PERF_GLOBAL_OVF_CTRL);
+		return m->facts & FACT_NO_UNCORE ?
+			bits & ~IA32_PERF_GLOBAL_OVF_CTRL_CLR_OVF_UNCORE : bits;
+	case REG_PEBS_ENABLE:
+		return pebs_enable_bits(m);
+	case REG_LD_LAT:
+		bits = model_defined_bits(m, OF_PEBS_LD_LAT_THRESHOLD);
+		return bits | (broken(m, FAULT_LD_LAT_WIDE) ? BITS(0, 31) : 0);
+	case REG_DS_AREA:
+		return canonical(value) ? ~0ULL : BITS(0, 46);
+	case REG_DEBUGCTL:
+		if (m->facts & FACT_DEBUGCTL_EMPTY)
+			return IA32_DEBUGCTL_LBR | IA32_DEBUGCTL_BTF;
+		return model_defined_bits(m, OF_IA32_DEBUGCTL);
+	case REG_OFFCORE_RSP_0:
+	case REG_OFFCORE_RSP_1:
+		return model_defined_bits(m, OF_OFFCORE_RSP);
+	case REG_UNCORE_GLOBAL_CTRL:
+		return model_defined_bits(m, OF_UNCORE_PERF_GLOBAL_CTRL);
+	case REG_UNCORE_OVF_CTRL:
+		return model_defined_bits(m, OF_UNCORE_PERF_GLOBAL_OVF_CTRL);
+	case REG_UNCORE_FIXED_CTR:
+		return model_defined_bits(m, OF_UNCORE_FIXED_CTR);
+	case REG_UNCORE_FIXED_CTR_CTRL:
+		return model_defined_bits(m, OF_UNCORE_FIXED_CTR_CTRL);
+	case REG_UNCORE_MATCH:
+		return model_defined_bits(m, OF_UNCORE_ADDR_OPCODE_MATCH);
+	case REG_UNCORE_PMC:
+		return model_defined_bits(m, OF_UNCORE_PMC);
+	case REG_UNCORE_PERFEVTSEL:
+		return model_defined_bits(m, OF_UNCORE_PERFEVTSEL);
+	default:
+		return ~0ULL;
+	}
+}
+

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The PMU of NetBurst: counters, CCCRs and ESCRs shared by the logical processors of a core,
+ * "Performance Monitoring and Intel Hyper-Threading Technology in Processors Based on Intel
+ * NetBurst Microarchitecture". One struct netburst belongs to a core; each logical processor has
+ * its struct model, whose calls (model.h) come here if its generation has FAC_NETBURST.
+ *
+ * Calls are under the lock of the core (model/core.h), but netburst_watching().
+ *
+ * Files: netburst.c (counting, overflow, cascades, interrupts), msr.c
+ * (registers), event.c (what is counted for whom), replay.c (replays
+ * of tagged micro-operations), pebs.c (records).
+ * For refpmu/model/.
+ *
+ * Not handled: events that this machine has no use for (spec/netburst.def lists those it knows),
+ * bogus micro-operations, branch records, MSR_TC_PRECISE_EVENT, which only keeps what is written.
+ */
+#ifndef REFPMU_MODEL_NETBURST_NETBURST_H
+#define REFPMU_MODEL_NETBURST_NETBURST_H
+
+#include "refpmu/model/internal.h"
+#include "refpmu/model/netburst/state.h"
+
+/* The generation has this PMU. */
+static inline bool model_is_netburst(const struct model *m)
+{
+	return model_generation(m)->facilities & FAC_NETBURST;
+}
+
+/* What its core shares. */
+static inline struct netburst *netburst_of(const struct model *m)
+{
+	return &m->host->netburst[m->core];
+}
+
+/* Of this struct model: 0 or 1, bit 0 of the initial APIC ID. */
+unsigned netburst_thread_of(const struct model *m);
+/* Does the processor have Hyper-Threading, as CPUID shows it? */
+bool netburst_has_ht(const struct model *m);
+
+/* What model.h says of model_init(), and so on; of model_rdmsr() and model_wrmsr() also
+ * MSR_NOT_OURS. */
+void netburst_init(struct model *m);
+struct msr_result netburst_rdmsr(struct model *m, u32 msr);
+struct msr_result netburst_wrmsr(struct model *m, u32 msr, u64 value);
+struct msr_result netburst_rdpmc(struct model *m, u32 ecx);
+bool netburst_watching(const struct model *m);
+void netburst_retire(struct model *m, const struct model_retired *r);
+void netburst_halt(struct model *m);
+void netburst_seen(struct model *m, u8 cpl);
+
+/* ---- between the files ---- */
+
+/* One row of NB_COUNTER. */
+struct netburst_counter_row { u8 pool, alternate, extended; };
+extern const struct netburst_counter_row netburst_counters[NB_COUNTERS];
+
+/* One retired instruction on its way through the PMU. */
+struct netburst_step {
+	struct step core;		/* for the memory hierarchy: r and outcome */
+	const struct netburst_settings *with;
+	unsigned thread;
+	bool mispredicted;
+	bool load_tags, store_tags;	/* uop_type has tagged its loads, its stores */
+	u8 execution_tags;		/* tag values of its arithmetic micro-operation */
+	bool split_load_tags, split_store_tags;
+	u64 replay_causes;		/* NB_MOB_LOAD_REPLAY_* that are tagged */
+};
+
+/* netburst.c */
+/* The bits that a counter holds. */
+u64 netburst_width(struct model *m);
+/* CCCRs have been written: which counters run? */
+void netburst_configure(struct model *m, u32 keep_started);
+
+/* event.c */
+/* ESCR e, or the CCCR of counter n, holds another value: work out what it means. */
+void netburst_escr_written(struct netburst_settings *with, unsigned e);
+void netburst_cccr_written(struct netburst_settings *with, unsigned n);
+/* Does some ESCR of a running counter ask what memory accesses met? */
+bool netburst_watches_memory(const struct netburst_settings *with);
+/* Fill in what upstream ESCRs have tagged. */
+void netburst_tag(struct model *m, struct netburst_step *s);
+/* The input of counter n: events of this instruction that its ESCR selects. per_clock: in each of
+ * its clocks; precise: PEBS can be made of the event. */
+u64 netburst_input(struct model *m, const struct netburst_step *s, unsigned n, bool *per_clock,
+		   bool *precise);
+
+/* replay.c */
+/* Replays of tagged micro-operations on this instruction: Table 19-33. */
+u64 netburst_replayed(struct model *m, const struct netburst_step *s);
+/* Accesses of an instruction that are of this kind; locked ones only if locked_too. */
+u64 netburst_accesses(struct model *m, const struct netburst_step *s, enum event_kind kind,
+		      bool locked_too);
+/* Behind the instruction: later loads may meet its stores. */
+void netburst_note_stores(struct model *m, const struct netburst_step *s);
+
+/* pebs.c: the record of logical processor s->thread. true: it was written, and the
+ * counter holds the reset value. */
+bool netburst_assist(struct model *m, const struct netburst_step *s, unsigned counter);
+
+#endif

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Replay tagging: "Tagging Mechanism for Replay_event", Table 19-33. What a micro-operation was
+ * replayed for the memory hierarchy says, but for loads that wait for a store (MOB_load_replay,
+ * Table 19-28): those that want some of its bytes and others, and those that want its bytes from
+ * another address on. How long a store can be waited for isn't stated: some instructions here.
+ */
+#include "refpmu/model/access.h"
+#include "refpmu/model/netburst/netburst.h"
+
+#define WINDOW	16u	/* instructions that a store may be waited for */
+#define LOW_BITS 0xf	/* of the addresses that UNALGN_ADDR compares */
+
+/* Replay tags neither I/O nor uncacheable nor locked accesses: Table 19-33's notes. */
+u64 netburst_accesses(struct model *m, const struct netburst_step *s, enum event_kind kind,
+		      bool locked_too)
+{
+	const struct model_retired *r = s->core.r;
+	u64 n = r->any_early ? r->early[kind - EK_SPLIT_LOADS] : 0;
+
+	for (unsigned a = 0; a < r->n_access; a++)
+		n += (locked_too || !r->access[a].locked) &&
+		     model_access_is(m, kind, &r->access[a], &s->core.outcome[a]);
+	return n;
+}
+
+static u64 causes_of(const struct model_access *load, const struct netburst_store *store)
+{
+	u64 end = load->linear + load->bytes, stored = store->linear + store->bytes;
+
+	if (end <= store->linear || load->linear >= stored)
+		return 0;
+	if (load->linear < store->linear || end > stored)
+		return NB_MOB_LOAD_REPLAY_PARTIAL_DATA;
+	return (load->linear ^ store->linear) & LOW_BITS ? NB_MOB_LOAD_REPLAY_UNALGN_ADDR : 0;
+}
+
+/* Loads of this instruction that have waited for a store, for one of the causes that are tagged. */
+static u64 waiting_loads(const struct model *m, const struct netburst_step *s)
+{
+	const struct netburst_processor *t = &netburst_of(m)->thread[s->thread];
+	const struct model_retired *r = s->core.r;
+	u64 n = 0;
+
+	for (unsigned a = 0; a < r->n_access; a++) {
+		u64 causes = 0;
+
+		if (r->access[a].store || r->access[a].locked)
+			continue;
+		for (unsigned i = 0; i < NB_STORES; i++)
+			if (t->store[i].bytes && t->retired - t->store[i].at < WINDOW)
+				causes |= causes_of(&r->access[a], &t->store[i]);
+		n += (causes & s->replay_causes) != 0;
+	}
+	return n;
+}
+
+void netburst_note_stores(struct model *m, const struct netburst_step *s)
+{
+	struct netburst_processor *t = &netburst_of(m)->thread[s->thread];
+	const struct model_retired *r = s->core.r;
+
+	t->retired++;
+	for (unsigned a = 0; a < r->n_access; a++)
+		if (r->access[a].store)
+			t->store[t->next_store++ % NB_STORES] = (struct netburst_store){
+				r->access[a].linear, r->access[a].bytes, t->retired,
+			};
+}
+
+static u64 tagged(struct model *m, const struct netburst_step *s, enum event_kind kind)
+{
+	return netburst_accesses(m, s, kind, false);
+}
+
+/* Table 19-33: both registers choose what is tagged; several metrics at once add up. */
+u64 netburst_replayed(struct model *m, const struct netburst_step *s)
+{
+	u64 enable = s->with->pebs_enable, matrix = s->with->matrix_vert, n = 0;
+	bool loads = matrix & NB_PEBS_MATRIX_VERT_LOADS;
+	bool stores = matrix & NB_PEBS_MATRIX_VERT_STORES;
+	bool branches = matrix & NB_PEBS_MATRIX_VERT_BRANCHES;
+
+	if (!(enable & NB_PEBS_ENABLE_UOP_TAG) && !broken(m, FAULT_NB_UOP_TAG_IGNORED))
+		return 0;
+	if (broken(m, FAULT_NB_METRIC_IGNORED))
+		return s->core.r->loads;
+	if (broken(m, FAULT_NB_MATRIX_IGNORED))
+		loads = stores = branches = true;
+	if (loads != stores && broken(m, FAULT_NB_REPLAY_EXCHANGED)) {
+		loads = !loads;
+		stores = !stores;
+	}
+	if (enable & BIT(0) && loads)
+		n += tagged(m, s, EK_L1_MISS) + tagged(m, s, EK_HIT_LFB);
+	if (enable & BIT(1) && loads)
+		n += tagged(m, s, EK_L2_MISS);
+	if (enable & BIT(2))
+		n += (loads ? tagged(m, s, EK_DTLB_MISS_LOADS) : 0) +
+		     (stores ? tagged(m, s, EK_DTLB_MISS_STORES) : 0);
+	if (enable & BIT(9) && loads && !broken(m, FAULT_NB_MOB_REPLAY_SILENT))
+		n += waiting_loads(m, s);
+	if (enable & BIT(10))
+		n += (loads && s->split_load_tags ? tagged(m, s, EK_SPLIT_LOADS) : 0) +
+		     (stores && s->split_store_tags ? tagged(m, s, EK_SPLIT_STORES) : 0);
+	if ((enable & NB_PEBS_ENABLE_REPLAY_BRANCH) == NB_PEBS_ENABLE_REPLAY_BRANCH &&
+	    branches && !broken(m, FAULT_NB_MISPRED_SILENT))
+		n += s->mispredicted;
+	return n;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* Names for refpmu/model/profile.def: PROFILE_<token>. PROFILE_NONE is latitude alone. */
+#ifndef REFPMU_MODEL_PROFILE_H
+#define REFPMU_MODEL_PROFILE_H
+
+enum profile_id {
+	PROFILE_NONE,
+#define PROFILE(token, name, title) PROFILE_##token,
+#include "refpmu/model/profile.def"
+	PROFILE_COUNT
+};
+
+/* What a platform is known to do, bits of a set. */
+enum profile_fact {
+	FACT_KVM_SIGNATURE	= 1 << 0,	/* CPUID names a hypervisor */
+	FACT_NO_PEBS		= 1 << 1,	/* neither PEBS nor DS area nor their MSRs */
+	FACT_NO_ANYTHREAD	= 1 << 2,	/* the AnyThread bits are reserved */
+	FACT_NO_UNCORE		= 1 << 3,	/* OVF_CTRL[61] is reserved */
+	FACT_DEBUGCTL_EMPTY	= 1 << 4,	/* nothing in IA32_DEBUGCTL can be set */
+	FACT_FIXED_ANY_WIDTH	= 1 << 5,	/* bits above a fixed counter's width are dropped */
+	FACT_RDPMC_BIT_31	= 1 << 6,	/* RDPMC ignores ECX[31] */
+	FACT_UNKNOWN_MODEL	= 1 << 7,	/* a model that generation.def has no row for */
+	FACT_HYPERV_SIGNATURE	= 1 << 8,	/* as KVM_SIGNATURE */
+	FACT_VMWARE_SIGNATURE	= 1 << 9,	/* likewise */
+	FACT_NO_OFFCORE		= 1 << 10,	/* no off-core response registers */
+	FACT_PERFMON_2		= 1 << 11,	/* CPUID shows no later version than 2 */
+	FACT_PERFMON_1		= 1 << 12,	/* CPUID shows version 1, without counters */
+	FACT_NO_PMU		= 1 << 13,	/* neither CPUID leaf 0AH nor the PMU's registers */
+	FACT_MSRS_IGNORED	= 1 << 14,	/* what isn't there reads 0 and takes any write */
+	FACT_HYBRID		= 1 << 15,	/* two types of cores; 0AH says what both have */
+	FACT_ARCH_LBR		= 1 << 16,	/* IA32_DEBUGCTL[0] takes 1 and reads 0 */
+	FACT_END		= 1 << 17,
+};
+
+/* Each has a bit of its own. */
+_Static_assert((FACT_KVM_SIGNATURE + FACT_NO_PEBS + FACT_NO_ANYTHREAD + FACT_NO_UNCORE +
+		FACT_DEBUGCTL_EMPTY + FACT_FIXED_ANY_WIDTH + FACT_RDPMC_BIT_31 +
+		FACT_UNKNOWN_MODEL + FACT_HYPERV_SIGNATURE + FACT_VMWARE_SIGNATURE +
+		FACT_NO_OFFCORE + FACT_PERFMON_2 + FACT_PERFMON_1 + FACT_NO_PMU +
+		FACT_MSRS_IGNORED + FACT_HYBRID + FACT_ARCH_LBR) == FACT_END - 1, "17 bits");
+
+#endif

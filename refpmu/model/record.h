@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/* DS area and record as bytes and as structures, for the model's files that write them. */
+#ifndef REFPMU_MODEL_RECORD_H
+#define REFPMU_MODEL_RECORD_H
+
+#include "refpmu/model/internal.h"
+
+/* The 64-bit form of the DS buffer management area, which DTES64 announces for every mode. */
+struct ds_area {
+#define DS_FIELD(field, offset, title) u64 field;
+#include "spec/ds.def"
+};
+
+enum {
+#define DS_FIELD(field, offset, title) DS_OFFSET_##field = (offset),
+#include "spec/ds.def"
+	DS_BYTES = DS_OFFSET_pebs_counter3_reset + sizeof(u64),
+	DS_RESET_SLOTS = 4,
+};
+
+/* PEBS formats of IA32_PERF_CAPABILITIES[11:8] that have a row in spec/record.def. */
+enum { FORMAT_FMT1 = 1, FORMAT_FMT2 = 2 };
+
+/* The widest record: every other one ends earlier. */
+struct record {
+#define RECORD_FIELD(format, field, offset, size, title) RECORD_MEMBER_##format(field)
+#define RECORD_MEMBER_FMT1(field)
+#define RECORD_MEMBER_FMT2(field) u64 field;
+#include "spec/record.def"
+};
+
+enum {
+#define RECORD_FIELD(format, field, offset, size, title) \
+	format##_OFFSET_##field = (offset) + 0 * sizeof(char[(size) == sizeof(u64) ? 1 : -1]),
+#define RECORD_SIZE(format, bytes) format##_BYTES = (bytes),
+#include "spec/record.def"
+};
+
+_Static_assert((int)FMT2_BYTES == MODEL_RECORD_BYTES, "the record that the model can hold back");
+
+static inline u64 get64(const u8 *from)
+{
+	u64 value;
+
+	__builtin_memcpy(&value, from, sizeof(value));
+	return value;
+}
+
+static inline void put64(u8 *to, u64 value)
+{
+	__builtin_memcpy(to, &value, sizeof(value));
+}
+
+/* record.c */
+/* Of the processor's records. At most MODEL_RECORD_BYTES. */
+unsigned model_record_bytes(const struct model *m);
+/* The record of counter x's event on this instruction, with this status image. */
+void model_fill_record(struct model *m, const struct step *s, unsigned x, u64 status, u8 *bytes);
+
+/* load_latency.c: the same for the load latency event. */
+void model_record_latency(struct model *m, const struct step *s, struct record *record);
+
+/* Where the second line of an access that is split begins. */
+static inline u64 model_second_line(u64 linear)
+{
+	return (linear | (MEMORY_LINE - 1)) + 1;
+}
+
+/* data_address.c: fill in address, data source and latency of counter x's event. */
+void model_record_memory(struct model *m, const struct step *s, unsigned x, struct record *record);
+
+/*
+ * faults/record.c: what a broken processor makes of it. place is where it will be written:
+ * a field that isn't written keeps what is there.
+ */
+void model_break_record(struct model *m, const struct step *s, unsigned x, u64 place, u8 *bytes);
+
+#endif

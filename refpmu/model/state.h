@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The model's state, included by model.h only; nobody but refpmu/model/ looks inside. It holds
+ * no pointer into itself, so that a test may copy and compare it.
+ */
+#ifndef REFPMU_MODEL_STATE_H
+#define REFPMU_MODEL_STATE_H
+
+#define MODEL_MAX_REQUESTS	16
+#define MODEL_PREDICTOR_ENTRIES	256
+#define MODEL_RECORD_BYTES	0xc0
+#define MODEL_NO_COUNTER	0xff
+
+/* What a counter is set to do: its control registers decoded, at every change of one of them. */
+struct model_rule {
+	u8 kind;		/* enum event_kind; EK_NONE: counts nothing */
+	u16 flags;		/* enum event_flags of the event */
+	u8 cmask;
+	bool os, usr, edge, invert;
+	bool any;		/* AnyThread */
+	bool in_tx, in_txcp;	/* transactions only; without what an aborted one counted */
+	bool interrupt;		/* PERFEVTSELx.INT, or the PMI bit of a fixed counter */
+	bool pebs;		/* enabled for PEBS, with an event that can make a record */
+};
+
+struct model_counter {
+	u64 value;
+	u64 written;		/* by the last WRMSR */
+	struct model_rule rule;
+	bool condition;		/* of the last cycle: what edge detection compares with */
+	bool armed;		/* wrapped with PEBS enabled: an event to come starts the assist */
+	bool held;		/* its overflow interrupt waits for that assist */
+	u8 shadow;		/* events still to pass before the assist (latitude) */
+	bool misses;		/* an event: latitude counters-need-setup */
+};
+
+/* What a tagged load has left behind. */
+struct tagged_load {
+	bool valid;
+	u8 source;		/* enum memory_source */
+	bool dtlb_miss, stlb_miss, locked;
+	bool near, split;	/* found in the L1; touches two lines */
+	u32 latency;
+	u64 linear;
+};
+
+/* The uncore of Nehalem and Westmere: eight counters, and a fixed one behind them. */
+#define UNCORE_GP	8
+#define UNCORE_COUNTERS	(UNCORE_GP + 1)
+
+/* Processors that can share one: their numbers are below. Others have their own, which interrupts
+ * nobody. */
+#define UNCORE_PROCESSORS 64
+
+struct model_uncore {
+	u32 lock;		/* the host's: see model_host.lock */
+	u64 global_ctrl, global_status, fixed_ctr_ctrl, match;
+	u64 perfevtsel[UNCORE_GP];
+	struct model_counter counter[UNCORE_COUNTERS];
+	u64 active;		/* bit n: counter n counts */
+	bool watches;		/* one of them depends on where data comes from */
+	unsigned enabled_by;	/* the core that wrote the enables last */
+	/* Bit n is processor n: */
+	u64 present;		/* belongs to it, in this configuration */
+	u64 listens;		/* has IA32_DEBUGCTL[13] set */
+	u64 signalled;		/* is to be interrupted: */
+	struct {
+		u8 times, counter;
+	} signal[UNCORE_PROCESSORS];
+};
+
+struct model {
+	struct model_config config;
+	const struct model_host *host;
+	unsigned core, thread;	/* number of its core in the package, and which one there */
+	u32 latitude[LAT_COUNT];
+	u32 facts;		/* of the profile, enum profile_fact */
+	u64 random;		/* where latitude that differs from case to case comes from */
+
+	/* registers */
+	u64 perfevtsel[MODEL_MAX_GP];
+	u64 fixed_ctr_ctrl, global_ctrl, global_status, pebs_enable;
+	u64 ld_lat_threshold, ds_area, debugctl, misc_enable, perf_capabilities;
+	u64 offcore_rsp[2];
+	u64 ovf_ctrl;		/* what was written last, for the latitude of reading it */
+	struct model_counter counter[MODEL_MAX_COUNTERS];
+	u64 active;		/* bit n: counter n counts */
+	struct model_uncore uncore;	/* its own, unless the package has one */
+	u64 uncore_before;	/* counters of the uncore that counted at its last instruction */
+
+	/*
+	 * A WRMSR has run and its retirement is to come: what counted before it, under which
+	 * rules, and the counter that it wrote.
+	 */
+	bool writing;
+	u64 active_before;
+	u64 counter_written;
+	struct model_rule rule_before[MODEL_MAX_COUNTERS];
+
+	struct model_tx tx;
+
+	/* Interrupts requested, not yet raised: instructions still to retire, oldest first. */
+	unsigned n_requests;
+	struct {
+		u32 distance;
+		bool threshold;		/* of the PEBS buffer */
+		bool second;		/* the overflow interrupt after such a one */
+	} request[MODEL_MAX_REQUESTS];
+	bool raising_threshold;		/* the one being raised, or waiting in the local APIC */
+	bool requesting_second, raising_second;
+	bool latched;		/* one waits in the local APIC for LVTPC to be unmasked */
+	bool delivered;		/* the mask bit of LVTPC is set by a delivery */
+	u8 lvt_vector, lvt_vector_before;	/* that software wrote last, and before */
+
+	/* Windows in which the program doesn't run. */
+	u32 steal_in;		/* instructions until the next, 0: there are none */
+	u32 smm_events;		/* that counters of CPL 0 count of it */
+	u64 smi_count, stolen_tsc;
+
+	bool setting_up, set_up;	/* latitude counters-need-setup: spec/setup.def */
+	u64 cycles;		/* of all instructions so far: both clocks tick together */
+	u32 ref_ticks;		/* latitude ref-tsc-slow: not yet in fixed counter 2 */
+	bool ref_wrapped;	/* latitude ref-tsc-sticky: its status bit isn't cleared yet, */
+	u32 ref_repeats_in;	/* or is set again after so many instructions; 0: not */
+
+	/* state of the processor that only some events show */
+	u8 predictor[MODEL_PREDICTOR_ENTRIES];
+	bool watch_predictor;	/* some counter counts its mistakes */
+	bool watch_memory;	/* some event or record tells what an access met */
+	bool watch_latency;	/* some counter counts load latency: loads are tagged */
+
+	/* The load latency facility. */
+	u64 tag_random;		/* of its own, so that nothing else decides what is tagged */
+	u32 tag_gap;		/* loads that pass before the next tag */
+	struct tagged_load tagged;	/* the last one above the threshold */
+	struct tagged_load tagged_before;	/* and the one before, for a broken processor */
+	struct tagged_load cancelled;	/* one that didn't retire, for another */
+
+	/* Is this an opportunity of the fault? See faults/fault_when.h. */
+	u32 moment, asked;	/* number of this instruction or access; of the last opportunity */
+	u32 opportunities;
+	bool struck;		/* the fault acts on the last opportunity */
+	u64 acted;		/* questions of whether it acts that were answered by yes */
+	u8 at_counter;		/* the counter concerned, or MODEL_NO_COUNTER */
+	bool crosses_page;	/* the record of this assist does */
+	bool compatibility;	/* and is of an instruction of compatibility mode */
+	u8 assist_kind;		/* enum event_kind of the counter whose assist it is */
+
+	/* what only broken processors need, see refpmu/faults/fault.def */
+	u64 threshold_before;	/* what ld_lat_threshold was before its last write */
+	u64 hidden_status;	/* bits of global_status that a read doesn't show yet */
+	u32 tick;		/* occurrences seen, of faults that hit every n-th */
+	u8 previous_record[MODEL_RECORD_BYTES];
+	struct late_record {
+		bool waits, and_index;
+		u64 linear;
+		u8 bytes[MODEL_RECORD_BYTES];
+	} late_record;
+	struct {
+		bool waits;
+		u64 seen, value;	/* what is in memory, and what belongs there */
+	} late_index;
+	struct {
+		u32 left;		/* instructions; 0: nothing waits */
+		u64 value;
+	} late_reload[4];
+	u64 first_ds_area;
+	bool frozen;		/* whatever the enables say */
+	u64 not_started;	/* counters that wait for a write of IA32_PERF_GLOBAL_CTRL */
+	bool was_full;
+	bool held_pmi;		/* an overflow's interrupt waits for the next overflow */
+	u64 staggered;		/* counters that don't count yet, */
+	u32 stagger_left;	/* for so many instructions */
+	u8 cpl;			/* of the instruction that retired last */
+	bool interrupts_off;	/* and whether RFLAGS.IF is clear after it */
+	u64 ip_before;		/* of the one before */
+	u64 next_ip;		/* where the program goes on unless a handler is entered */
+	u32 handlers;		/* entered and not left yet */
+};
+
+#endif

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Hardware lock elision: volume 1, "Programming with Intel Transactional Synchronization
+ * Extensions", "Hardware Lock Elision". A transaction that begins in front of XACQUIRE, whose store
+ * is one of its own, and ends behind the XRELEASE that puts back what was in the outermost lock. It
+ * aborts to its XACQUIRE, which then goes without, as do those that were in it.
+ *
+ * An XACQUIRE in a transaction of XBEGIN, or beyond TX_LOCKS, is an instruction like any other.
+ */
+#include "refpmu/model/internal.h"
+
+bool model_tx_declines(struct model *m, u64 ip)
+{
+	for (unsigned i = 0; i < TX_LOCKS; i++) {
+		if (m->tx.not_again[i] != ip)
+			continue;
+		m->tx.not_again[i] = 0;
+		return true;
+	}
+	return !model_has_tx(m) || m->latitude[LAT_RTM_ALWAYS_ABORT];
+}
+
+void model_tx_elision_aborted(struct model *m)
+{
+	struct model_tx *tx = &m->tx;
+
+	for (unsigned i = 0; i < TX_LOCKS; i++)
+		tx->not_again[i] = !i || i < tx->n_locks ? tx->lock[i].ip : 0;
+}
+
+void model_tx_acquire(struct model *m, u64 linear, unsigned bytes, u64 ip, u64 behind)
+{
+	struct model_tx *tx = &m->tx;
+	struct tx_lock *lock = &tx->lock[tx->n_locks];
+
+	if (!tx->elided || tx->n_locks == TX_LOCKS || bytes > sizeof(lock->before) ||
+	    !m->host->read(m->host->ctx, linear, lock->before, bytes))
+		return;
+	lock->linear = linear;
+	lock->bytes = bytes;
+	lock->ip = ip;
+	lock->behind = behind;
+	tx->acquires = true;
+}
+
+void model_tx_release(struct model *m, u64 linear, unsigned bytes)
+{
+	struct model_tx *tx = &m->tx;
+	const struct tx_lock *last = &tx->lock[tx->n_locks - 1u];
+
+	tx->releases = tx->elided && tx->n_locks && last->linear == linear && last->bytes == bytes;
+}
+
+/* Is the lock that was elided last as it was? */
+static bool restored(struct model *m)
+{
+	const struct tx_lock *lock = &m->tx.lock[m->tx.n_locks - 1u];
+	u8 now[sizeof(lock->before)];
+
+	return m->host->read(m->host->ctx, lock->linear, now, lock->bytes) &&
+	       !__builtin_memcmp(now, lock->before, lock->bytes);
+}
+
+enum model_tx_act model_tx_elision_act(struct model *m)
+{
+	struct model_tx *tx = &m->tx;
+	bool acquires = tx->acquires, releases = tx->releases;
+
+	tx->acquires = tx->releases = false;
+	if (acquires)
+		return tx->n_locks++ ? TX_NO_ACT : TX_ELIDES;
+	if (!releases)
+		return TX_NO_ACT;
+	if (!restored(m)) {
+		tx->broken_lock = true;
+		return TX_NO_ACT;
+	}
+	return --tx->n_locks ? TX_NO_ACT : TX_RELEASES;
+}
+
+void model_tx_elision_retired(struct model *m, enum model_tx_act act)
+{
+	if (act == TX_RELEASES)
+		model_tx_end(m);
+}

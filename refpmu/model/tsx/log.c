@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/* See tx.h: the lines that a transaction has touched, and what was in them. */
+#include "refpmu/model/internal.h"
+
+#define COMPARED	4	/* lines at each instruction */
+#define LINE_MASK	(~(u64)(TX_LINE - 1))
+
+void model_tx_log_begin(struct model *m)
+{
+	struct tx_log *log = m->host->tx_log;
+
+	log->n = log->n_written = log->next = 0;
+	__builtin_memset(log->bucket, 0, sizeof(log->bucket));
+}
+
+static u16 *bucket_of(struct tx_log *log, u64 linear)
+{
+	u64 at = linear / TX_LINE;
+
+	for (at ^= at >> 11;; at++) {
+		u16 *bucket = &log->bucket[at % TX_BUCKETS];
+
+		if (!*bucket || log->line[*bucket - 1].linear == linear)
+			return bucket;
+	}
+}
+
+/* Only write-back memory can be in a transaction. What has no page will fault. */
+static bool cacheable(const struct model *m, u64 linear)
+{
+	struct memory_page page;
+
+	return !m->host->translate || !m->host->translate(m->host->ctx, linear, &page) ||
+	       page.type == MEMORY_WRITE_BACK;
+}
+
+/* The line at this address, of which the transaction may be the first to hear. NULL with TX_FINE:
+ * it isn't mapped, and the access will fault. */
+static struct tx_line *look_up(struct model *m, u64 linear, enum tx_cause *cause)
+{
+	struct tx_log *log = m->host->tx_log;
+	u16 *bucket = bucket_of(log, linear);
+	struct tx_line *line;
+
+	*cause = TX_FINE;
+	if (*bucket)
+		return &log->line[*bucket - 1];
+	if (!cacheable(m, linear)) {
+		*cause = TX_MEMORY_TYPE;
+		return NULL;
+	}
+	if (log->n == TX_LINES) {
+		*cause = TX_CAPACITY_READS;
+		return NULL;
+	}
+	line = &log->line[log->n];
+	line->linear = linear;
+	line->written = line->fresh = 0;
+	if (!m->host->read(m->host->ctx, linear, line->before, TX_LINE))
+		return NULL;
+	__builtin_memcpy(line->seen, line->before, TX_LINE);
+	*bucket = (u16)++log->n;
+	return line;
+}
+
+static u64 bytes_of(u64 line, u64 linear, unsigned bytes)
+{
+	u64 first = linear > line ? linear - line : 0;
+	u64 last = linear + bytes - 1 - line;
+
+	return BITS(first, last < TX_LINE ? last : TX_LINE - 1);
+}
+
+enum tx_cause model_tx_access(struct model *m, u64 linear, unsigned bytes, bool store)
+{
+	struct tx_log *log = m->host->tx_log;
+	enum tx_cause cause = TX_FINE;
+
+	if (!bytes)
+		return TX_FINE;
+	for (u64 at = linear & LINE_MASK, n = (linear + bytes - 1 - at) / TX_LINE + 1; n;
+	     n--, at += TX_LINE) {
+		struct tx_line *line = look_up(m, at, &cause);
+
+		if (cause != TX_FINE)
+			return cause;
+		if (!line || !store)
+			continue;
+		if (!line->written && log->n_written++ == TX_WRITES)
+			return TX_CAPACITY_WRITES;
+		line->fresh |= bytes_of(at, linear, bytes);
+		line->written |= line->fresh;
+	}
+	return TX_FINE;
+}
+
+/* What the last instruction has stored is the transaction's own. */
+static void take_stores(struct model *m)
+{
+	struct tx_log *log = m->host->tx_log;
+
+	for (u32 i = 0; i < log->n; i++) {
+		struct tx_line *line = &log->line[i];
+		u8 now[TX_LINE];
+
+		if (!line->fresh || !m->host->read(m->host->ctx, line->linear, now, TX_LINE))
+			continue;
+		for (unsigned b = 0; b < TX_LINE; b++)
+			if (line->fresh & BIT(b))
+				line->seen[b] = now[b];
+		line->fresh = 0;
+	}
+}
+
+static bool unchanged(struct model *m, const struct tx_line *line)
+{
+	u8 now[TX_LINE];
+
+	return m->host->read(m->host->ctx, line->linear, now, TX_LINE) &&
+	       !__builtin_memcmp(now, line->seen, TX_LINE);
+}
+
+enum tx_cause model_tx_compare(struct model *m)
+{
+	struct tx_log *log = m->host->tx_log;
+
+	/* "... the processor will abort": it isn't the value from before XACQUIRE. */
+	if (m->tx.elided && m->tx.broken_lock)
+		return TX_INSTRUCTION;
+	take_stores(m);
+	for (u32 i = 0; i < COMPARED && i < log->n; i++) {
+		log->next = (log->next + 1) % log->n;
+		if (!unchanged(m, &log->line[log->next]))
+			return TX_CONFLICT;
+	}
+	return TX_FINE;
+}
+
+enum tx_cause model_tx_may_end(struct model *m)
+{
+	struct tx_log *log = m->host->tx_log;
+
+	take_stores(m);
+	for (u32 i = 0; i < log->n; i++)
+		if (!unchanged(m, &log->line[i]))
+			return TX_CONFLICT;
+	return TX_FINE;
+}
+
+/* Its own bytes alone: the others of the line may be somebody else's by now. */
+void model_tx_log_undo(struct model *m)
+{
+	struct tx_log *log = m->host->tx_log;
+
+	for (u32 i = 0; i < log->n; i++) {
+		const struct tx_line *line = &log->line[i];
+
+		for (unsigned first = 0, end; first < TX_LINE; first = end + 1) {
+			for (end = first; end < TX_LINE && line->written & BIT(end); end++)
+				;
+			if (end > first)
+				m->host->write(m->host->ctx, line->linear + first,
+					       &line->before[first], end - first);
+		}
+	}
+}

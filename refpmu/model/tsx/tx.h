@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Transactional memory and elided locks, carried out in software: "Intel TSX and PEBS Support",
+ * "Performance Monitoring and Intel TSX", Table 18-51; volume 1, "Programming with Intel
+ * Transactional Synchronization Extensions". Stores of a transaction go to memory at once and are
+ * taken back, byte by byte, when it aborts. Every decision is here; the shell reports what the
+ * program is about to do, and takes registers back when it is told to.
+ *
+ * What others write to lines that the transaction has touched is found by comparing them, a few at
+ * each instruction and all at its end. Not handled: others who only read what the transaction has
+ * written, an elided lock among it, see it before it ends.
+ */
+#ifndef REFPMU_MODEL_TSX_TX_H
+#define REFPMU_MODEL_TSX_TX_H
+
+#include "spec/types.h"
+
+struct model;
+struct model_registers;
+struct step;
+
+#define TX_LINE		64
+#define TX_LINES	512	/* that one may touch, */
+#define TX_WRITES	128	/* and write: a processor's own, "capacity" */
+#define TX_DEPTH	7	/* MAX_RTM_NEST_COUNT, a processor's own */
+#define TX_BUCKETS	1024
+#define TX_LOCKS	4	/* elided at once: a processor's own */
+
+enum tx_cause {
+	TX_FINE,		/* none */
+	TX_EXPLICIT,		/* XABORT */
+	TX_INSTRUCTION,		/* one that can't be in a transaction */
+	TX_NESTING,		/* one XBEGIN too many */
+	TX_EXCEPTION,
+	TX_DEBUG,		/* a debug exception */
+	TX_MEMORY_TYPE,		/* memory that isn't write-back */
+	TX_EVENT,		/* an interrupt, or a record that is due */
+	TX_CONFLICT,
+	TX_CAPACITY_WRITES,
+	TX_CAPACITY_READS,
+	TX_CAUSES
+};
+
+struct tx_line {
+	u64 linear;
+	u64 written, fresh;	/* bit n: byte n, ever; by the instruction that runs now */
+	u8 before[TX_LINE];	/* the transaction, */
+	u8 seen[TX_LINE];	/* and as it is now if nobody else writes to it */
+};
+
+/* The owner's, zeroed once: too much for struct model, which tests copy. */
+struct tx_log {
+	u32 n, n_written;
+	u32 next;		/* line to be compared next */
+	u16 bucket[TX_BUCKETS];	/* index into line[] + 1, by address; 0: free */
+	struct tx_line line[TX_LINES];
+};
+
+/* An elided lock, and what is to be in it again when it is released. */
+struct tx_lock {
+	u64 linear;
+	u64 ip, behind;		/* linear address of its XACQUIRE, RIP behind that */
+	u32 bytes;
+	u8 before[16];
+};
+
+/* In struct model. */
+struct model_tx {
+	u32 depth;		/* 0: no transaction */
+	u64 fallback;		/* RIP, of the outermost */
+	u64 fallback_inner;	/* of the innermost, for a broken processor */
+	u8 cause;		/* of the last abort, */
+	bool was_nested;	/* for a broken processor */
+	u64 information;	/* and bits 63:32 of Table 18-51, */
+	u64 information_before;	/* and of the one before, for a broken processor */
+	u32 cycles;		/* Cycles_Last_TX */
+	u64 cycles_so_far;	/* of this one */
+	u64 gpr[16], rflags;	/* before */
+	u64 counter[11];	/* general-purpose and fixed, before */
+	u64 status;		/* IA32_PERF_GLOBAL_STATUS before, for a broken processor */
+	bool elided;		/* this one, or the last, began with XACQUIRE */
+	bool acquires, releases;	/* the instruction that runs now does so */
+	bool broken_lock;	/* one was released with something else in it */
+	u8 n_locks;
+	struct tx_lock lock[TX_LOCKS];
+	u64 not_again[TX_LOCKS];	/* XACQUIREs that go without elision once; 0: none */
+};
+
+/* Has the processor RTM? Then each XBEGIN, XABORT, XEND and XTEST has to be seen, and what is in a
+ * transaction be reported one by one. */
+bool model_has_tx(const struct model *m);
+bool model_in_tx(const struct model *m);
+/* In one that began with XACQUIRE? */
+bool model_tx_is_elided(const struct model *m);
+/* In one that isn't nested in another? */
+bool model_tx_outermost(const struct model *m);
+
+/*
+ * XBEGIN has retired: registers are those behind it, fallback a RIP. Otherwise than TX_FINE:
+ * abort for that reason.
+ */
+enum tx_cause model_tx_begin(struct model *m, const struct model_registers *registers,
+			     u64 fallback);
+
+/*
+ * In a transaction, before each instruction: has somebody else written to its lines? And for each
+ * access that the instruction will make: is there room? Otherwise than TX_FINE: abort instead.
+ */
+enum tx_cause model_tx_compare(struct model *m);
+enum tx_cause model_tx_access(struct model *m, u64 linear, unsigned bytes, bool store);
+
+/* XEND is about to retire in a transaction: may it? Then, when it has, end the transaction. */
+enum tx_cause model_tx_may_end(struct model *m);
+void model_tx_end(struct model *m);
+
+/*
+ * An XACQUIRE comes next, outside of transactions: it isn't elided (and may be the next time); or
+ * it is, registers are those in front of it, and so is registers->rip; ip is its linear address,
+ * behind the RIP behind it.
+ */
+bool model_tx_declines(struct model *m, u64 ip);
+void model_tx_elide(struct model *m, const struct model_registers *registers, u64 ip,
+		     u64 behind);
+
+/* The instruction that comes next, at this linear address, has XACQUIRE or XRELEASE, in a
+ * transaction, and this lock. behind: RIP behind it. */
+void model_tx_acquire(struct model *m, u64 linear, unsigned bytes, u64 ip, u64 behind);
+void model_tx_release(struct model *m, u64 linear, unsigned bytes);
+
+/*
+ * The transaction aborts: memory is as before, host->registers() is told those of the fallback
+ * handler, or in front of XACQUIRE, the events of an abort occur. ip: linear address of the
+ * instruction that was to be executed; code: of XABORT.
+ */
+void model_tx_abort(struct model *m, enum tx_cause cause, u8 code, u64 ip, u8 cpl);
+
+#endif

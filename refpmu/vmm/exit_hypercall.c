@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/* VMMCALL: the launcher's requests, or #UD. See hypercall.h. */
+#include "refpmu/vmm/configure.h"
+#include "refpmu/hv/deliver.h"
+#include "refpmu/vmm/exits.h"
+#include "refpmu/hv/guest_memory.h"
+#include "refpmu/hv/guest_tsc.h"
+#include "refpmu/vmm/hypercall.h"
+#include "refpmu/hv/lock.h"
+#include "refpmu/model/core.h"
+#include "refpmu/model/uncore.h"
+#include "refpmu/hv/processors.h"
+#include "refpmu/engine/siblings.h"
+
+bool exit_hypercall_follow(struct cpu *cpu)
+{
+	u64 epoch = __atomic_load_n(&hypervisor.epoch, __ATOMIC_ACQUIRE);
+
+	if (cpu->epoch == epoch)
+		return false;
+	cpu->epoch = epoch;
+	cpu->rep.active = false;
+	cpu->statistics = (struct statistics){ 0 };
+	guest_tsc_leave(cpu);
+	model_init(&cpu->model, &hypervisor.config, &cpu->model_host);
+	exit_msr_set_tsc_adjust(cpu, processors_tsc_adjust(cpu));
+	exits_set_intercepts(cpu, false);
+	return true;
+}
+
+void exit_hypercall_reset(struct cpu *cpu, const struct model_config *config)
+{
+	hypervisor.fast = false;
+	hypervisor.config = *config;
+	hypervisor.wake_ups = 0;
+	for (unsigned i = 0; i < hypervisor.n_cores; i++) {
+		lock_take(cpu, &hypervisor.cores[i].lock);
+		model_core_reset(&hypervisor.cores[i]);
+		lock_give(cpu, &hypervisor.cores[i].lock);
+	}
+	lock_take(cpu, &hypervisor.uncore->lock);
+	model_uncore_reset(hypervisor.uncore);
+	lock_give(cpu, &hypervisor.uncore->lock);
+	__atomic_store_n(&hypervisor.epoch, hypervisor.epoch + 1, __ATOMIC_SEQ_CST);
+	exit_hypercall_follow(cpu);
+	for (unsigned i = 0; processors_get(i); i++)
+		if (processors_get(i) != cpu)
+			siblings_call(cpu, processors_get(i));
+}
+
+static enum hypercall_status version(struct cpu *cpu, u64 address)
+{
+	const struct hypercall_version answer = {
+		.version = HYPERCALL_VERSION_NUMBER,
+		.hidden_base = hypervisor.base,
+		.hidden_size = hypervisor.size,
+	};
+
+	return guest_write(cpu, address, &answer, sizeof(answer), NULL) ? HYPERCALL_DONE :
+		HYPERCALL_BAD_ADDRESS;
+}
+
+static enum hypercall_status take_configuration(struct cpu *cpu, u64 address)
+{
+	struct hypercall_configure request;
+	struct model_config config;
+
+	if (!guest_read(cpu, address, &request, sizeof(request), NULL))
+		return HYPERCALL_BAD_ADDRESS;
+	if (!configure(&request, &config))
+		return HYPERCALL_BAD_VALUE;
+	exit_hypercall_reset(cpu, &config);
+	return HYPERCALL_DONE;
+}
+
+/* Nothing but numbers of 64 bits. */
+static void add_statistics(struct statistics *sum, const struct statistics *one)
+{
+	_Static_assert(sizeof(*sum) % sizeof(u64) == 0, "numbers");
+	u64 *to = (u64 *)sum;
+	const u64 *from = (const u64 *)one;
+
+	for (unsigned i = 0; i < sizeof(*sum) / sizeof(u64); i++)
+		to[i] += from[i];
+}
+
+static enum hypercall_status statistics(struct cpu *cpu, u64 address)
+{
+	struct statistics sum = { 0 };
+
+	for (unsigned i = 0; processors_get(i); i++)
+		if (processors_get(i)->epoch == cpu->epoch) {
+			add_statistics(&sum, &processors_get(i)->statistics);
+			sum.fault_acted += processors_get(i)->model.acted;
+		}
+	return guest_write(cpu, address, &sum, sizeof(sum), NULL) ? HYPERCALL_DONE :
+		HYPERCALL_BAD_ADDRESS;
+}
+
+static enum hypercall_status engine(struct cpu *cpu, u64 which)
+{
+	if (which > HYPERCALL_FAST || (which == HYPERCALL_FAST && !cpu->blocks))
+		return HYPERCALL_BAD_VALUE;
+	hypervisor.fast = which == HYPERCALL_FAST;
+	return HYPERCALL_DONE;
+}
+
+bool exit_hypercall(struct cpu *cpu)
+{
+	u64 address = cpu->gpr[REG_RDX], status;
+
+	if (cpu->gpr[REG_RAX] != HYPERCALL_MAGIC || cpu_cpl(cpu)) {
+		deliver_exception(cpu, VECTOR_UD, 0);
+		return false;
+	}
+	switch (cpu->gpr[REG_RCX]) {
+	case HYPERCALL_VERSION:
+		status = version(cpu, address);
+		break;
+	case HYPERCALL_CONFIGURE:
+		status = take_configuration(cpu, address);
+		break;
+	case HYPERCALL_STATISTICS:
+		status = statistics(cpu, address);
+		break;
+	case HYPERCALL_ENGINE:
+		status = engine(cpu, address);
+		break;
+	default:
+		status = HYPERCALL_UNKNOWN;
+		break;
+	}
+	cpu->gpr[REG_RAX] = status;
+	return true;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How the launcher talks to the reference PMU: VMMCALL at CPL 0 with the magic number in RAX, the
+ * function in RCX and the linear address of its structure in RDX. RAX returns a
+ * hypercall_status. Without the magic number VMMCALL raises #UD, as on an Intel processor, so
+ * that programs under test find nothing.
+ */
+#ifndef REFPMU_VMM_HYPERCALL_H
+#define REFPMU_VMM_HYPERCALL_H
+
+#include "refpmu/vmm/configure.h"
+#include "refpmu/vmm/statistics.h"
+
+#define HYPERCALL_MAGIC		0x3638747365545550ULL
+#define HYPERCALL_VERSION_NUMBER 3
+
+enum hypercall_function {
+	HYPERCALL_VERSION,	/* struct hypercall_version, written */
+	HYPERCALL_CONFIGURE,	/* struct hypercall_configure, read: a fresh PMU and statistics */
+	HYPERCALL_STATISTICS,	/* struct statistics, written */
+	HYPERCALL_ENGINE,	/* RDX isn't an address: enum hypercall_engine, till configured */
+};
+
+/* How instructions are counted. Whoever asks for the fast engine gets stepping where it can't be
+ * exact; BAD_VALUE on a machine without it. */
+enum hypercall_engine { HYPERCALL_STEP, HYPERCALL_FAST };
+
+enum hypercall_status {
+	HYPERCALL_DONE,
+	HYPERCALL_UNKNOWN,	/* no such function */
+	HYPERCALL_BAD_ADDRESS,	/* the structure isn't mapped */
+	HYPERCALL_BAD_VALUE,	/* no such generation, fault, counter, profile or knob */
+};
+
+struct hypercall_version {
+	u64 version;
+	u64 hidden_base, hidden_size;	/* where the hypervisor lives, physical */
+};
+
+/* For programs: call and return the status. */
+static inline u64 hypercall(enum hypercall_function function, void *structure)
+{
+	u64 status = HYPERCALL_MAGIC;
+
+	__asm__ volatile("vmmcall" : "+a"(status)
+			 : "c"((u64)function), "d"(structure) : "memory");
+	return status;
+}
+
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* What a run cost and where it wasn't exact; read through the STATISTICS hypercall. */
+#ifndef REFPMU_VMM_STATISTICS_H
+#define REFPMU_VMM_STATISTICS_H
+
+#include "spec/types.h"
+
+/* Why an instruction may have been reported wrongly to the model. */
+enum inexact_reason {
+	INEXACT_UNDECODED,	/* ran, but the decoder doesn't know it: no accesses reported */
+	INEXACT_ACCESSES,	/* accesses that aren't enumerated: gather, ENTER with nesting */
+	INEXACT_TWO_STEPS,	/* LSS and the like: two instructions in one step */
+	INEXACT_UNSTEPPED,	/* an event that the processor delivered: its handler is lost */
+	INEXACT_LEGACY_MODE,	/* outside long mode, where code can't be read reliably */
+	INEXACT_SIBLING,	/* the other thread of the core didn't come when it was called */
+	INEXACT_REASONS
+};
+
+/* Why the fast engine handed an instruction, or a run of them, over to the stepping one. */
+enum handover_reason {
+#define HANDOVER(token, name, meaning) HANDOVER_##token,
+#include "refpmu/engine/dbt/handover.def"
+	HANDOVER_REASONS
+};
+
+enum exit_kind {
+	KIND_STEP, KIND_EXCEPTION, KIND_INTERRUPT, KIND_NMI, KIND_CPUID, KIND_MSR, KIND_RDPMC,
+	KIND_HYPERCALL, KIND_APIC, KIND_OTHER,
+	EXIT_KINDS
+};
+
+struct statistics {
+	u64 stepped;			/* instructions reported to the model */
+	u64 exits[EXIT_KINDS];
+	u64 inexact[INEXACT_REASONS];
+	u64 in_blocks;			/* further instructions, counted in blocks */
+	u64 block_runs;
+	u64 carried_out;		/* of the stepped ones: by the fast engine, not running */
+	u64 solo;			/* of the stepped ones: run without a world switch */
+	u64 visited;			/* neither of these: first visits */
+	u64 handover[HANDOVER_REASONS];
+	u64 fault_acted;		/* times that the fault made a difference to the model */
+};
+
+#endif

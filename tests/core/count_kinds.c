@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Instructions of unusual kinds are instructions: SDM "Pre-defined Architectural Performance
+ * Events", chapter 19's events of branches and loads. Differences between two sizes of a piece.
+ */
+#include "pmu/counter.h"
+#include "pmu/event.h"
+#include "tests/frame/needs.h"
+#include "tests/measure/sampling.h"
+#include "tests/frame/test.h"
+#include "tests/measure/window.h"
+
+#define FEWER	10
+#define MORE	90
+#define PAGE	4096
+
+/* In workload_kind_page: the MOV that lies in two pages, and the DEC and JNZ after it. */
+#define MOV_BYTES	10
+#define LOOP_BYTES	5
+
+static u64 declared_difference(const struct workload *w, enum workload_count what)
+{
+	return workload_declared(w, what, MORE) - workload_declared(w, what, FEWER);
+}
+
+struct kind {
+	const struct workload *piece;
+	const char *name;
+};
+
+/* A hypervisor may carry these out itself: then no instruction retires. */
+static const struct kind may_exit[] = {
+	{ &workload_kind_cpuid, "CPUID" }, { &workload_kind_rdpmc, "RDPMC" },
+};
+static const struct kind kinds[] = {
+	{ &workload_kind_iretq, "IRETQ" }, { &workload_kind_far_return, "a far RET" },
+	{ &workload_kind_flags, "CLI, STI and POPFQ" },
+	{ &workload_kind_return_pop, "RET with a number" },
+	{ &workload_kind_prefetch, "prefetches" }, { &workload_kind_compare, "CMPSQ" },
+	{ &workload_kind_page, "an instruction in two pages" },
+};
+
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+/* On the first and the last general-purpose counter. */
+static bool check_kind(struct test *t, const struct kind *k)
+{
+	unsigned last = counter_caps()->gp - 1;
+	struct pmc_mask on = pmc_or(pmc_one(0), pmc_one(last));
+	u64 got[WINDOW_COUNTERS];
+
+	if (!window_difference(t, on, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH, k->piece, FEWER, MORE,
+			       got))
+		return false;
+	for (unsigned c = 0; c <= last; c += last ? last : 1)
+		CHECK_EQ(t, CNT_01, declared_difference(k->piece, COUNT_INSTRUCTIONS), got[c],
+			 "instructions in 80 more rounds of %s, IA32_PMC%u", k->name, c);
+	return true;
+}
+
+TEST(count, unusual_instructions_are_counted_exactly, REQS(CNT_01),
+     NEEDS(need_perfmon, need_instructions))
+{
+	const u8 *across = workload_kind_page.end - LOOP_BYTES - MOV_BYTES;
+	u64 first = (u64)(uintptr_t)across;
+
+	HARNESS_CHECK(t, across[0] == 0x48 && across[1] == 0xb8 &&
+			 first / PAGE != (first + MOV_BYTES - 1) / PAGE,
+		      "a MOV of 64 bits, in two pages, is at %#lx", first);
+	for (unsigned i = 0; i < COUNT_OF(kinds); i++)
+		if (!check_kind(t, &kinds[i]))
+			return;
+	for (unsigned i = 0; i < COUNT_OF(may_exit) && !counter_caps()->hypervisor; i++)
+		if (!check_kind(t, &may_exit[i]))
+			return;
+}
+
+static bool check_branches(struct test *t, struct test_claim claim, u16 event,
+			   const struct workload *w, enum workload_count what, const char *text)
+{
+	u64 got;
+
+	if (!window_difference_one(t, 0, event, COUNT_BOTH, w, FEWER, MORE, &got))
+		return false;
+	return test_check_eq(t, claim, declared_difference(w, what), got,
+			     "%s in 80 more rounds of %s", text, w->name);
+}
+
+/* "All Branch Instruction Retired": far ones among them. */
+TEST(count, far_transfers_are_branches, REQS(CNT_02), NEEDS(need_perfmon, need_branches))
+{
+	static const struct workload *const pieces[] = {
+		&workload_kind_iretq, &workload_kind_far_return, &workload_kind_return_pop,
+		&workload_kind_flags,
+	};
+
+	for (unsigned i = 0; i < COUNT_OF(pieces); i++)
+		check_branches(t, AT(CNT_02), EVENT_BR_INST_RETIRED_ALL_BRANCHES, pieces[i],
+			       COUNT_BRANCHES, "branches");
+}
+
+TEST(count, returns_with_a_number_are_near_returns, REQS(CNT_41, CNT_40),
+     NEEDS(need_perfmon, need_events))
+{
+	const struct workload *w = &workload_kind_return_pop;
+	u16 returns = sampling_event(EK_NEAR_RETURNS), calls = sampling_event(EK_NEAR_CALLS);
+
+	if (calls)
+		check_branches(t, AT(CNT_40), calls, w, COUNT_CALLS, "near calls");
+	if (returns)
+		check_branches(t, AT(CNT_41), returns, w, COUNT_RETURNS, "near returns");
+	if (!calls && !returns)
+		test_skip(t, "no event of near calls or returns known for family %02x model %02x",
+			  counter_caps()->family, counter_caps()->model);
+}
+
+/* Nehalem's event counts instructions that load, later ones count loads. */
+static bool loads_by_instruction(void)
+{
+	struct event event;
+
+	return event_get(EK_LOADS, 0, &event) && event.flags & EV_INSN;
+}
+
+static void check_loads(struct test *t, const struct workload *w, u64 want)
+{
+	u64 got[WINDOW_COUNTERS];
+	bool counted = test_sees_exactly(t, REQ_CNT_03) ?
+		window_difference(t, pmc_one(0), LOADS, COUNT_BOTH, w, FEWER, MORE, got) :
+		window_least_difference(t, pmc_one(0), LOADS, COUNT_BOTH, w, FEWER, MORE, got);
+
+	if (counted)
+		CHECK_EQ(t, CNT_03, want, got[0], "loads in 80 more rounds of %s", w->name);
+}
+
+TEST(count, each_load_of_an_instruction_counts, REQS(CNT_03), NEEDS(need_perfmon, need_events))
+{
+	bool insn = loads_by_instruction();
+	u64 rounds = MORE - FEWER;
+
+	check_loads(t, &workload_kind_compare, insn ? rounds : 2 * rounds);
+	check_loads(t, &workload_kind_rep_load, insn ? 0 : rounds);
+}
+
+/* The loads of another piece are the control. */
+TEST(count, prefetches_are_no_loads, REQS(CNT_03), NEEDS(need_perfmon, need_events))
+{
+	check_loads(t, &workload_load, MORE - FEWER);
+	check_loads(t, &workload_kind_prefetch, 0);
+}
+
+/*
+ * A counter that two events of one instruction take past its end has overflowed as one that lands
+ * on 0. Over four starting values each instruction meets the end with its first load and with its
+ * second, however many loads switching on has.
+ */
+TEST(count, two_events_at_once_overflow_like_one, REQS(CNT_13, MSR_26),
+     NEEDS(need_perfmon, need_events))
+{
+	for (unsigned c = 0; c < counter_caps()->gp && c < 4; c++)
+		for (u64 before_end = PERIOD; before_end < PERIOD + 4; before_end++) {
+			u64 value;
+
+			counter_program(c, LOADS, COUNT_BOTH);
+			counter_preset(c, before_end);
+			workload_run(&workload_kind_compare, 2 * PERIOD, pmc_one(c));
+			value = counter_read(c);
+			CHECK_EQ(t, MSR_26, BIT(c), counters_status() & counters_gp().bits,
+				 "status after IA32_PMC%u, preset to %lu before its end, counted "
+				 "pairs of loads", c, before_end);
+			CHECK_RANGE(t, CNT_13, 0, 8 * PERIOD, value,
+				    "IA32_PMC%u after its end", c);
+			counters_clear(BIT(c));
+		}
+}

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Enables and privilege levels of counters that run side by side, each with settings of its own:
+ * SDM "Architectural Performance Monitoring Version 1 Facilities" (USR, OS, EN, INV, CMASK),
+ * "Version 2" (IA32_FIXED_CTR_CTRL, IA32_PERF_GLOBAL_CTRL).
+ */
+#include "kernel/fault.h"
+#include "pmu/counter.h"
+#include "spec/event.h"
+#include "spec/msr.h"
+#include "tests/frame/needs.h"
+#include "tests/frame/test.h"
+#include "tests/measure/window.h"
+
+#define FEWER	10
+#define MORE	90
+#define LONG                                                                           \
+	4000 /* rounds of many more cycles than a way down to CPL 3 and back, and than \
+	      * the slow clock of fixed counter 2 needs for a step (tests/measure/overflow.h) */
+#define LEVELS 4
+
+static const u64 levels[LEVELS] = { COUNT_OS, COUNT_USR, COUNT_BOTH, 0 };
+
+static u64 declared(u64 rounds)
+{
+	return workload_declared(&workload_load, COUNT_INSTRUCTIONS, rounds);
+}
+
+/* What these counters count of work at CPL 3, as they are programmed. */
+static void count_user(struct pmc_mask on, u64 rounds, u64 value[WINDOW_COUNTERS])
+{
+	for (unsigned c = 0; c < WINDOW_COUNTERS; c++)
+		if (on.bits & BIT(c))
+			counter_write(c, 0);
+	counters_enable(on);
+	workload_run_user(&workload_load, rounds);
+	counters_disable();
+	for (unsigned c = 0; c < WINDOW_COUNTERS; c++)
+		value[c] = on.bits & BIT(c) ? counter_read(c) : 0;
+}
+
+/* The same at CPL 0. */
+static void count_kernel(struct pmc_mask on, u64 rounds, u64 value[WINDOW_COUNTERS])
+{
+	for (unsigned c = 0; c < WINDOW_COUNTERS; c++)
+		if (on.bits & BIT(c))
+			counter_write(c, 0);
+	workload_run(&workload_load, rounds, on);
+	for (unsigned c = 0; c < WINDOW_COUNTERS; c++)
+		value[c] = on.bits & BIT(c) ? counter_read(c) : 0;
+}
+
+static void check_side_by_side(struct test *t, unsigned turn)
+{
+	struct pmc_mask on = counters_gp();
+	u64 user[2][WINDOW_COUNTERS], kernel[2][WINDOW_COUNTERS];
+	u64 more = declared(MORE) - declared(FEWER);
+
+	for (unsigned c = 0; c < counter_caps()->gp; c++)
+		counter_program(c, EVENT_INST_RETIRED_ANY_P, levels[(c + turn) % LEVELS]);
+	for (unsigned k = 0; k < 2; k++) {
+		count_user(on, k ? MORE : FEWER, user[k]);
+		count_kernel(on, k ? MORE : FEWER, kernel[k]);
+	}
+	for (unsigned c = 0; c < counter_caps()->gp; c++) {
+		u64 level = levels[(c + turn) % LEVELS];
+		bool os = level & COUNT_OS, usr = level & COUNT_USR;
+
+		CHECK_EQ(t, CNT_10, usr ? more : 0, user[1][c] - user[0][c], "80 more rounds at "
+			 "CPL 3, IA32_PMC%u with OS = %u USR = %u beside others", c, os, usr);
+		CHECK_EQ(t, CNT_10, os ? more : 0, kernel[1][c] - kernel[0][c], "80 more rounds at "
+			 "CPL 0, IA32_PMC%u with OS = %u USR = %u beside others", c, os, usr);
+	}
+}
+
+TEST(count, each_counter_has_levels_of_its_own, REQS(CNT_10),
+     NEEDS(need_perfmon, need_instructions, need_two_counters))
+{
+	for (unsigned turn = 0; turn < LEVELS; turn++)
+		check_side_by_side(t, turn);
+}
+
+/* One of the three, beside others. Cycles of the way down to CPL 3 and back are in OS. */
+static void check_fixed(struct test *t, unsigned i, u64 level, u64 few, u64 many)
+{
+	bool os = level & COUNT_OS, usr = level & COUNT_USR;
+	u64 more = usr ? declared(LONG) - declared(FEWER) : 0;
+
+	if (!level)
+		CHECK_EQ(t, CNT_28, 0, many, "fixed counter %u, enable 0, while others count", i);
+	else if (i == 0)
+		CHECK_EQ(t, CNT_28, more, many - few, "instructions of %u more rounds at CPL 3, "
+			 "OS = %u USR = %u", LONG - FEWER, os, usr);
+	else if (usr)
+		CHECK_RANGE(t, CNT_28, LONG / 8, ~0ULL, many, "fixed counter %u, OS = %u USR = 1, "
+			    "over %u rounds at CPL 3", i, os, LONG);
+}
+
+/* The levels of all three, each with another one, in turn. */
+TEST(count, fixed_counters_have_levels_of_their_own, REQS(CNT_28),
+     NEEDS(need_perfmon, need_fixed))
+{
+	struct pmc_mask on = counters_fixed();
+	u64 few[WINDOW_COUNTERS], many[WINDOW_COUNTERS];
+
+	for (unsigned turn = 0; turn < LEVELS; turn++) {
+		for (unsigned i = 0; i < counter_caps()->fixed; i++)
+			counter_program(PMC_FIXED(i), 0, levels[(i + turn) % LEVELS]);
+		count_user(on, FEWER, few);
+		count_user(on, LONG, many);
+		for (unsigned i = 0; i < counter_caps()->fixed; i++)
+			check_fixed(t, i, levels[(i + turn) % LEVELS], few[PMC_FIXED(i)],
+				    many[PMC_FIXED(i)]);
+	}
+}
+
+/* The cycles of LONG rounds at CPL 3 are in the counters with USR, and not in those with OS. */
+TEST(count, fixed_counters_of_cycles_go_by_the_level, REQS(CNT_28),
+     NEEDS(need_perfmon, need_fixed))
+{
+	struct pmc_mask on = counters_fixed();
+	u64 os[WINDOW_COUNTERS], usr[WINDOW_COUNTERS];
+
+	for (unsigned i = 0; i < counter_caps()->fixed; i++)
+		counter_program(PMC_FIXED(i), 0, COUNT_OS);
+	count_user(on, LONG, os);
+	for (unsigned i = 0; i < counter_caps()->fixed; i++)
+		counter_program(PMC_FIXED(i), 0, COUNT_USR);
+	count_user(on, LONG, usr);
+	for (unsigned i = 1; i < counter_caps()->fixed; i++) {
+		u64 way = os[PMC_FIXED(i)];
+
+		CHECK_RANGE(t, CNT_28, 1, ~0ULL, way,
+			    "fixed counter %u, enable 1 (OS), on the way to CPL 3 and back", i);
+		CHECK_RANGE(t, CNT_28, 2 * way, ~0ULL, usr[PMC_FIXED(i)],
+			    "fixed counter %u, enable 2 (any ring above 0), over %u rounds at CPL "
+			    "3; enable 1 counted %lu of the same", i, LONG, way);
+	}
+}
+
+/* INV counts cycles too: those of CPL 3 are none of a counter with OS alone. */
+TEST(count, inverted_conditions_go_by_the_level, REQS(CNT_10, CNT_08),
+     NEEDS(need_perfmon, need_instructions))
+{
+	const u64 inverted = COUNT_CMASK(255) | COUNT_INV;
+	u64 os[WINDOW_COUNTERS], usr[WINDOW_COUNTERS];
+
+	for (unsigned c = 0; c < counter_caps()->gp; c++)
+		counter_program(c, EVENT_INST_RETIRED_ANY_P, COUNT_OS | inverted);
+	count_user(counters_gp(), LONG, os);
+	for (unsigned c = 0; c < counter_caps()->gp; c++)
+		counter_program(c, EVENT_INST_RETIRED_ANY_P, COUNT_USR | inverted);
+	count_user(counters_gp(), LONG, usr);
+	for (unsigned c = 0; c < counter_caps()->gp; c++) {
+		CHECK_RANGE(t, CNT_08, LONG / 8, ~0ULL, usr[c],
+			    "cycles with fewer than 255 instructions at CPL 3, IA32_PMC%u", c);
+		CHECK_RANGE(t, CNT_10, 0, usr[c] / 2, os[c],
+			    "the same with OS = 1 USR = 0, IA32_PMC%u", c);
+	}
+}
+
+/* ---- enables ---- */
+
+/* Local enable of a general-purpose counter, while its bit of the global control is on. */
+TEST(count, a_local_enable_acts_while_the_global_one_is_on, REQS(CNT_11),
+     NEEDS(need_perfmon, need_instructions))
+{
+	for (unsigned c = 0; c < counter_caps()->gp; c++) {
+		u64 off, on, stopped;
+
+		counter_program_disabled(c, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH);
+		counter_write(c, 0);
+		counters_enable(pmc_one(c));
+		workload_run_dry(&workload_load, FEWER);
+		off = counter_read(c);
+		counter_program(c, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH);
+		workload_run_dry(&workload_load, FEWER);
+		counter_program_disabled(c, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH);
+		on = counter_read(c);
+		workload_run_dry(&workload_load, FEWER);
+		stopped = counter_read(c);
+		counters_disable();
+		CHECK_EQ(t, CNT_11, 0, off, "IA32_PMC%u, EN = 0, its global enable on", c);
+		CHECK_RANGE(t, CNT_11, declared(FEWER), ~0ULL, on,
+			    "IA32_PMC%u, EN set while its global enable is on", c);
+		CHECK_EQ(t, CNT_11, on, stopped,
+			 "IA32_PMC%u after EN was cleared while its global enable is on", c);
+	}
+}
+
+TEST(count, a_fixed_enable_acts_while_the_global_one_is_on, REQS(CNT_11),
+     NEEDS(need_perfmon, need_fixed))
+{
+	for (unsigned i = 0; i < counter_caps()->fixed; i++) {
+		unsigned c = PMC_FIXED(i);
+		u64 off, on, stopped;
+
+		counter_program_disabled(c, 0, COUNT_BOTH);
+		counter_write(c, 0);
+		counters_enable(pmc_one(c));
+		workload_run_dry(&workload_load, LONG);
+		off = counter_read(c);
+		counter_program(c, 0, COUNT_BOTH);
+		workload_run_dry(&workload_load, LONG);
+		counter_program_disabled(c, 0, COUNT_BOTH);
+		on = counter_read(c);
+		workload_run_dry(&workload_load, LONG);
+		stopped = counter_read(c);
+		counters_disable();
+		CHECK_EQ(t, CNT_11, 0, off, "fixed counter %u, enable 0, its global enable on", i);
+		CHECK_RANGE(t, CNT_11, 1, ~0ULL, on,
+			    "fixed counter %u, enabled while its global enable is on", i);
+		CHECK_EQ(t, CNT_11, on, stopped,
+			 "fixed counter %u after its enable was cleared again", i);
+	}
+}
+
+/* Every counter but one has both enables, and moves; the one stands. */
+static void check_left_out(struct test *t, unsigned left_out, const char *name)
+{
+	struct pmc_mask all = pmc_or(counters_gp(), counters_fixed());
+	u64 value[WINDOW_COUNTERS];
+
+	for (unsigned c = 0; c < WINDOW_COUNTERS; c++) {
+		if (!(all.bits & BIT(c)))
+			continue;
+		counter_program(c, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH);
+		counter_write(c, 0);
+	}
+	workload_run(&workload_load, LONG, (struct pmc_mask){ all.bits & ~BIT(left_out) });
+	for (unsigned c = 0; c < WINDOW_COUNTERS; c++)
+		value[c] = all.bits & BIT(c) ? counter_read(c) : 0;
+	CHECK_EQ(t, CNT_11, 0, value[left_out],
+		 "%s with its own enable, while every other counter counts", name);
+	for (unsigned c = 0; c < WINDOW_COUNTERS; c++)
+		if (all.bits & BIT(c) && c != left_out)
+			CHECK_RANGE(t, CNT_11, 1, ~0ULL, value[c],
+				    "the counter of bit %u with both enables", c);
+}
+
+TEST(count, a_counter_without_the_global_enable_stands_beside_others, REQS(CNT_11),
+     NEEDS(need_perfmon, need_instructions))
+{
+	char gp[] = "IA32_PMC0", fixed[] = "fixed counter 0";
+
+	for (unsigned c = 0; c < counter_caps()->gp && c < 10; c++) {
+		gp[sizeof(gp) - 2] = (char)('0' + c);
+		check_left_out(t, c, gp);
+	}
+	for (unsigned i = 0; i < counter_caps()->fixed && i < 10; i++) {
+		fixed[sizeof(fixed) - 2] = (char)('0' + i);
+		check_left_out(t, PMC_FIXED(i), fixed);
+	}
+}
+
+#define PRESET	0x12340000UL
+#define FIELD	4	/* bits of IA32_FIXED_CTR_CTRL that a fixed counter has */
+
+/* Each field through its values, while nothing counts; then they count from where they stood. */
+TEST(count, changing_a_fixed_enable_keeps_every_value, REQS(CNT_21, CNT_44),
+     NEEDS(need_perfmon, need_fixed))
+{
+	unsigned n = counter_caps()->fixed;
+
+	for (unsigned i = 0; i < n; i++)
+		counter_write(PMC_FIXED(i), PRESET + i);
+	/* Each field's values in turn. */
+	for (unsigned step = 0; step < 4 * n; step++) {
+		msr_write(MSR_IA32_FIXED_CTR_CTRL, (u64)(step % 4) << FIELD * (step / 4));
+		for (unsigned i = 0; i < n; i++)
+			CHECK_EQ(t, CNT_21, PRESET + i, counter_read(PMC_FIXED(i)),
+				 "fixed counter %u after writing %u to the enable field of fixed "
+				 "counter %u", i, step % 4, step / 4);
+	}
+	for (unsigned i = 0; i < n; i++)
+		counter_program(PMC_FIXED(i), 0, COUNT_BOTH);
+	workload_run(&workload_load, LONG, counters_fixed());
+	for (unsigned i = 0; i < n; i++)
+		CHECK_RANGE(t, CNT_44, PRESET + i + 1, PRESET + i + 1000000,
+			    counter_read(PMC_FIXED(i)), "fixed counter %u, going on from %#lx", i,
+			    PRESET + i);
+}
+
+/* All counters are read while they run but one; they start and stop by the same writes. */
+static void check_reads(struct test *t, unsigned unread)
+{
+	unsigned last = counter_caps()->gp - 1;
+	u64 read[WINDOW_COUNTERS], sum = 0;
+
+	for (unsigned c = 0; c <= last; c++) {
+		counter_program(c, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH);
+		counter_write(c, 0);
+	}
+	counters_enable(counters_gp());
+	for (unsigned c = 0; c <= last; c++)
+		for (unsigned i = 0; i <= c && c != unread; i++)
+			sum += msr_read(MSR_IA32_PMC0 + c) + rdpmc(c);
+	counters_disable();
+	for (unsigned c = 0; c <= last; c++)
+		read[c] = counter_read(c);
+	CHECK_RANGE(t, CNT_15, 1, ~0ULL, sum, "the values read while they run, added up");
+	for (unsigned c = 0; c <= last; c++)
+		if (c != unread)
+			CHECK_EQ(t, CNT_22, read[unread], read[c],
+				 "IA32_PMC%u, read %u times while it ran, against IA32_PMC%u, not "
+				 "read", c, 2 * (c + 1), unread);
+}
+
+TEST(count, reading_a_running_counter_takes_nothing_from_it, REQS(CNT_22, CNT_15),
+     NEEDS(need_perfmon, need_instructions, need_two_counters))
+{
+	check_reads(t, counter_caps()->gp - 1);
+	check_reads(t, 0);
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Counts that aren't a property of the program alone: cycles, the events that CPUID marks as
+ * absent, a counter that is written while it counts. SDM "Pre-defined Architectural Performance
+ * Events".
+ */
+#include "kernel/fault.h"
+#include "spec/msr.h"
+#include "tests/frame/needs.h"
+#include "tests/frame/test.h"
+#include "tests/measure/window.h"
+
+#define SOME	50
+#define MANY	400
+#define CMASK_NEVER 255	/* no cycle retires so many instructions */
+
+/* Table 18-1: bit of CPUID.0AH:EBX, event select and umask. */
+static const struct { unsigned bit; u16 event; const char *name; } architectural[] = {
+	{ 0, 0x003c, "unhalted core cycles" }, { 1, 0x00c0, "instructions retired" },
+	{ 2, 0x013c, "unhalted reference cycles" }, { 3, 0x4f2e, "last-level cache references" },
+	{ 4, 0x412e, "last-level cache misses" }, { 5, 0x00c4, "branches retired" },
+	{ 6, 0x00c5, "mispredicted branches" },
+};
+
+/* Under a hypervisor and on a model only: what a processor does there isn't stated. */
+TEST(count, absent_events_count_nothing, REQS(CNT_24), NEEDS(need_perfmon, need_instructions))
+{
+	unsigned absent = 0, last = counter_caps()->gp - 1;
+	u64 value;
+
+	if (!window_count_one(t, last, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH, &workload_load, SOME,
+			      &value))
+		return;
+	CHECK_RANGE(t, CNT_24, 1, ~0ULL, value, "instructions, which are there, IA32_PMC%u", last);
+	for (unsigned i = 0; i < sizeof(architectural) / sizeof(architectural[0]); i++) {
+		if (!(counter_caps()->events_absent & BIT(architectural[i].bit)))
+			continue;
+		if (!window_count_one(t, last, architectural[i].event, COUNT_BOTH, &workload_mixed,
+				      SOME, &value))
+			return;
+		CHECK_EQ(t, CNT_24, 0, value, "%s, absent by CPUID.0AH:EBX[%u]",
+			 architectural[i].name, architectural[i].bit);
+		absent++;
+	}
+	if (!absent)
+		test_skip(t, "no architectural event is absent (CPUID.0AH:EBX = %#x)",
+			  counter_caps()->leaf_0a_ebx);
+}
+
+/* How fast the reference clock is against the core isn't known: more work, more of it. */
+TEST(count, fixed_counter_2_advances_with_time, REQS(CNT_26), NEEDS(need_perfmon, need_fixed))
+{
+	u64 less = ~0ULL, more = ~0ULL, value;
+
+	/* The least of some windows: what caches and translations cost at first isn't work. */
+	for (unsigned i = 0; i < 4; i++) {
+		if (!window_count_one(t, PMC_FIXED(2), 0, COUNT_BOTH, &workload_load, SOME, &value))
+			return;
+		less = value < less ? value : less;
+		if (!window_count_one(t, PMC_FIXED(2), 0, COUNT_BOTH, &workload_load, 16 * SOME,
+				      &value))
+			return;
+		more = value < more ? value : more;
+	}
+	CHECK_RANGE(t, CNT_26, 1, ~0ULL, more, "reference cycles of 2400 instructions");
+	CHECK_RANGE(t, CNT_26, less + 1, ~0ULL, more,
+		    "reference cycles of 2400 instructions, against %lu of 150", less);
+}
+
+/* One window: IA32_PMC0 counts cycles, IA32_PMC1 those below a CMASK that none can reach. */
+TEST(count, inv_with_an_unreachable_cmask_counts_every_cycle, REQS(CNT_37),
+     NEEDS(need_perfmon, need_instructions, need_cycles, need_two_counters))
+{
+	struct pmc_mask both = pmc_or(pmc_one(0), pmc_one(1));
+	u64 cycles, below;
+
+	counter_program(0, EVENT_UNHALTED_CORE_CYCLES, COUNT_BOTH);
+	counter_program(1, EVENT_INST_RETIRED_ANY_P,
+			COUNT_BOTH | COUNT_INV | COUNT_CMASK(CMASK_NEVER));
+	counter_write(0, 0);
+	counter_write(1, 0);
+	workload_run(&workload_load, MANY, both);
+	cycles = counter_read(0);
+	below = counter_read(1);
+	CHECK_RANGE(t, CNT_37, MANY, ~0ULL, cycles, "core cycles of 1200 instructions, a load each "
+		    "three");
+	CHECK_RANGE(t, CNT_37, cycles - cycles / 16 - 16, cycles + cycles / 16 + 16, below,
+		    "cycles with fewer than %u instructions, of %lu", CMASK_NEVER, cycles);
+}
+
+/*
+ * Writing a running counter is software's race with itself on a processor: reported there. The
+ * way from the write to the one that stops counting is several instructions long.
+ */
+TEST(count, a_running_counter_goes_on_from_what_is_written, REQS(CNT_45),
+     NEEDS(need_perfmon, need_instructions))
+{
+	u64 value;
+
+	for (unsigned c = 0; c < counter_caps()->gp; c++) {
+		counter_program(c, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH);
+		counter_write(c, 0);
+		counters_enable(pmc_one(c));
+		counter_write(c, 1u << 20);
+		counters_disable();
+		value = counter_read(c);
+		CHECK_RANGE(t, CNT_45, (1u << 20) + 1, (1u << 20) + 256, value,
+			    "IA32_PMC%u, to which 1048576 was written while it counted", c);
+	}
+}

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How an interrupt reaches the processor: with another vector, as an NMI, while interrupts are off,
+ * out of HLT, again and again, whichever instruction overflows. SDM "Local Vector Table",
+ * "Architectural Performance Monitoring Version 2 Facilities".
+ */
+#include "kernel/apic.h"
+#include "kernel/fault.h"
+#include "kernel/intr.h"
+#include "spec/msr.h"
+#include "tests/frame/needs.h"
+#include "tests/measure/overflow.h"
+#include "tests/frame/test.h"
+
+TEST(pmi, the_vector_is_the_one_in_lvtpc, REQS(PMI_01), NEEDS(need_perfmon, need_branches))
+{
+	static const u8 vectors[] = { VECTOR_IPI + 1, VECTOR_IPI + 6, VECTOR_TIMER - 1,
+				      VECTOR_PMI };
+
+	for (unsigned i = 0; i < sizeof(vectors); i++) {
+		const struct pmi_log *log;
+
+		pmi_open(NULL);
+		apic_lvtpc_write(vectors[i] | LVT_DELIVERY_FIXED);
+		overflow(0, COUNT_INT);
+		log = pmi_settle();
+		pmi_close();
+		overflow_off(0);
+		if (CHECK_EQ(t, PMI_01, 1, log->count, "interrupts, vector 0x%x in LVTPC",
+			     vectors[i]))
+			CHECK_EQ(t, PMI_01, vectors[i], log->entry[0].vector, "vector");
+	}
+}
+
+/* Masked by the delivery, as after a fixed one: a second overflow isn't delivered. */
+TEST(pmi, delivery_as_nmi_masks_the_local_vector, REQS(PMI_04), NEEDS(need_perfmon, need_branches))
+{
+	static const struct pmi_options stay = { .nmi = true, .stay_masked = true };
+	const struct pmi_log *log;
+
+	pmi_open(&stay);
+	HARNESS_CHECK(t, !(apic_lvtpc_read() & LVT_MASKED), "LVTPC's mask bit is clear");
+	overflow(0, COUNT_INT);
+	log = pmi_settle();
+	if (CHECK_EQ(t, PMI_04, 1, log->count, "NMIs of an overflow") &&
+	    CHECK_EQ(t, PMI_04, VECTOR_NMI, log->entry[0].vector, "vector")) {
+		CHECK_EQ(t, PMI_04, LVT_MASKED, log->entry[0].lvtpc & LVT_MASKED,
+			 "LVTPC's mask bit at the entry of the NMI handler");
+		CHECK_EQ(t, PMI_04, LVT_MASKED, apic_lvtpc_read() & LVT_MASKED,
+			 "LVTPC's mask bit after the handler, which left it alone");
+		overflow_off(0);
+		overflow(0, COUNT_INT);
+		CHECK_EQ(t, PMI_04, 1, pmi_settle()->count,
+			 "NMIs after another overflow, LVTPC still masked");
+	}
+	overflow_off(0);
+	pmi_unmask();		/* what waits is taken here */
+	pmi_settle();
+	pmi_close();
+}
+
+/* A fixed interrupt waits for RFLAGS.IF and isn't lost; an NMI doesn't wait. */
+TEST(pmi, an_interrupt_waits_while_interrupts_are_off, REQS(PMI_01, PMI_06),
+     NEEDS(need_perfmon, need_branches))
+{
+	static const struct pmi_options nmi = { .nmi = true };
+	unsigned off;
+
+	pmi_open(NULL);
+	intr_disable();
+	overflow(0, COUNT_INT);
+	off = pmi_settle()->count;
+	intr_enable();
+	CHECK_EQ(t, PMI_01, 0, off, "fixed interrupts while IF = 0");
+	CHECK_EQ(t, PMI_01, 1, pmi_settle()->count, "fixed interrupts, IF = 1 again");
+	pmi_close();
+	overflow_off(0);
+
+	pmi_open(&nmi);
+	intr_disable();
+	overflow(0, COUNT_INT);
+	off = pmi_settle()->count;
+	intr_enable();
+	CHECK_EQ(t, PMI_06, 1, off, "NMIs while IF = 0");
+	CHECK_EQ(t, PMI_06, 1, pmi_settle()->count, "NMIs, IF = 1 again");
+	pmi_close();
+	overflow_off(0);
+}
+
+/* Interrupts are off, and another one of ours waits, so that the processor wakes in any case. */
+static void prepare_halt(void)
+{
+	intr_disable();
+	apic_self_ipi(VECTOR_IPI + 1);
+}
+
+static inline void halt(void)
+{
+	__asm__ volatile("sti; hlt" ::: "memory");
+}
+
+/* Requested before the processor halts, taken when it does. */
+TEST(pmi, an_interrupt_is_taken_out_of_hlt, REQS(PMI_01), NEEDS(need_perfmon, need_branches))
+{
+	u64 all = counters_gp().bits | counters_fixed().bits;
+
+	for (unsigned c = 0; c < WINDOW_COUNTERS; c++) {
+		const struct pmi_log *log;
+		unsigned taken = 0;
+
+		if (!(all & BIT(c)))
+			continue;
+		pmi_open(NULL);
+		prepare_halt();
+		overflow(c, COUNT_INT);
+		halt();
+		log = pmi_settle();
+		for (unsigned i = 0; i < log->count && i < PMI_LOG_SIZE; i++)
+			taken += log->entry[i].vector == VECTOR_PMI;
+		pmi_close();
+		overflow_off(c);
+		CHECK_RANGE(t, PMI_01, 1, 1 + overflow_repeats(t, c), taken,
+			    "interrupts of counter %u, HLT after its overflow", c);
+	}
+}
+
+/* Instructions from the write of IA32_PERF_GLOBAL_CTRL up to HLT are fewer. */
+#define UP_TO_HLT 32
+
+static unsigned taken_around_hlt(unsigned n, bool *wrapped)
+{
+	const struct pmi_log *log;
+	unsigned taken = 0;
+
+	pmi_open(NULL);
+	counter_program(0, EVENT_INST_RETIRED_ANY_P, COUNT_OS | COUNT_INT);
+	counter_preset(0, n);
+	prepare_halt();
+	counters_enable(pmc_one(0));
+	halt();
+	counters_disable();
+	log = pmi_settle();
+	for (unsigned i = 0; i < log->count && i < PMI_LOG_SIZE; i++)
+		taken += log->entry[i].vector == VECTOR_PMI;
+	pmi_close();
+	*wrapped = counter_read(0) < BIT(counter_width(0) - 1);
+	overflow_off(0);
+	return taken;
+}
+
+/* On each of the instructions around HLT, itself among them. */
+TEST(pmi, an_overflow_on_hlt_interrupts, REQS(PMI_01), NEEDS(need_perfmon, need_instructions))
+{
+	unsigned wraps = 0;
+
+	for (unsigned n = 1; n <= UP_TO_HLT; n++) {
+		bool wrapped;
+		unsigned taken = taken_around_hlt(n, &wrapped);
+
+		if (wrapped)
+			wraps++;
+		CHECK_EQ(t, PMI_01, wrapped, taken, "interrupts, the overflow on instruction %u, "
+			 "HLT among them", n);
+	}
+	CHECK_RANGE(t, PMI_01, 4, UP_TO_HLT, wraps, "overflows");
+}
+
+/* Each counter that there is, under the requirement of its kind, and off afterwards. */
+static void each_counter(struct test *t, struct test_claim gp, struct test_claim fixed,
+			 void (*check)(struct test *t, struct test_claim claim, unsigned c))
+{
+	u64 all = counters_gp().bits | counters_fixed().bits;
+
+	for (unsigned c = 0; c < WINDOW_COUNTERS; c++) {
+		if (!(all & BIT(c)))
+			continue;
+		check(t, PMC_IS_FIXED(c) ? fixed : gp, c);
+		overflow_off(c);
+	}
+}
+
+static void check_further_overflow(struct test *t, struct test_claim claim, unsigned c)
+{
+	pmi_open(NULL);
+	for (unsigned n = 1; n <= 2; n++) {
+		overflow(c, COUNT_INT);
+		test_check_range(t, claim, n, n + n * overflow_repeats(t, c), pmi_settle()->count,
+				 "interrupts of %u overflows of counter %u", n, c);
+	}
+	pmi_close();
+}
+
+TEST(pmi, each_further_overflow_interrupts, REQS(PMI_01, PMI_02),
+     NEEDS(need_perfmon, need_branches, need_fixed))
+{
+	each_counter(t, AT(PMI_01), AT(PMI_02), check_further_overflow);
+}
+
+static void check_beside_status(struct test *t, struct test_claim claim, unsigned c)
+{
+	overflow(c, 0);
+	test_check_eq(t, claim, BIT(c), overflow_status() & BIT(c),
+		      "status bit of counter %u before", c);
+	test_check_range(t, claim, 1, 1 + overflow_repeats(t, c),
+			 overflow_interrupts(c, COUNT_INT, NULL)->count,
+			 "interrupts of counter %u, its status bit set", c);
+}
+
+/* The bit of an overflow without INT is still set; LVTPC was never masked. */
+TEST(pmi, an_overflow_interrupts_although_its_status_is_set, REQS(PMI_01, PMI_02),
+     NEEDS(need_perfmon, need_branches, need_fixed))
+{
+	each_counter(t, AT(PMI_01), AT(PMI_02), check_beside_status);
+}
+
+static void overflow_at(unsigned c, bool user)
+{
+	for (unsigned windows = 0; overflow_wants(c, windows); windows++) {
+		if (!user) {
+			workload_run(&workload_sled, overflow_rounds(c), pmc_one(c));
+			continue;
+		}
+		counters_enable(pmc_one(c));
+		workload_run_user(&workload_sled, overflow_rounds(c));
+		counters_disable();
+	}
+}
+
+static void check_one_level(struct test *t, struct test_claim claim, unsigned c)
+{
+	for (unsigned user = 0; user < 2; user++) {
+		pmi_open(NULL);
+		counter_program(c, EVENT_BR_INST_RETIRED_ALL_BRANCHES,
+				COUNT_INT | (user ? COUNT_USR : COUNT_OS));
+		counter_preset(c, overflow_period(c));
+		overflow_at(c, user);
+		test_check_range(t, claim, 1, 1 + overflow_repeats(t, c), pmi_settle()->count,
+				 "interrupts of counter %u, which counts CPL %u only", c,
+				 user ? 3 : 0);
+		pmi_close();
+		overflow_off(c);
+	}
+}
+
+/* INT and one privilege level, at which the overflow is. */
+TEST(pmi, one_level_is_enough_for_an_interrupt, REQS(PMI_01, PMI_02),
+     NEEDS(need_perfmon, need_branches, need_fixed))
+{
+	each_counter(t, AT(PMI_01), AT(PMI_02), check_one_level);
+}
+
+#define WRITES 2
+
+/* IA32_PMC0 overflows on its nth instruction at CPL 0, among writes of the PMU's registers. */
+static bool overflow_among_writes(unsigned n, unsigned *interrupts)
+{
+	bool wrapped;
+
+	pmi_open(NULL);
+	counter_program(0, EVENT_INST_RETIRED_ANY_P, COUNT_OS | COUNT_INT);
+	counter_preset(0, n);
+	counters_enable(pmc_one(0));
+	for (unsigned i = 0; i < WRITES; i++) {
+		msr_write(MSR_IA32_PERF_GLOBAL_OVF_CTRL, 0);
+		msr_write(MSR_IA32_PERFEVTSEL0 + 1, 0);
+	}
+	counters_disable();
+	*interrupts = pmi_settle()->count;
+	pmi_close();
+	wrapped = counter_read(0) < BIT(counter_width(0) - 1);
+	overflow_off(0);
+	return wrapped;
+}
+
+/* Which of the instructions are WRMSR isn't looked at: all of them are tried. */
+TEST(pmi, an_overflow_on_a_write_of_the_pmu_interrupts, REQS(PMI_01),
+     NEEDS(need_perfmon, need_instructions, need_two_counters))
+{
+	unsigned wraps = 0;
+
+	for (unsigned n = 1; n < 100 * WRITES; n++) {
+		unsigned interrupts;
+
+		if (!overflow_among_writes(n, &interrupts))
+			break;
+		wraps++;
+		if (!CHECK_EQ(t, PMI_01, 1, interrupts,
+			      "interrupts, IA32_PMC0 overflows on instruction %u", n))
+			return;
+	}
+	CHECK_RANGE(t, PMI_01, 2 * WRITES, ~0ULL, wraps, "overflows, one on each WRMSR at least");
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Freezing, beyond one counter and the first time: SDM "Freezing LBR and Performance Counters on
+ * PMI". The manual doesn't say when IA32_PERF_GLOBAL_CTRL reads as frozen, but the handler must
+ * find it so.
+ */
+#include "kernel/fault.h"
+#include "spec/msr.h"
+#include "tests/frame/needs.h"
+#include "tests/measure/overflow.h"
+#include "tests/measure/sampling.h"
+
+/* All counters over a long sled, IA32_PMC0 overflowing long before its end, LVTPC masked. Returns
+ * IA32_DEBUGCTL at the end. */
+static u64 count_all(u64 debugctl, u64 value[WINDOW_COUNTERS])
+{
+	static const struct pmi_options masked = { .masked = true };
+	struct pmc_mask all = pmc_or(counters_gp(), counters_fixed());
+	u64 after;
+
+	pmi_open(&masked);
+	msr_write(MSR_IA32_DEBUGCTL, debugctl);
+	for (unsigned c = 1; c < WINDOW_COUNTERS; c++) {
+		if (!(all.bits & BIT(c)))
+			continue;
+		counter_program(c, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH);
+		counter_write(c, 0);
+	}
+	overflow_prepare(0, COUNT_INT);
+	workload_run(&workload_long_sled, PERIOD, all);
+	for (unsigned c = 1; c < WINDOW_COUNTERS; c++)
+		value[c] = all.bits & BIT(c) ? counter_read(c) : 0;
+	after = msr_read(MSR_IA32_DEBUGCTL);
+	msr_write(MSR_IA32_DEBUGCTL, 0);
+	counter_program_disabled(0, 0, 0);
+	counters_clear(counters_status() & STATUS_LOOKED_AT);
+	pmi_unmask();		/* what waits is taken here and belongs to this window */
+	pmi_settle();
+	pmi_close();
+	return after;
+}
+
+/*
+ * The overflow is after 128 of 2688 instructions. Of cycles no number is known: less than half of
+ * those without the freeze is asked for.
+ */
+TEST(pmi, a_freeze_stops_every_counter, REQS(PMI_14, PMI_17),
+     NEEDS(need_perfmon, need_branches, need_instructions, need_freeze, need_fixed))
+{
+	u64 running[WINDOW_COUNTERS], frozen[WINDOW_COUNTERS];
+	u64 whole = workload_declared(&workload_long_sled, COUNT_INSTRUCTIONS, PERIOD);
+	u64 after;
+
+	count_all(0, running);
+	after = count_all(IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI, frozen);
+	for (unsigned c = 1; c < WINDOW_COUNTERS; c++) {
+		if (!((counters_gp().bits | counters_fixed().bits) & BIT(c)))
+			continue;
+		CHECK_RANGE(t, PMI_17, c <= PMC_FIXED(0) ? whole : 1, ~0ULL, running[c],
+			    "count of counter %u over the window, no freeze", c);
+		CHECK_RANGE(t, PMI_17, 0, running[c] / 2, frozen[c],
+			    "count of counter %u up to the freeze; %lu without", c, running[c]);
+	}
+	CHECK_EQ(t, PMI_14, IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI,
+		 after & IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI,
+		 "IA32_DEBUGCTL[12] after a freeze");
+}
+
+/* IA32_DEBUGCTL is written once. */
+TEST(pmi, each_further_overflow_freezes, REQS(PMI_14),
+     NEEDS(need_perfmon, need_branches, need_legacy_freeze, need_freeze))
+{
+	const struct pmi_log *log;
+
+	pmi_open(NULL);
+	msr_write(MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI);
+	for (unsigned n = 0; n < 3; n++) {
+		overflow_in(&workload_long_sled, 0, COUNT_INT);
+		log = pmi_settle();
+		if (!CHECK_EQ(t, PMI_14, n + 1, log->count, "interrupts of %u overflows", n + 1))
+			break;
+		CHECK_EQ(t, PMI_14, 0, log->entry[n].global_ctrl,
+			 "IA32_PERF_GLOBAL_CTRL at the handler's entry, overflow %u", n + 1);
+		overflow_off(0);
+	}
+	msr_write(MSR_IA32_DEBUGCTL, 0);
+	pmi_close();
+	/* The control. */
+	log = overflow_interrupts(0, COUNT_INT, NULL);
+	CHECK_EQ(t, PMI_14, 1, log->count, "interrupts without freeze");
+}
+
+/* Threshold and overflow of one record, with and without the freeze; the sled goes on after it. */
+static const struct pmi_log *record_with_int(u64 debugctl)
+{
+	struct ds_setup setup = sampling_setup(8);
+	const struct pmi_log *log;
+
+	setup.threshold = 1;
+	pmi_open(NULL);
+	msr_write(MSR_IA32_DEBUGCTL, debugctl);
+	ds_open(&setup);
+	pebs_arm(0, LOADS, COUNT_BOTH | COUNT_INT, PERIOD);
+	counter_program(1, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH);
+	counter_write(1, 0);
+	workload_run(&workload_load, 16 * PERIOD, pmc_or(pmc_one(0), pmc_one(1)));
+	log = pmi_settle();
+	msr_write(MSR_IA32_DEBUGCTL, 0);
+	pebs_disarm();
+	counter_program_disabled(0, 0, 0);
+	pmi_close();
+	return log;
+}
+
+TEST(pmi, threshold_and_overflow_of_one_record_freeze, REQS(PMI_18),
+     NEEDS(need_perfmon, need_pebs, need_events, need_instructions, need_legacy_freeze,
+	   need_freeze))
+{
+	u64 whole = workload_declared(&workload_load, COUNT_INSTRUCTIONS, 16 * PERIOD);
+	const struct pmi_log *log = record_with_int(0);
+	unsigned without = log->count;
+
+	if (!CHECK_RANGE(t, PMI_18, 1, 2, without, "interrupts without freeze"))
+		return;
+	log = record_with_int(IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI);
+	/* One may stand for both, where requests of one instruction may be one. */
+	if (!CHECK_RANGE(t, PMI_18, without, 2, log->count, "interrupts with freeze, %u without",
+			 without))
+		return;
+	CHECK_EQ(t, PMI_18, 0, log->entry[0].global_ctrl,
+		 "IA32_PERF_GLOBAL_CTRL at the entry of the first handler");
+	CHECK_EQ(t, PMI_18, 1, ds_records(), "records up to the freeze");
+	CHECK_RANGE(t, PMI_18, 1, whole / 2, counter_read(1),
+		    "instructions until the freeze, of %lu", whole);
+}

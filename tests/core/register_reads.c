@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Registers and counters one by one, all with contents of their own: SDM volume 2 RDMSR, RDPMC and
+ * CPUID; "Enhancements of Performance Monitoring in the Processor Core"; "Off-core Response
+ * Performance Monitoring".
+ */
+#include "kernel/fault.h"
+#include "pmu/counter.h"
+#include "spec/msr.h"
+#include "tests/frame/needs.h"
+#include "tests/frame/test.h"
+
+#define UPPER		BITS(32, 63)
+#define LEAF_PERFMON	0xa	/* CPUID: Architectural Performance Monitoring */
+#define NEHALEM_COUNTERS 4	/* "four general purpose performance counters" */
+
+/* Small, so that every counter can be written with it, and of no other counter. */
+static u64 content(unsigned counter)
+{
+	return 0x01010101ULL * (counter % 32 + 1) + (PMC_IS_FIXED(counter) ? 0x40000000 : 0);
+}
+
+TEST(count, rdpmc_reads_the_counter_that_its_index_names, REQS(CNT_06, CNT_16),
+     NEEDS(need_perfmon, need_instructions))
+{
+	const struct pmu_caps *caps = counter_caps();
+
+	for (unsigned c = 0; c < caps->gp; c++)
+		counter_write(c, content(c));
+	for (unsigned i = 0; i < caps->fixed; i++)
+		counter_write(PMC_FIXED(i), content(PMC_FIXED(i)));
+	for (unsigned c = 0; c < caps->gp; c++)
+		CHECK_EQ(t, CNT_06, content(c), rdpmc(c), "RDPMC of IA32_PMC%u", c);
+	for (unsigned i = 0; i < caps->fixed; i++)
+		CHECK_EQ(t, CNT_16, content(PMC_FIXED(i)), rdpmc((u32)RDPMC_FIXED + i),
+			 "RDPMC of fixed counter %u", i);
+	/* The control: what is read is a counter. */
+	counter_program(0, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH);
+	counter_write(0, content(0));
+	counters_enable(pmc_one(0));
+	counters_disable();
+	CHECK_RANGE(t, CNT_06, content(0) + 1, ~0ULL, rdpmc(0),
+		    "RDPMC of IA32_PMC0 after it has counted");
+}
+
+/* RAX and RDX after the instruction, all ones before it. */
+struct pair { u64 rax, rdx; };
+
+static struct pair rdmsr_pair(u32 msr)
+{
+	struct pair p = { ~0ULL, ~0ULL };
+
+	__asm__ volatile("rdmsr" : "+a"(p.rax), "+d"(p.rdx) : "c"(msr) : "memory");
+	return p;
+}
+
+static struct pair rdpmc_pair(u32 ecx)
+{
+	struct pair p = { ~0ULL, ~0ULL };
+
+	__asm__ volatile("rdpmc" : "+a"(p.rax), "+d"(p.rdx) : "c"(ecx) : "memory");
+	return p;
+}
+
+static void check_pair(struct test *t, const char *what, u32 index, struct pair p)
+{
+	CHECK_EQ(t, MSR_41, 0, p.rax & UPPER, "RAX[63:32] after %s, ECX = %#x", what, index);
+	CHECK_EQ(t, MSR_41, 0, p.rdx & UPPER, "RDX[63:32] after %s, ECX = %#x", what, index);
+}
+
+TEST(msr, reads_clear_the_upper_halves_of_rax_and_rdx, REQS(MSR_41), NEEDS(need_perfmon))
+{
+	const struct pmu_caps *caps = counter_caps();
+	const u32 always[] = { MSR_IA32_PERF_GLOBAL_CTRL, MSR_IA32_PERF_GLOBAL_STATUS,
+			       MSR_IA32_DEBUGCTL };
+
+	for (u32 c = 0; c < caps->gp; c++) {
+		counter_write(c, content(c));
+		check_pair(t, "RDMSR", MSR_IA32_PMC0 + c, rdmsr_pair(MSR_IA32_PMC0 + c));
+		check_pair(t, "RDMSR", MSR_IA32_PERFEVTSEL0 + c,
+			   rdmsr_pair(MSR_IA32_PERFEVTSEL0 + c));
+		check_pair(t, "RDPMC", c, rdpmc_pair(c));
+		CHECK_EQ(t, MSR_41, content(c), rdpmc_pair(c).rax, "RAX after RDPMC of IA32_PMC%u",
+			 c);
+	}
+	for (u32 i = 0; i < caps->fixed; i++) {
+		check_pair(t, "RDMSR", MSR_IA32_FIXED_CTR0 + i,
+			   rdmsr_pair(MSR_IA32_FIXED_CTR0 + i));
+		check_pair(t, "RDPMC", (u32)RDPMC_FIXED + i, rdpmc_pair((u32)RDPMC_FIXED + i));
+	}
+	if (caps->fixed)
+		check_pair(t, "RDMSR", MSR_IA32_FIXED_CTR_CTRL,
+			   rdmsr_pair(MSR_IA32_FIXED_CTR_CTRL));
+	for (unsigned i = 0; i < sizeof(always) / sizeof(always[0]); i++)
+		check_pair(t, "RDMSR", always[i], rdmsr_pair(always[i]));
+	if (caps->pebs)
+		check_pair(t, "RDMSR", MSR_IA32_PEBS_ENABLE, rdmsr_pair(MSR_IA32_PEBS_ENABLE));
+}
+
+struct leaf { u32 eax, ebx, ecx, edx; };
+
+static struct leaf perfmon_leaf(u32 ecx)
+{
+	struct leaf leaf = { LEAF_PERFMON, 0, ecx, 0 };
+
+	__asm__ volatile("cpuid" : "+a"(leaf.eax), "=b"(leaf.ebx), "+c"(leaf.ecx), "=d"(leaf.edx));
+	return leaf;
+}
+
+/* A leaf without sub-leaves answers whatever ECX is. */
+TEST(enumeration, the_monitoring_leaf_has_no_subleaves, REQS(MSR_01), NEEDS(need_perfmon))
+{
+	static const u32 others[] = { 1, 2, 0x80000000, 0xffffffff };
+	struct leaf want = perfmon_leaf(0), got;
+
+	CHECK(t, MSR_01, want.eax != 0, "CPUID.0AH:EAX with ECX = 0");
+	for (unsigned i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		got = perfmon_leaf(others[i]);
+		CHECK_EQ(t, MSR_01, want.eax, got.eax, "CPUID.0AH:EAX, ECX = %#x", others[i]);
+		CHECK_EQ(t, MSR_01, want.ebx, got.ebx, "CPUID.0AH:EBX, ECX = %#x", others[i]);
+		CHECK_EQ(t, MSR_01, want.edx, got.edx, "CPUID.0AH:EDX, ECX = %#x", others[i]);
+	}
+}
+
+TEST(enumeration, there_are_four_counters, REQS(MSR_42), NEEDS(need_perfmon, need_events))
+{
+	u64 value;
+
+	CHECK_EQ(t, MSR_42, NEHALEM_COUNTERS, counter_caps()->leaf_0a_eax >> 8 & 0xff,
+		 "CPUID.0AH:EAX[15:8]");
+	for (u32 c = 0; c < NEHALEM_COUNTERS + 4; c++) {
+		bool wanted = c < NEHALEM_COUNTERS;
+
+		CHECK_EQ(t, MSR_42, !wanted, msr_try_read(MSR_IA32_PMC0 + c, &value).raised,
+			 "an exception on RDMSR of IA32_PMC%u", c);
+		CHECK_EQ(t, MSR_42, !wanted, msr_try_read(MSR_IA32_PERFEVTSEL0 + c, &value).raised,
+			 "an exception on RDMSR of IA32_PERFEVTSEL%u", c);
+		CHECK_EQ(t, MSR_42, !wanted, rdpmc_try(c, &value).raised,
+			 "an exception on RDPMC with ECX = %u", c);
+	}
+}
+
+/* Request and response bits that every layout of the two has. */
+TEST(msr, the_two_off_core_registers_are_two, REQS(MSR_24),
+     NEEDS(need_perfmon, need_offcore, need_offcore_2))
+{
+	static const u64 values[][2] = { { 0x0001, 0x8002 }, { 0x8002, 0x0001 }, { 0x8003, 0 },
+					 { 0, 0x8003 } };
+
+	for (unsigned i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+		for (u32 n = 0; n < 2; n++)
+			msr_write(MSR_OFFCORE_RSP_0 + n, values[i][n]);
+		for (u32 n = 0; n < 2; n++)
+			CHECK_EQ(t, MSR_24, values[i][n], msr_read(MSR_OFFCORE_RSP_0 + n),
+				 "MSR_OFFCORE_RSP_%u, the other one is %#lx", n, values[i][!n]);
+	}
+	for (u32 n = 0; n < 2; n++)
+		msr_write(MSR_OFFCORE_RSP_0 + n, 0);
+}

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the PMU's registers hold and what they refuse: SDM Table 35-2 "IA-32 Architectural MSRs",
+ * Figures 18-6 to 18-8, 18-21 and 18-23, WRMSR "Protected Mode Exceptions". Bit numbers are those
+ * of the figures. Nothing counts meanwhile. Bits that start something by themselves (branch trace
+ * messages, BTF), or whose meaning this program's tables leave to a model, aren't written.
+ */
+#include "kernel/fault.h"
+#include "kernel/fmt.h"
+#include "pmu/counter.h"
+#include "spec/msr.h"
+#include "tests/frame/needs.h"
+#include "tests/frame/test.h"
+#include "tests/measure/workload.h"
+
+static bool refused(struct fault fault)
+{
+	return fault.raised && fault.vector == VECTOR_GP;
+}
+
+struct register_bits {
+	const char *name;
+	u32 msr;
+	u64 always;	/* kept set, for registers that want a smallest value */
+	u64 writable;	/* bits to write and read back */
+	u64 reserved;	/* bits that must be refused */
+};
+
+static void hold(struct test *t, struct test_claim claim, const struct register_bits *r, u64 value)
+{
+	struct fault fault = msr_try_write(r->msr, value);
+	u64 got = ~value;
+
+	if (test_check(t, claim, !fault.raised, "no exception", "writing 0x%lx to %s: vector %u",
+		       value, r->name, fault.vector) && !msr_try_read(r->msr, &got).raised)
+		test_check_eq(t, claim, value, got, "%s after writing 0x%lx", r->name, value);
+}
+
+/* All bits, none, each alone, each missing: two of them tell any bit from any other. */
+static void check_holds(struct test *t, struct test_claim claim, const struct register_bits *r)
+{
+	hold(t, claim, r, r->writable | r->always);
+	for (unsigned bit = 0; bit < 64; bit++) {
+		if (!(r->writable & BIT(bit)))
+			continue;
+		hold(t, claim, r, BIT(bit) | r->always);
+		hold(t, claim, r, (r->writable & ~BIT(bit)) | r->always);
+	}
+	hold(t, claim, r, r->always);
+}
+
+/* Each refused value has the contrary of every bit that stays: one that is taken over shows. The
+ * control is the value that stays: it was accepted. */
+static void check_refuses(struct test *t, struct test_claim claim, const struct register_bits *r)
+{
+	u64 kept = r->always | (r->writable & 0x5555555555555555ULL);
+	u64 other = r->always | (r->writable & ~kept), got = ~kept;
+
+	hold(t, claim, r, kept);
+	for (unsigned bit = 0; bit < 64; bit++)
+		if (r->reserved & BIT(bit))
+			test_check(t, claim, refused(msr_try_write(r->msr, other | BIT(bit))),
+				   "#GP", "bit %u of %s", bit, r->name);
+	if (!msr_try_read(r->msr, &got).raised)
+		test_check_eq(t, claim, kept, got, "%s after the refused writes", r->name);
+	hold(t, claim, r, r->always);
+}
+
+/* A hypervisor need not offer the events of another logical processor. */
+static bool any_thread(void)
+{
+	return counter_caps()->version == 3 && !counter_caps()->hypervisor;
+}
+
+/*
+ * Figure 18-6: 7:0 event, 15:8 umask, USR, OS, E, PC, INT, ANY (version 3), EN, INV, 31:24 CMASK.
+ * PC toggles pins that later processors don't have, and isn't written. "Performance Monitoring and
+ * Intel TSX": 32 IN_TX, and 33 IN_TXCP, which "may only be set for IA32_PERFEVTSEL2"; both only
+ * "if the processor supports HLE or RTM".
+ */
+static struct register_bits event_select(u32 i)
+{
+	u64 filters = !counter_caps()->rtm ? 0 : i == 2 ? BITS(32, 33) : BIT(32);
+
+	return (struct register_bits){ "IA32_PERFEVTSELx", MSR_IA32_PERFEVTSEL0 + i, 0,
+				       (any_thread() ? 0xfff7ffff : 0xffd7ffff) | filters,
+				       BITS(32, 63) & ~filters };
+}
+
+/* Figure 18-7: for each counter two enable bits, ANY (version 3), PMI. */
+static struct register_bits fixed_control(void)
+{
+	u64 all = BITS(0, 63) >> (64 - 4 * counter_caps()->fixed);
+
+	u64 reserved = counter_caps()->version <= 3 ? ~all : 0;
+
+	if (!any_thread())
+		all &= 0xbbbb;
+	return (struct register_bits){ "IA32_FIXED_CTR_CTRL", MSR_IA32_FIXED_CTR_CTRL, 0, all,
+				       reserved };
+}
+
+static struct register_bits global_control(void)
+{
+	u64 all = counters_gp().bits | counters_fixed().bits;
+
+	return (struct register_bits){ "IA32_PERF_GLOBAL_CTRL", MSR_IA32_PERF_GLOBAL_CTRL, 0, all,
+				       counter_caps()->version <= 3 ? ~all : 0 };
+}
+
+TEST(msr, control_registers_hold_what_is_written, REQS(MSR_28), NEEDS(need_perfmon))
+{
+	struct register_bits r;
+
+	for (u32 i = 0; i < counter_caps()->gp; i++) {
+		r = event_select(i);
+		check_holds(t, AT(MSR_28), &r);
+	}
+	if (counter_caps()->fixed) {
+		r = fixed_control();
+		check_holds(t, AT(MSR_28), &r);
+	}
+	r = global_control();
+	check_holds(t, AT(MSR_28), &r);
+}
+
+TEST(msr, counters_hold_what_is_written, REQS(MSR_28), NEEDS(need_perfmon))
+{
+	const struct pmu_caps *caps = counter_caps();
+	struct register_bits r = { .name = "IA32_PMCx", .writable = BITS(0, 30) };
+
+	for (u32 i = 0; i < caps->gp; i++) {
+		r.msr = MSR_IA32_PMC0 + i;
+		check_holds(t, AT(MSR_28), &r);
+	}
+	r.name = "IA32_A_PMCx";
+	r.writable = BIT(caps->gp_width) - 1;
+	for (u32 i = 0; caps->full_width && i < caps->gp; i++) {
+		r.msr = MSR_IA32_A_PMC0 + i;
+		check_holds(t, AT(MSR_28), &r);
+	}
+	r.name = "IA32_FIXED_CTRx";
+	r.writable = BIT(caps->fixed_width) - 1;
+	for (u32 i = 0; i < caps->fixed; i++) {
+		r.msr = MSR_IA32_FIXED_CTR0 + i;
+		check_holds(t, AT(MSR_28), &r);
+	}
+}
+
+/* Figure 18-21: 3:0 and 35:32; precise store has bit 63. */
+static struct register_bits pebs_enable(void)
+{
+	bool precise_store = counter_caps()->facilities & FAC_PRECISE_STORE;
+
+	return (struct register_bits){ "IA32_PEBS_ENABLE", MSR_IA32_PEBS_ENABLE, 0,
+				       0x0000000f0000000f | (precise_store ? BIT(63) : 0), 0 };
+}
+
+/* Figure 18-23: 15:0, of which the smallest value is 3. Canonical addresses of the lower half
+ * have bits 46:0. */
+static const struct register_bits load_latency = {
+	"MSR_PEBS_LD_LAT_THRESHOLD", MSR_PEBS_LD_LAT_THRESHOLD, 3, 0xfffc, BITS(16, 63)
+};
+static const struct register_bits ds_area = {
+	"IA32_DS_AREA", MSR_IA32_DS_AREA, 0, BITS(3, 46), 0
+};
+
+TEST(msr, pebs_registers_hold_what_is_written, REQS(MSR_28),
+     NEEDS(need_perfmon, need_pebs, need_load_latency))
+{
+	struct register_bits r = pebs_enable();
+
+	check_holds(t, AT(MSR_28), &r);
+	r = load_latency;
+	check_holds(t, AT(MSR_28), &r);
+	r.always = 0x100;
+	r.writable = 3;
+	check_holds(t, AT(MSR_28), &r);
+	msr_try_write(r.msr, 0);
+	check_holds(t, AT(MSR_28), &ds_area);
+}
+
+/*
+ * "IA32_DEBUGCTL MSR": LBR 0, BTINT 8, BTS_OFF_OS 9, BTS_OFF_USR 10, the two freeze bits 11, 12.
+ * With architectural LBRs bit 0 may be written and reads 0 (SDM volume 4, 1D9H).
+ */
+static struct register_bits debug_control(void)
+{
+	bool freeze = counter_caps()->pdcm && counter_caps()->version >= 2;
+	u64 lbr = BIT(0);
+
+	if (counter_caps()->arch_lbr)
+		lbr = 0;
+	return (struct register_bits){ "IA32_DEBUGCTL", MSR_IA32_DEBUGCTL, 0,
+				       lbr | (freeze ? BIT(11) | BIT(12) : 0),
+				       BITS(3, 5) | BITS(16, 63) };
+}
+
+TEST(msr, debug_control_holds_what_is_written, REQS(MSR_28),
+     NEEDS(need_perfmon, need_debug_control))
+{
+	struct register_bits r = debug_control();
+
+	check_holds(t, AT(MSR_28), &r);
+}
+
+/*
+ * "Off-core Response Performance Monitoring". Nehalem, Westmere: 7:0 request, 15:8 response, bit
+ * 11 reserved. Sandy Bridge and later: 15:0 request, 16 any response, 30:17 supplier, 37:31 snoop;
+ * the bits among them that are named for every part.
+ */
+static struct register_bits off_core(u32 i)
+{
+	bool later = counter_caps()->facilities & FAC_OFFCORE_SNB;
+
+	return (struct register_bits){ i ? "MSR_OFFCORE_RSP_1" : "MSR_OFFCORE_RSP_0",
+				       MSR_OFFCORE_RSP_0 + i, 0, later ? 0x3f803f8fff : 0xf7ff,
+				       later ? BITS(38, 63) : BITS(16, 63) };
+}
+
+/* Of off-core response registers: two from Westmere on. */
+static u32 off_core_registers(void)
+{
+	return counter_caps()->facilities & FAC_OFFCORE_2 ? 2 : 1;
+}
+
+TEST(msr, off_core_registers_hold_what_is_written, REQS(MSR_28),
+     NEEDS(need_perfmon, need_offcore))
+{
+	for (u32 i = 0; i < off_core_registers(); i++) {
+		struct register_bits r = off_core(i);
+
+		check_holds(t, AT(MSR_28), &r);
+	}
+}
+
+TEST(msr, both_off_core_registers_hold_what_is_written, REQS(MSR_24),
+     NEEDS(need_perfmon, need_offcore_2))
+{
+	for (u32 i = 0; i < 2; i++) {
+		struct register_bits r = off_core(i);
+
+		check_holds(t, AT(MSR_24), &r);
+	}
+}
+
+TEST(msr, event_selects_refuse_reserved_bits, REQS(MSR_29), NEEDS(need_perfmon, need_events))
+{
+	for (u32 i = 0; i < counter_caps()->gp; i++) {
+		struct register_bits r = event_select(i);
+
+		check_refuses(t, AT(MSR_29), &r);
+	}
+}
+
+TEST(msr, fixed_counters_refuse_bits_above_their_width, REQS(MSR_30),
+     NEEDS(need_perfmon, need_fixed))
+{
+	struct register_bits r = { .name = "IA32_FIXED_CTRx" };
+
+	r.writable = BIT(counter_caps()->fixed_width) - 1;
+	r.reserved = ~r.writable;
+	for (u32 i = 0; i < counter_caps()->fixed; i++) {
+		r.msr = MSR_IA32_FIXED_CTR0 + i;
+		check_refuses(t, AT(MSR_30), &r);
+	}
+}
+
+TEST(msr, fixed_control_refuses_reserved_bits, REQS(MSR_31),
+     NEEDS(need_perfmon, need_fixed, need_events))
+{
+	struct register_bits r = fixed_control();
+
+	check_refuses(t, AT(MSR_31), &r);
+}
+
+/* Figure 18-8: counters, 61, 62, 63. A refused write clears nothing: a bit that is set stays. */
+TEST(msr, overflow_control_refuses_reserved_bits, REQS(MSR_32),
+     NEEDS(need_perfmon, need_events, need_branches))
+{
+	u64 named = counters_gp().bits | counters_fixed().bits | BITS(61, 63);
+
+	if (counter_caps()->version >= 4)
+		named |= IA32_PERF_GLOBAL_OVF_CTRL_CLR_LBR_FRZ |
+			 IA32_PERF_GLOBAL_OVF_CTRL_CLR_CTR_FRZ;
+	counter_program(0, EVENT_BR_INST_RETIRED_ALL_BRANCHES, COUNT_BOTH);
+	counter_preset(0, 32);
+	workload_run(&workload_branch, 32, pmc_one(0));
+	CHECK_EQ(t, MSR_32, 1, counters_status() & 1, "status bit of IA32_PMC0, which wrapped");
+	for (unsigned bit = 0; bit < 61; bit++)
+		if (!(named & BIT(bit)))
+			CHECK(t, MSR_32, refused(msr_try_write(MSR_IA32_PERF_GLOBAL_OVF_CTRL,
+							       BIT(bit) | 1)),
+			      "bit %u of IA32_PERF_GLOBAL_OVF_CTRL", bit);
+	CHECK_EQ(t, MSR_32, 1, counters_status() & 1, "status bit after the refused writes");
+	counters_clear(1);
+	CHECK_EQ(t, MSR_32, 0, counters_status() & 1, "status bit after one that isn't refused");
+}
+
+TEST(msr, load_latency_threshold_refuses_reserved_bits, REQS(MSR_33),
+     NEEDS(need_perfmon, need_pebs, need_load_latency))
+{
+	check_refuses(t, AT(MSR_33), &load_latency);
+	msr_try_write(MSR_PEBS_LD_LAT_THRESHOLD, 0);
+}
+
+TEST(msr, debug_control_refuses_reserved_bits, REQS(MSR_34),
+     NEEDS(need_perfmon, need_events, need_debug_control_write))
+{
+	struct register_bits r = debug_control();
+
+	check_refuses(t, AT(MSR_34), &r);
+}
+
+TEST(msr, off_core_registers_refuse_reserved_bits, REQS(MSR_35),
+     NEEDS(need_perfmon, need_offcore))
+{
+	for (u32 i = 0; i < off_core_registers(); i++) {
+		struct register_bits r = off_core(i);
+
+		check_refuses(t, AT(MSR_35), &r);
+	}
+}
+
+static bool need_capabilities(char *reason, size_t size)
+{
+	const struct pmu_caps *caps = counter_caps();
+
+	if (caps->pdcm || !caps->hypervisor)
+		return true;
+	fmt_print(reason, size, "no IA32_PERF_CAPABILITIES (PDCM 0, hypervisor \"%s\")",
+		  caps->host.signature);
+	return false;
+}
+
+/*
+ * "IA32_PERF_CAPABILITIES MSR Enumeration": 11:8 is the record format, 0001B from Nehalem to the
+ * 3rd generation, 0010B for the 4th and 5th, and says nothing where IA32_MISC_ENABLE[12] says that
+ * there is no PEBS (a guest of KVM); 13 says that IA32_A_PMCx can be written in full.
+ */
+TEST(msr, capabilities_name_the_record_format, REQS(MSR_01),
+     NEEDS(need_perfmon, need_events, need_capabilities))
+{
+	u64 caps = 0, value;
+	bool readable = !msr_try_read(MSR_IA32_PERF_CAPABILITIES, &caps).raised;
+
+	CHECK(t, MSR_01, readable, "IA32_PERF_CAPABILITIES, PDCM %u", counter_caps()->pdcm);
+	if (counter_caps()->pebs)
+		CHECK_EQ(t, MSR_01, counter_caps()->generation->pebs_format, caps >> 8 & 0xf,
+			 "IA32_PERF_CAPABILITIES[11:8]");
+	if (counter_caps()->msrs_ignored)
+		return;
+	CHECK_EQ(t, MSR_01, caps >> 13 & 1, !msr_try_read(MSR_IA32_A_PMC0, &value).raised,
+		 "IA32_A_PMC0 exists as IA32_PERF_CAPABILITIES[13] says");
+}

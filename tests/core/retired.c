@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What counts as retired, and who may read the count: SDM "Pre-defined Architectural Performance
+ * Events", "RDPMC, Read Performance-Monitoring Counters", AnyThread in "Architectural Performance
+ * Monitoring Version 3".
+ */
+#include "kernel/cpu.h"
+#include "kernel/fault.h"
+#include "kernel/intr.h"
+#include "kernel/user.h"
+#include "pmu/pmi.h"
+#include "spec/msr.h"
+#include "tests/frame/needs.h"
+#include "tests/measure/sampling.h"
+#include "tests/frame/test.h"
+#include "tests/measure/user_probe.h"
+#include "tests/measure/window.h"
+
+#define FEWER	10
+#define MORE	90
+
+/* REP STOSB of any length is one instruction: the difference between two lengths is 0. */
+static void check_repeated(struct test *t, unsigned c)
+{
+	u64 shorter, longer;
+
+	if (!window_count_one(t, c, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH, &workload_rep, FEWER,
+			      &shorter) ||
+	    !window_count_one(t, c, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH, &workload_rep, MORE,
+			      &longer))
+		return;
+	CHECK_RANGE(t, CNT_32, workload_declared(&workload_rep, COUNT_INSTRUCTIONS, FEWER), ~0ULL,
+		    shorter, "instructions with 10 iterations, IA32_PMC%u", c);
+	CHECK_EQ(t, CNT_32, shorter, longer, "instructions with 90 iterations, IA32_PMC%u", c);
+}
+
+TEST(count, a_repeated_instruction_counts_once, REQS(CNT_32),
+     NEEDS(need_perfmon, need_instructions))
+{
+	for (unsigned c = 0; c < counter_caps()->gp; c++)
+		check_repeated(t, c);
+}
+
+/* Instructions that one load at CPL 3 makes, counted there alone. */
+static u64 count_user_load(struct user_probe *probe, u64 address)
+{
+	probe->address = address;
+	counter_program(0, EVENT_INST_RETIRED_ANY_P, COUNT_USR);
+	counter_write(0, 0);
+	counters_enable(pmc_one(0));
+	user_call(user_load, (u64)(uintptr_t)probe);
+	counters_disable();
+	return counter_read(0);
+}
+
+/* The same path with a load that retires and with one that raises #GP: one instruction less. */
+TEST(count, a_faulting_instruction_does_not_count, REQS(CNT_33),
+     NEEDS(need_perfmon, need_instructions))
+{
+	struct user_probe *probe = user_probe_get();
+	u64 retired = count_user_load(probe, (u64)(uintptr_t)probe);
+	u64 faulted;
+
+	HARNESS_CHECK(t, !probe->fault.raised, "a load from memory of CPL 3");
+	faulted = count_user_load(probe, BIT(63));
+	HARNESS_CHECK(t, probe->fault.raised && probe->fault.vector == VECTOR_GP,
+		      "a load from a non-canonical address: vector %u", probe->fault.vector);
+	CHECK_RANGE(t, CNT_33, 4, ~0ULL, retired, "instructions at CPL 3, the load retires");
+	CHECK_EQ(t, CNT_33, retired - 1, faulted, "instructions at CPL 3, the load faults");
+}
+
+/* Instructions that IA32_PMC1 counts in a window in which IA32_PMC0 overflows. */
+static const struct pmi_log *count_around_overflow(u64 flags, u64 *value)
+{
+	static const struct pmi_options running = { .keep_counting = true };
+	const struct pmi_log *log;
+
+	pmi_open(&running);
+	counter_program(0, EVENT_BR_INST_RETIRED_ALL_BRANCHES, COUNT_BOTH | flags);
+	counter_preset(0, PERIOD);
+	counter_program(1, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH);
+	counter_write(1, 0);
+	workload_run(&workload_long_sled, PERIOD, pmc_or(pmc_one(0), pmc_one(1)));
+	*value = counter_read(1);
+	log = pmi_settle();
+	pmi_close();
+	counters_clear(counters_status());
+	return log;
+}
+
+TEST(count, counting_goes_on_in_handlers, REQS(CNT_34),
+     NEEDS(need_perfmon, need_instructions, need_branches, need_two_counters))
+{
+	const struct pmi_log *log;
+	u64 without, with;
+
+	count_around_overflow(0, &without);
+	log = count_around_overflow(COUNT_INT, &with);
+	if (!CHECK_EQ(t, CNT_34, 1, log->count, "interrupts, INT = 1"))
+		return;
+	if (!log->entry[0].global_ctrl) {
+		test_inconclusive(t, "the interrupt comes only after the window");
+		return;
+	}
+	CHECK_RANGE(t, CNT_34, workload_declared(&workload_long_sled, COUNT_INSTRUCTIONS, PERIOD),
+		    ~0ULL, without, "instructions without an interrupt");
+	/* The handler saves and restores fifteen registers, to begin with. */
+	CHECK_RANGE(t, CNT_34, without + 30, ~0ULL, with, "instructions with the handler's");
+}
+
+static u64 handler_rounds;
+
+static void on_breakpoint(struct trap_frame *frame)
+{
+	(void)frame;
+	workload_run_dry(&workload_load, handler_rounds);
+}
+
+/* Instructions that IA32_PMC0 counts of INT3 and its handler, which runs so many rounds. */
+static u64 count_breakpoint(u64 rounds)
+{
+	intr_handler before = intr_set_handler(VECTOR_BP, on_breakpoint);
+
+	handler_rounds = rounds;
+	counter_program(0, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH);
+	counter_write(0, 0);
+	counters_enable(pmc_one(0));
+	__asm__ volatile("int3" ::: "memory");
+	counters_disable();
+	intr_set_handler(VECTOR_BP, before);
+	return counter_read(0);
+}
+
+TEST(count, handlers_are_counted_exactly, REQS(CNT_34), NEEDS(need_perfmon, need_instructions))
+{
+	u64 want = workload_declared(&workload_load, COUNT_INSTRUCTIONS, MORE) -
+		   workload_declared(&workload_load, COUNT_INSTRUCTIONS, FEWER);
+
+	workload_memory();	/* allocated at the first use, and not inside the handler */
+	CHECK_EQ(t, CNT_34, want, count_breakpoint(MORE) - count_breakpoint(FEWER),
+		 "instructions in 80 more rounds inside the handler of INT3");
+}
+
+static void check_user_rdpmc(struct test *t, unsigned c)
+{
+	struct user_probe *probe = user_probe_get();
+	u64 cr4 = cr4_read(), value, user;
+
+	if (!window_count_one(t, c, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH, &workload_load, FEWER,
+			      &value))
+		return;
+	probe->ecx = c;
+	cr4_write(cr4 | CR4_PCE);
+	user = user_call(user_rdpmc, (u64)(uintptr_t)probe);
+	CHECK(t, CNT_19, value > 0, "IA32_PMC%u counted", c);
+	CHECK(t, CNT_19, !probe->fault.raised, "RDPMC at CPL 3 with CR4.PCE = 1: vector %u",
+	      probe->fault.vector);
+	CHECK_EQ(t, CNT_19, value, user, "what it reads");
+	probe = user_probe_get();
+	cr4_write(cr4 & ~CR4_PCE);
+	user_call(user_rdpmc, (u64)(uintptr_t)probe);
+	cr4_write(cr4);
+	CHECK(t, CNT_18, probe->fault.raised && probe->fault.vector == VECTOR_GP,
+	      "RDPMC at CPL 3 with CR4.PCE = 0: vector %u", probe->fault.vector);
+}
+
+TEST(count, rdpmc_at_cpl_3_asks_pce, REQS(CNT_18, CNT_19), NEEDS(need_perfmon, need_instructions))
+{
+	for (unsigned c = 0; c < counter_caps()->gp; c++)
+		check_user_rdpmc(t, c);
+}
+
+/* The others sleep, as the firmware's parked ones do. One that is just falling asleep, or looks
+ * after the first processor, adds a few instructions: the least of some windows has none. */
+TEST(count, any_thread_changes_nothing_alone, REQS(CNT_27),
+     NEEDS(need_perfmon, need_instructions, need_any_thread))
+{
+	unsigned last = counter_caps()->gp - 1;
+	u64 one[WINDOW_COUNTERS], any[WINDOW_COUNTERS];
+
+	if (!window_least_difference(t, pmc_one(last), EVENT_INST_RETIRED_ANY_P, COUNT_BOTH,
+				     &workload_load, FEWER, MORE, one) ||
+	    !window_least_difference(t, pmc_one(last), EVENT_INST_RETIRED_ANY_P,
+				     COUNT_BOTH | COUNT_ANY, &workload_load, FEWER, MORE, any))
+		return;
+	CHECK_RANGE(t, CNT_27, 1, ~0ULL, one[last],
+		    "instructions in 80 more rounds, AnyThread = 0, IA32_PMC%u", last);
+	CHECK_EQ(t, CNT_27, one[last], any[last],
+		 "instructions in 80 more rounds, AnyThread = 1, IA32_PMC%u", last);
+}
+
+/* Started and stopped by the same writes, they see the same cycles but for an edge or two. */
+TEST(count, fixed_counter_1_counts_core_cycles, REQS(CNT_25),
+     NEEDS(need_perfmon, need_cycles, need_fixed))
+{
+	struct pmc_mask both = pmc_or(pmc_one(0), pmc_one(PMC_FIXED(1)));
+	u64 value[WINDOW_COUNTERS];
+
+	if (!window_count(both, EVENT_UNHALTED_CORE_CYCLES, COUNT_BOTH, &workload_branch, MORE,
+			  value)) {
+		test_inconclusive(t, "disturbed windows");
+		return;
+	}
+	CHECK_RANGE(t, CNT_25, 100, ~0ULL, value[0], "core cycles of 540 instructions, IA32_PMC0");
+	CHECK_RANGE(t, CNT_25, value[0] - value[0] / 16 - 16, value[0] + value[0] / 16 + 16,
+		    value[PMC_FIXED(1)], "fixed counter 1 in the same window");
+}
+
+struct branch_row {
+	enum event_kind kind;
+	struct test_claim claim;
+	enum workload_count what;
+	const char *unit;
+};
+
+TEST(count, kinds_of_branches_are_counted_exactly, REQS(CNT_39, CNT_40, CNT_41, CNT_42),
+     NEEDS(need_perfmon, need_events))
+{
+	const struct branch_row rows[] = {
+		{ EK_COND_BRANCHES, AT(CNT_39), COUNT_CONDITIONAL, "conditional" },
+		{ EK_NEAR_CALLS, AT(CNT_40), COUNT_CALLS, "near calls" },
+		{ EK_NEAR_RETURNS, AT(CNT_41), COUNT_RETURNS, "near returns" },
+		{ EK_NEAR_TAKEN, AT(CNT_42), COUNT_TAKEN, "near taken" },
+	};
+	static const struct workload *const pieces[] = { &workload_call, &workload_branch };
+
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		u16 event = sampling_event(rows[i].kind);
+
+		for (unsigned k = 0; event && k < 2; k++) {
+			const struct workload *w = pieces[k];
+			u64 want = workload_declared(w, rows[i].what, MORE) -
+				   workload_declared(w, rows[i].what, FEWER);
+			u64 got;
+
+			if (!window_difference_one(t, 1, event, COUNT_BOTH, w, FEWER, MORE,
+						   &got))
+				return;
+			test_check_eq(t, rows[i].claim, want, got,
+				      "%s branches in 80 more rounds of %s", rows[i].unit, w->name);
+		}
+	}
+}
+
+TEST(count, precise_distribution_counts_instructions, REQS(CNT_43),
+     NEEDS(need_perfmon, need_pdir))
+{
+	u64 want = workload_declared(&workload_mixed, COUNT_INSTRUCTIONS, MORE) -
+		   workload_declared(&workload_mixed, COUNT_INSTRUCTIONS, FEWER);
+	u64 got;
+
+	if (window_difference_one(t, 1, EVENT_INST_RETIRED_PREC_DIST, COUNT_BOTH, &workload_mixed,
+				  FEWER, MORE, &got))
+		CHECK_EQ(t, CNT_43, want, got,
+			 "instructions in 80 more rounds of mixed, IA32_PMC1");
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * IA32_PERF_GLOBAL_OVF_CTRL while counters go on, and with OvfBuf among the bits: SDM
+ * "Architectural Performance Monitoring Version 2 Facilities", Figure 18-8.
+ */
+#include "spec/msr.h"
+#include "tests/frame/needs.h"
+#include "tests/measure/overflow.h"
+#include "tests/measure/sampling.h"
+#include "tests/frame/test.h"
+
+#define ROUNDS	200	/* more than enough for each counter's event to occur PERIOD times */
+
+static void run_until_all_wrap(void)
+{
+	unsigned last = counter_caps()->fixed > 2 ? OVERFLOW_SLOW : 0;
+
+	for (unsigned windows = 0; overflow_wants(last, windows); windows++)
+		workload_run_dry(&workload_load, windows ? SLOW_ROUNDS : ROUNDS);
+}
+
+/* All counters have wrapped and go on: each bit is cleared alone, and the others stay. */
+TEST(pmi, bits_of_running_counters_can_be_cleared, REQS(PMI_08),
+     NEEDS(need_perfmon, need_instructions))
+{
+	struct pmc_mask all = pmc_or(counters_gp(), counters_fixed());
+	u64 want = all.bits, again = 0, seen[WINDOW_COUNTERS];
+	u64 first;
+
+	for (unsigned c = 0; c < WINDOW_COUNTERS; c++) {
+		if (!(all.bits & BIT(c)))
+			continue;
+		counter_program(c, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH);
+		counter_preset(c, overflow_period(c));
+	}
+	counters_enable(all);
+	run_until_all_wrap();
+	first = overflow_status();
+	for (unsigned c = 0; c < WINDOW_COUNTERS; c++)
+		if (all.bits & BIT(c)) {
+			counters_clear(BIT(c));
+			seen[c] = overflow_status();
+		}
+	counters_disable();
+	CHECK_EQ(t, PMI_08, all.bits, first, "status after all have wrapped, while they count");
+	for (unsigned c = 0; c < WINDOW_COUNTERS; c++)
+		if (all.bits & BIT(c)) {
+			want &= ~BIT(c);
+			if (overflow_repeats(t, c))
+				again |= BIT(c);
+			CHECK_EQ(t, PMI_08, want, seen[c] & ~again,
+				 "status after clearing bit %u, while its counter counts", c);
+		}
+}
+
+/* OvfBuf, and the bit of IA32_PMC1, which counts branches without PEBS. */
+static u64 fill(void)
+{
+	struct ds_setup setup = sampling_setup(8);
+
+	setup.threshold = 1;
+	setup.reset[0] = pebs_reset_value(0, PERIOD);
+	ds_open(&setup);
+	pebs_arm(0, LOADS, COUNT_BOTH, PERIOD);
+	overflow_prepare(1, 0);
+	workload_run(&workload_load, 4 * PERIOD, pmc_or(pmc_one(0), pmc_one(1)));
+	pebs_disarm();
+	return overflow_status() & (IA32_PERF_GLOBAL_STATUS_OVF_BUF | BIT(1));
+}
+
+TEST(pmi, ovfbuf_is_cleared_beside_other_bits_and_alone, REQS(PMI_08),
+     NEEDS(need_perfmon, need_pebs, need_events, need_two_counters))
+{
+	const u64 buffer = IA32_PERF_GLOBAL_STATUS_OVF_BUF, both = buffer | BIT(1);
+
+	CHECK_EQ(t, PMI_08, both, fill(), "OvfBuf and bit 1 after both came about");
+	counters_clear(both);
+	CHECK_EQ(t, PMI_08, 0, overflow_status() & both, "after one write that clears both");
+	CHECK_EQ(t, PMI_08, both, fill(), "OvfBuf and bit 1, again");
+	counters_clear(buffer);
+	CHECK_EQ(t, PMI_08, BIT(1), overflow_status() & both, "after a write that clears OvfBuf");
+	CHECK_EQ(t, PMI_08, both, fill() | BIT(1), "OvfBuf, again");
+	counters_clear(BIT(1));
+	CHECK_EQ(t, PMI_08, buffer, overflow_status() & both, "after a write that clears bit 1");
+	counters_clear(both);
+}

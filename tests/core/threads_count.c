@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Counting while another logical processor works: SDM "Architectural Performance Monitoring Version
+ * 3", the AnyThread bit of IA32_PERFEVTSELx (Figure 18-6) and IA32_FIXED_CTR_CTRL (Figure 18-7).
+ * What is worked is known: instructions at CPL 3, and near calls, of which the harness makes a
+ * handful where it waits. How long anything takes isn't.
+ */
+#include "tests/frame/needs.h"
+#include "tests/measure/sampling.h"
+#include "tests/measure/together.h"
+
+#define FEWER	40
+#define MORE	440
+#define FEW	64	/* calls that the harness makes on both sides of a window */
+
+static u64 declared(const struct workload *w, enum workload_count what)
+{
+	return workload_declared(w, what, MORE) - workload_declared(w, what, FEWER);
+}
+
+/* Count one window on the first processor with other doing n rounds. */
+static bool count_with(struct test *t, unsigned cpu, struct together_window *window, u64 own_n,
+		       u64 other_n)
+{
+	window->side[0].n = own_n;
+	window->side[1].n = other_n;
+	return together_count(t, window, cpu);
+}
+
+/* How much more is counted when own does more, and when the other does. */
+struct growth { u64 own[WINDOW_COUNTERS], other[WINDOW_COUNTERS]; };
+
+static bool measure(struct test *t, unsigned cpu, struct together_window *window,
+		    struct growth *growth)
+{
+	struct together_side *side = &window->side[0];
+	struct together_side least;
+
+	if (!count_with(t, cpu, window, FEWER, FEWER))
+		return false;
+	least = *side;
+	if (!count_with(t, cpu, window, MORE, FEWER))
+		return false;
+	for (unsigned c = 0; c < WINDOW_COUNTERS; c++)
+		growth->own[c] = side->value[c] - least.value[c];
+	if (!count_with(t, cpu, window, FEWER, MORE))
+		return false;
+	for (unsigned c = 0; c < WINDOW_COUNTERS; c++)
+		growth->other[c] = side->value[c] - least.value[c];
+	return true;
+}
+
+/* Instructions at CPL 3 of the first processor's counters; the other one runs `other`. */
+static struct together_window instructions(struct pmc_mask counters, u64 flags)
+{
+	return (struct together_window){ .side = {
+		{ .counters = counters, .event = EVENT_INST_RETIRED_ANY_P,
+		  .flags = COUNT_USR | flags, .work = &workload_branch },
+		{ .work = &workload_load },
+	} };
+}
+
+/* The other thread at work is the control: its growth is seen with the bit alone. */
+static void check_any(struct test *t, struct test_claim claim, unsigned cpu, bool same_core,
+		      struct pmc_mask counters, u64 flags)
+{
+	struct together_window window = instructions(counters, flags);
+	bool any = flags & COUNT_ANY;
+	struct growth growth;
+
+	if (!measure(t, cpu, &window, &growth))
+		return;
+	for (unsigned c = 0; c < WINDOW_COUNTERS; c++) {
+		if (!(counters.bits & BIT(c)))
+			continue;
+		test_check_eq(t, claim, declared(&workload_branch, COUNT_INSTRUCTIONS),
+			      growth.own[c], "counter %u, AnyThread = %u: instructions of 400 more "
+			      "rounds at CPL 3 of its own", c, any);
+		test_check_eq(t, claim, any && same_core ?
+			      declared(&workload_load, COUNT_INSTRUCTIONS) : 0,
+			      growth.other[c], "counter %u, AnyThread = %u: instructions of 400 "
+			      "more rounds at CPL 3 of %s", c, any, together_name(cpu));
+	}
+}
+
+/* Whose privilege level counts shows best while the counter's owner waits at CPL 0. */
+TEST(count, any_thread_goes_by_the_level_of_who_has_the_event, REQS(CNT_47),
+     NEEDS(need_perfmon, need_instructions, need_any_thread, need_sibling_thread))
+{
+	const struct pmc_mask counters = { counters_gp().bits |
+					   (counters_fixed().bits & BIT(PMC_FIXED(0))) };
+	struct together_window window = instructions(counters, COUNT_ANY);
+	struct growth growth;
+
+	check_any(t, AT(CNT_47), smp_sibling(), true, counters_gp(), COUNT_ANY);
+	window.side[0].work = NULL;
+	if (!measure(t, smp_sibling(), &window, &growth))
+		return;
+	for (unsigned c = 0; c < WINDOW_COUNTERS; c++)
+		if (counters.bits & BIT(c))
+			CHECK_EQ(t, CNT_47, declared(&workload_load, COUNT_INSTRUCTIONS),
+				 growth.other[c], "counter %u: instructions at CPL 3 of its "
+				 "sibling thread, itself at CPL 0", c);
+	window.side[0].flags = COUNT_OS | COUNT_ANY;
+	window.side[0].event = EVENT_BR_INST_RETIRED_ALL_BRANCHES;
+	window.side[0].work = &workload_branch;
+	if (count_with(t, smp_sibling(), &window, FEWER, FEWER))
+		CHECK_RANGE(t, CNT_47, 1, ~0ULL, window.side[0].value[0],
+			    "IA32_PMC0: branches at CPL 0 of both");
+}
+
+/* Near calls at any level: the harness has a handful of its own, and waiting has none. */
+static void check_calls(struct test *t, unsigned cpu, bool same_core, u64 flags)
+{
+	struct together_window window = { .side = {
+		{ .counters = counters_gp(), .event = sampling_event(EK_NEAR_CALLS),
+		  .flags = COUNT_BOTH | flags, .work = &workload_call },
+		{ .work = &workload_call },
+	} };
+	u64 own = workload_declared(&workload_call, COUNT_CALLS, MORE);
+	u64 other = workload_declared(&workload_call, COUNT_CALLS, 2 * MORE);
+	u64 want = flags & COUNT_ANY && same_core ? own + other : own;
+
+	if (!count_with(t, cpu, &window, MORE, 2 * MORE))
+		return;
+	for (unsigned c = 0; c < counter_caps()->gp; c++)
+		CHECK_RANGE(t, MSR_27, want, want + FEW, window.side[0].value[c],
+			    "IA32_PMC%u, AnyThread = %u: calls, of which %lu are its own and %lu "
+			    "of %s", c, !!(flags & COUNT_ANY), own, other, together_name(cpu));
+}
+
+TEST(count, any_thread_counts_both_threads, REQS(MSR_27),
+     NEEDS(need_perfmon, need_events, need_any_thread, need_sibling_thread))
+{
+	check_calls(t, smp_sibling(), true, 0);
+	check_calls(t, smp_sibling(), true, COUNT_ANY);
+}
+
+/* The control is that own calls are counted; another core's never are. */
+TEST(count, any_thread_counts_no_other_core, REQS(MSR_27),
+     NEEDS(need_perfmon, need_events, need_any_thread, need_other_core))
+{
+	check_calls(t, smp_other_core(), false, COUNT_ANY);
+}
+
+/* Where a sibling sleeps the bit changes nothing: CNT-27. Here it works. */
+TEST(count, any_thread_of_fixed_counters_counts_both_threads, REQS(MSR_39),
+     NEEDS(need_perfmon, need_fixed, need_any_thread, need_sibling_thread))
+{
+	check_any(t, AT(MSR_39), smp_sibling(), true, pmc_one(PMC_FIXED(0)), 0);
+	check_any(t, AT(MSR_39), smp_sibling(), true, pmc_one(PMC_FIXED(0)), COUNT_ANY);
+}
+
+TEST(count, any_thread_of_fixed_counters_counts_no_other_core, REQS(MSR_39),
+     NEEDS(need_perfmon, need_fixed, need_any_thread, need_other_core))
+{
+	check_any(t, AT(MSR_39), smp_other_core(), false, pmc_one(PMC_FIXED(0)), COUNT_ANY);
+}
+
+/* Both count at once, each with all that it has; neither sees the other nor loses anything. */
+TEST(count, processors_count_side_by_side, REQS(CNT_46),
+     NEEDS(need_perfmon, need_instructions, need_second_processor))
+{
+	TOGETHER_WITH_EACH(cpu) {
+		struct pmc_mask all = { counters_gp().bits |
+					(counters_fixed().bits & BIT(PMC_FIXED(0))) };
+		struct together_window window = instructions(all, 0);
+		const struct workload *work[2];
+		struct together_window least;
+
+		window.side[1] = window.side[0];
+		window.side[1].work = &workload_load;
+		for (unsigned k = 0; k < 2; k++)
+			work[k] = window.side[k].work;
+		if (!count_with(t, cpu, &window, FEWER, FEWER))
+			return;
+		least = window;
+		if (!count_with(t, cpu, &window, MORE, MORE))
+			return;
+		for (unsigned c = 0; c < WINDOW_COUNTERS; c++)
+			for (unsigned k = 0; k < 2 && all.bits & BIT(c); k++)
+				CHECK_EQ(t, CNT_46, declared(work[k], COUNT_INSTRUCTIONS),
+					 window.side[k].value[c] - least.side[k].value[c],
+					 "counter %u of %s: instructions of 400 more rounds of %s",
+					 c, together_whose(cpu, k),
+					 work[k]->name);
+	}
+}
+
+/* The same at CPL 0, each switching its counters for itself. */
+static void take_difference(void *arg)
+{
+	struct together_window *window = arg;
+	struct together_side *side = &window->side[together_side()];
+	u64 small[WINDOW_COUNTERS];
+
+	together_meet(&window->both);
+	if (!window_count(side->counters, side->event, side->flags, side->work, FEWER, small) ||
+	    !window_count(side->counters, side->event, side->flags, side->work, MORE, side->value))
+		return;
+	for (unsigned c = 0; c < WINDOW_COUNTERS; c++)
+		side->value[c] -= small[c];
+	side->n = MORE;		/* undisturbed */
+}
+
+TEST(count, processors_count_side_by_side_at_cpl_0, REQS(CNT_46),
+     NEEDS(need_perfmon, need_branches, need_second_processor))
+{
+	TOGETHER_WITH_EACH(cpu) {
+		struct together_window window = { .side = {
+			{ .work = &workload_branch }, { .work = &workload_mixed },
+		} };
+
+		for (unsigned k = 0; k < 2; k++) {
+			window.side[k].counters = counters_gp();
+			window.side[k].event = EVENT_BR_INST_RETIRED_ALL_BRANCHES;
+			window.side[k].flags = COUNT_BOTH;
+		}
+		if (!together_run(t, &window.both, cpu, take_difference, &window))
+			return;
+		if (!window.side[0].n || !window.side[1].n) {
+			test_inconclusive(t, "disturbed windows");
+			return;
+		}
+		for (unsigned k = 0; k < 2; k++)
+			for (unsigned c = 0; c < counter_caps()->gp; c++)
+				CHECK_EQ(t, CNT_46, declared(window.side[k].work, COUNT_BRANCHES),
+					 window.side[k].value[c],
+					 "IA32_PMC%u of %s: branches of 400 more rounds of %s", c,
+					 together_whose(cpu, k),
+					 window.side[k].work->name);
+	}
+}

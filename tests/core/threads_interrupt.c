@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Overflows and interrupts of two logical processors of a core: SDM "Architectural Performance
+ * Monitoring Version 3" (AnyThread), volume 3A "Local Vector Table".
+ */
+#include "pmu/pmi.h"
+#include "tests/frame/needs.h"
+#include "tests/measure/overflow.h"
+#include "tests/measure/sampling.h"
+#include "tests/measure/together.h"
+
+#define OWN	64	/* near calls that the harness may have while it waits: it has a handful */
+#define CALLS	440
+#define TURNS	8
+#define SHARE	100	/* instructions of the other thread that overlap with a window, at least */
+
+struct overflow_pair {
+	struct together both;
+	u16 event;
+	u64 status[2];		/* of the sides */
+	unsigned count[2];	/* interrupts */
+};
+
+/* The first one's counter sees the calls of the other one, and wraps on one of them. */
+static void wrap_by_the_other(void *arg)
+{
+	struct overflow_pair *p = arg;
+	unsigned side = together_side();
+
+	pmi_open(NULL);
+	if (side == 0) {
+		counter_program(0, p->event, COUNT_BOTH | COUNT_ANY | COUNT_INT);
+		counter_preset(0, 2 * OWN);
+		counters_enable(pmc_one(0));
+	}
+	together_meet(&p->both);
+	if (side == 1)
+		workload_run_user(&workload_call, CALLS);
+	together_meet(&p->both);
+	if (side == 0)
+		counters_disable();
+	p->count[side] = pmi_settle()->count;
+	pmi_close();
+	counters_clear(counters_status());
+}
+
+TEST(pmi, an_overflow_by_the_sibling_interrupts_the_counters_owner, REQS(PMI_22, PMI_01),
+     NEEDS(need_perfmon, need_events, need_any_thread, need_sibling_thread))
+{
+	struct overflow_pair p = { .event = sampling_event(EK_NEAR_CALLS) };
+
+	if (!together_run(t, &p.both, smp_sibling(), wrap_by_the_other, &p))
+		return;
+	CHECK_EQ(t, PMI_01, 1, p.count[0], "interrupts of the counter's owner, AnyThread = 1, %u "
+		 "calls of its sibling thread, overflow on call %u", CALLS, 2 * OWN);
+	CHECK_EQ(t, PMI_22, 0, p.count[1], "interrupts of the sibling thread");
+}
+
+/* Both count branches, wrap at about the same time, and are interrupted. */
+static void wrap_at_once(void *arg)
+{
+	struct overflow_pair *p = arg;
+	unsigned side = together_side();
+
+	pmi_open(NULL);
+	overflow_prepare(0, COUNT_INT);
+	together_meet(&p->both);
+	workload_run(&workload_sled, PERIOD, pmc_one(0));
+	p->count[side] = pmi_settle()->count;
+	pmi_close();
+	counters_clear(counters_status());
+	together_meet(&p->both);
+}
+
+TEST(pmi, overflows_of_both_at_once_interrupt_both, REQS(PMI_22),
+     NEEDS(need_perfmon, need_branches, need_second_processor))
+{
+	TOGETHER_WITH_EACH(cpu)
+		for (unsigned turn = 0; turn < TURNS; turn++) {
+			struct overflow_pair p = { .event = 0 };
+
+			if (!together_run(t, &p.both, cpu, wrap_at_once, &p))
+				return;
+			for (unsigned side = 0; side < 2; side++)
+				CHECK_EQ(t, PMI_22, 1, p.count[side],
+					 "interrupts of %s, both have wrapped, turn %u",
+					 together_whose(cpu, side), turn);
+		}
+}
+
+/*
+ * An architectural event with AnyThread, at CPL 3, where both are most of the time: whichever
+ * logical processor's level decides, some of the other one's instructions count.
+ */
+TEST(count, any_thread_holds_for_architectural_events, REQS(MSR_27),
+     NEEDS(need_perfmon, need_instructions, need_any_thread, need_sibling_thread))
+{
+	struct together_window window = { .side = {
+		{ .counters = counters_gp(), .event = EVENT_INST_RETIRED_ANY_P,
+		  .flags = COUNT_USR | COUNT_ANY, .work = &workload_load, .n = CALLS },
+		{ .work = &workload_load, .n = CALLS },
+	} };
+	u64 own = workload_declared(&workload_load, COUNT_INSTRUCTIONS, CALLS);
+
+	if (!together_count(t, &window, smp_sibling()))
+		return;
+	for (unsigned c = 0; c < counter_caps()->gp; c++)
+		CHECK_RANGE(t, MSR_27, own + SHARE, ~0ULL, window.side[0].value[c],
+			    "IA32_PMC%u, AnyThread = 1: instructions at CPL 3, %lu of its own and "
+			    "as many of its sibling thread's", c, own);
+}

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What each logical processor has for itself: the registers whose scope Tables 35-13, 35-18 and
+ * 35-22 give as "Thread", the overflow status, the interrupt ("Local Vector Table") and the freeze
+ * ("Freezing LBR and Performance Counters on PMI"). The first processor is paired with a thread of
+ * its own core and with one of another core, whichever there are.
+ */
+#include "kernel/fault.h"
+#include "pmu/pebs.h"
+#include "pmu/pmi.h"
+#include "spec/msr.h"
+#include "tests/frame/needs.h"
+#include "tests/measure/sampling.h"
+#include "tests/measure/together.h"
+
+/* CondChgd and Ovf_Uncore aren't ours to expect, in either state. */
+#define STATUS_LOOKED_AT (~(IA32_PERF_GLOBAL_STATUS_COND_CHGD | \
+			    IA32_PERF_GLOBAL_STATUS_OVF_UNCORE))
+
+/* ------------------------------------------------------------------ registers */
+struct registers {
+	struct together both;
+	u32 msr;
+	u64 value[2];			/* what each side writes */
+	u64 first[2], later[2];		/* what each reads: after both wrote; after the first's 0 */
+};
+
+static void write_and_read(void *arg)
+{
+	struct registers *r = arg;
+	unsigned side = together_side();
+
+	if (side == 1)
+		msr_write(r->msr, r->value[1]);
+	together_meet(&r->both);
+	if (side == 0)
+		msr_write(r->msr, r->value[0]);
+	together_meet(&r->both);
+	r->first[side] = msr_read(r->msr);
+	together_meet(&r->both);
+	if (side == 0)
+		msr_write(r->msr, 0);
+	together_meet(&r->both);
+	r->later[side] = msr_read(r->msr);
+	together_meet(&r->both);
+	msr_write(r->msr, 0);
+}
+
+/* One value here, another there; then 0 here. Nothing counts meanwhile. */
+static bool check_own(struct test *t, struct test_claim claim, unsigned cpu, const char *name,
+		      u32 msr, u64 here, u64 there)
+{
+	struct registers r = { .msr = msr, .value = { here, there } };
+
+	if (!together_run(t, &r.both, cpu, write_and_read, &r))
+		return false;
+	test_check_eq(t, claim, here, r.first[0], "%s (MSR 0x%x) of the first processor, after %s "
+		      "had 0x%lx written", name, msr, together_name(cpu), there);
+	test_check_eq(t, claim, there, r.first[1], "%s (MSR 0x%x) of %s, after the first processor "
+		      "had 0x%lx written", name, msr, together_name(cpu), here);
+	test_check_eq(t, claim, 0, r.later[0], "%s of the first processor after writing 0", name);
+	test_check_eq(t, claim, there, r.later[1], "%s of %s after 0 was written on the first "
+		      "processor", name, together_name(cpu));
+	return true;
+}
+
+/* Values that are legal on every generation; EN is in none of them. */
+static void check_counters(struct test *t, unsigned cpu)
+{
+	for (u32 i = 0; i < counter_caps()->gp; i++) {
+		check_own(t, AT(MSR_37), cpu, "IA32_PERFEVTSELx", MSR_IA32_PERFEVTSEL0 + i,
+			  EVENT_INST_RETIRED_ANY_P | COUNT_OS,
+			  EVENT_BR_INST_RETIRED_ALL_BRANCHES | COUNT_USR);
+		check_own(t, AT(MSR_37), cpu, "IA32_PMCx", MSR_IA32_PMC0 + i, 0x12345678 + i,
+			  0x0fedcba9 - i);
+	}
+	for (u32 i = 0; i < counter_caps()->fixed; i++)
+		check_own(t, AT(MSR_37), cpu, "IA32_FIXED_CTRx", MSR_IA32_FIXED_CTR0 + i,
+			  0x12345678 + i, 0x0fedcba9 - i);
+	if (counter_caps()->fixed)
+		check_own(t, AT(MSR_37), cpu, "IA32_FIXED_CTR_CTRL", MSR_IA32_FIXED_CTR_CTRL, 0x1,
+			  0x2);
+	check_own(t, AT(MSR_37), cpu, "IA32_PERF_GLOBAL_CTRL", MSR_IA32_PERF_GLOBAL_CTRL, 1, 2);
+}
+
+TEST(msr, each_processor_has_counters_of_its_own, REQS(MSR_37),
+     NEEDS(need_perfmon, need_two_counters, need_second_processor))
+{
+	TOGETHER_WITH_EACH(cpu)
+		check_counters(t, cpu);
+}
+
+TEST(msr, each_processor_has_pebs_of_its_own, REQS(MSR_37),
+     NEEDS(need_perfmon, need_pebs, need_second_processor))
+{
+	TOGETHER_WITH_EACH(cpu) {
+		check_own(t, AT(MSR_37), cpu, "IA32_PEBS_ENABLE", MSR_IA32_PEBS_ENABLE, 1, 2);
+		check_own(t, AT(MSR_37), cpu, "IA32_DS_AREA", MSR_IA32_DS_AREA, 0x12340000,
+			  0x56780000);
+	}
+}
+
+/* IA32_DEBUGCTL[0] is LBR, [11] and [12] the freeze bits. */
+TEST(msr, each_processor_has_debug_control_of_its_own, REQS(MSR_37),
+     NEEDS(need_perfmon, need_debug_control, need_freeze, need_second_processor))
+{
+	TOGETHER_WITH_EACH(cpu)
+		check_own(t, AT(MSR_37), cpu, "IA32_DEBUGCTL", MSR_IA32_DEBUGCTL, BIT(12), BIT(11));
+}
+
+TEST(msr, each_processor_has_a_latency_threshold_of_its_own, REQS(MSR_38),
+     NEEDS(need_perfmon, need_pebs, need_load_latency, need_second_processor))
+{
+	TOGETHER_WITH_EACH(cpu)
+		check_own(t, AT(MSR_38), cpu, "MSR_PEBS_LD_LAT_THRESHOLD",
+			  MSR_PEBS_LD_LAT_THRESHOLD, 0x100, 0x200);
+}
+
+/* Bits that request something on each generation. */
+TEST(msr, each_processor_has_off_core_registers_of_its_own, REQS(MSR_38),
+     NEEDS(need_perfmon, need_offcore, need_second_processor))
+{
+	u32 count = counter_caps()->facilities & FAC_OFFCORE_2 ? 2 : 1;
+
+	TOGETHER_WITH_EACH(cpu)
+		for (u32 k = 0; k < count; k++)
+			check_own(t, AT(MSR_38), cpu, "MSR_OFFCORE_RSP_x", MSR_OFFCORE_RSP_0 + k,
+				  0x101, 0x202);
+}
+
+/* ------------------------------------------------------------------ overflow */
+struct overflow {
+	struct together both;
+	bool wraps[2];			/* which side's IA32_PMC0 wraps */
+	void (*make)(u64 flags);	/* how, where both listen */
+	u64 flags;
+	u64 status[2], kept[2];		/* after the wraps, and after the first has cleared its */
+	unsigned interrupts[2];
+	u64 at_entry[2];		/* status in the first interrupt's handler */
+};
+
+static u64 status(void)
+{
+	return counters_status() & STATUS_LOOKED_AT;
+}
+
+static void wrap(u64 flags)
+{
+	counter_program(0, EVENT_BR_INST_RETIRED_ALL_BRANCHES, COUNT_BOTH | flags);
+	counter_preset(0, PERIOD);
+	workload_run(&workload_sled, PERIOD, pmc_one(0));
+	counter_program_disabled(0, 0, 0);
+}
+
+static void wrap_and_look(void *arg)
+{
+	struct overflow *o = arg;
+	unsigned side = together_side();
+
+	together_meet(&o->both);
+	if (o->wraps[side])
+		wrap(o->flags);
+	together_meet(&o->both);
+	o->status[side] = status();
+	together_meet(&o->both);
+	if (side == 0)
+		counters_clear(1);
+	together_meet(&o->both);
+	o->kept[side] = status();
+	counters_clear(1);
+}
+
+TEST(msr, each_processor_has_a_status_of_its_own, REQS(MSR_37),
+     NEEDS(need_perfmon, need_branches, need_second_processor))
+{
+	TOGETHER_WITH_EACH(cpu)
+		for (unsigned which = 1; which < 4; which++) {
+			struct overflow o = { .wraps = { which & 1, which & 2 } };
+
+			if (!together_run(t, &o.both, cpu, wrap_and_look, &o))
+				return;
+			CHECK_EQ(t, MSR_37, which & 1, o.status[0],
+				 "status of the first processor, IA32_PMC0 wrapped here %u, on %s "
+				 "%u", which & 1, together_name(cpu), which >> 1);
+			CHECK_EQ(t, MSR_37, which >> 1, o.status[1],
+				 "status of %s, IA32_PMC0 wrapped there %u, on the first processor "
+				 "%u", together_name(cpu), which >> 1, which & 1);
+			CHECK_EQ(t, MSR_37, 0, o.kept[0], "status here after it was cleared here");
+			CHECK_EQ(t, MSR_37, which >> 1, o.kept[1],
+				 "status of %s after it was cleared here", together_name(cpu));
+		}
+}
+
+/* Each side listens; the one that wraps[] names makes what interrupts. */
+static void listen(void *arg)
+{
+	struct overflow *o = arg;
+	unsigned side = together_side();
+	const struct pmi_log *log;
+
+	pmi_open(NULL);
+	together_meet(&o->both);	/* both listen */
+	if (o->wraps[side])
+		o->make(o->flags);
+	pmi_settle();
+	together_meet(&o->both);	/* whatever there is has been asked for */
+	log = pmi_settle();
+	o->interrupts[side] = log->count;
+	o->at_entry[side] = log->entry[0].status & STATUS_LOOKED_AT;
+	pmi_close();
+	counters_clear(counters_status());
+}
+
+/* The record that reaches the threshold, in place of an overflow. */
+static void sample(u64 flags)
+{
+	struct ds_setup setup = sampling_setup(8);
+
+	setup.threshold = 1;
+	sampling_run(&setup, 0, LOADS, COUNT_BOTH | flags, &workload_again, NO_OTHERS);
+	pmi_settle();
+	ds_close();
+}
+
+/* status: what each of these handlers must find, 0 if that isn't asked. */
+static void check_interrupts(struct test *t, struct test_claim claim, void (*make)(u64 flags),
+			     u64 flags, const char *what, u64 status)
+{
+	TOGETHER_WITH_EACH(cpu)
+		for (unsigned which = 1; which < 4; which++) {
+			struct overflow o = { .wraps = { which & 1, which & 2 }, .make = make,
+					      .flags = flags };
+
+			if (!together_run(t, &o.both, cpu, listen, &o))
+				return;
+			for (unsigned side = 0; side < 2; side++) {
+				const char *whose = together_whose(cpu, side);
+
+				test_check_eq(t, claim, o.wraps[side], o.interrupts[side],
+					      "interrupts of %s, %s here %u, there %u", whose,
+					      what, o.wraps[0], o.wraps[1]);
+				if (status && o.wraps[side] && o.interrupts[side])
+					CHECK_EQ(t, PMI_22, status, o.at_entry[side],
+						 "status in the handler of %s", whose);
+			}
+		}
+}
+
+TEST(pmi, an_interrupt_goes_to_its_own_processor, REQS(PMI_22),
+     NEEDS(need_perfmon, need_branches, need_second_processor))
+{
+	check_interrupts(t, AT(PMI_22), wrap, COUNT_INT, "an overflow", 1);
+}
+
+TEST(pmi, a_threshold_interrupt_goes_to_its_own_processor, REQS(PMI_22),
+     NEEDS(need_perfmon, need_pebs, need_events, need_second_processor))
+{
+	if (sampling_shadow_fits(t))
+		check_interrupts(t, AT(PMI_22), sample, 0, "a record at the threshold", 0);
+}
+
+/* ------------------------------------------------------------------ freeze */
+struct freeze {
+	struct together both;
+	unsigned freezer;	/* the side that overflows with its freeze bit on */
+	u64 control[2], counted;
+};
+
+/* Both count; the freezer overflows; then the other works on. */
+static void freeze_and_count(void *arg)
+{
+	static const struct pmi_options masked = { .masked = true, .keep_counting = true };
+	struct freeze *f = arg;
+	unsigned side = together_side();
+
+	if (side == f->freezer) {
+		pmi_open(&masked);
+		msr_write(MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI);
+		counter_program(0, EVENT_INST_RETIRED_ANY_P, COUNT_USR | COUNT_INT);
+		counter_preset(0, PERIOD);
+	} else {
+		counter_program(0, EVENT_INST_RETIRED_ANY_P, COUNT_USR);
+		counter_write(0, 0);
+	}
+	counters_enable(pmc_one(0));
+	together_meet(&f->both);
+	if (side == f->freezer)
+		workload_run_user(&workload_branch, PERIOD);
+	together_meet(&f->both);
+	f->control[side] = msr_read(MSR_IA32_PERF_GLOBAL_CTRL);
+	if (side != f->freezer)
+		workload_run_user(&workload_branch, PERIOD);
+	together_meet(&f->both);
+	counters_disable();
+	if (side != f->freezer) {
+		f->counted = counter_read(0);
+		return;
+	}
+	msr_write(MSR_IA32_DEBUGCTL, 0);
+	counter_program_disabled(0, 0, 0);
+	counters_clear(1);
+	pmi_unmask();		/* what waits is taken here */
+	pmi_settle();
+	pmi_close();
+}
+
+TEST(pmi, a_freeze_stops_its_own_processor_alone, REQS(PMI_23),
+     NEEDS(need_perfmon, need_instructions, need_legacy_freeze, need_freeze,
+	   need_second_processor))
+{
+	u64 whole = workload_declared(&workload_branch, COUNT_INSTRUCTIONS, PERIOD);
+
+	TOGETHER_WITH_EACH(cpu)
+		for (unsigned freezer = 0; freezer < 2; freezer++) {
+			struct freeze f = { .freezer = freezer };
+
+			if (!together_run(t, &f.both, cpu, freeze_and_count, &f))
+				return;
+			CHECK_EQ(t, PMI_23, 0, f.control[freezer],
+				 "IA32_PERF_GLOBAL_CTRL of the side that froze (%u)", freezer);
+			CHECK_EQ(t, PMI_23, 1, f.control[!freezer],
+				 "IA32_PERF_GLOBAL_CTRL of the other side, paired with %s",
+				 together_name(cpu));
+			CHECK_RANGE(t, PMI_23, whole, ~0ULL, f.counted,
+				    "instructions at CPL 3 that the other side counts behind the "
+				    "freeze, paired with %s", together_name(cpu));
+		}
+}

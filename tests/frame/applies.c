@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/* The column of generations, read word by word. */
+#include "tests/frame/applies.h"
+
+static const struct { const char *code, *through; } codes[] = {
+#define GENERATION_CODE(code, through) { code, through },
+#include "spec/generation.def"
+};
+#define CODES ((int)(sizeof(codes) / sizeof(codes[0])))
+
+static bool begins(const char *text, size_t length, const char *with)
+{
+	size_t n = 0;
+
+	while (n < length && with[n] && text[n] == with[n])
+		n++;
+	return !with[n];
+}
+
+static bool is(const char *word, size_t length, const char *text)
+{
+	return begins(word, length, text) && !text[length];
+}
+
+static bool contains(const char *text, const char *what)
+{
+	size_t n = 0;
+
+	while (text[n])
+		n++;
+	for (size_t i = 0; i < n; i++)
+		if (begins(text + i, n - i, what))
+			return true;
+	return false;
+}
+
+/* -1: not a code. */
+static int place(const char *word, size_t length)
+{
+	for (int i = 0; i < CODES; i++)
+		if (is(word, length, codes[i].code))
+			return i;
+	return -1;
+}
+
+static int place_of(const char *code)
+{
+	size_t n = 0;
+
+	while (code[n])
+		n++;
+	return place(code, n);
+}
+
+static bool version_fits(const char *digits, size_t length, bool and_later, unsigned version)
+{
+	unsigned number = 0;
+
+	for (size_t i = 0; i < length; i++)
+		number = number * 10 + (unsigned)(digits[i] - '0');
+	return version == number || (and_later && version > number);
+}
+
+static bool word_fits(const char *word, size_t length, const struct applicant *to)
+{
+	bool and_later = word[length - 1] == '+';
+	size_t n = length - and_later, low = 0;
+	int first, last;
+
+	if (is(word, n, "all"))
+		return true;
+	if (word[0] == 'v')
+		return version_fits(word + 1, n - 1, and_later, to->version);
+	while (low < n && word[low] != '-')
+		low++;
+	first = place(word, low);
+	last = low < n ? place(word + low + 1, n - low - 1) : first;
+	if (first < 0 || last < 0)
+		return false;
+	last = and_later ? CODES - 1 : place_of(codes[last].through);
+	return !to->code || (first <= place_of(to->code) && place_of(to->code) <= last);
+}
+
+bool applies_to_all_models(const char *generations)
+{
+	for (unsigned version = 1; version <= 8; version++) {
+		struct applicant to = { "-", version, true };
+
+		if (applies(generations, &to))
+			return true;
+		to.full_width = false;
+		if (applies(generations, &to))
+			return true;
+	}
+	return false;
+}
+
+bool applies_with_transactions(const char *generations)
+{
+	return contains(generations, "with RTM") || contains(generations, "with HLE") ||
+	       contains(generations, "with TSX");
+}
+
+bool applies(const char *generations, const struct applicant *to)
+{
+	static const char *const conditions[] = { "with", "client", "formats" };
+
+	if (contains(generations, "with FW_WRITE") && !to->full_width)
+		return false;
+	if (contains(generations, "without FW_WRITE") && to->full_width)
+		return false;
+	for (const char *word = generations; *word;) {
+		size_t length = 0;
+
+		while (word[length] && word[length] != ' ' && word[length] != ',')
+			length++;
+		for (unsigned i = 0; i < sizeof(conditions) / sizeof(conditions[0]); i++)
+			if (begins(word, length, conditions[i]))
+				return false;
+		if (length && word_fits(word, length, to))
+			return true;
+		word += length;
+		while (*word == ' ' || *word == ',')
+			word++;
+	}
+	return false;
+}

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Calibration. Interrupt skid by a sled of one-byte NOPs behind the overflowing branch; record
+ * shadow by marked loads behind the overflowing one; masked interrupts by raising one while LVTPC
+ * is masked; what the enabling and disabling WRMSR add by what a count exceeds the declaration.
+ */
+#include "tests/frame/calibration.h"
+
+#include "kernel/percpu.h"
+#include "kernel/string.h"
+#include "pmu/pmi.h"
+#include "spec/msr.h"
+#include "tests/frame/evidence.h"
+#include "tests/frame/needs.h"
+#include "tests/measure/sampling.h"
+#include "tests/frame/test.h"
+#include "tests/measure/window.h"
+
+/* A machine that is late in half of its tries looks as if it never were once in a million. */
+#define TRIES 20
+#define DISTURBED_TRIES 4
+#define BEYOND 1000	/* loads: as late as a record is waited for */
+#define OPENINGS 5
+#define OPENING_MOST 15	/* events; more isn't microcode of one WRMSR */
+
+static struct calibration measured[CPU_MAX];
+static bool calibrated[CPU_MAX];
+
+static struct calibration *here(void)
+{
+	return &measured[cpu_index()];
+}
+
+/* One overflow of PMC0 on the last branch before the sled, with its interrupt. */
+static void overflow_before_sled(void)
+{
+	counter_program(0, EVENT_BR_INST_RETIRED_ALL_BRANCHES, COUNT_BOTH | COUNT_INT);
+	counter_preset(0, PERIOD + here()->open_branches);
+	workload_run(&workload_long_sled, PERIOD, pmc_one(0));
+}
+
+static void measure_skid(void)
+{
+	struct calibration *c = here();
+	unsigned known = 0;
+
+	c->skid_least = ~0u;
+	for (unsigned i = 0; i < TRIES; i++) {
+		const struct pmi_log *log;
+		u64 skid;
+
+		pmi_open(NULL);
+		overflow_before_sled();
+		log = pmi_settle();
+		if (!i)
+			c->first_interrupts = log->count;
+		skid = log->entry[0].rip - workload_mark(&workload_long_sled, 0);
+		if (log->count == 1 && skid <= LONG_SLED_NOPS) {
+			known++;
+			c->acts = true;
+			if (skid < c->skid_least)
+				c->skid_least = (unsigned)skid;
+			if (skid > c->skid_most)
+				c->skid_most = (unsigned)skid;
+		}
+		pmi_close();
+		counter_reset();
+	}
+	c->skid_known = known == TRIES;
+}
+
+static void measure_masked(void)
+{
+	struct calibration *c = here();
+	static const struct pmi_options masked = { .masked = true };
+	const struct pmi_log *log;
+
+	pmi_open(&masked);
+	overflow_before_sled();
+	log = pmi_settle();
+	if (!log->count) {
+		pmi_unmask();
+		c->masked = pmi_settle()->count ? MASKED_LATCHED : MASKED_LOST;
+	}
+	pmi_close();
+	counter_reset();
+}
+
+static void measure_shadow(void)
+{
+	struct calibration *c = here();
+	enum record_format format = counter_caps()->record_format;
+	struct ds_setup setup = { .format = format, .capacity = 8, .threshold = 8 };
+	unsigned known = 0, taken = 0;
+
+	setup.reset[0] = pebs_reset_value(0, 1u << 20);
+	c->shadow_least = ~0u;
+	for (unsigned i = 0; i < TRIES; i++) {
+		struct pebs_record record;
+		int mark = -1;
+
+		ds_open(&setup);
+		pebs_arm(0, LOADS, COUNT_BOTH, PERIOD + c->open_loads);
+		workload_run(&workload_sample, PERIOD, pmc_one(0));
+		if (ds_records() == 1 && record_decode(format, ds_record(0), record_size(format),
+						       &record))
+			mark = sampling_mark(&workload_sample, SAMPLE_MARKS, &record);
+		taken += ds_records();
+		if (!i && ds_records() == 1) {
+			c->first_record_taken = true;
+			memcpy(c->first_record, ds_record(0), record_size(format));
+		}
+		if (mark >= 0) {
+			known++;
+			if ((unsigned)mark < c->shadow_least)
+				c->shadow_least = (unsigned)mark;
+			if ((unsigned)mark > c->shadow_most)
+				c->shadow_most = (unsigned)mark;
+		}
+		counter_reset();
+	}
+	c->shadow_known = known == TRIES;
+	if (!taken) {
+		ds_open(&setup);
+		pebs_arm(0, LOADS, COUNT_BOTH, PERIOD);
+		workload_run(&workload_load, BEYOND, pmc_one(0));
+		c->shadow_beyond = ds_records();
+		counter_reset();
+	}
+}
+
+/* What IA32_PMC0 has counted of this event when the piece begins: the least of some windows. */
+static unsigned measure_opening(u16 event)
+{
+	u64 least = ~0ULL;
+
+	for (unsigned i = 0; i < OPENINGS; i++) {
+		u64 value;
+
+		counter_program(0, event, COUNT_BOTH);
+		counter_write(0, 0);
+		workload_run(&workload_opening, 1, pmc_one(0));
+		value = workload_memory()[0];
+		if (value < least)
+			least = value;
+		counter_reset();
+	}
+	return least > OPENING_MOST ? 0 : (unsigned)least;
+}
+
+u64 calibration_period(u16 event, u64 n)
+{
+	const struct calibration *c = calibrated[cpu_index()] ? here() : &measured[CPU_BOOT];
+
+	if (event == EVENT_BR_INST_RETIRED_ALL_BRANCHES)
+		return n + c->open_branches;
+	return event && event == LOADS ? n + c->open_loads : n;
+}
+
+static void measure(void)
+{
+	char reason[128];
+
+	*here() = (struct calibration){ .sees_smis = evidence_sees_smis() };
+	if (!need_perfmon(reason, sizeof(reason)) || !need_branches(reason, sizeof(reason)))
+		return;
+	counter_reset();
+	here()->open_branches = measure_opening(EVENT_BR_INST_RETIRED_ALL_BRANCHES);
+	if (need_events(reason, sizeof(reason)))
+		here()->open_loads = measure_opening(LOADS);
+	measure_skid();
+	measure_masked();
+	if (need_pebs(reason, sizeof(reason)) && need_events(reason, sizeof(reason)))
+		measure_shadow();
+}
+
+/* Again while disturbed; what is disturbed to the end isn't known. */
+const struct calibration *calibration_get(void)
+{
+	struct attempt attempt = { .last_gaps = EVIDENCE_FIRST };
+	bool *done = &calibrated[cpu_index()];
+
+	for (unsigned i = 0; i < DISTURBED_TRIES && !*done; i++) {
+		evidence_begin(&attempt);
+		measure();
+		*done = !evidence_disturbed(&attempt);
+	}
+	if (!*done)
+		here()->skid_known = here()->shadow_known = false;
+	*done = true;
+	return here();
+}
+
+struct overhead {
+	const char *name;
+	u16 event;
+	enum workload_count declared;
+};
+
+static void note_overheads(struct test *t)
+{
+	const struct overhead rows[] = {
+		{ "instructions", EVENT_INST_RETIRED_ANY_P, COUNT_INSTRUCTIONS },
+		{ "branches", EVENT_BR_INST_RETIRED_ALL_BRANCHES, COUNT_BRANCHES },
+		{ "loads", LOADS, COUNT_LOADS },
+		{ "stores", STORES, COUNT_STORES },
+	};
+	char reason[128];
+	bool events = need_events(reason, sizeof(reason));
+
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const char *name = rows[i].name;
+		u64 value, declared = workload_declared(&workload_mixed, rows[i].declared, 16);
+
+		if (i >= 2 && !events)
+			break;
+		if (window_count_one(t, 0, rows[i].event, COUNT_BOTH, &workload_mixed, 16, &value))
+			test_note(t, "calibration: a window of %lu %s counts %lu: %ld more",
+				  declared, name, value, (long)(value - declared));
+	}
+}
+
+static const char *masked_text(enum masked_pmi masked)
+{
+	switch (masked) {
+	case MASKED_LATCHED:	return "waits until the mask is cleared";
+	case MASKED_LOST:	return "is lost";
+	default:		return "wasn't seen";
+	}
+}
+
+TEST(calibration, this_machine_is_measured, NO_REQS, NEEDS(need_perfmon, need_branches))
+{
+	const struct calibration *c = calibration_get();
+
+	if (c->skid_known)
+		test_note(t, "calibration: interrupt skid %u to %u instructions", c->skid_least,
+			  c->skid_most);
+	else
+		test_note(t, "calibration: interrupt skid isn't measurable");
+	test_note(t, "calibration: the write that opens a window adds %u loads and %u branches",
+		  c->open_loads, c->open_branches);
+	test_note(t, "calibration: an interrupt raised while LVTPC is masked %s",
+		  masked_text(c->masked));
+	if (c->shadow_known)
+		test_note(t, "calibration: record shadow %u to %u events", c->shadow_least,
+			  c->shadow_most);
+	else
+		test_note(t, "calibration: record shadow %s", c->shadow_beyond ?
+			  "of more events than are marked" : "isn't measurable");
+	test_note(t, "calibration: SMIs %s be counted", c->sees_smis ? "can" : "can't");
+	note_overheads(t);
+	if (c->acts)
+		HARNESS_CHECK(t, c->acts, "the PMU acts");
+	else
+		test_inconclusive(t, "no overflow of IA32_PMC0 interrupted within %u instructions",
+				  LONG_SLED_NOPS);
+}

@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: MIT */
+/* Preconditions, from the capabilities in pmu/caps.h. */
+#include "tests/frame/needs.h"
+
+#include "kernel/cpuid.h"
+#include "kernel/fault.h"
+#include "kernel/fmt.h"
+#include "kernel/smp.h"
+#include "pmu/counter.h"
+#include "pmu/uncore.h"
+#include "spec/msr.h"
+#include "tests/tsx/transaction.h"
+
+bool need_perfmon(char *reason, size_t size)
+{
+	const struct pmu_caps *c = counter_caps();
+
+	if (c->version >= 2)
+		return true;
+	if (!c->intel)
+		fmt_print(reason, size, "not an Intel processor (CPUID.0H vendor \"%s\", "
+			  "CPUID.0AH:EAX = %#x)", c->vendor, c->leaf_0a_eax);
+	else if (c->hypervisor)
+		fmt_print(reason, size, "hypervisor \"%s\" gives this guest %s (CPUID.0AH:EAX = "
+			  "%#x)", c->host.signature, c->version ?
+			  "no counters but those of monitoring version 1" : "no PMU",
+			  c->leaf_0a_eax);
+	else if (c->version)
+		fmt_print(reason, size, "architectural monitoring version %u (CPUID.0AH:EAX = %#x)",
+			  c->version, c->leaf_0a_eax);
+	else
+		fmt_print(reason, size, "no architectural monitoring (CPUID.0AH:EAX = %#x)",
+			  c->leaf_0a_eax);
+	return false;
+}
+
+bool need_monitoring(char *reason, size_t size)
+{
+	return counter_caps()->netburst || need_perfmon(reason, size);
+}
+
+bool need_refused_msrs(char *reason, size_t size)
+{
+	const struct pmu_caps *c = counter_caps();
+
+	if (!c->msrs_ignored)
+		return true;
+	fmt_print(reason, size, "MSRs that aren't there are answered (hypervisor \"%s\")",
+		  c->host.signature);
+	return false;
+}
+
+bool need_two_counters(char *reason, size_t size)
+{
+	const struct pmu_caps *c = counter_caps();
+
+	if (c->gp >= 2)
+		return true;
+	fmt_print(reason, size, "%u general-purpose counters (CPUID.0AH:EAX = %#x)", c->gp,
+		  c->leaf_0a_eax);
+	return false;
+}
+
+bool need_fixed(char *reason, size_t size)
+{
+	const struct pmu_caps *c = counter_caps();
+
+	if (c->fixed >= 3)
+		return true;
+	fmt_print(reason, size, "%u fixed counters (CPUID.0AH:EDX = %#x)", c->fixed,
+		  c->leaf_0a_edx);
+	return false;
+}
+
+bool need_full_width(char *reason, size_t size)
+{
+	const struct pmu_caps *c = counter_caps();
+
+	if (c->full_width)
+		return true;
+	fmt_print(reason, size, "no full-width writes (IA32_PERF_CAPABILITIES = %#lx)",
+		  c->perf_capabilities);
+	return false;
+}
+
+bool need_legacy_freeze(char *reason, size_t size)
+{
+	const struct pmu_caps *c = counter_caps();
+
+	if (c->pdcm && (c->version == 2 || c->version == 3))
+		return true;
+	fmt_print(reason, size, "no freeze by IA32_PERF_GLOBAL_CTRL (CPUID.0AH:EAX = %#x, PDCM %u)",
+		  c->leaf_0a_eax, c->pdcm);
+	return false;
+}
+
+/* true: this processor refuses what has to be written there; reason. */
+static bool refuses(enum reset_item item, char *reason, size_t size)
+{
+	struct reset_refusal refusal;
+
+	if (!reset_leaves_alone(item, &refusal))
+		return false;
+	reset_format(&refusal, reason, size);
+	return true;
+}
+
+bool need_debug_control_write(char *reason, size_t size)
+{
+	return !refuses(RESET_DEBUGCTL, reason, size);
+}
+
+bool need_ds_write(char *reason, size_t size)
+{
+	return !refuses(RESET_DS_AREA, reason, size) && !refuses(RESET_PEBS_ENABLE, reason, size);
+}
+
+bool need_freeze(char *reason, size_t size)
+{
+	u64 value = 0;
+
+	if (!need_legacy_freeze(reason, size) || refuses(RESET_DEBUGCTL, reason, size))
+		return false;
+	if (!msr_try_write(MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI).raised) {
+		value = msr_read(MSR_IA32_DEBUGCTL);
+		msr_write(MSR_IA32_DEBUGCTL, 0);
+	}
+	if (value & IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI)
+		return true;
+	fmt_print(reason, size, "IA32_DEBUGCTL[12] can't be set (reads %#lx)", value);
+	return false;
+}
+
+bool need_debug_control(char *reason, size_t size)
+{
+	const struct pmu_caps *c = counter_caps();
+
+	if (refuses(RESET_DEBUGCTL, reason, size))
+		return false;
+
+	if (!c->hypervisor)
+		return true;
+	fmt_print(reason, size, "what a guest has of IA32_DEBUGCTL is up to hypervisor \"%s\"",
+		  c->host.signature);
+	return false;
+}
+
+/* Whether the bit must be there is MSR-28's question; a hypervisor need not offer it. */
+bool need_any_thread(char *reason, size_t size)
+{
+	const struct pmu_caps *caps = counter_caps();
+
+	if (caps->version != 3 && caps->version != 4) {
+		fmt_print(reason, size, "no AnyThread bit (CPUID.0AH:EAX = %#x)",
+			  caps->leaf_0a_eax);
+		return false;
+	}
+	if (!msr_try_write(MSR_IA32_PERFEVTSEL0, IA32_PERFEVTSEL_ANY).raised) {
+		msr_write(MSR_IA32_PERFEVTSEL0, 0);
+		return true;
+	}
+	fmt_print(reason, size, "IA32_PERFEVTSEL0[21] is refused (hypervisor \"%s\")",
+		  caps->host.signature);
+	return false;
+}
+
+static bool need_facility(u32 facility, const char *name, char *reason, size_t size)
+{
+	const struct pmu_caps *c = counter_caps();
+
+	if (c->facilities & facility)
+		return true;
+	fmt_print(reason, size, "no %s known for family %02x model %02x", name, c->family,
+		  c->model);
+	return false;
+}
+
+bool need_offcore(char *reason, size_t size)
+{
+	u64 value;
+
+	if (!msr_try_read(MSR_OFFCORE_RSP_0, &value).raised) {
+		if (!counter_caps()->msrs_ignored)
+			return need_facility(FAC_OFFCORE, "off-core response", reason, size);
+		msr_try_write(MSR_OFFCORE_RSP_0, 1);
+		value = msr_read(MSR_OFFCORE_RSP_0);
+		msr_try_write(MSR_OFFCORE_RSP_0, 0);
+		if (value == 1)
+			return need_facility(FAC_OFFCORE, "off-core response", reason, size);
+	}
+	fmt_print(reason, size, "no MSR_OFFCORE_RSP_0");
+	return false;
+}
+
+bool need_offcore_2(char *reason, size_t size)
+{
+	return need_facility(FAC_OFFCORE_2, "second off-core response register", reason, size);
+}
+
+bool need_four_counters_only(char *reason, size_t size)
+{
+	const struct pmu_caps *c = counter_caps();
+
+	if (c->gp == 4)
+		return true;
+	fmt_print(reason, size, "%u general-purpose counters (CPUID.0AH:EAX = %#x)", c->gp,
+		  c->leaf_0a_eax);
+	return false;
+}
+
+/* Bits of CPUID.0AH:EBX: Table 18-1. */
+static bool need_event(unsigned bit, const char *name, char *reason, size_t size)
+{
+	const struct pmu_caps *c = counter_caps();
+
+	if (!(c->events_absent & BIT(bit)))
+		return true;
+	fmt_print(reason, size, "event \"%s\" isn't available (CPUID.0AH:EAX = %#x EBX = %#x)",
+		  name, c->leaf_0a_eax, c->leaf_0a_ebx);
+	return false;
+}
+
+bool need_cycles(char *reason, size_t size)
+{
+	return need_event(0, "unhalted core cycles", reason, size);
+}
+
+bool need_instructions(char *reason, size_t size)
+{
+	return need_event(1, "instructions retired", reason, size);
+}
+
+bool need_branches(char *reason, size_t size)
+{
+	return need_event(5, "branch instructions retired", reason, size);
+}
+
+bool need_events(char *reason, size_t size)
+{
+	const struct pmu_caps *c = counter_caps();
+
+	if (c->generation)
+		return true;
+	fmt_print(reason, size, "no event table for family %02x model %02x", c->family, c->model);
+	return false;
+}
+
+bool need_pebs(char *reason, size_t size)
+{
+	const struct pmu_caps *c = counter_caps();
+
+	if (!need_ds_write(reason, size))
+		return false;
+
+	if (c->pebs && c->dtes64 && c->record_known && c->pebs_mask)
+		return true;
+	if (c->pebs_microcode) {
+		fmt_print(reason, size, "microcode %#x, with which PEBS is broken: %#x and later "
+			  "will do", c->microcode, c->pebs_microcode);
+		return false;
+	}
+	fmt_print(reason, size, "no PEBS that is known here (IA32_MISC_ENABLE = %#lx, "
+		  "IA32_PERF_CAPABILITIES = %#lx, DS %u, DTES64 %u)", c->misc_enable,
+		  c->perf_capabilities, c->ds, c->dtes64);
+	return false;
+}
+
+static bool need_format(enum record_format format, char *reason, size_t size)
+{
+	const struct pmu_caps *c = counter_caps();
+
+	if (!need_pebs(reason, size))
+		return false;
+	if (c->record_format == format)
+		return true;
+	fmt_print(reason, size, "another record format (IA32_PERF_CAPABILITIES = %#lx)",
+		  c->perf_capabilities);
+	return false;
+}
+
+bool need_format1(char *reason, size_t size)
+{
+	return need_format(RECORD_FMT1, reason, size);
+}
+
+bool need_format2(char *reason, size_t size)
+{
+	return need_format(RECORD_FMT2, reason, size);
+}
+
+bool need_haswell(char *reason, size_t size)
+{
+	return need_facility(FAC_DATALA, "data address profiling", reason, size);
+}
+
+bool need_pdir(char *reason, size_t size)
+{
+	return need_facility(FAC_PDIR, "precise distribution", reason, size);
+}
+
+bool need_load_latency(char *reason, size_t size)
+{
+	return need_facility(FAC_LOAD_LATENCY, "load latency", reason, size);
+}
+
+bool need_stlb_lock(char *reason, size_t size)
+{
+	return need_facility(FAC_STLB_LOCK, "STLB and lock bits in the data source", reason, size);
+}
+
+bool need_precise_store(char *reason, size_t size)
+{
+	return need_facility(FAC_PRECISE_STORE, "precise store", reason, size);
+}
+
+bool need_uncore(char *reason, size_t size)
+{
+	if (!need_perfmon(reason, size) ||
+	    !need_facility(FAC_UNCORE, "uncore of Nehalem's kind", reason, size))
+		return false;
+	if (uncore_present())
+		return true;
+	fmt_print(reason, size, "no register of the uncore holds what is written");
+	return false;
+}
+
+#define TRANSACTION_TRIES 100
+
+static bool transactions(bool there, const char *name, char *reason, size_t size)
+{
+	struct cpuid r = { 0, 0, 0, 0 };
+
+	if (there && counter_caps()->rtm_always_abort &&
+	    !transaction_run(&transaction_commit, 1, TRANSACTION_TRIES)) {
+		fmt_print(reason, size, "none of %u transactions committed, CPUID.7H:EDX[11] = 1 "
+			  "(RTM_ALWAYS_ABORT)", TRANSACTION_TRIES);
+		return false;
+	}
+	if (there)
+		return true;
+	if (cpuid_get(CPUID_MAX_LEAF) >= 7)
+		r = cpuid_read(7, 0);
+	fmt_print(reason, size, "no %s (CPUID.7H:EBX = %#x)", name, r.ebx);
+	return false;
+}
+
+bool need_rtm(char *reason, size_t size)
+{
+	return transactions(cpuid_get(CPUID_RTM), "RTM", reason, size);
+}
+
+bool need_hle(char *reason, size_t size)
+{
+	return transactions(cpuid_get(CPUID_HLE), "HLE", reason, size);
+}
+
+bool need_second_processor(char *reason, size_t size)
+{
+	if (smp_second())
+		return true;
+	fmt_print(reason, size, "one processor (of %u that came)", smp_count());
+	return false;
+}
+
+bool need_netburst(char *reason, size_t size)
+{
+	const struct pmu_caps *c = counter_caps();
+
+	if (c->netburst)
+		return true;
+	fmt_print(reason, size, "no counters of NetBurst (family %02x model %02x, "
+		  "IA32_MISC_ENABLE = %#lx)", c->family, c->model, c->misc_enable);
+	return false;
+}
+
+bool need_netburst_threads(char *reason, size_t size)
+{
+	if (!need_netburst(reason, size))
+		return false;
+	if (counter_caps()->netburst_threads)
+		return true;
+	fmt_print(reason, size, "no Hyper-Threading (CPUID.01H:EDX[28] = %u, EBX[23:16] = %u)",
+		  cpuid_get(CPUID_HTT), cpuid_get(CPUID_LOGICAL_PROCESSORS));
+	return false;
+}
+
+bool need_netburst_pebs(char *reason, size_t size)
+{
+	const struct pmu_caps *c = counter_caps();
+
+	if (!need_netburst(reason, size))
+		return false;
+	if (c->netburst_pebs)
+		return true;
+	fmt_print(reason, size, "no PEBS (IA32_MISC_ENABLE = %#lx, DS %u)", c->misc_enable, c->ds);
+	return false;
+}
+
+bool need_sibling_thread(char *reason, size_t size)
+{
+	struct topology first = smp_topology(CPU_BOOT);
+
+	if (smp_sibling())
+		return true;
+	fmt_print(reason, size, "no other thread of core %#x among %u processors (CPUID.0BH, 04H)",
+		  first.core, smp_count());
+	return false;
+}
+
+bool need_other_core(char *reason, size_t size)
+{
+	struct topology first = smp_topology(CPU_BOOT);
+
+	if (smp_other_core())
+		return true;
+	fmt_print(reason, size, "no other core than %#x among %u processors (CPUID.0BH, 04H)",
+		  first.core, smp_count());
+	return false;
+}
+
+bool needs_others(const struct test_case *c)
+{
+	for (unsigned i = 0; i < TEST_MAX_NEEDS && c->needs[i]; i++)
+		if (c->needs[i] == need_second_processor || c->needs[i] == need_sibling_thread ||
+		    c->needs[i] == need_other_core)
+			return true;
+	return false;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Preconditions of tests (see NEEDS() in tests/frame/test.h). Each answers from the capabilities of
+ * this processor; an unmet one says why, with the raw value that it read.
+ */
+#ifndef TESTS_FRAME_NEEDS_H
+#define TESTS_FRAME_NEEDS_H
+
+#include "spec/types.h"
+#include "tests/frame/test.h"
+
+bool need_perfmon(char *reason, size_t size);		/* architectural monitoring, version 2+ */
+bool need_refused_msrs(char *reason, size_t size);	/* #GP where there is no MSR */
+bool need_monitoring(char *reason, size_t size);	/* that, or NetBurst's counters */
+bool need_two_counters(char *reason, size_t size);	/* general-purpose */
+bool need_fixed(char *reason, size_t size);		/* fixed counters 0 to 2 */
+bool need_full_width(char *reason, size_t size);	/* IA32_A_PMCx */
+bool need_legacy_freeze(char *reason, size_t size);	/* version 2 or 3 and PDCM */
+bool need_freeze(char *reason, size_t size);		/* and IA32_DEBUGCTL[12] is kept */
+/* No filter and no lock refuses what a test has to write: IA32_DEBUGCTL; IA32_DS_AREA and
+ * IA32_PEBS_ENABLE. */
+bool need_debug_control_write(char *reason, size_t size);
+bool need_ds_write(char *reason, size_t size);
+bool need_debug_control(char *reason, size_t size);	/* IA32_DEBUGCTL is the processor's */
+bool need_any_thread(char *reason, size_t size);	/* IA32_PERFEVTSELx[21] can be set */
+bool need_offcore(char *reason, size_t size);		/* off-core response: a register or two */
+bool need_offcore_2(char *reason, size_t size);		/* two */
+bool need_four_counters_only(char *reason, size_t size);
+bool need_branches(char *reason, size_t size);		/* the architectural branch event */
+bool need_instructions(char *reason, size_t size);	/* the architectural instruction event */
+bool need_cycles(char *reason, size_t size);		/* the architectural core cycle event */
+bool need_events(char *reason, size_t size);		/* the rows of spec/event.def apply */
+bool need_pebs(char *reason, size_t size);		/* PEBS, DTES64, a record that is decoded */
+bool need_format1(char *reason, size_t size);		/* PEBS with Table 18-23's record */
+bool need_format2(char *reason, size_t size);		/* PEBS with Table 18-44's record */
+bool need_haswell(char *reason, size_t size);		/* 4th generation facilities */
+
+/*
+ * Other processors that the firmware lets us have. A test that needs one conducts it from the first
+ * processor, whichever the others are tested on.
+ */
+bool need_second_processor(char *reason, size_t size);
+bool need_sibling_thread(char *reason, size_t size);	/* of the first processor's core */
+bool need_other_core(char *reason, size_t size);
+/* Is one of these three among them? */
+bool needs_others(const struct test_case *c);
+bool need_pdir(char *reason, size_t size);
+bool need_load_latency(char *reason, size_t size);
+bool need_stlb_lock(char *reason, size_t size);		/* data source bits 4 and 5 */
+bool need_precise_store(char *reason, size_t size);
+bool need_uncore(char *reason, size_t size);		/* Nehalem's and Westmere's */
+bool need_netburst(char *reason, size_t size);		/* the counters of pmu/netburst.h */
+bool need_netburst_threads(char *reason, size_t size);	/* and Hyper-Threading */
+bool need_netburst_pebs(char *reason, size_t size);
+bool need_rtm(char *reason, size_t size);
+bool need_hle(char *reason, size_t size);
+
+#endif

@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One test from a known clean state to its verdict. The state is written, not assumed: firmware
+ * leaves counters and control registers dirty, and so may the test before. Whatever ends the
+ * test, the PMU is quiet afterwards, on each processor that had a part in it. What is about a
+ * processor is done there: it may be another one than this, which then waits for it.
+ */
+#include "tests/frame/runner.h"
+
+#include "kernel/fmt.h"
+#include "kernel/intr.h"
+#include "kernel/smp.h"
+#include "kernel/time.h"
+#include "pmu/counter.h"
+#include "pmu/ds.h"
+#include "pmu/pmi.h"
+#include "pmu/pmu.h"
+#include "tests/frame/calibration.h"
+#include "tests/frame/evidence.h"
+#include "tests/frame/needs.h"
+
+#define DEADLINE_MS 10000
+#define REFUSAL_SIZE 96
+#define CHANGE_SIZE 96
+#define DISTURBED_TRIES 6
+/* Of runs in which a record is missed: more than half of five, counted until one is whole. */
+#define MISSED_TRIES	3
+#define STEP_MS 2000	/* for what is done on another processor around a test */
+
+static const struct requirement *requirement_at(const struct test *t, unsigned i)
+{
+	return requirement_get((enum requirement_id)(t->test_case->reqs[i] - 1));
+}
+
+/* Has the test a requirement that is about this processor, or none at all? */
+static bool is_about(const struct test *t)
+{
+	for (unsigned i = 0; i < TEST_MAX_REQS && t->test_case->reqs[i]; i++)
+		if (verdict_applies(requirement_at(t, i), t->subject))
+			return true;
+	return !t->test_case->reqs[0];
+}
+
+/* Of which requirements is this verdict? Calls add(ctx, id, verdict) for each, perhaps again. */
+static void each_requirement(const struct test *t, enum verdict verdict,
+			     void (*add)(void *ctx, enum requirement_id id, enum verdict verdict),
+			     void *ctx)
+{
+	bool all = !is_about(t);
+
+	switch (verdict) {
+	case VERDICT_PASS:
+		for (unsigned i = 0; i < t->seen_count; i++)
+			if (t->seen[i].outcome == SEEN_OK)
+				add(ctx, t->seen[i].claim.req, verdict);
+		return;
+	case VERDICT_FAIL:
+	case VERDICT_KNOWN:	/* of the others it says nothing: it may have stopped early */
+		for (unsigned i = 0; i < t->failed && i < TEST_MAX_FAILURES; i++)
+			add(ctx, t->failure[i].claim.req, verdict);
+		return;
+	default:
+		for (unsigned i = 0; i < TEST_MAX_REQS && t->test_case->reqs[i]; i++)
+			if (all || verdict_applies(requirement_at(t, i), t->subject))
+				add(ctx, (enum requirement_id)(t->test_case->reqs[i] - 1), verdict);
+	}
+}
+
+static void add_to_tally(void *ctx, enum requirement_id id, enum verdict verdict)
+{
+	tally_add(ctx, id, verdict);
+}
+
+void runner_tally(const struct test *t, enum verdict verdict, struct tally *tally)
+{
+	each_requirement(t, verdict, add_to_tally, tally);
+}
+
+struct id_list {
+	char *text;
+	size_t size, length;
+	bool listed[REQ_COUNT];
+};
+
+static void add_to_list(void *ctx, enum requirement_id id, enum verdict verdict)
+{
+	struct id_list *list = ctx;
+
+	(void)verdict;
+	if (list->listed[id] || list->length >= list->size)
+		return;
+	list->listed[id] = true;
+	list->length += (size_t)fmt_print(list->text + list->length, list->size - list->length,
+					  "%s%s", list->length ? "," : "", requirement_get(id)->id);
+}
+
+const char *runner_reqs(const struct test *t, enum verdict verdict, char *text, size_t size)
+{
+	struct id_list list = { .text = text, .size = size };
+
+	fmt_print(text, size, "-");
+	/* What a failure doesn't speak of is in its block: here is what the test is about. */
+	each_requirement(t, verdict == VERDICT_PASS ? verdict : VERDICT_NONE, add_to_list, &list);
+	return text;
+}
+
+static void call(void *arg)
+{
+	struct test *t = arg;
+
+	/* Under guard, and before the test has set anything up: it is measured at first use. */
+	if (t->test_case->needs[0] == need_perfmon)
+		calibration_get();
+	t->test_case->run(t);
+}
+
+/* fn(arg) on that processor; not for what may go wrong. */
+static bool there(unsigned cpu, void (*fn)(void *arg), void *arg)
+{
+	struct guard_report report;
+
+	if (cpu == CPU_BOOT) {
+		fn(arg);
+		return true;
+	}
+	return smp_run(cpu, fn, arg, STEP_MS, &report) && report.outcome == GUARD_DONE;
+}
+
+static void look_at_needs(void *arg)
+{
+	struct test *t = arg;
+
+	for (unsigned i = 0; i < TEST_MAX_NEEDS && t->test_case->needs[i]; i++) {
+		if (t->test_case->needs[i](t->reason, sizeof(t->reason)))
+			continue;
+		t->ended = VERDICT_SKIP;
+		return;
+	}
+}
+
+static bool needs_met(struct test *t)
+{
+	if (!is_about(t)) {
+		t->ended = VERDICT_SKIP;
+		/* Without a PMU no version and no generation fits. */
+		if (!need_monitoring(t->reason, sizeof(t->reason)))
+			return false;
+		fmt_print(t->reason, sizeof(t->reason), "a requirement of other generations: %s",
+			  requirement_at(t, 0)->generations);
+		return false;
+	}
+	if (!there(t->cpu, look_at_needs, t))
+		test_inconclusive(t, "processor %u is lost", t->cpu);
+	return t->ended == VERDICT_NONE;
+}
+
+static const char *outcome_name(enum guard_outcome outcome)
+{
+	switch (outcome) {
+	case GUARD_EXCEPTION:	return "an exception nobody expected";
+	case GUARD_INTERRUPT:	return "an interrupt nobody asked for";
+	case GUARD_DEADLINE:	return "the deadline has passed";
+	case GUARD_ABORTED:	return "aborted";
+	case GUARD_RESTARTED:	return "nothing reached the processor, which was started again";
+	default:		return "done";
+	}
+}
+
+static void begin(void *arg)
+{
+	bool *good = arg;
+
+	*good &= pmu_init();
+	if (cpu_index() != CPU_BOOT)	/* that one is given back between groups */
+		runner_begin_group();
+}
+
+bool runner_init(void)
+{
+	bool good = true;
+
+	for (unsigned cpu = 0; cpu < smp_count(); cpu++)
+		if (!smp_is_lost(cpu) && !smp_is_left_out(cpu))
+			good &= there(cpu, begin, &good);
+	return good;
+}
+
+void runner_begin_group(void)
+{
+	pmi_init();
+	counter_reset();
+	intr_window();
+	pmi_strays();
+}
+
+/* Around a test, on each processor that has a part in it. */
+static struct around {
+	struct attempt attempt;
+	bool clean, disturbed;
+	unsigned strays;
+} arounds[CPU_MAX];
+
+static void before(void *arg)
+{
+	struct around *around = arg;
+
+	evidence_begin(&around->attempt);
+	around->clean = counter_reset();
+	pmi_strays();
+	ds_use(0);
+}
+
+/* Quiet again, and what was under way arrives now rather than in the next test. */
+static void after(void *arg)
+{
+	struct around *around = arg;
+
+	evidence_look(&around->attempt);
+	counter_reset();
+	pmi_close();
+	intr_set_handler(VECTOR_DB, NULL);
+	pmi_init();
+	intr_window();
+	around->strays = pmi_strays();
+	around->disturbed = evidence_disturbed(&around->attempt);
+}
+
+static bool has_part(const struct test *t, unsigned cpu)
+{
+	return cpu == t->cpu || (needs_others(t->test_case) && smp_is_idle(cpu));
+}
+
+static void run_on_its_processor(struct test *t)
+{
+	unsigned deadline = t->test_case->deadline_ms ? t->test_case->deadline_ms : DEADLINE_MS;
+	struct smp_settled others;
+
+	if (t->cpu == CPU_BOOT)
+		t->guard = guard_run(call, t, deadline);
+	else if (!smp_run(t->cpu, call, t, deadline, &t->guard))
+		test_error(t, "processor %u is lost: neither interrupts nor an NMI reach it",
+			   t->cpu);
+	t->ended_on = t->cpu;
+	others = smp_settle();
+	if (others.lost)
+		test_error(t, "processor %u is lost: neither interrupts nor an NMI reach it",
+			   others.lost);
+	/* What ended this one may be that it has waited for the other one in vain. */
+	if (others.failed && t->guard.outcome != GUARD_EXCEPTION &&
+	    t->guard.outcome != GUARD_INTERRUPT) {
+		t->guard = others.report;
+		t->ended_on = others.failed;
+	}
+}
+
+static void say_refusal(struct test *t, unsigned cpu)
+{
+	char text[REFUSAL_SIZE];
+
+	if (smp_is_lost(cpu))
+		test_error(t, "processor %u is lost", cpu);
+	else if (arounds[cpu].clean)
+		test_error(t, "processor %u doesn't answer", cpu);
+	else
+		test_error(t, "processor %u: %s", cpu,
+			   reset_format(counter_refusal(cpu), text, sizeof(text)));
+}
+
+static void run_guarded(struct test *t)
+{
+	u64 start = tsc_read();
+
+	for (unsigned cpu = 0; cpu < smp_count(); cpu++)
+		arounds[cpu].clean = true;
+	for (unsigned cpu = 0; cpu < smp_count(); cpu++)
+		if (has_part(t, cpu) && (!there(cpu, before, &arounds[cpu]) ||
+					 !arounds[cpu].clean)) {
+			say_refusal(t, cpu);
+			return;
+		}
+	run_on_its_processor(t);
+	t->us = (tsc_read() - start) / time_tsc_per_us;
+	if (t->guard.outcome != GUARD_DONE && t->ended_on != t->cpu)
+		test_error(t, "%s, on processor %u", outcome_name(t->guard.outcome), t->ended_on);
+	else if (t->guard.outcome != GUARD_DONE)
+		test_error(t, "%s", outcome_name(t->guard.outcome));
+	for (unsigned cpu = 0; cpu < smp_count(); cpu++) {
+		struct around *around = &arounds[cpu];
+
+		if (!has_part(t, cpu) && !(cpu && smp_has_run(cpu) && smp_is_idle(cpu)))
+			continue;
+		around->strays = 0;
+		there(cpu, after, around);
+		smp_has_run(cpu);
+		if (around->strays)
+			test_error(t, "%u interrupts on the PMI's vectors of processor %u outside "
+				   "the test's windows", around->strays, cpu);
+	}
+}
+
+/* A FAIL is KNOWN if every broken requirement is listed for this machine. */
+static bool all_known(const struct test *t, struct known_issue *known)
+{
+	/* There each rule is judged: who runs a model of a PMU wants no excuses of silicon's. */
+	if (t->platform == PLATFORM_STRICT)
+		return false;
+	for (unsigned i = t->seen_count; i-- > 0;)
+		if (t->seen[i].outcome == SEEN_FAILED &&
+		    !verdict_known(t->subject, t->seen[i].claim.req, known))
+			return false;
+	return true;
+}
+
+static enum verdict judge(struct test *t, struct known_issue *known)
+{
+	enum verdict verdict = t->ended;
+
+	if (t->failed)
+		verdict = verdict_worst(verdict,
+					all_known(t, known) ? VERDICT_KNOWN : VERDICT_FAIL);
+	if (verdict != VERDICT_NONE)
+		return verdict;
+	if (t->checks)
+		return VERDICT_PASS;
+	if (t->unjudged) {
+		const struct requirement *r = requirement_get(t->seen[0].claim.req);
+
+		fmt_print(t->reason, sizeof(t->reason), "nothing here is judged: %s, %s", r->id,
+			  verdict_unjudged(r, t->platform, t->subject));
+		return VERDICT_SKIP;
+	}
+	if (t->harness && !t->test_case->reqs[0])
+		return VERDICT_PASS;
+	if (t->harness) {
+		fmt_print(t->reason, sizeof(t->reason), "no check of a requirement was reached");
+		return VERDICT_INCONCLUSIVE;
+	}
+	fmt_print(t->reason, sizeof(t->reason), "the test ended without a check");
+	return VERDICT_ERROR;
+}
+
+/* As before its first run. */
+static void forget(struct test *t)
+{
+	const struct test fresh = { .test_case = t->test_case, .tap = t->tap,
+				    .platform = t->platform, .subject = t->subject,
+				    .cpu = t->cpu };
+
+	*t = fresh;
+}
+
+/*
+ * What else ran in a test makes whatever it measured worth nothing, welcome or not: once more,
+ * because of that evidence alone.
+ */
+static void run_undisturbed(struct test *t)
+{
+	char changed[CHANGE_SIZE] = "";
+
+	for (unsigned cpu = 0; cpu < CPU_MAX; cpu++)
+		arounds[cpu].attempt.last_gaps = EVIDENCE_FIRST;
+	for (unsigned i = 0, missed = 0; i < DISTURBED_TRIES; i++) {
+		bool disturbed = false;
+
+		for (unsigned cpu = 0; cpu < CPU_MAX; cpu++)
+			arounds[cpu].disturbed = false;
+		forget(t);
+		run_guarded(t);
+		for (unsigned cpu = 0; cpu < CPU_MAX; cpu++) {
+			disturbed |= arounds[cpu].disturbed;
+			if (arounds[cpu].disturbed && arounds[cpu].attempt.changed.name)
+				written_format(&arounds[cpu].attempt.changed, changed,
+					       sizeof(changed));
+		}
+		if (disturbed)
+			continue;
+		if (!t->missed)
+			return;
+		missed++;
+		tap_comment(t->tap, "run %u of %u in which a record is missed", missed,
+			    MISSED_TRIES);
+		if (missed == MISSED_TRIES)
+			return;
+	}
+	forget(t);
+	test_inconclusive(t, "disturbed in each of %u runs%s%s", DISTURBED_TRIES,
+			  changed[0] ? ": after an SMI " : "", changed);
+}
+
+enum verdict runner_run(struct test *t)
+{
+	struct known_issue known = { "", "" };
+	enum verdict verdict;
+
+	if (needs_met(t))
+		run_undisturbed(t);
+	verdict = judge(t, &known);
+	report_test(t, verdict, &known);
+	return verdict;
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/* Running one test under guard and telling its verdict. Used by tests/frame/suite.c alone. */
+#ifndef TESTS_FRAME_RUNNER_H
+#define TESTS_FRAME_RUNNER_H
+
+#include "kernel/tap.h"
+#include "kernel/guard.h"
+#include "tests/frame/tally.h"
+#include "tests/frame/test.h"
+#include "tests/frame/verdict.h"
+
+#define TEST_MAX_FAILURES	8
+#define TEST_TEXT		192
+#define TEST_MAX_SEEN		128
+
+/* A check that was executed, and the worst that came of it. One whose requirement isn't judged
+ * here neither passes nor fails. */
+enum seen_outcome { SEEN_UNJUDGED, SEEN_OK, SEEN_REPORTED, SEEN_FAILED };
+struct test_seen {
+	struct test_claim claim;
+	enum seen_outcome outcome;
+};
+
+/* A check that didn't hold. */
+struct test_failure {
+	struct test_claim claim;
+	char what[TEST_TEXT];
+	char wanted[TEST_TEXT], got[64];
+};
+
+struct test {
+	const struct test_case *test_case;
+	struct tap *tap;
+	enum platform platform;
+	const struct verdict_subject *subject;
+	unsigned cpu;			/* the processor that it runs on */
+
+	unsigned checks;		/* that held, and decide */
+	unsigned failed;		/* that didn't, and decide */
+	unsigned unjudged;		/* that don't decide, whether they held or not */
+	unsigned harness;		/* of the harness, that held */
+	struct test_failure failure[TEST_MAX_FAILURES];
+	struct test_seen seen[TEST_MAX_SEEN];
+	unsigned seen_count;
+	bool missed;			/* test_missed() */
+	enum verdict ended;		/* by test_skip() and the like; NONE otherwise */
+	char reason[TEST_TEXT];
+	struct guard_report guard;
+	unsigned ended_on;		/* the processor that guard tells of */
+	u64 us;				/* how long it ran */
+};
+
+/* Run it; its verdict is final afterwards and its test point printed. */
+enum verdict runner_run(struct test *t);
+
+/* Read capabilities and take memory, on each processor that there is. Once. false: no memory for a
+ * DS save area, or a processor that doesn't do it. */
+bool runner_init(void);
+
+/* Prepare the first processor for a group of tests: after each borrow. */
+void runner_begin_group(void);
+
+/* Those of the test's requirements that are about this processor: "PMI-01,PRIO-15", or all of
+ * them where none is; of a test that passed those that it decided; "-" where there are none at
+ * all. Returns text. */
+const char *runner_reqs(const struct test *t, enum verdict verdict, char *text, size_t size);
+
+/* Add what the test said of each requirement. */
+void runner_tally(const struct test *t, enum verdict verdict, struct tally *tally);
+
+/* Print the test point of a test that has ended (tests/frame/report.c). */
+void report_test(struct test *t, enum verdict verdict, const struct known_issue *known);
+/* A comment "check REQ-ID file:line ok|failed|reported|unjudged" for each check that was
+ * executed. */
+void report_checks(struct test *t);
+
+#endif

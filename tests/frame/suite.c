@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The suite: the test rows that the linker collected, sorted so that the order is the same in
+ * every build (compilers emit them in any order), and the run's totals.
+ */
+#include "tests/frame/suite.h"
+
+#include "kernel/console.h"
+#include "kernel/fmt.h"
+#include "kernel/smp.h"
+#include "kernel/string.h"
+#include "pmu/counter.h"
+#include "pmu/exerciser.h"
+#include "pmu/found.h"
+#include "pmu/inventory.h"
+#include "tests/frame/evidence.h"
+#include "tests/frame/glob.h"
+#include "tests/frame/needs.h"
+#include "tests/frame/runner.h"
+
+#define MAX_TESTS	512
+#define MAX_GROUPS	24
+
+extern struct test_case tests_begin[] __asm__("__tests_begin")
+	__attribute__((visibility("hidden")));
+extern struct test_case tests_end[] __asm__("__tests_end") __attribute__((visibility("hidden")));
+
+struct suite {
+	const struct suite_config *config;
+	struct tap *tap;
+	struct verdict_counts counts;
+	struct verdict_subject subject;
+	enum platform platform;
+	const struct test_case *tests[MAX_TESTS];
+	struct tally tally;
+	unsigned processors;
+	unsigned selected, points;	/* a point for each processor that a test runs on */
+	bool too_many;
+	unsigned first[MAX_GROUPS + 1];	/* group g: tests[first[g]] to tests[first[g + 1] - 1] */
+	unsigned groups;
+	char cpu_name[32];
+};
+
+/* What a later group relies on comes first. */
+static const char *const group_order[] = {
+	"selftest", "deadly", "calibration", "enumeration", "msr", "count", "pmi", "arm", "record",
+	"ds", "priority",
+};
+
+static unsigned group_rank(const char *group)
+{
+	unsigned i;
+
+	for (i = 0; i < sizeof(group_order) / sizeof(group_order[0]); i++)
+		if (!strcmp(group, group_order[i]))
+			break;
+	return i;
+}
+
+static bool before(const struct test_case *a, const struct test_case *b)
+{
+	int order = (int)group_rank(a->group) - (int)group_rank(b->group);
+
+	if (!order)
+		order = strcmp(a->group, b->group);
+	if (!order)
+		order = strcmp(a->file, b->file);
+	return order < 0 || (!order && a->line < b->line);
+}
+
+static void select_tests(struct suite *s)
+{
+	for (const struct test_case *c = tests_begin; c < tests_end; c++) {
+		char name[128];
+		unsigned at = s->selected;
+
+		fmt_print(name, sizeof(name), "%s.%s", c->group, c->claim);
+		if (!glob_match(s->config->tests_glob, name))
+			continue;
+		if (!strcmp(c->group, "deadly") &&
+		    !glob_names(s->config->tests_glob, name, "deadly."))
+			continue;
+		if (s->selected == MAX_TESTS) {
+			s->too_many = true;
+			break;
+		}
+		for (; at > 0 && before(c, s->tests[at - 1]); at--)
+			s->tests[at] = s->tests[at - 1];
+		s->tests[at] = c;
+		s->selected++;
+	}
+	for (unsigned i = 0; i < s->selected; i++) {
+		if (i && !strcmp(s->tests[i]->group, s->tests[i - 1]->group))
+			continue;
+		if (s->groups == MAX_GROUPS) {
+			s->too_many = true;
+			break;
+		}
+		s->first[s->groups++] = i;
+	}
+	s->first[s->groups] = s->selected;
+}
+
+/* Does this test run on that processor? */
+static bool runs_on(const struct suite *s, const struct test_case *c, unsigned cpu)
+{
+	if (smp_is_left_out(cpu))
+		return false;
+	if (needs_others(c))
+		return cpu == CPU_BOOT;
+	return s->config->on == SUITE_ON_ALL || s->config->on == cpu;
+}
+
+static unsigned count_points(const struct suite *s)
+{
+	unsigned points = 0;
+
+	for (unsigned i = 0; i < s->selected; i++)
+		for (unsigned cpu = 0; cpu < smp_count(); cpu++)
+			points += runs_on(s, s->tests[i], cpu);
+	return points;
+}
+
+/* Where it isn't the first processor's. One that didn't answer has no capabilities. */
+static void print_microcode(const struct suite *s, unsigned cpu)
+{
+	const struct pmu_caps *caps = counter_caps_of(cpu);
+
+	if (caps->vendor[0] && caps->microcode != counter_caps()->microcode)
+		tap_comment(s->tap, "microcode of processor %u: %#x%s", cpu, caps->microcode,
+			    caps->pebs_microcode ? ", with which PEBS is broken" : "");
+}
+
+static void print_processors(const struct suite *s)
+{
+	for (unsigned cpu = 0; cpu < smp_count(); cpu++) {
+		struct topology at = smp_topology(cpu);
+
+		if (smp_is_left_out(cpu))
+			continue;
+		tap_comment(s->tap, "processor %u: APIC id %#x, thread %u of core %#x, package %u",
+			    cpu, at.apic_id, at.thread, at.core, at.package);
+		print_microcode(s, cpu);
+		found_describe(s->tap, cpu);
+	}
+}
+
+static const char *const judged[] = {
+	[PLATFORM_SILICON] = "what the manual says; weaker requirements are reported",
+	[PLATFORM_KVM] = "every requirement that can be observed in a guest of KVM",
+	[PLATFORM_GUEST] = ("what the manual says of every processor; what is a model's own is "
+			    "reported, because no table says what this hypervisor leaves out"),
+	[PLATFORM_STRICT] = "every requirement that can be observed here",
+};
+
+static enum platform platform_of(const struct pmu_caps *caps)
+{
+	if (!caps->hypervisor)
+		return PLATFORM_SILICON;
+	return caps->host.id == HYPERVISOR_KVM ? PLATFORM_KVM : PLATFORM_GUEST;
+}
+
+static void print_machine(const struct suite *s)
+{
+	const struct pmu_caps *caps = counter_caps();
+
+	tap_comment(s->tap, "processor: %s %02x_%02x stepping %u, %s", caps->vendor, caps->family,
+		    caps->model, caps->stepping, caps->brand);
+	tap_comment(s->tap, "microcode: %#x%s", caps->microcode, caps->pebs_microcode ?
+		    ", with which PEBS is broken" : "");
+	tap_comment(s->tap, "generation: %s",
+		    caps->generation ? caps->generation->title : "no row for this processor");
+	if (!caps->hypervisor)
+		tap_comment(s->tap, "platform: no hypervisor (CPUID.01H:ECX[31] = 0, no signature "
+			    "from CPUID.40000000H on)");
+	else
+		tap_comment(s->tap, "platform: hypervisor \"%s\" (CPUID.01H:ECX[31] = %u, "
+			    "signature in CPUID.%xH%s%s)", caps->host.signature,
+			    caps->hypervisor_bit, caps->host.leaf,
+			    caps->host.first[0] ? " after that of " : "", caps->host.first);
+	if (caps->msrs_ignored)
+		tap_comment(s->tap, "msrs: those that aren't there are answered, without #GP");
+	tap_comment(s->tap, "judged: %s", judged[s->platform]);
+	tap_comment(s->tap, "perfmon: version %u, %u general-purpose counters of %u bits, "
+		    "%u fixed of %u (CPUID.0AH:EAX = %#x EBX = %#x EDX = %#x)", caps->version,
+		    caps->gp, caps->gp_width, caps->fixed, caps->fixed_width, caps->leaf_0a_eax,
+		    caps->leaf_0a_ebx, caps->leaf_0a_edx);
+	tap_comment(s->tap, "pebs: %s, IA32_PERF_CAPABILITIES = %#lx, IA32_MISC_ENABLE = %#lx, "
+		    "DS %u, DTES64 %u", caps->pebs ? "available" : "not available",
+		    caps->perf_capabilities, caps->misc_enable, caps->ds, caps->dtes64);
+	if (exerciser_listed())
+		tap_comment(s->tap, "exerciser: %s", exerciser_is_here() ? "answers" :
+			    "in the configuration table, doesn't answer");
+	inventory_describe(s->tap);
+	print_processors(s);
+}
+
+struct suite *suite_begin(const struct suite_config *config, struct tap *tap)
+{
+	static struct suite suite;
+	struct suite *s = &suite;
+	const struct pmu_caps *caps;
+
+	memset(s, 0, sizeof(*s));
+	s->config = config;
+	s->tap = tap;
+	select_tests(s);
+	tap_begin(tap);
+	s->processors = smp_count();
+	s->points = count_points(s);
+	tap_plan(tap, s->points);
+	exerciser_use(config->exerciser);
+	if (!runner_init())
+		tap_comment(tap, "no memory for the DS save areas, or a processor doesn't answer");
+	caps = counter_caps();
+	s->platform = platform_of(caps);
+	if (config->strict)
+		s->platform = PLATFORM_STRICT;
+	s->subject = (struct verdict_subject){
+		.intel = caps->intel, .family = caps->family, .model = caps->model,
+		.threads = smp_sibling() != 0,
+		.hypervisor = caps->host.signature,
+		.applicant = { caps->generation ? caps->generation->code : NULL, caps->version,
+			       caps->full_width },
+	};
+	caps_cpu_name(caps, s->cpu_name, sizeof(s->cpu_name));
+	print_machine(s);
+	return s;
+}
+
+unsigned suite_groups(const struct suite *s)
+{
+	return s->groups;
+}
+
+const char *suite_cpu_name(const struct suite *s)
+{
+	return s->cpu_name;
+}
+
+static bool names(const struct test_case *c, enum requirement_id id)
+{
+	for (unsigned i = 0; i < TEST_MAX_REQS && c->reqs[i]; i++)
+		if (c->reqs[i] == id + 1)
+			return true;
+	return false;
+}
+
+static bool is_selected(const struct suite *s, enum requirement_id id)
+{
+	for (unsigned i = 0; i < s->selected; i++)
+		if (names(s->tests[i], id))
+			return true;
+	return false;
+}
+
+/* What stayed open although it is required: skipped, inconclusive, or not reached. */
+static void check_required(struct suite *s)
+{
+	for (unsigned i = 0; i < REQ_COUNT; i++) {
+		enum requirement_id id = (enum requirement_id)i;
+		const struct requirement *r = requirement_get(id);
+
+		if (!glob_list_has(s->config->require, r->group) || !is_selected(s, id) ||
+		    !verdict_applies(r, &s->subject) || tally_decides(&s->tally, id))
+			continue;
+		s->counts.forbidden++;
+		tap_comment(s->tap, "required: %s isn't decided", r->id);
+	}
+}
+
+/* Has the program a test of it, is it about this processor, and may it fail here? */
+static bool is_decidable(const struct suite *s, enum requirement_id id)
+{
+	if (verdict_unjudged(requirement_get(id), s->platform, &s->subject))
+		return false;
+	for (const struct test_case *c = tests_begin; c < tests_end; c++)
+		if (names(c, id))
+			return true;
+	return false;
+}
+
+/* The number that the screen, the log and the tools show: "n of m". */
+static void count_requirements(struct suite *s)
+{
+	unsigned decidable = 0, about = 0;
+	char reason[96];
+	bool monitored = need_monitoring(reason, sizeof(reason));
+
+	s->counts.decided = tally_decided(&s->tally);
+	for (unsigned i = 0; i < REQ_COUNT && monitored; i++) {
+		enum requirement_id id = (enum requirement_id)i;
+
+		if (applies_with_transactions(requirement_get(id)->generations) &&
+		    !counter_caps()->rtm)
+			continue;
+		about += verdict_applies(requirement_get(id), &s->subject);
+		decidable += is_decidable(s, id);
+	}
+	tap_comment(s->tap, "requirements decided %u of %u decidable here (%u of %u are about "
+		    "this processor)", s->counts.decided, decidable, about, (unsigned)REQ_COUNT);
+}
+
+/* Nothing failed, and nothing was tested either: green would be a lie. */
+static void say_not_tested(struct suite *s)
+{
+	char reason[160] = "";
+	bool asked = false;
+
+	if (s->counts.decided)
+		return;
+	for (unsigned i = 0; i < s->selected; i++)
+		asked |= s->tests[i]->reqs[0] != 0;
+	if (!asked)
+		fmt_print(reason, sizeof(reason), "no selected test is about a requirement");
+	else if (need_monitoring(reason, sizeof(reason)))
+		fmt_print(reason, sizeof(reason), "each test was skipped or stayed open, its "
+			  "point says why");
+	tap_comment(s->tap, "NOT TESTED: %s", reason);
+}
+
+static bool is_in_group(const struct test_case *c, const char *group, size_t length)
+{
+	for (unsigned i = 0; i < TEST_MAX_REQS && c->reqs[i]; i++) {
+		const struct requirement *r = requirement_get(c->reqs[i] - 1);
+
+		if (r && strlen(r->group) == length && !memcmp(r->group, group, length))
+			return true;
+	}
+	return false;
+}
+
+/* A required group in which no test was even selected is as empty as one that was skipped. */
+static void check_required_groups(struct suite *s)
+{
+	const char *word = s->config->require;
+
+	while (word && *word) {
+		size_t length = 0;
+		bool found = false;
+		char group[32];
+
+		while (word[length] && word[length] != ',')
+			length++;
+		for (unsigned i = 0; i < s->selected && length; i++)
+			found |= is_in_group(s->tests[i], word, length);
+		if (length && !found) {
+			fmt_print(group, length < sizeof(group) ? length + 1 : sizeof(group), "%s",
+				  word);
+			s->counts.forbidden++;
+			tap_comment(s->tap, "required: no selected test is of group %s", group);
+		}
+		word += length + (word[length] == ',');
+	}
+}
+
+static void run_one(struct suite *s, unsigned n, unsigned cpu)
+{
+	const struct test_case *c = s->tests[n];
+	static struct test test;	/* static: an aborted test's stack is gone, its log isn't */
+	enum verdict verdict;
+
+	memset(&test, 0, sizeof(test));
+	test.test_case = c;
+	test.tap = s->tap;
+	test.platform = s->platform;
+	test.subject = &s->subject;
+	test.cpu = cpu;
+	verdict = runner_run(&test);
+	if (s->config->verbose)
+		tap_comment(s->tap, "%u checks held, %lu us", test.checks + test.harness, test.us);
+	if (s->config->checks)
+		report_checks(&test);
+	if (verdict == VERDICT_PASS && !c->reqs[0])
+		s->counts.self++;
+	else
+		verdict_count(&s->counts, verdict);
+	runner_tally(&test, verdict, &s->tally);
+}
+
+void suite_run_group(struct suite *s, unsigned g)
+{
+	if (g >= s->groups)
+		return;
+	runner_begin_group();
+	for (unsigned i = s->first[g]; i < s->first[g + 1]; i++)
+		for (unsigned cpu = 0; cpu < smp_count(); cpu++)
+			if (runs_on(s, s->tests[i], cpu))
+				run_one(s, i, cpu);
+}
+
+void suite_bail_out(struct suite *s, const char *reason)
+{
+	tap_bail_out(s->tap, reason);
+	s->counts.error++;
+}
+
+int suite_end(struct suite *s)
+{
+	const struct verdict_counts *n = &s->counts;
+	unsigned run = n->self + n->pass + n->skip + n->inconclusive + n->known + n->fail +
+		       n->error;
+	int exit;
+
+	if (&tests_begin[0] == &tests_end[0])
+		tap_comment(s->tap, "error: the program holds no tests");
+	else if (!s->selected)
+		tap_comment(s->tap, "error: no test matches '%s'", s->config->tests_glob);
+	if (s->config->on != SUITE_ON_ALL && s->config->on >= s->processors) {
+		tap_comment(s->tap, "error: no processor %u, there are %u", s->config->on,
+			    s->processors);
+		s->counts.error++;
+	}
+	if (smp_lost()) {
+		tap_comment(s->tap, "error: processor %u got lost: neither interrupts nor an NMI "
+			    "nor an INIT brought it back", smp_lost());
+		s->counts.error++;
+	}
+	if (console_has_bailed_out()) {
+		tap_comment(s->tap, "error: a processor has bailed out");
+		s->counts.error++;
+	}
+	if (s->too_many || run < s->points) {
+		tap_comment(s->tap, "error: %u of %u tests ran", run, s->points);
+		s->counts.error++;
+	}
+	check_required(s);
+	check_required_groups(s);
+	if (n->inconclusive && s->config->no_inconclusive) {
+		tap_comment(s->tap, "required: no INCONCLUSIVE, there are %u", n->inconclusive);
+		s->counts.forbidden++;
+	}
+	tap_comment(s->tap, "disturbed by SMIs or lost time, and repeated: %u",
+		    evidence_repeats());
+	tap_comment(s->tap, "self tests passed: %u", n->self);
+	count_requirements(s);
+	exit = verdict_exit(&s->counts);
+	tap_comment(s->tap,
+		    "decided %u, skipped %u, inconclusive %u, known %u, failed %u, errors %u",
+		    n->pass + n->known + n->fail, n->skip, n->inconclusive, n->known, n->fail,
+		    n->error);
+	say_not_tested(s);
+	tap_comment(s->tap, "end of PMUTest86: exit %d", exit);
+	return exit;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A run of the tests: which are selected, in which order, and what they come to. Used by boot/,
+ * which gives the machine back between groups. Every function is called with the machine
+ * borrowed, on the first processor, interrupts off.
+ */
+#ifndef TESTS_FRAME_SUITE_H
+#define TESTS_FRAME_SUITE_H
+
+#include "kernel/tap.h"
+#include "spec/types.h"
+
+struct suite;
+
+struct suite_config {
+	const char *tests_glob;	/* see tests/frame/glob.h; NULL: all */
+	const char *require;	/* requirement groups, comma separated; NULL: none */
+	bool strict; /* judge every requirement: PLATFORM_STRICT in tests/frame/verdict.h */
+	bool no_inconclusive;	/* one is exit status 2 */
+	bool verbose;		/* a comment with the time of each test */
+	bool checks;		/* a comment for each check of each test */
+	/* The processor on which tests run, or SUITE_ON_ALL: on each, one after the other; the
+	 * others sleep. Tests that need several run once. */
+	unsigned on;
+	u64 exerciser;		/* physical address of its register page, mapped; 0: none */
+};
+#define SUITE_ON_ALL	(~0u)
+
+/*
+ * Select and sort, print version line, plan and what the machine is. There is one suite at a
+ * time; config and tap must outlive it. Never NULL: an empty selection is an ERROR at the end.
+ */
+struct suite *suite_begin(const struct suite_config *config, struct tap *tap);
+
+/* Groups with at least one selected test, in the order in which to run them. */
+unsigned suite_groups(const struct suite *s);
+void suite_run_group(struct suite *s, unsigned g);
+
+/* "Bail out!": something outside the tests went wrong, and the exit status isn't 0. */
+void suite_bail_out(struct suite *s, const char *reason);
+
+/* Print the totals and the end line; the run's exit status (0, 1 or 2). */
+int suite_end(struct suite *s);
+
+/* A short name of the processor for the results' folder, after suite_begin(). */
+const char *suite_cpu_name(const struct suite *s);
+
+#endif

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How a test is written. Tests claim one thing in their name, say which requirements they
+ * decide, what they need, and what they expect before they look. See docs/ADDING-A-TEST.md.
+ *
+ *	TEST(pmi, overflow_with_int_raises_one_interrupt, REQS(PMI_01), NEEDS(need_gp_counters))
+ *	{
+ *		...
+ *		CHECK_EQ(t, PMI_01, 1, log->count, "interrupts after the wrap of PMC%u", i);
+ *	}
+ */
+#ifndef TESTS_FRAME_TEST_H
+#define TESTS_FRAME_TEST_H
+
+#include "claims/requirement.h"
+#include "spec/types.h"
+
+/* In order of severity: the worst of a test's verdicts is the test's; no verdict is an ERROR. */
+enum verdict { VERDICT_NONE, VERDICT_PASS, VERDICT_SKIP, VERDICT_INCONCLUSIVE, VERDICT_KNOWN,
+	       VERDICT_FAIL, VERDICT_ERROR };
+
+struct test;		/* a running test: tests/frame/runner.c */
+
+/* A precondition. true: met; false: reason holds why not, with the raw capability value. */
+typedef bool (*test_need)(char *reason, size_t size);
+
+#define TEST_MAX_REQS	16
+#define TEST_MAX_NEEDS	6
+
+struct test_case {
+	const char *group, *claim;		/* name is "group.claim" */
+	void (*run)(struct test *t);
+	u16 reqs[TEST_MAX_REQS];		/* enum requirement_id + 1; 0 ends */
+	test_need needs[TEST_MAX_NEEDS];	/* NULL ends */
+	const char *file;
+	unsigned line, deadline_ms;		/* 0: the default */
+};
+
+/* Lists of one to sixteen requirement tokens (as in claims/requirement.def), and of needs. */
+#define REQ1(a)		REQ_##a + 1
+#define REQ2(a, ...)	REQ_##a + 1, REQ1(__VA_ARGS__)
+#define REQ3(a, ...)	REQ_##a + 1, REQ2(__VA_ARGS__)
+#define REQ4(a, ...)	REQ_##a + 1, REQ3(__VA_ARGS__)
+#define REQ5(a, ...)	REQ_##a + 1, REQ4(__VA_ARGS__)
+#define REQ6(a, ...)	REQ_##a + 1, REQ5(__VA_ARGS__)
+#define REQ7(a, ...)	REQ_##a + 1, REQ6(__VA_ARGS__)
+#define REQ8(a, ...)	REQ_##a + 1, REQ7(__VA_ARGS__)
+#define REQ9(a, ...)	REQ_##a + 1, REQ8(__VA_ARGS__)
+#define REQ10(a, ...)	REQ_##a + 1, REQ9(__VA_ARGS__)
+#define REQ11(a, ...)	REQ_##a + 1, REQ10(__VA_ARGS__)
+#define REQ12(a, ...)	REQ_##a + 1, REQ11(__VA_ARGS__)
+#define REQ13(a, ...)	REQ_##a + 1, REQ12(__VA_ARGS__)
+#define REQ14(a, ...)	REQ_##a + 1, REQ13(__VA_ARGS__)
+#define REQ15(a, ...)	REQ_##a + 1, REQ14(__VA_ARGS__)
+#define REQ16(a, ...)	REQ_##a + 1, REQ15(__VA_ARGS__)
+#define REQ_PICK(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, name, ...) name
+#define REQS(...)	{ REQ_PICK(__VA_ARGS__, REQ16, REQ15, REQ14, REQ13, REQ12, REQ11, REQ10, \
+				   REQ9, REQ8, REQ7, REQ6, REQ5, REQ4, REQ3, REQ2, REQ1, \
+				   0)(__VA_ARGS__) }
+#define NEEDS(...)	{ __VA_ARGS__ }
+/* For tests of the harness itself, which decide no requirement. */
+#define NO_REQS		{ 0 }
+
+/*
+ * Registers a test: a row in section .data.tests (kept by linker.ld between __tests_begin and
+ * __tests_end; gnu-efi's usual list of sections would lose it), and a line
+ * "group.claim<TAB>REQS(...)" in section .testlist of the ELF file, which isn't loaded and from
+ * which `--list tests` and docs/COVERAGE.md are made. What may stand behind the needs are further
+ * members of the row: .deadline_ms = 500.
+ */
+#define TEST(group_, claim_, reqs_, needs_, ...)					\
+	static void test_##group_##_##claim_(struct test *t);				\
+	static const char testlist_##group_##_##claim_[]				\
+		__attribute__((section(".testlist"), used)) =				\
+		#group_ "." #claim_ "\t" #reqs_ "\n";					\
+	static struct test_case case_##group_##_##claim_				\
+		__attribute__((section(".data.tests"), used, aligned(8))) = {		\
+		.group = #group_, .claim = #claim_,					\
+		.run = test_##group_##_##claim_,					\
+		.reqs = reqs_, .needs = needs_,						\
+		.file = __FILE__, .line = __LINE__, __VA_ARGS__				\
+	};										\
+	static void test_##group_##_##claim_(struct test *t)
+
+/*
+ * What a check is about, and where it stands. A function that checks for several tests takes one
+ * from its caller, so that each caller's check is one of its own: AT(PMI_01).
+ */
+struct test_claim {
+	enum requirement_id req;
+	const char *file;
+	unsigned line;
+};
+
+#define AT(req)		((struct test_claim){ REQ_##req, __FILE__, __LINE__ })
+
+/*
+ * Checks. Each decides one requirement, says what is wanted before what was got, and returns
+ * whether it held, so that a test can stop where going on makes no sense. A test that ends
+ * without a single check is an ERROR. The text (printf-like) says what was looked at.
+ */
+#define CHECK_EQ(t, req, want, got, ...) \
+	test_check_eq((t), AT(req), (want), (got), __VA_ARGS__)
+#define CHECK_RANGE(t, req, low, high, got, ...) \
+	test_check_range((t), AT(req), (low), (high), (got), __VA_ARGS__)
+#define CHECK(t, req, condition, ...) \
+	test_check((t), AT(req), (condition), #condition, __VA_ARGS__)
+
+__attribute__((format(printf, 5, 6)))
+bool test_check_eq(struct test *t, struct test_claim claim, u64 want, u64 got,
+		   const char *format, ...);
+__attribute__((format(printf, 6, 7)))
+bool test_check_range(struct test *t, struct test_claim claim, u64 low, u64 high, u64 got,
+		      const char *format, ...);
+__attribute__((format(printf, 5, 6)))
+bool test_check(struct test *t, struct test_claim claim, bool holds, const char *condition,
+		const char *format, ...);
+
+/*
+ * Is the requirement seen exactly where this runs, as claims/requirement.def says? Where it isn't,
+ * a test takes several windows and asks for what chance can't spoil.
+ */
+bool test_sees_exactly(const struct test *t, enum requirement_id req);
+
+/* Is every requirement judged, with no excuses of silicon's? */
+bool test_is_strict(const struct test *t);
+
+/*
+ * Something that should have come hasn't: a record, say. Where every requirement is judged, that
+ * decides at once. Elsewhere one that is missed once is no breach: the test is run again, and what
+ * counts is the run in which nothing is missed, or the last one.
+ */
+void test_missed(struct test *t);
+
+/*
+ * A check of the harness and its environment: where it doesn't hold, the test is an ERROR and
+ * not a FAIL. Counts as a check.
+ */
+#define HARNESS_CHECK(t, condition, ...) \
+	test_check_harness((t), (condition), #condition, __FILE__, __LINE__, __VA_ARGS__)
+
+__attribute__((format(printf, 6, 7)))
+bool test_check_harness(struct test *t, bool holds, const char *condition, const char *file,
+			unsigned line, const char *format, ...);
+
+/* A comment line in the log, for what is measured and not judged. */
+__attribute__((format(printf, 2, 3)))
+void test_note(struct test *t, const char *format, ...);
+
+/* Other ends of a test. They don't return from the test; the test does so itself. */
+__attribute__((format(printf, 2, 3)))
+void test_skip(struct test *t, const char *format, ...);
+__attribute__((format(printf, 2, 3)))
+void test_inconclusive(struct test *t, const char *format, ...);
+__attribute__((format(printf, 2, 3)))
+void test_error(struct test *t, const char *format, ...);
+
+#endif

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Judgement by table: claims/requirement.def says what stands behind a sentence and how well it
+ * can be seen on each platform, claims/known.def who is known to break it. A requirement without
+ * manual text behind it never fails a processor: the manual's readers could be wrong.
+ */
+#include "tests/frame/verdict.h"
+
+static const struct requirement requirements[REQ_COUNT] = {
+#define REQUIREMENT(token, id, group, authority, silicon, kvm, reference, gens, source, sentence) \
+	[REQ_##token] = { id, group, authority, silicon, kvm, reference, gens, source, sentence },
+#include "claims/requirement.def"
+};
+
+const struct requirement *requirement_get(enum requirement_id id)
+{
+	return (unsigned)id < REQ_COUNT ? &requirements[id] : NULL;
+}
+
+enum observable verdict_observable(const struct requirement *requirement, enum platform platform)
+{
+	switch (platform) {
+	case PLATFORM_STRICT:	return requirement->reference;
+	case PLATFORM_KVM:
+	case PLATFORM_GUEST:	return requirement->kvm;
+	default:		return requirement->silicon;
+	}
+}
+
+bool verdict_decides(const struct requirement *requirement, enum platform platform)
+{
+	if (verdict_observable(requirement, platform) == OBS_NONE)
+		return false;
+	if (platform == PLATFORM_GUEST && !applies_to_all_models(requirement->generations))
+		return false;
+	return platform == PLATFORM_KVM || platform == PLATFORM_STRICT ||
+	       requirement->authority == AUTH_TEXT;
+}
+
+bool verdict_applies(const struct requirement *requirement, const struct verdict_subject *subject)
+{
+	return applies(requirement->generations, &subject->applicant);
+}
+
+const char *verdict_unjudged(const struct requirement *requirement, enum platform platform,
+			     const struct verdict_subject *subject)
+{
+	if (!verdict_applies(requirement, subject))
+		return "it is about other generations";
+	if (verdict_decides(requirement, platform))
+		return NULL;
+	if (verdict_observable(requirement, platform) == OBS_NONE)
+		return "it can't be observed on this platform";
+	return requirement->authority != AUTH_TEXT ? "no sentence of the manual says it" :
+		"it is about a model, which this hypervisor need not give";
+}
+
+static bool same_text(const char *a, const char *b)
+{
+	while (*a && *a == *b) {
+		a++;
+		b++;
+	}
+	return *a == *b;
+}
+
+static bool of_generation(const struct verdict_subject *subject, const char *code)
+{
+	return subject->applicant.code && same_text(subject->applicant.code, code);
+}
+
+bool verdict_known(const struct verdict_subject *subject, enum requirement_id id,
+		   struct known_issue *issue)
+{
+#define KNOWN_PROCESSOR(family_, model_, requirement, id_, reason_) \
+	if (subject->intel && subject->family == (family_) && subject->model == (model_) && \
+	    id == REQ_##requirement) { \
+		*issue = (struct known_issue){ id_, reason_ }; \
+		return true; \
+	}
+#define KNOWN_GENERATION(code_, requirement, id_, reason_) \
+	if (subject->intel && of_generation(subject, code_) && id == REQ_##requirement) { \
+		*issue = (struct known_issue){ id_, reason_ }; \
+		return true; \
+	}
+#define KNOWN_THREADS(code_, requirement, id_, reason_) \
+	if (subject->intel && subject->threads && of_generation(subject, code_) && \
+	    id == REQ_##requirement) { \
+		*issue = (struct known_issue){ id_, reason_ }; \
+		return true; \
+	}
+#define KNOWN_HYPERVISOR(signature, requirement, id_, reason_) \
+	if (same_text(subject->hypervisor, signature) && id == REQ_##requirement) { \
+		*issue = (struct known_issue){ id_, reason_ }; \
+		return true; \
+	}
+#include "claims/known.def"
+	return false;
+}
+
+enum verdict verdict_worst(enum verdict a, enum verdict b)
+{
+	return a > b ? a : b;
+}
+
+void verdict_count(struct verdict_counts *counts, enum verdict verdict)
+{
+	switch (verdict) {
+	case VERDICT_PASS:		counts->pass++; break;
+	case VERDICT_SKIP:		counts->skip++; break;
+	case VERDICT_INCONCLUSIVE:	counts->inconclusive++; break;
+	case VERDICT_KNOWN:		counts->known++; break;
+	case VERDICT_FAIL:		counts->fail++; break;
+	case VERDICT_NONE:
+	case VERDICT_ERROR:		counts->error++; break;
+	}
+}
+
+int verdict_exit(const struct verdict_counts *counts)
+{
+	if (counts->fail)
+		return 1;
+	if (counts->error || counts->forbidden || !counts->decided)
+		return 2;
+	return 0;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What one instruction does: a reader of opcodes that knows the instructions the workloads are
+ * made of and nothing else. It is the self test's own evidence for the declared counts, so it
+ * shares nothing with the declarations. Pure.
+ */
+#ifndef TESTS_MEASURE_CLASSIFY_H
+#define TESTS_MEASURE_CLASSIFY_H
+
+#include "spec/types.h"
+
+struct instruction_kind {
+	u8 load;			/* how many */
+	bool store, locked, branch;
+	bool conditional, call, ret;	/* of branches */
+	bool repeated;			/* REP: steps once an iteration */
+	u8 length;			/* of conditional branches alone */
+};
+
+/* false: not an instruction of the workloads. Reads at most 4 bytes at code. */
+bool classify_instruction(const u8 *code, struct instruction_kind *kind);
+
+#endif

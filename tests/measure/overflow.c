@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/measure/overflow.h"
+
+#include "spec/msr.h"
+#include "tests/frame/calibration.h"
+
+u64 overflow_status(void)
+{
+	return counters_status() & STATUS_LOOKED_AT;
+}
+
+#define SLOW_WINDOWS	64	/* enough for a core five times as fast as its reference clock */
+
+u64 overflow_period(unsigned counter)
+{
+	return counter == OVERFLOW_SLOW ? SLOW_PERIOD : FIXED_PERIOD;
+}
+
+u64 overflow_rounds(unsigned counter)
+{
+	return counter == OVERFLOW_SLOW ? SLOW_ROUNDS : PERIOD;
+}
+
+static bool has_wrapped(unsigned counter)
+{
+	return counter_read(counter) < BIT(counter_width(counter) - 1);
+}
+
+bool overflow_wants(unsigned counter, unsigned windows)
+{
+	return !windows || (counter == OVERFLOW_SLOW && windows < SLOW_WINDOWS &&
+			    !has_wrapped(counter));
+}
+
+unsigned overflow_repeats(const struct test *t, unsigned counter)
+{
+	return counter == OVERFLOW_SLOW && !test_is_strict(t) ? SLOW_REPEATS : 0;
+}
+
+void overflow_prepare(unsigned counter, u64 flags)
+{
+	counter_program(counter, EVENT_BR_INST_RETIRED_ALL_BRANCHES, COUNT_BOTH | flags);
+	counter_preset(counter, PMC_IS_FIXED(counter) ? overflow_period(counter) :
+		       calibration_period(EVENT_BR_INST_RETIRED_ALL_BRANCHES, PERIOD));
+}
+
+void overflow_in(const struct workload *w, unsigned counter, u64 flags)
+{
+	overflow_prepare(counter, flags);
+	for (unsigned windows = 0; overflow_wants(counter, windows); windows++)
+		workload_run(w, overflow_rounds(counter), pmc_one(counter));
+}
+
+void overflow(unsigned counter, u64 flags)
+{
+	overflow_in(&workload_sled, counter, flags);
+}
+
+void overflow_off(unsigned counter)
+{
+	counter_program_disabled(counter, 0, 0);
+	counters_clear(BIT(counter));
+}
+
+const struct pmi_log *overflow_interrupts(unsigned counter, u64 flags,
+					  const struct pmi_options *options)
+{
+	const struct pmi_log *log;
+
+	pmi_open(options);
+	overflow(counter, flags);
+	log = pmi_settle();
+	pmi_close();
+	return log;
+}

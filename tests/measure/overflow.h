@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* One overflow of one counter, with its interrupts: what the tests of interrupts share. */
+#ifndef TESTS_MEASURE_OVERFLOW_H
+#define TESTS_MEASURE_OVERFLOW_H
+
+#include "pmu/pmi.h"
+#include "tests/measure/window.h"
+
+/* CondChgd and Ovf_Uncore aren't ours to expect, in either state. */
+#define STATUS_LOOKED_AT (~(IA32_PERF_GLOBAL_STATUS_COND_CHGD | \
+			    IA32_PERF_GLOBAL_STATUS_OVF_UNCORE))
+
+/* Instructions, branches and cycles of the sled are all above this. */
+#define FIXED_PERIOD	32
+
+/*
+ * Fixed counter 2 has a slow clock: Intel's event files say of CPU_CLK_UNHALTED.REF_TSC that its
+ * update is late, and that its status bit may be set once more after it was cleared, with an
+ * interrupt "software should ignore". So its periods are long, and its windows are repeated until
+ * it has wrapped.
+ */
+#define OVERFLOW_SLOW	PMC_FIXED(2)
+#define SLOW_PERIOD	65536
+#define SLOW_ROUNDS	4096
+/* The bit that is set once more, after the handler has cleared it and before it unmasks LVTPC,
+ * makes that an early unmask, which interrupts by itself on Haswell and later (Linux, late_ack);
+ * the repeated interrupt may still be on its way. */
+#define SLOW_REPEATS	2
+
+/* What it is preset to. General-purpose counters of branches have periods of their own. */
+u64 overflow_period(unsigned counter);
+/* Of a piece in one window. */
+u64 overflow_rounds(unsigned counter);
+/* Is a window wanted, after so many of them? */
+bool overflow_wants(unsigned counter, unsigned windows);
+/* So many interrupts more for an overflow are no breach; if any, nor is its bit set once more. */
+unsigned overflow_repeats(const struct test *t, unsigned counter);
+
+/* IA32_PERF_GLOBAL_STATUS, of what is looked at. */
+u64 overflow_status(void);
+
+/* General-purpose counters count branches and wrap on the last one before the sled, fixed ones some
+ * time before its end. flags beside both privilege levels. */
+void overflow_prepare(unsigned counter, u64 flags);
+
+/* The same, and the window, or windows. */
+void overflow_in(const struct workload *w, unsigned counter, u64 flags);
+void overflow(unsigned counter, u64 flags);
+
+/* The counter off, its status bit cleared. */
+void overflow_off(unsigned counter);
+
+/* The interrupts of one overflow; the log stays until the next pmi_open(). */
+const struct pmi_log *overflow_interrupts(unsigned counter, u64 flags,
+					  const struct pmi_options *options);
+
+#endif

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+/* Shared steps of the PEBS tests. Nothing here knows what is right about a record. */
+#include "tests/measure/sampling.h"
+
+#include "tests/frame/calibration.h"
+#include "tests/measure/walk.h"
+
+struct ds_setup sampling_setup(unsigned capacity)
+{
+	struct ds_setup setup = { .format = counter_caps()->record_format, .capacity = capacity,
+				  .threshold = capacity };
+
+	for (unsigned i = 0; i < DS_RESET_SLOTS; i++)
+		setup.reset[i] = pebs_reset_value(0, NEVER);
+	return setup;
+}
+
+void sampling_run(const struct ds_setup *setup, unsigned counter, u16 event, u64 flags,
+		  const struct workload *w, struct pmc_mask with)
+{
+	ds_open(setup);
+	pebs_arm(counter, event, flags, calibration_period(event, PERIOD));
+	workload_run(w, PERIOD, pmc_or(pmc_one(counter), with));
+	pebs_disarm();
+	counter_program_disabled(counter, 0, 0);
+}
+
+bool sampling_shadow_fits(struct test *t)
+{
+	const struct calibration *c = calibration_get();
+
+	if (!c->shadow_beyond && (!c->shadow_known || c->shadow_most <= SHADOW_MOST))
+		return true;
+	test_inconclusive(t, "record shadow of %s %u events", c->shadow_beyond ? "more than" :
+			  "up to", c->shadow_beyond ? SAMPLE_MARKS : c->shadow_most);
+	return false;
+}
+
+unsigned sampling_shadow_bound(void)
+{
+	enum { MARGIN = 15 };
+	const struct calibration *c = calibration_get();
+
+	return (c->shadow_known ? c->shadow_most : 0) + MARGIN;
+}
+
+void sampling_open_rounds(struct ds_setup *setup)
+{
+	for (unsigned i = 0; i < DS_RESET_SLOTS; i++)
+		setup->reset[i] = pebs_reset_value(i, ROUNDS_PERIOD);
+	ds_open(setup);
+	pebs_arm(0, LOADS, COUNT_BOTH, ROUNDS_PERIOD);
+}
+
+void sampling_rounds(struct ds_setup *setup, unsigned records)
+{
+	sampling_open_rounds(setup);
+	workload_run(&workload_load, ROUNDS_FOR(records), pmc_one(0));
+	pebs_disarm();
+	counter_program_disabled(0, 0, 0);
+}
+
+bool sampling_is_switching(const struct workload *w, u64 rip)
+{
+	enum { WRITE_BYTES = 32 };	/* SWITCH in tests/measure/workload.inc */
+	u64 begin = (u64)(uintptr_t)w->begin, end = (u64)(uintptr_t)w->end;
+
+	return rip == begin || (rip > end && rip <= end + WRITE_BYTES);
+}
+
+void sampling_want(struct test *t, unsigned records)
+{
+	if (ds_records() < records)
+		test_missed(t);
+}
+
+bool sampling_one_record(struct test *t, struct test_claim claim, struct pebs_record *record)
+{
+	enum record_format format = counter_caps()->record_format;
+	unsigned records = ds_records();
+
+	if (!records && counter_caps()->hypervisor) {
+		test_inconclusive(t, "no record under hypervisor \"%s\"",
+				  counter_caps()->host.signature);
+		return false;
+	}
+	if (!records && calibration_get()->shadow_beyond)
+		return sampling_shadow_fits(t);
+	sampling_want(t, 1);
+	if (!test_check_eq(t, claim, 1, records,
+			   "records of one overflow (the index moved by %ld bytes)",
+			   (long)ds_bytes()))
+		return false;
+	return record_decode(format, ds_record(0), record_size(format), record);
+}
+
+u64 sampling_user_loads(void)
+{
+	counter_program(0, LOADS, COUNT_USR);
+	counter_write(0, 0);
+	counters_enable(pmc_one(0));
+	workload_run_user(&workload_load, 2 * PERIOD);
+	counters_disable();
+	return counter_read(0);
+}
+
+u64 sampling_field(const struct pebs_record *record, enum record_field field)
+{
+	u64 value = 0;
+
+	record_get(record, field, &value);
+	return value;
+}
+
+u64 sampling_tx_mask(void)
+{
+	return counter_caps()->rtm ? BITS(32, 63) : ~0ULL;
+}
+
+u16 sampling_event(enum event_kind kind)
+{
+	struct event event = { .code = 0 };
+
+	event_get(kind, EV_PEBS, &event);
+	return event.code;
+}
+
+u64 sampling_ip(const struct workload *w, const struct pebs_record *record)
+{
+	u64 ip;
+
+	if (record_get(record, RECORD_eventing_ip, &ip))
+		return ip;
+	return sampling_field(record, RECORD_rip) - w->mark_length;
+}
+
+void sampling_fill(struct sampling_sum sums[], unsigned marks)
+{
+	u64 *operand = workload_memory() + SAMPLE_OFFSET / 8;
+	u64 rax = SAMPLE_RAX;
+
+	workload_memory()[0] = 0x5eed;
+	for (unsigned i = 0; i < marks; i++) {
+		u64 v = i & 1 ? 0xb000000000001001 + 0x10101 * i : 0 - rax;
+
+		operand[i] = v;
+		sums[i].flags = flags_of_add(rax, v);
+		sums[i].rax = rax += v;
+	}
+}
+
+int sampling_mark(const struct workload *w, unsigned marks, const struct pebs_record *record)
+{
+	return workload_mark_at(w, marks, sampling_ip(w, record));
+}
+
+/* Offsets as printed in Table 18-44, which are those of Table 18-23 and Figure 17-10. */
+void sampling_check_registers(struct test *t, struct test_claim claim, const void *record,
+			      u64 memory, u64 stack)
+{
+	const struct { unsigned offset; const char *name; u64 value; } table[] = {
+		{ 0x18, "RBX", SAMPLE_RBX }, { 0x20, "RCX", SAMPLE_RCX },
+		{ 0x28, "RDX", SAMPLE_RDX }, { 0x30, "RSI", memory },
+		{ 0x38, "RDI", SAMPLE_RDI }, { 0x40, "RBP", SAMPLE_RBP },
+		{ 0x48, "RSP", stack },
+		{ 0x50, "R8", SAMPLE_R(8) }, { 0x58, "R9", SAMPLE_R(9) },
+		{ 0x60, "R10", SAMPLE_R(10) }, { 0x68, "R11", SAMPLE_R(11) },
+		{ 0x70, "R12", SAMPLE_R(12) }, { 0x78, "R13", SAMPLE_R(13) },
+		{ 0x80, "R14", SAMPLE_R(14) }, { 0x88, "R15", SAMPLE_R(15) },
+	};
+
+	for (unsigned i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+		test_check_eq(t, claim, table[i].value,
+			      *(const volatile u64 *)((uintptr_t)record + table[i].offset),
+			      "%s at offset 0x%x", table[i].name, table[i].offset);
+}

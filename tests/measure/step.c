@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Single-stepping: SDM "Debug Exceptions", single-step exception condition. A trap: when it
+ * arrives, the instruction is done and RIP is already at the next one, so each #DB tells about
+ * the address that the one before it reported.
+ */
+#include "tests/measure/step.h"
+
+#include "kernel/intr.h"
+#include "tests/measure/classify.h"
+
+#define RFLAGS_TF "0x100"
+
+static struct {
+	const struct workload *workload;
+	u64 previous;		/* address of the instruction that the next #DB reports */
+	u64 rcx;		/* before it */
+	struct step_counts counts;
+} stepping;
+
+static void on_debug(struct trap_frame *frame)
+{
+	const u8 *done = (const u8 *)(uintptr_t)stepping.previous;
+	struct instruction_kind kind;
+	struct step_counts *c = &stepping.counts;
+	u64 iterations = stepping.rcx - frame->rcx;
+
+	stepping.previous = frame->rip;
+	stepping.rcx = frame->rcx;
+	c->steps++;
+	if (done < stepping.workload->begin || done >= stepping.workload->end)
+		return;
+	if (!classify_instruction(done, &kind) && !c->unknown)
+		c->unknown = (u64)(uintptr_t)done;
+	/*
+	 * A repeated instruction is one instruction, stepped once an iteration ("REP/REPE/...
+	 * Repeat String Operation Prefix": each counts RCX down). QEMU 10 takes one step more, in
+	 * which RCX stays and nothing is stored, so iterations are counted, not steps.
+	 */
+	if (!kind.repeated)
+		iterations = 1;
+	if (!kind.repeated || frame->rip != (u64)(uintptr_t)done)
+		c->count[COUNT_INSTRUCTIONS]++;
+	c->count[COUNT_LOADS] += kind.load * iterations;
+	c->count[COUNT_STORES] += kind.store * iterations;
+	c->count[COUNT_LOCKS] += kind.locked;
+	c->count[COUNT_BRANCHES] += kind.branch;
+	c->count[COUNT_CONDITIONAL] += kind.conditional;
+	c->count[COUNT_TAKEN] += kind.branch &&
+		(!kind.conditional || frame->rip != (u64)(uintptr_t)done + kind.length);
+	c->count[COUNT_CALLS] += kind.call;
+	c->count[COUNT_RETURNS] += kind.ret;
+}
+
+struct step_counts step_workload(const struct workload *w, u64 n)
+{
+	intr_handler before = intr_set_handler(VECTOR_DB, on_debug);
+
+	stepping.workload = w;
+	stepping.previous = 0;
+	stepping.counts = (struct step_counts){ .steps = 0 };
+	__asm__ volatile("pushfq; orq $" RFLAGS_TF ", (%%rsp); popfq" ::: "memory", "cc");
+	workload_run_dry(w, n);
+	__asm__ volatile("pushfq; andq $~" RFLAGS_TF ", (%%rsp); popfq" ::: "memory", "cc");
+	intr_set_handler(VECTOR_DB, before);
+	return stepping.counts;
+}

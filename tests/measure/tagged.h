@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Taking records of load latency and of precise store. Which access is tagged is up to the
+ * processor, and so is how many: a workload is run in batches until there are records enough to
+ * judge. TAGGED_ROUNDS_MOST rounds that leave no record, with a reset value of 32, are evidence: a
+ * processor that tags no more than one access in 500 would have made several.
+ */
+#ifndef TESTS_MEASURE_TAGGED_H
+#define TESTS_MEASURE_TAGGED_H
+
+#include "pmu/event.h"
+#include "pmu/memory_sampling.h"
+#include "tests/measure/forms.h"
+#include "tests/measure/hierarchy.h"
+#include "tests/measure/sampling.h"
+
+#define TAGGED_PERIOD		32	/* smallest that all generations are known to honour */
+#define TAGGED_ROUNDS_MOST	90000	/* in all */
+#define TAGGED_RECORDS		8	/* wanted for a first judgement of "most" ... */
+#define TAGGED_RECORDS_SURE	64	/* ... and for the last, where the first isn't clear */
+#define TAGGED_MOST		192	/* that a buffer holds */
+
+struct tagged_setup {
+	unsigned counter;
+	u16 event;
+	u64 threshold;			/* core cycles; 0: not load latency */
+	u64 period;			/* start and reset value */
+	struct pmc_mask enable;		/* what IA32_PEBS_ENABLE holds */
+	unsigned wanted;		/* records */
+	u64 most;			/* rounds; 0: TAGGED_ROUNDS_MOST */
+	u64 rounds;			/* that tagged_take() has run in all */
+};
+
+struct tagged_record {
+	u64 address, source, latency;	/* as they stand at 98H, A0H, A8H */
+};
+
+/* Load latency on IA32_PMC3: threshold 3, TAGGED_PERIOD, both enables. Needs need_load_latency. */
+struct tagged_setup tagged_loads(void);
+/* Precise store, on IA32_PMC3. Needs need_precise_store. */
+struct tagged_setup tagged_stores(void);
+
+/* Program and enable as set up, but for the DS area, the global enable and the period. */
+void tagged_arm(const struct tagged_setup *setup, u64 period);
+/* Off, and the status clear. */
+void tagged_off(const struct tagged_setup *setup);
+
+/*
+ * Run and decode; how many records, at most TAGGED_MOST. Everything is off afterwards. Where none
+ * are expected, set `most` to what a control has shown to be plenty.
+ */
+unsigned tagged_take(struct tagged_setup *setup, const struct hierarchy *h,
+		      struct tagged_record records[TAGGED_MOST]);
+
+/* Is it one of the addresses that the workload accesses? */
+bool tagged_in_place(const struct hierarchy *h, u64 address);
+
+/* Events that the counter saw in n rounds, PEBS armed out of reach; the least of three windows,
+ * for what shouldn't be counted at all. */
+u64 tagged_count(const struct tagged_setup *setup, const struct hierarchy *h, u64 n);
+u64 tagged_count_least(const struct tagged_setup *setup, const struct hierarchy *h, u64 n);
+
+/*
+ * A property that most records of a workload have, or few (most = false): at least 3 of 4 of a
+ * first handful, else more than half (fewer than half) of TAGGED_RECORDS_SURE. `holds` looks at
+ * one record.
+ */
+void tagged_check_most(struct test *t, struct test_claim claim, struct tagged_setup *setup,
+		       enum access access, bool most,
+		       bool (*holds)(const struct tagged_record *record, u64 arg), u64 arg,
+		       const char *what);
+
+/*
+ * The records that a judgement needs, and with too few of them a failed check: false then. It is
+ * INCONCLUSIVE with none at all under a hypervisor, whose host may use PEBS itself; and, but for a
+ * strict run, with some of loads, because how many loads are tagged isn't stated.
+ */
+bool tagged_enough(struct test *t, struct test_claim claim, const struct hierarchy *h,
+		    unsigned records, unsigned wanted);
+
+/* Take records of a workload; false: not enough of them, and the check has failed. */
+bool tagged_collect(struct test *t, struct test_claim claim, struct tagged_setup *setup,
+		    enum access access, struct hierarchy *h,
+		    struct tagged_record records[TAGGED_MOST], unsigned *count);
+
+/* Each record of each form of an operand (form_of_load(), form_of_store()) holds its linear
+ * address: with the segment base, and behind an index. */
+void tagged_check_forms(struct test *t, struct test_claim claim, struct tagged_setup *setup,
+			enum access access, bool (*form_of)(unsigned i, struct form *form),
+			struct tagged_record records[TAGGED_MOST]);
+
+/* hierarchy_get() or the end of the test. */
+bool tagged_prepare(struct test *t, enum access access, struct hierarchy *h);
+
+#endif

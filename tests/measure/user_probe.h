@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* Single instructions at CPL 3 that may fault: for user_call(). In tests/measure/workload.asm,
+ * where the offsets are PROBE_*. */
+#ifndef TESTS_MEASURE_USER_PROBE_H
+#define TESTS_MEASURE_USER_PROBE_H
+
+#include "kernel/fault.h"
+#include "spec/types.h"
+
+#define CR4_PCE	BIT(8)	/* "Control Registers": Performance-Monitoring Counter Enable */
+
+struct user_probe {
+	struct fault fault;
+	u64 address, ecx;
+};
+
+u64 user_load(u64 probe);	/* from address */
+u64 user_rdpmc(u64 probe);	/* with ecx */
+
+/* One in memory that CPL 3 can reach, with no fault yet. Each processor has its own. */
+struct user_probe *user_probe_get(void);
+
+#endif

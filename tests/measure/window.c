@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/* Windows, one after the other until one is undisturbed. */
+#include "tests/measure/window.h"
+
+#include "tests/frame/evidence.h"
+
+bool window_count(struct pmc_mask counters, u16 event, u64 flags, const struct workload *w, u64 n,
+		  u64 value[WINDOW_COUNTERS])
+{
+	struct attempt attempt = { .last_gaps = EVIDENCE_FIRST };
+
+	for (unsigned i = 0; i < WINDOW_TRIES; i++) {
+		evidence_begin(&attempt);
+		for (unsigned c = 0; c < WINDOW_COUNTERS; c++) {
+			if (!(counters.bits & BIT(c)))
+				continue;
+			counter_program(c, event, flags);
+			counter_write(c, 0);
+		}
+		workload_run(w, n, counters);
+		for (unsigned c = 0; c < WINDOW_COUNTERS; c++)
+			value[c] = counters.bits & BIT(c) ? counter_read(c) : 0;
+		if (!evidence_disturbed(&attempt))
+			return true;
+		if (i + 1 < WINDOW_TRIES)
+			evidence_forgive(&attempt);
+	}
+	return false;
+}
+
+static bool undisturbed(struct test *t, bool counted)
+{
+	if (!counted)
+		test_inconclusive(t, "%u windows in a row were disturbed", WINDOW_TRIES);
+	return counted;
+}
+
+bool window_difference(struct test *t, struct pmc_mask counters, u16 event, u64 flags,
+		       const struct workload *w, u64 fewer, u64 more, u64 value[WINDOW_COUNTERS])
+{
+	u64 small[WINDOW_COUNTERS];
+
+	if (!undisturbed(t, window_count(counters, event, flags, w, fewer, small) &&
+			    window_count(counters, event, flags, w, more, value)))
+		return false;
+	for (unsigned c = 0; c < WINDOW_COUNTERS; c++)
+		value[c] -= small[c];
+	return true;
+}
+
+static bool least_count(struct pmc_mask counters, u16 event, u64 flags, const struct workload *w,
+			u64 n, u64 least[WINDOW_COUNTERS])
+{
+	u64 value[WINDOW_COUNTERS];
+
+	for (unsigned c = 0; c < WINDOW_COUNTERS; c++)
+		least[c] = ~0ULL;
+	for (unsigned i = 0; i < WINDOW_LEAST_OF; i++) {
+		if (!window_count(counters, event, flags, w, n, value))
+			return false;
+		for (unsigned c = 0; c < WINDOW_COUNTERS; c++)
+			least[c] = value[c] < least[c] ? value[c] : least[c];
+	}
+	return true;
+}
+
+bool window_least_difference(struct test *t, struct pmc_mask counters, u16 event, u64 flags,
+			     const struct workload *w, u64 fewer, u64 more,
+			     u64 value[WINDOW_COUNTERS])
+{
+	u64 small[WINDOW_COUNTERS];
+
+	if (!undisturbed(t, least_count(counters, event, flags, w, fewer, small) &&
+			    least_count(counters, event, flags, w, more, value)))
+		return false;
+	for (unsigned c = 0; c < WINDOW_COUNTERS; c++)
+		value[c] -= small[c];
+	return true;
+}
+
+bool window_count_one(struct test *t, unsigned counter, u16 event, u64 flags,
+		      const struct workload *w, u64 n, u64 *value)
+{
+	u64 values[WINDOW_COUNTERS];
+
+	if (!undisturbed(t, window_count(pmc_one(counter), event, flags, w, n, values)))
+		return false;
+	*value = values[counter];
+	return true;
+}
+
+bool window_difference_one(struct test *t, unsigned counter, u16 event, u64 flags,
+			   const struct workload *w, u64 fewer, u64 more, u64 *value)
+{
+	u64 values[WINDOW_COUNTERS];
+
+	if (!window_difference(t, pmc_one(counter), event, flags, w, fewer, more, values))
+		return false;
+	*value = values[counter];
+	return true;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Measured windows: a workload with counters on. One that something else disturbed
+ * (tests/frame/evidence.h) is repeated.
+ */
+#ifndef TESTS_MEASURE_WINDOW_H
+#define TESTS_MEASURE_WINDOW_H
+
+#include "pmu/counter.h"
+#include "tests/frame/test.h"
+#include "tests/measure/workload.h"
+
+#define WINDOW_COUNTERS	40	/* positions of IA32_PERF_GLOBAL_CTRL that are looked at */
+
+#define WINDOW_TRIES	5	/* until one is undisturbed */
+
+/* Well above every min_period of spec/event.def. */
+#define PERIOD		64
+
+/*
+ * Program each counter with event and flags, zero it, run the workload with exactly these
+ * counters on, and read them into value[], by position. Repeated while disturbed; false: always.
+ * Fixed counters in the mask count their own event.
+ */
+bool window_count(struct pmc_mask counters, u16 event, u64 flags, const struct workload *w, u64 n,
+		  u64 value[WINDOW_COUNTERS]);
+
+/*
+ * How much more is counted with n = more than with n = fewer, a counter. The constant that
+ * switching on and off adds drops out. false: disturbed, and the test is INCONCLUSIVE.
+ */
+bool window_difference(struct test *t, struct pmc_mask counters, u16 event, u64 flags,
+		       const struct workload *w, u64 fewer, u64 more, u64 value[WINDOW_COUNTERS]);
+
+/*
+ * The same of the least counts of WINDOW_LEAST_OF windows each, for events to which a busy sibling
+ * or microcode adds and from which nothing takes away: one quiet window in five is enough.
+ */
+#define WINDOW_LEAST_OF 5
+bool window_least_difference(struct test *t, struct pmc_mask counters, u16 event, u64 flags,
+			     const struct workload *w, u64 fewer, u64 more,
+			     u64 value[WINDOW_COUNTERS]);
+
+/* One counter only. */
+bool window_count_one(struct test *t, unsigned counter, u16 event, u64 flags,
+		      const struct workload *w, u64 n, u64 *value);
+bool window_difference_one(struct test *t, unsigned counter, u16 event, u64 flags,
+			   const struct workload *w, u64 fewer, u64 more, u64 *value);
+
+#endif

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Calling the workloads of tests/measure/workload.asm. Their call block, data and stack live in
+ * memory that CPL 3 can reach.
+ */
+#include "tests/measure/workload.h"
+
+#include "kernel/machine.h"
+#include "kernel/paging.h"
+#include "kernel/percpu.h"
+#include "kernel/time.h"
+#include "kernel/user.h"
+#include "pmu/written.h"
+#include "spec/msr.h"
+#include "tests/frame/evidence.h"
+#include "tests/measure/forms.h"
+
+/* tests/measure/workload.asm knows these offsets as CALL_*. */
+struct workload_call {
+	u64 n, memory, msr, on, off, stack, stride, mask;
+};
+_Static_assert(offsetof(struct workload_call, mask) == 56, "CALL_MASK");
+
+#define MEMORY_BYTES	(8 * WORKLOAD_WORDS)
+#define STACK_BYTES	16384
+#define STACK_SAVED	16	/* above the top: the call's address and the caller's RSP */
+
+static const struct workload *const workloads[] = {
+	&workload_load, &workload_store, &workload_lock, &workload_branch, &workload_mixed,
+	&workload_sparse, &workload_call, &workload_packed, &workload_rep, &workload_split,
+	&workload_sled, &workload_long_sled,
+	&workload_kind_cpuid, &workload_kind_iretq, &workload_kind_far_return,
+	&workload_kind_return_pop, &workload_kind_prefetch,
+	&workload_kind_compare, &workload_kind_rep_load, &workload_kind_page,
+	&workload_again, &workload_sample, &workload_sample_store, &workload_walk_loads,
+	&workload_walk_stores,
+	&workload_stride, &workload_uncached, &workload_pending, &workload_fresh_page,
+	&workload_two_places, &workload_prefetch_t0, &workload_prefetch_t1, &workload_prefetch_t2,
+	&workload_prefetch_nta, &workload_prefetch_w, &workload_cancelled, &workload_missed_store,
+	&workload_fresh_page_store, &workload_partial, &workload_bytes, &workload_sixteen,
+	&workload_stride_store, &workload_fresh_page_lock, &workload_slow_split,
+	&workload_jumps, &workload_backward, &workload_user_sample,
+	&workload_load_base, &workload_load_disp8, &workload_load_disp32, &workload_load_rip,
+	&workload_load_absolute, &workload_load_fs, &workload_load_gs, &workload_store_disp32,
+	&workload_store_rip, &workload_store_fs, &workload_store_gs, &workload_load_index,
+	&workload_store_index, &workload_load_string, &workload_store_string,
+	&workload_move_string, &workload_store_push, &workload_load_pop, &workload_call_return,
+};
+
+/* Several processors may run a piece at once. */
+static struct place {
+	struct workload_call *call;
+	u64 *memory;
+	u8 *stack;
+} places[CPU_MAX];
+
+static const struct place *here(void)
+{
+	struct place *place = &places[cpu_index()];
+
+	if (!place->call) {
+		place->memory = machine_alloc(MEMORY_BYTES);
+		place->stack = machine_alloc(STACK_BYTES);
+		place->call = machine_alloc(sizeof(*place->call));
+	}
+	return place;
+}
+
+const struct workload *workload_get(unsigned i)
+{
+	return i < sizeof(workloads) / sizeof(workloads[0]) ? workloads[i] : NULL;
+}
+
+u64 workload_declared(const struct workload *w, enum workload_count what, u64 n)
+{
+	return (u64)((int64_t)w->count[what].each * (int64_t)n + w->count[what].once);
+}
+
+u64 workload_mark(const struct workload *w, unsigned i)
+{
+	return (u64)(uintptr_t)(w->marks + i * w->mark_stride);
+}
+
+int workload_mark_at(const struct workload *w, unsigned marks, u64 address)
+{
+	for (unsigned i = 0; i < marks; i++)
+		if (workload_mark(w, i) == address)
+			return (int)i;
+	return -1;
+}
+
+u64 *workload_memory(void)
+{
+	return here()->memory;
+}
+
+u64 workload_stack(void)
+{
+	return (u64)(uintptr_t)(here()->stack + STACK_BYTES - STACK_SAVED);
+}
+
+static struct workload_call *set_up(u64 n, u32 msr, u64 on)
+{
+	const struct place *place = here();
+
+	*place->call = (struct workload_call){ .n = n, .memory = (u64)(uintptr_t)place->memory,
+					       .msr = msr, .on = on, .stack = workload_stack() };
+	return place->call;
+}
+
+/* The window, timed. */
+static void run_window(const struct workload *w, u64 n, const struct workload_call *call)
+{
+	u64 begin;
+
+	written_note((u32)call->msr, call->on);
+	begin = tsc_read();
+	w->entry((u64)(uintptr_t)call);
+	written_note((u32)call->msr, call->off);
+	evidence_window(w, n, tsc_read() - begin);
+}
+
+void workload_run(const struct workload *w, u64 n, struct pmc_mask on)
+{
+	run_window(w, n, set_up(n, MSR_IA32_PERF_GLOBAL_CTRL, on.bits));
+}
+
+void workload_run_high(const struct workload *w, u64 n, struct pmc_mask on)
+{
+	struct workload_call *call = set_up(n, MSR_IA32_PERF_GLOBAL_CTRL, on.bits);
+	struct workload high = *w;
+
+	call->memory += PAGING_HIGH;
+	high.entry = (u64 (*)(u64))((uintptr_t)w->entry + PAGING_HIGH);
+	run_window(&high, n, call);
+}
+
+void workload_run_at(const struct workload *w, u64 n, const struct workload_place *at,
+		     struct pmc_mask on)
+{
+	struct workload_call *call = set_up(n, MSR_IA32_PERF_GLOBAL_CTRL, on.bits);
+
+	call->memory = (u64)(uintptr_t)at->memory;
+	call->stride = at->stride;
+	call->mask = at->mask;
+	run_window(w, n, call);
+}
+
+void workload_run_switched(const struct workload *w, u64 n, const struct workload_switch *by)
+{
+	struct workload_call *call = set_up(n, by->msr, by->on);
+
+	call->off = by->off;
+	written_note((u32)call->msr, call->on);
+	w->entry((u64)(uintptr_t)call);
+	written_note((u32)call->msr, call->off);
+}
+
+void workload_run_dry(const struct workload *w, u64 n)
+{
+	w->entry((u64)(uintptr_t)set_up(n, 0, 0));
+}
+
+u64 workload_run_user(const struct workload *w, u64 n)
+{
+	return user_call(w->entry, (u64)(uintptr_t)set_up(n, 0, 0));
+}

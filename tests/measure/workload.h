@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Pieces of code whose instructions, loads, stores, locked loads and branches are known: each is
+ * declared next to the code in tests/measure/workload.asm as a function of n, and the self test
+ * proves the declaration by stepping. Counters are switched on and off inside the same piece, so
+ * that nothing but the piece and a constant few instructions are counted. Each processor has data
+ * and a stack of its own; of pieces with marked accesses (sample, walk) one runs at a time.
+ */
+#ifndef TESTS_MEASURE_WORKLOAD_H
+#define TESTS_MEASURE_WORKLOAD_H
+
+#include "pmu/counter.h"
+#include "spec/types.h"
+
+enum workload_count { COUNT_INSTRUCTIONS, COUNT_LOADS, COUNT_STORES, COUNT_LOCKS, COUNT_BRANCHES,
+		      COUNT_CONDITIONAL, COUNT_TAKEN, COUNT_CALLS, COUNT_RETURNS, WORKLOAD_COUNTS };
+
+/* As tests/measure/workload.asm lays it out. */
+struct workload {
+	const char *name;
+	u64 (*entry)(u64 call);
+	const u8 *begin, *end;		/* what is counted, end not included */
+	const u8 *marks;		/* first marked instruction; NULL: the piece has none */
+	u32 mark_length, mark_stride;	/* bytes of a marked instruction, and to the next one */
+	struct { int32_t each, once; } count[WORKLOAD_COUNTS];	/* each * n + once */
+};
+
+extern const struct workload workload_load	/* a load, and a loop's branch */
+	__attribute__((visibility("hidden")));
+extern const struct workload workload_store __attribute__((visibility("hidden")));
+extern const struct workload workload_lock __attribute__((visibility("hidden")));
+extern const struct workload workload_branch	/* taken, not taken and direct jumps */
+	__attribute__((visibility("hidden")));
+extern const struct workload workload_random	/* branches by bits that nobody foresees */
+	__attribute__((visibility("hidden")));
+extern const struct workload workload_mixed	/* of everything one, locked too */
+	__attribute__((visibility("hidden")));
+extern const struct workload workload_sparse	/* a load every 19 instructions */
+	__attribute__((visibility("hidden")));
+extern const struct workload workload_call	/* near calls and returns */
+	__attribute__((visibility("hidden")));
+extern const struct workload workload_split	/* loads and stores across a line's end */
+	__attribute__((visibility("hidden")));
+extern const struct workload workload_packed	/* ADDPS: one packed micro-operation */
+	__attribute__((visibility("hidden")));
+extern const struct workload workload_rep	/* one REP STOSB of n bytes */
+	__attribute__((visibility("hidden")));
+extern const struct workload workload_opening	/* IA32_PMC0 right after the opening */
+	__attribute__((visibility("hidden")));
+extern const struct workload workload_sled	/* n branches, then one-byte NOPs: the marks */
+	__attribute__((visibility("hidden")));
+extern const struct workload workload_long_sled	/* the same with more NOPs */
+	__attribute__((visibility("hidden")));
+extern const struct workload workload_walk_loads	/* tests/measure/walk.h */
+	__attribute__((visibility("hidden")));
+extern const struct workload workload_walk_stores __attribute__((visibility("hidden")));
+extern const struct workload workload_sample	/* n loads, then marked loads, registers known */
+	__attribute__((visibility("hidden")));
+extern const struct workload workload_sample_store	/* n stores, then marked stores */
+	__attribute__((visibility("hidden")));
+extern const struct workload workload_again	/* n loads, 64 NOPs, marked loads */
+	__attribute__((visibility("hidden")));
+/* tests/measure/workload_record.asm */
+extern const struct workload workload_jumps	/* n branches, then marked ones, each to the next */
+	__attribute__((visibility("hidden")));
+extern const struct workload workload_backward	/* n loads, then marked ones with DF set */
+	__attribute__((visibility("hidden")));
+extern const struct workload workload_user_sample	/* workload_sample on its caller's stack */
+	__attribute__((visibility("hidden")));
+extern const struct workload workload_precise	/* RDPMC of counter 1, then NOPs: the marks */
+	__attribute__((visibility("hidden")));
+
+#define PRECISE_NOPS	256	/* marks of workload_precise: */
+#define PRECISE_FIRST	6	/* number of the first of them in the window, from 1 */
+#define PRECISE_READ	3	/* number of the instruction that reads the counter */
+#define JUMP_STRIDE	16	/* bytes from a marked branch to its target */
+
+/* tests/measure/workload_kinds.asm: instructions of unusual kinds. */
+#define KIND_DECLARE(name) \
+	extern const struct workload workload_kind_##name __attribute__((visibility("hidden")))
+KIND_DECLARE(cpuid);
+KIND_DECLARE(rdpmc);
+KIND_DECLARE(iretq);
+KIND_DECLARE(far_return);
+KIND_DECLARE(flags);		/* CLI, STI, POPF */
+KIND_DECLARE(return_pop);	/* RET with a number */
+KIND_DECLARE(prefetch);
+KIND_DECLARE(compare);		/* CMPSQ: two loads */
+KIND_DECLARE(rep_load);		/* one REP LODSB of n bytes */
+KIND_DECLARE(page);		/* an instruction in two pages */
+#undef KIND_DECLARE
+
+/* tests/measure/workload_memory.asm: for tests/measure/hierarchy.h. */
+extern const struct workload workload_stride	/* loads a stride apart, one behind the other */
+	__attribute__((visibility("hidden")));
+extern const struct workload workload_uncached	/* loads of a line that was just flushed */
+	__attribute__((visibility("hidden")));
+extern const struct workload workload_pending	/* the same, and three loads more of that line */
+	__attribute__((visibility("hidden")));
+extern const struct workload workload_fresh_page	/* loads right behind INVLPG; CPL 0 */
+	__attribute__((visibility("hidden")));
+extern const struct workload workload_two_places	/* near, far, near */
+	__attribute__((visibility("hidden")));
+/* Prefetches of a line just flushed, and no load. PREFETCHW does nothing where it isn't known. */
+extern const struct workload workload_prefetch_t0 __attribute__((visibility("hidden")));
+extern const struct workload workload_prefetch_t1 __attribute__((visibility("hidden")));
+extern const struct workload workload_prefetch_t2 __attribute__((visibility("hidden")));
+extern const struct workload workload_prefetch_nta __attribute__((visibility("hidden")));
+extern const struct workload workload_prefetch_w __attribute__((visibility("hidden")));
+extern const struct workload workload_cancelled	/* a load that is never meant to happen */
+	__attribute__((visibility("hidden")));
+extern const struct workload workload_missed_store	/* to a line that was just flushed */
+	__attribute__((visibility("hidden")));
+extern const struct workload workload_fresh_page_store	/* right behind INVLPG; CPL 0 */
+	__attribute__((visibility("hidden")));
+
+extern const struct workload workload_partial	/* loads of a part of the store before */
+	__attribute__((visibility("hidden")));
+
+/* tests/measure/workload_access.asm: loads from the memory, and stores ACCESS_STORE further on. */
+extern const struct workload workload_bytes	/* one byte each */
+	__attribute__((visibility("hidden")));
+extern const struct workload workload_sixteen	/* sixteen bytes each */
+	__attribute__((visibility("hidden")));
+extern const struct workload workload_slow_split	/* two flushed lines, after INVLPG; CPL 0 */
+	__attribute__((visibility("hidden")));
+extern const struct workload workload_stride_store	/* stores a stride apart */
+	__attribute__((visibility("hidden")));
+extern const struct workload workload_fresh_page_lock	/* locked, right after INVLPG; CPL 0 */
+	__attribute__((visibility("hidden")));
+
+#define ACCESS_STORE	256	/* workload_bytes, workload_sixteen */
+#define TWO_PLACES_COLD	4096	/* workload_two_places: near at 0 and 64, far at this offset */
+#define CANCELLED_OFFSET 1024	/* workload_cancelled: the load that never is */
+
+#define SLED_NOPS	256	/* marks of workload_sled */
+#define LONG_SLED_NOPS	2560	/* marks of workload_long_sled */
+#define SAMPLE_MARKS	128	/* marks of the sample pieces */
+#define AGAIN_MARKS	128	/* marks of workload_again */
+#define SAMPLE_OFFSET	64	/* mark i's operand is at memory + this + 8 * i */
+#define WORKLOAD_WORDS	2560
+
+/* What a marked load of workload_sample finds in the registers (RAX changes at each mark). */
+#define SAMPLE_RAX	0x7a00000000000a5aULL
+#define SAMPLE_RBX	0x7b00000000000b5bULL
+#define SAMPLE_RCX	0x7c00000000000c5cULL
+#define SAMPLE_RDX	0x7d00000000000d5dULL
+#define SAMPLE_RDI	0x7e00000000000e5eULL
+#define SAMPLE_RBP	0x7f00000000000f5fULL
+#define SAMPLE_R(n)	(0x7000000000000050ULL | (u64)(n) << 8 | (u64)(n))	/* R8 to R15 */
+
+/* The numbers of all pieces, for walking over them; workload_get(workload_number()) is NULL. */
+const struct workload *workload_get(unsigned i);
+
+/* The declared count. */
+u64 workload_declared(const struct workload *w, enum workload_count what, u64 n);
+
+/* The address of mark i. */
+u64 workload_mark(const struct workload *w, unsigned i);
+/* Which mark is at that address; -1: none. */
+int workload_mark_at(const struct workload *w, unsigned marks, u64 address);
+
+/* The piece's data, WORKLOAD_WORDS words, and the top of the sample pieces' stack. */
+u64 *workload_memory(void);
+u64 workload_stack(void);
+
+/* Run it with these counters on, at CPL 0. Interrupts as they are. */
+void workload_run(const struct workload *w, u64 n, struct pmc_mask on);
+/* The same with another memory, and the stride and mask of workload_stride. */
+struct workload_place {
+	void *memory;
+	u64 stride, mask;	/* bytes; mask + 1 is a power of two and as much memory is there */
+};
+
+void workload_run_at(const struct workload *w, u64 n, const struct workload_place *at,
+		     struct pmc_mask on);
+/* The same with a register of the caller's choice: what it holds during the window, and behind.
+ * Its time is no evidence (tests/frame/evidence.h): the other thread of the core slows it down. */
+struct workload_switch {
+	u32 msr;
+	u64 on, off;
+};
+
+void workload_run_switched(const struct workload *w, u64 n, const struct workload_switch *by);
+/* Code and data of it at linear addresses above 4 GiB: PAGING_HIGH more than elsewhere. */
+void workload_run_high(const struct workload *w, u64 n, struct pmc_mask on);
+/* Run it without touching the PMU, at CPL 0, or at CPL 3 (not the sample pieces but user_sample, of
+ * which it returns RSP in the window). */
+void workload_run_dry(const struct workload *w, u64 n);
+u64 workload_run_user(const struct workload *w, u64 n);
+
+#endif

@@ -1,0 +1,102 @@
+; SPDX-License-Identifier: MIT
+;
+; Workloads of single records that workload.asm's marked loads can't make: of taken branches,
+; with the direction flag set, at CPL 3 with known registers, and of an instruction whose number in
+; the window is known.
+
+default rel
+bits 64
+
+%include "tests/measure/workload.inc"
+
+; as in tests/measure/workload.h
+PRECISE_NOPS	equ 256
+JUMP_STRIDE	equ 16
+
+section .text
+
+; instructions 2n + 128, branches n + 128: the marked ones jump to the next mark, the last one past
+; all of them. After each lie NOPs that nothing reaches.
+DECLARE jumps, marks_jumps, 2, JUMP_STRIDE,  2, SAMPLE_MARKS,  0, 0,  0, 0,  0, 0, \
+	1, SAMPLE_MARKS,  1, 0,  1, SAMPLE_MARKS - 1,  0, 0,  0, 0
+BEGIN jumps
+.next:	dec	rdi
+	jnz	.next
+marks_jumps:
+%assign i 0
+%rep SAMPLE_MARKS
+.mark%[i]:
+	jmp	short .mark%[i] + JUMP_STRIDE
+	times JUMP_STRIDE - 2 nop
+%assign i i + 1
+%endrep
+END jumps
+
+; instructions 3n + 386, loads n + 128, branches n: the marked loads run with RFLAGS.DF set
+DECLARE backward, marks_backward, 7, 9, \
+	3, 2 + 3 * SAMPLE_MARKS,  1, SAMPLE_MARKS,  0, 0,  0, 0,  1, 0
+BEGIN backward
+.next:	mov	rax, [rsi]
+	dec	rdi
+	jnz	.next
+	std
+marks_backward:
+%assign i 0
+%rep SAMPLE_MARKS
+	add	rax, [dword rsi + SAMPLE_OFFSET + 8 * i]
+	nop
+	nop
+%assign i i + 1
+%endrep
+	cld
+END backward
+
+; instructions 3n + 398, loads n + 128, branches n: workload_sample on its caller's stack, and so at
+; CPL 3 too. Returns RSP as it is in the window.
+DECLARE user_sample, marks_user_sample, 7, 9, \
+	3, 14 + 3 * SAMPLE_MARKS,  1, SAMPLE_MARKS,  0, 0,  0, 0,  1, 0
+	align	64
+entry_user_sample:
+	PUSH_PRESERVED
+	push	rdi
+	mov	rbx, rdi
+	mov	rsi, [rbx + CALL_MEMORY]
+	mov	rdi, [rbx + CALL_N]
+	mov	r8, [rbx + CALL_ON]
+	mov	r10, [rbx + CALL_MSR]
+	SWITCH	r8
+begin_user_sample:
+.next:	mov	rax, [rsi]
+	dec	rdi
+	jnz	.next
+	KNOWN_REGISTERS
+marks_user_sample:
+%assign i 0
+%rep SAMPLE_MARKS
+	add	rax, [dword rsi + SAMPLE_OFFSET + 8 * i]
+	nop
+	nop
+%assign i i + 1
+%endrep
+end_user_sample:
+	mov	rbx, [rsp]
+	mov	r9, [rbx + CALL_OFF]
+	mov	r10, [rbx + CALL_MSR]
+	SWITCH	r9
+	mov	rax, rsp
+	add	rsp, 8
+	POP_PRESERVED
+	ret
+
+; instructions 261, whatever n is; stores 1: what RDPMC of counter 1 reads as the third instruction,
+; at memory. NOP i is instruction 6 + i. Only where there are counters: the self test leaves it out.
+DECLARE precise, marks_precise, 1, 1,  0, 5 + PRECISE_NOPS,  0, 0,  0, 1,  0, 0,  0, 0
+BEGIN precise
+	lfence
+	mov	ecx, 1
+	rdpmc
+	lfence
+	mov	[rsi], rax
+marks_precise:
+	times PRECISE_NOPS nop
+END precise

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The data linear address of accesses that aren't aligned loads and stores of eight bytes near by:
+ * SDM "Load Latency Performance Monitoring Facility" ("the linear address of the target of the load
+ * operation"), "Precise Store Facility", Table 18-34, "PEBS Data Address Profiling", Table 18-46.
+ * All accesses of a window are to one address; every record must hold it, and all of its bits.
+ */
+#include "kernel/pages.h"
+#include "kernel/paging.h"
+#include "pmu/pebs.h"
+#include "tests/frame/needs.h"
+#include "tests/measure/tagged.h"
+
+#define ODD		13u	/* into a line, where eight bytes stay in it */
+#define SPLIT_LOAD	61u	/* workload_split */
+#define SPLIT_STORE	125u
+#define LINE		64u
+#define ROUNDS_MOST	20000u
+#define CPL3_ROUNDS	4000u
+#define CPL3_TURNS	8u
+
+static struct tagged_record records[TAGGED_MOST];
+
+/* The accesses of one kind that a piece makes are at this offset of its memory. */
+static const struct shape {
+	const char *name;
+	const struct workload *workload;
+	unsigned memory, load, store;	/* offsets: of the piece's memory, and in it */
+	bool high;			/* above 4 GiB */
+} shapes[] = {
+	{ "bytes", &workload_bytes, ODD, 0, ACCESS_STORE, false },
+	{ "sixteen bytes", &workload_sixteen, 5, 0, ACCESS_STORE, false },
+	{ "across a line's end", &workload_split, 0, SPLIT_LOAD, SPLIT_STORE, false },
+	{ "loads across a page's end", &workload_split, PAGE_SIZE - LINE, SPLIT_LOAD, SPLIT_STORE,
+	  false },
+	{ "stores across a page's end", &workload_split, PAGE_SIZE - 2 * LINE, SPLIT_LOAD,
+	  SPLIT_STORE, false },
+	{ "bytes above 4 GiB", &workload_bytes, ODD, 0, ACCESS_STORE, true },
+	{ "across a page's end above 4 GiB", &workload_split, PAGE_SIZE - LINE, SPLIT_LOAD,
+	  SPLIT_STORE, true },
+};
+
+/* The memory of all of them has two pages of 4 KiB at least. */
+static void lay_out(struct hierarchy *h, const struct shape *s, bool store)
+{
+	u8 *memory = s->high ? pages_get()->high : pages_get()->small;
+
+	*h = (struct hierarchy){ .name = s->name, .workload = s->workload };
+	h->at.memory = memory + s->memory;
+	h->first = h->last = (u64)(uintptr_t)h->at.memory + (store ? s->store : s->load);
+}
+
+/* Records of one facility: all hold the address. */
+static bool check_shape(struct test *t, struct test_claim claim, struct tagged_setup *setup,
+			const struct shape *s, bool store)
+{
+	struct hierarchy h;
+	unsigned count;
+
+	lay_out(&h, s, store);
+	setup->wanted = 2;
+	/* An event that misses these accesses says nothing of those of other tests. */
+	setup->most = ROUNDS_MOST;
+	count = tagged_take(setup, &h, records);
+	if (!tagged_enough(t, claim, &h, count, setup->wanted))
+		return false;
+	for (unsigned i = 0; i < count; i++)
+		test_check_eq(t, claim, h.first, records[i].address, "address of record %u of %s, "
+			      "%s", i, store ? "stores" : "loads", h.name);
+	return true;
+}
+
+/* Of accesses that missed, each at an odd place of its line. */
+static void check_far(struct test *t, struct test_claim claim, struct tagged_setup *setup,
+		      enum access access)
+{
+	struct hierarchy h;
+	unsigned count;
+
+	if (!tagged_prepare(t, access, &h))
+		return;
+	hierarchy_shift(&h, ODD);
+	setup->wanted = 4;
+	count = tagged_take(setup, &h, records);
+	if (!tagged_enough(t, claim, &h, count, setup->wanted))
+		return;
+	for (unsigned i = 0; i < count; i++) {
+		u64 offset = records[i].address - h.first;
+
+		test_check(t, claim, tagged_in_place(&h, records[i].address) &&
+			   (access == ACCESS_PENDING ? offset % 8 == 0 :
+			    offset % LINE == 0), "an address that the piece accesses",
+			   "address 0x%lx of record %u of %s from 0x%lx on", records[i].address, i,
+			   h.name, h.first);
+	}
+}
+
+static const enum access far_loads[] = { ACCESS_MEMORY, ACCESS_L2, ACCESS_L3, ACCESS_PENDING };
+
+/* At CPL 3 the piece is entered and left by a few accesses of its own: most are the piece's. */
+static void check_user(struct test *t, struct test_claim claim, const struct tagged_setup *setup,
+		       const struct workload *w, bool latency)
+{
+	struct ds_setup ds = sampling_setup(TAGGED_MOST);
+	const struct hierarchy h = { .name = "accesses at CPL 3" };
+	u64 address = (u64)(uintptr_t)workload_memory();
+	unsigned count, right = 0;
+
+	ds.reset[setup->counter] = pebs_reset_value(setup->counter, setup->period);
+	ds_open(&ds);
+	tagged_arm(setup, setup->period);
+	counter_program(setup->counter, setup->event, COUNT_USR);
+	counter_preset(setup->counter, setup->period);
+	for (unsigned i = 0; i < CPL3_TURNS && ds_records() < TAGGED_RECORDS; i++) {
+		counters_enable(pmc_one(setup->counter));
+		workload_run_user(w, CPL3_ROUNDS);
+		counters_disable();
+	}
+	tagged_off(setup);
+	count = ds_records();
+	if (!tagged_enough(t, claim, &h, count, TAGGED_RECORDS))
+		return;
+	for (unsigned i = 0; i < count; i++) {
+		const volatile u64 *field = ds_record(i);
+
+		right += field[0x98 / 8] == address && (!latency || field[0xa8 / 8] >= 4);
+	}
+	test_check_range(t, claim, count / 2 + 1, count, right, "of %u records of %s at CPL 3 with "
+			 "the address 0x%lx%s", count, w->name, address,
+			 latency ? ", a latency of 4 or more" : "");
+}
+
+/* ---- load latency ---- */
+
+TEST(ll, the_address_has_all_its_bits, REQS(LL_26),
+     NEEDS(need_perfmon, need_pebs, need_load_latency))
+{
+	for (unsigned i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
+		struct tagged_setup setup = tagged_loads();
+
+		if (!check_shape(t, AT(LL_26), &setup, &shapes[i], false))
+			return;
+	}
+}
+
+TEST(ll, the_address_of_a_load_that_missed_is_no_lines, REQS(LL_26),
+     NEEDS(need_perfmon, need_pebs, need_load_latency))
+{
+	for (unsigned i = 0; i < sizeof(far_loads) / sizeof(far_loads[0]); i++) {
+		struct tagged_setup setup = tagged_loads();
+
+		check_far(t, AT(LL_26), &setup, far_loads[i]);
+	}
+}
+
+TEST(ll, records_of_cpl_3_hold_latency_and_address, REQS(LL_01, LL_26),
+     NEEDS(need_perfmon, need_pebs, need_load_latency))
+{
+	struct tagged_setup setup = tagged_loads();
+
+	check_user(t, AT(LL_01), &setup, &workload_load, true);
+	check_user(t, AT(LL_26), &setup, &workload_load, false);
+}
+
+/* ---- precise store ---- */
+
+TEST(ps, the_address_has_all_its_bits, REQS(PS_04, PS_03),
+     NEEDS(need_perfmon, need_pebs, need_precise_store))
+{
+	for (unsigned i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
+		struct tagged_setup setup = tagged_stores();
+
+		if (!check_shape(t, AT(PS_04), &setup, &shapes[i], true))
+			return;
+		CHECK_RANGE(t, PS_03, 1, ~0ULL, ds_records(), "records of stores, %s",
+			    shapes[i].name);
+	}
+}
+
+TEST(ps, the_address_of_a_store_that_missed_is_no_lines, REQS(PS_04),
+     NEEDS(need_perfmon, need_pebs, need_precise_store))
+{
+	struct tagged_setup setup = tagged_stores();
+
+	check_far(t, AT(PS_04), &setup, ACCESS_STORE_MISS);
+}
+
+TEST(ps, records_of_cpl_3_hold_the_address, REQS(PS_04),
+     NEEDS(need_perfmon, need_pebs, need_precise_store))
+{
+	struct tagged_setup setup = tagged_stores();
+
+	check_user(t, AT(PS_04), &setup, &workload_store, false);
+}
+
+/* ---- data address profiling ---- */
+
+static bool profile(struct test *t, enum event_kind kind, struct tagged_setup *setup)
+{
+	struct event event;
+
+	if (!HARNESS_CHECK(t, event_get(kind, EV_DLA, &event), "the event is in the table"))
+		return false;
+	*setup = (struct tagged_setup){ .counter = 1, .event = event.code,
+					.period = TAGGED_PERIOD, .enable = pmc_one(1) };
+	return true;
+}
+
+TEST(dla, the_address_has_all_its_bits, REQS(DLA_02),
+     NEEDS(need_perfmon, need_format2, need_haswell))
+{
+	struct tagged_setup loads, stores;
+
+	if (!profile(t, EK_LOADS, &loads) || !profile(t, EK_STORES, &stores))
+		return;
+	for (unsigned i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
+		if (!check_shape(t, AT(DLA_02), &loads, &shapes[i], false) ||
+		    !check_shape(t, AT(DLA_02), &stores, &shapes[i], true))
+			return;
+}
+
+/* Which of the two lines it is told of isn't open: where the access begins. */
+TEST(dla, a_split_access_has_the_address_that_it_begins_at, REQS(DLA_10, DLA_02),
+     NEEDS(need_perfmon, need_format2, need_haswell))
+{
+	struct tagged_setup loads, stores;
+
+	if (!profile(t, EK_SPLIT_LOADS, &loads) || !profile(t, EK_SPLIT_STORES, &stores))
+		return;
+	for (unsigned i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
+		if (shapes[i].workload != &workload_split)
+			continue;
+		if (!check_shape(t, AT(DLA_10), &loads, &shapes[i], false) ||
+		    !check_shape(t, AT(DLA_10), &stores, &shapes[i], true) ||
+		    !check_shape(t, AT(DLA_02), &loads, &shapes[i], false))
+			return;
+	}
+}
+
+static const struct { enum event_kind kind; enum access access; } far_events[] = {
+	{ EK_L2_HIT, ACCESS_L2 }, { EK_L3_HIT, ACCESS_L3 }, { EK_L1_MISS, ACCESS_L2 },
+	{ EK_L2_MISS, ACCESS_L3 }, { EK_L3_MISS, ACCESS_MEMORY }, { EK_HIT_LFB, ACCESS_PENDING },
+	{ EK_LOCAL_DRAM, ACCESS_MEMORY }, { EK_STORES, ACCESS_STORE_MISS },
+	{ EK_STLB_MISS_LOADS, ACCESS_PAGE_WALK }, { EK_STLB_MISS_STORES, ACCESS_STORE_PAGE_WALK },
+};
+
+TEST(dla, the_address_of_an_access_that_missed_is_no_lines, REQS(DLA_10, DLA_02),
+     NEEDS(need_perfmon, need_format2, need_haswell))
+{
+	for (unsigned i = 0; i < sizeof(far_events) / sizeof(far_events[0]); i++) {
+		struct tagged_setup setup;
+
+		if (!profile(t, far_events[i].kind, &setup))
+			return;
+		check_far(t, AT(DLA_10), &setup, far_events[i].access);
+		if (far_events[i].kind == EK_L3_MISS)
+			check_far(t, AT(DLA_02), &setup, far_events[i].access);
+	}
+}
+
+TEST(dla, records_of_cpl_3_hold_the_address, REQS(DLA_02, DLA_06),
+     NEEDS(need_perfmon, need_format2, need_haswell))
+{
+	struct tagged_setup loads, stores;
+
+	if (!profile(t, EK_LOADS, &loads) || !profile(t, EK_STORES, &stores))
+		return;
+	check_user(t, AT(DLA_02), &loads, &workload_load, false);
+	check_user(t, AT(DLA_06), &stores, &workload_store, false);
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Loads that never retire: each is of an instruction that raises #PF. SDM "Load Latency
+ * Performance Monitoring Facility" of Sandy Bridge: the event counts only tagged retired loads; a
+ * cancelled load isn't counted and doesn't update the state of the facility, and the next available
+ * load is tagged. All at CPL 3, where the exception's handler isn't counted.
+ */
+#include "kernel/fault.h"
+#include "kernel/machine.h"
+#include "kernel/user.h"
+#include "tests/frame/needs.h"
+#include "tests/measure/tagged.h"
+
+#define ROUNDS		96	/* of a window: short, each of them is an exception */
+#define RECORDS		2	/* that are enough */
+#define OFFSET_ADDRESS	0x98	/* Data Linear Address: Table 18-23 */
+#define WINDOWS_MOST	64	/* where loads are seldom tagged */
+#define AROUND		16	/* loads of user_cancelled() and user_call() beside the rounds' */
+#define MISSING		0x108	/* in the first page, which isn't mapped */
+
+struct cancelled_probe {
+	struct fault fault;
+	u64 cancelled, retired, rounds;
+};
+_Static_assert(offsetof(struct cancelled_probe, cancelled) == 24, "CANCELLED_PROBE_CANCELLED");
+_Static_assert(offsetof(struct cancelled_probe, retired) == 32, "CANCELLED_PROBE_RETIRED");
+_Static_assert(offsetof(struct cancelled_probe, rounds) == 40, "CANCELLED_PROBE_ROUNDS");
+
+u64 user_cancelled(u64 probe);
+
+static struct cancelled_probe *probe_get(u64 cancelled)
+{
+	static struct cancelled_probe *probe;
+	static u64 word;
+
+	if (!probe)
+		probe = machine_alloc(sizeof(*probe));
+	*probe = (struct cancelled_probe){
+		.cancelled = cancelled, .retired = (u64)(uintptr_t)&word, .rounds = ROUNDS,
+	};
+	return probe;
+}
+
+/* What the load latency event counts in a window at CPL 3; records if the DS area is open. */
+static u64 count_window(const struct tagged_setup *setup, struct cancelled_probe *probe)
+{
+	u64 before = counter_read(setup->counter), after;
+
+	counters_enable(pmc_one(setup->counter));
+	user_call(user_cancelled, (u64)(uintptr_t)probe);
+	counters_disable();
+	after = counter_read(setup->counter);
+	return after - before;
+}
+
+static void arm(const struct tagged_setup *setup, u64 n)
+{
+	latency_set_threshold(setup->threshold);
+	pebs_disarm();
+	counter_program(setup->counter, setup->event, COUNT_USR);
+	counter_preset(setup->counter, n);
+	pebs_enable(setup->enable);
+}
+
+TEST(ll, loads_that_fault_are_not_counted, REQS(LL_12, LL_09),
+     NEEDS(need_perfmon, need_pebs, need_load_latency))
+{
+	struct tagged_setup setup = tagged_loads();
+	struct cancelled_probe *probe = probe_get(MISSING);
+	struct ds_setup ds = sampling_setup(TAGGED_MOST);
+	u64 counted = 0, windows = 0;
+
+	ds_open(&ds);
+	arm(&setup, NEVER);
+	for (; windows < WINDOWS_MOST && counted < TAGGED_RECORDS; windows++) {
+		u64 now = count_window(&setup, probe);
+
+		if (!HARNESS_CHECK(t, probe->fault.raised && probe->fault.vector == VECTOR_PF,
+				   "a load from a page that isn't mapped: vector %u",
+				   probe->fault.vector))
+			break;
+		/* One load of a round retires, and each of them is tagged at most. */
+		CHECK_RANGE(t, LL_12, 0, ROUNDS + AROUND, now,
+			    "load latency events of %u loads that retire, %u that fault",
+			    ROUNDS, ROUNDS);
+		CHECK_RANGE(t, LL_09, 0, ROUNDS + AROUND, now,
+			    "load latency events of %u loads that retire, %u that fault",
+			    ROUNDS, ROUNDS);
+		counted += now;
+	}
+	tagged_off(&setup);
+	/* The control, and "hardware tags the next available load". */
+	CHECK_RANGE(t, LL_12, TAGGED_RECORDS, ~0ULL, counted,
+		    "load latency events of loads that retire, each after one that faults, in %lu",
+		    windows * ROUNDS);
+}
+
+TEST(ll, loads_that_fault_are_not_in_records, REQS(LL_12),
+     NEEDS(need_perfmon, need_pebs, need_load_latency))
+{
+	struct tagged_setup setup = tagged_loads();
+	struct cancelled_probe *probe = probe_get(MISSING);
+	struct ds_setup ds = sampling_setup(TAGGED_MOST);
+	unsigned windows = 0, count;
+
+	ds.reset[setup.counter] = pebs_reset_value(setup.counter, setup.period);
+	ds_open(&ds);
+	arm(&setup, setup.period);
+	for (; windows < WINDOWS_MOST && ds_records() < RECORDS; windows++)
+		count_window(&setup, probe);
+	tagged_off(&setup);
+	count = ds_records();
+	/* The control: loads that retire beside them are recorded. */
+	CHECK_RANGE(t, LL_12, 1, TAGGED_MOST, count, "records of %u windows", windows);
+	for (unsigned i = 0; i < count; i++) {
+		const u8 *record = ds_record(i);
+		u64 address;
+
+		__builtin_memcpy(&address, record + OFFSET_ADDRESS, sizeof(address));
+		CHECK(t, LL_12, address != MISSING, "record %u: address 0x%lx, of the load that "
+		      "raised #PF", i, address);
+	}
+}

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The data source field of load latency records: SDM Table 18-24 "Data Source Encoding for Load
+ * Latency Record" and Table 18-33 "Layout of Data Source Field of Load Latency Record", typed here
+ * from the pages. A cache may have lost a line, and a prefetcher may have brought one: what a
+ * workload is made for has to hold for most of its records, not for each. Other cores and
+ * packages are in snoop.c and elsewhere_source.c.
+ */
+#include "tests/measure/tagged.h"
+#include "tests/frame/needs.h"
+
+#define CODE(source)	((source) & 0xf)
+#define STLB_MISS	BIT(4)
+#define LOCK		BIT(5)
+#define RESERVED	BITS(6, 63)
+
+/* Reserved: 07H but on two models, 09H. */
+#define CODES_DEFINED	0xfd7f
+/* L3 misses that end in memory: unknown; local or remote, shared or exclusive. */
+#define CODES_MEMORY	(BIT(0x0) | BIT(0xa) | BIT(0xb) | BIT(0xc) | BIT(0xd))
+
+static struct tagged_record records[TAGGED_MOST];
+
+static bool take(struct test *t, struct test_claim claim, enum access access, unsigned wanted,
+		 struct hierarchy *h, unsigned *count)
+{
+	struct tagged_setup setup = tagged_loads();
+
+	setup.wanted = wanted;
+	return tagged_collect(t, claim, &setup, access, h, records, count);
+}
+
+static bool has_code(const struct tagged_record *record, u64 codes)
+{
+	return codes >> CODE(record->source) & 1;
+}
+
+static bool has_bit(const struct tagged_record *record, u64 bit)
+{
+	return record->source & bit;
+}
+
+static void check_codes(struct test *t, struct test_claim claim, enum access access, u64 codes,
+			const char *what)
+{
+	struct tagged_setup setup = tagged_loads();
+
+	tagged_check_most(t, claim, &setup, access, true, has_code, codes, what);
+}
+
+TEST(ll, an_l1_hit_is_code_1, REQS(LL_31), NEEDS(need_perfmon, need_pebs, need_load_latency))
+{
+	check_codes(t, AT(LL_31), ACCESS_L1, BIT(0x1), "have code 01H");
+}
+
+/* Three of four loads are of a line on its way; the first one isn't. */
+TEST(ll, a_pending_line_is_code_2, REQS(LL_32),
+     NEEDS(need_perfmon, need_pebs, need_load_latency))
+{
+	check_codes(t, AT(LL_32), ACCESS_PENDING, BIT(0x2), "have code 02H");
+}
+
+TEST(ll, an_l2_hit_is_code_3, REQS(LL_33), NEEDS(need_perfmon, need_pebs, need_load_latency))
+{
+	check_codes(t, AT(LL_33), ACCESS_L2, BIT(0x3), "have code 03H");
+}
+
+TEST(ll, an_l3_hit_is_code_4, REQS(LL_34), NEEDS(need_perfmon, need_pebs, need_load_latency))
+{
+	check_codes(t, AT(LL_34), ACCESS_L3, BIT(0x4), "have code 04H");
+}
+
+TEST(ll, memory_has_the_codes_of_memory, REQS(LL_35),
+     NEEDS(need_perfmon, need_pebs, need_load_latency))
+{
+	check_codes(t, AT(LL_35), ACCESS_MEMORY, CODES_MEMORY, "have a code of memory");
+}
+
+static const enum access loads[] = {
+	ACCESS_L1, ACCESS_PENDING, ACCESS_L2, ACCESS_L3, ACCESS_MEMORY, ACCESS_PAGE_WALK,
+	ACCESS_LOCKED, ACCESS_SPLIT,
+};
+
+TEST(ll, only_defined_codes_and_bits, REQS(LL_19, LL_21, LL_22),
+     NEEDS(need_perfmon, need_pebs, need_load_latency))
+{
+	bool bits_4_and_5 = counter_caps()->facilities & FAC_STLB_LOCK;
+	/* LLC snoop HITM on 06_2A and 06_2E. */
+	u64 defined = CODES_DEFINED;
+
+	if (counter_caps()->family == 6 &&
+	    (counter_caps()->model == 0x2a || counter_caps()->model == 0x2e))
+		defined |= BIT(0x7);
+	for (unsigned l = 0; l < sizeof(loads) / sizeof(loads[0]); l++) {
+		struct hierarchy h;
+		unsigned count;
+
+		if (!take(t, AT(LL_19), loads[l], 3, &h, &count))
+			return;
+		for (unsigned i = 0; i < count; i++) {
+			u64 source = records[i].source;
+
+			CHECK(t, LL_19, defined >> CODE(source) & 1,
+			      "code %lx of record %u of %s", CODE(source), i, h.name);
+			if (bits_4_and_5)
+				CHECK_EQ(t, LL_22, 0, source & RESERVED,
+					 "bits 63:6 of A0H, record %u of %s", i, h.name);
+			else
+				CHECK_EQ(t, LL_21, 0, source & ~0xfULL,
+					 "bits 63:4 of A0H, record %u of %s", i, h.name);
+		}
+	}
+}
+
+static unsigned with_bit(unsigned count, u64 bit)
+{
+	unsigned with = 0;
+
+	for (unsigned i = 0; i < count; i++)
+		with += (records[i].source & bit) != 0;
+	return with;
+}
+
+/* Turn about, so that a bit left over from the record before shows. */
+TEST(ll, the_lock_bit_is_of_locked_loads, REQS(LL_20, LL_27),
+     NEEDS(need_perfmon, need_pebs, need_load_latency, need_stlb_lock))
+{
+	for (unsigned turn = 0; turn < 2; turn++) {
+		struct hierarchy h;
+		unsigned count;
+
+		if (!take(t, AT(LL_27), ACCESS_LOCKED, 3, &h, &count))
+			return;
+		CHECK_EQ(t, LL_27, count, with_bit(count, LOCK), "of %u records of %s have bit 5",
+			 count, h.name);
+		CHECK_RANGE(t, LL_20, 1, ~0ULL, with_bit(count, LOCK), "records with bit 5");
+		if (!take(t, AT(LL_27), ACCESS_L1, 3, &h, &count))
+			return;
+		CHECK_EQ(t, LL_27, 0, with_bit(count, LOCK), "of %u records of %s have bit 5",
+			 count, h.name);
+		CHECK_RANGE(t, LL_20, 1, ~0ULL, count - with_bit(count, LOCK),
+			    "records without bit 5");
+	}
+}
+
+TEST(ll, the_stlb_bit_is_of_missed_translations, REQS(LL_20, LL_28),
+     NEEDS(need_perfmon, need_pebs, need_load_latency, need_stlb_lock))
+{
+	struct tagged_setup setup = tagged_loads();
+
+	for (unsigned turn = 0; turn < 2; turn++) {
+		tagged_check_most(t, AT(LL_28), &setup, ACCESS_PAGE_WALK, true, has_bit, STLB_MISS,
+				  "have bit 4");
+		tagged_check_most(t, AT(LL_28), &setup, ACCESS_L1, false, has_bit, STLB_MISS,
+				  "have bit 4");
+	}
+	tagged_check_most(t, AT(LL_20), &setup, ACCESS_PAGE_WALK, true, has_bit, STLB_MISS,
+			  "have bit 4");
+}
+
+/* ------------------------------------------------------------------ tags and the reset value */
+#define LINES		16	/* visited in turn */
+#define ADDRESSES	3	/* that must show up: 8 of 16 draw fewer 7 times in a million */
+
+/* Periods of 33 and 48 loads if all were tagged: the second meets the same line each time. */
+static const u64 periods[] = { TAGGED_PERIOD, 3 * LINES - 1 };
+
+static unsigned distinct_addresses(unsigned count)
+{
+	unsigned distinct = 0;
+
+	for (unsigned i = 0; i < count; i++) {
+		bool seen = false;
+
+		for (unsigned j = 0; j < i; j++)
+			seen |= records[j].address == records[i].address;
+		distinct += !seen;
+	}
+	return distinct;
+}
+
+TEST(ll, tags_are_not_locked_to_the_reset_value, REQS(LL_10),
+     NEEDS(need_perfmon, need_pebs, need_load_latency))
+{
+	struct tagged_setup setup = tagged_loads();
+	struct hierarchy h;
+
+	if (!tagged_prepare(t, ACCESS_L1, &h))
+		return;
+	h.workload = &workload_stride;
+	h.name = "loads of 16 lines in turn";
+	h.at.stride = 64;
+	h.at.mask = LINES * 64 - 1;
+	h.last = h.first + h.at.mask;
+	for (unsigned i = 0; i < 2; i++) {
+		unsigned count;
+
+		setup.period = periods[i];
+		count = tagged_take(&setup, &h, records);
+		if (!tagged_enough(t, AT(LL_10), &h, count, setup.wanted))
+			return;
+		for (unsigned r = 0; r < count; r++)
+			CHECK(t, LL_10, tagged_in_place(&h, records[r].address),
+			      "address 0x%lx of record %u of %s", records[r].address, r, h.name);
+		CHECK_RANGE(t, LL_10, ADDRESSES, LINES, distinct_addresses(count),
+			    "addresses in %u records with a reset value of -%lu", count,
+			    setup.period);
+	}
+}
+
+/* Events and records of n rounds with a reset value. */
+static u64 events_with_period(struct tagged_setup *setup, const struct hierarchy *h, u64 n,
+			      unsigned *count)
+{
+	struct ds_setup ds = sampling_setup(DS_CAPACITY);
+	u64 value, reload = pebs_reset_value(setup->counter, setup->period);
+
+	ds.reset[setup->counter] = reload;
+	ds_open(&ds);
+	tagged_arm(setup, setup->period);
+	hierarchy_run(h, n, pmc_one(setup->counter));
+	value = counter_read(setup->counter);
+	tagged_off(setup);
+	*count = ds_records();
+	/* A counter that waits for its next event has wrapped and isn't reloaded yet. */
+	if (value < reload)
+		value += 1ULL << counter_width(setup->counter);
+	return *count * setup->period + (value - reload);
+}
+
+#define EVENTS_WANTED	200
+
+/* Unlike in their low bits. */
+static const u64 other_periods[] = { TAGGED_PERIOD, 41, 54 };
+
+/* Random tags: within a factor of two, with two hundred of them, that is certain. */
+TEST(ll, the_reset_value_governs_records_and_not_events, REQS(LL_14, LL_25),
+     NEEDS(need_perfmon, need_pebs, need_load_latency))
+{
+	struct tagged_setup setup = tagged_loads();
+	struct hierarchy h;
+	u64 all, n = EVENTS_WANTED;
+
+	if (!tagged_prepare(t, ACCESS_L1, &h))
+		return;
+	while ((all = tagged_count(&setup, &h, n)) < EVENTS_WANTED && 2 * n <= TAGGED_ROUNDS_MOST)
+		n *= 2;
+	if (!CHECK_RANGE(t, LL_14, EVENTS_WANTED / 4, ~0ULL, all, "events of %lu loads", n))
+		return;
+	for (unsigned i = 0; i < sizeof(other_periods) / sizeof(other_periods[0]); i++) {
+		unsigned count;
+		u64 events;
+
+		setup.period = other_periods[i];
+		if (all / setup.period >= DS_CAPACITY)
+			continue;
+		events = events_with_period(&setup, &h, n, &count);
+		CHECK_RANGE(t, LL_14, all / 2, 2 * all, events,
+			    "events of %lu loads with a reset value of -%lu", n, setup.period);
+		CHECK_RANGE(t, LL_25, all / (2 * (setup.period + 1 + sampling_shadow_bound())),
+			    2 * all / setup.period, count,
+			    "records of %lu events with a reset value of -%lu", all, setup.period);
+	}
+}

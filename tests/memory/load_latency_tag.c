@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Whose data a load latency record holds, and which enables it takes: SDM "Load Latency
+ * Performance Monitoring Facility". "The load latency data written to the PEBS record will be for
+ * the last tagged load operation which retired just before the PEBS assist was invoked."
+ */
+#include "pmu/pebs.h"
+#include "tests/frame/needs.h"
+#include "tests/measure/tagged.h"
+
+#define CODE(source)	((source) & 0xf)
+#define CODES_MEMORY	(BIT(0x0) | BIT(0xa) | BIT(0xb) | BIT(0xc) | BIT(0xd))	/* Table 18-24 */
+#define CODE_L1		BIT(0x1)
+#define OFFSET_TX_ABORT	0xb8
+#define PRINTED_EXAMPLE	0x0000000100000001ULL	/* "for example ... on counter IA32_PMC0" */
+
+static struct tagged_record records[TAGGED_MOST];
+
+/* Near loads hit the L1, the far one is served by memory. */
+TEST(ll, the_data_source_goes_with_the_address, REQS(LL_11),
+     NEEDS(need_perfmon, need_pebs, need_load_latency))
+{
+	struct tagged_setup setup = tagged_loads();
+	unsigned right = 0, far = 0, count;
+	struct hierarchy h;
+
+	setup.wanted = TAGGED_RECORDS_SURE / 2;
+	if (!tagged_collect(t, AT(LL_11), &setup, ACCESS_TWO_PLACES, &h, records, &count))
+		return;
+	for (unsigned i = 0; i < count; i++) {
+		bool cold = records[i].address - h.first == TWO_PLACES_COLD;
+		u64 codes = cold ? CODES_MEMORY : CODE_L1;
+
+		far += cold;
+		right += (unsigned)(codes >> CODE(records[i].source) & 1);
+	}
+	if (!far || far == count) {
+		test_inconclusive(t, "%u records of near loads, %u of far ones", count - far, far);
+		return;
+	}
+	CHECK_RANGE(t, LL_11, count - count / 5, count, right,
+		    "of %u records, near with code 01H or far with a code of memory", count);
+}
+
+static u64 mark_address(int mark)
+{
+	return (u64)(uintptr_t)workload_memory() + SAMPLE_OFFSET + 8 * (unsigned)mark;
+}
+
+#define RUNS_MOST	4000	/* of 16 marked loads each */
+
+/*
+ * Where the event counts tagged loads only, the load that starts the assist is the last tagged
+ * one; EventingIP, or R/EIP after it, names it, and each marked load has an address of its own.
+ */
+TEST(ll, the_record_is_of_the_last_tagged_load, REQS(LL_11),
+     NEEDS(need_perfmon, need_pebs, need_load_latency))
+{
+	const struct workload *w = &workload_sample;
+	struct ds_setup ds = sampling_setup(TAGGED_RECORDS_SURE);
+	struct tagged_setup setup = tagged_loads();
+	unsigned right = 0, marked = 0;
+
+	if (!(counter_caps()->facilities & FAC_LL_TAGGED)) {
+		test_skip(t, "what the event counts isn't what is tagged (facilities 0x%x)",
+			  counter_caps()->facilities);
+		return;
+	}
+	ds.reset[setup.counter] = pebs_reset_value(setup.counter, setup.period);
+	ds_open(&ds);
+	tagged_arm(&setup, setup.period);
+	for (unsigned i = 0; i < RUNS_MOST && ds_records() < TAGGED_RECORDS_SURE; i++)
+		workload_run(w, 1, pmc_one(setup.counter));
+	tagged_off(&setup);
+	for (unsigned i = 0; i < ds_records(); i++) {
+		struct pebs_record record;
+		int mark;
+
+		record_decode(ds.format, ds_record(i), record_size(ds.format), &record);
+		mark = sampling_mark(w, SAMPLE_MARKS, &record);
+		if (mark < 0)
+			continue;
+		marked++;
+		right += sampling_field(&record, RECORD_data_linear_address) == mark_address(mark);
+	}
+	if (!marked) {
+		test_inconclusive(t, "%u records, none of a marked load", ds_records());
+		return;
+	}
+	CHECK_RANGE(t, LL_11, marked - marked / 4, marked, right,
+		    "of %u records of marked loads, with the address of that load", marked);
+}
+
+/* The page's own example. */
+TEST(ll, the_printed_value_enables_it_on_pmc0, REQS(LL_02, LL_26),
+     NEEDS(need_perfmon, need_pebs, need_load_latency))
+{
+	struct tagged_setup setup = tagged_loads();
+	struct hierarchy h;
+	unsigned count;
+
+	setup.counter = 0;
+	setup.enable.bits = PRINTED_EXAMPLE;
+	setup.wanted = 2;
+	if (!tagged_collect(t, AT(LL_02), &setup, ACCESS_L1, &h, records, &count))
+		return;
+	for (unsigned i = 0; i < count; i++) {
+		CHECK_RANGE(t, LL_02, 4, ~0ULL, records[i].latency,
+			    "latency of record %u of IA32_PMC0, 3F1H = 0x%lx", i,
+			    setup.enable.bits);
+		CHECK_EQ(t, LL_26, h.first, records[i].address,
+			 "address of record %u of IA32_PMC0", i);
+	}
+}
+
+/* Table 18-44: B8H is about transactions, and there was none. */
+TEST(ll, the_transaction_field_of_a_record_is_empty, REQS(REC_14),
+     NEEDS(need_perfmon, need_format2, need_load_latency))
+{
+	struct tagged_setup setup = tagged_loads();
+	struct hierarchy h;
+	unsigned count;
+
+	if (!tagged_collect(t, AT(REC_14), &setup, ACCESS_MEMORY, &h, records, &count))
+		return;
+	for (unsigned i = 0; i < count; i++)
+		CHECK_EQ(t, REC_14, 0,
+			 *(const volatile u64 *)((uintptr_t)ds_record(i) + OFFSET_TX_ABORT) &
+			 sampling_tx_mask(), "B8H of record %u of %s", i, h.name);
+}
+
+#define CHAIN		400	/* loads, each of which waits for the one before */
+
+/* "In core cycles": a window can't be shorter than the loads in it that wait for each other. */
+TEST(ll, a_chain_of_loads_takes_the_cycles_of_its_latencies, REQS(LL_07),
+     NEEDS(need_perfmon, need_pebs, need_load_latency, need_cycles))
+{
+	struct tagged_setup setup = tagged_loads();
+	u64 least = ~0ULL, cycles;
+	struct hierarchy h;
+	unsigned count;
+
+	if (!tagged_collect(t, AT(LL_07), &setup, ACCESS_MEMORY, &h, records, &count))
+		return;
+	for (unsigned i = 0; i < count; i++)
+		if (records[i].latency < least)
+			least = records[i].latency;
+	counter_program(0, EVENT_UNHALTED_CORE_CYCLES, COUNT_BOTH);
+	counter_write(0, 0);
+	tagged_arm(&setup, NEVER);
+	hierarchy_run(&h, CHAIN, pmc_or(pmc_one(0), pmc_one(setup.counter)));
+	cycles = counter_read(0);
+	tagged_off(&setup);
+	CHECK_RANGE(t, LL_07, CHAIN * least, ~0ULL, cycles,
+		    "core cycles of %u fenced %s, of which each took %lu or more", CHAIN, h.name,
+		    least);
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Off-core response events: SDM "Off-core Response Performance Monitoring in the Processor Core"
+ * (Nehalem: one register; Westmere: two; request in 7:0, response in 15:8) and "Off-core Response
+ * Performance Monitoring" (Sandy Bridge and later: request in 15:0, any response in 16, supplier in
+ * 30:17, snoop in 37:31). Loads of a line that was just flushed are demand reads of data which
+ * something outside the core answers; a prefetcher may add some.
+ */
+#include "kernel/fault.h"
+#include "pmu/event.h"
+#include "tests/measure/hierarchy.h"
+#include "tests/frame/needs.h"
+#include "tests/measure/window.h"
+
+#define ROUNDS		64
+#define REQUEST		BIT(0)		/* demand data read, in either layout */
+#define NHM_RESPONSES	0xf700
+#define ANY_RESPONSE	BIT(16)
+#define SUPPLIERS	BITS(17, 30)
+#define SNOOPS		BITS(31, 37)
+
+struct setting {
+	u64 value;
+	const char *what;
+};
+
+static const struct setting nehalem[] = {
+	{ REQUEST | NHM_RESPONSES, "a request and every response" },
+	{ 0, "nothing" }, { REQUEST, "a request alone" }, { NHM_RESPONSES, "responses alone" },
+};
+static const struct setting sandy_bridge[] = {
+	{ REQUEST | ANY_RESPONSE, "a request and any response" },
+	{ 0, "nothing" }, { REQUEST, "a request alone" },
+	{ ANY_RESPONSE, "any response alone" },
+	{ SUPPLIERS | SNOOPS, "suppliers and snoops alone" },
+	{ REQUEST | SUPPLIERS, "a request and suppliers alone" },
+	{ REQUEST | SNOOPS, "a request and snoops alone" },
+};
+
+/* The least of three windows: somebody else's disturbances aren't in all of them. */
+static u64 count(u16 event, unsigned counter, const struct hierarchy *h)
+{
+	u64 least = ~0ULL;
+
+	for (unsigned i = 0; i < 3 && least; i++) {
+		u64 value;
+
+		counter_program(counter, event, COUNT_BOTH);
+		counter_write(counter, 0);
+		hierarchy_run(h, ROUNDS, pmc_one(counter));
+		value = counter_read(counter);
+		if (value < least)
+			least = value;
+	}
+	counter_program_disabled(counter, 0, 0);
+	return least;
+}
+
+/* Reserved bits of the fields read as 0 where the processor takes them, or are refused. */
+static bool set(u32 msr, u64 value)
+{
+	return !msr_try_write(msr, value).raised;
+}
+
+static void check_register(struct test *t, u32 msr, enum event_kind kind)
+{
+	bool snb = counter_caps()->facilities & FAC_OFFCORE_SNB;
+	const struct setting *settings = snb ? sandy_bridge : nehalem;
+	unsigned settings_count = snb ? sizeof(sandy_bridge) / sizeof(sandy_bridge[0])
+				      : sizeof(nehalem) / sizeof(nehalem[0]);
+	struct event event;
+	struct hierarchy h;
+	char reason[96];
+
+	if (!hierarchy_get(ACCESS_MEMORY, &h, reason, sizeof(reason)) ||
+	    !HARNESS_CHECK(t, event_get(kind, 0, &event), "the event is in the table"))
+		return;
+	for (unsigned i = 0; i < settings_count; i++) {
+		u64 value;
+
+		if (!set(msr, settings[i].value)) {
+			test_note(t, "MSR 0x%x refuses %s (0x%lx)", msr, settings[i].what,
+				  settings[i].value);
+			continue;
+		}
+		value = count(event.code, 0, &h);
+		if (!i)
+			CHECK_RANGE(t, MSR_18, ROUNDS / 2, ~0ULL, value,
+				    "%s of %u %s, MSR 0x%x naming %s", event.name, ROUNDS, h.name,
+				    msr, settings[i].what);
+		else
+			CHECK_EQ(t, MSR_18, 0, value, "%s of %u %s, MSR 0x%x naming %s",
+				 event.name, ROUNDS, h.name, msr, settings[i].what);
+	}
+	set(msr, 0);
+}
+
+TEST(offcore, an_event_needs_request_and_response, REQS(MSR_18),
+     NEEDS(need_perfmon, need_offcore))
+{
+	check_register(t, MSR_OFFCORE_RSP_0, EK_OFFCORE_0);
+}
+
+TEST(offcore, the_second_register_is_of_the_second_event, REQS(MSR_18, MSR_24),
+     NEEDS(need_perfmon, need_offcore, need_offcore_2))
+{
+	u64 value = 0;
+
+	CHECK(t, MSR_24, !msr_try_read(MSR_OFFCORE_RSP_1, &value).raised, "reading 1A7H");
+	/* The first one names everything and must not matter. */
+	set(MSR_OFFCORE_RSP_0, counter_caps()->facilities & FAC_OFFCORE_SNB ?
+	    REQUEST | ANY_RESPONSE : REQUEST | NHM_RESPONSES);
+	check_register(t, MSR_OFFCORE_RSP_1, EK_OFFCORE_1);
+	set(MSR_OFFCORE_RSP_0, 0);
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Lines that another core has: SDM Table 18-24, of which codes 01H to 04H are about what needs no
+ * other core, 05H and 06H about one, and MEM_LOAD_UOPS_L3_HIT_RETIRED.XSNP_HIT and XSNP_HITM of
+ * Table 18-45, for one package. Another processor loads from a few pages, or stores to them, then
+ * the first one loads from them, turn about. Two processors of one core share what is nearest:
+ * nothing is judged there.
+ */
+#include "kernel/smp.h"
+#include "tests/frame/needs.h"
+#include "tests/measure/tagged.h"
+
+#define LINE		64
+#define LINES		256		/* 16 KiB of the workloads' memory */
+#define TURNS_MOST	400
+#define TURNS_SILENT	100	/* without a record: there won't be any */
+#define DEADLINE_MS	2000u
+#define CODES_UNSNOOPED	BITS(0x1, 0x4)
+
+_Static_assert(LINES * LINE <= 8 * WORKLOAD_WORDS, "the lines are in the workloads' memory");
+
+struct visit { volatile u64 *memory; bool stores; };
+
+/* On the other processor, which looks at its memory accesses as well: a model may follow them only
+ * while somebody does. A flush first, or both would have lines that are only loaded. */
+static void visit(void *arg)
+{
+	const struct visit *v = arg;
+	struct tagged_setup setup = tagged_loads();
+
+	latency_set_threshold(setup.threshold);
+	counter_program(setup.counter, setup.event, COUNT_BOTH);
+	counters_enable(pmc_one(setup.counter));
+	for (unsigned i = 0; i < LINES; i++) {
+		volatile u64 *word = v->memory + i * LINE / sizeof(*v->memory);
+
+		if (v->stores)
+			*word = i;
+		else
+			__asm__ volatile("clflush %0; mfence; movq %0, %%rax"
+					 :: "m"(*word) : "rax", "memory");
+	}
+	counters_disable();
+	counter_program_disabled(setup.counter, 0, 0);
+	counter_write(setup.counter, 0);
+}
+
+/* Another core, of this package or of any. 0: there is none, and the test has ended. */
+static unsigned neighbour(struct test *t, bool of_package)
+{
+	struct topology first = smp_topology(CPU_BOOT);
+
+	for (unsigned cpu = 1; cpu < smp_count(); cpu++) {
+		struct topology other = smp_topology(cpu);
+
+		if (smp_is_idle(cpu) && !topology_same_core(&first, &other) &&
+		    (!of_package || topology_same_package(&first, &other)))
+			return cpu;
+	}
+	test_skip(t, "no other core%s among %u processors (CPUID.0BH, 04H)",
+		  of_package ? " of this package" : "", smp_count());
+	return 0;
+}
+
+/* Turns until there are records enough; how many. */
+static unsigned take(struct test *t, unsigned cpu, bool stores, const struct tagged_setup *setup,
+		     const struct hierarchy *h)
+{
+	struct visit v = { h->at.memory, stores };
+	struct ds_setup ds = sampling_setup(TAGGED_MOST);
+	struct guard_report report;
+
+	ds.reset[setup->counter] = pebs_reset_value(setup->counter, setup->period);
+	ds_open(&ds);
+	tagged_arm(setup, setup->period);
+	for (unsigned i = 0; i < TURNS_MOST && ds_records() < setup->wanted; i++) {
+		if (!HARNESS_CHECK(t, smp_start(cpu, visit, &v, DEADLINE_MS) &&
+				   smp_wait(cpu, &report) && report.outcome == GUARD_DONE,
+				   "processor %u works on the lines", cpu))
+			break;
+		hierarchy_run(h, LINES, pmc_one(setup->counter));
+		if (i == TURNS_SILENT && !ds_records())
+			break;
+	}
+	tagged_off(setup);
+	return ds_records();
+}
+
+static bool lines(struct test *t, bool stores, struct hierarchy *h)
+{
+	if (!tagged_prepare(t, ACCESS_L1, h))
+		return false;
+	h->workload = &workload_stride;
+	h->name = stores ? "loads of lines that another core has modified"
+			 : "loads of lines that another core has";
+	h->at.stride = LINE;
+	h->at.mask = LINES * LINE - 1;
+	h->last = h->first + h->at.mask;
+	return true;
+}
+
+static u64 at(unsigned record, unsigned offset)
+{
+	return *(const volatile u64 *)((uintptr_t)ds_record(record) + offset);
+}
+
+TEST(ll, a_line_that_another_core_has_modified_is_snooped, REQS(LL_36),
+     NEEDS(need_perfmon, need_pebs, need_load_latency, need_second_processor))
+{
+	struct tagged_setup setup = tagged_loads();
+	unsigned cpu, count, unsnooped = 0;
+	struct hierarchy h;
+
+	if (!lines(t, true, &h) || !(cpu = neighbour(t, false)))
+		return;
+	count = take(t, cpu, true, &setup, &h);
+	if (!tagged_enough(t, AT(LL_36), &h, count, setup.wanted))
+		return;
+	for (unsigned i = 0; i < count; i++)
+		unsnooped += (unsigned)(CODES_UNSNOOPED >> (at(i, 0xa0) & 0xf) & 1);
+	CHECK_RANGE(t, LL_36, 0, (count - 1) / 2, unsnooped,
+		    "of %u records have codes 01H to 04H (A0H of the first is 0x%lx)", count,
+		    at(0, 0xa0));
+}
+
+/* "serviced by another processor core with a cross core snoop where no modified copies were found";
+ * where the L3 knows that a copy can't be modified, no snoop is needed, and Linux reads 06H of
+ * Sandy Bridge and later so. */
+TEST(ll, a_clean_line_of_another_core_is_not_called_modified, REQS(LL_37),
+     NEEDS(need_perfmon, need_pebs, need_load_latency, need_second_processor))
+{
+	struct tagged_setup setup = tagged_loads();
+	u64 codes = test_sees_exactly(t, REQ_LL_37) ? BIT(0x5) : BITS(0x4, 0x6);
+	unsigned cpu, count, good = 0;
+	struct hierarchy h;
+
+	if (!lines(t, false, &h) || !(cpu = neighbour(t, true)))
+		return;
+	count = take(t, cpu, false, &setup, &h);
+	if (!tagged_enough(t, AT(LL_37), &h, count, setup.wanted))
+		return;
+	for (unsigned i = 0; i < count; i++)
+		good += (unsigned)(codes >> (at(i, 0xa0) & 0xf) & 1);
+	CHECK_RANGE(t, LL_37, count / 2 + 1, count, good, "of %u records have one of the codes "
+		    "0x%lx (A0H of the first is 0x%lx)", count, codes, at(0, 0xa0));
+}
+
+static void check_addresses(struct test *t, struct test_claim claim, enum event_kind kind,
+			    bool stores)
+{
+	struct tagged_setup setup;
+	struct event event;
+	struct hierarchy h;
+	unsigned cpu, count;
+
+	if (!lines(t, stores, &h) || !(cpu = neighbour(t, true)) ||
+	    !HARNESS_CHECK(t, event_get(kind, EV_DLA, &event), "the event is in the table"))
+		return;
+	setup = (struct tagged_setup){ .counter = 2, .event = event.code, .period = TAGGED_PERIOD,
+				       .enable = pmc_one(2), .wanted = 2 };
+	count = take(t, cpu, stores, &setup, &h);
+	if (!count && !stores && !test_sees_exactly(t, REQ_DLA_10)) {
+		test_skip(t, "no %s of %s: the L3 may know that they aren't modified", event.name,
+			  h.name);
+		return;
+	}
+	if (!tagged_enough(t, claim, &h, count, setup.wanted))
+		return;
+	for (unsigned i = 0; i < count; i++)
+		test_check_range(t, claim, h.first, h.last, at(i, 0x98),
+				 "address of record %u of %s", i, event.name);
+}
+
+TEST(dla, a_line_that_another_core_has_modified_has_its_address, REQS(DLA_10),
+     NEEDS(need_perfmon, need_format2, need_haswell, need_second_processor))
+{
+	check_addresses(t, AT(DLA_10), EK_XSNP_HITM, true);
+}
+
+TEST(dla, a_line_that_another_core_has_has_its_address, REQS(DLA_10),
+     NEEDS(need_perfmon, need_format2, need_haswell, need_second_processor))
+{
+	check_addresses(t, AT(DLA_10), EK_XSNP_HIT, false);
+}

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Both logical processors of a core have an event at once: SDM "Performance Monitoring Events" of
+ * Hyper-Threading, Tables 18-66 and 19-34. Work is at CPL 3 and only USR flags are set, so that
+ * what the harness does around it counts nothing.
+ */
+#include "kernel/smp.h"
+#include "tests/frame/needs.h"
+#include "tests/netburst/netburst.h"
+
+#define OTHER_MORE	(NETBURST_MORE + 40u)	/* another number than the first one's */
+
+static struct {
+	struct smp_barrier begin, over;
+	struct netburst_setting s;
+	const struct workload *w;
+	u64 n[2];
+	u64 value;
+} window;
+
+static void work(void *arg)
+{
+	unsigned thread = netburst_thread();
+
+	(void)arg;
+	if (thread == 0) {
+		netburst_program(&window.s);
+		netburst_write(window.s.counter, 0);
+		netburst_beside(&window.s, true);
+		netburst_start(window.s.counter);
+	}
+	smp_barrier_wait(&window.begin);
+	workload_run_user(window.w, window.n[thread]);
+	smp_barrier_wait(&window.over);
+	if (thread)
+		return;
+	netburst_stop(window.s.counter);
+	netburst_beside(&window.s, false);
+	window.value = netburst_read(window.s.counter);
+}
+
+/* One window with so many rounds on each. false: the test has ended. */
+static bool count_both(struct test *t, const struct netburst_setting *s, const struct workload *w,
+		       u64 n0, u64 n1, u64 *value)
+{
+	static void (*const fns[2])(void *arg) = { work, work };
+	static void *const args[2];
+
+	window.begin = window.over = (struct smp_barrier){ .count = 2 };
+	window.s = *s;
+	window.w = w;
+	window.n[0] = n0;
+	window.n[1] = n1;
+	if (!netburst_run_both(t, fns, args))
+		return false;
+	*value = window.value;
+	return true;
+}
+
+/* How much more is counted when T0 does more, and when T1 does, while the other one works too. */
+struct growth { u64 of[2]; };
+
+static bool measure(struct test *t, const struct netburst_setting *s, const struct workload *w,
+		    struct growth *growth)
+{
+	u64 least, value[2];
+
+	if (!count_both(t, s, w, NETBURST_FEWER, NETBURST_FEWER, &least) ||
+	    !count_both(t, s, w, NETBURST_MORE, NETBURST_FEWER, &value[0]) ||
+	    !count_both(t, s, w, NETBURST_FEWER, OTHER_MORE, &value[1]))
+		return false;
+	for (unsigned thread = 0; thread < 2; thread++)
+		growth->of[thread] = value[thread] - least;
+	return true;
+}
+
+static u64 declared(unsigned thread, const struct workload *w, enum workload_count what)
+{
+	return workload_declared(w, what, thread ? OTHER_MORE : NETBURST_MORE) -
+	       workload_declared(w, what, NETBURST_FEWER);
+}
+
+static u64 usr(unsigned thread)
+{
+	return thread ? NB_ESCR_T1_USR : NB_ESCR_T0_USR;
+}
+
+TEST(netburst, events_of_both_at_once_all_count, REQS(NB_07),
+     NEEDS(need_netburst, need_sibling_thread))
+{
+	const struct workload *w = &workload_load;
+	u64 few, many, want = declared(0, w, COUNT_INSTRUCTIONS) +
+			      declared(1, w, COUNT_INSTRUCTIONS);
+
+	for (unsigned counter = 12; counter < NB_COUNTERS; counter++) {
+		struct netburst_setting s = netburst_instructions(counter, usr(0) | usr(1), 0);
+
+		if (!count_both(t, &s, w, NETBURST_FEWER, NETBURST_FEWER, &few) ||
+		    !count_both(t, &s, w, NETBURST_MORE, OTHER_MORE, &many))
+			return;
+		CHECK_EQ(t, NB_07, want, many - few, "instructions of both at CPL 3, 40 more "
+			 "rounds of T0 and 80 of T1 at once, counter %u", counter);
+	}
+}
+
+/* Thread-specific events of Table 19-34 whose number a workload fixes, or not (what: COUNTS). */
+struct specific {
+	enum netburst_event event;
+	u32 mask;
+	const struct workload *w;
+	enum workload_count what;
+	const char *name;
+};
+
+static const struct specific specific[] = {
+	{ NB_EVENT_INSTR_RETIRED, NB_INSTR_RETIRED_NBOGUSNTAG | NB_INSTR_RETIRED_NBOGUSTAG,
+	  &workload_branch, COUNT_INSTRUCTIONS, "instr_retired" },
+	{ NB_EVENT_INSTR_COMPLETED, 1, &workload_load, COUNT_INSTRUCTIONS, "instr_completed" },
+	{ NB_EVENT_BRANCH_RETIRED, 0xf, &workload_branch, COUNT_BRANCHES, "branch_retired" },
+	{ NB_EVENT_RETIRED_BRANCH_TYPE, NB_RETIRED_BRANCH_TYPE_CONDITIONAL, &workload_branch,
+	  COUNT_CONDITIONAL, "retired_branch_type" },
+	{ NB_EVENT_UOPS_RETIRED, 1, &workload_load, WORKLOAD_COUNTS, "uops_retired" },
+};
+
+/* The first counter that can count it. */
+static unsigned counter_of(enum netburst_event event)
+{
+	unsigned c = 0;
+
+	while (c < NB_COUNTERS && !netburst_escr_msr(c, event))
+		c++;
+	return c;
+}
+
+static void check_specific(struct test *t, const struct specific *e)
+{
+	struct netburst_setting s = { .event = e->event, .mask = e->mask,
+				      .counter = counter_of(e->event) };
+	struct growth growth;
+
+	for (unsigned counted = 0; counted < 2; counted++) {
+		s.who = usr(counted);
+		if (!measure(t, &s, e->w, &growth))
+			return;
+		if (e->what == WORKLOAD_COUNTS)
+			CHECK_RANGE(t, NB_01, 1, ~0ULL, growth.of[counted],
+				    "%s of T%u at CPL 3, with its USR flag", e->name, counted);
+		else
+			CHECK_EQ(t, NB_01, declared(counted, e->w, e->what), growth.of[counted],
+				 "%s of T%u at CPL 3, with its USR flag, while both have it",
+				 e->name, counted);
+		CHECK_EQ(t, NB_26, 0, growth.of[!counted],
+			 "%s of T%u at CPL 3, with the USR flag of T%u alone", e->name, !counted,
+			 counted);
+	}
+}
+
+TEST(netburst, thread_specific_events_are_told_apart_while_both_have_them, REQS(NB_01, NB_26),
+     NEEDS(need_netburst, need_sibling_thread))
+{
+	for (unsigned i = 0; i < sizeof(specific) / sizeof(specific[0]); i++)
+		check_specific(t, &specific[i]);
+}
+
+/* The same of metrics: tagged loads and packed additions. */
+TEST(netburst, tagged_events_are_told_apart_while_both_have_them, REQS(NB_01, NB_26),
+     NEEDS(need_netburst, need_sibling_thread))
+{
+	static const struct {
+		enum netburst_metric metric;
+		const struct workload *w;
+		enum workload_count what;
+		const char *name;
+	} metrics[] = {
+		{ NB_METRIC_MEMORY_LOADS, &workload_load, COUNT_LOADS, "memory_loads" },
+		{ NB_METRIC_MEMORY_STORES, &workload_store, COUNT_STORES, "memory_stores" },
+		{ NB_METRIC_PACKED_SP_RETIRED, &workload_packed, COUNT_BRANCHES,
+		  "packed_SP_retired" },
+	};
+	struct growth growth;
+
+	for (unsigned i = 0; i < sizeof(metrics) / sizeof(metrics[0]); i++)
+		for (unsigned counted = 0; counted < 2; counted++) {
+			struct netburst_setting s = netburst_metric(metrics[i].metric, 13,
+								    usr(counted), 0);
+
+			if (!measure(t, &s, metrics[i].w, &growth))
+				return;
+			CHECK_EQ(t, NB_01, declared(counted, metrics[i].w, metrics[i].what),
+				 growth.of[counted], "%s of T%u at CPL 3, with its USR flag",
+				 metrics[i].name, counted);
+			CHECK_EQ(t, NB_26, 0, growth.of[!counted],
+				 "%s of T%u at CPL 3, with the USR flag of T%u alone",
+				 metrics[i].name, !counted, counted);
+		}
+}

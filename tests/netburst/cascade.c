@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Counters that start each other: SDM "Performance Counters" and "Cascading Counters" (pairs of one
+ * group), "Extended Cascading" with Table 18-65. The counter that waits counts the usual event of
+ * its group, as does the one whose overflow it waits for, so that the second counts what is left of
+ * a window when the first has overflowed in its middle.
+ */
+#include "tests/frame/needs.h"
+#include "tests/netburst/netburst.h"
+
+#define NO	0xffu
+
+/* "Each counter group has pairs": which counter's overflow starts counter n. */
+static const u8 alternate[18] = { 2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13, 14, 15 };
+/* Table 18-65: CASCNT4INTO0, CASCNT5INTO3, CASCNT5INTO4, CASCNT4INTO5. */
+static const u8 extended[18] = { NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO,
+				 16, NO, NO, 17, 17, 16 };
+/* The first counter of a counter's group, and of the next one. */
+static const u8 group[18] = { 0, 0, 0, 0, 4, 4, 4, 4, 8, 8, 8, 8, 12, 12, 12, 12, 12, 12 };
+static const u8 group_end[18] = { 4, 4, 4, 4, 8, 8, 8, 8, 12, 12, 12, 12, 18, 18, 18, 18, 18, 18 };
+
+/* Of a window: many, where the clocks between two WRMSRs count as well. */
+static u64 rounds_of(unsigned counter)
+{
+	return counter < 4 ? 1000 : 300;
+}
+
+static u64 half_of(unsigned counter)
+{
+	return rounds_of(counter) / 2;
+}
+
+/* Events of this thread: the other one wakes up now and then. */
+static struct netburst_setting usual(unsigned counter, u64 flags)
+{
+	return netburst_usual(counter, netburst_both(netburst_thread()), flags);
+}
+
+/* from counts and overflows on its nth event; what the waiting counter has counted behind it. */
+static u64 cascade(unsigned from, u64 nth, unsigned waiting, u64 flag)
+{
+	struct netburst_setting first = usual(from, 0);
+	struct netburst_setting second = usual(waiting, flag);
+	u64 counted;
+
+	netburst_program(&first);
+	netburst_preset(from, nth);
+	netburst_program(&second);
+	netburst_write(waiting, 0);
+	netburst_start(from);
+	workload_run_dry(&workload_packed, rounds_of(from));
+	netburst_stop(from);
+	netburst_stop(waiting);
+	counted = netburst_read(waiting);
+	netburst_reset();
+	return counted;
+}
+
+/* Events of the window. */
+static u64 events_of(unsigned counter)
+{
+	struct netburst_setting s = usual(counter, 0);
+
+	netburst_program(&s);
+	netburst_write(counter, 0);
+	netburst_start(counter);
+	workload_run_dry(&workload_packed, rounds_of(counter));
+	netburst_stop(counter);
+	return netburst_read(counter);
+}
+
+/* Half of the window is left, give or take the half of that: the instructions that switch, and
+ * clocks that differ from run to run. */
+static void check_starts(struct test *t, struct test_claim claim, unsigned from, unsigned waiting,
+			 u64 flag)
+{
+	u64 all = events_of(from), rounds = rounds_of(from);
+
+	if (!test_check(t, claim, all >= rounds, "as many events as rounds",
+			"counter %u counts %lu of %lu rounds", from, all, rounds))
+		return;
+	test_check_range(t, claim, all / 4, all - all / 4, cascade(from, all / 2, waiting, flag),
+			 "counter %u, counter %u overflowing on event %lu of %lu", waiting, from,
+			 all / 2, all);
+}
+
+TEST(netburst, a_cascaded_counter_starts_at_the_overflow, REQS(NB_09), NEEDS(need_netburst))
+{
+	for (unsigned i = 0; i < NB_COUNTERS; i++) {
+		check_starts(t, AT(NB_09), alternate[i], i, NB_CCCR_CASCADE);
+		CHECK_EQ(t, NB_09, 0, cascade(alternate[i], half_of(i), i, 0),
+			 "counter %u without the flag, counter %u overflowing", i, alternate[i]);
+	}
+}
+
+TEST(netburst, a_cascaded_counter_waits_for_the_overflow, REQS(NB_22), NEEDS(need_netburst))
+{
+	for (unsigned i = 0; i < NB_COUNTERS; i++) {
+		CHECK_EQ(t, NB_22, 0, cascade(alternate[i], NETBURST_NEVER, i, NB_CCCR_CASCADE),
+			 "counter %u, counter %u not overflowing", i, alternate[i]);
+		check_starts(t, AT(NB_22), alternate[i], i, NB_CCCR_CASCADE);
+	}
+}
+
+/* 14 starts 16, but 16 doesn't start 14, nor does 12 start 16. */
+TEST(netburst, only_the_alternate_starts_a_counter, REQS(NB_09), NEEDS(need_netburst))
+{
+	for (unsigned i = 0; i < NB_COUNTERS; i++)
+		for (unsigned from = group[i]; from < group_end[i]; from++) {
+			if (from == i || from == alternate[i])
+				continue;
+			CHECK_EQ(t, NB_09, 0, cascade(from, half_of(from), i, NB_CCCR_CASCADE),
+				 "counter %u, counter %u overflowing", i, from);
+		}
+	check_starts(t, AT(NB_09), 14, 16, NB_CCCR_CASCADE);
+}
+
+TEST(netburst, extended_cascading_is_table_18_65, REQS(NB_33), NEEDS(need_netburst))
+{
+	for (unsigned i = 12; i < NB_COUNTERS; i++) {
+		if (extended[i] == NO)
+			continue;
+		check_starts(t, AT(NB_33), extended[i], i, NB_CCCR_EXTENDED_CASCADE);
+		CHECK_EQ(t, NB_33, 0,
+			 cascade(extended[i], NETBURST_NEVER, i, NB_CCCR_EXTENDED_CASCADE),
+			 "counter %u, counter %u not overflowing", i, extended[i]);
+		for (unsigned from = 12; from < NB_COUNTERS; from++)
+			if (from != i && from != extended[i])
+				CHECK_EQ(t, NB_33, 0,
+					 cascade(from, half_of(from), i, NB_CCCR_EXTENDED_CASCADE),
+					 "counter %u, counter %u overflowing", i, from);
+	}
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Events that count tagged micro-operations: SDM "Front-end Tagging", "Execution Tagging", "Tagging
+ * Mechanism for Replay_event", Tables 19-31 to 19-33. No PEBS here. Which branches are mispredicted
+ * a program doesn't foresee: many of those that go by random bits, few of a loop's.
+ */
+#include "kernel/fault.h"
+#include "tests/frame/needs.h"
+#include "tests/netburst/netburst.h"
+
+#define FIRST_IQ	12u
+
+static u64 gain_of(enum netburst_metric metric, unsigned counter, const struct workload *w)
+{
+	struct netburst_setting s = netburst_metric(metric, counter,
+						    netburst_both(netburst_thread()), 0);
+
+	return netburst_gain(&s, w, false);
+}
+
+/* The same with the upstream event's ESCR holding something else. */
+static u64 gain_with_upstream(enum netburst_metric metric, unsigned counter, u32 escr, u64 value,
+			      const struct workload *w)
+{
+	struct netburst_setting s = netburst_metric(metric, counter,
+						    netburst_both(netburst_thread()), 0);
+
+	msr_write(escr, value);
+	return netburst_gain(&s, w, false);
+}
+
+TEST(netburst, front_end_event_counts_tagged_loads_and_stores, REQS(NB_34), NEEDS(need_netburst))
+{
+	for (unsigned c = FIRST_IQ; c < NB_COUNTERS; c++) {
+		u64 loads = netburst_declared(&workload_load, COUNT_LOADS);
+		u32 escr = netburst_escr_msr(c, NB_EVENT_UOP_TYPE);
+
+		CHECK_EQ(t, NB_34, loads, gain_of(NB_METRIC_MEMORY_LOADS, c, &workload_load),
+			 "memory_loads of loads on counter %u", c);
+		CHECK_EQ(t, NB_34, 0, gain_of(NB_METRIC_MEMORY_LOADS, c, &workload_store),
+			 "memory_loads of stores on counter %u", c);
+		CHECK_EQ(t, NB_34, netburst_declared(&workload_store, COUNT_STORES),
+			 gain_of(NB_METRIC_MEMORY_STORES, c, &workload_store),
+			 "memory_stores of stores on counter %u", c);
+		CHECK_EQ(t, NB_34, 0, gain_of(NB_METRIC_MEMORY_STORES, c, &workload_load),
+			 "memory_stores of loads on counter %u", c);
+		CHECK_EQ(t, NB_34, 0, gain_with_upstream(NB_METRIC_MEMORY_LOADS, c, escr, 0,
+							 &workload_load),
+			 "memory_loads on counter %u, nothing tagged", c);
+	}
+}
+
+/* Tag bit 0 is what NBOGUS0 counts; ESCR[8:5] holds the tags, ESCR[4] enables them. */
+TEST(netburst, execution_event_counts_its_tag, REQS(NB_35), NEEDS(need_netburst))
+{
+	const u32 firm_escr0 = 0x3a4;
+	u64 packed = netburst_declared(&workload_packed, COUNT_BRANCHES);
+	u64 upstream;
+
+	for (unsigned c = FIRST_IQ; c < NB_COUNTERS; c++) {
+		CHECK_EQ(t, NB_35, packed, gain_of(NB_METRIC_PACKED_SP_RETIRED, c,
+						   &workload_packed),
+			 "packed_SP_retired on counter %u", c);
+		upstream = msr_read(firm_escr0);
+		CHECK_EQ(t, NB_35, 0, gain_of(NB_METRIC_PACKED_SP_RETIRED, c, &workload_load),
+			 "packed_SP_retired of loads on counter %u", c);
+		CHECK_EQ(t, NB_35, 0, gain_of(NB_METRIC_PACKED_DP_RETIRED, c, &workload_packed),
+			 "packed_DP_retired of single precision on counter %u", c);
+		CHECK_EQ(t, NB_35, 0, gain_of(NB_METRIC_SCALAR_SP_RETIRED, c, &workload_packed),
+			 "scalar_SP_retired of packed ones on counter %u", c);
+		CHECK_EQ(t, NB_35, 0,
+			 gain_with_upstream(NB_METRIC_PACKED_SP_RETIRED, c, firm_escr0,
+					    upstream & ~BIT(4), &workload_packed),
+			 "without the tag enable flag, counter %u", c);
+		CHECK_EQ(t, NB_35, 0,
+			 gain_with_upstream(NB_METRIC_PACKED_SP_RETIRED, c, firm_escr0,
+					    (upstream & ~BITS(5, 8)) | 2 << 5, &workload_packed),
+			 "with tag value 2, counter %u", c);
+		CHECK_EQ(t, NB_35, packed,
+			 gain_with_upstream(NB_METRIC_PACKED_SP_RETIRED, c, firm_escr0,
+					    upstream | BITS(5, 8), &workload_packed),
+			 "with tag value 15, counter %u", c);
+	}
+}
+
+/* Replay metrics of which each round of a piece has one; another miss may come to some. */
+static const struct replay {
+	const char *name;
+	enum netburst_metric metric;
+	const struct workload *one, *none;
+	u32 enable, vert;	/* Table 19-33 */
+} replays[] = {
+	{ "1stL_cache_load_miss_retired", NB_METRIC_FIRST_LEVEL_LOAD_MISS_RETIRED,
+	  &workload_uncached, &workload_load, 0x01000001, 0x1 },
+	{ "2ndL_cache_load_miss_retired", NB_METRIC_SECOND_LEVEL_LOAD_MISS_RETIRED,
+	  &workload_uncached, &workload_load, 0x01000002, 0x1 },
+	{ "DTLB_load_miss_retired", NB_METRIC_DTLB_LOAD_MISS_RETIRED, &workload_fresh_page,
+	  &workload_fresh_page_store, 0x01000004, 0x1 },
+	{ "DTLB_store_miss_retired", NB_METRIC_DTLB_STORE_MISS_RETIRED,
+	  &workload_fresh_page_store, &workload_fresh_page, 0x01000004, 0x2 },
+	{ "DTLB_all_miss_retired (loads)", NB_METRIC_DTLB_ALL_MISS_RETIRED, &workload_fresh_page,
+	  &workload_load, 0x01000004, 0x3 },
+	{ "DTLB_all_miss_retired (stores)", NB_METRIC_DTLB_ALL_MISS_RETIRED,
+	  &workload_fresh_page_store, &workload_store, 0x01000004, 0x3 },
+	{ "MOB_load_replay_retired", NB_METRIC_MOB_LOAD_REPLAY_RETIRED, &workload_partial,
+	  &workload_load, 0x01000200, 0x1 },
+	{ "split_load_retired", NB_METRIC_SPLIT_LOAD_RETIRED, &workload_split, &workload_load,
+	  0x01000400, 0x1 },
+	{ "split_store_retired", NB_METRIC_SPLIT_STORE_RETIRED, &workload_split, &workload_store,
+	  0x01000400, 0x2 },
+};
+#define REPLAYS	(sizeof(replays) / sizeof(replays[0]))
+
+static void check_each_round(struct test *t, struct test_claim claim, u64 gain, const char *name,
+			     unsigned counter)
+{
+	u64 rounds = NETBURST_MORE - NETBURST_FEWER;
+
+	test_check_range(t, claim, rounds, rounds + rounds / 4, gain, "%s on counter %u", name,
+			 counter);
+}
+
+TEST(netburst, replay_event_counts_what_the_metric_selects, REQS(NB_36), NEEDS(need_netburst))
+{
+	for (unsigned i = 0; i < REPLAYS; i++)
+		for (unsigned c = FIRST_IQ; c < NB_COUNTERS; c++) {
+			const struct replay *r = &replays[i];
+
+			check_each_round(t, AT(NB_36), gain_of(r->metric, c, r->one), r->name, c);
+			CHECK_EQ(t, NB_36, 0, gain_of(r->metric, c, r->none),
+				 "%s of %s on counter %u", r->name, r->none->name, c);
+		}
+}
+
+/* Each with MSR_PEBS_ENABLE and MSR_PEBS_MATRIX_VERT as given. */
+static u64 gain_of_bits(const struct replay *r, u32 enable, u32 vert)
+{
+	struct netburst_setting s = netburst_metric(r->metric, FIRST_IQ,
+						    netburst_both(netburst_thread()), 0);
+
+	msr_write(MSR_NB_PEBS_ENABLE, enable);
+	msr_write(MSR_NB_PEBS_MATRIX_VERT, vert);
+	return netburst_gain(&s, r->one, false);
+}
+
+TEST(netburst, replay_tagging_needs_all_its_bits, REQS(NB_11), NEEDS(need_netburst))
+{
+	const u32 uop_tag = 0x01000000;		/* bit 24 */
+
+	for (unsigned i = 0; i < REPLAYS; i++) {
+		const struct replay *r = &replays[i];
+
+		check_each_round(t, AT(NB_11), gain_of_bits(r, r->enable, r->vert), r->name,
+				 FIRST_IQ);
+		CHECK_EQ(t, NB_11, 0, gain_of_bits(r, r->enable & ~uop_tag, r->vert),
+			 "%s without bit 24", r->name);
+		CHECK_EQ(t, NB_11, 0, gain_of_bits(r, uop_tag, r->vert),
+			 "%s with bit 24 alone", r->name);
+		CHECK_EQ(t, NB_11, 0, gain_of_bits(r, r->enable, 0),
+			 "%s without MSR_PEBS_MATRIX_VERT", r->name);
+	}
+}
+
+/* Table 19-33, tagged_mispred_branch: bits 15, 16 and 24, and bit 4 of MSR_PEBS_MATRIX_VERT. */
+static u64 mispredicted(unsigned counter, u32 enable, u32 vert, const struct workload *w, u64 n)
+{
+	struct netburst_setting s = netburst_metric(NB_METRIC_TAGGED_MISPRED_BRANCH, counter,
+						    netburst_both(netburst_thread()), 0);
+
+	msr_write(MSR_NB_PEBS_ENABLE, enable);
+	msr_write(MSR_NB_PEBS_MATRIX_VERT, vert);
+	return netburst_count(&s, w, n, false);
+}
+
+TEST(netburst, mispredicted_branches_are_tagged, REQS(NB_36, NB_11), NEEDS(need_netburst))
+{
+	const u32 enable = 0x01018000, uop_tag = 0x01000000, vert = 0x10;
+	const u64 rounds = 200;
+
+	for (unsigned c = FIRST_IQ; c < NB_COUNTERS; c++) {
+		/* Of a round's two branches one is random; around the piece there are a few. */
+		CHECK_RANGE(t, NB_36, rounds / 8, 2 * rounds + rounds / 8,
+			    mispredicted(c, enable, vert, &workload_random, rounds),
+			    "tagged_mispred_branch of random branches on counter %u", c);
+		CHECK_RANGE(t, NB_36, 0, rounds / 8,
+			    mispredicted(c, enable, vert, &workload_load, rounds),
+			    "tagged_mispred_branch of a loop's on counter %u", c);
+		CHECK_EQ(t, NB_11, 0, mispredicted(c, enable, 0, &workload_random, rounds),
+			 "counter %u without MSR_PEBS_MATRIX_VERT", c);
+		CHECK_EQ(t, NB_11, 0,
+			 mispredicted(c, enable & ~uop_tag, vert, &workload_random, rounds),
+			 "counter %u without bit 24", c);
+	}
+}

@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * PEBS of NetBurst on one thread: SDM "Processor Event-Based Sampling (PEBS)", "IA32_PEBS_ENABLE
+ * MSR" of Hyper-Threading, "BTS and DS Save Area". Registers of a record may be "partially
+ * modified", so the marked loads change RAX and the flags alone, and those are of any of them.
+ */
+#include "kernel/cpu.h"
+#include "kernel/smp.h"
+#include "pmu/pmi.h"
+#include "tests/frame/needs.h"
+#include "tests/netburst/sampling.h"
+#include "tests/measure/sampling.h"
+#include "tests/measure/walk.h"
+
+#define SIZE	144u	/* Figure 17-10: the last field begins at 88H */
+
+/* The sampled loads of the thread that calls. */
+static struct netburst_sampling own_loads(void)
+{
+	unsigned thread = netburst_thread();
+
+	return netburst_sample_loads(NETBURST_PEBS_COUNTER(thread), netburst_both(thread));
+}
+
+static u64 at(const u8 *record, unsigned offset)
+{
+	return *(const volatile u64 *)(uintptr_t)(record + offset);
+}
+
+static void check_record(struct test *t, const struct netburst_taken *taken, const char *what)
+{
+	u64 others = rflags_read() & FLAGS_LOOKED_AT & ~STATUS_FLAGS;
+
+	if (!netburst_check_one(t, AT(NB_37), taken, what))
+		return;
+	CHECK_EQ(t, NB_37, SIZE, (u64)taken->bytes, "bytes by which the index moved, %s", what);
+	CHECK(t, NB_37, !taken->outside, "no byte beside the record was written, %s", what);
+	CHECK_EQ(t, NB_37, taken->record.value[RECORD_rip], at(taken->first, 0x08),
+		 "RIP at 08H, %s", what);
+	CHECK_EQ(t, NB_37, others, at(taken->first, 0x00) & FLAGS_LOOKED_AT & ~STATUS_FLAGS,
+		 "flags at 00H that the loads don't change, %s", what);
+	CHECK_EQ(t, NB_37, taken->record.value[RECORD_rax], at(taken->first, 0x10),
+		 "RAX at 10H, %s", what);
+	sampling_check_registers(t, AT(NB_37), taken->first, taken->memory, taken->stack);
+}
+
+static void take_one(void *arg)
+{
+	struct netburst_sampling s = own_loads();
+
+	netburst_sample(&s, arg);
+}
+
+static struct netburst_taken one;
+
+TEST(netburst, a_record_is_144_bytes_of_known_registers, REQS(NB_37), NEEDS(need_netburst_pebs))
+{
+	take_one(&one);
+	check_record(t, &one, "this thread");
+}
+
+TEST(netburst, the_other_thread_makes_the_same_record, REQS(NB_37),
+     NEEDS(need_netburst_pebs, need_sibling_thread))
+{
+	if (netburst_run(t, !netburst_thread(), NETBURST_ASLEEP, take_one, &one))
+		check_record(t, &one, "the other thread");
+}
+
+TEST(netburst, no_record_without_a_pebs_enable, REQS(NB_06), NEEDS(need_netburst_pebs))
+{
+	struct netburst_sampling s = own_loads();
+
+	netburst_sample_open(&s);
+	netburst_sample_run(&s, &one);
+	CHECK(t, NB_06, !one.records && !one.bytes && !one.outside,
+	      "no record with ENABLE_PEBS_MY_THR and ENABLE_PEBS_OTH_THR clear (%u)",
+	      one.records);
+	netburst_sample(&s, &one);
+	netburst_check_one(t, AT(NB_06), &one, "with ENABLE_PEBS_MY_THR");
+}
+
+/* The reset value has bits above the 32nd. */
+TEST(netburst, a_record_reloads_the_counter, REQS(NB_38), NEEDS(need_netburst_pebs))
+{
+	struct netburst_sampling s = own_loads();
+	u64 reset = (1ULL << 40) - NETBURST_NEVER;
+	struct netburst_taken taken;
+
+	netburst_sample(&s, &taken);
+	if (!netburst_check_one(t, AT(NB_38), &taken, "of the loads"))
+		return;
+	CHECK_EQ(t, NB_38, SIZE, (u64)taken.bytes, "the index points behind the record");
+	CHECK_RANGE(t, NB_38, reset, reset + SAMPLE_MARKS, taken.counter,
+		    "the counter, reloaded and gone on");
+}
+
+/* As many records as periods: a period takes PERIOD events, or one more. */
+TEST(netburst, records_come_each_period, REQS(NB_38), NEEDS(need_netburst_pebs))
+{
+	struct netburst_taken taken;
+
+	for (unsigned records = 1; records <= 3; records++) {
+		struct netburst_sampling s = own_loads();
+
+		s.w = &workload_load;
+		s.nth = s.every = NETBURST_PERIOD;
+		s.n = records * (NETBURST_PERIOD + 1) + NETBURST_PERIOD / 2;
+		netburst_sample(&s, &taken);
+		CHECK_EQ(t, NB_38, records, taken.records, "records of %lu loads, one in %u", s.n,
+			 NETBURST_PERIOD);
+		CHECK_EQ(t, NB_38, taken.memory, taken.record.value[RECORD_rsi],
+			 "RSI of the first, which the loop leaves alone");
+	}
+}
+
+/* Twice as many periods as there is room for. */
+TEST(netburst, nothing_is_written_behind_the_buffer, REQS(NB_38), NEEDS(need_netburst_pebs))
+{
+	struct netburst_sampling s = own_loads();
+
+	s.w = &workload_load;
+	s.nth = s.every = NETBURST_PERIOD;
+	s.n = 2 * NETBURST_RECORDS * (NETBURST_PERIOD + 1);
+	s.threshold = NETBURST_RECORDS + 1;	/* an interrupt would stop the counters */
+	netburst_sample(&s, &one);
+	CHECK_EQ(t, NB_38, NETBURST_RECORDS, one.records, "records in a buffer for %u",
+		 NETBURST_RECORDS);
+	CHECK_EQ(t, NB_38, NETBURST_RECORDS * SIZE, (u64)one.bytes,
+		 "the index, at the absolute maximum");
+	CHECK(t, NB_38, !one.outside, "no byte behind the absolute maximum was written");
+}
+
+/* Interrupts of three records, by where the threshold is. */
+struct interrupted {
+	struct netburst_taken taken[3];
+};
+
+/* The handler loads as well before it stops the counter: too little to complete a fourth one. */
+#define LONG_PERIOD	(4 * NETBURST_PERIOD)
+
+static const unsigned thresholds[3] = { 3, 4, NETBURST_RECORDS };
+
+static void sample_with_thresholds(void *arg)
+{
+	struct interrupted *seen = arg;
+
+	for (unsigned i = 0; i < 3; i++) {
+		struct netburst_sampling s = own_loads();
+
+		s.w = &workload_load;
+		s.nth = s.every = LONG_PERIOD;
+		s.n = 3 * (LONG_PERIOD + 1) + LONG_PERIOD / 4;
+		s.threshold = thresholds[i];
+		netburst_sample(&s, &seen->taken[i]);
+	}
+}
+
+static struct interrupted interrupted;
+
+static void check_thresholds(struct test *t, const char *what)
+{
+	for (unsigned i = 0; i < 3; i++) {
+		const struct netburst_taken *taken = &interrupted.taken[i];
+
+		CHECK_EQ(t, NB_39, 3, taken->records, "records, %s", what);
+		CHECK_EQ(t, NB_39, thresholds[i] == 3 ? 1 : 0, taken->interrupts,
+			 "interrupts, threshold behind %u records, %s", thresholds[i], what);
+	}
+}
+
+TEST(netburst, the_threshold_interrupts, REQS(NB_39), NEEDS(need_netburst_pebs))
+{
+	sample_with_thresholds(&interrupted);
+	check_thresholds(t, "this thread");
+}
+
+/* While it samples the first one listens as well. */
+static struct {
+	struct smp_barrier begin, over;
+	unsigned heard;
+} listening;
+
+static void sample_for_a_listener(void *arg)
+{
+	smp_barrier_wait(&listening.begin);
+	sample_with_thresholds(arg);
+	smp_barrier_wait(&listening.over);
+}
+
+static void listen_to_a_sampler(void *arg)
+{
+	(void)arg;
+	pmi_open(NULL);
+	smp_barrier_wait(&listening.begin);
+	smp_barrier_wait(&listening.over);
+	listening.heard = pmi_settle()->count;
+	pmi_close();
+}
+
+TEST(netburst, the_threshold_interrupts_the_thread_that_samples, REQS(NB_39),
+     NEEDS(need_netburst_pebs, need_sibling_thread))
+{
+	for (unsigned sampler = 0; sampler < 2; sampler++) {
+		void (*const fns[2])(void *arg) = {
+			sampler ? listen_to_a_sampler : sample_for_a_listener,
+			sampler ? sample_for_a_listener : listen_to_a_sampler,
+		};
+		static void *const args[2] = { &interrupted, &interrupted };
+
+		listening.begin = (struct smp_barrier){ .count = 2 };
+		listening.over = (struct smp_barrier){ .count = 2 };
+		if (!netburst_run_both(t, fns, args))
+			return;
+		check_thresholds(t, sampler ? "T1 samples" : "T0 samples");
+		CHECK_EQ(t, NB_39, 0, listening.heard, "interrupts of T%u", !sampler);
+	}
+}
+
+/* The same event, tags and PEBS enable on each counter that can count it. */
+TEST(netburst, only_one_counter_of_a_thread_makes_records, REQS(NB_03),
+     NEEDS(need_netburst_pebs))
+{
+	unsigned thread = netburst_thread();
+	struct netburst_taken taken;
+
+	for (unsigned c = 12; c < NB_COUNTERS; c++) {
+		struct netburst_sampling s = netburst_sample_loads(c, netburst_both(thread));
+
+		netburst_sample(&s, &taken);
+		if (c == NETBURST_PEBS_COUNTER(thread))
+			netburst_check_one(t, AT(NB_03), &taken, "T's own counter");
+		else
+			CHECK(t, NB_03, !taken.records && !taken.outside && !taken.bytes,
+			      "no record of counter %u on T%u (%u)", c, thread, taken.records);
+		CHECK(t, NB_03, taken.counter < SAMPLE_MARKS ||
+				taken.counter >= (1ULL << 40) - NETBURST_NEVER,
+		      "counter %u overflowed, and holds 0x%lx", c, taken.counter);
+	}
+}
+
+struct one_counter {
+	unsigned counter;
+	struct netburst_taken taken;
+};
+
+static void sample_on_counter(void *arg)
+{
+	struct one_counter *c = arg;
+	struct netburst_sampling s = netburst_sample_loads(c->counter,
+							   netburst_both(netburst_thread()));
+
+	netburst_sample(&s, &c->taken);
+}
+
+TEST(netburst, each_thread_has_its_own_counter_for_records, REQS(NB_03),
+     NEEDS(need_netburst_pebs, need_sibling_thread))
+{
+	static struct one_counter c;
+
+	for (unsigned thread = 0; thread < 2; thread++)
+		for (c.counter = 12; c.counter < NB_COUNTERS; c.counter++) {
+			if (!netburst_run(t, thread, NETBURST_ASLEEP, sample_on_counter, &c))
+				return;
+			CHECK_EQ(t, NB_03, c.counter == (thread ? 17u : 16u) ? 1 : 0,
+				 c.taken.records, "records of counter %u on T%u", c.counter,
+				 thread);
+		}
+}
+
+/* Events of Tables 19-29 and 19-30 that aren't among the three; each overflows in the window. */
+TEST(netburst, only_three_events_make_records, REQS(NB_04), NEEDS(need_netburst_pebs))
+{
+	static const struct { enum netburst_event event; u32 mask; const char *name; } others[] = {
+		{ NB_EVENT_INSTR_RETIRED, 0x3, "instr_retired" },
+		{ NB_EVENT_INSTR_COMPLETED, 0x1, "instr_completed" },
+		{ NB_EVENT_UOPS_RETIRED, 0x1, "uops_retired" },
+		{ NB_EVENT_BRANCH_RETIRED, 0xf, "branch_retired" },
+		{ NB_EVENT_MISPRED_BRANCH_RETIRED, 0x1, "mispred_branch_retired" },
+	};
+	struct netburst_sampling s = own_loads();
+	struct netburst_taken taken;
+
+	for (unsigned i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		s.what.event = others[i].event;
+		s.what.mask = others[i].mask;
+		s.nth = NETBURST_PERIOD / 2;
+		/* Half of these go where nobody foresees. */
+		if (others[i].event == NB_EVENT_MISPRED_BRANCH_RETIRED) {
+			s.w = &workload_random;
+			s.n = 8 * NETBURST_PERIOD;
+		}
+		netburst_program(&s.what);
+		netburst_sample(&s, &taken);
+		CHECK(t, NB_04, taken.counter > 0 && taken.counter < NETBURST_NEVER,
+		      "%s overflowed and wasn't reloaded: 0x%lx", others[i].name, taken.counter);
+		CHECK(t, NB_04, !taken.records && !taken.bytes && !taken.outside,
+		      "no record of %s (%u)", others[i].name, taken.records);
+	}
+	s = own_loads();
+	netburst_sample(&s, &taken);
+	netburst_check_one(t, AT(NB_04), &taken, "front_end_event");
+}
+
+/* The other two of the three. */
+TEST(netburst, execution_and_replay_events_make_records, REQS(NB_04), NEEDS(need_netburst_pebs))
+{
+	static const struct {
+		enum netburst_metric metric;
+		const struct workload *w;
+		const char *name;
+	} precise[] = {
+		{ NB_METRIC_PACKED_SP_RETIRED, &workload_packed, "execution_event" },
+		{ NB_METRIC_SPLIT_LOAD_RETIRED, &workload_split, "replay_event" },
+		{ NB_METRIC_MEMORY_STORES, &workload_store, "front_end_event" },
+	};
+	unsigned thread = netburst_thread();
+	struct netburst_taken taken;
+
+	for (unsigned i = 0; i < sizeof(precise) / sizeof(precise[0]); i++) {
+		struct netburst_sampling s = {
+			.what = netburst_metric(precise[i].metric, NETBURST_PEBS_COUNTER(thread),
+						netburst_both(thread), 0),
+			.nth = NETBURST_PERIOD, .every = NETBURST_NEVER,
+			.threshold = NETBURST_RECORDS, .w = precise[i].w, .n = 2 * NETBURST_PERIOD,
+		};
+
+		netburst_sample(&s, &taken);
+		CHECK_EQ(t, NB_04, 1, taken.records, "records of %s", precise[i].name);
+		CHECK_RANGE(t, NB_04, (u64)(uintptr_t)precise[i].w->begin,
+			    (u64)(uintptr_t)precise[i].w->end,
+			    taken.record.value[RECORD_rip], "IP of the record of %s, in the loop",
+			    precise[i].name);
+	}
+}

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * PEBS and the two threads: SDM "IA32_PEBS_ENABLE MSR" of Hyper-Threading ("my thread", "other
+ * thread"), Table 35-41 (what is shared). How bits 25 and 26 read on the other thread isn't stated
+ * (docs/READINGS.md).
+ */
+#include "kernel/fault.h"
+#include "spec/msr.h"
+#include "tests/frame/needs.h"
+#include "tests/netburst/sampling.h"
+
+/* Whatever thread calls: a record of its loads, or none. */
+struct sampler {
+	struct netburst_sampling s;
+	struct netburst_taken taken;
+};
+
+static void prepare(void *arg)
+{
+	struct sampler *sampler = arg;
+	unsigned thread = netburst_thread();
+
+	sampler->s = netburst_sample_loads(NETBURST_PEBS_COUNTER(thread), netburst_both(thread));
+	netburst_sample_open(&sampler->s);
+}
+
+static void sample(void *arg)
+{
+	struct sampler *sampler = arg;
+
+	netburst_sample_run(&sampler->s, &sampler->taken);
+}
+
+static void enable_mine(void *arg)
+{
+	(void)arg;
+	netburst_pebs(true, false);
+}
+
+static void enable_others(void *arg)
+{
+	(void)arg;
+	netburst_pebs(false, true);
+}
+
+static void enable_both(void *arg)
+{
+	(void)arg;
+	netburst_pebs(true, true);
+}
+
+static bool on(struct test *t, unsigned thread, void (*fn)(void *arg), void *arg)
+{
+	return netburst_run(t, thread, NETBURST_ASLEEP, fn, arg);
+}
+
+static struct sampler samplers[2];
+
+/* Records of each thread, after writer has written MSR_PEBS_ENABLE by enable, and then, unless that
+ * is NULL, the other one by again. */
+static bool sample_on_each(struct test *t, unsigned writer, void (*enable)(void *arg),
+			   void (*again)(void *arg))
+{
+	for (unsigned thread = 0; thread < 2; thread++)
+		if (!on(t, thread, prepare, &samplers[thread]))
+			return false;
+	if (!on(t, writer, enable, NULL) || (again && !on(t, !writer, again, NULL)))
+		return false;
+	for (unsigned thread = 0; thread < 2; thread++)
+		if (!on(t, thread, sample, &samplers[thread]))
+			return false;
+	return true;
+}
+
+static void check_records(struct test *t, struct test_claim claim, const bool want[2],
+			  const char *how, unsigned writer)
+{
+	for (unsigned thread = 0; thread < 2; thread++)
+		test_check_eq(t, claim, want[thread], samplers[thread].taken.records,
+			      "records of T%u, T%u has written %s", thread, writer, how);
+}
+
+TEST(netburst, my_thread_and_other_thread_are_the_writers, REQS(NB_05, NB_06),
+     NEEDS(need_netburst_pebs, need_sibling_thread))
+{
+	static const bool both[2] = { true, true };
+
+	for (unsigned writer = 0; writer < 2; writer++) {
+		const bool mine[2] = { !writer, writer }, others[2] = { writer, !writer };
+
+		if (!sample_on_each(t, writer, enable_mine, NULL))
+			return;
+		check_records(t, AT(NB_05), mine, "ENABLE_PEBS_MY_THR", writer);
+		if (!sample_on_each(t, writer, enable_others, NULL))
+			return;
+		check_records(t, AT(NB_05), others, "ENABLE_PEBS_OTH_THR", writer);
+		if (!sample_on_each(t, writer, enable_both, NULL))
+			return;
+		check_records(t, AT(NB_06), both, "both", writer);
+	}
+}
+
+/* A record of another thread would have that one's data in it, and lie in its buffer. */
+TEST(netburst, a_record_is_of_the_enabled_thread, REQS(NB_06),
+     NEEDS(need_netburst_pebs, need_sibling_thread))
+{
+	for (unsigned writer = 0; writer < 2; writer++) {
+		if (!sample_on_each(t, writer, enable_mine, NULL))
+			return;
+		if (netburst_check_one(t, AT(NB_06), &samplers[writer].taken, "of the enabled one"))
+			CHECK_EQ(t, NB_06, samplers[writer].taken.memory,
+				 samplers[writer].taken.record.value[RECORD_rsi],
+				 "RSI of the record, T%u's memory", writer);
+		CHECK(t, NB_06, !samplers[!writer].taken.records &&
+				!samplers[!writer].taken.bytes && !samplers[!writer].taken.outside,
+		      "no byte of T%u, for which PEBS is off", !writer);
+	}
+}
+
+/* What each thread has read of the two bits. */
+static u64 enables[2];
+
+static void read_and_write_back(void *arg)
+{
+	u64 value = msr_read(MSR_NB_PEBS_ENABLE);
+
+	(void)arg;
+	enables[netburst_thread()] = value & (NB_PEBS_ENABLE_MY_THR | NB_PEBS_ENABLE_OTH_THR);
+	msr_write(MSR_NB_PEBS_ENABLE, value);
+}
+
+static void read_enables(void *arg)
+{
+	(void)arg;
+	enables[netburst_thread()] = msr_read(MSR_NB_PEBS_ENABLE) &
+				     (NB_PEBS_ENABLE_MY_THR | NB_PEBS_ENABLE_OTH_THR);
+}
+
+static void enable_mine_and_write_back(void *arg)
+{
+	enable_mine(arg);
+	read_and_write_back(arg);
+}
+
+static void enable_others_and_write_back(void *arg)
+{
+	enable_others(arg);
+	read_and_write_back(arg);
+}
+
+/* Which threads have PEBS enabled when `enable` was written by one, and by the other one what that
+ * read, if it reads the bits as relative to itself. */
+static bool check_written_back(struct test *t, unsigned writer, void (*enable)(void *arg),
+			       u64 written, const bool want[2], const char *how)
+{
+	const u64 both = NB_PEBS_ENABLE_MY_THR | NB_PEBS_ENABLE_OTH_THR;
+	bool relative;
+
+	if (!sample_on_each(t, writer, enable, read_enables))
+		return false;
+	test_check_eq(t, AT(NB_24), written, enables[writer], "bits that T%u reads, having written "
+		      "%s", writer, how);
+	check_records(t, AT(NB_24), want, how, writer);
+	relative = enables[!writer] == (written ^ both);
+	test_note(t, "bits 25 and 26 of MSR_PEBS_ENABLE, written by T%u as %#lx, read as %#lx on "
+		  "the other thread: %s", writer, written, enables[!writer],
+		  relative ? "relative to who reads" :
+		  enables[!writer] == written ? "as written" : "neither as written nor relative");
+	if (!relative)
+		return true;
+	if (!sample_on_each(t, writer, enable, read_and_write_back))
+		return false;
+	check_records(t, AT(NB_24), want, how, writer);
+	return true;
+}
+
+TEST(netburst, writing_back_enables_the_same_threads, REQS(NB_24),
+     NEEDS(need_netburst_pebs, need_sibling_thread))
+{
+	for (unsigned writer = 0; writer < 2; writer++) {
+		const bool mine[2] = { !writer, writer }, others[2] = { writer, !writer };
+
+		if (!check_written_back(t, writer, enable_mine_and_write_back,
+					NB_PEBS_ENABLE_MY_THR, mine,
+					"ENABLE_PEBS_MY_THR and what was read") ||
+		    !check_written_back(t, writer, enable_others_and_write_back,
+					NB_PEBS_ENABLE_OTH_THR, others,
+					"ENABLE_PEBS_OTH_THR and what was read"))
+			return;
+	}
+}
+
+/* Both at once, many periods each. */
+#define AT_ONCE	3u
+
+static void prepare_many(void *arg)
+{
+	struct sampler *sampler = arg;
+
+	prepare(arg);
+	sampler->s.w = &workload_load;
+	sampler->s.nth = sampler->s.every = NETBURST_PERIOD;
+	sampler->s.n = AT_ONCE * (NETBURST_PERIOD + 1) + NETBURST_PERIOD / 2;
+	netburst_sample_open(&sampler->s);
+}
+
+TEST(netburst, both_threads_sample_at_once, REQS(NB_20),
+     NEEDS(need_netburst_pebs, need_sibling_thread))
+{
+	static void (*const fns[2])(void *arg) = { sample, sample };
+	void *const args[2] = { &samplers[0], &samplers[1] };
+
+	for (unsigned thread = 0; thread < 2; thread++)
+		if (!on(t, thread, prepare_many, args[thread]))
+			return;
+	enable_both(NULL);
+	if (!netburst_run_both(t, fns, args))
+		return;
+	for (unsigned thread = 0; thread < 2; thread++) {
+		const struct netburst_taken *taken = &samplers[thread].taken;
+
+		CHECK_EQ(t, NB_20, AT_ONCE, taken->records, "records of T%u", thread);
+		CHECK_EQ(t, NB_20, taken->memory, taken->record.value[RECORD_rsi],
+			 "RSI of T%u's first record, its own memory", thread);
+		CHECK(t, NB_20, !taken->outside, "no byte of T%u's buffer beside its records",
+		      thread);
+	}
+}
+
+/* A register's values as each thread reads them, in turns. */
+struct access {
+	u32 msr;
+	u64 value;
+};
+
+static void write_it(void *arg)
+{
+	const struct access *a = arg;
+
+	msr_write(a->msr, a->value);
+}
+
+static void read_it(void *arg)
+{
+	struct access *a = arg;
+
+	a->value = msr_read(a->msr);
+}
+
+static void check_shared(struct test *t, struct test_claim claim, u32 msr, u64 value,
+			 const char *name)
+{
+	for (unsigned writer = 0; writer < 2; writer++) {
+		struct access written = { msr, writer ? value : value & (value - 1) };
+		struct access read = { msr, 0 };
+
+		if (!on(t, writer, write_it, &written) || !on(t, !writer, read_it, &read))
+			return;
+		test_check_eq(t, claim, written.value, read.value, "%s on T%u, written by T%u",
+			      name, !writer, writer);
+	}
+}
+
+TEST(msr, netburst_pebs_registers_are_shared, REQS(NB_14),
+     NEEDS(need_netburst, need_sibling_thread))
+{
+	check_shared(t, AT(NB_14), MSR_NB_PEBS_ENABLE, 0x2a5, "MSR_PEBS_ENABLE[12:0]");
+	check_shared(t, AT(NB_14), MSR_NB_PEBS_MATRIX_VERT, 0x3, "MSR_PEBS_MATRIX_VERT");
+}
+
+TEST(msr, netburst_counters_are_shared, REQS(NB_42),
+     NEEDS(need_netburst, need_sibling_thread))
+{
+	check_shared(t, AT(NB_42), MSR_NB_IQ_COUNTER0, 0x1234567890, "MSR_IQ_COUNTER0");
+	check_shared(t, AT(NB_42), MSR_NB_BPU_COUNTER1, 0x9876543, "MSR_BPU_COUNTER1");
+	check_shared(t, AT(NB_42), MSR_NB_CRU_ESCR0, 0x0400060c, "MSR_CRU_ESCR0");
+	check_shared(t, AT(NB_42), MSR_NB_FIRM_ESCR1, 0x10000008, "MSR_FIRM_ESCR1");
+	check_shared(t, AT(NB_42), MSR_NB_IQ_CCCR5, NB_CCCR_ACTIVE_THREAD | NB_CCCR_COMPARE,
+		     "MSR_IQ_CCCR5");
+	check_shared(t, AT(NB_42), MSR_NB_MS_CCCR2, NB_CCCR_ACTIVE_THREAD | NB_CCCR_EDGE,
+		     "MSR_MS_CCCR2");
+}
+
+TEST(msr, netburst_threads_have_their_own_ds_area, REQS(NB_40),
+     NEEDS(need_netburst_pebs, need_sibling_thread))
+{
+	u64 here = ds_area();
+	struct access area[2] = { { MSR_IA32_DS_AREA, here },
+				  { MSR_IA32_DS_AREA, here + 0x1000 } };
+
+	for (unsigned thread = 0; thread < 2; thread++)
+		if (!on(t, thread, write_it, &area[thread]))
+			return;
+	for (unsigned thread = 0; thread < 2; thread++) {
+		struct access read = { MSR_IA32_DS_AREA, 0 }, none = { MSR_IA32_DS_AREA, 0 };
+
+		if (!on(t, thread, read_it, &read))
+			return;
+		CHECK_EQ(t, NB_40, area[thread].value, read.value, "IA32_DS_AREA of T%u", thread);
+		if (!on(t, thread, write_it, &none))
+			return;
+	}
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Records of NetBurst: SDM "Processor Event-Based Sampling (PEBS)" and "BTS and DS Save Area".
+ * Where the record's instruction lies isn't stated to the instruction: "the linear IP ...
+ * nominally", so the overflow falls amid the marked loads, and both it and the next may be the
+ * record's.
+ */
+#include "tests/netburst/sampling.h"
+
+#include "kernel/string.h"
+#include "pmu/pmi.h"
+
+#define AMID	4u	/* the marked load that overflows */
+
+struct netburst_sampling netburst_sample_loads(unsigned counter, u64 who)
+{
+	return (struct netburst_sampling){
+		.what = netburst_metric(NB_METRIC_MEMORY_LOADS, counter, who, 0),
+		.nth = NETBURST_PERIOD + AMID, .every = NETBURST_NEVER,
+		.threshold = NETBURST_RECORDS,
+		.w = &workload_sample, .n = NETBURST_PERIOD,
+	};
+}
+
+void netburst_sample_open(const struct netburst_sampling *s)
+{
+	const struct ds_setup setup = {
+		.format = RECORD_NB64, .capacity = NETBURST_RECORDS, .threshold = s->threshold,
+		.reset = { (0 - s->every) & BITS(0, NB_WIDTH - 1) },
+	};
+
+	ds_open(&setup);
+}
+
+/* Each marked load adds a word of memory to RAX; no two values are equal. */
+static void fill_memory(u64 *rax)
+{
+	u64 *operand = workload_memory() + SAMPLE_OFFSET / 8;
+
+	rax[0] = SAMPLE_RAX;
+	for (unsigned i = 0; i < SAMPLE_MARKS; i++) {
+		operand[i] = 0x0123456789abcdef + 0x1111111111111111 * (u64)i;
+		rax[i + 1] = rax[i] + operand[i];
+	}
+}
+
+void netburst_sample_run(const struct netburst_sampling *s, struct netburst_taken *taken)
+{
+	const struct workload_switch by = {
+		.msr = netburst_cccr_msr(s->what.counter), .off = netburst_cccr(&s->what),
+		.on = netburst_cccr(&s->what) | NB_CCCR_ENABLE,
+	};
+	int64_t offset;
+
+	memset(taken, 0, sizeof(*taken));
+	fill_memory(taken->rax);
+	netburst_preset(s->what.counter, s->nth);
+	pmi_open(NULL);
+	netburst_beside(&s->what, true);
+	workload_run_switched(s->w, s->n, &by);
+	netburst_beside(&s->what, false);
+	taken->interrupts = pmi_settle()->count;
+	pmi_close();
+	taken->counter = netburst_read(s->what.counter);
+	taken->records = ds_records();
+	taken->bytes = ds_bytes();
+	taken->outside = ds_written_outside(0, taken->records, &offset);
+	memcpy(taken->first, ds_record(0), record_size(RECORD_NB64));
+	record_decode(RECORD_NB64, taken->first, sizeof(taken->first), &taken->record);
+	taken->memory = (u64)(uintptr_t)workload_memory();
+	taken->stack = workload_stack();
+}
+
+void netburst_sample(const struct netburst_sampling *s, struct netburst_taken *taken)
+{
+	netburst_sample_open(s);
+	netburst_pebs(true, false);
+	netburst_sample_run(s, taken);
+	netburst_pebs(false, false);
+}
+
+/* The marked load at that address, or right before it; -1: none. */
+static int mark_of(u64 ip)
+{
+	int mark = workload_mark_at(&workload_sample, SAMPLE_MARKS, ip);
+
+	if (mark >= 0)
+		return mark;
+	return workload_mark_at(&workload_sample, SAMPLE_MARKS, ip - workload_sample.mark_length);
+}
+
+bool netburst_check_one(struct test *t, struct test_claim claim, const struct netburst_taken *taken,
+			const char *what)
+{
+	u64 ip = taken->record.value[RECORD_rip], rax = taken->record.value[RECORD_rax];
+	int mark = mark_of(ip);
+
+	if (!test_check_eq(t, claim, 1, taken->records, "records, %s", what) ||
+	    !test_check(t, claim, mark >= 0, "a marked load, or the instruction behind it",
+			"IP 0x%lx, %s", ip, what))
+		return false;
+	return test_check(t, claim, rax == taken->rax[mark] || rax == taken->rax[mark + 1],
+			  "RAX before or behind it", "RAX 0x%lx with marked load %d, %s", rax, mark,
+			  what);
+}

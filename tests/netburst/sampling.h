@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* Taking PEBS records of NetBurst, on whichever thread, and what is looked at afterwards. */
+#ifndef TESTS_NETBURST_SAMPLING_H
+#define TESTS_NETBURST_SAMPLING_H
+
+#include "pmu/ds.h"
+#include "tests/netburst/netburst.h"
+
+#define NETBURST_PERIOD		64u
+#define NETBURST_RECORDS	8u	/* room in the buffer */
+
+/* How records are taken. The counter and MSR_PEBS_ENABLE are programmed before. */
+struct netburst_sampling {
+	struct netburst_setting what;
+	u64 nth, every;			/* overflow on the nth event, then on every so many */
+	unsigned threshold;		/* of the buffer, in records */
+	const struct workload *w;
+	u64 n;
+};
+
+/* What is left in the DS area of the thread that has sampled. */
+struct netburst_taken {
+	unsigned records, interrupts;
+	int64_t bytes;			/* by which the index has moved */
+	bool outside;			/* a byte that is in no record was written */
+	u8 first[RECORD_MAX_SIZE];	/* the first record ... */
+	struct pebs_record record;	/* ... and decoded */
+	u64 counter;
+	u64 memory, stack;		/* of the thread's workloads */
+	u64 rax[SAMPLE_MARKS + 1];	/* RAX before each marked load, and behind the last */
+};
+
+/* Loads on a counter, tagged by the front end, with PEBS enabled for nobody; one record of the
+ * sample piece, of a marked load, with the buffer's threshold far away. */
+struct netburst_sampling netburst_sample_loads(unsigned counter, u64 who);
+
+/* Open this thread's DS area. */
+void netburst_sample_open(const struct netburst_sampling *s);
+/* Run the workload from the nth event before the overflow, listening to interrupts. */
+void netburst_sample_run(const struct netburst_sampling *s, struct netburst_taken *taken);
+/* Both, with PEBS enabled for the thread that calls in between. */
+void netburst_sample(const struct netburst_sampling *s, struct netburst_taken *taken);
+
+/*
+ * Is there one record, of a marked load of the sample piece? Its IP is that of the load, or the one
+ * behind it, and RAX the one before or behind that load.
+ */
+bool netburst_check_one(struct test *t, struct test_claim claim, const struct netburst_taken *taken,
+			const char *what);
+
+#endif

@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which logical processor's events count: SDM "Performance Monitoring Events" of Hyper-Threading,
+ * Tables 18-66 and 18-67, typed from the page. A thread is measured while the other one sleeps in
+ * HLT (retired instructions), or while both are busy and one of them alone has the event (packed
+ * additions), so that every count is known whatever the setting.
+ */
+#include "kernel/cpuid.h"
+#include "kernel/time.h"
+#include "tests/frame/needs.h"
+#include "pmu/counter.h"
+#include "tests/netburst/netburst.h"
+
+/* Who counts: a cell of a table. */
+#define T0_OS	1u
+#define T0_USR	2u
+#define T1_OS	4u
+#define T1_USR	8u
+#define ALWAYS	(T0_OS | T0_USR | T1_OS | T1_USR)
+
+#define CELLS	16
+#define ROW(cell) ((cell) / 4)	/* T0_OS/T0_USR: 00, 01, 11, 10, the order of the page */
+#define COLUMN(cell) ((cell) % 4)
+
+/* Table 18-66. The cell of row 01, column 10 is printed as "(a) T0 in OS or (b) T1 in OS". */
+#define ERRATUM_CELL	(4 * 1 + 3)
+#define ERRATUM_PRINTED	(T0_OS | T1_OS)
+static const u8 table_18_66[CELLS] = {
+	/* T0 = 00 */	0, T1_USR, T1_OS | T1_USR, T1_OS,
+	/* T0 = 01 */	T0_USR, T0_USR | T1_USR, T0_USR | T1_OS | T1_USR, T0_USR | T1_OS,
+	/* T0 = 11 */	T0_OS | T0_USR, T0_OS | T0_USR | T1_USR, ALWAYS, T0_OS | T0_USR | T1_OS,
+	/* T0 = 10 */	T0_OS, T0_OS | T1_USR, T0_OS | T1_OS | T1_USR, T0_OS | T1_OS,
+};
+
+/* Table 18-67, thread-independent events. The row of T0 = 10 is labelled "0" there. */
+#define ANY_OS	(T0_OS | T1_OS)
+#define ANY_USR	(T0_USR | T1_USR)
+static const u8 table_18_67[CELLS] = {
+	/* T0 = 00 */	0, ANY_USR, ALWAYS, ANY_OS,
+	/* T0 = 01 */	ANY_USR, ANY_USR, ALWAYS, ALWAYS,
+	/* T0 = 11 */	ALWAYS, ALWAYS, ALWAYS, ALWAYS,
+	/* T0 = 10 */	ANY_OS, ALWAYS, ALWAYS, ANY_OS,
+};
+
+/* The two flags OS and USR of a row or column. */
+static u64 flags_of(unsigned place, u64 os, u64 usr)
+{
+	static const struct { bool os, usr; } flags[4] = {
+		{ false, false }, { false, true }, { true, true }, { true, false },
+	};
+
+	return (flags[place].os ? os : 0) | (flags[place].usr ? usr : 0);
+}
+
+/* ESCR[3:0] of a cell. */
+static u64 setting(unsigned cell)
+{
+	return flags_of(ROW(cell), NB_ESCR_T0_OS, NB_ESCR_T0_USR) |
+	       flags_of(COLUMN(cell), NB_ESCR_T1_OS, NB_ESCR_T1_USR);
+}
+
+static const char *const names[4] = { "00", "01", "11", "10" };
+
+static u8 situation(unsigned thread, bool user)
+{
+	u8 own = user ? T0_USR : T0_OS;
+
+	return (u8)(thread ? own << 2 : own);
+}
+
+/* All sixteen settings with one thread at one level. */
+struct all_cells {
+	const struct workload *w;
+	struct netburst_setting s;
+	bool user, metric;
+	bool busy;		/* the other thread, without the event */
+	u64 gain[CELLS];
+};
+
+static void count_all_cells(void *arg)
+{
+	struct all_cells *all = arg;
+
+	for (unsigned cell = 0; cell < CELLS; cell++) {
+		if (all->metric)
+			all->s = netburst_metric(NB_METRIC_PACKED_SP_RETIRED, all->s.counter,
+						 setting(cell), 0);
+		all->s.who = setting(cell);
+		all->gain[cell] = all->busy ? netburst_gain_once(&all->s, all->w, all->user)
+					    : netburst_gain(&all->s, all->w, all->user);
+	}
+}
+
+static bool measure(struct test *t, struct all_cells *all, unsigned thread,
+		    enum netburst_other other)
+{
+	all->busy = other != NETBURST_ASLEEP;
+	return netburst_run(t, thread, other, count_all_cells, all);
+}
+
+/* The claims of a table's cells: its two corners, those of one thread's flags alone, the others. */
+struct claims {
+	struct test_claim corner, one, both;
+};
+
+static const struct test_claim *claim_of(const struct claims *claims, unsigned cell)
+{
+	if (ROW(cell) == COLUMN(cell) && !(cell & 1))
+		return &claims->corner;
+	return ROW(cell) && COLUMN(cell) ? &claims->both : &claims->one;
+}
+
+/* Where the print and the rule of the page's text and of all other cells differ, neither is asked
+ * for: report_erratum() says what was seen. */
+static bool is_contradicted(unsigned cell, unsigned now)
+{
+	return cell == ERRATUM_CELL &&
+	       !(ERRATUM_PRINTED & now) != !(table_18_66[ERRATUM_CELL] & now);
+}
+
+static void check_cells(struct test *t, const struct claims *claims, const u8 table[CELLS],
+			const struct all_cells *all, unsigned now, u64 declared, const char *what)
+{
+	for (unsigned cell = 0; cell < CELLS; cell++)
+		if (table != table_18_66 || !is_contradicted(cell, now))
+			test_check_eq(t, *claim_of(claims, cell), table[cell] & now ? declared : 0,
+				      all->gain[cell], "%s, T0_OS/T0_USR = %s, T1_OS/T1_USR = %s",
+				      what, names[ROW(cell)], names[COLUMN(cell)]);
+}
+
+/* What the printed cell would say, and what was seen. */
+static void report_erratum(struct test *t, const struct all_cells *all, unsigned now,
+			   const char *what)
+{
+	bool printed = ERRATUM_PRINTED & now, ruled = table_18_66[ERRATUM_CELL] & now;
+	bool counted = all->gain[ERRATUM_CELL];
+
+	if (printed != ruled)
+		test_note(t, "manual erratum, Table 18-66, T0 = 01, T1 = 10: %s it is printed to "
+			  "%s, by the text it must %s, it %s", what, printed ? "count" : "be zero",
+			  ruled ? "count" : "be zero", counted ? "counts" : "is zero");
+}
+
+static void check_table_18_66(struct test *t, unsigned thread, bool user)
+{
+	static const char *const what[2][2] = { { "T0 in OS", "T0 in USR" },
+						{ "T1 in OS", "T1 in USR" } };
+	const struct claims claims = { AT(NB_27), AT(NB_01), AT(NB_07) };
+	static struct all_cells all;
+	u8 now = situation(thread, user);
+
+	all = (struct all_cells){ .w = &workload_load, .user = user,
+				  .s = netburst_instructions(12, 0, 0) };
+	if (!measure(t, &all, thread, NETBURST_ASLEEP))
+		return;
+	check_cells(t, &claims, table_18_66, &all, now,
+		    netburst_declared(&workload_load, COUNT_INSTRUCTIONS), what[thread][user]);
+	report_erratum(t, &all, now, what[thread][user]);
+}
+
+TEST(netburst, table_18_66_on_the_first_thread, REQS(NB_07, NB_01, NB_27),
+     NEEDS(need_netburst_threads))
+{
+	check_table_18_66(t, netburst_thread(), false);
+	check_table_18_66(t, netburst_thread(), true);
+}
+
+TEST(netburst, table_18_66_on_the_other_thread, REQS(NB_07, NB_01, NB_27),
+     NEEDS(need_netburst, need_sibling_thread))
+{
+	check_table_18_66(t, !netburst_thread(), false);
+	check_table_18_66(t, !netburst_thread(), true);
+}
+
+/* What the two threads are doing, by the one that has the event: its level, the other one's. */
+static const char *const busy[2][2][2] = {
+	{ { "by T0 in OS, T1 in OS", "by T0 in OS, T1 in USR" },
+	  { "by T0 in USR, T1 in OS", "by T0 in USR, T1 in USR" } },
+	{ { "by T1 in OS, T0 in OS", "by T1 in OS, T0 in USR" },
+	  { "by T1 in USR, T0 in OS", "by T1 in USR, T0 in USR" } },
+};
+
+/* The same of tagged micro-operations, with the other thread busy at either level: its flags and
+ * what it does change nothing. */
+static void check_beside_a_busy_one(struct test *t, unsigned thread)
+{
+	const struct claims claims = { AT(NB_27), AT(NB_01), AT(NB_26) };
+	static struct all_cells all;
+
+	for (unsigned i = 0; i < 4; i++) {
+		bool user = i & 2, other = i & 1;
+
+		all = (struct all_cells){ .w = &workload_packed, .user = user, .metric = true,
+					  .s = { .counter = 16 } };
+		if (!measure(t, &all, thread, other ? NETBURST_IN_USR : NETBURST_IN_OS))
+			return;
+		check_cells(t, &claims, table_18_66, &all, situation(thread, user),
+			    netburst_declared(&workload_packed, COUNT_BRANCHES),
+			    busy[thread][user][other]);
+	}
+}
+
+TEST(netburst, a_busy_other_thread_changes_no_count, REQS(NB_26, NB_01, NB_27),
+     NEEDS(need_netburst, need_sibling_thread))
+{
+	check_beside_a_busy_one(t, netburst_thread());
+}
+
+TEST(netburst, nor_does_this_one_change_the_others, REQS(NB_26, NB_01, NB_27),
+     NEEDS(need_netburst, need_sibling_thread))
+{
+	check_beside_a_busy_one(t, !netburst_thread());
+}
+
+/* Packed additions of one thread, while both are in a known mode; which of them it is doesn't
+ * matter. */
+static void check_table_18_67(struct test *t, struct test_claim claim, unsigned thread)
+{
+	const struct claims claims = { claim, claim, claim };
+	static const u32 counters[2] = { 8, 10 };
+	static struct all_cells all;
+
+	for (unsigned i = 0; i < 4; i++) {
+		bool user = i & 2, other = i & 1;
+		u8 now = (u8)(situation(thread, user) | situation(!thread, other));
+
+		all = (struct all_cells){ .w = &workload_packed, .user = user,
+					  .s = netburst_usual(counters[thread], 0, 0) };
+		if (!measure(t, &all, thread, other ? NETBURST_IN_USR : NETBURST_IN_OS))
+			return;
+		check_cells(t, &claims, table_18_67, &all, now,
+			    netburst_declared(&workload_packed, COUNT_BRANCHES),
+			    busy[thread][user][other]);
+	}
+}
+
+TEST(netburst, table_18_67_for_an_event_of_this_thread, REQS(NB_15),
+     NEEDS(need_netburst, need_sibling_thread))
+{
+	check_table_18_67(t, AT(NB_15), netburst_thread());
+}
+
+TEST(netburst, table_18_67_for_an_event_of_the_other_thread, REQS(NB_28),
+     NEEDS(need_netburst, need_sibling_thread))
+{
+	check_table_18_67(t, AT(NB_28), !netburst_thread());
+}
+
+/* On each thread: the flags of the thread that bit 0 of its initial APIC ID names count it, the
+ * other one's don't. */
+struct own_flags {
+	u32 apic_id;
+	u64 own, others;
+};
+
+static void count_by_apic_id(void *arg)
+{
+	struct own_flags *seen = arg;
+	struct netburst_setting s = netburst_instructions(14, 0, 0);
+
+	seen->apic_id = cpuid_get(CPUID_INITIAL_APIC_ID);
+	s.who = seen->apic_id & 1 ? NETBURST_T1 : NETBURST_T0;
+	seen->own = netburst_gain(&s, &workload_load, false);
+	s.who = seen->apic_id & 1 ? NETBURST_T0 : NETBURST_T1;
+	seen->others = netburst_gain(&s, &workload_load, false);
+}
+
+static void check_own_flags(struct test *t, unsigned thread)
+{
+	static struct own_flags seen;
+
+	seen = (struct own_flags){ .apic_id = 0 };
+	if (!netburst_run(t, thread, NETBURST_ASLEEP, count_by_apic_id, &seen))
+		return;
+	CHECK_EQ(t, NB_25, netburst_declared(&workload_load, COUNT_INSTRUCTIONS), seen.own,
+		 "initial APIC ID %#x, flags of T%u", seen.apic_id, seen.apic_id & 1);
+	CHECK_EQ(t, NB_25, 0, seen.others, "initial APIC ID %#x, flags of T%u", seen.apic_id,
+		 !(seen.apic_id & 1));
+}
+
+TEST(netburst, the_apic_id_names_this_thread, REQS(NB_25), NEEDS(need_netburst_threads))
+{
+	check_own_flags(t, netburst_thread());
+}
+
+TEST(netburst, the_apic_id_names_the_other_thread, REQS(NB_25),
+     NEEDS(need_netburst, need_sibling_thread))
+{
+	check_own_flags(t, !netburst_thread());
+}
+
+#define LONG_US	20000	/* in which the other thread surely runs, if it isn't in HLT */
+
+/* Clocks of this thread by its flags, and the least and the most by the other one's of some
+ * windows: that one may be late in going to sleep. */
+struct clocks {
+	u64 own, least, most;
+};
+
+static void count_clocks(void *arg)
+{
+	struct clocks *seen = arg;
+	unsigned thread = netburst_thread();
+	struct netburst_setting s = netburst_usual(0, netburst_both(thread), 0);
+
+	*seen = (struct clocks){ .own = netburst_gain(&s, &workload_load, false), .least = ~0ULL };
+	if (!counter_caps()->netburst_threads)
+		return;
+	s.who = netburst_both(!thread);
+	for (unsigned i = 0; i < 3; i++) {
+		u64 others;
+
+		netburst_program(&s);
+		netburst_write(s.counter, 0);
+		netburst_start(s.counter);
+		time_stall(LONG_US);
+		netburst_stop(s.counter);
+		others = netburst_read(s.counter);
+		seen->least = others < seen->least ? others : seen->least;
+		seen->most = others > seen->most ? others : seen->most;
+	}
+}
+
+static struct clocks clocks;
+
+TEST(netburst, running_clocks_are_counted, REQS(NB_46), NEEDS(need_netburst))
+{
+	count_clocks(&clocks);
+	/* Three micro-operations a clock at most, three instructions a round. */
+	CHECK(t, NB_46, clocks.own >= NETBURST_MORE - NETBURST_FEWER,
+	      "clocks of %u rounds: %lu", NETBURST_MORE - NETBURST_FEWER, clocks.own);
+}
+
+TEST(netburst, a_halted_thread_has_no_running_clocks, REQS(NB_46),
+     NEEDS(need_netburst, need_sibling_thread))
+{
+	for (unsigned thread = 0; thread < 2; thread++) {
+		if (!netburst_run(t, thread, NETBURST_ASLEEP, count_clocks, &clocks))
+			return;
+		CHECK_EQ(t, NB_46, 0, clocks.least, "clocks of T%u, which is in HLT", !thread);
+		CHECK(t, NB_46, clocks.own > 0, "clocks of T%u, which runs: %lu", thread,
+		      clocks.own);
+		if (!netburst_run(t, thread, NETBURST_IN_OS, count_clocks, &clocks))
+			return;
+		CHECK(t, NB_46, clocks.most > 0, "clocks of T%u, which is busy: %lu", !thread,
+		      clocks.most);
+	}
+}

@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From overflow to record: SDM "Processor Event Based Sampling (PEBS)", "when the counter
+ * transitions from maximum count to zero, PEBS is armed", and "Precise Distribution of
+ * Instructions Retired (PDIR)".
+ */
+#include "kernel/intr.h"
+#include "kernel/fault.h"
+#include "pmu/pmi.h"
+#include "spec/msr.h"
+#include "tests/frame/calibration.h"
+#include "tests/frame/needs.h"
+#include "tests/measure/sampling.h"
+
+/* Is there a record, and of an instruction behind the workload? */
+static bool made_behind(const struct workload *w)
+{
+	enum record_format format = counter_caps()->record_format;
+	struct pebs_record record;
+
+	return ds_records() && record_decode(format, ds_record(0), record_size(format), &record) &&
+	       sampling_field(&record, RECORD_rip) > (u64)(uintptr_t)w->end;
+}
+
+/*
+ * The window's last load overflows; nothing loads behind it but, perhaps, the microcode of the
+ * WRMSR that closes the window, whose record is no record of the overflow.
+ */
+TEST(arm, an_overflow_arms_and_writes_nothing, REQS(ARM_01),
+     NEEDS(need_perfmon, need_pebs, need_events))
+{
+	struct ds_setup setup = sampling_setup(8);
+	struct pebs_record record;
+	int64_t offset = 0;
+
+	sampling_run(&setup, 0, LOADS, COUNT_BOTH, &workload_load, NO_OTHERS);
+	if (made_behind(&workload_load)) {
+		test_inconclusive(t, "the write that closes the window has the event");
+		return;
+	}
+	CHECK_EQ(t, ARM_01, 1, counters_status() & 1, "status bit: the counter wrapped");
+	CHECK_EQ(t, ARM_01, 0, (u64)ds_bytes(), "bytes by which the index moved");
+	CHECK(t, ARM_01, !ds_written_outside(0, 0, &offset), "a byte at offset %ld of the buffer",
+	      (long)offset);
+	/* The control: the same, and loads behind it. */
+	counters_clear(1);
+	sampling_run(&setup, 0, LOADS, COUNT_BOTH, &workload_sample, NO_OTHERS);
+	sampling_one_record(t, AT(ARM_01), &record);
+}
+
+/* 64 NOPs between the load that overflows and the next ones: only a load may start the assist. */
+static void check_next_event(struct test *t, unsigned c)
+{
+	struct ds_setup setup = sampling_setup(8);
+	const struct calibration *measured = calibration_get();
+	struct pebs_record record;
+	u64 ip;
+
+	sampling_run(&setup, c, LOADS, COUNT_BOTH, &workload_again, NO_OTHERS);
+	counters_clear(BIT(c));
+	if (!sampling_one_record(t, AT(ARM_02), &record))
+		return;
+	ip = sampling_ip(&workload_again, &record);
+	CHECK(t, ARM_02, sampling_mark(&workload_again, AGAIN_MARKS, &record) >= 0,
+	      "instruction 0x%lx is a load behind the NOPs, 0x%lx and on, IA32_PMC%u", ip,
+	      workload_mark(&workload_again, 0), c);
+	if (measured->shadow_known && measured->shadow_most == 0)
+		CHECK_EQ(t, ARM_02, workload_mark(&workload_again, 0), ip,
+			 "the instruction is the first load behind the NOPs, IA32_PMC%u", c);
+}
+
+TEST(arm, the_next_event_is_recorded, REQS(ARM_02), NEEDS(need_perfmon, need_pebs, need_events))
+{
+	for (unsigned c = 0; c < 4; c++)
+		check_next_event(t, c);
+}
+
+/* PERIOD loads, records and interrupts of one overflow of counter c with these flags. */
+static void count_interrupts(unsigned c, u64 flags, unsigned *interrupts, unsigned *records)
+{
+	struct ds_setup setup = sampling_setup(8);
+
+	pmi_open(NULL);
+	sampling_run(&setup, c, LOADS, COUNT_BOTH | flags, &workload_sample, NO_OTHERS);
+	*interrupts = pmi_settle()->count;
+	*records = ds_records();
+	pmi_close();
+	counters_clear(BIT(c));
+}
+
+TEST(arm, without_int_a_record_raises_no_interrupt, REQS(ARM_03),
+     NEEDS(need_perfmon, need_pebs, need_events))
+{
+	for (unsigned c = 0; c < 4; c++) {
+		unsigned interrupts, records;
+
+		count_interrupts(c, 0, &interrupts, &records);
+		sampling_want(t, 1);
+		CHECK_EQ(t, ARM_03, 1, records, "records of IA32_PMC%u, INT = 0", c);
+		CHECK_EQ(t, ARM_03, 0, interrupts,
+			 "interrupts of IA32_PMC%u, INT = 0, threshold out of reach", c);
+		count_interrupts(c, COUNT_INT, &interrupts, &records);
+		CHECK_RANGE(t, ARM_03, 1, ~0ULL, interrupts, "interrupts of IA32_PMC%u, INT = 1",
+			    c);
+	}
+}
+
+/* Reported on silicon: a quiescent period is asked for, which leaves the latent record open. */
+TEST(arm, a_counter_is_disarmed_with_its_enable, REQS(ARM_04),
+     NEEDS(need_perfmon, need_pebs, need_events))
+{
+	for (unsigned c = 0; c < 4; c++) {
+		struct ds_setup setup = sampling_setup(8);
+
+		ds_open(&setup);
+		pebs_arm(c, LOADS, COUNT_BOTH, calibration_period(LOADS, PERIOD));
+		workload_run(&workload_load, PERIOD, pmc_one(c));
+		if (made_behind(&workload_load)) {
+			test_inconclusive(t, "the write that closes the window has the event");
+			return;
+		}
+		CHECK_EQ(t, ARM_01, BIT(c), counters_status() & BIT(c),
+			 "status bit: IA32_PMC%u wrapped", c);
+		pebs_disarm();
+		workload_run(&workload_load, PERIOD, pmc_one(c));
+		pebs_enable(pmc_one(c));
+		workload_run(&workload_load, PERIOD, pmc_one(c));
+		CHECK_EQ(t, ARM_04, 0, (u64)ds_bytes(),
+			 "bytes by which the index moved after disarming IA32_PMC%u and enabling "
+			 "it again", c);
+		pebs_disarm();
+		counter_program_disabled(c, 0, 0);
+		counters_clear(BIT(c));
+	}
+}
+
+TEST(arm, records_are_written_while_interrupts_are_off, REQS(ARM_05),
+     NEEDS(need_perfmon, need_pebs, need_events))
+{
+	for (unsigned c = 0; c < 4; c++) {
+		struct ds_setup setup = sampling_setup(8);
+		struct pebs_record record;
+		u64 off;
+
+		intr_disable();
+		sampling_run(&setup, c, LOADS, COUNT_BOTH, &workload_sample, NO_OTHERS);
+		off = (u64)ds_bytes();
+		intr_enable();
+		sampling_want(t, 1);
+		CHECK_EQ(t, ARM_05, record_size(setup.format), off,
+			 "bytes by which the index moved, IF = 0, IA32_PMC%u", c);
+		counters_clear(BIT(c));
+		/* The control. */
+		sampling_run(&setup, c, LOADS, COUNT_BOTH, &workload_sample, NO_OTHERS);
+		sampling_one_record(t, AT(ARM_05), &record);
+		counters_clear(BIT(c));
+	}
+}
+
+#define FAR 2048	/* bytes; both stacks are larger, and neither gets so deep here */
+
+/*
+ * The last load at CPL 3 overflows; loads at CPL 0 must leave the counter armed, and the next ones
+ * at CPL 3 make the record.
+ */
+static void check_user_arm(struct test *t, unsigned c)
+{
+	struct ds_setup setup = sampling_setup(8);
+	u64 loads = sampling_user_loads();
+
+	ds_open(&setup);
+	pebs_arm(c, LOADS, COUNT_USR, loads);
+	counters_enable(pmc_one(c));
+	workload_run_user(&workload_load, 2 * PERIOD);
+	counters_disable();
+	if (ds_records()) {
+		struct pebs_record record;
+		u64 here = (u64)(uintptr_t)&record, rsp;
+
+		record_decode(setup.format, ds_record(0), record_size(setup.format), &record);
+		rsp = sampling_field(&record, RECORD_rsp);
+		if (!CHECK(t, ARM_06, rsp > here + FAR || here > rsp + FAR,
+			   "RSP 0x%lx of the record isn't the stack of CPL 0 (0x%lx), IA32_PMC%u",
+			   rsp, here, c))
+			return;
+	}
+	if (!(counters_status() & BIT(c)) || ds_records()) {
+		test_inconclusive(t, "IA32_PMC%u didn't wrap on the last of %lu loads", c, loads);
+		return;
+	}
+	workload_run(&workload_load, PERIOD, pmc_one(c));
+	CHECK_EQ(t, ARM_06, 0, (u64)ds_bytes(),
+		 "bytes by which the index moved at CPL 0, IA32_PMC%u armed for CPL 3", c);
+	counters_enable(pmc_one(c));
+	workload_run_user(&workload_load, ROUNDS_FOR(1));
+	counters_disable();
+	sampling_want(t, 1);
+	CHECK_EQ(t, ARM_06, 1, ds_records(), "records after loads at CPL 3, IA32_PMC%u", c);
+	pebs_disarm();
+	counter_program_disabled(c, 0, 0);
+	counters_clear(BIT(c));
+}
+
+/* A counter of CPL 3 sees nothing of work at CPL 0, and the reverse of work at CPL 3. */
+static unsigned records_of(struct test *t, unsigned c, u64 flags, bool user)
+{
+	struct ds_setup setup = sampling_setup(8);
+	unsigned records;
+
+	ds_open(&setup);
+	pebs_arm(c, LOADS, flags, PERIOD);
+	if (user) {
+		counters_enable(pmc_one(c));
+		workload_run_user(&workload_load, ROUNDS_FOR(1));
+		counters_disable();
+	} else {
+		workload_run(&workload_load, ROUNDS_FOR(1), pmc_one(c));
+	}
+	records = ds_records();
+	if (user ? flags & COUNT_USR : flags & COUNT_OS)
+		sampling_want(t, 1);
+	pebs_disarm();
+	counter_program_disabled(c, 0, 0);
+	counters_clear(BIT(c));
+	return records;
+}
+
+TEST(arm, records_are_made_at_the_selected_level_only, REQS(ARM_06),
+     NEEDS(need_perfmon, need_pebs, need_events))
+{
+	for (unsigned c = 0; c < 4; c++) {
+		CHECK_EQ(t, ARM_06, 1, records_of(t, c, COUNT_OS, false),
+			 "records of CPL 0, OS = 1 USR = 0, IA32_PMC%u", c);
+		CHECK_EQ(t, ARM_06, 0, records_of(t, c, COUNT_USR, false),
+			 "records of CPL 0, OS = 0 USR = 1, IA32_PMC%u", c);
+		CHECK_EQ(t, ARM_06, 1, records_of(t, c, COUNT_USR, true),
+			 "records of CPL 3, OS = 0 USR = 1, IA32_PMC%u", c);
+	}
+}
+
+TEST(arm, an_armed_counter_waits_for_its_level, REQS(ARM_06),
+     NEEDS(need_perfmon, need_pebs, need_events))
+{
+	for (unsigned c = 0; c < 4; c++)
+		check_user_arm(t, c);
+}
+
+/* Reported on silicon. The control is an overflow, which does lead to a record. */
+TEST(arm, enabling_and_writing_make_no_record, REQS(ARM_10),
+     NEEDS(need_perfmon, need_pebs, need_events))
+{
+	for (unsigned c = 0; c < 4; c++) {
+		struct ds_setup setup = sampling_setup(8);
+		struct pebs_record record;
+
+		ds_open(&setup);
+		counter_program(c, LOADS, COUNT_BOTH);
+		counter_preset(c, NEVER);
+		counters_enable(pmc_one(c));
+		pebs_enable(pmc_one(c));
+		workload_run(&workload_load, PERIOD, pmc_one(c));
+		CHECK_EQ(t, ARM_10, 0, (u64)ds_bytes(),
+			 "bytes by which the index moved after IA32_PMC%u's PEBS bit was set", c);
+		counter_preset(c, NEVER);
+		workload_run(&workload_load, PERIOD, pmc_one(c));
+		counter_write(c, 0);
+		workload_run(&workload_load, PERIOD, pmc_one(c));
+		counter_program(c, LOADS, COUNT_BOTH);
+		workload_run(&workload_load, PERIOD, pmc_one(c));
+		CHECK_EQ(t, ARM_10, 0, (u64)ds_bytes(),
+			 "bytes by which the index moved after IA32_PMC%u and its event select "
+			 "were written", c);
+		pebs_disarm();
+		sampling_run(&setup, c, LOADS, COUNT_BOTH, &workload_sample, NO_OTHERS);
+		sampling_one_record(t, AT(ARM_10), &record);
+	}
+}
+
+#define PDIR_PERIOD 192
+
+/* How many instructions before the window's first one are counted: the counter, read by RDPMC,
+ * against those that have retired by then. */
+static u64 counted_before(void)
+{
+	counter_program(1, EVENT_INST_RETIRED_PREC_DIST, COUNT_BOTH);
+	counter_write(1, 0);
+	workload_run(&workload_precise, 0, pmc_one(1));
+	counter_program_disabled(1, 0, 0);
+	return (u32)workload_memory()[0] - (PRECISE_READ - 1);
+}
+
+/* The instruction of the record, one of the NOPs, named by its number in the window. */
+static void check_pdir(struct test *t, u64 flags, u64 before)
+{
+	struct ds_setup setup = sampling_setup(8);
+	struct pebs_record record;
+	u64 number = PDIR_PERIOD - before;
+
+	ds_open(&setup);
+	pebs_arm(1, EVENT_INST_RETIRED_PREC_DIST, COUNT_BOTH | flags, PDIR_PERIOD);
+	workload_run(&workload_precise, 0, pmc_one(1));
+	pebs_disarm();
+	counter_program_disabled(1, 0, 0);
+	if (!sampling_one_record(t, AT(ARM_09), &record))
+		return;
+	CHECK_EQ(t, ARM_09, workload_mark(&workload_precise, (unsigned)(number - PRECISE_FIRST)),
+		 sampling_ip(&workload_precise, &record),
+		 "recorded instruction of the overflow on instruction %lu of the window, INT = %u",
+		 number, flags != 0);
+	if (!flags)
+		test_note(t, "PDIR: 98H %#lx, A0H %#lx, A8H %#lx",
+			  sampling_field(&record, RECORD_data_linear_address),
+			  sampling_field(&record, RECORD_data_source),
+			  sampling_field(&record, RECORD_latency));
+}
+
+/* What the record holds at 98H, A0H and A8H isn't stated: docs/READINGS.md. */
+TEST(arm, precise_distribution_names_the_overflowing_instruction, REQS(ARM_09),
+     NEEDS(need_perfmon, need_pebs, need_pdir))
+{
+	u64 before = counted_before();
+
+	if (before != counted_before() || before > PERIOD) {
+		test_inconclusive(t, "%ld instructions are counted before the window",
+				  (long)before);
+		return;
+	}
+	pmi_open(NULL);
+	check_pdir(t, 0, before);
+	check_pdir(t, COUNT_INT, before);
+	pmi_settle();
+	pmi_close();
+}
+
+/* The last load at CPL 3 arms both; then the PEBS bit of one is cleared. */
+static void check_other_arm(struct test *t, unsigned kept, unsigned cleared)
+{
+	struct pmc_mask both = pmc_or(pmc_one(kept), pmc_one(cleared));
+	struct ds_setup setup = sampling_setup(8);
+	u64 loads = sampling_user_loads();
+
+	ds_open(&setup);
+	pebs_arm(kept, LOADS, COUNT_USR, loads);
+	pebs_arm(cleared, LOADS, COUNT_USR, loads);
+	counters_enable(both);
+	workload_run_user(&workload_load, 2 * PERIOD);
+	counters_disable();
+	if (ds_records() || both.bits & ~counters_status()) {
+		test_inconclusive(t, "IA32_PMC%u and IA32_PMC%u didn't wrap on the last of %lu "
+				  "loads", kept, cleared, loads);
+		return;
+	}
+	pebs_enable(pmc_one(kept));
+	counters_enable(both);
+	workload_run_user(&workload_load, PERIOD);
+	counters_disable();
+	CHECK_EQ(t, ARM_02, 1, ds_records(),
+		 "records of IA32_PMC%u, which was armed when IA32_PMC%u lost its PEBS bit", kept,
+		 cleared);
+	pebs_disarm();
+	counter_reset();
+}
+
+TEST(arm, clearing_one_enable_keeps_the_others_armed, REQS(ARM_02),
+     NEEDS(need_perfmon, need_pebs, need_events))
+{
+	check_other_arm(t, 0, 1);
+	check_other_arm(t, 3, 2);
+}
+
+/* Two PEBS enables at a time, and each of the four by itself. */
+TEST(arm, each_counter_can_do_pebs, REQS(MSR_22), NEEDS(need_perfmon, need_pebs, need_events))
+{
+	for (unsigned c = 0; c < 4; c++) {
+		struct ds_setup setup = sampling_setup(8);
+		struct pebs_record record;
+
+		sampling_run(&setup, c, LOADS, COUNT_BOTH, &workload_sample, NO_OTHERS);
+		sampling_one_record(t, AT(MSR_22), &record);
+	}
+}

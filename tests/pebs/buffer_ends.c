@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The ends of the PEBS buffer: SDM "DS Save Area", "Processor Event Based Sampling (PEBS)". The
+ * threshold at either end, a record that fills the buffer, and one for which there isn't room.
+ */
+#include "pmu/pmi.h"
+#include "spec/msr.h"
+#include "tests/frame/needs.h"
+#include "tests/measure/sampling.h"
+
+#define OVF_BUF IA32_PERF_GLOBAL_STATUS_OVF_BUF
+
+/* One record of counter c at `start` of so many, with its interrupt. */
+static void check_interrupt(struct test *t, unsigned c, unsigned start, unsigned capacity,
+			    unsigned threshold)
+{
+	u64 size = record_size(counter_caps()->record_format);
+	struct ds_setup setup = sampling_setup(capacity);
+	const struct pmi_log *log;
+	int64_t offset = 0;
+
+	setup.start = start;
+	setup.threshold = threshold;
+	pmi_open(NULL);
+	sampling_run(&setup, c, LOADS, COUNT_BOTH, &workload_sample, NO_OTHERS);
+	log = pmi_settle();
+	pmi_close();
+	CHECK_EQ(t, DS_03, (start + 1) * size, (u64)ds_bytes(),
+		 "index - base after record %u of a buffer for %u, IA32_PMC%u", start + 1, capacity,
+		 c);
+	CHECK(t, REC_13, !ds_written_outside(start, start + 1, &offset),
+	      "a byte at offset %ld of the buffer", (long)offset);
+	if (CHECK_EQ(t, DS_05, 1, log->count, "interrupts of record %u of a buffer for %u, "
+		     "threshold after %u, IA32_PMC%u", start + 1, capacity, threshold, c)) {
+		CHECK_EQ(t, DS_21, OVF_BUF, log->entry[0].status & OVF_BUF,
+			 "OvfBuf at the handler's entry");
+		CHECK_EQ(t, DS_05, ds_base() + (start + 1) * size, log->entry[0].index,
+			 "index at the handler's entry");
+	}
+	counter_reset();
+}
+
+TEST(ds, the_record_that_fills_the_buffer_interrupts, REQS(DS_03, DS_05, DS_21, REC_13),
+     NEEDS(need_perfmon, need_pebs, need_events))
+{
+	for (unsigned c = 0; c < 4; c++) {
+		check_interrupt(t, c, 0, 1, 1);
+		check_interrupt(t, c, 2, 3, 3);
+		check_interrupt(t, c, 2, 3, 2);
+	}
+}
+
+/* Each record has reached it. */
+TEST(ds, a_threshold_at_the_base_interrupts, REQS(DS_03, DS_05, DS_21, REC_13),
+     NEEDS(need_perfmon, need_pebs, need_events))
+{
+	for (unsigned c = 0; c < 4; c++) {
+		check_interrupt(t, c, 0, 4, 0);
+		check_interrupt(t, c, 1, 4, 0);
+	}
+}
+
+/* Reported on processors: the manual wants the maximum at a multiple of a record. */
+TEST(ds, a_record_needs_room_for_all_of_it, REQS(DS_24),
+     NEEDS(need_perfmon, need_pebs, need_events))
+{
+	u64 size = record_size(counter_caps()->record_format);
+	const u64 rooms[] = { size - 1, size - 8, size - 0x10, 0x90, 8 };
+
+	for (unsigned i = 0; i < 4 * sizeof(rooms) / sizeof(rooms[0]); i++) {
+		unsigned c = i % 4;
+		struct ds_setup setup = sampling_setup(8);
+		int64_t offset = 0;
+
+		setup.threshold = DS_CAPACITY;
+		for (unsigned fits = 0; fits < 2; fits++) {
+			ds_open(&setup);
+			ds_set_maximum_bytes(fits ? size : rooms[i / 4]);
+			pebs_arm(c, LOADS, COUNT_BOTH, PERIOD);
+			workload_run(&workload_sample, PERIOD, pmc_one(c));
+			if (fits)	/* the control */
+				CHECK_EQ(t, DS_24, 1, ds_records(),
+					 "records where there is room for one, IA32_PMC%u", c);
+			else
+				CHECK(t, DS_24, !ds_written_outside(0, 0, &offset),
+				      "a byte at offset %ld, with %lu bytes up to the maximum, "
+				      "IA32_PMC%u", (long)offset, rooms[i / 4], c);
+			counter_reset();
+		}
+	}
+}
+
+/* OvfBuf and a counter's overflow, cleared by one write. */
+TEST(pmi, ovfbuf_is_cleared_beside_other_bits, REQS(PMI_08),
+     NEEDS(need_perfmon, need_pebs, need_events, need_two_counters))
+{
+	struct ds_setup setup = sampling_setup(8);
+	u64 bits = OVF_BUF | BIT(1);
+
+	setup.threshold = 1;
+	counter_program(1, LOADS, COUNT_BOTH);
+	counter_preset(1, PERIOD / 2);
+	sampling_run(&setup, 0, LOADS, COUNT_BOTH, &workload_sample, pmc_one(1));
+	CHECK_EQ(t, PMI_08, bits, counters_status() & bits,
+		 "OvfBuf and IA32_PMC1's bit after a record at the threshold");
+	counters_clear(BIT(1));
+	CHECK_EQ(t, PMI_08, OVF_BUF, counters_status() & bits, "after clearing IA32_PMC1's bit");
+	counters_clear(bits);
+	CHECK_EQ(t, PMI_08, 0, counters_status() & bits, "after clearing both");
+}

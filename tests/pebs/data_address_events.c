@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Data address profiling, event by event and operand by operand: SDM Table 18-45 "Precise Events
+ * That Supports Data Linear Address Profiling", Table 18-46. Each event is provoked by a workload
+ * made for it (tests/measure/hierarchy.h); all its accesses are in a known place. What needs
+ * another core's cache is in snoop.c and elsewhere_source.c.
+ */
+#include "tests/measure/forms.h"
+#include "tests/frame/needs.h"
+#include "tests/measure/tagged.h"
+
+/* Table 18-45, the order of its columns. */
+static const struct listed {
+	enum event_kind kind;
+	enum access access;
+} listed[] = {
+	{ EK_STLB_MISS_LOADS, ACCESS_PAGE_WALK }, { EK_LOCK_LOADS, ACCESS_LOCKED },
+	{ EK_SPLIT_LOADS, ACCESS_SPLIT }, { EK_LOADS, ACCESS_L1 }, { EK_L1_HIT, ACCESS_L1 },
+	{ EK_L2_HIT, ACCESS_L2 }, { EK_L3_HIT, ACCESS_L3 }, { EK_L1_MISS, ACCESS_L2 },
+	{ EK_L2_MISS, ACCESS_L3 }, { EK_L3_MISS, ACCESS_MEMORY }, { EK_HIT_LFB, ACCESS_PENDING },
+	{ EK_STLB_MISS_STORES, ACCESS_STORE_PAGE_WALK }, { EK_SPLIT_STORES, ACCESS_SPLIT },
+	{ EK_STORES, ACCESS_STORE_HIT }, { EK_LOCAL_DRAM, ACCESS_MEMORY },
+	{ EK_XSNP_NONE, ACCESS_L3 },
+};
+
+static struct tagged_record records[TAGGED_MOST];
+
+/* One record of the event on a counter; nothing but its PEBS enable bit. */
+static struct tagged_setup profile(const struct event *event, unsigned counter)
+{
+	return (struct tagged_setup){ .counter = counter, .event = event->code,
+				      .period = TAGGED_PERIOD, .enable = pmc_one(counter),
+				      .wanted = 1 };
+}
+
+/* false: there was no record, and the check has failed. */
+static bool check_event(struct test *t, const struct listed *l, const struct event *event,
+			unsigned counter)
+{
+	struct tagged_setup setup = profile(event, counter);
+	struct hierarchy h;
+	unsigned count;
+
+	if (!tagged_prepare(t, l->access, &h))
+		return false;
+	count = tagged_take(&setup, &h, records);
+	if (!tagged_enough(t, AT(DLA_10), &h, count, 1))
+		return false;
+	for (unsigned i = 0; i < count; i++) {
+		u64 address = records[i].address;
+
+		CHECK(t, DLA_10, tagged_in_place(&h, address),
+		      "address 0x%lx of %s, %s are from 0x%lx to 0x%lx", address, event->name,
+		      h.name, h.first, h.last);
+		CHECK(t, DLA_01, tagged_in_place(&h, address), "address 0x%lx of %s on IA32_PMC%u",
+		      address, event->name, counter);
+		CHECK_EQ(t, DLA_04, 0, records[i].source & ~BIT(0), "bits 63:1 of A0H, %s",
+			 event->name);
+		CHECK_EQ(t, DLA_05, 0, records[i].latency, "A8H, %s", event->name);
+	}
+	return true;
+}
+
+/* Each event on IA32_PMC0, and each counter with the event that is its turn. */
+TEST(dla, each_listed_event_has_an_address, REQS(DLA_01, DLA_04, DLA_05, DLA_10),
+     NEEDS(need_perfmon, need_format2, need_haswell))
+{
+	for (unsigned i = 0; i < sizeof(listed) / sizeof(listed[0]); i++) {
+		struct event event;
+
+		if (!HARNESS_CHECK(t, event_get(listed[i].kind, EV_DLA, &event),
+				   "row %u of Table 18-45 is in the table of events", i))
+			return;
+		if (!check_event(t, &listed[i], &event, 0) ||
+		    !check_event(t, &listed[i], &event, 1 + i % 3))
+			return;
+	}
+}
+
+#define FORM_ROUNDS	4000	/* each accesses memory that is near: 125 periods */
+
+static void check_form(struct test *t, const struct form *form, enum event_kind kind)
+{
+	struct tagged_setup setup;
+	struct event event;
+	struct hierarchy h;
+	unsigned count;
+
+	if (!tagged_prepare(t, ACCESS_L1, &h) ||
+	    !HARNESS_CHECK(t, event_get(kind, EV_DLA, &event), "the event is in the table"))
+		return;
+	setup = profile(&event, 2);
+	setup.most = FORM_ROUNDS;
+	h.workload = form->workload;
+	h.name = form->name;
+	form_begin();
+	count = tagged_take(&setup, &h, records);
+	form_end();
+	if (!tagged_enough(t, AT(DLA_02), &h, count, 1))
+		return;
+	for (unsigned i = 0; i < count; i++)
+		CHECK_EQ(t, DLA_02, form->address, records[i].address,
+			 "address of %s by %s", event.name, form->name);
+}
+
+/* Linear addresses: base, index and scale, displacement, RIP, segment base; strings and stack. */
+TEST(dla, each_form_of_an_operand_has_its_address, REQS(DLA_02),
+     NEEDS(need_perfmon, need_format2, need_haswell))
+{
+	struct form form;
+
+	for (unsigned i = 0; form_of_load(i, &form); i++)
+		check_form(t, &form, EK_LOADS);
+	for (unsigned i = 0; form_of_store(i, &form); i++)
+		check_form(t, &form, EK_STORES);
+}
+
+static bool hit(const struct tagged_record *record, u64 bit)
+{
+	return record->source & bit;
+}
+
+/* Table 18-46, bit 0 of A0H: DCU hit. Turn about. */
+TEST(dla, the_hit_bit_is_of_stores_that_hit_the_l1, REQS(DLA_03),
+     NEEDS(need_perfmon, need_format2, need_haswell))
+{
+	struct tagged_setup setup;
+	struct event event;
+
+	if (!HARNESS_CHECK(t, event_get(EK_STORES, EV_DLA | EV_STORE_L1, &event),
+			   "the event is in the table"))
+		return;
+	for (unsigned c = 0; c < 4; c++) {
+		setup = profile(&event, c);
+		tagged_check_most(t, AT(DLA_03), &setup, ACCESS_STORE_HIT, true, hit, BIT(0),
+				  "have bit 0");
+		tagged_check_most(t, AT(DLA_03), &setup, ACCESS_STORE_MISS, false, hit, BIT(0),
+				  "have bit 0");
+	}
+	if (!HARNESS_CHECK(t, event_get(EK_STLB_MISS_STORES, EV_DLA | EV_STORE_L1, &event),
+			   "the event is in the table"))
+		return;
+	setup = profile(&event, 0);
+	tagged_check_most(t, AT(DLA_03), &setup, ACCESS_STORE_PAGE_WALK, true, hit, BIT(0),
+			  "have bit 0");
+}

@@ -1,0 +1,581 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Several counters, or several causes, at the same time: SDM "Processor Event Based Sampling
+ * (PEBS)", the paragraphs on performance counter prioritization. Which of two interrupts was raised
+ * first can't be seen once both wait, so what is looked at is that neither action is lost, and the
+ * order of what each leaves. How late an interrupt arrives matters to none of it; a record shadow
+ * does, because an assist that waits for a further event meets nothing here.
+ */
+#include "kernel/apic.h"
+#include "pmu/pmi.h"
+#include "spec/msr.h"
+#include "tests/frame/calibration.h"
+#include "tests/frame/needs.h"
+#include "tests/measure/overflow.h"
+#include "tests/measure/sampling.h"
+
+#define OVF_BUF IA32_PERF_GLOBAL_STATUS_OVF_BUF
+
+/* In a test that needs an assist on the very next event. */
+static bool assists_are_prompt(struct test *t)
+{
+	const struct calibration *c = calibration_get();
+
+	if (c->shadow_known && c->shadow_most == 0)
+		return true;
+	/* It keeps two actions apart. */
+	if (c->shadow_known)
+		test_skip(t, "record shadow %u to %u events", c->shadow_least, c->shadow_most);
+	else if (c->shadow_beyond)
+		test_skip(t, "record shadow of more than %u events", SAMPLE_MARKS);
+	else
+		test_inconclusive(t, "the record shadow isn't measurable");
+	return false;
+}
+
+/*
+ * Whether counters that count one event wrap on the same one is a question of where they start
+ * and stop: they do if they show equal counts of the same window.
+ */
+static bool wrap_together(struct test *t, struct pmc_mask counters, u16 event)
+{
+	u64 value[WINDOW_COUNTERS], first = 0;
+
+	if (!window_count(counters, event, COUNT_BOTH, &workload_sled, PERIOD, value)) {
+		test_inconclusive(t, "disturbed windows");
+		return false;
+	}
+	for (unsigned c = WINDOW_COUNTERS; c-- > 0;)
+		if (counters.bits & BIT(c))
+			first = value[c];
+	for (unsigned c = 0; c < WINDOW_COUNTERS; c++) {
+		if (!(counters.bits & BIT(c)) || value[c] == first)
+			continue;
+		test_inconclusive(t, "counter %u counts %lu, the first one %lu", c, value[c],
+				  first);
+		return false;
+	}
+	return true;
+}
+
+/* All of them wrap, some with INT set. */
+static const struct pmi_log *run_all(struct pmc_mask counters, struct pmc_mask interrupting,
+				     u16 event)
+{
+	const struct pmi_log *log;
+
+	pmi_open(NULL);
+	for (unsigned c = 0; c < WINDOW_COUNTERS; c++) {
+		if (!(counters.bits & BIT(c)))
+			continue;
+		counter_program(c, event, COUNT_BOTH |
+				(interrupting.bits & BIT(c) ? COUNT_INT : 0));
+		counter_preset(c, calibration_period(event, PERIOD));
+	}
+	workload_run(&workload_sled, PERIOD, counters);
+	log = pmi_settle();
+	pmi_close();
+	return log;
+}
+
+#define TWO_TRIES 3
+
+/*
+ * Do two interrupts that are requested on one instruction arrive as two? Asked of two counters:
+ * IA32_PMC1 overflows where an assist of IA32_PMC2 is due, whose record reaches the threshold.
+ */
+static bool two_stay_two(void)
+{
+	const struct calibration *c = calibration_get();
+	struct ds_setup setup = sampling_setup(8);
+	char reason[128];
+	bool two = true;
+
+	if (!c->shadow_known || c->shadow_most || c->masked != MASKED_LATCHED ||
+	    !need_pebs(reason, sizeof(reason)) || !need_events(reason, sizeof(reason)))
+		return false;
+	setup.threshold = 1;
+	for (unsigned i = 0; i < TWO_TRIES && two; i++) {
+		pmi_open(NULL);
+		counter_program(1, LOADS, COUNT_BOTH | COUNT_INT);
+		counter_preset(1, calibration_period(LOADS, PERIOD + 1));
+		sampling_run(&setup, 2, LOADS, COUNT_BOTH, &workload_sample, pmc_one(1));
+		two = pmi_settle()->count == 2;
+		pmi_close();
+		counter_reset();
+	}
+	return two;
+}
+
+/*
+ * Counters that wrapped on one instruction have raised one interrupt; more than one is wrong
+ * anywhere, and one is right where a second one would have been seen.
+ */
+static void check_one(struct test *t, const struct pmi_log *log, u64 bits, bool exact)
+{
+	if (!CHECK_EQ(t, PRIO_13, 1, log->count, "interrupts of the counters 0x%lx, which wrap "
+		      "on one instruction", bits))
+		return;
+	CHECK_EQ(t, PRIO_14, bits, log->entry[0].status & bits,
+		 "their status bits at the handler's entry");
+	if (!exact)
+		test_inconclusive(t, "one interrupt, where two that are requested on one "
+				  "instruction may arrive as one");
+}
+
+TEST(priority, counters_that_wrap_together_raise_one_interrupt, REQS(PRIO_13, PRIO_14),
+     NEEDS(need_perfmon, need_branches, need_two_counters))
+{
+	struct pmc_mask all = counters_gp();
+	bool exact = two_stay_two();
+
+	if (!wrap_together(t, all, EVENT_BR_INST_RETIRED_ALL_BRANCHES))
+		return;
+	check_one(t, run_all(all, all, EVENT_BR_INST_RETIRED_ALL_BRANCHES), all.bits, exact);
+}
+
+TEST(priority, a_fixed_counter_that_wraps_too_raises_no_other, REQS(PRIO_13, PRIO_14),
+     NEEDS(need_perfmon, need_instructions, need_fixed))
+{
+	struct pmc_mask both = pmc_or(pmc_one(0), pmc_one(PMC_FIXED(0)));
+	bool exact = two_stay_two();
+
+	if (!wrap_together(t, both, EVENT_INST_RETIRED_ANY_P))
+		return;
+	check_one(t, run_all(both, both, EVENT_INST_RETIRED_ANY_P), both.bits, exact);
+}
+
+/* One of two counters that wrap together has INT set: the one with the other index than before. */
+TEST(priority, a_counter_without_int_hides_no_interrupt, REQS(PMI_01, PMI_02, PRIO_14),
+     NEEDS(need_perfmon, need_instructions, need_fixed, need_two_counters))
+{
+	static const u8 pairs[][2] = {
+		{ 0, 1 }, { 1, 0 }, { 1, 2 }, { 0, 3 }, { 2, 3 }, { 3, 2 },
+		{ 0, PMC_FIXED(0) }, { 3, PMC_FIXED(0) }, { PMC_FIXED(0), 1 },
+	};
+
+	for (unsigned i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+		unsigned silent = pairs[i][0], with_int = pairs[i][1];
+		struct pmc_mask both = pmc_or(pmc_one(silent), pmc_one(with_int));
+		struct test_claim claim = PMC_IS_FIXED(with_int) ? AT(PMI_02) : AT(PMI_01);
+		const struct pmi_log *log;
+
+		if (both.bits & ~(counters_gp().bits | counters_fixed().bits))
+			continue;
+		if (!wrap_together(t, both, EVENT_INST_RETIRED_ANY_P))
+			return;
+		log = run_all(both, pmc_one(with_int), EVENT_INST_RETIRED_ANY_P);
+		if (test_check_eq(t, claim, 1, log->count,
+				  "interrupts: counters %u (INT = 0) and %u (INT = 1) wrap on one "
+				  "instruction", silent, with_int))
+			CHECK_EQ(t, PRIO_14, both.bits, log->entry[0].status & both.bits,
+				 "their status bits at the handler's entry");
+		counter_reset();
+	}
+}
+
+/* The interrupts of one record of a counter. */
+static const struct pmi_log *run_record(unsigned c, u64 flags, unsigned threshold)
+{
+	struct ds_setup setup = sampling_setup(8);
+	const struct pmi_log *log;
+
+	setup.threshold = threshold;
+	pmi_open(NULL);
+	sampling_run(&setup, c, LOADS, COUNT_BOTH | flags, &workload_sample, NO_OTHERS);
+	log = pmi_settle();
+	pmi_close();
+	return log;
+}
+
+static u64 one_record_on(void)
+{
+	return ds_base() + record_size(counter_caps()->record_format);
+}
+
+TEST(priority, record_and_index_are_in_memory_at_the_threshold_interrupt, REQS(PRIO_12),
+     NEEDS(need_perfmon, need_pebs, need_events))
+{
+	enum record_format format = counter_caps()->record_format;
+	const struct pmi_log *log = run_record(0, 0, 1);
+	struct pebs_record record;
+
+	sampling_want(t, 1);
+	if (!CHECK_EQ(t, PRIO_12, 1, log->count,
+		      "interrupts of one record, which meets the threshold"))
+		return;
+	CHECK_EQ(t, PRIO_12, OVF_BUF, log->entry[0].status & OVF_BUF,
+		 "OvfBuf at the handler's entry");
+	CHECK_EQ(t, PRIO_12, one_record_on(), log->entry[0].index, "index at the handler's entry");
+	record_decode(format, log->entry[0].record, RECORD_MAX_SIZE, &record);
+	CHECK(t, PRIO_12, sampling_mark(&workload_sample, SAMPLE_MARKS, &record) >= 0,
+	      "instruction 0x%lx of the record at the handler's entry is a marked load",
+	      sampling_ip(&workload_sample, &record));
+}
+
+/* At CPL 3, counting nothing else: the handler's own loads mustn't be what starts the assist. */
+static void check_assist_first(struct test *t, unsigned c)
+{
+	struct ds_setup setup = sampling_setup(8);
+	const struct pmi_log *log;
+
+	pmi_open(NULL);
+	ds_open(&setup);
+	pebs_arm(c, LOADS, COUNT_USR | COUNT_INT, PERIOD);
+	counters_enable(pmc_one(c));
+	workload_run_user(&workload_load, ROUNDS_FOR(1));
+	counters_disable();
+	log = pmi_settle();
+	pmi_close();
+	pebs_disarm();
+	sampling_want(t, 1);
+	if (CHECK_EQ(t, PRIO_08, 1, log->count,
+		     "interrupts of one record of IA32_PMC%u, INT = 1, threshold out of reach", c))
+		CHECK_EQ(t, PRIO_08, one_record_on(), log->entry[0].index,
+			 "index at the entry of the overflow interrupt of IA32_PMC%u", c);
+	counter_reset();
+}
+
+TEST(priority, a_counters_assist_comes_before_its_overflow_interrupt, REQS(PRIO_08),
+     NEEDS(need_perfmon, need_pebs, need_events))
+{
+	for (unsigned c = 0; c < 4; c++)
+		check_assist_first(t, c);
+}
+
+/*
+ * One interrupt that shows the threshold is all that can be asked where a second one may be lost
+ * or merged: where interrupts aren't taken at once, don't wait while LVTPC is masked, or are one
+ * when they are requested together.
+ */
+static void check_two(struct test *t, unsigned c, bool exact)
+{
+	const struct pmi_log *log = run_record(c, COUNT_INT, 1);
+
+	sampling_want(t, 1);
+	if (!CHECK_RANGE(t, PRIO_10, 1, 2, log->count,
+			 "interrupts of one record of IA32_PMC%u, INT = 1, which meets the "
+			 "threshold", c))
+		return;
+	CHECK_EQ(t, PRIO_09, OVF_BUF, log->entry[0].status & OVF_BUF,
+		 "OvfBuf at the entry of the first of %u interrupts", log->count);
+	CHECK_EQ(t, PRIO_09, one_record_on(), log->entry[0].index,
+		 "index at the entry of the first interrupt");
+	if (log->count == 2)
+		CHECK_EQ(t, PRIO_10, VECTOR_PMI, log->entry[1].vector, "vector of the second");
+	if (log->count == 2 || exact)
+		CHECK_EQ(t, PRIO_10, 2, log->count, "separate interrupts, IA32_PMC%u", c);
+	else
+		test_inconclusive(t, "one interrupt for threshold and overflow of IA32_PMC%u: %s",
+				  c, calibration_get()->masked == MASKED_LOST ?
+				  "what LVTPC masks is lost here" :
+				  "what is requested together may arrive as one here");
+	counter_reset();
+	CHECK_EQ(t, PRIO_10, 1, overflow_interrupts(c, COUNT_INT, NULL)->count,
+		 "interrupts of the next overflow of IA32_PMC%u, for which none has waited", c);
+}
+
+TEST(priority, threshold_interrupt_then_overflow_interrupt, REQS(PRIO_09, PRIO_10),
+     NEEDS(need_perfmon, need_pebs, need_events))
+{
+	bool exact = two_stay_two();
+
+	for (unsigned c = 0; c < 4; c++) {
+		check_two(t, c, exact);
+		counter_reset();
+	}
+}
+
+/* The instruction of the one record of `sampled`. `plain` has INT and overflows on the load that
+ * preset says. */
+static bool record_of(struct test *t, struct test_claim claim, unsigned sampled, unsigned plain,
+		      u64 preset, u64 *ip)
+{
+	struct ds_setup setup = sampling_setup(8);
+	struct pebs_record record;
+
+	counter_program(plain, LOADS, COUNT_BOTH | COUNT_INT);
+	counter_preset(plain, preset);
+	sampling_run(&setup, sampled, LOADS, COUNT_BOTH, &workload_sample, pmc_one(plain));
+	if (!sampling_one_record(t, claim, &record))
+		return false;
+	*ip = sampling_ip(&workload_sample, &record);
+	return true;
+}
+
+/*
+ * The load after the one that arms counter `sampled` starts its assist, and is the one on which
+ * counter `plain` wraps with its interrupt: both count all loads of one window. It is the one that
+ * is recorded while `plain` is out of reach; where that isn't always the same, they haven't met.
+ */
+static void check_meeting(struct test *t, struct test_claim claim, unsigned sampled, unsigned plain)
+{
+	const struct pmi_log *log;
+	u64 alone = 0, again = 0, met = 0;
+
+	if (!record_of(t, claim, sampled, plain, NEVER, &alone) ||
+	    !record_of(t, claim, sampled, plain, NEVER, &again))
+		return;
+	if (alone != again) {
+		test_inconclusive(t, "IA32_PMC%u by itself records 0x%lx and 0x%lx", sampled, alone,
+				  again);
+		return;
+	}
+	counters_clear(counters_status());
+	pmi_open(NULL);
+	if (record_of(t, claim, sampled, plain, calibration_period(LOADS, PERIOD + 1), &met))
+		test_check_eq(t, claim, alone, met,
+			      "instruction of IA32_PMC%u's record: the load on which IA32_PMC%u "
+			      "wraps", sampled, plain);
+	log = pmi_settle();
+	pmi_close();
+	if (test_check_eq(t, claim, 1, log->count,
+			  "interrupts: IA32_PMC%u wraps where an assist of IA32_PMC%u is due",
+			  plain, sampled))
+		test_check_eq(t, claim, BIT(plain), log->entry[0].status & BIT(plain),
+			      "status bit of IA32_PMC%u at the handler's entry", plain);
+	counters_clear(counters_status());
+	counter_reset();
+}
+
+TEST(priority, an_assist_keeps_the_interrupt_of_a_lower_counter, REQS(PRIO_06),
+     NEEDS(need_perfmon, need_pebs, need_events))
+{
+	if (!assists_are_prompt(t))
+		return;
+	check_meeting(t, AT(PRIO_06), 2, 1);
+	check_meeting(t, AT(PRIO_06), 3, 0);
+}
+
+TEST(priority, an_interrupt_keeps_the_assist_of_a_lower_counter, REQS(PRIO_07),
+     NEEDS(need_perfmon, need_pebs, need_events))
+{
+	if (!assists_are_prompt(t))
+		return;
+	check_meeting(t, AT(PRIO_07), 1, 2);
+	check_meeting(t, AT(PRIO_07), 0, 3);
+}
+
+/*
+ * At CPL 3, where the handler isn't counted, a fixed counter interrupts with its nth instruction or
+ * cycle, while `sampled` is armed by the PERIODth load and `plain` counts loads too. How many had
+ * retired at the interrupt; when the one after the PERIODth is among them, its record must be in
+ * memory. 0: the counter hasn't wrapped.
+ */
+static u64 check_fixed_at(struct test *t, unsigned fixed, unsigned sampled, unsigned plain, u64 nth)
+{
+	struct ds_setup setup = sampling_setup(8);
+	const struct pmi_log *log;
+	u64 loads;
+
+	pmi_open(NULL);
+	ds_open(&setup);
+	pebs_arm(sampled, LOADS, COUNT_USR, PERIOD);
+	counter_program(plain, LOADS, COUNT_USR);
+	counter_write(plain, 0);
+	counter_program(fixed, 0, COUNT_USR | COUNT_INT);
+	counter_preset(fixed, nth);
+	counters_enable(pmc_or(pmc_or(pmc_one(sampled), pmc_one(plain)), pmc_one(fixed)));
+	workload_run_user(&workload_load, 2 * PERIOD);
+	counters_disable();
+	log = pmi_settle();
+	pmi_close();
+	loads = counter_read(plain);
+	if (counter_read(fixed) >= BIT(counter_width(fixed) - 1))
+		loads = 0;
+	else if (CHECK_EQ(t, PRIO_04, 1, log->count,
+			  "interrupts of fixed counter %u after a count of %lu",
+			  fixed - PMC_FIXED(0), nth) && loads > PERIOD)
+		CHECK_EQ(t, PRIO_04, one_record_on(), log->entry[0].index,
+			 "index at the entry of fixed counter %u's interrupt, %lu loads after the "
+			 "overflow of IA32_PMC%u", fixed - PMC_FIXED(0), loads - PERIOD, sampled);
+	counter_reset();
+	return loads;
+}
+
+/* What it counts of the whole way. */
+static u64 count_of_fixed(unsigned fixed)
+{
+	u64 value;
+
+	counter_program(fixed, 0, COUNT_USR);
+	counter_write(fixed, 0);
+	counters_enable(pmc_one(fixed));
+	workload_run_user(&workload_load, 2 * PERIOD);
+	counters_disable();
+	value = counter_read(fixed);
+	counter_reset();
+	return value;
+}
+
+/* Where interrupts are prompt: the first count whose interrupt finds that load retired is the load
+ * itself. */
+static void search_fixed(struct test *t, unsigned fixed, unsigned sampled, unsigned plain)
+{
+	u64 before = 1, at = count_of_fixed(fixed), loads_before, loads_at;
+
+	loads_before = check_fixed_at(t, fixed, sampled, plain, before);
+	loads_at = check_fixed_at(t, fixed, sampled, plain, at);
+	while (at - before > 1) {
+		u64 nth = (before + at) / 2;
+		u64 loads = check_fixed_at(t, fixed, sampled, plain, nth);
+
+		if (loads > PERIOD) {
+			at = nth;
+			loads_at = loads;
+		} else {
+			before = nth;
+			loads_before = loads;
+		}
+	}
+	if (loads_before != PERIOD || loads_at != PERIOD + 1)
+		test_inconclusive(t, "fixed counter %u: after %lu %lu loads have retired, after "
+				  "%lu %lu", fixed - PMC_FIXED(0), before, loads_before, at,
+				  loads_at);
+}
+
+/* Instructions at CPL 3 before the first load, at most; and a round of workload_load. */
+#define WAY_DOWN 64
+#define ROUND	3
+
+/*
+ * Where interrupts are late, each instruction on which that load may be: on one of them the two
+ * actions met, and neither the record nor the interrupt may be missing. Cycles can't be aimed so.
+ */
+static void sweep_fixed(struct test *t, unsigned sampled, unsigned plain)
+{
+	unsigned seen = 0;
+
+	for (u64 nth = ROUND * PERIOD; nth < ROUND * PERIOD + WAY_DOWN; nth++)
+		seen += check_fixed_at(t, PMC_FIXED(0), sampled, plain, nth) > PERIOD;
+	CHECK_RANGE(t, PRIO_04, 1, WAY_DOWN, seen,
+		    "interrupts of fixed counter 0 after the load of IA32_PMC%u's record",
+		    sampled);
+}
+
+TEST(priority, an_assist_comes_before_a_fixed_counters_interrupt, REQS(PRIO_04),
+     NEEDS(need_perfmon, need_pebs, need_events, need_fixed, need_two_counters))
+{
+	const struct calibration *c = calibration_get();
+
+	if (!assists_are_prompt(t))
+		return;
+	if (!c->skid_known || c->skid_most) {
+		sweep_fixed(t, 3, 0);
+		return;
+	}
+	for (unsigned i = 0; i < 3; i++) {
+		search_fixed(t, PMC_FIXED(i), 0, 1);
+		search_fixed(t, PMC_FIXED(i), 3, 0);
+	}
+}
+
+/*
+ * The first record of two overflows on different loads, `gap` apart, that of `earlier` first. Its
+ * status must show the earlier one (the assist clears it afterwards); where the assist comes at
+ * once, it isn't held up by an overflow on its own load either.
+ */
+static void check_earlier(struct test *t, unsigned earlier, unsigned later, u64 gap)
+{
+	const struct calibration *c = calibration_get();
+	enum record_format format = counter_caps()->record_format;
+	struct ds_setup setup = sampling_setup(8);
+	struct pebs_record record;
+	u64 status;
+
+	ds_open(&setup);
+	pebs_arm(later, LOADS, COUNT_BOTH, calibration_period(LOADS, PERIOD + gap));
+	pebs_arm(earlier, LOADS, COUNT_BOTH, calibration_period(LOADS, PERIOD));
+	workload_run(&workload_sample, PERIOD, pmc_or(pmc_one(earlier), pmc_one(later)));
+	sampling_want(t, 1);
+	if (!CHECK_RANGE(t, PRIO_16, 1, 2, ds_records(), "records of two overflows"))
+		return;
+	record_decode(format, ds_record(0), record_size(format), &record);
+	status = sampling_field(&record, RECORD_status);
+	CHECK_EQ(t, PRIO_16, BIT(earlier), status & BIT(earlier),
+		 "IA32_PMC%u, %lu loads before IA32_PMC%u, in the first record's status 0x%lx",
+		 earlier, gap, later, status);
+	if (c->shadow_known && c->shadow_most == 0)
+		CHECK_EQ(t, PRIO_16, workload_mark(&workload_sample, 0),
+			 sampling_ip(&workload_sample, &record),
+			 "instruction of IA32_PMC%u's record, IA32_PMC%u overflowing %lu loads on",
+			 earlier, later, gap);
+	counter_reset();
+}
+
+TEST(priority, an_earlier_overflow_is_not_overtaken, REQS(PRIO_16),
+     NEEDS(need_perfmon, need_pebs, need_events))
+{
+	calibration_get();
+	check_earlier(t, 3, 0, 1);
+	check_earlier(t, 2, 1, 6);
+	check_earlier(t, 0, 1, 1);
+}
+
+/* Was the counter loaded from its slot, which is out of anything's reach? */
+static bool reloaded(unsigned counter)
+{
+	return counter_read(counter) >= BIT(counter_width(counter) - 1);
+}
+
+/*
+ * Two assists due on one load that can't share a record, and room for one record: the last load at
+ * CPL 3 arms both counters; then, while they are switched off, software clears their status bits,
+ * so that an assist of one doesn't take the other for overflowed. The next load finds both due.
+ * Returns the records that were written; ~0: they weren't armed so.
+ */
+static unsigned two_assists(unsigned first, unsigned second, unsigned room)
+{
+	struct pmc_mask both = pmc_or(pmc_one(first), pmc_one(second));
+	struct ds_setup setup = sampling_setup(room);
+	u64 loads = sampling_user_loads();
+	unsigned records;
+
+	setup.threshold = DS_CAPACITY;
+	ds_open(&setup);
+	pebs_arm(first, LOADS, COUNT_USR, loads);
+	pebs_arm(second, LOADS, COUNT_USR, loads);
+	for (unsigned i = 0; i < 2; i++) {
+		counters_enable(both);
+		workload_run_user(&workload_load, 2 * PERIOD);
+		counters_disable();
+		if (!i && (ds_records() || both.bits & ~counters_status()))
+			return ~0u;
+		counters_clear(both.bits);
+	}
+	records = ds_records();
+	pebs_disarm();
+	return records;
+}
+
+static void check_order(struct test *t, struct test_claim claim, unsigned first, unsigned second)
+{
+	bool served_first, served_second;
+
+	if (two_assists(first, second, 4) != 2) {
+		test_inconclusive(t, "the assists of IA32_PMC%u and IA32_PMC%u aren't two",
+				  first, second);
+		counter_reset();
+		return;
+	}
+	counter_reset();
+	if (two_assists(first, second, 1) != 1)
+		test_inconclusive(t, "the buffer's only record wasn't written once");
+	served_first = reloaded(first);
+	served_second = reloaded(second);
+	test_check(t, claim, served_first && !served_second, "the lower one is served",
+		   "one record for IA32_PMC%u (reloaded: %u) and IA32_PMC%u (%u)", first,
+		   served_first, second, served_second);
+	counter_reset();
+}
+
+TEST(priority, assists_are_served_in_counter_order, REQS(PRIO_01, PRIO_02, PRIO_03),
+     NEEDS(need_perfmon, need_pebs, need_events))
+{
+	if (!assists_are_prompt(t))
+		return;
+	check_order(t, AT(PRIO_02), 0, 1);
+	check_order(t, AT(PRIO_02), 0, 3);
+	check_order(t, AT(PRIO_03), 1, 2);
+	check_order(t, AT(PRIO_01), 2, 3);
+}

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The PEBS record: SDM Table 18-23 "PEBS Record Format for Intel Core i7 Processor Family", Table
+ * 18-44 "PEBS Record Format for 4th Generation Intel Core Processor Family", "Processor Event
+ * Based Sampling (PEBS)". Each record is of a marked load (or store) amid known registers, so
+ * that every field is known beforehand but for which mark it is: how many events pass between
+ * arming and the assist isn't stated.
+ */
+#include "kernel/cpu.h"
+#include "spec/msr.h"
+#include "tests/frame/calibration.h"
+#include "tests/frame/needs.h"
+#include "tests/measure/walk.h"
+
+static struct sampling_sum expected[SAMPLE_MARKS];
+
+/* One record of the marked loads, counted on a counter. */
+static bool take(struct test *t, struct test_claim claim, unsigned counter,
+		 struct pebs_record *record, unsigned *mark)
+{
+	struct ds_setup setup = sampling_setup(8);
+	int m;
+
+	sampling_fill(expected, SAMPLE_MARKS);
+	sampling_run(&setup, counter, LOADS, COUNT_BOTH, &workload_sample, NO_OTHERS);
+	if (!sampling_one_record(t, claim, record))
+		return false;
+	m = sampling_mark(&workload_sample, SAMPLE_MARKS, record);
+	if (!test_check(t, claim, m >= 0, "m >= 0",
+			"instruction 0x%lx is a mark, 0x%lx to 0x%lx (IA32_PMC%u)",
+			sampling_ip(&workload_sample, record), workload_mark(&workload_sample, 0),
+			workload_mark(&workload_sample, SAMPLE_MARKS - 1), counter))
+		return false;
+	*mark = (unsigned)m;
+	return true;
+}
+
+/* The field at an offset of the table, read without the decoder. */
+static u64 at(const void *record, unsigned offset)
+{
+	return *(const volatile u64 *)((uintptr_t)record + offset);
+}
+
+/* Table 18-23: the last field begins at A8H. The status, at 90H, has the counter's bit. */
+TEST(record, it_is_b0h_bytes_long, REQS(REC_02), NEEDS(need_perfmon, need_format1, need_events))
+{
+	struct ds_setup setup = sampling_setup(8);
+
+	sampling_fill(expected, SAMPLE_MARKS);
+	sampling_run(&setup, 2, LOADS, COUNT_BOTH, &workload_sample, NO_OTHERS);
+	sampling_want(t, 1);
+	CHECK_EQ(t, REC_02, 0xb0, (u64)ds_bytes(), "bytes by which the index moved");
+	if (CHECK(t, REC_02, ds_record_written(0), "the record's bytes"))
+		CHECK_EQ(t, REC_02, 4, at(ds_record(0), 0x90) & 0xf,
+			 "IA32_PERF_GLOBAL_STATUS[3:0] at 90H, IA32_PMC2");
+}
+
+/* Table 18-44: the last field begins at B8H. */
+TEST(record, it_is_c0h_bytes_long, REQS(REC_HSW_01),
+     NEEDS(need_perfmon, need_format2, need_events))
+{
+	for (unsigned c = 0; c < 4; c++) {
+		struct ds_setup setup = sampling_setup(8);
+
+		sampling_fill(expected, SAMPLE_MARKS);
+		sampling_run(&setup, c, LOADS, COUNT_BOTH, &workload_sample, NO_OTHERS);
+		sampling_want(t, 1);
+		CHECK_EQ(t, REC_HSW_01, 0xc0, (u64)ds_bytes(),
+			 "bytes by which the index moved, IA32_PMC%u", c);
+		CHECK(t, REC_HSW_01, ds_record_written(0), "the record's bytes");
+		counters_clear(BIT(c));
+	}
+}
+
+TEST(record, eventing_ip_names_the_instruction, REQS(REC_HSW_02),
+     NEEDS(need_perfmon, need_format2, need_events))
+{
+	for (unsigned c = 0; c < 4; c++) {
+		struct pebs_record record;
+		unsigned mark;
+
+		take(t, AT(REC_HSW_02), c, &record, &mark);
+	}
+}
+
+/* Which mark it is doesn't rest on EventingIP here. */
+static bool check_rip(struct test *t, struct test_claim claim, unsigned c,
+		      struct pebs_record *record)
+{
+	struct ds_setup setup = sampling_setup(8);
+	bool next = false;
+	u64 rip;
+
+	sampling_fill(expected, SAMPLE_MARKS);
+	sampling_run(&setup, c, LOADS, COUNT_BOTH, &workload_sample, NO_OTHERS);
+	counters_clear(BIT(c));
+	if (!sampling_one_record(t, claim, record))
+		return false;
+	rip = sampling_field(record, RECORD_rip);
+	for (unsigned i = 0; i < SAMPLE_MARKS; i++)
+		next |= rip == workload_mark(&workload_sample, i) + workload_sample.mark_length;
+	return test_check(t, claim, next, "next",
+			  "R/EIP 0x%lx is right behind a marked load, IA32_PMC%u", rip, c);
+}
+
+TEST(record, rip_is_the_next_instruction, REQS(REC_03),
+     NEEDS(need_perfmon, need_pebs, need_events))
+{
+	struct pebs_record record;
+
+	for (unsigned c = 0; c < 4; c++)
+		check_rip(t, AT(REC_03), c, &record);
+}
+
+TEST(record, rip_is_the_instruction_after_eventing_ip, REQS(REC_HSW_03),
+     NEEDS(need_perfmon, need_format2, need_events))
+{
+	struct pebs_record record;
+
+	for (unsigned c = 0; c < 4; c++)
+		if (check_rip(t, AT(REC_HSW_03), c, &record) &&
+		    sampling_mark(&workload_sample, SAMPLE_MARKS, &record) >= 0)
+			CHECK_EQ(t, REC_HSW_03, workload_sample.mark_length,
+				 sampling_field(&record, RECORD_rip) -
+				 sampling_field(&record, RECORD_eventing_ip),
+				 "R/EIP - EventingIP, the length of the load, IA32_PMC%u", c);
+}
+
+TEST(record, registers_are_those_behind_the_instruction, REQS(REC_04, REC_12),
+     NEEDS(need_perfmon, need_pebs, need_events))
+{
+	struct pebs_record record;
+	unsigned mark;
+
+	if (!take(t, AT(REC_04), 0, &record, &mark))
+		return;
+	CHECK_EQ(t, REC_04, expected[mark].rax, sampling_field(&record, RECORD_rax),
+		 "RAX behind marked load %u, which adds to it", mark);
+	CHECK_EQ(t, REC_12, workload_stack(), sampling_field(&record, RECORD_rsp),
+		 "RSP of the sampled code");
+}
+
+static void check_offsets(struct test *t, struct test_claim claim)
+{
+	struct ds_setup setup = sampling_setup(8);
+	struct pebs_record record;
+	bool rax = false;
+	const void *bytes;
+
+	sampling_fill(expected, SAMPLE_MARKS);
+	sampling_run(&setup, 0, LOADS, COUNT_BOTH, &workload_sample, NO_OTHERS);
+	if (!sampling_one_record(t, claim, &record))
+		return;
+	bytes = ds_record(0);
+	sampling_check_registers(t, claim, bytes, (u64)(uintptr_t)workload_memory(),
+				 workload_stack());
+	for (unsigned i = 0; i < SAMPLE_MARKS; i++)
+		rax |= at(bytes, 0x10) == expected[i].rax;
+	test_check(t, claim, rax || at(bytes, 0x10) == SAMPLE_RAX, "RAX",
+		   "RAX 0x%lx at offset 0x10 is one of the marked loads'", at(bytes, 0x10));
+	test_check(t, claim, workload_mark_at(&workload_sample, SAMPLE_MARKS,
+					      at(bytes, 0x08) - workload_sample.mark_length) >= 0,
+		   "R/EIP", "R/EIP 0x%lx at offset 0x08", at(bytes, 0x08));
+}
+
+TEST(record, each_register_is_at_its_offset, REQS(REC_HSW_10),
+     NEEDS(need_perfmon, need_pebs, need_events))
+{
+	check_offsets(t, AT(REC_HSW_10));
+}
+
+TEST(record, format_2_begins_as_format_1, REQS(REC_HSW_09),
+     NEEDS(need_perfmon, need_format2, need_events))
+{
+	check_offsets(t, AT(REC_HSW_09));
+}
+
+TEST(record, flags_are_those_behind_the_instruction, REQS(REC_11),
+     NEEDS(need_perfmon, need_pebs, need_events))
+{
+	u64 others = rflags_read() & FLAGS_LOOKED_AT & ~STATUS_FLAGS;
+	struct pebs_record record;
+	unsigned mark;
+
+	if (!take(t, AT(REC_11), 0, &record, &mark))
+		return;
+	CHECK_EQ(t, REC_11, others | expected[mark].flags,
+		 sampling_field(&record, RECORD_rflags) & FLAGS_LOOKED_AT,
+		 "flags behind marked load %u, which changes them", mark);
+}
+
+/*
+ * Counter `plain`, without PEBS, wraps long before the record; its bit must be in the image, and so
+ * must the bit of the counter that the record is for, which the assist then clears. Where an image
+ * may be 0 (a race with a write of the status), one record of some that isn't is enough.
+ */
+#define STATUS_TRIES 8
+
+static void check_status(struct test *t, unsigned c, unsigned plain)
+{
+	unsigned tries = test_sees_exactly(t, REQ_REC_07) ? 1 : STATUS_TRIES;
+	struct ds_setup setup = sampling_setup(8);
+	struct pebs_record record;
+	u64 status = 0, after;
+
+	sampling_fill(expected, SAMPLE_MARKS);
+	do {
+		counters_clear(counters_status());
+		counter_program(plain, EVENT_BR_INST_RETIRED_ALL_BRANCHES, COUNT_BOTH);
+		counter_preset(plain, PERIOD / 2);
+		sampling_run(&setup, c, LOADS, COUNT_BOTH, &workload_sample, pmc_one(plain));
+		after = counters_status();
+		if (!sampling_one_record(t, AT(REC_07), &record))
+			return;
+		status = sampling_field(&record, RECORD_status);
+	} while (!status && --tries);
+	CHECK_EQ(t, REC_07, BIT(c), status & BIT(c),
+		 "bit of IA32_PMC%u, for which it is (status 0x%lx)", c, status);
+	CHECK_EQ(t, REC_08, BIT(plain), status & BIT(plain),
+		 "bit of IA32_PMC%u, without PEBS (status 0x%lx)", plain, status);
+	CHECK_EQ(t, REC_07, 0, status & (counters_fixed().bits | 0xf) & ~(BIT(c) | BIT(plain)),
+		 "bits of counters that haven't wrapped (status 0x%lx)", status);
+	CHECK_EQ(t, REC_08, BIT(plain), after & BIT(plain),
+		 "bit of IA32_PMC%u in IA32_PERF_GLOBAL_STATUS afterwards", plain);
+}
+
+TEST(record, status_is_the_one_before_the_assist, REQS(REC_07, REC_08),
+     NEEDS(need_perfmon, need_pebs, need_events, need_branches))
+{
+	for (unsigned c = 0; c < 4; c++) {
+		check_status(t, c, (c + 1) % 4);
+		counter_reset();
+	}
+}
+
+static void check_outside(struct test *t, unsigned c, unsigned n)
+{
+	struct ds_setup setup = sampling_setup(n + 6);
+	int64_t offset = 0;
+
+	setup.start = n;
+	sampling_fill(expected, SAMPLE_MARKS);
+	sampling_run(&setup, c, LOADS, COUNT_BOTH, &workload_sample, NO_OTHERS);
+	sampling_want(t, n + 1);
+	CHECK(t, REC_13, ds_record_written(n), "record %u, at the index, IA32_PMC%u", n, c);
+	CHECK(t, REC_13, !ds_written_outside(n, n + 1, &offset),
+	      "a byte at offset %ld of the buffer, the record being at %u", (long)offset,
+	      n * 0xc0);
+	CHECK(t, REC_13, ds_area_unchanged(), "the DS area but for the PEBS index");
+	counters_clear(BIT(c));
+}
+
+/* Once within a page, once across the end of one: of two ends one isn't between two records. */
+TEST(record, nothing_outside_the_record_is_written, REQS(REC_13),
+     NEEDS(need_perfmon, need_pebs, need_events))
+{
+	unsigned n = 3;
+
+	for (unsigned c = 0; c < 4; c++)
+		check_outside(t, c, 2);
+	while (n < 3 + 2 * 4096 / 0xc0 && !ds_record_crosses_page(n))
+		n++;
+	if (HARNESS_CHECK(t, ds_record_crosses_page(n), "record %u crosses a page's end", n))
+		check_outside(t, 0, n);
+}

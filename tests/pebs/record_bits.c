@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Bits of a record that loads at low addresses, with four counters alone, leave as they are: upper
+ * halves, RFLAGS.DF, the status of fixed counters and of the buffer. SDM Table 18-44, Figure 18-20,
+ * "EFLAGS Register".
+ */
+#include "kernel/cpu.h"
+#include "kernel/paging.h"
+#include "spec/msr.h"
+#include "tests/frame/needs.h"
+#include "tests/measure/overflow.h"
+#include "tests/measure/walk.h"
+
+#define STATUS_TRIES 8		/* as in tests/pebs/record.c: an image may be 0 now and then */
+#define LOADS_BEFORE (PERIOD - 4)
+#define FLAG_DF	BIT(10)
+#define FLAG_RF	BIT(16)
+#define FLAG_ID	BIT(21)
+#define OVF_BUF IA32_PERF_GLOBAL_STATUS_OVF_BUF
+
+static void flags_write(u64 flags)
+{
+	__asm__ volatile("push %0; popfq" :: "r"(flags) : "memory", "cc");
+}
+
+/* Fixed counter i wraps long before the record of IA32_PMC i; nothing else does. */
+static void check_fixed_image(struct test *t, unsigned i)
+{
+	unsigned tries = test_sees_exactly(t, REQ_REC_08) ? 1 : STATUS_TRIES;
+	unsigned fixed = PMC_FIXED(i);
+	struct ds_setup setup = sampling_setup(8);
+	struct pebs_record record;
+	u64 status = 0;
+
+	do {
+		counters_clear(counters_status() & STATUS_LOOKED_AT);
+		if (fixed == OVERFLOW_SLOW)	/* it needs more than the way to a record */
+			overflow(fixed, 0);
+		else
+			overflow_prepare(fixed, 0);
+		sampling_run(&setup, i, LOADS, COUNT_BOTH, &workload_sample, pmc_one(fixed));
+		if (!sampling_one_record(t, AT(REC_08), &record))
+			return;
+		status = sampling_field(&record, RECORD_status) & STATUS_LOOKED_AT;
+	} while (!status && --tries);
+	CHECK_EQ(t, REC_08, BIT(fixed), status & counters_fixed().bits,
+		 "bits of fixed counters in the status of a record (0x%lx), fixed counter %u has "
+		 "wrapped", status, i);
+	CHECK_EQ(t, REC_07, BIT(i), status & 0xf, "bits 3:0 of it, a record of IA32_PMC%u", i);
+	counter_reset();
+}
+
+TEST(record, the_status_image_shows_each_fixed_counter, REQS(REC_07, REC_08),
+     NEEDS(need_perfmon, need_pebs, need_events, need_fixed))
+{
+	for (unsigned i = 0; i < 3; i++)
+		check_fixed_image(t, i);
+}
+
+/* The first of two records reaches the threshold, and nobody clears OvfBuf. */
+TEST(record, the_status_image_shows_ovfbuf, REQS(REC_07),
+     NEEDS(need_perfmon, need_pebs, need_events))
+{
+	unsigned tries = test_sees_exactly(t, REQ_REC_07) ? 1 : STATUS_TRIES;
+	enum record_format format = counter_caps()->record_format;
+	struct pebs_record record[2];
+	u64 status[2];
+
+	if (!sampling_shadow_fits(t))
+		return;
+	do {
+		struct ds_setup setup = sampling_setup(8);
+
+		setup.threshold = 1;
+		counters_clear(counters_status() & STATUS_LOOKED_AT);
+		sampling_rounds(&setup, 2);
+		if (!CHECK_EQ(t, REC_07, 2, ds_records(), "records"))
+			return;
+		for (unsigned i = 0; i < 2; i++) {
+			record_decode(format, ds_record(i), record_size(format), &record[i]);
+			status[i] = sampling_field(&record[i], RECORD_status) & STATUS_LOOKED_AT;
+		}
+	} while (!(status[0] && status[1]) && --tries);
+	CHECK_EQ(t, REC_07, 0, status[0] & OVF_BUF, "OvfBuf in the record that reaches the "
+		 "threshold (status 0x%lx)", status[0]);
+	CHECK_EQ(t, REC_07, OVF_BUF, status[1] & OVF_BUF, "OvfBuf in the record after it "
+		 "(status 0x%lx)", status[1]);
+	CHECK_EQ(t, REC_07, OVF_BUF, counters_status() & OVF_BUF, "OvfBuf afterwards");
+	counters_clear(counters_status() & STATUS_LOOKED_AT);
+}
+
+/* All of RFLAGS but RF and what ADD sets, with RFLAGS.ID as it is and the other way. RAX has bits
+ * in its upper half. */
+TEST(record, the_flags_have_no_upper_half, REQS(REC_11),
+     NEEDS(need_perfmon, need_pebs, need_events))
+{
+	u64 found = rflags_read();
+
+	workload_memory()[0] = 0x5eed;
+	for (unsigned i = 0; i < SAMPLE_MARKS; i++)
+		workload_memory()[SAMPLE_OFFSET / 8 + i] = 0;
+	for (unsigned i = 0; i < 2; i++) {
+		struct ds_setup setup = sampling_setup(8);
+		struct pebs_record record;
+		u64 wanted;
+
+		flags_write(i ? found ^ FLAG_ID : found);
+		wanted = rflags_read() & ~(FLAG_RF | STATUS_FLAGS);
+		sampling_run(&setup, 0, LOADS, COUNT_BOTH, &workload_sample, NO_OTHERS);
+		flags_write(found);
+		counters_clear(BIT(0));
+		if (sampling_one_record(t, AT(REC_11), &record))
+			CHECK_EQ(t, REC_11, wanted, sampling_field(&record, RECORD_rflags) &
+				 ~(FLAG_RF | STATUS_FLAGS), "RFLAGS but RF and status flags");
+	}
+}
+
+static bool take_backward(struct test *t, unsigned c, struct pebs_record *record)
+{
+	const struct workload *w = &workload_backward;
+	struct ds_setup setup = sampling_setup(8);
+
+	ds_open(&setup);
+	pebs_arm(c, LOADS, COUNT_BOTH, PERIOD);
+	workload_run(w, LOADS_BEFORE, pmc_one(c));
+	pebs_disarm();
+	counter_program_disabled(c, 0, 0);
+	counters_clear(BIT(c));
+	return sampling_one_record(t, AT(REC_11), record) &&
+	       CHECK(t, REC_11, sampling_mark(w, SAMPLE_MARKS, record) >= 0,
+		     "instruction 0x%lx is one of those with DF = 1, IA32_PMC%u",
+		     sampling_ip(w, record), c);
+}
+
+TEST(record, the_flags_show_the_direction_flag, REQS(REC_11),
+     NEEDS(need_perfmon, need_pebs, need_events))
+{
+	struct ds_setup setup = sampling_setup(8);
+	struct pebs_record record;
+
+	if (!sampling_shadow_fits(t))
+		return;
+	for (unsigned c = 0; c < 4; c++) {
+		if (take_backward(t, c, &record))
+			CHECK_EQ(t, REC_11, FLAG_DF,
+				 sampling_field(&record, RECORD_rflags) & FLAG_DF,
+				 "DF in a record of a load between STD and CLD, IA32_PMC%u", c);
+		/* The control. */
+		sampling_run(&setup, c, LOADS, COUNT_BOTH, &workload_sample, NO_OTHERS);
+		counters_clear(BIT(c));
+		if (sampling_one_record(t, AT(REC_11), &record))
+			CHECK_EQ(t, REC_11, 0, sampling_field(&record, RECORD_rflags) & FLAG_DF,
+				 "DF in a record of other code, IA32_PMC%u", c);
+	}
+}
+
+/* Code and data above 4 GiB: each address of the record has its upper half. */
+static void check_high(struct test *t, unsigned c)
+{
+	const struct workload *w = &workload_user_sample;
+	u64 memory = (u64)(uintptr_t)workload_memory() + PAGING_HIGH, ip;
+	struct ds_setup setup = sampling_setup(8);
+	struct pebs_record record;
+	int mark;
+
+	ds_open(&setup);
+	pebs_arm(c, LOADS, COUNT_BOTH, PERIOD);
+	workload_run_high(w, LOADS_BEFORE, pmc_one(c));
+	pebs_disarm();
+	counter_program_disabled(c, 0, 0);
+	if (!sampling_one_record(t, AT(REC_03), &record))
+		return;
+	mark = workload_mark_at(w, SAMPLE_MARKS, sampling_field(&record, RECORD_rip) -
+						 w->mark_length - PAGING_HIGH);
+	if (!CHECK(t, REC_03, mark >= 0, "R/EIP 0x%lx is after a marked load, 0x%lx and on, "
+		   "IA32_PMC%u", sampling_field(&record, RECORD_rip),
+		   workload_mark(w, 0) + PAGING_HIGH, c))
+		return;
+	if (record_get(&record, RECORD_eventing_ip, &ip))
+		CHECK_EQ(t, REC_HSW_02, workload_mark(w, (unsigned)mark) + PAGING_HIGH, ip,
+			 "EventingIP, IA32_PMC%u", c);
+	CHECK_EQ(t, REC_HSW_10, memory, sampling_field(&record, RECORD_rsi), "RSI, IA32_PMC%u", c);
+	if (counter_caps()->facilities & FAC_DATALA)
+		CHECK_EQ(t, DLA_02, memory + SAMPLE_OFFSET + 8 * (u64)mark,
+			 sampling_field(&record, RECORD_data_linear_address),
+			 "address of marked load %d, IA32_PMC%u", mark, c);
+}
+
+TEST(record, addresses_above_4_gib_are_whole, REQS(REC_03, REC_HSW_02, REC_HSW_10, DLA_02),
+     NEEDS(need_perfmon, need_pebs, need_events))
+{
+	if (!sampling_shadow_fits(t))
+		return;
+	for (unsigned c = 0; c < 4; c++) {
+		check_high(t, c);
+		counter_reset();
+	}
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Records of code at CPL 3: the same fields, threshold and reload as at CPL 0. SDM "Processor Event
+ * Based Sampling (PEBS)", Table 18-44.
+ */
+#include "kernel/cpu.h"
+#include "pmu/pmi.h"
+#include "spec/msr.h"
+#include "tests/frame/needs.h"
+#include "tests/measure/walk.h"
+
+/* Fewer loads than the period: the way down has some too, and the marked ones are many. */
+#define LOADS_BEFORE (PERIOD - 12)
+/* Loads of the window that may follow the reload. */
+#define LOADS_BEHIND (SAMPLE_MARKS + 32)
+#define OVF_BUF IA32_PERF_GLOBAL_STATUS_OVF_BUF
+
+/* One overflow of a counter at CPL 3, after so many loads. Returns RSP of the code. */
+static u64 run(const struct ds_setup *setup, unsigned c, u64 flags, u64 loads)
+{
+	u64 rsp;
+
+	ds_open(setup);
+	pebs_arm(c, LOADS, COUNT_USR | flags, PERIOD);
+	counters_enable(pmc_one(c));
+	rsp = workload_run_user(&workload_user_sample, loads);
+	counters_disable();
+	pebs_disarm();
+	return rsp;
+}
+
+static void check_fields(struct test *t, unsigned c, u64 flags, u64 loads)
+{
+	const struct workload *w = &workload_user_sample;
+	u64 memory = (u64)(uintptr_t)workload_memory(), others, rsp;
+	struct ds_setup setup = sampling_setup(8);
+	struct sampling_sum expected[SAMPLE_MARKS];
+	u64 width = BIT(counter_width(c)) - 1;
+	struct pebs_record record;
+	int mark;
+
+	sampling_fill(expected, SAMPLE_MARKS);
+	others = rflags_read() & FLAGS_LOOKED_AT & ~STATUS_FLAGS;
+	rsp = run(&setup, c, flags, loads);
+	if (!sampling_one_record(t, AT(REC_03), &record))
+		return;
+	mark = workload_mark_at(w, SAMPLE_MARKS, sampling_field(&record, RECORD_rip) -
+						 w->mark_length);
+	if (!CHECK(t, REC_03, mark >= 0, "R/EIP 0x%lx is right after a marked load, IA32_PMC%u",
+		   sampling_field(&record, RECORD_rip), c))
+		return;
+	CHECK_EQ(t, REC_HSW_02, workload_mark(w, (unsigned)mark), sampling_ip(w, &record),
+		 "the instruction of the record, IA32_PMC%u", c);
+	CHECK_EQ(t, REC_12, rsp, sampling_field(&record, RECORD_rsp), "RSP, IA32_PMC%u", c);
+	CHECK_EQ(t, REC_04, expected[mark].rax, sampling_field(&record, RECORD_rax),
+		 "RAX after marked load %d, IA32_PMC%u", mark, c);
+	CHECK_EQ(t, REC_11, others | expected[mark].flags,
+		 sampling_field(&record, RECORD_rflags) & FLAGS_LOOKED_AT,
+		 "flags after marked load %d, IA32_PMC%u", mark, c);
+	sampling_check_registers(t, AT(REC_HSW_10), ds_record(0), memory, rsp);
+	CHECK_RANGE(t, DS_12, setup.reset[c] & width, (setup.reset[c] & width) + LOADS_BEHIND,
+		    counter_read(c), "IA32_PMC%u after its record", c);
+	if (test_sees_exactly(t, REQ_REC_07))
+		CHECK_EQ(t, REC_07, BIT(c), sampling_field(&record, RECORD_status) & BIT(c),
+			 "bit of IA32_PMC%u in the record's status", c);
+	if (counter_caps()->facilities & FAC_DATALA)
+		CHECK_EQ(t, DLA_02, memory + SAMPLE_OFFSET + 8 * (u64)mark,
+			 sampling_field(&record, RECORD_data_linear_address),
+			 "address of marked load %d, IA32_PMC%u", mark, c);
+}
+
+TEST(record, each_field_of_a_record_of_cpl_3,
+     REQS(REC_03, REC_04, REC_07, REC_11, REC_12, REC_HSW_02, REC_HSW_10, DLA_02, DS_12),
+     NEEDS(need_perfmon, need_pebs, need_events))
+{
+	if (!sampling_shadow_fits(t))
+		return;
+	pmi_open(NULL);
+	for (unsigned i = 0; i < 8; i++) {
+		/* With and without the interrupt, and of two loads, at addresses of their own. */
+		check_fields(t, i / 2, i % 2 ? COUNT_INT : 0, LOADS_BEFORE + i % 2);
+		pmi_settle();
+		counter_reset();
+	}
+	pmi_close();
+}
+
+/* The threshold's interrupt, the index, nothing else written, and the reload. */
+TEST(ds, a_record_of_cpl_3_interrupts_and_reloads, REQS(DS_03, DS_05, DS_12, DS_21, REC_13),
+     NEEDS(need_perfmon, need_pebs, need_events))
+{
+	u64 size = record_size(counter_caps()->record_format);
+
+	if (!sampling_shadow_fits(t))
+		return;
+	for (unsigned c = 0; c < 4; c++) {
+		struct ds_setup setup = sampling_setup(8);
+		u64 reload = 0 - 1000000 * ((u64)c + 1), width = BIT(counter_width(c)) - 1;
+		const struct pmi_log *log;
+		int64_t offset = 0;
+
+		setup.threshold = 1;
+		setup.reset[c] = reload;
+		pmi_open(NULL);
+		run(&setup, c, 0, LOADS_BEFORE);
+		log = pmi_settle();
+		pmi_close();
+		CHECK_EQ(t, DS_03, size, (u64)ds_bytes(), "bytes by which the index moved");
+		CHECK(t, REC_13, !ds_written_outside(0, 1, &offset),
+		      "a byte at offset %ld of the buffer, IA32_PMC%u", (long)offset, c);
+		CHECK_RANGE(t, DS_12, reload & width, (reload & width) + LOADS_BEHIND,
+			    counter_read(c), "IA32_PMC%u after a record of CPL 3", c);
+		if (CHECK_EQ(t, DS_05, 1, log->count, "interrupts of a record of CPL 3 that "
+			     "reaches the threshold, IA32_PMC%u", c)) {
+			CHECK_EQ(t, DS_05, ds_base() + size, log->entry[0].index,
+				 "index at the handler's entry");
+			CHECK_EQ(t, DS_21, OVF_BUF, log->entry[0].status & OVF_BUF,
+				 "OvfBuf at the handler's entry");
+		}
+		counter_reset();
+	}
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Sampling on two processors at once, each into the buffer of its own DS area: SDM "Writing the DS
+ * Interrupt Service Routine" (separate save areas for each processor). Each side runs a piece of
+ * code of its own, so that a record tells whose it is.
+ */
+#include "kernel/fault.h"
+#include "pmu/pebs.h"
+#include "spec/msr.h"
+#include "tests/frame/needs.h"
+#include "tests/measure/sampling.h"
+#include "tests/measure/together.h"
+
+#define RECORDS 3
+
+struct sampling {
+	struct together both;
+	bool samples[2];
+	unsigned records[2];
+	unsigned foreign[2];	/* records of code that isn't this side's */
+	int64_t outside[2];	/* offset of a byte that was written outside the records */
+	bool written[2];	/* there is one */
+	bool changed[2];	/* another field of the DS area than the index */
+};
+
+static const struct workload *const pieces[2] = { &workload_load, &workload_mixed };
+
+/* Records of one load a round, as tests/measure/sampling.h counts them; mixed has three. */
+static u64 rounds(unsigned side)
+{
+	return side ? (ROUNDS_FOR(RECORDS) + 2) / 3 : ROUNDS_FOR(RECORDS);
+}
+
+static void sample(void *arg)
+{
+	struct sampling *s = arg;
+	unsigned side = together_side();
+	enum record_format format = counter_caps()->record_format;
+	struct ds_setup setup = sampling_setup(8);
+
+	sampling_open_rounds(&setup);
+	together_meet(&s->both);	/* both have an area, and a counter that is armed */
+	if (s->samples[side])
+		workload_run(pieces[side], rounds(side), pmc_one(0));
+	together_meet(&s->both);
+	pebs_disarm();
+	counter_program_disabled(0, 0, 0);
+	s->records[side] = ds_records();
+	for (unsigned i = 0; i < ds_records(); i++) {
+		struct pebs_record record;
+		u64 ip;
+
+		record_decode(format, ds_record(i), record_size(format), &record);
+		ip = sampling_field(&record, RECORD_rip);
+		if (ip < (u64)(uintptr_t)pieces[side]->begin ||
+		    ip > (u64)(uintptr_t)pieces[side]->end + 64)
+			s->foreign[side]++;
+	}
+	s->written[side] = ds_written_outside(0, s->records[side], &s->outside[side]);
+	s->changed[side] = !ds_area_unchanged();
+	ds_close();
+	counters_clear(counters_status());
+}
+
+TEST(ds, each_processor_has_an_area_of_its_own, REQS(DS_18),
+     NEEDS(need_perfmon, need_pebs, need_events, need_second_processor))
+{
+
+	if (!sampling_shadow_fits(t))
+		return;
+	TOGETHER_WITH_EACH(cpu)
+		for (unsigned which = 1; which < 4; which++) {
+			struct sampling s = { .samples = { which & 1, which & 2 } };
+
+			if (!together_run(t, &s.both, cpu, sample, &s))
+				return;
+			for (unsigned side = 0; side < 2; side++) {
+				const char *whose = together_whose(cpu, side);
+
+				CHECK_EQ(t, DS_18, s.samples[side] ? RECORDS : 0, s.records[side],
+					 "records in the buffer of %s, which samples %u, the "
+					 "other side %u", whose, s.samples[side],
+					 s.samples[!side]);
+				CHECK_EQ(t, DS_18, 0, s.foreign[side],
+					 "records of other code in the buffer of %s", whose);
+				CHECK(t, DS_18, !s.written[side],
+				      "a byte at offset %ld of the buffer of %s",
+				      (long)s.outside[side], whose);
+				CHECK(t, DS_18, !s.changed[side],
+				      "fields but the index in the DS area of %s", whose);
+			}
+		}
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/* The self test of pmu/reset.c, pmu/found.c and pmu/written.c: the PMU can be switched off as a
+ * whole, goes back to its owner as it was, and what others write to it is noticed. */
+#include "kernel/fault.h"
+#include "pmu/counter.h"
+#include "pmu/found.h"
+#include "pmu/written.h"
+#include "tests/frame/needs.h"
+#include "tests/frame/test.h"
+
+#define TEXT_SIZE	96
+
+/* Under a hypervisor, which need not offer these registers, what needs them is skipped and that is
+ * all. */
+TEST(selftest, the_pmu_can_be_switched_off, NO_REQS, NEEDS(need_perfmon))
+{
+	for (unsigned i = 0; i < RESET_ITEMS; i++) {
+		struct reset_refusal refusal;
+		char text[TEXT_SIZE];
+
+		if (!reset_leaves_alone((enum reset_item)i, &refusal))
+			continue;
+		reset_format(&refusal, text, sizeof(text));
+		if (counter_caps()->hypervisor)
+			test_skip(t, "%s, by a hypervisor", text);
+		else
+			test_error(t, "%s", text);
+		return;
+	}
+	HARNESS_CHECK(t, counter_reset(), "every register takes its write");
+	HARNESS_CHECK(t, !(counters_status() & (IA32_PERF_GLOBAL_STATUS_LBR_FRZ |
+						IA32_PERF_GLOBAL_STATUS_CTR_FRZ)),
+		      "status %#lx", counters_status());
+}
+
+/* Control registers: counters go on. Other values first, so that there is something to put back. */
+TEST(selftest, the_pmu_goes_back_as_it_was_found, NO_REQS, NEEDS(need_perfmon))
+{
+	const char *name;
+
+	msr_write(MSR_IA32_PERFEVTSEL0, IA32_PERFEVTSEL_USR);
+	name = found_differs();
+	HARNESS_CHECK(t, name, "another value of IA32_PERFEVTSEL0 shows");
+	counter_reset();
+	found_put_back();
+	name = found_differs();
+	counter_reset();
+	HARNESS_CHECK(t, !name, "%s isn't as it was found", name ? name : "nothing");
+}
+
+/* What an SMI's handler would do: a WRMSR that nothing notes. */
+static void check_noticed(struct test *t, u32 msr, u64 value)
+{
+	struct written_change change = { .name = NULL };
+
+	HARNESS_CHECK(t, !written_differs(&change), "nothing shows before %#x", msr);
+	msr_write(msr, value);
+	HARNESS_CHECK(t, written_differs(&change) && change.msr == msr && change.value == value,
+		      "%#lx in %#x shows", value, msr);
+	msr_write(msr, 0);
+}
+
+TEST(selftest, a_register_that_changes_by_itself_is_noticed, NO_REQS,
+     NEEDS(need_perfmon, need_fixed))
+{
+	struct written_change change;
+
+	check_noticed(t, MSR_IA32_FIXED_CTR_CTRL, IA32_FIXED_CTR_CTRL_EN0);
+	check_noticed(t, MSR_IA32_PERF_GLOBAL_CTRL, pmc_one(PMC_FIXED(0)).bits);
+	/* And the ordinary ways of writing them change nothing unnoted. */
+	counter_program(PMC_FIXED(0), 0, COUNT_BOTH);
+	counters_enable(counters_fixed());
+	counters_disable();
+	HARNESS_CHECK(t, !written_differs(&change), "after writing them");
+}

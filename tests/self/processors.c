@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The self test of kernel/smp.c: the other processors run what they are given, at both privilege
+ * levels, and what goes wrong on one of them ends there.
+ */
+#include "kernel/apic.h"
+#include "kernel/fault.h"
+#include "kernel/intr.h"
+#include "kernel/smp.h"
+#include "kernel/time.h"
+#include "kernel/user.h"
+#include "tests/frame/needs.h"
+#include "tests/frame/test.h"
+
+#define DEADLINE_MS	2000u
+#define TURN_MS		8000u	/* a barrier, on a host that has no time for both sides */
+#define SHORT_MS	50u
+#define ROUNDS		100u
+
+/* In tests/measure/workload.asm. */
+u64 selftest_cs(u64 arg);
+
+struct visit { unsigned cpu; u64 kernel_cs, user_cs; u32 apic_id; };
+
+static void visit(void *arg)
+{
+	struct visit *v = arg;
+
+	v->cpu = cpu_index();
+	v->apic_id = apic_id();
+	v->kernel_cs = selftest_cs(0);
+	v->user_cs = user_call(selftest_cs, 0);
+}
+
+/* Run fn on cpu and say how that ended; false: it can't be told. */
+static bool run_on(struct test *t, unsigned cpu, void (*fn)(void *arg), void *arg,
+		   unsigned deadline_ms, struct guard_report *report)
+{
+	return HARNESS_CHECK(t, smp_start(cpu, fn, arg, deadline_ms), "processor %u starts", cpu) &&
+	       HARNESS_CHECK(t, smp_wait(cpu, report), "processor %u is lost", cpu);
+}
+
+TEST(selftest, each_processor_runs_what_it_is_given, NO_REQS, NEEDS(need_second_processor))
+{
+	for (unsigned cpu = 1; cpu < smp_count(); cpu++) {
+		struct guard_report report;
+		struct visit v = { .cpu = 0 };
+
+		if (smp_is_left_out(cpu))
+			continue;
+		if (!run_on(t, cpu, visit, &v, DEADLINE_MS, &report))
+			return;
+		HARNESS_CHECK(t, report.outcome == GUARD_DONE, "outcome %u",
+			      (unsigned)report.outcome);
+		HARNESS_CHECK(t, v.cpu == cpu, "processor %u says it is %u", cpu, v.cpu);
+		HARNESS_CHECK(t, v.apic_id == smp_apic_id(cpu) && v.apic_id != apic_id(),
+			      "local APIC id %#x on processor %u", v.apic_id, cpu);
+		HARNESS_CHECK(t, (v.kernel_cs & 3) == 0 && (v.user_cs & 3) == 3,
+			      "CS %#lx and %#lx", v.kernel_cs, v.user_cs);
+	}
+}
+
+struct turns {
+	struct smp_barrier barrier;
+	unsigned count;
+	unsigned log[2 * ROUNDS];
+};
+
+/* One turn each, in the order of the processors. Where both are threads of a busy host's processor
+ * a turn may take milliseconds: each that is through is progress. */
+static void take_turns(void *arg)
+{
+	struct turns *turns = arg;
+
+	for (unsigned i = 0; i < 2 * ROUNDS; i++) {
+		guard_renew();
+		smp_barrier_wait(&turns->barrier);
+		if ((i & 1) == (cpu_index() != CPU_BOOT))
+			turns->log[turns->count++] = cpu_index();
+	}
+}
+
+TEST(selftest, barriers_hold_until_all_have_come, NO_REQS, NEEDS(need_second_processor))
+{
+	static struct turns turns;
+	struct guard_report report;
+	unsigned cpu = smp_second(), wrong = 0;
+
+	turns = (struct turns){ .barrier.count = 2 };
+	if (!HARNESS_CHECK(t, smp_start(cpu, take_turns, &turns, TURN_MS),
+			   "processor %u starts", cpu))
+		return;
+	take_turns(&turns);
+	if (!HARNESS_CHECK(t, smp_wait(cpu, &report), "processor %u is lost", cpu))
+		return;
+	for (unsigned i = 0; i < turns.count; i++)
+		if (turns.log[i] != (i & 1 ? cpu : CPU_BOOT))
+			wrong++;
+	HARNESS_CHECK(t, turns.count == 2 * ROUNDS && !wrong, "%u turns, %u out of turn",
+		      turns.count, wrong);
+}
+
+#define STEPPING_MS	20u
+#define STEPS_US	150000u		/* more than that and 100 ms, after which an NMI comes */
+#define STEP_US		1000u
+#define RENEW_TRIES	10u
+
+/* *arg: for how long it went on, in microseconds. */
+static void go_on_for_long(void *arg)
+{
+	volatile u64 *us = arg;
+	u64 begin = tsc_read();
+
+	while (*us < STEPS_US) {
+		time_stall(STEP_US);
+		guard_renew();
+		*us = (tsc_read() - begin) / time_tsc_per_us;
+	}
+}
+
+/* A host that lets the processor stand still for longer than the deadline ends it all the same. */
+TEST(selftest, a_deadline_counts_from_the_last_progress, NO_REQS, NEEDS(need_second_processor))
+{
+	static volatile u64 us;
+	struct guard_report report;
+	unsigned cpu = smp_second();
+	bool beyond = false;
+
+	for (unsigned i = 0; i < RENEW_TRIES && !beyond; i++) {
+		us = 0;
+		if (!run_on(t, cpu, go_on_for_long, (void *)&us, STEPPING_MS, &report))
+			return;
+		beyond = report.outcome == GUARD_DONE || us > 2 * STEPPING_MS * 1000;
+	}
+	HARNESS_CHECK(t, beyond, "outcome %u after %lu us", (unsigned)report.outcome, us);
+}
+
+static bool has_come(void *arg)
+{
+	return ((struct smp_barrier *)arg)->waiting == 1;
+}
+
+static void wait_in_vain(void *arg)
+{
+	smp_barrier_wait(arg);
+}
+
+/* As the runner does when a test ends by an exception here while the other side waits for this one;
+ * the reverse is deadly.an_exception_beside_a_barrier. */
+TEST(selftest, nobody_waits_at_a_barrier_when_a_test_is_over, NO_REQS,
+     NEEDS(need_second_processor))
+{
+	static struct smp_barrier barrier;
+	struct smp_settled settled;
+	unsigned cpu = smp_second();
+	u64 start;
+
+	barrier = (struct smp_barrier){ .count = 2 };
+	if (!HARNESS_CHECK(t, smp_start(cpu, wait_in_vain, &barrier, DEADLINE_MS),
+			   "processor %u starts", cpu) ||
+	    !HARNESS_CHECK(t, wait_until(has_come, &barrier, DEADLINE_MS * 1000),
+			   "processor %u waits", cpu))
+		return;
+	start = tsc_read();
+	settled = smp_settle();
+	HARNESS_CHECK(t, !settled.lost && !settled.failed, "%u lost, %u failed", settled.lost,
+		      settled.failed);
+	HARNESS_CHECK(t, tsc_read() - start < time_tsc_per_us * DEADLINE_MS * 1000 / 2,
+		      "%lu us to settle, the deadline is %u ms",
+		      (tsc_read() - start) / time_tsc_per_us, DEADLINE_MS);
+}
+
+static void do_invalid(void *arg)
+{
+	(void)arg;
+	__asm__ volatile("ud2");
+}
+
+static void do_hang(void *arg)
+{
+	(void)arg;
+	for (;;)
+		__asm__ volatile("pause");
+}
+
+static void do_hang_deaf(void *arg)
+{
+	intr_disable();
+	do_hang(arg);
+}
+
+static void go_wrong_on(struct test *t, unsigned cpu)
+{
+	static const struct {
+		const char *what;
+		void (*fn)(void *arg);
+		unsigned deadline_ms;
+		enum guard_outcome outcome;
+	} wrongs[] = {
+		{ "#UD", do_invalid, DEADLINE_MS, GUARD_EXCEPTION },
+		{ "a loop", do_hang, SHORT_MS, GUARD_DEADLINE },
+		{ "a loop with interrupts off", do_hang_deaf, SHORT_MS, GUARD_DEADLINE },
+	};
+
+	for (unsigned i = 0; i < sizeof(wrongs) / sizeof(wrongs[0]); i++) {
+		struct guard_report report;
+		struct visit v = { .cpu = 0 };
+
+		if (!run_on(t, cpu, wrongs[i].fn, NULL, wrongs[i].deadline_ms, &report))
+			return;
+		HARNESS_CHECK(t, report.outcome == wrongs[i].outcome, "%s: outcome %u",
+			      wrongs[i].what, (unsigned)report.outcome);
+		if (!run_on(t, cpu, visit, &v, DEADLINE_MS, &report))
+			return;
+		HARNESS_CHECK(t, v.cpu == cpu, "after %s processor %u is itself", wrongs[i].what,
+			      cpu);
+	}
+}
+
+/* A thread of this core, where there is one, and the last of all. */
+TEST(selftest, what_goes_wrong_on_a_processor_ends_there, NO_REQS, NEEDS(need_second_processor))
+{
+	unsigned last = smp_count() - 1;
+
+	go_wrong_on(t, smp_second());
+	if (last != smp_second() && smp_is_idle(last))
+		go_wrong_on(t, last);
+}

@@ -1,0 +1,168 @@
+; SPDX-License-Identifier: MIT
+;
+; Transactions for tests/tsx/transaction.h: SDM volume 1, "Programming with Intel Transactional
+; Synchronization Extensions"; volume 2, "XBEGIN". System V convention.
+
+default rel
+bits 64
+
+section .text
+
+; PIECE name: the row, a struct transaction, and the way in up to XBEGIN. Inside: RDI words,
+; ECX n. Behind an abort the processor has put all registers back but RAX. CAUSE name: the next
+; instruction is there to abort; END name says there is none where no CAUSE has.
+%macro ROW 2
+	%defstr %%name %1
+	section .rodata
+%%text	db %%name, 0
+	section .data
+	align	8
+	global	transaction_%1:data hidden
+transaction_%1:
+	dq	%%text, run_%1, begin_%1, end_%1, fallback_%1, cause_%1, %2
+	section .text
+	align	64
+run_%1:
+	mov	ecx, esi
+%endmacro
+
+%macro PIECE 1
+	ROW	%1, 0
+	xbegin	fallback_%1
+begin_%1:
+%endmacro
+
+; The same with an elided lock, XACQUIRE to XRELEASE: SDM volume 1, "Hardware Lock Elision". Behind
+; an abort the processor goes on with XCHG, without elision, and then at its fallback, which is
+; what follows it.
+LOCK_OUTER	equ 512
+LOCK_INNER	equ 576
+
+%macro ELIDED 1
+	ROW	%1, 1
+	mov	eax, 1
+	xacquire xchg [rdi + LOCK_OUTER], eax
+begin_%1:
+fallback_%1:
+%endmacro
+
+%macro CAUSE 1
+cause_%1:
+%define has_cause_%1
+%endmacro
+
+; END name: committed, all ones; aborted, EAX.
+%macro END 1
+end_%1:
+%ifndef has_cause_%1
+cause_%1:
+%endif
+	mov	rax, -1
+	ret
+fallback_%1:
+	mov	eax, eax
+	ret
+%endmacro
+
+; END_ELIDED name: all ones if XTEST finds the lock still elided, else 0.
+%macro END_ELIDED 1
+	xtest
+	setnz	al
+	movzx	eax, al
+	neg	rax
+	xrelease mov dword [rdi + LOCK_OUTER], 0
+end_%1:
+%ifndef has_cause_%1
+cause_%1:
+%endif
+	ret
+%endmacro
+
+; One store, then n loads with a NOP each.
+%macro BODY 0
+	inc	qword [rdi]
+%%load:	mov	r8, [rdi + 8]
+	nop
+	dec	ecx
+	jnz	%%load
+%endmacro
+
+PIECE commit
+	BODY
+	xend
+END commit
+
+PIECE explicit
+	BODY
+	CAUSE	explicit
+	xabort	0x5a
+	xend
+END explicit
+
+; "XABORT, CPUID, PAUSE" abort on any implementation.
+PIECE pause
+	BODY
+	CAUSE	pause
+	pause
+	xend
+END pause
+
+; A store to each of n lines.
+PIECE lines
+.store:	mov	[rdi], rdi
+	add	rdi, 64
+	dec	ecx
+	jnz	.store
+	xend
+END lines
+
+; A load from each of n lines.
+PIECE reads
+.load:	mov	r8, [rdi]
+	add	rdi, 64
+	dec	ecx
+	jnz	.load
+	xend
+END reads
+
+; n loads of a line of their own, which somebody else may write to.
+PIECE watch
+.load:	mov	r8, [rdi + 64]
+	dec	ecx
+	jnz	.load
+	xend
+END watch
+
+; "The processor ... transfers execution to the fallback of the outermost".
+PIECE nested
+	inc	qword [rdi]
+	xbegin	inner_nested
+	mov	r8, [rdi + 8]
+	CAUSE	nested
+	xabort	0x5a
+	xend
+	xend
+	jmp	end_nested
+inner_nested:	mov	eax, 0xdead
+	ret
+END nested
+
+ELIDED elided
+	BODY
+END_ELIDED elided
+
+ELIDED elided_pause
+	BODY
+	CAUSE	elided_pause
+	pause
+END_ELIDED elided_pause
+
+; A lock in a lock.
+ELIDED elided_nested
+	mov	eax, 1
+	xacquire xchg [rdi + LOCK_INNER], eax
+	BODY
+	CAUSE	elided_nested
+	pause
+	xrelease mov dword [rdi + LOCK_INNER], 0
+END_ELIDED elided_nested

@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Records of transactions: SDM "Intel TSX and PEBS Support", Table 18-51. Transactions also abort
+ * for reasons of their own; software learns of each abort, so that what it saw is the measure.
+ */
+#include "tests/tsx/transaction.h"
+
+#include "kernel/smp.h"
+#include "kernel/time.h"
+#include "kernel/user.h"
+#include "pmu/event.h"
+#include "pmu/pebs.h"
+#include "tests/frame/needs.h"
+#include "tests/measure/sampling.h"
+
+#define FEW		4	/* loads in a transaction that is only to end */
+#define TRIES		100
+#define WATCHED		2000	/* loads of a line that another processor writes to meanwhile */
+#define WRITE_MS	10000u
+
+u64 *transaction_words(void)
+{
+	static u64 words[TRANSACTION_LINES * 8] __attribute__((aligned(4096)));
+
+	return words;
+}
+
+unsigned transaction_run(const struct transaction *piece, u64 n, unsigned times)
+{
+	unsigned committed = 0;
+
+	while (times--)
+		committed += piece->run(transaction_words(), n) == COMMITTED;
+	return committed;
+}
+
+bool transaction_holds(const struct transaction *piece, u64 address)
+{
+	return address >= (u64)(uintptr_t)piece->begin && address < (u64)(uintptr_t)piece->end;
+}
+
+static bool works(struct test *t, const struct transaction *piece)
+{
+	unsigned committed = transaction_run(piece, FEW, TRIES);
+
+	if (committed > TRIES / 2)
+		return true;
+	test_inconclusive(t, "%u of %u transactions committed", committed, TRIES);
+	return false;
+}
+
+bool transaction_works(struct test *t)
+{
+	return works(t, &transaction_commit);
+}
+
+bool transaction_elision_works(struct test *t)
+{
+	return works(t, &transaction_elided);
+}
+
+bool transaction_record(struct test *t, struct test_claim claim, unsigned counter,
+			const struct transaction *piece, u64 n, struct transaction_abort *abort)
+{
+	const struct transaction *first = piece->elides ? &transaction_elided_pause :
+					  &transaction_explicit;
+	u16 event = piece->elides ? EVENT_HLE_RETIRED_ABORTED : EVENT_RTM_RETIRED_ABORTED;
+	struct ds_setup setup = sampling_setup(8);
+
+	*abort = (struct transaction_abort){ .piece = first,
+					     .status = piece->elides ? 0 : BY_XABORT };
+	ds_open(&setup);
+	pebs_arm(counter, event, COUNT_BOTH, PERIOD);
+	counters_enable(pmc_one(counter));
+	transaction_run(first, FEW, PERIOD);
+	for (unsigned i = 0; i <= sampling_shadow_bound() && !ds_records(); i++) {
+		abort->piece = piece;
+		abort->status = piece->run(transaction_words(), n);
+	}
+	counters_disable();
+	pebs_disarm();
+	counter_program_disabled(counter, 0, 0);
+	if (!sampling_one_record(t, claim, &abort->record))
+		return false;
+	abort->eventing_ip = sampling_field(&abort->record, RECORD_eventing_ip);
+	abort->rip = sampling_field(&abort->record, RECORD_rip);
+	abort->tx = sampling_field(&abort->record, RECORD_tx_abort);
+	return true;
+}
+
+TEST(tsx, an_aborted_transaction_makes_a_record, REQS(TSX_01, REC_HSW_04),
+     NEEDS(need_perfmon, need_pebs, need_rtm))
+{
+	for (unsigned c = 0; c < 4; c++) {
+		struct ds_setup setup = sampling_setup(8);
+		struct transaction_abort abort;
+		unsigned committed;
+
+		if (!transaction_record(t, AT(TSX_01), c, &transaction_explicit, FEW, &abort))
+			return;
+		CHECK_EQ(t, REC_HSW_04, TX_RTM_ABORT, abort.tx & TX_RTM_ABORT,
+			 "RTM_Abort, bit 33 of B8H, of IA32_PMC%u's record", c);
+		/* The control: transactions that end well, but for those that something aborts. */
+		ds_open(&setup);
+		pebs_arm(c, EVENT_RTM_RETIRED_ABORTED, COUNT_BOTH, PERIOD);
+		counters_enable(pmc_one(c));
+		committed = transaction_run(&transaction_commit, FEW, 4 * PERIOD);
+		counters_disable();
+		pebs_disarm();
+		CHECK_RANGE(t, TSX_01, 0, (4 * PERIOD - committed) / PERIOD, ds_records(),
+			    "records of %u transactions that end well, IA32_PMC%u", committed, c);
+		counter_program_disabled(c, 0, 0);
+	}
+}
+
+/* What is true of every abort, and what is so of this piece's where nothing else aborts it. */
+static void check_information(struct test *t, const struct transaction *piece, u64 n, u64 want)
+{
+	struct transaction_abort abort;
+
+	if (!transaction_record(t, AT(TSX_03), 0, piece, n, &abort))
+		return;
+	CHECK_EQ(t, TSX_03, TX_RTM_ABORT, abort.tx & (TX_RTM_ABORT | TX_HLE_ABORT),
+		 "RTM_Abort and not HLE_Abort, bits 33:32 of B8H, %s", piece->name);
+	CHECK_EQ(t, TSX_03, 0, abort.tx & TX_RESERVED, "bits 63:40 of B8H, %s", piece->name);
+	if (abort.tx & TX_INSTRUCTION)
+		CHECK(t, TSX_03, transaction_holds(abort.piece, abort.eventing_ip),
+		      "Instruction_Abort, and EventingIP 0x%lx is in the transaction of %s",
+		      abort.eventing_ip, abort.piece->name);
+	if (test_sees_exactly(t, REQ_TSX_03))
+		CHECK_EQ(t, TSX_03, want | TX_RTM_ABORT, abort.tx & ~TX_CYCLES & ~TX_RETRY,
+			 "bits 63:32 of B8H without Retry, %s", piece->name);
+}
+
+TEST(tsx, the_abort_information_says_why, REQS(TSX_03), NEEDS(need_perfmon, need_pebs, need_rtm))
+{
+	if (!transaction_works(t))
+		return;
+	check_information(t, &transaction_explicit, FEW, TX_INSTRUCTION);
+	check_information(t, &transaction_pause, FEW, TX_INSTRUCTION);
+	check_information(t, &transaction_lines, TRANSACTION_LINES,
+			  TX_NON_INSTRUCTION | TX_CAPACITY_WRITES);
+}
+
+/* ---- another processor ---- */
+
+struct writer {
+	volatile u64 *word;
+	volatile bool runs, stop;
+};
+
+/* On the other processor, up to its deadline. */
+static void write_on(void *arg)
+{
+	struct writer *writer = arg;
+
+	while (!writer->stop) {
+		++*writer->word;
+		writer->runs = true;
+	}
+}
+
+static bool writer_runs(void *arg)
+{
+	return ((struct writer *)arg)->runs;
+}
+
+/* "another logical processor conflicted with a memory address that was part of the transactional
+ * region" */
+TEST(tsx, a_conflict_is_told_from_other_aborts, REQS(TSX_03),
+     NEEDS(need_perfmon, need_pebs, need_rtm, need_second_processor))
+{
+	static struct writer writer;
+	struct guard_report report;
+	unsigned cpu = smp_second();
+
+	if (!transaction_works(t))
+		return;
+	writer = (struct writer){ .word = transaction_words() + TRANSACTION_WATCHED };
+	if (!HARNESS_CHECK(t, smp_start(cpu, write_on, &writer, WRITE_MS),
+			   "processor %u stores", cpu))
+		return;
+	wait_until(writer_runs, &writer, WRITE_MS * 1000);
+	check_information(t, &transaction_watch, WATCHED, TX_NON_INSTRUCTION | TX_DATA_CONFLICT);
+	writer.stop = true;
+	HARNESS_CHECK(t, smp_wait(cpu, &report) && report.outcome == GUARD_DONE,
+		      "processor %u has stored till the end", cpu);
+}
+
+/* Bits 31:0, the cycles of the last transaction, with very different ones. */
+TEST(tsx, the_record_tells_how_long_it_was, REQS(TSX_09),
+     NEEDS(need_perfmon, need_pebs, need_rtm))
+{
+	struct transaction_abort shorter, longer;
+
+	if (!transaction_record(t, AT(TSX_09), 0, &transaction_explicit, 1, &shorter) ||
+	    !transaction_record(t, AT(TSX_09), 0, &transaction_explicit, 1000, &longer))
+		return;
+	CHECK_RANGE(t, TSX_09, (shorter.tx & TX_CYCLES) + 500, TX_CYCLES, longer.tx & TX_CYCLES,
+		    "cycles of a transaction with 999 loads more");
+}
+
+TEST(tsx, the_record_names_the_fallback, REQS(TSX_05), NEEDS(need_perfmon, need_pebs, need_rtm))
+{
+	static const struct transaction *const pieces[] = {
+		&transaction_explicit, &transaction_pause, &transaction_nested,
+	};
+
+	for (unsigned i = 0; i < sizeof(pieces) / sizeof(pieces[0]); i++) {
+		struct transaction_abort abort;
+
+		if (!transaction_record(t, AT(TSX_05), i, pieces[i], FEW, &abort))
+			return;
+		CHECK_EQ(t, TSX_05, (u64)(uintptr_t)abort.piece->fallback, abort.rip,
+			 "R/EIP: the fallback of %s", abort.piece->name);
+	}
+}
+
+struct inside {
+	unsigned runs;		/* up to the first record of an instruction inside */
+	unsigned committed;	/* of these */
+	u64 status, words;	/* of the run that it came in; stores that are left of it */
+	struct pebs_record record;
+};
+
+static u64 run_at_cpl_3(u64 n)
+{
+	return transaction_commit.run(transaction_words(), n);
+}
+
+/* Loads in transactions, most of all that there are, till one of them is recorded; with more
+ * counters on. At CPL 3 where the counter looks at that alone. */
+static bool record_inside(unsigned counter, u64 flags, struct pmc_mask with, struct inside *in)
+{
+	bool user = !(flags & COUNT_OS);
+	struct ds_setup setup = sampling_setup(8);
+	u64 *words = transaction_words();
+	bool found = false;
+
+	setup.reset[counter] = pebs_reset_value(counter, PERIOD);
+	ds_open(&setup);
+	pebs_arm(counter, LOADS, flags, PERIOD);
+	counters_enable(pmc_or(pmc_one(counter), with));
+	in->committed = 0;
+	for (in->runs = 0; in->runs < TRIES && !found; in->runs++) {
+		u64 before = *words;
+
+		in->status = user ? user_call(run_at_cpl_3, PERIOD / 2) :
+			     transaction_commit.run(words, PERIOD / 2);
+		in->committed += in->status == COMMITTED;
+		in->words = *words - before;
+		if (!ds_records())
+			continue;
+		record_decode(setup.format, ds_record(0), record_size(setup.format), &in->record);
+		found = transaction_holds(&transaction_commit,
+					  sampling_field(&in->record, RECORD_eventing_ip));
+		ds_set_index(0);
+	}
+	counters_disable();
+	pebs_disarm();
+	counter_program_disabled(counter, 0, 0);
+	return found;
+}
+
+TEST(tsx, a_record_aborts_the_transaction, REQS(TSX_02, ARM_08),
+     NEEDS(need_perfmon, need_pebs, need_rtm, need_events))
+{
+	if (!transaction_works(t))
+		return;
+	for (unsigned c = 0; c < 4; c++) {
+		struct inside in = { 0 };
+		bool found = record_inside(c, COUNT_BOTH, NO_OTHERS, &in);
+
+		if (!CHECK(t, ARM_08, found,
+			   "a load is recorded in one of %u transactions with %u loads each, "
+			   "IA32_PMC%u", in.runs, PERIOD / 2, c))
+			return;
+		CHECK(t, TSX_02, in.status != COMMITTED,
+		      "the transaction of the record doesn't commit, IA32_PMC%u", c);
+		CHECK_EQ(t, TSX_02, 0, in.words, "stores left of it, IA32_PMC%u", c);
+		CHECK_EQ(t, ARM_08, (u64)(uintptr_t)transaction_commit.fallback,
+			 sampling_field(&in.record, RECORD_rip),
+			 "R/EIP of its record, which is made behind the abort, IA32_PMC%u", c);
+		CHECK_EQ(t, TSX_02, TX_RTM_ABORT,
+			 sampling_field(&in.record, RECORD_tx_abort) & TX_RTM_ABORT,
+			 "RTM_Abort, bit 33 of B8H, IA32_PMC%u", c);
+	}
+}
+
+/* A record on IA32_PMC0 aborts; IA32_PMC2 has counted what has committed and no more. */
+TEST(tsx, in_txcp_takes_back_what_a_record_aborted, REQS(TSX_07),
+     NEEDS(need_perfmon, need_pebs, need_rtm, need_events))
+{
+	u64 filters = IA32_PERFEVTSEL_IN_TX | IA32_PERFEVTSEL_IN_TXCP, each, got;
+	struct inside in = { 0 };
+	bool found;
+
+	if (!transaction_works(t))
+		return;
+	counter_program(2, LOADS, COUNT_BOTH | filters);
+	counter_write(2, 0);
+	counters_enable(pmc_one(2));
+	for (in.runs = 0; in.runs < TRIES && in.status != COMMITTED; in.runs++)
+		in.status = transaction_commit.run(transaction_words(), PERIOD / 2);
+	counters_disable();
+	each = counter_read(2);
+	CHECK_RANGE(t, TSX_07, PERIOD / 2, PERIOD, each,
+		    "loads of one transaction that commits, with %u in its loop", PERIOD / 2);
+	counter_write(2, 0);
+	found = record_inside(0, COUNT_BOTH, pmc_one(2), &in);
+	got = counter_read(2);
+	counter_program_disabled(2, 0, 0);
+	if (!CHECK(t, TSX_07, found, "a load is recorded in one of %u transactions", in.runs))
+		return;
+	if (test_sees_exactly(t, REQ_TSX_07))
+		CHECK_EQ(t, TSX_07, in.committed * each, got,
+			 "IA32_PMC2 behind %u transactions, %u of which committed", in.runs,
+			 in.committed);
+	else
+		CHECK_RANGE(t, TSX_07, 0, in.committed * each, got,
+			    "IA32_PMC2 behind %u transactions, %u of which committed", in.runs,
+			    in.committed);
+}
+
+#define OUTSIDE (PERIOD + SHADOW_MOST)	/* loads, enough for a record if they counted */
+
+/* IN_TX at these levels: no record of what is outside of transactions, one of what is inside. */
+static void check_in_tx(struct test *t, struct test_claim claim, u64 level)
+{
+	if (!transaction_works(t))
+		return;
+	for (unsigned c = 0; c < 4; c++) {
+		struct ds_setup setup = sampling_setup(8);
+		struct inside in = { 0 };
+		bool found;
+
+		ds_open(&setup);
+		pebs_arm(c, LOADS, level | IA32_PERFEVTSEL_IN_TX, PERIOD);
+		if (level & COUNT_OS) {
+			workload_run(&workload_load, OUTSIDE, pmc_one(c));
+		} else {
+			counters_enable(pmc_one(c));
+			workload_run_user(&workload_load, OUTSIDE);
+			counters_disable();
+		}
+		pebs_disarm();
+		test_check_eq(t, claim, 0, ds_records(),
+			      "records outside of transactions, IA32_PMC%u with IN_TX", c);
+		found = record_inside(c, level | IA32_PERFEVTSEL_IN_TX, NO_OTHERS, &in);
+		test_check(t, claim, found, "found",
+			   "and a record inside, in %u runs, IA32_PMC%u", in.runs, c);
+	}
+}
+
+TEST(tsx, in_tx_holds_for_records, REQS(ARM_07),
+     NEEDS(need_perfmon, need_pebs, need_rtm, need_events))
+{
+	check_in_tx(t, AT(ARM_07), COUNT_BOTH);
+}
+
+/* The same of code at CPL 3, which is what is sampled usually. */
+TEST(tsx, in_tx_holds_for_records_of_cpl_3, REQS(ARM_07),
+     NEEDS(need_perfmon, need_pebs, need_rtm, need_events))
+{
+	check_in_tx(t, AT(ARM_07), COUNT_USR);
+}

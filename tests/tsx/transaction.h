@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Pieces of code that are one transaction each. Nobody can step through a transaction, so that
+ * their counts aren't proved like those of tests/measure/workload.h; what is counted is told from
+ * what EAX says behind each of them, and from differences between two n.
+ */
+#ifndef TESTS_TSX_TRANSACTION_H
+#define TESTS_TSX_TRANSACTION_H
+
+#include "pmu/record.h"
+#include "tests/frame/test.h"
+
+#define TRANSACTION_LINES	1024	/* twice the first-level data cache of Haswell to Skylake */
+#define COMMITTED		(~0ULL)
+/* "RTM Abort Status Definition": EAX behind XABORT with the code of those here; its bits. */
+#define BY_XABORT		0x5a000001ULL
+#define EAX_RETRY		BIT(1)
+#define EAX_CONFLICT		BIT(2)
+#define EAX_OVERFLOW		BIT(3)
+/* Table 18-51, offset B8H of a record. */
+#define TX_CYCLES		BITS(0, 31)
+#define TX_HLE_ABORT		BIT(32)
+#define TX_RTM_ABORT		BIT(33)
+#define TX_INSTRUCTION		BIT(34)
+#define TX_NON_INSTRUCTION	BIT(35)
+#define TX_RETRY		BIT(36)
+#define TX_DATA_CONFLICT	BIT(37)
+#define TX_CAPACITY_WRITES	BIT(38)
+#define TX_CAPACITY_READS	BIT(39)
+#define TX_RESERVED		BITS(40, 63)
+
+/* As tests/tsx/transaction.asm lays it out. */
+struct transaction {
+	const char *name;
+	u64 (*run)(u64 *words, u64 n);	/* COMMITTED; EAX of the abort; 0: not elided */
+	const u8 *begin, *end;		/* inside, behind XBEGIN; end not included */
+	const u8 *fallback;		/* of the outermost XBEGIN */
+	const u8 *cause;		/* instruction that is there to abort it, or end */
+	u64 elides;			/* 1: a lock is elided; fallback follows XACQUIRE */
+};
+
+/* One store, n loads; then XEND, XABORT 5AH or PAUSE. */
+extern const struct transaction transaction_commit __attribute__((visibility("hidden")));
+extern const struct transaction transaction_explicit __attribute__((visibility("hidden")));
+extern const struct transaction transaction_pause __attribute__((visibility("hidden")));
+/* A store to each of n lines. */
+extern const struct transaction transaction_lines __attribute__((visibility("hidden")));
+/* A load from each of n lines, and no store. */
+extern const struct transaction transaction_reads __attribute__((visibility("hidden")));
+/* n loads of word TRANSACTION_WATCHED, and nothing else. */
+#define TRANSACTION_WATCHED 8
+extern const struct transaction transaction_watch __attribute__((visibility("hidden")));
+/* XABORT in one that is nested in another, each with a fallback of its own. */
+extern const struct transaction transaction_nested __attribute__((visibility("hidden")));
+
+/* One store, n loads with a lock that is elided; with PAUSE, which aborts; in two locks. */
+extern const struct transaction transaction_elided __attribute__((visibility("hidden")));
+extern const struct transaction transaction_elided_pause __attribute__((visibility("hidden")));
+extern const struct transaction transaction_elided_nested __attribute__((visibility("hidden")));
+
+/* TRANSACTION_LINES lines for them; the first word counts the stores of those that committed. */
+u64 *transaction_words(void);
+
+/* So many runs; how many of them committed. */
+unsigned transaction_run(const struct transaction *piece, u64 n, unsigned times);
+
+/* Is this address inside? */
+bool transaction_holds(const struct transaction *piece, u64 address);
+
+/* A record of RTM_RETIRED.ABORTED or HLE_RETIRED.ABORTED, of a transaction of piece. */
+struct transaction_abort {
+	struct pebs_record record;
+	u64 eventing_ip, rip, tx;
+	const struct transaction *piece;	/* that asked for, or what came before it */
+	u64 status;			/* what running it has returned */
+};
+
+/*
+ * The record of an abort by this piece on a counter: PERIOD aborts by XABORT, or PAUSE where it
+ * elides a lock, overflow it, and the piece is run until there is a record, as often as a shadow
+ * can be long. false: the check that there is one record has failed.
+ */
+bool transaction_record(struct test *t, struct test_claim claim, unsigned counter,
+			const struct transaction *piece, u64 n, struct transaction_abort *abort);
+
+/*
+ * Do transactions commit here at all? CPUID shows RTM also where firmware has every one abort at
+ * once. false: the test is INCONCLUSIVE.
+ */
+bool transaction_works(struct test *t);
+bool transaction_elision_works(struct test *t);
+
+#endif

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Counting in transactions: SDM "Performance Monitoring and Intel TSX". Only differences between
+ * two sizes of one transaction are looked at: whether XBEGIN and XEND are inside isn't stated.
+ * A transaction that is to commit may abort, which only loses of its loads.
+ */
+#include "pmu/counter.h"
+#include "pmu/event.h"
+#include "tests/frame/needs.h"
+#include "tests/measure/sampling.h"
+#include "tests/tsx/transaction.h"
+
+#define FEWER	10
+#define MORE	60
+#define RUNS	8
+#define OUTSIDE	100		/* loads outside of transactions, beside those of the loop */
+#define PRESET	1000000ULL
+
+/* What a counter adds in so many transactions of n loads each. *committed: how many did. */
+static u64 counted(unsigned counter, u16 event, u64 flags, const struct transaction *piece, u64 n,
+		   unsigned *committed)
+{
+	u64 value;
+
+	counter_program(counter, event, COUNT_BOTH | flags);
+	counter_write(counter, PRESET);
+	counters_enable(pmc_one(counter));
+	*committed = transaction_run(piece, n, RUNS);
+	counters_disable();
+	value = counter_read(counter);
+	counter_program_disabled(counter, 0, 0);
+	return value;
+}
+
+/* How many loads more are counted of RUNS transactions with MORE - FEWER loads more each. */
+static u64 difference(unsigned counter, u64 flags, const struct transaction *piece,
+		      unsigned *committed)
+{
+	unsigned before;
+	u64 fewer = counted(counter, LOADS, flags, piece, FEWER, &before);
+
+	return counted(counter, LOADS, flags, piece, MORE, committed) - fewer;
+}
+
+/* As many as committed must be counted in full, and nothing beside all of them. */
+static void check_difference(struct test *t, struct test_claim claim, unsigned counter, u64 flags,
+			     const struct transaction *piece, bool whole)
+{
+	unsigned committed;
+	u64 got = difference(counter, flags, piece, &committed);
+	u64 least = (MORE - FEWER) * (u64)(whole ? RUNS : committed);
+
+	if (test_sees_exactly(t, claim.req))
+		test_check_eq(t, claim, (MORE - FEWER) * (u64)RUNS, got,
+			      "loads in %u transactions, %s, IA32_PMC%u", RUNS, piece->name,
+			      counter);
+	else
+		test_check_range(t, claim, least / 2, 2 * (MORE - FEWER) * (u64)RUNS, got,
+				 "loads in %u transactions, %s, IA32_PMC%u", RUNS, piece->name,
+				 counter);
+}
+
+TEST(tsx, in_tx_counts_inside_only, REQS(TSX_06), NEEDS(need_perfmon, need_rtm, need_events))
+{
+	if (!transaction_works(t))
+		return;
+	for (unsigned c = 0; c < 4; c++) {
+		u64 outside = 0;
+
+		if (!window_count_one(t, c, LOADS, COUNT_BOTH | IA32_PERFEVTSEL_IN_TX,
+				      &workload_load, OUTSIDE, &outside))
+			return;
+		CHECK_EQ(t, TSX_06, 0, outside, "loads outside of transactions, IA32_PMC%u", c);
+		/* "regardless of whether that region was aborted or committed" */
+		check_difference(t, AT(TSX_06), c, IA32_PERFEVTSEL_IN_TX, &transaction_commit,
+				 false);
+		check_difference(t, AT(TSX_06), c, IA32_PERFEVTSEL_IN_TX, &transaction_explicit,
+				 true);
+	}
+}
+
+/* "This bit may only be set for IA32_PERFEVTSEL2." */
+TEST(tsx, in_txcp_takes_back, REQS(TSX_07), NEEDS(need_perfmon, need_rtm, need_events))
+{
+	unsigned committed;
+	u64 fewer, more;
+
+	if (!transaction_works(t))
+		return;
+	check_difference(t, AT(TSX_07), 2, 0, &transaction_explicit, true);
+	check_difference(t, AT(TSX_07), 2, IA32_PERFEVTSEL_IN_TXCP, &transaction_commit, false);
+	fewer = counted(2, LOADS, IA32_PERFEVTSEL_IN_TXCP, &transaction_explicit, FEWER,
+			&committed);
+	more = counted(2, LOADS, IA32_PERFEVTSEL_IN_TXCP, &transaction_explicit, MORE, &committed);
+	CHECK_EQ(t, TSX_07, 0, committed, "commits of XABORT");
+	/* What is outside of them stays, and what was there before. */
+	CHECK_RANGE(t, TSX_07, PRESET, PRESET + RUNS * (MORE - FEWER), fewer,
+		    "IA32_PMC2 with IN_TXCP behind %u aborted transactions, from %llu on", RUNS,
+		    PRESET);
+	if (test_sees_exactly(t, REQ_TSX_07))
+		CHECK_EQ(t, TSX_07, fewer, more, "and with %u loads more in each", MORE - FEWER);
+	else
+		CHECK_RANGE(t, TSX_07, PRESET, PRESET + RUNS * (MORE - FEWER), more,
+			    "and with %u loads more in each", MORE - FEWER);
+}
+
+#define BOTH_FILTERS (IA32_PERFEVTSEL_IN_TX | IA32_PERFEVTSEL_IN_TXCP)
+
+/* Each bit has a sentence of its own: inside of transactions, and of none that has aborted. */
+TEST(tsx, both_filters_hold_together, REQS(TSX_06, TSX_07),
+     NEEDS(need_perfmon, need_rtm, need_events))
+{
+	u64 outside = 0, aborted;
+	unsigned committed;
+
+	if (!transaction_works(t) ||
+	    !window_count_one(t, 2, LOADS, COUNT_BOTH | BOTH_FILTERS, &workload_load, OUTSIDE,
+			      &outside))
+		return;
+	CHECK_EQ(t, TSX_06, 0, outside, "loads outside of transactions, IN_TX and IN_TXCP");
+	check_difference(t, AT(TSX_06), 2, BOTH_FILTERS, &transaction_commit, false);
+	aborted = counted(2, LOADS, BOTH_FILTERS, &transaction_explicit, MORE, &committed);
+	CHECK_EQ(t, TSX_07, PRESET, aborted, "IA32_PMC2 with both behind %u aborted transactions",
+		 RUNS - committed);
+}
+
+/* "when a transactional region aborts, the value for that counter is restored": by whatever. */
+TEST(tsx, in_txcp_takes_back_whatever_aborted, REQS(TSX_06, TSX_07),
+     NEEDS(need_perfmon, need_rtm, need_events))
+{
+	static const struct { const struct transaction *piece; bool stores; u64 n; } each[] = {
+		{ &transaction_explicit, false, MORE },
+		{ &transaction_pause, false, MORE },
+		{ &transaction_lines, true, TRANSACTION_LINES },
+	};
+
+	for (unsigned i = 0; i < sizeof(each) / sizeof(each[0]); i++) {
+		u16 event = each[i].stores ? STORES : LOADS;
+		unsigned committed;
+		u64 got;
+
+		got = counted(2, event, BOTH_FILTERS, each[i].piece, each[i].n, &committed);
+		CHECK_EQ(t, TSX_07, PRESET, got, "IA32_PMC2 with IN_TX and IN_TXCP behind %s, %u "
+			 "of %u committed", each[i].piece->name, committed, RUNS);
+		/* The control: IN_TX alone keeps it. */
+		got = counted(2, event, IA32_PERFEVTSEL_IN_TX, each[i].piece, each[i].n,
+			      &committed);
+		CHECK_RANGE(t, TSX_06, PRESET + RUNS, ~0ULL, got,
+			    "IA32_PMC2 with IN_TX alone behind %s", each[i].piece->name);
+	}
+}
+
+/*
+ * The manual's example: of three counters of one event IA32_PMC0 with IN_TX counts what is in
+ * transactions, IA32_PMC1 everything, and IA32_PMC2 with IN_TXCP leaves out what has aborted.
+ */
+static void three_counters(u64 n, u64 value[3], unsigned *committed)
+{
+	static const u64 flags[3] = { IA32_PERFEVTSEL_IN_TX, 0, IA32_PERFEVTSEL_IN_TXCP };
+
+	for (unsigned c = 0; c < 3; c++) {
+		counter_program(c, LOADS, COUNT_BOTH | flags[c]);
+		counter_write(c, 0);
+	}
+	counters_enable((struct pmc_mask){ 7 });
+	*committed = transaction_run(&transaction_commit, n, RUNS) +
+		     transaction_run(&transaction_explicit, n, RUNS);
+	counters_disable();
+	for (unsigned c = 0; c < 3; c++) {
+		value[c] = counter_read(c);
+		counter_program_disabled(c, 0, 0);
+	}
+}
+
+TEST(tsx, three_counters_tell_the_parts, REQS(TSX_06, TSX_07),
+     NEEDS(need_perfmon, need_rtm, need_events))
+{
+	u64 fewer[3], more[3], each = (MORE - FEWER) * (u64)RUNS;
+	unsigned committed;
+
+	if (!transaction_works(t))
+		return;
+	three_counters(FEWER, fewer, &committed);
+	three_counters(MORE, more, &committed);
+	if (!test_sees_exactly(t, REQ_TSX_07)) {
+		CHECK_RANGE(t, TSX_06, 0, more[1], more[0], "IA32_PMC0 with IN_TX, of IA32_PMC1");
+		CHECK_RANGE(t, TSX_07, 0, more[1] - each / 2, more[2],
+			    "IA32_PMC2 with IN_TXCP, %u of %u transactions committed", committed,
+			    2 * RUNS);
+		return;
+	}
+	CHECK_EQ(t, TSX_06, 2 * each, more[0] - fewer[0], "loads in transactions");
+	CHECK_EQ(t, TSX_06, 2 * each, more[1] - fewer[1], "all loads");
+	CHECK_EQ(t, TSX_07, each, more[2] - fewer[2], "loads but those of aborted transactions");
+}
+
+/* What is nested is one transaction, and its abort one abort. */
+TEST(tsx, nested_transactions_abort_once, REQS(TSX_01, TSX_08), NEEDS(need_perfmon, need_rtm))
+{
+	for (unsigned c = 0; c < 4; c++) {
+		unsigned committed;
+		u64 got = counted(c, EVENT_RTM_RETIRED_ABORTED, 0, &transaction_nested, FEWER,
+				  &committed);
+
+		CHECK_EQ(t, TSX_01, 0, committed, "nested transactions with XABORT that commit");
+		CHECK_EQ(t, TSX_01, RUNS, got - PRESET,
+			 "RTM_RETIRED.ABORTED of %u nested transactions, IA32_PMC%u", RUNS, c);
+		got = counted(c, EVENT_RTM_RETIRED_COMMIT, 0, &transaction_nested, FEWER,
+			      &committed);
+		CHECK_EQ(t, TSX_08, 0, got - PRESET, "RTM_RETIRED.COMMIT of them, IA32_PMC%u", c);
+	}
+}
+
+TEST(tsx, begins_and_ends_are_counted, REQS(TSX_01, TSX_08), NEEDS(need_perfmon, need_rtm))
+{
+	for (unsigned c = 0; c < 4; c++) {
+		unsigned committed;
+		u64 got;
+
+		got = counted(c, EVENT_RTM_RETIRED_START, 0, &transaction_commit, FEWER,
+			      &committed);
+		CHECK_EQ(t, TSX_08, RUNS, got - PRESET, "RTM_RETIRED.START, IA32_PMC%u", c);
+		got = counted(c, EVENT_RTM_RETIRED_COMMIT, 0, &transaction_commit, FEWER,
+			      &committed);
+		CHECK_EQ(t, TSX_08, committed, got - PRESET, "RTM_RETIRED.COMMIT, IA32_PMC%u", c);
+		got = counted(c, EVENT_RTM_RETIRED_ABORTED, 0, &transaction_commit, FEWER,
+			      &committed);
+		CHECK_EQ(t, TSX_01, RUNS - committed, got - PRESET,
+			 "RTM_RETIRED.ABORTED, XEND, IA32_PMC%u", c);
+		got = counted(c, EVENT_RTM_RETIRED_ABORTED, 0, &transaction_explicit, FEWER,
+			      &committed);
+		CHECK_EQ(t, TSX_01, RUNS, got - PRESET, "RTM_RETIRED.ABORTED, XABORT, IA32_PMC%u",
+			 c);
+		got = counted(c, EVENT_RTM_RETIRED_COMMIT, 0, &transaction_explicit, FEWER,
+			      &committed);
+		CHECK_EQ(t, TSX_08, 0, got - PRESET, "RTM_RETIRED.COMMIT, XABORT, IA32_PMC%u", c);
+	}
+}

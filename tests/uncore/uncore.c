@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The registers of the uncore of Nehalem and Westmere, and when its counters count: SDM
+ * "Performance Monitoring Facility in the Uncore", "Uncore Performance Monitoring Management
+ * Facility", "Uncore Performance Event Configuration Facility". Its interrupts are in
+ * uncore_interrupt.c.
+ */
+#include "kernel/fault.h"
+#include "pmu/counter.h"
+#include "tests/measure/hierarchy.h"
+#include "tests/frame/needs.h"
+#include "tests/uncore/uncore.h"
+
+#define TICKS		500	/* of the uncore's clock; passes while an interrupt settles */
+#define SPIN		32	/* waits for them, of about as long each */
+
+static void spin(void)
+{
+	unsigned rounds = TICKS;
+
+	__asm__ volatile("1: dec %0; jnz 1b" : "+r"(rounds) :: "cc", "memory");
+}
+
+void uncore_wait_for_wrap(void)
+{
+	static bool in_vain;
+	unsigned tries = in_vain ? 2 : SPIN;
+
+	while (!(uncore_status() & OVF_FC0) && tries) {
+		spin();
+		tries--;
+	}
+	in_vain = !tries;
+}
+
+void uncore_wrap(bool pmi, u64 control)
+{
+	uncore_preset(UNCORE_FIXED, TICKS);
+	uncore_program(UNCORE_FIXED, 0, pmi);
+	uncore_enable(EN_FC0 | control);
+	uncore_wait_for_wrap();
+}
+
+void uncore_off(void)
+{
+	uncore_reset();
+	msr_write(MSR_IA32_DEBUGCTL, 0);
+	counters_clear(counters_status());
+}
+
+/* Patterns that tell each bit from each other. */
+static const u64 patterns[] = { 0, 0x0000ffffffffffff, 0x0000555555555555, 0x0000aaaaaaaaaaaa,
+				0x0000800000000001 };
+
+TEST(msr, uncore_registers_hold_what_is_written, REQS(UNC_01, UNC_06), NEEDS(need_uncore))
+{
+	/* Figures: event, umask, E 18, PMI 20, INV 23, CMASK; EN 22 stays off. */
+	const u64 select = 0xff94ffff;
+
+	for (unsigned p = 0; p < sizeof(patterns) / sizeof(patterns[0]); p++) {
+		for (unsigned c = 0; c <= UNCORE_COUNTERS; c++) {
+			unsigned counter = c < UNCORE_COUNTERS ? c : UNCORE_FIXED;
+
+			uncore_write(counter, patterns[p]);
+			CHECK_EQ(t, UNC_01, patterns[p], uncore_read(counter),
+				 "uncore counter %u after writing it", counter);
+		}
+		for (u32 c = 0; c < UNCORE_COUNTERS; c++) {
+			msr_write(MSR_UNCORE_PERFEVTSEL0 + c, patterns[p] & select);
+			CHECK_EQ(t, UNC_01, patterns[p] & select,
+				 msr_read(MSR_UNCORE_PERFEVTSEL0 + c),
+				 "MSR_UNCORE_PERFEVTSEL%u after writing it", c);
+			msr_write(MSR_UNCORE_PERFEVTSEL0 + c, 0);
+		}
+	}
+	for (unsigned bit = 0; bit < 64; bit++) {
+		u64 value = BIT(bit) & (BITS(0, 7) | EN_FC0 | EN_PMI_CORES | PMI_FRZ);
+
+		if (!value)
+			continue;
+		uncore_enable(value);
+		CHECK_EQ(t, UNC_06, value, msr_read(MSR_UNCORE_PERF_GLOBAL_CTRL),
+			 "391H after writing it");
+	}
+	uncore_off();
+}
+
+bool uncore_moves(void)
+{
+	u64 before = uncore_read(UNCORE_FIXED);
+
+	spin();
+	return uncore_read(UNCORE_FIXED) != before;
+}
+
+TEST(unc, counting_needs_both_enables, REQS(UNC_02), NEEDS(need_uncore))
+{
+	for (unsigned both = 0; both < 4; both++) {
+		bool own = both & 1, global = both & 2;
+
+		if (own)
+			uncore_program(UNCORE_FIXED, 0, false);
+		else
+			uncore_program_disabled(UNCORE_FIXED);
+		uncore_enable(global ? EN_FC0 : 0);
+		CHECK_EQ(t, UNC_02, own && global, uncore_moves(),
+			 "the fixed counter moves with EN = %u, EN_FC0 = %u", own, global);
+	}
+	uncore_off();
+}
+
+TEST(unc, each_counter_has_its_status_bit, REQS(UNC_02, UNC_03), NEEDS(need_uncore))
+{
+	struct hierarchy h;
+	char reason[96];
+
+	if (!hierarchy_get(ACCESS_MEMORY, &h, reason, sizeof(reason))) {
+		test_skip(t, "%s", reason);
+		return;
+	}
+	for (unsigned c = 0; c < UNCORE_COUNTERS; c++) {
+		uncore_preset(c, MISSES / 2);
+		uncore_program(c, UNC_L3_MISS_READ, false);
+		hierarchy_run(&h, MISSES, (struct pmc_mask){ 0 });
+		CHECK_EQ(t, UNC_02, 0, uncore_status() & BIT(c),
+			 "status bit %u, EN = 1, EN_PC%u = 0", c, c);
+		uncore_enable(BIT(c));
+		hierarchy_run(&h, MISSES, (struct pmc_mask){ 0 });
+		uncore_enable(0);
+		CHECK_EQ(t, UNC_03, BIT(c), uncore_status() & (BITS(0, 7) | OVF_FC0),
+			 "uncore status after counter %u wrapped", c);
+		uncore_off();
+	}
+	uncore_wrap(false, 0);
+	CHECK_EQ(t, UNC_03, OVF_FC0, uncore_status() & (BITS(0, 7) | OVF_FC0),
+		 "uncore status after the fixed counter wrapped");
+	uncore_off();
+}
+
+TEST(unc, status_stays_until_it_is_cleared, REQS(UNC_04), NEEDS(need_uncore))
+{
+	uncore_wrap(false, 0);
+	uncore_enable(0);
+	for (unsigned i = 0; i < 2; i++)
+		CHECK_EQ(t, UNC_04, OVF_FC0, uncore_status() & OVF_FC0, "OVF_FC0, read %u", i + 1);
+	uncore_clear(0);
+	CHECK_EQ(t, UNC_04, OVF_FC0, uncore_status() & OVF_FC0, "OVF_FC0 after writing 0 to 393H");
+	uncore_clear(BIT(0));
+	CHECK_EQ(t, UNC_04, OVF_FC0, uncore_status() & OVF_FC0, "OVF_FC0 after clearing bit 0");
+	uncore_clear(OVF_FC0);
+	CHECK_EQ(t, UNC_04, 0, uncore_status() & OVF_FC0, "OVF_FC0 after clearing it");
+	uncore_off();
+}

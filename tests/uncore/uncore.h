@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Steps of the uncore's tests. The fixed counter counts the uncore's clock, so it wraps by itself;
+ * which number the uncore gives a core isn't known, so all four are selected for interrupts.
+ */
+#ifndef TESTS_UNCORE_UNCORE_H
+#define TESTS_UNCORE_UNCORE_H
+
+#include "pmu/uncore.h"
+#include "tests/frame/test.h"
+
+/* Figures of the section. */
+#define EN_FC0		BIT(32)
+#define EN_PMI_CORES	BITS(48, 51)
+#define PMI_FRZ		BIT(63)
+#define OVF_FC0		BIT(32)
+#define OVF_PMI		BIT(61)
+/* Table 35-13: UNC_Ovf. */
+#define CORE_UNC_OVF	BIT(61)
+
+/* Chapter 19, uncore events: reads that miss the L3, one for each load of a flushed line. */
+#define UNC_L3_MISS_READ	0x0109
+#define MISSES			64
+
+/* Let the fixed counter wrap, with its interrupt enable and with these bits of the global control
+ * on. Bounded: a wrap that nobody saw isn't waited for as long again. */
+void uncore_wrap(bool pmi, u64 control);
+void uncore_wait_for_wrap(void);
+
+/* Does the fixed counter move? */
+bool uncore_moves(void);
+
+/* Everything off and clear, the core's status and debug control too. */
+void uncore_off(void);
+
+#endif

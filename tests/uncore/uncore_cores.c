@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The uncore is the package's: SDM "Uncore Performance Monitoring Management Facility" (any core
+ * may be interrupted), Table 35-13 (its registers have the scope "Package").
+ */
+#include "kernel/fault.h"
+#include "pmu/counter.h"
+#include "pmu/pmi.h"
+#include "tests/measure/hierarchy.h"
+#include "tests/frame/needs.h"
+#include "tests/measure/together.h"
+#include "tests/uncore/uncore.h"
+
+struct audience {
+	struct together both;
+	u64 select;		/* bits of EN_PMI_CORES */
+	bool listens[2];
+	unsigned interrupts[2];
+};
+
+static void listen(void *arg)
+{
+	struct audience *a = arg;
+	unsigned side = together_side();
+
+	msr_write(MSR_IA32_DEBUGCTL, a->listens[side] ? IA32_DEBUGCTL_ENABLE_UNCORE_PMI : 0);
+	pmi_open(NULL);
+	together_meet(&a->both);
+	if (side == 0)
+		uncore_wrap(true, a->select);
+	pmi_settle();
+	together_meet(&a->both);
+	a->interrupts[side] = pmi_settle()->count;
+	pmi_close();
+	msr_write(MSR_IA32_DEBUGCTL, 0);
+	counters_clear(counters_status());
+}
+
+/* false: the test has been skipped. */
+static bool same_package(struct test *t)
+{
+	struct topology first = smp_topology(CPU_BOOT), other = smp_topology(smp_other_core());
+
+	if (topology_same_package(&first, &other))
+		return true;
+	test_skip(t, "the other core is of package %u, the first of %u", other.package,
+		  first.package);
+	return false;
+}
+
+TEST(unc, every_core_that_listens_is_interrupted, REQS(PMI_10),
+     NEEDS(need_perfmon, need_uncore, need_other_core))
+{
+	if (!same_package(t))
+		return;
+	for (unsigned which = 0; which < 4; which++) {
+		struct audience a = { .select = EN_PMI_CORES,
+				      .listens = { which & 1, which & 2 } };
+
+		if (!together_run(t, &a.both, smp_other_core(), listen, &a))
+			return;
+		CHECK_EQ(t, PMI_10, OVF_FC0, uncore_status() & OVF_FC0,
+			 "OVF_FC0: the fixed counter has wrapped");
+		for (unsigned side = 0; side < 2; side++)
+			CHECK_EQ(t, PMI_10, a.listens[side], a.interrupts[side],
+				 "uncore interrupts of core %u, IA32_DEBUGCTL[13] = %u here, %u on "
+				 "the other", side, a.listens[side], a.listens[!side]);
+		uncore_off();
+	}
+}
+
+/* Interrupts that the two get of one wrap with these bits; both listen. */
+static bool interrupts_of(struct test *t, u64 select, unsigned got[2])
+{
+	struct audience a = { .select = select, .listens = { true, true } };
+
+	if (!together_run(t, &a.both, smp_other_core(), listen, &a))
+		return false;
+	uncore_off();
+	for (unsigned side = 0; side < 2; side++)
+		got[side] = a.interrupts[side];
+	return true;
+}
+
+/* Which number the uncore gives a core isn't known, but each bit is of one core, and each core that
+ * all bits together reach has a bit. */
+TEST(unc, each_select_bit_is_of_one_core, REQS(PMI_09, PMI_10),
+     NEEDS(need_perfmon, need_uncore, need_other_core))
+{
+	unsigned all[2], got[2], sum[2] = { 0, 0 };
+
+	if (!same_package(t) || !interrupts_of(t, EN_PMI_CORES, all))
+		return;
+	for (unsigned bit = 48; bit < 52; bit++) {
+		if (!interrupts_of(t, BIT(bit), got))
+			return;
+		CHECK_RANGE(t, PMI_09, 0, 1, got[0] + got[1], "interrupts of two cores that "
+			    "listen, MSR_UNCORE_PERF_GLOBAL_CTRL[%u] = 1 alone", bit);
+		for (unsigned side = 0; side < 2; side++)
+			sum[side] += got[side];
+	}
+	for (unsigned side = 0; side < 2; side++)
+		CHECK_EQ(t, PMI_10, all[side], sum[side], "interrupts of core %u with one bit "
+			 "after the other, against all at once", side);
+}
+
+/* Registers of the package: Table 35-13. The values are of bits that all of them have. */
+static const struct { u32 msr; u64 value[2]; } shared[] = {
+	{ MSR_UNCORE_PERF_GLOBAL_CTRL, { PMI_FRZ | BIT(48), BIT(49) } },
+	{ MSR_UNCORE_FIXED_CTR0, { 0x123456789abc, 0xfedcba987654 } },
+	{ MSR_UNCORE_PMC0, { 0x123456789abc, 0xfedcba987654 } },
+	{ MSR_UNCORE_PMC0 + UNCORE_COUNTERS - 1, { 0xfedcba987654, 0x123456789abc } },
+	{ MSR_UNCORE_PERFEVTSEL0, { UNC_L3_MISS_READ, 0x01000108 } },
+	{ MSR_UNCORE_PERFEVTSEL0 + UNCORE_COUNTERS - 1, { 0x01000108, UNC_L3_MISS_READ } },
+};
+
+#define SHARED		(sizeof(shared) / sizeof(shared[0]))
+
+struct correspondence {
+	struct together both;
+	u64 read[2][SHARED];	/* by side: what it has read of the other one's */
+	u64 status[3];		/* that the other side reads: before, after a wrap, cleared here */
+	u64 cleared;		/* and this side, after the other one cleared it */
+};
+
+static void correspond(void *arg)
+{
+	struct correspondence *c = arg;
+	unsigned side = together_side();
+
+	for (unsigned i = 0; i < SHARED; i++)
+		for (unsigned writer = 0; writer < 2; writer++) {
+			if (side == writer)
+				msr_write(shared[i].msr, shared[i].value[side]);
+			together_meet(&c->both);
+			if (side != writer)
+				c->read[side][i] = msr_read(shared[i].msr);
+			together_meet(&c->both);
+		}
+	if (side == 0)
+		uncore_off();
+	for (unsigned i = 0; i < 3; i++) {
+		together_meet(&c->both);
+		if (side)
+			c->status[i] = uncore_status() & OVF_FC0;
+		together_meet(&c->both);
+		if (side)
+			continue;
+		if (i)
+			uncore_clear(OVF_FC0);
+		else
+			uncore_wrap(false, 0);
+		uncore_enable(0);
+	}
+	if (side == 0)
+		uncore_wrap(false, 0);
+	together_meet(&c->both);
+	if (side)
+		uncore_clear(OVF_FC0);
+	together_meet(&c->both);
+	if (side)
+		return;
+	uncore_enable(0);
+	c->cleared = uncore_status() & OVF_FC0;
+}
+
+TEST(unc, cores_have_its_registers_in_common, REQS(UNC_07), NEEDS(need_uncore, need_other_core))
+{
+	static const u64 status[] = { 0, OVF_FC0, 0 };
+	static const char *const when[] = { "before", "after the fixed counter wrapped",
+					    "after 393H[32] was written there" };
+	struct correspondence c = { .cleared = 1 };
+
+	if (!same_package(t))
+		return;
+	uncore_off();
+	if (!together_run(t, &c.both, smp_other_core(), correspond, &c))
+		return;
+	for (unsigned i = 0; i < SHARED; i++)
+		for (unsigned side = 0; side < 2; side++)
+			CHECK_EQ(t, UNC_07, shared[i].value[!side], c.read[side][i],
+				 "MSR %#x, written by core %u, as core %u reads it", shared[i].msr,
+				 !side, side);
+	for (unsigned i = 0; i < 3; i++)
+		CHECK_EQ(t, UNC_07, status[i], c.status[i], "392H[32] on the other core %s",
+			 when[i]);
+	CHECK_EQ(t, UNC_07, 0, c.cleared, "392H[32] after the other core wrote 393H[32]");
+	uncore_off();
+}
+
+struct load {
+	struct together both;
+	unsigned works;		/* which side */
+	bool ready;
+	char reason[96];
+	u64 counted[2];		/* before its loads and behind them */
+};
+
+static void load(void *arg)
+{
+	struct load *l = arg;
+	unsigned side = together_side();
+	struct hierarchy h;
+
+	if (side == l->works)
+		l->ready = hierarchy_get(ACCESS_MEMORY, &h, l->reason, sizeof(l->reason));
+	together_meet(&l->both);
+	if (!l->ready)
+		return;
+	if (side == 0) {
+		uncore_program(0, UNC_L3_MISS_READ, false);
+		uncore_write(0, 0);
+		uncore_enable(BIT(0));
+		l->counted[0] = uncore_read(0);
+	}
+	together_meet(&l->both);
+	if (side == l->works)
+		hierarchy_run(&h, MISSES, (struct pmc_mask){ 0 });
+	together_meet(&l->both);
+	if (side == 0) {
+		l->counted[1] = uncore_read(0);
+		uncore_enable(0);
+	}
+}
+
+/* Others may miss the L3 as well, and prefetchers help: half of the loads must be there. */
+TEST(unc, events_of_each_core_count, REQS(UNC_08), NEEDS(need_uncore, need_other_core))
+{
+	if (!same_package(t))
+		return;
+	for (unsigned works = 0; works < 2; works++) {
+		struct load l = { .works = works };
+
+		uncore_off();
+		if (!together_run(t, &l.both, smp_other_core(), load, &l))
+			return;
+		if (!l.ready) {
+			test_skip(t, "%s", l.reason);
+			return;
+		}
+		CHECK_RANGE(t, UNC_08, MISSES / 2, ~0ULL, l.counted[1] - l.counted[0],
+			    "reads that miss the L3, counted on the first core, of %u loads of "
+			    "flushed lines on core %u", MISSES, works);
+		uncore_off();
+	}
+}

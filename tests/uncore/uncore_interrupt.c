@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The uncore's interrupts: SDM "Uncore Performance Monitoring Management Facility", Table 35-13;
+ * and the last sentences of counter priority: an uncore interrupt may come together with a core's.
+ */
+#include "kernel/fault.h"
+#include "kernel/intr.h"
+#include "pmu/counter.h"
+#include "pmu/pmi.h"
+#include "tests/frame/needs.h"
+#include "tests/uncore/uncore.h"
+#include "tests/measure/window.h"
+
+/* Interrupts of one wrap of the fixed counter. */
+static const struct pmi_log *interrupts(bool pmi, bool selected, bool core_listens)
+{
+	const struct pmi_log *log;
+
+	msr_write(MSR_IA32_DEBUGCTL, core_listens ? IA32_DEBUGCTL_ENABLE_UNCORE_PMI : 0);
+	pmi_open(NULL);
+	uncore_wrap(pmi, selected ? EN_PMI_CORES : 0);
+	log = pmi_settle();
+	pmi_close();
+	return log;
+}
+
+TEST(unc, an_interrupt_needs_its_enables, REQS(PMI_09, UNC_05), NEEDS(need_perfmon, need_uncore))
+{
+	for (unsigned i = 0; i < 4; i++) {
+		bool selected = i & 1, listens = i & 2;
+		const struct pmi_log *log = interrupts(true, selected, listens);
+
+		CHECK_EQ(t, PMI_09, OVF_FC0, uncore_status() & OVF_FC0,
+			 "OVF_FC0: the fixed counter has wrapped");
+		CHECK_EQ(t, PMI_09, selected && listens, log->count,
+			 "interrupts with EN_PMI_COREx = %u, IA32_DEBUGCTL[13] = %u", selected,
+			 listens);
+		uncore_off();
+	}
+	CHECK_EQ(t, UNC_05, 0, interrupts(false, true, true)->count,
+		 "interrupts of a wrap without the counter's PMI enable");
+	CHECK_EQ(t, UNC_05, OVF_FC0, uncore_status() & OVF_FC0, "OVF_FC0 of that wrap");
+	uncore_off();
+}
+
+/* Nothing else interrupts here, so each handler must find the uncore's bit: an interrupt without
+ * it would be one that nothing accounts for. */
+TEST(unc, each_interrupt_finds_the_cores_bit, REQS(PMI_12), NEEDS(need_perfmon, need_uncore))
+{
+	const struct pmi_log *log;
+
+	for (unsigned i = 0; i < 4; i++) {
+		log = interrupts(true, true, true);
+		CHECK_RANGE(t, PMI_12, 1, ~0ULL, log->count, "interrupts of a wrap of the uncore's "
+			    "fixed counter");
+		for (unsigned k = 0; k < log->count && k < PMI_LOG_SIZE; k++)
+			CHECK_EQ(t, PMI_12, CORE_UNC_OVF, log->entry[k].status & CORE_UNC_OVF,
+				 "38EH[61] at the entry of interrupt %u", k);
+		uncore_off();
+	}
+}
+
+TEST(unc, the_cores_status_says_so, REQS(PMI_12), NEEDS(need_perfmon, need_uncore))
+{
+	static const struct pmi_options keep = { .keep_status = true };
+
+	msr_write(MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_ENABLE_UNCORE_PMI);
+	pmi_open(&keep);
+	CHECK_EQ(t, PMI_12, 0, counters_status() & CORE_UNC_OVF, "38EH[61] before");
+	uncore_wrap(true, EN_PMI_CORES);
+	pmi_settle();
+	pmi_close();
+	CHECK_EQ(t, PMI_12, CORE_UNC_OVF, counters_status() & CORE_UNC_OVF,
+		 "38EH[61] after an uncore interrupt");
+	CHECK_EQ(t, PMI_12, OVF_PMI, uncore_status() & OVF_PMI, "392H[61]");
+	uncore_enable(0);
+	uncore_clear(OVF_FC0 | OVF_PMI);
+	CHECK_EQ(t, PMI_12, CORE_UNC_OVF, counters_status() & CORE_UNC_OVF,
+		 "38EH[61] after 393H: only 390H clears it");
+	counters_clear(CORE_UNC_OVF);
+	CHECK_EQ(t, PMI_12, 0, counters_status() & CORE_UNC_OVF, "38EH[61] after 390H[61]");
+	uncore_off();
+}
+
+#define CORE_COUNTER 2
+
+/* The core's counter wraps with INT on, on the last of the workload's branches. */
+static void wrap_core(void)
+{
+	counter_program(CORE_COUNTER, EVENT_BR_INST_RETIRED_ALL_BRANCHES, COUNT_BOTH | COUNT_INT);
+	counter_preset(CORE_COUNTER, PERIOD);
+	workload_run(&workload_sled, PERIOD, pmc_one(CORE_COUNTER));
+}
+
+struct origin {
+	unsigned count;			/* interrupts */
+	u64 core, uncore, at_entry;	/* status before the handler, and in it */
+};
+
+/* Both, or either, while interrupts are off; then one handler for whatever there is. */
+static struct origin take(bool core, bool uncore)
+{
+	const struct pmi_log *log;
+	struct origin origin;
+
+	msr_write(MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_ENABLE_UNCORE_PMI);
+	pmi_open(NULL);
+	intr_disable();
+	if (uncore)
+		uncore_wrap(true, EN_PMI_CORES);
+	if (core)
+		wrap_core();
+	origin.core = counters_status();
+	origin.uncore = uncore_status();
+	intr_enable();
+	log = pmi_settle();
+	pmi_close();
+	origin.count = log->count;
+	origin.at_entry = log->entry[0].status;
+	counter_program_disabled(CORE_COUNTER, 0, 0);
+	return origin;
+}
+
+TEST(unc, both_status_registers_tell_the_origin, REQS(PMI_11, PMI_12),
+     NEEDS(need_perfmon, need_branches, need_uncore))
+{
+	for (unsigned i = 1; i < 4; i++) {
+		bool core = i & 1, uncore = i & 2;
+		struct origin origin = take(core, uncore);
+
+		CHECK_RANGE(t, PMI_11, 1, 2, origin.count, "interrupts, core %u uncore %u", core,
+			    uncore);
+		CHECK_EQ(t, PMI_11, core, origin.core >> CORE_COUNTER & 1,
+			 "38EH[%u], core %u uncore %u", CORE_COUNTER, core, uncore);
+		CHECK_EQ(t, PMI_11, uncore ? OVF_FC0 : 0, origin.uncore & OVF_FC0,
+			 "392H[32], core %u uncore %u", core, uncore);
+		CHECK_EQ(t, PMI_11, core, origin.at_entry >> CORE_COUNTER & 1,
+			 "38EH[%u] at the handler's entry, core %u uncore %u", CORE_COUNTER, core,
+			 uncore);
+		CHECK_EQ(t, PMI_12, uncore ? CORE_UNC_OVF : 0, origin.core & CORE_UNC_OVF,
+			 "38EH[61], core %u uncore %u", core, uncore);
+		/* The core's handler has cleared its own side, and nothing of the uncore's. */
+		CHECK_EQ(t, PMI_11, uncore ? OVF_FC0 : 0, uncore_status() & OVF_FC0,
+			 "392H[32] behind the core's handler, core %u uncore %u", core, uncore);
+		uncore_off();
+	}
+}
+
+#define CORE_INSTRUCTIONS	32	/* until the first of the core's counters wraps */
+#define CORE_COUNTERS		4	/* each wraps an instruction after the one before */
+#define DISTANCES		128	/* more than lie between the two enables */
+
+/*
+ * All wrap in one window, the uncore's counter so many ticks after it was switched on. Over all
+ * distances it also wraps together with one of the core's, where a tick is about an instruction.
+ */
+static void coincide(unsigned distance)
+{
+	uncore_preset(UNCORE_FIXED, CORE_INSTRUCTIONS + distance);
+	uncore_program(UNCORE_FIXED, 0, true);
+	for (unsigned c = 0; c < CORE_COUNTERS; c++) {
+		counter_program(c, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH | COUNT_INT);
+		counter_preset(c, CORE_INSTRUCTIONS + c);
+	}
+	uncore_enable(EN_FC0 | EN_PMI_CORES);
+	workload_run(&workload_load, DISTANCES / 2, (struct pmc_mask){ BIT(CORE_COUNTERS) - 1 });
+	uncore_wait_for_wrap();
+	uncore_enable(0);
+}
+
+TEST(unc, an_overflow_beside_the_cores_hides_nothing, REQS(PMI_11),
+     NEEDS(need_perfmon, need_instructions, need_uncore))
+{
+	/* Unmasked with an old overflow in the status a processor might interrupt for ever. */
+	static const struct pmi_options keep = { .keep_status = true, .keep_counting = true,
+						 .stay_masked = true };
+	unsigned count = 0;
+
+	msr_write(MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_ENABLE_UNCORE_PMI);
+	pmi_open(&keep);
+	for (unsigned distance = 0; distance < DISTANCES; distance += CORE_COUNTERS) {
+		coincide(distance);
+		CHECK_EQ(t, PMI_11, BIT(CORE_COUNTERS) - 1,
+			 counters_status() & (BIT(CORE_COUNTERS) - 1),
+			 "38EH[3:0], the uncore's counter set to wrap after %u ticks",
+			 CORE_INSTRUCTIONS + distance);
+		CHECK_EQ(t, PMI_11, OVF_FC0, uncore_status() & OVF_FC0, "392H[32] as well");
+		uncore_clear(OVF_FC0 | OVF_PMI);
+		counters_clear(counters_status());
+		pmi_unmask();
+	}
+	/* What is late or waits is taken here, and not by the next test. */
+	for (unsigned i = 0; i < 3; i++) {
+		count = pmi_settle()->count;
+		pmi_unmask();
+	}
+	pmi_close();
+	CHECK_RANGE(t, PMI_11, 1, ~0ULL, count, "interrupts in all");
+	uncore_off();
+}
+
+TEST(unc, freeze_stops_the_uncore, REQS(PMI_13), NEEDS(need_perfmon, need_uncore))
+{
+	unsigned count;
+
+	msr_write(MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_ENABLE_UNCORE_PMI);
+	pmi_open(NULL);
+	uncore_wrap(true, EN_PMI_CORES);
+	count = pmi_settle()->count;
+	CHECK_EQ(t, PMI_13, 1, count, "interrupts without PMI_FRZ");
+	CHECK(t, PMI_13, uncore_moves(), "the fixed counter goes on without PMI_FRZ");
+	uncore_reset();
+	counters_clear(counters_status());
+	uncore_wrap(true, EN_PMI_CORES | PMI_FRZ);
+	count = pmi_settle()->count;
+	CHECK_EQ(t, PMI_13, 2, count, "interrupts in all, with PMI_FRZ as well");
+	CHECK(t, PMI_13, !uncore_moves(), "the fixed counter stands with PMI_FRZ");
+	uncore_clear(OVF_FC0 | OVF_PMI);
+	uncore_enable(EN_FC0);
+	CHECK(t, PMI_13, uncore_moves(), "the fixed counter goes on when enabled again");
+	pmi_close();
+	uncore_off();
+}
