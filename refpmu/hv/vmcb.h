@@ -158,7 +158,8 @@ enum exit_code {
 	EXIT_SKINIT = 0x86,
 	EXIT_RDTSCP = 0x87,
 	EXIT_NPF = 0x400,
-	EXIT_INVALID = 0xffffffff,	/* -1, of which QEMU 7.2 writes 32 bits */
+	/* -1. QEMU 7.2 writes 32 bits of it and zeros above, QEMU 10 all 64: bits 31:0 tell. */
+	EXIT_INVALID = 0xffffffff,
 };
 
 /* event_injection: "Event Injection". */

@@ -29,6 +29,7 @@ u64 exits_vmrun_unless(struct cpu *cpu, const u32 *epoch)
 {
 	struct vmcb_save *save = &cpu->vmcb->save;
 	struct entered entered;
+	u32 code;
 
 	host_match_control_registers(cpu);
 	save->rax = cpu->gpr[REG_RAX];
@@ -39,12 +40,13 @@ u64 exits_vmrun_unless(struct cpu *cpu, const u32 *epoch)
 	exit_control_note(cpu, &entered);
 	svm_run((u64)cpu->vmcb, cpu->gpr);
 	code_page_leave(cpu);
-	if ((u32)cpu->vmcb->control.exit_code == EXIT_INVALID)
+	code = (u32)cpu->vmcb->control.exit_code;	/* see EXIT_INVALID */
+	if (code == EXIT_INVALID)
 		exit_control_invalid(cpu, &entered);
 	cpu->vmcb->control.tlb_control = 0;
 	cpu->gpr[REG_RAX] = save->rax;
 	cpu->gpr[REG_RSP] = save->rsp;
-	return cpu->vmcb->control.exit_code;
+	return code;
 }
 
 /* A store to code is run again, unless it is in a shadow that only single steps keep. */
