@@ -87,6 +87,8 @@ PROGRAMS := $(BUILD)/pmutest86.efi $(BUILD)/refpmu.efi $(BUILD)/launch.efi \
 .PHONY: all
 all: $(PROGRAMS) $(BUILD)/tests.tsv $(BUILD)/pmutest86-report
 
+# Its tables hold thousands of addresses: one bit each instead of 24 bytes (boot/start.asm).
+$(BUILD)/pmutest86.so: LDFLAGS += -z pack-relative-relocs
 $(BUILD)/pmutest86.so: $(HARNESS_OBJS)
 $(BUILD)/refpmu.so: $(BUILD)/refpmu.o $(filter-out %.c.o,$(REFPMU_OBJS)) $(ZYDIS_OBJS)
 $(BUILD)/refpmu.o: $(filter %.c.o,$(REFPMU_OBJS))
@@ -99,13 +101,13 @@ $(BUILD)/refpmu-bench.so: $(BENCH_OBJS)
 
 # Firmware loads the image anywhere, and the reference PMU copies itself: nothing but
 # R_X86_64_RELATIVE may be left for run time.
-$(BUILD)/%.so: linker.ld $(BUILD)/obj/boot/start.asm.o
+$(BUILD)/%.so: linker.ld $(BUILD)/flags $(BUILD)/obj/boot/start.asm.o
 	$(call say,LINK    ,$@)$(LD) $(LDFLAGS) $(filter %.o,$^) -o $@
 	@! readelf -rW $@ | grep 'R_X86_64_' | grep -v 'R_X86_64_RELATIVE'
 
-PE_SECTIONS := .text .rodata .data .reloc .dynamic .rela
+PE_SECTIONS := .text .rodata .data .reloc .dynamic .rela .relr
 $(BUILD)/%.efi: $(BUILD)/%.so tools/efi_image.py
-	$(call say,EFI     ,$@)$(OBJCOPY) $(PE_SECTIONS:%=-j %) --target=efi-app-x86_64 $< $@
+	$(call say,EFI     ,$@)$(OBJCOPY) -S $(PE_SECTIONS:%=-j %) --target=efi-app-x86_64 $< $@
 	@tools/efi_image.py $@ .text .data .reloc .dynamic
 
 $(BUILD)/tests.tsv: $(BUILD)/pmutest86.so tools/testlist.py
@@ -145,7 +147,7 @@ $(BUILD)/pmutest86-report: $(wildcard tools/report/*.py) tools/spec.py $(wildcar
 
 # Everything is rebuilt when compiler or flags change.
 FLAGS	:= $(shell $(CC) -dumpfullversion -dumpversion) $(CC) $(CFLAGS) $(EFI_CFLAGS) \
-	   $(ZYDIS_CFLAGS) $(WHOLE) $(NO_STRINGS) $(ASFLAGS)
+	   $(ZYDIS_CFLAGS) $(WHOLE) $(NO_STRINGS) $(ASFLAGS) $(LDFLAGS)
 $(BUILD)/flags: force
 	@mkdir -p $(@D)
 	@echo '$(FLAGS)' | cmp -s - $@ || echo '$(FLAGS)' > $@

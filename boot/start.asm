@@ -6,7 +6,10 @@
 ; the caller's; efi_main is a function of the System V ABI.
 ;
 ; Firmware has put the image anywhere: ELF's dynamic section says which of its words hold
-; addresses (System V ABI, "Dynamic Section"; the AMD64 supplement, "Relocation Types").
+; addresses (System V ABI, "Dynamic Section"; the AMD64 supplement, "Relocation Types"). Nearly all
+; of them are in the compact table DT_RELR (System V ABI, "Relative Relocation Table"): an even
+; entry is the offset of a word, an odd one a bitmap of the 63 words after those seen so far. The
+; words themselves hold what the base is added to.
 
 bits 64
 default rel
@@ -14,6 +17,8 @@ default rel
 DT_NULL			equ 0
 DT_RELA			equ 7
 DT_RELASZ		equ 8
+DT_RELRSZ		equ 35
+DT_RELR			equ 36
 R_X86_64_RELATIVE	equ 8
 
 struc dynamic
@@ -42,21 +47,33 @@ _start:
 	sub	rsp, 8
 
 	lea	r8, [ImageBase]
-	xor	r9d, r9d		; the table, and its bytes
+	xor	r9d, r9d		; the table of DT_RELA, and its bytes
 	xor	r10d, r10d
+	xor	esi, esi		; that of DT_RELR
+	xor	edi, edi
 	lea	rax, [_DYNAMIC]
 .tag:
 	mov	r11, [rax + dynamic.tag]
 	cmp	r11, DT_NULL
-	je	.entry
+	je	.tables
 	cmp	r11, DT_RELA
 	cmove	r9, [rax + dynamic.value]
 	cmp	r11, DT_RELASZ
 	cmove	r10, [rax + dynamic.value]
+	cmp	r11, DT_RELR
+	cmove	rsi, [rax + dynamic.value]
+	cmp	r11, DT_RELRSZ
+	cmove	rdi, [rax + dynamic.value]
 	add	rax, dynamic_size
 	jmp	.tag
+.tables:
+	add	r9, r8
+	add	rsi, r8
+	add	rdi, rsi		; where it ends
 
-.next:
+.rela:
+	test	r10, r10
+	jz	.relr
 	cmp	dword [r9 + rela.type], R_X86_64_RELATIVE
 	jne	.strange
 	mov	rax, [r9 + rela.offset]
@@ -65,13 +82,35 @@ _start:
 	mov	[r8 + rax], r11
 	add	r9, rela_size
 	sub	r10, rela_size
-	jmp	.more
-.entry:
-	add	r9, r8
-.more:
-	test	r10, r10
-	jnz	.next
+	jmp	.rela
 
+.relr:
+	cmp	rsi, rdi
+	jae	.run
+	mov	r11, [rsi]
+	add	rsi, 8
+	test	r11b, 1
+	jnz	.bitmap
+	lea	rax, [r8 + r11]		; RAX: the word after those seen
+	add	[rax], r8
+	add	rax, 8
+	jmp	.relr
+.bitmap:
+	lea	r9, [rax + 63 * 8]
+.bit:
+	shr	r11, 1			; the first one drops the mark
+	jz	.seen
+	test	r11b, 1
+	jz	.next
+	add	[rax], r8
+.next:
+	add	rax, 8
+	jmp	.bit
+.seen:
+	mov	rax, r9
+	jmp	.relr
+
+.run:
 	mov	rdi, rcx
 	mov	rsi, rdx
 	call	efi_main
