@@ -210,13 +210,18 @@ TEST(dla, split_accesses_count_across_pages_too, REQS(DLA_13),
 	check_count(t, AT(DLA_13), &stores, &setup, &h);
 }
 
-/* A hit of the second-level TLB is no miss of it. */
+/* A hit of the second-level TLB is no miss of it. Page walks are the control. */
 TEST(dla, translations_of_the_stlb_are_no_misses, REQS(DLA_13),
      NEEDS(need_perfmon, need_format2, need_haswell))
 {
+	static const struct counted walks[] = {
+		{ EK_STLB_MISS_LOADS, ACCESS_PAGE_WALK, 1 },
+		{ EK_STLB_MISS_STORES, ACCESS_STORE_PAGE_WALK, 1 },
+	};
 	struct tagged_setup setup;
 	struct hierarchy h;
 
+	CHECK_COUNTS(t, AT(DLA_13), walks);
 	if (!setup_of(t, EK_STLB_MISS_LOADS, &setup) || !tagged_prepare(t, ACCESS_STLB, &h))
 		return;
 	CHECK_RANGE(t, DLA_13, 0, 2 * PAGES_SMALL / 8, more_events(&setup, &h, 2 * PAGES_SMALL),
