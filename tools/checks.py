@@ -2,18 +2,22 @@
 """Which checks of the tests can fail? Used by mutants.py and coverage.py.
 
 A check is a place in a test's source and the requirement that it decides. It counts as able to
-fail when a fault turns it red that names its requirement, while at least 80 % of the other tests
-stay green: when all turn red, anything would have done. One that turns red in the same way, but
-under faults of other requirements only, is a control: it guards the observation and can fail, yet
-isn't what the test is about; the fault is its explanation. Any other check needs a row in
-claims/unkillable.tsv: test, requirement, reason. A row that isn't needed is an error.
+fail when a fault turns it red that names its requirement, while at least 80 % of the other tests of
+the sample that runs under every fault stay green: when all turn red, anything would have done. The
+sample stands for the suite, of which it has a few tests a group. A check that turns red in the same
+way, but under faults of other requirements only, is a control: it guards the observation and can
+fail, yet isn't what the test is about; the fault is its explanation, and later runs try it on that
+test again. Any other check needs a row in claims/unkillable.tsv: test, requirement, reason. A row
+that isn't needed is an error.
 """
 import fnmatch
 import os
+import re
 
 TOOLS = os.path.dirname(os.path.abspath(__file__))
 GREEN = 0.8
 RED = ("FAIL", "ERROR")
+CONTROL = re.compile(r"control: red under (\S+) ")
 
 
 def keys(run):
@@ -49,17 +53,16 @@ class Scores:
         self.controls = {key: [] for key in every}      # red under faults of other requirements
         self.requirements = {}
 
-    def add(self, fault, requirements, run, patterns=""):
-        """What a run of these tests under that fault shows."""
+    def add(self, fault, requirements, run, sample):
+        """What a run under that fault shows. sample: the tests that run under every one."""
         self.requirements[fault] = requirements
-        planned = asked_for(self.tests, patterns)
-        red = red_tests(run, planned)
+        red = red_tests(run, sample)
         for key in keys(run):
             self.killers.setdefault(key, [])
             self.controls.setdefault(key, [])
         for key in failed(run):
-            others = len(planned) - 1
-            if others - len(red - {key[0]}) >= GREEN * others:
+            others = set(sample) - {key[0]}
+            if len(others - red) >= GREEN * len(others):
                 (self.killers if key[1] in requirements else self.controls)[key].append(fault)
 
     def in_order(self):
@@ -74,18 +77,30 @@ class Scores:
 
     def rows(self):
         """Test, requirement, how many of its checks can fail, a fault that shows it or why not; one
-        row for each kind of answer."""
+        row for each kind of answer, and for each fault that shows that controls can fail."""
         table = {}
         for key in self.in_order():
             able = bool(self.killers[key])
             text = self.killers[key][0] if able else self.control(key)
             kind = "able" if able else "control" if text else "never"
-            row = table.setdefault((key[0], key[1], kind), [0, text])
+            of_kind = (key[0], key[1], kind, text if kind == "control" else "")
+            row = table.setdefault(of_kind, [0, text])
             row[0] += 1
-        return [[*key, str(row[0]), row[1] or "-"] for key, row in table.items()]
+        return [[*key[:3], str(row[0]), row[1] or "-"] for key, row in table.items()]
 
     def never_red(self):
         return [key for key in self.in_order() if not self.killers[key] and not self.controls[key]]
+
+
+def controls(path=os.path.join(TOOLS, "..", "docs", "checks.tsv")):
+    """Fault to the tests with controls that it turned red, when checks.tsv was saved."""
+    found = {}
+    with open(path, encoding="utf-8") as file:
+        for line in file:
+            test, _, kind, _, text = line.rstrip("\n").split("\t")
+            if kind == "control":
+                found.setdefault(CONTROL.match(text)[1], set()).add(test)
+    return found
 
 
 def place_order(place):

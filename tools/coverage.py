@@ -64,7 +64,7 @@ class Coverage:
         self.requirements, self.faults = spec.with_cpus(), spec.faults()
         self.undecidable, self.untested = spec.undecidable(), spec.untested()
         self.tests = {}
-        for name, ids in rows_of(tests_file):
+        for name, ids, _ in rows_of(tests_file):
             for requirement in filter(None, ids.split(",")):
                 self.tests.setdefault(requirement, []).append(name)
         saved = [row for row in rows_of(os.path.join(DOCS, "mutants.tsv")) if len(row) == 3]

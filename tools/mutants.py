@@ -3,22 +3,25 @@
 """Mutants: does the suite turn red for every fault, and stay green without one?
 
 mutants.py [--build FOLDER] [--jobs N] [--engine step|fast] [--faults NAME,... | --sample N]
-           [--only CPU,... | --without CPU,...] [--save FOLDER]
+           [--only CPU,... | --without CPU,...] [--all-tests] [--save FOLDER]
 
 Runs the unchanged harness on the reference PMU: a few seeds and each profile without a fault, and
 every fault of fault.def and fault_variant.def in refpmu/faults, on haswell where one of its
 requirements applies there and has a test, else on the first generation where that is so. If there
 is none the fault waits for its test, and isn't run. fault_variant.def says which run on a second
-generation too (NAME:CPU), and which with several processors (NAME:CPU:COUNT). Slow groups of
-tests, and slow tests, run under faults of their own only, and with several processors only those
-that a fault is about.
+generation too (NAME:CPU), and which with several processors (NAME:CPU:COUNT).
+A fault runs under the tests that decide one of its requirements, those that docs/checks.tsv calls
+controls that it turns red, and a sample that is the same for every fault: the tests that say
+.under_every_fault, a few of each group. How much of the sample it turns red stands for what it does
+to the whole suite. Without a fault, and under "inert", faults of fault_undecidable.def and
+FAULT_UNDER_ALL_TESTS, all tests run; --all-tests does so under every fault, in four times the time.
 --without leaves out the faults that would run on these generations, or with "several" processors;
 --only leaves out all others, and judges the checks of requirements that no fault left out names.
 
 A fault is caught when a check of a requirement that its row names fails. Under the fault "inert"
 nothing ever counts: it is caught when no test passes that needs the PMU to act. A run that hangs
 or whose log is cut isn't a catch.
-The faults of refpmu/faults/fault_undecidable.def are legal machines: red there is a false alarm.
+The faults of fault_undecidable.def are legal machines: red there is a false alarm.
 
 Prints the matrix; checks that no fault turned red (checks.py); the last line is "N of N faults
 caught, N false alarms". Writes FOLDER/mutants.json; --save writes mutants.tsv and checks.tsv, from
@@ -26,6 +29,7 @@ which docs/COVERAGE.md is made. --sample takes N faults from all over the table,
 every time; neither it nor --faults says anything about checks. Exit status: 0 all caught, no false
 alarm, every check explained; 1 otherwise; 2 bad option or nothing ran.
 """
+import bisect
 import fnmatch
 import json
 import os
@@ -41,23 +45,8 @@ import spec         # noqa: E402
 
 SEEDS = range(0, 6)
 FIRST = "haswell"
-# Groups that take longer than all the others together, nearly all of it stepped: they are run
-# under faults of their own requirements and of FAULT_WITH_SLOW, and without a fault.
-SLOW = ("ll", "dla")
-# The same of tests of other groups: a fifth of the time of all that are left.
-SLOW_TESTS = ("count.loads_are_counted_by_who_*", "offcore.responses_are_told_*")
-# Generations whose own tests want a pair of logical processors, and are all that runs there: those
-# tests, and of them those that take longer than all the others together, which run under faults of
-# their own requirements and without a fault.
-PAIRS = {"netburst": ("netburst.*,msr.netburst*", (
-    "netburst.a_cascaded_*", "netburst.only_the_alternate_*", "netburst.extended_cascading_*",
-    "netburst.replay_*", "netburst.execution_event_*", "netburst.a_busy_*", "netburst.nor_does_*",
-    "netburst.table_18_67_*", "netburst.threshold_15_*", "netburst.forced_*",
-    "netburst.the_named_*", "netburst.a_halted_thread_has_*",
-    "netburst.active_thread_*", "netburst.table_18_66_*", "msr.netburst_counters_are_*"))}
-
-# How faults of transactions are run, and their tests without a fault.
-TRANSACTIONS = {"tests": "tsx.*,pmi.*,priority.*"}
+# Generations whose own tests want a pair of logical processors.
+PAIRS = ("netburst",)
 
 # Groups that don't need the PMU to act, and why: they may pass under "inert".
 EXEMPT = {
@@ -185,117 +174,85 @@ def all_rows():
     """Every fault, those with parameters, and those that are run on another generation too: name
     is what the results are called, fault what the plan asks for, cpu where, "" for place()."""
     reasons = spec.undecidable()
-    several, slow = spec.processors(), spec.with_slow()
+    several, under_all = spec.processors(), {"inert", *reasons, *spec.under_all_tests()}
     rows = [dict(row, undecidable=reasons.get(row["name"], ""), fault=row["name"], cpu="",
-                 processors=several.get(row["name"], 0), slow=row["name"] in slow)
+                 processors=several.get(row["name"], 0), all=row["name"] in under_all)
             for row in spec.faults()]
     by_name = {row["name"]: row for row in rows}
     for name in spec.variants():
         base = by_name.get(name.split("@")[0])
         if base is None:
-            raise plan.PlanError(f"refpmu/faults/fault_variant.def: no fault is called {name}")
+            raise plan.PlanError(f"fault_variant.def: no fault is called {name}")
         rows.append(dict(base, name=name, fault=name))
     for name, cpu, count in spec.elsewhere():
         base = by_name.get(name.split("@")[0])
         if base is None:
-            raise plan.PlanError(f"refpmu/faults/fault_variant.def: no fault is called {name}")
+            raise plan.PlanError(f"fault_variant.def: no fault is called {name}")
         rows.append(dict(base, name=":".join([name, cpu] + [str(count)] * (count > 1)), fault=name,
                          cpu=cpu, processors=count))
     return rows
 
 
-def place(row, tested):
-    """The generation to run a fault on; "" if none of its requirements has a test anywhere."""
-    if row["name"] == "inert" or row["cpu"]:
-        return row["cpu"] or FIRST
-    cpus = {cpu for name in row["requirements"] for cpu in tested.get(name, ())}
-    return FIRST if FIRST in cpus else \
-        next((cpu["name"] for cpu in spec.generations() if cpu["name"] in cpus), "")
-
-
-def tested_requirements(build):
-    """Requirement id to the generations that it applies to, for those that have a test."""
-    with open(os.path.join(build, "tests.tsv"), encoding="utf-8") as file:
-        ids = {name for line in file for name in line.rstrip("\n").split("\t")[1].split(",")}
-    return {row["id"]: row["cpus"] for row in spec.with_cpus() if row["id"] in ids}
-
-
-def quick(build):
-    """What --tests takes for all tests but the slow ones."""
-    tests = tests_of(build)
-    slow = set(checks.asked_for(tests, ",".join([f"{group}.*" for group in SLOW] +
-                                                [*SLOW_TESTS])))
-    return cover(set(tests) - slow, tests)
-
-
-def slow_groups(row):
-    """Those that a fault is run under."""
-    own = {name.split("-")[0].lower() for name in row["requirements"]}
-    return [group for group in SLOW if row["slow"] or group in own]
-
-
-def tests_for(row, some, build):
-    """What --tests takes for a fault's run; "" is all tests."""
-    tests = tests_of(build)
-    own = [name for name in checks.asked_for(tests, ",".join(SLOW_TESTS))
-           if row["slow"] or tests[name] & set(row["requirements"])]
-    patterns = ",".join([some] + [f"{group}.*" for group in slow_groups(row)] + own)
-    return patterns if len(patterns) <= plan.LONGEST_PATTERN and slow_groups(row) != [*SLOW] else ""
-
-
-def of_transactions():
-    """The requirements that are about transactions."""
-    return {row["id"] for row in spec.requirements() if spec.needs_rtm(row["generations"])}
-
-
 def tests_of(build):
-    """Test to the requirements that it decides."""
+    """Test to the requirements that it decides, and those of the sample."""
     with open(os.path.join(build, "tests.tsv"), encoding="utf-8") as file:
-        tests = [line.rstrip("\n").split("\t") for line in file]
-    return {name: set(ids.split(",")) for name, ids in tests}
+        rows = [line.rstrip("\n").split("\t") for line in file]
+    return {name: set(ids.split(",")) for name, ids, _ in rows}, \
+        {name for name, _, mark in rows if mark == "every-fault"}
 
 
 def cover(wanted, every):
     """The shortest beginnings of names, as a pattern, that these tests have and no others."""
-    left, begins = sorted(wanted), []
-    others = set(every) - set(wanted)
-    while left:
-        name = left[0]
-        begin = next((name[:n] + "*" for n in range(1, len(name))
-                      if not any(other.startswith(name[:n]) for other in others)), name)
-        begins.append(begin)
-        left = [other for other in left if not fnmatch.fnmatchcase(other, begin)]
+    others, begins = sorted(set(every) - set(wanted)), []
+    for name in sorted(wanted):
+        if begins and fnmatch.fnmatchcase(name, begins[-1]):
+            continue
+        at = bisect.bisect(others, name)
+        alike = max((len(os.path.commonprefix([name, other]))
+                     for other in others[max(at - 1, 0):at + 1]), default=0)
+        begins.append(name[:alike + 1] + "*" if alike < len(name) else name)
     return ",".join(begins)
 
 
-def of_pairs(row, cpu, build):
-    """What --tests takes for a fault on a generation of PAIRS."""
-    tests = tests_of(build)
-    every, slow = PAIRS[cpu]
-    there = set(checks.asked_for(tests, every))
-    left_out = set() if row["slow"] else \
-        {name for name in checks.asked_for(tests, ",".join(slow))
-         if not tests[name] & set(row["requirements"])}
-    return cover(there - left_out, tests)
+class Suite:
+    """The tests of a build, and which of them run under a fault."""
+
+    def __init__(self, build, all_tests):
+        self.tests, self.marked = tests_of(build)
+        self.all_tests, self.controls = all_tests, checks.controls()
+        ids = set().union(*self.tests.values())
+        # Requirement that has a test to the generations that it applies to.
+        self.cpus = {row["id"]: row["cpus"] for row in spec.with_cpus() if row["id"] in ids}
+
+    def place(self, row):
+        """The generation to run a fault on; "" if none of its requirements has a test anywhere."""
+        if row["name"] == "inert" or row["cpu"]:
+            return row["cpu"] or FIRST
+        cpus = {cpu for name in row["requirements"] for cpu in self.cpus.get(name, ())}
+        return FIRST if FIRST in cpus else \
+            next((cpu["name"] for cpu in spec.generations() if cpu["name"] in cpus), "")
+
+    def sample(self, cpu):
+        """Those of the tests under every fault that are about this generation."""
+        return {name for name in self.marked
+                if any(cpu in self.cpus[requirement] for requirement in self.tests[name])}
+
+    def asked(self, row, cpu):
+        """What --tests takes for a fault's run; "" is all tests."""
+        if row["all"] or self.all_tests:
+            return ""
+        own = {name for name, ids in self.tests.items() if not ids.isdisjoint(row["requirements"])}
+        controls = self.controls.get(row["name"], set()) & set(self.tests)
+        return self.with_sample(own | controls, cpu)
+
+    def with_sample(self, names, cpu):
+        """What --tests takes for these tests and the sample."""
+        pattern = cover(names | self.sample(cpu), self.tests)
+        return pattern if len(pattern) <= plan.LONGEST_PATTERN else ""
 
 
-def groups_of(rows, build):
-    """What --tests takes for the groups that have tests of these faults' requirements."""
-    ids = {name for row in rows for name in row["requirements"]}
-    groups = {name.split(".")[0] for name, deciding in tests_of(build).items() if ids & deciding}
-    return ",".join(f"{group}.*" for group in sorted(groups))
-
-
-def how_to_run(row, cpu, rtm, some, build):
-    """What else the plan says of a fault's run. Processors cost each other time: several of them
-    run what the fault is about only."""
-    if row["name"] in rtm:
-        return {**TRANSACTIONS, "processors": row["processors"] or 1}
-    if cpu in PAIRS:
-        return {"processors": row["processors"] or 2, "tests": of_pairs(row, cpu, build)}
-    if row["processors"] > 1:
-        return {"processors": row["processors"], "tests": groups_of([row], build)}
-    return {"tests": tests_for(row, some, build)}
+def processors_of(row, cpu):
+    return row["processors"] or (2 if cpu in PAIRS else 1)
 
 
 def choose(options, parser):
@@ -324,44 +281,42 @@ def earlier(path):
         return {}
 
 
+def look_for_controls(scores, suite, rows, by_fault, options):
+    """Runs of the faults that turn controls red, under the tests with checks that no fault turned
+    red yet and whose reason isn't known."""
+    silent = {key[0] for key in scores.never_red() if key[:2] not in checks.explanations()}
+    again = [(row, by_fault[row["name"]]) for row in rows
+             if silent and row["name"] in suite.controls and by_fault.get(row["name"])]
+    jobs = [plan.Job(job.fault, cpu=job.cpu, name=job.name, processors=job.processors,
+                     engine=options.engine, tests=suite.with_sample(silent, job.cpu))
+            for _, job in again]
+    plan.Pool(options.build, options.jobs).work_through(jobs)
+    for (row, _), job in zip(again, jobs):
+        scores.add(row["name"], row["requirements"], job.run, suite.sample(job.cpu))
+    return jobs
+
+
 def run(options, parser):
     rows = choose(options, parser)
     whole = not options.faults and not options.sample
     record = os.path.join(options.build, "mutants.json")
-    some = quick(options.build)
-    jobs = [plan.Job(seed=seed, tests=some) for seed in SEEDS]
-    jobs += [plan.Job(seed=1, profile=row["name"], tests=some) for row in spec.profiles()]
-    if any(slow_groups(row) for row in rows):
-        jobs.append(plan.Job())
-    tested = tested_requirements(options.build)
-    cpus = {row["name"]: place(row, tested) for row in rows}
+    suite = Suite(options.build, options.all_tests)
+    cpus = {row["name"]: suite.place(row) for row in rows}
     named = (options.only or options.without).split(",")
     without = [row for row in rows if bool(options.only) !=
                (cpus[row["name"]] in named or (row["processors"] > 1 and "several" in named))]
     rows = [row for row in rows if row not in without]
     if not rows:
         raise plan.PlanError("no fault is left to run")
-    cpus = {row["name"]: cpus[row["name"]] for row in rows}
-    jobs += [plan.Job(cpu=cpu, **({"processors": 2, "tests": PAIRS[cpu][0]} if cpu in PAIRS else
-                                  {"tests": some}))
-             for cpu in sorted(set(cpus.values()) - {"", FIRST})]
-    jobs += [plan.Job(cpu=cpu, processors=count, tests=PAIRS[cpu][0]) for cpu, count in
-             sorted({(cpus[row["name"]], row["processors"]) for row in rows})
-             if cpu in PAIRS and count not in (0, 2)]
-    transactions = of_transactions()
-    rtm = {row["name"]: cpus[row["name"]] for row in rows
-           if row["name"] != "inert" and not transactions.isdisjoint(row["requirements"])}
-    jobs += [plan.Job(cpu=cpu, **TRANSACTIONS) for cpu in sorted(set(rtm.values()) - {""})]
-    for count in sorted({row["processors"] for row in rows} - {0, 1}):
-        alike = [row for row in rows if row["processors"] == count and
-                 cpus[row["name"]] not in PAIRS]
-        jobs.append(plan.Job(processors=count, tests=groups_of(alike, options.build)))
-    clean = list(jobs)
-    by_fault = {row["name"]: plan.Job(row["fault"], cpu=cpus[row["name"]], name=row["name"],
-                                      **how_to_run(row, cpus[row["name"]], rtm, some,
-                                                   options.build))
-                for row in rows if cpus[row["name"]]}
-    jobs += by_fault.values()
+    by_fault = {row["name"]: plan.Job(row["fault"], cpu=cpu, name=row["name"],
+                                      processors=processors_of(row, cpu),
+                                      tests=suite.asked(row, cpu))
+                for row in rows for cpu in [cpus[row["name"]]] if cpu}
+    clean = [plan.Job(seed=seed) for seed in SEEDS]
+    clean += [plan.Job(seed=1, profile=row["name"]) for row in spec.profiles()]
+    clean += [plan.Job(cpu=cpu, processors=count) for cpu, count in
+              sorted({(job.cpu, job.processors) for job in by_fault.values()} - {(FIRST, 1)})]
+    jobs = clean + list(by_fault.values())
     start = time.monotonic()
     for job in jobs:
         job.engine = options.engine
@@ -370,7 +325,6 @@ def run(options, parser):
              if job and not row["undecidable"] and ended_in_errors(judge(row, job))]
     if again:
         plan.Pool(options.build, 1).work_through(again)
-    took = time.monotonic() - start
 
     faults = {row["name"]: judge(row, by_fault.get(row["name"])) for row in rows}
     alarms = false_alarms(jobs, faults)
@@ -381,7 +335,9 @@ def run(options, parser):
         for row in rows:
             job = by_fault.get(row["name"])
             if job and not row["undecidable"]:
-                scores.add(row["name"], row["requirements"], job.run, job.tests)
+                scores.add(row["name"], row["requirements"], job.run, suite.sample(job.cpu))
+        jobs += look_for_controls(scores, suite, rows, by_fault, options)
+    took = time.monotonic() - start
     with open(record, "w", encoding="utf-8") as file:
         json.dump({"faults": faults, "false_alarms": alarms, "seeds": list(SEEDS)}, file, indent=1)
         file.write("\n")
@@ -415,6 +371,7 @@ def main():
     parser.add_argument("--sample", type=command.number(0), default=0)
     parser.add_argument("--without", default="none")
     parser.add_argument("--only", default="")
+    parser.add_argument("--all-tests", action="store_true")
     parser.add_argument("--save")
     options = parser.parse_args()
     if options.save and not os.path.isdir(options.save):

@@ -99,9 +99,10 @@ def processors():
             for row in table(FAULTS + "fault_variant.def", "FAULT_PROCESSORS", ["name", "count"])}
 
 
-def with_slow():
-    """Names of faults that run under the slow groups of tests too."""
-    return {row["name"] for row in table(FAULTS + "fault_variant.def", "FAULT_WITH_SLOW", ["name"])}
+def under_all_tests():
+    """Names of faults that run under every test, not under those of their requirements only."""
+    return {row["name"]
+            for row in table(FAULTS + "fault_variant.def", "FAULT_UNDER_ALL_TESTS", ["name"])}
 
 
 def generations():

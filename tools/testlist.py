@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT
 """List the tests of the harness: testlist.py pmutest86.so
 
-Each TEST() leaves a line "group.claim<TAB>REQS(TOKEN, ...)" in section .testlist of the ELF file.
-Prints one line a test, sorted: name, tab, requirement ids.
+Each TEST() leaves a line "group.claim<TAB>REQS(TOKEN, ...)<TAB>MEMBERS" in section .testlist of the
+ELF file. Prints one line a test, sorted; between them a tab: name, requirement ids, and
+"every-fault" if it runs under every fault of mutants.py, else "-".
 """
 import os
 import re
@@ -39,8 +40,9 @@ def main():
     except (OSError, subprocess.CalledProcessError):
         sys.exit(f"{sys.argv[1]}: no section .testlist: no tests are linked in")
     for line in sorted(set(filter(None, re.split(r"[\0\n]+", text)))):
-        name, tokens = line.split("\t")
-        print(f"{name}\t{requirement_ids(tokens)}")
+        name, tokens, members = line.split("\t")
+        mark = "every-fault" if "under_every_fault" in members else "-"
+        print(f"{name}\t{requirement_ids(tokens)}\t{mark}")
 
 
 if __name__ == "__main__":

@@ -77,7 +77,8 @@ TEST(count, instructions_are_counted_exactly, REQS(CNT_01),
 			pairs, COUNT_OF(pairs));
 }
 
-TEST(count, every_counter_counts_alike, REQS(CNT_15), NEEDS(need_perfmon, need_instructions))
+TEST(count, every_counter_counts_alike, REQS(CNT_15), NEEDS(need_perfmon, need_instructions),
+     .under_every_fault = true)
 {
 	static const struct pairing pairs[] = { { &workload_load, COUNT_INSTRUCTIONS } };
 
@@ -85,7 +86,8 @@ TEST(count, every_counter_counts_alike, REQS(CNT_15), NEEDS(need_perfmon, need_i
 			pairs, COUNT_OF(pairs));
 }
 
-TEST(count, branches_are_counted_exactly, REQS(CNT_02), NEEDS(need_perfmon, need_branches))
+TEST(count, branches_are_counted_exactly, REQS(CNT_02), NEEDS(need_perfmon, need_branches),
+     .under_every_fault = true)
 {
 	static const struct pairing pairs[] = {
 		{ &workload_branch, COUNT_BRANCHES }, { &workload_mixed, COUNT_BRANCHES },
@@ -139,7 +141,7 @@ TEST(count, locked_loads_are_counted_exactly, REQS(CNT_05),
 
 /* Both readings after the same window; a counter that counted something is the control. */
 TEST(count, rdpmc_reads_what_rdmsr_reads, REQS(CNT_06, CNT_16, CNT_17),
-     NEEDS(need_perfmon, need_instructions))
+     NEEDS(need_perfmon, need_instructions), .under_every_fault = true)
 {
 	const struct pmu_caps *caps = counter_caps();
 	struct pmc_mask fixed = caps->fixed ? pmc_one(PMC_FIXED(0)) : (struct pmc_mask){ 0 };
@@ -189,7 +191,7 @@ static void check_cmask(struct test *t, unsigned c)
 }
 
 TEST(count, cmask_counts_only_cycles_that_reach_it, REQS(CNT_07, CNT_35),
-     NEEDS(need_perfmon, need_instructions))
+     NEEDS(need_perfmon, need_instructions), .under_every_fault = true)
 {
 	for (unsigned c = 0; c < counter_caps()->gp; c++)
 		check_cmask(t, c);
@@ -341,7 +343,7 @@ TEST(count, both_enables_are_needed, REQS(CNT_11, MSR_15), NEEDS(need_perfmon, n
 }
 
 TEST(count, fixed_counter_0_counts_instructions, REQS(CNT_12, CNT_22),
-     NEEDS(need_perfmon, need_instructions, need_fixed))
+     NEEDS(need_perfmon, need_instructions, need_fixed), .under_every_fault = true)
 {
 	struct pmc_mask both = pmc_or(counters_gp(), pmc_one(PMC_FIXED(0)));
 	u64 value[WINDOW_COUNTERS], difference[WINDOW_COUNTERS];
@@ -426,7 +428,7 @@ TEST(count, counters_wrap_at_their_width, REQS(CNT_13, CNT_31),
 
 /* A stopped counter keeps its value while another one sees the same work. */
 TEST(count, stopped_counters_keep_their_value, REQS(CNT_21, CNT_44),
-     NEEDS(need_perfmon, need_instructions, need_two_counters))
+     NEEDS(need_perfmon, need_instructions, need_two_counters), .under_every_fault = true)
 {
 	u64 kept[2], moved;
 

@@ -74,7 +74,7 @@ static void check_side_by_side(struct test *t, unsigned turn)
 }
 
 TEST(count, each_counter_has_levels_of_its_own, REQS(CNT_10),
-     NEEDS(need_perfmon, need_instructions, need_two_counters))
+     NEEDS(need_perfmon, need_instructions, need_two_counters), .under_every_fault = true)
 {
 	for (unsigned turn = 0; turn < LEVELS; turn++)
 		check_side_by_side(t, turn);

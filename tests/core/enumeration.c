@@ -85,7 +85,8 @@ TEST(enumeration, counters_are_48_bits_wide, REQS(MSR_03), NEEDS(need_perfmon, n
 	CHECK_EQ(t, MSR_03, 48, counter_caps()->gp_width, "CPUID.0AH:EAX[23:16]");
 }
 
-TEST(enumeration, pmc_writes_are_sign_extended, REQS(MSR_04, MSR_07), NEEDS(need_perfmon))
+TEST(enumeration, pmc_writes_are_sign_extended, REQS(MSR_04, MSR_07), NEEDS(need_perfmon),
+     .under_every_fault = true)
 {
 	static const u64 values[] = { 0x80000000, 0xffffffff, 0x7fffffff, 0xffffffff80000001,
 				      0x12345678 };
@@ -162,7 +163,8 @@ TEST(enumeration, fixed_counters_hold_what_is_written, REQS(MSR_07),
 	}
 }
 
-TEST(enumeration, global_status_is_read_only, REQS(MSR_08, MSR_19), NEEDS(need_perfmon))
+TEST(enumeration, global_status_is_read_only, REQS(MSR_08, MSR_19), NEEDS(need_perfmon),
+     .under_every_fault = true)
 {
 	u64 before = counters_status();
 

@@ -35,7 +35,8 @@ TEST(pmi, each_counter_has_its_status_bit, REQS(MSR_26, MSR_20, CNT_30),
 	}
 }
 
-TEST(pmi, status_stays_until_it_is_cleared, REQS(PMI_07), NEEDS(need_perfmon, need_branches))
+TEST(pmi, status_stays_until_it_is_cleared, REQS(PMI_07), NEEDS(need_perfmon, need_branches),
+     .under_every_fault = true)
 {
 	overflow(0, 0);
 	for (unsigned i = 0; i < 3; i++)
@@ -83,7 +84,7 @@ TEST(pmi, wrap_without_int_raises_no_interrupt, REQS(PRIO_15), NEEDS(need_perfmo
 }
 
 TEST(pmi, general_purpose_overflow_interrupts_once, REQS(PMI_01),
-     NEEDS(need_perfmon, need_branches))
+     NEEDS(need_perfmon, need_branches), .under_every_fault = true)
 {
 	/* An interrupt that waits for the next overflow is missed at the first one only. */
 	CHECK_EQ(t, PMI_01, 1, calibration_get()->first_interrupts,
@@ -127,7 +128,8 @@ TEST(pmi, status_shows_the_overflow_at_entry, REQS(PMI_03), NEEDS(need_perfmon, 
 	}
 }
 
-TEST(pmi, delivery_masks_the_local_vector, REQS(PMI_04), NEEDS(need_perfmon, need_branches))
+TEST(pmi, delivery_masks_the_local_vector, REQS(PMI_04), NEEDS(need_perfmon, need_branches),
+     .under_every_fault = true)
 {
 	static const struct pmi_options stay = { .stay_masked = true };
 	const struct pmi_log *log;
@@ -232,7 +234,8 @@ static u64 witness(u64 debugctl)
 }
 
 TEST(pmi, freeze_is_at_the_overflow, REQS(PMI_17),
-     NEEDS(need_perfmon, need_branches, need_instructions, need_freeze, need_two_counters))
+     NEEDS(need_perfmon, need_branches, need_instructions, need_freeze, need_two_counters),
+     .under_every_fault = true)
 {
 	u64 running = witness(0), frozen = witness(IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI);
 	u64 whole = workload_declared(&workload_long_sled, COUNT_INSTRUCTIONS, PERIOD);

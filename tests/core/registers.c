@@ -108,7 +108,8 @@ static struct register_bits global_control(void)
 				       counter_caps()->version <= 3 ? ~all : 0 };
 }
 
-TEST(msr, control_registers_hold_what_is_written, REQS(MSR_28), NEEDS(need_perfmon))
+TEST(msr, control_registers_hold_what_is_written, REQS(MSR_28), NEEDS(need_perfmon),
+     .under_every_fault = true)
 {
 	struct register_bits r;
 
@@ -244,7 +245,8 @@ TEST(msr, both_off_core_registers_hold_what_is_written, REQS(MSR_24),
 	}
 }
 
-TEST(msr, event_selects_refuse_reserved_bits, REQS(MSR_29), NEEDS(need_perfmon, need_events))
+TEST(msr, event_selects_refuse_reserved_bits, REQS(MSR_29), NEEDS(need_perfmon, need_events),
+     .under_every_fault = true)
 {
 	for (u32 i = 0; i < counter_caps()->gp; i++) {
 		struct register_bits r = event_select(i);

@@ -34,6 +34,7 @@ struct test_case {
 	test_need needs[TEST_MAX_NEEDS];	/* NULL ends */
 	const char *file;
 	unsigned line, deadline_ms;		/* 0: the default */
+	bool under_every_fault;			/* one of the sample of tools/mutants.py */
 };
 
 /* Lists of one to sixteen requirement tokens (as in claims/requirement.def), and of needs. */
@@ -64,15 +65,17 @@ struct test_case {
 /*
  * Registers a test: a row in section .data.tests (kept by linker.ld between __tests_begin and
  * __tests_end; gnu-efi's usual list of sections would lose it), and a line
- * "group.claim<TAB>REQS(...)" in section .testlist of the ELF file, which isn't loaded and from
- * which `--list tests` and docs/COVERAGE.md are made. What may stand behind the needs are further
- * members of the row: .deadline_ms = 500.
+ * "group.claim<TAB>REQS(...)<TAB>members" in section .testlist of the ELF file, which isn't loaded
+ * and from which `--list tests` and docs/COVERAGE.md are made. After the needs further members of
+ * the row may follow: .deadline_ms = 500. A test that is .under_every_fault stands for its group
+ * where a fault of the reference PMU is tried (docs/ADDING-A-TEST.md): it takes less than 20 ms
+ * there although each of its instructions is stepped.
  */
 #define TEST(group_, claim_, reqs_, needs_, ...)					\
 	static void test_##group_##_##claim_(struct test *t);				\
 	static const char testlist_##group_##_##claim_[]				\
 		__attribute__((section(".testlist"), used)) =				\
-		#group_ "." #claim_ "\t" #reqs_ "\n";					\
+		#group_ "." #claim_ "\t" #reqs_ "\t" #__VA_ARGS__ "\n";			\
 	static struct test_case case_##group_##_##claim_				\
 		__attribute__((section(".data.tests"), used, aligned(8))) = {		\
 		.group = #group_, .claim = #claim_,					\

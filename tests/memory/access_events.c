@@ -191,7 +191,7 @@ TEST(dla, split_stlb_and_lock_events_count_their_accesses, REQS(DLA_13),
 
 /* Both lines in one page, and each in a page of its own. */
 TEST(dla, split_accesses_count_across_pages_too, REQS(DLA_13),
-     NEEDS(need_perfmon, need_format2, need_haswell))
+     NEEDS(need_perfmon, need_format2, need_haswell), .under_every_fault = true)
 {
 	static const struct counted loads = { EK_SPLIT_LOADS, ACCESS_SPLIT, 1 };
 	static const struct counted stores = { EK_SPLIT_STORES, ACCESS_SPLIT, 1 };
@@ -235,7 +235,7 @@ TEST(dla, translations_of_the_stlb_are_no_misses, REQS(DLA_13),
 
 /* Table 18-46: a locked store whose line is near has hit as well. */
 TEST(dla, a_locked_store_that_hits_has_the_hit_bit, REQS(DLA_03),
-     NEEDS(need_perfmon, need_format2, need_haswell))
+     NEEDS(need_perfmon, need_format2, need_haswell), .under_every_fault = true)
 {
 	struct tagged_setup setup;
 

@@ -177,7 +177,7 @@ TEST(ll, prefetches_are_no_loads, REQS(LL_09), NEEDS(need_perfmon, need_pebs, ne
 
 /* No load takes so long; the control is the same window with the least threshold. */
 TEST(ll, the_counter_counts_loads_above_the_threshold_only, REQS(LL_24, LL_05),
-     NEEDS(need_perfmon, need_pebs, need_load_latency))
+     NEEDS(need_perfmon, need_pebs, need_load_latency), .under_every_fault = true)
 {
 	struct tagged_setup setup = tagged_loads();
 	struct hierarchy h;
@@ -273,7 +273,7 @@ static unsigned far_ones(const struct hierarchy *h, unsigned count)
 
 /* Address and latency of one load: the near ones are quick, the far one isn't. */
 TEST(ll, address_and_latency_are_of_one_load, REQS(LL_11),
-     NEEDS(need_perfmon, need_pebs, need_load_latency))
+     NEEDS(need_perfmon, need_pebs, need_load_latency), .under_every_fault = true)
 {
 	struct tagged_setup setup = tagged_loads();
 	u64 quick = ~0ULL, slow = 0, middle;

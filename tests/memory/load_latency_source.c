@@ -48,7 +48,8 @@ static void check_codes(struct test *t, struct test_claim claim, enum access acc
 	tagged_check_most(t, claim, &setup, access, true, has_code, codes, what);
 }
 
-TEST(ll, an_l1_hit_is_code_1, REQS(LL_31), NEEDS(need_perfmon, need_pebs, need_load_latency))
+TEST(ll, an_l1_hit_is_code_1, REQS(LL_31), NEEDS(need_perfmon, need_pebs, need_load_latency),
+     .under_every_fault = true)
 {
 	check_codes(t, AT(LL_31), ACCESS_L1, BIT(0x1), "have code 01H");
 }
@@ -71,7 +72,7 @@ TEST(ll, an_l3_hit_is_code_4, REQS(LL_34), NEEDS(need_perfmon, need_pebs, need_l
 }
 
 TEST(ll, memory_has_the_codes_of_memory, REQS(LL_35),
-     NEEDS(need_perfmon, need_pebs, need_load_latency))
+     NEEDS(need_perfmon, need_pebs, need_load_latency), .under_every_fault = true)
 {
 	check_codes(t, AT(LL_35), ACCESS_MEMORY, CODES_MEMORY, "have a code of memory");
 }

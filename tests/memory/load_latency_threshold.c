@@ -178,7 +178,7 @@ TEST(ll, the_event_counts_tagged_loads_only, REQS(LL_12),
 /* "The SAV controls the number of tagged loads ... that will be written": right after a record a
  * whole period lies ahead, less what the last few loads of the window have counted. */
 TEST(ll, a_record_is_followed_by_a_whole_period, REQS(LL_25),
-     NEEDS(need_perfmon, need_pebs, need_load_latency))
+     NEEDS(need_perfmon, need_pebs, need_load_latency), .under_every_fault = true)
 {
 	static const u64 periods[] = { 64, 1000 };
 	struct tagged_setup setup = tagged_loads();

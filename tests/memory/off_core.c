@@ -96,7 +96,7 @@ static void check_register(struct test *t, u32 msr, enum event_kind kind)
 }
 
 TEST(offcore, an_event_needs_request_and_response, REQS(MSR_18),
-     NEEDS(need_perfmon, need_offcore))
+     NEEDS(need_perfmon, need_offcore), .under_every_fault = true)
 {
 	check_register(t, MSR_OFFCORE_RSP_0, EK_OFFCORE_0);
 }

@@ -95,7 +95,8 @@ TEST(msr, netburst_registers_keep_what_is_written, REQS(NB_30), NEEDS(need_netbu
 	}
 }
 
-TEST(msr, netburst_counters_hold_40_bits, REQS(NB_29), NEEDS(need_netburst))
+TEST(msr, netburst_counters_hold_40_bits, REQS(NB_29), NEEDS(need_netburst),
+     .under_every_fault = true)
 {
 	u64 value = 0;
 
@@ -123,7 +124,8 @@ TEST(msr, netburst_counters_hold_40_bits, REQS(NB_29), NEEDS(need_netburst))
 }
 
 /* The counter wraps to 0 behind its highest value and goes on. */
-TEST(netburst, counters_wrap_at_40_bits, REQS(NB_45), NEEDS(need_netburst))
+TEST(netburst, counters_wrap_at_40_bits, REQS(NB_45), NEEDS(need_netburst),
+     .under_every_fault = true)
 {
 	u64 who = netburst_both(netburst_thread());
 
@@ -167,7 +169,8 @@ TEST(netburst, instructions_are_counted_exactly, REQS(NB_44), NEEDS(need_netburs
 }
 
 /* Mask bits of Table 19-29: M for predicted or mispredicted, N or T for not taken or taken. */
-TEST(netburst, branches_are_counted_exactly, REQS(NB_43), NEEDS(need_netburst))
+TEST(netburst, branches_are_counted_exactly, REQS(NB_43), NEEDS(need_netburst),
+     .under_every_fault = true)
 {
 	u64 who = netburst_both(netburst_thread());
 	struct netburst_setting all = {
@@ -231,7 +234,8 @@ TEST(netburst, kinds_of_branches_are_counted_exactly, REQS(NB_31), NEEDS(need_ne
 }
 
 /* Every one of the eighteen counts something that its group can count. */
-TEST(netburst, each_counter_counts_only_while_enabled, REQS(NB_31), NEEDS(need_netburst))
+TEST(netburst, each_counter_counts_only_while_enabled, REQS(NB_31), NEEDS(need_netburst),
+     .under_every_fault = true)
 {
 	for (unsigned i = 0; i < COUNTERS; i++) {
 		struct netburst_setting s = netburst_usual(i, netburst_everyone(), 0);

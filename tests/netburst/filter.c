@@ -177,7 +177,8 @@ static void count_at_levels(u64 flags, u64 edges[3])
 }
 
 /* Where a condition begins its complement ends: read in between, they tell each other apart. */
-TEST(netburst, edges_of_a_complement_are_its_own, REQS(NB_18, NB_19), NEEDS(need_netburst))
+TEST(netburst, edges_of_a_complement_are_its_own, REQS(NB_18, NB_19), NEEDS(need_netburst),
+     .under_every_fault = true)
 {
 	u64 condition = NB_CCCR_COMPARE | NB_CCCR_EDGE, edges[3];
 

@@ -117,7 +117,8 @@ TEST(netburst, interrupt_comes_with_the_next_event, REQS(NB_16), NEEDS(need_netb
 	pmi_close();
 }
 
-TEST(netburst, interrupt_shows_the_overflow, REQS(NB_21, PMI_04), NEEDS(need_netburst))
+TEST(netburst, interrupt_shows_the_overflow, REQS(NB_21, PMI_04), NEEDS(need_netburst),
+     .under_every_fault = true)
 {
 	static const struct pmi_options once = { .stay_masked = true };
 	u64 mine = to(netburst_thread());
@@ -152,7 +153,7 @@ TEST(netburst, interrupt_is_delivered_as_lvtpc_says, REQS(PMI_06), NEEDS(need_ne
 }
 
 TEST(netburst, without_its_flag_an_overflow_interrupts_nobody, REQS(NB_10),
-     NEEDS(need_netburst))
+     NEEDS(need_netburst), .under_every_fault = true)
 {
 	unsigned thread = netburst_thread();
 	const struct pmi_log *log = overflow_on(PERIOD, 0, NULL);

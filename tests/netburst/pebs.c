@@ -53,7 +53,8 @@ static void take_one(void *arg)
 
 static struct netburst_taken one;
 
-TEST(netburst, a_record_is_144_bytes_of_known_registers, REQS(NB_37), NEEDS(need_netburst_pebs))
+TEST(netburst, a_record_is_144_bytes_of_known_registers, REQS(NB_37), NEEDS(need_netburst_pebs),
+     .under_every_fault = true)
 {
 	take_one(&one);
 	check_record(t, &one, "this thread");
@@ -66,7 +67,8 @@ TEST(netburst, the_other_thread_makes_the_same_record, REQS(NB_37),
 		check_record(t, &one, "the other thread");
 }
 
-TEST(netburst, no_record_without_a_pebs_enable, REQS(NB_06), NEEDS(need_netburst_pebs))
+TEST(netburst, no_record_without_a_pebs_enable, REQS(NB_06), NEEDS(need_netburst_pebs),
+     .under_every_fault = true)
 {
 	struct netburst_sampling s = own_loads();
 
@@ -95,7 +97,8 @@ TEST(netburst, a_record_reloads_the_counter, REQS(NB_38), NEEDS(need_netburst_pe
 }
 
 /* As many records as periods: a period takes PERIOD events, or one more. */
-TEST(netburst, records_come_each_period, REQS(NB_38), NEEDS(need_netburst_pebs))
+TEST(netburst, records_come_each_period, REQS(NB_38), NEEDS(need_netburst_pebs),
+     .under_every_fault = true)
 {
 	struct netburst_taken taken;
 
@@ -168,7 +171,8 @@ static void check_thresholds(struct test *t, const char *what)
 	}
 }
 
-TEST(netburst, the_threshold_interrupts, REQS(NB_39), NEEDS(need_netburst_pebs))
+TEST(netburst, the_threshold_interrupts, REQS(NB_39), NEEDS(need_netburst_pebs),
+     .under_every_fault = true)
 {
 	sample_with_thresholds(&interrupted);
 	check_thresholds(t, "this thread");

@@ -278,7 +278,8 @@ static void check_own_flags(struct test *t, unsigned thread)
 		 !(seen.apic_id & 1));
 }
 
-TEST(netburst, the_apic_id_names_this_thread, REQS(NB_25), NEEDS(need_netburst_threads))
+TEST(netburst, the_apic_id_names_this_thread, REQS(NB_25), NEEDS(need_netburst_threads),
+     .under_every_fault = true)
 {
 	check_own_flags(t, netburst_thread());
 }

@@ -89,7 +89,7 @@ static void count_interrupts(unsigned c, u64 flags, unsigned *interrupts, unsign
 }
 
 TEST(arm, without_int_a_record_raises_no_interrupt, REQS(ARM_03),
-     NEEDS(need_perfmon, need_pebs, need_events))
+     NEEDS(need_perfmon, need_pebs, need_events), .under_every_fault = true)
 {
 	for (unsigned c = 0; c < 4; c++) {
 		unsigned interrupts, records;
@@ -316,7 +316,7 @@ static void check_pdir(struct test *t, u64 flags, u64 before)
 
 /* What the record holds at 98H, A0H and A8H isn't stated: docs/READINGS.md. */
 TEST(arm, precise_distribution_names_the_overflowing_instruction, REQS(ARM_09),
-     NEEDS(need_perfmon, need_pebs, need_pdir))
+     NEEDS(need_perfmon, need_pebs, need_pdir), .under_every_fault = true)
 {
 	u64 before = counted_before();
 

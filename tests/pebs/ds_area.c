@@ -160,7 +160,8 @@ TEST(ds, all_pebs_counters_that_overflowed_are_reloaded, REQS(DS_13),
 }
 
 /* IA32_PMC1 wraps without PEBS in time for PMC0's assist, and must just count on. */
-TEST(ds, other_counters_are_not_reloaded, REQS(DS_14), NEEDS(need_perfmon, need_pebs, need_events))
+TEST(ds, other_counters_are_not_reloaded, REQS(DS_14), NEEDS(need_perfmon, need_pebs, need_events),
+     .under_every_fault = true)
 {
 	struct ds_setup setup = sampling_setup(8);
 	struct pebs_record record;
@@ -246,7 +247,7 @@ TEST(ds, nothing_is_written_below_the_base, REQS(DS_10, DS_23),
 
 /* Software makes room and gives the counter a period, and touches nothing else. */
 TEST(ds, capture_goes_on_after_a_full_buffer, REQS(DS_11),
-     NEEDS(need_perfmon, need_pebs, need_events))
+     NEEDS(need_perfmon, need_pebs, need_events), .under_every_fault = true)
 {
 	struct ds_setup setup = sampling_setup(2);
 
@@ -267,7 +268,7 @@ TEST(ds, capture_goes_on_after_a_full_buffer, REQS(DS_11),
 
 /* Reported on processors, for which the manual says three things of a full buffer. */
 TEST(ds, a_full_buffer_raises_no_interrupt, REQS(DS_08),
-     NEEDS(need_perfmon, need_pebs, need_events))
+     NEEDS(need_perfmon, need_pebs, need_events), .under_every_fault = true)
 {
 	struct ds_setup setup = sampling_setup(2);
 	unsigned full, room;

@@ -194,7 +194,7 @@ static u64 one_record_on(void)
 }
 
 TEST(priority, record_and_index_are_in_memory_at_the_threshold_interrupt, REQS(PRIO_12),
-     NEEDS(need_perfmon, need_pebs, need_events))
+     NEEDS(need_perfmon, need_pebs, need_events), .under_every_fault = true)
 {
 	enum record_format format = counter_caps()->record_format;
 	const struct pmi_log *log = run_record(0, 0, 1);
@@ -237,7 +237,7 @@ static void check_assist_first(struct test *t, unsigned c)
 }
 
 TEST(priority, a_counters_assist_comes_before_its_overflow_interrupt, REQS(PRIO_08),
-     NEEDS(need_perfmon, need_pebs, need_events))
+     NEEDS(need_perfmon, need_pebs, need_events), .under_every_fault = true)
 {
 	for (unsigned c = 0; c < 4; c++)
 		check_assist_first(t, c);

@@ -164,7 +164,7 @@ static void check_offsets(struct test *t, struct test_claim claim)
 }
 
 TEST(record, each_register_is_at_its_offset, REQS(REC_HSW_10),
-     NEEDS(need_perfmon, need_pebs, need_events))
+     NEEDS(need_perfmon, need_pebs, need_events), .under_every_fault = true)
 {
 	check_offsets(t, AT(REC_HSW_10));
 }
@@ -176,7 +176,7 @@ TEST(record, format_2_begins_as_format_1, REQS(REC_HSW_09),
 }
 
 TEST(record, flags_are_those_behind_the_instruction, REQS(REC_11),
-     NEEDS(need_perfmon, need_pebs, need_events))
+     NEEDS(need_perfmon, need_pebs, need_events), .under_every_fault = true)
 {
 	u64 others = rflags_read() & FLAGS_LOOKED_AT & ~STATUS_FLAGS;
 	struct pebs_record record;

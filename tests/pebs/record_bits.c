@@ -59,7 +59,7 @@ TEST(record, the_status_image_shows_each_fixed_counter, REQS(REC_07, REC_08),
 
 /* The first of two records reaches the threshold, and nobody clears OvfBuf. */
 TEST(record, the_status_image_shows_ovfbuf, REQS(REC_07),
-     NEEDS(need_perfmon, need_pebs, need_events))
+     NEEDS(need_perfmon, need_pebs, need_events), .under_every_fault = true)
 {
 	unsigned tries = test_sees_exactly(t, REQ_REC_07) ? 1 : STATUS_TRIES;
 	enum record_format format = counter_caps()->record_format;

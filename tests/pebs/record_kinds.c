@@ -134,7 +134,7 @@ static void check_jump(struct test *t, u16 code, unsigned c)
 }
 
 TEST(record, rip_of_a_taken_branchs_record_is_its_target, REQS(REC_03, REC_HSW_02, REC_HSW_03),
-     NEEDS(need_perfmon, need_pebs, need_events))
+     NEEDS(need_perfmon, need_pebs, need_events), .under_every_fault = true)
 {
 	struct event event;
 

@@ -166,7 +166,7 @@ TEST(tsx, filters_hold_for_elided_locks, REQS(TSX_16),
 
 /* Loads with an elided lock are most of all there are; one of them is recorded. */
 TEST(tsx, a_record_aborts_the_elision, REQS(TSX_17),
-     NEEDS(need_perfmon, need_pebs, need_hle, need_events))
+     NEEDS(need_perfmon, need_pebs, need_hle, need_events), .under_every_fault = true)
 {
 	struct ds_setup setup = sampling_setup(8);
 	u64 *words = transaction_words(), before, status = COMMITTED;

@@ -289,7 +289,7 @@ TEST(tsx, a_record_aborts_the_transaction, REQS(TSX_02, ARM_08),
 
 /* A record on IA32_PMC0 aborts; IA32_PMC2 has counted what has committed and no more. */
 TEST(tsx, in_txcp_takes_back_what_a_record_aborted, REQS(TSX_07),
-     NEEDS(need_perfmon, need_pebs, need_rtm, need_events))
+     NEEDS(need_perfmon, need_pebs, need_rtm, need_events), .under_every_fault = true)
 {
 	u64 filters = IA32_PERFEVTSEL_IN_TX | IA32_PERFEVTSEL_IN_TXCP, each, got;
 	struct inside in = { 0 };

@@ -195,7 +195,8 @@ TEST(tsx, three_counters_tell_the_parts, REQS(TSX_06, TSX_07),
 }
 
 /* What is nested is one transaction, and its abort one abort. */
-TEST(tsx, nested_transactions_abort_once, REQS(TSX_01, TSX_08), NEEDS(need_perfmon, need_rtm))
+TEST(tsx, nested_transactions_abort_once, REQS(TSX_01, TSX_08), NEEDS(need_perfmon, need_rtm),
+     .under_every_fault = true)
 {
 	for (unsigned c = 0; c < 4; c++) {
 		unsigned committed;

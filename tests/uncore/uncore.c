@@ -93,7 +93,7 @@ bool uncore_moves(void)
 	return uncore_read(UNCORE_FIXED) != before;
 }
 
-TEST(unc, counting_needs_both_enables, REQS(UNC_02), NEEDS(need_uncore))
+TEST(unc, counting_needs_both_enables, REQS(UNC_02), NEEDS(need_uncore), .under_every_fault = true)
 {
 	for (unsigned both = 0; both < 4; both++) {
 		bool own = both & 1, global = both & 2;
@@ -137,7 +137,8 @@ TEST(unc, each_counter_has_its_status_bit, REQS(UNC_02, UNC_03), NEEDS(need_unco
 	uncore_off();
 }
 
-TEST(unc, status_stays_until_it_is_cleared, REQS(UNC_04), NEEDS(need_uncore))
+TEST(unc, status_stays_until_it_is_cleared, REQS(UNC_04), NEEDS(need_uncore),
+     .under_every_fault = true)
 {
 	uncore_wrap(false, 0);
 	uncore_enable(0);
