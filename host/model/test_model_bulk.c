@@ -111,11 +111,11 @@ static bool same_models(const char *after)
 
 	a.host = b.host = NULL;
 	/* Of one fault only, which never gets a budget. */
-	a.next_ip = b.next_ip = 0;
-	a.handlers = b.handlers = 0;
-	a.ip_before = b.ip_before = 0;
+	a.faults.next_ip = b.faults.next_ip = 0;
+	a.faults.handlers = b.faults.handlers = 0;
+	a.faults.ip_before = b.faults.ip_before = 0;
 	/* Looked at when an interrupt is raised, which no stretch does. */
-	a.interrupts_off = b.interrupts_off = false;
+	a.faults.interrupts_off = b.faults.interrupts_off = false;
 	return CHECK(!memcmp(&a, &b, sizeof(a)), "fault %u: the models differ after %s",
 		     a.config.fault, after) &&
 	       CHECK(!memcmp(one.memory, bulk.memory, sizeof(one.memory)), "after %s", after) &&

@@ -141,7 +141,7 @@ static void from_the_nth_on(void)
 	open(FAULT_RAX_ZERO, (struct fault_when){ .from = 3 });
 	records(0, 6);
 	CHECK_EQ(BITS(2, 5), zeros(6));
-	CHECK_EQ(4, r.m.acted);
+	CHECK_EQ(4, r.m.faults.acted);
 }
 
 /* The third load is at CPL 3, and makes the record. */

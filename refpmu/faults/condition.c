@@ -126,13 +126,13 @@ void model_break_levels(struct model *m)
 
 		if (!(m->active & BIT(i)) || (rule->os == first->os && rule->usr == first->usr))
 			continue;
-		m->at_counter = (u8)i;
+		m->faults.at_counter = (u8)i;
 		if (!broken(m, FAULT_LEVELS_OF_LOWEST))
 			continue;
 		rule->os = first->os;
 		rule->usr = first->usr;
 	}
-	m->at_counter = MODEL_NO_COUNTER;
+	m->faults.at_counter = MODEL_NO_COUNTER;
 }
 
 bool model_runs_beside_another(struct model *m, unsigned counter)
@@ -147,7 +147,7 @@ void model_break_enable(struct model *m, unsigned counter, u64 value)
 {
 	if (value & ~m->perfevtsel[counter] & IA32_PERFEVTSEL_EN &&
 	    m->global_ctrl & model_global_bit(counter) && broken(m, FAULT_EN_AFTER_GLOBAL))
-		m->not_started |= BIT(counter);
+		m->faults.not_started |= BIT(counter);
 }
 
 void model_break_fixed_ctrl(struct model *m, u64 value)
@@ -161,6 +161,6 @@ void model_break_fixed_ctrl(struct model *m, u64 value)
 		if (value & field && !(m->fixed_ctr_ctrl & field) &&
 		    m->global_ctrl & model_global_bit(FIRST_FIXED + n) &&
 		    broken(m, FAULT_FIXED_AFTER_GLOBAL))
-			m->not_started |= BIT(FIRST_FIXED + n);
+			m->faults.not_started |= BIT(FIRST_FIXED + n);
 	}
 }

@@ -57,11 +57,11 @@ void model_break_rule(struct model *m, unsigned i, struct model_rule *rule)
 /* Every n-th of count further occurrences; all of them where a parameter says how often. */
 static u64 every(struct model *m, u32 n, u64 count)
 {
-	u64 hits = (m->tick + count) / n;
+	u64 hits = (m->faults.tick + count) / n;
 
 	if (m->config.when.nth || m->config.when.from || m->config.when.every)
 		return count;
-	m->tick = (u32)((m->tick + count) % n);
+	m->faults.tick = (u32)((m->faults.tick + count) % n);
 	return hits;
 }
 

@@ -10,16 +10,16 @@
 /* Of the counter concerned: is its overflow to interrupt, is there another one that counts? */
 static bool counter_is(const struct model *m, u32 conditions)
 {
-	if (m->at_counter >= MODEL_MAX_COUNTERS)
+	if (m->faults.at_counter >= MODEL_MAX_COUNTERS)
 		return !(conditions & (FAULT_WITH_INT | FAULT_BESIDE));
-	if (conditions & FAULT_WITH_INT && !m->counter[m->at_counter].rule.interrupt)
+	if (conditions & FAULT_WITH_INT && !m->counter[m->faults.at_counter].rule.interrupt)
 		return false;
-	return !(conditions & FAULT_BESIDE) || m->active & ~BIT(m->at_counter);
+	return !(conditions & FAULT_BESIDE) || m->active & ~BIT(m->faults.at_counter);
 }
 
 static bool is_the_case(const struct model *m, u32 conditions)
 {
-	if (conditions & FAULT_AT_CPL3 && m->cpl != 3)
+	if (conditions & FAULT_AT_CPL3 && m->faults.cpl != 3)
 		return false;
 	if (conditions & FAULT_ON_CPU1 && m->host->processor != 1)
 		return false;
@@ -30,38 +30,48 @@ static bool takes_opportunity(struct model *m)
 {
 	const struct fault_when *when = &m->config.when;
 
-	if (when->one_counter && m->at_counter != when->counter)
+	if (when->one_counter && m->faults.at_counter != when->counter)
 		return false;
-	if (when->page_crossing && !m->crosses_page)
+	if (when->page_crossing && !m->faults.crosses_page)
 		return false;
 	if (when->conditions && !is_the_case(m, when->conditions))
 		return false;
 	if (!when->nth && !when->from && !when->every)
 		return true;
-	if (m->asked != m->moment) {
-		m->asked = m->moment;
-		m->opportunities++;
+	if (m->faults.asked != m->faults.moment) {
+		m->faults.asked = m->faults.moment;
+		m->faults.opportunities++;
 		if (when->nth)
-			m->struck = m->opportunities == when->nth;
+			m->faults.struck = m->faults.opportunities == when->nth;
 		else if (when->from)
-			m->struck = m->opportunities >= when->from;
+			m->faults.struck = m->faults.opportunities >= when->from;
 		else
-			m->struck = m->opportunities % when->every == 0;
+			m->faults.struck = m->faults.opportunities % when->every == 0;
 	}
-	return m->struck;
+	return m->faults.struck;
 }
 
 bool model_strikes(struct model *m)
 {
 	bool strikes = takes_opportunity(m);
 
-	m->acted += strikes;
+	m->faults.acted += strikes;
 	return strikes;
+}
+
+void fault_moment(struct model *m)
+{
+	m->faults.moment++;
+}
+
+void fault_at_counter(struct model *m, unsigned counter)
+{
+	m->faults.at_counter = (u8)counter;
 }
 
 bool model_fault(struct model *m, enum fault_id fault)
 {
-	m->moment++;
+	m->faults.moment++;
 	return broken(m, fault);
 }
 
@@ -79,22 +89,24 @@ static u64 track_handlers(struct model *m, const struct model_retired *r)
 	bool pops = r->after.gpr[REG_RSP] > r->before.gpr[REG_RSP];
 	u32 inside;
 
-	if (m->next_ip && m->next_ip != r->ip)
-		m->handlers++;
-	m->next_ip = r->after.rip;
-	inside = m->handlers;
+	if (m->faults.next_ip && m->faults.next_ip != r->ip)
+		m->faults.handlers++;
+	m->faults.next_ip = r->after.rip;
+	inside = m->faults.handlers;
 	if (r->branch == BRANCH_FAR && !pops)
-		m->handlers++;
-	else if (r->branch == BRANCH_FAR && m->handlers)
-		m->handlers--;
+		m->faults.handlers++;
+	else if (r->branch == BRANCH_FAR && m->faults.handlers)
+		m->faults.handlers--;
 	return inside && broken(m, FAULT_HANDLERS_UNCOUNTED) ? ~0ULL : 0;
 }
 
 static void reload_late(struct model *m)
 {
-	for (unsigned i = 0; i < sizeof(m->late_reload) / sizeof(m->late_reload[0]); i++)
-		if (m->late_reload[i].left && !--m->late_reload[i].left)
-			model_set_counter(m, i, m->late_reload[i].value);
+	struct fault_state *f = &m->faults;
+
+	for (unsigned i = 0; i < sizeof(f->late_reload) / sizeof(f->late_reload[0]); i++)
+		if (f->late_reload[i].left && !--f->late_reload[i].left)
+			model_set_counter(m, i, f->late_reload[i].value);
 }
 
 /* What one logical processor of a core misses because of the other one. */
@@ -104,7 +116,7 @@ static u64 lose_to_sibling(struct model *m)
 	u64 missing = 0;
 
 	if (sibling && sibling->active && m->active && broken(m, FAULT_SIBLINGS_DISTURB) &&
-	    m->tick++ % 16 == 15)
+	    m->faults.tick++ % 16 == 15)
 		missing = ~0ULL;
 	if (!broken(m, FAULT_ANYTHREAD_SIBLING_ONLY))
 		return missing;
@@ -122,9 +134,9 @@ u64 model_fault_retire(struct model *m, const struct model_retired *r)
 	u64 missing = track_handlers(m, r) | lose_to_sibling(m);
 
 	reload_late(m);
-	if (m->stagger_left) {
-		m->stagger_left--;
-		missing |= m->staggered;
+	if (m->faults.stagger_left) {
+		m->faults.stagger_left--;
+		missing |= m->faults.staggered;
 	}
 	return missing;
 }

@@ -65,7 +65,7 @@ static void break_field(struct model *m, unsigned n, const struct field_faults *
 	if (broken(m, faults->zero))
 		put64(bytes + offset, 0);
 	if (broken(m, faults->stale))
-		put64(bytes + offset, get64(m->previous_record + offset));
+		put64(bytes + offset, get64(m->faults.previous_record + offset));
 	if (broken(m, faults->shifted))
 		shift(m, offset, place, bytes);
 	if (faults->swapped != FAULT_NONE && broken(m, faults->swapped))
@@ -129,7 +129,7 @@ static void break_upper_halves(struct model *m, u8 *bytes)
 static void break_precise_distribution(struct model *m, const struct step *s, u8 *bytes)
 {
 	if (broken(m, FAULT_PDIR_BEFORE)) {
-		put64(bytes + FMT2_OFFSET_eventing_ip, m->ip_before);
+		put64(bytes + FMT2_OFFSET_eventing_ip, m->faults.ip_before);
 		put64(bytes + FMT2_OFFSET_rip, s->r->ip);
 	}
 	if (broken(m, FAULT_PDIR_DATA)) {
@@ -178,7 +178,7 @@ void model_break_record(struct model *m, const struct step *s, unsigned x, u64 p
 		break_precise_distribution(m, s, bytes);
 	if (is_taken(s->r) && broken(m, FAULT_BRANCH_RIP_EVENTING))
 		put64(bytes + FMT2_OFFSET_rip, s->r->ip);
-	if (m->compatibility && broken(m, FAULT_RIP_COMPATIBILITY_ZERO)) {
+	if (m->faults.compatibility && broken(m, FAULT_RIP_COMPATIBILITY_ZERO)) {
 		put64(bytes + FMT2_OFFSET_rip, 0);
 		put64(bytes + FMT2_OFFSET_eventing_ip, 0);
 	}
@@ -192,5 +192,5 @@ void model_break_record(struct model *m, const struct step *s, unsigned x, u64 p
 		put64(bytes + FMT2_OFFSET_eventing_ip, s->r->after.rip);
 	if (broken(m, FAULT_RIP_EVENTING))
 		put64(bytes + FMT2_OFFSET_rip, s->r->ip);
-	__builtin_memcpy(m->previous_record, good, sizeof(good));
+	__builtin_memcpy(m->faults.previous_record, good, sizeof(good));
 }

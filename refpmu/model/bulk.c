@@ -24,11 +24,13 @@ static bool looks_at_each(enum fault_id fault)
 
 static bool busy(const struct model *m)
 {
-	for (size_t i = 0; i < sizeof(m->late_reload) / sizeof(m->late_reload[0]); i++)
-		if (m->late_reload[i].left)
+	const struct fault_state *f = &m->faults;
+
+	for (size_t i = 0; i < sizeof(f->late_reload) / sizeof(f->late_reload[0]); i++)
+		if (f->late_reload[i].left)
 			return true;
 	return m->tx.depth || m->writing || m->n_requests || model_uncore_busy(m) ||
-	       m->stagger_left || m->ref_repeats_in || m->watch_memory;
+	       m->faults.stagger_left || m->ref_repeats_in || m->watch_memory;
 }
 
 /* Each instruction adds as much as any other, whatever it is. */
@@ -193,9 +195,9 @@ void model_bulk_retire(struct model *m, u8 cpl, const struct model_events *event
 {
 	if (!events->instructions)
 		return;
-	m->moment += (u32)events->instructions;
+	m->faults.moment += (u32)events->instructions;
 	m->cycles += events->instructions * m->latitude[LAT_CYCLES_PER_INSTRUCTION];
-	m->cpl = cpl;
+	m->faults.cpl = cpl;
 	if (model_may_be_stolen(m))
 		m->steal_in -= (u32)events->instructions;
 	for (u64 left = m->active; left; left &= left - 1) {

@@ -205,19 +205,19 @@ void model_configure(struct model *m)
 		struct model_rule *rule = &m->counter[i].rule;
 		bool enabled = false;
 
-		m->at_counter = (u8)i;
+		m->faults.at_counter = (u8)i;
 		if (model_has_counter(m, i))
 			enabled = i < FIRST_FIXED ? decode_gp(m, i, rule) :
 						    decode_fixed(m, i - FIRST_FIXED, rule);
 		if (!enabled)
 			*rule = (struct model_rule){ .kind = EK_NONE };
 		model_break_rule(m, i, rule);
-		if (m->frozen || m->global_status & IA32_PERF_GLOBAL_STATUS_CTR_FRZ)
+		if (m->faults.frozen || m->global_status & IA32_PERF_GLOBAL_STATUS_CTR_FRZ)
 			enabled = false;
 		if (enabled && !(m->global_ctrl & model_global_bit(i)))
 			enabled = broken(m, FAULT_GLOBAL_CTRL_IGNORED) ||
 				  model_runs_beside_another(m, i);
-		if (enabled && m->not_started & BIT(i))
+		if (enabled && m->faults.not_started & BIT(i))
 			enabled = false;
 		if (enabled && rule->kind != EK_NONE && (rule->os || rule->usr))
 			m->active |= BIT(i);
@@ -237,7 +237,7 @@ void model_configure(struct model *m)
 		keep_load_latency_alone(m);
 	model_access_watch(m, memory || model_uncore_watches(m), latency);
 	model_core_watch(m, any);
-	m->at_counter = MODEL_NO_COUNTER;
+	m->faults.at_counter = MODEL_NO_COUNTER;
 }
 
 void model_disarm(struct model *m, u64 counters)
@@ -358,7 +358,7 @@ static void show_overflow(struct model *m, const struct step *s, unsigned i)
 		bit |= BIT(4);
 	m->global_status |= bit;
 	if (broken(m, FAULT_STATUS_LATE))
-		m->hidden_status |= bit;
+		m->faults.hidden_status |= bit;
 	if (sibling && broken(m, FAULT_STATUS_SHARED))
 		sibling->global_status |= bit;
 }
@@ -465,7 +465,7 @@ static void count(struct model *m, struct step *s, unsigned i, bool mispredict)
 	bool selected = (s->cpl ? rule->usr : rule->os) && in_scope(m, s, rule);
 	u64 add, before = c->value;
 
-	m->at_counter = (u8)i;
+	m->faults.at_counter = (u8)i;
 	if (s->unseen & BIT(i))
 		add = 0;
 	else if (rule->kind >= EK_TX_FIRST)
@@ -558,7 +558,7 @@ static void count_abort(struct model *m, const struct model_retired *r)
 		if (m->tx.was_nested && broken(m, FAULT_TX_NESTED_ABORT_TWICE))
 			count(m, &s, i, false);
 	}
-	m->at_counter = MODEL_NO_COUNTER;
+	m->faults.at_counter = MODEL_NO_COUNTER;
 	if (s.due | s.interrupts)
 		model_serve(m, &s);
 }
@@ -578,9 +578,9 @@ static void count_siblings(struct model *m, const struct step *by, bool same_cor
 
 	s.active = s.due = s.wrapped = s.interrupts = s.opened = s.closed = s.unseen = 0;
 	s.interrupted = s.aborts = s.writes = false;
-	m->moment++;
+	m->faults.moment++;
 	if (broken(m, FAULT_ANYTHREAD_OWNER_CPL))
-		s.cpl = m->cpl;
+		s.cpl = m->faults.cpl;
 	for (u64 left = m->active; left; left &= left - 1) {
 		unsigned i = (unsigned)__builtin_ctzll(left);
 
@@ -595,7 +595,7 @@ static void count_siblings(struct model *m, const struct step *by, bool same_cor
 	}
 	for (u64 left = s.active; left; left &= left - 1)
 		count(m, &s, (unsigned)__builtin_ctzll(left), mispredict);
-	m->at_counter = MODEL_NO_COUNTER;
+	m->faults.at_counter = MODEL_NO_COUNTER;
 	if (s.interrupts && broken(m, FAULT_ANYTHREAD_SIBLING_PMI_LOST))
 		s.interrupts = 0;
 	if (s.due | s.interrupts)
@@ -621,7 +621,7 @@ static void retire(struct model *m, bool shared, const struct model_retired *r)
 	struct step s;
 	bool mispredict;
 
-	m->cpl = r->cpl;
+	m->faults.cpl = r->cpl;
 	if (model_is_netburst(m)) {
 		netburst_retire(m, r);
 		return;
@@ -631,10 +631,10 @@ static void retire(struct model *m, bool shared, const struct model_retired *r)
 	s.r = r;
 	s.cpl = r->cpl;
 	s.writes = m->writing;
-	m->interrupts_off = !(r->after.rflags & RFLAGS_IF);
+	m->faults.interrupts_off = !(r->after.rflags & RFLAGS_IF);
 	s.due = s.wrapped = s.interrupts = s.opened = s.closed = s.unseen = 0;
 	s.interrupted = s.tx_abort = s.aborts = false;
-	m->moment++;
+	m->faults.moment++;
 	s.tx = m->tx.depth && m->tx.elided ? (u8)model_tx_elision_act(m) : r->tx;
 	if (model_may_be_stolen(m) && !--m->steal_in)
 		model_steal(m);
@@ -655,7 +655,7 @@ static void retire(struct model *m, bool shared, const struct model_retired *r)
 		s.active &= ~model_fault_retire(m, r);
 	for (u64 left = s.active; left; left &= left - 1)
 		count(m, &s, (unsigned)__builtin_ctzll(left), mispredict);
-	m->at_counter = MODEL_NO_COUNTER;
+	m->faults.at_counter = MODEL_NO_COUNTER;
 	m->smm_events = 0;
 	if (s.due | s.interrupts)
 		model_serve(m, &s);
@@ -670,7 +670,7 @@ static void retire(struct model *m, bool shared, const struct model_retired *r)
 	if (shared)
 		tell(m, &s, mispredict);
 	model_requests_raise(m);
-	m->ip_before = r->ip;
+	m->faults.ip_before = r->ip;
 }
 
 void model_retire(struct model *m, const struct model_retired *r)
@@ -685,7 +685,7 @@ void model_retire_abort(struct model *m, const struct model_retired *r)
 {
 	bool shared = model_core_enter(m);
 
-	m->moment++;
+	m->faults.moment++;
 	count_abort(m, r);
 	model_requests_raise(m);
 	model_core_leave(m, shared);

@@ -369,7 +369,7 @@ static void basic(struct model *m, u32 leaf, u32 subleaf, u32 regs[4])
 
 void model_cpuid(struct model *m, u32 leaf, u32 subleaf, u32 regs[4])
 {
-	m->moment++;
+	m->faults.moment++;
 	if (leaf >= LEAF_EXTENDED)
 		extended(m, leaf, regs);
 	else if (leaf <= max_leaf(m))

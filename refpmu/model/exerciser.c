@@ -106,7 +106,7 @@ void model_exerciser_write(struct model *m, u32 offset, u32 value)
 
 	if (e->word[WORD(SIGNATURE)] != EXERCISER_HERE)
 		return;
-	m->moment++;
+	m->faults.moment++;
 	switch (offset) {
 	case EXERCISER_ADDRESS_LOW:
 	case EXERCISER_ADDRESS_HIGH:

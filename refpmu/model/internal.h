@@ -3,6 +3,7 @@
 #ifndef REFPMU_MODEL_INTERNAL_H
 #define REFPMU_MODEL_INTERNAL_H
 
+#include "refpmu/model/hooks.h"
 #include "refpmu/model/model.h"
 #include "spec/event.h"
 #include "spec/msr.h"
@@ -55,15 +56,6 @@ struct step {
 	bool prefetched;	/* a broken processor counts the prefetch as a load */
 };
 
-/* faults/fault.c: the processor has a fault with parameters; does it act here? */
-bool model_strikes(struct model *m);
-
-/* Ask only where the fault would make a difference: each question is an opportunity. */
-static inline bool broken(struct model *m, enum fault_id fault)
-{
-	return m->config.fault == fault && fault != FAULT_NONE && model_strikes(m);
-}
-
 /* model.c */
 const struct generation *model_generation(const struct model *m);
 unsigned model_gp_counters(const struct model *m);
@@ -108,13 +100,6 @@ static inline bool model_may_be_stolen(const struct model *m)
  * Returns the counters that miss it.
  */
 u64 model_fault_retire(struct model *m, const struct model_retired *r);
-
-/* faults/count.c: what a broken processor makes of a rule, of occurrences, of an increment of
- * the counter that at_counter names. */
-void model_break_rule(struct model *m, unsigned i, struct model_rule *rule);
-u64 model_break_occurrences(struct model *m, const struct model_rule *rule,
-			    const struct model_retired *r, u64 occurred);
-u64 model_break_increment(struct model *m, unsigned i, const struct model_rule *rule, u64 add);
 
 /* faults/condition.c: what acts beside something else only. */
 /* Occurrences on an instruction of an unusual kind. */

@@ -86,7 +86,7 @@ static u64 threshold_in_effect(struct model *m)
 	u64 threshold = m->ld_lat_threshold;
 
 	if (broken(m, FAULT_LL_THRESHOLD_STALE))
-		return m->threshold_before;
+		return m->faults.threshold_before;
 	if (threshold > LOW_BYTE && broken(m, FAULT_LL_THRESHOLD_LOW))
 		return threshold & LOW_BYTE;
 	if (threshold & LOW_BYTE && broken(m, FAULT_LL_THRESHOLD_HIGH))
@@ -118,7 +118,7 @@ static bool overlooked(struct model *m, const struct model_access *a,
 
 static void keep(struct model *m, const struct model_access *a, const struct memory_result *o)
 {
-	m->tagged_before = m->tagged;
+	m->faults.tagged_before = m->tagged;
 	m->tagged = (struct tagged_load){
 		.valid = true,
 		.linear = a->linear,
@@ -153,7 +153,7 @@ static void take_cancelled(struct model *m, const struct model_retired *r,
 			   const struct model_access *a)
 {
 	if (broken(m, FAULT_LL_CANCELLED_KEPT))
-		m->cancelled = (struct tagged_load){
+		m->faults.cancelled = (struct tagged_load){
 			.valid = true, .linear = a->linear, .source = SOURCE_L1,
 			.latency = MEMORY_LEAST_LATENCY,
 		};
@@ -163,12 +163,12 @@ static void take_cancelled(struct model *m, const struct model_retired *r,
 		unsigned i = (unsigned)__builtin_ctzll(left);
 		const struct model_rule *rule = &m->counter[i].rule;
 
-		m->at_counter = (u8)i;
+		m->faults.at_counter = (u8)i;
 		if (rule->kind == EK_LOAD_LATENCY && (r->cpl ? rule->usr : rule->os) &&
 		    broken(m, FAULT_LL_CANCELLED_COUNTS))
 			model_set_counter(m, i, m->counter[i].value + 1);
 	}
-	m->at_counter = MODEL_NO_COUNTER;
+	m->faults.at_counter = MODEL_NO_COUNTER;
 }
 
 void model_cancel(struct model *m, const struct model_retired *r)
@@ -185,7 +185,7 @@ bool model_is_latency_event(struct model *m, const struct model_access *a,
 		return broken(m, FAULT_LL_COUNTS_STORES);
 	if (!(model_generation(m)->facilities & FAC_LL_TAGGED)) {
 		if (broken(m, FAULT_LL_COUNTS_HALF) && eligible(m, o->memory.latency) &&
-		    (m->config.when.nth || m->config.when.every || m->tick++ & 1))
+		    (m->config.when.nth || m->config.when.every || m->faults.tick++ & 1))
 			return false;
 	} else if (!o->tagged && !broken(m, FAULT_LL_COUNTS_UNTAGGED)) {
 		return false;
@@ -262,12 +262,12 @@ void model_record_latency(struct model *m, const struct step *s, struct record *
 	if (!load->valid || (s->cpl && broken(m, FAULT_LL_USER_EMPTY)))
 		return;
 	if (broken(m, FAULT_LL_LOAD_BEFORE))
-		load = &m->tagged_before;
-	if (m->cancelled.valid && broken(m, FAULT_LL_CANCELLED_KEPT))
-		load = &m->cancelled;
-	latency = source = broken(m, FAULT_LL_MIXED) ? &m->tagged_before : load;
+		load = &m->faults.tagged_before;
+	if (m->faults.cancelled.valid && broken(m, FAULT_LL_CANCELLED_KEPT))
+		load = &m->faults.cancelled;
+	latency = source = broken(m, FAULT_LL_MIXED) ? &m->faults.tagged_before : load;
 	if (broken(m, FAULT_LL_SOURCE_BEFORE))
-		source = &m->tagged_before;
+		source = &m->faults.tagged_before;
 	record->data_linear_address = address_of(m, s, load);
 	if (model_generation(m)->pebs_format == FORMAT_FMT2 && broken(m, FAULT_LL_FORMAT_2_EMPTY))
 		return;
@@ -275,5 +275,5 @@ void model_record_latency(struct model *m, const struct step *s, struct record *
 	record->data_source = data_source_of(m, source);
 	if (broken(m, FAULT_LL_ABORT_RUBBISH))
 		record->tx_abort = record->latency | record->latency << 32;
-	m->cancelled.valid = false;
+	m->faults.cancelled.valid = false;
 }

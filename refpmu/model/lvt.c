@@ -23,7 +23,7 @@
 static void stop_counters(struct model *m)
 {
 	if (broken(m, FAULT_FREEZE_STREAMLINED))
-		m->frozen = true;
+		m->faults.frozen = true;
 	else if (broken(m, FAULT_FREEZE_FIXED_ONLY))
 		m->global_ctrl &= IA32_PERF_GLOBAL_CTRL_EN_PMC;
 	else if (broken(m, FAULT_FREEZE_LEAVES_FIXED2))
@@ -74,7 +74,7 @@ static void add_request(struct model *m, u32 distance, bool threshold)
 	if (m->n_requests && m->request[m->n_requests - 1].distance > distance)
 		distance = m->request[m->n_requests - 1].distance;
 	m->request[m->n_requests].distance = distance;
-	m->request[m->n_requests].second = m->requesting_second;
+	m->request[m->n_requests].second = m->faults.requesting_second;
 	m->request[m->n_requests++].threshold = threshold;
 }
 
@@ -117,8 +117,8 @@ void model_requests_approach(struct model *m)
 void model_requests_raise(struct model *m)
 {
 	while (m->n_requests && !m->request[0].distance) {
-		m->raising_threshold = m->request[0].threshold;
-		m->raising_second = m->request[0].second;
+		m->faults.raising_threshold = m->request[0].threshold;
+		m->faults.raising_second = m->request[0].second;
 		m->n_requests--;
 		for (unsigned i = 0; i < m->n_requests; i++)
 			m->request[i] = m->request[i + 1];
@@ -154,7 +154,7 @@ static bool leaves_unmasked(struct model *m, enum pmi_kind kind)
 		return true;
 	if (kind == PMI_NMI && broken(m, FAULT_NMI_LEAVES_UNMASKED))
 		return true;
-	return broken(m, FAULT_LVTPC_MASK_LATE) && m->tick++ % 2 == 0;
+	return broken(m, FAULT_LVTPC_MASK_LATE) && m->faults.tick++ % 2 == 0;
 }
 
 /* LVTPC isn't masked: how the interrupt reaches the processor. */
@@ -165,18 +165,18 @@ static struct pmi_delivery deliver(struct model *m, u32 lvtpc)
 
 	d.vector = (u8)(lvtpc & LVT_VECTOR);
 	if (broken(m, FAULT_PMI_OTHER_VECTOR) ||
-	    (m->raising_threshold && broken(m, FAULT_THRESHOLD_OTHER_VECTOR)) ||
-	    (m->raising_second && broken(m, FAULT_SECOND_OTHER_VECTOR)))
+	    (m->faults.raising_threshold && broken(m, FAULT_THRESHOLD_OTHER_VECTOR)) ||
+	    (m->faults.raising_second && broken(m, FAULT_SECOND_OTHER_VECTOR)))
 		d.vector ^= 8;
-	if (m->lvt_vector_before >= FIRST_LEGAL_VECTOR && broken(m, FAULT_PMI_VECTOR_BEFORE))
-		d.vector = m->lvt_vector_before;
+	if (m->faults.lvt_vector_before >= FIRST_LEGAL_VECTOR && broken(m, FAULT_PMI_VECTOR_BEFORE))
+		d.vector = m->faults.lvt_vector_before;
 	if (mode == LVT_NMI && broken(m, FAULT_NMI_AS_FIXED))
 		mode = LVT_FIXED;
 	if (mode == LVT_NMI)
 		d.kind = PMI_NMI;
 	else if (mode == LVT_FIXED && d.vector >= FIRST_LEGAL_VECTOR)
 		d.kind = PMI_FIXED;
-	if (d.kind == PMI_FIXED && m->interrupts_off && broken(m, FAULT_PMI_LOST_WITHOUT_IF))
+	if (d.kind == PMI_FIXED && m->faults.interrupts_off && broken(m, FAULT_PMI_LOST_WITHOUT_IF))
 		d.kind = PMI_DROPPED;
 	if (!leaves_unmasked(m, d.kind))
 		d.lvtpc |= (u32)LVT_MASKED;
@@ -212,15 +212,15 @@ struct pmi_delivery model_lvt_written(struct model *m, u32 lvtpc)
 	bool early = unmasked && m->delivered && m->global_status & interrupting(m) &&
 		     m->latitude[LAT_SPURIOUS_PMI];
 
-	m->moment++;
-	m->lvt_vector_before = m->lvt_vector;
-	m->lvt_vector = (u8)(lvtpc & LVT_VECTOR);
+	m->faults.moment++;
+	m->faults.lvt_vector_before = m->faults.lvt_vector;
+	m->faults.lvt_vector = (u8)(lvtpc & LVT_VECTOR);
 	if (unmasked)
 		m->delivered = false;
 	if (!unmasked || !(m->latched || early))
 		return (struct pmi_delivery){ .kind = PMI_DROPPED, .lvtpc = lvtpc };
 	m->latched = false;
 	if (broken(m, FAULT_THRESHOLD_LAST))
-		m->hidden_status = 0;
+		m->faults.hidden_status = 0;
 	return deliver(m, lvtpc);
 }

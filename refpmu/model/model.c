@@ -108,9 +108,10 @@ static void make_dirty(struct model *m)
 
 void model_init(struct model *m, const struct model_config *config, const struct model_host *host)
 {
-	*m = (struct model){ .config = *config, .host = host, .at_counter = MODEL_NO_COUNTER };
-	for (unsigned i = 0; i < sizeof(m->previous_record); i++)
-		m->previous_record[i] = MODEL_NO_RECORD_BEFORE;
+	*m = (struct model){ .config = *config, .host = host,
+			     .faults.at_counter = MODEL_NO_COUNTER };
+	for (unsigned i = 0; i < sizeof(m->faults.previous_record); i++)
+		m->faults.previous_record[i] = MODEL_NO_RECORD_BEFORE;
 	model_take_latitude(m);
 	m->core = config->hyper_threading ? host->processor / CORE_THREADS : host->processor;
 	m->thread = config->hyper_threading ? host->processor % CORE_THREADS : 0;

@@ -51,7 +51,7 @@ static u64 read_counter(struct model *m, unsigned i)
 {
 	u64 value = m->counter[i].value;
 
-	m->at_counter = (u8)i;
+	m->faults.at_counter = (u8)i;
 	if (!(m->active & BIT(i)) && broken(m, FAULT_STOPPED_READ_CLEARS))
 		m->counter[i].value = 0;
 	return value;
@@ -69,14 +69,14 @@ static u64 read_by_number(struct model *m, unsigned i)
 
 static u64 read_status(struct model *m)
 {
-	u64 status = m->global_status & ~m->hidden_status;
+	u64 status = m->global_status & ~m->faults.hidden_status;
 	u64 fixed = status & IA32_PERF_GLOBAL_STATUS_OVF_FIXED_CTR;
 
 	if (fixed && broken(m, FAULT_FIXED_STATUS_MISPLACED))
 		status = (status & ~fixed) |
 			 fixed >> (IA32_PERF_GLOBAL_STATUS_OVF_FIXED_CTR_SHIFT - 4);
-	if (m->hidden_status && broken(m, FAULT_STATUS_LATE))
-		m->hidden_status = 0;
+	if (m->faults.hidden_status && broken(m, FAULT_STATUS_LATE))
+		m->faults.hidden_status = 0;
 	if (status && broken(m, FAULT_STATUS_CLEARED_BY_READ))
 		m->global_status = 0;
 	return status;
@@ -145,8 +145,8 @@ static struct msr_result rdmsr(struct model *m, u32 msr)
 	}
 	if (p.reg == REG_NONE)
 		return (struct msr_result){ .status = MSR_NOT_OURS };
-	m->moment++;
-	m->at_counter = (u8)p.counter;
+	m->faults.moment++;
+	m->faults.at_counter = (u8)p.counter;
 	if (!model_msr_exists(m, &p))
 		result = absent_answers(m, &p) || m->facts & FACT_MSRS_IGNORED ? answer(0) : gp;
 	else if (unreadable(m, p.reg))
@@ -155,7 +155,7 @@ static struct msr_result rdmsr(struct model *m, u32 msr)
 		result = answer(read_register(m, &p));
 	if (result.status == MSR_DONE && broken(m, faults[p.reg].reads_zero))
 		result.value = 0;
-	m->at_counter = MODEL_NO_COUNTER;
+	m->faults.at_counter = MODEL_NO_COUNTER;
 	return result;
 }
 
@@ -236,9 +236,9 @@ static void write_pebs_enable(struct model *m, u64 value)
 	if (cleared && broken(m, FAULT_PEBS_CLEAR_DROPS_ARMS))
 		model_disarm(m, IA32_PEBS_ENABLE_PEBS_EN_PMC);
 	m->pebs_enable = value;
-	m->was_full = false;
+	m->faults.was_full = false;
 	for (unsigned i = 0; i < FIRST_FIXED; i++) {
-		m->at_counter = (u8)i;
+		m->faults.at_counter = (u8)i;
 		if (~value & BIT(i) && !broken(m, FAULT_ARM_SURVIVES))
 			model_disarm(m, BIT(i));
 		if (set & BIT(i) && broken(m, FAULT_ENABLE_ARMS))
@@ -293,8 +293,8 @@ static void write_register(struct model *m, const struct place *p, u64 value)
 	case REG_GLOBAL_CTRL:
 		m->global_ctrl = value;
 		model_errata_global_ctrl(m, value);
-		m->frozen = false;
-		m->not_started = 0;
+		m->faults.frozen = false;
+		m->faults.not_started = 0;
 		break;
 	case REG_OVF_CTRL:
 		write_ovf_ctrl(m, value);
@@ -303,14 +303,14 @@ static void write_register(struct model *m, const struct place *p, u64 value)
 		write_pebs_enable(m, value);
 		break;
 	case REG_LD_LAT:
-		m->threshold_before = m->ld_lat_threshold;
+		m->faults.threshold_before = m->ld_lat_threshold;
 		m->ld_lat_threshold = value;
 		break;
 	case REG_DS_AREA:
 		if (m->ds_area && value && broken(m, FAULT_DS_AREA_STICKS))
 			break;
-		if (!m->first_ds_area)
-			m->first_ds_area = value;
+		if (!m->faults.first_ds_area)
+			m->faults.first_ds_area = value;
 		m->ds_area = value;
 		break;
 	case REG_DEBUGCTL:
@@ -394,16 +394,16 @@ static void break_start(struct model *m, u64 started)
 {
 	u64 others = started & (started - 1);
 
-	m->next_ip = m->handlers = 0;
+	m->faults.next_ip = m->faults.handlers = 0;
 	for (unsigned i = 0; i < MODEL_MAX_COUNTERS; i++) {
-		m->at_counter = (u8)i;
+		m->faults.at_counter = (u8)i;
 		if (started & BIT(i) && broken(m, FAULT_START_ROUNDS))
 			m->counter[i].value &= ~BITS(0, 3);
 	}
-	m->at_counter = MODEL_NO_COUNTER;
+	m->faults.at_counter = MODEL_NO_COUNTER;
 	if (others && broken(m, FAULT_START_STAGGERED)) {
-		m->staggered = others;
-		m->stagger_left = 16;
+		m->faults.staggered = others;
+		m->faults.stagger_left = 16;
 	}
 }
 
@@ -420,14 +420,14 @@ static struct msr_result wrmsr(struct model *m, u32 msr, u64 value)
 	}
 	if (p.reg == REG_NONE)
 		return (struct msr_result){ .status = MSR_NOT_OURS };
-	m->moment++;
+	m->faults.moment++;
 	for (unsigned i = 0; i < MODEL_MAX_COUNTERS; i++)
 		m->rule_before[i] = m->counter[i].rule;
 	m->counter_written = 0;
 	m->writing = false;
-	m->at_counter = (u8)p.counter;
+	m->faults.at_counter = (u8)p.counter;
 	result = try_to_write(m, &p, value);
-	m->at_counter = MODEL_NO_COUNTER;
+	m->faults.at_counter = MODEL_NO_COUNTER;
 	if (result.status != MSR_DONE)
 		return result;
 	model_configure(m);
@@ -458,7 +458,7 @@ static struct msr_result rdpmc(struct model *m, u32 ecx)
 
 	if (model_is_netburst(m))
 		return netburst_rdpmc(m, ecx);
-	m->moment++;
+	m->faults.moment++;
 	if (broken(m, FAULT_RDPMC_REFUSED))
 		return gp;
 	if (m->facts & FACT_RDPMC_BIT_31 ||
@@ -480,7 +480,7 @@ static struct msr_result rdpmc(struct model *m, u32 ecx)
 		value = m->counter[i].written;
 	if (broken(m, FAULT_RDPMC_ABOVE_WIDTH))
 		value = sign_extended(value);
-	m->at_counter = MODEL_NO_COUNTER;
+	m->faults.at_counter = MODEL_NO_COUNTER;
 	return answer(value);
 }
 

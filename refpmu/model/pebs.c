@@ -20,7 +20,7 @@ static u64 ds_linear(struct model *m)
 
 	if (sibling && sibling->ds_area && broken(m, FAULT_RECORD_TO_SIBLING))
 		return sibling->ds_area;
-	return broken(m, FAULT_DS_AREA_FIRST) ? m->first_ds_area : m->ds_area;
+	return broken(m, FAULT_DS_AREA_FIRST) ? m->faults.first_ds_area : m->ds_area;
 }
 
 static unsigned index_offset(struct model *m)
@@ -59,7 +59,7 @@ static bool read_ds_area(struct model *m, struct ds_area *ds)
 		return false;
 #define DS_FIELD(field, offset, title) ds->field = get64(bytes + (offset));
 #include "spec/ds.def"
-	if (m->compatibility && broken(m, FAULT_DS_COMPATIBILITY_32))
+	if (m->faults.compatibility && broken(m, FAULT_DS_COMPATIBILITY_32))
 		read_narrow(ds, bytes);
 	break_ds_area(m, ds);
 	return true;
@@ -80,11 +80,11 @@ static void write_index(struct model *m, u64 index)
 /* Fault index-late: what the record before left to do, unless software has set the index since. */
 static void write_late_index(struct model *m, struct ds_area *ds)
 {
-	if (m->late_index.waits && ds->pebs_index == m->late_index.seen) {
-		ds->pebs_index = m->late_index.value;
+	if (m->faults.late_index.waits && ds->pebs_index == m->faults.late_index.seen) {
+		ds->pebs_index = m->faults.late_index.value;
 		write_index(m, ds->pebs_index);
 	}
-	m->late_index.waits = false;
+	m->faults.late_index.waits = false;
 }
 
 static void advance_index(struct model *m, u64 index)
@@ -96,17 +96,17 @@ static void advance_index(struct model *m, u64 index)
 	/* The format before EventingIP ended there. */
 	if (broken(m, FAULT_RECORD_SIZE_C0))
 		advance = FMT2_BYTES;
-	if (m->compatibility && broken(m, FAULT_RECORD_COMPATIBILITY_28))
+	if (m->faults.compatibility && broken(m, FAULT_RECORD_COMPATIBILITY_28))
 		advance = RECORD_32_BIT;
 	if (broken(m, FAULT_RECORD_SIZE_B0))
 		advance = FMT2_OFFSET_eventing_ip;
 	if (broken(m, FAULT_INDEX_DOUBLED) ||
-	    (m->assist_kind == EK_BRANCHES && broken(m, FAULT_BRANCH_INDEX_DOUBLED)))
+	    (m->faults.assist_kind == EK_BRANCHES && broken(m, FAULT_BRANCH_INDEX_DOUBLED)))
 		advance *= 2;
 	if (broken(m, FAULT_INDEX_LATE)) {
-		m->late_index.waits = true;
-		m->late_index.seen = index;
-		m->late_index.value = index + advance;
+		m->faults.late_index.waits = true;
+		m->faults.late_index.seen = index;
+		m->faults.late_index.value = index + advance;
 		return;
 	}
 	write_index(m, index + advance);
@@ -115,7 +115,7 @@ static void advance_index(struct model *m, u64 index)
 /* Faults record-after-pmi, record-late: what was held back is written at last. */
 void model_write_late_record(struct model *m)
 {
-	struct late_record *late = &m->late_record;
+	struct late_record *late = &m->faults.late_record;
 
 	if (!late->waits)
 		return;
@@ -127,10 +127,10 @@ void model_write_late_record(struct model *m)
 
 static bool hold_back(struct model *m, u64 linear, const u8 *record, bool and_index)
 {
-	m->late_record.waits = true;
-	m->late_record.and_index = and_index;
-	m->late_record.linear = linear;
-	__builtin_memcpy(m->late_record.bytes, record, MODEL_RECORD_BYTES);
+	m->faults.late_record.waits = true;
+	m->faults.late_record.and_index = and_index;
+	m->faults.late_record.linear = linear;
+	__builtin_memcpy(m->faults.late_record.bytes, record, MODEL_RECORD_BYTES);
 	return true;
 }
 
@@ -175,7 +175,7 @@ static bool write_record(struct model *m, u64 place, const u8 *record)
 		return true;
 	if (broken(m, FAULT_RECORD_LATE))
 		return hold_back(m, place, record, false);
-	if (m->crosses_page && (broken(m, FAULT_RECORD_TAIL_LOST) ||
+	if (m->faults.crosses_page && (broken(m, FAULT_RECORD_TAIL_LOST) ||
 				broken(m, FAULT_RECORD_TAIL_WRAPS)))
 		return write_torn(m, place, record);
 	if (!host->write(host->ctx, place, record, size))
@@ -249,7 +249,7 @@ static void reload(struct model *m, const struct ds_area *ds, u64 covered, unsig
 	for (unsigned i = 0; i < DS_RESET_SLOTS; i++) {
 		u64 value = reset[i];
 
-		m->at_counter = (u8)i;
+		m->faults.at_counter = (u8)i;
 		if (!(covered & BIT(i)) || broken(m, FAULT_NO_RELOAD))
 			continue;
 		if (i != x && broken(m, FAULT_RELOAD_OWN_ONLY))
@@ -259,13 +259,13 @@ static void reload(struct model *m, const struct ds_area *ds, u64 covered, unsig
 		if (m->counter[i].rule.kind == EK_LOAD_LATENCY && broken(m, FAULT_LL_RELOAD_HALF))
 			value = -((-value & model_width_mask(m)) / 2);
 		if (broken(m, FAULT_RELOAD_LATE)) {
-			m->late_reload[i].left = LATE_RELOAD;
-			m->late_reload[i].value = value;
+			m->faults.late_reload[i].left = LATE_RELOAD;
+			m->faults.late_reload[i].value = value;
 			continue;
 		}
 		model_set_counter(m, i, value);
 	}
-	m->at_counter = (u8)x;
+	m->faults.at_counter = (u8)x;
 }
 
 static bool threshold_reached(struct model *m, const struct ds_area *ds)
@@ -331,9 +331,9 @@ static void update_status(struct model *m, u64 covered, bool threshold)
 /* The event is skipped: no record, no reload, no signal. */
 static void skip_event(struct model *m, const struct ds_area *ds)
 {
-	m->was_full = true;
+	m->faults.was_full = true;
 	if (broken(m, FAULT_FULL_INTERRUPTS))
-		model_request(m, ACTION_THRESHOLD_INT, m->at_counter);
+		model_request(m, ACTION_THRESHOLD_INT, m->faults.at_counter);
 	if (ds->pebs_index >= ds->pebs_buffer_base && m->latitude[LAT_FULL_BUFFER_SIGNAL])
 		m->global_status |= IA32_PERF_GLOBAL_STATUS_OVF_BUF;
 	if (broken(m, FAULT_FULL_INDEX_ADVANCES))
@@ -348,8 +348,8 @@ struct assist model_assist(struct model *m, struct step *s, unsigned x)
 	struct ds_area ds;
 	bool threshold;
 
-	m->compatibility = s->r->compatibility;
-	m->assist_kind = s->rule[x]->kind;
+	m->faults.compatibility = s->r->compatibility;
+	m->faults.assist_kind = s->rule[x]->kind;
 	model_write_late_record(m);
 	if (!read_ds_area(m, &ds))
 		return result;
@@ -358,10 +358,10 @@ struct assist model_assist(struct model *m, struct step *s, unsigned x)
 		skip_event(m, &ds);
 		return result;
 	}
-	if (m->was_full && broken(m, FAULT_FULL_STAYS_FULL))
+	if (m->faults.was_full && broken(m, FAULT_FULL_STAYS_FULL))
 		return result;
 
-	m->crosses_page = ds.pebs_index % PAGE_SIZE > PAGE_SIZE - model_record_bytes(m);
+	m->faults.crosses_page = ds.pebs_index % PAGE_SIZE > PAGE_SIZE - model_record_bytes(m);
 	place = place_of(m, &ds);
 	threshold = threshold_reached(m, &ds);
 	model_fill_record(m, s, x, status_image(m, covered), record);

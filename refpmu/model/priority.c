@@ -10,12 +10,12 @@
 static void request_overflow(struct model *m, unsigned i)
 {
 	/* What fault second-late has held back comes with this one. */
-	if (m->held_pmi && model_has_fault(m, FAULT_SECOND_LATE)) {
-		m->held_pmi = false;
+	if (m->faults.held_pmi && model_has_fault(m, FAULT_SECOND_LATE)) {
+		m->faults.held_pmi = false;
 		model_request(m, ACTION_OVERFLOW_INT, i);
 	}
-	if (broken(m, FAULT_PMI_LATE) && !m->held_pmi) {
-		m->held_pmi = true;
+	if (broken(m, FAULT_PMI_LATE) && !m->faults.held_pmi) {
+		m->faults.held_pmi = true;
 		return;
 	}
 	model_request(m, ACTION_OVERFLOW_INT, i);
@@ -50,17 +50,17 @@ static void overflow_interrupt(struct model *m, struct step *s, unsigned i)
 /* After the assist, and after the threshold interrupt if there was one. */
 static void request_second(struct model *m, unsigned i, bool threshold)
 {
-	m->at_counter = (u8)i;
+	m->faults.at_counter = (u8)i;
 	if (threshold && m->debugctl & IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI &&
 	    broken(m, FAULT_FREEZE_DROPS_SECOND))
 		return;
 	if (threshold && broken(m, FAULT_SECOND_LATE)) {
-		m->held_pmi = true;
+		m->faults.held_pmi = true;
 		return;
 	}
-	m->requesting_second = threshold;
+	m->faults.requesting_second = threshold;
 	request_overflow(m, i);
-	m->requesting_second = false;
+	m->faults.requesting_second = false;
 }
 
 static void request_threshold(struct model *m, unsigned i)
@@ -97,14 +97,14 @@ static void assist(struct model *m, struct step *s, unsigned i)
 	if (overflow && !(a.threshold && broken(m, FAULT_TWO_MERGED)))
 		request_second(m, held, a.threshold);
 	if (last) {
-		m->hidden_status |= IA32_PERF_GLOBAL_STATUS_OVF_BUF;
+		m->faults.hidden_status |= IA32_PERF_GLOBAL_STATUS_OVF_BUF;
 		request_threshold(m, i);
 	}
 	/* What wrapped on this very instruction overflowed together with the others that did. */
 	if (overflow && a.covered & s->wrapped)
 		s->interrupted = true;
 	model_disarm(m, a.covered);
-	m->crosses_page = false;
+	m->faults.crosses_page = false;
 }
 
 /* Has another counter than i that is enabled for PEBS wrapped on this instruction? */
@@ -132,7 +132,7 @@ static bool leave_transaction(struct model *m, struct step *s)
 
 static void serve_assist(struct model *m, struct step *s, unsigned i)
 {
-	m->at_counter = (u8)i;
+	m->faults.at_counter = (u8)i;
 	/* An assist on this instruction may have covered this counter already. */
 	if (s->due & BIT(i) && m->counter[i].armed &&
 	    !(another_armed(m, s, i) && broken(m, FAULT_NEWEST_FIRST))) {
@@ -147,7 +147,7 @@ static void serve_assist(struct model *m, struct step *s, unsigned i)
 
 static void serve_interrupt(struct model *m, struct step *s, unsigned i)
 {
-	m->at_counter = (u8)i;
+	m->faults.at_counter = (u8)i;
 	if (s->interrupts & BIT(i))
 		overflow_interrupt(m, s, i);
 }
@@ -192,5 +192,5 @@ void model_serve(struct model *m, struct step *s)
 		serve_assist(m, s, in_order(m, n));
 		serve_interrupt(m, s, in_order(m, n));
 	}
-	m->at_counter = MODEL_NO_COUNTER;
+	m->faults.at_counter = MODEL_NO_COUNTER;
 }

@@ -69,6 +69,8 @@ struct model_uncore {
 	} signal[UNCORE_PROCESSORS];
 };
 
+#include "refpmu/faults/state.h"
+
 struct model {
 	struct model_config config;
 	const struct model_host *host;
@@ -106,11 +108,8 @@ struct model {
 		bool threshold;		/* of the PEBS buffer */
 		bool second;		/* the overflow interrupt after such a one */
 	} request[MODEL_MAX_REQUESTS];
-	bool raising_threshold;		/* the one being raised, or waiting in the local APIC */
-	bool requesting_second, raising_second;
 	bool latched;		/* one waits in the local APIC for LVTPC to be unmasked */
 	bool delivered;		/* the mask bit of LVTPC is set by a delivery */
-	u8 lvt_vector, lvt_vector_before;	/* that software wrote last, and before */
 
 	/* Windows in which the program doesn't run. */
 	u32 steal_in;		/* instructions until the next, 0: there are none */
@@ -133,49 +132,8 @@ struct model {
 	u64 tag_random;		/* of its own, so that nothing else decides what is tagged */
 	u32 tag_gap;		/* loads that pass before the next tag */
 	struct tagged_load tagged;	/* the last one above the threshold */
-	struct tagged_load tagged_before;	/* and the one before, for a broken processor */
-	struct tagged_load cancelled;	/* one that didn't retire, for another */
 
-	/* Is this an opportunity of the fault? See faults/fault_when.h. */
-	u32 moment, asked;	/* number of this instruction or access; of the last opportunity */
-	u32 opportunities;
-	bool struck;		/* the fault acts on the last opportunity */
-	u64 acted;		/* questions of whether it acts that were answered by yes */
-	u8 at_counter;		/* the counter concerned, or MODEL_NO_COUNTER */
-	bool crosses_page;	/* the record of this assist does */
-	bool compatibility;	/* and is of an instruction of compatibility mode */
-	u8 assist_kind;		/* enum event_kind of the counter whose assist it is */
-
-	/* what only broken processors need, see refpmu/faults/fault.def */
-	u64 threshold_before;	/* what ld_lat_threshold was before its last write */
-	u64 hidden_status;	/* bits of global_status that a read doesn't show yet */
-	u32 tick;		/* occurrences seen, of faults that hit every n-th */
-	u8 previous_record[MODEL_RECORD_BYTES];
-	struct late_record {
-		bool waits, and_index;
-		u64 linear;
-		u8 bytes[MODEL_RECORD_BYTES];
-	} late_record;
-	struct {
-		bool waits;
-		u64 seen, value;	/* what is in memory, and what belongs there */
-	} late_index;
-	struct {
-		u32 left;		/* instructions; 0: nothing waits */
-		u64 value;
-	} late_reload[4];
-	u64 first_ds_area;
-	bool frozen;		/* whatever the enables say */
-	u64 not_started;	/* counters that wait for a write of IA32_PERF_GLOBAL_CTRL */
-	bool was_full;
-	bool held_pmi;		/* an overflow's interrupt waits for the next overflow */
-	u64 staggered;		/* counters that don't count yet, */
-	u32 stagger_left;	/* for so many instructions */
-	u8 cpl;			/* of the instruction that retired last */
-	bool interrupts_off;	/* and whether RFLAGS.IF is clear after it */
-	u64 ip_before;		/* of the one before */
-	u64 next_ip;		/* where the program goes on unless a handler is entered */
-	u32 handlers;		/* entered and not left yet */
+	struct fault_state faults;	/* of what broken processors do instead */
 };
 
 #endif

@@ -91,7 +91,7 @@ static enum hypercall_status statistics(struct cpu *cpu, u64 address)
 	for (unsigned i = 0; processors_get(i); i++)
 		if (processors_get(i)->epoch == cpu->epoch) {
 			add_statistics(&sum, &processors_get(i)->statistics);
-			sum.fault_acted += processors_get(i)->model.acted;
+			sum.fault_acted += processors_get(i)->model.faults.acted;
 		}
 	return guest_write(cpu, address, &sum, sizeof(sum), NULL) ? HYPERCALL_DONE :
 		HYPERCALL_BAD_ADDRESS;

@@ -184,7 +184,7 @@ struct msr_result netburst_rdmsr(struct model *m, u32 msr)
 		return (struct msr_result){ .status = MSR_DONE, .value = n->last_ds_area };
 	if (p.reg == NBR_NONE)
 		return (struct msr_result){ .status = MSR_NOT_OURS };
-	m->moment++;
+	m->faults.moment++;
 	result.value = read(m, &p);
 	if (broken(m, faults[p.reg].reads_zero))
 		result.value = 0;
@@ -198,7 +198,7 @@ struct msr_result netburst_rdpmc(struct model *m, u32 ecx)
 	u32 i = ecx & ~(u32)NB_RDPMC_FAST;
 	struct msr_result result = { .status = MSR_DONE };
 
-	m->moment++;
+	m->faults.moment++;
 	if (i >= NB_COUNTERS)
 		return broken(m, FAULT_NB_RDPMC_ABSENT) ? result : gp;
 	if (broken(m, FAULT_NB_RDPMC_NEIGHBOUR))
@@ -300,7 +300,7 @@ struct msr_result netburst_wrmsr(struct model *m, u32 msr, u64 value)
 		n->last_ds_area = value;
 	if (p.reg == NBR_NONE)
 		return (struct msr_result){ .status = MSR_NOT_OURS };
-	m->moment++;
+	m->faults.moment++;
 	bits = (writable(m, &p) | kept_without_ht(m, &p)) & ~refused_without_ht(m, &p);
 	if (value & ~bits && !broken(m, faults[p.reg].reserved_accepted))
 		return gp;

@@ -405,7 +405,7 @@ void netburst_retire(struct model *m, const struct model_retired *r)
 	struct netburst_step s = { .core = { .r = r }, .thread = netburst_thread_of(m) };
 	u32 counting, started = 0;
 
-	m->moment++;
+	m->faults.moment++;
 	if (model_may_be_stolen(m) && !--m->steal_in)
 		model_steal(m);
 	m->smm_events = 0;

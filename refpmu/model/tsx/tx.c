@@ -174,14 +174,14 @@ static void undo_counts(struct model *m, enum tx_cause cause)
 	for (unsigned i = 0; i < MODEL_MAX_COUNTERS; i++) {
 		bool checkpointed = m->counter[i].rule.in_txcp;
 
-		m->at_counter = (u8)i;
+		m->faults.at_counter = (u8)i;
 		if (checkpointed && broken(m, FAULT_TX_CHECKPOINT_ZERO))
 			model_set_counter(m, i, 0);
 		else if (checkpointed ? !checkpoint_broken(m, cause) :
 			 m->active & BIT(i) && broken(m, FAULT_TX_CHECKPOINT_ALL))
 			model_set_counter(m, i, m->tx.counter[i]);
 	}
-	m->at_counter = MODEL_NO_COUNTER;
+	m->faults.at_counter = MODEL_NO_COUNTER;
 }
 
 /* Faults that are generated of one bit. */

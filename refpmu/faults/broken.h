@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* The question that every fault begins with. For refpmu/faults/, where the answers are acted upon. */
+#ifndef REFPMU_FAULTS_BROKEN_H
+#define REFPMU_FAULTS_BROKEN_H
+
+#include "refpmu/model/model.h"
+
+/* The processor has a fault with parameters; does it act here? */
+bool model_strikes(struct model *m);
+
+/* Ask only where the fault would make a difference: each question is an opportunity. */
+static inline bool broken(struct model *m, enum fault_id fault)
+{
+	return m->config.fault == fault && fault != FAULT_NONE && model_strikes(m);
+}
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a broken processor remembers. A member of struct model; only refpmu/faults/ looks inside.
+ * Included by refpmu/model/state.h, as everything that a processor is.
+ */
+#ifndef REFPMU_FAULTS_STATE_H
+#define REFPMU_FAULTS_STATE_H
+
+struct fault_state {
+	/* Is this an opportunity of the fault? See faults/fault_when.h. */
+	u32 moment, asked;	/* number of this instruction or access; of the last opportunity */
+	u32 opportunities;
+	bool struck;		/* the fault acts on the last opportunity */
+	u64 acted;		/* questions of whether it acts that were answered by yes */
+	u8 at_counter;		/* the counter concerned, or MODEL_NO_COUNTER */
+	u8 cpl;			/* of the instruction that retired last */
+	bool interrupts_off;	/* and whether RFLAGS.IF is clear after it */
+	bool crosses_page;	/* the record of this assist does */
+	bool compatibility;	/* and is of an instruction of compatibility mode */
+	u8 assist_kind;		/* enum event_kind of the counter whose assist it is */
+
+	u32 tick;		/* occurrences seen, of faults that hit every n-th */
+
+	/* Interrupts. */
+	bool held_pmi;		/* an overflow's interrupt waits for the next overflow */
+	bool raising_threshold;	/* the one being raised, or waiting in the local APIC */
+	bool requesting_second, raising_second;
+	u8 lvt_vector, lvt_vector_before;	/* that software wrote last, and before */
+	bool frozen;		/* whatever the enables say */
+	u64 hidden_status;	/* bits of global_status that a read doesn't show yet */
+
+	/* Records. */
+	u8 previous_record[MODEL_RECORD_BYTES];
+	struct late_record {
+		bool waits, and_index;
+		u64 linear;
+		u8 bytes[MODEL_RECORD_BYTES];
+	} late_record;
+	struct {
+		bool waits;
+		u64 seen, value;	/* what is in memory, and what belongs there */
+	} late_index;
+	struct {
+		u32 left;		/* instructions; 0: nothing waits */
+		u64 value;
+	} late_reload[4];
+	u64 first_ds_area;
+	bool was_full;
+
+	/* Load latency. */
+	u64 threshold_before;	/* what ld_lat_threshold was before its last write */
+	struct tagged_load tagged_before;	/* the one before the last above the threshold */
+	struct tagged_load cancelled;	/* one that didn't retire */
+
+	/* Counting. */
+	u64 not_started;	/* counters that wait for a write of IA32_PERF_GLOBAL_CTRL */
+	u64 staggered;		/* counters that don't count yet, */
+	u32 stagger_left;	/* for so many instructions */
+	u64 ip_before;		/* of the instruction before the last one */
+	u64 next_ip;		/* where the program goes on unless a handler is entered */
+	u32 handlers;		/* entered and not left yet */
+};
+
+#endif

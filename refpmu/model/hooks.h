@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The seam between rules and their breakages. The model computes what is to happen: a plan, or a
+ * value. A hook is a function of refpmu/faults/ that changes it, as the configured fault does. Then
+ * the model carries it out. A hook gets its plan right, and leaves it so on a correct processor.
+ *
+ * Compiled with MODEL_WITHOUT_FAULTS the hooks are empty, and refpmu/model/ is complete without
+ * refpmu/faults/.
+ *
+ *   HOOK(name, parameters)		changes what one of its parameters points to, or notes
+ *					something for later
+ *   HOOK_VALUE(type, name, value, parameters)
+ *					returns the value, its last parameter, or another one
+ *
+ * A fault asks by broken() (refpmu/faults/broken.h) and only where its answer makes a difference:
+ * each question is an opportunity (refpmu/faults/fault_when.h).
+ */
+#ifndef REFPMU_MODEL_HOOKS_H
+#define REFPMU_MODEL_HOOKS_H
+
+#include "refpmu/model/model.h"
+
+#ifdef MODEL_WITHOUT_FAULTS
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+#define HOOK(name, ...)	static inline void name(__VA_ARGS__) { }
+#define HOOK_VALUE(type, name, value, ...) \
+	static inline type name(__VA_ARGS__, type value) { return value; }
+/* Till each rule below is apart from its breakages. */
+static inline bool broken(struct model *m, enum fault_id fault) { return false; }
+#else
+#include "refpmu/faults/broken.h"
+#define HOOK(name, ...)	void name(__VA_ARGS__);
+#define HOOK_VALUE(type, name, value, ...) type name(__VA_ARGS__, type value);
+#endif
+
+struct step;
+struct model_rule;
+
+/* ---- everywhere: faults/fault.c ---- */
+
+/* A new moment begins, an instruction or an access: at most one opportunity. */
+HOOK(fault_moment, struct model *m)
+/* What follows concerns this counter, or none: MODEL_NO_COUNTER. */
+HOOK(fault_at_counter, struct model *m, unsigned counter)
+
+/* ---- counter.c: faults/count.c, faults/condition.c ---- */
+
+HOOK(model_break_rule, struct model *m, unsigned i, struct model_rule *rule)
+HOOK_VALUE(u64, model_break_occurrences, occurred, struct model *m, const struct model_rule *rule,
+	   const struct model_retired *r)
+HOOK_VALUE(u64, model_break_increment, add, struct model *m, unsigned i,
+	   const struct model_rule *rule)
+
+/* ---- msr.c, msr_bits.c ---- */
+
+/* ---- uncore.c ---- */
+
+/* ---- core.c, model.c, bulk.c, cpuid.c ---- */
+
+/* ---- tsx/ ---- */
+
+/* ---- netburst/ ---- */
+
+/* ---- priority.c: faults/priority.c ---- */
+
+/* ---- pebs.c: faults/assist.c ---- */
+
+/* ---- record.c, data_address.c: faults/record.c, faults/data_address.c ---- */
+
+/* ---- load_latency.c, offcore.c, access.c, exerciser.c: faults/load_latency.c, faults/access.c ---- */
+
+/* ---- lvt.c: faults/lvt.c ---- */
+
+#endif
