@@ -182,8 +182,9 @@ class Coverage:
         reasons = checks.explanations()
         out = ["\n## Checks that no fault of their requirement turned red\n\n"
                "A check counts when it failed under a fault that names its requirement while at "
-               "least 80 % of the\nother tests stayed green. A control failed in that way under "
-               "faults of other requirements: it guards\nwhat the test looks at.\n\n"
+               "least 80 % of the\nsample of tests that runs under every fault stayed green. A "
+               "control failed in that way under faults of\nother requirements: it guards what the "
+               "test looks at.\n\n"
                "| test | requirement | checks | why |\n| --- | --- | --- | --- |"]
         for test, requirement, kind, count, text in self.checks:
             if kind == "never":
