@@ -62,7 +62,7 @@ objects	= $(patsubst %,$(BUILD)/obj/%.o,$(sort $(1)))
 sources	= $(wildcard $(foreach folder,$(1),$(folder)/*.c $(folder)/*.asm))
 LAUNCH_SOURCES := $(call sources,refpmu/launch)
 HARNESS_OBJS := $(call objects,$(call sources,boot kernel pmu tests/*))
-# Lowest layer first (tools/check-includes.sh).
+# Lowest layer first (tools/check_includes.py).
 REFPMU_OBJS := $(call objects,$(call sources,refpmu/model refpmu/model/* refpmu/faults refpmu/hv \
 	   refpmu/engine refpmu/engine/* refpmu/vmm))
 # Compilers call memset and memcpy where they like: every program has them.

@@ -135,7 +135,7 @@ fuzz: host-fuzzers
 	@$(ROOT)/host/fuzz/fuzz_results.py $$(($(SECONDS) / 8))
 	@$(ROOT)/host/run-fuzz.sh $(HOST_OUT) $(SECONDS) $(HOST_FUZZ_BINS)
 
-# For tools/check-pure.sh.
+# For tools/check_pure.py.
 .PHONY: pure-sources
 pure-sources:
 	@echo $(HOST_PURE)
@@ -145,7 +145,7 @@ pure-sources:
 check-source:
 	@passed=0; failed=0; \
 	for rule in includes pure style; do \
-		if $(ROOT)/tools/check-$$rule.sh; then passed=$$((passed + 1)); \
+		if $(ROOT)/tools/check_$$rule.py; then passed=$$((passed + 1)); \
 		else failed=$$((failed + 1)); fi; \
 	done; \
 	echo "$$passed passed, $$failed failed"; [ $$failed = 0 ]

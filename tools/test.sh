@@ -61,6 +61,8 @@ expect_bad()
 . tools/test-platforms.sh
 # shellcheck source=tools/test-processors.sh
 . tools/test-processors.sh
+# shellcheck source=tools/test-source.sh
+. tools/test-source.sh
 
 # ---------------------------------------------------------------- building and host tests
 test_setup_is_quick_and_silent()
@@ -89,21 +91,6 @@ test_clang_builds()
 test_host_tests_pass()
 {
 	make -s -j2 check
-}
-
-test_includes_obey_the_table()
-{
-	tools/check-includes.sh
-}
-
-test_pure_parts_are_pure()
-{
-	tools/check-pure.sh
-}
-
-test_style_holds()
-{
-	tools/check-style.sh
 }
 
 test_shell_scripts_are_clean()

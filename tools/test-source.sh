@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=bash disable=SC2154 # sourced by test.sh, which has fail(), $log and $build
+# Part of `make test`: the rules of the source, and that each of them sees a breach.
+
+test_includes_obey_the_table()
+{
+	tools/check_includes.py "$build"
+}
+
+test_pure_parts_are_pure()
+{
+	tools/check_pure.py
+}
+
+test_style_holds()
+{
+	tools/check_style.py
+}
+
+# A tree with the rules and nothing else, in $tree. Its files are those that plant() writes.
+bare_tree()
+{
+	local rule
+
+	tree=$log/planted
+	rm -rf "$tree"
+	mkdir -p "$tree"/{tools,host,docs,boot,kernel,pmu,spec,claims} \
+		"$tree"/{tests/frame,refpmu/model,build/obj}
+	cp tools/check_*.py "$tree/tools"
+	cp host/host.mk "$tree/host"
+	# No repository around it, so that the rules look at every file.
+	export GIT_DIR=$tree/.git
+	for rule in style includes; do
+		"$tree/tools/check_$rule.py" > /dev/null || fail "check_$rule.py finds something"
+	done
+}
+
+# sees RULE TEXT FILE CONTENT: with FILE as given, check_RULE.py says TEXT of it. In CONTENT
+sees()
+{
+	local said
+
+	# shellcheck disable=SC2059 # the format is what is written
+	printf "$4" > "$tree/$3"
+	if said=$("$tree/tools/check_$1.py" 2>/dev/null); then
+		fail "check_$1.py doesn't see: $2"
+	fi
+	grep -qF -- "$3" <<< "$said" || fail "check_$1.py doesn't name $3: $said"
+	grep -qF -- "$2" <<< "$said" || fail "check_$1.py doesn't say '$2': $said"
+	rm "$tree/$3"
+}
+
+test_each_rule_of_style_sees_a_breach()
+{
+	local licence='/* SPDX-License-Identifier: MIT */\n' long name
+
+	bare_tree
+	long=$(printf '%081d' 0)
+	for name in docs/a.md kernel/a.c; do
+		sees style 'blank at the end of the line' $name "${licence}a \n"
+		sees style 'blank at the end of the line' $name "${licence}a\t\n"
+		sees style 'carriage return' $name "${licence}a\r\n"
+		sees style 'no line feed at the end of the file' $name "${licence}a"
+		# In two pieces, or this file would be a finding itself.
+		sees style 'leftover' $name "${licence}/* TO""DO: more */\n"
+		sees style "path of somebody's machine" $name "$licence see /ho""me/me/a\n"
+	done
+	for name in kernel/a.c kernel/a.h kernel/a.asm kernel/a.inc tools/a.sh tools/a.py a.ld; do
+		# 100 columns are allowed, 101 aren't; a tab counts to the next multiple of 8.
+		sees style 'longer than 100 columns' $name "$licence\t\t${long}00000\n"
+		printf '/* SPDX-License-Identifier: MIT */\n\t\t%s000\n' "$long" > "$tree/$name"
+		"$tree/tools/check_style.py" > /dev/null || fail "100 columns are too many: $name"
+		rm "$tree/$name"
+		sees style 'no SPDX line' $name 'a\nb\nc\n/* SPDX-License-Identifier: MIT */\n'
+		sees style '701 lines, more than 700' $name "$licence$(printf 'a\\n%.0s' {1..700})"
+	done
+	sees style 'no SPDX line' Makefile 'all:\n'
+	for name in kernel/a.c kernel/a.h kernel/a.asm kernel/a.inc; do
+		sees style 'blanks instead of tabs' $name "$licence        a\n"
+	done
+	for name in boot kernel pmu refpmu tests; do
+		sees style 'register number' $name/a.c "${licence}x = msr_read(0x38f);\n"
+		sees style 'register number' $name/a.c "${licence}x = msr_try_write(&m, 0x38f);\n"
+		sees style 'register number' $name/a.c "${licence}wrmsr (0x38f);\n"
+	done
+	sees style 'not a text in UTF-8' kernel/a.c "$licence\\377\n"
+}
+
+test_each_row_of_the_includes_sees_a_breach()
+{
+	bare_tree
+	sees includes 'spec/ may not include kernel/a.h' spec/a.def '#include "kernel/a.h"\n'
+	sees includes 'spec/ may not include stdarg.h' spec/a.h '#include <stdarg.h>\n'
+	sees includes 'claims/ may not include tests/a.h' claims/a.def '#include "tests/a.h"\n'
+	sees includes 'kernel/ may not include pmu/a.h' kernel/a.c '\n #  include "pmu/a.h"\n'
+	sees includes 'kernel/ may not include efi.h' kernel/a.c '#include <efi.h>\n'
+	sees includes 'kernel/ may not include tests/a.inc' kernel/a.asm '%%include "tests/a.inc"\n'
+	sees includes 'pmu/ may not include tests/a.h' pmu/a.h '#include "tests/a.h"\n'
+	sees includes 'pmu/ may not include claims/a.h' pmu/a.c '#include "claims/a.h"\n'
+	sees includes 'pmu/ may not include refpmu/a.h' pmu/a.c '#include "refpmu/a.h"\n'
+	sees includes 'tests/ may not include boot/a.h' tests/a.c '#include "boot/a.h"\n'
+	sees includes 'tests/ may not include refpmu/a.h' tests/a.inc '%%include "refpmu/a.h"\n'
+	sees includes 'boot/ may not include pmu/a.h' boot/a.c '#include "pmu/a.h"\n'
+	sees includes 'boot/ may not include tests/a.h' boot/a.c '#include "tests/a.h"\n'
+	sees includes 'boot/ may not include tests/frame/a.h' boot/a.c \
+		'#include "tests/frame/a.h"\n'
+	sees includes 'boot/ may not include stdio.h' boot/a.c '#include <stdio.h>\n'
+	sees includes 'refpmu/ may not include pmu/a.h' refpmu/a.c '#include "pmu/a.h"\n'
+	sees includes 'refpmu/ may not include claims/a.h' refpmu/a.c '#include "claims/a.h"\n'
+	sees includes 'refpmu/ may not include tests/a.h' refpmu/a.h '#include "tests/a.h"\n'
+	sees includes 'may not include refpmu/host.h' refpmu/model/a.c '#include "refpmu/host.h"\n'
+	sees includes 'may not include efi.h' refpmu/model/a.h '#include <efi.h>\n'
+}
+
+# The kernel calls a function of tests/ that it declares itself.
+test_linked_symbols_are_held_against_the_table()
+{
+	local name status=0
+
+	bare_tree
+	printf 'void upper(void);\nvoid lower(void);\nvoid lower(void) { upper(); }\n' \
+		> "$tree/kernel/a.c"
+	printf 'void upper(void);\nvoid upper(void) { }\n' > "$tree/tests/a.c"
+	for name in kernel tests; do
+		mkdir -p "$tree/build/obj/$name"
+		gcc -c "$tree/$name/a.c" -o "$tree/build/obj/$name/a.c.o"
+	done
+	"$tree/tools/check_includes.py"
+	out=$("$tree/tools/check_includes.py" "$tree/build") || status=$?
+	[ $status = 1 ]
+	grep -qF 'kernel/a.c: kernel/ may not use upper of tests/a.c' <<< "$out"
+}
+
+test_each_rule_of_purity_sees_a_breach()
+{
+	bare_tree
+	printf 'int harmless(void) { static const int x[] = { 1 }; return x[0]; }\n' \
+		> "$tree/kernel/tap.c"
+	: > "$tree/kernel/hpet.h"
+	: > "$tree/pmu/record.h"
+	sees pure 'and includes kernel/hpet.h' kernel/fmt.c '#include "kernel/hpet.h"\n'
+	sees pure 'and includes pmu/record.h' refpmu/model/a.c '#include "pmu/record.h"\n'
+	sees pure "and doesn't compile for this machine" pmu/record.c 'this is no C\n'
+	sees pure 'and holds assembly' pmu/leaves.c 'void f(void) { __asm__("nop"); }\n'
+	local text
+
+	for text in 'int a = 1;' 'static int a; int f(void) { return a++; }' '__thread int a = 1;' \
+		'int a[2] __attribute__((section(".data.x")));' 'int a;' \
+		'int f(void) { static int a; return a++; }' \
+		'int *f(void) { static int a = 3; return &a; }'; do
+		sees pure 'data that can change: a' tests/frame/glob.c "$text\n"
+	done
+}
