@@ -67,7 +67,8 @@ HOOK_VALUE(u64, model_break_increment, add, struct model *m, unsigned i,
 
 /* ---- record.c, data_address.c: faults/record.c, faults/data_address.c ---- */
 
-/* ---- load_latency.c, offcore.c, access.c, exerciser.c: faults/load_latency.c, faults/access.c ---- */
+/* ---- load_latency.c, offcore.c, access.c, exerciser.c: faults/load_latency.c, faults/access.c
+ * ---- */
 
 /* ---- lvt.c: faults/lvt.c ---- */
 
