@@ -322,6 +322,7 @@ static void completed(struct cpu *cpu, struct step *step, bool trap_due)
 	if (is(step, INSN_REP)) {
 		if ((step->gpr[REG_RCX] ^ cpu->gpr[REG_RCX]) & insn->count_mask)
 			retire_accesses(cpu, step->retired, insn, step->gpr);
+		rep_end(cpu, insn, step->gpr[REG_RCX]);
 		rep_note(cpu);
 		cpu->rep.active = cpu->rep.rip == insn->rip;
 	}
@@ -487,6 +488,7 @@ static void begin(struct cpu *cpu)
 static void run_some(struct cpu *cpu)
 {
 	siblings_stagger(cpu);
+	rep_drop_rf(cpu);
 	if (engine_block_run(cpu))
 		return;
 	cpu->steps++;

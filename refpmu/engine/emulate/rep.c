@@ -18,6 +18,25 @@ void rep_note(struct cpu *cpu)
 	rep->rdi = cpu->gpr[REG_RDI];
 }
 
+void rep_end(struct cpu *cpu, const struct instruction *insn, u64 rcx)
+{
+	struct vmcb_save *save = &cpu->vmcb->save;
+
+	if (save->rip != insn->rip || !(rcx & insn->count_mask) ||
+	    (cpu->gpr[REG_RCX] & insn->count_mask))
+		return;
+	cpu_skip(cpu, insn->length);
+	save->rflags &= ~RFLAGS_RF;
+}
+
+void rep_drop_rf(struct cpu *cpu)
+{
+	struct vmcb_save *save = &cpu->vmcb->save;
+
+	if (cpu->rep.active && cpu->rep.rip == save->rip && !(save->dr7 & DR7_ENABLED))
+		save->rflags &= ~RFLAGS_RF;
+}
+
 void rep_begin(struct cpu *cpu)
 {
 	struct rep_progress *rep = &cpu->rep;

@@ -15,6 +15,18 @@ void rep_begin(struct cpu *cpu);
 void rep_note(struct cpu *cpu);
 
 /*
+ * An iteration was stepped, RCX was `rcx` before it. QEMU 10 traps after the last one as after the
+ * others, with RIP at the instruction and none left (docs/TRICKS.md): it is done then.
+ */
+void rep_end(struct cpu *cpu, const struct instruction *insn, u64 rcx);
+
+/*
+ * QEMU 10 sets RF between two iterations, QEMU 7.2 doesn't. Blocks aren't run with it, and without
+ * instruction breakpoints nothing but the image in an interrupt's frame depends on it.
+ */
+void rep_drop_rf(struct cpu *cpu);
+
+/*
  * Carry out MOVS or STOS at RIP without a world switch, or some of its iterations, and report it
  * when it is done. For 64-bit code (struct solo_world says where), outside of transactions, which
  * look at each access. false: it is another string, or its next iteration isn't plain accesses.
