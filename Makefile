@@ -137,11 +137,12 @@ $(BUILD)/zydis/host/%.o: $(ZYDIS)/src/%.c $(BUILD)/flags
 	$(call say,HOSTCC  ,$<)$(CC) -std=gnu11 -O1 -g $(ZYDIS_CFLAGS) -I$(ZYDIS)/src -w -c $< -o $@
 
 # One executable file: the package, packed with the sentences of the requirements.
-$(BUILD)/pmutest86-report: $(wildcard tools/report/*.py) tools/spec.py $(wildcard spec/*.def claims/*.def)
+$(BUILD)/pmutest86-report: $(GEN)/version.h $(wildcard tools/report/*.py) tools/spec.py $(wildcard spec/*.def claims/*.def)
 	@rm -rf $(GEN)/report
 	@mkdir -p $(GEN)/report
 	@cp tools/report/*.py $(GEN)/report
 	@tools/spec.py json > $(GEN)/report/requirements.json
+	@tools/version.sh > $(GEN)/report/version.txt
 	@python3 -m zipapp $(GEN)/report -p '/usr/bin/env python3' -o $@
 	@chmod 755 $@
 
@@ -152,10 +153,10 @@ $(BUILD)/flags: force
 	@mkdir -p $(@D)
 	@echo '$(FLAGS)' | cmp -s - $@ || echo '$(FLAGS)' > $@
 
-# PMUTEST86_VERSION, for the banner: the commit, and "+" when the tree differs from it.
+# PMUTEST86_VERSION, for the banner: the version, the commit, and "+" when the tree differs from it.
 $(GEN)/version.h: force
 	@mkdir -p $(@D)
-	@tools/version.sh | cmp -s - $@ || tools/version.sh > $@
+	@tools/version.sh header | cmp -s - $@ || tools/version.sh header > $@
 
 # ---------------------------------------------------------------- what else can be made
 SEEDS	?= 100

@@ -36,6 +36,7 @@ usage: ./run-qemu.sh [OPTION]...
   --force           --pmu host although the host's NMI watchdog holds a counter
   --timeout S       give up after S seconds (default 120)
   --list WHAT       tests, faults, cpus, requirements, profiles or latitude: print and exit
+  --version         print the version and exit
   -h, --help        this text
 Exit status: 0 nothing failed and a requirement was decided; 1 one failed; 2 the harness or its
 environment failed, a bad option, or nothing was tested (the last line says NOT TESTED and why).
@@ -61,6 +62,7 @@ while [ $# -gt 0 ]; do
 	shift
 	case $option in
 	-h|--help)	usage || exit 2; exit 0 ;;
+	--version)	echo "PMUTest86 $(tools/version.sh)" || exit 2; exit 0 ;;
 	--all)		all=yes; continue ;;
 	--gui)		gui=yes; continue ;;
 	--force)	force=yes; continue ;;

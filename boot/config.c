@@ -287,7 +287,9 @@ bool config_parse_options(struct config *config, const char *text, size_t length
 			i++;
 			word.length++;
 		}
-		if (word.length > 0) {
+		if (is(word, "--version")) {
+			config->version = true;
+		} else if (word.length > 0) {
 			if ((assignment || !first) && !assign(config, word, &place))
 				return false;
 			first = false;

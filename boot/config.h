@@ -28,6 +28,7 @@ struct config {
 	u16 serial_port;		/* I/O port, 0: off */
 	enum config_at_end at_end;
 	unsigned borrow_cycles;		/* 0: run the tests */
+	bool version;			/* say it, and nothing else; a load option only */
 	unsigned on;			/* the processor on which tests run; CONFIG_ON_ALL: each */
 };
 
@@ -35,8 +36,9 @@ void config_default(struct config *config);
 
 /*
  * Take the lines of a file, or the blank-separated words of the load options; in those a first
- * word without '=' is the program's name and is skipped. text need not be terminated. false: error
- * holds one line that says what is wrong and what would be right, and config is half changed.
+ * word without '=' is the program's name and is skipped, but for --version. text need not be
+ * terminated. false: error holds one line that says what is wrong and what would be right, and
+ * config is half changed.
  */
 bool config_parse_file(struct config *config, const char *text, size_t length,
 		       char *error, size_t size);

@@ -19,6 +19,7 @@
 #include "kernel/fmt.h"
 #include "kernel/machine.h"
 #include "kernel/percpu.h"
+#include "version.h"
 
 #define CONFIG_PATH		"\\pmutest86.cfg"
 #define CONFIG_FILE_SIZE	16384
@@ -121,6 +122,11 @@ static int start(struct config *config)
 	unsigned processors;
 	u64 exerciser;
 
+	if (configured && config->version) {
+		firmware_say("PMUTest86 " PMUTEST86_VERSION);
+		config->at_end = AT_END_RETURN;
+		return EXIT_PASS;
+	}
 	confidential_look(&view);
 	if (confidential_name(&view)) {
 		fmt_print(error, sizeof error, "this is a confidential guest (%s): its CPUID, "

@@ -17,6 +17,7 @@
 #include "kernel/percpu.h"
 #include "kernel/serial.h"
 #include "tests/frame/suite.h"
+#include "version.h"
 
 #define CPU_NAME_SIZE	32
 
@@ -75,6 +76,7 @@ int run_tests(const struct config *config, u64 exerciser)
 	machine_borrow_cpu(CPU_BOOT);
 	console_line("");	/* whatever the firmware left on the line ends here */
 	suite = suite_begin(&suite_config, &tap);
+	tap_comment(&tap, "version: PMUTest86 %s", PMUTEST86_VERSION);
 	tap_comment(&tap, "image at %p: a dump's addresses less this are the ELF file's",
 		    firmware.loaded->ImageBase);
 	identity_describe(&tap);

@@ -191,6 +191,27 @@ test_bad_options_of_tools_get_one_line()
 	done
 }
 
+# Each program says the same: run-qemu.sh, the report tool, the harness by itself and in its log.
+test_version_is_said_everywhere()
+{
+	local version work=$log/version
+
+	version="PMUTest86 $(tools/version.sh)"
+	[[ $version =~ ^PMUTest86\ [0-9]+\.[0-9]+\.[0-9]+ ]] || fail "'$version'"
+	[ "$(./run-qemu.sh --version)" = "$version" ]
+	make -s all
+	[ "$("$build/pmutest86-report" --version)" = "$version" ]
+	rm -rf "$work"
+	mkdir -p "$work/esp/EFI/BOOT"
+	cp "$build/launch.efi" "$work/esp/EFI/BOOT/BOOTX64.EFI"
+	cp "$build/refpmu.efi" "$build/pmutest86.efi" "$work/esp/"
+	printf 'run cpu=haswell fault=none seed=0 efi=\\pmutest86.efi args=%s\n' --version \
+		'tests=selftest.time_passes results=off serial=0x3f8' > "$work/esp/refpmu-plan.txt"
+	tools/boot.sh --timeout 60 "$work"
+	tr -d '\r' < "$work/serial.log" | grep -aqF "$version"
+	tr -d '\r' < "$work/serial.log" | grep -aqFx "# version: $version"
+}
+
 test_lists_are_tables()
 {
 	local what

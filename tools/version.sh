@@ -1,10 +1,18 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Prints the header that names the version of the sources: the commit, "+" behind it when changed.
+# version.sh [header]: prints the version of these sources: that of the file VERSION, and the
+# commit, with "+" when the tree differs from it. header: as a C header.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-version=$(git rev-parse --short=10 HEAD 2>/dev/null || echo unknown)
-if [ "$version" != unknown ] && [ -n "$(git status --porcelain -uno 2>/dev/null)" ]; then
-	version+=+
+version=$(< VERSION)
+commit=$(git rev-parse --short=10 HEAD 2>/dev/null || true)
+if [ -n "$commit" ] && [ -n "$(git status --porcelain -uno 2>/dev/null)" ]; then
+	commit+=+
 fi
-printf '#define PMUTEST86_VERSION "%s"\n' "$version"
+version+=${commit:+ ($commit)}
+case ${1-} in
+'')	echo "$version" ;;
+header)	printf '#define PMUTEST86_VERSION "%s"\n' "$version" ;;
+*)	echo "usage: version.sh [header]" >&2
+	exit 2 ;;
+esac

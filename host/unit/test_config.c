@@ -85,6 +85,19 @@ static void options_win_over_the_file(void)
 	CHECK(config.verbose, "what the options don't name stays");
 }
 
+static void the_version_is_asked_for_by_a_load_option(void)
+{
+	struct config config;
+
+	CHECK(options(&config, "x.efi --version"));
+	CHECK(config.version);
+	CHECK(options(&config, "--version"), "also where the shell doesn't say the program's name");
+	CHECK(config.version);
+	CHECK(options(&config, "x.efi tests=*"));
+	CHECK(!config.version);
+	CHECK(!file(&config, "--version\n"), "a file can't ask");
+}
+
 static void bad_lines_get_one_helpful_line(void)
 {
 	static const char *const bad[] = {
@@ -149,6 +162,7 @@ int main(void)
 	RUN(empty_text_changes_nothing);
 	RUN(every_key_is_taken);
 	RUN(options_win_over_the_file);
+	RUN(the_version_is_asked_for_by_a_load_option);
 	RUN(bad_lines_get_one_helpful_line);
 	RUN(the_terminator_is_not_needed);
 	RUN(too_long_a_value_is_refused);

@@ -6,12 +6,14 @@ import sys
 
 import junit
 import output
+import packed
 import pages
 import results
 
 USAGE = ("pmutest86-report [--html FILE] [--junit FILE] [--json FILE] [--markdown FILE] RESULT...\n"
          "  RESULT  a result folder, a TAP file or a serial log, of any machine\n"
-         "  FILE    - is standard output; without any option: --markdown -")
+         "  FILE    - is standard output; without any option: --markdown -\n"
+         "--version prints the version, --help this text")
 
 
 class Parser(argparse.ArgumentParser):
@@ -32,10 +34,14 @@ def main():
     for name in writers:
         parser.add_argument(f"--{name}", metavar="FILE", action="append", default=[])
     parser.add_argument("-h", "--help", action="store_true")
+    parser.add_argument("--version", action="store_true")
     parser.add_argument("results", metavar="RESULT", nargs="*")
     options = parser.parse_args()
     if options.help:
         print(f"usage: {USAGE}")
+        return 0
+    if options.version:
+        print(f"PMUTest86 {packed.text('version.txt').strip()}")
         return 0
     if not options.results:
         parser.error("no RESULT given, see --help")

@@ -2,10 +2,9 @@
 """Runs side by side, requirement by machine: one self-contained HTML page, or Markdown."""
 import html
 import json
-import os
-import zipfile
 
 import decide
+import packed
 import results
 
 STYLE = """
@@ -30,17 +29,10 @@ summary { cursor: pointer; }
 
 def sentences():
     """Requirement id to its row, from the table packed with this program; {} without one."""
-    here = os.path.dirname(os.path.abspath(__file__))
     try:
-        if os.path.isfile(here):
-            with zipfile.ZipFile(here) as packed:
-                rows = json.loads(packed.read("requirements.json"))
-        else:
-            with open(os.path.join(here, "requirements.json"), encoding="utf-8") as file:
-                rows = json.load(file)
+        return {row["id"]: row for row in json.loads(packed.text("requirements.json"))}
     except (OSError, KeyError):
         return {}
-    return {row["id"]: row for row in rows}
 
 
 def titles(runs):

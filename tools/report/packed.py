@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: MIT
+"""What the Makefile packs with build/pmutest86-report: the requirements and the version."""
+import os
+import zipfile
+
+
+def text(name):
+    """That file, from the archive or from this folder. Raises OSError, KeyError."""
+    here = os.path.dirname(os.path.abspath(__file__))
+    if os.path.isfile(here):
+        with zipfile.ZipFile(here) as archive:
+            return archive.read(name).decode()
+    with open(os.path.join(here, name), encoding="utf-8") as file:
+        return file.read()
