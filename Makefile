@@ -21,9 +21,11 @@ say	= $(if $(V),,@echo '  $(1)' '$(2)';)
 .DEFAULT_GOAL := all
 
 # ---------------------------------------------------------------- set-up
-# Silent and quick when nothing is missing. Help and clean need nothing.
-ifneq ($(filter-out help clean distclean,$(or $(MAKECMDGOALS),all)),)
-ifneq ($(shell tools/setup.sh >&2 && echo ready),ready)
+# On request: `make setup` and `make test` install what is missing, other goals say so. Silent and
+# quick when nothing is missing. Help, clean and new-test need nothing.
+ifneq ($(filter-out help clean distclean new-test,$(or $(MAKECMDGOALS),all)),)
+SETUP	:= tools/setup.sh $(if $(filter setup test,$(MAKECMDGOALS)),,--check)
+ifneq ($(shell $(SETUP) >&2 && echo ready),ready)
 $(error set-up is incomplete, see above)
 endif
 endif
@@ -162,7 +164,10 @@ $(GEN)/version.h: force
 SEEDS	?= 100
 CPU	?= haswell
 SECONDS	?= 60
-.PHONY: test mutants seeds coverage usb bench engine-soak help
+.PHONY: setup test mutants seeds coverage usb bench engine-soak help
+setup:
+	@echo 'everything is installed'
+
 test:
 	@tools/test.sh $(BUILD)
 
@@ -186,6 +191,7 @@ bench: all
 
 help:
 	@echo 'make              the EFI programs and the report tool, into $(BUILD)/'
+	@echo 'make setup        install what is missing, as root or with sudo'
 	@echo 'make test         every test of the project; last line "N passed, N failed"'
 	@echo 'make check        host tests only: the pure parts under ASan and UBSan'
 	@echo 'make mutants      every fault of the reference PMU against every test'

@@ -1,10 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# Prepares this machine: called by ./run-qemu.sh and by make. Silent and quick when nothing is
-# missing. Otherwise it installs packages of the distribution (as root or through sudo), unpacks
-# the source of Zydis, the instruction decoder, into .cache/, and looks whether QEMU can do what
-# the reference PMU needs. Where it can't go on it says in one line what to do, and exits 2.
+# Prepares this machine: called by ./run-qemu.sh, `make test` and `make setup`. Silent and quick
+# when nothing is missing. Otherwise it installs packages of the distribution (as root or through
+# sudo), unpacks the source of Zydis, the instruction decoder, into .cache/, and looks whether QEMU
+# can do what the reference PMU needs. Where it can't go on it says in one line what to do, and
+# exits 2.
+#
+# setup.sh --check, called by the other goals of make: changes nothing; says in one line what is
+# missing and which command installs it, and exits 2.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -16,6 +20,13 @@ fail()
 	echo "setup: $*"
 	exit 2
 }
+
+only_check=''
+case ${1-} in
+'')	;;
+--check) only_check=yes ;;
+*)	fail "unknown option '$1'; known: --check" ;;
+esac
 
 # ---------------------------------------------------------------- packages
 # "package:what it must provide", a command or a file; several files: the first that exists.
@@ -62,6 +73,7 @@ install_packages()
 
 	mapfile -t missing < <(missing_packages)
 	[ ${#missing[@]} -gt 0 ] || return 0
+	[ -z "$only_check" ] || fail "packages are missing: ${missing[*]}; run: make setup"
 	as_root=()
 	if [ "$(id -u)" != 0 ]; then
 		as_root=(sudo)
@@ -151,8 +163,10 @@ provide_zydis()
 		read -r key version sum <<< "$pin"
 		known+=("$key")
 		[ "$key" = "$release" ] || continue
-		[ "$(cat .cache/zydis/.ready 2>/dev/null)" = "$version $sum" ] ||
-			fetch_zydis "$version" "$sum"
+		[ "$(cat .cache/zydis/.ready 2>/dev/null)" != "$version $sum" ] || return 0
+		[ -z "$only_check" ] ||
+			fail "the source of Zydis isn't in .cache/zydis; run: make setup"
+		fetch_zydis "$version" "$sum"
 		return 0
 	done
 	fail "distribution release '$release' isn't known here; known: ${known[*]}"
@@ -185,6 +199,12 @@ probe_qemu()
 	answer=$(tail -n 1 .cache/qemu)
 	[ "$answer" = ok ] || fail "$answer"
 }
+
+if [ -n "$only_check" ]; then
+	install_packages
+	provide_zydis
+	exit 0
+fi
 
 # Only one set-up at a time; those that wait find everything done.
 if ! mkdir -p .cache 2>/dev/null || [ ! -w .cache ]; then

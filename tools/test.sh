@@ -78,6 +78,25 @@ test_setup_is_quick_and_silent()
 	[ $((end - start)) -lt 1000000000 ] || fail "it took more than a second"
 }
 
+# In a tree without the fetched source make changes nothing and names the command.
+test_make_says_what_sets_up()
+{
+	local tree=$log/fresh
+
+	rm -rf "$tree"
+	mkdir -p "$tree"
+	git ls-files -z | tar -c --null -T - | tar -x -C "$tree"
+	expect 2 make -C "$tree"
+	[ ! -s "$out" ] || refute grep -v '^make: ' "$out"
+	grep -qx "setup: the source of Zydis isn't in .cache/zydis; run: make setup" "$err"
+	[ ! -e "$tree/.cache" ]
+	[ ! -e "$tree/build" ]
+	expect 0 make -C "$tree" help
+	expect_bad "known: --check" tools/setup.sh --now
+	expect 0 tools/setup.sh --check
+	[ ! -s "$out" ] && [ ! -s "$err" ]
+}
+
 test_gcc_builds()
 {
 	make -s -j2 CC=gcc all
