@@ -12,7 +12,7 @@
  * (siblings.h) or a SIPI the low half of the interrupt command register reads as ours.
  */
 #include "refpmu/hv/apic.h"
-#include "refpmu/vmm/exits.h"
+#include "refpmu/engine/exits.h"
 #include "refpmu/hv/processors.h"
 
 static void carry_out(struct cpu *cpu, const struct pmi_delivery *delivery)

@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * MOV to control registers, and what VMRUN refuses. SDM volume 2, "MOV--Move to/from Control
+ * MOV to control registers. SDM volume 2, "MOV--Move to/from Control
  * Registers": the values that raise #GP. QEMU 7.2's TCG takes some of them, and its next VMRUN
  * refuses the guest's state; others, reserved bits of CR3 and CR4, it reports as EXIT_INVALID
  * where a processor raises #GP.
  */
 #include "refpmu/hv/deliver.h"
 #include "refpmu/engine/engine.h"
-#include "refpmu/vmm/exits.h"
-#include "refpmu/hv/panic.h"
-#include "refpmu/hv/svm.h"
-
-#define VMRUN_BYTES	3
+#include "refpmu/engine/exits.h"
 
 static bool bad_cr0(const struct cpu *cpu, u64 value)
 {
@@ -55,27 +51,4 @@ bool exit_control(struct cpu *cpu, u64 code)
 	default:
 		return false;
 	}
-}
-
-void exit_control_note(const struct cpu *cpu, struct entered *entered)
-{
-	const struct vmcb_save *save = &cpu->vmcb->save;
-	unsigned both = SEG_L | SEG_DB;
-
-	*entered = (struct entered){
-		.cr0 = save->cr0, .cr4 = save->cr4, .efer = save->efer,
-		.injected = cpu->vmcb->control.event_injection,
-	};
-	if (cpu_long_mode(cpu) && (save->cs.attributes & both) == both)
-		panic("the guest loaded a code segment with L and D, which a processor refuses "
-		      "(CS, its attributes, RIP)", 3, save->cs.selector, save->cs.attributes,
-		      save->rip, 0);
-}
-
-void exit_control_invalid(const struct cpu *cpu, const struct entered *entered)
-{
-	/* VMRUN reports a state that it refuses with the host's RIP. */
-	if (cpu->vmcb->save.rip - (u64)svm_entry <= VMRUN_BYTES)
-		panic("VMRUN refused the guest's state (CR0, CR4, EFER, event to inject)", 4,
-		      entered->cr0, entered->cr4, entered->efer, entered->injected);
 }

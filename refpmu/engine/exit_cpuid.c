@@ -3,7 +3,7 @@
  * CPUID: the machine's answer without AMD-V, then the model's changes. Bits that mirror CR4 come
  * from the guest's CR4, not from the one under which the hypervisor asks.
  */
-#include "refpmu/vmm/exits.h"
+#include "refpmu/engine/exits.h"
 #include "refpmu/hv/svm.h"
 
 #define LEAF_FEATURES		1

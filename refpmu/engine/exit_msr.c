@@ -9,7 +9,7 @@
  * ranges are wider than what one generation has.
  */
 #include "refpmu/hv/deliver.h"
-#include "refpmu/vmm/exits.h"
+#include "refpmu/engine/exits.h"
 #include "refpmu/hv/guest_tsc.h"
 #include "refpmu/hv/instructions.h"
 #include "refpmu/hv/processors.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* RDPMC: who may, is decided here; what it reads, by the model. SDM volume 2, "RDPMC". */
 #include "refpmu/hv/deliver.h"
-#include "refpmu/vmm/exits.h"
+#include "refpmu/engine/exits.h"
 #include "refpmu/engine/siblings.h"
 
 bool exit_rdpmc(struct cpu *cpu)

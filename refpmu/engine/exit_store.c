@@ -4,10 +4,11 @@
  * (model/exerciser.c). A plain MOV of 32 bits is carried out here; any other instruction is stepped
  * with another page in their place, and what it has left in the register is written then.
  */
-#include "refpmu/vmm/exits.h"
+#include "refpmu/engine/exits.h"
 #include "refpmu/model/exerciser.h"
 #include "refpmu/hv/nested_paging.h"
 #include "refpmu/engine/retire.h"
+#include "refpmu/hv/vmrun.h"
 
 
 static enum exiting_page faulting_page(struct cpu *cpu)
@@ -18,7 +19,7 @@ static enum exiting_page faulting_page(struct cpu *cpu)
 	for (unsigned i = 0; i < EXITING_PAGES && control->exit_info_1 & PF_WRITE; i++)
 		if (page == nested_paging_exiting(i))
 			return i;
-	exits_unexpected(cpu, EXIT_NPF);
+	vmrun_unexpected(cpu, EXIT_NPF);
 }
 
 static u32 faulting_offset(const struct cpu *cpu)

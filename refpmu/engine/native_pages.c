@@ -2,10 +2,10 @@
 /* See native_pages.h. APM volume 2, "Nested Paging", "Nested versus Guest Page Faults". */
 #include "refpmu/hv/code_page.h"
 #include "refpmu/engine/code_scan.h"
-#include "refpmu/vmm/exits.h"
 #include "refpmu/hv/guest_memory.h"
 #include "refpmu/engine/native_pages.h"
 #include "refpmu/hv/nested_paging.h"
+#include "refpmu/hv/vmrun.h"
 
 #define SUSPECTS	64
 
@@ -20,7 +20,7 @@ u64 native_pages_vmrun(struct cpu *cpu)
 	u64 code;
 
 	cpu->vmcb->control.nested_cr3 = nested_paging_native();
-	code = exits_vmrun(cpu);
+	code = vmrun(cpu);
 	cpu->vmcb->control.nested_cr3 = cpu->nested_root;
 	return code;
 }

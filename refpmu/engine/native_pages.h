@@ -14,7 +14,7 @@
 
 #include "refpmu/hv/cpu.h"
 
-/* One VMRUN through those tables; the exit code, as of exits_vmrun(). */
+/* One VMRUN through those tables; the exit code, as of vmrun(). */
 u64 native_pages_vmrun(struct cpu *cpu);
 
 /* A nested page fault of such a run: was it an instruction fetch? */

@@ -18,7 +18,7 @@
 #include "refpmu/engine/dbt/engine_block.h"
 #include "refpmu/engine/emulate/engine_solo.h"
 #include "refpmu/engine/emulate/system.h"
-#include "refpmu/vmm/exits.h"
+#include "refpmu/engine/exits.h"
 #include "refpmu/hv/guest_memory.h"
 #include "refpmu/engine/native_pages.h"
 #include "refpmu/hv/processors.h"
@@ -26,8 +26,9 @@
 #include "refpmu/engine/retire.h"
 #include "refpmu/hv/segment.h"
 #include "refpmu/engine/siblings.h"
-#include "refpmu/hv/svm.h"
 #include "refpmu/engine/transaction.h"
+#include "refpmu/hv/vmrun.h"
+#include "refpmu/engine/configuration.h"
 #include "spec/msr.h"
 
 #define ROUND		8	/* instructions of a loop that is quicker without world switches */
@@ -129,7 +130,7 @@ static bool carry_out(struct cpu *cpu, const struct instruction *insn)
 	enum shadow shadow = SHADOW_NONE;
 	struct model_retired retired;
 
-	if (exits_take_interrupt(cpu, interrupts_open(cpu), false))
+	if (vmrun_take_interrupt(cpu, interrupts_open(cpu), false))
 		return true;
 	retire_begin(cpu, &retired);
 	retire_accesses(cpu, &retired, insn, cpu->gpr);
@@ -364,19 +365,19 @@ static void interrupted(struct cpu *cpu, const struct step *step, u64 code)
 	}
 	switch (code) {
 	case EXIT_INTR:
-		exits_take_interrupt(cpu, true, false);
+		vmrun_take_interrupt(cpu, true, false);
 		break;
 	case EXIT_NMI:
-		exits_take_interrupt(cpu, false, false);
+		vmrun_take_interrupt(cpu, false, false);
 		break;
 	case EXIT_SWINT:
 		software_interrupt(cpu, step->insn);
 		break;
 	case EXIT_SHUTDOWN:
-		exits_shutdown(cpu);
+		vmrun_shutdown(cpu);
 	default:
 		if (!exit_control(cpu, code))
-			exits_unexpected(cpu, code);
+			vmrun_unexpected(cpu, code);
 	}
 }
 
@@ -385,7 +386,7 @@ static u64 run_trapped(struct cpu *cpu, struct step *step, bool *done, bool *tra
 	u64 code;
 
 	before_run(cpu, step);
-	code = exits_vmrun(cpu);
+	code = vmrun(cpu);
 	*done = code == EXIT_DB && (cpu->vmcb->save.dr6 & DR6_BS);
 	*trap_due = after_run(cpu, step, *done);
 	return code;
@@ -432,7 +433,7 @@ static void trap_step(struct cpu *cpu, const struct instruction *insn)
 static void untrapped(struct cpu *cpu)
 {
 	const struct step step = { .insn = NULL };
-	u64 code = exits_vmrun(cpu);
+	u64 code = vmrun(cpu);
 
 	/* A store to the APIC comes again, stepped. */
 	if (code != EXIT_NPF)
@@ -473,14 +474,14 @@ static void step_once(struct cpu *cpu)
 
 void engine_step(struct cpu *cpu)
 {
-	exits_set_intercepts(cpu, true);
+	vmrun_set_intercepts(cpu, true);
 	step_once(cpu);
-	exits_set_intercepts(cpu, false);
+	vmrun_set_intercepts(cpu, false);
 }
 
 static void begin(struct cpu *cpu)
 {
-	exits_set_intercepts(cpu, false);
+	vmrun_set_intercepts(cpu, false);
 	deliver_injected(cpu);
 	engine_block_begin(cpu);
 }
@@ -501,9 +502,9 @@ static void run_some(struct cpu *cpu)
 void engine_run(struct cpu *cpu)
 {
 	begin(cpu);
-	while (model_watching(&cpu->model) && !exit_hypercall_follow(cpu))
+	while (model_watching(&cpu->model) && !configuration_follow(cpu))
 		run_some(cpu);
-	exits_set_intercepts(cpu, false);
+	vmrun_set_intercepts(cpu, false);
 }
 
 static bool on_the_page(const struct cpu *cpu)
@@ -559,10 +560,10 @@ void engine_look(struct cpu *cpu)
 		else
 			look(cpu);
 		rounds++;
-	} while (!model_watching(&cpu->model) && !exit_hypercall_follow(cpu) &&
+	} while (!model_watching(&cpu->model) && !configuration_follow(cpu) &&
 		 model_has_tx(&cpu->model) && goes_on(cpu, rounds));
 	cpu->looking = false;
-	exits_set_intercepts(cpu, false);
+	vmrun_set_intercepts(cpu, false);
 }
 
 /* From behind the instruction at this RIP to it, and through it. */
@@ -588,7 +589,7 @@ void engine_again(struct cpu *cpu, u64 rip)
 	cpu->exit_rip = rip;
 	if (!seen || rip == cpu->far_rip)
 		return;
-	while (n < ROUNDS && !model_watching(&cpu->model) && !exit_hypercall_follow(cpu) &&
+	while (n < ROUNDS && !model_watching(&cpu->model) && !configuration_follow(cpu) &&
 	       go_round(cpu, rip))
 		n++;
 	if (n)

@@ -6,10 +6,10 @@
  * The vector registers are kept aside at XBEGIN, in the processor's own format. While CR0.TS or
  * CR0.EM is set no instruction can change them without an exception, which ends the transaction.
  */
-#include "refpmu/vmm/exits.h"
 #include "refpmu/engine/retire.h"
 #include "refpmu/hv/svm.h"
 #include "refpmu/engine/transaction.h"
+#include "refpmu/hv/vmrun.h"
 
 #define RFLAGS_ARITHMETIC	0x8d5ULL	/* CF PF AF ZF SF OF */
 #define RFLAGS_ZF		BIT(6)
@@ -243,7 +243,7 @@ bool transaction_instruction(struct cpu *cpu, const struct instruction *insn)
 	enum tx_cause cause;
 
 	/* No run of the guest would show what is pending, or only behind XACQUIRE. */
-	if ((acquires || is_one(insn)) && exits_take_interrupt(cpu, open, false))
+	if ((acquires || is_one(insn)) && vmrun_take_interrupt(cpu, open, false))
 		return true;
 	if (is_one(insn)) {
 		carry_out(cpu, insn);

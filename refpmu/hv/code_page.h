@@ -2,7 +2,7 @@
 /*
  * Guest-physical pages that don't change unnoticed: read-only in the nested tables of all
  * processors, which share the level-1 tables made here. A store of any processor exits and ends
- * the protection before it retires (exits_vmrun() runs it again then), and so does the hypervisor
+ * the protection before it retires (vmrun() runs it again then), and so does the hypervisor
  * itself where it writes for the guest (guest_memory.c). APM volume 2, "Nested Paging".
  *
  * A page that is written again and again isn't protected for a while: its code has to be compared.

@@ -75,6 +75,7 @@ struct cpu {
 	u64 looked_until, linger;	/* TSC, and ticks to stay on after it: engine_look() */
 	bool stepping;		/* the VMCB's intercepts are those for single steps */
 	enum shadow shadow;	/* of the instruction at RIP */
+	u32 device_interrupts;	/* delivered by vmrun_take_interrupt(): memory may have changed */
 	bool nmis_may_be_blocked;	/* one may have been delivered, and no IRET seen since */
 	struct rep_progress rep;
 	struct decode_cache *decode_cache;

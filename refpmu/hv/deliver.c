@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* See deliver.h. */
 #include "refpmu/hv/deliver.h"
-#include "refpmu/vmm/exits.h"
 #include "refpmu/hv/guest_memory.h"
 #include "refpmu/hv/segment.h"
 #include "refpmu/hv/svm.h"
 #include "refpmu/engine/transaction.h"
+#include "refpmu/hv/vmrun.h"
 
 #define GATE_INTERRUPT	14
 #define GATE_TRAP	15
@@ -191,7 +191,7 @@ static bool in_software(struct cpu *cpu, const struct event *event)
 	/* An attempt may raise an exception, that one a double fault, and that is the last. */
 	while (!through_idt(cpu, &now, &failure)) {
 		if (now.type == EVENT_EXCEPTION && now.vector == VECTOR_DF) {
-			exits_shutdown(cpu);
+			vmrun_shutdown(cpu);
 		}
 		if (failure.vector == VECTOR_PF)
 			cpu->vmcb->save.cr2 = failure.cr2;
@@ -268,7 +268,7 @@ void deliver_met(struct cpu *cpu, u8 vector)
 	};
 
 	if (delivering && first.vector == VECTOR_DF)
-		exits_shutdown(cpu);
+		vmrun_shutdown(cpu);
 	if (delivering && makes_double_fault(&first, vector)) {
 		if (vector == VECTOR_PF)
 			cpu->vmcb->save.cr2 = event.cr2;

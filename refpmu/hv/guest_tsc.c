@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* See guest_tsc.h. */
 #include "refpmu/hv/code_page.h"
-#include "refpmu/engine/decode.h"
 #include "refpmu/hv/guest_tsc.h"
 #include "refpmu/hv/instructions.h"
 #include "refpmu/hv/lock.h"
@@ -58,19 +57,13 @@ u64 guest_tsc(struct cpu *cpu)
 	return now + offset;
 }
 
-/* 0F 01 F9. */
-static bool is_rdtscp(const struct instruction *insn)
-{
-	return insn->length >= 3 && insn->bytes[insn->length - 1] == 0xf9;
-}
-
-void guest_tsc_read(struct cpu *cpu, const struct instruction *insn)
+void guest_tsc_read(struct cpu *cpu, bool rdtscp)
 {
 	u64 value = guest_tsc(cpu);
 
 	cpu->gpr[REG_RAX] = (u32)value;
 	cpu->gpr[REG_RDX] = value >> 32;
-	if (insn && is_rdtscp(insn))
+	if (rdtscp)
 		cpu->gpr[REG_RCX] = (u32)msr_read(MSR_IA32_TSC_AUX);
 }
 

@@ -14,13 +14,11 @@
 
 #include "refpmu/hv/cpu.h"
 
-struct instruction;
-
 /* What RDTSC reads now. */
 u64 guest_tsc(struct cpu *cpu);
 
 /* RDTSC, or RDTSCP, that exited. */
-void guest_tsc_read(struct cpu *cpu, const struct instruction *insn);
+void guest_tsc_read(struct cpu *cpu, bool rdtscp);
 
 /* Counters may have begun or ended to count, or the processor to halt. */
 void guest_tsc_follow(struct cpu *cpu);

@@ -31,7 +31,7 @@ void processors_add(struct cpu *cpu);
 /* The guest on this processor writes `low` to its interrupt command register. */
 void processors_send(struct cpu *cpu, u32 low);
 
-/* Have another processor come to the hypervisor soon: exits_take_interrupt() and the like keep the
+/* Have another processor come to the hypervisor soon: vmrun_take_interrupt() and the like keep the
  * NMI to themselves. Nothing happens if it is called already or doesn't run. */
 void processors_call(struct cpu *cpu, struct cpu *to);
 

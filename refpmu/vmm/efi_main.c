@@ -6,7 +6,7 @@
  *
  * One processor: others stay as they are and aren't virtualised. A further one would be entered
  * by replacing the vector of its start-up IPI (the ICR is written through engine/exit_apic.c) with
- * a trampoline that ends in exits_run().
+ * a trampoline that ends in main_loop().
  */
 #include <efi.h>
 

@@ -2,51 +2,11 @@
 /* VMMCALL: the launcher's requests, or #UD. See hypercall.h. */
 #include "refpmu/vmm/configure.h"
 #include "refpmu/hv/deliver.h"
-#include "refpmu/vmm/exits.h"
+#include "refpmu/engine/configuration.h"
 #include "refpmu/hv/guest_memory.h"
-#include "refpmu/hv/guest_tsc.h"
 #include "refpmu/vmm/hypercall.h"
-#include "refpmu/hv/lock.h"
-#include "refpmu/model/core.h"
-#include "refpmu/model/uncore.h"
 #include "refpmu/hv/processors.h"
-#include "refpmu/engine/siblings.h"
-
-bool exit_hypercall_follow(struct cpu *cpu)
-{
-	u64 epoch = __atomic_load_n(&hypervisor.epoch, __ATOMIC_ACQUIRE);
-
-	if (cpu->epoch == epoch)
-		return false;
-	cpu->epoch = epoch;
-	cpu->rep.active = false;
-	cpu->statistics = (struct statistics){ 0 };
-	guest_tsc_leave(cpu);
-	model_init(&cpu->model, &hypervisor.config, &cpu->model_host);
-	exit_msr_set_tsc_adjust(cpu, processors_tsc_adjust(cpu));
-	exits_set_intercepts(cpu, false);
-	return true;
-}
-
-void exit_hypercall_reset(struct cpu *cpu, const struct model_config *config)
-{
-	hypervisor.fast = false;
-	hypervisor.config = *config;
-	hypervisor.wake_ups = 0;
-	for (unsigned i = 0; i < hypervisor.n_cores; i++) {
-		lock_take(cpu, &hypervisor.cores[i].lock);
-		model_core_reset(&hypervisor.cores[i]);
-		lock_give(cpu, &hypervisor.cores[i].lock);
-	}
-	lock_take(cpu, &hypervisor.uncore->lock);
-	model_uncore_reset(hypervisor.uncore);
-	lock_give(cpu, &hypervisor.uncore->lock);
-	__atomic_store_n(&hypervisor.epoch, hypervisor.epoch + 1, __ATOMIC_SEQ_CST);
-	exit_hypercall_follow(cpu);
-	for (unsigned i = 0; processors_get(i); i++)
-		if (processors_get(i) != cpu)
-			siblings_call(cpu, processors_get(i));
-}
+#include "refpmu/vmm/exit_hypercall.h"
 
 static enum hypercall_status version(struct cpu *cpu, u64 address)
 {
@@ -69,7 +29,7 @@ static enum hypercall_status take_configuration(struct cpu *cpu, u64 address)
 		return HYPERCALL_BAD_ADDRESS;
 	if (!configure(&request, &config))
 		return HYPERCALL_BAD_VALUE;
-	exit_hypercall_reset(cpu, &config);
+	configuration_reset(cpu, &config);
 	return HYPERCALL_DONE;
 }
 

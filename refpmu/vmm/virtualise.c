@@ -4,7 +4,7 @@
 
 #include "refpmu/hv/code_page.h"
 #include "refpmu/engine/dbt/engine_block.h"
-#include "refpmu/vmm/exits.h"
+#include "refpmu/engine/exits.h"
 #include "refpmu/hv/guest_memory.h"
 #include "refpmu/hv/host.h"
 #include "refpmu/hv/lock.h"
@@ -16,6 +16,10 @@
 #include "refpmu/engine/siblings.h"
 #include "refpmu/hv/svm.h"
 #include "refpmu/engine/transaction.h"
+#include "refpmu/hv/vmrun.h"
+#include "refpmu/engine/configuration.h"
+#include "refpmu/vmm/exit_hypercall.h"
+#include "refpmu/vmm/main_loop.h"
 #include "spec/msr.h"
 
 #define LEAF_VERSION		1
@@ -168,7 +172,7 @@ static _Noreturn void run(struct cpu *cpu)
 	host_load(cpu);
 	/* For NX in nested tables. */
 	msr_write(MSR_IA32_EFER, msr_read(MSR_IA32_EFER) | EFER_NXE);
-	exits_run(cpu);
+	main_loop(cpu);
 }
 
 void virtualise_boot_processor(void *memory, u64 rip, u64 rsp)
@@ -192,6 +196,7 @@ void virtualise_boot_processor(void *memory, u64 rip, u64 rsp)
 	hypervisor.msr_permissions = hypervisor_pages(MSR_PERMISSION_PAGES);
 	hypervisor.io_permissions = hypervisor_pages(IO_PERMISSION_PAGES);
 	exit_msr_permissions(hypervisor.msr_permissions);
+	exits_on_vmmcall(exit_hypercall);
 	host_init(given->image_size);
 	nested_paging_init_native();
 
@@ -202,7 +207,7 @@ void virtualise_boot_processor(void *memory, u64 rip, u64 rsp)
 	processors_add(cpu);
 	processors_init(given->startup_page, given->apic_ids, given->others, new_cpu);
 	code_page_init();
-	exit_hypercall_reset(cpu, &config);
+	configuration_reset(cpu, &config);
 	run(cpu);
 }
 
@@ -223,8 +228,8 @@ void virtualise_other_processor(u32 apic_id)
 	engine_block_forget(cpu);
 	processors_started(cpu);
 	code_page_started(cpu);
-	exit_hypercall_follow(cpu);
+	configuration_follow(cpu);
 	init_started_state(cpu);
-	exits_set_intercepts(cpu, false);
+	vmrun_set_intercepts(cpu, false);
 	run(cpu);
 }

@@ -16,11 +16,10 @@
 #include "refpmu/engine/dbt/engine_space.h"
 #include "refpmu/engine/emulate/system.h"
 #include "refpmu/engine/visit/engine_visit.h"
-#include "refpmu/vmm/exits.h"
+#include "refpmu/hv/vmrun.h"
 #include "refpmu/hv/panic.h"
 #include "refpmu/engine/emulate/rep.h"
 #include "refpmu/engine/siblings.h"
-#include "refpmu/hv/svm.h"
 #include "refpmu/engine/transaction.h"
 
 #define LEAF_STRUCTURED		7
@@ -156,7 +155,7 @@ static void take_nmi(struct cpu *cpu, struct run *run)
 {
 	struct taken taken = { .vector = TAKEN_NONE };
 
-	run->called = exits_acknowledge(cpu, &taken, false, false) || run->called;
+	run->called = vmrun_acknowledge(cpu, &taken, false, false) || run->called;
 	run->nmi = run->nmi || taken.nmi;
 	cpu->nmis_may_be_blocked = cpu->nmis_may_be_blocked || taken.nmi;
 }
@@ -164,12 +163,12 @@ static void take_nmi(struct cpu *cpu, struct run *run)
 /* One VMRUN with the tables that show the region. Back with the guest's: translating the next
  * block looks its bytes up in them. To begin with, blocks must be what they were; the rest of one
  * that was interrupted runs as it is. */
-static u64 vmrun(struct cpu *cpu, const struct run *run, bool begins)
+static u64 enter_guest(struct cpu *cpu, const struct run *run, bool begins)
 {
 	u64 code;
 
 	space_enter(run->space);
-	code = exits_vmrun_unless(cpu, begins ? &run->space->epoch : NULL);
+	code = vmrun_unless(cpu, begins ? &run->space->epoch : NULL);
 	cpu->vmcb->save.cr3 = run->cr3;
 	cpu->vmcb->save.cr4 = run->cr4;
 	cpu->vmcb->control.nested_cr3 = run->nested_cr3;
@@ -186,14 +185,14 @@ static void run_blocks(struct cpu *cpu, struct run *run, u64 at)
 		u64 code;
 
 		save->rip = at;
-		code = vmrun(cpu, run, begins);
+		code = enter_guest(cpu, run, begins);
 		if (code == EXIT_NOT_RUN) {
 			run->over = true;
 			return;
 		}
 		at = save->rip;
 		if (!block_owns(cache, at))
-			exits_unexpected(cpu, code);
+			vmrun_unexpected(cpu, code);
 		if (code == EXIT_VMMCALL) {
 			run->rip = block_left(cache, at);
 			run->over = run->interrupt || run->nmi || run->called;
@@ -218,7 +217,7 @@ static void run_blocks(struct cpu *cpu, struct run *run, u64 at)
 		else if (code == EXIT_NMI)
 			take_nmi(cpu, run);
 		else
-			exits_unexpected(cpu, code);
+			vmrun_unexpected(cpu, code);
 		if (block_not_begun(cache, at, &run->rip)) {
 			run->over = true;
 			return;
@@ -284,7 +283,7 @@ static bool deliver_pending(struct cpu *cpu, const struct run *run)
 	bool delivered = run->nmi;
 
 	if (run->interrupt)
-		delivered = exits_take_interrupt(cpu, cpu->vmcb->save.rflags & RFLAGS_IF,
+		delivered = vmrun_take_interrupt(cpu, cpu->vmcb->save.rflags & RFLAGS_IF,
 						 false) || delivered;
 	if (run->nmi) {
 		deliver(cpu, &nmi);

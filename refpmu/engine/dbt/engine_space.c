@@ -243,10 +243,12 @@ void space_check(struct engine_space *space)
 	u64 now = tsc();
 
 	check_protection(space);
-	if (!space->stale && now - space->checked < LONG_AGO && space->cr0 == save->cr0 &&
+	if (!space->stale && space->device_interrupts == space->cpu->device_interrupts &&
+	    now - space->checked < LONG_AGO && space->cr0 == save->cr0 &&
 	    space->cr3 == save->cr3 && space->cr4 == save->cr4 && space->efer == save->efer)
 		return;
 	space->stale = false;
+	space->device_interrupts = space->cpu->device_interrupts;
 	space->checked = now;
 	space->cr0 = save->cr0;
 	space->cr3 = save->cr3;

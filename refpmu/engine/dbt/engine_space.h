@@ -42,7 +42,8 @@ struct engine_space {
 	unsigned level5, level4, level3, level2;	/* entries that lead to the region */
 	u64 refused[SPACE_REFUSED];	/* addresses at which blocks don't begin */
 	bool stale;			/* page tables, or devices' memory, may have changed */
-	u64 checked;			/* when all was checked, by the TSC */
+	u32 device_interrupts;		/* cpu->device_interrupts when all was checked, */
+	u64 checked;			/* and the TSC */
 	u32 epoch;			/* code_page_epoch() that the blocks fit */
 	u64 cr0, cr3, cr4, efer;	/* when it was */
 };

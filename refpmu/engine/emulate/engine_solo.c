@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* See engine_solo.h. */
 #include "refpmu/engine/emulate/engine_solo.h"
-#include "refpmu/vmm/exits.h"
 #include "refpmu/hv/guest_memory.h"
 #include "refpmu/engine/emulate/rep.h"
 #include "refpmu/engine/retire.h"
 #include "refpmu/engine/emulate/solo.h"
+#include "refpmu/hv/vmrun.h"
 
 #define RFLAGS_AC	BIT(18)
 #define DR7_ENABLED	BITS(0, 7)	/* breakpoints */
@@ -120,7 +120,7 @@ bool engine_solo(struct cpu *cpu, bool look, bool *delivered)
 		return false;
 	if (look) {
 		cpu->pmi_raised = false;
-		*delivered = exits_take_interrupt(cpu, save->rflags & RFLAGS_IF, false);
+		*delivered = vmrun_take_interrupt(cpu, save->rflags & RFLAGS_IF, false);
 		if (*delivered)
 			return true;
 	}

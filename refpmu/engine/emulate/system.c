@@ -5,12 +5,13 @@
  * offer; returns to compatibility mode.
  */
 #include "refpmu/engine/emulate/system.h"
-#include "refpmu/vmm/exits.h"
+#include "refpmu/engine/exits.h"
 #include "refpmu/hv/guest_memory.h"
 #include "refpmu/hv/guest_tsc.h"
 #include "refpmu/engine/retire.h"
 #include "refpmu/hv/segment.h"
 #include "refpmu/hv/svm.h"
+#include "refpmu/hv/vmrun.h"
 #include "spec/msr.h"
 
 /* What a return may bring along without changing how the next instruction runs. */
@@ -194,6 +195,12 @@ static void do_str(struct cpu *cpu, const struct instruction *insn)
 	*to = insn->operand_bytes == 2 ? (*to & ~BITS(0, 15)) | selector : selector;
 }
 
+/* 0F 01 F9; the other one is 0F 31. */
+static bool is_rdtscp(const struct instruction *insn)
+{
+	return insn->length >= 3 && insn->bytes[insn->length - 1] == 0xf9;
+}
+
 /* ---- */
 
 /* Instructions with an exit of their own: carried out as behind that exit. */
@@ -244,7 +251,7 @@ static bool carry_out(struct cpu *cpu, const struct instruction *insn)
 	case INSN_RDTSC:
 		if (save->cpl && (save->cr4 & CR4_TSD))
 			return false;
-		guest_tsc_read(cpu, insn);
+		guest_tsc_read(cpu, is_rdtscp(insn));
 		break;
 	case INSN_STR:
 		if (save->cpl)
@@ -290,7 +297,7 @@ bool engine_system(struct cpu *cpu, const struct instruction *insn)
 	if (!is_ours(cpu, insn))
 		return false;
 	/* What is pending comes first: no run of the guest would show it. */
-	if (exits_take_interrupt(cpu, cpu->vmcb->save.rflags & RFLAGS_IF, false))
+	if (vmrun_take_interrupt(cpu, cpu->vmcb->save.rflags & RFLAGS_IF, false))
 		return true;
 	if (by_exit(cpu, insn))
 		return true;

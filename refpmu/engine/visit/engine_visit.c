@@ -9,10 +9,10 @@
  */
 #include "refpmu/hv/code_page.h"
 #include "refpmu/engine/visit/engine_visit.h"
-#include "refpmu/vmm/exits.h"
 #include "refpmu/hv/guest_memory.h"
 #include "refpmu/hv/panic.h"
 #include "refpmu/engine/visit/visit.h"
+#include "refpmu/hv/vmrun.h"
 #include "spec/msr.h"
 
 #define RFLAGS_AC	BIT(18)
@@ -112,7 +112,7 @@ bool engine_visit(struct cpu *cpu, u64 most)
 	struct visit_cache *cache = cpu->visits;
 	u64 budget = model_bulk_budget(&cpu->model, cpu_cpl(cpu), VISIT_ACCESSES);
 
-	if (exits_take_interrupt(cpu, save->rflags & RFLAGS_IF, false))
+	if (vmrun_take_interrupt(cpu, save->rflags & RFLAGS_IF, false))
 		return true;
 	if (budget < most)
 		most = budget;

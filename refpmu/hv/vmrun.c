@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/* See vmrun.h. APM volume 2, "VMRUN Instruction", "#VMEXIT". */
+#include "refpmu/hv/apic.h"
+#include "refpmu/hv/code_page.h"
+#include "refpmu/hv/deliver.h"
+#include "refpmu/hv/guest_tsc.h"
+#include "refpmu/hv/host.h"
+#include "refpmu/hv/panic.h"
+#include "refpmu/hv/vmrun.h"
+#include "spec/msr.h"
+
+#define STEP_MISC1	(INTERCEPT_INTR | INTERCEPT_NMI | INTERCEPT_SWINT)
+#define VMRUN_BYTES	3
+
+/* What a VMRUN depends on, for the message when it refuses. */
+struct entered {
+	u64 cr0, cr4, efer;
+	u32 injected;
+};
+
+static void note_entered(const struct cpu *cpu, struct entered *entered)
+{
+	const struct vmcb_save *save = &cpu->vmcb->save;
+	unsigned both = SEG_L | SEG_DB;
+
+	*entered = (struct entered){
+		.cr0 = save->cr0, .cr4 = save->cr4, .efer = save->efer,
+		.injected = cpu->vmcb->control.event_injection,
+	};
+	if (cpu_long_mode(cpu) && (save->cs.attributes & both) == both)
+		panic("the guest loaded a code segment with L and D, which a processor refuses "
+		      "(CS, its attributes, RIP)", 3, save->cs.selector, save->cs.attributes,
+		      save->rip, 0);
+}
+
+static void report_refused(const struct cpu *cpu, const struct entered *entered)
+{
+	/* VMRUN reports a state that it refuses with the host's RIP. */
+	if (cpu->vmcb->save.rip - (u64)svm_entry <= VMRUN_BYTES)
+		panic("VMRUN refused the guest's state (CR0, CR4, EFER, event to inject)", 4,
+		      entered->cr0, entered->cr4, entered->efer, entered->injected);
+}
+
+u64 vmrun_unless(struct cpu *cpu, const u32 *epoch)
+{
+	struct vmcb_save *save = &cpu->vmcb->save;
+	struct entered entered;
+	u32 code;
+
+	host_match_control_registers(cpu);
+	save->rax = cpu->gpr[REG_RAX];
+	save->rsp = cpu->gpr[REG_RSP];
+	if (!code_page_enter(cpu, epoch))
+		return EXIT_NOT_RUN;
+	guest_tsc_intercept(cpu);
+	note_entered(cpu, &entered);
+	svm_run((u64)cpu->vmcb, cpu->gpr);
+	code_page_leave(cpu);
+	code = (u32)cpu->vmcb->control.exit_code;	/* see EXIT_INVALID */
+	if (code == EXIT_INVALID)
+		report_refused(cpu, &entered);
+	cpu->vmcb->control.tlb_control = 0;
+	cpu->gpr[REG_RAX] = save->rax;
+	cpu->gpr[REG_RSP] = save->rsp;
+	return code;
+}
+
+/* A store to code is run again, unless it is in a shadow that only single steps keep. */
+u64 vmrun(struct cpu *cpu)
+{
+	u64 code;
+
+	do
+		code = vmrun_unless(cpu, NULL);
+	while (code == EXIT_NPF && code_page_fault(cpu) &&
+	       (cpu->stepping || !(cpu->vmcb->control.int_state & INT_STATE_SHADOW)));
+	return code;
+}
+
+void vmrun_set_intercepts(struct cpu *cpu, bool step)
+{
+	struct vmcb_control *control = &cpu->vmcb->control;
+
+	cpu->stepping = step || cpu->looking || model_watching(&cpu->model);
+	if (cpu->stepping) {
+		control->intercept_exceptions = ~(u32)BIT(VECTOR_NMI);
+		control->intercept_misc1 |= (u32)STEP_MISC1;
+		control->intercept_cr_write = 0;
+	} else {
+		/* See engine/exits.c: exit_of() and exits_exception(). */
+		control->intercept_exceptions = (u32)(BIT(VECTOR_GP) | BIT(VECTOR_DB));
+		/* XEND and XTEST. */
+		if (model_has_tx(&cpu->model))
+			control->intercept_exceptions |= (u32)BIT(VECTOR_UD);
+		control->intercept_misc1 &= ~(u32)STEP_MISC1;
+		control->intercept_cr_write = (u16)(INTERCEPT_CR0 | INTERCEPT_CR4);
+		/* It may be called, also out of a HLT. */
+		if (hypervisor.several)
+			control->intercept_misc1 |= (u32)(INTERCEPT_NMI | INTERCEPT_HLT);
+	}
+}
+
+bool vmrun_acknowledge(struct cpu *cpu, struct taken *taken, bool interrupts, bool wait)
+{
+	if (wait)
+		svm_wait(taken, interrupts);
+	else
+		svm_window(taken, interrupts);
+	if (!taken->nmi || !cpu->called)
+		return false;
+	cpu->called = false;
+	taken->nmi = 0;
+	svm_unblock_nmi();
+	return true;
+}
+
+bool vmrun_take_interrupt(struct cpu *cpu, bool interrupts, bool wait)
+{
+	struct taken taken = { .vector = TAKEN_NONE };
+	struct event event = { .type = EVENT_INTERRUPT };
+
+	/* One that was called out of a HLT may be watched by now. */
+	if (vmrun_acknowledge(cpu, &taken, interrupts, wait) && wait)
+		vmrun_set_intercepts(cpu, false);
+	if (taken.vector != TAKEN_NONE) {
+		event.vector = (u8)taken.vector;
+		/* A device's, unless it is the counters' own. */
+		if (event.vector != (u8)*apic_register(APIC_LVTPC))
+			cpu->device_interrupts++;
+		deliver(cpu, &event);
+		cpu->statistics.exits[KIND_INTERRUPT]++;
+	}
+	/* On top of the interrupt, so that its handler runs first. */
+	if (taken.nmi) {
+		cpu->nmis_may_be_blocked = true;
+		event = (struct event){ .vector = VECTOR_NMI, .type = EVENT_NMI };
+		deliver(cpu, &event);
+		cpu->statistics.exits[KIND_NMI]++;
+	}
+	return taken.nmi || taken.vector != TAKEN_NONE;
+}
+
+/* A board resets itself when its first processor shuts down. Another one stays so until an INIT. */
+void vmrun_shutdown(struct cpu *cpu)
+{
+	while (!(msr_read(MSR_IA32_APIC_BASE) & IA32_APIC_BASE_BSP))
+		__asm__ volatile("cli; hlt");
+	panic("the guest shut down (RIP, RSP, CR2, CR3)", 4, cpu->vmcb->save.rip,
+	      cpu->vmcb->save.rsp, cpu->vmcb->save.cr2, cpu->vmcb->save.cr3);
+}
+
+void vmrun_unexpected(struct cpu *cpu, u64 code)
+{
+	const struct vmcb_control *control = &cpu->vmcb->control;
+
+	panic("unexpected exit (code, information 1 and 2, RIP)", 4, code, control->exit_info_1,
+	      control->exit_info_2, cpu->vmcb->save.rip);
+}

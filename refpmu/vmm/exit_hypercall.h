@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* VMMCALL: a request of the launcher's (hypercall.h), or #UD. */
+#ifndef REFPMU_VMM_EXIT_HYPERCALL_H
+#define REFPMU_VMM_EXIT_HYPERCALL_H
+
+#include "refpmu/hv/cpu.h"
+
+/* true: carried out, RIP is still at the instruction; false: an exception has been delivered. */
+bool exit_hypercall(struct cpu *cpu);
+
+#endif
