@@ -72,6 +72,11 @@ def good_log(verdicts):
 verdict_lists = st.lists(st.sampled_from(results.VERDICTS), min_size=1, max_size=8)
 
 
+# Of run-qemu.sh: why it ended the machine, and how one ended by itself.
+REASONS = ["", "no end within 1 s"]
+ENDS = ["", *(conclude.MACHINE + how for how in ("ended", "was reset", "switched itself off"))]
+
+
 class Options:
     """What conclude.py was asked for."""
     run, reason, efi = "pmu=reference cpu=haswell", "", ""
@@ -81,14 +86,15 @@ def points_of(run):
     return [(point.number, point.name, point.verdict, point.requirements) for point in run.points]
 
 
-def concluded(log, efi=""):
+def concluded(log, efi="", reason="", end=""):
     """Status of conclude.py for that log, and its saved files."""
     with tempfile.TemporaryDirectory() as folder:
         serial, out = os.path.join(folder, "serial"), os.path.join(folder, "out")
         with open(serial, "wb") as file:
             file.write(log)
         old, sys.argv = sys.argv, ["conclude.py", f"--serial={serial}", f"--out={out}",
-                                   f"--run={Options.run}", f"--efi={efi}"]
+                                   f"--run={Options.run}", f"--efi={efi}",
+                                   f"--reason={reason}", f"--end={end}"]
         try:
             with contextlib.redirect_stdout(io.StringIO()) as said, \
                     contextlib.redirect_stderr(io.StringIO()):
@@ -105,9 +111,10 @@ def concluded(log, efi=""):
     return status, files
 
 
-@given(any_log, st.sampled_from(["", "shell.efi"]))
-def any_log_has_results(log, efi):
-    _, files = concluded(log, efi)
+@given(any_log, st.sampled_from(["", "shell.efi"]), st.sampled_from(REASONS),
+       st.sampled_from(ENDS))
+def any_log_has_results(log, efi, reason, end):
+    _, files = concluded(log, efi, reason, end)
     points = json.loads(files["results.json"])["runs"][0]["points"]
     xml.dom.minidom.parseString(files["junit.xml"])
     again = results.parse(files["results.tap"].decode())[0]
@@ -160,23 +167,37 @@ def a_garbled_line_costs_itself(verdicts, data):
             assert now.get(f"group.claim_{number}") == verdict, (number, verdict, now)
 
 
+@given(verdict_lists, st.sampled_from(ENDS[1:]), st.data())
+def a_log_cut_short_says_how_the_machine_ended(verdicts, end, data):
+    lines = good_log(verdicts)
+    whole = next(i for i, line in enumerate(lines) if line.startswith("# end of "))
+    lines = lines[:data.draw(st.integers(1, whole), "lines")]
+    status, files = concluded("\n".join(lines).encode(), end=end)
+    assert status in (1, 2), status
+    told = [line for line in files["results.tap"].decode().splitlines()
+            if line.startswith("Bail out!")]
+    assert len(told) == 1 and end in told[0], told
+
+
 PROPERTIES = (any_log_has_results, any_log_can_be_reported, a_good_log_says_what_it_said,
-              a_garbled_line_costs_itself)
+              a_garbled_line_costs_itself, a_log_cut_short_says_how_the_machine_ended)
 
 
 def main():
     seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 0
     end = time.monotonic() + seconds
     failed = set()
+    # Once: Hypothesis refuses settings for what has some.
+    runs = {check.__name__: settings(max_examples=200, deadline=None, database=None,
+                                     derandomize=not seconds,
+                                     suppress_health_check=list(HealthCheck))(check)
+            for check in PROPERTIES}
     while True:
-        for check in PROPERTIES:
-            run = settings(max_examples=200, deadline=None, database=None,
-                           derandomize=not seconds,
-                           suppress_health_check=list(HealthCheck))(check)
+        for name, run in runs.items():
             try:
                 run()
             except Exception:       # whatever it is, it is a finding
-                failed.add(check.__name__)
+                failed.add(name)
                 traceback.print_exc()
         if failed or time.monotonic() >= end:
             break
