@@ -3,6 +3,7 @@
  * Interprocessor Interrupts". */
 #include "refpmu/selftest/deadly.h"
 
+#include "refpmu/hv/apic.h"
 #include "refpmu/hv/architecture.h"
 #include "refpmu/vmm/hypercall.h"
 #include "refpmu/launch/print.h"
@@ -10,8 +11,7 @@
 #include "refpmu/selftest/machine.h"
 #include "spec/msr.h"
 
-#define APIC_ICR_LOW	0x300
-#define INIT_TO_SELF	0x44500u	/* shorthand 1, assert, INIT */
+#define INIT_TO_SELF	(ICR_SELF | ICR_ASSERT | ICR_INIT)
 #define RESET_CONTROL	0xcf9
 #define RESET_HARD	6
 #define PAGE		4096ULL
@@ -62,7 +62,7 @@ void deadly_die(EFI_SYSTEM_TABLE *system, u64 way)
 		triple_fault(way == DEADLY_COUNTED_TRIPLE_FAULT);
 		break;
 	case DEADLY_INIT:
-		*(volatile u32 *)(APIC_BASE + APIC_ICR_LOW) = INIT_TO_SELF;
+		*apic_register(APIC_ICR_LOW) = INIT_TO_SELF;
 		break;
 	case DEADLY_RESET:
 		__asm__ volatile("outb %0, %1" :: "a"((u8)RESET_HARD), "d"((u16)RESET_CONTROL));

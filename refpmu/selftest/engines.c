@@ -8,6 +8,7 @@
  */
 #include "refpmu/selftest/engines.h"
 
+#include "refpmu/hv/apic.h"
 #include "refpmu/vmm/hypercall.h"
 #include "refpmu/launch/print.h"
 #include "refpmu/selftest/blobs.h"
@@ -25,7 +26,6 @@
 #define C_INSTRUCTIONS	20000		/* of compiled C, and a few more */
 #define RECORD		0xc0
 #define RECORDS		4
-#define LVTPC		0x340
 #define LVT_MASKED	0x10000
 #define DS_WORDS	12
 #define LANES		(1 + MACHINE_OTHERS)
@@ -136,14 +136,14 @@ static void set_up(struct lane *lane)
 	msr_write(MSR_IA32_FIXED_CTR_CTRL, 3 | IA32_FIXED_CTR_CTRL_PMI0);
 	msr_write(MSR_IA32_FIXED_CTR0, -lane->distance & BITS(0, 47));
 	lane->program.context.enable = BITS(0, 3) | BIT(32);
-	*(volatile u32 *)(APIC_BASE + LVTPC) = VECTOR_PMI;
+	*apic_register(APIC_LVTPC) = VECTOR_PMI;
 }
 
 static void keep(struct lane *lane, struct outcome *o)
 {
 	const struct engine_context *context = &lane->program.context;
 
-	*(volatile u32 *)(APIC_BASE + LVTPC) = LVT_MASKED;
+	*apic_register(APIC_LVTPC) = LVT_MASKED;
 	*o = (struct outcome){ .pmis = context->pmis, .faults = context->faults };
 	for (unsigned i = 0; i < 18; i++) {
 		o->end[i] = context->end[i];

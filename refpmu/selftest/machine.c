@@ -3,6 +3,7 @@
  * at it, and the firmware has none. */
 #include "refpmu/selftest/machine.h"
 
+#include "refpmu/hv/apic.h"
 #include "refpmu/hv/architecture.h"
 #include "refpmu/selftest/blobs.h"
 #include "refpmu/selftest/program.h"
@@ -10,11 +11,6 @@
 
 #define SYSRET_BASE	0x18ULL
 
-#define APIC_TPR	0x80
-#define APIC_SVR	0xf0
-#define APIC_LVT_TIMER	0x320
-#define APIC_LVT_LINT0	0x350
-#define APIC_LVT_LINT1	0x360
 #define LVT_MASKED	BIT(16)
 #define SVR_ENABLE	BIT(8)
 #define TPR_OURS_ONLY	0xd0		/* class 14 and above stays open */
@@ -50,11 +46,6 @@ static u32 held_values[5];
 static struct descriptor_table firmware_gdt, firmware_idt;
 static u64 firmware_cr3, firmware_efer;
 static u16 firmware_cs, firmware_ds;
-
-static volatile u32 *apic(u32 offset)
-{
-	return (volatile u32 *)(APIC_BASE + offset);
-}
 
 static void gate(u64 table[256][2], u8 vector, void (*handler)(void), unsigned ist, unsigned dpl)
 {
@@ -100,18 +91,18 @@ static void load_tables(struct tables *own, u64 interrupts[256][2])
 void machine_hold(void)
 {
 	for (unsigned i = 0; i < sizeof(held) / sizeof(held[0]); i++)
-		held_values[i] = *apic(held[i]);
-	*apic(APIC_SVR) |= (u32)SVR_ENABLE;
-	*apic(APIC_LVT_TIMER) |= (u32)LVT_MASKED;
-	*apic(APIC_LVT_LINT0) |= (u32)LVT_MASKED;
-	*apic(APIC_LVT_LINT1) |= (u32)LVT_MASKED;
-	*apic(APIC_TPR) = TPR_OURS_ONLY;
+		held_values[i] = *apic_register(held[i]);
+	*apic_register(APIC_SVR) |= (u32)SVR_ENABLE;
+	*apic_register(APIC_LVT_TIMER) |= (u32)LVT_MASKED;
+	*apic_register(APIC_LVT_LINT0) |= (u32)LVT_MASKED;
+	*apic_register(APIC_LVT_LINT1) |= (u32)LVT_MASKED;
+	*apic_register(APIC_TPR) = TPR_OURS_ONLY;
 }
 
 void machine_release(void)
 {
 	for (unsigned i = sizeof(held) / sizeof(held[0]); i--; )
-		*apic(held[i]) = held_values[i];
+		*apic_register(held[i]) = held_values[i];
 }
 
 void machine_enter(void)
@@ -140,8 +131,8 @@ void machine_enter(void)
 void machine_enter_other(unsigned which)
 {
 	load_tables(&tables[1 + which], program_idt);
-	*apic(APIC_SVR) |= (u32)SVR_ENABLE;
-	*apic(APIC_TPR) = TPR_OURS_ONLY;
+	*apic_register(APIC_SVR) |= (u32)SVR_ENABLE;
+	*apic_register(APIC_TPR) = TPR_OURS_ONLY;
 }
 
 void machine_use_traps(void (*handler)(void))

@@ -18,7 +18,6 @@
 #define VECTOR_IPI	0xe1
 #define VECTOR_PMI	0xe2		/* of programs (program.h) only */
 
-#define APIC_BASE	0xfee00000ULL
 #define MACHINE_OTHERS	3		/* processors, besides the first one */
 
 void machine_enter(void);

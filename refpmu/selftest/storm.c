@@ -2,6 +2,8 @@
 /* SDM volume 3, "MP Initialization Protocol Algorithm for MP Systems", without its delays: neither
  * QEMU nor the hypervisor needs them, and they would let the storm die down. */
 #include "refpmu/selftest/storm.h"
+
+#include "refpmu/hv/apic.h"
 #include "refpmu/hv/efi_processors.h"
 #include "refpmu/selftest/machine.h"
 #include "refpmu/selftest/patience.h"
@@ -10,13 +12,6 @@
 #define PAGE_TOP	0x9ffffULL
 #define PAGE		4096
 #define GENU		0x756e6547		/* "Genu", the vendor's first four letters */
-
-#define ICR_LOW		(*(volatile u32 *)(APIC_BASE + 0x300))
-#define ICR_HIGH	(*(volatile u32 *)(APIC_BASE + 0x310))
-#define ICR_PENDING	BIT(12)
-#define ICR_INIT	0x4500			/* assert */
-#define ICR_STARTUP	0x4600
-
 
 extern const u8 storm_code[] __attribute__((visibility("hidden")));
 extern const u8 storm_code_end[] __attribute__((visibility("hidden")));
@@ -42,9 +37,9 @@ unsigned storm_open(EFI_SYSTEM_TABLE *system)
 
 static void command(u8 apic_id, u32 low)
 {
-	ICR_HIGH = (u32)apic_id << 24;
-	ICR_LOW = low;
-	while (ICR_LOW & ICR_PENDING)
+	*apic_register(APIC_ICR_HIGH) = (u32)apic_id << ICR_DESTINATION_SHIFT;
+	*apic_register(APIC_ICR_LOW) = low | ICR_ASSERT;
+	while (*apic_register(APIC_ICR_LOW) & ICR_PENDING)
 		__asm__ volatile("pause");
 }
 
