@@ -108,6 +108,13 @@ static void handler(struct trap_frame *frame)
 		apic_lvtpc_write(lvtpc(pmi, false));
 }
 
+/* A spurious interrupt isn't in service: SDM "Spurious Interrupt". */
+static void last_vector(struct trap_frame *frame)
+{
+	if (apic_isr(VECTOR_SPURIOUS))
+		handler(frame);
+}
+
 void pmi_init(void)
 {
 	struct pmi *pmi = here();
@@ -119,6 +126,7 @@ void pmi_init(void)
 	/* Nobody's vectors: an interrupt with another one than LVTPC's shows in the log. */
 	for (u8 vector = VECTOR_IPI + 1; vector < VECTOR_TIMER; vector++)
 		intr_set_handler(vector, handler);
+	intr_set_handler(VECTOR_SPURIOUS, last_vector);
 	intr_set_handler(VECTOR_NMI, handler);
 }
 
