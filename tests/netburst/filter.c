@@ -187,7 +187,7 @@ TEST(netburst, edges_of_a_complement_are_its_own, REQS(NB_18, NB_19), NEEDS(need
 		 "rising edges of \"more than 0 clocks at CPL 3\" on the way to CPL 3");
 	CHECK_EQ(t, NB_19, 0, edges[2] - edges[1], "on the way back");
 	count_at_levels(condition | NB_CCCR_COMPLEMENT, edges);
-	CHECK_EQ(t, NB_18, 0, edges[1] - edges[0],
+	CHECK_EQ(t, NB_19, 0, edges[1] - edges[0],
 		 "rising edges of \"0 clocks at CPL 3\" on the way to CPL 3");
 	CHECK_EQ(t, NB_18, 1, edges[2] - edges[1], "on the way back");
 }
