@@ -64,8 +64,7 @@ $(foreach cc,$(HOST_CC_NAMES),$(eval $(call host_compiler,$(cc))))
 # The engine's blocks run in the test's own process and may write anywhere: no ASan, whose shadow
 # they would find. They need the decoder, which the top Makefile fetches.
 HOST_ENGINE := $(sort $(wildcard $(addprefix $(ROOT)/, refpmu/engine/dbt/block_*.c refpmu/engine/emulate/solo_*.c \
-	       refpmu/engine/visit/visit_*.c refpmu/engine/dbt/code_fields.c \
-	       refpmu/engine/decode_insn.c refpmu/engine/code_scan.c)) \
+	       refpmu/engine/dbt/code_fields.c refpmu/engine/decode_insn.c refpmu/engine/code_scan.c)) \
 	       $(filter-out $(ROOT)/host/engine/test_%, $(wildcard $(ROOT)/host/engine/*.c)))
 HOST_ENGINE_TESTS := $(sort $(wildcard $(ROOT)/host/engine/test_*.c))
 HOST_ENGINE_SANITIZE := -fsanitize=undefined -fno-sanitize-recover=all

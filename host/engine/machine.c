@@ -7,7 +7,6 @@
 #include "host/engine/machine.h"
 #include "refpmu/engine/dbt/block_page.h"
 #include "refpmu/engine/emulate/solo.h"
-#include "refpmu/engine/visit/visit.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -47,7 +46,7 @@ enum mode { HOST, STARTING, STEPPING, IN_BLOCK };
 
 static struct {
 	enum mode mode;
-	bool blocks, hurry, ends, in_run, solo, visits;
+	bool blocks, hurry, ends, in_run, solo;
 	u64 left, quantum, random;
 	const struct machine_state *begin;
 	struct machine_result *result;
@@ -383,45 +382,8 @@ static bool run_solo(void)
 	return true;
 }
 
-/* ---- first visits ---- */
-
-static struct visit_cache *visit_cache;
-
-static const u8 *text_at(void *ctx, u64 linear)
-{
-	(void)ctx;
-	return linear - MACHINE_CODE < MACHINE_BYTES ? (const u8 *)linear : NULL;
-}
-
-/* What isn't here, as nobody knows the bases. */
-static u64 segment_base(void *ctx, unsigned segment)
-{
-	(void)ctx;
-	(void)segment;
-	return BIT(62);
-}
-
-static const struct visit_world visit_world = {
-	.at = solo_at, .text = text_at, .segment = segment_base,
-};
-
-/* As many of the next instructions as can be. */
-static void run_visits(void)
-{
-	u64 budget = run.left < run.quantum ? run.left : run.quantum, done;
-
-	done = visit_run(visit_cache, run.gpr, &run.rip, &run.flags, budget);
-	if (done != visit_cache->events.instructions || done > budget)
-		wrong("first visits have miscounted");
-	add_events(&run.result->events, &visit_cache->events);
-	run.left -= done;
-	run.result->visited += done;
-}
-
 static void advance(ucontext_t *context)
 {
-	if (run.visits && !run.in_run && run.left)
-		run_visits();
 	while (run.solo && run.left && run.rip - MACHINE_CODE < MACHINE_BYTES && run_solo())
 		;
 	if (!run.in_run && !run.left) {
@@ -587,8 +549,6 @@ void machine_open(void)
 		map(area[i], MACHINE_BYTES, PROT_READ | PROT_WRITE | PROT_EXEC);
 	region = map(0, sizeof(*region), PROT_READ | PROT_WRITE | PROT_EXEC);
 	solo_code = map(0, sizeof(*solo_code), PROT_READ | PROT_WRITE | PROT_EXEC);
-	visit_cache = map(0, sizeof(*visit_cache), PROT_READ | PROT_WRITE);
-	visit_cache->world = &visit_world;
 	block_init(&machine_cache, region, &source, exit_code);
 	machine_cache.runs_at = (u64)region;
 	sigaltstack(&stack, NULL);
@@ -616,27 +576,15 @@ static __attribute__((noinline)) void start(const struct machine_state *begin, u
 void machine_step(const struct machine_state *begin, u64 instructions,
 		  struct machine_result *result)
 {
-	run.blocks = run.hurry = run.ends = run.solo = run.visits = false;
+	run.blocks = run.hurry = run.ends = run.solo = false;
 	start(begin, instructions, result);
 }
 
 void machine_solo(const struct machine_state *begin, u64 instructions,
 		  struct machine_result *result)
 {
-	run.blocks = run.hurry = run.ends = run.visits = false;
+	run.blocks = run.hurry = run.ends = false;
 	run.solo = true;
-	start(begin, instructions, result);
-}
-
-void machine_visits(const struct machine_state *begin, u64 instructions, u64 quantum, u16 enough,
-		    struct machine_result *result)
-{
-	run.blocks = enough < MACHINE_ALL_VISITS;
-	run.visits = true;
-	run.hurry = run.ends = run.solo = false;
-	run.quantum = quantum;
-	visit_cache->enough = enough;
-	visit_forget(visit_cache);
 	start(begin, instructions, result);
 }
 
@@ -644,7 +592,7 @@ static void run_in_blocks(const struct machine_state *begin, u64 instructions, u
 			  struct machine_result *result)
 {
 	run.blocks = true;
-	run.solo = run.visits = false;
+	run.solo = false;
 	run.quantum = quantum;
 	run.random = instructions;
 	start(begin, instructions, result);

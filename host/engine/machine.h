@@ -29,7 +29,6 @@ struct machine_result {
 	struct model_events events;
 	/* Of all the instructions: skipped; not in blocks; of these, solo. */
 	u64 faults, stepped, solo, runs;
-	u64 visited;			/* in first visits; not among those stepped */
 	bool open;			/* it ended early, where the reference isn't one */
 	const char *wrong;		/* NULL, or what must never be */
 	u8 memory[3][MACHINE_BYTES];
@@ -50,11 +49,6 @@ void machine_step(const struct machine_state *begin, u64 instructions,
 /* The same, with each instruction that can be solo run so (solo.h). */
 void machine_solo(const struct machine_state *begin, u64 instructions,
 		  struct machine_result *result);
-/* The same with first visits (visit.h), in runs of at most `quantum` instructions; in blocks from
- * then on where a stretch has had enough of them, unless that is MACHINE_ALL_VISITS. */
-#define MACHINE_ALL_VISITS	0xffff
-void machine_visits(const struct machine_state *begin, u64 instructions, u64 quantum, u16 enough,
-		    struct machine_result *result);
 /* The same in blocks, in runs of at most `quantum` instructions; with `hurry`, a run is
  * interrupted by a signal now and then, wherever it is. */
 void machine_blocks(const struct machine_state *begin, u64 instructions, u64 quantum, bool hurry,

@@ -101,8 +101,6 @@ static void add(struct model_events *events, const struct model_retired *i)
 	events->locked_loads += i->locked_loads;
 	events->branches[i->branch]++;
 	events->taken += i->branch == BRANCH_CONDITIONAL && i->taken;
-	events->mispredicts += i->branch == BRANCH_CONDITIONAL &&
-			       model_bulk_conditional(&bulk.m, i->ip, i->taken);
 }
 
 static bool same_models(const char *after)
@@ -180,13 +178,10 @@ static bool go_on(u64 *ip)
 	u8 cpl = (u8)(below(3) ? 0 : 3);
 	struct model_retired instruction;
 
-	if (!model_bulk_possible_telling(&bulk.m, cpl)) {
+	if (!model_bulk_possible(&bulk.m, cpl)) {
 		random_instruction(&instruction, ip, cpl);
 		return single(&instruction);
 	}
-	/* A branch is told of once, whether it fits or not. */
-	if (!model_bulk_possible(&bulk.m, cpl))
-		return go_blindly(ip, cpl);
 	return below(2) ? go_exactly(ip, cpl) : go_blindly(ip, cpl);
 }
 

@@ -21,7 +21,6 @@ struct instruction;
 struct decode_cache;
 struct engine_blocks;
 struct solo_code;
-struct visit_cache;
 
 /* Interrupts are held off for the one instruction behind STI, MOV SS and POP SS. */
 enum shadow { SHADOW_NONE, SHADOW_STI, SHADOW_MOV_SS };
@@ -84,8 +83,6 @@ struct cpu {
 	void *vectors;		/* of the program before its transaction: an XSAVE area */
 
 	struct solo_code *solo_code;
-	struct visit_cache *visits;
-	u32 visit_changes;	/* of nested tables, that it fits */
 	bool pmi_raised;	/* and nobody has looked for interrupts since */
 
 	u64 nested_root;	/* of its nested tables */

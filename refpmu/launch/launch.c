@@ -111,11 +111,11 @@ static u64 run_program(const struct plan_run *run, enum hypercall_engine *engine
 
 static void print_engine(u64 number, enum hypercall_engine engine, const struct statistics *s)
 {
-	print("launch: engine %u %s blocks=%u stepped=%u solo=%u runs=%u visited=%u acted=%u"
+	print("launch: engine %u %s blocks=%u stepped=%u solo=%u runs=%u acted=%u"
 #define HANDOVER(token, name, meaning) " " name "=%u"
 #include "refpmu/engine/dbt/handover.def"
 	      , number, engine == HYPERCALL_FAST ? "fast" : "step", s->in_blocks, s->stepped,
-	      s->solo, s->block_runs, s->visited, s->fault_acted
+	      s->solo, s->block_runs, s->fault_acted
 #define HANDOVER(token, name, meaning) , s->handover[HANDOVER_##token]
 #include "refpmu/engine/dbt/handover.def"
 	      );

@@ -77,13 +77,13 @@ static bool selected(const struct model_rule *rule, u8 cpl)
 	return (cpl ? rule->usr : rule->os) && !rule->in_tx;
 }
 
-bool model_bulk_possible_telling(const struct model *m, u8 cpl)
+bool model_bulk_possible(const struct model *m, u8 cpl)
 {
 	/* Its counters are the other logical processor's as well. */
 	if (model_is_netburst(m))
 		return false;
 	if (busy(m) || looks_at_each(m->config.fault) || !model_core_is_quiet(m) ||
-	    model_errata_miscounts(m))
+	    model_errata_miscounts(m) || m->watch_predictor)
 		return false;
 	for (u64 left = m->active; left; left &= left - 1) {
 		const struct model_counter *c = &m->counter[__builtin_ctzll(left)];
@@ -97,16 +97,6 @@ bool model_bulk_possible_telling(const struct model *m, u8 cpl)
 			return false;
 	}
 	return true;
-}
-
-bool model_bulk_possible(const struct model *m, u8 cpl)
-{
-	return !m->watch_predictor && model_bulk_possible_telling(m, cpl);
-}
-
-bool model_bulk_conditional(struct model *m, u64 ip, bool taken)
-{
-	return m->watch_predictor && model_conditional_mispredicted(m, ip, taken);
 }
 
 u64 model_bulk_budget(const struct model *m, u8 cpl, unsigned accesses)
@@ -168,8 +158,6 @@ static u64 occurrences(const struct model *m, const struct model_rule *rule,
 		return e->stores;
 	case EK_LOCK_LOADS:
 		return e->locked_loads;
-	case EK_MISPREDICTS:
-		return e->mispredicts;
 	default:
 		return 0;
 	}

@@ -19,7 +19,6 @@ struct model_events {
 	u64 loads, stores, locked_loads;
 	u64 branches[BRANCH_FAR + 1];	/* by kind; [BRANCH_NONE] isn't looked at */
 	u64 taken;			/* of the conditional ones; see model_bulk_needs_taken() */
-	u64 mispredicts;		/* see model_bulk_possible_telling() */
 };
 
 /*
@@ -27,13 +26,6 @@ struct model_events {
  * model_retire(). Either way, one that writes an MSR of the model is reported by itself.
  */
 bool model_bulk_possible(const struct model *m, u8 cpl);
-
-/*
- * The same for an engine that tells of each conditional branch as it retires, and puts into
- * model_events.mispredicts how many answers were true: it is mispredicted.
- */
-bool model_bulk_possible_telling(const struct model *m, u8 cpl);
-bool model_bulk_conditional(struct model *m, u64 ip, bool taken);
 
 /*
  * Then: how many of them may retire in one stretch before something may happen that concerns a

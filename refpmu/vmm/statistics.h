@@ -37,7 +37,6 @@ struct statistics {
 	u64 block_runs;
 	u64 carried_out;		/* of the stepped ones: by the fast engine, not running */
 	u64 solo;			/* of the stepped ones: run without a world switch */
-	u64 visited;			/* neither of these: first visits */
 	u64 handover[HANDOVER_REASONS];
 	u64 fault_acted;		/* times that the fault made a difference to the model */
 };

@@ -139,11 +139,11 @@ class Run:
         if name != "fast":
             return f"{name}, {stepped} instructions stepped" if name else ""
         blocks, runs = words.pop("blocks", 0), words.pop("runs", 0)
-        solo, visited = words.pop("solo", 0), words.pop("visited", 0)
+        solo = words.pop("solo", 0)
         stepped -= solo
         why = ", ".join(f"{key} {count}" for key, count in words.items() if count)
-        return (f"fast, {blocks} instructions in {runs} runs of blocks, {visited} in "
-                f"first visits, {solo} solo, {stepped} stepped" +
+        return (f"fast, {blocks} instructions in {runs} runs of blocks, {solo} solo, "
+                f"{stepped} stepped" +
                 (f" (handed over: {why})" if why else ""))
 
     def find_problem(self):

@@ -191,9 +191,6 @@ enum block_entered {
 /* Where to go on for the guest's rip: address in the region as it is mapped for blocks. */
 enum block_entered block_enter(struct block_cache *cache, u64 rip, u64 *at);
 
-/* Was the last block left only because it was long enough, or at the end of its page? */
-bool block_goes_straight(const struct block_cache *cache);
-
 /* What the first n instructions of the block at rip do, which BLOCK_SPENT was the answer to; every
  * conditional branch is said to be taken. false: it isn't that long. */
 bool block_events(struct block_cache *cache, u64 rip, unsigned n, struct model_events *events);

@@ -42,14 +42,6 @@ static void drop(struct block_cache *cache, struct block *block)
 	cache->region->indirect[block->rip % BLOCK_TARGETS] = 0;
 }
 
-bool block_goes_straight(const struct block_cache *cache)
-{
-	const struct block *from = &cache->block[cache->left_block];
-
-	return cache->left_block < BLOCK_MAX && cache->left_exit == BLOCK_BEHIND &&
-	       from->last_branch == BRANCH_NONE;
-}
-
 /* The way out that was taken last leads to this block from now on. */
 static void link(struct block_cache *cache, const struct block *to)
 {

@@ -144,36 +144,21 @@ static unsigned read_modrm(struct code_fields *f, const u8 *bytes)
 	f->reg = (u8)((bytes[0] >> 3 & 7) | (f->rex & PREFIX_REX_R) << 1);
 	f->rm = (u8)(rm | (f->rex & PREFIX_REX_B) << 3);
 	if (f->mod == 3)
-		return 1;
-	f->base = f->rm;
-	if (rm == 4) {
-		u8 sib = bytes[n++], index = (u8)((sib >> 3 & 7) | (f->rex & PREFIX_REX_X) << 2);
-
-		f->base = (u8)((sib & 7) | (f->rex & PREFIX_REX_B) << 3);
-		if (index != 4) {
-			f->index = index;
-			f->scale = sib >> 6;
-		}
-		if (!f->mod && (sib & 7) == 5) {
-			f->base = REG_NONE;
-			f->displacement = read32(bytes + n);
-			return n + 4;
-		}
-	} else if (!f->mod && rm == 5) {
+		return n;
+	if (!f->mod && rm == 5) {
 		f->rip_relative = true;
-		f->base = REG_NONE;
-		f->displacement = read32(bytes + 1);
-		return n + 4;
-	}
-	if (f->mod == 1) {
-		f->displacement = (int8_t)bytes[n];
-		return n + 1;
-	}
-	if (f->mod == 2) {
 		f->displacement = read32(bytes + n);
 		return n + 4;
 	}
-	return n;
+	if (rm == 4) {
+		u8 sib = bytes[n++];
+
+		if (!f->mod && (sib & 7) == 5)
+			return n + 4;
+	}
+	if (f->mod == 1)
+		return n + 1;
+	return f->mod == 2 ? n + 4 : n;
 }
 
 /* F6H and F7H. */
@@ -251,7 +236,7 @@ bool code_fields_read(struct code_fields *f, const u8 *bytes)
 {
 	unsigned n = 0;
 
-	*f = (struct code_fields){ .base = REG_NONE, .index = REG_NONE };
+	*f = (struct code_fields){ 0 };
 	for (; n < 2; n++)
 		if (bytes[n] == PREFIX_OPERAND_SIZE && !f->operand_size)
 			f->operand_size = true;

@@ -2,8 +2,7 @@
 /*
  * The encodings that most 64-bit code consists of, taken apart without Zydis, which takes ten
  * times as long. SDM volume 2, "Instruction Format", "Opcode Map". No prefix but 66H, FS, GS and
- * REX; no vector instruction; nothing that blocks refuse. Blocks (block_op_fast.c) and first visits
- * (visit.h) share this list.
+ * REX; no vector instruction; nothing that blocks refuse. For block_op_fast.c.
  */
 #ifndef REFPMU_ENGINE_DBT_CODE_FIELDS_H
 #define REFPMU_ENGINE_DBT_CODE_FIELDS_H
@@ -43,10 +42,8 @@ struct code_fields {
 	u8 length;
 	u8 modrm_at, modrm;
 	u8 mod, reg, rm;	/* reg and rm with their fourth bit; rm if mod is 3 */
-	/* Of a memory operand: REG_*, or REG_NONE. */
 	bool rip_relative;
-	u8 base, index, scale;
-	int32_t displacement;
+	int32_t displacement;	/* then */
 	u8 immediate_at, immediate_bytes;
 };
 

@@ -15,7 +15,6 @@
 #include "refpmu/engine/emulate/engine_solo.h"
 #include "refpmu/engine/dbt/engine_space.h"
 #include "refpmu/engine/emulate/system.h"
-#include "refpmu/engine/visit/engine_visit.h"
 #include "refpmu/hv/vmrun.h"
 #include "refpmu/hv/panic.h"
 #include "refpmu/engine/emulate/rep.h"
@@ -68,7 +67,6 @@ void engine_block_init(struct cpu *cpu)
 	space_init(&blocks->user, cpu, true);
 	cpu->blocks = blocks;
 	engine_solo_init(cpu);
-	engine_visit_init(cpu);
 }
 
 void engine_block_tables(struct cpu *cpu)
@@ -95,7 +93,6 @@ void engine_block_forget(struct cpu *cpu)
 		return;
 	space_flush(&cpu->blocks->supervisor);
 	space_flush(&cpu->blocks->user);
-	engine_visit_forget(cpu);
 }
 
 /* ---- may blocks run now? ---- */
@@ -360,13 +357,6 @@ static bool enter_otherwise(struct cpu *cpu, struct run *run, u64 *at)
 	return run->lone ? enter_rep(cpu, run, at) : enter_part(cpu, run, at);
 }
 
-/* What has no block yet, and hasn't come by often. */
-static bool is_visited(const struct cpu *cpu, const struct run *run)
-{
-	return !block_find(&run->space->cache, run->rip, BLOCK_MAX_INSNS) &&
-	       engine_visit_wants(cpu, run->rip);
-}
-
 static u64 longest_run(const struct cpu *cpu)
 {
 	if (cpu->blocks->wary)
@@ -394,7 +384,6 @@ static bool run_stretch(struct cpu *cpu, struct run *run)
 	do
 		run_blocks(cpu, run, at);
 	while (!run->over && !run->exact && space->epoch == code_page_epoch() &&
-	       (block_goes_straight(&space->cache) || !is_visited(cpu, run)) &&
 	       enter(run, &at));
 	end(cpu, run);
 	retired = settle(cpu, run);
@@ -410,20 +399,7 @@ static bool run_unseen(struct cpu *cpu, struct run *run)
 
 	siblings_unseen(cpu);
 	done = (!hypervisor.several || model_bulk_possible(&cpu->model, cpu_cpl(cpu))) &&
-	       ((is_visited(cpu, run) && engine_visit(cpu, longest_run(cpu))) ||
-		run_stretch(cpu, run));
-	siblings_seen(cpu);
-	return done;
-}
-
-/* The model has to know of each branch: blocks don't, first visits do. */
-static bool run_telling(struct cpu *cpu)
-{
-	bool done;
-
-	siblings_unseen(cpu);
-	done = model_bulk_possible_telling(&cpu->model, cpu_cpl(cpu)) &&
-	       engine_visit_telling(cpu, longest_run(cpu));
+	       run_stretch(cpu, run);
 	siblings_seen(cpu);
 	return done;
 }
@@ -444,7 +420,7 @@ static bool run_instruction(struct cpu *cpu)
 static bool model_looks(const struct cpu *cpu)
 {
 	return cpu->epoch == hypervisor.epoch && model_watching(&cpu->model) &&
-	       !model_bulk_possible_telling(&cpu->model, cpu_cpl(cpu));
+	       !model_bulk_possible(&cpu->model, cpu_cpl(cpu));
 }
 
 /* The cache was made for less, or it is full. What counts more than it has to is good enough. */
@@ -481,8 +457,7 @@ bool engine_block_run(struct cpu *cpu)
 	if (traps_pending(cpu))
 		return hand_over(cpu, HANDOVER_TRAP);
 	if (!model_bulk_possible(&cpu->model, cpu_cpl(cpu)))
-		return run_telling(cpu) || engine_solo_run(cpu, model_looks) ||
-		       run_instruction(cpu) ||
+		return engine_solo_run(cpu, model_looks) || run_instruction(cpu) ||
 		       hand_over(cpu, HANDOVER_MODEL);
 	run.space = space = cpu_cpl(cpu) ? &cpu->blocks->user : &cpu->blocks->supervisor;
 	if (cpu->blocks->wary) {
