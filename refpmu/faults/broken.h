@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The question that every fault begins with. For refpmu/faults/, where the answers count. */
+/* The question that every fault begins with. For refpmu/faults/. */
 #ifndef REFPMU_FAULTS_BROKEN_H
 #define REFPMU_FAULTS_BROKEN_H
 

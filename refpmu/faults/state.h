@@ -23,8 +23,7 @@ struct fault_state {
 
 	/* Interrupts. */
 	bool held_pmi;		/* an overflow's interrupt waits for the next overflow */
-	bool raising_threshold;	/* the one being raised, or waiting in the local APIC */
-	bool requesting_second, raising_second;
+	struct pmi raising;	/* the one being raised, or waiting in the local APIC */
 	u8 lvt_vector, lvt_vector_before;	/* that software wrote last, and before */
 	bool frozen;		/* whatever the enables say */
 	u64 hidden_status;	/* bits of global_status that a read doesn't show yet */

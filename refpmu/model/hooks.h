@@ -34,7 +34,11 @@ static inline bool broken(struct model *m, enum fault_id fault) { return false; 
 #endif
 
 struct step;
-struct model_rule;
+struct service_plan;
+struct pebs_event;
+struct pmi_plan;
+struct freeze_plan;
+struct request_plan;
 
 /* ---- everywhere: faults/fault.c ---- */
 
@@ -63,13 +67,31 @@ HOOK_VALUE(u64, model_break_increment, add, struct model *m, unsigned i,
 
 /* ---- priority.c: faults/priority.c ---- */
 
+/* The actions of this instruction, and their order. */
+HOOK(fault_service, struct model *m, const struct step *s, struct service_plan *plan)
+HOOK(fault_pebs_event, struct model *m, struct pebs_event *event)
+/* An interrupt was requested already that covers this counter's overflow. */
+HOOK_VALUE(bool, fault_pmi_covered, covered, struct model *m)
+/* An action asks for interrupts: of its counter, and of the overflow's. */
+HOOK(fault_pmis, struct model *m, const struct step *s, struct pmi_plan *plan)
+
 /* ---- pebs.c: faults/assist.c ---- */
 
 /* ---- record.c, data_address.c: faults/record.c, faults/data_address.c ---- */
 
-/* ---- load_latency.c, offcore.c, access.c, exerciser.c: faults/load_latency.c, faults/access.c
- * ---- */
+/* ---- load_latency.c, offcore.c, access.c, exerciser.c ---- */
 
 /* ---- lvt.c: faults/lvt.c ---- */
+
+HOOK(fault_freeze, struct model *m, const struct pmi *pmi, struct freeze_plan *plan)
+HOOK(fault_request, struct model *m, const struct pmi *pmi, struct request_plan *plan)
+/* The processor halts while interrupts are on their way. */
+HOOK(fault_halt, struct model *m)
+HOOK(fault_raise, struct model *m, const struct pmi *pmi)
+/* LVTPC is masked when an interrupt arrives. */
+HOOK_VALUE(bool, fault_lvt_masked, masked, struct model *m)
+HOOK(fault_delivery, struct model *m, struct pmi_delivery *delivery)
+/* Software has written LVTPC, which delivers an interrupt that waited, or not. */
+HOOK(fault_lvt_written, struct model *m, u32 lvtpc, bool delivers)
 
 #endif

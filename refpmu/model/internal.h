@@ -170,6 +170,28 @@ void model_tx_log_begin(struct model *m);
 void model_tx_log_undo(struct model *m);
 
 /* priority.c */
+/* What one instruction makes the processor do, in order: the actions of its counters. */
+struct service_plan {
+	unsigned n;
+	struct service {
+		u8 counter;
+		bool assist;	/* else an overflow interrupt */
+	} service[2 * MODEL_MAX_COUNTERS];
+};
+
+/* The interrupts that one of these actions asks for, in order. */
+struct pmi_plan {
+	bool assist;		/* the action is an assist */
+	bool shared;		/* no further one for what overflowed on the same instruction */
+	unsigned n;
+	struct pmi pmi[6];	/* two, and what broken processors add */
+};
+
+/* A PEBS event that is due: what becomes of the transaction and of the record. */
+struct pebs_event {
+	bool aborts, record;
+};
+
 /* Serve what this instruction has made due, in order. */
 void model_serve(struct model *m, struct step *s);
 
@@ -199,7 +221,31 @@ void model_uncore_drop_status(struct model *m);
 void model_uncore_listen(struct model *m);
 
 /* lvt.c */
+/* LVT entry: "Local Vector Table". */
+#define LVT_VECTOR		BITS(0, 7)
+#define LVT_DELIVERY_MODE	BITS(8, 10)
+#define LVT_FIXED		(0ULL << 8)
+#define LVT_NMI			(4ULL << 8)
+#define LVT_MASKED		BIT(16)
+/* Vectors below are illegal for the local APIC: "Valid Interrupt Vectors". */
+#define FIRST_LEGAL_VECTOR	16
+
+/* Where an interrupt goes: to the local APICs of these threads, after so many instructions. */
+struct request_plan {
+	struct model *to[CORE_THREADS];	/* NULL: none */
+	u32 distance;
+};
+
+/* What an interrupt switches off. */
+struct freeze_plan {
+	bool lbrs, counters;
+	u64 left;	/* enables of IA32_PERF_GLOBAL_CTRL that stay all the same */
+};
+
 void model_request(struct model *m, enum model_action action, unsigned counter);
+void model_request_pmi(struct model *m, const struct pmi *pmi);
+struct freeze_plan model_freeze_plan(const struct model *m);
+void model_freeze(struct model *m, const struct freeze_plan *plan);
 void model_requests_approach(struct model *m);	/* an instruction has begun */
 void model_requests_raise(struct model *m);	/* the instruction is done: raise what is due */
 

@@ -9,61 +9,40 @@
 #include "refpmu/model/core.h"
 #include "refpmu/model/netburst/netburst.h"
 
-/* LVT entry: "Local Vector Table". */
-#define LVT_VECTOR		BITS(0, 7)
-#define LVT_DELIVERY_MODE	BITS(8, 10)
-#define LVT_FIXED		(0ULL << 8)
-#define LVT_NMI			(4ULL << 8)
-#define LVT_MASKED		BIT(16)
-/* Vectors below are illegal for the local APIC: "Valid Interrupt Vectors". */
-#define FIRST_LEGAL_VECTOR	16
-/* Instructions by which fault pmi-lost-in-hlt delays interrupts. */
-#define LATE_PMI		8
-
-static void stop_counters(struct model *m)
+/*
+ * "Freezing LBR and Performance Counters on PMI", versions 2 and 3 of the facility: with
+ * FREEZE_LBRS_ON_PMI the processor clears IA32_DEBUGCTL.LBR, with FREEZE_PERFMON_ON_PMI all enables
+ * of IA32_PERF_GLOBAL_CTRL. The handler of the interrupt switches them on again.
+ */
+struct freeze_plan model_freeze_plan(const struct model *m)
 {
-	if (broken(m, FAULT_FREEZE_STREAMLINED))
-		m->faults.frozen = true;
-	else if (broken(m, FAULT_FREEZE_FIXED_ONLY))
-		m->global_ctrl &= IA32_PERF_GLOBAL_CTRL_EN_PMC;
-	else if (broken(m, FAULT_FREEZE_LEAVES_FIXED2))
-		m->global_ctrl &= model_global_bit(FIRST_FIXED + 2);
-	else
-		m->global_ctrl = 0;
+	return (struct freeze_plan){
+		.lbrs = m->debugctl & IA32_DEBUGCTL_FREEZE_LBRS_ON_PMI,
+		.counters = m->debugctl & IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI,
+	};
 }
 
-/* Versions 2 and 3 of the facility: what a PMI switches off is for its handler to switch on. */
-static void freeze(struct model *m)
+void model_freeze(struct model *m, const struct freeze_plan *plan)
 {
-	struct model *sibling = model_core_sibling(m);
-
-	if (m->debugctl & IA32_DEBUGCTL_FREEZE_LBRS_ON_PMI ? !broken(m, FAULT_LBR_NOT_FROZEN) :
-	    broken(m, FAULT_LBR_ALWAYS_FROZEN))
+	if (plan->lbrs)
 		m->debugctl &= ~IA32_DEBUGCTL_LBR;
-	if (m->debugctl & IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI ?
-	    !broken(m, FAULT_FREEZE_IGNORED) : broken(m, FAULT_FREEZE_UNASKED)) {
-		stop_counters(m);
-		if (broken(m, FAULT_FREEZE_ONCE))
-			m->debugctl &= ~IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI;
-		model_configure(m);
-		if (sibling && broken(m, FAULT_FREEZE_STOPS_SIBLING)) {
-			stop_counters(sibling);
-			model_configure(sibling);
-		}
-	}
+	if (!plan->counters)
+		return;
+	m->global_ctrl &= plan->left;
+	model_configure(m);
 }
 
-/* Does this processor freeze when an interrupt is requested, as it should? */
-static bool freezes_now(struct model *m, enum model_action action)
+static void freeze(struct model *m, const struct pmi *pmi)
 {
-	if (action == ACTION_UNCORE_INT && !m->latitude[LAT_UNCORE_FREEZES])
-		return false;
-	if (action == ACTION_THRESHOLD_INT && broken(m, FAULT_THRESHOLD_NO_FREEZE))
-		return false;
-	return !broken(m, FAULT_FREEZE_AT_DELIVERY);
+	struct freeze_plan plan = model_freeze_plan(m);
+
+	if (pmi->action == ACTION_UNCORE_INT && !m->latitude[LAT_UNCORE_FREEZES])
+		return;
+	fault_freeze(m, pmi, &plan);
+	model_freeze(m, &plan);
 }
 
-static void add_request(struct model *m, u32 distance, bool threshold)
+static void add_request(struct model *m, u32 distance, const struct pmi *pmi)
 {
 	if (m->n_requests && m->latitude[LAT_PMI_MERGE])
 		return;
@@ -74,37 +53,29 @@ static void add_request(struct model *m, u32 distance, bool threshold)
 	if (m->n_requests && m->request[m->n_requests - 1].distance > distance)
 		distance = m->request[m->n_requests - 1].distance;
 	m->request[m->n_requests].distance = distance;
-	m->request[m->n_requests].second = m->faults.requesting_second;
-	m->request[m->n_requests++].threshold = threshold;
+	m->request[m->n_requests++].pmi = *pmi;
+}
+
+/* The counters ask for an interrupt: it freezes at once, and arrives at the local APIC of this
+ * processor some instructions later. */
+void model_request_pmi(struct model *m, const struct pmi *pmi)
+{
+	struct request_plan plan = { .to = { m }, .distance = model_skid(m) };
+
+	if (m->host->trace)
+		m->host->trace(m->host->ctx, pmi->action, pmi->counter);
+	freeze(m, pmi);
+	fault_request(m, pmi, &plan);
+	for (unsigned t = 0; t < CORE_THREADS; t++)
+		if (plan.to[t]) {
+			add_request(plan.to[t], plan.distance, pmi);
+			model_core_call(m, plan.to[t]);
+		}
 }
 
 void model_request(struct model *m, enum model_action action, unsigned counter)
 {
-	struct model *sibling = model_core_sibling(m), *to = m;
-	bool threshold = action == ACTION_THRESHOLD_INT;
-	/* So that there is one on its way: as late as a correct processor's may be. */
-	u32 distance = model_skid(m) +
-		       (model_has_fault(m, FAULT_PMI_LOST_IN_HLT) ? LATE_PMI : 0);
-
-	if (m->host->trace)
-		m->host->trace(m->host->ctx, action, counter);
-	if (freezes_now(m, action))
-		freeze(m);
-	if (m->debugctl & IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI &&
-	    broken(m, FAULT_FREEZE_DROPS_PMI))
-		return;
-	if (sibling && (sibling->n_requests || sibling->delivered || sibling->latched) &&
-	    broken(m, FAULT_PMI_LOST_BESIDE_SIBLING))
-		return;
-	if (sibling && broken(m, FAULT_PMI_TO_BOTH)) {
-		add_request(sibling, distance, threshold);
-		model_core_call(m, sibling);
-	}
-	if (sibling && (broken(m, FAULT_PMI_TO_SIBLING) ||
-			(threshold && broken(m, FAULT_THRESHOLD_TO_SIBLING))))
-		to = sibling;
-	add_request(to, distance, threshold);
-	model_core_call(m, to);
+	model_request_pmi(m, &(struct pmi){ .action = (u8)action, .counter = (u8)counter });
 }
 
 void model_requests_approach(struct model *m)
@@ -117,8 +88,7 @@ void model_requests_approach(struct model *m)
 void model_requests_raise(struct model *m)
 {
 	while (m->n_requests && !m->request[0].distance) {
-		m->faults.raising_threshold = m->request[0].threshold;
-		m->faults.raising_second = m->request[0].second;
+		fault_raise(m, &m->request[0].pmi);
 		m->n_requests--;
 		for (unsigned i = 0; i < m->n_requests; i++)
 			m->request[i] = m->request[i + 1];
@@ -133,8 +103,7 @@ void model_halt(struct model *m)
 	if (model_is_netburst(m))
 		netburst_halt(m);
 	model_uncore_take(m);
-	if (m->n_requests && broken(m, FAULT_PMI_LOST_IN_HLT))
-		m->n_requests = 0;
+	fault_halt(m);
 	for (unsigned i = 0; i < m->n_requests; i++)
 		m->request[i].distance = 0;
 	model_requests_raise(m);
@@ -147,48 +116,32 @@ void model_seen(struct model *m, u8 cpl)
 		netburst_seen(m, cpl);
 }
 
-/* Every other time. */
-static bool leaves_unmasked(struct model *m, enum pmi_kind kind)
-{
-	if (broken(m, FAULT_LVTPC_NOT_MASKED))
-		return true;
-	if (kind == PMI_NMI && broken(m, FAULT_NMI_LEAVES_UNMASKED))
-		return true;
-	return broken(m, FAULT_LVTPC_MASK_LATE) && m->faults.tick++ % 2 == 0;
-}
-
-/* LVTPC isn't masked: how the interrupt reaches the processor. */
+/*
+ * "Local Vector Table", "Delivery Mode": as a fixed interrupt with the vector of LVTPC, or as an
+ * NMI. "When a local APIC handles a performance-monitoring counters interrupt, it automatically
+ * sets the mask flag in the LVT performance counter register."
+ */
 static struct pmi_delivery deliver(struct model *m, u32 lvtpc)
 {
-	struct pmi_delivery d = { .kind = PMI_DROPPED, .lvtpc = lvtpc };
-	u64 mode = lvtpc & LVT_DELIVERY_MODE;
+	struct pmi_delivery d = {
+		.kind = PMI_DROPPED,
+		.vector = (u8)(lvtpc & LVT_VECTOR),
+		.lvtpc = lvtpc | (u32)LVT_MASKED,
+	};
 
-	d.vector = (u8)(lvtpc & LVT_VECTOR);
-	if (broken(m, FAULT_PMI_OTHER_VECTOR) ||
-	    (m->faults.raising_threshold && broken(m, FAULT_THRESHOLD_OTHER_VECTOR)) ||
-	    (m->faults.raising_second && broken(m, FAULT_SECOND_OTHER_VECTOR)))
-		d.vector ^= 8;
-	if (m->faults.lvt_vector_before >= FIRST_LEGAL_VECTOR && broken(m, FAULT_PMI_VECTOR_BEFORE))
-		d.vector = m->faults.lvt_vector_before;
-	if (mode == LVT_NMI && broken(m, FAULT_NMI_AS_FIXED))
-		mode = LVT_FIXED;
-	if (mode == LVT_NMI)
+	if ((lvtpc & LVT_DELIVERY_MODE) == LVT_NMI)
 		d.kind = PMI_NMI;
-	else if (mode == LVT_FIXED && d.vector >= FIRST_LEGAL_VECTOR)
+	else if ((lvtpc & LVT_DELIVERY_MODE) == LVT_FIXED && d.vector >= FIRST_LEGAL_VECTOR)
 		d.kind = PMI_FIXED;
-	if (d.kind == PMI_FIXED && m->faults.interrupts_off && broken(m, FAULT_PMI_LOST_WITHOUT_IF))
-		d.kind = PMI_DROPPED;
-	if (!leaves_unmasked(m, d.kind))
-		d.lvtpc |= (u32)LVT_MASKED;
-	if (broken(m, FAULT_FREEZE_AT_DELIVERY))
-		freeze(m);
+	fault_delivery(m, &d);
 	m->delivered = d.lvtpc & LVT_MASKED;
 	return d;
 }
 
+/* "Mask: inhibits reception of the interrupt." What becomes of it is latitude. */
 struct pmi_delivery model_lvt_deliver(struct model *m, u32 lvtpc)
 {
-	if (!(lvtpc & LVT_MASKED) || broken(m, FAULT_LVTPC_MASK_IGNORED))
+	if (!fault_lvt_masked(m, lvtpc & LVT_MASKED))
 		return deliver(m, lvtpc);
 	if (m->latitude[LAT_MASKED_PMI] == 0)
 		m->latched = true;
@@ -211,16 +164,14 @@ struct pmi_delivery model_lvt_written(struct model *m, u32 lvtpc)
 	bool unmasked = !(lvtpc & LVT_MASKED);
 	bool early = unmasked && m->delivered && m->global_status & interrupting(m) &&
 		     m->latitude[LAT_SPURIOUS_PMI];
+	bool delivers = unmasked && (m->latched || early);
 
-	m->faults.moment++;
-	m->faults.lvt_vector_before = m->faults.lvt_vector;
-	m->faults.lvt_vector = (u8)(lvtpc & LVT_VECTOR);
+	fault_moment(m);
+	fault_lvt_written(m, lvtpc, delivers);
 	if (unmasked)
 		m->delivered = false;
-	if (!unmasked || !(m->latched || early))
+	if (!delivers)
 		return (struct pmi_delivery){ .kind = PMI_DROPPED, .lvtpc = lvtpc };
 	m->latched = false;
-	if (broken(m, FAULT_THRESHOLD_LAST))
-		m->faults.hidden_status = 0;
 	return deliver(m, lvtpc);
 }

@@ -34,6 +34,13 @@ struct model_counter {
 	bool misses;		/* an event: latitude counters-need-setup */
 };
 
+/* One performance-monitoring interrupt. */
+struct pmi {
+	u8 action;		/* enum model_action: what it is for */
+	u8 counter;
+	bool second;		/* of two separate ones: the overflow's after the threshold's */
+};
+
 /* What a tagged load has left behind. */
 struct tagged_load {
 	bool valid;
@@ -105,8 +112,7 @@ struct model {
 	unsigned n_requests;
 	struct {
 		u32 distance;
-		bool threshold;		/* of the PEBS buffer */
-		bool second;		/* the overflow interrupt after such a one */
+		struct pmi pmi;
 	} request[MODEL_MAX_REQUESTS];
 	bool latched;		/* one waits in the local APIC for LVTPC to be unmasked */
 	bool delivered;		/* the mask bit of LVTPC is set by a delivery */

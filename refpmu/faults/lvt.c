@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+/* Faults of refpmu/model/lvt.c: of an interrupt on its way, and of what it freezes. */
+#include "refpmu/faults/broken.h"
+#include "refpmu/model/core.h"
+#include "refpmu/model/internal.h"
+
+/* Instructions by which fault pmi-lost-in-hlt delays interrupts: as late as a correct processor's
+ * may be, so that there is one on its way. */
+#define LATE_PMI	8
+#define OTHER_VECTOR	8	/* the bit that differs */
+
+/* ---- freezing ---- */
+
+static void freeze_other_counters(struct model *m, struct freeze_plan *plan)
+{
+	struct model *sibling = model_core_sibling(m);
+
+	if (broken(m, FAULT_FREEZE_STREAMLINED)) {
+		m->faults.frozen = true;
+		plan->left = ~0ULL;
+	} else if (broken(m, FAULT_FREEZE_FIXED_ONLY)) {
+		plan->left = IA32_PERF_GLOBAL_CTRL_EN_PMC;
+	} else if (broken(m, FAULT_FREEZE_LEAVES_FIXED2)) {
+		plan->left = model_global_bit(FIRST_FIXED + 2);
+	}
+	if (broken(m, FAULT_FREEZE_ONCE))
+		m->debugctl &= ~IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI;
+	if (sibling && broken(m, FAULT_FREEZE_STOPS_SIBLING))
+		model_freeze(sibling, &(struct freeze_plan){ .counters = true });
+}
+
+void fault_freeze(struct model *m, const struct pmi *pmi, struct freeze_plan *plan)
+{
+	if (m->config.fault == FAULT_NONE)
+		return;
+	if ((pmi->action == ACTION_THRESHOLD_INT && broken(m, FAULT_THRESHOLD_NO_FREEZE)) ||
+	    broken(m, FAULT_FREEZE_AT_DELIVERY)) {
+		*plan = (struct freeze_plan){ .lbrs = false };
+		return;
+	}
+	plan->lbrs = plan->lbrs ? !broken(m, FAULT_LBR_NOT_FROZEN) :
+				  broken(m, FAULT_LBR_ALWAYS_FROZEN);
+	plan->counters = plan->counters ? !broken(m, FAULT_FREEZE_IGNORED) :
+					  broken(m, FAULT_FREEZE_UNASKED);
+	if (plan->counters)
+		freeze_other_counters(m, plan);
+}
+
+/* ---- on its way ---- */
+
+static bool is_lost(struct model *m)
+{
+	const struct model *sibling = model_core_sibling(m);
+
+	if (m->debugctl & IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI && broken(m, FAULT_FREEZE_DROPS_PMI))
+		return true;
+	return sibling && (sibling->n_requests || sibling->delivered || sibling->latched) &&
+	       broken(m, FAULT_PMI_LOST_BESIDE_SIBLING);
+}
+
+void fault_request(struct model *m, const struct pmi *pmi, struct request_plan *plan)
+{
+	struct model *sibling;
+
+	if (m->config.fault == FAULT_NONE)
+		return;
+	sibling = model_core_sibling(m);
+	if (model_has_fault(m, FAULT_PMI_LOST_IN_HLT))
+		plan->distance += LATE_PMI;
+	if (is_lost(m))
+		plan->to[0] = NULL;
+	if (sibling && broken(m, FAULT_PMI_TO_BOTH))
+		plan->to[1] = sibling;
+	if (sibling && (broken(m, FAULT_PMI_TO_SIBLING) ||
+			(pmi->action == ACTION_THRESHOLD_INT &&
+			 broken(m, FAULT_THRESHOLD_TO_SIBLING))))
+		plan->to[0] = sibling;
+}
+
+void fault_halt(struct model *m)
+{
+	if (m->n_requests && broken(m, FAULT_PMI_LOST_IN_HLT))
+		m->n_requests = 0;
+}
+
+void fault_raise(struct model *m, const struct pmi *pmi)
+{
+	m->faults.raising = *pmi;
+}
+
+/* ---- at the local APIC ---- */
+
+bool fault_lvt_masked(struct model *m, bool masked)
+{
+	return masked && !broken(m, FAULT_LVTPC_MASK_IGNORED);
+}
+
+static bool has_other_vector(struct model *m)
+{
+	const struct pmi *pmi = &m->faults.raising;
+
+	return broken(m, FAULT_PMI_OTHER_VECTOR) ||
+	       (pmi->action == ACTION_THRESHOLD_INT && broken(m, FAULT_THRESHOLD_OTHER_VECTOR)) ||
+	       (pmi->second && broken(m, FAULT_SECOND_OTHER_VECTOR));
+}
+
+static void break_vector(struct model *m, struct pmi_delivery *d)
+{
+	if (has_other_vector(m))
+		d->vector ^= OTHER_VECTOR;
+	if (m->faults.lvt_vector_before >= FIRST_LEGAL_VECTOR && broken(m, FAULT_PMI_VECTOR_BEFORE))
+		d->vector = m->faults.lvt_vector_before;
+	if (d->vector < FIRST_LEGAL_VECTOR)
+		d->kind = PMI_DROPPED;
+}
+
+static bool leaves_unmasked(struct model *m, enum pmi_kind kind)
+{
+	if (broken(m, FAULT_LVTPC_NOT_MASKED))
+		return true;
+	if (kind == PMI_NMI && broken(m, FAULT_NMI_LEAVES_UNMASKED))
+		return true;
+	/* Every other time. */
+	return broken(m, FAULT_LVTPC_MASK_LATE) && m->faults.tick++ % 2 == 0;
+}
+
+void fault_delivery(struct model *m, struct pmi_delivery *d)
+{
+	if (m->config.fault == FAULT_NONE)
+		return;
+	if (d->kind == PMI_NMI && broken(m, FAULT_NMI_AS_FIXED))
+		d->kind = PMI_FIXED;
+	if (d->kind == PMI_FIXED)
+		break_vector(m, d);
+	if (d->kind == PMI_FIXED && m->faults.interrupts_off &&
+	    broken(m, FAULT_PMI_LOST_WITHOUT_IF))
+		d->kind = PMI_DROPPED;
+	if (leaves_unmasked(m, d->kind))
+		d->lvtpc &= ~(u32)LVT_MASKED;
+	if (broken(m, FAULT_FREEZE_AT_DELIVERY)) {
+		const struct freeze_plan plan = model_freeze_plan(m);
+
+		model_freeze(m, &plan);
+	}
+}
+
+void fault_lvt_written(struct model *m, u32 lvtpc, bool delivers)
+{
+	m->faults.lvt_vector_before = m->faults.lvt_vector;
+	m->faults.lvt_vector = (u8)(lvtpc & LVT_VECTOR);
+	if (delivers && broken(m, FAULT_THRESHOLD_LAST))
+		m->faults.hidden_status = 0;
+}

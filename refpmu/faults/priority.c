@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT */
+/* Faults of refpmu/model/priority.c: in which order, and by which interrupts, counters are served. */
+#include "refpmu/faults/broken.h"
+#include "refpmu/model/internal.h"
+
+/* ---- the order ---- */
+
+/* Lower is earlier. */
+static unsigned rank(enum fault_id fault, const struct service *s)
+{
+	unsigned i = s->counter;
+
+	switch (fault) {
+	case FAULT_PRIORITY_REVERSED:
+		return MODEL_MAX_COUNTERS - i;
+	case FAULT_PMC0_LAST:
+		return i == 0 ? MODEL_MAX_COUNTERS : i;
+	case FAULT_PMC1_LAST:
+		return i == 1 ? MODEL_MAX_COUNTERS : i;
+	case FAULT_PMC3_BEFORE_PMC2:
+		return i == 2 || i == 3 ? i ^ 1 : i;
+	case FAULT_ASSISTS_FIRST:
+		return s->assist ? i : MODEL_MAX_COUNTERS + i;
+	default:
+		return i;
+	}
+}
+
+static void reorder(struct model *m, struct service_plan *plan)
+{
+	struct service_plan sorted = *plan;
+	bool differs = false;
+
+	for (unsigned n = 1; n < sorted.n; n++)
+		for (unsigned at = n; at > 0; at--) {
+			struct service late = sorted.service[at], early = sorted.service[at - 1];
+
+			if (rank(m->config.fault, &early) <= rank(m->config.fault, &late))
+				break;
+			sorted.service[at] = early;
+			sorted.service[at - 1] = late;
+			differs = true;
+		}
+	if (differs && broken(m, m->config.fault))
+		*plan = sorted;
+}
+
+static void drop(struct service_plan *plan, bool assist, u64 counters)
+{
+	unsigned kept = 0;
+
+	for (unsigned n = 0; n < plan->n; n++)
+		if (plan->service[n].assist != assist || !(counters & BIT(plan->service[n].counter)))
+			plan->service[kept++] = plan->service[n];
+	plan->n = kept;
+}
+
+/* Only the first of several is served at all, or before its handler runs. */
+static void drop_one_kind(struct model *m, const struct step *s, struct service_plan *plan)
+{
+	if (!s->due || !s->interrupts)
+		return;
+	if (broken(m, FAULT_ASSIST_DROPS_INTERRUPT))
+		drop(plan, false, ~0ULL);
+	/* Of the latter two, the next event finds the counters still armed. */
+	if (broken(m, FAULT_INTERRUPT_DROPS_ASSIST) ||
+	    (s->interrupts >> FIRST_FIXED && broken(m, FAULT_FIXED_FIRST)) ||
+	    (s->interrupts >> (FIRST_FIXED + 1) && broken(m, FAULT_FIXED_12_FIRST)))
+		drop(plan, true, ~0ULL);
+}
+
+/* Has another counter than i that is enabled for PEBS wrapped on this instruction? */
+static bool another_armed(const struct model *m, const struct step *s, unsigned i)
+{
+	for (unsigned other = 0; other < FIRST_FIXED; other++)
+		if (other != i && s->wrapped & BIT(other) && m->counter[other].armed)
+			return true;
+	return false;
+}
+
+static void newest_first(struct model *m, const struct step *s, struct service_plan *plan)
+{
+	for (u64 left = s->due; left; left &= left - 1) {
+		unsigned i = (unsigned)__builtin_ctzll(left);
+
+		fault_at_counter(m, i);
+		if (m->counter[i].armed && another_armed(m, s, i) && broken(m, FAULT_NEWEST_FIRST))
+			drop(plan, true, BIT(i));
+	}
+	fault_at_counter(m, MODEL_NO_COUNTER);
+}
+
+void fault_service(struct model *m, const struct step *s, struct service_plan *plan)
+{
+	if (m->config.fault == FAULT_NONE)
+		return;
+	drop_one_kind(m, s, plan);
+	newest_first(m, s, plan);
+	reorder(m, plan);
+}
+
+void fault_pebs_event(struct model *m, struct pebs_event *event)
+{
+	if (event->aborts && (broken(m, FAULT_TX_RECORD_COMMITS) ||
+			      (m->tx.elided && broken(m, FAULT_HLE_RECORD_COMMITS))))
+		event->aborts = false;
+	if (event->aborts && broken(m, FAULT_TX_RECORD_LOST))
+		event->record = false;
+}
+
+/* ---- the interrupts ---- */
+
+bool fault_pmi_covered(struct model *m, bool covered)
+{
+	return covered && !broken(m, FAULT_PMI_PER_COUNTER);
+}
+
+static void add(struct pmi_plan *plan, const struct pmi *pmi)
+{
+	plan->pmi[plan->n++] = *pmi;
+}
+
+/* Has a counter below i overflowed with it that raises no interrupt? */
+static bool lower_is_silent(const struct step *s, unsigned i)
+{
+	for (u64 left = s->wrapped & (BIT(i) - 1); left; left &= left - 1)
+		if (!s->rule[__builtin_ctzll(left)]->interrupt)
+			return true;
+	return false;
+}
+
+/* The overflow's interrupt, and with it the claim to be that of others, isn't there. */
+static bool overflow_is_lost(struct model *m, const struct step *s, bool assist, unsigned i)
+{
+	if (broken(m, i < FIRST_FIXED ? FAULT_GP_PMI_LOST : FAULT_FIXED_PMI_LOST))
+		return true;
+	if (assist)
+		return false;
+	return (m->tx.depth && broken(m, FAULT_TX_PMI_LOST)) ||
+	       (lower_is_silent(s, i) && broken(m, FAULT_LOWER_WITHOUT_INT));
+}
+
+/* The overflow's interrupt after the threshold's. */
+static bool second_is_lost(struct model *m, unsigned i)
+{
+	if (broken(m, FAULT_TWO_MERGED))
+		return true;
+	fault_at_counter(m, i);
+	if (m->debugctl & IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI &&
+	    broken(m, FAULT_FREEZE_DROPS_SECOND))
+		return true;
+	if (!broken(m, FAULT_SECOND_LATE))
+		return false;
+	m->faults.held_pmi = true;
+	return true;
+}
+
+static void add_overflow(struct model *m, struct pmi_plan *plan, const struct pmi *pmi)
+{
+	fault_at_counter(m, pmi->counter);
+	/* What fault second-late has held back comes with this one. */
+	if (m->faults.held_pmi && model_has_fault(m, FAULT_SECOND_LATE)) {
+		m->faults.held_pmi = false;
+		add(plan, pmi);
+	}
+	if (!m->faults.held_pmi && broken(m, FAULT_PMI_LATE)) {
+		m->faults.held_pmi = true;
+		return;
+	}
+	add(plan, pmi);
+	if (broken(m, FAULT_PMI_DOUBLED))
+		add(plan, pmi);
+}
+
+static void add_threshold(struct model *m, struct pmi_plan *plan, const struct pmi *pmi)
+{
+	if (broken(m, FAULT_THRESHOLD_DROPPED))
+		return;
+	add(plan, pmi);
+	if (broken(m, FAULT_THRESHOLD_DOUBLED))
+		add(plan, pmi);
+}
+
+/* The threshold's interrupt comes last, and its status bit as late. */
+static void exchange(struct model *m, struct pmi_plan *plan)
+{
+	const struct pmi threshold = plan->pmi[0];
+
+	plan->pmi[0] = plan->pmi[1];
+	plan->pmi[1] = threshold;
+	m->faults.hidden_status |= IA32_PERF_GLOBAL_STATUS_OVF_BUF;
+}
+
+void fault_pmis(struct model *m, const struct step *s, struct pmi_plan *plan)
+{
+	struct pmi_plan right = *plan;
+
+	if (m->config.fault == FAULT_NONE)
+		return;
+	if (right.n == 2 && broken(m, FAULT_THRESHOLD_LAST))
+		exchange(m, &right);
+	plan->n = 0;
+	for (unsigned n = 0; n < right.n; n++) {
+		const struct pmi *pmi = &right.pmi[n];
+
+		if (pmi->action == ACTION_THRESHOLD_INT)
+			add_threshold(m, plan, pmi);
+		else if (overflow_is_lost(m, s, plan->assist, pmi->counter))
+			plan->shared = false;
+		else if (!pmi->second || !second_is_lost(m, pmi->counter))
+			add_overflow(m, plan, pmi);
+	}
+}
