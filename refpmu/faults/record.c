@@ -3,7 +3,8 @@
  * Faults of what is in a record: the named ones of refpmu/faults/fault.def and the generated ones
  * of refpmu/faults/fault_record.def. The record is right when it comes here, and is a row of bytes.
  */
-#include "refpmu/model/record.h"
+#include "refpmu/faults/record.h"
+#include "refpmu/faults/broken.h"
 
 #define CACHE_LINE	64
 #define RFLAGS_DF	BIT(10)
@@ -26,7 +27,7 @@ static const struct field_faults fields[MODEL_RECORD_BYTES / sizeof(u64)] = {
 #undef FAULT
 };
 
-/* What is in memory at this place of the buffer; 0 where nothing is mapped. */
+/* What is in memory there; 0 where nothing is mapped. */
 static u64 already_there(const struct model *m, u64 linear)
 {
 	u8 bytes[sizeof(u64)];
@@ -36,17 +37,17 @@ static u64 already_there(const struct model *m, u64 linear)
 	return get64(bytes);
 }
 
-static void shift(struct model *m, unsigned offset, u64 place, u8 *bytes)
+static void shift(struct model *m, unsigned offset, u64 linear, u8 *bytes)
 {
 	unsigned end = model_record_bytes(m);
 	u8 value[sizeof(u64)];
 
 	__builtin_memcpy(value, bytes + offset, sizeof(value));
-	put64(bytes + offset, already_there(m, place + offset));
+	put64(bytes + offset, already_there(m, linear + offset));
 	if (offset + 2 * sizeof(u64) <= end)
 		__builtin_memcpy(bytes + offset + sizeof(u64), value, sizeof(value));
 	else
-		m->host->write(m->host->ctx, place + end, value, sizeof(value));
+		m->host->write(m->host->ctx, linear + end, value, sizeof(value));
 }
 
 static void swap(u8 *a, u8 *b)
@@ -57,7 +58,7 @@ static void swap(u8 *a, u8 *b)
 	put64(b, value);
 }
 
-static void break_field(struct model *m, unsigned n, const struct field_faults *faults, u64 place,
+static void break_field(struct model *m, unsigned n, const struct field_faults *faults, u64 linear,
 			u8 *bytes)
 {
 	unsigned offset = n * (unsigned)sizeof(u64);
@@ -67,7 +68,7 @@ static void break_field(struct model *m, unsigned n, const struct field_faults *
 	if (broken(m, faults->stale))
 		put64(bytes + offset, get64(m->faults.previous_record + offset));
 	if (broken(m, faults->shifted))
-		shift(m, offset, place, bytes);
+		shift(m, offset, linear, bytes);
 	if (faults->swapped != FAULT_NONE && broken(m, faults->swapped))
 		swap(bytes + offset, bytes + offset + sizeof(u64));
 }
@@ -161,15 +162,13 @@ static void break_data_address(struct model *m, const struct step *s, unsigned x
 		put64(bytes + FMT2_OFFSET_latency, 7);
 }
 
-void model_break_record(struct model *m, const struct step *s, unsigned x, u64 place, u8 *bytes)
+void fault_record_bytes(struct model *m, const struct step *s, unsigned x, u64 linear, u8 *bytes)
 {
 	u8 good[MODEL_RECORD_BYTES];
 
-	if (m->config.fault == FAULT_NONE)
-		return;
 	__builtin_memcpy(good, bytes, sizeof(good));
 	for (unsigned n = 0; n < model_record_bytes(m) / sizeof(u64); n++)
-		break_field(m, n, &fields[n], place, bytes);
+		break_field(m, n, &fields[n], linear, bytes);
 	if (s->rule[x]->flags & EV_DLA)
 		break_data_address(m, s, x, bytes);
 	break_flags(m, bytes);
@@ -178,7 +177,7 @@ void model_break_record(struct model *m, const struct step *s, unsigned x, u64 p
 		break_precise_distribution(m, s, bytes);
 	if (is_taken(s->r) && broken(m, FAULT_BRANCH_RIP_EVENTING))
 		put64(bytes + FMT2_OFFSET_rip, s->r->ip);
-	if (m->faults.compatibility && broken(m, FAULT_RIP_COMPATIBILITY_ZERO)) {
+	if (s->r->compatibility && broken(m, FAULT_RIP_COMPATIBILITY_ZERO)) {
 		put64(bytes + FMT2_OFFSET_rip, 0);
 		put64(bytes + FMT2_OFFSET_eventing_ip, 0);
 	}

@@ -16,8 +16,6 @@ struct fault_state {
 	u8 cpl;			/* of the instruction that retired last */
 	bool interrupts_off;	/* and whether RFLAGS.IF is clear after it */
 	bool crosses_page;	/* the record of this assist does */
-	bool compatibility;	/* and is of an instruction of compatibility mode */
-	u8 assist_kind;		/* enum event_kind of the counter whose assist it is */
 
 	u32 tick;		/* occurrences seen, of faults that hit every n-th */
 

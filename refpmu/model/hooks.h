@@ -35,6 +35,7 @@ static inline bool broken(struct model *m, enum fault_id fault) { return false; 
 
 struct step;
 struct service_plan;
+struct assist_plan;
 struct pebs_event;
 struct pmi_plan;
 struct freeze_plan;
@@ -76,6 +77,22 @@ HOOK_VALUE(bool, fault_pmi_covered, covered, struct model *m)
 HOOK(fault_pmis, struct model *m, const struct step *s, struct pmi_plan *plan)
 
 /* ---- pebs.c: faults/assist.c ---- */
+
+/* In the order in which an assist comes to them. Where is the DS save area? */
+HOOK(fault_assist_begins, struct model *m, struct assist_plan *plan)
+/* It has been read. */
+HOOK(fault_ds_area, struct model *m, const struct step *s, struct assist_plan *plan)
+/* Does a record fit? */
+HOOK(fault_bounds, struct model *m, struct assist_plan *plan)
+/* It doesn't. */
+HOOK(fault_buffer_full, struct model *m, const struct assist_plan *plan)
+/* The status field of the record. */
+HOOK_VALUE(u64, fault_status_image, status, struct model *m, u64 covered)
+/* All the rest is planned, and the record of counter x is complete. */
+HOOK(fault_assist, struct model *m, const struct step *s, unsigned x, struct assist_plan *plan)
+HOOK(fault_record_written, struct model *m, const struct assist_plan *plan)
+/* An MSR is accessed. */
+HOOK(model_write_late_record, struct model *m)
 
 /* ---- record.c, data_address.c: faults/record.c, faults/data_address.c ---- */
 

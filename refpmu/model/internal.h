@@ -202,7 +202,6 @@ struct assist {
 	bool threshold;	/* it wrote a record, and the index has reached the threshold */
 };
 struct assist model_assist(struct model *m, struct step *s, unsigned x);
-void model_write_late_record(struct model *m);
 
 /* uncore.c */
 /* The uncore that this processor belongs to. Others may change it but between enter and leave. */

@@ -51,6 +51,23 @@ static inline void put64(u8 *to, u64 value)
 	__builtin_memcpy(to, &value, sizeof(value));
 }
 
+/* pebs.c: what an assist is going to do. */
+struct assist_plan {
+	u64 ds;			/* linear address of the DS save area, */
+	struct ds_area area;	/* and what is there */
+	u64 covered;		/* counters that the assist is for */
+	bool fits;		/* the record: if it doesn't the event is skipped */
+	u64 record;		/* linear address, */
+	unsigned size;		/* bytes; 0: none is written */
+	u8 bytes[MODEL_RECORD_BYTES];
+	u64 index_at, index;	/* linear address of the index, and what it becomes */
+	bool advances, index_first;	/* it does, before the record is written */
+	u64 reloaded;		/* counters, */
+	u64 reset[DS_RESET_SLOTS];	/* with these values */
+	bool threshold;		/* its interrupt follows */
+	u64 cleared, set;	/* bits of IA32_PERF_GLOBAL_STATUS */
+};
+
 /* record.c */
 /* Of the processor's records. At most MODEL_RECORD_BYTES. */
 unsigned model_record_bytes(const struct model *m);
@@ -68,11 +85,5 @@ static inline u64 model_second_line(u64 linear)
 
 /* data_address.c: fill in address, data source and latency of counter x's event. */
 void model_record_memory(struct model *m, const struct step *s, unsigned x, struct record *record);
-
-/*
- * faults/record.c: what a broken processor makes of it. place is where it will be written:
- * a field that isn't written keeps what is there.
- */
-void model_break_record(struct model *m, const struct step *s, unsigned x, u64 place, u8 *bytes);
 
 #endif

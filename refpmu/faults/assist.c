@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: MIT */
+/* Faults of refpmu/model/pebs.c: where the DS area is, what an assist writes, and when. */
+#include "refpmu/faults/broken.h"
+#include "refpmu/faults/record.h"
+#include "refpmu/model/core.h"
+
+#define PAGE_SIZE	4096
+#define LATE_RELOAD	16	/* instructions, of fault reload-late */
+#define RECORD_32_BIT	0x28	/* bytes, of fault record-compatibility-28 */
+
+/* ---- the DS area ---- */
+
+static u64 ds_linear(struct model *m)
+{
+	const struct model *sibling = model_core_sibling(m);
+
+	if (sibling && sibling->ds_area && broken(m, FAULT_RECORD_TO_SIBLING))
+		return sibling->ds_area;
+	return broken(m, FAULT_DS_AREA_FIRST) ? m->faults.first_ds_area : m->ds_area;
+}
+
+static void write_index(struct model *m, u64 ds, u64 index)
+{
+	u8 bytes[sizeof(u64)];
+
+	put64(bytes, index);
+	m->host->write(m->host->ctx, ds + DS_OFFSET_pebs_index, bytes, sizeof(bytes));
+}
+
+/* Faults record-after-pmi, record-late: what was held back is written at last. */
+void model_write_late_record(struct model *m)
+{
+	struct late_record *late = &m->faults.late_record;
+
+	if (!late->waits)
+		return;
+	late->waits = false;
+	m->host->write(m->host->ctx, late->linear, late->bytes, model_record_bytes(m));
+	if (late->and_index)
+		write_index(m, ds_linear(m), late->linear + model_record_bytes(m));
+}
+
+void fault_assist_begins(struct model *m, struct assist_plan *plan)
+{
+	if (m->config.fault == FAULT_NONE)
+		return;
+	m->faults.crosses_page = false;
+	model_write_late_record(m);
+	plan->ds = ds_linear(m);
+}
+
+/* As processors without DTES64 would read it: each field is four bytes. */
+static void read_narrow(struct model *m, struct assist_plan *plan)
+{
+	u8 bytes[DS_BYTES];
+
+	if (!m->host->read(m->host->ctx, plan->ds, bytes, sizeof(bytes)))
+		return;
+#define DS_FIELD(field, offset, title) plan->area.field = (u32)get64(bytes + (offset) / 2);
+#include "spec/ds.def"
+}
+
+/* Fault index-late: what the record before left to do, unless software has set the index since. */
+static void write_late_index(struct model *m, struct assist_plan *plan)
+{
+	if (m->faults.late_index.waits && plan->area.pebs_index == m->faults.late_index.seen) {
+		plan->area.pebs_index = m->faults.late_index.value;
+		write_index(m, plan->ds, plan->area.pebs_index);
+	}
+	m->faults.late_index.waits = false;
+}
+
+void fault_ds_area(struct model *m, const struct step *s, struct assist_plan *plan)
+{
+	struct ds_area *ds = &plan->area;
+	u64 maximum = ds->pebs_absolute_maximum;
+
+	if (m->config.fault == FAULT_NONE)
+		return;
+	if (s->r->compatibility && broken(m, FAULT_DS_COMPATIBILITY_32))
+		read_narrow(m, plan);
+	if (broken(m, FAULT_RECORDS_TO_BTS)) {
+		ds->pebs_buffer_base = ds->bts_buffer_base;
+		ds->pebs_index = ds->bts_index;
+		ds->pebs_absolute_maximum = ds->bts_absolute_maximum;
+		ds->pebs_interrupt_threshold = ds->bts_interrupt_threshold;
+	}
+	if (broken(m, FAULT_DS_FIELDS_EXCHANGED)) {
+		ds->pebs_absolute_maximum = ds->pebs_interrupt_threshold;
+		ds->pebs_interrupt_threshold = maximum;
+	}
+	write_late_index(m, plan);
+}
+
+/* Of the format before: format 1 has no EventingIP, format 0 ends with the registers. */
+static u64 older_record_bytes(const struct model *m)
+{
+	return model_record_bytes(m) == FMT2_BYTES ? FMT1_BYTES : FMT1_OFFSET_status;
+}
+
+static bool has_room(const struct ds_area *ds, u64 size)
+{
+	return ds->pebs_index <= ds->pebs_absolute_maximum &&
+	       ds->pebs_absolute_maximum - ds->pebs_index >= size;
+}
+
+static bool fits_wrongly(struct model *m, const struct ds_area *ds)
+{
+	if (ds->pebs_index < ds->pebs_buffer_base)
+		return has_room(ds, model_record_bytes(m)) && broken(m, FAULT_BASE_UNCHECKED);
+	if (ds->pebs_index < ds->pebs_absolute_maximum && has_room(ds, older_record_bytes(m)) &&
+	    broken(m, FAULT_OLDER_ROOM_SUFFICES))
+		return true;
+	return broken(m, FAULT_PAST_MAXIMUM);
+}
+
+void fault_bounds(struct model *m, struct assist_plan *plan)
+{
+	if (m->config.fault == FAULT_NONE)
+		return;
+	if (!plan->fits)
+		plan->fits = fits_wrongly(m, &plan->area);
+	else if (m->faults.was_full && broken(m, FAULT_FULL_STAYS_FULL))
+		plan->fits = false;
+	m->faults.crosses_page = plan->fits && plan->area.pebs_index % PAGE_SIZE >
+					       PAGE_SIZE - model_record_bytes(m);
+}
+
+void fault_buffer_full(struct model *m, const struct assist_plan *plan)
+{
+	m->faults.was_full = true;
+	if (broken(m, FAULT_FULL_INTERRUPTS))
+		model_request(m, ACTION_THRESHOLD_INT, m->faults.at_counter);
+	if (broken(m, FAULT_FULL_INDEX_ADVANCES))
+		write_index(m, plan->ds, plan->area.pebs_index + model_record_bytes(m));
+}
+
+/* ---- the record ---- */
+
+/* The bit of IA32_PERF_GLOBAL_STATUS that a broken processor leaves out of records. */
+static u64 missing_in_image(struct model *m, u64 status)
+{
+	static const struct { u16 fault; u8 bit; } bits[] = {
+#define FAULT(token, name, requirements, sentence)
+#define FAULT_IMAGE_BIT(token, bit, name, title) { FAULT_##token, bit },
+#include "refpmu/faults/fault_sampling.def"
+#undef FAULT
+	};
+
+	for (size_t i = 0; i < sizeof(bits) / sizeof(bits[0]); i++)
+		if (status & BIT(bits[i].bit) && broken(m, (enum fault_id)bits[i].fault))
+			return BIT(bits[i].bit);
+	return status >> 32 && broken(m, FAULT_STATUS_IMAGE_LOW) ? BITS(32, 63) : 0;
+}
+
+u64 fault_status_image(struct model *m, u64 covered, u64 status)
+{
+	if (m->config.fault == FAULT_NONE)
+		return status;
+	status &= ~missing_in_image(m, status);
+	if (broken(m, FAULT_STATUS_AFTER_ASSIST))
+		status &= ~covered;
+	if (broken(m, FAULT_STATUS_IMAGE_PEBS_ONLY))
+		status &= m->pebs_enable & IA32_PEBS_ENABLE_PEBS_EN_PMC;
+	return status;
+}
+
+static u64 other_address(struct model *m, const struct assist_plan *plan)
+{
+	const struct ds_area *ds = &plan->area;
+	u64 size = plan->size;
+
+	if (broken(m, FAULT_RECORD_AT_BASE))
+		return ds->pebs_buffer_base;
+	if (broken(m, FAULT_RECORD_OUT_OF_ORDER)) {
+		u64 n = (ds->pebs_index - ds->pebs_buffer_base) / size;
+
+		if (n & 1)
+			return ds->pebs_index - size;
+		if (ds->pebs_absolute_maximum - ds->pebs_index >= 2 * size)
+			return ds->pebs_index + size;
+	}
+	return plan->record;
+}
+
+static void hold_back(struct model *m, struct assist_plan *plan, u64 linear, bool and_index)
+{
+	m->faults.late_record.waits = true;
+	m->faults.late_record.and_index = and_index;
+	m->faults.late_record.linear = linear;
+	__builtin_memcpy(m->faults.late_record.bytes, plan->bytes, MODEL_RECORD_BYTES);
+	plan->size = 0;
+	if (and_index)
+		plan->advances = false;
+}
+
+static void break_write(struct model *m, struct assist_plan *plan)
+{
+	plan->index_first = broken(m, FAULT_INDEX_FIRST);
+	if (plan->threshold && broken(m, FAULT_RECORD_AFTER_PMI))
+		hold_back(m, plan, plan->area.pebs_index, true);
+	if (broken(m, FAULT_RECORD_DROPPED))
+		plan->size = 0;
+	if (broken(m, FAULT_RECORD_LATE))
+		hold_back(m, plan, plan->record, false);
+	/* The second page isn't reached. */
+	if (m->faults.crosses_page && (broken(m, FAULT_RECORD_TAIL_LOST) ||
+				       broken(m, FAULT_RECORD_TAIL_WRAPS)))
+		plan->size = (unsigned)(PAGE_SIZE - plan->record % PAGE_SIZE);
+}
+
+/* ---- index, threshold ---- */
+
+static u64 advance(struct model *m, const struct step *s, unsigned x)
+{
+	u64 size = model_record_bytes(m);
+
+	/* The format before EventingIP ended there. */
+	if (broken(m, FAULT_RECORD_SIZE_C0))
+		return FMT2_BYTES;
+	if (s->r->compatibility && broken(m, FAULT_RECORD_COMPATIBILITY_28))
+		return RECORD_32_BIT;
+	if (broken(m, FAULT_RECORD_SIZE_B0))
+		return FMT2_OFFSET_eventing_ip;
+	if (broken(m, FAULT_INDEX_DOUBLED) ||
+	    (s->rule[x]->kind == EK_BRANCHES && broken(m, FAULT_BRANCH_INDEX_DOUBLED)))
+		return 2 * size;
+	return size;
+}
+
+static void break_index(struct model *m, const struct step *s, unsigned x, struct assist_plan *plan)
+{
+	if (model_has_fault(m, FAULT_RECORDS_TO_BTS))
+		plan->index_at = plan->ds + DS_OFFSET_bts_index;
+	if (broken(m, FAULT_INDEX_NOT_ADVANCED))
+		plan->advances = false;
+	plan->index = plan->area.pebs_index + advance(m, s, x);
+	if (broken(m, FAULT_INDEX_LATE)) {
+		plan->advances = false;
+		m->faults.late_index.waits = true;
+		m->faults.late_index.seen = plan->area.pebs_index;
+		m->faults.late_index.value = plan->index;
+	}
+}
+
+static bool threshold_reached(struct model *m, const struct assist_plan *plan)
+{
+	const struct ds_area *ds = &plan->area;
+	u64 size = model_record_bytes(m), threshold = ds->pebs_interrupt_threshold;
+	u64 index = ds->pebs_index + size;
+
+	if (broken(m, FAULT_THRESHOLD_ALWAYS))
+		return true;
+	if (index + size > ds->pebs_absolute_maximum && broken(m, FAULT_LAST_RECORD_QUIET))
+		return false;
+	if (threshold == ds->pebs_buffer_base && broken(m, FAULT_THRESHOLD_AT_BASE_LOST))
+		return false;
+	if (broken(m, FAULT_THRESHOLD_LATE))
+		return ds->pebs_index >= threshold;
+	if (broken(m, FAULT_THRESHOLD_MINUS_1))
+		return index + size >= threshold;
+	if (broken(m, FAULT_THRESHOLD_EQUAL))
+		return index == threshold;
+	return plan->threshold;
+}
+
+/* ---- reload, status ---- */
+
+static u64 other_reset(struct model *m, const struct ds_area *ds, unsigned i, u64 value)
+{
+	const u64 next[DS_RESET_SLOTS] = { ds->pebs_counter1_reset, ds->pebs_counter2_reset,
+					   ds->pebs_counter3_reset, ds->pebs_counter0_reset };
+
+	if (broken(m, FAULT_RELOAD_NEXT_SLOT))
+		return next[i];
+	if (m->counter[i].rule.kind == EK_LOAD_LATENCY && broken(m, FAULT_LL_RELOAD_HALF))
+		return -((-value & model_width_mask(m)) / 2);
+	return value;
+}
+
+static void break_reload(struct model *m, unsigned x, struct assist_plan *plan)
+{
+	if (broken(m, FAULT_RELOAD_ALL))
+		plan->reloaded |= m->global_status;
+	for (unsigned i = 0; i < DS_RESET_SLOTS; i++) {
+		fault_at_counter(m, i);
+		if (!(plan->reloaded & BIT(i)))
+			continue;
+		if (broken(m, FAULT_NO_RELOAD) || (i != x && broken(m, FAULT_RELOAD_OWN_ONLY)))
+			plan->reloaded &= ~BIT(i);
+		plan->reset[i] = other_reset(m, &plan->area, i, plan->reset[i]);
+		if (broken(m, FAULT_RELOAD_LATE)) {
+			plan->reloaded &= ~BIT(i);
+			m->faults.late_reload[i].left = LATE_RELOAD;
+			m->faults.late_reload[i].value = plan->reset[i];
+		}
+	}
+	fault_at_counter(m, x);
+}
+
+static void break_status(struct model *m, struct assist_plan *plan)
+{
+	if (broken(m, FAULT_ASSIST_CLEARS_ALL))
+		plan->cleared = IA32_PERF_GLOBAL_STATUS_OVF_PMC |
+				IA32_PERF_GLOBAL_STATUS_OVF_FIXED_CTR;
+	if (broken(m, FAULT_ASSIST_KEEPS_STATUS))
+		plan->cleared = 0;
+	plan->set = plan->threshold && !broken(m, FAULT_OVFBUF_DROPPED) ?
+		IA32_PERF_GLOBAL_STATUS_OVF_BUF : 0;
+}
+
+/* ---- all of it ---- */
+
+void fault_assist(struct model *m, const struct step *s, unsigned x, struct assist_plan *plan)
+{
+	if (m->config.fault == FAULT_NONE)
+		return;
+	plan->record = other_address(m, plan);
+	plan->threshold = threshold_reached(m, plan);
+	fault_record_bytes(m, s, x, plan->record, plan->bytes);
+	break_index(m, s, x, plan);
+	break_write(m, plan);
+	break_reload(m, x, plan);
+	break_status(m, plan);
+}
+
+void fault_record_written(struct model *m, const struct assist_plan *plan)
+{
+	const struct model_host *host = m->host;
+	unsigned size = model_record_bytes(m);
+	u8 index[sizeof(u64)];
+
+	if (m->config.fault == FAULT_NONE || !plan->size)
+		return;
+	if (plan->size < size && model_has_fault(m, FAULT_RECORD_TAIL_WRAPS))
+		host->write(host->ctx, plan->record & -(u64)PAGE_SIZE, plan->bytes + plan->size,
+			    size - plan->size);
+	if (broken(m, FAULT_WRITE_PAST_RECORD))
+		host->write(host->ctx, plan->record + size, plan->bytes, sizeof(u64));
+	if (broken(m, FAULT_RECORD_DOUBLED))
+		host->write(host->ctx, plan->record + size, plan->bytes, size);
+	put64(index, plan->index);
+	if (plan->advances && broken(m, FAULT_BTS_INDEX_MOVES))
+		host->write(host->ctx, plan->ds + DS_OFFSET_bts_index, index, sizeof(index));
+}

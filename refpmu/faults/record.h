@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* What the faults of records share. For refpmu/faults/ only. */
+#ifndef REFPMU_FAULTS_RECORD_H
+#define REFPMU_FAULTS_RECORD_H
+
+#include "refpmu/model/record.h"
+
+/*
+ * A record of counter x as bytes, complete. linear is where it will be written: a field that isn't
+ * written keeps what is there.
+ */
+void fault_record_bytes(struct model *m, const struct step *s, unsigned x, u64 linear, u8 *bytes);
+
+#endif
