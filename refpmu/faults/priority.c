@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Faults of refpmu/model/priority.c: in which order, and by which interrupts, counters are served. */
+/* Faults of refpmu/model/priority.c: order of the counters, and their interrupts. */
 #include "refpmu/faults/broken.h"
 #include "refpmu/model/internal.h"
 
@@ -50,7 +50,8 @@ static void drop(struct service_plan *plan, bool assist, u64 counters)
 	unsigned kept = 0;
 
 	for (unsigned n = 0; n < plan->n; n++)
-		if (plan->service[n].assist != assist || !(counters & BIT(plan->service[n].counter)))
+		if (plan->service[n].assist != assist ||
+		    !(counters & BIT(plan->service[n].counter)))
 			plan->service[kept++] = plan->service[n];
 	plan->n = kept;
 }

@@ -54,8 +54,8 @@ static void skip_event(struct model *m, const struct assist_plan *plan)
 }
 
 /*
- * The record goes to the index, the index moves behind it. The counters' reset values are loaded and
- * their overflow bits are cleared; those of others remain unaffected. OvfBuf is set when the index
+ * The record goes to the index, and the index moves past it. The reset values are loaded into the
+ * counters and their overflow bits are cleared; those of others remain unaffected. OvfBuf is set when the index
  * "matches/exceeds the interrupt threshold".
  */
 static void plan_record(struct model *m, struct assist_plan *plan)
