@@ -6,22 +6,22 @@ mutants.py [--build FOLDER] [--jobs N] [--engine step|fast] [--faults NAME,... |
            [--only CPU,... | --without CPU,...] [--all-tests] [--save FOLDER]
 
 Runs the unchanged harness on the reference PMU: a few seeds and each profile without a fault, and
-every fault of fault.def and fault_variant.def in refpmu/faults, on haswell where one of its
+every fault of refpmu/faults/fault.def, with its parameters there, on haswell where one of its
 requirements applies there and has a test, else on the first generation where that is so. If there
-is none the fault waits for its test, and isn't run. fault_variant.def says which run on a second
-generation too (NAME:CPU), and which with several processors (NAME:CPU:COUNT).
+is none the fault waits for its test, and isn't run. Its row says where it runs on a
+second generation too (NAME:CPU), or with several processors (NAME:CPU:COUNT).
 A fault runs under the tests that decide one of its requirements, those that docs/checks.tsv calls
 controls that it turns red, and a sample that is the same for every fault: the tests that say
 .under_every_fault, a few of each group. How much of the sample it turns red stands for what it does
-to the whole suite. Without a fault, and under "inert", faults of fault_undecidable.def and
-FAULT_UNDER_ALL_TESTS, all tests run; --all-tests does so under every fault, in four times the time.
+to the whole suite. Without a fault, and under "inert" and faults whose rows say
+legal or all-tests, all tests run; --all-tests does so under every fault, in four times the time.
 --without leaves out the faults that would run on these generations, or with "several" processors;
 --only leaves out all others, and judges the checks of requirements that no fault left out names.
 
 A fault is caught when a check of a requirement that its row names fails. Under the fault "inert"
 nothing ever counts: it is caught when no test passes that needs the PMU to act. A run that hangs
 or whose log is cut isn't a catch.
-The faults of fault_undecidable.def are legal machines: red there is a false alarm.
+A fault whose row says legal is one of a legal machine: red there is a false alarm.
 
 Prints the matrix; checks that no fault turned red (checks.py); the last line is "N of N faults
 caught, N false alarms". Writes FOLDER/mutants.json; --save writes mutants.tsv and checks.tsv, from
@@ -180,14 +180,9 @@ def all_rows():
             for row in spec.faults()]
     by_name = {row["name"]: row for row in rows}
     for name in spec.variants():
-        base = by_name.get(name.split("@")[0])
-        if base is None:
-            raise plan.PlanError(f"fault_variant.def: no fault is called {name}")
-        rows.append(dict(base, name=name, fault=name))
+        rows.append(dict(by_name[name.split("@")[0]], name=name, fault=name))
     for name, cpu, count in spec.elsewhere():
-        base = by_name.get(name.split("@")[0])
-        if base is None:
-            raise plan.PlanError(f"fault_variant.def: no fault is called {name}")
+        base = by_name[name.split("@")[0]]
         rows.append(dict(base, name=":".join([name, cpu] + [str(count)] * (count > 1)), fault=name,
                          cpu=cpu, processors=count))
     return rows

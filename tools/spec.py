@@ -21,7 +21,7 @@ TOKEN = re.compile(r'"((?:[^"\\]|\\.)*)"|([(),])|([^"(),\s][^"(),]*)')
 
 REQUIREMENT = ("token id group authority silicon kvm reference generations source "
                "sentence").split()
-FAULT = "token name requirements sentence".split()
+FAULT = "token name requirements sentence scope runs".split()
 GENERATION = ("token code name title family model stepping brand perfmon gp gp_no_ht fixed width "
               "max_leaf lbr_fmt pebs_format pebs_mask ll_mask facilities source").split()
 LATITUDE = "token name low high source".split()
@@ -45,8 +45,9 @@ def split_row(text):
     raise ValueError(f"row without an end: {text[:60]}")
 
 
-def table(file, macro, fields):
-    """The rows of one macro of one table, in order; none when there is no such table."""
+def table(file, macro, fields, optional=0):
+    """The rows of one macro of one table, in order; none when there is no such table. Optional:
+    how many of the last fields may be left out."""
     if not os.path.exists(os.path.join(ROOT, file)):
         return []
     source = f"#define {macro}(...) {MARK} (__VA_ARGS__)\n#include \"{file}\"\n"
@@ -56,6 +57,8 @@ def table(file, macro, fields):
     rows = []
     for piece in re.split(rf"\b{MARK}\b", text)[1:]:
         values = split_row(piece.strip())
+        if len(fields) - optional <= len(values) < len(fields):
+            values += [""] * (len(fields) - len(values))
         if len(values) != len(fields):
             raise ValueError(f"{file}: {macro} has {len(values)} fields, not {len(fields)}")
         rows.append(dict(zip(fields, values)))
@@ -67,42 +70,42 @@ def requirements():
 
 
 def faults():
-    rows = table(FAULTS + "fault.def", "FAULT", FAULT)
+    """The rows, runs as a list of words; legal: why a correct machine may be so, or ""."""
+    rows = table(FAULTS + "fault.def", "FAULT", FAULT, optional=2)
     for row in rows:
+        words, _, row["legal"] = row["runs"].partition("legal: ")
+        row["runs"] = words.split()
         row["requirements"] = [word.strip() for word in row["requirements"].split(",")]
     return rows
 
 
 def undecidable():
     """Name of a fault to the reason why no test can tell it from a legal machine."""
-    names = {row["token"]: row["name"] for row in faults()}
-    return {names[row["token"]]: row["reason"]
-            for row in table(FAULTS + "fault_undecidable.def", "FAULT_UNDECIDABLE",
-                             ["token", "reason"])}
+    return {row["name"]: row["legal"] for row in faults() if row["legal"]}
 
 
 def variants():
     """Faults with parameters that `make mutants` runs as well: NAME@PARAMETER."""
-    return [row["name"] for row in table(FAULTS + "fault_variant.def", "FAULT_VARIANT", ["name"])]
+    return [row["name"] + word for row in faults() for word in row["runs"]
+            if word.startswith("@") and ":" not in word]
 
 
 def elsewhere():
     """Fault, generation and number of processors that `make mutants` runs it with as well."""
-    return [(row["name"], row["cpu"], int(row["count"]))
-            for row in table(FAULTS + "fault_variant.def", "FAULT_ELSEWHERE",
-                             ["name", "cpu", "count"])]
+    runs = [(row["name"] + word).split(":") + ["1"] for row in faults() for word in row["runs"]
+            if ":" in word]
+    return [(name, cpu, int(count)) for name, cpu, count, *_ in runs]
 
 
 def processors():
     """Name of a fault to the number of processors to run it with, where that isn't one."""
-    return {row["name"]: int(row["count"])
-            for row in table(FAULTS + "fault_variant.def", "FAULT_PROCESSORS", ["name", "count"])}
+    return {row["name"]: int(word.partition("=")[2]) for row in faults() for word in row["runs"]
+            if word.startswith("processors=")}
 
 
 def under_all_tests():
     """Names of faults that run under every test, not under those of their requirements only."""
-    return {row["name"]
-            for row in table(FAULTS + "fault_variant.def", "FAULT_UNDER_ALL_TESTS", ["name"])}
+    return {row["name"] for row in faults() if "all-tests" in row["runs"]}
 
 
 def generations():

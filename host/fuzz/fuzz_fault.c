@@ -11,7 +11,7 @@
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 
 static const char *const names[] = {
-#define FAULT(token, name, requirements, sentence) name,
+#define FAULT(token, name, requirements, sentence, ...) name,
 #include "refpmu/faults/fault.def"
 };
 

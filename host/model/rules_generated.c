@@ -44,11 +44,11 @@ static const struct msr_rule {
 	u32 msr;
 	enum access_kind kind;
 } msr_rules[] = {
-#define FAULT_MSR_WRITE(token, msr, members, name, requirements, title) \
+#define FAULT_MSR_WRITE(token, msr, members, name, requirements, title, ...) \
 	{ FAULT_##token##_WRITE_DROPPED, MSR_##msr, WRITE },
-#define FAULT_MSR_READ(token, msr, members, name, requirements, title) \
+#define FAULT_MSR_READ(token, msr, members, name, requirements, title, ...) \
 	{ FAULT_##token##_READS_ZERO, MSR_##msr, READ },
-#define FAULT_MSR_RESERVED(token, msr, members, name, requirements, title) \
+#define FAULT_MSR_RESERVED(token, msr, members, name, requirements, title, ...) \
 	{ FAULT_##token##_RESERVED_ACCEPTED, MSR_##msr, RESERVED },
 #define FAULT_MSR_REFUSED(token, msr, name, requirements, title) \
 	{ FAULT_##token##_REFUSED_TAKEN, MSR_##msr, REFUSED },

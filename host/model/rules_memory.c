@@ -348,8 +348,8 @@ static bool event_has_addresses(enum fault_id of, u32 event, struct rig *r)
 bool memory_rule(enum fault_id of, struct rig *r)
 {
 	switch (of) {
-#define FAULT(token, name, requirements, sentence)
-#define FAULT_ADDRESS_MISSING(token, event, name) \
+#define FAULT(token, name, requirements, sentence, ...)
+#define FAULT_ADDRESS_MISSING(token, event, name, ...) \
 	case FAULT_##token: \
 		return event_has_addresses(of, EVENT_##event, r);
 #include "refpmu/faults/fault_memory.def"

@@ -532,7 +532,7 @@ static netburst_rule_fn *const netburst_rules[FAULT_COUNT] = {
 	[FAULT_NB_MATRIX_VERT_WRITE_DROPPED] = vert_is_shared,
 	[FAULT_NB_MATRIX_VERT_READS_ZERO] = vert_is_shared,
 	[FAULT_NB_MATRIX_VERT_RESERVED_ACCEPTED] = vert_refuses,
-#define FAULT(token, name, requirements, sentence)
+#define FAULT(token, name, requirements, sentence, ...)
 #define FAULT_NB_FIELD(token, field, name, requirements, title) \
 	[FAULT_NB_##token##_ZERO] = netburst_whole_record, \
 	[FAULT_NB_##token##_STALE] = netburst_whole_record,

@@ -236,7 +236,7 @@ static bool status_needs_no_clearing(struct rig *r)
 
 rule *const sampling_rules[FAULT_COUNT] = {
 	[FAULT_STATUS_IMAGE_LOW] = image_is_whole,
-#define FAULT(token, name, requirements, sentence)
+#define FAULT(token, name, requirements, sentence, ...)
 #define FAULT_IMAGE_BIT(token, bit, name, title) [FAULT_##token] = image_is_whole,
 #include "refpmu/faults/fault_sampling.def"
 #undef FAULT

@@ -371,7 +371,7 @@ rule *const tx_rules[FAULT_COUNT] = {
 	[FAULT_HLE_FILTER_OUTSIDE] = elisions_are_filtered,
 	[FAULT_HLE_CHECKPOINT_IGNORED] = elisions_are_filtered,
 	[FAULT_HLE_RECORD_COMMITS] = record_ends_elision,
-#define FAULT_TX_BIT(token, bit, name, requirements, title) \
+#define FAULT_TX_BIT(token, bit, name, requirements, title, ...) \
 	[FAULT_##token##_NEVER] = (bit) == 32 ? elisions_are_recorded : bits_are_exact, \
 	[FAULT_##token##_ALWAYS] = (bit) == 33 ? elisions_are_recorded : bits_are_exact,
 #include "refpmu/faults/fault_tx_bit.def"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Many instructions at once do what they do one by one: for random settings of the counters,
- * random instructions, every fault, and stretches up to the very last instruction that the
- * budget allows.
+ * random instructions, and stretches up to the very last instruction that the budget allows. A
+ * broken processor has each instruction counted by itself: any may be an opportunity of its fault.
  */
 #include "host/check.h"
 #include "host/model/rig.h"
@@ -227,20 +227,19 @@ static void stretches_equal_their_instructions(void)
 	CHECK(n_single > 100);
 }
 
-static void they_do_under_every_fault(void)
+static void there_are_none_under_a_fault(void)
 {
 	u64 before = n_bulk;
 
 	for (unsigned fault = FAULT_NONE + 1; fault < FAULT_COUNT; fault++)
-		for (u64 seed = 0; seed < 2; seed++)
-			if (!run((enum fault_id)fault, seed))
-				return;
-	CHECK(n_bulk - before > 500000, "only %" PRIu64 " in stretches", n_bulk - before);
+		if (!run((enum fault_id)fault, 0))
+			return;
+	CHECK_EQ(before, n_bulk);
 }
 
 int main(void)
 {
 	RUN(stretches_equal_their_instructions);
-	RUN(they_do_under_every_fault);
+	RUN(there_are_none_under_a_fault);
 	return check_end();
 }

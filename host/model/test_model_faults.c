@@ -9,19 +9,19 @@
 
 static const char *const fault_names[FAULT_COUNT] = {
 	[FAULT_NONE] = "none",
-#define FAULT(token, name, requirements, sentence) [FAULT_##token] = name,
+#define FAULT(token, name, requirements, sentence, ...) [FAULT_##token] = name,
 #include "refpmu/faults/fault.def"
 };
 
 /* Not different from the correct processor for any program, or legal. */
 static bool undecidable(enum fault_id fault)
 {
-	switch (fault) {
-#define FAULT_UNDECIDABLE(token, reason) case FAULT_##token: return true;
-#include "refpmu/faults/fault_undecidable.def"
-	default:
-		return false;
-	}
+	static const char *const runs[FAULT_COUNT] = {
+#define FAULT(token, name, requirements, sentence, ...) [FAULT_##token] = FAULT_RUNS(__VA_ARGS__),
+#include "refpmu/faults/fault.def"
+	};
+
+	return strstr(runs[fault], "legal:");
 }
 
 static void each_rule_holds_on_the_correct_processor(void)
@@ -56,13 +56,12 @@ static void a_fault_is_one_fault(void)
 
 static bool per_counter(enum fault_id fault)
 {
-	switch (fault) {
-#define FAULT_PER_COUNTER(token) case FAULT_##token:
-#include "refpmu/faults/fault_scope.def"
-		return true;
-	default:
-		return false;
-	}
+	static const u8 scopes[FAULT_COUNT] = {
+#define FAULT(token, name, requirements, sentence, ...) [FAULT_##token] = FAULT_SCOPE(__VA_ARGS__),
+#include "refpmu/faults/fault.def"
+	};
+
+	return scopes[fault] & OF_COUNTER;
 }
 
 /* With a parameter it breaks its rule on some counter, and not on every one. */

@@ -68,8 +68,8 @@ static void one_field(const char *name, unsigned offset, enum fault_id zero, enu
 static void fields_alone(void)
 {
 	records(FAULT_NONE, good);
-#define FAULT(token, name, requirements, sentence)
-#define FAULT_RECORD_FIELD(token, field, name, requirements, title) \
+#define FAULT(token, name, requirements, sentence, ...)
+#define FAULT_RECORD_FIELD(token, field, name, requirements, title, ...) \
 	one_field(name, FMT2_OFFSET_##field, FAULT_##token##_ZERO, FAULT_##token##_STALE, \
 		  FAULT_##token##_SHIFTED);
 #include "refpmu/faults/fault_record.def"
@@ -89,8 +89,8 @@ static void two_fields(const char *name, unsigned offset, enum fault_id swapped)
 static void neighbours(void)
 {
 	records(FAULT_NONE, good);
-#define FAULT(token, name, requirements, sentence)
-#define FAULT_RECORD_PAIR(token, field, name, requirements, title) \
+#define FAULT(token, name, requirements, sentence, ...)
+#define FAULT_RECORD_PAIR(token, field, name, requirements, title, ...) \
 	two_fields(name, FMT2_OFFSET_##field, FAULT_##token##_SWAPPED);
 #include "refpmu/faults/fault_record.def"
 #undef FAULT

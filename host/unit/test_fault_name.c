@@ -42,7 +42,7 @@ static void parameters_in_any_order(void)
 /* Numbers go with every fault. */
 static void every_fault_takes_a_number(void)
 {
-#define FAULT(token, name, requirements, sentence)	\
+#define FAULT(token, name, requirements, sentence, ...)	\
 	CHECK(!parse(name "@nth=7"), name);		\
 	CHECK_EQ(FAULT_##token, fault, name);		\
 	CHECK_EQ(7, when.nth, name);

@@ -100,7 +100,7 @@ static void latitude_and_profile(void)
 
 static void every_fault_has_its_name(void)
 {
-#define FAULT(token, name, requirements, sentence)				\
+#define FAULT(token, name, requirements, sentence, ...)				\
 	open_plan("run efi=\\x.efi fault=" name);				\
 	CHECK_EQ(PLAN_RUN, next(), "%s: %s", name, reason ? reason : "");	\
 	CHECK_EQ(FAULT_##token, run.fault, name);				\

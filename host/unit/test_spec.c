@@ -45,7 +45,7 @@ static const struct { const char *name, *source; u32 address; } msrs[] = {
 };
 
 static const struct { const char *name, *requirements, *sentence; } faults[] = {
-#define FAULT(token, name, requirements, sentence) { name, requirements, sentence },
+#define FAULT(token, name, requirements, sentence, ...) { name, requirements, sentence },
 #include "refpmu/faults/fault.def"
 };
 

@@ -141,7 +141,7 @@ void fault_buffer_full(struct model *m, const struct assist_plan *plan)
 static u64 missing_in_image(struct model *m, u64 status)
 {
 	static const struct { u16 fault; u8 bit; } bits[] = {
-#define FAULT(token, name, requirements, sentence)
+#define FAULT(token, name, requirements, sentence, ...)
 #define FAULT_IMAGE_BIT(token, bit, name, title) { FAULT_##token, bit },
 #include "refpmu/faults/fault_sampling.def"
 #undef FAULT

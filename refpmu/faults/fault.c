@@ -75,6 +75,26 @@ bool model_fault(struct model *m, enum fault_id fault)
 	return broken(m, fault);
 }
 
+static const u8 scopes[FAULT_COUNT] = {
+#define FAULT(token, name, requirements, sentence, ...) [FAULT_##token] = FAULT_SCOPE(__VA_ARGS__),
+#include "refpmu/faults/fault.def"
+};
+
+bool fault_reaches_core(const struct model *m, bool reaches)
+{
+	return reaches || scopes[m->config.fault] & REACHES_CORE;
+}
+
+bool fault_reaches_package(const struct model *m, bool reaches)
+{
+	return reaches || scopes[m->config.fault] & REACHES_PACKAGE;
+}
+
+bool fault_permits_bulk(const struct model *m, bool permits)
+{
+	return permits && m->config.fault == FAULT_NONE;
+}
+
 bool model_has_fault(const struct model *m, enum fault_id fault)
 {
 	return m->config.fault == fault;

@@ -5,9 +5,23 @@
 
 enum fault_id {
 	FAULT_NONE,
-#define FAULT(token, name, requirements, sentence) FAULT_##token,
+#define FAULT(token, name, requirements, sentence, ...) FAULT_##token,
 #include "refpmu/faults/fault.def"
 	FAULT_COUNT
 };
+
+/* What a fault knows of: which parameters make sense after its name, and whom it reaches. */
+enum fault_scope {
+	OF_COUNTER = 1 << 0,	/* one counter: @pmc0 to 7, @fixed0 to 2, @int, @beside */
+	OF_RECORD = 1 << 1 | OF_COUNTER,	/* one record: @page-crossing as well */
+	REACHES_CORE = 1 << 2,		/* also the other logical processor of the core */
+	REACHES_PACKAGE = 1 << 3,	/* also all of other cores */
+};
+
+/* Of the arguments of FAULT() after the sentence. */
+#define FAULT_SCOPE(...)		FAULT_SCOPE_OF(__VA_ARGS__, , )
+#define FAULT_SCOPE_OF(scope, ...)	(scope + 0)
+#define FAULT_RUNS(...)			FAULT_RUNS_OF(__VA_ARGS__, , )
+#define FAULT_RUNS_OF(scope, runs, ...)	"" runs
 
 #endif

@@ -13,7 +13,7 @@
  *	@from=N			on the Nth opportunity and all after it
  *	@1inN			on every Nth opportunity; of @nth, @from and @1in one at most
  * A fault that by itself hits every fourth occurrence hits each that @nth, @from or @1in choose.
- * refpmu/faults/fault_scope.def lists the faults that know of a counter or of a record.
+ * enum fault_scope says which faults know of a counter or of a record.
  */
 #ifndef REFPMU_FAULTS_FAULT_WHEN_H
 #define REFPMU_FAULTS_FAULT_WHEN_H

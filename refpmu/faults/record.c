@@ -16,13 +16,13 @@ struct field_faults {
 
 /* By offset / 8. */
 static const struct field_faults fields[MODEL_RECORD_BYTES / sizeof(u64)] = {
-#define FAULT_RECORD_FIELD(token, field, name, requirements, title) \
+#define FAULT_RECORD_FIELD(token, field, name, requirements, title, ...) \
 	[FMT2_OFFSET_##field / sizeof(u64)].zero = FAULT_##token##_ZERO, \
 	[FMT2_OFFSET_##field / sizeof(u64)].stale = FAULT_##token##_STALE, \
 	[FMT2_OFFSET_##field / sizeof(u64)].shifted = FAULT_##token##_SHIFTED,
-#define FAULT_RECORD_PAIR(token, field, name, requirements, title) \
+#define FAULT_RECORD_PAIR(token, field, name, requirements, title, ...) \
 	[FMT2_OFFSET_##field / sizeof(u64)].swapped = FAULT_##token##_SWAPPED,
-#define FAULT(token, name, requirements, sentence)
+#define FAULT(token, name, requirements, sentence, ...)
 #include "refpmu/faults/fault_record.def"
 #undef FAULT
 };

@@ -4,21 +4,14 @@
 
 static const char *const fault_names[FAULT_COUNT] = {
 	[FAULT_NONE] = "none",
-#define FAULT(token, name, requirements, sentence) [FAULT_##token] = name,
+#define FAULT(token, name, requirements, sentence, ...) [FAULT_##token] = name,
 #include "refpmu/faults/fault.def"
 };
 
-enum { PER_COUNTER = 1, PER_RECORD = 2 };
-
-static unsigned scope(enum fault_id fault)
-{
-	unsigned scopes = 0;
-
-#define FAULT_PER_COUNTER(token) scopes |= fault == FAULT_##token ? PER_COUNTER : 0;
-#define FAULT_PER_RECORD(token) scopes |= fault == FAULT_##token ? PER_RECORD : 0;
-#include "refpmu/faults/fault_scope.def"
-	return scopes;
-}
+static const u8 fault_scopes[FAULT_COUNT] = {
+#define FAULT(token, name, requirements, sentence, ...) [FAULT_##token] = FAULT_SCOPE(__VA_ARGS__),
+#include "refpmu/faults/fault.def"
+};
 
 /* A small number without a leading zero: 1 to 4294967295, or 0 if allowed. */
 static bool parse_u32(struct span span, bool zero, u32 *value)
@@ -32,14 +25,14 @@ static bool parse_u32(struct span span, bool zero, u32 *value)
 	return true;
 }
 
-static const char *counter(struct span number, unsigned first, unsigned end, unsigned scopes,
+static const char *counter(struct span number, unsigned first, unsigned end, unsigned scope,
 			   struct fault_when *when)
 {
 	u32 n;
 
 	if (!parse_u32(number, true, &n) || n >= end - first)
 		return "counters of a fault are pmc0 to pmc7 and fixed0 to fixed2";
-	if (!(scopes & PER_COUNTER))
+	if (!(scope & OF_COUNTER))
 		return "that fault isn't about one counter";
 	if (when->one_counter)
 		return "a fault with two counters";
@@ -56,14 +49,14 @@ static const struct { const char *word; u32 condition; bool counter; } condition
 };
 
 /* false: no such condition. */
-static bool condition(struct span word, unsigned scopes, struct fault_when *when,
+static bool condition(struct span word, unsigned scope, struct fault_when *when,
 		      const char **wrong)
 {
 	*wrong = NULL;
 	for (size_t i = 0; i < sizeof(conditions) / sizeof(conditions[0]); i++) {
 		if (!span_equals(word, conditions[i].word))
 			continue;
-		if (conditions[i].counter && !(scopes & PER_COUNTER))
+		if (conditions[i].counter && !(scope & OF_COUNTER))
 			*wrong = "that fault isn't about one counter";
 		else if (when->conditions & conditions[i].condition)
 			*wrong = "a condition of a fault twice";
@@ -73,22 +66,22 @@ static bool condition(struct span word, unsigned scopes, struct fault_when *when
 	return false;
 }
 
-static const char *parameter(struct span word, unsigned scopes, struct fault_when *when)
+static const char *parameter(struct span word, unsigned scope, struct fault_when *when)
 {
 	const char *wrong;
 
-	if (condition(word, scopes, when, &wrong))
+	if (condition(word, scope, when, &wrong))
 		return wrong;
 	if (span_equals(word, "page-crossing")) {
-		if (!(scopes & PER_RECORD))
+		if ((scope & OF_RECORD) != OF_RECORD)
 			return "that fault isn't about one record";
 		when->page_crossing = true;
 		return NULL;
 	}
 	if (span_skip(&word, "pmc"))
-		return counter(word, 0, FAULT_FIRST_FIXED, scopes, when);
+		return counter(word, 0, FAULT_FIRST_FIXED, scope, when);
 	if (span_skip(&word, "fixed"))
-		return counter(word, FAULT_FIRST_FIXED, FAULT_COUNTERS, scopes, when);
+		return counter(word, FAULT_FIRST_FIXED, FAULT_COUNTERS, scope, when);
 	if (when->nth || when->from || when->every)
 		return "a fault takes one of @nth=N, @from=N and @1inN, once";
 	if (span_skip(&word, "nth="))
@@ -114,7 +107,7 @@ const char *launch_fault(struct span text, enum fault_id *fault, struct fault_wh
 	if (text.length && *fault == FAULT_NONE)
 		return "none takes no parameters";
 	while (span_skip(&text, "@")) {
-		const char *wrong = parameter(span_take(&text, "@"), scope(*fault), when);
+		const char *wrong = parameter(span_take(&text, "@"), fault_scopes[*fault], when);
 
 		if (wrong)
 			return wrong;

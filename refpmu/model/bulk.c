@@ -10,27 +10,10 @@
 /* Enough for any stretch, and little enough for any product with events of an instruction. */
 #define MOST		BIT(32)
 
-/* May the fault act on an instruction which otherwise nothing happens on? */
-static bool looks_at_each(enum fault_id fault)
-{
-	switch (fault) {
-#define FAULT_PER_INSTRUCTION(token) case FAULT_##token:
-#include "refpmu/faults/fault_scope.def"
-		return true;
-	default:
-		return false;
-	}
-}
-
 static bool busy(const struct model *m)
 {
-	const struct fault_state *f = &m->faults;
-
-	for (size_t i = 0; i < sizeof(f->late_reload) / sizeof(f->late_reload[0]); i++)
-		if (f->late_reload[i].left)
-			return true;
 	return m->tx.depth || m->writing || m->n_requests || model_uncore_busy(m) ||
-	       m->faults.stagger_left || m->ref_repeats_in || m->watch_memory;
+	       m->ref_repeats_in || m->watch_memory;
 }
 
 /* Each instruction adds as much as any other, whatever it is. */
@@ -65,12 +48,6 @@ static u64 most_per_instruction(const struct model *m, const struct model_rule *
 	}
 }
 
-/* May it count outside of transactions, where stretches are, although it has IN_TX? */
-static bool filter_inverted(const struct model *m, const struct model_rule *rule)
-{
-	return rule->in_tx && m->config.fault == FAULT_TX_FILTER_INVERTED;
-}
-
 /* Stretches are outside of transactions. */
 static bool selected(const struct model_rule *rule, u8 cpl)
 {
@@ -82,13 +59,13 @@ bool model_bulk_possible(const struct model *m, u8 cpl)
 	/* Its counters are the other logical processor's as well. */
 	if (model_is_netburst(m))
 		return false;
-	if (busy(m) || looks_at_each(m->config.fault) || !model_core_is_quiet(m) ||
+	if (busy(m) || !fault_permits_bulk(m, true) || !model_core_is_quiet(m) ||
 	    model_errata_miscounts(m) || m->watch_predictor)
 		return false;
 	for (u64 left = m->active; left; left &= left - 1) {
 		const struct model_counter *c = &m->counter[__builtin_ctzll(left)];
 
-		if (c->armed || filter_inverted(m, &c->rule))
+		if (c->armed)
 			return false;
 		/* How many of the stretch's accesses share an instruction isn't known. */
 		if (selected(&c->rule, cpl) &&

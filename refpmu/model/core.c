@@ -3,28 +3,9 @@
 #include "refpmu/model/core.h"
 #include "refpmu/model/netburst/netburst.h"
 
-/* Faults that reach into the sibling's model. */
-static bool reaches_over(enum fault_id fault)
-{
-	switch (fault) {
-#define FAULT_PER_CORE(token) case FAULT_##token:
-#include "refpmu/faults/fault_scope.def"
-		return true;
-	default:
-		return false;
-	}
-}
-
-/* Faults that take all cores for one. */
 static bool takes_all(const struct model *m)
 {
-	switch (m->config.fault) {
-#define FAULT_PER_PACKAGE(token) case FAULT_##token:
-#include "refpmu/faults/fault_scope.def"
-		return m->host->cores;
-	default:
-		return false;
-	}
+	return m->host->cores && fault_reaches_package(m, false);
 }
 
 /* Who watches whom, and the lock: of its core, or of all cores for one. */
@@ -109,7 +90,8 @@ bool model_core_needs_sibling(const struct model *m)
 		return false;
 	if (model_is_netburst(m))
 		return __atomic_load_n(&netburst_of(m)->now.running, __ATOMIC_ACQUIRE);
-	return watchers(tie_of(m)) & own_bit(m) || reaches_over(m->config.fault);
+	return watchers(tie_of(m)) & own_bit(m) ||
+	       fault_reaches_core(m, false);
 }
 
 bool model_core_needs_others(const struct model *m)
@@ -132,7 +114,7 @@ bool model_core_enter(struct model *m)
 	struct model_core *tie = tie_of(m);
 
 	if (!core_of(m) ||
-	    !(model_is_netburst(m) || watchers(tie) || reaches_over(m->config.fault)))
+	    !(model_is_netburst(m) || watchers(tie) || fault_reaches_core(m, false)))
 		return false;
 	if (m->host->lock)
 		m->host->lock(m->host->ctx, &tie->lock);

@@ -78,8 +78,8 @@ static void precise_store(struct model *m, const struct step *s, unsigned x, str
 static bool address_missing(struct model *m, enum event_kind kind)
 {
 	switch (kind) {
-#define FAULT(token, name, requirements, sentence)
-#define FAULT_ADDRESS_MISSING(token, event, name) \
+#define FAULT(token, name, requirements, sentence, ...)
+#define FAULT_ADDRESS_MISSING(token, event, name, ...) \
 	case EVENT_KIND_##event: \
 		return broken(m, FAULT_##token);
 #include "refpmu/faults/fault_memory.def"

@@ -62,6 +62,13 @@ HOOK_VALUE(u64, model_break_increment, add, struct model *m, unsigned i,
 
 /* ---- core.c, model.c, bulk.c, cpuid.c ---- */
 
+/* Does what this processor does change its core's other logical processor? All cores, as if they
+ * were one? */
+HOOK_VALUE(bool, fault_reaches_core, reaches, const struct model *m)
+HOOK_VALUE(bool, fault_reaches_package, reaches, const struct model *m)
+/* May many instructions retire at once? Each of them is an opportunity of a fault. */
+HOOK_VALUE(bool, fault_permits_bulk, permits, const struct model *m)
+
 /* ---- tsx/ ---- */
 
 /* ---- netburst/ ---- */

@@ -58,8 +58,8 @@ u64 model_source_code(const struct model *m, u8 source)
 /* Faults that report a level as another. */
 static u8 break_outcome(struct model *m, u8 outcome)
 {
-#define FAULT(token, name, requirements, sentence)
-#define FAULT_DATA_SOURCE(token, right, wrong, name, requirements, sentence) \
+#define FAULT(token, name, requirements, sentence, ...)
+#define FAULT_DATA_SOURCE(token, right, wrong, name, requirements, sentence, ...) \
 	if (outcome == (right) && broken(m, FAULT_##token)) \
 		return wrong;
 #include "refpmu/faults/fault_memory.def"

@@ -13,11 +13,11 @@
 /* The faults that are generated of each register; FAULT_NONE: there is none. */
 static const struct { u16 write_dropped, reads_zero, reserved_accepted, refused_taken, shared; }
 	faults[REG_KINDS] = {
-#define FAULT_MSR_WRITE(token, msr, members, name, requirements, title) \
+#define FAULT_MSR_WRITE(token, msr, members, name, requirements, title, ...) \
 	[REG_##token].write_dropped = FAULT_##token##_WRITE_DROPPED,
-#define FAULT_MSR_READ(token, msr, members, name, requirements, title) \
+#define FAULT_MSR_READ(token, msr, members, name, requirements, title, ...) \
 	[REG_##token].reads_zero = FAULT_##token##_READS_ZERO,
-#define FAULT_MSR_RESERVED(token, msr, members, name, requirements, title) \
+#define FAULT_MSR_RESERVED(token, msr, members, name, requirements, title, ...) \
 	[REG_##token].reserved_accepted = FAULT_##token##_RESERVED_ACCEPTED,
 #define FAULT_MSR_REFUSED(token, msr, name, requirements, title) \
 	[REG_##token].refused_taken = FAULT_##token##_REFUSED_TAKEN,

@@ -22,7 +22,7 @@ struct place {
 };
 
 static const struct { u16 write_dropped, reads_zero, reserved_accepted; } faults[NBR_KINDS] = {
-#define FAULT(token, name, requirements, sentence)
+#define FAULT(token, name, requirements, sentence, ...)
 #define FAULT_NB_WRITE(token, name, requirements, title) \
 	[NBR_##token].write_dropped = FAULT_NB_##token##_WRITE_DROPPED,
 #define FAULT_NB_READ(token, name, requirements, title) \

@@ -52,7 +52,7 @@ static const u8 registers[MEMBERS] = {
 };
 
 static const struct { u16 zero, stale, swapped; } faults[MEMBERS] = {
-#define FAULT(token, name, requirements, sentence)
+#define FAULT(token, name, requirements, sentence, ...)
 #define FAULT_NB_FIELD(token, field, name, requirements, title) \
 	[MEMBER_##field].zero = FAULT_NB_##token##_ZERO, \
 	[MEMBER_##field].stale = FAULT_NB_##token##_STALE,

@@ -189,7 +189,7 @@ static const struct {
 	u64 mask;
 	enum fault_id never, always;
 } bits[] = {
-#define FAULT_TX_BIT(token, bit, name, requirements, title) \
+#define FAULT_TX_BIT(token, bit, name, requirements, title, ...) \
 	{ BIT(bit), FAULT_##token##_NEVER, FAULT_##token##_ALWAYS },
 #include "refpmu/faults/fault_tx_bit.def"
 };
