@@ -37,8 +37,11 @@ GEN	:= $(BUILD)/gen
 WARN	:= -Wall -Wextra -Werror -Wconversion -Wsign-conversion -Wshadow -Wcast-align -Wvla \
 	   -Wstrict-prototypes -Wmissing-prototypes
 ifneq ($(shell $(CC) --version | grep -c clang),0)
+ONE_LINE := -fmacro-backtrace-limit=1
 WARN	+= -Wshorten-64-to-32
 else
+# An error in a macro of tests/frame/test.h is told where the test uses it, without the macro's insides.
+ONE_LINE := -ftrack-macro-expansion=0
 WARN	+= -Warith-conversion
 # The reference PMU as one piece: under QEMU's TCG each call and return that is left costs a look-up.
 WHOLE	:= -flto -ffat-lto-objects -flto-partition=one
@@ -112,11 +115,15 @@ $(BUILD)/%.efi: $(BUILD)/%.so tools/efi_image.py
 	$(call say,EFI     ,$@)$(OBJCOPY) -S $(PE_SECTIONS:%=-j %) --target=efi-app-x86_64 $< $@
 	@tools/efi_image.py $@ .text .data .reloc .dynamic
 
-$(BUILD)/tests.tsv: $(BUILD)/pmutest86.so tools/testlist.py
+# A test that checks what it doesn't declare stops the build.
+$(BUILD)/tests.tsv: $(BUILD)/pmutest86.so tools/testlist.py tools/check_test_claims.py \
+		tools/test_source.py tests/frame/old_names.def
+	@tools/check_test_claims.py
 	@tools/testlist.py $< > $@
 
 # ---------------------------------------------------------------- rules
 $(BUILD)/obj/boot/%.c.o $(BUILD)/obj/refpmu/%.c.o: CFLAGS += $(EFI_CFLAGS)
+$(BUILD)/obj/tests/%.c.o: CFLAGS += $(ONE_LINE)
 $(BUILD)/obj/refpmu/%.c.o: CFLAGS += $(ZYDIS_CFLAGS) $(NO_STRINGS)
 $(REFPMU_OBJS): CFLAGS += $(WHOLE)
 

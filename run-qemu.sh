@@ -211,7 +211,9 @@ matches_something()
 			# shellcheck disable=SC2053 # a pattern
 			[[ $name != $pattern ]] || return 0
 		done
-	done < "$BUILD/tests.tsv"
+	# What tests were called in the last release: the harness says so.
+	done < <(cat "$BUILD/tests.tsv" &&
+		sed -nE 's/^OLD_NAME\((\w+), (\w+), .*/\1.\2/p' tests/frame/old_names.def)
 	return 1
 }
 if [ -n "$tests" ]; then

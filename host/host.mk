@@ -27,7 +27,7 @@ HOST_PURE := $(sort $(wildcard $(addprefix $(ROOT)/, refpmu/model/*.c refpmu/mod
 	     refpmu/vmm/configure.c \
 	     pmu/hypervisor.c pmu/leaves.c pmu/record.c boot/config.c boot/smbios.c boot/spread.c kernel/confidential.c \
 	     kernel/fmt.c kernel/tap.c kernel/topology.c \
-	     tests/frame/applies.c tests/frame/glob.c tests/frame/tally.c tests/frame/verdict.c)))
+	     tests/frame/applies.c tests/frame/glob.c tests/frame/old_names.c tests/frame/tally.c tests/frame/verdict.c)))
 HOST_TESTS := $(sort $(wildcard $(addprefix $(ROOT)/host/, unit/test_*.c golden/test_*.c \
 	      model/test_*.c)))
 HOST_FUZZ  := $(sort $(wildcard $(ROOT)/host/fuzz/fuzz_*.c))
@@ -143,7 +143,7 @@ pure-sources:
 .PHONY: check-source
 check-source:
 	@passed=0; failed=0; \
-	for rule in includes pure style; do \
+	for rule in includes pure style test_comments; do \
 		if $(ROOT)/tools/check_$$rule.py; then passed=$$((passed + 1)); \
 		else failed=$$((failed + 1)); fi; \
 	done; \

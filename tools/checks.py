@@ -2,17 +2,20 @@
 """Which checks of the tests can fail? Used by mutants.py and coverage.py.
 
 A check is a place in a test's source and the requirement that it decides. It counts as able to
-fail when a fault turns it red that names its requirement, while at least 80 % of the other tests of
-the sample that runs under every fault stay green: when all turn red, anything would have done. The
-sample stands for the suite, of which it has a few tests a group. A check that turns red in the same
-way, but under faults of other requirements only, is a control: it guards the observation and can
-fail, yet isn't what the test is about; the fault is its explanation, and later runs try it on that
-test again. Any other check needs a row in claims/unkillable.tsv: test, requirement, reason. A row
-that isn't needed is an error.
+fail when a fault turns it red that names its requirement, while at least 80 % of the other tests
+of the sample that runs under every fault stay green: when all turn red, anything would have done.
+The sample stands for the suite, of which it has a few tests a group. A control, CONTROL_*() in the
+test, need only turn red under some fault in that way: it guards the observation and can fail, yet
+isn't what the test is about; the fault is its explanation, and later runs try it on that test
+again. So is a check that turns red under faults of other requirements only. Any other check or
+control needs a row in claims/unkillable.tsv: test, requirement, reason. A row that isn't needed is
+an error.
 """
 import fnmatch
 import os
 import re
+
+import spec
 
 TOOLS = os.path.dirname(os.path.abspath(__file__))
 GREEN = 0.8
@@ -52,10 +55,17 @@ class Scores:
         self.killers = {key: [] for key in every}
         self.controls = {key: [] for key in every}      # red under faults of other requirements
         self.requirements = {}
+        self.declared = set()       # controls by what the test says
+        for run in clean_runs:
+            self.declare(run)
+
+    def declare(self, run):
+        self.declared |= {(point.name, *key) for point in run.points for key in point.controls}
 
     def add(self, fault, requirements, run, sample):
         """What a run under that fault shows. sample: the tests that run under every one."""
         self.requirements[fault] = requirements
+        self.declare(run)
         red = red_tests(run, sample)
         for key in keys(run):
             self.killers.setdefault(key, [])
@@ -63,7 +73,8 @@ class Scores:
         for key in failed(run):
             others = set(sample) - {key[0]}
             if len(others - red) >= GREEN * len(others):
-                (self.killers if key[1] in requirements else self.controls)[key].append(fault)
+                decides = key[1] in requirements and key not in self.declared
+                (self.killers if decides else self.controls)[key].append(fault)
 
     def in_order(self):
         return sorted(self.killers, key=lambda key: (key[0], key[1], place_order(key[2])))
@@ -94,11 +105,12 @@ class Scores:
 
 def controls(path=os.path.join(TOOLS, "..", "docs", "checks.tsv")):
     """Fault to the tests with controls that it turned red, when checks.tsv was saved."""
-    found = {}
+    found, renamed = {}, spec.old_names()
     with open(path, encoding="utf-8") as file:
         for line in file:
             test, _, kind, _, text = line.rstrip("\n").split("\t")
             if kind == "control":
+                test = renamed.get(test, test)
                 found.setdefault(CONTROL.match(text)[1], set()).add(test)
     return found
 

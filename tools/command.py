@@ -69,18 +69,32 @@ class Parser(argparse.ArgumentParser):
         options = super().parse_args(*args, **words)
         tests = getattr(options, "tests", "")
         if tests:
-            self.check_tests(options.build, tests)
+            options.tests = self.check_tests(options.build, tests)
         return options
 
     def check_tests(self, build, tests):
-        """A plan that runs nothing would be green."""
+        """The patterns, without names of the last release. A plan that runs nothing would be
+        green."""
         if not PATTERN.fullmatch(tests) or len(tests) > plan.LONGEST_PATTERN:
             self.error(f"--tests takes up to {plan.LONGEST_PATTERN} characters of patterns, "
                        "separated by commas")
         with open(os.path.join(build, "tests.tsv"), encoding="utf-8") as file:
             names = [line.split("\t")[0] for line in file]
+        tests = ",".join(self.today(names, pattern) for pattern in tests.split(","))
         if not checks.asked_for(names, tests):
             self.error(f"--tests '{tests}' matches no test")
+        return tests
+
+    def today(self, names, pattern):
+        """The pattern, or the names of what was called so in the last release."""
+        if checks.asked_for(names, pattern):
+            return pattern
+        renamed = spec.old_names()
+        found = sorted({renamed[name] for name in checks.asked_for(renamed, pattern)})
+        if found:
+            print(f"{self.prog}: --tests: {pattern} is called {','.join(found)} now; the next "
+                  "release doesn't know old names", file=sys.stderr)
+        return ",".join(found) or pattern
 
 
 def run(prog, main):

@@ -136,6 +136,12 @@ def untested():
             for row in table("claims/untested.def", "UNTESTED", ["token", "reason"])}
 
 
+def old_names():
+    """What a test was called in the last release, and its name."""
+    return {f"{row['group']}.{row['old']}": f"{row['group']}.{row['claim']}"
+            for row in table("tests/frame/old_names.def", "OLD_NAME", ["group", "old", "claim"])}
+
+
 def statements():
     """The statements of the pages: requirements, faults that break each, cpus that it is about."""
     cpus, through = generations(), codes()

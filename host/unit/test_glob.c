@@ -6,6 +6,7 @@
 #include <fnmatch.h>
 
 #include "tests/frame/glob.h"
+#include "tests/frame/old_names.h"
 
 static void documented_examples_hold(void)
 {
@@ -70,6 +71,30 @@ static void a_comma_means_or(void)
 	}
 }
 
+/* Patterns one after the other, as glob_match() takes them. */
+static void patterns_are_walked_one_by_one(void)
+{
+	const char *pattern = "cnt.*,pmi.?";
+
+	CHECK(glob_match_first(pattern, "cnt.x"));
+	CHECK(!glob_match_first(pattern, "pmi.x"), "it is the second one's");
+	pattern = glob_next(pattern);
+	CHECK(pattern && glob_match_first(pattern, "pmi.x"));
+	CHECK(!glob_next(pattern));
+}
+
+static void old_names_are_found_by_the_new_one(void)
+{
+	unsigned rows = 0;
+
+#define OLD_NAME(group, old, claim) \
+	CHECK(old_name_matching(#group "." #old, #group, #claim)); \
+	CHECK(!old_name_matching(#group "." #old, #group, "another")); \
+	rows++;
+#include "tests/frame/old_names.def"
+	CHECK(rows || !old_name_matching("*", "pmi", "one"));
+}
+
 /* Many stars must not take exponential time. */
 static void many_stars_are_quick(void)
 {
@@ -109,6 +134,8 @@ int main(void)
 	RUN(documented_examples_hold);
 	RUN(random_patterns_match_as_fnmatch_does);
 	RUN(a_comma_means_or);
+	RUN(patterns_are_walked_one_by_one);
+	RUN(old_names_are_found_by_the_new_one);
 	RUN(many_stars_are_quick);
 	RUN(list_holds_whole_words);
 	return check_end();

@@ -49,7 +49,7 @@ static void each_difference(struct test *t, struct test_claim claim, u16 event, 
 		u64 want = workload_declared(w, pairs[i].what, MORE) -
 			   workload_declared(w, pairs[i].what, FEWER);
 		u64 got[WINDOW_COUNTERS];
-		bool counted = test_sees_exactly(t, claim.req) ?
+		bool counted = test_sees_claim(t, &claim) ?
 			window_difference(t, counters, event, COUNT_BOTH, w, FEWER, MORE, got) :
 			window_least_difference(t, counters, event, COUNT_BOTH, w, FEWER, MORE,
 						got);

@@ -10,13 +10,14 @@
 #include "tests/frame/runner.h"
 
 /* Tests hold far fewer; what doesn't fit makes the test an ERROR, so nothing is lost unseen. */
-static void remember(struct test *t, struct test_claim claim, enum seen_outcome outcome)
+static void remember(struct test *t, enum requirement_id req, const struct test_claim *claim,
+		     enum seen_outcome outcome)
 {
 	struct test_seen *seen = t->seen;
 
 	while (seen < t->seen + t->seen_count &&
-	       !(seen->claim.line == claim.line && seen->claim.req == claim.req &&
-		 seen->claim.file == claim.file))
+	       !(seen->claim.line == claim->line && seen->req == req &&
+		 seen->claim.file == claim->file && seen->claim.control == claim->control))
 		seen++;
 	if (seen == t->seen + TEST_MAX_SEEN) {
 		test_error(t, "more than %u distinct checks", TEST_MAX_SEEN);
@@ -24,33 +25,51 @@ static void remember(struct test *t, struct test_claim claim, enum seen_outcome 
 	}
 	if (seen == t->seen + t->seen_count) {
 		t->seen_count++;
-		*seen = (struct test_seen){ claim, outcome };
+		*seen = (struct test_seen){ req, *claim, outcome };
 	}
 	if (outcome > seen->outcome)
 		seen->outcome = outcome;
 }
 
-static const char *not_judged(const struct test *t, struct test_claim claim)
+static const char *not_judged(const struct test *t, enum requirement_id req)
 {
-	return verdict_unjudged(requirement_get(claim.req), t->platform, t->subject);
+	return verdict_unjudged(requirement_get(req), t->platform, t->subject);
 }
 
-/* What can't be red must not be green either. */
-static bool held(struct test *t, struct test_claim claim)
+/* What can't be red must not be green either; nor is what is no claim. */
+static void held(struct test *t, enum requirement_id req, const struct test_claim *claim)
 {
-	if (not_judged(t, claim)) {
+	if (not_judged(t, req)) {
 		t->unjudged++;
-		remember(t, claim, SEEN_UNJUDGED);
-	} else {
-		t->checks++;
-		remember(t, claim, SEEN_OK);
+		remember(t, req, claim, SEEN_UNJUDGED);
+		return;
 	}
+	if (claim->control)
+		t->controls++;
+	else
+		t->checks++;
+	remember(t, req, claim, SEEN_OK);
+}
+
+/* Of each requirement. Returns true. */
+static bool all_held(struct test *t, const struct test_claim *claim)
+{
+	for (unsigned i = 0; i < TEST_MAX_REQS && claim->reqs[i]; i++)
+		held(t, (enum requirement_id)(claim->reqs[i] - 1), claim);
 	return true;
 }
 
 bool test_sees_exactly(const struct test *t, enum requirement_id req)
 {
 	return verdict_observable(requirement_get(req), t->platform) == OBS_EXACT;
+}
+
+bool test_sees_claim(const struct test *t, const struct test_claim *claim)
+{
+	for (unsigned i = 0; i < TEST_MAX_REQS && claim->reqs[i]; i++)
+		if (!test_sees_exactly(t, (enum requirement_id)(claim->reqs[i] - 1)))
+			return false;
+	return true;
 }
 
 bool test_is_strict(const struct test *t)
@@ -63,33 +82,37 @@ void test_missed(struct test *t)
 	t->missed = !test_is_strict(t);
 }
 
-static struct test_failure *breach(struct test *t, struct test_claim claim)
+static void report_weak(struct test *t, const struct test_failure *f, const char *why)
 {
-	static struct test_failure spare;	/* for breaches that aren't kept */
-	struct test_failure *f = &spare;
-
-	if (!not_judged(t, claim)) {
-		if (t->failed < TEST_MAX_FAILURES)
-			f = &t->failure[t->failed];
-		t->failed++;
-		remember(t, claim, SEEN_FAILED);
-	} else {
-		t->unjudged++;
-		remember(t, claim, SEEN_REPORTED);
-	}
-	*f = (struct test_failure){ .claim = claim };
-	return f;
+	tap_comment(t->tap, "report: %s %s: wanted %s, got %s (%s:%u); not judged here: %s",
+		    requirement_get(f->req)->id, f->what, f->wanted, f->got, f->claim.file,
+		    f->claim.line, why);
 }
 
-static void report_weak(struct test *t, const struct test_failure *f)
+static void breach(struct test *t, const struct test_failure *f)
 {
-	const char *why = not_judged(t, f->claim);
+	const char *why = not_judged(t, f->req);
 
-	if (!why)
+	if (why) {
+		t->unjudged++;
+		remember(t, f->req, &f->claim, SEEN_REPORTED);
+		report_weak(t, f, why);
 		return;
-	tap_comment(t->tap, "report: %s %s: wanted %s, got %s (%s:%u); not judged here: %s",
-		    requirement_get(f->claim.req)->id, f->what, f->wanted, f->got, f->claim.file,
-		    f->claim.line, why);
+	}
+	if (t->failed < TEST_MAX_FAILURES)
+		t->failure[t->failed] = *f;
+	t->failed++;
+	remember(t, f->req, &f->claim, SEEN_FAILED);
+}
+
+/* Of each requirement that the failure's claim is about. Returns false. */
+static bool all_broken(struct test *t, struct test_failure *f)
+{
+	for (unsigned i = 0; i < TEST_MAX_REQS && f->claim.reqs[i]; i++) {
+		f->req = (enum requirement_id)(f->claim.reqs[i] - 1);
+		breach(t, f);
+	}
+	return false;
 }
 
 #define FORMAT(text, format) do {					\
@@ -100,50 +123,58 @@ static void report_weak(struct test *t, const struct test_failure *f)
 		va_end(args_);						\
 	} while (0)
 
+/* A failure's own text; a control's says that it is one. */
+#define WHAT(f, format) do {						\
+		FORMAT((f).what, format);				\
+		if ((f).claim.control)					\
+			mark_control(&(f));				\
+	} while (0)
+
+static void mark_control(struct test_failure *f)
+{
+	char what[TEST_TEXT];
+
+	fmt_print(what, sizeof(what), "control: %s", f->what);
+	fmt_print(f->what, sizeof(f->what), "%s", what);
+}
+
 bool test_check_eq(struct test *t, struct test_claim claim, u64 want, u64 got,
 		   const char *format, ...)
 {
-	struct test_failure *f;
+	struct test_failure f = { .claim = claim };
 
 	if (want == got)
-		return held(t, claim);
-	f = breach(t, claim);
-	FORMAT(f->what, format);
-	fmt_print(f->wanted, sizeof(f->wanted), "0x%lx (%lu)", want, want);
-	fmt_print(f->got, sizeof(f->got), "0x%lx (%lu)", got, got);
-	report_weak(t, f);
-	return false;
+		return all_held(t, &claim);
+	WHAT(f, format);
+	fmt_print(f.wanted, sizeof(f.wanted), "0x%lx (%lu)", want, want);
+	fmt_print(f.got, sizeof(f.got), "0x%lx (%lu)", got, got);
+	return all_broken(t, &f);
 }
 
 bool test_check_range(struct test *t, struct test_claim claim, u64 low, u64 high, u64 got,
 		      const char *format, ...)
 {
-	struct test_failure *f;
+	struct test_failure f = { .claim = claim };
 
 	if (low <= got && got <= high)
-		return held(t, claim);
-	f = breach(t, claim);
-	FORMAT(f->what, format);
-	fmt_print(f->wanted, sizeof(f->wanted), "0x%lx to 0x%lx (%lu to %lu)", low, high,
-		  low, high);
-	fmt_print(f->got, sizeof(f->got), "0x%lx (%lu)", got, got);
-	report_weak(t, f);
-	return false;
+		return all_held(t, &claim);
+	WHAT(f, format);
+	fmt_print(f.wanted, sizeof(f.wanted), "0x%lx to 0x%lx (%lu to %lu)", low, high, low, high);
+	fmt_print(f.got, sizeof(f.got), "0x%lx (%lu)", got, got);
+	return all_broken(t, &f);
 }
 
 bool test_check(struct test *t, struct test_claim claim, bool holds, const char *condition,
 		const char *format, ...)
 {
-	struct test_failure *f;
+	struct test_failure f = { .claim = claim };
 
 	if (holds)
-		return held(t, claim);
-	f = breach(t, claim);
-	FORMAT(f->what, format);
-	fmt_print(f->wanted, sizeof(f->wanted), "%s", condition);
-	fmt_print(f->got, sizeof(f->got), "false");
-	report_weak(t, f);
-	return false;
+		return all_held(t, &claim);
+	WHAT(f, format);
+	fmt_print(f.wanted, sizeof(f.wanted), "%s", condition);
+	fmt_print(f.got, sizeof(f.got), "false");
+	return all_broken(t, &f);
 }
 
 /* The worst end counts; its reason goes with it. */

@@ -34,19 +34,26 @@ static bool match_one(const char *pattern, const char *text)
 	}
 }
 
+bool glob_match_first(const char *pattern, const char *text)
+{
+	return match_one(pattern, text);
+}
+
+const char *glob_next(const char *pattern)
+{
+	while (!pattern_ends(*pattern))
+		pattern++;
+	return *pattern ? pattern + 1 : NULL;
+}
+
 bool glob_match(const char *pattern, const char *text)
 {
 	if (!pattern || !*pattern)
 		return true;
-	for (;;) {
+	for (; pattern; pattern = glob_next(pattern))
 		if (match_one(pattern, text))
 			return true;
-		while (!pattern_ends(*pattern))
-			pattern++;
-		if (!*pattern)
-			return false;
-		pattern++;
-	}
+	return false;
 }
 
 bool glob_names(const char *pattern, const char *text, const char *word)

@@ -11,6 +11,10 @@
  */
 bool glob_match(const char *pattern, const char *text);
 
+/* The same of the first of the patterns alone, and the patterns after it; NULL: none. */
+bool glob_match_first(const char *pattern, const char *text);
+const char *glob_next(const char *pattern);
+
 /* Does one of the patterns that matches begin with this word, letter by letter? */
 bool glob_names(const char *pattern, const char *text, const char *word);
 

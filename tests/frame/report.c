@@ -10,7 +10,7 @@
 static void failure_block(struct test *t)
 {
 	const struct test_failure *f = &t->failure[0];
-	const struct requirement *r = requirement_get(f->claim.req);
+	const struct requirement *r = requirement_get(f->req);
 	unsigned kept = t->failed < TEST_MAX_FAILURES ? t->failed : TEST_MAX_FAILURES;
 	char key[24], text[2 * TEST_TEXT + 160];
 
@@ -27,7 +27,7 @@ static void failure_block(struct test *t)
 		f = &t->failure[i];
 		fmt_print(key, sizeof(key), "also_%u", i + 1);
 		fmt_print(text, sizeof(text), "%s %s: wanted %s, got %s (%s:%u)",
-			  requirement_get(f->claim.req)->id, f->what, f->wanted, f->got,
+			  requirement_get(f->req)->id, f->what, f->wanted, f->got,
 			  f->claim.file, f->claim.line);
 		tap_yaml_entry(t->tap, key, text);
 	}
@@ -118,7 +118,8 @@ void report_checks(struct test *t)
 	for (unsigned i = 0; i < t->seen_count; i++) {
 		const struct test_seen *seen = &t->seen[i];
 
-		tap_comment(t->tap, "check %s %s:%u %s", requirement_get(seen->claim.req)->id,
-			    seen->claim.file, seen->claim.line, outcome[seen->outcome]);
+		tap_comment(t->tap, "%s %s %s:%u %s", seen->claim.control ? "control" : "check",
+			    requirement_get(seen->req)->id, seen->claim.file, seen->claim.line,
+			    outcome[seen->outcome]);
 	}
 }

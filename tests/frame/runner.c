@@ -51,13 +51,13 @@ static void each_requirement(const struct test *t, enum verdict verdict,
 	switch (verdict) {
 	case VERDICT_PASS:
 		for (unsigned i = 0; i < t->seen_count; i++)
-			if (t->seen[i].outcome == SEEN_OK)
-				add(ctx, t->seen[i].claim.req, verdict);
+			if (t->seen[i].outcome == SEEN_OK && !t->seen[i].claim.control)
+				add(ctx, t->seen[i].req, verdict);
 		return;
 	case VERDICT_FAIL:
 	case VERDICT_KNOWN:	/* of the others it says nothing: it may have stopped early */
 		for (unsigned i = 0; i < t->failed && i < TEST_MAX_FAILURES; i++)
-			add(ctx, t->failure[i].claim.req, verdict);
+			add(ctx, t->failure[i].req, verdict);
 		return;
 	default:
 		for (unsigned i = 0; i < TEST_MAX_REQS && t->test_case->reqs[i]; i++)
@@ -306,9 +306,22 @@ static bool all_known(const struct test *t, struct known_issue *known)
 		return false;
 	for (unsigned i = t->seen_count; i-- > 0;)
 		if (t->seen[i].outcome == SEEN_FAILED &&
-		    !verdict_known(t->subject, t->seen[i].claim.req, known))
+		    !verdict_known(t->subject, t->seen[i].req, known))
 			return false;
 	return true;
+}
+
+/* Of the first one that isn't judged. */
+static void say_not_judged(struct test *t)
+{
+	const struct test_seen *seen = t->seen;
+	const struct requirement *r;
+
+	while (seen->outcome != SEEN_UNJUDGED && seen->outcome != SEEN_REPORTED)
+		seen++;
+	r = requirement_get(seen->req);
+	fmt_print(t->reason, sizeof(t->reason), "nothing here is judged: %s, %s", r->id,
+		  verdict_unjudged(r, t->platform, t->subject));
 }
 
 static enum verdict judge(struct test *t, struct known_issue *known)
@@ -323,15 +336,12 @@ static enum verdict judge(struct test *t, struct known_issue *known)
 	if (t->checks)
 		return VERDICT_PASS;
 	if (t->unjudged) {
-		const struct requirement *r = requirement_get(t->seen[0].claim.req);
-
-		fmt_print(t->reason, sizeof(t->reason), "nothing here is judged: %s, %s", r->id,
-			  verdict_unjudged(r, t->platform, t->subject));
+		say_not_judged(t);
 		return VERDICT_SKIP;
 	}
 	if (t->harness && !t->test_case->reqs[0])
 		return VERDICT_PASS;
-	if (t->harness) {
+	if (t->harness || t->controls) {
 		fmt_print(t->reason, sizeof(t->reason), "no check of a requirement was reached");
 		return VERDICT_INCONCLUSIVE;
 	}

@@ -17,12 +17,14 @@
  * here neither passes nor fails. */
 enum seen_outcome { SEEN_UNJUDGED, SEEN_OK, SEEN_REPORTED, SEEN_FAILED };
 struct test_seen {
+	enum requirement_id req;	/* one of the claim's */
 	struct test_claim claim;
 	enum seen_outcome outcome;
 };
 
 /* A check that didn't hold. */
 struct test_failure {
+	enum requirement_id req;	/* one of the claim's */
 	struct test_claim claim;
 	char what[TEST_TEXT];
 	char wanted[TEST_TEXT], got[64];
@@ -36,6 +38,7 @@ struct test {
 	unsigned cpu;			/* the processor that it runs on */
 
 	unsigned checks;		/* that held, and decide */
+	unsigned controls;		/* that held, and would decide if they didn't */
 	unsigned failed;		/* that didn't, and decide */
 	unsigned unjudged;		/* that don't decide, whether they held or not */
 	unsigned harness;		/* of the harness, that held */
@@ -71,7 +74,7 @@ void runner_tally(const struct test *t, enum verdict verdict, struct tally *tall
 /* Print the test point of a test that has ended (tests/frame/report.c). */
 void report_test(struct test *t, enum verdict verdict, const struct known_issue *known);
 /* A comment "check REQ-ID file:line ok|failed|reported|unjudged" for each check that was
- * executed. */
+ * executed, and "control ..." for each control. */
 void report_checks(struct test *t);
 
 #endif

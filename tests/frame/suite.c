@@ -16,6 +16,7 @@
 #include "tests/frame/evidence.h"
 #include "tests/frame/glob.h"
 #include "tests/frame/needs.h"
+#include "tests/frame/old_names.h"
 #include "tests/frame/runner.h"
 
 #define MAX_TESTS	512
@@ -36,6 +37,8 @@ struct suite {
 	unsigned processors;
 	unsigned selected, points;	/* a point for each processor that a test runs on */
 	bool too_many;
+	const char *old_name;		/* by which a test was asked for; NULL: none */
+	char new_name[128];		/* what that is called now */
 	unsigned first[MAX_GROUPS + 1];	/* group g: tests[first[g]] to tests[first[g + 1] - 1] */
 	unsigned groups;
 	char cpu_name[32];
@@ -68,6 +71,48 @@ static bool before(const struct test_case *a, const struct test_case *b)
 	return order < 0 || (!order && a->line < b->line);
 }
 
+/* Does a test have a name that the first of the patterns matches? */
+static bool is_a_name(const char *pattern)
+{
+	char name[128];
+
+	for (const struct test_case *c = tests_begin; c < tests_end; c++) {
+		fmt_print(name, sizeof(name), "%s.%s", c->group, c->claim);
+		if (glob_match_first(pattern, name))
+			return true;
+	}
+	return false;
+}
+
+/* A pattern that matches no name may match one of the last release. */
+static const char *old_name_asked_for(const struct suite *s, const struct test_case *c)
+{
+	const char *pattern = s->config->tests_glob, *old;
+
+	for (; pattern; pattern = glob_next(pattern)) {
+		old = old_name_matching(pattern, c->group, c->claim);
+		if (old && !is_a_name(pattern))
+			return old;
+	}
+	return NULL;
+}
+
+static bool is_asked_for(struct suite *s, const struct test_case *c, const char *name)
+{
+	const char *old;
+
+	if (glob_match(s->config->tests_glob, name))
+		return strcmp(c->group, "deadly") ||
+		       glob_names(s->config->tests_glob, name, "deadly.");
+	old = old_name_asked_for(s, c);
+	if (old && !s->old_name) {
+		s->old_name = old;
+		fmt_print(s->new_name, sizeof(s->new_name), "%s", name);
+	}
+	return old && (strcmp(c->group, "deadly") ||
+		       glob_names(s->config->tests_glob, old, "deadly."));
+}
+
 static void select_tests(struct suite *s)
 {
 	for (const struct test_case *c = tests_begin; c < tests_end; c++) {
@@ -75,10 +120,7 @@ static void select_tests(struct suite *s)
 		unsigned at = s->selected;
 
 		fmt_print(name, sizeof(name), "%s.%s", c->group, c->claim);
-		if (!glob_match(s->config->tests_glob, name))
-			continue;
-		if (!strcmp(c->group, "deadly") &&
-		    !glob_names(s->config->tests_glob, name, "deadly."))
+		if (!is_asked_for(s, c, name))
 			continue;
 		if (s->selected == MAX_TESTS) {
 			s->too_many = true;
@@ -209,6 +251,9 @@ struct suite *suite_begin(const struct suite_config *config, struct tap *tap)
 	s->processors = smp_count();
 	s->points = count_points(s);
 	tap_plan(tap, s->points);
+	if (s->old_name)
+		tap_comment(tap, "tests: %s is called %s now; the next release doesn't know old "
+			    "names", s->old_name, s->new_name);
 	exerciser_use(config->exerciser);
 	if (!runner_init())
 		tap_comment(tap, "no memory for the DS save areas, or a processor doesn't answer");

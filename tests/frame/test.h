@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * How a test is written. Tests claim one thing in their name, say which requirements they
- * decide, what they need, and what they expect before they look. See docs/ADDING-A-TEST.md.
+ * decide, what they need, and what they expect before they look. The comment above says what they
+ * do; tools/test_comment.py writes its head, from the requirement's row. See docs/ADDING-A-TEST.md.
  *
  *	TEST(pmi, overflow_with_int_raises_one_interrupt, REQS(PMI_01), NEEDS(need_gp_counters))
  *	{
  *		...
+ *		CONTROL_EQ(t, PMI_01, BIT(i), log->entry[0].status, "status at the interrupt");
  *		CHECK_EQ(t, PMI_01, 1, log->count, "interrupts after the wrap of PMC%u", i);
  *	}
  */
@@ -24,7 +26,7 @@ struct test;		/* a running test: tests/frame/runner.c */
 /* A precondition. true: met; false: reason holds why not, with the raw capability value. */
 typedef bool (*test_need)(char *reason, size_t size);
 
-#define TEST_MAX_REQS	16
+#define TEST_MAX_REQS	24
 #define TEST_MAX_NEEDS	6
 
 struct test_case {
@@ -37,7 +39,7 @@ struct test_case {
 	bool under_every_fault;			/* one of the sample of tools/mutants.py */
 };
 
-/* Lists of one to sixteen requirement tokens (as in claims/requirement.def), and of needs. */
+/* Lists of one to 24 requirement tokens (as in claims/requirement.def), and of needs. */
 #define REQ1(a)		REQ_##a + 1
 #define REQ2(a, ...)	REQ_##a + 1, REQ1(__VA_ARGS__)
 #define REQ3(a, ...)	REQ_##a + 1, REQ2(__VA_ARGS__)
@@ -54,9 +56,19 @@ struct test_case {
 #define REQ14(a, ...)	REQ_##a + 1, REQ13(__VA_ARGS__)
 #define REQ15(a, ...)	REQ_##a + 1, REQ14(__VA_ARGS__)
 #define REQ16(a, ...)	REQ_##a + 1, REQ15(__VA_ARGS__)
-#define REQ_PICK(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, name, ...) name
-#define REQS(...)	{ REQ_PICK(__VA_ARGS__, REQ16, REQ15, REQ14, REQ13, REQ12, REQ11, REQ10, \
-				   REQ9, REQ8, REQ7, REQ6, REQ5, REQ4, REQ3, REQ2, REQ1, \
+#define REQ17(a, ...)	REQ_##a + 1, REQ16(__VA_ARGS__)
+#define REQ18(a, ...)	REQ_##a + 1, REQ17(__VA_ARGS__)
+#define REQ19(a, ...)	REQ_##a + 1, REQ18(__VA_ARGS__)
+#define REQ20(a, ...)	REQ_##a + 1, REQ19(__VA_ARGS__)
+#define REQ21(a, ...)	REQ_##a + 1, REQ20(__VA_ARGS__)
+#define REQ22(a, ...)	REQ_##a + 1, REQ21(__VA_ARGS__)
+#define REQ23(a, ...)	REQ_##a + 1, REQ22(__VA_ARGS__)
+#define REQ24(a, ...)	REQ_##a + 1, REQ23(__VA_ARGS__)
+#define REQ_PICK(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, name, \
+		 ...) name
+#define REQS(...)	{ REQ_PICK(__VA_ARGS__, REQ24, REQ23, REQ22, REQ21, REQ20, REQ19, REQ18, \
+				   REQ17, REQ16, REQ15, REQ14, REQ13, REQ12, REQ11, REQ10, REQ9, \
+				   REQ8, REQ7, REQ6, REQ5, REQ4, REQ3, REQ2, REQ1, \
 				   0)(__VA_ARGS__) }
 #define NEEDS(...)	{ __VA_ARGS__ }
 /* For tests of the harness itself, which decide no requirement. */
@@ -86,29 +98,49 @@ struct test_case {
 	static void test_##group_##_##claim_(struct test *t)
 
 /*
- * What a check is about, and where it stands. A function that checks for several tests takes one
- * from its caller, so that each caller's check is one of its own: AT(PMI_01).
+ * What an observation is about, and where it stands: one requirement, or several that it decides
+ * together. A function that observes for several tests takes one from its caller, so that each
+ * caller's check is told apart: AT(PMI_01), AT(LL_06, LL_17), CONTROL_AT(PMI_01).
  */
 struct test_claim {
-	enum requirement_id req;
+	u16 reqs[TEST_MAX_REQS];		/* as in struct test_case */
 	const char *file;
 	unsigned line;
+	bool control;
 };
 
-#define AT(req)		((struct test_claim){ REQ_##req, __FILE__, __LINE__ })
+#define AT(...)		((struct test_claim){ REQS(__VA_ARGS__), __FILE__, __LINE__, false })
+#define CONTROL_AT(...)	((struct test_claim){ REQS(__VA_ARGS__), __FILE__, __LINE__, true })
+/* One observation that decides several requirements: CHECK_EQ(t, IDS(LL_06, LL_17), ...). */
+#define IDS(...)	__VA_ARGS__
 
 /*
- * Checks. Each decides one requirement, says what is wanted before what was got, and returns
- * whether it held, so that a test can stop where going on makes no sense. A test that ends
- * without a single check is an ERROR. The text (printf-like) says what was looked at.
+ * Checks: the claim. Each decides one requirement or several, IDS(...), that its test declares in
+ * REQS (tools/check_tests.py stops the build otherwise). It says what is wanted before what was
+ * got, and returns whether it held, so that a test can stop where going on makes no sense. A test
+ * that ends without a single check is an ERROR. The text (printf-like) says what was looked at.
  */
-#define CHECK_EQ(t, req, want, got, ...) \
-	test_check_eq((t), AT(req), (want), (got), __VA_ARGS__)
-#define CHECK_RANGE(t, req, low, high, got, ...) \
-	test_check_range((t), AT(req), (low), (high), (got), __VA_ARGS__)
-#define CHECK(t, req, condition, ...) \
-	test_check((t), AT(req), (condition), #condition, __VA_ARGS__)
+#define CHECK_EQ(t, ids, want, got, ...) \
+	test_check_eq((t), AT(ids), (want), (got), __VA_ARGS__)
+#define CHECK_RANGE(t, ids, low, high, got, ...) \
+	test_check_range((t), AT(ids), (low), (high), (got), __VA_ARGS__)
+#define CHECK(t, ids, condition, ...) \
+	test_check((t), AT(ids), (condition), #condition, __VA_ARGS__)
 
+/*
+ * Controls: without them the claim would be empty, as nothing may happen on a PMU that does
+ * nothing. The ids are those whose evidence it is. Where a control fails that evidence is missing,
+ * which is a FAIL of these requirements. One that holds decides nothing: a test of controls alone
+ * is INCONCLUSIVE, and tools/checks.py doesn't ask for a fault of its requirement.
+ */
+#define CONTROL_EQ(t, ids, want, got, ...) \
+	test_check_eq((t), CONTROL_AT(ids), (want), (got), __VA_ARGS__)
+#define CONTROL_RANGE(t, ids, low, high, got, ...) \
+	test_check_range((t), CONTROL_AT(ids), (low), (high), (got), __VA_ARGS__)
+#define CONTROL(t, ids, condition, ...) \
+	test_check((t), CONTROL_AT(ids), (condition), #condition, __VA_ARGS__)
+
+/* What the macros above call; a function that takes a struct test_claim calls them itself. */
 __attribute__((format(printf, 5, 6)))
 bool test_check_eq(struct test *t, struct test_claim claim, u64 want, u64 got,
 		   const char *format, ...);
@@ -124,6 +156,7 @@ bool test_check(struct test *t, struct test_claim claim, bool holds, const char 
  * a test takes several windows and asks for what chance can't spoil.
  */
 bool test_sees_exactly(const struct test *t, enum requirement_id req);
+bool test_sees_claim(const struct test *t, const struct test_claim *claim);
 
 /* Is every requirement judged, with no excuses of silicon's? */
 bool test_is_strict(const struct test *t);

@@ -198,7 +198,7 @@ static bool check_batch(struct batch *b, unsigned rounds)
 
 TEST(record, every_field_of_every_record_of_loads,
      REQS(REC_03, REC_04, REC_07, REC_08, REC_11, REC_12, REC_13, REC_14, REC_HSW_02, REC_HSW_03,
-	  REC_HSW_10, DLA_02, DLA_08, DS_02, DS_03, DS_12),
+	  REC_HSW_06, REC_HSW_10, DLA_02, DLA_05, DLA_08, DS_02, DS_03, DS_12),
      NEEDS(need_perfmon, need_pebs, need_events))
 {
 	const struct field_check checks[] = {
@@ -246,7 +246,8 @@ TEST(record, every_field_of_every_record_of_loads,
  * taken away meanwhile: most of the records must say so. RAX and the flags are those of a loop.
  */
 TEST(record, every_field_of_every_record_of_stores,
-     REQS(REC_HSW_02, REC_HSW_03, REC_HSW_10, DLA_02, DLA_03, DLA_04, DLA_05, DLA_06, DLA_08),
+     REQS(REC_07, REC_08, REC_13, REC_14, REC_HSW_02, REC_HSW_03, REC_HSW_10, DLA_02, DLA_03,
+	  DLA_04, DLA_05, DLA_06, DLA_08, DS_02, DS_03, DS_12),
      NEEDS(need_perfmon, need_pebs, need_events))
 {
 	const struct field_check checks[] = {

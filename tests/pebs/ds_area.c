@@ -13,7 +13,7 @@
 #include "tests/frame/needs.h"
 #include "tests/measure/sampling.h"
 
-TEST(ds, the_index_advances_by_a_record_each, REQS(DS_03, DS_04),
+TEST(ds, the_index_advances_by_a_record_each, REQS(DS_03, DS_04, REC_13),
      NEEDS(need_perfmon, need_pebs, need_events))
 {
 	struct ds_setup setup = sampling_setup(8);

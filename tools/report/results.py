@@ -34,7 +34,7 @@ COUNTS = re.compile(r"decided .*\bknown ([0-9]{1,6}), failed ([0-9]{1,6}), error
 EXIT = re.compile(r"# end of PMUTest86: exit ([0-9])$")
 STATUS = re.compile(r"\bstatus=((?:0x)?[0-9a-fA-F]{1,16})(?: |$)")
 LAUNCH = re.compile(r"launch: (run|engine|end) ([0-9]{1,9})\b(.*)")
-CHECK = re.compile(r"# check (\S+) (\S+:[0-9]+) (ok|failed|reported|unjudged)$")
+CHECK = re.compile(r"# (check|control) (\S+) (\S+:[0-9]+) (ok|failed|reported|unjudged)$")
 
 
 class ReadError(Exception):
@@ -50,6 +50,7 @@ class Point:
         self.details = {}
         self.garbled = False    # its line: details say so, and no block is expected
         self.checks = {}        # (requirement, place) to ok, failed, ...; with checks=on
+        self.controls = set()   # those of them that decide nothing when they hold
 
     @property
     def broken(self):
@@ -286,7 +287,9 @@ def take_line(run, line, block, before):
     run.lines.append(line)
     plan, check = PLAN.match(line), CHECK.match(line)
     if check and run.points:
-        run.points[-1].checks[check[1], check[2]] = check[3]
+        run.points[-1].checks[check[2], check[3]] = check[4]
+        if check[1] == "control":
+            run.points[-1].controls.add((check[2], check[3]))
     elif plan:
         run.plan = int(plan[1])
     elif line.startswith("1.."):

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* A table and its only question. */
+#include "tests/frame/old_names.h"
+
+#include "tests/frame/glob.h"
+
+static const struct {
+	const char *old, *group, *claim;
+} old_names[] = {
+#define OLD_NAME(group, old, claim) { #group "." #old, #group, #claim },
+#include "tests/frame/old_names.def"
+	{ NULL, NULL, NULL },
+};
+
+static bool same(const char *a, const char *b)
+{
+	while (*a && *a == *b) {
+		a++;
+		b++;
+	}
+	return *a == *b;
+}
+
+const char *old_name_matching(const char *pattern, const char *group, const char *claim)
+{
+	for (unsigned i = 0; old_names[i].old; i++)
+		if (same(old_names[i].claim, claim) && same(old_names[i].group, group) &&
+		    glob_match_first(pattern, old_names[i].old))
+			return old_names[i].old;
+	return NULL;
+}

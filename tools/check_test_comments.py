@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Does the comment above each test say what claims/requirement.def says?
+
+Its head names exactly the ids in REQS, each with the row's sentence and source, as
+tools/test_comment.py prints them; then come Given, When, Then and, where the claim is that nothing
+happens, Control. Prints one line a finding; exit status 1 if there is one.
+"""
+import os
+import re
+import sys
+
+import test_comment
+import test_source
+
+# Folders of tests/ that are still without such comments.
+NOT_YET = ("core", "frame", "memory", "netburst", "pebs", "self", "tsx", "uncore")
+KEYS = re.compile(r"(Given|When|Then|Control:)(?=\s)")
+
+
+def findings(file, rows):
+    with open(os.path.join(test_source.ROOT, file), encoding="utf-8") as source:
+        lines = source.read().split("\n")
+    for test in test_source.definitions(file):
+        if not test.is_test:
+            continue
+        where = f"{file}:{test.line}: {test.name}"
+        unknown = [token for token in test.declared if token not in rows]
+        place = test_comment.above(lines, test.line - 1)
+        if unknown or not place:
+            yield f"{where}: " + (f"there is no requirement {unknown[0]}" if unknown else
+                                  "no comment above it")
+            continue
+        text = [line[3:] for line in lines[place[0] + 1:place[1]]]
+        head = test_source.head(test.declared, rows)
+        if text[:len(head)] != head or text[len(head):len(head) + 1] != [""]:
+            yield f"{where}: the comment's head isn't what tools/test_comment.py --fix writes"
+            continue
+        keys = [match[1] for match in map(KEYS.match, text[len(head):]) if match]
+        if keys not in (["Given", "When", "Then"], ["Given", "When", "Then", "Control:"]):
+            yield f"{where}: no Given, When and Then, in this order and once each"
+
+
+def main():
+    rows = test_source.requirements()
+    bad, count = [], 0
+    for file in test_source.files():
+        if file.endswith(".c") and not file.startswith(tuple(f"tests/{one}/" for one in NOT_YET)):
+            bad += findings(file, rows)
+            count += 1
+    for line in bad:
+        print(line)
+    if bad:
+        print(f"check_test_comments: {len(bad)} findings", file=sys.stderr)
+        return 1
+    print(f"check_test_comments: {count} files, no finding")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
