@@ -14,7 +14,7 @@ test_refused_registers_are_named()
 		expect 2 ./run-qemu.sh --latitude "refused-msr:$number" --out "$log/refused" \
 			--tests 'selftest.the_pmu*,count.in*,ds.the_index*,pmi.freeze_c*,msr.d*'
 		[ "$(grep -c '^not ok' "$out")" = 1 ]
-		grep -A3 '^not ok .* - selftest.the_pmu_can_be_switched_off ' "$out" |
+		grep -A3 '^not ok .* - selftest.pmu_reset_writes_every_register ' "$out" |
 			grep -q "message: WRMSR of 0 to $name is refused"
 		grep -q "# SKIP WRMSR of 0 to $name is refused" "$out"
 		grep -q '^ok .* - count.instructions_are_counted_exactly \[CNT-01\]$' "$out"
@@ -44,7 +44,7 @@ test_the_pmu_goes_back_as_it_was()
 	expect 0 ./run-qemu.sh --latitude dirty-msrs:1 --tests 'selftest.*,count.in*' \
 		--out "$log/dirty"
 	grep -q '^# pmu as found on processor 0: .*IA32_FIXED_CTR_CTRL = 0x33b' "$out"
-	grep -q '^ok .* - selftest.the_pmu_goes_back_as_it_was_found ' "$out"
+	grep -q '^ok .* - selftest.pmu_is_put_back_as_it_was_found ' "$out"
 }
 
 # Firmware that counts in SMM: a test that it disturbs each time says by what, and none fails.
@@ -66,8 +66,8 @@ test_a_hang_without_hpet_costs_its_test()
 	QEMU=$PWD/$log/qemu-no-hpet expect 2 ./run-qemu.sh --smp 2 \
 		--tests 'deadly.a_loop*,selftest.*,calibration.*' --out "$log/no-hpet"
 	grep -q '^# hpet: none' "$out"
-	grep -q '^not ok .* - deadly.a_loop_with_interrupts_off ' "$out"
-	grep -q '^ok .* - calibration.this_machine_is_measured ' "$out"
+	grep -q '^not ok .* - deadly.loop_with_interrupts_off_is_an_error ' "$out"
+	grep -q '^ok .* - calibration.calibration_sees_an_overflow_interrupt ' "$out"
 	grep -q '^# decided .* failed 0, errors 1$' "$out"
 }
 
@@ -97,7 +97,7 @@ test_a_processor_that_never_comes_is_left_out()
 		--out "$log/late"
 	grep -q '^# processors: 2 of 3 processors$' "$out"
 	grep -q "^# left out: processor 2, APIC id 0x2: it hasn't come in time$" "$out"
-	grep -q '^ok .* - selftest.each_processor_runs_what_it_is_given ' "$out"
+	grep -q '^ok .* - selftest.each_processor_runs_a_function_at_both_levels ' "$out"
 	grep -q "^Bail out! a processor doesn't return to the firmware$" "$out"
 	refute grep '^not ok' "$out"
 }

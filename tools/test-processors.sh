@@ -12,11 +12,11 @@ test_processors_are_taken_and_given_back()
 	for pmu in none reference; do
 		expect 2 ./run-qemu.sh --pmu $pmu --smp 4 --tests 'selftest.*' --out "$log/smp"
 		refute grep '^not ok' "$out"
-		grep -q '^ok [0-9]* - selftest.what_goes_wrong_on_a_processor_ends_there \[-\]$' \
+		grep -qE '^ok [0-9]+ - selftest.exception_or_hang_on_a_processor_is_contained \[-\]$' \
 			"$out"
 	done
 	expect 2 ./run-qemu.sh --pmu none --smp 1 --tests 'selftest.*' --out "$log/smp"
-	grep -q 'each_processor_runs_what_it_is_given \[-\] # SKIP one processor' "$out"
+	grep -q 'each_processor_runs_a_function_at_both_levels \[-\] # SKIP one processor' "$out"
 }
 
 # Does this QEMU emulate x2APIC mode? Says why not.
@@ -50,7 +50,7 @@ test_x2apic_mode_works()
 		grep -q "^ok .* - selftest.$test " "$out"
 		grep -q "^ok .* - selftest.$test@cpu1 " "$out"
 	done
-	grep -q '^ok .* - selftest.each_processor_runs_what_it_is_given ' "$out"
+	grep -q '^ok .* - selftest.each_processor_runs_a_function_at_both_levels ' "$out"
 	refute grep '^not ok' "$out"
 }
 
@@ -68,7 +68,7 @@ test_more_processors_than_can_be_taken()
 	expect 2 tools/conclude.py --serial "$work/serial.log" --out "$work/out" --run pmu=none
 	grep -q '^# processors: 16 of 18 processors$' "$out"
 	grep -q '^# left out: 2 more than can be taken at once$' "$out"
-	grep -q '^ok .* - selftest.each_processor_runs_what_it_is_given ' "$out"
+	grep -q '^ok .* - selftest.each_processor_runs_a_function_at_both_levels ' "$out"
 	refute grep '^not ok' "$out"
 }
 
@@ -80,15 +80,15 @@ test_a_dead_processor_costs_its_test()
 		--out "$log/dead"
 	[ "$(grep -c '^not ok .* - deadly\..*@cpu1 ' "$out")" = 3 ]
 	refute grep -P '^not ok (?!.* - deadly\.)' "$out"
-	grep -q '^ok .* - calibration.this_machine_is_measured@cpu1 ' "$out"
+	grep -q '^ok .* - calibration.calibration_sees_an_overflow_interrupt@cpu1 ' "$out"
 	grep -q '^# decided .* failed 0, errors 3$' "$out"
 	# Without the reference PMU QEMU's machine resets.
 	expect 2 ./run-qemu.sh --pmu none --smp 2 --on 1 --tests 'deadly.a_triple*,selftest.*' \
 		--out "$log/reset"
-	grep -q '^ok .* - selftest.time_passes@cpu1 ' "$out"
+	grep -q '^ok .* - selftest.tsc_ticks_during_a_stall@cpu1 ' "$out"
 	grep -q 'without its end line: the machine was reset without a word;' "$err"
 	expect 2 ./run-qemu.sh --smp 2 --tests 'deadly.a_hang*,selftest.*' --out "$log/first"
-	grep -q '^ok .* - selftest.time_passes ' "$out"
+	grep -q '^ok .* - selftest.tsc_ticks_during_a_stall ' "$out"
 	grep -q '^Bail out! the first processor hangs' "$out"
 }
 
@@ -97,7 +97,7 @@ test_an_exception_beside_a_barrier_is_told()
 {
 	expect 2 ./run-qemu.sh --smp 2 --tests 'deadly.an_exception*,selftest.nobody_waits*' \
 		--out "$log/barrier"
-	grep -q '^ok .* - selftest.nobody_waits_at_a_barrier_when_a_test_is_over ' "$out"
+	grep -q '^ok .* - selftest.processor_at_a_barrier_is_freed_when_a_test_ends ' "$out"
 	grep -q 'message: "an exception nobody expected, on processor 1"' "$out"
 	grep -q 'state_1: "exception: vector 6 ' "$out"
 }

@@ -52,9 +52,8 @@ class Definition:
     def own_name(self):
         if self.code.startswith("#define"):
             return WORD.findall(self.code)[1]
-        plain = re.sub(r"__attribute__\(\(.*?\)\)", "", self.code)
-        head = re.split(r"[={(\[]", plain, maxsplit=1)[0]
-        words = WORD.findall(head)
+        code = re.sub(r"__attribute__\(\(.*?\)\)", "", self.code)
+        words = WORD.findall(re.split(r"[={(\[]", code, maxsplit=1)[0])
         return words[-1] if words else ""
 
     def checks(self):

@@ -229,7 +229,18 @@ static const char *masked_text(enum masked_pmi masked)
 	}
 }
 
-TEST(calibration, this_machine_is_measured, NO_REQS, NEEDS(need_perfmon, need_branches))
+/*
+ * A test of the harness itself: it decides no requirement.
+ *
+ * Given  what the manual leaves open: interrupt skid, by a sled of NOPs after the branch that
+ *        overflows; record shadow, by marked loads; what becomes of an interrupt while LVTPC is
+ *        masked; what the WRMSR that opens a window adds to a count
+ * When   each is measured, several times
+ * Then   an overflow of IA32_PMC0 has interrupted within the sled; the rest is noted in the log;
+ *        otherwise the test is INCONCLUSIVE
+ */
+TEST(calibration, calibration_sees_an_overflow_interrupt, NO_REQS,
+     NEEDS(need_perfmon, need_branches))
 {
 	const struct calibration *c = calibration_get();
 

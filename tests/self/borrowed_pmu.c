@@ -10,9 +10,15 @@
 
 #define TEXT_SIZE	96
 
-/* Under a hypervisor, which need not offer these registers, what needs them is skipped and that is
- * all. */
-TEST(selftest, the_pmu_can_be_switched_off, NO_REQS, NEEDS(need_perfmon))
+/*
+ * A test of the harness itself: it decides no requirement.
+ *
+ * Given  every register that the reset writes, in the order of enum reset_item
+ * When   each is written and read back
+ * Then   each takes its write, and the status shows no frozen counters or branch records; under a
+ *        hypervisor, which need not offer these registers, one that refuses makes the test a SKIP
+ */
+TEST(selftest, pmu_reset_writes_every_register, NO_REQS, NEEDS(need_perfmon))
 {
 	for (unsigned i = 0; i < RESET_ITEMS; i++) {
 		struct reset_refusal refusal;
@@ -33,8 +39,16 @@ TEST(selftest, the_pmu_can_be_switched_off, NO_REQS, NEEDS(need_perfmon))
 		      "status %#lx", counters_status());
 }
 
-/* Control registers: counters go on. Other values first, so that there is something to put back. */
-TEST(selftest, the_pmu_goes_back_as_it_was_found, NO_REQS, NEEDS(need_perfmon))
+/*
+ * A test of the harness itself: it decides no requirement.
+ *
+ * Given  IA32_PERFEVTSEL0 with another value than the one found when the machine was borrowed
+ * When   the PMU is reset and put back
+ * Then   the comparison with what was found shows no difference; counters are left out, because
+ *        they go on
+ * Control: the comparison shows the other value before the PMU is put back
+ */
+TEST(selftest, pmu_is_put_back_as_it_was_found, NO_REQS, NEEDS(need_perfmon))
 {
 	const char *name;
 
@@ -60,7 +74,15 @@ static void check_noticed(struct test *t, u32 msr, u64 value)
 	msr_write(msr, 0);
 }
 
-TEST(selftest, a_register_that_changes_by_itself_is_noticed, NO_REQS,
+/*
+ * A test of the harness itself: it decides no requirement.
+ *
+ * Given  IA32_FIXED_CTR_CTRL and IA32_PERF_GLOBAL_CTRL with the values that were written last
+ * When   each is written by a plain WRMSR that nothing notes, as the handler of an SMI would
+ * Then   the change shows, with the register and its value
+ * Control: nothing shows before, nor after the harness's own ways of writing both
+ */
+TEST(selftest, control_register_that_changes_by_itself_is_noticed, NO_REQS,
      NEEDS(need_perfmon, need_fixed))
 {
 	struct written_change change;

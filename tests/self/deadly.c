@@ -20,8 +20,16 @@ static void hang(struct trap_frame *frame)
 		__asm__ volatile("pause");
 }
 
-/* NMIs are blocked until the IRET that never comes; interrupts are off. */
-TEST(deadly, a_hang_inside_an_nmi_handler, NO_REQS, NEEDS(NULL), .deadline_ms = DEADLINE_MS)
+/*
+ * A test of the harness itself: it decides no requirement.
+ *
+ * Given  interrupts off, and a handler of NMIs that never returns: NMIs are blocked until its IRET
+ * When   the processor sends itself an NMI
+ * Then   the test is an ERROR where the platform starts the processor again, and the end of the
+ *        run otherwise
+ */
+TEST(deadly, hang_inside_an_nmi_handler_is_an_error, NO_REQS, NEEDS(NULL),
+     .deadline_ms = DEADLINE_MS)
 {
 	intr_disable();
 	intr_set_handler(VECTOR_NMI, hang);
@@ -30,17 +38,31 @@ TEST(deadly, a_hang_inside_an_nmi_handler, NO_REQS, NEEDS(NULL), .deadline_ms = 
 	test_note(t, "an endless loop ended");
 }
 
-/* Where there is an HPET its NMI ends it; where there is none, and on another processor, an NMI of
- * another processor. */
-TEST(deadly, a_loop_with_interrupts_off, NO_REQS, NEEDS(NULL), .deadline_ms = DEADLINE_MS)
+/*
+ * A test of the harness itself: it decides no requirement.
+ *
+ * Given  interrupts off
+ * When   the processor loops for ever
+ * Then   an NMI ends the test as an ERROR: the HPET's, or without one, and on another processor,
+ *        another processor's
+ */
+TEST(deadly, loop_with_interrupts_off_is_an_error, NO_REQS, NEEDS(NULL), .deadline_ms = DEADLINE_MS)
 {
 	intr_disable();
 	hang(NULL);
 	test_note(t, "an endless loop ended");
 }
 
-/* "Interrupt 8, Double Fault Exception": an exception that finds no handler, nor does the next. */
-TEST(deadly, a_triple_fault, NO_REQS, NEEDS(NULL), .deadline_ms = DEADLINE_MS)
+/*
+ * A test of the harness itself: it decides no requirement.
+ *
+ * Given  an interrupt table of no entries: "Interrupt 8, Double Fault Exception" says that an
+ *        exception that finds no handler, nor a handler of #DF, shuts the processor down
+ * When   the processor executes UD2
+ * Then   the test is an ERROR where the platform starts the processor again, and the end of the
+ *        run otherwise
+ */
+TEST(deadly, triple_fault_is_an_error, NO_REQS, NEEDS(NULL), .deadline_ms = DEADLINE_MS)
 {
 	const struct table_register none = { 0, 0 };
 
@@ -56,8 +78,14 @@ static void meet_or_fail(void *arg)
 		__asm__ volatile("ud2");
 }
 
-/* An ERROR that tells the other processor's #UD, long before any deadline. */
-TEST(deadly, an_exception_beside_a_barrier, NO_REQS, NEEDS(need_second_processor))
+/*
+ * A test of the harness itself: it decides no requirement.
+ *
+ * Given  two processors, of which the first waits at a barrier for both
+ * When   the other one executes UD2 before it gets there
+ * Then   the test is an ERROR that tells of the other processor's #UD, long before any deadline
+ */
+TEST(deadly, exception_on_another_processor_ends_a_barrier, NO_REQS, NEEDS(need_second_processor))
 {
 	static struct together both;
 

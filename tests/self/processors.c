@@ -40,7 +40,16 @@ static bool run_on(struct test *t, unsigned cpu, void (*fn)(void *arg), void *ar
 	       HARNESS_CHECK(t, smp_wait(cpu, report), "processor %u is lost", cpu);
 }
 
-TEST(selftest, each_processor_runs_what_it_is_given, NO_REQS, NEEDS(need_second_processor))
+/*
+ * A test of the harness itself: it decides no requirement.
+ *
+ * Given  each processor but the first, at rest
+ * When   it is started with a function that asks for its number, its local APIC id, and CS at CPL
+ *        0 and 3
+ * Then   the function ends; the number and the APIC id are that processor's; CS has RPL 0 and RPL
+ *        3
+ */
+TEST(selftest, each_processor_runs_a_function_at_both_levels, NO_REQS, NEEDS(need_second_processor))
 {
 	for (unsigned cpu = 1; cpu < smp_count(); cpu++) {
 		struct guard_report report;
@@ -80,7 +89,15 @@ static void take_turns(void *arg)
 	}
 }
 
-TEST(selftest, barriers_hold_until_all_have_come, NO_REQS, NEEDS(need_second_processor))
+/*
+ * A test of the harness itself: it decides no requirement.
+ *
+ * Given  two processors with a barrier between turns; where both are threads of a busy host's
+ *        processor a turn may take milliseconds, so each turn counts as progress
+ * When   in turn each adds its number to a log, ROUNDS times
+ * Then   the log has 2 * ROUNDS entries, alternately of the first and the other processor
+ */
+TEST(selftest, barrier_holds_until_both_processors_have_come, NO_REQS, NEEDS(need_second_processor))
 {
 	static struct turns turns;
 	struct guard_report report;
@@ -118,8 +135,16 @@ static void go_on_for_long(void *arg)
 	}
 }
 
-/* A host that lets the processor stand still for longer than the deadline ends it all the same. */
-TEST(selftest, a_deadline_counts_from_the_last_progress, NO_REQS, NEEDS(need_second_processor))
+/*
+ * A test of the harness itself: it decides no requirement.
+ *
+ * Given  another processor with a deadline of STEPPING_MS
+ * When   it works for longer than that, and says every STEP_US that it is making progress
+ * Then   it ends, or got further than twice its deadline: a host that lets it stand still for
+ *        longer ends it all the same, and it is tried again
+ */
+TEST(selftest, deadline_of_a_processor_counts_from_its_last_progress, NO_REQS,
+     NEEDS(need_second_processor))
 {
 	static volatile u64 us;
 	struct guard_report report;
@@ -145,9 +170,15 @@ static void wait_in_vain(void *arg)
 	smp_barrier_wait(arg);
 }
 
-/* As the runner does when a test ends by an exception here while the other side waits for this one;
- * the reverse is deadly.an_exception_beside_a_barrier. */
-TEST(selftest, nobody_waits_at_a_barrier_when_a_test_is_over, NO_REQS,
+/*
+ * A test of the harness itself: it decides no requirement.
+ *
+ * Given  another processor that waits at a barrier for two, as when a test ends by an exception
+ *        here; deadly.exception_on_another_processor_ends_a_barrier is the reverse
+ * When   the first one settles all others, and doesn't go to the barrier
+ * Then   none is lost, none has failed, and it takes less than half the other one's deadline
+ */
+TEST(selftest, processor_at_a_barrier_is_freed_when_a_test_ends, NO_REQS,
      NEEDS(need_second_processor))
 {
 	static struct smp_barrier barrier;
@@ -217,8 +248,15 @@ static void go_wrong_on(struct test *t, unsigned cpu)
 	}
 }
 
-/* A thread of this core, where there is one, and the last of all. */
-TEST(selftest, what_goes_wrong_on_a_processor_ends_there, NO_REQS, NEEDS(need_second_processor))
+/*
+ * A test of the harness itself: it decides no requirement.
+ *
+ * Given  a thread of this core, where there is one, and the last processor of all
+ * When   it executes UD2; loops; loops with interrupts off
+ * Then   the report names an exception, a deadline and a deadline, and after each it runs the next
+ *        function
+ */
+TEST(selftest, exception_or_hang_on_a_processor_is_contained, NO_REQS, NEEDS(need_second_processor))
 {
 	unsigned last = smp_count() - 1;
 
