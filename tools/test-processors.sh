@@ -12,7 +12,7 @@ test_processors_are_taken_and_given_back()
 	for pmu in none reference; do
 		expect 2 ./run-qemu.sh --pmu $pmu --smp 4 --tests 'selftest.*' --out "$log/smp"
 		refute grep '^not ok' "$out"
-		grep -qE '^ok [0-9]+ - selftest.exception_or_hang_on_a_processor_is_contained \[-\]$' \
+		grep -qE '^ok [0-9]+ - selftest.exception_or_hang_on_a_processor_is_contained ' \
 			"$out"
 	done
 	expect 2 ./run-qemu.sh --pmu none --smp 1 --tests 'selftest.*' --out "$log/smp"

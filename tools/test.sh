@@ -225,7 +225,8 @@ test_version_is_said_everywhere()
 	cp "$build/launch.efi" "$work/esp/EFI/BOOT/BOOTX64.EFI"
 	cp "$build/refpmu.efi" "$build/pmutest86.efi" "$work/esp/"
 	printf 'run cpu=haswell fault=none seed=0 efi=\\pmutest86.efi args=%s\n' --version \
-		'tests=selftest.tsc_ticks_during_a_stall results=off serial=0x3f8' > "$work/esp/refpmu-plan.txt"
+		'tests=selftest.tsc_ticks_during_a_stall results=off serial=0x3f8' \
+		> "$work/esp/refpmu-plan.txt"
 	tools/boot.sh --timeout 60 "$work"
 	tr -d '\r' < "$work/serial.log" | grep -aqF "$version"
 	tr -d '\r' < "$work/serial.log" | grep -aqFx "# version: $version"
