@@ -142,25 +142,3 @@ bool model_runs_beside_another(struct model *m, unsigned counter)
 	       m->fixed_ctr_ctrl & IA32_FIXED_CTR_CTRL_EN2 &&
 	       broken(m, FAULT_FIXED1_WITHOUT_GLOBAL);
 }
-
-void model_break_enable(struct model *m, unsigned counter, u64 value)
-{
-	if (value & ~m->perfevtsel[counter] & IA32_PERFEVTSEL_EN &&
-	    m->global_ctrl & model_global_bit(counter) && broken(m, FAULT_EN_AFTER_GLOBAL))
-		m->faults.not_started |= BIT(counter);
-}
-
-void model_break_fixed_ctrl(struct model *m, u64 value)
-{
-	if ((value ^ m->fixed_ctr_ctrl) & IA32_FIXED_CTR_CTRL_EN1 &&
-	    broken(m, FAULT_FIXED_CTRL_CLEARS))
-		model_set_counter(m, FIRST_FIXED + 1, 0);
-	for (unsigned n = 0; n < MODEL_MAX_FIXED; n++) {
-		u64 field = IA32_FIXED_CTR_CTRL_EN0 << n * IA32_FIXED_CTR_CTRL_EN1_SHIFT;
-
-		if (value & field && !(m->fixed_ctr_ctrl & field) &&
-		    m->global_ctrl & model_global_bit(FIRST_FIXED + n) &&
-		    broken(m, FAULT_FIXED_AFTER_GLOBAL))
-			m->faults.not_started |= BIT(FIRST_FIXED + n);
-	}
-}

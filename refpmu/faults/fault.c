@@ -75,6 +75,13 @@ bool model_fault(struct model *m, enum fault_id fault)
 	return broken(m, fault);
 }
 
+void fault_init(struct model *m)
+{
+	fault_at_counter(m, MODEL_NO_COUNTER);
+	for (unsigned i = 0; i < sizeof(m->faults.previous_record); i++)
+		m->faults.previous_record[i] = MODEL_NO_RECORD_BEFORE;
+}
+
 static const u8 scopes[FAULT_COUNT] = {
 #define FAULT(token, name, requirements, sentence, ...) [FAULT_##token] = FAULT_SCOPE(__VA_ARGS__),
 #include "refpmu/faults/fault.def"

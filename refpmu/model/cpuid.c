@@ -199,9 +199,8 @@ static void performance_monitoring(struct model *m, u32 regs[4])
 		SET(ANYTHREAD_DEPRECATED, 1);
 	if (m->latitude[LAT_FROZEN_STATUS])
 		SET(PERFMON_VERSION, 4);
-	SET(GP_COUNTERS, model_gp_counters(m) - (m->facts & FACT_HYBRID ? HYBRID_MORE : 0) -
-	    broken(m, FAULT_CPUID_COUNTER_MISSING));
-	SET(GP_WIDTH, broken(m, FAULT_CPUID_WIDTH_40) ? 40u : g->width);
+	SET(GP_COUNTERS, model_gp_counters(m) - (m->facts & FACT_HYBRID ? HYBRID_MORE : 0));
+	SET(GP_WIDTH, g->width);
 	SET(EVENTS_LENGTH, events);
 	SET(FIXED_COUNTERS, g->fixed);
 	SET(FIXED_WIDTH, g->width);
@@ -353,9 +352,8 @@ static void basic(struct model *m, u32 leaf, u32 subleaf, u32 regs[4])
 		SET(CORE_TYPE, CORE_TYPE_CORE);
 		return;
 	case CPUID_LEAF_PERFMON_VERSION:
-		if (subleaf && broken(m, FAULT_CPUID_0AH_SUBLEAF))
-			break;
 		performance_monitoring(m, regs);
+		fault_cpuid_perfmon(m, subleaf, regs);
 		return;
 	case LEAF_TOPOLOGY:
 		topology(m, subleaf, regs);
@@ -369,7 +367,7 @@ static void basic(struct model *m, u32 leaf, u32 subleaf, u32 regs[4])
 
 void model_cpuid(struct model *m, u32 leaf, u32 subleaf, u32 regs[4])
 {
-	m->faults.moment++;
+	fault_moment(m);
 	if (leaf >= LEAF_EXTENDED)
 		extended(m, leaf, regs);
 	else if (leaf <= max_leaf(m))

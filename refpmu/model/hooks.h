@@ -40,6 +40,9 @@ struct pebs_event;
 struct pmi_plan;
 struct freeze_plan;
 struct request_plan;
+struct model_rule;
+struct place;
+struct msr_write;
 
 /* ---- everywhere: faults/fault.c ---- */
 
@@ -56,11 +59,39 @@ HOOK_VALUE(u64, model_break_occurrences, occurred, struct model *m, const struct
 HOOK_VALUE(u64, model_break_increment, add, struct model *m, unsigned i,
 	   const struct model_rule *rule)
 
-/* ---- msr.c, msr_bits.c ---- */
+/* ---- msr.c, msr_bits.c: faults/msr.c ---- */
+
+/* Does the processor have the register? Does it answer, where not? Which bits can be written? */
+HOOK_VALUE(bool, fault_msr_exists, exists, struct model *m, const struct place *p)
+HOOK_VALUE(bool, fault_absent_answers, answers, struct model *m, const struct place *p)
+HOOK_VALUE(u64, fault_msr_bits, bits, struct model *m, const struct place *p)
+/* RDMSR has read this. */
+HOOK(fault_rdmsr, struct model *m, const struct place *p, struct msr_result *result)
+/* RDPMC: the counter that ECX names; it has read this, or there is none, MODEL_NO_COUNTER. */
+HOOK_VALUE(u32, fault_rdpmc_select, ecx, struct model *m)
+HOOK(fault_rdpmc, struct model *m, unsigned counter, struct msr_result *result)
+/* WRMSR is about to do this with the value. */
+HOOK(fault_wrmsr, struct model *m, const struct place *p, u64 value, struct msr_write *write)
+/* A register is about to take the value. */
+HOOK(fault_msr_taken, struct model *m, const struct place *p, u64 value)
+/* A write has disarmed these counters; clears these bits of IA32_PERF_GLOBAL_STATUS. */
+HOOK_VALUE(u64, fault_disarms, counters, struct model *m)
+HOOK_VALUE(u64, fault_status_clears, bits, struct model *m)
+/* These counters begin to count. */
+HOOK(fault_counters_start, struct model *m, u64 started)
 
 /* ---- uncore.c ---- */
 
-/* ---- core.c, model.c, bulk.c, cpuid.c ---- */
+/* ---- core.c, model.c, bulk.c, cpuid.c: faults/fault.c, faults/msr.c ---- */
+
+/* Nothing has happened yet. The registers have their values of a RESET. */
+HOOK(fault_init, struct model *m)
+HOOK(fault_reset, struct model *m)
+/* How many general-purpose counters there are. */
+HOOK_VALUE(unsigned, fault_gp_counters, count, const struct model *m)
+HOOK_VALUE(u64, fault_perf_capabilities, value, struct model *m)
+/* CPUID leaf 0AH. */
+HOOK(fault_cpuid_perfmon, struct model *m, u32 subleaf, u32 regs[4])
 
 /* Does what this processor does change its core's other logical processor? All cores, as if they
  * were one? */

@@ -111,9 +111,6 @@ u64 model_break_level(struct model *m, const struct model_rule *rule);
 void model_break_levels(struct model *m);
 /* Does this counter run without its global enable? */
 bool model_runs_beside_another(struct model *m, unsigned counter);
-/* IA32_PERFEVTSELx, IA32_FIXED_CTR_CTRL are about to hold this value. */
-void model_break_enable(struct model *m, unsigned counter, u64 value);
-void model_break_fixed_ctrl(struct model *m, u64 value);
 
 /* counter.c */
 /* Does this bit of IA32_PEBS_ENABLE enable its counter? */
@@ -214,8 +211,8 @@ void model_uncore_retire(struct model *m, struct step *s);
 bool model_uncore_watches(const struct model *m);
 /* Request the interrupts that the uncore has signalled to this processor. */
 void model_uncore_take(struct model *m);
-/* This processor clears the uncore's status, as a broken one. */
-void model_uncore_drop_status(struct model *m);
+/* This processor clears bits of the uncore's status. */
+void model_uncore_clear(struct model *m, u64 bits);
 /* Its IA32_DEBUGCTL has been written. */
 void model_uncore_listen(struct model *m);
 

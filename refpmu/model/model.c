@@ -29,9 +29,7 @@ unsigned model_gp_counters(const struct model *m)
 {
 	const struct generation *g = model_generation(m);
 
-	if (m->config.fault == FAULT_GP_COUNTERS_EIGHT && g->gp)
-		return MODEL_MAX_GP;
-	return m->config.hyper_threading ? g->gp : g->gp_no_ht;
+	return fault_gp_counters(m, m->config.hyper_threading ? g->gp : g->gp_no_ht);
 }
 
 u64 model_width_mask(const struct model *m)
@@ -53,16 +51,6 @@ u64 model_global_bit(unsigned counter)
 	return BIT(IA32_PERF_GLOBAL_CTRL_EN_FIXED_CTR_SHIFT + counter - FIRST_FIXED);
 }
 
-static unsigned announced_format(struct model *m)
-{
-	enum { OTHER = 1 ^ 2 };		/* turns format 1 into 2 and 2 into 1 */
-	unsigned format = model_generation(m)->pebs_format;
-
-	if (broken(m, FAULT_FORMAT_0))
-		return 0;
-	return broken(m, FAULT_FORMAT_OTHER) ? format ^ OTHER : format;
-}
-
 static u64 perf_capabilities(struct model *m)
 {
 	const struct generation *g = model_generation(m);
@@ -72,12 +60,12 @@ static u64 perf_capabilities(struct model *m)
 	if (m->facts & FACT_NO_PEBS)
 		return g->facilities & FAC_FW_WRITE ? IA32_PERF_CAPABILITIES_FW_WRITE : 0;
 	value |= IA32_PERF_CAPABILITIES_PEBS_TRAP | IA32_PERF_CAPABILITIES_PEBS_ARCH_REG;
-	value |= (u64)announced_format(m) << IA32_PERF_CAPABILITIES_PEBS_FMT_SHIFT;
+	value |= (u64)g->pebs_format << IA32_PERF_CAPABILITIES_PEBS_FMT_SHIFT;
 	if (g->facilities & FAC_SMM_FREEZE)
 		value |= IA32_PERF_CAPABILITIES_SMM_FREEZE;
 	if (g->facilities & FAC_FW_WRITE)
 		value |= IA32_PERF_CAPABILITIES_FW_WRITE;
-	return value;
+	return fault_perf_capabilities(m, value);
 }
 
 /*
@@ -108,10 +96,8 @@ static void make_dirty(struct model *m)
 
 void model_init(struct model *m, const struct model_config *config, const struct model_host *host)
 {
-	*m = (struct model){ .config = *config, .host = host,
-			     .faults.at_counter = MODEL_NO_COUNTER };
-	for (unsigned i = 0; i < sizeof(m->faults.previous_record); i++)
-		m->faults.previous_record[i] = MODEL_NO_RECORD_BEFORE;
+	*m = (struct model){ .config = *config, .host = host };
+	fault_init(m);
 	model_take_latitude(m);
 	m->core = config->hyper_threading ? host->processor / CORE_THREADS : host->processor;
 	m->thread = config->hyper_threading ? host->processor % CORE_THREADS : 0;
@@ -138,8 +124,7 @@ void model_init(struct model *m, const struct model_config *config, const struct
 		return;
 	}
 	m->global_ctrl = BIT(model_gp_counters(m)) - 1;
-	if (broken(m, FAULT_STATUS_AFTER_RESET))
-		m->global_status = IA32_PERF_GLOBAL_STATUS_COND_CHGD;
+	fault_reset(m);
 	if (m->latitude[LAT_DIRTY_MSRS])
 		make_dirty(m);
 	if (m->latitude[LAT_FROZEN_STATUS])

@@ -24,12 +24,22 @@ struct place {
 	unsigned counter;	/* that it belongs to, or MODEL_NO_COUNTER */
 };
 
+/* What WRMSR is to do with a register that the processor has. */
+struct msr_write {
+	bool read_only;		/* no value may be written */
+	bool refused;		/* #GP */
+	bool taken;		/* the register takes this value: */
+	u64 value;
+};
+
 /* REG_NONE: not one of the model's. */
 struct place model_msr_find(u32 msr);
 /* Does the processor presented have it? If not, an access raises #GP. */
 bool model_msr_exists(struct model *m, const struct place *p);
 /* The bits that a write of this value may set; the others are reserved. */
 u64 model_msr_writable(struct model *m, const struct place *p, u64 value);
+/* The register takes this value, without a reserved bit, and what hangs on it changes. */
+void model_msr_take(struct model *m, const struct place *p, u64 value);
 
 /* uncore.c */
 /* RDMSR and WRMSR of a register that is the uncore's; value has no reserved bit set. */

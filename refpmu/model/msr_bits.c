@@ -148,7 +148,7 @@ static u32 first_of_bank(enum reg reg)
 	return 0;
 }
 
-bool model_msr_exists(struct model *m, const struct place *p)
+static bool exists(const struct model *m, const struct place *p)
 {
 	if (model_generation(m)->facilities & FAC_NETBURST)
 		return p->reg == REG_DS_AREA || p->reg == REG_DEBUGCTL || p->reg == REG_MISC_ENABLE;
@@ -156,8 +156,7 @@ bool model_msr_exists(struct model *m, const struct place *p)
 		return p->reg == REG_DEBUGCTL || p->reg == REG_MISC_ENABLE ||
 		       p->reg == REG_SMI_COUNT;
 	if (!existing_bits(m, capability(first_of_bank(p->reg))))
-		return p->reg == REG_A_PMC && p->i < model_gp_counters(m) &&
-		       broken(m, FAULT_A_PMC_UNANNOUNCED);
+		return false;
 	switch (p->reg) {
 	case REG_FIXED_CTR:
 		return p->i < model_generation(m)->fixed;
@@ -170,12 +169,16 @@ bool model_msr_exists(struct model *m, const struct place *p)
 	case REG_DS_AREA:
 		return !(m->facts & FACT_NO_PEBS);
 	case REG_OFFCORE_RSP_0:
-		return !(m->facts & FACT_NO_OFFCORE) && !broken(m, FAULT_OFFCORE_RSP_0_MISSING);
 	case REG_OFFCORE_RSP_1:
-		return !(m->facts & FACT_NO_OFFCORE) && !broken(m, FAULT_OFFCORE_RSP_1_MISSING);
+		return !(m->facts & FACT_NO_OFFCORE);
 	default:
 		return !(model_uncore_has(p->reg) && m->facts & FACT_NO_UNCORE);
 	}
+}
+
+bool model_msr_exists(struct model *m, const struct place *p)
+{
+	return fault_msr_exists(m, p, exists(m, p));
 }
 
 static bool canonical(u64 linear)
@@ -185,18 +188,7 @@ static bool canonical(u64 linear)
 	return top == 0 || top == BITS(0, 16);
 }
 
-static u64 pebs_enable_bits(struct model *m)
-{
-	u64 bits = model_defined_bits(m, OF_IA32_PEBS_ENABLE);
-
-	if (broken(m, FAULT_PRECISE_STORE_EXISTS))
-		bits |= IA32_PEBS_ENABLE_PS_EN;
-	if (broken(m, FAULT_LL_ENABLE_MISSING))
-		bits &= ~IA32_PEBS_ENABLE_LL_EN_PMC;
-	return bits;
-}
-
-u64 model_msr_writable(struct model *m, const struct place *p, u64 value)
+static u64 writable(const struct model *m, const struct place *p, u64 value)
 {
 	u64 bits;
 
@@ -224,10 +216,9 @@ u64 model_msr_writable(struct model *m, const struct place *p, u64 value)
 		return m->facts & FACT_NO_UNCORE ?
 			bits & ~IA32_PERF_GLOBAL_OVF_CTRL_CLR_OVF_UNCORE : bits;
 	case REG_PEBS_ENABLE:
-		return pebs_enable_bits(m);
+		return model_defined_bits(m, OF_IA32_PEBS_ENABLE);
 	case REG_LD_LAT:
-		bits = model_defined_bits(m, OF_PEBS_LD_LAT_THRESHOLD);
-		return bits | (broken(m, FAULT_LD_LAT_WIDE) ? BITS(0, 31) : 0);
+		return model_defined_bits(m, OF_PEBS_LD_LAT_THRESHOLD);
 	case REG_DS_AREA:
 		return canonical(value) ? ~0ULL : BITS(0, 46);
 	case REG_DEBUGCTL:
@@ -256,3 +247,7 @@ u64 model_msr_writable(struct model *m, const struct place *p, u64 value)
 	}
 }
 
+u64 model_msr_writable(struct model *m, const struct place *p, u64 value)
+{
+	return fault_msr_bits(m, p, writable(m, p, value));
+}

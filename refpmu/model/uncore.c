@@ -222,11 +222,11 @@ u64 model_uncore_read(struct model *m, const struct place *p)
 	return value;
 }
 
-void model_uncore_drop_status(struct model *m)
+void model_uncore_clear(struct model *m, u64 bits)
 {
 	struct model_uncore *u = enter(m);
 
-	u->global_status = 0;
+	u->global_status &= ~bits;
 	leave(m, u);
 }
 

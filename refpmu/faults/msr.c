@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: MIT */
+/* Faults of registers: what RDMSR, WRMSR and RDPMC do instead, and what CPUID says of them. */
+#include "refpmu/faults/broken.h"
+#include "refpmu/model/core.h"
+#include "refpmu/model/msr.h"
+
+#define WIDEST_COUNTER	48	/* bits, of fault counters-above-width: bit 47 is the sign */
+
+/* The faults that are generated of each register; FAULT_NONE: there is none. */
+static const struct { u16 write_dropped, reads_zero, reserved_accepted, refused_taken, shared; }
+	generated[REG_KINDS] = {
+#define FAULT_MSR_WRITE(token, msr, members, name, requirements, title, ...) \
+	[REG_##token].write_dropped = FAULT_##token##_WRITE_DROPPED,
+#define FAULT_MSR_READ(token, msr, members, name, requirements, title, ...) \
+	[REG_##token].reads_zero = FAULT_##token##_READS_ZERO,
+#define FAULT_MSR_RESERVED(token, msr, members, name, requirements, title, ...) \
+	[REG_##token].reserved_accepted = FAULT_##token##_RESERVED_ACCEPTED,
+#define FAULT_MSR_REFUSED(token, msr, name, requirements, title) \
+	[REG_##token].refused_taken = FAULT_##token##_REFUSED_TAKEN,
+#include "refpmu/faults/fault_msr.def"
+#define FAULT_MSR_SHARED(token, msr, name, requirements, title) \
+	[REG_##token].shared = FAULT_##token##_SHARED,
+#include "refpmu/faults/fault_shared.def"
+};
+
+/* ---- which registers and bits there are ---- */
+
+bool fault_msr_exists(struct model *m, const struct place *p, bool exists)
+{
+	if (!exists)
+		return p->reg == REG_A_PMC && p->i < model_gp_counters(m) &&
+		       broken(m, FAULT_A_PMC_UNANNOUNCED);
+	return !(p->reg == REG_OFFCORE_RSP_0 && broken(m, FAULT_OFFCORE_RSP_0_MISSING)) &&
+	       !(p->reg == REG_OFFCORE_RSP_1 && broken(m, FAULT_OFFCORE_RSP_1_MISSING));
+}
+
+bool fault_absent_answers(struct model *m, const struct place *p, bool answers)
+{
+	return answers ||
+	       (p->counter < FIRST_FIXED && broken(m, FAULT_ABSENT_COUNTERS_ANSWER));
+}
+
+u64 fault_msr_bits(struct model *m, const struct place *p, u64 bits)
+{
+	if (p->reg == REG_PEBS_ENABLE && broken(m, FAULT_PRECISE_STORE_EXISTS))
+		bits |= IA32_PEBS_ENABLE_PS_EN;
+	if (p->reg == REG_PEBS_ENABLE && broken(m, FAULT_LL_ENABLE_MISSING))
+		bits &= ~IA32_PEBS_ENABLE_LL_EN_PMC;
+	if (p->reg == REG_LD_LAT && broken(m, FAULT_LD_LAT_WIDE))
+		bits |= BITS(0, 31);
+	return bits;
+}
+
+unsigned fault_gp_counters(const struct model *m, unsigned count)
+{
+	return m->config.fault == FAULT_GP_COUNTERS_EIGHT && count ? MODEL_MAX_GP : count;
+}
+
+u64 fault_perf_capabilities(struct model *m, u64 value)
+{
+	/* Turns format 1 into 2 and 2 into 1. */
+	const u64 other = (1 ^ 2) << IA32_PERF_CAPABILITIES_PEBS_FMT_SHIFT;
+
+	if (broken(m, FAULT_FORMAT_0))
+		return value & ~(u64)IA32_PERF_CAPABILITIES_PEBS_FMT;
+	return broken(m, FAULT_FORMAT_OTHER) ? value ^ other : value;
+}
+
+enum {
+#define CPUID_FIELD(name, leaf, subleaf, reg, lo, hi, source) \
+	FIELD_##name##_LO = (lo), FIELD_##name##_HI = (hi),
+#include "spec/cpuid.def"
+};
+
+void fault_cpuid_perfmon(struct model *m, u32 subleaf, u32 regs[4])
+{
+	enum { EAX };
+
+	if (subleaf && broken(m, FAULT_CPUID_0AH_SUBLEAF))
+		for (unsigned i = 0; i < 4; i++)
+			regs[i] = 0;
+	if (!regs[EAX])
+		return;
+	if (broken(m, FAULT_CPUID_COUNTER_MISSING))
+		regs[EAX] -= 1u << FIELD_GP_COUNTERS_LO;
+	if (broken(m, FAULT_CPUID_WIDTH_40))
+		regs[EAX] = (regs[EAX] & ~(u32)BITS(FIELD_GP_WIDTH_LO, FIELD_GP_WIDTH_HI)) |
+			    40u << FIELD_GP_WIDTH_LO;
+}
+
+void fault_reset(struct model *m)
+{
+	if (broken(m, FAULT_STATUS_AFTER_RESET))
+		m->global_status = IA32_PERF_GLOBAL_STATUS_COND_CHGD;
+}
+
+/* ---- reading ---- */
+
+static u64 sign_extended(u64 value)
+{
+	return value & BIT(WIDEST_COUNTER - 1) ? value | BITS(WIDEST_COUNTER, 63) : value;
+}
+
+/* RDMSR or RDPMC has taken this counter's value. */
+static void counter_is_read(struct model *m, unsigned i)
+{
+	if (!(m->active & BIT(i)) && broken(m, FAULT_STOPPED_READ_CLEARS))
+		m->counter[i].value = 0;
+}
+
+/* What RDMSR alone does. */
+static u64 read_by_number(struct model *m, unsigned i, u64 value)
+{
+	counter_is_read(m, i);
+	if (m->active & BIT(i) && i < FIRST_FIXED && broken(m, FAULT_RDMSR_LOSES_ONE))
+		model_set_counter(m, i, value - 1);
+	return broken(m, FAULT_COUNTERS_ABOVE_WIDTH) ? sign_extended(value) : value;
+}
+
+static u64 read_status(struct model *m, u64 value)
+{
+	u64 status = value & ~m->faults.hidden_status;
+	u64 fixed = status & IA32_PERF_GLOBAL_STATUS_OVF_FIXED_CTR;
+
+	if (fixed && broken(m, FAULT_FIXED_STATUS_MISPLACED))
+		status = (status & ~fixed) |
+			 fixed >> (IA32_PERF_GLOBAL_STATUS_OVF_FIXED_CTR_SHIFT - 4);
+	if (m->faults.hidden_status && broken(m, FAULT_STATUS_LATE))
+		m->faults.hidden_status = 0;
+	if (status && broken(m, FAULT_STATUS_CLEARED_BY_READ))
+		m->global_status = 0;
+	return status;
+}
+
+static bool unreadable(struct model *m, enum reg reg)
+{
+	return (reg == REG_PEBS_ENABLE && broken(m, FAULT_PEBS_ENABLE_UNREADABLE)) ||
+	       (reg == REG_LD_LAT && broken(m, FAULT_LD_LAT_UNREADABLE)) ||
+	       (reg == REG_PERF_CAPABILITIES && broken(m, FAULT_CAPABILITIES_UNREADABLE));
+}
+
+void fault_rdmsr(struct model *m, const struct place *p, struct msr_result *result)
+{
+	if (m->config.fault == FAULT_NONE || result->status != MSR_DONE)
+		return;
+	if (p->reg == REG_PMC || p->reg == REG_A_PMC || p->reg == REG_FIXED_CTR) {
+		if (model_has_counter(m, p->counter))
+			result->value = read_by_number(m, p->counter, result->value);
+	} else if (p->reg == REG_GLOBAL_STATUS) {
+		result->value = read_status(m, result->value);
+	} else if (p->reg == REG_MISC_ENABLE && broken(m, FAULT_PEBS_SHOWN_UNAVAILABLE)) {
+		result->value |= IA32_MISC_ENABLE_PEBS_UNAVAILABLE;
+	}
+	if (unreadable(m, p->reg))
+		*result = (struct msr_result){ .status = MSR_GP };
+	else if (broken(m, generated[p->reg].reads_zero))
+		result->value = 0;
+}
+
+u32 fault_rdpmc_select(struct model *m, u32 ecx)
+{
+	if (ecx & BIT(31) && broken(m, FAULT_RDPMC_FAST_ALLOWED))
+		ecx &= ~(u32)BIT(31);
+	if (ecx & RDPMC_FIXED && broken(m, FAULT_RDPMC_FIXED_AS_GP))
+		ecx &= ~(u32)RDPMC_FIXED;
+	if (ecx == (RDPMC_FIXED | 2) && broken(m, FAULT_RDPMC_FIXED2_READS_1))
+		ecx = RDPMC_FIXED | 1;
+	return ecx;
+}
+
+void fault_rdpmc(struct model *m, unsigned counter, struct msr_result *result)
+{
+	if (m->config.fault == FAULT_NONE)
+		return;
+	if (counter == MODEL_NO_COUNTER) {
+		if (broken(m, FAULT_RDPMC_ABSENT_ANSWERS))
+			*result = (struct msr_result){ .status = MSR_DONE };
+		return;
+	}
+	if (broken(m, FAULT_RDPMC_REFUSED)) {
+		*result = (struct msr_result){ .status = MSR_GP };
+		return;
+	}
+	if (counter == FIRST_FIXED + 1 && broken(m, FAULT_RDPMC_FIXED1_READS_0)) {
+		result->value = 0;
+		return;
+	}
+	fault_at_counter(m, counter);
+	counter_is_read(m, counter);
+	if (broken(m, FAULT_RDPMC_STALE))
+		result->value = m->counter[counter].written;
+	if (broken(m, FAULT_RDPMC_ABOVE_WIDTH))
+		result->value = sign_extended(result->value);
+	fault_at_counter(m, MODEL_NO_COUNTER);
+}
+
+/* ---- writing ---- */
+
+/* Must be refused: does a broken processor accept it? */
+static bool accepts(struct model *m, enum reg reg, u64 value, bool read_only)
+{
+	if (reg == REG_GLOBAL_STATUS && value == IA32_PERF_GLOBAL_STATUS_OVF_BUF &&
+	    broken(m, FAULT_STATUS_62_WRITABLE))
+		return true;
+	return (!read_only && broken(m, FAULT_RESERVED_ACCEPTED)) ||
+	       (reg == REG_GLOBAL_STATUS &&
+		(broken(m, FAULT_STATUS_WRITABLE) || broken(m, FAULT_STATUS_TAKES_WRITES))) ||
+	       (reg == REG_PERF_CAPABILITIES && broken(m, FAULT_CAPABILITIES_TAKE_WRITES)) ||
+	       broken(m, generated[reg].reserved_accepted);
+}
+
+/* What a register that can't be written does with a write that a broken processor accepts. */
+static void take_read_only(struct model *m, enum reg reg, u64 value)
+{
+	if (reg == REG_GLOBAL_STATUS && broken(m, FAULT_STATUS_TAKES_WRITES))
+		m->global_status = value;
+	if (reg == REG_PERF_CAPABILITIES && broken(m, FAULT_CAPABILITIES_TAKE_WRITES))
+		m->perf_capabilities = value;
+}
+
+static void take(struct model *m, const struct place *p, u64 value)
+{
+	model_msr_take(m, p, value);
+	model_configure(m);
+}
+
+/* Is a write that is accepted lost? */
+static bool is_lost(struct model *m, const struct place *p, u64 value)
+{
+	bool counter = p->reg == REG_PMC || p->reg == REG_A_PMC || p->reg == REG_FIXED_CTR;
+
+	return broken(m, generated[p->reg].write_dropped) ||
+	       (counter && m->active & BIT(p->counter) &&
+		broken(m, FAULT_WRITE_WHILE_COUNTING_LOST)) ||
+	       (p->reg == REG_DS_AREA && m->ds_area && value && broken(m, FAULT_DS_AREA_STICKS));
+}
+
+/* What the register takes instead. */
+static u64 taken(struct model *m, const struct place *p, u64 value)
+{
+	if (p->reg == REG_PMC && value & BIT(31) && broken(m, FAULT_PMC_NOT_SIGN_EXTENDED))
+		return value & BITS(0, 31);
+	if (p->reg == REG_A_PMC && broken(m, FAULT_FULL_WIDTH_TRUNCATED))
+		return value & BITS(0, 31);
+	return value;
+}
+
+void fault_wrmsr(struct model *m, const struct place *p, u64 value, struct msr_write *w)
+{
+	struct model *sibling = model_core_sibling(m);
+
+	if (m->config.fault == FAULT_NONE)
+		return;
+	if (w->refused) {
+		if (!accepts(m, p->reg, value, w->read_only)) {
+			if (!w->read_only && broken(m, generated[p->reg].refused_taken))
+				take(m, p, w->value);
+			return;
+		}
+		w->refused = false;
+		w->taken = !w->read_only;
+	}
+	if (p->reg == REG_DEBUGCTL && value & IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI &&
+	    broken(m, FAULT_FREEZE_REFUSED)) {
+		w->refused = true;
+		w->taken = false;
+		return;
+	}
+	w->value = taken(m, p, w->value);
+	if (w->taken && is_lost(m, p, w->value))
+		w->taken = false;
+	if (sibling && broken(m, generated[p->reg].shared)) {
+		take(sibling, p, w->value);
+		model_core_call(m, sibling);
+	}
+	take_read_only(m, p->reg, value);
+}
+
+/* IA32_PERFEVTSELx, IA32_FIXED_CTR_CTRL: which counters wait for IA32_PERF_GLOBAL_CTRL? */
+static void take_enable(struct model *m, unsigned counter, u64 value)
+{
+	if (value & ~m->perfevtsel[counter] & IA32_PERFEVTSEL_EN &&
+	    m->global_ctrl & model_global_bit(counter) && broken(m, FAULT_EN_AFTER_GLOBAL))
+		m->faults.not_started |= BIT(counter);
+}
+
+static void take_fixed_ctrl(struct model *m, u64 value)
+{
+	if ((value ^ m->fixed_ctr_ctrl) & IA32_FIXED_CTR_CTRL_EN1 &&
+	    broken(m, FAULT_FIXED_CTRL_CLEARS))
+		model_set_counter(m, FIRST_FIXED + 1, 0);
+	for (unsigned n = 0; n < MODEL_MAX_FIXED; n++) {
+		u64 field = IA32_FIXED_CTR_CTRL_EN0 << n * IA32_FIXED_CTR_CTRL_EN1_SHIFT;
+
+		if (value & field && !(m->fixed_ctr_ctrl & field) &&
+		    m->global_ctrl & model_global_bit(FIRST_FIXED + n) &&
+		    broken(m, FAULT_FIXED_AFTER_GLOBAL))
+			m->faults.not_started |= BIT(FIRST_FIXED + n);
+	}
+}
+
+static void take_pebs_enable(struct model *m, u64 value)
+{
+	u64 set = value & ~m->pebs_enable & IA32_PEBS_ENABLE_PEBS_EN_PMC;
+	u64 cleared = ~value & m->pebs_enable & IA32_PEBS_ENABLE_PEBS_EN_PMC;
+
+	if (cleared && broken(m, FAULT_PEBS_CLEAR_DROPS_ARMS))
+		model_disarm(m, IA32_PEBS_ENABLE_PEBS_EN_PMC);
+	m->faults.was_full = false;
+	for (unsigned i = 0; i < FIRST_FIXED; i++) {
+		fault_at_counter(m, i);
+		if (set & BIT(i) && broken(m, FAULT_ENABLE_ARMS))
+			m->counter[i].armed = true;
+	}
+	fault_at_counter(m, MODEL_NO_COUNTER);
+}
+
+void fault_msr_taken(struct model *m, const struct place *p, u64 value)
+{
+	if (m->config.fault == FAULT_NONE)
+		return;
+	switch (p->reg) {
+	case REG_PERFEVTSEL:
+		take_enable(m, p->i, value);
+		break;
+	case REG_FIXED_CTR_CTRL:
+		take_fixed_ctrl(m, value);
+		break;
+	case REG_GLOBAL_CTRL:
+		m->faults.frozen = false;
+		m->faults.not_started = 0;
+		break;
+	case REG_PEBS_ENABLE:
+		take_pebs_enable(m, value);
+		break;
+	case REG_LD_LAT:
+		m->faults.threshold_before = m->ld_lat_threshold;
+		break;
+	case REG_DS_AREA:
+		if (!m->faults.first_ds_area)
+			m->faults.first_ds_area = value;
+		break;
+	case REG_OFFCORE_RSP_0:
+	case REG_OFFCORE_RSP_1:
+		if (broken(m, FAULT_OFFCORE_REGISTERS_ONE))
+			m->offcore_rsp[REG_OFFCORE_RSP_1 - p->reg] = value;
+		break;
+	default:
+		break;
+	}
+}
+
+u64 fault_disarms(struct model *m, u64 counters)
+{
+	if (m->config.fault != FAULT_ARM_SURVIVES)
+		return counters;
+	for (u64 left = counters; left; left &= left - 1) {
+		fault_at_counter(m, (unsigned)__builtin_ctzll(left));
+		if (broken(m, FAULT_ARM_SURVIVES))
+			counters &= ~(left & -left);
+	}
+	fault_at_counter(m, MODEL_NO_COUNTER);
+	return counters;
+}
+
+u64 fault_status_clears(struct model *m, u64 bits)
+{
+	if (m->config.fault == FAULT_NONE)
+		return bits;
+	if (broken(m, FAULT_OVF_UNCORE_STICKS))
+		bits &= ~IA32_PERF_GLOBAL_OVF_CTRL_CLR_OVF_UNCORE;
+	if (bits & ~IA32_PERF_GLOBAL_OVF_CTRL_CLR_OVF_BUF && broken(m, FAULT_OVFBUF_STAYS_BESIDE))
+		bits &= ~IA32_PERF_GLOBAL_OVF_CTRL_CLR_OVF_BUF;
+	for (unsigned i = 0; i < MODEL_MAX_COUNTERS; i++)
+		if (m->active & BIT(i) && broken(m, FAULT_RUNNING_BITS_STAY))
+			bits &= ~model_global_bit(i);
+	if (broken(m, FAULT_OVF_CTRL_CLEARS_ALL))
+		bits = ~0ULL;
+	if (broken(m, FAULT_CORE_CLEARS_UNCORE))
+		model_uncore_clear(m, ~0ULL);
+	return bits;
+}
+
+void fault_counters_start(struct model *m, u64 started)
+{
+	u64 others = started & (started - 1);
+
+	if (m->config.fault == FAULT_NONE)
+		return;
+	m->faults.next_ip = m->faults.handlers = 0;
+	for (unsigned i = 0; i < MODEL_MAX_COUNTERS; i++) {
+		fault_at_counter(m, i);
+		if (started & BIT(i) && broken(m, FAULT_START_ROUNDS))
+			m->counter[i].value &= ~BITS(0, 3);
+	}
+	fault_at_counter(m, MODEL_NO_COUNTER);
+	if (others && broken(m, FAULT_START_STAGGERED)) {
+		m->faults.staggered = others;
+		m->faults.stagger_left = 16;
+	}
+}
