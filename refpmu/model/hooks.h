@@ -43,6 +43,10 @@ struct request_plan;
 struct model_rule;
 struct place;
 struct msr_write;
+struct uncore_setting;
+struct uncore_listener;
+struct uncore_overflow;
+struct uncore_pmi;
 
 /* ---- everywhere: faults/fault.c ---- */
 
@@ -80,7 +84,23 @@ HOOK_VALUE(u64, fault_status_clears, bits, struct model *m)
 /* These counters begin to count. */
 HOOK(fault_counters_start, struct model *m, u64 started)
 
-/* ---- uncore.c ---- */
+/* ---- uncore.c: faults/uncore.c ---- */
+
+/* Do all processors of the package have one uncore? */
+HOOK_VALUE(bool, fault_uncore_shared, shared, struct model *m)
+HOOK(fault_uncore_setting, struct model *m, struct uncore_setting *setting)
+/* RDMSR has read this. WRMSR clears these bits of the status. What a counter can hold. */
+HOOK(fault_uncore_read, struct model *m, struct model_uncore *u, const struct place *p, u64 value)
+HOOK_VALUE(u64, fault_uncore_clears, bits, struct model *m)
+HOOK_VALUE(u64, fault_uncore_width, mask, struct model *m)
+/* Counting; overflow; its interrupt; which processor takes it, and shows it in its status. */
+HOOK_VALUE(u64, fault_uncore_occurrences, occurred, struct model *m, const struct model_uncore *u)
+HOOK(fault_uncore_overflow, struct model *m, struct uncore_overflow *overflow)
+HOOK(fault_uncore_pmi, struct model *m, struct uncore_pmi *pmi)
+HOOK(fault_uncore_listener, struct model *m, const struct model_uncore *u,
+     struct uncore_listener *listener)
+HOOK_VALUE(bool, fault_uncore_shows, shows, struct model *m, unsigned counter)
+HOOK(fault_uncore_overflowed, struct model *m, const struct step *s)
 
 /* ---- core.c, model.c, bulk.c, cpuid.c: faults/fault.c, faults/msr.c ---- */
 

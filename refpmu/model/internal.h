@@ -211,6 +211,33 @@ void model_uncore_retire(struct model *m, struct step *s);
 bool model_uncore_watches(const struct model *m);
 /* Request the interrupts that the uncore has signalled to this processor. */
 void model_uncore_take(struct model *m);
+/* The bit of a counter in MSR_UNCORE_PERF_GLOBAL_CTRL, _STATUS and _OVF_CTRL. */
+u64 model_uncore_bit(unsigned i);
+/* What an uncore counter is set to do, and whether its two enables are set. */
+struct uncore_setting {
+	struct model_rule rule;
+	bool enabled;		/* by its own register */
+	bool global;		/* by MSR_UNCORE_PERF_GLOBAL_CTRL */
+};
+/* A processor takes the uncore's interrupts if both are so. */
+struct uncore_listener {
+	bool selected;		/* EN_PMI_COREn of its core */
+	bool listens;		/* IA32_DEBUGCTL[13] of its own */
+};
+/* An uncore counter has overflowed: */
+struct uncore_overflow {
+	unsigned counter;
+	u64 status;		/* bits of MSR_UNCORE_PERF_GLOBAL_STATUS that it sets */
+	bool interrupt;
+};
+/* and interrupts: */
+struct uncore_pmi {
+	unsigned counter;
+	u64 status;		/* bits that this sets besides */
+	u64 stops;		/* bits of MSR_UNCORE_PERF_GLOBAL_CTRL that it clears */
+	u64 to;			/* bit n: processor n is interrupted, */
+	u8 times;		/* so often */
+};
 /* This processor clears bits of the uncore's status. */
 void model_uncore_clear(struct model *m, u64 bits);
 /* Its IA32_DEBUGCTL has been written. */

@@ -23,7 +23,6 @@
 #define UNCORE_FIXED	UNCORE_GP	/* index of the fixed counter */
 #define UNCORE_WIDTH	48
 #define SELECTABLE	4	/* cores that MSR_UNCORE_PERF_GLOBAL_CTRL has a bit for */
-#define EVERY_CORE	(BITS(0, SELECTABLE - 1) << UNCORE_PERF_GLOBAL_CTRL_EN_PMI_CORE_SHIFT)
 #define ALL_ENABLES	(UNCORE_PERF_GLOBAL_CTRL_EN_PC | UNCORE_PERF_GLOBAL_CTRL_EN_FC0)
 
 static const struct { u16 code; u8 kind; } events[] = {
@@ -126,33 +125,39 @@ void model_uncore_listen(struct model *m)
 
 /* ---- registers ---- */
 
-/* The bit of a counter in MSR_UNCORE_PERF_GLOBAL_CTRL, _STATUS and _OVF_CTRL. */
-static u64 global_bit(unsigned i)
+u64 model_uncore_bit(unsigned i)
 {
 	return i < UNCORE_FIXED ? BIT(i) : UNCORE_PERF_GLOBAL_CTRL_EN_FC0;
 }
 
-/* What it is set to do; false: it isn't enabled by its own register. */
-static bool decode(struct model *m, const struct model_uncore *u, unsigned i,
-		   struct model_rule *rule)
+static struct uncore_setting decode_fixed(const struct model_uncore *u)
 {
-	u64 select;
+	return (struct uncore_setting){
+		.rule.kind = EK_REF_CYCLES,
+		.rule.interrupt = u->fixed_ctr_ctrl & UNCORE_FIXED_CTR_CTRL_PMI,
+		.enabled = u->fixed_ctr_ctrl & UNCORE_FIXED_CTR_CTRL_EN,
+		.global = u->global_ctrl & model_uncore_bit(UNCORE_FIXED),
+	};
+}
 
-	*rule = (struct model_rule){ .kind = EK_NONE };
-	if (i == UNCORE_FIXED) {
-		rule->kind = EK_REF_CYCLES;
-		rule->interrupt = u->fixed_ctr_ctrl & UNCORE_FIXED_CTR_CTRL_PMI;
-		return u->fixed_ctr_ctrl & UNCORE_FIXED_CTR_CTRL_EN;
-	}
-	select = u->perfevtsel[i];
+/* "Layout of MSR_UNCORE_PERFEVTSELx". */
+static struct uncore_setting decode_gp(const struct model_uncore *u, unsigned i)
+{
+	u64 select = u->perfevtsel[i];
+	struct uncore_setting setting = {
+		.rule.kind = EK_NONE,
+		.rule.cmask = (u8)(select >> UNCORE_PERFEVTSEL_CMASK_SHIFT),
+		.rule.edge = select & UNCORE_PERFEVTSEL_E,
+		.rule.invert = select & UNCORE_PERFEVTSEL_INV,
+		.rule.interrupt = select & UNCORE_PERFEVTSEL_PMI,
+		.enabled = select & UNCORE_PERFEVTSEL_EN,
+		.global = u->global_ctrl & model_uncore_bit(i),
+	};
+
 	for (size_t n = 0; n < sizeof(events) / sizeof(events[0]); n++)
 		if (events[n].code == (u16)select)
-			rule->kind = events[n].kind;
-	rule->cmask = (u8)(select >> UNCORE_PERFEVTSEL_CMASK_SHIFT);
-	rule->edge = select & UNCORE_PERFEVTSEL_E && !broken(m, FAULT_UNCORE_EDGE_IGNORED);
-	rule->invert = select & UNCORE_PERFEVTSEL_INV;
-	rule->interrupt = select & UNCORE_PERFEVTSEL_PMI;
-	return select & UNCORE_PERFEVTSEL_EN;
+			setting.rule.kind = events[n].kind;
+	return setting;
 }
 
 static void configure(struct model *m, struct model_uncore *u)
@@ -161,12 +166,12 @@ static void configure(struct model *m, struct model_uncore *u)
 	u64 active = 0;
 
 	for (unsigned i = 0; i < UNCORE_COUNTERS; i++) {
-		bool enabled = decode(m, u, i, &u->counter[i].rule) ||
-			       broken(m, FAULT_UNCORE_ENABLE_IGNORED);
+		struct uncore_setting setting = i == UNCORE_FIXED ? decode_fixed(u) :
+								    decode_gp(u, i);
 
-		if (!(u->global_ctrl & global_bit(i)))
-			enabled = enabled && broken(m, FAULT_UNCORE_GLOBAL_CTRL_IGNORED);
-		if (enabled && u->counter[i].rule.kind != EK_NONE) {
+		fault_uncore_setting(m, &setting);
+		u->counter[i].rule = setting.rule;
+		if (setting.enabled && setting.global && setting.rule.kind != EK_NONE) {
 			active |= BIT(i);
 			watches = watches || model_access_matters(&u->counter[i].rule);
 		} else {
@@ -182,22 +187,13 @@ bool model_uncore_has(enum reg reg)
 	return reg >= REG_UNCORE_GLOBAL_CTRL && reg <= REG_UNCORE_PERFEVTSEL;
 }
 
-static u64 read_status(struct model *m, struct model_uncore *u)
-{
-	u64 status = u->global_status;
-
-	if (status && broken(m, FAULT_UNCORE_STATUS_CLEARED_BY_READ))
-		u->global_status = 0;
-	return status;
-}
-
-static u64 read(struct model *m, struct model_uncore *u, const struct place *p)
+static u64 read(const struct model_uncore *u, const struct place *p)
 {
 	switch (p->reg) {
 	case REG_UNCORE_GLOBAL_CTRL:
 		return u->global_ctrl;
 	case REG_UNCORE_GLOBAL_STATUS:
-		return read_status(m, u);
+		return u->global_status;
 	case REG_UNCORE_FIXED_CTR:
 		return u->counter[UNCORE_FIXED].value;
 	case REG_UNCORE_FIXED_CTR_CTRL:
@@ -216,8 +212,9 @@ static u64 read(struct model *m, struct model_uncore *u, const struct place *p)
 u64 model_uncore_read(struct model *m, const struct place *p)
 {
 	struct model_uncore *u = enter(m);
-	u64 value = read(m, u, p);
+	u64 value = read(u, p);
 
+	fault_uncore_read(m, u, p, value);
 	leave(m, u);
 	return value;
 }
@@ -230,16 +227,9 @@ void model_uncore_clear(struct model *m, u64 bits)
 	leave(m, u);
 }
 
-static void clear_status(struct model *m, struct model_uncore *u, u64 value)
-{
-	u->global_status &= broken(m, FAULT_UNCORE_CLEARS_ALL) ? 0 : ~value;
-	if (broken(m, FAULT_UNCORE_CLEARS_CORE))
-		m->global_status &= ~IA32_PERF_GLOBAL_STATUS_OVF_UNCORE;
-}
-
 static u64 highest(struct model *m)
 {
-	return BITS(0, broken(m, FAULT_UNCORE_WIDTH_40) ? 39 : UNCORE_WIDTH - 1);
+	return fault_uncore_width(m, BITS(0, UNCORE_WIDTH - 1));
 }
 
 void model_uncore_write(struct model *m, const struct place *p, u64 value)
@@ -252,7 +242,7 @@ void model_uncore_write(struct model *m, const struct place *p, u64 value)
 		u->enabled_by = m->core;
 		break;
 	case REG_UNCORE_OVF_CTRL:
-		clear_status(m, u, value);
+		u->global_status &= ~fault_uncore_clears(m, value);
 		break;
 	case REG_UNCORE_FIXED_CTR:
 		u->counter[UNCORE_FIXED].value = value & highest(m);
@@ -292,7 +282,7 @@ void model_uncore_join(struct model *m, bool dirty)
 {
 	struct model_uncore *u = m->host->uncore;
 
-	if (!u || !own_bit(m) || broken(m, FAULT_UNCORE_PER_PROCESSOR)) {
+	if (!fault_uncore_shared(m, u && own_bit(m))) {
 		if (dirty)
 			make_dirty(m, &m->uncore);
 		return;
@@ -313,18 +303,21 @@ static unsigned core_of(const struct model *m, unsigned processor)
 	return m->config.hyper_threading ? processor / CORE_THREADS : processor;
 }
 
-/* Will the interrupt of an uncore counter be taken by this processor? */
+/*
+ * Will the interrupt of an uncore counter be taken by this processor? Its core must be selected by
+ * EN_PMI_COREn of MSR_UNCORE_PERF_GLOBAL_CTRL, and it must have IA32_DEBUGCTL[13] set.
+ */
 static bool takes(struct model *m, const struct model_uncore *u, unsigned processor)
 {
 	unsigned core = core_of(m, processor);
 	u64 bit = core < SELECTABLE ?
 		BIT(UNCORE_PERF_GLOBAL_CTRL_EN_PMI_CORE_SHIFT + core) : 0;
+	struct uncore_listener listener = {
+		.selected = u->global_ctrl & bit, .listens = u->listens & bit_of(processor),
+	};
 
-	if (u->global_ctrl & EVERY_CORE && broken(m, FAULT_UNCORE_ANY_CORE))
-		bit = EVERY_CORE;
-	if (!(u->global_ctrl & bit) && !broken(m, FAULT_UNCORE_PMI_EVERY_CORE))
-		return false;
-	return u->listens & bit_of(processor) || broken(m, FAULT_UNCORE_PMI_UNASKED);
+	fault_uncore_listener(m, u, &listener);
+	return listener.selected && listener.listens;
 }
 
 /* Bit n: processor n gets it. */
@@ -332,15 +325,9 @@ static u64 audience(struct model *m, const struct model_uncore *u)
 {
 	u64 present = u == &m->uncore ? own_bit(m) : u->present, to = 0;
 
-	for (u64 left = present; left; left &= left - 1) {
-		unsigned processor = (unsigned)__builtin_ctzll(left);
-		unsigned first = to ? (unsigned)__builtin_ctzll(to) : processor;
-
-		if (takes(m, u, processor) &&
-		    (core_of(m, first) == core_of(m, processor) ||
-		     !broken(m, FAULT_UNCORE_PMI_FIRST_CORE_ONLY)))
-			to |= BIT(processor);
-	}
+	for (u64 left = present; left; left &= left - 1)
+		if (takes(m, u, (unsigned)__builtin_ctzll(left)))
+			to |= left & -left;
 	return to;
 }
 
@@ -359,9 +346,7 @@ void model_uncore_take(struct model *m)
 		store(&u->signalled, u->signalled & ~own_bit(m));
 	}
 	leave(m, u);
-	if (times && !broken(m, FAULT_OVF_UNCORE_DROPPED) &&
-	    !(m->global_status && broken(m, FAULT_OVF_UNCORE_BESIDE_CORE)) &&
-	    !(counter < UNCORE_FIXED && broken(m, FAULT_OVF_UNCORE_FIXED_ONLY)))
+	if (fault_uncore_shows(m, counter, times))
 		m->global_status |= IA32_PERF_GLOBAL_STATUS_OVF_UNCORE;
 	while (times--)
 		model_request(m, ACTION_UNCORE_INT, counter);
@@ -370,47 +355,44 @@ void model_uncore_take(struct model *m)
 /* An interrupt is signalled: freeze, tell the cores. */
 static void signal(struct model *m, struct model_uncore *u, unsigned i)
 {
-	u64 to = audience(m, u);
-	u8 times = 1;
+	struct uncore_pmi pmi = {
+		.counter = i,
+		.status = UNCORE_PERF_GLOBAL_STATUS_OVF_PMI,
+		.stops = u->global_ctrl & UNCORE_PERF_GLOBAL_CTRL_PMI_FRZ ? ALL_ENABLES : 0,
+		.to = audience(m, u),
+		.times = 1,
+	};
 
-	if (!broken(m, FAULT_UNCORE_OVF_PMI_DROPPED))
-		u->global_status |= UNCORE_PERF_GLOBAL_STATUS_OVF_PMI;
-	if (u->global_ctrl & UNCORE_PERF_GLOBAL_CTRL_PMI_FRZ ?
-	    !broken(m, FAULT_UNCORE_FREEZE_IGNORED) : broken(m, FAULT_UNCORE_FREEZE_ALWAYS)) {
-		u->global_ctrl &= ~ALL_ENABLES |
-				  (broken(m, FAULT_UNCORE_FREEZE_HALF) ? global_bit(i) : 0);
+	fault_uncore_pmi(m, &pmi);
+	u->global_status |= pmi.status;
+	if (pmi.stops) {
+		u->global_ctrl &= ~pmi.stops;
 		configure(m, u);
 	}
-	if (!to || broken(m, FAULT_UNCORE_PMI_LOST))
-		return;
-	if (broken(m, FAULT_UNCORE_PMI_DOUBLED))
-		times = 2;
-	for (u64 left = to; left; left &= left - 1) {
+	for (u64 left = pmi.to; left; left &= left - 1) {
 		unsigned processor = (unsigned)__builtin_ctzll(left);
 
 		/* Two that nobody has taken yet are two. */
 		if (!(u->signalled & BIT(processor)))
 			u->signal[processor].times = 0;
 		if (u->signal[processor].times < MODEL_MAX_REQUESTS)
-			u->signal[processor].times = (u8)(u->signal[processor].times + times);
+			u->signal[processor].times = (u8)(u->signal[processor].times + pmi.times);
 		u->signal[processor].counter = (u8)i;
 	}
-	store(&u->signalled, u->signalled | to);
+	store(&u->signalled, u->signalled | pmi.to);
 }
 
+/* Counter i has overflowed: "its status bit is set", and CHG with any of them. */
 static void overflow(struct model *m, struct model_uncore *u, unsigned i, bool interrupt)
 {
-	u64 bit = global_bit(i);
+	struct uncore_overflow o = {
+		.counter = i, .interrupt = interrupt,
+		.status = model_uncore_bit(i) | UNCORE_PERF_GLOBAL_STATUS_CHG,
+	};
 
-	if (broken(m, FAULT_UNCORE_STATUS_SHIFTED))
-		bit = global_bit((i + 1) % UNCORE_COUNTERS);
-	if (!broken(m, FAULT_UNCORE_STATUS_DROPPED))
-		u->global_status |= bit;
-	u->global_status |= UNCORE_PERF_GLOBAL_STATUS_CHG;
-	if (i < UNCORE_FIXED && broken(m, interrupt ? FAULT_UNCORE_GP_PMI_LOST :
-						      FAULT_UNCORE_GP_PMI_ALWAYS))
-		interrupt = !interrupt;
-	if (interrupt || broken(m, FAULT_UNCORE_INT_IGNORED))
+	fault_uncore_overflow(m, &o);
+	u->global_status |= o.status;
+	if (o.interrupt)
 		signal(m, u, i);
 }
 
@@ -425,15 +407,13 @@ static void count(struct model *m, struct model_uncore *u, const struct step *s,
 	u64 before = c->value, add, top = highest(m);
 
 	add = clock ? 1 : model_access_count(m, s, rule.kind);
-	if (add && u->enabled_by != m->core && broken(m, FAULT_UNCORE_COUNTS_OWN_CORE_ONLY))
-		add = 0;
-	add = broken(m, FAULT_INERT) ? 0 : model_increment(c, &rule, clock, add, s->cycles);
+	add = fault_uncore_occurrences(m, u, add);
+	add = model_increment(c, &rule, clock, add, s->cycles);
 	c->value = (before + add) & top;
 	if (before + add <= top)
 		return;
 	overflow(m, u, i, rule.interrupt);
-	if (s->wrapped && broken(m, FAULT_UNCORE_PMI_DROPS_CORE))
-		m->global_status &= IA32_PERF_GLOBAL_STATUS_OVF_UNCORE;
+	fault_uncore_overflowed(m, s);
 }
 
 /* Who was signalled and may not look by himself. */

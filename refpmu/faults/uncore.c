@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/* Faults of the uncore's counters and of the interrupts that they signal. */
+#include "refpmu/faults/broken.h"
+#include "refpmu/model/internal.h"
+#include "refpmu/model/msr.h"
+
+#define UNCORE_FIXED	UNCORE_GP
+#define ALL_ENABLES	(UNCORE_PERF_GLOBAL_CTRL_EN_PC | UNCORE_PERF_GLOBAL_CTRL_EN_FC0)
+#define EVERY_CORE	UNCORE_PERF_GLOBAL_CTRL_EN_PMI_CORE
+
+bool fault_uncore_shared(struct model *m, bool shared)
+{
+	return shared && !broken(m, FAULT_UNCORE_PER_PROCESSOR);
+}
+
+void fault_uncore_setting(struct model *m, struct uncore_setting *setting)
+{
+	struct model_rule *rule = &setting->rule;
+
+	if (m->config.fault == FAULT_NONE)
+		return;
+	if (rule->edge && broken(m, FAULT_UNCORE_EDGE_IGNORED))
+		rule->edge = false;
+	if (!setting->enabled && broken(m, FAULT_UNCORE_ENABLE_IGNORED))
+		setting->enabled = true;
+	if (setting->enabled && !setting->global && broken(m, FAULT_UNCORE_GLOBAL_CTRL_IGNORED))
+		setting->global = true;
+	if (setting->enabled && setting->global && broken(m, FAULT_INERT))
+		setting->enabled = false;
+}
+
+void fault_uncore_read(struct model *m, struct model_uncore *u, const struct place *p, u64 value)
+{
+	if (p->reg == REG_UNCORE_GLOBAL_STATUS && value &&
+	    broken(m, FAULT_UNCORE_STATUS_CLEARED_BY_READ))
+		u->global_status = 0;
+}
+
+u64 fault_uncore_clears(struct model *m, u64 bits)
+{
+	if (broken(m, FAULT_UNCORE_CLEARS_CORE))
+		m->global_status &= ~IA32_PERF_GLOBAL_STATUS_OVF_UNCORE;
+	return broken(m, FAULT_UNCORE_CLEARS_ALL) ? ~0ULL : bits;
+}
+
+u64 fault_uncore_width(struct model *m, u64 mask)
+{
+	return broken(m, FAULT_UNCORE_WIDTH_40) ? BITS(0, 39) : mask;
+}
+
+void fault_uncore_listener(struct model *m, const struct model_uncore *u,
+			   struct uncore_listener *listener)
+{
+	if (m->config.fault == FAULT_NONE)
+		return;
+	if (u->global_ctrl & EVERY_CORE && broken(m, FAULT_UNCORE_ANY_CORE))
+		listener->selected = true;
+	if (!listener->selected && broken(m, FAULT_UNCORE_PMI_EVERY_CORE))
+		listener->selected = true;
+	if (listener->selected && !listener->listens && broken(m, FAULT_UNCORE_PMI_UNASKED))
+		listener->listens = true;
+}
+
+void fault_uncore_overflow(struct model *m, struct uncore_overflow *o)
+{
+	bool gp = o->counter < UNCORE_FIXED;
+	u64 bit = model_uncore_bit(o->counter);
+
+	if (m->config.fault == FAULT_NONE)
+		return;
+	if (broken(m, FAULT_UNCORE_STATUS_SHIFTED))
+		o->status = (o->status & ~bit) |
+			    model_uncore_bit((o->counter + 1) % UNCORE_COUNTERS);
+	if (broken(m, FAULT_UNCORE_STATUS_DROPPED))
+		o->status &= ~bit;
+	if (gp && broken(m, o->interrupt ? FAULT_UNCORE_GP_PMI_LOST : FAULT_UNCORE_GP_PMI_ALWAYS))
+		o->interrupt = !o->interrupt;
+	if (!o->interrupt && broken(m, FAULT_UNCORE_INT_IGNORED))
+		o->interrupt = true;
+}
+
+/* Those of the first core only. */
+static u64 of_first_core(const struct model *m, u64 processors)
+{
+	unsigned threads = m->config.hyper_threading ? CORE_THREADS : 1;
+	unsigned first = (unsigned)__builtin_ctzll(processors) / threads * threads;
+
+	return processors & BITS(first, first + threads - 1);
+}
+
+void fault_uncore_pmi(struct model *m, struct uncore_pmi *pmi)
+{
+	if (m->config.fault == FAULT_NONE)
+		return;
+	if (pmi->to && pmi->to != of_first_core(m, pmi->to) &&
+	    broken(m, FAULT_UNCORE_PMI_FIRST_CORE_ONLY))
+		pmi->to = of_first_core(m, pmi->to);
+	if (broken(m, FAULT_UNCORE_OVF_PMI_DROPPED))
+		pmi->status = 0;
+	if (broken(m, pmi->stops ? FAULT_UNCORE_FREEZE_IGNORED : FAULT_UNCORE_FREEZE_ALWAYS))
+		pmi->stops = pmi->stops ? 0 : ALL_ENABLES;
+	if (pmi->stops && broken(m, FAULT_UNCORE_FREEZE_HALF))
+		pmi->stops &= ~model_uncore_bit(pmi->counter);
+	if (pmi->to && broken(m, FAULT_UNCORE_PMI_LOST))
+		pmi->to = 0;
+	if (pmi->to && broken(m, FAULT_UNCORE_PMI_DOUBLED))
+		pmi->times = 2;
+}
+
+bool fault_uncore_shows(struct model *m, unsigned counter, bool shows)
+{
+	return shows && !broken(m, FAULT_OVF_UNCORE_DROPPED) &&
+	       !(m->global_status && broken(m, FAULT_OVF_UNCORE_BESIDE_CORE)) &&
+	       !(counter < UNCORE_FIXED && broken(m, FAULT_OVF_UNCORE_FIXED_ONLY));
+}
+
+u64 fault_uncore_occurrences(struct model *m, const struct model_uncore *u, u64 occurred)
+{
+	return occurred && u->enabled_by != m->core &&
+	       broken(m, FAULT_UNCORE_COUNTS_OWN_CORE_ONLY) ? 0 : occurred;
+}
+
+void fault_uncore_overflowed(struct model *m, const struct step *s)
+{
+	if (s->wrapped && broken(m, FAULT_UNCORE_PMI_DROPS_CORE))
+		m->global_status &= IA32_PERF_GLOBAL_STATUS_OVF_UNCORE;
+}
