@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Faults that act under a condition only: refpmu/faults/fault_condition.def. */
-#include "refpmu/model/internal.h"
+/* Faults that act on instructions of an unusual kind only. */
+#include "refpmu/faults/broken.h"
+#include "refpmu/faults/condition.h"
 
 #define PAGE_SIZE	4096
 #define INSTRUCTION_MAX	15	/* bytes */
 #define RFLAGS_IF	BIT(9)
-
-/* ---- instructions of an unusual kind ---- */
 
 static u8 code_at(struct model *m, u64 linear)
 {
@@ -85,8 +84,8 @@ static u64 break_loads(struct model *m, const struct model_retired *r, u64 occur
 		1 : occurred;
 }
 
-u64 model_break_instruction(struct model *m, const struct model_rule *rule,
-			    const struct model_retired *r, u64 occurred)
+u64 fault_unusual_instruction(struct model *m, const struct model_rule *rule,
+			      const struct model_retired *r, u64 occurred)
 {
 	bool repeated;
 
@@ -106,39 +105,4 @@ u64 model_break_instruction(struct model *m, const struct model_rule *rule,
 	default:
 		return occurred;
 	}
-}
-
-/* ---- counters side by side ---- */
-
-u64 model_break_level(struct model *m, const struct model_rule *rule)
-{
-	return rule->invert && rule->cmask && broken(m, FAULT_INV_COUNTS_EVERY_LEVEL) ?
-		m->latitude[LAT_CYCLES_PER_INSTRUCTION] : 0;
-}
-
-void model_break_levels(struct model *m)
-{
-	unsigned lowest = m->active ? (unsigned)__builtin_ctzll(m->active) : MODEL_MAX_COUNTERS;
-
-	for (unsigned i = lowest + 1; i < FIRST_FIXED; i++) {
-		struct model_rule *rule = &m->counter[i].rule;
-		const struct model_rule *first = &m->counter[lowest].rule;
-
-		if (!(m->active & BIT(i)) || (rule->os == first->os && rule->usr == first->usr))
-			continue;
-		m->faults.at_counter = (u8)i;
-		if (!broken(m, FAULT_LEVELS_OF_LOWEST))
-			continue;
-		rule->os = first->os;
-		rule->usr = first->usr;
-	}
-	m->faults.at_counter = MODEL_NO_COUNTER;
-}
-
-bool model_runs_beside_another(struct model *m, unsigned counter)
-{
-	return counter == FIRST_FIXED + 1 &&
-	       m->global_ctrl & model_global_bit(FIRST_FIXED + 2) &&
-	       m->fixed_ctr_ctrl & IA32_FIXED_CTR_CTRL_EN2 &&
-	       broken(m, FAULT_FIXED1_WITHOUT_GLOBAL);
 }

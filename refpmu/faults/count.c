@@ -1,58 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Faults of counting: a counter does something else than it is programmed for. */
-#include "refpmu/model/internal.h"
-
-static bool silent(struct model *m, unsigned i, enum event_kind kind)
-{
-	return (kind == EK_LOCK_LOADS && broken(m, FAULT_LOCK_IGNORED)) ||
-	       (kind == EK_CORE_CYCLES && i < FIRST_FIXED &&
-		broken(m, FAULT_CORE_CYCLES_SILENT)) ||
-	       (i == FIRST_FIXED + 2 && broken(m, FAULT_FIXED2_STOPS)) ||
-	       broken(m, FAULT_INERT);
-}
-
-static bool at_every_level(struct model *m, unsigned i, const struct model_rule *rule)
-{
-	return broken(m, FAULT_CPL_IGNORED) ||
-	       (i >= FIRST_FIXED && broken(m, FAULT_FIXED_CPL_IGNORED)) ||
-	       (!rule->os && !rule->usr && i < FIRST_FIXED && broken(m, FAULT_NO_LEVEL_COUNTS));
-}
-
-/* Whose events it counts is the contrary of what AnyThread says. */
-static bool is_other_any(struct model *m, unsigned i, bool any)
-{
-	if (i < FIRST_FIXED)
-		return broken(m, any ? FAULT_ANYTHREAD_OWN_ONLY : FAULT_ANYTHREAD_ALWAYS);
-	return broken(m, any ? FAULT_FIXED_ANYTHREAD_OWN_ONLY : FAULT_FIXED_ANYTHREAD_ALWAYS);
-}
-
-void model_break_rule(struct model *m, unsigned i, struct model_rule *rule)
-{
-	if (m->config.fault == FAULT_NONE || rule->kind == EK_NONE)
-		return;
-	if (silent(m, i, rule->kind))
-		rule->kind = EK_NONE;
-	if (!(rule->os && rule->usr) && at_every_level(m, i, rule))
-		rule->os = rule->usr = true;
-	if (rule->cmask && broken(m, FAULT_CMASK_IGNORED))
-		rule->cmask = 0;
-	if (rule->invert && broken(m, FAULT_INV_IGNORED))
-		rule->invert = false;
-	if (rule->invert && !rule->cmask && broken(m, FAULT_INV_WITHOUT_CMASK))
-		rule->cmask = 1;
-	if (rule->edge && broken(m, FAULT_EDGE_IGNORED))
-		rule->edge = false;
-	if (is_other_any(m, i, rule->any))
-		rule->any = !rule->any;
-	if (!rule->interrupt && broken(m, FAULT_INT_IGNORED))
-		rule->interrupt = true;
-	if (rule->in_tx && (broken(m, FAULT_TX_FILTER_IGNORED) ||
-			    (rule->pebs && broken(m, FAULT_TX_FILTER_PEBS)) ||
-			    (rule->in_txcp && broken(m, FAULT_TX_CHECKPOINT_DROPS_FILTER))))
-		rule->in_tx = false;
-	if (rule->in_tx && rule->in_txcp && broken(m, FAULT_TX_FILTER_DROPS_CHECKPOINT))
-		rule->in_txcp = false;
-}
+#include "refpmu/faults/broken.h"
+#include "refpmu/faults/condition.h"
 
 /* Every n-th of count further occurrences; all of them where a parameter says how often. */
 static u64 every(struct model *m, u32 n, u64 count)
@@ -75,8 +24,8 @@ static u64 most(u64 a, u64 b)
 	return a > b ? a : b;
 }
 
-u64 model_break_occurrences(struct model *m, const struct model_rule *rule,
-			    const struct model_retired *r, u64 occurred)
+static u64 break_occurrences(struct model *m, const struct model_rule *rule,
+			     const struct model_retired *r, u64 occurred)
 {
 	bool branch = r->branch != BRANCH_NONE;
 
@@ -114,10 +63,18 @@ u64 model_break_occurrences(struct model *m, const struct model_rule *rule,
 	}
 }
 
-u64 model_break_increment(struct model *m, unsigned i, const struct model_rule *rule, u64 add)
+u64 fault_occurrences(struct model *m, const struct model_rule *rule,
+		      const struct model_retired *r, u64 occurred)
 {
-	if (!add)
-		return 0;
+	if (m->config.fault == FAULT_NONE)
+		return occurred;
+	return fault_unusual_instruction(m, rule, r, break_occurrences(m, rule, r, occurred));
+}
+
+u64 fault_increment(struct model *m, unsigned i, const struct model_rule *rule, u64 add)
+{
+	if (m->config.fault == FAULT_NONE || !add)
+		return add;
 	if (i == FIRST_FIXED && broken(m, FAULT_FIXED_TWIN_OFF))
 		return add + every(m, 4, add);
 	if (i == FIRST_FIXED + 1 && broken(m, FAULT_FIXED1_HALF))
@@ -128,4 +85,73 @@ u64 model_break_increment(struct model *m, unsigned i, const struct model_rule *
 	    (rule->any && broken(m, FAULT_ANYTHREAD_DOUBLES)))
 		return 2 * add;
 	return add;
+}
+
+bool fault_overflows(struct model *m, unsigned i, bool overflows)
+{
+	return overflows &&
+	       (!m->counter[i].value || !broken(m, FAULT_OVERFLOW_AT_ZERO_ONLY));
+}
+
+bool fault_in_scope(struct model *m, const struct step *s, const struct model_rule *rule,
+		    bool inside)
+{
+	if (m->config.fault == FAULT_NONE)
+		return inside;
+	if (inside && m->tx.elided && broken(m, FAULT_HLE_FILTER_OUTSIDE))
+		return false;
+	if (!inside && rule->pebs && s->cpl && broken(m, FAULT_TX_FILTER_USER_RECORDS))
+		return true;
+	return inside != broken(m, FAULT_TX_FILTER_INVERTED);
+}
+
+void fault_not_selected(struct model *m, struct step *s, unsigned i, bool scope, u64 occurred)
+{
+	struct model_counter *c = &m->counter[i];
+	const struct model_rule *rule = s->rule[i];
+
+	if (m->config.fault == FAULT_NONE)
+		return;
+	if (scope && rule->invert && rule->cmask && broken(m, FAULT_INV_COUNTS_EVERY_LEVEL))
+		model_set_counter(m, i, c->value + m->latitude[LAT_CYCLES_PER_INSTRUCTION]);
+	if (c->armed && occurred && broken(m, FAULT_ASSIST_AT_ANY_CPL))
+		model_meet_event(m, s, i);
+}
+
+unsigned fault_abort_counts(struct model *m, unsigned times)
+{
+	return m->tx.was_nested && broken(m, FAULT_TX_NESTED_ABORT_TWICE) ? 2 * times : times;
+}
+
+/* ---- what the other logical processor does ---- */
+
+u8 fault_sibling_cpl(struct model *m, u8 cpl)
+{
+	return broken(m, FAULT_ANYTHREAD_OWNER_CPL) ? m->faults.cpl : cpl;
+}
+
+/* Table 18-1, of those that the model counts. */
+static bool is_architectural(enum event_kind kind)
+{
+	return kind == EK_CORE_CYCLES || kind == EK_REF_CYCLES || kind == EK_INSTRUCTIONS ||
+	       kind == EK_BRANCHES || kind == EK_MISPREDICTS;
+}
+
+bool fault_sibling_counts(struct model *m, unsigned i, bool same_core, bool counts)
+{
+	const struct model_rule *rule = &m->counter[i].rule;
+
+	if (counts && i < FIRST_FIXED && is_architectural(rule->kind) &&
+	    broken(m, FAULT_ANYTHREAD_ARCHITECTURAL_OWN))
+		return false;
+	return counts ||
+	       (rule->any && !same_core &&
+		broken(m, i < FIRST_FIXED ? FAULT_ANYTHREAD_ALL_CORES :
+					    FAULT_FIXED_ANYTHREAD_ALL_CORES));
+}
+
+void fault_sibling_served(struct model *m, struct step *s)
+{
+	if (s->interrupts && broken(m, FAULT_ANYTHREAD_SIBLING_PMI_LOST))
+		s->interrupts = 0;
 }

@@ -85,6 +85,8 @@ void fault_init(struct model *m)
 static const u8 scopes[FAULT_COUNT] = {
 #define FAULT(token, name, requirements, sentence, ...) [FAULT_##token] = FAULT_SCOPE(__VA_ARGS__),
 #include "refpmu/faults/fault.def"
+
+#define RFLAGS_IF	BIT(9)
 };
 
 bool fault_reaches_core(const struct model *m, bool reaches)
@@ -156,14 +158,32 @@ static u64 lose_to_sibling(struct model *m)
 	return missing;
 }
 
-u64 model_fault_retire(struct model *m, const struct model_retired *r)
+void fault_instruction(struct model *m, const struct model_retired *r)
 {
-	u64 missing = track_handlers(m, r) | lose_to_sibling(m);
+	if (m->config.fault == FAULT_NONE)
+		return;
+	fault_moment(m);
+	m->faults.cpl = r->cpl;
+	m->faults.interrupts_off = !(r->after.rflags & RFLAGS_IF);
+}
 
+void fault_retired(struct model *m, const struct model_retired *r)
+{
+	if (m->config.fault != FAULT_NONE)
+		m->faults.ip_before = r->ip;
+}
+
+u64 fault_counters(struct model *m, const struct model_retired *r, u64 counters)
+{
+	u64 missing;
+
+	if (m->config.fault == FAULT_NONE)
+		return counters;
+	missing = track_handlers(m, r) | lose_to_sibling(m);
 	reload_late(m);
 	if (m->faults.stagger_left) {
 		m->faults.stagger_left--;
 		missing |= m->faults.staggered;
 	}
-	return missing;
+	return counters & ~missing;
 }

@@ -160,9 +160,7 @@ void model_bulk_retire(struct model *m, u8 cpl, const struct model_events *event
 {
 	if (!events->instructions)
 		return;
-	m->faults.moment += (u32)events->instructions;
 	m->cycles += events->instructions * m->latitude[LAT_CYCLES_PER_INSTRUCTION];
-	m->faults.cpl = cpl;
 	if (model_may_be_stolen(m))
 		m->steal_in -= (u32)events->instructions;
 	for (u64 left = m->active; left; left &= left - 1) {

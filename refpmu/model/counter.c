@@ -14,12 +14,9 @@
 #include "refpmu/model/core.h"
 #include "refpmu/model/netburst/netburst.h"
 
-#define RFLAGS_IF	BIT(9)
 /* EN of a fixed counter: 0 off, 1 CPL 0, 2 CPL 1 to 3, 3 all. */
 #define FIXED_OS	1
 #define FIXED_USER	2
-/* The code that "Load Latency Performance Monitoring Facility" prints for 100BH. */
-#define MISPRINTED_LATENCY 0x100
 
 static const struct event events[] = {
 #define EVENT_ON(gens, name, flags, counters, sure, min_period, period_unit, source) \
@@ -38,26 +35,14 @@ const struct event *model_event(const struct model *m, u16 code)
 
 static u64 highest(struct model *m, unsigned counter)
 {
-	if (broken(m, counter < FIRST_FIXED ? FAULT_WIDTH_40 : FAULT_FIXED_WIDTH_40))
-		return BITS(0, 39);
-	return model_width_mask(m);
+	return fault_counter_width(m, counter, model_width_mask(m));
 }
 
 bool model_pebs_enabled(struct model *m, unsigned counter)
 {
 	if (counter >= 32 || !(model_generation(m)->pebs_mask & BIT(counter)))
 		return false;
-	if (!(m->pebs_enable & BIT(counter)))
-		return broken(m, FAULT_PEBS_ENABLE_IGNORED) ||
-		       (m->pebs_enable & BIT(IA32_PEBS_ENABLE_LL_EN_PMC_SHIFT + counter) &&
-			broken(m, FAULT_LL_EN_ENABLES)) ||
-		       (counter == 3 && m->pebs_enable & IA32_PEBS_ENABLE_PS_EN &&
-			broken(m, FAULT_PS_EN_ENABLES));
-	if (counter && broken(m, FAULT_PMC0_PEBS_ONLY))
-		return false;
-	if (counter == 3 && broken(m, FAULT_PMC3_NO_PEBS))
-		return false;
-	return counter != 2 || !broken(m, FAULT_PMC2_NO_PEBS);
+	return fault_pebs_enabled(m, counter, m->pebs_enable & BIT(counter));
 }
 
 void model_set_counter(struct model *m, unsigned counter, u64 value)
@@ -65,62 +50,24 @@ void model_set_counter(struct model *m, unsigned counter, u64 value)
 	m->counter[counter].value = value & highest(m, counter);
 }
 
-/* The last-level cache events: Table 18-1. */
-static bool absent_event_counts(struct model *m, u16 code)
+/* The event that a general-purpose counter is set to and has. */
+static const struct event *event_of(struct model *m, unsigned n)
 {
-	return (code == EVENT_LONGEST_LAT_CACHE_REFERENCE ||
-		code == EVENT_LONGEST_LAT_CACHE_MISS) && broken(m, FAULT_ABSENT_EVENT_COUNTS);
+	const struct event *event = model_event(m, (u16)m->perfevtsel[n]);
+
+	return fault_event(m, n, event && event->counters & BIT(n) ? event : NULL);
 }
 
-/* Faults of the load latency event: which code it has, and on which counters. */
-static const struct event *break_event(struct model *m, unsigned n, u16 code,
-				       const struct event *event)
-{
-	const struct event *latency = model_event(m, EVENT_MEM_TRANS_RETIRED_LOAD_LATENCY);
-
-	if (!latency)
-		latency = model_event(m, EVENT_MEM_INST_RETIRED_LATENCY_ABOVE_THRESHOLD);
-	if (code == MISPRINTED_LATENCY && broken(m, FAULT_LL_MISPRINT))
-		return latency;
-	if (event && event == latency && (broken(m, FAULT_LL_MISPRINT) ||
-					  (n && broken(m, FAULT_LL_ONE_COUNTER))))
-		return NULL;
-	return event;
-}
-
-static bool makes_no_record(struct model *m, enum event_kind kind)
-{
-	switch (kind) {
-	case EK_INSTRUCTIONS:
-		return broken(m, FAULT_INSTRUCTIONS_NO_RECORD);
-	case EK_BRANCHES:
-	case EK_COND_BRANCHES:
-	case EK_NEAR_CALLS:
-	case EK_NEAR_RETURNS:
-	case EK_NEAR_TAKEN:
-	case EK_MISPREDICTS:
-		return broken(m, FAULT_BRANCHES_NO_RECORD);
-	default:
-		return false;
-	}
-}
-
-/* Is this counter enabled by its own control register? */
-static bool decode_gp(struct model *m, unsigned n, struct model_rule *rule)
+/* Figure 18-6 "Layout of IA32_PERFEVTSELx MSRs Supporting Architectural Performance Monitoring
+ * Version 3". */
+static void decode_gp(struct model *m, unsigned n, struct counter_setting *setting)
 {
 	u64 select = m->perfevtsel[n];
-	const struct event *event = model_event(m, (u16)select);
-	bool enabled = select & IA32_PERFEVTSEL_EN;
+	const struct event *event = event_of(m, n);
+	struct model_rule *rule = &setting->rule;
 
-	if (!event && absent_event_counts(m, (u16)select))
-		event = model_event(m, EVENT_INST_RETIRED_ANY_P);
-	if (m->config.fault)
-		event = break_event(m, n, (u16)select, event);
-	if (!event || !(event->counters & BIT(n) || (event->flags & EV_PS &&
-						     broken(m, FAULT_PS_ANY_COUNTER))))
-		return false;
-	if (!enabled && !broken(m, FAULT_ENABLE_BIT_IGNORED))
-		return false;
+	if (!event)
+		return;
 	*rule = (struct model_rule){
 		.kind = event->kind,
 		.flags = event->flags,
@@ -138,37 +85,53 @@ static bool decode_gp(struct model *m, unsigned n, struct model_rule *rule)
 	 * A precise event is one without E, INV, CMASK and AnyThread: "Processor Event Based
 	 * Sampling".
 	 */
-	rule->pebs = event->flags & EV_PEBS && !rule->edge && !rule->invert &&
-		     (!rule->cmask || broken(m, FAULT_CMASK_RECORDS)) && !rule->any &&
-		     model_pebs_enabled(m, n) &&
-		     !(m->config.fault && makes_no_record(m, rule->kind));
+	rule->pebs = event->flags & EV_PEBS && !rule->edge && !rule->invert && !rule->cmask &&
+		     !rule->any && model_pebs_enabled(m, n);
+	setting->enabled = select & IA32_PERFEVTSEL_EN;
 	/* "CMASK or INV ... must be 0. Writing other values will result in undefined behavior." */
-	return !(event->flags & EV_LL) || (!rule->cmask && !rule->invert);
+	if (event->flags & EV_LL && (rule->cmask || rule->invert))
+		setting->enabled = false;
 }
 
-static bool decode_fixed(struct model *m, unsigned n, struct model_rule *rule)
+/* Figure 18-2 "Layout of IA32_FIXED_CTR_CTRL MSR". */
+static void decode_fixed(struct model *m, unsigned n, struct counter_setting *setting)
 {
 	static const u8 kinds[MODEL_MAX_FIXED] = { EK_INSTRUCTIONS, EK_CORE_CYCLES, EK_REF_CYCLES };
 	/* Each counter has the fields of counter 0, further up. */
 	u64 control = m->fixed_ctr_ctrl >> n * IA32_FIXED_CTR_CTRL_EN1_SHIFT;
 
-	if (!(control & IA32_FIXED_CTR_CTRL_EN0) && broken(m, FAULT_FIXED_OFF_COUNTS))
-		control |= IA32_FIXED_CTR_CTRL_EN0;
-	if (n && control & IA32_FIXED_CTR_CTRL_EN0 && broken(m, FAULT_FIXED12_COUNT_USER))
-		control |= FIXED_USER;
-	if (n && control & IA32_FIXED_CTR_CTRL_EN0 && broken(m, FAULT_FIXED_LEVELS_OF_FIRST))
-		control = (control & ~IA32_FIXED_CTR_CTRL_EN0) |
-			  (m->fixed_ctr_ctrl & IA32_FIXED_CTR_CTRL_EN0);
-	*rule = (struct model_rule){
+	control = fault_fixed_control(m, n, control);
+	setting->rule = (struct model_rule){
 		.kind = kinds[n],
 		.os = control & FIXED_OS,
 		.usr = control & FIXED_USER,
 		.interrupt = control & IA32_FIXED_CTR_CTRL_PMI0,
 		.any = control & IA32_FIXED_CTR_CTRL_ANY0,
 	};
-	if (n && broken(m, FAULT_FIXED_INT_OF_FIRST))
-		rule->interrupt = m->fixed_ctr_ctrl & IA32_FIXED_CTR_CTRL_PMI0;
-	return control & IA32_FIXED_CTR_CTRL_EN0;
+	setting->enabled = control & IA32_FIXED_CTR_CTRL_EN0;
+}
+
+/*
+ * What counter i is set to do. "Each enable bit in IA32_PERF_GLOBAL_CTRL is AND'ed with the enable
+ * bits for all privilege levels in the respective IA32_PERFEVTSELx or IA32_FIXED_CTR_CTRL MSRs".
+ */
+static struct counter_setting setting_of(struct model *m, unsigned i)
+{
+	struct counter_setting setting = {
+		.rule.kind = EK_NONE,
+		.global = m->global_ctrl & model_global_bit(i),
+		.frozen = m->global_status & IA32_PERF_GLOBAL_STATUS_CTR_FRZ,
+	};
+
+	fault_at_counter(m, i);
+	if (model_has_counter(m, i) && i < FIRST_FIXED)
+		decode_gp(m, i, &setting);
+	else if (model_has_counter(m, i))
+		decode_fixed(m, i - FIRST_FIXED, &setting);
+	fault_counter_setting(m, i, &setting);
+	if (!setting.enabled)
+		setting.rule = (struct model_rule){ .kind = EK_NONE };
+	return setting;
 }
 
 /*
@@ -202,42 +165,28 @@ void model_configure(struct model *m)
 	m->active = 0;
 	m->watch_predictor = false;
 	for (unsigned i = 0; i < MODEL_MAX_COUNTERS; i++) {
-		struct model_rule *rule = &m->counter[i].rule;
-		bool enabled = false;
+		struct counter_setting setting = setting_of(m, i);
+		const struct model_rule *rule = &m->counter[i].rule;
 
-		m->faults.at_counter = (u8)i;
-		if (model_has_counter(m, i))
-			enabled = i < FIRST_FIXED ? decode_gp(m, i, rule) :
-						    decode_fixed(m, i - FIRST_FIXED, rule);
-		if (!enabled)
-			*rule = (struct model_rule){ .kind = EK_NONE };
-		model_break_rule(m, i, rule);
-		if (m->faults.frozen || m->global_status & IA32_PERF_GLOBAL_STATUS_CTR_FRZ)
-			enabled = false;
-		if (enabled && !(m->global_ctrl & model_global_bit(i)))
-			enabled = broken(m, FAULT_GLOBAL_CTRL_IGNORED) ||
-				  model_runs_beside_another(m, i);
-		if (enabled && m->faults.not_started & BIT(i))
-			enabled = false;
-		if (enabled && rule->kind != EK_NONE && (rule->os || rule->usr))
-			m->active |= BIT(i);
-		else
+		m->counter[i].rule = setting.rule;
+		if (!setting.enabled || !setting.global || setting.frozen ||
+		    rule->kind == EK_NONE || !(rule->os || rule->usr)) {
 			m->counter[i].condition = false;
-		if (!(m->active & BIT(i)))
 			continue;
+		}
+		m->active |= BIT(i);
 		memory = memory || model_access_matters(rule);
 		latency = latency || rule->kind == EK_LOAD_LATENCY;
 		any = any || rule->any;
 		if (rule->kind == EK_MISPREDICTS)
 			m->watch_predictor = true;
 	}
-	if (m->config.fault)
-		model_break_levels(m);
+	fault_counter_settings(m);
 	if (m->active)
 		keep_load_latency_alone(m);
 	model_access_watch(m, memory || model_uncore_watches(m), latency);
 	model_core_watch(m, any);
-	m->faults.at_counter = MODEL_NO_COUNTER;
+	fault_at_counter(m, MODEL_NO_COUNTER);
 }
 
 void model_disarm(struct model *m, u64 counters)
@@ -339,36 +288,11 @@ u64 model_increment(struct model_counter *c, const struct model_rule *rule, bool
 	return edges;
 }
 
-/* Show the overflow of counter i. */
-static void show_overflow(struct model *m, const struct step *s, unsigned i)
-{
-	struct model *sibling = model_core_sibling(m);
-	u64 bit = model_global_bit(i);
-
-	if (broken(m, FAULT_STATUS_DROPPED))
-		return;
-	if (s->wrapped != BIT(i) && broken(m, FAULT_STATUS_FIRST_ONLY))
-		return;
-	if (broken(m, FAULT_STATUS_DOUBLED)) {
-		unsigned next = i + 1 == model_gp_counters(m) ? FIRST_FIXED : i + 1;
-
-		bit |= model_global_bit(model_has_counter(m, next) ? next : 0);
-	}
-	if (i == 0 && broken(m, FAULT_STATUS_PMC4))
-		bit |= BIT(4);
-	m->global_status |= bit;
-	if (broken(m, FAULT_STATUS_LATE))
-		m->faults.hidden_status |= bit;
-	if (sibling && broken(m, FAULT_STATUS_SHARED))
-		sibling->global_status |= bit;
-}
-
-/* An event has occurred for which the counter was armed. */
-static void meet_event(struct model *m, struct step *s, unsigned i)
+void model_meet_event(struct model *m, struct step *s, unsigned i)
 {
 	struct model_counter *c = &m->counter[i];
 
-	if (!(s->r->before.rflags & RFLAGS_IF) && broken(m, FAULT_IF_HOLDS_RECORDS))
+	if (!fault_event_seen(m, s, true))
 		return;
 	if (!c->shadow)
 		s->due |= BIT(i);
@@ -376,59 +300,54 @@ static void meet_event(struct model *m, struct step *s, unsigned i)
 		c->shadow--;
 }
 
-/* No interrupt of this overflow, on a broken processor. again: its bit was still set. */
-static bool stays_quiet(struct model *m, const struct step *s, const struct model_rule *rule,
-			bool again)
+/*
+ * What an overflow does: "it is armed to ... capture the next event", or interrupts. With precise
+ * distribution the event that overflowed is the one; precise store is about "the next store that
+ * retires".
+ */
+static struct counter_overflow overflow_of(struct model *m, const struct step *s, unsigned i)
 {
-	return (again && broken(m, FAULT_PMI_WAITS_FOR_STATUS)) ||
-	       (s->writes && broken(m, FAULT_WRMSR_OVERFLOW_QUIET)) ||
-	       (rule->os != rule->usr && broken(m, FAULT_INT_NEEDS_BOTH_LEVELS));
+	const struct model_rule *rule = s->rule[i];
+	struct counter_overflow overflow = {
+		.status = model_global_bit(i),
+		/* The instruction may be the WRMSR that takes PEBS away. */
+		.arms = rule->pebs && m->counter[i].rule.pebs,
+	};
+
+	if (!overflow.arms) {
+		overflow.interrupt = rule->interrupt;
+		return overflow;
+	}
+	overflow.held = rule->interrupt;
+	overflow.due = rule->flags & EV_PDIR;
+	if (!(rule->flags & EV_PS))
+		overflow.shadow = (u8)model_draw(m, LAT_RECORD_SHADOW);
+	if (rule->flags & EV_DLA)
+		overflow.shadow = (u8)(overflow.shadow + model_draw(m, LAT_TAG_DELAY));
+	return overflow;
 }
 
 /* The counter has wrapped: show it, and arm PEBS or have the interrupt requested. */
 static void wrap(struct model *m, struct step *s, unsigned i)
 {
 	struct model_counter *c = &m->counter[i];
-	const struct model_rule *rule = s->rule[i];
-
-	bool again = m->global_status & model_global_bit(i);
+	struct counter_overflow overflow = overflow_of(m, s, i);
 
 	s->wrapped |= BIT(i);
-	show_overflow(m, s, i);
+	fault_overflow(m, s, i, &overflow);
+	m->global_status |= overflow.status;
 	model_errata_wrapped(m, i);
-
-	/* The instruction may be the WRMSR that takes PEBS away. */
-	if (!rule->pebs || !c->rule.pebs) {
-		if (rule->interrupt && !(m->config.fault && stays_quiet(m, s, rule, again)))
-			s->interrupts |= BIT(i);
-		return;
+	if (overflow.arms) {
+		c->armed = true;
+		c->held = overflow.held;
+		c->shadow = overflow.shadow;
+		if (m->host->trace)
+			m->host->trace(m->host->ctx, ACTION_ARM, i);
 	}
-	c->armed = true;
-	c->held = rule->interrupt;
-	/* Precise store is about "the next store that retires". */
-	c->shadow = rule->flags & EV_PS ? broken(m, FAULT_PS_LATE) :
-					  (u8)model_draw(m, LAT_RECORD_SHADOW);
-	if (rule->flags & EV_DLA)
-		c->shadow = (u8)(c->shadow + model_draw(m, LAT_TAG_DELAY));
-	if (i == 3 && broken(m, FAULT_PMC3_NEXT_BUT_ONE))
-		c->shadow++;
-	if (m->host->trace)
-		m->host->trace(m->host->ctx, ACTION_ARM, i);
-	if (rule->flags & EV_PDIR ? !broken(m, FAULT_PDIR_SKIDS) :
-				    broken(m, FAULT_RECORD_AT_OVERFLOW))
+	if (overflow.due)
 		s->due |= BIT(i);
-	if (rule->flags & EV_PS && broken(m, FAULT_PS_AT_WRAP))
-		s->due |= BIT(i);
-	if (!c->held && broken(m, FAULT_PEBS_INTERRUPTS))
+	if (overflow.interrupt)
 		s->interrupts |= BIT(i);
-	if (c->held && broken(m, FAULT_OVF_AT_WRAP)) {
-		c->held = false;
-		s->interrupts |= BIT(i);
-	}
-	if (broken(m, FAULT_THRESHOLD_AT_ARM)) {
-		m->global_status |= IA32_PERF_GLOBAL_STATUS_OVF_BUF;
-		model_request(m, ACTION_THRESHOLD_INT, i);
-	}
 }
 
 /* IN_TX: "Performance Monitoring and Intel TSX". */
@@ -436,12 +355,7 @@ static bool in_scope(struct model *m, const struct step *s, const struct model_r
 {
 	bool inside = m->tx.depth || s->tx_abort;
 
-	if (rule->in_tx && inside && m->tx.elided && broken(m, FAULT_HLE_FILTER_OUTSIDE))
-		return false;
-	if (rule->in_tx && !inside && rule->pebs && s->cpl &&
-	    broken(m, FAULT_TX_FILTER_USER_RECORDS))
-		return true;
-	return !rule->in_tx || inside != broken(m, FAULT_TX_FILTER_INVERTED);
+	return !rule->in_tx || fault_in_scope(m, s, rule, inside);
 }
 
 /* What microcode does to switch counter i on or off: events of the WRMSR besides its own. */
@@ -462,10 +376,10 @@ static void count(struct model *m, struct step *s, unsigned i, bool mispredict)
 {
 	struct model_counter *c = &m->counter[i];
 	const struct model_rule *rule = s->rule[i];
-	bool selected = (s->cpl ? rule->usr : rule->os) && in_scope(m, s, rule);
+	bool scope = in_scope(m, s, rule);
 	u64 add, before = c->value;
 
-	m->faults.at_counter = (u8)i;
+	fault_at_counter(m, i);
 	if (s->unseen & BIT(i))
 		add = 0;
 	else if (rule->kind >= EK_TX_FIRST)
@@ -477,33 +391,22 @@ static void count(struct model *m, struct step *s, unsigned i, bool mispredict)
 	add += switching(m, s, i);
 	if (add > 1 && rule->flags & EV_INSN)
 		add = 1;
-	if (!selected) {
-		if (m->config.fault && in_scope(m, s, rule))
-			model_set_counter(m, i, before + model_break_level(m, rule));
+	if (!scope || !(s->cpl ? rule->usr : rule->os)) {
+		fault_not_selected(m, s, i, scope, add);
 		c->condition = false;
-		if (c->armed && add && broken(m, FAULT_ASSIST_AT_ANY_CPL))
-			meet_event(m, s, i);
 		return;
 	}
-	if (m->config.fault) {
-		add = model_break_occurrences(m, rule, s->r, add);
-		add = model_break_instruction(m, rule, s->r, add);
-	}
-	if (c->armed && (add || broken(m, FAULT_ASSIST_AT_ANY)))
-		meet_event(m, s, i);
-	if (add && rule->pebs && rule->flags & EV_LL && broken(m, FAULT_LL_PERIOD_IGNORED)) {
-		c->armed = true;
-		s->due |= BIT(i);
-	}
+	add = fault_occurrences(m, rule, s->r, add);
+	if (c->armed && fault_meets_event(m, add))
+		model_meet_event(m, s, i);
+	fault_event_counts(m, s, i, add);
 	add = model_increment(c, rule, is_cycle_event(rule), add, s->cycles);
-	if (m->config.fault)
-		add = model_break_increment(m, i, rule, add);
+	add = fault_increment(m, i, rule, add);
 	add = model_errata_increment(m, i, add);
 	if (rule->os)
 		add += m->smm_events;
 	model_set_counter(m, i, before + add);
-	if (before + add > highest(m, i) &&
-	    (!c->value || !broken(m, FAULT_OVERFLOW_AT_ZERO_ONLY)))
+	if (fault_overflows(m, i, before + add > highest(m, i)))
 		wrap(m, s, i);
 }
 
@@ -554,50 +457,34 @@ static void count_abort(struct model *m, const struct model_retired *r)
 			continue;
 		s.active |= BIT(i);
 		s.rule[i] = &m->counter[i].rule;
-		count(m, &s, i, false);
-		if (m->tx.was_nested && broken(m, FAULT_TX_NESTED_ABORT_TWICE))
+		for (unsigned times = fault_abort_counts(m, 1); times; times--)
 			count(m, &s, i, false);
 	}
-	m->faults.at_counter = MODEL_NO_COUNTER;
+	fault_at_counter(m, MODEL_NO_COUNTER);
 	if (s.due | s.interrupts)
 		model_serve(m, &s);
 }
 
-/* Table 18-1, of those that the model counts. */
-static bool is_architectural(const struct model_rule *rule)
-{
-	return is_cycle_event(rule) || rule->kind == EK_INSTRUCTIONS ||
-	       rule->kind == EK_BRANCHES || rule->kind == EK_MISPREDICTS;
-}
-
-/* The sibling has retired an instruction: count it on counters with AnyThread. So has another core,
- * to broken ones. */
+/* The sibling has retired an instruction: count it on counters with AnyThread. */
 static void count_siblings(struct model *m, const struct step *by, bool same_core, bool mispredict)
 {
 	struct step s = *by;
 
 	s.active = s.due = s.wrapped = s.interrupts = s.opened = s.closed = s.unseen = 0;
 	s.interrupted = s.aborts = s.writes = false;
-	m->faults.moment++;
-	if (broken(m, FAULT_ANYTHREAD_OWNER_CPL))
-		s.cpl = m->faults.cpl;
+	fault_moment(m);
+	s.cpl = fault_sibling_cpl(m, s.cpl);
 	for (u64 left = m->active; left; left &= left - 1) {
 		unsigned i = (unsigned)__builtin_ctzll(left);
 
 		s.rule[i] = &m->counter[i].rule;
-		if (is_architectural(s.rule[i]) && i < FIRST_FIXED &&
-		    broken(m, FAULT_ANYTHREAD_ARCHITECTURAL_OWN))
-			continue;
-		if (s.rule[i]->any &&
-		    (same_core || broken(m, i < FIRST_FIXED ? FAULT_ANYTHREAD_ALL_CORES :
-							      FAULT_FIXED_ANYTHREAD_ALL_CORES)))
+		if (fault_sibling_counts(m, i, same_core, s.rule[i]->any && same_core))
 			s.active |= BIT(i);
 	}
 	for (u64 left = s.active; left; left &= left - 1)
 		count(m, &s, (unsigned)__builtin_ctzll(left), mispredict);
-	m->faults.at_counter = MODEL_NO_COUNTER;
-	if (s.interrupts && broken(m, FAULT_ANYTHREAD_SIBLING_PMI_LOST))
-		s.interrupts = 0;
+	fault_at_counter(m, MODEL_NO_COUNTER);
+	fault_sibling_served(m, &s);
 	if (s.due | s.interrupts)
 		model_serve(m, &s);
 }
@@ -621,7 +508,7 @@ static void retire(struct model *m, bool shared, const struct model_retired *r)
 	struct step s;
 	bool mispredict;
 
-	m->faults.cpl = r->cpl;
+	fault_instruction(m, r);
 	if (model_is_netburst(m)) {
 		netburst_retire(m, r);
 		return;
@@ -631,10 +518,8 @@ static void retire(struct model *m, bool shared, const struct model_retired *r)
 	s.r = r;
 	s.cpl = r->cpl;
 	s.writes = m->writing;
-	m->faults.interrupts_off = !(r->after.rflags & RFLAGS_IF);
 	s.due = s.wrapped = s.interrupts = s.opened = s.closed = s.unseen = 0;
 	s.interrupted = s.tx_abort = s.aborts = false;
-	m->faults.moment++;
 	s.tx = m->tx.depth && m->tx.elided ? (u8)model_tx_elision_act(m) : r->tx;
 	if (model_may_be_stolen(m) && !--m->steal_in)
 		model_steal(m);
@@ -651,11 +536,10 @@ static void retire(struct model *m, bool shared, const struct model_retired *r)
 	m->cycles += s.cycles;
 	if (m->tx.depth)
 		m->tx.cycles_so_far += s.cycles;
-	if (m->config.fault)
-		s.active &= ~model_fault_retire(m, r);
+	s.active = fault_counters(m, r, s.active);
 	for (u64 left = s.active; left; left &= left - 1)
 		count(m, &s, (unsigned)__builtin_ctzll(left), mispredict);
-	m->faults.at_counter = MODEL_NO_COUNTER;
+	fault_at_counter(m, MODEL_NO_COUNTER);
 	m->smm_events = 0;
 	if (s.due | s.interrupts)
 		model_serve(m, &s);
@@ -670,7 +554,7 @@ static void retire(struct model *m, bool shared, const struct model_retired *r)
 	if (shared)
 		tell(m, &s, mispredict);
 	model_requests_raise(m);
-	m->faults.ip_before = r->ip;
+	fault_retired(m, r);
 }
 
 void model_retire(struct model *m, const struct model_retired *r)
@@ -685,7 +569,7 @@ void model_retire_abort(struct model *m, const struct model_retired *r)
 {
 	bool shared = model_core_enter(m);
 
-	m->faults.moment++;
+	fault_moment(m);
 	count_abort(m, r);
 	model_requests_raise(m);
 	model_core_leave(m, shared);

@@ -40,6 +40,9 @@ struct pebs_event;
 struct pmi_plan;
 struct freeze_plan;
 struct request_plan;
+struct event;
+struct counter_setting;
+struct counter_overflow;
 struct model_rule;
 struct place;
 struct msr_write;
@@ -55,13 +58,49 @@ HOOK(fault_moment, struct model *m)
 /* What follows concerns this counter, or none: MODEL_NO_COUNTER. */
 HOOK(fault_at_counter, struct model *m, unsigned counter)
 
-/* ---- counter.c: faults/count.c, faults/condition.c ---- */
+/* ---- counter.c: faults/setting.c ---- */
 
-HOOK(model_break_rule, struct model *m, unsigned i, struct model_rule *rule)
-HOOK_VALUE(u64, model_break_occurrences, occurred, struct model *m, const struct model_rule *rule,
-	   const struct model_retired *r)
-HOOK_VALUE(u64, model_break_increment, add, struct model *m, unsigned i,
+/* What a counter can hold. Does its bit of IA32_PEBS_ENABLE enable it? */
+HOOK_VALUE(u64, fault_counter_width, mask, struct model *m, unsigned counter)
+HOOK_VALUE(bool, fault_pebs_enabled, enabled, struct model *m, unsigned counter)
+/* The event of general-purpose counter n, or NULL; the control field of fixed counter n. */
+HOOK_VALUE(const struct event *, fault_event, event, struct model *m, unsigned n)
+HOOK_VALUE(u64, fault_fixed_control, control, struct model *m, unsigned n)
+/* What counter i is set to do; what all of them are. */
+HOOK(fault_counter_setting, struct model *m, unsigned i, struct counter_setting *setting)
+HOOK(fault_counter_settings, struct model *m)
+
+/* ---- counter.c: faults/count.c, faults/fault.c ---- */
+
+/* An instruction retires; these counters count it; it has been counted. */
+HOOK(fault_instruction, struct model *m, const struct model_retired *r)
+HOOK_VALUE(u64, fault_counters, counters, struct model *m, const struct model_retired *r)
+HOOK(fault_retired, struct model *m, const struct model_retired *r)
+/* Does a counter with IN_TX count here? */
+HOOK_VALUE(bool, fault_in_scope, inside, struct model *m, const struct step *s,
 	   const struct model_rule *rule)
+/* Counter i doesn't count here, but would so many occurrences. */
+HOOK(fault_not_selected, struct model *m, struct step *s, unsigned i, bool scope, u64 occurred)
+/* How often its event has occurred; what the counter adds; does it overflow? */
+HOOK_VALUE(u64, fault_occurrences, occurred, struct model *m, const struct model_rule *rule,
+	   const struct model_retired *r)
+HOOK_VALUE(u64, fault_increment, add, struct model *m, unsigned i, const struct model_rule *rule)
+HOOK_VALUE(bool, fault_overflows, overflows, struct model *m, unsigned i)
+/* AnyThread: the level at which the sibling's instruction counts; does counter i count it? It has
+ * been counted. */
+HOOK_VALUE(u8, fault_sibling_cpl, cpl, struct model *m)
+HOOK_VALUE(bool, fault_sibling_counts, counts, struct model *m, unsigned i, bool same_core)
+HOOK(fault_sibling_served, struct model *m, struct step *s)
+/* How often an abort counts. */
+HOOK_VALUE(unsigned, fault_abort_counts, times, struct model *m)
+
+/* ---- counter.c: faults/overflow.c ---- */
+
+HOOK(fault_overflow, struct model *m, struct step *s, unsigned i, struct counter_overflow *overflow)
+/* An armed counter: does it look at this instruction? Is it the event? It has counted it. */
+HOOK_VALUE(bool, fault_event_seen, seen, struct model *m, const struct step *s)
+HOOK_VALUE(bool, fault_meets_event, meets, struct model *m)
+HOOK(fault_event_counts, struct model *m, struct step *s, unsigned i, u64 occurred)
 
 /* ---- msr.c, msr_bits.c: faults/msr.c ---- */
 

@@ -94,25 +94,25 @@ static inline bool model_may_be_stolen(const struct model *m)
 	return m->steal_in && model_watching(m);
 }
 
-/* faults/fault.c */
-/*
- * The instruction has retired and is about to be counted: what broken processors do meanwhile.
- * Returns the counters that miss it.
- */
-u64 model_fault_retire(struct model *m, const struct model_retired *r);
-
-/* faults/condition.c: what acts beside something else only. */
-/* Occurrences on an instruction of an unusual kind. */
-u64 model_break_instruction(struct model *m, const struct model_rule *rule,
-			    const struct model_retired *r, u64 occurred);
-/* Cycles that are counted although the counter doesn't select the level. */
-u64 model_break_level(struct model *m, const struct model_rule *rule);
-/* The levels of all counters, once each has its rule. */
-void model_break_levels(struct model *m);
-/* Does this counter run without its global enable? */
-bool model_runs_beside_another(struct model *m, unsigned counter);
-
 /* counter.c */
+/* What a counter is set to do; it counts if it is enabled by both, and not frozen. */
+struct counter_setting {
+	struct model_rule rule;
+	bool enabled;		/* by its own register */
+	bool global;		/* by IA32_PERF_GLOBAL_CTRL */
+	bool frozen;
+};
+/* What an overflow does. */
+struct counter_overflow {
+	u64 status;		/* bits of IA32_PERF_GLOBAL_STATUS that it sets */
+	bool interrupt;		/* it interrupts, */
+	bool arms;		/* or arms its counter for PEBS: */
+	bool held;		/* its interrupt waits for the assist */
+	bool due;		/* and the assist is due at once, */
+	u8 shadow;		/* or so many events after the next one */
+};
+/* An event has occurred for which counter i is armed. */
+void model_meet_event(struct model *m, struct step *s, unsigned i);
 /* Does this bit of IA32_PEBS_ENABLE enable its counter? */
 bool model_pebs_enabled(struct model *m, unsigned counter);
 /* The event of this encoding, or NULL. */

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/* Faults of an overflow, and of the event that an armed counter waits for. */
+#include "refpmu/faults/broken.h"
+#include "refpmu/model/core.h"
+#include "refpmu/model/internal.h"
+
+#define RFLAGS_IF	BIT(9)
+
+/* The status bits that an overflow of counter i sets. */
+static u64 status_of(struct model *m, const struct step *s, unsigned i, u64 status)
+{
+	struct model *sibling = model_core_sibling(m);
+
+	if (broken(m, FAULT_STATUS_DROPPED))
+		return 0;
+	if (s->wrapped != BIT(i) && broken(m, FAULT_STATUS_FIRST_ONLY))
+		return 0;
+	if (broken(m, FAULT_STATUS_DOUBLED)) {
+		unsigned next = i + 1 == model_gp_counters(m) ? FIRST_FIXED : i + 1;
+
+		status |= model_global_bit(model_has_counter(m, next) ? next : 0);
+	}
+	if (i == 0 && broken(m, FAULT_STATUS_PMC4))
+		status |= BIT(4);
+	if (broken(m, FAULT_STATUS_LATE))
+		m->faults.hidden_status |= status;
+	if (sibling && broken(m, FAULT_STATUS_SHARED))
+		sibling->global_status |= status;
+	return status;
+}
+
+/* No interrupt of this overflow? again: its bit was still set. */
+static bool stays_quiet(struct model *m, const struct step *s, const struct model_rule *rule,
+			bool again)
+{
+	return (again && broken(m, FAULT_PMI_WAITS_FOR_STATUS)) ||
+	       (s->writes && broken(m, FAULT_WRMSR_OVERFLOW_QUIET)) ||
+	       (rule->os != rule->usr && broken(m, FAULT_INT_NEEDS_BOTH_LEVELS));
+}
+
+static void arm(struct model *m, unsigned i, const struct model_rule *rule,
+		struct counter_overflow *overflow)
+{
+	if (rule->flags & EV_PS && broken(m, FAULT_PS_LATE))
+		overflow->shadow++;
+	if (i == 3 && broken(m, FAULT_PMC3_NEXT_BUT_ONE))
+		overflow->shadow++;
+	if (overflow->due ? broken(m, FAULT_PDIR_SKIDS) : broken(m, FAULT_RECORD_AT_OVERFLOW))
+		overflow->due = !overflow->due;
+	if (rule->flags & EV_PS && broken(m, FAULT_PS_AT_WRAP))
+		overflow->due = true;
+	if (!overflow->held && broken(m, FAULT_PEBS_INTERRUPTS))
+		overflow->interrupt = true;
+	if (overflow->held && broken(m, FAULT_OVF_AT_WRAP)) {
+		overflow->held = false;
+		overflow->interrupt = true;
+	}
+	if (broken(m, FAULT_THRESHOLD_AT_ARM)) {
+		overflow->status |= IA32_PERF_GLOBAL_STATUS_OVF_BUF;
+		model_request(m, ACTION_THRESHOLD_INT, i);
+	}
+}
+
+void fault_overflow(struct model *m, struct step *s, unsigned i, struct counter_overflow *overflow)
+{
+	bool again = m->global_status & model_global_bit(i);
+
+	if (m->config.fault == FAULT_NONE)
+		return;
+	overflow->status = status_of(m, s, i, overflow->status);
+	if (overflow->arms)
+		arm(m, i, s->rule[i], overflow);
+	else if (overflow->interrupt && stays_quiet(m, s, s->rule[i], again))
+		overflow->interrupt = false;
+}
+
+bool fault_event_seen(struct model *m, const struct step *s, bool seen)
+{
+	return seen && (s->r->before.rflags & RFLAGS_IF || !broken(m, FAULT_IF_HOLDS_RECORDS));
+}
+
+bool fault_meets_event(struct model *m, bool meets)
+{
+	return meets || broken(m, FAULT_ASSIST_AT_ANY);
+}
+
+void fault_event_counts(struct model *m, struct step *s, unsigned i, u64 occurred)
+{
+	const struct model_rule *rule = s->rule[i];
+
+	if (occurred && rule->pebs && rule->flags & EV_LL && broken(m, FAULT_LL_PERIOD_IGNORED)) {
+		m->counter[i].armed = true;
+		s->due |= BIT(i);
+	}
+}

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+/* Faults of what a counter is set to do: when its control registers are decoded. */
+#include "refpmu/faults/broken.h"
+#include "refpmu/model/internal.h"
+
+/* The code that "Load Latency Performance Monitoring Facility" prints for 100BH. */
+#define MISPRINTED_LATENCY	0x100
+#define FIXED_USER		2	/* EN of a fixed counter: CPL 1 to 3 */
+
+u64 fault_counter_width(struct model *m, unsigned counter, u64 mask)
+{
+	enum fault_id narrow = counter < FIRST_FIXED ? FAULT_WIDTH_40 : FAULT_FIXED_WIDTH_40;
+
+	return broken(m, narrow) ? BITS(0, 39) : mask;
+}
+
+bool fault_pebs_enabled(struct model *m, unsigned counter, bool enabled)
+{
+	if (m->config.fault == FAULT_NONE)
+		return enabled;
+	if (!enabled)
+		return broken(m, FAULT_PEBS_ENABLE_IGNORED) ||
+		       (m->pebs_enable & BIT(IA32_PEBS_ENABLE_LL_EN_PMC_SHIFT + counter) &&
+			broken(m, FAULT_LL_EN_ENABLES)) ||
+		       (counter == 3 && m->pebs_enable & IA32_PEBS_ENABLE_PS_EN &&
+			broken(m, FAULT_PS_EN_ENABLES));
+	if (counter && broken(m, FAULT_PMC0_PEBS_ONLY))
+		return false;
+	if (counter == 3 && broken(m, FAULT_PMC3_NO_PEBS))
+		return false;
+	return counter != 2 || !broken(m, FAULT_PMC2_NO_PEBS);
+}
+
+/* The last-level cache events: Table 18-1. */
+static bool is_last_level(u16 code)
+{
+	return code == EVENT_LONGEST_LAT_CACHE_REFERENCE || code == EVENT_LONGEST_LAT_CACHE_MISS;
+}
+
+static const struct event *latency_event(const struct model *m)
+{
+	const struct event *event = model_event(m, EVENT_MEM_TRANS_RETIRED_LOAD_LATENCY);
+
+	return event ? event : model_event(m, EVENT_MEM_INST_RETIRED_LATENCY_ABOVE_THRESHOLD);
+}
+
+const struct event *fault_event(struct model *m, unsigned n, const struct event *event)
+{
+	u16 code = (u16)m->perfevtsel[n];
+	const struct event *named, *latency;
+
+	if (m->config.fault == FAULT_NONE)
+		return event;
+	named = model_event(m, code);
+	latency = latency_event(m);
+	if (!named && is_last_level(code) && broken(m, FAULT_ABSENT_EVENT_COUNTS))
+		return model_event(m, EVENT_INST_RETIRED_ANY_P);
+	if (!event && named && named->flags & EV_PS && broken(m, FAULT_PS_ANY_COUNTER))
+		return named;
+	if (code == MISPRINTED_LATENCY && latency && latency->counters & BIT(n) &&
+	    broken(m, FAULT_LL_MISPRINT))
+		return latency;
+	if (event && event == latency && (broken(m, FAULT_LL_MISPRINT) ||
+					  (n && broken(m, FAULT_LL_ONE_COUNTER))))
+		return NULL;
+	return event;
+}
+
+u64 fault_fixed_control(struct model *m, unsigned n, u64 control)
+{
+	const u64 enable = IA32_FIXED_CTR_CTRL_EN0, pmi = IA32_FIXED_CTR_CTRL_PMI0;
+
+	if (m->config.fault == FAULT_NONE)
+		return control;
+	if (!(control & enable) && broken(m, FAULT_FIXED_OFF_COUNTS))
+		control |= enable;
+	if (n && control & enable && broken(m, FAULT_FIXED12_COUNT_USER))
+		control |= FIXED_USER;
+	if (n && control & enable && broken(m, FAULT_FIXED_LEVELS_OF_FIRST))
+		control = (control & ~enable) | (m->fixed_ctr_ctrl & enable);
+	if (n && broken(m, FAULT_FIXED_INT_OF_FIRST))
+		control = (control & ~pmi) | (m->fixed_ctr_ctrl & pmi);
+	return control;
+}
+
+static bool makes_no_record(struct model *m, enum event_kind kind)
+{
+	switch (kind) {
+	case EK_INSTRUCTIONS:
+		return broken(m, FAULT_INSTRUCTIONS_NO_RECORD);
+	case EK_BRANCHES:
+	case EK_COND_BRANCHES:
+	case EK_NEAR_CALLS:
+	case EK_NEAR_RETURNS:
+	case EK_NEAR_TAKEN:
+	case EK_MISPREDICTS:
+		return broken(m, FAULT_BRANCHES_NO_RECORD);
+	default:
+		return false;
+	}
+}
+
+/* Does a counter with CMASK make records? */
+static bool records_with_cmask(struct model *m, unsigned n, const struct model_rule *rule)
+{
+	return rule->cmask && rule->flags & EV_PEBS && !rule->edge && !rule->invert && !rule->any &&
+	       model_pebs_enabled(m, n) && broken(m, FAULT_CMASK_RECORDS);
+}
+
+static bool silent(struct model *m, unsigned i, enum event_kind kind)
+{
+	return (kind == EK_LOCK_LOADS && broken(m, FAULT_LOCK_IGNORED)) ||
+	       (kind == EK_CORE_CYCLES && i < FIRST_FIXED &&
+		broken(m, FAULT_CORE_CYCLES_SILENT)) ||
+	       (i == FIRST_FIXED + 2 && broken(m, FAULT_FIXED2_STOPS)) ||
+	       broken(m, FAULT_INERT);
+}
+
+static bool at_every_level(struct model *m, unsigned i, const struct model_rule *rule)
+{
+	return broken(m, FAULT_CPL_IGNORED) ||
+	       (i >= FIRST_FIXED && broken(m, FAULT_FIXED_CPL_IGNORED)) ||
+	       (!rule->os && !rule->usr && i < FIRST_FIXED && broken(m, FAULT_NO_LEVEL_COUNTS));
+}
+
+/* Whose events it counts is the contrary of what AnyThread says. */
+static bool is_other_any(struct model *m, unsigned i, bool any)
+{
+	if (i < FIRST_FIXED)
+		return broken(m, any ? FAULT_ANYTHREAD_OWN_ONLY : FAULT_ANYTHREAD_ALWAYS);
+	return broken(m, any ? FAULT_FIXED_ANYTHREAD_OWN_ONLY : FAULT_FIXED_ANYTHREAD_ALWAYS);
+}
+
+static void break_rule(struct model *m, unsigned i, struct model_rule *rule)
+{
+	if (silent(m, i, rule->kind))
+		rule->kind = EK_NONE;
+	if (!(rule->os && rule->usr) && at_every_level(m, i, rule))
+		rule->os = rule->usr = true;
+	if (rule->cmask && broken(m, FAULT_CMASK_IGNORED))
+		rule->cmask = 0;
+	if (rule->invert && broken(m, FAULT_INV_IGNORED))
+		rule->invert = false;
+	if (rule->invert && !rule->cmask && broken(m, FAULT_INV_WITHOUT_CMASK))
+		rule->cmask = 1;
+	if (rule->edge && broken(m, FAULT_EDGE_IGNORED))
+		rule->edge = false;
+	if (is_other_any(m, i, rule->any))
+		rule->any = !rule->any;
+	if (!rule->interrupt && broken(m, FAULT_INT_IGNORED))
+		rule->interrupt = true;
+	if (rule->in_tx && (broken(m, FAULT_TX_FILTER_IGNORED) ||
+			    (rule->pebs && broken(m, FAULT_TX_FILTER_PEBS)) ||
+			    (rule->in_txcp && broken(m, FAULT_TX_CHECKPOINT_DROPS_FILTER))))
+		rule->in_tx = false;
+	if (rule->in_tx && rule->in_txcp && broken(m, FAULT_TX_FILTER_DROPS_CHECKPOINT))
+		rule->in_txcp = false;
+}
+
+/* Does this counter run without its global enable? */
+static bool runs_beside_another(struct model *m, unsigned counter)
+{
+	return counter == FIRST_FIXED + 1 &&
+	       m->global_ctrl & model_global_bit(FIRST_FIXED + 2) &&
+	       m->fixed_ctr_ctrl & IA32_FIXED_CTR_CTRL_EN2 &&
+	       broken(m, FAULT_FIXED1_WITHOUT_GLOBAL);
+}
+
+void fault_counter_setting(struct model *m, unsigned i, struct counter_setting *setting)
+{
+	struct model_rule *rule = &setting->rule;
+
+	if (m->config.fault == FAULT_NONE || rule->kind == EK_NONE)
+		return;
+	if (i < FIRST_FIXED) {
+		rule->pebs = (rule->pebs || records_with_cmask(m, i, rule)) &&
+			     !makes_no_record(m, rule->kind);
+		if (!(m->perfevtsel[i] & IA32_PERFEVTSEL_EN) &&
+		    broken(m, FAULT_ENABLE_BIT_IGNORED))
+			setting->enabled = true;
+	}
+	if (!setting->enabled)
+		return;
+	break_rule(m, i, rule);
+	if (m->faults.frozen)
+		setting->frozen = true;
+	if (!setting->frozen && !setting->global)
+		setting->global = broken(m, FAULT_GLOBAL_CTRL_IGNORED) ||
+				  runs_beside_another(m, i);
+	if (m->faults.not_started & BIT(i))
+		setting->global = false;
+}
+
+/* General-purpose counters count at the levels of the lowest one that is active. */
+void fault_counter_settings(struct model *m)
+{
+	unsigned lowest = m->active ? (unsigned)__builtin_ctzll(m->active) : MODEL_MAX_COUNTERS;
+
+	if (m->config.fault != FAULT_LEVELS_OF_LOWEST)
+		return;
+	for (unsigned i = lowest + 1; i < FIRST_FIXED; i++) {
+		struct model_rule *rule = &m->counter[i].rule;
+		const struct model_rule *first = &m->counter[lowest].rule;
+
+		if (!(m->active & BIT(i)) || (rule->os == first->os && rule->usr == first->usr))
+			continue;
+		fault_at_counter(m, i);
+		if (!broken(m, FAULT_LEVELS_OF_LOWEST))
+			continue;
+		rule->os = first->os;
+		rule->usr = first->usr;
+	}
+	fault_at_counter(m, MODEL_NO_COUNTER);
+}
