@@ -8,6 +8,7 @@
 
 #define CACHE_LINE	64
 #define RFLAGS_DF	BIT(10)
+#define INSTRUCTION_ABORT	BIT(34)	/* Table 18-51 */
 
 /* One field: the faults that are generated of it. */
 struct field_faults {
@@ -192,4 +193,25 @@ void fault_record_bytes(struct model *m, const struct step *s, unsigned x, u64 l
 	if (broken(m, FAULT_RIP_EVENTING))
 		put64(bytes + FMT2_OFFSET_rip, s->r->ip);
 	__builtin_memcpy(m->faults.previous_record, good, sizeof(good));
+}
+
+/* What belongs to an aborted transaction. */
+static void break_abort(struct model *m, const struct step *s, struct record *record)
+{
+	if (broken(m, FAULT_TX_RIP_ABORTING) ||
+	    (m->tx.elided && broken(m, FAULT_HLE_RIP_ABORTING)))
+		record->rip = s->r->ip;
+	if (s->tx_abort && record->tx_abort & INSTRUCTION_ABORT &&
+	    broken(m, FAULT_TX_EVENTING_IP_LATE))
+		record->eventing_ip++;
+	if (broken(m, FAULT_TX_RIP_INNER))
+		record->rip = m->tx.fallback_inner;
+}
+
+void fault_record_fields(struct model *m, const struct step *s, struct record *record)
+{
+	if (broken(m, FAULT_GPR_STALE))
+		model_record_gprs(s->r->before.gpr, record);
+	if (s->tx_abort || s->aborts)
+		break_abort(m, s, record);
 }

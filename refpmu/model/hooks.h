@@ -34,6 +34,7 @@ static inline bool broken(struct model *m, enum fault_id fault) { return false; 
 #endif
 
 struct step;
+struct record;
 struct service_plan;
 struct assist_plan;
 struct pebs_event;
@@ -192,6 +193,16 @@ HOOK(fault_record_written, struct model *m, const struct assist_plan *plan)
 HOOK(model_write_late_record, struct model *m)
 
 /* ---- record.c, data_address.c: faults/record.c, faults/data_address.c ---- */
+
+/* A record's fields are complete. */
+HOOK(fault_record_fields, struct model *m, const struct step *s, struct record *record)
+/* A record of counter x tells of load latency; one of precise store's event, of the store. */
+HOOK_VALUE(bool, fault_latency_enabled, enabled, struct model *m, unsigned x)
+HOOK_VALUE(bool, fault_store_enabled, enabled, struct model *m)
+/* What it tells of access a of the instruction. */
+HOOK(fault_precise_store, struct model *m, const struct step *s, unsigned a, struct record *record)
+HOOK(fault_data_address, struct model *m, const struct step *s, unsigned x, unsigned a,
+     struct record *record)
 
 /* ---- load_latency.c, offcore.c, access.c, exerciser.c ---- */
 

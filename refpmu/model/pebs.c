@@ -55,7 +55,7 @@ static void skip_event(struct model *m, const struct assist_plan *plan)
 
 /*
  * The record goes to the index, and the index moves past it. The reset values are loaded into the
- * counters and their overflow bits are cleared; those of others remain unaffected. OvfBuf is set
+ * counters and their overflow bits are cleared; those of others "remain unaffected". OvfBuf is set
  * when the index "matches/exceeds the interrupt threshold".
  */
 static void plan_record(struct model *m, struct assist_plan *plan)

@@ -30,44 +30,50 @@ static u64 member(const struct record *record, unsigned offset)
 	return value;
 }
 
+static void write_fields(const struct model *m, const struct record *record, u8 *bytes)
+{
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+		if (fields[i].format == model_generation(m)->pebs_format)
+			put64(bytes + fields[i].offset, member(record, fields[i].member));
+}
+
+void model_record_gprs(const u64 *gpr, struct record *record)
+{
+	record->rax = gpr[REG_RAX];
+	record->rbx = gpr[REG_RBX];
+	record->rcx = gpr[REG_RCX];
+	record->rdx = gpr[REG_RDX];
+	record->rsi = gpr[REG_RSI];
+	record->rdi = gpr[REG_RDI];
+	record->rbp = gpr[REG_RBP];
+	record->rsp = gpr[REG_RSP];
+	record->r8 = gpr[REG_R8];
+	record->r9 = gpr[REG_R9];
+	record->r10 = gpr[REG_R10];
+	record->r11 = gpr[REG_R11];
+	record->r12 = gpr[REG_R12];
+	record->r13 = gpr[REG_R13];
+	record->r14 = gpr[REG_R14];
+	record->r15 = gpr[REG_R15];
+}
+
+/*
+ * The registers are those after the instruction: R/EIP "points to the instruction following" it.
+ * "Offset B0H is a new field that records the eventing IP address of the retired instruction that
+ * triggered the PEBS assist." The status field is IA32_PERF_GLOBAL_STATUS as it was at the assist.
+ */
 void model_fill_record(struct model *m, const struct step *s, unsigned x, u64 status, u8 *bytes)
 {
-	const u64 *gpr = broken(m, FAULT_GPR_STALE) ? s->r->before.gpr : s->r->after.gpr;
 	struct record record = {
 		.rflags = s->r->after.rflags,
 		.rip = s->r->after.rip,
-		.rax = gpr[REG_RAX],
-		.rbx = gpr[REG_RBX],
-		.rcx = gpr[REG_RCX],
-		.rdx = gpr[REG_RDX],
-		.rsi = gpr[REG_RSI],
-		.rdi = gpr[REG_RDI],
-		.rbp = gpr[REG_RBP],
-		.rsp = gpr[REG_RSP],
-		.r8 = gpr[REG_R8],
-		.r9 = gpr[REG_R9],
-		.r10 = gpr[REG_R10],
-		.r11 = gpr[REG_R11],
-		.r12 = gpr[REG_R12],
-		.r13 = gpr[REG_R13],
-		.r14 = gpr[REG_R14],
-		.r15 = gpr[REG_R15],
 		.status = status,
 		.eventing_ip = s->r->ip,
+		.tx_abort = model_tx_field(m, s),
 	};
 
-	record.tx_abort = model_tx_field(m, s);
-	if ((s->tx_abort || s->aborts) && broken(m, FAULT_TX_RIP_ABORTING))
-		record.rip = s->r->ip;
-	if ((s->tx_abort || s->aborts) && m->tx.elided && broken(m, FAULT_HLE_RIP_ABORTING))
-		record.rip = s->r->ip;
-	/* Instruction_Abort. */
-	if (s->tx_abort && record.tx_abort & BIT(34) && broken(m, FAULT_TX_EVENTING_IP_LATE))
-		record.eventing_ip++;
-	if ((s->tx_abort || s->aborts) && broken(m, FAULT_TX_RIP_INNER))
-		record.rip = m->tx.fallback_inner;
+	model_record_gprs(s->r->after.gpr, &record);
 	model_record_memory(m, s, x, &record);
-	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
-		if (fields[i].format == model_generation(m)->pebs_format)
-			put64(bytes + fields[i].offset, member(&record, fields[i].member));
+	fault_record_fields(m, s, &record);
+	write_fields(m, &record, bytes);
 }

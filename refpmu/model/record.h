@@ -74,6 +74,8 @@ unsigned model_record_bytes(const struct model *m);
 /* The record of counter x's event on this instruction, with this status image. */
 void model_fill_record(struct model *m, const struct step *s, unsigned x, u64 status, u8 *bytes);
 
+void model_record_gprs(const u64 *gpr, struct record *record);
+
 /* load_latency.c: the same for the load latency event. */
 void model_record_latency(struct model *m, const struct step *s, struct record *record);
 

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/* Faults of refpmu/model/data_address.c: address and status of a store or a load in a record. */
+#include "refpmu/faults/broken.h"
+#include "refpmu/model/access.h"
+#include "refpmu/model/record.h"
+#include "spec/data_source.h"
+
+bool fault_latency_enabled(struct model *m, unsigned x, bool enabled)
+{
+	u64 any = m->pebs_enable & IA32_PEBS_ENABLE_LL_EN_PMC;
+
+	if (enabled)
+		return x == 3 || !broken(m, FAULT_LL_EN_PMC3_ONLY);
+	return (any && broken(m, FAULT_LL_EN_OF_ANY)) || broken(m, FAULT_LL_EN_IGNORED);
+}
+
+bool fault_store_enabled(struct model *m, bool enabled)
+{
+	return enabled || broken(m, FAULT_PS_EN_IGNORED);
+}
+
+/* ---- precise store ---- */
+
+static u64 store_status(struct model *m, const struct model_access *a,
+			const struct memory_result *o, u64 status)
+{
+	if (broken(m, FAULT_PS_L1_INVERTED))
+		status ^= DATA_SOURCE_PS_L1D_HIT;
+	if (broken(m, FAULT_PS_STLB_ALWAYS) || (o->dtlb_miss && broken(m, FAULT_PS_DTLB_AS_MISS)))
+		status |= DATA_SOURCE_PS_STLB_MISS;
+	if (o->stlb_miss && broken(m, FAULT_PS_STLB_NEVER))
+		status &= ~(u64)DATA_SOURCE_PS_STLB_MISS;
+	if (broken(m, FAULT_PS_LOCK_ALWAYS))
+		status |= DATA_SOURCE_PS_LOCKED;
+	if (a->locked && broken(m, FAULT_PS_LOCK_NEVER))
+		status &= ~(u64)DATA_SOURCE_PS_LOCKED;
+	if (broken(m, FAULT_PS_SOURCE_CODE))
+		status = (status & ~(u64)DATA_SOURCE_PS_L1D_HIT) |
+			 model_source_code(m, o->source);
+	return status;
+}
+
+static u64 store_address(struct model *m, const struct step *s, const struct memory_result *o,
+			 u64 linear)
+{
+	if (broken(m, FAULT_PS_ADDRESS_IP))
+		return s->r->ip;
+	if (broken(m, FAULT_PS_ADDRESS_LINE) || (!o->l1_hit && broken(m, FAULT_PS_FAR_LINE)))
+		return linear & -(u64)MEMORY_LINE;
+	if (broken(m, FAULT_PS_ADDRESS_8))
+		return linear & -sizeof(u64);
+	if (broken(m, FAULT_PS_ADDRESS_32))
+		return (u32)linear;
+	if (o->split && broken(m, FAULT_PS_SPLIT_SECOND))
+		return model_second_line(linear);
+	return linear;
+}
+
+void fault_precise_store(struct model *m, const struct step *s, unsigned a, struct record *record)
+{
+	const struct memory_result *o = &s->outcome[a].memory;
+
+	if (m->config.fault == FAULT_NONE)
+		return;
+	record->data_source = store_status(m, &s->r->access[a], o, record->data_source);
+	record->data_linear_address = store_address(m, s, o, record->data_linear_address);
+	if (broken(m, FAULT_PS_LATENCY))
+		record->latency = o->latency;
+	if (s->cpl && broken(m, FAULT_PS_USER_EMPTY))
+		record->data_linear_address = record->data_source = 0;
+}
+
+/* ---- data address profiling ---- */
+
+/* Faults that leave out the address of one event. */
+static bool address_missing(struct model *m, enum event_kind kind)
+{
+	switch (kind) {
+#define FAULT(token, name, requirements, sentence, ...)
+#define FAULT_ADDRESS_MISSING(token, event, name, ...) \
+	case EVENT_KIND_##event: \
+		return broken(m, FAULT_##token);
+#include "refpmu/faults/fault_memory.def"
+#undef FAULT
+	default:
+		return false;
+	}
+}
+
+static u64 other_address(struct model *m, const struct model_access *a,
+			 const struct memory_result *o, u64 linear)
+{
+	if (!o->l1_hit && broken(m, FAULT_DLA_FAR_LINE))
+		return linear & -(u64)MEMORY_LINE;
+	if (broken(m, FAULT_DLA_ADDRESS_8))
+		return linear & -sizeof(u64);
+	if (broken(m, FAULT_DLA_ADDRESS_32))
+		return (u32)linear;
+	if (model_is_split(a) && broken(m, a->store ? FAULT_DLA_SPLIT_STORES_SECOND :
+						      FAULT_DLA_SPLIT_LOADS_SECOND))
+		return model_second_line(linear);
+	return linear;
+}
+
+void fault_data_address(struct model *m, const struct step *s, unsigned x, unsigned a,
+			struct record *record)
+{
+	const struct model_access *access = &s->r->access[a];
+
+	if (m->config.fault == FAULT_NONE)
+		return;
+	record->data_linear_address = other_address(m, access, &s->outcome[a].memory,
+						    record->data_linear_address);
+	if (address_missing(m, s->rule[x]->kind) || (s->cpl && broken(m, FAULT_DLA_USER_EMPTY)))
+		record->data_linear_address = 0;
+	if (record->data_source && access->locked && broken(m, FAULT_DLA_LOCKED_MISSES))
+		record->data_source = 0;
+}
