@@ -48,6 +48,7 @@ struct fault_state {
 	u64 threshold_before;	/* what ld_lat_threshold was before its last write */
 	struct tagged_load tagged_before;	/* the one before the last above the threshold */
 	struct tagged_load cancelled;	/* one that didn't retire */
+	bool prefetched;	/* the instruction's prefetch counts as a load */
 
 	/* Counting. */
 	u64 not_started;	/* counters that wait for a write of IA32_PERF_GLOBAL_CTRL */

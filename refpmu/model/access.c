@@ -103,7 +103,7 @@ static bool is_l3_miss(u8 source)
 }
 
 /* By data source, for loads. Lines on their way count apart from hits and misses of the L1. */
-static bool load_matches(enum event_kind kind, u8 source)
+bool model_load_matches(enum event_kind kind, u8 source)
 {
 	switch (kind) {
 	case EK_L1_HIT:
@@ -141,111 +141,53 @@ static bool load_matches(enum event_kind kind, u8 source)
 	}
 }
 
-/* What a broken processor makes of it. */
-static u8 break_source(struct model *m, enum event_kind kind, u8 source)
+/* The events of MEM_UOPS_RETIRED and of precise store are about loads, or about stores. */
+static bool matches(struct model *m, enum event_kind kind, const struct model_access *a,
+		    const struct access_outcome *o)
 {
-	bool modified = source == SOURCE_L3_HITM;
-
-	if (kind == EK_XSNP_HIT && modified && broken(m, FAULT_SNOOP_HIT_COUNTS_MODIFIED))
-		return SOURCE_L3_SNOOP_HIT;
-	if (kind == EK_XSNP_NONE && is_l3_hit(source) && broken(m, FAULT_SNOOP_NONE_COUNTS_ALL))
-		return SOURCE_L3;
-	if (kind == EK_XSNP_HITM && modified && broken(m, FAULT_SNOOP_MODIFIED_UNCOUNTED))
-		return SOURCE_L3;
-	if (kind == EK_LOCAL_DRAM && source == SOURCE_REMOTE_EXCLUSIVE &&
-	    broken(m, FAULT_LOCAL_COUNTS_REMOTE))
-		return SOURCE_LOCAL_EXCLUSIVE;
-	return source;
-}
-
-/* The same by level, for the events of data address profiling. */
-static u8 break_level(struct model *m, enum event_kind kind, u8 source)
-{
-	if (kind == EK_L1_HIT && source == SOURCE_LFB && broken(m, FAULT_L1_HIT_COUNTS_PENDING))
-		return SOURCE_L1;
-	if (kind == EK_HIT_LFB && source == SOURCE_L1 && broken(m, FAULT_PENDING_COUNTS_L1_HIT))
-		return SOURCE_LFB;
-	if (kind == EK_L2_HIT && is_l3_hit(source) && broken(m, FAULT_L2_HIT_COUNTS_L3))
-		return SOURCE_L2;
-	if (kind == EK_L1_MISS && source > SOURCE_L2 && broken(m, FAULT_L1_MISS_NEAR_ONLY))
-		return SOURCE_L1;
-	if (kind == EK_L2_MISS && source == SOURCE_L2 && broken(m, FAULT_L2_MISS_COUNTS_L2))
-		return SOURCE_L3;
-	return source;
-}
-
-static bool is_split(struct model *m, const struct model_access *a, const struct memory_result *o)
-{
-	enum fault_id in_page = a->store ? FAULT_SPLIT_STORES_IN_PAGE : FAULT_SPLIT_LOADS_IN_PAGE;
-
-	return o->split && !(model_crosses_page(a) && broken(m, in_page));
-}
-
-static bool is_stlb_miss(struct model *m, const struct model_access *a,
-			 const struct memory_result *o)
-{
-	if (o->stlb_miss)
-		return !(a->locked && broken(m, a->store ? FAULT_STLB_MISS_PLAIN_STORES :
-							   FAULT_STLB_MISS_PLAIN_LOADS));
-	return o->dtlb_miss && broken(m, FAULT_STLB_MISS_COUNTS_DTLB);
-}
-
-/* Precise store sees it, unless the processor is broken. */
-static bool is_captured(struct model *m, const struct model_access *a)
-{
-	return a->store && !broken(m, a->locked ? FAULT_PS_LOCKED_LOST : FAULT_PS_PLAIN_LOST) &&
-	       !(model_is_split(a) && broken(m, FAULT_PS_SPLIT_LOST));
-}
-
-bool model_access_is(struct model *m, enum event_kind kind, const struct model_access *a,
-		     const struct access_outcome *o)
-{
-	u8 source = o->memory.source;
-
-	if (m->config.fault)
-		source = break_level(m, kind, break_source(m, kind, source));
-
 	switch (kind) {
 	case EK_STORES:
-		return a->store;
 	case EK_PRECISE_STORE:
-		return is_captured(m, a);
+		return a->store;
 	case EK_LOADS:
 		return !a->store;
 	case EK_LOCK_LOADS:
 		return !a->store && a->locked;
 	case EK_SPLIT_LOADS:
-		return !a->store && is_split(m, a, &o->memory);
+		return !a->store && o->memory.split;
 	case EK_SPLIT_STORES:
-		return a->store && is_split(m, a, &o->memory);
+		return a->store && o->memory.split;
 	case EK_DTLB_MISS_LOADS:
 		return !a->store && o->memory.dtlb_miss;
 	case EK_DTLB_MISS_STORES:
 		return a->store && o->memory.dtlb_miss;
 	case EK_STLB_MISS_LOADS:
-		return !a->store && is_stlb_miss(m, a, &o->memory);
+		return !a->store && o->memory.stlb_miss;
 	case EK_STLB_MISS_STORES:
-		return a->store && is_stlb_miss(m, a, &o->memory);
+		return a->store && o->memory.stlb_miss;
 	case EK_OFFCORE_0:
 	case EK_OFFCORE_1:
 		return model_offcore_is(m, kind - EK_OFFCORE_0, a, o->memory.source);
 	case EK_LOAD_LATENCY:
 		return model_is_latency_event(m, a, o);
-	case EK_XSNP_HITM:
-		return !a->store && load_matches(kind, source) &&
-		       !broken(m, FAULT_LL_MODIFIED_LOST);
 	default:
-		return !a->store && load_matches(kind, source);
+		return !a->store && model_load_matches(kind, o->memory.source);
 	}
 }
 
-/* What an access holds the processor up for. Stores wait in their buffer, and nobody for them. */
-static u64 duration(struct model *m, const struct model_access *a, const struct access_outcome *o)
+bool model_access_is(struct model *m, enum event_kind kind, const struct model_access *a,
+		     const struct access_outcome *o)
 {
-	return a->store || broken(m, FAULT_LL_CLOCK_STANDS) ? 0 : o->memory.latency;
+	return fault_access_is(m, kind, a, o, matches(m, kind, a, o));
 }
 
-static struct access_outcome run(struct model *m, const struct model_access *a)
+/* What an access holds the processor up for. Stores wait in their buffer, and nothing for them. */
+static u64 duration(struct model *m, const struct model_access *a, const struct access_outcome *o)
+{
+	return fault_duration(m, a->store ? 0 : o->memory.latency);
+}
+
+struct access_outcome model_access_meet(struct model *m, const struct model_access *a)
 {
 	struct access_outcome o = { .memory = through_hierarchy(m, a) };
 
@@ -263,7 +205,7 @@ void model_early_access(struct model *m, struct model_retired *r, const struct m
 	if (!watched(m))
 		return;
 	enter(m);
-	o = run(m, a);
+	o = model_access_meet(m, a);
 	leave(m);
 	if (!r->any_early) {
 		__builtin_memset(r->early, 0, sizeof(r->early));
@@ -275,27 +217,11 @@ void model_early_access(struct model *m, struct model_retired *r, const struct m
 		r->early[kind] += model_access_is(m, EK_SPLIT_LOADS + kind, a, &o);
 }
 
-/* Faults ll-counts-prefetches and -far-prefetches: one is a load like others to the facility. */
-static bool load_prefetched(struct model *m, struct step *s)
-{
-	const struct model_access a = { .linear = s->r->act_linear, .bytes = 1 };
-	struct access_outcome o;
-
-	if (s->r->act > ACT_PREFETCH_OWN ||
-	    !(broken(m, FAULT_LL_COUNTS_PREFETCHES) ||
-	      (s->r->act != ACT_PREFETCH_L1 && broken(m, FAULT_LL_COUNTS_FAR_PREFETCHES))))
-		return false;
-	o = run(m, &a);
-	s->prefetched = model_access_is(m, EK_LOAD_LATENCY, &a, &o);
-	return true;
-}
-
 u64 model_access_run(struct model *m, struct step *s)
 {
 	const struct memory_tables tables = tables_of(m);
 	u64 cycles = s->r->any_early ? s->r->early_cycles : 0;
 
-	s->prefetched = false;
 	if (!watched(m)) {
 		for (unsigned a = 0; a < s->r->n_access; a++)
 			s->outcome[a] = (struct access_outcome){ .memory.l1_hit = true };
@@ -304,12 +230,12 @@ u64 model_access_run(struct model *m, struct step *s)
 	enter(m);
 	if (model_memory(m)) {
 		memory_tick(model_memory(m), m->core);
-		if (s->r->act && !load_prefetched(m, s))
+		if (!fault_prefetch(m, s, false) && s->r->act)
 			memory_act(model_memory(m), m->core, &tables, s->r->act,
 				   s->r->act_linear);
 	}
 	for (unsigned a = 0; a < s->r->n_access; a++) {
-		s->outcome[a] = run(m, &s->r->access[a]);
+		s->outcome[a] = model_access_meet(m, &s->r->access[a]);
 		cycles += duration(m, &s->r->access[a], &s->outcome[a]);
 	}
 	leave(m);
@@ -319,7 +245,7 @@ u64 model_access_run(struct model *m, struct step *s)
 u64 model_access_count(struct model *m, const struct step *s, enum event_kind kind)
 {
 	unsigned early = (unsigned)kind - EK_SPLIT_LOADS;
-	u64 n = kind == EK_LOAD_LATENCY && s->prefetched;
+	u64 n = fault_prefetched(m, kind, 0);
 
 	if (s->r->any_early && early < MODEL_EARLY_KINDS)
 		n = s->r->early[early];

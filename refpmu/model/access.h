@@ -21,6 +21,11 @@ bool model_access_is(struct model *m, enum event_kind kind, const struct model_a
  * EK_LOAD_LATENCY, EK_PRECISE_STORE, EK_OFFCORE_0 and _1. */
 u64 model_access_count(struct model *m, const struct step *s, enum event_kind kind);
 
+/* One access meets the hierarchy, as a load perhaps with a tag. */
+struct access_outcome model_access_meet(struct model *m, const struct model_access *a);
+/* Is a load that found its data there an occurrence of the event? */
+bool model_load_matches(enum event_kind kind, u8 source);
+
 /* In lines, and in pages of the smallest size. */
 bool model_is_split(const struct model_access *a);
 bool model_crosses_page(const struct model_access *a);
@@ -31,9 +36,20 @@ bool model_tag_load(struct model *m, const struct model_access *a, const struct 
 /* Is the access an occurrence of the load latency event? */
 bool model_is_latency_event(struct model *m, const struct model_access *a,
 			    const struct access_outcome *o);
-/* offcore.c: does MSR_OFFCORE_RSP_<n> select an access with this source? */
+/* offcore.c: an access that goes past the L2, and what it is compared with. */
+struct offcore_access {
+	u64 request;	/* a bit of MSR_OFFCORE_RSP_x */
+	u8 source;	/* enum memory_source: the response */
+	u64 select;	/* MSR_OFFCORE_RSP_x */
+};
+/* Does MSR_OFFCORE_RSP_<n> select an access with this source? */
 bool model_offcore_is(struct model *m, unsigned n, const struct model_access *a, u8 source);
-/* The code of a data source, Table 18-24. */
+/* load_latency.c: is a load of so many cycles above the threshold? */
+bool model_latency_eligible(struct model *m, u32 latency);
+/* What a source is in spec/data_source.def, and the code of that: Table 18-24. */
+u8 model_source_outcome(u8 source);
+u64 model_outcome_code(const struct model *m, u8 outcome);
 u64 model_source_code(const struct model *m, u8 source);
+u64 model_further_bits(const struct tagged_load *load);
 
 #endif

@@ -54,50 +54,34 @@ static enum exerciser_status check(const struct model *m, const struct exerciser
 	return EXERCISER_IS_DONE;
 }
 
-/* Where the lines go. */
-static enum exerciser_state destination(struct model *m, const struct exerciser *e)
+static void place(struct model *m, const struct exerciser *e, const struct exercise *plan)
 {
-	enum exerciser_state state = (enum exerciser_state)e->word[WORD(STATE)];
-
-	if (broken(m, FAULT_EXERCISER_MISPLACES))
-		return state == EXERCISE_L3_ONLY ? EXERCISE_NOWHERE : EXERCISE_L3_ONLY;
-	return state;
-}
-
-static void place(struct model *m, struct exerciser *e, u32 lines)
-{
-	enum exerciser_state state = destination(m, e);
 	u32 processor = e->word[WORD(PROCESSOR)];
 	unsigned core = m->config.hyper_threading ? processor / CORE_THREADS : processor;
 	struct memory *memory = m->host->memory;
 
 	memory_enter(memory);
 	memory_place_begin(memory);
-	for (u64 i = 0; i < lines; i++)
-		memory_place(memory, core, address_of(e) + i * MEMORY_LINE, state);
+	for (u64 i = 0; i < plan->placed; i++)
+		memory_place(memory, core, address_of(e) + i * MEMORY_LINE, plan->state);
 	memory_leave(memory);
 }
 
+/* docs/EXERCISER.md: a write of STATE begins the command; STATUS and LINES tell of its end. */
 static void command(struct model *m, struct exerciser *e)
 {
-	enum exerciser_status status = check(m, e);
-	u32 lines = status == EXERCISER_IS_DONE ? lines_of(e) : 0, placed;
+	struct exercise plan = {
+		.status = check(m, e),
+		.state = (enum exerciser_state)e->word[WORD(STATE)],
+	};
 
-	if (status == EXERCISER_IS_DONE && broken(m, FAULT_EXERCISER_SILENT)) {
-		e->word[WORD(STATUS)] = EXERCISER_IS_BUSY;
-		return;
-	}
-	if (lines && broken(m, FAULT_EXERCISER_REFUSES)) {
-		status = EXERCISER_IS_FAILED;
-		lines = 0;
-	}
-	if (lines && broken(m, FAULT_EXERCISER_PARTIAL))
-		lines--;
-	placed = lines && broken(m, FAULT_EXERCISER_IDLE) ? 0 : lines;
-	if (placed)
-		place(m, e, placed);
-	e->word[WORD(LINES)] = lines;
-	e->word[WORD(STATUS)] = status;
+	if (plan.status == EXERCISER_IS_DONE)
+		plan.lines = plan.placed = lines_of(e);
+	fault_exercise(m, &plan);
+	if (plan.placed)
+		place(m, e, &plan);
+	e->word[WORD(LINES)] = plan.lines;
+	e->word[WORD(STATUS)] = plan.status;
 }
 
 void model_exerciser_write(struct model *m, u32 offset, u32 value)
@@ -106,7 +90,7 @@ void model_exerciser_write(struct model *m, u32 offset, u32 value)
 
 	if (e->word[WORD(SIGNATURE)] != EXERCISER_HERE)
 		return;
-	m->faults.moment++;
+	fault_moment(m);
 	switch (offset) {
 	case EXERCISER_ADDRESS_LOW:
 	case EXERCISER_ADDRESS_HIGH:

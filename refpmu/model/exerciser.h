@@ -23,6 +23,13 @@ void model_exerciser_write(struct model *m, u32 offset, u32 value);
 
 /* ---- for refpmu/model/ ---- */
 
+/* A command: what is done, and what is told of it. */
+struct exercise {
+	enum exerciser_status status;
+	enum exerciser_state state;
+	u32 lines, placed;
+};
+
 /* As after power-on, or gone, as latitude has it. */
 void model_exerciser_reset(struct model *m);
 

@@ -34,6 +34,9 @@ static inline bool broken(struct model *m, enum fault_id fault) { return false; 
 #endif
 
 struct step;
+struct access_outcome;
+struct exercise;
+struct offcore_access;
 struct record;
 struct service_plan;
 struct assist_plan;
@@ -204,7 +207,43 @@ HOOK(fault_precise_store, struct model *m, const struct step *s, unsigned a, str
 HOOK(fault_data_address, struct model *m, const struct step *s, unsigned x, unsigned a,
      struct record *record)
 
-/* ---- load_latency.c, offcore.c, access.c, exerciser.c ---- */
+/* ---- access.c: faults/access.c ---- */
+
+/* An access is an occurrence of the event. */
+HOOK_VALUE(bool, fault_access_is, is, struct model *m, enum event_kind kind,
+	   const struct model_access *a, const struct access_outcome *o)
+/* Cycles that an access holds the processor up for. */
+HOOK_VALUE(u64, fault_duration, cycles, struct model *m)
+/* What the instruction does to caches is a load to the load latency facility; how many were so. */
+HOOK_VALUE(bool, fault_prefetch, is_load, struct model *m, const struct step *s)
+HOOK_VALUE(u64, fault_prefetched, n, const struct model *m, enum event_kind kind)
+
+/* ---- load_latency.c: faults/load_latency.c ---- */
+
+/* Loads that pass before the next tag. */
+HOOK_VALUE(u32, fault_tag_gap, gap, struct model *m)
+/* A latency is above the threshold. */
+HOOK_VALUE(bool, fault_eligible, eligible, struct model *m, u32 latency)
+/* The facility sees a load; it has been tagged, and updates latency and data source; locked. */
+HOOK_VALUE(bool, fault_load_seen, seen, struct model *m, const struct model_access *a,
+	   const struct memory_result *o)
+HOOK_VALUE(bool, fault_load_updates, tagged, struct model *m)
+HOOK_VALUE(bool, fault_load_kept, locked, struct model *m)
+/* The loads of this instruction were cancelled. */
+HOOK(fault_cancelled, struct model *m, const struct model_retired *r)
+/* An access is an occurrence of the load latency event. */
+HOOK_VALUE(bool, fault_latency_event, counts, struct model *m, const struct model_access *a,
+	   const struct access_outcome *o)
+/* The record of the last tagged load. */
+HOOK(fault_latency_record, struct model *m, const struct step *s, struct record *record)
+
+/* ---- offcore.c: faults/offcore.c ---- */
+
+HOOK(fault_offcore, struct model *m, struct offcore_access *access)
+
+/* ---- exerciser.c: faults/exerciser.c ---- */
+
+HOOK(fault_exercise, struct model *m, struct exercise *plan)
 
 /* ---- lvt.c: faults/lvt.c ---- */
 

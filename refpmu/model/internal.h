@@ -53,7 +53,6 @@ struct step {
 	bool tx_abort;		/* not an instruction, but the abort of a transaction */
 	bool aborts;		/* a record that was due has aborted the transaction: */
 	struct model_retired aborted;	/* what r is since */
-	bool prefetched;	/* a broken processor counts the prefetch as a load */
 };
 
 /* model.c */

@@ -48,36 +48,30 @@ static const struct { u8 supplier, snoop; } sandybridge_response[MEMORY_SOURCES]
 	[SOURCE_UNCACHED] = { LOCAL, SNP_NON_DRAM },
 };
 
-#define L3_HITS_NEHALEM	BITS(UNCORE_HIT, OTHER_CORE_HITM)
-#define SNOOPS		BITS(SNP_NOT_NEEDED, HITM)
-
-static bool response_selected(struct model *m, u64 value, u8 source)
+/* From Sandy Bridge on any response, or a supplier and a snoop result; of Nehalem's responses each
+ * has a bit. */
+static bool response_selected(const struct model *m, const struct offcore_access *access)
 {
-	if (source == SOURCE_L3_HITM && broken(m, FAULT_OFFCORE_MODIFIED_AS_CLEAN))
-		source = SOURCE_L3_SNOOP_HIT;
-	if (!(model_generation(m)->facilities & FAC_OFFCORE_SNB)) {
-		if (value & L3_HITS_NEHALEM && broken(m, FAULT_OFFCORE_SNOOP_IGNORED))
-			value |= L3_HITS_NEHALEM;
-		return value & BIT(nehalem_response[source]);
-	}
-	if (value & OFFCORE_RSP_ANY_RESPONSE)
-		return true;
-	if (value & SNOOPS && broken(m, FAULT_OFFCORE_SNOOP_IGNORED))
-		value |= SNOOPS;
-	return value & BIT(sandybridge_response[source].supplier) &&
-	       value & BIT(sandybridge_response[source].snoop);
+	u64 select = access->select;
+
+	if (!(model_generation(m)->facilities & FAC_OFFCORE_SNB))
+		return select & BIT(nehalem_response[access->source]);
+	return select & OFFCORE_RSP_ANY_RESPONSE ||
+	       (select & BIT(sandybridge_response[access->source].supplier) &&
+		select & BIT(sandybridge_response[access->source].snoop));
 }
 
+/* What goes past the L2, if MSR_OFFCORE_RSP_x selects its request and its response. */
 bool model_offcore_is(struct model *m, unsigned n, const struct model_access *a, u8 source)
 {
-	u64 value = m->offcore_rsp[n], request = a->store || a->locked ? DEMAND_RFO :
-								     DEMAND_DATA_RD;
+	struct offcore_access access = {
+		.request = a->store || a->locked ? DEMAND_RFO : DEMAND_DATA_RD,
+		.source = source,
+		.select = m->offcore_rsp[n],
+	};
 
 	if (source < SOURCE_L3)
 		return false;
-	if (broken(m, FAULT_OFFCORE_ANY_REQUEST))
-		value |= request;
-	if (broken(m, FAULT_OFFCORE_ANY_RESPONSE))
-		return value & request;
-	return value & request && response_selected(m, value, source);
+	fault_offcore(m, &access);
+	return access.select & access.request && response_selected(m, &access);
 }

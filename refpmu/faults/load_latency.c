@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT */
+/* Faults of refpmu/model/load_latency.c: which loads carry a tag, count, and what a record tells. */
+#include "refpmu/faults/broken.h"
+#include "refpmu/model/access.h"
+#include "refpmu/model/record.h"
+#include "spec/data_source.h"
+
+#define FIXED_GAP	15		/* of fault ll-tags-fixed */
+#define PERIOD_GAP	0x1fULL		/* of fault ll-tags-period: bits of the start value */
+#define RESERVED_CODE	0x9		/* of fault ll-source-reserved: Table 18-24 */
+#define LOW_BYTE	0xffULL
+#define RESERVED_BITS	(BIT(6) | BIT(63))
+#define WRONG_BIT	BIT(10)		/* of fault ll-address-bit */
+
+/* ---- tags ---- */
+
+u32 fault_tag_gap(struct model *m, u32 gap)
+{
+	if (broken(m, FAULT_LL_TAG_FIXED))
+		return FIXED_GAP;
+	if (broken(m, FAULT_LL_TAG_PERIOD))
+		for (unsigned i = 0; i < FIRST_FIXED; i++)
+			if (m->counter[i].rule.kind == EK_LOAD_LATENCY)
+				return (u32)(m->counter[i].written & PERIOD_GAP);
+	return gap;
+}
+
+static u64 threshold_in_effect(struct model *m)
+{
+	u64 threshold = m->ld_lat_threshold;
+
+	if (broken(m, FAULT_LL_THRESHOLD_STALE))
+		return m->faults.threshold_before;
+	if (threshold > LOW_BYTE && broken(m, FAULT_LL_THRESHOLD_LOW))
+		return threshold & LOW_BYTE;
+	if (threshold & LOW_BYTE && broken(m, FAULT_LL_THRESHOLD_HIGH))
+		return threshold & ~LOW_BYTE;
+	return threshold;
+}
+
+bool fault_eligible(struct model *m, u32 latency, bool eligible)
+{
+	u64 threshold;
+
+	if (m->config.fault == FAULT_NONE)
+		return eligible;
+	threshold = threshold_in_effect(m);
+	if (threshold > MEMORY_LEAST_LATENCY - 1 && broken(m, FAULT_LL_THREE_ONLY))
+		return false;
+	return latency > threshold ||
+	       (latency == threshold && broken(m, FAULT_LL_THRESHOLD_EQUAL)) ||
+	       broken(m, FAULT_LL_THRESHOLD_IGNORED);
+}
+
+bool fault_load_kept(struct model *m, bool locked)
+{
+	m->faults.tagged_before = m->tagged;
+	return locked || (m->tagged.locked && broken(m, FAULT_LL_LOCK_STICKY));
+}
+
+/* Faults that pass over a kind of loads. */
+bool fault_load_seen(struct model *m, const struct model_access *a, const struct memory_result *o,
+		     bool seen)
+{
+	if (m->config.fault == FAULT_NONE)
+		return seen;
+	return !(!a->locked && broken(m, FAULT_LL_LOCKED_ONLY)) &&
+	       !(o->source == SOURCE_L3_HITM && broken(m, FAULT_LL_MODIFIED_LOST)) &&
+	       !(o->source > SOURCE_L3_HITM && broken(m, FAULT_LL_MEMORY_LOST));
+}
+
+bool fault_load_updates(struct model *m, bool tagged)
+{
+	return tagged || broken(m, FAULT_LL_UNTAGGED_RECORDED);
+}
+
+static void take_cancelled(struct model *m, const struct model_retired *r,
+			   const struct model_access *a)
+{
+	if (broken(m, FAULT_LL_CANCELLED_KEPT))
+		m->faults.cancelled = (struct tagged_load){
+			.valid = true, .linear = a->linear, .source = SOURCE_L1,
+			.latency = MEMORY_LEAST_LATENCY,
+		};
+	if (broken(m, FAULT_LL_CANCELLED_TAGGED))
+		m->tag_gap = ~0u;
+	for (u64 left = m->active; left; left &= left - 1) {
+		unsigned i = (unsigned)__builtin_ctzll(left);
+		const struct model_rule *rule = &m->counter[i].rule;
+
+		fault_at_counter(m, i);
+		if (rule->kind == EK_LOAD_LATENCY && (r->cpl ? rule->usr : rule->os) &&
+		    broken(m, FAULT_LL_CANCELLED_COUNTS))
+			model_set_counter(m, i, m->counter[i].value + 1);
+	}
+	fault_at_counter(m, MODEL_NO_COUNTER);
+}
+
+void fault_cancelled(struct model *m, const struct model_retired *r)
+{
+	for (unsigned i = 0; m->config.fault && i < r->n_access; i++)
+		if (!r->access[i].store)
+			take_cancelled(m, r, &r->access[i]);
+}
+
+/* ---- the event ---- */
+
+/* Every other one, or those that the parameters choose. */
+static bool leaves_out_half(struct model *m)
+{
+	return broken(m, FAULT_LL_COUNTS_HALF) &&
+	       (m->config.when.nth || m->config.when.every || m->faults.tick++ & 1);
+}
+
+bool fault_latency_event(struct model *m, const struct model_access *a,
+			 const struct access_outcome *o, bool counts)
+{
+	bool counts_all = !(model_generation(m)->facilities & FAC_LL_TAGGED);
+
+	if (m->config.fault == FAULT_NONE)
+		return counts;
+	if (a->store)
+		return broken(m, FAULT_LL_COUNTS_STORES);
+	if (counts)
+		return !(counts_all && leaves_out_half(m));
+	if (counts_all || o->tagged)
+		return broken(m, FAULT_LL_THRESHOLD_RECORDS);
+	return model_has_fault(m, FAULT_LL_COUNTS_UNTAGGED) &&
+	       model_latency_eligible(m, o->memory.latency) &&
+	       broken(m, FAULT_LL_COUNTS_UNTAGGED);
+}
+
+/* ---- the record ---- */
+
+/* Of the wrong load: the one before, or one that didn't retire. */
+static const struct tagged_load *other_load(struct model *m)
+{
+	if (broken(m, FAULT_LL_LOAD_BEFORE))
+		return &m->faults.tagged_before;
+	if (m->faults.cancelled.valid && broken(m, FAULT_LL_CANCELLED_KEPT))
+		return &m->faults.cancelled;
+	return &m->tagged;
+}
+
+static u32 latency_of(struct model *m, const struct tagged_load *load)
+{
+	if (broken(m, FAULT_LL_LATENCY_LOW))
+		return load->latency - MEMORY_LEAST_LATENCY;
+	if (load->latency > LOW_BYTE && broken(m, FAULT_LL_LATENCY_8))
+		return load->latency & LOW_BYTE;
+	if (broken(m, FAULT_LL_OTHER_CLOCK))
+		return 2 * load->latency;
+	return broken(m, FAULT_LL_LAST_DISPATCH) ? MEMORY_LEAST_LATENCY : load->latency;
+}
+
+/* Faults that report a level as another. */
+static u8 other_outcome(struct model *m, u8 outcome)
+{
+#define FAULT(token, name, requirements, sentence, ...)
+#define FAULT_DATA_SOURCE(token, right, wrong, name, requirements, sentence, ...) \
+	if (outcome == (right) && broken(m, FAULT_##token)) \
+		return wrong;
+#include "refpmu/faults/fault_memory.def"
+#undef FAULT
+	return outcome;
+}
+
+/* Bits 5:4. */
+static u64 further_bits(struct model *m, const struct tagged_load *right)
+{
+	struct tagged_load load = *right;
+
+	if (broken(m, FAULT_LL_BITS_MISSING))
+		return 0;
+	if (!load.stlb_miss && (broken(m, FAULT_LL_STLB_ALWAYS) ||
+				(load.dtlb_miss && broken(m, FAULT_LL_DTLB_AS_MISS))))
+		load.stlb_miss = true;
+	if (broken(m, FAULT_LL_DTLB_MISS))
+		load.stlb_miss = load.dtlb_miss && !load.stlb_miss;
+	if (load.stlb_miss != load.locked && broken(m, FAULT_LL_BITS_SWAPPED)) {
+		load.locked = load.stlb_miss;
+		load.stlb_miss = !load.stlb_miss;
+	}
+	return model_further_bits(&load);
+}
+
+static u64 data_source_of(struct model *m, const struct tagged_load *load)
+{
+	u64 value = model_outcome_code(m, other_outcome(m, model_source_outcome(load->source)));
+
+	if (broken(m, FAULT_LL_SOURCE_RESERVED))
+		value = RESERVED_CODE;
+	if (model_generation(m)->facilities & FAC_STLB_LOCK || broken(m, FAULT_LL_STLB_NEHALEM))
+		value |= further_bits(m, load);
+	if (broken(m, FAULT_LL_SOURCE_UPPER))
+		value |= RESERVED_BITS;
+	return value;
+}
+
+static u64 address_of(struct model *m, const struct step *s, const struct tagged_load *load)
+{
+	if (broken(m, FAULT_LL_ADDRESS_IP))
+		return s->r->ip;
+	if (broken(m, FAULT_LL_ADDRESS_LINE) || (!load->near && broken(m, FAULT_LL_FAR_LINE)))
+		return load->linear & -(u64)MEMORY_LINE;
+	if (broken(m, FAULT_LL_ADDRESS_BIT))
+		return load->linear ^ WRONG_BIT;
+	if (broken(m, FAULT_LL_ADDRESS_8))
+		return load->linear & -sizeof(u64);
+	if (broken(m, FAULT_LL_ADDRESS_32))
+		return (u32)load->linear;
+	if (load->split && broken(m, FAULT_LL_SPLIT_SECOND))
+		return model_second_line(load->linear);
+	return load->linear;
+}
+
+/* The three fields are 0, or two of them. */
+static void empty(struct model *m, const struct step *s, struct record *record)
+{
+	if (model_generation(m)->pebs_format == FORMAT_FMT2 && broken(m, FAULT_LL_FORMAT_2_EMPTY))
+		record->latency = record->data_source = 0;
+	if (s->cpl && broken(m, FAULT_LL_USER_EMPTY))
+		record->data_linear_address = record->latency = record->data_source = 0;
+}
+
+void fault_latency_record(struct model *m, const struct step *s, struct record *record)
+{
+	const struct tagged_load *load, *latency, *source;
+
+	if (m->config.fault == FAULT_NONE)
+		return;
+	load = latency = source = other_load(m);
+	if (broken(m, FAULT_LL_MIXED))
+		latency = source = &m->faults.tagged_before;
+	if (broken(m, FAULT_LL_SOURCE_BEFORE))
+		source = &m->faults.tagged_before;
+	record->data_linear_address = address_of(m, s, load);
+	record->latency = latency_of(m, latency);
+	record->data_source = data_source_of(m, source);
+	if (broken(m, FAULT_LL_ABORT_RUBBISH))
+		record->tx_abort = record->latency | record->latency << 32;
+	empty(m, s, record);
+	m->faults.cancelled.valid = false;
+}
