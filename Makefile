@@ -70,6 +70,10 @@ HARNESS_OBJS := $(call objects,$(call sources,boot kernel pmu tests/*))
 # Lowest layer first (tools/check_includes.py).
 REFPMU_OBJS := $(call objects,$(call sources,refpmu/model refpmu/model/* refpmu/faults refpmu/hv \
 	   refpmu/engine refpmu/engine/* refpmu/vmm))
+# DBT=0: without the translator.
+DBT	?= 1
+REFPMU_OBJS := $(filter-out $(if $(filter 0,$(DBT)),$(BUILD)/obj/refpmu/engine/dbt/%, \
+	   $(BUILD)/obj/refpmu/engine/no_translator.c.o),$(REFPMU_OBJS))
 # Compilers call memset and memcpy where they like: every program has them.
 MEMORY_SOURCES := refpmu/hv/string.c
 LAUNCH_OBJS := $(call objects,$(LAUNCH_SOURCES) $(MEMORY_SOURCES))
@@ -156,7 +160,7 @@ $(BUILD)/pmutest86-report: $(GEN)/version.h $(wildcard tools/report/*.py) tools/
 	@chmod 755 $@
 
 # Everything is rebuilt when compiler or flags change.
-FLAGS	:= $(shell $(CC) -dumpfullversion -dumpversion) $(CC) $(CFLAGS) $(EFI_CFLAGS) \
+FLAGS	:= DBT=$(DBT) $(shell $(CC) -dumpfullversion -dumpversion) $(CC) $(CFLAGS) $(EFI_CFLAGS) \
 	   $(ZYDIS_CFLAGS) $(WHOLE) $(NO_STRINGS) $(ASFLAGS) $(LDFLAGS)
 $(BUILD)/flags: force
 	@mkdir -p $(@D)
@@ -209,7 +213,8 @@ help:
 	@echo 'make engine-soak  compares both engines for SECONDS=n, from seed FIRST=n on'
 	@echo 'make bench        how long things take'
 	@echo 'make clean        remove $(BUILD)/; make distclean: the fetched sources as well'
-	@echo 'CC=gcc|clang, BUILD=folder, V=1 shows commands; ./run-qemu.sh --help for runs'
+	@echo 'CC=gcc|clang, BUILD=folder, V=1 shows commands, DBT=0 leaves the translator out;'
+	@echo './run-qemu.sh --help for runs'
 
 .PHONY: force clean distclean
 force:

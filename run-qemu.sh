@@ -24,8 +24,8 @@ usage: ./run-qemu.sh [OPTION]...
   --latitude K:V,...
                     knob K of what the manual leaves open is V, whatever seed and profile say
   --require G,...   a SKIP or INCONCLUSIVE in these requirement groups is exit status 2
-  --engine NAME     step or fast: how the reference PMU counts instructions (default: the
-                    fastest that there is)
+  --engine NAME     how the reference PMU counts instructions: step (single steps), direct (executed
+                    one by one), fast (translated too). Default: direct; with --efi, fast
   --smp N           processors, 1 to 16 (default 2: the two threads of a core)
   --on WHICH        run tests on the first processor (default), on all in turn, or on number N;
                     the others sleep meanwhile
@@ -124,8 +124,10 @@ fi
 [[ $out != -* ]] || out=./$out
 [[ $timeout =~ ^[1-9][0-9]{0,5}$ ]] || bad "--timeout takes seconds, not '$timeout'"
 [[ $seed =~ ^[0-9]{0,18}$ ]] || bad "--seed takes a number, not '$seed'"
-[ -z "$engine" ] || [ "$engine" = step ] || [ "$engine" = fast ] ||
-	bad "unknown --engine '$engine'; known: step fast"
+case $engine in
+''|step|direct|fast) ;;
+*)	bad "unknown --engine '$engine'; known: step direct fast" ;;
+esac
 [[ $smp =~ ^([1-9]|1[0-6])$ ]] || bad "--smp takes 1 to 16 processors, not '$smp'"
 case $on in
 ''|first|all) ;;
@@ -268,6 +270,7 @@ prepare()
 	[ -z "$on" ] || arguments+=" on=$on"
 	if [ -n "$efi" ]; then
 		program='\program.efi' arguments=${efi_arguments[*]-}
+		engine=${engine:-fast}
 		cp "$efi" "$esp/program.efi"
 	fi
 	words="cpu=$2 fault=${fault:-none} seed=${seed:-0}"

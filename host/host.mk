@@ -67,6 +67,12 @@ HOST_ENGINE := $(sort $(wildcard $(addprefix $(ROOT)/, refpmu/engine/dbt/block_*
 	       refpmu/engine/dbt/code_fields.c refpmu/engine/decode_insn.c refpmu/engine/code_scan.c)) \
 	       $(filter-out $(ROOT)/host/engine/test_%, $(wildcard $(ROOT)/host/engine/*.c)))
 HOST_ENGINE_TESTS := $(sort $(wildcard $(ROOT)/host/engine/test_*.c))
+# DBT=0: there is no translator, so no tests of it.
+ifeq ($(DBT),0)
+HOST_ENGINE := $(ROOT)/refpmu/engine/decode_insn.c $(ROOT)/refpmu/engine/code_scan.c
+HOST_SKIPPED := $(ROOT)/host/engine/test_blocks.c $(ROOT)/host/engine/test_fast_decode.c
+HOST_ENGINE_TESTS := $(filter-out $(HOST_SKIPPED),$(HOST_ENGINE_TESTS))
+endif
 HOST_ENGINE_SANITIZE := -fsanitize=undefined -fno-sanitize-recover=all
 HOST_ZYDIS := $(ROOT)/.cache/zydis
 HOST_ZYDIS_CFLAGS := -DZYDIS_STATIC_BUILD -DZYCORE_STATIC_BUILD -DZYDIS_DISABLE_AVX512 \
@@ -125,6 +131,7 @@ HOST_FUZZ_BINS := $(patsubst $(ROOT)/%.c,$(HOST_OUT)/fuzzer/%,$(HOST_FUZZ))
 host-fuzzers: $(HOST_FUZZ_BINS)
 
 check: $(addprefix host-tests-,$(HOST_CC_NAMES)) host-fuzzers
+	@$(foreach test,$(HOST_SKIPPED),echo '$(notdir $(test)): skipped, no translator (DBT=0)';)
 	@$(ROOT)/host/run-tests.sh $(HOST_OUT) $(HOST_CHECK_RUNS) \
 		$(foreach cc,$(HOST_CC_NAMES),$(patsubst $(ROOT)/%.c,$(HOST_OUT)/$(cc)/%,$(HOST_TESTS) \
 			$(HOST_ENGINE_TESTS))) \

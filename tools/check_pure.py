@@ -18,7 +18,8 @@ import tempfile
 HARNESS = ("spec/* claims/* kernel/confidential.h kernel/fmt.h kernel/tap.h kernel/topology.h "
            "pmu/hypervisor.h pmu/leaves.h pmu/record.h boot/config.h boot/smbios.h "
            "boot/spread.h tests/*.h tests/frame/old_names.def").split()
-MODEL = ("spec/* refpmu/model/* refpmu/faults/* refpmu/vmm/configure.h refpmu/launch/plan.h "
+MODEL = ("spec/* refpmu/model/* refpmu/faults/* refpmu/vmm/configure.h "
+         "refpmu/hv/engine_name.h refpmu/launch/plan.h "
          "refpmu/launch/fault.h refpmu/launch/span.h refpmu/launch/pe.h").split()
 
 # Whole lines of a comment may speak of assembly.

@@ -5,11 +5,11 @@
 engines.py [--build FOLDER] [--jobs N] [--first S] [--seeds N] [--no-profiles]
            [--sample N | --faults NAME,...]
 
-Runs the unchanged harness on both engines: without latitude, with N seeds from S (1) on, with each
-profile, and with N faults from all over the table, the same ones every time. Every test must
-have the same verdict, and every check that was executed the same result. Prints each difference,
-and how the fast engine counted; the last line is "N pairs of runs, N differ". Exit status: 0 none
-differs, 1 otherwise, 2 bad option or nothing ran.
+Runs the unchanged harness on each engine (step, direct, fast): without latitude, with N seeds from
+S (1) on, with each profile, and with N faults from all over the table, the same ones every time.
+Every test must have the same verdict, and every check that was executed the same result. Prints
+each difference, and how the fast engine counted; the last line is "N settings, N differ". Exit
+status: 0 none differs, 1 otherwise, 2 bad option or nothing ran.
 """
 import sys
 
@@ -19,7 +19,7 @@ import spec
 
 
 def settings_of(options):
-    """What to run on both, as arguments of plan.Job."""
+    """What to run on each, as arguments of plan.Job."""
     settings = [{}] + [{"seed": options.first + i} for i in range(options.seeds)]
     if options.profiles:
         settings += [{"seed": 1, "profile": row["name"]} for row in spec.profiles()]
@@ -42,15 +42,17 @@ def said(run):
     return words
 
 
-def differences(stepped, fast):
-    """Text lines."""
-    lines = [f"{job.engine}: {job.run.problem}" for job in (stepped, fast) if job.run.problem]
-    one, other = said(stepped.run), said(fast.run)
-    for key in sorted(set(one) | set(other)):
-        if one.get(key) != other.get(key):
-            lines.append(f"{' '.join(key).strip()}: {one.get(key)} stepped, "
-                         f"{other.get(key)} fast")
-    for job in (stepped, fast):
+def differences(jobs):
+    """Text lines: the first engine against each other one."""
+    lines = [f"{job.engine}: {job.run.problem}" for job in jobs if job.run.problem]
+    one = said(jobs[0].run)
+    for job in jobs[1:]:
+        other = said(job.run)
+        for key in sorted(set(one) | set(other)):
+            if one.get(key) != other.get(key):
+                lines.append(f"{' '.join(key).strip()}: {one.get(key)} on {jobs[0].engine}, "
+                             f"{other.get(key)} on {job.engine}")
+    for job in jobs:
         if job.run.engine.get("name") != job.engine:
             lines.append(f"{job.engine}: it ran on {job.run.engine.get('name', 'nothing')}")
     return lines
@@ -64,23 +66,23 @@ def main():
     parser.add_argument("--sample", type=command.number(0), default=20)
     parser.add_argument("--faults", default="")
     options = parser.parse_args()
-    pairs = [tuple(plan.Job(**words, engine=engine) for engine in plan.ENGINES)
-             for words in settings_of(options)]
-    plan.Pool(options.build, options.jobs).work_through([job for pair in pairs for job in pair])
-    total = {key: sum(pair[1].run.engine.get(key, 0) for pair in pairs)
-             for key in pairs[0][1].run.engine if key != "name"}
+    rows = [tuple(plan.Job(**words, engine=engine) for engine in plan.ENGINES)
+            for words in settings_of(options)]
+    plan.Pool(options.build, options.jobs).work_through([job for row in rows for job in row])
+    total = {key: sum(row[-1].run.engine.get(key, 0) for row in rows)
+             for key in rows[0][-1].run.engine if key != "name"}
     if not total.get("blocks"):
         raise plan.PlanError("the fast engine counted nothing in blocks")
     differ = 0
-    for stepped, fast in pairs:
-        lines = differences(stepped, fast)
+    for row in rows:
+        lines = differences(row)
         differ += bool(lines)
         for line in lines:
-            print(f"{stepped}: {line}")
+            print(f"{row[0]}: {line}")
     print("fast: " + ", ".join(f"{key} {count}" for key, count in total.items()))
     for place, engine in enumerate(plan.ENGINES):
-        print(f"{engine}: {sum(pair[place].seconds for pair in pairs) / len(pairs):.1f} s a run")
-    print(f"{len(pairs)} pairs of runs, {differ} differ")
+        print(f"{engine}: {sum(row[place].seconds for row in rows) / len(rows):.1f} s a run")
+    print(f"{len(rows)} settings, {differ} differ")
     return 1 if differ else 0
 
 

@@ -24,7 +24,7 @@ START = 300             # the same, before the first byte
 LONGEST_PATTERN = 767   # of the launcher's plan
 MOST = 96               # runs a boot
 LEAST = 8               # where there are so many
-ENGINES = ("step", "fast")
+ENGINES = ("step", "direct", "fast")
 LINE_EVERY = 30         # seconds between lines of progress that don't go to a terminal
 
 

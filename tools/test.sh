@@ -432,7 +432,7 @@ test_reference_pmu_is_exact()
 test_engines_say_the_same()
 {
 	expect 0 tools/engines.py --build "$build" --seeds 2 --no-profiles --sample 4
-	tail -n 1 "$out" | grep -q '^7 pairs of runs, 0 differ$'
+	tail -n 1 "$out" | grep -q '^7 settings, 0 differ$'
 }
 
 test_counts_are_those_of_qemu()

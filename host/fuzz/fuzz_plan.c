@@ -37,7 +37,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 		line = plan.line;
 		if ((unsigned)run.generation >= GEN_COUNT || (unsigned)run.fault >= FAULT_COUNT)
 			abort();
-		if ((unsigned)run.engine > PLAN_ENGINE_FASTEST)
+		if (run.engine >= ENGINES)
 			abort();
 		if (!run.cpu_name || !run.fault_name[0] || !run.profile_name || !run.efi[0])
 			abort();

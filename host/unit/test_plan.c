@@ -43,7 +43,7 @@ static void defaults_are_the_documented_ones(void)
 	CHECK_EQ(0, run.latitude.seed);
 	CHECK(run.hyper_threading);
 	CHECK(!run.keep);
-	CHECK_EQ(PLAN_ENGINE_FASTEST, run.engine);
+	CHECK_EQ(ENGINE_DIRECT, run.engine);
 	CHECK_STR("\\pmutest86.efi", run.efi);
 	CHECK_STR("", run.args);
 	CHECK_EQ(PLAN_END, next());
@@ -60,14 +60,14 @@ static void every_word_is_taken_in_any_order(void)
 	CHECK_EQ(FAULT_INERT, run.fault);
 	CHECK_EQ(7, run.latitude.seed);
 	CHECK(!run.hyper_threading);
-	CHECK_EQ(PLAN_ENGINE_STEP, run.engine);
+	CHECK_EQ(ENGINE_STEP, run.engine);
 	CHECK_STR("tests=pmi.* verbose=on", run.args);
 	CHECK_EQ(3, plan.line);
 	CHECK_EQ(PLAN_RUN, next(), "%s", reason ? reason : "");
 	CHECK_EQ(FAULT_GPR_ORDER, run.fault);
 	CHECK_STR("gpr-order", run.fault_name);
 	CHECK_EQ(~0ULL, run.latitude.seed);
-	CHECK_EQ(PLAN_ENGINE_FAST, run.engine);
+	CHECK_EQ(ENGINE_FAST, run.engine);
 	CHECK(run.keep);
 	CHECK_STR("", run.args, "nothing is left over from the run before");
 	CHECK_EQ(PLAN_END, next());

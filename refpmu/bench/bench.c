@@ -107,7 +107,7 @@ static bool start_reference_pmu(void)
 		return false;
 	if (EFI_ERROR(firmware_start()))
 		return false;
-	return hypercall(HYPERCALL_ENGINE, (void *)(u64)HYPERCALL_FAST) == HYPERCALL_DONE;
+	return hypercall(HYPERCALL_ENGINE, (void *)(u64)ENGINE_FAST) == HYPERCALL_DONE;
 }
 
 static void run(EFI_BOOT_SERVICES *services)

@@ -28,7 +28,7 @@ bool configuration_follow(struct cpu *cpu)
 
 void configuration_reset(struct cpu *cpu, const struct model_config *config)
 {
-	hypervisor.fast = false;
+	hypervisor.engine = ENGINE_STEP;
 	hypervisor.config = *config;
 	hypervisor.wake_ups = 0;
 	for (unsigned i = 0; i < hypervisor.n_cores; i++) {

@@ -1,24 +1,34 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The counting engine: run the guest while the model watches, and report every instruction that
- * retires, exactly and in order. An engine is asked for only while a counter may count; a faster
- * one can take the place of the single-stepping one behind this header.
+ * The counting engine: runs the guest instruction by instruction, or in translated blocks, where it
+ * may not run natively, and reports every instruction that retires, exactly and in order. That is
+ * while the model watches (engine_run), and for code that the processor underneath would execute
+ * wrongly (engine_look, engine_again, engine_step). engine.c says which way an instruction takes.
  */
 #ifndef REFPMU_ENGINE_ENGINE_H
 #define REFPMU_ENGINE_ENGINE_H
 
 #include "refpmu/hv/cpu.h"
 
+/* Once per processor, before its first VMRUN. */
+void engine_init(struct cpu *cpu);
+
+/* After an INIT, whatever the processor was doing. */
+void engine_forget(struct cpu *cpu);
+
+/* Does translated code run on this machine, in this build? */
+bool engine_has_translator(const struct cpu *cpu);
+
 /* Run the guest until model_watching() is over. Handles its exits, through exits.h. */
 void engine_run(struct cpu *cpu);
 
-/* What is at RIP isn't for native running (native_pages.h): run it, at least one instruction, until
- * it may again or the model watches. */
+/* The page at RIP must not run natively (native_pages.h): run it, at least one instruction, until
+ * RIP is on a page that may, or the model watches. */
 void engine_look(struct cpu *cpu);
 
 /*
- * Behind an instruction at this RIP that has had an exit of its own, while the model doesn't watch:
- * where such instructions are in a loop, go round it without world switches.
+ * After the instruction at this RIP, which had an exit of its own, while the model doesn't watch:
+ * where such an instruction is in a short loop, run the loop without world switches.
  */
 void engine_again(struct cpu *cpu, u64 rip);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* See retire.h. */
-#include "refpmu/engine/dbt/engine_block.h"
+#include "refpmu/engine/translator.h"
 #include "refpmu/hv/guest_tsc.h"
 #include "refpmu/engine/retire.h"
 
@@ -73,9 +73,9 @@ void retire_end(struct cpu *cpu, struct model_retired *retired, const struct ins
 		bool was_watching)
 {
 	if (changes_tables(insn))
-		engine_block_tables(cpu);
+		translator_tables_changed(cpu);
 	if (insn && insn->port)
-		engine_block_device(cpu);
+		translator_device_accessed(cpu);
 	if (!was_watching && !model_watching(&cpu->model))
 		return;
 	note_registers(cpu, &retired->after);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The single-stepping engine: the trap flag, set only while the guest runs, and an intercepted
+ * See step.h: the trap flag, set only while the guest runs, and an intercepted
  * #DB after each instruction.
  *
  * Where the trap flag under QEMU's TCG isn't one trap an instruction, this file makes up for it:
@@ -14,29 +14,17 @@
  * The guest's own trap flag works: it gets its #DB after each instruction.
  */
 #include "refpmu/hv/deliver.h"
-#include "refpmu/engine/engine.h"
-#include "refpmu/engine/dbt/engine_block.h"
 #include "refpmu/engine/emulate/engine_solo.h"
-#include "refpmu/engine/emulate/system.h"
 #include "refpmu/engine/exits.h"
 #include "refpmu/hv/guest_memory.h"
-#include "refpmu/engine/native_pages.h"
 #include "refpmu/hv/processors.h"
 #include "refpmu/engine/emulate/rep.h"
 #include "refpmu/engine/retire.h"
+#include "refpmu/engine/step.h"
 #include "refpmu/hv/segment.h"
-#include "refpmu/engine/siblings.h"
 #include "refpmu/engine/transaction.h"
 #include "refpmu/hv/vmrun.h"
-#include "refpmu/engine/configuration.h"
 #include "spec/msr.h"
-
-#define ROUND		8	/* instructions of a loop that is quicker without world switches */
-#define ROUNDS		256	/* at most, between two looks from outside */
-#define SOLO_LOOKS	4	/* at most, runs of them one after the other */
-#define MANY_LOOKS	64	/* one after the other */
-#define LINGER_LEAST	100000	/* TSC ticks, of 1 ns on QEMU: what some exits take */
-#define LINGER_MOST	10000000
 
 /* ---- instructions carried out here ---- */
 
@@ -452,7 +440,7 @@ static bool avoid_trap(struct cpu *cpu, const struct instruction *insn)
 	       engine_solo(cpu, true, &delivered);
 }
 
-static void step_once(struct cpu *cpu)
+void step_instruction(struct cpu *cpu)
 {
 	const struct instruction *insn;
 
@@ -470,130 +458,4 @@ static void step_once(struct cpu *cpu)
 	if (insn && avoid_trap(cpu, insn))
 		return;
 	trap_step(cpu, insn);
-}
-
-void engine_step(struct cpu *cpu)
-{
-	vmrun_set_intercepts(cpu, true);
-	step_once(cpu);
-	vmrun_set_intercepts(cpu, false);
-}
-
-static void begin(struct cpu *cpu)
-{
-	vmrun_set_intercepts(cpu, false);
-	deliver_injected(cpu);
-	engine_block_begin(cpu);
-}
-
-static void run_some(struct cpu *cpu)
-{
-	siblings_stagger(cpu);
-	rep_drop_rf(cpu);
-	if (engine_block_run(cpu))
-		return;
-	cpu->steps++;
-	step_once(cpu);
-	cpu->steps++;
-	if (cpu->pausing)
-		siblings_pause(cpu);
-}
-
-void engine_run(struct cpu *cpu)
-{
-	begin(cpu);
-	while (model_watching(&cpu->model) && !configuration_follow(cpu))
-		run_some(cpu);
-	vmrun_set_intercepts(cpu, false);
-}
-
-static bool on_the_page(const struct cpu *cpu)
-{
-	return cpu->vmcb->save.rip / PAGE_SIZE == cpu->looking_at;
-}
-
-/* Solo instructions first: there is no world switch, and they end where the page does. */
-static void look(struct cpu *cpu)
-{
-	cpu->looking_at = cpu->vmcb->save.rip / PAGE_SIZE;
-	for (unsigned i = 0; i < SOLO_LOOKS; i++)
-		if (!engine_solo_fits(cpu) || !engine_solo_run(cpu, on_the_page))
-			break;
-		else if (!on_the_page(cpu))
-			return;
-	run_some(cpu);
-}
-
-/*
- * A loop that goes to and from a page which isn't for native running costs two exits a round, and
- * one on such a page a world switch for each piece that isn't solo. So the longer such visits last
- * or follow each other closely, the longer the engine stays on afterwards, and it runs blocks.
- */
-static bool goes_on(struct cpu *cpu, unsigned rounds)
-{
-	u64 now = tsc();
-
-	if (rounds == MANY_LOOKS && !cpu->linger)
-		cpu->linger = LINGER_LEAST;
-	if (native_pages_suspected(cpu)) {
-		cpu->looked_until = now;
-		return true;
-	}
-	return now - cpu->looked_until < cpu->linger;
-}
-
-void engine_look(struct cpu *cpu)
-{
-	u64 now = tsc();
-	unsigned rounds = 0;
-
-	if (now - cpu->looked_until > LINGER_LEAST + 2 * cpu->linger)
-		cpu->linger = 0;
-	else if (cpu->linger < LINGER_MOST)
-		cpu->linger = LINGER_LEAST + 2 * cpu->linger;
-	cpu->looked_until = now;
-	cpu->looking = true;
-	begin(cpu);
-	do {
-		if (cpu->linger)
-			run_some(cpu);
-		else
-			look(cpu);
-		rounds++;
-	} while (!model_watching(&cpu->model) && !configuration_follow(cpu) &&
-		 model_has_tx(&cpu->model) && goes_on(cpu, rounds));
-	cpu->looking = false;
-	vmrun_set_intercepts(cpu, false);
-}
-
-/* From behind the instruction at this RIP to it, and through it. */
-static bool go_round(struct cpu *cpu, u64 rip)
-{
-	const struct instruction *insn;
-	bool delivered;
-
-	for (unsigned n = 0; cpu->vmcb->save.rip != rip; n++)
-		if (n == ROUND || !engine_solo_fits(cpu) || !engine_solo(cpu, false, &delivered) ||
-		    model_watching(&cpu->model))
-			return false;
-	insn = decode_current(cpu);
-	return insn && engine_solo_fits(cpu) && engine_system(cpu, insn) &&
-	       cpu->vmcb->save.rip == rip + insn->length;
-}
-
-void engine_again(struct cpu *cpu, u64 rip)
-{
-	bool seen = rip == cpu->exit_rip || rip == cpu->loop_rip;
-	unsigned n = 0;
-
-	cpu->exit_rip = rip;
-	if (!seen || rip == cpu->far_rip)
-		return;
-	while (n < ROUNDS && !model_watching(&cpu->model) && !configuration_follow(cpu) &&
-	       go_round(cpu, rip))
-		n++;
-	if (n)
-		cpu->loop_rip = rip;
-	else if (rip != cpu->loop_rip)
-		cpu->far_rip = rip;
 }

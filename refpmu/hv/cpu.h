@@ -9,6 +9,7 @@
 #define REFPMU_HV_CPU_H
 
 #include "refpmu/model/model.h"
+#include "refpmu/hv/engine_name.h"
 #include "refpmu/vmm/statistics.h"
 #include "refpmu/hv/vmcb.h"
 
@@ -79,7 +80,8 @@ struct cpu {
 	struct rep_progress rep;
 	struct decode_cache *decode_cache;
 
-	struct engine_blocks *blocks;	/* NULL: not with this machine */
+	struct engine_blocks *blocks;	/* of the translator */
+	bool translates;	/* it may be used on this machine */
 	void *vectors;		/* of the program before its transaction: an XSAVE area */
 
 	struct solo_code *solo_code;
@@ -106,7 +108,7 @@ struct hypervisor {
 	struct model_config config;
 	volatile u64 epoch;
 	u32 wake_ups;		/* IPIs from one processor to another since then */
-	volatile bool fast;	/* blocks where they can be exact, single steps elsewhere */
+	volatile u8 engine;	/* enum engine_name: which ways instructions may take */
 	bool several;		/* there is more than one processor */
 	volatile u32 nested_changes;	/* so many times a page's rights have changed */
 	struct model_core *cores;	/* by number, as many as there are APIC ids */

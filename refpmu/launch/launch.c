@@ -6,7 +6,7 @@
  * Everything comes from the volume that the launcher was started from: \refpmu.efi,
  * \refpmu-plan.txt (plan.h) and the programs. Reports are lines on COM1:
  *	launch: run N cpu=.. fault=.. seed=.. profile=..
- *	launch: engine N fast|step blocks=.. stepped=.. runs=.. and the hand-overs by reason;
+ *	launch: engine N step|direct|fast blocks=.. stepped=.. runs=.. and the hand-overs by reason;
  *		acted=..: how often the fault made a difference to the model
  *	launch: end N status=0x.. stepped=.. inexact=..
  *	launch: done
@@ -66,19 +66,17 @@ static bool start_reference_pmu(void)
 	return true;
 }
 
-/* CONFIGURE has left the stepping one, which is always there. */
-static bool choose_engine(enum plan_engine wanted, enum hypercall_engine *engine)
+/* That one, or the next fastest that there is: CONFIGURE has left ENGINE_STEP. */
+static enum engine_name choose_engine(enum engine_name wanted)
 {
-	*engine = HYPERCALL_STEP;
-	if (wanted == PLAN_ENGINE_STEP)
-		return true;
-	if (hypercall(HYPERCALL_ENGINE, (void *)(u64)HYPERCALL_FAST) == HYPERCALL_DONE)
-		*engine = HYPERCALL_FAST;
-	return *engine == HYPERCALL_FAST || wanted == PLAN_ENGINE_FASTEST;
+	while (wanted != ENGINE_STEP &&
+	       hypercall(HYPERCALL_ENGINE, (void *)(u64)wanted) != HYPERCALL_DONE)
+		wanted--;
+	return wanted;
 }
 
 /* Into *engine: the one that it ran on. */
-static u64 run_program(const struct plan_run *run, enum hypercall_engine *engine)
+static u64 run_program(const struct plan_run *run, enum engine_name *engine)
 {
 	struct hypercall_configure configure = {
 		.generation = run->generation,
@@ -100,8 +98,7 @@ static u64 run_program(const struct plan_run *run, enum hypercall_engine *engine
 		configure.latitude[i] = run->latitude.value[i];
 	if (hypercall(HYPERCALL_CONFIGURE, &configure) != HYPERCALL_DONE)
 		return EFI_INVALID_PARAMETER;
-	if (!choose_engine(run->engine, engine))
-		return EFI_UNSUPPORTED;
+	*engine = choose_engine(run->engine);
 	if (run->keep)
 		return resident_run(run->efi, run->args);
 	if (!firmware_load(run->efi, run->args, &status))
@@ -109,15 +106,15 @@ static u64 run_program(const struct plan_run *run, enum hypercall_engine *engine
 	return firmware_start();
 }
 
-static void print_engine(u64 number, enum hypercall_engine engine, const struct statistics *s)
+static void print_engine(u64 number, enum engine_name engine, const struct statistics *s)
 {
 	print("launch: engine %u %s blocks=%u stepped=%u solo=%u runs=%u acted=%u"
 #define HANDOVER(token, name, meaning) " " name "=%u"
-#include "refpmu/engine/dbt/handover.def"
-	      , number, engine == HYPERCALL_FAST ? "fast" : "step", s->in_blocks, s->stepped,
+#include "refpmu/engine/handover.def"
+	      , number, plan_engine_name[engine], s->in_blocks, s->stepped,
 	      s->solo, s->block_runs, s->fault_acted
 #define HANDOVER(token, name, meaning) , s->handover[HANDOVER_##token]
-#include "refpmu/engine/dbt/handover.def"
+#include "refpmu/engine/handover.def"
 	      );
 }
 
@@ -131,7 +128,7 @@ static void run_plan(const char *text, size_t length)
 
 	plan_open(&plan, text, length);
 	while (plan_next(&plan, &run, &reason) == PLAN_RUN) {
-		enum hypercall_engine engine = HYPERCALL_STEP;
+		enum engine_name engine = ENGINE_STEP;
 		u64 status, inexact = 0;
 
 		print("launch: run %u cpu=%s fault=%s seed=%u profile=%s", (u64)++number,

@@ -25,9 +25,10 @@ static const struct { u32 low, high; } knob_ranges[] = {
 #include "refpmu/model/latitude.def"
 };
 
-static const char *const engine_names[PLAN_ENGINE_FASTEST] = {
-	[PLAN_ENGINE_STEP] = "step",
-	[PLAN_ENGINE_FAST] = "fast",
+const char *const plan_engine_name[ENGINES] = {
+	[ENGINE_STEP] = "step",
+	[ENGINE_DIRECT] = "direct",
+	[ENGINE_FAST] = "fast",
 };
 
 #define BLANKS	" \t"
@@ -132,10 +133,10 @@ static const char *set(struct plan_run *run, enum key key, struct span value)
 	case KEY_KEEP:
 		return set_flag(&run->keep, value) ? NULL : "keep is 0 or 1";
 	case KEY_ENGINE:
-		found = span_find(value, engine_names, PLAN_ENGINE_FASTEST);
-		if (found == PLAN_ENGINE_FASTEST)
-			return "engine is step or fast";
-		run->engine = (enum plan_engine)found;
+		found = span_find(value, plan_engine_name, ENGINES);
+		if (found == ENGINES)
+			return "engine is step, direct or fast";
+		run->engine = (enum engine_name)found;
 		return NULL;
 	case KEY_EFI:
 		if (!value.length)
@@ -216,7 +217,7 @@ enum plan_result plan_next(struct plan *plan, struct plan_run *run, const char *
 			.fault_name = "none",
 			.profile_name = profile_names[PROFILE_NONE],
 			.hyper_threading = true,
-			.engine = PLAN_ENGINE_FASTEST,
+			.engine = ENGINE_DIRECT,
 		};
 		*reason = printable(line) ? parse_line(line, run) : "not printable ASCII";
 		return *reason ? PLAN_BAD : PLAN_RUN;

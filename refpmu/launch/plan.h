@@ -10,16 +10,16 @@
  *
  * One blank or more between the words; the words behind `run` in any order, each at most once,
  * args last. efi is needed; without the others: cpu=haswell fault=none seed=0 ht=1 keep=0, no
- * profile, no arguments, the fastest engine that there is. keep=1: the program stays loaded for the
- * next run (resident.h). engine is step or fast; a machine that can't
- * run the one asked for refuses the run. A fault has its parameters behind it
- *(faults/fault_when.h); latitude takes one knob:value of refpmu/model/latitude.def or more, with
- *commas between them.
+ * profile, no arguments, engine=direct. keep=1: the program stays loaded for the next run
+ * (resident.h). engine is step, direct or fast; where fast isn't there, the run is direct. A fault
+ * has its parameters behind it (faults/fault_when.h); latitude takes one knob:value of
+ * refpmu/model/latitude.def or more, with commas between them.
  */
 #ifndef REFPMU_LAUNCH_PLAN_H
 #define REFPMU_LAUNCH_PLAN_H
 
 #include "refpmu/faults/fault_when.h"
+#include "refpmu/hv/engine_name.h"
 #include "refpmu/model/latitude.h"
 #include "spec/generation.h"
 
@@ -27,7 +27,7 @@
 #define PLAN_ARGS_SIZE	1024
 #define PLAN_FAULT_SIZE	96
 
-enum plan_engine { PLAN_ENGINE_STEP, PLAN_ENGINE_FAST, PLAN_ENGINE_FASTEST };
+extern const char *const plan_engine_name[ENGINES];
 
 struct plan_run {
 	enum generation_id generation;
@@ -37,7 +37,7 @@ struct plan_run {
 	const char *cpu_name, *profile_name;	/* as in spec/; "none" */
 	char fault_name[PLAN_FAULT_SIZE];	/* with its parameters, as written; "none" */
 	bool hyper_threading, keep;
-	enum plan_engine engine;
+	enum engine_name engine;
 	char efi[PLAN_PATH_SIZE];
 	char args[PLAN_ARGS_SIZE];
 };

@@ -30,7 +30,7 @@ static void triple_fault(bool counted)
 	struct descriptor_table none = { 0, 0 };
 
 	if (counted) {
-		hypercall(HYPERCALL_ENGINE, (void *)(u64)HYPERCALL_FAST);
+		hypercall(HYPERCALL_ENGINE, (void *)(u64)ENGINE_FAST);
 		msr_write(MSR_IA32_FIXED_CTR_CTRL, 3);
 		msr_write(MSR_IA32_PERF_GLOBAL_CTRL, BIT(32));
 	}

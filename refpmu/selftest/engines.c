@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See engines.h. A program is the same for both engines. It is run with an overflow
+ * See engines.h. A program is the same for all engines. It is run with an overflow
  * of one counter at a random place, whose interrupt keeps all registers, and a PEBS record of
  * another one's; afterwards everything is compared: registers at the interrupt and at the end,
  * flags, memory with the program itself, counters, the DS area with its record. Each processor
@@ -50,7 +50,7 @@ static struct lane {
 	struct ds ds;
 	struct program program;
 	u64 select[4], sampled, distance;	/* counters: events, periods */
-	struct outcome outcome[2];
+	struct outcome outcome[ENGINES];
 	volatile u32 came, ready, finished;	/* rounds; came is one of them */
 } lanes[LANES] __attribute__((aligned(4096)));
 
@@ -72,7 +72,7 @@ static u64 hash(const u8 *bytes, size_t n)
 /* ---- what is run: the first processor draws it for all ---- */
 
 /*
- * Core cycles are the same on both engines for a program that runs alone only: the latency of its
+ * Core cycles are the same on all engines for a program that runs alone only: the latency of its
  * loads passes on the clock, and with others beside it the caches that they share hold what the
  * order of all their loads has left there.
  */
@@ -159,7 +159,7 @@ static void keep(struct lane *lane, struct outcome *o)
 	msr_write(MSR_IA32_PEBS_ENABLE, 0);
 }
 
-static enum hypercall_engine engine;
+static enum engine_name engine;
 
 /* Rounds take turns with the engines. */
 static void take_part(struct lane *lane, u32 round)
@@ -198,7 +198,7 @@ void engines_statistics(struct statistics *total)
 }
 
 /* Fresh processors: what they have cached shows in records. */
-static void use(enum hypercall_engine which)
+static void use(enum engine_name which)
 {
 	static struct hypercall_configure configure = {
 		.generation = GEN_HASWELL,
@@ -215,7 +215,7 @@ static void use(enum hypercall_engine which)
 }
 
 /* A program on each of the first n processors. false: one of them doesn't come. */
-static bool run(u64 seed, enum hypercall_engine which, unsigned n)
+static bool run(u64 seed, enum engine_name which, unsigned n)
 {
 	u32 round = told + 1;
 
@@ -234,17 +234,40 @@ static bool run(u64 seed, enum hypercall_engine which, unsigned n)
 	return true;
 }
 
-static bool same(const struct lane *lane, u64 seed)
+static bool same(const struct lane *lane, u64 seed, enum engine_name other)
 {
-	const u64 *a = (const u64 *)&lane->outcome[HYPERCALL_STEP];
-	const u64 *b = (const u64 *)&lane->outcome[HYPERCALL_FAST];
+	const u64 *a = (const u64 *)&lane->outcome[ENGINE_STEP];
+	const u64 *b = (const u64 *)&lane->outcome[other];
 
 	for (unsigned i = 0; i < sizeof(lane->outcome[0]) / sizeof(u64); i++)
 		if (a[i] != b[i]) {
-			print("# program %u, word %u: stepped %x, fast %x", seed, (u64)i, a[i],
-			      b[i]);
+			print("# program %u, word %u: stepped %x, engine %u %x", seed, (u64)i,
+			      a[i], (u64)other, b[i]);
 			return false;
 		}
+	return true;
+}
+
+enum engine_name engines_fastest(void)
+{
+	return hypercall(HYPERCALL_ENGINE, (void *)(u64)ENGINE_FAST) == HYPERCALL_DONE ?
+		ENGINE_FAST : ENGINE_DIRECT;
+}
+
+/* Each program of a round, on each engine that there is. */
+static bool run_all(u64 seed, unsigned n, enum engine_name last)
+{
+	for (enum engine_name which = ENGINE_STEP; which <= last; which++)
+		if (!run(seed, which, n))
+			return false;
+	return true;
+}
+
+static bool all_same(const struct lane *lane, u64 seed, enum engine_name last)
+{
+	for (enum engine_name which = ENGINE_DIRECT; which <= last; which++)
+		if (!same(lane, seed, which))
+			return false;
 	return true;
 }
 
@@ -263,13 +286,14 @@ u64 engines_compare(u64 first, u64 programs, unsigned processors)
 {
 	unsigned n = processors < LANES ? processors : LANES;
 	u64 different = 0, interrupts = 0, ran = 0;
+	enum engine_name last = engines_fastest();
 	bool came = start_others(n);
 
 	machine_use_programs(true);
 	for (u64 seed = first; seed < first + programs && came; seed += n) {
-		came = run(seed, HYPERCALL_STEP, n) && run(seed, HYPERCALL_FAST, n);
+		came = run_all(seed, n, last);
 		for (unsigned i = 0; i < n && came; i++, ran++) {
-			different += !same(&lanes[i], seed + i);
+			different += !all_same(&lanes[i], seed + i, last);
 			interrupts += lanes[i].outcome[0].pmis != 0;
 		}
 	}
@@ -308,7 +332,7 @@ void engines_speed(void)
 {
 	for (u32 i = 0; i < 4; i++)
 		msr_write(MSR_IA32_PERFEVTSEL0 + i, 0);
-	hypercall(HYPERCALL_ENGINE, (void *)(u64)HYPERCALL_FAST);
+	engines_fastest();
 	one_speed("loop of 2", engine_loop_short, 2, 20000000);
 	one_speed("loop of 12", engine_loop_mixed, 12, 5000000);
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Programs on both engines: nothing that a program can see may tell them apart. */
+/* Programs on all engines: nothing that a program can see may tell them apart. */
 #ifndef REFPMU_SELFTEST_ENGINES_H
 #define REFPMU_SELFTEST_ENGINES_H
 
+#include "refpmu/hv/engine_name.h"
 #include "refpmu/vmm/statistics.h"
 
 /*
@@ -10,9 +11,12 @@
  * behind some random instruction. On the first `processors` ones at once (storm.h has the others),
  * each with the next seed, and counters, overflows and records of its own. Returns how many differ,
  * and prints what differs first; all of them if too few were interrupted to mean anything, or a
- * processor doesn't come. Leaves the fast engine on.
+ * processor doesn't come. Leaves the fastest engine on.
  */
 u64 engines_compare(u64 first, u64 programs, unsigned processors);
+
+/* Choose it: ENGINE_FAST, or ENGINE_DIRECT where there is no translator. */
+enum engine_name engines_fastest(void);
 
 /* Of everything so far: a comparison makes each processor anew, with statistics of its own. */
 void engines_statistics(struct statistics *total);

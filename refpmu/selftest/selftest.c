@@ -299,7 +299,7 @@ static void check_statistics(void)
 	};
 	static const char *const handover[HANDOVER_REASONS] = {
 #define HANDOVER(token, name, meaning) name,
-#include "refpmu/engine/dbt/handover.def"
+#include "refpmu/engine/handover.def"
 	};
 	struct statistics statistics;
 	u64 inexact = 0;
@@ -320,16 +320,27 @@ static void check_statistics(void)
 		print("# stepped because of %s: %u", handover[i], statistics.handover[i]);
 }
 
-static void check_changes(bool fast)
+static void check_changes(enum engine_name engine)
 {
-	say(changing_check(), fast ? "changed_code_counts_as_it_is_now_in_blocks" :
-	    "changed_code_counts_as_it_is_now");
-	say(beside_check(fast), fast ? "code_beside_its_data_runs_in_blocks" :
-	    "code_beside_its_data_counts");
+	static const char *const changed[ENGINES] = {
+		"changed_code_counts_as_it_is_now",
+		"changed_code_executed_directly_counts_as_it_is_now",
+		"changed_code_counts_as_it_is_now_in_blocks",
+	};
+	static const char *const beside[ENGINES] = {
+		"code_beside_its_data_counts", "code_beside_its_data_executed_directly_counts",
+		"code_beside_its_data_runs_in_blocks",
+	};
+	static const char *const crossing[ENGINES] = {
+		"code_that_another_processor_changes_counts_as_it_is_now",
+		"code_that_another_processor_changes_executed_directly_counts_as_it_is_now",
+		"code_that_another_processor_changes_counts_as_it_is_now_in_blocks",
+	};
+
+	say(changing_check(), changed[engine]);
+	say(beside_check(engine == ENGINE_FAST), beside[engine]);
 	if (storm_count())
-		say(crossing_check(), fast ?
-		    "code_that_another_processor_changes_counts_as_it_is_now_in_blocks" :
-		    "code_that_another_processor_changes_counts_as_it_is_now");
+		say(crossing_check(), crossing[engine]);
 }
 
 static void check_programs(u64 first)
@@ -337,29 +348,33 @@ static void check_programs(u64 first)
 	u64 programs = options_number("programs", PROGRAMS);
 
 	verdict(!engines_compare(first, programs, 1),
-		"random_programs_are_the_same_on_both_engines");
+		"random_programs_are_the_same_on_all_engines");
 	if (storm_count())
 		verdict(!engines_compare(first, programs, 1 + storm_count()),
-			"programs_of_several_processors_at_once_are_the_same_on_both_engines");
+			"programs_of_several_processors_at_once_are_the_same_on_all_engines");
 }
 
-static void check_fast_engine(void)
+/* All but ENGINE_STEP. */
+static void check_faster_engines(void)
 {
 	static struct statistics before, after;
+	enum engine_name fastest = engines_fastest();
 
 	engines_statistics(&before);
-	if (hypercall(HYPERCALL_ENGINE, (void *)(u64)HYPERCALL_FAST) != HYPERCALL_DONE) {
-		verdict(false, "there_is_a_fast_engine");
-		return;
+	for (enum engine_name engine = ENGINE_DIRECT; engine <= fastest; engine++) {
+		hypercall(HYPERCALL_ENGINE, (void *)(u64)engine);
+		check_refusals(true);
+		check_changes(engine);
+		check_changes(engine);
+		check_blobs(fast_blobs);
+		check_blobs(fast_blobs);
 	}
-	check_refusals(true);
-	check_changes(true);
-	check_changes(true);
-	check_blobs(fast_blobs);
-	check_blobs(fast_blobs);
 	check_programs(1);
 	engines_statistics(&after);
-	verdict(after.in_blocks > before.in_blocks + PROGRAMS, "blocks_were_run");
+	if (fastest == ENGINE_FAST)
+		verdict(after.in_blocks > before.in_blocks + PROGRAMS, "blocks_were_run");
+	else
+		print("# no translator in this reference PMU: blocks_were_run is skipped");
 	engines_speed();
 }
 
@@ -385,15 +400,15 @@ static void check_others(void)
 
 static void check_all(bool storm)
 {
-	hypercall(HYPERCALL_ENGINE, (void *)(u64)HYPERCALL_STEP);
+	hypercall(HYPERCALL_ENGINE, (void *)(u64)ENGINE_STEP);
 	check_presentation();
 	check_refusals(false);
 	check_refusals(true);
-	check_changes(false);
+	check_changes(ENGINE_STEP);
 	check_blobs(stepped_blobs);
 	check_hidden_memory();
 	check_blobs(stepped_blobs);			/* once more, from the decoder's cache */
-	check_fast_engine();
+	check_faster_engines();
 	if (storm) {
 		check_storm();
 		check_others();
@@ -406,10 +421,10 @@ static void check_disk(EFI_SYSTEM_TABLE *system)
 		verdict(false, "this_program_is_on_a_disk");
 		return;
 	}
-	hypercall(HYPERCALL_ENGINE, (void *)(u64)HYPERCALL_STEP);
+	hypercall(HYPERCALL_ENGINE, (void *)(u64)ENGINE_STEP);
 	say(disk_check(), "code_from_a_device_counts_as_it_is_now");
-	hypercall(HYPERCALL_ENGINE, (void *)(u64)HYPERCALL_FAST);
-	say(disk_check(), "code_from_a_device_counts_as_it_is_now_in_blocks");
+	engines_fastest();
+	say(disk_check(), "code_from_a_device_counts_as_it_is_now_on_the_fastest_engine");
 }
 
 EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *system)

@@ -3,6 +3,7 @@
 #include "refpmu/vmm/configure.h"
 #include "refpmu/hv/deliver.h"
 #include "refpmu/engine/configuration.h"
+#include "refpmu/engine/engine.h"
 #include "refpmu/hv/guest_memory.h"
 #include "refpmu/vmm/hypercall.h"
 #include "refpmu/hv/processors.h"
@@ -59,9 +60,9 @@ static enum hypercall_status statistics(struct cpu *cpu, u64 address)
 
 static enum hypercall_status engine(struct cpu *cpu, u64 which)
 {
-	if (which > HYPERCALL_FAST || (which == HYPERCALL_FAST && !cpu->blocks))
+	if (which >= ENGINES || (which == ENGINE_FAST && !engine_has_translator(cpu)))
 		return HYPERCALL_BAD_VALUE;
-	hypervisor.fast = which == HYPERCALL_FAST;
+	hypervisor.engine = (u8)which;
 	return HYPERCALL_DONE;
 }
 

@@ -9,21 +9,19 @@
 #define REFPMU_VMM_HYPERCALL_H
 
 #include "refpmu/vmm/configure.h"
+#include "refpmu/hv/engine_name.h"
 #include "refpmu/vmm/statistics.h"
 
 #define HYPERCALL_MAGIC		0x3638747365545550ULL
-#define HYPERCALL_VERSION_NUMBER 3
+#define HYPERCALL_VERSION_NUMBER 4
 
 enum hypercall_function {
 	HYPERCALL_VERSION,	/* struct hypercall_version, written */
 	HYPERCALL_CONFIGURE,	/* struct hypercall_configure, read: a fresh PMU and statistics */
 	HYPERCALL_STATISTICS,	/* struct statistics, written */
-	HYPERCALL_ENGINE,	/* RDX isn't an address: enum hypercall_engine, till configured */
+	/* RDX isn't an address: enum engine_name, till configured. BAD_VALUE: not here. */
+	HYPERCALL_ENGINE,
 };
-
-/* How instructions are counted. Whoever asks for the fast engine gets stepping where it can't be
- * exact; BAD_VALUE on a machine without it. */
-enum hypercall_engine { HYPERCALL_STEP, HYPERCALL_FAST };
 
 enum hypercall_status {
 	HYPERCALL_DONE,

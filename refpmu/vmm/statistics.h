@@ -16,10 +16,10 @@ enum inexact_reason {
 	INEXACT_REASONS
 };
 
-/* Why the fast engine handed an instruction, or a run of them, over to the stepping one. */
+/* Why an instruction was stepped although the engine isn't ENGINE_STEP. */
 enum handover_reason {
 #define HANDOVER(token, name, meaning) HANDOVER_##token,
-#include "refpmu/engine/dbt/handover.def"
+#include "refpmu/engine/handover.def"
 	HANDOVER_REASONS
 };
 
@@ -35,7 +35,7 @@ struct statistics {
 	u64 inexact[INEXACT_REASONS];
 	u64 in_blocks;			/* further instructions, counted in blocks */
 	u64 block_runs;
-	u64 carried_out;		/* of the stepped ones: by the fast engine, not running */
+	u64 carried_out;		/* of the stepped ones: by engine_system() */
 	u64 solo;			/* of the stepped ones: run without a world switch */
 	u64 handover[HANDOVER_REASONS];
 	u64 fault_acted;		/* times that the fault made a difference to the model */

@@ -3,7 +3,7 @@
 #include "refpmu/vmm/virtualise.h"
 
 #include "refpmu/hv/code_page.h"
-#include "refpmu/engine/dbt/engine_block.h"
+#include "refpmu/engine/engine.h"
 #include "refpmu/engine/exits.h"
 #include "refpmu/hv/guest_memory.h"
 #include "refpmu/hv/host.h"
@@ -158,8 +158,7 @@ static struct cpu *new_cpu(void)
 	cpu->exiting_scratch = hypervisor_pages(1);
 	cpu->host_save = hypervisor_pages(1);
 	nested_paging_init(cpu);
-	decode_init(cpu);
-	engine_block_init(cpu);
+	engine_init(cpu);
 	cpu->vectors = hypervisor_pages(1);
 	init_control(cpu);
 	init_model(cpu);
@@ -222,10 +221,10 @@ void virtualise_other_processor(u32 apic_id)
 					  .nested_cr3 = cpu->nested_root,
 					  .tsc_offset = tsc_offset };
 	init_control(cpu);
-	cpu->stepping = cpu->looking = cpu->rep.active = false;
+	cpu->stepping = false;
 	cpu->shadow = SHADOW_NONE;
 	nested_paging_exit_again(cpu);
-	engine_block_forget(cpu);
+	engine_forget(cpu);
 	processors_started(cpu);
 	code_page_started(cpu);
 	configuration_follow(cpu);

@@ -137,14 +137,14 @@ class Run:
         words = dict(self.engine)
         name, stepped = words.pop("name", ""), words.pop("stepped", 0)
         words.pop("acted", 0)
-        if name != "fast":
+        if not name or name == "step":
             return f"{name}, {stepped} instructions stepped" if name else ""
         blocks, runs = words.pop("blocks", 0), words.pop("runs", 0)
         solo = words.pop("solo", 0)
         stepped -= solo
+        translated = f"{blocks} instructions in {runs} runs of blocks, " if name == "fast" else ""
         why = ", ".join(f"{key} {count}" for key, count in words.items() if count)
-        return (f"fast, {blocks} instructions in {runs} runs of blocks, {solo} solo, "
-                f"{stepped} stepped" +
+        return (f"{name}, {translated}{solo} solo, {stepped} stepped" +
                 (f" (handed over: {why})" if why else ""))
 
     def find_problem(self):

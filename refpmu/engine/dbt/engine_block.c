@@ -1,31 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See engine_block.h and docs/ENGINE.md. A run of blocks is one VMRUN or a few, with some things
- * exchanged in the VMCB: RIP points into the blocks; CR3, CR4.LA57 and the nested tables are those
- * that show them (engine_space.h).
+ * See translator.h and docs/ENGINE.md: code runs as translated blocks (block.h) in guest mode, with
+ * nested paging and the guest's own page tables in force, so that whatever is hidden or
+ * trapped stays so. What it can't do exactly it leaves to the other ways.
+ *
+ * A run of blocks is one VMRUN or a few, with some things exchanged in the VMCB: RIP points into
+ * the blocks; CR3, CR4.LA57 and the nested tables are those that show them (engine_space.h).
  *
  * Exceptions and nested page faults leave a block in the middle; the instruction is undone and
  * left to the stepping engine, which meets them again. Interrupts and NMIs wait for the next
  * beginning of a block.
  */
 #include "refpmu/hv/code_page.h"
-#include "refpmu/engine/decode.h"
 #include "refpmu/hv/deliver.h"
-#include "refpmu/engine/dbt/engine_block.h"
-#include "refpmu/engine/emulate/engine_solo.h"
 #include "refpmu/engine/dbt/engine_space.h"
-#include "refpmu/engine/emulate/system.h"
 #include "refpmu/hv/vmrun.h"
 #include "refpmu/hv/panic.h"
 #include "refpmu/engine/emulate/rep.h"
 #include "refpmu/engine/siblings.h"
-#include "refpmu/engine/transaction.h"
+#include "refpmu/engine/translator.h"
 
 #define LEAF_STRUCTURED		7
 #define STRUCTURED_LA57		BIT(16)		/* ECX */
 #define LEAF_ADDRESS_SIZES	0x80000008
 #define ADDRESS_BITS_NEEDED	40	/* for NESTED_PAGING_EXTRA */
-#define KEY_0		BITS(0, 1)	/* of PKRU: no access, or no writing, with key 0 */
 
 /* The longest run: a guest that switches interrupts off and loops still meets the engine. */
 #define LONGEST_RUN	BIT(24)
@@ -56,72 +54,35 @@ static bool has_room(void)
 	return (sizes[0] & 0xff) >= ADDRESS_BITS_NEEDED && (features[2] & STRUCTURED_LA57);
 }
 
-void engine_block_init(struct cpu *cpu)
+static bool init(struct cpu *cpu)
 {
 	struct engine_blocks *blocks;
 
 	if (!has_room())
-		return;
+		return false;
 	blocks = hypervisor_pages((unsigned)((sizeof(*blocks) + PAGE_SIZE - 1) / PAGE_SIZE));
 	space_init(&blocks->supervisor, cpu, false);
 	space_init(&blocks->user, cpu, true);
 	cpu->blocks = blocks;
-	engine_solo_init(cpu);
+	return true;
 }
 
-void engine_block_tables(struct cpu *cpu)
+static void tables_changed(struct cpu *cpu)
 {
 	if (cpu->blocks)
 		cpu->blocks->supervisor.stale = cpu->blocks->user.stale = true;
 }
 
-void engine_block_device(struct cpu *cpu)
+static void device_accessed(struct cpu *cpu)
 {
 	if (cpu->blocks)
 		cpu->blocks->wary = WARY_RUNS;
 }
 
-void engine_block_begin(struct cpu *cpu)
+static void forget(struct cpu *cpu)
 {
-	engine_block_tables(cpu);
-	cpu->nmis_may_be_blocked = true;
-}
-
-void engine_block_forget(struct cpu *cpu)
-{
-	if (!cpu->blocks)
-		return;
 	space_flush(&cpu->blocks->supervisor);
 	space_flush(&cpu->blocks->user);
-}
-
-/* ---- may blocks run now? ---- */
-
-/* With its own key a program may lock the blocks' data. The host has the guest's CR4. */
-static bool keys_allow(const struct cpu *cpu)
-{
-	u32 pkru, zero;
-
-	if (!(cpu->vmcb->save.cr4 & CR4_PKE))
-		return true;
-	__asm__ volatile("rdpkru" : "=a"(pkru), "=d"(zero) : "c"(0));
-	return !(pkru & KEY_0);
-}
-
-static bool mode_fits(const struct cpu *cpu)
-{
-	if (!cpu_64bit_code(cpu) || cpu->vmcb->save.cr4 & CR4_LA57)
-		return false;
-	return cpu_cpl(cpu) == 0 || (cpu_cpl(cpu) == 3 && keys_allow(cpu));
-}
-
-static bool traps_pending(const struct cpu *cpu)
-{
-	const struct vmcb_save *save = &cpu->vmcb->save;
-
-	return (save->rflags & (RFLAGS_TF | RFLAGS_RF | RFLAGS_VM)) || (save->dr7 & DR7_ENABLED) ||
-	       cpu->shadow != SHADOW_NONE ||
-	       (cpu->vmcb->control.event_injection & EVENT_VALID);
 }
 
 /* ---- a run ---- */
@@ -289,12 +250,6 @@ static bool deliver_pending(struct cpu *cpu, const struct run *run)
 	return delivered;
 }
 
-static bool hand_over(struct cpu *cpu, enum handover_reason why)
-{
-	cpu->statistics.handover[why]++;
-	return false;
-}
-
 /* Where the next block is; false: it isn't for blocks, or the budget is too small for it. */
 static bool enter(struct run *run, u64 *at)
 {
@@ -404,25 +359,6 @@ static bool run_unseen(struct cpu *cpu, struct run *run)
 	return done;
 }
 
-/* The instruction at RIP isn't for blocks. */
-static bool run_instruction(struct cpu *cpu)
-{
-	const struct instruction *insn = decode_current(cpu);
-	bool watching = model_watching(&cpu->model);
-
-	if (!insn || !engine_system(cpu, insn))
-		return false;
-	cpu->statistics.carried_out += watching;
-	return true;
-}
-
-/* Does the model have to see the next instruction? */
-static bool model_looks(const struct cpu *cpu)
-{
-	return cpu->epoch == hypervisor.epoch && model_watching(&cpu->model) &&
-	       !model_bulk_possible(&cpu->model, cpu_cpl(cpu));
-}
-
 /* The cache was made for less, or it is full. What counts more than it has to is good enough. */
 static bool out_of_date(const struct cpu *cpu, const struct block_cache *cache)
 {
@@ -432,7 +368,7 @@ static bool out_of_date(const struct cpu *cpu, const struct block_cache *cache)
 	       (!cache->n_blocks && cache->count_taken != needs_taken);
 }
 
-bool engine_block_run(struct cpu *cpu)
+static bool translated_run(struct cpu *cpu, enum handover_reason *why)
 {
 	struct run run = {
 		.rip = cpu->vmcb->save.rip,
@@ -442,23 +378,8 @@ bool engine_block_run(struct cpu *cpu)
 		.why = HANDOVER_REASONS,
 	};
 	struct engine_space *space;
-	bool delivered;
+	bool done;
 
-	/* What nobody counts, and isn't for native running, needs no single steps. */
-	if (!cpu->blocks || (!hypervisor.fast && model_watching(&cpu->model)))
-		return false;
-	/* Each instruction is looked at before it runs; a second look changes nothing. */
-	if (model_in_tx(&cpu->model))
-		return transaction_instruction(cpu, decode_current(cpu)) ||
-		       (engine_solo_fits(cpu) && engine_solo(cpu, true, &delivered)) ||
-		       hand_over(cpu, HANDOVER_MODEL);
-	if (!mode_fits(cpu))
-		return hand_over(cpu, HANDOVER_MODE);
-	if (traps_pending(cpu))
-		return hand_over(cpu, HANDOVER_TRAP);
-	if (!model_bulk_possible(&cpu->model, cpu_cpl(cpu)))
-		return engine_solo_run(cpu, model_looks) || run_instruction(cpu) ||
-		       hand_over(cpu, HANDOVER_MODEL);
 	run.space = space = cpu_cpl(cpu) ? &cpu->blocks->user : &cpu->blocks->supervisor;
 	if (cpu->blocks->wary) {
 		cpu->blocks->wary--;
@@ -469,18 +390,18 @@ bool engine_block_run(struct cpu *cpu)
 		space->cache.count_taken = model_bulk_needs_taken(&cpu->model);
 		space_flush(space);
 	}
+	*why = HANDOVER_INSTRUCTION;
 	if (space_refuses(space, run.rip))
-		return run_instruction(cpu) || hand_over(cpu, HANDOVER_INSTRUCTION);
-	if (run_unseen(cpu, &run))
-		return true;
-	switch (run.why) {
-	case HANDOVER_INSTRUCTION:
-		return run_instruction(cpu) || hand_over(cpu, HANDOVER_INSTRUCTION);
-	case HANDOVER_OVERFLOW:
-		return engine_solo(cpu, true, &delivered) || hand_over(cpu, HANDOVER_OVERFLOW);
-	case HANDOVER_MODE:
-		return hand_over(cpu, HANDOVER_MODE);
-	default:
 		return false;
-	}
+	done = run_unseen(cpu, &run);
+	/* That is counted already, whether something had retired before it or not. */
+	*why = run.why == HANDOVER_FAULT ? HANDOVER_REASONS : run.why;
+	return done;
 }
+
+static const struct translator with_blocks = {
+	.init = init, .run = translated_run, .tables_changed = tables_changed,
+	.device_accessed = device_accessed, .forget = forget,
+};
+
+const struct translator *const translator = &with_blocks;

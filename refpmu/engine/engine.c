@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * See engine.h. The ways that the guest's instructions take, the fastest first:
+ *
+ *	native		VMRUN, while the model doesn't watch (vmm/main_loop.c)
+ *	translated	blocks, whose events are counted together (translator.h)
+ *	direct		the instruction itself, executed in the hypervisor with the guest's registers,
+ *			or a REP string in C (emulate/engine_solo.h)
+ *	system		in C: what operating systems execute all the time, and what has an exit of
+ *			its own (emulate/system.h)
+ *	transaction	in C: XBEGIN, XEND, XABORT, XTEST, and what begins an elision
+ *			(transaction.h)
+ *	step		by the trap flag, a world switch each; what swallows the trap in C (step.h)
+ *
+ * run_next() tries them in turn. Each says false, with nothing done, where it isn't for the
+ * instruction at RIP; a step always is.
+ */
+#include "refpmu/hv/deliver.h"
+#include "refpmu/engine/configuration.h"
+#include "refpmu/engine/decode.h"
+#include "refpmu/engine/engine.h"
+#include "refpmu/engine/native_pages.h"
+#include "refpmu/engine/siblings.h"
+#include "refpmu/engine/step.h"
+#include "refpmu/engine/transaction.h"
+#include "refpmu/engine/translator.h"
+#include "refpmu/engine/emulate/engine_solo.h"
+#include "refpmu/engine/emulate/rep.h"
+#include "refpmu/engine/emulate/system.h"
+#include "refpmu/hv/vmrun.h"
+#include "refpmu/model/bulk.h"
+
+#define ROUND		8	/* instructions of a loop that is quicker without world switches */
+#define ROUNDS		256	/* at most, between two looks from outside */
+#define SOLO_LOOKS	4	/* at most, runs of them one after the other */
+#define MANY_LOOKS	64	/* one after the other */
+#define LINGER_LEAST	100000	/* TSC ticks, of 1 ns on QEMU: what some exits take */
+#define LINGER_MOST	10000000
+#define KEY_0		BITS(0, 1)	/* of PKRU: no access, or no writing, with key 0 */
+
+void engine_init(struct cpu *cpu)
+{
+	decode_init(cpu);
+	engine_solo_init(cpu);
+	cpu->translates = translator && translator->init(cpu);
+}
+
+void engine_forget(struct cpu *cpu)
+{
+	cpu->looking = cpu->rep.active = false;
+	if (cpu->translates)
+		translator->forget(cpu);
+}
+
+bool engine_has_translator(const struct cpu *cpu)
+{
+	return cpu->translates;
+}
+
+/* ---- which way ---- */
+
+/* Without the others all is stepped; but what nobody counts needs no steps. */
+static bool may_execute(const struct cpu *cpu)
+{
+	return hypervisor.engine != ENGINE_STEP || !model_watching(&cpu->model);
+}
+
+/* Is translated code for the instruction at RIP, and those after it? */
+static bool may_translate(const struct cpu *cpu)
+{
+	return cpu->translates && hypervisor.engine == ENGINE_FAST &&
+	       model_bulk_possible(&cpu->model, cpu_cpl(cpu));
+}
+
+/* With its own key a program may lock the engine's data. The host has the guest's CR4. */
+static bool keys_allow(const struct cpu *cpu)
+{
+	u32 pkru, zero;
+
+	if (!(cpu->vmcb->save.cr4 & CR4_PKE))
+		return true;
+	__asm__ volatile("rdpkru" : "=a"(pkru), "=d"(zero) : "c"(0));
+	return !(pkru & KEY_0);
+}
+
+static bool mode_fits(const struct cpu *cpu)
+{
+	if (!cpu_64bit_code(cpu) || cpu->vmcb->save.cr4 & CR4_LA57)
+		return false;
+	return cpu_cpl(cpu) == 0 || (cpu_cpl(cpu) == 3 && keys_allow(cpu));
+}
+
+static bool traps_pending(const struct cpu *cpu)
+{
+	const struct vmcb_save *save = &cpu->vmcb->save;
+
+	return (save->rflags & (RFLAGS_TF | RFLAGS_RF | RFLAGS_VM)) || (save->dr7 & DR7_ENABLED) ||
+	       cpu->shadow != SHADOW_NONE ||
+	       (cpu->vmcb->control.event_injection & EVENT_VALID);
+}
+
+static bool run_transaction(struct cpu *cpu)
+{
+	return transaction_instruction(cpu, decode_current(cpu));
+}
+
+static bool run_direct(struct cpu *cpu)
+{
+	bool delivered;
+
+	return engine_solo_fits(cpu) && engine_solo(cpu, true, &delivered);
+}
+
+/* After one that ran directly: is the next one for that, too? */
+static bool goes_on(const struct cpu *cpu)
+{
+	return cpu->epoch == hypervisor.epoch && model_watching(&cpu->model) &&
+	       !may_translate(cpu);
+}
+
+static bool run_system(struct cpu *cpu)
+{
+	const struct instruction *insn = decode_current(cpu);
+	bool watching = model_watching(&cpu->model);
+
+	if (!insn || !engine_system(cpu, insn))
+		return false;
+	cpu->statistics.carried_out += watching;
+	return true;
+}
+
+/* All ways but a step. *why: the reason for one. */
+static bool run_without_step(struct cpu *cpu, enum handover_reason *why)
+{
+	/* Each instruction is looked at before it runs; a second look changes nothing. */
+	*why = HANDOVER_MODEL;
+	if (model_in_tx(&cpu->model))
+		return run_transaction(cpu) || run_direct(cpu);
+	*why = HANDOVER_MODE;
+	if (!mode_fits(cpu))
+		return false;
+	*why = HANDOVER_TRAP;
+	if (traps_pending(cpu))
+		return false;
+	*why = HANDOVER_MODEL;
+	if (!may_translate(cpu))
+		return engine_solo_run(cpu, goes_on) || run_system(cpu);
+	if (translator->run(cpu, why))
+		return true;
+	switch (*why) {
+	case HANDOVER_INSTRUCTION:
+		return run_system(cpu);
+	case HANDOVER_OVERFLOW:
+		return run_direct(cpu);
+	default:
+		return false;
+	}
+}
+
+static void run_step(struct cpu *cpu)
+{
+	cpu->steps++;
+	step_instruction(cpu);
+	cpu->steps++;
+	if (cpu->pausing)
+		siblings_pause(cpu);
+}
+
+/* The instruction at RIP, or that and some more. */
+static void run_next(struct cpu *cpu)
+{
+	enum handover_reason why = HANDOVER_REASONS;
+
+	siblings_stagger(cpu);
+	rep_drop_rf(cpu);
+	if (may_execute(cpu)) {
+		if (run_without_step(cpu, &why))
+			return;
+		if (why != HANDOVER_REASONS)
+			cpu->statistics.handover[why]++;
+	}
+	run_step(cpu);
+}
+
+/* ---- what it is asked for ---- */
+
+void engine_step(struct cpu *cpu)
+{
+	vmrun_set_intercepts(cpu, true);
+	step_instruction(cpu);
+	vmrun_set_intercepts(cpu, false);
+}
+
+static void begin(struct cpu *cpu)
+{
+	vmrun_set_intercepts(cpu, false);
+	deliver_injected(cpu);
+	translator_tables_changed(cpu);
+	cpu->nmis_may_be_blocked = true;
+}
+
+void engine_run(struct cpu *cpu)
+{
+	begin(cpu);
+	while (model_watching(&cpu->model) && !configuration_follow(cpu))
+		run_next(cpu);
+	vmrun_set_intercepts(cpu, false);
+}
+
+static bool on_the_page(const struct cpu *cpu)
+{
+	return cpu->vmcb->save.rip / PAGE_SIZE == cpu->looking_at;
+}
+
+/* Solo instructions first: there is no world switch, and they end where the page does. */
+static void look(struct cpu *cpu)
+{
+	cpu->looking_at = cpu->vmcb->save.rip / PAGE_SIZE;
+	for (unsigned i = 0; i < SOLO_LOOKS; i++)
+		if (!engine_solo_fits(cpu) || !engine_solo_run(cpu, on_the_page))
+			break;
+		else if (!on_the_page(cpu))
+			return;
+	run_next(cpu);
+}
+
+/*
+ * A loop that goes to and from a page which isn't for native running costs two exits a round, and
+ * one on such a page a world switch for each piece that isn't solo. So the longer such visits last
+ * or follow each other closely, the longer the engine stays on afterwards, and it runs blocks.
+ */
+static bool stays_on(struct cpu *cpu, unsigned rounds)
+{
+	u64 now = tsc();
+
+	if (rounds == MANY_LOOKS && !cpu->linger)
+		cpu->linger = LINGER_LEAST;
+	if (native_pages_suspected(cpu)) {
+		cpu->looked_until = now;
+		return true;
+	}
+	return now - cpu->looked_until < cpu->linger;
+}
+
+void engine_look(struct cpu *cpu)
+{
+	u64 now = tsc();
+	unsigned rounds = 0;
+
+	if (now - cpu->looked_until > LINGER_LEAST + 2 * cpu->linger)
+		cpu->linger = 0;
+	else if (cpu->linger < LINGER_MOST)
+		cpu->linger = LINGER_LEAST + 2 * cpu->linger;
+	cpu->looked_until = now;
+	cpu->looking = true;
+	begin(cpu);
+	do {
+		if (cpu->linger)
+			run_next(cpu);
+		else
+			look(cpu);
+		rounds++;
+	} while (!model_watching(&cpu->model) && !configuration_follow(cpu) &&
+		 model_has_tx(&cpu->model) && stays_on(cpu, rounds));
+	cpu->looking = false;
+	vmrun_set_intercepts(cpu, false);
+}
+
+/* From behind the instruction at this RIP to it, and through it. */
+static bool go_round(struct cpu *cpu, u64 rip)
+{
+	const struct instruction *insn;
+	bool delivered;
+
+	for (unsigned n = 0; cpu->vmcb->save.rip != rip; n++)
+		if (n == ROUND || !engine_solo_fits(cpu) || !engine_solo(cpu, false, &delivered) ||
+		    model_watching(&cpu->model))
+			return false;
+	insn = decode_current(cpu);
+	return insn && engine_solo_fits(cpu) && engine_system(cpu, insn) &&
+	       cpu->vmcb->save.rip == rip + insn->length;
+}
+
+void engine_again(struct cpu *cpu, u64 rip)
+{
+	bool seen = rip == cpu->exit_rip || rip == cpu->loop_rip;
+	unsigned n = 0;
+
+	cpu->exit_rip = rip;
+	if (!seen || rip == cpu->far_rip)
+		return;
+	while (n < ROUNDS && !model_watching(&cpu->model) && !configuration_follow(cpu) &&
+	       go_round(cpu, rip))
+		n++;
+	if (n)
+		cpu->loop_rip = rip;
+	else if (rip != cpu->loop_rip)
+		cpu->far_rip = rip;
+}
