@@ -9,6 +9,7 @@
 #include "refpmu/hv/vmrun.h"
 #include "refpmu/model/core.h"
 #include "refpmu/model/uncore.h"
+#include "refpmu/engine/engine_cpu.h"
 
 bool configuration_follow(struct cpu *cpu)
 {
@@ -17,7 +18,7 @@ bool configuration_follow(struct cpu *cpu)
 	if (cpu->epoch == epoch)
 		return false;
 	cpu->epoch = epoch;
-	cpu->rep.active = false;
+	cpu->engine->rep.active = false;
 	cpu->statistics = (struct statistics){ 0 };
 	guest_tsc_leave(cpu);
 	model_init(&cpu->model, &hypervisor.config, &cpu->model_host);

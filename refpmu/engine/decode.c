@@ -4,6 +4,7 @@
 #include "refpmu/hv/guest_memory.h"
 #include "refpmu/engine/emulate/solo.h"
 #include "refpmu/hv/svm.h"
+#include "refpmu/engine/engine_cpu.h"
 #include "spec/msr.h"
 
 #define CACHE_ENTRIES	2048
@@ -26,7 +27,7 @@ void decode_init(struct cpu *cpu)
 	ZydisDecoderInit(&cache->decoder[1], ZYDIS_MACHINE_MODE_LONG_COMPAT_32,
 			 ZYDIS_STACK_WIDTH_32);
 	ZydisDecoderInit(&cache->decoder[2], ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
-	cpu->decode_cache = cache;
+	cpu->engine->decode_cache = cache;
 }
 
 static u8 code_bits(const struct cpu *cpu)
@@ -52,7 +53,7 @@ static bool decode(struct decode_cache *cache, struct instruction *insn, unsigne
 const struct instruction *decode_current(struct cpu *cpu)
 {
 	u64 linear = cpu_code_address(cpu), rip = cpu->vmcb->save.rip;
-	struct instruction *insn = &cpu->decode_cache->entry[linear % CACHE_ENTRIES];
+	struct instruction *insn = &cpu->engine->decode_cache->entry[linear % CACHE_ENTRIES];
 	u8 mode = code_bits(cpu);
 	u8 bytes[INSN_MAX_BYTES];
 	unsigned available;
@@ -64,9 +65,9 @@ const struct instruction *decode_current(struct cpu *cpu)
 
 	available = guest_read_some(cpu, linear, bytes, INSN_MAX_BYTES);
 	*insn = (struct instruction){ .linear = linear, .rip = rip, .mode = mode };
-	cpu->decode_cache->solo[linear % CACHE_ENTRIES].kind = SOLO_UNKNOWN;
+	cpu->engine->decode_cache->solo[linear % CACHE_ENTRIES].kind = SOLO_UNKNOWN;
 	__builtin_memcpy(insn->bytes, bytes, available);
-	if (available && decode(cpu->decode_cache, insn, available))
+	if (available && decode(cpu->engine->decode_cache, insn, available))
 		return insn;
 	insn->length = 0;
 	return NULL;
@@ -75,7 +76,7 @@ const struct instruction *decode_current(struct cpu *cpu)
 const struct instruction *decode_again(struct cpu *cpu, const u8 *host, u64 left)
 {
 	u64 linear = cpu_code_address(cpu);
-	const struct instruction *insn = &cpu->decode_cache->entry[linear % CACHE_ENTRIES];
+	const struct instruction *insn = &cpu->engine->decode_cache->entry[linear % CACHE_ENTRIES];
 
 	if (!insn->length || insn->linear != linear || insn->rip != cpu->vmcb->save.rip ||
 	    insn->mode != code_bits(cpu) || insn->length > left)
@@ -88,7 +89,7 @@ const struct instruction *decode_again(struct cpu *cpu, const u8 *host, u64 left
 
 const struct solo_op *decode_solo(struct cpu *cpu, const struct instruction *insn)
 {
-	struct decode_cache *cache = cpu->decode_cache;
+	struct decode_cache *cache = cpu->engine->decode_cache;
 	struct solo_op *op = &cache->solo[insn - cache->entry];
 
 	if (op->kind == SOLO_UNKNOWN)

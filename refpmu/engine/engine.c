@@ -4,8 +4,8 @@
  *
  *	native		VMRUN, while the model doesn't watch (vmm/main_loop.c)
  *	translated	blocks, whose events are counted together (translator.h)
- *	direct		the instruction itself, executed in the hypervisor with the guest's registers,
- *			or a REP string in C (emulate/engine_solo.h)
+ *	direct		the instruction itself, executed by the hypervisor on the guest's
+ *			registers, or a REP string in C (emulate/engine_solo.h)
  *	system		in C: what operating systems execute all the time, and what has an exit of
  *			its own (emulate/system.h)
  *	transaction	in C: XBEGIN, XEND, XABORT, XTEST, and what begins an elision
@@ -29,6 +29,7 @@
 #include "refpmu/engine/emulate/system.h"
 #include "refpmu/hv/vmrun.h"
 #include "refpmu/model/bulk.h"
+#include "refpmu/engine/engine_cpu.h"
 
 #define ROUND		8	/* instructions of a loop that is quicker without world switches */
 #define ROUNDS		256	/* at most, between two looks from outside */
@@ -40,21 +41,25 @@
 
 void engine_init(struct cpu *cpu)
 {
+	_Static_assert(sizeof(*cpu->engine) <= PAGE_SIZE, "a page");
+	cpu->engine = hypervisor_pages(1);
+	cpu->engine->vectors = hypervisor_pages(1);
 	decode_init(cpu);
 	engine_solo_init(cpu);
-	cpu->translates = translator && translator->init(cpu);
+	cpu->engine->translates = translator && translator->init(cpu);
 }
 
 void engine_forget(struct cpu *cpu)
 {
-	cpu->looking = cpu->rep.active = false;
-	if (cpu->translates)
+	cpu->looking = cpu->engine->rep.active = false;
+	siblings_started(cpu);
+	if (cpu->engine->translates)
 		translator->forget(cpu);
 }
 
 bool engine_has_translator(const struct cpu *cpu)
 {
-	return cpu->translates;
+	return cpu->engine->translates;
 }
 
 /* ---- which way ---- */
@@ -68,7 +73,7 @@ static bool may_execute(const struct cpu *cpu)
 /* Is translated code for the instruction at RIP, and those after it? */
 static bool may_translate(const struct cpu *cpu)
 {
-	return cpu->translates && hypervisor.engine == ENGINE_FAST &&
+	return cpu->engine->translates && hypervisor.engine == ENGINE_FAST &&
 	       model_bulk_possible(&cpu->model, cpu_cpl(cpu));
 }
 
@@ -159,10 +164,10 @@ static bool run_without_step(struct cpu *cpu, enum handover_reason *why)
 
 static void run_step(struct cpu *cpu)
 {
-	cpu->steps++;
+	cpu->engine->siblings.steps++;
 	step_instruction(cpu);
-	cpu->steps++;
-	if (cpu->pausing)
+	cpu->engine->siblings.steps++;
+	if (cpu->engine->siblings.pausing)
 		siblings_pause(cpu);
 }
 
@@ -209,13 +214,13 @@ void engine_run(struct cpu *cpu)
 
 static bool on_the_page(const struct cpu *cpu)
 {
-	return cpu->vmcb->save.rip / PAGE_SIZE == cpu->looking_at;
+	return cpu->vmcb->save.rip / PAGE_SIZE == cpu->engine->look.page;
 }
 
 /* Solo instructions first: there is no world switch, and they end where the page does. */
 static void look(struct cpu *cpu)
 {
-	cpu->looking_at = cpu->vmcb->save.rip / PAGE_SIZE;
+	cpu->engine->look.page = cpu->vmcb->save.rip / PAGE_SIZE;
 	for (unsigned i = 0; i < SOLO_LOOKS; i++)
 		if (!engine_solo_fits(cpu) || !engine_solo_run(cpu, on_the_page))
 			break;
@@ -233,13 +238,13 @@ static bool stays_on(struct cpu *cpu, unsigned rounds)
 {
 	u64 now = tsc();
 
-	if (rounds == MANY_LOOKS && !cpu->linger)
-		cpu->linger = LINGER_LEAST;
+	if (rounds == MANY_LOOKS && !cpu->engine->look.linger)
+		cpu->engine->look.linger = LINGER_LEAST;
 	if (native_pages_suspected(cpu)) {
-		cpu->looked_until = now;
+		cpu->engine->look.until = now;
 		return true;
 	}
-	return now - cpu->looked_until < cpu->linger;
+	return now - cpu->engine->look.until < cpu->engine->look.linger;
 }
 
 void engine_look(struct cpu *cpu)
@@ -247,15 +252,15 @@ void engine_look(struct cpu *cpu)
 	u64 now = tsc();
 	unsigned rounds = 0;
 
-	if (now - cpu->looked_until > LINGER_LEAST + 2 * cpu->linger)
-		cpu->linger = 0;
-	else if (cpu->linger < LINGER_MOST)
-		cpu->linger = LINGER_LEAST + 2 * cpu->linger;
-	cpu->looked_until = now;
+	if (now - cpu->engine->look.until > LINGER_LEAST + 2 * cpu->engine->look.linger)
+		cpu->engine->look.linger = 0;
+	else if (cpu->engine->look.linger < LINGER_MOST)
+		cpu->engine->look.linger = LINGER_LEAST + 2 * cpu->engine->look.linger;
+	cpu->engine->look.until = now;
 	cpu->looking = true;
 	begin(cpu);
 	do {
-		if (cpu->linger)
+		if (cpu->engine->look.linger)
 			run_next(cpu);
 		else
 			look(cpu);
@@ -283,17 +288,17 @@ static bool go_round(struct cpu *cpu, u64 rip)
 
 void engine_again(struct cpu *cpu, u64 rip)
 {
-	bool seen = rip == cpu->exit_rip || rip == cpu->loop_rip;
+	bool seen = rip == cpu->engine->loop.exit_rip || rip == cpu->engine->loop.rip;
 	unsigned n = 0;
 
-	cpu->exit_rip = rip;
-	if (!seen || rip == cpu->far_rip)
+	cpu->engine->loop.exit_rip = rip;
+	if (!seen || rip == cpu->engine->loop.far_rip)
 		return;
 	while (n < ROUNDS && !model_watching(&cpu->model) && !configuration_follow(cpu) &&
 	       go_round(cpu, rip))
 		n++;
 	if (n)
-		cpu->loop_rip = rip;
-	else if (rip != cpu->loop_rip)
-		cpu->far_rip = rip;
+		cpu->engine->loop.rip = rip;
+	else if (rip != cpu->engine->loop.rip)
+		cpu->engine->loop.far_rip = rip;
 }

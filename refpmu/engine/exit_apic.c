@@ -14,10 +14,11 @@
 #include "refpmu/hv/apic.h"
 #include "refpmu/engine/exits.h"
 #include "refpmu/hv/processors.h"
+#include "refpmu/engine/engine_cpu.h"
 
 static void carry_out(struct cpu *cpu, const struct pmi_delivery *delivery)
 {
-	cpu->pmi_raised = true;
+	cpu->engine->pmi_raised = true;
 	if (delivery->lvtpc != *apic_register(APIC_LVTPC))
 		*apic_register(APIC_LVTPC) = delivery->lvtpc;
 	if (delivery->kind == PMI_FIXED)

@@ -5,6 +5,7 @@
 #include "refpmu/model/uncore.h"
 #include "refpmu/hv/processors.h"
 #include "refpmu/engine/siblings.h"
+#include "refpmu/engine/engine_cpu.h"
 
 #define PATIENCE	4000000000ULL	/* TSC ticks: a second or more, on a loaded host */
 #define TURN		128u		/* half as many instructions */
@@ -16,18 +17,24 @@ static void say(volatile bool *what, bool value)
 	__atomic_store_n(what, value, __ATOMIC_SEQ_CST);
 }
 
+void siblings_started(struct cpu *cpu)
+{
+	cpu->engine->siblings.steps = 0;
+	cpu->engine->siblings.unseen = false;
+}
+
 void siblings_unseen(struct cpu *cpu)
 {
 	if (hypervisor.several)
-		say(&cpu->unseen, true);
+		say(&cpu->engine->siblings.unseen, true);
 }
 
 void siblings_seen(struct cpu *cpu)
 {
 	if (!hypervisor.several)
 		return;
-	__atomic_add_fetch(&cpu->appearances, 1, __ATOMIC_SEQ_CST);
-	say(&cpu->unseen, false);
+	__atomic_add_fetch(&cpu->engine->siblings.appearances, 1, __ATOMIC_SEQ_CST);
+	say(&cpu->engine->siblings.unseen, false);
 }
 
 /* Is what the other one does counted here? It may still be of an older configuration. */
@@ -45,8 +52,10 @@ static bool watches(const struct cpu *cpu, const struct cpu *other)
  */
 static bool is_away(const struct cpu *cpu, const struct cpu *other, u32 appearances)
 {
+	const struct siblings_state *its = &other->engine->siblings;
+
 	return other->running && (other->epoch != cpu->epoch ||
-				  (other->unseen && other->appearances == appearances));
+				  (its->unseen && its->appearances == appearances));
 }
 
 static void engage(struct cpu *cpu, struct cpu *other)
@@ -55,7 +64,7 @@ static void engage(struct cpu *cpu, struct cpu *other)
 	u32 appearances;
 
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	appearances = other->appearances;
+	appearances = other->engine->siblings.appearances;
 	while (is_away(cpu, other, appearances)) {
 		processors_call(cpu, other);
 		if (tsc() - begin > PATIENCE) {
@@ -68,10 +77,11 @@ static void engage(struct cpu *cpu, struct cpu *other)
 
 static void settle(struct cpu *cpu, const struct cpu *other)
 {
-	u32 steps = other->steps;
+	u32 steps = other->engine->siblings.steps;
 	u64 begin = tsc();
 
-	while ((steps & 1) && other->steps == steps && other->running && !other->halted) {
+	while ((steps & 1) && other->engine->siblings.steps == steps && other->running &&
+	       !other->halted) {
 		if (tsc() - begin > PATIENCE) {
 			cpu->statistics.inexact[INEXACT_SIBLING]++;
 			return;
@@ -98,18 +108,18 @@ void siblings_settle(struct cpu *cpu)
 /* Until the other one has gone through so many steps. */
 static void give_way(const struct cpu *other, u32 turn)
 {
-	u32 steps = other->steps;
+	u32 steps = other->engine->siblings.steps;
 	u64 begin = tsc();
 
-	while (other->steps - steps < turn && other->running && !other->halted &&
+	while (other->engine->siblings.steps - steps < turn && other->running && !other->halted &&
 	       tsc() - begin < TURN_TICKS)
 		__builtin_ia32_pause();
 }
 
 void siblings_pause(struct cpu *cpu)
 {
-	cpu->pausing = false;
-	if (hypervisor.several && cpu->sibling && !cpu->sibling->unseen &&
+	cpu->engine->siblings.pausing = false;
+	if (hypervisor.several && cpu->sibling && !cpu->sibling->engine->siblings.unseen &&
 	    model_watching(&cpu->model))
 		give_way(cpu->sibling, TURN);
 }
@@ -117,12 +127,13 @@ void siblings_pause(struct cpu *cpu)
 void siblings_stagger(struct cpu *cpu)
 {
 	u32 most = cpu->model.latitude[LAT_INTERLEAVING], random;
+	u64 *state = &cpu->engine->siblings.stagger;
 
 	if (!hypervisor.several || !cpu->sibling || !most)
 		return;
 	/* Knuth's MMIX; the upper bits are the better ones. */
-	cpu->stagger = cpu->stagger * 6364136223846793005 + 1442695040888963407;
-	random = (u32)(cpu->stagger >> 32);
+	*state = *state * 6364136223846793005 + 1442695040888963407;
+	random = (u32)(*state >> 32);
 	if (random >> 28 == 0)		/* one in sixteen */
 		give_way(cpu->sibling, random % (most + 1));
 }
@@ -130,7 +141,7 @@ void siblings_stagger(struct cpu *cpu)
 void siblings_call(struct cpu *cpu, struct cpu *to)
 {
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	if (to->unseen || to->halted)
+	if (to->engine->siblings.unseen || to->halted)
 		processors_call(cpu, to);
 }
 

@@ -14,6 +14,18 @@
 
 #include "refpmu/hv/cpu.h"
 
+/* What a processor says of itself for the others, and what this module keeps of it. */
+struct siblings_state {
+	volatile bool unseen;	/* it retires what the model isn't told of one by one */
+	volatile u32 appearances;	/* how often that has ended */
+	volatile u32 steps;	/* odd: one instruction may have retired that isn't reported yet */
+	bool pausing;		/* a PAUSE has retired: siblings_pause() is due */
+	u64 stagger;		/* siblings_stagger(): where its random numbers are */
+};
+
+/* After an INIT: it is seen, and between instructions. */
+void siblings_started(struct cpu *cpu);
+
 /*
  * Between these two the processor retires what its model isn't told of one by one. Ask the model
  * whether that may be after siblings_unseen(), not only before it.

@@ -24,6 +24,7 @@
 #include "refpmu/hv/segment.h"
 #include "refpmu/engine/transaction.h"
 #include "refpmu/hv/vmrun.h"
+#include "refpmu/engine/engine_cpu.h"
 #include "spec/msr.h"
 
 /* ---- instructions carried out here ---- */
@@ -138,7 +139,7 @@ static bool carry_out(struct cpu *cpu, const struct instruction *insn)
 	case INSN_INT:
 		return do_int(cpu, insn, &retired, watching);
 	case INSN_PAUSE:
-		cpu->pausing = true;
+		cpu->engine->siblings.pausing = true;
 		break;
 	case INSN_MWAIT:
 	case INSN_HLT:
@@ -313,9 +314,9 @@ static void completed(struct cpu *cpu, struct step *step, bool trap_due)
 			retire_accesses(cpu, step->retired, insn, step->gpr);
 		rep_end(cpu, insn, step->gpr[REG_RCX]);
 		rep_note(cpu);
-		cpu->rep.active = cpu->rep.rip == insn->rip;
+		cpu->engine->rep.active = cpu->engine->rep.rip == insn->rip;
 	}
-	if (!is(step, INSN_REP) || !cpu->rep.active)
+	if (!is(step, INSN_REP) || !cpu->engine->rep.active)
 		retire_end(cpu, step->retired, insn, step->watching);
 
 	met = breakpoint_met(cpu, step);
@@ -390,7 +391,7 @@ static void trap_step(struct cpu *cpu, const struct instruction *insn)
 
 	if (is(&step, INSN_REP)) {
 		rep_begin(cpu);
-		step.retired = &cpu->rep.retired;
+		step.retired = &cpu->engine->rep.retired;
 	} else {
 		retire_begin(cpu, step.retired);
 		if (insn)

@@ -10,6 +10,7 @@
 #include "refpmu/hv/svm.h"
 #include "refpmu/engine/transaction.h"
 #include "refpmu/hv/vmrun.h"
+#include "refpmu/engine/engine_cpu.h"
 
 #define RFLAGS_ARITHMETIC	0x8d5ULL	/* CF PF AF ZF SF OF */
 #define RFLAGS_ZF		BIT(6)
@@ -41,12 +42,12 @@ static void keep_vectors(struct cpu *cpu)
 	if (!has_vectors(cpu))
 		return;
 	if (begin_xsave(cpu, &cr4)) {
-		__builtin_memset((u8 *)cpu->vectors + XSAVE_HEADER, 0, XSAVE_HEADER_BYTES);
-		__asm__ volatile("xsave64 (%0)" : : "r"(cpu->vectors), "a"(VECTOR_STATE), "d"(0)
-				 : "memory");
+		__builtin_memset((u8 *)cpu->engine->vectors + XSAVE_HEADER, 0, XSAVE_HEADER_BYTES);
+		__asm__ volatile("xsave64 (%0)" : : "r"(cpu->engine->vectors),
+				 "a"(VECTOR_STATE), "d"(0) : "memory");
 		WRITE_REGISTER(cr4, cr4);
 	} else {
-		__asm__ volatile("fxsave64 (%0)" : : "r"(cpu->vectors) : "memory");
+		__asm__ volatile("fxsave64 (%0)" : : "r"(cpu->engine->vectors) : "memory");
 	}
 }
 
@@ -57,11 +58,11 @@ static void give_vectors_back(struct cpu *cpu)
 	if (!has_vectors(cpu))
 		return;
 	if (begin_xsave(cpu, &cr4)) {
-		__asm__ volatile("xrstor64 (%0)" : : "r"(cpu->vectors), "a"(VECTOR_STATE), "d"(0)
-				 : "memory");
+		__asm__ volatile("xrstor64 (%0)" : : "r"(cpu->engine->vectors),
+				 "a"(VECTOR_STATE), "d"(0) : "memory");
 		WRITE_REGISTER(cr4, cr4);
 	} else {
-		__asm__ volatile("fxrstor64 (%0)" : : "r"(cpu->vectors) : "memory");
+		__asm__ volatile("fxrstor64 (%0)" : : "r"(cpu->engine->vectors) : "memory");
 	}
 }
 
@@ -77,7 +78,7 @@ void transaction_registers(void *ctx, const struct model_registers *registers)
 	cpu->vmcb->save.rsp = cpu->gpr[REG_RSP];
 	cpu->vmcb->save.rax = cpu->gpr[REG_RAX];
 	give_vectors_back(cpu);
-	cpu->rep.active = false;
+	cpu->engine->rep.active = false;
 	cpu->shadow = SHADOW_NONE;
 }
 

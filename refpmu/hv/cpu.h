@@ -18,20 +18,10 @@
 #define PROCESSORS_MAX	16
 #define CODE_PAGE_WRITTEN 8
 
-struct instruction;
-struct decode_cache;
-struct engine_blocks;
-struct solo_code;
+struct engine_cpu;
 
 /* Interrupts are held off for the one instruction behind STI, MOV SS and POP SS. */
 enum shadow { SHADOW_NONE, SHADOW_STI, SHADOW_MOV_SS };
-
-/* A REP string under way: one retired instruction, however many iterations and interrupts. */
-struct rep_progress {
-	bool active;
-	u64 rip, cr3, rsp, rcx, rsi, rdi;	/* where it goes on; anything else is another one */
-	struct model_retired retired;
-};
 
 /* Pages that the guest reads directly; its stores exit. */
 enum exiting_page { EXITING_APIC, EXITING_EXERCISER, EXITING_PAGES };
@@ -43,12 +33,7 @@ struct cpu {
 	/* Told by itself, but for running, which whoever sends it an INIT clears (processors.h). */
 	volatile bool running;	/* since its last SIPI: it may be called */
 	volatile bool called;	/* an NMI is on its way to it */
-	volatile bool unseen;	/* it retires what the model isn't told of one by one */
-	volatile u32 appearances;	/* how often that has ended */
 	volatile bool halted;	/* and so retires none */
-	volatile u32 steps;	/* odd: one instruction may have retired that isn't reported yet */
-	bool pausing;		/* a PAUSE has retired: siblings_pause() is due */
-	u64 stagger;		/* siblings_stagger(): where its random numbers are */
 	u64 epoch;		/* of the configuration that its model has */
 	/* code_page.h: odd: its guest runs; changes of nested tables that it has seen; where it has
 	 * written for the guest since. */
@@ -68,24 +53,12 @@ struct cpu {
 	struct model model;
 	struct model_host model_host;
 
-	bool looking;		/* what is at RIP isn't for native running: native_pages.h */
-	u64 exit_rip;		/* of the last instruction with an exit of its own */
-	u64 loop_rip, far_rip;	/* one that is in a short loop, one that isn't: engine_again() */
-	u64 looking_at;		/* and the number of its page then */
-	u64 looked_until, linger;	/* TSC, and ticks to stay on after it: engine_look() */
+	bool looking;		/* the engine runs it, although its model doesn't watch */
 	bool stepping;		/* the VMCB's intercepts are those for single steps */
 	enum shadow shadow;	/* of the instruction at RIP */
 	u32 device_interrupts;	/* delivered by vmrun_take_interrupt(): memory may have changed */
 	bool nmis_may_be_blocked;	/* one may have been delivered, and no IRET seen since */
-	struct rep_progress rep;
-	struct decode_cache *decode_cache;
-
-	struct engine_blocks *blocks;	/* of the translator */
-	bool translates;	/* it may be used on this machine */
-	void *vectors;		/* of the program before its transaction: an XSAVE area */
-
-	struct solo_code *solo_code;
-	bool pmi_raised;	/* and nobody has looked for interrupts since */
+	struct engine_cpu *engine;	/* the engine's own (engine/engine_cpu.h) */
 
 	u64 nested_root;	/* of its nested tables */
 	u64 *exiting_entry[EXITING_PAGES];	/* their nested page table entries */

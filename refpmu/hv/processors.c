@@ -227,8 +227,7 @@ void processors_started(struct cpu *cpu)
 	for (unsigned i = 0; i < hypervisor.n_cores; i++)
 		lock_give(cpu, &hypervisor.cores[i].lock);
 	lock_give(cpu, &hypervisor.uncore->lock);
-	cpu->steps = 0;
-	cpu->unseen = cpu->halted = false;
+	cpu->halted = false;
 	cpu->comes_late = true;
 	lock_take(cpu, &sending);
 	cpu->called = false;		/* an INIT ends what waited */

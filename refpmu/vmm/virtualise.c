@@ -159,7 +159,6 @@ static struct cpu *new_cpu(void)
 	cpu->host_save = hypervisor_pages(1);
 	nested_paging_init(cpu);
 	engine_init(cpu);
-	cpu->vectors = hypervisor_pages(1);
 	init_control(cpu);
 	init_model(cpu);
 	return cpu;

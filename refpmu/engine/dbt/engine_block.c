@@ -19,6 +19,7 @@
 #include "refpmu/engine/emulate/rep.h"
 #include "refpmu/engine/siblings.h"
 #include "refpmu/engine/translator.h"
+#include "refpmu/engine/engine_cpu.h"
 
 #define LEAF_STRUCTURED		7
 #define STRUCTURED_LA57		BIT(16)		/* ECX */
@@ -63,26 +64,26 @@ static bool init(struct cpu *cpu)
 	blocks = hypervisor_pages((unsigned)((sizeof(*blocks) + PAGE_SIZE - 1) / PAGE_SIZE));
 	space_init(&blocks->supervisor, cpu, false);
 	space_init(&blocks->user, cpu, true);
-	cpu->blocks = blocks;
+	cpu->engine->blocks = blocks;
 	return true;
 }
 
 static void tables_changed(struct cpu *cpu)
 {
-	if (cpu->blocks)
-		cpu->blocks->supervisor.stale = cpu->blocks->user.stale = true;
+	if (cpu->engine->blocks)
+		cpu->engine->blocks->supervisor.stale = cpu->engine->blocks->user.stale = true;
 }
 
 static void device_accessed(struct cpu *cpu)
 {
-	if (cpu->blocks)
-		cpu->blocks->wary = WARY_RUNS;
+	if (cpu->engine->blocks)
+		cpu->engine->blocks->wary = WARY_RUNS;
 }
 
 static void forget(struct cpu *cpu)
 {
-	space_flush(&cpu->blocks->supervisor);
-	space_flush(&cpu->blocks->user);
+	space_flush(&cpu->engine->blocks->supervisor);
+	space_flush(&cpu->engine->blocks->user);
 }
 
 /* ---- a run ---- */
@@ -199,7 +200,7 @@ static void end(struct cpu *cpu, const struct run *run)
 /* The string's accesses, with those before it was interrupted, are one instruction's. */
 static void settle_rep(struct cpu *cpu, const struct run *run, struct model_events *events)
 {
-	struct rep_progress *rep = &cpu->rep;
+	struct rep_progress *rep = &cpu->engine->rep;
 	u64 done = run->iterations - cpu->gpr[REG_RCX];
 
 	rep->retired.loads += (u32)done * run->loads;
@@ -297,8 +298,8 @@ static bool enter_rep(struct cpu *cpu, struct run *run, u64 *at)
 	run->iterations = cpu->gpr[REG_RCX];
 	if (run->iterations > MOST_ITERATIONS)
 		return false;
-	events.loads = cpu->rep.retired.loads + run->iterations * run->loads;
-	events.stores = cpu->rep.retired.stores + run->iterations * run->stores;
+	events.loads = cpu->engine->rep.retired.loads + run->iterations * run->loads;
+	events.stores = cpu->engine->rep.retired.stores + run->iterations * run->stores;
 	run->exact = run->rep = true;
 	return model_bulk_fits(&cpu->model, cpu_cpl(cpu), &events) &&
 	       block_enter_lone(cache, run->rip, at) == BLOCK_RUN;
@@ -314,9 +315,9 @@ static bool enter_otherwise(struct cpu *cpu, struct run *run, u64 *at)
 
 static u64 longest_run(const struct cpu *cpu)
 {
-	if (cpu->blocks->wary)
+	if (cpu->engine->blocks->wary)
 		return WARY_BUDGET;
-	return cpu->looking && !cpu->linger ? LONGEST_LOOK : LONGEST_RUN;
+	return cpu->looking && !cpu->engine->look.linger ? LONGEST_LOOK : LONGEST_RUN;
 }
 
 /* From the guest's RIP on, which is at a block: false: nothing has been done. */
@@ -377,12 +378,13 @@ static bool translated_run(struct cpu *cpu, enum handover_reason *why)
 		.nested_cr3 = cpu->vmcb->control.nested_cr3,
 		.why = HANDOVER_REASONS,
 	};
+	struct engine_blocks *blocks = cpu->engine->blocks;
 	struct engine_space *space;
 	bool done;
 
-	run.space = space = cpu_cpl(cpu) ? &cpu->blocks->user : &cpu->blocks->supervisor;
-	if (cpu->blocks->wary) {
-		cpu->blocks->wary--;
+	run.space = space = cpu_cpl(cpu) ? &blocks->user : &blocks->supervisor;
+	if (blocks->wary) {
+		blocks->wary--;
 		space->stale = true;
 	}
 	space_check(space);

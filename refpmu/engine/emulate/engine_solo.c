@@ -6,6 +6,7 @@
 #include "refpmu/engine/retire.h"
 #include "refpmu/engine/emulate/solo.h"
 #include "refpmu/hv/vmrun.h"
+#include "refpmu/engine/engine_cpu.h"
 
 #define RFLAGS_AC	BIT(18)
 #define DR7_ENABLED	BITS(0, 7)	/* breakpoints */
@@ -25,7 +26,7 @@ static void *data_at(void *ctx, u64 linear, unsigned bytes, bool write)
 
 void engine_solo_init(struct cpu *cpu)
 {
-	cpu->solo_code = hypervisor_pages((unsigned)(sizeof(struct solo_code) / PAGE_SIZE));
+	cpu->engine->solo_code = hypervisor_pages((unsigned)(sizeof(struct solo_code) / PAGE_SIZE));
 }
 
 /* The instruction at RIP, if all of it may be executed. */
@@ -49,7 +50,7 @@ static const struct instruction *fetch(struct cpu *cpu)
 static bool run(struct cpu *cpu, const struct instruction *insn, const struct solo_op *op)
 {
 	const struct solo_world world = {
-		.ctx = cpu, .code = cpu->solo_code, .linear = linear_of, .at = data_at,
+		.ctx = cpu, .code = cpu->engine->solo_code, .linear = linear_of, .at = data_at,
 	};
 	struct vmcb_save *save = &cpu->vmcb->save;
 	const struct solo_state state = { cpu->gpr, &save->rip, &save->rflags };
@@ -58,14 +59,14 @@ static bool run(struct cpu *cpu, const struct instruction *insn, const struct so
 
 	retire_begin(cpu, &retired);
 	retire_accesses(cpu, &retired, insn, cpu->gpr);
-	cpu->steps++;
+	cpu->engine->siblings.steps++;
 	done = solo_run(op, insn, &state, &world);
 	if (done) {
 		save->rsp = cpu->gpr[REG_RSP];
 		cpu->statistics.solo += watching;
 		retire_end(cpu, &retired, insn, watching);
 	}
-	cpu->steps++;
+	cpu->engine->siblings.steps++;
 	return done;
 }
 
@@ -73,7 +74,7 @@ bool engine_solo_fits(const struct cpu *cpu)
 {
 	const struct vmcb_save *save = &cpu->vmcb->save;
 
-	return cpu->solo_code && cpu_64bit_code(cpu) && (!cpu_cpl(cpu) || cpu_cpl(cpu) == 3) &&
+	return cpu_64bit_code(cpu) && (!cpu_cpl(cpu) || cpu_cpl(cpu) == 3) &&
 	       !(save->rflags & (RFLAGS_TF | RFLAGS_RF | RFLAGS_VM)) &&
 	       !(save->dr7 & DR7_ENABLED) && cpu->shadow == SHADOW_NONE &&
 	       !(cpu->vmcb->control.event_injection & EVENT_VALID);
@@ -119,7 +120,7 @@ bool engine_solo(struct cpu *cpu, bool look, bool *delivered)
 	    (op->vector && !vectors_run(cpu)) || begins_elision(cpu, insn))
 		return false;
 	if (look) {
-		cpu->pmi_raised = false;
+		cpu->engine->pmi_raised = false;
 		*delivered = vmrun_take_interrupt(cpu, save->rflags & RFLAGS_IF, false);
 		if (*delivered)
 			return true;
@@ -133,7 +134,7 @@ bool engine_solo_run(struct cpu *cpu, bool (*goes_on)(const struct cpu *cpu))
 	unsigned n = 0;
 
 	/* An interrupt from elsewhere has no exact place; one of the PMU's does. */
-	while (n < IN_ONE_GO && engine_solo(cpu, !n || cpu->pmi_raised, &delivered)) {
+	while (n < IN_ONE_GO && engine_solo(cpu, !n || cpu->engine->pmi_raised, &delivered)) {
 		n++;
 		if (delivered || !goes_on(cpu))
 			break;

@@ -3,12 +3,13 @@
 #include "refpmu/hv/guest_memory.h"
 #include "refpmu/engine/emulate/rep.h"
 #include "refpmu/engine/retire.h"
+#include "refpmu/engine/engine_cpu.h"
 
 #define AT_ONCE		512	/* iterations between two looks for interrupts */
 
 void rep_note(struct cpu *cpu)
 {
-	struct rep_progress *rep = &cpu->rep;
+	struct rep_progress *rep = &cpu->engine->rep;
 
 	rep->rip = cpu->vmcb->save.rip;
 	rep->cr3 = cpu->vmcb->save.cr3;
@@ -31,15 +32,16 @@ void rep_end(struct cpu *cpu, const struct instruction *insn, u64 rcx)
 
 void rep_drop_rf(struct cpu *cpu)
 {
+	const struct rep_progress *rep = &cpu->engine->rep;
 	struct vmcb_save *save = &cpu->vmcb->save;
 
-	if (cpu->rep.active && cpu->rep.rip == save->rip && !(save->dr7 & DR7_ENABLED))
+	if (rep->active && rep->rip == save->rip && !(save->dr7 & DR7_ENABLED))
 		save->rflags &= ~RFLAGS_RF;
 }
 
 void rep_begin(struct cpu *cpu)
 {
-	struct rep_progress *rep = &cpu->rep;
+	struct rep_progress *rep = &cpu->engine->rep;
 
 	if (rep->active && rep->rip == cpu->vmcb->save.rip && rep->cr3 == cpu->vmcb->save.cr3 &&
 	    rep->rsp == cpu->gpr[REG_RSP] && rep->rcx == cpu->gpr[REG_RCX] &&
@@ -94,7 +96,7 @@ static bool iterate(struct cpu *cpu, const struct instruction *insn)
 		if (!*place)
 			return false;
 	}
-	retire_accesses(cpu, &cpu->rep.retired, insn, cpu->gpr);
+	retire_accesses(cpu, &cpu->engine->rep.retired, insn, cpu->gpr);
 	copy(at[1], at[0], bytes);
 	if (loads)
 		cpu->gpr[REG_RSI] += bytes;
@@ -111,17 +113,17 @@ bool rep_run(struct cpu *cpu, const struct instruction *insn)
 	if (!is_simple(cpu, insn) || model_in_tx(&cpu->model))
 		return false;
 	rep_begin(cpu);
-	cpu->steps++;
+	cpu->engine->siblings.steps++;
 	while (cpu->gpr[REG_RCX] && n < AT_ONCE && iterate(cpu, insn))
 		n++;
 	if (!cpu->gpr[REG_RCX]) {
-		cpu->rep.active = false;
+		cpu->engine->rep.active = false;
 		cpu_skip(cpu, insn->length);
 		cpu->statistics.solo += watching;
-		retire_end(cpu, &cpu->rep.retired, insn, watching);
+		retire_end(cpu, &cpu->engine->rep.retired, insn, watching);
 	} else {
 		rep_note(cpu);
 	}
-	cpu->steps++;
-	return n || !cpu->rep.active;
+	cpu->engine->siblings.steps++;
+	return n || !cpu->engine->rep.active;
 }

@@ -8,7 +8,17 @@
 
 #include "refpmu/hv/cpu.h"
 
-/* The guest is at a REP string: cpu->rep is its progress, if it was interrupted, or a new one. */
+struct instruction;
+
+/* A REP string under way: one retired instruction, however many iterations and interrupts. */
+struct rep_progress {
+	bool active;
+	u64 rip, cr3, rsp, rcx, rsi, rdi;	/* where it goes on; anything else is another one */
+	struct model_retired retired;
+};
+
+/* The guest is at a REP string: cpu->engine->rep is its progress, if it was interrupted, or a new
+ * one. */
 void rep_begin(struct cpu *cpu);
 
 /* It goes on from here. */

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* What the engine keeps of a processor: cpu->engine. Each member is one module's. */
+#ifndef REFPMU_ENGINE_ENGINE_CPU_H
+#define REFPMU_ENGINE_ENGINE_CPU_H
+
+#include "refpmu/engine/emulate/rep.h"
+#include "refpmu/engine/siblings.h"
+
+struct decode_cache;
+struct engine_blocks;
+struct solo_code;
+
+struct engine_cpu {
+	struct siblings_state siblings;
+	struct rep_progress rep;
+	/* engine_look(): the page, by number; the TSC when it was left, and ticks to stay on. */
+	struct {
+		u64 page, until, linger;
+	} look;
+	/* engine_again(): the last instruction with an exit of its own; one that is in a short
+	 * loop; one that isn't. */
+	struct {
+		u64 exit_rip, rip, far_rip;
+	} loop;
+	bool pmi_raised;		/* and interrupts haven't been looked for since */
+	bool translates;		/* the translator may be used on this machine, */
+	struct engine_blocks *blocks;	/* and its own */
+	struct decode_cache *decode_cache;
+	struct solo_code *solo_code;
+	void *vectors;			/* an XSAVE area: transaction.c */
+};
+
+#endif
