@@ -102,6 +102,16 @@ test_gcc_builds()
 	make -s -j2 CC=gcc all
 }
 
+# The reference PMU as one piece (RELEASE=1) says the same.
+test_release_builds_and_runs()
+{
+	export RELEASE=1 BUILD=$build/release
+
+	make -s -j2 CC=gcc all
+	expect 0 ./run-qemu.sh --tests 'count.*,record.*' --out "$log/release"
+	refute grep '^not ok' "$out"
+}
+
 test_clang_builds()
 {
 	make -s -j2 CC=clang BUILD="$build/clang" all
