@@ -191,6 +191,17 @@ const struct calibration *calibration_get(void)
 	return here();
 }
 
+bool calibration_is_over(unsigned cpu)
+{
+	return calibrated[cpu];
+}
+
+void calibration_give_up(unsigned cpu)
+{
+	measured[cpu] = (struct calibration){ .given_up = true };
+	calibrated[cpu] = true;
+}
+
 struct overhead {
 	const char *name;
 	u16 event;
@@ -244,6 +255,8 @@ TEST(calibration, calibration_sees_an_overflow_interrupt, NO_REQS,
 {
 	const struct calibration *c = calibration_get();
 
+	if (!HARNESS_CHECK(t, !c->given_up, "the measurement came to its end"))
+		return;
 	if (c->skid_known)
 		test_note(t, "calibration: interrupt skid %u to %u instructions", c->skid_least,
 			  c->skid_most);

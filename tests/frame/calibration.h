@@ -24,11 +24,18 @@ struct calibration {
 	bool shadow_beyond;	/* records come, but later than the sample pieces' marks reach */
 	unsigned open_loads, open_branches;	/* that a counter counts of being switched on */
 	bool sees_smis;
+	bool given_up;		/* an exception or a deadline ended it: nothing is known */
 };
 
 /* Of the processor that calls. Measured at its first call, which may be in any test: it leaves the
  * PMU as counter_reset() does, so ask before setting anything up. */
 const struct calibration *calibration_get(void);
+
+/* Is nothing to be measured any more on that processor? */
+bool calibration_is_over(unsigned cpu);
+
+/* It hasn't come to its end on that processor and isn't tried again. */
+void calibration_give_up(unsigned cpu);
 
 /*
  * The period by which a counter of CPL 0 overflows on the nth load or branch of a workload, n of
