@@ -47,6 +47,7 @@ SEEDS = range(0, 6)
 FIRST = "haswell"
 # Generations whose own tests want a pair of logical processors.
 PAIRS = ("netburst",)
+FEW_FAULTS = 32         # that are tried at a time, where controls are looked for
 
 # Groups that don't need the PMU to act, and why: they may pass under "inert".
 EXEMPT = {
@@ -227,10 +228,24 @@ class Suite:
         return FIRST if FIRST in cpus else \
             next((cpu["name"] for cpu in spec.generations() if cpu["name"] in cpus), "")
 
+    def about(self, names, cpu):
+        """Those of the tests that are about this generation."""
+        return {name for name in names
+                if any(cpu in self.cpus.get(requirement, ()) for requirement in self.tests[name])}
+
     def sample(self, cpu):
-        """Those of the tests under every fault that are about this generation."""
-        return {name for name in self.marked
-                if any(cpu in self.cpus[requirement] for requirement in self.tests[name])}
+        """The tests of this generation that run under every fault."""
+        return self.about(self.marked, cpu)
+
+    def patterns(self, names, cpu):
+        """What --tests takes for those of these tests that are about this generation: as many
+        patterns as it takes."""
+        names = sorted(self.about(names, cpu))
+        pattern = cover(names, self.tests)
+        if len(names) < 2 or len(pattern) <= plan.LONGEST_PATTERN:
+            return [pattern] * bool(names)
+        half = len(names) // 2
+        return self.patterns(names[:half], cpu) + self.patterns(names[half:], cpu)
 
     def asked(self, row, cpu):
         """What --tests takes for a fault's run; "" is all tests."""
@@ -238,11 +253,7 @@ class Suite:
             return ""
         own = {name for name, ids in self.tests.items() if not ids.isdisjoint(row["requirements"])}
         controls = self.controls.get(row["name"], set()) & set(self.tests)
-        return self.with_sample(own | controls, cpu)
-
-    def with_sample(self, names, cpu):
-        """What --tests takes for these tests and the sample."""
-        pattern = cover(names | self.sample(cpu), self.tests)
+        pattern = cover(own | controls | self.sample(cpu), self.tests)
         return pattern if len(pattern) <= plan.LONGEST_PATTERN else ""
 
 
@@ -277,17 +288,27 @@ def earlier(path):
 
 
 def look_for_controls(scores, suite, rows, by_fault, options):
-    """Runs of the faults that turn controls red, under the tests with checks that no fault turned
-    red yet and whose reason isn't known."""
-    silent = {key[0] for key in scores.never_red() if key[:2] not in checks.explanations()}
-    again = [(row, by_fault[row["name"]]) for row in rows
-             if silent and row["name"] in suite.controls and by_fault.get(row["name"])]
-    jobs = [plan.Job(job.fault, cpu=job.cpu, name=job.name, processors=job.processors,
-                     engine=options.engine, tests=suite.with_sample(silent, job.cpu))
-            for _, job in again]
-    plan.Pool(options.build, options.jobs).work_through(jobs)
-    for (row, _), job in zip(again, jobs):
-        scores.add(row["name"], row["requirements"], job.run, suite.sample(job.cpu))
+    """Runs of the faults that turn tests of other requirements red, those of most first, under the
+    tests with checks that no fault turned red yet and that aren't explained."""
+    explained, wide, jobs = checks.explanations(), [], []
+    for row in rows:
+        job = by_fault.get(row["name"])
+        if job and not row["undecidable"] and job.tests:
+            sample = suite.sample(job.cpu)
+            red = checks.red_tests(job.run, sample)
+            others = {name for name in red if suite.tests[name].isdisjoint(row["requirements"])}
+            if others and checks.mostly_green(sample, red):
+                wide.append((len(others), row, job))
+    wide.sort(key=lambda of: -of[0])
+    for few in (wide[at:at + FEW_FAULTS] for at in range(0, len(wide), FEW_FAULTS)):
+        silent = {key[0] for key in scores.never_red() if key[:2] not in explained}
+        again = [(row, job, plan.Job(job.fault, cpu=job.cpu, name=job.name, tests=pattern,
+                                     processors=job.processors, engine=options.engine))
+                 for _, row, job in few for pattern in suite.patterns(silent, job.cpu)]
+        plan.Pool(options.build, options.jobs).work_through([new for _, _, new in again])
+        for row, job, new in again:
+            scores.add(row["name"], row["requirements"], new.run, suite.sample(job.cpu), job.run)
+        jobs += [new for _, _, new in again]
     return jobs
 
 
