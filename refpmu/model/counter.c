@@ -199,7 +199,7 @@ void model_disarm(struct model *m, u64 counters)
 /*
  * Any deterministic predictor will do: conditional branches go the way the branch at this place
  * went last, at first not taken; all other branches are predicted right. It learns only while
- * somebody counts its mistakes.
+ * a counter counts its mistakes.
  */
 bool model_conditional_mispredicted(struct model *m, u64 ip, bool goes)
 {

@@ -41,7 +41,7 @@ void model_errata_global_ctrl(struct model *m, u64 value)
 		m->setting_up = false;
 }
 
-/* Ticks since the last step stay behind. */
+/* Ticks that fill no step are kept for the next one. */
 static u64 in_steps(struct model *m, u64 ticks)
 {
 	u32 step = m->latitude[LAT_REF_TSC_SLOW];

@@ -26,7 +26,7 @@ static void called_or_interrupted(struct cpu *cpu)
 		engine_step(cpu);
 }
 
-/* XEND and XTEST are somebody else's to QEMU. */
+/* To QEMU, which has no TSX, XEND and XTEST are invalid. */
 static void undefined(struct cpu *cpu)
 {
 	if (!model_has_tx(&cpu->model) || !transaction_instruction(cpu, decode_current(cpu)))

@@ -2,7 +2,7 @@
 /*
  * Evidence. MSR_SMI_COUNT tells of SMIs where it exists (Nehalem and later); a processor that
  * refuses to be asked is taken as free of them, and the calibration says so. Time is evidence where
- * somebody could have taken it: a hypervisor's host, or SMIs that can't be counted. It is judged
+ * it could have been taken: by a hypervisor's host, or by SMIs that can't be counted. It is judged
  * against the usual pace of the same workload: how fast a processor, or what stands in for one,
  * runs it isn't known beforehand. A register that isn't as it was written (pmu/written.h) is
  * evidence where SMIs can't be counted; where they can, and none came, it is the processor's.

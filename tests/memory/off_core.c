@@ -37,7 +37,7 @@ static const struct setting sandy_bridge[] = {
 	{ REQUEST | SNOOPS, "a request and snoops alone" },
 };
 
-/* The least of three windows: somebody else's disturbances aren't in all of them. */
+/* The least of three windows: what other processors and devices do isn't in all of them. */
 static u64 count(u16 event, unsigned counter, const struct hierarchy *h)
 {
 	u64 least = ~0ULL;

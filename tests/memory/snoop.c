@@ -22,7 +22,7 @@ _Static_assert(LINES * LINE <= 8 * WORKLOAD_WORDS, "the lines are in the workloa
 struct visit { volatile u64 *memory; bool stores; };
 
 /* On the other processor, which looks at its memory accesses as well: a model may follow them only
- * while somebody does. A flush first, or both would have lines that are only loaded. */
+ * while a counter counts them. A flush first, or both would have lines that are only loaded. */
 static void visit(void *arg)
 {
 	const struct visit *v = arg;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Pages with firm blocks: code that doesn't change unnoticed, because somebody watches it
- * (code_page.h; in host tests, mprotect). What the one who watches can't see, devices, is found by
- * a sum of the bytes that blocks were made from, when it is asked for.
+ * Pages with firm blocks: code that doesn't change unnoticed, because stores to it are noticed
+ * (code_page.h; in host tests, by mprotect). What a device writes isn't noticed, and is found by a
+ * sum of the bytes that blocks were made from, when it is asked for.
  */
 #ifndef REFPMU_ENGINE_DBT_BLOCK_PAGE_H
 #define REFPMU_ENGINE_DBT_BLOCK_PAGE_H

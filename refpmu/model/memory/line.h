@@ -24,7 +24,7 @@ enum memory_level { MEMORY_INTO_L1, MEMORY_INTO_L2 };
 /* Find a line and bring it near. *latency is what finding it took. */
 enum memory_source memory_fetch(struct memory *memory, unsigned core, u64 line,
 				enum memory_level level, bool write, u32 *latency);
-/* It was far: it is on its way for this instruction and some more; or till somebody fetches it. */
+/* It was far: it is on its way for this instruction and some more; or till it is fetched. */
 void memory_begin_fill(struct memory *memory, unsigned core, u64 line, u32 latency);
 void memory_begin_waiting_fill(struct memory *memory, unsigned core, u64 line, u32 latency);
 /* What was on its way has come, but for what waits. */

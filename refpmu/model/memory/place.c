@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lines put where somebody wants them, by the two cores that run no program: what an exerciser
+ * Lines put where a program wants them, by the two cores that run no program: what an exerciser
  * (docs/EXERCISER.md) does to the hierarchy.
  */
 #include "refpmu/model/memory/line.h"

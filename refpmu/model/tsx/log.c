@@ -147,7 +147,7 @@ enum tx_cause model_tx_may_end(struct model *m)
 	return TX_FINE;
 }
 
-/* Its own bytes alone: the others of the line may be somebody else's by now. */
+/* Its own bytes alone: another processor may have written the line's other bytes since. */
 void model_tx_log_undo(struct model *m)
 {
 	struct tx_log *log = m->host->tx_log;

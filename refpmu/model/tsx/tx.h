@@ -103,8 +103,9 @@ enum tx_cause model_tx_begin(struct model *m, const struct model_registers *regi
 			     u64 fallback);
 
 /*
- * In a transaction, before each instruction: has somebody else written to its lines? And for each
- * access that the instruction will make: is there room? Otherwise than TX_FINE: abort instead.
+ * In a transaction, before each instruction: has another processor or a device written to its
+ * lines? And for each access that the instruction will make: is there room? Otherwise than TX_FINE:
+ * abort instead.
  */
 enum tx_cause model_tx_compare(struct model *m);
 enum tx_cause model_tx_access(struct model *m, u64 linear, unsigned bytes, bool store);
