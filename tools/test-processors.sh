@@ -12,7 +12,7 @@ test_processors_are_taken_and_given_back()
 	for pmu in none reference; do
 		expect 2 ./run-qemu.sh --pmu $pmu --smp 4 --tests 'selftest.*' --out "$log/smp"
 		refute grep '^not ok' "$out"
-		grep -qE '^ok [0-9]+ - selftest.exception_or_hang_on_a_processor_is_contained ' \
+		grep -q '^ok [0-9]* - selftest.exception_or_hang_on_a_processor_is_contained ' \
 			"$out"
 	done
 	expect 2 ./run-qemu.sh --pmu none --smp 1 --tests 'selftest.*' --out "$log/smp"
@@ -46,7 +46,8 @@ test_x2apic_mode_works()
 	expect 2 tools/conclude.py --serial "$work/serial.log" --out "$work/out" --run pmu=none
 	grep -q '^# processor 1: APIC id 0x100,' "$out"
 	local test
-	for test in self_ipi_arrives_on_the_pmi_vector self_nmi_arrives lvtpc_keeps_its_mask_bit; do
+	for test in self_ipi_arrives_on_the_pmi_vector self_nmi_arrives_once \
+		lvtpc_keeps_its_mask_bit; do
 		grep -q "^ok .* - selftest.$test " "$out"
 		grep -q "^ok .* - selftest.$test@cpu1 " "$out"
 	done

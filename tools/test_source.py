@@ -19,8 +19,8 @@ STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"')
 COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.S)
 TEST = re.compile(r"TEST\((\w+),\s*(\w+),\s*(NO_REQS|REQS\(([^)]*)\))", re.S)
 WORD = re.compile(r"[A-Za-z_]\w*")
-CHECKED = re.compile(r"\b(?:(?:CHECK|CONTROL)(?:_EQ|_RANGE)?\s*\((?:[^,()]|\([^()]*\))*,"
-                     r"\s*(IDS\([^)]*\)|\w+)\s*,|(?:CONTROL_)?AT\(([^)]*)\))")
+CHECKED = re.compile(r"\b(?:(CHECK|CONTROL)(?:_EQ|_RANGE)?\s*\((?:[^,()]|\([^()]*\))*,"
+                     r"\s*(IDS\([^)]*\)|\w+)\s*,|((?:CONTROL_)?AT)\(([^)]*)\))")
 START = re.compile(r"[A-Za-z_].*[^;:,]\s*$|#define|TEST\(")
 
 
@@ -57,22 +57,23 @@ class Definition:
         return words[-1] if words else ""
 
     def checks(self):
-        """(token, line) of each check that stands here."""
+        """(token, line, is it a control) of each check that stands here."""
         for match in CHECKED.finditer(self.code):
-            for token in WORD.findall((match[1] or match[2]).removeprefix("IDS")):
-                yield token, self.line_at(match.start())
+            for token in WORD.findall((match[2] or match[4]).removeprefix("IDS")):
+                yield (token, self.line_at(match.start()),
+                       (match[1] or match[3]).startswith("CONTROL"))
 
     def line_at(self, offset):
         return self.line + self.code.count("\n", 0, offset)
 
     def relayed(self, macro):
-        """(token, line) of what a macro checks for this definition, which uses it."""
-        wanted = [macro.parameters.index(token) for token, _ in macro.checks()
+        """The same of what a macro checks for this definition, which uses it."""
+        wanted = [(macro.parameters.index(token), control) for token, _, control in macro.checks()
                   if token in macro.parameters]
         for match in re.finditer(rf"\b{macro.name}\(([^()]*)\)", self.code) if wanted else ():
             words = [word.strip() for word in match[1].split(",")]
-            for at in wanted:
-                yield words[at], self.line_at(match.start())
+            for at, control in wanted:
+                yield words[at], self.line_at(match.start()), control
 
 
 def definitions(file):

@@ -320,8 +320,8 @@ static bool probe(u64 from, u64 step, u64 times, bool faults)
 /*
  * Whatever runs the code is nowhere in sight: the top-level entries that aren't used map nothing,
  * at their beginnings and in between, and what isn't canonical raises #GP, which leaves CR2. No
- * fault of refpmu/faults breaks this: those are about the PMU, this is about how it is emulated. One
- * more entry in the upper table of engine_space.c does.
+ * fault of refpmu/faults breaks this: those are about the PMU, this is about how it is emulated.
+ * One more entry in the upper table of engine_space.c does.
  */
 static bool nothing_else(void)
 {

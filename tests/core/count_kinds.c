@@ -58,6 +58,18 @@ static bool check_kind(struct test *t, const struct kind *k)
 	return true;
 }
 
+/*
+ * CNT-01  Runs of one workload must differ in retired instructions by exactly the declared
+ *         difference.
+ *         SDM 18.2.1.2 Pre-defined Architectural Performance Events
+ *
+ * Given  IRETQ, far RET, CLI, STI and POPFQ, RET with a number, prefetches, CMPSQ, an instruction
+ *        that lies in two pages; CPUID and RDPMC, but under a hypervisor, which may carry them out
+ *        itself
+ * When   each piece is counted in FEWER and in MORE rounds on the first and the last
+ *        general-purpose counter
+ * Then   each count grows by the declared instructions
+ */
 TEST(count, unusual_instructions_are_counted_exactly, REQS(CNT_01),
      NEEDS(need_perfmon, need_instructions))
 {
@@ -86,7 +98,16 @@ static bool check_branches(struct test *t, struct test_claim claim, u16 event,
 			     "%s in 80 more rounds of %s", text, w->name);
 }
 
-/* "All Branch Instruction Retired": far ones among them. */
+/*
+ * CNT-02  Runs of one workload must differ in retired branches by exactly the declared difference,
+ *         taken or not.
+ *         SDM 18.2.1.2 Pre-defined Architectural Performance Events
+ *
+ * Given  pieces with IRETQ, far RET, RET with a number, POPFQ; "All Branch Instruction Retired"
+ *        has far ones among them
+ * When   IA32_PMC0 counts their branches in FEWER and in MORE rounds
+ * Then   the count grows by the declared branches
+ */
 TEST(count, far_transfers_are_branches, REQS(CNT_02), NEEDS(need_perfmon, need_branches))
 {
 	static const struct workload *const pieces[] = {
@@ -99,7 +120,18 @@ TEST(count, far_transfers_are_branches, REQS(CNT_02), NEEDS(need_perfmon, need_b
 			       COUNT_BRANCHES, "branches");
 }
 
-TEST(count, returns_with_a_number_are_near_returns, REQS(CNT_41, CNT_40),
+/*
+ * CNT-41  Runs of one workload must differ in retired near returns by exactly the declared
+ *         difference.
+ * CNT-40  Runs of one workload must differ in retired near calls by exactly the declared
+ *         difference.
+ *         SDM chapter 19, events of each generation
+ *
+ * Given  a piece with CALL and RET with a number
+ * When   IA32_PMC0 counts near calls and near returns in FEWER and in MORE rounds
+ * Then   the counts grow by the declared calls and returns
+ */
+TEST(count, ret_with_a_number_is_a_near_return, REQS(CNT_41, CNT_40),
      NEEDS(need_perfmon, need_events))
 {
 	const struct workload *w = &workload_kind_return_pop;
@@ -133,7 +165,17 @@ static void check_loads(struct test *t, const struct workload *w, u64 want)
 		CHECK_EQ(t, CNT_03, want, got[0], "loads in 80 more rounds of %s", w->name);
 }
 
-TEST(count, each_load_of_an_instruction_counts, REQS(CNT_03), NEEDS(need_perfmon, need_events))
+/*
+ * CNT-03  Runs of one workload must differ in retired loads by exactly the declared difference.
+ *         SDM chapter 19, events of each generation
+ *
+ * Given  CMPSQ, which loads twice, and REP with loads; Nehalem's event counts instructions that
+ *        load, later ones count loads
+ * When   IA32_PMC0 counts loads in FEWER and in MORE rounds
+ * Then   the count grows by two a round for CMPSQ and one for each iteration of REP; by one and
+ *        none where the event counts instructions
+ */
+TEST(count, each_load_of_one_instruction_counts, REQS(CNT_03), NEEDS(need_perfmon, need_events))
 {
 	bool insn = loads_by_instruction();
 	u64 rounds = MORE - FEWER;
@@ -142,19 +184,36 @@ TEST(count, each_load_of_an_instruction_counts, REQS(CNT_03), NEEDS(need_perfmon
 	check_loads(t, &workload_kind_rep_load, insn ? 0 : rounds);
 }
 
-/* The loads of another piece are the control. */
-TEST(count, prefetches_are_no_loads, REQS(CNT_03), NEEDS(need_perfmon, need_events))
+/*
+ * CNT-03  Runs of one workload must differ in retired loads by exactly the declared difference.
+ *         SDM chapter 19, events of each generation
+ *
+ * Given  a piece of prefetch instructions
+ * When   IA32_PMC0 counts loads in FEWER and in MORE rounds
+ * Then   the count doesn't grow
+ * Control: the loads of another piece are counted
+ */
+TEST(count, prefetches_are_not_counted_as_loads, REQS(CNT_03), NEEDS(need_perfmon, need_events))
 {
 	check_loads(t, &workload_load, MORE - FEWER);
 	check_loads(t, &workload_kind_prefetch, 0);
 }
 
 /*
- * A counter that two events of one instruction take past its end has overflowed as one that lands
- * on 0. Over four starting values each instruction meets the end with its first load and with its
- * second, however many loads switching on has.
+ * CNT-13  A counter must wrap to 0 after its highest value, the one of all ones at the enumerated
+ *         width.
+ *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities
+ * MSR-26  General-purpose counter i must show its overflow at bit i of IA32_PERF_GLOBAL_STATUS,
+ *         fixed counter i at bit 32 + i.
+ *         SDM 18.2.2 Architectural Performance Monitoring Version 2; Figure 18-20
+ *
+ * Given  each counter up to IA32_PMC3 counts the pairs of loads of CMPSQ, preset to four
+ *        successive values: each instruction meets the end with its first load and with its
+ *        second, however many loads switching on has
+ * When   twice as many loads as up to the end are counted
+ * Then   its status bit is the only one that is set, and the count has begun again at 0
  */
-TEST(count, two_events_at_once_overflow_like_one, REQS(CNT_13, MSR_26),
+TEST(count, counter_passed_by_two_events_at_once_has_overflowed, REQS(CNT_13, MSR_26),
      NEEDS(need_perfmon, need_events))
 {
 	for (unsigned c = 0; c < counter_caps()->gp && c < 4; c++)

@@ -73,7 +73,17 @@ static void check_side_by_side(struct test *t, unsigned turn)
 	}
 }
 
-TEST(count, each_counter_has_levels_of_its_own, REQS(CNT_10),
+/*
+ * CNT-10  A counter must count only at the privilege levels that its OS and USR bits select.
+ *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities: USR, OS
+ *
+ * Given  the general-purpose counters side by side, each with another value of OS and USR, in four
+ *        turns
+ * When   all count the same work at CPL 3 and at CPL 0, in FEWER and in MORE rounds
+ * Then   each count grows by the declared instructions at a level that its own bits select, and by
+ *        none at another
+ */
+TEST(count, each_general_purpose_counter_has_privilege_levels_of_its_own, REQS(CNT_10),
      NEEDS(need_perfmon, need_instructions, need_two_counters), .under_every_fault = true)
 {
 	for (unsigned turn = 0; turn < LEVELS; turn++)
@@ -96,8 +106,17 @@ static void check_fixed(struct test *t, unsigned i, u64 level, u64 few, u64 many
 			    "over %u rounds at CPL 3", i, os, LONG);
 }
 
-/* The levels of all three, each with another one, in turn. */
-TEST(count, fixed_counters_have_levels_of_their_own, REQS(CNT_28),
+/*
+ * CNT-28  A fixed counter must count only at the privilege levels that its two enable bits select.
+ *         SDM 18.2.2 Architectural Performance Monitoring Version 2
+ *
+ * Given  the fixed counters side by side, each with another enable, in four turns; cycles of the
+ *        way to CPL 3 and back belong to OS
+ * When   all count the same work at CPL 3, FEWER and LONG rounds
+ * Then   one with enable 0 counts nothing; fixed counter 0 grows by the declared instructions if
+ *        it has USR; the others count at least an eighth of LONG if they have
+ */
+TEST(count, each_fixed_counter_has_privilege_levels_of_its_own, REQS(CNT_28),
      NEEDS(need_perfmon, need_fixed))
 {
 	struct pmc_mask on = counters_fixed();
@@ -114,8 +133,17 @@ TEST(count, fixed_counters_have_levels_of_their_own, REQS(CNT_28),
 	}
 }
 
-/* The cycles of LONG rounds at CPL 3 are in the counters with USR, and not in those with OS. */
-TEST(count, fixed_counters_of_cycles_go_by_the_level, REQS(CNT_28),
+/*
+ * CNT-28  A fixed counter must count only at the privilege levels that its two enable bits select.
+ *         SDM 18.2.2 Architectural Performance Monitoring Version 2
+ *
+ * Given  LONG rounds at CPL 3, and the way there and back at CPL 0
+ * When   the fixed counters of cycles count with enable 1 (OS), and with enable 2 (any ring above
+ *        0)
+ * Then   with 2 they count at least twice what they count with 1
+ * Control: with 1 they count the way
+ */
+TEST(count, fixed_counters_of_cycles_go_by_the_privilege_level, REQS(CNT_28),
      NEEDS(need_perfmon, need_fixed))
 {
 	struct pmc_mask on = counters_fixed();
@@ -130,16 +158,26 @@ TEST(count, fixed_counters_of_cycles_go_by_the_level, REQS(CNT_28),
 	for (unsigned i = 1; i < counter_caps()->fixed; i++) {
 		u64 way = os[PMC_FIXED(i)];
 
-		CHECK_RANGE(t, CNT_28, 1, ~0ULL, way,
-			    "fixed counter %u, enable 1 (OS), on the way to CPL 3 and back", i);
+		CONTROL_RANGE(t, CNT_28, 1, ~0ULL, way,
+			      "fixed counter %u, enable 1 (OS), on the way to CPL 3 and back", i);
 		CHECK_RANGE(t, CNT_28, 2 * way, ~0ULL, usr[PMC_FIXED(i)],
 			    "fixed counter %u, enable 2 (any ring above 0), over %u rounds at CPL "
 			    "3; enable 1 counted %lu of the same", i, LONG, way);
 	}
 }
 
-/* INV counts cycles too: those of CPL 3 are none of a counter with OS alone. */
-TEST(count, inverted_conditions_go_by_the_level, REQS(CNT_10, CNT_08),
+/*
+ * CNT-10  A counter must count only at the privilege levels that its OS and USR bits select.
+ *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities: USR, OS
+ * CNT-08  With INV set and CMASK = n > 0 a counter must count the cycles in which fewer than n
+ *         events occurred.
+ *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities: INV
+ *
+ * Given  LONG rounds at CPL 3; a CMASK that no cycle reaches with INV, which counts every cycle
+ * When   each general-purpose counter counts with USR alone, and with OS alone
+ * Then   with USR alone it counts LONG / 8 cycles or more, with OS alone at most half of that
+ */
+TEST(count, inverted_condition_counts_cycles_of_the_selected_level_only, REQS(CNT_10, CNT_08),
      NEEDS(need_perfmon, need_instructions))
 {
 	const u64 inverted = COUNT_CMASK(255) | COUNT_INV;
@@ -161,8 +199,17 @@ TEST(count, inverted_conditions_go_by_the_level, REQS(CNT_10, CNT_08),
 
 /* ---- enables ---- */
 
-/* Local enable of a general-purpose counter, while its bit of the global control is on. */
-TEST(count, a_local_enable_acts_while_the_global_one_is_on, REQS(CNT_11),
+/*
+ * CNT-11  A counter must count only while both its own enable and its bit of IA32_PERF_GLOBAL_CTRL
+ *         are set.
+ *         SDM 18.2.2 Architectural Performance Monitoring Version 2
+ *
+ * Given  each general-purpose counter, its bit of IA32_PERF_GLOBAL_CTRL on all the time
+ * When   the workload runs with EN = 0, with EN = 1, and with EN = 0 again
+ * Then   the count stays 0, and stays at what it has reached once EN is cleared
+ * Control: with EN = 1 it counts the workload's instructions
+ */
+TEST(count, event_select_enable_acts_while_the_global_enable_is_on, REQS(CNT_11),
      NEEDS(need_perfmon, need_instructions))
 {
 	for (unsigned c = 0; c < counter_caps()->gp; c++) {
@@ -181,14 +228,24 @@ TEST(count, a_local_enable_acts_while_the_global_one_is_on, REQS(CNT_11),
 		stopped = counter_read(c);
 		counters_disable();
 		CHECK_EQ(t, CNT_11, 0, off, "IA32_PMC%u, EN = 0, its global enable on", c);
-		CHECK_RANGE(t, CNT_11, declared(FEWER), ~0ULL, on,
-			    "IA32_PMC%u, EN set while its global enable is on", c);
+		CONTROL_RANGE(t, CNT_11, declared(FEWER), ~0ULL, on,
+			      "IA32_PMC%u, EN set while its global enable is on", c);
 		CHECK_EQ(t, CNT_11, on, stopped,
 			 "IA32_PMC%u after EN was cleared while its global enable is on", c);
 	}
 }
 
-TEST(count, a_fixed_enable_acts_while_the_global_one_is_on, REQS(CNT_11),
+/*
+ * CNT-11  A counter must count only while both its own enable and its bit of IA32_PERF_GLOBAL_CTRL
+ *         are set.
+ *         SDM 18.2.2 Architectural Performance Monitoring Version 2
+ *
+ * Given  each fixed counter, its bit of IA32_PERF_GLOBAL_CTRL on all the time
+ * When   the workload runs with its enable field 0, 3, and 0 again
+ * Then   the count stays 0, and stays at what it has reached once the field is cleared
+ * Control: with 3 it counts
+ */
+TEST(count, fixed_enable_acts_while_the_global_enable_is_on, REQS(CNT_11),
      NEEDS(need_perfmon, need_fixed))
 {
 	for (unsigned i = 0; i < counter_caps()->fixed; i++) {
@@ -208,8 +265,8 @@ TEST(count, a_fixed_enable_acts_while_the_global_one_is_on, REQS(CNT_11),
 		stopped = counter_read(c);
 		counters_disable();
 		CHECK_EQ(t, CNT_11, 0, off, "fixed counter %u, enable 0, its global enable on", i);
-		CHECK_RANGE(t, CNT_11, 1, ~0ULL, on,
-			    "fixed counter %u, enabled while its global enable is on", i);
+		CONTROL_RANGE(t, CNT_11, 1, ~0ULL, on,
+			      "fixed counter %u, enabled while its global enable is on", i);
 		CHECK_EQ(t, CNT_11, on, stopped,
 			 "fixed counter %u after its enable was cleared again", i);
 	}
@@ -234,11 +291,22 @@ static void check_left_out(struct test *t, unsigned left_out, const char *name)
 		 "%s with its own enable, while every other counter counts", name);
 	for (unsigned c = 0; c < WINDOW_COUNTERS; c++)
 		if (all.bits & BIT(c) && c != left_out)
-			CHECK_RANGE(t, CNT_11, 1, ~0ULL, value[c],
-				    "the counter of bit %u with both enables", c);
+			CONTROL_RANGE(t, CNT_11, 1, ~0ULL, value[c],
+				      "the counter of bit %u with both enables", c);
 }
 
-TEST(count, a_counter_without_the_global_enable_stands_beside_others, REQS(CNT_11),
+/*
+ * CNT-11  A counter must count only while both its own enable and its bit of IA32_PERF_GLOBAL_CTRL
+ *         are set.
+ *         SDM 18.2.2 Architectural Performance Monitoring Version 2
+ *
+ * Given  all counters with their own enable; all but one with that of IA32_PERF_GLOBAL_CTRL; each
+ *        is left out once
+ * When   LONG rounds are counted
+ * Then   the one that is left out counts nothing
+ * Control: every other one counts
+ */
+TEST(count, counter_without_its_global_enable_stands_beside_others, REQS(CNT_11),
      NEEDS(need_perfmon, need_instructions))
 {
 	char gp[] = "IA32_PMC0", fixed[] = "fixed counter 0";
@@ -256,8 +324,18 @@ TEST(count, a_counter_without_the_global_enable_stands_beside_others, REQS(CNT_1
 #define PRESET	0x12340000UL
 #define FIELD	4	/* bits of IA32_FIXED_CTR_CTRL that a fixed counter has */
 
-/* Each field through its values, while nothing counts; then they count from where they stood. */
-TEST(count, changing_a_fixed_enable_keeps_every_value, REQS(CNT_21, CNT_44),
+/*
+ * CNT-21  A stopped counter must keep its value.
+ *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities: EN
+ * CNT-44  A counter must go on counting from the value written to it while it was stopped.
+ *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities
+ *
+ * Given  fixed counters with values that differ, IA32_PERF_GLOBAL_CTRL = 0
+ * When   each enable field is written with each of its values; then all are enabled, and LONG
+ *        rounds are counted
+ * Then   no write changes a count, and each goes on from its value
+ */
+TEST(count, writing_the_fixed_control_keeps_every_fixed_count, REQS(CNT_21, CNT_44),
      NEEDS(need_perfmon, need_fixed))
 {
 	unsigned n = counter_caps()->fixed;
@@ -306,7 +384,19 @@ static void check_reads(struct test *t, unsigned unread)
 				 "read", c, 2 * (c + 1), unread);
 }
 
-TEST(count, reading_a_running_counter_takes_nothing_from_it, REQS(CNT_22, CNT_15),
+/*
+ * CNT-22  Counters of one event that are all started and stopped by single writes of
+ *         IA32_PERF_GLOBAL_CTRL must hold equal counts.
+ *         SDM 18.2.2 Architectural Performance Monitoring Version 2; that counters of one event
+ *         agree to the unit is read into it
+ * CNT-15  Every general-purpose counter must count the same events alike.
+ *         SDM 18.2.1.2 Pre-defined Architectural Performance Events
+ *
+ * Given  all general-purpose counters count instructions, and start and stop by the same writes
+ * When   each but one is read by RDMSR and RDPMC while they run, each another number of times
+ * Then   each has counted as much as the one that isn't read, and what is read isn't all 0
+ */
+TEST(count, reading_a_running_counter_changes_no_count, REQS(CNT_22, CNT_15),
      NEEDS(need_perfmon, need_instructions, need_two_counters))
 {
 	check_reads(t, counter_caps()->gp - 1);

@@ -12,6 +12,9 @@
 
 #define SOME	50
 #define MANY	400
+#define WRITTEN	(1u << 20)
+#define ON_THE_WAY 256	/* instructions from a write to the one that stops counting, at most */
+#define WINDOWS	4
 #define CMASK_NEVER 255	/* no cycle retires so many instructions */
 
 /* Table 18-1: bit of CPUID.0AH:EBX, event select and umask. */
@@ -22,8 +25,18 @@ static const struct { unsigned bit; u16 event; const char *name; } architectural
 	{ 6, 0x00c5, "mispredicted branches" },
 };
 
-/* Under a hypervisor and on a model only: what a processor does there isn't stated. */
-TEST(count, absent_events_count_nothing, REQS(CNT_24), NEEDS(need_perfmon, need_instructions))
+/*
+ * CNT-24  An architectural event that CPUID.0AH:EBX marks as not available must count nothing.
+ *         SDM 18.2.1.2 Pre-defined Architectural Performance Events; KVM
+ *
+ * Given  the architectural events that CPUID.0AH:EBX marks as absent; what a processor does with
+ *        them isn't stated, so this is judged under a hypervisor and on a model only
+ * When   the last general-purpose counter counts each of them over mixed instructions
+ * Then   it counts nothing
+ * Control: it counts instructions, which are there
+ */
+TEST(count, event_that_cpuid_marks_absent_counts_nothing, REQS(CNT_24),
+     NEEDS(need_perfmon, need_instructions))
 {
 	unsigned absent = 0, last = counter_caps()->gp - 1;
 	u64 value;
@@ -31,7 +44,8 @@ TEST(count, absent_events_count_nothing, REQS(CNT_24), NEEDS(need_perfmon, need_
 	if (!window_count_one(t, last, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH, &workload_load, SOME,
 			      &value))
 		return;
-	CHECK_RANGE(t, CNT_24, 1, ~0ULL, value, "instructions, which are there, IA32_PMC%u", last);
+	CONTROL_RANGE(t, CNT_24, 1, ~0ULL, value,
+		      "instructions, which are there, IA32_PMC%u", last);
 	for (unsigned i = 0; i < sizeof(architectural) / sizeof(architectural[0]); i++) {
 		if (!(counter_caps()->events_absent & BIT(architectural[i].bit)))
 			continue;
@@ -47,13 +61,23 @@ TEST(count, absent_events_count_nothing, REQS(CNT_24), NEEDS(need_perfmon, need_
 			  counter_caps()->leaf_0a_ebx);
 }
 
-/* How fast the reference clock is against the core isn't known: more work, more of it. */
+/*
+ * CNT-26  Fixed counter 2 must advance at a fixed rate while the core is not halted.
+ *         SDM 18.2.1.2 Pre-defined Architectural Performance Events: UnHalted Reference Cycles
+ *
+ * Given  SOME rounds of loads, and sixteen times as many; how fast the reference clock is against
+ *        the core isn't known
+ * When   fixed counter 2 counts both, four times; the least of each is taken, because what caches
+ *        and translations cost at first isn't work
+ * Then   the longer one counts more
+ * Control: the longer one counts something
+ */
 TEST(count, fixed_counter_2_advances_with_time, REQS(CNT_26), NEEDS(need_perfmon, need_fixed))
 {
 	u64 less = ~0ULL, more = ~0ULL, value;
 
 	/* The least of some windows: what caches and translations cost at first isn't work. */
-	for (unsigned i = 0; i < 4; i++) {
+	for (unsigned i = 0; i < WINDOWS; i++) {
 		if (!window_count_one(t, PMC_FIXED(2), 0, COUNT_BOTH, &workload_load, SOME, &value))
 			return;
 		less = value < less ? value : less;
@@ -62,12 +86,21 @@ TEST(count, fixed_counter_2_advances_with_time, REQS(CNT_26), NEEDS(need_perfmon
 			return;
 		more = value < more ? value : more;
 	}
-	CHECK_RANGE(t, CNT_26, 1, ~0ULL, more, "reference cycles of 2400 instructions");
+	CONTROL_RANGE(t, CNT_26, 1, ~0ULL, more, "reference cycles of 2400 instructions");
 	CHECK_RANGE(t, CNT_26, less + 1, ~0ULL, more,
 		    "reference cycles of 2400 instructions, against %lu of 150", less);
 }
 
-/* One window: IA32_PMC0 counts cycles, IA32_PMC1 those below a CMASK that none can reach. */
+/*
+ * CNT-37  With INV set and a CMASK that no cycle can reach a counter must count every unhalted
+ *         core cycle.
+ *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities: INV, CMASK
+ *
+ * Given  one window of MANY rounds, 1200 instructions with a load each three
+ * When   IA32_PMC0 counts core cycles, IA32_PMC1 cycles of less than 255 instructions
+ * Then   both are the same within a sixteenth and 16
+ * Control: IA32_PMC0 counts MANY cycles or more
+ */
 TEST(count, inv_with_an_unreachable_cmask_counts_every_cycle, REQS(CNT_37),
      NEEDS(need_perfmon, need_instructions, need_cycles, need_two_counters))
 {
@@ -82,17 +115,24 @@ TEST(count, inv_with_an_unreachable_cmask_counts_every_cycle, REQS(CNT_37),
 	workload_run(&workload_load, MANY, both);
 	cycles = counter_read(0);
 	below = counter_read(1);
-	CHECK_RANGE(t, CNT_37, MANY, ~0ULL, cycles, "core cycles of 1200 instructions, a load each "
-		    "three");
+	CONTROL_RANGE(t, CNT_37, MANY, ~0ULL, cycles,
+		      "core cycles of 1200 instructions, a load each three");
 	CHECK_RANGE(t, CNT_37, cycles - cycles / 16 - 16, cycles + cycles / 16 + 16, below,
 		    "cycles with fewer than %u instructions, of %lu", CMASK_NEVER, cycles);
 }
 
 /*
- * Writing a running counter is software's race with itself on a processor: reported there. The
- * way from the write to the one that stops counting is several instructions long.
+ * CNT-45  A counter that is written while it counts must go on from the written value.
+ *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities: EN (must be 0
+ *         before the counter is written)
+ *
+ * Given  each general-purpose counter counts instructions; a write meanwhile is software's race
+ *        with itself on a processor, so it is reported there
+ * When   WRITTEN is written to it while it counts; the way from there to the write that stops it
+ *        is several instructions long
+ * Then   it reads more than WRITTEN, by no more than ON_THE_WAY
  */
-TEST(count, a_running_counter_goes_on_from_what_is_written, REQS(CNT_45),
+TEST(count, running_counter_goes_on_from_a_written_value, REQS(CNT_45),
      NEEDS(need_perfmon, need_instructions))
 {
 	u64 value;
@@ -101,10 +141,10 @@ TEST(count, a_running_counter_goes_on_from_what_is_written, REQS(CNT_45),
 		counter_program(c, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH);
 		counter_write(c, 0);
 		counters_enable(pmc_one(c));
-		counter_write(c, 1u << 20);
+		counter_write(c, WRITTEN);
 		counters_disable();
 		value = counter_read(c);
-		CHECK_RANGE(t, CNT_45, (1u << 20) + 1, (1u << 20) + 256, value,
+		CHECK_RANGE(t, CNT_45, WRITTEN + 1, WRITTEN + ON_THE_WAY, value,
 			    "IA32_PMC%u, to which 1048576 was written while it counted", c);
 	}
 }

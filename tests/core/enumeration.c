@@ -13,6 +13,13 @@
 #include "tests/frame/needs.h"
 #include "tests/measure/sampling.h"
 
+#define COUNTER_BITS		48	/* a general-purpose counter's width, by the pages */
+#define COUNTERS_OF_A_THREAD	4
+#define COUNTERS_OF_A_CORE	8	/* where its other thread is switched off */
+#define GLOBAL_CTRL_BITS	48	/* that counters may have; 63:48 are of other facilities */
+#define INDEXES_TRIED		16	/* of RDPMC */
+#define CANONICAL		0x1000	/* an address */
+
 static bool readable(u32 msr)
 {
 	u64 value;
@@ -26,7 +33,19 @@ static bool refused(struct fault fault)
 	return fault.raised && fault.vector == VECTOR_GP;
 }
 
-TEST(enumeration, enumerated_registers_exist, REQS(MSR_01), NEEDS(need_perfmon))
+/*
+ * MSR-01  CPUID leaf 0AH, PDCM and IA32_PERF_CAPABILITIES must agree with the registers that
+ *         exist.
+ *         SDM 18.18 IA32_PERF_CAPABILITIES MSR Enumeration; SDM 18.2.1.1 Architectural Performance
+ *         Monitoring Version 1 Facilities
+ *
+ * Given  the counters that CPUID.0AH enumerates, PDCM and DS of CPUID.01H
+ * When   each register that they stand for is read: counters, event selects, fixed counters and
+ *        their control, the global registers, IA32_PERF_CAPABILITIES, IA32_DS_AREA, IA32_A_PMCx
+ *        with full-width writes
+ * Then   no read raises an exception
+ */
+TEST(enumeration, enumerated_registers_can_be_read, REQS(MSR_01), NEEDS(need_perfmon))
 {
 	const struct pmu_caps *caps = counter_caps();
 
@@ -64,7 +83,18 @@ static unsigned records_all_the_same(void)
 	return records;
 }
 
-TEST(enumeration, misc_enable_agrees_with_the_facilities, REQS(MSR_02), NEEDS(need_perfmon))
+/*
+ * MSR-02  IA32_MISC_ENABLE[7] must be 1 where counters work, and IA32_MISC_ENABLE[12] must be 0
+ *         where PEBS works.
+ *         SDM 18.8.1.1 Processor Event Based Sampling (PEBS)
+ *
+ * Given  IA32_MISC_ENABLE as it was found: bit 7 stands for performance monitoring, bit 12 for no
+ *        PEBS
+ * When   where PEBS is available IA32_PEBS_ENABLE is read; where it isn't, but DS and a known
+ *        record format are, a PEBS counter overflows
+ * Then   bit 7 is 1; IA32_PEBS_ENABLE can be read; no record is written
+ */
+TEST(enumeration, misc_enable_agrees_with_counters_and_pebs, REQS(MSR_02), NEEDS(need_perfmon))
 {
 	const struct pmu_caps *caps = counter_caps();
 
@@ -80,13 +110,32 @@ TEST(enumeration, misc_enable_agrees_with_the_facilities, REQS(MSR_02), NEEDS(ne
 			 caps->misc_enable);
 }
 
-TEST(enumeration, counters_are_48_bits_wide, REQS(MSR_03), NEEDS(need_perfmon, need_events))
+/*
+ * MSR-03  CPUID.0AH:EAX[23:16] must report a counter width of 48 bits.
+ *         SDM 18.8.1 Enhancements of Performance Monitoring in the Processor Core (Nehalem)
+ *
+ * Given  a processor whose pages say 48 bits
+ * When   CPUID.0AH is read
+ * Then   EAX[23:16] is 48
+ */
+TEST(enumeration, general_purpose_counters_are_48_bits_wide, REQS(MSR_03),
+     NEEDS(need_perfmon, need_events))
 {
-	CHECK_EQ(t, MSR_03, 48, counter_caps()->gp_width, "CPUID.0AH:EAX[23:16]");
+	CHECK_EQ(t, MSR_03, COUNTER_BITS, counter_caps()->gp_width, "CPUID.0AH:EAX[23:16]");
 }
 
-TEST(enumeration, pmc_writes_are_sign_extended, REQS(MSR_04, MSR_07), NEEDS(need_perfmon),
-     .under_every_fault = true)
+/*
+ * MSR-04  A write to IA32_PMCx must take the low 32 bits and sign-extend them from bit 31 into the
+ *         high-order bits.
+ * MSR-07  A read of a counter must return zero in the bits above its width.
+ *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities
+ *
+ * Given  values with bit 31 clear and set, with and without bits above it
+ * When   each is written to each IA32_PMCx, and read back
+ * Then   bits above 31 are bit 31, up to the counter's width, and the bits above the width are 0
+ */
+TEST(enumeration, ia32_pmc_writes_are_sign_extended_from_bit_31, REQS(MSR_04, MSR_07),
+     NEEDS(need_perfmon), .under_every_fault = true)
 {
 	static const u64 values[] = { 0x80000000, 0xffffffff, 0x7fffffff, 0xffffffff80000001,
 				      0x12345678 };
@@ -105,7 +154,18 @@ TEST(enumeration, pmc_writes_are_sign_extended, REQS(MSR_04, MSR_07), NEEDS(need
 	}
 }
 
-TEST(enumeration, full_width_writes_reach_every_bit, REQS(MSR_05),
+/*
+ * MSR-05  A write to IA32_A_PMCx must set the counter's full width, and raise #GP if it sets a bit
+ *         above the width.
+ *         SDM 18.2.5 Full-Width Writes to Performance Counter Registers
+ *
+ * Given  IA32_PERF_CAPABILITIES.FW_WRITE = 1
+ * When   values that differ in every part of the width are written to each IA32_A_PMCx; then
+ *        single bits above the width
+ * Then   IA32_A_PMCx and IA32_PMCx both read the value; a bit above the width raises #GP and
+ *        changes nothing
+ */
+TEST(enumeration, ia32_a_pmc_writes_reach_every_bit, REQS(MSR_05),
      NEEDS(need_perfmon, need_full_width))
 {
 	unsigned width = counter_caps()->gp_width;
@@ -138,21 +198,37 @@ static bool need_no_full_width(char *reason, size_t size)
 	return false;
 }
 
-/* The control is the counter's other address, which is there. */
-TEST(enumeration, without_full_width_writes_there_are_no_registers_for_them, REQS(MSR_06),
+/*
+ * MSR-06  An access to IA32_A_PMCx must raise #GP where IA32_PERF_CAPABILITIES.FW_WRITE is 0.
+ *         SDM 18.2.5 Full-Width Writes to Performance Counter Registers
+ *
+ * Given  IA32_PERF_CAPABILITIES.FW_WRITE = 0
+ * When   each IA32_A_PMCx is read and written
+ * Then   both raise #GP
+ * Control: IA32_PMCx, the counter's other address, is written and read
+ */
+TEST(enumeration, ia32_a_pmc_registers_are_absent_without_fw_write, REQS(MSR_06),
      NEEDS(need_perfmon, need_no_full_width, need_refused_msrs))
 {
 	for (u32 c = 0; c < counter_caps()->gp; c++) {
 		msr_write(MSR_IA32_PMC0 + c, 5);
-		CHECK_EQ(t, MSR_06, 5, msr_read(MSR_IA32_PMC0 + c), "IA32_PMC%u after writing it",
-			 c);
+		CONTROL_EQ(t, MSR_06, 5, msr_read(MSR_IA32_PMC0 + c), "IA32_PMC%u after writing it",
+			   c);
 		CHECK(t, MSR_06, !readable(MSR_IA32_A_PMC0 + c), "reading IA32_A_PMC%u", c);
 		CHECK(t, MSR_06, refused(msr_try_write(MSR_IA32_A_PMC0 + c, 1)),
 		      "writing IA32_A_PMC%u", c);
 	}
 }
 
-TEST(enumeration, fixed_counters_hold_what_is_written, REQS(MSR_07),
+/*
+ * MSR-07  A read of a counter must return zero in the bits above its width.
+ *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities
+ *
+ * Given  the width of fixed counters by CPUID.0AH:EDX[12:5]
+ * When   all ones of that width are written to each fixed counter
+ * Then   each reads the same
+ */
+TEST(enumeration, fixed_counters_hold_all_bits_of_their_width, REQS(MSR_07),
      NEEDS(need_perfmon, need_fixed))
 {
 	u64 all = BIT(counter_caps()->fixed_width) - 1;
@@ -163,7 +239,18 @@ TEST(enumeration, fixed_counters_hold_what_is_written, REQS(MSR_07),
 	}
 }
 
-TEST(enumeration, global_status_is_read_only, REQS(MSR_08, MSR_19), NEEDS(need_perfmon),
+/*
+ * MSR-08  A write to IA32_PERF_GLOBAL_STATUS must raise #GP and change nothing.
+ *         SDM Table 35-2 IA-32 Architectural MSRs (read-only); KVM
+ * MSR-19  The bits that Figure 18-20 labels (R/W) must not make IA32_PERF_GLOBAL_STATUS writable.
+ *         SDM Table 35-2 IA-32 Architectural MSRs against Figure 18-20
+ *
+ * Given  IA32_PERF_GLOBAL_STATUS, whatever it reads
+ * When   0, bit 0 and each of the bits 61 to 63 are written; Figure 18-20 prints (R/W) beside 61
+ *        and 63
+ * Then   each write raises #GP, and the register reads what it read before
+ */
+TEST(enumeration, global_status_refuses_writes, REQS(MSR_08, MSR_19), NEEDS(need_perfmon),
      .under_every_fault = true)
 {
 	u64 before = counters_status();
@@ -185,7 +272,16 @@ static bool need_pdcm(char *reason, size_t size)
 	return need_legacy_freeze(reason, size);	/* it says what PDCM is */
 }
 
-TEST(enumeration, perf_capabilities_is_read_only, REQS(MSR_17), NEEDS(need_perfmon, need_pdcm))
+/*
+ * MSR-17  A write to IA32_PERF_CAPABILITIES must raise #GP and change nothing.
+ *         SDM Table 35-2 IA-32 Architectural MSRs (read-only); KVM
+ *
+ * Given  IA32_PERF_CAPABILITIES as it was found
+ * When   that value is written, and another one, with bit 6 inverted: it says how records are
+ *        taken, and nothing is sampled meanwhile
+ * Then   the write raises #GP, and the register reads what it read before
+ */
+TEST(enumeration, perf_capabilities_refuses_writes, REQS(MSR_17), NEEDS(need_perfmon, need_pdcm))
 {
 	u64 before = msr_read(MSR_IA32_PERF_CAPABILITIES), after;
 
@@ -204,11 +300,11 @@ static void check_global_ctrl(struct test *t, struct test_claim claim)
 {
 	u64 there = counters_gp().bits | counters_fixed().bits;
 
-	/* The control: a bit of a counter that exists is kept. */
 	counters_enable(counters_gp());
-	test_check_eq(t, claim, counters_gp().bits, msr_read(MSR_IA32_PERF_GLOBAL_CTRL),
+	test_check_eq(t, test_control(claim), counters_gp().bits,
+		      msr_read(MSR_IA32_PERF_GLOBAL_CTRL),
 		      "IA32_PERF_GLOBAL_CTRL with the general-purpose counters enabled");
-	for (unsigned bit = 0; bit < 48; bit++) {
+	for (unsigned bit = 0; bit < GLOBAL_CTRL_BITS; bit++) {
 		if (there & BIT(bit))
 			continue;
 		test_check(t, claim,
@@ -220,35 +316,73 @@ static void check_global_ctrl(struct test *t, struct test_claim claim)
 	counters_disable();
 }
 
-TEST(enumeration, global_ctrl_refuses_counters_that_are_not_there, REQS(MSR_11),
+/*
+ * MSR-11  A write that sets a bit of IA32_PERF_GLOBAL_CTRL for a counter that doesn't exist must
+ *         raise #GP and change nothing.
+ *         SDM 18.9.2 Counter Coalescence
+ *
+ * Given  IA32_PERF_GLOBAL_CTRL
+ * When   each bit below 48 that stands for no counter is written, beside the bits of all counters
+ * Then   each write raises #GP and changes nothing
+ * Control: the bits of the general-purpose counters are kept
+ */
+TEST(enumeration, global_ctrl_refuses_bits_of_absent_counters, REQS(MSR_11),
      NEEDS(need_perfmon, need_events))
 {
 	check_global_ctrl(t, AT(MSR_11));
 }
 
-TEST(enumeration, global_ctrl_refuses_reserved_bits, REQS(MSR_36),
+/*
+ * MSR-36  A write that sets a reserved bit of IA32_PERF_GLOBAL_CTRL must raise #GP and change
+ *         nothing.
+ *         SDM volume 2 WRMSR, Protected Mode Exceptions; Table 35-13
+ *
+ * Given  IA32_PERF_GLOBAL_CTRL of Nehalem and Westmere
+ * When   each bit below 48 that stands for no counter is written, beside the bits of all counters
+ * Then   each write raises #GP and changes nothing
+ * Control: the bits of the general-purpose counters are kept
+ */
+TEST(enumeration, global_ctrl_of_nehalem_refuses_reserved_bits, REQS(MSR_36),
      NEEDS(need_perfmon, need_events))
 {
 	check_global_ctrl(t, AT(MSR_36));
 }
 
-TEST(enumeration, missing_counters_have_no_registers, REQS(MSR_12),
+/*
+ * MSR-12  Where CPUID reports four counters, an access to IA32_PMC4 to 7 or IA32_PERFEVTSEL4 to 7
+ *         must raise #GP.
+ *         SDM 18.9.2 Counter Coalescence; volume 2 RDMSR, Protected Mode Exceptions
+ *
+ * Given  a processor with four general-purpose counters a thread
+ * When   IA32_PMC4 to 7 and IA32_PERFEVTSEL4 to 7 are read
+ * Then   each read raises an exception
+ */
+TEST(enumeration, absent_counters_have_no_registers, REQS(MSR_12),
      NEEDS(need_perfmon, need_events, need_four_counters_only, need_refused_msrs))
 {
-	for (u32 c = 4; c < 8; c++) {
+	for (u32 c = COUNTERS_OF_A_THREAD; c < COUNTERS_OF_A_CORE; c++) {
 		CHECK(t, MSR_12, !readable(MSR_IA32_PMC0 + c), "IA32_PMC%u", c);
 		CHECK(t, MSR_12, !readable(MSR_IA32_PERFEVTSEL0 + c), "IA32_PERFEVTSEL%u", c);
 	}
 }
 
+/*
+ * MSR-13  A write that sets a reserved bit of IA32_PEBS_ENABLE must raise #GP and keep the old
+ *         value.
+ *         SDM 18.8.1.1 Processor Event Based Sampling (PEBS), Figure 18-21; KVM
+ *
+ * Given  IA32_PEBS_ENABLE with PEBS_EN_PMC0 set
+ * When   each bit that isn't 3:0, 35:32, nor 63 where there is precise store, is written alone
+ * Then   each write raises #GP, and the register reads 1 still
+ * Control: PEBS_EN_PMC0, which is there, was kept
+ */
 TEST(enumeration, pebs_enable_refuses_reserved_bits, REQS(MSR_13),
      NEEDS(need_perfmon, need_pebs, need_load_latency))
 {
 	unsigned end = counter_caps()->facilities & FAC_PRECISE_STORE ? 63 : 64;
 
-	/* The control: a bit that is there is kept. */
 	msr_write(MSR_IA32_PEBS_ENABLE, 1);
-	CHECK_EQ(t, MSR_13, 1, msr_read(MSR_IA32_PEBS_ENABLE), "PEBS_EN_PMC0");
+	CONTROL_EQ(t, MSR_13, 1, msr_read(MSR_IA32_PEBS_ENABLE), "PEBS_EN_PMC0");
 	for (unsigned bit = 4; bit < end; bit++) {
 		if (bit >= 32 && bit <= 35)
 			continue;
@@ -259,24 +393,43 @@ TEST(enumeration, pebs_enable_refuses_reserved_bits, REQS(MSR_13),
 	msr_write(MSR_IA32_PEBS_ENABLE, 0);
 }
 
-/* "Processor Event Based Sampling (PEBS) Facility" (4th generation): data address profiling is in
- * its place. */
-TEST(enumeration, precise_store_is_gone, REQS(DLA_07),
+/*
+ * DLA-07  Precise store must not exist: a write that sets bit 63 of IA32_PEBS_ENABLE must raise
+ *         #GP.
+ *         SDM 18.11.1 4th Generation Intel Core: Processor Event Based Sampling (PEBS) Facility,
+ *         Table 18-43; Figure 18-21
+ *
+ * Given  IA32_PEBS_ENABLE with PEBS_EN_PMC3 set; "Processor Event Based Sampling (PEBS) Facility"
+ *        (4th generation): data address profiling is in the place of precise store
+ * When   bit 63, the precise store enable of Sandy Bridge, is written with it
+ * Then   the write raises #GP and changes nothing
+ * Control: PEBS_EN_PMC3 alone was kept
+ */
+TEST(enumeration, pebs_enable_of_haswell_refuses_precise_store, REQS(DLA_07),
      NEEDS(need_perfmon, need_pebs, need_haswell))
 {
-	msr_write(MSR_IA32_PEBS_ENABLE, 8);
-	CHECK_EQ(t, DLA_07, 8, msr_read(MSR_IA32_PEBS_ENABLE), "PEBS_EN_PMC3");
-	CHECK(t, DLA_07, refused(msr_try_write(MSR_IA32_PEBS_ENABLE, BIT(63) | 8)),
+	msr_write(MSR_IA32_PEBS_ENABLE, BIT(3));
+	CONTROL_EQ(t, DLA_07, BIT(3), msr_read(MSR_IA32_PEBS_ENABLE), "PEBS_EN_PMC3");
+	CHECK(t, DLA_07, refused(msr_try_write(MSR_IA32_PEBS_ENABLE, BIT(63) | BIT(3))),
 	      "bit 63 of IA32_PEBS_ENABLE: precise store isn't there");
-	CHECK_EQ(t, DLA_07, 8, msr_read(MSR_IA32_PEBS_ENABLE), "after the refused write");
+	CHECK_EQ(t, DLA_07, BIT(3), msr_read(MSR_IA32_PEBS_ENABLE), "after the refused write");
 	msr_write(MSR_IA32_PEBS_ENABLE, 0);
 }
 
-/* SDM "Processor Event Based Sampling (PEBS)" (Nehalem): four bits and four additional bits. */
-TEST(enumeration, pebs_enable_has_four_bits_of_each_kind, REQS(MSR_23),
+/*
+ * MSR-23  IA32_PEBS_ENABLE must have four PEBS enable bits, 3:0, and four load latency enable
+ *         bits, 35:32, each by itself.
+ *         SDM 18.8.1.1 Processor Event Based Sampling (PEBS)
+ *
+ * Given  IA32_PEBS_ENABLE; "Processor Event Based Sampling (PEBS)" (Nehalem): four bits and four
+ *        additional ones
+ * When   PEBS_EN_PMCx is written for each of four counters, alone and with LL_EN_PMCx
+ * Then   no write raises an exception, and each value is read back
+ */
+TEST(enumeration, pebs_enable_has_four_pebs_and_four_latency_bits, REQS(MSR_23),
      NEEDS(need_perfmon, need_pebs, need_load_latency))
 {
-	for (unsigned i = 0; i < 4; i++) {
+	for (unsigned i = 0; i < COUNTERS_OF_A_THREAD; i++) {
 		u64 one[] = { BIT(i), BIT(i) | BIT(32 + i) };
 
 		for (unsigned k = 0; k < 2; k++) {
@@ -289,14 +442,33 @@ TEST(enumeration, pebs_enable_has_four_bits_of_each_kind, REQS(MSR_23),
 	msr_write(MSR_IA32_PEBS_ENABLE, 0);
 }
 
-TEST(enumeration, off_core_response_registers_exist, REQS(MSR_24),
+/*
+ * MSR-24  Both off-core response MSRs, 1A6H and 1A7H, must exist.
+ *         SDM 18.8.1 Enhancements of Performance Monitoring in the Processor Core (Nehalem) (two);
+ *         18.8.1.3 (one on Nehalem)
+ *
+ * Given  a processor with two off-core response registers
+ * When   MSR_OFFCORE_RSP_0 (1A6H) and MSR_OFFCORE_RSP_1 (1A7H) are read
+ * Then   neither read raises an exception
+ */
+TEST(enumeration, both_off_core_response_registers_can_be_read, REQS(MSR_24),
      NEEDS(need_perfmon, need_offcore_2))
 {
 	CHECK(t, MSR_24, readable(MSR_OFFCORE_RSP_0), "MSR_OFFCORE_RSP_0 (1A6H)");
 	CHECK(t, MSR_24, readable(MSR_OFFCORE_RSP_1), "MSR_OFFCORE_RSP_1 (1A7H)");
 }
 
-TEST(enumeration, rdpmc_refuses_counters_that_are_not_there, REQS(CNT_14), NEEDS(need_perfmon))
+/*
+ * CNT-14  RDPMC with the index of a counter that doesn't exist must raise #GP.
+ *         SDM volume 2 RDPMC
+ *
+ * Given  the numbers of general-purpose and fixed counters by CPUID.0AH; on a hybrid processor it
+ *        may say what all types of cores have in common: SKIP
+ * When   RDPMC is executed with the indexes above them, up to 15 and up to 40000007H
+ * Then   each raises #GP
+ * Control: the last general-purpose counter is read without an exception
+ */
+TEST(enumeration, rdpmc_of_an_absent_counter_raises_gp, REQS(CNT_14), NEEDS(need_perfmon))
 {
 	const struct pmu_caps *caps = counter_caps();
 	u64 value;
@@ -307,21 +479,29 @@ TEST(enumeration, rdpmc_refuses_counters_that_are_not_there, REQS(CNT_14), NEEDS
 			  cpuid_get(CPUID_CORE_TYPE), caps->gp_enumerated);
 		return;
 	}
-	/* The control: the last one that is there answers. */
-	CHECK(t, CNT_14, !rdpmc_try(caps->gp - 1, &value).raised, "ECX = %u", caps->gp - 1);
-	for (u32 c = caps->gp_enumerated; c < 16; c++)
+	CONTROL(t, CNT_14, !rdpmc_try(caps->gp - 1, &value).raised, "ECX = %u", caps->gp - 1);
+	for (u32 c = caps->gp_enumerated; c < INDEXES_TRIED; c++)
 		CHECK(t, CNT_14, refused(rdpmc_try(c, &value)), "ECX = %u", c);
 	for (u32 c = caps->fixed; c < 8; c++)
 		CHECK(t, CNT_14, refused(rdpmc_try((u32)RDPMC_FIXED | c, &value)),
 		      "ECX = %#x", (u32)RDPMC_FIXED | c);
 }
 
-/* RDPMC: ECX[31] asks for the fast read of the processors that have one; here it is no index. */
-TEST(enumeration, rdpmc_has_no_fast_read, REQS(CNT_20), NEEDS(need_perfmon))
+/*
+ * CNT-20  RDPMC with ECX[31] set, the fast read of NetBurst, must raise #GP on a processor with
+ *         architectural performance monitoring.
+ *         SDM volume 2 RDPMC (fast read if supported; NetBurst only)
+ *
+ * Given  ECX = 80000000H, which asked earlier processors for the fast read
+ * When   RDPMC is executed
+ * Then   it raises #GP: the index stands for no counter
+ * Control: with ECX = 0 it doesn't
+ */
+TEST(enumeration, rdpmc_with_ecx_bit_31_raises_gp, REQS(CNT_20), NEEDS(need_perfmon))
 {
 	u64 value;
 
-	CHECK(t, CNT_20, !rdpmc_try(0, &value).raised, "ECX = 0");
+	CONTROL(t, CNT_20, !rdpmc_try(0, &value).raised, "ECX = 0");
 	CHECK(t, CNT_20, refused(rdpmc_try((u32)BIT(31), &value)), "ECX = 80000000H");
 }
 
@@ -330,14 +510,22 @@ static bool need_ds(char *reason, size_t size)
 	return counter_caps()->ds || need_pebs(reason, size);
 }
 
+/*
+ * DS-19  A write of a non-canonical address to IA32_DS_AREA must raise #GP.
+ *        SDM volume 2 WRMSR, Protected Mode Exceptions
+ *
+ * Given  IA32_DS_AREA with a canonical address
+ * When   an address with bit 63 alone is written
+ * Then   the write raises #GP, and the canonical address is read back
+ * Control: the canonical address was kept
+ */
 TEST(enumeration, ds_area_refuses_a_non_canonical_address, REQS(DS_19),
      NEEDS(need_perfmon, need_ds, need_ds_write))
 {
-	/* The control: a canonical one is kept. */
-	msr_write(MSR_IA32_DS_AREA, 0x1000);
-	CHECK_EQ(t, DS_19, 0x1000, msr_read(MSR_IA32_DS_AREA), "IA32_DS_AREA");
+	msr_write(MSR_IA32_DS_AREA, CANONICAL);
+	CONTROL_EQ(t, DS_19, CANONICAL, msr_read(MSR_IA32_DS_AREA), "IA32_DS_AREA");
 	CHECK(t, DS_19, refused(msr_try_write(MSR_IA32_DS_AREA, BIT(63))), "address %#llx",
 	      BIT(63));
-	CHECK_EQ(t, DS_19, 0x1000, msr_read(MSR_IA32_DS_AREA), "after the refused write");
+	CHECK_EQ(t, DS_19, CANONICAL, msr_read(MSR_IA32_DS_AREA), "after the refused write");
 	msr_write(MSR_IA32_DS_AREA, 0);
 }

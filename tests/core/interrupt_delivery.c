@@ -12,7 +12,16 @@
 #include "tests/measure/overflow.h"
 #include "tests/frame/test.h"
 
-TEST(pmi, the_vector_is_the_one_in_lvtpc, REQS(PMI_01), NEEDS(need_perfmon, need_branches))
+/*
+ * PMI-01  The overflow of a general-purpose counter whose INT bit is set must raise an interrupt
+ *         through the local APIC's LVTPC.
+ *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities
+ *
+ * Given  LVTPC with four vectors in turn
+ * When   IA32_PMC0 overflows
+ * Then   one interrupt is delivered, with that vector
+ */
+TEST(pmi, pmi_arrives_on_the_vector_in_lvtpc, REQS(PMI_01), NEEDS(need_perfmon, need_branches))
 {
 	static const u8 vectors[] = { VECTOR_IPI + 1, VECTOR_IPI + 6, VECTOR_TIMER - 1,
 				      VECTOR_PMI };
@@ -32,8 +41,18 @@ TEST(pmi, the_vector_is_the_one_in_lvtpc, REQS(PMI_01), NEEDS(need_perfmon, need
 	}
 }
 
-/* Masked by the delivery, as after a fixed one: a second overflow isn't delivered. */
-TEST(pmi, delivery_as_nmi_masks_the_local_vector, REQS(PMI_04), NEEDS(need_perfmon, need_branches))
+/*
+ * PMI-04  Delivery of a performance-monitoring interrupt must set the mask bit of LVTPC, and only
+ *         software may clear it.
+ *         SDM 10.5.1 Local Vector Table
+ *
+ * Given  LVTPC with delivery mode NMI, unmasked, a handler that leaves it alone
+ * When   IA32_PMC0 overflows, and once more after the handler
+ * Then   the mask bit is set at the handler's entry and after it, and the second overflow isn't
+ *        delivered
+ * Control: the first one is delivered, as an NMI
+ */
+TEST(pmi, delivery_of_a_pmi_as_nmi_masks_lvtpc, REQS(PMI_04), NEEDS(need_perfmon, need_branches))
 {
 	static const struct pmi_options stay = { .nmi = true, .stay_masked = true };
 	const struct pmi_log *log;
@@ -42,8 +61,8 @@ TEST(pmi, delivery_as_nmi_masks_the_local_vector, REQS(PMI_04), NEEDS(need_perfm
 	HARNESS_CHECK(t, !(apic_lvtpc_read() & LVT_MASKED), "LVTPC's mask bit is clear");
 	overflow(0, COUNT_INT);
 	log = pmi_settle();
-	if (CHECK_EQ(t, PMI_04, 1, log->count, "NMIs of an overflow") &&
-	    CHECK_EQ(t, PMI_04, VECTOR_NMI, log->entry[0].vector, "vector")) {
+	if (CONTROL_EQ(t, PMI_04, 1, log->count, "NMIs of an overflow") &&
+	    CONTROL_EQ(t, PMI_04, VECTOR_NMI, log->entry[0].vector, "vector")) {
 		CHECK_EQ(t, PMI_04, LVT_MASKED, log->entry[0].lvtpc & LVT_MASKED,
 			 "LVTPC's mask bit at the entry of the NMI handler");
 		CHECK_EQ(t, PMI_04, LVT_MASKED, apic_lvtpc_read() & LVT_MASKED,
@@ -59,8 +78,19 @@ TEST(pmi, delivery_as_nmi_masks_the_local_vector, REQS(PMI_04), NEEDS(need_perfm
 	pmi_close();
 }
 
-/* A fixed interrupt waits for RFLAGS.IF and isn't lost; an NMI doesn't wait. */
-TEST(pmi, an_interrupt_waits_while_interrupts_are_off, REQS(PMI_01, PMI_06),
+/*
+ * PMI-01  The overflow of a general-purpose counter whose INT bit is set must raise an interrupt
+ *         through the local APIC's LVTPC.
+ *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities
+ * PMI-06  The delivery mode in LVTPC, fixed or NMI, must be honoured.
+ *         SDM 10.5.1 Local Vector Table
+ *
+ * Given  RFLAGS.IF = 0
+ * When   IA32_PMC0 overflows with delivery mode fixed, then with NMI
+ * Then   the fixed interrupt isn't delivered before IF = 1, and then once; the NMI is delivered at
+ *        once, and once
+ */
+TEST(pmi, fixed_pmi_waits_for_if_and_an_nmi_does_not, REQS(PMI_01, PMI_06),
      NEEDS(need_perfmon, need_branches))
 {
 	static const struct pmi_options nmi = { .nmi = true };
@@ -99,8 +129,17 @@ static inline void halt(void)
 	__asm__ volatile("sti; hlt" ::: "memory");
 }
 
-/* Requested before the processor halts, taken when it does. */
-TEST(pmi, an_interrupt_is_taken_out_of_hlt, REQS(PMI_01), NEEDS(need_perfmon, need_branches))
+/*
+ * PMI-01  The overflow of a general-purpose counter whose INT bit is set must raise an interrupt
+ *         through the local APIC's LVTPC.
+ *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities
+ *
+ * Given  interrupts off, each counter; another interrupt of the harness waits, so that the
+ *        processor wakes in any case
+ * When   the counter overflows, then STI and HLT are executed
+ * Then   its interrupt is delivered
+ */
+TEST(pmi, pmi_requested_before_hlt_is_delivered, REQS(PMI_01), NEEDS(need_perfmon, need_branches))
 {
 	u64 all = counters_gp().bits | counters_fixed().bits;
 
@@ -125,7 +164,8 @@ TEST(pmi, an_interrupt_is_taken_out_of_hlt, REQS(PMI_01), NEEDS(need_perfmon, ne
 }
 
 /* Instructions from the write of IA32_PERF_GLOBAL_CTRL up to HLT are fewer. */
-#define UP_TO_HLT 32
+#define UP_TO_HLT	32
+#define LEAST_WRAPS	4	/* STI, HLT and what switches counting off */
 
 static unsigned taken_around_hlt(unsigned n, bool *wrapped)
 {
@@ -148,8 +188,19 @@ static unsigned taken_around_hlt(unsigned n, bool *wrapped)
 	return taken;
 }
 
-/* On each of the instructions around HLT, itself among them. */
-TEST(pmi, an_overflow_on_hlt_interrupts, REQS(PMI_01), NEEDS(need_perfmon, need_instructions))
+/*
+ * PMI-01  The overflow of a general-purpose counter whose INT bit is set must raise an interrupt
+ *         through the local APIC's LVTPC.
+ *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities
+ *
+ * Given  IA32_PMC0 counts instructions at CPL 0, and is preset to overflow on each of those around
+ *        HLT, itself among them
+ * When   STI and HLT are executed
+ * Then   one interrupt is delivered exactly if the counter has wrapped
+ * Control: it wraps in at least 4 of these windows
+ */
+TEST(pmi, overflow_on_or_around_hlt_interrupts, REQS(PMI_01),
+     NEEDS(need_perfmon, need_instructions))
 {
 	unsigned wraps = 0;
 
@@ -162,7 +213,7 @@ TEST(pmi, an_overflow_on_hlt_interrupts, REQS(PMI_01), NEEDS(need_perfmon, need_
 		CHECK_EQ(t, PMI_01, wrapped, taken, "interrupts, the overflow on instruction %u, "
 			 "HLT among them", n);
 	}
-	CHECK_RANGE(t, PMI_01, 4, UP_TO_HLT, wraps, "overflows");
+	CONTROL_RANGE(t, PMI_01, LEAST_WRAPS, UP_TO_HLT, wraps, "overflows");
 }
 
 /* Each counter that there is, under the requirement of its kind, and off afterwards. */
@@ -190,6 +241,18 @@ static void check_further_overflow(struct test *t, struct test_claim claim, unsi
 	pmi_close();
 }
 
+/*
+ * PMI-01  The overflow of a general-purpose counter whose INT bit is set must raise an interrupt
+ *         through the local APIC's LVTPC.
+ *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities
+ * PMI-02  The overflow of a fixed counter whose PMI bit is set must raise an interrupt through
+ *         LVTPC.
+ *         SDM 18.2.2 Architectural Performance Monitoring Version 2
+ *
+ * Given  each counter with INT = 1, and a handler that clears its status and the mask of LVTPC
+ * When   it overflows twice
+ * Then   there is one interrupt for each overflow
+ */
 TEST(pmi, each_further_overflow_interrupts, REQS(PMI_01, PMI_02),
      NEEDS(need_perfmon, need_branches, need_fixed))
 {
@@ -199,15 +262,28 @@ TEST(pmi, each_further_overflow_interrupts, REQS(PMI_01, PMI_02),
 static void check_beside_status(struct test *t, struct test_claim claim, unsigned c)
 {
 	overflow(c, 0);
-	test_check_eq(t, claim, BIT(c), overflow_status() & BIT(c),
+	test_check_eq(t, test_control(claim), BIT(c), overflow_status() & BIT(c),
 		      "status bit of counter %u before", c);
 	test_check_range(t, claim, 1, 1 + overflow_repeats(t, c),
 			 overflow_interrupts(c, COUNT_INT, NULL)->count,
 			 "interrupts of counter %u, its status bit set", c);
 }
 
-/* The bit of an overflow without INT is still set; LVTPC was never masked. */
-TEST(pmi, an_overflow_interrupts_although_its_status_is_set, REQS(PMI_01, PMI_02),
+/*
+ * PMI-01  The overflow of a general-purpose counter whose INT bit is set must raise an interrupt
+ *         through the local APIC's LVTPC.
+ *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities
+ * PMI-02  The overflow of a fixed counter whose PMI bit is set must raise an interrupt through
+ *         LVTPC.
+ *         SDM 18.2.2 Architectural Performance Monitoring Version 2
+ *
+ * Given  each counter; its status bit is still set from an overflow without INT, and LVTPC was
+ *        never masked
+ * When   it overflows with INT = 1
+ * Then   there is one interrupt
+ * Control: the status bit was set
+ */
+TEST(pmi, overflow_interrupts_although_its_status_bit_is_set, REQS(PMI_01, PMI_02),
      NEEDS(need_perfmon, need_branches, need_fixed))
 {
 	each_counter(t, AT(PMI_01), AT(PMI_02), check_beside_status);
@@ -242,14 +318,26 @@ static void check_one_level(struct test *t, struct test_claim claim, unsigned c)
 	}
 }
 
-/* INT and one privilege level, at which the overflow is. */
-TEST(pmi, one_level_is_enough_for_an_interrupt, REQS(PMI_01, PMI_02),
+/*
+ * PMI-01  The overflow of a general-purpose counter whose INT bit is set must raise an interrupt
+ *         through the local APIC's LVTPC.
+ *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities
+ * PMI-02  The overflow of a fixed counter whose PMI bit is set must raise an interrupt through
+ *         LVTPC.
+ *         SDM 18.2.2 Architectural Performance Monitoring Version 2
+ *
+ * Given  each counter with INT = 1 and one of OS and USR
+ * When   it overflows at that privilege level
+ * Then   there is one interrupt
+ */
+TEST(pmi, overflow_interrupts_with_os_or_usr_alone, REQS(PMI_01, PMI_02),
      NEEDS(need_perfmon, need_branches, need_fixed))
 {
 	each_counter(t, AT(PMI_01), AT(PMI_02), check_one_level);
 }
 
-#define WRITES 2
+#define WRITES		2
+#define MOST_TRIED	(100 * WRITES)	/* instructions */
 
 /* IA32_PMC0 overflows on its nth instruction at CPL 0, among writes of the PMU's registers. */
 static bool overflow_among_writes(unsigned n, unsigned *interrupts)
@@ -272,13 +360,23 @@ static bool overflow_among_writes(unsigned n, unsigned *interrupts)
 	return wrapped;
 }
 
-/* Which of the instructions are WRMSR isn't looked at: all of them are tried. */
-TEST(pmi, an_overflow_on_a_write_of_the_pmu_interrupts, REQS(PMI_01),
+/*
+ * PMI-01  The overflow of a general-purpose counter whose INT bit is set must raise an interrupt
+ *         through the local APIC's LVTPC.
+ *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities
+ *
+ * Given  IA32_PMC0 counts instructions at CPL 0 among writes of IA32_PERF_GLOBAL_OVF_CTRL and
+ *        IA32_PERFEVTSEL1, and is preset to overflow on each of them in turn, WRMSR or not
+ * When   it overflows there
+ * Then   there is one interrupt
+ * Control: it overflows at least once for each WRMSR
+ */
+TEST(pmi, overflow_on_a_wrmsr_of_the_pmu_interrupts, REQS(PMI_01),
      NEEDS(need_perfmon, need_instructions, need_two_counters))
 {
 	unsigned wraps = 0;
 
-	for (unsigned n = 1; n < 100 * WRITES; n++) {
+	for (unsigned n = 1; n < MOST_TRIED; n++) {
 		unsigned interrupts;
 
 		if (!overflow_among_writes(n, &interrupts))
@@ -288,5 +386,6 @@ TEST(pmi, an_overflow_on_a_write_of_the_pmu_interrupts, REQS(PMI_01),
 			      "interrupts, IA32_PMC0 overflows on instruction %u", n))
 			return;
 	}
-	CHECK_RANGE(t, PMI_01, 2 * WRITES, ~0ULL, wraps, "overflows, one on each WRMSR at least");
+	CONTROL_RANGE(t, PMI_01, 2 * WRITES, ~0ULL, wraps,
+		      "overflows, one on each WRMSR at least");
 }

@@ -41,10 +41,18 @@ static u64 count_all(u64 debugctl, u64 value[WINDOW_COUNTERS])
 }
 
 /*
- * The overflow is after 128 of 2688 instructions. Of cycles no number is known: less than half of
- * those without the freeze is asked for.
+ * PMI-14  With FREEZE_PERFMON_ON_PMI set, a PMI-generating overflow must clear
+ *         IA32_PERF_GLOBAL_CTRL.
+ * PMI-17  Freezing must take effect at the overflow, not at the delivery of its interrupt.
+ *         SDM 17.4.7 Freezing LBR and Performance Counters on PMI
+ *
+ * Given  all counters over 2688 instructions, of which IA32_PMC0 overflows after 128, LVTPC masked
+ * When   IA32_DEBUGCTL[12] = 1
+ * Then   each other counter counts less than half of what it counts without the freeze: of cycles
+ *        no number is known; IA32_DEBUGCTL[12] is still set
+ * Control: without the freeze each counts the whole window
  */
-TEST(pmi, a_freeze_stops_every_counter, REQS(PMI_14, PMI_17),
+TEST(pmi, freeze_on_pmi_stops_every_counter, REQS(PMI_14, PMI_17),
      NEEDS(need_perfmon, need_branches, need_instructions, need_freeze, need_fixed))
 {
 	u64 running[WINDOW_COUNTERS], frozen[WINDOW_COUNTERS];
@@ -56,8 +64,8 @@ TEST(pmi, a_freeze_stops_every_counter, REQS(PMI_14, PMI_17),
 	for (unsigned c = 1; c < WINDOW_COUNTERS; c++) {
 		if (!((counters_gp().bits | counters_fixed().bits) & BIT(c)))
 			continue;
-		CHECK_RANGE(t, PMI_17, c <= PMC_FIXED(0) ? whole : 1, ~0ULL, running[c],
-			    "count of counter %u over the window, no freeze", c);
+		CONTROL_RANGE(t, PMI_17, c <= PMC_FIXED(0) ? whole : 1, ~0ULL, running[c],
+			      "count of counter %u over the window, no freeze", c);
 		CHECK_RANGE(t, PMI_17, 0, running[c] / 2, frozen[c],
 			    "count of counter %u up to the freeze; %lu without", c, running[c]);
 	}
@@ -66,7 +74,16 @@ TEST(pmi, a_freeze_stops_every_counter, REQS(PMI_14, PMI_17),
 		 "IA32_DEBUGCTL[12] after a freeze");
 }
 
-/* IA32_DEBUGCTL is written once. */
+/*
+ * PMI-14  With FREEZE_PERFMON_ON_PMI set, a PMI-generating overflow must clear
+ *         IA32_PERF_GLOBAL_CTRL.
+ *         SDM 17.4.7 Freezing LBR and Performance Counters on PMI
+ *
+ * Given  IA32_DEBUGCTL[12] = 1, written once
+ * When   IA32_PMC0 overflows three times, with a handler that enables everything again
+ * Then   IA32_PERF_GLOBAL_CTRL reads 0 at the entry of each handler
+ * Control: there is one interrupt for each, and one without the freeze
+ */
 TEST(pmi, each_further_overflow_freezes, REQS(PMI_14),
      NEEDS(need_perfmon, need_branches, need_legacy_freeze, need_freeze))
 {
@@ -77,7 +94,7 @@ TEST(pmi, each_further_overflow_freezes, REQS(PMI_14),
 	for (unsigned n = 0; n < 3; n++) {
 		overflow_in(&workload_long_sled, 0, COUNT_INT);
 		log = pmi_settle();
-		if (!CHECK_EQ(t, PMI_14, n + 1, log->count, "interrupts of %u overflows", n + 1))
+		if (!CONTROL_EQ(t, PMI_14, n + 1, log->count, "interrupts of %u overflows", n + 1))
 			break;
 		CHECK_EQ(t, PMI_14, 0, log->entry[n].global_ctrl,
 			 "IA32_PERF_GLOBAL_CTRL at the handler's entry, overflow %u", n + 1);
@@ -85,9 +102,8 @@ TEST(pmi, each_further_overflow_freezes, REQS(PMI_14),
 	}
 	msr_write(MSR_IA32_DEBUGCTL, 0);
 	pmi_close();
-	/* The control. */
 	log = overflow_interrupts(0, COUNT_INT, NULL);
-	CHECK_EQ(t, PMI_14, 1, log->count, "interrupts without freeze");
+	CONTROL_EQ(t, PMI_14, 1, log->count, "interrupts without freeze");
 }
 
 /* Threshold and overflow of one record, with and without the freeze; the sled goes on after it. */
@@ -112,20 +128,32 @@ static const struct pmi_log *record_with_int(u64 debugctl)
 	return log;
 }
 
-TEST(pmi, threshold_and_overflow_of_one_record_freeze, REQS(PMI_18),
+/*
+ * PMI-18  A threshold interrupt must freeze as an overflow interrupt does.
+ *         SDM 17.4.7 Freezing LBR and Performance Counters on PMI
+ *
+ * Given  PEBS on IA32_PMC0 with INT, a threshold of one record, IA32_PMC1 counting instructions
+ *        that go on after the record
+ * When   IA32_DEBUGCTL[12] = 1
+ * Then   IA32_PERF_GLOBAL_CTRL reads 0 at the entry of the first handler, there is one record, and
+ *        IA32_PMC1 stops before half of the window
+ * Control: without the freeze there are one or two interrupts, and with it no fewer: one may stand
+ *          for both, where requests of one instruction may be one
+ */
+TEST(pmi, pmi_of_a_pebs_record_freezes_once, REQS(PMI_18),
      NEEDS(need_perfmon, need_pebs, need_events, need_instructions, need_legacy_freeze,
-	   need_freeze))
+	  need_freeze))
 {
 	u64 whole = workload_declared(&workload_load, COUNT_INSTRUCTIONS, 16 * PERIOD);
 	const struct pmi_log *log = record_with_int(0);
 	unsigned without = log->count;
 
-	if (!CHECK_RANGE(t, PMI_18, 1, 2, without, "interrupts without freeze"))
+	if (!CONTROL_RANGE(t, PMI_18, 1, 2, without, "interrupts without freeze"))
 		return;
 	log = record_with_int(IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI);
 	/* One may stand for both, where requests of one instruction may be one. */
-	if (!CHECK_RANGE(t, PMI_18, without, 2, log->count, "interrupts with freeze, %u without",
-			 without))
+	if (!CONTROL_RANGE(t, PMI_18, without, 2, log->count,
+			   "interrupts with freeze, %u without", without))
 		return;
 	CHECK_EQ(t, PMI_18, 0, log->entry[0].global_ctrl,
 		 "IA32_PERF_GLOBAL_CTRL at the entry of the first handler");

@@ -20,6 +20,16 @@ static u64 content(unsigned counter)
 	return 0x01010101ULL * (counter % 32 + 1) + (PMC_IS_FIXED(counter) ? 0x40000000 : 0);
 }
 
+/*
+ * CNT-06  RDPMC must return the value that RDMSR of the same counter returns.
+ * CNT-16  RDPMC with ECX[30] set must read the fixed counter that the index names.
+ *         SDM volume 2 RDPMC
+ *
+ * Given  each counter holds a value of its own
+ * When   RDPMC is executed with the index of each general-purpose and each fixed counter
+ * Then   it reads that counter's value
+ * Control: IA32_PMC0 reads more than its value once it has counted: what is read is a counter
+ */
 TEST(count, rdpmc_reads_the_counter_that_its_index_names, REQS(CNT_06, CNT_16),
      NEEDS(need_perfmon, need_instructions))
 {
@@ -34,13 +44,12 @@ TEST(count, rdpmc_reads_the_counter_that_its_index_names, REQS(CNT_06, CNT_16),
 	for (unsigned i = 0; i < caps->fixed; i++)
 		CHECK_EQ(t, CNT_16, content(PMC_FIXED(i)), rdpmc((u32)RDPMC_FIXED + i),
 			 "RDPMC of fixed counter %u", i);
-	/* The control: what is read is a counter. */
 	counter_program(0, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH);
 	counter_write(0, content(0));
 	counters_enable(pmc_one(0));
 	counters_disable();
-	CHECK_RANGE(t, CNT_06, content(0) + 1, ~0ULL, rdpmc(0),
-		    "RDPMC of IA32_PMC0 after it has counted");
+	CONTROL_RANGE(t, CNT_06, content(0) + 1, ~0ULL, rdpmc(0),
+		      "RDPMC of IA32_PMC0 after it has counted");
 }
 
 /* RAX and RDX after the instruction, all ones before it. */
@@ -68,7 +77,17 @@ static void check_pair(struct test *t, const char *what, u32 index, struct pair 
 	CHECK_EQ(t, MSR_41, 0, p.rdx & UPPER, "RDX[63:32] after %s, ECX = %#x", what, index);
 }
 
-TEST(msr, reads_clear_the_upper_halves_of_rax_and_rdx, REQS(MSR_41), NEEDS(need_perfmon))
+/*
+ * MSR-41  In 64-bit mode RDMSR and RDPMC of the PMU must clear bits 63:32 of RAX and of RDX.
+ *         SDM volume 2, RDMSR; RDPMC: in 64-bit mode the high-order 32 bits of RAX and RDX are
+ *         cleared
+ *
+ * Given  RAX and RDX are all ones
+ * When   each register of the PMU is read by RDMSR, each counter by RDPMC
+ * Then   RAX[63:32] and RDX[63:32] are 0
+ * Control: RDPMC leaves the counter's value in EAX
+ */
+TEST(msr, rdmsr_and_rdpmc_clear_the_upper_halves_of_rax_and_rdx, REQS(MSR_41), NEEDS(need_perfmon))
 {
 	const struct pmu_caps *caps = counter_caps();
 	const u32 always[] = { MSR_IA32_PERF_GLOBAL_CTRL, MSR_IA32_PERF_GLOBAL_STATUS,
@@ -80,8 +99,8 @@ TEST(msr, reads_clear_the_upper_halves_of_rax_and_rdx, REQS(MSR_41), NEEDS(need_
 		check_pair(t, "RDMSR", MSR_IA32_PERFEVTSEL0 + c,
 			   rdmsr_pair(MSR_IA32_PERFEVTSEL0 + c));
 		check_pair(t, "RDPMC", c, rdpmc_pair(c));
-		CHECK_EQ(t, MSR_41, content(c), rdpmc_pair(c).rax, "RAX after RDPMC of IA32_PMC%u",
-			 c);
+		CONTROL_EQ(t, MSR_41, content(c), rdpmc_pair(c).rax,
+			   "RAX after RDPMC of IA32_PMC%u", c);
 	}
 	for (u32 i = 0; i < caps->fixed; i++) {
 		check_pair(t, "RDMSR", MSR_IA32_FIXED_CTR0 + i,
@@ -107,13 +126,24 @@ static struct leaf perfmon_leaf(u32 ecx)
 	return leaf;
 }
 
-/* A leaf without sub-leaves answers whatever ECX is. */
-TEST(enumeration, the_monitoring_leaf_has_no_subleaves, REQS(MSR_01), NEEDS(need_perfmon))
+/*
+ * MSR-01  CPUID leaf 0AH, PDCM and IA32_PERF_CAPABILITIES must agree with the registers that
+ *         exist.
+ *         SDM 18.18 IA32_PERF_CAPABILITIES MSR Enumeration; SDM 18.2.1.1 Architectural Performance
+ *         Monitoring Version 1 Facilities
+ *
+ * Given  CPUID.0AH with ECX = 0
+ * When   it is executed with other values of ECX, because a leaf without sub-leaves answers
+ *        whatever ECX is
+ * Then   EAX, EBX and EDX are the same
+ * Control: EAX isn't 0
+ */
+TEST(enumeration, cpuid_leaf_0ah_ignores_ecx, REQS(MSR_01), NEEDS(need_perfmon))
 {
 	static const u32 others[] = { 1, 2, 0x80000000, 0xffffffff };
 	struct leaf want = perfmon_leaf(0), got;
 
-	CHECK(t, MSR_01, want.eax != 0, "CPUID.0AH:EAX with ECX = 0");
+	CONTROL(t, MSR_01, want.eax != 0, "CPUID.0AH:EAX with ECX = 0");
 	for (unsigned i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
 		got = perfmon_leaf(others[i]);
 		CHECK_EQ(t, MSR_01, want.eax, got.eax, "CPUID.0AH:EAX, ECX = %#x", others[i]);
@@ -122,7 +152,19 @@ TEST(enumeration, the_monitoring_leaf_has_no_subleaves, REQS(MSR_01), NEEDS(need
 	}
 }
 
-TEST(enumeration, there_are_four_counters, REQS(MSR_42), NEEDS(need_perfmon, need_events))
+/*
+ * MSR-42  CPUID must enumerate four general-purpose counters, with or without Hyper-Threading, and
+ *         a fifth must not exist.
+ *         SDM 18.8.1 Enhancements of Performance Monitoring in the Processor Core: four general
+ *         purpose performance counters
+ *
+ * Given  Nehalem and Westmere: "four general purpose performance counters"
+ * When   CPUID.0AH:EAX[15:8] is read; RDMSR and RDPMC are tried on eight counters and event
+ *        selects
+ * Then   it says four; the first four answer, the others raise an exception
+ */
+TEST(enumeration, nehalem_has_four_general_purpose_counters, REQS(MSR_42),
+     NEEDS(need_perfmon, need_events))
 {
 	u64 value;
 
@@ -140,8 +182,16 @@ TEST(enumeration, there_are_four_counters, REQS(MSR_42), NEEDS(need_perfmon, nee
 	}
 }
 
-/* Request and response bits that every layout of the two has. */
-TEST(msr, the_two_off_core_registers_are_two, REQS(MSR_24),
+/*
+ * MSR-24  Both off-core response MSRs, 1A6H and 1A7H, must exist.
+ *         SDM 18.8.1 Enhancements of Performance Monitoring in the Processor Core (Nehalem) (two);
+ *         18.8.1.3 (one on Nehalem)
+ *
+ * Given  request and response bits that every layout of the two registers has
+ * When   each register is written with other values than the other one
+ * Then   each reads what was written to it
+ */
+TEST(msr, off_core_response_registers_are_independent, REQS(MSR_24),
      NEEDS(need_perfmon, need_offcore, need_offcore_2))
 {
 	static const u64 values[][2] = { { 0x0001, 0x8002 }, { 0x8002, 0x0001 }, { 0x8003, 0 },

@@ -13,6 +13,8 @@
 #include "tests/frame/test.h"
 #include "tests/measure/workload.h"
 
+#define BRANCHES	32	/* of IA32_PMC0, up to its overflow */
+
 static bool refused(struct fault fault)
 {
 	return fault.raised && fault.vector == VECTOR_GP;
@@ -56,14 +58,14 @@ static void check_refuses(struct test *t, struct test_claim claim, const struct 
 	u64 kept = r->always | (r->writable & 0x5555555555555555ULL);
 	u64 other = r->always | (r->writable & ~kept), got = ~kept;
 
-	hold(t, claim, r, kept);
+	hold(t, test_control(claim), r, kept);
 	for (unsigned bit = 0; bit < 64; bit++)
 		if (r->reserved & BIT(bit))
 			test_check(t, claim, refused(msr_try_write(r->msr, other | BIT(bit))),
 				   "#GP", "bit %u of %s", bit, r->name);
 	if (!msr_try_read(r->msr, &got).raised)
 		test_check_eq(t, claim, kept, got, "%s after the refused writes", r->name);
-	hold(t, claim, r, r->always);
+	hold(t, test_control(claim), r, r->always);
 }
 
 /* A hypervisor need not offer the events of another logical processor. */
@@ -108,7 +110,16 @@ static struct register_bits global_control(void)
 				       counter_caps()->version <= 3 ? ~all : 0 };
 }
 
-TEST(msr, control_registers_hold_what_is_written, REQS(MSR_28), NEEDS(need_perfmon),
+/*
+ * MSR-28  A read/write register of the PMU must read back the legal value that was written to it.
+ *         SDM Table 35-2 IA-32 Architectural MSRs (Read/Write registers), Table 35-13
+ *
+ * Given  IA32_PERFEVTSELx, IA32_FIXED_CTR_CTRL and IA32_PERF_GLOBAL_CTRL, with the bits that
+ *        Figures 18-6, 18-7 and 18-8 name for this version
+ * When   all of these bits, each one alone, all but each one, and none are written
+ * Then   no write raises an exception, and each value is read back
+ */
+TEST(msr, event_selects_and_counter_controls_hold_every_bit, REQS(MSR_28), NEEDS(need_perfmon),
      .under_every_fault = true)
 {
 	struct register_bits r;
@@ -125,7 +136,15 @@ TEST(msr, control_registers_hold_what_is_written, REQS(MSR_28), NEEDS(need_perfm
 	check_holds(t, AT(MSR_28), &r);
 }
 
-TEST(msr, counters_hold_what_is_written, REQS(MSR_28), NEEDS(need_perfmon))
+/*
+ * MSR-28  A read/write register of the PMU must read back the legal value that was written to it.
+ *         SDM Table 35-2 IA-32 Architectural MSRs (Read/Write registers), Table 35-13
+ *
+ * Given  IA32_PMCx (bits 30:0), IA32_A_PMCx and IA32_FIXED_CTRx (all bits of their width)
+ * When   all bits, each one alone, all but each one, and none are written
+ * Then   no write raises an exception, and each value is read back
+ */
+TEST(msr, counter_registers_hold_every_bit, REQS(MSR_28), NEEDS(need_perfmon))
 {
 	const struct pmu_caps *caps = counter_caps();
 	struct register_bits r = { .name = "IA32_PMCx", .writable = BITS(0, 30) };
@@ -166,7 +185,17 @@ static const struct register_bits ds_area = {
 	"IA32_DS_AREA", MSR_IA32_DS_AREA, 0, BITS(3, 46), 0
 };
 
-TEST(msr, pebs_registers_hold_what_is_written, REQS(MSR_28),
+/*
+ * MSR-28  A read/write register of the PMU must read back the legal value that was written to it.
+ *         SDM Table 35-2 IA-32 Architectural MSRs (Read/Write registers), Table 35-13
+ *
+ * Given  IA32_PEBS_ENABLE (3:0, 35:32; 63 with precise store), MSR_PEBS_LD_LAT_THRESHOLD (15:0, of
+ *        which the smallest value is 3), IA32_DS_AREA (canonical addresses of the lower half)
+ * When   all bits, each one alone, all but each one, and none are written; bits 1:0 of the
+ *        threshold beside a larger value
+ * Then   no write raises an exception, and each value is read back
+ */
+TEST(msr, pebs_registers_hold_every_bit, REQS(MSR_28),
      NEEDS(need_perfmon, need_pebs, need_load_latency))
 {
 	struct register_bits r = pebs_enable();
@@ -197,7 +226,16 @@ static struct register_bits debug_control(void)
 				       BITS(3, 5) | BITS(16, 63) };
 }
 
-TEST(msr, debug_control_holds_what_is_written, REQS(MSR_28),
+/*
+ * MSR-28  A read/write register of the PMU must read back the legal value that was written to it.
+ *         SDM Table 35-2 IA-32 Architectural MSRs (Read/Write registers), Table 35-13
+ *
+ * Given  IA32_DEBUGCTL: LBR (0; with architectural LBRs it reads 0 and is left out), the freeze
+ *        bits 11 and 12 where the processor has them
+ * When   all bits, each one alone, all but each one, and none are written
+ * Then   no write raises an exception, and each value is read back
+ */
+TEST(msr, debug_control_holds_lbr_and_freeze_bits, REQS(MSR_28),
      NEEDS(need_perfmon, need_debug_control))
 {
 	struct register_bits r = debug_control();
@@ -225,7 +263,16 @@ static u32 off_core_registers(void)
 	return counter_caps()->facilities & FAC_OFFCORE_2 ? 2 : 1;
 }
 
-TEST(msr, off_core_registers_hold_what_is_written, REQS(MSR_28),
+/*
+ * MSR-28  A read/write register of the PMU must read back the legal value that was written to it.
+ *         SDM Table 35-2 IA-32 Architectural MSRs (Read/Write registers), Table 35-13
+ *
+ * Given  each MSR_OFFCORE_RSP_x, with the bits that "Off-core Response Performance Monitoring"
+ *        names for every part
+ * When   all bits, each one alone, all but each one, and none are written
+ * Then   no write raises an exception, and each value is read back
+ */
+TEST(msr, off_core_response_registers_hold_every_bit, REQS(MSR_28),
      NEEDS(need_perfmon, need_offcore))
 {
 	for (u32 i = 0; i < off_core_registers(); i++) {
@@ -235,7 +282,16 @@ TEST(msr, off_core_registers_hold_what_is_written, REQS(MSR_28),
 	}
 }
 
-TEST(msr, both_off_core_registers_hold_what_is_written, REQS(MSR_24),
+/*
+ * MSR-24  Both off-core response MSRs, 1A6H and 1A7H, must exist.
+ *         SDM 18.8.1 Enhancements of Performance Monitoring in the Processor Core (Nehalem) (two);
+ *         18.8.1.3 (one on Nehalem)
+ *
+ * Given  MSR_OFFCORE_RSP_0 and MSR_OFFCORE_RSP_1, on a processor that has two
+ * When   all bits that every part has, each one alone, all but each one, and none are written
+ * Then   no write raises an exception, and each value is read back
+ */
+TEST(msr, both_off_core_response_registers_hold_every_bit, REQS(MSR_24),
      NEEDS(need_perfmon, need_offcore_2))
 {
 	for (u32 i = 0; i < 2; i++) {
@@ -245,6 +301,17 @@ TEST(msr, both_off_core_registers_hold_what_is_written, REQS(MSR_24),
 	}
 }
 
+/*
+ * MSR-29  A write that sets a reserved bit of IA32_PERFEVTSELx must raise #GP and keep the old
+ *         value.
+ *         SDM volume 2 WRMSR, Protected Mode Exceptions; Figure 18-6
+ *
+ * Given  each IA32_PERFEVTSELx with every other of its bits set
+ * When   each bit that Figure 18-6, with IN_TX and IN_TXCP where there is TSX, doesn't name is
+ *        written, beside the contrary of the bits that are set
+ * Then   each write raises #GP and changes nothing
+ * Control: the value that stays was accepted
+ */
 TEST(msr, event_selects_refuse_reserved_bits, REQS(MSR_29), NEEDS(need_perfmon, need_events),
      .under_every_fault = true)
 {
@@ -255,6 +322,16 @@ TEST(msr, event_selects_refuse_reserved_bits, REQS(MSR_29), NEEDS(need_perfmon, 
 	}
 }
 
+/*
+ * MSR-30  A write that sets a bit above the width of a fixed counter must raise #GP and keep the
+ *         old value.
+ *         SDM volume 2 WRMSR, Protected Mode Exceptions; 18.2.2 (width of the fixed counters)
+ *
+ * Given  each fixed counter with every other bit of its width set
+ * When   each bit above the width is written, beside the contrary of the bits that are set
+ * Then   each write raises #GP and changes nothing
+ * Control: the value that stays was accepted
+ */
 TEST(msr, fixed_counters_refuse_bits_above_their_width, REQS(MSR_30),
      NEEDS(need_perfmon, need_fixed))
 {
@@ -268,6 +345,17 @@ TEST(msr, fixed_counters_refuse_bits_above_their_width, REQS(MSR_30),
 	}
 }
 
+/*
+ * MSR-31  A write that sets a reserved bit of IA32_FIXED_CTR_CTRL must raise #GP and keep the old
+ *         value.
+ *         SDM volume 2 WRMSR, Protected Mode Exceptions; Figure 18-7
+ *
+ * Given  IA32_FIXED_CTR_CTRL with every other of its bits set
+ * When   each bit above the fields of the fixed counters is written, beside the contrary of the
+ *        bits that are set
+ * Then   each write raises #GP and changes nothing
+ * Control: the value that stays was accepted
+ */
 TEST(msr, fixed_control_refuses_reserved_bits, REQS(MSR_31),
      NEEDS(need_perfmon, need_fixed, need_events))
 {
@@ -276,7 +364,17 @@ TEST(msr, fixed_control_refuses_reserved_bits, REQS(MSR_31),
 	check_refuses(t, AT(MSR_31), &r);
 }
 
-/* Figure 18-8: counters, 61, 62, 63. A refused write clears nothing: a bit that is set stays. */
+/*
+ * MSR-32  A write that sets a reserved bit of IA32_PERF_GLOBAL_OVF_CTRL must raise #GP and clear
+ *         nothing.
+ *         SDM volume 2 WRMSR, Protected Mode Exceptions; Figure 18-8
+ *
+ * Given  IA32_PMC0 has overflowed: bit 0 of the status is set
+ * When   each bit below 61 that Figure 18-8 doesn't name is written to IA32_PERF_GLOBAL_OVF_CTRL,
+ *        together with bit 0
+ * Then   each write raises #GP and clears nothing
+ * Control: the status bit was set, and a write that isn't refused clears it
+ */
 TEST(msr, overflow_control_refuses_reserved_bits, REQS(MSR_32),
      NEEDS(need_perfmon, need_events, need_branches))
 {
@@ -286,9 +384,9 @@ TEST(msr, overflow_control_refuses_reserved_bits, REQS(MSR_32),
 		named |= IA32_PERF_GLOBAL_OVF_CTRL_CLR_LBR_FRZ |
 			 IA32_PERF_GLOBAL_OVF_CTRL_CLR_CTR_FRZ;
 	counter_program(0, EVENT_BR_INST_RETIRED_ALL_BRANCHES, COUNT_BOTH);
-	counter_preset(0, 32);
-	workload_run(&workload_branch, 32, pmc_one(0));
-	CHECK_EQ(t, MSR_32, 1, counters_status() & 1, "status bit of IA32_PMC0, which wrapped");
+	counter_preset(0, BRANCHES);
+	workload_run(&workload_branch, BRANCHES, pmc_one(0));
+	CONTROL_EQ(t, MSR_32, 1, counters_status() & 1, "status bit of IA32_PMC0, which wrapped");
 	for (unsigned bit = 0; bit < 61; bit++)
 		if (!(named & BIT(bit)))
 			CHECK(t, MSR_32, refused(msr_try_write(MSR_IA32_PERF_GLOBAL_OVF_CTRL,
@@ -296,9 +394,19 @@ TEST(msr, overflow_control_refuses_reserved_bits, REQS(MSR_32),
 			      "bit %u of IA32_PERF_GLOBAL_OVF_CTRL", bit);
 	CHECK_EQ(t, MSR_32, 1, counters_status() & 1, "status bit after the refused writes");
 	counters_clear(1);
-	CHECK_EQ(t, MSR_32, 0, counters_status() & 1, "status bit after one that isn't refused");
+	CONTROL_EQ(t, MSR_32, 0, counters_status() & 1, "status bit after one that isn't refused");
 }
 
+/*
+ * MSR-33  A write that sets a reserved bit of MSR_PEBS_LD_LAT_THRESHOLD must raise #GP and keep
+ *         the old value.
+ *         SDM volume 2 WRMSR, Protected Mode Exceptions; Figure 18-23
+ *
+ * Given  MSR_PEBS_LD_LAT_THRESHOLD with every other of the bits 15:0 set
+ * When   each bit above 15 is written, beside the contrary of the bits that are set
+ * Then   each write raises #GP and changes nothing
+ * Control: the value that stays was accepted
+ */
 TEST(msr, load_latency_threshold_refuses_reserved_bits, REQS(MSR_33),
      NEEDS(need_perfmon, need_pebs, need_load_latency))
 {
@@ -306,6 +414,15 @@ TEST(msr, load_latency_threshold_refuses_reserved_bits, REQS(MSR_33),
 	msr_try_write(MSR_PEBS_LD_LAT_THRESHOLD, 0);
 }
 
+/*
+ * MSR-34  A write that sets a reserved bit of IA32_DEBUGCTL must raise #GP and keep the old value.
+ *         SDM volume 2 WRMSR, Protected Mode Exceptions; 17.4.1 IA32_DEBUGCTL MSR
+ *
+ * Given  IA32_DEBUGCTL with every other of the bits that debug_control() names set
+ * When   each of the bits 5:3 and 63:16 is written, beside the contrary of the bits that are set
+ * Then   each write raises #GP and changes nothing
+ * Control: the value that stays was accepted
+ */
 TEST(msr, debug_control_refuses_reserved_bits, REQS(MSR_34),
      NEEDS(need_perfmon, need_events, need_debug_control_write))
 {
@@ -314,7 +431,18 @@ TEST(msr, debug_control_refuses_reserved_bits, REQS(MSR_34),
 	check_refuses(t, AT(MSR_34), &r);
 }
 
-TEST(msr, off_core_registers_refuse_reserved_bits, REQS(MSR_35),
+/*
+ * MSR-35  A write that sets a reserved bit of an off-core response MSR must raise #GP and keep the
+ *         old value.
+ *         SDM volume 2 WRMSR, Protected Mode Exceptions; Off-core Response Performance Monitoring
+ *
+ * Given  each MSR_OFFCORE_RSP_x with every other of its bits set
+ * When   each bit above the highest that "Off-core Response Performance Monitoring" names is
+ *        written, beside the contrary of the bits that are set
+ * Then   each write raises #GP and changes nothing
+ * Control: the value that stays was accepted
+ */
+TEST(msr, off_core_response_registers_refuse_reserved_bits, REQS(MSR_35),
      NEEDS(need_perfmon, need_offcore))
 {
 	for (u32 i = 0; i < off_core_registers(); i++) {
@@ -336,11 +464,19 @@ static bool need_capabilities(char *reason, size_t size)
 }
 
 /*
- * "IA32_PERF_CAPABILITIES MSR Enumeration": 11:8 is the record format, 0001B from Nehalem to the
- * 3rd generation, 0010B for the 4th and 5th, and says nothing where IA32_MISC_ENABLE[12] says that
- * there is no PEBS (a guest of KVM); 13 says that IA32_A_PMCx can be written in full.
+ * MSR-01  CPUID leaf 0AH, PDCM and IA32_PERF_CAPABILITIES must agree with the registers that
+ *         exist.
+ *         SDM 18.18 IA32_PERF_CAPABILITIES MSR Enumeration; SDM 18.2.1.1 Architectural Performance
+ *         Monitoring Version 1 Facilities
+ *
+ * Given  "IA32_PERF_CAPABILITIES MSR Enumeration": bits 11:8 are the record format, 0001B from
+ *        Nehalem to the 3rd generation, 0010B for the 4th and 5th, and say nothing where
+ *        IA32_MISC_ENABLE[12] says that there is no PEBS (a guest of KVM); bit 13 stands for
+ *        full-width writes
+ * When   IA32_PERF_CAPABILITIES and IA32_A_PMC0 are read
+ * Then   bits 11:8 are the generation's format, and IA32_A_PMC0 exists exactly if bit 13 is 1
  */
-TEST(msr, capabilities_name_the_record_format, REQS(MSR_01),
+TEST(msr, perf_capabilities_name_record_format_and_full_width_writes, REQS(MSR_01),
      NEEDS(need_perfmon, need_events, need_capabilities))
 {
 	u64 caps = 0, value;

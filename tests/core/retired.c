@@ -18,6 +18,9 @@
 
 #define FEWER	10
 #define MORE	90
+#define PROBE_LEAST	4	/* instructions of user_load() */
+#define HANDLER_LEAST	30	/* it saves and restores fifteen registers, to begin with */
+#define CYCLES_LEAST	100	/* of 540 instructions */
 
 /* REP STOSB of any length is one instruction: the difference between two lengths is 0. */
 static void check_repeated(struct test *t, unsigned c)
@@ -29,13 +32,22 @@ static void check_repeated(struct test *t, unsigned c)
 	    !window_count_one(t, c, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH, &workload_rep, MORE,
 			      &longer))
 		return;
-	CHECK_RANGE(t, CNT_32, workload_declared(&workload_rep, COUNT_INSTRUCTIONS, FEWER), ~0ULL,
-		    shorter, "instructions with 10 iterations, IA32_PMC%u", c);
+	CONTROL_RANGE(t, CNT_32, workload_declared(&workload_rep, COUNT_INSTRUCTIONS, FEWER),
+		      ~0ULL, shorter, "instructions with 10 iterations, IA32_PMC%u", c);
 	CHECK_EQ(t, CNT_32, shorter, longer, "instructions with 90 iterations, IA32_PMC%u", c);
 }
 
-TEST(count, a_repeated_instruction_counts_once, REQS(CNT_32),
-     NEEDS(need_perfmon, need_instructions))
+/*
+ * CNT-32  An instruction with a REP prefix must count as one retired instruction, not one an
+ *         iteration.
+ *         SDM 18.2.1.2 Pre-defined Architectural Performance Events: Instructions Retired
+ *
+ * Given  REP STOSB with 10 and with 90 iterations
+ * When   each general-purpose counter counts instructions
+ * Then   both counts are the same
+ * Control: the workload's instructions are counted
+ */
+TEST(count, rep_instruction_counts_once, REQS(CNT_32), NEEDS(need_perfmon, need_instructions))
 {
 	for (unsigned c = 0; c < counter_caps()->gp; c++)
 		check_repeated(t, c);
@@ -53,8 +65,16 @@ static u64 count_user_load(struct user_probe *probe, u64 address)
 	return counter_read(0);
 }
 
-/* The same path with a load that retires and with one that raises #GP: one instruction less. */
-TEST(count, a_faulting_instruction_does_not_count, REQS(CNT_33),
+/*
+ * CNT-33  An instruction that faults must not count as retired.
+ *         SDM 18.2.1.2 Pre-defined Architectural Performance Events: Instructions Retired
+ *
+ * Given  the same path at CPL 3 with a load that retires, and with one that raises #GP
+ * When   IA32_PMC0 counts instructions at CPL 3
+ * Then   the second count is one less
+ * Control: the first one counts 4 instructions or more
+ */
+TEST(count, faulting_instruction_does_not_count_as_retired, REQS(CNT_33),
      NEEDS(need_perfmon, need_instructions))
 {
 	struct user_probe *probe = user_probe_get();
@@ -65,7 +85,8 @@ TEST(count, a_faulting_instruction_does_not_count, REQS(CNT_33),
 	faulted = count_user_load(probe, BIT(63));
 	HARNESS_CHECK(t, probe->fault.raised && probe->fault.vector == VECTOR_GP,
 		      "a load from a non-canonical address: vector %u", probe->fault.vector);
-	CHECK_RANGE(t, CNT_33, 4, ~0ULL, retired, "instructions at CPL 3, the load retires");
+	CONTROL_RANGE(t, CNT_33, PROBE_LEAST, ~0ULL, retired,
+		      "instructions at CPL 3, the load retires");
 	CHECK_EQ(t, CNT_33, retired - 1, faulted, "instructions at CPL 3, the load faults");
 }
 
@@ -88,7 +109,18 @@ static const struct pmi_log *count_around_overflow(u64 flags, u64 *value)
 	return log;
 }
 
-TEST(count, counting_goes_on_in_handlers, REQS(CNT_34),
+/*
+ * CNT-34  Counting must go on inside interrupt and exception handlers.
+ *         SDM 18.2.1.2 Pre-defined Architectural Performance Events: Instructions Retired
+ *
+ * Given  IA32_PMC1 counts the instructions of a window in which IA32_PMC0 overflows; a handler
+ *        that leaves the counters alone, and saves and restores fifteen registers to begin with
+ * When   IA32_PMC0 overflows with INT = 1
+ * Then   IA32_PMC1 counts at least 30 more than with INT = 0
+ * Control: there is one interrupt, inside the window; without it the window's instructions are
+ *          counted
+ */
+TEST(count, counting_goes_on_in_interrupt_handlers, REQS(CNT_34),
      NEEDS(need_perfmon, need_instructions, need_branches, need_two_counters))
 {
 	const struct pmi_log *log;
@@ -96,16 +128,17 @@ TEST(count, counting_goes_on_in_handlers, REQS(CNT_34),
 
 	count_around_overflow(0, &without);
 	log = count_around_overflow(COUNT_INT, &with);
-	if (!CHECK_EQ(t, CNT_34, 1, log->count, "interrupts, INT = 1"))
+	if (!CONTROL_EQ(t, CNT_34, 1, log->count, "interrupts, INT = 1"))
 		return;
 	if (!log->entry[0].global_ctrl) {
 		test_inconclusive(t, "the interrupt comes only after the window");
 		return;
 	}
-	CHECK_RANGE(t, CNT_34, workload_declared(&workload_long_sled, COUNT_INSTRUCTIONS, PERIOD),
-		    ~0ULL, without, "instructions without an interrupt");
-	/* The handler saves and restores fifteen registers, to begin with. */
-	CHECK_RANGE(t, CNT_34, without + 30, ~0ULL, with, "instructions with the handler's");
+	CONTROL_RANGE(t, CNT_34,
+		      workload_declared(&workload_long_sled, COUNT_INSTRUCTIONS, PERIOD), ~0ULL,
+		      without, "instructions without an interrupt");
+	CHECK_RANGE(t, CNT_34, without + HANDLER_LEAST, ~0ULL, with,
+		    "instructions with the handler's");
 }
 
 static u64 handler_rounds;
@@ -131,7 +164,16 @@ static u64 count_breakpoint(u64 rounds)
 	return counter_read(0);
 }
 
-TEST(count, handlers_are_counted_exactly, REQS(CNT_34), NEEDS(need_perfmon, need_instructions))
+/*
+ * CNT-34  Counting must go on inside interrupt and exception handlers.
+ *         SDM 18.2.1.2 Pre-defined Architectural Performance Events: Instructions Retired
+ *
+ * Given  a handler of INT3 that runs FEWER and MORE rounds of a workload
+ * When   IA32_PMC0 counts the instructions
+ * Then   the count grows by those that the workload declares
+ */
+TEST(count, instructions_of_an_exception_handler_are_counted_exactly, REQS(CNT_34),
+     NEEDS(need_perfmon, need_instructions))
 {
 	u64 want = workload_declared(&workload_load, COUNT_INSTRUCTIONS, MORE) -
 		   workload_declared(&workload_load, COUNT_INSTRUCTIONS, FEWER);
@@ -152,7 +194,7 @@ static void check_user_rdpmc(struct test *t, unsigned c)
 	probe->ecx = c;
 	cr4_write(cr4 | CR4_PCE);
 	user = user_call(user_rdpmc, (u64)(uintptr_t)probe);
-	CHECK(t, CNT_19, value > 0, "IA32_PMC%u counted", c);
+	CONTROL(t, CNT_19, value > 0, "IA32_PMC%u counted", c);
 	CHECK(t, CNT_19, !probe->fault.raised, "RDPMC at CPL 3 with CR4.PCE = 1: vector %u",
 	      probe->fault.vector);
 	CHECK_EQ(t, CNT_19, value, user, "what it reads");
@@ -164,15 +206,36 @@ static void check_user_rdpmc(struct test *t, unsigned c)
 	      "RDPMC at CPL 3 with CR4.PCE = 0: vector %u", probe->fault.vector);
 }
 
-TEST(count, rdpmc_at_cpl_3_asks_pce, REQS(CNT_18, CNT_19), NEEDS(need_perfmon, need_instructions))
+/*
+ * CNT-18  RDPMC at CPL 3 must raise #GP while CR4.PCE is 0.
+ * CNT-19  RDPMC at CPL 3 must return the counter while CR4.PCE is 1.
+ *         SDM volume 2 RDPMC
+ *
+ * Given  each general-purpose counter after a window
+ * When   RDPMC is executed at CPL 3, with CR4.PCE = 1 and with 0
+ * Then   with 1 it reads the count without an exception; with 0 it raises #GP
+ * Control: the counter has counted something
+ */
+TEST(count, rdpmc_at_cpl_3_needs_cr4_pce, REQS(CNT_18, CNT_19),
+     NEEDS(need_perfmon, need_instructions))
 {
 	for (unsigned c = 0; c < counter_caps()->gp; c++)
 		check_user_rdpmc(t, c);
 }
 
-/* The others sleep, as the firmware's parked ones do. One that is just falling asleep, or looks
- * after the first processor, adds a few instructions: the least of some windows has none. */
-TEST(count, any_thread_changes_nothing_alone, REQS(CNT_27),
+/*
+ * CNT-27  While no other logical processor of the core runs, the AnyThread bit must not change
+ *         what a counter counts.
+ *         SDM 18.2.3 Architectural Performance Monitoring Version 3; firmware may keep a sibling
+ *         running in a loop
+ *
+ * Given  the other processors sleep, as the firmware's parked ones do; one that is just falling
+ *        asleep adds a few instructions: the least of some windows has none
+ * When   the last general-purpose counter counts instructions with AnyThread = 0 and 1
+ * Then   both counts are the same
+ * Control: with 0 it counts something
+ */
+TEST(count, any_thread_changes_nothing_while_the_sibling_sleeps, REQS(CNT_27),
      NEEDS(need_perfmon, need_instructions, need_any_thread))
 {
 	unsigned last = counter_caps()->gp - 1;
@@ -183,13 +246,23 @@ TEST(count, any_thread_changes_nothing_alone, REQS(CNT_27),
 	    !window_least_difference(t, pmc_one(last), EVENT_INST_RETIRED_ANY_P,
 				     COUNT_BOTH | COUNT_ANY, &workload_load, FEWER, MORE, any))
 		return;
-	CHECK_RANGE(t, CNT_27, 1, ~0ULL, one[last],
-		    "instructions in 80 more rounds, AnyThread = 0, IA32_PMC%u", last);
+	CONTROL_RANGE(t, CNT_27, 1, ~0ULL, one[last],
+		      "instructions in 80 more rounds, AnyThread = 0, IA32_PMC%u", last);
 	CHECK_EQ(t, CNT_27, one[last], any[last],
 		 "instructions in 80 more rounds, AnyThread = 1, IA32_PMC%u", last);
 }
 
-/* Started and stopped by the same writes, they see the same cycles but for an edge or two. */
+/*
+ * CNT-25  Fixed counter 1 must count what a general-purpose counter programmed for unhalted core
+ *         cycles counts.
+ *         SDM 18.2.2 Architectural Performance Monitoring Version 2, Table 18-8
+ *
+ * Given  IA32_PMC0 counts core cycles; both counters are started and stopped by the same writes,
+ *        so they see the same cycles but for an edge or two
+ * When   fixed counter 1 counts the same 540 instructions
+ * Then   both counts are the same within a sixteenth and 16
+ * Control: IA32_PMC0 counts 100 cycles or more
+ */
 TEST(count, fixed_counter_1_counts_core_cycles, REQS(CNT_25),
      NEEDS(need_perfmon, need_cycles, need_fixed))
 {
@@ -201,7 +274,8 @@ TEST(count, fixed_counter_1_counts_core_cycles, REQS(CNT_25),
 		test_inconclusive(t, "disturbed windows");
 		return;
 	}
-	CHECK_RANGE(t, CNT_25, 100, ~0ULL, value[0], "core cycles of 540 instructions, IA32_PMC0");
+	CONTROL_RANGE(t, CNT_25, CYCLES_LEAST, ~0ULL, value[0],
+		      "core cycles of 540 instructions, IA32_PMC0");
 	CHECK_RANGE(t, CNT_25, value[0] - value[0] / 16 - 16, value[0] + value[0] / 16 + 16,
 		    value[PMC_FIXED(1)], "fixed counter 1 in the same window");
 }
@@ -213,6 +287,21 @@ struct branch_row {
 	const char *unit;
 };
 
+/*
+ * CNT-39  Runs of one workload must differ in retired conditional branches by exactly the declared
+ *         difference.
+ * CNT-40  Runs of one workload must differ in retired near calls by exactly the declared
+ *         difference.
+ * CNT-41  Runs of one workload must differ in retired near returns by exactly the declared
+ *         difference.
+ * CNT-42  Runs of one workload must differ in retired near taken branches by exactly the declared
+ *         difference.
+ *         SDM chapter 19, events of each generation
+ *
+ * Given  pieces of calls and of conditional branches, in FEWER and in MORE rounds
+ * When   IA32_PMC1 counts conditional branches, near calls, near returns, near taken branches
+ * Then   each count grows by what the piece declares
+ */
 TEST(count, kinds_of_branches_are_counted_exactly, REQS(CNT_39, CNT_40, CNT_41, CNT_42),
      NEEDS(need_perfmon, need_events))
 {
@@ -242,7 +331,16 @@ TEST(count, kinds_of_branches_are_counted_exactly, REQS(CNT_39, CNT_40, CNT_41, 
 	}
 }
 
-TEST(count, precise_distribution_counts_instructions, REQS(CNT_43),
+/*
+ * CNT-43  INST_RETIRED.PREC_DIST on IA32_PMC1 must count what the architectural retired
+ *         instructions event counts.
+ *         SDM chapter 19, events of each generation
+ *
+ * Given  mixed instructions, in FEWER and in MORE rounds
+ * When   IA32_PMC1 counts INST_RETIRED.PREC_DIST
+ * Then   the count grows by the declared instructions
+ */
+TEST(count, precise_distribution_event_counts_instructions, REQS(CNT_43),
      NEEDS(need_perfmon, need_pdir))
 {
 	u64 want = workload_declared(&workload_mixed, COUNT_INSTRUCTIONS, MORE) -

@@ -83,8 +83,18 @@ static void check_any(struct test *t, struct test_claim claim, unsigned cpu, boo
 	}
 }
 
-/* Whose privilege level counts shows best while the counter's owner waits at CPL 0. */
-TEST(count, any_thread_goes_by_the_level_of_who_has_the_event, REQS(CNT_47),
+/*
+ * CNT-47  The USR and OS bits of a counter with AnyThread must go by the privilege level of the
+ *         logical processor that has the event.
+ *         SDM 18.2.3 Architectural Performance Monitoring Version 3; 18.2.1.1 (USR, OS)
+ *
+ * Given  AnyThread = 1 with USR; the sibling thread works at CPL 3, while the counter's own thread
+ *        works there too, or waits at CPL 0, where whose level counts shows best
+ * When   either side does 400 more rounds
+ * Then   each count grows by the instructions of whichever did more
+ * Control: with OS IA32_PMC0 counts branches at CPL 0
+ */
+TEST(count, any_thread_filters_by_the_cpl_of_the_thread_that_has_the_event, REQS(CNT_47),
      NEEDS(need_perfmon, need_instructions, need_any_thread, need_sibling_thread))
 {
 	const struct pmc_mask counters = { counters_gp().bits |
@@ -105,8 +115,8 @@ TEST(count, any_thread_goes_by_the_level_of_who_has_the_event, REQS(CNT_47),
 	window.side[0].event = EVENT_BR_INST_RETIRED_ALL_BRANCHES;
 	window.side[0].work = &workload_branch;
 	if (count_with(t, smp_sibling(), &window, FEWER, FEWER))
-		CHECK_RANGE(t, CNT_47, 1, ~0ULL, window.side[0].value[0],
-			    "IA32_PMC0: branches at CPL 0 of both");
+		CONTROL_RANGE(t, CNT_47, 1, ~0ULL, window.side[0].value[0],
+			      "IA32_PMC0: branches at CPL 0 of both");
 }
 
 /* Near calls at any level: the harness has a handful of its own, and waiting has none. */
@@ -129,21 +139,48 @@ static void check_calls(struct test *t, unsigned cpu, bool same_core, u64 flags)
 			    "of %s", c, !!(flags & COUNT_ANY), own, other, together_name(cpu));
 }
 
-TEST(count, any_thread_counts_both_threads, REQS(MSR_27),
+/*
+ * MSR-27  With its AnyThread bit set a counter must count the events of all logical processors of
+ *         its core.
+ *         SDM 18.2.3 Architectural Performance Monitoring Version 3
+ *
+ * Given  near calls, of which the harness makes a handful; the sibling thread makes twice as many
+ *        as the first
+ * When   the first thread's counters count them with AnyThread = 0 and 1
+ * Then   with 0 they count the first one's calls, with 1 those of both
+ */
+TEST(count, any_thread_counts_events_of_both_threads, REQS(MSR_27),
      NEEDS(need_perfmon, need_events, need_any_thread, need_sibling_thread))
 {
 	check_calls(t, smp_sibling(), true, 0);
 	check_calls(t, smp_sibling(), true, COUNT_ANY);
 }
 
-/* The control is that own calls are counted; another core's never are. */
-TEST(count, any_thread_counts_no_other_core, REQS(MSR_27),
+/*
+ * MSR-27  With its AnyThread bit set a counter must count the events of all logical processors of
+ *         its core.
+ *         SDM 18.2.3 Architectural Performance Monitoring Version 3
+ *
+ * Given  near calls, of which the harness makes a handful; a thread of another core makes twice as
+ *        many as the first
+ * When   the first thread's counters count them with AnyThread = 1
+ * Then   they count the first one's calls alone, and all of them
+ */
+TEST(count, any_thread_counts_no_events_of_another_core, REQS(MSR_27),
      NEEDS(need_perfmon, need_events, need_any_thread, need_other_core))
 {
 	check_calls(t, smp_other_core(), false, COUNT_ANY);
 }
 
-/* Where a sibling sleeps the bit changes nothing: CNT-27. Here it works. */
+/*
+ * MSR-39  With its AnyThread bit set a fixed counter must count the events of all logical
+ *         processors of its core, and without it its own alone.
+ *         SDM 18.2.3 Architectural Performance Monitoring Version 3, Figure 18-7
+ *
+ * Given  both threads of a core work at CPL 3; CNT-27 is about a sibling that sleeps
+ * When   fixed counter 0 counts with AnyThread = 0 and 1, while either side does 400 more rounds
+ * Then   it grows by its own thread's instructions with both, and by the sibling's with 1 only
+ */
 TEST(count, any_thread_of_fixed_counters_counts_both_threads, REQS(MSR_39),
      NEEDS(need_perfmon, need_fixed, need_any_thread, need_sibling_thread))
 {
@@ -151,14 +188,33 @@ TEST(count, any_thread_of_fixed_counters_counts_both_threads, REQS(MSR_39),
 	check_any(t, AT(MSR_39), smp_sibling(), true, pmc_one(PMC_FIXED(0)), COUNT_ANY);
 }
 
+/*
+ * MSR-39  With its AnyThread bit set a fixed counter must count the events of all logical
+ *         processors of its core, and without it its own alone.
+ *         SDM 18.2.3 Architectural Performance Monitoring Version 3, Figure 18-7
+ *
+ * Given  threads of two cores work at CPL 3
+ * When   fixed counter 0 counts with AnyThread = 1, while either side does 400 more rounds
+ * Then   it grows by its own thread's instructions, and by none of the other core's
+ */
 TEST(count, any_thread_of_fixed_counters_counts_no_other_core, REQS(MSR_39),
      NEEDS(need_perfmon, need_fixed, need_any_thread, need_other_core))
 {
 	check_any(t, AT(MSR_39), smp_other_core(), false, pmc_one(PMC_FIXED(0)), COUNT_ANY);
 }
 
-/* Both count at once, each with all that it has; neither sees the other nor loses anything. */
-TEST(count, processors_count_side_by_side, REQS(CNT_46),
+/*
+ * CNT-46  While several logical processors count, a counter without AnyThread must count the
+ *         events of its own and of no other.
+ *         SDM 18.2.3 Architectural Performance Monitoring Version 3 (AnyThread = 0)
+ *
+ * Given  two processors run different workloads at CPL 3, each with all its counters of
+ *        instructions
+ * When   both do 400 more rounds
+ * Then   each counter grows by the instructions of its own processor's workload, no more and no
+ *        less
+ */
+TEST(count, processors_count_side_by_side_at_cpl_3, REQS(CNT_46),
      NEEDS(need_perfmon, need_instructions, need_second_processor))
 {
 	TOGETHER_WITH_EACH(cpu) {
@@ -203,6 +259,16 @@ static void take_difference(void *arg)
 	side->n = MORE;		/* undisturbed */
 }
 
+/*
+ * CNT-46  While several logical processors count, a counter without AnyThread must count the
+ *         events of its own and of no other.
+ *         SDM 18.2.3 Architectural Performance Monitoring Version 3 (AnyThread = 0)
+ *
+ * Given  two processors run different workloads at CPL 0, each switching its counters of branches
+ *        for itself
+ * When   both do 400 more rounds
+ * Then   each counter grows by the branches of its own processor's workload, no more and no less
+ */
 TEST(count, processors_count_side_by_side_at_cpl_0, REQS(CNT_46),
      NEEDS(need_perfmon, need_branches, need_second_processor))
 {

@@ -44,7 +44,20 @@ static void wrap_by_the_other(void *arg)
 	counters_clear(counters_status());
 }
 
-TEST(pmi, an_overflow_by_the_sibling_interrupts_the_counters_owner, REQS(PMI_22, PMI_01),
+/*
+ * PMI-22  The interrupt of a counter must go to the local APIC of the logical processor whose
+ *         counter it is, and to no other.
+ *         SDM volume 3A, Local Vector Table; 18.2 Architectural Performance Monitoring
+ * PMI-01  The overflow of a general-purpose counter whose INT bit is set must raise an interrupt
+ *         through the local APIC's LVTPC.
+ *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities
+ *
+ * Given  IA32_PMC0 of the first thread counts near calls with AnyThread = 1 and INT; it waits
+ *        while its sibling calls
+ * When   it overflows on a call of the sibling
+ * Then   the first thread is interrupted once, the sibling isn't
+ */
+TEST(pmi, any_thread_overflow_interrupts_the_owner_of_the_counter, REQS(PMI_22, PMI_01),
      NEEDS(need_perfmon, need_events, need_any_thread, need_sibling_thread))
 {
 	struct overflow_pair p = { .event = sampling_event(EK_NEAR_CALLS) };
@@ -72,7 +85,16 @@ static void wrap_at_once(void *arg)
 	together_meet(&p->both);
 }
 
-TEST(pmi, overflows_of_both_at_once_interrupt_both, REQS(PMI_22),
+/*
+ * PMI-22  The interrupt of a counter must go to the local APIC of the logical processor whose
+ *         counter it is, and to no other.
+ *         SDM volume 3A, Local Vector Table; 18.2 Architectural Performance Monitoring
+ *
+ * Given  IA32_PMC0 of two processors, started together
+ * When   both overflow at about the same time, TURNS times
+ * Then   each processor is interrupted once
+ */
+TEST(pmi, overflows_of_two_processors_at_once_interrupt_both, REQS(PMI_22),
      NEEDS(need_perfmon, need_branches, need_second_processor))
 {
 	TOGETHER_WITH_EACH(cpu)
@@ -89,8 +111,14 @@ TEST(pmi, overflows_of_both_at_once_interrupt_both, REQS(PMI_22),
 }
 
 /*
- * An architectural event with AnyThread, at CPL 3, where both are most of the time: whichever
- * logical processor's level decides, some of the other one's instructions count.
+ * MSR-27  With its AnyThread bit set a counter must count the events of all logical processors of
+ *         its core.
+ *         SDM 18.2.3 Architectural Performance Monitoring Version 3
+ *
+ * Given  both threads of a core run as many instructions at CPL 3, where both are most of the
+ *        time: whichever one's level decides, some of the other one's count
+ * When   the first thread's counters count instructions retired with AnyThread = 1 and USR
+ * Then   each counts its own and at least SHARE more
  */
 TEST(count, any_thread_holds_for_architectural_events, REQS(MSR_27),
      NEEDS(need_perfmon, need_instructions, need_any_thread, need_sibling_thread))

@@ -83,14 +83,33 @@ static void check_counters(struct test *t, unsigned cpu)
 	check_own(t, AT(MSR_37), cpu, "IA32_PERF_GLOBAL_CTRL", MSR_IA32_PERF_GLOBAL_CTRL, 1, 2);
 }
 
-TEST(msr, each_processor_has_counters_of_its_own, REQS(MSR_37),
+/*
+ * MSR-37  Each logical processor must have event selects, counters, global control and status,
+ *         IA32_PEBS_ENABLE, IA32_DS_AREA and IA32_DEBUGCTL of its own.
+ *         SDM Tables 35-13, 35-18 and 35-22 (scope: Thread)
+ *
+ * Given  two processors; values that are legal on every generation, without EN
+ * When   each counter register is written with one value on either, then with 0 on the first
+ * Then   each processor reads its own value, and the other's 0 changes nothing
+ */
+TEST(msr, each_logical_processor_has_its_own_counter_registers, REQS(MSR_37),
      NEEDS(need_perfmon, need_two_counters, need_second_processor))
 {
 	TOGETHER_WITH_EACH(cpu)
 		check_counters(t, cpu);
 }
 
-TEST(msr, each_processor_has_pebs_of_its_own, REQS(MSR_37),
+/*
+ * MSR-37  Each logical processor must have event selects, counters, global control and status,
+ *         IA32_PEBS_ENABLE, IA32_DS_AREA and IA32_DEBUGCTL of its own.
+ *         SDM Tables 35-13, 35-18 and 35-22 (scope: Thread)
+ *
+ * Given  two processors
+ * When   IA32_PEBS_ENABLE and IA32_DS_AREA are written with one value on either, then with 0 on
+ *        the first
+ * Then   each processor reads its own value, and the other's 0 changes nothing
+ */
+TEST(msr, each_logical_processor_has_its_own_pebs_enable_and_ds_area, REQS(MSR_37),
      NEEDS(need_perfmon, need_pebs, need_second_processor))
 {
 	TOGETHER_WITH_EACH(cpu) {
@@ -100,15 +119,33 @@ TEST(msr, each_processor_has_pebs_of_its_own, REQS(MSR_37),
 	}
 }
 
-/* IA32_DEBUGCTL[0] is LBR, [11] and [12] the freeze bits. */
-TEST(msr, each_processor_has_debug_control_of_its_own, REQS(MSR_37),
+/*
+ * MSR-37  Each logical processor must have event selects, counters, global control and status,
+ *         IA32_PEBS_ENABLE, IA32_DS_AREA and IA32_DEBUGCTL of its own.
+ *         SDM Tables 35-13, 35-18 and 35-22 (scope: Thread)
+ *
+ * Given  two processors; IA32_DEBUGCTL[11] and [12] are the freeze bits
+ * When   [12] is written on the first, [11] on the other, then 0 on the first
+ * Then   each processor reads its own value, and the other's 0 changes nothing
+ */
+TEST(msr, each_logical_processor_has_its_own_debug_control, REQS(MSR_37),
      NEEDS(need_perfmon, need_debug_control, need_freeze, need_second_processor))
 {
 	TOGETHER_WITH_EACH(cpu)
 		check_own(t, AT(MSR_37), cpu, "IA32_DEBUGCTL", MSR_IA32_DEBUGCTL, BIT(12), BIT(11));
 }
 
-TEST(msr, each_processor_has_a_latency_threshold_of_its_own, REQS(MSR_38),
+/*
+ * MSR-38  Each logical processor must have a latency threshold and off-core response registers of
+ *         its own.
+ *         SDM Tables 35-13 and 35-18 (scope: Thread) against Linux, which takes them as shared by
+ *         the threads of a core
+ *
+ * Given  two processors
+ * When   MSR_PEBS_LD_LAT_THRESHOLD is written with one value on either, then with 0 on the first
+ * Then   each processor reads its own value, and the other's 0 changes nothing
+ */
+TEST(msr, each_logical_processor_has_its_own_latency_threshold, REQS(MSR_38),
      NEEDS(need_perfmon, need_pebs, need_load_latency, need_second_processor))
 {
 	TOGETHER_WITH_EACH(cpu)
@@ -116,8 +153,17 @@ TEST(msr, each_processor_has_a_latency_threshold_of_its_own, REQS(MSR_38),
 			  MSR_PEBS_LD_LAT_THRESHOLD, 0x100, 0x200);
 }
 
-/* Bits that request something on each generation. */
-TEST(msr, each_processor_has_off_core_registers_of_its_own, REQS(MSR_38),
+/*
+ * MSR-38  Each logical processor must have a latency threshold and off-core response registers of
+ *         its own.
+ *         SDM Tables 35-13 and 35-18 (scope: Thread) against Linux, which takes them as shared by
+ *         the threads of a core
+ *
+ * Given  two processors; bits that request something on each generation
+ * When   each MSR_OFFCORE_RSP_x is written with one value on either, then with 0 on the first
+ * Then   each processor reads its own value, and the other's 0 changes nothing
+ */
+TEST(msr, each_logical_processor_has_its_own_off_core_registers, REQS(MSR_38),
      NEEDS(need_perfmon, need_offcore, need_second_processor))
 {
 	u32 count = counter_caps()->facilities & FAC_OFFCORE_2 ? 2 : 1;
@@ -170,7 +216,16 @@ static void wrap_and_look(void *arg)
 	counters_clear(1);
 }
 
-TEST(msr, each_processor_has_a_status_of_its_own, REQS(MSR_37),
+/*
+ * MSR-37  Each logical processor must have event selects, counters, global control and status,
+ *         IA32_PEBS_ENABLE, IA32_DS_AREA and IA32_DEBUGCTL of its own.
+ *         SDM Tables 35-13, 35-18 and 35-22 (scope: Thread)
+ *
+ * Given  two processors
+ * When   IA32_PMC0 wraps on the first, on the other, on both; then the first clears its bit
+ * Then   the status of each shows its own wrap alone, and the first one's write leaves the other's
+ */
+TEST(msr, each_logical_processor_has_its_own_overflow_status, REQS(MSR_37),
      NEEDS(need_perfmon, need_branches, need_second_processor))
 {
 	TOGETHER_WITH_EACH(cpu)
@@ -246,13 +301,32 @@ static void check_interrupts(struct test *t, struct test_claim claim, void (*mak
 		}
 }
 
-TEST(pmi, an_interrupt_goes_to_its_own_processor, REQS(PMI_22),
+/*
+ * PMI-22  The interrupt of a counter must go to the local APIC of the logical processor whose
+ *         counter it is, and to no other.
+ *         SDM volume 3A, Local Vector Table; 18.2 Architectural Performance Monitoring
+ *
+ * Given  two processors that both listen
+ * When   IA32_PMC0 overflows with INT on the first, on the other, on both
+ * Then   each is interrupted once exactly if its own counter overflowed, and its handler finds
+ *        that status
+ */
+TEST(pmi, overflow_interrupts_its_own_processor_only, REQS(PMI_22),
      NEEDS(need_perfmon, need_branches, need_second_processor))
 {
 	check_interrupts(t, AT(PMI_22), wrap, COUNT_INT, "an overflow", 1);
 }
 
-TEST(pmi, a_threshold_interrupt_goes_to_its_own_processor, REQS(PMI_22),
+/*
+ * PMI-22  The interrupt of a counter must go to the local APIC of the logical processor whose
+ *         counter it is, and to no other.
+ *         SDM volume 3A, Local Vector Table; 18.2 Architectural Performance Monitoring
+ *
+ * Given  two processors that both listen, each with a PEBS buffer whose threshold is one record
+ * When   a record reaches the threshold on the first, on the other, on both
+ * Then   each is interrupted once exactly if its own record did
+ */
+TEST(pmi, pebs_threshold_interrupts_its_own_processor_only, REQS(PMI_22),
      NEEDS(need_perfmon, need_pebs, need_events, need_second_processor))
 {
 	if (sampling_shadow_fits(t))
@@ -304,9 +378,18 @@ static void freeze_and_count(void *arg)
 	pmi_close();
 }
 
-TEST(pmi, a_freeze_stops_its_own_processor_alone, REQS(PMI_23),
-     NEEDS(need_perfmon, need_instructions, need_legacy_freeze, need_freeze,
-	   need_second_processor))
+/*
+ * PMI-23  Freezing on a PMI must stop the counters of the logical processor that has it, and no
+ *         others.
+ *         SDM 17.4.7 Freezing LBR and Performance Counters on PMI; Table 35-13 (scope: Thread)
+ *
+ * Given  two processors count at CPL 3, one of them with IA32_DEBUGCTL[12] = 1 and an overflow
+ * When   that one overflows; the other one works on
+ * Then   the other one's IA32_PERF_GLOBAL_CTRL is unchanged, and it counts all its instructions
+ * Control: IA32_PERF_GLOBAL_CTRL of the one that overflowed is 0
+ */
+TEST(pmi, freeze_on_pmi_stops_its_own_processor_only, REQS(PMI_23),
+     NEEDS(need_perfmon, need_instructions, need_legacy_freeze, need_freeze, need_second_processor))
 {
 	u64 whole = workload_declared(&workload_branch, COUNT_INSTRUCTIONS, PERIOD);
 
@@ -316,13 +399,13 @@ TEST(pmi, a_freeze_stops_its_own_processor_alone, REQS(PMI_23),
 
 			if (!together_run(t, &f.both, cpu, freeze_and_count, &f))
 				return;
-			CHECK_EQ(t, PMI_23, 0, f.control[freezer],
-				 "IA32_PERF_GLOBAL_CTRL of the side that froze (%u)", freezer);
+			CONTROL_EQ(t, PMI_23, 0, f.control[freezer],
+				   "IA32_PERF_GLOBAL_CTRL of the side that froze (%u)", freezer);
 			CHECK_EQ(t, PMI_23, 1, f.control[!freezer],
 				 "IA32_PERF_GLOBAL_CTRL of the other side, paired with %s",
 				 together_name(cpu));
 			CHECK_RANGE(t, PMI_23, whole, ~0ULL, f.counted,
-				    "instructions at CPL 3 that the other side counts behind the "
+				    "instructions at CPL 3 that the other side counts after the "
 				    "freeze, paired with %s", together_name(cpu));
 		}
 }

@@ -111,6 +111,13 @@ struct test_claim {
 
 #define AT(...)		((struct test_claim){ REQS(__VA_ARGS__), __FILE__, __LINE__, false })
 #define CONTROL_AT(...)	((struct test_claim){ REQS(__VA_ARGS__), __FILE__, __LINE__, true })
+/* The control of what a function checks for its caller. */
+static inline struct test_claim test_control(struct test_claim claim)
+{
+	claim.control = true;
+	return claim;
+}
+
 /* One observation that decides several requirements: CHECK_EQ(t, IDS(LL_06, LL_17), ...). */
 #define IDS(...)	__VA_ARGS__
 
