@@ -21,7 +21,7 @@ segments_read:
 	ret
 
 ; void segments_load(const struct table_register *gdt, const struct segments *segments)
-; Interrupts are off, and the NMI that hits between LGDT and LIDT is nobody's.
+; Interrupts are off, and an NMI between LGDT and LIDT has no handler.
 segments_load:
 	lgdt	[rdi]
 	movzx	eax, word [rsi]

@@ -30,7 +30,7 @@ struct segments { u16 cs, ss, ds, es, fs, gs; };
 void descriptor_init(void);
 
 /* Fill in the TSS of a processor and its descriptor; the three stack tops are those of NMI, #DF
- * and #MC. Once each, behind descriptor_init(). */
+ * and #MC. Once each, after descriptor_init(). */
 void descriptor_init_tss(unsigned cpu, u64 nmi_stack_top, u64 df_stack_top, u64 mc_stack_top);
 
 /* Make our GDT, the IDT and the TSS of cpu this processor's. Interrupts off. DS, ES, FS and GS

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Faults that are expected, and the instructions that may raise them. Each *_try function
- * executes one instruction which is listed in the exception table; an exception there resumes
- * behind it and is returned. An exception anywhere else ends the running test (kernel/guard.h).
+ * executes one instruction which is listed in the exception table; an exception there resumes after
+ * it and is returned. An exception anywhere else ends the running test (kernel/guard.h).
  */
 #ifndef KERNEL_FAULT_H
 #define KERNEL_FAULT_H
@@ -29,7 +29,7 @@ struct fault {
 /* Any CPL 0 state. On a fault *value is left alone. */
 struct fault msr_try_read(u32 msr, u64 *value);
 struct fault msr_try_write(u32 msr, u64 value);
-/* The same value to so many MSRs that follow each other, all of them: the last fault, if any. */
+/* The same value to each of `count` consecutive MSRs: the last fault, if any. */
 struct fault msr_try_write_row(u32 first, unsigned count, u64 value);
 struct fault rdpmc_try(u32 ecx, u64 *value);
 

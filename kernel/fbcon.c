@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Text on a framebuffer. Nothing is ever read from it (uncached reads of video memory are slow):
- * behind the last row text goes on at the top, with an empty row as the mark of where it is.
+ * after the last row text continues at the top, with an empty row as the mark of where it is.
  */
 #include "kernel/fbcon.h"
 #include "kernel/font.h"

@@ -20,7 +20,7 @@
 
 #define PANIC_US	10000000	/* long enough to photograph the screen */
 #define SHOW_US		2000000		/* results are saved up to the last group */
-#define NMI_MARGIN_US	100000		/* the second deadline is that much behind the first */
+#define NMI_MARGIN_US	100000		/* the second deadline is that much after the first */
 
 /* guard.asm */
 void guard_enter(void (*fn)(void *arg), void *arg, u64 stack_top, u64 *caller_rsp);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Running code that may go wrong. guard_run() calls fn(arg); a wild exception, an interrupt
- * nobody asked for, an expired deadline or guard_abort() ends it, and guard_run() returns with
- * the reason and the registers. Afterwards interrupts are off, NMIs are not blocked, no vector
- * of ours is in service and the timer is stopped.
+ * Running code that may go wrong. guard_run() calls fn(arg); an unexpected exception or interrupt,
+ * an expired deadline or guard_abort() ends it, and guard_run() returns with the reason and the
+ * registers. Afterwards interrupts are off, NMIs are not blocked, no vector of ours is in service
+ * and the timer is stopped.
  */
 #ifndef KERNEL_GUARD_H
 #define KERNEL_GUARD_H
@@ -13,7 +13,7 @@
 enum guard_outcome {
 	GUARD_DONE,		/* fn returned */
 	GUARD_EXCEPTION,	/* outside the exception table */
-	GUARD_INTERRUPT,	/* a vector that nobody serves */
+	GUARD_INTERRUPT,	/* a vector without a handler */
 	GUARD_DEADLINE,
 	GUARD_ABORTED,		/* guard_abort() */
 	GUARD_RESTARTED,	/* by INIT and SIPI, because nothing else reached it (smp.h) */

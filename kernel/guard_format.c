@@ -11,7 +11,7 @@ static const char *outcome_name(enum guard_outcome outcome)
 	case GUARD_EXCEPTION:
 		return "exception";
 	case GUARD_INTERRUPT:
-		return "interrupt nobody asked for";
+		return "unexpected interrupt";
 	case GUARD_DEADLINE:
 		return "deadline expired";
 	case GUARD_RESTARTED:

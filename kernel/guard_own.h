@@ -35,8 +35,8 @@ bool guard_kick(unsigned cpu, u32 apic);
  * nothing: then there is nowhere to go on. */
 void guard_restarted(void);
 
-/* The first processor is beyond help, and nobody else can give the machine back: say so and reset
- * it. Any other processor. */
+/* The first processor can't be recovered, and no other can give the machine back: print that and
+ * reset it. Any other processor. */
 _Noreturn void guard_give_up(void);
 
 /* An exception while no guard is running is a bug of this program: say so, wait so that it can

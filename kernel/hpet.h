@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A comparator of the HPET that raises an NMI, by message or through the I/O APIC: a deadline that
- * also ends code which runs with interrupts off. Where there is no HPET, or no comparator that
- * nobody uses, hpet_nmi_at() does nothing.
+ * also ends code which runs with interrupts off. Where there is no HPET, or no free comparator,
+ * hpet_nmi_at() does nothing.
  */
 #ifndef KERNEL_HPET_H
 #define KERNEL_HPET_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From a vector to who serves it. In this order: the exception table, the guard's own NMI and
- * INT, the vector's handler, and then nobody: the guard ends what was running. See "Interrupt and
+ * From a vector to its handler. In this order: the exception table, the guard's own NMI and
+ * INT, the vector's handler; without one the guard ends what was running. See "Interrupt and
  * Exception Handling".
  * A fault of the exception table inside an NMI handler ends in an IRETQ, which unblocks NMIs
  * early ("Handling Multiple NMIs"): a second NMI before the handler's end would reuse its stack.
@@ -62,7 +62,7 @@ static bool is_interrupt(const struct trap_frame *frame)
 	return frame->vector >= FIRST_INTERRUPT || frame->vector == VECTOR_NMI;
 }
 
-/* An interrupt that nobody serves, or an exception that nobody expects. */
+/* An interrupt without a handler, or an unexpected exception. */
 static void unowned(struct trap_frame *frame, u64 cr2)
 {
 	u8 vector = (u8)frame->vector;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Interrupts: who serves which vector, on each processor by itself. A vector without a handler is
- * an interrupt nobody asked for and ends the running test. Handlers run on the interrupted stack
- * (NMI, #DF, #MC: on their own IST stacks) with interrupts off.
+ * Interrupts: the handler of each vector, on each processor by itself. An interrupt without a
+ * handler ends the running test. Handlers run on the interrupted stack (NMI, #DF, #MC: on their own
+ * IST stacks) with interrupts off.
  */
 #ifndef KERNEL_INTR_H
 #define KERNEL_INTR_H

@@ -7,7 +7,7 @@
 
 /* Choose the I/O APIC by its physical address. With its page mapped. */
 void ioapic_init(u64 base);
-/* Does the input exist, and is it masked, so that nobody misses it? */
+/* Does the input exist, and is it masked, so that it is free? */
 bool ioapic_is_free(unsigned input);
 /* Remember the input's entry and make it an edge-triggered NMI to this APIC ID, 0 to 254. */
 void ioapic_take_nmi(unsigned input, u32 apic_id);

@@ -222,7 +222,7 @@ static void restore_tr(const struct owner *owner)
 		return;
 	type = *descriptor & TSS_TYPE;
 	if (type != TSS_TYPE_FREE && type != TSS_TYPE_BUSY)
-		return;		/* a selector that an earlier program left behind */
+		return;		/* a selector that an earlier program left */
 	*descriptor = (*descriptor & ~TSS_TYPE) | TSS_TYPE_FREE;
 	__asm__ volatile("ltr %w0" :: "r"(owner->tr));
 }

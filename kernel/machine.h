@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Borrowing the machine from whoever owns it (the firmware) and giving it back. Knows nothing of
+ * Borrowing the machine from the firmware and giving it back. Knows nothing of
  * UEFI: boot/ says what memory there is. What is saved and restored, and in which order, follows
  * docs/ARCHITECTURE.md "Borrowing the machine".
  */
@@ -28,8 +28,8 @@ struct machine_setup {
  * Allocates only from the arena. */
 bool machine_init(const struct machine_setup *setup);
 
-/* Bytes of arena that page tables and stacks take for this memory_top and so many processors;
- * machine_alloc() has the rest. */
+/* Bytes of arena that page tables and stacks take for this memory_top and this number of
+ * processors; machine_alloc() has the rest. */
 u64 machine_arena_need(u64 memory_top, unsigned processors);
 
 /* Have fn called first of all when the machine is given back, with everything still ours: for

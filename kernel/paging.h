@@ -23,7 +23,7 @@
 #define PAGE_DATA	(PAGE_PRESENT | PAGE_WRITE | PAGE_USER | PAGE_ACCESSED | PAGE_DIRTY | \
 			 PAGE_NX)
 #define PAGE_CODE	(PAGE_PRESENT | PAGE_USER | PAGE_ACCESSED)
-/* Entry 3 of IA32_PAT, uncacheable unless the firmware changed it: for device registers. */
+/* Entry 3 of IA32_PAT, uncacheable unless it was changed: for device registers. */
 #define PAGE_DEVICE	(PAGE_DATA | PAGE_PWT | PAGE_PCD)
 /* Entry 2, uncacheable but an MTRR may make it write-combining: for a framebuffer. */
 #define PAGE_VIDEO	(PAGE_DATA | PAGE_PCD)

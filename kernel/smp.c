@@ -483,7 +483,8 @@ unsigned smp_lost(void)
 	return lost;
 }
 
-/* Will one not come to any barrier again? A report is there before its processor is DONE. */
+/* Is there a processor that won't come to any barrier again? A report is there before its processor
+ * is DONE. */
 static bool one_is_gone(void)
 {
 	if (__atomic_load_n(&settling, __ATOMIC_ACQUIRE))

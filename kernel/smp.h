@@ -60,7 +60,7 @@ bool smp_run(unsigned cpu, void (*fn)(void *arg), void *arg, unsigned deadline_m
 
 /*
  * How that ended. A processor that is 100 ms late is ended by an NMI; where not even that helps (a
- * loop with NMIs blocked, a shutdown) by an INIT, behind which it is started again:
+ * loop with NMIs blocked, a shutdown) by an INIT, after which it is started again:
  * GUARD_RESTARTED. A wake-up that has no effect is repeated for five seconds. false: it didn't come
  * back, the processor is lost (smp_is_lost()), held by the INIT. Bounded by those and the deadline
  * plus a second; the deadline counts anew with each guard_renew() there.
@@ -91,8 +91,8 @@ void smp_dismiss(void);
 /*
  * All processors of a barrier wait for each other, as often as one likes. Zeroed but for count.
  * Under a guard, any processor. One that waits is ended as by guard_abort() when another processor
- * has ended by anything but returning, or when smp_settle() is called: whom it waits for never
- * comes. Else the deadline of guard_run() bounds it.
+ * has ended by anything but returning, or when smp_settle() is called: the one that it waits for
+ * never comes. Else the deadline of guard_run() bounds it.
  */
 struct smp_barrier {
 	unsigned count;

@@ -10,8 +10,8 @@
 
 enum stack { STACK_GUARD, STACK_USER, STACK_NMI, STACK_DF, STACK_MC, STACK_COUNT };
 
-/* Take the memory of so many processors' stacks from the arena. Once, before paging_init(). false:
- * arena too small. */
+/* Take the memory of that many processors' stacks from the arena. Once, before paging_init().
+ * false: arena too small. */
 bool stack_init(unsigned cpus);
 /* Bytes of arena that one processor's stacks take. */
 u64 stack_need(void);

@@ -6,8 +6,8 @@
 #include "spec/types.h"
 
 /* page: physical, below 1 MiB and not the first; 0: there is none, and what an INIT has stopped
- * stays stopped. cr0, cr4, efer: what the processor gets before it runs our code. Once, behind
- * paging_init(), with the firmware's map in place. false: the map can't hold the page. */
+ * stays stopped. cr0, cr4, efer: what the processor gets before it runs this program's code. Once,
+ * after paging_init(), with the firmware's map in place. false: the map can't hold the page. */
 bool startup_init(u64 page, u64 cr0, u64 cr4, u64 efer);
 
 /* What a SIPI carries; 0: there is no page. */

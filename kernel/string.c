@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Memory and strings. Copies are REP MOVSQ and REP MOVSB for the rest: short code, and the compiler
- * can't turn it into a call of the function it stands in. Whoever steps a program, or translates
- * it, pays for each iteration.
+ * can't turn it into a call of the function it stands in. A program that steps or translates this
+ * one pays for each iteration.
  */
 #include "kernel/string.h"
 

@@ -9,7 +9,7 @@
 /* Level types of leaf 0BH. */
 enum { LEVEL_INVALID, LEVEL_SMT, LEVEL_CORE };
 
-/* Bits that number so many things. */
+/* Bits that are needed to number that many things. */
 static unsigned width_of(u32 count)
 {
 	unsigned bits = 0;
