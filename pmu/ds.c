@@ -81,7 +81,7 @@ void ds_open(const struct ds_setup *setup)
 	for (size_t i = 0; i < ds->used; i++)
 		ds->memory[i] = pattern(i);
 	memset((void *)(uintptr_t)ds->area, 0, AREA_BYTES);
-	/* An empty BTS buffer of its own, behind the records, in case anything looks at it. */
+	/* An empty BTS buffer of its own, after the records, in case the processor reads it. */
 	ds->area[DS_bts_buffer_base] = base + BUFFER_BYTES;
 	ds->area[DS_bts_index] = base + BUFFER_BYTES;
 	ds->area[DS_bts_absolute_maximum] = base + BUFFER_BYTES;

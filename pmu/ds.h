@@ -18,7 +18,7 @@
 struct ds_setup {
 	enum record_format format;
 	unsigned capacity;	/* records up to the absolute maximum, 1 to DS_CAPACITY */
-	unsigned threshold;	/* record behind which the threshold interrupt is due, 1.. ; larger
+	unsigned threshold;	/* record after which the threshold interrupt is due, 1.. ; larger
 				 * than capacity: never */
 	unsigned start;		/* record at which the index begins, 0 to capacity */
 	u64 reset[DS_RESET_SLOTS];	/* counter reset values, as they stand in memory */
@@ -40,10 +40,10 @@ void ds_close(void);
 /* The index field as it is in memory now; in any state, interrupt handlers included. */
 u64 ds_index(void);
 void ds_set_index(unsigned record);
-/* The index so many bytes behind the base, or before it: up to a record. */
+/* The index: that many bytes after the base, or before it: up to a record. */
 void ds_set_index_bytes(int64_t bytes);
 
-/* The absolute maximum so many bytes after the base. */
+/* The absolute maximum: that many bytes after the base. */
 void ds_set_maximum_bytes(u64 bytes);
 
 u64 ds_area(void);		/* linear address of the DS area */
@@ -58,8 +58,8 @@ unsigned ds_records(void);
 const void *ds_record(unsigned i);
 
 /*
- * The first byte that was written outside records [first, end) of the buffer, the guards before
- * and behind it included: its offset from the base in *offset. false: nothing was.
+ * The first byte that was written outside records [first, end) of the buffer, the guards before and
+ * after it included: its offset from the base in *offset. false: nothing was.
  */
 bool ds_written_outside(unsigned first, unsigned end, int64_t *offset);
 /* Was any byte of record i written? */

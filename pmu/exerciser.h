@@ -15,9 +15,9 @@ void exerciser_use(u64 registers);
 /* Was there an entry for one? Does one answer now? */
 bool exerciser_listed(void);
 bool exerciser_is_here(void);
-/* Does it offer this state, for so many bytes? It is here. */
+/* Does it offer this state, for that many bytes? There is one. */
 bool exerciser_offers(enum exerciser_state state, u64 bytes);
-/* Memory whose home is another package; NULL: it has less than so many bytes. */
+/* Memory whose home is another package; NULL: it has less than that many bytes. */
 void *exerciser_remote(u64 bytes);
 
 struct exerciser_answer {

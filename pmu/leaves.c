@@ -72,7 +72,7 @@ static void add_leaf(struct leaves *leaves, u32 number, enum more more, cpuid_fu
 	}
 }
 
-/* Those from first on whose number isn't above EAX of the first: so many at most. */
+/* Those from first on whose number isn't above EAX of the first: `most` at most. */
 static void add_range(struct leaves *leaves, u32 first, unsigned most, cpuid_function *cpuid)
 {
 	u32 regs[4];

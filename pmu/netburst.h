@@ -2,8 +2,9 @@
 /*
  * The counters of processors based on the Intel NetBurst microarchitecture with Hyper-Threading.
  * The two logical processors of a core (T0 and T1, by bit 0 of the initial APIC ID) share all of
- * them: whoever writes, writes for both, and events are qualified by thread in the ESCR. A thread's
- * own are its DS area, its debug control and its LVTPC. Names are those of spec/netburst.h.
+ * them: a write by one takes effect for both, and events are qualified by thread in the ESCR. A
+ * thread's own are its DS area, its debug control and its LVTPC. Names are those of
+ * spec/netburst.h.
  *
  * Every function needs CPL 0 and a processor whose capabilities say netburst; one thread of a core
  * at a time.
@@ -68,7 +69,7 @@ void netburst_clear_all(u32 status);
 
 /*
  * Count a metric of Tables 19-31 to 19-33 on a counter of the IQ group: the upstream event tags for
- * both threads at both levels, and who and flags are those of the downstream event. Where its ESCR
+ * both threads at both levels; who and flags are those of the downstream event. Where its ESCR
  * feeds no counter that is in use, another counter must run in each window. PEBS stays off.
  */
 struct netburst_setting netburst_metric(enum netburst_metric metric, unsigned counter, u64 who,

@@ -123,7 +123,7 @@ void pmi_init(void)
 	pmi->options = (struct pmi_options){ .masked = true };
 	apic_lvtpc_write(lvtpc(pmi, true));
 	intr_set_handler(VECTOR_PMI, handler);
-	/* Nobody's vectors: an interrupt with another one than LVTPC's shows in the log. */
+	/* Vectors without a source: an interrupt with a vector other than LVTPC's is logged. */
 	for (u8 vector = VECTOR_IPI + 1; vector < VECTOR_TIMER; vector++)
 		intr_set_handler(vector, handler);
 	intr_set_handler(VECTOR_SPURIOUS, last_vector);

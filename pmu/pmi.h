@@ -59,7 +59,7 @@ const struct pmi_log *pmi_settle(void);
 /* Mask LVTPC and stop listening. */
 void pmi_close(void);
 
-/* Interrupts on our vectors while nobody listened, since the last call. */
+/* Interrupts on these vectors that no test waited for, since the last call. */
 unsigned pmi_strays(void);
 
 #endif
