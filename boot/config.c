@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The configuration's parser. A file's line is blank, a comment (`#`, also behind a value after
- * a blank) or `key = value`. A UTF-8 byte order mark and CR LF are taken as editors write them.
- * Not handled: quotes and escapes; no value needs a blank or a '#'.
+ * The configuration's parser. A file's line is blank, a comment (`#`, also after a value and a
+ * blank) or `key = value`. A UTF-8 byte order mark and CR LF are taken as editors write them. Not
+ * handled: quotes and escapes; no value needs a blank or a '#'.
  */
 #include "boot/config.h"
 #include "kernel/fmt.h"
@@ -97,7 +97,7 @@ static unsigned digit(char c)
 	return 16;
 }
 
-/* Decimal, or hexadecimal behind 0x; at most max. */
+/* Decimal, or hexadecimal after 0x; at most max. */
 static bool parse_number(unsigned *number, struct span value, unsigned max)
 {
 	unsigned base = 10;

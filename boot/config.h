@@ -21,7 +21,7 @@ struct config {
 	char require[CONFIG_TEXT_SIZE];	/* requirement groups, comma separated; may be empty */
 	bool results;			/* write them to the volume */
 	bool screen;
-	bool strict;			/* judge every requirement, whatever stands behind it */
+	bool strict;			/* judge every requirement, whatever its authority */
 	bool no_inconclusive;		/* one is exit status 2 */
 	bool verbose;
 	bool checks;			/* a comment for each check */

@@ -6,7 +6,7 @@
 #include "spec/types.h"
 
 /* Run every kind once, with the machine borrowed. false: why says which one ended otherwise, or
- * what was left behind. */
+ * what was left over. */
 bool crash_all(char *why, size_t size);
 
 #endif

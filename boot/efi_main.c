@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The entry: configuration, memory, the run, and the way out. Started again and again by a
- * launcher within one boot, so everything allocated is freed and nothing of ours is left behind.
+ * launcher within one boot, so everything allocated is freed and nothing is left over.
  */
 #include "boot/acpi.h"
 #include "boot/config.h"

@@ -13,7 +13,7 @@
 /* EFI_NOT_FOUND when there is no such file (or no volume); EFI_BUFFER_TOO_SMALL when it is longer
  * than size. */
 EFI_STATUS file_read(const char *path, char *data, size_t size, size_t *length);
-/* Make the file if it isn't there, write behind its end and flush it to the medium. */
+/* Make the file if it isn't there, append to it and flush it to the medium. */
 EFI_STATUS file_append(const char *path, const char *data, size_t length);
 EFI_STATUS file_delete(const char *path);
 /* Make a directory; EFI_ACCESS_DENIED when the name is taken. */

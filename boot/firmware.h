@@ -38,7 +38,7 @@ const void *firmware_find_table(const EFI_GUID *guid);
  * is a linear one. The arena has spare bytes for machine_alloc(). */
 EFI_STATUS firmware_setup(struct machine_setup *setup, unsigned processors, u64 spare,
 			  bool with_screen);
-/* Bytes that firmware_setup() asks for with so many processors, and the machine's memory. */
+/* Bytes that firmware_setup() allocates for that many processors, and the machine's memory. */
 u64 firmware_need(unsigned processors, u64 spare);
 u64 firmware_memory(void);
 /* Give back what firmware_setup() has allocated. */

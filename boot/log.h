@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the run's lines go: to the console at once, and into memory until somebody saves them. */
+/* Output of the run's lines: to the console at once, and into memory until they are saved. */
 #ifndef BOOT_LOG_H
 #define BOOT_LOG_H
 

@@ -5,7 +5,7 @@
 
 #include "spec/types.h"
 
-/* Make \results\<YYYYMMDD-HHMMSS>-<cpu>; with a number behind it if it is there already. false:
+/* Make \results\<YYYYMMDD-HHMMSS>-<cpu>; with a number appended if it exists already. false:
  * error says why not. With the machine given back. */
 bool results_open(const char *cpu, char *error, size_t size);
 /* Append what the log holds to results.tap there and clear the log; nothing if results_open()

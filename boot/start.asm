@@ -1,6 +1,6 @@
 ; SPDX-License-Identifier: MIT
 ;
-; The entry of every EFI program here, in the place of gnu-efi's, which differs from version to
+; The entry of every EFI program here, instead of gnu-efi's, which differs from version to
 ; version in where it is and what else it brings. UEFI specification, "x64 Platforms": RCX is the
 ; image's handle, RDX the system table, RSP is 8 bytes off a multiple of 16, and RDI and RSI are
 ; the caller's; efi_main is a function of the System V ABI.
