@@ -30,7 +30,7 @@ usage: ./run-qemu.sh [OPTION]...
   --on WHICH        run tests on the first processor (default), on all in turn, or on number N;
                     the others sleep meanwhile
   --efi FILE        boot this EFI program on the reference PMU instead; its arguments follow
-                    behind --. Implies --latitude tsc-by-reference:1
+                    after --. Implies --latitude tsc-by-reference:1
   --out DIR         where results go (default build/results/<cpu>)
   --gui             show the screen
   --force           --pmu host although the host's NMI watchdog holds a counter
@@ -68,7 +68,7 @@ while [ $# -gt 0 ]; do
 	--force)	force=yes; continue ;;
 	--)		efi_arguments=("$@" '')
 			unset 'efi_arguments[-1]'
-			[ -n "$efi" ] || bad "arguments behind -- need --efi FILE"
+			[ -n "$efi" ] || bad "arguments after -- need --efi FILE"
 			break ;;
 	--cpu|--pmu|--tests|--fault|--seed|--profile|--latitude|--require|--engine|--smp|--on|\
 	--efi|--out|--timeout|--list)
@@ -165,7 +165,7 @@ for setting in ${latitude//,/ }; do
 		bad "--latitude ${setting%%:*} takes ${range/ / to }, not $value"
 	fi
 done
-# Somebody else's program may hold reference cycles against the TSC, as on a processor.
+# A foreign program may compare reference cycles with the TSC, as on a processor.
 if [ -n "$efi" ] && [[ ,$latitude != *,tsc-by-reference:* ]]; then
 	latitude+="${latitude:+,}tsc-by-reference:1"
 fi
@@ -242,7 +242,7 @@ stop_children()
 	done
 }
 trap 'stop_children; rm -rf "$work"' EXIT
-# HUP: somebody closed the terminal.
+# HUP: the terminal was closed.
 trap 'exit 130' INT TERM HUP
 
 # What the partition holds, in folder $1/esp, for generation $2.

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Check who may include and call whom (docs/ARCHITECTURE.md): check_includes.py [BUILD]
+"""Check which folder may include and call which (docs/ARCHITECTURE.md): check_includes.py [BUILD]
 
 The layers are the table LAYERS. With BUILD, a folder in which `make` has built, the same table is
 held against what is linked: an object may use symbols of its own layer and of what that may

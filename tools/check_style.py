@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Check what a reader shouldn't have to (CONTRIBUTING.md): check_style.py [FILE...]
 
-White space, lengths, licence lines, leftovers, register numbers outside spec/, paths of somebody's
+White space, lengths, licence lines, leftovers, register numbers outside spec/, paths of one
 machine. Looks at the files that git knows, or at those named. Prints one line a finding; exit
 status 1 if there is one.
 """
@@ -52,7 +52,7 @@ def line_findings(path, kind, line):
     if PROGRAM.search(path) and REGISTER.search(line):
         yield "register number: name it in spec/msr.def"
     if b"/" in line and any(m[1] not in EVERY_MACHINES for m in PATH.finditer(line)):
-        yield "path of somebody's machine"
+        yield "path of one machine"
 
 
 def findings(path):

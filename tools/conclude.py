@@ -100,7 +100,7 @@ def settings_of(text):
 
 
 def cause(problem, complaints, reason):
-    """Why a run isn't whole, in one line: who said something last, or how the machine ended."""
+    """Why a run isn't whole, in one line: what was printed last, or how the machine ended."""
     words = [line for line in complaints if line.startswith(results.HYPERVISOR)]
     launcher = [line for line in complaints if line not in words]
     if reason.startswith(MACHINE) and not complaints:

@@ -3,8 +3,8 @@
 asked for. Used by mutants.py and seeds.py.
 
 A boot takes seconds and a run not many more, so a worker takes a share of the runs that are left
-as one plan for the launcher. A run that hangs is left behind: the worker stops that machine and
-goes on behind it. Everything is decided from the serial logs.
+as one plan for the launcher. A run that hangs is given up: the worker stops that machine and
+continues after it. Everything is decided from the serial logs.
 """
 import os
 import shutil
@@ -23,7 +23,7 @@ SILENCE = 60            # seconds without a byte on the serial line: hung
 START = 300             # the same, before the first byte
 LONGEST_PATTERN = 767   # of the launcher's plan
 MOST = 96               # runs a boot
-LEAST = 8               # where there are so many
+LEAST = 8               # if there are that many
 ENGINES = ("step", "direct", "fast")
 LINE_EVERY = 30         # seconds between lines of progress that don't go to a terminal
 
@@ -65,7 +65,7 @@ class Job:
 
 
 class Pool:
-    """Works through jobs, so many machines at a time."""
+    """Works through jobs, on several machines at a time."""
 
     def __init__(self, build, workers=2):
         self.build, self.workers = build, workers

@@ -37,7 +37,7 @@ def verdicts_of(jobs):
 
 @contextlib.contextmanager
 def load(count):
-    """So many endless loops run meanwhile."""
+    """That many endless loops run meanwhile."""
     loops = []
     try:
         for _ in range(count):

@@ -167,7 +167,7 @@ def needs_rtm(text):
 
 def applies(text, cpu, through):
     """Does a requirement's column of generations include this row of generation.def? through is
-    codes(). What stands behind "with" is taken as given, but for full-width writes, which the row
+    codes(). What follows "with" is taken as given, except for full-width writes, which the row
     knows of. tests/frame/applies.c says the same to the harness."""
     order = list(through)
     own = order.index(cpu["code"])

@@ -124,7 +124,7 @@ test_results_outlive_standard_output()
 	refute grep -q Traceback "$log/full.err"
 }
 
-# Somebody closes the terminal, ends it or presses Ctrl-C.
+# The terminal is closed, the process ended, or Ctrl-C pressed.
 test_nothing_is_left_after_a_signal()
 {
 	local signal command leader begin
@@ -190,7 +190,7 @@ test_a_dead_machine_has_last_words()
 		start=$SECONDS
 		expect 2 ./run-qemu.sh --timeout 300 --efi "$build/refpmu-selftest.efi" \
 			--out "$log/death" -- "die=$way"
-		[ $((SECONDS - start)) -lt 250 ] || fail "die=$way: nobody noticed"
+		[ $((SECONDS - start)) -lt 250 ] || fail "die=$way: not noticed"
 		grep -q "^# | # dying $way$" "$out"
 		refute grep -q '# alive' "$out"
 		grep -qE "message: it didn't return: $words\$" "$out" ||

@@ -3,7 +3,7 @@
 # shellcheck disable=SC2154 # log, build, out and err are test.sh's
 #
 # Part of test.sh, which reads it: machines in trouble. Processors that differ, come late or get
-# lost, registers that refuse, what firmware has left behind.
+# lost, registers that refuse, what firmware has left.
 
 # A register that a filter refuses costs the tests that need it, by name; what all need costs all.
 test_refused_registers_are_named()

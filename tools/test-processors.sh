@@ -99,6 +99,6 @@ test_an_exception_beside_a_barrier_is_told()
 	expect 2 ./run-qemu.sh --smp 2 --tests 'deadly.an_exception*,selftest.nobody_waits*' \
 		--out "$log/barrier"
 	grep -q '^ok .* - selftest.processor_at_a_barrier_is_freed_when_a_test_ends ' "$out"
-	grep -q 'message: "an exception nobody expected, on processor 1"' "$out"
+	grep -q 'message: "an unexpected exception, on processor 1"' "$out"
 	grep -q 'state_1: "exception: vector 6 ' "$out"
 }

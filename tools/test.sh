@@ -35,7 +35,7 @@ expect()
 	fi
 }
 
-# A test goes on behind "! command", whatever comes of it; it doesn't behind "refute command".
+# A test continues after "! command", whatever its result; it doesn't after "refute command".
 refute()
 {
 	! "$@"

@@ -8,7 +8,7 @@
 #
 # For each SUITE (bookworm, trixie, noble, ...): makes the smallest system of that release in a
 # folder of its own below TMPDIR, clones the last commit into it, and there runs set-up,
-# ./run-qemu.sh with gcc and make test, all as somebody does who has just cloned the project.
+# ./run-qemu.sh with gcc and make test, all as in a fresh clone of the project.
 # --backports  with QEMU and its firmware from SUITE-backports
 # --mirror     where the packages are; without it this machine's own source of packages is asked,
 #              which holds the suites of its own distribution only

@@ -160,8 +160,8 @@ static bool needs_met(struct test *t)
 static const char *outcome_name(enum guard_outcome outcome)
 {
 	switch (outcome) {
-	case GUARD_EXCEPTION:	return "an exception nobody expected";
-	case GUARD_INTERRUPT:	return "an interrupt nobody asked for";
+	case GUARD_EXCEPTION:	return "an unexpected exception";
+	case GUARD_INTERRUPT:	return "an unexpected interrupt";
 	case GUARD_DEADLINE:	return "the deadline has passed";
 	case GUARD_ABORTED:	return "aborted";
 	case GUARD_RESTARTED:	return "nothing reached the processor, which was started again";

@@ -3,7 +3,7 @@
 
 A log holds one run (a results.tap) or many (the serial log of the launcher, which prints
 "launch: run N cpu=.. fault=.. seed=.." in front of each and "launch: engine N fast blocks=.." and
-"launch: end N status=.." behind it).
+"launch: end N status=.." after it).
 A run that doesn't end with the harness's own last line is incomplete, whatever it says.
 
 Serial lines lose and mix characters. No line may cost more than itself: a test point that can't be
@@ -88,7 +88,7 @@ class Run:
         return sum(point.verdict == verdict for point in self.points)
 
     def comment(self, key):
-        """The text behind "# key: ", or ""."""
+        """The text after "# key: ", or ""."""
         for text in self.comments:
             if text.startswith(key + ": "):
                 return text[len(key) + 2:]
@@ -153,7 +153,7 @@ class Run:
             self.problem = self.problem or "the harness printed nothing"
         elif not self.complete:
             last = f"test point {self.points[-1].number}" if self.points else "the first line"
-            self.problem = self.problem or f"the log ends behind {last}, without its end line"
+            self.problem = self.problem or f"the log ends after {last}, without its end line"
         elif self.plan is not None and self.plan != len(self.points):
             self.problem = self.problem or \
                 f"{self.plan} tests were planned, {len(self.points)} are in the log"
