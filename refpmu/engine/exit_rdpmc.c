@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* RDPMC: who may, is decided here; what it reads, by the model. SDM volume 2, "RDPMC". */
+/* RDPMC: the privilege check is here; the model supplies the value. SDM volume 2, "RDPMC". */
 #include "refpmu/hv/deliver.h"
 #include "refpmu/engine/exits.h"
 #include "refpmu/engine/siblings.h"

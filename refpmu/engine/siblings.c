@@ -47,8 +47,8 @@ static bool watches(const struct cpu *cpu, const struct cpu *other)
 }
 
 /*
- * It need not be seen now: whoever has come and isn't watched goes again at once, and where both
- * are threads of one host processor that happens while this one waits for its turn.
+ * Do not wait for `unseen` to be clear now: an unobserved sibling resumes native execution at once,
+ * perhaps while this host thread isn't scheduled. Wait for the generation counter to change.
  */
 static bool is_away(const struct cpu *cpu, const struct cpu *other, u32 appearances)
 {

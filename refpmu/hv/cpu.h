@@ -30,7 +30,8 @@ struct cpu {
 	u8 apic_id;
 	volatile u8 startup_vector;	/* of the last SIPI */
 	struct cpu *sibling;	/* whose APIC id differs in the lowest bit, or NULL */
-	/* Told by itself, but for running, which whoever sends it an INIT clears (processors.h). */
+	/* Written only by this processor, except `running`, which the sender of an INIT clears
+	 * (processors.h). */
 	volatile bool running;	/* since its last SIPI: it may be called */
 	volatile bool called;	/* an NMI is on its way to it */
 	volatile bool halted;	/* and so retires none */
@@ -77,7 +78,8 @@ struct hypervisor {
 	u8 *dummy_page;		/* what the guest finds in the hidden memory */
 	u64 host_cr3;
 	u8 *msr_permissions, *io_permissions;
-	/* What the launcher asked for last; whoever has another epoch takes it at his next exit. */
+	/* The launcher's latest configuration. A processor whose epoch differs adopts it at its
+	 * next #VMEXIT. */
 	struct model_config config;
 	volatile u64 epoch;
 	u32 wake_ups;		/* IPIs from one processor to another since then */

@@ -119,7 +119,7 @@ bool vmrun_take_interrupt(struct cpu *cpu, bool interrupts, bool wait)
 	struct taken taken = { .vector = TAKEN_NONE };
 	struct event event = { .type = EVENT_INTERRUPT };
 
-	/* One that was called out of a HLT may be watched by now. */
+	/* A processor that was called out of HLT may be observed by now. */
 	if (vmrun_acknowledge(cpu, &taken, interrupts, wait) && wait)
 		vmrun_set_intercepts(cpu, false);
 	if (taken.vector != TAKEN_NONE) {

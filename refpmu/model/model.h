@@ -214,8 +214,8 @@ struct msr_result {
 void model_init(struct model *m, const struct model_config *config, const struct model_host *host);
 
 /*
- * Does that fault act now? For the parts of the reference PMU outside the model; ask only where it
- * would make a difference.
+ * Is this fault active at this injection point? For the parts of the reference PMU outside the
+ * model. Each call is counted as one, so call only where it changes the outcome.
  */
 bool model_fault(struct model *m, enum fault_id fault);
 

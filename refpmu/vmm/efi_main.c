@@ -4,9 +4,7 @@
  * guest, and return to the caller, who is a guest from then on and finds an Intel processor.
  * What is unloaded afterwards is only the original.
  *
- * One processor: others stay as they are and aren't virtualised. A further one would be entered
- * by replacing the vector of its start-up IPI (the ICR is written through engine/exit_apic.c) with
- * a trampoline that ends in main_loop().
+ * The other processors become guests when their start-up IPI enters the guest (hv/processors.h).
  */
 #include <efi.h>
 

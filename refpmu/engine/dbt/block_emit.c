@@ -377,7 +377,7 @@ u8 emit_op(struct emitter *e, const struct block_op *op)
 static void go_indirect(struct emitter *e, const struct block *block)
 {
 	save(e, REG_RCX, CONTEXT(target));
-	/* There is no reserve behind one that was cut, for who looks at the budget late. */
+	/* A shortened block leaves no reserve for a successor that checks the budget late. */
 	if (block->limit != BLOCK_MAX_INSNS) {
 		emit_miss(e);
 		return;
@@ -436,7 +436,7 @@ static void emit_conditional(struct emitter *e, const struct block_op *op, struc
 	u32 from;
 
 	if (op->kind == OP_COUNTED) {
-		/* Its own distance is the last byte: over the jump behind it. */
+		/* Patch its rel8 (last byte) to skip the jump that follows. */
 		bytes(e, op->bytes, op->length - 1u);
 		byte(e, 5);
 		from = 0;
