@@ -226,7 +226,7 @@ if [ -n "$tests" ]; then
 fi
 
 # ---------------------------------------------------------------- run
-# Rather now than after a run that took a while.
+# Fail early, not after a long run.
 if [ -n "$out" ] && { ! mkdir -p -- "$out" 2>/dev/null || [ ! -w "$out" ]; }; then
 	bad "--out $out isn't a folder to write to"
 fi

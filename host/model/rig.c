@@ -48,7 +48,7 @@ static bool host_write(void *ctx, u64 linear, const void *from, size_t bytes)
 	return true;
 }
 
-/* Nested only because handlers of interrupts run within host_pmi() here. */
+/* Locks nest here because PMI handlers run inside host_pmi(). */
 static void host_lock(void *ctx, u32 *lock)
 {
 	struct rig *r = ctx;

@@ -149,7 +149,7 @@ extern const struct workload workload_fresh_page_lock	/* locked, right after INV
 #define SAMPLE_RBP	0x7f00000000000f5fULL
 #define SAMPLE_R(n)	(0x7000000000000050ULL | (u64)(n) << 8 | (u64)(n))	/* R8 to R15 */
 
-/* The numbers of all pieces, for walking over them; workload_get(workload_number()) is NULL. */
+/* All pieces, by number from 0; NULL after the last. */
 const struct workload *workload_get(unsigned i);
 
 /* The declared count. */

@@ -266,7 +266,8 @@ TEST(ds, capture_goes_on_after_a_full_buffer, REQS(DS_11),
 	CHECK_RANGE(t, DS_11, 1, 2, ds_records(), "records after the index was set to the base");
 }
 
-/* Reported on processors, for which the manual says three things of a full buffer. */
+/* Not judged on silicon: the SDM contradicts itself about a full buffer (18.7.1.3, 18.8.1.1,
+ * 18.9.1). */
 TEST(ds, a_full_buffer_raises_no_interrupt, REQS(DS_08),
      NEEDS(need_perfmon, need_pebs, need_events), .under_every_fault = true)
 {

@@ -81,8 +81,9 @@ static const struct pmi_log *run_all(struct pmc_mask counters, struct pmc_mask i
 #define TWO_TRIES 3
 
 /*
- * Do two interrupts that are requested on one instruction arrive as two? Asked of two counters:
- * IA32_PMC1 overflows where an assist of IA32_PMC2 is due, whose record reaches the threshold.
+ * Probe, with two counters, whether two interrupts requested by one instruction are delivered
+ * separately: IA32_PMC1 overflows where an assist of IA32_PMC2 is due, whose record reaches the
+ * threshold.
  */
 static bool two_stay_two(void)
 {
