@@ -79,7 +79,7 @@ static void modrm_memory(u8 reg, unsigned immediate)
 		break;
 	default:
 		put((u8)(0x05 | r));			/* [RIP + 32] */
-		/* Now and then in the hole behind the data. */
+		/* Now and then in the hole after the data. */
 		offset = draw(12) ? draw(MACHINE_BYTES - 64) : MACHINE_BYTES + draw(0x4000);
 		put32((u32)(MACHINE_DATA + offset - (here() + 4 + immediate)));
 		break;

@@ -13,7 +13,7 @@
 #define MACHINE_CODE	0x510000000ULL	/* outside the reach of 32-bit addresses */
 #define MACHINE_DATA	0x510010000ULL
 #define MACHINE_STACK	0x510020000ULL
-#define MACHINE_BYTES	0x8000		/* of each; a hole behind each */
+#define MACHINE_BYTES	0x8000		/* of each; a hole after each */
 
 struct machine_state {
 	u64 gpr[REG_COUNT];
@@ -43,7 +43,7 @@ extern bool machine_holds;
 /* What the memory holds before each run. */
 extern u8 machine_code[MACHINE_BYTES], machine_data[MACHINE_BYTES];
 
-/* Run from `begin` until so many instructions have retired. */
+/* Run from `begin` until that many instructions have retired. */
 void machine_step(const struct machine_state *begin, u64 instructions,
 		  struct machine_result *result);
 /* The same, with each instruction that can be solo run so (solo.h). */
@@ -53,8 +53,8 @@ void machine_solo(const struct machine_state *begin, u64 instructions,
  * interrupted by a signal now and then, wherever it is. */
 void machine_blocks(const struct machine_state *begin, u64 instructions, u64 quantum, bool hurry,
 		    struct machine_result *result);
-/* The same up to the first interruption, but no further than so many instructions: where that is,
- * the result's events say. */
+/* The same up to the first interruption, but at most that many instructions; the result's events
+ * say where. */
 void machine_interrupted(const struct machine_state *begin, u64 instructions,
 			 struct machine_result *result);
 

@@ -72,7 +72,7 @@ static bool compare(u64 seed, u64 stop, u64 quantum, bool hurry)
 	return same(hurry ? "interrupted" : "undisturbed", seed, stop);
 }
 
-/* What an interrupt finds, wherever it ends a run. Directly behind a faulting instruction, the
+/* What an interrupt finds, wherever it ends a run. Directly after a faulting instruction, the
  * reference ends in front of that. */
 static bool compare_interrupted(u64 seed, u64 most)
 {

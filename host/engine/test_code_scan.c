@@ -126,7 +126,7 @@ static void each_place(void)
 static void the_page_ends(void)
 {
 	at(0, "\xf8", 1);
-	CHECK(code_scan_suspicious(page), "behind C6H or C7H");
+	CHECK(code_scan_suspicious(page), "after C6H or C7H");
 	at(sizeof(page) - 1, "\xc7", 1);
 	CHECK(!code_scan_suspicious(page), "the next one is suspected");
 	at(sizeof(page) - 2, "\xc7\xf8", 2);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A fault's parameters: any text behind any name. What is understood is in range, and says nothing
+ * A fault's parameters: any text after any name. What is understood is in range, and says nothing
  * that the text doesn't; what isn't has a reason.
  */
 #include <stdlib.h>

@@ -167,13 +167,13 @@ static void model_writes_the_golden_record(void)
 	for (unsigned i = 0; i < sizeof(golden_record); i++)
 		CHECK_EQ(golden_record[i], machine.buffer[i], "byte %#x of the record", i);
 	for (unsigned i = sizeof(golden_record); i < BUFFER_SIZE; i++)
-		if (!CHECK_EQ(POISON, machine.buffer[i], "byte %#x behind the record", i))
+		if (!CHECK_EQ(POISON, machine.buffer[i], "byte %#x after the record", i))
 			break;
 }
 
 /*
  * Table 18-23 is the beginning of Table 18-44: the same bytes up to 97H. 98H to AFH are for load
- * latency and precise store, and are 0 for other events; there is nothing behind AFH.
+ * latency and precise store, and are 0 for other events; there is nothing after AFH.
  */
 static void model_writes_format_1_where_it_is(void)
 {
@@ -191,7 +191,7 @@ static void model_writes_format_1_where_it_is(void)
 			CHECK_EQ(golden_record[i], machine.buffer[i], "byte %#x of the record", i);
 		for (unsigned i = 0x98; i < 0xb0; i++)
 			CHECK_EQ(0, machine.buffer[i], "byte %#x of the record", i);
-		CHECK_EQ(POISON, machine.buffer[0xb0], "behind the record");
+		CHECK_EQ(POISON, machine.buffer[0xb0], "after the record");
 	}
 }
 

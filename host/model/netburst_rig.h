@@ -48,7 +48,7 @@ void nbrig_branch(struct netburst_rig *r, unsigned t, enum model_branch branch, 
 void nbrig_compute(struct netburst_rig *r, unsigned t, bool user, enum model_arithmetic what);
 void nbrig_halt(struct netburst_rig *r, unsigned t);
 
-/* DS areas of both in the 64-bit form: records, threshold behind so many, reset value. */
+/* DS areas of both in the 64-bit form: number of records, record of the threshold, reset value. */
 void nbrig_ds(struct netburst_rig *r, unsigned records, unsigned threshold, u64 reset);
 u64 nbrig_peek(const struct netburst_rig *r, u64 linear, unsigned bytes);
 void nbrig_poke(struct netburst_rig *r, u64 linear, u64 value, unsigned bytes);

@@ -188,7 +188,7 @@ static bool in_order(const struct rig *r, unsigned first)
 			acted = 1;
 			break;
 		case ACTION_OVERFLOW_INT:
-			/* Right behind an assist it may be that of any counter covered. */
+			/* Right after an assist it may be that of any counter covered. */
 			if (!acted || a[-1].action == ACTION_OVERFLOW_INT)
 				last = (int)a->counter;
 			acted = 1;
@@ -217,7 +217,7 @@ static u64 ds_field(const struct rig *r, unsigned offset)
 	return area <= RIG_MEMORY - 0x60 ? rig_peek(r, r->m.ds_area + offset) : 0;
 }
 
-/* Records go behind the index and end at or before the maximum. */
+/* Records go after the index and end at or before the maximum. */
 static bool writes_inside(const struct rig *r, u64 index, u64 maximum)
 {
 	return !r->dirty_hi || (r->dirty_lo >= index && r->dirty_hi <= maximum &&

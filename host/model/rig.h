@@ -112,7 +112,8 @@ void rig_branch(struct rig *r, enum model_branch branch, bool taken);
 u64 rig_peek(const struct rig *r, u64 linear);
 void rig_poke(struct rig *r, u64 linear, u64 value);
 
-/* A DS area with an empty buffer for so many records and a threshold after so many of them. */
+/* A DS area with an empty buffer for `records` records and a threshold after `threshold` of
+ * them. */
 void rig_ds(struct rig *r, unsigned records, unsigned threshold);
 void rig_set_reset(struct rig *r, unsigned counter, u64 value);
 u64 rig_index(const struct rig *r);

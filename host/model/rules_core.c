@@ -21,7 +21,7 @@ static void stores(unsigned n)
 		rig_store(&thread[0], RIG_MEMORY_BASE + 0x3000);
 }
 
-/* What thread 0 counts of so many instructions of each. */
+/* What thread 0 counts of that many instructions of each. */
 static u64 counted(const struct rig *r, u64 bits, unsigned own, unsigned siblings)
 {
 	open(r);

@@ -62,7 +62,7 @@ static bool remote_modified_has_no_code_of_ours(struct rig *r)
 	return !seen || (seen > 7 && seen < 16);
 }
 
-/* How many of so many loads an event counts. */
+/* How many of these loads an event counts. */
 static u64 counted(struct rig *r, u16 event, u64 from, enum exerciser_state state)
 {
 	become(r);

@@ -6,7 +6,7 @@
 
 #define EMPTY	0x5eULL		/* what is in the buffer before */
 
-/* A record of the third store: all of Table 18-44, and what is behind it. */
+/* A record of the third store: all of Table 18-44, and what follows it. */
 static bool whole_record(struct rig *r)
 {
 	const u64 *gpr = r->regs.gpr;

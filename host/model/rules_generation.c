@@ -25,7 +25,7 @@ static bool next_ip_in_compatibility_mode(struct rig *r)
 {
 	u64 ip = r->ip;
 
-	/* Four instructions of four bytes behind the WRMSRs that set it up. */
+	/* Four instructions of four bytes after the WRMSRs that set it up. */
 	return record_in_mode(r, 0, true) && rig_record(r, 0, 0x08) > ip;
 }
 

@@ -128,7 +128,7 @@ static bool code_is_defined(struct rig *r)
 RULE(threshold_reads, model_rdmsr(&r->m, MSR_PEBS_LD_LAT_THRESHOLD).status == MSR_DONE)
 RULE(threshold_has_sixteen_bits, rig_wrmsr(r, MSR_PEBS_LD_LAT_THRESHOLD, BIT(16) | 3) == MSR_GP)
 
-/* Bits 5:4 of the load behind. */
+/* Bits 5:4 of the load after it. */
 static u64 further_bits(struct rig *r, u64 linear, bool locked)
 {
 	unsigned record = (unsigned)(bytes(r) / RIG_RECORD);

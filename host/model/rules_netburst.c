@@ -7,7 +7,7 @@
 #include "host/model/rules_internal.h"
 #include "host/model/rules_netburst.h"
 
-/* ---- who is counted ---- */
+/* ---- which threads and levels are counted ---- */
 
 /* Table 18-66: one, two, four and eight instructions in the four situations. */
 static bool flags_select(struct netburst_rig *r)

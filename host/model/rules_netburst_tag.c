@@ -99,7 +99,7 @@ static u64 load_behind_store(struct netburst_rig *r, u64 store, u64 load, u32 by
 	return value(r, 12) - before;
 }
 
-/* Loads of eight bytes behind a store of eight: PARTIAL_DATA is mask bit 4, UNALGN_ADDR bit 5. */
+/* Loads of eight bytes after a store of eight: PARTIAL_DATA is mask bit 4, UNALGN_ADDR bit 5. */
 bool netburst_loads_wait(struct netburst_rig *r)
 {
 	nbrig_set(r, 0, PEBS, BIT(9) | UOP_TAG);
@@ -219,7 +219,7 @@ bool netburst_areas_are_own(struct netburst_rig *r)
 	return nbrig_get(r, 0, 0x600) == NBRIG_DS(0) && nbrig_get(r, 1, 0x600) == NBRIG_DS(1);
 }
 
-/* The third load's record, all of it, and then what is behind an assist. */
+/* The third load's record, all of it, and then what follows an assist. */
 bool netburst_whole_record(struct netburst_rig *r)
 {
 	static const u8 order[16] = { REG_RAX, REG_RBX, REG_RCX, REG_RDX, REG_RSI, REG_RDI,

@@ -157,7 +157,7 @@ static bool address_of_a_store(struct rig *r)
 RULE(exact_address, one_record(r, 0, 0) && has_address(r))
 RULE(source_is_zero, one_record(r, 0, 0) && rig_record(r, 0, RECORD_SOURCE) == 0)
 
-/* Two records, each with its EventingIP; nothing behind. */
+/* Two records, each with its EventingIP; nothing after them. */
 static bool two_in_their_places(struct rig *r)
 {
 	u64 ip[2];

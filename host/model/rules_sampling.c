@@ -99,7 +99,7 @@ static bool arms_of_others_stay(struct rig *r)
 	return rig_records(r) == 1;
 }
 
-/* The buffer has room for so many, the threshold is after so many. */
+/* The buffer's size and the threshold, in records. */
 static bool one_record_signals(struct rig *r, unsigned room, unsigned threshold)
 {
 	rig_ds(r, room, threshold);

@@ -241,8 +241,8 @@ static void release(struct rig *r, u64 lock)
 	rig_store(r, lock);
 }
 
-/* An elision that ends well, and one that aborts in its inner lock, where: *at; 4 bytes behind
- * its first lock: *behind. */
+/* An elision that ends well, and one that aborts in its inner lock, where: *at; 4 bytes after its
+ * first lock: *behind. */
 static void elide(struct rig *r, u64 *at, u64 *behind)
 {
 	acquire(r, DATA);

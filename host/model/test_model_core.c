@@ -203,7 +203,7 @@ static void registers_are_the_threads_own(void)
 	}
 }
 
-/* A new configuration: who has the old one belongs to nobody. */
+/* A new configuration: a processor with the old one belongs to no core. */
 static void who_is_late_is_alone(void)
 {
 	u64 before;
@@ -215,7 +215,7 @@ static void who_is_late_is_alone(void)
 	CHECK(!model_watching(&r[0].m));
 	rig_nops(&r[0], 5);
 	rig_nops(&r[1], 5);
-	CHECK_EQ(5, pmc(1, 0), "nobody else's");
+	CHECK_EQ(5, pmc(1, 0), "no other's");
 	model_init(&r[0].m, &r[1].m.config, &r[0].host);
 	rig_stop(&r[0]);
 	rig_program(&r[0], 0, INST, ANY, 0);

@@ -167,7 +167,7 @@ static void one_processor(void)
 	CHECK_EQ(2, regs[ECX]);
 }
 
-/* Of so many processors in one package this one: the threads of a core have adjacent ids. */
+/* Of that many processors in one package this one: the threads of a core have adjacent ids. */
 static void check_package(bool hyper_threading, unsigned processor, unsigned processors,
 			  unsigned threads, unsigned package_bits)
 {
@@ -188,7 +188,7 @@ static void check_package(bool hyper_threading, unsigned processor, unsigned pro
 	CHECK_EQ(package_bits, regs[EAX]);
 	CHECK_EQ(processors, regs[EBX]);
 	CHECK_EQ(0x201, regs[ECX]);
-	/* Two L1, one L2, one L3: who shares it, and how many cores there may be. */
+	/* Two L1, one L2, one L3: which processors share it, and how many cores there may be. */
 	for (u32 cache = 0; cache < 4; cache++) {
 		u32 sharing = 1u << (cache == 3 ? package_bits : thread_bits);
 

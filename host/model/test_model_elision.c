@@ -192,7 +192,7 @@ static void it_is_recorded(void)
 	abort_now();
 	if (!CHECK_EQ(1, rig_records(&r)))
 		return;
-	CHECK_EQ(begun_at + LENGTH, rig_record(&r, 0, 0x08), "behind the outermost XACQUIRE");
+	CHECK_EQ(begun_at + LENGTH, rig_record(&r, 0, 0x08), "after the outermost XACQUIRE");
 	CHECK_EQ(ip, rig_record(&r, 0, 0xb0));
 	CHECK_EQ(BIT(32) | BIT(34), HIGH(rig_record(&r, 0, 0xb8)));
 }

@@ -29,7 +29,7 @@ static void check(const char *name, u64 may)
 
 	for (unsigned i = 0; i < BYTES; i++)
 		if (good[i] != broken[i] && !(may >> i % RIG_RECORD / 8 & 1) &&
-		    /* The last field, shifted, is behind its record. */
+		    /* The last field, shifted, is after its record. */
 		    !(may >> 24 & 1 && i % RIG_RECORD < 8))
 			differs |= BIT(i % RIG_RECORD / 8);
 	CHECK_EQ(0, differs, "%s", name);

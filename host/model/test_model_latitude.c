@@ -58,7 +58,7 @@ static void the_least_skid(void)
 		rig_start(&r, BIT(0));
 		rig_nops(&r, 30);
 		CHECK_EQ(1, r.n_interrupts);
-		/* The write that started counts 0, the fifth instruction behind it overflows. */
+		/* The write that started counts 0, the fifth instruction after it overflows. */
 		CHECK_EQ(r.now - 30 + 4 + wanted[i], r.interrupt[0].at);
 	}
 }
@@ -111,7 +111,7 @@ static void status_of_a_held_interrupt(void)
 	}
 }
 
-/* Records come late by so many loads, not by other instructions. */
+/* Records come late by a number of loads, not by other instructions. */
 static void tagging_delays(void)
 {
 	unsigned most = 0;

@@ -121,7 +121,7 @@ static void two_of_a_package(void)
 	wait(1);
 	CHECK_EQ(SOURCE_L1, load_by(1, A).source);
 	CHECK(store_by(0, A).l1_hit, "a shared line is there all the same");
-	CHECK_EQ(SOURCE_L3_HITM, load_by(1, A).source, "but nobody else has it afterwards");
+	CHECK_EQ(SOURCE_L3_HITM, load_by(1, A).source, "but no other cache has it afterwards");
 }
 
 static void two_packages(void)
@@ -230,7 +230,7 @@ static void what_instructions_do(void)
 	CHECK_EQ(SOURCE_LOCAL_EXCLUSIVE, load_by(0, A).source);
 	load_by(1, A);
 	act(ACT_FLUSH_LINE, A);
-	CHECK_EQ(SOURCE_LOCAL_EXCLUSIVE, load_by(1, A).source, "from everybody's caches");
+	CHECK_EQ(SOURCE_LOCAL_EXCLUSIVE, load_by(1, A).source, "from all caches");
 
 	load_by(0, A + 256);
 	act(ACT_DRAIN, 0);
@@ -270,7 +270,7 @@ static void wide_and_locked(void)
 	CHECK_EQ(SOURCE_LOCAL_EXCLUSIVE, o.source, "the farther of the two");
 	CHECK(!o.l1_hit);
 	o = load_at(A + 4096 - 4, 8, false);
-	CHECK(o.split && o.stlb_miss, "a page behind it");
+	CHECK(o.split && o.stlb_miss, "the page after it");
 	o = load_at(A, 512, false);
 	CHECK(o.split);
 	CHECK_EQ(SOURCE_LFB, load_at(A + 448, 8, false).source, "many lines, to the last");
@@ -305,7 +305,7 @@ static void farther_takes_longer(void)
 
 struct line_oracle {
 	unsigned holders;	/* bit n: agent n has it */
-	unsigned known;		/* and whom its L3 believes to have it */
+	unsigned known;		/* and which processors its L3 believes to have it */
 	int writer;		/* has it modified, or -1 */
 	bool in_l3[2], newer[2];
 };

@@ -64,7 +64,7 @@ static void records_outside_ia_32e_mode(void)
 	for (unsigned i = 0; i < 8; i++)
 		CHECK_EQ((u32)regs.gpr[order[i]], nbrig_peek(&r, NBRIG_BUFFER(0) + 8 + 4 * i, 4),
 			 "register %u", i);
-	CHECK_EQ(0, nbrig_peek(&r, NBRIG_BUFFER(0) + 0x28, 8), "behind the record");
+	CHECK_EQ(0, nbrig_peek(&r, NBRIG_BUFFER(0) + 0x28, 8), "after the record");
 	CHECK_EQ(0, r.requests[0]);
 	nbrig_load(&r, 0, NBRIG_DATA);
 	nbrig_load(&r, 0, NBRIG_DATA);

@@ -81,7 +81,7 @@ static void golden_record(void)
 	for (unsigned at = 0; at < sizeof(golden); at++)
 		CHECK_EQ(golden[at], r.memory[0x1000 + at], "byte %#x", at);
 	CHECK_EQ(RIG_BUFFER, r.dirty_lo);
-	CHECK_EQ(RIG_BUFFER + 0xc0, r.dirty_hi, "nothing behind the record");
+	CHECK_EQ(RIG_BUFFER + 0xc0, r.dirty_hi, "nothing after the record");
 	CHECK_EQ(BIT(33), rig_status(&r));
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who is served first: one test for each sentence of the paragraphs on priority in "Processor
+ * What is served first: one test for each sentence of the paragraphs on priority in "Processor
  * Event Based Sampling (PEBS)" and for their combinations, by the trace of actions.
  */
 #include "host/check.h"
@@ -96,7 +96,7 @@ static void assist_threshold_overflow_two_interrupts(void)
 	if (CHECK_EQ(2, r.n_interrupts)) {
 		CHECK_EQ(BIT(62), r.interrupt[0].status);
 		CHECK_EQ(RIG_BUFFER + RIG_RECORD, r.interrupt[0].index, "the record is there");
-		CHECK_EQ(BIT(62), r.interrupt[1].status, "nobody has cleared it");
+		CHECK_EQ(BIT(62), r.interrupt[1].status, "it was not cleared");
 	}
 }
 

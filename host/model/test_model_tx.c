@@ -193,7 +193,7 @@ static void split(void)
 	CHECK_EQ(0x1122334455667788, rig_peek(&r, DATA + 60));
 }
 
-/* Somebody else writes: to what was read, and beside what was written, which must survive. */
+/* Another processor writes: to what was read, and next to what was written, which must survive. */
 static void conflicts(void)
 {
 	open();
@@ -211,7 +211,7 @@ static void conflicts(void)
 	CHECK_EQ(TX_CONFLICT, model_tx_may_end(&r.m), "written");
 	abort_for(TX_CONFLICT, 0);
 	CHECK_EQ(0, rig_peek(&r, DATA));
-	CHECK_EQ(6, rig_peek(&r, DATA + 8), "somebody else's");
+	CHECK_EQ(6, rig_peek(&r, DATA + 8), "the other processor's");
 	CHECK_EQ(0, rig_peek(&r, DATA + 128));
 }
 

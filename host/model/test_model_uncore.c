@@ -164,7 +164,8 @@ static void who_does_not_listen_is_left_alone(void)
 		arm(0, CORE(0) | CORE(1));
 		rig_nops(&r[1], 10);
 		rig_set(&r[0], U_CTRL, 0);
-		/* What was signalled before isn't taken back, nor given to who listens later. */
+		/* What was signalled before isn't taken back, nor given to processors that listen
+		 * later. */
 		rig_wrmsr(&r[deaf], MSR_IA32_DEBUGCTL, TO_CORE);
 		for (unsigned i = 0; i < PROCESSORS; i++) {
 			rig_nops(&r[i], 1);
@@ -220,7 +221,7 @@ static void what_firmware_left_is_one_set(void)
 		CHECK_EQ(rig_get(&r[0], U_FIXED), rig_get(&r[i], U_FIXED));
 }
 
-/* A new configuration: who has the old one doesn't touch the new one's. */
+/* A new configuration: a processor with the old one doesn't touch the new one's. */
 static void who_is_late_is_alone(void)
 {
 	open();

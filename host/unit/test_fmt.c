@@ -25,7 +25,7 @@ static void compare(const char *what, int want, const char *want_text, int got,
 	int n_ = snprintf(want_, size_, format, ##__VA_ARGS__);				\
 	int m_ = fmt_print(got_, size_, format, ##__VA_ARGS__);				\
 	compare(format, n_, want_, m_, got_, size_);					\
-	CHECK(!memcmp(want_, got_, sizeof(got_)), "%s writes behind its text", format);	\
+	CHECK(!memcmp(want_, got_, sizeof(got_)), "%s writes after its text", format);	\
 } while (0)
 
 static u64 interesting(struct random *random)

@@ -66,7 +66,7 @@ static void leaves_above_the_largest_are_not_read(void)
 
 	READ(table, 0);
 	CHECK(leaves_find(&leaves, 6, 0) && !leaves_find(&leaves, 7, 0));
-	CHECK(!leaves_find(&leaves, 0x40000000, 0), "nobody has a signature there");
+	CHECK(!leaves_find(&leaves, 0x40000000, 0), "no hypervisor has a signature there");
 	CHECK(leaves_find(&leaves, 0x80000001, 0) && !leaves_find(&leaves, 0x80000002, 0));
 }
 

@@ -7,7 +7,7 @@
 
 #define TEXT	64
 
-/* The byte at that place makes the sum of so many bytes 0. */
+/* The byte at that place makes the sum of those bytes 0. */
 static void sum_up(u8 *bytes, size_t count, size_t place)
 {
 	u8 sum = 0;

@@ -121,7 +121,7 @@ static void requirement_rows_are_in_order(void)
 		const struct requirement_row *r = &requirements[i], *before = r - 1;
 
 		if (!strcmp(r->group, before->group)) {
-			CHECK(strcmp(before->id, r->id) < 0, "%s behind %s", r->id, before->id);
+			CHECK(strcmp(before->id, r->id) < 0, "%s after %s", r->id, before->id);
 			continue;
 		}
 		for (size_t j = 0; j < i; j++)
