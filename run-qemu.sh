@@ -16,13 +16,13 @@ usage: ./run-qemu.sh [OPTION]...
   --pmu WHICH       reference: software model on QEMU's TCG (default); host: the host's vPMU
                     through KVM; none: no PMU at all
   --tests GLOB      only tests whose name matches (default all); a comma separates patterns
-  --fault NAME      the reference PMU breaks that rule; NAME@pmc2, NAME@nth=3, NAME@1in4 and
-                    NAME@page-crossing: only there, or only so often; @int, @beside, @cpl3,
-                    @cpu1 and @from=2 too (refpmu/faults/fault_when.h)
+  --fault NAME      the reference PMU breaks that rule; NAME@pmc2 and NAME@page-crossing: only
+                    there; NAME@nth=3, NAME@1in4, NAME@from=2: only at these occurrences;
+                    @int, @beside, @cpl3, @cpu1: see refpmu/faults/fault_when.h
   --seed N          what the manual leaves open is drawn from N (default 0: no latitude)
-  --profile NAME    latitude set as a kind of platform would be
+  --profile NAME    latitude within the ranges of one kind of platform
   --latitude K:V,...
-                    knob K of what the manual leaves open is V, whatever seed and profile say
+                    knob K is V, whatever seed and profile say; K: --list latitude
   --require G,...   a SKIP or INCONCLUSIVE in these requirement groups is exit status 2
   --engine NAME     how the reference PMU counts instructions: step (single steps), direct (executed
                     one by one), fast (translated too). Default: direct; with --efi, fast
@@ -34,7 +34,7 @@ usage: ./run-qemu.sh [OPTION]...
   --out DIR         where results go (default build/results/<cpu>)
   --gui             show the screen
   --force           --pmu host although the host's NMI watchdog holds a counter
-  --timeout S       give up after S seconds (default 120)
+  --timeout S       stop the machine after S seconds (default 120)
   --list WHAT       tests, faults, cpus, requirements, profiles or latitude: print and exit
   --version         print the version and exit
   -h, --help        this text
