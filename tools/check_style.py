@@ -3,8 +3,8 @@
 """Check what a reader shouldn't have to (CONTRIBUTING.md): check_style.py [FILE...]
 
 White space, lengths, licence lines, leftovers, register numbers outside spec/, paths of one
-machine. Looks at the files that git knows, or at those named. Prints one line a finding; exit
-status 1 if there is one.
+machine, words for persons. Looks at the files that git knows, or at those named. Prints one line a
+finding; exit status 1 if there is one.
 """
 import os
 import re
@@ -27,6 +27,9 @@ LEFTOVER = re.compile(rb"\b(TODO|FIXME|XXX|HACK)\b")
 # TAP's own directive "# TODO" is no leftover.
 NO_LEFTOVER = re.compile(rb'# TODO|"TODO|TODO KNOWN|`TODO|TODO\|FIXME')
 REGISTER = re.compile(rb"(rdmsr|wrmsr|msr_(try_)?(read|write)) ?\((&?m, ?)?0x")
+# A processor or a piece of code isn't a person. Not yet for all folders.
+PERSON = re.compile(rb"\b(whoe" rb"ver|no" rb"body|some" rb"body|every" rb"body)\b", re.IGNORECASE)
+PLAIN = re.compile(r"^(?!refpmu/|tests/|claims/.*\.def$|docs/.*\.tsv$|docs/COVERAGE)")
 # An absolute path that isn't one of every machine's, nor \EFI\... of a stick.
 PATH = re.compile(rb"(?:^|[ \t\"'=(:])/([a-z][a-z0-9_-]*)/[A-Za-z0-9._-]+")
 EVERY_MACHINES = frozenset(b"usr dev etc bin sbin sys proc run tmp var lib opt boot mnt efi"
@@ -49,6 +52,8 @@ def line_findings(path, kind, line):
         yield "indented with blanks instead of tabs"
     if LEFTOVER.search(line) and not NO_LEFTOVER.search(line):
         yield "leftover"
+    if PLAIN.search(path) and PERSON.search(line):
+        yield "names a person: say which processor, program or file"
     if PROGRAM.search(path) and REGISTER.search(line):
         yield "register number: name it in spec/msr.def"
     if b"/" in line and any(m[1] not in EVERY_MACHINES for m in PATH.finditer(line)):

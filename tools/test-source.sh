@@ -63,6 +63,7 @@ test_each_rule_of_style_sees_a_breach()
 		sees style 'no line feed at the end of the file' $name "${licence}a"
 		# In two pieces, or this file would be a finding itself.
 		sees style 'leftover' $name "${licence}/* TO""DO: more */\n"
+		sees style 'names a person' $name "${licence}/* whoe""ver calls it */\n"
 		sees style "path of one machine" $name "$licence see /ho""me/me/a\n"
 	done
 	for name in kernel/a.c kernel/a.h kernel/a.asm kernel/a.inc tools/a.sh tools/a.py a.ld; do
