@@ -330,7 +330,7 @@ test_an_unknown_processor_is_judged()
 		count.counter_counts_only_with_local_and_global_enable \
 		pmi.general_purpose_overflow_interrupts_once pmi.freeze_on_pmi_clears_global_ctrl \
 		msr.event_selects_and_counter_controls_hold_every_bit \
-		record.it_is_as_the_capabilities_say; do
+		record.pebs_record_has_the_size_that_perf_capabilities_name; do
 		grep -P "^ok \d+ - $test " "$out" | grep -v SKIP || fail "$test isn't decided"
 	done
 	grep -P '^ok \d+ - count.loads_are_counted_exactly ' "$out" |
@@ -464,7 +464,7 @@ test_each_processor_passes()
 {
 	expect 0 ./run-qemu.sh --smp 2 --on all --tests 'msr.*,count.*,pmi.*,ds.*' \
 		--out "$log/on"
-	grep -q '^ok .* - ds.the_index_advances_by_a_record_each@cpu1 ' "$out"
+	grep -q '^ok .* - ds.pebs_index_advances_by_one_record_size@cpu1 ' "$out"
 	refute grep '^not ok' "$out"
 	# There the other thread is the first processor, which sleeps as well.
 	expect 0 ./run-qemu.sh --cpu netburst --on 1 --out "$log/on_netburst" --tests \

@@ -23,10 +23,17 @@ static bool made_behind(const struct workload *w)
 }
 
 /*
- * The window's last load overflows; nothing loads behind it but, perhaps, the microcode of the
- * WRMSR that closes the window, whose record is no record of the overflow.
+ * ARM-01  The wrap of a PEBS-enabled counter must arm PEBS and must not by itself write a record.
+ *         SDM 18.8.1.1 Processor Event Based Sampling (PEBS)
+ *
+ * Given  PEBS on IA32_PMC0, which counts loads; no load follows the window's last one but,
+ *        perhaps, microcode of the WRMSR that closes the window, whose record makes the test
+ *        INCONCLUSIVE
+ * When   the last load overflows
+ * Then   the status bit is set, the index hasn't moved, and no byte of the buffer is written
+ * Control: the same overflow with loads after it makes one record
  */
-TEST(arm, an_overflow_arms_and_writes_nothing, REQS(ARM_01),
+TEST(arm, overflow_arms_pebs_and_writes_no_record, REQS(ARM_01),
      NEEDS(need_perfmon, need_pebs, need_events))
 {
 	struct ds_setup setup = sampling_setup(8);
@@ -38,14 +45,13 @@ TEST(arm, an_overflow_arms_and_writes_nothing, REQS(ARM_01),
 		test_inconclusive(t, "the write that closes the window has the event");
 		return;
 	}
-	CHECK_EQ(t, ARM_01, 1, counters_status() & 1, "status bit: the counter wrapped");
+	CONTROL_EQ(t, ARM_01, 1, counters_status() & 1, "status bit: the counter wrapped");
 	CHECK_EQ(t, ARM_01, 0, (u64)ds_bytes(), "bytes by which the index moved");
 	CHECK(t, ARM_01, !ds_written_outside(0, 0, &offset), "a byte at offset %ld of the buffer",
 	      (long)offset);
-	/* The control: the same, and loads behind it. */
 	counters_clear(1);
 	sampling_run(&setup, 0, LOADS, COUNT_BOTH, &workload_sample, NO_OTHERS);
-	sampling_one_record(t, AT(ARM_01), &record);
+	sampling_one_record(t, CONTROL_AT(ARM_01), &record);
 }
 
 /* 64 NOPs between the load that overflows and the next ones: only a load may start the assist. */
@@ -62,14 +68,24 @@ static void check_next_event(struct test *t, unsigned c)
 		return;
 	ip = sampling_ip(&workload_again, &record);
 	CHECK(t, ARM_02, sampling_mark(&workload_again, AGAIN_MARKS, &record) >= 0,
-	      "instruction 0x%lx is a load behind the NOPs, 0x%lx and on, IA32_PMC%u", ip,
+	      "instruction 0x%lx is a load after the NOPs, 0x%lx and on, IA32_PMC%u", ip,
 	      workload_mark(&workload_again, 0), c);
 	if (measured->shadow_known && measured->shadow_most == 0)
 		CHECK_EQ(t, ARM_02, workload_mark(&workload_again, 0), ip,
-			 "the instruction is the first load behind the NOPs, IA32_PMC%u", c);
+			 "the instruction is the first load after the NOPs, IA32_PMC%u", c);
 }
 
-TEST(arm, the_next_event_is_recorded, REQS(ARM_02), NEEDS(need_perfmon, need_pebs, need_events))
+/*
+ * ARM-02  The assist must be started by the first occurrence of the programmed event after arming.
+ *         SDM 18.8.1.1 Processor Event Based Sampling (PEBS)
+ *
+ * Given  each PEBS counter of loads; 64 NOPs between the load that overflows and the next ones
+ * When   it overflows
+ * Then   the record is of a load after the NOPs: only an event may start the assist; of the first
+ *        one, where this machine has no record shadow
+ */
+TEST(arm, next_event_after_the_overflow_is_recorded, REQS(ARM_02),
+     NEEDS(need_perfmon, need_pebs, need_events))
 {
 	for (unsigned c = 0; c < 4; c++)
 		check_next_event(t, c);
@@ -88,7 +104,17 @@ static void count_interrupts(unsigned c, u64 flags, unsigned *interrupts, unsign
 	counters_clear(BIT(c));
 }
 
-TEST(arm, without_int_a_record_raises_no_interrupt, REQS(ARM_03),
+/*
+ * ARM-03  A PEBS-enabled counter that wraps with its INT bit clear must raise no overflow
+ *         interrupt.
+ *         SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Performance Counter Prioritization
+ *
+ * Given  each PEBS counter with INT = 0, the threshold out of reach
+ * When   it overflows and makes a record
+ * Then   no interrupt is delivered
+ * Control: there is one record, and with INT = 1 there is an interrupt
+ */
+TEST(arm, record_without_int_raises_no_interrupt, REQS(ARM_03),
      NEEDS(need_perfmon, need_pebs, need_events), .under_every_fault = true)
 {
 	for (unsigned c = 0; c < 4; c++) {
@@ -96,17 +122,27 @@ TEST(arm, without_int_a_record_raises_no_interrupt, REQS(ARM_03),
 
 		count_interrupts(c, 0, &interrupts, &records);
 		sampling_want(t, 1);
-		CHECK_EQ(t, ARM_03, 1, records, "records of IA32_PMC%u, INT = 0", c);
+		CONTROL_EQ(t, ARM_03, 1, records, "records of IA32_PMC%u, INT = 0", c);
 		CHECK_EQ(t, ARM_03, 0, interrupts,
 			 "interrupts of IA32_PMC%u, INT = 0, threshold out of reach", c);
 		count_interrupts(c, COUNT_INT, &interrupts, &records);
-		CHECK_RANGE(t, ARM_03, 1, ~0ULL, interrupts, "interrupts of IA32_PMC%u, INT = 1",
-			    c);
+		CONTROL_RANGE(t, ARM_03, 1, ~0ULL, interrupts,
+			      "interrupts of IA32_PMC%u, INT = 1", c);
 	}
 }
 
-/* Reported on silicon: a quiescent period is asked for, which leaves the latent record open. */
-TEST(arm, a_counter_is_disarmed_with_its_enable, REQS(ARM_04),
+/*
+ * ARM-04  No record may be written when the counter or its PEBS bit is switched off between arming
+ *         and the next event.
+ *         SDM 18.4.4.4 Re-configuring PEBS Facilities (asks for a quiescent period)
+ *
+ * Given  each PEBS counter, armed by the window's last load; on silicon it is reported, because
+ *        the manual asks for a quiescent period, which leaves the latent record open
+ * When   its bit of IA32_PEBS_ENABLE is cleared, loads follow, it is set, and loads follow
+ * Then   the index hasn't moved
+ * Control: the status bit shows the overflow
+ */
+TEST(arm, clearing_pebs_enable_disarms_the_counter, REQS(ARM_04),
      NEEDS(need_perfmon, need_pebs, need_events))
 {
 	for (unsigned c = 0; c < 4; c++) {
@@ -134,7 +170,16 @@ TEST(arm, a_counter_is_disarmed_with_its_enable, REQS(ARM_04),
 	}
 }
 
-TEST(arm, records_are_written_while_interrupts_are_off, REQS(ARM_05),
+/*
+ * ARM-05  Records must be written also while interrupts are masked by RFLAGS.IF.
+ *         SDM 18.7.1 Goldmont: Processor Event Based Sampling (PEBS); a record needs no interrupt
+ *
+ * Given  each PEBS counter, RFLAGS.IF = 0
+ * When   it overflows
+ * Then   the index has moved by a record before interrupts are on again
+ * Control: with IF = 1 there is a record as well
+ */
+TEST(arm, record_is_written_while_interrupts_are_off, REQS(ARM_05),
      NEEDS(need_perfmon, need_pebs, need_events))
 {
 	for (unsigned c = 0; c < 4; c++) {
@@ -150,9 +195,8 @@ TEST(arm, records_are_written_while_interrupts_are_off, REQS(ARM_05),
 		CHECK_EQ(t, ARM_05, record_size(setup.format), off,
 			 "bytes by which the index moved, IF = 0, IA32_PMC%u", c);
 		counters_clear(BIT(c));
-		/* The control. */
 		sampling_run(&setup, c, LOADS, COUNT_BOTH, &workload_sample, NO_OTHERS);
-		sampling_one_record(t, AT(ARM_05), &record);
+		sampling_one_record(t, CONTROL_AT(ARM_05), &record);
 		counters_clear(BIT(c));
 	}
 }
@@ -225,7 +269,16 @@ static unsigned records_of(struct test *t, unsigned c, u64 flags, bool user)
 	return records;
 }
 
-TEST(arm, records_are_made_at_the_selected_level_only, REQS(ARM_06),
+/*
+ * ARM-06  PEBS must record events only at the privilege levels that the OS and USR bits of the
+ *         counter select.
+ *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities
+ *
+ * Given  each PEBS counter with one of OS and USR
+ * When   loads follow at CPL 0, and at CPL 3
+ * Then   OS has one record of CPL 0, USR none of CPL 0 and one of CPL 3
+ */
+TEST(arm, record_is_made_at_the_selected_privilege_level_only, REQS(ARM_06),
      NEEDS(need_perfmon, need_pebs, need_events))
 {
 	for (unsigned c = 0; c < 4; c++) {
@@ -238,15 +291,36 @@ TEST(arm, records_are_made_at_the_selected_level_only, REQS(ARM_06),
 	}
 }
 
-TEST(arm, an_armed_counter_waits_for_its_level, REQS(ARM_06),
+/*
+ * ARM-06  PEBS must record events only at the privilege levels that the OS and USR bits of the
+ *         counter select.
+ *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities
+ *
+ * Given  each PEBS counter with USR, armed by the last load at CPL 3
+ * When   loads follow at CPL 0, then at CPL 3
+ * Then   the former make no record, the latter make one; a record that came too early isn't on the
+ *        stack of CPL 0
+ */
+TEST(arm, armed_counter_waits_for_its_privilege_level, REQS(ARM_06),
      NEEDS(need_perfmon, need_pebs, need_events))
 {
 	for (unsigned c = 0; c < 4; c++)
 		check_user_arm(t, c);
 }
 
-/* Reported on silicon. The control is an overflow, which does lead to a record. */
-TEST(arm, enabling_and_writing_make_no_record, REQS(ARM_10),
+/*
+ * ARM-10  Enabling PEBS for a counter, or writing the counter or its event select, must not by
+ *         itself write a record.
+ *         SDM 18.11.1 4th Generation Intel Core: Processor Event Based Sampling (PEBS) Facility
+ *         (note: unpredictable)
+ *
+ * Given  each counter of loads, far from its end; on silicon it is reported
+ * When   its PEBS bit is set while it counts; the counter is written, with 0 as well; the event
+ *        select is written; loads follow each
+ * Then   the index doesn't move
+ * Control: an overflow makes a record
+ */
+TEST(arm, enabling_pebs_or_writing_its_counter_makes_no_record, REQS(ARM_10),
      NEEDS(need_perfmon, need_pebs, need_events))
 {
 	for (unsigned c = 0; c < 4; c++) {
@@ -272,7 +346,7 @@ TEST(arm, enabling_and_writing_make_no_record, REQS(ARM_10),
 			 "were written", c);
 		pebs_disarm();
 		sampling_run(&setup, c, LOADS, COUNT_BOTH, &workload_sample, NO_OTHERS);
-		sampling_one_record(t, AT(ARM_10), &record);
+		sampling_one_record(t, CONTROL_AT(ARM_10), &record);
 	}
 }
 
@@ -314,8 +388,17 @@ static void check_pdir(struct test *t, u64 flags, u64 before)
 			  sampling_field(&record, RECORD_latency));
 }
 
-/* What the record holds at 98H, A0H and A8H isn't stated: docs/READINGS.md. */
-TEST(arm, precise_distribution_names_the_overflowing_instruction, REQS(ARM_09),
+/*
+ * ARM-09  With PDIR (IA32_PMC1, INST_RETIRED.PREC_DIST) the record must name the instruction whose
+ *         retirement overflowed the counter.
+ *         SDM 18.9.4.4 Precise Distribution of Instructions Retired (PDIR)
+ *
+ * Given  IA32_PMC1 counts INST_RETIRED.PREC_DIST with PEBS over NOPs that are known one by one;
+ *        what the record holds at 98H, A0H and A8H isn't stated: docs/READINGS.md
+ * When   it overflows on a NOP, with INT = 0 and 1
+ * Then   the record names that very NOP
+ */
+TEST(arm, pdir_record_names_the_instruction_that_overflowed, REQS(ARM_09),
      NEEDS(need_perfmon, need_pebs, need_pdir), .under_every_fault = true)
 {
 	u64 before = counted_before();
@@ -361,15 +444,31 @@ static void check_other_arm(struct test *t, unsigned kept, unsigned cleared)
 	counter_reset();
 }
 
-TEST(arm, clearing_one_enable_keeps_the_others_armed, REQS(ARM_02),
+/*
+ * ARM-02  The assist must be started by the first occurrence of the programmed event after arming.
+ *         SDM 18.8.1.1 Processor Event Based Sampling (PEBS)
+ *
+ * Given  two PEBS counters with USR, both armed by the last load at CPL 3
+ * When   the PEBS bit of one is cleared, and loads follow at CPL 3
+ * Then   there is one record, the other one's
+ */
+TEST(arm, clearing_one_pebs_enable_keeps_the_other_counter_armed, REQS(ARM_02),
      NEEDS(need_perfmon, need_pebs, need_events))
 {
 	check_other_arm(t, 0, 1);
 	check_other_arm(t, 3, 2);
 }
 
-/* Two PEBS enables at a time, and each of the four by itself. */
-TEST(arm, each_counter_can_do_pebs, REQS(MSR_22), NEEDS(need_perfmon, need_pebs, need_events))
+/*
+ * MSR-22  Each of IA32_PMC0 to IA32_PMC3 must be usable for PEBS.
+ *         SDM 18.8.1.1 Processor Event Based Sampling (PEBS)
+ *
+ * Given  the four general-purpose counters, one after the other
+ * When   each overflows with PEBS
+ * Then   each makes one record
+ */
+TEST(arm, each_general_purpose_counter_makes_pebs_records, REQS(MSR_22),
+     NEEDS(need_perfmon, need_pebs, need_events))
 {
 	for (unsigned c = 0; c < 4; c++) {
 		struct ds_setup setup = sampling_setup(8);

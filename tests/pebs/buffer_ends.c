@@ -40,7 +40,24 @@ static void check_interrupt(struct test *t, unsigned c, unsigned start, unsigned
 	counter_reset();
 }
 
-TEST(ds, the_record_that_fills_the_buffer_interrupts, REQS(DS_03, DS_05, DS_21, REC_13),
+/*
+ * DS-03   After a record the PEBS index must have advanced by the record's size.
+ * DS-05   A threshold interrupt must be raised when the index has reached the threshold after a
+ *         record.
+ *         SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Programming PEBS Facility
+ * DS-21   When a record has brought the index to the threshold, OvfBuf
+ *         (IA32_PERF_GLOBAL_STATUS[62]) must be set.
+ *         SDM 18.4.2, 18.9.1; Goldmont: Enhancements to IA32_PERF_GLOBAL_STATUS.OvfDSBuffer[62]
+ * REC-13  An assist must write no byte of the buffer outside its record.
+ *         SDM 17.4.9 BTS and DS Save Area
+ *
+ * Given  a PEBS buffer for 1 or 3 records with room for one more, its threshold at the end or a
+ *        record before it
+ * When   each PEBS counter makes that record
+ * Then   there is one interrupt; its handler finds OvfBuf, and the index after the record; nothing
+ *        else is written
+ */
+TEST(ds, record_that_fills_the_buffer_interrupts, REQS(DS_03, DS_05, DS_21, REC_13),
      NEEDS(need_perfmon, need_pebs, need_events))
 {
 	for (unsigned c = 0; c < 4; c++) {
@@ -50,8 +67,23 @@ TEST(ds, the_record_that_fills_the_buffer_interrupts, REQS(DS_03, DS_05, DS_21, 
 	}
 }
 
-/* Each record has reached it. */
-TEST(ds, a_threshold_at_the_base_interrupts, REQS(DS_03, DS_05, DS_21, REC_13),
+/*
+ * DS-03   After a record the PEBS index must have advanced by the record's size.
+ * DS-05   A threshold interrupt must be raised when the index has reached the threshold after a
+ *         record.
+ *         SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Programming PEBS Facility
+ * DS-21   When a record has brought the index to the threshold, OvfBuf
+ *         (IA32_PERF_GLOBAL_STATUS[62]) must be set.
+ *         SDM 18.4.2, 18.9.1; Goldmont: Enhancements to IA32_PERF_GLOBAL_STATUS.OvfDSBuffer[62]
+ * REC-13  An assist must write no byte of the buffer outside its record.
+ *         SDM 17.4.9 BTS and DS Save Area
+ *
+ * Given  a PEBS buffer for 4 records, its threshold at the base: each record has reached it
+ * When   each PEBS counter makes the first record, and the second
+ * Then   there is one interrupt each; its handler finds OvfBuf, and the index after the record;
+ *        nothing else is written
+ */
+TEST(ds, threshold_at_the_buffer_base_interrupts_at_each_record, REQS(DS_03, DS_05, DS_21, REC_13),
      NEEDS(need_perfmon, need_pebs, need_events))
 {
 	for (unsigned c = 0; c < 4; c++) {
@@ -60,8 +92,17 @@ TEST(ds, a_threshold_at_the_base_interrupts, REQS(DS_03, DS_05, DS_21, REC_13),
 	}
 }
 
-/* Reported on processors: the manual wants the maximum at a multiple of a record. */
-TEST(ds, a_record_needs_room_for_all_of_it, REQS(DS_24),
+/*
+ * DS-24  No record may be written where less than the whole of it fits below the absolute maximum.
+ *        SDM DS Save Area: the absolute maximum is where the buffer ends; Table 18-44 Record Size
+ *
+ * Given  a PEBS buffer with a little less room than a record; on processors it is reported,
+ *        because the manual wants the maximum at a multiple of a record
+ * When   each PEBS counter overflows
+ * Then   no byte of the buffer is written
+ * Control: with room for a record there is one
+ */
+TEST(ds, record_without_room_for_all_of_it_is_not_written, REQS(DS_24),
      NEEDS(need_perfmon, need_pebs, need_events))
 {
 	u64 size = record_size(counter_caps()->record_format);
@@ -78,9 +119,9 @@ TEST(ds, a_record_needs_room_for_all_of_it, REQS(DS_24),
 			ds_set_maximum_bytes(fits ? size : rooms[i / 4]);
 			pebs_arm(c, LOADS, COUNT_BOTH, PERIOD);
 			workload_run(&workload_sample, PERIOD, pmc_one(c));
-			if (fits)	/* the control */
-				CHECK_EQ(t, DS_24, 1, ds_records(),
-					 "records where there is room for one, IA32_PMC%u", c);
+			if (fits)
+				CONTROL_EQ(t, DS_24, 1, ds_records(),
+					   "records where there is room for one, IA32_PMC%u", c);
 			else
 				CHECK(t, DS_24, !ds_written_outside(0, 0, &offset),
 				      "a byte at offset %ld, with %lu bytes up to the maximum, "
@@ -90,8 +131,17 @@ TEST(ds, a_record_needs_room_for_all_of_it, REQS(DS_24),
 	}
 }
 
-/* OvfBuf and a counter's overflow, cleared by one write. */
-TEST(pmi, ovfbuf_is_cleared_beside_other_bits, REQS(PMI_08),
+/*
+ * PMI-08  A write to IA32_PERF_GLOBAL_OVF_CTRL must clear the named bits of
+ *         IA32_PERF_GLOBAL_STATUS and no others.
+ *         SDM 18.2.2 Architectural Performance Monitoring Version 2
+ *
+ * Given  a record at the threshold, and an overflow of IA32_PMC1 without PEBS
+ * When   bit 1 is cleared, then both bits
+ * Then   OvfBuf stays after the first write, and neither after the second
+ * Control: both were set
+ */
+TEST(pmi, ovfbuf_and_a_counter_bit_are_cleared_separately, REQS(PMI_08),
      NEEDS(need_perfmon, need_pebs, need_events, need_two_counters))
 {
 	struct ds_setup setup = sampling_setup(8);
@@ -101,8 +151,8 @@ TEST(pmi, ovfbuf_is_cleared_beside_other_bits, REQS(PMI_08),
 	counter_program(1, LOADS, COUNT_BOTH);
 	counter_preset(1, PERIOD / 2);
 	sampling_run(&setup, 0, LOADS, COUNT_BOTH, &workload_sample, pmc_one(1));
-	CHECK_EQ(t, PMI_08, bits, counters_status() & bits,
-		 "OvfBuf and IA32_PMC1's bit after a record at the threshold");
+	CONTROL_EQ(t, PMI_08, bits, counters_status() & bits,
+		   "OvfBuf and IA32_PMC1's bit after a record at the threshold");
 	counters_clear(BIT(1));
 	CHECK_EQ(t, PMI_08, OVF_BUF, counters_status() & bits, "after clearing IA32_PMC1's bit");
 	counters_clear(bits);

@@ -48,11 +48,11 @@ static void check_compat(struct test *t, unsigned c)
 	u64 bytes = record_size(setup.format), eventing_ip;
 	struct pebs_record record;
 
-	/* The control: as many loads in 64-bit mode. */
+	/* As many loads in 64-bit mode. */
 	ds_open(&setup);
 	pebs_arm(c, LOADS, COUNT_BOTH, ROUNDS_PERIOD);
 	workload_run(&workload_load, ROUNDS_FOR(1), pmc_one(c));
-	if (!sampling_one_record(t, AT(REC_06), &record))
+	if (!sampling_one_record(t, CONTROL_AT(REC_06), &record))
 		return;
 	counters_clear(counters_status());
 
@@ -81,8 +81,19 @@ static void check_compat(struct test *t, unsigned c)
 		    "IA32_PMC%u, reloaded from %xH of the DS area", c, 0x40 + 8 * c);
 }
 
-/* The index moves by as much, record and reload are where they are in 64-bit mode. */
-TEST(record, it_is_the_same_in_compatibility_mode, REQS(REC_06, DS_16),
+/*
+ * REC-06  A record must have the same size and layout in compatibility mode as in 64-bit mode.
+ *         SDM 18.11.2 4th Generation Intel Core: PEBS Data Format
+ * DS-16   With CPUID's DTES64 set the 64-bit layout of the DS area must be used in every mode.
+ *         SDM 17.4.9.1 64 Bit Format of the DS Save Area
+ *
+ * Given  a loop of loads in compatibility mode, below 4 GiB
+ * When   each PEBS counter overflows in it
+ * Then   the index moves by a record of 64-bit mode, R/EIP and EventingIP are in the loop, ESI and
+ *        EBP are at 30H and 40H; index and reload are at the places of the 64-bit DS area
+ * Control: as many loads in 64-bit mode make a record
+ */
+TEST(record, pebs_record_in_compatibility_mode_is_that_of_64_bit_mode, REQS(REC_06, DS_16),
      NEEDS(need_perfmon, need_pebs, need_events, need_low_memory))
 {
 	if (!sampling_shadow_fits(t))

@@ -11,6 +11,12 @@
 #include "tests/frame/needs.h"
 #include "tests/measure/walk.h"
 
+/* Offsets in a record: Tables 18-44 and 18-46. */
+#define AT_ADDRESS	0x98
+#define AT_SOURCE	0xa0
+#define AT_LATENCY	0xa8
+#define AT_TX		0xb8
+
 static u64 operand_address(unsigned mark)
 {
 	return (u64)(uintptr_t)workload_memory() + SAMPLE_OFFSET + 8 * mark;
@@ -49,7 +55,31 @@ static bool eligible(u64 address)
 	return address == (u64)(uintptr_t)workload_memory();
 }
 
-TEST(record, it_holds_the_address_of_the_load, REQS(DLA_01, DLA_02, DLA_08, DLA_11, REC_HSW_05),
+/*
+ * DLA-01      Data address profiling must be active for an event of Table 18-45 on each of
+ *             IA32_PMC0 to IA32_PMC3 whose PEBS enable bit is set.
+ *             SDM 18.11.3 PEBS Data Address Profiling
+ * DLA-02      Offset 98H must hold the linear address of the load, or of the destination of the
+ *             store.
+ *             SDM 18.11.3 PEBS Data Address Profiling, Table 18-46
+ * DLA-08      The data linear address of a record must be one that the instruction at EventingIP
+ *             accessed.
+ *             SDM 18.11.3 PEBS Data Address Profiling (captured upon counter overflow; recorded
+ *             later)
+ * DLA-11      Data address profiling must need no enable bit beyond the PEBS enable bit of the
+ *             counter.
+ *             SDM 18.11.3 PEBS Data Address Profiling
+ * REC-HSW-05  Offsets 98H, A0H and A8H must hold what the facility of the event defines: load
+ *             latency or data address.
+ *             SDM 18.11.2 4th Generation Intel Core: PEBS Data Format
+ *
+ * Given  marked loads with an address each, PEBS and no other enable
+ * When   each counter of loads makes a record
+ * Then   the field at 98H is the address of a load that may be recorded, and that of the load that
+ *        EventingIP names
+ */
+TEST(record, haswell_load_record_holds_its_data_linear_address,
+     REQS(DLA_01, DLA_02, DLA_08, DLA_11, REC_HSW_05),
      NEEDS(need_perfmon, need_format2, need_haswell))
 {
 	for (unsigned c = 0; c < 4; c++) {
@@ -60,19 +90,27 @@ TEST(record, it_holds_the_address_of_the_load, REQS(DLA_01, DLA_02, DLA_08, DLA_
 		if (!take(t, AT(DLA_01), c, &record, &mark))
 			continue;
 		address = sampling_field(&record, RECORD_data_linear_address);
-		CHECK(t, DLA_01, eligible(address), "IA32_PMC%u: an address, 0x%lx", c, address);
-		CHECK(t, DLA_02, eligible(address), "IA32_PMC%u: address 0x%lx, loads from 0x%lx",
-		      c, address, operand_address(0));
-		CHECK(t, REC_HSW_05, eligible(address), "IA32_PMC%u: address 0x%lx at 98H", c,
-		      address);
-		CHECK(t, DLA_11, eligible(address), "IA32_PMC%u: address without another enable",
-		      c);
+		CHECK(t, IDS(DLA_01, DLA_02, DLA_11, REC_HSW_05), eligible(address),
+		      "IA32_PMC%u: address 0x%lx at 98H, loads from 0x%lx and on", c, address,
+		      operand_address(0));
 		CHECK_EQ(t, DLA_08, operand_address(mark), address,
 			 "IA32_PMC%u: address of the load that EventingIP names", c);
 	}
 }
 
-TEST(record, it_holds_the_address_of_the_store, REQS(DLA_02, DLA_04, DLA_06),
+/*
+ * DLA-02  Offset 98H must hold the linear address of the load, or of the destination of the store.
+ * DLA-04  Bits 63:1 of A0H must be 0 in a data-address record.
+ *         SDM 18.11.3 PEBS Data Address Profiling, Table 18-46
+ * DLA-06  Data address profiling must cover loads as well as stores.
+ *         SDM 18.11.3 PEBS Data Address Profiling
+ *
+ * Given  marked stores with an address each
+ * When   IA32_PMC0 makes a record of stores
+ * Then   EventingIP is a marked store, the field at 98H is the address of one, and bits 63:1 at
+ *        A0H are 0
+ */
+TEST(record, haswell_store_record_holds_its_data_linear_address, REQS(DLA_02, DLA_04, DLA_06),
      NEEDS(need_perfmon, need_format2, need_haswell))
 {
 	struct ds_setup setup = sampling_setup(8);
@@ -91,8 +129,16 @@ TEST(record, it_holds_the_address_of_the_store, REQS(DLA_02, DLA_04, DLA_06),
 		 "bits 63:1 of a store's data source");
 }
 
-/* Table 18-45 lists MEM_UOPS_RETIRED.LOCK_LOADS; all its loads here are from one place. */
-TEST(record, a_locked_load_has_its_address_too, REQS(DLA_10),
+/*
+ * DLA-10  Every event of Table 18-45 must yield a data address when PEBS is enabled for it.
+ *         SDM 18.11.3 PEBS Data Address Profiling, Table 18-45
+ *
+ * Given  locked loads by one instruction from one address; Table 18-45 lists
+ *        MEM_UOPS_RETIRED.LOCK_LOADS
+ * When   IA32_PMC0 makes a record of them
+ * Then   EventingIP is that instruction, and the field at 98H that address
+ */
+TEST(record, haswell_locked_load_record_holds_its_data_linear_address, REQS(DLA_10),
      NEEDS(need_perfmon, need_format2, need_haswell))
 {
 	struct ds_setup setup = sampling_setup(8);
@@ -109,24 +155,45 @@ TEST(record, a_locked_load_has_its_address_too, REQS(DLA_10),
 		 sampling_field(&record, RECORD_data_linear_address), "its data linear address");
 }
 
-/* Table 18-46: bits 63:1 of A0H and all of A8H are 0; bit 0 is for stores alone. */
-TEST(record, a_loads_source_and_latency_are_zero, REQS(DLA_04, DLA_05, REC_14, REC_HSW_06),
-     NEEDS(need_perfmon, need_format2, need_haswell))
+/*
+ * DLA-04      Bits 63:1 of A0H must be 0 in a data-address record.
+ * DLA-05      Offset A8H must be 0 in a data-address record.
+ *             SDM 18.11.3 PEBS Data Address Profiling, Table 18-46
+ * REC-14      A field that is reserved, or not defined for the event, must be overwritten with
+ *             zero.
+ *             SDM 18.8.1.1 Processor Event Based Sampling (PEBS), Table 18-23; Table 18-44
+ * REC-HSW-06  The latency value must be at offset A8H (ABH in the text is a misprint).
+ *             SDM 18.11.2 4th Generation Intel Core: PEBS Data Format, Table 18-44
+ *
+ * Given  marked loads, PEBS without load latency; Table 18-46: bits 63:1 of A0H and all of A8H are
+ *        0, bit 0 is for stores alone
+ * When   IA32_PMC0 makes a record of loads
+ * Then   the field at A8H, and bits 63:1 at A0H, are 0
+ */
+TEST(record, haswell_load_record_has_zero_source_and_latency,
+     REQS(DLA_04, DLA_05, REC_14, REC_HSW_06), NEEDS(need_perfmon, need_format2, need_haswell))
 {
 	struct pebs_record record;
 	unsigned mark;
 
 	if (!take(t, AT(DLA_05), 0, &record, &mark))
 		return;
-	CHECK_EQ(t, DLA_05, 0, at(ds_record(0), 0xa8), "latency at A8H");
-	CHECK_EQ(t, DLA_04, 0, at(ds_record(0), 0xa0) & ~BIT(0), "bits 63:1 at A0H");
-	CHECK_EQ(t, REC_14, 0, at(ds_record(0), 0xa8) | (at(ds_record(0), 0xa0) & ~BIT(0)),
-		 "what the manual calls zero");
-	CHECK_EQ(t, REC_HSW_06, 0, at(ds_record(0), 0xa8), "the latency field, at A8H");
+	CHECK_EQ(t, IDS(DLA_05, REC_14, REC_HSW_06), 0, at(ds_record(0), AT_LATENCY),
+		 "latency at A8H");
+	CHECK_EQ(t, IDS(DLA_04, REC_14), 0, at(ds_record(0), AT_SOURCE) & ~BIT(0),
+		 "bits 63:1 at A0H");
 }
 
-/* The control is the same run with the enable. */
-TEST(record, without_the_pebs_enable_there_is_none, REQS(DLA_12),
+/*
+ * DLA-12  Without its PEBS enable bit a counter must cause no record, whatever event it counts.
+ *         SDM 18.11.3 PEBS Data Address Profiling
+ *
+ * Given  IA32_PMC0 counts loads, a precise event, with PEBS_EN_PMC0 = 0
+ * When   it overflows
+ * Then   the index doesn't move, and no byte of the buffer is written
+ * Control: the status bit is set, and with PEBS_EN_PMC0 = 1 there is a record
+ */
+TEST(record, precise_event_without_pebs_enable_makes_no_record, REQS(DLA_12),
      NEEDS(need_perfmon, need_format2, need_haswell))
 {
 	struct ds_setup setup = sampling_setup(8);
@@ -134,7 +201,7 @@ TEST(record, without_the_pebs_enable_there_is_none, REQS(DLA_12),
 	unsigned mark;
 	int64_t offset = 0;
 
-	if (!take(t, AT(DLA_12), 0, &record, &mark))
+	if (!take(t, CONTROL_AT(DLA_12), 0, &record, &mark))
 		return;
 	ds_open(&setup);
 	counter_program(0, LOADS, COUNT_BOTH);
@@ -143,12 +210,23 @@ TEST(record, without_the_pebs_enable_there_is_none, REQS(DLA_12),
 	CHECK_EQ(t, DLA_12, 0, (u64)ds_bytes(), "bytes by which the index moved, PEBS_EN_PMC0 = 0");
 	CHECK(t, DLA_12, !ds_written_outside(0, 0, &offset), "a byte at offset %ld of the buffer",
 	      (long)offset);
-	CHECK_EQ(t, DLA_12, 1, counters_status() & 1, "status bit of the counter, which wrapped");
+	CONTROL_EQ(t, DLA_12, 1, counters_status() & 1, "status bit of the counter, which wrapped");
 }
 
-/* A machine whose fields lag by a record can show it at the first of all only. */
-TEST(record, the_first_of_the_run_is_no_different, REQS(DLA_04, DLA_05, REC_14),
-     NEEDS(need_perfmon, need_format2, need_haswell))
+/*
+ * DLA-04  Bits 63:1 of A0H must be 0 in a data-address record.
+ * DLA-05  Offset A8H must be 0 in a data-address record.
+ *         SDM 18.11.3 PEBS Data Address Profiling, Table 18-46
+ * REC-14  A field that is reserved, or not defined for the event, must be overwritten with zero.
+ *         SDM 18.8.1.1 Processor Event Based Sampling (PEBS), Table 18-23; Table 18-44
+ *
+ * Given  the first record since the harness began, kept by the calibration: a machine whose fields
+ *        lag by a record can show it there only
+ * When   its bytes are looked at
+ * Then   bits 63:1 at A0H, the field at A8H, and the transaction bits at B8H are 0
+ */
+TEST(record, first_pebs_record_of_the_run_has_zero_source_latency_and_tx,
+     REQS(DLA_04, DLA_05, REC_14), NEEDS(need_perfmon, need_format2, need_haswell))
 {
 	const struct calibration *c = calibration_get();
 
@@ -156,14 +234,23 @@ TEST(record, the_first_of_the_run_is_no_different, REQS(DLA_04, DLA_05, REC_14),
 		test_inconclusive(t, "the run's first overflow made no record");
 		return;
 	}
-	CHECK_EQ(t, DLA_04, 0, at(c->first_record, 0xa0) & ~BIT(0), "bits 63:1 at A0H");
-	CHECK_EQ(t, DLA_05, 0, at(c->first_record, 0xa8), "latency at A8H");
-	CHECK_EQ(t, REC_14, 0, at(c->first_record, 0xb8) & sampling_tx_mask(),
+	CHECK_EQ(t, DLA_04, 0, at(c->first_record, AT_SOURCE) & ~BIT(0), "bits 63:1 at A0H");
+	CHECK_EQ(t, DLA_05, 0, at(c->first_record, AT_LATENCY), "latency at A8H");
+	CHECK_EQ(t, REC_14, 0, at(c->first_record, AT_TX) & sampling_tx_mask(),
 		 "TX abort information at B8H");
 }
 
-/* Loads and stores by turns, so that what a record takes over from the one before shows. */
-TEST(record, a_store_after_a_load_says_that_it_hit, REQS(DLA_03),
+/*
+ * DLA-03  For the store events that Table 18-46 names, bit 0 of A0H must be 1 exactly when the
+ *         store hit the L1 data cache.
+ *         SDM 18.11.3 PEBS Data Address Profiling, Table 18-46
+ *
+ * Given  records of loads and stores by turns, on each counter, so that what a record takes over
+ *        from the one before shows; stores to lines that were just written
+ * When   eight records of stores are taken
+ * Then   bit 0 at A0H is 1 in most of them
+ */
+TEST(record, store_record_after_a_load_record_has_its_hit_bit, REQS(DLA_03),
      NEEDS(need_perfmon, need_format2, need_haswell))
 {
 	enum { TURNS = 8 };
@@ -207,12 +294,21 @@ static unsigned check_listed(struct test *t, struct test_claim claim, const stru
 	records = ds_records();
 	sampling_want(t, 1);
 	for (unsigned i = 0; i < records; i++)
-		test_check_range(t, claim, low, high - 1, at(ds_record(i), 0x98),
+		test_check_range(t, claim, low, high - 1, at(ds_record(i), AT_ADDRESS),
 				 "data linear address of a record of %s", e->name);
 	return records;
 }
 
-TEST(record, listed_events_have_addresses, REQS(DLA_10),
+/*
+ * DLA-10  Every event of Table 18-45 must yield a data address when PEBS is enabled for it.
+ *         SDM 18.11.3 PEBS Data Address Profiling, Table 18-45
+ *
+ * Given  MEM_UOPS_RETIRED.ALL_LOADS, ALL_STORES and LOCK_LOADS, over workloads whose accesses lie
+ *        in one piece of memory
+ * When   IA32_PMC2 makes a record of each
+ * Then   there is one, and its data linear address lies in that memory
+ */
+TEST(record, uop_events_of_table_18_45_have_addresses, REQS(DLA_10),
      NEEDS(need_perfmon, need_format2, need_haswell))
 {
 	static const struct listed events[] = {

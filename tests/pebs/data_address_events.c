@@ -49,11 +49,9 @@ static bool check_event(struct test *t, const struct listed *l, const struct eve
 	for (unsigned i = 0; i < count; i++) {
 		u64 address = records[i].address;
 
-		CHECK(t, DLA_10, tagged_in_place(&h, address),
-		      "address 0x%lx of %s, %s are from 0x%lx to 0x%lx", address, event->name,
-		      h.name, h.first, h.last);
-		CHECK(t, DLA_01, tagged_in_place(&h, address), "address 0x%lx of %s on IA32_PMC%u",
-		      address, event->name, counter);
+		CHECK(t, IDS(DLA_01, DLA_10), tagged_in_place(&h, address),
+		      "address 0x%lx of %s on IA32_PMC%u, %s are from 0x%lx to 0x%lx", address,
+		      event->name, counter, h.name, h.first, h.last);
 		CHECK_EQ(t, DLA_04, 0, records[i].source & ~BIT(0), "bits 63:1 of A0H, %s",
 			 event->name);
 		CHECK_EQ(t, DLA_05, 0, records[i].latency, "A8H, %s", event->name);
@@ -61,8 +59,22 @@ static bool check_event(struct test *t, const struct listed *l, const struct eve
 	return true;
 }
 
-/* Each event on IA32_PMC0, and each counter with the event that is its turn. */
-TEST(dla, each_listed_event_has_an_address, REQS(DLA_01, DLA_04, DLA_05, DLA_10),
+/*
+ * DLA-01  Data address profiling must be active for an event of Table 18-45 on each of IA32_PMC0
+ *         to IA32_PMC3 whose PEBS enable bit is set.
+ *         SDM 18.11.3 PEBS Data Address Profiling
+ * DLA-04  Bits 63:1 of A0H must be 0 in a data-address record.
+ * DLA-05  Offset A8H must be 0 in a data-address record.
+ *         SDM 18.11.3 PEBS Data Address Profiling, Table 18-46
+ * DLA-10  Every event of Table 18-45 must yield a data address when PEBS is enabled for it.
+ *         SDM 18.11.3 PEBS Data Address Profiling, Table 18-45
+ *
+ * Given  each event of Table 18-45, and a workload made to have it, whose accesses are in a known
+ *        place
+ * When   it makes records on IA32_PMC0, and on another counter by turns
+ * Then   each record's address is in that place, bits 63:1 of A0H are 0, and A8H is 0
+ */
+TEST(dla, each_event_of_table_18_45_has_its_data_address, REQS(DLA_01, DLA_04, DLA_05, DLA_10),
      NEEDS(need_perfmon, need_format2, need_haswell))
 {
 	for (unsigned i = 0; i < sizeof(listed) / sizeof(listed[0]); i++) {
@@ -103,8 +115,16 @@ static void check_form(struct test *t, const struct form *form, enum event_kind 
 			 "address of %s by %s", event.name, form->name);
 }
 
-/* Linear addresses: base, index and scale, displacement, RIP, segment base; strings and stack. */
-TEST(dla, each_form_of_an_operand_has_its_address, REQS(DLA_02),
+/*
+ * DLA-02  Offset 98H must hold the linear address of the load, or of the destination of the store.
+ *         SDM 18.11.3 PEBS Data Address Profiling, Table 18-46
+ *
+ * Given  loads and stores by base, index and scale, displacement, RIP, segment base, strings,
+ *        stack
+ * When   each form makes records on IA32_PMC2
+ * Then   each record's address is the operand's linear one
+ */
+TEST(dla, data_address_is_linear_for_each_operand_form, REQS(DLA_02),
      NEEDS(need_perfmon, need_format2, need_haswell))
 {
 	struct form form;
@@ -120,8 +140,18 @@ static bool hit(const struct tagged_record *record, u64 bit)
 	return record->source & bit;
 }
 
-/* Table 18-46, bit 0 of A0H: DCU hit. Turn about. */
-TEST(dla, the_hit_bit_is_of_stores_that_hit_the_l1, REQS(DLA_03),
+/*
+ * DLA-03  For the store events that Table 18-46 names, bit 0 of A0H must be 1 exactly when the
+ *         store hit the L1 data cache.
+ *         SDM 18.11.3 PEBS Data Address Profiling, Table 18-46
+ *
+ * Given  stores to lines in the L1 data cache, and to lines that aren't; stores that walk pages,
+ *        to lines that are
+ * When   each counter makes records of stores, by turns of hit and miss; IA32_PMC0 of those that
+ *        walk
+ * Then   bit 0 of A0H is 1 in most records of hits, and 0 in most of misses
+ */
+TEST(dla, store_record_has_the_hit_bit_exactly_if_the_l1_was_hit, REQS(DLA_03),
      NEEDS(need_perfmon, need_format2, need_haswell))
 {
 	struct tagged_setup setup;

@@ -13,7 +13,23 @@
 #include "tests/frame/needs.h"
 #include "tests/measure/sampling.h"
 
-TEST(ds, the_index_advances_by_a_record_each, REQS(DS_03, DS_04, REC_13),
+#define THRESHOLD_NEVER	8	/* records: above the maximum of the buffers that it is used for */
+#define USUAL_PERIOD	1000000	/* events, as software sets it */
+#define EVERY_BIT	0x123456789a00	/* a reset value that is no small negative number */
+
+/*
+ * DS-03   After a record the PEBS index must have advanced by the record's size.
+ * DS-04   The PEBS index in memory must be up to date when the record is.
+ *         SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Programming PEBS Facility
+ * REC-13  An assist must write no byte of the buffer outside its record.
+ *         SDM 17.4.9 BTS and DS Save Area
+ *
+ * Given  an empty PEBS buffer
+ * When   one, two and three records are made
+ * Then   each is written, the index has advanced by as many record sizes, in memory too, and no
+ *        other byte of the buffer is written
+ */
+TEST(ds, pebs_index_advances_by_one_record_size, REQS(DS_03, DS_04, REC_13),
      NEEDS(need_perfmon, need_pebs, need_events))
 {
 	struct ds_setup setup = sampling_setup(8);
@@ -34,7 +50,16 @@ TEST(ds, the_index_advances_by_a_record_each, REQS(DS_03, DS_04, REC_13),
 	}
 }
 
-TEST(ds, the_first_record_goes_to_the_index, REQS(DS_02),
+/*
+ * DS-02  A record must be written at the address in the PEBS index field, also where that isn't
+ *        the buffer base.
+ *        SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Programming PEBS Facility
+ *
+ * Given  a PEBS buffer whose index stands after three records
+ * When   a record is made
+ * Then   it is the fourth, and the buffer's only one that is written
+ */
+TEST(ds, first_record_goes_to_the_pebs_index, REQS(DS_02),
      NEEDS(need_perfmon, need_pebs, need_events))
 {
 	struct ds_setup setup = sampling_setup(8);
@@ -43,13 +68,22 @@ TEST(ds, the_first_record_goes_to_the_index, REQS(DS_02),
 	setup.start = 3;
 	sampling_run(&setup, 0, LOADS, COUNT_BOTH, &workload_sample, NO_OTHERS);
 	sampling_want(t, 4);
-	CHECK(t, DS_02, ds_record_written(3), "the record at the index, behind three others");
+	CHECK(t, DS_02, ds_record_written(3), "the record at the index, after three others");
 	CHECK(t, DS_02, !ds_written_outside(3, 4, &offset), "a byte at offset %ld of the buffer",
 	      (long)offset);
 	CHECK_EQ(t, DS_02, 4 * record_size(setup.format), (u64)ds_bytes(), "index - base");
 }
 
-TEST(ds, capture_goes_on_at_the_base_after_a_reset, REQS(DS_11),
+/*
+ * DS-11  Once software sets the index back to the base, capture must go on at the base.
+ *        SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Programming PEBS Facility
+ *
+ * Given  a PEBS buffer with two records
+ * When   software sets the index to the base, and the counter overflows again
+ * Then   there is one record, at the base
+ * Control: there were two before
+ */
+TEST(ds, pebs_capture_goes_on_at_the_base_after_an_index_reset, REQS(DS_11),
      NEEDS(need_perfmon, need_pebs, need_events))
 {
 	struct ds_setup setup = sampling_setup(8);
@@ -58,7 +92,7 @@ TEST(ds, capture_goes_on_at_the_base_after_a_reset, REQS(DS_11),
 		return;
 	sampling_rounds(&setup, 2);
 	sampling_want(t, 2);
-	CHECK_EQ(t, DS_11, 2, ds_records(), "records before the reset");
+	CONTROL_EQ(t, DS_11, 2, ds_records(), "records before the reset");
 	ds_set_index(0);
 	pebs_arm(0, LOADS, COUNT_BOTH, ROUNDS_PERIOD);
 	workload_run(&workload_load, ROUNDS_FOR(1), pmc_one(0));
@@ -66,7 +100,18 @@ TEST(ds, capture_goes_on_at_the_base_after_a_reset, REQS(DS_11),
 	CHECK_EQ(t, DS_11, 1, ds_records(), "records after the index was set to the base");
 }
 
-TEST(ds, nothing_is_written_at_the_maximum, REQS(DS_07, DS_10),
+/*
+ * DS-07  No record may be written when the index equals the absolute maximum.
+ *        SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Programming PEBS Facility
+ * DS-10  An assist must write nothing when its bounds check fails.
+ *        SDM 18.9.1 Global Counter Control Facilities in Sandy Bridge
+ *
+ * Given  a PEBS buffer for two records, its threshold out of reach: this is about the maximum
+ *        alone
+ * When   three records are due; then one with the index at the maximum
+ * Then   two are written, nothing after them, and nothing with the index at the maximum
+ */
+TEST(ds, no_record_is_written_at_the_absolute_maximum, REQS(DS_07, DS_10),
      NEEDS(need_perfmon, need_pebs, need_events))
 {
 	struct ds_setup setup = sampling_setup(2);
@@ -74,7 +119,7 @@ TEST(ds, nothing_is_written_at_the_maximum, REQS(DS_07, DS_10),
 
 	if (!sampling_shadow_fits(t))
 		return;
-	setup.threshold = 8;	/* out of reach: this is about the maximum alone */
+	setup.threshold = THRESHOLD_NEVER;
 	sampling_rounds(&setup, 3);
 	sampling_want(t, 2);
 	CHECK(t, DS_07, ds_record_written(0) && ds_record_written(1),
@@ -89,7 +134,7 @@ TEST(ds, nothing_is_written_at_the_maximum, REQS(DS_07, DS_10),
 }
 
 /* Of the instructions that close the window, and of microcode: memory events see it. */
-#define LOADS_ASIDE 32
+#define COUNTING_SLACK 32
 
 /* The counter lies between its reload and what may follow it. */
 static void check_reload(struct test *t, struct test_claim claim, unsigned c, u64 reload,
@@ -118,17 +163,29 @@ static void reload_one(struct test *t, struct test_claim claim, unsigned c, u64 
 	/* The marked loads behind the recorded one, itself perhaps, and a few that close the
 	 * window. */
 	behind = mark < 0 ? 0 : (u64)(SAMPLE_MARKS - 1 - mark);
-	check_reload(t, claim, c, reload, behind, behind + LOADS_ASIDE);
+	check_reload(t, claim, c, reload, behind, behind + COUNTING_SLACK);
 	counters_clear(counters_status());
 }
 
-/* Far below 0 as software sets them, and a value that needs every bit of the counter. */
-TEST(ds, the_counter_is_reloaded_from_its_slot, REQS(DS_12, DS_15),
+/*
+ * DS-12  After a record the counter that caused it must be loaded with its reset value.
+ *        SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Programming PEBS Facility
+ * DS-15  The reset values of IA32_PMC0 to IA32_PMC3 must be at 40H, 48H, 50H and 58H of the DS
+ *        area.
+ *        SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Programming PEBS Facility, Figure
+ *        18-22
+ *
+ * Given  reset values that differ in each slot of the DS area: far below 0, as software sets them,
+ *        and one that needs every bit of the counter
+ * When   each PEBS counter makes a record
+ * Then   it reads its own slot's value, and the loads that followed the record
+ */
+TEST(ds, counter_is_reloaded_from_its_own_reset_slot, REQS(DS_12, DS_15),
      NEEDS(need_perfmon, need_pebs, need_events))
 {
 	for (unsigned c = 0; c < DS_RESET_SLOTS; c++) {
-		reload_one(t, AT(DS_12), c, 0 - 1000000 * ((u64)c + 1));
-		reload_one(t, AT(DS_15), c, 0x123456789a00 + ((u64)c << 36));
+		reload_one(t, AT(DS_12), c, 0 - USUAL_PERIOD * ((u64)c + 1));
+		reload_one(t, AT(DS_15), c, EVERY_BIT + ((u64)c << 36));
 	}
 }
 
@@ -145,23 +202,42 @@ static void reload_two(struct test *t, unsigned a, unsigned b)
 	sampling_want(t, 1);
 	CHECK_RANGE(t, DS_13, 1, 2, ds_records(),
 		    "records of overflows of IA32_PMC%u and IA32_PMC%u on one load", a, b);
-	check_reload(t, AT(DS_13), a, 0 - 100000ULL, 0, SAMPLE_MARKS + LOADS_ASIDE);
-	check_reload(t, AT(DS_13), b, 0 - 200000ULL, 0, SAMPLE_MARKS + LOADS_ASIDE);
+	check_reload(t, AT(DS_13), a, 0 - 100000ULL, 0, SAMPLE_MARKS + COUNTING_SLACK);
+	check_reload(t, AT(DS_13), b, 0 - 200000ULL, 0, SAMPLE_MARKS + COUNTING_SLACK);
 	CHECK_EQ(t, DS_13, 0, counters_status() & (BIT(a) | BIT(b)),
 		 "their status bits afterwards");
 	counter_reset();
 }
 
-TEST(ds, all_pebs_counters_that_overflowed_are_reloaded, REQS(DS_13),
+/*
+ * DS-13  After a record every counter that overflowed and is PEBS-enabled must be loaded with its
+ *        reset value.
+ *        SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Programming PEBS Facility
+ *
+ * Given  two PEBS counters that overflow on one load, with reset values that differ
+ * When   the assist takes place
+ * Then   there are one or two records, both counters read their own slot's value and the loads
+ *        after it, and neither status bit is left
+ */
+TEST(ds, assist_reloads_all_pebs_counters_that_overflowed, REQS(DS_13),
      NEEDS(need_perfmon, need_pebs, need_events))
 {
 	reload_two(t, 0, 1);
 	reload_two(t, 2, 3);
 }
 
-/* IA32_PMC1 wraps without PEBS in time for PMC0's assist, and must just count on. */
-TEST(ds, other_counters_are_not_reloaded, REQS(DS_14), NEEDS(need_perfmon, need_pebs, need_events),
-     .under_every_fault = true)
+/*
+ * DS-14  An assist must not modify a counter that isn't enabled for PEBS.
+ *        SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Programming PEBS Facility
+ *
+ * Given  IA32_PMC1 without PEBS, with a value in its reset slot, overflows in time for the assist
+ *        of IA32_PMC0
+ * When   IA32_PMC0 makes a record
+ * Then   IA32_PMC1 has counted on from its overflow
+ * Control: its status bit shows the overflow
+ */
+TEST(ds, counter_without_pebs_is_not_reloaded_by_an_assist, REQS(DS_14),
+     NEEDS(need_perfmon, need_pebs, need_events), .under_every_fault = true)
 {
 	struct ds_setup setup = sampling_setup(8);
 	struct pebs_record record;
@@ -172,30 +248,53 @@ TEST(ds, other_counters_are_not_reloaded, REQS(DS_14), NEEDS(need_perfmon, need_
 	sampling_run(&setup, 0, LOADS, COUNT_BOTH, &workload_sample, pmc_one(1));
 	if (!sampling_one_record(t, AT(DS_14), &record))
 		return;
-	CHECK_EQ(t, DS_14, 2, counters_status() & 2, "status bit of IA32_PMC1, which wrapped");
-	CHECK_RANGE(t, DS_14, PERIOD / 2 + SAMPLE_MARKS, PERIOD / 2 + SAMPLE_MARKS + LOADS_ASIDE,
+	CONTROL_EQ(t, DS_14, 2, counters_status() & 2, "status bit of IA32_PMC1, which wrapped");
+	CHECK_RANGE(t, DS_14, PERIOD / 2 + SAMPLE_MARKS, PERIOD / 2 + SAMPLE_MARKS + COUNTING_SLACK,
 		    counter_read(1), "IA32_PMC1, which wrapped half a period before IA32_PMC0");
 }
 
-TEST(ds, only_the_index_is_changed, REQS(DS_17, DS_20), NEEDS(need_perfmon, need_pebs, need_events))
+/*
+ * DS-17  PEBS records must not go to the BTS buffer, nor branch records to the PEBS buffer.
+ *        SDM 17.4.9 BTS and DS Save Area
+ * DS-20  The BTS fields must be at 00H to 18H and the PEBS fields base, index, absolute maximum,
+ *        threshold at 20H, 28H, 30H, 38H of the DS area.
+ *        SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Programming PEBS Facility, Figure
+ *        18-22
+ *
+ * Given  a DS area with a value of its own in each field
+ * When   each PEBS counter makes a record
+ * Then   the PEBS index, at 28H, has advanced by a record; the BTS half and all other fields are
+ *        unchanged
+ * Control: the record is written
+ */
+TEST(ds, assist_changes_only_the_index_of_the_ds_area, REQS(DS_17, DS_20),
+     NEEDS(need_perfmon, need_pebs, need_events))
 {
 	for (unsigned c = 0; c < 4; c++) {
 		struct ds_setup setup = sampling_setup(8);
 
 		sampling_run(&setup, c, LOADS, COUNT_BOTH, &workload_sample, NO_OTHERS);
 		sampling_want(t, 1);
-		CHECK(t, DS_17, ds_record_written(0), "the record of IA32_PMC%u in the PEBS buffer",
-		      c);
-		CHECK(t, DS_17, ds_area_unchanged(), "the BTS half of the DS area");
-		CHECK(t, DS_20, ds_area_unchanged(), "the fields of the DS area but for the index");
+		CONTROL(t, DS_17, ds_record_written(0),
+			"the record of IA32_PMC%u in the PEBS buffer", c);
+		CHECK(t, IDS(DS_17, DS_20), ds_area_unchanged(),
+		      "the BTS half and the fields of the DS area but for the index");
 		CHECK_EQ(t, DS_20, ds_base() + record_size(setup.format), ds_index(),
 			 "the PEBS index, at offset 28H, after a record of IA32_PMC%u", c);
 		counters_clear(BIT(c));
 	}
 }
 
-/* Two areas with a buffer each; the register is moved between two records. */
-TEST(ds, records_go_to_the_area_that_the_register_names, REQS(DS_01),
+/*
+ * DS-01  Records must go to the buffer that the DS area at IA32_DS_AREA describes.
+ *        SDM 17.4.9 BTS and DS Save Area
+ *
+ * Given  two DS areas with a buffer each
+ * When   a record is made with either area's address in IA32_DS_AREA
+ * Then   it is in that area's buffer, that index has advanced, and the other one stays
+ * Control: neither buffer is written before its turn
+ */
+TEST(ds, record_goes_to_the_buffer_of_the_area_in_ia32_ds_area, REQS(DS_01),
      NEEDS(need_perfmon, need_pebs, need_events))
 {
 	struct ds_setup setup = sampling_setup(8);
@@ -209,8 +308,8 @@ TEST(ds, records_go_to_the_area_that_the_register_names, REQS(DS_01),
 	}
 	for (unsigned area = 0; area < DS_AREAS; area++) {
 		ds_use(area);
-		CHECK(t, DS_01, !ds_written_outside(0, 0, &offset), "buffer %u before its turn",
-		      area);
+		CONTROL(t, DS_01, !ds_written_outside(0, 0, &offset), "buffer %u before its turn",
+			area);
 		msr_write(MSR_IA32_DS_AREA, ds_area());
 		pebs_arm(0, LOADS, COUNT_BOTH, calibration_period(LOADS, PERIOD));
 		workload_run(&workload_sample, PERIOD, pmc_one(0));
@@ -225,8 +324,19 @@ TEST(ds, records_go_to_the_area_that_the_register_names, REQS(DS_01),
 		 "index of area 0 after the record in area 1");
 }
 
-/* Reported on processors; the control is a record where the index is in bounds. */
-TEST(ds, nothing_is_written_below_the_base, REQS(DS_10, DS_23),
+/*
+ * DS-10  An assist must write nothing when its bounds check fails.
+ *        SDM 18.9.1 Global Counter Control Facilities in Sandy Bridge
+ * DS-23  An index below the buffer base must be out of bounds: nothing is written and the index
+ *        stays.
+ *        SDM 18.9.1 (bounds checks); 18.7.1.3 Goldmont (index below the base)
+ *
+ * Given  a PEBS index a record below the base; on processors it is reported
+ * When   IA32_PMC0 overflows
+ * Then   no byte is written, and the index doesn't move; with the index at the base there is a
+ *        record
+ */
+TEST(ds, no_record_is_written_with_the_index_below_the_base, REQS(DS_10, DS_23),
      NEEDS(need_perfmon, need_pebs, need_events))
 {
 	int64_t size = (int64_t)record_size(counter_caps()->record_format), offset = 0;
@@ -245,19 +355,28 @@ TEST(ds, nothing_is_written_below_the_base, REQS(DS_10, DS_23),
 	CHECK(t, DS_10, ds_record_written(0), "a record, the index being at the base");
 }
 
-/* Software makes room and gives the counter a period, and touches nothing else. */
-TEST(ds, capture_goes_on_after_a_full_buffer, REQS(DS_11),
+/*
+ * DS-11  Once software sets the index back to the base, capture must go on at the base.
+ *        SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Programming PEBS Facility
+ *
+ * Given  a PEBS buffer for two records that has got full; whether the overflow that found it full
+ *        waits for its record isn't stated
+ * When   software makes room and gives the counter a period, and touches nothing else
+ * Then   there are one or two records
+ * Control: there were two before
+ */
+TEST(ds, pebs_capture_goes_on_after_a_full_buffer, REQS(DS_11),
      NEEDS(need_perfmon, need_pebs, need_events), .under_every_fault = true)
 {
 	struct ds_setup setup = sampling_setup(2);
 
 	if (!sampling_shadow_fits(t))
 		return;
-	setup.threshold = 8;
+	setup.threshold = THRESHOLD_NEVER;
 	sampling_open_rounds(&setup);
 	workload_run(&workload_load, ROUNDS_FOR(3), pmc_one(0));
 	sampling_want(t, 2);
-	CHECK_EQ(t, DS_11, 2, ds_records(), "records in a buffer for two");
+	CONTROL_EQ(t, DS_11, 2, ds_records(), "records in a buffer for two");
 	ds_set_index(0);
 	counter_preset(0, ROUNDS_PERIOD);
 	workload_run(&workload_load, ROUNDS_FOR(1), pmc_one(0));
@@ -266,22 +385,30 @@ TEST(ds, capture_goes_on_after_a_full_buffer, REQS(DS_11),
 	CHECK_RANGE(t, DS_11, 1, 2, ds_records(), "records after the index was set to the base");
 }
 
-/* Not judged on silicon: the SDM contradicts itself about a full buffer (18.7.1.3, 18.8.1.1,
- * 18.9.1). */
-TEST(ds, a_full_buffer_raises_no_interrupt, REQS(DS_08),
+/*
+ * DS-08  A full buffer must not by itself raise an interrupt.
+ *        SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Programming PEBS Facility (no
+ *        signaling); 18.9.1 says OvfBuffer is set
+ *
+ * Given  a PEBS buffer whose index is at the absolute maximum, the threshold out of reach; on
+ *        processors it is reported, because the manual says three things of a full buffer
+ * When   IA32_PMC0 overflows
+ * Then   no interrupt is delivered, and the index doesn't move
+ * Control: with an empty buffer the record that reaches the threshold interrupts
+ */
+TEST(ds, full_pebs_buffer_raises_no_interrupt, REQS(DS_08),
      NEEDS(need_perfmon, need_pebs, need_events), .under_every_fault = true)
 {
 	struct ds_setup setup = sampling_setup(2);
 	unsigned full, room;
 
-	setup.threshold = 8;
+	setup.threshold = THRESHOLD_NEVER;
 	setup.start = 2;
 	pmi_open(NULL);
 	sampling_run(&setup, 0, LOADS, COUNT_BOTH, &workload_sample, NO_OTHERS);
 	full = pmi_settle()->count;
 	CHECK_EQ(t, DS_08, 0, full, "interrupts, the index being at the absolute maximum");
 	CHECK_EQ(t, DS_08, 2 * record_size(setup.format), (u64)ds_bytes(), "index - base");
-	/* The control: the record that reaches the threshold does interrupt. */
 	setup.start = 0;
 	setup.threshold = 1;
 	counters_clear(counters_status());
@@ -289,11 +416,19 @@ TEST(ds, a_full_buffer_raises_no_interrupt, REQS(DS_08),
 	room = pmi_settle()->count - full;
 	pmi_close();
 	sampling_want(t, 1);
-	CHECK_EQ(t, DS_08, 1, room, "interrupts of a record that reaches the threshold");
+	CONTROL_EQ(t, DS_08, 1, room, "interrupts of a record that reaches the threshold");
 }
 
-/* IA32_PMC1 to 3 wrap without PEBS before the record of IA32_PMC0, and the other way round. */
-TEST(ds, an_assist_clears_its_own_bits_alone, REQS(DS_22),
+/*
+ * DS-22  An assist must clear the overflow bits of the counters that overflowed and are enabled
+ *        for PEBS, and no others.
+ *        SDM 18.9.4.1 PEBS Record Format
+ *
+ * Given  one PEBS counter; the others wrap without PEBS before its record
+ * When   the record is made
+ * Then   the status bit of the PEBS counter is clear, those of the others are set
+ */
+TEST(ds, assist_clears_only_status_bits_of_pebs_counters, REQS(DS_22),
      NEEDS(need_perfmon, need_pebs, need_events))
 {
 	for (unsigned c = 0; c < 4; c++) {

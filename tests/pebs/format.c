@@ -40,8 +40,26 @@ static u16 first_precise(const struct ds_setup *setup)
 	return 0;
 }
 
-TEST(record, it_is_as_the_capabilities_say, REQS(DS_03, REC_03, REC_04, REC_13),
-     NEEDS(need_perfmon, need_record, need_ds_write))
+/*
+ * DS-03   After a record the PEBS index must have advanced by the record's size.
+ *         SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Programming PEBS Facility
+ * REC-03  The RIP field must be the address of the instruction after the one that caused the
+ *         assist.
+ * REC-04  The register fields must hold the values after the causing instruction retired, a
+ *         register that it loaded included.
+ *         SDM 18.8.1.1 Processor Event Based Sampling (PEBS)
+ * REC-13  An assist must write no byte of the buffer outside its record.
+ *         SDM 17.4.9 BTS and DS Save Area
+ *
+ * Given  a processor that may be in no table; the format that IA32_PERF_CAPABILITIES[11:8] names;
+ *        several events are tried, because which are precise isn't architectural, and one that
+ *        makes no record of any is INCONCLUSIVE
+ * When   IA32_PMC0 makes a record over a loop
+ * Then   the index moves by that format's size, nothing else is written, R/EIP is in the loop or
+ *        right after it, and RSI is the loop's
+ */
+TEST(record, pebs_record_has_the_size_that_perf_capabilities_name,
+     REQS(DS_03, REC_03, REC_04, REC_13), NEEDS(need_perfmon, need_record, need_ds_write))
 {
 	struct ds_setup setup = sampling_setup(8);
 	u64 begin = (u64)(uintptr_t)workload_load.begin, end = (u64)(uintptr_t)workload_load.end;

@@ -124,8 +124,21 @@ static void check_one(struct test *t, const struct pmi_log *log, u64 bits, bool 
 				  "instruction may arrive as one");
 }
 
-TEST(priority, counters_that_wrap_together_raise_one_interrupt, REQS(PRIO_13, PRIO_14),
-     NEEDS(need_perfmon, need_branches, need_two_counters))
+/*
+ * PRIO-13  Counters that overflow on the same instruction must not raise one interrupt each.
+ *          SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Performance Counter Prioritization
+ * PRIO-14  The interrupt of counters that overflowed together must find all their bits set in
+ *          IA32_PERF_GLOBAL_STATUS.
+ *          SDM 18.2.2 Architectural Performance Monitoring Version 2
+ *
+ * Given  all general-purpose counters with INT, counting branches from the same value: they show
+ *        equal counts of the same window
+ * When   they overflow on one instruction
+ * Then   there is one interrupt, and its handler finds all their status bits; where two interrupts
+ *        of one instruction may arrive as one, that is INCONCLUSIVE
+ */
+TEST(priority, counters_that_overflow_on_one_instruction_raise_one_interrupt,
+     REQS(PRIO_13, PRIO_14), NEEDS(need_perfmon, need_branches, need_two_counters))
 {
 	struct pmc_mask all = counters_gp();
 	bool exact = two_stay_two();
@@ -135,8 +148,21 @@ TEST(priority, counters_that_wrap_together_raise_one_interrupt, REQS(PRIO_13, PR
 	check_one(t, run_all(all, all, EVENT_BR_INST_RETIRED_ALL_BRANCHES), all.bits, exact);
 }
 
-TEST(priority, a_fixed_counter_that_wraps_too_raises_no_other, REQS(PRIO_13, PRIO_14),
-     NEEDS(need_perfmon, need_instructions, need_fixed))
+/*
+ * PRIO-13  Counters that overflow on the same instruction must not raise one interrupt each.
+ *          SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Performance Counter Prioritization
+ * PRIO-14  The interrupt of counters that overflowed together must find all their bits set in
+ *          IA32_PERF_GLOBAL_STATUS.
+ *          SDM 18.2.2 Architectural Performance Monitoring Version 2
+ *
+ * Given  IA32_PMC0 and fixed counter 0 with INT, counting instructions from the same value: they
+ *        show equal counts of the same window
+ * When   they overflow on one instruction
+ * Then   there is one interrupt, and its handler finds both status bits; where two interrupts of
+ *        one instruction may arrive as one, that is INCONCLUSIVE
+ */
+TEST(priority, fixed_counter_overflowing_with_pmc0_raises_no_second_interrupt,
+     REQS(PRIO_13, PRIO_14), NEEDS(need_perfmon, need_instructions, need_fixed))
 {
 	struct pmc_mask both = pmc_or(pmc_one(0), pmc_one(PMC_FIXED(0)));
 	bool exact = two_stay_two();
@@ -146,8 +172,23 @@ TEST(priority, a_fixed_counter_that_wraps_too_raises_no_other, REQS(PRIO_13, PRI
 	check_one(t, run_all(both, both, EVENT_INST_RETIRED_ANY_P), both.bits, exact);
 }
 
-/* One of two counters that wrap together has INT set: the one with the other index than before. */
-TEST(priority, a_counter_without_int_hides_no_interrupt, REQS(PMI_01, PMI_02, PRIO_14),
+/*
+ * PMI-01   The overflow of a general-purpose counter whose INT bit is set must raise an interrupt
+ *          through the local APIC's LVTPC.
+ *          SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities
+ * PMI-02   The overflow of a fixed counter whose PMI bit is set must raise an interrupt through
+ *          LVTPC.
+ * PRIO-14  The interrupt of counters that overflowed together must find all their bits set in
+ *          IA32_PERF_GLOBAL_STATUS.
+ *          SDM 18.2.2 Architectural Performance Monitoring Version 2
+ *
+ * Given  pairs of counters, general-purpose and fixed, that count instructions from the same
+ *        value, one with INT
+ * When   both overflow on one instruction
+ * Then   there is one interrupt, and its handler finds both status bits
+ */
+TEST(priority, overflow_without_int_hides_no_interrupt_of_another_counter,
+     REQS(PMI_01, PMI_02, PRIO_14),
      NEEDS(need_perfmon, need_instructions, need_fixed, need_two_counters))
 {
 	static const u8 pairs[][2] = {
@@ -194,6 +235,17 @@ static u64 one_record_on(void)
 	return ds_base() + record_size(counter_caps()->record_format);
 }
 
+/*
+ * PRIO-12  When the threshold interrupt is taken, the record and the advanced index must be in
+ *          memory.
+ *          SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Performance Counter Prioritization
+ *
+ * Given  a PEBS threshold of one record, INT = 0
+ * When   IA32_PMC0 makes a record
+ * Then   the handler of the threshold's interrupt finds OvfBuf, the index after the record, and in
+ *        memory the record of a marked load
+ * Control: there is one interrupt
+ */
 TEST(priority, record_and_index_are_in_memory_at_the_threshold_interrupt, REQS(PRIO_12),
      NEEDS(need_perfmon, need_pebs, need_events), .under_every_fault = true)
 {
@@ -202,8 +254,8 @@ TEST(priority, record_and_index_are_in_memory_at_the_threshold_interrupt, REQS(P
 	struct pebs_record record;
 
 	sampling_want(t, 1);
-	if (!CHECK_EQ(t, PRIO_12, 1, log->count,
-		      "interrupts of one record, which meets the threshold"))
+	if (!CONTROL_EQ(t, PRIO_12, 1, log->count,
+			"interrupts of one record, which meets the threshold"))
 		return;
 	CHECK_EQ(t, PRIO_12, OVF_BUF, log->entry[0].status & OVF_BUF,
 		 "OvfBuf at the handler's entry");
@@ -230,14 +282,26 @@ static void check_assist_first(struct test *t, unsigned c)
 	pmi_close();
 	pebs_disarm();
 	sampling_want(t, 1);
-	if (CHECK_EQ(t, PRIO_08, 1, log->count,
-		     "interrupts of one record of IA32_PMC%u, INT = 1, threshold out of reach", c))
+	if (CONTROL_EQ(t, PRIO_08, 1, log->count,
+		       "interrupts of one record of IA32_PMC%u, INT = 1, threshold out of reach",
+		       c))
 		CHECK_EQ(t, PRIO_08, one_record_on(), log->entry[0].index,
 			 "index at the entry of the overflow interrupt of IA32_PMC%u", c);
 	counter_reset();
 }
 
-TEST(priority, a_counters_assist_comes_before_its_overflow_interrupt, REQS(PRIO_08),
+/*
+ * PRIO-08  When one counter has both PEBS and its interrupt enabled, its assist must be completed
+ *          before its overflow interrupt is raised.
+ *          SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Performance Counter Prioritization
+ *
+ * Given  each PEBS counter with INT and USR, so that the handler's own loads can't start the
+ *        assist; the threshold is out of reach
+ * When   it overflows at CPL 3
+ * Then   the handler of its interrupt finds the index after the record
+ * Control: there is one interrupt
+ */
+TEST(priority, assist_comes_before_the_overflow_interrupt_of_its_counter, REQS(PRIO_08),
      NEEDS(need_perfmon, need_pebs, need_events), .under_every_fault = true)
 {
 	for (unsigned c = 0; c < 4; c++)
@@ -276,7 +340,20 @@ static void check_two(struct test *t, unsigned c, bool exact)
 		 "interrupts of the next overflow of IA32_PMC%u, for which none has waited", c);
 }
 
-TEST(priority, threshold_interrupt_then_overflow_interrupt, REQS(PRIO_09, PRIO_10),
+/*
+ * PRIO-09  When a record reaches the threshold, the threshold interrupt must come after the assist
+ *          and before the overflow interrupt of the same counter.
+ * PRIO-10  The threshold interrupt and the overflow interrupt of one counter must be two separate
+ *          interrupts.
+ *          SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Performance Counter Prioritization
+ *
+ * Given  each PEBS counter with INT, a threshold of one record
+ * When   it makes a record
+ * Then   the handler of the first interrupt finds OvfBuf and the index after the record; a second
+ *        interrupt follows, and none is left for the next overflow; where interrupts aren't taken
+ *        at once, don't wait while LVTPC is masked, or merge, one is INCONCLUSIVE
+ */
+TEST(priority, threshold_interrupt_comes_before_the_overflow_interrupt, REQS(PRIO_09, PRIO_10),
      NEEDS(need_perfmon, need_pebs, need_events))
 {
 	bool exact = two_stay_two();
@@ -339,7 +416,18 @@ static void check_meeting(struct test *t, struct test_claim claim, unsigned samp
 	counter_reset();
 }
 
-TEST(priority, an_assist_keeps_the_interrupt_of_a_lower_counter, REQS(PRIO_06),
+/*
+ * PRIO-06  An overflow interrupt of IA32_PMC1 must be serviced before a PEBS assist of IA32_PMC2
+ *          that is due at the same time.
+ *          SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Performance Counter Prioritization
+ *
+ * Given  a PEBS counter that is armed, and a counter of lower index with INT; both count all loads
+ *        of one window; without the other one the assist is always of the same load
+ * When   the lower counter overflows on the very load that starts the assist
+ * Then   the record is of that load, there is one interrupt, and its handler finds the lower
+ *        counter's status bit
+ */
+TEST(priority, assist_and_interrupt_of_a_lower_counter_both_take_place, REQS(PRIO_06),
      NEEDS(need_perfmon, need_pebs, need_events))
 {
 	if (!assists_are_prompt(t))
@@ -348,7 +436,18 @@ TEST(priority, an_assist_keeps_the_interrupt_of_a_lower_counter, REQS(PRIO_06),
 	check_meeting(t, AT(PRIO_06), 3, 0);
 }
 
-TEST(priority, an_interrupt_keeps_the_assist_of_a_lower_counter, REQS(PRIO_07),
+/*
+ * PRIO-07  A PEBS assist of IA32_PMC1 must be serviced before an overflow interrupt of IA32_PMC2
+ *          that is due at the same time.
+ *          SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Performance Counter Prioritization
+ *
+ * Given  a PEBS counter that is armed, and a counter of higher index with INT; both count all
+ *        loads of one window; without the other one the assist is always of the same load
+ * When   the higher counter overflows on the very load that starts the assist
+ * Then   the record is of that load, there is one interrupt, and its handler finds the higher
+ *        counter's status bit
+ */
+TEST(priority, interrupt_and_assist_of_a_lower_counter_both_take_place, REQS(PRIO_07),
      NEEDS(need_perfmon, need_pebs, need_events))
 {
 	if (!assists_are_prompt(t))
@@ -449,12 +548,24 @@ static void sweep_fixed(struct test *t, unsigned sampled, unsigned plain)
 
 	for (u64 nth = ROUND * PERIOD; nth < ROUND * PERIOD + WAY_DOWN; nth++)
 		seen += check_fixed_at(t, PMC_FIXED(0), sampled, plain, nth) > PERIOD;
-	CHECK_RANGE(t, PRIO_04, 1, WAY_DOWN, seen,
-		    "interrupts of fixed counter 0 after the load of IA32_PMC%u's record",
+	CONTROL_RANGE(t, PRIO_04, 1, WAY_DOWN, seen,
+		      "interrupts of fixed counter 0 after the load of IA32_PMC%u's record",
 		    sampled);
 }
 
-TEST(priority, an_assist_comes_before_a_fixed_counters_interrupt, REQS(PRIO_04),
+/*
+ * PRIO-04  General-purpose counters must be served before fixed counters.
+ *          SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Performance Counter Prioritization
+ *
+ * Given  at CPL 3, where the handler isn't counted: a PEBS counter that the PERIODth load arms,
+ *        another counter of loads, a fixed counter with INT; where interrupts are prompt, a
+ *        bisection finds the count at which the fixed counter meets the assist's load; where they
+ *        are late, each instruction on which it may be is tried
+ * When   the fixed counter overflows
+ * Then   there is one interrupt; if its handler finds more than PERIOD loads retired, it finds the
+ *        index after the record
+ */
+TEST(priority, assist_comes_before_the_interrupt_of_a_fixed_counter, REQS(PRIO_04),
      NEEDS(need_perfmon, need_pebs, need_events, need_fixed, need_two_counters))
 {
 	const struct calibration *c = calibration_get();
@@ -469,48 +580,6 @@ TEST(priority, an_assist_comes_before_a_fixed_counters_interrupt, REQS(PRIO_04),
 		search_fixed(t, PMC_FIXED(i), 0, 1);
 		search_fixed(t, PMC_FIXED(i), 3, 0);
 	}
-}
-
-/*
- * The first record of two overflows on different loads, `gap` apart, that of `earlier` first. Its
- * status must show the earlier one (the assist clears it afterwards); where the assist comes at
- * once, it isn't held up by an overflow on its own load either.
- */
-static void check_earlier(struct test *t, unsigned earlier, unsigned later, u64 gap)
-{
-	const struct calibration *c = calibration_get();
-	enum record_format format = counter_caps()->record_format;
-	struct ds_setup setup = sampling_setup(8);
-	struct pebs_record record;
-	u64 status;
-
-	ds_open(&setup);
-	pebs_arm(later, LOADS, COUNT_BOTH, calibration_period(LOADS, PERIOD + gap));
-	pebs_arm(earlier, LOADS, COUNT_BOTH, calibration_period(LOADS, PERIOD));
-	workload_run(&workload_sample, PERIOD, pmc_or(pmc_one(earlier), pmc_one(later)));
-	sampling_want(t, 1);
-	if (!CHECK_RANGE(t, PRIO_16, 1, 2, ds_records(), "records of two overflows"))
-		return;
-	record_decode(format, ds_record(0), record_size(format), &record);
-	status = sampling_field(&record, RECORD_status);
-	CHECK_EQ(t, PRIO_16, BIT(earlier), status & BIT(earlier),
-		 "IA32_PMC%u, %lu loads before IA32_PMC%u, in the first record's status 0x%lx",
-		 earlier, gap, later, status);
-	if (c->shadow_known && c->shadow_most == 0)
-		CHECK_EQ(t, PRIO_16, workload_mark(&workload_sample, 0),
-			 sampling_ip(&workload_sample, &record),
-			 "instruction of IA32_PMC%u's record, IA32_PMC%u overflowing %lu loads on",
-			 earlier, later, gap);
-	counter_reset();
-}
-
-TEST(priority, an_earlier_overflow_is_not_overtaken, REQS(PRIO_16),
-     NEEDS(need_perfmon, need_pebs, need_events))
-{
-	calibration_get();
-	check_earlier(t, 3, 0, 1);
-	check_earlier(t, 2, 1, 6);
-	check_earlier(t, 0, 1, 1);
 }
 
 /* Was the counter loaded from its slot, which is out of anything's reach? */
@@ -570,7 +639,20 @@ static void check_order(struct test *t, struct test_claim claim, unsigned first,
 	counter_reset();
 }
 
-TEST(priority, assists_are_served_in_counter_order, REQS(PRIO_01, PRIO_02, PRIO_03),
+/*
+ * PRIO-01  Counters that need action on the same instruction must be served in the order of their
+ *          index.
+ * PRIO-02  IA32_PMC0 must be served before every other counter that needs action on the same
+ *          instruction.
+ * PRIO-03  IA32_PMC1 must be served before IA32_PMC2, IA32_PMC3 and every higher counter.
+ *          SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Performance Counter Prioritization
+ *
+ * Given  two PEBS counters, both armed, whose status bits software has cleared, so that their
+ *        assists can't share a record; a buffer for one record; with room for more there are two
+ * When   the next load finds both due
+ * Then   the counter of lower index is reloaded, and has the record; the other isn't
+ */
+TEST(priority, assists_due_on_one_load_are_served_in_counter_order, REQS(PRIO_01, PRIO_02, PRIO_03),
      NEEDS(need_perfmon, need_pebs, need_events))
 {
 	if (!assists_are_prompt(t))

@@ -50,15 +50,36 @@ static void check_fixed_image(struct test *t, unsigned i)
 	counter_reset();
 }
 
-TEST(record, the_status_image_shows_each_fixed_counter, REQS(REC_07, REC_08),
+/*
+ * REC-07  The status field of formats 1 and 2 must be IA32_PERF_GLOBAL_STATUS as it was before the
+ *         assist.
+ * REC-08  The status field of formats 1 and 2 must show the overflow of counters that are not
+ *         enabled for PEBS too.
+ *         SDM 18.8.1.1 Processor Event Based Sampling (PEBS)
+ *
+ * Given  fixed counter i wraps long before the record of IA32_PMCi; nothing else does
+ * When   the record is made
+ * Then   of fixed counters its status has that bit alone, and of bits 3:0 its own
+ */
+TEST(record, status_of_a_record_shows_each_fixed_counter_overflow, REQS(REC_07, REC_08),
      NEEDS(need_perfmon, need_pebs, need_events, need_fixed))
 {
 	for (unsigned i = 0; i < 3; i++)
 		check_fixed_image(t, i);
 }
 
-/* The first of two records reaches the threshold, and nobody clears OvfBuf. */
-TEST(record, the_status_image_shows_ovfbuf, REQS(REC_07),
+/*
+ * REC-07  The status field of formats 1 and 2 must be IA32_PERF_GLOBAL_STATUS as it was before the
+ *         assist.
+ *         SDM 18.8.1.1 Processor Event Based Sampling (PEBS)
+ *
+ * Given  a PEBS threshold of one record, and nothing that clears OvfBuf
+ * When   two records are made
+ * Then   OvfBuf is 0 in the first one's status, which reaches the threshold, 1 in the second
+ *        one's, and 1 afterwards
+ * Control: there are two records
+ */
+TEST(record, status_of_a_record_shows_ovfbuf, REQS(REC_07),
      NEEDS(need_perfmon, need_pebs, need_events), .under_every_fault = true)
 {
 	unsigned tries = test_sees_exactly(t, REQ_REC_07) ? 1 : STATUS_TRIES;
@@ -74,7 +95,7 @@ TEST(record, the_status_image_shows_ovfbuf, REQS(REC_07),
 		setup.threshold = 1;
 		counters_clear(counters_status() & STATUS_LOOKED_AT);
 		sampling_rounds(&setup, 2);
-		if (!CHECK_EQ(t, REC_07, 2, ds_records(), "records"))
+		if (!CONTROL_EQ(t, REC_07, 2, ds_records(), "records"))
 			return;
 		for (unsigned i = 0; i < 2; i++) {
 			record_decode(format, ds_record(i), record_size(format), &record[i]);
@@ -89,9 +110,15 @@ TEST(record, the_status_image_shows_ovfbuf, REQS(REC_07),
 	counters_clear(counters_status() & STATUS_LOOKED_AT);
 }
 
-/* All of RFLAGS but RF and what ADD sets, with RFLAGS.ID as it is and the other way. RAX has bits
- * in its upper half. */
-TEST(record, the_flags_have_no_upper_half, REQS(REC_11),
+/*
+ * REC-11  The flags field must hold RFLAGS after the causing instruction.
+ *         SDM 18.8.1.1 Processor Event Based Sampling (PEBS)
+ *
+ * Given  RAX with bits in its upper half, RFLAGS.ID as it is found and inverted
+ * When   IA32_PMC0 makes a record
+ * Then   the flags field is all of RFLAGS but RF and what ADD sets
+ */
+TEST(record, flags_of_a_record_have_no_bits_of_rax, REQS(REC_11),
      NEEDS(need_perfmon, need_pebs, need_events))
 {
 	u64 found = rflags_read();
@@ -132,7 +159,16 @@ static bool take_backward(struct test *t, unsigned c, struct pebs_record *record
 		     sampling_ip(w, record), c);
 }
 
-TEST(record, the_flags_show_the_direction_flag, REQS(REC_11),
+/*
+ * REC-11  The flags field must hold RFLAGS after the causing instruction.
+ *         SDM 18.8.1.1 Processor Event Based Sampling (PEBS)
+ *
+ * Given  marked loads between STD and CLD
+ * When   each PEBS counter makes a record of one
+ * Then   DF is 1 in it
+ * Control: DF is 0 in a record of other code
+ */
+TEST(record, flags_of_a_record_show_the_direction_flag, REQS(REC_11),
      NEEDS(need_perfmon, need_pebs, need_events))
 {
 	struct ds_setup setup = sampling_setup(8);
@@ -145,12 +181,11 @@ TEST(record, the_flags_show_the_direction_flag, REQS(REC_11),
 			CHECK_EQ(t, REC_11, FLAG_DF,
 				 sampling_field(&record, RECORD_rflags) & FLAG_DF,
 				 "DF in a record of a load between STD and CLD, IA32_PMC%u", c);
-		/* The control. */
 		sampling_run(&setup, c, LOADS, COUNT_BOTH, &workload_sample, NO_OTHERS);
 		counters_clear(BIT(c));
-		if (sampling_one_record(t, AT(REC_11), &record))
-			CHECK_EQ(t, REC_11, 0, sampling_field(&record, RECORD_rflags) & FLAG_DF,
-				 "DF in a record of other code, IA32_PMC%u", c);
+		if (sampling_one_record(t, CONTROL_AT(REC_11), &record))
+			CONTROL_EQ(t, REC_11, 0, sampling_field(&record, RECORD_rflags) & FLAG_DF,
+				   "DF in a record of other code, IA32_PMC%u", c);
 	}
 }
 
@@ -186,8 +221,27 @@ static void check_high(struct test *t, unsigned c)
 			 "address of marked load %d, IA32_PMC%u", mark, c);
 }
 
-TEST(record, addresses_above_4_gib_are_whole, REQS(REC_03, REC_HSW_02, REC_HSW_10, DLA_02),
-     NEEDS(need_perfmon, need_pebs, need_events))
+/*
+ * REC-03      The RIP field must be the address of the instruction after the one that caused the
+ *             assist.
+ *             SDM 18.8.1.1 Processor Event Based Sampling (PEBS)
+ * REC-HSW-02  Offset B0H, EventingIP, must hold the address of the retired instruction that
+ *             triggered the assist.
+ *             SDM 18.11.3.1 EventingIP Record
+ * REC-HSW-10  Each general register must be at its offset of Table 18-44: RAX 10H, RBX 18H, RCX
+ *             20H, RDX 28H, RSI 30H, RDI 38H, RBP 40H, RSP 48H, R8 50H to R15 88H.
+ *             SDM 18.11.2 4th Generation Intel Core: PEBS Data Format, Table 18-44
+ * DLA-02      Offset 98H must hold the linear address of the load, or of the destination of the
+ *             store.
+ *             SDM 18.11.3 PEBS Data Address Profiling, Table 18-46
+ *
+ * Given  code and data above 4 GiB
+ * When   each PEBS counter makes a record
+ * Then   R/EIP, EventingIP, RSI and, where there is data address profiling, the data linear
+ *        address have their upper halves
+ */
+TEST(record, addresses_of_a_record_above_4_gib_are_whole,
+     REQS(REC_03, REC_HSW_02, REC_HSW_10, DLA_02), NEEDS(need_perfmon, need_pebs, need_events))
 {
 	if (!sampling_shadow_fits(t))
 		return;

@@ -69,7 +69,35 @@ static void check_fields(struct test *t, unsigned c, u64 flags, u64 loads)
 			 "address of marked load %d, IA32_PMC%u", mark, c);
 }
 
-TEST(record, each_field_of_a_record_of_cpl_3,
+/*
+ * REC-03      The RIP field must be the address of the instruction after the one that caused the
+ *             assist.
+ * REC-04      The register fields must hold the values after the causing instruction retired, a
+ *             register that it loaded included.
+ * REC-07      The status field of formats 1 and 2 must be IA32_PERF_GLOBAL_STATUS as it was before
+ *             the assist.
+ * REC-11      The flags field must hold RFLAGS after the causing instruction.
+ * REC-12      The RSP field must be the stack pointer of the sampled code.
+ *             SDM 18.8.1.1 Processor Event Based Sampling (PEBS)
+ * REC-HSW-02  Offset B0H, EventingIP, must hold the address of the retired instruction that
+ *             triggered the assist.
+ *             SDM 18.11.3.1 EventingIP Record
+ * REC-HSW-10  Each general register must be at its offset of Table 18-44: RAX 10H, RBX 18H, RCX
+ *             20H, RDX 28H, RSI 30H, RDI 38H, RBP 40H, RSP 48H, R8 50H to R15 88H.
+ *             SDM 18.11.2 4th Generation Intel Core: PEBS Data Format, Table 18-44
+ * DLA-02      Offset 98H must hold the linear address of the load, or of the destination of the
+ *             store.
+ *             SDM 18.11.3 PEBS Data Address Profiling, Table 18-46
+ * DS-12       After a record the counter that caused it must be loaded with its reset value.
+ *             SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Programming PEBS Facility
+ *
+ * Given  marked loads at CPL 3, known registers
+ * When   each PEBS counter makes a record, with INT = 0 and 1, of two loads at addresses of their
+ *        own
+ * Then   instruction pointers, RSP, RAX, flags, the other registers, status and address are those
+ *        of a marked load, and the counter is reloaded
+ */
+TEST(record, each_field_of_a_record_of_cpl_3_is_right,
      REQS(REC_03, REC_04, REC_07, REC_11, REC_12, REC_HSW_02, REC_HSW_10, DLA_02, DS_12),
      NEEDS(need_perfmon, need_pebs, need_events))
 {
@@ -85,9 +113,25 @@ TEST(record, each_field_of_a_record_of_cpl_3,
 	pmi_close();
 }
 
-/* The threshold's interrupt, the index, nothing else written, and the reload. */
-TEST(ds, a_record_of_cpl_3_interrupts_and_reloads, REQS(DS_03, DS_05, DS_12, DS_21, REC_13),
-     NEEDS(need_perfmon, need_pebs, need_events))
+/*
+ * DS-03   After a record the PEBS index must have advanced by the record's size.
+ * DS-05   A threshold interrupt must be raised when the index has reached the threshold after a
+ *         record.
+ * DS-12   After a record the counter that caused it must be loaded with its reset value.
+ *         SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Programming PEBS Facility
+ * DS-21   When a record has brought the index to the threshold, OvfBuf
+ *         (IA32_PERF_GLOBAL_STATUS[62]) must be set.
+ *         SDM 18.4.2, 18.9.1; Goldmont: Enhancements to IA32_PERF_GLOBAL_STATUS.OvfDSBuffer[62]
+ * REC-13  An assist must write no byte of the buffer outside its record.
+ *         SDM 17.4.9 BTS and DS Save Area
+ *
+ * Given  a PEBS threshold of one record, a reset value for each counter
+ * When   each PEBS counter makes a record of a load at CPL 3
+ * Then   there is one interrupt whose handler finds the index and OvfBuf; the index has moved by a
+ *        record, nothing else is written, and the counter is reloaded
+ */
+TEST(ds, record_of_cpl_3_reaches_the_threshold_and_reloads,
+     REQS(DS_03, DS_05, DS_12, DS_21, REC_13), NEEDS(need_perfmon, need_pebs, need_events))
 {
 	u64 size = record_size(counter_caps()->record_format);
 

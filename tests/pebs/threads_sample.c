@@ -62,7 +62,17 @@ static void sample(void *arg)
 	counters_clear(counters_status());
 }
 
-TEST(ds, each_processor_has_an_area_of_its_own, REQS(DS_18),
+/*
+ * DS-18  Each logical processor must use the DS area of its own IA32_DS_AREA.
+ *        SDM 17.4.9.5 Writing the DS Interrupt Service Routine (separate save areas for each
+ *        processor)
+ *
+ * Given  two processors, each with a DS area and code of its own
+ * When   the first samples, the other, both
+ * Then   each buffer has RECORDS records exactly if its processor samples, all of its own code; no
+ *        other byte of the buffer, nor another field of the area, is written
+ */
+TEST(ds, each_processor_writes_records_to_its_own_ds_area, REQS(DS_18),
      NEEDS(need_perfmon, need_pebs, need_events, need_second_processor))
 {
 

@@ -12,9 +12,11 @@
 #include "tests/frame/needs.h"
 #include "tests/measure/sampling.h"
 
-#define OVF_BUF IA32_PERF_GLOBAL_STATUS_OVF_BUF
+#define THRESHOLDS	6
+#define NOT_REACHED	8	/* records; three are made */
+#define OVF_BUF	IA32_PERF_GLOBAL_STATUS_OVF_BUF
 
-/* One record at `start`, with the threshold behind so many. The log stays. */
+/* One record at `start`, with the threshold after so many. The log stays. */
 static const struct pmi_log *one_record(unsigned c, unsigned start, unsigned threshold)
 {
 	struct ds_setup setup = sampling_setup(16);
@@ -29,12 +31,30 @@ static const struct pmi_log *one_record(unsigned c, unsigned start, unsigned thr
 	return log;
 }
 
-TEST(ds, the_threshold_interrupts_at_its_record, REQS(DS_05, DS_06, DS_21, PMI_05),
+/*
+ * DS-05   A threshold interrupt must be raised when the index has reached the threshold after a
+ *         record.
+ * DS-06   No threshold interrupt may be raised while the index is below the threshold.
+ *         SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Programming PEBS Facility
+ * DS-21   When a record has brought the index to the threshold, OvfBuf
+ *         (IA32_PERF_GLOBAL_STATUS[62]) must be set.
+ *         SDM 18.4.2, 18.9.1; Goldmont: Enhancements to IA32_PERF_GLOBAL_STATUS.OvfDSBuffer[62]
+ * PMI-05  The threshold interrupt must use the vector of an overflow interrupt, the one in LVTPC.
+ *         SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Programming PEBS Facility
+ *
+ * Given  a PEBS buffer with a threshold after one to six records; one record a window, so that no
+ *        late interrupt lets another record pass
+ * When   the record below the one that reaches it is made, then that one
+ * Then   the former raises no interrupt and sets no OvfBuf; the latter raises one on the PMI's
+ *        vector, whose handler finds OvfBuf and the index at the threshold
+ * Control: the record below the threshold is written
+ */
+TEST(ds, threshold_interrupts_exactly_at_its_record, REQS(DS_05, DS_06, DS_21, PMI_05),
      NEEDS(need_perfmon, need_pebs, need_events))
 {
 	size_t size = record_size(counter_caps()->record_format);
 
-	for (unsigned threshold = 1; threshold <= 6; threshold++) {
+	for (unsigned threshold = 1; threshold <= THRESHOLDS; threshold++) {
 		unsigned c = threshold % 4;
 		const struct pmi_log *log;
 
@@ -42,16 +62,17 @@ TEST(ds, the_threshold_interrupts_at_its_record, REQS(DS_05, DS_06, DS_21, PMI_0
 			log = one_record(c, threshold - 2, threshold);
 			sampling_want(t, threshold - 1);
 			CHECK_EQ(t, DS_06, 0, log->count,
-				 "interrupts of record %u, threshold behind %u, IA32_PMC%u",
+				 "interrupts of record %u, threshold after %u, IA32_PMC%u",
 				 threshold - 1, threshold, c);
-			CHECK_EQ(t, DS_06, threshold - 1, ds_records(), "records up to the index");
+			CONTROL_EQ(t, DS_06, threshold - 1, ds_records(),
+				   "records up to the index");
 			CHECK_EQ(t, DS_21, 0, counters_status() & OVF_BUF,
 				 "OvfBuf below the threshold");
 		}
 		log = one_record(c, threshold - 1, threshold);
 		sampling_want(t, threshold);
 		if (!CHECK_EQ(t, DS_05, 1, log->count,
-			      "interrupts of record %u, threshold behind it, IA32_PMC%u",
+			      "interrupts of record %u, threshold after it, IA32_PMC%u",
 			      threshold, c))
 			continue;
 		CHECK_EQ(t, DS_05, ds_base() + threshold * size, log->entry[0].index,
@@ -62,9 +83,18 @@ TEST(ds, the_threshold_interrupts_at_its_record, REQS(DS_05, DS_06, DS_21, PMI_0
 	}
 }
 
-/* The threshold far below the absolute maximum: read from each other's place, neither a record nor
- * its interrupt would come. */
-TEST(ds, threshold_and_maximum_are_in_their_places, REQS(DS_20),
+/*
+ * DS-20  The BTS fields must be at 00H to 18H and the PEBS fields base, index, absolute maximum,
+ *        threshold at 20H, 28H, 30H, 38H of the DS area.
+ *        SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Programming PEBS Facility, Figure
+ *        18-22
+ *
+ * Given  a threshold far below the absolute maximum, and an index between them: read from each
+ *        other's place, neither a record nor its interrupt would come
+ * When   a record is made
+ * Then   it is written, and there is one interrupt
+ */
+TEST(ds, threshold_and_maximum_are_at_their_ds_area_offsets, REQS(DS_20),
      NEEDS(need_perfmon, need_pebs, need_events))
 {
 	const struct pmi_log *log = one_record(0, 3, 1);
@@ -75,21 +105,30 @@ TEST(ds, threshold_and_maximum_are_in_their_places, REQS(DS_20),
 	CHECK_EQ(t, DS_20, 1, log->count, "interrupts of a record behind the threshold at 38H");
 }
 
-/* Software that leaves the index at the threshold or behind it is interrupted by each record. */
-TEST(ds, beyond_the_threshold_interrupts_too, REQS(DS_05),
+/*
+ * DS-05  A threshold interrupt must be raised when the index has reached the threshold after a
+ *        record.
+ *        SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Programming PEBS Facility
+ *
+ * Given  a PEBS index at the threshold, and three records after it, as software leaves it that
+ *        doesn't make room
+ * When   each PEBS counter makes a record
+ * Then   there is one interrupt
+ */
+TEST(ds, record_beyond_the_threshold_interrupts, REQS(DS_05),
      NEEDS(need_perfmon, need_pebs, need_events))
 {
 	for (unsigned c = 0; c < 4; c++) {
 		CHECK_EQ(t, DS_05, 1, one_record(c, 2, 2)->count,
-			 "interrupts of record 3, threshold behind 2, IA32_PMC%u", c);
+			 "interrupts of record 3, threshold after 2, IA32_PMC%u", c);
 		sampling_want(t, 3);
 		CHECK_EQ(t, DS_05, 1, one_record(c, 5, 2)->count,
-			 "interrupts of record 6, threshold behind 2, IA32_PMC%u", c);
+			 "interrupts of record 6, threshold after 2, IA32_PMC%u", c);
 		sampling_want(t, 6);
 	}
 }
 
-/* The interrupts of three records with the threshold behind record `threshold`. */
+/* The interrupts of three records with the threshold after record `threshold`. */
 static const struct pmi_log *threshold_interrupts(unsigned threshold)
 {
 	struct ds_setup setup = sampling_setup(16);
@@ -104,7 +143,19 @@ static const struct pmi_log *threshold_interrupts(unsigned threshold)
 	return log;
 }
 
-TEST(ds, reaching_the_threshold_interrupts, REQS(DS_05, PMI_05),
+/*
+ * DS-05   A threshold interrupt must be raised when the index has reached the threshold after a
+ *         record.
+ * PMI-05  The threshold interrupt must use the vector of an overflow interrupt, the one in LVTPC.
+ *         SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Programming PEBS Facility
+ *
+ * Given  a PEBS threshold of three records
+ * When   three records are made in one window; the handler's own loads can make a fourth, if it
+ *        comes late
+ * Then   there is one interrupt on the PMI's vector, whose handler finds OvfBuf and the index at
+ *        the threshold
+ */
+TEST(ds, third_record_at_a_threshold_of_three_interrupts, REQS(DS_05, PMI_05),
      NEEDS(need_perfmon, need_pebs, need_events))
 {
 	size_t size = record_size(counter_caps()->record_format);
@@ -116,7 +167,7 @@ TEST(ds, reaching_the_threshold_interrupts, REQS(DS_05, PMI_05),
 	sampling_want(t, 3);
 	/* The handler's own loads can make a fourth record, if it comes late in the window. */
 	if (!CHECK_RANGE(t, DS_05, 1, ds_records() < 4 ? 1 : 2, log->count,
-			 "interrupts of three records, threshold behind the third"))
+			 "interrupts of three records, threshold after the third"))
 		return;
 	CHECK_EQ(t, DS_05, ds_base() + 3 * size, log->entry[0].index,
 		 "index at the handler's entry: the threshold");
@@ -126,34 +177,57 @@ TEST(ds, reaching_the_threshold_interrupts, REQS(DS_05, PMI_05),
 		 "OvfBuf at the handler's entry");
 }
 
-TEST(ds, below_the_threshold_nothing_interrupts, REQS(DS_06, PRIO_11),
+/*
+ * DS-06    No threshold interrupt may be raised while the index is below the threshold.
+ *          SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Programming PEBS Facility
+ * PRIO-11  A threshold interrupt must not be raised unless a PEBS assist has written a record (an
+ *          index out of bounds is DS-09).
+ *          SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Performance Counter Prioritization
+ *
+ * Given  a PEBS threshold of eight records
+ * When   three records are made
+ * Then   no interrupt is delivered; with a threshold of three its handler finds the index at the
+ *        threshold and a record
+ * Control: the three records are written, and with a threshold of three there is an interrupt
+ */
+TEST(ds, records_below_the_threshold_raise_no_interrupt, REQS(DS_06, PRIO_11),
      NEEDS(need_perfmon, need_pebs, need_events))
 {
 	const struct pmi_log *log;
 
 	if (!sampling_shadow_fits(t))
 		return;
-	log = threshold_interrupts(8);
+	log = threshold_interrupts(NOT_REACHED);
 	sampling_want(t, 3);
 	CHECK_EQ(t, DS_06, 0, log->count,
-		 "interrupts of three records, threshold behind the eighth");
-	CHECK_EQ(t, DS_06, 3, ds_records(), "records meanwhile");
-	/* The control. */
+		 "interrupts of three records, threshold after the eighth");
+	CONTROL_EQ(t, DS_06, 3, ds_records(), "records meanwhile");
 	log = threshold_interrupts(3);
-	if (!CHECK_RANGE(t, DS_06, 1, ~0ULL, log->count, "interrupts, threshold behind the third"))
+	if (!CONTROL_RANGE(t, DS_06, 1, ~0ULL, log->count,
+			   "interrupts, threshold after the third"))
 		return;
 	CHECK_RANGE(t, PRIO_11, ds_threshold(), ~0ULL, log->entry[0].index,
 		    "index at the entry of the first threshold interrupt");
 	CHECK(t, PRIO_11, ds_record_written(0), "a record with the interrupt");
 }
 
-/* The control is the same threshold interrupt without the freeze. */
-TEST(ds, a_threshold_interrupt_freezes_too, REQS(PMI_18),
+/*
+ * PMI-18  A threshold interrupt must freeze as an overflow interrupt does.
+ *         SDM 17.4.7 Freezing LBR and Performance Counters on PMI
+ *
+ * Given  IA32_DEBUGCTL[12] = 1, a PEBS threshold of one record
+ * When   a record is made
+ * Then   IA32_PERF_GLOBAL_CTRL reads 0 at the handler's entry
+ * Control: without the freeze there is an interrupt inside the window, where IA32_PERF_GLOBAL_CTRL
+ *          isn't 0; with it there is one too
+ */
+TEST(ds, threshold_interrupt_freezes_the_counters, REQS(PMI_18),
      NEEDS(need_perfmon, need_pebs, need_events, need_freeze))
 {
 	const struct pmi_log *log = threshold_interrupts(1);
 
-	if (!CHECK_RANGE(t, PMI_18, 1, ~0ULL, log->count, "threshold interrupts without freeze"))
+	if (!CONTROL_RANGE(t, PMI_18, 1, ~0ULL, log->count,
+			   "threshold interrupts without freeze"))
 		return;
 	if (!log->entry[0].global_ctrl) {
 		test_inconclusive(t, "the interrupt comes only after the window");
@@ -162,7 +236,7 @@ TEST(ds, a_threshold_interrupt_freezes_too, REQS(PMI_18),
 	msr_write(MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI);
 	log = threshold_interrupts(1);
 	msr_write(MSR_IA32_DEBUGCTL, 0);
-	if (CHECK_RANGE(t, PMI_18, 1, ~0ULL, log->count, "threshold interrupts with freeze"))
+	if (CONTROL_RANGE(t, PMI_18, 1, ~0ULL, log->count, "threshold interrupts with freeze"))
 		CHECK_EQ(t, PMI_18, 0, log->entry[0].global_ctrl,
 			 "IA32_PERF_GLOBAL_CTRL at the handler's entry");
 }

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Two PEBS counters that overflow one after the other: SDM "Processor Event Based Sampling (PEBS)",
+ * the paragraphs on performance counter prioritization. The rest of them is in priority.c.
+ */
+#include "pmu/counter.h"
+#include "tests/frame/calibration.h"
+#include "tests/frame/needs.h"
+#include "tests/measure/sampling.h"
+
+/*
+ * The first record of two overflows on different loads, `gap` apart, that of `earlier` first. Its
+ * status must show the earlier one (the assist clears it afterwards); where the assist comes at
+ * once, it isn't held up by an overflow on its own load either.
+ */
+static void check_earlier(struct test *t, unsigned earlier, unsigned later, u64 gap)
+{
+	const struct calibration *c = calibration_get();
+	enum record_format format = counter_caps()->record_format;
+	struct ds_setup setup = sampling_setup(8);
+	struct pebs_record record;
+	u64 status;
+
+	ds_open(&setup);
+	pebs_arm(later, LOADS, COUNT_BOTH, calibration_period(LOADS, PERIOD + gap));
+	pebs_arm(earlier, LOADS, COUNT_BOTH, calibration_period(LOADS, PERIOD));
+	workload_run(&workload_sample, PERIOD, pmc_or(pmc_one(earlier), pmc_one(later)));
+	sampling_want(t, 1);
+	if (!CONTROL_RANGE(t, PRIO_16, 1, 2, ds_records(), "records of two overflows"))
+		return;
+	record_decode(format, ds_record(0), record_size(format), &record);
+	status = sampling_field(&record, RECORD_status);
+	CHECK_EQ(t, PRIO_16, BIT(earlier), status & BIT(earlier),
+		 "IA32_PMC%u, %lu loads before IA32_PMC%u, in the first record's status 0x%lx",
+		 earlier, gap, later, status);
+	if (c->shadow_known && c->shadow_most == 0)
+		CHECK_EQ(t, PRIO_16, workload_mark(&workload_sample, 0),
+			 sampling_ip(&workload_sample, &record),
+			 "instruction of IA32_PMC%u's record, IA32_PMC%u overflowing %lu loads on",
+			 earlier, later, gap);
+	counter_reset();
+}
+
+/*
+ * PRIO-16  A counter that overflows later must not be served before one that overflowed earlier.
+ *          SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Performance Counter Prioritization;
+ *          how long simultaneous is isn't stated
+ *
+ * Given  two PEBS counters that overflow on different loads, one to six apart, either index first
+ * When   both overflow
+ * Then   the first record's status shows the earlier one; where this machine has no record shadow,
+ *        the record is of the first load after it
+ * Control: there are one or two records
+ */
+TEST(priority, earlier_pebs_overflow_is_not_overtaken_by_a_later_one, REQS(PRIO_16),
+     NEEDS(need_perfmon, need_pebs, need_events))
+{
+	calibration_get();
+	check_earlier(t, 3, 0, 1);
+	check_earlier(t, 2, 1, 6);
+	check_earlier(t, 0, 1, 1);
+}
