@@ -52,7 +52,7 @@ NO_STRINGS := -mmemset-strategy=unrolled_loop:512:noalign,rep_8byte:-1:noalign \
 endif
 FREESTANDING := -std=gnu11 -O2 -g -ffreestanding -fPIC -fvisibility=hidden -fshort-wchar \
 	   -mno-red-zone -mgeneral-regs-only -fno-stack-protector -fno-asynchronous-unwind-tables \
-	   -fcf-protection=none -fno-strict-aliasing -U_FORTIFY_SOURCE
+	   -fcf-protection=none -fno-strict-aliasing -U_FORTIFY_SOURCE -fdebug-prefix-map=$(CURDIR)=.
 CFLAGS	:= $(FREESTANDING) $(WARN) -I. -I$(GEN)
 # Only boot/ and refpmu/ may know of UEFI: the others don't find its headers.
 EFI_CFLAGS := -DGNU_EFI_USE_MS_ABI -isystem /usr/include/efi -isystem /usr/include/efi/x86_64

@@ -333,7 +333,8 @@ run_one()
 	esac
 	status=0
 	tools/conclude.py "--serial=$2/serial.log" "--out=$3" "--run=$settings" \
-		"--reason=$reason" "--end=$end" "--efi=${efi##*/}" || status=$?
+		"--reason=$reason" "--end=$end" "--efi=${efi##*/}" \
+		"--build=$BUILD" || status=$?
 	return "$status"
 }
 

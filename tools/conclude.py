@@ -3,9 +3,10 @@
 """Turn the serial log of a run into its results: called by run-qemu.sh.
 
 conclude.py --serial FILE --out FOLDER --run "pmu=reference cpu=haswell ..."
-            [--reason TEXT] [--end TEXT] [--efi NAME]
+            [--reason TEXT] [--end TEXT] [--efi NAME] [--build FOLDER]
 
-REASON is why the run was ended from outside, END how the machine ended by itself.
+REASON is why the run was ended from outside, END how the machine ended by itself. With the folder
+in which the programs were built, addresses of register dumps get names.
 
 Writes serial.log, results.tap, results.json and junit.xml to FOLDER, in this order; then it prints
 the run's TAP. Exit status: that of the run (README, "How to read a result"); 2 if FOLDER or
@@ -24,6 +25,7 @@ import junit        # noqa: E402
 import output       # noqa: E402
 import results      # noqa: E402
 import spec         # noqa: E402
+import symbols      # noqa: E402
 
 MACHINE = "the machine "        # how run-qemu.sh begins when it tells how it ended
 
@@ -120,10 +122,15 @@ def conclude(options, log):
         end = "" if run.complete else options.end
         run.problem = cause(run.problem, complaints, options.reason or end)
     end = "" if runs and runs[0].status is not None else options.end
+    words = [line for line in complaints if line.startswith(results.HYPERVISOR)]
+    last = symbols.of_hypervisor(words, os.path.join(options.build, "refpmu.so"))
     if not options.efi:
-        return harness_tap(run, run.settings), run, run.exit_status
+        tap = symbols.of_dumps(harness_tap(run, run.settings),
+                               os.path.join(options.build, "pmutest86.so"))
+        return [*tap[:1], *last, *tap[1:]], run, run.exit_status
     tap, status = efi_tap(runs[0] if runs else None, options.efi, serial,
                           cause("", complaints, options.reason or end))
+    tap = [*tap[:2], *last, *tap[2:]]
     engine = runs[0].engine if runs else {}
     run = results.parse("\n".join(tap))[0][0]
     run.engine = engine
@@ -140,6 +147,7 @@ def main():
     parser.add_argument("--reason", default="")
     parser.add_argument("--end", default="")
     parser.add_argument("--efi", default="")
+    parser.add_argument("--build", default="build")
     options = parser.parse_args()
 
     log = b""

@@ -68,6 +68,8 @@ test_a_hang_without_hpet_costs_its_test()
 	grep -q '^# hpet: none' "$out"
 	grep -q '^not ok .* - deadly.loop_with_interrupts_off_is_an_error ' "$out"
 	grep -q '^ok .* - calibration.calibration_sees_an_overflow_interrupt ' "$out"
+	# Where it hung, by name.
+	grep -qP '^  rip_is: "hang \(tests/self/deadly\.c:\d+\)"$' "$out"
 	grep -q '^# decided .* failed 0, errors 1$' "$out"
 }
 
