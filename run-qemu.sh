@@ -25,7 +25,7 @@ usage: ./run-qemu.sh [OPTION]...
                     knob K is V, whatever seed and profile say; K: --list latitude
   --require G,...   a SKIP or INCONCLUSIVE in these requirement groups is exit status 2
   --engine NAME     how the reference PMU counts instructions: step (single steps), direct (executed
-                    one by one), fast (translated too). Default: direct; with --efi, fast
+                    one by one), fast (translated too). Default: fast, the fastest there is
   --smp N           processors, 1 to 16 (default 2: the two threads of a core)
   --on WHICH        run tests on the first processor (default), on all in turn, or on number N;
                     the others sleep meanwhile
@@ -270,11 +270,10 @@ prepare()
 	[ -z "$on" ] || arguments+=" on=$on"
 	if [ -n "$efi" ]; then
 		program='\program.efi' arguments=${efi_arguments[*]-}
-		engine=${engine:-fast}
 		cp "$efi" "$esp/program.efi"
 	fi
 	words="cpu=$2 fault=${fault:-none} seed=${seed:-0}"
-	words+="${engine:+ engine=$engine}"
+	words+=" engine=${engine:-fast}"
 	words+="${profile:+ profile=$profile}${latitude:+ latitude=$latitude}"
 	echo "run $words efi=$program args=$arguments" > "$esp/refpmu-plan.txt"
 }
