@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Data and code on one page, as on a stack: the code stores beside itself again and again. The
- * counts must be right, and the fast engine must not leave its blocks for each store.
+ * counts must be right, and blocks must not be left for each store.
  */
 #ifndef REFPMU_SELFTEST_BESIDE_H
 #define REFPMU_SELFTEST_BESIDE_H

@@ -461,7 +461,7 @@ static void emit_conditional(struct emitter *e, const struct block_op *op, struc
 }
 
 /*
- * If the flags on the stack have the trap flag, it is for the stepping engine: out by an exception.
+ * If the flags on the stack have the trap flag, it is for a step: out by an exception.
  * Nothing may change a flag here, should the stack not be there.
  */
 static void emit_popf(struct emitter *e, const struct block_op *op)

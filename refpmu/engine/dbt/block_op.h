@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a block does with an instruction: copy it, rewrite it, end behind it, or leave it to the
- * stepping engine. A list of what may be in a block, not of what may not.
+ * What a block does with an instruction: copy it, rewrite it, end behind it, or leave it to a step.
+ * A list of what may be in a block, not of what may not.
  */
 #ifndef REFPMU_ENGINE_DBT_BLOCK_OP_H
 #define REFPMU_ENGINE_DBT_BLOCK_OP_H

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * See translator.h and docs/ENGINE.md: code runs as translated blocks (block.h) in guest mode, with
- * nested paging and the guest's own page tables in force, so that whatever is hidden or
- * trapped stays so. What it can't do exactly it leaves to the other ways.
+ * nested paging and the guest's own page tables in force, so that whatever is hidden or trapped
+ * stays so. What it can't do exactly it leaves to the other ways.
  *
  * A run of blocks is one VMRUN or a few, with some things exchanged in the VMCB: RIP points into
  * the blocks; CR3, CR4.LA57 and the nested tables are those that show them (engine_space.h).
  *
  * Exceptions and nested page faults leave a block in the middle; the instruction is undone and
- * left to the stepping engine, which meets them again. Interrupts and NMIs wait for the next
- * beginning of a block.
+ * left to a step, which meets them again. Interrupts and NMIs wait for the next beginning of a
+ * block.
  */
 #include "refpmu/hv/code_page.h"
 #include "refpmu/hv/deliver.h"
@@ -222,12 +222,12 @@ static u64 settle(struct cpu *cpu, const struct run *run)
 
 	block_end(cache, &events);
 	if (events.instructions != cache->given - cache->region->context.budget)
-		panic("the fast engine has miscounted (events, given, left)", 3,
+		panic("blocks have miscounted (events, given, left)", 3,
 		      events.instructions, cache->given, cache->region->context.budget, 0);
 	if (run->rep)
 		settle_rep(cpu, run, &events);
 	if (!model_bulk_fits(&cpu->model, cpu_cpl(cpu), &events))
-		panic("the fast engine went past an overflow (events, loads, stores, given)", 4,
+		panic("blocks went past an overflow (events, loads, stores, given)", 4,
 		      events.instructions, events.loads, events.stores, cache->given);
 	model_bulk_retire(&cpu->model, cpu_cpl(cpu), &events);
 	cpu->statistics.in_blocks += events.instructions;

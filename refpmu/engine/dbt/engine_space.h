@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where the fast engine's blocks live: one space for CPL 0 and one for CPL 3, each with its region
+ * Where the translator's blocks live: one space for CPL 0 and one for CPL 3, each with its region
  * of code and its cache of blocks. While blocks run, the guest's processor finds the region
  *  - in linear memory at an address that isn't canonical for the guest, through page tables of
  *    five levels, the lower four of which are the guest's,

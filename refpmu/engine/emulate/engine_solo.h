@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * One instruction after the other without world switches (solo.h), each reported to the model as
- * after a step: for the fast engine, where the model has to see each, and where a run of blocks
+ * after a step: where there is no translated code, the model has to see each, or a run of blocks
  * would cost more than it brings.
  */
 #ifndef REFPMU_ENGINE_EMULATE_ENGINE_SOLO_H

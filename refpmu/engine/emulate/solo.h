@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Solo instructions: one instruction at a time, run in the hypervisor's own mode without a world
- * switch, for the fast engine where the model has to see each. Instructions with general registers
- * and at most one memory operand, or with XMM registers only, are executed directly; the memory
- * operand is replaced by [reg] with a free register; branches and stack instructions are carried
- * out in C. Pure: where memory is, and whether the program may go there, the caller says.
+ * switch. Instructions with general registers and at most one memory operand, or with XMM registers
+ * only, are executed directly; the memory operand is replaced by [reg] with a free register;
+ * branches and stack instructions are carried out in C. Pure: where memory is, and whether the
+ * program may go there, the caller says.
  *
  * A list of what is done, not of what isn't: whatever could fault, but by its access to memory,
  * isn't. So nothing here ever faults.

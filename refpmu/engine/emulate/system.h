@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Instructions that operating systems run all the time and that can't be in a block: carried out
- * in C, for the fast engine, while the guest's state is at hand. What is unusual about one (an
+ * Instructions that operating systems run all the time, and that run neither directly nor in a
+ * block: carried out in C, while the guest's state is at hand. What is unusual about one (an
  * exception, another mode, a flag that changes what comes behind it) is left to the processor.
  */
 #ifndef REFPMU_ENGINE_EMULATE_SYSTEM_H
