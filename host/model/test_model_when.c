@@ -205,6 +205,20 @@ static void on_the_second_processor(void)
 	}
 }
 
+/* All fixed counters wrap on one instruction. A processor that asks for an interrupt for each shows
+ * in which order they are served: that of their index, which no program sees. */
+static void fixed_counters_in_index_order(void)
+{
+	open(FAULT_PMI_PER_COUNTER, (struct fault_when){ .nth = 0 });
+	rig_set(&r, MSR_IA32_FIXED_CTR_CTRL, 0xbbb);
+	for (unsigned i = 0; i < 3; i++)
+		rig_set(&r, MSR_IA32_FIXED_CTR0 + i, BITS(0, 47) - 1);
+	rig_start(&r, BITS(32, 34));
+	rig_nops(&r, 2);
+	CHECK_STR("OVERFLOW8 OVERFLOW9 OVERFLOW10", rig_actions(&r));
+	CHECK_EQ(BITS(32, 34), rig_status(&r));
+}
+
 int main(void)
 {
 	RUN(without_parameters_always);
@@ -222,5 +236,6 @@ int main(void)
 	RUN(with_int);
 	RUN(beside_another);
 	RUN(on_the_second_processor);
+	RUN(fixed_counters_in_index_order);
 	return check_end();
 }

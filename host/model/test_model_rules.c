@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Every rule that a fault of refpmu/faults/fault.def breaks holds on the correct processor. It runs
+ * twice: on the model as it is, and on the one that has no faults at all.
+ */
+#include "host/check.h"
+#include "host/model/rules.h"
+
+static const char *const fault_names[FAULT_COUNT] = {
+	[FAULT_NONE] = "none",
+#define FAULT(token, name, requirements, sentence, ...) [FAULT_##token] = name,
+#include "refpmu/faults/fault.def"
+};
+
+static void each_rule_holds_on_the_correct_processor(void)
+{
+	for (unsigned hyper_threading = 0; hyper_threading < 2; hyper_threading++)
+		for (unsigned f = FAULT_NONE + 1; f < FAULT_COUNT; f++)
+			CHECK(rule_holds(f, FAULT_NONE, hyper_threading), "the rule of %s",
+			      fault_names[f]);
+}
+
+int main(void)
+{
+	RUN(each_rule_holds_on_the_correct_processor);
+	return check_end();
+}
