@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Faults of refpmu/model/load_latency.c: which loads carry a tag, count, and what a record tells.
- */
+/* Faults of refpmu/model/load_latency.c: which loads carry a tag and count, what a record tells. */
 #include "refpmu/faults/broken.h"
 #include "refpmu/model/access.h"
 #include "refpmu/model/record.h"
