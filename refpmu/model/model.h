@@ -9,12 +9,12 @@
  *
  * Files: model.c (configuration), core.c (what two processors of a core share),
  * latitude.c (which legal processor), msr.c and msr_bits.c (read and write
- * rules), counter.c (events, counting, overflow), priority.c (who is served first),
+ * rules), counter.c (events, counting, overflow), priority.c (what is served first),
  * pebs.c (assist, index, threshold), record.c (what a record holds), lvt.c
  * (from the request of a PMI to what the local APIC does with it), uncore.c (the uncore's
- * counters), cpuid.c (enumeration), model_fault*.c (what broken processors do instead).
- * Memory: model_memory*.c (caches and TLBs, shared by all processors) over model/memory/sets.c,
- * exerciser.c (lines put there by request),
+ * counters), cpuid.c (enumeration), hooks.h (where refpmu/faults/ changes what is planned).
+ * Memory: memory/memory.c, line.c, place.c (caches and TLBs, shared by all processors) over
+ * memory/sets.c, exerciser.c (lines put there by request),
  * access.c (what loads and stores meet there), load_latency.c (tags), offcore.c,
  * data_address.c (what records tell). Transactions: model/tsx/tx.c, model/tsx/log.c.
  * NetBurst: model_netburst*.c.
