@@ -3,6 +3,7 @@
 #include "refpmu/faults/broken.h"
 #include "refpmu/model/core.h"
 #include "refpmu/model/msr.h"
+#include "refpmu/model/netburst/netburst.h"
 
 #define WIDEST_COUNTER	48	/* bits, of fault counters-above-width: bit 47 is the sign */
 
@@ -151,6 +152,8 @@ void fault_rdmsr(struct model *m, const struct place *p, struct msr_result *resu
 	} else if (p->reg == REG_MISC_ENABLE && broken(m, FAULT_PEBS_SHOWN_UNAVAILABLE)) {
 		result->value |= IA32_MISC_ENABLE_PEBS_UNAVAILABLE;
 	}
+	if (p->reg == REG_DS_AREA && m->host->netburst && broken(m, FAULT_NB_DS_AREA_SHARED))
+		result->value = netburst_of(m)->faults.last_ds_area;
 	if (unreadable(m, p->reg))
 		*result = (struct msr_result){ .status = MSR_GP };
 	else if (broken(m, generated[p->reg].reads_zero))
@@ -339,6 +342,8 @@ void fault_msr_taken(struct model *m, const struct place *p, u64 value)
 	case REG_DS_AREA:
 		if (!m->faults.first_ds_area)
 			m->faults.first_ds_area = value;
+		if (m->host->netburst && m->config.fault == FAULT_NB_DS_AREA_SHARED)
+			netburst_of(m)->faults.last_ds_area = value;
 		break;
 	case REG_OFFCORE_RSP_0:
 	case REG_OFFCORE_RSP_1:

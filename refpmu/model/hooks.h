@@ -54,6 +54,11 @@ struct uncore_setting;
 struct uncore_listener;
 struct uncore_overflow;
 struct uncore_pmi;
+struct netburst;
+struct netburst_step;
+struct netburst_place;
+struct netburst_filter;
+struct netburst_pmi;
 
 /* ---- everywhere: faults/fault.c ---- */
 
@@ -165,7 +170,38 @@ HOOK_VALUE(bool, fault_permits_bulk, permits, const struct model *m)
 
 /* ---- tsx/ ---- */
 
-/* ---- netburst/ ---- */
+/* ---- netburst/: faults/netburst.c ---- */
+
+HOOK(fault_nb_init, struct model *m, struct netburst *n)
+/* Registers: what a counter can hold; are bits of MSR_PEBS_ENABLE relative to the accessor? Which
+ * bits can be written; RDMSR, RDPMC, WRMSR. */
+HOOK_VALUE(u64, fault_nb_width, mask, struct model *m)
+HOOK_VALUE(bool, fault_nb_relative, relative, struct model *m)
+HOOK_VALUE(u64, fault_nb_bits, bits, struct model *m, const struct netburst_place *p)
+HOOK_VALUE(u64, fault_nb_rdmsr, value, struct model *m, const struct netburst_place *p)
+HOOK(fault_nb_rdpmc, struct model *m, u32 ecx, struct msr_result *result)
+HOOK(fault_nb_wrmsr, struct model *m, const struct netburst_place *p, struct msr_write *write)
+/* Which counters run; does one that waited for an overflow start; does counter i count here? */
+HOOK_VALUE(u32, fault_nb_running, running, struct model *m)
+HOOK_VALUE(bool, fault_nb_starts, starts, struct model *m)
+HOOK_VALUE(bool, fault_nb_counts, counts, struct model *m, unsigned i, u64 cccr)
+/* An instruction; has it an event for counter i; its filter; its sum; is an overflow forced? */
+HOOK(fault_nb_instruction, struct model *m)
+HOOK_VALUE(bool, fault_nb_has_event, has, struct model *m, const struct netburst_step *s,
+	   unsigned i)
+HOOK(fault_nb_filter, struct model *m, u64 cccr, struct netburst_filter *filter)
+HOOK_VALUE(u64, fault_nb_sum, sum, struct model *m, unsigned i)
+HOOK_VALUE(bool, fault_nb_forced, forced, struct model *m, unsigned i)
+/* An overflow: the CCCR shows it; it has happened; those that it starts; its PMI, and where to. */
+HOOK_VALUE(u64, fault_nb_shows, shown, struct model *m, u64 cccr)
+HOOK(fault_nb_wrapped, struct model *m, unsigned i)
+HOOK_VALUE(u32, fault_nb_started, started, struct model *m, const struct netburst_step *s,
+	   unsigned i)
+HOOK(fault_nb_interrupt, struct model *m, unsigned i, bool wrapped, struct netburst_pmi *pmi)
+HOOK(fault_nb_pmi, struct model *m, unsigned cause, bool *to)
+/* Does counter i make records for this logical processor? */
+HOOK_VALUE(bool, fault_nb_samples, samples, struct model *m, const struct netburst_step *s,
+	   unsigned i)
 
 /* ---- priority.c: faults/priority.c ---- */
 

@@ -148,7 +148,7 @@ static u64 executed(struct model *m, const struct netburst_step *s, unsigned tag
 
 static u64 instructions(struct model *m)
 {
-	return !(broken(m, FAULT_NB_INSTRUCTIONS_MISSED) && netburst_of(m)->tick++ % 4 == 0);
+	return !(broken(m, FAULT_NB_INSTRUCTIONS_MISSED) && netburst_of(m)->faults.tick++ % 4 == 0);
 }
 
 static u64 mispredictions(struct model *m, const struct netburst_step *s)

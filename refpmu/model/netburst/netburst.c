@@ -12,7 +12,6 @@
 #include "refpmu/model/core.h"
 
 #define LINGER	200	/* instructions */
-#define THRESHOLD_MAX	(NB_CCCR_THRESHOLD >> NB_CCCR_THRESHOLD_SHIFT)
 
 const struct netburst_counter_row netburst_counters[NB_COUNTERS] = {
 #define NB_COUNTER(name, number, address, cccr, cccr_address, pool, alternate, extended, source) \
@@ -41,9 +40,7 @@ void netburst_init(struct model *m)
 	*n = (struct netburst){
 		.thread = { { .active = true }, { .active = n->thread[1].active } },
 	};
-	for (unsigned t = 0; t < NB_THREADS; t++)
-		for (unsigned i = 0; i < NB64_BYTES; i++)
-			n->thread[t].previous_record[i] = MODEL_NO_RECORD_BEFORE;
+	fault_nb_init(m, n);
 	for (unsigned i = 0; i < NB_COUNTERS; i++)
 		netburst_cccr_written(&n->now, i);
 	for (unsigned e = 0; e < NB_ESCRS; e++)
@@ -56,25 +53,10 @@ void netburst_init(struct model *m)
 
 u64 netburst_width(struct model *m)
 {
-	return broken(m, FAULT_NB_WIDTH_32) ? BITS(0, 31) : BITS(0, NB_WIDTH - 1);
+	return fault_nb_width(m, BITS(0, NB_WIDTH - 1));
 }
 
 /* ---- which counters run ---- */
-
-/* A CCCR without its enable flag: what broken processors take for one. */
-static bool runs_disabled(struct model *m, unsigned i)
-{
-	const struct netburst_settings *now = &netburst_of(m)->now;
-	u64 cccr = now->cccr[i];
-
-	/* Only one that has something to count: all would be watched for ever. */
-	if (now->selected[i] == NB_ESCRS || !now->escr[now->selected[i]])
-		return false;
-	return (cccr && broken(m, FAULT_NB_ENABLE_IGNORED)) ||
-	       (i == NB_FLAME_COUNTER1 && cccr && broken(m, FAULT_NB_COUNTER_9_STARTED)) ||
-	       (cccr & NB_CCCR_CASCADE && broken(m, FAULT_NB_CASCADE_AT_ONCE)) ||
-	       (cccr & NB_CCCR_EXTENDED_CASCADE && broken(m, FAULT_NB_EXTENDED_AT_ONCE));
-}
 
 /* The last counter stops. Most often one will start again soon: calling the other logical processor
  * back each time takes longer than seeing some more of what it does. */
@@ -92,10 +74,9 @@ void netburst_configure(struct model *m, u32 keep_started)
 	u32 running = now->running & keep_started;
 
 	for (unsigned i = 0; i < NB_COUNTERS; i++)
-		if (now->cccr[i] & NB_CCCR_ENABLE || runs_disabled(m, i))
+		if (now->cccr[i] & NB_CCCR_ENABLE)
 			running |= (u32)BIT(i);
-	if (broken(m, FAULT_INERT))
-		running = 0;
+	running = fault_nb_running(m, running);
 	if (now->running && !running)
 		linger(m);
 	__atomic_store_n(&now->running, running, __ATOMIC_RELEASE);
@@ -111,15 +92,13 @@ bool netburst_watching(const struct model *m)
 }
 
 /* The active thread field. */
-static bool threads_fit(struct model *m, u64 cccr)
+static bool threads_fit(const struct model *m, u64 cccr)
 {
 	const struct netburst_processor *t = netburst_of(m)->thread;
 	unsigned active = (unsigned)t[0].active + t[1].active;
 
-	if (!netburst_has_ht(m) || broken(m, FAULT_NB_ACTIVE_IGNORED))
+	if (!netburst_has_ht(m))
 		return true;
-	if (broken(m, FAULT_NB_HALTED_ACTIVE))
-		active = NB_THREADS;
 	switch ((cccr & NB_CCCR_ACTIVE_THREAD) >> NB_CCCR_ACTIVE_THREAD_SHIFT) {
 	case NB_ACTIVE_NONE:
 		return active == 0;
@@ -134,38 +113,37 @@ static bool threads_fit(struct model *m, u64 cccr)
 
 /* ---- filters ---- */
 
-static bool passes(struct model *m, u64 cccr, u64 input)
+/* "Compare Flag", "Complement Flag", "Threshold Field", "Edge Flag". */
+static struct netburst_filter filter_of(struct model *m, u64 cccr)
 {
-	u64 threshold = (cccr & NB_CCCR_THRESHOLD) >> NB_CCCR_THRESHOLD_SHIFT;
-	bool complement = cccr & NB_CCCR_COMPLEMENT && !broken(m, FAULT_NB_COMPLEMENT_IGNORED);
-	bool above;
+	struct netburst_filter f = {
+		.compare = cccr & NB_CCCR_COMPARE,
+		.complement = cccr & NB_CCCR_COMPLEMENT,
+		.edge = cccr & NB_CCCR_EDGE,
+		.least = ((cccr & NB_CCCR_THRESHOLD) >> NB_CCCR_THRESHOLD_SHIFT) + 1,
+	};
 
-	if (threshold > 1 && threshold < THRESHOLD_MAX && broken(m, FAULT_NB_THRESHOLD_MIDDLE))
-		threshold = 1;
-	if (complement && cccr & NB_CCCR_EDGE && broken(m, FAULT_NB_COMPLEMENT_WITH_EDGE))
-		complement = false;
-	above = input > threshold ||
-		     (input == threshold && broken(m, FAULT_NB_THRESHOLD_EQUAL));
-	return complement ? !above : above;
+	fault_nb_filter(m, cccr, &f);
+	return f;
+}
+
+static bool passes(const struct netburst_filter *f, u64 input)
+{
+	return (input >= f->least) != f->complement;
 }
 
 static u64 increment(struct model *m, unsigned i, u64 cccr, u64 input, bool per_clock)
 {
 	struct netburst *n = netburst_of(m);
 	u64 clocks = m->latitude[LAT_CYCLES_PER_INSTRUCTION], edges;
-	bool compare = cccr & NB_CCCR_COMPARE && !broken(m, FAULT_NB_COMPARE_IGNORED);
-	bool edge = cccr & NB_CCCR_EDGE && !broken(m, FAULT_NB_EDGE_IGNORED);
+	struct netburst_filter f = filter_of(m, cccr);
 	bool before = n->condition & BIT(i), first, others;
 
-	if (compare && !(cccr & NB_CCCR_COMPLEMENT) && broken(m, FAULT_NB_COMPARE_SILENT))
-		return 0;
-	compare = compare || (cccr & NB_CCCR_COMPLEMENT && broken(m, FAULT_NB_COMPLEMENT_ALONE)) ||
-		  (cccr & NB_CCCR_THRESHOLD && broken(m, FAULT_NB_THRESHOLD_ALONE));
-	if (!compare && !(edge && broken(m, FAULT_NB_EDGE_ALONE)))
+	if (!f.compare)
 		return per_clock ? input * clocks : input;
-	first = compare ? passes(m, cccr, input) : input;
-	others = compare ? passes(m, cccr, per_clock ? input : 0) : per_clock && input;
-	if (!edge)
+	first = passes(&f, input);
+	others = passes(&f, per_clock ? input : 0);
+	if (!f.edge)
 		return first + (clocks - 1) * others;
 	edges = (u64)(first && !before) + (clocks > 1 && others && !first);
 	n->condition = (n->condition & ~(u32)BIT(i)) |
@@ -185,24 +163,16 @@ static void post(struct model *m, unsigned thread, unsigned i)
 	model_core_call(m, to);
 }
 
+/* OVF_PMI_T0 and OVF_PMI_T1: to either logical processor, or both. */
 static void raise_pmi(struct model *m, const struct netburst_step *s, unsigned i)
 {
 	u64 cccr = s->with->cccr[i];
-	bool exchanged = broken(m, FAULT_NB_PMI_EXCHANGED);
-	bool t0 = cccr & NB_CCCR_OVF_PMI_T0, t1 = cccr & NB_CCCR_OVF_PMI_T1;
+	bool to[NB_THREADS] = { cccr & NB_CCCR_OVF_PMI_T0, cccr & NB_CCCR_OVF_PMI_T1 };
 
-	if (broken(m, FAULT_NB_PMI_NEVER))
-		return;
-	if (!t0 && !t1 && broken(m, FAULT_NB_PMI_ALWAYS))
-		t0 = true;
-	if ((t0 || t1) && broken(m, FAULT_NB_PMI_TO_CAUSE)) {
-		post(m, s->thread, i);
-		return;
-	}
-	if (t0)
-		post(m, exchanged, i);
-	if (t1)
-		post(m, !exchanged, i);
+	fault_nb_pmi(m, s->thread, to);
+	for (unsigned t = 0; t < NB_THREADS; t++)
+		if (to[t])
+			post(m, t, i);
 }
 
 /* Those that wait for this counter's overflow: the next instruction is their first. */
@@ -211,35 +181,19 @@ static u32 started_by(struct model *m, const struct netburst_step *s, unsigned i
 	const struct netburst_settings *with = s->with;
 	u32 started = 0;
 
-	for (unsigned k = 0; k < NB_COUNTERS; k++) {
-		unsigned alternate = netburst_counters[k].alternate;
-
-		if (broken(m, FAULT_NB_CASCADE_NEIGHBOUR))
-			alternate ^= 1;
-		if ((k == NB_IQ_COUNTER2 || k == NB_IQ_COUNTER3) &&
-		    broken(m, FAULT_NB_CASCADE_16_INTO_14))
-			alternate = k + 2;
-		if (alternate == i && !broken(m, FAULT_NB_CASCADE_NEVER) &&
-		    (with->cccr[k] & NB_CCCR_CASCADE || broken(m, FAULT_NB_CASCADE_UNASKED)))
+	for (unsigned k = 0; k < NB_COUNTERS; k++)
+		if ((with->cccr[k] & NB_CCCR_CASCADE && netburst_counters[k].alternate == i) ||
+		    (with->cccr[k] & NB_CCCR_EXTENDED_CASCADE &&
+		     netburst_counters[k].extended == i))
 			started |= (u32)BIT(k);
-		if (with->cccr[k] & NB_CCCR_EXTENDED_CASCADE &&
-		    netburst_counters[k].extended == i && !broken(m, FAULT_NB_EXTENDED_NEVER))
-			started |= (u32)BIT(k);
-	}
-	return started;
+	return fault_nb_started(m, s, i, started);
 }
 
 static void show_overflow(struct model *m, unsigned i)
 {
 	u64 *cccr = &netburst_of(m)->now.cccr[i];
 
-	if (!(*cccr & (NB_CCCR_OVF_PMI_T0 | NB_CCCR_OVF_PMI_T1)) &&
-	    broken(m, FAULT_NB_OVF_NEEDS_PMI))
-		return;
-	if (*cccr & NB_CCCR_OVF && broken(m, FAULT_NB_OVF_TOGGLES))
-		*cccr &= ~NB_CCCR_OVF;
-	else
-		*cccr |= NB_CCCR_OVF;
+	*cccr = fault_nb_shows(m, *cccr, *cccr | NB_CCCR_OVF);
 }
 
 /* "The PMI is generated on the next event count after the counter has overflowed": how many of the
@@ -248,16 +202,14 @@ static void interrupt(struct model *m, const struct netburst_step *s, unsigned i
 		      bool counts_behind)
 {
 	struct netburst *n = netburst_of(m);
-	bool due = n->pmi_due & BIT(i), later = n->pmi_later & BIT(i);
+	struct netburst_pmi pmi = { .was_due = n->pmi_due & BIT(i) };
 
-	n->pmi_later &= ~(u32)BIT(i);
-	if (due && broken(m, FAULT_NB_PMI_LATE)) {
-		n->pmi_later |= (u32)BIT(i);
-		due = false;
-	}
-	if (later || due || (wrapped && (counts_behind || broken(m, FAULT_NB_PMI_AT_OVERFLOW))))
+	pmi.raised = pmi.was_due || (wrapped && counts_behind);
+	pmi.due = wrapped && !counts_behind;
+	fault_nb_interrupt(m, i, wrapped, &pmi);
+	if (pmi.raised)
 		raise_pmi(m, s, i);
-	if (wrapped && !counts_behind && !broken(m, FAULT_NB_PMI_AT_OVERFLOW))
+	if (pmi.due)
 		n->pmi_due |= (u32)BIT(i);
 	else
 		n->pmi_due &= ~(u32)BIT(i);
@@ -268,18 +220,8 @@ static void interrupt(struct model *m, const struct netburst_step *s, unsigned i
 /* Is counter i the one that does PEBS for this logical processor, and is it enabled? */
 static bool samples(struct model *m, const struct netburst_step *s, unsigned i)
 {
-	unsigned own = NB_IQ_COUNTER4 + s->thread;
-	u8 enabled = s->with->pebs_threads;
-
-	if (broken(m, FAULT_NB_PEBS_EXCHANGED))
-		own = NB_IQ_COUNTER4 + !s->thread;
-	if (i != own && !(i >= NB_IQ_COUNTER0 && broken(m, FAULT_NB_PEBS_ANY_COUNTER)))
-		return false;
-	if (enabled && broken(m, FAULT_NB_PEBS_BOTH))
-		return true;
-	if (s->thread && enabled & BIT(0) && broken(m, FAULT_NB_PEBS_ONE_THREAD))
-		return false;
-	return enabled & BIT(s->thread) || broken(m, FAULT_NB_PEBS_UNASKED);
+	return fault_nb_samples(m, s, i, i == NB_IQ_COUNTER4 + s->thread &&
+					 s->with->pebs_threads & BIT(s->thread));
 }
 
 /* The PEBS counter has had an event, and has overflowed with it or before. */
@@ -305,21 +247,6 @@ static void sample(struct model *m, const struct netburst_step *s, unsigned i, b
 
 /* ---- an instruction ---- */
 
-/* Fault nb-second-lost: has logical processor 0 had an event of this counter a moment ago? */
-static bool lost_to_first(struct model *m, const struct netburst_step *s, unsigned i)
-{
-	enum { MOMENT = 64 };	/* instructions of the core */
-	struct netburst *n = netburst_of(m);
-	u64 now = (u64)n->thread[0].seen + n->thread[1].seen;
-
-	if (!s->thread) {
-		n->first_had[i] = now;
-		return false;
-	}
-	return n->first_had[i] && now - n->first_had[i] < MOMENT &&
-	       broken(m, FAULT_NB_SECOND_LOST);
-}
-
 /* Counter i on this instruction. Returns those that its overflow starts. */
 static u32 count(struct model *m, const struct netburst_step *s, unsigned i)
 {
@@ -328,34 +255,26 @@ static u32 count(struct model *m, const struct netburst_step *s, unsigned i)
 	u64 mask = netburst_width(m);
 	bool per_clock, precise, forced, wrapped, is_sampled;
 
-	if (!threads_fit(m, cccr) ||
-	    (i == NB_IQ_COUNTER2 && broken(m, FAULT_NB_COUNTER_14_DEAD)) ||
-	    (i == NB_FLAME_COUNTER0 && broken(m, FAULT_NB_COUNTER_8_DEAD)))
+	if (!fault_nb_counts(m, i, cccr, threads_fit(m, cccr)))
 		return 0;
 	input = netburst_input(m, s, i, &per_clock, &precise);
-	if (input && lost_to_first(m, s, i))
+	if (fault_nb_has_event(m, s, i, input) != !!input)
 		return 0;
 	is_sampled = input && precise && samples(m, s, i);
 	add = increment(m, i, cccr, input, per_clock);
 	if (!add)
 		return 0;
-	value = n->counter[i] + add;
-	if (i == NB_IQ_COUNTER3 && broken(m, FAULT_NB_COUNTER_15_CARRY))
-		value = (n->counter[i] & ~BITS(0, 31)) | (value & BITS(0, 31));
+	value = fault_nb_sum(m, i, n->counter[i] + add);
 	n->counter[i] = value & mask;
-	forced = (cccr & NB_CCCR_FORCE_OVF && !broken(m, FAULT_NB_FORCE_OVF_IGNORED) &&
-		  !(n->forced & BIT(i) && broken(m, FAULT_NB_FORCE_OVF_ONCE))) ||
-		 (i == NB_FLAME_COUNTER0 && broken(m, FAULT_NB_COUNTER_8_FORCED));
-	if (forced)
-		n->forced |= (u32)BIT(i);
+	forced = fault_nb_forced(m, i, cccr & NB_CCCR_FORCE_OVF);
 	wrapped = value > mask || forced;
 	interrupt(m, s, i, wrapped, forced ? add > 1 : value > mask && n->counter[i]);
 	if (wrapped)
 		show_overflow(m, i);
 	if (is_sampled)
 		sample(m, s, i, wrapped);
-	if (wrapped && broken(m, FAULT_NB_STOPS_AT_WRAP))
-		n->now.running &= ~(u32)BIT(i);
+	if (wrapped)
+		fault_nb_wrapped(m, i);
 	return wrapped ? started_by(m, s, i) : 0;
 }
 
@@ -390,7 +309,7 @@ static void look_around(struct model *m, const struct model_retired *r)
 
 	t->active = true;
 	t->user = r->cpl;
-	t->seen++;
+	fault_nb_instruction(m);
 	if (n->now.running)
 		t->linger = 0;
 	else if (t->linger)
@@ -428,8 +347,8 @@ void netburst_retire(struct model *m, const struct model_retired *r)
 	for (; started; started &= started - 1) {
 		unsigned i = (unsigned)__builtin_ctz(started);
 
-		if ((n->now.cccr[i] & (NB_CCCR_CASCADE | NB_CCCR_EXTENDED_CASCADE) ||
-		     broken(m, FAULT_NB_CASCADE_UNASKED)) && !broken(m, FAULT_INERT))
+		if (fault_nb_starts(m, n->now.cccr[i] &
+				       (NB_CCCR_CASCADE | NB_CCCR_EXTENDED_CASCADE)))
 			n->now.running |= (u32)BIT(i);
 	}
 	model_requests_raise(m);

@@ -19,6 +19,7 @@
 #define REFPMU_MODEL_NETBURST_NETBURST_H
 
 #include "refpmu/model/internal.h"
+#include "refpmu/model/msr.h"
 #include "refpmu/model/netburst/state.h"
 
 /* The generation has this PMU. */
@@ -50,6 +51,29 @@ void netburst_halt(struct model *m);
 void netburst_seen(struct model *m, u8 cpl);
 
 /* ---- between the files ---- */
+
+/* A register, by the tokens of refpmu/faults/fault_netburst.def. */
+enum netburst_reg {
+	NBR_NONE, NBR_COUNTER, NBR_CCCR, NBR_ESCR, NBR_PEBS_ENABLE, NBR_MATRIX_VERT,
+	NBR_TC_PRECISE_EVENT, NBR_DEBUGCTLA, NBR_KINDS,
+};
+
+struct netburst_place {
+	enum netburst_reg reg;
+	unsigned i;		/* member of a bank */
+};
+
+/* The filters of a CCCR: with compare the input passes if it is at least this much, or, with
+ * complement, if it isn't; edge needs compare. */
+struct netburst_filter {
+	bool compare, complement, edge;
+	u64 least;
+};
+
+/* The PMI of a counter: was it due, is it raised now, is it due with the next count? */
+struct netburst_pmi {
+	bool was_due, raised, due;
+};
 
 /* One row of NB_COUNTER. */
 struct netburst_counter_row { u8 pool, alternate, extended; };

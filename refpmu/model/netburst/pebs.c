@@ -13,7 +13,7 @@ struct ds {
 };
 
 /* Where a field is, in either form: size 0, not there. */
-struct place {
+struct nb_field {
 	u8 offset, size;
 };
 
@@ -25,12 +25,12 @@ enum record_member { MEMBER_rflags, MEMBER_rip, MEMBER_rax, MEMBER_rbx, MEMBER_r
 		     MEMBERS };
 enum form { FORM_NB64, FORM_NB32, FORMS };
 
-static const struct place ds_places[FORMS][DS_FIELDS] = {
+static const struct nb_field ds_places[FORMS][DS_FIELDS] = {
 #define NB_DS_FIELD(form, field, offset, size, title) [FORM_##form][DS_##field] = { offset, size },
 #include "spec/netburst.def"
 };
 
-static const struct place record_places[FORMS][MEMBERS] = {
+static const struct nb_field record_places[FORMS][MEMBERS] = {
 #define NB_RECORD_FIELD(form, field, offset, size, title) \
 	[FORM_##form][MEMBER_##field] = { offset, size },
 #include "spec/netburst.def"
@@ -64,7 +64,8 @@ static const struct { u16 zero, stale, swapped; } faults[MEMBERS] = {
 
 static u64 ds_linear(struct model *m)
 {
-	return broken(m, FAULT_NB_DS_AREA_SHARED) ? netburst_of(m)->last_ds_area : m->ds_area;
+	return broken(m, FAULT_NB_DS_AREA_SHARED) ? netburst_of(m)->faults.last_ds_area :
+						    m->ds_area;
 }
 
 static bool read_ds(struct model *m, enum form form, struct ds *ds)
@@ -77,7 +78,7 @@ static bool read_ds(struct model *m, enum form form, struct ds *ds)
 	};
 
 	for (unsigned f = 0; f < DS_FIELDS; f++) {
-		const struct place *p = &ds_places[form][f];
+		const struct nb_field *p = &ds_places[form][f];
 
 		*to[f] = 0;
 		if (!m->host->read(m->host->ctx, ds_linear(m) + p->offset, to[f], p->size))
@@ -104,7 +105,7 @@ static u64 member_of(const struct model *m, const struct model_retired *r, unsig
 static void fill(struct model *m, const struct model_retired *r, enum form form, u8 *bytes)
 {
 	for (unsigned i = 0; i < MEMBERS; i++) {
-		const struct place *p = &record_places[form][i];
+		const struct nb_field *p = &record_places[form][i];
 		u64 value = member_of(m, r, i);
 
 		if (i == MEMBER_rip && broken(m, FAULT_NB_RIP_FAR))
@@ -127,7 +128,7 @@ static void break_record(struct model *m, struct netburst_processor *t, enum for
 		if (broken(m, faults[i].zero))
 			__builtin_memset(field, 0, sizeof(u64));
 		if (broken(m, faults[i].stale))
-			__builtin_memcpy(field, t->previous_record +
+			__builtin_memcpy(field, t->faults.previous_record +
 					 record_places[form][i].offset, sizeof(u64));
 		if (faults[i].swapped != FAULT_NONE && broken(m, faults[i].swapped)) {
 			__builtin_memcpy(field, good + record_places[form][i + 1].offset,
@@ -136,7 +137,7 @@ static void break_record(struct model *m, struct netburst_processor *t, enum for
 					 good + record_places[form][i].offset, sizeof(u64));
 		}
 	}
-	__builtin_memcpy(t->previous_record, good, sizeof(good));
+	__builtin_memcpy(t->faults.previous_record, good, sizeof(good));
 }
 
 /* The form that processor and mode ask for. */

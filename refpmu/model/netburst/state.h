@@ -6,6 +6,7 @@
 #ifndef REFPMU_MODEL_NETBURST_STATE_H
 #define REFPMU_MODEL_NETBURST_STATE_H
 
+#include "refpmu/faults/netburst_state.h"
 #include "spec/netburst.h"
 
 /* What the registers say. */
@@ -41,16 +42,13 @@ struct netburst_processor {
 	struct netburst_store store[NB_STORES];		/* the last ones, in turn */
 	unsigned next_store;
 	u32 retired;		/* instructions that were counted */
-	u32 seen;		/* instructions, for a broken processor */
 	u32 linger;		/* instructions that are seen although no counter runs any more */
 	/* A WRMSR of its own has run and its retirement is to come: the settings before it, and
 	 * the counter that it wrote. */
 	bool writing;
 	u32 written;
 	struct netburst_settings before;
-	/* what only broken processors need */
-	u64 own_pebs_enable, own_matrix_vert, own_escr;
-	u8 previous_record[NB64_BYTES];
+	struct netburst_thread_faults faults;
 };
 
 struct netburst {
@@ -58,15 +56,9 @@ struct netburst {
 	u64 counter[NB_COUNTERS];
 	u64 tc_precise_event;
 	u32 pmi_due;		/* bit n: overflowed, the PMI comes with the next count */
-	u32 pmi_later;		/* of fault nb-pmi-one-count-late */
 	u32 condition;		/* bit n: of the last clock, what edge detection compares with */
-	u64 last_ds_area;	/* of fault nb-ds-area-shared */
-	/* of fault nb-counters-per-thread: who has written it last */
-	u8 counter_writer[NB_COUNTERS], cccr_writer[NB_COUNTERS];
 	u64 literal;		/* MSR_PEBS_ENABLE as it was written */
-	u32 forced;		/* of fault nb-force-ovf-once: bit n, counter n has been */
-	u64 first_had[NB_COUNTERS];	/* of fault nb-second-lost: thread 0, last */
-	u32 tick;
+	struct netburst_core_faults faults;
 	struct netburst_processor thread[NB_THREADS];
 };
 

@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: MIT */
+/* Faults of NetBurst: its registers, counting, overflows, cascades and interrupts. */
+#include "refpmu/faults/broken.h"
+#include "refpmu/model/netburst/netburst.h"
+
+/* By the registers' kinds; FAULT_NONE: there is none. */
+static const struct { u16 write_dropped, reads_zero, reserved_accepted; } generated[NBR_KINDS] = {
+#define FAULT(token, name, requirements, sentence, ...)
+#define FAULT_NB_WRITE(token, name, requirements, title) \
+	[NBR_##token].write_dropped = FAULT_NB_##token##_WRITE_DROPPED,
+#define FAULT_NB_READ(token, name, requirements, title) \
+	[NBR_##token].reads_zero = FAULT_NB_##token##_READS_ZERO,
+#define FAULT_NB_RESERVED(token, name, requirements, title) \
+	[NBR_##token].reserved_accepted = FAULT_NB_##token##_RESERVED_ACCEPTED,
+#include "refpmu/faults/fault_netburst.def"
+#undef FAULT
+};
+
+static struct netburst_thread_faults *own(struct model *m)
+{
+	return &netburst_of(m)->thread[netburst_thread_of(m)].faults;
+}
+
+void fault_nb_init(struct model *m, struct netburst *n)
+{
+	(void)m;
+	for (unsigned t = 0; t < NB_THREADS; t++)
+		for (unsigned i = 0; i < NB64_BYTES; i++)
+			n->thread[t].faults.previous_record[i] = MODEL_NO_RECORD_BEFORE;
+}
+
+/* ---- registers ---- */
+
+u64 fault_nb_width(struct model *m, u64 mask)
+{
+	return broken(m, FAULT_NB_WIDTH_32) ? BITS(0, 31) : mask;
+}
+
+bool fault_nb_relative(struct model *m, bool relative)
+{
+	return relative && !broken(m, FAULT_NB_PEBS_ABSOLUTE);
+}
+
+static u64 read(struct model *m, const struct netburst_place *p, u64 value)
+{
+	struct netburst *n = netburst_of(m);
+	u8 thread = (u8)netburst_thread_of(m);
+
+	switch (p->reg) {
+	case NBR_COUNTER:
+		return n->faults.counter_writer[p->i] != thread &&
+		       broken(m, FAULT_NB_COUNTERS_PER_THREAD) ? 0 : value;
+	case NBR_CCCR:
+		if (n->faults.cccr_writer[p->i] != thread &&
+		    broken(m, FAULT_NB_COUNTERS_PER_THREAD))
+			return 0;
+		if (value & NB_CCCR_OVF && broken(m, FAULT_NB_OVF_READ_CLEARS))
+			n->now.cccr[p->i] &= ~NB_CCCR_OVF;
+		return value;
+	case NBR_ESCR:
+		return broken(m, FAULT_NB_REGISTERS_PER_THREAD) ? own(m)->own_escr : value;
+	case NBR_PEBS_ENABLE:
+		return broken(m, FAULT_NB_PEBS_ENABLE_PER_THREAD) ? own(m)->own_pebs_enable : value;
+	case NBR_MATRIX_VERT:
+		return broken(m, FAULT_NB_MATRIX_PER_THREAD) ? own(m)->own_matrix_vert : value;
+	default:
+		return value;
+	}
+}
+
+u64 fault_nb_rdmsr(struct model *m, const struct netburst_place *p, u64 value)
+{
+	if (m->config.fault == FAULT_NONE)
+		return value;
+	value = read(m, p, value);
+	return broken(m, generated[p->reg].reads_zero) ? 0 : value;
+}
+
+void fault_nb_rdpmc(struct model *m, u32 ecx, struct msr_result *result)
+{
+	const struct netburst *n = netburst_of(m);
+	u32 i = ecx & ~(u32)NB_RDPMC_FAST;
+
+	if (m->config.fault == FAULT_NONE)
+		return;
+	if (i >= NB_COUNTERS) {
+		if (broken(m, FAULT_NB_RDPMC_ABSENT))
+			*result = (struct msr_result){ .status = MSR_DONE };
+		return;
+	}
+	if (broken(m, FAULT_NB_RDPMC_NEIGHBOUR))
+		result->value = n->counter[i ^ 1] & (ecx & NB_RDPMC_FAST ? BITS(0, 31) : ~0ULL);
+	if (ecx & NB_RDPMC_FAST && broken(m, FAULT_NB_RDPMC_FAST_FULL))
+		result->value = n->counter[i];
+}
+
+u64 fault_nb_bits(struct model *m, const struct netburst_place *p, u64 bits)
+{
+	u64 other = p->reg == NBR_CCCR ? NB_CCCR_OVF_PMI_T1 :
+		    p->reg == NBR_PEBS_ENABLE ? NB_PEBS_ENABLE_OTH_THR : 0;
+
+	if (m->config.fault == FAULT_NONE || netburst_has_ht(m))
+		return bits;
+	if (other && broken(m, FAULT_NB_HT_BITS_ACCEPTED))
+		bits |= other;
+	if (p->reg == NBR_PEBS_ENABLE && broken(m, FAULT_NB_ONE_REFUSES_PEBS))
+		bits &= ~NB_PEBS_ENABLE_MY_THR;
+	if (p->reg == NBR_CCCR && broken(m, FAULT_NB_ONE_REFUSES_PMI))
+		bits &= ~NB_CCCR_OVF_PMI_T0;
+	return bits;
+}
+
+/* What the register takes instead. */
+static u64 taken(struct model *m, const struct netburst_place *p, u64 value)
+{
+	if (p->reg == NBR_COUNTER && p->i == NB_MS_COUNTER0 &&
+	    broken(m, FAULT_NB_COUNTER_4_NARROW))
+		value &= BITS(0, NB_WIDTH - 2);
+	if (p->reg != NBR_CCCR)
+		return value;
+	if (value & NB_CCCR_FORCE_OVF && broken(m, FAULT_NB_FORCE_AT_ONCE))
+		value |= NB_CCCR_OVF;
+	if (netburst_of(m)->now.cccr[p->i] & NB_CCCR_OVF && broken(m, FAULT_NB_OVF_STICKS))
+		value |= NB_CCCR_OVF;
+	if (!(value & NB_CCCR_ENABLE) && broken(m, FAULT_NB_OVF_DISABLE_CLEARS))
+		value &= ~NB_CCCR_OVF;
+	return value;
+}
+
+static void note_write(struct model *m, const struct netburst_place *p, u64 value)
+{
+	struct netburst_core_faults *f = &netburst_of(m)->faults;
+
+	switch (p->reg) {
+	case NBR_COUNTER:
+		f->counter_writer[p->i] = (u8)netburst_thread_of(m);
+		break;
+	case NBR_CCCR:
+		f->cccr_writer[p->i] = (u8)netburst_thread_of(m);
+		f->forced &= ~(u32)BIT(p->i);
+		break;
+	case NBR_ESCR:
+		own(m)->own_escr = value;
+		break;
+	case NBR_PEBS_ENABLE:
+		own(m)->own_pebs_enable = value;
+		break;
+	case NBR_MATRIX_VERT:
+		own(m)->own_matrix_vert = value;
+		break;
+	default:
+		break;
+	}
+}
+
+void fault_nb_wrmsr(struct model *m, const struct netburst_place *p, struct msr_write *write)
+{
+	if (m->config.fault == FAULT_NONE)
+		return;
+	if (write->refused && broken(m, generated[p->reg].reserved_accepted)) {
+		write->refused = false;
+		write->taken = true;
+	}
+	if (write->taken && broken(m, generated[p->reg].write_dropped))
+		write->taken = false;
+	if (!write->taken)
+		return;
+	write->value = taken(m, p, write->value);
+	note_write(m, p, write->value);
+}
+
+/* ---- which counters run ---- */
+
+/* A CCCR without its enable flag. */
+static bool runs_disabled(struct model *m, unsigned i)
+{
+	const struct netburst_settings *now = &netburst_of(m)->now;
+	u64 cccr = now->cccr[i];
+
+	/* Only one that has something to count: all would be watched for ever. */
+	if (now->selected[i] == NB_ESCRS || !now->escr[now->selected[i]])
+		return false;
+	return (cccr && broken(m, FAULT_NB_ENABLE_IGNORED)) ||
+	       (i == NB_FLAME_COUNTER1 && cccr && broken(m, FAULT_NB_COUNTER_9_STARTED)) ||
+	       (cccr & NB_CCCR_CASCADE && broken(m, FAULT_NB_CASCADE_AT_ONCE)) ||
+	       (cccr & NB_CCCR_EXTENDED_CASCADE && broken(m, FAULT_NB_EXTENDED_AT_ONCE));
+}
+
+u32 fault_nb_running(struct model *m, u32 running)
+{
+	if (m->config.fault == FAULT_NONE)
+		return running;
+	for (unsigned i = 0; i < NB_COUNTERS; i++)
+		if (!(running & BIT(i)) && runs_disabled(m, i))
+			running |= (u32)BIT(i);
+	return broken(m, FAULT_INERT) ? 0 : running;
+}
+
+bool fault_nb_starts(struct model *m, bool starts)
+{
+	return (starts || broken(m, FAULT_NB_CASCADE_UNASKED)) && !broken(m, FAULT_INERT);
+}
+
+static bool threads_fit(struct model *m, u64 cccr, bool fit)
+{
+	u64 field = (cccr & NB_CCCR_ACTIVE_THREAD) >> NB_CCCR_ACTIVE_THREAD_SHIFT;
+
+	if (!netburst_has_ht(m) || broken(m, FAULT_NB_ACTIVE_IGNORED))
+		return true;
+	return broken(m, FAULT_NB_HALTED_ACTIVE) ?
+		field != NB_ACTIVE_NONE && field != NB_ACTIVE_ONE : fit;
+}
+
+bool fault_nb_counts(struct model *m, unsigned i, u64 cccr, bool counts)
+{
+	if (m->config.fault == FAULT_NONE)
+		return counts;
+	return threads_fit(m, cccr, counts) &&
+	       !(i == NB_IQ_COUNTER2 && broken(m, FAULT_NB_COUNTER_14_DEAD)) &&
+	       !(i == NB_FLAME_COUNTER0 && broken(m, FAULT_NB_COUNTER_8_DEAD));
+}
+
+/* ---- counting ---- */
+
+void fault_nb_instruction(struct model *m)
+{
+	own(m)->seen++;
+}
+
+bool fault_nb_has_event(struct model *m, const struct netburst_step *s, unsigned i, bool has)
+{
+	enum { MOMENT = 64 };	/* instructions of the core */
+	struct netburst *n = netburst_of(m);
+	u64 now = (u64)n->thread[0].faults.seen + n->thread[1].faults.seen;
+	u64 *first = &n->faults.first_had[i];
+
+	if (m->config.fault != FAULT_NB_SECOND_LOST || !has)
+		return has;
+	if (!s->thread) {
+		*first = now;
+		return true;
+	}
+	return !(*first && now - *first < MOMENT && broken(m, FAULT_NB_SECOND_LOST));
+}
+
+void fault_nb_filter(struct model *m, u64 cccr, struct netburst_filter *f)
+{
+	const u64 never = ~0ULL;
+	u64 threshold = f->least - 1;
+
+	if (m->config.fault == FAULT_NONE)
+		return;
+	if (f->compare && broken(m, FAULT_NB_COMPARE_IGNORED))
+		f->compare = false;
+	if (f->edge && broken(m, FAULT_NB_EDGE_IGNORED))
+		f->edge = false;
+	if (threshold > 1 && threshold < NB_CCCR_THRESHOLD >> NB_CCCR_THRESHOLD_SHIFT &&
+	    broken(m, FAULT_NB_THRESHOLD_MIDDLE))
+		f->least = 2;
+	if (broken(m, FAULT_NB_THRESHOLD_EQUAL))
+		f->least--;
+	if (f->complement && broken(m, FAULT_NB_COMPLEMENT_IGNORED))
+		f->complement = false;
+	if (f->complement && cccr & NB_CCCR_EDGE && broken(m, FAULT_NB_COMPLEMENT_WITH_EDGE))
+		f->complement = false;
+	if (f->compare && !(cccr & NB_CCCR_COMPLEMENT) && broken(m, FAULT_NB_COMPARE_SILENT))
+		f->least = never;
+	if (!f->compare && ((cccr & NB_CCCR_COMPLEMENT && broken(m, FAULT_NB_COMPLEMENT_ALONE)) ||
+			    (cccr & NB_CCCR_THRESHOLD && broken(m, FAULT_NB_THRESHOLD_ALONE))))
+		f->compare = true;
+	if (!f->compare && f->edge && broken(m, FAULT_NB_EDGE_ALONE))
+		*f = (struct netburst_filter){ .compare = true, .edge = true, .least = 1 };
+}
+
+u64 fault_nb_sum(struct model *m, unsigned i, u64 sum)
+{
+	return i == NB_IQ_COUNTER3 && broken(m, FAULT_NB_COUNTER_15_CARRY) ?
+		(netburst_of(m)->counter[i] & ~BITS(0, 31)) | (sum & BITS(0, 31)) : sum;
+}
+
+bool fault_nb_forced(struct model *m, unsigned i, bool forced)
+{
+	struct netburst_core_faults *f = &netburst_of(m)->faults;
+
+	if (m->config.fault == FAULT_NONE)
+		return forced;
+	if (forced && (broken(m, FAULT_NB_FORCE_OVF_IGNORED) ||
+		       (f->forced & BIT(i) && broken(m, FAULT_NB_FORCE_OVF_ONCE))))
+		forced = false;
+	if (i == NB_FLAME_COUNTER0 && broken(m, FAULT_NB_COUNTER_8_FORCED))
+		forced = true;
+	if (forced)
+		f->forced |= (u32)BIT(i);
+	return forced;
+}
+
+/* ---- overflow ---- */
+
+u64 fault_nb_shows(struct model *m, u64 cccr, u64 shown)
+{
+	if (!(cccr & (NB_CCCR_OVF_PMI_T0 | NB_CCCR_OVF_PMI_T1)) &&
+	    broken(m, FAULT_NB_OVF_NEEDS_PMI))
+		return cccr;
+	return cccr & NB_CCCR_OVF && broken(m, FAULT_NB_OVF_TOGGLES) ? cccr & ~NB_CCCR_OVF : shown;
+}
+
+void fault_nb_wrapped(struct model *m, unsigned i)
+{
+	if (broken(m, FAULT_NB_STOPS_AT_WRAP))
+		netburst_of(m)->now.running &= ~(u32)BIT(i);
+}
+
+/* Does counter k, with this CCCR, wait for the overflow of counter i? */
+static bool waits_for(struct model *m, unsigned k, u64 cccr, unsigned i)
+{
+	unsigned alternate = netburst_counters[k].alternate;
+
+	if (broken(m, FAULT_NB_CASCADE_NEIGHBOUR))
+		alternate ^= 1;
+	if ((k == NB_IQ_COUNTER2 || k == NB_IQ_COUNTER3) &&
+	    broken(m, FAULT_NB_CASCADE_16_INTO_14))
+		alternate = k + 2;
+	return (alternate == i && !broken(m, FAULT_NB_CASCADE_NEVER) &&
+		(cccr & NB_CCCR_CASCADE || broken(m, FAULT_NB_CASCADE_UNASKED))) ||
+	       (cccr & NB_CCCR_EXTENDED_CASCADE && netburst_counters[k].extended == i &&
+		!broken(m, FAULT_NB_EXTENDED_NEVER));
+}
+
+u32 fault_nb_started(struct model *m, const struct netburst_step *s, unsigned i, u32 started)
+{
+	if (m->config.fault == FAULT_NONE)
+		return started;
+	started = 0;
+	for (unsigned k = 0; k < NB_COUNTERS; k++)
+		if (waits_for(m, k, s->with->cccr[k], i))
+			started |= (u32)BIT(k);
+	return started;
+}
+
+void fault_nb_interrupt(struct model *m, unsigned i, bool wrapped, struct netburst_pmi *pmi)
+{
+	u32 *later = &netburst_of(m)->faults.pmi_later, bit = (u32)BIT(i);
+	bool held = *later & bit;
+
+	if (m->config.fault == FAULT_NONE)
+		return;
+	*later &= ~bit;
+	if (pmi->was_due && broken(m, FAULT_NB_PMI_LATE)) {
+		*later |= bit;
+		pmi->raised = wrapped && !pmi->due;
+	}
+	if (wrapped && broken(m, FAULT_NB_PMI_AT_OVERFLOW)) {
+		pmi->raised = true;
+		pmi->due = false;
+	}
+	if (held)
+		pmi->raised = true;
+}
+
+void fault_nb_pmi(struct model *m, unsigned cause, bool *to)
+{
+	bool t0 = to[0];
+
+	if (m->config.fault == FAULT_NONE)
+		return;
+	if (!to[0] && !to[1] && broken(m, FAULT_NB_PMI_ALWAYS))
+		to[0] = true;
+	if ((to[0] || to[1]) && broken(m, FAULT_NB_PMI_TO_CAUSE)) {
+		to[cause] = true;
+		to[!cause] = false;
+	}
+	if (to[0] != to[1] && broken(m, FAULT_NB_PMI_EXCHANGED)) {
+		to[0] = to[1];
+		to[1] = t0;
+	}
+	if (broken(m, FAULT_NB_PMI_NEVER))
+		to[0] = to[1] = false;
+}
+
+bool fault_nb_samples(struct model *m, const struct netburst_step *s, unsigned i, bool samples)
+{
+	unsigned counter = NB_IQ_COUNTER4 + s->thread;
+	u8 enabled = s->with->pebs_threads;
+
+	if (m->config.fault == FAULT_NONE)
+		return samples;
+	if (broken(m, FAULT_NB_PEBS_EXCHANGED))
+		counter = NB_IQ_COUNTER4 + !s->thread;
+	if (i != counter && !(i >= NB_IQ_COUNTER0 && broken(m, FAULT_NB_PEBS_ANY_COUNTER)))
+		return false;
+	if (enabled && broken(m, FAULT_NB_PEBS_BOTH))
+		return true;
+	if (s->thread && enabled & BIT(0) && broken(m, FAULT_NB_PEBS_ONE_THREAD))
+		return false;
+	return enabled & BIT(s->thread) || broken(m, FAULT_NB_PEBS_UNASKED);
+}
