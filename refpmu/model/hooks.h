@@ -19,6 +19,8 @@
 #define REFPMU_MODEL_HOOKS_H
 
 #include "refpmu/model/model.h"
+#include "spec/event.h"
+#include "spec/netburst.h"
 
 #ifdef MODEL_WITHOUT_FAULTS
 #pragma GCC diagnostic ignored "-Wunused-parameter"
@@ -59,6 +61,9 @@ struct netburst_step;
 struct netburst_place;
 struct netburst_filter;
 struct netburst_pmi;
+struct netburst_input;
+struct netburst_replay;
+struct netburst_assist;
 
 /* ---- everywhere: faults/fault.c ---- */
 
@@ -202,6 +207,38 @@ HOOK(fault_nb_pmi, struct model *m, unsigned cause, bool *to)
 /* Does counter i make records for this logical processor? */
 HOOK_VALUE(bool, fault_nb_samples, samples, struct model *m, const struct netburst_step *s,
 	   unsigned i)
+
+/* ---- netburst/event.c, replay.c: faults/netburst_event.c ---- */
+
+/* Does an event of this logical processor at this level count? Tables 18-66 and 18-67. */
+HOOK_VALUE(bool, fault_nb_thread_specific, counts, struct model *m, u64 escr, unsigned thread,
+	   bool user)
+HOOK_VALUE(bool, fault_nb_thread_independent, counts, struct model *m, u64 escr, unsigned thread,
+	   bool user)
+HOOK_VALUE(bool, fault_nb_selected, selected, struct model *m, const struct netburst_step *s,
+	   u64 escr, unsigned event, enum netburst_what what)
+/* Is the branch taken? How often has this happened? Which ESCR has counter n? Its input. */
+HOOK_VALUE(bool, fault_nb_taken, taken, struct model *m)
+HOOK_VALUE(u64, fault_nb_happened, n, struct model *m, const struct netburst_step *s,
+	   enum netburst_what what)
+HOOK_VALUE(unsigned, fault_nb_escr, e, struct model *m, unsigned n)
+HOOK(fault_nb_input, struct model *m, const struct netburst_step *s, unsigned n, unsigned e,
+     struct netburst_input *input)
+/* What uop_type tags, what replay tagging tags, and the replays of tagged ones. */
+HOOK(fault_nb_access_tags, struct model *m, bool *loads, bool *stores)
+HOOK(fault_nb_replay, struct model *m, struct netburst_replay *replay)
+HOOK_VALUE(u64, fault_nb_replayed, n, struct model *m, const struct netburst_step *s)
+
+/* ---- netburst/pebs.c: faults/netburst_pebs.c ---- */
+
+/* Where the DS area is; the form of a record; what the assist does; the record; it is written. */
+HOOK_VALUE(u64, fault_nb_ds_area, linear, struct model *m)
+HOOK_VALUE(unsigned, fault_nb_form, form, struct model *m)
+HOOK(fault_nb_assist, struct model *m, u64 index, struct netburst_assist *assist)
+HOOK(fault_nb_record, struct model *m, unsigned thread, unsigned form, u8 *bytes)
+HOOK(fault_nb_record_written, struct model *m, u64 end)
+/* The processor that the threshold's interrupt goes to, or NULL. */
+HOOK_VALUE(struct model *, fault_nb_threshold, to, struct model *m)
 
 /* ---- priority.c: faults/priority.c ---- */
 

@@ -29,72 +29,40 @@ static const struct { u8 select, pool; } escrs[NB_ESCRS] = {
 #include "spec/netburst.def"
 };
 
-#define ALL_FLAGS	(NB_ESCR_T0_OS | NB_ESCR_T0_USR | NB_ESCR_T1_OS | NB_ESCR_T1_USR)
+/* ---- what is selected ---- */
 
-/* ---- who is counted ---- */
-
-static u64 flag_of(unsigned thread, bool user)
+u64 netburst_flag_of(unsigned thread, bool user)
 {
 	if (thread)
 		return user ? NB_ESCR_T1_USR : NB_ESCR_T1_OS;
 	return user ? NB_ESCR_T0_USR : NB_ESCR_T0_OS;
 }
 
-/* Does a fault of one cell of Table 18-66 turn this logical processor's level round? */
-static bool cell_is_broken(struct model *m, u64 flags, unsigned thread, bool user)
-{
-	static const struct { u64 flags; enum fault_id fault; u8 thread, user; } cells[] = {
-#define FAULT_NB_CELL(token, name, requirements, flags, thread, user, title) \
-		{ flags, FAULT_NB_CELL_##token, thread, user },
-#include "refpmu/faults/fault_netburst_cell.def"
-	};
-
-	for (unsigned i = 0; i < sizeof cells / sizeof cells[0]; i++)
-		if (cells[i].flags == flags && cells[i].thread == thread && cells[i].user == user)
-			return broken(m, cells[i].fault);
-	return false;
-}
-
-/* Table 18-66. Broken processors add to a cell, or take away from it. */
+/* Table 18-66. */
 static bool thread_specific(struct model *m, u64 escr, unsigned thread, bool user)
 {
-	u64 flags = escr & ALL_FLAGS;
-
-	if (broken(m, FAULT_NB_THREADS_EXCHANGED))
-		thread = !thread;
-	if (!flags && broken(m, FAULT_NB_NO_FLAGS_COUNT))
-		return true;
-	if (flags == ALL_FLAGS && thread && broken(m, FAULT_NB_ALL_FLAGS_T0))
-		return false;
-	if (flags == (NB_ESCR_T0_USR | NB_ESCR_T1_OS) && broken(m, FAULT_NB_MISPRINT))
-		return !user;
-	if (!!(flags & flag_of(thread, user)) != cell_is_broken(m, flags, thread, user))
-		return true;
-	return (flags & flag_of(thread, !user) && broken(m, FAULT_NB_LEVELS_IGNORED)) ||
-	       (flags & flag_of(!thread, user) &&
-		((!user && broken(m, FAULT_NB_ANY_OS)) ||
-		 (!thread && broken(m, FAULT_NB_T1_FLAGS_COUNT_T0))));
+	return fault_nb_thread_specific(m, escr, thread, user,
+					escr & netburst_flag_of(thread, user));
 }
 
 /* Table 18-67. */
-static bool thread_independent(struct model *m, u64 escr, unsigned thread, bool user)
+static bool runs_at_selected(const struct netburst *n, u64 escr)
 {
-	const struct netburst *n = netburst_of(m);
 	bool usr = escr & (NB_ESCR_T0_USR | NB_ESCR_T1_USR);
 	bool os = escr & (NB_ESCR_T0_OS | NB_ESCR_T1_OS);
 
-	if (broken(m, FAULT_NB_TI_AS_TS))
-		return thread_specific(m, escr, thread, user);
-	if (thread && broken(m, FAULT_NB_TI_T0_ONLY))
-		return false;
-	if (!usr && !os)
-		return broken(m, FAULT_NB_NO_FLAGS_COUNT);
-	if (usr && os)
-		return true;
+	if (usr == os)
+		return usr;
 	for (unsigned t = 0; t < NB_THREADS; t++)
 		if (n->thread[t].active && n->thread[t].user == usr)
 			return true;
 	return false;
+}
+
+static bool thread_independent(struct model *m, u64 escr, unsigned thread, bool user)
+{
+	return fault_nb_thread_independent(m, escr, thread, user,
+					   runs_at_selected(netburst_of(m), escr));
 }
 
 static bool selected(struct model *m, const struct netburst_step *s, u64 escr, u8 kind)
@@ -103,16 +71,6 @@ static bool selected(struct model *m, const struct netburst_step *s, u64 escr, u
 
 	return kind == NB_TI ? thread_independent(m, escr, s->thread, user) :
 			       thread_specific(m, escr, s->thread, user);
-}
-
-/* Faults nb-branch-retired-both, nb-branch-type-both: the flags of the other thread do as well. */
-static bool selected_of_both(struct model *m, const struct netburst_step *s, u64 escr,
-			     unsigned event)
-{
-	if (!(escr & flag_of(!s->thread, s->core.r->cpl)))
-		return false;
-	return (event == NB_EVENT_BRANCH_RETIRED && broken(m, FAULT_NB_BRANCH_RETIRED_BOTH)) ||
-	       (event == NB_EVENT_RETIRED_BRANCH_TYPE && broken(m, FAULT_NB_BRANCH_TYPE_BOTH));
 }
 
 /* ---- what has happened ---- */
@@ -126,7 +84,7 @@ static bool is_taken(struct model *m, const struct model_retired *r)
 {
 	bool taken = r->branch != BRANCH_CONDITIONAL || r->taken;
 
-	return taken != broken(m, FAULT_NB_BRANCH_MASKS);
+	return fault_nb_taken(m, taken);
 }
 
 static bool is_tagged(const struct netburst_step *s)
@@ -135,59 +93,43 @@ static bool is_tagged(const struct netburst_step *s)
 	       s->execution_tags;
 }
 
-static u64 executed(struct model *m, const struct netburst_step *s, unsigned tag)
+static u64 executed(const struct netburst_step *s, unsigned tag)
 {
-	if (broken(m, FAULT_NB_EXECUTION_UNTAGGED))
-		return 1;
-	if (is(s, ARITHMETIC_NONE))
-		return 0;
-	if (s->execution_tags && broken(m, FAULT_NB_TAG_VALUE_IGNORED))
-		return 1;
-	return s->execution_tags >> tag & 1;
+	return !is(s, ARITHMETIC_NONE) && s->execution_tags & BIT(tag);
 }
 
-static u64 instructions(struct model *m)
-{
-	return !(broken(m, FAULT_NB_INSTRUCTIONS_MISSED) && netburst_of(m)->faults.tick++ % 4 == 0);
-}
-
-static u64 mispredictions(struct model *m, const struct netburst_step *s)
-{
-	return s->mispredicted ? broken(m, FAULT_NB_MISPREDICTS_MANY) ? 1000 : 1 : 0;
-}
-
-static u64 happened(struct model *m, const struct netburst_step *s, enum netburst_what what)
+static u64 occurrences(struct model *m, const struct netburst_step *s, enum netburst_what what)
 {
 	const struct model_retired *r = s->core.r;
 	bool branch = r->branch != BRANCH_NONE;
 
 	switch (what) {
 	case NBW_INSTRUCTIONS:
-		return instructions(m);
+		return 1;
 	case NBW_UNTAGGED_INSTRUCTIONS:
-		return is_tagged(s) ? 0 : instructions(m);
+		return !is_tagged(s);
 	case NBW_TAGGED_INSTRUCTIONS:
-		return is_tagged(s) ? instructions(m) : 0;
+		return is_tagged(s);
 	case NBW_UOPS:		/* how many isn't stated: one, and one for each access */
 		return 1 + r->loads + r->stores;
 	case NBW_NOT_TAKEN_PREDICTED:
 		return branch && !is_taken(m, r) && !s->mispredicted;
 	case NBW_NOT_TAKEN_MISPREDICTED:
-		return branch && !is_taken(m, r) ? mispredictions(m, s) : 0;
+		return branch && !is_taken(m, r) && s->mispredicted;
 	case NBW_TAKEN_PREDICTED:
 		return branch && is_taken(m, r) && !s->mispredicted;
 	case NBW_TAKEN_MISPREDICTED:
-		return branch && is_taken(m, r) ? mispredictions(m, s) : 0;
+		return branch && is_taken(m, r) && s->mispredicted;
 	case NBW_MISPREDICTED:
-		return branch && broken(m, FAULT_NB_MISPREDICTS_ALL) ? 2 : s->mispredicted;
+		return s->mispredicted;
 	case NBW_CONDITIONAL:
 		return r->branch == BRANCH_CONDITIONAL;
 	case NBW_CALLS:
 		return r->branch == BRANCH_CALL;
 	case NBW_RETURNS:
-		return r->branch == BRANCH_RETURN && !broken(m, FAULT_NB_RETURNS_MISSED);
+		return r->branch == BRANCH_RETURN;
 	case NBW_CLOCKS:
-		return !broken(m, FAULT_NB_CLOCKS_HALF);
+		return 1;
 	case NBW_DATA_WALKS:
 		return netburst_accesses(m, s, EK_DTLB_MISS_LOADS, true) +
 		       netburst_accesses(m, s, EK_DTLB_MISS_STORES, true);
@@ -210,19 +152,22 @@ static u64 happened(struct model *m, const struct netburst_step *s, enum netburs
 	case NBW_X87:
 		return is(s, ARITHMETIC_X87);
 	case NBW_FRONT_END:
-		if (broken(m, FAULT_NB_FRONT_END_UNTAGGED))
-			return r->loads + r->stores;
 		return (s->load_tags ? r->loads : 0) + (s->store_tags ? r->stores : 0);
 	case NBW_EXECUTION_0:
 	case NBW_EXECUTION_1:
 	case NBW_EXECUTION_2:
 	case NBW_EXECUTION_3:
-		return executed(m, s, what - NBW_EXECUTION_0);
+		return executed(s, what - NBW_EXECUTION_0);
 	case NBW_REPLAY:
 		return netburst_replayed(m, s);
 	default:
 		return 0;
 	}
+}
+
+static u64 happened(struct model *m, const struct netburst_step *s, enum netburst_what what)
+{
+	return fault_nb_happened(m, s, what, occurrences(m, s, what));
 }
 
 /* ---- ESCRs ---- */
@@ -277,19 +222,6 @@ void netburst_cccr_written(struct netburst_settings *with, unsigned n)
 	with->selected[n] = (u8)e;
 }
 
-/* The ESCR that counter n counts by, or NB_ESCRS. */
-static unsigned selected_escr(struct model *m, const struct netburst_settings *with, unsigned n)
-{
-	unsigned e;
-
-	if (!broken(m, FAULT_NB_SELECT_IGNORED))
-		return with->selected[n];
-	for (e = 0; e < NB_ESCRS; e++)
-		if (escrs[e].pool == netburst_counters[n].pool)
-			break;
-	return e;
-}
-
 bool netburst_watches_memory(const struct netburst_settings *with)
 {
 	return with->running && with->memory;
@@ -313,10 +245,7 @@ static void tag_accesses(struct model *m, struct netburst_step *s, u64 mask)
 {
 	bool loads = mask & NB_UOP_TYPE_TAGLOADS, stores = mask & NB_UOP_TYPE_TAGSTORES;
 
-	if (loads != stores && broken(m, FAULT_NB_FRONT_END_EXCHANGED)) {
-		loads = !loads;
-		stores = !stores;
-	}
+	fault_nb_access_tags(m, &loads, &stores);
 	s->load_tags |= loads;
 	s->store_tags |= stores;
 }
@@ -357,49 +286,29 @@ void netburst_tag(struct model *m, struct netburst_step *s)
 	}
 }
 
-/* "PEBS is supported for only" Execution_event, Front_end_event and Replay_event. */
-static bool makes_records(struct model *m, unsigned event)
+struct netburst_input netburst_input(struct model *m, const struct netburst_step *s, unsigned n)
 {
-	if ((event == NB_EVENT_EXECUTION_EVENT && broken(m, FAULT_NB_PEBS_NO_EXECUTION)) ||
-	    (event == NB_EVENT_FRONT_END_EVENT && broken(m, FAULT_NB_PEBS_NO_FRONT_END)) ||
-	    (event == NB_EVENT_REPLAY_EVENT && broken(m, FAULT_NB_PEBS_NO_REPLAY)))
-		return false;
-	return events[event].flags & NB_PEBS || broken(m, FAULT_NB_PEBS_ANY_EVENT) ||
-	       (event == NB_EVENT_MISPRED_BRANCH_RETIRED && broken(m, FAULT_NB_MISPRED_PEBS));
-}
+	unsigned e = fault_nb_escr(m, n, s->with->selected[n]), event;
+	struct netburst_input input = { .count = 0 };
 
-u64 netburst_input(struct model *m, const struct netburst_step *s, unsigned n, bool *per_clock,
-		   bool *precise)
-{
-	unsigned e = selected_escr(m, s->with, n), event;
-	u64 escr, input = 0;
-
-	*per_clock = *precise = false;
-	if (e == NB_ESCRS)
-		return 0;
-	escr = s->with->escr[e];
+	if (e == NB_ESCRS || s->with->meaning[e].event == NB_EVENT_COUNT)
+		return input;
 	event = s->with->meaning[e].event;
-	if (broken(m, FAULT_NB_EVENT_IGNORED))
-		return selected(m, s, escr, NB_TS);
-	if (event == NB_EVENT_COUNT ||
-	    (event == NB_EVENT_BRANCH_RETIRED && broken(m, FAULT_NB_BRANCH_RETIRED_SILENT)) ||
-	    (event == NB_EVENT_FRONT_END_EVENT && n == NB_IQ_COUNTER1 &&
-	     broken(m, FAULT_NB_COUNTER_13_FRONT_END)))
-		return 0;
-	*precise = makes_records(m, event);
+	/* "PEBS is supported for only" Execution_event, Front_end_event and Replay_event. */
+	input.precise = events[event].flags & NB_PEBS;
 	for (u64 rows = s->with->meaning[e].rows; rows; rows &= rows - 1) {
 		unsigned i = (unsigned)__builtin_ctzll(rows);
+		enum netburst_what what = masks[i].counts;
 
-		if (!selected(m, s, escr, masks[i].thread) &&
-		    !selected_of_both(m, s, escr, event) &&
-		    !(masks[i].counts == NBW_CLOCKS && broken(m, FAULT_NB_HALTED_CLOCKS)))
+		if (!fault_nb_selected(m, s, s->with->escr[e], event, what,
+				       selected(m, s, s->with->escr[e], masks[i].thread)))
 			continue;
 		/* The same micro-operation, under another tag. */
-		if (input && masks[i].counts >= NBW_EXECUTION_0 &&
-		    masks[i].counts <= NBW_EXECUTION_3)
+		if (input.count && what >= NBW_EXECUTION_0 && what <= NBW_EXECUTION_3)
 			continue;
-		input += happened(m, s, masks[i].counts);
-		*per_clock |= masks[i].counts == NBW_CLOCKS;
+		input.count += happened(m, s, what);
+		input.per_clock |= what == NBW_CLOCKS;
 	}
+	fault_nb_input(m, s, n, e, &input);
 	return input;
 }

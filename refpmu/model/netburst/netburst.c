@@ -251,17 +251,18 @@ static void sample(struct model *m, const struct netburst_step *s, unsigned i, b
 static u32 count(struct model *m, const struct netburst_step *s, unsigned i)
 {
 	struct netburst *n = netburst_of(m);
-	u64 cccr = s->with->cccr[i], input, add, value;
+	u64 cccr = s->with->cccr[i], add, value;
 	u64 mask = netburst_width(m);
-	bool per_clock, precise, forced, wrapped, is_sampled;
+	bool forced, wrapped, is_sampled;
+	struct netburst_input input;
 
 	if (!fault_nb_counts(m, i, cccr, threads_fit(m, cccr)))
 		return 0;
-	input = netburst_input(m, s, i, &per_clock, &precise);
-	if (fault_nb_has_event(m, s, i, input) != !!input)
+	input = netburst_input(m, s, i);
+	if (fault_nb_has_event(m, s, i, input.count) != !!input.count)
 		return 0;
-	is_sampled = input && precise && samples(m, s, i);
-	add = increment(m, i, cccr, input, per_clock);
+	is_sampled = input.count && input.precise && samples(m, s, i);
+	add = increment(m, i, cccr, input.count, input.per_clock);
 	if (!add)
 		return 0;
 	value = fault_nb_sum(m, i, n->counter[i] + add);

@@ -105,12 +105,23 @@ void netburst_cccr_written(struct netburst_settings *with, unsigned n);
 bool netburst_watches_memory(const struct netburst_settings *with);
 /* Fill in what upstream ESCRs have tagged. */
 void netburst_tag(struct model *m, struct netburst_step *s);
-/* The input of counter n: events of this instruction that its ESCR selects. per_clock: in each of
- * its clocks; precise: PEBS can be made of the event. */
-u64 netburst_input(struct model *m, const struct netburst_step *s, unsigned n, bool *per_clock,
-		   bool *precise);
+/* The input of counter n: events of this instruction that its ESCR selects. */
+struct netburst_input {
+	u64 count;
+	bool per_clock;		/* in each of its clocks */
+	bool precise;		/* PEBS can be made of the event */
+};
+struct netburst_input netburst_input(struct model *m, const struct netburst_step *s, unsigned n);
+/* The flag of an ESCR for this logical processor at CPL 0, or above. */
+u64 netburst_flag_of(unsigned thread, bool user);
 
 /* replay.c */
+/* What MSR_PEBS_ENABLE and MSR_PEBS_MATRIX_VERT tag. */
+struct netburst_replay {
+	bool tags;		/* UOP_Tag */
+	u64 metrics;		/* bits 12:0 */
+	bool loads, stores, branches;
+};
 /* Replays of tagged micro-operations on this instruction: Table 19-33. */
 u64 netburst_replayed(struct model *m, const struct netburst_step *s);
 /* Accesses of an instruction that are of this kind; locked ones only if locked_too. */
@@ -119,7 +130,16 @@ u64 netburst_accesses(struct model *m, const struct netburst_step *s, enum event
 /* Behind the instruction: later loads may meet its stores. */
 void netburst_note_stores(struct model *m, const struct netburst_step *s);
 
-/* pebs.c: the record of logical processor s->thread. true: it was written, and the
+/* pebs.c */
+enum netburst_form { NETBURST_FORM_NB64, NETBURST_FORM_NB32, NETBURST_FORMS };
+/* What a record does to the DS area. */
+struct netburst_assist {
+	bool fits;		/* there is room: otherwise nothing happens */
+	bool written;
+	u64 index;		/* after it */
+	bool reloads;		/* the counter, from its reset value */
+};
+/* The record of logical processor s->thread. true: it was written, and the
  * counter holds the reset value. */
 bool netburst_assist(struct model *m, const struct netburst_step *s, unsigned counter);
 

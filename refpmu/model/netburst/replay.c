@@ -77,34 +77,31 @@ static u64 tagged(struct model *m, const struct netburst_step *s, enum event_kin
 u64 netburst_replayed(struct model *m, const struct netburst_step *s)
 {
 	u64 enable = s->with->pebs_enable, matrix = s->with->matrix_vert, n = 0;
-	bool loads = matrix & NB_PEBS_MATRIX_VERT_LOADS;
-	bool stores = matrix & NB_PEBS_MATRIX_VERT_STORES;
-	bool branches = matrix & NB_PEBS_MATRIX_VERT_BRANCHES;
+	struct netburst_replay replay = {
+		.tags = enable & NB_PEBS_ENABLE_UOP_TAG,
+		.metrics = enable,
+		.loads = matrix & NB_PEBS_MATRIX_VERT_LOADS,
+		.stores = matrix & NB_PEBS_MATRIX_VERT_STORES,
+		.branches = matrix & NB_PEBS_MATRIX_VERT_BRANCHES,
+	};
 
-	if (!(enable & NB_PEBS_ENABLE_UOP_TAG) && !broken(m, FAULT_NB_UOP_TAG_IGNORED))
+	fault_nb_replay(m, &replay);
+	if (!replay.tags)
 		return 0;
-	if (broken(m, FAULT_NB_METRIC_IGNORED))
-		return s->core.r->loads;
-	if (broken(m, FAULT_NB_MATRIX_IGNORED))
-		loads = stores = branches = true;
-	if (loads != stores && broken(m, FAULT_NB_REPLAY_EXCHANGED)) {
-		loads = !loads;
-		stores = !stores;
-	}
-	if (enable & BIT(0) && loads)
+	if (replay.metrics & BIT(0) && replay.loads)
 		n += tagged(m, s, EK_L1_MISS) + tagged(m, s, EK_HIT_LFB);
-	if (enable & BIT(1) && loads)
+	if (replay.metrics & BIT(1) && replay.loads)
 		n += tagged(m, s, EK_L2_MISS);
-	if (enable & BIT(2))
-		n += (loads ? tagged(m, s, EK_DTLB_MISS_LOADS) : 0) +
-		     (stores ? tagged(m, s, EK_DTLB_MISS_STORES) : 0);
-	if (enable & BIT(9) && loads && !broken(m, FAULT_NB_MOB_REPLAY_SILENT))
+	if (replay.metrics & BIT(2))
+		n += (replay.loads ? tagged(m, s, EK_DTLB_MISS_LOADS) : 0) +
+		     (replay.stores ? tagged(m, s, EK_DTLB_MISS_STORES) : 0);
+	if (replay.metrics & BIT(9) && replay.loads)
 		n += waiting_loads(m, s);
-	if (enable & BIT(10))
-		n += (loads && s->split_load_tags ? tagged(m, s, EK_SPLIT_LOADS) : 0) +
-		     (stores && s->split_store_tags ? tagged(m, s, EK_SPLIT_STORES) : 0);
-	if ((enable & NB_PEBS_ENABLE_REPLAY_BRANCH) == NB_PEBS_ENABLE_REPLAY_BRANCH &&
-	    branches && !broken(m, FAULT_NB_MISPRED_SILENT))
+	if (replay.metrics & BIT(10))
+		n += (replay.loads && s->split_load_tags ? tagged(m, s, EK_SPLIT_LOADS) : 0) +
+		     (replay.stores && s->split_store_tags ? tagged(m, s, EK_SPLIT_STORES) : 0);
+	if ((replay.metrics & NB_PEBS_ENABLE_REPLAY_BRANCH) == NB_PEBS_ENABLE_REPLAY_BRANCH &&
+	    replay.branches)
 		n += s->mispredicted;
-	return n;
+	return fault_nb_replayed(m, s, n);
 }

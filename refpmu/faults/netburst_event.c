@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+/* Faults of NetBurst's events: whose count, what has happened, what is tagged. */
+#include "refpmu/faults/broken.h"
+#include "refpmu/model/netburst/netburst.h"
+
+#define ALL_FLAGS	(NB_ESCR_T0_OS | NB_ESCR_T0_USR | NB_ESCR_T1_OS | NB_ESCR_T1_USR)
+
+static const u8 escr_pools[NB_ESCRS] = {
+#define NB_ESCR(name, address, select, pool, source) [NB_##name] = pool,
+#include "spec/netburst.def"
+};
+
+/* ---- Tables 18-66 and 18-67 ---- */
+
+/* Does a fault of one cell of Table 18-66 turn this logical processor's level round? */
+static bool cell_is_broken(struct model *m, u64 flags, unsigned thread, bool user)
+{
+	static const struct { u64 flags; enum fault_id fault; u8 thread, user; } cells[] = {
+#define FAULT_NB_CELL(token, name, requirements, flags, thread, user, title) \
+		{ flags, FAULT_NB_CELL_##token, thread, user },
+#include "refpmu/faults/fault_netburst_cell.def"
+	};
+
+	for (unsigned i = 0; i < sizeof cells / sizeof cells[0]; i++)
+		if (cells[i].flags == flags && cells[i].thread == thread && cells[i].user == user)
+			return broken(m, cells[i].fault);
+	return false;
+}
+
+bool fault_nb_thread_specific(struct model *m, u64 escr, unsigned thread, bool user, bool counts)
+{
+	u64 flags = escr & ALL_FLAGS;
+
+	if (m->config.fault == FAULT_NONE)
+		return counts;
+	if (broken(m, FAULT_NB_THREADS_EXCHANGED)) {
+		thread = !thread;
+		counts = flags & netburst_flag_of(thread, user);
+	}
+	if (!flags && broken(m, FAULT_NB_NO_FLAGS_COUNT))
+		return true;
+	if (flags == ALL_FLAGS && thread && broken(m, FAULT_NB_ALL_FLAGS_T0))
+		return false;
+	if (flags == (NB_ESCR_T0_USR | NB_ESCR_T1_OS) && broken(m, FAULT_NB_MISPRINT))
+		return !user;
+	if (counts != cell_is_broken(m, flags, thread, user))
+		return true;
+	return (flags & netburst_flag_of(thread, !user) && broken(m, FAULT_NB_LEVELS_IGNORED)) ||
+	       (flags & netburst_flag_of(!thread, user) &&
+		((!user && broken(m, FAULT_NB_ANY_OS)) ||
+		 (!thread && broken(m, FAULT_NB_T1_FLAGS_COUNT_T0))));
+}
+
+bool fault_nb_thread_independent(struct model *m, u64 escr, unsigned thread, bool user,
+				 bool counts)
+{
+	if (m->config.fault == FAULT_NONE)
+		return counts;
+	if (broken(m, FAULT_NB_TI_AS_TS))
+		return escr & netburst_flag_of(thread, user);
+	if (thread && broken(m, FAULT_NB_TI_T0_ONLY))
+		return false;
+	return counts || (!(escr & ALL_FLAGS) && broken(m, FAULT_NB_NO_FLAGS_COUNT));
+}
+
+bool fault_nb_selected(struct model *m, const struct netburst_step *s, u64 escr, unsigned event,
+		       enum netburst_what what, bool selected)
+{
+	if (m->config.fault == FAULT_NONE || selected)
+		return selected;
+	/* The flags of the other logical processor do as well. */
+	if (escr & netburst_flag_of(!s->thread, s->core.r->cpl) &&
+	    ((event == NB_EVENT_BRANCH_RETIRED && broken(m, FAULT_NB_BRANCH_RETIRED_BOTH)) ||
+	     (event == NB_EVENT_RETIRED_BRANCH_TYPE && broken(m, FAULT_NB_BRANCH_TYPE_BOTH))))
+		return true;
+	return what == NBW_CLOCKS && broken(m, FAULT_NB_HALTED_CLOCKS);
+}
+
+/* ---- what has happened ---- */
+
+bool fault_nb_taken(struct model *m, bool taken)
+{
+	return taken != broken(m, FAULT_NB_BRANCH_MASKS);
+}
+
+static u64 executed(struct model *m, const struct netburst_step *s, u64 n)
+{
+	if (broken(m, FAULT_NB_EXECUTION_UNTAGGED))
+		return 1;
+	return s->execution_tags && s->core.r->arithmetic != ARITHMETIC_NONE &&
+	       broken(m, FAULT_NB_TAG_VALUE_IGNORED) ? 1 : n;
+}
+
+u64 fault_nb_happened(struct model *m, const struct netburst_step *s, enum netburst_what what,
+		      u64 n)
+{
+	const struct model_retired *r = s->core.r;
+
+	if (m->config.fault == FAULT_NONE)
+		return n;
+	switch (what) {
+	case NBW_INSTRUCTIONS:
+	case NBW_UNTAGGED_INSTRUCTIONS:
+	case NBW_TAGGED_INSTRUCTIONS:
+		return n && broken(m, FAULT_NB_INSTRUCTIONS_MISSED) &&
+		       netburst_of(m)->faults.tick++ % 4 == 0 ? 0 : n;
+	case NBW_NOT_TAKEN_MISPREDICTED:
+	case NBW_TAKEN_MISPREDICTED:
+		return n && broken(m, FAULT_NB_MISPREDICTS_MANY) ? 1000 : n;
+	case NBW_MISPREDICTED:
+		return r->branch != BRANCH_NONE && broken(m, FAULT_NB_MISPREDICTS_ALL) ? 2 : n;
+	case NBW_RETURNS:
+		return n && broken(m, FAULT_NB_RETURNS_MISSED) ? 0 : n;
+	case NBW_CLOCKS:
+		return n && broken(m, FAULT_NB_CLOCKS_HALF) ? 0 : n;
+	case NBW_FRONT_END:
+		return broken(m, FAULT_NB_FRONT_END_UNTAGGED) ? r->loads + r->stores : n;
+	case NBW_EXECUTION_0:
+	case NBW_EXECUTION_1:
+	case NBW_EXECUTION_2:
+	case NBW_EXECUTION_3:
+		return executed(m, s, n);
+	default:
+		return n;
+	}
+}
+
+/* ---- ESCRs ---- */
+
+unsigned fault_nb_escr(struct model *m, unsigned n, unsigned e)
+{
+	if (!broken(m, FAULT_NB_SELECT_IGNORED))
+		return e;
+	for (e = 0; e < NB_ESCRS; e++)
+		if (escr_pools[e] == netburst_counters[n].pool)
+			break;
+	return e;
+}
+
+/* "PEBS is supported for only" Execution_event, Front_end_event and Replay_event. */
+static bool makes_records(struct model *m, unsigned event, bool precise)
+{
+	if ((event == NB_EVENT_EXECUTION_EVENT && broken(m, FAULT_NB_PEBS_NO_EXECUTION)) ||
+	    (event == NB_EVENT_FRONT_END_EVENT && broken(m, FAULT_NB_PEBS_NO_FRONT_END)) ||
+	    (event == NB_EVENT_REPLAY_EVENT && broken(m, FAULT_NB_PEBS_NO_REPLAY)))
+		return false;
+	return precise || broken(m, FAULT_NB_PEBS_ANY_EVENT) ||
+	       (event == NB_EVENT_MISPRED_BRANCH_RETIRED && broken(m, FAULT_NB_MISPRED_PEBS));
+}
+
+void fault_nb_input(struct model *m, const struct netburst_step *s, unsigned n, unsigned e,
+		    struct netburst_input *input)
+{
+	u64 escr = s->with->escr[e];
+	unsigned event = s->with->meaning[e].event;
+
+	if (m->config.fault == FAULT_NONE)
+		return;
+	if (broken(m, FAULT_NB_EVENT_IGNORED)) {
+		*input = (struct netburst_input){
+			.count = !!(escr & netburst_flag_of(s->thread, s->core.r->cpl)),
+		};
+		return;
+	}
+	if ((event == NB_EVENT_BRANCH_RETIRED && broken(m, FAULT_NB_BRANCH_RETIRED_SILENT)) ||
+	    (event == NB_EVENT_FRONT_END_EVENT && n == NB_IQ_COUNTER1 &&
+	     broken(m, FAULT_NB_COUNTER_13_FRONT_END)))
+		*input = (struct netburst_input){ .count = 0 };
+	input->precise = makes_records(m, event, input->precise);
+}
+
+/* ---- tags ---- */
+
+void fault_nb_access_tags(struct model *m, bool *loads, bool *stores)
+{
+	if (*loads != *stores && broken(m, FAULT_NB_FRONT_END_EXCHANGED)) {
+		*loads = !*loads;
+		*stores = !*stores;
+	}
+}
+
+void fault_nb_replay(struct model *m, struct netburst_replay *replay)
+{
+	if (m->config.fault == FAULT_NONE)
+		return;
+	if (!replay->tags && broken(m, FAULT_NB_UOP_TAG_IGNORED))
+		replay->tags = true;
+	if (broken(m, FAULT_NB_MATRIX_IGNORED))
+		replay->loads = replay->stores = replay->branches = true;
+	if (replay->loads != replay->stores && broken(m, FAULT_NB_REPLAY_EXCHANGED)) {
+		replay->loads = !replay->loads;
+		replay->stores = !replay->stores;
+	}
+	if (replay->metrics & BIT(9) && broken(m, FAULT_NB_MOB_REPLAY_SILENT))
+		replay->metrics &= ~BIT(9);
+	if (replay->branches && broken(m, FAULT_NB_MISPRED_SILENT))
+		replay->branches = false;
+}
+
+u64 fault_nb_replayed(struct model *m, const struct netburst_step *s, u64 n)
+{
+	return broken(m, FAULT_NB_METRIC_IGNORED) ? s->core.r->loads : n;
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/* Faults of NetBurst's records and of its DS area. */
+#include "refpmu/faults/broken.h"
+#include "refpmu/model/core.h"
+#include "refpmu/model/netburst/netburst.h"
+
+#define FIELD	8u	/* bytes, of the 64-bit form */
+
+enum {
+#define NB_RECORD_FIELD(form, field, offset, size, title) AT_##form##_##field = (offset),
+#include "spec/netburst.def"
+};
+
+/* A field alone, or it and the one after it. */
+static const struct { u16 zero, stale, swapped; u8 at; } generated[] = {
+#define FAULT(token, name, requirements, sentence, ...)
+#define FAULT_NB_FIELD(token, field, name, requirements, title) \
+	{ FAULT_NB_##token##_ZERO, FAULT_NB_##token##_STALE, FAULT_NONE, AT_NB64_##field },
+#define FAULT_NB_PAIR(token, field, name, requirements, title) \
+	{ FAULT_NONE, FAULT_NONE, FAULT_NB_##token##_SWAPPED, AT_NB64_##field },
+#include "refpmu/faults/fault_netburst.def"
+#undef FAULT
+};
+
+u64 fault_nb_ds_area(struct model *m, u64 linear)
+{
+	return broken(m, FAULT_NB_DS_AREA_SHARED) ? netburst_of(m)->faults.last_ds_area : linear;
+}
+
+unsigned fault_nb_form(struct model *m, unsigned form)
+{
+	return broken(m, FAULT_NB_RECORD_32) ? NETBURST_FORM_NB32 : form;
+}
+
+void fault_nb_assist(struct model *m, u64 index, struct netburst_assist *assist)
+{
+	if (m->config.fault == FAULT_NONE)
+		return;
+	if (!assist->fits && broken(m, FAULT_NB_FULL_IGNORED))
+		assist->fits = true;
+	if (broken(m, FAULT_NB_RECORD_DROPPED))
+		assist->written = false;
+	if (broken(m, FAULT_NB_INDEX_STAYS))
+		assist->index = index;
+	if (broken(m, FAULT_NB_INDEX_FAR))
+		assist->index += FIELD;
+	if (broken(m, FAULT_NB_NO_RELOAD))
+		assist->reloads = false;
+}
+
+static void move_rip(u8 *field, unsigned size)
+{
+	u64 rip = 0;
+
+	__builtin_memcpy(&rip, field, size);
+	rip += 16;
+	__builtin_memcpy(field, &rip, size);
+}
+
+void fault_nb_record(struct model *m, unsigned thread, unsigned form, u8 *bytes)
+{
+	struct netburst_thread_faults *f = &netburst_of(m)->thread[thread].faults;
+	u8 good[NB64_BYTES];
+
+	if (m->config.fault == FAULT_NONE)
+		return;
+	if (broken(m, FAULT_NB_RIP_FAR)) {
+		if (form == NETBURST_FORM_NB64)
+			move_rip(bytes + AT_NB64_rip, FIELD);
+		else
+			move_rip(bytes + AT_NB32_rip, sizeof(u32));
+	}
+	if (form != NETBURST_FORM_NB64)
+		return;
+	__builtin_memcpy(good, bytes, sizeof(good));
+	for (size_t i = 0; i < sizeof(generated) / sizeof(generated[0]); i++) {
+		unsigned at = generated[i].at;
+
+		if (broken(m, generated[i].zero))
+			__builtin_memset(bytes + at, 0, FIELD);
+		if (broken(m, generated[i].stale))
+			__builtin_memcpy(bytes + at, f->previous_record + at, FIELD);
+		if (broken(m, generated[i].swapped)) {
+			__builtin_memcpy(bytes + at, good + at + FIELD, FIELD);
+			__builtin_memcpy(bytes + at + FIELD, good + at, FIELD);
+		}
+	}
+	__builtin_memcpy(f->previous_record, good, sizeof(good));
+}
+
+void fault_nb_record_written(struct model *m, u64 end)
+{
+	const u64 nothing = 0;
+
+	if (broken(m, FAULT_NB_RECORD_LONG))
+		m->host->write(m->host->ctx, end, &nothing, sizeof(nothing));
+}
+
+struct model *fault_nb_threshold(struct model *m, struct model *to)
+{
+	if (m->config.fault == FAULT_NONE)
+		return to;
+	if (!to && broken(m, FAULT_NB_THRESHOLD_ALWAYS))
+		to = m;
+	if (to && broken(m, FAULT_NB_THRESHOLD_NEVER))
+		to = NULL;
+	return to && netburst_has_ht(m) && broken(m, FAULT_NB_THRESHOLD_SIBLING) ?
+		model_core_sibling(m) : to;
+}
