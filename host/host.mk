@@ -32,7 +32,8 @@ HOST_TESTS := $(sort $(wildcard $(addprefix $(ROOT)/host/, unit/test_*.c golden/
 	      model/test_*.c)))
 HOST_FUZZ  := $(sort $(wildcard $(ROOT)/host/fuzz/fuzz_*.c))
 # What several tests or fuzz targets share: every other source below host/.
-HOST_SHARED := $(sort $(filter-out $(HOST_TESTS) $(HOST_FUZZ) $(ROOT)/host/engine/%, \
+HOST_SHARED := $(sort $(filter-out $(HOST_TESTS) $(HOST_FUZZ) $(ROOT)/host/engine/% \
+	       $(ROOT)/host/model/without_faults.c, \
 	       $(wildcard $(ROOT)/host/*/*.c)))
 
 HOST_OUT := $(BUILD)/host
@@ -60,6 +61,36 @@ host-tests-$(1): $$(patsubst $$(ROOT)/%.c,$$(HOST_OUT)/$(1)/%,$$(HOST_TESTS))
 -include $$(patsubst %.o,%.d,$$(call host_objects,$(1),$$(HOST_PURE) $$(HOST_SHARED) $$(HOST_TESTS)))
 endef
 $(foreach cc,$(HOST_CC_NAMES),$(eval $(call host_compiler,$(cc))))
+
+# The model without refpmu/faults/ (refpmu/model/hooks.h), and over it, once more, the tests that need
+# no fault.
+HOST_NO_FAULTS := $(filter $(ROOT)/refpmu/model/%,$(HOST_PURE))
+HOST_NO_FAULTS_TESTS := $(filter $(addprefix $(ROOT)/host/model/test_model_, access.c core.c counter.c \
+	       cpuid.c elision.c generations.c latitude.c memory.c msr.c netburst.c pebs.c pmi.c \
+	       priority.c random.c rules.c tx.c uncore.c), $(HOST_TESTS))
+host_no_fault_objects = $(patsubst $(ROOT)/%.c, $(HOST_OUT)/$(1)-no-faults/%.o, $(HOST_NO_FAULTS))
+
+define host_no_faults
+$$(HOST_OUT)/$(1)-no-faults/%.o: $$(ROOT)/%.c
+	@mkdir -p $$(@D)
+	@echo "  $(1) $$< (without faults)"
+	$$(HOST_Q)$(1) $$(HOST_CFLAGS) $$(HOST_CFLAGS_$(1)) $$(HOST_SANITIZE) -DMODEL_WITHOUT_FAULTS \
+		-I$$(ROOT) -MMD -MP -c $$< -o $$@
+
+$$(HOST_OUT)/$(1)-no-faults/libpure.a: $$(call host_no_fault_objects,$(1)) \
+		$$(call host_objects,$(1),$$(HOST_SHARED) $(ROOT)/host/model/without_faults.c)
+	@mkdir -p $$(@D)
+	@rm -f $$@
+	@ar qcs $$@ $$^
+
+$$(HOST_OUT)/$(1)-no-faults/%: $$(HOST_OUT)/$(1)/%.o $$(HOST_OUT)/$(1)-no-faults/libpure.a
+	@mkdir -p $$(@D)
+	$$(HOST_Q)$(1) $$(HOST_SANITIZE) $$^ -o $$@
+
+host-tests-$(1): $$(patsubst $$(ROOT)/%.c,$$(HOST_OUT)/$(1)-no-faults/%,$$(HOST_NO_FAULTS_TESTS))
+-include $$(patsubst %.o,%.d,$$(call host_no_fault_objects,$(1)))
+endef
+$(foreach cc,$(HOST_CC_NAMES),$(eval $(call host_no_faults,$(cc))))
 
 # The engine's blocks run in the test's own process and may write anywhere: no ASan, whose shadow
 # they would find. They need the decoder, which the top Makefile fetches.
@@ -134,7 +165,8 @@ check: $(addprefix host-tests-,$(HOST_CC_NAMES)) host-fuzzers
 	@$(foreach test,$(HOST_SKIPPED),echo '$(notdir $(test)): skipped, no translator (DBT=0)';)
 	@$(ROOT)/host/run-tests.sh $(HOST_OUT) $(HOST_CHECK_RUNS) \
 		$(foreach cc,$(HOST_CC_NAMES),$(patsubst $(ROOT)/%.c,$(HOST_OUT)/$(cc)/%,$(HOST_TESTS) \
-			$(HOST_ENGINE_TESTS))) \
+			$(HOST_ENGINE_TESTS)) \
+			$(patsubst $(ROOT)/%.c,$(HOST_OUT)/$(cc)-no-faults/%,$(HOST_NO_FAULTS_TESTS))) \
 		-- $(HOST_FUZZ_BINS)
 
 fuzz: host-fuzzers
