@@ -277,14 +277,23 @@ static void sample(u64 flags)
 	ds_close();
 }
 
-/* status: what each of these handlers must find, 0 if that isn't asked. */
-static void check_interrupts(struct test *t, struct test_claim claim, void (*make)(u64 flags),
-			     u64 flags, const char *what, u64 status)
+struct interrupting {
+	void (*make)(u64 flags);
+	u64 flags;
+	const char *name;
+	u64 status;	/* what each of these handlers must find; 0: not asked */
+};
+
+/*
+ * It happens on the first processor, on the other one, on both: each is interrupted exactly if it
+ * happened there.
+ */
+static void check_interrupts(struct test *t, struct test_claim claim, struct interrupting event)
 {
 	TOGETHER_WITH_EACH(cpu)
 		for (unsigned which = 1; which < 4; which++) {
-			struct overflow o = { .wraps = { which & 1, which & 2 }, .make = make,
-					      .flags = flags };
+			struct overflow o = { .wraps = { which & 1, which & 2 }, .make = event.make,
+					      .flags = event.flags };
 
 			if (!together_run(t, &o.both, cpu, listen, &o))
 				return;
@@ -293,10 +302,10 @@ static void check_interrupts(struct test *t, struct test_claim claim, void (*mak
 
 				test_check_eq(t, claim, o.wraps[side], o.interrupts[side],
 					      "interrupts of %s, %s here %u, there %u", whose,
-					      what, o.wraps[0], o.wraps[1]);
-				if (status && o.wraps[side] && o.interrupts[side])
-					CHECK_EQ(t, PMI_22, status, o.at_entry[side],
-						 "status in the handler of %s", whose);
+					      event.name, o.wraps[0], o.wraps[1]);
+				if (event.status && o.wraps[side] && o.interrupts[side])
+					test_check_eq(t, claim, event.status, o.at_entry[side],
+						      "status in the handler of %s", whose);
 			}
 		}
 }
@@ -314,7 +323,8 @@ static void check_interrupts(struct test *t, struct test_claim claim, void (*mak
 TEST(pmi, overflow_interrupts_its_own_processor_only, REQS(PMI_22),
      NEEDS(need_perfmon, need_branches, need_second_processor))
 {
-	check_interrupts(t, AT(PMI_22), wrap, COUNT_INT, "an overflow", 1);
+	check_interrupts(t, AT(PMI_22), (struct interrupting){ .make = wrap, .flags = COUNT_INT,
+				.name = "an overflow", .status = BIT(0) });
 }
 
 /*
@@ -330,7 +340,8 @@ TEST(pmi, pebs_threshold_interrupts_its_own_processor_only, REQS(PMI_22),
      NEEDS(need_perfmon, need_pebs, need_events, need_second_processor))
 {
 	if (sampling_shadow_fits(t))
-		check_interrupts(t, AT(PMI_22), sample, 0, "a record at the threshold", 0);
+		check_interrupts(t, AT(PMI_22), (struct interrupting){ .make = sample,
+				.name = "a record at the threshold" });
 }
 
 /* ------------------------------------------------------------------ freeze */

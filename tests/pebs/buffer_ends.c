@@ -10,10 +10,15 @@
 
 #define OVF_BUF IA32_PERF_GLOBAL_STATUS_OVF_BUF
 
-/* One record of counter c at `start` of so many, with its interrupt. */
-static void check_interrupt(struct test *t, unsigned c, unsigned start, unsigned capacity,
-			    unsigned threshold)
+/* A PEBS buffer, in records. */
+struct ends {
+	unsigned index, capacity, threshold;
+};
+
+/* One record of counter c at the index, with its interrupt. */
+static void check_interrupt(struct test *t, unsigned c, struct ends buffer)
 {
+	unsigned start = buffer.index, capacity = buffer.capacity, threshold = buffer.threshold;
 	u64 size = record_size(counter_caps()->record_format);
 	struct ds_setup setup = sampling_setup(capacity);
 	const struct pmi_log *log;
@@ -61,9 +66,9 @@ TEST(ds, record_that_fills_the_buffer_interrupts, REQS(DS_03, DS_05, DS_21, REC_
      NEEDS(need_perfmon, need_pebs, need_events))
 {
 	for (unsigned c = 0; c < 4; c++) {
-		check_interrupt(t, c, 0, 1, 1);
-		check_interrupt(t, c, 2, 3, 3);
-		check_interrupt(t, c, 2, 3, 2);
+		check_interrupt(t, c, (struct ends){ .index = 0, .capacity = 1, .threshold = 1 });
+		check_interrupt(t, c, (struct ends){ .index = 2, .capacity = 3, .threshold = 3 });
+		check_interrupt(t, c, (struct ends){ .index = 2, .capacity = 3, .threshold = 2 });
 	}
 }
 
@@ -87,8 +92,8 @@ TEST(ds, threshold_at_the_buffer_base_interrupts_at_each_record, REQS(DS_03, DS_
      NEEDS(need_perfmon, need_pebs, need_events))
 {
 	for (unsigned c = 0; c < 4; c++) {
-		check_interrupt(t, c, 0, 4, 0);
-		check_interrupt(t, c, 1, 4, 0);
+		check_interrupt(t, c, (struct ends){ .index = 0, .capacity = 4, .threshold = 0 });
+		check_interrupt(t, c, (struct ends){ .index = 1, .capacity = 4, .threshold = 0 });
 	}
 }
 

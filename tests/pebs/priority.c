@@ -381,13 +381,19 @@ static bool record_of(struct test *t, struct test_claim claim, unsigned sampled,
 	return true;
 }
 
+/* Counters, by index. */
+struct meeting {
+	unsigned with_assist, with_interrupt;
+};
+
 /*
  * The load after the one that arms counter `sampled` starts its assist, and is the one on which
  * counter `plain` wraps with its interrupt: both count all loads of one window. It is the one that
  * is recorded while `plain` is out of reach; where that isn't always the same, they haven't met.
  */
-static void check_meeting(struct test *t, struct test_claim claim, unsigned sampled, unsigned plain)
+static void check_meeting(struct test *t, struct test_claim claim, struct meeting pair)
 {
+	unsigned sampled = pair.with_assist, plain = pair.with_interrupt;
 	const struct pmi_log *log;
 	u64 alone = 0, again = 0, met = 0;
 
@@ -432,8 +438,8 @@ TEST(priority, assist_and_interrupt_of_a_lower_counter_both_take_place, REQS(PRI
 {
 	if (!assists_are_prompt(t))
 		return;
-	check_meeting(t, AT(PRIO_06), 2, 1);
-	check_meeting(t, AT(PRIO_06), 3, 0);
+	check_meeting(t, AT(PRIO_06), (struct meeting){ .with_assist = 2, .with_interrupt = 1 });
+	check_meeting(t, AT(PRIO_06), (struct meeting){ .with_assist = 3, .with_interrupt = 0 });
 }
 
 /*
@@ -452,8 +458,8 @@ TEST(priority, interrupt_and_assist_of_a_lower_counter_both_take_place, REQS(PRI
 {
 	if (!assists_are_prompt(t))
 		return;
-	check_meeting(t, AT(PRIO_07), 1, 2);
-	check_meeting(t, AT(PRIO_07), 0, 3);
+	check_meeting(t, AT(PRIO_07), (struct meeting){ .with_assist = 1, .with_interrupt = 2 });
+	check_meeting(t, AT(PRIO_07), (struct meeting){ .with_assist = 0, .with_interrupt = 3 });
 }
 
 /*
@@ -618,8 +624,13 @@ static unsigned two_assists(unsigned first, unsigned second, unsigned room)
 	return records;
 }
 
-static void check_order(struct test *t, struct test_claim claim, unsigned first, unsigned second)
+struct assists {
+	unsigned first, then;	/* counters, by index */
+};
+
+static void check_order(struct test *t, struct test_claim claim, struct assists pair)
 {
+	unsigned first = pair.first, second = pair.then;
 	bool served_first, served_second;
 
 	if (two_assists(first, second, 4) != 2) {
@@ -657,8 +668,8 @@ TEST(priority, assists_due_on_one_load_are_served_in_counter_order, REQS(PRIO_01
 {
 	if (!assists_are_prompt(t))
 		return;
-	check_order(t, AT(PRIO_02), 0, 1);
-	check_order(t, AT(PRIO_02), 0, 3);
-	check_order(t, AT(PRIO_03), 1, 2);
-	check_order(t, AT(PRIO_01), 2, 3);
+	check_order(t, AT(PRIO_02), (struct assists){ .first = 0, .then = 1 });
+	check_order(t, AT(PRIO_02), (struct assists){ .first = 0, .then = 3 });
+	check_order(t, AT(PRIO_03), (struct assists){ .first = 1, .then = 2 });
+	check_order(t, AT(PRIO_01), (struct assists){ .first = 2, .then = 3 });
 }

@@ -8,13 +8,21 @@
 #include "tests/frame/needs.h"
 #include "tests/measure/sampling.h"
 
+/* Counters of loads, by index. */
+struct two_overflows {
+	unsigned earlier, later;
+	u64 loads_between;
+};
+
 /*
  * The first record of two overflows on different loads, `gap` apart, that of `earlier` first. Its
  * status must show the earlier one (the assist clears it afterwards); where the assist comes at
  * once, it isn't held up by an overflow on its own load either.
  */
-static void check_earlier(struct test *t, unsigned earlier, unsigned later, u64 gap)
+static void check_earlier(struct test *t, struct two_overflows pair)
 {
+	unsigned earlier = pair.earlier, later = pair.later;
+	u64 gap = pair.loads_between;
 	const struct calibration *c = calibration_get();
 	enum record_format format = counter_caps()->record_format;
 	struct ds_setup setup = sampling_setup(8);
@@ -56,7 +64,7 @@ TEST(priority, earlier_pebs_overflow_is_not_overtaken_by_a_later_one, REQS(PRIO_
      NEEDS(need_perfmon, need_pebs, need_events))
 {
 	calibration_get();
-	check_earlier(t, 3, 0, 1);
-	check_earlier(t, 2, 1, 6);
-	check_earlier(t, 0, 1, 1);
+	check_earlier(t, (struct two_overflows){ .earlier = 3, .later = 0, .loads_between = 1 });
+	check_earlier(t, (struct two_overflows){ .earlier = 2, .later = 1, .loads_between = 6 });
+	check_earlier(t, (struct two_overflows){ .earlier = 0, .later = 1, .loads_between = 1 });
 }

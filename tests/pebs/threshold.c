@@ -16,14 +16,19 @@
 #define NOT_REACHED	8	/* records; three are made */
 #define OVF_BUF	IA32_PERF_GLOBAL_STATUS_OVF_BUF
 
-/* One record at `start`, with the threshold after so many. The log stays. */
-static const struct pmi_log *one_record(unsigned c, unsigned start, unsigned threshold)
+/* Of a PEBS buffer: where its index and its threshold stand. */
+struct in_records {
+	unsigned index, threshold;
+};
+
+/* One record at the index. The log stays. */
+static const struct pmi_log *one_record(unsigned c, struct in_records at)
 {
 	struct ds_setup setup = sampling_setup(16);
 	const struct pmi_log *log;
 
-	setup.start = start;
-	setup.threshold = threshold;
+	setup.start = at.index;
+	setup.threshold = at.threshold;
 	pmi_open(NULL);
 	sampling_run(&setup, c, LOADS, COUNT_BOTH, &workload_sample, NO_OTHERS);
 	log = pmi_settle();
@@ -59,7 +64,8 @@ TEST(ds, threshold_interrupts_exactly_at_its_record, REQS(DS_05, DS_06, DS_21, P
 		const struct pmi_log *log;
 
 		if (threshold > 1) {
-			log = one_record(c, threshold - 2, threshold);
+			log = one_record(c, (struct in_records){ .index = threshold - 2,
+							  .threshold = threshold });
 			sampling_want(t, threshold - 1);
 			CHECK_EQ(t, DS_06, 0, log->count,
 				 "interrupts of record %u, threshold after %u, IA32_PMC%u",
@@ -69,7 +75,8 @@ TEST(ds, threshold_interrupts_exactly_at_its_record, REQS(DS_05, DS_06, DS_21, P
 			CHECK_EQ(t, DS_21, 0, counters_status() & OVF_BUF,
 				 "OvfBuf below the threshold");
 		}
-		log = one_record(c, threshold - 1, threshold);
+		log = one_record(c, (struct in_records){ .index = threshold - 1,
+							 .threshold = threshold });
 		sampling_want(t, threshold);
 		if (!CHECK_EQ(t, DS_05, 1, log->count,
 			      "interrupts of record %u, threshold after it, IA32_PMC%u",
@@ -97,7 +104,8 @@ TEST(ds, threshold_interrupts_exactly_at_its_record, REQS(DS_05, DS_06, DS_21, P
 TEST(ds, threshold_and_maximum_are_at_their_ds_area_offsets, REQS(DS_20),
      NEEDS(need_perfmon, need_pebs, need_events))
 {
-	const struct pmi_log *log = one_record(0, 3, 1);
+	const struct pmi_log *log = one_record(0, (struct in_records){ .index = 3,
+								       .threshold = 1 });
 
 	sampling_want(t, 4);
 	CHECK_EQ(t, DS_20, 4 * record_size(counter_caps()->record_format), (u64)ds_bytes(),
@@ -119,10 +127,13 @@ TEST(ds, record_beyond_the_threshold_interrupts, REQS(DS_05),
      NEEDS(need_perfmon, need_pebs, need_events))
 {
 	for (unsigned c = 0; c < 4; c++) {
-		CHECK_EQ(t, DS_05, 1, one_record(c, 2, 2)->count,
+		static const struct in_records at = { .index = 2, .threshold = 2 };
+		static const struct in_records beyond = { .index = 5, .threshold = 2 };
+
+		CHECK_EQ(t, DS_05, 1, one_record(c, at)->count,
 			 "interrupts of record 3, threshold after 2, IA32_PMC%u", c);
 		sampling_want(t, 3);
-		CHECK_EQ(t, DS_05, 1, one_record(c, 5, 2)->count,
+		CHECK_EQ(t, DS_05, 1, one_record(c, beyond)->count,
 			 "interrupts of record 6, threshold after 2, IA32_PMC%u", c);
 		sampling_want(t, 6);
 	}
