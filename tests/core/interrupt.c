@@ -360,7 +360,7 @@ TEST(pmi, freeze_on_pmi_is_at_the_overflow_and_not_the_delivery, REQS(PMI_17),
 	u64 whole = workload_declared(&workload_long_sled, COUNT_INSTRUCTIONS, PERIOD);
 
 	CONTROL_RANGE(t, PMI_17, whole, ~0ULL, running, "instructions of the window, no freeze");
-	/* The overflow is behind 128 of the 2688 instructions; nothing is ever delivered. */
+	/* The overflow is after 128 of the 2688 instructions; nothing is ever delivered. */
 	CHECK_RANGE(t, PMI_17, 1, 2 * PERIOD + LONG_SLED_NOPS / 2, frozen,
 		    "instructions until the freeze, the interrupt masked");
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Calibration. Interrupt skid by a sled of one-byte NOPs behind the overflowing branch; record
- * shadow by marked loads behind the overflowing one; masked interrupts by raising one while LVTPC
+ * Calibration. Interrupt skid by a sled of one-byte NOPs after the overflowing branch; record
+ * shadow by marked loads after the overflowing one; masked interrupts by raising one while LVTPC
  * is masked; what the enabling and disabling WRMSR add by what a count exceeds the declaration.
  */
 #include "tests/frame/calibration.h"

@@ -12,8 +12,8 @@
 #include "tests/frame/needs.h"
 #include "tests/measure/sampling.h"
 
-/* Is there a record, and of an instruction behind the workload? */
-static bool made_behind(const struct workload *w)
+/* Is there a record, and of an instruction after the workload? */
+static bool made_after(const struct workload *w)
 {
 	enum record_format format = counter_caps()->record_format;
 	struct pebs_record record;
@@ -41,7 +41,7 @@ TEST(arm, overflow_arms_pebs_and_writes_no_record, REQS(ARM_01),
 	int64_t offset = 0;
 
 	sampling_run(&setup, 0, LOADS, COUNT_BOTH, &workload_load, NO_OTHERS);
-	if (made_behind(&workload_load)) {
+	if (made_after(&workload_load)) {
 		test_inconclusive(t, "the write that closes the window has the event");
 		return;
 	}
@@ -151,7 +151,7 @@ TEST(arm, clearing_pebs_enable_disarms_the_counter, REQS(ARM_04),
 		ds_open(&setup);
 		pebs_arm(c, LOADS, COUNT_BOTH, calibration_period(LOADS, PERIOD));
 		workload_run(&workload_load, PERIOD, pmc_one(c));
-		if (made_behind(&workload_load)) {
+		if (made_after(&workload_load)) {
 			test_inconclusive(t, "the write that closes the window has the event");
 			return;
 		}

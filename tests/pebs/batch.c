@@ -185,7 +185,7 @@ static bool check_batch(struct batch *b, unsigned rounds)
 			 size * (accesses / WALK_PERIOD), (u64)ds_bytes(),
 			 "bytes by which the index moved, IA32_PMC%u", b->counter);
 	test_check(b->t, AT(REC_13), !ds_written_outside(0, records, &offset), "nothing else",
-		   "a byte at offset %ld, behind %u records of IA32_PMC%u", (long)offset, records,
+		   "a byte at offset %ld, after %u records of IA32_PMC%u", (long)offset, records,
 		   b->counter);
 	b->shown = 0;
 	check_records(b);

@@ -68,7 +68,7 @@ static void check_compat(struct test *t, unsigned c)
 	if (!sampling_one_record(t, AT(DS_16), &record))
 		return;
 	CHECK_RANGE(t, REC_06, begin, end, sampling_field(&record, RECORD_rip),
-		    "R/EIP: in the loop in compatibility mode, or right behind it");
+		    "R/EIP: in the loop in compatibility mode, or right after it");
 	if (record_get(&record, RECORD_eventing_ip, &eventing_ip))
 		CHECK_RANGE(t, REC_06, begin, end - 1, eventing_ip, "EventingIP: in the loop");
 	CHECK_EQ(t, REC_06, address(memory), sampling_field(&record, RECORD_rsi) & LOW_HALF,

@@ -151,7 +151,7 @@ static void reload_one(struct test *t, struct test_claim claim, unsigned c, u64 
 {
 	struct ds_setup setup = sampling_setup(8);
 	struct pebs_record record;
-	u64 behind;
+	u64 after;
 	int mark;
 
 	for (unsigned i = 0; i < DS_RESET_SLOTS; i++)
@@ -160,10 +160,10 @@ static void reload_one(struct test *t, struct test_claim claim, unsigned c, u64 
 	if (!sampling_one_record(t, claim, &record))
 		return;
 	mark = sampling_mark(&workload_sample, SAMPLE_MARKS, &record);
-	/* The marked loads behind the recorded one, itself perhaps, and a few that close the
+	/* The marked loads after the recorded one, itself perhaps, and a few that close the
 	 * window. */
-	behind = mark < 0 ? 0 : (u64)(SAMPLE_MARKS - 1 - mark);
-	check_reload(t, claim, c, reload, behind, behind + COUNTING_SLACK);
+	after = mark < 0 ? 0 : (u64)(SAMPLE_MARKS - 1 - mark);
+	check_reload(t, claim, c, reload, after, after + COUNTING_SLACK);
 	counters_clear(counters_status());
 }
 

@@ -24,7 +24,7 @@ static bool need_record(char *reason, size_t size)
 	return false;
 }
 
-/* IA32_PMC0 overflows once in the window, and has an event or more behind it. */
+/* IA32_PMC0 overflows once in the window, and has an event or more after it. */
 static u16 first_precise(const struct ds_setup *setup)
 {
 	for (unsigned i = 0; i < sizeof(candidates) / sizeof(candidates[0]); i++) {
@@ -78,7 +78,7 @@ TEST(record, pebs_record_has_the_size_that_perf_capabilities_name,
 	      "the record, and no byte beside it (offset %ld)", (long)offset);
 	record_decode(setup.format, ds_record(0), record_size(setup.format), &record);
 	CHECK_RANGE(t, REC_03, begin, end, sampling_field(&record, RECORD_rip),
-		    "R/EIP: in the loop that was sampled, or right behind it");
+		    "R/EIP: in the loop that was sampled, or right after it");
 	CHECK_EQ(t, REC_04, (u64)(uintptr_t)workload_memory(),
 		 sampling_field(&record, RECORD_rsi), "RSI, which the loop leaves alone");
 }

@@ -109,8 +109,8 @@ TEST(ds, threshold_and_maximum_are_at_their_ds_area_offsets, REQS(DS_20),
 
 	sampling_want(t, 4);
 	CHECK_EQ(t, DS_20, 4 * record_size(counter_caps()->record_format), (u64)ds_bytes(),
-		 "index - base after a record behind the threshold, below the maximum");
-	CHECK_EQ(t, DS_20, 1, log->count, "interrupts of a record behind the threshold at 38H");
+		 "index - base after a record after the threshold, below the maximum");
+	CHECK_EQ(t, DS_20, 1, log->count, "interrupts of a record after the threshold at 38H");
 }
 
 /*

@@ -212,7 +212,7 @@ TEST(selftest, workload_marks_are_where_they_are_declared, NO_REQS, NEEDS(NULL))
 			continue;
 		HARNESS_CHECK(t, first >= w->begin && first + w->mark_stride <= w->end,
 			      "%s: marks at %p", w->name, (const void *)first);
-		/* The instruction behind a mark begins where it ends: NOP, or LEA of the walks. */
+		/* The instruction after a mark begins where it ends: NOP, or LEA of the walks. */
 		HARNESS_CHECK(t, (first[w->mark_length] == NOP ||
 				  first[w->mark_length + 1] == LEA) &&
 				 first[w->mark_stride] == first[0],
