@@ -37,7 +37,8 @@ WORDS = ["", "ok 1", "not ok 2 - a.b [X]", "ok 3 - a b c", "ok 4 - x \\", "1..3"
          "launch: run " + "1" * 5000, "launch: engine 1 fast blocks=² runs=" + "1" * 5000,
          "launch: engine 1", "launch: engine 1 fast name=1 stepped=x", "launch: end 1 status=zz",
          "launch: end 1 status=0x0", "launch: bad plan line 1", "launch: done", "\x1b[0m", "\r",
-         "# check X a.c:1 failed", "# requirements decided 1 of 2", "# NOT TESTED: x", "\ufffe",
+         "# check X a.c:1 failed", "# control X a.c:2 failed",
+         "# requirements decided 1 of 2", "# NOT TESTED: x", "\ufffe",
          "# | \\", "ok 5 - " + "#" * 3000, "ok 6 - " + "\\" * 3001, "ok 7 - a.b [" + " " * 5000]
 
 any_log = st.one_of(
