@@ -148,11 +148,13 @@ TEST(unc, both_status_registers_tell_the_origin, REQS(PMI_11, PMI_12),
 
 #define CORE_INSTRUCTIONS	32	/* until the first of the core's counters wraps */
 #define CORE_COUNTERS		4	/* each wraps an instruction after the one before */
-#define DISTANCES		128	/* more than lie between the two enables */
+#define DISTANCES		512	/* ticks: more than pass between the two enables */
+#define ROUNDS			64	/* of branches: the core's counters wrap in them */
 
 /*
  * All wrap in one window, the uncore's counter so many ticks after it was switched on. Over all
- * distances it also wraps together with one of the core's, where a tick is about an instruction.
+ * distances it also wraps together with one of the core's, where an instruction takes a tick or a
+ * few.
  */
 static void coincide(unsigned distance)
 {
@@ -163,7 +165,7 @@ static void coincide(unsigned distance)
 		counter_preset(c, CORE_INSTRUCTIONS + c);
 	}
 	uncore_enable(EN_FC0 | EN_PMI_CORES);
-	workload_run(&workload_load, DISTANCES / 2, (struct pmc_mask){ BIT(CORE_COUNTERS) - 1 });
+	workload_run(&workload_branch, ROUNDS, (struct pmc_mask){ BIT(CORE_COUNTERS) - 1 });
 	uncore_wait_for_wrap();
 	uncore_enable(0);
 }
