@@ -176,6 +176,25 @@ $(GEN)/version.h: force
 SEEDS	?= 100
 CPU	?= haswell
 SECONDS	?= 60
+# What two compilers don't see. Linker symbols are compared on purpose (comparePointers).
+ANALYSED := boot kernel pmu tests refpmu
+.PHONY: analyse
+analyse: $(GEN)/version.h
+	@command -v cppcheck >/dev/null || { echo "analyse: needs cppcheck; run: apt-get install cppcheck"; exit 2; }
+	@cppcheck --quiet -j$(shell nproc) --enable=warning,portability --inline-suppr --std=c11 \
+		--platform=unix64 -D__x86_64__ --max-configs=1 -I. -I$(GEN) \
+		--suppress=missingInclude --suppress=comparePointers --error-exitcode=1 $(ANALYSED)
+	@echo 'analyse: no finding'
+
+# tools/format.sh says what of it is left out where a formatter is missing.
+.PHONY: format
+format:
+	@tools/format.sh
+
+.PHONY: new-test
+new-test:
+	@tools/new_test.py '$(NAME)' '$(REQS)'
+
 .PHONY: setup test mutants seeds coverage usb bench engine-soak help
 setup:
 	@echo 'everything is installed'
@@ -205,6 +224,10 @@ help:
 	@echo 'make              the EFI programs and the report tool, into $(BUILD)/'
 	@echo 'make setup        install what is missing, as root or with sudo'
 	@echo 'make test         every test of the project; last line "N passed, N failed"'
+	@echo 'make new-test     NAME=group.claim [REQS=PMI-01]: the skeleton of a test, in its file'
+	@echo 'make check-source style, who includes and calls whom, purity'
+	@echo 'make analyse      cppcheck over the programs'
+	@echo 'make format       clang-format 19 and shfmt; tools/format.sh --check lists'
 	@echo 'make check        host tests only: the pure parts under ASan and UBSan'
 	@echo 'make mutants      every fault of the reference PMU against every test'
 	@echo 'make seeds        the correct one under SEEDS=n seeds and all profiles; CPU=NAME or all'

@@ -152,3 +152,33 @@ test_each_rule_of_purity_sees_a_breach()
 		sees pure 'data that can change: a' tests/frame/glob.c "$text\n"
 	done
 }
+
+test_analysis_finds_nothing()
+{
+	if ! command -v cppcheck >/dev/null; then
+		echo "# not run: no cppcheck"
+		return 0
+	fi
+	make -s analyse
+}
+
+# The skeleton of a test is in its group's file, builds, and keeps the rules of the style.
+test_new_test_writes_a_skeleton()
+{
+	local tree=$log/new-test name=pmi.status_bit_rises_with_the_interrupt file
+
+	rm -rf "$tree"
+	mkdir -p "$tree"
+	git ls-files -z | tar -c --null -T - | tar -x -C "$tree"
+	expect_bad "group.claim_in_words, lower case" "$tree/tools/new_test.py" Pmi.Status
+	expect_bad "known: arm" "$tree/tools/new_test.py" nope.a_claim_of_words
+	expect_bad "no claim with a subject" "$tree/tools/new_test.py" pmi.status
+	expect_bad "there is a test" "$tree/tools/new_test.py" selftest.self_nmi_arrives_once
+	expect_bad "no requirement 'PMI-99'" "$tree/tools/new_test.py" $name PMI-99
+	expect 0 "$tree/tools/new_test.py" $name PMI-01,PMI-02
+	file=$(cut -d: -f1 "$out")
+	grep -qF 'TEST(pmi, status_bit_rises_with_the_interrupt, REQS(PMI_01, PMI_02)' "$tree/$file"
+	"$tree/tools/check_style.py" "$file" > /dev/null
+	gcc -std=gnu11 -ffreestanding -mgeneral-regs-only -Wall -Wextra -Werror -fsyntax-only \
+		-I "$tree" "$tree/$file"
+}

@@ -1,0 +1,61 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# format.sh [--check] [FILE...]: formats C with clang-format 19 (.clang-format) and shell scripts
+# with shfmt, all that git knows or those named. --check changes nothing, prints the name of each
+# file that isn't formatted, and exits 1 if there is one. Versions of clang-format differ in what
+# they do: where 19 is missing C is left out, with a line that says so; likewise shfmt.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+check=''
+case ${1-} in
+--check)	check=yes; shift ;;
+-*)	echo "usage: format.sh [--check] [FILE...]" >&2
+	exit 2 ;;
+esac
+if [ $# -gt 0 ]; then
+	files=("$@")
+else
+	mapfile -t files < <(git ls-files)
+fi
+
+c_files=() scripts=()
+for file in "${files[@]}"; do
+	[ -f "$file" ] || continue
+	case $file in
+	*.c|*.h)	c_files+=("$file") ;;
+	*.sh|.ci/run)	scripts+=("$file") ;;
+	esac
+done
+
+clang_format=''
+for program in clang-format-19 clang-format; do
+	if "$program" --version 2>/dev/null | grep -q 'version 19\.'; then
+		clang_format=$program
+		break
+	fi
+done
+
+status=0
+if [ ${#c_files[@]} -eq 0 ]; then
+	:
+elif [ -z "$clang_format" ]; then
+	echo "# C isn't checked: no clang-format 19; run: apt-get install clang-format-19" >&2
+elif [ -n "$check" ]; then
+	for file in "${c_files[@]}"; do
+		"$clang_format" "$file" | cmp -s - "$file" || { echo "$file"; status=1; }
+	done
+else
+	"$clang_format" -i "${c_files[@]}"
+fi
+
+if [ ${#scripts[@]} -eq 0 ]; then
+	:
+elif ! command -v shfmt >/dev/null; then
+	echo "# shell scripts aren't checked: no shfmt; run: apt-get install shfmt" >&2
+elif [ -n "$check" ]; then
+	shfmt -i 0 -fn -sr -l "${scripts[@]}" | grep . && status=1
+else
+	shfmt -i 0 -fn -sr -w "${scripts[@]}"
+fi
+exit $status

@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Write the skeleton of a test: new_test.py group.claim [ID,...], called by `make new-test`.
+
+It goes to the end of the file that has most tests of the group, with the comment above it
+(tools/test_comment.py), the control and a check that fails until it is written.
+"""
+import os
+import re
+import sys
+
+import test_comment
+import test_source
+
+NAME = re.compile(r"([a-z][a-z0-9]*)\.([a-z][a-z0-9]*(?:_[a-z0-9]+)*)")
+LEAST_WORDS, MOST_LETTERS = 3, 80
+SKELETON = """
+{comment}
+TEST({group}, {claim}, {reqs},
+     NEEDS(need_perfmon))
+{{
+	/* The expected value first, by its name; then the observation. */
+	CHECK_EQ(t, {token}, 1, 0, "what is observed");
+	/* One thing is changed, and it happens. */
+	CONTROL_EQ(t, {token}, 1, 0, "what is observed then");
+}}
+"""
+
+
+def refuse(text):
+    print(f"new-test: {text}", file=sys.stderr)
+    sys.exit(2)
+
+
+def homes():
+    """Group to the file with most of its tests; and every test's name."""
+    counts, names = {}, set()
+    for file in test_source.files():
+        if not file.endswith(".c"):
+            continue
+        for one in test_source.definitions(file):
+            if one.is_test:
+                names.add(one.name)
+                group = counts.setdefault(one.name.split(".")[0], {})
+                group[file] = group.get(file, 0) + 1
+    return {group: max(sorted(files), key=files.get) for group, files in counts.items()}, names
+
+
+def tokens_of(text, rows):
+    found = [word.strip().replace("-", "_") for word in text.split(",") if word.strip()]
+    for token in found:
+        if token not in rows:
+            refuse(f"no requirement '{token.replace('_', '-')}'; "
+                   "./run-qemu.sh --list requirements lists them")
+    return found
+
+
+def main():
+    name, wanted = (sys.argv[1:] + ["", ""])[:2]
+    match = NAME.fullmatch(name)
+    if not match:
+        refuse(f"NAME is group.claim_in_words, lower case, not '{name}'")
+    group, claim = match.groups()
+    home, names = homes()
+    if group not in home:
+        refuse(f"no group '{group}'; known: {' '.join(sorted(home))}")
+    if claim.count("_") + 1 < LEAST_WORDS:
+        refuse(f"'{claim}' is no claim with a subject and a verb, as in "
+               "status_stays_until_it_is_cleared")
+    if len(name) > MOST_LETTERS:
+        refuse(f"'{name}' has {len(name)} letters, more than {MOST_LETTERS}")
+    if name in names:
+        refuse(f"there is a test '{name}' already")
+    rows = test_source.requirements()
+    tokens = tokens_of(wanted, rows)
+    head = test_source.head(tokens, rows) if tokens else \
+        ["ID     the requirement's sentence (claims/requirement.def): name it in REQS and below"]
+    text = SKELETON.format(comment=test_comment.comment(head + test_comment.REST), group=group,
+                           claim=claim, reqs=f"REQS({', '.join(tokens or ['ID'])})",
+                           token=(tokens or ["ID"])[0])
+    with open(os.path.join(test_source.ROOT, home[group]), "a", encoding="utf-8") as file:
+        file.write(text)
+    print(f"{home[group]}: {name}; fill in Given, When, Then, Control and the checks "
+          "(docs/ADDING-A-TEST.md)")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
