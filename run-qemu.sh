@@ -32,6 +32,8 @@ usage: ./run-qemu.sh [OPTION]...
   --efi FILE        boot this EFI program on the reference PMU instead; its arguments follow
                     after --. Implies --latitude tsc-by-reference:1
   --out DIR         where results go (default build/results/<cpu>)
+  --gdb             stop before the first instruction and wait for a debugger; the command to
+                    start it is printed. GDB_PORT: where (default 1234)
   --gui             show the screen
   --force           --pmu host although the host's NMI watchdog holds a counter
   --timeout S       stop the machine after S seconds (default 120)
@@ -54,7 +56,7 @@ bad()
 # ---------------------------------------------------------------- options
 cpu='' all='' pmu=reference tests='' fault='' seed='' profile='' latitude='' require=''
 engine='' smp=2 on=''
-efi='' out='' gui='' force='' timeout=120 list=''
+efi='' out='' gui='' gdb='' force='' timeout='' list=''
 efi_arguments=()
 
 while [ $# -gt 0 ]; do
@@ -65,13 +67,14 @@ while [ $# -gt 0 ]; do
 	--version)	echo "PMUTest86 $(tools/version.sh)" || exit 2; exit 0 ;;
 	--all)		all=yes; continue ;;
 	--gui)		gui=yes; continue ;;
+	--gdb)		gdb=yes; continue ;;
 	--force)	force=yes; continue ;;
 	--)		efi_arguments=("$@" '')
 			unset 'efi_arguments[-1]'
 			[ -n "$efi" ] || bad "arguments after -- need --efi FILE"
 			break ;;
-	--cpu|--pmu|--tests|--fault|--seed|--profile|--latitude|--require|--engine|--smp|--on|\
-	--efi|--out|--timeout|--list)
+	--cpu|--pmu|--tests|--fault|--seed|--profile|--latitude|\
+	--require|--engine|--smp|--on|--efi|--out|--timeout|--list)
 			[ $# -gt 0 ] || bad "$option needs a value, see --help"
 			value=$1
 			shift ;;
@@ -80,8 +83,8 @@ while [ $# -gt 0 ]; do
 	esac
 	[ -n "$value" ] || bad "$option needs a value, see --help"
 	case $option in
-	--cpu|--pmu|--tests|--fault|--seed|--profile|--latitude|--require|--engine|--smp|--on|\
-	--efi|--out|--timeout|--list)
+	--cpu|--pmu|--tests|--fault|--seed|--profile|--latitude|\
+	--require|--engine|--smp|--on|--efi|--out|--timeout|--list)
 			printf -v "${option#--}" %s "$value" ;;
 	*)		bad "unknown option '$option', see --help" ;;
 	esac
@@ -108,7 +111,7 @@ host|none)
 esac
 if [ -n "$all" ]; then
 	[ "$pmu" = reference ] || bad "--all can't be combined with --pmu $pmu"
-	for option in cpu efi gui; do
+	for option in cpu efi gui gdb; do
 		[ -z "${!option}" ] || bad "--all can't be combined with --$option"
 	done
 fi
@@ -122,6 +125,12 @@ fi
 [[ $BUILD != *[[:space:]]* ]] || bad "BUILD can't hold a blank: '$BUILD'"
 [[ $require != *[[:space:]]* ]] || bad "--require takes groups with commas between, not '$require'"
 [[ $out != -* ]] || out=./$out
+# Somebody who debugs needs a day.
+timeout=${timeout:-${gdb:+86400}} timeout=${timeout:-120}
+port=${GDB_PORT:-1234}
+[[ $port =~ ^[1-9][0-9]{0,4}$ ]] || bad "GDB_PORT is a port's number, not '$port'"
+[ -z "$gdb" ] || command -v gdb >/dev/null ||
+	bad "--gdb needs gdb; run: sudo apt-get install -y gdb"
 [[ $timeout =~ ^[1-9][0-9]{0,5}$ ]] || bad "--timeout takes seconds, not '$timeout'"
 [[ $seed =~ ^[0-9]{0,18}$ ]] || bad "--seed takes a number, not '$seed'"
 case $engine in
@@ -255,6 +264,7 @@ prepare()
 		cp "$BUILD/pmutest86.efi" "$esp/EFI/BOOT/BOOTX64.EFI"
 		printf '%s\n' "tests = ${tests:-*}" 'results = off' 'at_end = shutdown' \
 			"require = $require" "on = ${on:-first}" \
+			"debugger = $([ -z "$gdb" ] && echo off || echo on)" \
 			> "$esp/pmutest86.cfg"
 		return
 	fi
@@ -268,6 +278,7 @@ prepare()
 		arguments+=" inconclusive=error"
 	[ -z "$require" ] || arguments+=" require=$require"
 	[ -z "$on" ] || arguments+=" on=$on"
+	[ -z "$gdb" ] || arguments+=" debugger=on"
 	if [ -n "$efi" ]; then
 		program='\program.efi' arguments=${efi_arguments[*]-}
 		cp "$efi" "$esp/program.efi"
@@ -276,6 +287,22 @@ prepare()
 	words+=" engine=${engine:-fast}"
 	words+="${profile:+ profile=$profile}${latitude:+ latitude=$latitude}"
 	echo "run $words efi=$program args=$arguments" > "$esp/refpmu-plan.txt"
+}
+
+# How a debugger is started for the run in folder $1.
+say_debugger()
+{
+	local waits=True
+
+	[ -z "$efi" ] || waits=False
+	cat > "$1/debug.gdb" <<-EOF
+		source $PWD/tools/debug.py
+		python attach($port, "$1/serial.log", "$BUILD", $waits)
+	EOF
+	{
+		echo "run-qemu.sh: the machine waits for a debugger; in another terminal, here:"
+		echo "  gdb -q -x $1/debug.gdb"
+	} >&2
 }
 
 # What QEMU said last in its log $1, its monitor's prompts apart; or how it ended, status $2.
@@ -314,6 +341,7 @@ run_one()
 	prepare "$2" "$1"
 	[ -z "$gui" ] || options+=(--gui)
 	[ "$pmu" != host ] || options+=(--kvm)
+	[ -z "$gdb" ] || { options+=(--gdb "$port") && say_debugger "$2"; }
 	if [ "$pmu" = reference ]; then
 		settings+=" cpu=$1 fault=${fault:-none} seed=${seed:-0}"
 		settings+="${profile:+ profile=$profile}${latitude:+ latitude=$latitude}"

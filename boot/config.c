@@ -8,7 +8,7 @@
 #include "kernel/fmt.h"
 
 #define KEYS "tests, results, serial, screen, at_end, require, borrow_cycles, strict, " \
-	"inconclusive, verbose, checks, on"
+	"inconclusive, verbose, checks, debugger, on"
 #define SERIAL_DEFAULT	0x3f8		/* COM1 */
 #define SERIAL_LAST	0xfff8u		/* eight registers from here on */
 
@@ -187,6 +187,9 @@ static bool set(struct config *config, struct span key, struct span value,
 	} else if (is(key, "checks")) {
 		good = parse_switch(&config->checks, value);
 		want = "is not a value of checks: on or off";
+	} else if (is(key, "debugger")) {
+		good = parse_switch(&config->debugger, value);
+		want = "is not a value of debugger: on or off";
 	} else if (is(key, "serial")) {
 		good = parse_serial(&config->serial_port, value);
 		want = "is not a value of serial: an I/O port such as 0x3f8, or off";

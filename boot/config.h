@@ -28,6 +28,7 @@ struct config {
 	u16 serial_port;		/* I/O port, 0: off */
 	enum config_at_end at_end;
 	unsigned borrow_cycles;		/* 0: run the tests */
+	bool debugger;			/* wait for one before anything else */
 	bool version;			/* say it, and nothing else; a load option only */
 	unsigned on;			/* the processor on which tests run; CONFIG_ON_ALL: each */
 };

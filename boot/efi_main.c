@@ -113,6 +113,21 @@ static bool find_memory(struct machine_setup *setup, unsigned *processors, bool 
 	return true;
 }
 
+/* A debugger sets it (docs/DEBUGGING.md). */
+static volatile bool debugger_is_here;
+
+/* Only where the configuration asks for it: it waits as long as a human being needs. */
+static void wait_for_debugger(void)
+{
+	char line[80];
+
+	fmt_print(line, sizeof line, "pmutest86: image at %p, waits for a debugger",
+		  firmware.loaded->ImageBase);
+	firmware_say(line);
+	while (!debugger_is_here)
+		firmware.boot->Stall(1000);
+}
+
 static int start(struct config *config)
 {
 	static char error[ERROR_SIZE];
@@ -127,6 +142,8 @@ static int start(struct config *config)
 		config->at_end = AT_END_RETURN;
 		return EXIT_PASS;
 	}
+	if (configured && config->debugger)
+		wait_for_debugger();
 	confidential_look(&view);
 	if (confidential_name(&view)) {
 		fmt_print(error, sizeof error, "this is a confidential guest (%s): its CPUID, "

@@ -3,10 +3,11 @@
 #
 # Boots an EFI system partition under QEMU and OVMF, without root and without mounts.
 #
-#   boot.sh [--timeout S] [--gui] [--kvm] [--icount] [--image] [--smp N | --x2apic] [--cpu MODEL]
-#	[--key-after TEXT] FOLDER
+#   boot.sh [--timeout S] [--gui] [--gdb PORT] [--kvm] [--icount] [--image]
+#	[--smp N | --x2apic] [--cpu MODEL] [--key-after TEXT] FOLDER
 #
 # FOLDER/esp is what the partition holds; with --image, FOLDER/esp.img is a disk as it stands.
+# --gdb: stops before the first instruction and waits for a debugger at that port.
 # --cpu: QEMU's -cpu. --x2apic: two processors, the second with APIC ID 256, which firmware and
 # system reach in x2APIC mode alone. QEMU's TCG has that from version 9 on.
 # --icount: one instruction takes one nanosecond of the machine's time.
@@ -21,10 +22,11 @@ set -euo pipefail
 # INSERTQ.
 tcg_cpu=max,3dnow=off,3dnowext=off,sse4a=off
 timeout=120 smp=1 display=(-display none) accel=tcg cpu=$tcg_cpu count=() image='' key_after=''
-x2apic=''
+x2apic='' gdb=()
 while [ $# -gt 1 ]; do
 	case $1 in
 	--timeout)	timeout=$2; shift ;;
+	--gdb)		gdb=(-S -gdb "tcp:127.0.0.1:$2"); shift ;;
 	--gui)		display=(-device VGA -display gtk) ;;
 	--kvm)		accel=kvm cpu=host,pmu=on ;;
 	--icount)	count=(-icount "shift=0,sleep=off") ;;
@@ -86,7 +88,7 @@ command=(
 	-device virtio-blk-pci,drive=esp,bootindex=0
 	-serial "file:$folder/serial.log" -monitor stdio -nic none -no-reboot "${display[@]}"
 	-chardev "pipe,id=events,path=$folder/qmp" -mon chardev=events,mode=control
-	"${count[@]}"
+	"${count[@]}" "${gdb[@]}"
 )
 rm -f "$folder/serial.log" "$folder/monitor" "$folder/end" "$folder"/qmp.{in,out}
 mkfifo "$folder/monitor" "$folder"/qmp.{in,out}
