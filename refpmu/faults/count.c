@@ -120,7 +120,7 @@ void fault_not_selected(struct model *m, struct step *s, unsigned i, bool scope,
 
 unsigned fault_abort_counts(struct model *m, unsigned times)
 {
-	return m->tx.was_nested && broken(m, FAULT_TX_NESTED_ABORT_TWICE) ? 2 * times : times;
+	return m->faults.was_nested && broken(m, FAULT_TX_NESTED_ABORT_TWICE) ? 2 * times : times;
 }
 
 /* ---- what the other logical processor does ---- */

@@ -50,6 +50,12 @@ struct fault_state {
 	struct tagged_load cancelled;	/* one that didn't retire */
 	bool prefetched;	/* the instruction's prefetch counts as a load */
 
+	/* Transactions. */
+	u64 fallback_inner;	/* RIP, of the innermost XBEGIN */
+	u64 tx_status;		/* IA32_PERF_GLOBAL_STATUS when it began */
+	u64 information_before;	/* that of the abort before */
+	bool was_nested;	/* the last abort was of nested ones */
+
 	/* Counting. */
 	u64 not_started;	/* counters that wait for a write of IA32_PERF_GLOBAL_CTRL */
 	u64 staggered;		/* counters that don't count yet, */

@@ -173,7 +173,26 @@ HOOK_VALUE(bool, fault_reaches_package, reaches, const struct model *m)
 /* May many instructions retire at once? Each of them is an opportunity of a fault. */
 HOOK_VALUE(bool, fault_permits_bulk, permits, const struct model *m)
 
-/* ---- tsx/ ---- */
+/* ---- tsx/: faults/tx.c ---- */
+
+/* Does this event of transactions occur? */
+HOOK_VALUE(bool, fault_tx_occurs, occurs, struct model *m, const struct step *s,
+	   enum event_kind kind)
+/* XBEGIN; the beginning of a transaction; is the length of one that ends kept? */
+HOOK(fault_tx_begins, struct model *m, u64 fallback)
+HOOK(fault_tx_checkpoint, struct model *m)
+HOOK_VALUE(bool, fault_tx_end_noted, noted, struct model *m)
+/* An abort: does it take back stores? What does it restore of a counter with IN_TXCP? They are
+ * restored. It is an abort of nested ones, and this is the information on it. */
+HOOK_VALUE(bool, fault_tx_undoes_stores, undoes, struct model *m)
+HOOK_VALUE(u64, fault_tx_restores, value, struct model *m, unsigned i, enum tx_cause cause)
+HOOK(fault_tx_restored, struct model *m)
+HOOK(fault_tx_aborts, struct model *m, bool nested)
+HOOK_VALUE(u64, fault_tx_information, value, struct model *m)
+/* The lock after whose XACQUIRE the program goes on. */
+HOOK_VALUE(unsigned, fault_tx_lock, lock, struct model *m)
+/* The TX abort information of a record. */
+HOOK_VALUE(u64, fault_tx_field, value, struct model *m, bool aborted)
 
 /* ---- netburst/: faults/netburst.c ---- */
 

@@ -67,38 +67,35 @@ bool model_tx_outermost(const struct model *m)
 	return m->tx.depth == 1;
 }
 
-bool model_tx_occurs(struct model *m, const struct step *s, enum event_kind kind)
+/* The events of "RTM_RETIRED" and "HLE_RETIRED", and of aborts TX_MEM. */
+static bool occurs(const struct model *m, const struct step *s, enum event_kind kind)
 {
 	bool aborts = s->tx_abort && !m->tx.elided;
 
 	switch (kind) {
 	case EK_TX_STARTED:
-		return !s->tx_abort && s->tx == TX_STARTS && !broken(m, FAULT_TX_STARTS_MISSED);
+		return !s->tx_abort && s->tx == TX_STARTS;
 	case EK_TX_STARTED_HLE:
-		return !s->tx_abort && s->tx == TX_ELIDES && !broken(m, FAULT_HLE_STARTS_MISSED);
+		return !s->tx_abort && s->tx == TX_ELIDES;
 	case EK_TX_COMMITTED:
-		if (s->tx_abort)
-			return aborts && broken(m, FAULT_TX_COMMITS_ALL);
-		return s->tx == TX_COMMITS && !broken(m, FAULT_TX_COMMITS_MISSED);
+		return !s->tx_abort && s->tx == TX_COMMITS;
 	case EK_TX_COMMITTED_HLE:
-		return !s->tx_abort && s->tx == TX_RELEASES &&
-		       !broken(m, FAULT_HLE_COMMITS_MISSED);
+		return !s->tx_abort && s->tx == TX_RELEASES;
 	case EK_TX_ABORTED_RTM:
-		if (!s->tx_abort && s->tx == TX_COMMITS)
-			return broken(m, FAULT_TX_COMMIT_ABORTS);
-		if (s->tx_abort && m->tx.elided)
-			return broken(m, FAULT_HLE_COUNTS_AS_RTM);
-		return aborts && !broken(m, FAULT_TX_ABORT_UNCOUNTED);
+		return aborts;
 	case EK_TX_ABORTED_HLE:
-		if (!s->tx_abort && s->tx == TX_RELEASES)
-			return broken(m, FAULT_HLE_COMMIT_ABORTS);
-		return s->tx_abort && m->tx.elided && !broken(m, FAULT_HLE_ABORT_UNCOUNTED);
+		return s->tx_abort && m->tx.elided;
 	case EK_TX_CONFLICT:
 	case EK_TX_CAPACITY_WRITES:
 		return s->tx_abort && reasons[m->tx.cause].kinds & KIND(kind);
 	default:
 		return aborts && reasons[m->tx.cause].kinds & KIND(kind);
 	}
+}
+
+bool model_tx_occurs(struct model *m, const struct step *s, enum event_kind kind)
+{
+	return fault_tx_occurs(m, s, kind, occurs(m, s, kind));
 }
 
 /* From here on all can be taken back. */
@@ -112,7 +109,7 @@ static void checkpoint(struct model *m, const struct model_registers *registers)
 	for (unsigned i = 0; i < MODEL_MAX_COUNTERS; i++)
 		tx->counter[i] = m->counter[i].value;
 	tx->cycles_so_far = 0;
-	tx->status = m->global_status;
+	fault_tx_checkpoint(m);
 	model_tx_log_begin(m);
 }
 
@@ -125,7 +122,7 @@ enum tx_cause model_tx_begin(struct model *m, const struct model_registers *regi
 		return TX_NESTING;
 	if (tx->depth && tx->elided)
 		return TX_INSTRUCTION;
-	tx->fallback_inner = fallback;
+	fault_tx_begins(m, fallback);
 	if (tx->depth) {
 		tx->depth++;
 		return TX_FINE;
@@ -156,77 +153,25 @@ static void note_cycles(struct model *m)
 
 void model_tx_end(struct model *m)
 {
-	if (!--m->tx.depth && !broken(m, FAULT_TX_CYCLES_OF_ABORTS))
+	if (!--m->tx.depth && fault_tx_end_noted(m, true))
 		note_cycles(m);
 }
 
 /* IN_TXCP: "the value for that counter is restored to the value it had prior". */
-static bool checkpoint_broken(struct model *m, enum tx_cause cause)
-{
-	return broken(m, FAULT_TX_CHECKPOINT_IGNORED) ||
-	       (cause != TX_EXPLICIT && broken(m, FAULT_TX_CHECKPOINT_EXPLICIT)) ||
-	       (cause == TX_EVENT && broken(m, FAULT_TX_CHECKPOINT_NO_EVENT)) ||
-	       (m->tx.elided && broken(m, FAULT_HLE_CHECKPOINT_IGNORED));
-}
-
 static void undo_counts(struct model *m, enum tx_cause cause)
 {
-	for (unsigned i = 0; i < MODEL_MAX_COUNTERS; i++) {
-		bool checkpointed = m->counter[i].rule.in_txcp;
-
-		m->faults.at_counter = (u8)i;
-		if (checkpointed && broken(m, FAULT_TX_CHECKPOINT_ZERO))
-			model_set_counter(m, i, 0);
-		else if (checkpointed ? !checkpoint_broken(m, cause) :
-			 m->active & BIT(i) && broken(m, FAULT_TX_CHECKPOINT_ALL))
-			model_set_counter(m, i, m->tx.counter[i]);
-	}
-	m->faults.at_counter = MODEL_NO_COUNTER;
-}
-
-/* Faults that are generated of one bit. */
-static const struct {
-	u64 mask;
-	enum fault_id never, always;
-} bits[] = {
-#define FAULT_TX_BIT(token, bit, name, requirements, title, ...) \
-	{ BIT(bit), FAULT_##token##_NEVER, FAULT_##token##_ALWAYS },
-#include "refpmu/faults/fault_tx_bit.def"
-};
-
-static u64 information(struct model *m, enum tx_cause cause)
-{
-	u64 value = reasons[cause].information | (m->tx.elided ? INFO_HLE : INFO_RTM);
-
-	if (broken(m, m->tx.elided ? FAULT_HLE_SAYS_RTM : FAULT_TX_SAYS_HLE))
-		value ^= INFO_HLE | INFO_RTM;
-	if (broken(m, FAULT_TX_CAUSE_EXCHANGED))
-		value ^= INFO_INSTRUCTION | INFO_OTHER;
-	if (broken(m, FAULT_TX_CAPACITY_MISSING))
-		value &= ~(INFO_WRITES | INFO_READS);
-	if (value & INFO_READS && broken(m, FAULT_TX_READS_SAY_WRITES))
-		value ^= INFO_READS | INFO_WRITES;
-	for (size_t i = 0; i < sizeof(bits) / sizeof(bits[0]); i++) {
-		if (value & bits[i].mask ? broken(m, bits[i].never) : broken(m, bits[i].always))
-			value ^= bits[i].mask;
-	}
-	if (broken(m, FAULT_TX_INFORMATION_SHIFTED))
-		value <<= 1;
-	if (broken(m, FAULT_TX_RESERVED_SET))
-		value |= BIT(40);
-	return value;
+	for (unsigned i = 0; i < MODEL_MAX_COUNTERS; i++)
+		if (m->counter[i].rule.in_txcp)
+			model_set_counter(m, i, fault_tx_restores(m, i, cause, m->tx.counter[i]));
+	fault_tx_restored(m);
 }
 
 u64 model_tx_field(struct model *m, const struct step *s)
 {
-	u64 value = model_has_tx(m) && !broken(m, FAULT_TX_CYCLES_ZERO) ? m->tx.cycles : 0;
+	bool aborted = s->tx_abort || s->aborts;
 
-	if (!s->tx_abort && !s->aborts && broken(m, FAULT_TX_CYCLES_IN_ABORTS))
-		return 0;
-	if ((!s->tx_abort && !s->aborts) || broken(m, FAULT_TX_INFORMATION_EMPTY))
-		return value;
-	return value | (broken(m, FAULT_TX_INFORMATION_STALE) ? m->tx.information_before :
-								m->tx.information);
+	return fault_tx_field(m, aborted, (model_has_tx(m) ? m->tx.cycles : 0) |
+			      (aborted ? m->tx.information : 0));
 }
 
 void model_tx_undo(struct model *m, enum tx_cause cause, u8 code, struct model_registers *after)
@@ -234,11 +179,9 @@ void model_tx_undo(struct model *m, enum tx_cause cause, u8 code, struct model_r
 	struct model_tx *tx = &m->tx;
 	u32 nested = tx->depth > 1 ? (u32)STATUS_NESTED : 0;
 
-	if (!broken(m, FAULT_TX_MEMORY_KEPT))
+	if (fault_tx_undoes_stores(m, true))
 		model_tx_log_undo(m);
 	undo_counts(m, cause);
-	if (broken(m, FAULT_TX_OVERFLOW_TAKEN_BACK))
-		m->global_status = tx->status;
 	note_cycles(m);
 	after->rip = tx->fallback;
 	after->rflags = tx->rflags;
@@ -249,16 +192,15 @@ void model_tx_undo(struct model *m, enum tx_cause cause, u8 code, struct model_r
 		after->gpr[REG_RAX] = reasons[cause].status | nested |
 				      (cause == TX_EXPLICIT ? (u32)code << STATUS_CODE : 0);
 	tx->cause = (u8)cause;
-	tx->was_nested = nested;
-	tx->information_before = tx->information;
-	tx->information = information(m, cause);
+	fault_tx_aborts(m, nested);
+	tx->information = fault_tx_information(m, reasons[cause].information |
+					       (tx->elided ? INFO_HLE : INFO_RTM));
 	tx->depth = 0;
 	if (m->host->registers)
 		m->host->registers(m->host->ctx, after);
 	/* "The instruction following the outermost XACQUIRE", which is done again first. */
 	if (tx->elided)
-		after->rip = tx->lock[tx->n_locks && broken(m, FAULT_HLE_RIP_INNER) ?
-				      tx->n_locks - 1u : 0].behind;
+		after->rip = tx->lock[fault_tx_lock(m, 0)].behind;
 }
 
 void model_tx_abort(struct model *m, enum tx_cause cause, u8 code, u64 ip, u8 cpl)

@@ -68,16 +68,12 @@ struct tx_lock {
 struct model_tx {
 	u32 depth;		/* 0: no transaction */
 	u64 fallback;		/* RIP, of the outermost */
-	u64 fallback_inner;	/* of the innermost, for a broken processor */
 	u8 cause;		/* of the last abort, */
-	bool was_nested;	/* for a broken processor */
 	u64 information;	/* and bits 63:32 of Table 18-51, */
-	u64 information_before;	/* and of the one before, for a broken processor */
 	u32 cycles;		/* Cycles_Last_TX */
 	u64 cycles_so_far;	/* of this one */
 	u64 gpr[16], rflags;	/* before */
 	u64 counter[11];	/* general-purpose and fixed, before */
-	u64 status;		/* IA32_PERF_GLOBAL_STATUS before, for a broken processor */
 	bool elided;		/* this one, or the last, began with XACQUIRE */
 	bool acquires, releases;	/* the instruction that runs now does so */
 	bool broken_lock;	/* one was released with something else in it */

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/* Faults of transactions: their events, what an abort takes back, and what is told of it. */
+#include "refpmu/faults/broken.h"
+#include "refpmu/model/internal.h"
+
+/* Table 18-51. */
+#define INFO_HLE		BIT(32)
+#define INFO_RTM		BIT(33)
+#define INFO_INSTRUCTION	BIT(34)
+#define INFO_OTHER		BIT(35)
+#define INFO_WRITES		BIT(38)
+#define INFO_READS		BIT(39)
+#define INFO_RESERVED		BIT(40)
+#define INFO_CYCLES		BITS(0, 31)
+
+/* Faults that are generated of one bit. */
+static const struct {
+	u64 mask;
+	u16 never, always;
+} bits[] = {
+#define FAULT_TX_BIT(token, bit, name, requirements, title, ...) \
+	{ BIT(bit), FAULT_##token##_NEVER, FAULT_##token##_ALWAYS },
+#include "refpmu/faults/fault_tx_bit.def"
+};
+
+/* Does an abort count as this event, of a transaction of this kind? */
+static bool abort_occurs(struct model *m, enum event_kind kind, bool occurs)
+{
+	switch (kind) {
+	case EK_TX_COMMITTED:
+		return occurs || (!m->tx.elided && broken(m, FAULT_TX_COMMITS_ALL));
+	case EK_TX_ABORTED_RTM:
+		if (m->tx.elided)
+			return broken(m, FAULT_HLE_COUNTS_AS_RTM);
+		return occurs && !broken(m, FAULT_TX_ABORT_UNCOUNTED);
+	case EK_TX_ABORTED_HLE:
+		return occurs && !broken(m, FAULT_HLE_ABORT_UNCOUNTED);
+	default:
+		return occurs;
+	}
+}
+
+bool fault_tx_occurs(struct model *m, const struct step *s, enum event_kind kind, bool occurs)
+{
+	if (m->config.fault == FAULT_NONE)
+		return occurs;
+	if (s->tx_abort)
+		return abort_occurs(m, kind, occurs);
+	switch (kind) {
+	case EK_TX_STARTED:
+		return occurs && !broken(m, FAULT_TX_STARTS_MISSED);
+	case EK_TX_STARTED_HLE:
+		return occurs && !broken(m, FAULT_HLE_STARTS_MISSED);
+	case EK_TX_COMMITTED:
+		return occurs && !broken(m, FAULT_TX_COMMITS_MISSED);
+	case EK_TX_COMMITTED_HLE:
+		return occurs && !broken(m, FAULT_HLE_COMMITS_MISSED);
+	case EK_TX_ABORTED_RTM:
+		return s->tx == TX_COMMITS && broken(m, FAULT_TX_COMMIT_ABORTS);
+	case EK_TX_ABORTED_HLE:
+		return s->tx == TX_RELEASES && broken(m, FAULT_HLE_COMMIT_ABORTS);
+	default:
+		return occurs;
+	}
+}
+
+void fault_tx_begins(struct model *m, u64 fallback)
+{
+	m->faults.fallback_inner = fallback;
+}
+
+void fault_tx_checkpoint(struct model *m)
+{
+	m->faults.tx_status = m->global_status;
+}
+
+bool fault_tx_end_noted(struct model *m, bool noted)
+{
+	return noted && !broken(m, FAULT_TX_CYCLES_OF_ABORTS);
+}
+
+/* ---- an abort ---- */
+
+bool fault_tx_undoes_stores(struct model *m, bool undoes)
+{
+	return undoes && !broken(m, FAULT_TX_MEMORY_KEPT);
+}
+
+u64 fault_tx_restores(struct model *m, unsigned i, enum tx_cause cause, u64 value)
+{
+	if (m->config.fault == FAULT_NONE)
+		return value;
+	fault_at_counter(m, i);
+	if (broken(m, FAULT_TX_CHECKPOINT_ZERO))
+		return 0;
+	if (broken(m, FAULT_TX_CHECKPOINT_IGNORED) ||
+	    (cause != TX_EXPLICIT && broken(m, FAULT_TX_CHECKPOINT_EXPLICIT)) ||
+	    (cause == TX_EVENT && broken(m, FAULT_TX_CHECKPOINT_NO_EVENT)) ||
+	    (m->tx.elided && broken(m, FAULT_HLE_CHECKPOINT_IGNORED)))
+		return m->counter[i].value;
+	return value;
+}
+
+void fault_tx_restored(struct model *m)
+{
+	if (m->config.fault == FAULT_NONE)
+		return;
+	for (unsigned i = 0; i < MODEL_MAX_COUNTERS; i++) {
+		fault_at_counter(m, i);
+		if (!m->counter[i].rule.in_txcp && m->active & BIT(i) &&
+		    broken(m, FAULT_TX_CHECKPOINT_ALL))
+			model_set_counter(m, i, m->tx.counter[i]);
+	}
+	fault_at_counter(m, MODEL_NO_COUNTER);
+	if (broken(m, FAULT_TX_OVERFLOW_TAKEN_BACK))
+		m->global_status = m->faults.tx_status;
+}
+
+u64 fault_tx_information(struct model *m, u64 value)
+{
+	if (m->config.fault == FAULT_NONE)
+		return value;
+	if (broken(m, m->tx.elided ? FAULT_HLE_SAYS_RTM : FAULT_TX_SAYS_HLE))
+		value ^= INFO_HLE | INFO_RTM;
+	if (broken(m, FAULT_TX_CAUSE_EXCHANGED))
+		value ^= INFO_INSTRUCTION | INFO_OTHER;
+	if (broken(m, FAULT_TX_CAPACITY_MISSING))
+		value &= ~(INFO_WRITES | INFO_READS);
+	if (value & INFO_READS && broken(m, FAULT_TX_READS_SAY_WRITES))
+		value ^= INFO_READS | INFO_WRITES;
+	for (size_t i = 0; i < sizeof(bits) / sizeof(bits[0]); i++)
+		if (broken(m, value & bits[i].mask ? bits[i].never : bits[i].always))
+			value ^= bits[i].mask;
+	if (broken(m, FAULT_TX_INFORMATION_SHIFTED))
+		value <<= 1;
+	if (broken(m, FAULT_TX_RESERVED_SET))
+		value |= INFO_RESERVED;
+	return value;
+}
+
+void fault_tx_aborts(struct model *m, bool nested)
+{
+	m->faults.was_nested = nested;
+	m->faults.information_before = m->tx.information;
+}
+
+unsigned fault_tx_lock(struct model *m, unsigned lock)
+{
+	return m->tx.n_locks && broken(m, FAULT_HLE_RIP_INNER) ? m->tx.n_locks - 1u : lock;
+}
+
+u64 fault_tx_field(struct model *m, bool aborted, u64 value)
+{
+	if (m->config.fault == FAULT_NONE)
+		return value;
+	if (broken(m, FAULT_TX_CYCLES_ZERO))
+		value &= ~INFO_CYCLES;
+	if (!aborted)
+		return broken(m, FAULT_TX_CYCLES_IN_ABORTS) ? 0 : value;
+	if (broken(m, FAULT_TX_INFORMATION_EMPTY))
+		return value & INFO_CYCLES;
+	return broken(m, FAULT_TX_INFORMATION_STALE) ?
+		(value & INFO_CYCLES) | m->faults.information_before : value;
+}
