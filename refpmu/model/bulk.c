@@ -5,7 +5,7 @@
  */
 #include "refpmu/model/bulk.h"
 #include "refpmu/model/core.h"
-#include "refpmu/model/netburst/netburst.h"
+#include "refpmu/model/pmu.h"
 
 /* Enough for any stretch, and little enough for any product with events of an instruction. */
 #define MOST		BIT(32)
@@ -57,7 +57,7 @@ static bool selected(const struct model_rule *rule, u8 cpl)
 bool model_bulk_possible(const struct model *m, u8 cpl)
 {
 	/* Its counters are the other logical processor's as well. */
-	if (model_is_netburst(m))
+	if (pmu_is_shared(m))
 		return false;
 	if (busy(m) || !fault_permits_bulk(m, true) || !model_core_is_quiet(m) ||
 	    model_errata_miscounts(m) || m->watch_predictor)

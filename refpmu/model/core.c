@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* See core.h. */
 #include "refpmu/model/core.h"
-#include "refpmu/model/netburst/netburst.h"
+#include "refpmu/model/pmu.h"
 
 static bool takes_all(const struct model *m)
 {
@@ -88,9 +88,7 @@ bool model_core_needs_sibling(const struct model *m)
 {
 	if (!core_of(m))
 		return false;
-	if (model_is_netburst(m))
-		return __atomic_load_n(&netburst_of(m)->now.running, __ATOMIC_ACQUIRE);
-	return watchers(tie_of(m)) & own_bit(m) ||
+	return pmu_shared_counts(m) || watchers(tie_of(m)) & own_bit(m) ||
 	       fault_reaches_core(m, false);
 }
 
@@ -114,7 +112,7 @@ bool model_core_enter(struct model *m)
 	struct model_core *tie = tie_of(m);
 
 	if (!core_of(m) ||
-	    !(model_is_netburst(m) || watchers(tie) || fault_reaches_core(m, false)))
+	    !(pmu_is_shared(m) || watchers(tie) || fault_reaches_core(m, false)))
 		return false;
 	if (m->host->lock)
 		m->host->lock(m->host->ctx, &tie->lock);

@@ -12,7 +12,7 @@
  */
 #include "refpmu/model/access.h"
 #include "refpmu/model/core.h"
-#include "refpmu/model/netburst/netburst.h"
+#include "refpmu/model/pmu.h"
 
 /* EN of a fixed counter: 0 off, 1 CPL 0, 2 CPL 1 to 3, 3 all. */
 #define FIXED_OS	1
@@ -435,10 +435,8 @@ static void choose_rules(struct model *m, struct step *s)
 	m->writing = false;
 }
 
-bool model_watching(const struct model *m)
+bool arch_watching(const struct model *m)
 {
-	if (model_is_netburst(m))
-		return netburst_watching(m);
 	return m->active || model_uncore_busy(m) || m->n_requests || m->writing || m->tx.depth ||
 	       m->ref_repeats_in || model_core_is_watched(m);
 }
@@ -502,17 +500,12 @@ static void tell(struct model *m, const struct step *s, bool mispredict)
 	}
 }
 
-static void retire(struct model *m, bool shared, const struct model_retired *r)
+void arch_retire(struct model *m, bool shared, const struct model_retired *r)
 {
 	struct model *sibling = shared ? model_core_sibling(m) : NULL;
 	struct step s;
 	bool mispredict;
 
-	fault_instruction(m, r);
-	if (model_is_netburst(m)) {
-		netburst_retire(m, r);
-		return;
-	}
 	mispredict = (m->watch_predictor || (sibling && sibling->watch_predictor)) &&
 		     model_mispredicted(m, r);
 	s.r = r;
@@ -555,14 +548,6 @@ static void retire(struct model *m, bool shared, const struct model_retired *r)
 		tell(m, &s, mispredict);
 	model_requests_raise(m);
 	fault_retired(m, r);
-}
-
-void model_retire(struct model *m, const struct model_retired *r)
-{
-	bool shared = model_core_enter(m);
-
-	retire(m, shared, r);
-	model_core_leave(m, shared);
 }
 
 void model_retire_abort(struct model *m, const struct model_retired *r)

@@ -10,7 +10,7 @@
  *
  * Not handled: frequencies, power management.
  */
-#include "refpmu/model/netburst/netburst.h"
+#include "refpmu/model/internal.h"
 #include "refpmu/model/memory/memory.h"
 #include "spec/hypervisor.h"
 
@@ -170,7 +170,7 @@ static void version(const struct model *m, u32 regs[4])
 	SET(EXT_MODEL, model >> 4);
 	SET(LOGICAL_PROCESSORS, 1u << package_bits(m));
 	SET(DTES64, !(m->facts & FACT_NO_PEBS) &&
-	    !(model_is_netburst(m) && m->latitude[LAT_DS_FOLLOWS_MODE]));
+	    !(g->facilities & FAC_NETBURST && m->latitude[LAT_DS_FOLLOWS_MODE]));
 	SET(DS_CPL, !(m->facts & FACT_NO_PEBS));
 	SET(PDCM, g->perfmon && !(m->facts & FACT_NO_PMU) ? 1 : 0);
 	SET(HYPERVISOR, hypervisor_signature(m) && !m->latitude[LAT_HYPERVISOR_HIDDEN] ? 1 : 0);

@@ -4,7 +4,6 @@
  * the windows in which the program doesn't run (SMI, preemption by a host).
  */
 #include "refpmu/model/internal.h"
-#include "refpmu/model/netburst/netburst.h"
 
 #define MILLION		1000000
 
@@ -91,7 +90,7 @@ static void plan_theft(struct model *m)
 /* An SMI's handler has run. */
 static void arm_in_smm(struct model *m)
 {
-	if (!m->latitude[LAT_SMM_ARMS] || model_is_netburst(m) || m->facts & FACT_NO_PMU)
+	if (!m->latitude[LAT_SMM_ARMS] || !model_generation(m)->fixed || m->facts & FACT_NO_PMU)
 		return;
 	m->fixed_ctr_ctrl = SMM_FIXED_CTRL;
 	if (m->latitude[LAT_SMM_ARMS] == SMM_ARMS_GLOBALLY)

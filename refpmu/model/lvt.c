@@ -7,7 +7,7 @@
  * Not handled: the delivery modes SMI, INIT and ExtINT (the interrupt is lost), branch records.
  */
 #include "refpmu/model/core.h"
-#include "refpmu/model/netburst/netburst.h"
+#include "refpmu/model/pmu.h"
 
 /*
  * "Freezing LBR and Performance Counters on PMI", versions 2 and 3 of the facility: with
@@ -100,20 +100,13 @@ void model_halt(struct model *m)
 {
 	bool shared = model_core_enter(m);
 
-	if (model_is_netburst(m))
-		netburst_halt(m);
+	pmu_halt(m);
 	model_uncore_take(m);
 	fault_halt(m);
 	for (unsigned i = 0; i < m->n_requests; i++)
 		m->request[i].distance = 0;
 	model_requests_raise(m);
 	model_core_leave(m, shared);
-}
-
-void model_seen(struct model *m, u8 cpl)
-{
-	if (model_is_netburst(m))
-		netburst_seen(m, cpl);
 }
 
 /*

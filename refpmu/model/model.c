@@ -5,7 +5,7 @@
  */
 #include "refpmu/model/core.h"
 #include "refpmu/model/exerciser.h"
-#include "refpmu/model/netburst/netburst.h"
+#include "refpmu/model/pmu.h"
 #include "refpmu/model/uncore.h"
 
 /* IA32_MISC_ENABLE: fast strings, thermal control, SpeedStep, MONITOR. */
@@ -118,11 +118,12 @@ void model_init(struct model *m, const struct model_config *config, const struct
 		m->misc_enable |= IA32_MISC_ENABLE_PEBS_UNAVAILABLE;
 	if (m->latitude[LAT_MISC_ENABLE_OTHERS])
 		m->misc_enable |= OTHER_FEATURES;
-	if (model_is_netburst(m)) {
-		netburst_init(m);
-		model_core_join(m);
-		return;
-	}
+	pmu_reset(m);
+	model_core_join(m);
+}
+
+void arch_reset(struct model *m)
+{
 	m->global_ctrl = BIT(model_gp_counters(m)) - 1;
 	fault_reset(m);
 	if (m->latitude[LAT_DIRTY_MSRS])
@@ -133,7 +134,6 @@ void model_init(struct model *m, const struct model_config *config, const struct
 	if (model_generation(m)->facilities & FAC_UNCORE && !(m->facts & FACT_NO_UNCORE))
 		model_uncore_join(m, m->latitude[LAT_DIRTY_MSRS]);
 	model_configure(m);
-	model_core_join(m);
 }
 
 bool model_counts_reference(const struct model *m)

@@ -6,7 +6,7 @@
  */
 #include "refpmu/model/core.h"
 #include "refpmu/model/msr.h"
-#include "refpmu/model/netburst/netburst.h"
+#include "refpmu/model/pmu.h"
 
 static const struct msr_result gp = { .status = MSR_GP };
 static const struct msr_result done = { .status = MSR_DONE };
@@ -62,16 +62,11 @@ static u64 read_register(struct model *m, const struct place *p)
 	}
 }
 
-static struct msr_result rdmsr(struct model *m, u32 msr)
+struct msr_result arch_rdmsr(struct model *m, u32 msr)
 {
 	struct place p = model_msr_find(msr);
 	struct msr_result result;
 
-	if (model_is_netburst(m)) {
-		result = netburst_rdmsr(m, msr);
-		if (result.status != MSR_NOT_OURS)
-			return result;
-	}
 	if (p.reg == REG_NONE)
 		return (struct msr_result){ .status = MSR_NOT_OURS };
 	fault_moment(m);
@@ -91,17 +86,6 @@ u64 model_microcode(const struct model *m, bool is_first)
 	u32 old = m->latitude[LAT_OLD_MICROCODE];
 
 	return (u64)(old == 1 || (old == 2 && !is_first) ? OLD : NEW) << 32;
-}
-
-struct msr_result model_rdmsr(struct model *m, u32 msr)
-{
-	bool shared = model_core_enter(m);
-	struct msr_result result;
-
-	model_uncore_take(m);
-	result = rdmsr(m, msr);
-	model_core_leave(m, shared);
-	return result;
 }
 
 static bool read_only(enum reg reg)
@@ -248,17 +232,12 @@ static struct msr_result try_to_write(struct model *m, const struct place *p, u6
 	return write.refused ? gp : done;
 }
 
-static struct msr_result wrmsr(struct model *m, u32 msr, u64 value)
+struct msr_result arch_wrmsr(struct model *m, u32 msr, u64 value)
 {
 	u64 active_before = m->active;
 	struct place p = model_msr_find(msr);
 	struct msr_result result;
 
-	if (model_is_netburst(m)) {
-		result = netburst_wrmsr(m, msr, value);
-		if (result.status != MSR_NOT_OURS)
-			return result;
-	}
 	if (p.reg == REG_NONE)
 		return (struct msr_result){ .status = MSR_NOT_OURS };
 	fault_moment(m);
@@ -278,19 +257,8 @@ static struct msr_result wrmsr(struct model *m, u32 msr, u64 value)
 	return result;
 }
 
-struct msr_result model_wrmsr(struct model *m, u32 msr, u64 value)
-{
-	bool shared = model_core_enter(m);
-	struct msr_result result;
-
-	model_uncore_take(m);
-	result = wrmsr(m, msr, value);
-	model_core_leave(m, shared);
-	return result;
-}
-
 /* "RDPMC - Read Performance-Monitoring Counters": ECX[30] selects the fixed counters. */
-static struct msr_result rdpmc(struct model *m, u32 ecx)
+struct msr_result arch_rdpmc(struct model *m, u32 ecx)
 {
 	const struct generation *g = model_generation(m);
 	unsigned counter = MODEL_NO_COUNTER;
@@ -298,8 +266,6 @@ static struct msr_result rdpmc(struct model *m, u32 ecx)
 	bool fixed;
 	u32 i;
 
-	if (model_is_netburst(m))
-		return netburst_rdpmc(m, ecx);
 	fault_moment(m);
 	if (m->facts & FACT_RDPMC_BIT_31)
 		ecx &= ~(u32)BIT(31);
@@ -311,14 +277,5 @@ static struct msr_result rdpmc(struct model *m, u32 ecx)
 		result = answer(m->counter[counter].value);
 	}
 	fault_rdpmc(m, counter, &result);
-	return result;
-}
-
-struct msr_result model_rdpmc(struct model *m, u32 ecx)
-{
-	bool shared = model_core_enter(m);
-	struct msr_result result = rdpmc(m, ecx);
-
-	model_core_leave(m, shared);
 	return result;
 }

@@ -82,13 +82,18 @@ void netburst_configure(struct model *m, u32 keep_started)
 	__atomic_store_n(&now->running, running, __ATOMIC_RELEASE);
 }
 
+bool netburst_counts(const struct model *m)
+{
+	return __atomic_load_n(&netburst_of(m)->now.running, __ATOMIC_ACQUIRE);
+}
+
 bool netburst_watching(const struct model *m)
 {
 	const struct netburst *n = netburst_of(m);
 	const struct netburst_processor *t = &n->thread[netburst_thread_of(m)];
 
-	return __atomic_load_n(&n->now.running, __ATOMIC_ACQUIRE) || t->writing ||
-	       m->n_requests || __atomic_load_n(&t->linger, __ATOMIC_RELAXED);
+	return netburst_counts(m) || t->writing || m->n_requests ||
+	       __atomic_load_n(&t->linger, __ATOMIC_RELAXED);
 }
 
 /* The active thread field. */
@@ -325,7 +330,6 @@ void netburst_retire(struct model *m, const struct model_retired *r)
 	struct netburst_step s = { .core = { .r = r }, .thread = netburst_thread_of(m) };
 	u32 counting, started = 0;
 
-	m->faults.moment++;
 	if (model_may_be_stolen(m) && !--m->steal_in)
 		model_steal(m);
 	m->smm_events = 0;

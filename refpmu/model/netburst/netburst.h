@@ -22,12 +22,6 @@
 #include "refpmu/model/msr.h"
 #include "refpmu/model/netburst/state.h"
 
-/* The generation has this PMU. */
-static inline bool model_is_netburst(const struct model *m)
-{
-	return model_generation(m)->facilities & FAC_NETBURST;
-}
-
 /* What its core shares. */
 static inline struct netburst *netburst_of(const struct model *m)
 {
@@ -45,6 +39,8 @@ void netburst_init(struct model *m);
 struct msr_result netburst_rdmsr(struct model *m, u32 msr);
 struct msr_result netburst_wrmsr(struct model *m, u32 msr, u64 value);
 struct msr_result netburst_rdpmc(struct model *m, u32 ecx);
+/* Does a counter count? */
+bool netburst_counts(const struct model *m);
 bool netburst_watching(const struct model *m);
 void netburst_retire(struct model *m, const struct model_retired *r);
 void netburst_halt(struct model *m);

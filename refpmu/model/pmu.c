@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/* See pmu.h. */
+#include "refpmu/model/core.h"
+#include "refpmu/model/netburst/netburst.h"
+#include "refpmu/model/pmu.h"
+
+static bool is_netburst(const struct model *m)
+{
+	return model_generation(m)->facilities & FAC_NETBURST;
+}
+
+void pmu_reset(struct model *m)
+{
+	if (is_netburst(m))
+		netburst_init(m);
+	else
+		arch_reset(m);
+}
+
+void pmu_halt(struct model *m)
+{
+	if (is_netburst(m))
+		netburst_halt(m);
+}
+
+bool pmu_is_shared(const struct model *m)
+{
+	return is_netburst(m);
+}
+
+bool pmu_shared_counts(const struct model *m)
+{
+	return is_netburst(m) && netburst_counts(m);
+}
+
+bool model_watching(const struct model *m)
+{
+	return is_netburst(m) ? netburst_watching(m) : arch_watching(m);
+}
+
+void model_seen(struct model *m, u8 cpl)
+{
+	if (is_netburst(m))
+		netburst_seen(m, cpl);
+}
+
+void model_retire(struct model *m, const struct model_retired *r)
+{
+	bool shared = model_core_enter(m);
+
+	fault_instruction(m, r);
+	if (is_netburst(m))
+		netburst_retire(m, r);
+	else
+		arch_retire(m, shared, r);
+	model_core_leave(m, shared);
+}
+
+/* NetBurst has some registers in common with the other: those aren't its own. */
+static struct msr_result rdmsr(struct model *m, u32 msr)
+{
+	struct msr_result result = { .status = MSR_NOT_OURS };
+
+	if (is_netburst(m))
+		result = netburst_rdmsr(m, msr);
+	return result.status == MSR_NOT_OURS ? arch_rdmsr(m, msr) : result;
+}
+
+static struct msr_result wrmsr(struct model *m, u32 msr, u64 value)
+{
+	struct msr_result result = { .status = MSR_NOT_OURS };
+
+	if (is_netburst(m))
+		result = netburst_wrmsr(m, msr, value);
+	return result.status == MSR_NOT_OURS ? arch_wrmsr(m, msr, value) : result;
+}
+
+struct msr_result model_rdmsr(struct model *m, u32 msr)
+{
+	bool shared = model_core_enter(m);
+	struct msr_result result;
+
+	model_uncore_take(m);
+	result = rdmsr(m, msr);
+	model_core_leave(m, shared);
+	return result;
+}
+
+struct msr_result model_wrmsr(struct model *m, u32 msr, u64 value)
+{
+	bool shared = model_core_enter(m);
+	struct msr_result result;
+
+	model_uncore_take(m);
+	result = wrmsr(m, msr, value);
+	model_core_leave(m, shared);
+	return result;
+}
+
+struct msr_result model_rdpmc(struct model *m, u32 ecx)
+{
+	bool shared = model_core_enter(m);
+	struct msr_result result = is_netburst(m) ? netburst_rdpmc(m, ecx) : arch_rdpmc(m, ecx);
+
+	model_core_leave(m, shared);
+	return result;
+}
