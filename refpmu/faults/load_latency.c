@@ -52,10 +52,19 @@ bool fault_eligible(struct model *m, u32 latency, bool eligible)
 	       broken(m, FAULT_LL_THRESHOLD_IGNORED);
 }
 
-bool fault_load_kept(struct model *m, bool locked)
+void fault_load_kept(struct model *m, const struct memory_result *o)
 {
-	m->faults.tagged_before = m->tagged;
-	return locked || (m->tagged.locked && broken(m, FAULT_LL_LOCK_STICKY));
+	struct fault_load *last = &m->faults.tagged;
+
+	if (m->config.fault == FAULT_NONE)
+		return;
+	m->faults.tagged_before = *last;
+	if (last->load.locked && broken(m, FAULT_LL_LOCK_STICKY))
+		m->tagged.locked = true;
+	last->load = m->tagged;
+	last->dtlb_miss = o->dtlb_miss;
+	last->near = o->l1_hit;
+	last->split = o->split;
 }
 
 /* Faults that pass over a kind of loads. */
@@ -78,7 +87,7 @@ static void take_cancelled(struct model *m, const struct model_retired *r,
 			   const struct model_access *a)
 {
 	if (broken(m, FAULT_LL_CANCELLED_KEPT))
-		m->faults.cancelled = (struct tagged_load){
+		m->faults.cancelled.load = (struct tagged_load){
 			.valid = true, .linear = a->linear, .source = SOURCE_L1,
 			.latency = MEMORY_LEAST_LATENCY,
 		};
@@ -133,13 +142,13 @@ bool fault_latency_event(struct model *m, const struct model_access *a,
 /* ---- the record ---- */
 
 /* Of the wrong load: the one before, or one that didn't retire. */
-static const struct tagged_load *other_load(struct model *m)
+static const struct fault_load *other_load(struct model *m)
 {
 	if (broken(m, FAULT_LL_LOAD_BEFORE))
 		return &m->faults.tagged_before;
-	if (m->faults.cancelled.valid && broken(m, FAULT_LL_CANCELLED_KEPT))
+	if (m->faults.cancelled.load.valid && broken(m, FAULT_LL_CANCELLED_KEPT))
 		return &m->faults.cancelled;
-	return &m->tagged;
+	return &m->faults.tagged;
 }
 
 static u32 latency_of(struct model *m, const struct tagged_load *load)
@@ -166,17 +175,17 @@ static u8 other_outcome(struct model *m, u8 outcome)
 }
 
 /* Bits 5:4. */
-static u64 further_bits(struct model *m, const struct tagged_load *right)
+static u64 further_bits(struct model *m, const struct fault_load *right)
 {
-	struct tagged_load load = *right;
+	struct tagged_load load = right->load;
 
 	if (broken(m, FAULT_LL_BITS_MISSING))
 		return 0;
 	if (!load.stlb_miss && (broken(m, FAULT_LL_STLB_ALWAYS) ||
-				(load.dtlb_miss && broken(m, FAULT_LL_DTLB_AS_MISS))))
+				(right->dtlb_miss && broken(m, FAULT_LL_DTLB_AS_MISS))))
 		load.stlb_miss = true;
 	if (broken(m, FAULT_LL_DTLB_MISS))
-		load.stlb_miss = load.dtlb_miss && !load.stlb_miss;
+		load.stlb_miss = right->dtlb_miss && !load.stlb_miss;
 	if (load.stlb_miss != load.locked && broken(m, FAULT_LL_BITS_SWAPPED)) {
 		load.locked = load.stlb_miss;
 		load.stlb_miss = !load.stlb_miss;
@@ -184,9 +193,10 @@ static u64 further_bits(struct model *m, const struct tagged_load *right)
 	return model_further_bits(&load);
 }
 
-static u64 data_source_of(struct model *m, const struct tagged_load *load)
+static u64 data_source_of(struct model *m, const struct fault_load *load)
 {
-	u64 value = model_outcome_code(m, other_outcome(m, model_source_outcome(load->source)));
+	u8 outcome = other_outcome(m, model_source_outcome(load->load.source));
+	u64 value = model_outcome_code(m, outcome);
 
 	if (broken(m, FAULT_LL_SOURCE_RESERVED))
 		value = RESERVED_CODE;
@@ -197,21 +207,21 @@ static u64 data_source_of(struct model *m, const struct tagged_load *load)
 	return value;
 }
 
-static u64 address_of(struct model *m, const struct step *s, const struct tagged_load *load)
+static u64 address_of(struct model *m, const struct step *s, const struct fault_load *load)
 {
 	if (broken(m, FAULT_LL_ADDRESS_IP))
 		return s->r->ip;
 	if (broken(m, FAULT_LL_ADDRESS_LINE) || (!load->near && broken(m, FAULT_LL_FAR_LINE)))
-		return load->linear & -(u64)MEMORY_LINE;
+		return load->load.linear & -(u64)MEMORY_LINE;
 	if (broken(m, FAULT_LL_ADDRESS_BIT))
-		return load->linear ^ WRONG_BIT;
+		return load->load.linear ^ WRONG_BIT;
 	if (broken(m, FAULT_LL_ADDRESS_8))
-		return load->linear & -sizeof(u64);
+		return load->load.linear & -sizeof(u64);
 	if (broken(m, FAULT_LL_ADDRESS_32))
-		return (u32)load->linear;
+		return (u32)load->load.linear;
 	if (load->split && broken(m, FAULT_LL_SPLIT_SECOND))
-		return model_second_line(load->linear);
-	return load->linear;
+		return model_second_line(load->load.linear);
+	return load->load.linear;
 }
 
 /* The three fields are 0, or two of them. */
@@ -225,7 +235,7 @@ static void empty(struct model *m, const struct step *s, struct record *record)
 
 void fault_latency_record(struct model *m, const struct step *s, struct record *record)
 {
-	const struct tagged_load *load, *latency, *source;
+	const struct fault_load *load, *latency, *source;
 
 	if (m->config.fault == FAULT_NONE)
 		return;
@@ -235,10 +245,10 @@ void fault_latency_record(struct model *m, const struct step *s, struct record *
 	if (broken(m, FAULT_LL_SOURCE_BEFORE))
 		source = &m->faults.tagged_before;
 	record->data_linear_address = address_of(m, s, load);
-	record->latency = latency_of(m, latency);
+	record->latency = latency_of(m, &latency->load);
 	record->data_source = data_source_of(m, source);
 	if (broken(m, FAULT_LL_ABORT_RUBBISH))
 		record->tx_abort = record->latency | record->latency << 32;
 	empty(m, s, record);
-	m->faults.cancelled.valid = false;
+	m->faults.cancelled.load.valid = false;
 }

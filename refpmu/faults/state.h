@@ -46,8 +46,11 @@ struct fault_state {
 
 	/* Load latency. */
 	u64 threshold_before;	/* what ld_lat_threshold was before its last write */
-	struct tagged_load tagged_before;	/* the one before the last above the threshold */
-	struct tagged_load cancelled;	/* one that didn't retire */
+	/* What model.tagged is, the one before, and one that didn't retire. */
+	struct fault_load {
+		struct tagged_load load;
+		bool dtlb_miss, near, split;	/* near: found in the L1; split: in two lines */
+	} tagged, tagged_before, cancelled;
 	bool prefetched;	/* the instruction's prefetch counts as a load */
 
 	/* Transactions. */

@@ -187,6 +187,8 @@ static u64 duration(struct model *m, const struct model_access *a, const struct 
 	return fault_duration(m, a->store ? 0 : o->memory.latency);
 }
 
+/* "When the load-latency facility is enabled, load operations are randomly selected by hardware and
+ * tagged": load_latency.c. */
 struct access_outcome model_access_meet(struct model *m, const struct model_access *a)
 {
 	struct access_outcome o = { .memory = through_hierarchy(m, a) };

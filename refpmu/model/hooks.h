@@ -316,11 +316,11 @@ HOOK_VALUE(u64, fault_prefetched, n, const struct model *m, enum event_kind kind
 HOOK_VALUE(u32, fault_tag_gap, gap, struct model *m)
 /* A latency is above the threshold. */
 HOOK_VALUE(bool, fault_eligible, eligible, struct model *m, u32 latency)
-/* The facility sees a load; it has been tagged, and updates latency and data source; locked. */
+/* The facility sees a load; it has been tagged; its latency and data source have been updated. */
 HOOK_VALUE(bool, fault_load_seen, seen, struct model *m, const struct model_access *a,
 	   const struct memory_result *o)
 HOOK_VALUE(bool, fault_load_updates, tagged, struct model *m)
-HOOK_VALUE(bool, fault_load_kept, locked, struct model *m)
+HOOK(fault_load_kept, struct model *m, const struct memory_result *o)
 /* The loads of this instruction were cancelled. */
 HOOK(fault_cancelled, struct model *m, const struct model_retired *r)
 /* An access is an occurrence of the load latency event. */

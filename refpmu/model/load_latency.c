@@ -79,19 +79,15 @@ bool model_latency_eligible(struct model *m, u32 latency)
 /* "Latency and data source information of tagged loads are updated internally." */
 static void keep(struct model *m, const struct model_access *a, const struct memory_result *o)
 {
-	bool locked = fault_load_kept(m, a->locked);
-
 	m->tagged = (struct tagged_load){
 		.valid = true,
 		.linear = a->linear,
 		.source = o->source,
-		.dtlb_miss = o->dtlb_miss,
 		.stlb_miss = o->stlb_miss,
-		.locked = locked,
-		.near = o->l1_hit,
-		.split = o->split,
+		.locked = a->locked,
 		.latency = o->latency,
 	};
+	fault_load_kept(m, o);
 }
 
 bool model_tag_load(struct model *m, const struct model_access *a, const struct memory_result *o)

@@ -45,8 +45,7 @@ struct pmi {
 struct tagged_load {
 	bool valid;
 	u8 source;		/* enum memory_source */
-	bool dtlb_miss, stlb_miss, locked;
-	bool near, split;	/* found in the L1; touches two lines */
+	bool stlb_miss, locked;
 	u32 latency;
 	u64 linear;
 };
