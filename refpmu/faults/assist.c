@@ -28,7 +28,7 @@ static void write_index(struct model *m, u64 ds, u64 index)
 }
 
 /* Faults record-after-pmi, record-late: what was held back is written at last. */
-void model_write_late_record(struct model *m)
+void fault_late_record(struct model *m)
 {
 	struct late_record *late = &m->faults.late_record;
 
@@ -45,7 +45,7 @@ void fault_assist_begins(struct model *m, struct assist_plan *plan)
 	if (m->config.fault == FAULT_NONE)
 		return;
 	m->faults.crosses_page = false;
-	model_write_late_record(m);
+	fault_late_record(m);
 	plan->ds = ds_linear(m);
 }
 

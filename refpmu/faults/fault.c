@@ -4,6 +4,7 @@
  * does some instructions later. What they do is at the places where the correct processor does
  * something else; look for broken().
  */
+#include "refpmu/faults/broken.h"
 #include "refpmu/model/core.h"
 #include "refpmu/model/internal.h"
 

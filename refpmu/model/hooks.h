@@ -12,8 +12,8 @@
  *   HOOK_VALUE(type, name, value, parameters)
  *					returns the value, its last parameter, or another one
  *
- * A fault asks by broken() (refpmu/faults/broken.h) and only where its answer makes a difference:
- * each question is an opportunity (refpmu/faults/fault_when.h).
+ * A fault asks by broken() (refpmu/faults/broken.h), which the model can't, and only where its
+ * answer makes a difference: each question is an opportunity (refpmu/faults/fault_when.h).
  */
 #ifndef REFPMU_MODEL_HOOKS_H
 #define REFPMU_MODEL_HOOKS_H
@@ -27,10 +27,7 @@
 #define HOOK(name, ...)	static inline void name(__VA_ARGS__) { }
 #define HOOK_VALUE(type, name, value, ...) \
 	static inline type name(__VA_ARGS__, type value) { return value; }
-/* Till each rule below is apart from its breakages. */
-static inline bool broken(struct model *m, enum fault_id fault) { return false; }
 #else
-#include "refpmu/faults/broken.h"
 #define HOOK(name, ...)	void name(__VA_ARGS__);
 #define HOOK_VALUE(type, name, value, ...) type name(__VA_ARGS__, type value);
 #endif
@@ -285,7 +282,7 @@ HOOK_VALUE(u64, fault_status_image, status, struct model *m, u64 covered)
 HOOK(fault_assist, struct model *m, const struct step *s, unsigned x, struct assist_plan *plan)
 HOOK(fault_record_written, struct model *m, const struct assist_plan *plan)
 /* An MSR is accessed. */
-HOOK(model_write_late_record, struct model *m)
+HOOK(fault_late_record, struct model *m)
 
 /* ---- record.c, data_address.c: faults/record.c, faults/data_address.c ---- */
 

@@ -123,7 +123,7 @@ static void write_ovf_ctrl(struct model *m, u64 value)
 	m->ovf_ctrl = value;
 	m->global_status &= ~bits;
 	model_errata_cleared(m, bits);
-	model_write_late_record(m);
+	fault_late_record(m);
 }
 
 void model_msr_take(struct model *m, const struct place *p, u64 value)
