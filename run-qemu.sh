@@ -125,7 +125,7 @@ fi
 [[ $BUILD != *[[:space:]]* ]] || bad "BUILD can't hold a blank: '$BUILD'"
 [[ $require != *[[:space:]]* ]] || bad "--require takes groups with commas between, not '$require'"
 [[ $out != -* ]] || out=./$out
-# Somebody who debugs needs a day.
+# A debugging session may last a day.
 timeout=${timeout:-${gdb:+86400}} timeout=${timeout:-120}
 port=${GDB_PORT:-1234}
 [[ $port =~ ^[1-9][0-9]{0,4}$ ]] || bad "GDB_PORT is a port's number, not '$port'"

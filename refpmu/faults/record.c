@@ -205,7 +205,7 @@ static void break_abort(struct model *m, const struct step *s, struct record *re
 	    broken(m, FAULT_TX_EVENTING_IP_LATE))
 		record->eventing_ip++;
 	if (broken(m, FAULT_TX_RIP_INNER))
-		record->rip = m->tx.fallback_inner;
+		record->rip = m->faults.fallback_inner;
 }
 
 void fault_record_fields(struct model *m, const struct step *s, struct record *record)
