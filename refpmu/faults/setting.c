@@ -11,6 +11,8 @@ u64 fault_counter_width(struct model *m, unsigned counter, u64 mask)
 {
 	enum fault_id narrow = counter < FIRST_FIXED ? FAULT_WIDTH_40 : FAULT_FIXED_WIDTH_40;
 
+	if (m->config.fault == FAULT_NONE)
+		return mask;
 	return broken(m, narrow) ? BITS(0, 39) : mask;
 }
 
