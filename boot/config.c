@@ -15,11 +15,11 @@
 struct span { const char *text; size_t length; };
 
 /* Where an error's line begins: "line 3: " or "". */
-struct place { char *error; size_t size; unsigned line; };
+struct error_place { char *error; size_t size; unsigned line; };
 
 #define NAME_MAX 40	/* of a wrong key or value that an error repeats */
 
-static void report(const struct place *place, struct span name, const char *what)
+static void report(const struct error_place *place, struct span name, const char *what)
 {
 	char text[NAME_MAX + 1];
 	char line[24] = "";
@@ -157,8 +157,8 @@ static bool parse_on(unsigned *on, struct span value)
 	return true;
 }
 
-static bool set(struct config *config, struct span key, struct span value,
-		const struct place *place)
+static bool config_set(struct config *config, struct span key, struct span value,
+		       const struct error_place *place)
 {
 	const char *want;
 	bool good;
@@ -212,7 +212,7 @@ static bool set(struct config *config, struct span key, struct span value,
 }
 
 /* key = value */
-static bool assign(struct config *config, struct span text, const struct place *place)
+static bool assign(struct config *config, struct span text, const struct error_place *place)
 {
 	struct span key = text, value;
 
@@ -224,7 +224,7 @@ static bool assign(struct config *config, struct span text, const struct place *
 		return false;
 	}
 	value = (struct span){ text.text + key.length + 1, text.length - key.length - 1 };
-	return set(config, trim(key), trim(value), place);
+	return config_set(config, trim(key), trim(value), place);
 }
 
 void config_default(struct config *config)
@@ -249,7 +249,7 @@ static size_t comment_start(struct span line)
 bool config_parse_file(struct config *config, const char *text, size_t length,
 		       char *error, size_t size)
 {
-	struct place place = { error, size, 0 };
+	struct error_place place = { error, size, 0 };
 	struct span rest = { text, length };
 
 	if (length >= 3 && text[0] == '\xef' && text[1] == '\xbb' && text[2] == '\xbf')
@@ -277,7 +277,7 @@ bool config_parse_file(struct config *config, const char *text, size_t length,
 bool config_parse_options(struct config *config, const char *text, size_t length,
 			  char *error, size_t size)
 {
-	struct place place = { error, size, 0 };
+	struct error_place place = { error, size, 0 };
 	bool first = true;
 	size_t i = 0;
 

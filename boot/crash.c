@@ -270,7 +270,7 @@ static bool is_too_early(const struct crash *crash, const struct guard_report *r
 }
 
 /* Once, and again as long as it was too early. */
-static struct guard_report run(const struct crash *crash)
+static struct guard_report crash_run(const struct crash *crash)
 {
 	struct guard_report report;
 
@@ -291,7 +291,7 @@ bool crash_all(char *why, size_t size)
 
 		if (crash->needs_hpet && !hpet_is_usable())
 			continue;
-		report = run(crash);
+		report = crash_run(crash);
 		left = left_behind();
 		if (left) {
 			fmt_print(why, size, "after %s %s", crash->name, left);

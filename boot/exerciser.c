@@ -10,7 +10,7 @@
 #define PAGE		4096u
 #define REMOTE_MOST	(64u << 20)	/* more than that isn't mapped */
 
-static u32 read(u64 registers, u32 offset)
+static u32 exerciser_read(u64 registers, u32 offset)
 {
 	u32 value;
 
@@ -29,13 +29,14 @@ u64 exerciser_find(struct machine_setup *setup)
 	    !table->registers || table->registers % PAGE)
 		return 0;
 	setup->exerciser_page = table->registers;
-	if (read(table->registers, EXERCISER_SIGNATURE) != EXERCISER_HERE)
+	if (exerciser_read(table->registers, EXERCISER_SIGNATURE) != EXERCISER_HERE)
 		return table->registers;
-	bytes = read(table->registers, EXERCISER_REMOTE_BYTES);
+	bytes = exerciser_read(table->registers, EXERCISER_REMOTE_BYTES);
 	if (!bytes || bytes > REMOTE_MOST)
 		return table->registers;
-	setup->exerciser_memory.base = (u64)read(table->registers, EXERCISER_REMOTE_HIGH) << 32 |
-				       read(table->registers, EXERCISER_REMOTE_LOW);
+	setup->exerciser_memory.base = (u64)exerciser_read(table->registers, EXERCISER_REMOTE_HIGH)
+					       << 32 |
+				       exerciser_read(table->registers, EXERCISER_REMOTE_LOW);
 	setup->exerciser_memory.bytes = bytes;
 	return table->registers;
 }

@@ -8,7 +8,7 @@
 #include "boot/file.h"
 #include "boot/firmware.h"
 #include "boot/log.h"
-#include "boot/owner.h"
+#include "boot/saved_state.h"
 #include "boot/selftest.h"
 #include "kernel/console.h"
 #include "kernel/fmt.h"
@@ -109,20 +109,20 @@ static void check_key(unsigned cycle)
 		fail(KEY, cycle, "a key was announced and is not there");
 }
 
-static void cycle_once(unsigned cycle, const struct owner_state *before)
+static void cycle_once(unsigned cycle, const struct saved_state *before)
 {
 	char text[WHY_SIZE];
-	struct owner_state after;
+	struct saved_state after;
 	bool good;
 
 	machine_borrow_cpu(CPU_BOOT);
 	good = crash_all(text, sizeof text);
 	machine_return_cpu();
-	owner_read(&after);
+	saved_state_read(&after);
 	if (!good)
 		fail(CRASHES, cycle, "%s", text);
-	if (owner_compare(before, &after))
-		fail(STATE, cycle, "%s differs", owner_compare(before, &after));
+	if (saved_state_compare(before, &after))
+		fail(STATE, cycle, "%s differs", saved_state_compare(before, &after));
 	check_ticks(cycle);
 	check_files(cycle);
 }
@@ -148,11 +148,11 @@ static int report(struct tap *tap, unsigned cycles)
 
 int selftest_run(unsigned cycles)
 {
-	struct owner_state before;
+	struct saved_state before;
 	struct tap tap;
 	int status;
 
-	owner_read(&before);
+	saved_state_read(&before);
 	memset(why, 0, sizeof why);
 	log_attach(&tap);
 	machine_borrow_cpu(CPU_BOOT);

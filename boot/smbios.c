@@ -83,7 +83,7 @@ static size_t end_of(const u8 *table, size_t length, size_t strings)
 }
 
 /* The first structure of a type; its end is *end. false: there is none that is whole. */
-static bool find(const u8 *table, size_t length, u8 type, size_t *start, size_t *end)
+static bool smbios_search(const u8 *table, size_t length, u8 type, size_t *start, size_t *end)
 {
 	size_t at = 0;
 
@@ -109,7 +109,7 @@ struct text {
 	size_t size, length;
 };
 
-static void add(struct text *text, char c)
+static void smbios_add(struct text *text, char c)
 {
 	if (text->length + 1 < text->size)
 		text->to[text->length++] = c;
@@ -136,11 +136,12 @@ static void add_string(struct text *text, const u8 *table, size_t strings, size_
 	if (first >= last)
 		return;
 	if (text->length) {
-		add(text, ',');
-		add(text, ' ');
+		smbios_add(text, ',');
+		smbios_add(text, ' ');
 	}
 	for (; first < last; first++)
-		add(text, table[first] >= ' ' && table[first] <= '~' ? (char)table[first] : '?');
+		smbios_add(text,
+			   table[first] >= ' ' && table[first] <= '~' ? (char)table[first] : '?');
 }
 
 bool smbios_describe(const u8 *table, size_t length, enum smbios_type type, char *to, size_t size)
@@ -151,7 +152,7 @@ bool smbios_describe(const u8 *table, size_t length, enum smbios_type type, char
 	if (!size)
 		return false;
 	to[0] = '\0';
-	if (!find(table, length, (u8)type, &start, &end))
+	if (!smbios_search(table, length, (u8)type, &start, &end))
 		return false;
 	formatted = table[start + HEADER_LENGTH];
 	for (unsigned i = 0; i < FIELDS; i++) {

@@ -94,7 +94,7 @@ $(foreach cc,$(HOST_CC_NAMES),$(eval $(call host_no_faults,$(cc))))
 
 # The engine's blocks run in the test's own process and may write anywhere: no ASan, whose shadow
 # they would find. They need the decoder, which the top Makefile fetches.
-HOST_ENGINE := $(sort $(wildcard $(addprefix $(ROOT)/, refpmu/engine/dbt/block_*.c refpmu/engine/emulate/solo_*.c \
+HOST_ENGINE := $(sort $(wildcard $(addprefix $(ROOT)/, refpmu/engine/dbt/block_*.c refpmu/engine/emulate/emulate_*.c \
 	       refpmu/engine/dbt/code_fields.c refpmu/engine/decode_insn.c refpmu/engine/code_scan.c)) \
 	       $(filter-out $(ROOT)/host/engine/test_%, $(wildcard $(ROOT)/host/engine/*.c)))
 HOST_ENGINE_TESTS := $(sort $(wildcard $(ROOT)/host/engine/test_*.c))
@@ -111,7 +111,7 @@ HOST_ZYDIS_CFLAGS := -DZYDIS_STATIC_BUILD -DZYCORE_STATIC_BUILD -DZYDIS_DISABLE_
 	       -isystem $(HOST_ZYDIS)/include
 HOST_ZYDIS_OBJS := $(patsubst %,$(HOST_OUT)/zydis/%.o,Decoder DecoderData SharedData Register)
 
-HOST_ENGINE_ASM := $(HOST_OUT)/asm/refpmu/engine/emulate/solo.o
+HOST_ENGINE_ASM := $(HOST_OUT)/asm/refpmu/engine/emulate/emulate.o
 
 $(HOST_OUT)/asm/%.o: $(ROOT)/%.asm
 	@mkdir -p $(@D)

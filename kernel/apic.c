@@ -53,15 +53,15 @@ static bool x2apic;
 static u64 base;
 static u64 timer_ticks_per_ms;		/* at TIMER_DIVIDE_BY_16 */
 
-static struct owner {
+static struct saved {
 	u32 lvt[LVT_COUNT], tpr, svr, divide, initial, current;
 	u64 tsc_deadline;
 	u8 isr;
-} owners[CPU_MAX];
+} saved_states[CPU_MAX];
 
-static struct owner *owner_here(void)
+static struct saved *saved_this_cpu(void)
 {
-	return &owners[cpu_index()];
+	return &saved_states[cpu_index()];
 }
 
 static u32 msr_of(enum reg reg)
@@ -69,14 +69,14 @@ static u32 msr_of(enum reg reg)
 	return MSR_IA32_X2APIC_APICID + ((u32)reg - REG_ID) / 16;
 }
 
-static u32 get(enum reg reg)
+static u32 apic_read_reg(enum reg reg)
 {
 	if (x2apic)
 		return (u32)msr_read(msr_of(reg));
 	return *(volatile u32 *)(uintptr_t)(base + (u64)reg);
 }
 
-static void set(enum reg reg, u32 value)
+static void apic_write_reg(enum reg reg, u32 value)
 {
 	if (x2apic)
 		msr_write(msr_of(reg), value);
@@ -87,7 +87,7 @@ static void set(enum reg reg, u32 value)
 static bool icr_idle(void *arg)
 {
 	(void)arg;
-	return !(get(REG_ICR) & ICR_PENDING);
+	return !(apic_read_reg(REG_ICR) & ICR_PENDING);
 }
 
 /* "WRMSR": a write to an x2APIC register isn't serialising and may overtake earlier stores, which
@@ -105,14 +105,14 @@ static void set_icr(u32 destination, u32 command)
 		return;
 	}
 	wait_until(icr_idle, NULL, ICR_TIMEOUT_US);
-	set(REG_ICR_HIGH, destination << 24);
-	set(REG_ICR, command);
+	apic_write_reg(REG_ICR_HIGH, destination << 24);
+	apic_write_reg(REG_ICR, command);
 	wait_until(icr_idle, NULL, ICR_TIMEOUT_US);
 }
 
 static bool lvt_exists(unsigned i)
 {
-	return lvt[i].max_lvt <= ((get(REG_VERSION) >> 16) & 0xff);
+	return lvt[i].max_lvt <= ((apic_read_reg(REG_VERSION) >> 16) & 0xff);
 }
 
 bool apic_find(u64 *page)
@@ -130,11 +130,11 @@ static void calibrate(void)
 	u64 start = tsc_read();
 	u64 ticks, us;
 
-	set(REG_TIMER_INITIAL, UINT32_MAX);
+	apic_write_reg(REG_TIMER_INITIAL, UINT32_MAX);
 	time_stall(CALIBRATION_US);
-	ticks = UINT32_MAX - get(REG_TIMER_CURRENT);
+	ticks = UINT32_MAX - apic_read_reg(REG_TIMER_CURRENT);
 	us = (tsc_read() - start) / time_tsc_per_us;
-	set(REG_TIMER_INITIAL, 0);
+	apic_write_reg(REG_TIMER_INITIAL, 0);
 	timer_ticks_per_ms = ticks * 1000 / us;
 	if (!timer_ticks_per_ms)
 		timer_ticks_per_ms = 1;
@@ -142,39 +142,39 @@ static void calibrate(void)
 
 static void save(void)
 {
-	struct owner *owner = owner_here();
+	struct saved *saved = saved_this_cpu();
 
-	owner->tpr = get(REG_TPR);
-	owner->svr = get(REG_SVR);
-	owner->isr = apic_highest_isr();
+	saved->tpr = apic_read_reg(REG_TPR);
+	saved->svr = apic_read_reg(REG_SVR);
+	saved->isr = apic_highest_isr();
 	for (unsigned i = 0; i < LVT_COUNT; i++)
 		if (lvt_exists(i))
-			owner->lvt[i] = get(lvt[i].reg);
-	owner->divide = get(REG_TIMER_DIVIDE);
-	owner->initial = get(REG_TIMER_INITIAL);
-	owner->current = get(REG_TIMER_CURRENT);
-	if ((owner->lvt[0] & TIMER_MODE) == TIMER_TSC_DEADLINE)
-		owner->tsc_deadline = msr_read(MSR_IA32_TSC_DEADLINE);
+			saved->lvt[i] = apic_read_reg(lvt[i].reg);
+	saved->divide = apic_read_reg(REG_TIMER_DIVIDE);
+	saved->initial = apic_read_reg(REG_TIMER_INITIAL);
+	saved->current = apic_read_reg(REG_TIMER_CURRENT);
+	if ((saved->lvt[0] & TIMER_MODE) == TIMER_TSC_DEADLINE)
+		saved->tsc_deadline = msr_read(MSR_IA32_TSC_DEADLINE);
 }
 
 void apic_resume(void)
 {
-	const struct owner *owner = owner_here();
+	const struct saved *saved = saved_this_cpu();
 
 	apic_open_own_class();
-	set(REG_SVR, SVR_ENABLE | VECTOR_SPURIOUS);
+	apic_write_reg(REG_SVR, SVR_ENABLE | VECTOR_SPURIOUS);
 	/* TPR doesn't hold ExtINT and NMI, so LINT0 and LINT1 are masked at their source. A thermal
 	 * SMI is the platform's safety and none of our business. */
 	for (unsigned i = 0; i < LVT_COUNT; i++)
-		if (lvt_exists(i) && (owner->lvt[i] & LVT_DELIVERY) != LVT_DELIVERY_SMI)
-			set(lvt[i].reg, owner->lvt[i] | LVT_MASKED);
+		if (lvt_exists(i) && (saved->lvt[i] & LVT_DELIVERY) != LVT_DELIVERY_SMI)
+			apic_write_reg(lvt[i].reg, saved->lvt[i] | LVT_MASKED);
 	apic_lvtpc_write(LVT_MASKED | VECTOR_PMI);
-	set(REG_LVT_TIMER, LVT_MASKED | VECTOR_TIMER);
-	set(REG_TIMER_INITIAL, 0);
-	set(REG_TIMER_DIVIDE, TIMER_DIVIDE_BY_16);
+	apic_write_reg(REG_LVT_TIMER, LVT_MASKED | VECTOR_TIMER);
+	apic_write_reg(REG_TIMER_INITIAL, 0);
+	apic_write_reg(REG_TIMER_DIVIDE, TIMER_DIVIDE_BY_16);
 	if (!timer_ticks_per_ms)
 		calibrate();
-	set(REG_LVT_TIMER, VECTOR_TIMER);	/* one-shot */
+	apic_write_reg(REG_LVT_TIMER, VECTOR_TIMER);	/* one-shot */
 }
 
 void apic_init(void)
@@ -185,70 +185,71 @@ void apic_init(void)
 
 static void restore_timer(void)
 {
-	const struct owner *owner = owner_here();
-	u32 mode = owner->lvt[0] & TIMER_MODE;
+	const struct saved *saved = saved_this_cpu();
+	u32 mode = saved->lvt[0] & TIMER_MODE;
 
-	set(REG_TIMER_DIVIDE, owner->divide);
-	set(REG_LVT_TIMER, owner->lvt[0]);
+	apic_write_reg(REG_TIMER_DIVIDE, saved->divide);
+	apic_write_reg(REG_LVT_TIMER, saved->lvt[0]);
 	if (mode == TIMER_TSC_DEADLINE) {
 		/* "TSC-Deadline Mode": the write to LVTT has to be over before the MSR's. */
 		order_stores();
-		msr_write(MSR_IA32_TSC_DEADLINE, owner->tsc_deadline);
+		msr_write(MSR_IA32_TSC_DEADLINE, saved->tsc_deadline);
 	} else if (mode == TIMER_PERIODIC) {
-		set(REG_TIMER_INITIAL, owner->initial);
-	} else if (owner->current) {
-		set(REG_TIMER_INITIAL, owner->current);	/* what was left of the one shot */
+		apic_write_reg(REG_TIMER_INITIAL, saved->initial);
+	} else if (saved->current) {
+		/* what was left of the one shot */
+		apic_write_reg(REG_TIMER_INITIAL, saved->current);
 	}
 }
 
 void apic_release(void)
 {
-	struct owner *owner = owner_here();
+	struct saved *saved = saved_this_cpu();
 
-	set(REG_LVT_TIMER, LVT_MASKED | VECTOR_TIMER);
-	set(REG_TIMER_INITIAL, 0);
+	apic_write_reg(REG_LVT_TIMER, LVT_MASKED | VECTOR_TIMER);
+	apic_write_reg(REG_TIMER_INITIAL, 0);
 	for (unsigned i = 1; i < LVT_COUNT; i++)
 		if (lvt_exists(i))
-			set(lvt[i].reg, owner->lvt[i]);
+			apic_write_reg(lvt[i].reg, saved->lvt[i]);
 	restore_timer();
-	set(REG_SVR, owner->svr);
-	set(REG_TPR, owner->tpr);
+	apic_write_reg(REG_SVR, saved->svr);
+	apic_write_reg(REG_TPR, saved->tpr);
 }
 
 u32 apic_id(void)
 {
-	return x2apic ? get(REG_ID) : get(REG_ID) >> 24;
+	return x2apic ? apic_read_reg(REG_ID) : apic_read_reg(REG_ID) >> 24;
 }
 
 u32 apic_read(u32 offset)
 {
-	return get((enum reg)offset);
+	return apic_read_reg((enum reg)offset);
 }
 
 void apic_eoi(void)
 {
-	set(REG_EOI, 0);
+	apic_write_reg(REG_EOI, 0);
 }
 
 u32 apic_lvtpc_read(void)
 {
-	return get(REG_LVT_PC);
+	return apic_read_reg(REG_LVT_PC);
 }
 
 void apic_lvtpc_write(u32 value)
 {
-	set(REG_LVT_PC, value);
+	apic_write_reg(REG_LVT_PC, value);
 }
 
 static bool test_bit(enum reg first, u8 vector)
 {
-	return get(first + 0x10 * (enum reg)(vector / 32)) & BIT(vector % 32);
+	return apic_read_reg(first + 0x10 * (enum reg)(vector / 32)) & BIT(vector % 32);
 }
 
 static u8 highest(enum reg first)
 {
 	for (unsigned i = 8; i-- > 0; ) {
-		u32 bits = get(first + 0x10 * (enum reg)i);
+		u32 bits = apic_read_reg(first + 0x10 * (enum reg)i);
 
 		if (bits)
 			return (u8)(32 * i + 31 - (unsigned)__builtin_clz(bits));
@@ -273,9 +274,9 @@ u8 apic_highest_isr(void)
 
 void apic_eoi_all(void)
 {
-	struct owner *owner = owner_here();
+	struct saved *saved = saved_this_cpu();
 
-	for (unsigned i = 0; i < 256 && apic_highest_isr() > owner->isr; i++)
+	for (unsigned i = 0; i < 256 && apic_highest_isr() > saved->isr; i++)
 		apic_eoi();
 }
 
@@ -312,7 +313,7 @@ void apic_ipi(u32 id, u8 vector)
 
 void apic_open_own_class(void)
 {
-	set(REG_TPR, TPR_OWN_CLASS);
+	apic_write_reg(REG_TPR, TPR_OWN_CLASS);
 }
 
 void apic_timer_start(u64 deadline)
@@ -323,10 +324,10 @@ void apic_timer_start(u64 deadline)
 
 	if (ticks > UINT32_MAX)
 		ticks = UINT32_MAX;
-	set(REG_TIMER_INITIAL, ticks ? (u32)ticks : 1);
+	apic_write_reg(REG_TIMER_INITIAL, ticks ? (u32)ticks : 1);
 }
 
 void apic_timer_stop(void)
 {
-	set(REG_TIMER_INITIAL, 0);
+	apic_write_reg(REG_TIMER_INITIAL, 0);
 }

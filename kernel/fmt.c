@@ -17,7 +17,7 @@ struct spec {
 	enum { SIZE_INT, SIZE_LONG, SIZE_LLONG, SIZE_SIZE } size;
 };
 
-static void put(struct out *out, char c)
+static void fmt_put(struct out *out, char c)
 {
 	if (out->length + 1 < out->size)
 		out->text[out->length] = c;
@@ -34,13 +34,13 @@ static void put_padded(struct out *out, const struct spec *spec, const char *pre
 	if (spec->width > length + prefix_length)
 		pad = spec->width - length - prefix_length;
 	for (; !spec->zero && pad > 0; pad--)
-		put(out, ' ');
+		fmt_put(out, ' ');
 	for (size_t i = 0; i < prefix_length; i++)
-		put(out, prefix[i]);
+		fmt_put(out, prefix[i]);
 	for (; pad > 0; pad--)
-		put(out, '0');
+		fmt_put(out, '0');
 	for (size_t i = 0; i < length; i++)
-		put(out, text[i]);
+		fmt_put(out, text[i]);
 }
 
 static void put_number(struct out *out, const struct spec *spec, u64 value, unsigned base,
@@ -158,7 +158,7 @@ static bool convert(struct out *out, struct arguments *args, struct spec *spec, 
 		put_string(out, spec, va_arg(args->list, const char *));
 		return true;
 	case '%':
-		put(out, '%');
+		fmt_put(out, '%');
 		return true;
 	default:
 		return false;
@@ -176,7 +176,7 @@ int fmt_vprint(char *text, size_t size, const char *format, va_list list)
 		const char *end;
 
 		if (*format != '%') {
-			put(&out, *format++);
+			fmt_put(&out, *format++);
 			continue;
 		}
 		end = parse_spec(format + 1, &spec);
@@ -185,7 +185,7 @@ int fmt_vprint(char *text, size_t size, const char *format, va_list list)
 			continue;
 		}
 		while (format < end)
-			put(&out, *format++);
+			fmt_put(&out, *format++);
 	}
 	va_end(args.list);
 	if (size > 0)

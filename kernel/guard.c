@@ -8,7 +8,7 @@
 #include "kernel/apic.h"
 #include "kernel/console.h"
 #include "kernel/cpu.h"
-#include "kernel/guard_own.h"
+#include "kernel/guard_internal.h"
 #include "kernel/hpet.h"
 #include "kernel/intr.h"
 #include "kernel/percpu.h"
@@ -35,19 +35,19 @@ static struct guard {
 	struct intr_handlers handlers;
 } guards[CPU_MAX];
 
-static struct guard *here(void)
+static struct guard *guard_this_cpu(void)
 {
 	return &guards[cpu_index()];
 }
 
 bool guard_is_running(void)
 {
-	return here()->running;
+	return guard_this_cpu()->running;
 }
 
 void guard_end(enum guard_outcome outcome, const struct trap_frame *frame, u64 cr2)
 {
-	struct guard *guard = here();
+	struct guard *guard = guard_this_cpu();
 
 	guard->running = false;
 	guard->report.outcome = outcome;
@@ -58,7 +58,7 @@ void guard_end(enum guard_outcome outcome, const struct trap_frame *frame, u64 c
 
 static void on_timer(struct trap_frame *frame)
 {
-	const struct guard *guard = here();
+	const struct guard *guard = guard_this_cpu();
 
 	apic_eoi();
 	if (!guard->running)
@@ -71,7 +71,7 @@ static void on_timer(struct trap_frame *frame)
 
 bool guard_take_nmi(const struct trap_frame *frame)
 {
-	struct guard *guard = here();
+	struct guard *guard = guard_this_cpu();
 	bool by_hpet = cpu_index() == CPU_BOOT && hpet_nmi_is_due();
 
 	if (!by_hpet && !guard->kicked)
@@ -96,13 +96,13 @@ static void beat(struct guard *guard)
 void guard_renew(void)
 {
 	if (guard_is_running())
-		beat(here());
+		beat(guard_this_cpu());
 }
 
 struct guard_report guard_run(void (*fn)(void *arg), void *arg, unsigned deadline_ms)
 {
 	u64 cr4 = cr4_read(), dr7 = dr7_read();
-	struct guard *guard = here();
+	struct guard *guard = guard_this_cpu();
 	bool has_hpet = cpu_index() == CPU_BOOT;
 
 	guard->report = (struct guard_report){ .outcome = GUARD_DONE };

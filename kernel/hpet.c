@@ -57,7 +57,7 @@ static void set32(u64 reg, u32 value)
 	*(volatile u32 *)(uintptr_t)(base + reg) = value;
 }
 
-static u64 get(u64 reg)
+static u64 hpet_read_reg(u64 reg)
 {
 	u32 before = get32(reg + 4), low = get32(reg), high = get32(reg + 4);
 
@@ -66,7 +66,7 @@ static u64 get(u64 reg)
 	return (u64)high << 32 | low;
 }
 
-static void set(u64 reg, u64 value)
+static void hpet_write_reg(u64 reg, u64 value)
 {
 	set32(reg + 4, (u32)(value >> 32));
 	set32(reg, (u32)value);
@@ -97,10 +97,10 @@ static bool find_input(u64 routes)
 
 static bool find_timer(void)
 {
-	unsigned last = (unsigned)(get(REG_CAPABILITIES) >> 8) & 0x1f;
+	unsigned last = (unsigned)(hpet_read_reg(REG_CAPABILITIES) >> 8) & 0x1f;
 
 	for (hpet.timer = FIRST_TIMER; hpet.timer <= last; hpet.timer++) {
-		u64 configuration = get(timer_reg());
+		u64 configuration = hpet_read_reg(timer_reg());
 
 		if (configuration & TIMER_INTERRUPT)
 			continue;
@@ -121,11 +121,11 @@ void hpet_init(u64 hpet_base, u64 ioapic_base)
 
 static void save(void)
 {
-	hpet.configuration = get(REG_CONFIGURATION);
-	hpet.timer_configuration = get(timer_reg());
-	hpet.comparator = get(comparator_reg());
-	hpet.route = get(message_reg());
-	hpet.counter = get(REG_COUNTER);
+	hpet.configuration = hpet_read_reg(REG_CONFIGURATION);
+	hpet.timer_configuration = hpet_read_reg(timer_reg());
+	hpet.comparator = hpet_read_reg(comparator_reg());
+	hpet.route = hpet_read_reg(message_reg());
+	hpet.counter = hpet_read_reg(REG_COUNTER);
 }
 
 void hpet_borrow(void)
@@ -143,14 +143,14 @@ void hpet_borrow(void)
 	if (hpet.message) {
 		u32 address = MESSAGE_ADDRESS | apic_id() << MESSAGE_APIC_ID_SHIFT;
 
-		set(message_reg(), (u64)address << 32 | MESSAGE_NMI);
+		hpet_write_reg(message_reg(), (u64)address << 32 | MESSAGE_NMI);
 		configuration |= TIMER_MESSAGE;
 	} else {
 		configuration |= (u64)hpet.input << TIMER_ROUTE_SHIFT;
 		ioapic_take_nmi(hpet.input, apic_id());
 	}
-	set(timer_reg(), configuration);
-	set(REG_CONFIGURATION, hpet.configuration | CONFIGURATION_ENABLE);
+	hpet_write_reg(timer_reg(), configuration);
+	hpet_write_reg(REG_CONFIGURATION, hpet.configuration | CONFIGURATION_ENABLE);
 }
 
 void hpet_return(void)
@@ -160,13 +160,13 @@ void hpet_return(void)
 	hpet_nmi_cancel();
 	if (!hpet.message)
 		ioapic_give(hpet.input);
-	set(timer_reg(), hpet.timer_configuration);
-	set(message_reg(), hpet.route);
-	set(comparator_reg(), hpet.comparator);
-	set(REG_CONFIGURATION, hpet.configuration);
+	hpet_write_reg(timer_reg(), hpet.timer_configuration);
+	hpet_write_reg(message_reg(), hpet.route);
+	hpet_write_reg(comparator_reg(), hpet.comparator);
+	hpet_write_reg(REG_CONFIGURATION, hpet.configuration);
 	/* A counter that stood still did so at this value; it can be written only then. */
 	if (!(hpet.configuration & CONFIGURATION_ENABLE))
-		set(REG_COUNTER, hpet.counter);
+		hpet_write_reg(REG_COUNTER, hpet.counter);
 	hpet.taken = false;
 }
 
@@ -181,15 +181,15 @@ void hpet_nmi_at(u64 us)
 
 	if (!hpet.taken)
 		return;
-	period_fs = get(REG_CAPABILITIES) >> 32;
+	period_fs = hpet_read_reg(REG_CAPABILITIES) >> 32;
 	if (!period_fs)
 		return;
 	most = hpet.timer_configuration & TIMER_IS_64_BIT ? BIT(62) : BIT(31);
 	ticks = us * FS_PER_US / period_fs;
-	hpet.due = get(REG_COUNTER) + (ticks < most ? ticks : most);
+	hpet.due = hpet_read_reg(REG_COUNTER) + (ticks < most ? ticks : most);
 	hpet.armed = true;
-	set(comparator_reg(), hpet.due);
-	set(timer_reg(), get(timer_reg()) | TIMER_INTERRUPT);
+	hpet_write_reg(comparator_reg(), hpet.due);
+	hpet_write_reg(timer_reg(), hpet_read_reg(timer_reg()) | TIMER_INTERRUPT);
 }
 
 void hpet_nmi_cancel(void)
@@ -197,12 +197,12 @@ void hpet_nmi_cancel(void)
 	if (!hpet.taken)
 		return;
 	hpet.armed = false;
-	set(timer_reg(), get(timer_reg()) & ~TIMER_INTERRUPT);
+	hpet_write_reg(timer_reg(), hpet_read_reg(timer_reg()) & ~TIMER_INTERRUPT);
 }
 
 bool hpet_nmi_is_due(void)
 {
-	if (!hpet.armed || (int64_t)(get(REG_COUNTER) - hpet.due) < 0)
+	if (!hpet.armed || (int64_t)(hpet_read_reg(REG_COUNTER) - hpet.due) < 0)
 		return false;
 	hpet_nmi_cancel();
 	return true;

@@ -13,7 +13,7 @@
 #include "kernel/descriptor.h"
 #include "kernel/extable.h"
 #include "kernel/guard.h"
-#include "kernel/guard_own.h"
+#include "kernel/guard_internal.h"
 #include "kernel/intr.h"
 #include "kernel/percpu.h"
 #include "kernel/trap.h"

@@ -12,20 +12,20 @@
 #define ENTRY_MASKED	(1u << 16)
 
 static u64 io_base;
-static struct { u32 low, high; } owner;
+static struct { u32 low, high; } saved;
 
 static volatile u32 *reg(u64 offset)
 {
 	return (volatile u32 *)(uintptr_t)(io_base + offset);
 }
 
-static u32 get(unsigned index)
+static u32 ioapic_read_reg(unsigned index)
 {
 	*reg(INDEX) = index;
 	return *reg(WINDOW);
 }
 
-static void set(unsigned index, u32 value)
+static void ioapic_write_reg(unsigned index, u32 value)
 {
 	*reg(INDEX) = index;
 	*reg(WINDOW) = value;
@@ -38,22 +38,22 @@ void ioapic_init(u64 base)
 
 bool ioapic_is_free(unsigned input)
 {
-	unsigned last = (get(REG_VERSION) >> 16) & 0xff;
+	unsigned last = (ioapic_read_reg(REG_VERSION) >> 16) & 0xff;
 
-	return input <= last && (get(REG_ENTRY + 2 * input) & ENTRY_MASKED);
+	return input <= last && (ioapic_read_reg(REG_ENTRY + 2 * input) & ENTRY_MASKED);
 }
 
 void ioapic_take_nmi(unsigned input, u32 apic_id)
 {
-	owner.low = get(REG_ENTRY + 2 * input);
-	owner.high = get(REG_ENTRY + 2 * input + 1);
-	set(REG_ENTRY + 2 * input + 1, apic_id << 24);
-	set(REG_ENTRY + 2 * input, ENTRY_NMI);
+	saved.low = ioapic_read_reg(REG_ENTRY + 2 * input);
+	saved.high = ioapic_read_reg(REG_ENTRY + 2 * input + 1);
+	ioapic_write_reg(REG_ENTRY + 2 * input + 1, apic_id << 24);
+	ioapic_write_reg(REG_ENTRY + 2 * input, ENTRY_NMI);
 }
 
 void ioapic_give(unsigned input)
 {
-	set(REG_ENTRY + 2 * input, ENTRY_MASKED);
-	set(REG_ENTRY + 2 * input + 1, owner.high);
-	set(REG_ENTRY + 2 * input, owner.low);
+	ioapic_write_reg(REG_ENTRY + 2 * input, ENTRY_MASKED);
+	ioapic_write_reg(REG_ENTRY + 2 * input + 1, saved.high);
+	ioapic_write_reg(REG_ENTRY + 2 * input, saved.low);
 }

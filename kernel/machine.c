@@ -62,14 +62,14 @@ static u64 arena_next;
 static void (*on_return)(void);
 static bool borrowed[CPU_MAX];
 
-static struct owner {
+static struct saved {
 	u64 cr0, cr3, cr4, efer, rflags, fs_base, gs_base;
 	u64 dr[4], dr6, dr7;
 	struct table_register gdtr, idtr;
 	struct segments segments;
 	u16 tr;
 	bool cet;
-} owners[CPU_MAX];
+} saved_states[CPU_MAX];
 
 u64 machine_arena_need(u64 memory_top, unsigned processors)
 {
@@ -155,38 +155,38 @@ void machine_on_return(void (*fn)(void))
 	on_return = fn;
 }
 
-static void save(struct owner *owner)
+static void save(struct saved *saved)
 {
-	owner->cr0 = cr0_read();
-	owner->cr3 = cr3_read();
-	owner->cr4 = cr4_read();
-	owner->efer = msr_read(MSR_IA32_EFER);
-	owner->fs_base = msr_read(MSR_IA32_FS_BASE);
-	owner->gs_base = msr_read(MSR_IA32_GS_BASE);
-	owner->dr[0] = dr0_read();
-	owner->dr[1] = dr1_read();
-	owner->dr[2] = dr2_read();
-	owner->dr[3] = dr3_read();
-	owner->dr6 = dr6_read();
-	owner->dr7 = dr7_read();
-	segments_read(&owner->segments);
-	__asm__ volatile("sgdt %0" : "=m"(owner->gdtr));
-	__asm__ volatile("sidt %0" : "=m"(owner->idtr));
-	__asm__ volatile("str %w0" : "=r"(owner->tr));
+	saved->cr0 = cr0_read();
+	saved->cr3 = cr3_read();
+	saved->cr4 = cr4_read();
+	saved->efer = msr_read(MSR_IA32_EFER);
+	saved->fs_base = msr_read(MSR_IA32_FS_BASE);
+	saved->gs_base = msr_read(MSR_IA32_GS_BASE);
+	saved->dr[0] = dr0_read();
+	saved->dr[1] = dr1_read();
+	saved->dr[2] = dr2_read();
+	saved->dr[3] = dr3_read();
+	saved->dr6 = dr6_read();
+	saved->dr7 = dr7_read();
+	segments_read(&saved->segments);
+	__asm__ volatile("sgdt %0" : "=m"(saved->gdtr));
+	__asm__ volatile("sidt %0" : "=m"(saved->idtr));
+	__asm__ volatile("str %w0" : "=r"(saved->tr));
 }
 
 void machine_take(unsigned cpu, u64 rflags, bool cet)
 {
-	struct owner *owner = &owners[cpu];
+	struct saved *saved = &saved_states[cpu];
 
-	owner->rflags = rflags;
-	owner->cet = cet;
-	save(owner);
-	cr4_write((owner->cr4 | CR4_OURS) & ~CR4_NOT_OURS);
-	if (paging_uses_nx() && !(owner->efer & EFER_NXE))
-		msr_write(MSR_IA32_EFER, owner->efer | EFER_NXE);
+	saved->rflags = rflags;
+	saved->cet = cet;
+	save(saved);
+	cr4_write((saved->cr4 | CR4_OURS) & ~CR4_NOT_OURS);
+	if (paging_uses_nx() && !(saved->efer & EFER_NXE))
+		msr_write(MSR_IA32_EFER, saved->efer | EFER_NXE);
 	cr3_write(paging_root());
-	cr0_write((owner->cr0 | CR0_OURS) & ~CR0_NOT_OURS);
+	cr0_write((saved->cr0 | CR0_OURS) & ~CR0_NOT_OURS);
 	descriptor_load(cpu);
 	dr7_write(DR7_FIXED);
 	dr6_write(DR6_FIXED);
@@ -201,11 +201,11 @@ void machine_take(unsigned cpu, u64 rflags, bool cet)
 /* "IA-32 Processor States Following Power-up, Reset, or INIT": the rest is as it was. */
 void machine_resume_cpu(unsigned cpu)
 {
-	const struct owner *owner = &owners[cpu];
+	const struct saved *saved = &saved_states[cpu];
 
-	cr4_write((owner->cr4 | CR4_OURS) & ~CR4_NOT_OURS);
-	msr_write(MSR_IA32_EFER, owner->efer | (paging_uses_nx() ? EFER_NXE : 0));
-	cr0_write((owner->cr0 | CR0_OURS) & ~CR0_NOT_OURS);
+	cr4_write((saved->cr4 | CR4_OURS) & ~CR4_NOT_OURS);
+	msr_write(MSR_IA32_EFER, saved->efer | (paging_uses_nx() ? EFER_NXE : 0));
+	cr0_write((saved->cr0 | CR0_OURS) & ~CR0_NOT_OURS);
 	descriptor_load(cpu);
 	dr7_write(DR7_FIXED);
 	dr6_write(DR6_FIXED);
@@ -213,47 +213,47 @@ void machine_resume_cpu(unsigned cpu)
 }
 
 /* LTR wants a free TSS and marks it busy; under our map the owner's GDT is writable. */
-static void restore_tr(const struct owner *owner)
+static void restore_tr(const struct saved *saved)
 {
-	u64 *descriptor = (u64 *)(uintptr_t)(owner->gdtr.base + (owner->tr & TR_INDEX));
+	u64 *descriptor = (u64 *)(uintptr_t)(saved->gdtr.base + (saved->tr & TR_INDEX));
 	u64 type;
 
-	if (!(owner->tr & TR_INDEX) || (owner->tr & TR_INDEX) + 15u > owner->gdtr.limit)
+	if (!(saved->tr & TR_INDEX) || (saved->tr & TR_INDEX) + 15u > saved->gdtr.limit)
 		return;
 	type = *descriptor & TSS_TYPE;
 	if (type != TSS_TYPE_FREE && type != TSS_TYPE_BUSY)
 		return;		/* a selector that an earlier program left */
 	*descriptor = (*descriptor & ~TSS_TYPE) | TSS_TYPE_FREE;
-	__asm__ volatile("ltr %w0" :: "r"(owner->tr));
+	__asm__ volatile("ltr %w0" :: "r"(saved->tr));
 }
 
-static void restore(const struct owner *owner)
+static void restore(const struct saved *saved)
 {
-	segments_load(&owner->gdtr, &owner->segments);
-	restore_tr(owner);
-	__asm__ volatile("lidt %0" :: "m"(owner->idtr));
-	msr_write(MSR_IA32_FS_BASE, owner->fs_base);
-	msr_write(MSR_IA32_GS_BASE, owner->gs_base);
-	cr0_write(owner->cr0);
+	segments_load(&saved->gdtr, &saved->segments);
+	restore_tr(saved);
+	__asm__ volatile("lidt %0" :: "m"(saved->idtr));
+	msr_write(MSR_IA32_FS_BASE, saved->fs_base);
+	msr_write(MSR_IA32_GS_BASE, saved->gs_base);
+	cr0_write(saved->cr0);
 	/* CR4.PCIDE can be set only while the PCID in CR3 is 0. */
-	cr3_write(owner->cr4 & CR4_PCIDE ? owner->cr3 & ~CR3_PCID : owner->cr3);
-	if (paging_uses_nx() && !(owner->efer & EFER_NXE))
-		msr_write(MSR_IA32_EFER, owner->efer);
-	cr4_write(owner->cr4 & ~CR4_CET);
-	if (owner->cr4 & CR4_PCIDE)
-		cr3_write(owner->cr3);
-	dr0_write(owner->dr[0]);
-	dr1_write(owner->dr[1]);
-	dr2_write(owner->dr[2]);
-	dr3_write(owner->dr[3]);
-	dr6_write(owner->dr6);
-	dr7_write(owner->dr7);
+	cr3_write(saved->cr4 & CR4_PCIDE ? saved->cr3 & ~CR3_PCID : saved->cr3);
+	if (paging_uses_nx() && !(saved->efer & EFER_NXE))
+		msr_write(MSR_IA32_EFER, saved->efer);
+	cr4_write(saved->cr4 & ~CR4_CET);
+	if (saved->cr4 & CR4_PCIDE)
+		cr3_write(saved->cr3);
+	dr0_write(saved->dr[0]);
+	dr1_write(saved->dr[1]);
+	dr2_write(saved->dr[2]);
+	dr3_write(saved->dr[3]);
+	dr6_write(saved->dr6);
+	dr7_write(saved->dr7);
 }
 
 struct machine_flags machine_give(void)
 {
 	unsigned cpu = cpu_index();
-	const struct owner *owner = &owners[cpu];
+	const struct saved *saved = &saved_states[cpu];
 
 	if (on_return)
 		on_return();
@@ -265,7 +265,7 @@ struct machine_flags machine_give(void)
 		hpet_return();
 	}
 	apic_release();
-	restore(owner);
+	restore(saved);
 	borrowed[cpu] = false;
-	return (struct machine_flags){ owner->rflags, owner->cet };
+	return (struct machine_flags){ saved->rflags, saved->cet };
 }

@@ -23,38 +23,38 @@ enum { THR = 0, DLL = 0, IER = 1, DLM = 1, LCR = 3, MCR = 4, LSR = 5 };
 struct uart { u8 ier, lcr, mcr, dll, dlm; };
 
 static u16 uart_port;
-static struct uart owner;
+static struct uart saved;
 
-static u8 get(unsigned reg)
+static u8 serial_read_reg(unsigned reg)
 {
 	return port_read8((u16)(uart_port + reg));
 }
 
-static void set(unsigned reg, u8 value)
+static void serial_write_reg(unsigned reg, u8 value)
 {
 	port_write8((u16)(uart_port + reg), value);
 }
 
 static void set_divisor(u8 low, u8 high)
 {
-	u8 lcr = get(LCR);
+	u8 lcr = serial_read_reg(LCR);
 
-	set(LCR, lcr | LCR_DLAB);
-	set(DLL, low);
-	set(DLM, high);
-	set(LCR, lcr);
+	serial_write_reg(LCR, lcr | LCR_DLAB);
+	serial_write_reg(DLL, low);
+	serial_write_reg(DLM, high);
+	serial_write_reg(LCR, lcr);
 }
 
 static bool is_empty(void *arg)
 {
 	(void)arg;
-	return get(LSR) & LSR_THRE;
+	return serial_read_reg(LSR) & LSR_THRE;
 }
 
 void serial_init(u16 port)
 {
 	uart_port = port;
-	if (port && get(LSR) == LSR_ABSENT)
+	if (port && serial_read_reg(LSR) == LSR_ABSENT)
 		uart_port = 0;
 }
 
@@ -71,14 +71,17 @@ void serial_borrow(void)
 		return;
 	/* What the owner has sent goes out at the owner's speed. */
 	wait_until(is_empty, NULL, PUT_TIMEOUT_US);
-	lcr = get(LCR);
-	set(LCR, lcr | LCR_DLAB);
-	owner = (struct uart){ .lcr = lcr, .mcr = get(MCR), .dll = get(DLL), .dlm = get(DLM) };
-	set(LCR, LCR_8N1);
-	owner.ier = get(IER);
-	set(IER, 0);
-	set(MCR, MCR_DTR_RTS);
-	if (!owner.dll && !owner.dlm)
+	lcr = serial_read_reg(LCR);
+	serial_write_reg(LCR, lcr | LCR_DLAB);
+	saved = (struct uart){ .lcr = lcr,
+			       .mcr = serial_read_reg(MCR),
+			       .dll = serial_read_reg(DLL),
+			       .dlm = serial_read_reg(DLM) };
+	serial_write_reg(LCR, LCR_8N1);
+	saved.ier = serial_read_reg(IER);
+	serial_write_reg(IER, 0);
+	serial_write_reg(MCR, MCR_DTR_RTS);
+	if (!saved.dll && !saved.dlm)
 		set_divisor(DIVISOR_115200, 0);
 }
 
@@ -87,11 +90,11 @@ void serial_return(void)
 	if (!uart_port)
 		return;
 	wait_until(is_empty, NULL, PUT_TIMEOUT_US);
-	if (!owner.dll && !owner.dlm)
+	if (!saved.dll && !saved.dlm)
 		set_divisor(0, 0);
-	set(MCR, owner.mcr);
-	set(IER, owner.ier);
-	set(LCR, owner.lcr);
+	serial_write_reg(MCR, saved.mcr);
+	serial_write_reg(IER, saved.ier);
+	serial_write_reg(LCR, saved.lcr);
 }
 
 bool serial_put(char c)
@@ -100,6 +103,6 @@ bool serial_put(char c)
 		return true;
 	if (!wait_until(is_empty, NULL, PUT_TIMEOUT_US))
 		return false;
-	set(THR, (u8)c);
+	serial_write_reg(THR, (u8)c);
 	return true;
 }

@@ -11,7 +11,7 @@
 #include "kernel/cpu.h"
 #include "kernel/cpuid.h"
 #include "kernel/fault.h"
-#include "kernel/guard_own.h"
+#include "kernel/guard_internal.h"
 #include "kernel/intr.h"
 #include "kernel/machine.h"
 #include "kernel/smp.h"
@@ -155,7 +155,7 @@ static void sleep(unsigned cpu)
 }
 
 /* Done; nothing is asked for until the first processor has seen that. */
-static void hand_over(unsigned cpu)
+static void fall_back(unsigned cpu)
 {
 	u64 again = time_deadline(0);
 
@@ -191,7 +191,7 @@ void smp_serve(unsigned cpu)
 			break;
 		slot->begun = true;
 		slot->report = guard_run(slot->fn, slot->arg, slot->deadline_ms);
-		hand_over(cpu);
+		fall_back(cpu);
 	}
 	machine_return_cpu();
 	set_state(cpu, AWAY);
@@ -261,7 +261,7 @@ unsigned smp_second(void)
 	return 0;
 }
 
-static unsigned find(bool same_core)
+static unsigned smp_find(bool same_core)
 {
 	struct topology first = topology_read();
 
@@ -273,12 +273,12 @@ static unsigned find(bool same_core)
 
 unsigned smp_sibling(void)
 {
-	return find(true);
+	return smp_find(true);
 }
 
 unsigned smp_other_core(void)
 {
-	return find(false);
+	return smp_find(false);
 }
 
 bool smp_siblings_asleep(void)

@@ -20,7 +20,7 @@ static void add_char(struct line *line, char c)
 		line->text[line->length++] = (unsigned char)c < ' ' || c == 0x7f ? ' ' : c;
 }
 
-static void add(struct line *line, const char *text)
+static void tap_add(struct line *line, const char *text)
 {
 	while (*text)
 		add_char(line, *text++);
@@ -52,15 +52,15 @@ void tap_point(struct tap *tap, bool ok, const char *name, const char *directive
 	char head[32];
 
 	fmt_print(head, sizeof head, "%s %u - ", ok ? "ok" : "not ok", ++tap->points);
-	add(&line, head);
+	tap_add(&line, head);
 	for (; *name; name++) {
 		if (*name == '#' || *name == '\\')	/* else a '#' would begin a directive */
 			add_char(&line, '\\');
 		add_char(&line, *name);
 	}
 	if (directive) {
-		add(&line, " # ");
-		add(&line, directive);
+		tap_add(&line, " # ");
+		tap_add(&line, directive);
 	}
 	flush(tap, &line);
 }
@@ -74,8 +74,8 @@ void tap_comment(struct tap *tap, const char *format, ...)
 	va_start(args, format);
 	fmt_vprint(text, sizeof text, format, args);
 	va_end(args);
-	add(&line, "# ");
-	add(&line, text);
+	tap_add(&line, "# ");
+	tap_add(&line, text);
 	flush(tap, &line);
 }
 
@@ -83,8 +83,8 @@ void tap_bail_out(struct tap *tap, const char *reason)
 {
 	struct line line = { .length = 0 };
 
-	add(&line, "Bail out! ");
-	add(&line, reason);
+	tap_add(&line, "Bail out! ");
+	tap_add(&line, reason);
 	flush(tap, &line);
 }
 
@@ -117,11 +117,11 @@ void tap_yaml_entry(struct tap *tap, const char *key, const char *value)
 {
 	struct line line = { .length = 0 };
 
-	add(&line, "  ");
-	add(&line, key);
-	add(&line, ": ");
+	tap_add(&line, "  ");
+	tap_add(&line, key);
+	tap_add(&line, ": ");
 	if (is_plain(value)) {
-		add(&line, value);
+		tap_add(&line, value);
 		flush(tap, &line);
 		return;
 	}
@@ -130,7 +130,7 @@ void tap_yaml_entry(struct tap *tap, const char *key, const char *value)
 		if (*value == '"' || *value == '\\')
 			add_char(&line, '\\');
 		if (*value == '\n') {
-			add(&line, "\\n");
+			tap_add(&line, "\\n");
 			continue;
 		}
 		add_char(&line, *value);

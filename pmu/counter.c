@@ -18,7 +18,7 @@
 
 static struct pmu_caps processors[CPU_MAX];
 
-static struct pmu_caps *here(void)
+static struct pmu_caps *counter_this_cpu(void)
 {
 	return &processors[cpu_index()];
 }
@@ -53,7 +53,7 @@ static void set_up(void)
 	};
 	const unsigned count = sizeof(selects) / sizeof(selects[0]);
 
-	if (here()->version < 2 || here()->gp < count)
+	if (counter_this_cpu()->version < 2 || counter_this_cpu()->gp < count)
 		return;
 	(void)msr_try_write(MSR_IA32_PERF_GLOBAL_CTRL, 0);
 	for (unsigned i = 0; i < count; i++) {
@@ -70,7 +70,7 @@ static void set_up(void)
 
 void counter_init(void)
 {
-	struct pmu_caps *caps = here();
+	struct pmu_caps *caps = counter_this_cpu();
 	u64 value;
 
 	*caps = caps_read();
@@ -89,7 +89,7 @@ void counter_init(void)
 
 const struct pmu_caps *counter_caps(void)
 {
-	return here();
+	return counter_this_cpu();
 }
 
 const struct pmu_caps *counter_caps_of(unsigned cpu)
@@ -99,19 +99,19 @@ const struct pmu_caps *counter_caps_of(unsigned cpu)
 
 struct pmc_mask counters_gp(void)
 {
-	return (struct pmc_mask){ ones(here()->gp) };
+	return (struct pmc_mask){ ones(counter_this_cpu()->gp) };
 }
 
 struct pmc_mask counters_fixed(void)
 {
-	return (struct pmc_mask){ ones(here()->fixed) << PMC_FIXED(0) };
+	return (struct pmc_mask){ ones(counter_this_cpu()->fixed) << PMC_FIXED(0) };
 }
 
 static struct reset_refusal refusals[CPU_MAX];
 
 bool counter_reset(void)
 {
-	const struct pmu_caps *caps = here();
+	const struct pmu_caps *caps = counter_this_cpu();
 	struct reset_refusal *refusal = &refusals[cpu_index()];
 	bool good;
 
@@ -136,7 +136,8 @@ const struct reset_refusal *counter_refusal(unsigned cpu)
 
 unsigned counter_width(unsigned counter)
 {
-	return PMC_IS_FIXED(counter) ? here()->fixed_width : here()->gp_width;
+	return PMC_IS_FIXED(counter) ? counter_this_cpu()->fixed_width :
+				       counter_this_cpu()->gp_width;
 }
 
 static void select(unsigned counter, u16 event, u64 flags, bool enable)
@@ -173,7 +174,7 @@ bool counter_write(unsigned counter, u64 value)
 	value &= width;
 	if (PMC_IS_FIXED(counter)) {
 		msr_write(MSR_IA32_FIXED_CTR0 + (counter - PMC_FIXED(0)), value);
-	} else if (here()->full_width) {
+	} else if (counter_this_cpu()->full_width) {
 		msr_write(MSR_IA32_A_PMC0 + counter, value);
 	} else {
 		if ((sign_extended & width) != value)

@@ -37,7 +37,7 @@ static struct ds {
 } areas[CPU_MAX][DS_AREAS];
 static unsigned chosen[CPU_MAX];	/* which of them ds_use() has named */
 
-static struct ds *here(void)
+static struct ds *ds_this_cpu(void)
 {
 	unsigned cpu = cpu_index();
 
@@ -73,7 +73,7 @@ void ds_use(unsigned area)
 
 void ds_open(const struct ds_setup *setup)
 {
-	struct ds *ds = here();
+	struct ds *ds = ds_this_cpu();
 	u64 base = (u64)(uintptr_t)ds->buffer;
 
 	ds->bytes_per_record = record_size(setup->format);
@@ -104,26 +104,26 @@ void ds_close(void)
 
 u64 ds_index(void)
 {
-	const struct ds *ds = here();
+	const struct ds *ds = ds_this_cpu();
 
 	return ds->area ? ds->area[DS_pebs_index] : 0;
 }
 
 void ds_set_index(unsigned record)
 {
-	struct ds *ds = here();
+	struct ds *ds = ds_this_cpu();
 
 	ds->area[DS_pebs_index] = ds_base() + record * ds->bytes_per_record;
 }
 
 void ds_set_index_bytes(int64_t bytes)
 {
-	here()->area[DS_pebs_index] = ds_base() + (u64)bytes;
+	ds_this_cpu()->area[DS_pebs_index] = ds_base() + (u64)bytes;
 }
 
 void ds_set_maximum_bytes(u64 bytes)
 {
-	struct ds *ds = here();
+	struct ds *ds = ds_this_cpu();
 
 	ds->area[DS_pebs_absolute_maximum] = ds_base() + bytes;
 	ds->before[DS_pebs_absolute_maximum] = ds_base() + bytes;
@@ -131,17 +131,17 @@ void ds_set_maximum_bytes(u64 bytes)
 
 u64 ds_area(void)
 {
-	return (u64)(uintptr_t)here()->area;
+	return (u64)(uintptr_t)ds_this_cpu()->area;
 }
 
 u64 ds_base(void)
 {
-	return (u64)(uintptr_t)here()->buffer;
+	return (u64)(uintptr_t)ds_this_cpu()->buffer;
 }
 
 u64 ds_threshold(void)
 {
-	return here()->area[DS_pebs_interrupt_threshold];
+	return ds_this_cpu()->area[DS_pebs_interrupt_threshold];
 }
 
 int64_t ds_bytes(void)
@@ -151,7 +151,7 @@ int64_t ds_bytes(void)
 
 unsigned ds_records(void)
 {
-	const struct ds *ds = here();
+	const struct ds *ds = ds_this_cpu();
 	int64_t bytes = ds_bytes();
 
 	if (bytes < 0 || bytes > BUFFER_BYTES || !ds->bytes_per_record)
@@ -161,14 +161,14 @@ unsigned ds_records(void)
 
 const void *ds_record(unsigned i)
 {
-	const struct ds *ds = here();
+	const struct ds *ds = ds_this_cpu();
 
 	return ds->buffer + i * ds->bytes_per_record;
 }
 
 bool ds_written_outside(unsigned first, unsigned end, int64_t *offset)
 {
-	const struct ds *ds = here();
+	const struct ds *ds = ds_this_cpu();
 	size_t from = GUARD_BYTES + first * ds->bytes_per_record;
 	size_t to = GUARD_BYTES + end * ds->bytes_per_record;
 	const volatile u8 *bytes = ds->memory;
@@ -184,7 +184,7 @@ bool ds_written_outside(unsigned first, unsigned end, int64_t *offset)
 
 bool ds_record_written(unsigned i)
 {
-	const struct ds *ds = here();
+	const struct ds *ds = ds_this_cpu();
 	size_t from = GUARD_BYTES + i * ds->bytes_per_record;
 	const volatile u8 *bytes = ds->memory;
 
@@ -198,12 +198,12 @@ bool ds_record_crosses_page(unsigned i)
 {
 	u64 first = (u64)(uintptr_t)ds_record(i);
 
-	return (first ^ (first + here()->bytes_per_record - 1)) & ~BITS(0, 11);
+	return (first ^ (first + ds_this_cpu()->bytes_per_record - 1)) & ~BITS(0, 11);
 }
 
 bool ds_area_unchanged(void)
 {
-	const struct ds *ds = here();
+	const struct ds *ds = ds_this_cpu();
 
 	for (unsigned i = 0; i < AREA_BYTES / 8; i++)
 		if (i != DS_pebs_index && ds->area[i] != ds->before[i])

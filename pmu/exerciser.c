@@ -9,7 +9,7 @@
 
 static uintptr_t page;
 
-static u32 get(enum exerciser_register offset)
+static u32 exerciser_get(enum exerciser_register offset)
 {
 	u32 value;
 
@@ -17,7 +17,7 @@ static u32 get(enum exerciser_register offset)
 	return value;
 }
 
-static void set(enum exerciser_register offset, u32 value)
+static void exerciser_set(enum exerciser_register offset, u32 value)
 {
 	__asm__ volatile("movl %1, %0" : "=m"(*(volatile u32 *)(page + offset)) : "r"(value)
 			 : "memory");
@@ -35,42 +35,44 @@ bool exerciser_listed(void)
 
 bool exerciser_is_here(void)
 {
-	return page && get(EXERCISER_SIGNATURE) == EXERCISER_HERE &&
-	       get(EXERCISER_VERSION) >= EXERCISER_NUMBER;
+	return page && exerciser_get(EXERCISER_SIGNATURE) == EXERCISER_HERE &&
+	       exerciser_get(EXERCISER_VERSION) >= EXERCISER_NUMBER;
 }
 
 bool exerciser_offers(enum exerciser_state state, u64 bytes)
 {
-	return get(EXERCISER_STATES) >> state & 1 && bytes <= get(EXERCISER_MOST_BYTES);
+	return exerciser_get(EXERCISER_STATES) >> state & 1 &&
+	       bytes <= exerciser_get(EXERCISER_MOST_BYTES);
 }
 
 void *exerciser_remote(u64 bytes)
 {
-	u64 base = (u64)get(EXERCISER_REMOTE_HIGH) << 32 | get(EXERCISER_REMOTE_LOW);
+	u64 base = (u64)exerciser_get(EXERCISER_REMOTE_HIGH) << 32 |
+		   exerciser_get(EXERCISER_REMOTE_LOW);
 
-	return get(EXERCISER_REMOTE_BYTES) >= bytes ? (void *)(uintptr_t)base : NULL;
+	return exerciser_get(EXERCISER_REMOTE_BYTES) >= bytes ? (void *)(uintptr_t)base : NULL;
 }
 
 static bool has_ended(void *arg)
 {
 	(void)arg;
-	return get(EXERCISER_STATUS) != EXERCISER_IS_BUSY;
+	return exerciser_get(EXERCISER_STATUS) != EXERCISER_IS_BUSY;
 }
 
 struct exerciser_answer exerciser_put(enum exerciser_state state, const void *memory, u64 bytes)
 {
 	u64 first = (u64)(uintptr_t)memory;
-	u32 line = get(EXERCISER_LINE_BYTES);
+	u32 line = exerciser_get(EXERCISER_LINE_BYTES);
 	struct exerciser_answer answer;
 
-	set(EXERCISER_ADDRESS_LOW, (u32)first);
-	set(EXERCISER_ADDRESS_HIGH, (u32)(first >> 32));
-	set(EXERCISER_LENGTH, (u32)bytes);
-	set(EXERCISER_PROCESSOR, cpuid_get(CPUID_INITIAL_APIC_ID));
-	set(EXERCISER_STATE, state);
+	exerciser_set(EXERCISER_ADDRESS_LOW, (u32)first);
+	exerciser_set(EXERCISER_ADDRESS_HIGH, (u32)(first >> 32));
+	exerciser_set(EXERCISER_LENGTH, (u32)bytes);
+	exerciser_set(EXERCISER_PROCESSOR, cpuid_get(CPUID_INITIAL_APIC_ID));
+	exerciser_set(EXERCISER_STATE, state);
 	wait_until(has_ended, NULL, DONE_US);
-	answer.status = get(EXERCISER_STATUS);
-	answer.lines = get(EXERCISER_LINES);
+	answer.status = exerciser_get(EXERCISER_STATUS);
+	answer.lines = exerciser_get(EXERCISER_LINES);
 	answer.done = answer.status == EXERCISER_IS_DONE && line &&
 		      answer.lines == (first + bytes - 1) / line - first / line + 1;
 	return answer;

@@ -106,7 +106,7 @@ const char *found_differs(void)
 }
 
 /* ", NAME = value" onto a line; n: the member of a bank, or BANK_MAX. Returns its new length. */
-static size_t add(char *line, size_t length, const char *name, unsigned n, u64 value)
+static size_t found_add(char *line, size_t length, const char *name, unsigned n, u64 value)
 {
 	const char *comma = length ? ", " : "";
 
@@ -132,8 +132,8 @@ void found_describe(struct tap *tap, unsigned cpu)
 	for (unsigned b = 0; b < BANKS; b++)
 		for (unsigned i = 0; i < BANK_MAX; i++)
 			if (found->value[b][i])
-				length = add(line, length, banks[b].name,
-					     banks[b].members == ONE ? BANK_MAX : i,
-					     found->value[b][i]);
+				length = found_add(line, length, banks[b].name,
+						   banks[b].members == ONE ? BANK_MAX : i,
+						   found->value[b][i]);
 	tap_comment(tap, "pmu as found on processor %u: %s", cpu, length ? line : "all 0");
 }

@@ -35,7 +35,7 @@ static const struct { u32 number; enum more more; } basic[] = {
 
 typedef void cpuid_function(u32 leaf, u32 subleaf, u32 regs[4]);
 
-static void add(struct leaves *leaves, u32 number, u32 subleaf, const u32 regs[4])
+static void leaves_add(struct leaves *leaves, u32 number, u32 subleaf, const u32 regs[4])
 {
 	struct leaf *leaf = &leaves->at[leaves->count];
 
@@ -68,7 +68,7 @@ static void add_leaf(struct leaves *leaves, u32 number, enum more more, cpuid_fu
 		if ((more == CACHES && !(regs[EAX] & BITS(0, 4))) ||
 		    (more == LEVELS && !(regs[ECX] & BITS(8, 15))))
 			return;
-		add(leaves, number, subleaf, regs);
+		leaves_add(leaves, number, subleaf, regs);
 	}
 }
 
@@ -78,13 +78,13 @@ static void add_range(struct leaves *leaves, u32 first, unsigned most, cpuid_fun
 	u32 regs[4];
 
 	cpuid(first, 0, regs);
-	add(leaves, first, 0, regs);
+	leaves_add(leaves, first, 0, regs);
 	/* KVM has been seen with 0 there, and means its next leaf. */
 	if (!regs[EAX])
 		regs[EAX] = first + 1;
 	for (u32 i = 1, last = regs[EAX]; i < most && first + i <= last; i++) {
 		cpuid(first + i, 0, regs);
-		add(leaves, first + i, 0, regs);
+		leaves_add(leaves, first + i, 0, regs);
 	}
 }
 

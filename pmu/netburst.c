@@ -41,7 +41,7 @@ static const struct {
 #include "spec/netburst.def"
 };
 
-static bool put(u32 msr, u64 value)
+static bool netburst_put(u32 msr, u64 value)
 {
 	return !msr_try_write(msr, value).raised;
 }
@@ -77,14 +77,14 @@ static bool put_all(u32 (*msr)(unsigned i), unsigned count, u64 value)
 
 bool netburst_reset(void)
 {
-	bool good = put(MSR_NB_PEBS_ENABLE, 0);
+	bool good = netburst_put(MSR_NB_PEBS_ENABLE, 0);
 
 	good &= put_all(cccr_msr, NB_COUNTERS, NB_CCCR_ACTIVE_THREAD);
 	good &= put_all(counter_msr, NB_COUNTERS, 0);
 	good &= put_all(escr_msr, NB_ESCRS, 0);
-	good &= put(MSR_NB_PEBS_MATRIX_VERT, 0);
-	good &= put(MSR_IA32_DS_AREA, 0);
-	return put(MSR_NB_DEBUGCTLA, 0) && good;
+	good &= netburst_put(MSR_NB_PEBS_MATRIX_VERT, 0);
+	good &= netburst_put(MSR_IA32_DS_AREA, 0);
+	return netburst_put(MSR_NB_DEBUGCTLA, 0) && good;
 }
 
 u64 netburst_everyone(void)

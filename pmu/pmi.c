@@ -26,10 +26,10 @@ static struct pmi {
 	struct pmi_log log;
 	struct pmi_entry scratch;	/* for interrupts beyond the log */
 	bool listening;
-	volatile unsigned strays;
+	volatile unsigned spurious;
 } states[CPU_MAX];
 
-static struct pmi *here(void)
+static struct pmi *pmi_this_cpu(void)
 {
 	return &states[cpu_index()];
 }
@@ -88,7 +88,7 @@ static void clear(u64 status)
 
 static void handler(struct trap_frame *frame)
 {
-	struct pmi *pmi = here();
+	struct pmi *pmi = pmi_this_cpu();
 	struct pmi_log *log = &pmi->log;
 	struct pmi_entry *entry = log->count < PMI_LOG_SIZE ? &log->entry[log->count]
 							     : &pmi->scratch;
@@ -100,7 +100,7 @@ static void handler(struct trap_frame *frame)
 		if (!pmi->options.keep_status && entry->status)
 			clear(entry->status);
 	} else {
-		pmi->strays++;
+		pmi->spurious++;
 	}
 	if (frame->vector != VECTOR_NMI)
 		apic_eoi();
@@ -117,7 +117,7 @@ static void last_vector(struct trap_frame *frame)
 
 void pmi_init(void)
 {
-	struct pmi *pmi = here();
+	struct pmi *pmi = pmi_this_cpu();
 
 	pmi->listening = false;
 	pmi->options = (struct pmi_options){ .masked = true };
@@ -131,9 +131,9 @@ void pmi_init(void)
 }
 
 /* An interrupt that was raised while LVTPC was masked may have waited: it is of no window. */
-static void let_go(struct pmi *pmi)
+static void drain_latched(struct pmi *pmi)
 {
-	unsigned strays = pmi->strays;
+	unsigned spurious = pmi->spurious;
 	bool enabled = rflags_read() & RFLAGS_IF;
 
 	pmi->listening = false;
@@ -142,14 +142,14 @@ static void let_go(struct pmi *pmi)
 	intr_window();
 	if (enabled)
 		intr_enable();
-	pmi->strays = strays;
+	pmi->spurious = spurious;
 }
 
 void pmi_open(const struct pmi_options *wanted)
 {
-	struct pmi *pmi = here();
+	struct pmi *pmi = pmi_this_cpu();
 
-	let_go(pmi);
+	drain_latched(pmi);
 	pmi->options = wanted ? *wanted : (struct pmi_options){ .nmi = false };
 	memset(&pmi->log, 0, sizeof(pmi->log));
 	pmi->listening = true;
@@ -158,12 +158,12 @@ void pmi_open(const struct pmi_options *wanted)
 
 void pmi_unmask(void)
 {
-	apic_lvtpc_write(lvtpc(here(), false));
+	apic_lvtpc_write(lvtpc(pmi_this_cpu(), false));
 }
 
 void pmi_mask(void)
 {
-	apic_lvtpc_write(lvtpc(here(), true));
+	apic_lvtpc_write(lvtpc(pmi_this_cpu(), true));
 }
 
 const struct pmi_log *pmi_settle(void)
@@ -172,22 +172,22 @@ const struct pmi_log *pmi_settle(void)
 
 	__asm__ volatile("1: dec %0; jnz 1b" : "+r"(rounds) :: "cc", "memory");
 	time_stall(SETTLE_US);
-	return &here()->log;
+	return &pmi_this_cpu()->log;
 }
 
 void pmi_close(void)
 {
-	struct pmi *pmi = here();
+	struct pmi *pmi = pmi_this_cpu();
 
 	apic_lvtpc_write(lvtpc(pmi, true));
 	pmi->listening = false;
 }
 
-unsigned pmi_strays(void)
+unsigned pmi_spurious(void)
 {
-	struct pmi *pmi = here();
-	unsigned count = pmi->strays;
+	struct pmi *pmi = pmi_this_cpu();
+	unsigned count = pmi->spurious;
 
-	pmi->strays = 0;
+	pmi->spurious = 0;
 	return count;
 }

@@ -60,6 +60,6 @@ const struct pmi_log *pmi_settle(void);
 void pmi_close(void);
 
 /* Interrupts on these vectors that no test waited for, since the last call. */
-unsigned pmi_strays(void);
+unsigned pmi_spurious(void);
 
 #endif

@@ -37,7 +37,7 @@ static struct reset {
 	u64 status;		/* bits that can be cleared */
 } cpus[CPU_MAX];
 
-static struct reset *here(void)
+static struct reset *reset_this_cpu(void)
 {
 	return &cpus[cpu_index()];
 }
@@ -75,10 +75,10 @@ static unsigned members(enum reset_item item)
 
 static u64 value_of(enum reset_item item)
 {
-	return item == RESET_STATUS ? here()->status : 0;
+	return item == RESET_STATUS ? reset_this_cpu()->status : 0;
 }
 
-static bool put(enum reset_item item)
+static bool reset_put(enum reset_item item)
 {
 	written_note(items[item].msr, value_of(item));
 	if (members(item) == 1)
@@ -113,10 +113,10 @@ static u64 announced_status(void)
 
 static void learn_status(void)
 {
-	struct reset *reset = here();
+	struct reset *reset = reset_this_cpu();
 
 	reset->status = announced_status();
-	if (put(RESET_STATUS))
+	if (reset_put(RESET_STATUS))
 		return;
 	for (unsigned i = 0; i < sizeof(optional_status) / sizeof(optional_status[0]); i++)
 		if ((reset->status & optional_status[i]) &&
@@ -126,7 +126,7 @@ static void learn_status(void)
 
 void reset_learn(void)
 {
-	struct reset *reset = here();
+	struct reset *reset = reset_this_cpu();
 	u64 value;
 
 	*reset = (struct reset){ 0 };
@@ -138,7 +138,7 @@ void reset_learn(void)
 		if (item == RESET_STATUS)
 			learn_status();
 		value = 0;
-		if (items[i].may_be_left && !put(item) &&
+		if (items[i].may_be_left && !reset_put(item) &&
 		    (msr_try_read(items[i].msr, &value).raised || !(value & items[i].disturbs)))
 			reset->left |= (u32)BIT(i);
 	}
@@ -156,7 +156,7 @@ bool reset_all(struct reset_refusal *refusal)
 	for (unsigned i = 0; i < RESET_ITEMS; i++) {
 		enum reset_item item = (enum reset_item)i;
 
-		if (!exists(item) || here()->left & BIT(i) || put(item))
+		if (!exists(item) || reset_this_cpu()->left & BIT(i) || reset_put(item))
 			continue;
 		if (good)
 			describe(item, refusal);
@@ -168,7 +168,7 @@ bool reset_all(struct reset_refusal *refusal)
 bool reset_leaves_alone(enum reset_item item, struct reset_refusal *refusal)
 {
 	describe(item, refusal);
-	return here()->left & BIT(item);
+	return reset_this_cpu()->left & BIT(item);
 }
 
 const char *reset_format(const struct reset_refusal *refusal, char *text, size_t size)

@@ -6,7 +6,7 @@
 #include "spec/msr.h"
 
 /* Does it keep what is written, both ways round? It holds 0 afterwards. */
-static bool holds(u32 msr, u64 mask)
+static bool uncore_holds(u32 msr, u64 mask)
 {
 	const u64 patterns[] = { mask, mask & 0x5555555555555555, 0 };
 	u64 value;
@@ -23,31 +23,31 @@ static bool holds(u32 msr, u64 mask)
  * No interrupt is enabled meanwhile. */
 bool uncore_present(void)
 {
-	return holds(MSR_UNCORE_PERF_GLOBAL_CTRL, UNCORE_PERF_GLOBAL_CTRL_EN_PC) ||
-	       holds(MSR_UNCORE_PMC0, BITS(0, UNCORE_WIDTH - 1)) ||
-	       holds(MSR_UNCORE_FIXED_CTR0, BITS(0, UNCORE_WIDTH - 1));
+	return uncore_holds(MSR_UNCORE_PERF_GLOBAL_CTRL, UNCORE_PERF_GLOBAL_CTRL_EN_PC) ||
+	       uncore_holds(MSR_UNCORE_PMC0, BITS(0, UNCORE_WIDTH - 1)) ||
+	       uncore_holds(MSR_UNCORE_FIXED_CTR0, BITS(0, UNCORE_WIDTH - 1));
 }
 
-static bool put(u32 msr, u64 value)
+static bool uncore_put(u32 msr, u64 value)
 {
 	return !msr_try_write(msr, value).raised;
 }
 
 bool uncore_reset(void)
 {
-	bool good = put(MSR_UNCORE_PERF_GLOBAL_CTRL, 0);
+	bool good = uncore_put(MSR_UNCORE_PERF_GLOBAL_CTRL, 0);
 
 	for (u32 i = 0; i < UNCORE_COUNTERS; i++) {
-		good &= put(MSR_UNCORE_PERFEVTSEL0 + i, 0);
-		good &= put(MSR_UNCORE_PMC0 + i, 0);
+		good &= uncore_put(MSR_UNCORE_PERFEVTSEL0 + i, 0);
+		good &= uncore_put(MSR_UNCORE_PMC0 + i, 0);
 	}
-	good &= put(MSR_UNCORE_FIXED_CTR_CTRL, 0);
-	good &= put(MSR_UNCORE_FIXED_CTR0, 0);
-	good &= put(MSR_UNCORE_PERF_GLOBAL_OVF_CTRL,
-		    UNCORE_PERF_GLOBAL_OVF_CTRL_CLR_OVF_PC |
-		    UNCORE_PERF_GLOBAL_OVF_CTRL_CLR_OVF_FC0 |
-		    UNCORE_PERF_GLOBAL_OVF_CTRL_CLR_OVF_PMI |
-		    UNCORE_PERF_GLOBAL_OVF_CTRL_CLR_CHG);
+	good &= uncore_put(MSR_UNCORE_FIXED_CTR_CTRL, 0);
+	good &= uncore_put(MSR_UNCORE_FIXED_CTR0, 0);
+	good &= uncore_put(MSR_UNCORE_PERF_GLOBAL_OVF_CTRL,
+			   UNCORE_PERF_GLOBAL_OVF_CTRL_CLR_OVF_PC |
+			   UNCORE_PERF_GLOBAL_OVF_CTRL_CLR_OVF_FC0 |
+			   UNCORE_PERF_GLOBAL_OVF_CTRL_CLR_OVF_PMI |
+			   UNCORE_PERF_GLOBAL_OVF_CTRL_CLR_CHG);
 	return good;
 }
 

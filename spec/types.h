@@ -19,4 +19,13 @@ typedef uint64_t u64;
 /* Bits lo..hi, both included, 0 <= lo <= hi <= 63. */
 #define BITS(lo, hi)	((~0ULL >> (63 - (hi))) & (~0ULL << (lo)))
 
+/* Canonical with four levels of page tables: bits 63:47 are all the same. SDM volume 1,
+ * "Canonical Addressing". */
+static inline bool address_is_canonical(u64 linear)
+{
+	u64 top = linear >> 47;
+
+	return top == 0 || top == BITS(0, 16);
+}
+
 #endif

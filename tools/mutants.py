@@ -197,7 +197,7 @@ def tests_of(build):
         {name for name, _, mark in rows if mark == "every-fault"}
 
 
-def cover(wanted, every):
+def prefix_patterns(wanted, every):
     """The shortest beginnings of names, as a pattern, that these tests have and no others."""
     others, begins = sorted(set(every) - set(wanted)), []
     for name in sorted(wanted):
@@ -241,7 +241,7 @@ class Suite:
         """What --tests takes for those of these tests that are about this generation: as many
         patterns as it takes."""
         names = sorted(self.about(names, cpu))
-        pattern = cover(names, self.tests)
+        pattern = prefix_patterns(names, self.tests)
         if len(names) < 2 or len(pattern) <= plan.LONGEST_PATTERN:
             return [pattern] * bool(names)
         half = len(names) // 2
@@ -253,7 +253,7 @@ class Suite:
             return ""
         own = {name for name, ids in self.tests.items() if not ids.isdisjoint(row["requirements"])}
         controls = self.controls.get(row["name"], set()) & set(self.tests)
-        pattern = cover(own | controls | self.sample(cpu), self.tests)
+        pattern = prefix_patterns(own | controls | self.sample(cpu), self.tests)
         return pattern if len(pattern) <= plan.LONGEST_PATTERN else ""
 
 
@@ -277,7 +277,7 @@ def choose(options, parser):
     return rows
 
 
-def earlier(path):
+def last_durations(path):
     """Seconds of each fault in the last run that was written down."""
     try:
         with open(path, encoding="utf-8") as file:
@@ -336,7 +336,7 @@ def run(options, parser):
     start = time.monotonic()
     for job in jobs:
         job.engine = options.engine
-    plan.Pool(options.build, options.jobs).work_through(plan.spread(jobs, earlier(record)))
+    plan.Pool(options.build, options.jobs).work_through(plan.spread(jobs, last_durations(record)))
     again = [job for row in rows for job in [by_fault.get(row["name"])]
              if job and not row["undecidable"] and ended_in_errors(judge(row, job))]
     if again:

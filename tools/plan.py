@@ -124,7 +124,7 @@ class Pool:
                 self.idle += 1
 
     def worker(self):
-        barren = 0
+        empty_boots = 0
         while not self.stop.is_set():
             jobs = self.share()
             if not jobs:
@@ -132,12 +132,12 @@ class Pool:
             try:
                 runs, why = self.boot(jobs)
             except OSError as error:
-                runs, why, barren = [], str(error), 1
+                runs, why, empty_boots = [], str(error), 1
             if self.stop.is_set():
                 return
             done = self.take(jobs, runs)
-            barren = 0 if done else barren + 1
-            if barren > 1:
+            empty_boots = 0 if done else empty_boots + 1
+            if empty_boots > 1:
                 self.error = why or "the launcher started no run, twice in a row"
                 self.stop.set()
             with self.lock:

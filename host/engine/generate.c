@@ -22,7 +22,7 @@ static u32 draw(u32 below)
 	return (u32)((z ^ z >> 31) % below);
 }
 
-static void put(u8 value)
+static void generate_put(u8 value)
 {
 	*at++ = value;
 }
@@ -57,28 +57,28 @@ static void modrm_memory(u8 reg, unsigned immediate)
 
 	switch (draw(6)) {
 	case 0:
-		put((u8)(0x03 | r));			/* [RBX] */
+		generate_put((u8)(0x03 | r));		/* [RBX] */
 		break;
 	case 1:
-		put((u8)(0x46 | r));			/* [RSI + 8] */
-		put((u8)draw(128));
+		generate_put((u8)(0x46 | r));		/* [RSI + 8] */
+		generate_put((u8)draw(128));
 		break;
 	case 2:
-		put((u8)(0x83 | r));			/* [RBX + 32] */
+		generate_put((u8)(0x83 | r));		/* [RBX + 32] */
 		put32(draw(0x2000));
 		break;
 	case 3:
-		put((u8)(0x44 | r));			/* [RBX + RBP * s + 8] */
-		put((u8)(0x2b | draw(4) << 6));
-		put((u8)draw(128));
+		generate_put((u8)(0x44 | r));		/* [RBX + RBP * s + 8] */
+		generate_put((u8)(0x2b | draw(4) << 6));
+		generate_put((u8)draw(128));
 		break;
 	case 4:
-		put((u8)(0x44 | r));			/* [RSP + 8] */
-		put(0x24);
-		put((u8)draw(64));
+		generate_put((u8)(0x44 | r));		/* [RSP + 8] */
+		generate_put(0x24);
+		generate_put((u8)draw(64));
 		break;
 	default:
-		put((u8)(0x05 | r));			/* [RIP + 32] */
+		generate_put((u8)(0x05 | r));		/* [RIP + 32] */
 		/* Now and then in the hole after the data. */
 		offset = draw(12) ? draw(MACHINE_BYTES - 64) : MACHINE_BYTES + draw(0x4000);
 		put32((u32)(MACHINE_DATA + offset - (here() + 4 + immediate)));
@@ -95,9 +95,9 @@ static void arithmetic(void)
 	if (!(opcode & 1) && (reg & 7) == 4)
 		opcode |= 1;
 	if (draw(12) == 0 && !(opcode & 2) && opcode < 0x38)
-		put(0xf0);				/* LOCK */
-	put(rex);
-	put(opcode);
+		generate_put(0xf0);			/* LOCK */
+	generate_put(rex);
+	generate_put(opcode);
 	modrm_memory(reg, 0);
 }
 
@@ -107,38 +107,38 @@ static void register_arithmetic(void)
 	static const u8 two[][2] = { { 0, 0xaf }, { 0, 0x44 }, { 0, 0x4f }, { 0, 0xbc },
 				     { 0, 0xbd }, { 0, 0xa3 }, { 0, 0xb6 }, { 0, 0xbf } };
 
-	put((u8)(0x48 | (a >= 8 ? 4 : 0) | (b >= 8)));
+	generate_put((u8)(0x48 | (a >= 8 ? 4 : 0) | (b >= 8)));
 	if (draw(2)) {
-		put((u8)(draw(8) << 3 | 3));
+		generate_put((u8)(draw(8) << 3 | 3));
 	} else {
-		put(0x0f);
-		put(two[draw(8)][1]);
+		generate_put(0x0f);
+		generate_put(two[draw(8)][1]);
 	}
-	put((u8)(0xc0 | (a & 7) << 3 | (b & 7)));
+	generate_put((u8)(0xc0 | (a & 7) << 3 | (b & 7)));
 }
 
 static void shift_or_unary(void)
 {
 	u8 a = any_register();
 
-	put((u8)(0x48 | (a >= 8)));
+	generate_put((u8)(0x48 | (a >= 8)));
 	switch (draw(4)) {
 	case 0:
-		put(0xc1);
-		put((u8)(0xc0 | draw(8) << 3 | (a & 7)));
-		put((u8)draw(70));
+		generate_put(0xc1);
+		generate_put((u8)(0xc0 | draw(8) << 3 | (a & 7)));
+		generate_put((u8)draw(70));
 		break;
 	case 1:
-		put(0xd3);
-		put((u8)(0xc0 | draw(8) << 3 | (a & 7)));
+		generate_put(0xd3);
+		generate_put((u8)(0xc0 | draw(8) << 3 | (a & 7)));
 		break;
 	case 2:
-		put(0xf7);				/* NOT NEG MUL IMUL DIV IDIV */
-		put((u8)(0xc0 | (2 + draw(6)) << 3 | (a & 7)));
+		generate_put(0xf7);			/* NOT NEG MUL IMUL DIV IDIV */
+		generate_put((u8)(0xc0 | (2 + draw(6)) << 3 | (a & 7)));
 		break;
 	default:
-		put(0xff);				/* INC DEC */
-		put((u8)(0xc0 | draw(2) << 3 | (a & 7)));
+		generate_put(0xff);			/* INC DEC */
+		generate_put((u8)(0xc0 | draw(2) << 3 | (a & 7)));
 		break;
 	}
 }
@@ -149,37 +149,37 @@ static void moves(void)
 
 	switch (draw(8)) {
 	case 0:
-		put((u8)(0x48 | (reg >= 8 ? 4 : 0)));
-		put(0x8b);
+		generate_put((u8)(0x48 | (reg >= 8 ? 4 : 0)));
+		generate_put(0x8b);
 		modrm_memory(reg, 0);
 		break;
 	case 1:
-		put((u8)(0x48 | (reg >= 8 ? 4 : 0)));
-		put(0x89);
+		generate_put((u8)(0x48 | (reg >= 8 ? 4 : 0)));
+		generate_put(0x89);
 		modrm_memory(reg, 0);
 		break;
 	case 2:
-		put((u8)(0x48 | (reg >= 8 ? 4 : 0)));
-		put(0x8d);
+		generate_put((u8)(0x48 | (reg >= 8 ? 4 : 0)));
+		generate_put(0x8d);
 		modrm_memory(reg, 0);
 		break;
 	case 3:
-		put(0xc7);
+		generate_put(0xc7);
 		modrm_memory(0, 4);
 		put32(draw(0xffffffff));
 		break;
 	case 4:
-		put((u8)(0x50 | draw(8)));		/* PUSH */
+		generate_put((u8)(0x50 | draw(8)));	/* PUSH */
 		break;
 	case 5:
-		put((u8)(0x58 | (draw(2) ? REG_RCX : REG_RDX)));
+		generate_put((u8)(0x58 | (draw(2) ? REG_RCX : REG_RDX)));
 		break;
 	case 6:
-		put(0xff);				/* PUSH m */
+		generate_put(0xff);			/* PUSH m */
 		modrm_memory(6, 0);
 		break;
 	default:
-		put(0x8f);				/* POP m */
+		generate_put(0x8f);			/* POP m */
 		modrm_memory(0, 0);
 		break;
 	}
@@ -191,28 +191,28 @@ static void vectors(void)
 
 	switch (draw(4)) {
 	case 0:
-		put(0xf3);				/* MOVDQU, either way */
-		put(0x0f);
-		put(draw(2) ? 0x6f : 0x7f);
+		generate_put(0xf3);			/* MOVDQU, either way */
+		generate_put(0x0f);
+		generate_put(draw(2) ? 0x6f : 0x7f);
 		modrm_memory((u8)draw(8), 0);
 		break;
 	case 1:
-		put(0x66);
-		put(0x0f);
-		put(opcodes[draw(10)]);
-		put((u8)(0xc0 | draw(64)));
+		generate_put(0x66);
+		generate_put(0x0f);
+		generate_put(opcodes[draw(10)]);
+		generate_put((u8)(0xc0 | draw(64)));
 		break;
 	case 2:
-		put(0xc5);				/* VMOVDQU XMM, m */
-		put(0xfa);
-		put(0x6f);
+		generate_put(0xc5);			/* VMOVDQU XMM, m */
+		generate_put(0xfa);
+		generate_put(0x6f);
 		modrm_memory((u8)draw(8), 0);
 		break;
 	default:
-		put(0xf2);				/* CVTSI2SD, from memory */
-		put(0x48);
-		put(0x0f);
-		put(0x2a);
+		generate_put(0xf2);			/* CVTSI2SD, from memory */
+		generate_put(0x48);
+		generate_put(0x0f);
+		generate_put(0x2a);
 		modrm_memory((u8)draw(8), 0);
 		break;
 	}
@@ -221,8 +221,8 @@ static void vectors(void)
 /* Two bytes of prefix; with 256 bits or 128. Their other source, or none. */
 static void vex(u8 source, u8 prefix)
 {
-	put(0xc5);
-	put((u8)(0x80 | (source ^ 15u) << 3 | draw(2) << 2 | prefix));
+	generate_put(0xc5);
+	generate_put((u8)(0x80 | (source ^ 15u) << 3 | draw(2) << 2 | prefix));
 }
 
 static void wide_vectors(void)
@@ -232,17 +232,17 @@ static void wide_vectors(void)
 	switch (draw(3)) {
 	case 0:
 		vex(0, 2);				/* VMOVDQU, either way */
-		put(draw(2) ? 0x6f : 0x7f);
+		generate_put(draw(2) ? 0x6f : 0x7f);
 		modrm_memory((u8)draw(8), 0);
 		break;
 	case 1:
 		vex((u8)draw(16), 1);
-		put(opcodes[draw(8)]);
-		put((u8)(0xc0 | draw(64)));
+		generate_put(opcodes[draw(8)]);
+		generate_put((u8)(0xc0 | draw(64)));
 		break;
 	default:
 		vex((u8)draw(16), 1);
-		put(opcodes[draw(8)]);
+		generate_put(opcodes[draw(8)]);
 		modrm_memory((u8)draw(8), 0);
 		break;
 	}
@@ -259,11 +259,11 @@ static void x87(void)
 	unsigned i = draw(14);
 
 	if (i < 10) {
-		put(some[i][0]);
-		put(some[i][1]);
+		generate_put(some[i][0]);
+		generate_put(some[i][1]);
 		return;
 	}
-	put(0xdd);					/* FLD, FSTP m64 */
+	generate_put(0xdd);				/* FLD, FSTP m64 */
 	modrm_memory(i & 1 ? 0 : 3, 0);
 }
 
@@ -272,25 +272,25 @@ static void atomics(void)
 	u8 reg = any_register();
 
 	if (draw(3))
-		put(0xf0);
+		generate_put(0xf0);
 	switch (draw(3)) {
 	case 0:
-		put((u8)(0x48 | (reg >= 8 ? 4 : 0)));
-		put(0x0f);
-		put(draw(2) ? 0xb1 : 0xc1);		/* CMPXCHG, XADD */
+		generate_put((u8)(0x48 | (reg >= 8 ? 4 : 0)));
+		generate_put(0x0f);
+		generate_put(draw(2) ? 0xb1 : 0xc1);	/* CMPXCHG, XADD */
 		modrm_memory(reg, 0);
 		break;
 	case 1:
-		put((u8)(0x48 | (reg >= 8 ? 4 : 0)));
-		put(0x87);				/* XCHG */
+		generate_put((u8)(0x48 | (reg >= 8 ? 4 : 0)));
+		generate_put(0x87);			/* XCHG */
 		modrm_memory(reg, 0);
 		break;
 	default:
-		put(0x48);
-		put(0x0f);
-		put(0xba);				/* BTS m, imm8 */
+		generate_put(0x48);
+		generate_put(0x0f);
+		generate_put(0xba);			/* BTS m, imm8 */
 		modrm_memory(5, 1);
-		put((u8)draw(64));
+		generate_put((u8)draw(64));
 		break;
 	}
 }
@@ -298,18 +298,18 @@ static void atomics(void)
 static void strings(void)
 {
 	/* LEA RDI, [RBX + 32]; perhaps MOV ECX, n and a prefix; the string. */
-	put(0x48);
-	put(0x8d);
-	put(0xbb);
+	generate_put(0x48);
+	generate_put(0x8d);
+	generate_put(0xbb);
 	put32(draw(0x1000));
 	if (draw(2)) {
-		put(0xb9);
+		generate_put(0xb9);
 		put32(draw(6));
-		put(draw(2) ? 0xf3 : 0xf2);
+		generate_put(draw(2) ? 0xf3 : 0xf2);
 	}
 	if (draw(2))
-		put(0x48);
-	put((u8[]){ 0xa4, 0xa5, 0xaa, 0xab, 0xac, 0xae, 0xa6 }[draw(7)]);
+		generate_put(0x48);
+	generate_put((u8[]){ 0xa4, 0xa5, 0xaa, 0xab, 0xac, 0xae, 0xa6 }[draw(7)]);
 }
 
 /* The address of a place where an instruction begins, as far as they are laid out. */
@@ -329,52 +329,52 @@ static void branches(void)
 	switch (draw(9)) {
 	case 0:
 	case 1:
-		put(0x0f);				/* Jcc, mostly over a few bytes */
-		put((u8)(0x80 | draw(16)));
+		generate_put(0x0f);			/* Jcc, mostly over a few bytes */
+		generate_put((u8)(0x80 | draw(16)));
 		if (draw(3))
 			put32(1 + draw(3));
 		else
 			put32((u32)(to - (here() + 4)));
 		break;
 	case 2:
-		put((u8)(0x70 | draw(16)));
-		put((u8)(1 + draw(6)));
+		generate_put((u8)(0x70 | draw(16)));
+		generate_put((u8)(1 + draw(6)));
 		break;
 	case 3:
-		put((u8)(0xe0 | draw(4)));		/* LOOP and kin */
-		put((u8)(1 + draw(6)));
+		generate_put((u8)(0xe0 | draw(4)));	/* LOOP and kin */
+		generate_put((u8)(1 + draw(6)));
 		break;
 	case 4:
-		put(0xe9);
+		generate_put(0xe9);
 		put32(draw(3) ? 1 + draw(4) : (u32)(to - (here() + 4)));
 		break;
 	case 5:
-		put(0xe8);
+		generate_put(0xe8);
 		put32(draw(2) ? draw(4) : (u32)(to - (here() + 4)));
 		break;
 	case 6:
-		put(0xc3);
+		generate_put(0xc3);
 		break;
 	case 7:						/* LEA RAX, place; JMP or CALL RAX */
-		put(0x48);
-		put(0x8d);
-		put(0x05);
+		generate_put(0x48);
+		generate_put(0x8d);
+		generate_put(0x05);
 		put32((u32)(to - (here() + 4)));
-		put(0xff);
-		put(draw(2) ? 0xe0 : 0xd0);
+		generate_put(0xff);
+		generate_put(draw(2) ? 0xe0 : 0xd0);
 		break;
 	default:					/* the same through memory */
-		put(0x48);
-		put(0x8d);
-		put(0x05);
+		generate_put(0x48);
+		generate_put(0x8d);
+		generate_put(0x05);
 		put32((u32)(to - (here() + 4)));
-		put(0x48);
-		put(0x89);
-		put(0x43);
-		put(0x10);
-		put(0xff);
-		put(draw(2) ? 0x63 : 0x53);		/* JMP or CALL [RBX + 10H] */
-		put(0x10);
+		generate_put(0x48);
+		generate_put(0x89);
+		generate_put(0x43);
+		generate_put(0x10);
+		generate_put(0xff);
+		generate_put(draw(2) ? 0x63 : 0x53);	/* JMP or CALL [RBX + 10H] */
+		generate_put(0x10);
 		break;
 	}
 }
@@ -384,15 +384,15 @@ static void change_code(void)
 {
 	unsigned between = draw(4);
 
-	put(0xc6);
-	put(0x05);
+	generate_put(0xc6);
+	generate_put(0x05);
 	put32(1 + between + 1);
-	put((u8)draw(256));
+	generate_put((u8)draw(256));
 	for (unsigned i = 0; i < between; i++)
-		put(0x90);
-	put(0x05);					/* ADD EAX, imm32 */
+		generate_put(0x90);
+	generate_put(0x05);				/* ADD EAX, imm32 */
 	put32(draw(256));
-	put(0x90);
+	generate_put(0x90);
 }
 
 static bool harmless(const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *operands)
@@ -483,7 +483,7 @@ static void any_bytes(void)
 	}
 }
 
-static void one(void)
+static void generate_one(void)
 {
 	static void (*const kinds[])(void) = {
 		arithmetic, arithmetic, register_arithmetic, register_arithmetic, shift_or_unary,
@@ -526,9 +526,9 @@ void generate(u64 seed, struct machine_state *begin)
 	while (at < machine_code + bytes) {
 		if (n_places < PLACES && !draw(4))
 			place[n_places++] = here();
-		one();
+		generate_one();
 	}
-	put(0xe9);					/* for ever */
+	generate_put(0xe9);				/* for ever */
 	put32((u32)(MACHINE_CODE - (here() + 4)));
 }
 

@@ -6,7 +6,7 @@
 #define _XOPEN_SOURCE 700	/* no more: <ucontext.h> would name its registers as we do */
 #include "host/engine/machine.h"
 #include "refpmu/engine/dbt/block_page.h"
-#include "refpmu/engine/emulate/solo.h"
+#include "refpmu/engine/emulate/emulate.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -36,7 +36,7 @@ static const u8 at_gpr[REG_COUNT] = { 13, 14, 12, 11, 15, 10, 9, 8, 0, 1, 2, 3, 
 
 struct block_cache machine_cache;
 bool machine_holds;
-static struct solo_code *solo_code;
+static struct emulate_code *emulate_code;
 u8 machine_code[MACHINE_BYTES], machine_data[MACHINE_BYTES];
 
 /* UD2; NOP. An instruction that the decoder knows and this processor doesn't is none. */
@@ -46,7 +46,7 @@ enum mode { HOST, STARTING, STEPPING, IN_BLOCK };
 
 static struct {
 	enum mode mode;
-	bool blocks, hurry, ends, in_run, solo;
+	bool blocks, request_exit, ends, in_run, emulated;
 	u64 left, quantum, random;
 	const struct machine_state *begin;
 	struct machine_result *result;
@@ -59,7 +59,7 @@ static struct {
 
 static const u64 area[3] = { MACHINE_CODE, MACHINE_DATA, MACHINE_STACK };
 
-static unsigned fetch(void *ctx, u64 linear, u8 *to, unsigned most)
+static unsigned machine_fetch(void *ctx, u64 linear, u8 *to, unsigned most)
 {
 	u64 left = MACHINE_CODE + MACHINE_BYTES - linear;
 	unsigned n = left < most ? (unsigned)left : most;
@@ -103,7 +103,7 @@ static void release(u64 number)
 	held[number] = false;
 	allow((unsigned)number, true);
 	for (unsigned i = 0; i < BLOCK_PAGES; i++)
-		if (machine_cache.page[i].firm && machine_cache.page[i].linear == linear)
+		if (machine_cache.page[i].protected && machine_cache.page[i].linear == linear)
 			block_page_drop(&machine_cache, &machine_cache.page[i]);
 }
 
@@ -130,7 +130,7 @@ static void load_code(void)
 	for (unsigned i = 0; i < BLOCK_PAGES; i++) {
 		struct block_page *page = &machine_cache.page[i];
 
-		if (!page->firm)
+		if (!page->protected)
 			continue;
 		if (!machine_holds || !block_page_same(page))
 			release((page->linear - MACHINE_CODE) / BLOCK_PAGE_SIZE);
@@ -249,7 +249,7 @@ static void step(ucontext_t *context)
 	ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
 	ZydisDecodedInstruction zi;
 	u8 bytes[INSN_MAX_BYTES];
-	unsigned n = fetch(NULL, run.rip, bytes, sizeof(bytes));
+	unsigned n = machine_fetch(NULL, run.rip, bytes, sizeof(bytes));
 
 	run.mode = STEPPING;
 	run.rep = false;
@@ -280,7 +280,7 @@ static bool enter_part(u64 budget, u64 *at)
 static bool go_into_block(ucontext_t *context, u64 at)
 {
 	run.mode = IN_BLOCK;
-	go_on(context, at, run.hurry);
+	go_on(context, at, run.request_exit);
 	return true;
 }
 
@@ -299,7 +299,7 @@ static bool enter_block(ucontext_t *context)
 		switch (block_enter(&machine_cache, run.rip, &at)) {
 		case BLOCK_RUN:
 			return go_into_block(context, at);
-		case BLOCK_SPENT:
+		case BLOCK_OVER_BUDGET:
 			end_run();
 			if (fresh && enter_part(budget, &at))
 				return go_into_block(context, at);
@@ -308,7 +308,7 @@ static bool enter_block(ucontext_t *context)
 			end_run();
 			block_flush(&machine_cache);
 			break;
-		case BLOCK_LONE:		/* whose iterations the stepping here counts */
+		case BLOCK_UNCHAINED:		/* whose iterations the stepping here counts */
 		case BLOCK_REFUSED:
 			end_run();
 			return false;
@@ -333,15 +333,15 @@ static void count_stepped(const struct block_op *op)
 	run.left--;
 }
 
-static u64 solo_linear(void *ctx, const struct instruction *insn,
-		       const struct insn_access *access, const u64 gpr[REG_COUNT])
+static u64 emulate_linear(void *ctx, const struct instruction *insn,
+			  const struct insn_access *access, const u64 gpr[REG_COUNT])
 {
 	(void)ctx;
 	(void)insn;
 	return access->segment > 3 ? 0 : decode_effective(access, gpr);	/* FS, GS */
 }
 
-static void *solo_at(void *ctx, u64 linear, unsigned bytes, bool write)
+static void *emulate_at(void *ctx, u64 linear, unsigned bytes, bool write)
 {
 	(void)ctx;
 	if (write) {
@@ -356,35 +356,35 @@ static void *solo_at(void *ctx, u64 linear, unsigned bytes, bool write)
 }
 
 /* The next instruction by itself, if it can be. */
-static bool run_solo(void)
+static bool run_emulated(void)
 {
-	const struct solo_world world = { .code = solo_code, .linear = solo_linear,
-					  .at = solo_at };
-	const struct solo_state state = { run.gpr, &run.rip, &run.flags };
+	const struct emulate_ops world = { .code = emulate_code, .linear = emulate_linear,
+					  .at = emulate_at };
+	const struct emulate_state state = { run.gpr, &run.rip, &run.flags };
 	struct instruction insn = { .linear = run.rip, .rip = run.rip, .mode = 64 };
 	ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
 	ZydisDecodedInstruction zi;
-	struct solo_op solo;
-	unsigned n = fetch(NULL, run.rip, insn.bytes, sizeof(insn.bytes));
+	struct emulate_op emulated;
+	unsigned n = machine_fetch(NULL, run.rip, insn.bytes, sizeof(insn.bytes));
 
 	if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&machine_cache.decoder, insn.bytes, n, &zi,
 						 operands)))
 		return false;
 	block_op_decode(&machine_cache.decoder, &run.op, run.rip, insn.bytes, n);
 	decode_fill(&insn, &zi, operands);
-	solo_decode(&machine_cache.decoder, &solo, &insn);
+	emulate_decode(&machine_cache.decoder, &emulated, &insn);
 	run.rep = false;
 	/* The vector registers are this process's meanwhile. */
-	if (solo.vector || !solo_run(&solo, &insn, &state, &world))
+	if (emulated.vector || !emulate_run(&emulated, &insn, &state, &world))
 		return false;
-	run.result->solo++;
+	run.result->emulated++;
 	count_stepped(&run.op);
 	return true;
 }
 
 static void advance(ucontext_t *context)
 {
-	while (run.solo && run.left && run.rip - MACHINE_CODE < MACHINE_BYTES && run_solo())
+	while (run.emulated && run.left && run.rip - MACHINE_CODE < MACHINE_BYTES && run_emulated())
 		;
 	if (!run.in_run && !run.left) {
 		end_guest(context);
@@ -484,7 +484,7 @@ static void interrupted(ucontext_t *context)
 		return;
 	}
 	if (run.random >> 56 < 4)
-		block_hurry(&machine_cache, run.rip, run.gpr);
+		block_request_exit(&machine_cache, run.rip, run.gpr);
 	go_on(context, run.rip, true);
 }
 
@@ -503,18 +503,18 @@ static void handle(int signal, siginfo_t *info, void *argument)
 		advance(context);
 	} else if (signal == SIGTRAP && run.mode == STEPPING) {
 		stepped(context);
-	} else if (signal == SIGTRAP && run.hurry && block_owns(&machine_cache, rip)) {
+	} else if (signal == SIGTRAP && run.request_exit && block_owns(&machine_cache, rip)) {
 		interrupted(context);
 	} else if (signal == SIGILL && run.mode == IN_BLOCK &&
 		   block_owns(&machine_cache, rip) &&
 		   !memcmp((const void *)rip, exit_code, sizeof(exit_code))) {
-		bool hurried = machine_cache.hurried;
+		bool exit_requested = machine_cache.exit_requested;
 
 		take_registers(context);
 		run.rip = block_left(&machine_cache, rip);
-		if (hurried)
+		if (exit_requested)
 			interrupt_delivered();
-		else if (run.hurry)
+		else if (run.request_exit)
 			end_run();
 		advance(context);
 	} else {
@@ -537,7 +537,7 @@ static void *map(u64 at, size_t bytes, int protection)
 
 void machine_open(void)
 {
-	static const struct block_source source = { .fetch = fetch, .hold = hold };
+	static const struct block_source source = { .fetch = machine_fetch, .hold = hold };
 	static const int signals[] = { SIGTRAP, SIGILL, SIGSEGV, SIGBUS, SIGFPE };
 	stack_t stack = { .ss_sp = map(0, SIGNAL_STACK, PROT_READ | PROT_WRITE),
 			  .ss_size = SIGNAL_STACK };
@@ -548,7 +548,7 @@ void machine_open(void)
 	for (unsigned i = 0; i < 3; i++)
 		map(area[i], MACHINE_BYTES, PROT_READ | PROT_WRITE | PROT_EXEC);
 	region = map(0, sizeof(*region), PROT_READ | PROT_WRITE | PROT_EXEC);
-	solo_code = map(0, sizeof(*solo_code), PROT_READ | PROT_WRITE | PROT_EXEC);
+	emulate_code = map(0, sizeof(*emulate_code), PROT_READ | PROT_WRITE | PROT_EXEC);
 	block_init(&machine_cache, region, &source, exit_code);
 	machine_cache.runs_at = (u64)region;
 	sigaltstack(&stack, NULL);
@@ -576,15 +576,15 @@ static __attribute__((noinline)) void start(const struct machine_state *begin, u
 void machine_step(const struct machine_state *begin, u64 instructions,
 		  struct machine_result *result)
 {
-	run.blocks = run.hurry = run.ends = run.solo = false;
+	run.blocks = run.request_exit = run.ends = run.emulated = false;
 	start(begin, instructions, result);
 }
 
-void machine_solo(const struct machine_state *begin, u64 instructions,
-		  struct machine_result *result)
+void machine_emulate(const struct machine_state *begin, u64 instructions,
+		     struct machine_result *result)
 {
-	run.blocks = run.hurry = run.ends = false;
-	run.solo = true;
+	run.blocks = run.request_exit = run.ends = false;
+	run.emulated = true;
 	start(begin, instructions, result);
 }
 
@@ -592,16 +592,16 @@ static void run_in_blocks(const struct machine_state *begin, u64 instructions, u
 			  struct machine_result *result)
 {
 	run.blocks = true;
-	run.solo = false;
+	run.emulated = false;
 	run.quantum = quantum;
 	run.random = instructions;
 	start(begin, instructions, result);
 }
 
-void machine_blocks(const struct machine_state *begin, u64 instructions, u64 quantum, bool hurry,
-		    struct machine_result *result)
+void machine_blocks(const struct machine_state *begin, u64 instructions, u64 quantum,
+		    bool request_exit, struct machine_result *result)
 {
-	run.hurry = hurry;
+	run.request_exit = request_exit;
 	run.ends = false;
 	run_in_blocks(begin, instructions, quantum, result);
 }
@@ -609,6 +609,6 @@ void machine_blocks(const struct machine_state *begin, u64 instructions, u64 qua
 void machine_interrupted(const struct machine_state *begin, u64 instructions,
 			 struct machine_result *result)
 {
-	run.hurry = run.ends = true;
+	run.request_exit = run.ends = true;
 	run_in_blocks(begin, instructions, instructions, result);
 }

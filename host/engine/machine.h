@@ -27,8 +27,8 @@ struct machine_state {
 struct machine_result {
 	struct machine_state state;
 	struct model_events events;
-	/* Of all the instructions: skipped; not in blocks; of these, solo. */
-	u64 faults, stepped, solo, runs;
+	/* Of all the instructions: skipped; not in blocks; of these, emulated. */
+	u64 faults, stepped, emulated, runs;
 	bool open;			/* it ended early, where the reference isn't one */
 	const char *wrong;		/* NULL, or what must never be */
 	u8 memory[3][MACHINE_BYTES];
@@ -37,7 +37,7 @@ struct machine_result {
 /* Once: map the memory, build the cache of blocks, take the signals. */
 void machine_open(void);
 extern struct block_cache machine_cache;
-/* May blocks be firm? A page of code is then read-only till the program stores to it. */
+/* May blocks be protected? A page of code is then read-only till the program stores to it. */
 extern bool machine_holds;
 
 /* What the memory holds before each run. */
@@ -46,13 +46,13 @@ extern u8 machine_code[MACHINE_BYTES], machine_data[MACHINE_BYTES];
 /* Run from `begin` until that many instructions have retired. */
 void machine_step(const struct machine_state *begin, u64 instructions,
 		  struct machine_result *result);
-/* The same, with each instruction that can be solo run so (solo.h). */
-void machine_solo(const struct machine_state *begin, u64 instructions,
-		  struct machine_result *result);
+/* The same, with each instruction that can be emulated run so (emulate.h). */
+void machine_emulate(const struct machine_state *begin, u64 instructions,
+		     struct machine_result *result);
 /* The same in blocks, in runs of at most `quantum` instructions; with `hurry`, a run is
  * interrupted by a signal now and then, wherever it is. */
-void machine_blocks(const struct machine_state *begin, u64 instructions, u64 quantum, bool hurry,
-		    struct machine_result *result);
+void machine_blocks(const struct machine_state *begin, u64 instructions, u64 quantum,
+		    bool request_exit, struct machine_result *result);
 /* The same up to the first interruption, but at most that many instructions; the result's events
  * say where. */
 void machine_interrupted(const struct machine_state *begin, u64 instructions,

@@ -7,7 +7,7 @@
 
 static struct machine_result want, got;
 static struct machine_state begin;
-static u64 n_stepped, n_blocks, n_faults, n_runs, n_solo, n_not_solo,
+static u64 n_stepped, n_blocks, n_faults, n_runs, n_emulated, n_not_emulated,
 	n_interrupts;
 
 #define INTERRUPTS	20	/* of a program */
@@ -61,15 +61,15 @@ static u64 run_reference(u64 stop)
 	return stop;
 }
 
-static bool compare(u64 seed, u64 stop, u64 quantum, bool hurry)
+static bool compare(u64 seed, u64 stop, u64 quantum, bool request_exit)
 {
 	stop = run_reference(stop);
-	machine_blocks(&begin, stop, quantum, hurry, &got);
+	machine_blocks(&begin, stop, quantum, request_exit, &got);
 	n_stepped += got.stepped;
 	n_blocks += got.events.instructions - got.stepped;
 	n_faults += got.faults;
 	n_runs += got.runs;
-	return same(hurry ? "interrupted" : "undisturbed", seed, stop);
+	return same(request_exit ? "interrupted" : "undisturbed", seed, stop);
 }
 
 /* What an interrupt finds, wherever it ends a run. Directly after a faulting instruction, the
@@ -84,12 +84,12 @@ static bool compare_interrupted(u64 seed, u64 most)
 	return same("interrupt", seed, got.events.instructions);
 }
 
-static bool compare_solo(u64 seed, u64 stop)
+static bool compare_emulated(u64 seed, u64 stop)
 {
 	stop = run_reference(stop);
-	machine_solo(&begin, stop, &got);
-	n_solo += got.solo;
-	n_not_solo += got.events.instructions - got.solo;
+	machine_emulate(&begin, stop, &got);
+	n_emulated += got.emulated;
+	n_not_emulated += got.events.instructions - got.emulated;
 	return same("solo", seed, stop);
 }
 
@@ -126,11 +126,11 @@ static void programs_stop_anywhere(void)
 			if (!compare_interrupted(seed, 3000 + i))
 				return;
 		if (!compare(seed, 1 + seed * 977 % 500, 1000000, true) ||
-		    !compare_solo(seed, 1 + seed * 2654435761u % 3000))
+		    !compare_emulated(seed, 1 + seed * 2654435761u % 3000))
 			return;
 	}
-	CHECK(n_solo > n_not_solo, "%" PRIu64 " instructions solo, %" PRIu64 " not", n_solo,
-	      n_not_solo);
+	CHECK(n_emulated > n_not_emulated, "%" PRIu64 " instructions emulated, %" PRIu64 " not",
+	      n_emulated, n_not_emulated);
 	CHECK(n_blocks > n_stepped, "%" PRIu64 " instructions in blocks, %" PRIu64 " stepped",
 	      n_blocks, n_stepped);
 	CHECK(n_interrupts > programs() * INTERRUPTS / 2, "%" PRIu64 " interrupts", n_interrupts);
@@ -138,7 +138,7 @@ static void programs_stop_anywhere(void)
 	printf("# in blocks %" PRIu64 ", stepped %" PRIu64 ", faults %" PRIu64 ", runs %" PRIu64
 	       ", blocks made %" PRIu64 ", dropped %" PRIu64 "\n", n_blocks, n_stepped, n_faults,
 	       n_runs, machine_cache.translated, machine_cache.dropped);
-	printf("# solo %" PRIu64 ", not solo %" PRIu64 "\n", n_solo, n_not_solo);
+	printf("# solo %" PRIu64 ", not emulated %" PRIu64 "\n", n_emulated, n_not_emulated);
 }
 
 int main(void)

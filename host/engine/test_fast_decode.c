@@ -59,7 +59,7 @@ static bool same(const u8 *bytes)
 	CHECK_EQ(full.branch, fast.branch, "%s", hex(bytes));
 	CHECK_EQ(full.shadow, fast.shadow, "%s", hex(bytes));
 	CHECK_EQ(full.target, fast.target, "%s", hex(bytes));
-	CHECK_EQ(full.borrow, fast.borrow, "%s", hex(bytes));
+	CHECK_EQ(full.scratch_register, fast.scratch_register, "%s", hex(bytes));
 	CHECK_EQ(full.wide, fast.wide, "%s", hex(bytes));
 	CHECK_EQ(full.modrm, fast.modrm, "%s", hex(bytes));
 	CHECK_EQ(full.displacement, fast.displacement, "%s", hex(bytes));

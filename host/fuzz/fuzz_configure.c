@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/model/rig.h"
+#include "host/model/fixture.h"
 #include "refpmu/vmm/configure.h"
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
@@ -36,7 +36,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
 	struct hypercall_configure request = { .counter = HYPERCALL_ANY_COUNTER };
 	struct model_config config, before;
-	static struct rig r;
+	static struct fixture r;
 
 	memcpy(&request, data, size < sizeof(request) ? size : sizeof(request));
 	memset(&config, 0x5a, sizeof(config));
@@ -44,7 +44,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	if (configure(&request, &config)) {
 		check(&request, &config);
 		if (config.generation < GEN_ARCH_COUNT)
-			rig_open_config(&r, &config);
+			fixture_open_config(&r, &config);
 	} else if (memcmp(&before, &config, sizeof(config))) {
 		abort();
 	}

@@ -12,7 +12,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
-	static struct rig r;
+	static struct fixture r;
 	struct model_config config = { .fault = FAULT_NONE };
 	const char *wrong;
 

@@ -88,7 +88,7 @@ static void wrmsr(u32 msr, u64 value)
 	struct msr_result result = model_wrmsr(&machine.model, msr, value);
 
 	CHECK_EQ(MSR_DONE, result.status, "WRMSR %#x", msr);
-	if (model_watching(&machine.model))
+	if (model_needs_retire(&machine.model))
 		retire_plain();
 }
 

@@ -72,7 +72,7 @@ struct view {
 	u64 perfevtsel[GP], pmc[GP], other[N_REGISTERS];
 };
 
-static void look(struct rig *r, struct view *v)
+static void look(struct fixture *r, struct view *v)
 {
 	memset(v, 0, sizeof(*v));
 	for (unsigned i = 0; i < GP; i++) {
@@ -141,7 +141,7 @@ static bool simple_count(enum generation_id generation, u16 code, unsigned n,
 }
 
 /* A counter out of the reach of PEBS has moved by what the instruction did, or not at all. */
-static bool counted_right(const struct rig *r, const struct view *before,
+static bool counted_right(const struct fixture *r, const struct view *before,
 			  const struct view *after, const struct model_retired *i, unsigned n)
 {
 	u64 select = before->perfevtsel[n], count;
@@ -161,12 +161,12 @@ static bool counted_right(const struct rig *r, const struct view *before,
 }
 
 /* The actions of one instruction, from first to the last so far. */
-static bool in_order(const struct rig *r, unsigned first)
+static bool in_order(const struct fixture *r, unsigned first)
 {
 	int last = -1, acted = 0;
 
 	for (unsigned n = first; n < r->n_actions; n++) {
-		const struct rig_action *a = &r->action[n];
+		const struct fixture_action *a = &r->action[n];
 
 		switch (a->action) {
 		case ACTION_ARM:
@@ -210,15 +210,15 @@ static bool status_sticky(const struct view *before, const struct view *after, u
 	return !(gone & ~cleared);
 }
 
-static u64 ds_field(const struct rig *r, unsigned offset)
+static u64 ds_field(const struct fixture *r, unsigned offset)
 {
-	u64 area = r->m.ds_area - RIG_MEMORY_BASE;
+	u64 area = r->m.ds_area - FIXTURE_MEMORY_BASE;
 
-	return area <= RIG_MEMORY - 0x60 ? rig_peek(r, r->m.ds_area + offset) : 0;
+	return area <= FIXTURE_MEMORY - 0x60 ? fixture_peek(r, r->m.ds_area + offset) : 0;
 }
 
 /* Records go after the index and end at or before the maximum. */
-static bool writes_inside(const struct rig *r, u64 index, u64 maximum)
+static bool writes_inside(const struct fixture *r, u64 index, u64 maximum)
 {
 	return !r->dirty_hi || (r->dirty_lo >= index && r->dirty_hi <= maximum &&
 				(r->dirty_hi - r->dirty_lo) % r->record == 0);
@@ -227,7 +227,7 @@ static bool writes_inside(const struct rig *r, u64 index, u64 maximum)
 static void instruction(struct bytes *b, struct model_retired *i)
 {
 	u8 what = next(b), how = next(b);
-	u64 linear = RIG_MEMORY_BASE + 0x3000 + 8ULL * how;
+	u64 linear = FIXTURE_MEMORY_BASE + 0x3000 + 8ULL * how;
 
 	*i = (struct model_retired){ .branch = BRANCH_NONE };
 	switch (what % 6) {
@@ -255,19 +255,19 @@ static void instruction(struct bytes *b, struct model_retired *i)
 }
 
 /* A DS area that makes sense, but for what next_value() may put into one of its fields. */
-static void change_ds(struct rig *r, struct bytes *b)
+static void change_ds(struct fixture *r, struct bytes *b)
 {
 	u8 how = next(b);
 
-	rig_ds(r, how % 8, how / 8 % 8);
+	fixture_ds(r, how % 8, how / 8 % 8);
 	for (unsigned i = 0; i < 4; i++)
-		rig_set_reset(r, i, -(u64)next(b) & BITS(0, 47));
+		fixture_set_reset(r, i, -(u64)next(b) & BITS(0, 47));
 	if (how >= 0xc0)
-		rig_poke(r, RIG_DS + 8ULL * (next(b) % 12), next_value(b));
+		fixture_poke(r, FIXTURE_DS + 8ULL * (next(b) % 12), next_value(b));
 }
 
 /* Returns the value of a successful write of IA32_PERF_GLOBAL_OVF_CTRL, or 0. */
-static u64 write_msr(struct rig *r, struct bytes *b)
+static u64 write_msr(struct fixture *r, struct bytes *b)
 {
 	u32 what = next(b), msr;
 	u64 value;
@@ -281,29 +281,29 @@ static u64 write_msr(struct rig *r, struct bytes *b)
 				    registers[what % (u32)N_REGISTERS];
 		value = next_value(b);
 	}
-	if (rig_wrmsr(r, msr, value) == MSR_DONE && msr == MSR_IA32_PERF_GLOBAL_OVF_CTRL)
+	if (fixture_wrmsr(r, msr, value) == MSR_DONE && msr == MSR_IA32_PERF_GLOBAL_OVF_CTRL)
 		return value;
 	return 0;
 }
 
 /* What a program would do to see something happen soon. */
-static void set_up(struct rig *r, struct bytes *b)
+static void set_up(struct fixture *r, struct bytes *b)
 {
 	u64 select = next_select(b);
 	u8 how = next(b);
 	unsigned n = how % 4;
 
-	rig_program(r, n, (u32)select & 0xffff, select & IA32_PERFEVTSEL_INT, 1ULL + how / 16);
-	if (how & 4 && rig_has_pebs(r)) {
-		rig_set_reset(r, n, -(1ULL + how / 16) & BITS(0, 47));
+	fixture_program(r, n, (u32)select & 0xffff, select & IA32_PERFEVTSEL_INT, 1ULL + how / 16);
+	if (how & 4 && fixture_has_pebs(r)) {
+		fixture_set_reset(r, n, -(1ULL + how / 16) & BITS(0, 47));
 		/* A broken processor may refuse to show it. */
-		rig_set(r, MSR_IA32_PEBS_ENABLE,
-			model_rdmsr(&r->m, MSR_IA32_PEBS_ENABLE).value | BIT(n));
+		fixture_set(r, MSR_IA32_PEBS_ENABLE,
+			    model_rdmsr(&r->m, MSR_IA32_PEBS_ENABLE).value | BIT(n));
 	}
-	rig_start(r, BITS(0, 3) | BITS(32, 34));
+	fixture_start(r, BITS(0, 3) | BITS(32, 34));
 }
 
-static const char *step(struct rig *r, struct bytes *b)
+static const char *step(struct fixture *r, struct bytes *b)
 {
 	struct model_retired i = { 0 };
 	struct view before, after;
@@ -329,7 +329,7 @@ static const char *step(struct rig *r, struct bytes *b)
 		break;
 	case 5:
 	case 6:
-		rig_write_lvtpc(r, next(b) & 1 ? 0x400 : RIG_VECTOR);
+		fixture_write_lvtpc(r, next(b) & 1 ? 0x400 : FIXTURE_VECTOR);
 		break;
 	case 7:
 	case 8:
@@ -343,11 +343,11 @@ static const char *step(struct rig *r, struct bytes *b)
 	index = ds_field(r, 0x28);
 	maximum = ds_field(r, 0x30);
 	if (is_instruction) {
-		bool watching = model_watching(&r->m);
+		bool needs_retire = model_needs_retire(&r->m);
 
-		rig_retire(r, &i);
+		fixture_retire(r, &i);
 		look(r, &after);
-		if (!watching && r->m.config.fault == FAULT_NONE &&
+		if (!needs_retire && r->m.config.fault == FAULT_NONE &&
 		    memcmp(&before, &after, sizeof(after)))
 			return "nothing counts, and yet something changed";
 	}
@@ -391,17 +391,17 @@ static void without_errata(const struct model_config *config, struct model *m)
 			m->latitude[i] = knobs[i].low;
 }
 
-const char *program_run(struct rig *r, const u8 *bytes, size_t n,
+const char *program_run(struct fixture *r, const u8 *bytes, size_t n,
 			const struct model_config *config)
 {
 	struct bytes b = { bytes, bytes + n };
 	const char *wrong = NULL;
 
-	rig_open_config(r, config);
+	fixture_open_config(r, config);
 	without_errata(config, &r->m);
 	if (!r->gp)
 		return NULL;
-	rig_ds(r, 6, 4);
+	fixture_ds(r, 6, 4);
 	while (b.at < b.end && !wrong)
 		wrong = step(r, &b);
 	return wrong;

@@ -7,13 +7,13 @@
 #ifndef HOST_MODEL_PROGRAM_H
 #define HOST_MODEL_PROGRAM_H
 
-#include "host/model/rig.h"
+#include "host/model/fixture.h"
 
 /*
  * Run the program from power-on. NULL, or the first rule that didn't hold (static text); r->now
  * says where. With a fault nothing is checked but that the model stays within its bounds.
  */
-const char *program_run(struct rig *r, const u8 *bytes, size_t n,
+const char *program_run(struct fixture *r, const u8 *bytes, size_t n,
 			const struct model_config *config);
 
 #endif

@@ -19,34 +19,34 @@ static const struct {
 	{ GEN_NEHALEM, generation_rules },
 	{ GEN_BROADWELL, tx_rules },
 	{ GEN_HASWELL, core_rules },
-	{ GEN_HASWELL, elsewhere_rules },
+	{ GEN_HASWELL, remote_lines_rules },
 };
 
-static void open(struct rig *r, enum generation_id generation, enum fault_id fault,
-		 bool hyper_threading, const struct fault_when *when)
+static void rules_open(struct fixture *r, enum generation_id generation, enum fault_id fault,
+		       bool hyper_threading, const struct fault_when *when)
 {
 	struct model_config config = {
 		.generation = generation, .fault = fault, .hyper_threading = hyper_threading,
 		.when = *when,
 	};
 
-	rig_open_config(r, &config);
-	rig_ds(r, 8, 8);
+	fixture_open_config(r, &config);
+	fixture_ds(r, 8, 8);
 }
 
-static bool holds(enum fault_id of, enum fault_id on, bool hyper_threading,
-		  const struct fault_when *when)
+static bool rules_holds(enum fault_id of, enum fault_id on, bool hyper_threading,
+			const struct fault_when *when)
 {
-	static struct rig r;
+	static struct fixture r;
 
 	if (netburst_has_rule(of))
 		return netburst_rule(of, on);
 	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
 		if (tables[i].rules[of]) {
-			open(&r, tables[i].generation, on, hyper_threading, when);
+			rules_open(&r, tables[i].generation, on, hyper_threading, when);
 			return tables[i].rules[of](&r);
 		}
-	open(&r, generated_generation(of), on, hyper_threading, when);
+	rules_open(&r, generated_generation(of), on, hyper_threading, when);
 	return memory_rule(of, &r);
 }
 
@@ -54,20 +54,20 @@ bool rule_holds(enum fault_id of, enum fault_id on, bool hyper_threading)
 {
 	static const struct fault_when always;
 
-	return holds(of, on, hyper_threading, &always);
+	return rules_holds(of, on, hyper_threading, &always);
 }
 
 bool rule_holds_when(enum fault_id of, enum fault_id on, const struct fault_when *when)
 {
-	return holds(of, on, true, when);
+	return rules_holds(of, on, true, when);
 }
 
 bool fault_is_visible(enum fault_id fault)
 {
-	static struct rig r;
+	static struct fixture r;
 	unsigned on = 0;
 
-	rig_open(&r, fault, 0, true);
+	fixture_open(&r, fault, 0, true);
 	for (unsigned f = FAULT_NONE; f < FAULT_COUNT; f++)
 		on += model_fault(&r.m, f);
 	return on == 1 && model_fault(&r.m, fault);

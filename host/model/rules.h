@@ -7,7 +7,7 @@
 
 /* Does the rule that fault `of` breaks hold on a processor with fault `on`? */
 bool rule_holds(enum fault_id of, enum fault_id on, bool hyper_threading);
-/* The same of a fault that acts on some of its opportunities only. */
+/* The same of a fault that acts on some of its injection points only. */
 bool rule_holds_when(enum fault_id of, enum fault_id on, const struct fault_when *when);
 /* model_fault() says that this fault, and no other, is on. */
 bool fault_is_visible(enum fault_id fault);

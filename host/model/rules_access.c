@@ -9,31 +9,31 @@
 #define USER	3
 #define RECORD_TX 0xb8
 
-static void one_load(struct rig *r, u64 linear, bool locked)
+static void one_load(struct fixture *r, u64 linear, bool locked)
 {
 	if (locked)
-		rig_locked_add(r, linear);
+		fixture_locked_add(r, linear);
 	else
-		rig_load(r, linear);
+		fixture_load(r, linear);
 }
 
-static void one_store(struct rig *r, u64 linear, bool locked)
+static void one_store(struct fixture *r, u64 linear, bool locked)
 {
 	if (locked)
-		rig_locked_add(r, linear);
+		fixture_locked_add(r, linear);
 	else
-		rig_store(r, linear);
+		fixture_store(r, linear);
 }
 
 /* ---- load latency: what counts ---- */
 
 /* Loads of memory, 200 cycles each, with such a threshold. */
-static u64 far_loads(struct rig *r, u64 threshold)
+static u64 far_loads(struct fixture *r, u64 threshold)
 {
 	become(r, GEN_HASWELL, true);
 	sample(r, 3, LL, LL_EN(3), threshold, 0);
 	for (unsigned i = 0; i < 40; i++)
-		rig_load(r, A + 64 * i);
+		fixture_load(r, A + 64 * i);
 	return PMC(3);
 }
 
@@ -42,7 +42,7 @@ RULE(threshold_has_a_high_byte, far_loads(r, 0x103) == 0)
 RULE(threshold_has_a_low_byte, near_loads(r, 100) == 0)
 RULE(threshold_is_the_last, near_loads(r, 100) == 0 && far_loads(r, 50) == 40)
 
-static bool only_tagged_loads_count(struct rig *r)
+static bool only_tagged_loads_count(struct fixture *r)
 {
 	become(r, GEN_HASWELL, false);
 	sample(r, 3, LL, LL_EN(3), 3, 0);
@@ -50,7 +50,7 @@ static bool only_tagged_loads_count(struct rig *r)
 	return PMC(3) < 400;
 }
 
-static bool every_load_counts_on_nehalem(struct rig *r)
+static bool every_load_counts_on_nehalem(struct fixture *r)
 {
 	become(r, GEN_NEHALEM, false);
 	sample(r, 3, NEHALEM_LL, LL_EN(3), 3, 0);
@@ -59,23 +59,23 @@ static bool every_load_counts_on_nehalem(struct rig *r)
 }
 
 /* Exceptions, before and after a load that retires. */
-static void cancel(struct rig *r, u64 linear)
+static void cancel(struct fixture *r, u64 linear)
 {
 	model_cancel(&r->m, &(struct model_retired){
 		.loads = 1, .n_access = 1, .access = { { linear, 8, false, false } } });
 }
 
-static bool cancelled_loads_dont_count(struct rig *r)
+static bool cancelled_loads_dont_count(struct fixture *r)
 {
 	become(r, GEN_HASWELL, true);
 	sample(r, 3, LL, LL_EN(3), 3, 0);
-	rig_load(r, A);
+	fixture_load(r, A);
 	for (unsigned i = 0; i < 5; i++)
 		cancel(r, HIGH);
 	return PMC(3) == 1;
 }
 
-static bool the_next_available_load_is_tagged(struct rig *r)
+static bool the_next_available_load_is_tagged(struct fixture *r)
 {
 	become(r, GEN_HASWELL, true);
 	sample(r, 3, LL, LL_EN(3), 3, 0);
@@ -84,21 +84,21 @@ static bool the_next_available_load_is_tagged(struct rig *r)
 	return PMC(3) == 40;
 }
 
-static bool cancelled_loads_leave_the_record_alone(struct rig *r)
+static bool cancelled_loads_leave_the_record_alone(struct fixture *r)
 {
 	become(r, GEN_HASWELL, true);
 	sample(r, 3, LL, LL_EN(3), 3, 2);
 	for (unsigned i = 0; i < 20; i++) {
-		rig_load(r, A + 64 * i);
+		fixture_load(r, A + 64 * i);
 		cancel(r, HIGH);
 	}
-	for (unsigned i = 0; i < bytes(r) / RIG_RECORD; i++)
+	for (unsigned i = 0; i < bytes(r) / FIXTURE_RECORD; i++)
 		if (field(r, i, RECORD_DLA) == HIGH)
 			return false;
 	return bytes(r) > 0;
 }
 
-static bool no_prefetch_is_a_load(struct rig *r)
+static bool no_prefetch_is_a_load(struct fixture *r)
 {
 	become(r, GEN_HASWELL, true);
 	sample(r, 3, LL, LL_EN(3), 3, 0);
@@ -107,15 +107,15 @@ static bool no_prefetch_is_a_load(struct rig *r)
 	return PMC(3) == 0;
 }
 
-static bool reset_value_is_the_period(struct rig *r)
+static bool reset_value_is_the_period(struct fixture *r)
 {
 	become(r, GEN_HASWELL, true);
 	sample(r, 3, LL, LL_EN(3), 3, 9);
 	loads_of(r, A, 40);
-	return bytes(r) == 4 * RIG_RECORD;
+	return bytes(r) == 4 * FIXTURE_RECORD;
 }
 
-static bool another_enable_is_none(struct rig *r)
+static bool another_enable_is_none(struct fixture *r)
 {
 	become(r, GEN_HASWELL, true);
 	sample(r, 3, LL, BIT(3) | BIT(32), 3, 1);
@@ -125,16 +125,16 @@ static bool another_enable_is_none(struct rig *r)
 
 /* ---- load latency: the record ---- */
 
-static bool record_is_of_the_last_load(struct rig *r)
+static bool record_is_of_the_last_load(struct fixture *r)
 {
 	/* The one before is of memory. */
 	begin(r);
-	rig_load(r, A - 0x10000 + 8);
+	fixture_load(r, A - 0x10000 + 8);
 	return field(r, 0, RECORD_DLA) == A - 0x10000 + 8 && source_of(r, 0) == 1 &&
 	       field(r, 0, RECORD_LATENCY) < 10;
 }
 
-static bool untagged_loads_leave_the_record_alone(struct rig *r)
+static bool untagged_loads_leave_the_record_alone(struct fixture *r)
 {
 	u64 before;
 
@@ -143,13 +143,13 @@ static bool untagged_loads_leave_the_record_alone(struct rig *r)
 	loads_of(r, A, 100);
 	before = r->m.tagged.linear;
 	if (!r->m.tag_gap)
-		rig_load(r, A);
-	rig_load(r, A + 8);
+		fixture_load(r, A);
+	fixture_load(r, A + 8);
 	return r->m.tagged.linear == before;
 }
 
 /* The page is in the STLB alone. */
-static void leave_to_the_stlb(struct rig *r, void (*access)(struct rig *r, u64 linear))
+static void leave_to_the_stlb(struct fixture *r, void (*access)(struct fixture *r, u64 linear))
 {
 	access(r, A);
 	for (u64 i = 1; i < 6; i++)
@@ -157,44 +157,44 @@ static void leave_to_the_stlb(struct rig *r, void (*access)(struct rig *r, u64 l
 	act(r, ACT_DRAIN, 0);
 }
 
-static bool stlb_hits_are_none_of_its_misses(struct rig *r)
+static bool stlb_hits_are_none_of_its_misses(struct fixture *r)
 {
 	begin(r);
-	leave_to_the_stlb(r, rig_store);
-	rig_load(r, A + 8);
-	return bytes(r) == RIG_RECORD && !(field(r, 0, RECORD_SOURCE) & BIT(4));
+	leave_to_the_stlb(r, fixture_store);
+	fixture_load(r, A + 8);
+	return bytes(r) == FIXTURE_RECORD && !(field(r, 0, RECORD_SOURCE) & BIT(4));
 }
 
-static bool latency_address(struct rig *r, u64 linear)
+static bool latency_address(struct fixture *r, u64 linear)
 {
 	begin(r);
-	rig_load(r, linear);
-	return field(r, 0, RECORD_DLA) == linear && bytes(r) == RIG_RECORD;
+	fixture_load(r, linear);
+	return field(r, 0, RECORD_DLA) == linear && bytes(r) == FIXTURE_RECORD;
 }
 
 RULE(odd_address_of_a_far_load, latency_address(r, A + 13))
 RULE(high_address_of_a_load, latency_address(r, HIGH + 8))
 RULE(first_byte_of_a_split_load, latency_address(r, SPLIT))
 
-static bool records_of_user_loads(struct rig *r)
+static bool records_of_user_loads(struct fixture *r)
 {
 	begin(r);
 	r->cpl = USER;
-	rig_load(r, A);
+	fixture_load(r, A);
 	return field(r, 0, RECORD_DLA) == A && field(r, 0, RECORD_LATENCY);
 }
 
-static bool format_2_has_source_and_latency(struct rig *r)
+static bool format_2_has_source_and_latency(struct fixture *r)
 {
 	begin(r);
-	rig_load(r, A);
+	fixture_load(r, A);
 	return field(r, 0, RECORD_SOURCE) && field(r, 0, RECORD_LATENCY);
 }
 
-static bool nothing_for_transactions(struct rig *r)
+static bool nothing_for_transactions(struct fixture *r)
 {
 	begin(r);
-	rig_load(r, A);
+	fixture_load(r, A);
 	return !field(r, 0, RECORD_TX);
 }
 
@@ -209,7 +209,7 @@ static bool translate_uncached(void *ctx, u64 linear, struct memory_page *page)
 	return true;
 }
 
-static bool uncached(struct rig *r, u64 linear, u64 code)
+static bool uncached(struct fixture *r, u64 linear, u64 code)
 {
 	become(r, GEN_HASWELL, true);
 	r->host.translate = translate_uncached;
@@ -225,15 +225,15 @@ RULE(device_loads_are_told, uncached(r, A + 0x1000, 0xe))
 /* ---- the clock ---- */
 
 /* Fixed counter 1 while the record's load runs. */
-static bool latency_passes(struct rig *r)
+static bool latency_passes(struct fixture *r)
 {
 	u64 before, latency, passed;
 
 	begin(r);
-	rig_set(r, MSR_IA32_FIXED_CTR_CTRL, 0x30);
-	rig_start(r, BIT(3) | BIT(33));
+	fixture_set(r, MSR_IA32_FIXED_CTR_CTRL, 0x30);
+	fixture_start(r, BIT(3) | BIT(33));
 	before = FIXED(1);
-	rig_load(r, A);
+	fixture_load(r, A);
 	passed = FIXED(1) - before;
 	latency = field(r, 0, RECORD_LATENCY);
 	return latency > 100 && passed > latency && passed < latency + latency / 2;
@@ -241,21 +241,21 @@ static bool latency_passes(struct rig *r)
 
 /* ---- precise store ---- */
 
-static bool store_stlb(struct rig *r)
+static bool store_stlb(struct fixture *r)
 {
 	unsigned record;
 
 	begin_stores(r);
-	leave_to_the_stlb(r, rig_load);
+	leave_to_the_stlb(r, fixture_load);
 	record = (unsigned)(bytes(r) / 0xb0);
-	rig_store(r, A + 8);
+	fixture_store(r, A + 8);
 	return bytes(r) && !(field(r, record, RECORD_SOURCE) & BIT(4));
 }
 
-static bool store_address(struct rig *r, u64 linear)
+static bool store_address(struct fixture *r, u64 linear)
 {
 	begin_stores(r);
-	rig_store(r, linear);
+	fixture_store(r, linear);
 	return bytes(r) == 0xb0 && field(r, 0, RECORD_DLA) == linear;
 }
 
@@ -263,26 +263,26 @@ RULE(odd_address_of_a_store, store_address(r, A + 13))
 RULE(high_address_of_a_store, store_address(r, HIGH + 8))
 RULE(first_byte_of_a_split_store, store_address(r, SPLIT))
 
-static bool records_of_user_stores(struct rig *r)
+static bool records_of_user_stores(struct fixture *r)
 {
 	begin_stores(r);
 	r->cpl = USER;
-	rig_store(r, A);
+	fixture_store(r, A);
 	return field(r, 0, RECORD_DLA) == A;
 }
 
 /* ---- data address profiling ---- */
 
 /* A record of this event on the second of two accesses. */
-static bool data_address(struct rig *r, u32 event, u64 linear)
+static bool data_address(struct fixture *r, u32 event, u64 linear)
 {
 	bool store = event == STORES;
 
 	become(r, GEN_HASWELL, true);
 	sample(r, 2, event, BIT(2), 3, 1);
-	(store ? rig_store : rig_load)(r, A - 0x10000);
-	(store ? rig_store : rig_load)(r, linear);
-	return bytes(r) == RIG_RECORD && field(r, 0, RECORD_DLA) == linear;
+	(store ? fixture_store : fixture_load)(r, A - 0x10000);
+	(store ? fixture_store : fixture_load)(r, linear);
+	return bytes(r) == FIXTURE_RECORD && field(r, 0, RECORD_DLA) == linear;
 }
 
 RULE(odd_address_of_far_data,
@@ -291,7 +291,7 @@ RULE(high_address_of_data, data_address(r, LOADS, HIGH + 8))
 RULE(first_byte_of_split_loaded_data, data_address(r, LOADS, SPLIT))
 RULE(first_byte_of_split_stored_data, data_address(r, STORES, SPLIT))
 
-static bool user_data(struct rig *r)
+static bool user_data(struct fixture *r)
 {
 	r->cpl = USER;
 	sample(r, 2, LOADS, BIT(2), 3, 1);
@@ -299,45 +299,45 @@ static bool user_data(struct rig *r)
 	return field(r, 0, RECORD_DLA) == A;
 }
 
-static bool locked_stores_hit(struct rig *r)
+static bool locked_stores_hit(struct fixture *r)
 {
 	become(r, GEN_HASWELL, true);
 	sample(r, 2, STORES, BIT(2), 3, 1);
-	rig_store(r, A);
-	rig_locked_add(r, A);
+	fixture_store(r, A);
+	fixture_locked_add(r, A);
 	return field(r, 0, RECORD_SOURCE) == 1;
 }
 
 /* ---- what its events count ---- */
 
-static void watch(struct rig *r, u32 event)
+static void watch(struct fixture *r, u32 event)
 {
 	become(r, GEN_HASWELL, true);
 	sample(r, 2, event, 0, 3, 0);
 }
 
 /* A line that is fetched, found on its way, and there. */
-static u64 of_three(struct rig *r, u32 event)
+static u64 of_three(struct fixture *r, u32 event)
 {
 	watch(r, event);
 	loads_of(r, A, 2);
 	act(r, ACT_DRAIN, 0);
-	rig_load(r, A);
+	fixture_load(r, A);
 	return PMC(2);
 }
 
 /* A line of memory, and one that only the L2 has, or the L3. */
-static u64 of_two(struct rig *r, u32 event, u64 stride)
+static u64 of_two(struct fixture *r, u32 event, u64 stride)
 {
 	watch(r, event);
 	for (u64 i = 0; i < 20; i++)
-		rig_load(r, A + i * stride);
+		fixture_load(r, A + i * stride);
 	act(r, ACT_DRAIN, 0);
-	rig_load(r, A + 4 * stride);
+	fixture_load(r, A + 4 * stride);
 	return PMC(2);
 }
 
-static bool hit_means_hit(struct rig *r)
+static bool hit_means_hit(struct fixture *r)
 {
 	return of_three(r, EVENT_MEM_LOAD_UOPS_RETIRED_L1_HIT) == 1 &&
 	       of_three(r, EVENT_MEM_LOAD_UOPS_RETIRED_HIT_LFB) == 1;
@@ -347,7 +347,7 @@ RULE(l2_hits, of_two(r, EVENT_MEM_LOAD_UOPS_RETIRED_L2_HIT, 32768) == 0)
 RULE(l1_misses, of_two(r, EVENT_MEM_LOAD_UOPS_RETIRED_L1_MISS, 4096) == 21)
 RULE(l2_misses, of_two(r, EVENT_MEM_LOAD_UOPS_RETIRED_L2_MISS, 4096) == 20)
 
-static u64 splits(struct rig *r, u32 event, void (*access)(struct rig *r, u64 linear))
+static u64 splits(struct fixture *r, u32 event, void (*access)(struct fixture *r, u64 linear))
 {
 	watch(r, event);
 	access(r, SPLIT);
@@ -356,10 +356,11 @@ static u64 splits(struct rig *r, u32 event, void (*access)(struct rig *r, u64 li
 	return PMC(2);
 }
 
-RULE(split_loads, splits(r, EVENT_MEM_UOPS_RETIRED_SPLIT_LOADS, rig_load) == 2)
-RULE(split_stores, splits(r, EVENT_MEM_UOPS_RETIRED_SPLIT_STORES, rig_store) == 2)
+RULE(split_loads, splits(r, EVENT_MEM_UOPS_RETIRED_SPLIT_LOADS, fixture_load) == 2)
+RULE(split_stores, splits(r, EVENT_MEM_UOPS_RETIRED_SPLIT_STORES, fixture_store) == 2)
 
-static u64 walks(struct rig *r, u32 event, void (*access)(struct rig *r, u64 linear, bool locked))
+static u64 walks(struct fixture *r, u32 event,
+		 void (*access)(struct fixture *r, u64 linear, bool locked))
 {
 	watch(r, event);
 	for (unsigned locked = 0; locked < 2; locked++) {
@@ -371,20 +372,20 @@ static u64 walks(struct rig *r, u32 event, void (*access)(struct rig *r, u64 lin
 
 RULE(walks_of_loads, walks(r, EVENT_MEM_UOPS_RETIRED_STLB_MISS_LOADS, one_load) == 2)
 /* A locked access's load walks for its store. */
-static bool walks_of_stores(struct rig *r)
+static bool walks_of_stores(struct fixture *r)
 {
 	watch(r, EVENT_MEM_UOPS_RETIRED_STLB_MISS_STORES);
-	rig_retire(r, &(struct model_retired){ .stores = 1, .n_access = 1,
+	fixture_retire(r, &(struct model_retired){ .stores = 1, .n_access = 1,
 					       .access = { { A, 8, true, true } } });
 	return PMC(2) == 1 &&
 	       walks(r, EVENT_MEM_UOPS_RETIRED_STLB_MISS_STORES, one_store) == 1;
 }
 
-static bool stlb_hits_are_no_walks(struct rig *r)
+static bool stlb_hits_are_no_walks(struct fixture *r)
 {
 	watch(r, EVENT_MEM_UOPS_RETIRED_STLB_MISS_LOADS);
-	leave_to_the_stlb(r, rig_store);
-	rig_load(r, A + 8);
+	leave_to_the_stlb(r, fixture_store);
+	fixture_load(r, A + 8);
 	return PMC(2) == 0;
 }
 

@@ -2,57 +2,57 @@
 /* Rules that faults of refpmu/faults/fault_condition.def break: see rules.h. */
 #include "host/model/rules_internal.h"
 
-#define CODE	(RIG_MEMORY_BASE + 0x2000)	/* begins a page */
+#define CODE	(FIXTURE_MEMORY_BASE + 0x2000)	/* begins a page */
 #define CMASK	(1ULL << IA32_PERFEVTSEL_CMASK_SHIFT)
 #define RFLAGS_IF BIT(9)
 
 /* ---- instructions ---- */
 
-static void two_loads(struct rig *r)
+static void two_loads(struct fixture *r)
 {
 	struct model_retired i = { .loads = 2, .n_access = 2 };
 
 	i.access[0] = i.access[1] = (struct model_access){ .linear = ADDRESS, .bytes = 8 };
-	rig_retire(r, &i);
+	fixture_retire(r, &i);
 }
 
 /* Six loads: a wrap from -3 goes over 0 to 1. */
-static bool jumps_over_0(struct rig *r)
+static bool jumps_over_0(struct fixture *r)
 {
-	rig_program(r, 0, LOADS, 0, 3);
-	rig_start(r, BIT(0));
+	fixture_program(r, 0, LOADS, 0, 3);
+	fixture_start(r, BIT(0));
 	two_loads(r);
 	two_loads(r);
-	return rig_status(r) == BIT(0) && PMC(0) == 1;
+	return fixture_status(r) == BIT(0) && PMC(0) == 1;
 }
 
 /* What counter 0 counts of one instruction with this code. */
-static u64 counted(struct rig *r, u32 event, u64 code, struct model_retired i)
+static u64 counted(struct fixture *r, u32 event, u64 code, struct model_retired i)
 {
-	rig_poke(r, CODE, code);
-	rig_program(r, 0, event, 0, 0);
-	rig_start(r, BIT(0));
+	fixture_poke(r, CODE, code);
+	fixture_program(r, 0, event, 0, 0);
+	fixture_start(r, BIT(0));
 	r->ip = CODE;
-	rig_retire(r, &i);
+	fixture_retire(r, &i);
 	return PMC(0);
 }
 
-static bool sti_counts_once(struct rig *r)
+static bool sti_counts_once(struct fixture *r)
 {
 	struct model_retired sti = { .ip = CODE, .after.rflags = RFLAGS_IF };
 
-	rig_program(r, 0, INST, 0, 0);
-	rig_start(r, BIT(0));
+	fixture_program(r, 0, INST, 0, 0);
+	fixture_start(r, BIT(0));
 	model_retire(&r->m, &sti);
 	return PMC(0) == 1;
 }
 
-static bool across_a_page_counts_once(struct rig *r)
+static bool across_a_page_counts_once(struct fixture *r)
 {
-	rig_program(r, 0, INST, 0, 0);
-	rig_start(r, BIT(0));
+	fixture_program(r, 0, INST, 0, 0);
+	fixture_start(r, BIT(0));
 	r->ip = CODE - 2;
-	rig_nops(r, 1);
+	fixture_nops(r, 1);
 	return PMC(0) == 1;
 }
 
@@ -72,87 +72,87 @@ RULE(a_prefetch_is_no_load,
 
 /* ---- levels ---- */
 
-static bool inv_stays_at_its_level(struct rig *r)
+static bool inv_stays_at_its_level(struct fixture *r)
 {
-	rig_set(r, MSR_IA32_PERFEVTSEL0, INST | 255 * CMASK | IA32_PERFEVTSEL_INV |
-		IA32_PERFEVTSEL_EN | IA32_PERFEVTSEL_USR);
-	rig_start(r, BIT(0));
-	rig_nops(r, 5);
+	fixture_set(r, MSR_IA32_PERFEVTSEL0, INST | 255 * CMASK | IA32_PERFEVTSEL_INV |
+		    IA32_PERFEVTSEL_EN | IA32_PERFEVTSEL_USR);
+	fixture_start(r, BIT(0));
+	fixture_nops(r, 5);
 	return PMC(0) == 0;
 }
 
-static bool each_has_its_levels(struct rig *r)
+static bool each_has_its_levels(struct fixture *r)
 {
-	rig_program(r, 0, INST, 0, 0);
+	fixture_program(r, 0, INST, 0, 0);
 	for (unsigned i = 1; i < 4; i++)
-		rig_set(r, MSR_IA32_PERFEVTSEL0 + i, INST | IA32_PERFEVTSEL_EN |
-			IA32_PERFEVTSEL_USR);
-	rig_start(r, BITS(0, 3));
-	rig_nops(r, 5);
+		fixture_set(r, MSR_IA32_PERFEVTSEL0 + i, INST | IA32_PERFEVTSEL_EN |
+			    IA32_PERFEVTSEL_USR);
+	fixture_start(r, BITS(0, 3));
+	fixture_nops(r, 5);
 	return PMC(1) + PMC(2) + PMC(3) == 0;
 }
 
-static bool fixed_have_their_level(struct rig *r)
+static bool fixed_have_their_level(struct fixture *r)
 {
-	rig_set(r, MSR_IA32_FIXED_CTR_CTRL, 0x110);
-	rig_start(r, BITS(32, 34));
+	fixture_set(r, MSR_IA32_FIXED_CTR_CTRL, 0x110);
+	fixture_start(r, BITS(32, 34));
 	r->cpl = 3;
-	rig_nops(r, 5);
+	fixture_nops(r, 5);
 	return FIXED(1) + FIXED(2) == 0;
 }
 
-static bool fixed_have_levels_of_their_own(struct rig *r)
+static bool fixed_have_levels_of_their_own(struct fixture *r)
 {
-	rig_set(r, MSR_IA32_FIXED_CTR_CTRL, 0x331);
-	rig_start(r, BITS(32, 34));
+	fixture_set(r, MSR_IA32_FIXED_CTR_CTRL, 0x331);
+	fixture_start(r, BITS(32, 34));
 	r->cpl = 3;
-	rig_nops(r, 5);
+	fixture_nops(r, 5);
 	return FIXED(0) == 0 && FIXED(1) && FIXED(2);
 }
 
 /* ---- enables and registers ---- */
 
-static bool starts_by_either_enable(struct rig *r)
+static bool starts_by_either_enable(struct fixture *r)
 {
 	for (unsigned i = 0; i < 4; i++)
-		rig_set(r, MSR_IA32_PERFEVTSEL0 + i, 0);
-	rig_start(r, BITS(0, 3));
+		fixture_set(r, MSR_IA32_PERFEVTSEL0 + i, 0);
+	fixture_start(r, BITS(0, 3));
 	for (unsigned i = 0; i < 4; i++)
-		rig_program(r, i, INST, 0, 0);
-	rig_nops(r, 5);
+		fixture_program(r, i, INST, 0, 0);
+	fixture_nops(r, 5);
 	return PMC(0) && PMC(1) && PMC(2) && PMC(3);
 }
 
-static bool fixed_start_by_either_enable(struct rig *r)
+static bool fixed_start_by_either_enable(struct fixture *r)
 {
-	rig_set(r, MSR_IA32_FIXED_CTR_CTRL, 0);
-	rig_start(r, BITS(32, 34));
-	rig_set(r, MSR_IA32_FIXED_CTR_CTRL, 0x333);
-	rig_nops(r, 5);
+	fixture_set(r, MSR_IA32_FIXED_CTR_CTRL, 0);
+	fixture_start(r, BITS(32, 34));
+	fixture_set(r, MSR_IA32_FIXED_CTR_CTRL, 0x333);
+	fixture_nops(r, 5);
 	return FIXED(0) && FIXED(1) && FIXED(2);
 }
 
-static bool stops_by_its_own_bit(struct rig *r)
+static bool stops_by_its_own_bit(struct fixture *r)
 {
-	rig_set(r, MSR_IA32_FIXED_CTR_CTRL, 0x330);
-	rig_start(r, BIT(34));
-	rig_nops(r, 5);
+	fixture_set(r, MSR_IA32_FIXED_CTR_CTRL, 0x330);
+	fixture_start(r, BIT(34));
+	fixture_nops(r, 5);
 	return FIXED(1) == 0 && FIXED(2) > 0;
 }
 
-static bool control_leaves_the_value(struct rig *r)
+static bool control_leaves_the_value(struct fixture *r)
 {
-	rig_set(r, MSR_IA32_FIXED_CTR0 + 1, 0x1234);
-	rig_set(r, MSR_IA32_FIXED_CTR_CTRL, 0x30);
+	fixture_set(r, MSR_IA32_FIXED_CTR0 + 1, 0x1234);
+	fixture_set(r, MSR_IA32_FIXED_CTR_CTRL, 0x30);
 	return FIXED(1) == 0x1234;
 }
 
-static bool reading_loses_nothing(struct rig *r)
+static bool reading_loses_nothing(struct fixture *r)
 {
 	for (unsigned i = 0; i < 4; i++)
-		rig_program(r, i, INST, 0, 0);
-	rig_start(r, BITS(0, 3));
-	rig_nops(r, 5);
+		fixture_program(r, i, INST, 0, 0);
+	fixture_start(r, BITS(0, 3));
+	fixture_nops(r, 5);
 	for (unsigned i = 0; i < 4; i++)
 		if (PMC(i) != 5 || PMC(i) != 5)
 			return false;
@@ -160,10 +160,10 @@ static bool reading_loses_nothing(struct rig *r)
 }
 
 /* Both at once would hide an exchange. */
-static bool rdpmc_reads_each_fixed(struct rig *r, unsigned n)
+static bool rdpmc_reads_each_fixed(struct fixture *r, unsigned n)
 {
 	for (unsigned i = 0; i < 3; i++)
-		rig_set(r, MSR_IA32_FIXED_CTR0 + i, 0x1000 + i);
+		fixture_set(r, MSR_IA32_FIXED_CTR0 + i, 0x1000 + i);
 	return model_rdpmc(&r->m, 0x40000000 + n).value == 0x1000 + n;
 }
 
@@ -174,34 +174,34 @@ RULE(rdpmc_reads_fixed2, rdpmc_reads_each_fixed(r, 2))
 RULE(rdmsr_clears_rdx, !model_fault(&r->m, FAULT_RDMSR_KEEPS_RDX))
 RULE(rdpmc_clears_rdx, !model_fault(&r->m, FAULT_RDPMC_KEEPS_RDX))
 
-static bool ovfbuf_is_cleared_beside_others(struct rig *r)
+static bool ovfbuf_is_cleared_beside_others(struct fixture *r)
 {
-	rig_ds(r, 8, 1);
+	fixture_ds(r, 8, 1);
 	one_record(r, 0, 0);
-	rig_stop(r);
-	rig_set(r, MSR_IA32_PERF_GLOBAL_OVF_CTRL, BIT(62) | BIT(0));
-	return rig_status(r) == 0;
+	fixture_stop(r);
+	fixture_set(r, MSR_IA32_PERF_GLOBAL_OVF_CTRL, BIT(62) | BIT(0));
+	return fixture_status(r) == 0;
 }
 
-static bool cleared_while_it_counts(struct rig *r)
+static bool cleared_while_it_counts(struct fixture *r)
 {
-	rig_program(r, 0, INST, 0, 1);
-	rig_start(r, BIT(0));
-	rig_nops(r, 5);
-	rig_set(r, MSR_IA32_PERF_GLOBAL_OVF_CTRL, BIT(0));
-	return rig_status(r) == 0;
+	fixture_program(r, 0, INST, 0, 1);
+	fixture_start(r, BIT(0));
+	fixture_nops(r, 5);
+	fixture_set(r, MSR_IA32_PERF_GLOBAL_OVF_CTRL, BIT(0));
+	return fixture_status(r) == 0;
 }
 
-static bool offcore_registers_are_two(struct rig *r)
+static bool offcore_registers_are_two(struct fixture *r)
 {
-	rig_set(r, MSR_OFFCORE_RSP_0, 0x10001);
-	rig_set(r, MSR_OFFCORE_RSP_1, 0x10002);
-	return rig_get(r, MSR_OFFCORE_RSP_0) == 0x10001;
+	fixture_set(r, MSR_OFFCORE_RSP_0, 0x10001);
+	fixture_set(r, MSR_OFFCORE_RSP_1, 0x10002);
+	return fixture_get(r, MSR_OFFCORE_RSP_0) == 0x10001;
 }
 
-RULE(status_refuses_62, rig_wrmsr(r, MSR_IA32_PERF_GLOBAL_STATUS, BIT(62)) == MSR_GP)
+RULE(status_refuses_62, fixture_wrmsr(r, MSR_IA32_PERF_GLOBAL_STATUS, BIT(62)) == MSR_GP)
 
-static bool leaf_0ah_has_no_subleaf(struct rig *r)
+static bool leaf_0ah_has_no_subleaf(struct fixture *r)
 {
 	u32 regs[4] = { 0 };
 

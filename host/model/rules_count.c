@@ -4,184 +4,185 @@
 
 #define CMASK	(1ULL << IA32_PERFEVTSEL_CMASK_SHIFT)
 
-static bool counts_instructions(struct rig *r)
+static bool counts_instructions(struct fixture *r)
 {
-	rig_program(r, 0, INST, 0, 0);
-	rig_start(r, BIT(0));
-	rig_nops(r, 100);
+	fixture_program(r, 0, INST, 0, 0);
+	fixture_start(r, BIT(0));
+	fixture_nops(r, 100);
 	return PMC(0) == 100;
 }
 
-static bool pmc3_counts_as_pmc0(struct rig *r)
+static bool pmc3_counts_as_pmc0(struct fixture *r)
 {
-	rig_program(r, 0, INST, 0, 0);
-	rig_program(r, 3, INST, 0, 0);
-	rig_start(r, BIT(0) | BIT(3));
-	rig_nops(r, 100);
+	fixture_program(r, 0, INST, 0, 0);
+	fixture_program(r, 3, INST, 0, 0);
+	fixture_start(r, BIT(0) | BIT(3));
+	fixture_nops(r, 100);
 	return PMC(0) == PMC(3);
 }
 
-static bool counts_where_told(struct rig *r)
+static bool counts_where_told(struct fixture *r)
 {
-	rig_set(r, MSR_IA32_PERFEVTSEL0, INST | IA32_PERFEVTSEL_EN | IA32_PERFEVTSEL_USR);
-	rig_start(r, BIT(0));
-	rig_nops(r, 5);
+	fixture_set(r, MSR_IA32_PERFEVTSEL0, INST | IA32_PERFEVTSEL_EN | IA32_PERFEVTSEL_USR);
+	fixture_start(r, BIT(0));
+	fixture_nops(r, 5);
 	return PMC(0) == 0;
 }
 
-static bool counts_branches_not_taken(struct rig *r)
+static bool counts_branches_not_taken(struct fixture *r)
 {
-	rig_program(r, 0, EVENT_BR_INST_RETIRED_ALL_BRANCHES, 0, 0);
-	rig_start(r, BIT(0));
-	rig_branch(r, BRANCH_CONDITIONAL, false);
-	rig_branch(r, BRANCH_CONDITIONAL, true);
+	fixture_program(r, 0, EVENT_BR_INST_RETIRED_ALL_BRANCHES, 0, 0);
+	fixture_start(r, BIT(0));
+	fixture_branch(r, BRANCH_CONDITIONAL, false);
+	fixture_branch(r, BRANCH_CONDITIONAL, true);
 	return PMC(0) == 2;
 }
 
-static bool counts_loads_only(struct rig *r)
+static bool counts_loads_only(struct fixture *r)
 {
-	rig_program(r, 0, LOADS, 0, 0);
-	rig_start(r, BIT(0));
-	rig_store(r, ADDRESS);
-	rig_load(r, ADDRESS);
+	fixture_program(r, 0, LOADS, 0, 0);
+	fixture_start(r, BIT(0));
+	fixture_store(r, ADDRESS);
+	fixture_load(r, ADDRESS);
 	return PMC(0) == 1;
 }
 
-static bool counts_stores(struct rig *r)
+static bool counts_stores(struct fixture *r)
 {
-	rig_program(r, 0, STORES, 0, 0);
-	rig_start(r, BIT(0));
+	fixture_program(r, 0, STORES, 0, 0);
+	fixture_start(r, BIT(0));
 	for (int i = 0; i < 40; i++)
-		rig_store(r, ADDRESS);
+		fixture_store(r, ADDRESS);
 	return PMC(0) == 40;
 }
 
-static bool counts_locked_loads(struct rig *r)
+static bool counts_locked_loads(struct fixture *r)
 {
-	rig_program(r, 0, EVENT_MEM_UOPS_RETIRED_LOCK_LOADS, 0, 0);
-	rig_start(r, BIT(0));
-	rig_locked_add(r, ADDRESS);
+	fixture_program(r, 0, EVENT_MEM_UOPS_RETIRED_LOCK_LOADS, 0, 0);
+	fixture_start(r, BIT(0));
+	fixture_locked_add(r, ADDRESS);
 	return PMC(0) == 1;
 }
 
-static bool cmask_needs_that_many(struct rig *r)
+static bool cmask_needs_that_many(struct fixture *r)
 {
-	rig_program(r, 0, INST, 255 * CMASK, 0);
-	rig_start(r, BIT(0));
-	rig_nops(r, 20);
+	fixture_program(r, 0, INST, 255 * CMASK, 0);
+	fixture_start(r, BIT(0));
+	fixture_nops(r, 20);
 	return PMC(0) == 0;
 }
 
-static bool inv_counts_the_others(struct rig *r)
+static bool inv_counts_the_others(struct fixture *r)
 {
-	rig_program(r, 0, INST, 255 * CMASK | IA32_PERFEVTSEL_INV, 0);
-	rig_start(r, BIT(0));
-	rig_nops(r, 20);
+	fixture_program(r, 0, INST, 255 * CMASK | IA32_PERFEVTSEL_INV, 0);
+	fixture_start(r, BIT(0));
+	fixture_nops(r, 20);
 	return PMC(0) == 20;
 }
 
-static bool edge_counts_transitions(struct rig *r)
+static bool edge_counts_transitions(struct fixture *r)
 {
-	rig_program(r, 0, INST, CMASK | IA32_PERFEVTSEL_E, 0);
-	rig_start(r, BIT(0));
-	rig_nops(r, 20);
+	fixture_program(r, 0, INST, CMASK | IA32_PERFEVTSEL_E, 0);
+	fixture_start(r, BIT(0));
+	fixture_nops(r, 20);
 	return PMC(0) == 1;
 }
 
-static bool rdpmc_is_rdmsr(struct rig *r)
+static bool rdpmc_is_rdmsr(struct fixture *r)
 {
-	rig_program(r, 0, INST, 0, 0);
-	rig_start(r, BIT(0));
-	rig_nops(r, 20);
+	fixture_program(r, 0, INST, 0, 0);
+	fixture_start(r, BIT(0));
+	fixture_nops(r, 20);
 	return PMC(0) == model_rdpmc(&r->m, 0).value;
 }
 
 RULE(rdpmc_of_nothing_faults, model_rdpmc(&r->m, 8).status == MSR_GP)
 
-static bool global_enable_is_needed(struct rig *r)
+static bool global_enable_is_needed(struct fixture *r)
 {
-	rig_program(r, 0, INST, 0, 0);
-	rig_nops(r, 20);
+	fixture_program(r, 0, INST, 0, 0);
+	fixture_nops(r, 20);
 	return PMC(0) == 0;
 }
 
-static bool fixed_0_counts_as_pmc0(struct rig *r)
+static bool fixed_0_counts_as_pmc0(struct fixture *r)
 {
-	rig_program(r, 0, INST, 0, 0);
-	rig_set(r, MSR_IA32_FIXED_CTR_CTRL, 3);
-	rig_start(r, BIT(0) | BIT(32));
-	rig_nops(r, 100);
+	fixture_program(r, 0, INST, 0, 0);
+	fixture_set(r, MSR_IA32_FIXED_CTR_CTRL, 3);
+	fixture_start(r, BIT(0) | BIT(32));
+	fixture_nops(r, 100);
 	return PMC(0) == FIXED(0);
 }
 
-static bool wraps_at_48_bits(struct rig *r)
+static bool wraps_at_48_bits(struct fixture *r)
 {
-	rig_program(r, 0, INST, 0, 0);
-	rig_set(r, MSR_IA32_A_PMC0, BITS(0, 39));
-	rig_start(r, BIT(0));
-	rig_nops(r, 1);
-	return PMC(0) == BIT(40) && !rig_status(r);
+	fixture_program(r, 0, INST, 0, 0);
+	fixture_set(r, MSR_IA32_A_PMC0, BITS(0, 39));
+	fixture_start(r, BIT(0));
+	fixture_nops(r, 1);
+	return PMC(0) == BIT(40) && !fixture_status(r);
 }
 
-RULE(reserved_bit_faults, rig_wrmsr(r, MSR_IA32_PEBS_ENABLE, BIT(63)) == MSR_GP)
+RULE(reserved_bit_faults, fixture_wrmsr(r, MSR_IA32_PEBS_ENABLE, BIT(63)) == MSR_GP)
 
-static bool sign_extends(struct rig *r)
+static bool sign_extends(struct fixture *r)
 {
-	rig_set(r, MSR_IA32_PMC0, 0x80000000);
+	fixture_set(r, MSR_IA32_PMC0, 0x80000000);
 	return PMC(0) == 0xffff80000000;
 }
 
-static bool takes_the_full_width(struct rig *r)
+static bool takes_the_full_width(struct fixture *r)
 {
-	rig_set(r, MSR_IA32_A_PMC0, 0x123456789abc);
+	fixture_set(r, MSR_IA32_A_PMC0, 0x123456789abc);
 	return PMC(0) == 0x123456789abc;
 }
 
 /* Counter 0 counts this for n instructions of a kind. */
-static u64 count(struct rig *r, u32 event, u64 bits, enum model_branch branch, bool taken,
-		 unsigned n)
+static u64 rules_count_count(struct fixture *r, u32 event, u64 bits, enum model_branch branch,
+			     bool taken, unsigned n)
 {
-	rig_program(r, 0, event, bits, 0);
-	rig_start(r, BIT(0));
+	fixture_program(r, 0, event, bits, 0);
+	fixture_start(r, BIT(0));
 	while (n--)
-		rig_branch(r, branch, taken);
-	rig_stop(r);
+		fixture_branch(r, branch, taken);
+	fixture_stop(r);
 	/* The WRMSR that stopped it retired, and is no branch. */
 	return PMC(0);
 }
 
-static bool own_enable_is_needed(struct rig *r)
+static bool own_enable_is_needed(struct fixture *r)
 {
-	rig_set(r, MSR_IA32_PERFEVTSEL0, INST | IA32_PERFEVTSEL_OS);
-	rig_start(r, BIT(0));
-	rig_nops(r, 20);
+	fixture_set(r, MSR_IA32_PERFEVTSEL0, INST | IA32_PERFEVTSEL_OS);
+	fixture_start(r, BIT(0));
+	fixture_nops(r, 20);
 	return PMC(0) == 0;
 }
 
-static bool stopped_keeps(struct rig *r)
+static bool stopped_keeps(struct fixture *r)
 {
-	rig_set(r, MSR_IA32_PMC0, 0x1234);
+	fixture_set(r, MSR_IA32_PMC0, 0x1234);
 	return PMC(0) == 0x1234 && PMC(0) == 0x1234;
 }
 
-static bool all_start_at_once(struct rig *r)
+static bool all_start_at_once(struct fixture *r)
 {
-	rig_program(r, 0, INST, 0, 0);
-	rig_program(r, 1, INST, 0, 0);
-	rig_start(r, BIT(0) | BIT(1));
-	rig_nops(r, 50);
+	fixture_program(r, 0, INST, 0, 0);
+	fixture_program(r, 1, INST, 0, 0);
+	fixture_start(r, BIT(0) | BIT(1));
+	fixture_nops(r, 50);
 	return PMC(0) == PMC(1);
 }
 
-RULE(core_cycles_count, count(r, EVENT_UNHALTED_CORE_CYCLES, 0, BRANCH_NONE, false, 10) == 11)
+RULE(core_cycles_count,
+     rules_count_count(r, EVENT_UNHALTED_CORE_CYCLES, 0, BRANCH_NONE, false, 10) == 11)
 RULE(absent_event_is_silent,
-     count(r, EVENT_LONGEST_LAT_CACHE_REFERENCE, 0, BRANCH_NONE, false, 10) == 0)
+     rules_count_count(r, EVENT_LONGEST_LAT_CACHE_REFERENCE, 0, BRANCH_NONE, false, 10) == 0)
 
-static bool fixed_counts(struct rig *r, unsigned n, unsigned wanted, u64 control)
+static bool fixed_counts(struct fixture *r, unsigned n, unsigned wanted, u64 control)
 {
-	rig_set(r, MSR_IA32_FIXED_CTR_CTRL, control << 4 * n);
-	rig_start(r, BIT(32 + n));
-	rig_nops(r, 20);
+	fixture_set(r, MSR_IA32_FIXED_CTR_CTRL, control << 4 * n);
+	fixture_start(r, BIT(32 + n));
+	fixture_nops(r, 20);
 	return FIXED(n) == wanted;
 }
 
@@ -189,27 +190,28 @@ RULE(fixed1_counts, fixed_counts(r, 1, 20, 3))
 RULE(fixed2_counts, fixed_counts(r, 2, 20, 3))
 RULE(fixed_level, fixed_counts(r, 0, 0, 2))
 RULE(fixed_is_off, fixed_counts(r, 0, 0, 0))
-RULE(any_thread_adds_nothing, count(r, INST, IA32_PERFEVTSEL_ANY, BRANCH_NONE, false, 10) == 11)
+RULE(any_thread_adds_nothing,
+     rules_count_count(r, INST, IA32_PERFEVTSEL_ANY, BRANCH_NONE, false, 10) == 11)
 
-static bool no_level_no_count(struct rig *r)
+static bool no_level_no_count(struct fixture *r)
 {
-	rig_set(r, MSR_IA32_PERFEVTSEL0, INST | IA32_PERFEVTSEL_EN);
-	rig_start(r, BIT(0));
-	rig_nops(r, 20);
+	fixture_set(r, MSR_IA32_PERFEVTSEL0, INST | IA32_PERFEVTSEL_EN);
+	fixture_start(r, BIT(0));
+	fixture_nops(r, 20);
 	return PMC(0) == 0;
 }
 
-static bool fixed_holds_48_bits(struct rig *r)
+static bool fixed_holds_48_bits(struct fixture *r)
 {
-	rig_set(r, MSR_IA32_FIXED_CTR0, BIT(45));
+	fixture_set(r, MSR_IA32_FIXED_CTR0, BIT(45));
 	return FIXED(0) == BIT(45);
 }
 
-static bool a_string_is_one(struct rig *r)
+static bool a_string_is_one(struct fixture *r)
 {
-	rig_program(r, 0, INST, 0, 0);
-	rig_start(r, BIT(0));
-	rig_retire(r, &(struct model_retired){ .loads = 9, .stores = 9 });
+	fixture_program(r, 0, INST, 0, 0);
+	fixture_start(r, BIT(0));
+	fixture_retire(r, &(struct model_retired){ .loads = 9, .stores = 9 });
 	return PMC(0) == 1;
 }
 
@@ -218,85 +220,89 @@ RULE(exceptions_dont_retire, !model_fault(&r->m, FAULT_FAULTS_RETIRE))
 RULE(user_rdpmc_is_checked, !model_fault(&r->m, FAULT_RDPMC_USER_ALLOWED))
 RULE(user_rdpmc_works, !model_fault(&r->m, FAULT_RDPMC_USER_REFUSED))
 
-static bool handlers_count(struct rig *r)
+static bool handlers_count(struct fixture *r)
 {
-	rig_program(r, 0, INST, 0, 0);
-	rig_start(r, BIT(0));
-	rig_nops(r, 3);
+	fixture_program(r, 0, INST, 0, 0);
+	fixture_start(r, BIT(0));
+	fixture_nops(r, 3);
 	r->ip += 0x1000;	/* an event: the program goes on in its handler */
-	rig_nops(r, 4);
-	rig_branch(r, BRANCH_FAR, true);	/* its IRET */
-	rig_nops(r, 2);
+	fixture_nops(r, 4);
+	fixture_branch(r, BRANCH_FAR, true);	/* its IRET */
+	fixture_nops(r, 2);
 	return PMC(0) == 10;
 }
 
-RULE(inv_needs_cmask, count(r, INST, IA32_PERFEVTSEL_INV, BRANCH_NONE, false, 10) == 11)
+RULE(inv_needs_cmask, rules_count_count(r, INST, IA32_PERFEVTSEL_INV, BRANCH_NONE, false, 10) == 11)
 RULE(mispredicts_are_few,
-     count(r, EVENT_BR_MISP_RETIRED_ALL_BRANCHES, 0, BRANCH_JUMP, true, 10) == 0)
-RULE(conditionals_only, count(r, EVENT_BR_INST_RETIRED_CONDITIONAL, 0, BRANCH_JUMP, true, 10) == 0)
-RULE(counts_calls, count(r, EVENT_BR_INST_RETIRED_NEAR_CALL, 0, BRANCH_CALL, true, 10) == 10)
-RULE(counts_returns, count(r, EVENT_BR_INST_RETIRED_NEAR_RETURN, 0, BRANCH_RETURN, true, 10) == 10)
-RULE(taken_only, count(r, EVENT_BR_INST_RETIRED_NEAR_TAKEN, 0, BRANCH_CONDITIONAL, false, 10) == 0)
+     rules_count_count(r, EVENT_BR_MISP_RETIRED_ALL_BRANCHES, 0, BRANCH_JUMP, true, 10) == 0)
+RULE(conditionals_only,
+     rules_count_count(r, EVENT_BR_INST_RETIRED_CONDITIONAL, 0, BRANCH_JUMP, true, 10) == 0)
+RULE(counts_calls,
+     rules_count_count(r, EVENT_BR_INST_RETIRED_NEAR_CALL, 0, BRANCH_CALL, true, 10) == 10)
+RULE(counts_returns,
+     rules_count_count(r, EVENT_BR_INST_RETIRED_NEAR_RETURN, 0, BRANCH_RETURN, true, 10) == 10)
+RULE(taken_only,
+     rules_count_count(r, EVENT_BR_INST_RETIRED_NEAR_TAKEN, 0, BRANCH_CONDITIONAL, false, 10) == 0)
 
-static bool prec_dist_counts(struct rig *r)
+static bool prec_dist_counts(struct fixture *r)
 {
-	rig_program(r, 1, EVENT_INST_RETIRED_PREC_DIST, 0, 0);
-	rig_start(r, BIT(1));
-	rig_nops(r, 40);
+	fixture_program(r, 1, EVENT_INST_RETIRED_PREC_DIST, 0, 0);
+	fixture_start(r, BIT(1));
+	fixture_nops(r, 40);
 	return PMC(1) == 40;
 }
 
-static bool starts_from_the_value(struct rig *r)
+static bool starts_from_the_value(struct fixture *r)
 {
-	rig_program(r, 0, LOADS, 0, 0);
-	rig_set(r, MSR_IA32_PMC0, 0x1237);
-	rig_start(r, BIT(0));
-	rig_load(r, ADDRESS);
+	fixture_program(r, 0, LOADS, 0, 0);
+	fixture_set(r, MSR_IA32_PMC0, 0x1237);
+	fixture_start(r, BIT(0));
+	fixture_load(r, ADDRESS);
 	return PMC(0) == 0x1238;
 }
 
-static bool written_while_counting(struct rig *r)
+static bool written_while_counting(struct fixture *r)
 {
-	rig_program(r, 0, LOADS, 0, 0);
-	rig_start(r, BIT(0));
-	rig_load(r, ADDRESS);
-	rig_set(r, MSR_IA32_PMC0, 100);
+	fixture_program(r, 0, LOADS, 0, 0);
+	fixture_start(r, BIT(0));
+	fixture_load(r, ADDRESS);
+	fixture_set(r, MSR_IA32_PMC0, 100);
 	return PMC(0) == 100;
 }
 
-static bool rdpmc_reads_fixed(struct rig *r)
+static bool rdpmc_reads_fixed(struct fixture *r)
 {
-	rig_set(r, MSR_IA32_FIXED_CTR0, 77);
+	fixture_set(r, MSR_IA32_FIXED_CTR0, 77);
 	return model_rdpmc(&r->m, (u32)BIT(30)).value == 77;
 }
 
-static bool rdpmc_shows_the_width(struct rig *r)
+static bool rdpmc_shows_the_width(struct fixture *r)
 {
-	rig_set(r, MSR_IA32_PMC0, 0x80000000);
+	fixture_set(r, MSR_IA32_PMC0, 0x80000000);
 	return model_rdpmc(&r->m, 0).value == 0xffff80000000;
 }
 
 RULE(no_fast_rdpmc, model_rdpmc(&r->m, (u32)BIT(31)).status == MSR_GP)
 
-static bool rdmsr_shows_the_width(struct rig *r)
+static bool rdmsr_shows_the_width(struct fixture *r)
 {
-	rig_set(r, MSR_IA32_PMC0, 0x80000000);
+	fixture_set(r, MSR_IA32_PMC0, 0x80000000);
 	return PMC(0) == 0xffff80000000;
 }
 
 RULE(absent_counters_fault,
      r->m.config.hyper_threading ? model_rdmsr(&r->m, MSR_IA32_PMC0 + 4).status == MSR_GP :
 				   !model_fault(&r->m, FAULT_ABSENT_COUNTERS_ANSWER))
-RULE(no_precise_store, rig_wrmsr(r, MSR_IA32_PEBS_ENABLE, BIT(63)) == MSR_GP)
-RULE(has_ll_enable, rig_wrmsr(r, MSR_IA32_PEBS_ENABLE, BIT(33)) == MSR_DONE)
+RULE(no_precise_store, fixture_wrmsr(r, MSR_IA32_PEBS_ENABLE, BIT(63)) == MSR_GP)
+RULE(has_ll_enable, fixture_wrmsr(r, MSR_IA32_PEBS_ENABLE, BIT(33)) == MSR_DONE)
 RULE(has_offcore_rsp_1, model_rdmsr(&r->m, MSR_OFFCORE_RSP_1).status == MSR_DONE)
 RULE(has_offcore_rsp_0, model_rdmsr(&r->m, MSR_OFFCORE_RSP_0).status == MSR_DONE)
-RULE(freeze_can_be_set, rig_wrmsr(r, MSR_IA32_DEBUGCTL, BIT(12)) == MSR_DONE)
+RULE(freeze_can_be_set, fixture_wrmsr(r, MSR_IA32_DEBUGCTL, BIT(12)) == MSR_DONE)
 RULE(pebs_enable_reads, model_rdmsr(&r->m, MSR_IA32_PEBS_ENABLE).status == MSR_DONE)
 RULE(capabilities_read, model_rdmsr(&r->m, MSR_IA32_PERF_CAPABILITIES).status == MSR_DONE)
 RULE(rdpmc_works, model_rdpmc(&r->m, 0).status == MSR_DONE)
 
-static bool refuses_and_keeps(struct rig *r, u32 msr)
+static bool refuses_and_keeps(struct fixture *r, u32 msr)
 {
 	u64 before = model_rdmsr(&r->m, msr).value;
 
@@ -307,7 +313,7 @@ static bool refuses_and_keeps(struct rig *r, u32 msr)
 RULE(status_stays, refuses_and_keeps(r, MSR_IA32_PERF_GLOBAL_STATUS))
 RULE(capabilities_stay, refuses_and_keeps(r, MSR_IA32_PERF_CAPABILITIES))
 
-static u32 leaf_0ah(struct rig *r)
+static u32 leaf_0ah(struct fixture *r)
 {
 	u32 regs[4] = { 0 };
 
@@ -317,7 +323,7 @@ static u32 leaf_0ah(struct rig *r)
 
 RULE(enumerates_its_counters, (leaf_0ah(r) >> 8 & 0xff) == (r->m.config.hyper_threading ? 4 : 8))
 RULE(enumerates_its_width, (leaf_0ah(r) >> 16 & 0xff) == 48)
-RULE(shows_pebs, !(rig_get(r, MSR_IA32_MISC_ENABLE) & BIT(12)))
+RULE(shows_pebs, !(fixture_get(r, MSR_IA32_MISC_ENABLE) & BIT(12)))
 
 rule *const count_rules[FAULT_COUNT] = {
 	[FAULT_INERT] = counts_instructions,

@@ -7,16 +7,16 @@
 #define EMPTY	0x5eULL		/* what is in the buffer before */
 
 /* A record of the third store: all of Table 18-44, and what follows it. */
-static bool whole_record(struct rig *r)
+static bool whole_record(struct fixture *r)
 {
 	const u64 *gpr = r->regs.gpr;
 	u64 stored;
 
 	memset(r->memory + 0x1000, (int)EMPTY, 0x1000);
-	rig_program_pebs(r, 0, EVENT_MEM_UOPS_RETIRED_ALL_STORES, 0, 2);
-	rig_start(r, BIT(0));
+	fixture_program_pebs(r, 0, EVENT_MEM_UOPS_RETIRED_ALL_STORES, 0, 2);
+	fixture_start(r, BIT(0));
 	for (int i = 0; i < 3; i++)
-		rig_store(r, ADDRESS);
+		fixture_store(r, ADDRESS);
 	const u64 wanted[25] = {
 		r->regs.rflags, r->ip, gpr[REG_RAX], gpr[REG_RBX], gpr[REG_RCX], gpr[REG_RDX],
 		gpr[REG_RSI], gpr[REG_RDI], gpr[REG_RBP], gpr[REG_RSP], gpr[REG_R8], gpr[REG_R9],
@@ -24,7 +24,7 @@ static bool whole_record(struct rig *r)
 		gpr[REG_R15], BIT(0), ADDRESS, 1, 0, r->ip - 4, 0, 0x0101010101010101 * EMPTY,
 	};
 	for (unsigned i = 0; i < 25; i++) {
-		stored = rig_record(r, 0, 8 * i);
+		stored = fixture_record(r, 0, 8 * i);
 		if (stored != wanted[i])
 			return false;
 	}
@@ -65,7 +65,7 @@ static const struct { u32 msr; u64 legal, reserved; } values[] = {
 	{ MSR_IA32_PERF_GLOBAL_CTRL, 0x700000001, BIT(35) },
 	{ MSR_IA32_PEBS_ENABLE, 0x100000001, BIT(63) },
 	{ MSR_PEBS_LD_LAT_THRESHOLD, 0x40, BIT(16) },
-	{ MSR_IA32_DS_AREA, RIG_DS + 0x100, BIT(63) },
+	{ MSR_IA32_DS_AREA, FIXTURE_DS + 0x100, BIT(63) },
 	{ MSR_IA32_DEBUGCTL, 0x1801, BIT(16) },
 	{ MSR_OFFCORE_RSP_0, 0x10001, BIT(38) },
 	{ MSR_OFFCORE_RSP_1, 0x10001, BIT(38) },
@@ -77,25 +77,25 @@ static const struct { u32 msr; u64 legal, reserved; } values[] = {
 	{ MSR_UNCORE_PERFEVTSEL0, 0x1540108, BIT(16) },
 };
 
-static bool clears_status(struct rig *r)
+static bool clears_status(struct fixture *r)
 {
-	rig_program(r, 0, EVENT_INST_RETIRED_ANY_P, 0, 1);
-	rig_start(r, BIT(0));
-	rig_nops(r, 1);
-	rig_stop(r);
-	rig_set(r, MSR_IA32_PERF_GLOBAL_OVF_CTRL, BIT(0));
-	return rig_status(r) == 0;
+	fixture_program(r, 0, EVENT_INST_RETIRED_ANY_P, 0, 1);
+	fixture_start(r, BIT(0));
+	fixture_nops(r, 1);
+	fixture_stop(r);
+	fixture_set(r, MSR_IA32_PERF_GLOBAL_OVF_CTRL, BIT(0));
+	return fixture_status(r) == 0;
 }
 
-static bool shows_status(struct rig *r)
+static bool shows_status(struct fixture *r)
 {
-	rig_program(r, 0, EVENT_INST_RETIRED_ANY_P, 0, 1);
-	rig_start(r, BIT(0));
-	rig_nops(r, 1);
-	return rig_status(r) == BIT(0);
+	fixture_program(r, 0, EVENT_INST_RETIRED_ANY_P, 0, 1);
+	fixture_start(r, BIT(0));
+	fixture_nops(r, 1);
+	return fixture_status(r) == BIT(0);
 }
 
-static bool reads_back(struct rig *r, u32 msr)
+static bool reads_back(struct fixture *r, u32 msr)
 {
 	if (msr == MSR_IA32_PERF_GLOBAL_OVF_CTRL)
 		return clears_status(r);
@@ -104,57 +104,57 @@ static bool reads_back(struct rig *r, u32 msr)
 	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
 		if (values[i].msr != msr || !values[i].legal)
 			continue;
-		return rig_wrmsr(r, msr, values[i].legal) == MSR_DONE &&
+		return fixture_wrmsr(r, msr, values[i].legal) == MSR_DONE &&
 		       model_rdmsr(&r->m, msr).value == values[i].legal;
 	}
 	return model_rdmsr(&r->m, msr).value != 0;
 }
 
 /* A write by one logical processor of a core changes nothing for the other one. */
-static bool is_the_threads_own(struct rig *r, u32 msr)
+static bool is_the_threads_own(struct fixture *r, u32 msr)
 {
-	static struct rig thread[CORE_THREADS];
+	static struct fixture thread[CORE_THREADS];
 	static struct model_core core;
 	struct model_config config = r->m.config;
 	u32 shown = msr == MSR_IA32_PERF_GLOBAL_OVF_CTRL ? MSR_IA32_PERF_GLOBAL_STATUS : msr;
 	u64 before;
 
 	config.hyper_threading = true;
-	rig_open_core(thread, &core, &config);
-	rig_program(&thread[1], 0, EVENT_INST_RETIRED_ANY_P, 0, 1);
-	rig_start(&thread[1], BIT(0));
-	rig_nops(&thread[1], 1);
-	rig_stop(&thread[1]);
-	before = rig_get(&thread[1], shown);
+	fixture_open_core(thread, &core, &config);
+	fixture_program(&thread[1], 0, EVENT_INST_RETIRED_ANY_P, 0, 1);
+	fixture_start(&thread[1], BIT(0));
+	fixture_nops(&thread[1], 1);
+	fixture_stop(&thread[1]);
+	before = fixture_get(&thread[1], shown);
 	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
 		if (values[i].msr == msr)
-			rig_set(&thread[0], msr, values[i].legal);
-	return rig_get(&thread[1], shown) == before;
+			fixture_set(&thread[0], msr, values[i].legal);
+	return fixture_get(&thread[1], shown) == before;
 }
 
-static bool refuses(struct rig *r, u32 msr)
+static bool refuses(struct fixture *r, u32 msr)
 {
 	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
 		if (values[i].msr == msr)
-			return rig_wrmsr(r, msr, values[i].reserved) == MSR_GP;
+			return fixture_wrmsr(r, msr, values[i].reserved) == MSR_GP;
 	return false;
 }
 
 /* A refused write changes nothing, the bits that might be set included. */
-static bool keeps(struct rig *r, u32 msr)
+static bool keeps(struct fixture *r, u32 msr)
 {
 	u32 shown = msr == MSR_IA32_PERF_GLOBAL_OVF_CTRL ? MSR_IA32_PERF_GLOBAL_STATUS : msr;
 	u64 before;
 
-	rig_program(r, 0, EVENT_INST_RETIRED_ANY_P, 0, 1);
-	rig_start(r, BIT(0));
-	rig_nops(r, 1);
-	rig_stop(r);
-	before = rig_get(r, shown);
+	fixture_program(r, 0, EVENT_INST_RETIRED_ANY_P, 0, 1);
+	fixture_start(r, BIT(0));
+	fixture_nops(r, 1);
+	fixture_stop(r);
+	before = fixture_get(r, shown);
 	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
-		if (values[i].msr == msr && rig_wrmsr(r, msr, values[i].legal ^
-						      values[i].reserved) == MSR_GP)
-			return rig_get(r, shown) == before;
+		if (values[i].msr == msr && fixture_wrmsr(r, msr, values[i].legal ^
+							  values[i].reserved) == MSR_GP)
+			return fixture_get(r, shown) == before;
 	return false;
 }
 
@@ -168,7 +168,7 @@ enum generation_id generated_generation(enum fault_id of)
 	return GEN_HASWELL;
 }
 
-bool generated_rule(enum fault_id of, struct rig *r)
+bool generated_rule(enum fault_id of, struct fixture *r)
 {
 	for (size_t i = 0; i < sizeof(msr_rules) / sizeof(msr_rules[0]); i++)
 		if (msr_rules[i].fault == of && msr_rules[i].kind == REFUSED)

@@ -8,25 +8,25 @@
 #define PRECISE	EVENT_INST_RETIRED_ANY_P_PEBS
 
 /* Counter n makes one record, of an instruction of either mode. */
-static bool record_in_mode(struct rig *r, unsigned n, bool compatibility)
+static bool record_in_mode(struct fixture *r, unsigned n, bool compatibility)
 {
-	rig_program_pebs(r, n, PRECISE, 0, 3);
-	rig_start(r, BIT(n));
+	fixture_program_pebs(r, n, PRECISE, 0, 3);
+	fixture_start(r, BIT(n));
 	for (unsigned i = 0; i < 4; i++)
-		rig_retire(r, &(struct model_retired){ .compatibility = compatibility });
-	rig_stop(r);
-	return rig_index(r) == RIG_BUFFER + RIG_RECORD_FMT1;
+		fixture_retire(r, &(struct model_retired){ .compatibility = compatibility });
+	fixture_stop(r);
+	return fixture_index(r) == FIXTURE_BUFFER + FIXTURE_RECORD_FMT1;
 }
 
 RULE(records_of_b0, record_in_mode(r, 0, false))
 RULE(same_in_compatibility_mode, record_in_mode(r, 0, true))
 
-static bool next_ip_in_compatibility_mode(struct rig *r)
+static bool next_ip_in_compatibility_mode(struct fixture *r)
 {
 	u64 ip = r->ip;
 
 	/* Four instructions of four bytes after the WRMSRs that set it up. */
-	return record_in_mode(r, 0, true) && rig_record(r, 0, 0x08) > ip;
+	return record_in_mode(r, 0, true) && fixture_record(r, 0, 0x08) > ip;
 }
 
 RULE(format_1, (model_rdmsr(&r->m, 0x345).value >> 8 & 0xf) == 1)
@@ -35,37 +35,37 @@ RULE(no_full_width_writes, model_rdmsr(&r->m, 0x4c1).status == MSR_GP &&
 RULE(pmc1_can_do_pebs, record_in_mode(r, 1, false))
 RULE(pmc3_can_do_pebs, record_in_mode(r, 3, false))
 
-static bool clear_after_reset(struct rig *r)
+static bool clear_after_reset(struct fixture *r)
 {
 	struct model_config config = r->m.config;
 
 	model_init(&r->m, &config, &r->host);
-	return rig_status(r) == 0;
+	return fixture_status(r) == 0;
 }
 
-static bool overflow(struct rig *r, u64 debugctl)
+static bool overflow(struct fixture *r, u64 debugctl)
 {
-	rig_wrmsr(r, 0x1d9, debugctl);
-	rig_program(r, 0, EVENT_INST_RETIRED_ANY_P, INT, 3);
-	rig_start(r, BIT(0) | BIT(1));
-	rig_nops(r, 5);
+	fixture_wrmsr(r, 0x1d9, debugctl);
+	fixture_program(r, 0, EVENT_INST_RETIRED_ANY_P, INT, 3);
+	fixture_start(r, BIT(0) | BIT(1));
+	fixture_nops(r, 5);
 	return r->requests == 1;
 }
 
-RULE(shows_that_counter_only, overflow(r, 0) && rig_status(r) == BIT(0))
-RULE(freezes, overflow(r, BIT(12)) && rig_get(r, 0x38f) == 0 && rig_status(r) == BIT(0))
-RULE(goes_on, overflow(r, 0) && rig_get(r, 0x38f) == (BIT(0) | BIT(1)))
+RULE(shows_that_counter_only, overflow(r, 0) && fixture_status(r) == BIT(0))
+RULE(freezes, overflow(r, BIT(12)) && fixture_get(r, 0x38f) == 0 && fixture_status(r) == BIT(0))
+RULE(goes_on, overflow(r, 0) && fixture_get(r, 0x38f) == (BIT(0) | BIT(1)))
 
-static bool full_is_silent(struct rig *r)
+static bool full_is_silent(struct fixture *r)
 {
-	rig_ds(r, 1, 7);
-	rig_program_pebs(r, 0, PRECISE, 0, 3);
-	rig_start(r, BIT(0));
-	rig_nops(r, 20);
-	return rig_records(r) == 1 && r->requests == 0;
+	fixture_ds(r, 1, 7);
+	fixture_program_pebs(r, 0, PRECISE, 0, 3);
+	fixture_start(r, BIT(0));
+	fixture_nops(r, 20);
+	return fixture_records(r) == 1 && r->requests == 0;
 }
 
-static bool has_four_counters(struct rig *r)
+static bool has_four_counters(struct fixture *r)
 {
 	u32 regs[4] = { 0 };
 

@@ -5,71 +5,71 @@
 
 #include <string.h>
 
-#include "host/model/rig.h"
+#include "host/model/fixture.h"
 #include "host/model/rules.h"
 
-typedef bool rule(struct rig *r);
+typedef bool rule(struct fixture *r);
 
 /* One that is an expression, of the rig r. */
-#define RULE(name, ...) static bool name(struct rig *r) { return __VA_ARGS__; }
+#define RULE(name, ...) static bool name(struct fixture *r) { return __VA_ARGS__; }
 
 #define INST	EVENT_INST_RETIRED_ANY_P
 #define LOADS	EVENT_MEM_UOPS_RETIRED_ALL_LOADS
 #define STORES	EVENT_MEM_UOPS_RETIRED_ALL_STORES
 #define INT	IA32_PERFEVTSEL_INT
 #define MINUS(n) (-(u64)(n) & BITS(0, 47))
-#define PMC(n)	rig_get(r, MSR_IA32_PMC0 + (n))
-#define FIXED(n) rig_get(r, MSR_IA32_FIXED_CTR0 + (n))
-#define ADDRESS	(RIG_MEMORY_BASE + 0x3008)	/* of data; not where its line begins */
+#define PMC(n)	fixture_get(r, MSR_IA32_PMC0 + (n))
+#define FIXED(n) fixture_get(r, MSR_IA32_FIXED_CTR0 + (n))
+#define ADDRESS	(FIXTURE_MEMORY_BASE + 0x3008)	/* of data; not where its line begins */
 
 /* Fields of a record of Table 18-44. */
 enum { RECORD_DLA = 0x98, RECORD_SOURCE = 0xa0, RECORD_LATENCY = 0xa8 };
 
-static inline void loads(struct rig *r, unsigned n)
+static inline void loads(struct fixture *r, unsigned n)
 {
 	while (n--)
-		rig_load(r, ADDRESS);
+		fixture_load(r, ADDRESS);
 }
 
 /* Counter n, with these further bits: two loads arm it, the third makes a record. */
-static inline bool one_record(struct rig *r, unsigned n, u64 bits)
+static inline bool one_record(struct fixture *r, unsigned n, u64 bits)
 {
-	rig_program_pebs(r, n, LOADS, bits, 2);
-	rig_start(r, BIT(n));
+	fixture_program_pebs(r, n, LOADS, bits, 2);
+	fixture_start(r, BIT(n));
 	loads(r, 3);
-	return rig_records(r) == 1;
+	return fixture_records(r) == 1;
 }
 
 /* IA32_PMC0 overflows, and interrupts once. */
-static inline bool one_overflow(struct rig *r)
+static inline bool one_overflow(struct fixture *r)
 {
-	rig_program(r, 0, INST, INT, 3);
-	rig_start(r, BIT(0));
-	rig_nops(r, 3);
+	fixture_program(r, 0, INST, INT, 3);
+	fixture_start(r, BIT(0));
+	fixture_nops(r, 3);
 	return r->n_interrupts == 1;
 }
 
 /* Fixed counter n overflows on the instruction of IA32_PMC0's assist: are these the actions? */
-static inline bool fixed_beside_assist(struct rig *r, unsigned n, const char *actions)
+static inline bool fixed_beside_assist(struct fixture *r, unsigned n, const char *actions)
 {
-	rig_set(r, MSR_IA32_FIXED_CTR0 + n, MINUS(3));
-	rig_set(r, MSR_IA32_FIXED_CTR_CTRL, 0xbULL << 4 * n);
-	rig_program_pebs(r, 0, LOADS, 0, 2);
-	rig_start(r, BIT(0) | BIT(32 + n));
+	fixture_set(r, MSR_IA32_FIXED_CTR0 + n, MINUS(3));
+	fixture_set(r, MSR_IA32_FIXED_CTR_CTRL, 0xbULL << 4 * n);
+	fixture_program_pebs(r, 0, LOADS, 0, 2);
+	fixture_start(r, BIT(0) | BIT(32 + n));
 	loads(r, 3);
-	return !strcmp(rig_actions(r), actions);
+	return !strcmp(fixture_actions(r), actions);
 }
 
 /* An overflow with precise distribution: the instruction that its record is of. */
-static inline u64 precise_instruction(struct rig *r)
+static inline u64 precise_instruction(struct fixture *r)
 {
 	u64 ip;
 
-	rig_program_pebs(r, 1, EVENT_INST_RETIRED_PREC_DIST, 0, 200);
-	rig_start(r, BIT(1));
-	rig_nops(r, 199);
+	fixture_program_pebs(r, 1, EVENT_INST_RETIRED_PREC_DIST, 0, 200);
+	fixture_start(r, BIT(1));
+	fixture_nops(r, 199);
 	ip = r->ip;
-	rig_nops(r, 2);
+	fixture_nops(r, 2);
 	return ip;
 }
 
@@ -83,16 +83,16 @@ extern rule *const uncore_rules[FAULT_COUNT];
 extern rule *const generation_rules[FAULT_COUNT];
 extern rule *const tx_rules[FAULT_COUNT];
 extern rule *const core_rules[FAULT_COUNT];
-extern rule *const elsewhere_rules[FAULT_COUNT];
+extern rule *const remote_lines_rules[FAULT_COUNT];
 /* rules_memory.c; memory_rule() is for generated faults of its own and of all others. */
 extern rule *const memory_rules[FAULT_COUNT];
 extern rule *const access_rules[FAULT_COUNT];
-bool memory_rule(enum fault_id of, struct rig *r);
+bool memory_rule(enum fault_id of, struct fixture *r);
 /* rules_netburst.c: rules of its own kind of processor. */
 bool netburst_has_rule(enum fault_id of);
 bool netburst_rule(enum fault_id of, enum fault_id on);
 /* rules_generated.c: the rule that a generated fault breaks, and a processor where it holds. */
-bool generated_rule(enum fault_id of, struct rig *r);
+bool generated_rule(enum fault_id of, struct fixture *r);
 enum generation_id generated_generation(enum fault_id of);
 
 #endif

@@ -2,14 +2,14 @@
 /* The rules that faults of load latency, precise store and data address profiling break. */
 #include "host/model/rules_memory.h"
 
-static bool counts_loads(struct rig *r)
+static bool counts_loads(struct fixture *r)
 {
 	sample(r, 3, LL, LL_EN(3), 3, 0);
 	loads_of(r, A, 40);
 	return PMC(3) > 0;
 }
 
-static bool fields_need_ll_en(struct rig *r)
+static bool fields_need_ll_en(struct fixture *r)
 {
 	sample(r, 3, LL, BIT(3), 3, 2);
 	loads_of(r, A, 40);
@@ -17,29 +17,29 @@ static bool fields_need_ll_en(struct rig *r)
 	       !field(r, 0, RECORD_LATENCY);
 }
 
-static bool each_counter_has_its_ll_en(struct rig *r)
+static bool each_counter_has_its_ll_en(struct fixture *r)
 {
 	sample(r, 0, LL, LL_EN(0), 3, 2);
 	loads_of(r, A, 40);
 	return bytes(r) && field(r, 0, RECORD_LATENCY);
 }
 
-static bool records_need_pebs_en(struct rig *r)
+static bool records_need_pebs_en(struct fixture *r)
 {
 	sample(r, 3, LL, BIT(35), 3, 2);
 	loads_of(r, A, 40);
 	return !bytes(r);
 }
 
-static bool stores_are_ignored(struct rig *r)
+static bool stores_are_ignored(struct fixture *r)
 {
 	sample(r, 3, LL, LL_EN(3), 3, 0);
 	for (unsigned i = 0; i < 40; i++)
-		rig_store(r, A + 64 * i);
+		fixture_store(r, A + 64 * i);
 	return PMC(3) == 0;
 }
 
-static bool prefetches_are_ignored(struct rig *r)
+static bool prefetches_are_ignored(struct fixture *r)
 {
 	sample(r, 3, LL, LL_EN(3), 3, 0);
 	for (unsigned i = 0; i < 40; i++)
@@ -50,98 +50,98 @@ static bool prefetches_are_ignored(struct rig *r)
 RULE(above_means_above, near_loads(r, MEMORY_LEAST_LATENCY) == 0)
 RULE(threshold_decides, near_loads(r, 100) == 0)
 
-static bool records_follow_the_period(struct rig *r)
+static bool records_follow_the_period(struct fixture *r)
 {
 	sample(r, 3, LL, LL_EN(3), 3, 60);
 	loads_of(r, A, 40);
 	return !bytes(r);
 }
 
-static bool tags_move_on(struct rig *r)
+static bool tags_move_on(struct fixture *r)
 {
 	sample(r, 3, LL, LL_EN(3), 3, 3);
-	for (unsigned i = 0; i < 640 && bytes(r) < 4 * RIG_RECORD; i++)
-		rig_load(r, A + 64 * (i % 16));
-	for (unsigned i = 1; i < bytes(r) / RIG_RECORD; i++)
+	for (unsigned i = 0; i < 640 && bytes(r) < 4 * FIXTURE_RECORD; i++)
+		fixture_load(r, A + 64 * (i % 16));
+	for (unsigned i = 1; i < bytes(r) / FIXTURE_RECORD; i++)
 		if (field(r, i, RECORD_DLA) != field(r, 0, RECORD_DLA))
 			return true;
 	return false;
 }
 
-static u64 counted_with_period(struct rig *r, u64 period)
+static u64 counted_with_period(struct fixture *r, u64 period)
 {
 	become(r, GEN_HASWELL, false);
 	sample(r, 3, LL, LL_EN(3), 3, period);
 	/* No overflow: what the period leaves of the counter's lower bits decides. */
-	rig_set(r, MSR_IA32_PMC0 + 3, 0x10000000 + period);
+	fixture_set(r, MSR_IA32_PMC0 + 3, 0x10000000 + period);
 	loads_of(r, A, 600);
 	return PMC(3) - 0x10000000 - period;
 }
 
 RULE(period_leaves_tags_alone, counted_with_period(r, 32) == counted_with_period(r, 47))
 
-static bool fields_belong_together(struct rig *r)
+static bool fields_belong_together(struct fixture *r)
 {
 	become(r, GEN_HASWELL, true);
 	sample(r, 3, LL, LL_EN(3), 3, 1);
-	rig_load(r, A);
+	fixture_load(r, A);
 	act(r, ACT_DRAIN, 0);
 	for (unsigned i = 1; i < 8; i++) {
-		rig_load(r, A + 64 * i);
-		rig_load(r, A);
+		fixture_load(r, A + 64 * i);
+		fixture_load(r, A);
 	}
-	for (unsigned i = 0; i < bytes(r) / RIG_RECORD; i++)
+	for (unsigned i = 0; i < bytes(r) / FIXTURE_RECORD; i++)
 		if ((field(r, i, RECORD_DLA) == A) != (source_of(r, i) == 1) ||
 		    (field(r, i, RECORD_DLA) == A) != (field(r, i, RECORD_LATENCY) < 10))
 			return false;
 	return bytes(r);
 }
 
-static bool least_latency(struct rig *r)
+static bool least_latency(struct fixture *r)
 {
 	begin(r);
-	rig_load(r, A - 0x10000);
+	fixture_load(r, A - 0x10000);
 	return field(r, 0, RECORD_LATENCY) == MEMORY_LEAST_LATENCY;
 }
 
-static bool far_is_slow(struct rig *r)
+static bool far_is_slow(struct fixture *r)
 {
 	begin(r);
-	rig_load(r, A);
+	fixture_load(r, A);
 	return field(r, 0, RECORD_LATENCY) > 100;
 }
 
-static bool address_is_the_loads(struct rig *r)
+static bool address_is_the_loads(struct fixture *r)
 {
 	begin(r);
-	rig_load(r, A + 8);
+	fixture_load(r, A + 8);
 	return field(r, 0, RECORD_DLA) == A + 8;
 }
 
-static bool code_is_defined(struct rig *r)
+static bool code_is_defined(struct fixture *r)
 {
 	begin(r);
-	rig_load(r, A);
+	fixture_load(r, A);
 	return source_of(r, 0) == 0xc;
 }
 
 RULE(threshold_reads, model_rdmsr(&r->m, MSR_PEBS_LD_LAT_THRESHOLD).status == MSR_DONE)
-RULE(threshold_has_sixteen_bits, rig_wrmsr(r, MSR_PEBS_LD_LAT_THRESHOLD, BIT(16) | 3) == MSR_GP)
+RULE(threshold_has_sixteen_bits, fixture_wrmsr(r, MSR_PEBS_LD_LAT_THRESHOLD, BIT(16) | 3) == MSR_GP)
 
 /* Bits 5:4 of the load after it. */
-static u64 further_bits(struct rig *r, u64 linear, bool locked)
+static u64 further_bits(struct fixture *r, u64 linear, bool locked)
 {
-	unsigned record = (unsigned)(bytes(r) / RIG_RECORD);
+	unsigned record = (unsigned)(bytes(r) / FIXTURE_RECORD);
 
 	if (locked)
-		rig_locked_add(r, linear);
+		fixture_locked_add(r, linear);
 	else
-		rig_load(r, linear);
+		fixture_load(r, linear);
 	loads_of(r, A - 0x10000, 1);
 	return field(r, record, RECORD_SOURCE) >> 4;
 }
 
-static bool bits_mean_what_they_say(struct rig *r)
+static bool bits_mean_what_they_say(struct fixture *r)
 {
 	u64 page, locked, plain, again;
 
@@ -151,45 +151,45 @@ static bool bits_mean_what_they_say(struct rig *r)
 	plain = further_bits(r, A, false);
 	/* Pages of one DTLB set, so that the first is in the STLB alone. */
 	for (u64 i = 1; i < 6; i++)
-		rig_store(r, A + i * 16 * 4096);
+		fixture_store(r, A + i * 16 * 4096);
 	again = further_bits(r, A, false);
 	return page == 1 && locked == 2 && plain == 0 && again == 0;
 }
 
-static bool nehalem_has_four_bits(struct rig *r)
+static bool nehalem_has_four_bits(struct fixture *r)
 {
 	become(r, GEN_NEHALEM, true);
 	sample(r, 3, EVENT_MEM_INST_RETIRED_LATENCY_ABOVE_THRESHOLD, LL_EN(3), 3, 1);
-	rig_load(r, A);
-	rig_load(r, A + 0x1000);
+	fixture_load(r, A);
+	fixture_load(r, A + 0x1000);
 	return field(r, 0, RECORD_SOURCE) == 0xc;
 }
 
-static bool hits_the_l1(struct rig *r)
+static bool hits_the_l1(struct fixture *r)
 {
 	begin(r);
-	rig_load(r, A - 0x10000);
+	fixture_load(r, A - 0x10000);
 	return source_of(r, 0) == 1;
 }
 
-static bool finds_it_pending(struct rig *r)
+static bool finds_it_pending(struct fixture *r)
 {
 	begin(r);
-	rig_load(r, A);
+	fixture_load(r, A);
 	loads_of(r, A, 2);
 	return source_of(r, 1) == 2;
 }
 
 /* The first of the lines that push it out of a cache with such a stride. */
-static bool comes_from(struct rig *r, u64 stride, u64 code)
+static bool comes_from(struct fixture *r, u64 stride, u64 code)
 {
 	become(r, GEN_HASWELL, true);
 	sample(r, 3, LL, LL_EN(3), 3, 21);
 	for (u64 i = 0; i < 20; i++)
-		rig_load(r, A + i * stride);
+		fixture_load(r, A + i * stride);
 	act(r, ACT_DRAIN, 0);
 	loads_of(r, A + 19 * stride, 1);
-	rig_load(r, A + 4 * stride);
+	fixture_load(r, A + 4 * stride);
 	return source_of(r, 0) == code;
 }
 
@@ -197,26 +197,26 @@ RULE(hits_the_l2, comes_from(r, 4096, 3))
 RULE(hits_the_l3, comes_from(r, 32768, 4))
 
 /* Another processor of the package stores to the line. */
-static bool sees_the_others_store(struct rig *r)
+static bool sees_the_others_store(struct fixture *r)
 {
 	begin(r);
 	memory_touch(&r->hierarchy, 1, A, true);
-	rig_load(r, A);
+	fixture_load(r, A);
 	return source_of(r, 0) == 6;
 }
 
-static bool off_core_needs_both(struct rig *r)
+static bool off_core_needs_both(struct fixture *r)
 {
 	static const u64 values[] = { 0, 0x8fff, BIT(16), 0x10001 };
 	u64 counted[4];
 
 	for (unsigned i = 0; i < 4; i++) {
 		become(r, GEN_HASWELL, true);
-		if (rig_wrmsr(r, MSR_OFFCORE_RSP_0, values[i]) != MSR_DONE)
+		if (fixture_wrmsr(r, MSR_OFFCORE_RSP_0, values[i]) != MSR_DONE)
 			return false;
 		sample(r, 0, EVENT_OFFCORE_RESPONSE_0, 0, 3, 0);
 		for (unsigned n = 0; n < 10; n++)
-			rig_load(r, A + 64 * n);
+			fixture_load(r, A + 64 * n);
 		counted[i] = PMC(0);
 	}
 	return !counted[0] && !counted[1] && !counted[2] && counted[3] == 10;
@@ -224,89 +224,89 @@ static bool off_core_needs_both(struct rig *r)
 
 /* ---- precise store ---- */
 
-static bool on_pmc3_only(struct rig *r)
+static bool on_pmc3_only(struct fixture *r)
 {
 	become(r, GEN_SANDYBRIDGE, true);
 	sample(r, 1, PS, BIT(1) | BIT(63), 3, 1);
-	rig_store(r, A);
-	rig_store(r, A);
+	fixture_store(r, A);
+	fixture_store(r, A);
 	return !bytes(r) || !field(r, 0, RECORD_DLA);
 }
 
-static bool fields_need_ps_en(struct rig *r)
+static bool fields_need_ps_en(struct fixture *r)
 {
 	become(r, GEN_SANDYBRIDGE, true);
 	sample(r, 3, PS, BIT(3), 3, 1);
-	rig_store(r, A);
-	rig_store(r, A);
+	fixture_store(r, A);
+	fixture_store(r, A);
 	return bytes(r) && !field(r, 0, RECORD_DLA) && !field(r, 0, RECORD_SOURCE);
 }
 
-static bool stores_need_pebs_en(struct rig *r)
+static bool stores_need_pebs_en(struct fixture *r)
 {
 	become(r, GEN_SANDYBRIDGE, true);
 	sample(r, 3, PS, BIT(63), 3, 1);
-	rig_store(r, A);
-	rig_store(r, A);
+	fixture_store(r, A);
+	fixture_store(r, A);
 	return !bytes(r);
 }
 
-static bool the_next_store(struct rig *r)
+static bool the_next_store(struct fixture *r)
 {
 	begin_stores(r);
-	rig_load(r, A);
-	rig_store(r, A + 72);
+	fixture_load(r, A);
+	fixture_store(r, A + 72);
 	return bytes(r) == 0xb0 && field(r, 0, RECORD_DLA) == A + 72;
 }
 
-static bool status_of(struct rig *r, u64 first, bool locked, u64 status)
+static bool status_of(struct fixture *r, u64 first, bool locked, u64 status)
 {
 	begin_stores(r);
-	rig_store(r, first);
-	rig_store(r, A);
+	fixture_store(r, first);
+	fixture_store(r, A);
 	if (locked)
-		rig_locked_add(r, A);
+		fixture_locked_add(r, A);
 	else
-		rig_store(r, A + 64);
+		fixture_store(r, A + 64);
 	return field(r, 1, RECORD_SOURCE) == status && !field(r, 1, RECORD_LATENCY);
 }
 
-static bool store_status(struct rig *r)
+static bool store_status(struct fixture *r)
 {
 	/* A line of a known page that misses; a locked one that hits; a new page. */
 	if (!status_of(r, A, false, 0) || !status_of(r, A, true, BIT(0) | BIT(5)))
 		return false;
 	begin_stores(r);
-	rig_store(r, A);
+	fixture_store(r, A);
 	return field(r, 0, RECORD_SOURCE) == BIT(4);
 }
 
 /* ---- data address profiling ---- */
 
 /* Something of each kind, over and over. */
-static void everything(struct rig *r)
+static void everything(struct fixture *r)
 {
 	for (u64 i = 0; i < 20; i++) {
 		u64 at = A + (i * 4096 & 0xffff) + i * 8;
 
 		act(r, ACT_INVALIDATE_PAGE, at);
-		rig_load(r, at);
-		rig_load(r, at + 8);
+		fixture_load(r, at);
+		fixture_load(r, at + 8);
 		act(r, ACT_DRAIN, 0);
-		rig_load(r, at + 16);
-		rig_retire(r, &(struct model_retired){
+		fixture_load(r, at + 16);
+		fixture_retire(r, &(struct model_retired){
 			.loads = 1, .n_access = 1, .access = { { (at | 63) - 1, 8, 0, 0 } } });
-		rig_retire(r, &(struct model_retired){
+		fixture_retire(r, &(struct model_retired){
 			.stores = 1, .n_access = 1, .access = { { (at | 63) - 1, 8, 1, 0 } } });
-		rig_locked_add(r, at);
+		fixture_locked_add(r, at);
 		act(r, ACT_INVALIDATE_PAGE, at);
-		rig_store(r, at);
+		fixture_store(r, at);
 		act(r, ACT_PREFETCH_L2, A + 0x200000 + 64 * i);
-		rig_load(r, A + 0x200000 + 64 * i);
+		fixture_load(r, A + 0x200000 + 64 * i);
 	}
 }
 
-static bool has_an_address(struct rig *r, u32 event)
+static bool has_an_address(struct fixture *r, u32 event)
 {
 	become(r, GEN_HASWELL, true);
 	sample(r, 2, event, BIT(2), 3, 2);
@@ -315,28 +315,28 @@ static bool has_an_address(struct rig *r, u32 event)
 }
 
 /* What the L2 no longer has. */
-static bool l3_hits_have_addresses(struct rig *r)
+static bool l3_hits_have_addresses(struct fixture *r)
 {
 	become(r, GEN_HASWELL, true);
 	sample(r, 2, EVENT_MEM_LOAD_UOPS_RETIRED_L3_HIT, BIT(2), 3, 2);
 	for (u64 i = 0; i < 40; i++)
-		rig_load(r, A + i % 12 * 32768);
+		fixture_load(r, A + i % 12 * 32768);
 	return bytes(r) && field(r, 0, RECORD_DLA) >= A;
 }
 
 /* What another processor of the package has modified. */
-static bool others_lines_have_addresses(struct rig *r)
+static bool others_lines_have_addresses(struct fixture *r)
 {
 	become(r, GEN_HASWELL, true);
 	sample(r, 2, EVENT_MEM_LOAD_UOPS_L3_HIT_RETIRED_XSNP_HITM, BIT(2), 3, 2);
 	for (u64 i = 0; i < 40; i++) {
 		memory_touch(&r->hierarchy, 1, A + 64 * i, true);
-		rig_load(r, A + 64 * i);
+		fixture_load(r, A + 64 * i);
 	}
 	return bytes(r) && field(r, 0, RECORD_DLA) >= A;
 }
 
-static bool event_has_addresses(enum fault_id of, u32 event, struct rig *r)
+static bool event_has_addresses(enum fault_id of, u32 event, struct fixture *r)
 {
 	if (of == FAULT_DLA_L3_HIT)
 		return l3_hits_have_addresses(r);
@@ -345,7 +345,7 @@ static bool event_has_addresses(enum fault_id of, u32 event, struct rig *r)
 	return has_an_address(r, event);
 }
 
-bool memory_rule(enum fault_id of, struct rig *r)
+bool memory_rule(enum fault_id of, struct fixture *r)
 {
 	switch (of) {
 #define FAULT(token, name, requirements, sentence, ...)

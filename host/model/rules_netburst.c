@@ -10,134 +10,134 @@
 /* ---- which threads and levels are counted ---- */
 
 /* Table 18-66: one, two, four and eight instructions in the four situations. */
-static bool flags_select(struct netburst_rig *r)
+static bool flags_select(struct netburst_fixture *r)
 {
 	for (u64 flags = 0; flags < 16; flags++) {
 		u64 before;
 
 		instructions(r, flags, ENABLE, 0);
 		before = value(r, 12);
-		nbrig_nops(r, 0, false, 1);
-		nbrig_nops(r, 0, true, 2);
-		nbrig_nops(r, 1, false, 4);
-		nbrig_nops(r, 1, true, 8);
+		nbfixture_nops(r, 0, false, 1);
+		nbfixture_nops(r, 0, true, 2);
+		nbfixture_nops(r, 1, false, 4);
+		nbfixture_nops(r, 1, true, 8);
 		if (value(r, 12) - before != !!(flags & T0O) * 1u + !!(flags & T0U) * 2u +
 					     !!(flags & T1O) * 4u + !!(flags & T1U) * 8u)
 			return false;
-		nbrig_set(r, 0, CCCR(12), 0);
+		nbfixture_set(r, 0, CCCR(12), 0);
 	}
 	return true;
 }
 
 /* packed_SP_uop on MSR_FLAME_COUNTER0: Table 18-67. */
-static bool independent(struct netburst_rig *r)
+static bool independent(struct netburst_fixture *r)
 {
 	program(r, 8, 0x3a4, 1, escr(8, BIT(15), T0U), ENABLE, 0);
-	nbrig_nops(r, 1, true, 1);
-	nbrig_compute(r, 0, false, ARITHMETIC_PACKED_SP);
-	nbrig_compute(r, 1, true, ARITHMETIC_PACKED_SP);
+	nbfixture_nops(r, 1, true, 1);
+	nbfixture_compute(r, 0, false, ARITHMETIC_PACKED_SP);
+	nbfixture_compute(r, 1, true, ARITHMETIC_PACKED_SP);
 	if (value(r, 8) != 2)
 		return false;
-	nbrig_nops(r, 1, false, 1);
-	nbrig_compute(r, 0, false, ARITHMETIC_PACKED_SP);
+	nbfixture_nops(r, 1, false, 1);
+	nbfixture_compute(r, 0, false, ARITHMETIC_PACKED_SP);
 	return value(r, 8) == 2;
 }
 
 /* One active, then both. */
-static bool active_threads(struct netburst_rig *r)
+static bool active_threads(struct netburst_fixture *r)
 {
-	nbrig_halt(r, 1);
-	nbrig_set(r, 0, COUNTER(12), 0);
-	nbrig_set(r, 0, 0x3b8, escr(2, 3, T0O));
-	nbrig_set(r, 0, CCCR(12), ENABLE | SELECT(4) | 1u << 16);
-	nbrig_nops(r, 0, false, 5);
-	nbrig_nops(r, 1, false, 1);
-	nbrig_nops(r, 0, false, 3);
+	nbfixture_halt(r, 1);
+	nbfixture_set(r, 0, COUNTER(12), 0);
+	nbfixture_set(r, 0, 0x3b8, escr(2, 3, T0O));
+	nbfixture_set(r, 0, CCCR(12), ENABLE | SELECT(4) | 1u << 16);
+	nbfixture_nops(r, 0, false, 5);
+	nbfixture_nops(r, 1, false, 1);
+	nbfixture_nops(r, 0, false, 3);
 	if (value(r, 12) != 5)
 		return false;
-	nbrig_halt(r, 1);
-	nbrig_nops(r, 0, false, 2);
+	nbfixture_halt(r, 1);
+	nbfixture_nops(r, 0, false, 2);
 	return value(r, 12) == 7;
 }
 
 /* ---- counting ---- */
 
-static bool needs_enable(struct netburst_rig *r)
+static bool needs_enable(struct netburst_fixture *r)
 {
 	instructions(r, T0O, 0, 0);
 	program(r, 0, 0x3a2, 6, escr(0x13, 1, T0O), ENABLE, 0);
-	nbrig_nops(r, 0, false, 5);
+	nbfixture_nops(r, 0, false, 5);
 	return value(r, 12) == 0 && value(r, 0) == 5;
 }
 
-static bool select_chooses(struct netburst_rig *r)
+static bool select_chooses(struct netburst_fixture *r)
 {
-	nbrig_set(r, 0, 0x3b8, escr(2, 3, T0O));
-	nbrig_set(r, 0, CCCR(12), ENABLE | SELECT(5) | ANY);
-	nbrig_nops(r, 0, false, 5);
+	nbfixture_set(r, 0, 0x3b8, escr(2, 3, T0O));
+	nbfixture_set(r, 0, CCCR(12), ENABLE | SELECT(5) | ANY);
+	nbfixture_nops(r, 0, false, 5);
 	return value(r, 12) == 0;
 }
 
-static bool event_chooses(struct netburst_rig *r)
+static bool event_chooses(struct netburst_fixture *r)
 {
 	program(r, 12, 0x3b8, 4, escr(3, 1, T0O), ENABLE, 0);
-	nbrig_nops(r, 0, false, 5);
+	nbfixture_nops(r, 0, false, 5);
 	return value(r, 12) == 0;
 }
 
-static bool counts_each_instruction(struct netburst_rig *r)
+static bool counts_each_instruction(struct netburst_fixture *r)
 {
 	instructions(r, T0O, ENABLE, 0);
-	nbrig_nops(r, 0, false, 100);
+	nbfixture_nops(r, 0, false, 100);
 	return value(r, 12) == 100;
 }
 
 /* Not taken: MMNP and MMNM. */
-static bool branches_by_direction(struct netburst_rig *r)
+static bool branches_by_direction(struct netburst_fixture *r)
 {
 	program(r, 12, 0x3cc, 5, escr(6, 3, T0O), ENABLE, 0);
 	for (unsigned i = 0; i < 3; i++)
-		nbrig_branch(r, 0, BRANCH_JUMP, true);
-	nbrig_branch(r, 0, BRANCH_CONDITIONAL, false);
+		nbfixture_branch(r, 0, BRANCH_JUMP, true);
+	nbfixture_branch(r, 0, BRANCH_CONDITIONAL, false);
 	return value(r, 12) == 1;
 }
 
-static bool mispredicts(struct netburst_rig *r)
+static bool mispredicts(struct netburst_fixture *r)
 {
 	program(r, 12, 0x3b8, 4, escr(3, 1, T0O), ENABLE, 0);
 	for (unsigned i = 0; i < 3; i++)
-		nbrig_branch(r, 0, BRANCH_JUMP, true);
+		nbfixture_branch(r, 0, BRANCH_JUMP, true);
 	return value(r, 12) == 0;
 }
 
-static bool clocks(struct netburst_rig *r)
+static bool clocks(struct netburst_fixture *r)
 {
 	program(r, 0, 0x3a2, 6, escr(0x13, 1, T0O), ENABLE, 0);
-	nbrig_nops(r, 0, false, 7);
+	nbfixture_nops(r, 0, false, 7);
 	return value(r, 0) == 7;
 }
 
 /* ---- filters ---- */
 
-static u64 filtered(struct netburst_rig *r, u64 filter)
+static u64 filtered(struct netburst_fixture *r, u64 filter)
 {
 	u64 before;
 
 	instructions(r, T0O, ENABLE | filter, 0);
 	before = value(r, 12);
-	nbrig_nops(r, 0, false, 5);
+	nbfixture_nops(r, 0, false, 5);
 	before = value(r, 12) - before;
-	nbrig_set(r, 0, CCCR(12), 0);
+	nbfixture_set(r, 0, CCCR(12), 0);
 	return before;
 }
 
 NETBURST_RULE(threshold, filtered(r, COMPARE | THRESHOLD(1)) == 0 && filtered(r, COMPARE) == 5)
 
-static bool complement(struct netburst_rig *r)
+static bool complement(struct netburst_fixture *r)
 {
 	instructions(r, T0U, ENABLE | COMPARE | COMPLEMENT | THRESHOLD(15), 0);
-	nbrig_nops(r, 0, false, 5);
-	nbrig_nops(r, 1, true, 6);
+	nbfixture_nops(r, 0, false, 5);
+	nbfixture_nops(r, 1, true, 6);
 	return value(r, 12) == 11;
 }
 
@@ -145,14 +145,14 @@ NETBURST_RULE(edge_needs_compare, filtered(r, EDGE) == 5)
 NETBURST_RULE(edge, filtered(r, EDGE | COMPARE) <= 1)
 
 /* Uops of a load and store are three, and of a NOP one: uops_retired on MSR_IQ_COUNTER0. */
-static u64 uops(struct netburst_rig *r, u64 cccr)
+static u64 uops(struct netburst_fixture *r, u64 cccr)
 {
 	program(r, 12, 0x3b8, 4, escr(1, 3, T0U), ENABLE | COMPARE | cccr, 0);
 	for (unsigned i = 0; i < 4; i++) {
 		struct model_retired both = { .loads = 1, .stores = 1 };
 
-		nbrig_retire(r, 0, true, &both);
-		nbrig_nops(r, 0, true, 1);
+		nbfixture_retire(r, 0, true, &both);
+		nbfixture_nops(r, 0, true, 1);
 	}
 	return value(r, 12);
 }
@@ -160,22 +160,22 @@ static u64 uops(struct netburst_rig *r, u64 cccr)
 NETBURST_RULE(middle_thresholds, uops(r, THRESHOLD(2)) == 4 && uops(r, THRESHOLD(3)) == 0)
 NETBURST_RULE(complement_before_edge, uops(r, THRESHOLD(15) | COMPLEMENT | EDGE) == 1)
 
-static bool both_threads_add(struct netburst_rig *r)
+static bool both_threads_add(struct netburst_fixture *r)
 {
 	instructions(r, T0U | T1U, ENABLE, 0);
 	for (unsigned i = 0; i < 4; i++) {
-		nbrig_nops(r, 0, true, 1);
-		nbrig_nops(r, 1, true, 1);
+		nbfixture_nops(r, 0, true, 1);
+		nbfixture_nops(r, 1, true, 1);
 	}
 	return value(r, 12) == 8;
 }
 
 /* At CPL 0, where the rig's branches are, with the other thread's flags alone. */
-static bool branches_are_of_one_thread(struct netburst_rig *r, unsigned n, u32 msr, unsigned select,
-				       u64 value_of_escr)
+static bool branches_are_of_one_thread(struct netburst_fixture *r, unsigned n, u32 msr,
+				       unsigned select, u64 value_of_escr)
 {
 	program(r, n, msr, select, value_of_escr, ENABLE, 0);
-	nbrig_branch(r, 0, BRANCH_RETURN, true);
+	nbfixture_branch(r, 0, BRANCH_RETURN, true);
 	return value(r, n) == 0;
 }
 
@@ -185,190 +185,190 @@ NETBURST_RULE(branch_type_is_specific,
 	      branches_are_of_one_thread(r, 4, 0x3c2, 2, escr(4, BIT(3), T1O)))
 
 /* mispred_branch_retired: a branch that changes its way each time. */
-static bool mispredictions_make_no_records(struct netburst_rig *r)
+static bool mispredictions_make_no_records(struct netburst_fixture *r)
 {
-	nbrig_set(r, 0, PEBS, MY);
-	nbrig_ds(r, 4, 4, TOP - 1);
+	nbfixture_set(r, 0, PEBS, MY);
+	nbfixture_ds(r, 4, 4, TOP - 1);
 	program(r, 16, 0x3b8, 4, escr(3, 1, 15), ENABLE, TOP - 1);
 	for (unsigned i = 0; i < 8; i++) {
 		r->ip[0] = 0x1000;
-		nbrig_branch(r, 0, BRANCH_CONDITIONAL, i % 2 == 0);
+		nbfixture_branch(r, 0, BRANCH_CONDITIONAL, i % 2 == 0);
 	}
-	return value(r, 16) < 8 && nbrig_records(r, 0) == 0;
+	return value(r, 16) < 8 && nbfixture_records(r, 0) == 0;
 }
 
 /* Instructions, and additions. */
-static bool each_counter_counts(struct netburst_rig *r)
+static bool each_counter_counts(struct netburst_fixture *r)
 {
 	program(r, 14, 0x3b9, 4, escr(2, 3, T0O), ENABLE, 0);
 	program(r, 8, 0x3a4, 1, escr(8, BIT(15), T0O), ENABLE, 0);
-	nbrig_compute(r, 0, false, ARITHMETIC_PACKED_SP);
-	return value(r, 14) > 0 && value(r, 8) == 1 && !(nbrig_get(r, 0, CCCR(8)) & OVF);
+	nbfixture_compute(r, 0, false, ARITHMETIC_PACKED_SP);
+	return value(r, 14) > 0 && value(r, 8) == 1 && !(nbfixture_get(r, 0, CCCR(8)) & OVF);
 }
 
-static bool each_counter_stops(struct netburst_rig *r)
+static bool each_counter_stops(struct netburst_fixture *r)
 {
 	program(r, 9, 0x3a4, 1, escr(8, BIT(15), T0O), 0, 0);
-	nbrig_compute(r, 0, false, ARITHMETIC_PACKED_SP);
+	nbfixture_compute(r, 0, false, ARITHMETIC_PACKED_SP);
 	return value(r, 9) == 0;
 }
 
-static bool each_counter_is_wide(struct netburst_rig *r)
+static bool each_counter_is_wide(struct netburst_fixture *r)
 {
-	nbrig_set(r, 0, COUNTER(4), TOP);
+	nbfixture_set(r, 0, COUNTER(4), TOP);
 	return value(r, 4) == TOP;
 }
 
 /* branch_retired of everything; retired_branch_type of returns (bit 3). */
-static bool branches_are_counted(struct netburst_rig *r)
+static bool branches_are_counted(struct netburst_fixture *r)
 {
 	program(r, 12, 0x3cc, 5, escr(6, 15, T0O), ENABLE, 0);
 	program(r, 4, 0x3c2, 2, escr(4, BIT(3), T0O), ENABLE, 0);
-	nbrig_branch(r, 0, BRANCH_CONDITIONAL, true);
-	nbrig_branch(r, 0, BRANCH_CONDITIONAL, false);
-	nbrig_branch(r, 0, BRANCH_RETURN, true);
+	nbfixture_branch(r, 0, BRANCH_CONDITIONAL, true);
+	nbfixture_branch(r, 0, BRANCH_CONDITIONAL, false);
+	nbfixture_branch(r, 0, BRANCH_RETURN, true);
 	return value(r, 12) == 3 && value(r, 4) == 1;
 }
 
-static bool compare_decides(struct netburst_rig *r)
+static bool compare_decides(struct netburst_fixture *r)
 {
 	instructions(r, T0O, ENABLE | COMPLEMENT, 0);
 	program(r, 13, 0x3b8, 4, escr(2, 3, T0O), ENABLE | THRESHOLD(15), 0);
 	program(r, 16, 0x3b8, 4, escr(2, 3, T0O), ENABLE | COMPARE, 0);
-	nbrig_nops(r, 0, false, 5);
+	nbfixture_nops(r, 0, false, 5);
 	/* The WRMSRs that begin the later ones are counted by the first. */
 	return value(r, 12) >= 5 && value(r, 13) >= 5 && value(r, 16) >= 5;
 }
 
-static bool clocks_of_the_selected(struct netburst_rig *r)
+static bool clocks_of_the_selected(struct netburst_fixture *r)
 {
 	program(r, 0, 0x3a2, 6, escr(0x13, 1, T0O), ENABLE, 0);
-	nbrig_nops(r, 1, false, 5);
+	nbfixture_nops(r, 1, false, 5);
 	return value(r, 0) == 0;
 }
 
 /* ---- overflow ---- */
 
-static bool has_40_bits(struct netburst_rig *r)
+static bool has_40_bits(struct netburst_fixture *r)
 {
 	instructions(r, T0O, ENABLE, BITS(0, 31));
-	nbrig_nops(r, 0, false, 2);
+	nbfixture_nops(r, 0, false, 2);
 	return value(r, 12) == BIT(32) + 1;
 }
 
-static bool goes_on(struct netburst_rig *r)
+static bool goes_on(struct netburst_fixture *r)
 {
 	instructions(r, T0O, ENABLE, TOP - 1);
-	nbrig_nops(r, 0, false, 5);
+	nbfixture_nops(r, 0, false, 5);
 	return value(r, 12) == 3;
 }
 
-static bool counter_15_carries(struct netburst_rig *r)
+static bool counter_15_carries(struct netburst_fixture *r)
 {
 	program(r, 15, 0x3b9, 4, escr(2, 3, T0O), ENABLE, BITS(0, 31));
-	nbrig_nops(r, 0, false, 5);
+	nbfixture_nops(r, 0, false, 5);
 	return value(r, 15) == BIT(32) + 4;
 }
 
-static bool flag_sticks(struct netburst_rig *r)
+static bool flag_sticks(struct netburst_fixture *r)
 {
 	instructions(r, T0O, ENABLE, TOP);
-	nbrig_nops(r, 0, false, 1);
-	if (!(nbrig_get(r, 0, CCCR(12)) & OVF) || !(nbrig_get(r, 0, CCCR(12)) & OVF))
+	nbfixture_nops(r, 0, false, 1);
+	if (!(nbfixture_get(r, 0, CCCR(12)) & OVF) || !(nbfixture_get(r, 0, CCCR(12)) & OVF))
 		return false;
-	nbrig_set(r, 0, COUNTER(12), TOP);
-	nbrig_nops(r, 0, false, 1);
-	if (!(nbrig_get(r, 0, CCCR(12)) & OVF))
+	nbfixture_set(r, 0, COUNTER(12), TOP);
+	nbfixture_nops(r, 0, false, 1);
+	if (!(nbfixture_get(r, 0, CCCR(12)) & OVF))
 		return false;
-	nbrig_set(r, 0, CCCR(12), nbrig_get(r, 0, CCCR(12)) & ~ENABLE);
-	if (!(nbrig_get(r, 0, CCCR(12)) & OVF))
+	nbfixture_set(r, 0, CCCR(12), nbfixture_get(r, 0, CCCR(12)) & ~ENABLE);
+	if (!(nbfixture_get(r, 0, CCCR(12)) & OVF))
 		return false;
-	nbrig_set(r, 0, CCCR(12), 0);
-	return !(nbrig_get(r, 0, CCCR(12)) & OVF);
+	nbfixture_set(r, 0, CCCR(12), 0);
+	return !(nbfixture_get(r, 0, CCCR(12)) & OVF);
 }
 
-static bool forced(struct netburst_rig *r)
+static bool forced(struct netburst_fixture *r)
 {
 	instructions(r, T0O, ENABLE | FORCE | PMI_T0, 0);
-	nbrig_nops(r, 0, false, 4);
+	nbfixture_nops(r, 0, false, 4);
 	return r->requests[0] == 3 && value(r, 12) == 4;
 }
 
-static bool forced_by_an_event(struct netburst_rig *r)
+static bool forced_by_an_event(struct netburst_fixture *r)
 {
 	instructions(r, T0O, FORCE, 0);
-	return !(nbrig_get(r, 0, CCCR(12)) & OVF);
+	return !(nbfixture_get(r, 0, CCCR(12)) & OVF);
 }
 
 /* ---- cascades ---- */
 
-static bool cascade_is_asked_for(struct netburst_rig *r)
+static bool cascade_is_asked_for(struct netburst_fixture *r)
 {
 	program(r, 14, 0x3b9, 4, escr(2, 3, T0O), 0, 0);
 	instructions(r, T0O, ENABLE, TOP);
-	nbrig_nops(r, 0, false, 5);
+	nbfixture_nops(r, 0, false, 5);
 	return value(r, 14) == 0;
 }
 
 /* 12 starts 14, and not 15 beside it; 16 starts neither. */
-static bool cascade(struct netburst_rig *r)
+static bool cascade(struct netburst_fixture *r)
 {
-	nbrig_set(r, 0, 0x3b9, escr(2, 3, T0O));
-	nbrig_set(r, 0, CCCR(14), SELECT(4) | ANY | CASCADE);
-	nbrig_set(r, 0, CCCR(15), SELECT(4) | ANY | CASCADE);
+	nbfixture_set(r, 0, 0x3b9, escr(2, 3, T0O));
+	nbfixture_set(r, 0, CCCR(14), SELECT(4) | ANY | CASCADE);
+	nbfixture_set(r, 0, CCCR(15), SELECT(4) | ANY | CASCADE);
 	instructions(r, T0O, ENABLE, TOP - 2);
-	nbrig_nops(r, 0, false, 3);
+	nbfixture_nops(r, 0, false, 3);
 	if (value(r, 14) || value(r, 15))
 		return false;
-	nbrig_nops(r, 0, false, 5);
+	nbfixture_nops(r, 0, false, 5);
 	return value(r, 14) == 5 && value(r, 15) == 0;
 }
 
-static bool extended_cascade(struct netburst_rig *r)
+static bool extended_cascade(struct netburst_fixture *r)
 {
-	nbrig_set(r, 0, CCCR(12), SELECT(4) | ANY | BIT(11));
+	nbfixture_set(r, 0, CCCR(12), SELECT(4) | ANY | BIT(11));
 	program(r, 16, 0x3b8, 4, escr(2, 3, T0O), ENABLE, TOP - 2);
-	nbrig_nops(r, 0, false, 3);
+	nbfixture_nops(r, 0, false, 3);
 	if (value(r, 12))
 		return false;
-	nbrig_nops(r, 0, false, 5);
+	nbfixture_nops(r, 0, false, 5);
 	return value(r, 12) == 5;
 }
 
 /* ---- interrupts ---- */
 
-static bool interrupt_comes_next(struct netburst_rig *r)
+static bool interrupt_comes_next(struct netburst_fixture *r)
 {
 	instructions(r, T0O, ENABLE | PMI_T0, TOP - 1);
-	nbrig_nops(r, 0, false, 2);
+	nbfixture_nops(r, 0, false, 2);
 	if (r->requests[0])
 		return false;
-	nbrig_nops(r, 0, false, 1);
+	nbfixture_nops(r, 0, false, 1);
 	return r->requests[0] == 1;
 }
 
-static bool interrupt_goes_where_told(struct netburst_rig *r)
+static bool interrupt_goes_where_told(struct netburst_fixture *r)
 {
 	instructions(r, T0O, ENABLE | PMI_T1, TOP);
-	nbrig_nops(r, 0, false, 5);
-	nbrig_halt(r, 1);
+	nbfixture_nops(r, 0, false, 5);
+	nbfixture_halt(r, 1);
 	return r->requests[0] == 0 && r->requests[1] == 1 && r->called;
 }
 
-static bool no_flag_no_interrupt(struct netburst_rig *r)
+static bool no_flag_no_interrupt(struct netburst_fixture *r)
 {
 	instructions(r, T0O, ENABLE, TOP);
-	nbrig_nops(r, 0, false, 5);
-	nbrig_halt(r, 1);
-	return !r->requests[0] && !r->requests[1] && nbrig_get(r, 0, CCCR(12)) & OVF;
+	nbfixture_nops(r, 0, false, 5);
+	nbfixture_halt(r, 1);
+	return !r->requests[0] && !r->requests[1] && nbfixture_get(r, 0, CCCR(12)) & OVF;
 }
 
 /* ---- registers ---- */
 
-static bool is_shared(struct netburst_rig *r, u32 msr, u64 bits)
+static bool is_shared(struct netburst_fixture *r, u32 msr, u64 bits)
 {
-	nbrig_set(r, 0, msr, bits);
-	return nbrig_get(r, 1, msr) == bits && nbrig_get(r, 0, msr) == bits;
+	nbfixture_set(r, 0, msr, bits);
+	return nbfixture_get(r, 1, msr) == bits && nbfixture_get(r, 0, msr) == bits;
 }
 
 NETBURST_RULE(pebs_enable_is_shared, is_shared(r, PEBS, UOP_TAG | BIT(2)) && is_shared(r, PEBS, 0))
@@ -377,9 +377,9 @@ NETBURST_RULE(escr_is_shared, is_shared(r, 0x3b8, escr(2, 3, T0O)))
 NETBURST_RULE(counter_keeps, is_shared(r, COUNTER(12), 0x123456789a))
 NETBURST_RULE(cccr_keeps, is_shared(r, CCCR(12), SELECT(4) | ANY | EDGE))
 
-static bool is_refused(struct netburst_rig *r, u32 msr, u64 bit)
+static bool is_refused(struct netburst_fixture *r, u32 msr, u64 bit)
 {
-	return nbrig_wrmsr(r, 0, msr, bit) == MSR_GP;
+	return nbfixture_wrmsr(r, 0, msr, bit) == MSR_GP;
 }
 
 NETBURST_RULE(cccr_refuses, is_refused(r, CCCR(12), BIT(28)) && is_refused(r, CCCR(13), BIT(11)))
@@ -388,18 +388,18 @@ NETBURST_RULE(pebs_enable_refuses, is_refused(r, PEBS, BIT(27)))
 NETBURST_RULE(vert_refuses, is_refused(r, VERT, BIT(31)))
 
 /* "Reserved" on a processor without Hyper-Threading. */
-static bool one_thread_only(struct netburst_rig *r)
+static bool one_thread_only(struct netburst_fixture *r)
 {
-	nbrig_open(r, r->m[0].config.fault, false);
+	nbfixture_open(r, r->m[0].config.fault, false);
 	return is_refused(r, PEBS, OTHER) && is_refused(r, CCCR(12), PMI_T1) &&
 	       is_refused(r, 0x3b8, T1U) && !is_refused(r, CCCR(12), PMI_T0) &&
 	       !is_refused(r, PEBS, MY);
 }
 
-static bool rdpmc(struct netburst_rig *r)
+static bool rdpmc(struct netburst_fixture *r)
 {
-	nbrig_set(r, 0, COUNTER(12), 0x123456789a);
-	nbrig_set(r, 0, COUNTER(13), 0x55);
+	nbfixture_set(r, 0, COUNTER(12), 0x123456789a);
+	nbfixture_set(r, 0, COUNTER(13), 0x55);
 	return model_rdpmc(&r->m[0], 12).value == 0x123456789a &&
 	       model_rdpmc(&r->m[0], 12 | 1u << 31).value == 0x3456789a &&
 	       model_rdpmc(&r->m[0], 18).status == MSR_GP &&
@@ -549,8 +549,8 @@ bool netburst_has_rule(enum fault_id of)
 
 bool netburst_rule(enum fault_id of, enum fault_id on)
 {
-	static struct netburst_rig r;
+	static struct netburst_fixture r;
 
-	nbrig_open(&r, on, true);
+	nbfixture_open(&r, on, true);
 	return netburst_rules[of](&r);
 }

@@ -6,12 +6,13 @@
 #ifndef HOST_MODEL_RULES_NETBURST_H
 #define HOST_MODEL_RULES_NETBURST_H
 
-#include "host/model/netburst_rig.h"
+#include "host/model/netburst_fixture.h"
 
-typedef bool netburst_rule_fn(struct netburst_rig *r);
+typedef bool netburst_rule_fn(struct netburst_fixture *r);
 
 /* One that is an expression, of the rig r. */
-#define NETBURST_RULE(name, ...) static bool name(struct netburst_rig *r) { return __VA_ARGS__; }
+#define NETBURST_RULE(name, ...) \
+	static bool name(struct netburst_fixture *r) { return __VA_ARGS__; }
 
 #define T1U	BIT(0)
 #define T1O	BIT(1)
@@ -44,23 +45,23 @@ static inline u64 escr(unsigned event, u64 mask, u64 flags)
 }
 
 /* Counter n, which its CCCR gives ESCR number `select`, at this MSR. */
-static inline void program(struct netburst_rig *r, unsigned n, u32 escr_msr, unsigned select,
+static inline void program(struct netburst_fixture *r, unsigned n, u32 escr_msr, unsigned select,
 			   u64 value, u64 cccr, u64 from)
 {
-	nbrig_set(r, 0, COUNTER(n), from);
-	nbrig_set(r, 0, escr_msr, value);
-	nbrig_set(r, 0, CCCR(n), SELECT(select) | ANY | cccr);
+	nbfixture_set(r, 0, COUNTER(n), from);
+	nbfixture_set(r, 0, escr_msr, value);
+	nbfixture_set(r, 0, CCCR(n), SELECT(select) | ANY | cccr);
 }
 
 /* instr_retired on MSR_IQ_COUNTER0. */
-static inline void instructions(struct netburst_rig *r, u64 flags, u64 cccr, u64 from)
+static inline void instructions(struct netburst_fixture *r, u64 flags, u64 cccr, u64 from)
 {
 	program(r, 12, 0x3b8, 4, escr(2, 3, flags), cccr, from);
 }
 
-static inline u64 value(struct netburst_rig *r, unsigned n)
+static inline u64 value(struct netburst_fixture *r, unsigned n)
 {
-	return nbrig_get(r, 0, COUNTER(n));
+	return nbfixture_get(r, 0, COUNTER(n));
 }
 
 /* rules_netburst_tag.c: tagged micro-operations and records. */

@@ -4,43 +4,43 @@
 
 #include "host/model/rules_internal.h"
 
-#define SECOND_DS (RIG_MEMORY_BASE + 0x800)
+#define SECOND_DS (FIXTURE_MEMORY_BASE + 0x800)
 
-static bool assist_waits_for_its_event(struct rig *r)
+static bool assist_waits_for_its_event(struct fixture *r)
 {
-	rig_program_pebs(r, 0, LOADS, 0, 2);
-	rig_start(r, BIT(0));
+	fixture_program_pebs(r, 0, LOADS, 0, 2);
+	fixture_start(r, BIT(0));
 	loads(r, 2);
-	rig_nops(r, 4);
-	return rig_status(r) == BIT(0) && rig_index(r) == RIG_BUFFER;
+	fixture_nops(r, 4);
+	return fixture_status(r) == BIT(0) && fixture_index(r) == FIXTURE_BUFFER;
 }
 
 RULE(pebs_without_int_is_quiet, one_record(r, 0, 0) && !r->requests)
 
-static bool disarmed_by_pebs_enable(struct rig *r)
+static bool disarmed_by_pebs_enable(struct fixture *r)
 {
-	rig_program_pebs(r, 0, LOADS, 0, 2);
-	rig_start(r, BIT(0));
+	fixture_program_pebs(r, 0, LOADS, 0, 2);
+	fixture_start(r, BIT(0));
 	loads(r, 2);
-	rig_set(r, MSR_IA32_PEBS_ENABLE, 0);
+	fixture_set(r, MSR_IA32_PEBS_ENABLE, 0);
 	loads(r, 2);
-	return rig_status(r) == BIT(0) && rig_index(r) == RIG_BUFFER;
+	return fixture_status(r) == BIT(0) && fixture_index(r) == FIXTURE_BUFFER;
 }
 
-static bool precise_distribution(struct rig *r)
+static bool precise_distribution(struct fixture *r)
 {
 	u64 ip = precise_instruction(r);
 
-	return rig_record(r, 0, 0xb0) == ip;
+	return fixture_record(r, 0, 0xb0) == ip;
 }
 
-static bool index_advances_by_c0(struct rig *r)
+static bool index_advances_by_c0(struct fixture *r)
 {
 	one_record(r, 0, 0);
-	return rig_index(r) == RIG_BUFFER + 0xc0;
+	return fixture_index(r) == FIXTURE_BUFFER + 0xc0;
 }
 
-static bool registers_in_their_places(struct rig *r)
+static bool registers_in_their_places(struct fixture *r)
 {
 	static const u8 offsets[REG_COUNT] = {
 		[REG_RAX] = 0x10, [REG_RBX] = 0x18, [REG_RCX] = 0x20, [REG_RDX] = 0x28,
@@ -51,151 +51,152 @@ static bool registers_in_their_places(struct rig *r)
 	bool held = one_record(r, 0, 0);
 
 	for (unsigned i = 0; i < REG_COUNT; i++)
-		held = held && rig_record(r, 0, offsets[i]) == r->regs.gpr[i];
+		held = held && fixture_record(r, 0, offsets[i]) == r->regs.gpr[i];
 	return held;
 }
 
-RULE(registers_after, one_record(r, 0, 0) && rig_record(r, 0, 0x10) == r->regs.gpr[REG_RAX])
-RULE(flags_after, one_record(r, 0, 0) && rig_record(r, 0, 0x00) == r->regs.rflags)
-RULE(eventing_ip, one_record(r, 0, 0) && rig_record(r, 0, 0xb0) == r->ip - 4)
-RULE(next_ip, one_record(r, 0, 0) && rig_record(r, 0, 0x08) == r->ip)
-RULE(status_before, one_record(r, 0, 0) && rig_record(r, 0, 0x90) == BIT(0))
-RULE(no_latency, one_record(r, 0, 0) && rig_record(r, 0, 0xa8) == 0)
-RULE(nothing_behind, one_record(r, 0, 0) && rig_record(r, 1, 0) == 0)
+RULE(registers_after, one_record(r, 0, 0) && fixture_record(r, 0, 0x10) == r->regs.gpr[REG_RAX])
+RULE(flags_after, one_record(r, 0, 0) && fixture_record(r, 0, 0x00) == r->regs.rflags)
+RULE(eventing_ip, one_record(r, 0, 0) && fixture_record(r, 0, 0xb0) == r->ip - 4)
+RULE(next_ip, one_record(r, 0, 0) && fixture_record(r, 0, 0x08) == r->ip)
+RULE(status_before, one_record(r, 0, 0) && fixture_record(r, 0, 0x90) == BIT(0))
+RULE(no_latency, one_record(r, 0, 0) && fixture_record(r, 0, 0xa8) == 0)
+RULE(nothing_behind, one_record(r, 0, 0) && fixture_record(r, 1, 0) == 0)
 
-static bool threshold_at_two(struct rig *r)
+static bool threshold_at_two(struct fixture *r)
 {
 	unsigned after_one;
 
-	rig_ds(r, 8, 2);
-	rig_program_pebs(r, 0, LOADS, 0, 2);
-	rig_start(r, BIT(0));
+	fixture_ds(r, 8, 2);
+	fixture_program_pebs(r, 0, LOADS, 0, 2);
+	fixture_start(r, BIT(0));
 	loads(r, 3);
 	after_one = r->requests;
 	loads(r, 3);
 	return !after_one && r->requests == 1;
 }
 
-static bool stops_at_maximum(struct rig *r)
+static bool stops_at_maximum(struct fixture *r)
 {
-	rig_ds(r, 1, 8);
+	fixture_ds(r, 1, 8);
 	one_record(r, 0, 0);
 	loads(r, 6);
-	return rig_index(r) == RIG_BUFFER + 0xc0 && rig_record(r, 1, 0x98) == 0;
+	return fixture_index(r) == FIXTURE_BUFFER + 0xc0 && fixture_record(r, 1, 0x98) == 0;
 }
 
 RULE(reloads, one_record(r, 0, 0) && PMC(0) == MINUS(2))
 
-static bool reloads_no_other(struct rig *r)
+static bool reloads_no_other(struct fixture *r)
 {
-	rig_program(r, 1, INST, 0, 1);
-	rig_set_reset(r, 1, 0x1000);
-	rig_program_pebs(r, 0, LOADS, 0, 2);
-	rig_start(r, BIT(0) | BIT(1));
+	fixture_program(r, 1, INST, 0, 1);
+	fixture_set_reset(r, 1, 0x1000);
+	fixture_program_pebs(r, 0, LOADS, 0, 2);
+	fixture_start(r, BIT(0) | BIT(1));
 	loads(r, 3);
-	return rig_records(r) == 1 && PMC(1) == 2;
+	return fixture_records(r) == 1 && PMC(1) == 2;
 }
 
-static bool has_address(struct rig *r)
+static bool has_address(struct fixture *r)
 {
-	return rig_record(r, 0, RECORD_DLA) == ADDRESS;
+	return fixture_record(r, 0, RECORD_DLA) == ADDRESS;
 }
 
-static bool record_at_its_level_only(struct rig *r)
+static bool record_at_its_level_only(struct fixture *r)
 {
-	rig_program_pebs(r, 0, LOADS, 0, 2);
-	rig_set(r, MSR_IA32_PERFEVTSEL0, LOADS | IA32_PERFEVTSEL_EN | IA32_PERFEVTSEL_USR);
-	rig_start(r, BIT(0));
+	fixture_program_pebs(r, 0, LOADS, 0, 2);
+	fixture_set(r, MSR_IA32_PERFEVTSEL0, LOADS | IA32_PERFEVTSEL_EN | IA32_PERFEVTSEL_USR);
+	fixture_start(r, BIT(0));
 	r->cpl = 3;
 	loads(r, 2);
 	r->cpl = 0;
 	loads(r, 2);
-	return rig_records(r) == 0;
+	return fixture_records(r) == 0;
 }
 
 RULE(records_while_interrupts_are_off, one_record(r, 0, 0))
 
-static bool enabling_arms_nothing(struct rig *r)
+static bool enabling_arms_nothing(struct fixture *r)
 {
-	rig_program_pebs(r, 0, LOADS, 0, 10);
-	rig_start(r, BIT(0));
+	fixture_program_pebs(r, 0, LOADS, 0, 10);
+	fixture_start(r, BIT(0));
 	loads(r, 3);
-	return rig_records(r) == 0;
+	return fixture_records(r) == 0;
 }
 
-static bool pebs_bit_is_needed(struct rig *r)
+static bool pebs_bit_is_needed(struct fixture *r)
 {
-	rig_program(r, 0, LOADS, 0, 2);
-	rig_start(r, BIT(0));
+	fixture_program(r, 0, LOADS, 0, 2);
+	fixture_start(r, BIT(0));
 	loads(r, 4);
-	return rig_records(r) == 0;
+	return fixture_records(r) == 0;
 }
 
 RULE(pmc2_can_do_pebs, one_record(r, 2, 0))
-RULE(flags_come_first, one_record(r, 0, 0) && rig_record(r, 0, 0) == r->regs.rflags)
+RULE(flags_come_first, one_record(r, 0, 0) && fixture_record(r, 0, 0) == r->regs.rflags)
 
-static bool image_shows_all(struct rig *r)
+static bool image_shows_all(struct fixture *r)
 {
-	rig_program(r, 1, INST, 0, 1);
-	rig_program_pebs(r, 0, LOADS, 0, 2);
-	rig_start(r, BIT(0) | BIT(1));
+	fixture_program(r, 1, INST, 0, 1);
+	fixture_program_pebs(r, 0, LOADS, 0, 2);
+	fixture_start(r, BIT(0) | BIT(1));
 	loads(r, 3);
-	return rig_record(r, 0, 0x90) == (BIT(0) | BIT(1));
+	return fixture_record(r, 0, 0x90) == (BIT(0) | BIT(1));
 }
 
 RULE(address_on_pmc3, one_record(r, 3, 0) && has_address(r))
 
-static bool address_of_a_store(struct rig *r)
+static bool address_of_a_store(struct fixture *r)
 {
-	rig_program_pebs(r, 0, STORES, 0, 2);
-	rig_start(r, BIT(0));
+	fixture_program_pebs(r, 0, STORES, 0, 2);
+	fixture_start(r, BIT(0));
 	for (int i = 0; i < 3; i++)
-		rig_store(r, ADDRESS);
-	return rig_records(r) == 1 && has_address(r);
+		fixture_store(r, ADDRESS);
+	return fixture_records(r) == 1 && has_address(r);
 }
 
 RULE(exact_address, one_record(r, 0, 0) && has_address(r))
-RULE(source_is_zero, one_record(r, 0, 0) && rig_record(r, 0, RECORD_SOURCE) == 0)
+RULE(source_is_zero, one_record(r, 0, 0) && fixture_record(r, 0, RECORD_SOURCE) == 0)
 
 /* Two records, each with its EventingIP; nothing after them. */
-static bool two_in_their_places(struct rig *r)
+static bool two_in_their_places(struct fixture *r)
 {
 	u64 ip[2];
 
-	rig_program_pebs(r, 0, LOADS, 0, 2);
-	rig_start(r, BIT(0));
+	fixture_program_pebs(r, 0, LOADS, 0, 2);
+	fixture_start(r, BIT(0));
 	for (unsigned i = 0; i < 2; i++) {
 		loads(r, 3);
 		ip[i] = r->ip - 4;
-		if (rig_index(r) != RIG_BUFFER + (i + 1) * 0xc0ULL ||
-		    rig_record(r, i, 0xb0) != ip[i])
+		if (fixture_index(r) != FIXTURE_BUFFER + (i + 1) * 0xc0ULL ||
+		    fixture_record(r, i, 0xb0) != ip[i])
 			return false;
 	}
-	return rig_record(r, 0, 0xb0) == ip[0] && rig_record(r, 2, 0xb0) == 0;
+	return fixture_record(r, 0, 0xb0) == ip[0] && fixture_record(r, 2, 0xb0) == 0;
 }
 
-RULE(index_and_record_together, one_record(r, 0, 0) && rig_index(r) == RIG_BUFFER + 0xc0)
+RULE(index_and_record_together, one_record(r, 0, 0) && fixture_index(r) == FIXTURE_BUFFER + 0xc0)
 
-static bool not_in_the_bts_buffer(struct rig *r)
+static bool not_in_the_bts_buffer(struct fixture *r)
 {
-	rig_poke(r, RIG_DS, RIG_BUFFER + 0x1000);
-	rig_poke(r, RIG_DS + 8, RIG_BUFFER + 0x1000);
-	rig_poke(r, RIG_DS + 0x10, RIG_BUFFER + 0x1800);
-	rig_poke(r, RIG_DS + 0x18, RIG_BUFFER + 0x1800);
+	fixture_poke(r, FIXTURE_DS, FIXTURE_BUFFER + 0x1000);
+	fixture_poke(r, FIXTURE_DS + 8, FIXTURE_BUFFER + 0x1000);
+	fixture_poke(r, FIXTURE_DS + 0x10, FIXTURE_BUFFER + 0x1800);
+	fixture_poke(r, FIXTURE_DS + 0x18, FIXTURE_BUFFER + 0x1800);
 	one_record(r, 0, 0);
-	return rig_records(r) == 1 && rig_peek(r, RIG_BUFFER + 0x10b0) == 0;
+	return fixture_records(r) == 1 && fixture_peek(r, FIXTURE_BUFFER + 0x10b0) == 0;
 }
 
 /* The threshold is at record 3: how many requests after each of four records? */
-static bool requests_are(struct rig *r, unsigned one, unsigned two, unsigned three, unsigned four)
+static bool requests_are(struct fixture *r, unsigned one, unsigned two, unsigned three,
+			 unsigned four)
 {
 	const unsigned wanted[4] = { one, two, three, four };
 	bool held = true;
 
-	rig_ds(r, 8, 3);
+	fixture_ds(r, 8, 3);
 	r->unmasks = true;
-	rig_program_pebs(r, 0, LOADS, 0, 2);
-	rig_start(r, BIT(0));
+	fixture_program_pebs(r, 0, LOADS, 0, 2);
+	fixture_start(r, BIT(0));
 	for (unsigned i = 0; i < 4; i++) {
 		loads(r, 3);
 		held = held && r->requests == wanted[i];
@@ -205,127 +206,128 @@ static bool requests_are(struct rig *r, unsigned one, unsigned two, unsigned thr
 
 RULE(threshold_is_reached_at_three, requests_are(r, 0, 0, 1, 2))
 
-static bool threshold_has_the_vector(struct rig *r)
+static bool threshold_has_the_vector(struct fixture *r)
 {
-	rig_ds(r, 8, 1);
+	fixture_ds(r, 8, 1);
 	one_record(r, 0, 0);
-	return r->n_interrupts == 1 && r->interrupt[0].vector == RIG_VECTOR;
+	return r->n_interrupts == 1 && r->interrupt[0].vector == FIXTURE_VECTOR;
 }
 
-static bool threshold_freezes(struct rig *r)
+static bool threshold_freezes(struct fixture *r)
 {
-	rig_ds(r, 8, 1);
-	rig_wrmsr(r, MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI);
+	fixture_ds(r, 8, 1);
+	fixture_wrmsr(r, MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI);
 	one_record(r, 0, 0);
-	return !rig_get(r, MSR_IA32_PERF_GLOBAL_CTRL);
+	return !fixture_get(r, MSR_IA32_PERF_GLOBAL_CTRL);
 }
 
-static bool arming_is_quiet(struct rig *r)
+static bool arming_is_quiet(struct fixture *r)
 {
-	rig_program_pebs(r, 0, LOADS, 0, 2);
-	rig_start(r, BIT(0));
+	fixture_program_pebs(r, 0, LOADS, 0, 2);
+	fixture_start(r, BIT(0));
 	loads(r, 2);
-	return !r->requests && rig_status(r) == BIT(0);
+	return !r->requests && fixture_status(r) == BIT(0);
 }
 
-static bool sets_ovfbuf(struct rig *r)
+static bool sets_ovfbuf(struct fixture *r)
 {
-	rig_ds(r, 8, 1);
-	return one_record(r, 0, 0) && rig_status(r) == BIT(62);
+	fixture_ds(r, 8, 1);
+	return one_record(r, 0, 0) && fixture_status(r) == BIT(62);
 }
 
-static bool clears_its_bits_only(struct rig *r)
+static bool clears_its_bits_only(struct fixture *r)
 {
-	rig_program(r, 1, INST, 0, 1);
-	rig_program_pebs(r, 0, LOADS, 0, 2);
-	rig_start(r, BIT(0) | BIT(1));
+	fixture_program(r, 1, INST, 0, 1);
+	fixture_program_pebs(r, 0, LOADS, 0, 2);
+	fixture_start(r, BIT(0) | BIT(1));
 	loads(r, 3);
-	return rig_status(r) == BIT(1);
+	return fixture_status(r) == BIT(1);
 }
 
-static bool reloads_its_slot(struct rig *r)
+static bool reloads_its_slot(struct fixture *r)
 {
-	rig_set_reset(r, 1, 0x1111);
+	fixture_set_reset(r, 1, 0x1111);
 	return one_record(r, 0, 0) && PMC(0) == MINUS(2);
 }
 
-static bool reloads_all_that_overflowed(struct rig *r)
+static bool reloads_all_that_overflowed(struct fixture *r)
 {
-	rig_program_pebs(r, 0, LOADS, 0, 2);
-	rig_program_pebs(r, 1, LOADS, 0, 2);
-	rig_start(r, BIT(0) | BIT(1));
+	fixture_program_pebs(r, 0, LOADS, 0, 2);
+	fixture_program_pebs(r, 1, LOADS, 0, 2);
+	fixture_start(r, BIT(0) | BIT(1));
 	loads(r, 3);
 	return PMC(0) == MINUS(2) && PMC(1) == MINUS(2);
 }
 
-static bool uses_the_area_set_last(struct rig *r)
+static bool uses_the_area_set_last(struct fixture *r)
 {
-	rig_set(r, MSR_IA32_DS_AREA, RIG_DS + 0x200);
-	memcpy(r->memory + (SECOND_DS - RIG_MEMORY_BASE), r->memory, 0x60);
-	rig_set(r, MSR_IA32_DS_AREA, SECOND_DS);
-	rig_poke(r, SECOND_DS + 0x40, MINUS(2));
-	rig_program_pebs(r, 0, LOADS, 0, 2);
-	rig_start(r, BIT(0));
+	fixture_set(r, MSR_IA32_DS_AREA, FIXTURE_DS + 0x200);
+	memcpy(r->memory + (SECOND_DS - FIXTURE_MEMORY_BASE), r->memory, 0x60);
+	fixture_set(r, MSR_IA32_DS_AREA, SECOND_DS);
+	fixture_poke(r, SECOND_DS + 0x40, MINUS(2));
+	fixture_program_pebs(r, 0, LOADS, 0, 2);
+	fixture_start(r, BIT(0));
 	loads(r, 3);
-	return rig_peek(r, SECOND_DS + 0x28) == RIG_BUFFER + 0xc0;
+	return fixture_peek(r, SECOND_DS + 0x28) == FIXTURE_BUFFER + 0xc0;
 }
 
-static bool index_after_a_branch(struct rig *r)
+static bool index_after_a_branch(struct fixture *r)
 {
-	rig_program_pebs(r, 0, EVENT_BR_INST_RETIRED_ALL_BRANCHES_PEBS, 0, 2);
-	rig_start(r, BIT(0));
+	fixture_program_pebs(r, 0, EVENT_BR_INST_RETIRED_ALL_BRANCHES_PEBS, 0, 2);
+	fixture_start(r, BIT(0));
 	for (unsigned i = 0; i < 3; i++)
-		rig_branch(r, BRANCH_JUMP, true);
-	return rig_index(r) == RIG_BUFFER + 0xc0;
+		fixture_branch(r, BRANCH_JUMP, true);
+	return fixture_index(r) == FIXTURE_BUFFER + 0xc0;
 }
 
 RULE(pmc3_records_the_next, one_record(r, 3, 0))
 
-static bool maximum_and_threshold(struct rig *r)
+static bool maximum_and_threshold(struct fixture *r)
 {
-	rig_ds(r, 1, 6);
+	fixture_ds(r, 1, 6);
 	one_record(r, 0, 0);
 	return !r->requests;
 }
 
-static bool full_stays(struct rig *r)
+static bool full_stays(struct fixture *r)
 {
-	rig_ds(r, 0, 8);
+	fixture_ds(r, 0, 8);
 	one_record(r, 0, 0);
-	return rig_index(r) == RIG_BUFFER;
+	return fixture_index(r) == FIXTURE_BUFFER;
 }
 
-static bool below_the_base_nothing(struct rig *r)
+static bool below_the_base_nothing(struct fixture *r)
 {
-	rig_poke(r, RIG_DS + 0x20, RIG_BUFFER + 0x300);
+	fixture_poke(r, FIXTURE_DS + 0x20, FIXTURE_BUFFER + 0x300);
 	one_record(r, 0, 0);
-	return rig_index(r) == RIG_BUFFER;
+	return fixture_index(r) == FIXTURE_BUFFER;
 }
 
-static bool goes_on_after_a_reset(struct rig *r)
+static bool goes_on_after_a_reset(struct fixture *r)
 {
-	rig_ds(r, 1, 8);
-	rig_program_pebs(r, 0, LOADS, 0, 2);
-	rig_start(r, BIT(0));
+	fixture_ds(r, 1, 8);
+	fixture_program_pebs(r, 0, LOADS, 0, 2);
+	fixture_start(r, BIT(0));
 	loads(r, 9);
-	rig_poke(r, RIG_DS + 0x28, RIG_BUFFER);
-	rig_set(r, MSR_IA32_PMC0, 0xffffffff);
+	fixture_poke(r, FIXTURE_DS + 0x28, FIXTURE_BUFFER);
+	fixture_set(r, MSR_IA32_PMC0, 0xffffffff);
 	loads(r, 2);
-	return rig_records(r) == 1;
+	return fixture_records(r) == 1;
 }
 
-static bool index_is_written_last(struct rig *r)
+static bool index_is_written_last(struct fixture *r)
 {
 	/* Nothing in memory tells; the model's own question does. */
 	return !model_fault(&r->m, FAULT_INDEX_FIRST) && one_record(r, 0, 0);
 }
 
 /* The BTS index, at offset 8 of the DS area. */
-static bool bts_index_stays(struct rig *r)
+static bool bts_index_stays(struct fixture *r)
 {
-	rig_poke(r, RIG_DS + 8, RIG_BUFFER + 0x1000);
+	fixture_poke(r, FIXTURE_DS + 8, FIXTURE_BUFFER + 0x1000);
 	one_record(r, 0, 0);
-	return rig_records(r) == 1 && rig_peek(r, RIG_DS + 8) == RIG_BUFFER + 0x1000;
+	return fixture_records(r) == 1 &&
+	       fixture_peek(r, FIXTURE_DS + 8) == FIXTURE_BUFFER + 0x1000;
 }
 
 rule *const pebs_rules[FAULT_COUNT] = {

@@ -2,144 +2,144 @@
 /* The rules that faults of transactions break. */
 #include "host/model/rules_internal.h"
 
-#define DATA		(RIG_MEMORY_BASE + 0x3000)
+#define DATA		(FIXTURE_MEMORY_BASE + 0x3000)
 #define FALLBACK	0x600000ULL
 #define INNER		0x700000ULL
-#define TX_FIELD(n)	rig_record(r, n, 0xb8)
+#define TX_FIELD(n)	fixture_record(r, n, 0xb8)
 #define HIGH(value)	((value) & ~BITS(0, 31))
 
-static void begin(struct rig *r, u64 fallback)
+static void rules_tx_begin(struct fixture *r, u64 fallback)
 {
 	struct model_registers before = r->regs;
 	bool outermost = !model_in_tx(&r->m);
 
-	rig_retire(r, &(struct model_retired){ .tx = outermost ? TX_STARTS : TX_NO_ACT });
+	fixture_retire(r, &(struct model_retired){ .tx = outermost ? TX_STARTS : TX_NO_ACT });
 	model_tx_begin(&r->m, &before, fallback);
 }
 
-static void end(struct rig *r)
+static void rules_tx_end(struct fixture *r)
 {
-	rig_retire(r, &(struct model_retired){ .tx = TX_COMMITS });
+	fixture_retire(r, &(struct model_retired){ .tx = TX_COMMITS });
 	model_tx_end(&r->m);
 }
 
-static void store(struct rig *r, u64 value)
+static void store(struct fixture *r, u64 value)
 {
 	model_tx_access(&r->m, DATA, 8, true);
-	rig_poke(r, DATA, value);
-	rig_store(r, DATA);
+	fixture_poke(r, DATA, value);
+	fixture_store(r, DATA);
 }
 
 /* Returns where. */
-static u64 abort_for(struct rig *r, enum tx_cause cause)
+static u64 abort_for(struct fixture *r, enum tx_cause cause)
 {
 	u64 ip;
 
-	begin(r, FALLBACK);
+	rules_tx_begin(r, FALLBACK);
 	store(r, 7);
-	rig_nops(r, 2);
+	fixture_nops(r, 2);
 	ip = r->ip;
 	model_tx_abort(&r->m, cause, 1, ip, 0);
 	return ip;
 }
 
 /* One abort is counted, and the next recorded. */
-static void record_abort(struct rig *r, enum tx_cause first, enum tx_cause recorded)
+static void record_abort(struct fixture *r, enum tx_cause first, enum tx_cause recorded)
 {
-	rig_program_pebs(r, 1, EVENT_RTM_RETIRED_ABORTED, 0, 1);
-	rig_start(r, BIT(1));
+	fixture_program_pebs(r, 1, EVENT_RTM_RETIRED_ABORTED, 0, 1);
+	fixture_start(r, BIT(1));
 	abort_for(r, first);
 	abort_for(r, recorded);
 }
 
-static bool abort_is_recorded(struct rig *r)
+static bool abort_is_recorded(struct fixture *r)
 {
 	record_abort(r, TX_EXPLICIT, TX_EXPLICIT);
-	return rig_records(r) == 1 && TX_FIELD(0) == (BIT(33) | BIT(34) | 3);
+	return fixture_records(r) == 1 && TX_FIELD(0) == (BIT(33) | BIT(34) | 3);
 }
 
-static bool event_is_recorded(struct rig *r)
+static bool event_is_recorded(struct fixture *r)
 {
 	record_abort(r, TX_EXPLICIT, TX_EVENT);
-	return rig_records(r) == 1 && HIGH(TX_FIELD(0)) == (BIT(33) | BIT(35) | BIT(36));
+	return fixture_records(r) == 1 && HIGH(TX_FIELD(0)) == (BIT(33) | BIT(35) | BIT(36));
 }
 
-static bool capacity_is_recorded(struct rig *r)
+static bool capacity_is_recorded(struct fixture *r)
 {
 	record_abort(r, TX_EXPLICIT, TX_CAPACITY_WRITES);
-	return rig_records(r) == 1 && HIGH(TX_FIELD(0)) == (BIT(33) | BIT(35) | BIT(38));
+	return fixture_records(r) == 1 && HIGH(TX_FIELD(0)) == (BIT(33) | BIT(35) | BIT(38));
 }
 
-static bool goes_to_the_outermost(struct rig *r)
+static bool goes_to_the_outermost(struct fixture *r)
 {
-	rig_program_pebs(r, 1, EVENT_RTM_RETIRED_ABORTED, 0, 1);
-	rig_start(r, BIT(1));
+	fixture_program_pebs(r, 1, EVENT_RTM_RETIRED_ABORTED, 0, 1);
+	fixture_start(r, BIT(1));
 	abort_for(r, TX_EXPLICIT);
-	begin(r, FALLBACK);
-	begin(r, INNER);
+	rules_tx_begin(r, FALLBACK);
+	rules_tx_begin(r, INNER);
 	model_tx_abort(&r->m, TX_EXPLICIT, 1, r->ip, 0);
-	return rig_records(r) == 1 && rig_record(r, 0, 0x08) == FALLBACK;
+	return fixture_records(r) == 1 && fixture_record(r, 0, 0x08) == FALLBACK;
 }
 
-static bool commits_are_no_aborts(struct rig *r)
+static bool commits_are_no_aborts(struct fixture *r)
 {
-	rig_program(r, 0, EVENT_RTM_RETIRED_ABORTED, 0, 0);
-	rig_start(r, BIT(0));
-	begin(r, FALLBACK);
-	end(r);
+	fixture_program(r, 0, EVENT_RTM_RETIRED_ABORTED, 0, 0);
+	fixture_start(r, BIT(0));
+	rules_tx_begin(r, FALLBACK);
+	rules_tx_end(r);
 	abort_for(r, TX_EXPLICIT);
 	return PMC(0) == 1;
 }
 
 /* Begins, commits and aborts of four transactions. */
-static bool all_are_counted(struct rig *r)
+static bool all_are_counted(struct fixture *r)
 {
-	rig_program(r, 0, EVENT_RTM_RETIRED_START, 0, 0);
-	rig_program(r, 1, EVENT_RTM_RETIRED_COMMIT, 0, 0);
-	rig_start(r, BIT(0) | BIT(1));
+	fixture_program(r, 0, EVENT_RTM_RETIRED_START, 0, 0);
+	fixture_program(r, 1, EVENT_RTM_RETIRED_COMMIT, 0, 0);
+	fixture_start(r, BIT(0) | BIT(1));
 	for (unsigned i = 0; i < 3; i++) {
-		begin(r, FALLBACK);
-		end(r);
+		rules_tx_begin(r, FALLBACK);
+		rules_tx_end(r);
 	}
 	abort_for(r, TX_EXPLICIT);
 	return PMC(0) == 4 && PMC(1) == 3;
 }
 
-static bool record_ends_transaction(struct rig *r)
+static bool record_ends_transaction(struct fixture *r)
 {
-	rig_program_pebs(r, 0, EVENT_MEM_UOPS_RETIRED_ALL_LOADS, 0, 1);
-	rig_start(r, BIT(0));
-	begin(r, FALLBACK);
-	rig_load(r, DATA);
-	rig_load(r, DATA);
-	return !model_in_tx(&r->m) && rig_records(r) == 1;
+	fixture_program_pebs(r, 0, EVENT_MEM_UOPS_RETIRED_ALL_LOADS, 0, 1);
+	fixture_start(r, BIT(0));
+	rules_tx_begin(r, FALLBACK);
+	fixture_load(r, DATA);
+	fixture_load(r, DATA);
+	return !model_in_tx(&r->m) && fixture_records(r) == 1;
 }
 
-static bool stores_are_taken_back(struct rig *r)
+static bool stores_are_taken_back(struct fixture *r)
 {
-	rig_poke(r, DATA, 3);
+	fixture_poke(r, DATA, 3);
 	abort_for(r, TX_EXPLICIT);
-	return rig_peek(r, DATA) == 3;
+	return fixture_peek(r, DATA) == 3;
 }
 
 /* Instructions in counter n of an aborted transaction, with 20 others before. */
-static u64 counted(struct rig *r, unsigned n, u64 bit)
+static u64 counted(struct fixture *r, unsigned n, u64 bit)
 {
-	rig_program(r, n, EVENT_INST_RETIRED_ANY_P, bit, 0);
-	rig_start(r, BIT(n));
-	rig_nops(r, 20);
+	fixture_program(r, n, EVENT_INST_RETIRED_ANY_P, bit, 0);
+	fixture_start(r, BIT(n));
+	fixture_nops(r, 20);
 	abort_for(r, TX_EXPLICIT);
 	return PMC(n);
 }
 
 /* One of the stores that a counter sees is outside, of those that it records none. */
-static bool filter_holds_for_records(struct rig *r)
+static bool filter_holds_for_records(struct fixture *r)
 {
-	rig_program_pebs(r, 0, EVENT_MEM_UOPS_RETIRED_ALL_STORES, IA32_PERFEVTSEL_IN_TX, 1);
-	rig_start(r, BIT(0));
+	fixture_program_pebs(r, 0, EVENT_MEM_UOPS_RETIRED_ALL_STORES, IA32_PERFEVTSEL_IN_TX, 1);
+	fixture_start(r, BIT(0));
 	for (unsigned i = 0; i < 5; i++)
-		rig_store(r, DATA);
-	return !rig_records(r) && rig_get(r, MSR_IA32_PMC0) != 0;
+		fixture_store(r, DATA);
+	return !fixture_records(r) && fixture_get(r, MSR_IA32_PMC0) != 0;
 }
 
 RULE(in_tx_is_inside, counted(r, 0, IA32_PERFEVTSEL_IN_TX) == 3)
@@ -147,7 +147,7 @@ RULE(in_txcp_takes_back, counted(r, 2, IA32_PERFEVTSEL_IN_TXCP) == 21)
 RULE(others_keep_theirs, counted(r, 0, 0) == 24)
 
 /* Records of aborts, of each cause twice. */
-static bool bits_are_exact(struct rig *r)
+static bool bits_are_exact(struct fixture *r)
 {
 	static const struct {
 		enum tx_cause cause;
@@ -160,66 +160,66 @@ static bool bits_are_exact(struct rig *r)
 		{ TX_CAPACITY_READS, BIT(33) | BIT(35) | BIT(39) },
 	};
 
-	rig_program_pebs(r, 1, EVENT_RTM_RETIRED_ABORTED, 0, 1);
-	rig_start(r, BIT(1));
+	fixture_program_pebs(r, 1, EVENT_RTM_RETIRED_ABORTED, 0, 1);
+	fixture_start(r, BIT(1));
 	for (unsigned i = 0; i < sizeof(told) / sizeof(told[0]); i++) {
 		u64 ip;
 
 		abort_for(r, told[i].cause);
 		ip = abort_for(r, told[i].cause);
-		if (rig_records(r) != i + 1 || HIGH(TX_FIELD(i)) != told[i].high ||
-		    (told[i].cause == TX_EXPLICIT && rig_record(r, i, 0xb0) != ip))
+		if (fixture_records(r) != i + 1 || HIGH(TX_FIELD(i)) != told[i].high ||
+		    (told[i].cause == TX_EXPLICIT && fixture_record(r, i, 0xb0) != ip))
 			return false;
 	}
 	return true;
 }
 
 /* The cycles of the last transaction, which has committed, in the record of a load. */
-static bool commits_have_cycles(struct rig *r)
+static bool commits_have_cycles(struct fixture *r)
 {
-	rig_program_pebs(r, 0, EVENT_MEM_UOPS_RETIRED_ALL_LOADS, 0, 1);
-	rig_start(r, BIT(0));
+	fixture_program_pebs(r, 0, EVENT_MEM_UOPS_RETIRED_ALL_LOADS, 0, 1);
+	fixture_start(r, BIT(0));
 	abort_for(r, TX_EXPLICIT);
-	begin(r, FALLBACK);
-	rig_nops(r, 4);
-	end(r);
-	rig_load(r, DATA);
-	rig_load(r, DATA);
-	return rig_records(r) == 1 && TX_FIELD(0) == 5;
+	rules_tx_begin(r, FALLBACK);
+	fixture_nops(r, 4);
+	rules_tx_end(r);
+	fixture_load(r, DATA);
+	fixture_load(r, DATA);
+	return fixture_records(r) == 1 && TX_FIELD(0) == 5;
 }
 
-static bool overflow_interrupts(struct rig *r)
+static bool overflow_interrupts(struct fixture *r)
 {
-	rig_program(r, 0, EVENT_INST_RETIRED_ANY_P, IA32_PERFEVTSEL_INT, 2);
-	rig_start(r, BIT(0));
+	fixture_program(r, 0, EVENT_INST_RETIRED_ANY_P, IA32_PERFEVTSEL_INT, 2);
+	fixture_start(r, BIT(0));
 	abort_for(r, TX_EXPLICIT);
-	return r->n_interrupts == 1 && rig_get(r, MSR_IA32_PERF_GLOBAL_STATUS) & BIT(0);
+	return r->n_interrupts == 1 && fixture_get(r, MSR_IA32_PERF_GLOBAL_STATUS) & BIT(0);
 }
 
-static bool both_filters_hold(struct rig *r)
+static bool both_filters_hold(struct fixture *r)
 {
 	const u64 both = IA32_PERFEVTSEL_IN_TX | IA32_PERFEVTSEL_IN_TXCP;
 
 	if (counted(r, 2, both))
 		return false;
-	begin(r, FALLBACK);
-	rig_nops(r, 4);
-	end(r);
+	rules_tx_begin(r, FALLBACK);
+	fixture_nops(r, 4);
+	rules_tx_end(r);
 	return PMC(2) == 5;
 }
 
 /* IN_TXCP takes back what was counted in an abort of this cause. */
-static bool event_takes_back(struct rig *r)
+static bool event_takes_back(struct fixture *r)
 {
-	rig_program(r, 2, EVENT_INST_RETIRED_ANY_P, IA32_PERFEVTSEL_IN_TXCP, 0);
-	rig_start(r, BIT(2));
+	fixture_program(r, 2, EVENT_INST_RETIRED_ANY_P, IA32_PERFEVTSEL_IN_TXCP, 0);
+	fixture_start(r, BIT(2));
 	abort_for(r, TX_EVENT);
 	return PMC(2) == 1;
 }
 
 /* ---- elided locks ---- */
 
-static void acquire(struct rig *r, u64 lock)
+static void acquire(struct fixture *r, u64 lock)
 {
 	if (!model_in_tx(&r->m) && !model_tx_declines(&r->m, r->ip)) {
 		r->regs.rip = r->ip;
@@ -229,34 +229,34 @@ static void acquire(struct rig *r, u64 lock)
 		model_tx_access(&r->m, lock, 8, true);
 		model_tx_acquire(&r->m, lock, 8, r->ip, r->ip + 4);
 	}
-	rig_poke(r, lock, 1);
-	rig_store(r, lock);
+	fixture_poke(r, lock, 1);
+	fixture_store(r, lock);
 }
 
-static void release(struct rig *r, u64 lock)
+static void release(struct fixture *r, u64 lock)
 {
 	model_tx_access(&r->m, lock, 8, true);
 	model_tx_release(&r->m, lock, 8);
-	rig_poke(r, lock, 0);
-	rig_store(r, lock);
+	fixture_poke(r, lock, 0);
+	fixture_store(r, lock);
 }
 
 /* An elision that ends well, and one that aborts in its inner lock, where: *at; 4 bytes after its
  * first lock: *behind. */
-static void elide(struct rig *r, u64 *at, u64 *behind)
+static void elide(struct fixture *r, u64 *at, u64 *behind)
 {
 	acquire(r, DATA);
 	release(r, DATA);
-	rig_nops(r, 1);
+	fixture_nops(r, 1);
 	*behind = r->ip + 4;
 	acquire(r, DATA);
 	acquire(r, DATA + 64);
 	*at = r->ip;
 	model_tx_abort(&r->m, TX_INSTRUCTION, 0, r->ip, 0);
-	rig_poke(r, DATA, 0);
+	fixture_poke(r, DATA, 0);
 }
 
-static bool elisions_are_counted(struct rig *r)
+static bool elisions_are_counted(struct fixture *r)
 {
 	static const u32 events[4] = {
 		EVENT_HLE_RETIRED_START, EVENT_HLE_RETIRED_COMMIT, EVENT_HLE_RETIRED_ABORTED,
@@ -265,62 +265,62 @@ static bool elisions_are_counted(struct rig *r)
 	u64 at, behind;
 
 	for (unsigned i = 0; i < 4; i++)
-		rig_program(r, i, events[i], 0, 0);
-	rig_start(r, BITS(0, 3));
+		fixture_program(r, i, events[i], 0, 0);
+	fixture_start(r, BITS(0, 3));
 	elide(r, &at, &behind);
 	return PMC(0) == 2 && PMC(1) == 1 && PMC(2) == 1 && PMC(3) == 0;
 }
 
-static bool elisions_are_recorded(struct rig *r)
+static bool elisions_are_recorded(struct fixture *r)
 {
 	u64 at, behind;
 
-	rig_program_pebs(r, 1, EVENT_HLE_RETIRED_ABORTED, 0, 1);
-	rig_start(r, BIT(1));
+	fixture_program_pebs(r, 1, EVENT_HLE_RETIRED_ABORTED, 0, 1);
+	fixture_start(r, BIT(1));
 	elide(r, &at, &behind);
 	elide(r, &at, &behind);
-	return rig_records(r) == 1 && rig_record(r, 0, 0x08) == behind &&
-	       rig_record(r, 0, 0xb0) == at && HIGH(TX_FIELD(0)) == (BIT(32) | BIT(34));
+	return fixture_records(r) == 1 && fixture_record(r, 0, 0x08) == behind &&
+	       fixture_record(r, 0, 0xb0) == at && HIGH(TX_FIELD(0)) == (BIT(32) | BIT(34));
 }
 
-static bool elisions_are_filtered(struct rig *r)
+static bool elisions_are_filtered(struct fixture *r)
 {
 	u64 at, behind;
 
-	rig_program(r, 0, EVENT_MEM_UOPS_RETIRED_ALL_STORES, IA32_PERFEVTSEL_IN_TX, 0);
-	rig_program(r, 2, EVENT_MEM_UOPS_RETIRED_ALL_STORES, IA32_PERFEVTSEL_IN_TXCP, 0);
-	rig_start(r, BIT(0) | BIT(2));
+	fixture_program(r, 0, EVENT_MEM_UOPS_RETIRED_ALL_STORES, IA32_PERFEVTSEL_IN_TX, 0);
+	fixture_program(r, 2, EVENT_MEM_UOPS_RETIRED_ALL_STORES, IA32_PERFEVTSEL_IN_TXCP, 0);
+	fixture_start(r, BIT(0) | BIT(2));
 	elide(r, &at, &behind);
 	return PMC(0) == 4 && PMC(2) == 2;
 }
 
-static bool nested_abort_is_one(struct rig *r)
+static bool nested_abort_is_one(struct fixture *r)
 {
-	rig_program(r, 0, EVENT_RTM_RETIRED_ABORTED, 0, 0);
-	rig_start(r, BIT(0));
-	begin(r, FALLBACK);
-	begin(r, INNER);
+	fixture_program(r, 0, EVENT_RTM_RETIRED_ABORTED, 0, 0);
+	fixture_start(r, BIT(0));
+	rules_tx_begin(r, FALLBACK);
+	rules_tx_begin(r, INNER);
 	model_tx_abort(&r->m, TX_EXPLICIT, 1, r->ip, 0);
 	return PMC(0) == 1;
 }
 
-static bool user_records_are_filtered(struct rig *r)
+static bool user_records_are_filtered(struct fixture *r)
 {
-	rig_program_pebs(r, 0, EVENT_MEM_UOPS_RETIRED_ALL_LOADS, IA32_PERFEVTSEL_IN_TX, 2);
-	rig_start(r, BIT(0));
+	fixture_program_pebs(r, 0, EVENT_MEM_UOPS_RETIRED_ALL_LOADS, IA32_PERFEVTSEL_IN_TX, 2);
+	fixture_start(r, BIT(0));
 	r->cpl = 3;
 	loads(r, 5);
-	return rig_records(r) == 0;
+	return fixture_records(r) == 0;
 }
 
-static bool record_ends_elision(struct rig *r)
+static bool record_ends_elision(struct fixture *r)
 {
-	rig_program_pebs(r, 0, EVENT_MEM_UOPS_RETIRED_ALL_LOADS, 0, 1);
-	rig_start(r, BIT(0));
+	fixture_program_pebs(r, 0, EVENT_MEM_UOPS_RETIRED_ALL_LOADS, 0, 1);
+	fixture_start(r, BIT(0));
 	acquire(r, DATA);
-	rig_load(r, DATA);
-	rig_load(r, DATA);
-	return !model_in_tx(&r->m) && rig_records(r) == 1;
+	fixture_load(r, DATA);
+	fixture_load(r, DATA);
+	return !model_in_tx(&r->m) && fixture_records(r) == 1;
 }
 
 rule *const tx_rules[FAULT_COUNT] = {

@@ -24,216 +24,216 @@
 #define TOP		BITS(0, 47)
 
 /* The fixed counter counts from here; its interrupt has a way to this core if all say so. */
-static void program(struct rig *r, u64 value, u64 control, u64 global, u64 debugctl)
+static void program(struct fixture *r, u64 value, u64 control, u64 global, u64 debugctl)
 {
-	rig_wrmsr(r, 0x1d9, debugctl);
-	rig_set(r, U_FIXED, value);
-	rig_set(r, U_FIXED_CTRL, control);
-	rig_set(r, U_CTRL, global);
+	fixture_wrmsr(r, 0x1d9, debugctl);
+	fixture_set(r, U_FIXED, value);
+	fixture_set(r, U_FIXED_CTRL, control);
+	fixture_set(r, U_CTRL, global);
 }
 
-static void overflow(struct rig *r)
+static void overflow(struct fixture *r)
 {
 	program(r, TOP - 3, EN | PMI, EN_FC0 | CORE0, TO_CORE);
-	rig_nops(r, 20);
+	fixture_nops(r, 20);
 }
 
-static bool counts_if_enabled(struct rig *r)
+static bool counts_if_enabled(struct fixture *r)
 {
 	program(r, 0, 0, EN_FC0, 0);
-	rig_nops(r, 20);
-	return rig_get(r, U_FIXED) == 0;
+	fixture_nops(r, 20);
+	return fixture_get(r, U_FIXED) == 0;
 }
 
-static bool counts_if_enabled_globally(struct rig *r)
+static bool counts_if_enabled_globally(struct fixture *r)
 {
 	program(r, 0, EN, 0, 0);
-	rig_nops(r, 20);
-	return rig_get(r, U_FIXED) == 0;
+	fixture_nops(r, 20);
+	return fixture_get(r, U_FIXED) == 0;
 }
 
-static bool holds_48_bits(struct rig *r)
+static bool holds_48_bits(struct fixture *r)
 {
 	program(r, BITS(0, 39) - 2, EN, EN_FC0, 0);
-	rig_nops(r, 20);
-	return rig_get(r, U_FIXED) > BITS(0, 39) && rig_get(r, U_STATUS) == 0;
+	fixture_nops(r, 20);
+	return fixture_get(r, U_FIXED) > BITS(0, 39) && fixture_get(r, U_STATUS) == 0;
 }
 
-static bool overflow_is_shown(struct rig *r)
+static bool overflow_is_shown(struct fixture *r)
 {
 	overflow(r);
-	return rig_get(r, U_STATUS) == (EN_FC0 | OVF_PMI | CHG);
+	return fixture_get(r, U_STATUS) == (EN_FC0 | OVF_PMI | CHG);
 }
 
-static bool status_stays(struct rig *r)
+static bool status_stays(struct fixture *r)
 {
 	overflow(r);
-	rig_get(r, U_STATUS);
-	return rig_get(r, U_STATUS) == (EN_FC0 | OVF_PMI | CHG);
+	fixture_get(r, U_STATUS);
+	return fixture_get(r, U_STATUS) == (EN_FC0 | OVF_PMI | CHG);
 }
 
-static bool clears_what_is_written(struct rig *r)
+static bool clears_what_is_written(struct fixture *r)
 {
 	overflow(r);
-	rig_set(r, U_CTRL, 0);
-	rig_set(r, U_CLEAR, OVF_PMI);
-	return rig_get(r, U_STATUS) == (EN_FC0 | CHG);
+	fixture_set(r, U_CTRL, 0);
+	fixture_set(r, U_CLEAR, OVF_PMI);
+	return fixture_get(r, U_STATUS) == (EN_FC0 | CHG);
 }
 
-static bool core_keeps_its_status(struct rig *r)
+static bool core_keeps_its_status(struct fixture *r)
 {
 	overflow(r);
-	rig_set(r, U_CLEAR, EN_FC0 | OVF_PMI | CHG);
-	return rig_status(r) == OVF_UNCORE;
+	fixture_set(r, U_CLEAR, EN_FC0 | OVF_PMI | CHG);
+	return fixture_status(r) == OVF_UNCORE;
 }
 
-static bool uncore_keeps_its_status(struct rig *r)
+static bool uncore_keeps_its_status(struct fixture *r)
 {
 	overflow(r);
-	rig_set(r, MSR_IA32_PERF_GLOBAL_OVF_CTRL, OVF_UNCORE);
-	return rig_get(r, U_STATUS) == (EN_FC0 | OVF_PMI | CHG) && rig_status(r) == 0;
+	fixture_set(r, MSR_IA32_PERF_GLOBAL_OVF_CTRL, OVF_UNCORE);
+	return fixture_get(r, U_STATUS) == (EN_FC0 | OVF_PMI | CHG) && fixture_status(r) == 0;
 }
 
-static bool silent_without_pmi(struct rig *r)
+static bool silent_without_pmi(struct fixture *r)
 {
 	program(r, TOP - 3, EN, EN_FC0 | CORE0, TO_CORE);
-	rig_nops(r, 20);
-	return r->requests == 0 && rig_get(r, U_STATUS) == (EN_FC0 | CHG);
+	fixture_nops(r, 20);
+	return r->requests == 0 && fixture_get(r, U_STATUS) == (EN_FC0 | CHG);
 }
 
-static bool selected_cores_only(struct rig *r)
+static bool selected_cores_only(struct fixture *r)
 {
 	program(r, TOP - 3, EN | PMI, EN_FC0 | BITS(49, 51), TO_CORE);
-	rig_nops(r, 20);
-	return r->requests == 0 && rig_status(r) == 0;
+	fixture_nops(r, 20);
+	return r->requests == 0 && fixture_status(r) == 0;
 }
 
-static bool listening_cores_only(struct rig *r)
+static bool listening_cores_only(struct fixture *r)
 {
 	program(r, TOP - 3, EN | PMI, EN_FC0 | CORE0, 0);
-	rig_nops(r, 20);
-	return r->requests == 0 && rig_status(r) == 0;
+	fixture_nops(r, 20);
+	return r->requests == 0 && fixture_status(r) == 0;
 }
 
-static bool interrupts_once(struct rig *r)
+static bool interrupts_once(struct fixture *r)
 {
 	r->unmasks = true;
 	overflow(r);
 	return r->n_interrupts == 1 && r->interrupt[0].status == OVF_UNCORE;
 }
 
-static bool both_are_shown(struct rig *r)
+static bool both_are_shown(struct fixture *r)
 {
-	rig_wrmsr(r, 0x1d9, TO_CORE);
-	rig_set(r, U_FIXED_CTRL, EN | PMI);
-	rig_program(r, 0, EVENT_INST_RETIRED_ANY_P, IA32_PERFEVTSEL_INT, 10);
-	rig_set(r, U_FIXED, TOP - 10);
-	rig_set(r, U_CTRL, EN_FC0 | CORE0);
-	rig_start(r, BIT(0));
-	rig_nops(r, 10);
-	if (rig_get(r, U_FIXED) != 0)
+	fixture_wrmsr(r, 0x1d9, TO_CORE);
+	fixture_set(r, U_FIXED_CTRL, EN | PMI);
+	fixture_program(r, 0, EVENT_INST_RETIRED_ANY_P, IA32_PERFEVTSEL_INT, 10);
+	fixture_set(r, U_FIXED, TOP - 10);
+	fixture_set(r, U_CTRL, EN_FC0 | CORE0);
+	fixture_start(r, BIT(0));
+	fixture_nops(r, 10);
+	if (fixture_get(r, U_FIXED) != 0)
 		return false;
-	rig_stop(r);
-	return rig_status(r) == (BIT(0) | OVF_UNCORE) && rig_get(r, U_STATUS) & EN_FC0;
+	fixture_stop(r);
+	return fixture_status(r) == (BIT(0) | OVF_UNCORE) && fixture_get(r, U_STATUS) & EN_FC0;
 }
 
-static bool freezes(struct rig *r)
+static bool freezes(struct fixture *r)
 {
-	rig_set(r, 0x3c0, BIT(22));
+	fixture_set(r, 0x3c0, BIT(22));
 	program(r, TOP - 3, EN | PMI, EN_FC0 | BIT(0) | CORE0 | PMI_FRZ, TO_CORE);
-	rig_nops(r, 20);
-	return rig_get(r, U_FIXED) < 5 && rig_get(r, U_CTRL) == (CORE0 | PMI_FRZ);
+	fixture_nops(r, 20);
+	return fixture_get(r, U_FIXED) < 5 && fixture_get(r, U_CTRL) == (CORE0 | PMI_FRZ);
 }
 
-static bool goes_on_without_freeze(struct rig *r)
+static bool goes_on_without_freeze(struct fixture *r)
 {
 	overflow(r);
-	return rig_get(r, U_FIXED) > 10 && rig_get(r, U_CTRL) == (EN_FC0 | CORE0);
+	return fixture_get(r, U_FIXED) > 10 && fixture_get(r, U_CTRL) == (EN_FC0 | CORE0);
 }
 
 /* Counter 0 of eight, one read miss of the L3: 0109H. */
-static void miss(struct rig *r, u64 control, u64 value)
+static void miss(struct fixture *r, u64 control, u64 value)
 {
-	rig_wrmsr(r, 0x1d9, TO_CORE);
-	rig_set(r, 0x3b0, value);
-	rig_set(r, 0x3c0, 0x0109 | EN_UNCORE | control);
-	rig_set(r, U_CTRL, BIT(0) | CORE0);
-	rig_nops(r, 2);
-	rig_load(r, RIG_MEMORY_BASE + 0x3000);
-	rig_nops(r, 2);
+	fixture_wrmsr(r, 0x1d9, TO_CORE);
+	fixture_set(r, 0x3b0, value);
+	fixture_set(r, 0x3c0, 0x0109 | EN_UNCORE | control);
+	fixture_set(r, U_CTRL, BIT(0) | CORE0);
+	fixture_nops(r, 2);
+	fixture_load(r, FIXTURE_MEMORY_BASE + 0x3000);
+	fixture_nops(r, 2);
 }
 
-static bool edges_of_the_clock(struct rig *r)
+static bool edges_of_the_clock(struct fixture *r)
 {
 	miss(r, BIT(18) | BIT(23) | 1ULL << 24, 0);	/* E, INV, CMASK 1: clocks without one */
-	return rig_get(r, 0x3b0) == 2;
+	return fixture_get(r, 0x3b0) == 2;
 }
 
-static bool counter_0_interrupts(struct rig *r)
+static bool counter_0_interrupts(struct fixture *r)
 {
 	miss(r, BIT(20), TOP);
 	return r->requests == 1;
 }
 
-static bool counter_0_is_silent(struct rig *r)
+static bool counter_0_is_silent(struct fixture *r)
 {
 	miss(r, 0, TOP);
-	return r->requests == 0 && rig_get(r, U_STATUS) == (BIT(0) | CHG);
+	return r->requests == 0 && fixture_get(r, U_STATUS) == (BIT(0) | CHG);
 }
 
-RULE(counter_0_is_shown, counter_0_interrupts(r) && rig_status(r) == OVF_UNCORE)
+RULE(counter_0_is_shown, counter_0_interrupts(r) && fixture_status(r) == OVF_UNCORE)
 
 /* ---- two cores of a package, configured as the given processor ---- */
 
-static struct rig core[2];
+static struct fixture core[2];
 static struct model_core cores[2];
 static struct model_uncore uncore;
 
-static void open_package(const struct rig *r)
+static void open_package(const struct fixture *r)
 {
 	struct model_config config = r->m.config;
 
 	config.hyper_threading = false;
-	rig_open_package(core, 2, cores, &uncore, &config);
+	fixture_open_package(core, 2, cores, &uncore, &config);
 }
 
-static bool registers_are_shared(struct rig *r)
+static bool registers_are_shared(struct fixture *r)
 {
 	open_package(r);
-	rig_set(&core[1], U_FIXED, 0x1234);
-	return rig_get(&core[0], U_FIXED) == 0x1234;
+	fixture_set(&core[1], U_FIXED, 0x1234);
+	return fixture_get(&core[0], U_FIXED) == 0x1234;
 }
 
-static bool all_selected_cores_get_it(struct rig *r)
+static bool all_selected_cores_get_it(struct fixture *r)
 {
 	open_package(r);
 	for (unsigned i = 0; i < 2; i++)
-		rig_wrmsr(&core[i], 0x1d9, TO_CORE);
+		fixture_wrmsr(&core[i], 0x1d9, TO_CORE);
 	program(&core[0], TOP - 3, EN | PMI, EN_FC0 | CORE0 | BIT(49), TO_CORE);
-	rig_nops(&core[0], 20);
-	rig_nops(&core[1], 1);
+	fixture_nops(&core[0], 20);
+	fixture_nops(&core[1], 1);
 	return core[0].requests == 1 && core[1].requests == 1;
 }
 
-static bool each_bit_is_of_one_core(struct rig *r)
+static bool each_bit_is_of_one_core(struct fixture *r)
 {
 	open_package(r);
 	for (unsigned i = 0; i < 2; i++)
-		rig_wrmsr(&core[i], 0x1d9, TO_CORE);
+		fixture_wrmsr(&core[i], 0x1d9, TO_CORE);
 	program(&core[0], TOP - 3, EN | PMI, EN_FC0 | CORE0, TO_CORE);
-	rig_nops(&core[0], 20);
-	rig_nops(&core[1], 1);
+	fixture_nops(&core[0], 20);
+	fixture_nops(&core[1], 1);
 	return core[0].requests == 1 && core[1].requests == 0;
 }
 
-static bool counts_the_other_core(struct rig *r)
+static bool counts_the_other_core(struct fixture *r)
 {
 	open_package(r);
-	rig_set(&core[0], 0x3c0, 0x0109 | BIT(22));
-	rig_set(&core[0], U_CTRL, BIT(0));
-	rig_nops(&core[1], 2);
-	rig_load(&core[1], RIG_MEMORY_BASE + 0x3000);
-	return rig_get(&core[0], 0x3b0) == 1;
+	fixture_set(&core[0], 0x3c0, 0x0109 | BIT(22));
+	fixture_set(&core[0], U_CTRL, BIT(0));
+	fixture_nops(&core[1], 2);
+	fixture_load(&core[1], FIXTURE_MEMORY_BASE + 0x3000);
+	return fixture_get(&core[0], 0x3b0) == 1;
 }
 
 rule *const uncore_rules[FAULT_COUNT] = {

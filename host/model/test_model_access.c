@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Loads and stores through the hierarchy to counters and records, and that their sums agree. */
 #include "host/check.h"
-#include "host/model/rig.h"
+#include "host/model/fixture.h"
 #include "host/random.h"
 
 #define A	0x700000ULL
 #define LL_EN(n) (BIT(n) | BIT(32 + (n)))
 
-static struct rig r;
+static struct fixture r;
 static struct random random_numbers = { 99 };
 
 static u64 below(u64 n)
@@ -25,12 +25,12 @@ static void open(enum generation_id generation, u64 seed, bool all_tagged)
 				BIT(LAT_DIRTY_MSRS) | (all_tagged ? BIT(LAT_TAG_GAP) : 0),
 	};
 
-	rig_open_config(&r, &config);
+	fixture_open_config(&r, &config);
 }
 
 static void act(enum memory_act what, u64 linear)
 {
-	rig_retire(&r, &(struct model_retired){ .act = what, .act_linear = linear });
+	fixture_retire(&r, &(struct model_retired){ .act = what, .act_linear = linear });
 }
 
 /* The same random walk for each seed: a few lines often, and many of one set of the caches. */
@@ -42,10 +42,10 @@ static void walk(u64 seed, unsigned steps)
 
 		switch (below(8)) {
 		case 0:
-			rig_store(&r, linear);
+			fixture_store(&r, linear);
 			break;
 		case 1:
-			rig_locked_add(&r, linear & ~7ULL);
+			fixture_locked_add(&r, linear & ~7ULL);
 			break;
 		case 2:
 			act((enum memory_act)(1 + below(MEMORY_ACTS - 1)), linear);
@@ -60,15 +60,15 @@ static void walk(u64 seed, unsigned steps)
 					a.linear = linear + 64 * n;
 					retired.loads++;
 					if (n < 4)
-						model_early_access(&r.m, &retired, &a);
+						model_spill_access(&r.m, &retired, &a);
 					else
 						retired.access[retired.n_access++] = a;
 				}
-				rig_retire(&r, &retired);
+				fixture_retire(&r, &retired);
 			}
 			break;
 		default:
-			rig_load(&r, linear);
+			fixture_load(&r, linear);
 		}
 	}
 }
@@ -77,13 +77,13 @@ static void walk(u64 seed, unsigned steps)
 static u64 count(enum generation_id generation, u64 seed, u32 event)
 {
 	open(generation, seed, true);
-	rig_set(&r, MSR_PEBS_LD_LAT_THRESHOLD, 3);
-	rig_program(&r, 0, event, 0, 0);
+	fixture_set(&r, MSR_PEBS_LD_LAT_THRESHOLD, 3);
+	fixture_program(&r, 0, event, 0, 0);
 	/* Another watches along, so that the hierarchy sees the same whatever the event. */
-	rig_program(&r, 1, EVENT_MEM_LOAD_UOPS_RETIRED_L1_HIT, 0, 0);
-	rig_start(&r, BIT(0) | BIT(1));
+	fixture_program(&r, 1, EVENT_MEM_LOAD_UOPS_RETIRED_L1_HIT, 0, 0);
+	fixture_start(&r, BIT(0) | BIT(1));
 	walk(seed, 400);
-	return rig_get(&r, MSR_IA32_PMC0);
+	return fixture_get(&r, MSR_IA32_PMC0);
 }
 
 #define COUNT(event) count(GEN_HASWELL, seed, EVENT_##event)
@@ -133,18 +133,19 @@ static void records_are_sound(void)
 		u64 threshold = seed / 6 % 3 ? 3 + below(60) : 3;
 
 		open(generation, seed, false);
-		rig_ds(&r, 16, 16);
-		rig_set(&r, MSR_PEBS_LD_LAT_THRESHOLD, threshold);
-		rig_program_pebs(&r, 3, early ? EVENT_MEM_INST_RETIRED_LATENCY_ABOVE_THRESHOLD :
+		fixture_ds(&r, 16, 16);
+		fixture_set(&r, MSR_PEBS_LD_LAT_THRESHOLD, threshold);
+		fixture_program_pebs(&r, 3, early ? EVENT_MEM_INST_RETIRED_LATENCY_ABOVE_THRESHOLD :
 						EVENT_MEM_TRANS_RETIRED_LOAD_LATENCY, 0,
-				 1 + seed % 9);
-		rig_set(&r, MSR_IA32_PEBS_ENABLE, LL_EN(3));
-		rig_start(&r, BIT(3));
+				     1 + seed % 9);
+		fixture_set(&r, MSR_IA32_PEBS_ENABLE, LL_EN(3));
+		fixture_start(&r, BIT(3));
 		walk(seed, 200);
-		for (u64 at = RIG_BUFFER; at < rig_index(&r); at += size, records++) {
-			u64 address = rig_peek(&r, at + 0x98), source = rig_peek(&r, at + 0xa0);
+		for (u64 at = FIXTURE_BUFFER; at < fixture_index(&r); at += size, records++) {
+			u64 address = fixture_peek(&r, at + 0x98),
+			    source = fixture_peek(&r, at + 0xa0);
 
-			CHECK(rig_peek(&r, at + 0xa8) > threshold);
+			CHECK(fixture_peek(&r, at + 0xa8) > threshold);
 			CHECK(address >= A && address < A + 0x81000);
 			CHECK(!(source & ~(generation == GEN_NEHALEM ? 0xfULL : 0x3fULL)));
 			CHECK((source & 0xf) <= 4 || (source & 0xf) == 0xc, "code %" PRIu64,
@@ -176,17 +177,17 @@ static void check_sharing(unsigned processor, u64 of_another_core, u64 of_this_c
 	model_wrmsr(&other, MSR_IA32_PERF_GLOBAL_CTRL, 1);
 	model_wrmsr(&other, MSR_IA32_PERFEVTSEL0, EVENT_MEM_LOAD_UOPS_RETIRED_L1_HIT |
 		    IA32_PERFEVTSEL_EN | IA32_PERFEVTSEL_OS);
-	rig_program(&r, 0, EVENT_MEM_LOAD_UOPS_L3_HIT_RETIRED_XSNP_HITM, 0, 0);
-	rig_program(&r, 1, EVENT_MEM_LOAD_UOPS_RETIRED_L1_HIT, 0, 0);
-	rig_start(&r, BIT(0) | BIT(1));
+	fixture_program(&r, 0, EVENT_MEM_LOAD_UOPS_L3_HIT_RETIRED_XSNP_HITM, 0, 0);
+	fixture_program(&r, 1, EVENT_MEM_LOAD_UOPS_RETIRED_L1_HIT, 0, 0);
+	fixture_start(&r, BIT(0) | BIT(1));
 	for (unsigned i = 0; i < 5; i++) {
 		model_retire(&other, &store);
-		rig_load(&r, A);
+		fixture_load(&r, A);
 		act(ACT_DRAIN, 0);
-		rig_load(&r, A);
+		fixture_load(&r, A);
 	}
-	CHECK_EQ(of_another_core, rig_get(&r, MSR_IA32_PMC0));
-	CHECK_EQ(of_this_core, rig_get(&r, MSR_IA32_PMC0 + 1));
+	CHECK_EQ(of_another_core, fixture_get(&r, MSR_IA32_PMC0));
+	CHECK_EQ(of_this_core, fixture_get(&r, MSR_IA32_PMC0 + 1));
 }
 
 static void processors_share(void)

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Many instructions at once do what they do one by one: for random settings of the counters,
- * random instructions, and stretches up to the very last instruction that the budget allows. A
- * broken processor has each instruction counted by itself: any may be an opportunity of its fault.
+ * random instructions, and runs up to the very last instruction that the budget allows. A
+ * broken processor has each instruction counted by itself: any may be an injection point of its
+ * fault.
  */
 #include "host/check.h"
-#include "host/model/rig.h"
+#include "host/model/fixture.h"
 #include "host/random.h"
 #include "refpmu/model/bulk.h"
 
 #define LONGEST	400
 
-static struct rig one, bulk;
+static struct fixture one, bulk;
 static u64 n_bulk, n_single;
 static struct random random_state;
 
@@ -25,10 +26,10 @@ static void both_wrmsr(u32 msr, u64 value)
 	const struct model_retired wrmsr = { .ip = 0x1000, .branch = BRANCH_NONE };
 
 	for (unsigned i = 0; i < 2; i++) {
-		struct rig *r = i ? &bulk : &one;
+		struct fixture *r = i ? &bulk : &one;
 
 		if (model_wrmsr(&r->m, msr, value).status == MSR_DONE &&
-		    model_watching(&r->m))
+		    model_needs_retire(&r->m))
 			model_retire(&r->m, &wrmsr);
 	}
 }
@@ -112,7 +113,7 @@ static bool same_models(const char *after)
 	a.faults.next_ip = b.faults.next_ip = 0;
 	a.faults.handlers = b.faults.handlers = 0;
 	a.faults.ip_before = b.faults.ip_before = 0;
-	/* Looked at when an interrupt is raised, which no stretch does. */
+	/* Looked at when an interrupt is raised, which no run does. */
 	a.faults.interrupts_off = b.faults.interrupts_off = false;
 	return CHECK(!memcmp(&a, &b, sizeof(a)), "fault %u: the models differ after %s",
 		     a.config.fault, after) &&
@@ -146,7 +147,7 @@ static bool go_blindly(u64 *ip, u8 cpl)
 	if (!model_bulk_needs_taken(&bulk.m))
 		events.taken = below(1000);
 	model_bulk_retire(&bulk.m, cpl, &events);
-	return same_models("a stretch");
+	return same_models("a run");
 }
 
 /* Just these, up to the first that doesn't fit any more. */
@@ -167,12 +168,12 @@ static bool go_exactly(u64 *ip, u8 cpl)
 		model_retire(&one.m, &instruction);
 	}
 	model_bulk_retire(&bulk.m, cpl, &events);
-	if (!same_models("a stretch that fits"))
+	if (!same_models("a run that fits"))
 		return false;
 	return fits || single(&instruction);
 }
 
-/* One stretch, as long as it may be or shorter, or one instruction. */
+/* One run, as long as it may be or shorter, or one instruction. */
 static bool go_on(u64 *ip)
 {
 	u8 cpl = (u8)(below(3) ? 0 : 3);
@@ -185,7 +186,7 @@ static bool go_on(u64 *ip)
 	return below(2) ? go_exactly(ip, cpl) : go_blindly(ip, cpl);
 }
 
-static void open(struct rig *r, enum fault_id fault, u64 seed)
+static void open(struct fixture *r, enum fault_id fault, u64 seed)
 {
 	const struct model_config config = {
 		.generation = (enum generation_id)((seed + fault) % GEN_ARCH_COUNT),
@@ -193,8 +194,8 @@ static void open(struct rig *r, enum fault_id fault, u64 seed)
 	};
 
 	memset(r, 0, sizeof(*r));
-	rig_open_config(r, &config);
-	rig_ds(r, 20, 3);
+	fixture_open_config(r, &config);
+	fixture_ds(r, 20, 3);
 }
 
 static bool run(enum fault_id fault, u64 seed)
@@ -208,7 +209,7 @@ static bool run(enum fault_id fault, u64 seed)
 	bulk.m.host = &bulk.host;
 	for (unsigned i = 0; i < 6; i++) {
 		program_counters(seed & 1);
-		for (unsigned k = 0; k < 120 && model_watching(&one.m); k++)
+		for (unsigned k = 0; k < 120 && model_needs_retire(&one.m); k++)
 			if (!go_on(&ip))
 				return false;
 		one.lvtpc &= ~(u32)BIT(16);
@@ -217,12 +218,12 @@ static bool run(enum fault_id fault, u64 seed)
 	return true;
 }
 
-static void stretches_equal_their_instructions(void)
+static void bulk_equals_single_retirement(void)
 {
 	for (u64 seed = 0; seed < 30; seed++)
 		if (!run(FAULT_NONE, seed))
 			return;
-	CHECK(n_bulk > 10 * n_single, "%" PRIu64 " in stretches, %" PRIu64 " alone", n_bulk,
+	CHECK(n_bulk > 10 * n_single, "%" PRIu64 " in runs, %" PRIu64 " alone", n_bulk,
 	      n_single);
 	CHECK(n_single > 100);
 }
@@ -239,7 +240,7 @@ static void there_are_none_under_a_fault(void)
 
 int main(void)
 {
-	RUN(stretches_equal_their_instructions);
+	RUN(bulk_equals_single_retirement);
 	RUN(there_are_none_under_a_fault);
 	return check_end();
 }

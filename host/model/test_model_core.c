@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /* Two logical processors of a core: what each counts of the other, and what it doesn't. */
 #include "host/check.h"
-#include "host/model/rig.h"
+#include "host/model/fixture.h"
 #include "refpmu/model/bulk.h"
 
 #define INST	EVENT_INST_RETIRED_ANY_P
 #define ANY	IA32_PERFEVTSEL_ANY
 #define MINUS(n) (-(u64)(n) & BITS(0, 47))
-#define A	(RIG_MEMORY_BASE + 0x3000)
+#define A	(FIXTURE_MEMORY_BASE + 0x3000)
 
-static struct rig r[CORE_THREADS];
+static struct fixture r[CORE_THREADS];
 static struct model_core core;
 
 static void open_generation(enum generation_id generation)
 {
 	const struct model_config config = { .generation = generation, .hyper_threading = true };
 
-	rig_open_core(r, &core, &config);
+	fixture_open_core(r, &core, &config);
 }
 
 static void open(void)
@@ -32,24 +32,24 @@ static void check_locks(void)
 
 static u64 pmc(unsigned thread, unsigned n)
 {
-	return rig_get(&r[thread], MSR_IA32_PMC0 + n);
+	return fixture_get(&r[thread], MSR_IA32_PMC0 + n);
 }
 
 static void any_thread_counts_both(void)
 {
 	open();
-	rig_program(&r[0], 0, INST, ANY, 0);
-	rig_program(&r[0], 1, INST, 0, 0);
-	rig_start(&r[0], BIT(0) | BIT(1));
-	rig_nops(&r[1], 5);
+	fixture_program(&r[0], 0, INST, ANY, 0);
+	fixture_program(&r[0], 1, INST, 0, 0);
+	fixture_start(&r[0], BIT(0) | BIT(1));
+	fixture_nops(&r[1], 5);
 	CHECK_EQ(5, pmc(0, 0));
 	CHECK_EQ(0, pmc(0, 1));
-	rig_nops(&r[0], 7);
+	fixture_nops(&r[0], 7);
 	CHECK_EQ(12, pmc(0, 0));
 	CHECK_EQ(7, pmc(0, 1));
-	rig_stop(&r[0]);
+	fixture_stop(&r[0]);
 	CHECK_EQ(13, pmc(0, 0), "and the WRMSR");
-	rig_nops(&r[1], 5);
+	fixture_nops(&r[1], 5);
 	CHECK_EQ(13, pmc(0, 0), "nothing while it is off");
 	check_locks();
 }
@@ -58,15 +58,15 @@ static void both_may_watch(void)
 {
 	open();
 	for (unsigned t = 0; t < CORE_THREADS; t++) {
-		rig_program(&r[t], 2, INST, ANY, 0);
-		rig_program(&r[t], 3, EVENT_BR_INST_RETIRED_ALL_BRANCHES, ANY, 0);
+		fixture_program(&r[t], 2, INST, ANY, 0);
+		fixture_program(&r[t], 3, EVENT_BR_INST_RETIRED_ALL_BRANCHES, ANY, 0);
 	}
-	rig_start(&r[0], BIT(2) | BIT(3));
-	rig_start(&r[1], BIT(2) | BIT(3));	/* two WRMSRs, which thread 0 counts */
+	fixture_start(&r[0], BIT(2) | BIT(3));
+	fixture_start(&r[1], BIT(2) | BIT(3));	/* two WRMSRs, which thread 0 counts */
 	u64 before = pmc(0, 2);
 
-	rig_nops(&r[0], 3);
-	rig_branch(&r[1], BRANCH_JUMP, true);
+	fixture_nops(&r[0], 3);
+	fixture_branch(&r[1], BRANCH_JUMP, true);
 	CHECK_EQ(4, pmc(0, 2) - before);
 	CHECK_EQ(4, pmc(1, 2));
 	CHECK_EQ(1, pmc(0, 3));
@@ -77,40 +77,42 @@ static void both_may_watch(void)
 static void privilege_levels_are_the_siblings(void)
 {
 	open();
-	rig_set(&r[0], MSR_IA32_PERFEVTSEL0, INST | ANY | IA32_PERFEVTSEL_EN | IA32_PERFEVTSEL_USR);
-	rig_start(&r[0], BIT(0));
+	fixture_set(&r[0], MSR_IA32_PERFEVTSEL0,
+		    INST | ANY | IA32_PERFEVTSEL_EN | IA32_PERFEVTSEL_USR);
+	fixture_start(&r[0], BIT(0));
 	r[1].cpl = 0;
-	rig_nops(&r[1], 5);
+	fixture_nops(&r[1], 5);
 	r[1].cpl = 3;
-	rig_nops(&r[1], 6);
+	fixture_nops(&r[1], 6);
 	CHECK_EQ(6, pmc(0, 0));
 }
 
 static void fixed_counters_watch(void)
 {
 	open();
-	rig_set(&r[0], MSR_IA32_FIXED_CTR_CTRL, IA32_FIXED_CTR_CTRL_EN0 | IA32_FIXED_CTR_CTRL_ANY0);
-	rig_set(&r[0], MSR_IA32_FIXED_CTR0, 0);
-	rig_start(&r[0], BIT(32));
-	rig_nops(&r[1], 9);
-	CHECK_EQ(9, rig_get(&r[0], MSR_IA32_FIXED_CTR0));
+	fixture_set(&r[0], MSR_IA32_FIXED_CTR_CTRL,
+		    IA32_FIXED_CTR_CTRL_EN0 | IA32_FIXED_CTR_CTRL_ANY0);
+	fixture_set(&r[0], MSR_IA32_FIXED_CTR0, 0);
+	fixture_start(&r[0], BIT(32));
+	fixture_nops(&r[1], 9);
+	CHECK_EQ(9, fixture_get(&r[0], MSR_IA32_FIXED_CTR0));
 }
 
 static void an_overflow_is_the_owners(void)
 {
 	open();
-	rig_program(&r[0], 0, INST, ANY | IA32_PERFEVTSEL_INT, 0);
-	rig_set(&r[0], MSR_IA32_PMC0, MINUS(3));
-	rig_start(&r[0], BIT(0));
-	rig_nops(&r[1], 2);
+	fixture_program(&r[0], 0, INST, ANY | IA32_PERFEVTSEL_INT, 0);
+	fixture_set(&r[0], MSR_IA32_PMC0, MINUS(3));
+	fixture_start(&r[0], BIT(0));
+	fixture_nops(&r[1], 2);
 	CHECK_EQ(0, r[1].calls);
-	rig_nops(&r[1], 3);
+	fixture_nops(&r[1], 3);
 	CHECK_EQ(2, pmc(0, 0));
-	CHECK_EQ(1, rig_status(&r[0]));
-	CHECK_EQ(0, rig_status(&r[1]));
+	CHECK_EQ(1, fixture_status(&r[0]));
+	CHECK_EQ(0, fixture_status(&r[1]));
 	CHECK(r[1].calls && !r[0].calls, "called: %u, %u", r[0].calls, r[1].calls);
 	CHECK_EQ(0, r[0].requests + r[1].requests, "it comes when thread 0 looks");
-	rig_nops(&r[0], 1);
+	fixture_nops(&r[0], 1);
 	CHECK_EQ(1, r[0].requests);
 	CHECK_EQ(0, r[1].requests);
 	check_locks();
@@ -119,11 +121,11 @@ static void an_overflow_is_the_owners(void)
 static void a_halted_owner_gets_it(void)
 {
 	open();
-	rig_program(&r[0], 0, INST, ANY | IA32_PERFEVTSEL_INT, 0);
-	rig_set(&r[0], MSR_IA32_PMC0, MINUS(1));
-	rig_start(&r[0], BIT(0));
+	fixture_program(&r[0], 0, INST, ANY | IA32_PERFEVTSEL_INT, 0);
+	fixture_set(&r[0], MSR_IA32_PMC0, MINUS(1));
+	fixture_start(&r[0], BIT(0));
 	model_halt(&r[0].m);
-	rig_nops(&r[1], 1);
+	fixture_nops(&r[1], 1);
 	model_halt(&r[0].m);
 	CHECK_EQ(1, r[0].requests);
 	check_locks();
@@ -132,44 +134,44 @@ static void a_halted_owner_gets_it(void)
 static void a_frozen_owner_stops(void)
 {
 	open();
-	rig_set(&r[0], MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI);
-	rig_program(&r[0], 0, INST, ANY | IA32_PERFEVTSEL_INT, 0);
-	rig_set(&r[0], MSR_IA32_PMC0, MINUS(3));
-	rig_start(&r[0], BIT(0));
-	rig_nops(&r[1], 10);
+	fixture_set(&r[0], MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI);
+	fixture_program(&r[0], 0, INST, ANY | IA32_PERFEVTSEL_INT, 0);
+	fixture_set(&r[0], MSR_IA32_PMC0, MINUS(3));
+	fixture_start(&r[0], BIT(0));
+	fixture_nops(&r[1], 10);
 	CHECK_EQ(0, pmc(0, 0));
-	CHECK_EQ(0, rig_get(&r[0], MSR_IA32_PERF_GLOBAL_CTRL));
-	CHECK(!model_core_needs_sibling(&r[0].m) && !model_watching(&r[1].m));
+	CHECK_EQ(0, fixture_get(&r[0], MSR_IA32_PERF_GLOBAL_CTRL));
+	CHECK(!model_core_needs_sibling(&r[0].m) && !model_needs_retire(&r[1].m));
 }
 
 static void who_is_watched_must_be_seen(void)
 {
 	open();
-	CHECK(!model_watching(&r[1].m));
-	rig_program(&r[1], 1, INST, 0, 0);
-	rig_start(&r[1], BIT(1));
+	CHECK(!model_needs_retire(&r[1].m));
+	fixture_program(&r[1], 1, INST, 0, 0);
+	fixture_start(&r[1], BIT(1));
 	CHECK(model_bulk_possible(&r[1].m, 0));
-	rig_program(&r[0], 0, INST, ANY, 0);
+	fixture_program(&r[0], 0, INST, ANY, 0);
 	CHECK(!model_core_needs_sibling(&r[0].m));
-	rig_start(&r[0], BIT(0));
+	fixture_start(&r[0], BIT(0));
 	CHECK(model_core_needs_sibling(&r[0].m) && !model_core_needs_sibling(&r[1].m));
 	CHECK(!model_bulk_possible(&r[1].m, 0) && !model_bulk_possible(&r[0].m, 0));
-	rig_stop(&r[1]);
-	CHECK(model_watching(&r[1].m));
-	rig_stop(&r[0]);
-	CHECK(!model_watching(&r[1].m) && !model_watching(&r[0].m));
+	fixture_stop(&r[1]);
+	CHECK(model_needs_retire(&r[1].m));
+	fixture_stop(&r[0]);
+	CHECK(!model_needs_retire(&r[1].m) && !model_needs_retire(&r[0].m));
 }
 
 static void what_accesses_meet_is_counted(void)
 {
 	open();
-	rig_program(&r[0], 0, EVENT_MEM_LOAD_UOPS_RETIRED_L3_MISS, ANY, 0);
-	rig_program(&r[0], 1, EVENT_MEM_LOAD_UOPS_RETIRED_L1_HIT, ANY, 0);
-	rig_start(&r[0], BIT(0) | BIT(1));
-	rig_load(&r[1], A);
-	rig_nops(&r[1], 100);
-	rig_load(&r[1], A);
-	rig_load(&r[0], A);
+	fixture_program(&r[0], 0, EVENT_MEM_LOAD_UOPS_RETIRED_L3_MISS, ANY, 0);
+	fixture_program(&r[0], 1, EVENT_MEM_LOAD_UOPS_RETIRED_L1_HIT, ANY, 0);
+	fixture_start(&r[0], BIT(0) | BIT(1));
+	fixture_load(&r[1], A);
+	fixture_nops(&r[1], 100);
+	fixture_load(&r[1], A);
+	fixture_load(&r[0], A);
 	CHECK_EQ(1, pmc(0, 0));
 	CHECK_EQ(2, pmc(0, 1), "the L1 is the core's");
 }
@@ -177,11 +179,11 @@ static void what_accesses_meet_is_counted(void)
 static void any_thread_makes_no_records(void)
 {
 	open();
-	rig_ds(&r[0], 8, 8);
-	rig_program_pebs(&r[0], 0, INST, ANY, 2);
-	rig_start(&r[0], BIT(0));
-	rig_nops(&r[0], 20);
-	CHECK_EQ(0, rig_records(&r[0]));
+	fixture_ds(&r[0], 8, 8);
+	fixture_program_pebs(&r[0], 0, INST, ANY, 2);
+	fixture_start(&r[0], BIT(0));
+	fixture_nops(&r[0], 20);
+	CHECK_EQ(0, fixture_records(&r[0]));
 }
 
 static void registers_are_the_threads_own(void)
@@ -196,10 +198,10 @@ static void registers_are_the_threads_own(void)
 
 	open();
 	for (unsigned i = 0; i < sizeof(registers) / sizeof(registers[0]); i++) {
-		u64 before = rig_get(&r[1], registers[i].msr);
+		u64 before = fixture_get(&r[1], registers[i].msr);
 
-		rig_set(&r[0], registers[i].msr, registers[i].value);
-		CHECK_EQ(before, rig_get(&r[1], registers[i].msr), "MSR %#x", registers[i].msr);
+		fixture_set(&r[0], registers[i].msr, registers[i].value);
+		CHECK_EQ(before, fixture_get(&r[1], registers[i].msr), "MSR %#x", registers[i].msr);
 	}
 }
 
@@ -209,24 +211,24 @@ static void who_is_late_is_alone(void)
 	u64 before;
 
 	open();
-	rig_program(&r[1], 0, INST, ANY, 0);
-	rig_start(&r[1], BIT(0));
+	fixture_program(&r[1], 0, INST, ANY, 0);
+	fixture_start(&r[1], BIT(0));
 	model_core_reset(&core);
-	CHECK(!model_watching(&r[0].m));
-	rig_nops(&r[0], 5);
-	rig_nops(&r[1], 5);
+	CHECK(!model_needs_retire(&r[0].m));
+	fixture_nops(&r[0], 5);
+	fixture_nops(&r[1], 5);
 	CHECK_EQ(5, pmc(1, 0), "no other's");
 	model_init(&r[0].m, &r[1].m.config, &r[0].host);
-	rig_stop(&r[0]);
-	rig_program(&r[0], 0, INST, ANY, 0);
-	rig_start(&r[0], BIT(0));
-	rig_nops(&r[1], 5);
+	fixture_stop(&r[0]);
+	fixture_program(&r[0], 0, INST, ANY, 0);
+	fixture_start(&r[0], BIT(0));
+	fixture_nops(&r[1], 5);
 	CHECK_EQ(0, pmc(0, 0));
 	model_init(&r[1].m, &r[0].m.config, &r[1].host);
-	rig_stop(&r[1]);
+	fixture_stop(&r[1]);
 	before = pmc(0, 0);
-	CHECK(model_watching(&r[1].m));
-	rig_nops(&r[1], 5);
+	CHECK(model_needs_retire(&r[1].m));
+	fixture_nops(&r[1], 5);
 	CHECK_EQ(5, pmc(0, 0) - before);
 }
 
@@ -240,11 +242,11 @@ static void without_hyper_threading_there_is_no_other(void)
 		r[t].host.cores = cores;
 		model_init(&r[t].m, &config, &r[t].host);
 	}
-	rig_stop(&r[0]);
-	rig_program(&r[0], 0, INST, ANY, 0);
-	rig_start(&r[0], BIT(0));
-	CHECK(!model_watching(&r[1].m) && model_bulk_possible(&r[0].m, 0));
-	rig_nops(&r[1], 5);
+	fixture_stop(&r[0]);
+	fixture_program(&r[0], 0, INST, ANY, 0);
+	fixture_start(&r[0], BIT(0));
+	CHECK(!model_needs_retire(&r[1].m) && model_bulk_possible(&r[0].m, 0));
+	fixture_nops(&r[1], 5);
 	CHECK_EQ(0, pmc(0, 0));
 }
 

@@ -1,106 +1,106 @@
 /* SPDX-License-Identifier: MIT */
 /* What counts, when, and by how much. */
 #include "host/check.h"
-#include "host/model/rig.h"
+#include "host/model/fixture.h"
 
 #define INST	EVENT_INST_RETIRED_ANY_P
-#define ADDRESS	(RIG_MEMORY_BASE + 0x3000)
+#define ADDRESS	(FIXTURE_MEMORY_BASE + 0x3000)
 #define CMASK(n) ((u64)(n) << IA32_PERFEVTSEL_CMASK_SHIFT)
 #define USR_OS	(IA32_PERFEVTSEL_USR | IA32_PERFEVTSEL_OS)
 
-static struct rig r;
+static struct fixture r;
 
 /* A little of everything: 3 nops, 4 branches, 2 loads, 1 store, 1 locked add. */
-static void blend(void)
+static void mixed_workload(void)
 {
-	rig_nops(&r, 3);
-	rig_load(&r, ADDRESS);
-	rig_branch(&r, BRANCH_CONDITIONAL, false);
-	rig_store(&r, ADDRESS);
-	rig_branch(&r, BRANCH_CALL, true);
-	rig_load(&r, ADDRESS + 8);
-	rig_branch(&r, BRANCH_RETURN, true);
-	rig_locked_add(&r, ADDRESS);
-	rig_branch(&r, BRANCH_FAR, true);
+	fixture_nops(&r, 3);
+	fixture_load(&r, ADDRESS);
+	fixture_branch(&r, BRANCH_CONDITIONAL, false);
+	fixture_store(&r, ADDRESS);
+	fixture_branch(&r, BRANCH_CALL, true);
+	fixture_load(&r, ADDRESS + 8);
+	fixture_branch(&r, BRANCH_RETURN, true);
+	fixture_locked_add(&r, ADDRESS);
+	fixture_branch(&r, BRANCH_FAR, true);
 }
 
 /* How far PMC0 comes with these settings in one blend. The WRMSR that stops is taken off. */
-static u64 count_blend(u32 event, u64 bits, u64 seed)
+static u64 count_mixed(u32 event, u64 bits, u64 seed)
 {
 	u64 empty;
 
-	rig_open(&r, FAULT_NONE, seed, true);
-	rig_program(&r, 0, event, bits, 0);
-	rig_start(&r, BIT(0));
-	rig_stop(&r);
-	empty = rig_get(&r, MSR_IA32_PMC0);
+	fixture_open(&r, FAULT_NONE, seed, true);
+	fixture_program(&r, 0, event, bits, 0);
+	fixture_start(&r, BIT(0));
+	fixture_stop(&r);
+	empty = fixture_get(&r, MSR_IA32_PMC0);
 
-	rig_program(&r, 0, event, bits, 0);
-	rig_start(&r, BIT(0));
-	blend();
-	rig_stop(&r);
-	return rig_get(&r, MSR_IA32_PMC0) - empty;
+	fixture_program(&r, 0, event, bits, 0);
+	fixture_start(&r, BIT(0));
+	mixed_workload();
+	fixture_stop(&r);
+	return fixture_get(&r, MSR_IA32_PMC0) - empty;
 }
 
 static void kinds(void)
 {
-	CHECK_EQ(11, count_blend(0x00c0, 0, 0), "instructions");
-	CHECK_EQ(4, count_blend(0x00c4, 0, 0), "branches");
-	CHECK_EQ(4, count_blend(0x04c4, 0, 0), "branches, precise");
-	CHECK_EQ(1, count_blend(0x01c4, 0, 0), "conditional");
-	CHECK_EQ(1, count_blend(0x02c4, 0, 0), "calls");
-	CHECK_EQ(1, count_blend(0x08c4, 0, 0), "returns");
-	CHECK_EQ(2, count_blend(0x20c4, 0, 0), "near taken: not far, not the one not taken");
-	CHECK_EQ(3, count_blend(0x81d0, 0, 0), "loads");
-	CHECK_EQ(2, count_blend(0x82d0, 0, 0), "stores");
-	CHECK_EQ(1, count_blend(0x21d0, 0, 0), "locked loads");
-	CHECK_EQ(11, count_blend(0x003c, 0, 0), "cycles, one an instruction without latitude");
-	CHECK_EQ(11, count_blend(0x013c, 0, 0), "reference cycles");
-	CHECK_EQ(0, count_blend(0x4f2e, 0, 0), "an event that isn't modelled");
+	CHECK_EQ(11, count_mixed(0x00c0, 0, 0), "instructions");
+	CHECK_EQ(4, count_mixed(0x00c4, 0, 0), "branches");
+	CHECK_EQ(4, count_mixed(0x04c4, 0, 0), "branches, precise");
+	CHECK_EQ(1, count_mixed(0x01c4, 0, 0), "conditional");
+	CHECK_EQ(1, count_mixed(0x02c4, 0, 0), "calls");
+	CHECK_EQ(1, count_mixed(0x08c4, 0, 0), "returns");
+	CHECK_EQ(2, count_mixed(0x20c4, 0, 0), "near taken: not far, not the one not taken");
+	CHECK_EQ(3, count_mixed(0x81d0, 0, 0), "loads");
+	CHECK_EQ(2, count_mixed(0x82d0, 0, 0), "stores");
+	CHECK_EQ(1, count_mixed(0x21d0, 0, 0), "locked loads");
+	CHECK_EQ(11, count_mixed(0x003c, 0, 0), "cycles, one an instruction without latitude");
+	CHECK_EQ(11, count_mixed(0x013c, 0, 0), "reference cycles");
+	CHECK_EQ(0, count_mixed(0x4f2e, 0, 0), "an event that isn't modelled");
 }
 
 static void only_on_counters_that_can(void)
 {
-	rig_open(&r, FAULT_NONE, 0, false);
+	fixture_open(&r, FAULT_NONE, 0, false);
 	for (unsigned i = 0; i < 8; i++)
-		rig_program(&r, i, EVENT_INST_RETIRED_PREC_DIST, 0, 0);
-	rig_start(&r, BITS(0, 7));
-	rig_nops(&r, 5);
+		fixture_program(&r, i, EVENT_INST_RETIRED_PREC_DIST, 0, 0);
+	fixture_start(&r, BITS(0, 7));
+	fixture_nops(&r, 5);
 	for (unsigned i = 0; i < 8; i++)
-		CHECK_EQ(i == 1 ? 5 : 0, rig_get(&r, MSR_IA32_PMC0 + i), "PMC%u", i);
+		CHECK_EQ(i == 1 ? 5 : 0, fixture_get(&r, MSR_IA32_PMC0 + i), "PMC%u", i);
 }
 
 static void mispredictions(void)
 {
 	u64 seen;
 
-	rig_open(&r, FAULT_NONE, 0, true);
-	rig_program(&r, 0, EVENT_BR_MISP_RETIRED_ALL_BRANCHES, 0, 0);
-	rig_start(&r, BIT(0));
+	fixture_open(&r, FAULT_NONE, 0, true);
+	fixture_program(&r, 0, EVENT_BR_MISP_RETIRED_ALL_BRANCHES, 0, 0);
+	fixture_start(&r, BIT(0));
 	for (int i = 0; i < 10; i++) {
 		r.ip = 0x5000;
-		rig_branch(&r, BRANCH_CONDITIONAL, true);
+		fixture_branch(&r, BRANCH_CONDITIONAL, true);
 	}
-	seen = rig_get(&r, MSR_IA32_PMC0);
+	seen = fixture_get(&r, MSR_IA32_PMC0);
 	CHECK_EQ(1, seen, "learnt after the first");
 	for (int i = 0; i < 10; i++) {
 		r.ip = 0x5000;
-		rig_branch(&r, BRANCH_CONDITIONAL, i % 2);
+		fixture_branch(&r, BRANCH_CONDITIONAL, i % 2);
 	}
-	CHECK_EQ(seen + 10, rig_get(&r, MSR_IA32_PMC0));
-	rig_branch(&r, BRANCH_JUMP, true);
-	CHECK_EQ(seen + 10, rig_get(&r, MSR_IA32_PMC0));
+	CHECK_EQ(seen + 10, fixture_get(&r, MSR_IA32_PMC0));
+	fixture_branch(&r, BRANCH_JUMP, true);
+	CHECK_EQ(seen + 10, fixture_get(&r, MSR_IA32_PMC0));
 }
 
 static u64 at_level(u8 cpl, u64 bits)
 {
-	rig_open(&r, FAULT_NONE, 0, true);
-	rig_program(&r, 0, INST, 0, 0);
-	rig_set(&r, MSR_IA32_PERFEVTSEL0, INST | IA32_PERFEVTSEL_EN | bits);
-	rig_start(&r, BIT(0));
+	fixture_open(&r, FAULT_NONE, 0, true);
+	fixture_program(&r, 0, INST, 0, 0);
+	fixture_set(&r, MSR_IA32_PERFEVTSEL0, INST | IA32_PERFEVTSEL_EN | bits);
+	fixture_start(&r, BIT(0));
 	r.cpl = cpl;
-	rig_nops(&r, 7);
-	return rig_get(&r, MSR_IA32_PMC0);
+	fixture_nops(&r, 7);
+	return fixture_get(&r, MSR_IA32_PMC0);
 }
 
 static void privilege_levels(void)
@@ -116,12 +116,12 @@ static void privilege_levels(void)
 
 static u64 fixed_at_level(unsigned i, u8 cpl, u64 enable)
 {
-	rig_open(&r, FAULT_NONE, 0, true);
-	rig_set(&r, MSR_IA32_FIXED_CTR_CTRL, enable << 4 * i);
-	rig_start(&r, BIT(32 + i));
+	fixture_open(&r, FAULT_NONE, 0, true);
+	fixture_set(&r, MSR_IA32_FIXED_CTR_CTRL, enable << 4 * i);
+	fixture_start(&r, BIT(32 + i));
 	r.cpl = cpl;
-	rig_nops(&r, 7);
-	return rig_get(&r, MSR_IA32_FIXED_CTR0 + i);
+	fixture_nops(&r, 7);
+	return fixture_get(&r, MSR_IA32_FIXED_CTR0 + i);
 }
 
 static void fixed_counters(void)
@@ -139,17 +139,17 @@ static void fixed_counters(void)
 
 static void both_enables(void)
 {
-	rig_open(&r, FAULT_NONE, 0, true);
-	rig_program(&r, 0, INST, 0, 0);
-	rig_stop(&r);
-	CHECK(!model_watching(&r.m));
-	rig_nops(&r, 3);
-	CHECK_EQ(0, rig_get(&r, MSR_IA32_PMC0));
-	rig_set(&r, MSR_IA32_PERFEVTSEL0, INST | USR_OS);
-	rig_start(&r, BIT(0));
-	CHECK(!model_watching(&r.m));
-	rig_nops(&r, 3);
-	CHECK_EQ(0, rig_get(&r, MSR_IA32_PMC0));
+	fixture_open(&r, FAULT_NONE, 0, true);
+	fixture_program(&r, 0, INST, 0, 0);
+	fixture_stop(&r);
+	CHECK(!model_needs_retire(&r.m));
+	fixture_nops(&r, 3);
+	CHECK_EQ(0, fixture_get(&r, MSR_IA32_PMC0));
+	fixture_set(&r, MSR_IA32_PERFEVTSEL0, INST | USR_OS);
+	fixture_start(&r, BIT(0));
+	CHECK(!model_needs_retire(&r.m));
+	fixture_nops(&r, 3);
+	CHECK_EQ(0, fixture_get(&r, MSR_IA32_PMC0));
 }
 
 /* Latitude decides whether the WRMSRs count; both ways must appear. */
@@ -160,71 +160,72 @@ static void enabling_and_disabling_writes(void)
 	for (u64 seed = 0; seed < 40; seed++) {
 		u64 n;
 
-		rig_open(&r, FAULT_NONE, seed, true);
-		rig_program(&r, 0, INST, 0, 0);
-		rig_stop(&r);
-		rig_start(&r, BIT(0));
-		n = rig_get(&r, MSR_IA32_PMC0);
+		fixture_open(&r, FAULT_NONE, seed, true);
+		fixture_program(&r, 0, INST, 0, 0);
+		fixture_stop(&r);
+		fixture_start(&r, BIT(0));
+		n = fixture_get(&r, MSR_IA32_PMC0);
 		CHECK(n <= 1);
-		rig_nops(&r, 10);
-		rig_stop(&r);
-		n = n << 1 | (rig_get(&r, MSR_IA32_PMC0) - n - 10);
+		fixture_nops(&r, 10);
+		fixture_stop(&r);
+		n = n << 1 | (fixture_get(&r, MSR_IA32_PMC0) - n - 10);
 		if (!seed)
 			CHECK_EQ(1, n, "the disabling write counts, the enabling doesn't");
 		if (CHECK(n < 4))
 			seen |= 1U << n;
-		rig_nops(&r, 10);
-		CHECK(!model_watching(&r.m));
+		fixture_nops(&r, 10);
+		CHECK(!model_needs_retire(&r.m));
 	}
 	CHECK_EQ(0xf, seen);
 }
 
 static void a_written_counter_holds_what_was_written(void)
 {
-	rig_open(&r, FAULT_NONE, 0, true);
-	rig_program(&r, 0, INST, 0, 0);
-	rig_start(&r, BIT(0));
-	rig_set(&r, MSR_IA32_PMC0, 100);
-	CHECK_EQ(100, rig_get(&r, MSR_IA32_PMC0));
-	rig_set(&r, MSR_IA32_PMC0 + 1, 100);
-	CHECK_EQ(101, rig_get(&r, MSR_IA32_PMC0), "a write of another register is an instruction");
+	fixture_open(&r, FAULT_NONE, 0, true);
+	fixture_program(&r, 0, INST, 0, 0);
+	fixture_start(&r, BIT(0));
+	fixture_set(&r, MSR_IA32_PMC0, 100);
+	CHECK_EQ(100, fixture_get(&r, MSR_IA32_PMC0));
+	fixture_set(&r, MSR_IA32_PMC0 + 1, 100);
+	CHECK_EQ(101, fixture_get(&r, MSR_IA32_PMC0),
+		 "a write of another register is an instruction");
 }
 
 static void wrap_to_zero(void)
 {
-	rig_open(&r, FAULT_NONE, 0, true);
-	rig_program(&r, 0, INST, 0, 3);
-	rig_set(&r, MSR_IA32_FIXED_CTR0, BITS(0, 47));
-	rig_set(&r, MSR_IA32_FIXED_CTR_CTRL, 3);
-	rig_start(&r, BIT(0) | BIT(32));
-	rig_nops(&r, 1);
-	CHECK_EQ(0, rig_get(&r, MSR_IA32_FIXED_CTR0));
-	CHECK_EQ(BIT(32), rig_status(&r));
-	rig_nops(&r, 1);
-	CHECK_EQ(BITS(0, 47), rig_get(&r, MSR_IA32_PMC0), "the highest value");
-	CHECK_EQ(BIT(32), rig_status(&r));
-	rig_nops(&r, 2);
-	CHECK_EQ(1, rig_get(&r, MSR_IA32_PMC0));
-	CHECK_EQ(BIT(0) | BIT(32), rig_status(&r));
+	fixture_open(&r, FAULT_NONE, 0, true);
+	fixture_program(&r, 0, INST, 0, 3);
+	fixture_set(&r, MSR_IA32_FIXED_CTR0, BITS(0, 47));
+	fixture_set(&r, MSR_IA32_FIXED_CTR_CTRL, 3);
+	fixture_start(&r, BIT(0) | BIT(32));
+	fixture_nops(&r, 1);
+	CHECK_EQ(0, fixture_get(&r, MSR_IA32_FIXED_CTR0));
+	CHECK_EQ(BIT(32), fixture_status(&r));
+	fixture_nops(&r, 1);
+	CHECK_EQ(BITS(0, 47), fixture_get(&r, MSR_IA32_PMC0), "the highest value");
+	CHECK_EQ(BIT(32), fixture_status(&r));
+	fixture_nops(&r, 2);
+	CHECK_EQ(1, fixture_get(&r, MSR_IA32_PMC0));
+	CHECK_EQ(BIT(0) | BIT(32), fixture_status(&r));
 	/* Many at once: a string instruction steps over 0. */
-	rig_program(&r, 1, EVENT_MEM_UOPS_RETIRED_ALL_LOADS, 0, 10);
-	rig_start(&r, BIT(1));
-	rig_retire(&r, &(struct model_retired){ .loads = 25 });
-	CHECK_EQ(15, rig_get(&r, MSR_IA32_PMC0 + 1));
-	CHECK_EQ(BIT(0) | BIT(1) | BIT(32), rig_status(&r));
+	fixture_program(&r, 1, EVENT_MEM_UOPS_RETIRED_ALL_LOADS, 0, 10);
+	fixture_start(&r, BIT(1));
+	fixture_retire(&r, &(struct model_retired){ .loads = 25 });
+	CHECK_EQ(15, fixture_get(&r, MSR_IA32_PMC0 + 1));
+	CHECK_EQ(BIT(0) | BIT(1) | BIT(32), fixture_status(&r));
 }
 
 static u64 count_pairs(u64 bits, u64 seed)
 {
-	rig_open(&r, FAULT_NONE, seed, true);
-	rig_program(&r, 0, EVENT_MEM_UOPS_RETIRED_ALL_LOADS, bits, 0);
-	rig_start(&r, BIT(0));
+	fixture_open(&r, FAULT_NONE, seed, true);
+	fixture_program(&r, 0, EVENT_MEM_UOPS_RETIRED_ALL_LOADS, bits, 0);
+	fixture_start(&r, BIT(0));
 	for (int i = 0; i < 8; i++) {
-		rig_nops(&r, 2);
-		rig_load(&r, ADDRESS);
-		rig_retire(&r, &(struct model_retired){ .loads = 2 });
+		fixture_nops(&r, 2);
+		fixture_load(&r, ADDRESS);
+		fixture_retire(&r, &(struct model_retired){ .loads = 2 });
 	}
-	return rig_get(&r, MSR_IA32_PMC0);
+	return fixture_get(&r, MSR_IA32_PMC0);
 }
 
 /* Eight times: no load, none, one, two; an instruction a cycle. */

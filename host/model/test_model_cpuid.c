@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* What CPUID answers, from the worst that the machine below may say: every bit set. */
 #include "host/check.h"
-#include "host/model/rig.h"
+#include "host/model/fixture.h"
 
 enum { EAX, EBX, ECX, EDX };
 
-static struct rig r;
+static struct fixture r;
 static u32 regs[4];
 
 static void ask(u32 leaf, u32 subleaf, u32 below)
@@ -17,14 +17,14 @@ static void ask(u32 leaf, u32 subleaf, u32 below)
 
 static void open(bool hyper_threading)
 {
-	rig_open(&r, FAULT_NONE, 0, hyper_threading);
+	fixture_open(&r, FAULT_NONE, 0, hyper_threading);
 }
 
 static void open_generation(enum generation_id generation)
 {
 	const struct model_config config = { .generation = generation, .hyper_threading = true };
 
-	rig_open_config(&r, &config);
+	fixture_open_config(&r, &config);
 }
 
 /*
@@ -146,7 +146,7 @@ static void transactions(void)
 	open(true);
 	ask(7, 0, 0xffffffff);
 	CHECK_EQ(0x810, regs[EBX] & 0x810);
-	rig_open_knob(&r, LAT_NO_RTM, 1);
+	fixture_open_knob(&r, LAT_NO_RTM, 1);
 	ask(7, 0, 0xffffffff);
 	CHECK_EQ(0, regs[EBX] & 0x810);
 }

@@ -4,16 +4,16 @@
  * recorded of it. Volume 1, "Hardware Lock Elision"; "Intel TSX and PEBS Support", Table 18-51.
  */
 #include "host/check.h"
-#include "host/model/rig.h"
+#include "host/model/fixture.h"
 
-#define OUTER	(RIG_MEMORY_BASE + 0x3000)
-#define INNER	(RIG_MEMORY_BASE + 0x3040)
-#define DATA	(RIG_MEMORY_BASE + 0x3080)
+#define OUTER	(FIXTURE_MEMORY_BASE + 0x3000)
+#define INNER	(FIXTURE_MEMORY_BASE + 0x3040)
+#define DATA	(FIXTURE_MEMORY_BASE + 0x3080)
 #define HIGH(value) ((value) & ~BITS(0, 31))
 #define TAKEN	1
 #define LENGTH	4		/* of XACQUIRE XCHG */
 
-static struct rig r;
+static struct fixture r;
 static u64 begun_at;
 
 static void open(void)
@@ -22,8 +22,8 @@ static void open(void)
 		.generation = GEN_BROADWELL, .hyper_threading = true,
 	};
 
-	rig_open_config(&r, &config);
-	rig_ds(&r, 8, 8);
+	fixture_open_config(&r, &config);
+	fixture_ds(&r, 8, 8);
 }
 
 static void access(u64 linear, bool store)
@@ -46,8 +46,8 @@ static bool acquire(u64 lock)
 		access(lock, true);
 		model_tx_acquire(&r.m, lock, 8, r.ip, r.ip + LENGTH);
 	}
-	rig_poke(&r, lock, TAKEN);
-	rig_retire(&r, &(struct model_retired){ .loads = 1, .stores = 1, .locked_loads = 1 });
+	fixture_poke(&r, lock, TAKEN);
+	fixture_retire(&r, &(struct model_retired){ .loads = 1, .stores = 1, .locked_loads = 1 });
 	return elided;
 }
 
@@ -55,15 +55,15 @@ static void release(u64 lock, u64 value)
 {
 	access(lock, true);
 	model_tx_release(&r.m, lock, 8);
-	rig_poke(&r, lock, value);
-	rig_retire(&r, &(struct model_retired){ .stores = 1 });
+	fixture_poke(&r, lock, value);
+	fixture_retire(&r, &(struct model_retired){ .stores = 1 });
 }
 
 static void store(u64 linear, u64 value)
 {
 	access(linear, true);
-	rig_poke(&r, linear, value);
-	rig_store(&r, linear);
+	fixture_poke(&r, linear, value);
+	fixture_store(&r, linear);
 }
 
 static void abort_now(void)
@@ -75,8 +75,8 @@ static void abort_now(void)
 static void it_ends_with_the_outermost_lock(void)
 {
 	open();
-	rig_poke(&r, OUTER, 0);
-	rig_poke(&r, INNER, 5);
+	fixture_poke(&r, OUTER, 0);
+	fixture_poke(&r, INNER, 5);
 	CHECK(acquire(OUTER));
 	CHECK(model_tx_is_elided(&r.m));
 	CHECK(acquire(INNER));
@@ -87,7 +87,7 @@ static void it_ends_with_the_outermost_lock(void)
 	CHECK(model_in_tx(&r.m), "no lock");
 	release(OUTER, 0);
 	CHECK(!model_in_tx(&r.m));
-	CHECK_EQ(0, rig_peek(&r, DATA), "committed");
+	CHECK_EQ(0, fixture_peek(&r, DATA), "committed");
 	CHECK(acquire(OUTER), "elided again");
 }
 
@@ -96,16 +96,16 @@ static void an_abort_goes_back_to_the_lock(void)
 	struct model_registers before;
 
 	open();
-	rig_poke(&r, OUTER, 0);
-	rig_poke(&r, DATA, 3);
+	fixture_poke(&r, OUTER, 0);
+	fixture_poke(&r, DATA, 3);
 	r.regs.gpr[REG_RAX] = 0x1234;
 	before = r.regs;
 	acquire(OUTER);
 	r.regs.gpr[REG_RAX] = 0;
 	store(DATA, 7);
 	abort_now();
-	CHECK_EQ(0, rig_peek(&r, OUTER));
-	CHECK_EQ(3, rig_peek(&r, DATA));
+	CHECK_EQ(0, fixture_peek(&r, OUTER));
+	CHECK_EQ(3, fixture_peek(&r, DATA));
 	CHECK_EQ(begun_at, r.regs.rip, "the lock comes again");
 	CHECK_EQ(before.gpr[REG_RAX], r.regs.gpr[REG_RAX], "no status");
 	r.ip = begun_at;
@@ -135,7 +135,7 @@ static void so_does_a_lock_in_it(void)
 static void what_must_be_in_the_lock(void)
 {
 	open();
-	rig_poke(&r, OUTER, 0);
+	fixture_poke(&r, OUTER, 0);
 	acquire(OUTER);
 	release(OUTER, 2);
 	CHECK(model_in_tx(&r.m));
@@ -158,10 +158,10 @@ static void it_counts(void)
 	static const u64 want[4] = { 5, 3, 2, 0 };
 
 	open();
-	rig_poke(&r, OUTER, 0);
+	fixture_poke(&r, OUTER, 0);
 	for (unsigned i = 0; i < 4; i++)
-		rig_program(&r, i, event[i], 0, 0);
-	rig_start(&r, BITS(0, 3));
+		fixture_program(&r, i, event[i], 0, 0);
+	fixture_start(&r, BITS(0, 3));
 	for (unsigned i = 0; i < 3; i++) {
 		CHECK(acquire(OUTER));
 		release(OUTER, 0);
@@ -173,7 +173,7 @@ static void it_counts(void)
 		CHECK(!acquire(OUTER));
 	}
 	for (unsigned i = 0; i < 4; i++)
-		CHECK_EQ(want[i], rig_get(&r, MSR_IA32_PMC0 + i), "event %#x", event[i]);
+		CHECK_EQ(want[i], fixture_get(&r, MSR_IA32_PMC0 + i), "event %#x", event[i]);
 }
 
 static void it_is_recorded(void)
@@ -181,20 +181,20 @@ static void it_is_recorded(void)
 	u64 ip;
 
 	open();
-	rig_poke(&r, OUTER, 0);
-	rig_program_pebs(&r, 0, EVENT_HLE_RETIRED_ABORTED, 0, 1);
-	rig_start(&r, BIT(0));
+	fixture_poke(&r, OUTER, 0);
+	fixture_program_pebs(&r, 0, EVENT_HLE_RETIRED_ABORTED, 0, 1);
+	fixture_start(&r, BIT(0));
 	acquire(OUTER);
 	abort_now();
 	acquire(OUTER);
 	acquire(INNER);
 	ip = r.ip;
 	abort_now();
-	if (!CHECK_EQ(1, rig_records(&r)))
+	if (!CHECK_EQ(1, fixture_records(&r)))
 		return;
-	CHECK_EQ(begun_at + LENGTH, rig_record(&r, 0, 0x08), "after the outermost XACQUIRE");
-	CHECK_EQ(ip, rig_record(&r, 0, 0xb0));
-	CHECK_EQ(BIT(32) | BIT(34), HIGH(rig_record(&r, 0, 0xb8)));
+	CHECK_EQ(begun_at + LENGTH, fixture_record(&r, 0, 0x08), "after the outermost XACQUIRE");
+	CHECK_EQ(ip, fixture_record(&r, 0, 0xb0));
+	CHECK_EQ(BIT(32) | BIT(34), HIGH(fixture_record(&r, 0, 0xb8)));
 }
 
 int main(void)

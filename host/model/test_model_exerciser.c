@@ -4,7 +4,7 @@
  * of the line finds then.
  */
 #include "host/check.h"
-#include "host/model/rig.h"
+#include "host/model/fixture.h"
 #include "refpmu/model/exerciser.h"
 
 #define LOW		0x20
@@ -15,10 +15,10 @@
 #define STATUS		0x34
 #define LINES		0x38
 #define DONE		2
-#define A		(RIG_MEMORY_BASE + 0x3000)
+#define A		(FIXTURE_MEMORY_BASE + 0x3000)
 #define REMOTE		0x7000000000ULL
 
-static struct rig r;
+static struct fixture r;
 static struct exerciser page;
 
 /* Addresses are physical ones here, but for their upper bits. */
@@ -37,7 +37,7 @@ static bool cacheable(void *ctx, u64 physical, u64 bytes)
 
 static void open_config(struct model_config *config)
 {
-	rig_open_config(&r, config);
+	fixture_open_config(&r, config);
 	page = (struct exerciser){ .word = { 0xffffffff, 0xffffffff } };
 	r.host.exerciser = &page;
 	r.host.cacheable = cacheable;
@@ -45,7 +45,7 @@ static void open_config(struct model_config *config)
 	r.host.remote_base = REMOTE;
 	r.host.remote_bytes = 0x10000;
 	model_init(&r.m, config, &r.host);
-	rig_stop(&r);
+	fixture_stop(&r);
 }
 
 static void open_fault(enum fault_id fault)
@@ -86,13 +86,13 @@ static unsigned found_as(u64 linear)
 	unsigned found = 0;
 
 	for (unsigned i = 0; i < 4; i++)
-		rig_program(&r, i, events[i], 0, 0);
-	rig_start(&r, BITS(0, 3));
-	rig_nops(&r, 100);
-	rig_load(&r, linear);
-	rig_stop(&r);
+		fixture_program(&r, i, events[i], 0, 0);
+	fixture_start(&r, BITS(0, 3));
+	fixture_nops(&r, 100);
+	fixture_load(&r, linear);
+	fixture_stop(&r);
 	for (unsigned i = 0; i < 4; i++)
-		found |= rig_get(&r, MSR_IA32_PMC0 + i) ? 1U << i : 0;
+		found |= fixture_get(&r, MSR_IA32_PMC0 + i) ? 1U << i : 0;
 	return found;
 }
 

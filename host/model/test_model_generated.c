@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /* A generated fault of the record changes the bytes that its sentence names, and no others. */
 #include "host/check.h"
-#include "host/model/rig.h"
+#include "host/model/fixture.h"
 
-#define ADDRESS	(RIG_MEMORY_BASE + 0x3000)
-#define BYTES	(3 * RIG_RECORD)
+#define ADDRESS	(FIXTURE_MEMORY_BASE + 0x3000)
+#define BYTES	(3 * FIXTURE_RECORD)
 
-static struct rig r;
+static struct fixture r;
 static u8 good[BYTES], broken[BYTES];
 
 /* Two records of stores that hit, in a buffer that was full of something else. */
 static void records(enum fault_id fault, u8 *bytes)
 {
-	rig_open(&r, fault, 0, true);
-	rig_ds(&r, 8, 8);
+	fixture_open(&r, fault, 0, true);
+	fixture_ds(&r, 8, 8);
 	memset(r.memory + 0x1000, 0x5e, 0x1000);
-	rig_program_pebs(&r, 0, EVENT_MEM_UOPS_RETIRED_ALL_STORES, 0, 2);
-	rig_start(&r, BIT(0));
+	fixture_program_pebs(&r, 0, EVENT_MEM_UOPS_RETIRED_ALL_STORES, 0, 2);
+	fixture_start(&r, BIT(0));
 	for (int i = 0; i < 6; i++)
-		rig_store(&r, ADDRESS + 0x40ULL * (unsigned)(i / 3));
+		fixture_store(&r, ADDRESS + 0x40ULL * (unsigned)(i / 3));
 	memcpy(bytes, r.memory + 0x1000, BYTES);
 }
 
@@ -28,10 +28,10 @@ static void check(const char *name, u64 may)
 	u64 differs = 0;
 
 	for (unsigned i = 0; i < BYTES; i++)
-		if (good[i] != broken[i] && !(may >> i % RIG_RECORD / 8 & 1) &&
+		if (good[i] != broken[i] && !(may >> i % FIXTURE_RECORD / 8 & 1) &&
 		    /* The last field, shifted, is after its record. */
-		    !(may >> 24 & 1 && i % RIG_RECORD < 8))
-			differs |= BIT(i % RIG_RECORD / 8);
+		    !(may >> 24 & 1 && i % FIXTURE_RECORD < 8))
+			differs |= BIT(i % FIXTURE_RECORD / 8);
 	CHECK_EQ(0, differs, "%s", name);
 }
 
@@ -39,7 +39,7 @@ static u64 field(const u8 *bytes, unsigned record, unsigned offset)
 {
 	u64 value;
 
-	memcpy(&value, bytes + record * RIG_RECORD + offset, sizeof(value));
+	memcpy(&value, bytes + record * FIXTURE_RECORD + offset, sizeof(value));
 	return value;
 }
 

@@ -4,16 +4,16 @@
  * Nehalem, Westmere, Sandy Bridge, Ivy Bridge, Haswell and Broadwell of "Performance Monitoring".
  */
 #include "host/check.h"
-#include "host/model/rig.h"
+#include "host/model/fixture.h"
 
 #define OLD	(BIT(GEN_NEHALEM) | BIT(GEN_WESTMERE))
 #define SNB_IVB	(BIT(GEN_SANDYBRIDGE) | BIT(GEN_IVYBRIDGE))
 #define HSW_BDW	(BIT(GEN_HASWELL) | BIT(GEN_BROADWELL))
 #define ALL	(OLD | SNB_IVB | HSW_BDW)
-#define ADDRESS	(RIG_MEMORY_BASE + 0x3000)
+#define ADDRESS	(FIXTURE_MEMORY_BASE + 0x3000)
 #define INT	IA32_PERFEVTSEL_INT
 
-static struct rig r;
+static struct fixture r;
 
 static void open(unsigned generation, bool hyper_threading)
 {
@@ -21,8 +21,8 @@ static void open(unsigned generation, bool hyper_threading)
 		.generation = generation, .hyper_threading = hyper_threading,
 	};
 
-	rig_open_config(&r, &config);
-	rig_ds(&r, 8, 8);
+	fixture_open_config(&r, &config);
+	fixture_ds(&r, 8, 8);
 }
 
 /* For each generation, with two logical processors a core. */
@@ -99,8 +99,8 @@ static void check_capabilities(unsigned g)
 {
 	u64 wanted = BIT(g) & OLD ? 0x11c3 : BIT(g) & SNB_IVB ? 0x31c3 : 0x32c4;
 
-	CHECK_EQ(wanted, rig_get(&r, 0x345), "generation %u", g);
-	CHECK_EQ(BIT(7), rig_get(&r, 0x1a0) & (BIT(7) | BIT(12)), "perfmon and PEBS available");
+	CHECK_EQ(wanted, fixture_get(&r, 0x345), "generation %u", g);
+	CHECK_EQ(BIT(7), fixture_get(&r, 0x1a0) & (BIT(7) | BIT(12)), "perfmon and PEBS available");
 }
 
 /* Without hyper-threading Sandy Bridge and later have eight counters, Nehalem four. */
@@ -126,18 +126,18 @@ static void check_records(unsigned g)
 	for (unsigned n = 0; n < 4; n++) {
 		open(g, true);
 		memset(r.memory + 0x1000, 0x5e, 0x1000);
-		rig_program_pebs(&r, n, EVENT_BR_INST_RETIRED_CONDITIONAL, 0, 2);
-		rig_start(&r, BIT(n));
+		fixture_program_pebs(&r, n, EVENT_BR_INST_RETIRED_CONDITIONAL, 0, 2);
+		fixture_start(&r, BIT(n));
 		for (unsigned i = 0; i < 3; i++)
-			rig_branch(&r, BRANCH_CONDITIONAL, true);
-		CHECK_EQ(RIG_BUFFER + size, rig_index(&r), "generation %u, PMC%u", g, n);
-		CHECK_EQ(r.ip, rig_record(&r, 0, 0x08));
-		CHECK_EQ(r.regs.gpr[REG_RBX], rig_record(&r, 0, 0x18));
-		CHECK_EQ(r.regs.gpr[REG_R15], rig_record(&r, 0, 0x88));
-		CHECK_EQ(BIT(n), rig_record(&r, 0, 0x90));
-		CHECK_EQ(size == 0xc0 ? r.ip - 4 : 0x5e5e5e5e5e5e5e5e, rig_record(&r, 0, 0xb0));
-		CHECK_EQ(0, rig_record(&r, 0, 0x98) | rig_record(&r, 0, 0xa0) |
-			    rig_record(&r, 0, 0xa8));
+			fixture_branch(&r, BRANCH_CONDITIONAL, true);
+		CHECK_EQ(FIXTURE_BUFFER + size, fixture_index(&r), "generation %u, PMC%u", g, n);
+		CHECK_EQ(r.ip, fixture_record(&r, 0, 0x08));
+		CHECK_EQ(r.regs.gpr[REG_RBX], fixture_record(&r, 0, 0x18));
+		CHECK_EQ(r.regs.gpr[REG_R15], fixture_record(&r, 0, 0x88));
+		CHECK_EQ(BIT(n), fixture_record(&r, 0, 0x90));
+		CHECK_EQ(size == 0xc0 ? r.ip - 4 : 0x5e5e5e5e5e5e5e5e, fixture_record(&r, 0, 0xb0));
+		CHECK_EQ(0, fixture_record(&r, 0, 0x98) | fixture_record(&r, 0, 0xa0) |
+			    fixture_record(&r, 0, 0xa8));
 	}
 }
 
@@ -147,30 +147,30 @@ static void check_precise_distribution(unsigned g)
 	const u64 ip = r.ip;
 	bool old = BIT(g) & OLD;
 
-	rig_program_pebs(&r, 1, 0x01c0, 0, 5);
-	rig_program(&r, 2, 0x01c0, 0, 0);
-	rig_start(&r, BIT(1) | BIT(2));
-	rig_nops(&r, 5);
-	CHECK_EQ(old ? 0 : 1, rig_records(&r), "generation %u", g);
-	rig_nops(&r, 1);
-	CHECK_EQ(1, rig_records(&r), "generation %u", g);
-	CHECK(rig_record(&r, 0, 0x08) > ip);
-	CHECK_EQ(old ? 6 : 0, rig_get(&r, MSR_IA32_PMC0 + 2), "generation %u, PMC2", g);
+	fixture_program_pebs(&r, 1, 0x01c0, 0, 5);
+	fixture_program(&r, 2, 0x01c0, 0, 0);
+	fixture_start(&r, BIT(1) | BIT(2));
+	fixture_nops(&r, 5);
+	CHECK_EQ(old ? 0 : 1, fixture_records(&r), "generation %u", g);
+	fixture_nops(&r, 1);
+	CHECK_EQ(1, fixture_records(&r), "generation %u", g);
+	CHECK(fixture_record(&r, 0, 0x08) > ip);
+	CHECK_EQ(old ? 6 : 0, fixture_get(&r, MSR_IA32_PMC0 + 2), "generation %u, PMC2", g);
 }
 
 /* 100BH is load latency on Nehalem and Westmere; 100H, as printed, is no event. */
 static void check_load_latency_event(unsigned g)
 {
-	rig_set(&r, 0x3f6, 3);
-	rig_program(&r, 0, 0x100b, 0, 0);
-	rig_program(&r, 1, 0x0100, 0, 0);
-	rig_program(&r, 3, 0x01cd, 0, 0);
-	rig_start(&r, BITS(0, 3));
+	fixture_set(&r, 0x3f6, 3);
+	fixture_program(&r, 0, 0x100b, 0, 0);
+	fixture_program(&r, 1, 0x0100, 0, 0);
+	fixture_program(&r, 3, 0x01cd, 0, 0);
+	fixture_start(&r, BITS(0, 3));
 	for (unsigned i = 0; i < 200; i++)
-		rig_load(&r, ADDRESS + 64 * (i % 8));
-	CHECK(!rig_get(&r, MSR_IA32_PMC0) == !(BIT(g) & OLD), "100BH, generation %u", g);
-	CHECK_EQ(0, rig_get(&r, MSR_IA32_PMC0 + 1), "100H, generation %u", g);
-	CHECK(!rig_get(&r, MSR_IA32_PMC0 + 3) == !(BIT(g) & ~OLD), "01CDH, generation %u", g);
+		fixture_load(&r, ADDRESS + 64 * (i % 8));
+	CHECK(!fixture_get(&r, MSR_IA32_PMC0) == !(BIT(g) & OLD), "100BH, generation %u", g);
+	CHECK_EQ(0, fixture_get(&r, MSR_IA32_PMC0 + 1), "100H, generation %u", g);
+	CHECK(!fixture_get(&r, MSR_IA32_PMC0 + 3) == !(BIT(g) & ~OLD), "01CDH, generation %u", g);
 }
 
 /* While load latency is sampled, a second PEBS event makes records up to Westmere only. */
@@ -178,15 +178,15 @@ static void check_load_latency_alone(unsigned g)
 {
 	bool old = BIT(g) & OLD;
 
-	rig_set(&r, 0x3f6, 3);
-	rig_program_pebs(&r, 3, old ? 0x100b : 0x01cd, 0, 1000);
-	rig_program_pebs(&r, 0, EVENT_BR_INST_RETIRED_CONDITIONAL, INT, 2);
-	rig_set(&r, 0x3f1, BIT(0) | BIT(3) | BIT(35));
-	rig_start(&r, BIT(0) | BIT(3));
+	fixture_set(&r, 0x3f6, 3);
+	fixture_program_pebs(&r, 3, old ? 0x100b : 0x01cd, 0, 1000);
+	fixture_program_pebs(&r, 0, EVENT_BR_INST_RETIRED_CONDITIONAL, INT, 2);
+	fixture_set(&r, 0x3f1, BIT(0) | BIT(3) | BIT(35));
+	fixture_start(&r, BIT(0) | BIT(3));
 	for (unsigned i = 0; i < 3; i++)
-		rig_branch(&r, BRANCH_CONDITIONAL, true);
-	CHECK_EQ(old, rig_records(&r), "generation %u", g);
-	CHECK_EQ(old ? 0 : BIT(0), rig_status(&r), "generation %u", g);
+		fixture_branch(&r, BRANCH_CONDITIONAL, true);
+	CHECK_EQ(old, fixture_records(&r), "generation %u", g);
+	CHECK_EQ(old ? 0 : BIT(0), fixture_status(&r), "generation %u", g);
 	CHECK_EQ(1, r.requests, "generation %u: an overflow interrupt either way", g);
 }
 
@@ -201,7 +201,7 @@ static void full_buffer(void)
 				.generation = g, .hyper_threading = true, .latitude.seed = seed,
 			};
 
-			rig_open_config(&r, &config);
+			fixture_open_config(&r, &config);
 			signals[g] += r.m.latitude[LAT_FULL_BUFFER_SIGNAL];
 		}
 	CHECK_EQ(0, signals[GEN_NEHALEM] + signals[GEN_WESTMERE]);
@@ -213,41 +213,41 @@ static void core_and_uncore_coincide(void)
 {
 	open(GEN_WESTMERE, true);
 	r.unmasks = true;
-	rig_set(&r, 0x1d9, BIT(13));
-	rig_set(&r, 0x395, 5);
-	rig_program(&r, 1, EVENT_INST_RETIRED_ANY_P, INT, 10);
-	rig_set(&r, 0x394, BITS(0, 47) - 10);
-	rig_set(&r, 0x391, BIT(32) | BIT(48));
-	rig_start(&r, BIT(1));
-	rig_nops(&r, 10);
-	CHECK_STR("OVERFLOW1 UNCORE8", rig_actions(&r));
+	fixture_set(&r, 0x1d9, BIT(13));
+	fixture_set(&r, 0x395, 5);
+	fixture_program(&r, 1, EVENT_INST_RETIRED_ANY_P, INT, 10);
+	fixture_set(&r, 0x394, BITS(0, 47) - 10);
+	fixture_set(&r, 0x391, BIT(32) | BIT(48));
+	fixture_start(&r, BIT(1));
+	fixture_nops(&r, 10);
+	CHECK_STR("OVERFLOW1 UNCORE8", fixture_actions(&r));
 	CHECK_EQ(2, r.n_interrupts);
 	CHECK_EQ(BIT(1) | BIT(61), r.interrupt[0].status);
-	CHECK_EQ(BIT(32) | BIT(61) | BIT(63), rig_get(&r, 0x392));
-	rig_set(&r, 0x393, BIT(32) | BIT(61) | BIT(63));
-	CHECK_EQ(BIT(1) | BIT(61), rig_status(&r));
-	rig_set(&r, 0x390, BIT(61));
-	CHECK_EQ(BIT(1), rig_status(&r));
+	CHECK_EQ(BIT(32) | BIT(61) | BIT(63), fixture_get(&r, 0x392));
+	fixture_set(&r, 0x393, BIT(32) | BIT(61) | BIT(63));
+	CHECK_EQ(BIT(1) | BIT(61), fixture_status(&r));
+	fixture_set(&r, 0x390, BIT(61));
+	CHECK_EQ(BIT(1), fixture_status(&r));
 }
 
 /* UNC_L3_MISS.READ with CMASK and edge: no memory here, so nothing; the clock on every counter. */
 static void uncore_counts_in_either_bank(void)
 {
 	open(GEN_NEHALEM, true);
-	rig_set(&r, 0x3c0 + 7, 0x00400109);
-	rig_set(&r, 0x395, 1);
-	rig_set(&r, 0x391, BIT(7) | BIT(32));
-	rig_nops(&r, 50);
-	CHECK_EQ(0, rig_get(&r, 0x3b7));
-	CHECK_EQ(50, rig_get(&r, 0x394), "the write that starts it isn't counted");
-	rig_set(&r, 0x391, 0);
-	CHECK_EQ(50, rig_get(&r, 0x394), "nor the one that stops it");
-	rig_nops(&r, 5);
-	CHECK_EQ(50, rig_get(&r, 0x394));
-	CHECK_EQ(MSR_GP, rig_wrmsr(&r, 0x392, 0));
-	CHECK_EQ(0, rig_get(&r, 0x393));
-	rig_set(&r, 0x3c0, BIT(17));
-	CHECK_EQ(0, rig_get(&r, 0x3c0), "the reset of an occupancy reads as 0");
+	fixture_set(&r, 0x3c0 + 7, 0x00400109);
+	fixture_set(&r, 0x395, 1);
+	fixture_set(&r, 0x391, BIT(7) | BIT(32));
+	fixture_nops(&r, 50);
+	CHECK_EQ(0, fixture_get(&r, 0x3b7));
+	CHECK_EQ(50, fixture_get(&r, 0x394), "the write that starts it isn't counted");
+	fixture_set(&r, 0x391, 0);
+	CHECK_EQ(50, fixture_get(&r, 0x394), "nor the one that stops it");
+	fixture_nops(&r, 5);
+	CHECK_EQ(50, fixture_get(&r, 0x394));
+	CHECK_EQ(MSR_GP, fixture_wrmsr(&r, 0x392, 0));
+	CHECK_EQ(0, fixture_get(&r, 0x393));
+	fixture_set(&r, 0x3c0, BIT(17));
+	CHECK_EQ(0, fixture_get(&r, 0x3c0), "the reset of an occupancy reads as 0");
 }
 
 static void registers(void)

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /* What each knob of refpmu/model/latitude.def does at its ends, and what the profiles are like. */
 #include "host/check.h"
-#include "host/model/rig.h"
+#include "host/model/fixture.h"
 
 #define INST	EVENT_INST_RETIRED_ANY_P
 #define LOADS	EVENT_MEM_UOPS_RETIRED_ALL_LOADS
 #define BRANCHES EVENT_BR_INST_RETIRED_ALL_BRANCHES_PEBS
 #define INT	IA32_PERFEVTSEL_INT
 #define MASKED	((u32)BIT(16))
-#define ADDRESS	(RIG_MEMORY_BASE + 0x3000)
-#define PMC(n)	rig_get(&r, MSR_IA32_PMC0 + (n))
+#define ADDRESS	(FIXTURE_MEMORY_BASE + 0x3000)
+#define PMC(n)	fixture_get(&r, MSR_IA32_PMC0 + (n))
 
-static struct rig r;
+static struct fixture r;
 
 static void open(enum latitude_id knob, u32 value)
 {
-	rig_open_knob(&r, knob, value);
-	rig_ds(&r, 8, 8);
+	fixture_open_knob(&r, knob, value);
+	fixture_ds(&r, 8, 8);
 }
 
 static void open_profile(enum profile_id profile, u64 seed)
@@ -26,20 +26,20 @@ static void open_profile(enum profile_id profile, u64 seed)
 		.latitude = { .profile = profile, .seed = seed },
 	};
 
-	rig_open_config(&r, &config);
+	fixture_open_config(&r, &config);
 }
 
 static void loads(unsigned n)
 {
 	while (n--)
-		rig_load(&r, ADDRESS);
+		fixture_load(&r, ADDRESS);
 }
 
 /* Two loads arm, the third makes the record. */
 static void one_record(u64 bits)
 {
-	rig_program_pebs(&r, 0, LOADS, bits, 2);
-	rig_start(&r, BIT(0));
+	fixture_program_pebs(&r, 0, LOADS, bits, 2);
+	fixture_start(&r, BIT(0));
 	loads(3);
 }
 
@@ -53,10 +53,10 @@ static void the_least_skid(void)
 		config.latitude.set = BIT(LAT_PMI_SKID) | BIT(LAT_PMI_SKID_LEAST);
 		config.latitude.value[LAT_PMI_SKID] = bound[i];
 		config.latitude.value[LAT_PMI_SKID_LEAST] = least[i];
-		rig_open_config(&r, &config);
-		rig_program(&r, 0, INST, INT, 5);
-		rig_start(&r, BIT(0));
-		rig_nops(&r, 30);
+		fixture_open_config(&r, &config);
+		fixture_program(&r, 0, INST, INT, 5);
+		fixture_start(&r, BIT(0));
+		fixture_nops(&r, 30);
 		CHECK_EQ(1, r.n_interrupts);
 		/* The write that started counts 0, the fifth instruction after it overflows. */
 		CHECK_EQ(r.now - 30 + 4 + wanted[i], r.interrupt[0].at);
@@ -67,7 +67,7 @@ static void interrupts_merge(void)
 {
 	for (u32 merge = 0; merge < 2; merge++) {
 		open(LAT_PMI_MERGE, merge);
-		rig_ds(&r, 8, 1);
+		fixture_ds(&r, 8, 1);
 		r.unmasks = true;
 		one_record(INT);
 		CHECK_EQ(merge ? 1 : 2, r.n_interrupts);
@@ -80,23 +80,23 @@ static void spurious_interrupts(void)
 {
 	for (u32 spurious = 0; spurious < 2; spurious++) {
 		open(LAT_SPURIOUS_PMI, spurious);
-		rig_program(&r, 0, INST, INT, 3);
-		rig_start(&r, BIT(0));
-		rig_nops(&r, 3);
-		rig_stop(&r);
+		fixture_program(&r, 0, INST, INT, 3);
+		fixture_start(&r, BIT(0));
+		fixture_nops(&r, 3);
+		fixture_stop(&r);
 		CHECK_EQ(1, r.n_interrupts);
-		rig_write_lvtpc(&r, RIG_VECTOR);
+		fixture_write_lvtpc(&r, FIXTURE_VECTOR);
 		CHECK_EQ(1 + spurious, r.n_interrupts);
-		rig_set(&r, MSR_IA32_PERF_GLOBAL_OVF_CTRL, BIT(0));
-		rig_write_lvtpc(&r, RIG_VECTOR);
+		fixture_set(&r, MSR_IA32_PERF_GLOBAL_OVF_CTRL, BIT(0));
+		fixture_write_lvtpc(&r, FIXTURE_VECTOR);
 		CHECK_EQ(1 + spurious, r.n_interrupts);
 	}
 	open(LAT_SPURIOUS_PMI, 1);
-	rig_program(&r, 0, INST, 0, 3);
-	rig_start(&r, BIT(0));
-	rig_nops(&r, 3);
-	rig_write_lvtpc(&r, RIG_VECTOR | MASKED);
-	rig_write_lvtpc(&r, RIG_VECTOR);
+	fixture_program(&r, 0, INST, 0, 3);
+	fixture_start(&r, BIT(0));
+	fixture_nops(&r, 3);
+	fixture_write_lvtpc(&r, FIXTURE_VECTOR | MASKED);
+	fixture_write_lvtpc(&r, FIXTURE_VECTOR);
 	CHECK_EQ(0, r.n_interrupts);
 }
 
@@ -107,7 +107,7 @@ static void status_of_a_held_interrupt(void)
 		one_record(INT);
 		CHECK_EQ(1, r.n_interrupts);
 		CHECK_EQ(held, r.interrupt[0].status);
-		CHECK_EQ(1, rig_record(&r, 0, 0x90));
+		CHECK_EQ(1, fixture_record(&r, 0, 0x90));
 	}
 }
 
@@ -122,10 +122,10 @@ static void tagging_delays(void)
 
 			open(LAT_TAG_DELAY, delay);
 			r.m.random = i;
-			rig_program_pebs(&r, 0, LOADS, 0, 2);
-			rig_start(&r, BIT(0));
+			fixture_program_pebs(&r, 0, LOADS, 0, 2);
+			fixture_start(&r, BIT(0));
 			loads(2);
-			for (rig_nops(&r, 20); !rig_records(&r); extra++)
+			for (fixture_nops(&r, 20); !fixture_records(&r); extra++)
 				loads(1);
 			CHECK(extra >= 1 && extra <= 1 + delay);
 			most = extra > most ? extra : most;
@@ -143,12 +143,12 @@ static u64 tagged(u32 which, u64 random)
 
 	open(LAT_TAG_ACCESS, which);
 	r.m.random = random;
-	rig_program_pebs(&r, 0, LOADS, 0, 2);
-	rig_start(&r, BIT(0));
-	rig_retire(&r, &several);
-	rig_retire(&r, &several);
-	CHECK_EQ(1, rig_records(&r));
-	return rig_record(&r, 0, 0x98);
+	fixture_program_pebs(&r, 0, LOADS, 0, 2);
+	fixture_start(&r, BIT(0));
+	fixture_retire(&r, &several);
+	fixture_retire(&r, &several);
+	CHECK_EQ(1, fixture_records(&r));
+	return fixture_record(&r, 0, 0x98);
 }
 
 static void tagged_accesses(void)
@@ -170,14 +170,14 @@ static void a_counter_that_wraps_on_the_assist(void)
 {
 	for (u32 skips = 0; skips < 2; skips++) {
 		open(LAT_ASSIST_SKIPS_NEW, skips);
-		rig_program_pebs(&r, 0, LOADS, 0, 2);
-		rig_program_pebs(&r, 1, LOADS, 0, 3);
-		rig_start(&r, BIT(0) | BIT(1));
+		fixture_program_pebs(&r, 0, LOADS, 0, 2);
+		fixture_program_pebs(&r, 1, LOADS, 0, 3);
+		fixture_start(&r, BIT(0) | BIT(1));
 		loads(3);
-		CHECK_EQ(1, rig_records(&r));
-		CHECK_EQ(skips ? BIT(1) : 0, rig_status(&r));
+		CHECK_EQ(1, fixture_records(&r));
+		CHECK_EQ(skips ? BIT(1) : 0, fixture_status(&r));
 		loads(1);
-		CHECK_EQ(1 + skips, rig_records(&r));
+		CHECK_EQ(1 + skips, fixture_records(&r));
 	}
 }
 
@@ -185,9 +185,9 @@ static void a_full_buffer(void)
 {
 	for (u32 signal = 0; signal < 2; signal++) {
 		open(LAT_FULL_BUFFER_SIGNAL, signal);
-		rig_ds(&r, 0, 8);
+		fixture_ds(&r, 0, 8);
 		one_record(0);
-		CHECK_EQ(BIT(0) | (signal ? BIT(62) : 0), rig_status(&r));
+		CHECK_EQ(BIT(0) | (signal ? BIT(62) : 0), fixture_status(&r));
 		CHECK_EQ(0, r.requests);
 		CHECK_EQ(1, PMC(0));
 	}
@@ -201,20 +201,20 @@ static void undefined_fields(void)
 		open(LAT_UNDEFINED_FIELDS, 1);
 		r.m.random = i;
 		one_record(0);
-		CHECK_EQ(ADDRESS, rig_record(&r, 0, 0x98));
-		CHECK(rig_record(&r, 0, 0xa0) <= 1);
-		CHECK_EQ(0, rig_record(&r, 0, 0xa8));
-		CHECK_EQ(0, rig_record(&r, 0, 0xb8));
-		ones += rig_record(&r, 0, 0xa0) == 1;
+		CHECK_EQ(ADDRESS, fixture_record(&r, 0, 0x98));
+		CHECK(fixture_record(&r, 0, 0xa0) <= 1);
+		CHECK_EQ(0, fixture_record(&r, 0, 0xa8));
+		CHECK_EQ(0, fixture_record(&r, 0, 0xb8));
+		ones += fixture_record(&r, 0, 0xa0) == 1;
 
 		open(LAT_UNDEFINED_FIELDS, 1);
 		r.m.random = i;
-		rig_program_pebs(&r, 0, BRANCHES, 0, 2);
-		rig_start(&r, BIT(0));
+		fixture_program_pebs(&r, 0, BRANCHES, 0, 2);
+		fixture_start(&r, BIT(0));
 		for (int n = 0; n < 3; n++)
-			rig_branch(&r, BRANCH_JUMP, true);
-		CHECK(rig_record(&r, 0, 0x98) && rig_record(&r, 0, 0xa0));
-		CHECK_EQ(r.ip - 4, rig_record(&r, 0, 0xb0));
+			fixture_branch(&r, BRANCH_JUMP, true);
+		CHECK(fixture_record(&r, 0, 0x98) && fixture_record(&r, 0, 0xa0));
+		CHECK_EQ(r.ip - 4, fixture_record(&r, 0, 0xb0));
 	}
 	CHECK(ones > 2 && ones < 18);
 }
@@ -222,13 +222,13 @@ static void undefined_fields(void)
 static void registers_that_read_otherwise(void)
 {
 	open(LAT_OVF_CTRL_READS, 1);
-	rig_set(&r, MSR_IA32_PERF_GLOBAL_OVF_CTRL, 5);
-	CHECK_EQ(5, rig_get(&r, MSR_IA32_PERF_GLOBAL_OVF_CTRL));
-	CHECK_EQ(MSR_GP, rig_wrmsr(&r, MSR_IA32_PERF_GLOBAL_OVF_CTRL, BIT(20)));
-	CHECK_EQ(5, rig_get(&r, MSR_IA32_PERF_GLOBAL_OVF_CTRL));
+	fixture_set(&r, MSR_IA32_PERF_GLOBAL_OVF_CTRL, 5);
+	CHECK_EQ(5, fixture_get(&r, MSR_IA32_PERF_GLOBAL_OVF_CTRL));
+	CHECK_EQ(MSR_GP, fixture_wrmsr(&r, MSR_IA32_PERF_GLOBAL_OVF_CTRL, BIT(20)));
+	CHECK_EQ(5, fixture_get(&r, MSR_IA32_PERF_GLOBAL_OVF_CTRL));
 	open(LAT_MISC_ENABLE_OTHERS, 1);
-	CHECK_EQ(BIT(7) | BIT(11), rig_get(&r, MSR_IA32_MISC_ENABLE) & (BIT(7) | BITS(11, 12)));
-	CHECK(rig_get(&r, MSR_IA32_MISC_ENABLE) & 1);
+	CHECK_EQ(BIT(7) | BIT(11), fixture_get(&r, MSR_IA32_MISC_ENABLE) & (BIT(7) | BITS(11, 12)));
+	CHECK(fixture_get(&r, MSR_IA32_MISC_ENABLE) & 1);
 }
 
 /* Windows come about as often as told, and leave their evidence. */
@@ -244,18 +244,18 @@ static void stolen_windows(void)
 		value[LAT_SMI_RATE] = kind == 1 ? 20 : 0;
 		value[LAT_PREEMPTION_RATE] = kind == 2 ? 20 : 0;
 		value[LAT_SMM_EVENTS] = 1000;
-		rig_open_config(&r, &config);
-		rig_program(&r, 0, INST, 0, 0);
-		rig_start(&r, BIT(0));
+		fixture_open_config(&r, &config);
+		fixture_program(&r, 0, INST, 0, 0);
+		fixture_start(&r, BIT(0));
 		for (; retired < 2 * 1000000; retired++) {
 			u64 ticks;
 
-			rig_nops(&r, 1);
+			fixture_nops(&r, 1);
 			ticks = model_stolen_tsc(&r.m);
 			CHECK(!ticks || ticks >= 20000);
 			windows += ticks != 0;
 		}
-		smis = rig_get(&r, MSR_SMI_COUNT);
+		smis = fixture_get(&r, MSR_SMI_COUNT);
 		CHECK_EQ(kind == 1 ? windows : 0, smis);
 		CHECK(kind ? windows > 20 && windows < 80 : !windows);
 		if (kind == 1)
@@ -272,13 +272,13 @@ static void smm_can_be_frozen(void)
 	config.latitude.set = BIT(LAT_SMI_RATE) | BIT(LAT_SMM_EVENTS);
 	config.latitude.value[LAT_SMI_RATE] = 20;
 	config.latitude.value[LAT_SMM_EVENTS] = 1000;
-	rig_open_config(&r, &config);
-	rig_set(&r, MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_FREEZE_WHILE_SMM);
-	rig_program(&r, 0, INST, 0, 0);
-	rig_start(&r, BIT(0));
-	rig_nops(&r, 500000);
+	fixture_open_config(&r, &config);
+	fixture_set(&r, MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_FREEZE_WHILE_SMM);
+	fixture_program(&r, 0, INST, 0, 0);
+	fixture_start(&r, BIT(0));
+	fixture_nops(&r, 500000);
 	CHECK_EQ(500000, PMC(0));
-	CHECK(rig_get(&r, MSR_SMI_COUNT));
+	CHECK(fixture_get(&r, MSR_SMI_COUNT));
 }
 
 /* 1: the enables alone; 2: the counters count. */
@@ -290,16 +290,16 @@ static void smm_may_arm_fixed_counters(void)
 		config.latitude.set = BIT(LAT_SMI_RATE) | BIT(LAT_SMM_ARMS);
 		config.latitude.value[LAT_SMI_RATE] = 20;
 		config.latitude.value[LAT_SMM_ARMS] = arms;
-		rig_open_config(&r, &config);
-		rig_program(&r, 0, INST, 0, 0);
-		rig_start(&r, BIT(0));
-		rig_nops(&r, 500000);
-		CHECK(rig_get(&r, MSR_SMI_COUNT));
-		CHECK_EQ(arms ? 0x330 : 0, rig_get(&r, MSR_IA32_FIXED_CTR_CTRL));
+		fixture_open_config(&r, &config);
+		fixture_program(&r, 0, INST, 0, 0);
+		fixture_start(&r, BIT(0));
+		fixture_nops(&r, 500000);
+		CHECK(fixture_get(&r, MSR_SMI_COUNT));
+		CHECK_EQ(arms ? 0x330 : 0, fixture_get(&r, MSR_IA32_FIXED_CTR_CTRL));
 		CHECK_EQ(arms == 2 ? 6ULL << 32 | BIT(0) : BIT(0),
-			 rig_get(&r, MSR_IA32_PERF_GLOBAL_CTRL));
-		CHECK_EQ(0, rig_get(&r, MSR_IA32_FIXED_CTR0));
-		CHECK_EQ(arms == 2, rig_get(&r, MSR_IA32_FIXED_CTR0 + 1) > 1000);
+			 fixture_get(&r, MSR_IA32_PERF_GLOBAL_CTRL));
+		CHECK_EQ(0, fixture_get(&r, MSR_IA32_FIXED_CTR0));
+		CHECK_EQ(arms == 2, fixture_get(&r, MSR_IA32_FIXED_CTR0 + 1) > 1000);
 	}
 }
 
@@ -310,7 +310,7 @@ static void without_a_seed_nothing_is_drawn(void)
 #include "refpmu/model/latitude.def"
 	};
 
-	rig_open(&r, FAULT_NONE, 0, true);
+	fixture_open(&r, FAULT_NONE, 0, true);
 	CHECK(!memcmp(low, r.m.latitude, sizeof(low)));
 }
 
@@ -336,7 +336,7 @@ static bool fits(const struct memory_shape *s)
 static void every_hierarchy_fits_its_tables(void)
 {
 	for (u64 seed = 0; seed <= 100; seed++) {
-		rig_open(&r, FAULT_NONE, seed, true);
+		fixture_open(&r, FAULT_NONE, seed, true);
 		CHECK(fits(&r.hierarchy.shape), "seed %llu", (unsigned long long)seed);
 	}
 }
@@ -353,7 +353,7 @@ static void seeds_reach_every_end(void)
 
 	memset(least, 0xff, sizeof(least));
 	for (u64 seed = 1; seed <= 100; seed++) {
-		rig_open(&r, FAULT_NONE, seed, true);
+		fixture_open(&r, FAULT_NONE, seed, true);
 		for (unsigned i = 0; i < LAT_COUNT; i++) {
 			u32 value = r.m.latitude[i];
 
@@ -398,19 +398,19 @@ static void set_up_counters(bool last_from_0)
 	};
 
 	for (u32 i = 0; i < 4; i++) {
-		rig_set(&r, MSR_IA32_PERFEVTSEL0 + i, selects[i]);
-		rig_set(&r, MSR_IA32_PMC0 + i, i == 3 && !last_from_0);
+		fixture_set(&r, MSR_IA32_PERFEVTSEL0 + i, selects[i]);
+		fixture_set(&r, MSR_IA32_PMC0 + i, i == 3 && !last_from_0);
 	}
-	rig_set(&r, MSR_IA32_PERF_GLOBAL_CTRL, 0xf);
-	rig_set(&r, MSR_IA32_PERF_GLOBAL_CTRL, 0);
+	fixture_set(&r, MSR_IA32_PERF_GLOBAL_CTRL, 0xf);
+	fixture_set(&r, MSR_IA32_PERF_GLOBAL_CTRL, 0);
 }
 
 static u64 counted(u32 counter)
 {
-	rig_program(&r, counter, INST, 0, 1000);
-	rig_start(&r, BIT(counter));
-	rig_nops(&r, 100);
-	rig_stop(&r);
+	fixture_program(&r, counter, INST, 0, 1000);
+	fixture_start(&r, BIT(counter));
+	fixture_nops(&r, 100);
+	fixture_stop(&r);
 	return PMC(counter) - (BIT(48) - 1000);
 }
 
@@ -424,7 +424,7 @@ static void counters_that_need_a_set_up(void)
 
 			config.latitude.set = BIT(LAT_COUNTERS_NEED_SETUP);
 			config.latitude.value[LAT_COUNTERS_NEED_SETUP] = needed;
-			rig_open_config(&r, &config);
+			fixture_open_config(&r, &config);
 			CHECK_EQ(miscounts ? 50 : 101, counted(3));
 			set_up_counters(false);
 			CHECK(miscounts == (counted(0) < 60));
@@ -442,15 +442,15 @@ static void counters_that_need_a_set_up(void)
 static void a_slow_reference_counter(void)
 {
 	open(LAT_REF_TSC_SLOW, 16);
-	rig_set(&r, MSR_IA32_FIXED_CTR_CTRL, REF_ON);
-	rig_start(&r, REF_BIT);
-	rig_nops(&r, 15);
-	CHECK_EQ(0, rig_get(&r, REF_TSC));
+	fixture_set(&r, MSR_IA32_FIXED_CTR_CTRL, REF_ON);
+	fixture_start(&r, REF_BIT);
+	fixture_nops(&r, 15);
+	CHECK_EQ(0, fixture_get(&r, REF_TSC));
 	for (unsigned i = 0; i < 40; i++) {
-		CHECK_EQ(0, rig_get(&r, REF_TSC) % 16);
-		rig_nops(&r, 1);
+		CHECK_EQ(0, fixture_get(&r, REF_TSC) % 16);
+		fixture_nops(&r, 1);
 	}
-	CHECK_EQ(48, rig_get(&r, REF_TSC));
+	CHECK_EQ(48, fixture_get(&r, REF_TSC));
 }
 
 /* Once, with the interrupt that it has; not for a counter that is off. */
@@ -459,20 +459,20 @@ static void a_sticky_reference_counter(void)
 	for (unsigned off = 0; off < 2; off++) {
 		open(LAT_REF_TSC_STICKY, 5);
 		r.unmasks = true;
-		rig_set(&r, REF_TSC, BIT(48) - 2);
-		rig_set(&r, MSR_IA32_FIXED_CTR_CTRL, REF_ON | REF_PMI);
-		rig_start(&r, REF_BIT);
-		rig_nops(&r, 3);
-		rig_stop(&r);
+		fixture_set(&r, REF_TSC, BIT(48) - 2);
+		fixture_set(&r, MSR_IA32_FIXED_CTR_CTRL, REF_ON | REF_PMI);
+		fixture_start(&r, REF_BIT);
+		fixture_nops(&r, 3);
+		fixture_stop(&r);
 		CHECK_EQ(1, r.n_interrupts);
-		CHECK_EQ(REF_BIT, rig_status(&r));
+		CHECK_EQ(REF_BIT, fixture_status(&r));
 		if (off)
-			rig_set(&r, MSR_IA32_FIXED_CTR_CTRL, 0);
+			fixture_set(&r, MSR_IA32_FIXED_CTR_CTRL, 0);
 		for (unsigned again = 0; again < 2; again++) {
-			rig_set(&r, MSR_IA32_PERF_GLOBAL_OVF_CTRL, REF_BIT);
-			CHECK_EQ(0, rig_status(&r));
-			rig_nops(&r, 20);
-			CHECK_EQ(again || off ? 0 : REF_BIT, rig_status(&r));
+			fixture_set(&r, MSR_IA32_PERF_GLOBAL_OVF_CTRL, REF_BIT);
+			CHECK_EQ(0, fixture_status(&r));
+			fixture_nops(&r, 20);
+			CHECK_EQ(again || off ? 0 : REF_BIT, fixture_status(&r));
 			CHECK_EQ(off ? 1 : 2, r.n_interrupts);
 		}
 	}
@@ -492,10 +492,10 @@ static void a_guest_of_kvm(void)
 	open_profile(PROFILE_KVM, 1);
 	for (unsigned i = 0; i < 3; i++) {
 		CHECK_EQ(MSR_GP, model_rdmsr(&r.m, absent[i]).status);
-		CHECK_EQ(MSR_GP, rig_wrmsr(&r, absent[i], 0));
+		CHECK_EQ(MSR_GP, fixture_wrmsr(&r, absent[i], 0));
 	}
-	CHECK(rig_get(&r, 0x1a0) & BIT(12));
-	CHECK_EQ(0x2000, rig_get(&r, 0x345));
+	CHECK(fixture_get(&r, 0x1a0) & BIT(12));
+	CHECK_EQ(0x2000, fixture_get(&r, 0x345));
 	cpuid(1, regs);
 	CHECK_EQ(r.m.latitude[LAT_HYPERVISOR_HIDDEN] ? 0 : BIT(31),
 		 regs[2] & (BIT(31) | BIT(2)));
@@ -506,18 +506,18 @@ static void a_guest_of_kvm(void)
 	CHECK_EQ(MSR_GP, model_rdmsr(&r.m, 0x1a6).status);
 	cpuid(0x40000000 + 0x100 * r.m.latitude[LAT_HYPERVISOR_LEAF], regs);
 	CHECK(!memcmp(regs + 1, "KVMKVMKVM\0\0\0", 12));
-	CHECK_EQ(MSR_GP, rig_wrmsr(&r, 0x186, BIT(21)));
-	CHECK_EQ(MSR_GP, rig_wrmsr(&r, 0x38d, BIT(6)));
-	CHECK_EQ(MSR_GP, rig_wrmsr(&r, 0x390, BIT(61)));
-	CHECK_EQ(MSR_GP, rig_wrmsr(&r, 0x1d9, BIT(12)));
-	rig_set(&r, 0x1d9, 1);
-	CHECK_EQ(0, rig_get(&r, 0x1d9));
-	rig_set(&r, 0x309, BIT(60) | 5);
-	CHECK_EQ(5, rig_get(&r, 0x309));
+	CHECK_EQ(MSR_GP, fixture_wrmsr(&r, 0x186, BIT(21)));
+	CHECK_EQ(MSR_GP, fixture_wrmsr(&r, 0x38d, BIT(6)));
+	CHECK_EQ(MSR_GP, fixture_wrmsr(&r, 0x390, BIT(61)));
+	CHECK_EQ(MSR_GP, fixture_wrmsr(&r, 0x1d9, BIT(12)));
+	fixture_set(&r, 0x1d9, 1);
+	CHECK_EQ(0, fixture_get(&r, 0x1d9));
+	fixture_set(&r, 0x309, BIT(60) | 5);
+	CHECK_EQ(5, fixture_get(&r, 0x309));
 	CHECK_EQ(5, model_rdpmc(&r.m, (u32)(BIT(31) | BIT(30))).value);
-	rig_program(&r, 0, INST, INT, 5);
-	rig_start(&r, BIT(0));
-	rig_nops(&r, 2100);
+	fixture_program(&r, 0, INST, INT, 5);
+	fixture_start(&r, BIT(0));
+	fixture_nops(&r, 2100);
 	CHECK_EQ(1, r.n_interrupts);
 }
 
@@ -533,7 +533,7 @@ static void a_signature_that_is_not_the_first(void)
 
 	config.latitude.value[LAT_HYPERVISOR_LEAF] = 2;
 	config.latitude.value[LAT_HYPERVISOR_HIDDEN] = 1;
-	rig_open_config(&r, &config);
+	fixture_open_config(&r, &config);
 	cpuid(1, regs);
 	CHECK(!(regs[2] & BIT(31)));
 	cpuid(0x40000000, regs);
@@ -558,7 +558,7 @@ static void guests_without_a_pmu(void)
 	CHECK_EQ(1, regs[0]);
 	open_profile(PROFILE_KVM_IGNORING, 0);
 	CHECK_EQ(MSR_DONE, model_rdmsr(&r.m, 0x1a6).status);
-	CHECK_EQ(MSR_DONE, rig_wrmsr(&r, 0x1a6, 5));
+	CHECK_EQ(MSR_DONE, fixture_wrmsr(&r, 0x1a6, 5));
 	CHECK_EQ(0, model_rdmsr(&r.m, 0x1a6).value);
 }
 

@@ -4,9 +4,9 @@
  * taken from spec/: Table 35-2, Figures 18-1, 18-7, 18-8, 18-20, 18-21, 18-23.
  */
 #include "host/check.h"
-#include "host/model/rig.h"
+#include "host/model/fixture.h"
 
-static struct rig r;
+static struct fixture r;
 
 /* Every bit of the MSR alone, over 0: exactly those of the mask are taken and read back. */
 static void check_bits(u32 msr, u64 writable)
@@ -14,16 +14,17 @@ static void check_bits(u32 msr, u64 writable)
 	for (unsigned bit = 0; bit < 64; bit++) {
 		u64 value = 1ULL << bit;
 
-		CHECK_EQ(MSR_DONE, rig_wrmsr(&r, msr, 0), "msr %#x", msr);
+		CHECK_EQ(MSR_DONE, fixture_wrmsr(&r, msr, 0), "msr %#x", msr);
 		if (writable & value) {
-			CHECK_EQ(MSR_DONE, rig_wrmsr(&r, msr, value), "msr %#x bit %u", msr, bit);
-			CHECK_EQ(value, rig_get(&r, msr), "msr %#x", msr);
+			CHECK_EQ(MSR_DONE, fixture_wrmsr(&r, msr, value), "msr %#x bit %u", msr,
+				 bit);
+			CHECK_EQ(value, fixture_get(&r, msr), "msr %#x", msr);
 		} else {
-			CHECK_EQ(MSR_GP, rig_wrmsr(&r, msr, value), "msr %#x bit %u", msr, bit);
-			CHECK_EQ(0, rig_get(&r, msr), "msr %#x bit %u", msr, bit);
+			CHECK_EQ(MSR_GP, fixture_wrmsr(&r, msr, value), "msr %#x bit %u", msr, bit);
+			CHECK_EQ(0, fixture_get(&r, msr), "msr %#x bit %u", msr, bit);
 		}
 	}
-	rig_wrmsr(&r, msr, 0);
+	fixture_wrmsr(&r, msr, 0);
 }
 
 static void check_absent(u32 msr)
@@ -40,7 +41,7 @@ static void check_perfevtsel(u32 counter)
 
 static void reserved_bits_with_four_counters(void)
 {
-	rig_open(&r, FAULT_NONE, 0, true);
+	fixture_open(&r, FAULT_NONE, 0, true);
 	for (u32 i = 0; i < 4; i++)
 		check_perfevtsel(i);
 	check_bits(0x38d, 0xfff);
@@ -58,7 +59,7 @@ static void reserved_bits_with_four_counters(void)
 
 static void reserved_bits_with_eight_counters(void)
 {
-	rig_open(&r, FAULT_NONE, 0, false);
+	fixture_open(&r, FAULT_NONE, 0, false);
 	for (u32 i = 0; i < 8; i++) {
 		check_perfevtsel(i);
 		check_bits(0x4c1 + i, 0xffffffffffff);
@@ -70,7 +71,7 @@ static void reserved_bits_with_eight_counters(void)
 
 static void counters_that_are_not_there(void)
 {
-	rig_open(&r, FAULT_NONE, 0, true);
+	fixture_open(&r, FAULT_NONE, 0, true);
 	for (u32 i = 4; i < 8; i++) {
 		check_absent(0xc1 + i);
 		check_absent(0x4c1 + i);
@@ -81,87 +82,88 @@ static void counters_that_are_not_there(void)
 
 static void a_fault_keeps_the_old_value(void)
 {
-	rig_open(&r, FAULT_NONE, 0, true);
-	rig_set(&r, 0x3f1, 0x100000001);
-	CHECK_EQ(MSR_GP, rig_wrmsr(&r, 0x3f1, 0x8000000000000003));
-	CHECK_EQ(0x100000001, rig_get(&r, 0x3f1));
-	rig_set(&r, 0x38f, 0xf);
-	CHECK_EQ(MSR_GP, rig_wrmsr(&r, 0x38f, 0x10));
-	CHECK_EQ(0xf, rig_get(&r, 0x38f));
+	fixture_open(&r, FAULT_NONE, 0, true);
+	fixture_set(&r, 0x3f1, 0x100000001);
+	CHECK_EQ(MSR_GP, fixture_wrmsr(&r, 0x3f1, 0x8000000000000003));
+	CHECK_EQ(0x100000001, fixture_get(&r, 0x3f1));
+	fixture_set(&r, 0x38f, 0xf);
+	CHECK_EQ(MSR_GP, fixture_wrmsr(&r, 0x38f, 0x10));
+	CHECK_EQ(0xf, fixture_get(&r, 0x38f));
 }
 
 static void pmc_takes_eax_and_extends_its_sign(void)
 {
-	rig_open(&r, FAULT_NONE, 0, true);
-	rig_set(&r, 0xc1, 0x80000000);
-	CHECK_EQ(0xffff80000000, rig_get(&r, 0xc1));
-	rig_set(&r, 0xc1, 0x7fffffff);
-	CHECK_EQ(0x7fffffff, rig_get(&r, 0xc1));
-	rig_set(&r, 0xc1, 0x1234567800000001);
-	CHECK_EQ(1, rig_get(&r, 0xc1), "EDX is ignored");
-	rig_set(&r, 0x4c1, 0x123456789abc);
-	CHECK_EQ(0x123456789abc, rig_get(&r, 0x4c1));
-	CHECK_EQ(0x123456789abc, rig_get(&r, 0xc1), "the same register");
+	fixture_open(&r, FAULT_NONE, 0, true);
+	fixture_set(&r, 0xc1, 0x80000000);
+	CHECK_EQ(0xffff80000000, fixture_get(&r, 0xc1));
+	fixture_set(&r, 0xc1, 0x7fffffff);
+	CHECK_EQ(0x7fffffff, fixture_get(&r, 0xc1));
+	fixture_set(&r, 0xc1, 0x1234567800000001);
+	CHECK_EQ(1, fixture_get(&r, 0xc1), "EDX is ignored");
+	fixture_set(&r, 0x4c1, 0x123456789abc);
+	CHECK_EQ(0x123456789abc, fixture_get(&r, 0x4c1));
+	CHECK_EQ(0x123456789abc, fixture_get(&r, 0xc1), "the same register");
 }
 
 static void read_only(void)
 {
-	rig_open(&r, FAULT_NONE, 0, true);
-	CHECK_EQ(MSR_GP, rig_wrmsr(&r, 0x38e, 0));
-	CHECK_EQ(MSR_GP, rig_wrmsr(&r, 0x38e, 1));
-	CHECK_EQ(MSR_GP, rig_wrmsr(&r, 0x345, 0x32c4));
-	CHECK_EQ(0, rig_get(&r, 0x38e), "reset value");
+	fixture_open(&r, FAULT_NONE, 0, true);
+	CHECK_EQ(MSR_GP, fixture_wrmsr(&r, 0x38e, 0));
+	CHECK_EQ(MSR_GP, fixture_wrmsr(&r, 0x38e, 1));
+	CHECK_EQ(MSR_GP, fixture_wrmsr(&r, 0x345, 0x32c4));
+	CHECK_EQ(0, fixture_get(&r, 0x38e), "reset value");
 }
 
 /* LBR_FMT 4, PEBS_TRAP, PEBS_ARCH_REG, PEBS format 2, SMM_FREEZE, FW_WRITE. */
 static void perf_capabilities(void)
 {
-	rig_open(&r, FAULT_NONE, 0, true);
-	CHECK_EQ(0x32c4, rig_get(&r, 0x345));
+	fixture_open(&r, FAULT_NONE, 0, true);
+	CHECK_EQ(0x32c4, fixture_get(&r, 0x345));
 }
 
 static void status_is_cleared_bit_by_bit(void)
 {
-	rig_open(&r, FAULT_NONE, 0, true);
-	rig_program(&r, 0, EVENT_INST_RETIRED_ANY_P, 0, 2);
-	rig_program(&r, 2, EVENT_INST_RETIRED_ANY_P, 0, 2);
-	rig_set(&r, 0x30a, 0xffffffffffff);
-	rig_set(&r, 0x38d, 0x30);
-	rig_start(&r, 0x20000000f);
-	rig_nops(&r, 3);
-	rig_stop(&r);
-	CHECK_EQ(0x200000005, rig_get(&r, 0x38e));
-	CHECK_EQ(0x200000005, rig_get(&r, 0x38e), "reading clears nothing");
-	rig_set(&r, 0x390, 0);
-	CHECK_EQ(0x200000005, rig_get(&r, 0x38e));
-	rig_set(&r, 0x390, 0x4);
-	CHECK_EQ(0x200000001, rig_get(&r, 0x38e));
-	CHECK_EQ(0, rig_get(&r, 0x390));
-	CHECK_EQ(MSR_GP, rig_wrmsr(&r, 0x390, 0x11));
-	CHECK_EQ(0x200000001, rig_get(&r, 0x38e), "a fault clears nothing");
-	rig_set(&r, 0x390, 0xe00000070000000f & ~(1ULL << 0));
-	CHECK_EQ(1, rig_get(&r, 0x38e));
+	fixture_open(&r, FAULT_NONE, 0, true);
+	fixture_program(&r, 0, EVENT_INST_RETIRED_ANY_P, 0, 2);
+	fixture_program(&r, 2, EVENT_INST_RETIRED_ANY_P, 0, 2);
+	fixture_set(&r, 0x30a, 0xffffffffffff);
+	fixture_set(&r, 0x38d, 0x30);
+	fixture_start(&r, 0x20000000f);
+	fixture_nops(&r, 3);
+	fixture_stop(&r);
+	CHECK_EQ(0x200000005, fixture_get(&r, 0x38e));
+	CHECK_EQ(0x200000005, fixture_get(&r, 0x38e), "reading clears nothing");
+	fixture_set(&r, 0x390, 0);
+	CHECK_EQ(0x200000005, fixture_get(&r, 0x38e));
+	fixture_set(&r, 0x390, 0x4);
+	CHECK_EQ(0x200000001, fixture_get(&r, 0x38e));
+	CHECK_EQ(0, fixture_get(&r, 0x390));
+	CHECK_EQ(MSR_GP, fixture_wrmsr(&r, 0x390, 0x11));
+	CHECK_EQ(0x200000001, fixture_get(&r, 0x38e), "a fault clears nothing");
+	fixture_set(&r, 0x390, 0xe00000070000000f & ~(1ULL << 0));
+	CHECK_EQ(1, fixture_get(&r, 0x38e));
 }
 
 static void misc_enable(void)
 {
 	u64 value;
 
-	rig_open(&r, FAULT_NONE, 0, true);
-	value = rig_get(&r, 0x1a0);
+	fixture_open(&r, FAULT_NONE, 0, true);
+	value = fixture_get(&r, 0x1a0);
 	CHECK_EQ(0x80, value & 0x1080, "performance monitoring is there, PEBS isn't unavailable");
-	rig_set(&r, 0x1a0, value ^ 0x1880 ^ 0x40001);
-	CHECK_EQ(value ^ 0x40001, rig_get(&r, 0x1a0), "7, 11 and 12 are read-only, others aren't");
+	fixture_set(&r, 0x1a0, value ^ 0x1880 ^ 0x40001);
+	CHECK_EQ(value ^ 0x40001, fixture_get(&r, 0x1a0),
+		 "7, 11 and 12 are read-only, others aren't");
 }
 
 static void ds_area_is_canonical(void)
 {
-	rig_open(&r, FAULT_NONE, 0, true);
-	rig_set(&r, 0x600, 0x00007fffffffffff);
-	rig_set(&r, 0x600, 0xffff800000000000);
-	CHECK_EQ(MSR_GP, rig_wrmsr(&r, 0x600, 0x0000800000000000));
-	CHECK_EQ(MSR_GP, rig_wrmsr(&r, 0x600, 0xffff7fffffffffff));
-	CHECK_EQ(0xffff800000000000, rig_get(&r, 0x600));
+	fixture_open(&r, FAULT_NONE, 0, true);
+	fixture_set(&r, 0x600, 0x00007fffffffffff);
+	fixture_set(&r, 0x600, 0xffff800000000000);
+	CHECK_EQ(MSR_GP, fixture_wrmsr(&r, 0x600, 0x0000800000000000));
+	CHECK_EQ(MSR_GP, fixture_wrmsr(&r, 0x600, 0xffff7fffffffffff));
+	CHECK_EQ(0xffff800000000000, fixture_get(&r, 0x600));
 }
 
 static void registers_of_others(void)
@@ -170,7 +172,7 @@ static void registers_of_others(void)
 		0x10, 0x1b, 0x174, 0x277, 0x802, 0xc0000080,
 	};
 
-	rig_open(&r, FAULT_NONE, 0, true);
+	fixture_open(&r, FAULT_NONE, 0, true);
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
 		u32 msr = others[i];
 
@@ -181,23 +183,23 @@ static void registers_of_others(void)
 
 static void smi_count_is_read_only(void)
 {
-	rig_open(&r, FAULT_NONE, 0, true);
-	CHECK_EQ(0, rig_get(&r, 0x34));
-	CHECK_EQ(MSR_GP, rig_wrmsr(&r, 0x34, 0));
+	fixture_open(&r, FAULT_NONE, 0, true);
+	CHECK_EQ(0, fixture_get(&r, 0x34));
+	CHECK_EQ(MSR_GP, fixture_wrmsr(&r, 0x34, 0));
 }
 
 static void rdpmc(void)
 {
-	rig_open(&r, FAULT_NONE, 0, true);
-	rig_set(&r, 0x4c3, 0x111122223333);
-	rig_set(&r, 0x30b, 0x444455556666);
+	fixture_open(&r, FAULT_NONE, 0, true);
+	fixture_set(&r, 0x4c3, 0x111122223333);
+	fixture_set(&r, 0x30b, 0x444455556666);
 	CHECK_EQ(0x111122223333, model_rdpmc(&r.m, 2).value);
 	CHECK_EQ(0x444455556666, model_rdpmc(&r.m, 0x40000002).value);
 	CHECK_EQ(MSR_GP, model_rdpmc(&r.m, 4).status);
 	CHECK_EQ(MSR_GP, model_rdpmc(&r.m, 0x40000003).status);
 	CHECK_EQ(MSR_GP, model_rdpmc(&r.m, 0x80000000).status);
 	CHECK_EQ(MSR_GP, model_rdpmc(&r.m, 0xffffffff).status);
-	rig_open(&r, FAULT_NONE, 0, false);
+	fixture_open(&r, FAULT_NONE, 0, false);
 	CHECK_EQ(MSR_DONE, model_rdpmc(&r.m, 7).status);
 	CHECK_EQ(MSR_GP, model_rdpmc(&r.m, 8).status);
 }

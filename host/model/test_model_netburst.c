@@ -4,7 +4,7 @@
  * 17-7), two logical processors that sample at once, what seeds may change, and reserved bits.
  */
 #include "host/check.h"
-#include "host/model/netburst_rig.h"
+#include "host/model/netburst_fixture.h"
 
 #include <string.h>
 
@@ -13,7 +13,7 @@
 #define MY		BIT(25)
 #define TOP		BITS(0, 39)
 
-static struct netburst_rig r;
+static struct netburst_fixture r;
 
 static void open(u64 seed)
 {
@@ -21,16 +21,16 @@ static void open(u64 seed)
 		.generation = GEN_NETBURST, .hyper_threading = true, .latitude.seed = seed,
 	};
 
-	nbrig_open_config(&r, &config, true);
+	nbfixture_open_config(&r, &config, true);
 }
 
 /* Loads of logical processor t, tagged, on its PEBS counter from here on. */
 static void sample_loads(unsigned t, u64 from)
 {
-	nbrig_set(&r, 0, 0x3bc + t, 2ULL << 25 | 2 << 9 | 15);
-	nbrig_set(&r, 0, 0x3cc + t, 8ULL << 25 | 1 << 9 | (t ? 3 : 12));
-	nbrig_set(&r, 0, COUNTER16 + t, from);
-	nbrig_set(&r, 0, CCCR16 + t, BIT(12) | 5ULL << 13 | 3ULL << 16);
+	nbfixture_set(&r, 0, 0x3bc + t, 2ULL << 25 | 2 << 9 | 15);
+	nbfixture_set(&r, 0, 0x3cc + t, 8ULL << 25 | 1 << 9 | (t ? 3 : 12));
+	nbfixture_set(&r, 0, COUNTER16 + t, from);
+	nbfixture_set(&r, 0, CCCR16 + t, BIT(12) | 5ULL << 13 | 3ULL << 16);
 }
 
 /* 32-bit form: base 10H, index 14H, maximum 18H, threshold 1CH, reset 20H; records of 28H. */
@@ -44,37 +44,38 @@ static void records_outside_ia_32e_mode(void)
 
 	config.latitude.set = BIT(LAT_DS_FOLLOWS_MODE);
 	config.latitude.value[LAT_DS_FOLLOWS_MODE] = 1;
-	nbrig_open_config(&r, &config, true);
+	nbfixture_open_config(&r, &config, true);
 	r.legacy = true;
-	nbrig_poke(&r, NBRIG_DS(0) + 0x10, NBRIG_BUFFER(0), 4);
-	nbrig_poke(&r, NBRIG_DS(0) + 0x14, NBRIG_BUFFER(0), 4);
-	nbrig_poke(&r, NBRIG_DS(0) + 0x18, NBRIG_BUFFER(0) + 3 * 0x28, 4);
-	nbrig_poke(&r, NBRIG_DS(0) + 0x1c, NBRIG_BUFFER(0) + 2 * 0x28, 4);
-	nbrig_poke(&r, NBRIG_DS(0) + 0x20, TOP - 1, 8);
-	nbrig_set(&r, 0, 0x600, NBRIG_DS(0));
-	nbrig_set(&r, 0, 0x3f1, MY);
+	nbfixture_poke(&r, NBFIXTURE_DS(0) + 0x10, NBFIXTURE_BUFFER(0), 4);
+	nbfixture_poke(&r, NBFIXTURE_DS(0) + 0x14, NBFIXTURE_BUFFER(0), 4);
+	nbfixture_poke(&r, NBFIXTURE_DS(0) + 0x18, NBFIXTURE_BUFFER(0) + 3 * 0x28, 4);
+	nbfixture_poke(&r, NBFIXTURE_DS(0) + 0x1c, NBFIXTURE_BUFFER(0) + 2 * 0x28, 4);
+	nbfixture_poke(&r, NBFIXTURE_DS(0) + 0x20, TOP - 1, 8);
+	nbfixture_set(&r, 0, 0x600, NBFIXTURE_DS(0));
+	nbfixture_set(&r, 0, 0x3f1, MY);
 	sample_loads(0, TOP);
 	regs = r.regs[0];
 	ip = r.ip[0];
-	nbrig_load(&r, 0, NBRIG_DATA);
-	CHECK_EQ(NBRIG_BUFFER(0) + 0x28, nbrig_peek(&r, NBRIG_DS(0) + 0x14, 4), "the index");
-	CHECK_EQ(TOP - 1, nbrig_get(&r, 0, COUNTER16), "a reset value of 40 bits");
-	CHECK_EQ(regs.rflags, nbrig_peek(&r, NBRIG_BUFFER(0), 4));
-	CHECK_EQ(ip, nbrig_peek(&r, NBRIG_BUFFER(0) + 4, 4));
+	nbfixture_load(&r, 0, NBFIXTURE_DATA);
+	CHECK_EQ(NBFIXTURE_BUFFER(0) + 0x28, nbfixture_peek(&r, NBFIXTURE_DS(0) + 0x14, 4),
+		 "the index");
+	CHECK_EQ(TOP - 1, nbfixture_get(&r, 0, COUNTER16), "a reset value of 40 bits");
+	CHECK_EQ(regs.rflags, nbfixture_peek(&r, NBFIXTURE_BUFFER(0), 4));
+	CHECK_EQ(ip, nbfixture_peek(&r, NBFIXTURE_BUFFER(0) + 4, 4));
 	for (unsigned i = 0; i < 8; i++)
-		CHECK_EQ((u32)regs.gpr[order[i]], nbrig_peek(&r, NBRIG_BUFFER(0) + 8 + 4 * i, 4),
-			 "register %u", i);
-	CHECK_EQ(0, nbrig_peek(&r, NBRIG_BUFFER(0) + 0x28, 8), "after the record");
+		CHECK_EQ((u32)regs.gpr[order[i]],
+			 nbfixture_peek(&r, NBFIXTURE_BUFFER(0) + 8 + 4 * i, 4), "register %u", i);
+	CHECK_EQ(0, nbfixture_peek(&r, NBFIXTURE_BUFFER(0) + 0x28, 8), "after the record");
 	CHECK_EQ(0, r.requests[0]);
-	nbrig_load(&r, 0, NBRIG_DATA);
-	nbrig_load(&r, 0, NBRIG_DATA);
+	nbfixture_load(&r, 0, NBFIXTURE_DATA);
+	nbfixture_load(&r, 0, NBFIXTURE_DATA);
 	CHECK_EQ(1, r.requests[0], "the threshold");
 	/* A mode later, the form of that mode. */
 	r.legacy = false;
-	nbrig_ds(&r, 2, 2, TOP);
-	nbrig_set(&r, 0, COUNTER16, TOP);
-	nbrig_load(&r, 0, NBRIG_DATA);
-	CHECK_EQ(1, nbrig_records(&r, 0));
+	nbfixture_ds(&r, 2, 2, TOP);
+	nbfixture_set(&r, 0, COUNTER16, TOP);
+	nbfixture_load(&r, 0, NBFIXTURE_DATA);
+	CHECK_EQ(1, nbfixture_records(&r, 0));
 }
 
 /* Bits 25 and 26 of MSR_PEBS_ENABLE, when T0 has set "my thread". */
@@ -85,16 +86,16 @@ static void how_the_enables_read(void)
 	config.latitude.set = BIT(LAT_PEBS_BITS_READ);
 	for (u32 literal = 0; literal < 2; literal++) {
 		config.latitude.value[LAT_PEBS_BITS_READ] = literal;
-		nbrig_open_config(&r, &config, true);
-		nbrig_set(&r, 0, 0x3f1, MY);
-		CHECK_EQ(MY, nbrig_get(&r, 0, 0x3f1), "T0, %u", literal);
-		CHECK_EQ(literal ? MY : BIT(26), nbrig_get(&r, 1, 0x3f1), "T1, %u", literal);
+		nbfixture_open_config(&r, &config, true);
+		nbfixture_set(&r, 0, 0x3f1, MY);
+		CHECK_EQ(MY, nbfixture_get(&r, 0, 0x3f1), "T0, %u", literal);
+		CHECK_EQ(literal ? MY : BIT(26), nbfixture_get(&r, 1, 0x3f1), "T1, %u", literal);
 		/* Writing is relative to the writer. */
-		nbrig_set(&r, 1, 0x3f1, BIT(26));
-		nbrig_ds(&r, 2, 2, TOP - 1);
+		nbfixture_set(&r, 1, 0x3f1, BIT(26));
+		nbfixture_ds(&r, 2, 2, TOP - 1);
 		sample_loads(0, TOP);
-		nbrig_load(&r, 0, NBRIG_DATA);
-		CHECK_EQ(1, nbrig_records(&r, 0), "%u", literal);
+		nbfixture_load(&r, 0, NBFIXTURE_DATA);
+		CHECK_EQ(1, nbfixture_records(&r, 0), "%u", literal);
 	}
 }
 
@@ -102,19 +103,20 @@ static void how_the_enables_read(void)
 static void both_sample_at_once(void)
 {
 	open(0);
-	nbrig_set(&r, 1, 0x3f1, MY | BIT(26));
-	nbrig_ds(&r, 9, 9, TOP - 2);
+	nbfixture_set(&r, 1, 0x3f1, MY | BIT(26));
+	nbfixture_ds(&r, 9, 9, TOP - 2);
 	sample_loads(0, TOP - 2);
 	sample_loads(1, TOP - 2);
 	for (unsigned i = 0; i < 6; i++) {
-		nbrig_load(&r, 0, NBRIG_DATA);
-		nbrig_load(&r, 1, NBRIG_DATA);
-		nbrig_load(&r, 1, NBRIG_DATA);
+		nbfixture_load(&r, 0, NBFIXTURE_DATA);
+		nbfixture_load(&r, 1, NBFIXTURE_DATA);
+		nbfixture_load(&r, 1, NBFIXTURE_DATA);
 	}
-	CHECK_EQ(2, nbrig_records(&r, 0));
-	CHECK_EQ(4, nbrig_records(&r, 1));
+	CHECK_EQ(2, nbfixture_records(&r, 0));
+	CHECK_EQ(4, nbfixture_records(&r, 1));
 	for (unsigned i = 0; i < 2; i++)
-		CHECK(nbrig_record(&r, 0, i, 8) < 0x501000 && nbrig_record(&r, 1, i, 8) >= 0x501000,
+		CHECK(nbfixture_record(&r, 0, i, 8) < 0x501000 &&
+			      nbfixture_record(&r, 1, i, 8) >= 0x501000,
 		      "record %u is of the other one", i);
 }
 
@@ -129,23 +131,24 @@ static void seeds_keep_the_rules(void)
 		u64 before;
 
 		open(seed);
-		nbrig_set(&r, 0, 0x3b8, 2ULL << 25 | 3 << 9 | 8);
-		nbrig_set(&r, 0, 0x30c, TOP - 9);
-		nbrig_set(&r, 0, 0x36c, BIT(12) | 4ULL << 13 | 3ULL << 16 | BIT(26));
-		before = nbrig_get(&r, 0, 0x30c);
-		nbrig_nops(&r, 0, false, 40);
-		CHECK_EQ(40, (nbrig_get(&r, 0, 0x30c) - before) & TOP, "seed %u", (unsigned)seed);
-		CHECK(nbrig_get(&r, 0, 0x36c) & BIT(31), "seed %u", (unsigned)seed);
-		nbrig_halt(&r, 0);
+		nbfixture_set(&r, 0, 0x3b8, 2ULL << 25 | 3 << 9 | 8);
+		nbfixture_set(&r, 0, 0x30c, TOP - 9);
+		nbfixture_set(&r, 0, 0x36c, BIT(12) | 4ULL << 13 | 3ULL << 16 | BIT(26));
+		before = nbfixture_get(&r, 0, 0x30c);
+		nbfixture_nops(&r, 0, false, 40);
+		CHECK_EQ(40, (nbfixture_get(&r, 0, 0x30c) - before) & TOP, "seed %u",
+			 (unsigned)seed);
+		CHECK(nbfixture_get(&r, 0, 0x36c) & BIT(31), "seed %u", (unsigned)seed);
+		nbfixture_halt(&r, 0);
 		CHECK_EQ(1, r.requests[0], "seed %u", (unsigned)seed);
-		nbrig_set(&r, 0, 0x36c, 0);
+		nbfixture_set(&r, 0, 0x36c, 0);
 
-		nbrig_set(&r, 0, 0x3f1, MY);
-		nbrig_ds(&r, 9, 9, 0);
+		nbfixture_set(&r, 0, 0x3f1, MY);
+		nbfixture_ds(&r, 9, 9, 0);
 		sample_loads(0, TOP);
 		for (int i = 0; i < LATEST_RECORD_SHADOW + 2; i++)
-			nbrig_load(&r, 0, NBRIG_DATA);
-		CHECK_EQ(1, nbrig_records(&r, 0), "seed %u", (unsigned)seed);
+			nbfixture_load(&r, 0, NBFIXTURE_DATA);
+		CHECK_EQ(1, nbfixture_records(&r, 0), "seed %u", (unsigned)seed);
 	}
 }
 
@@ -166,13 +169,13 @@ static void reserved_bits(void)
 		for (size_t i = 0; i < sizeof(registers) / sizeof(registers[0]); i++) {
 			u64 bits = ht ? registers[i].with : registers[i].without;
 
-			nbrig_open(&r, FAULT_NONE, ht);
+			nbfixture_open(&r, FAULT_NONE, ht);
 			for (unsigned bit = 0; bit < 64; bit++)
 				CHECK_EQ(bits & BIT(bit) ? MSR_DONE : MSR_GP,
-					 nbrig_wrmsr(&r, 0, registers[i].msr, BIT(bit)),
+					 nbfixture_wrmsr(&r, 0, registers[i].msr, BIT(bit)),
 					 "bit %u of %#x", bit, registers[i].msr);
 		}
-	nbrig_open(&r, FAULT_NONE, true);
+	nbfixture_open(&r, FAULT_NONE, true);
 	CHECK_EQ(MSR_NOT_OURS, model_rdmsr(&r.m[0], 0x3ba).status, "MSR_IQ_ESCR0");
 	CHECK_EQ(MSR_GP, model_rdmsr(&r.m[0], 0x38f).status, "no IA32_PERF_GLOBAL_CTRL");
 	CHECK_EQ(MSR_GP, model_rdmsr(&r.m[0], 0x0c1).status, "no IA32_PMC0");
@@ -182,11 +185,11 @@ static void reserved_bits(void)
 static void interrupts_go_to_both(void)
 {
 	open(0);
-	nbrig_set(&r, 0, 0x3b8, 2ULL << 25 | 3 << 9 | 15);
-	nbrig_set(&r, 0, 0x30c, TOP);
-	nbrig_set(&r, 0, 0x36c, BIT(12) | 4ULL << 13 | 3ULL << 16 | BIT(26) | BIT(27));
-	nbrig_nops(&r, 1, true, 3);
-	nbrig_nops(&r, 0, false, 1);
+	nbfixture_set(&r, 0, 0x3b8, 2ULL << 25 | 3 << 9 | 15);
+	nbfixture_set(&r, 0, 0x30c, TOP);
+	nbfixture_set(&r, 0, 0x36c, BIT(12) | 4ULL << 13 | 3ULL << 16 | BIT(26) | BIT(27));
+	nbfixture_nops(&r, 1, true, 3);
+	nbfixture_nops(&r, 0, false, 1);
 	CHECK_EQ(1, r.requests[0]);
 	CHECK_EQ(1, r.requests[1]);
 }

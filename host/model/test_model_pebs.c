@@ -4,18 +4,18 @@
  * "PEBS Record Format for 4th Generation Intel Core Processor Family".
  */
 #include "host/check.h"
-#include "host/model/rig.h"
+#include "host/model/fixture.h"
 
 #define LOADS	EVENT_MEM_UOPS_RETIRED_ALL_LOADS
 #define STORES	EVENT_MEM_UOPS_RETIRED_ALL_STORES
-#define ADDRESS	(RIG_MEMORY_BASE + 0x3000)
+#define ADDRESS	(FIXTURE_MEMORY_BASE + 0x3000)
 
-static struct rig r;
+static struct fixture r;
 
 static void open(unsigned records, unsigned threshold)
 {
-	rig_open(&r, FAULT_NONE, 0, true);
-	rig_ds(&r, records, threshold);
+	fixture_open(&r, FAULT_NONE, 0, true);
+	fixture_ds(&r, records, threshold);
 }
 
 static const u8 golden[0xc0] = {
@@ -71,18 +71,18 @@ static void golden_record(void)
 	};
 
 	open(4, 4);
-	rig_set(&r, MSR_IA32_FIXED_CTR0 + 1, BITS(0, 47));
-	rig_set(&r, MSR_IA32_FIXED_CTR_CTRL, 0x30);
-	rig_program_pebs(&r, 0, LOADS, 0, 1);
-	rig_start(&r, BIT(0) | BIT(33));
-	rig_load(&r, ADDRESS);
+	fixture_set(&r, MSR_IA32_FIXED_CTR0 + 1, BITS(0, 47));
+	fixture_set(&r, MSR_IA32_FIXED_CTR_CTRL, 0x30);
+	fixture_program_pebs(&r, 0, LOADS, 0, 1);
+	fixture_start(&r, BIT(0) | BIT(33));
+	fixture_load(&r, ADDRESS);
 	model_retire(&r.m, &i);
-	CHECK_EQ(1, rig_records(&r));
+	CHECK_EQ(1, fixture_records(&r));
 	for (unsigned at = 0; at < sizeof(golden); at++)
 		CHECK_EQ(golden[at], r.memory[0x1000 + at], "byte %#x", at);
-	CHECK_EQ(RIG_BUFFER, r.dirty_lo);
-	CHECK_EQ(RIG_BUFFER + 0xc0, r.dirty_hi, "nothing after the record");
-	CHECK_EQ(BIT(33), rig_status(&r));
+	CHECK_EQ(FIXTURE_BUFFER, r.dirty_lo);
+	CHECK_EQ(FIXTURE_BUFFER + 0xc0, r.dirty_hi, "nothing after the record");
+	CHECK_EQ(BIT(33), fixture_status(&r));
 }
 
 static void record_at_the_next_event(void)
@@ -90,22 +90,22 @@ static void record_at_the_next_event(void)
 	u64 next;
 
 	open(4, 4);
-	rig_program_pebs(&r, 0, LOADS, 0, 3);
-	rig_start(&r, BIT(0));
+	fixture_program_pebs(&r, 0, LOADS, 0, 3);
+	fixture_start(&r, BIT(0));
 	for (int i = 0; i < 3; i++)
-		rig_load(&r, ADDRESS + 8 * (u64)i);
-	CHECK_EQ(BIT(0), rig_status(&r));
-	CHECK_EQ(0, rig_records(&r));
-	rig_store(&r, ADDRESS);
-	rig_nops(&r, 4);
-	CHECK_EQ(0, rig_records(&r), "no load");
+		fixture_load(&r, ADDRESS + 8 * (u64)i);
+	CHECK_EQ(BIT(0), fixture_status(&r));
+	CHECK_EQ(0, fixture_records(&r));
+	fixture_store(&r, ADDRESS);
+	fixture_nops(&r, 4);
+	CHECK_EQ(0, fixture_records(&r), "no load");
 	next = r.ip;
-	rig_load(&r, ADDRESS + 0x40);
-	CHECK_EQ(1, rig_records(&r));
-	CHECK_EQ(next, rig_record(&r, 0, 0xb0));
-	CHECK_EQ(next + 4, rig_record(&r, 0, 0x08));
-	CHECK_EQ(ADDRESS + 0x40, rig_record(&r, 0, 0x98));
-	CHECK_EQ(-3ULL & BITS(0, 47), rig_get(&r, MSR_IA32_PMC0));
+	fixture_load(&r, ADDRESS + 0x40);
+	CHECK_EQ(1, fixture_records(&r));
+	CHECK_EQ(next, fixture_record(&r, 0, 0xb0));
+	CHECK_EQ(next + 4, fixture_record(&r, 0, 0x08));
+	CHECK_EQ(ADDRESS + 0x40, fixture_record(&r, 0, 0x98));
+	CHECK_EQ(-3ULL & BITS(0, 47), fixture_get(&r, MSR_IA32_PMC0));
 	CHECK_EQ(0, r.requests);
 }
 
@@ -114,72 +114,72 @@ static void precise_distribution_records_the_instruction_itself(void)
 	u64 third;
 
 	open(4, 4);
-	rig_program_pebs(&r, 1, EVENT_INST_RETIRED_PREC_DIST, 0, 3);
-	rig_start(&r, BIT(1));
-	rig_nops(&r, 2);
+	fixture_program_pebs(&r, 1, EVENT_INST_RETIRED_PREC_DIST, 0, 3);
+	fixture_start(&r, BIT(1));
+	fixture_nops(&r, 2);
 	third = r.ip;
-	rig_nops(&r, 1);
-	CHECK_EQ(1, rig_records(&r));
-	CHECK_EQ(third, rig_record(&r, 0, 0xb0));
-	CHECK_EQ(BIT(1), rig_record(&r, 0, 0x90));
-	CHECK_EQ(0, rig_record(&r, 0, 0x98), "not an event with an address");
-	rig_nops(&r, 3);
-	CHECK_EQ(2, rig_records(&r), "a record every three");
+	fixture_nops(&r, 1);
+	CHECK_EQ(1, fixture_records(&r));
+	CHECK_EQ(third, fixture_record(&r, 0, 0xb0));
+	CHECK_EQ(BIT(1), fixture_record(&r, 0, 0x90));
+	CHECK_EQ(0, fixture_record(&r, 0, 0x98), "not an event with an address");
+	fixture_nops(&r, 3);
+	CHECK_EQ(2, fixture_records(&r), "a record every three");
 }
 
 static void an_event_that_is_not_precise_makes_no_record(void)
 {
 	open(4, 1);
-	rig_program_pebs(&r, 0, EVENT_UNHALTED_CORE_CYCLES, IA32_PERFEVTSEL_INT, 3);
-	rig_program_pebs(&r, 2, LOADS, 1ULL << IA32_PERFEVTSEL_CMASK_SHIFT, 1);
-	rig_start(&r, BIT(0) | BIT(2));
-	rig_nops(&r, 6);
-	rig_load(&r, ADDRESS);
-	rig_load(&r, ADDRESS);
-	CHECK_STR("OVERFLOW0", rig_actions(&r));
-	CHECK_EQ(0, rig_records(&r));
-	CHECK_EQ(BIT(0) | BIT(2), rig_status(&r));
+	fixture_program_pebs(&r, 0, EVENT_UNHALTED_CORE_CYCLES, IA32_PERFEVTSEL_INT, 3);
+	fixture_program_pebs(&r, 2, LOADS, 1ULL << IA32_PERFEVTSEL_CMASK_SHIFT, 1);
+	fixture_start(&r, BIT(0) | BIT(2));
+	fixture_nops(&r, 6);
+	fixture_load(&r, ADDRESS);
+	fixture_load(&r, ADDRESS);
+	CHECK_STR("OVERFLOW0", fixture_actions(&r));
+	CHECK_EQ(0, fixture_records(&r));
+	CHECK_EQ(BIT(0) | BIT(2), fixture_status(&r));
 }
 
 static void data_addresses(void)
 {
 	open(16, 16);
-	rig_program_pebs(&r, 0, STORES, 0, 1);
-	rig_start(&r, BIT(0));
-	rig_store(&r, ADDRESS);
-	rig_store(&r, ADDRESS + 0x100);		/* record 0: a new line */
-	rig_store(&r, ADDRESS);
-	rig_store(&r, ADDRESS + 0x108);		/* record 1: a line seen before */
-	rig_store(&r, ADDRESS);
-	rig_locked_add(&r, ADDRESS + 0x200);	/* record 2: its own load fetched the line */
-	CHECK_EQ(3, rig_records(&r));
-	CHECK_EQ(ADDRESS + 0x100, rig_record(&r, 0, 0x98));
-	CHECK_EQ(0, rig_record(&r, 0, 0xa0));
-	CHECK_EQ(ADDRESS + 0x108, rig_record(&r, 1, 0x98));
-	CHECK_EQ(1, rig_record(&r, 1, 0xa0));
-	CHECK_EQ(ADDRESS + 0x200, rig_record(&r, 2, 0x98));
-	CHECK_EQ(1, rig_record(&r, 2, 0xa0));
+	fixture_program_pebs(&r, 0, STORES, 0, 1);
+	fixture_start(&r, BIT(0));
+	fixture_store(&r, ADDRESS);
+	fixture_store(&r, ADDRESS + 0x100);	/* record 0: a new line */
+	fixture_store(&r, ADDRESS);
+	fixture_store(&r, ADDRESS + 0x108);	/* record 1: a line seen before */
+	fixture_store(&r, ADDRESS);
+	fixture_locked_add(&r, ADDRESS + 0x200); /* record 2: its own load fetched the line */
+	CHECK_EQ(3, fixture_records(&r));
+	CHECK_EQ(ADDRESS + 0x100, fixture_record(&r, 0, 0x98));
+	CHECK_EQ(0, fixture_record(&r, 0, 0xa0));
+	CHECK_EQ(ADDRESS + 0x108, fixture_record(&r, 1, 0x98));
+	CHECK_EQ(1, fixture_record(&r, 1, 0xa0));
+	CHECK_EQ(ADDRESS + 0x200, fixture_record(&r, 2, 0x98));
+	CHECK_EQ(1, fixture_record(&r, 2, 0xa0));
 
 	open(16, 16);
-	rig_program_pebs(&r, 3, EVENT_MEM_UOPS_RETIRED_LOCK_LOADS, 0, 1);
-	rig_start(&r, BIT(3));
-	rig_locked_add(&r, ADDRESS);
-	rig_load(&r, ADDRESS + 0x10);
-	rig_locked_add(&r, ADDRESS + 0x20);
-	CHECK_EQ(1, rig_records(&r));
-	CHECK_EQ(ADDRESS + 0x20, rig_record(&r, 0, 0x98));
-	CHECK_EQ(0, rig_record(&r, 0, 0xa0), "bit 0 is for stores");
-	CHECK_EQ(0, rig_record(&r, 0, 0xa8));
+	fixture_program_pebs(&r, 3, EVENT_MEM_UOPS_RETIRED_LOCK_LOADS, 0, 1);
+	fixture_start(&r, BIT(3));
+	fixture_locked_add(&r, ADDRESS);
+	fixture_load(&r, ADDRESS + 0x10);
+	fixture_locked_add(&r, ADDRESS + 0x20);
+	CHECK_EQ(1, fixture_records(&r));
+	CHECK_EQ(ADDRESS + 0x20, fixture_record(&r, 0, 0x98));
+	CHECK_EQ(0, fixture_record(&r, 0, 0xa0), "bit 0 is for stores");
+	CHECK_EQ(0, fixture_record(&r, 0, 0xa8));
 }
 
 /* Loads, one after another; each second one makes a record. */
 static void make_records(unsigned n)
 {
-	rig_program_pebs(&r, 0, LOADS, 0, 1);
-	rig_start(&r, BIT(0));
+	fixture_program_pebs(&r, 0, LOADS, 0, 1);
+	fixture_start(&r, BIT(0));
 	for (unsigned i = 0; i < 2 * n; i++)
-		rig_load(&r, ADDRESS);
-	rig_stop(&r);
+		fixture_load(&r, ADDRESS);
+	fixture_stop(&r);
 }
 
 static void threshold(void)
@@ -188,53 +188,54 @@ static void threshold(void)
 	r.unmasks = true;
 	make_records(2);
 	CHECK_EQ(0, r.requests);
-	CHECK_EQ(0, rig_status(&r));
+	CHECK_EQ(0, fixture_status(&r));
 	make_records(1);
 	CHECK_EQ(1, r.requests, "reached");
-	CHECK_EQ(BIT(62), rig_status(&r));
-	CHECK_EQ(RIG_BUFFER + 3 * RIG_RECORD, r.interrupt[0].index);
+	CHECK_EQ(BIT(62), fixture_status(&r));
+	CHECK_EQ(FIXTURE_BUFFER + 3 * FIXTURE_RECORD, r.interrupt[0].index);
 	make_records(1);
 	CHECK_EQ(2, r.requests, "passed");
-	rig_set(&r, MSR_IA32_PERF_GLOBAL_OVF_CTRL, BIT(62));
-	CHECK_EQ(0, rig_status(&r));
+	fixture_set(&r, MSR_IA32_PERF_GLOBAL_OVF_CTRL, BIT(62));
+	CHECK_EQ(0, fixture_status(&r));
 }
 
 static void buffer_end(void)
 {
 	open(3, 8);
 	make_records(5);
-	CHECK_EQ(RIG_BUFFER + 3 * RIG_RECORD, rig_index(&r));
-	CHECK_EQ(RIG_BUFFER + 3 * RIG_RECORD, r.dirty_hi);
+	CHECK_EQ(FIXTURE_BUFFER + 3 * FIXTURE_RECORD, fixture_index(&r));
+	CHECK_EQ(FIXTURE_BUFFER + 3 * FIXTURE_RECORD, r.dirty_hi);
 	CHECK_EQ(0, r.requests, "a full buffer is silent");
-	CHECK_EQ(BIT(0), rig_status(&r));
-	rig_ds(&r, 3, 8);
+	CHECK_EQ(BIT(0), fixture_status(&r));
+	fixture_ds(&r, 3, 8);
 	make_records(1);
-	CHECK_EQ(1, rig_records(&r), "goes on at the base");
+	CHECK_EQ(1, fixture_records(&r), "goes on at the base");
 }
 
 /* No record where the bounds check fails, and none at the very last byte too few. */
 static void bounds(void)
 {
 	static const struct { u64 base, index, maximum; bool fits; } rows[] = {
-		{ RIG_BUFFER, RIG_BUFFER, RIG_BUFFER + 0xc0, true },
-		{ RIG_BUFFER, RIG_BUFFER, RIG_BUFFER + 0xbf, false },
-		{ RIG_BUFFER, RIG_BUFFER + 0xc0, RIG_BUFFER + 0xc0, false },
-		{ RIG_BUFFER, RIG_BUFFER + 0x180, RIG_BUFFER + 0xc0, false },
-		{ RIG_BUFFER + 8, RIG_BUFFER, RIG_BUFFER + 0x180, false },
-		{ RIG_BUFFER, RIG_BUFFER + 0x108, RIG_BUFFER + 0x1c8, true },
+		{ FIXTURE_BUFFER, FIXTURE_BUFFER, FIXTURE_BUFFER + 0xc0, true },
+		{ FIXTURE_BUFFER, FIXTURE_BUFFER, FIXTURE_BUFFER + 0xbf, false },
+		{ FIXTURE_BUFFER, FIXTURE_BUFFER + 0xc0, FIXTURE_BUFFER + 0xc0, false },
+		{ FIXTURE_BUFFER, FIXTURE_BUFFER + 0x180, FIXTURE_BUFFER + 0xc0, false },
+		{ FIXTURE_BUFFER + 8, FIXTURE_BUFFER, FIXTURE_BUFFER + 0x180, false },
+		{ FIXTURE_BUFFER, FIXTURE_BUFFER + 0x108, FIXTURE_BUFFER + 0x1c8, true },
 		{ 0, 0xffffffffffffff80, 0xffffffffffffffff, false },
 		{ 0, 0xffffffffffffff80, 0x40, false },
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		open(4, 40);
-		rig_poke(&r, RIG_DS + 0x20, rows[i].base);
-		rig_poke(&r, RIG_DS + 0x28, rows[i].index);
-		rig_poke(&r, RIG_DS + 0x30, rows[i].maximum);
-		rig_poke(&r, RIG_DS + 0x38, ~0ULL);
+		fixture_poke(&r, FIXTURE_DS + 0x20, rows[i].base);
+		fixture_poke(&r, FIXTURE_DS + 0x28, rows[i].index);
+		fixture_poke(&r, FIXTURE_DS + 0x30, rows[i].maximum);
+		fixture_poke(&r, FIXTURE_DS + 0x38, ~0ULL);
 		make_records(1);
 		CHECK_EQ(rows[i].fits, r.dirty_hi != 0, "row %zu", i);
-		CHECK_EQ(rows[i].index + (rows[i].fits ? 0xc0 : 0), rig_index(&r), "row %zu", i);
+		CHECK_EQ(rows[i].index + (rows[i].fits ? 0xc0 : 0), fixture_index(&r), "row %zu",
+			 i);
 		CHECK_EQ(0, r.stray, "row %zu", i);
 		if (rows[i].fits) {
 			CHECK_EQ(rows[i].index, r.dirty_lo);
@@ -246,94 +247,94 @@ static void bounds(void)
 static void the_area_at_the_time_of_the_assist(void)
 {
 	open(8, 8);
-	rig_program_pebs(&r, 0, LOADS, 0, 1);
-	rig_start(&r, BIT(0));
-	rig_load(&r, ADDRESS);
+	fixture_program_pebs(&r, 0, LOADS, 0, 1);
+	fixture_start(&r, BIT(0));
+	fixture_load(&r, ADDRESS);
 	for (u64 at = 0; at < 0x60; at += 8)
-		rig_poke(&r, RIG_DS + 0x800 + at, rig_peek(&r, RIG_DS + at));
-	rig_poke(&r, RIG_DS + 0x828, RIG_BUFFER + 0x300);
-	rig_set(&r, MSR_IA32_DS_AREA, RIG_DS + 0x800);
-	rig_load(&r, ADDRESS);
-	CHECK_EQ(RIG_BUFFER, rig_index(&r));
-	CHECK_EQ(RIG_BUFFER + 0x3c0, rig_peek(&r, RIG_DS + 0x828));
-	CHECK_EQ(BIT(0), rig_record(&r, 4, 0x90));
+		fixture_poke(&r, FIXTURE_DS + 0x800 + at, fixture_peek(&r, FIXTURE_DS + at));
+	fixture_poke(&r, FIXTURE_DS + 0x828, FIXTURE_BUFFER + 0x300);
+	fixture_set(&r, MSR_IA32_DS_AREA, FIXTURE_DS + 0x800);
+	fixture_load(&r, ADDRESS);
+	CHECK_EQ(FIXTURE_BUFFER, fixture_index(&r));
+	CHECK_EQ(FIXTURE_BUFFER + 0x3c0, fixture_peek(&r, FIXTURE_DS + 0x828));
+	CHECK_EQ(BIT(0), fixture_record(&r, 4, 0x90));
 }
 
 static void unmapped_memory(void)
 {
 	open(8, 1);
-	rig_program_pebs(&r, 0, LOADS, 0, 1);
-	rig_start(&r, BIT(0));
+	fixture_program_pebs(&r, 0, LOADS, 0, 1);
+	fixture_start(&r, BIT(0));
 	r.unmapped = true;
-	rig_load(&r, ADDRESS);
-	rig_load(&r, ADDRESS);
-	CHECK_STR("ARM0", rig_actions(&r));
+	fixture_load(&r, ADDRESS);
+	fixture_load(&r, ADDRESS);
+	CHECK_STR("ARM0", fixture_actions(&r));
 	r.unmapped = false;
-	CHECK_EQ(0, rig_records(&r));
+	CHECK_EQ(0, fixture_records(&r));
 	/* The area is there and the buffer isn't. */
 	open(8, 1);
-	rig_poke(&r, RIG_DS + 0x28, RIG_BUFFER + 0x100000);
-	rig_poke(&r, RIG_DS + 0x30, RIG_BUFFER + 0x200000);
-	rig_program_pebs(&r, 0, LOADS, 0, 1);
-	rig_start(&r, BIT(0));
-	rig_load(&r, ADDRESS);
-	rig_load(&r, ADDRESS);
-	CHECK_STR("ARM0", rig_actions(&r));
-	CHECK_EQ(RIG_BUFFER + 0x100000, rig_index(&r));
+	fixture_poke(&r, FIXTURE_DS + 0x28, FIXTURE_BUFFER + 0x100000);
+	fixture_poke(&r, FIXTURE_DS + 0x30, FIXTURE_BUFFER + 0x200000);
+	fixture_program_pebs(&r, 0, LOADS, 0, 1);
+	fixture_start(&r, BIT(0));
+	fixture_load(&r, ADDRESS);
+	fixture_load(&r, ADDRESS);
+	CHECK_STR("ARM0", fixture_actions(&r));
+	CHECK_EQ(FIXTURE_BUFFER + 0x100000, fixture_index(&r));
 	CHECK_EQ(0, r.requests);
 }
 
 static void disarming(void)
 {
 	open(8, 8);
-	rig_program_pebs(&r, 0, LOADS, IA32_PERFEVTSEL_INT, 1);
-	rig_start(&r, BIT(0));
-	rig_load(&r, ADDRESS);
-	rig_set(&r, MSR_IA32_PEBS_ENABLE, 0);
-	rig_set(&r, MSR_IA32_PEBS_ENABLE, 1);
-	rig_load(&r, ADDRESS);
-	CHECK_EQ(0, rig_records(&r));
-	CHECK_STR("ARM0", rig_actions(&r));
+	fixture_program_pebs(&r, 0, LOADS, IA32_PERFEVTSEL_INT, 1);
+	fixture_start(&r, BIT(0));
+	fixture_load(&r, ADDRESS);
+	fixture_set(&r, MSR_IA32_PEBS_ENABLE, 0);
+	fixture_set(&r, MSR_IA32_PEBS_ENABLE, 1);
+	fixture_load(&r, ADDRESS);
+	CHECK_EQ(0, fixture_records(&r));
+	CHECK_STR("ARM0", fixture_actions(&r));
 
 	open(8, 8);
-	rig_program_pebs(&r, 0, LOADS, IA32_PERFEVTSEL_INT, 1);
-	rig_start(&r, BIT(0));
-	rig_load(&r, ADDRESS);
-	rig_program(&r, 0, LOADS, IA32_PERFEVTSEL_INT, 100);
-	rig_load(&r, ADDRESS);
-	CHECK_EQ(0, rig_records(&r));
+	fixture_program_pebs(&r, 0, LOADS, IA32_PERFEVTSEL_INT, 1);
+	fixture_start(&r, BIT(0));
+	fixture_load(&r, ADDRESS);
+	fixture_program(&r, 0, LOADS, IA32_PERFEVTSEL_INT, 100);
+	fixture_load(&r, ADDRESS);
+	CHECK_EQ(0, fixture_records(&r));
 
 	/* A pause isn't one. */
 	open(8, 8);
-	rig_program_pebs(&r, 0, LOADS, 0, 1);
-	rig_start(&r, BIT(0));
-	rig_load(&r, ADDRESS);
-	rig_stop(&r);
-	rig_load(&r, ADDRESS);
-	CHECK_EQ(0, rig_records(&r));
-	rig_set(&r, MSR_IA32_PERF_GLOBAL_OVF_CTRL, BIT(0));
-	rig_start(&r, BIT(0));
-	rig_load(&r, ADDRESS);
-	CHECK_EQ(1, rig_records(&r));
-	CHECK_EQ(0, rig_record(&r, 0, 0x90), "software has cleared the bit");
-	CHECK_EQ(-1ULL & BITS(0, 47), rig_get(&r, MSR_IA32_PMC0), "reloaded all the same");
+	fixture_program_pebs(&r, 0, LOADS, 0, 1);
+	fixture_start(&r, BIT(0));
+	fixture_load(&r, ADDRESS);
+	fixture_stop(&r);
+	fixture_load(&r, ADDRESS);
+	CHECK_EQ(0, fixture_records(&r));
+	fixture_set(&r, MSR_IA32_PERF_GLOBAL_OVF_CTRL, BIT(0));
+	fixture_start(&r, BIT(0));
+	fixture_load(&r, ADDRESS);
+	CHECK_EQ(1, fixture_records(&r));
+	CHECK_EQ(0, fixture_record(&r, 0, 0x90), "software has cleared the bit");
+	CHECK_EQ(-1ULL & BITS(0, 47), fixture_get(&r, MSR_IA32_PMC0), "reloaded all the same");
 }
 
 static void no_record_by_a_write_alone(void)
 {
 	open(8, 8);
-	rig_program(&r, 0, LOADS, 0, 1);
-	rig_start(&r, BIT(0));
-	rig_load(&r, ADDRESS);
-	rig_set(&r, MSR_IA32_PEBS_ENABLE, 1);
-	rig_load(&r, ADDRESS);
-	CHECK_EQ(0, rig_records(&r), "it wrapped before PEBS was enabled");
+	fixture_program(&r, 0, LOADS, 0, 1);
+	fixture_start(&r, BIT(0));
+	fixture_load(&r, ADDRESS);
+	fixture_set(&r, MSR_IA32_PEBS_ENABLE, 1);
+	fixture_load(&r, ADDRESS);
+	CHECK_EQ(0, fixture_records(&r), "it wrapped before PEBS was enabled");
 	/* The write that enables PEBS is itself the instruction on which the counter wraps. */
-	rig_start(&r, BIT(1));
-	rig_program_pebs(&r, 1, EVENT_INST_RETIRED_PREC_DIST, 0, 1);
-	CHECK_EQ(0, rig_get(&r, MSR_IA32_PMC0 + 1));
-	rig_nops(&r, 3);
-	CHECK_EQ(0, rig_records(&r));
+	fixture_start(&r, BIT(1));
+	fixture_program_pebs(&r, 1, EVENT_INST_RETIRED_PREC_DIST, 0, 1);
+	CHECK_EQ(0, fixture_get(&r, MSR_IA32_PMC0 + 1));
+	fixture_nops(&r, 3);
+	CHECK_EQ(0, fixture_records(&r));
 }
 
 int main(void)

@@ -7,7 +7,7 @@
 #define BYTES		1500
 #define PROGRAMS_A_FAULT 3	/* there are hundreds of faults */
 
-static struct rig r, again;
+static struct fixture r, again;
 static u8 bytes[BYTES];
 
 /* Any generator that gives the same sequence everywhere. */
@@ -37,7 +37,7 @@ static struct model_config config_of(u64 n, enum fault_id fault, u64 seed, bool 
 }
 
 /* The same bytes as a program of this processor. */
-static const char *run(struct rig *on, u64 n, enum fault_id fault, u64 seed,
+static const char *run(struct fixture *on, u64 n, enum fault_id fault, u64 seed,
 		       bool hyper_threading)
 {
 	struct model_config config = config_of(n, fault, seed, hyper_threading);
@@ -78,7 +78,7 @@ static void no_program_harms_a_broken_processor(void)
 }
 
 /* What can be seen of a run. Field by field: there is padding between them. */
-static bool same_course(const struct rig *a, const struct rig *b)
+static bool same_course(const struct fixture *a, const struct fixture *b)
 {
 	bool same = a->now == b->now && a->requests == b->requests && a->lvtpc == b->lvtpc &&
 		    a->n_actions == b->n_actions && a->n_interrupts == b->n_interrupts &&

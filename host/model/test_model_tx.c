@@ -5,19 +5,19 @@
  * Status Definition".
  */
 #include "host/check.h"
-#include "host/model/rig.h"
+#include "host/model/fixture.h"
 
-#define DATA	(RIG_MEMORY_BASE + 0x3000)
-#define AREA	(RIG_MEMORY_BASE + 0x1000)	/* 192 lines, where no records are made */
+#define DATA	(FIXTURE_MEMORY_BASE + 0x3000)
+#define AREA	(FIXTURE_MEMORY_BASE + 0x1000)	/* 192 lines, where no records are made */
 #define FALLBACK 0x600000ULL
 #define INNER	0x700000ULL
 #define IN_TX	IA32_PERFEVTSEL_IN_TX
 #define IN_TXCP	IA32_PERFEVTSEL_IN_TXCP
-#define TX_FIELD(n) rig_record(&r, n, 0xb8)
+#define TX_FIELD(n) fixture_record(&r, n, 0xb8)
 #define HIGH(value) ((value) & ~BITS(0, 31))
 #define EAX	((u32)r.regs.gpr[REG_RAX])
 
-static struct rig r;
+static struct fixture r;
 
 static void open(void)
 {
@@ -25,8 +25,8 @@ static void open(void)
 		.generation = GEN_BROADWELL, .hyper_threading = true,
 	};
 
-	rig_open_config(&r, &config);
-	rig_ds(&r, 8, 8);
+	fixture_open_config(&r, &config);
+	fixture_ds(&r, 8, 8);
 }
 
 static enum tx_cause begin_at(u64 fallback)
@@ -34,7 +34,7 @@ static enum tx_cause begin_at(u64 fallback)
 	struct model_registers before = r.regs;
 	bool outermost = !model_in_tx(&r.m);
 
-	rig_retire(&r, &(struct model_retired){ .tx = outermost ? TX_STARTS : TX_NO_ACT });
+	fixture_retire(&r, &(struct model_retired){ .tx = outermost ? TX_STARTS : TX_NO_ACT });
 	return model_tx_begin(&r.m, &before, fallback);
 }
 
@@ -47,21 +47,21 @@ static void load(u64 linear)
 {
 	CHECK_EQ(TX_FINE, model_tx_compare(&r.m));
 	CHECK_EQ(TX_FINE, model_tx_access(&r.m, linear, 8, false));
-	rig_load(&r, linear);
+	fixture_load(&r, linear);
 }
 
 static void store(u64 linear, u64 value)
 {
 	CHECK_EQ(TX_FINE, model_tx_compare(&r.m));
 	CHECK_EQ(TX_FINE, model_tx_access(&r.m, linear, 8, true));
-	rig_poke(&r, linear, value);
-	rig_store(&r, linear);
+	fixture_poke(&r, linear, value);
+	fixture_store(&r, linear);
 }
 
 static void end(void)
 {
 	CHECK_EQ(TX_FINE, model_tx_may_end(&r.m));
-	rig_retire(&r, &(struct model_retired){
+	fixture_retire(&r, &(struct model_retired){
 		.tx = model_tx_outermost(&r.m) ? TX_COMMITS : TX_NO_ACT });
 	if (model_in_tx(&r.m))
 		model_tx_end(&r.m);
@@ -79,15 +79,15 @@ static void memory_and_registers(void)
 
 	open();
 	CHECK(model_has_tx(&r.m));
-	CHECK(!model_watching(&r.m), "with every counter off");
+	CHECK(!model_needs_retire(&r.m), "with every counter off");
 	for (unsigned i = 0; i < 64; i++)
-		rig_poke(&r, DATA + 8 * i, i);
+		fixture_poke(&r, DATA + 8 * i, i);
 	begin();
-	CHECK(model_watching(&r.m), "in a transaction");
+	CHECK(model_needs_retire(&r.m), "in a transaction");
 	store(DATA + 8, 100);
 	end();
-	CHECK(!model_in_tx(&r.m) && !model_watching(&r.m));
-	CHECK_EQ(100, rig_peek(&r, DATA + 8), "committed");
+	CHECK(!model_in_tx(&r.m) && !model_needs_retire(&r.m));
+	CHECK_EQ(100, fixture_peek(&r, DATA + 8), "committed");
 
 	before = r.regs;
 	begin();
@@ -96,7 +96,7 @@ static void memory_and_registers(void)
 	store(DATA + 8, 300);
 	abort_for(TX_EXPLICIT, 0x5a);
 	for (unsigned i = 0; i < 64; i++)
-		CHECK_EQ(i == 1 ? 100 : i, rig_peek(&r, DATA + 8 * i));
+		CHECK_EQ(i == 1 ? 100 : i, fixture_peek(&r, DATA + 8 * i));
 	CHECK_EQ(FALLBACK, r.ip);
 	CHECK_EQ(0x5a000001, r.regs.gpr[REG_RAX]);
 	for (unsigned i = 1; i < REG_COUNT; i++)
@@ -121,15 +121,15 @@ static void what_software_is_told(void)
 
 	for (size_t i = 0; i < sizeof(told) / sizeof(told[0]); i++) {
 		open();
-		rig_program_pebs(&r, 2, EVENT_RTM_RETIRED_ABORTED, 0, 1);
-		rig_start(&r, BIT(2));
+		fixture_program_pebs(&r, 2, EVENT_RTM_RETIRED_ABORTED, 0, 1);
+		fixture_start(&r, BIT(2));
 		begin();
 		abort_for(TX_EXPLICIT, 0);
 		begin();
-		rig_nops(&r, 3);
+		fixture_nops(&r, 3);
 		abort_for(told[i].cause, 0xff);
 		CHECK_EQ(told[i].eax, EAX, "cause %u", told[i].cause);
-		if (CHECK_EQ(1, rig_records(&r)))
+		if (CHECK_EQ(1, fixture_records(&r)))
 			CHECK_EQ(told[i].high | 3, TX_FIELD(0), "cause %u", told[i].cause);
 	}
 }
@@ -146,7 +146,7 @@ static void nesting(void)
 	abort_for(TX_INSTRUCTION, 0);
 	CHECK_EQ(0x20, EAX, "nested");
 	CHECK_EQ(FALLBACK, r.ip, "of the outermost");
-	CHECK_EQ(0, rig_peek(&r, DATA));
+	CHECK_EQ(0, fixture_peek(&r, DATA));
 
 	for (unsigned i = 0; i < TX_DEPTH; i++)
 		CHECK_EQ(TX_FINE, begin_at(INNER + i));
@@ -186,11 +186,11 @@ static void capacity(void)
 static void split(void)
 {
 	open();
-	rig_poke(&r, DATA + 60, 0x1122334455667788);
+	fixture_poke(&r, DATA + 60, 0x1122334455667788);
 	begin();
 	store(DATA + 60, 0);
 	abort_for(TX_EVENT, 0);
-	CHECK_EQ(0x1122334455667788, rig_peek(&r, DATA + 60));
+	CHECK_EQ(0x1122334455667788, fixture_peek(&r, DATA + 60));
 }
 
 /* Another processor writes: to what was read, and next to what was written, which must survive. */
@@ -199,7 +199,7 @@ static void conflicts(void)
 	open();
 	begin();
 	load(DATA);
-	rig_poke(&r, DATA + 8, 5);
+	fixture_poke(&r, DATA + 8, 5);
 	CHECK_EQ(TX_CONFLICT, model_tx_compare(&r.m), "read");
 	abort_for(TX_CONFLICT, 0);
 	CHECK_EQ(6, EAX);
@@ -207,12 +207,12 @@ static void conflicts(void)
 	begin();
 	store(DATA, 1);
 	store(DATA + 128, 1);
-	rig_poke(&r, DATA + 8, 6);
+	fixture_poke(&r, DATA + 8, 6);
 	CHECK_EQ(TX_CONFLICT, model_tx_may_end(&r.m), "written");
 	abort_for(TX_CONFLICT, 0);
-	CHECK_EQ(0, rig_peek(&r, DATA));
-	CHECK_EQ(6, rig_peek(&r, DATA + 8), "the other processor's");
-	CHECK_EQ(0, rig_peek(&r, DATA + 128));
+	CHECK_EQ(0, fixture_peek(&r, DATA));
+	CHECK_EQ(6, fixture_peek(&r, DATA + 8), "the other processor's");
+	CHECK_EQ(0, fixture_peek(&r, DATA + 128));
 }
 
 static bool uncached(void *ctx, u64 linear, struct memory_page *page)
@@ -234,24 +234,24 @@ static void memory_types(void)
 static void filters(void)
 {
 	open();
-	rig_program(&r, 0, EVENT_INST_RETIRED_ANY_P, IN_TX, 0);
-	rig_program(&r, 1, EVENT_INST_RETIRED_ANY_P, 0, 0);
-	rig_program(&r, 2, EVENT_INST_RETIRED_ANY_P, IN_TXCP, 0);
-	rig_start(&r, BITS(0, 2));
-	rig_nops(&r, 10);
+	fixture_program(&r, 0, EVENT_INST_RETIRED_ANY_P, IN_TX, 0);
+	fixture_program(&r, 1, EVENT_INST_RETIRED_ANY_P, 0, 0);
+	fixture_program(&r, 2, EVENT_INST_RETIRED_ANY_P, IN_TXCP, 0);
+	fixture_start(&r, BITS(0, 2));
+	fixture_nops(&r, 10);
 	begin();
-	rig_nops(&r, 5);
+	fixture_nops(&r, 5);
 	end();
-	CHECK_EQ(6, rig_get(&r, MSR_IA32_PMC0), "and XEND");
-	CHECK_EQ(17, rig_get(&r, MSR_IA32_PMC0 + 1));
-	CHECK_EQ(17, rig_get(&r, MSR_IA32_PMC0 + 2));
+	CHECK_EQ(6, fixture_get(&r, MSR_IA32_PMC0), "and XEND");
+	CHECK_EQ(17, fixture_get(&r, MSR_IA32_PMC0 + 1));
+	CHECK_EQ(17, fixture_get(&r, MSR_IA32_PMC0 + 2));
 	begin();
-	rig_nops(&r, 5);
+	fixture_nops(&r, 5);
 	abort_for(TX_EXPLICIT, 0);
-	CHECK_EQ(11, rig_get(&r, MSR_IA32_PMC0), "whether aborted or committed");
-	CHECK_EQ(23, rig_get(&r, MSR_IA32_PMC0 + 1));
-	CHECK_EQ(18, rig_get(&r, MSR_IA32_PMC0 + 2), "what came before the transaction");
-	CHECK_EQ(MSR_GP, rig_wrmsr(&r, MSR_IA32_PERFEVTSEL0, IN_TXCP), "PMC2 only");
+	CHECK_EQ(11, fixture_get(&r, MSR_IA32_PMC0), "whether aborted or committed");
+	CHECK_EQ(23, fixture_get(&r, MSR_IA32_PMC0 + 1));
+	CHECK_EQ(18, fixture_get(&r, MSR_IA32_PMC0 + 2), "what came before the transaction");
+	CHECK_EQ(MSR_GP, fixture_wrmsr(&r, MSR_IA32_PERFEVTSEL0, IN_TXCP), "PMC2 only");
 }
 
 static void begins_and_ends_are_counted(void)
@@ -264,8 +264,8 @@ static void begins_and_ends_are_counted(void)
 
 	open();
 	for (unsigned i = 0; i < 4; i++)
-		rig_program(&r, i, event[i], 0, 0);
-	rig_start(&r, BITS(0, 3));
+		fixture_program(&r, i, event[i], 0, 0);
+	fixture_start(&r, BITS(0, 3));
 	for (unsigned i = 0; i < 2; i++) {
 		begin();
 		CHECK_EQ(TX_FINE, begin_at(INNER));
@@ -279,7 +279,7 @@ static void begins_and_ends_are_counted(void)
 	begin();
 	abort_for(TX_CAPACITY_WRITES, 0);
 	for (unsigned i = 0; i < 4; i++)
-		CHECK_EQ(want[i], rig_get(&r, MSR_IA32_PMC0 + i), "event %#x", event[i]);
+		CHECK_EQ(want[i], fixture_get(&r, MSR_IA32_PMC0 + i), "event %#x", event[i]);
 }
 
 static void aborts_are_recorded(void)
@@ -287,25 +287,25 @@ static void aborts_are_recorded(void)
 	u64 ip;
 
 	open();
-	rig_program_pebs(&r, 1, EVENT_RTM_RETIRED_ABORTED, 0, 2);
-	rig_start(&r, BIT(1));
+	fixture_program_pebs(&r, 1, EVENT_RTM_RETIRED_ABORTED, 0, 2);
+	fixture_start(&r, BIT(1));
 	for (unsigned i = 0; i < 2; i++) {
 		begin();
 		abort_for(TX_EXPLICIT, 1);
 	}
-	CHECK_EQ(0, rig_records(&r));
+	CHECK_EQ(0, fixture_records(&r));
 	begin();
-	rig_nops(&r, 3);
+	fixture_nops(&r, 3);
 	ip = r.ip;
 	abort_for(TX_EXPLICIT, 1);
-	CHECK_EQ(1, rig_records(&r));
-	CHECK_EQ(FALLBACK, rig_record(&r, 0, 0x08));
-	CHECK_EQ(ip, rig_record(&r, 0, 0xb0));
+	CHECK_EQ(1, fixture_records(&r));
+	CHECK_EQ(FALLBACK, fixture_record(&r, 0, 0x08));
+	CHECK_EQ(ip, fixture_record(&r, 0, 0xb0));
 	CHECK_EQ(BIT(33) | BIT(34) | 3, TX_FIELD(0));
-	CHECK_EQ(0x01000001, rig_record(&r, 0, 0x10), "EAX, with the code");
+	CHECK_EQ(0x01000001, fixture_record(&r, 0, 0x10), "EAX, with the code");
 	begin();
 	end();
-	CHECK_EQ(1, rig_records(&r), "a commit is no abort");
+	CHECK_EQ(1, fixture_records(&r), "a commit is no abort");
 }
 
 /* Another event's record inside a transaction ends it; and one outside tells how long the last
@@ -313,36 +313,36 @@ static void aborts_are_recorded(void)
 static void a_record_aborts(void)
 {
 	open();
-	rig_program_pebs(&r, 0, EVENT_MEM_UOPS_RETIRED_ALL_LOADS, 0, 2);
-	rig_program(&r, 1, EVENT_RTM_RETIRED_ABORTED, 0, 0);
-	rig_start(&r, BIT(0) | BIT(1));
+	fixture_program_pebs(&r, 0, EVENT_MEM_UOPS_RETIRED_ALL_LOADS, 0, 2);
+	fixture_program(&r, 1, EVENT_RTM_RETIRED_ABORTED, 0, 0);
+	fixture_start(&r, BIT(0) | BIT(1));
 	begin();
 	store(DATA, 9);
 	load(DATA);
 	load(DATA);
 	CHECK(model_in_tx(&r.m));
-	rig_load(&r, DATA);
+	fixture_load(&r, DATA);
 	CHECK(!model_in_tx(&r.m));
-	CHECK_EQ(0, rig_peek(&r, DATA));
-	CHECK_EQ(1, rig_records(&r));
-	CHECK_EQ(FALLBACK, rig_record(&r, 0, 0x08));
+	CHECK_EQ(0, fixture_peek(&r, DATA));
+	CHECK_EQ(1, fixture_records(&r));
+	CHECK_EQ(FALLBACK, fixture_record(&r, 0, 0x08));
 	CHECK_EQ(BIT(33) | BIT(35) | BIT(36), HIGH(TX_FIELD(0)));
-	CHECK_EQ(1, rig_get(&r, MSR_IA32_PMC0 + 1));
+	CHECK_EQ(1, fixture_get(&r, MSR_IA32_PMC0 + 1));
 	begin();
-	rig_nops(&r, 4);
+	fixture_nops(&r, 4);
 	end();
 	for (unsigned i = 0; i < 3; i++)
-		rig_load(&r, DATA);
-	if (CHECK_EQ(2, rig_records(&r)))
+		fixture_load(&r, DATA);
+	if (CHECK_EQ(2, fixture_records(&r)))
 		CHECK_EQ(5, TX_FIELD(1), "cycles of the last transaction");
 }
 
 static void not_on_other_processors(void)
 {
-	rig_open_config(&r, &(struct model_config){ .generation = GEN_IVYBRIDGE });
+	fixture_open_config(&r, &(struct model_config){ .generation = GEN_IVYBRIDGE });
 	CHECK(!model_has_tx(&r.m));
-	CHECK(!model_watching(&r.m));
-	CHECK_EQ(MSR_GP, rig_wrmsr(&r, MSR_IA32_PERFEVTSEL0, IN_TX));
+	CHECK(!model_needs_retire(&r.m));
+	CHECK_EQ(MSR_GP, fixture_wrmsr(&r, MSR_IA32_PERFEVTSEL0, IN_TX));
 }
 
 /* CPUID.07H:EBX[11] and [4], and with it the bits of the registers. */
@@ -352,8 +352,8 @@ static void where_it_is_switched_off(void)
 
 	open();
 	model_cpuid(&r.m, 7, 0, on);
-	CHECK_EQ(MSR_DONE, rig_wrmsr(&r, MSR_IA32_PERFEVTSEL0 + 2, IN_TX | IN_TXCP));
-	rig_open_config(&r, &(struct model_config){
+	CHECK_EQ(MSR_DONE, fixture_wrmsr(&r, MSR_IA32_PERFEVTSEL0 + 2, IN_TX | IN_TXCP));
+	fixture_open_config(&r, &(struct model_config){
 		.generation = GEN_BROADWELL,
 		.latitude = { .set = BIT(LAT_NO_RTM), .value[LAT_NO_RTM] = 1 },
 	});
@@ -361,7 +361,7 @@ static void where_it_is_switched_off(void)
 	CHECK_EQ(BIT(11) | BIT(4), on[1] ^ off[1]);
 	CHECK((on[1] & BIT(11)) && (on[1] & BIT(4)));
 	CHECK(!model_has_tx(&r.m));
-	CHECK_EQ(MSR_GP, rig_wrmsr(&r, MSR_IA32_PERFEVTSEL0 + 2, IN_TX));
+	CHECK_EQ(MSR_GP, fixture_wrmsr(&r, MSR_IA32_PERFEVTSEL0 + 2, IN_TX));
 }
 
 int main(void)

@@ -4,7 +4,7 @@
  * interrupts. Addresses and bits as in "Uncore Performance Monitoring Management Facility".
  */
 #include "host/check.h"
-#include "host/model/rig.h"
+#include "host/model/fixture.h"
 #include "refpmu/model/bulk.h"
 #include "refpmu/model/uncore.h"
 
@@ -26,15 +26,15 @@
 #define OVF_UNCORE	BIT(61)		/* of IA32_PERF_GLOBAL_STATUS */
 #define L3_MISS_READ	0x0109
 #define TOP		BITS(0, 47)
-#define A		(RIG_MEMORY_BASE + 0x3000)
+#define A		(FIXTURE_MEMORY_BASE + 0x3000)
 
-static struct rig r[PROCESSORS];
+static struct fixture r[PROCESSORS];
 static struct model_core cores[PROCESSORS];
 static struct model_uncore uncore;
 
 static void open_config(const struct model_config *config)
 {
-	rig_open_package(r, PROCESSORS, cores, &uncore, config);
+	fixture_open_package(r, PROCESSORS, cores, &uncore, config);
 }
 
 static void open(void)
@@ -52,15 +52,15 @@ static void check_locks(void)
 /* The fixed counter is about to wrap, for these cores. */
 static void arm(unsigned by, u64 global)
 {
-	rig_set(&r[by], U_FIXED, TOP - 3);
-	rig_set(&r[by], U_FIXED_CTRL, EN | PMI);
-	rig_set(&r[by], U_CTRL, EN_FC0 | global);
+	fixture_set(&r[by], U_FIXED, TOP - 3);
+	fixture_set(&r[by], U_FIXED_CTRL, EN | PMI);
+	fixture_set(&r[by], U_CTRL, EN_FC0 | global);
 }
 
 static void everybody_listens(void)
 {
 	for (unsigned i = 0; i < PROCESSORS; i++)
-		rig_wrmsr(&r[i], MSR_IA32_DEBUGCTL, TO_CORE);
+		fixture_wrmsr(&r[i], MSR_IA32_DEBUGCTL, TO_CORE);
 }
 
 static void registers_are_the_packages(void)
@@ -76,10 +76,10 @@ static void registers_are_the_packages(void)
 		for (unsigned n = 0; n < sizeof(registers) / sizeof(registers[0]); n++) {
 			u64 value = registers[n].value + (registers[n].msr == U_FIXED ? by : 0);
 
-			rig_set(&r[by], registers[n].msr, 0);
-			rig_set(&r[by], registers[n].msr, value);
+			fixture_set(&r[by], registers[n].msr, 0);
+			fixture_set(&r[by], registers[n].msr, value);
 			for (unsigned i = 0; i < PROCESSORS; i++)
-				CHECK_EQ(value, rig_get(&r[i], registers[n].msr),
+				CHECK_EQ(value, fixture_get(&r[i], registers[n].msr),
 					 "MSR %#x, written by %u, read by %u", registers[n].msr,
 					 by, i);
 		}
@@ -90,28 +90,28 @@ static void the_status_is_the_packages(void)
 {
 	open();
 	arm(0, 0);
-	rig_nops(&r[3], 8);
+	fixture_nops(&r[3], 8);
 	for (unsigned i = 0; i < PROCESSORS; i++)
-		CHECK(rig_get(&r[i], U_STATUS) & EN_FC0, "processor %u", i);
-	rig_set(&r[1], U_CLEAR, EN_FC0);
+		CHECK(fixture_get(&r[i], U_STATUS) & EN_FC0, "processor %u", i);
+	fixture_set(&r[1], U_CLEAR, EN_FC0);
 	for (unsigned i = 0; i < PROCESSORS; i++)
-		CHECK(!(rig_get(&r[i], U_STATUS) & EN_FC0), "processor %u", i);
+		CHECK(!(fixture_get(&r[i], U_STATUS) & EN_FC0), "processor %u", i);
 }
 
 static void each_cores_events_count(void)
 {
 	open();
-	rig_set(&r[0], U_SELECT0, L3_MISS_READ | BIT(22));
-	rig_set(&r[0], U_PMC0, 0);
-	rig_set(&r[0], U_CTRL, EN_PC0);
+	fixture_set(&r[0], U_SELECT0, L3_MISS_READ | BIT(22));
+	fixture_set(&r[0], U_PMC0, 0);
+	fixture_set(&r[0], U_CTRL, EN_PC0);
 	for (unsigned i = 0; i < PROCESSORS; i++) {
-		rig_nops(&r[i], 2);
-		rig_load(&r[i], A + 64 * i);
+		fixture_nops(&r[i], 2);
+		fixture_load(&r[i], A + 64 * i);
 	}
-	CHECK_EQ(PROCESSORS, rig_get(&r[2], U_PMC0));
-	rig_set(&r[3], U_CTRL, 0);
-	rig_load(&r[0], A + 64 * 10);
-	CHECK_EQ(PROCESSORS, rig_get(&r[0], U_PMC0));
+	CHECK_EQ(PROCESSORS, fixture_get(&r[2], U_PMC0));
+	fixture_set(&r[3], U_CTRL, 0);
+	fixture_load(&r[0], A + 64 * 10);
+	CHECK_EQ(PROCESSORS, fixture_get(&r[0], U_PMC0));
 	check_locks();
 }
 
@@ -119,18 +119,18 @@ static void while_it_counts_all_are_seen(void)
 {
 	open();
 	for (unsigned i = 0; i < PROCESSORS; i++)
-		CHECK(!model_watching(&r[i].m) && !model_uncore_needs_others(&r[i].m), "%u", i);
-	rig_program(&r[2], 1, EVENT_INST_RETIRED_ANY_P, 0, 0);
-	rig_start(&r[2], BIT(1));
+		CHECK(!model_needs_retire(&r[i].m) && !model_uncore_needs_others(&r[i].m), "%u", i);
+	fixture_program(&r[2], 1, EVENT_INST_RETIRED_ANY_P, 0, 0);
+	fixture_start(&r[2], BIT(1));
 	CHECK(model_bulk_possible(&r[2].m, 0));
 	arm(0, 0);
 	CHECK(model_uncore_needs_others(&r[0].m));
 	for (unsigned i = 0; i < PROCESSORS; i++)
-		CHECK(model_watching(&r[i].m) && !model_bulk_possible(&r[i].m, 0), "%u", i);
-	rig_set(&r[1], U_CTRL, 0);
-	rig_stop(&r[2]);
+		CHECK(model_needs_retire(&r[i].m) && !model_bulk_possible(&r[i].m, 0), "%u", i);
+	fixture_set(&r[1], U_CTRL, 0);
+	fixture_stop(&r[2]);
 	for (unsigned i = 0; i < PROCESSORS; i++)
-		CHECK(!model_watching(&r[i].m) && !model_uncore_needs_others(&r[i].m), "%u", i);
+		CHECK(!model_needs_retire(&r[i].m) && !model_uncore_needs_others(&r[i].m), "%u", i);
 }
 
 /* Both threads of a core are the core. */
@@ -141,14 +141,14 @@ static void every_selected_core_is_interrupted(void)
 			open();
 			everybody_listens();
 			arm(by, (u64)cores_selected << 48);
-			rig_nops(&r[by], 10);
+			fixture_nops(&r[by], 10);
 			for (unsigned i = 0; i < PROCESSORS; i++) {
 				unsigned expected = cores_selected >> i / 2 & 1;
 
 				CHECK_EQ(expected && i != by, r[by].called >> i & 1);
-				CHECK_EQ(expected ? OVF_UNCORE : 0, rig_status(&r[i]),
+				CHECK_EQ(expected ? OVF_UNCORE : 0, fixture_status(&r[i]),
 					 "processor %u, %#x selected", i, cores_selected);
-				rig_nops(&r[i], 1);
+				fixture_nops(&r[i], 1);
 				CHECK_EQ(expected, r[i].requests, "processor %u", i);
 			}
 			check_locks();
@@ -160,15 +160,15 @@ static void who_does_not_listen_is_left_alone(void)
 	for (unsigned deaf = 0; deaf < PROCESSORS; deaf++) {
 		open();
 		everybody_listens();
-		rig_wrmsr(&r[deaf], MSR_IA32_DEBUGCTL, 0);
+		fixture_wrmsr(&r[deaf], MSR_IA32_DEBUGCTL, 0);
 		arm(0, CORE(0) | CORE(1));
-		rig_nops(&r[1], 10);
-		rig_set(&r[0], U_CTRL, 0);
+		fixture_nops(&r[1], 10);
+		fixture_set(&r[0], U_CTRL, 0);
 		/* What was signalled before isn't taken back, nor given to processors that listen
 		 * later. */
-		rig_wrmsr(&r[deaf], MSR_IA32_DEBUGCTL, TO_CORE);
+		fixture_wrmsr(&r[deaf], MSR_IA32_DEBUGCTL, TO_CORE);
 		for (unsigned i = 0; i < PROCESSORS; i++) {
-			rig_nops(&r[i], 1);
+			fixture_nops(&r[i], 1);
 			CHECK_EQ(i != deaf, r[i].requests, "processor %u", i);
 		}
 	}
@@ -180,9 +180,9 @@ static void a_halted_core_gets_it(void)
 	everybody_listens();
 	model_halt(&r[2].m);
 	arm(0, CORE(1));
-	rig_nops(&r[0], 10);
+	fixture_nops(&r[0], 10);
 	CHECK(r[0].called & BIT(2), "it is called");
-	CHECK(model_watching(&r[2].m), "and must not sleep unobserved meanwhile");
+	CHECK(model_needs_retire(&r[2].m), "and must not sleep unobserved meanwhile");
 	model_halt(&r[2].m);
 	CHECK_EQ(1, r[2].requests);
 }
@@ -191,10 +191,10 @@ static void freezing_stops_it_for_all(void)
 {
 	open();
 	arm(0, CORE(0) | PMI_FRZ);
-	rig_nops(&r[3], 20);
+	fixture_nops(&r[3], 20);
 	for (unsigned i = 0; i < PROCESSORS; i++)
-		CHECK_EQ(CORE(0) | PMI_FRZ, rig_get(&r[i], U_CTRL), "processor %u", i);
-	CHECK(rig_get(&r[0], U_FIXED) < 5, "it stands");
+		CHECK_EQ(CORE(0) | PMI_FRZ, fixture_get(&r[i], U_CTRL), "processor %u", i);
+	CHECK(fixture_get(&r[0], U_FIXED) < 5, "it stands");
 }
 
 static void cores_without_hyper_threading(void)
@@ -202,9 +202,9 @@ static void cores_without_hyper_threading(void)
 	open_config(&(struct model_config){ .generation = GEN_WESTMERE });
 	everybody_listens();
 	arm(0, CORE(1) | CORE(3));
-	rig_nops(&r[2], 10);
+	fixture_nops(&r[2], 10);
 	for (unsigned i = 0; i < PROCESSORS; i++) {
-		rig_nops(&r[i], 1);
+		fixture_nops(&r[i], 1);
 		CHECK_EQ(i & 1, r[i].requests, "processor %u is core %u", i, i);
 	}
 }
@@ -216,9 +216,9 @@ static void what_firmware_left_is_one_set(void)
 	config.latitude.set = BIT(LAT_DIRTY_MSRS);
 	config.latitude.value[LAT_DIRTY_MSRS] = 1;
 	open_config(&config);
-	CHECK(rig_get(&r[0], U_FIXED), "something");
+	CHECK(fixture_get(&r[0], U_FIXED), "something");
 	for (unsigned i = 1; i < PROCESSORS; i++)
-		CHECK_EQ(rig_get(&r[0], U_FIXED), rig_get(&r[i], U_FIXED));
+		CHECK_EQ(fixture_get(&r[0], U_FIXED), fixture_get(&r[i], U_FIXED));
 }
 
 /* A new configuration: a processor with the old one doesn't touch the new one's. */
@@ -227,12 +227,12 @@ static void who_is_late_is_alone(void)
 	open();
 	model_uncore_reset(&uncore);
 	model_init(&r[0].m, &r[1].m.config, &r[0].host);
-	rig_set(&r[1], U_FIXED, 0x1234);
-	CHECK_EQ(0, rig_get(&r[0], U_FIXED));
+	fixture_set(&r[1], U_FIXED, 0x1234);
+	CHECK_EQ(0, fixture_get(&r[0], U_FIXED));
 	model_init(&r[1].m, &r[0].m.config, &r[1].host);
-	CHECK_EQ(0, rig_get(&r[1], U_FIXED));
-	rig_set(&r[1], U_FIXED, 0x1234);
-	CHECK_EQ(0x1234, rig_get(&r[0], U_FIXED));
+	CHECK_EQ(0, fixture_get(&r[1], U_FIXED));
+	fixture_set(&r[1], U_FIXED, 0x1234);
+	CHECK_EQ(0x1234, fixture_get(&r[0], U_FIXED));
 	check_locks();
 }
 

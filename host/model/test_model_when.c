@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Faults with parameters act on those opportunities only: refpmu/faults/fault_when.h. */
+/* Faults with parameters act on those injection points only: refpmu/faults/fault_when.h. */
 #include "host/check.h"
-#include "host/model/rig.h"
+#include "host/model/fixture.h"
 
 #define INST	EVENT_INST_RETIRED_ANY_P
 #define LOADS	EVENT_MEM_UOPS_RETIRED_ALL_LOADS
-#define ADDRESS	(RIG_MEMORY_BASE + 0x3000)
+#define ADDRESS	(FIXTURE_MEMORY_BASE + 0x3000)
 #define BUFFER_RECORDS 30
 
-static struct rig r;
+static struct fixture r;
 
 static void open(enum fault_id fault, struct fault_when when)
 {
@@ -16,17 +16,17 @@ static void open(enum fault_id fault, struct fault_when when)
 		.generation = GEN_HASWELL, .hyper_threading = true, .fault = fault, .when = when,
 	};
 
-	rig_open_config(&r, &config);
-	rig_ds(&r, BUFFER_RECORDS, BUFFER_RECORDS + 1);
+	fixture_open_config(&r, &config);
+	fixture_ds(&r, BUFFER_RECORDS, BUFFER_RECORDS + 1);
 }
 
 static void records(unsigned counter, unsigned n)
 {
-	rig_program_pebs(&r, counter, LOADS, 0, 2);
-	rig_start(&r, BIT(counter));
+	fixture_program_pebs(&r, counter, LOADS, 0, 2);
+	fixture_start(&r, BIT(counter));
 	for (unsigned i = 0; i < 3 * n; i++)
-		rig_load(&r, ADDRESS);
-	rig_stop(&r);
+		fixture_load(&r, ADDRESS);
+	fixture_stop(&r);
 }
 
 /* Bit n: RAX of record n is 0. */
@@ -35,7 +35,7 @@ static u64 zeros(unsigned n)
 	u64 found = 0;
 
 	for (unsigned i = 0; i < n; i++)
-		if (!rig_record(&r, i, 0x10))
+		if (!fixture_record(&r, i, 0x10))
 			found |= BIT(i);
 	return found;
 }
@@ -75,7 +75,7 @@ static void records_across_a_page(void)
 {
 	open(FAULT_RAX_ZERO, (struct fault_when){ .page_crossing = true });
 	records(0, 25);
-	CHECK_EQ(25, rig_records(&r));
+	CHECK_EQ(25, fixture_records(&r));
 	CHECK_EQ(BIT(21), zeros(25));
 }
 
@@ -92,10 +92,10 @@ static void overflows_of_one_counter(void)
 	for (unsigned n = 0; n < 4; n++) {
 		open(FAULT_STATUS_DROPPED, (struct fault_when){ .one_counter = true,
 								.counter = 3 });
-		rig_program(&r, n, INST, 0, 3);
-		rig_start(&r, BIT(n));
-		rig_nops(&r, 5);
-		CHECK_EQ(n == 3 ? 0 : BIT(n), rig_status(&r), "PMC%u", n);
+		fixture_program(&r, n, INST, 0, 3);
+		fixture_start(&r, BIT(n));
+		fixture_nops(&r, 5);
+		CHECK_EQ(n == 3 ? 0 : BIT(n), fixture_status(&r), "PMC%u", n);
 	}
 }
 
@@ -104,11 +104,11 @@ static void a_fixed_counter(void)
 	for (u32 n = 0; n < 3; n++) {
 		open(FAULT_STATUS_DROPPED, (struct fault_when){ .one_counter = true,
 								.counter = 9 });
-		rig_set(&r, MSR_IA32_FIXED_CTR0 + n, BITS(0, 47));
-		rig_set(&r, MSR_IA32_FIXED_CTR_CTRL, 3ULL << 4 * n);
-		rig_start(&r, BIT(32 + n));
-		rig_nops(&r, 5);
-		CHECK_EQ(n == 1 ? 0 : BIT(32 + n), rig_status(&r), "fixed %u", n);
+		fixture_set(&r, MSR_IA32_FIXED_CTR0 + n, BITS(0, 47));
+		fixture_set(&r, MSR_IA32_FIXED_CTR_CTRL, 3ULL << 4 * n);
+		fixture_start(&r, BIT(32 + n));
+		fixture_nops(&r, 5);
+		CHECK_EQ(n == 1 ? 0 : BIT(32 + n), fixture_status(&r), "fixed %u", n);
 	}
 }
 
@@ -117,23 +117,23 @@ static void registers_of_one_counter(void)
 	open(FAULT_PERFEVTSEL_READS_ZERO, (struct fault_when){ .one_counter = true,
 							       .counter = 2 });
 	for (unsigned n = 0; n < 4; n++) {
-		rig_set(&r, MSR_IA32_PERFEVTSEL0 + n, INST);
-		CHECK_EQ(n == 2 ? 0 : INST, rig_get(&r, MSR_IA32_PERFEVTSEL0 + n));
+		fixture_set(&r, MSR_IA32_PERFEVTSEL0 + n, INST);
+		CHECK_EQ(n == 2 ? 0 : INST, fixture_get(&r, MSR_IA32_PERFEVTSEL0 + n));
 	}
 }
 
-/* An instruction that several counters count is one opportunity of them all. */
+/* An instruction that several counters count is one injection point of them all. */
 static void the_nth_instruction(void)
 {
 	open(FAULT_LOADS_COUNT_STORES, (struct fault_when){ .nth = 3 });
-	rig_program(&r, 0, LOADS, 0, 0);
-	rig_program(&r, 1, LOADS, 0, 0);
-	rig_start(&r, BIT(0) | BIT(1));
+	fixture_program(&r, 0, LOADS, 0, 0);
+	fixture_program(&r, 1, LOADS, 0, 0);
+	fixture_start(&r, BIT(0) | BIT(1));
 	for (int i = 0; i < 9; i++)
-		rig_store(&r, ADDRESS);
-	rig_stop(&r);
-	CHECK_EQ(1, rig_get(&r, MSR_IA32_PMC0));
-	CHECK_EQ(1, rig_get(&r, MSR_IA32_PMC0 + 1));
+		fixture_store(&r, ADDRESS);
+	fixture_stop(&r);
+	CHECK_EQ(1, fixture_get(&r, MSR_IA32_PMC0));
+	CHECK_EQ(1, fixture_get(&r, MSR_IA32_PMC0 + 1));
 }
 
 static void from_the_nth_on(void)
@@ -149,13 +149,13 @@ static void at_cpl_3(void)
 {
 	for (unsigned user = 0; user < 2; user++) {
 		open(FAULT_RAX_ZERO, (struct fault_when){ .conditions = FAULT_AT_CPL3 });
-		rig_program_pebs(&r, 0, LOADS, 0, 2);
-		rig_start(&r, BIT(0));
-		rig_load(&r, ADDRESS);
-		rig_load(&r, ADDRESS);
+		fixture_program_pebs(&r, 0, LOADS, 0, 2);
+		fixture_start(&r, BIT(0));
+		fixture_load(&r, ADDRESS);
+		fixture_load(&r, ADDRESS);
 		r.cpl = user ? 3 : 0;
-		rig_load(&r, ADDRESS);
-		CHECK_EQ(1, rig_records(&r));
+		fixture_load(&r, ADDRESS);
+		CHECK_EQ(1, fixture_records(&r));
 		CHECK_EQ(user, zeros(1));
 	}
 }
@@ -164,11 +164,11 @@ static void with_int(void)
 {
 	for (unsigned with = 0; with < 2; with++) {
 		open(FAULT_RAX_ZERO, (struct fault_when){ .conditions = FAULT_WITH_INT });
-		rig_program_pebs(&r, 1, LOADS, with ? IA32_PERFEVTSEL_INT : 0, 2);
-		rig_start(&r, BIT(1));
+		fixture_program_pebs(&r, 1, LOADS, with ? IA32_PERFEVTSEL_INT : 0, 2);
+		fixture_start(&r, BIT(1));
 		for (unsigned i = 0; i < 3; i++)
-			rig_load(&r, ADDRESS);
-		CHECK_EQ(1, rig_records(&r));
+			fixture_load(&r, ADDRESS);
+		CHECK_EQ(1, fixture_records(&r));
 		CHECK_EQ(with, zeros(1));
 	}
 }
@@ -177,31 +177,31 @@ static void beside_another(void)
 {
 	for (unsigned beside = 0; beside < 2; beside++) {
 		open(FAULT_RAX_ZERO, (struct fault_when){ .conditions = FAULT_BESIDE });
-		rig_program(&r, 2, INST, 0, 0);
-		rig_program_pebs(&r, 1, LOADS, 0, 2);
-		rig_start(&r, BIT(1) | (beside ? BIT(2) : 0));
+		fixture_program(&r, 2, INST, 0, 0);
+		fixture_program_pebs(&r, 1, LOADS, 0, 2);
+		fixture_start(&r, BIT(1) | (beside ? BIT(2) : 0));
 		for (unsigned i = 0; i < 3; i++)
-			rig_load(&r, ADDRESS);
-		CHECK_EQ(1, rig_records(&r));
+			fixture_load(&r, ADDRESS);
+		CHECK_EQ(1, fixture_records(&r));
 		CHECK_EQ(beside, zeros(1));
 	}
 }
 
 static void on_the_second_processor(void)
 {
-	static struct rig threads[CORE_THREADS];
+	static struct fixture threads[CORE_THREADS];
 	struct model_core core;
 	struct model_config config = {
 		.generation = GEN_HASWELL, .hyper_threading = true,
 		.fault = FAULT_STATUS_DROPPED, .when.conditions = FAULT_ON_CPU1,
 	};
 
-	rig_open_core(threads, &core, &config);
+	fixture_open_core(threads, &core, &config);
 	for (unsigned t = 0; t < CORE_THREADS; t++) {
-		rig_program(&threads[t], 0, INST, 0, 3);
-		rig_start(&threads[t], BIT(0));
-		rig_nops(&threads[t], 3);
-		CHECK_EQ(t ? 0 : BIT(0), rig_status(&threads[t]), "thread %u", t);
+		fixture_program(&threads[t], 0, INST, 0, 3);
+		fixture_start(&threads[t], BIT(0));
+		fixture_nops(&threads[t], 3);
+		CHECK_EQ(t ? 0 : BIT(0), fixture_status(&threads[t]), "thread %u", t);
 	}
 }
 
@@ -210,13 +210,13 @@ static void on_the_second_processor(void)
 static void fixed_counters_in_index_order(void)
 {
 	open(FAULT_PMI_PER_COUNTER, (struct fault_when){ .nth = 0 });
-	rig_set(&r, MSR_IA32_FIXED_CTR_CTRL, 0xbbb);
+	fixture_set(&r, MSR_IA32_FIXED_CTR_CTRL, 0xbbb);
 	for (unsigned i = 0; i < 3; i++)
-		rig_set(&r, MSR_IA32_FIXED_CTR0 + i, BITS(0, 47) - 1);
-	rig_start(&r, BITS(32, 34));
-	rig_nops(&r, 2);
-	CHECK_STR("OVERFLOW8 OVERFLOW9 OVERFLOW10", rig_actions(&r));
-	CHECK_EQ(BITS(32, 34), rig_status(&r));
+		fixture_set(&r, MSR_IA32_FIXED_CTR0 + i, BITS(0, 47) - 1);
+	fixture_start(&r, BITS(32, 34));
+	fixture_nops(&r, 2);
+	CHECK_STR("OVERFLOW8 OVERFLOW9 OVERFLOW10", fixture_actions(&r));
+	CHECK_EQ(BITS(32, 34), fixture_status(&r));
 }
 
 int main(void)

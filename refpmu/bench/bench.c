@@ -110,7 +110,7 @@ static bool start_reference_pmu(void)
 	return hypercall(HYPERCALL_ENGINE, (void *)(u64)ENGINE_FAST) == HYPERCALL_DONE;
 }
 
-static void run(EFI_BOOT_SERVICES *services)
+static void bench_run(EFI_BOOT_SERVICES *services)
 {
 	u64 start;
 
@@ -146,7 +146,7 @@ EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *system)
 		print("bench: no volume, or no memory");
 	} else {
 		cold = (u8 *)place;
-		run(system->BootServices);
+		bench_run(system->BootServices);
 	}
 	system->RuntimeServices->ResetSystem(EfiResetShutdown, EFI_SUCCESS, 0, NULL);
 	return EFI_DEVICE_ERROR;

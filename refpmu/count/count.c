@@ -57,7 +57,7 @@ static u64 by_tsc(void)
 }
 
 /* Of what is prepared. */
-static u64 count(void)
+static u64 count_count(void)
 {
 	return has_pmu ? by_counter() : by_tsc();
 }
@@ -69,7 +69,7 @@ static void empty(u64 argument __attribute__((unused)))
 static void count_call(const char *name, void (*function)(u64), u64 argument)
 {
 	program_call(&program, argument, function, argument);
-	print("count: %s %u: %u", name, argument, count() - of_empty);
+	print("count: %s %u: %u", name, argument, count_count() - of_empty);
 }
 
 EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *system)
@@ -93,10 +93,10 @@ EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *system)
 	machine_enter();
 	machine_use_programs(true);
 	program_call(&program, 0, empty, 0);
-	of_empty = count();
+	of_empty = count_count();
 	for (u64 seed = 1; seed <= programs; seed++) {
 		program_generate(&program, seed, true);
-		print("count: program %u: %u", seed, count() - of_empty);
+		print("count: program %u: %u", seed, count_count() - of_empty);
 	}
 	count_call("compiled C, little", workload_c_little, 1);
 	for (u64 n = size; n; n /= 10) {

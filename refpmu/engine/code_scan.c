@@ -18,7 +18,7 @@
 #define WORD		8u
 #define EACH_BYTE	0x0101010101010101ULL
 
-static bool holds(u64 word, u8 byte)
+static bool code_scan_holds(u64 word, u8 byte)
 {
 	u64 difference = word ^ EACH_BYTE * byte;
 
@@ -86,7 +86,7 @@ bool code_scan_suspicious(const u8 page[CODE_SCAN_BYTES])
 
 	for (unsigned at = 0; at < CODE_SCAN_BYTES; at += WORD) {
 		__builtin_memcpy(&word, &page[at], WORD);
-		if (!holds(word, OPERAND) && !holds(word, XACQUIRE))
+		if (!code_scan_holds(word, OPERAND) && !code_scan_holds(word, XACQUIRE))
 			continue;
 		for (unsigned i = at; i < at + WORD; i++)
 			if (is_one(page, i))

@@ -44,5 +44,5 @@ void configuration_reset(struct cpu *cpu, const struct model_config *config)
 	configuration_follow(cpu);
 	for (unsigned i = 0; processors_get(i); i++)
 		if (processors_get(i) != cpu)
-			siblings_call(cpu, processors_get(i));
+			siblings_kick(cpu, processors_get(i));
 }

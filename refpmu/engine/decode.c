@@ -2,7 +2,7 @@
 /* See decode.h. What the instruction is, decode_insn.c knows. */
 #include "refpmu/engine/decode_insn.h"
 #include "refpmu/hv/guest_memory.h"
-#include "refpmu/engine/emulate/solo.h"
+#include "refpmu/engine/emulate/emulate.h"
 #include "refpmu/hv/svm.h"
 #include "refpmu/engine/engine_cpu.h"
 #include "spec/msr.h"
@@ -14,7 +14,7 @@
 struct decode_cache {
 	ZydisDecoder decoder[3];	/* 16, 32 and 64-bit code */
 	struct instruction entry[CACHE_ENTRIES];
-	struct solo_op solo[CACHE_ENTRIES];
+	struct emulate_op emulated[CACHE_ENTRIES];
 };
 
 void decode_init(struct cpu *cpu)
@@ -65,7 +65,7 @@ const struct instruction *decode_current(struct cpu *cpu)
 
 	available = guest_read_some(cpu, linear, bytes, INSN_MAX_BYTES);
 	*insn = (struct instruction){ .linear = linear, .rip = rip, .mode = mode };
-	cpu->engine->decode_cache->solo[linear % CACHE_ENTRIES].kind = SOLO_UNKNOWN;
+	cpu->engine->decode_cache->emulated[linear % CACHE_ENTRIES].kind = EMULATE_UNKNOWN;
 	__builtin_memcpy(insn->bytes, bytes, available);
 	if (available && decode(cpu->engine->decode_cache, insn, available))
 		return insn;
@@ -73,7 +73,7 @@ const struct instruction *decode_current(struct cpu *cpu)
 	return NULL;
 }
 
-const struct instruction *decode_again(struct cpu *cpu, const u8 *host, u64 left)
+const struct instruction *decode_cached(struct cpu *cpu, const u8 *host, u64 left)
 {
 	u64 linear = cpu_code_address(cpu);
 	const struct instruction *insn = &cpu->engine->decode_cache->entry[linear % CACHE_ENTRIES];
@@ -87,13 +87,13 @@ const struct instruction *decode_again(struct cpu *cpu, const u8 *host, u64 left
 	return insn;
 }
 
-const struct solo_op *decode_solo(struct cpu *cpu, const struct instruction *insn)
+const struct emulate_op *decode_emulate_op(struct cpu *cpu, const struct instruction *insn)
 {
 	struct decode_cache *cache = cpu->engine->decode_cache;
-	struct solo_op *op = &cache->solo[insn - cache->entry];
+	struct emulate_op *op = &cache->emulated[insn - cache->entry];
 
-	if (op->kind == SOLO_UNKNOWN)
-		solo_decode(&cache->decoder[insn->mode / 32], op, insn);
+	if (op->kind == EMULATE_UNKNOWN)
+		emulate_decode(&cache->decoder[insn->mode / 32], op, insn);
 	return op;
 }
 

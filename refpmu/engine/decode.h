@@ -113,11 +113,11 @@ const struct instruction *decode_current(struct cpu *cpu);
 
 /* The same, if it has been decoded before and its bytes, of which `left` are at `host`, are what
  * they were; NULL otherwise. */
-const struct instruction *decode_again(struct cpu *cpu, const u8 *host, u64 left);
+const struct instruction *decode_cached(struct cpu *cpu, const u8 *host, u64 left);
 
-/* How it runs by itself, of the last one that these two returned: solo.h. */
-struct solo_op;
-const struct solo_op *decode_solo(struct cpu *cpu, const struct instruction *insn);
+/* How it runs by itself, of the last one that these two returned: emulate.h. */
+struct emulate_op;
+const struct emulate_op *decode_emulate_op(struct cpu *cpu, const struct instruction *insn);
 
 /* The offset of an access in its segment, with these registers, and its linear address. */
 u64 decode_effective(const struct insn_access *access, const u64 gpr[REG_COUNT]);

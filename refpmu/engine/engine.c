@@ -5,7 +5,7 @@
  *	native		VMRUN, while the model doesn't watch (vmm/main_loop.c)
  *	translated	blocks, whose events are counted together (translator.h)
  *	direct		the instruction itself, executed by the hypervisor on the guest's
- *			registers, or a REP string in C (emulate/engine_solo.h)
+ *			registers, or a REP string in C (emulate/engine_emulate.h)
  *	system		in C: what operating systems execute all the time, and what has an exit of
  *			its own (emulate/system.h)
  *	transaction	in C: XBEGIN, XEND, XABORT, XTEST, and what begins an elision
@@ -24,7 +24,7 @@
 #include "refpmu/engine/step.h"
 #include "refpmu/engine/transaction.h"
 #include "refpmu/engine/translator.h"
-#include "refpmu/engine/emulate/engine_solo.h"
+#include "refpmu/engine/emulate/engine_emulate.h"
 #include "refpmu/engine/emulate/rep.h"
 #include "refpmu/engine/emulate/system.h"
 #include "refpmu/hv/vmrun.h"
@@ -33,8 +33,8 @@
 
 #define ROUND		8	/* instructions of a loop that is quicker without world switches */
 #define ROUNDS		256	/* at most, between two looks from outside */
-#define SOLO_LOOKS	4	/* at most, runs of them one after the other */
-#define MANY_LOOKS	64	/* one after the other */
+#define UNTRUSTED_TRIES	4	/* at most, runs of them one after the other */
+#define MANY_UNTRUSTED	64	/* one after the other */
 #define LINGER_LEAST	100000	/* TSC ticks, of 1 ns on QEMU: what some exits take */
 #define LINGER_MOST	10000000
 #define KEY_0		BITS(0, 1)	/* of PKRU: no access, or no writing, with key 0 */
@@ -45,13 +45,13 @@ void engine_init(struct cpu *cpu)
 	cpu->engine = hypervisor_pages(1);
 	cpu->engine->vectors = hypervisor_pages(1);
 	decode_init(cpu);
-	engine_solo_init(cpu);
+	engine_emulate_init(cpu);
 	cpu->engine->translates = translator && translator->init(cpu);
 }
 
 void engine_forget(struct cpu *cpu)
 {
-	cpu->looking = cpu->engine->rep.active = false;
+	cpu->untrusted = cpu->engine->rep.active = false;
 	siblings_started(cpu);
 	if (cpu->engine->translates)
 		translator->forget(cpu);
@@ -67,7 +67,7 @@ bool engine_has_translator(const struct cpu *cpu)
 /* Without the others all is stepped; but what nobody counts needs no steps. */
 static bool may_execute(const struct cpu *cpu)
 {
-	return hypervisor.engine != ENGINE_STEP || !model_watching(&cpu->model);
+	return hypervisor.engine != ENGINE_STEP || !model_needs_retire(&cpu->model);
 }
 
 /* Is translated code for the instruction at RIP, and those after it? */
@@ -113,49 +113,49 @@ static bool run_direct(struct cpu *cpu)
 {
 	bool delivered;
 
-	return engine_solo_fits(cpu) && engine_solo(cpu, true, &delivered);
+	return engine_emulate_fits(cpu) && engine_emulate(cpu, true, &delivered);
 }
 
 /* After one that ran directly: is the next one for that, too? */
 static bool goes_on(const struct cpu *cpu)
 {
-	return cpu->epoch == hypervisor.epoch && model_watching(&cpu->model) &&
+	return cpu->epoch == hypervisor.epoch && model_needs_retire(&cpu->model) &&
 	       !may_translate(cpu);
 }
 
 static bool run_system(struct cpu *cpu)
 {
 	const struct instruction *insn = decode_current(cpu);
-	bool watching = model_watching(&cpu->model);
+	bool needs_retire = model_needs_retire(&cpu->model);
 
 	if (!insn || !engine_system(cpu, insn))
 		return false;
-	cpu->statistics.carried_out += watching;
+	cpu->statistics.emulated_system += needs_retire;
 	return true;
 }
 
 /* All ways but a step. *why: the reason for one. */
-static bool run_without_step(struct cpu *cpu, enum handover_reason *why)
+static bool run_without_step(struct cpu *cpu, enum fallback_reason *why)
 {
 	/* Each instruction is looked at before it runs; a second look changes nothing. */
-	*why = HANDOVER_MODEL;
+	*why = FALLBACK_MODEL;
 	if (model_in_tx(&cpu->model))
 		return run_transaction(cpu) || run_direct(cpu);
-	*why = HANDOVER_MODE;
+	*why = FALLBACK_MODE;
 	if (!mode_fits(cpu))
 		return false;
-	*why = HANDOVER_TRAP;
+	*why = FALLBACK_TRAP;
 	if (traps_pending(cpu))
 		return false;
-	*why = HANDOVER_MODEL;
+	*why = FALLBACK_MODEL;
 	if (!may_translate(cpu))
-		return engine_solo_run(cpu, goes_on) || run_system(cpu);
+		return engine_emulate_run(cpu, goes_on) || run_system(cpu);
 	if (translator->run(cpu, why))
 		return true;
 	switch (*why) {
-	case HANDOVER_INSTRUCTION:
+	case FALLBACK_INSTRUCTION:
 		return run_system(cpu);
-	case HANDOVER_OVERFLOW:
+	case FALLBACK_OVERFLOW:
 		return run_direct(cpu);
 	default:
 		return false;
@@ -174,15 +174,15 @@ static void run_step(struct cpu *cpu)
 /* The instruction at RIP, or that and some more. */
 static void run_next(struct cpu *cpu)
 {
-	enum handover_reason why = HANDOVER_REASONS;
+	enum fallback_reason why = FALLBACK_REASONS;
 
-	siblings_stagger(cpu);
+	siblings_interleave(cpu);
 	rep_drop_rf(cpu);
 	if (may_execute(cpu)) {
 		if (run_without_step(cpu, &why))
 			return;
-		if (why != HANDOVER_REASONS)
-			cpu->statistics.handover[why]++;
+		if (why != FALLBACK_REASONS)
+			cpu->statistics.fallback[why]++;
 	}
 	run_step(cpu);
 }
@@ -196,7 +196,7 @@ void engine_step(struct cpu *cpu)
 	vmrun_set_intercepts(cpu, false);
 }
 
-static void begin(struct cpu *cpu)
+static void engine_begin(struct cpu *cpu)
 {
 	vmrun_set_intercepts(cpu, false);
 	deliver_injected(cpu);
@@ -206,8 +206,8 @@ static void begin(struct cpu *cpu)
 
 void engine_run(struct cpu *cpu)
 {
-	begin(cpu);
-	while (model_watching(&cpu->model) && !configuration_follow(cpu))
+	engine_begin(cpu);
+	while (model_needs_retire(&cpu->model) && !configuration_follow(cpu))
 		run_next(cpu);
 	vmrun_set_intercepts(cpu, false);
 }
@@ -217,12 +217,12 @@ static bool on_the_page(const struct cpu *cpu)
 	return cpu->vmcb->save.rip / PAGE_SIZE == cpu->engine->look.page;
 }
 
-/* Solo instructions first: there is no world switch, and they end where the page does. */
+/* Emulated instructions first: there is no world switch, and they end where the page does. */
 static void look(struct cpu *cpu)
 {
 	cpu->engine->look.page = cpu->vmcb->save.rip / PAGE_SIZE;
-	for (unsigned i = 0; i < SOLO_LOOKS; i++)
-		if (!engine_solo_fits(cpu) || !engine_solo_run(cpu, on_the_page))
+	for (unsigned i = 0; i < UNTRUSTED_TRIES; i++)
+		if (!engine_emulate_fits(cpu) || !engine_emulate_run(cpu, on_the_page))
 			break;
 		else if (!on_the_page(cpu))
 			return;
@@ -231,23 +231,23 @@ static void look(struct cpu *cpu)
 
 /*
  * A loop that goes to and from a page which isn't for native running costs two exits a round, and
- * one on such a page a world switch for each piece that isn't solo. So the longer such visits last
- * or follow each other closely, the longer the engine stays on afterwards, and it runs blocks.
+ * one on such a page a world switch for each piece that isn't emulated. So the longer such visits
+ * last or follow each other closely, the longer the engine stays on afterwards, and it runs blocks.
  */
 static bool stays_on(struct cpu *cpu, unsigned rounds)
 {
 	u64 now = tsc();
 
-	if (rounds == MANY_LOOKS && !cpu->engine->look.linger)
+	if (rounds == MANY_UNTRUSTED && !cpu->engine->look.linger)
 		cpu->engine->look.linger = LINGER_LEAST;
-	if (native_pages_suspected(cpu)) {
+	if (native_pages_untrusted(cpu)) {
 		cpu->engine->look.until = now;
 		return true;
 	}
 	return now - cpu->engine->look.until < cpu->engine->look.linger;
 }
 
-void engine_look(struct cpu *cpu)
+void engine_run_untrusted(struct cpu *cpu)
 {
 	u64 now = tsc();
 	unsigned rounds = 0;
@@ -257,48 +257,48 @@ void engine_look(struct cpu *cpu)
 	else if (cpu->engine->look.linger < LINGER_MOST)
 		cpu->engine->look.linger = LINGER_LEAST + 2 * cpu->engine->look.linger;
 	cpu->engine->look.until = now;
-	cpu->looking = true;
-	begin(cpu);
+	cpu->untrusted = true;
+	engine_begin(cpu);
 	do {
 		if (cpu->engine->look.linger)
 			run_next(cpu);
 		else
 			look(cpu);
 		rounds++;
-	} while (!model_watching(&cpu->model) && !configuration_follow(cpu) &&
+	} while (!model_needs_retire(&cpu->model) && !configuration_follow(cpu) &&
 		 model_has_tx(&cpu->model) && stays_on(cpu, rounds));
-	cpu->looking = false;
+	cpu->untrusted = false;
 	vmrun_set_intercepts(cpu, false);
 }
 
 /* From behind the instruction at this RIP to it, and through it. */
-static bool go_round(struct cpu *cpu, u64 rip)
+static bool run_loop_once(struct cpu *cpu, u64 rip)
 {
 	const struct instruction *insn;
 	bool delivered;
 
 	for (unsigned n = 0; cpu->vmcb->save.rip != rip; n++)
-		if (n == ROUND || !engine_solo_fits(cpu) || !engine_solo(cpu, false, &delivered) ||
-		    model_watching(&cpu->model))
+		if (n == ROUND || !engine_emulate_fits(cpu) ||
+		    !engine_emulate(cpu, false, &delivered) || model_needs_retire(&cpu->model))
 			return false;
 	insn = decode_current(cpu);
-	return insn && engine_solo_fits(cpu) && engine_system(cpu, insn) &&
+	return insn && engine_emulate_fits(cpu) && engine_system(cpu, insn) &&
 	       cpu->vmcb->save.rip == rip + insn->length;
 }
 
-void engine_again(struct cpu *cpu, u64 rip)
+void engine_exit_loop(struct cpu *cpu, u64 rip)
 {
 	bool seen = rip == cpu->engine->loop.exit_rip || rip == cpu->engine->loop.rip;
 	unsigned n = 0;
 
 	cpu->engine->loop.exit_rip = rip;
-	if (!seen || rip == cpu->engine->loop.far_rip)
+	if (!seen || rip == cpu->engine->loop.not_a_loop_rip)
 		return;
-	while (n < ROUNDS && !model_watching(&cpu->model) && !configuration_follow(cpu) &&
-	       go_round(cpu, rip))
+	while (n < ROUNDS && !model_needs_retire(&cpu->model) && !configuration_follow(cpu) &&
+	       run_loop_once(cpu, rip))
 		n++;
 	if (n)
 		cpu->engine->loop.rip = rip;
 	else if (rip != cpu->engine->loop.rip)
-		cpu->engine->loop.far_rip = rip;
+		cpu->engine->loop.not_a_loop_rip = rip;
 }

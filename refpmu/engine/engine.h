@@ -3,7 +3,8 @@
  * The counting engine: runs the guest instruction by instruction, or in translated blocks, where it
  * may not run natively, and reports every instruction that retires, exactly and in order. That is
  * while the model watches (engine_run), and for code that the processor underneath would execute
- * wrongly (engine_look, engine_again, engine_step). engine.c says which way an instruction takes.
+ * wrongly (engine_run_untrusted, engine_exit_loop, engine_step). engine.c says which way an
+ * instruction takes.
  */
 #ifndef REFPMU_ENGINE_ENGINE_H
 #define REFPMU_ENGINE_ENGINE_H
@@ -19,18 +20,18 @@ void engine_forget(struct cpu *cpu);
 /* Does translated code run on this machine, in this build? */
 bool engine_has_translator(const struct cpu *cpu);
 
-/* Run the guest until model_watching() is over. Handles its exits, through exits.h. */
+/* Run the guest until model_needs_retire() is over. Handles its exits, through exits.h. */
 void engine_run(struct cpu *cpu);
 
 /* The page at RIP must not run natively (native_pages.h): run it, at least one instruction, until
  * RIP is on a page that may, or the model watches. */
-void engine_look(struct cpu *cpu);
+void engine_run_untrusted(struct cpu *cpu);
 
 /*
  * After the instruction at this RIP, which had an exit of its own, while the model doesn't watch:
  * where such an instruction is in a short loop, run the loop without world switches.
  */
-void engine_again(struct cpu *cpu, u64 rip);
+void engine_exit_loop(struct cpu *cpu, u64 rip);
 
 /* Let the guest complete its next instruction (or take an event instead), whether or not the
  * model watches. For instructions that need another memory behind them: see exit_store.c. */

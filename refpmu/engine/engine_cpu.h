@@ -8,25 +8,26 @@
 
 struct decode_cache;
 struct engine_blocks;
-struct solo_code;
+struct emulate_code;
 
 struct engine_cpu {
 	struct siblings_state siblings;
 	struct rep_progress rep;
-	/* engine_look(): the page, by number; the TSC when it was left, and ticks to stay on. */
+	/* engine_run_untrusted(): the page, by number; the TSC when it was left, and ticks to stay
+	 * on. */
 	struct {
 		u64 page, until, linger;
 	} look;
-	/* engine_again(): the last instruction with an exit of its own; one that is in a short
+	/* engine_exit_loop(): the last instruction with an exit of its own; one that is in a short
 	 * loop; one that isn't. */
 	struct {
-		u64 exit_rip, rip, far_rip;
+		u64 exit_rip, rip, not_a_loop_rip;
 	} loop;
 	bool pmi_raised;		/* and interrupts haven't been looked for since */
 	bool translates;		/* the translator may be used on this machine, */
 	struct engine_blocks *blocks;	/* and its own */
 	struct decode_cache *decode_cache;
-	struct solo_code *solo_code;
+	struct emulate_code *emulate_code;
 	void *vectors;			/* an XSAVE area: transaction.c */
 };
 

@@ -16,7 +16,7 @@
 #include "refpmu/hv/processors.h"
 #include "refpmu/engine/engine_cpu.h"
 
-static void carry_out(struct cpu *cpu, const struct pmi_delivery *delivery)
+static void apply_delivery(struct cpu *cpu, const struct pmi_delivery *delivery)
 {
 	cpu->engine->pmi_raised = true;
 	if (delivery->lvtpc != *apic_register(APIC_LVTPC))
@@ -32,7 +32,7 @@ void exit_apic_pmi(void *ctx)
 	struct cpu *cpu = ctx;
 	struct pmi_delivery delivery = model_lvt_deliver(&cpu->model, *apic_register(APIC_LVTPC));
 
-	carry_out(cpu, &delivery);
+	apply_delivery(cpu, &delivery);
 }
 
 void exit_apic_write(struct cpu *cpu, u32 offset, u32 value)
@@ -49,5 +49,5 @@ void exit_apic_write(struct cpu *cpu, u32 offset, u32 value)
 		return;
 	/* As the APIC keeps it: reserved bits don't stay. */
 	delivery = model_lvt_written(&cpu->model, *apic_register(APIC_LVTPC));
-	carry_out(cpu, &delivery);
+	apply_delivery(cpu, &delivery);
 }

@@ -69,7 +69,7 @@ static bool belongs_to_machine(u32 msr)
 	return false;		/* outside all ranges: no processor of Intel's has those */
 }
 
-bool exit_msr_seen(u32 msr)
+bool exit_msr_is_tracked(u32 msr)
 {
 	for (unsigned i = 0; i < sizeof(seen) / sizeof(seen[0]); i++)
 		if (msr >= seen[i].first && msr <= seen[i].last)
@@ -159,7 +159,7 @@ bool exit_msr(struct cpu *cpu, bool write)
 	struct msr_result result;
 	u64 kept;
 
-	siblings_settle(cpu);
+	siblings_drain(cpu);
 	result = access(cpu, (u32)cpu->gpr[REG_RCX], write, value);
 	if (result.status != MSR_DONE) {
 		deliver_exception(cpu, VECTOR_GP, 0);
@@ -167,7 +167,7 @@ bool exit_msr(struct cpu *cpu, bool write)
 	}
 	if (write) {
 		guest_tsc_follow(cpu);
-		siblings_engage(cpu);
+		siblings_synchronize(cpu);
 	}
 	if (!write) {
 		kept = exit_kept_rdx(cpu, FAULT_RDMSR_KEEPS_RDX);

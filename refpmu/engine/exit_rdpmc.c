@@ -15,7 +15,7 @@ bool exit_rdpmc(struct cpu *cpu)
 					FAULT_RDPMC_USER_ALLOWED))
 		allowed = !allowed;
 	if (allowed) {
-		siblings_settle(cpu);
+		siblings_drain(cpu);
 		result = model_rdpmc(&cpu->model, (u32)cpu->gpr[REG_RCX]);
 		if (result.status == MSR_DONE) {
 			kept = exit_kept_rdx(cpu, FAULT_RDPMC_KEEPS_RDX);

@@ -11,13 +11,13 @@
 #include "refpmu/hv/vmrun.h"
 
 
-static enum exiting_page faulting_page(struct cpu *cpu)
+static enum trapped_page faulting_page(struct cpu *cpu)
 {
 	const struct vmcb_control *control = &cpu->vmcb->control;
 	u64 page = control->exit_info_2 & ~(PAGE_SIZE - 1);
 
-	for (unsigned i = 0; i < EXITING_PAGES && control->exit_info_1 & PF_WRITE; i++)
-		if (page == nested_paging_exiting(i))
+	for (unsigned i = 0; i < TRAPPED_PAGES && control->exit_info_1 & PF_WRITE; i++)
+		if (page == nested_paging_trapped(i))
 			return i;
 	vmrun_unexpected(cpu, EXIT_NPF);
 }
@@ -27,9 +27,9 @@ static u32 faulting_offset(const struct cpu *cpu)
 	return cpu->vmcb->control.exit_info_2 % PAGE_SIZE & ~3u;
 }
 
-static void write_register(struct cpu *cpu, enum exiting_page page, u32 offset, u32 value)
+static void write_register(struct cpu *cpu, enum trapped_page page, u32 offset, u32 value)
 {
-	if (page == EXITING_APIC)
+	if (page == TRAPPED_APIC)
 		exit_apic_write(cpu, offset, value);
 	else
 		model_exerciser_write(&cpu->model, offset, value);
@@ -37,9 +37,9 @@ static void write_register(struct cpu *cpu, enum exiting_page page, u32 offset, 
 
 bool exit_store(struct cpu *cpu)
 {
-	enum exiting_page page = faulting_page(cpu);
+	enum trapped_page page = faulting_page(cpu);
 	const struct instruction *insn = decode_current(cpu);
-	bool watching = model_watching(&cpu->model);
+	bool needs_retire = model_needs_retire(&cpu->model);
 	struct model_retired retired;
 	u32 value;
 
@@ -50,25 +50,25 @@ bool exit_store(struct cpu *cpu)
 	value = insn->store_register == REG_NONE ? insn->store_immediate :
 		(u32)cpu->gpr[insn->store_register];
 	write_register(cpu, page, faulting_offset(cpu), value);
-	exits_complete(cpu, &retired, insn, watching, SHADOW_NONE);
+	exits_complete(cpu, &retired, insn, needs_retire, SHADOW_NONE);
 	return true;
 }
 
-void exit_store_replace(struct cpu *cpu)
+void exit_store_step_begin(struct cpu *cpu)
 {
 	volatile u32 *shown;
 
-	cpu->exiting_page = faulting_page(cpu);
-	cpu->exiting_offset = faulting_offset(cpu);
-	shown = (volatile u32 *)nested_paging_shown(cpu->exiting_page);
-	cpu->exiting_scratch[cpu->exiting_offset / 4] = shown[cpu->exiting_offset / 4];
-	nested_paging_scratch(cpu, cpu->exiting_page);
+	cpu->trapped_page = faulting_page(cpu);
+	cpu->trapped_offset = faulting_offset(cpu);
+	shown = (volatile u32 *)nested_paging_shown(cpu->trapped_page);
+	cpu->trapped_scratch[cpu->trapped_offset / 4] = shown[cpu->trapped_offset / 4];
+	nested_paging_scratch(cpu, cpu->trapped_page);
 }
 
-void exit_store_restore(struct cpu *cpu, bool completed)
+void exit_store_step_end(struct cpu *cpu, bool completed)
 {
-	nested_paging_exit_again(cpu);
+	nested_paging_trap_again(cpu);
 	if (completed)
-		write_register(cpu, cpu->exiting_page, cpu->exiting_offset,
-			       cpu->exiting_scratch[cpu->exiting_offset / 4]);
+		write_register(cpu, cpu->trapped_page, cpu->trapped_offset,
+			       cpu->trapped_scratch[cpu->trapped_offset / 4]);
 }

@@ -22,13 +22,13 @@ void exits_on_vmmcall(bool (*handler)(struct cpu *cpu))
 }
 
 void exits_complete(struct cpu *cpu, struct model_retired *retired,
-		    const struct instruction *insn, bool was_watching, enum shadow shadow)
+		    const struct instruction *insn, bool needed_retire, enum shadow shadow)
 {
 	bool trap = cpu->vmcb->save.rflags & RFLAGS_TF;
 
 	cpu_skip(cpu, insn->length);
 	cpu->shadow = shadow;
-	retire_end(cpu, retired, insn, was_watching);
+	retire_end(cpu, retired, insn, needed_retire);
 	/* A WRMSR may have begun or ended the watching. */
 	vmrun_set_intercepts(cpu, false);
 	if (trap && shadow != SHADOW_MOV_SS)
@@ -44,7 +44,7 @@ void exits_halt(struct cpu *cpu)
 		model_halt(&cpu->model);
 		vmrun_set_intercepts(cpu, false);
 	} while (!vmrun_take_interrupt(cpu, cpu->vmcb->save.rflags & RFLAGS_IF, true));
-	model_seen(&cpu->model, cpu_cpl(cpu));
+	model_resumed(&cpu->model, cpu_cpl(cpu));
 	cpu->halted = false;
 	guest_tsc_follow(cpu);
 }
@@ -104,7 +104,7 @@ bool exits_instruction(struct cpu *cpu, u64 code)
 {
 	const struct instruction *insn = decode_current(cpu);
 	struct instruction unread = { .length = usual_length(code) };
-	bool was_watching = model_watching(&cpu->model), done;
+	bool needed_retire = model_needs_retire(&cpu->model), done;
 	bool halts = code == EXIT_HLT && !(cpu->vmcb->save.rflags & RFLAGS_TF);
 	struct model_retired retired;
 
@@ -150,7 +150,7 @@ bool exits_instruction(struct cpu *cpu, u64 code)
 		insn = &unread;
 	}
 	if (done)
-		exits_complete(cpu, &retired, insn, was_watching, SHADOW_NONE);
+		exits_complete(cpu, &retired, insn, needed_retire, SHADOW_NONE);
 	if (halts)
 		exits_halt(cpu);
 	return true;

@@ -22,7 +22,7 @@ void exits_on_vmmcall(bool (*handler)(struct cpu *cpu));
  * the #DB of the guest's own trap flag, begin its interrupt shadow.
  */
 void exits_complete(struct cpu *cpu, struct model_retired *retired,
-		    const struct instruction *insn, bool was_watching, enum shadow shadow);
+		    const struct instruction *insn, bool needed_retire, enum shadow shadow);
 
 /* The guest has retired a HLT: wait for what ends it, and deliver that. */
 void exits_halt(struct cpu *cpu);
@@ -53,7 +53,7 @@ u64 exit_kept_rdx(struct cpu *cpu, enum fault_id fault);
 void exit_msr_set_tsc_adjust(struct cpu *cpu, u64 adjust);
 
 /* Does exit_msr() want to see this one? */
-bool exit_msr_seen(u32 msr);
+bool exit_msr_is_tracked(u32 msr);
 
 /* Mark the MSRs that exit_msr() wants to see. Before the first VMRUN. */
 void exit_msr_permissions(u8 *permissions);
@@ -61,11 +61,11 @@ void exit_msr_permissions(u8 *permissions);
 /*
  * EXIT_NPF. true: it was a plain MOV to a page whose stores exit, which has been carried out and
  * reported. false: another instruction; nothing has been done. It must then run with that page
- * replaced: exit_store_replace(), one step, exit_store_restore() with whether it completed.
+ * replaced: exit_store_step_begin(), one step, exit_store_step_end() with whether it completed.
  */
 bool exit_store(struct cpu *cpu);
-void exit_store_replace(struct cpu *cpu);
-void exit_store_restore(struct cpu *cpu, bool completed);
+void exit_store_step_begin(struct cpu *cpu);
+void exit_store_step_end(struct cpu *cpu, bool completed);
 /* The guest writes a register of its local APIC. */
 void exit_apic_write(struct cpu *cpu, u32 offset, u32 value);
 /* struct model_host's pmi(); ctx is the struct cpu. */

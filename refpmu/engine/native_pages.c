@@ -53,7 +53,7 @@ bool native_pages_allow(struct cpu *cpu)
 	return allow(cpu, cpu->vmcb->control.exit_info_2);
 }
 
-bool native_pages_suspected(struct cpu *cpu)
+bool native_pages_untrusted(struct cpu *cpu)
 {
 	const u8 *at;
 

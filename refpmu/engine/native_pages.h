@@ -24,6 +24,6 @@ bool native_pages_fetch(const struct cpu *cpu);
 bool native_pages_allow(struct cpu *cpu);
 
 /* Is the code at RIP not for native running? false as well where its page isn't found. */
-bool native_pages_suspected(struct cpu *cpu);
+bool native_pages_untrusted(struct cpu *cpu);
 
 #endif

@@ -23,16 +23,16 @@ void retire_begin(struct cpu *cpu, struct model_retired *retired)
 	retired->tx = TX_NO_ACT;
 	retired->loads = retired->stores = retired->locked_loads = 0;
 	retired->n_access = 0;
-	retired->any_early = false;
+	retired->any_spilled = false;
 	retired->act = ACT_NONE;
 	note_registers(cpu, &retired->before);
 }
 
-static void add(struct cpu *cpu, struct model_retired *retired, u64 linear, u16 bytes, bool store,
-		bool locked)
+static void retire_add(struct cpu *cpu, struct model_retired *retired, u64 linear, u16 bytes,
+		       bool store, bool locked)
 {
 	if (retired->n_access == MODEL_MAX_ACCESSES) {
-		model_early_access(&cpu->model, retired, &retired->access[0]);
+		model_spill_access(&cpu->model, retired, &retired->access[0]);
 		for (unsigned i = 1; i < MODEL_MAX_ACCESSES; i++)
 			retired->access[i - 1] = retired->access[i];
 		retired->n_access--;
@@ -53,11 +53,11 @@ void retire_accesses(struct cpu *cpu, struct model_retired *retired,
 			retired->loads++;
 			if (insn->locked)
 				retired->locked_loads++;
-			add(cpu, retired, linear, access->bytes, false, insn->locked);
+			retire_add(cpu, retired, linear, access->bytes, false, insn->locked);
 		}
 		if (access->store) {
 			retired->stores++;
-			add(cpu, retired, linear, access->bytes, true, insn->locked);
+			retire_add(cpu, retired, linear, access->bytes, true, insn->locked);
 		}
 	}
 }
@@ -70,13 +70,13 @@ static bool changes_tables(const struct instruction *insn)
 }
 
 void retire_end(struct cpu *cpu, struct model_retired *retired, const struct instruction *insn,
-		bool was_watching)
+		bool needed_retire)
 {
 	if (changes_tables(insn))
 		translator_tables_changed(cpu);
 	if (insn && insn->port)
 		translator_device_accessed(cpu);
-	if (!was_watching && !model_watching(&cpu->model))
+	if (!needed_retire && !model_needs_retire(&cpu->model))
 		return;
 	note_registers(cpu, &retired->after);
 	if (insn) {

@@ -17,6 +17,6 @@ void retire_accesses(struct cpu *cpu, struct model_retired *retired,
 /* After it: complete the report and give it to the model if that is watching, or was before
  * the instruction. insn may be NULL: an unknown instruction. */
 void retire_end(struct cpu *cpu, struct model_retired *retired, const struct instruction *insn,
-		bool was_watching);
+		bool needed_retire);
 
 #endif

@@ -7,12 +7,12 @@
 #include "refpmu/engine/siblings.h"
 #include "refpmu/engine/engine_cpu.h"
 
-#define PATIENCE	4000000000ULL	/* TSC ticks: a second or more, on a loaded host */
+#define TIMEOUT_TICKS	4000000000ULL	/* TSC ticks: a second or more, on a loaded host */
 #define TURN		128u		/* half as many instructions */
 #define TURN_TICKS	200000ULL	/* some tens of microseconds, if it doesn't go on */
 
 /* Each side says what it is about to do and then looks at what the other one has said. */
-static void say(volatile bool *what, bool value)
+static void publish(volatile bool *what, bool value)
 {
 	__atomic_store_n(what, value, __ATOMIC_SEQ_CST);
 }
@@ -20,21 +20,21 @@ static void say(volatile bool *what, bool value)
 void siblings_started(struct cpu *cpu)
 {
 	cpu->engine->siblings.steps = 0;
-	cpu->engine->siblings.unseen = false;
+	cpu->engine->siblings.untracked = false;
 }
 
-void siblings_unseen(struct cpu *cpu)
+void siblings_untracked(struct cpu *cpu)
 {
 	if (hypervisor.several)
-		say(&cpu->engine->siblings.unseen, true);
+		publish(&cpu->engine->siblings.untracked, true);
 }
 
-void siblings_seen(struct cpu *cpu)
+void siblings_tracked(struct cpu *cpu)
 {
 	if (!hypervisor.several)
 		return;
-	__atomic_add_fetch(&cpu->engine->siblings.appearances, 1, __ATOMIC_SEQ_CST);
-	say(&cpu->engine->siblings.unseen, false);
+	__atomic_add_fetch(&cpu->engine->siblings.track_generation, 1, __ATOMIC_SEQ_CST);
+	publish(&cpu->engine->siblings.untracked, false);
 }
 
 /* Is what the other one does counted here? It may still be of an older configuration. */
@@ -47,27 +47,27 @@ static bool watches(const struct cpu *cpu, const struct cpu *other)
 }
 
 /*
- * Do not wait for `unseen` to be clear now: an unobserved sibling resumes native execution at once,
- * perhaps while this host thread isn't scheduled. Wait for the generation counter to change.
+ * Do not wait for `untracked` to be clear now: an unobserved sibling resumes native execution at
+ * once, perhaps while this host thread isn't scheduled. Wait for the generation counter to change.
  */
-static bool is_away(const struct cpu *cpu, const struct cpu *other, u32 appearances)
+static bool is_away(const struct cpu *cpu, const struct cpu *other, u32 track_generation)
 {
 	const struct siblings_state *its = &other->engine->siblings;
 
 	return other->running && (other->epoch != cpu->epoch ||
-				  (its->unseen && its->appearances == appearances));
+				  (its->untracked && its->track_generation == track_generation));
 }
 
-static void engage(struct cpu *cpu, struct cpu *other)
+static void synchronize(struct cpu *cpu, struct cpu *other)
 {
 	u64 begin = tsc();
-	u32 appearances;
+	u32 track_generation;
 
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	appearances = other->engine->siblings.appearances;
-	while (is_away(cpu, other, appearances)) {
-		processors_call(cpu, other);
-		if (tsc() - begin > PATIENCE) {
+	track_generation = other->engine->siblings.track_generation;
+	while (is_away(cpu, other, track_generation)) {
+		processors_kick(cpu, other);
+		if (tsc() - begin > TIMEOUT_TICKS) {
 			cpu->statistics.inexact[INEXACT_SIBLING]++;
 			return;
 		}
@@ -75,14 +75,14 @@ static void engage(struct cpu *cpu, struct cpu *other)
 	}
 }
 
-static void settle(struct cpu *cpu, const struct cpu *other)
+static void drain(struct cpu *cpu, const struct cpu *other)
 {
 	u32 steps = other->engine->siblings.steps;
 	u64 begin = tsc();
 
 	while ((steps & 1) && other->engine->siblings.steps == steps && other->running &&
 	       !other->halted) {
-		if (tsc() - begin > PATIENCE) {
+		if (tsc() - begin > TIMEOUT_TICKS) {
 			cpu->statistics.inexact[INEXACT_SIBLING]++;
 			return;
 		}
@@ -90,19 +90,19 @@ static void settle(struct cpu *cpu, const struct cpu *other)
 	}
 }
 
-void siblings_engage(struct cpu *cpu)
+void siblings_synchronize(struct cpu *cpu)
 {
 	for (unsigned i = 0; processors_get(i); i++)
 		if (watches(cpu, processors_get(i)))
-			engage(cpu, processors_get(i));
+			synchronize(cpu, processors_get(i));
 }
 
-void siblings_settle(struct cpu *cpu)
+void siblings_drain(struct cpu *cpu)
 {
-	siblings_stagger(cpu);
+	siblings_interleave(cpu);
 	for (unsigned i = 0; processors_get(i); i++)
 		if (watches(cpu, processors_get(i)))
-			settle(cpu, processors_get(i));
+			drain(cpu, processors_get(i));
 }
 
 /* Until the other one has gone through so many steps. */
@@ -119,15 +119,15 @@ static void give_way(const struct cpu *other, u32 turn)
 void siblings_pause(struct cpu *cpu)
 {
 	cpu->engine->siblings.pausing = false;
-	if (hypervisor.several && cpu->sibling && !cpu->sibling->engine->siblings.unseen &&
-	    model_watching(&cpu->model))
+	if (hypervisor.several && cpu->sibling && !cpu->sibling->engine->siblings.untracked &&
+	    model_needs_retire(&cpu->model))
 		give_way(cpu->sibling, TURN);
 }
 
-void siblings_stagger(struct cpu *cpu)
+void siblings_interleave(struct cpu *cpu)
 {
 	u32 most = cpu->model.latitude[LAT_INTERLEAVING], random;
-	u64 *state = &cpu->engine->siblings.stagger;
+	u64 *state = &cpu->engine->siblings.interleave_random;
 
 	if (!hypervisor.several || !cpu->sibling || !most)
 		return;
@@ -138,14 +138,14 @@ void siblings_stagger(struct cpu *cpu)
 		give_way(cpu->sibling, random % (most + 1));
 }
 
-void siblings_call(struct cpu *cpu, struct cpu *to)
+void siblings_kick(struct cpu *cpu, struct cpu *to)
 {
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	if (to->engine->siblings.unseen || to->halted)
-		processors_call(cpu, to);
+	if (to->engine->siblings.untracked || to->halted)
+		processors_kick(cpu, to);
 }
 
-void siblings_call_model(void *ctx, unsigned processor)
+void siblings_kick_for_model(void *ctx, unsigned processor)
 {
-	siblings_call(ctx, processors_find(processor));
+	siblings_kick(ctx, processors_find(processor));
 }

@@ -14,7 +14,7 @@
  * The guest's own trap flag works: it gets its #DB after each instruction.
  */
 #include "refpmu/hv/deliver.h"
-#include "refpmu/engine/emulate/engine_solo.h"
+#include "refpmu/engine/emulate/engine_emulate.h"
 #include "refpmu/engine/exits.h"
 #include "refpmu/hv/guest_memory.h"
 #include "refpmu/hv/processors.h"
@@ -98,24 +98,24 @@ static bool do_mov_ss(struct cpu *cpu, const struct instruction *insn)
 
 /* INT n and INT3: retired when they reached their handler. */
 static bool do_int(struct cpu *cpu, const struct instruction *insn, struct model_retired *retired,
-		   bool watching)
+		   bool needs_retire)
 {
-	const struct event event = {
+	const struct guest_event event = {
 		.vector = insn->vector, .type = EVENT_SOFTWARE, .length = insn->length,
 	};
 
 	if (!cpu_long_mode(cpu))
 		return false;
 	if (deliver(cpu, &event))
-		retire_end(cpu, retired, insn, watching);
+		retire_end(cpu, retired, insn, needs_retire);
 	return true;
 }
 
 /* true: the instruction, or an interrupt before it, is done. */
-static bool carry_out(struct cpu *cpu, const struct instruction *insn)
+static bool emulate_insn(struct cpu *cpu, const struct instruction *insn)
 {
 	struct vmcb_save *save = &cpu->vmcb->save;
-	bool watching = model_watching(&cpu->model), trap = save->rflags & RFLAGS_TF;
+	bool needs_retire = model_needs_retire(&cpu->model), trap = save->rflags & RFLAGS_TF;
 	enum shadow shadow = SHADOW_NONE;
 	struct model_retired retired;
 
@@ -137,7 +137,7 @@ static bool carry_out(struct cpu *cpu, const struct instruction *insn)
 		shadow = SHADOW_MOV_SS;
 		break;
 	case INSN_INT:
-		return do_int(cpu, insn, &retired, watching);
+		return do_int(cpu, insn, &retired, needs_retire);
 	case INSN_PAUSE:
 		cpu->engine->siblings.pausing = true;
 		break;
@@ -149,7 +149,7 @@ static bool carry_out(struct cpu *cpu, const struct instruction *insn)
 	default:
 		return false;
 	}
-	exits_complete(cpu, &retired, insn, watching, shadow);
+	exits_complete(cpu, &retired, insn, needs_retire, shadow);
 	if (insn->kind != INSN_HLT || trap)
 		return true;
 	if (cpu->stepping || hypervisor.several) {
@@ -161,7 +161,7 @@ static bool carry_out(struct cpu *cpu, const struct instruction *insn)
 	return true;
 }
 
-static bool wants_carrying_out(const struct instruction *insn)
+static bool is_emulated_here(const struct instruction *insn)
 {
 	switch (insn->kind) {
 	case INSN_STI:
@@ -178,22 +178,22 @@ static bool wants_carrying_out(const struct instruction *insn)
 
 /* ---- one step by the trap flag ---- */
 
-struct step {
+struct single_step {
 	const struct instruction *insn;		/* NULL: unknown */
 	struct model_retired *retired, local;
 	u64 gpr[REG_COUNT];			/* before */
-	bool watching;				/* the model, before */
+	bool needs_retire;			/* the model, before */
 	bool trap;				/* the guest's own trap flag, before */
 	u64 dr6;
 	u64 sfmask, r11;			/* as the guest sees them */
 };
 
-static bool is(const struct step *step, enum insn_kind kind)
+static bool insn_is(const struct single_step *step, enum insn_kind kind)
 {
 	return step->insn && step->insn->kind == kind;
 }
 
-static void before_run(struct cpu *cpu, struct step *step)
+static void before_run(struct cpu *cpu, struct single_step *step)
 {
 	struct vmcb_save *save = &cpu->vmcb->save;
 
@@ -201,16 +201,16 @@ static void before_run(struct cpu *cpu, struct step *step)
 	step->dr6 = save->dr6;
 	save->dr6 &= ~DR6_BS;
 	save->rflags |= RFLAGS_TF;
-	if (is(step, INSN_SYSCALL)) {
+	if (insn_is(step, INSN_SYSCALL)) {
 		step->sfmask = msr_read(MSR_IA32_FMASK);
 		msr_write(MSR_IA32_FMASK, step->sfmask & ~RFLAGS_TF);
-	} else if (is(step, INSN_SYSRET)) {
+	} else if (insn_is(step, INSN_SYSRET)) {
 		step->r11 = cpu->gpr[REG_R11];
 		cpu->gpr[REG_R11] |= RFLAGS_TF;
 	}
 	if (cpu->shadow != SHADOW_NONE) {
 		/* MOV to and from CR8 would meet the virtual TPR. */
-		if (is(step, INSN_MOV_CR8))
+		if (insn_is(step, INSN_MOV_CR8))
 			save->rflags &= ~RFLAGS_IF;
 		else
 			cpu->vmcb->control.int_ctl = V_INTR_MASKING;
@@ -223,16 +223,16 @@ static void set_trap_flag(u64 *flags, bool set)
 }
 
 /* Make the guest's state its own again. Returns whether #DB is due to the guest's trap flag. */
-static bool after_run(struct cpu *cpu, struct step *step, bool completed)
+static bool after_run(struct cpu *cpu, struct single_step *step, bool completed)
 {
 	struct vmcb_save *save = &cpu->vmcb->save;
 	bool due = step->trap;
 
 	save->dr6 = (save->dr6 & ~DR6_BS) | (step->dr6 & DR6_BS);
 	cpu->vmcb->control.int_ctl = 0;
-	if (cpu->shadow != SHADOW_NONE && is(step, INSN_MOV_CR8))
+	if (cpu->shadow != SHADOW_NONE && insn_is(step, INSN_MOV_CR8))
 		save->rflags |= RFLAGS_IF;
-	if (is(step, INSN_SYSCALL)) {
+	if (insn_is(step, INSN_SYSCALL)) {
 		msr_write(MSR_IA32_FMASK, step->sfmask);
 		if (completed) {
 			set_trap_flag(&cpu->gpr[REG_R11], step->trap);
@@ -240,14 +240,14 @@ static bool after_run(struct cpu *cpu, struct step *step, bool completed)
 			set_trap_flag(&save->rflags, due);
 			return due;
 		}
-	} else if (is(step, INSN_SYSRET)) {
+	} else if (insn_is(step, INSN_SYSRET)) {
 		cpu->gpr[REG_R11] = step->r11;
 		if (completed) {
 			due = step->r11 & RFLAGS_TF;
 			set_trap_flag(&save->rflags, due);
 			return due;
 		}
-	} else if (completed && (is(step, INSN_POPF) || is(step, INSN_IRET))) {
+	} else if (completed && (insn_is(step, INSN_POPF) || insn_is(step, INSN_IRET))) {
 		return due;		/* they have loaded the guest's */
 	}
 	set_trap_flag(&save->rflags, step->trap);
@@ -255,7 +255,7 @@ static bool after_run(struct cpu *cpu, struct step *step, bool completed)
 }
 
 /* PUSHF has stored our trap flag. */
-static void correct_pushed_flags(struct cpu *cpu, const struct step *step)
+static void correct_pushed_flags(struct cpu *cpu, const struct single_step *step)
 {
 	u64 linear = decode_linear(cpu, step->insn, &step->insn->access[0], step->gpr);
 	u16 image;
@@ -280,7 +280,7 @@ static bool loads_dr6(const struct instruction *insn)
  * are 0 for instructions. Of those the processor makes faults; QEMU notes with each single step
  * which one is at the next instruction, and forgets the others.
  */
-static bool breakpoint_met(struct cpu *cpu, const struct step *step)
+static bool breakpoint_met(struct cpu *cpu, const struct single_step *step)
 {
 	struct vmcb_save *save = &cpu->vmcb->save;
 	u64 met = save->dr6 & ~step->dr6 & DR6_B, data = 0;
@@ -293,31 +293,31 @@ static bool breakpoint_met(struct cpu *cpu, const struct step *step)
 	return data;
 }
 
-static void completed(struct cpu *cpu, struct step *step, bool trap_due)
+static void completed(struct cpu *cpu, struct single_step *step, bool trap_due)
 {
 	const struct instruction *insn = step->insn;
 	bool met;
 
 	cpu->statistics.exits[KIND_STEP]++;
 	cpu->shadow = SHADOW_NONE;
-	if (is(step, INSN_IRET))
+	if (insn_is(step, INSN_IRET))
 		cpu->nmis_may_be_blocked = false;
-	if (is(step, INSN_PUSHF))
+	if (insn_is(step, INSN_PUSHF))
 		correct_pushed_flags(cpu, step);
-	if (is(step, INSN_LOAD_SS))
+	if (insn_is(step, INSN_LOAD_SS))
 		cpu->statistics.inexact[INEXACT_TWO_STEPS]++;
 	if (!insn)
 		cpu->statistics.inexact[INEXACT_UNDECODED]++;
 
-	if (is(step, INSN_REP)) {
+	if (insn_is(step, INSN_REP)) {
 		if ((step->gpr[REG_RCX] ^ cpu->gpr[REG_RCX]) & insn->count_mask)
 			retire_accesses(cpu, step->retired, insn, step->gpr);
 		rep_end(cpu, insn, step->gpr[REG_RCX]);
 		rep_note(cpu);
 		cpu->engine->rep.active = cpu->engine->rep.rip == insn->rip;
 	}
-	if (!is(step, INSN_REP) || !cpu->engine->rep.active)
-		retire_end(cpu, step->retired, insn, step->watching);
+	if (!insn_is(step, INSN_REP) || !cpu->engine->rep.active)
+		retire_end(cpu, step->retired, insn, step->needs_retire);
 
 	met = breakpoint_met(cpu, step);
 	if (trap_due)
@@ -329,7 +329,7 @@ static void completed(struct cpu *cpu, struct step *step, bool trap_due)
 /* INTO, and INT n that wasn't seen coming. */
 static void software_interrupt(struct cpu *cpu, const struct instruction *insn)
 {
-	const struct event event = {
+	const struct guest_event event = {
 		.vector = insn && insn->kind == INSN_INT ? insn->vector : VECTOR_OF,
 		.type = EVENT_SOFTWARE,
 		.length = insn ? insn->length : 1,
@@ -339,7 +339,7 @@ static void software_interrupt(struct cpu *cpu, const struct instruction *insn)
 }
 
 /* The exits of a step that aren't its completion. */
-static void interrupted(struct cpu *cpu, const struct step *step, u64 code)
+static void interrupted(struct cpu *cpu, const struct single_step *step, u64 code)
 {
 	if (exits_instruction(cpu, code))
 		return;
@@ -347,7 +347,7 @@ static void interrupted(struct cpu *cpu, const struct step *step, u64 code)
 		if (step->retired)
 			model_cancel(&cpu->model, step->retired);
 		if (step->retired && model_fault(&cpu->model, FAULT_FAULTS_RETIRE))
-			retire_end(cpu, step->retired, step->insn, step->watching);
+			retire_end(cpu, step->retired, step->insn, step->needs_retire);
 		cpu->statistics.exits[KIND_EXCEPTION]++;
 		exits_exception(cpu, code);
 		return;
@@ -370,7 +370,7 @@ static void interrupted(struct cpu *cpu, const struct step *step, u64 code)
 	}
 }
 
-static u64 run_trapped(struct cpu *cpu, struct step *step, bool *done, bool *trap_due)
+static u64 run_trapped(struct cpu *cpu, struct single_step *step, bool *done, bool *trap_due)
 {
 	u64 code;
 
@@ -383,13 +383,15 @@ static u64 run_trapped(struct cpu *cpu, struct step *step, bool *done, bool *tra
 
 static void trap_step(struct cpu *cpu, const struct instruction *insn)
 {
-	struct step step = {
-		.insn = insn, .retired = &step.local, .watching = model_watching(&cpu->model),
+	struct single_step step = {
+		.insn = insn,
+		.retired = &step.local,
+		.needs_retire = model_needs_retire(&cpu->model),
 	};
 	bool done, trap_due;
 	u64 code;
 
-	if (is(&step, INSN_REP)) {
+	if (insn_is(&step, INSN_REP)) {
 		rep_begin(cpu);
 		step.retired = &cpu->engine->rep.retired;
 	} else {
@@ -408,9 +410,9 @@ static void trap_step(struct cpu *cpu, const struct instruction *insn)
 		cpu->statistics.exits[KIND_APIC]++;
 		if (exit_store(cpu))
 			return;
-		exit_store_replace(cpu);
+		exit_store_step_begin(cpu);
 		code = run_trapped(cpu, &step, &done, &trap_due);
-		exit_store_restore(cpu, done);
+		exit_store_step_end(cpu, done);
 	}
 	if (done)
 		completed(cpu, &step, trap_due);
@@ -421,7 +423,7 @@ static void trap_step(struct cpu *cpu, const struct instruction *insn)
 /* An event that the processor delivers by itself: nothing can be stepped meanwhile. */
 static void untrapped(struct cpu *cpu)
 {
-	const struct step step = { .insn = NULL };
+	const struct single_step step = { .insn = NULL };
 	u64 code = vmrun(cpu);
 
 	/* A store to the APIC comes again, stepped. */
@@ -437,8 +439,8 @@ static bool avoid_trap(struct cpu *cpu, const struct instruction *insn)
 {
 	bool delivered;
 
-	return insn->locked && processors_get(1) && engine_solo_fits(cpu) &&
-	       engine_solo(cpu, true, &delivered);
+	return insn->locked && processors_get(1) && engine_emulate_fits(cpu) &&
+	       engine_emulate(cpu, true, &delivered);
 }
 
 void step_instruction(struct cpu *cpu)
@@ -452,7 +454,7 @@ void step_instruction(struct cpu *cpu)
 	insn = decode_current(cpu);
 	if (model_has_tx(&cpu->model) && transaction_instruction(cpu, insn))
 		return;
-	if (insn && wants_carrying_out(insn) && carry_out(cpu, insn))
+	if (insn && is_emulated_here(insn) && emulate_insn(cpu, insn))
 		return;
 	if (insn && exit_control_refuses(cpu, insn))
 		return;

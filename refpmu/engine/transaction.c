@@ -88,7 +88,7 @@ void transaction_abort(struct cpu *cpu, enum tx_cause cause, u8 code)
 }
 
 /* Exceptions "are suppressed as if they had never occurred"; interrupts are handled afterwards. */
-bool transaction_swallows(struct cpu *cpu, const struct event *event)
+bool transaction_swallows(struct cpu *cpu, const struct guest_event *event)
 {
 	bool exception = event->type == EVENT_EXCEPTION || event->type == EVENT_SOFTWARE;
 
@@ -129,7 +129,7 @@ static void begin_elision(struct cpu *cpu, const struct instruction *insn)
 		       registers.rip + insn->length);
 }
 
-static void begin(struct cpu *cpu, const struct instruction *insn)
+static void transaction_begin(struct cpu *cpu, const struct instruction *insn)
 {
 	struct model_registers registers = { .rflags = cpu->vmcb->save.rflags };
 	u64 fallback = cpu->vmcb->save.rip + insn->length + (u64)insn->immediate;
@@ -150,7 +150,7 @@ static void begin(struct cpu *cpu, const struct instruction *insn)
 		transaction_abort(cpu, cause, 0);
 }
 
-static void end(struct cpu *cpu, const struct instruction *insn)
+static void transaction_end(struct cpu *cpu, const struct instruction *insn)
 {
 	enum tx_cause cause;
 
@@ -185,14 +185,14 @@ static bool is_one(const struct instruction *insn)
 			insn->kind == INSN_XABORT || insn->kind == INSN_XTEST);
 }
 
-static void carry_out(struct cpu *cpu, const struct instruction *insn)
+static void emulate_transaction(struct cpu *cpu, const struct instruction *insn)
 {
 	switch (insn->kind) {
 	case INSN_XBEGIN:
-		begin(cpu, insn);
+		transaction_begin(cpu, insn);
 		break;
 	case INSN_XEND:
-		end(cpu, insn);
+		transaction_end(cpu, insn);
 		break;
 	case INSN_XABORT:
 		if (model_in_tx(&cpu->model))
@@ -247,7 +247,7 @@ bool transaction_instruction(struct cpu *cpu, const struct instruction *insn)
 	if ((acquires || is_one(insn)) && vmrun_take_interrupt(cpu, open, false))
 		return true;
 	if (is_one(insn)) {
-		carry_out(cpu, insn);
+		emulate_transaction(cpu, insn);
 		if (trap)
 			deliver_single_step(cpu);
 		return true;

@@ -23,7 +23,7 @@ bool transaction_instruction(struct cpu *cpu, const struct instruction *insn);
 void transaction_abort(struct cpu *cpu, enum tx_cause cause, u8 code);
 
 /* An event comes in a transaction, which it aborts. true: and the program never hears of it. */
-bool transaction_swallows(struct cpu *cpu, const struct event *event);
+bool transaction_swallows(struct cpu *cpu, const struct guest_event *event);
 
 /* struct model_host's registers(); ctx is the struct cpu. */
 void transaction_registers(void *ctx, const struct model_registers *registers);

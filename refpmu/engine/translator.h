@@ -17,9 +17,9 @@ struct translator {
 	 * Run translated code from the guest's RIP on, in 64-bit code at CPL 0 or 3 with no trap
 	 * and no event pending, while model_bulk_possible(). true: something has retired, or an
 	 * interrupt was delivered. false: the next instruction is for another way; *why says why,
-	 * or HANDOVER_REASONS if nothing is to be counted.
+	 * or FALLBACK_REASONS if nothing is to be counted.
 	 */
-	bool (*run)(struct cpu *cpu, enum handover_reason *why);
+	bool (*run)(struct cpu *cpu, enum fallback_reason *why);
 
 	/* The guest's page tables may have changed: MOV to CR0, CR3 or CR4, an invalidation of the
 	 * TLB, code that ran unobserved. */

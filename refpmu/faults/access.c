@@ -96,7 +96,7 @@ u64 fault_duration(struct model *m, u64 cycles)
 }
 
 /* Faults ll-counts-prefetches and -far-prefetches: one is a load like others to the facility. */
-bool fault_prefetch(struct model *m, const struct step *s, bool is_load)
+bool fault_prefetch(struct model *m, const struct retire_ctx *s, bool is_load)
 {
 	const struct model_access a = { .linear = s->r->act_linear, .bytes = 1 };
 	struct access_outcome o;

@@ -70,7 +70,7 @@ static void write_late_index(struct model *m, struct assist_plan *plan)
 	m->faults.late_index.waits = false;
 }
 
-void fault_ds_area(struct model *m, const struct step *s, struct assist_plan *plan)
+void fault_ds_area(struct model *m, const struct retire_ctx *s, struct assist_plan *plan)
 {
 	struct ds_area *ds = &plan->area;
 	u64 maximum = ds->pebs_absolute_maximum;
@@ -211,7 +211,7 @@ static void break_write(struct model *m, struct assist_plan *plan)
 
 /* ---- index, threshold ---- */
 
-static u64 advance(struct model *m, const struct step *s, unsigned x)
+static u64 advance(struct model *m, const struct retire_ctx *s, unsigned x)
 {
 	u64 size = model_record_bytes(m);
 
@@ -228,7 +228,8 @@ static u64 advance(struct model *m, const struct step *s, unsigned x)
 	return size;
 }
 
-static void break_index(struct model *m, const struct step *s, unsigned x, struct assist_plan *plan)
+static void break_index(struct model *m, const struct retire_ctx *s, unsigned x,
+			struct assist_plan *plan)
 {
 	if (model_has_fault(m, FAULT_RECORDS_TO_BTS))
 		plan->index_at = plan->ds + DS_OFFSET_bts_index;
@@ -311,7 +312,7 @@ static void break_status(struct model *m, struct assist_plan *plan)
 
 /* ---- all of it ---- */
 
-void fault_assist(struct model *m, const struct step *s, unsigned x, struct assist_plan *plan)
+void fault_assist(struct model *m, const struct retire_ctx *s, unsigned x, struct assist_plan *plan)
 {
 	if (m->config.fault == FAULT_NONE)
 		return;

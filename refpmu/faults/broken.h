@@ -6,12 +6,12 @@
 #include "refpmu/model/model.h"
 
 /* The processor has a fault with parameters; does it act here? */
-bool model_strikes(struct model *m);
+bool model_fault_fires(struct model *m);
 
-/* Ask only where the fault would make a difference: each question is an opportunity. */
+/* Ask only where the fault would make a difference: each question is an injection point. */
 static inline bool broken(struct model *m, enum fault_id fault)
 {
-	return m->config.fault == fault && fault != FAULT_NONE && model_strikes(m);
+	return m->config.fault == fault && fault != FAULT_NONE && model_fault_fires(m);
 }
 
 #endif

@@ -93,7 +93,7 @@ bool fault_overflows(struct model *m, unsigned i, bool overflows)
 	       (!m->counter[i].value || !broken(m, FAULT_OVERFLOW_AT_ZERO_ONLY));
 }
 
-bool fault_in_scope(struct model *m, const struct step *s, const struct model_rule *rule,
+bool fault_in_scope(struct model *m, const struct retire_ctx *s, const struct model_rule *rule,
 		    bool inside)
 {
 	if (m->config.fault == FAULT_NONE)
@@ -105,7 +105,7 @@ bool fault_in_scope(struct model *m, const struct step *s, const struct model_ru
 	return inside != broken(m, FAULT_TX_FILTER_INVERTED);
 }
 
-void fault_not_selected(struct model *m, struct step *s, unsigned i, bool scope, u64 occurred)
+void fault_not_selected(struct model *m, struct retire_ctx *s, unsigned i, bool scope, u64 occurred)
 {
 	struct model_counter *c = &m->counter[i];
 	const struct model_rule *rule = s->rule[i];
@@ -150,7 +150,7 @@ bool fault_sibling_counts(struct model *m, unsigned i, bool same_core, bool coun
 					    FAULT_FIXED_ANYTHREAD_ALL_CORES));
 }
 
-void fault_sibling_served(struct model *m, struct step *s)
+void fault_sibling_served(struct model *m, struct retire_ctx *s)
 {
 	if (s->interrupts && broken(m, FAULT_ANYTHREAD_SIBLING_PMI_LOST))
 		s->interrupts = 0;

@@ -40,7 +40,7 @@ static u64 store_status(struct model *m, const struct model_access *a,
 	return status;
 }
 
-static u64 store_address(struct model *m, const struct step *s, const struct memory_result *o,
+static u64 store_address(struct model *m, const struct retire_ctx *s, const struct memory_result *o,
 			 u64 linear)
 {
 	if (broken(m, FAULT_PS_ADDRESS_IP))
@@ -56,7 +56,8 @@ static u64 store_address(struct model *m, const struct step *s, const struct mem
 	return linear;
 }
 
-void fault_precise_store(struct model *m, const struct step *s, unsigned a, struct record *record)
+void fault_precise_store(struct model *m, const struct retire_ctx *s, unsigned a,
+			 struct record *record)
 {
 	const struct memory_result *o = &s->outcome[a].memory;
 
@@ -102,7 +103,7 @@ static u64 other_address(struct model *m, const struct model_access *a,
 	return linear;
 }
 
-void fault_data_address(struct model *m, const struct step *s, unsigned x, unsigned a,
+void fault_data_address(struct model *m, const struct retire_ctx *s, unsigned x, unsigned a,
 			struct record *record)
 {
 	const struct model_access *access = &s->r->access[a];

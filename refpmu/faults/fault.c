@@ -27,7 +27,7 @@ static bool is_the_case(const struct model *m, u32 conditions)
 	return counter_is(m, conditions);
 }
 
-static bool takes_opportunity(struct model *m)
+static bool fires_here(struct model *m)
 {
 	const struct fault_when *when = &m->config.when;
 
@@ -39,30 +39,30 @@ static bool takes_opportunity(struct model *m)
 		return false;
 	if (!when->nth && !when->from && !when->every)
 		return true;
-	if (m->faults.asked != m->faults.moment) {
-		m->faults.asked = m->faults.moment;
-		m->faults.opportunities++;
+	if (m->faults.last_sequence != m->faults.sequence) {
+		m->faults.last_sequence = m->faults.sequence;
+		m->faults.injection_points++;
 		if (when->nth)
-			m->faults.struck = m->faults.opportunities == when->nth;
+			m->faults.fired = m->faults.injection_points == when->nth;
 		else if (when->from)
-			m->faults.struck = m->faults.opportunities >= when->from;
+			m->faults.fired = m->faults.injection_points >= when->from;
 		else
-			m->faults.struck = m->faults.opportunities % when->every == 0;
+			m->faults.fired = m->faults.injection_points % when->every == 0;
 	}
-	return m->faults.struck;
+	return m->faults.fired;
 }
 
-bool model_strikes(struct model *m)
+bool model_fault_fires(struct model *m)
 {
-	bool strikes = takes_opportunity(m);
+	bool fires = fires_here(m);
 
-	m->faults.acted += strikes;
-	return strikes;
+	m->faults.acted += fires;
+	return fires;
 }
 
-void fault_moment(struct model *m)
+void fault_next_sequence(struct model *m)
 {
-	m->faults.moment++;
+	m->faults.sequence++;
 }
 
 void fault_at_counter(struct model *m, unsigned counter)
@@ -72,7 +72,7 @@ void fault_at_counter(struct model *m, unsigned counter)
 
 bool model_fault(struct model *m, enum fault_id fault)
 {
-	m->faults.moment++;
+	m->faults.sequence++;
 	return broken(m, fault);
 }
 
@@ -163,7 +163,7 @@ void fault_instruction(struct model *m, const struct model_retired *r)
 {
 	if (m->config.fault == FAULT_NONE)
 		return;
-	fault_moment(m);
+	fault_next_sequence(m);
 	m->faults.cpl = r->cpl;
 	m->faults.interrupts_off = !(r->after.rflags & RFLAGS_IF);
 }

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * When a fault acts. Without parameters always; with them, on some of its opportunities. An
- * opportunity is a moment at which the fault could act: at most one an instruction or an access.
- * As text, behind the fault's name, in any order, each at most once (refpmu/launch/fault.c):
+ * When a fault acts. Without parameters always; with them, on some of its injection points. An
+ * injection point is a moment at which the fault could act: at most one an instruction or an
+ * access. As text, behind the fault's name, in any order, each at most once
+ * (refpmu/launch/fault.c):
  *	@pmc0..7, @fixed0..2	only where that counter is concerned
  *	@page-crossing		only in an assist whose record crosses a page
  *	@int			only where that counter's overflow is to interrupt
  *	@beside			only where another counter is counting beside that one
  *	@cpl3			only while the processor is at privilege level 3
  *	@cpu1			only on the processor with number 1, the first is 0
- *	@nth=N			only on the Nth opportunity, from 1
- *	@from=N			on the Nth opportunity and all after it
- *	@1inN			on every Nth opportunity; of @nth, @from and @1in one at most
+ *	@nth=N			only on the Nth injection point, from 1
+ *	@from=N			on the Nth injection point and all after it
+ *	@1inN			on every Nth injection point; of @nth, @from and @1in one at most
  * A fault that by itself hits every fourth occurrence hits each that @nth, @from or @1in choose.
  * enum fault_scope says which faults know of a counter or of a record.
  */

@@ -207,7 +207,7 @@ static u64 data_source_of(struct model *m, const struct fault_load *load)
 	return value;
 }
 
-static u64 address_of(struct model *m, const struct step *s, const struct fault_load *load)
+static u64 address_of(struct model *m, const struct retire_ctx *s, const struct fault_load *load)
 {
 	if (broken(m, FAULT_LL_ADDRESS_IP))
 		return s->r->ip;
@@ -225,7 +225,7 @@ static u64 address_of(struct model *m, const struct step *s, const struct fault_
 }
 
 /* The three fields are 0, or two of them. */
-static void empty(struct model *m, const struct step *s, struct record *record)
+static void empty(struct model *m, const struct retire_ctx *s, struct record *record)
 {
 	if (model_generation(m)->pebs_format == FORMAT_FMT2 && broken(m, FAULT_LL_FORMAT_2_EMPTY))
 		record->latency = record->data_source = 0;
@@ -233,7 +233,7 @@ static void empty(struct model *m, const struct step *s, struct record *record)
 		record->data_linear_address = record->latency = record->data_source = 0;
 }
 
-void fault_latency_record(struct model *m, const struct step *s, struct record *record)
+void fault_latency_record(struct model *m, const struct retire_ctx *s, struct record *record)
 {
 	const struct fault_load *load, *latency, *source;
 

@@ -9,45 +9,45 @@
 
 /* The faults that are generated of each register; FAULT_NONE: there is none. */
 static const struct { u16 write_dropped, reads_zero, reserved_accepted, refused_taken, shared; }
-	generated[REG_KINDS] = {
+	generated[MODEL_REG_KINDS] = {
 #define FAULT_MSR_WRITE(token, msr, members, name, requirements, title, ...) \
-	[REG_##token].write_dropped = FAULT_##token##_WRITE_DROPPED,
+	[MODEL_REG_##token].write_dropped = FAULT_##token##_WRITE_DROPPED,
 #define FAULT_MSR_READ(token, msr, members, name, requirements, title, ...) \
-	[REG_##token].reads_zero = FAULT_##token##_READS_ZERO,
+	[MODEL_REG_##token].reads_zero = FAULT_##token##_READS_ZERO,
 #define FAULT_MSR_RESERVED(token, msr, members, name, requirements, title, ...) \
-	[REG_##token].reserved_accepted = FAULT_##token##_RESERVED_ACCEPTED,
+	[MODEL_REG_##token].reserved_accepted = FAULT_##token##_RESERVED_ACCEPTED,
 #define FAULT_MSR_REFUSED(token, msr, name, requirements, title) \
-	[REG_##token].refused_taken = FAULT_##token##_REFUSED_TAKEN,
+	[MODEL_REG_##token].refused_taken = FAULT_##token##_REFUSED_TAKEN,
 #include "refpmu/faults/fault_msr.def"
 #define FAULT_MSR_SHARED(token, msr, name, requirements, title) \
-	[REG_##token].shared = FAULT_##token##_SHARED,
+	[MODEL_REG_##token].shared = FAULT_##token##_SHARED,
 #include "refpmu/faults/fault_shared.def"
 };
 
 /* ---- which registers and bits there are ---- */
 
-bool fault_msr_exists(struct model *m, const struct place *p, bool exists)
+bool fault_msr_exists(struct model *m, const struct msr_ref *p, bool exists)
 {
 	if (!exists)
-		return p->reg == REG_A_PMC && p->i < model_gp_counters(m) &&
+		return p->reg == MODEL_REG_A_PMC && p->i < model_gp_counters(m) &&
 		       broken(m, FAULT_A_PMC_UNANNOUNCED);
-	return !(p->reg == REG_OFFCORE_RSP_0 && broken(m, FAULT_OFFCORE_RSP_0_MISSING)) &&
-	       !(p->reg == REG_OFFCORE_RSP_1 && broken(m, FAULT_OFFCORE_RSP_1_MISSING));
+	return !(p->reg == MODEL_REG_OFFCORE_RSP_0 && broken(m, FAULT_OFFCORE_RSP_0_MISSING)) &&
+	       !(p->reg == MODEL_REG_OFFCORE_RSP_1 && broken(m, FAULT_OFFCORE_RSP_1_MISSING));
 }
 
-bool fault_absent_answers(struct model *m, const struct place *p, bool answers)
+bool fault_absent_answers(struct model *m, const struct msr_ref *p, bool answers)
 {
 	return answers ||
 	       (p->counter < FIRST_FIXED && broken(m, FAULT_ABSENT_COUNTERS_ANSWER));
 }
 
-u64 fault_msr_bits(struct model *m, const struct place *p, u64 bits)
+u64 fault_msr_bits(struct model *m, const struct msr_ref *p, u64 bits)
 {
-	if (p->reg == REG_PEBS_ENABLE && broken(m, FAULT_PRECISE_STORE_EXISTS))
+	if (p->reg == MODEL_REG_PEBS_ENABLE && broken(m, FAULT_PRECISE_STORE_EXISTS))
 		bits |= IA32_PEBS_ENABLE_PS_EN;
-	if (p->reg == REG_PEBS_ENABLE && broken(m, FAULT_LL_ENABLE_MISSING))
+	if (p->reg == MODEL_REG_PEBS_ENABLE && broken(m, FAULT_LL_ENABLE_MISSING))
 		bits &= ~IA32_PEBS_ENABLE_LL_EN_PMC;
-	if (p->reg == REG_LD_LAT && broken(m, FAULT_LD_LAT_WIDE))
+	if (p->reg == MODEL_REG_LD_LAT && broken(m, FAULT_LD_LAT_WIDE))
 		bits |= BITS(0, 31);
 	return bits;
 }
@@ -133,26 +133,26 @@ static u64 read_status(struct model *m, u64 value)
 	return status;
 }
 
-static bool unreadable(struct model *m, enum reg reg)
+static bool unreadable(struct model *m, enum model_reg reg)
 {
-	return (reg == REG_PEBS_ENABLE && broken(m, FAULT_PEBS_ENABLE_UNREADABLE)) ||
-	       (reg == REG_LD_LAT && broken(m, FAULT_LD_LAT_UNREADABLE)) ||
-	       (reg == REG_PERF_CAPABILITIES && broken(m, FAULT_CAPABILITIES_UNREADABLE));
+	return (reg == MODEL_REG_PEBS_ENABLE && broken(m, FAULT_PEBS_ENABLE_UNREADABLE)) ||
+	       (reg == MODEL_REG_LD_LAT && broken(m, FAULT_LD_LAT_UNREADABLE)) ||
+	       (reg == MODEL_REG_PERF_CAPABILITIES && broken(m, FAULT_CAPABILITIES_UNREADABLE));
 }
 
-void fault_rdmsr(struct model *m, const struct place *p, struct msr_result *result)
+void fault_rdmsr(struct model *m, const struct msr_ref *p, struct msr_result *result)
 {
 	if (m->config.fault == FAULT_NONE || result->status != MSR_DONE)
 		return;
-	if (p->reg == REG_PMC || p->reg == REG_A_PMC || p->reg == REG_FIXED_CTR) {
+	if (p->reg == MODEL_REG_PMC || p->reg == MODEL_REG_A_PMC || p->reg == MODEL_REG_FIXED_CTR) {
 		if (model_has_counter(m, p->counter))
 			result->value = read_by_number(m, p->counter, result->value);
-	} else if (p->reg == REG_GLOBAL_STATUS) {
+	} else if (p->reg == MODEL_REG_GLOBAL_STATUS) {
 		result->value = read_status(m, result->value);
-	} else if (p->reg == REG_MISC_ENABLE && broken(m, FAULT_PEBS_SHOWN_UNAVAILABLE)) {
+	} else if (p->reg == MODEL_REG_MISC_ENABLE && broken(m, FAULT_PEBS_SHOWN_UNAVAILABLE)) {
 		result->value |= IA32_MISC_ENABLE_PEBS_UNAVAILABLE;
 	}
-	if (p->reg == REG_DS_AREA && m->host->netburst && broken(m, FAULT_NB_DS_AREA_SHARED))
+	if (p->reg == MODEL_REG_DS_AREA && m->host->netburst && broken(m, FAULT_NB_DS_AREA_SHARED))
 		result->value = netburst_of(m)->faults.last_ds_area;
 	if (unreadable(m, p->reg))
 		*result = (struct msr_result){ .status = MSR_GP };
@@ -200,55 +200,57 @@ void fault_rdpmc(struct model *m, unsigned counter, struct msr_result *result)
 /* ---- writing ---- */
 
 /* Must be refused: does a broken processor accept it? */
-static bool accepts(struct model *m, enum reg reg, u64 value, bool read_only)
+static bool accepts(struct model *m, enum model_reg reg, u64 value, bool read_only)
 {
-	if (reg == REG_GLOBAL_STATUS && value == IA32_PERF_GLOBAL_STATUS_OVF_BUF &&
+	if (reg == MODEL_REG_GLOBAL_STATUS && value == IA32_PERF_GLOBAL_STATUS_OVF_BUF &&
 	    broken(m, FAULT_STATUS_62_WRITABLE))
 		return true;
 	return (!read_only && broken(m, FAULT_RESERVED_ACCEPTED)) ||
-	       (reg == REG_GLOBAL_STATUS &&
+	       (reg == MODEL_REG_GLOBAL_STATUS &&
 		(broken(m, FAULT_STATUS_WRITABLE) || broken(m, FAULT_STATUS_TAKES_WRITES))) ||
-	       (reg == REG_PERF_CAPABILITIES && broken(m, FAULT_CAPABILITIES_TAKE_WRITES)) ||
+	       (reg == MODEL_REG_PERF_CAPABILITIES && broken(m, FAULT_CAPABILITIES_TAKE_WRITES)) ||
 	       broken(m, generated[reg].reserved_accepted);
 }
 
 /* What a register that can't be written does with a write that a broken processor accepts. */
-static void take_read_only(struct model *m, enum reg reg, u64 value)
+static void take_read_only(struct model *m, enum model_reg reg, u64 value)
 {
-	if (reg == REG_GLOBAL_STATUS && broken(m, FAULT_STATUS_TAKES_WRITES))
+	if (reg == MODEL_REG_GLOBAL_STATUS && broken(m, FAULT_STATUS_TAKES_WRITES))
 		m->global_status = value;
-	if (reg == REG_PERF_CAPABILITIES && broken(m, FAULT_CAPABILITIES_TAKE_WRITES))
+	if (reg == MODEL_REG_PERF_CAPABILITIES && broken(m, FAULT_CAPABILITIES_TAKE_WRITES))
 		m->perf_capabilities = value;
 }
 
-static void take(struct model *m, const struct place *p, u64 value)
+static void fault_msr_take(struct model *m, const struct msr_ref *p, u64 value)
 {
 	model_msr_take(m, p, value);
 	model_configure(m);
 }
 
 /* Is a write that is accepted lost? */
-static bool is_lost(struct model *m, const struct place *p, u64 value)
+static bool is_lost(struct model *m, const struct msr_ref *p, u64 value)
 {
-	bool counter = p->reg == REG_PMC || p->reg == REG_A_PMC || p->reg == REG_FIXED_CTR;
+	bool counter = p->reg == MODEL_REG_PMC || p->reg == MODEL_REG_A_PMC ||
+		       p->reg == MODEL_REG_FIXED_CTR;
 
 	return broken(m, generated[p->reg].write_dropped) ||
 	       (counter && m->active & BIT(p->counter) &&
 		broken(m, FAULT_WRITE_WHILE_COUNTING_LOST)) ||
-	       (p->reg == REG_DS_AREA && m->ds_area && value && broken(m, FAULT_DS_AREA_STICKS));
+	       (p->reg == MODEL_REG_DS_AREA && m->ds_area && value &&
+		broken(m, FAULT_DS_AREA_STICKS));
 }
 
 /* What the register takes instead. */
-static u64 taken(struct model *m, const struct place *p, u64 value)
+static u64 taken(struct model *m, const struct msr_ref *p, u64 value)
 {
-	if (p->reg == REG_PMC && value & BIT(31) && broken(m, FAULT_PMC_NOT_SIGN_EXTENDED))
+	if (p->reg == MODEL_REG_PMC && value & BIT(31) && broken(m, FAULT_PMC_NOT_SIGN_EXTENDED))
 		return value & BITS(0, 31);
-	if (p->reg == REG_A_PMC && broken(m, FAULT_FULL_WIDTH_TRUNCATED))
+	if (p->reg == MODEL_REG_A_PMC && broken(m, FAULT_FULL_WIDTH_TRUNCATED))
 		return value & BITS(0, 31);
 	return value;
 }
 
-void fault_wrmsr(struct model *m, const struct place *p, u64 value, struct msr_write *w)
+void fault_wrmsr(struct model *m, const struct msr_ref *p, u64 value, struct msr_write *w)
 {
 	struct model *sibling = model_core_sibling(m);
 
@@ -257,13 +259,13 @@ void fault_wrmsr(struct model *m, const struct place *p, u64 value, struct msr_w
 	if (w->refused) {
 		if (!accepts(m, p->reg, value, w->read_only)) {
 			if (!w->read_only && broken(m, generated[p->reg].refused_taken))
-				take(m, p, w->value);
+				fault_msr_take(m, p, w->value);
 			return;
 		}
 		w->refused = false;
 		w->taken = !w->read_only;
 	}
-	if (p->reg == REG_DEBUGCTL && value & IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI &&
+	if (p->reg == MODEL_REG_DEBUGCTL && value & IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI &&
 	    broken(m, FAULT_FREEZE_REFUSED)) {
 		w->refused = true;
 		w->taken = false;
@@ -273,8 +275,8 @@ void fault_wrmsr(struct model *m, const struct place *p, u64 value, struct msr_w
 	if (w->taken && is_lost(m, p, w->value))
 		w->taken = false;
 	if (sibling && broken(m, generated[p->reg].shared)) {
-		take(sibling, p, w->value);
-		model_core_call(m, sibling);
+		fault_msr_take(sibling, p, w->value);
+		model_core_kick(m, sibling);
 	}
 	take_read_only(m, p->reg, value);
 }
@@ -318,37 +320,37 @@ static void take_pebs_enable(struct model *m, u64 value)
 	fault_at_counter(m, MODEL_NO_COUNTER);
 }
 
-void fault_msr_taken(struct model *m, const struct place *p, u64 value)
+void fault_msr_taken(struct model *m, const struct msr_ref *p, u64 value)
 {
 	if (m->config.fault == FAULT_NONE)
 		return;
 	switch (p->reg) {
-	case REG_PERFEVTSEL:
+	case MODEL_REG_PERFEVTSEL:
 		take_enable(m, p->i, value);
 		break;
-	case REG_FIXED_CTR_CTRL:
+	case MODEL_REG_FIXED_CTR_CTRL:
 		take_fixed_ctrl(m, value);
 		break;
-	case REG_GLOBAL_CTRL:
+	case MODEL_REG_GLOBAL_CTRL:
 		m->faults.frozen = false;
 		m->faults.not_started = 0;
 		break;
-	case REG_PEBS_ENABLE:
+	case MODEL_REG_PEBS_ENABLE:
 		take_pebs_enable(m, value);
 		break;
-	case REG_LD_LAT:
+	case MODEL_REG_LD_LAT:
 		m->faults.threshold_before = m->ld_lat_threshold;
 		break;
-	case REG_DS_AREA:
+	case MODEL_REG_DS_AREA:
 		if (!m->faults.first_ds_area)
 			m->faults.first_ds_area = value;
 		if (m->host->netburst && m->config.fault == FAULT_NB_DS_AREA_SHARED)
 			netburst_of(m)->faults.last_ds_area = value;
 		break;
-	case REG_OFFCORE_RSP_0:
-	case REG_OFFCORE_RSP_1:
+	case MODEL_REG_OFFCORE_RSP_0:
+	case MODEL_REG_OFFCORE_RSP_1:
 		if (broken(m, FAULT_OFFCORE_REGISTERS_ONE))
-			m->offcore_rsp[REG_OFFCORE_RSP_1 - p->reg] = value;
+			m->offcore_rsp[MODEL_REG_OFFCORE_RSP_1 - p->reg] = value;
 		break;
 	default:
 		break;

@@ -41,7 +41,7 @@ bool fault_nb_relative(struct model *m, bool relative)
 	return relative && !broken(m, FAULT_NB_PEBS_ABSOLUTE);
 }
 
-static u64 read(struct model *m, const struct netburst_place *p, u64 value)
+static u64 fault_netburst_read(struct model *m, const struct netburst_place *p, u64 value)
 {
 	struct netburst *n = netburst_of(m);
 	u8 thread = (u8)netburst_thread_of(m);
@@ -72,7 +72,7 @@ u64 fault_nb_rdmsr(struct model *m, const struct netburst_place *p, u64 value)
 {
 	if (m->config.fault == FAULT_NONE)
 		return value;
-	value = read(m, p, value);
+	value = fault_netburst_read(m, p, value);
 	return broken(m, generated[p->reg].reads_zero) ? 0 : value;
 }
 
@@ -340,7 +340,7 @@ u32 fault_nb_started(struct model *m, const struct netburst_step *s, unsigned i,
 void fault_nb_interrupt(struct model *m, unsigned i, bool wrapped, struct netburst_pmi *pmi)
 {
 	u32 *later = &netburst_of(m)->faults.pmi_later, bit = (u32)BIT(i);
-	bool held = *later & bit;
+	bool pmi_deferred = *later & bit;
 
 	if (m->config.fault == FAULT_NONE)
 		return;
@@ -353,7 +353,7 @@ void fault_nb_interrupt(struct model *m, unsigned i, bool wrapped, struct netbur
 		pmi->raised = true;
 		pmi->due = false;
 	}
-	if (held)
+	if (pmi_deferred)
 		pmi->raised = true;
 }
 

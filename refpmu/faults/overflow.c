@@ -7,7 +7,7 @@
 #define RFLAGS_IF	BIT(9)
 
 /* The status bits that an overflow of counter i sets. */
-static u64 status_of(struct model *m, const struct step *s, unsigned i, u64 status)
+static u64 status_of(struct model *m, const struct retire_ctx *s, unsigned i, u64 status)
 {
 	struct model *sibling = model_core_sibling(m);
 
@@ -30,7 +30,7 @@ static u64 status_of(struct model *m, const struct step *s, unsigned i, u64 stat
 }
 
 /* No interrupt of this overflow? again: its bit was still set. */
-static bool stays_quiet(struct model *m, const struct step *s, const struct model_rule *rule,
+static bool stays_quiet(struct model *m, const struct retire_ctx *s, const struct model_rule *rule,
 			bool again)
 {
 	return (again && broken(m, FAULT_PMI_WAITS_FOR_STATUS)) ||
@@ -49,10 +49,10 @@ static void arm(struct model *m, unsigned i, const struct model_rule *rule,
 		overflow->due = !overflow->due;
 	if (rule->flags & EV_PS && broken(m, FAULT_PS_AT_WRAP))
 		overflow->due = true;
-	if (!overflow->held && broken(m, FAULT_PEBS_INTERRUPTS))
+	if (!overflow->pmi_deferred && broken(m, FAULT_PEBS_INTERRUPTS))
 		overflow->interrupt = true;
-	if (overflow->held && broken(m, FAULT_OVF_AT_WRAP)) {
-		overflow->held = false;
+	if (overflow->pmi_deferred && broken(m, FAULT_OVF_AT_WRAP)) {
+		overflow->pmi_deferred = false;
 		overflow->interrupt = true;
 	}
 	if (broken(m, FAULT_THRESHOLD_AT_ARM)) {
@@ -61,7 +61,8 @@ static void arm(struct model *m, unsigned i, const struct model_rule *rule,
 	}
 }
 
-void fault_overflow(struct model *m, struct step *s, unsigned i, struct counter_overflow *overflow)
+void fault_overflow(struct model *m, struct retire_ctx *s, unsigned i,
+		    struct counter_overflow *overflow)
 {
 	bool again = m->global_status & model_global_bit(i);
 
@@ -74,7 +75,7 @@ void fault_overflow(struct model *m, struct step *s, unsigned i, struct counter_
 		overflow->interrupt = false;
 }
 
-bool fault_event_seen(struct model *m, const struct step *s, bool seen)
+bool fault_event_seen(struct model *m, const struct retire_ctx *s, bool seen)
 {
 	return seen && (s->r->before.rflags & RFLAGS_IF || !broken(m, FAULT_IF_HOLDS_RECORDS));
 }
@@ -84,7 +85,7 @@ bool fault_meets_event(struct model *m, bool meets)
 	return meets || broken(m, FAULT_ASSIST_AT_ANY);
 }
 
-void fault_event_counts(struct model *m, struct step *s, unsigned i, u64 occurred)
+void fault_event_counts(struct model *m, struct retire_ctx *s, unsigned i, u64 occurred)
 {
 	const struct model_rule *rule = s->rule[i];
 

@@ -57,7 +57,7 @@ static void drop(struct service_plan *plan, bool assist, u64 counters)
 }
 
 /* Only the first of several is served at all, or before its handler runs. */
-static void drop_one_kind(struct model *m, const struct step *s, struct service_plan *plan)
+static void drop_one_kind(struct model *m, const struct retire_ctx *s, struct service_plan *plan)
 {
 	if (!s->due || !s->interrupts)
 		return;
@@ -71,7 +71,7 @@ static void drop_one_kind(struct model *m, const struct step *s, struct service_
 }
 
 /* Has another counter than i that is enabled for PEBS wrapped on this instruction? */
-static bool another_armed(const struct model *m, const struct step *s, unsigned i)
+static bool another_armed(const struct model *m, const struct retire_ctx *s, unsigned i)
 {
 	for (unsigned other = 0; other < FIRST_FIXED; other++)
 		if (other != i && s->wrapped & BIT(other) && m->counter[other].armed)
@@ -79,7 +79,7 @@ static bool another_armed(const struct model *m, const struct step *s, unsigned 
 	return false;
 }
 
-static void newest_first(struct model *m, const struct step *s, struct service_plan *plan)
+static void newest_first(struct model *m, const struct retire_ctx *s, struct service_plan *plan)
 {
 	for (u64 left = s->due; left; left &= left - 1) {
 		unsigned i = (unsigned)__builtin_ctzll(left);
@@ -91,7 +91,7 @@ static void newest_first(struct model *m, const struct step *s, struct service_p
 	fault_at_counter(m, MODEL_NO_COUNTER);
 }
 
-void fault_service(struct model *m, const struct step *s, struct service_plan *plan)
+void fault_service(struct model *m, const struct retire_ctx *s, struct service_plan *plan)
 {
 	if (m->config.fault == FAULT_NONE)
 		return;
@@ -116,13 +116,13 @@ bool fault_pmi_covered(struct model *m, bool covered)
 	return covered && !broken(m, FAULT_PMI_PER_COUNTER);
 }
 
-static void add(struct pmi_plan *plan, const struct pmi *pmi)
+static void fault_priority_add(struct pmi_plan *plan, const struct pmi *pmi)
 {
 	plan->pmi[plan->n++] = *pmi;
 }
 
 /* Has a counter below i overflowed with it that raises no interrupt? */
-static bool lower_is_silent(const struct step *s, unsigned i)
+static bool lower_is_silent(const struct retire_ctx *s, unsigned i)
 {
 	for (u64 left = s->wrapped & (BIT(i) - 1); left; left &= left - 1)
 		if (!s->rule[__builtin_ctzll(left)]->interrupt)
@@ -131,7 +131,7 @@ static bool lower_is_silent(const struct step *s, unsigned i)
 }
 
 /* The overflow's interrupt, and with it the claim to be that of others, isn't there. */
-static bool overflow_is_lost(struct model *m, const struct step *s, bool assist, unsigned i)
+static bool overflow_is_lost(struct model *m, const struct retire_ctx *s, bool assist, unsigned i)
 {
 	if (broken(m, i < FIRST_FIXED ? FAULT_GP_PMI_LOST : FAULT_FIXED_PMI_LOST))
 		return true;
@@ -162,24 +162,24 @@ static void add_overflow(struct model *m, struct pmi_plan *plan, const struct pm
 	/* What fault second-late has held back comes with this one. */
 	if (m->faults.held_pmi && model_has_fault(m, FAULT_SECOND_LATE)) {
 		m->faults.held_pmi = false;
-		add(plan, pmi);
+		fault_priority_add(plan, pmi);
 	}
 	if (!m->faults.held_pmi && broken(m, FAULT_PMI_LATE)) {
 		m->faults.held_pmi = true;
 		return;
 	}
-	add(plan, pmi);
+	fault_priority_add(plan, pmi);
 	if (broken(m, FAULT_PMI_DOUBLED))
-		add(plan, pmi);
+		fault_priority_add(plan, pmi);
 }
 
 static void add_threshold(struct model *m, struct pmi_plan *plan, const struct pmi *pmi)
 {
 	if (broken(m, FAULT_THRESHOLD_DROPPED))
 		return;
-	add(plan, pmi);
+	fault_priority_add(plan, pmi);
 	if (broken(m, FAULT_THRESHOLD_DOUBLED))
-		add(plan, pmi);
+		fault_priority_add(plan, pmi);
 }
 
 /* The threshold's interrupt comes last, and its status bit as late. */
@@ -192,7 +192,7 @@ static void exchange(struct model *m, struct pmi_plan *plan)
 	m->faults.hidden_status |= IA32_PERF_GLOBAL_STATUS_OVF_BUF;
 }
 
-void fault_pmis(struct model *m, const struct step *s, struct pmi_plan *plan)
+void fault_pmis(struct model *m, const struct retire_ctx *s, struct pmi_plan *plan)
 {
 	struct pmi_plan right = *plan;
 

@@ -128,7 +128,7 @@ static void break_upper_halves(struct model *m, u8 *bytes)
 			keep_low_half(bytes, at);
 }
 
-static void break_precise_distribution(struct model *m, const struct step *s, u8 *bytes)
+static void break_precise_distribution(struct model *m, const struct retire_ctx *s, u8 *bytes)
 {
 	if (broken(m, FAULT_PDIR_BEFORE)) {
 		put64(bytes + FMT2_OFFSET_eventing_ip, m->faults.ip_before);
@@ -141,7 +141,7 @@ static void break_precise_distribution(struct model *m, const struct step *s, u8
 	}
 }
 
-static bool address_is_lost(struct model *m, const struct step *s, unsigned x)
+static bool address_is_lost(struct model *m, const struct retire_ctx *s, unsigned x)
 {
 	return (x != 0 && broken(m, FAULT_DLA_PMC0_ONLY)) ||
 	       (s->rule[x]->kind == EK_STORES && broken(m, FAULT_DLA_LOADS_ONLY)) ||
@@ -149,7 +149,7 @@ static bool address_is_lost(struct model *m, const struct step *s, unsigned x)
 		broken(m, FAULT_DLA_NEEDS_LL));
 }
 
-static void break_data_address(struct model *m, const struct step *s, unsigned x, u8 *bytes)
+static void break_data_address(struct model *m, const struct retire_ctx *s, unsigned x, u8 *bytes)
 {
 	u64 address = get64(bytes + FMT2_OFFSET_data_linear_address);
 
@@ -163,7 +163,8 @@ static void break_data_address(struct model *m, const struct step *s, unsigned x
 		put64(bytes + FMT2_OFFSET_latency, 7);
 }
 
-void fault_record_bytes(struct model *m, const struct step *s, unsigned x, u64 linear, u8 *bytes)
+void fault_record_bytes(struct model *m, const struct retire_ctx *s, unsigned x, u64 linear,
+			u8 *bytes)
 {
 	u8 good[MODEL_RECORD_BYTES];
 
@@ -196,7 +197,7 @@ void fault_record_bytes(struct model *m, const struct step *s, unsigned x, u64 l
 }
 
 /* What belongs to an aborted transaction. */
-static void break_abort(struct model *m, const struct step *s, struct record *record)
+static void break_abort(struct model *m, const struct retire_ctx *s, struct record *record)
 {
 	if (broken(m, FAULT_TX_RIP_ABORTING) ||
 	    (m->tx.elided && broken(m, FAULT_HLE_RIP_ABORTING)))
@@ -208,7 +209,7 @@ static void break_abort(struct model *m, const struct step *s, struct record *re
 		record->rip = m->faults.fallback_inner;
 }
 
-void fault_record_fields(struct model *m, const struct step *s, struct record *record)
+void fault_record_fields(struct model *m, const struct retire_ctx *s, struct record *record)
 {
 	if (broken(m, FAULT_GPR_STALE))
 		model_record_gprs(s->r->before.gpr, record);

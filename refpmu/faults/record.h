@@ -9,6 +9,7 @@
  * A record of counter x as bytes, complete. linear is where it will be written: a field that isn't
  * written keeps what is there.
  */
-void fault_record_bytes(struct model *m, const struct step *s, unsigned x, u64 linear, u8 *bytes);
+void fault_record_bytes(struct model *m, const struct retire_ctx *s, unsigned x, u64 linear,
+			u8 *bytes);
 
 #endif

@@ -39,17 +39,17 @@ static bool is_last_level(u16 code)
 	return code == EVENT_LONGEST_LAT_CACHE_REFERENCE || code == EVENT_LONGEST_LAT_CACHE_MISS;
 }
 
-static const struct event *latency_event(const struct model *m)
+static const struct event_row *latency_event(const struct model *m)
 {
-	const struct event *event = model_event(m, EVENT_MEM_TRANS_RETIRED_LOAD_LATENCY);
+	const struct event_row *event = model_event(m, EVENT_MEM_TRANS_RETIRED_LOAD_LATENCY);
 
 	return event ? event : model_event(m, EVENT_MEM_INST_RETIRED_LATENCY_ABOVE_THRESHOLD);
 }
 
-const struct event *fault_event(struct model *m, unsigned n, const struct event *event)
+const struct event_row *fault_event(struct model *m, unsigned n, const struct event_row *event)
 {
 	u16 code = (u16)m->perfevtsel[n];
-	const struct event *named, *latency;
+	const struct event_row *named, *latency;
 
 	if (m->config.fault == FAULT_NONE)
 		return event;

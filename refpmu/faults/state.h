@@ -7,10 +7,11 @@
 #define REFPMU_FAULTS_STATE_H
 
 struct fault_state {
-	/* Is this an opportunity of the fault? See faults/fault_when.h. */
-	u32 moment, asked;	/* number of this instruction or access; of the last opportunity */
-	u32 opportunities;
-	bool struck;		/* the fault acts on the last opportunity */
+	/* Is this an injection point of the fault? See faults/fault_when.h. */
+	/* number of this instruction or access; of the last injection point */
+	u32 sequence, last_sequence;
+	u32 injection_points;
+	bool fired;		/* the fault acts on the last injection point */
 	u64 acted;		/* questions of whether it acts that were answered by yes */
 	u8 at_counter;		/* the counter concerned, or MODEL_NO_COUNTER */
 	u8 cpl;			/* of the instruction that retired last */

@@ -40,7 +40,7 @@ static bool abort_occurs(struct model *m, enum event_kind kind, bool occurs)
 	}
 }
 
-bool fault_tx_occurs(struct model *m, const struct step *s, enum event_kind kind, bool occurs)
+bool fault_tx_occurs(struct model *m, const struct retire_ctx *s, enum event_kind kind, bool occurs)
 {
 	if (m->config.fault == FAULT_NONE)
 		return occurs;

@@ -29,9 +29,9 @@ void fault_uncore_setting(struct model *m, struct uncore_setting *setting)
 		setting->enabled = false;
 }
 
-void fault_uncore_read(struct model *m, struct model_uncore *u, const struct place *p, u64 value)
+void fault_uncore_read(struct model *m, struct model_uncore *u, const struct msr_ref *p, u64 value)
 {
-	if (p->reg == REG_UNCORE_GLOBAL_STATUS && value &&
+	if (p->reg == MODEL_REG_UNCORE_GLOBAL_STATUS && value &&
 	    broken(m, FAULT_UNCORE_STATUS_CLEARED_BY_READ))
 		u->global_status = 0;
 }
@@ -120,7 +120,7 @@ u64 fault_uncore_occurrences(struct model *m, const struct model_uncore *u, u64 
 	       broken(m, FAULT_UNCORE_COUNTS_OWN_CORE_ONLY) ? 0 : occurred;
 }
 
-void fault_uncore_overflowed(struct model *m, const struct step *s)
+void fault_uncore_overflowed(struct model *m, const struct retire_ctx *s)
 {
 	if (s->wrapped && broken(m, FAULT_UNCORE_PMI_DROPS_CORE))
 		m->global_status &= IA32_PERF_GLOBAL_STATUS_OVF_UNCORE;

@@ -13,7 +13,7 @@
  * On a loaded host each may take a tenth of that, as the other processors are waited for. */
 #define MOST_LOSSES	8
 #define SOON		BIT(31)
-#define PATIENCE	4000000000ULL	/* TSC ticks: a second or more, on a loaded host */
+#define TIMEOUT_TICKS	4000000000ULL	/* TSC ticks: a second or more, on a loaded host */
 
 enum state {
 	OPEN,
@@ -93,8 +93,8 @@ bool code_page_others_left(struct cpu *cpu)
 		if (other == cpu)
 			continue;
 		while ((inside & 1) && other->inside == inside && other->running) {
-			processors_call(cpu, other);
-			if (tsc() - begin > PATIENCE) {
+			processors_kick(cpu, other);
+			if (tsc() - begin > TIMEOUT_TICKS) {
 				all = false;
 				break;
 			}
@@ -187,7 +187,7 @@ u32 code_page_epoch(void)
 	return epoch;
 }
 
-static void open(struct cpu *cpu, u64 physical)
+static void code_page_open(struct cpu *cpu, u64 physical)
 {
 	struct table *table = find_table(physical);
 	struct page *page = &table->page[index_of(physical)];
@@ -229,7 +229,7 @@ static void look_again(struct cpu *cpu)
 		u64 physical = cpu->written[--cpu->n_written];
 
 		if (is_closed(physical))
-			open(cpu, physical);
+			code_page_open(cpu, physical);
 	}
 }
 
@@ -238,7 +238,7 @@ void code_page_written(struct cpu *cpu, u64 physical)
 	if (!find_table(physical))
 		return;
 	if (is_closed(physical))
-		open(cpu, physical);
+		code_page_open(cpu, physical);
 	if (!hypervisor.several)
 		return;
 	if (cpu->n_written == CODE_PAGE_WRITTEN)
@@ -255,7 +255,7 @@ bool code_page_fault(struct cpu *cpu)
 	if (!(control->exit_info_1 & PF_WRITE) || !find_table(physical))
 		return false;
 	if (is_closed(physical))
-		open(cpu, physical);
+		code_page_open(cpu, physical);
 	/* The stack was there. An INT instruction comes again by itself. */
 	if ((delivering & EVENT_VALID) && (delivering & EVENT_TYPE) != EVENT_TYPE_SOFT) {
 		control->event_injection = delivering;

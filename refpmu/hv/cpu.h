@@ -24,7 +24,7 @@ struct engine_cpu;
 enum shadow { SHADOW_NONE, SHADOW_STI, SHADOW_MOV_SS };
 
 /* Pages that the guest reads directly; its stores exit. */
-enum exiting_page { EXITING_APIC, EXITING_EXERCISER, EXITING_PAGES };
+enum trapped_page { TRAPPED_APIC, TRAPPED_EXERCISER, TRAPPED_PAGES };
 
 struct cpu {
 	u8 apic_id;
@@ -33,7 +33,7 @@ struct cpu {
 	/* Written only by this processor, except `running`, which the sender of an INIT clears
 	 * (processors.h). */
 	volatile bool running;	/* since its last SIPI: it may be called */
-	volatile bool called;	/* an NMI is on its way to it */
+	volatile bool kicked;	/* an NMI is on its way to it */
 	volatile bool halted;	/* and so retires none */
 	u64 epoch;		/* of the configuration that its model has */
 	/* code_page.h: odd: its guest runs; changes of nested tables that it has seen; where it has
@@ -54,7 +54,7 @@ struct cpu {
 	struct model model;
 	struct model_host model_host;
 
-	bool looking;		/* the engine runs it, although its model doesn't watch */
+	bool untrusted;		/* the engine runs it, although its model doesn't watch */
 	bool stepping;		/* the VMCB's intercepts are those for single steps */
 	enum shadow shadow;	/* of the instruction at RIP */
 	u32 device_interrupts;	/* delivered by vmrun_take_interrupt(): memory may have changed */
@@ -62,10 +62,10 @@ struct cpu {
 	struct engine_cpu *engine;	/* the engine's own (engine/engine_cpu.h) */
 
 	u64 nested_root;	/* of its nested tables */
-	u64 *exiting_entry[EXITING_PAGES];	/* their nested page table entries */
-	volatile u32 *exiting_scratch;	/* stands in for one of them while a store is stepped, */
-	enum exiting_page exiting_page;	/* for this one, */
-	u32 exiting_offset;		/* and for this register of it */
+	u64 *trapped_entry[TRAPPED_PAGES];	/* their nested page table entries */
+	volatile u32 *trapped_scratch;	/* stands in for one of them while a store is stepped, */
+	enum trapped_page trapped_page;	/* for this one, */
+	u32 trapped_offset;		/* and for this register of it */
 
 	u64 host_cr0, host_cr4;	/* what the registers hold while the hypervisor runs */
 	struct statistics statistics;

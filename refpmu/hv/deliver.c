@@ -27,7 +27,8 @@ static bool fail(struct failure *failure, u8 vector, u32 error)
 	return false;
 }
 
-static bool read(struct cpu *cpu, u64 linear, void *to, size_t bytes, struct failure *failure)
+static bool deliver_read(struct cpu *cpu, u64 linear, void *to, size_t bytes,
+			 struct failure *failure)
 {
 	struct guest_fault fault;
 
@@ -55,7 +56,7 @@ static bool load_code_segment(struct cpu *cpu, u16 selector, struct vmcb_segment
 		return fail(failure, VECTOR_GP, 0);
 	if (!segment_locate(cpu, selector, &linear))
 		return fail(failure, VECTOR_GP, error);
-	if (!read(cpu, linear, &descriptor, sizeof(descriptor), failure))
+	if (!deliver_read(cpu, linear, &descriptor, sizeof(descriptor), failure))
 		return false;
 	segment_unpack(descriptor, selector, segment);
 	dpl = segment->attributes >> SEG_DPL_SHIFT & 3;
@@ -79,11 +80,11 @@ static bool stack_from_tss(struct cpu *cpu, u32 offset, u64 *rsp, struct failure
 	svm_save((u64)cpu->extra);
 	if (offset + 7 > tr->limit)
 		return fail(failure, VECTOR_TS, tr->selector & 0xfffcu);
-	return read(cpu, tr->base + offset, rsp, sizeof(*rsp), failure);
+	return deliver_read(cpu, tr->base + offset, rsp, sizeof(*rsp), failure);
 }
 
 /* One attempt through the IDT. No register has changed when it fails. */
-static bool through_idt(struct cpu *cpu, const struct event *event, struct failure *failure)
+static bool through_idt(struct cpu *cpu, const struct guest_event *event, struct failure *failure)
 {
 	struct vmcb_save *save = &cpu->vmcb->save;
 	u32 error = event->vector * 8u | (u32)ERROR_IDT |
@@ -97,7 +98,7 @@ static bool through_idt(struct cpu *cpu, const struct event *event, struct failu
 
 	if (event->vector * 16u + 15 > save->idtr.limit)
 		return fail(failure, VECTOR_GP, error);
-	if (!read(cpu, save->idtr.base + event->vector * 16u, gate, sizeof(gate), failure))
+	if (!deliver_read(cpu, save->idtr.base + event->vector * 16u, gate, sizeof(gate), failure))
 		return false;
 	type = gate[0] >> 40 & 0x1f;
 	if (type != GATE_INTERRUPT && type != GATE_TRAP)
@@ -154,7 +155,7 @@ static bool contributory(u8 vector)
 }
 
 /* SDM volume 3, "Interrupt 8 - Double Fault Exception (#DF)". */
-static bool makes_double_fault(const struct event *first, u8 second)
+static bool makes_double_fault(const struct guest_event *first, u8 second)
 {
 	if (first->type != EVENT_EXCEPTION)
 		return false;
@@ -163,7 +164,7 @@ static bool makes_double_fault(const struct event *first, u8 second)
 	return contributory(first->vector) && contributory(second);
 }
 
-static void by_processor(struct cpu *cpu, const struct event *event)
+static void by_processor(struct cpu *cpu, const struct guest_event *event)
 {
 	static const u32 type[] = {
 		[EVENT_INTERRUPT] = EVENT_TYPE_INTR, [EVENT_NMI] = EVENT_TYPE_NMI,
@@ -182,9 +183,9 @@ static void by_processor(struct cpu *cpu, const struct event *event)
 }
 
 /* Through the IDT; false: another exception came instead. */
-static bool in_software(struct cpu *cpu, const struct event *event)
+static bool in_software(struct cpu *cpu, const struct guest_event *event)
 {
-	struct event now = *event;
+	struct guest_event now = *event;
 	struct failure failure;
 	bool first = true;
 
@@ -195,7 +196,7 @@ static bool in_software(struct cpu *cpu, const struct event *event)
 		}
 		if (failure.vector == VECTOR_PF)
 			cpu->vmcb->save.cr2 = failure.cr2;
-		now = (struct event){
+		now = (struct guest_event){
 			.vector = makes_double_fault(&now, failure.vector) ? VECTOR_DF :
 				failure.vector,
 			.type = EVENT_EXCEPTION,
@@ -216,7 +217,7 @@ static bool is_injected(const struct cpu *cpu)
 void deliver_injected(struct cpu *cpu)
 {
 	u32 injected = cpu->vmcb->control.event_injection;
-	struct event event = {
+	struct guest_event event = {
 		.vector = (u8)injected, .error = cpu->vmcb->control.event_injection_error,
 	};
 
@@ -240,7 +241,7 @@ void deliver_injected(struct cpu *cpu)
 	in_software(cpu, &event);
 }
 
-bool deliver(struct cpu *cpu, const struct event *event)
+bool deliver(struct cpu *cpu, const struct guest_event *event)
 {
 	if (model_in_tx(&cpu->model) && transaction_swallows(cpu, event))
 		return false;
@@ -259,10 +260,10 @@ bool deliver(struct cpu *cpu, const struct event *event)
 void deliver_met(struct cpu *cpu, u8 vector)
 {
 	const struct vmcb_control *control = &cpu->vmcb->control;
-	const struct event first = { .vector = (u8)control->exit_int_info,
+	const struct guest_event first = { .vector = (u8)control->exit_int_info,
 				     .type = EVENT_EXCEPTION };
 	bool delivering = control->exit_int_info & EVENT_VALID;
-	struct event event = {
+	struct guest_event event = {
 		.vector = vector, .type = EVENT_EXCEPTION, .error = (u32)control->exit_info_1,
 		.cr2 = control->exit_info_2,
 	};
@@ -272,14 +273,16 @@ void deliver_met(struct cpu *cpu, u8 vector)
 	if (delivering && makes_double_fault(&first, vector)) {
 		if (vector == VECTOR_PF)
 			cpu->vmcb->save.cr2 = event.cr2;
-		event = (struct event){ .vector = VECTOR_DF, .type = EVENT_EXCEPTION };
+		event = (struct guest_event){ .vector = VECTOR_DF, .type = EVENT_EXCEPTION };
 	}
 	deliver(cpu, &event);
 }
 
 void deliver_exception(struct cpu *cpu, u8 vector, u32 error)
 {
-	const struct event event = { .vector = vector, .type = EVENT_EXCEPTION, .error = error };
+	const struct guest_event event = { .vector = vector,
+					   .type = EVENT_EXCEPTION,
+					   .error = error };
 
 	deliver(cpu, &event);
 }

@@ -21,7 +21,7 @@ enum exception_vector {
 
 enum event_type { EVENT_INTERRUPT, EVENT_NMI, EVENT_EXCEPTION, EVENT_SOFTWARE };
 
-struct event {
+struct guest_event {
 	u8 vector;
 	enum event_type type;
 	u32 error;		/* of an exception that has one */
@@ -32,7 +32,7 @@ struct event {
 /* The event is the guest's from now on: it happens before the guest's next instruction. RIP must
  * be where the event shall return to, or the INT n itself. false: the guest got another exception
  * instead, which the delivery of this one raised. */
-bool deliver(struct cpu *cpu, const struct event *event);
+bool deliver(struct cpu *cpu, const struct guest_event *event);
 
 /* What was left to the processor while nobody watched, and it hasn't begun: deliver it now. */
 void deliver_injected(struct cpu *cpu);

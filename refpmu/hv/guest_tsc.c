@@ -14,7 +14,7 @@ static volatile bool intercepted;
  * come, and how far it is behind the machine's. */
 static u64 reached, behind;
 
-static void reach(u64 clock)
+static void guest_tsc_reach(u64 clock)
 {
 	if ((int64_t)(clock - reached) > 0)
 		reached = clock;
@@ -35,13 +35,13 @@ static u64 clock_now(void)
 
 		if (!cpu->drives_tsc)
 			continue;
-		reach(reference_clock(cpu));
+		guest_tsc_reach(reference_clock(cpu));
 		driven = driven || cpu->running;
 	}
 	if (driven)
 		behind = tsc() - reached;
 	else
-		reach(tsc() - behind);
+		guest_tsc_reach(tsc() - behind);
 	return reached;
 }
 

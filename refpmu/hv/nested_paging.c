@@ -35,7 +35,7 @@ static u64 *beyond_top(u64 rights)
 
 /* All of memory but the hypervisor's. Returns the root; *exiting is the table of the 2 MiB in which
  * the pages are whose stores exit. */
-static u64 build(u64 rights, u64 **exiting)
+static u64 build(u64 rights, u64 **trapped)
 {
 	u64 *level5 = hypervisor_pages(1), *level4 = hypervisor_pages(1);
 	u64 *level3 = hypervisor_pages(1), *level2, *level1;
@@ -53,7 +53,7 @@ static u64 build(u64 rights, u64 **exiting)
 			for (u64 k = 0; k < PAGE_TABLE_ENTRIES; k++)
 				level1[k] = (APIC_BASE & ~BITS(0, 20)) | k << 12 | ENTRY | rights;
 			level2[APIC_BASE >> 21 & 511] = (u64)level1 | ENTRY;
-			*exiting = level1;
+			*trapped = level1;
 		}
 		if (i == hypervisor.base >> 30) {
 			level1 = hypervisor_pages(1);
@@ -67,19 +67,19 @@ static u64 build(u64 rights, u64 **exiting)
 	return (u64)(READ_REGISTER(cr4) & CR4_LA57 ? level5 : level4);
 }
 
-static u64 *entry_of(u64 *level1, enum exiting_page page)
+static u64 *entry_of(u64 *level1, enum trapped_page page)
 {
-	return &level1[nested_paging_exiting(page) >> 12 & (PAGE_TABLE_ENTRIES - 1)];
+	return &level1[nested_paging_trapped(page) >> 12 & (PAGE_TABLE_ENTRIES - 1)];
 }
 
 void nested_paging_init(struct cpu *cpu)
 {
-	u64 *exiting;
+	u64 *trapped;
 
-	cpu->nested_root = build(0, &exiting);
-	for (unsigned page = 0; page < EXITING_PAGES; page++)
-		cpu->exiting_entry[page] = entry_of(exiting, page);
-	nested_paging_exit_again(cpu);
+	cpu->nested_root = build(0, &trapped);
+	for (unsigned page = 0; page < TRAPPED_PAGES; page++)
+		cpu->trapped_entry[page] = entry_of(trapped, page);
+	nested_paging_trap_again(cpu);
 	cpu->vmcb->control.nested_control = NESTED_ENABLE;
 	cpu->vmcb->control.nested_cr3 = cpu->nested_root;
 }
@@ -88,11 +88,11 @@ static u64 native_root;
 
 void nested_paging_init_native(void)
 {
-	u64 *exiting;
+	u64 *trapped;
 
-	native_root = build(PTE_NX, &exiting);
-	for (unsigned page = 0; page < EXITING_PAGES; page++)
-		*entry_of(exiting, page) = nested_paging_shown(page) | ENTRY_READ_ONLY | PTE_NX;
+	native_root = build(PTE_NX, &trapped);
+	for (unsigned page = 0; page < TRAPPED_PAGES; page++)
+		*entry_of(trapped, page) = nested_paging_shown(page) | ENTRY_READ_ONLY | PTE_NX;
 }
 
 u64 nested_paging_native(void)
@@ -168,25 +168,25 @@ u64 nested_paging_native_entry(u64 guest_physical, bool writable, bool executabl
 	return nested_paging_entry(guest_physical, writable) | (executable ? 0 : PTE_NX);
 }
 
-u64 nested_paging_exiting(enum exiting_page page)
+u64 nested_paging_trapped(enum trapped_page page)
 {
-	return page == EXITING_APIC ? APIC_BASE : EXERCISER_PAGE;
+	return page == TRAPPED_APIC ? APIC_BASE : EXERCISER_PAGE;
 }
 
-u64 nested_paging_shown(enum exiting_page page)
+u64 nested_paging_shown(enum trapped_page page)
 {
-	return page == EXITING_APIC ? APIC_BASE : (u64)hypervisor.exerciser;
+	return page == TRAPPED_APIC ? APIC_BASE : (u64)hypervisor.exerciser;
 }
 
-void nested_paging_scratch(struct cpu *cpu, enum exiting_page page)
+void nested_paging_scratch(struct cpu *cpu, enum trapped_page page)
 {
-	*cpu->exiting_entry[page] = (u64)cpu->exiting_scratch | ENTRY;
+	*cpu->trapped_entry[page] = (u64)cpu->trapped_scratch | ENTRY;
 }
 
-void nested_paging_exit_again(struct cpu *cpu)
+void nested_paging_trap_again(struct cpu *cpu)
 {
-	for (unsigned page = 0; page < EXITING_PAGES; page++)
-		*cpu->exiting_entry[page] = nested_paging_shown(page) | ENTRY_READ_ONLY;
+	for (unsigned page = 0; page < TRAPPED_PAGES; page++)
+		*cpu->trapped_entry[page] = nested_paging_shown(page) | ENTRY_READ_ONLY;
 }
 
 void *nested_paging_host(u64 guest_physical)

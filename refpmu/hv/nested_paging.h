@@ -30,11 +30,11 @@ u64 nested_paging_native_entry(u64 guest_physical, bool writable, bool executabl
 #define EXERCISER_PAGE	0xfef00000ULL
 
 /* Guest-physical address of such a page, and where what the guest reads there is for the host. */
-u64 nested_paging_exiting(enum exiting_page page);
-u64 nested_paging_shown(enum exiting_page page);
-/* Let loads and stores of that page go to cpu->exiting_scratch; and stores to all of them exit. */
-void nested_paging_scratch(struct cpu *cpu, enum exiting_page page);
-void nested_paging_exit_again(struct cpu *cpu);
+u64 nested_paging_trapped(enum trapped_page page);
+u64 nested_paging_shown(enum trapped_page page);
+/* Let loads and stores of that page go to cpu->trapped_scratch; and stores to all of them exit. */
+void nested_paging_scratch(struct cpu *cpu, enum trapped_page page);
+void nested_paging_trap_again(struct cpu *cpu);
 
 /*
  * Further tables, in which the guest sees `bytes` of the hypervisor's memory from `at` on, the

@@ -21,7 +21,7 @@ static void port_out(u16 port, u8 value)
 	__asm__ volatile("outb %0, %1" :: "a"(value), "Nd"(port));
 }
 
-static void put(char c)
+static void panic_put(char c)
 {
 	for (unsigned i = 0; i < 100000 && !(port_in(COM1_STATUS) & STATUS_EMPTY); i++)
 		;
@@ -31,13 +31,13 @@ static void put(char c)
 static void put_text(const char *text)
 {
 	while (*text)
-		put(*text++);
+		panic_put(*text++);
 }
 
 static void put_hex(u64 value)
 {
 	for (unsigned shift = 64; shift; shift -= 4)
-		put("0123456789abcdef"[value >> (shift - 4) & 15]);
+		panic_put("0123456789abcdef"[value >> (shift - 4) & 15]);
 }
 
 void panic(const char *what, unsigned values, u64 a, u64 b, u64 c, u64 d)
@@ -47,7 +47,7 @@ void panic(const char *what, unsigned values, u64 a, u64 b, u64 c, u64 d)
 	put_text("\r\nrefpmu: ");
 	put_text(what);
 	for (unsigned i = 0; i < values; i++) {
-		put(' ');
+		panic_put(' ');
 		put_hex(value[i]);
 	}
 	put_text("\r\n");

@@ -206,13 +206,13 @@ void processors_come_late(struct cpu *cpu)
 	cpu->halted = false;
 }
 
-void processors_call(struct cpu *cpu, struct cpu *to)
+void processors_kick(struct cpu *cpu, struct cpu *to)
 {
 	u32 high;
 
 	lock_take(cpu, &sending);
-	if (to->running && !to->called) {
-		to->called = true;
+	if (to->running && !to->kicked) {
+		to->kicked = true;
 		high = *apic_register(APIC_ICR_HIGH);
 		*apic_register(APIC_ICR_HIGH) = (u32)to->apic_id << ICR_DESTINATION_SHIFT;
 		*apic_register(APIC_ICR_LOW) = ICR_ASSERT | ICR_NMI;
@@ -230,7 +230,7 @@ void processors_started(struct cpu *cpu)
 	cpu->halted = false;
 	cpu->comes_late = true;
 	lock_take(cpu, &sending);
-	cpu->called = false;		/* an INIT ends what waited */
+	cpu->kicked = false;		/* an INIT ends what waited */
 	cpu->running = true;
 	lock_give(cpu, &sending);
 	guest_tsc_started(cpu);

@@ -33,7 +33,7 @@ void processors_send(struct cpu *cpu, u32 low);
 
 /* Have another processor come to the hypervisor soon: vmrun_take_interrupt() and the like keep the
  * NMI to themselves. Nothing happens if it is called already or doesn't run. */
-void processors_call(struct cpu *cpu, struct cpu *to);
+void processors_kick(struct cpu *cpu, struct cpu *to);
 
 /* This processor has been started, by its SIPI. */
 void processors_started(struct cpu *cpu);

@@ -2,7 +2,7 @@
 ; Entering and leaving the guest, and the host's interrupt stubs. APM volume 2, "SVM".
 ;
 ; The hypervisor runs with the global interrupt flag clear. It opens interrupts only in
-; svm_window and svm_wait, to acknowledge what is to be delivered to the guest in software.
+; svm_poll_interrupts and svm_wait, to acknowledge what is to be delivered to the guest in software.
 ; No stub ever executes IRET: that would end the NMI blocking which belongs to the guest. Only
 ; svm_unblock_nmi does, for an NMI that the guest never sees.
 
@@ -65,13 +65,13 @@ svm_save:
 	vmsave
 	ret
 
-; Windows. RBX holds the address of a struct taken { u32 vector; u32 nmi; } while one is open;
+; Windows. RBX holds the address of a struct pending_irq { u32 vector; u32 nmi; } while one is open;
 ; the stubs below use RAX, RCX and RDX freely. At most one interrupt and one NMI are taken.
 
-; void svm_window(struct taken *taken, bool interrupts): take a pending NMI and, if asked for, a
-; pending interrupt, without waiting.
-global svm_window:function hidden
-svm_window:
+; void svm_poll_interrupts(struct pending_irq *pending, bool interrupts): take a pending NMI and, if
+; asked for, a pending interrupt, without waiting.
+global svm_poll_interrupts:function hidden
+svm_poll_interrupts:
 	push	rbx
 	mov	rbx, rdi
 window_begin:
@@ -90,7 +90,7 @@ window_end:
 	pop	rbx
 	ret
 
-; void svm_wait(struct taken *taken, bool interrupts): wait for an NMI or, if asked for, an
+; void svm_wait(struct pending_irq *pending, bool interrupts): wait for an NMI or, if asked for, an
 ; interrupt; take what came. Returns without either only when the processor woke for nothing.
 global svm_wait:function hidden
 svm_wait:

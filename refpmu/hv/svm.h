@@ -6,11 +6,11 @@
 #include "refpmu/hv/instructions.h"
 #include "spec/types.h"
 
-struct taken {
-	u32 vector;	/* TAKEN_NONE, or an interrupt that the APIC now sees in service */
+struct pending_irq {
+	u32 vector;	/* PENDING_IRQ_NONE, or an interrupt that the APIC now sees in service */
 	u32 nmi;	/* 1: an NMI came, and NMIs are blocked until the next IRET */
 };
-#define TAKEN_NONE	0xffffffffu
+#define PENDING_IRQ_NONE	0xffffffffu
 
 /* Run host(argument, rip, rsp) on another stack; returns when host has made us a guest. */
 void svm_launch(void (*host)(void *argument, u64 rip, u64 rsp), void *stack_top, void *argument);
@@ -18,8 +18,8 @@ void svm_launch(void (*host)(void *argument, u64 rip, u64 rsp), void *stack_top,
 void svm_run(u64 vmcb_address, u64 *gpr);
 void svm_save(u64 vmcb_address);
 
-void svm_window(struct taken *taken, bool interrupts);
-void svm_wait(struct taken *taken, bool interrupts);
+void svm_poll_interrupts(struct pending_irq *pending, bool interrupts);
+void svm_wait(struct pending_irq *pending, bool interrupts);
 
 /* Let NMIs come again as the IRET of a handler would: one has been taken, and isn't the guest's. */
 void svm_unblock_nmi(void);

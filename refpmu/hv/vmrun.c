@@ -81,7 +81,7 @@ void vmrun_set_intercepts(struct cpu *cpu, bool step)
 {
 	struct vmcb_control *control = &cpu->vmcb->control;
 
-	cpu->stepping = step || cpu->looking || model_watching(&cpu->model);
+	cpu->stepping = step || cpu->untrusted || model_needs_retire(&cpu->model);
 	if (cpu->stepping) {
 		control->intercept_exceptions = ~(u32)BIT(VECTOR_NMI);
 		control->intercept_misc1 |= (u32)STEP_MISC1;
@@ -100,30 +100,30 @@ void vmrun_set_intercepts(struct cpu *cpu, bool step)
 	}
 }
 
-bool vmrun_acknowledge(struct cpu *cpu, struct taken *taken, bool interrupts, bool wait)
+bool vmrun_acknowledge(struct cpu *cpu, struct pending_irq *pending, bool interrupts, bool wait)
 {
 	if (wait)
-		svm_wait(taken, interrupts);
+		svm_wait(pending, interrupts);
 	else
-		svm_window(taken, interrupts);
-	if (!taken->nmi || !cpu->called)
+		svm_poll_interrupts(pending, interrupts);
+	if (!pending->nmi || !cpu->kicked)
 		return false;
-	cpu->called = false;
-	taken->nmi = 0;
+	cpu->kicked = false;
+	pending->nmi = 0;
 	svm_unblock_nmi();
 	return true;
 }
 
 bool vmrun_take_interrupt(struct cpu *cpu, bool interrupts, bool wait)
 {
-	struct taken taken = { .vector = TAKEN_NONE };
-	struct event event = { .type = EVENT_INTERRUPT };
+	struct pending_irq pending = { .vector = PENDING_IRQ_NONE };
+	struct guest_event event = { .type = EVENT_INTERRUPT };
 
 	/* A processor that was called out of HLT may be observed by now. */
-	if (vmrun_acknowledge(cpu, &taken, interrupts, wait) && wait)
+	if (vmrun_acknowledge(cpu, &pending, interrupts, wait) && wait)
 		vmrun_set_intercepts(cpu, false);
-	if (taken.vector != TAKEN_NONE) {
-		event.vector = (u8)taken.vector;
+	if (pending.vector != PENDING_IRQ_NONE) {
+		event.vector = (u8)pending.vector;
 		/* A device's, unless it is the counters' own. */
 		if (event.vector != (u8)*apic_register(APIC_LVTPC))
 			cpu->device_interrupts++;
@@ -131,13 +131,13 @@ bool vmrun_take_interrupt(struct cpu *cpu, bool interrupts, bool wait)
 		cpu->statistics.exits[KIND_INTERRUPT]++;
 	}
 	/* On top of the interrupt, so that its handler runs first. */
-	if (taken.nmi) {
+	if (pending.nmi) {
 		cpu->nmis_may_be_blocked = true;
-		event = (struct event){ .vector = VECTOR_NMI, .type = EVENT_NMI };
+		event = (struct guest_event){ .vector = VECTOR_NMI, .type = EVENT_NMI };
 		deliver(cpu, &event);
 		cpu->statistics.exits[KIND_NMI]++;
 	}
-	return taken.nmi || taken.vector != TAKEN_NONE;
+	return pending.nmi || pending.vector != PENDING_IRQ_NONE;
 }
 
 /* A board resets itself when its first processor shuts down. Another one stays so until an INIT. */

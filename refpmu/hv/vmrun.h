@@ -16,7 +16,7 @@ u64 vmrun(struct cpu *cpu);
 #define EXIT_NOT_RUN	(1ULL << 32)
 u64 vmrun_unless(struct cpu *cpu, const u32 *epoch);
 
-/* Make the intercepts those that model_watching() or, with step, a single step asks for. */
+/* Make the intercepts those that model_needs_retire() or, with step, a single step asks for. */
 void vmrun_set_intercepts(struct cpu *cpu, bool step);
 
 /*
@@ -24,7 +24,7 @@ void vmrun_set_intercepts(struct cpu *cpu, bool step);
  * that was a call of another processor (processors.h) isn't among them: true, look at the model
  * again. `wait`: as HLT does.
  */
-bool vmrun_acknowledge(struct cpu *cpu, struct taken *taken, bool interrupts, bool wait);
+bool vmrun_acknowledge(struct cpu *cpu, struct pending_irq *pending, bool interrupts, bool wait);
 
 /* The same, and deliver them to the guest. true: there was one. */
 bool vmrun_take_interrupt(struct cpu *cpu, bool interrupts, bool wait);

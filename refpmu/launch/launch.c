@@ -108,13 +108,13 @@ static u64 run_program(const struct plan_run *run, enum engine_name *engine)
 
 static void print_engine(u64 number, enum engine_name engine, const struct statistics *s)
 {
-	print("launch: engine %u %s blocks=%u stepped=%u solo=%u runs=%u acted=%u"
-#define HANDOVER(token, name, meaning) " " name "=%u"
-#include "refpmu/engine/handover.def"
+	print("launch: engine %u %s blocks=%u stepped=%u emulated=%u runs=%u acted=%u"
+#define FALLBACK(token, name, meaning) " " name "=%u"
+#include "refpmu/engine/fallback.def"
 	      , number, plan_engine_name[engine], s->in_blocks, s->stepped,
-	      s->solo, s->block_runs, s->fault_acted
-#define HANDOVER(token, name, meaning) , s->handover[HANDOVER_##token]
-#include "refpmu/engine/handover.def"
+	      s->emulated, s->block_runs, s->fault_acted
+#define FALLBACK(token, name, meaning) , s->fallback[FALLBACK_##token]
+#include "refpmu/engine/fallback.def"
 	      );
 }
 

@@ -102,7 +102,7 @@ static bool set_flag(bool *flag, struct span value)
 }
 
 /* NULL: understood. */
-static const char *set(struct plan_run *run, enum key key, struct span value)
+static const char *plan_set(struct plan_run *run, enum key key, struct span value)
 {
 	unsigned found;
 
@@ -172,7 +172,7 @@ static const char *parse_line(struct span rest, struct plan_run *run)
 		} else {
 			value = span_take(&rest, BLANKS);
 		}
-		wrong = set(run, (enum key)key, value);
+		wrong = plan_set(run, (enum key)key, value);
 		if (wrong)
 			return wrong;
 	}

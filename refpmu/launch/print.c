@@ -17,7 +17,7 @@ static u8 port_in(u16 port)
 	return value;
 }
 
-static void put(char c)
+static void print_put(char c)
 {
 	for (unsigned i = 0; i < 100000 && !(port_in(COM1_STATUS) & STATUS_EMPTY); i++)
 		;
@@ -27,7 +27,7 @@ static void put(char c)
 static void put_text(const char *text)
 {
 	while (*text)
-		put(*text++);
+		print_put(*text++);
 }
 
 static void put_number(u64 value, unsigned base)
@@ -49,7 +49,7 @@ void print(const char *format, ...)
 	put_text("\r\n");
 	for (; *format; format++) {
 		if (*format != '%') {
-			put(*format);
+			print_put(*format);
 			continue;
 		}
 		switch (*++format) {

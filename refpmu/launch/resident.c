@@ -23,7 +23,7 @@ static bool is_same(const char *a, const char *b)
 	return *a == *b;
 }
 
-static EFI_STATUS load(const char *path)
+static EFI_STATUS resident_load(const char *path)
 {
 	static char name[1024];
 	EFI_STATUS status;
@@ -63,7 +63,7 @@ EFI_STATUS resident_run(const char *path, const char *options)
 	EFI_STATUS status = EFI_SUCCESS;
 
 	if (!resident.path)
-		status = load(path);
+		status = resident_load(path);
 	else if (is_same(path, resident.path))
 		put_back();
 	else

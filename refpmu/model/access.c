@@ -18,13 +18,13 @@ static struct memory_tables tables_of(const struct model *m)
 	return (struct memory_tables){ m->host->translate, m->host->ctx };
 }
 
-static void enter(struct model *m)
+static void access_enter(struct model *m)
 {
 	if (model_memory(m))
 		memory_enter(model_memory(m));
 }
 
-static void leave(struct model *m)
+static void access_leave(struct model *m)
 {
 	if (model_memory(m))
 		memory_leave(model_memory(m));
@@ -60,9 +60,9 @@ void model_access_watch(struct model *m, bool watch, bool latency)
 
 	/* Caches are as the last watched instruction left them; nothing is on its way any more. */
 	if (watch && !m->watch_memory && model_memory(m)) {
-		enter(m);
+		access_enter(m);
 		memory_act(model_memory(m), m->core, &tables, ACT_DRAIN, 0);
-		leave(m);
+		access_leave(m);
 	}
 	m->watch_memory = watch;
 	m->watch_latency = latency;
@@ -200,36 +200,36 @@ struct access_outcome model_access_meet(struct model *m, const struct model_acce
 
 /* ---- an instruction ---- */
 
-void model_early_access(struct model *m, struct model_retired *r, const struct model_access *a)
+void model_spill_access(struct model *m, struct model_retired *r, const struct model_access *a)
 {
 	struct access_outcome o;
 
 	if (!watched(m))
 		return;
-	enter(m);
+	access_enter(m);
 	o = model_access_meet(m, a);
-	leave(m);
-	if (!r->any_early) {
-		__builtin_memset(r->early, 0, sizeof(r->early));
-		r->early_cycles = 0;
+	access_leave(m);
+	if (!r->any_spilled) {
+		__builtin_memset(r->spilled, 0, sizeof(r->spilled));
+		r->spilled_cycles = 0;
 	}
-	r->any_early = true;
-	r->early_cycles += duration(m, a, &o);
-	for (unsigned kind = 0; kind < MODEL_EARLY_KINDS; kind++)
-		r->early[kind] += model_access_is(m, EK_SPLIT_LOADS + kind, a, &o);
+	r->any_spilled = true;
+	r->spilled_cycles += duration(m, a, &o);
+	for (unsigned kind = 0; kind < MODEL_SPILLED_KINDS; kind++)
+		r->spilled[kind] += model_access_is(m, EK_SPLIT_LOADS + kind, a, &o);
 }
 
-u64 model_access_run(struct model *m, struct step *s)
+u64 model_access_run(struct model *m, struct retire_ctx *s)
 {
 	const struct memory_tables tables = tables_of(m);
-	u64 cycles = s->r->any_early ? s->r->early_cycles : 0;
+	u64 cycles = s->r->any_spilled ? s->r->spilled_cycles : 0;
 
 	if (!watched(m)) {
 		for (unsigned a = 0; a < s->r->n_access; a++)
 			s->outcome[a] = (struct access_outcome){ .memory.l1_hit = true };
 		return 0;
 	}
-	enter(m);
+	access_enter(m);
 	if (model_memory(m)) {
 		memory_tick(model_memory(m), m->core);
 		if (!fault_prefetch(m, s, false) && s->r->act)
@@ -240,17 +240,17 @@ u64 model_access_run(struct model *m, struct step *s)
 		s->outcome[a] = model_access_meet(m, &s->r->access[a]);
 		cycles += duration(m, &s->r->access[a], &s->outcome[a]);
 	}
-	leave(m);
+	access_leave(m);
 	return cycles;
 }
 
-u64 model_access_count(struct model *m, const struct step *s, enum event_kind kind)
+u64 model_access_count(struct model *m, const struct retire_ctx *s, enum event_kind kind)
 {
 	unsigned early = (unsigned)kind - EK_SPLIT_LOADS;
 	u64 n = fault_prefetched(m, kind, 0);
 
-	if (s->r->any_early && early < MODEL_EARLY_KINDS)
-		n = s->r->early[early];
+	if (s->r->any_spilled && early < MODEL_SPILLED_KINDS)
+		n = s->r->spilled[early];
 	for (unsigned a = 0; a < s->r->n_access; a++)
 		n += model_access_is(m, kind, &s->r->access[a], &s->outcome[a]);
 	return n;

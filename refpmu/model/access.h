@@ -12,14 +12,14 @@ bool model_access_matters(const struct model_rule *rule);
 
 /* The instruction's accesses, in order: fills in s->outcome, and returns the cycles that its loads
  * take. Once, before anything counts. */
-u64 model_access_run(struct model *m, struct step *s);
+u64 model_access_run(struct model *m, struct retire_ctx *s);
 
 /* Is this access an occurrence of the event? Kinds that are about single accesses only. */
 bool model_access_is(struct model *m, enum event_kind kind, const struct model_access *a,
 		     const struct access_outcome *o);
 /* How many of the instruction's accesses are. For kinds from EK_SPLIT_LOADS to EK_UNCACHED,
  * EK_LOAD_LATENCY, EK_PRECISE_STORE, EK_OFFCORE_0 and _1. */
-u64 model_access_count(struct model *m, const struct step *s, enum event_kind kind);
+u64 model_access_count(struct model *m, const struct retire_ctx *s, enum event_kind kind);
 
 /* One access meets the hierarchy, as a load perhaps with a tag. */
 struct access_outcome model_access_meet(struct model *m, const struct model_access *a);

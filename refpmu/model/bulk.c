@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See bulk.h. Only what every instruction of a stretch adds to is done here; as soon as one
+ * See bulk.h. Only what every instruction of a run adds to is done here; as soon as one
  * of them might matter by itself, the budget ends before it.
  */
 #include "refpmu/model/bulk.h"
 #include "refpmu/model/core.h"
 #include "refpmu/model/pmu.h"
 
-/* Enough for any stretch, and little enough for any product with events of an instruction. */
+/* Enough for any run, and little enough for any product with events of an instruction. */
 #define MOST		BIT(32)
 
 static bool busy(const struct model *m)
@@ -48,7 +48,7 @@ static u64 most_per_instruction(const struct model *m, const struct model_rule *
 	}
 }
 
-/* Stretches are outside of transactions. */
+/* Runs are outside of transactions. */
 static bool selected(const struct model_rule *rule, u8 cpl)
 {
 	return (cpl ? rule->usr : rule->os) && !rule->in_tx;
@@ -67,7 +67,7 @@ bool model_bulk_possible(const struct model *m, u8 cpl)
 
 		if (c->armed)
 			return false;
-		/* How many of the stretch's accesses share an instruction isn't known. */
+		/* How many of the run's accesses share an instruction isn't known. */
 		if (selected(&c->rule, cpl) &&
 		    ((c->rule.cmask && !is_steady(c->rule.kind)) || c->rule.edge ||
 		     c->rule.flags & EV_INSN))

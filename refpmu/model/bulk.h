@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Many instructions at once: for an engine that knows what a stretch of code does without looking
+ * Many instructions at once: for an engine that knows what a run of code does without looking
  * at each instruction of it. Part of the model's outside, like model.h: the outcome is the one of
  * as many calls of model_retire(), or the model says beforehand that it has to see each of them.
  */
@@ -9,11 +9,11 @@
 
 #include "refpmu/model/model.h"
 
-/* More accesses of one kind than this, no instruction of a stretch has, but a REP string that is a
- * stretch by itself. */
+/* More accesses of one kind than this, no instruction of a run has, but a REP string that is a
+ * run by itself. */
 #define MODEL_BULK_ACCESSES	4
 
-/* What a stretch of retired instructions of one privilege level has done, in whatever order. */
+/* What a run of retired instructions of one privilege level has done, in whatever order. */
 struct model_events {
 	u64 instructions;
 	u64 loads, stores, locked_loads;
@@ -28,7 +28,7 @@ struct model_events {
 bool model_bulk_possible(const struct model *m, u8 cpl);
 
 /*
- * Then: how many of them may retire in one stretch before something may happen that concerns a
+ * Then: how many of them may retire in one run before something may happen that concerns a
  * single one (an overflow, an assist, an interrupt), whatever they are, if each has at most
  * `accesses` accesses of a kind.
  */
@@ -41,7 +41,7 @@ bool model_bulk_fits(const struct model *m, u8 cpl, const struct model_events *e
  * and model_init(). */
 bool model_bulk_needs_taken(const struct model *m);
 
-/* A stretch that fits has retired. */
+/* A run that fits has retired. */
 void model_bulk_retire(struct model *m, u8 cpl, const struct model_events *events);
 
 #endif

@@ -3,20 +3,20 @@
 #include "refpmu/model/core.h"
 #include "refpmu/model/pmu.h"
 
-static bool takes_all(const struct model *m)
+static bool is_package_wide(const struct model *m)
 {
 	return m->host->cores && fault_reaches_package(m, false);
 }
 
 /* Who watches whom, and the lock: of its core, or of all cores for one. */
-static struct model_core *tie_of(const struct model *m)
+static struct model_core *lock_domain(const struct model *m)
 {
-	return m->host->cores ? &m->host->cores[takes_all(m) ? 0 : m->core] : NULL;
+	return m->host->cores ? &m->host->cores[is_package_wide(m) ? 0 : m->core] : NULL;
 }
 
 static u64 own_bit(const struct model *m)
 {
-	return BIT(takes_all(m) ? m->host->processor : m->thread);
+	return BIT(is_package_wide(m) ? m->host->processor : m->thread);
 }
 
 static struct model_core *core_of(const struct model *m)
@@ -56,7 +56,7 @@ struct model *model_core_other(const struct model *m, unsigned *next)
 {
 	unsigned threads = m->config.hyper_threading ? CORE_THREADS : 1;
 
-	if (!takes_all(m))
+	if (!is_package_wide(m))
 		return (*next)++ ? NULL : model_core_sibling(m);
 	while (*next < m->host->processors) {
 		unsigned processor = (*next)++;
@@ -72,7 +72,7 @@ struct model *model_core_other(const struct model *m, unsigned *next)
 
 void model_core_watch(struct model *m, bool watch)
 {
-	struct model_core *core = tie_of(m);
+	struct model_core *core = lock_domain(m);
 	u64 bit = own_bit(m);
 
 	/* Whether or not the sibling has been started yet; but there must be one. */
@@ -88,28 +88,28 @@ bool model_core_needs_sibling(const struct model *m)
 {
 	if (!core_of(m))
 		return false;
-	return pmu_shared_counts(m) || watchers(tie_of(m)) & own_bit(m) ||
+	return pmu_shared_counts(m) || watchers(lock_domain(m)) & own_bit(m) ||
 	       fault_reaches_core(m, false);
 }
 
 bool model_core_needs_others(const struct model *m)
 {
-	return takes_all(m) && model_core_needs_sibling(m);
+	return is_package_wide(m) && model_core_needs_sibling(m);
 }
 
 bool model_core_is_watched(const struct model *m)
 {
-	return core_of(m) && watchers(tie_of(m)) & ~own_bit(m);
+	return core_of(m) && watchers(lock_domain(m)) & ~own_bit(m);
 }
 
 bool model_core_is_quiet(const struct model *m)
 {
-	return !core_of(m) || !watchers(tie_of(m));
+	return !core_of(m) || !watchers(lock_domain(m));
 }
 
 bool model_core_enter(struct model *m)
 {
-	struct model_core *tie = tie_of(m);
+	struct model_core *tie = lock_domain(m);
 
 	if (!core_of(m) ||
 	    !(pmu_is_shared(m) || watchers(tie) || fault_reaches_core(m, false)))
@@ -122,11 +122,11 @@ bool model_core_enter(struct model *m)
 void model_core_leave(struct model *m, bool entered)
 {
 	if (entered && m->host->unlock)
-		m->host->unlock(m->host->ctx, &tie_of(m)->lock);
+		m->host->unlock(m->host->ctx, &lock_domain(m)->lock);
 }
 
-void model_core_call(struct model *m, struct model *to)
+void model_core_kick(struct model *m, struct model *to)
 {
-	if (to != m && m->host->call)
-		m->host->call(m->host->ctx, to->host->processor);
+	if (to != m && m->host->kick)
+		m->host->kick(m->host->ctx, to->host->processor);
 }

@@ -31,15 +31,15 @@ void model_core_reset(struct model_core *core);
 /*
  * Does what the sibling retires change this processor's model? Asked by the host after
  * model_wrmsr(): if so, it must not go on before all that the sibling retires is reported to
- * model_retire(), one by one and at once. The sibling's model_watching() is true until then, its
- * model_bulk_possible() false.
+ * model_retire(), one by one and at once. The sibling's model_needs_retire() is true until then,
+ * its model_bulk_possible() false.
  */
 bool model_core_needs_sibling(const struct model *m);
 
 /* The same about all other processors: true for processors with some faults only. */
 bool model_core_needs_others(const struct model *m);
 
-/* Does what this processor retires change the sibling's model? Part of model_watching(). */
+/* Does what this processor retires change the sibling's model? Part of model_needs_retire(). */
 bool model_core_is_watched(const struct model *m);
 
 /* ---- for refpmu/model/ ---- */
@@ -61,6 +61,6 @@ bool model_core_enter(struct model *m);
 void model_core_leave(struct model *m, bool entered);
 
 /* m has done something to the model `to`, perhaps its own: have that processor look at it soon. */
-void model_core_call(struct model *m, struct model *to);
+void model_core_kick(struct model *m, struct model *to);
 
 #endif

@@ -18,13 +18,13 @@
 #define FIXED_OS	1
 #define FIXED_USER	2
 
-static const struct event events[] = {
+static const struct event_row events[] = {
 #define EVENT_ON(gens, name, flags, counters, sure, min_period, period_unit, source) \
 	{ gens, EVENT_##name, flags, EVENT_KIND_##name, counters },
 #include "spec/event.def"
 };
 
-const struct event *model_event(const struct model *m, u16 code)
+const struct event_row *model_event(const struct model *m, u16 code)
 {
 	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++)
 		if (events[i].code == code && events[i].gens & BIT(m->config.generation) &&
@@ -51,9 +51,9 @@ void model_set_counter(struct model *m, unsigned counter, u64 value)
 }
 
 /* The event that a general-purpose counter is set to and has. */
-static const struct event *event_of(struct model *m, unsigned n)
+static const struct event_row *event_of(struct model *m, unsigned n)
 {
-	const struct event *event = model_event(m, (u16)m->perfevtsel[n]);
+	const struct event_row *event = model_event(m, (u16)m->perfevtsel[n]);
 
 	return fault_event(m, n, event && event->counters & BIT(n) ? event : NULL);
 }
@@ -63,7 +63,7 @@ static const struct event *event_of(struct model *m, unsigned n)
 static void decode_gp(struct model *m, unsigned n, struct counter_setting *setting)
 {
 	u64 select = m->perfevtsel[n];
-	const struct event *event = event_of(m, n);
+	const struct event_row *event = event_of(m, n);
 	struct model_rule *rule = &setting->rule;
 
 	if (!event)
@@ -193,7 +193,7 @@ void model_disarm(struct model *m, u64 counters)
 {
 	for (unsigned i = 0; i < MODEL_MAX_COUNTERS; i++)
 		if (counters & BIT(i))
-			m->counter[i].armed = m->counter[i].held = false;
+			m->counter[i].armed = m->counter[i].pmi_deferred = false;
 }
 
 /*
@@ -288,7 +288,7 @@ u64 model_increment(struct model_counter *c, const struct model_rule *rule, bool
 	return edges;
 }
 
-void model_meet_event(struct model *m, struct step *s, unsigned i)
+void model_meet_event(struct model *m, struct retire_ctx *s, unsigned i)
 {
 	struct model_counter *c = &m->counter[i];
 
@@ -305,7 +305,7 @@ void model_meet_event(struct model *m, struct step *s, unsigned i)
  * distribution the event that overflowed is the one; precise store is about "the next store that
  * retires".
  */
-static struct counter_overflow overflow_of(struct model *m, const struct step *s, unsigned i)
+static struct counter_overflow overflow_of(struct model *m, const struct retire_ctx *s, unsigned i)
 {
 	const struct model_rule *rule = s->rule[i];
 	struct counter_overflow overflow = {
@@ -318,7 +318,7 @@ static struct counter_overflow overflow_of(struct model *m, const struct step *s
 		overflow.interrupt = rule->interrupt;
 		return overflow;
 	}
-	overflow.held = rule->interrupt;
+	overflow.pmi_deferred = rule->interrupt;
 	overflow.due = rule->flags & EV_PDIR;
 	if (!(rule->flags & EV_PS))
 		overflow.shadow = (u8)model_draw(m, LAT_RECORD_SHADOW);
@@ -328,7 +328,7 @@ static struct counter_overflow overflow_of(struct model *m, const struct step *s
 }
 
 /* The counter has wrapped: show it, and arm PEBS or have the interrupt requested. */
-static void wrap(struct model *m, struct step *s, unsigned i)
+static void wrap(struct model *m, struct retire_ctx *s, unsigned i)
 {
 	struct model_counter *c = &m->counter[i];
 	struct counter_overflow overflow = overflow_of(m, s, i);
@@ -339,7 +339,7 @@ static void wrap(struct model *m, struct step *s, unsigned i)
 	model_errata_wrapped(m, i);
 	if (overflow.arms) {
 		c->armed = true;
-		c->held = overflow.held;
+		c->pmi_deferred = overflow.pmi_deferred;
 		c->shadow = overflow.shadow;
 		if (m->host->trace)
 			m->host->trace(m->host->ctx, ACTION_ARM, i);
@@ -351,7 +351,7 @@ static void wrap(struct model *m, struct step *s, unsigned i)
 }
 
 /* IN_TX: "Performance Monitoring and Intel TSX". */
-static bool in_scope(struct model *m, const struct step *s, const struct model_rule *rule)
+static bool in_scope(struct model *m, const struct retire_ctx *s, const struct model_rule *rule)
 {
 	bool inside = m->tx.depth || s->tx_abort;
 
@@ -359,7 +359,7 @@ static bool in_scope(struct model *m, const struct step *s, const struct model_r
 }
 
 /* What microcode does to switch counter i on or off: events of the WRMSR besides its own. */
-static u64 switching(const struct model *m, const struct step *s, unsigned i)
+static u64 switching(const struct model *m, const struct retire_ctx *s, unsigned i)
 {
 	bool loads = s->rule[i]->kind == EK_LOADS, branches = s->rule[i]->kind == EK_BRANCHES;
 
@@ -372,7 +372,7 @@ static u64 switching(const struct model *m, const struct step *s, unsigned i)
 	return 0;
 }
 
-static void count(struct model *m, struct step *s, unsigned i, bool mispredict)
+static void counter_count(struct model *m, struct retire_ctx *s, unsigned i, bool mispredict)
 {
 	struct model_counter *c = &m->counter[i];
 	const struct model_rule *rule = s->rule[i];
@@ -380,7 +380,7 @@ static void count(struct model *m, struct step *s, unsigned i, bool mispredict)
 	u64 add, before = c->value;
 
 	fault_at_counter(m, i);
-	if (s->unseen & BIT(i))
+	if (s->uncounted & BIT(i))
 		add = 0;
 	else if (rule->kind >= EK_TX_FIRST)
 		add = model_tx_occurs(m, s, rule->kind);
@@ -415,7 +415,7 @@ static void count(struct model *m, struct step *s, unsigned i, bool mispredict)
  * counts under the rule before; the others as latitude has it. A counter that it wrote itself
  * holds the value written.
  */
-static void choose_rules(struct model *m, struct step *s)
+static void choose_rules(struct model *m, struct retire_ctx *s)
 {
 	u64 on = m->active & ~m->active_before;
 	u64 off = m->active_before & ~m->active;
@@ -424,12 +424,12 @@ static void choose_rules(struct model *m, struct step *s)
 	s->opened = on;
 	s->closed = off;
 	if (m->latitude[LAT_DISABLE_COUNTS])
-		s->unseen |= off;
+		s->uncounted |= off;
 	if (!m->latitude[LAT_ENABLE_COUNTS])
-		s->unseen |= on;
+		s->uncounted |= on;
 	for (unsigned i = 0; i < MODEL_MAX_COUNTERS; i++) {
 		s->rule[i] = on & BIT(i) ? &m->counter[i].rule : &m->rule_before[i];
-		if (s->unseen & BIT(i) && !switching(m, s, i))
+		if (s->uncounted & BIT(i) && !switching(m, s, i))
 			s->active &= ~BIT(i);
 	}
 	m->writing = false;
@@ -443,7 +443,7 @@ bool arch_watching(const struct model *m)
 
 static void count_abort(struct model *m, const struct model_retired *r)
 {
-	struct step s = {
+	struct retire_ctx s = {
 		.r = r, .cpl = r->cpl, .tx_abort = true,
 		.cycles = m->latitude[LAT_CYCLES_PER_INSTRUCTION],
 	};
@@ -456,7 +456,7 @@ static void count_abort(struct model *m, const struct model_retired *r)
 		s.active |= BIT(i);
 		s.rule[i] = &m->counter[i].rule;
 		for (unsigned times = fault_abort_counts(m, 1); times; times--)
-			count(m, &s, i, false);
+			counter_count(m, &s, i, false);
 	}
 	fault_at_counter(m, MODEL_NO_COUNTER);
 	if (s.due | s.interrupts)
@@ -464,13 +464,14 @@ static void count_abort(struct model *m, const struct model_retired *r)
 }
 
 /* The sibling has retired an instruction: count it on counters with AnyThread. */
-static void count_siblings(struct model *m, const struct step *by, bool same_core, bool mispredict)
+static void count_siblings(struct model *m, const struct retire_ctx *by, bool same_core,
+			   bool mispredict)
 {
-	struct step s = *by;
+	struct retire_ctx s = *by;
 
-	s.active = s.due = s.wrapped = s.interrupts = s.opened = s.closed = s.unseen = 0;
+	s.active = s.due = s.wrapped = s.interrupts = s.opened = s.closed = s.uncounted = 0;
 	s.interrupted = s.aborts = s.writes = false;
-	fault_moment(m);
+	fault_next_sequence(m);
 	s.cpl = fault_sibling_cpl(m, s.cpl);
 	for (u64 left = m->active; left; left &= left - 1) {
 		unsigned i = (unsigned)__builtin_ctzll(left);
@@ -480,7 +481,7 @@ static void count_siblings(struct model *m, const struct step *by, bool same_cor
 			s.active |= BIT(i);
 	}
 	for (u64 left = s.active; left; left &= left - 1)
-		count(m, &s, (unsigned)__builtin_ctzll(left), mispredict);
+		counter_count(m, &s, (unsigned)__builtin_ctzll(left), mispredict);
 	fault_at_counter(m, MODEL_NO_COUNTER);
 	fault_sibling_served(m, &s);
 	if (s.due | s.interrupts)
@@ -488,7 +489,7 @@ static void count_siblings(struct model *m, const struct step *by, bool same_cor
 }
 
 /* All who count what this processor does; the lock is held. */
-static void tell(struct model *m, const struct step *s, bool mispredict)
+static void notify_watchers(struct model *m, const struct retire_ctx *s, bool mispredict)
 {
 	struct model *to;
 	unsigned next = 0;
@@ -496,14 +497,14 @@ static void tell(struct model *m, const struct step *s, bool mispredict)
 	while ((to = model_core_other(m, &next))) {
 		count_siblings(to, s, to->core == m->core, mispredict);
 		if (to->n_requests)
-			model_core_call(m, to);
+			model_core_kick(m, to);
 	}
 }
 
 void arch_retire(struct model *m, bool shared, const struct model_retired *r)
 {
 	struct model *sibling = shared ? model_core_sibling(m) : NULL;
-	struct step s;
+	struct retire_ctx s;
 	bool mispredict;
 
 	mispredict = (m->watch_predictor || (sibling && sibling->watch_predictor)) &&
@@ -511,7 +512,7 @@ void arch_retire(struct model *m, bool shared, const struct model_retired *r)
 	s.r = r;
 	s.cpl = r->cpl;
 	s.writes = m->writing;
-	s.due = s.wrapped = s.interrupts = s.opened = s.closed = s.unseen = 0;
+	s.due = s.wrapped = s.interrupts = s.opened = s.closed = s.uncounted = 0;
 	s.interrupted = s.tx_abort = s.aborts = false;
 	s.tx = m->tx.depth && m->tx.elided ? (u8)model_tx_elision_act(m) : r->tx;
 	if (model_may_be_stolen(m) && !--m->steal_in)
@@ -531,7 +532,7 @@ void arch_retire(struct model *m, bool shared, const struct model_retired *r)
 		m->tx.cycles_so_far += s.cycles;
 	s.active = fault_counters(m, r, s.active);
 	for (u64 left = s.active; left; left &= left - 1)
-		count(m, &s, (unsigned)__builtin_ctzll(left), mispredict);
+		counter_count(m, &s, (unsigned)__builtin_ctzll(left), mispredict);
 	fault_at_counter(m, MODEL_NO_COUNTER);
 	m->smm_events = 0;
 	if (s.due | s.interrupts)
@@ -545,7 +546,7 @@ void arch_retire(struct model *m, bool shared, const struct model_retired *r)
 	else
 		model_tx_elision_retired(m, s.tx);
 	if (shared)
-		tell(m, &s, mispredict);
+		notify_watchers(m, &s, mispredict);
 	model_requests_raise(m);
 	fault_retired(m, r);
 }
@@ -554,7 +555,7 @@ void model_retire_abort(struct model *m, const struct model_retired *r)
 {
 	bool shared = model_core_enter(m);
 
-	fault_moment(m);
+	fault_next_sequence(m);
 	count_abort(m, r);
 	model_requests_raise(m);
 	model_core_leave(m, shared);

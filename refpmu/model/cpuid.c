@@ -54,7 +54,7 @@ static void set_field(u32 regs[4], unsigned reg, unsigned lo, unsigned hi, u64 v
 	regs[reg] = (u32)((regs[reg] & ~BITS(lo, hi)) | (value << lo & BITS(lo, hi)));
 }
 
-static void set(u32 regs[4], const u32 values[4])
+static void cpuid_set(u32 regs[4], const u32 values[4])
 {
 	for (unsigned i = 0; i < 4; i++)
 		regs[i] = values[i];
@@ -62,7 +62,7 @@ static void set(u32 regs[4], const u32 values[4])
 
 static void clear(u32 regs[4])
 {
-	set(regs, (const u32[4]){ 0 });
+	cpuid_set(regs, (const u32[4]){ 0 });
 }
 
 static u32 four_bytes(const char *text)
@@ -141,7 +141,7 @@ static void hypervisor(const struct model *m, u32 leaf, u32 regs[4])
 	if (!signature || (leaf != own && leaf != HYPERVISOR_LEAF))
 		return;
 	signature = leaf == own ? signature : hyper_v;
-	set(regs, (const u32[4]){ leaf + 1, four_bytes(signature), four_bytes(signature + 4),
+	cpuid_set(regs, (const u32[4]){ leaf + 1, four_bytes(signature), four_bytes(signature + 4),
 				  four_bytes(signature + 8) });
 }
 
@@ -270,11 +270,11 @@ static void xsave(const struct model *m, u32 subleaf, u32 regs[4])
 
 	switch (subleaf) {
 	case 0:
-		set(regs, (const u32[4]){ regs[EAX] & COMPONENTS,
+		cpuid_set(regs, (const u32[4]){ regs[EAX] & COMPONENTS,
 					  regs[EBX] < BYTES ? regs[EBX] : BYTES, BYTES, 0 });
 		return;
 	case 1:
-		set(regs, (const u32[4]){ regs[EAX] & features_of(m, LEAF_XSAVE, 1, EAX) });
+		cpuid_set(regs, (const u32[4]){ regs[EAX] & features_of(m, LEAF_XSAVE, 1, EAX) });
 		return;
 	case AVX_COMPONENT:
 		return;
@@ -289,10 +289,10 @@ static void extended(const struct model *m, u32 leaf, u32 regs[4])
 
 	switch (leaf) {
 	case LEAF_EXTENDED:
-		set(regs, (const u32[4]){ LEAF_EXTENDED_LAST });
+		cpuid_set(regs, (const u32[4]){ LEAF_EXTENDED_LAST });
 		return;
 	case LEAF_EXTENDED + 1:
-		set(regs, (const u32[4]){ 0, 0, regs[ECX] & features_of(m, leaf, 0, ECX),
+		cpuid_set(regs, (const u32[4]){ 0, 0, regs[ECX] & features_of(m, leaf, 0, ECX),
 					  regs[EDX] & features_of(m, leaf, 0, EDX) });
 		return;
 	case LEAF_EXTENDED + 2:
@@ -302,13 +302,14 @@ static void extended(const struct model *m, u32 leaf, u32 regs[4])
 			regs[i] = four_bytes(brand + 16 * (leaf - LEAF_EXTENDED - 2) + 4 * i);
 		return;
 	case LEAF_EXTENDED + 6:
-		set(regs, (const u32[4]){ 0, 0, second_level(m), 0 });
+		cpuid_set(regs, (const u32[4]){ 0, 0, second_level(m), 0 });
 		return;
 	case LEAF_EXTENDED + 7:
-		set(regs, (const u32[4]){ 0, 0, 0, regs[EDX] & features_of(m, leaf, 0, EDX) });
+		cpuid_set(regs,
+			  (const u32[4]){ 0, 0, 0, regs[EDX] & features_of(m, leaf, 0, EDX) });
 		return;
 	case LEAF_EXTENDED_LAST:	/* sizes of physical and linear addresses */
-		set(regs, (const u32[4]){ regs[EAX] & 0xffff });
+		cpuid_set(regs, (const u32[4]){ regs[EAX] & 0xffff });
 		return;
 	}
 	clear(regs);
@@ -318,14 +319,14 @@ static void basic(struct model *m, u32 leaf, u32 subleaf, u32 regs[4])
 {
 	switch (leaf) {
 	case CPUID_LEAF_MAX_LEAF:
-		set(regs, (const u32[4]){ max_leaf(m), four_bytes("Genu"),
+		cpuid_set(regs, (const u32[4]){ max_leaf(m), four_bytes("Genu"),
 					  four_bytes("ntel"), four_bytes("ineI") });
 		return;
 	case CPUID_LEAF_STEPPING:
 		version(m, regs);
 		return;
 	case LEAF_DESCRIPTORS:		/* once, and all that it says is "see leaf 4" */
-		set(regs, (const u32[4]){ 0xff01 });
+		cpuid_set(regs, (const u32[4]){ 0xff01 });
 		return;
 	case LEAF_CACHES:
 		caches(m, subleaf, regs);
@@ -333,12 +334,12 @@ static void basic(struct model *m, u32 leaf, u32 subleaf, u32 regs[4])
 	case LEAF_MONITOR:
 		return;
 	case LEAF_POWER:		/* the timer of the local APIC goes on in deep sleep */
-		set(regs, (const u32[4]){ regs[EAX] & 1u << 2 });
+		cpuid_set(regs, (const u32[4]){ regs[EAX] & 1u << 2 });
 		return;
 	case CPUID_LEAF_RTM:
 		if (subleaf)
 			break;
-		set(regs, (const u32[4]){ 0, regs[EBX] & features_of(m, leaf, 0, EBX) });
+		cpuid_set(regs, (const u32[4]){ 0, regs[EBX] & features_of(m, leaf, 0, EBX) });
 		SET(RTM, model_has_tx(m));
 		/* The hypervisor's own, whatever the machine below has. */
 		SET(TSC_ADJUST, features_of(m, CPUID_LEAF_RTM, 0, EBX) >> FIELD_TSC_ADJUST_LO);
@@ -367,7 +368,7 @@ static void basic(struct model *m, u32 leaf, u32 subleaf, u32 regs[4])
 
 void model_cpuid(struct model *m, u32 leaf, u32 subleaf, u32 regs[4])
 {
-	fault_moment(m);
+	fault_next_sequence(m);
 	if (leaf >= LEAF_EXTENDED)
 		extended(m, leaf, regs);
 	else if (leaf <= max_leaf(m))

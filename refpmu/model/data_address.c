@@ -9,7 +9,7 @@
 #include "spec/data_source.h"
 
 /* The access that the event of counter x is about: MODEL_MAX_ACCESSES: none is left. */
-static unsigned tagged_access(struct model *m, const struct step *s, unsigned x)
+static unsigned tagged_access(struct model *m, const struct retire_ctx *s, unsigned x)
 {
 	enum { LAST, FIRST };
 	enum event_kind kind = s->rule[x]->kind;
@@ -39,7 +39,8 @@ static u64 store_status(const struct model_access *a, const struct memory_result
  * "Upon counter overflow hardware captures the linear address and other status information of the
  * next store that retires. This information is then written to the PEBS record."
  */
-static void precise_store(struct model *m, const struct step *s, unsigned x, struct record *record)
+static void precise_store(struct model *m, const struct retire_ctx *s, unsigned x,
+			  struct record *record)
 {
 	unsigned a = tagged_access(m, s, x);
 
@@ -54,7 +55,8 @@ static void precise_store(struct model *m, const struct step *s, unsigned x, str
  * Table 18-46, "Layout of Data Linear Address Information In PEBS Record": the address of the load
  * or store, and of stores, with events that the table names, whether it hit the L1 data cache.
  */
-static void data_address(struct model *m, const struct step *s, unsigned x, struct record *record)
+static void data_address(struct model *m, const struct retire_ctx *s, unsigned x,
+			 struct record *record)
 {
 	unsigned a = tagged_access(m, s, x);
 
@@ -94,7 +96,8 @@ static bool store_enabled(struct model *m)
 	return fault_store_enabled(m, m->pebs_enable & IA32_PEBS_ENABLE_PS_EN);
 }
 
-void model_record_memory(struct model *m, const struct step *s, unsigned x, struct record *record)
+void model_record_memory(struct model *m, const struct retire_ctx *s, unsigned x,
+			 struct record *record)
 {
 	u16 flags = s->rule[x]->flags;
 

@@ -68,7 +68,7 @@ static void place(struct model *m, const struct exerciser *e, const struct exerc
 }
 
 /* docs/EXERCISER.md: a write of STATE begins the command; STATUS and LINES tell of its end. */
-static void command(struct model *m, struct exerciser *e)
+static void exerciser_command(struct model *m, struct exerciser *e)
 {
 	struct exercise plan = {
 		.status = check(m, e),
@@ -90,7 +90,7 @@ void model_exerciser_write(struct model *m, u32 offset, u32 value)
 
 	if (e->word[WORD(SIGNATURE)] != EXERCISER_HERE)
 		return;
-	fault_moment(m);
+	fault_next_sequence(m);
 	switch (offset) {
 	case EXERCISER_ADDRESS_LOW:
 	case EXERCISER_ADDRESS_HIGH:
@@ -103,5 +103,5 @@ void model_exerciser_write(struct model *m, u32 offset, u32 value)
 		break;
 	}
 	if (offset == EXERCISER_STATE)
-		command(m, e);
+		exerciser_command(m, e);
 }

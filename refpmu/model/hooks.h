@@ -13,7 +13,7 @@
  *					returns the value, its last parameter, or another one
  *
  * A fault asks by broken() (refpmu/faults/broken.h), which the model can't, and only where its
- * answer makes a difference: each question is an opportunity (refpmu/faults/fault_when.h).
+ * answer makes a difference: each question is an injection point (refpmu/faults/fault_when.h).
  */
 #ifndef REFPMU_MODEL_HOOKS_H
 #define REFPMU_MODEL_HOOKS_H
@@ -32,7 +32,7 @@
 #define HOOK_VALUE(type, name, value, ...) type name(__VA_ARGS__, type value);
 #endif
 
-struct step;
+struct retire_ctx;
 struct access_outcome;
 struct exercise;
 struct offcore_access;
@@ -43,11 +43,11 @@ struct pebs_event;
 struct pmi_plan;
 struct freeze_plan;
 struct request_plan;
-struct event;
+struct event_row;
 struct counter_setting;
 struct counter_overflow;
 struct model_rule;
-struct place;
+struct msr_ref;
 struct msr_write;
 struct uncore_setting;
 struct uncore_listener;
@@ -64,8 +64,8 @@ struct netburst_assist;
 
 /* ---- everywhere: faults/fault.c ---- */
 
-/* A new moment begins, an instruction or an access: at most one opportunity. */
-HOOK(fault_moment, struct model *m)
+/* A new moment begins, an instruction or an access: at most one injection point. */
+HOOK(fault_next_sequence, struct model *m)
 /* What follows concerns this counter, or none: MODEL_NO_COUNTER. */
 HOOK(fault_at_counter, struct model *m, unsigned counter)
 
@@ -75,7 +75,7 @@ HOOK(fault_at_counter, struct model *m, unsigned counter)
 HOOK_VALUE(u64, fault_counter_width, mask, struct model *m, unsigned counter)
 HOOK_VALUE(bool, fault_pebs_enabled, enabled, struct model *m, unsigned counter)
 /* The event of general-purpose counter n, or NULL; the control field of fixed counter n. */
-HOOK_VALUE(const struct event *, fault_event, event, struct model *m, unsigned n)
+HOOK_VALUE(const struct event_row *, fault_event, event, struct model *m, unsigned n)
 HOOK_VALUE(u64, fault_fixed_control, control, struct model *m, unsigned n)
 /* What counter i is set to do; what all of them are. */
 HOOK(fault_counter_setting, struct model *m, unsigned i, struct counter_setting *setting)
@@ -88,10 +88,11 @@ HOOK(fault_instruction, struct model *m, const struct model_retired *r)
 HOOK_VALUE(u64, fault_counters, counters, struct model *m, const struct model_retired *r)
 HOOK(fault_retired, struct model *m, const struct model_retired *r)
 /* Does a counter with IN_TX count here? */
-HOOK_VALUE(bool, fault_in_scope, inside, struct model *m, const struct step *s,
+HOOK_VALUE(bool, fault_in_scope, inside, struct model *m, const struct retire_ctx *s,
 	   const struct model_rule *rule)
 /* Counter i doesn't count here, but would so many occurrences. */
-HOOK(fault_not_selected, struct model *m, struct step *s, unsigned i, bool scope, u64 occurred)
+HOOK(fault_not_selected, struct model *m, struct retire_ctx *s, unsigned i, bool scope,
+     u64 occurred)
 /* How often its event has occurred; what the counter adds; does it overflow? */
 HOOK_VALUE(u64, fault_occurrences, occurred, struct model *m, const struct model_rule *rule,
 	   const struct model_retired *r)
@@ -101,33 +102,34 @@ HOOK_VALUE(bool, fault_overflows, overflows, struct model *m, unsigned i)
  * been counted. */
 HOOK_VALUE(u8, fault_sibling_cpl, cpl, struct model *m)
 HOOK_VALUE(bool, fault_sibling_counts, counts, struct model *m, unsigned i, bool same_core)
-HOOK(fault_sibling_served, struct model *m, struct step *s)
+HOOK(fault_sibling_served, struct model *m, struct retire_ctx *s)
 /* How often an abort counts. */
 HOOK_VALUE(unsigned, fault_abort_counts, times, struct model *m)
 
 /* ---- counter.c: faults/overflow.c ---- */
 
-HOOK(fault_overflow, struct model *m, struct step *s, unsigned i, struct counter_overflow *overflow)
+HOOK(fault_overflow, struct model *m, struct retire_ctx *s, unsigned i,
+     struct counter_overflow *overflow)
 /* An armed counter: does it look at this instruction? Is it the event? It has counted it. */
-HOOK_VALUE(bool, fault_event_seen, seen, struct model *m, const struct step *s)
+HOOK_VALUE(bool, fault_event_seen, seen, struct model *m, const struct retire_ctx *s)
 HOOK_VALUE(bool, fault_meets_event, meets, struct model *m)
-HOOK(fault_event_counts, struct model *m, struct step *s, unsigned i, u64 occurred)
+HOOK(fault_event_counts, struct model *m, struct retire_ctx *s, unsigned i, u64 occurred)
 
 /* ---- msr.c, msr_bits.c: faults/msr.c ---- */
 
 /* Does the processor have the register? Does it answer, where not? Which bits can be written? */
-HOOK_VALUE(bool, fault_msr_exists, exists, struct model *m, const struct place *p)
-HOOK_VALUE(bool, fault_absent_answers, answers, struct model *m, const struct place *p)
-HOOK_VALUE(u64, fault_msr_bits, bits, struct model *m, const struct place *p)
+HOOK_VALUE(bool, fault_msr_exists, exists, struct model *m, const struct msr_ref *p)
+HOOK_VALUE(bool, fault_absent_answers, answers, struct model *m, const struct msr_ref *p)
+HOOK_VALUE(u64, fault_msr_bits, bits, struct model *m, const struct msr_ref *p)
 /* RDMSR has read this. */
-HOOK(fault_rdmsr, struct model *m, const struct place *p, struct msr_result *result)
+HOOK(fault_rdmsr, struct model *m, const struct msr_ref *p, struct msr_result *result)
 /* RDPMC: the counter that ECX names; it has read this, or there is none, MODEL_NO_COUNTER. */
 HOOK_VALUE(u32, fault_rdpmc_select, ecx, struct model *m)
 HOOK(fault_rdpmc, struct model *m, unsigned counter, struct msr_result *result)
 /* WRMSR is about to do this with the value. */
-HOOK(fault_wrmsr, struct model *m, const struct place *p, u64 value, struct msr_write *write)
+HOOK(fault_wrmsr, struct model *m, const struct msr_ref *p, u64 value, struct msr_write *write)
 /* A register is about to take the value. */
-HOOK(fault_msr_taken, struct model *m, const struct place *p, u64 value)
+HOOK(fault_msr_taken, struct model *m, const struct msr_ref *p, u64 value)
 /* A write has disarmed these counters; clears these bits of IA32_PERF_GLOBAL_STATUS. */
 HOOK_VALUE(u64, fault_disarms, counters, struct model *m)
 HOOK_VALUE(u64, fault_status_clears, bits, struct model *m)
@@ -140,7 +142,7 @@ HOOK(fault_counters_start, struct model *m, u64 started)
 HOOK_VALUE(bool, fault_uncore_shared, shared, struct model *m)
 HOOK(fault_uncore_setting, struct model *m, struct uncore_setting *setting)
 /* RDMSR has read this. WRMSR clears these bits of the status. What a counter can hold. */
-HOOK(fault_uncore_read, struct model *m, struct model_uncore *u, const struct place *p, u64 value)
+HOOK(fault_uncore_read, struct model *m, struct model_uncore *u, const struct msr_ref *p, u64 value)
 HOOK_VALUE(u64, fault_uncore_clears, bits, struct model *m)
 HOOK_VALUE(u64, fault_uncore_width, mask, struct model *m)
 /* Counting; overflow; its interrupt; which processor takes it, and shows it in its status. */
@@ -150,7 +152,7 @@ HOOK(fault_uncore_pmi, struct model *m, struct uncore_pmi *pmi)
 HOOK(fault_uncore_listener, struct model *m, const struct model_uncore *u,
      struct uncore_listener *listener)
 HOOK_VALUE(bool, fault_uncore_shows, shows, struct model *m, unsigned counter)
-HOOK(fault_uncore_overflowed, struct model *m, const struct step *s)
+HOOK(fault_uncore_overflowed, struct model *m, const struct retire_ctx *s)
 
 /* ---- core.c, model.c, bulk.c, cpuid.c: faults/fault.c, faults/msr.c ---- */
 
@@ -167,13 +169,13 @@ HOOK(fault_cpuid_perfmon, struct model *m, u32 subleaf, u32 regs[4])
  * were one? */
 HOOK_VALUE(bool, fault_reaches_core, reaches, const struct model *m)
 HOOK_VALUE(bool, fault_reaches_package, reaches, const struct model *m)
-/* May many instructions retire at once? Each of them is an opportunity of a fault. */
+/* May many instructions retire at once? Each of them is an injection point of a fault. */
 HOOK_VALUE(bool, fault_permits_bulk, permits, const struct model *m)
 
 /* ---- tsx/: faults/tx.c ---- */
 
 /* Does this event of transactions occur? */
-HOOK_VALUE(bool, fault_tx_occurs, occurs, struct model *m, const struct step *s,
+HOOK_VALUE(bool, fault_tx_occurs, occurs, struct model *m, const struct retire_ctx *s,
 	   enum event_kind kind)
 /* XBEGIN; the beginning of a transaction; is the length of one that ends kept? */
 HOOK(fault_tx_begins, struct model *m, u64 fallback)
@@ -259,19 +261,19 @@ HOOK_VALUE(struct model *, fault_nb_threshold, to, struct model *m)
 /* ---- priority.c: faults/priority.c ---- */
 
 /* The actions of this instruction, and their order. */
-HOOK(fault_service, struct model *m, const struct step *s, struct service_plan *plan)
+HOOK(fault_service, struct model *m, const struct retire_ctx *s, struct service_plan *plan)
 HOOK(fault_pebs_event, struct model *m, struct pebs_event *event)
 /* An interrupt was requested already that covers this counter's overflow. */
 HOOK_VALUE(bool, fault_pmi_covered, covered, struct model *m)
 /* An action asks for interrupts: of its counter, and of the overflow's. */
-HOOK(fault_pmis, struct model *m, const struct step *s, struct pmi_plan *plan)
+HOOK(fault_pmis, struct model *m, const struct retire_ctx *s, struct pmi_plan *plan)
 
 /* ---- pebs.c: faults/assist.c ---- */
 
 /* In the order in which an assist comes to them. Where is the DS save area? */
 HOOK(fault_assist_begins, struct model *m, struct assist_plan *plan)
 /* It has been read. */
-HOOK(fault_ds_area, struct model *m, const struct step *s, struct assist_plan *plan)
+HOOK(fault_ds_area, struct model *m, const struct retire_ctx *s, struct assist_plan *plan)
 /* Does a record fit? */
 HOOK(fault_bounds, struct model *m, struct assist_plan *plan)
 /* It doesn't. */
@@ -279,7 +281,8 @@ HOOK(fault_buffer_full, struct model *m, const struct assist_plan *plan)
 /* The status field of the record. */
 HOOK_VALUE(u64, fault_status_image, status, struct model *m, u64 covered)
 /* All the rest is planned, and the record of counter x is complete. */
-HOOK(fault_assist, struct model *m, const struct step *s, unsigned x, struct assist_plan *plan)
+HOOK(fault_assist, struct model *m, const struct retire_ctx *s, unsigned x,
+     struct assist_plan *plan)
 HOOK(fault_record_written, struct model *m, const struct assist_plan *plan)
 /* An MSR is accessed. */
 HOOK(fault_late_record, struct model *m)
@@ -287,13 +290,14 @@ HOOK(fault_late_record, struct model *m)
 /* ---- record.c, data_address.c: faults/record.c, faults/data_address.c ---- */
 
 /* A record's fields are complete. */
-HOOK(fault_record_fields, struct model *m, const struct step *s, struct record *record)
+HOOK(fault_record_fields, struct model *m, const struct retire_ctx *s, struct record *record)
 /* A record of counter x tells of load latency; one of precise store's event, of the store. */
 HOOK_VALUE(bool, fault_latency_enabled, enabled, struct model *m, unsigned x)
 HOOK_VALUE(bool, fault_store_enabled, enabled, struct model *m)
 /* What it tells of access a of the instruction. */
-HOOK(fault_precise_store, struct model *m, const struct step *s, unsigned a, struct record *record)
-HOOK(fault_data_address, struct model *m, const struct step *s, unsigned x, unsigned a,
+HOOK(fault_precise_store, struct model *m, const struct retire_ctx *s, unsigned a,
+     struct record *record)
+HOOK(fault_data_address, struct model *m, const struct retire_ctx *s, unsigned x, unsigned a,
      struct record *record)
 
 /* ---- access.c: faults/access.c ---- */
@@ -304,7 +308,7 @@ HOOK_VALUE(bool, fault_access_is, is, struct model *m, enum event_kind kind,
 /* Cycles that an access holds the processor up for. */
 HOOK_VALUE(u64, fault_duration, cycles, struct model *m)
 /* What the instruction does to caches is a load to the load latency facility; how many were so. */
-HOOK_VALUE(bool, fault_prefetch, is_load, struct model *m, const struct step *s)
+HOOK_VALUE(bool, fault_prefetch, is_load, struct model *m, const struct retire_ctx *s)
 HOOK_VALUE(u64, fault_prefetched, n, const struct model *m, enum event_kind kind)
 
 /* ---- load_latency.c: faults/load_latency.c ---- */
@@ -324,7 +328,7 @@ HOOK(fault_cancelled, struct model *m, const struct model_retired *r)
 HOOK_VALUE(bool, fault_latency_event, counts, struct model *m, const struct model_access *a,
 	   const struct access_outcome *o)
 /* The record of the last tagged load. */
-HOOK(fault_latency_record, struct model *m, const struct step *s, struct record *record)
+HOOK(fault_latency_record, struct model *m, const struct retire_ctx *s, struct record *record)
 
 /* ---- offcore.c: faults/offcore.c ---- */
 

@@ -23,7 +23,7 @@ struct generation {
 };
 
 /* One row of spec/event.def. */
-struct event {
+struct event_row {
 	u8 gens;		/* enum generation_set */
 	u16 code;		/* PERFEVTSELx[15:0] */
 	u16 flags;		/* enum event_flags */
@@ -32,12 +32,12 @@ struct event {
 };
 
 /* One retired instruction on its way through the model. Bit n is counter n. */
-struct step {
+struct retire_ctx {
 	const struct model_retired *r;
 	u8 cpl;			/* at which it counts */
 	u64 active;		/* counters that count it, or what it does besides: */
 	u64 opened, closed;	/* switched on or off by it: its microcode counts as well, */
-	u64 unseen;		/* and the instruction itself not, on these */
+	u64 uncounted;		/* and the instruction itself not, on these */
 	u64 wrapped;
 	u64 due;		/* for an assist: armed, and the event to come has occurred */
 	u64 interrupts;		/* for an overflow interrupt */
@@ -90,7 +90,7 @@ void model_steal(struct model *m);
  */
 static inline bool model_may_be_stolen(const struct model *m)
 {
-	return m->steal_in && model_watching(m);
+	return m->steal_in && model_needs_retire(m);
 }
 
 /* counter.c */
@@ -106,16 +106,16 @@ struct counter_overflow {
 	u64 status;		/* bits of IA32_PERF_GLOBAL_STATUS that it sets */
 	bool interrupt;		/* it interrupts, */
 	bool arms;		/* or arms its counter for PEBS: */
-	bool held;		/* its interrupt waits for the assist */
+	bool pmi_deferred;	/* its interrupt waits for the assist */
 	bool due;		/* and the assist is due at once, */
 	u8 shadow;		/* or so many events after the next one */
 };
 /* An event has occurred for which counter i is armed. */
-void model_meet_event(struct model *m, struct step *s, unsigned i);
+void model_meet_event(struct model *m, struct retire_ctx *s, unsigned i);
 /* Does this bit of IA32_PEBS_ENABLE enable its counter? */
 bool model_pebs_enabled(struct model *m, unsigned counter);
 /* The event of this encoding, or NULL. */
-const struct event *model_event(const struct model *m, u16 code);
+const struct event_row *model_event(const struct model *m, u16 code);
 /* A branch that the predictor takes for another way. It learns by being asked: once a branch. */
 bool model_conditional_mispredicted(struct model *m, u64 ip, bool goes);
 bool model_mispredicted(struct model *m, const struct model_retired *r);
@@ -153,9 +153,9 @@ void model_retire_abort(struct model *m, const struct model_retired *r);
 /* End the transaction and take back what it did; gives the registers behind that. */
 void model_tx_undo(struct model *m, enum tx_cause cause, u8 code, struct model_registers *after);
 /* Does this event of transactions occur? Kinds from EK_TX_FIRST on. */
-bool model_tx_occurs(struct model *m, const struct step *s, enum event_kind kind);
+bool model_tx_occurs(struct model *m, const struct retire_ctx *s, enum event_kind kind);
 /* Table 18-51: what a record that is being made holds. */
-u64 model_tx_field(struct model *m, const struct step *s);
+u64 model_tx_field(struct model *m, const struct retire_ctx *s);
 /* model/tsx/elision.c: of the instruction that retires, before it counts, and behind that. */
 enum model_tx_act model_tx_elision_act(struct model *m);
 void model_tx_elision_retired(struct model *m, enum model_tx_act act);
@@ -189,7 +189,7 @@ struct pebs_event {
 };
 
 /* Serve what this instruction has made due, in order. */
-void model_serve(struct model *m, struct step *s);
+void model_serve(struct model *m, struct retire_ctx *s);
 
 /* pebs.c */
 /* The assist of counter x: record, index, reload, status. */
@@ -197,7 +197,7 @@ struct assist {
 	u64 covered;	/* the counters that it was for: no longer armed */
 	bool threshold;	/* it wrote a record, and the index has reached the threshold */
 };
-struct assist model_assist(struct model *m, struct step *s, unsigned x);
+struct assist model_assist(struct model *m, struct retire_ctx *s, unsigned x);
 
 /* uncore.c */
 /* The uncore that this processor belongs to. Others may change it but between enter and leave. */
@@ -205,7 +205,7 @@ const struct model_uncore *model_uncore_of(const struct model *m);
 /* Does a counter of it count, or has this processor yet to hear of one? */
 bool model_uncore_busy(const struct model *m);
 /* The instruction has been counted by the core: count it here. */
-void model_uncore_retire(struct model *m, struct step *s);
+void model_uncore_retire(struct model *m, struct retire_ctx *s);
 /* Does a counter that is enabled depend on where data comes from? */
 bool model_uncore_watches(const struct model *m);
 /* Request the interrupts that the uncore has signalled to this processor. */

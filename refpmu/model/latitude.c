@@ -76,7 +76,7 @@ u32 model_skid(struct model *m)
 	return between(m, m->latitude[LAT_PMI_SKID_LEAST], m->latitude[LAT_PMI_SKID]);
 }
 
-static void plan_theft(struct model *m)
+static void schedule_steal(struct model *m)
 {
 	u32 rate = m->latitude[LAT_SMI_RATE] + m->latitude[LAT_PREEMPTION_RATE];
 
@@ -110,7 +110,7 @@ void model_steal(struct model *m)
 		if (!(m->debugctl & IA32_DEBUGCTL_FREEZE_WHILE_SMM))
 			m->smm_events = model_draw(m, LAT_SMM_EVENTS);
 	}
-	plan_theft(m);
+	schedule_steal(m);
 }
 
 u64 model_stolen_tsc(struct model *m)
@@ -167,5 +167,5 @@ void model_take_latitude(struct model *m)
 		if (profile_facts[n].profile == config->profile)
 			m->facts |= profile_facts[n].fact;
 	m->tag_random = model_random(m);
-	plan_theft(m);
+	schedule_steal(m);
 }

@@ -77,7 +77,8 @@ bool model_latency_eligible(struct model *m, u32 latency)
 }
 
 /* "Latency and data source information of tagged loads are updated internally." */
-static void keep(struct model *m, const struct model_access *a, const struct memory_result *o)
+static void load_latency_keep(struct model *m, const struct model_access *a,
+			      const struct memory_result *o)
 {
 	m->tagged = (struct tagged_load){
 		.valid = true,
@@ -98,7 +99,7 @@ bool model_tag_load(struct model *m, const struct model_access *a, const struct 
 		return false;
 	tagged = takes_tag(m);
 	if (fault_load_updates(m, tagged) && model_latency_eligible(m, o->latency))
-		keep(m, a, o);
+		load_latency_keep(m, a, o);
 	return tagged;
 }
 
@@ -135,7 +136,7 @@ u64 model_further_bits(const struct tagged_load *load)
  * which retired just before the PEBS assist was invoked": the address of its target, the cycles
  * from dispatch to GO, and the data source, Tables 18-24 and 18-33.
  */
-void model_record_latency(struct model *m, const struct step *s, struct record *record)
+void model_record_latency(struct model *m, const struct retire_ctx *s, struct record *record)
 {
 	const struct tagged_load *load = &m->tagged;
 

@@ -69,7 +69,7 @@ void model_request_pmi(struct model *m, const struct pmi *pmi)
 	for (unsigned t = 0; t < CORE_THREADS; t++)
 		if (plan.to[t]) {
 			add_request(plan.to[t], plan.distance, pmi);
-			model_core_call(m, plan.to[t]);
+			model_core_kick(m, plan.to[t]);
 		}
 }
 
@@ -159,7 +159,7 @@ struct pmi_delivery model_lvt_written(struct model *m, u32 lvtpc)
 		     m->latitude[LAT_SPURIOUS_PMI];
 	bool delivers = unmasked && (m->latched || early);
 
-	fault_moment(m);
+	fault_next_sequence(m);
 	fault_lvt_written(m, lvtpc, delivers);
 	if (unmasked)
 		m->delivered = false;

@@ -130,7 +130,7 @@ struct model_host {
 	 * if it runs unobserved, or model_halt() if it is halted. Doesn't wait for it. NULL: there
 	 * is none.
 	 */
-	void (*call)(void *ctx, unsigned processor);
+	void (*kick)(void *ctx, unsigned processor);
 };
 
 enum model_branch {
@@ -164,7 +164,7 @@ struct model_access {
 
 #define MODEL_MAX_ACCESSES 8
 /* Events that depend on what an access met, from EK_SPLIT_LOADS on. */
-#define MODEL_EARLY_KINDS (EK_OFFCORE_1 - EK_SPLIT_LOADS + 1)
+#define MODEL_SPILLED_KINDS (EK_OFFCORE_1 - EK_SPLIT_LOADS + 1)
 
 /* What an instruction of the vector and x87 units computes; moves and conversions are NONE. */
 enum model_arithmetic {
@@ -187,10 +187,10 @@ struct model_retired {
 	u32 loads, stores, locked_loads;
 	unsigned n_access;
 	struct model_access access[MODEL_MAX_ACCESSES];
-	/* Of accesses that access[] had no more room for: model_early_access() fills this in. */
-	bool any_early;
-	u32 early[MODEL_EARLY_KINDS];
-	u64 early_cycles;		/* and what the loads among them took */
+	/* Of accesses that access[] had no more room for: model_spill_access() fills this in. */
+	bool any_spilled;
+	u32 spilled[MODEL_SPILLED_KINDS];
+	u64 spilled_cycles;		/* and what the loads among them took */
 	/* What it did to caches and TLBs besides, and where: before its accesses. */
 	enum memory_act act;
 	u64 act_linear;
@@ -236,10 +236,10 @@ struct msr_result model_rdpmc(struct model *m, u32 ecx);
  * false, model_retire() may be skipped. Changes only in model_* calls; ask after model_wrmsr(), not
  * before it.
  */
-bool model_watching(const struct model *m);
+bool model_needs_retire(const struct model *m);
 
 /*
- * One instruction has retired; call in program order while model_watching(). For an instruction
+ * One instruction has retired; call in program order while model_needs_retire(). For an instruction
  * that writes an MSR of the model, call model_wrmsr() first and model_retire() after it: the
  * model itself decides under which state the instruction counts (latitude ENABLE_COUNTS and
  * DISABLE_COUNTS). An instruction that faulted hasn't retired.
@@ -256,7 +256,7 @@ void model_cancel(struct model *m, const struct model_retired *r);
  * access[] of an instruction that is still to be reported is full: this, its oldest access, is
  * about to be dropped from there. In program order, as often as needed.
  */
-void model_early_access(struct model *m, struct model_retired *r, const struct model_access *a);
+void model_spill_access(struct model *m, struct model_retired *r, const struct model_access *a);
 
 /*
  * The processor stops executing (HLT) after the instruction reported last: interrupts on their
@@ -264,7 +264,7 @@ void model_early_access(struct model *m, struct model_retired *r, const struct m
  */
 void model_halt(struct model *m);
 /* It runs, at this privilege level: after HLT, and after instructions that weren't reported. */
-void model_seen(struct model *m, u8 cpl);
+void model_resumed(struct model *m, u8 cpl);
 
 /*
  * Ticks that the time-stamp counter has moved on since the last call while the program didn't run.
@@ -272,7 +272,7 @@ void model_seen(struct model *m, u8 cpl);
  */
 u64 model_stolen_tsc(struct model *m);
 
-/* Does it count reference cycles? Changes like model_watching(). */
+/* Does it count reference cycles? Changes like model_needs_retire(). */
 bool model_counts_reference(const struct model *m);
 /* Ticks of the reference clock during all instructions that have been reported. */
 u64 model_reference_clock(const struct model *m);

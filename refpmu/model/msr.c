@@ -17,45 +17,45 @@ static struct msr_result answer(u64 value)
 }
 
 /* A register that this processor doesn't have: #GP, but where a hypervisor ignores accesses. */
-static bool absent_answers(struct model *m, const struct place *p)
+static bool absent_answers(struct model *m, const struct msr_ref *p)
 {
 	return fault_absent_answers(m, p, m->facts & FACT_MSRS_IGNORED);
 }
 
-static u64 read_register(struct model *m, const struct place *p)
+static u64 read_register(struct model *m, const struct msr_ref *p)
 {
 	if (model_uncore_has(p->reg))
 		return model_uncore_read(m, p);
 	switch (p->reg) {
-	case REG_PMC:
-	case REG_A_PMC:
-	case REG_FIXED_CTR:
+	case MODEL_REG_PMC:
+	case MODEL_REG_A_PMC:
+	case MODEL_REG_FIXED_CTR:
 		return m->counter[p->counter].value;
-	case REG_PERFEVTSEL:
+	case MODEL_REG_PERFEVTSEL:
 		return m->perfevtsel[p->i];
-	case REG_FIXED_CTR_CTRL:
+	case MODEL_REG_FIXED_CTR_CTRL:
 		return m->fixed_ctr_ctrl;
-	case REG_GLOBAL_CTRL:
+	case MODEL_REG_GLOBAL_CTRL:
 		return m->global_ctrl;
-	case REG_GLOBAL_STATUS:
+	case MODEL_REG_GLOBAL_STATUS:
 		return m->global_status;
-	case REG_PEBS_ENABLE:
+	case MODEL_REG_PEBS_ENABLE:
 		return m->pebs_enable;
-	case REG_LD_LAT:
+	case MODEL_REG_LD_LAT:
 		return m->ld_lat_threshold;
-	case REG_DS_AREA:
+	case MODEL_REG_DS_AREA:
 		return m->ds_area;
-	case REG_DEBUGCTL:
+	case MODEL_REG_DEBUGCTL:
 		return m->debugctl;
-	case REG_OFFCORE_RSP_0:
+	case MODEL_REG_OFFCORE_RSP_0:
 		return m->offcore_rsp[0];
-	case REG_OFFCORE_RSP_1:
+	case MODEL_REG_OFFCORE_RSP_1:
 		return m->offcore_rsp[1];
-	case REG_PERF_CAPABILITIES:
+	case MODEL_REG_PERF_CAPABILITIES:
 		return m->perf_capabilities;
-	case REG_MISC_ENABLE:
+	case MODEL_REG_MISC_ENABLE:
 		return m->misc_enable;
-	case REG_SMI_COUNT:
+	case MODEL_REG_SMI_COUNT:
 		return m->smi_count;
 	default:
 		return m->latitude[LAT_OVF_CTRL_READS] ? m->ovf_ctrl : 0;
@@ -64,12 +64,12 @@ static u64 read_register(struct model *m, const struct place *p)
 
 struct msr_result arch_rdmsr(struct model *m, u32 msr)
 {
-	struct place p = model_msr_find(msr);
+	struct msr_ref p = model_msr_find(msr);
 	struct msr_result result;
 
-	if (p.reg == REG_NONE)
+	if (p.reg == MODEL_REG_NONE)
 		return (struct msr_result){ .status = MSR_NOT_OURS };
-	fault_moment(m);
+	fault_next_sequence(m);
 	fault_at_counter(m, p.counter);
 	if (!model_msr_exists(m, &p))
 		result = absent_answers(m, &p) ? answer(0) : gp;
@@ -88,10 +88,10 @@ u64 model_microcode(const struct model *m, bool is_first)
 	return (u64)(old == 1 || (old == 2 && !is_first) ? OLD : NEW) << 32;
 }
 
-static bool read_only(enum reg reg)
+static bool read_only(enum model_reg reg)
 {
-	return reg == REG_PERF_CAPABILITIES || reg == REG_GLOBAL_STATUS || reg == REG_SMI_COUNT ||
-	       reg == REG_UNCORE_GLOBAL_STATUS;
+	return reg == MODEL_REG_PERF_CAPABILITIES || reg == MODEL_REG_GLOBAL_STATUS ||
+	       reg == MODEL_REG_SMI_COUNT || reg == MODEL_REG_UNCORE_GLOBAL_STATUS;
 }
 
 static void write_counter(struct model *m, unsigned i, u64 value)
@@ -126,7 +126,7 @@ static void write_ovf_ctrl(struct model *m, u64 value)
 	fault_late_record(m);
 }
 
-void model_msr_take(struct model *m, const struct place *p, u64 value)
+void model_msr_take(struct model *m, const struct msr_ref *p, u64 value)
 {
 	u64 kept;
 
@@ -136,44 +136,44 @@ void model_msr_take(struct model *m, const struct place *p, u64 value)
 		return;
 	}
 	switch (p->reg) {
-	case REG_PMC:
-	case REG_A_PMC:
-	case REG_FIXED_CTR:
+	case MODEL_REG_PMC:
+	case MODEL_REG_A_PMC:
+	case MODEL_REG_FIXED_CTR:
 		write_counter(m, p->counter, value);
 		break;
-	case REG_PERFEVTSEL:
+	case MODEL_REG_PERFEVTSEL:
 		write_perfevtsel(m, p->i, value);
 		break;
-	case REG_FIXED_CTR_CTRL:
+	case MODEL_REG_FIXED_CTR_CTRL:
 		m->fixed_ctr_ctrl = value;
 		break;
-	case REG_GLOBAL_CTRL:
+	case MODEL_REG_GLOBAL_CTRL:
 		m->global_ctrl = value;
 		model_errata_global_ctrl(m, value);
 		break;
-	case REG_OVF_CTRL:
+	case MODEL_REG_OVF_CTRL:
 		write_ovf_ctrl(m, value);
 		break;
-	case REG_PEBS_ENABLE:
+	case MODEL_REG_PEBS_ENABLE:
 		write_pebs_enable(m, value);
 		break;
-	case REG_LD_LAT:
+	case MODEL_REG_LD_LAT:
 		m->ld_lat_threshold = value;
 		break;
-	case REG_DS_AREA:
+	case MODEL_REG_DS_AREA:
 		m->ds_area = value;
 		break;
-	case REG_DEBUGCTL:
+	case MODEL_REG_DEBUGCTL:
 		m->debugctl = m->facts & FACT_DEBUGCTL_EMPTY ? 0 : value;
 		if (m->facts & FACT_ARCH_LBR)
 			m->debugctl &= ~(u64)IA32_DEBUGCTL_LBR;
 		model_uncore_listen(m);
 		break;
-	case REG_OFFCORE_RSP_0:
-	case REG_OFFCORE_RSP_1:
-		m->offcore_rsp[p->reg - REG_OFFCORE_RSP_0] = value;
+	case MODEL_REG_OFFCORE_RSP_0:
+	case MODEL_REG_OFFCORE_RSP_1:
+		m->offcore_rsp[p->reg - MODEL_REG_OFFCORE_RSP_0] = value;
 		break;
-	case REG_MISC_ENABLE:
+	case MODEL_REG_MISC_ENABLE:
 		/* Other facilities' bits are kept as written; those of the PMU ignore writes. */
 		kept = model_defined_bits(m, OF_IA32_MISC_ENABLE);
 		m->misc_enable = (value & ~kept) | (m->misc_enable & kept);
@@ -184,20 +184,21 @@ void model_msr_take(struct model *m, const struct place *p, u64 value)
 }
 
 /* By a filter or a lock, whatever the value: latitude refused-msr. */
-static bool is_filtered(const struct model *m, enum reg reg, u64 value)
+static bool is_filtered(const struct model *m, enum model_reg reg, u64 value)
 {
 	switch (m->latitude[LAT_REFUSED_MSR]) {
 	case 1:
-		return reg == REG_DEBUGCTL;
+		return reg == MODEL_REG_DEBUGCTL;
 	case 2:
-		return reg == REG_DS_AREA;
+		return reg == MODEL_REG_DS_AREA;
 	case 3:
-		return reg == REG_PEBS_ENABLE;
+		return reg == MODEL_REG_PEBS_ENABLE;
 	case 4:
-		return reg == REG_OVF_CTRL && value & (IA32_PERF_GLOBAL_OVF_CTRL_CLR_OVF_BUF |
-						       IA32_PERF_GLOBAL_OVF_CTRL_CLR_COND_CHGD);
+		return reg == MODEL_REG_OVF_CTRL &&
+		       value & (IA32_PERF_GLOBAL_OVF_CTRL_CLR_OVF_BUF |
+				IA32_PERF_GLOBAL_OVF_CTRL_CLR_COND_CHGD);
 	case 5:
-		return reg == REG_GLOBAL_CTRL;
+		return reg == MODEL_REG_GLOBAL_CTRL;
 	default:
 		return false;
 	}
@@ -212,7 +213,7 @@ static u64 sign_extended(u64 value)
 }
 
 /* "Writing a 1 to a reserved bit" raises #GP, and so does writing a register that is read-only. */
-static struct msr_result try_to_write(struct model *m, const struct place *p, u64 value)
+static struct msr_result try_to_write(struct model *m, const struct msr_ref *p, u64 value)
 {
 	struct msr_write write;
 	u64 bits;
@@ -225,7 +226,7 @@ static struct msr_result try_to_write(struct model *m, const struct place *p, u6
 	write.read_only = read_only(p->reg);
 	write.refused = write.read_only || value & ~bits;
 	write.taken = !write.refused;
-	write.value = p->reg == REG_PMC ? sign_extended(value & bits) : value & bits;
+	write.value = p->reg == MODEL_REG_PMC ? sign_extended(value & bits) : value & bits;
 	fault_wrmsr(m, p, value, &write);
 	if (write.taken)
 		model_msr_take(m, p, write.value);
@@ -235,12 +236,12 @@ static struct msr_result try_to_write(struct model *m, const struct place *p, u6
 struct msr_result arch_wrmsr(struct model *m, u32 msr, u64 value)
 {
 	u64 active_before = m->active;
-	struct place p = model_msr_find(msr);
+	struct msr_ref p = model_msr_find(msr);
 	struct msr_result result;
 
-	if (p.reg == REG_NONE)
+	if (p.reg == MODEL_REG_NONE)
 		return (struct msr_result){ .status = MSR_NOT_OURS };
-	fault_moment(m);
+	fault_next_sequence(m);
 	for (unsigned i = 0; i < MODEL_MAX_COUNTERS; i++)
 		m->rule_before[i] = m->counter[i].rule;
 	m->counter_written = 0;
@@ -266,7 +267,7 @@ struct msr_result arch_rdpmc(struct model *m, u32 ecx)
 	bool fixed;
 	u32 i;
 
-	fault_moment(m);
+	fault_next_sequence(m);
 	if (m->facts & FACT_RDPMC_BIT_31)
 		ecx &= ~(u32)BIT(31);
 	ecx = fault_rdpmc_select(m, ecx);

@@ -6,20 +6,39 @@
 #include "refpmu/model/internal.h"
 
 /* The registers, by the tokens of refpmu/faults/fault_msr.def. */
-enum reg {
-	REG_NONE, REG_PMC, REG_A_PMC, REG_PERFEVTSEL, REG_FIXED_CTR, REG_FIXED_CTR_CTRL,
-	REG_GLOBAL_CTRL, REG_GLOBAL_STATUS, REG_OVF_CTRL, REG_PEBS_ENABLE, REG_LD_LAT,
-	REG_DS_AREA, REG_DEBUGCTL, REG_OFFCORE_RSP_0, REG_OFFCORE_RSP_1, REG_PERF_CAPABILITIES,
-	REG_MISC_ENABLE, REG_SMI_COUNT,
+enum model_reg {
+	MODEL_REG_NONE,
+	MODEL_REG_PMC,
+	MODEL_REG_A_PMC,
+	MODEL_REG_PERFEVTSEL,
+	MODEL_REG_FIXED_CTR,
+	MODEL_REG_FIXED_CTR_CTRL,
+	MODEL_REG_GLOBAL_CTRL,
+	MODEL_REG_GLOBAL_STATUS,
+	MODEL_REG_OVF_CTRL,
+	MODEL_REG_PEBS_ENABLE,
+	MODEL_REG_LD_LAT,
+	MODEL_REG_DS_AREA,
+	MODEL_REG_DEBUGCTL,
+	MODEL_REG_OFFCORE_RSP_0,
+	MODEL_REG_OFFCORE_RSP_1,
+	MODEL_REG_PERF_CAPABILITIES,
+	MODEL_REG_MISC_ENABLE,
+	MODEL_REG_SMI_COUNT,
 	/* the uncore's */
-	REG_UNCORE_GLOBAL_CTRL, REG_UNCORE_GLOBAL_STATUS, REG_UNCORE_OVF_CTRL,
-	REG_UNCORE_FIXED_CTR, REG_UNCORE_FIXED_CTR_CTRL, REG_UNCORE_MATCH, REG_UNCORE_PMC,
-	REG_UNCORE_PERFEVTSEL,
-	REG_KINDS,
+	MODEL_REG_UNCORE_GLOBAL_CTRL,
+	MODEL_REG_UNCORE_GLOBAL_STATUS,
+	MODEL_REG_UNCORE_OVF_CTRL,
+	MODEL_REG_UNCORE_FIXED_CTR,
+	MODEL_REG_UNCORE_FIXED_CTR_CTRL,
+	MODEL_REG_UNCORE_MATCH,
+	MODEL_REG_UNCORE_PMC,
+	MODEL_REG_UNCORE_PERFEVTSEL,
+	MODEL_REG_KINDS,
 };
 
-struct place {
-	enum reg reg;
+struct msr_ref {
+	enum model_reg reg;
 	unsigned i;		/* member of a bank */
 	unsigned counter;	/* that it belongs to, or MODEL_NO_COUNTER */
 };
@@ -32,19 +51,19 @@ struct msr_write {
 	u64 value;
 };
 
-/* REG_NONE: not one of the model's. */
-struct place model_msr_find(u32 msr);
+/* MODEL_REG_NONE: not one of the model's. */
+struct msr_ref model_msr_find(u32 msr);
 /* Does the processor presented have it? If not, an access raises #GP. */
-bool model_msr_exists(struct model *m, const struct place *p);
+bool model_msr_exists(struct model *m, const struct msr_ref *p);
 /* The bits that a write of this value may set; the others are reserved. */
-u64 model_msr_writable(struct model *m, const struct place *p, u64 value);
+u64 model_msr_writable(struct model *m, const struct msr_ref *p, u64 value);
 /* The register takes this value, without a reserved bit, and what hangs on it changes. */
-void model_msr_take(struct model *m, const struct place *p, u64 value);
+void model_msr_take(struct model *m, const struct msr_ref *p, u64 value);
 
 /* uncore.c */
 /* RDMSR and WRMSR of a register that is the uncore's; value has no reserved bit set. */
-bool model_uncore_has(enum reg reg);
-u64 model_uncore_read(struct model *m, const struct place *p);
-void model_uncore_write(struct model *m, const struct place *p, u64 value);
+bool model_uncore_has(enum model_reg reg);
+u64 model_uncore_read(struct model *m, const struct msr_ref *p);
+void model_uncore_write(struct model *m, const struct msr_ref *p, u64 value);
 
 #endif

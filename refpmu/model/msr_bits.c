@@ -83,46 +83,47 @@ u64 model_defined_bits(const struct model *m, enum fields_of of)
 
 /* Banks answer as a whole: a member that the processor doesn't have raises #GP. */
 static const struct { u32 first, members; u8 reg; } registers[] = {
-	{ MSR_IA32_PMC0, MODEL_MAX_GP, REG_PMC },
-	{ MSR_IA32_A_PMC0, MODEL_MAX_GP, REG_A_PMC },
-	{ MSR_IA32_PERFEVTSEL0, MODEL_MAX_GP, REG_PERFEVTSEL },
+	{ MSR_IA32_PMC0, MODEL_MAX_GP, MODEL_REG_PMC },
+	{ MSR_IA32_A_PMC0, MODEL_MAX_GP, MODEL_REG_A_PMC },
+	{ MSR_IA32_PERFEVTSEL0, MODEL_MAX_GP, MODEL_REG_PERFEVTSEL },
 	/* One more than there ever were on processors with this layout. */
-	{ MSR_IA32_FIXED_CTR0, MODEL_MAX_FIXED + 1, REG_FIXED_CTR },
-	{ MSR_IA32_FIXED_CTR_CTRL, 1, REG_FIXED_CTR_CTRL },
-	{ MSR_IA32_PERF_GLOBAL_CTRL, 1, REG_GLOBAL_CTRL },
-	{ MSR_IA32_PERF_GLOBAL_STATUS, 1, REG_GLOBAL_STATUS },
-	{ MSR_IA32_PERF_GLOBAL_OVF_CTRL, 1, REG_OVF_CTRL },
-	{ MSR_IA32_PEBS_ENABLE, 1, REG_PEBS_ENABLE },
-	{ MSR_PEBS_LD_LAT_THRESHOLD, 1, REG_LD_LAT },
-	{ MSR_IA32_DS_AREA, 1, REG_DS_AREA },
-	{ MSR_IA32_DEBUGCTL, 1, REG_DEBUGCTL },
-	{ MSR_OFFCORE_RSP_0, 1, REG_OFFCORE_RSP_0 },
-	{ MSR_OFFCORE_RSP_1, 1, REG_OFFCORE_RSP_1 },
-	{ MSR_IA32_PERF_CAPABILITIES, 1, REG_PERF_CAPABILITIES },
-	{ MSR_IA32_MISC_ENABLE, 1, REG_MISC_ENABLE },
-	{ MSR_SMI_COUNT, 1, REG_SMI_COUNT },
-	{ MSR_UNCORE_PERF_GLOBAL_CTRL, 1, REG_UNCORE_GLOBAL_CTRL },
-	{ MSR_UNCORE_PERF_GLOBAL_STATUS, 1, REG_UNCORE_GLOBAL_STATUS },
-	{ MSR_UNCORE_PERF_GLOBAL_OVF_CTRL, 1, REG_UNCORE_OVF_CTRL },
-	{ MSR_UNCORE_FIXED_CTR0, 1, REG_UNCORE_FIXED_CTR },
-	{ MSR_UNCORE_FIXED_CTR_CTRL, 1, REG_UNCORE_FIXED_CTR_CTRL },
-	{ MSR_UNCORE_ADDR_OPCODE_MATCH, 1, REG_UNCORE_MATCH },
-	{ MSR_UNCORE_PMC0, UNCORE_GP, REG_UNCORE_PMC },
-	{ MSR_UNCORE_PERFEVTSEL0, UNCORE_GP, REG_UNCORE_PERFEVTSEL },
+	{ MSR_IA32_FIXED_CTR0, MODEL_MAX_FIXED + 1, MODEL_REG_FIXED_CTR },
+	{ MSR_IA32_FIXED_CTR_CTRL, 1, MODEL_REG_FIXED_CTR_CTRL },
+	{ MSR_IA32_PERF_GLOBAL_CTRL, 1, MODEL_REG_GLOBAL_CTRL },
+	{ MSR_IA32_PERF_GLOBAL_STATUS, 1, MODEL_REG_GLOBAL_STATUS },
+	{ MSR_IA32_PERF_GLOBAL_OVF_CTRL, 1, MODEL_REG_OVF_CTRL },
+	{ MSR_IA32_PEBS_ENABLE, 1, MODEL_REG_PEBS_ENABLE },
+	{ MSR_PEBS_LD_LAT_THRESHOLD, 1, MODEL_REG_LD_LAT },
+	{ MSR_IA32_DS_AREA, 1, MODEL_REG_DS_AREA },
+	{ MSR_IA32_DEBUGCTL, 1, MODEL_REG_DEBUGCTL },
+	{ MSR_OFFCORE_RSP_0, 1, MODEL_REG_OFFCORE_RSP_0 },
+	{ MSR_OFFCORE_RSP_1, 1, MODEL_REG_OFFCORE_RSP_1 },
+	{ MSR_IA32_PERF_CAPABILITIES, 1, MODEL_REG_PERF_CAPABILITIES },
+	{ MSR_IA32_MISC_ENABLE, 1, MODEL_REG_MISC_ENABLE },
+	{ MSR_SMI_COUNT, 1, MODEL_REG_SMI_COUNT },
+	{ MSR_UNCORE_PERF_GLOBAL_CTRL, 1, MODEL_REG_UNCORE_GLOBAL_CTRL },
+	{ MSR_UNCORE_PERF_GLOBAL_STATUS, 1, MODEL_REG_UNCORE_GLOBAL_STATUS },
+	{ MSR_UNCORE_PERF_GLOBAL_OVF_CTRL, 1, MODEL_REG_UNCORE_OVF_CTRL },
+	{ MSR_UNCORE_FIXED_CTR0, 1, MODEL_REG_UNCORE_FIXED_CTR },
+	{ MSR_UNCORE_FIXED_CTR_CTRL, 1, MODEL_REG_UNCORE_FIXED_CTR_CTRL },
+	{ MSR_UNCORE_ADDR_OPCODE_MATCH, 1, MODEL_REG_UNCORE_MATCH },
+	{ MSR_UNCORE_PMC0, UNCORE_GP, MODEL_REG_UNCORE_PMC },
+	{ MSR_UNCORE_PERFEVTSEL0, UNCORE_GP, MODEL_REG_UNCORE_PERFEVTSEL },
 };
 
-struct place model_msr_find(u32 msr)
+struct msr_ref model_msr_find(u32 msr)
 {
-	struct place p = { .reg = REG_NONE, .counter = MODEL_NO_COUNTER };
+	struct msr_ref p = { .reg = MODEL_REG_NONE, .counter = MODEL_NO_COUNTER };
 
 	for (size_t n = 0; n < sizeof(registers) / sizeof(registers[0]); n++) {
 		p.i = msr - registers[n].first;
 		if (p.i >= registers[n].members)
 			continue;
-		p.reg = (enum reg)registers[n].reg;
-		if (p.reg == REG_PMC || p.reg == REG_A_PMC || p.reg == REG_PERFEVTSEL)
+		p.reg = (enum model_reg)registers[n].reg;
+		if (p.reg == MODEL_REG_PMC || p.reg == MODEL_REG_A_PMC ||
+		    p.reg == MODEL_REG_PERFEVTSEL)
 			p.counter = p.i;
-		else if (p.reg == REG_FIXED_CTR)
+		else if (p.reg == MODEL_REG_FIXED_CTR)
 			p.counter = FIRST_FIXED + p.i;
 		break;
 	}
@@ -140,7 +141,7 @@ static enum spec_cap capability(u32 msr)
 	}
 }
 
-static u32 first_of_bank(enum reg reg)
+static u32 first_of_bank(enum model_reg reg)
 {
 	for (size_t n = 0; n < sizeof(registers) / sizeof(registers[0]); n++)
 		if (registers[n].reg == reg)
@@ -148,106 +149,100 @@ static u32 first_of_bank(enum reg reg)
 	return 0;
 }
 
-static bool exists(const struct model *m, const struct place *p)
+static bool exists(const struct model *m, const struct msr_ref *p)
 {
 	if (model_generation(m)->facilities & FAC_NETBURST)
-		return p->reg == REG_DS_AREA || p->reg == REG_DEBUGCTL || p->reg == REG_MISC_ENABLE;
+		return p->reg == MODEL_REG_DS_AREA || p->reg == MODEL_REG_DEBUGCTL ||
+		       p->reg == MODEL_REG_MISC_ENABLE;
 	if (m->facts & FACT_NO_PMU)
-		return p->reg == REG_DEBUGCTL || p->reg == REG_MISC_ENABLE ||
-		       p->reg == REG_SMI_COUNT;
+		return p->reg == MODEL_REG_DEBUGCTL || p->reg == MODEL_REG_MISC_ENABLE ||
+		       p->reg == MODEL_REG_SMI_COUNT;
 	if (!existing_bits(m, capability(first_of_bank(p->reg))))
 		return false;
 	switch (p->reg) {
-	case REG_FIXED_CTR:
+	case MODEL_REG_FIXED_CTR:
 		return p->i < model_generation(m)->fixed;
-	case REG_A_PMC:
-	case REG_PMC:
-	case REG_PERFEVTSEL:
+	case MODEL_REG_A_PMC:
+	case MODEL_REG_PMC:
+	case MODEL_REG_PERFEVTSEL:
 		return p->i < model_gp_counters(m);
-	case REG_PEBS_ENABLE:
-	case REG_LD_LAT:
-	case REG_DS_AREA:
+	case MODEL_REG_PEBS_ENABLE:
+	case MODEL_REG_LD_LAT:
+	case MODEL_REG_DS_AREA:
 		return !(m->facts & FACT_NO_PEBS);
-	case REG_OFFCORE_RSP_0:
-	case REG_OFFCORE_RSP_1:
+	case MODEL_REG_OFFCORE_RSP_0:
+	case MODEL_REG_OFFCORE_RSP_1:
 		return !(m->facts & FACT_NO_OFFCORE);
 	default:
 		return !(model_uncore_has(p->reg) && m->facts & FACT_NO_UNCORE);
 	}
 }
 
-bool model_msr_exists(struct model *m, const struct place *p)
+bool model_msr_exists(struct model *m, const struct msr_ref *p)
 {
 	return fault_msr_exists(m, p, exists(m, p));
 }
 
-static bool canonical(u64 linear)
-{
-	u64 top = linear >> 47;
-
-	return top == 0 || top == BITS(0, 16);
-}
-
-static u64 writable(const struct model *m, const struct place *p, u64 value)
+static u64 writable(const struct model *m, const struct msr_ref *p, u64 value)
 {
 	u64 bits;
 
 	switch (p->reg) {
-	case REG_FIXED_CTR:
+	case MODEL_REG_FIXED_CTR:
 		if (m->facts & FACT_FIXED_ANY_WIDTH)
 			return ~0ULL;
 		return model_width_mask(m);
-	case REG_A_PMC:
+	case MODEL_REG_A_PMC:
 		return model_width_mask(m);
-	case REG_PERFEVTSEL:
+	case MODEL_REG_PERFEVTSEL:
 		bits = model_defined_bits(m, OF_IA32_PERFEVTSEL);
 		if (m->facts & FACT_NO_ANYTHREAD)
 			bits &= ~IA32_PERFEVTSEL_ANY;
 		return p->i == 2 ? bits : bits & ~IA32_PERFEVTSEL_IN_TXCP;
-	case REG_FIXED_CTR_CTRL:
+	case MODEL_REG_FIXED_CTR_CTRL:
 		bits = model_defined_bits(m, OF_IA32_FIXED_CTR_CTRL);
 		return m->facts & FACT_NO_ANYTHREAD ?
 			bits & ~(IA32_FIXED_CTR_CTRL_ANY0 | IA32_FIXED_CTR_CTRL_ANY1 |
 				 IA32_FIXED_CTR_CTRL_ANY2) : bits;
-	case REG_GLOBAL_CTRL:
+	case MODEL_REG_GLOBAL_CTRL:
 		return model_defined_bits(m, OF_IA32_PERF_GLOBAL_CTRL);
-	case REG_OVF_CTRL:
+	case MODEL_REG_OVF_CTRL:
 		bits = model_defined_bits(m, OF_IA32_PERF_GLOBAL_OVF_CTRL);
 		return m->facts & FACT_NO_UNCORE ?
 			bits & ~IA32_PERF_GLOBAL_OVF_CTRL_CLR_OVF_UNCORE : bits;
-	case REG_PEBS_ENABLE:
+	case MODEL_REG_PEBS_ENABLE:
 		return model_defined_bits(m, OF_IA32_PEBS_ENABLE);
-	case REG_LD_LAT:
+	case MODEL_REG_LD_LAT:
 		return model_defined_bits(m, OF_PEBS_LD_LAT_THRESHOLD);
-	case REG_DS_AREA:
-		return canonical(value) ? ~0ULL : BITS(0, 46);
-	case REG_DEBUGCTL:
+	case MODEL_REG_DS_AREA:
+		return address_is_canonical(value) ? ~0ULL : BITS(0, 46);
+	case MODEL_REG_DEBUGCTL:
 		if (m->facts & FACT_DEBUGCTL_EMPTY)
 			return IA32_DEBUGCTL_LBR | IA32_DEBUGCTL_BTF;
 		return model_defined_bits(m, OF_IA32_DEBUGCTL);
-	case REG_OFFCORE_RSP_0:
-	case REG_OFFCORE_RSP_1:
+	case MODEL_REG_OFFCORE_RSP_0:
+	case MODEL_REG_OFFCORE_RSP_1:
 		return model_defined_bits(m, OF_OFFCORE_RSP);
-	case REG_UNCORE_GLOBAL_CTRL:
+	case MODEL_REG_UNCORE_GLOBAL_CTRL:
 		return model_defined_bits(m, OF_UNCORE_PERF_GLOBAL_CTRL);
-	case REG_UNCORE_OVF_CTRL:
+	case MODEL_REG_UNCORE_OVF_CTRL:
 		return model_defined_bits(m, OF_UNCORE_PERF_GLOBAL_OVF_CTRL);
-	case REG_UNCORE_FIXED_CTR:
+	case MODEL_REG_UNCORE_FIXED_CTR:
 		return model_defined_bits(m, OF_UNCORE_FIXED_CTR);
-	case REG_UNCORE_FIXED_CTR_CTRL:
+	case MODEL_REG_UNCORE_FIXED_CTR_CTRL:
 		return model_defined_bits(m, OF_UNCORE_FIXED_CTR_CTRL);
-	case REG_UNCORE_MATCH:
+	case MODEL_REG_UNCORE_MATCH:
 		return model_defined_bits(m, OF_UNCORE_ADDR_OPCODE_MATCH);
-	case REG_UNCORE_PMC:
+	case MODEL_REG_UNCORE_PMC:
 		return model_defined_bits(m, OF_UNCORE_PMC);
-	case REG_UNCORE_PERFEVTSEL:
+	case MODEL_REG_UNCORE_PERFEVTSEL:
 		return model_defined_bits(m, OF_UNCORE_PERFEVTSEL);
 	default:
 		return ~0ULL;
 	}
 }
 
-u64 model_msr_writable(struct model *m, const struct place *p, u64 value)
+u64 model_msr_writable(struct model *m, const struct msr_ref *p, u64 value)
 {
 	return fault_msr_bits(m, p, writable(m, p, value));
 }

@@ -31,7 +31,7 @@ static bool in_bounds(const struct ds_area *area, u64 size)
 
 /* The counters that overflowed and are enabled in IA32_PEBS_ENABLE: one assist is for all of
  * them. */
-static u64 covered_counters(struct model *m, const struct step *s, unsigned x)
+static u64 covered_counters(struct model *m, const struct retire_ctx *s, unsigned x)
 {
 	u64 enabled = 0, shown = m->global_status;
 
@@ -105,7 +105,7 @@ static void reload(struct model *m, const struct assist_plan *plan)
 			model_set_counter(m, i, plan->reset[i]);
 }
 
-struct assist model_assist(struct model *m, struct step *s, unsigned x)
+struct assist model_assist(struct model *m, struct retire_ctx *s, unsigned x)
 {
 	struct assist_plan plan = { .ds = m->ds_area, .covered = covered_counters(m, s, x) };
 	struct assist result = { .covered = plan.covered };

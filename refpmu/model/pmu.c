@@ -33,15 +33,15 @@ bool pmu_shared_counts(const struct model *m)
 	return is_netburst(m) && netburst_counts(m);
 }
 
-bool model_watching(const struct model *m)
+bool model_needs_retire(const struct model *m)
 {
-	return is_netburst(m) ? netburst_watching(m) : arch_watching(m);
+	return is_netburst(m) ? netburst_needs_retire(m) : arch_watching(m);
 }
 
-void model_seen(struct model *m, u8 cpl)
+void model_resumed(struct model *m, u8 cpl)
 {
 	if (is_netburst(m))
-		netburst_seen(m, cpl);
+		netburst_resumed(m, cpl);
 }
 
 void model_retire(struct model *m, const struct model_retired *r)

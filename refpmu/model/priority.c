@@ -15,7 +15,7 @@ static void add_pmi(struct pmi_plan *plan, enum model_action action, unsigned co
 	plan->n++;
 }
 
-static void request_all(struct model *m, struct step *s, const struct pmi_plan *plan)
+static void request_all(struct model *m, struct retire_ctx *s, const struct pmi_plan *plan)
 {
 	if (plan->shared)
 		s->interrupted = true;
@@ -25,7 +25,7 @@ static void request_all(struct model *m, struct step *s, const struct pmi_plan *
 
 /* "Hardware will not generate separate interrupts for each counter that simultaneously
  * overflows." */
-static void serve_interrupt(struct model *m, struct step *s, unsigned i)
+static void serve_interrupt(struct model *m, struct retire_ctx *s, unsigned i)
 {
 	struct pmi_plan plan = { .shared = true };
 
@@ -37,11 +37,11 @@ static void serve_interrupt(struct model *m, struct step *s, unsigned i)
 }
 
 /* The first of the covered counters whose overflow interrupt waited for the assist. */
-static unsigned first_held(const struct model *m, u64 covered)
+static unsigned first_deferred_pmi(const struct model *m, u64 covered)
 {
 	unsigned i = 0;
 
-	while (i < MODEL_MAX_COUNTERS && !(covered & BIT(i) && m->counter[i].held))
+	while (i < MODEL_MAX_COUNTERS && !(covered & BIT(i) && m->counter[i].pmi_deferred))
 		i++;
 	return i;
 }
@@ -51,10 +51,10 @@ static unsigned first_held(const struct model *m, u64 covered)
  * the PEBS interrupt threshold is met, the threshold interrupt is generated after the PEBS assist
  * completes, followed by the counter overflow interrupt (two separate interrupts are generated)."
  */
-static void assist(struct model *m, struct step *s, unsigned i)
+static void assist(struct model *m, struct retire_ctx *s, unsigned i)
 {
 	struct assist a = model_assist(m, s, i);
-	unsigned held = first_held(m, a.covered);
+	unsigned held = first_deferred_pmi(m, a.covered);
 	struct pmi_plan plan = { .assist = true };
 
 	if (a.threshold)
@@ -73,7 +73,7 @@ static void assist(struct model *m, struct step *s, unsigned i)
 
 /* "If a PEBS event would have occurred inside a transactional region, then the transactional region
  * first aborts, and then the PEBS event is processed." */
-static void serve_assist(struct model *m, struct step *s, unsigned i)
+static void serve_assist(struct model *m, struct retire_ctx *s, unsigned i)
 {
 	struct pebs_event event = { .aborts = m->tx.depth, .record = true };
 
@@ -100,7 +100,7 @@ static void serve_assist(struct model *m, struct step *s, unsigned i)
  * IA32_PMC2 causes an PEBS assist simultaneously, then the overflow interrupt will be serviced
  * first ... General-purpose performance counters are prioritized over fixed counters."
  */
-static struct service_plan in_index_order(const struct step *s)
+static struct service_plan in_index_order(const struct retire_ctx *s)
 {
 	struct service_plan plan = { .n = 0 };
 
@@ -115,7 +115,7 @@ static struct service_plan in_index_order(const struct step *s)
 	return plan;
 }
 
-void model_serve(struct model *m, struct step *s)
+void model_serve(struct model *m, struct retire_ctx *s)
 {
 	struct service_plan plan = in_index_order(s);
 

@@ -62,7 +62,8 @@ void model_record_gprs(const u64 *gpr, struct record *record)
  * "Offset B0H is a new field that records the eventing IP address of the retired instruction that
  * triggered the PEBS assist." The status field is IA32_PERF_GLOBAL_STATUS as it was at the assist.
  */
-void model_fill_record(struct model *m, const struct step *s, unsigned x, u64 status, u8 *bytes)
+void model_fill_record(struct model *m, const struct retire_ctx *s, unsigned x, u64 status,
+		       u8 *bytes)
 {
 	struct record record = {
 		.rflags = s->r->after.rflags,

@@ -72,12 +72,13 @@ struct assist_plan {
 /* Of the processor's records. At most MODEL_RECORD_BYTES. */
 unsigned model_record_bytes(const struct model *m);
 /* The record of counter x's event on this instruction, with this status image. */
-void model_fill_record(struct model *m, const struct step *s, unsigned x, u64 status, u8 *bytes);
+void model_fill_record(struct model *m, const struct retire_ctx *s, unsigned x, u64 status,
+		       u8 *bytes);
 
 void model_record_gprs(const u64 *gpr, struct record *record);
 
 /* load_latency.c: the same for the load latency event. */
-void model_record_latency(struct model *m, const struct step *s, struct record *record);
+void model_record_latency(struct model *m, const struct retire_ctx *s, struct record *record);
 
 /* Where the second line of an access that is split begins. */
 static inline u64 model_second_line(u64 linear)
@@ -86,6 +87,7 @@ static inline u64 model_second_line(u64 linear)
 }
 
 /* data_address.c: fill in address, data source and latency of counter x's event. */
-void model_record_memory(struct model *m, const struct step *s, unsigned x, struct record *record);
+void model_record_memory(struct model *m, const struct retire_ctx *s, unsigned x,
+			 struct record *record);
 
 #endif

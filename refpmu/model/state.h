@@ -29,7 +29,7 @@ struct model_counter {
 	struct model_rule rule;
 	bool condition;		/* of the last cycle: what edge detection compares with */
 	bool armed;		/* wrapped with PEBS enabled: an event to come starts the assist */
-	bool held;		/* its overflow interrupt waits for that assist */
+	bool pmi_deferred;	/* its overflow interrupt waits for that assist */
 	u8 shadow;		/* events still to pass before the assist (latitude) */
 	bool misses;		/* an event: latitude counters-need-setup */
 };

@@ -42,7 +42,7 @@ static u64 own_bit(const struct model *m)
 	return bit_of(m->host->processor);
 }
 
-static u64 load(const u64 *word)
+static u64 uncore_load(const u64 *word)
 {
 	return __atomic_load_n(word, __ATOMIC_ACQUIRE);
 }
@@ -54,7 +54,7 @@ static void store(u64 *word, u64 value)
 
 static bool belongs(const struct model *m, const struct model_uncore *u)
 {
-	return u && load(&u->present) & own_bit(m);
+	return u && uncore_load(&u->present) & own_bit(m);
 }
 
 const struct model_uncore *model_uncore_of(const struct model *m)
@@ -68,14 +68,14 @@ static void lock(struct model *m, struct model_uncore *u)
 		m->host->lock(m->host->ctx, &u->lock);
 }
 
-static void leave(struct model *m, struct model_uncore *u)
+static void uncore_leave(struct model *m, struct model_uncore *u)
 {
 	if (u != &m->uncore && m->host->unlock)
 		m->host->unlock(m->host->ctx, &u->lock);
 }
 
 /* A new configuration may have begun before the lock was there. */
-static struct model_uncore *enter(struct model *m)
+static struct model_uncore *uncore_enter(struct model *m)
 {
 	struct model_uncore *u = m->host->uncore;
 
@@ -84,7 +84,7 @@ static struct model_uncore *enter(struct model *m)
 	lock(m, u);
 	if (belongs(m, u))
 		return u;
-	leave(m, u);
+	uncore_leave(m, u);
 	return &m->uncore;
 }
 
@@ -100,12 +100,12 @@ bool model_uncore_busy(const struct model *m)
 {
 	const struct model_uncore *u = model_uncore_of(m);
 
-	return load(&u->active) || load(&u->signalled) & own_bit(m);
+	return uncore_load(&u->active) || uncore_load(&u->signalled) & own_bit(m);
 }
 
 bool model_uncore_needs_others(const struct model *m)
 {
-	return belongs(m, m->host->uncore) && load(&m->host->uncore->active);
+	return belongs(m, m->host->uncore) && uncore_load(&m->host->uncore->active);
 }
 
 bool model_uncore_watches(const struct model *m)
@@ -115,12 +115,12 @@ bool model_uncore_watches(const struct model *m)
 
 void model_uncore_listen(struct model *m)
 {
-	struct model_uncore *u = enter(m);
+	struct model_uncore *u = uncore_enter(m);
 
 	u->listens &= ~own_bit(m);
 	if (m->debugctl & IA32_DEBUGCTL_ENABLE_UNCORE_PMI)
 		u->listens |= own_bit(m);
-	leave(m, u);
+	uncore_leave(m, u);
 }
 
 /* ---- registers ---- */
@@ -182,49 +182,49 @@ static void configure(struct model *m, struct model_uncore *u)
 	store(&u->active, active);
 }
 
-bool model_uncore_has(enum reg reg)
+bool model_uncore_has(enum model_reg reg)
 {
-	return reg >= REG_UNCORE_GLOBAL_CTRL && reg <= REG_UNCORE_PERFEVTSEL;
+	return reg >= MODEL_REG_UNCORE_GLOBAL_CTRL && reg <= MODEL_REG_UNCORE_PERFEVTSEL;
 }
 
-static u64 read(const struct model_uncore *u, const struct place *p)
+static u64 uncore_read_reg(const struct model_uncore *u, const struct msr_ref *p)
 {
 	switch (p->reg) {
-	case REG_UNCORE_GLOBAL_CTRL:
+	case MODEL_REG_UNCORE_GLOBAL_CTRL:
 		return u->global_ctrl;
-	case REG_UNCORE_GLOBAL_STATUS:
+	case MODEL_REG_UNCORE_GLOBAL_STATUS:
 		return u->global_status;
-	case REG_UNCORE_FIXED_CTR:
+	case MODEL_REG_UNCORE_FIXED_CTR:
 		return u->counter[UNCORE_FIXED].value;
-	case REG_UNCORE_FIXED_CTR_CTRL:
+	case MODEL_REG_UNCORE_FIXED_CTR_CTRL:
 		return u->fixed_ctr_ctrl;
-	case REG_UNCORE_MATCH:
+	case MODEL_REG_UNCORE_MATCH:
 		return u->match;
-	case REG_UNCORE_PMC:
+	case MODEL_REG_UNCORE_PMC:
 		return u->counter[p->i].value;
-	case REG_UNCORE_PERFEVTSEL:
+	case MODEL_REG_UNCORE_PERFEVTSEL:
 		return u->perfevtsel[p->i];
 	default:	/* MSR_UNCORE_PERF_GLOBAL_OVF_CTRL */
 		return 0;
 	}
 }
 
-u64 model_uncore_read(struct model *m, const struct place *p)
+u64 model_uncore_read(struct model *m, const struct msr_ref *p)
 {
-	struct model_uncore *u = enter(m);
-	u64 value = read(u, p);
+	struct model_uncore *u = uncore_enter(m);
+	u64 value = uncore_read_reg(u, p);
 
 	fault_uncore_read(m, u, p, value);
-	leave(m, u);
+	uncore_leave(m, u);
 	return value;
 }
 
 void model_uncore_clear(struct model *m, u64 bits)
 {
-	struct model_uncore *u = enter(m);
+	struct model_uncore *u = uncore_enter(m);
 
 	u->global_status &= ~bits;
-	leave(m, u);
+	uncore_leave(m, u);
 }
 
 static u64 highest(struct model *m)
@@ -232,31 +232,31 @@ static u64 highest(struct model *m)
 	return fault_uncore_width(m, BITS(0, UNCORE_WIDTH - 1));
 }
 
-void model_uncore_write(struct model *m, const struct place *p, u64 value)
+void model_uncore_write(struct model *m, const struct msr_ref *p, u64 value)
 {
-	struct model_uncore *u = enter(m);
+	struct model_uncore *u = uncore_enter(m);
 
 	switch (p->reg) {
-	case REG_UNCORE_GLOBAL_CTRL:
+	case MODEL_REG_UNCORE_GLOBAL_CTRL:
 		u->global_ctrl = value;
 		u->enabled_by = m->core;
 		break;
-	case REG_UNCORE_OVF_CTRL:
+	case MODEL_REG_UNCORE_OVF_CTRL:
 		u->global_status &= ~fault_uncore_clears(m, value);
 		break;
-	case REG_UNCORE_FIXED_CTR:
+	case MODEL_REG_UNCORE_FIXED_CTR:
 		u->counter[UNCORE_FIXED].value = value & highest(m);
 		break;
-	case REG_UNCORE_FIXED_CTR_CTRL:
+	case MODEL_REG_UNCORE_FIXED_CTR_CTRL:
 		u->fixed_ctr_ctrl = value;
 		break;
-	case REG_UNCORE_MATCH:
+	case MODEL_REG_UNCORE_MATCH:
 		u->match = value;
 		break;
-	case REG_UNCORE_PMC:
+	case MODEL_REG_UNCORE_PMC:
 		u->counter[p->i].value = value & highest(m);
 		break;
-	case REG_UNCORE_PERFEVTSEL:
+	case MODEL_REG_UNCORE_PERFEVTSEL:
 		/* The reset of an occupancy happens with the write; the bit reads as 0. */
 		u->perfevtsel[p->i] = value & ~UNCORE_PERFEVTSEL_OCC_CTR_RST;
 		break;
@@ -264,7 +264,7 @@ void model_uncore_write(struct model *m, const struct place *p, u64 value)
 		break;
 	}
 	configure(m, u);
-	leave(m, u);
+	uncore_leave(m, u);
 }
 
 /* What a firmware may leave behind: programmed counters of any value, and all of them off. */
@@ -293,7 +293,7 @@ void model_uncore_join(struct model *m, bool dirty)
 	u->listens &= ~own_bit(m);
 	store(&u->signalled, u->signalled & ~own_bit(m));
 	store(&u->present, u->present | own_bit(m));
-	leave(m, u);
+	uncore_leave(m, u);
 }
 
 /* ---- interrupts ---- */
@@ -337,15 +337,15 @@ void model_uncore_take(struct model *m)
 	unsigned times = 0, counter = 0;
 	struct model_uncore *u;
 
-	if (!(load(&now->signalled) & own_bit(m)))
+	if (!(uncore_load(&now->signalled) & own_bit(m)))
 		return;
-	u = enter(m);
+	u = uncore_enter(m);
 	if (u->signalled & own_bit(m)) {
 		times = u->signal[m->host->processor].times;
 		counter = u->signal[m->host->processor].counter;
 		store(&u->signalled, u->signalled & ~own_bit(m));
 	}
-	leave(m, u);
+	uncore_leave(m, u);
 	if (fault_uncore_shows(m, counter, times))
 		m->global_status |= IA32_PERF_GLOBAL_STATUS_OVF_UNCORE;
 	while (times--)
@@ -398,7 +398,8 @@ static void overflow(struct model *m, struct model_uncore *u, unsigned i, bool i
 
 /* ---- counting ---- */
 
-static void count(struct model *m, struct model_uncore *u, const struct step *s, unsigned i)
+static void uncore_count(struct model *m, struct model_uncore *u, const struct retire_ctx *s,
+			 unsigned i)
 {
 	struct model_counter *c = &u->counter[i];
 	/* A copy: a freeze configures all of them anew. */
@@ -417,22 +418,22 @@ static void count(struct model *m, struct model_uncore *u, const struct step *s,
 }
 
 /* Who was signalled and may not look by himself. */
-static void call(struct model *m, u64 whom)
+static void uncore_call(struct model *m, u64 whom)
 {
-	for (u64 left = whom & ~own_bit(m); left && m->host->call; left &= left - 1)
-		m->host->call(m->host->ctx, (unsigned)__builtin_ctzll(left));
+	for (u64 left = whom & ~own_bit(m); left && m->host->kick; left &= left - 1)
+		m->host->kick(m->host->ctx, (unsigned)__builtin_ctzll(left));
 }
 
-void model_uncore_retire(struct model *m, struct step *s)
+void model_uncore_retire(struct model *m, struct retire_ctx *s)
 {
-	struct model_uncore *u = enter(m);
+	struct model_uncore *u = uncore_enter(m);
 	u64 counting = u->active & m->uncore_before, before = u->signalled, whom;
 
 	m->uncore_before = u->active;
 	for (u64 left = counting; left; left &= left - 1)
-		count(m, u, s, (unsigned)__builtin_ctzll(left));
+		uncore_count(m, u, s, (unsigned)__builtin_ctzll(left));
 	whom = u->signalled & ~before;
-	leave(m, u);
-	call(m, whom);
+	uncore_leave(m, u);
+	uncore_call(m, whom);
 	model_uncore_take(m);
 }

@@ -17,8 +17,8 @@ void model_uncore_reset(struct model_uncore *uncore);
 
 /*
  * Does what other processors retire change what this one reads of the uncore? Asked by the host as
- * model_core_needs_sibling() is; then it is about all processors, whose model_watching() is true
- * and whose model_bulk_possible() is false.
+ * model_core_needs_sibling() is; then it is about all processors, whose model_needs_retire() is
+ * true and whose model_bulk_possible() is false.
  */
 bool model_uncore_needs_others(const struct model *m);
 

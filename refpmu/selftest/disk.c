@@ -7,7 +7,7 @@
 #include "refpmu/selftest/disk.h"
 
 #include "refpmu/launch/print.h"
-#include "refpmu/selftest/changing.h"
+#include "refpmu/selftest/smc.h"
 #include "refpmu/selftest/machine.h"
 #include "spec/msr.h"
 
@@ -27,7 +27,7 @@ static u8 page[4096] __attribute__((aligned(4096)));
 static EFI_BLOCK_IO_PROTOCOL *disk;
 static EFI_LBA place;
 
-static bool read(EFI_BLOCK_IO_PROTOCOL *from, EFI_LBA at, void *to, UINTN bytes)
+static bool selftest_disk_read(EFI_BLOCK_IO_PROTOCOL *from, EFI_LBA at, void *to, UINTN bytes)
 {
 	return from->ReadBlocks(from, from->Media->MediaId, at, bytes, to) == EFI_SUCCESS;
 }
@@ -47,7 +47,7 @@ static bool search(EFI_BLOCK_IO_PROTOCOL *on)
 	if (!media->MediaPresent || media->LogicalPartition || media->BlockSize != SECTOR)
 		return false;
 	for (EFI_LBA at = 0; at + CHUNK / SECTOR <= media->LastBlock + 1; at += CHUNK / SECTOR) {
-		if (!read(on, at, chunk, CHUNK))
+		if (!selftest_disk_read(on, at, chunk, CHUNK))
 			return false;
 		for (unsigned i = 0; i < CHUNK / SECTOR; i++)
 			if (is_first_sector(chunk + i * SECTOR)) {
@@ -80,27 +80,27 @@ bool disk_open(EFI_SYSTEM_TABLE *system)
 
 bool disk_read_to(u64 physical, u64 bytes)
 {
-	return read(disk, place, (void *)physical, bytes);
+	return selftest_disk_read(disk, place, (void *)physical, bytes);
 }
 
-static u64 call(void)
+static u64 selftest_disk_call(void)
 {
 	u64 (*code)(void) = (u64 (*)(void))(void *)(page + SIGNATURE);
 
 	return code();
 }
 
-static const char *one(unsigned which, bool counting)
+static const char *selftest_disk_one(unsigned which, bool counting)
 {
-	struct changing_counts counts;
+	struct smc_counts counts;
 	u64 value;
 	bool there;
 
 	machine_hold();
 	msr_write(MSR_IA32_FIXED_CTR_CTRL, 3);
 	msr_write(MSR_IA32_PERF_GLOBAL_CTRL, counting ? BIT(32) : 0);
-	there = read(disk, place + which, page, SECTOR);
-	value = call();
+	there = selftest_disk_read(disk, place + which, page, SECTOR);
+	value = selftest_disk_call();
 	msr_write(MSR_IA32_PERF_GLOBAL_CTRL, 0);
 	machine_release();
 	if (!there)
@@ -108,7 +108,7 @@ static const char *one(unsigned which, bool counting)
 	if (value != function[which].value)
 		return "code that a device has written doesn't run";
 	machine_enter();
-	changing_measure((u64 (*)(void *))(void *)(page + SIGNATURE), NULL, &counts);
+	smc_measure((u64 (*)(void *))(void *)(page + SIGNATURE), NULL, &counts);
 	machine_leave();
 	if (counts.result != function[which].value ||
 	    counts.instructions != function[which].instructions || counts.branches != 1)
@@ -121,6 +121,6 @@ const char *disk_check(void)
 	const char *wrong = NULL;
 
 	for (unsigned round = 0; round < 4 * ROUNDS && !wrong; round++)
-		wrong = one(round % 2, round / 2 % 2);
+		wrong = selftest_disk_one(round % 2, round / 2 % 2);
 	return wrong;
 }

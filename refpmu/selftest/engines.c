@@ -13,10 +13,10 @@
 #include "refpmu/launch/print.h"
 #include "refpmu/selftest/blobs.h"
 #include "refpmu/selftest/machine.h"
-#include "refpmu/selftest/patience.h"
+#include "refpmu/selftest/timeout.h"
 #include "refpmu/selftest/program.h"
 #include "refpmu/selftest/second.h"
-#include "refpmu/selftest/storm.h"
+#include "refpmu/selftest/init_storm.h"
 #include "refpmu/selftest/workload.h"
 #include "spec/event.h"
 #include "spec/generation.h"
@@ -139,7 +139,7 @@ static void set_up(struct lane *lane)
 	*apic_register(APIC_LVTPC) = VECTOR_PMI;
 }
 
-static void keep(struct lane *lane, struct outcome *o)
+static void selftest_engines_keep(struct lane *lane, struct outcome *o)
 {
 	const struct engine_context *context = &lane->program.context;
 
@@ -169,7 +169,7 @@ static void take_part(struct lane *lane, u32 round)
 	while (begun < round)
 		__asm__ volatile("pause");
 	program_run(&lane->program);
-	keep(lane, &lane->outcome[engine]);
+	selftest_engines_keep(lane, &lane->outcome[engine]);
 	lane->finished = round;
 }
 
@@ -215,7 +215,7 @@ static void use(enum engine_name which)
 }
 
 /* A program on each of the first n processors. false: one of them doesn't come. */
-static bool run(u64 seed, enum engine_name which, unsigned n)
+static bool selftest_engines_run(u64 seed, enum engine_name which, unsigned n)
 {
 	u32 round = told + 1;
 
@@ -258,7 +258,7 @@ enum engine_name engines_fastest(void)
 static bool run_all(u64 seed, unsigned n, enum engine_name last)
 {
 	for (enum engine_name which = ENGINE_STEP; which <= last; which++)
-		if (!run(seed, which, n))
+		if (!selftest_engines_run(seed, which, n))
 			return false;
 	return true;
 }
@@ -299,7 +299,7 @@ u64 engines_compare(u64 first, u64 programs, unsigned processors)
 	}
 	machine_use_programs(false);
 	for (unsigned i = 1; i < n; i++)
-		storm_init(storm_apic_id(i - 1));
+		init_storm_send_init(init_storm_apic_id(i - 1));
 	if (!came)
 		print("# a processor doesn't come, program %u and those behind it", first + ran);
 	print("# %u programs from %u, %u at once, %u of them interrupted, %u different", ran, first,

@@ -20,7 +20,7 @@ static u32 draw(u32 below)
 
 static u8 *at;
 
-static void put(u8 value)
+static void selftest_program_put(u8 value)
 {
 	*at++ = value;
 }
@@ -28,7 +28,7 @@ static void put(u8 value)
 static void put32(u64 value)
 {
 	for (unsigned i = 0; i < 4; i++, value >>= 8)
-		put((u8)value);
+		selftest_program_put((u8)value);
 }
 
 /* RAX, RCX or RDX, or R8 to R11. */
@@ -45,17 +45,17 @@ static void memory_operand(u8 reg)
 
 	switch (draw(3)) {
 	case 0:
-		put((u8)(0x83 | r));			/* [RBX + n] */
+		selftest_program_put((u8)(0x83 | r));	/* [RBX + n] */
 		put32(draw(PROGRAM_DATA - 64));
 		break;
 	case 1:
-		put((u8)(0x05 | r));			/* [RIP + n] */
+		selftest_program_put((u8)(0x05 | r));	/* [RIP + n] */
 		put32((u64)(program_data + draw(PROGRAM_DATA - 64)) - (u64)(at + 4));
 		break;
 	default:
-		put((u8)(0x44 | r));			/* [RBX + RBP + n] */
-		put(0x2b);
-		put((u8)draw(100));
+		selftest_program_put((u8)(0x44 | r));	/* [RBX + RBP + n] */
+		selftest_program_put(0x2b);
+		selftest_program_put((u8)draw(100));
 		break;
 	}
 }
@@ -72,69 +72,78 @@ static void one_instruction(void)
 	case 1:
 	case 2:
 	case 3:
-		put(rex);
-		put(operations[draw((u32)sizeof(operations))]);
+		selftest_program_put(rex);
+		selftest_program_put(operations[draw((u32)sizeof(operations))]);
 		memory_operand(reg);
 		break;
 	case 4:
 	case 5:
-		put(rex);
-		put((u8)(draw(8) << 3 | 3));
-		put((u8)(0xc0u | (u32)(reg & 7) << 3 | draw(7)));
+		selftest_program_put(rex);
+		selftest_program_put((u8)(draw(8) << 3 | 3));
+		selftest_program_put((u8)(0xc0u | (u32)(reg & 7) << 3 | draw(7)));
 		break;
 	case 6:
-		put(0xf0);				/* LOCK XADD */
-		put(rex);
-		put(0x0f);
-		put(0xc1);
+		selftest_program_put(0xf0);		/* LOCK XADD */
+		selftest_program_put(rex);
+		selftest_program_put(0x0f);
+		selftest_program_put(0xc1);
 		memory_operand(reg);
 		break;
 	case 7:
-		put((u8)(0x50 | draw(3)));		/* PUSH, POP */
-		put((u8)(0x58 | draw(3)));
+		selftest_program_put((u8)(0x50 | draw(3)));	/* PUSH, POP */
+		selftest_program_put((u8)(0x58 | draw(3)));
 		break;
 	case 8:
 		if (draw(2) || portable) {	/* PUSHF, POP */
-			put(0x9c);
-			put(0x58);
+			selftest_program_put(0x9c);
+			selftest_program_put(0x58);
 			break;
 		}
 		/* LEA RDI, [RBX + n]; LEA RSI, [RBX + n]; MOV ECX, n; REP MOVSB or STOSQ */
-		put(0x48), put(0x8d), put(0xbb), put32(draw(1000));
-		put(0x48), put(0x8d), put(0xb3), put32(draw(1000));
-		put(0xb9), put32(draw(9));
-		put(0xf3), put(draw(2) ? 0xa4 : 0xaa);
+		selftest_program_put(0x48), selftest_program_put(0x8d), selftest_program_put(0xbb),
+			put32(draw(1000));
+		selftest_program_put(0x48), selftest_program_put(0x8d), selftest_program_put(0xb3),
+			put32(draw(1000));
+		selftest_program_put(0xb9), put32(draw(9));
+		selftest_program_put(0xf3), selftest_program_put(draw(2) ? 0xa4 : 0xaa);
 		break;
 	case 9:
-		put(0xf3), put(0x0f), put(draw(2) ? 0x6f : 0x7f);	/* MOVDQU */
+		/* MOVDQU */
+		selftest_program_put(0xf3), selftest_program_put(0x0f),
+			selftest_program_put(draw(2) ? 0x6f : 0x7f);
 		memory_operand((u8)draw(8));
-		put(0x66), put(0x0f), put(0xef), put((u8)(0xc0 | draw(64)));	/* PXOR */
+		/* PXOR */
+		selftest_program_put(0x66), selftest_program_put(0x0f), selftest_program_put(0xef),
+			selftest_program_put((u8)(0xc0 | draw(64)));
 		break;
 	case 10:
 		/* MOV byte [RIP + 2], n; ADD EAX, imm32: into the immediate */
-		put(0xc6), put(0x05), put32(1), put((u8)draw(256));
-		put(0x05), put32(draw(1000));
+		selftest_program_put(0xc6), selftest_program_put(0x05), put32(1),
+			selftest_program_put((u8)draw(256));
+		selftest_program_put(0x05), put32(draw(1000));
 		break;
 	default:
 		switch (draw(5)) {
 		case 0:
-			put(0x0f), put(0x0b);		/* UD2, which its handler skips */
+			/* UD2, which its handler skips */
+			selftest_program_put(0x0f), selftest_program_put(0x0b);
 			break;
 		case 1:
-			put(0xfa), put(0xfb);		/* CLI, STI */
+			selftest_program_put(0xfa), selftest_program_put(0xfb);	/* CLI, STI */
 			break;
 		case 2:
-			put(0x9c), put(0x9d);		/* PUSHF, POPF */
+			selftest_program_put(0x9c), selftest_program_put(0x9d);	/* PUSHF, POPF */
 			break;
 		case 3:
 			if (portable)
 				break;
-			put(0x0f), put(0xa2);		/* CPUID, which changes RBX */
-			put(0x48), put(0xbb);
+			/* CPUID, which changes RBX */
+			selftest_program_put(0x0f), selftest_program_put(0xa2);
+			selftest_program_put(0x48), selftest_program_put(0xbb);
 			put32((u64)program_data), put32((u64)program_data >> 32);
 			break;
 		default:
-			put(0xf3), put(0x90);		/* PAUSE */
+			selftest_program_put(0xf3), selftest_program_put(0x90);	/* PAUSE */
 			break;
 		}
 		break;
@@ -149,38 +158,42 @@ static void one_group(unsigned depth)
 
 	switch (draw(depth ? 4 : 5)) {
 	case 0:
-		put((u8)(0x70 | draw(16)));
+		selftest_program_put((u8)(0x70 | draw(16)));
 		place = at;
-		put(0);
+		selftest_program_put(0);
 		while (n-- && at - place < 60)
 			one_instruction();
 		*place = (u8)(at - place - 1);
 		break;
 	case 1:
-		put(0xe8), put32(5);			/* CALL over JMP; body; RET */
-		put(0xe9);
+		selftest_program_put(0xe8), put32(5);	/* CALL over JMP; body; RET */
+		selftest_program_put(0xe9);
 		place = at;
 		put32(0);
 		while (n--)
 			one_instruction();
-		put(0xc3);
+		selftest_program_put(0xc3);
 		for (u32 i = 0; i < 4; i++)
 			place[i] = (u8)((u64)(at - place - 4) >> 8 * i);
 		break;
 	case 2:
-		put(0x48), put(0x8d), put(0x05), put32(2);	/* LEA RAX, [RIP + 2]; JMP RAX */
-		put(0xff), put(0xe0);
+		/* LEA RAX, [RIP + 2]; JMP RAX */
+		selftest_program_put(0x48), selftest_program_put(0x8d), selftest_program_put(0x05),
+			put32(2);
+		selftest_program_put(0xff), selftest_program_put(0xe0);
 		break;
 	case 3:
 		one_instruction();
 		break;
 	default:
-		put(0x41), put(0xbc), put32(2 + draw(60));	/* MOV R12D, n; ...; DEC; JNZ */
+		/* MOV R12D, n; ...; DEC; JNZ */
+		selftest_program_put(0x41), selftest_program_put(0xbc), put32(2 + draw(60));
 		place = at;
 		while (n--)
 			one_group(depth + 1);
-		put(0x49), put(0xff), put(0xcc);
-		put(0x0f), put(0x85), put32((u64)place - (u64)(at + 4));
+		selftest_program_put(0x49), selftest_program_put(0xff), selftest_program_put(0xcc);
+		selftest_program_put(0x0f), selftest_program_put(0x85),
+			put32((u64)place - (u64)(at + 4));
 		break;
 	}
 }
@@ -190,7 +203,7 @@ u32 program_draw(u32 below)
 	return draw(below);
 }
 
-static void begin(struct program *program, u8 *code)
+static void selftest_program_begin(struct program *program, u8 *code)
 {
 	struct engine_context *context = &program->context;
 
@@ -214,9 +227,9 @@ void program_generate(struct program *program, u64 seed, bool portably)
 	at = program->memory;
 	while (at < program->memory + PROGRAM_CODE / 2 - 700 - seed % 5 * 250)
 		one_group(0);
-	put(0xff), put(0x25), put32(0);			/* JMP [RIP] */
+	selftest_program_put(0xff), selftest_program_put(0x25), put32(0);	/* JMP [RIP] */
 	put32((u64)engine_done), put32((u64)engine_done >> 32);
-	begin(program, program->memory);
+	selftest_program_begin(program, program->memory);
 }
 
 void program_call(struct program *program, u64 seed, void (*function)(u64), u64 argument)
@@ -226,7 +239,7 @@ void program_call(struct program *program, u64 seed, void (*function)(u64), u64 
 	random_state = seed;
 	program_data = program->memory + PROGRAM_CODE;
 	top = (u64 *)(void *)(program_data + PROGRAM_DATA);
-	begin(program, (u8 *)function);
+	selftest_program_begin(program, (u8 *)function);
 	*--top = (u64)engine_done;
 	program->context.begin[4] = (u64)top;
 	program->context.begin[7] = argument;

@@ -2,8 +2,8 @@
 /* See second.h. */
 #include "refpmu/selftest/second.h"
 #include "refpmu/selftest/machine.h"
-#include "refpmu/selftest/patience.h"
-#include "refpmu/selftest/storm.h"
+#include "refpmu/selftest/timeout.h"
+#include "refpmu/selftest/init_storm.h"
 #include "spec/event.h"
 #include "spec/msr.h"
 
@@ -36,7 +36,7 @@ static volatile u32 rounds[2];		/* INITs that each has sent */
 
 static void start(u8 apic_id, unsigned which, void (*entry)(void *), void *argument)
 {
-	u8 *page = storm_page();
+	u8 *page = init_storm_page();
 	struct second_values *values = (void *)(page + (second_values - second_code));
 	u64 cr3;
 
@@ -49,13 +49,13 @@ static void start(u8 apic_id, unsigned which, void (*entry)(void *), void *argum
 	values->stack = (u64)(stacks[which] + STACK);
 	values->argument = (u64)argument;
 	values->entry = (u64)entry;
-	storm_init(apic_id);
-	storm_startup(apic_id);
+	init_storm_send_init(apic_id);
+	init_storm_send_startup(apic_id);
 }
 
 void second_start(unsigned which, void (*entry)(void *), void *argument)
 {
-	start(storm_apic_id(which), which, entry, argument);
+	start(init_storm_apic_id(which), which, entry, argument);
 }
 
 /* ---- two threads count ---- */
@@ -70,8 +70,8 @@ static u8 own_id(void)
 
 bool second_has_sibling(void)
 {
-	for (unsigned i = 0; i < storm_count(); i++)
-		if (storm_apic_id(i) == (own_id() ^ 1))
+	for (unsigned i = 0; i < init_storm_count(); i++)
+		if (init_storm_apic_id(i) == (own_id() ^ 1))
 			return true;
 	return false;
 }
@@ -129,7 +129,7 @@ static const char *count_together(bool both)
 	msr_write(MSR_IA32_PERF_GLOBAL_CTRL, 0);
 	alone = msr_read(MSR_IA32_PMC0);
 	any = msr_read(MSR_IA32_PMC0 + 1);
-	storm_init(own_id() ^ 1);
+	init_storm_send_init(own_id() ^ 1);
 	if (!came)
 		return "the other thread doesn't go on";
 	if (alone != FIRST_LOCKS)
@@ -152,7 +152,7 @@ const char *second_counts(void)
 
 bool second_has_two(void)
 {
-	return storm_count() >= 2;
+	return init_storm_count() >= 2;
 }
 
 static void stop_the_other(void *argument)
@@ -161,7 +161,7 @@ static void stop_the_other(void *argument)
 
 	for (;;) {
 		rounds[which]++;
-		storm_init(storm_apic_id(!which));
+		init_storm_send_init(init_storm_apic_id(!which));
 	}
 }
 
@@ -173,18 +173,18 @@ static const char *round(void)
 	for (unsigned i = 0; i < 2; i++)
 		second_start(i, stop_the_other, (void *)&rounds[i]);
 	while (rounds[0] + rounds[1] == before)
-		if (tsc() - begin > PATIENCE)
+		if (tsc() - begin > TIMEOUT_TICKS)
 			return "neither of two that stop each other comes";
 	return NULL;
 }
 
-const char *second_duel(unsigned times)
+const char *second_init_race(unsigned times)
 {
 	const char *wrong = NULL;
 
 	while (times-- && !wrong)
 		wrong = round();
 	for (unsigned i = 0; i < 2; i++)
-		storm_init(storm_apic_id(i));
-	return wrong ? wrong : storm(2 * storm_count());
+		init_storm_send_init(init_storm_apic_id(i));
+	return wrong ? wrong : init_storm(2 * init_storm_count());
 }

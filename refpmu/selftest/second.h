@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Other processors that run C of ours, with interrupts off: two threads of a core that count at the
- * same time, and two processors that stop each other by INITs. After storm_open().
+ * same time, and two processors that stop each other by INITs. After init_storm_open().
  */
 #ifndef REFPMU_SELFTEST_SECOND_H
 #define REFPMU_SELFTEST_SECOND_H
 
 #include "spec/types.h"
 
-/* Start the processor number `which` of storm.h, below SECOND_STACKS, with a stack of its own. The
- * next one only when it has come, and storm_init() when it isn't needed any more. */
+/* Start the processor number `which` of init_storm.h, below SECOND_STACKS, with a stack of its own.
+ * The next one only when it has come, and init_storm_send_init() when it isn't needed any more. */
 #define SECOND_STACKS	4
 void second_start(unsigned which, void (*entry)(void *), void *argument);
 
@@ -24,6 +24,6 @@ const char *second_counts(void);
 /* Are there two others? They send INITs to each other, so many times begun anew; afterwards each
  * starts as ever. */
 bool second_has_two(void);
-const char *second_duel(unsigned times);
+const char *second_init_race(unsigned times);
 
 #endif

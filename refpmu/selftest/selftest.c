@@ -18,17 +18,17 @@
 #include "refpmu/vmm/hypercall.h"
 #include "refpmu/launch/print.h"
 #include "refpmu/selftest/blobs.h"
-#include "refpmu/selftest/beside.h"
-#include "refpmu/selftest/changing.h"
+#include "refpmu/selftest/smc_shared_page.h"
+#include "refpmu/selftest/smc.h"
 #include "refpmu/selftest/clock.h"
-#include "refpmu/selftest/crossing.h"
+#include "refpmu/selftest/xmc.h"
 #include "refpmu/selftest/deadly.h"
 #include "refpmu/selftest/disk.h"
 #include "refpmu/selftest/engines.h"
 #include "refpmu/selftest/machine.h"
 #include "refpmu/selftest/options.h"
 #include "refpmu/selftest/second.h"
-#include "refpmu/selftest/storm.h"
+#include "refpmu/selftest/init_storm.h"
 #include "spec/event.h"
 #include "spec/msr.h"
 
@@ -36,8 +36,8 @@
 #define VECTOR_UD	6
 #define VECTOR_GP	13
 #define PROGRAMS	24		/* compared on both engines, unless told otherwise */
-#define STORM		2000
-#define DUELS		100
+#define INIT_STORMS	2000
+#define INIT_RACES	100
 #define TIMED_TRIES	5
 
 EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *system);
@@ -297,9 +297,9 @@ static void check_statistics(void)
 		"step", "exception", "interrupt", "NMI", "CPUID", "MSR", "RDPMC", "hypercall",
 		"APIC", "other",
 	};
-	static const char *const handover[HANDOVER_REASONS] = {
-#define HANDOVER(token, name, meaning) name,
-#include "refpmu/engine/handover.def"
+	static const char *const fallback[FALLBACK_REASONS] = {
+#define FALLBACK(token, name, meaning) name,
+#include "refpmu/engine/fallback.def"
 	};
 	struct statistics statistics;
 	u64 inexact = 0;
@@ -313,11 +313,11 @@ static void check_statistics(void)
 	verdict(!inexact && statistics.stepped, "nothing_was_inexact");
 	for (unsigned i = 0; i < EXIT_KINDS; i++)
 		print("# exits, %s: %u", kind[i], statistics.exits[i]);
-	print("# stepped %u (%u carried out, %u solo), in blocks %u in %u runs",
-	      statistics.stepped, statistics.carried_out, statistics.solo, statistics.in_blocks,
+	print("# stepped %u (%u system, %u emulated), in blocks %u in %u runs", statistics.stepped,
+	      statistics.emulated_system, statistics.emulated, statistics.in_blocks,
 	      statistics.block_runs);
-	for (unsigned i = 0; i < HANDOVER_REASONS; i++)
-		print("# stepped because of %s: %u", handover[i], statistics.handover[i]);
+	for (unsigned i = 0; i < FALLBACK_REASONS; i++)
+		print("# stepped because of %s: %u", fallback[i], statistics.fallback[i]);
 }
 
 static void check_changes(enum engine_name engine)
@@ -337,10 +337,10 @@ static void check_changes(enum engine_name engine)
 		"code_that_another_processor_changes_counts_as_it_is_now_in_blocks",
 	};
 
-	say(changing_check(), changed[engine]);
-	say(beside_check(engine == ENGINE_FAST), beside[engine]);
-	if (storm_count())
-		say(crossing_check(), crossing[engine]);
+	say(smc_check(), changed[engine]);
+	say(smc_shared_page_check(engine == ENGINE_FAST), beside[engine]);
+	if (init_storm_count())
+		say(xmc_check(), crossing[engine]);
 }
 
 static void check_programs(u64 first)
@@ -349,8 +349,8 @@ static void check_programs(u64 first)
 
 	verdict(!engines_compare(first, programs, 1),
 		"random_programs_are_the_same_on_all_engines");
-	if (storm_count())
-		verdict(!engines_compare(first, programs, 1 + storm_count()),
+	if (init_storm_count())
+		verdict(!engines_compare(first, programs, 1 + init_storm_count()),
 			"programs_of_several_processors_at_once_are_the_same_on_all_engines");
 }
 
@@ -381,8 +381,8 @@ static void check_faster_engines(void)
 
 static void check_storm(void)
 {
-	u64 times = options_number("storm", STORM);
-	const char *wrong = storm((unsigned)times);
+	u64 times = options_number("storm", INIT_STORMS);
+	const char *wrong = init_storm((unsigned)times);
 
 	if (wrong)
 		print("# %s", wrong);
@@ -395,11 +395,11 @@ static void check_others(void)
 	if (second_has_sibling())
 		say(second_counts(), "two_threads_of_a_core_count_at_once");
 	if (second_has_two())
-		say(second_duel((unsigned)options_number("duels", DUELS)),
+		say(second_init_race((unsigned)options_number("duels", INIT_RACES)),
 		    "two_processors_that_stop_each_other_come_again");
 }
 
-static void check_all(bool storm)
+static void check_all(bool init_storm)
 {
 	hypercall(HYPERCALL_ENGINE, (void *)(u64)ENGINE_STEP);
 	check_presentation();
@@ -410,7 +410,7 @@ static void check_all(bool storm)
 	check_hidden_memory();
 	check_blobs(stepped_blobs);			/* once more, from the decoder's cache */
 	check_faster_engines();
-	if (storm) {
+	if (init_storm) {
 		check_storm();
 		check_others();
 	}
@@ -438,7 +438,7 @@ EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *system)
 		deadly_die(system, options_number("die", 0));
 		return EFI_ABORTED;
 	}
-	others = storm_open(system);
+	others = init_storm_open(system);
 	first = options_number("first", 1);
 	print("TAP version 14");
 	machine_enter();

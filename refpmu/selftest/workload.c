@@ -65,7 +65,7 @@ static u32 multiply(unsigned rows)
 	return sum;
 }
 
-static u64 add(u64 a, u64 b)
+static u64 selftest_workload_add(u64 a, u64 b)
 {
 	return a + b;
 }
@@ -83,7 +83,7 @@ static u64 turn(u64 a, u64 b)
 /* One byte an operation: its number in the low bits, an operand above them. */
 static u64 interpret(const u8 *code, size_t n)
 {
-	static u64 (*const operation[])(u64, u64) = { add, mix, turn };
+	static u64 (*const operation[])(u64, u64) = { selftest_workload_add, mix, turn };
 	u64 a = 1, b = 2, stack[8];
 	unsigned depth = 0;
 

@@ -12,17 +12,17 @@
 #include "refpmu/vmm/main_loop.h"
 
 /* Something happened while it wasn't looking. */
-static bool must_be_seen(struct cpu *cpu)
+static bool must_be_tracked(struct cpu *cpu)
 {
 	configuration_follow(cpu);
-	return model_watching(&cpu->model);
+	return model_needs_retire(&cpu->model);
 }
 
 /* An NMI, for the guest or for us, which must not end the shadow behind an STI. */
 static void called_or_interrupted(struct cpu *cpu)
 {
 	if (!vmrun_take_interrupt(cpu, false, false) && cpu->shadow != SHADOW_NONE &&
-	    !model_watching(&cpu->model))
+	    !model_needs_retire(&cpu->model))
 		engine_step(cpu);
 }
 
@@ -42,7 +42,7 @@ static void nested_page_fault(struct cpu *cpu)
 	}
 	if (model_has_tx(&cpu->model) && native_pages_fetch(cpu)) {
 		if (!native_pages_allow(cpu))
-			engine_look(cpu);
+			engine_run_untrusted(cpu);
 		return;
 	}
 	cpu->statistics.exits[KIND_APIC]++;
@@ -55,27 +55,27 @@ void main_loop(struct cpu *cpu)
 	for (;;) {
 		u64 code, rip;
 
-		if (model_watching(&cpu->model)) {
+		if (model_needs_retire(&cpu->model)) {
 			engine_run(cpu);
 			continue;
 		}
-		siblings_unseen(cpu);
-		if (hypervisor.several && must_be_seen(cpu)) {
-			siblings_seen(cpu);
+		siblings_untracked(cpu);
+		if (hypervisor.several && must_be_tracked(cpu)) {
+			siblings_tracked(cpu);
 			continue;
 		}
 		code = model_has_tx(&cpu->model) ? native_pages_vmrun(cpu) : vmrun(cpu);
 		rip = cpu->vmcb->save.rip;
 		/* Whoever waits for it may go on then. */
-		model_seen(&cpu->model, cpu_cpl(cpu));
-		siblings_seen(cpu);
+		model_resumed(&cpu->model, cpu_cpl(cpu));
+		siblings_tracked(cpu);
 		configuration_follow(cpu);
 		/* QEMU reports a shadow at #VMEXIT and doesn't restore it at VMRUN. */
 		cpu->shadow = cpu->vmcb->control.int_state & INT_STATE_SHADOW ? SHADOW_STI :
 			SHADOW_NONE;
 		if (exits_instruction(cpu, code)) {
-			if (!model_watching(&cpu->model))
-				engine_again(cpu, rip);
+			if (!model_needs_retire(&cpu->model))
+				engine_exit_loop(cpu, rip);
 			continue;
 		}
 		if (code == EXIT_NMI) {

@@ -17,10 +17,10 @@ enum inexact_reason {
 };
 
 /* Why an instruction was stepped although the engine isn't ENGINE_STEP. */
-enum handover_reason {
-#define HANDOVER(token, name, meaning) HANDOVER_##token,
-#include "refpmu/engine/handover.def"
-	HANDOVER_REASONS
+enum fallback_reason {
+#define FALLBACK(token, name, meaning) FALLBACK_##token,
+#include "refpmu/engine/fallback.def"
+	FALLBACK_REASONS
 };
 
 enum exit_kind {
@@ -35,9 +35,9 @@ struct statistics {
 	u64 inexact[INEXACT_REASONS];
 	u64 in_blocks;			/* further instructions, counted in blocks */
 	u64 block_runs;
-	u64 carried_out;		/* of the stepped ones: by engine_system() */
-	u64 solo;			/* of the stepped ones: run without a world switch */
-	u64 handover[HANDOVER_REASONS];
+	u64 emulated_system;		/* of the stepped ones: by engine_system() */
+	u64 emulated;			/* of the stepped ones: run without a world switch */
+	u64 fallback[FALLBACK_REASONS];
 	u64 fault_acted;		/* times that the fault made a difference to the model */
 };
 

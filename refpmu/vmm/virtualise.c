@@ -140,7 +140,7 @@ static void init_model(struct cpu *cpu)
 		.remote_base = hypervisor.remote_base, .remote_bytes = hypervisor.remote_bytes,
 		.exerciser = hypervisor.exerciser, .cacheable = guest_model_cacheable,
 		.lock = lock_model, .unlock = unlock_model,
-		.call = siblings_call_model,
+		.kick = siblings_kick_for_model,
 		.tx_log = hypervisor_pages((unsigned)((sizeof(struct tx_log) + PAGE_SIZE - 1) /
 						      PAGE_SIZE)),
 		.registers = transaction_registers,
@@ -155,7 +155,7 @@ static struct cpu *new_cpu(void)
 
 	cpu->vmcb = hypervisor_pages(1);
 	cpu->extra = hypervisor_pages(1);
-	cpu->exiting_scratch = hypervisor_pages(1);
+	cpu->trapped_scratch = hypervisor_pages(1);
 	cpu->host_save = hypervisor_pages(1);
 	nested_paging_init(cpu);
 	engine_init(cpu);
@@ -164,7 +164,7 @@ static struct cpu *new_cpu(void)
 	return cpu;
 }
 
-static _Noreturn void run(struct cpu *cpu)
+static _Noreturn void virtualise_run(struct cpu *cpu)
 {
 	msr_write(MSR_AMD_VM_HSAVE_PA, (u64)cpu->host_save);
 	host_load(cpu);
@@ -206,7 +206,7 @@ void virtualise_boot_processor(void *memory, u64 rip, u64 rsp)
 	processors_init(given->startup_page, given->apic_ids, given->others, new_cpu);
 	code_page_init();
 	configuration_reset(cpu, &config);
-	run(cpu);
+	virtualise_run(cpu);
 }
 
 void virtualise_other_processor(u32 apic_id)
@@ -222,12 +222,12 @@ void virtualise_other_processor(u32 apic_id)
 	init_control(cpu);
 	cpu->stepping = false;
 	cpu->shadow = SHADOW_NONE;
-	nested_paging_exit_again(cpu);
+	nested_paging_trap_again(cpu);
 	engine_forget(cpu);
 	processors_started(cpu);
 	code_page_started(cpu);
 	configuration_follow(cpu);
 	init_started_state(cpu);
 	vmrun_set_intercepts(cpu, false);
-	run(cpu);
+	virtualise_run(cpu);
 }

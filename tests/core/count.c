@@ -82,7 +82,8 @@ static void each_difference(struct test *t, struct test_claim claim, u16 event, 
 TEST(count, instructions_are_counted_exactly, REQS(CNT_01), NEEDS(need_perfmon, need_instructions))
 {
 	static const struct pairing pairs[] = {
-		{ &workload_branch, COUNT_INSTRUCTIONS }, { &workload_mixed, COUNT_INSTRUCTIONS },
+		{ &workload_branch, WORKLOAD_INSTRUCTIONS },
+		{ &workload_mixed, WORKLOAD_INSTRUCTIONS },
 	};
 
 	each_difference(t, AT(CNT_01), EVENT_INST_RETIRED_ANY_P, "instructions",
@@ -100,7 +101,7 @@ TEST(count, instructions_are_counted_exactly, REQS(CNT_01), NEEDS(need_perfmon, 
 TEST(count, every_general_purpose_counter_counts_instructions_alike, REQS(CNT_15),
      NEEDS(need_perfmon, need_instructions), .under_every_fault = true)
 {
-	static const struct pairing pairs[] = { { &workload_load, COUNT_INSTRUCTIONS } };
+	static const struct pairing pairs[] = { { &workload_load, WORKLOAD_INSTRUCTIONS } };
 
 	each_difference(t, AT(CNT_15), EVENT_INST_RETIRED_ANY_P, "instructions",
 			pairs, COUNT_OF(pairs));
@@ -119,7 +120,7 @@ TEST(count, branches_are_counted_exactly, REQS(CNT_02), NEEDS(need_perfmon, need
      .under_every_fault = true)
 {
 	static const struct pairing pairs[] = {
-		{ &workload_branch, COUNT_BRANCHES }, { &workload_mixed, COUNT_BRANCHES },
+		{ &workload_branch, WORKLOAD_BRANCHES }, { &workload_mixed, WORKLOAD_BRANCHES },
 	};
 
 	each_difference(t, AT(CNT_02), EVENT_BR_INST_RETIRED_ALL_BRANCHES, "branches",
@@ -137,7 +138,7 @@ TEST(count, branches_are_counted_exactly, REQS(CNT_02), NEEDS(need_perfmon, need
 TEST(count, loads_are_counted_exactly, REQS(CNT_03), NEEDS(need_perfmon, need_events))
 {
 	static const struct pairing pairs[] = {
-		{ &workload_load, COUNT_LOADS }, { &workload_store, COUNT_LOADS },
+		{ &workload_load, WORKLOAD_LOADS }, { &workload_store, WORKLOAD_LOADS },
 	};
 
 	each_difference(t, AT(CNT_03), LOADS, "loads",
@@ -155,7 +156,7 @@ TEST(count, loads_are_counted_exactly, REQS(CNT_03), NEEDS(need_perfmon, need_ev
 TEST(count, stores_are_counted_exactly, REQS(CNT_04), NEEDS(need_perfmon, need_events))
 {
 	static const struct pairing pairs[] = {
-		{ &workload_store, COUNT_STORES }, { &workload_load, COUNT_STORES },
+		{ &workload_store, WORKLOAD_STORES }, { &workload_load, WORKLOAD_STORES },
 	};
 
 	each_difference(t, AT(CNT_04), STORES, "stores",
@@ -186,8 +187,8 @@ TEST(count, locked_loads_are_counted_exactly, REQS(CNT_05),
      NEEDS(need_perfmon, need_events, need_locked_loads))
 {
 	static const struct pairing pairs[] = {
-		{ &workload_lock, COUNT_LOCKS }, { &workload_mixed, COUNT_LOCKS },
-		{ &workload_load, COUNT_LOCKS },
+		{ &workload_lock, WORKLOAD_LOCKS }, { &workload_mixed, WORKLOAD_LOCKS },
+		{ &workload_load, WORKLOAD_LOCKS },
 	};
 
 	each_difference(t, AT(CNT_05), sampling_event(EK_LOCK_LOADS), "locked loads",
@@ -372,8 +373,8 @@ static void check_levels(struct test *t, unsigned c)
 	u64 kernel[4], user[4][2];
 	static const u64 levels[4] = { 0, COUNT_OS, COUNT_USR, COUNT_BOTH };
 	static const u64 sizes[2] = { FEWER, MORE };
-	u64 want = workload_declared(&workload_load, COUNT_INSTRUCTIONS, MORE) -
-		   workload_declared(&workload_load, COUNT_INSTRUCTIONS, FEWER);
+	u64 want = workload_declared(&workload_load, WORKLOAD_INSTRUCTIONS, MORE) -
+		   workload_declared(&workload_load, WORKLOAD_INSTRUCTIONS, FEWER);
 
 	for (unsigned i = 0; i < 4; i++) {
 		if (!window_difference_one(t, c, EVENT_INST_RETIRED_ANY_P, levels[i],
@@ -489,8 +490,8 @@ TEST(count, fixed_counter_0_counts_instructions, REQS(CNT_12, CNT_22),
 {
 	struct pmc_mask both = pmc_or(counters_gp(), pmc_one(PMC_FIXED(0)));
 	u64 value[WINDOW_COUNTERS], difference[WINDOW_COUNTERS];
-	u64 want = workload_declared(&workload_mixed, COUNT_INSTRUCTIONS, MORE) -
-		   workload_declared(&workload_mixed, COUNT_INSTRUCTIONS, FEWER);
+	u64 want = workload_declared(&workload_mixed, WORKLOAD_INSTRUCTIONS, MORE) -
+		   workload_declared(&workload_mixed, WORKLOAD_INSTRUCTIONS, FEWER);
 
 	if (!window_count(both, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH, &workload_mixed, MORE,
 			  value) ||
@@ -523,8 +524,8 @@ TEST(count, fixed_enable_field_selects_the_privilege_level, REQS(CNT_28),
      NEEDS(need_perfmon, need_fixed))
 {
 	u64 none, os, usr, both;
-	u64 want = workload_declared(&workload_load, COUNT_INSTRUCTIONS, MORE) -
-		   workload_declared(&workload_load, COUNT_INSTRUCTIONS, FEWER);
+	u64 want = workload_declared(&workload_load, WORKLOAD_INSTRUCTIONS, MORE) -
+		   workload_declared(&workload_load, WORKLOAD_INSTRUCTIONS, FEWER);
 
 	if (!window_difference_one(t, PMC_FIXED(0), 0, 0, &workload_load, FEWER, MORE, &none) ||
 	    !window_difference_one(t, PMC_FIXED(0), 0, COUNT_OS, &workload_load, FEWER, MORE,

@@ -53,7 +53,7 @@ static bool check_kind(struct test *t, const struct kind *k)
 			       got))
 		return false;
 	for (unsigned c = 0; c <= last; c += last ? last : 1)
-		CHECK_EQ(t, CNT_01, declared_difference(k->piece, COUNT_INSTRUCTIONS), got[c],
+		CHECK_EQ(t, CNT_01, declared_difference(k->piece, WORKLOAD_INSTRUCTIONS), got[c],
 			 "instructions in 80 more rounds of %s, IA32_PMC%u", k->name, c);
 	return true;
 }
@@ -117,7 +117,7 @@ TEST(count, far_transfers_are_branches, REQS(CNT_02), NEEDS(need_perfmon, need_b
 
 	for (unsigned i = 0; i < COUNT_OF(pieces); i++)
 		check_branches(t, AT(CNT_02), EVENT_BR_INST_RETIRED_ALL_BRANCHES, pieces[i],
-			       COUNT_BRANCHES, "branches");
+			       WORKLOAD_BRANCHES, "branches");
 }
 
 /*
@@ -138,9 +138,9 @@ TEST(count, ret_with_a_number_is_a_near_return, REQS(CNT_41, CNT_40),
 	u16 returns = sampling_event(EK_NEAR_RETURNS), calls = sampling_event(EK_NEAR_CALLS);
 
 	if (calls)
-		check_branches(t, AT(CNT_40), calls, w, COUNT_CALLS, "near calls");
+		check_branches(t, AT(CNT_40), calls, w, WORKLOAD_CALLS, "near calls");
 	if (returns)
-		check_branches(t, AT(CNT_41), returns, w, COUNT_RETURNS, "near returns");
+		check_branches(t, AT(CNT_41), returns, w, WORKLOAD_RETURNS, "near returns");
 	if (!calls && !returns)
 		test_skip(t, "no event of near calls or returns known for family %02x model %02x",
 			  counter_caps()->family, counter_caps()->model);

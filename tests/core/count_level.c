@@ -23,7 +23,7 @@ static const u64 levels[LEVELS] = { COUNT_OS, COUNT_USR, COUNT_BOTH, 0 };
 
 static u64 declared(u64 rounds)
 {
-	return workload_declared(&workload_load, COUNT_INSTRUCTIONS, rounds);
+	return workload_declared(&workload_load, WORKLOAD_INSTRUCTIONS, rounds);
 }
 
 /* What these counters count of work at CPL 3, as they are programmed. */
@@ -218,13 +218,13 @@ TEST(count, event_select_enable_acts_while_the_global_enable_is_on, REQS(CNT_11)
 		counter_program_disabled(c, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH);
 		counter_write(c, 0);
 		counters_enable(pmc_one(c));
-		workload_run_dry(&workload_load, FEWER);
+		workload_run_uncounted(&workload_load, FEWER);
 		off = counter_read(c);
 		counter_program(c, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH);
-		workload_run_dry(&workload_load, FEWER);
+		workload_run_uncounted(&workload_load, FEWER);
 		counter_program_disabled(c, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH);
 		on = counter_read(c);
-		workload_run_dry(&workload_load, FEWER);
+		workload_run_uncounted(&workload_load, FEWER);
 		stopped = counter_read(c);
 		counters_disable();
 		CHECK_EQ(t, CNT_11, 0, off, "IA32_PMC%u, EN = 0, its global enable on", c);
@@ -255,13 +255,13 @@ TEST(count, fixed_enable_acts_while_the_global_enable_is_on, REQS(CNT_11),
 		counter_program_disabled(c, 0, COUNT_BOTH);
 		counter_write(c, 0);
 		counters_enable(pmc_one(c));
-		workload_run_dry(&workload_load, LONG);
+		workload_run_uncounted(&workload_load, LONG);
 		off = counter_read(c);
 		counter_program(c, 0, COUNT_BOTH);
-		workload_run_dry(&workload_load, LONG);
+		workload_run_uncounted(&workload_load, LONG);
 		counter_program_disabled(c, 0, COUNT_BOTH);
 		on = counter_read(c);
-		workload_run_dry(&workload_load, LONG);
+		workload_run_uncounted(&workload_load, LONG);
 		stopped = counter_read(c);
 		counters_disable();
 		CHECK_EQ(t, CNT_11, 0, off, "fixed counter %u, enable 0, its global enable on", i);

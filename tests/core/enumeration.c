@@ -406,7 +406,7 @@ TEST(enumeration, pebs_enable_refuses_reserved_bits, REQS(MSR_13),
  * Control: PEBS_EN_PMC3 alone was kept
  */
 TEST(enumeration, pebs_enable_of_haswell_refuses_precise_store, REQS(DLA_07),
-     NEEDS(need_perfmon, need_pebs, need_haswell))
+     NEEDS(need_perfmon, need_pebs, need_data_address))
 {
 	msr_write(MSR_IA32_PEBS_ENABLE, BIT(3));
 	CONTROL_EQ(t, DLA_07, BIT(3), msr_read(MSR_IA32_PEBS_ENABLE), "PEBS_EN_PMC3");

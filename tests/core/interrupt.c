@@ -357,7 +357,7 @@ TEST(pmi, freeze_on_pmi_is_at_the_overflow_and_not_the_delivery, REQS(PMI_17),
      .under_every_fault = true)
 {
 	u64 running = witness(0), frozen = witness(IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI);
-	u64 whole = workload_declared(&workload_long_sled, COUNT_INSTRUCTIONS, PERIOD);
+	u64 whole = workload_declared(&workload_long_sled, WORKLOAD_INSTRUCTIONS, PERIOD);
 
 	CONTROL_RANGE(t, PMI_17, whole, ~0ULL, running, "instructions of the window, no freeze");
 	/* The overflow is after 128 of the 2688 instructions; nothing is ever delivered. */

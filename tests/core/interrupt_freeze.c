@@ -56,7 +56,7 @@ TEST(pmi, freeze_on_pmi_stops_every_counter, REQS(PMI_14, PMI_17),
      NEEDS(need_perfmon, need_branches, need_instructions, need_freeze, need_fixed))
 {
 	u64 running[WINDOW_COUNTERS], frozen[WINDOW_COUNTERS];
-	u64 whole = workload_declared(&workload_long_sled, COUNT_INSTRUCTIONS, PERIOD);
+	u64 whole = workload_declared(&workload_long_sled, WORKLOAD_INSTRUCTIONS, PERIOD);
 	u64 after;
 
 	count_all(0, running);
@@ -144,7 +144,7 @@ TEST(pmi, pmi_of_a_pebs_record_freezes_once, REQS(PMI_18),
      NEEDS(need_perfmon, need_pebs, need_events, need_instructions, need_legacy_freeze,
 	  need_freeze))
 {
-	u64 whole = workload_declared(&workload_load, COUNT_INSTRUCTIONS, 16 * PERIOD);
+	u64 whole = workload_declared(&workload_load, WORKLOAD_INSTRUCTIONS, 16 * PERIOD);
 	const struct pmi_log *log = record_with_int(0);
 	unsigned without = log->count;
 

@@ -32,7 +32,7 @@ static void check_repeated(struct test *t, unsigned c)
 	    !window_count_one(t, c, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH, &workload_rep, MORE,
 			      &longer))
 		return;
-	CONTROL_RANGE(t, CNT_32, workload_declared(&workload_rep, COUNT_INSTRUCTIONS, FEWER),
+	CONTROL_RANGE(t, CNT_32, workload_declared(&workload_rep, WORKLOAD_INSTRUCTIONS, FEWER),
 		      ~0ULL, shorter, "instructions with 10 iterations, IA32_PMC%u", c);
 	CHECK_EQ(t, CNT_32, shorter, longer, "instructions with 90 iterations, IA32_PMC%u", c);
 }
@@ -135,7 +135,7 @@ TEST(count, counting_goes_on_in_interrupt_handlers, REQS(CNT_34),
 		return;
 	}
 	CONTROL_RANGE(t, CNT_34,
-		      workload_declared(&workload_long_sled, COUNT_INSTRUCTIONS, PERIOD), ~0ULL,
+		      workload_declared(&workload_long_sled, WORKLOAD_INSTRUCTIONS, PERIOD), ~0ULL,
 		      without, "instructions without an interrupt");
 	CHECK_RANGE(t, CNT_34, without + HANDLER_LEAST, ~0ULL, with,
 		    "instructions with the handler's");
@@ -146,7 +146,7 @@ static u64 handler_rounds;
 static void on_breakpoint(struct trap_frame *frame)
 {
 	(void)frame;
-	workload_run_dry(&workload_load, handler_rounds);
+	workload_run_uncounted(&workload_load, handler_rounds);
 }
 
 /* Instructions that IA32_PMC0 counts of INT3 and its handler, which runs so many rounds. */
@@ -175,8 +175,8 @@ static u64 count_breakpoint(u64 rounds)
 TEST(count, instructions_of_an_exception_handler_are_counted_exactly, REQS(CNT_34),
      NEEDS(need_perfmon, need_instructions))
 {
-	u64 want = workload_declared(&workload_load, COUNT_INSTRUCTIONS, MORE) -
-		   workload_declared(&workload_load, COUNT_INSTRUCTIONS, FEWER);
+	u64 want = workload_declared(&workload_load, WORKLOAD_INSTRUCTIONS, MORE) -
+		   workload_declared(&workload_load, WORKLOAD_INSTRUCTIONS, FEWER);
 
 	workload_memory();	/* allocated at the first use, and not inside the handler */
 	CHECK_EQ(t, CNT_34, want, count_breakpoint(MORE) - count_breakpoint(FEWER),
@@ -306,10 +306,10 @@ TEST(count, kinds_of_branches_are_counted_exactly, REQS(CNT_39, CNT_40, CNT_41, 
      NEEDS(need_perfmon, need_events))
 {
 	const struct branch_row rows[] = {
-		{ EK_COND_BRANCHES, AT(CNT_39), COUNT_CONDITIONAL, "conditional" },
-		{ EK_NEAR_CALLS, AT(CNT_40), COUNT_CALLS, "near calls" },
-		{ EK_NEAR_RETURNS, AT(CNT_41), COUNT_RETURNS, "near returns" },
-		{ EK_NEAR_TAKEN, AT(CNT_42), COUNT_TAKEN, "near taken" },
+		{ EK_COND_BRANCHES, AT(CNT_39), WORKLOAD_CONDITIONAL, "conditional" },
+		{ EK_NEAR_CALLS, AT(CNT_40), WORKLOAD_CALLS, "near calls" },
+		{ EK_NEAR_RETURNS, AT(CNT_41), WORKLOAD_RETURNS, "near returns" },
+		{ EK_NEAR_TAKEN, AT(CNT_42), WORKLOAD_TAKEN, "near taken" },
 	};
 	static const struct workload *const pieces[] = { &workload_call, &workload_branch };
 
@@ -343,8 +343,8 @@ TEST(count, kinds_of_branches_are_counted_exactly, REQS(CNT_39, CNT_40, CNT_41, 
 TEST(count, precise_distribution_event_counts_instructions, REQS(CNT_43),
      NEEDS(need_perfmon, need_pdir))
 {
-	u64 want = workload_declared(&workload_mixed, COUNT_INSTRUCTIONS, MORE) -
-		   workload_declared(&workload_mixed, COUNT_INSTRUCTIONS, FEWER);
+	u64 want = workload_declared(&workload_mixed, WORKLOAD_INSTRUCTIONS, MORE) -
+		   workload_declared(&workload_mixed, WORKLOAD_INSTRUCTIONS, FEWER);
 	u64 got;
 
 	if (window_difference_one(t, 1, EVENT_INST_RETIRED_PREC_DIST, COUNT_BOTH, &workload_mixed,

@@ -7,7 +7,7 @@
  */
 #include "tests/frame/needs.h"
 #include "tests/measure/sampling.h"
-#include "tests/measure/together.h"
+#include "tests/measure/two_cpus.h"
 
 #define FEWER	40
 #define MORE	440
@@ -19,22 +19,22 @@ static u64 declared(const struct workload *w, enum workload_count what)
 }
 
 /* Count one window on the first processor with other doing n rounds. */
-static bool count_with(struct test *t, unsigned cpu, struct together_window *window, u64 own_n,
+static bool count_with(struct test *t, unsigned cpu, struct two_cpus_window *window, u64 own_n,
 		       u64 other_n)
 {
 	window->side[0].n = own_n;
 	window->side[1].n = other_n;
-	return together_count(t, window, cpu);
+	return two_cpus_count(t, window, cpu);
 }
 
 /* How much more is counted when own does more, and when the other does. */
 struct growth { u64 own[WINDOW_COUNTERS], other[WINDOW_COUNTERS]; };
 
-static bool measure(struct test *t, unsigned cpu, struct together_window *window,
+static bool measure(struct test *t, unsigned cpu, struct two_cpus_window *window,
 		    struct growth *growth)
 {
-	struct together_side *side = &window->side[0];
-	struct together_side least;
+	struct two_cpus_side *side = &window->side[0];
+	struct two_cpus_side least;
 
 	if (!count_with(t, cpu, window, FEWER, FEWER))
 		return false;
@@ -51,9 +51,9 @@ static bool measure(struct test *t, unsigned cpu, struct together_window *window
 }
 
 /* Instructions at CPL 3 of the first processor's counters; the other one runs `other`. */
-static struct together_window instructions(struct pmc_mask counters, u64 flags)
+static struct two_cpus_window instructions(struct pmc_mask counters, u64 flags)
 {
-	return (struct together_window){ .side = {
+	return (struct two_cpus_window){ .side = {
 		{ .counters = counters, .event = EVENT_INST_RETIRED_ANY_P,
 		  .flags = COUNT_USR | flags, .work = &workload_branch },
 		{ .work = &workload_load },
@@ -64,7 +64,7 @@ static struct together_window instructions(struct pmc_mask counters, u64 flags)
 static void check_any(struct test *t, struct test_claim claim, unsigned cpu, bool same_core,
 		      struct pmc_mask counters, u64 flags)
 {
-	struct together_window window = instructions(counters, flags);
+	struct two_cpus_window window = instructions(counters, flags);
 	bool any = flags & COUNT_ANY;
 	struct growth growth;
 
@@ -73,13 +73,13 @@ static void check_any(struct test *t, struct test_claim claim, unsigned cpu, boo
 	for (unsigned c = 0; c < WINDOW_COUNTERS; c++) {
 		if (!(counters.bits & BIT(c)))
 			continue;
-		test_check_eq(t, claim, declared(&workload_branch, COUNT_INSTRUCTIONS),
+		test_check_eq(t, claim, declared(&workload_branch, WORKLOAD_INSTRUCTIONS),
 			      growth.own[c], "counter %u, AnyThread = %u: instructions of 400 more "
 			      "rounds at CPL 3 of its own", c, any);
 		test_check_eq(t, claim, any && same_core ?
-			      declared(&workload_load, COUNT_INSTRUCTIONS) : 0,
+			      declared(&workload_load, WORKLOAD_INSTRUCTIONS) : 0,
 			      growth.other[c], "counter %u, AnyThread = %u: instructions of 400 "
-			      "more rounds at CPL 3 of %s", c, any, together_name(cpu));
+			      "more rounds at CPL 3 of %s", c, any, two_cpus_name(cpu));
 	}
 }
 
@@ -99,7 +99,7 @@ TEST(count, any_thread_filters_by_the_cpl_of_the_thread_that_has_the_event, REQS
 {
 	const struct pmc_mask counters = { counters_gp().bits |
 					   (counters_fixed().bits & BIT(PMC_FIXED(0))) };
-	struct together_window window = instructions(counters, COUNT_ANY);
+	struct two_cpus_window window = instructions(counters, COUNT_ANY);
 	struct growth growth;
 
 	check_any(t, AT(CNT_47), smp_sibling(), true, counters_gp(), COUNT_ANY);
@@ -108,7 +108,7 @@ TEST(count, any_thread_filters_by_the_cpl_of_the_thread_that_has_the_event, REQS
 		return;
 	for (unsigned c = 0; c < WINDOW_COUNTERS; c++)
 		if (counters.bits & BIT(c))
-			CHECK_EQ(t, CNT_47, declared(&workload_load, COUNT_INSTRUCTIONS),
+			CHECK_EQ(t, CNT_47, declared(&workload_load, WORKLOAD_INSTRUCTIONS),
 				 growth.other[c], "counter %u: instructions at CPL 3 of its "
 				 "sibling thread, itself at CPL 0", c);
 	window.side[0].flags = COUNT_OS | COUNT_ANY;
@@ -122,13 +122,13 @@ TEST(count, any_thread_filters_by_the_cpl_of_the_thread_that_has_the_event, REQS
 /* Near calls at any level: the harness has a handful of its own, and waiting has none. */
 static void check_calls(struct test *t, unsigned cpu, bool same_core, u64 flags)
 {
-	struct together_window window = { .side = {
+	struct two_cpus_window window = { .side = {
 		{ .counters = counters_gp(), .event = sampling_event(EK_NEAR_CALLS),
 		  .flags = COUNT_BOTH | flags, .work = &workload_call },
 		{ .work = &workload_call },
 	} };
-	u64 own = workload_declared(&workload_call, COUNT_CALLS, MORE);
-	u64 other = workload_declared(&workload_call, COUNT_CALLS, 2 * MORE);
+	u64 own = workload_declared(&workload_call, WORKLOAD_CALLS, MORE);
+	u64 other = workload_declared(&workload_call, WORKLOAD_CALLS, 2 * MORE);
 	u64 want = flags & COUNT_ANY && same_core ? own + other : own;
 
 	if (!count_with(t, cpu, &window, MORE, 2 * MORE))
@@ -136,7 +136,7 @@ static void check_calls(struct test *t, unsigned cpu, bool same_core, u64 flags)
 	for (unsigned c = 0; c < counter_caps()->gp; c++)
 		CHECK_RANGE(t, MSR_27, want, want + FEW, window.side[0].value[c],
 			    "IA32_PMC%u, AnyThread = %u: calls, of which %lu are its own and %lu "
-			    "of %s", c, !!(flags & COUNT_ANY), own, other, together_name(cpu));
+			    "of %s", c, !!(flags & COUNT_ANY), own, other, two_cpus_name(cpu));
 }
 
 /*
@@ -217,12 +217,12 @@ TEST(count, any_thread_of_fixed_counters_counts_no_other_core, REQS(MSR_39),
 TEST(count, processors_count_side_by_side_at_cpl_3, REQS(CNT_46),
      NEEDS(need_perfmon, need_instructions, need_second_processor))
 {
-	TOGETHER_WITH_EACH(cpu) {
+	FOR_EACH_PARTNER(cpu) {
 		struct pmc_mask all = { counters_gp().bits |
 					(counters_fixed().bits & BIT(PMC_FIXED(0))) };
-		struct together_window window = instructions(all, 0);
+		struct two_cpus_window window = instructions(all, 0);
 		const struct workload *work[2];
-		struct together_window least;
+		struct two_cpus_window least;
 
 		window.side[1] = window.side[0];
 		window.side[1].work = &workload_load;
@@ -235,10 +235,10 @@ TEST(count, processors_count_side_by_side_at_cpl_3, REQS(CNT_46),
 			return;
 		for (unsigned c = 0; c < WINDOW_COUNTERS; c++)
 			for (unsigned k = 0; k < 2 && all.bits & BIT(c); k++)
-				CHECK_EQ(t, CNT_46, declared(work[k], COUNT_INSTRUCTIONS),
+				CHECK_EQ(t, CNT_46, declared(work[k], WORKLOAD_INSTRUCTIONS),
 					 window.side[k].value[c] - least.side[k].value[c],
 					 "counter %u of %s: instructions of 400 more rounds of %s",
-					 c, together_whose(cpu, k),
+					 c, two_cpus_whose(cpu, k),
 					 work[k]->name);
 	}
 }
@@ -246,11 +246,11 @@ TEST(count, processors_count_side_by_side_at_cpl_3, REQS(CNT_46),
 /* The same at CPL 0, each switching its counters for itself. */
 static void take_difference(void *arg)
 {
-	struct together_window *window = arg;
-	struct together_side *side = &window->side[together_side()];
+	struct two_cpus_window *window = arg;
+	struct two_cpus_side *side = &window->side[two_cpus_side()];
 	u64 small[WINDOW_COUNTERS];
 
-	together_meet(&window->both);
+	two_cpus_barrier(&window->both);
 	if (!window_count(side->counters, side->event, side->flags, side->work, FEWER, small) ||
 	    !window_count(side->counters, side->event, side->flags, side->work, MORE, side->value))
 		return;
@@ -272,8 +272,8 @@ static void take_difference(void *arg)
 TEST(count, processors_count_side_by_side_at_cpl_0, REQS(CNT_46),
      NEEDS(need_perfmon, need_branches, need_second_processor))
 {
-	TOGETHER_WITH_EACH(cpu) {
-		struct together_window window = { .side = {
+	FOR_EACH_PARTNER(cpu) {
+		struct two_cpus_window window = { .side = {
 			{ .work = &workload_branch }, { .work = &workload_mixed },
 		} };
 
@@ -282,7 +282,7 @@ TEST(count, processors_count_side_by_side_at_cpl_0, REQS(CNT_46),
 			window.side[k].event = EVENT_BR_INST_RETIRED_ALL_BRANCHES;
 			window.side[k].flags = COUNT_BOTH;
 		}
-		if (!together_run(t, &window.both, cpu, take_difference, &window))
+		if (!two_cpus_run(t, &window.both, cpu, take_difference, &window))
 			return;
 		if (!window.side[0].n || !window.side[1].n) {
 			test_inconclusive(t, "disturbed windows");
@@ -290,10 +290,10 @@ TEST(count, processors_count_side_by_side_at_cpl_0, REQS(CNT_46),
 		}
 		for (unsigned k = 0; k < 2; k++)
 			for (unsigned c = 0; c < counter_caps()->gp; c++)
-				CHECK_EQ(t, CNT_46, declared(window.side[k].work, COUNT_BRANCHES),
+				CHECK_EQ(t, CNT_46,
+					 declared(window.side[k].work, WORKLOAD_BRANCHES),
 					 window.side[k].value[c],
 					 "IA32_PMC%u of %s: branches of 400 more rounds of %s", c,
-					 together_whose(cpu, k),
-					 window.side[k].work->name);
+					 two_cpus_whose(cpu, k), window.side[k].work->name);
 	}
 }

@@ -7,7 +7,7 @@
 #include "tests/frame/needs.h"
 #include "tests/measure/overflow.h"
 #include "tests/measure/sampling.h"
-#include "tests/measure/together.h"
+#include "tests/measure/two_cpus.h"
 
 #define OWN	64	/* near calls that the harness may have while it waits: it has a handful */
 #define CALLS	440
@@ -15,7 +15,7 @@
 #define SHARE	100	/* instructions of the other thread that overlap with a window, at least */
 
 struct overflow_pair {
-	struct together both;
+	struct two_cpus both;
 	u16 event;
 	u64 status[2];		/* of the sides */
 	unsigned count[2];	/* interrupts */
@@ -25,7 +25,7 @@ struct overflow_pair {
 static void wrap_by_the_other(void *arg)
 {
 	struct overflow_pair *p = arg;
-	unsigned side = together_side();
+	unsigned side = two_cpus_side();
 
 	pmi_open(NULL);
 	if (side == 0) {
@@ -33,10 +33,10 @@ static void wrap_by_the_other(void *arg)
 		counter_preset(0, 2 * OWN);
 		counters_enable(pmc_one(0));
 	}
-	together_meet(&p->both);
+	two_cpus_barrier(&p->both);
 	if (side == 1)
 		workload_run_user(&workload_call, CALLS);
-	together_meet(&p->both);
+	two_cpus_barrier(&p->both);
 	if (side == 0)
 		counters_disable();
 	p->count[side] = pmi_settle()->count;
@@ -62,7 +62,7 @@ TEST(pmi, any_thread_overflow_interrupts_the_owner_of_the_counter, REQS(PMI_22, 
 {
 	struct overflow_pair p = { .event = sampling_event(EK_NEAR_CALLS) };
 
-	if (!together_run(t, &p.both, smp_sibling(), wrap_by_the_other, &p))
+	if (!two_cpus_run(t, &p.both, smp_sibling(), wrap_by_the_other, &p))
 		return;
 	CHECK_EQ(t, PMI_01, 1, p.count[0], "interrupts of the counter's owner, AnyThread = 1, %u "
 		 "calls of its sibling thread, overflow on call %u", CALLS, 2 * OWN);
@@ -73,16 +73,16 @@ TEST(pmi, any_thread_overflow_interrupts_the_owner_of_the_counter, REQS(PMI_22, 
 static void wrap_at_once(void *arg)
 {
 	struct overflow_pair *p = arg;
-	unsigned side = together_side();
+	unsigned side = two_cpus_side();
 
 	pmi_open(NULL);
 	overflow_prepare(0, COUNT_INT);
-	together_meet(&p->both);
+	two_cpus_barrier(&p->both);
 	workload_run(&workload_sled, PERIOD, pmc_one(0));
 	p->count[side] = pmi_settle()->count;
 	pmi_close();
 	counters_clear(counters_status());
-	together_meet(&p->both);
+	two_cpus_barrier(&p->both);
 }
 
 /*
@@ -97,16 +97,16 @@ static void wrap_at_once(void *arg)
 TEST(pmi, overflows_of_two_processors_at_once_interrupt_both, REQS(PMI_22),
      NEEDS(need_perfmon, need_branches, need_second_processor))
 {
-	TOGETHER_WITH_EACH(cpu)
+	FOR_EACH_PARTNER(cpu)
 		for (unsigned turn = 0; turn < TURNS; turn++) {
 			struct overflow_pair p = { .event = 0 };
 
-			if (!together_run(t, &p.both, cpu, wrap_at_once, &p))
+			if (!two_cpus_run(t, &p.both, cpu, wrap_at_once, &p))
 				return;
 			for (unsigned side = 0; side < 2; side++)
 				CHECK_EQ(t, PMI_22, 1, p.count[side],
 					 "interrupts of %s, both have wrapped, turn %u",
-					 together_whose(cpu, side), turn);
+					 two_cpus_whose(cpu, side), turn);
 		}
 }
 
@@ -123,14 +123,14 @@ TEST(pmi, overflows_of_two_processors_at_once_interrupt_both, REQS(PMI_22),
 TEST(count, any_thread_holds_for_architectural_events, REQS(MSR_27),
      NEEDS(need_perfmon, need_instructions, need_any_thread, need_sibling_thread))
 {
-	struct together_window window = { .side = {
+	struct two_cpus_window window = { .side = {
 		{ .counters = counters_gp(), .event = EVENT_INST_RETIRED_ANY_P,
 		  .flags = COUNT_USR | COUNT_ANY, .work = &workload_load, .n = CALLS },
 		{ .work = &workload_load, .n = CALLS },
 	} };
-	u64 own = workload_declared(&workload_load, COUNT_INSTRUCTIONS, CALLS);
+	u64 own = workload_declared(&workload_load, WORKLOAD_INSTRUCTIONS, CALLS);
 
-	if (!together_count(t, &window, smp_sibling()))
+	if (!two_cpus_count(t, &window, smp_sibling()))
 		return;
 	for (unsigned c = 0; c < counter_caps()->gp; c++)
 		CHECK_RANGE(t, MSR_27, own + SHARE, ~0ULL, window.side[0].value[c],

@@ -11,7 +11,7 @@
 #include "spec/msr.h"
 #include "tests/frame/needs.h"
 #include "tests/measure/sampling.h"
-#include "tests/measure/together.h"
+#include "tests/measure/two_cpus.h"
 
 /* CondChgd and Ovf_Uncore aren't ours to expect, in either state. */
 #define STATUS_LOOKED_AT (~(IA32_PERF_GLOBAL_STATUS_COND_CHGD | \
@@ -19,7 +19,7 @@
 
 /* ------------------------------------------------------------------ registers */
 struct registers {
-	struct together both;
+	struct two_cpus both;
 	u32 msr;
 	u64 value[2];			/* what each side writes */
 	u64 first[2], later[2];		/* what each reads: after both wrote; after the first's 0 */
@@ -28,21 +28,21 @@ struct registers {
 static void write_and_read(void *arg)
 {
 	struct registers *r = arg;
-	unsigned side = together_side();
+	unsigned side = two_cpus_side();
 
 	if (side == 1)
 		msr_write(r->msr, r->value[1]);
-	together_meet(&r->both);
+	two_cpus_barrier(&r->both);
 	if (side == 0)
 		msr_write(r->msr, r->value[0]);
-	together_meet(&r->both);
+	two_cpus_barrier(&r->both);
 	r->first[side] = msr_read(r->msr);
-	together_meet(&r->both);
+	two_cpus_barrier(&r->both);
 	if (side == 0)
 		msr_write(r->msr, 0);
-	together_meet(&r->both);
+	two_cpus_barrier(&r->both);
 	r->later[side] = msr_read(r->msr);
-	together_meet(&r->both);
+	two_cpus_barrier(&r->both);
 	msr_write(r->msr, 0);
 }
 
@@ -52,15 +52,15 @@ static bool check_own(struct test *t, struct test_claim claim, unsigned cpu, con
 {
 	struct registers r = { .msr = msr, .value = { here, there } };
 
-	if (!together_run(t, &r.both, cpu, write_and_read, &r))
+	if (!two_cpus_run(t, &r.both, cpu, write_and_read, &r))
 		return false;
 	test_check_eq(t, claim, here, r.first[0], "%s (MSR 0x%x) of the first processor, after %s "
-		      "had 0x%lx written", name, msr, together_name(cpu), there);
+		      "had 0x%lx written", name, msr, two_cpus_name(cpu), there);
 	test_check_eq(t, claim, there, r.first[1], "%s (MSR 0x%x) of %s, after the first processor "
-		      "had 0x%lx written", name, msr, together_name(cpu), here);
+		      "had 0x%lx written", name, msr, two_cpus_name(cpu), here);
 	test_check_eq(t, claim, 0, r.later[0], "%s of the first processor after writing 0", name);
 	test_check_eq(t, claim, there, r.later[1], "%s of %s after 0 was written on the first "
-		      "processor", name, together_name(cpu));
+		      "processor", name, two_cpus_name(cpu));
 	return true;
 }
 
@@ -95,7 +95,7 @@ static void check_counters(struct test *t, unsigned cpu)
 TEST(msr, each_logical_processor_has_its_own_counter_registers, REQS(MSR_37),
      NEEDS(need_perfmon, need_two_counters, need_second_processor))
 {
-	TOGETHER_WITH_EACH(cpu)
+	FOR_EACH_PARTNER(cpu)
 		check_counters(t, cpu);
 }
 
@@ -112,7 +112,7 @@ TEST(msr, each_logical_processor_has_its_own_counter_registers, REQS(MSR_37),
 TEST(msr, each_logical_processor_has_its_own_pebs_enable_and_ds_area, REQS(MSR_37),
      NEEDS(need_perfmon, need_pebs, need_second_processor))
 {
-	TOGETHER_WITH_EACH(cpu) {
+	FOR_EACH_PARTNER(cpu) {
 		check_own(t, AT(MSR_37), cpu, "IA32_PEBS_ENABLE", MSR_IA32_PEBS_ENABLE, 1, 2);
 		check_own(t, AT(MSR_37), cpu, "IA32_DS_AREA", MSR_IA32_DS_AREA, 0x12340000,
 			  0x56780000);
@@ -131,7 +131,7 @@ TEST(msr, each_logical_processor_has_its_own_pebs_enable_and_ds_area, REQS(MSR_3
 TEST(msr, each_logical_processor_has_its_own_debug_control, REQS(MSR_37),
      NEEDS(need_perfmon, need_debug_control, need_freeze, need_second_processor))
 {
-	TOGETHER_WITH_EACH(cpu)
+	FOR_EACH_PARTNER(cpu)
 		check_own(t, AT(MSR_37), cpu, "IA32_DEBUGCTL", MSR_IA32_DEBUGCTL, BIT(12), BIT(11));
 }
 
@@ -148,7 +148,7 @@ TEST(msr, each_logical_processor_has_its_own_debug_control, REQS(MSR_37),
 TEST(msr, each_logical_processor_has_its_own_latency_threshold, REQS(MSR_38),
      NEEDS(need_perfmon, need_pebs, need_load_latency, need_second_processor))
 {
-	TOGETHER_WITH_EACH(cpu)
+	FOR_EACH_PARTNER(cpu)
 		check_own(t, AT(MSR_38), cpu, "MSR_PEBS_LD_LAT_THRESHOLD",
 			  MSR_PEBS_LD_LAT_THRESHOLD, 0x100, 0x200);
 }
@@ -168,7 +168,7 @@ TEST(msr, each_logical_processor_has_its_own_off_core_registers, REQS(MSR_38),
 {
 	u32 count = counter_caps()->facilities & FAC_OFFCORE_2 ? 2 : 1;
 
-	TOGETHER_WITH_EACH(cpu)
+	FOR_EACH_PARTNER(cpu)
 		for (u32 k = 0; k < count; k++)
 			check_own(t, AT(MSR_38), cpu, "MSR_OFFCORE_RSP_x", MSR_OFFCORE_RSP_0 + k,
 				  0x101, 0x202);
@@ -176,7 +176,7 @@ TEST(msr, each_logical_processor_has_its_own_off_core_registers, REQS(MSR_38),
 
 /* ------------------------------------------------------------------ overflow */
 struct overflow {
-	struct together both;
+	struct two_cpus both;
 	bool wraps[2];			/* which side's IA32_PMC0 wraps */
 	void (*make)(u64 flags);	/* how, where both listen */
 	u64 flags;
@@ -201,17 +201,17 @@ static void wrap(u64 flags)
 static void wrap_and_look(void *arg)
 {
 	struct overflow *o = arg;
-	unsigned side = together_side();
+	unsigned side = two_cpus_side();
 
-	together_meet(&o->both);
+	two_cpus_barrier(&o->both);
 	if (o->wraps[side])
 		wrap(o->flags);
-	together_meet(&o->both);
+	two_cpus_barrier(&o->both);
 	o->status[side] = status();
-	together_meet(&o->both);
+	two_cpus_barrier(&o->both);
 	if (side == 0)
 		counters_clear(1);
-	together_meet(&o->both);
+	two_cpus_barrier(&o->both);
 	o->kept[side] = status();
 	counters_clear(1);
 }
@@ -228,21 +228,21 @@ static void wrap_and_look(void *arg)
 TEST(msr, each_logical_processor_has_its_own_overflow_status, REQS(MSR_37),
      NEEDS(need_perfmon, need_branches, need_second_processor))
 {
-	TOGETHER_WITH_EACH(cpu)
+	FOR_EACH_PARTNER(cpu)
 		for (unsigned which = 1; which < 4; which++) {
 			struct overflow o = { .wraps = { which & 1, which & 2 } };
 
-			if (!together_run(t, &o.both, cpu, wrap_and_look, &o))
+			if (!two_cpus_run(t, &o.both, cpu, wrap_and_look, &o))
 				return;
 			CHECK_EQ(t, MSR_37, which & 1, o.status[0],
 				 "status of the first processor, IA32_PMC0 wrapped here %u, on %s "
-				 "%u", which & 1, together_name(cpu), which >> 1);
+				 "%u", which & 1, two_cpus_name(cpu), which >> 1);
 			CHECK_EQ(t, MSR_37, which >> 1, o.status[1],
 				 "status of %s, IA32_PMC0 wrapped there %u, on the first processor "
-				 "%u", together_name(cpu), which >> 1, which & 1);
+				 "%u", two_cpus_name(cpu), which >> 1, which & 1);
 			CHECK_EQ(t, MSR_37, 0, o.kept[0], "status here after it was cleared here");
 			CHECK_EQ(t, MSR_37, which >> 1, o.kept[1],
-				 "status of %s after it was cleared here", together_name(cpu));
+				 "status of %s after it was cleared here", two_cpus_name(cpu));
 		}
 }
 
@@ -250,15 +250,15 @@ TEST(msr, each_logical_processor_has_its_own_overflow_status, REQS(MSR_37),
 static void listen(void *arg)
 {
 	struct overflow *o = arg;
-	unsigned side = together_side();
+	unsigned side = two_cpus_side();
 	const struct pmi_log *log;
 
 	pmi_open(NULL);
-	together_meet(&o->both);	/* both listen */
+	two_cpus_barrier(&o->both);	/* both listen */
 	if (o->wraps[side])
 		o->make(o->flags);
 	pmi_settle();
-	together_meet(&o->both);	/* whatever there is has been asked for */
+	two_cpus_barrier(&o->both);	/* whatever there is has been asked for */
 	log = pmi_settle();
 	o->interrupts[side] = log->count;
 	o->at_entry[side] = log->entry[0].status & STATUS_LOOKED_AT;
@@ -290,15 +290,15 @@ struct interrupting {
  */
 static void check_interrupts(struct test *t, struct test_claim claim, struct interrupting event)
 {
-	TOGETHER_WITH_EACH(cpu)
+	FOR_EACH_PARTNER(cpu)
 		for (unsigned which = 1; which < 4; which++) {
 			struct overflow o = { .wraps = { which & 1, which & 2 }, .make = event.make,
 					      .flags = event.flags };
 
-			if (!together_run(t, &o.both, cpu, listen, &o))
+			if (!two_cpus_run(t, &o.both, cpu, listen, &o))
 				return;
 			for (unsigned side = 0; side < 2; side++) {
-				const char *whose = together_whose(cpu, side);
+				const char *whose = two_cpus_whose(cpu, side);
 
 				test_check_eq(t, claim, o.wraps[side], o.interrupts[side],
 					      "interrupts of %s, %s here %u, there %u", whose,
@@ -346,7 +346,7 @@ TEST(pmi, pebs_threshold_interrupts_its_own_processor_only, REQS(PMI_22),
 
 /* ------------------------------------------------------------------ freeze */
 struct freeze {
-	struct together both;
+	struct two_cpus both;
 	unsigned freezer;	/* the side that overflows with its freeze bit on */
 	u64 control[2], counted;
 };
@@ -356,7 +356,7 @@ static void freeze_and_count(void *arg)
 {
 	static const struct pmi_options masked = { .masked = true, .keep_counting = true };
 	struct freeze *f = arg;
-	unsigned side = together_side();
+	unsigned side = two_cpus_side();
 
 	if (side == f->freezer) {
 		pmi_open(&masked);
@@ -368,14 +368,14 @@ static void freeze_and_count(void *arg)
 		counter_write(0, 0);
 	}
 	counters_enable(pmc_one(0));
-	together_meet(&f->both);
+	two_cpus_barrier(&f->both);
 	if (side == f->freezer)
 		workload_run_user(&workload_branch, PERIOD);
-	together_meet(&f->both);
+	two_cpus_barrier(&f->both);
 	f->control[side] = msr_read(MSR_IA32_PERF_GLOBAL_CTRL);
 	if (side != f->freezer)
 		workload_run_user(&workload_branch, PERIOD);
-	together_meet(&f->both);
+	two_cpus_barrier(&f->both);
 	counters_disable();
 	if (side != f->freezer) {
 		f->counted = counter_read(0);
@@ -402,21 +402,21 @@ static void freeze_and_count(void *arg)
 TEST(pmi, freeze_on_pmi_stops_its_own_processor_only, REQS(PMI_23),
      NEEDS(need_perfmon, need_instructions, need_legacy_freeze, need_freeze, need_second_processor))
 {
-	u64 whole = workload_declared(&workload_branch, COUNT_INSTRUCTIONS, PERIOD);
+	u64 whole = workload_declared(&workload_branch, WORKLOAD_INSTRUCTIONS, PERIOD);
 
-	TOGETHER_WITH_EACH(cpu)
+	FOR_EACH_PARTNER(cpu)
 		for (unsigned freezer = 0; freezer < 2; freezer++) {
 			struct freeze f = { .freezer = freezer };
 
-			if (!together_run(t, &f.both, cpu, freeze_and_count, &f))
+			if (!two_cpus_run(t, &f.both, cpu, freeze_and_count, &f))
 				return;
 			CONTROL_EQ(t, PMI_23, 0, f.control[freezer],
 				   "IA32_PERF_GLOBAL_CTRL of the side that froze (%u)", freezer);
 			CHECK_EQ(t, PMI_23, 1, f.control[!freezer],
 				 "IA32_PERF_GLOBAL_CTRL of the other side, paired with %s",
-				 together_name(cpu));
+				 two_cpus_name(cpu));
 			CHECK_RANGE(t, PMI_23, whole, ~0ULL, f.counted,
 				    "instructions at CPL 3 that the other side counts after the "
-				    "freeze, paired with %s", together_name(cpu));
+				    "freeze, paired with %s", two_cpus_name(cpu));
 		}
 }

@@ -10,7 +10,7 @@
 #include "kernel/string.h"
 #include "pmu/pmi.h"
 #include "spec/msr.h"
-#include "tests/frame/evidence.h"
+#include "tests/frame/disturbance.h"
 #include "tests/frame/needs.h"
 #include "tests/measure/sampling.h"
 #include "tests/frame/test.h"
@@ -26,7 +26,7 @@
 static struct calibration measured[CPU_MAX];
 static bool calibrated[CPU_MAX];
 
-static struct calibration *here(void)
+static struct calibration *calibration_this_cpu(void)
 {
 	return &measured[cpu_index()];
 }
@@ -35,13 +35,13 @@ static struct calibration *here(void)
 static void overflow_before_sled(void)
 {
 	counter_program(0, EVENT_BR_INST_RETIRED_ALL_BRANCHES, COUNT_BOTH | COUNT_INT);
-	counter_preset(0, PERIOD + here()->open_branches);
+	counter_preset(0, PERIOD + calibration_this_cpu()->open_branches);
 	workload_run(&workload_long_sled, PERIOD, pmc_one(0));
 }
 
 static void measure_skid(void)
 {
-	struct calibration *c = here();
+	struct calibration *c = calibration_this_cpu();
 	unsigned known = 0;
 
 	c->skid_least = ~0u;
@@ -71,7 +71,7 @@ static void measure_skid(void)
 
 static void measure_masked(void)
 {
-	struct calibration *c = here();
+	struct calibration *c = calibration_this_cpu();
 	static const struct pmi_options masked = { .masked = true };
 	const struct pmi_log *log;
 
@@ -88,7 +88,7 @@ static void measure_masked(void)
 
 static void measure_shadow(void)
 {
-	struct calibration *c = here();
+	struct calibration *c = calibration_this_cpu();
 	enum record_format format = counter_caps()->record_format;
 	struct ds_setup setup = { .format = format, .capacity = 8, .threshold = 8 };
 	unsigned known = 0, taken = 0;
@@ -150,7 +150,8 @@ static unsigned measure_opening(u16 event)
 
 u64 calibration_period(u16 event, u64 n)
 {
-	const struct calibration *c = calibrated[cpu_index()] ? here() : &measured[CPU_BOOT];
+	const struct calibration *c = calibrated[cpu_index()] ? calibration_this_cpu() :
+								&measured[CPU_BOOT];
 
 	if (event == EVENT_BR_INST_RETIRED_ALL_BRANCHES)
 		return n + c->open_branches;
@@ -161,13 +162,13 @@ static void measure(void)
 {
 	char reason[128];
 
-	*here() = (struct calibration){ .sees_smis = evidence_sees_smis() };
+	*calibration_this_cpu() = (struct calibration){ .sees_smis = disturbance_sees_smis() };
 	if (!need_perfmon(reason, sizeof(reason)) || !need_branches(reason, sizeof(reason)))
 		return;
 	counter_reset();
-	here()->open_branches = measure_opening(EVENT_BR_INST_RETIRED_ALL_BRANCHES);
+	calibration_this_cpu()->open_branches = measure_opening(EVENT_BR_INST_RETIRED_ALL_BRANCHES);
 	if (need_events(reason, sizeof(reason)))
-		here()->open_loads = measure_opening(LOADS);
+		calibration_this_cpu()->open_loads = measure_opening(LOADS);
 	measure_skid();
 	measure_masked();
 	if (need_pebs(reason, sizeof(reason)) && need_events(reason, sizeof(reason)))
@@ -177,18 +178,18 @@ static void measure(void)
 /* Again while disturbed; what is disturbed to the end isn't known. */
 const struct calibration *calibration_get(void)
 {
-	struct attempt attempt = { .last_gaps = EVIDENCE_FIRST };
+	struct attempt attempt = { .last_gaps = DISTURBANCE_FIRST };
 	bool *done = &calibrated[cpu_index()];
 
 	for (unsigned i = 0; i < DISTURBED_TRIES && !*done; i++) {
-		evidence_begin(&attempt);
+		disturbance_begin(&attempt);
 		measure();
-		*done = !evidence_disturbed(&attempt);
+		*done = !disturbance_found(&attempt);
 	}
 	if (!*done)
-		here()->skid_known = here()->shadow_known = false;
+		calibration_this_cpu()->skid_known = calibration_this_cpu()->shadow_known = false;
 	*done = true;
-	return here();
+	return calibration_this_cpu();
 }
 
 bool calibration_is_over(unsigned cpu)
@@ -211,10 +212,10 @@ struct overhead {
 static void note_overheads(struct test *t)
 {
 	const struct overhead rows[] = {
-		{ "instructions", EVENT_INST_RETIRED_ANY_P, COUNT_INSTRUCTIONS },
-		{ "branches", EVENT_BR_INST_RETIRED_ALL_BRANCHES, COUNT_BRANCHES },
-		{ "loads", LOADS, COUNT_LOADS },
-		{ "stores", STORES, COUNT_STORES },
+		{ "instructions", EVENT_INST_RETIRED_ANY_P, WORKLOAD_INSTRUCTIONS },
+		{ "branches", EVENT_BR_INST_RETIRED_ALL_BRANCHES, WORKLOAD_BRANCHES },
+		{ "loads", LOADS, WORKLOAD_LOADS },
+		{ "stores", STORES, WORKLOAD_STORES },
 	};
 	char reason[128];
 	bool events = need_events(reason, sizeof(reason));

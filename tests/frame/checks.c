@@ -178,7 +178,7 @@ bool test_check(struct test *t, struct test_claim claim, bool holds, const char 
 }
 
 /* The worst end counts; its reason goes with it. */
-static bool end(struct test *t, enum verdict verdict)
+static bool checks_end(struct test *t, enum verdict verdict)
 {
 	if (verdict <= t->ended)
 		return false;
@@ -195,7 +195,7 @@ bool test_check_harness(struct test *t, bool holds, const char *condition, const
 		t->harness++;
 		return true;
 	}
-	if (end(t, VERDICT_ERROR)) {
+	if (checks_end(t, VERDICT_ERROR)) {
 		FORMAT(what, format);
 		fmt_print(t->reason, sizeof(t->reason), "%s: %s doesn't hold (%s:%u)", what,
 			  condition, file, line);
@@ -205,19 +205,19 @@ bool test_check_harness(struct test *t, bool holds, const char *condition, const
 
 void test_skip(struct test *t, const char *format, ...)
 {
-	if (end(t, VERDICT_SKIP))
+	if (checks_end(t, VERDICT_SKIP))
 		FORMAT(t->reason, format);
 }
 
 void test_inconclusive(struct test *t, const char *format, ...)
 {
-	if (end(t, VERDICT_INCONCLUSIVE))
+	if (checks_end(t, VERDICT_INCONCLUSIVE))
 		FORMAT(t->reason, format);
 }
 
 void test_error(struct test *t, const char *format, ...)
 {
-	if (end(t, VERDICT_ERROR))
+	if (checks_end(t, VERDICT_ERROR))
 		FORMAT(t->reason, format);
 }
 

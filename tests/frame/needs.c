@@ -288,7 +288,7 @@ bool need_format2(char *reason, size_t size)
 	return need_format(RECORD_FMT2, reason, size);
 }
 
-bool need_haswell(char *reason, size_t size)
+bool need_data_address(char *reason, size_t size)
 {
 	return need_facility(FAC_DATALA, "data address profiling", reason, size);
 }

@@ -33,7 +33,7 @@ bool need_events(char *reason, size_t size);		/* the rows of spec/event.def appl
 bool need_pebs(char *reason, size_t size);		/* PEBS, DTES64, a record that is decoded */
 bool need_format1(char *reason, size_t size);		/* PEBS with Table 18-23's record */
 bool need_format2(char *reason, size_t size);		/* PEBS with Table 18-44's record */
-bool need_haswell(char *reason, size_t size);		/* 4th generation facilities */
+bool need_data_address(char *reason, size_t size);	/* 4th generation facilities */
 
 /*
  * Other processors that the firmware lets us have. A test that needs one conducts it from the first

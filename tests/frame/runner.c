@@ -16,7 +16,7 @@
 #include "pmu/pmi.h"
 #include "pmu/pmu.h"
 #include "tests/frame/calibration.h"
-#include "tests/frame/evidence.h"
+#include "tests/frame/disturbance.h"
 #include "tests/frame/needs.h"
 
 #define DEADLINE_MS 10000
@@ -104,7 +104,7 @@ const char *runner_reqs(const struct test *t, enum verdict verdict, char *text, 
 	return text;
 }
 
-static void call(void *arg)
+static void runner_call(void *arg)
 {
 	struct test *t = arg;
 
@@ -118,7 +118,7 @@ static void calibrate(void *arg)
 }
 
 /* fn(arg) on that processor; not for what may go wrong. */
-static bool there(unsigned cpu, void (*fn)(void *arg), void *arg)
+static bool run_on_cpu(unsigned cpu, void (*fn)(void *arg), void *arg)
 {
 	struct guard_report report;
 
@@ -152,7 +152,7 @@ static bool needs_met(struct test *t)
 			  requirement_at(t, 0)->generations);
 		return false;
 	}
-	if (!there(t->cpu, look_at_needs, t))
+	if (!run_on_cpu(t->cpu, look_at_needs, t))
 		test_inconclusive(t, "processor %u is lost", t->cpu);
 	return t->ended == VERDICT_NONE;
 }
@@ -169,7 +169,7 @@ static const char *outcome_name(enum guard_outcome outcome)
 	}
 }
 
-static void begin(void *arg)
+static void runner_begin(void *arg)
 {
 	bool *good = arg;
 
@@ -184,7 +184,7 @@ bool runner_init(void)
 
 	for (unsigned cpu = 0; cpu < smp_count(); cpu++)
 		if (!smp_is_lost(cpu) && !smp_is_left_out(cpu))
-			good &= there(cpu, begin, &good);
+			good &= run_on_cpu(cpu, runner_begin, &good);
 	return good;
 }
 
@@ -193,23 +193,23 @@ void runner_begin_group(void)
 	pmi_init();
 	counter_reset();
 	intr_window();
-	pmi_strays();
+	pmi_spurious();
 }
 
 /* Around a test, on each processor that has a part in it. */
 static struct around {
 	struct attempt attempt;
 	bool clean, disturbed;
-	unsigned strays;
+	unsigned spurious;
 } arounds[CPU_MAX];
 
 static void before(void *arg)
 {
 	struct around *around = arg;
 
-	evidence_begin(&around->attempt);
+	disturbance_begin(&around->attempt);
 	around->clean = counter_reset();
-	pmi_strays();
+	pmi_spurious();
 	ds_use(0);
 }
 
@@ -218,14 +218,14 @@ static void after(void *arg)
 {
 	struct around *around = arg;
 
-	evidence_look(&around->attempt);
+	disturbance_look(&around->attempt);
 	counter_reset();
 	pmi_close();
 	intr_set_handler(VECTOR_DB, NULL);
 	pmi_init();
 	intr_window();
-	around->strays = pmi_strays();
-	around->disturbed = evidence_disturbed(&around->attempt);
+	around->spurious = pmi_spurious();
+	around->disturbed = disturbance_found(&around->attempt);
 }
 
 static bool has_part(const struct test *t, unsigned cpu)
@@ -253,7 +253,7 @@ static void calibrate_once(struct test *t)
 		return;
 	calibration_give_up(t->cpu);
 	test_note(t, "calibration: %s", outcome_name(t->guard.outcome));
-	there(t->cpu, before, &arounds[t->cpu]);
+	run_on_cpu(t->cpu, before, &arounds[t->cpu]);
 }
 
 static void run_on_its_processor(struct test *t)
@@ -262,7 +262,7 @@ static void run_on_its_processor(struct test *t)
 	struct smp_settled others;
 
 	calibrate_once(t);
-	run_under_guard(t, call, deadline);
+	run_under_guard(t, runner_call, deadline);
 	t->ended_on = t->cpu;
 	others = smp_settle();
 	if (others.lost)
@@ -296,7 +296,7 @@ static void run_guarded(struct test *t)
 	for (unsigned cpu = 0; cpu < smp_count(); cpu++)
 		arounds[cpu].clean = true;
 	for (unsigned cpu = 0; cpu < smp_count(); cpu++)
-		if (has_part(t, cpu) && (!there(cpu, before, &arounds[cpu]) ||
+		if (has_part(t, cpu) && (!run_on_cpu(cpu, before, &arounds[cpu]) ||
 					 !arounds[cpu].clean)) {
 			say_refusal(t, cpu);
 			return;
@@ -312,12 +312,12 @@ static void run_guarded(struct test *t)
 
 		if (!has_part(t, cpu) && !(cpu && smp_has_run(cpu) && smp_is_idle(cpu)))
 			continue;
-		around->strays = 0;
-		there(cpu, after, around);
+		around->spurious = 0;
+		run_on_cpu(cpu, after, around);
 		smp_has_run(cpu);
-		if (around->strays)
+		if (around->spurious)
 			test_error(t, "%u interrupts on the PMI's vectors of processor %u outside "
-				   "the test's windows", around->strays, cpu);
+				   "the test's windows", around->spurious, cpu);
 	}
 }
 
@@ -391,7 +391,7 @@ static void run_undisturbed(struct test *t)
 	char changed[CHANGE_SIZE] = "";
 
 	for (unsigned cpu = 0; cpu < CPU_MAX; cpu++)
-		arounds[cpu].attempt.last_gaps = EVIDENCE_FIRST;
+		arounds[cpu].attempt.last_gaps = DISTURBANCE_FIRST;
 	for (unsigned i = 0, missed = 0; i < DISTURBED_TRIES; i++) {
 		bool disturbed = false;
 

@@ -13,7 +13,7 @@
 #include "pmu/exerciser.h"
 #include "pmu/found.h"
 #include "pmu/inventory.h"
-#include "tests/frame/evidence.h"
+#include "tests/frame/disturbance.h"
 #include "tests/frame/glob.h"
 #include "tests/frame/needs.h"
 #include "tests/frame/old_names.h"
@@ -476,7 +476,7 @@ int suite_end(struct suite *s)
 		s->counts.forbidden++;
 	}
 	tap_comment(s->tap, "disturbed by SMIs or lost time, and repeated: %u",
-		    evidence_repeats());
+		    disturbance_repeats());
 	tap_comment(s->tap, "self tests passed: %u", n->self);
 	count_requirements(s);
 	exit = verdict_exit(&s->counts);

@@ -3,7 +3,7 @@
 #include "tests/measure/sampling.h"
 
 #include "tests/frame/calibration.h"
-#include "tests/measure/walk.h"
+#include "tests/measure/marked_walk.h"
 
 struct ds_setup sampling_setup(unsigned capacity)
 {

@@ -40,16 +40,16 @@ static void on_debug(struct trap_frame *frame)
 	if (!kind.repeated)
 		iterations = 1;
 	if (!kind.repeated || frame->rip != (u64)(uintptr_t)done)
-		c->count[COUNT_INSTRUCTIONS]++;
-	c->count[COUNT_LOADS] += kind.load * iterations;
-	c->count[COUNT_STORES] += kind.store * iterations;
-	c->count[COUNT_LOCKS] += kind.locked;
-	c->count[COUNT_BRANCHES] += kind.branch;
-	c->count[COUNT_CONDITIONAL] += kind.conditional;
-	c->count[COUNT_TAKEN] += kind.branch &&
+		c->count[WORKLOAD_INSTRUCTIONS]++;
+	c->count[WORKLOAD_LOADS] += kind.load * iterations;
+	c->count[WORKLOAD_STORES] += kind.store * iterations;
+	c->count[WORKLOAD_LOCKS] += kind.locked;
+	c->count[WORKLOAD_BRANCHES] += kind.branch;
+	c->count[WORKLOAD_CONDITIONAL] += kind.conditional;
+	c->count[WORKLOAD_TAKEN] += kind.branch &&
 		(!kind.conditional || frame->rip != (u64)(uintptr_t)done + kind.length);
-	c->count[COUNT_CALLS] += kind.call;
-	c->count[COUNT_RETURNS] += kind.ret;
+	c->count[WORKLOAD_CALLS] += kind.call;
+	c->count[WORKLOAD_RETURNS] += kind.ret;
 }
 
 struct step_counts step_workload(const struct workload *w, u64 n)
@@ -60,7 +60,7 @@ struct step_counts step_workload(const struct workload *w, u64 n)
 	stepping.previous = 0;
 	stepping.counts = (struct step_counts){ .steps = 0 };
 	__asm__ volatile("pushfq; orq $" RFLAGS_TF ", (%%rsp); popfq" ::: "memory", "cc");
-	workload_run_dry(w, n);
+	workload_run_uncounted(w, n);
 	__asm__ volatile("pushfq; andq $~" RFLAGS_TF ", (%%rsp); popfq" ::: "memory", "cc");
 	intr_set_handler(VECTOR_DB, before);
 	return stepping.counts;

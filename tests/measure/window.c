@@ -2,15 +2,15 @@
 /* Windows, one after the other until one is undisturbed. */
 #include "tests/measure/window.h"
 
-#include "tests/frame/evidence.h"
+#include "tests/frame/disturbance.h"
 
 bool window_count(struct pmc_mask counters, u16 event, u64 flags, const struct workload *w, u64 n,
 		  u64 value[WINDOW_COUNTERS])
 {
-	struct attempt attempt = { .last_gaps = EVIDENCE_FIRST };
+	struct attempt attempt = { .last_gaps = DISTURBANCE_FIRST };
 
 	for (unsigned i = 0; i < WINDOW_TRIES; i++) {
-		evidence_begin(&attempt);
+		disturbance_begin(&attempt);
 		for (unsigned c = 0; c < WINDOW_COUNTERS; c++) {
 			if (!(counters.bits & BIT(c)))
 				continue;
@@ -20,10 +20,10 @@ bool window_count(struct pmc_mask counters, u16 event, u64 flags, const struct w
 		workload_run(w, n, counters);
 		for (unsigned c = 0; c < WINDOW_COUNTERS; c++)
 			value[c] = counters.bits & BIT(c) ? counter_read(c) : 0;
-		if (!evidence_disturbed(&attempt))
+		if (!disturbance_found(&attempt))
 			return true;
 		if (i + 1 < WINDOW_TRIES)
-			evidence_forgive(&attempt);
+			disturbance_forgive(&attempt);
 	}
 	return false;
 }

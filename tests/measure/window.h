@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Measured windows: a workload with counters on. One that something else disturbed
- * (tests/frame/evidence.h) is repeated.
+ * (tests/frame/disturbance.h) is repeated.
  */
 #ifndef TESTS_MEASURE_WINDOW_H
 #define TESTS_MEASURE_WINDOW_H

@@ -1,7 +1,7 @@
 ; SPDX-License-Identifier: MIT
 ;
-; Workloads of counting, of interrupts and of single records. workload_walk.asm has those of many
-; records, workload.inc what they share.
+; Workloads of counting, of interrupts and of single records. workload_marked_walk.asm has those of
+; many records, workload.inc what they share.
 
 default rel
 bits 64

@@ -12,8 +12,8 @@
 #include "kernel/user.h"
 #include "pmu/written.h"
 #include "spec/msr.h"
-#include "tests/frame/evidence.h"
-#include "tests/measure/forms.h"
+#include "tests/frame/disturbance.h"
+#include "tests/measure/addressing_mode.h"
 
 /* tests/measure/workload.asm knows these offsets as CALL_*. */
 struct workload_call {
@@ -32,8 +32,8 @@ static const struct workload *const workloads[] = {
 	&workload_kind_cpuid, &workload_kind_iretq, &workload_kind_far_return,
 	&workload_kind_return_pop, &workload_kind_prefetch,
 	&workload_kind_compare, &workload_kind_rep_load, &workload_kind_page,
-	&workload_again, &workload_sample, &workload_sample_store, &workload_walk_loads,
-	&workload_walk_stores,
+	&workload_again, &workload_sample, &workload_sample_store, &workload_marked_walk_loads,
+	&workload_marked_walk_stores,
 	&workload_stride, &workload_uncached, &workload_pending, &workload_fresh_page,
 	&workload_two_places, &workload_prefetch_t0, &workload_prefetch_t1, &workload_prefetch_t2,
 	&workload_prefetch_nta, &workload_prefetch_w, &workload_cancelled, &workload_missed_store,
@@ -48,15 +48,15 @@ static const struct workload *const workloads[] = {
 };
 
 /* Several processors may run a piece at once. */
-static struct place {
+static struct workload_cpu {
 	struct workload_call *call;
 	u64 *memory;
 	u8 *stack;
 } places[CPU_MAX];
 
-static const struct place *here(void)
+static const struct workload_cpu *workload_this_cpu(void)
 {
-	struct place *place = &places[cpu_index()];
+	struct workload_cpu *place = &places[cpu_index()];
 
 	if (!place->call) {
 		place->memory = machine_alloc(MEMORY_BYTES);
@@ -91,17 +91,17 @@ int workload_mark_at(const struct workload *w, unsigned marks, u64 address)
 
 u64 *workload_memory(void)
 {
-	return here()->memory;
+	return workload_this_cpu()->memory;
 }
 
 u64 workload_stack(void)
 {
-	return (u64)(uintptr_t)(here()->stack + STACK_BYTES - STACK_SAVED);
+	return (u64)(uintptr_t)(workload_this_cpu()->stack + STACK_BYTES - STACK_SAVED);
 }
 
 static struct workload_call *set_up(u64 n, u32 msr, u64 on)
 {
-	const struct place *place = here();
+	const struct workload_cpu *place = workload_this_cpu();
 
 	*place->call = (struct workload_call){ .n = n, .memory = (u64)(uintptr_t)place->memory,
 					       .msr = msr, .on = on, .stack = workload_stack() };
@@ -117,7 +117,7 @@ static void run_window(const struct workload *w, u64 n, const struct workload_ca
 	begin = tsc_read();
 	w->entry((u64)(uintptr_t)call);
 	written_note((u32)call->msr, call->off);
-	evidence_window(w, n, tsc_read() - begin);
+	disturbance_window(w, n, tsc_read() - begin);
 }
 
 void workload_run(const struct workload *w, u64 n, struct pmc_mask on)
@@ -156,7 +156,7 @@ void workload_run_switched(const struct workload *w, u64 n, const struct workloa
 	written_note((u32)call->msr, call->off);
 }
 
-void workload_run_dry(const struct workload *w, u64 n)
+void workload_run_uncounted(const struct workload *w, u64 n)
 {
 	w->entry((u64)(uintptr_t)set_up(n, 0, 0));
 }

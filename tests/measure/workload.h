@@ -12,8 +12,18 @@
 #include "pmu/counter.h"
 #include "spec/types.h"
 
-enum workload_count { COUNT_INSTRUCTIONS, COUNT_LOADS, COUNT_STORES, COUNT_LOCKS, COUNT_BRANCHES,
-		      COUNT_CONDITIONAL, COUNT_TAKEN, COUNT_CALLS, COUNT_RETURNS, WORKLOAD_COUNTS };
+enum workload_count {
+	WORKLOAD_INSTRUCTIONS,
+	WORKLOAD_LOADS,
+	WORKLOAD_STORES,
+	WORKLOAD_LOCKS,
+	WORKLOAD_BRANCHES,
+	WORKLOAD_CONDITIONAL,
+	WORKLOAD_TAKEN,
+	WORKLOAD_CALLS,
+	WORKLOAD_RETURNS,
+	WORKLOAD_COUNTS
+};
 
 /* As tests/measure/workload.asm lays it out. */
 struct workload {
@@ -51,9 +61,9 @@ extern const struct workload workload_sled	/* n branches, then one-byte NOPs: th
 	__attribute__((visibility("hidden")));
 extern const struct workload workload_long_sled	/* the same with more NOPs */
 	__attribute__((visibility("hidden")));
-extern const struct workload workload_walk_loads	/* tests/measure/walk.h */
+extern const struct workload workload_marked_walk_loads	/* tests/measure/marked_walk.h */
 	__attribute__((visibility("hidden")));
-extern const struct workload workload_walk_stores __attribute__((visibility("hidden")));
+extern const struct workload workload_marked_walk_stores __attribute__((visibility("hidden")));
 extern const struct workload workload_sample	/* n loads, then marked loads, registers known */
 	__attribute__((visibility("hidden")));
 extern const struct workload workload_sample_store	/* n stores, then marked stores */
@@ -90,7 +100,7 @@ KIND_DECLARE(rep_load);		/* one REP LODSB of n bytes */
 KIND_DECLARE(page);		/* an instruction in two pages */
 #undef KIND_DECLARE
 
-/* tests/measure/workload_memory.asm: for tests/measure/hierarchy.h. */
+/* tests/measure/workload_memory.asm: for tests/measure/cache_workload.h. */
 extern const struct workload workload_stride	/* loads a stride apart, one behind the other */
 	__attribute__((visibility("hidden")));
 extern const struct workload workload_uncached	/* loads of a line that was just flushed */
@@ -175,7 +185,8 @@ struct workload_place {
 void workload_run_at(const struct workload *w, u64 n, const struct workload_place *at,
 		     struct pmc_mask on);
 /* The same with a register of the caller's choice: what it holds during the window, and behind.
- * Its time is no evidence (tests/frame/evidence.h): the other thread of the core slows it down. */
+ * Its time is no evidence (tests/frame/disturbance.h): the other thread of the core slows it
+ * down. */
 struct workload_switch {
 	u32 msr;
 	u64 on, off;
@@ -186,7 +197,7 @@ void workload_run_switched(const struct workload *w, u64 n, const struct workloa
 void workload_run_high(const struct workload *w, u64 n, struct pmc_mask on);
 /* Run it without touching the PMU, at CPL 0, or at CPL 3 (not the sample pieces but user_sample, of
  * which it returns RSP in the window). */
-void workload_run_dry(const struct workload *w, u64 n);
+void workload_run_uncounted(const struct workload *w, u64 n);
 u64 workload_run_user(const struct workload *w, u64 n);
 
 #endif

@@ -9,7 +9,7 @@
 #include "kernel/paging.h"
 #include "pmu/pebs.h"
 #include "tests/frame/needs.h"
-#include "tests/measure/tagged.h"
+#include "tests/measure/mem_sample.h"
 
 #define ODD		13u	/* into a line, where eight bytes stay in it */
 #define SPLIT_LOAD	61u	/* workload_split */
@@ -19,7 +19,7 @@
 #define CPL3_ROUNDS	4000u
 #define CPL3_TURNS	8u
 
-static struct tagged_record records[TAGGED_MOST];
+static struct mem_sample_record records[MEM_SAMPLE_MOST];
 
 /* The accesses of one kind that a piece makes are at this offset of its memory. */
 static const struct shape {
@@ -41,28 +41,28 @@ static const struct shape {
 };
 
 /* The memory of all of them has two pages of 4 KiB at least. */
-static void lay_out(struct hierarchy *h, const struct shape *s, bool store)
+static void lay_out(struct cache_workload *h, const struct shape *s, bool store)
 {
 	u8 *memory = s->high ? pages_get()->high : pages_get()->small;
 
-	*h = (struct hierarchy){ .name = s->name, .workload = s->workload };
+	*h = (struct cache_workload){ .name = s->name, .workload = s->workload };
 	h->at.memory = memory + s->memory;
 	h->first = h->last = (u64)(uintptr_t)h->at.memory + (store ? s->store : s->load);
 }
 
 /* Records of one facility: all hold the address. */
-static bool check_shape(struct test *t, struct test_claim claim, struct tagged_setup *setup,
+static bool check_shape(struct test *t, struct test_claim claim, struct mem_sample_setup *setup,
 			const struct shape *s, bool store)
 {
-	struct hierarchy h;
+	struct cache_workload h;
 	unsigned count;
 
 	lay_out(&h, s, store);
 	setup->wanted = 2;
 	/* An event that misses these accesses says nothing of those of other tests. */
 	setup->most = ROUNDS_MOST;
-	count = tagged_take(setup, &h, records);
-	if (!tagged_enough(t, claim, &h, count, setup->wanted))
+	count = mem_sample_take(setup, &h, records);
+	if (!mem_sample_enough(t, claim, &h, count, setup->wanted))
 		return false;
 	for (unsigned i = 0; i < count; i++)
 		test_check_eq(t, claim, h.first, records[i].address, "address of record %u of %s, "
@@ -71,23 +71,23 @@ static bool check_shape(struct test *t, struct test_claim claim, struct tagged_s
 }
 
 /* Of accesses that missed, each at an odd place of its line. */
-static void check_far(struct test *t, struct test_claim claim, struct tagged_setup *setup,
+static void check_far(struct test *t, struct test_claim claim, struct mem_sample_setup *setup,
 		      enum access access)
 {
-	struct hierarchy h;
+	struct cache_workload h;
 	unsigned count;
 
-	if (!tagged_prepare(t, access, &h))
+	if (!mem_sample_prepare(t, access, &h))
 		return;
-	hierarchy_shift(&h, ODD);
+	cache_workload_shift(&h, ODD);
 	setup->wanted = 4;
-	count = tagged_take(setup, &h, records);
-	if (!tagged_enough(t, claim, &h, count, setup->wanted))
+	count = mem_sample_take(setup, &h, records);
+	if (!mem_sample_enough(t, claim, &h, count, setup->wanted))
 		return;
 	for (unsigned i = 0; i < count; i++) {
 		u64 offset = records[i].address - h.first;
 
-		test_check(t, claim, tagged_in_place(&h, records[i].address) &&
+		test_check(t, claim, mem_sample_in_place(&h, records[i].address) &&
 			   (access == ACCESS_PENDING ? offset % 8 == 0 :
 			    offset % LINE == 0), "an address that the piece accesses",
 			   "address 0x%lx of record %u of %s from 0x%lx on", records[i].address, i,
@@ -98,27 +98,27 @@ static void check_far(struct test *t, struct test_claim claim, struct tagged_set
 static const enum access far_loads[] = { ACCESS_MEMORY, ACCESS_L2, ACCESS_L3, ACCESS_PENDING };
 
 /* At CPL 3 the piece is entered and left by a few accesses of its own: most are the piece's. */
-static void check_user(struct test *t, struct test_claim claim, const struct tagged_setup *setup,
-		       const struct workload *w, bool latency)
+static void check_user(struct test *t, struct test_claim claim,
+		       const struct mem_sample_setup *setup, const struct workload *w, bool latency)
 {
-	struct ds_setup ds = sampling_setup(TAGGED_MOST);
-	const struct hierarchy h = { .name = "accesses at CPL 3" };
+	struct ds_setup ds = sampling_setup(MEM_SAMPLE_MOST);
+	const struct cache_workload h = { .name = "accesses at CPL 3" };
 	u64 address = (u64)(uintptr_t)workload_memory();
 	unsigned count, right = 0;
 
 	ds.reset[setup->counter] = pebs_reset_value(setup->counter, setup->period);
 	ds_open(&ds);
-	tagged_arm(setup, setup->period);
+	mem_sample_arm(setup, setup->period);
 	counter_program(setup->counter, setup->event, COUNT_USR);
 	counter_preset(setup->counter, setup->period);
-	for (unsigned i = 0; i < CPL3_TURNS && ds_records() < TAGGED_RECORDS; i++) {
+	for (unsigned i = 0; i < CPL3_TURNS && ds_records() < MEM_SAMPLE_RECORDS; i++) {
 		counters_enable(pmc_one(setup->counter));
 		workload_run_user(w, CPL3_ROUNDS);
 		counters_disable();
 	}
-	tagged_off(setup);
+	mem_sample_off(setup);
 	count = ds_records();
-	if (!tagged_enough(t, claim, &h, count, TAGGED_RECORDS))
+	if (!mem_sample_enough(t, claim, &h, count, MEM_SAMPLE_RECORDS))
 		return;
 	for (unsigned i = 0; i < count; i++) {
 		const volatile u64 *field = ds_record(i);
@@ -136,7 +136,7 @@ TEST(ll, the_address_has_all_its_bits, REQS(LL_26),
      NEEDS(need_perfmon, need_pebs, need_load_latency))
 {
 	for (unsigned i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
-		struct tagged_setup setup = tagged_loads();
+		struct mem_sample_setup setup = mem_sample_loads();
 
 		if (!check_shape(t, AT(LL_26), &setup, &shapes[i], false))
 			return;
@@ -147,7 +147,7 @@ TEST(ll, the_address_of_a_load_that_missed_is_no_lines, REQS(LL_26),
      NEEDS(need_perfmon, need_pebs, need_load_latency))
 {
 	for (unsigned i = 0; i < sizeof(far_loads) / sizeof(far_loads[0]); i++) {
-		struct tagged_setup setup = tagged_loads();
+		struct mem_sample_setup setup = mem_sample_loads();
 
 		check_far(t, AT(LL_26), &setup, far_loads[i]);
 	}
@@ -156,7 +156,7 @@ TEST(ll, the_address_of_a_load_that_missed_is_no_lines, REQS(LL_26),
 TEST(ll, records_of_cpl_3_hold_latency_and_address, REQS(LL_01, LL_26),
      NEEDS(need_perfmon, need_pebs, need_load_latency))
 {
-	struct tagged_setup setup = tagged_loads();
+	struct mem_sample_setup setup = mem_sample_loads();
 
 	check_user(t, AT(LL_01), &setup, &workload_load, true);
 	check_user(t, AT(LL_26), &setup, &workload_load, false);
@@ -168,7 +168,7 @@ TEST(ps, the_address_has_all_its_bits, REQS(PS_04, PS_03),
      NEEDS(need_perfmon, need_pebs, need_precise_store))
 {
 	for (unsigned i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
-		struct tagged_setup setup = tagged_stores();
+		struct mem_sample_setup setup = mem_sample_stores();
 
 		if (!check_shape(t, AT(PS_04), &setup, &shapes[i], true))
 			return;
@@ -180,7 +180,7 @@ TEST(ps, the_address_has_all_its_bits, REQS(PS_04, PS_03),
 TEST(ps, the_address_of_a_store_that_missed_is_no_lines, REQS(PS_04),
      NEEDS(need_perfmon, need_pebs, need_precise_store))
 {
-	struct tagged_setup setup = tagged_stores();
+	struct mem_sample_setup setup = mem_sample_stores();
 
 	check_far(t, AT(PS_04), &setup, ACCESS_STORE_MISS);
 }
@@ -188,28 +188,28 @@ TEST(ps, the_address_of_a_store_that_missed_is_no_lines, REQS(PS_04),
 TEST(ps, records_of_cpl_3_hold_the_address, REQS(PS_04),
      NEEDS(need_perfmon, need_pebs, need_precise_store))
 {
-	struct tagged_setup setup = tagged_stores();
+	struct mem_sample_setup setup = mem_sample_stores();
 
 	check_user(t, AT(PS_04), &setup, &workload_store, false);
 }
 
 /* ---- data address profiling ---- */
 
-static bool profile(struct test *t, enum event_kind kind, struct tagged_setup *setup)
+static bool profile(struct test *t, enum event_kind kind, struct mem_sample_setup *setup)
 {
 	struct event event;
 
 	if (!HARNESS_CHECK(t, event_get(kind, EV_DLA, &event), "the event is in the table"))
 		return false;
-	*setup = (struct tagged_setup){ .counter = 1, .event = event.code,
-					.period = TAGGED_PERIOD, .enable = pmc_one(1) };
+	*setup = (struct mem_sample_setup){ .counter = 1, .event = event.code,
+					.period = MEM_SAMPLE_PERIOD, .enable = pmc_one(1) };
 	return true;
 }
 
 TEST(dla, the_address_has_all_its_bits, REQS(DLA_02),
-     NEEDS(need_perfmon, need_format2, need_haswell))
+     NEEDS(need_perfmon, need_format2, need_data_address))
 {
-	struct tagged_setup loads, stores;
+	struct mem_sample_setup loads, stores;
 
 	if (!profile(t, EK_LOADS, &loads) || !profile(t, EK_STORES, &stores))
 		return;
@@ -221,9 +221,9 @@ TEST(dla, the_address_has_all_its_bits, REQS(DLA_02),
 
 /* Which of the two lines it is told of isn't open: where the access begins. */
 TEST(dla, a_split_access_has_the_address_that_it_begins_at, REQS(DLA_10, DLA_02),
-     NEEDS(need_perfmon, need_format2, need_haswell))
+     NEEDS(need_perfmon, need_format2, need_data_address))
 {
-	struct tagged_setup loads, stores;
+	struct mem_sample_setup loads, stores;
 
 	if (!profile(t, EK_SPLIT_LOADS, &loads) || !profile(t, EK_SPLIT_STORES, &stores))
 		return;
@@ -245,10 +245,10 @@ static const struct { enum event_kind kind; enum access access; } far_events[] =
 };
 
 TEST(dla, the_address_of_an_access_that_missed_is_no_lines, REQS(DLA_10, DLA_02),
-     NEEDS(need_perfmon, need_format2, need_haswell))
+     NEEDS(need_perfmon, need_format2, need_data_address))
 {
 	for (unsigned i = 0; i < sizeof(far_events) / sizeof(far_events[0]); i++) {
-		struct tagged_setup setup;
+		struct mem_sample_setup setup;
 
 		if (!profile(t, far_events[i].kind, &setup))
 			return;
@@ -259,9 +259,9 @@ TEST(dla, the_address_of_an_access_that_missed_is_no_lines, REQS(DLA_10, DLA_02)
 }
 
 TEST(dla, records_of_cpl_3_hold_the_address, REQS(DLA_02, DLA_06),
-     NEEDS(need_perfmon, need_format2, need_haswell))
+     NEEDS(need_perfmon, need_format2, need_data_address))
 {
-	struct tagged_setup loads, stores;
+	struct mem_sample_setup loads, stores;
 
 	if (!profile(t, EK_LOADS, &loads) || !profile(t, EK_STORES, &stores))
 		return;

@@ -8,7 +8,7 @@
 #include "kernel/paging.h"
 #include "kernel/pages.h"
 #include "tests/frame/needs.h"
-#include "tests/measure/tagged.h"
+#include "tests/measure/mem_sample.h"
 
 #define STLB_MISS	BIT(4)	/* of A0H: Tables 18-33 and 18-34 */
 #define DCU_HIT		BIT(0)	/* Table 18-46 */
@@ -16,12 +16,12 @@
 #define CODE_IO		BIT(0xe)
 #define CODE_UNCACHEABLE BIT(0xf)
 
-static bool has_bit(const struct tagged_record *record, u64 bit)
+static bool has_bit(const struct mem_sample_record *record, u64 bit)
 {
 	return record->source & bit;
 }
 
-static bool has_code(const struct tagged_record *record, u64 codes)
+static bool has_code(const struct mem_sample_record *record, u64 codes)
 {
 	return codes >> CODE(record->source) & 1;
 }
@@ -30,42 +30,42 @@ static bool has_code(const struct tagged_record *record, u64 codes)
 TEST(ll, a_translation_of_the_stlb_is_no_miss, REQS(LL_28),
      NEEDS(need_perfmon, need_pebs, need_load_latency, need_stlb_lock))
 {
-	struct tagged_setup setup = tagged_loads();
+	struct mem_sample_setup setup = mem_sample_loads();
 
-	tagged_check_most(t, AT(LL_28), &setup, ACCESS_PAGE_WALK, true, has_bit, STLB_MISS,
-			  "have bit 4");
-	tagged_check_most(t, AT(LL_28), &setup, ACCESS_STLB, false, has_bit, STLB_MISS,
-			  "have bit 4");
+	mem_sample_check_most(t, AT(LL_28), &setup, ACCESS_PAGE_WALK, true, has_bit, STLB_MISS,
+			      "have bit 4");
+	mem_sample_check_most(t, AT(LL_28), &setup, ACCESS_STLB, false, has_bit, STLB_MISS,
+			      "have bit 4");
 }
 
 TEST(ps, a_translation_of_the_stlb_is_no_miss, REQS(PS_06),
      NEEDS(need_perfmon, need_pebs, need_precise_store))
 {
-	struct tagged_setup setup = tagged_stores();
+	struct mem_sample_setup setup = mem_sample_stores();
 
-	tagged_check_most(t, AT(PS_06), &setup, ACCESS_STORE_PAGE_WALK, true, has_bit, STLB_MISS,
-			  "have bit 4");
-	tagged_check_most(t, AT(PS_06), &setup, ACCESS_STORE_STLB, false, has_bit, STLB_MISS,
-			  "have bit 4");
+	mem_sample_check_most(t, AT(PS_06), &setup, ACCESS_STORE_PAGE_WALK, true, has_bit,
+			      STLB_MISS, "have bit 4");
+	mem_sample_check_most(t, AT(PS_06), &setup, ACCESS_STORE_STLB, false, has_bit, STLB_MISS,
+			      "have bit 4");
 }
 
 /* Which of the two codes a register in memory has isn't stated; it has none of a cache. */
 TEST(ll, a_load_of_a_device_register_has_a_code_of_its_own, REQS(LL_44),
      NEEDS(need_perfmon, need_pebs, need_load_latency))
 {
-	struct tagged_setup setup = tagged_loads();
+	struct mem_sample_setup setup = mem_sample_loads();
 
-	tagged_check_most(t, AT(LL_44), &setup, ACCESS_DEVICE, true, has_code,
-			  CODE_IO | CODE_UNCACHEABLE, "have code 0EH or 0FH");
+	mem_sample_check_most(t, AT(LL_44), &setup, ACCESS_DEVICE, true, has_code,
+			      CODE_IO | CODE_UNCACHEABLE, "have code 0EH or 0FH");
 }
 
 TEST(ll, a_load_of_uncacheable_memory_is_code_15, REQS(LL_45),
      NEEDS(need_perfmon, need_pebs, need_load_latency))
 {
-	struct tagged_setup setup = tagged_loads();
+	struct mem_sample_setup setup = mem_sample_loads();
 
-	tagged_check_most(t, AT(LL_45), &setup, ACCESS_UNCACHEABLE, true, has_code,
-			  CODE_UNCACHEABLE, "have code 0FH");
+	mem_sample_check_most(t, AT(LL_45), &setup, ACCESS_UNCACHEABLE, true, has_code,
+			      CODE_UNCACHEABLE, "have code 0FH");
 }
 
 /* ------------------------------------------------------------------ counts of Table 18-45 */
@@ -78,25 +78,25 @@ struct counted {
 	unsigned each;
 };
 
-static bool setup_of(struct test *t, enum event_kind kind, struct tagged_setup *setup)
+static bool setup_of(struct test *t, enum event_kind kind, struct mem_sample_setup *setup)
 {
 	struct event event;
 
 	if (!HARNESS_CHECK(t, event_get(kind, EV_DLA, &event), "the event is in the table"))
 		return false;
-	*setup = (struct tagged_setup){ .counter = 2, .event = event.code,
-					.period = TAGGED_PERIOD, .enable = pmc_one(2) };
+	*setup = (struct mem_sample_setup){ .counter = 2, .event = event.code,
+					.period = MEM_SAMPLE_PERIOD, .enable = pmc_one(2) };
 	return true;
 }
 
 /* What n rounds more count: what a window counts besides drops out. */
-static u64 more_events(const struct tagged_setup *setup, const struct hierarchy *h, u64 n)
+static u64 more_events(const struct mem_sample_setup *setup, const struct cache_workload *h, u64 n)
 {
 	u64 few, many;
 
-	tagged_count(setup, h, n);	/* caches and TLBs as the rounds leave them */
-	few = tagged_count(setup, h, n);
-	many = tagged_count(setup, h, 2 * n);
+	mem_sample_count(setup, h, n);	/* caches and TLBs as the rounds leave them */
+	few = mem_sample_count(setup, h, n);
+	many = mem_sample_count(setup, h, 2 * n);
 	return many > few ? many - few : 0;
 }
 
@@ -107,7 +107,7 @@ static bool is_likely_only(enum access access)
 }
 
 static void check_count(struct test *t, struct test_claim claim, const struct counted *c,
-			const struct tagged_setup *setup, const struct hierarchy *h)
+			const struct mem_sample_setup *setup, const struct cache_workload *h)
 {
 	u64 events = more_events(setup, h, ROUNDS);
 	u64 slack = is_likely_only(c->access) ? ROUNDS / 2 - 1 : ROUNDS / 8;
@@ -121,11 +121,11 @@ static void check_counts(struct test *t, struct test_claim claim, const struct c
 			 unsigned n)
 {
 	for (unsigned i = 0; i < n; i++) {
-		struct tagged_setup setup;
-		struct hierarchy h;
+		struct mem_sample_setup setup;
+		struct cache_workload h;
 
 		if (!setup_of(t, rows[i].kind, &setup) ||
-		    !tagged_prepare(t, rows[i].access, &h))
+		    !mem_sample_prepare(t, rows[i].access, &h))
 			return;
 		check_count(t, claim, &rows[i], &setup, &h);
 	}
@@ -135,7 +135,7 @@ static void check_counts(struct test *t, struct test_claim claim, const struct c
 	check_counts((t), (claim), (rows), sizeof(rows) / sizeof((rows)[0]))
 
 TEST(dla, l1_hit_and_hit_lfb_count_different_loads, REQS(DLA_13),
-     NEEDS(need_perfmon, need_format2, need_haswell))
+     NEEDS(need_perfmon, need_format2, need_data_address))
 {
 	static const struct counted rows[] = {
 		{ EK_L1_HIT, ACCESS_L1, 1 }, { EK_L1_HIT, ACCESS_PENDING, 0 },
@@ -148,7 +148,7 @@ TEST(dla, l1_hit_and_hit_lfb_count_different_loads, REQS(DLA_13),
 }
 
 TEST(dla, l1_miss_counts_all_that_l2_hit_counts_and_more, REQS(DLA_13),
-     NEEDS(need_perfmon, need_format2, need_haswell))
+     NEEDS(need_perfmon, need_format2, need_data_address))
 {
 	static const struct counted rows[] = {
 		{ EK_L1_MISS, ACCESS_L1, 0 }, { EK_L1_MISS, ACCESS_L2, 1 },
@@ -161,7 +161,7 @@ TEST(dla, l1_miss_counts_all_that_l2_hit_counts_and_more, REQS(DLA_13),
 }
 
 TEST(dla, l2_miss_counts_all_that_l3_hit_counts_and_more, REQS(DLA_13),
-     NEEDS(need_perfmon, need_format2, need_haswell))
+     NEEDS(need_perfmon, need_format2, need_data_address))
 {
 	static const struct counted rows[] = {
 		{ EK_L2_MISS, ACCESS_L2, 0 }, { EK_L2_MISS, ACCESS_L3, 1 },
@@ -174,7 +174,7 @@ TEST(dla, l2_miss_counts_all_that_l3_hit_counts_and_more, REQS(DLA_13),
 }
 
 TEST(dla, split_stlb_and_lock_events_count_their_accesses, REQS(DLA_13),
-     NEEDS(need_perfmon, need_format2, need_haswell))
+     NEEDS(need_perfmon, need_format2, need_data_address))
 {
 	static const struct counted rows[] = {
 		{ EK_SPLIT_LOADS, ACCESS_SPLIT, 1 }, { EK_SPLIT_LOADS, ACCESS_L1, 0 },
@@ -191,14 +191,14 @@ TEST(dla, split_stlb_and_lock_events_count_their_accesses, REQS(DLA_13),
 
 /* Both lines in one page, and each in a page of its own. */
 TEST(dla, split_accesses_count_across_pages_too, REQS(DLA_13),
-     NEEDS(need_perfmon, need_format2, need_haswell), .under_every_fault = true)
+     NEEDS(need_perfmon, need_format2, need_data_address), .under_every_fault = true)
 {
 	static const struct counted loads = { EK_SPLIT_LOADS, ACCESS_SPLIT, 1 };
 	static const struct counted stores = { EK_SPLIT_STORES, ACCESS_SPLIT, 1 };
-	struct tagged_setup setup;
-	struct hierarchy h;
+	struct mem_sample_setup setup;
+	struct cache_workload h;
 
-	if (!setup_of(t, EK_SPLIT_LOADS, &setup) || !tagged_prepare(t, ACCESS_SPLIT, &h))
+	if (!setup_of(t, EK_SPLIT_LOADS, &setup) || !mem_sample_prepare(t, ACCESS_SPLIT, &h))
 		return;
 	h.at.memory = pages_get()->small + PAGE_SIZE - 64;
 	h.name = "loads across a page's end";
@@ -212,22 +212,22 @@ TEST(dla, split_accesses_count_across_pages_too, REQS(DLA_13),
 
 /* A hit of the second-level TLB is no miss of it. Page walks are the control. */
 TEST(dla, translations_of_the_stlb_are_no_misses, REQS(DLA_13),
-     NEEDS(need_perfmon, need_format2, need_haswell))
+     NEEDS(need_perfmon, need_format2, need_data_address))
 {
 	static const struct counted walks[] = {
 		{ EK_STLB_MISS_LOADS, ACCESS_PAGE_WALK, 1 },
 		{ EK_STLB_MISS_STORES, ACCESS_STORE_PAGE_WALK, 1 },
 	};
-	struct tagged_setup setup;
-	struct hierarchy h;
+	struct mem_sample_setup setup;
+	struct cache_workload h;
 
 	CHECK_COUNTS(t, AT(DLA_13), walks);
-	if (!setup_of(t, EK_STLB_MISS_LOADS, &setup) || !tagged_prepare(t, ACCESS_STLB, &h))
+	if (!setup_of(t, EK_STLB_MISS_LOADS, &setup) || !mem_sample_prepare(t, ACCESS_STLB, &h))
 		return;
 	CHECK_RANGE(t, DLA_13, 0, 2 * PAGES_SMALL / 8, more_events(&setup, &h, 2 * PAGES_SMALL),
 		    "events of %u %s", 2 * PAGES_SMALL, h.name);
 	if (!setup_of(t, EK_STLB_MISS_STORES, &setup) ||
-	    !tagged_prepare(t, ACCESS_STORE_STLB, &h))
+	    !mem_sample_prepare(t, ACCESS_STORE_STLB, &h))
 		return;
 	CHECK_RANGE(t, DLA_13, 0, 2 * PAGES_SMALL / 8, more_events(&setup, &h, 2 * PAGES_SMALL),
 		    "events of %u %s", 2 * PAGES_SMALL, h.name);
@@ -235,11 +235,11 @@ TEST(dla, translations_of_the_stlb_are_no_misses, REQS(DLA_13),
 
 /* Table 18-46: a locked store whose line is near has hit as well. */
 TEST(dla, a_locked_store_that_hits_has_the_hit_bit, REQS(DLA_03),
-     NEEDS(need_perfmon, need_format2, need_haswell), .under_every_fault = true)
+     NEEDS(need_perfmon, need_format2, need_data_address), .under_every_fault = true)
 {
-	struct tagged_setup setup;
+	struct mem_sample_setup setup;
 
 	if (setup_of(t, EK_STORES, &setup))
-		tagged_check_most(t, AT(DLA_03), &setup, ACCESS_LOCKED, true, has_bit, DCU_HIT,
-				  "have bit 0");
+		mem_sample_check_most(t, AT(DLA_03), &setup, ACCESS_LOCKED, true, has_bit, DCU_HIT,
+				      "have bit 0");
 }

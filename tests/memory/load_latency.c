@@ -6,25 +6,25 @@
  * programmed anywhere.
  */
 #include "kernel/fault.h"
-#include "tests/measure/tagged.h"
+#include "tests/measure/mem_sample.h"
 #include "tests/frame/needs.h"
 
 #define SOME	128	/* rounds of a window that is counted */
 
-static struct tagged_record records[TAGGED_MOST];
+static struct mem_sample_record records[MEM_SAMPLE_MOST];
 
 TEST(ll, records_hold_latency_and_address_of_the_load,
      REQS(LL_01, LL_02, LL_06, LL_16, LL_17, LL_18, LL_26, REC_HSW_05, REC_HSW_07, REC_HSW_08),
      NEEDS(need_perfmon, need_pebs, need_load_latency))
 {
-	struct tagged_setup setup = tagged_loads();
-	struct hierarchy h;
+	struct mem_sample_setup setup = mem_sample_loads();
+	struct cache_workload h;
 	unsigned count;
 
-	if (!tagged_collect(t, AT(LL_01), &setup, ACCESS_L1, &h, records, &count))
+	if (!mem_sample_collect(t, AT(LL_01), &setup, ACCESS_L1, &h, records, &count))
 		return;
 	for (unsigned i = 0; i < count; i++) {
-		const struct tagged_record *r = &records[i];
+		const struct mem_sample_record *r = &records[i];
 
 		/* "Smallest detectable": 4. */
 		CHECK_RANGE(t, LL_06, 4, ~0ULL, r->latency, "latency of record %u", i);
@@ -47,18 +47,19 @@ TEST(ll, records_hold_latency_and_address_of_the_load,
 TEST(ll, the_address_is_the_loads_linear_one, REQS(LL_26),
      NEEDS(need_perfmon, need_pebs, need_load_latency))
 {
-	struct tagged_setup setup = tagged_loads();
+	struct mem_sample_setup setup = mem_sample_loads();
 
-	tagged_check_forms(t, AT(LL_26), &setup, ACCESS_L1, form_of_load, records);
+	mem_sample_check_addressing_modes(t, AT(LL_26), &setup, ACCESS_L1, addressing_mode_of_load,
+					  records);
 }
 
 /* The control: records with a latency, and how many rounds are plenty. */
-static bool with_both_enables(struct test *t, struct test_claim claim, struct tagged_setup *setup,
-			      struct hierarchy *h)
+static bool with_both_enables(struct test *t, struct test_claim claim,
+			      struct mem_sample_setup *setup, struct cache_workload *h)
 {
 	unsigned count;
 
-	if (!tagged_collect(t, claim, setup, ACCESS_L1, h, records, &count))
+	if (!mem_sample_collect(t, claim, setup, ACCESS_L1, h, records, &count))
 		return false;
 	test_check_range(t, claim, 4, ~0ULL, records[0].latency,
 			 "latency of record 0, 3F1H = 0x%lx", setup->enable.bits);
@@ -68,9 +69,9 @@ static bool with_both_enables(struct test *t, struct test_claim claim, struct ta
 
 /* How many records with these enables, which hold no latency. */
 static unsigned check_no_latency(struct test *t, struct test_claim claim,
-				 struct tagged_setup *setup, const struct hierarchy *h)
+				 struct mem_sample_setup *setup, const struct cache_workload *h)
 {
-	unsigned count = tagged_take(setup, h, records);
+	unsigned count = mem_sample_take(setup, h, records);
 
 	for (unsigned i = 0; i < count; i++)
 		test_check_eq(t, claim, 0, records[i].latency,
@@ -82,13 +83,13 @@ static unsigned check_no_latency(struct test *t, struct test_claim claim,
 TEST(ll, both_enables_are_needed, REQS(LL_02, LL_29),
      NEEDS(need_perfmon, need_pebs, need_load_latency))
 {
-	struct tagged_setup setup = tagged_loads();
-	struct hierarchy h;
+	struct mem_sample_setup setup = mem_sample_loads();
+	struct cache_workload h;
 
 	if (!with_both_enables(t, AT(LL_02), &setup, &h))
 		return;
 	setup.enable.bits = latency_enable(setup.counter).bits & ~BIT(setup.counter);
-	CHECK_EQ(t, LL_02, 0, tagged_take(&setup, &h, records), "records with 3F1H = 0x%lx",
+	CHECK_EQ(t, LL_02, 0, mem_sample_take(&setup, &h, records), "records with 3F1H = 0x%lx",
 		 setup.enable.bits);
 	setup.enable = pmc_one(setup.counter);
 	if (!check_no_latency(t, AT(LL_29), &setup, &h))
@@ -99,8 +100,8 @@ TEST(ll, both_enables_are_needed, REQS(LL_02, LL_29),
 TEST(ll, another_counters_latency_enable_is_none, REQS(LL_02, LL_29),
      NEEDS(need_perfmon, need_pebs, need_load_latency))
 {
-	struct tagged_setup setup = tagged_loads();
-	struct hierarchy h;
+	struct mem_sample_setup setup = mem_sample_loads();
+	struct cache_workload h;
 
 	if (!with_both_enables(t, AT(LL_02), &setup, &h))
 		return;
@@ -117,15 +118,15 @@ TEST(ll, another_counters_latency_enable_is_none, REQS(LL_02, LL_29),
 /* The pages' example is IA32_PMC0; Intel's event files name IA32_PMC3 alone for some of them. */
 TEST(ll, each_counter_can_do_it, REQS(LL_30), NEEDS(need_perfmon, need_pebs, need_load_latency))
 {
-	struct tagged_setup setup = tagged_loads();
-	struct hierarchy h;
+	struct mem_sample_setup setup = mem_sample_loads();
+	struct cache_workload h;
 
 	setup.wanted = 2;
 	for (setup.counter = 0; setup.counter < 4; setup.counter++) {
 		unsigned count;
 
 		setup.enable = latency_enable(setup.counter);
-		if (!tagged_collect(t, AT(LL_30), &setup, ACCESS_L1, &h, records, &count))
+		if (!mem_sample_collect(t, AT(LL_30), &setup, ACCESS_L1, &h, records, &count))
 			return;
 		for (unsigned i = 0; i < count; i++)
 			CHECK_RANGE(t, LL_30, 4, ~0ULL, records[i].latency,
@@ -139,18 +140,18 @@ TEST(ll, stores_are_ignored, REQS(LL_03), NEEDS(need_perfmon, need_pebs, need_lo
 	static const enum access stores[] = {
 		ACCESS_STORE_HIT, ACCESS_STORE_MISS, ACCESS_STORE_PAGE_WALK,
 	};
-	struct tagged_setup setup = tagged_loads();
-	struct hierarchy h;
+	struct mem_sample_setup setup = mem_sample_loads();
+	struct cache_workload h;
 	unsigned count;
 
 	for (unsigned i = 0; i < sizeof(stores) / sizeof(stores[0]); i++) {
-		if (!tagged_prepare(t, stores[i], &h))
+		if (!mem_sample_prepare(t, stores[i], &h))
 			return;
-		CHECK_EQ(t, LL_03, 0, tagged_count_least(&setup, &h, SOME),
+		CHECK_EQ(t, LL_03, 0, mem_sample_count_least(&setup, &h, SOME),
 			 "events of %u %s", SOME, h.name);
 	}
 	/* The control. */
-	tagged_collect(t, AT(LL_03), &setup, ACCESS_L1, &h, records, &count);
+	mem_sample_collect(t, AT(LL_03), &setup, ACCESS_L1, &h, records, &count);
 }
 
 /* "Retired demand load operations": a software prefetch is none, whichever cache it is into. */
@@ -160,38 +161,38 @@ TEST(ll, prefetches_are_no_loads, REQS(LL_09), NEEDS(need_perfmon, need_pebs, ne
 		&workload_prefetch_t0, &workload_prefetch_t1, &workload_prefetch_t2,
 		&workload_prefetch_nta, &workload_prefetch_w,
 	};
-	struct tagged_setup setup = tagged_loads();
-	struct hierarchy h;
+	struct mem_sample_setup setup = mem_sample_loads();
+	struct cache_workload h;
 	unsigned count;
 
-	if (!tagged_prepare(t, ACCESS_PREFETCH, &h))
+	if (!mem_sample_prepare(t, ACCESS_PREFETCH, &h))
 		return;
 	for (unsigned i = 0; i < sizeof(prefetches) / sizeof(prefetches[0]); i++) {
 		h.workload = prefetches[i];
-		CHECK_EQ(t, LL_09, 0, tagged_count_least(&setup, &h, SOME), "events of %u %s, %s",
-			 SOME, h.name, h.workload->name);
+		CHECK_EQ(t, LL_09, 0, mem_sample_count_least(&setup, &h, SOME),
+			 "events of %u %s, %s", SOME, h.name, h.workload->name);
 	}
 	/* The control: loads of the same line, flushed as well. */
-	tagged_collect(t, AT(LL_09), &setup, ACCESS_MEMORY, &h, records, &count);
+	mem_sample_collect(t, AT(LL_09), &setup, ACCESS_MEMORY, &h, records, &count);
 }
 
 /* No load takes so long; the control is the same window with the least threshold. */
 TEST(ll, the_counter_counts_loads_above_the_threshold_only, REQS(LL_24, LL_05),
      NEEDS(need_perfmon, need_pebs, need_load_latency), .under_every_fault = true)
 {
-	struct tagged_setup setup = tagged_loads();
-	struct hierarchy h;
+	struct mem_sample_setup setup = mem_sample_loads();
+	struct cache_workload h;
 	u64 none, n = SOME, some;
 
-	if (!tagged_prepare(t, ACCESS_L1, &h))
+	if (!mem_sample_prepare(t, ACCESS_L1, &h))
 		return;
 	do
-		some = tagged_count(&setup, &h, n);
-	while (!some && (n *= 8) <= TAGGED_ROUNDS_MOST);
+		some = mem_sample_count(&setup, &h, n);
+	while (!some && (n *= 8) <= MEM_SAMPLE_ROUNDS_MOST);
 	if (!CHECK_RANGE(t, LL_24, 1, ~0ULL, some, "events with a threshold of 3"))
 		return;
 	setup.threshold = LATENCY_THRESHOLD_MOST;
-	none = tagged_count_least(&setup, &h, n);
+	none = mem_sample_count_least(&setup, &h, n);
 	CHECK_EQ(t, LL_24, 0, none, "events of %lu loads of one line, threshold 65535", n);
 	CHECK_EQ(t, LL_05, 0, none, "events of %lu loads of one line, threshold 65535", n);
 }
@@ -199,12 +200,12 @@ TEST(ll, the_counter_counts_loads_above_the_threshold_only, REQS(LL_24, LL_05),
 /* The least latency seen, as the threshold: greater than it, not equal to it. */
 static void check_above(struct test *t, enum access access)
 {
-	struct tagged_setup setup = tagged_loads();
+	struct mem_sample_setup setup = mem_sample_loads();
 	u64 least = ~0ULL;
-	struct hierarchy h;
+	struct cache_workload h;
 	unsigned count;
 
-	if (!tagged_collect(t, AT(LL_05), &setup, access, &h, records, &count))
+	if (!mem_sample_collect(t, AT(LL_05), &setup, access, &h, records, &count))
 		return;
 	for (unsigned i = 0; i < count; i++) {
 		CHECK_RANGE(t, LL_05, setup.threshold + 1, ~0ULL, records[i].latency,
@@ -217,7 +218,7 @@ static void check_above(struct test *t, enum access access)
 		return;
 	setup.threshold = least;
 	setup.most = setup.rounds;
-	count = tagged_take(&setup, &h, records);
+	count = mem_sample_take(&setup, &h, records);
 	for (unsigned i = 0; i < count; i++)
 		CHECK_RANGE(t, LL_05, least + 1, ~0ULL, records[i].latency,
 			    "latency of record %u of %s, threshold %lu", i, h.name, least);
@@ -243,26 +244,26 @@ static u64 mean_latency(unsigned count)
 TEST(ll, a_load_that_misses_takes_longer, REQS(LL_08),
      NEEDS(need_perfmon, need_pebs, need_load_latency))
 {
-	struct tagged_setup setup = tagged_loads();
-	struct hierarchy h;
+	struct mem_sample_setup setup = mem_sample_loads();
+	struct cache_workload h;
 	unsigned count;
 	u64 near;
 
-	if (!tagged_collect(t, AT(LL_08), &setup, ACCESS_L1, &h, records, &count))
+	if (!mem_sample_collect(t, AT(LL_08), &setup, ACCESS_L1, &h, records, &count))
 		return;
 	near = mean_latency(count);
-	if (!tagged_collect(t, AT(LL_08), &setup, ACCESS_MEMORY, &h, records, &count))
+	if (!mem_sample_collect(t, AT(LL_08), &setup, ACCESS_MEMORY, &h, records, &count))
 		return;
 	CHECK_RANGE(t, LL_08, 2 * near, ~0ULL, mean_latency(count),
 		    "mean latency of %s, those of one line %lu", h.name, near);
 }
 
-static bool is_far(const struct hierarchy *h, const struct tagged_record *record)
+static bool is_far(const struct cache_workload *h, const struct mem_sample_record *record)
 {
 	return record->address - h->first == TWO_PLACES_COLD;
 }
 
-static unsigned far_ones(const struct hierarchy *h, unsigned count)
+static unsigned far_ones(const struct cache_workload *h, unsigned count)
 {
 	unsigned far = 0;
 
@@ -275,18 +276,19 @@ static unsigned far_ones(const struct hierarchy *h, unsigned count)
 TEST(ll, address_and_latency_are_of_one_load, REQS(LL_11),
      NEEDS(need_perfmon, need_pebs, need_load_latency), .under_every_fault = true)
 {
-	struct tagged_setup setup = tagged_loads();
+	struct mem_sample_setup setup = mem_sample_loads();
 	u64 quick = ~0ULL, slow = 0, middle;
 	unsigned right = 0, far, count;
-	struct hierarchy h;
+	struct cache_workload h;
 
 	/* More of them where the first handful is of one kind. */
 	do {
-		if (!tagged_collect(t, AT(LL_11), &setup, ACCESS_TWO_PLACES, &h, records, &count))
+		if (!mem_sample_collect(t, AT(LL_11), &setup, ACCESS_TWO_PLACES, &h, records,
+					&count))
 			return;
 		far = far_ones(&h, count);
-		setup.wanted += TAGGED_RECORDS_SURE - TAGGED_RECORDS;
-	} while ((!far || far == count) && setup.wanted <= TAGGED_RECORDS_SURE);
+		setup.wanted += MEM_SAMPLE_RECORDS_SURE - MEM_SAMPLE_RECORDS;
+	} while ((!far || far == count) && setup.wanted <= MEM_SAMPLE_RECORDS_SURE);
 	for (unsigned i = 0; i < count; i++) {
 		u64 offset = records[i].address - h.first;
 
@@ -313,11 +315,11 @@ TEST(ll, address_and_latency_are_of_one_load, REQS(LL_11),
 TEST(ll, a_cancelled_load_is_never_recorded, REQS(LL_12, LL_09),
      NEEDS(need_perfmon, need_pebs, need_load_latency))
 {
-	struct tagged_setup setup = tagged_loads();
-	struct hierarchy h;
+	struct mem_sample_setup setup = mem_sample_loads();
+	struct cache_workload h;
 	unsigned count;
 
-	if (!tagged_collect(t, AT(LL_12), &setup, ACCESS_CANCELLED, &h, records, &count))
+	if (!mem_sample_collect(t, AT(LL_12), &setup, ACCESS_CANCELLED, &h, records, &count))
 		return;
 	for (unsigned i = 0; i < count; i++) {
 		CHECK(t, LL_12, records[i].address != h.first + CANCELLED_OFFSET,

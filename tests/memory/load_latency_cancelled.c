@@ -9,7 +9,7 @@
 #include "kernel/machine.h"
 #include "kernel/user.h"
 #include "tests/frame/needs.h"
-#include "tests/measure/tagged.h"
+#include "tests/measure/mem_sample.h"
 
 #define ROUNDS		96	/* of a window: short, each of them is an exception */
 #define RECORDS		2	/* that are enough */
@@ -42,7 +42,7 @@ static struct cancelled_probe *probe_get(u64 cancelled)
 }
 
 /* What the load latency event counts in a window at CPL 3; records if the DS area is open. */
-static u64 count_window(const struct tagged_setup *setup, struct cancelled_probe *probe)
+static u64 count_window(const struct mem_sample_setup *setup, struct cancelled_probe *probe)
 {
 	u64 before = counter_read(setup->counter), after;
 
@@ -53,7 +53,7 @@ static u64 count_window(const struct tagged_setup *setup, struct cancelled_probe
 	return after - before;
 }
 
-static void arm(const struct tagged_setup *setup, u64 n)
+static void arm(const struct mem_sample_setup *setup, u64 n)
 {
 	latency_set_threshold(setup->threshold);
 	pebs_disarm();
@@ -65,14 +65,14 @@ static void arm(const struct tagged_setup *setup, u64 n)
 TEST(ll, loads_that_fault_are_not_counted, REQS(LL_12, LL_09),
      NEEDS(need_perfmon, need_pebs, need_load_latency))
 {
-	struct tagged_setup setup = tagged_loads();
+	struct mem_sample_setup setup = mem_sample_loads();
 	struct cancelled_probe *probe = probe_get(MISSING);
-	struct ds_setup ds = sampling_setup(TAGGED_MOST);
+	struct ds_setup ds = sampling_setup(MEM_SAMPLE_MOST);
 	u64 counted = 0, windows = 0;
 
 	ds_open(&ds);
 	arm(&setup, NEVER);
-	for (; windows < WINDOWS_MOST && counted < TAGGED_RECORDS; windows++) {
+	for (; windows < WINDOWS_MOST && counted < MEM_SAMPLE_RECORDS; windows++) {
 		u64 now = count_window(&setup, probe);
 
 		if (!HARNESS_CHECK(t, probe->fault.raised && probe->fault.vector == VECTOR_PF,
@@ -88,9 +88,9 @@ TEST(ll, loads_that_fault_are_not_counted, REQS(LL_12, LL_09),
 			    ROUNDS, ROUNDS);
 		counted += now;
 	}
-	tagged_off(&setup);
+	mem_sample_off(&setup);
 	/* The control, and "hardware tags the next available load". */
-	CHECK_RANGE(t, LL_12, TAGGED_RECORDS, ~0ULL, counted,
+	CHECK_RANGE(t, LL_12, MEM_SAMPLE_RECORDS, ~0ULL, counted,
 		    "load latency events of loads that retire, each after one that faults, in %lu",
 		    windows * ROUNDS);
 }
@@ -98,9 +98,9 @@ TEST(ll, loads_that_fault_are_not_counted, REQS(LL_12, LL_09),
 TEST(ll, loads_that_fault_are_not_in_records, REQS(LL_12),
      NEEDS(need_perfmon, need_pebs, need_load_latency))
 {
-	struct tagged_setup setup = tagged_loads();
+	struct mem_sample_setup setup = mem_sample_loads();
 	struct cancelled_probe *probe = probe_get(MISSING);
-	struct ds_setup ds = sampling_setup(TAGGED_MOST);
+	struct ds_setup ds = sampling_setup(MEM_SAMPLE_MOST);
 	unsigned windows = 0, count;
 
 	ds.reset[setup.counter] = pebs_reset_value(setup.counter, setup.period);
@@ -108,10 +108,10 @@ TEST(ll, loads_that_fault_are_not_in_records, REQS(LL_12),
 	arm(&setup, setup.period);
 	for (; windows < WINDOWS_MOST && ds_records() < RECORDS; windows++)
 		count_window(&setup, probe);
-	tagged_off(&setup);
+	mem_sample_off(&setup);
 	count = ds_records();
 	/* The control: loads that retire beside them are recorded. */
-	CHECK_RANGE(t, LL_12, 1, TAGGED_MOST, count, "records of %u windows", windows);
+	CHECK_RANGE(t, LL_12, 1, MEM_SAMPLE_MOST, count, "records of %u windows", windows);
 	for (unsigned i = 0; i < count; i++) {
 		const u8 *record = ds_record(i);
 		u64 address;

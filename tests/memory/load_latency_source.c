@@ -4,9 +4,9 @@
  * Latency Record" and Table 18-33 "Layout of Data Source Field of Load Latency Record", typed here
  * from the pages. A cache may have lost a line, and a prefetcher may have brought one: what a
  * workload is made for has to hold for most of its records, not for each. Other cores and
- * packages are in snoop.c and elsewhere_source.c.
+ * packages are in snoop.c and remote_source.c.
  */
-#include "tests/measure/tagged.h"
+#include "tests/measure/mem_sample.h"
 #include "tests/frame/needs.h"
 
 #define CODE(source)	((source) & 0xf)
@@ -19,23 +19,23 @@
 /* L3 misses that end in memory: unknown; local or remote, shared or exclusive. */
 #define CODES_MEMORY	(BIT(0x0) | BIT(0xa) | BIT(0xb) | BIT(0xc) | BIT(0xd))
 
-static struct tagged_record records[TAGGED_MOST];
+static struct mem_sample_record records[MEM_SAMPLE_MOST];
 
-static bool take(struct test *t, struct test_claim claim, enum access access, unsigned wanted,
-		 struct hierarchy *h, unsigned *count)
+static bool load_latency_source_take(struct test *t, struct test_claim claim, enum access access,
+				     unsigned wanted, struct cache_workload *h, unsigned *count)
 {
-	struct tagged_setup setup = tagged_loads();
+	struct mem_sample_setup setup = mem_sample_loads();
 
 	setup.wanted = wanted;
-	return tagged_collect(t, claim, &setup, access, h, records, count);
+	return mem_sample_collect(t, claim, &setup, access, h, records, count);
 }
 
-static bool has_code(const struct tagged_record *record, u64 codes)
+static bool has_code(const struct mem_sample_record *record, u64 codes)
 {
 	return codes >> CODE(record->source) & 1;
 }
 
-static bool has_bit(const struct tagged_record *record, u64 bit)
+static bool has_bit(const struct mem_sample_record *record, u64 bit)
 {
 	return record->source & bit;
 }
@@ -43,9 +43,9 @@ static bool has_bit(const struct tagged_record *record, u64 bit)
 static void check_codes(struct test *t, struct test_claim claim, enum access access, u64 codes,
 			const char *what)
 {
-	struct tagged_setup setup = tagged_loads();
+	struct mem_sample_setup setup = mem_sample_loads();
 
-	tagged_check_most(t, claim, &setup, access, true, has_code, codes, what);
+	mem_sample_check_most(t, claim, &setup, access, true, has_code, codes, what);
 }
 
 TEST(ll, an_l1_hit_is_code_1, REQS(LL_31), NEEDS(need_perfmon, need_pebs, need_load_latency),
@@ -93,10 +93,10 @@ TEST(ll, only_defined_codes_and_bits, REQS(LL_19, LL_21, LL_22),
 	    (counter_caps()->model == 0x2a || counter_caps()->model == 0x2e))
 		defined |= BIT(0x7);
 	for (unsigned l = 0; l < sizeof(loads) / sizeof(loads[0]); l++) {
-		struct hierarchy h;
+		struct cache_workload h;
 		unsigned count;
 
-		if (!take(t, AT(LL_19), loads[l], 3, &h, &count))
+		if (!load_latency_source_take(t, AT(LL_19), loads[l], 3, &h, &count))
 			return;
 		for (unsigned i = 0; i < count; i++) {
 			u64 source = records[i].source;
@@ -127,15 +127,15 @@ TEST(ll, the_lock_bit_is_of_locked_loads, REQS(LL_20, LL_27),
      NEEDS(need_perfmon, need_pebs, need_load_latency, need_stlb_lock))
 {
 	for (unsigned turn = 0; turn < 2; turn++) {
-		struct hierarchy h;
+		struct cache_workload h;
 		unsigned count;
 
-		if (!take(t, AT(LL_27), ACCESS_LOCKED, 3, &h, &count))
+		if (!load_latency_source_take(t, AT(LL_27), ACCESS_LOCKED, 3, &h, &count))
 			return;
 		CHECK_EQ(t, LL_27, count, with_bit(count, LOCK), "of %u records of %s have bit 5",
 			 count, h.name);
 		CHECK_RANGE(t, LL_20, 1, ~0ULL, with_bit(count, LOCK), "records with bit 5");
-		if (!take(t, AT(LL_27), ACCESS_L1, 3, &h, &count))
+		if (!load_latency_source_take(t, AT(LL_27), ACCESS_L1, 3, &h, &count))
 			return;
 		CHECK_EQ(t, LL_27, 0, with_bit(count, LOCK), "of %u records of %s have bit 5",
 			 count, h.name);
@@ -147,16 +147,16 @@ TEST(ll, the_lock_bit_is_of_locked_loads, REQS(LL_20, LL_27),
 TEST(ll, the_stlb_bit_is_of_missed_translations, REQS(LL_20, LL_28),
      NEEDS(need_perfmon, need_pebs, need_load_latency, need_stlb_lock))
 {
-	struct tagged_setup setup = tagged_loads();
+	struct mem_sample_setup setup = mem_sample_loads();
 
 	for (unsigned turn = 0; turn < 2; turn++) {
-		tagged_check_most(t, AT(LL_28), &setup, ACCESS_PAGE_WALK, true, has_bit, STLB_MISS,
-				  "have bit 4");
-		tagged_check_most(t, AT(LL_28), &setup, ACCESS_L1, false, has_bit, STLB_MISS,
-				  "have bit 4");
+		mem_sample_check_most(t, AT(LL_28), &setup, ACCESS_PAGE_WALK, true, has_bit,
+				      STLB_MISS, "have bit 4");
+		mem_sample_check_most(t, AT(LL_28), &setup, ACCESS_L1, false, has_bit, STLB_MISS,
+				      "have bit 4");
 	}
-	tagged_check_most(t, AT(LL_20), &setup, ACCESS_PAGE_WALK, true, has_bit, STLB_MISS,
-			  "have bit 4");
+	mem_sample_check_most(t, AT(LL_20), &setup, ACCESS_PAGE_WALK, true, has_bit, STLB_MISS,
+			      "have bit 4");
 }
 
 /* ------------------------------------------------------------------ tags and the reset value */
@@ -164,7 +164,7 @@ TEST(ll, the_stlb_bit_is_of_missed_translations, REQS(LL_20, LL_28),
 #define ADDRESSES	3	/* that must show up: 8 of 16 draw fewer 7 times in a million */
 
 /* Periods of 33 and 48 loads if all were tagged: the second meets the same line each time. */
-static const u64 periods[] = { TAGGED_PERIOD, 3 * LINES - 1 };
+static const u64 periods[] = { MEM_SAMPLE_PERIOD, 3 * LINES - 1 };
 
 static unsigned distinct_addresses(unsigned count)
 {
@@ -183,10 +183,10 @@ static unsigned distinct_addresses(unsigned count)
 TEST(ll, tags_are_not_locked_to_the_reset_value, REQS(LL_10),
      NEEDS(need_perfmon, need_pebs, need_load_latency))
 {
-	struct tagged_setup setup = tagged_loads();
-	struct hierarchy h;
+	struct mem_sample_setup setup = mem_sample_loads();
+	struct cache_workload h;
 
-	if (!tagged_prepare(t, ACCESS_L1, &h))
+	if (!mem_sample_prepare(t, ACCESS_L1, &h))
 		return;
 	h.workload = &workload_stride;
 	h.name = "loads of 16 lines in turn";
@@ -197,11 +197,11 @@ TEST(ll, tags_are_not_locked_to_the_reset_value, REQS(LL_10),
 		unsigned count;
 
 		setup.period = periods[i];
-		count = tagged_take(&setup, &h, records);
-		if (!tagged_enough(t, AT(LL_10), &h, count, setup.wanted))
+		count = mem_sample_take(&setup, &h, records);
+		if (!mem_sample_enough(t, AT(LL_10), &h, count, setup.wanted))
 			return;
 		for (unsigned r = 0; r < count; r++)
-			CHECK(t, LL_10, tagged_in_place(&h, records[r].address),
+			CHECK(t, LL_10, mem_sample_in_place(&h, records[r].address),
 			      "address 0x%lx of record %u of %s", records[r].address, r, h.name);
 		CHECK_RANGE(t, LL_10, ADDRESSES, LINES, distinct_addresses(count),
 			    "addresses in %u records with a reset value of -%lu", count,
@@ -210,7 +210,7 @@ TEST(ll, tags_are_not_locked_to_the_reset_value, REQS(LL_10),
 }
 
 /* Events and records of n rounds with a reset value. */
-static u64 events_with_period(struct tagged_setup *setup, const struct hierarchy *h, u64 n,
+static u64 events_with_period(struct mem_sample_setup *setup, const struct cache_workload *h, u64 n,
 			      unsigned *count)
 {
 	struct ds_setup ds = sampling_setup(DS_CAPACITY);
@@ -218,10 +218,10 @@ static u64 events_with_period(struct tagged_setup *setup, const struct hierarchy
 
 	ds.reset[setup->counter] = reload;
 	ds_open(&ds);
-	tagged_arm(setup, setup->period);
-	hierarchy_run(h, n, pmc_one(setup->counter));
+	mem_sample_arm(setup, setup->period);
+	cache_workload_run(h, n, pmc_one(setup->counter));
 	value = counter_read(setup->counter);
-	tagged_off(setup);
+	mem_sample_off(setup);
 	*count = ds_records();
 	/* A counter that waits for its next event has wrapped and isn't reloaded yet. */
 	if (value < reload)
@@ -232,19 +232,20 @@ static u64 events_with_period(struct tagged_setup *setup, const struct hierarchy
 #define EVENTS_WANTED	200
 
 /* Unlike in their low bits. */
-static const u64 other_periods[] = { TAGGED_PERIOD, 41, 54 };
+static const u64 other_periods[] = { MEM_SAMPLE_PERIOD, 41, 54 };
 
 /* Random tags: within a factor of two, with two hundred of them, that is certain. */
 TEST(ll, the_reset_value_governs_records_and_not_events, REQS(LL_14, LL_25),
      NEEDS(need_perfmon, need_pebs, need_load_latency))
 {
-	struct tagged_setup setup = tagged_loads();
-	struct hierarchy h;
+	struct mem_sample_setup setup = mem_sample_loads();
+	struct cache_workload h;
 	u64 all, n = EVENTS_WANTED;
 
-	if (!tagged_prepare(t, ACCESS_L1, &h))
+	if (!mem_sample_prepare(t, ACCESS_L1, &h))
 		return;
-	while ((all = tagged_count(&setup, &h, n)) < EVENTS_WANTED && 2 * n <= TAGGED_ROUNDS_MOST)
+	while ((all = mem_sample_count(&setup, &h, n)) < EVENTS_WANTED &&
+	       2 * n <= MEM_SAMPLE_ROUNDS_MOST)
 		n *= 2;
 	if (!CHECK_RANGE(t, LL_14, EVENTS_WANTED / 4, ~0ULL, all, "events of %lu loads", n))
 		return;

@@ -6,7 +6,7 @@
  */
 #include "pmu/pebs.h"
 #include "tests/frame/needs.h"
-#include "tests/measure/tagged.h"
+#include "tests/measure/mem_sample.h"
 
 #define CODE(source)	((source) & 0xf)
 #define CODES_MEMORY	(BIT(0x0) | BIT(0xa) | BIT(0xb) | BIT(0xc) | BIT(0xd))	/* Table 18-24 */
@@ -14,18 +14,18 @@
 #define OFFSET_TX_ABORT	0xb8
 #define PRINTED_EXAMPLE	0x0000000100000001ULL	/* "for example ... on counter IA32_PMC0" */
 
-static struct tagged_record records[TAGGED_MOST];
+static struct mem_sample_record records[MEM_SAMPLE_MOST];
 
 /* Near loads hit the L1, the far one is served by memory. */
 TEST(ll, the_data_source_goes_with_the_address, REQS(LL_11),
      NEEDS(need_perfmon, need_pebs, need_load_latency))
 {
-	struct tagged_setup setup = tagged_loads();
+	struct mem_sample_setup setup = mem_sample_loads();
 	unsigned right = 0, far = 0, count;
-	struct hierarchy h;
+	struct cache_workload h;
 
-	setup.wanted = TAGGED_RECORDS_SURE / 2;
-	if (!tagged_collect(t, AT(LL_11), &setup, ACCESS_TWO_PLACES, &h, records, &count))
+	setup.wanted = MEM_SAMPLE_RECORDS_SURE / 2;
+	if (!mem_sample_collect(t, AT(LL_11), &setup, ACCESS_TWO_PLACES, &h, records, &count))
 		return;
 	for (unsigned i = 0; i < count; i++) {
 		bool cold = records[i].address - h.first == TWO_PLACES_COLD;
@@ -57,8 +57,8 @@ TEST(ll, the_record_is_of_the_last_tagged_load, REQS(LL_11),
      NEEDS(need_perfmon, need_pebs, need_load_latency))
 {
 	const struct workload *w = &workload_sample;
-	struct ds_setup ds = sampling_setup(TAGGED_RECORDS_SURE);
-	struct tagged_setup setup = tagged_loads();
+	struct ds_setup ds = sampling_setup(MEM_SAMPLE_RECORDS_SURE);
+	struct mem_sample_setup setup = mem_sample_loads();
 	unsigned right = 0, marked = 0;
 
 	if (!(counter_caps()->facilities & FAC_LL_TAGGED)) {
@@ -68,10 +68,10 @@ TEST(ll, the_record_is_of_the_last_tagged_load, REQS(LL_11),
 	}
 	ds.reset[setup.counter] = pebs_reset_value(setup.counter, setup.period);
 	ds_open(&ds);
-	tagged_arm(&setup, setup.period);
-	for (unsigned i = 0; i < RUNS_MOST && ds_records() < TAGGED_RECORDS_SURE; i++)
+	mem_sample_arm(&setup, setup.period);
+	for (unsigned i = 0; i < RUNS_MOST && ds_records() < MEM_SAMPLE_RECORDS_SURE; i++)
 		workload_run(w, 1, pmc_one(setup.counter));
-	tagged_off(&setup);
+	mem_sample_off(&setup);
 	for (unsigned i = 0; i < ds_records(); i++) {
 		struct pebs_record record;
 		int mark;
@@ -95,14 +95,14 @@ TEST(ll, the_record_is_of_the_last_tagged_load, REQS(LL_11),
 TEST(ll, the_printed_value_enables_it_on_pmc0, REQS(LL_02, LL_26),
      NEEDS(need_perfmon, need_pebs, need_load_latency))
 {
-	struct tagged_setup setup = tagged_loads();
-	struct hierarchy h;
+	struct mem_sample_setup setup = mem_sample_loads();
+	struct cache_workload h;
 	unsigned count;
 
 	setup.counter = 0;
 	setup.enable.bits = PRINTED_EXAMPLE;
 	setup.wanted = 2;
-	if (!tagged_collect(t, AT(LL_02), &setup, ACCESS_L1, &h, records, &count))
+	if (!mem_sample_collect(t, AT(LL_02), &setup, ACCESS_L1, &h, records, &count))
 		return;
 	for (unsigned i = 0; i < count; i++) {
 		CHECK_RANGE(t, LL_02, 4, ~0ULL, records[i].latency,
@@ -117,11 +117,11 @@ TEST(ll, the_printed_value_enables_it_on_pmc0, REQS(LL_02, LL_26),
 TEST(ll, the_transaction_field_of_a_record_is_empty, REQS(REC_14),
      NEEDS(need_perfmon, need_format2, need_load_latency))
 {
-	struct tagged_setup setup = tagged_loads();
-	struct hierarchy h;
+	struct mem_sample_setup setup = mem_sample_loads();
+	struct cache_workload h;
 	unsigned count;
 
-	if (!tagged_collect(t, AT(REC_14), &setup, ACCESS_MEMORY, &h, records, &count))
+	if (!mem_sample_collect(t, AT(REC_14), &setup, ACCESS_MEMORY, &h, records, &count))
 		return;
 	for (unsigned i = 0; i < count; i++)
 		CHECK_EQ(t, REC_14, 0,
@@ -135,22 +135,22 @@ TEST(ll, the_transaction_field_of_a_record_is_empty, REQS(REC_14),
 TEST(ll, a_chain_of_loads_takes_the_cycles_of_its_latencies, REQS(LL_07),
      NEEDS(need_perfmon, need_pebs, need_load_latency, need_cycles))
 {
-	struct tagged_setup setup = tagged_loads();
+	struct mem_sample_setup setup = mem_sample_loads();
 	u64 least = ~0ULL, cycles;
-	struct hierarchy h;
+	struct cache_workload h;
 	unsigned count;
 
-	if (!tagged_collect(t, AT(LL_07), &setup, ACCESS_MEMORY, &h, records, &count))
+	if (!mem_sample_collect(t, AT(LL_07), &setup, ACCESS_MEMORY, &h, records, &count))
 		return;
 	for (unsigned i = 0; i < count; i++)
 		if (records[i].latency < least)
 			least = records[i].latency;
 	counter_program(0, EVENT_UNHALTED_CORE_CYCLES, COUNT_BOTH);
 	counter_write(0, 0);
-	tagged_arm(&setup, NEVER);
-	hierarchy_run(&h, CHAIN, pmc_or(pmc_one(0), pmc_one(setup.counter)));
+	mem_sample_arm(&setup, NEVER);
+	cache_workload_run(&h, CHAIN, pmc_or(pmc_one(0), pmc_one(setup.counter)));
 	cycles = counter_read(0);
-	tagged_off(&setup);
+	mem_sample_off(&setup);
 	CHECK_RANGE(t, LL_07, CHAIN * least, ~0ULL, cycles,
 		    "core cycles of %u fenced %s, of which each took %lu or more", CHAIN, h.name,
 		    least);

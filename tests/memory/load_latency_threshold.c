@@ -5,24 +5,24 @@
  * counting and latency data reporting." How long a load takes isn't asserted: a threshold is set
  * below what the slow loads of this machine were seen to take.
  */
-#include "tests/measure/tagged.h"
+#include "tests/measure/mem_sample.h"
 #include "tests/frame/needs.h"
 
 #define WINDOW		1024	/* loads of a window that is counted */
 #define LOADS_WANTED	512	/* slow ones, where all are counted */
 #define BYTE		0xffu	/* thresholds around a byte: with other bits than the usual ones */
 
-static struct tagged_record records[TAGGED_MOST];
+static struct mem_sample_record records[MEM_SAMPLE_MOST];
 
 /* The least latency of the loads that are recorded with the least threshold. 0: the test ended. */
 static u64 least_latency(struct test *t, struct test_claim claim, enum access access,
-			 struct hierarchy *h)
+			 struct cache_workload *h)
 {
-	struct tagged_setup setup = tagged_loads();
+	struct mem_sample_setup setup = mem_sample_loads();
 	u64 least = ~0ULL;
 	unsigned count;
 
-	if (!tagged_collect(t, claim, &setup, access, h, records, &count))
+	if (!mem_sample_collect(t, claim, &setup, access, h, records, &count))
 		return 0;
 	for (unsigned i = 0; i < count; i++)
 		if (records[i].latency < least)
@@ -31,20 +31,20 @@ static u64 least_latency(struct test *t, struct test_claim claim, enum access ac
 }
 
 /* Slow loads count, and leave records that hold more than the threshold. */
-static bool check_eligible(struct test *t, const struct hierarchy *h, u64 threshold)
+static bool check_eligible(struct test *t, const struct cache_workload *h, u64 threshold)
 {
-	struct tagged_setup setup = tagged_loads();
+	struct mem_sample_setup setup = mem_sample_loads();
 	unsigned count;
 	u64 n = WINDOW, events;
 
 	setup.threshold = threshold;
 	setup.wanted = 2;
 	do
-		events = tagged_count(&setup, h, n);
-	while (!events && (n *= 8) <= TAGGED_ROUNDS_MOST);
+		events = mem_sample_count(&setup, h, n);
+	while (!events && (n *= 8) <= MEM_SAMPLE_ROUNDS_MOST);
 	CHECK_RANGE(t, LL_24, 1, ~0ULL, events, "events of %s, threshold %lu", h->name, threshold);
-	count = tagged_take(&setup, h, records);
-	if (!tagged_enough(t, AT(LL_05), h, count, setup.wanted))
+	count = mem_sample_take(&setup, h, records);
+	if (!mem_sample_enough(t, AT(LL_05), h, count, setup.wanted))
 		return false;
 	for (unsigned i = 0; i < count; i++)
 		CHECK_RANGE(t, LL_05, threshold + 1, ~0ULL, records[i].latency,
@@ -57,7 +57,7 @@ static bool check_eligible(struct test *t, const struct hierarchy *h, u64 thresh
 TEST(ll, slow_loads_exceed_thresholds_above_3, REQS(LL_05, LL_24),
      NEEDS(need_perfmon, need_pebs, need_load_latency))
 {
-	struct hierarchy h;
+	struct cache_workload h;
 	u64 least = least_latency(t, AT(LL_05), ACCESS_MEMORY, &h);
 	const u64 thresholds[] = { 50, least / 2, least - 1 };
 
@@ -79,17 +79,17 @@ static const enum access slow[] = {
 TEST(ll, slow_loads_exceed_a_threshold_of_256, REQS(LL_05, LL_24),
      NEEDS(need_perfmon, need_pebs, need_load_latency))
 {
-	struct hierarchy h = { .name = "no load" };
+	struct cache_workload h = { .name = "no load" };
 	u64 events = 0;
 
 	for (unsigned i = 0; i < sizeof(slow) / sizeof(slow[0]) && !events; i++) {
-		struct tagged_setup setup = tagged_loads();
+		struct mem_sample_setup setup = mem_sample_loads();
 		char reason[96];
 
-		if (!hierarchy_get(slow[i], &h, reason, sizeof(reason)))
+		if (!cache_workload_get(slow[i], &h, reason, sizeof(reason)))
 			continue;
 		setup.threshold = BYTE + 1;
-		events = tagged_count(&setup, &h, WINDOW);
+		events = mem_sample_count(&setup, &h, WINDOW);
 	}
 	if (!events) {
 		test_inconclusive(t, "no load of this machine takes more than %u cycles", BYTE + 1);
@@ -105,20 +105,21 @@ TEST(ll, quick_loads_are_below_thresholds_above_255, REQS(LL_05, LL_24),
      NEEDS(need_perfmon, need_pebs, need_load_latency))
 {
 	static const u64 thresholds[] = { BYTE, BYTE + 1, 0x1000, 0x8003 };
-	struct tagged_setup setup = tagged_loads();
-	struct hierarchy h;
+	struct mem_sample_setup setup = mem_sample_loads();
+	struct cache_workload h;
 	u64 n = WINDOW, some, none;
 
-	if (!tagged_prepare(t, ACCESS_L1, &h))
+	if (!mem_sample_prepare(t, ACCESS_L1, &h))
 		return;
 	for (unsigned i = 0; i < sizeof(thresholds) / sizeof(thresholds[0]); i++) {
 		setup.threshold = LATENCY_THRESHOLD_LEAST;
-		while (!(some = tagged_count(&setup, &h, n)) && (n *= 8) <= TAGGED_ROUNDS_MOST)
+		while (!(some = mem_sample_count(&setup, &h, n)) &&
+		       (n *= 8) <= MEM_SAMPLE_ROUNDS_MOST)
 			;
 		if (!CHECK_RANGE(t, LL_24, 1, ~0ULL, some, "events with a threshold of 3"))
 			return;
 		setup.threshold = thresholds[i];
-		none = tagged_count_least(&setup, &h, n);
+		none = mem_sample_count_least(&setup, &h, n);
 		CHECK_EQ(t, LL_05, 0, none, "events of %lu loads of one line, threshold 0x%lx", n,
 			 setup.threshold);
 		CHECK_EQ(t, LL_24, 0, none, "events of %lu loads of one line, threshold 0x%lx", n,
@@ -131,8 +132,8 @@ TEST(ll, quick_loads_are_below_thresholds_above_255, REQS(LL_05, LL_24),
 TEST(ll, every_load_above_the_threshold_counts, REQS(LL_46),
      NEEDS(need_perfmon, need_pebs, need_load_latency))
 {
-	struct tagged_setup setup = tagged_loads();
-	struct hierarchy h;
+	struct mem_sample_setup setup = mem_sample_loads();
+	struct cache_workload h;
 	u64 least, events;
 
 	if (counter_caps()->facilities & FAC_LL_TAGGED) {
@@ -144,7 +145,7 @@ TEST(ll, every_load_above_the_threshold_counts, REQS(LL_46),
 	if (!least)
 		return;
 	setup.threshold = least / 2;
-	events = tagged_count_least(&setup, &h, LOADS_WANTED);
+	events = mem_sample_count_least(&setup, &h, LOADS_WANTED);
 	CHECK_RANGE(t, LL_46, LOADS_WANTED - LOADS_WANTED / 8, LOADS_WANTED + LOADS_WANTED / 8,
 		    events, "events of %u %s, threshold %lu", LOADS_WANTED, h.name,
 		    setup.threshold);
@@ -155,8 +156,8 @@ TEST(ll, every_load_above_the_threshold_counts, REQS(LL_46),
 TEST(ll, the_event_counts_tagged_loads_only, REQS(LL_12),
      NEEDS(need_perfmon, need_pebs, need_load_latency))
 {
-	struct tagged_setup setup = tagged_loads();
-	struct hierarchy h;
+	struct mem_sample_setup setup = mem_sample_loads();
+	struct cache_workload h;
 	u64 n = WINDOW, events;
 
 	if (!(counter_caps()->facilities & FAC_LL_TAGGED)) {
@@ -164,9 +165,9 @@ TEST(ll, the_event_counts_tagged_loads_only, REQS(LL_12),
 			  counter_caps()->facilities);
 		return;
 	}
-	if (!tagged_prepare(t, ACCESS_L1, &h))
+	if (!mem_sample_prepare(t, ACCESS_L1, &h))
 		return;
-	while (!(events = tagged_count(&setup, &h, n)) && (n *= 8) <= TAGGED_ROUNDS_MOST)
+	while (!(events = mem_sample_count(&setup, &h, n)) && (n *= 8) <= MEM_SAMPLE_ROUNDS_MOST)
 		;
 	CHECK_RANGE(t, LL_12, 1, n - 1, events, "events of %lu loads of one line", n);
 }
@@ -181,10 +182,10 @@ TEST(ll, a_record_is_followed_by_a_whole_period, REQS(LL_25),
      NEEDS(need_perfmon, need_pebs, need_load_latency), .under_every_fault = true)
 {
 	static const u64 periods[] = { 64, 1000 };
-	struct tagged_setup setup = tagged_loads();
-	struct hierarchy h;
+	struct mem_sample_setup setup = mem_sample_loads();
+	struct cache_workload h;
 
-	if (!tagged_prepare(t, ACCESS_L1, &h))
+	if (!mem_sample_prepare(t, ACCESS_L1, &h))
 		return;
 	for (unsigned p = 0; p < sizeof(periods) / sizeof(periods[0]); p++) {
 		struct ds_setup ds = sampling_setup(8);
@@ -192,12 +193,12 @@ TEST(ll, a_record_is_followed_by_a_whole_period, REQS(LL_25),
 
 		ds.reset[setup.counter] = reload;
 		ds_open(&ds);
-		tagged_arm(&setup, TAGGED_PERIOD);
+		mem_sample_arm(&setup, MEM_SAMPLE_PERIOD);
 		for (unsigned i = 0; i < STEPS_MOST && !ds_records(); i++)
-			hierarchy_run(&h, STEP, pmc_one(setup.counter));
+			cache_workload_run(&h, STEP, pmc_one(setup.counter));
 		value = counter_read(setup.counter);
-		tagged_off(&setup);
-		if (!tagged_enough(t, AT(LL_25), &h, ds_records(), 1))
+		mem_sample_off(&setup);
+		if (!mem_sample_enough(t, AT(LL_25), &h, ds_records(), 1))
 			return;
 		CHECK_RANGE(t, LL_25, reload, reload + STEP + OTHERS, value,
 			    "IA32_PMC%u after a record, its reset value is -%lu", setup.counter,

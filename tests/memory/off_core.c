@@ -8,7 +8,7 @@
  */
 #include "kernel/fault.h"
 #include "pmu/event.h"
-#include "tests/measure/hierarchy.h"
+#include "tests/measure/cache_workload.h"
 #include "tests/frame/needs.h"
 #include "tests/measure/window.h"
 
@@ -38,7 +38,7 @@ static const struct setting sandy_bridge[] = {
 };
 
 /* The least of three windows: what other processors and devices do isn't in all of them. */
-static u64 count(u16 event, unsigned counter, const struct hierarchy *h)
+static u64 off_core_count(u16 event, unsigned counter, const struct cache_workload *h)
 {
 	u64 least = ~0ULL;
 
@@ -47,7 +47,7 @@ static u64 count(u16 event, unsigned counter, const struct hierarchy *h)
 
 		counter_program(counter, event, COUNT_BOTH);
 		counter_write(counter, 0);
-		hierarchy_run(h, ROUNDS, pmc_one(counter));
+		cache_workload_run(h, ROUNDS, pmc_one(counter));
 		value = counter_read(counter);
 		if (value < least)
 			least = value;
@@ -57,7 +57,7 @@ static u64 count(u16 event, unsigned counter, const struct hierarchy *h)
 }
 
 /* Reserved bits of the fields read as 0 where the processor takes them, or are refused. */
-static bool set(u32 msr, u64 value)
+static bool off_core_set(u32 msr, u64 value)
 {
 	return !msr_try_write(msr, value).raised;
 }
@@ -69,21 +69,21 @@ static void check_register(struct test *t, u32 msr, enum event_kind kind)
 	unsigned settings_count = snb ? sizeof(sandy_bridge) / sizeof(sandy_bridge[0])
 				      : sizeof(nehalem) / sizeof(nehalem[0]);
 	struct event event;
-	struct hierarchy h;
+	struct cache_workload h;
 	char reason[96];
 
-	if (!hierarchy_get(ACCESS_MEMORY, &h, reason, sizeof(reason)) ||
+	if (!cache_workload_get(ACCESS_MEMORY, &h, reason, sizeof(reason)) ||
 	    !HARNESS_CHECK(t, event_get(kind, 0, &event), "the event is in the table"))
 		return;
 	for (unsigned i = 0; i < settings_count; i++) {
 		u64 value;
 
-		if (!set(msr, settings[i].value)) {
+		if (!off_core_set(msr, settings[i].value)) {
 			test_note(t, "MSR 0x%x refuses %s (0x%lx)", msr, settings[i].what,
 				  settings[i].value);
 			continue;
 		}
-		value = count(event.code, 0, &h);
+		value = off_core_count(event.code, 0, &h);
 		if (!i)
 			CHECK_RANGE(t, MSR_18, ROUNDS / 2, ~0ULL, value,
 				    "%s of %u %s, MSR 0x%x naming %s", event.name, ROUNDS, h.name,
@@ -92,7 +92,7 @@ static void check_register(struct test *t, u32 msr, enum event_kind kind)
 			CHECK_EQ(t, MSR_18, 0, value, "%s of %u %s, MSR 0x%x naming %s",
 				 event.name, ROUNDS, h.name, msr, settings[i].what);
 	}
-	set(msr, 0);
+	off_core_set(msr, 0);
 }
 
 TEST(offcore, an_event_needs_request_and_response, REQS(MSR_18),
@@ -108,8 +108,8 @@ TEST(offcore, the_second_register_is_of_the_second_event, REQS(MSR_18, MSR_24),
 
 	CHECK(t, MSR_24, !msr_try_read(MSR_OFFCORE_RSP_1, &value).raised, "reading 1A7H");
 	/* The first one names everything and must not matter. */
-	set(MSR_OFFCORE_RSP_0, counter_caps()->facilities & FAC_OFFCORE_SNB ?
-	    REQUEST | ANY_RESPONSE : REQUEST | NHM_RESPONSES);
+	off_core_set(MSR_OFFCORE_RSP_0, counter_caps()->facilities & FAC_OFFCORE_SNB ?
+		     REQUEST | ANY_RESPONSE : REQUEST | NHM_RESPONSES);
 	check_register(t, MSR_OFFCORE_RSP_1, EK_OFFCORE_1);
-	set(MSR_OFFCORE_RSP_0, 0);
+	off_core_set(MSR_OFFCORE_RSP_0, 0);
 }

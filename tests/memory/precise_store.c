@@ -7,7 +7,7 @@
 #include "pmu/pmi.h"
 #include "tests/frame/calibration.h"
 #include "tests/frame/needs.h"
-#include "tests/measure/tagged.h"
+#include "tests/measure/mem_sample.h"
 
 /* Table 18-34. */
 #define L1D_HIT		BIT(0)
@@ -15,16 +15,16 @@
 #define LOCKED		BIT(5)
 #define RESERVED	(BITS(1, 3) | BITS(6, 63))
 
-static struct tagged_record records[TAGGED_MOST];
+static struct mem_sample_record records[MEM_SAMPLE_MOST];
 
 TEST(ps, records_hold_the_address_of_the_store, REQS(PS_02, PS_04, PS_09, REC_14),
      NEEDS(need_perfmon, need_pebs, need_precise_store))
 {
-	struct tagged_setup setup = tagged_stores();
-	struct hierarchy h;
+	struct mem_sample_setup setup = mem_sample_stores();
+	struct cache_workload h;
 	unsigned count;
 
-	if (!tagged_collect(t, AT(PS_02), &setup, ACCESS_STORE_HIT, &h, records, &count))
+	if (!mem_sample_collect(t, AT(PS_02), &setup, ACCESS_STORE_HIT, &h, records, &count))
 		return;
 	for (unsigned i = 0; i < count; i++) {
 		CHECK_EQ(t, PS_04, h.first, records[i].address,
@@ -37,27 +37,28 @@ TEST(ps, records_hold_the_address_of_the_store, REQS(PS_02, PS_04, PS_09, REC_14
 TEST(ps, the_address_is_the_stores_linear_one, REQS(PS_04),
      NEEDS(need_perfmon, need_pebs, need_precise_store))
 {
-	struct tagged_setup setup = tagged_stores();
+	struct mem_sample_setup setup = mem_sample_stores();
 
-	tagged_check_forms(t, AT(PS_04), &setup, ACCESS_STORE_HIT, form_of_store, records);
+	mem_sample_check_addressing_modes(t, AT(PS_04), &setup, ACCESS_STORE_HIT,
+					  addressing_mode_of_store, records);
 }
 
 /* With what a control has shown to be plenty of stores, other enables capture none. */
 TEST(ps, both_enables_are_needed, REQS(PS_02, PS_11),
      NEEDS(need_perfmon, need_pebs, need_precise_store))
 {
-	struct tagged_setup setup = tagged_stores();
+	struct mem_sample_setup setup = mem_sample_stores();
 	unsigned count, captured = 0;
-	struct hierarchy h;
+	struct cache_workload h;
 
-	if (!tagged_collect(t, AT(PS_02), &setup, ACCESS_STORE_HIT, &h, records, &count))
+	if (!mem_sample_collect(t, AT(PS_02), &setup, ACCESS_STORE_HIT, &h, records, &count))
 		return;
 	setup.most = setup.rounds;
 	setup.enable.bits = IA32_PEBS_ENABLE_PS_EN;
-	CHECK_EQ(t, PS_11, 0, tagged_take(&setup, &h, records), "records with 3F1H = 0x%lx",
+	CHECK_EQ(t, PS_11, 0, mem_sample_take(&setup, &h, records), "records with 3F1H = 0x%lx",
 		 setup.enable.bits);
 	setup.enable = pmc_one(PRECISE_STORE_COUNTER);
-	count = tagged_take(&setup, &h, records);
+	count = mem_sample_take(&setup, &h, records);
 	for (unsigned i = 0; i < count; i++)
 		captured += records[i].address == h.first;
 	CHECK_EQ(t, PS_02, 0, captured, "records with the stores' address, 3F1H = 0x%lx",
@@ -67,18 +68,18 @@ TEST(ps, both_enables_are_needed, REQS(PS_02, PS_11),
 TEST(ps, no_other_counter_captures_stores, REQS(PS_01),
      NEEDS(need_perfmon, need_pebs, need_precise_store))
 {
-	struct tagged_setup setup = tagged_stores();
-	struct hierarchy h;
+	struct mem_sample_setup setup = mem_sample_stores();
+	struct cache_workload h;
 	unsigned count;
 
-	if (!tagged_collect(t, AT(PS_01), &setup, ACCESS_STORE_HIT, &h, records, &count))
+	if (!mem_sample_collect(t, AT(PS_01), &setup, ACCESS_STORE_HIT, &h, records, &count))
 		return;
 	setup.most = setup.rounds;
 	for (setup.counter = 0; setup.counter < PRECISE_STORE_COUNTER; setup.counter++) {
 		unsigned captured = 0;
 
 		setup.enable.bits = IA32_PEBS_ENABLE_PS_EN | BIT(setup.counter);
-		count = tagged_take(&setup, &h, records);
+		count = mem_sample_take(&setup, &h, records);
 		for (unsigned i = 0; i < count; i++)
 			captured += records[i].address == h.first;
 		CHECK_EQ(t, PS_01, 0, captured, "records of IA32_PMC%u with the stores' address",
@@ -99,7 +100,7 @@ TEST(ps, the_next_store_that_retires_is_recorded, REQS(PS_03),
      NEEDS(need_perfmon, need_pebs, need_precise_store))
 {
 	const struct calibration *c = calibration_get();
-	struct tagged_setup setup = tagged_stores();
+	struct mem_sample_setup setup = mem_sample_stores();
 	struct ds_setup ds = sampling_setup(8);
 	const struct pmc_mask on = pmc_one(PRECISE_STORE_COUNTER);
 	u64 address, rip, counted;
@@ -107,24 +108,24 @@ TEST(ps, the_next_store_that_retires_is_recorded, REQS(PS_03),
 
 	/* Does every store count? */
 	ds_open(&ds);
-	tagged_arm(&setup, NEVER);
+	mem_sample_arm(&setup, NEVER);
 	counted = counter_read(PRECISE_STORE_COUNTER);
 	workload_run(&workload_sample_store, PERIOD, on);
 	counted = counter_read(PRECISE_STORE_COUNTER) - counted;
-	tagged_off(&setup);
+	mem_sample_off(&setup);
 	if (counted < PERIOD + SAMPLE_MARKS) {
-		struct hierarchy h;
+		struct cache_workload h;
 		unsigned count;
 
-		if (tagged_collect(t, AT(PS_03), &setup, ACCESS_STORE_HIT, &h, records, &count))
+		if (mem_sample_collect(t, AT(PS_03), &setup, ACCESS_STORE_HIT, &h, records, &count))
 			test_inconclusive(t, "%lu of %u stores are counted", counted,
 					  PERIOD + SAMPLE_MARKS);
 		return;
 	}
 	ds_open(&ds);
-	tagged_arm(&setup, PERIOD);
+	mem_sample_arm(&setup, PERIOD);
 	workload_run(&workload_sample_store, PERIOD, on);
-	tagged_off(&setup);
+	mem_sample_off(&setup);
 	if (!CHECK_EQ(t, PS_03, 1, ds_records(), "records of one overflow"))
 		return;
 	address = *(const volatile u64 *)((uintptr_t)ds_record(0) + 0x98);
@@ -150,7 +151,7 @@ static unsigned with_bit(unsigned count, u64 bit)
 	return with;
 }
 
-static bool has_bit(const struct tagged_record *record, u64 bit)
+static bool has_bit(const struct mem_sample_record *record, u64 bit)
 {
 	return record->source & bit;
 }
@@ -159,11 +160,11 @@ static bool has_bit(const struct tagged_record *record, u64 bit)
 static void check_bit(struct test *t, struct test_claim claim, u64 bit, enum access with,
 		      enum access without, const char *what)
 {
-	struct tagged_setup setup = tagged_stores();
+	struct mem_sample_setup setup = mem_sample_stores();
 
 	for (unsigned turn = 0; turn < 2; turn++) {
-		tagged_check_most(t, claim, &setup, with, true, has_bit, bit, what);
-		tagged_check_most(t, claim, &setup, without, false, has_bit, bit, what);
+		mem_sample_check_most(t, claim, &setup, with, true, has_bit, bit, what);
+		mem_sample_check_most(t, claim, &setup, without, false, has_bit, bit, what);
 	}
 }
 
@@ -183,17 +184,18 @@ TEST(ps, the_stlb_bit_is_of_missed_translations, REQS(PS_06),
 TEST(ps, the_lock_bit_is_of_locked_stores, REQS(PS_07),
      NEEDS(need_perfmon, need_pebs, need_precise_store))
 {
-	struct tagged_setup setup = tagged_stores();
-	struct hierarchy h;
+	struct mem_sample_setup setup = mem_sample_stores();
+	struct cache_workload h;
 	unsigned count;
 
 	setup.wanted = 3;
 	for (unsigned turn = 0; turn < 2; turn++) {
-		if (!tagged_collect(t, AT(PS_07), &setup, ACCESS_LOCKED, &h, records, &count))
+		if (!mem_sample_collect(t, AT(PS_07), &setup, ACCESS_LOCKED, &h, records, &count))
 			return;
 		CHECK_EQ(t, PS_07, count, with_bit(count, LOCKED), "of %u records of %s have bit 5",
 			 count, h.name);
-		if (!tagged_collect(t, AT(PS_07), &setup, ACCESS_STORE_HIT, &h, records, &count))
+		if (!mem_sample_collect(t, AT(PS_07), &setup, ACCESS_STORE_HIT, &h, records,
+					&count))
 			return;
 		CHECK_EQ(t, PS_07, 0, with_bit(count, LOCKED), "of %u records of %s have bit 5",
 			 count, h.name);
@@ -206,14 +208,14 @@ TEST(ps, reserved_bits_are_zero, REQS(PS_08), NEEDS(need_perfmon, need_pebs, nee
 		ACCESS_STORE_HIT, ACCESS_STORE_MISS, ACCESS_STORE_PAGE_WALK, ACCESS_LOCKED,
 		ACCESS_SPLIT,
 	};
-	struct tagged_setup setup = tagged_stores();
+	struct mem_sample_setup setup = mem_sample_stores();
 
 	setup.wanted = 3;
 	for (unsigned s = 0; s < sizeof(stores) / sizeof(stores[0]); s++) {
-		struct hierarchy h;
+		struct cache_workload h;
 		unsigned count;
 
-		if (!tagged_collect(t, AT(PS_08), &setup, stores[s], &h, records, &count))
+		if (!mem_sample_collect(t, AT(PS_08), &setup, stores[s], &h, records, &count))
 			return;
 		for (unsigned i = 0; i < count; i++)
 			CHECK_EQ(t, PS_08, 0, records[i].source & RESERVED,
@@ -225,26 +227,26 @@ TEST(ps, reserved_bits_are_zero, REQS(PS_08), NEEDS(need_perfmon, need_pebs, nee
 TEST(ps, records_go_through_the_ordinary_buffer, REQS(PS_10),
      NEEDS(need_perfmon, need_pebs, need_precise_store))
 {
-	struct tagged_setup setup = tagged_stores();
+	struct mem_sample_setup setup = mem_sample_stores();
 	struct ds_setup ds = sampling_setup(8);
 	const struct pmi_log *log;
-	struct hierarchy h;
+	struct cache_workload h;
 	int64_t offset = 0;
 	unsigned count;
 
 	setup.wanted = 2;
-	if (!tagged_collect(t, AT(PS_10), &setup, ACCESS_STORE_HIT, &h, records, &count))
+	if (!mem_sample_collect(t, AT(PS_10), &setup, ACCESS_STORE_HIT, &h, records, &count))
 		return;
 	ds.start = 1;
 	ds.threshold = 2;
 	ds_open(&ds);
 	pmi_open(NULL);
-	tagged_arm(&setup, setup.period);
+	mem_sample_arm(&setup, setup.period);
 	/* As many as two records took. */
-	hierarchy_run(&h, setup.rounds, pmc_one(PRECISE_STORE_COUNTER));
+	cache_workload_run(&h, setup.rounds, pmc_one(PRECISE_STORE_COUNTER));
 	log = pmi_settle();
 	pmi_close();
-	tagged_off(&setup);
+	mem_sample_off(&setup);
 	CHECK_EQ(t, PS_10, record_size(ds.format), (u64)ds_bytes() - record_size(ds.format),
 		 "bytes by which the index moved");
 	CHECK(t, PS_10, ds_record_written(1), "the record at the index");

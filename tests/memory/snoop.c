@@ -8,7 +8,7 @@
  */
 #include "kernel/smp.h"
 #include "tests/frame/needs.h"
-#include "tests/measure/tagged.h"
+#include "tests/measure/mem_sample.h"
 
 #define LINE		64
 #define LINES		256		/* 16 KiB of the workloads' memory */
@@ -26,7 +26,7 @@ struct visit { volatile u64 *memory; bool stores; };
 static void visit(void *arg)
 {
 	const struct visit *v = arg;
-	struct tagged_setup setup = tagged_loads();
+	struct mem_sample_setup setup = mem_sample_loads();
 
 	latency_set_threshold(setup.threshold);
 	counter_program(setup.counter, setup.event, COUNT_BOTH);
@@ -63,32 +63,32 @@ static unsigned neighbour(struct test *t, bool of_package)
 }
 
 /* Turns until there are records enough; how many. */
-static unsigned take(struct test *t, unsigned cpu, bool stores, const struct tagged_setup *setup,
-		     const struct hierarchy *h)
+static unsigned snoop_take(struct test *t, unsigned cpu, bool stores,
+			   const struct mem_sample_setup *setup, const struct cache_workload *h)
 {
 	struct visit v = { h->at.memory, stores };
-	struct ds_setup ds = sampling_setup(TAGGED_MOST);
+	struct ds_setup ds = sampling_setup(MEM_SAMPLE_MOST);
 	struct guard_report report;
 
 	ds.reset[setup->counter] = pebs_reset_value(setup->counter, setup->period);
 	ds_open(&ds);
-	tagged_arm(setup, setup->period);
+	mem_sample_arm(setup, setup->period);
 	for (unsigned i = 0; i < TURNS_MOST && ds_records() < setup->wanted; i++) {
 		if (!HARNESS_CHECK(t, smp_start(cpu, visit, &v, DEADLINE_MS) &&
 				   smp_wait(cpu, &report) && report.outcome == GUARD_DONE,
 				   "processor %u works on the lines", cpu))
 			break;
-		hierarchy_run(h, LINES, pmc_one(setup->counter));
+		cache_workload_run(h, LINES, pmc_one(setup->counter));
 		if (i == TURNS_SILENT && !ds_records())
 			break;
 	}
-	tagged_off(setup);
+	mem_sample_off(setup);
 	return ds_records();
 }
 
-static bool lines(struct test *t, bool stores, struct hierarchy *h)
+static bool lines(struct test *t, bool stores, struct cache_workload *h)
 {
-	if (!tagged_prepare(t, ACCESS_L1, h))
+	if (!mem_sample_prepare(t, ACCESS_L1, h))
 		return false;
 	h->workload = &workload_stride;
 	h->name = stores ? "loads of lines that another core has modified"
@@ -99,7 +99,7 @@ static bool lines(struct test *t, bool stores, struct hierarchy *h)
 	return true;
 }
 
-static u64 at(unsigned record, unsigned offset)
+static u64 snoop_at(unsigned record, unsigned offset)
 {
 	return *(const volatile u64 *)((uintptr_t)ds_record(record) + offset);
 }
@@ -107,20 +107,20 @@ static u64 at(unsigned record, unsigned offset)
 TEST(ll, a_line_that_another_core_has_modified_is_snooped, REQS(LL_36),
      NEEDS(need_perfmon, need_pebs, need_load_latency, need_second_processor))
 {
-	struct tagged_setup setup = tagged_loads();
+	struct mem_sample_setup setup = mem_sample_loads();
 	unsigned cpu, count, unsnooped = 0;
-	struct hierarchy h;
+	struct cache_workload h;
 
 	if (!lines(t, true, &h) || !(cpu = neighbour(t, false)))
 		return;
-	count = take(t, cpu, true, &setup, &h);
-	if (!tagged_enough(t, AT(LL_36), &h, count, setup.wanted))
+	count = snoop_take(t, cpu, true, &setup, &h);
+	if (!mem_sample_enough(t, AT(LL_36), &h, count, setup.wanted))
 		return;
 	for (unsigned i = 0; i < count; i++)
-		unsnooped += (unsigned)(CODES_UNSNOOPED >> (at(i, 0xa0) & 0xf) & 1);
+		unsnooped += (unsigned)(CODES_UNSNOOPED >> (snoop_at(i, 0xa0) & 0xf) & 1);
 	CHECK_RANGE(t, LL_36, 0, (count - 1) / 2, unsnooped,
 		    "of %u records have codes 01H to 04H (A0H of the first is 0x%lx)", count,
-		    at(0, 0xa0));
+		    snoop_at(0, 0xa0));
 }
 
 /* "serviced by another processor core with a cross core snoop where no modified copies were found";
@@ -129,56 +129,59 @@ TEST(ll, a_line_that_another_core_has_modified_is_snooped, REQS(LL_36),
 TEST(ll, a_clean_line_of_another_core_is_not_called_modified, REQS(LL_37),
      NEEDS(need_perfmon, need_pebs, need_load_latency, need_second_processor))
 {
-	struct tagged_setup setup = tagged_loads();
+	struct mem_sample_setup setup = mem_sample_loads();
 	u64 codes = test_sees_exactly(t, REQ_LL_37) ? BIT(0x5) : BITS(0x4, 0x6);
 	unsigned cpu, count, good = 0;
-	struct hierarchy h;
+	struct cache_workload h;
 
 	if (!lines(t, false, &h) || !(cpu = neighbour(t, true)))
 		return;
-	count = take(t, cpu, false, &setup, &h);
-	if (!tagged_enough(t, AT(LL_37), &h, count, setup.wanted))
+	count = snoop_take(t, cpu, false, &setup, &h);
+	if (!mem_sample_enough(t, AT(LL_37), &h, count, setup.wanted))
 		return;
 	for (unsigned i = 0; i < count; i++)
-		good += (unsigned)(codes >> (at(i, 0xa0) & 0xf) & 1);
+		good += (unsigned)(codes >> (snoop_at(i, 0xa0) & 0xf) & 1);
 	CHECK_RANGE(t, LL_37, count / 2 + 1, count, good, "of %u records have one of the codes "
-		    "0x%lx (A0H of the first is 0x%lx)", count, codes, at(0, 0xa0));
+		    "0x%lx (A0H of the first is 0x%lx)", count, codes, snoop_at(0, 0xa0));
 }
 
 static void check_addresses(struct test *t, struct test_claim claim, enum event_kind kind,
 			    bool stores)
 {
-	struct tagged_setup setup;
+	struct mem_sample_setup setup;
 	struct event event;
-	struct hierarchy h;
+	struct cache_workload h;
 	unsigned cpu, count;
 
 	if (!lines(t, stores, &h) || !(cpu = neighbour(t, true)) ||
 	    !HARNESS_CHECK(t, event_get(kind, EV_DLA, &event), "the event is in the table"))
 		return;
-	setup = (struct tagged_setup){ .counter = 2, .event = event.code, .period = TAGGED_PERIOD,
-				       .enable = pmc_one(2), .wanted = 2 };
-	count = take(t, cpu, stores, &setup, &h);
+	setup = (struct mem_sample_setup){ .counter = 2,
+					   .event = event.code,
+					   .period = MEM_SAMPLE_PERIOD,
+					   .enable = pmc_one(2),
+					   .wanted = 2 };
+	count = snoop_take(t, cpu, stores, &setup, &h);
 	if (!count && !stores && !test_sees_exactly(t, REQ_DLA_10)) {
 		test_skip(t, "no %s of %s: the L3 may know that they aren't modified", event.name,
 			  h.name);
 		return;
 	}
-	if (!tagged_enough(t, claim, &h, count, setup.wanted))
+	if (!mem_sample_enough(t, claim, &h, count, setup.wanted))
 		return;
 	for (unsigned i = 0; i < count; i++)
-		test_check_range(t, claim, h.first, h.last, at(i, 0x98),
+		test_check_range(t, claim, h.first, h.last, snoop_at(i, 0x98),
 				 "address of record %u of %s", i, event.name);
 }
 
 TEST(dla, a_line_that_another_core_has_modified_has_its_address, REQS(DLA_10),
-     NEEDS(need_perfmon, need_format2, need_haswell, need_second_processor))
+     NEEDS(need_perfmon, need_format2, need_data_address, need_second_processor))
 {
 	check_addresses(t, AT(DLA_10), EK_XSNP_HITM, true);
 }
 
 TEST(dla, a_line_that_another_core_has_has_its_address, REQS(DLA_10),
-     NEEDS(need_perfmon, need_format2, need_haswell, need_second_processor))
+     NEEDS(need_perfmon, need_format2, need_data_address, need_second_processor))
 {
 	check_addresses(t, AT(DLA_10), EK_XSNP_HIT, false);
 }

@@ -89,8 +89,8 @@ TEST(netburst, events_of_both_at_once_all_count, REQS(NB_07),
      NEEDS(need_netburst, need_sibling_thread))
 {
 	const struct workload *w = &workload_load;
-	u64 few, many, want = declared(0, w, COUNT_INSTRUCTIONS) +
-			      declared(1, w, COUNT_INSTRUCTIONS);
+	u64 few, many, want = declared(0, w, WORKLOAD_INSTRUCTIONS) +
+			      declared(1, w, WORKLOAD_INSTRUCTIONS);
 
 	for (unsigned counter = 12; counter < NB_COUNTERS; counter++) {
 		struct netburst_setting s = netburst_instructions(counter, usr(0) | usr(1), 0);
@@ -114,11 +114,11 @@ struct specific {
 
 static const struct specific specific[] = {
 	{ NB_EVENT_INSTR_RETIRED, NB_INSTR_RETIRED_NBOGUSNTAG | NB_INSTR_RETIRED_NBOGUSTAG,
-	  &workload_branch, COUNT_INSTRUCTIONS, "instr_retired" },
-	{ NB_EVENT_INSTR_COMPLETED, 1, &workload_load, COUNT_INSTRUCTIONS, "instr_completed" },
-	{ NB_EVENT_BRANCH_RETIRED, 0xf, &workload_branch, COUNT_BRANCHES, "branch_retired" },
+	  &workload_branch, WORKLOAD_INSTRUCTIONS, "instr_retired" },
+	{ NB_EVENT_INSTR_COMPLETED, 1, &workload_load, WORKLOAD_INSTRUCTIONS, "instr_completed" },
+	{ NB_EVENT_BRANCH_RETIRED, 0xf, &workload_branch, WORKLOAD_BRANCHES, "branch_retired" },
 	{ NB_EVENT_RETIRED_BRANCH_TYPE, NB_RETIRED_BRANCH_TYPE_CONDITIONAL, &workload_branch,
-	  COUNT_CONDITIONAL, "retired_branch_type" },
+	  WORKLOAD_CONDITIONAL, "retired_branch_type" },
 	{ NB_EVENT_UOPS_RETIRED, 1, &workload_load, WORKLOAD_COUNTS, "uops_retired" },
 };
 
@@ -172,9 +172,9 @@ TEST(netburst, tagged_events_are_told_apart_while_both_have_them, REQS(NB_01, NB
 		enum workload_count what;
 		const char *name;
 	} metrics[] = {
-		{ NB_METRIC_MEMORY_LOADS, &workload_load, COUNT_LOADS, "memory_loads" },
-		{ NB_METRIC_MEMORY_STORES, &workload_store, COUNT_STORES, "memory_stores" },
-		{ NB_METRIC_PACKED_SP_RETIRED, &workload_packed, COUNT_BRANCHES,
+		{ NB_METRIC_MEMORY_LOADS, &workload_load, WORKLOAD_LOADS, "memory_loads" },
+		{ NB_METRIC_MEMORY_STORES, &workload_store, WORKLOAD_STORES, "memory_stores" },
+		{ NB_METRIC_PACKED_SP_RETIRED, &workload_packed, WORKLOAD_BRANCHES,
 		  "packed_SP_retired" },
 	};
 	struct growth growth;

@@ -48,7 +48,7 @@ static u64 cascade(unsigned from, u64 nth, unsigned waiting, u64 flag)
 	netburst_program(&second);
 	netburst_write(waiting, 0);
 	netburst_start(from);
-	workload_run_dry(&workload_packed, rounds_of(from));
+	workload_run_uncounted(&workload_packed, rounds_of(from));
 	netburst_stop(from);
 	netburst_stop(waiting);
 	counted = netburst_read(waiting);
@@ -64,7 +64,7 @@ static u64 events_of(unsigned counter)
 	netburst_program(&s);
 	netburst_write(counter, 0);
 	netburst_start(counter);
-	workload_run_dry(&workload_packed, rounds_of(counter));
+	workload_run_uncounted(&workload_packed, rounds_of(counter));
 	netburst_stop(counter);
 	return netburst_read(counter);
 }

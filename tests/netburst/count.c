@@ -136,7 +136,7 @@ TEST(netburst, counters_wrap_at_40_bits, REQS(NB_45), NEEDS(need_netburst),
 		netburst_program(&s);
 		netburst_write(i, ONES - 19);
 		msr_write(netburst_cccr_msr(i), netburst_cccr(&s) | NB_CCCR_ENABLE);
-		workload_run_dry(&workload_load, NETBURST_MORE);
+		workload_run_uncounted(&workload_load, NETBURST_MORE);
 		msr_write(netburst_cccr_msr(i), netburst_cccr(&s));
 		/* The call around the piece counts as well, some tens of instructions. */
 		CHECK_RANGE(t, NB_45, whole - 20, whole + 100, netburst_read(i),
@@ -145,7 +145,7 @@ TEST(netburst, counters_wrap_at_40_bits, REQS(NB_45), NEEDS(need_netburst),
 		netburst_program(&s);
 		netburst_write(i, BIT(32) - 20);
 		msr_write(netburst_cccr_msr(i), netburst_cccr(&s) | NB_CCCR_ENABLE);
-		workload_run_dry(&workload_load, NETBURST_MORE);
+		workload_run_uncounted(&workload_load, NETBURST_MORE);
 		msr_write(netburst_cccr_msr(i), netburst_cccr(&s));
 		CHECK_RANGE(t, NB_45, BIT(32) + whole - 20, BIT(32) + whole + 100,
 			    netburst_read(i), "counter %u, begun 20 below 2^32", i);
@@ -162,7 +162,7 @@ TEST(netburst, instructions_are_counted_exactly, REQS(NB_44), NEEDS(need_netburs
 		struct netburst_setting s = netburst_instructions(i, who, 0);
 
 		for (unsigned p = 0; p < sizeof(pieces) / sizeof(pieces[0]); p++)
-			CHECK_EQ(t, NB_44, netburst_declared(pieces[p], COUNT_INSTRUCTIONS),
+			CHECK_EQ(t, NB_44, netburst_declared(pieces[p], WORKLOAD_INSTRUCTIONS),
 				 netburst_gain(&s, pieces[p], false),
 				 "instr_retired of %s on counter %u", pieces[p]->name, i);
 	}
@@ -179,12 +179,12 @@ TEST(netburst, branches_are_counted_exactly, REQS(NB_43), NEEDS(need_netburst),
 
 	taken.mask = NB_BRANCH_RETIRED_MMTP | NB_BRANCH_RETIRED_MMTM;
 	not_taken.mask = NB_BRANCH_RETIRED_MMNP | NB_BRANCH_RETIRED_MMNM;
-	CHECK_EQ(t, NB_43, netburst_declared(&workload_branch, COUNT_BRANCHES),
+	CHECK_EQ(t, NB_43, netburst_declared(&workload_branch, WORKLOAD_BRANCHES),
 		 netburst_gain(&all, &workload_branch, false), "branch_retired, all bits");
-	CHECK_EQ(t, NB_43, netburst_declared(&workload_branch, COUNT_TAKEN),
+	CHECK_EQ(t, NB_43, netburst_declared(&workload_branch, WORKLOAD_TAKEN),
 		 netburst_gain(&taken, &workload_branch, false), "branch_retired, MMTP and MMTM");
-	CHECK_EQ(t, NB_43, netburst_declared(&workload_branch, COUNT_BRANCHES) -
-			   netburst_declared(&workload_branch, COUNT_TAKEN),
+	CHECK_EQ(t, NB_43, netburst_declared(&workload_branch, WORKLOAD_BRANCHES) -
+			   netburst_declared(&workload_branch, WORKLOAD_TAKEN),
 		 netburst_gain(&not_taken, &workload_branch, false),
 		 "branch_retired, MMNP and MMNM");
 }
@@ -199,7 +199,7 @@ TEST(netburst, mispredicted_branches_are_some_of_all, REQS(NB_43), NEEDS(need_ne
 		.counter = 12, .event = NB_EVENT_MISPRED_BRANCH_RETIRED, .mask = 0x1, .who = who,
 	};
 	u64 branches = netburst_count(&all, &workload_branch, NETBURST_MORE, false);
-	u64 most = workload_declared(&workload_branch, COUNT_BRANCHES, NETBURST_MORE) + AROUND;
+	u64 most = workload_declared(&workload_branch, WORKLOAD_BRANCHES, NETBURST_MORE) + AROUND;
 
 	mispredicted.mask = NB_BRANCH_RETIRED_MMNM | NB_BRANCH_RETIRED_MMTM;
 	CHECK(t, NB_43, branches >= 3 * NETBURST_MORE, "branch_retired, all bits: %lu", branches);
@@ -215,9 +215,9 @@ TEST(netburst, mispredicted_branches_are_some_of_all, REQS(NB_43), NEEDS(need_ne
 TEST(netburst, kinds_of_branches_are_counted_exactly, REQS(NB_31), NEEDS(need_netburst))
 {
 	static const struct { u32 mask; enum workload_count what; const char *name; } kinds[] = {
-		{ 1 << 1, COUNT_CONDITIONAL, "CONDITIONAL" },
-		{ 1 << 2, COUNT_CALLS, "CALL" },
-		{ 1 << 3, COUNT_RETURNS, "RETURN" },
+		{ 1 << 1, WORKLOAD_CONDITIONAL, "CONDITIONAL" },
+		{ 1 << 2, WORKLOAD_CALLS, "CALL" },
+		{ 1 << 3, WORKLOAD_RETURNS, "RETURN" },
 	};
 
 	for (unsigned counter = 4; counter < 8; counter++)
@@ -243,16 +243,16 @@ TEST(netburst, each_counter_counts_only_while_enabled, REQS(NB_31), NEEDS(need_n
 
 		netburst_program(&s);
 		netburst_write(i, before);
-		workload_run_dry(&workload_packed, NETBURST_MORE);
+		workload_run_uncounted(&workload_packed, NETBURST_MORE);
 		CHECK_EQ(t, NB_31, before, netburst_read(i), "%s without its enable flag",
 			 cccrs[i].name);
 		netburst_start(i);
-		workload_run_dry(&workload_packed, NETBURST_MORE);
+		workload_run_uncounted(&workload_packed, NETBURST_MORE);
 		netburst_stop(i);
 		CHECK(t, NB_31, netburst_read(i) >= before + NETBURST_MORE,
 		      "%s counts while it is enabled", cccrs[i].name);
 		before = netburst_read(i);
-		workload_run_dry(&workload_packed, NETBURST_MORE);
+		workload_run_uncounted(&workload_packed, NETBURST_MORE);
 		CHECK_EQ(t, NB_31, before, netburst_read(i), "%s keeps its value when stopped",
 			 cccrs[i].name);
 	}
@@ -271,10 +271,10 @@ TEST(netburst, the_selected_escr_says_what_is_counted, REQS(NB_31), NEEDS(need_n
 
 		/* Both ESCRs stay programmed; the CCCR picks one. */
 		netburst_program(&branches);
-		CHECK_EQ(t, NB_31, netburst_declared(&workload_branch, COUNT_INSTRUCTIONS),
+		CHECK_EQ(t, NB_31, netburst_declared(&workload_branch, WORKLOAD_INSTRUCTIONS),
 			 netburst_gain(&instructions, &workload_branch, false),
 			 "counter %u with select 4", i);
-		CHECK_EQ(t, NB_31, netburst_declared(&workload_branch, COUNT_BRANCHES),
+		CHECK_EQ(t, NB_31, netburst_declared(&workload_branch, WORKLOAD_BRANCHES),
 			 netburst_gain(&branches, &workload_branch, false),
 			 "counter %u with select 5", i);
 	}

@@ -26,7 +26,7 @@ static u64 gain_of_loads(u64 flags)
 
 TEST(netburst, the_threshold_must_be_exceeded, REQS(NB_18), NEEDS(need_netburst))
 {
-	u64 loads = netburst_declared(&workload_sparse, COUNT_LOADS);
+	u64 loads = netburst_declared(&workload_sparse, WORKLOAD_LOADS);
 
 	CHECK_EQ(t, NB_18, loads, gain_of_loads(0), "loads, not compared");
 	CHECK_EQ(t, NB_18, loads, gain_of_loads(NB_CCCR_COMPARE),
@@ -39,7 +39,7 @@ TEST(netburst, the_threshold_must_be_exceeded, REQS(NB_18), NEEDS(need_netburst)
 
 TEST(netburst, complement_and_threshold_need_compare, REQS(NB_18), NEEDS(need_netburst))
 {
-	u64 loads = netburst_declared(&workload_sparse, COUNT_LOADS);
+	u64 loads = netburst_declared(&workload_sparse, WORKLOAD_LOADS);
 
 	CHECK_EQ(t, NB_18, loads, gain_of_loads(NB_CCCR_COMPLEMENT),
 		 "loads with the complement flag alone");
@@ -50,14 +50,14 @@ TEST(netburst, complement_and_threshold_need_compare, REQS(NB_18), NEEDS(need_ne
 
 TEST(netburst, edge_needs_compare, REQS(NB_19), NEEDS(need_netburst))
 {
-	u64 loads = netburst_declared(&workload_sparse, COUNT_LOADS);
+	u64 loads = netburst_declared(&workload_sparse, WORKLOAD_LOADS);
 	u64 always = NB_CCCR_COMPARE | NB_CCCR_COMPLEMENT | THRESHOLD(15);
 
 	struct netburst_setting plain = netburst_instructions(13, netburst_both(netburst_thread()),
 							      NB_CCCR_EDGE);
 
 	/* Instructions retire in clocks that follow each other: not each is an edge. */
-	CHECK_EQ(t, NB_19, netburst_declared(&workload_sparse, COUNT_INSTRUCTIONS),
+	CHECK_EQ(t, NB_19, netburst_declared(&workload_sparse, WORKLOAD_INSTRUCTIONS),
 		 netburst_gain(&plain, &workload_sparse, false),
 		 "instructions with the edge flag alone");
 	CHECK_EQ(t, NB_19, loads, gain_of_loads(NB_CCCR_COMPARE | NB_CCCR_EDGE),
@@ -76,7 +76,7 @@ static void count_together(const struct netburst_setting *s, unsigned count, u64
 	}
 	for (unsigned i = 0; i < count; i++)
 		netburst_start(s[i].counter);
-	workload_run_dry(&workload_sparse, LONG);
+	workload_run_uncounted(&workload_sparse, LONG);
 	for (unsigned i = 0; i < count; i++)
 		netburst_stop(s[i].counter);
 	for (unsigned i = 0; i < count; i++)
@@ -225,7 +225,7 @@ static void check_active(struct test *t, unsigned thread, enum netburst_other ot
 		return;
 	for (unsigned i = 0; i < 4; i++)
 		CHECK_EQ(t, NB_32,
-			 want[i] ? netburst_declared(&workload_packed, COUNT_BRANCHES) : 0,
+			 want[i] ? netburst_declared(&workload_packed, WORKLOAD_BRANCHES) : 0,
 			 active.gain[i], "active thread field \"%s\", %s", names[i], what);
 }
 

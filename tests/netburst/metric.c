@@ -32,14 +32,14 @@ static u64 gain_with_upstream(enum netburst_metric metric, unsigned counter, u32
 TEST(netburst, front_end_event_counts_tagged_loads_and_stores, REQS(NB_34), NEEDS(need_netburst))
 {
 	for (unsigned c = FIRST_IQ; c < NB_COUNTERS; c++) {
-		u64 loads = netburst_declared(&workload_load, COUNT_LOADS);
+		u64 loads = netburst_declared(&workload_load, WORKLOAD_LOADS);
 		u32 escr = netburst_escr_msr(c, NB_EVENT_UOP_TYPE);
 
 		CHECK_EQ(t, NB_34, loads, gain_of(NB_METRIC_MEMORY_LOADS, c, &workload_load),
 			 "memory_loads of loads on counter %u", c);
 		CHECK_EQ(t, NB_34, 0, gain_of(NB_METRIC_MEMORY_LOADS, c, &workload_store),
 			 "memory_loads of stores on counter %u", c);
-		CHECK_EQ(t, NB_34, netburst_declared(&workload_store, COUNT_STORES),
+		CHECK_EQ(t, NB_34, netburst_declared(&workload_store, WORKLOAD_STORES),
 			 gain_of(NB_METRIC_MEMORY_STORES, c, &workload_store),
 			 "memory_stores of stores on counter %u", c);
 		CHECK_EQ(t, NB_34, 0, gain_of(NB_METRIC_MEMORY_STORES, c, &workload_load),
@@ -54,7 +54,7 @@ TEST(netburst, front_end_event_counts_tagged_loads_and_stores, REQS(NB_34), NEED
 TEST(netburst, execution_event_counts_its_tag, REQS(NB_35), NEEDS(need_netburst))
 {
 	const u32 firm_escr0 = 0x3a4;
-	u64 packed = netburst_declared(&workload_packed, COUNT_BRANCHES);
+	u64 packed = netburst_declared(&workload_packed, WORKLOAD_BRANCHES);
 	u64 upstream;
 
 	for (unsigned c = FIRST_IQ; c < NB_COUNTERS; c++) {

@@ -20,7 +20,7 @@ static void run_from(unsigned counter, u64 nth)
 	netburst_stop(counter);
 	netburst_preset(counter, nth);
 	netburst_start(counter);
-	workload_run_dry(&workload_packed, NETBURST_MORE);
+	workload_run_uncounted(&workload_packed, NETBURST_MORE);
 }
 
 /* The CCCR is read, written, stopped and started; its counter goes on, overflows again, and is
@@ -77,7 +77,7 @@ static u64 additions(void)
 	netburst_program(&s);
 	netburst_write(ADDER, 0);
 	netburst_start(ADDER);
-	workload_run_dry(&workload_packed, NETBURST_MORE);
+	workload_run_uncounted(&workload_packed, NETBURST_MORE);
 	netburst_stop(ADDER);
 	return netburst_read(ADDER);
 }
@@ -92,7 +92,7 @@ static const struct pmi_log *overflow_on(u64 nth, u64 flags, const struct pmi_op
 	netburst_preset(ADDER, nth);
 	pmi_open(options);
 	netburst_start(ADDER);
-	workload_run_dry(&workload_packed, NETBURST_MORE);
+	workload_run_uncounted(&workload_packed, NETBURST_MORE);
 	log = pmi_settle();
 	netburst_stop(ADDER);
 	return log;
@@ -191,7 +191,7 @@ static void overflow(void)
 	netburst_program(&s);
 	netburst_preset(ADDER, PERIOD);
 	netburst_start(ADDER);
-	workload_run_dry(&workload_packed, NETBURST_MORE);
+	workload_run_uncounted(&workload_packed, NETBURST_MORE);
 	pmi_settle();
 	netburst_stop(ADDER);
 }
@@ -244,7 +244,7 @@ static void check_left_alone(struct test *t, u64 mine)
 	pmi_open(&keep);
 	netburst_start(ADDER);
 	for (unsigned i = 1; i < 4; i++) {
-		workload_run_dry(&workload_packed, NETBURST_MORE);
+		workload_run_uncounted(&workload_packed, NETBURST_MORE);
 		count[i] = pmi_settle()->count;
 	}
 	netburst_stop(ADDER);

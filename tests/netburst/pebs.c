@@ -10,7 +10,7 @@
 #include "tests/frame/needs.h"
 #include "tests/netburst/sampling.h"
 #include "tests/measure/sampling.h"
-#include "tests/measure/walk.h"
+#include "tests/measure/marked_walk.h"
 
 #define SIZE	144u	/* Figure 17-10: the last field begins at 88H */
 
@@ -22,7 +22,7 @@ static struct netburst_sampling own_loads(void)
 	return netburst_sample_loads(NETBURST_PEBS_COUNTER(thread), netburst_both(thread));
 }
 
-static u64 at(const u8 *record, unsigned offset)
+static u64 pebs_at(const u8 *record, unsigned offset)
 {
 	return *(const volatile u64 *)(uintptr_t)(record + offset);
 }
@@ -35,11 +35,11 @@ static void check_record(struct test *t, const struct netburst_taken *taken, con
 		return;
 	CHECK_EQ(t, NB_37, SIZE, (u64)taken->bytes, "bytes by which the index moved, %s", what);
 	CHECK(t, NB_37, !taken->outside, "no byte beside the record was written, %s", what);
-	CHECK_EQ(t, NB_37, taken->record.value[RECORD_rip], at(taken->first, 0x08),
+	CHECK_EQ(t, NB_37, taken->record.value[RECORD_rip], pebs_at(taken->first, 0x08),
 		 "RIP at 08H, %s", what);
-	CHECK_EQ(t, NB_37, others, at(taken->first, 0x00) & FLAGS_LOOKED_AT & ~STATUS_FLAGS,
+	CHECK_EQ(t, NB_37, others, pebs_at(taken->first, 0x00) & FLAGS_LOOKED_AT & ~STATUS_FLAGS,
 		 "flags at 00H that the loads don't change, %s", what);
-	CHECK_EQ(t, NB_37, taken->record.value[RECORD_rax], at(taken->first, 0x10),
+	CHECK_EQ(t, NB_37, taken->record.value[RECORD_rax], pebs_at(taken->first, 0x10),
 		 "RAX at 10H, %s", what);
 	sampling_check_registers(t, AT(NB_37), taken->first, taken->memory, taken->stack);
 }

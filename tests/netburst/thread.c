@@ -154,7 +154,7 @@ static void check_table_18_66(struct test *t, unsigned thread, bool user)
 	if (!measure(t, &all, thread, NETBURST_ASLEEP))
 		return;
 	check_cells(t, &claims, table_18_66, &all, now,
-		    netburst_declared(&workload_load, COUNT_INSTRUCTIONS), what[thread][user]);
+		    netburst_declared(&workload_load, WORKLOAD_INSTRUCTIONS), what[thread][user]);
 	report_erratum(t, &all, now, what[thread][user]);
 }
 
@@ -195,7 +195,7 @@ static void check_beside_a_busy_one(struct test *t, unsigned thread)
 		if (!measure(t, &all, thread, other ? NETBURST_IN_USR : NETBURST_IN_OS))
 			return;
 		check_cells(t, &claims, table_18_66, &all, situation(thread, user),
-			    netburst_declared(&workload_packed, COUNT_BRANCHES),
+			    netburst_declared(&workload_packed, WORKLOAD_BRANCHES),
 			    busy[thread][user][other]);
 	}
 }
@@ -229,7 +229,7 @@ static void check_table_18_67(struct test *t, struct test_claim claim, unsigned 
 		if (!measure(t, &all, thread, other ? NETBURST_IN_USR : NETBURST_IN_OS))
 			return;
 		check_cells(t, &claims, table_18_67, &all, now,
-			    netburst_declared(&workload_packed, COUNT_BRANCHES),
+			    netburst_declared(&workload_packed, WORKLOAD_BRANCHES),
 			    busy[thread][user][other]);
 	}
 }
@@ -272,7 +272,7 @@ static void check_own_flags(struct test *t, unsigned thread)
 	seen = (struct own_flags){ .apic_id = 0 };
 	if (!netburst_run(t, thread, NETBURST_ASLEEP, count_by_apic_id, &seen))
 		return;
-	CHECK_EQ(t, NB_25, netburst_declared(&workload_load, COUNT_INSTRUCTIONS), seen.own,
+	CHECK_EQ(t, NB_25, netburst_declared(&workload_load, WORKLOAD_INSTRUCTIONS), seen.own,
 		 "initial APIC ID %#x, flags of T%u", seen.apic_id, seen.apic_id & 1);
 	CHECK_EQ(t, NB_25, 0, seen.others, "initial APIC ID %#x, flags of T%u", seen.apic_id,
 		 !(seen.apic_id & 1));

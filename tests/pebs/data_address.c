@@ -9,7 +9,7 @@
 #include "spec/msr.h"
 #include "tests/frame/calibration.h"
 #include "tests/frame/needs.h"
-#include "tests/measure/walk.h"
+#include "tests/measure/marked_walk.h"
 
 /* Offsets in a record: Tables 18-44 and 18-46. */
 #define AT_ADDRESS	0x98
@@ -23,14 +23,14 @@ static u64 operand_address(unsigned mark)
 }
 
 /* The field at an offset of the table, read without the decoder. */
-static u64 at(const void *record, unsigned offset)
+static u64 data_address_at(const void *record, unsigned offset)
 {
 	return *(const volatile u64 *)((uintptr_t)record + offset);
 }
 
 /* One record of the marked loads, counted on a counter. */
-static bool take(struct test *t, struct test_claim claim, unsigned counter,
-		 struct pebs_record *record, unsigned *mark)
+static bool data_address_take(struct test *t, struct test_claim claim, unsigned counter,
+			      struct pebs_record *record, unsigned *mark)
 {
 	struct ds_setup setup = sampling_setup(8);
 	int m;
@@ -80,14 +80,14 @@ static bool eligible(u64 address)
  */
 TEST(record, haswell_load_record_holds_its_data_linear_address,
      REQS(DLA_01, DLA_02, DLA_08, DLA_11, REC_HSW_05),
-     NEEDS(need_perfmon, need_format2, need_haswell))
+     NEEDS(need_perfmon, need_format2, need_data_address))
 {
 	for (unsigned c = 0; c < 4; c++) {
 		struct pebs_record record;
 		unsigned mark;
 		u64 address;
 
-		if (!take(t, AT(DLA_01), c, &record, &mark))
+		if (!data_address_take(t, AT(DLA_01), c, &record, &mark))
 			continue;
 		address = sampling_field(&record, RECORD_data_linear_address);
 		CHECK(t, IDS(DLA_01, DLA_02, DLA_11, REC_HSW_05), eligible(address),
@@ -111,7 +111,7 @@ TEST(record, haswell_load_record_holds_its_data_linear_address,
  *        A0H are 0
  */
 TEST(record, haswell_store_record_holds_its_data_linear_address, REQS(DLA_02, DLA_04, DLA_06),
-     NEEDS(need_perfmon, need_format2, need_haswell))
+     NEEDS(need_perfmon, need_format2, need_data_address))
 {
 	struct ds_setup setup = sampling_setup(8);
 	struct pebs_record record;
@@ -139,7 +139,7 @@ TEST(record, haswell_store_record_holds_its_data_linear_address, REQS(DLA_02, DL
  * Then   EventingIP is that instruction, and the field at 98H that address
  */
 TEST(record, haswell_locked_load_record_holds_its_data_linear_address, REQS(DLA_10),
-     NEEDS(need_perfmon, need_format2, need_haswell))
+     NEEDS(need_perfmon, need_format2, need_data_address))
 {
 	struct ds_setup setup = sampling_setup(8);
 	struct pebs_record record;
@@ -171,16 +171,16 @@ TEST(record, haswell_locked_load_record_holds_its_data_linear_address, REQS(DLA_
  * Then   the field at A8H, and bits 63:1 at A0H, are 0
  */
 TEST(record, haswell_load_record_has_zero_source_and_latency,
-     REQS(DLA_04, DLA_05, REC_14, REC_HSW_06), NEEDS(need_perfmon, need_format2, need_haswell))
+     REQS(DLA_04, DLA_05, REC_14, REC_HSW_06), NEEDS(need_perfmon, need_format2, need_data_address))
 {
 	struct pebs_record record;
 	unsigned mark;
 
-	if (!take(t, AT(DLA_05), 0, &record, &mark))
+	if (!data_address_take(t, AT(DLA_05), 0, &record, &mark))
 		return;
-	CHECK_EQ(t, IDS(DLA_05, REC_14, REC_HSW_06), 0, at(ds_record(0), AT_LATENCY),
+	CHECK_EQ(t, IDS(DLA_05, REC_14, REC_HSW_06), 0, data_address_at(ds_record(0), AT_LATENCY),
 		 "latency at A8H");
-	CHECK_EQ(t, IDS(DLA_04, REC_14), 0, at(ds_record(0), AT_SOURCE) & ~BIT(0),
+	CHECK_EQ(t, IDS(DLA_04, REC_14), 0, data_address_at(ds_record(0), AT_SOURCE) & ~BIT(0),
 		 "bits 63:1 at A0H");
 }
 
@@ -194,14 +194,14 @@ TEST(record, haswell_load_record_has_zero_source_and_latency,
  * Control: the status bit is set, and with PEBS_EN_PMC0 = 1 there is a record
  */
 TEST(record, precise_event_without_pebs_enable_makes_no_record, REQS(DLA_12),
-     NEEDS(need_perfmon, need_format2, need_haswell))
+     NEEDS(need_perfmon, need_format2, need_data_address))
 {
 	struct ds_setup setup = sampling_setup(8);
 	struct pebs_record record;
 	unsigned mark;
 	int64_t offset = 0;
 
-	if (!take(t, CONTROL_AT(DLA_12), 0, &record, &mark))
+	if (!data_address_take(t, CONTROL_AT(DLA_12), 0, &record, &mark))
 		return;
 	ds_open(&setup);
 	counter_program(0, LOADS, COUNT_BOTH);
@@ -226,7 +226,7 @@ TEST(record, precise_event_without_pebs_enable_makes_no_record, REQS(DLA_12),
  * Then   bits 63:1 at A0H, the field at A8H, and the transaction bits at B8H are 0
  */
 TEST(record, first_pebs_record_of_the_run_has_zero_source_latency_and_tx,
-     REQS(DLA_04, DLA_05, REC_14), NEEDS(need_perfmon, need_format2, need_haswell))
+     REQS(DLA_04, DLA_05, REC_14), NEEDS(need_perfmon, need_format2, need_data_address))
 {
 	const struct calibration *c = calibration_get();
 
@@ -234,9 +234,10 @@ TEST(record, first_pebs_record_of_the_run_has_zero_source_latency_and_tx,
 		test_inconclusive(t, "the run's first overflow made no record");
 		return;
 	}
-	CHECK_EQ(t, DLA_04, 0, at(c->first_record, AT_SOURCE) & ~BIT(0), "bits 63:1 at A0H");
-	CHECK_EQ(t, DLA_05, 0, at(c->first_record, AT_LATENCY), "latency at A8H");
-	CHECK_EQ(t, REC_14, 0, at(c->first_record, AT_TX) & sampling_tx_mask(),
+	CHECK_EQ(t, DLA_04, 0, data_address_at(c->first_record, AT_SOURCE) & ~BIT(0),
+		 "bits 63:1 at A0H");
+	CHECK_EQ(t, DLA_05, 0, data_address_at(c->first_record, AT_LATENCY), "latency at A8H");
+	CHECK_EQ(t, REC_14, 0, data_address_at(c->first_record, AT_TX) & sampling_tx_mask(),
 		 "TX abort information at B8H");
 }
 
@@ -251,7 +252,7 @@ TEST(record, first_pebs_record_of_the_run_has_zero_source_latency_and_tx,
  * Then   bit 0 at A0H is 1 in most of them
  */
 TEST(record, store_record_after_a_load_record_has_its_hit_bit, REQS(DLA_03),
-     NEEDS(need_perfmon, need_format2, need_haswell))
+     NEEDS(need_perfmon, need_format2, need_data_address))
 {
 	enum { TURNS = 8 };
 	unsigned hits = 0;
@@ -286,7 +287,7 @@ static unsigned check_listed(struct test *t, struct test_claim claim, const stru
 	unsigned records;
 
 	ds_open(&setup);
-	pebs_arm(2, e->event, COUNT_BOTH, WALK_PERIOD);
+	pebs_arm(2, e->event, COUNT_BOTH, MARKED_WALK_PERIOD);
 	workload_run(e->workload, ROUNDS_FOR(1), pmc_one(2));
 	pebs_disarm();
 	counter_program_disabled(2, 0, 0);
@@ -294,7 +295,7 @@ static unsigned check_listed(struct test *t, struct test_claim claim, const stru
 	records = ds_records();
 	sampling_want(t, 1);
 	for (unsigned i = 0; i < records; i++)
-		test_check_range(t, claim, low, high - 1, at(ds_record(i), AT_ADDRESS),
+		test_check_range(t, claim, low, high - 1, data_address_at(ds_record(i), AT_ADDRESS),
 				 "data linear address of a record of %s", e->name);
 	return records;
 }
@@ -309,7 +310,7 @@ static unsigned check_listed(struct test *t, struct test_claim claim, const stru
  * Then   there is one, and its data linear address lies in that memory
  */
 TEST(record, uop_events_of_table_18_45_have_addresses, REQS(DLA_10),
-     NEEDS(need_perfmon, need_format2, need_haswell))
+     NEEDS(need_perfmon, need_format2, need_data_address))
 {
 	static const struct listed events[] = {
 		{ "MEM_UOPS_RETIRED.ALL_LOADS", 0x81d0, &workload_split },

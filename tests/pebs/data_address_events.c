@@ -2,12 +2,12 @@
 /*
  * Data address profiling, event by event and operand by operand: SDM Table 18-45 "Precise Events
  * That Supports Data Linear Address Profiling", Table 18-46. Each event is provoked by a workload
- * made for it (tests/measure/hierarchy.h); all its accesses are in a known place. What needs
- * another core's cache is in snoop.c and elsewhere_source.c.
+ * made for it (tests/measure/cache_workload.h); all its accesses are in a known place. What needs
+ * another core's cache is in snoop.c and remote_source.c.
  */
-#include "tests/measure/forms.h"
+#include "tests/measure/addressing_mode.h"
 #include "tests/frame/needs.h"
-#include "tests/measure/tagged.h"
+#include "tests/measure/mem_sample.h"
 
 /* Table 18-45, the order of its columns. */
 static const struct listed {
@@ -23,13 +23,13 @@ static const struct listed {
 	{ EK_XSNP_NONE, ACCESS_L3 },
 };
 
-static struct tagged_record records[TAGGED_MOST];
+static struct mem_sample_record records[MEM_SAMPLE_MOST];
 
 /* One record of the event on a counter; nothing but its PEBS enable bit. */
-static struct tagged_setup profile(const struct event *event, unsigned counter)
+static struct mem_sample_setup profile(const struct event *event, unsigned counter)
 {
-	return (struct tagged_setup){ .counter = counter, .event = event->code,
-				      .period = TAGGED_PERIOD, .enable = pmc_one(counter),
+	return (struct mem_sample_setup){ .counter = counter, .event = event->code,
+				      .period = MEM_SAMPLE_PERIOD, .enable = pmc_one(counter),
 				      .wanted = 1 };
 }
 
@@ -37,19 +37,19 @@ static struct tagged_setup profile(const struct event *event, unsigned counter)
 static bool check_event(struct test *t, const struct listed *l, const struct event *event,
 			unsigned counter)
 {
-	struct tagged_setup setup = profile(event, counter);
-	struct hierarchy h;
+	struct mem_sample_setup setup = profile(event, counter);
+	struct cache_workload h;
 	unsigned count;
 
-	if (!tagged_prepare(t, l->access, &h))
+	if (!mem_sample_prepare(t, l->access, &h))
 		return false;
-	count = tagged_take(&setup, &h, records);
-	if (!tagged_enough(t, AT(DLA_10), &h, count, 1))
+	count = mem_sample_take(&setup, &h, records);
+	if (!mem_sample_enough(t, AT(DLA_10), &h, count, 1))
 		return false;
 	for (unsigned i = 0; i < count; i++) {
 		u64 address = records[i].address;
 
-		CHECK(t, IDS(DLA_01, DLA_10), tagged_in_place(&h, address),
+		CHECK(t, IDS(DLA_01, DLA_10), mem_sample_in_place(&h, address),
 		      "address 0x%lx of %s on IA32_PMC%u, %s are from 0x%lx to 0x%lx", address,
 		      event->name, counter, h.name, h.first, h.last);
 		CHECK_EQ(t, DLA_04, 0, records[i].source & ~BIT(0), "bits 63:1 of A0H, %s",
@@ -75,7 +75,7 @@ static bool check_event(struct test *t, const struct listed *l, const struct eve
  * Then   each record's address is in that place, bits 63:1 of A0H are 0, and A8H is 0
  */
 TEST(dla, each_event_of_table_18_45_has_its_data_address, REQS(DLA_01, DLA_04, DLA_05, DLA_10),
-     NEEDS(need_perfmon, need_format2, need_haswell))
+     NEEDS(need_perfmon, need_format2, need_data_address))
 {
 	for (unsigned i = 0; i < sizeof(listed) / sizeof(listed[0]); i++) {
 		struct event event;
@@ -91,24 +91,24 @@ TEST(dla, each_event_of_table_18_45_has_its_data_address, REQS(DLA_01, DLA_04, D
 
 #define FORM_ROUNDS	4000	/* each accesses memory that is near: 125 periods */
 
-static void check_form(struct test *t, const struct form *form, enum event_kind kind)
+static void check_form(struct test *t, const struct addressing_mode *form, enum event_kind kind)
 {
-	struct tagged_setup setup;
+	struct mem_sample_setup setup;
 	struct event event;
-	struct hierarchy h;
+	struct cache_workload h;
 	unsigned count;
 
-	if (!tagged_prepare(t, ACCESS_L1, &h) ||
+	if (!mem_sample_prepare(t, ACCESS_L1, &h) ||
 	    !HARNESS_CHECK(t, event_get(kind, EV_DLA, &event), "the event is in the table"))
 		return;
 	setup = profile(&event, 2);
 	setup.most = FORM_ROUNDS;
 	h.workload = form->workload;
 	h.name = form->name;
-	form_begin();
-	count = tagged_take(&setup, &h, records);
-	form_end();
-	if (!tagged_enough(t, AT(DLA_02), &h, count, 1))
+	addressing_mode_begin();
+	count = mem_sample_take(&setup, &h, records);
+	addressing_mode_end();
+	if (!mem_sample_enough(t, AT(DLA_02), &h, count, 1))
 		return;
 	for (unsigned i = 0; i < count; i++)
 		CHECK_EQ(t, DLA_02, form->address, records[i].address,
@@ -125,17 +125,17 @@ static void check_form(struct test *t, const struct form *form, enum event_kind 
  * Then   each record's address is the operand's linear one
  */
 TEST(dla, data_address_is_linear_for_each_operand_form, REQS(DLA_02),
-     NEEDS(need_perfmon, need_format2, need_haswell))
+     NEEDS(need_perfmon, need_format2, need_data_address))
 {
-	struct form form;
+	struct addressing_mode form;
 
-	for (unsigned i = 0; form_of_load(i, &form); i++)
+	for (unsigned i = 0; addressing_mode_of_load(i, &form); i++)
 		check_form(t, &form, EK_LOADS);
-	for (unsigned i = 0; form_of_store(i, &form); i++)
+	for (unsigned i = 0; addressing_mode_of_store(i, &form); i++)
 		check_form(t, &form, EK_STORES);
 }
 
-static bool hit(const struct tagged_record *record, u64 bit)
+static bool hit(const struct mem_sample_record *record, u64 bit)
 {
 	return record->source & bit;
 }
@@ -152,9 +152,9 @@ static bool hit(const struct tagged_record *record, u64 bit)
  * Then   bit 0 of A0H is 1 in most records of hits, and 0 in most of misses
  */
 TEST(dla, store_record_has_the_hit_bit_exactly_if_the_l1_was_hit, REQS(DLA_03),
-     NEEDS(need_perfmon, need_format2, need_haswell))
+     NEEDS(need_perfmon, need_format2, need_data_address))
 {
-	struct tagged_setup setup;
+	struct mem_sample_setup setup;
 	struct event event;
 
 	if (!HARNESS_CHECK(t, event_get(EK_STORES, EV_DLA | EV_STORE_L1, &event),
@@ -162,15 +162,15 @@ TEST(dla, store_record_has_the_hit_bit_exactly_if_the_l1_was_hit, REQS(DLA_03),
 		return;
 	for (unsigned c = 0; c < 4; c++) {
 		setup = profile(&event, c);
-		tagged_check_most(t, AT(DLA_03), &setup, ACCESS_STORE_HIT, true, hit, BIT(0),
-				  "have bit 0");
-		tagged_check_most(t, AT(DLA_03), &setup, ACCESS_STORE_MISS, false, hit, BIT(0),
-				  "have bit 0");
+		mem_sample_check_most(t, AT(DLA_03), &setup, ACCESS_STORE_HIT, true, hit, BIT(0),
+				      "have bit 0");
+		mem_sample_check_most(t, AT(DLA_03), &setup, ACCESS_STORE_MISS, false, hit, BIT(0),
+				      "have bit 0");
 	}
 	if (!HARNESS_CHECK(t, event_get(EK_STLB_MISS_STORES, EV_DLA | EV_STORE_L1, &event),
 			   "the event is in the table"))
 		return;
 	setup = profile(&event, 0);
-	tagged_check_most(t, AT(DLA_03), &setup, ACCESS_STORE_PAGE_WALK, true, hit, BIT(0),
-			  "have bit 0");
+	mem_sample_check_most(t, AT(DLA_03), &setup, ACCESS_STORE_PAGE_WALK, true, hit, BIT(0),
+			      "have bit 0");
 }

@@ -10,7 +10,7 @@
 #include "spec/msr.h"
 #include "tests/frame/calibration.h"
 #include "tests/frame/needs.h"
-#include "tests/measure/walk.h"
+#include "tests/measure/marked_walk.h"
 
 #define FORMAT1_BYTES	0xb0u	/* Table 18-23: the last field begins at A8H */
 #define FORMAT2_BYTES	0xc0u	/* Table 18-44: the last field begins at B8H */
@@ -22,8 +22,8 @@
 static struct sampling_sum expected[SAMPLE_MARKS];
 
 /* One record of the marked loads, counted on a counter. */
-static bool take(struct test *t, struct test_claim claim, unsigned counter,
-		 struct pebs_record *record, unsigned *mark)
+static bool record_take(struct test *t, struct test_claim claim, unsigned counter,
+			struct pebs_record *record, unsigned *mark)
 {
 	struct ds_setup setup = sampling_setup(8);
 	int m;
@@ -43,7 +43,7 @@ static bool take(struct test *t, struct test_claim claim, unsigned counter,
 }
 
 /* The field at an offset of the table, read without the decoder. */
-static u64 at(const void *record, unsigned offset)
+static u64 record_at(const void *record, unsigned offset)
 {
 	return *(const volatile u64 *)((uintptr_t)record + offset);
 }
@@ -68,7 +68,7 @@ TEST(record, pebs_format1_record_is_0xb0_bytes, REQS(REC_02),
 	sampling_want(t, 1);
 	CHECK_EQ(t, REC_02, FORMAT1_BYTES, (u64)ds_bytes(), "bytes by which the index moved");
 	if (CHECK(t, REC_02, ds_record_written(0), "the record's bytes"))
-		CHECK_EQ(t, REC_02, 4, at(ds_record(0), AT_STATUS) & 0xf,
+		CHECK_EQ(t, REC_02, 4, record_at(ds_record(0), AT_STATUS) & 0xf,
 			 "IA32_PERF_GLOBAL_STATUS[3:0] at 90H, IA32_PMC2");
 }
 
@@ -112,7 +112,7 @@ TEST(record, eventing_ip_of_a_record_names_a_load_that_retired, REQS(REC_HSW_02)
 		struct pebs_record record;
 		unsigned mark;
 
-		take(t, AT(REC_HSW_02), c, &record, &mark);
+		record_take(t, AT(REC_HSW_02), c, &record, &mark);
 	}
 }
 
@@ -192,7 +192,7 @@ TEST(record, registers_of_a_record_are_those_after_the_load, REQS(REC_04, REC_12
 	struct pebs_record record;
 	unsigned mark;
 
-	if (!take(t, AT(REC_04), 0, &record, &mark))
+	if (!record_take(t, AT(REC_04), 0, &record, &mark))
 		return;
 	CHECK_EQ(t, REC_04, expected[mark].rax, sampling_field(&record, RECORD_rax),
 		 "RAX after marked load %u, which adds to it", mark);
@@ -215,12 +215,14 @@ static void check_offsets(struct test *t, struct test_claim claim)
 	sampling_check_registers(t, claim, bytes, (u64)(uintptr_t)workload_memory(),
 				 workload_stack());
 	for (unsigned i = 0; i < SAMPLE_MARKS; i++)
-		rax |= at(bytes, AT_RAX) == expected[i].rax;
-	test_check(t, claim, rax || at(bytes, AT_RAX) == SAMPLE_RAX, "RAX",
-		   "RAX 0x%lx at offset 0x10 is one of the marked loads'", at(bytes, AT_RAX));
-	test_check(t, claim, workload_mark_at(&workload_sample, SAMPLE_MARKS,
-					      at(bytes, AT_RIP) - workload_sample.mark_length) >= 0,
-		   "R/EIP", "R/EIP 0x%lx at offset 0x08", at(bytes, AT_RIP));
+		rax |= record_at(bytes, AT_RAX) == expected[i].rax;
+	test_check(t, claim, rax || record_at(bytes, AT_RAX) == SAMPLE_RAX, "RAX",
+		   "RAX 0x%lx at offset 0x10 is one of the marked loads'",
+		   record_at(bytes, AT_RAX));
+	test_check(t, claim,
+		   workload_mark_at(&workload_sample, SAMPLE_MARKS,
+				    record_at(bytes, AT_RIP) - workload_sample.mark_length) >= 0,
+		   "R/EIP", "R/EIP 0x%lx at offset 0x08", record_at(bytes, AT_RIP));
 }
 
 /*
@@ -267,7 +269,7 @@ TEST(record, flags_of_a_record_are_those_after_the_load, REQS(REC_11),
 	struct pebs_record record;
 	unsigned mark;
 
-	if (!take(t, AT(REC_11), 0, &record, &mark))
+	if (!record_take(t, AT(REC_11), 0, &record, &mark))
 		return;
 	CHECK_EQ(t, REC_11, others | expected[mark].flags,
 		 sampling_field(&record, RECORD_rflags) & FLAGS_LOOKED_AT,

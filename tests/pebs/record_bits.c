@@ -9,7 +9,7 @@
 #include "spec/msr.h"
 #include "tests/frame/needs.h"
 #include "tests/measure/overflow.h"
-#include "tests/measure/walk.h"
+#include "tests/measure/marked_walk.h"
 
 #define STATUS_TRIES 8		/* as in tests/pebs/record.c: an image may be 0 now and then */
 #define LOADS_BEFORE (PERIOD - 4)

@@ -7,7 +7,7 @@
 #include "pmu/pmi.h"
 #include "spec/msr.h"
 #include "tests/frame/needs.h"
-#include "tests/measure/walk.h"
+#include "tests/measure/marked_walk.h"
 
 /* Fewer loads than the period: the way down has some too, and the marked ones are many. */
 #define LOADS_BEFORE (PERIOD - 12)
@@ -16,7 +16,7 @@
 #define OVF_BUF IA32_PERF_GLOBAL_STATUS_OVF_BUF
 
 /* One overflow of a counter at CPL 3, after so many loads. Returns RSP of the code. */
-static u64 run(const struct ds_setup *setup, unsigned c, u64 flags, u64 loads)
+static u64 record_level_run(const struct ds_setup *setup, unsigned c, u64 flags, u64 loads)
 {
 	u64 rsp;
 
@@ -41,7 +41,7 @@ static void check_fields(struct test *t, unsigned c, u64 flags, u64 loads)
 
 	sampling_fill(expected, SAMPLE_MARKS);
 	others = rflags_read() & FLAGS_LOOKED_AT & ~STATUS_FLAGS;
-	rsp = run(&setup, c, flags, loads);
+	rsp = record_level_run(&setup, c, flags, loads);
 	if (!sampling_one_record(t, AT(REC_03), &record))
 		return;
 	mark = workload_mark_at(w, SAMPLE_MARKS, sampling_field(&record, RECORD_rip) -
@@ -146,7 +146,7 @@ TEST(ds, record_of_cpl_3_reaches_the_threshold_and_reloads,
 		setup.threshold = 1;
 		setup.reset[c] = reload;
 		pmi_open(NULL);
-		run(&setup, c, 0, LOADS_BEFORE);
+		record_level_run(&setup, c, 0, LOADS_BEFORE);
 		log = pmi_settle();
 		pmi_close();
 		CHECK_EQ(t, DS_03, size, (u64)ds_bytes(), "bytes by which the index moved");

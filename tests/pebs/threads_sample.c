@@ -9,12 +9,12 @@
 #include "spec/msr.h"
 #include "tests/frame/needs.h"
 #include "tests/measure/sampling.h"
-#include "tests/measure/together.h"
+#include "tests/measure/two_cpus.h"
 
 #define RECORDS 3
 
 struct sampling {
-	struct together both;
+	struct two_cpus both;
 	bool samples[2];
 	unsigned records[2];
 	unsigned foreign[2];	/* records of code that isn't this side's */
@@ -34,15 +34,15 @@ static u64 rounds(unsigned side)
 static void sample(void *arg)
 {
 	struct sampling *s = arg;
-	unsigned side = together_side();
+	unsigned side = two_cpus_side();
 	enum record_format format = counter_caps()->record_format;
 	struct ds_setup setup = sampling_setup(8);
 
 	sampling_open_rounds(&setup);
-	together_meet(&s->both);	/* both have an area, and a counter that is armed */
+	two_cpus_barrier(&s->both);	/* both have an area, and a counter that is armed */
 	if (s->samples[side])
 		workload_run(pieces[side], rounds(side), pmc_one(0));
-	together_meet(&s->both);
+	two_cpus_barrier(&s->both);
 	pebs_disarm();
 	counter_program_disabled(0, 0, 0);
 	s->records[side] = ds_records();
@@ -78,14 +78,14 @@ TEST(ds, each_processor_writes_records_to_its_own_ds_area, REQS(DS_18),
 
 	if (!sampling_shadow_fits(t))
 		return;
-	TOGETHER_WITH_EACH(cpu)
+	FOR_EACH_PARTNER(cpu)
 		for (unsigned which = 1; which < 4; which++) {
 			struct sampling s = { .samples = { which & 1, which & 2 } };
 
-			if (!together_run(t, &s.both, cpu, sample, &s))
+			if (!two_cpus_run(t, &s.both, cpu, sample, &s))
 				return;
 			for (unsigned side = 0; side < 2; side++) {
-				const char *whose = together_whose(cpu, side);
+				const char *whose = two_cpus_whose(cpu, side);
 
 				CHECK_EQ(t, DS_18, s.samples[side] ? RECORDS : 0, s.records[side],
 					 "records in the buffer of %s, which samples %u, the "

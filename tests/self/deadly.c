@@ -9,7 +9,7 @@
 #include "kernel/descriptor.h"
 #include "kernel/intr.h"
 #include "tests/frame/needs.h"
-#include "tests/measure/together.h"
+#include "tests/measure/two_cpus.h"
 
 #define DEADLINE_MS	500u
 
@@ -72,8 +72,8 @@ TEST(deadly, triple_fault_is_an_error, NO_REQS, NEEDS(NULL), .deadline_ms = DEAD
 
 static void meet_or_fail(void *arg)
 {
-	if (together_side() == 0)
-		together_meet(arg);
+	if (two_cpus_side() == 0)
+		two_cpus_barrier(arg);
 	else
 		__asm__ volatile("ud2");
 }
@@ -87,8 +87,8 @@ static void meet_or_fail(void *arg)
  */
 TEST(deadly, exception_on_another_processor_ends_a_barrier, NO_REQS, NEEDS(need_second_processor))
 {
-	static struct together both;
+	static struct two_cpus both;
 
-	together_run(t, &both, smp_second(), meet_or_fail, &both);
+	two_cpus_run(t, &both, smp_second(), meet_or_fail, &both);
 	test_note(t, "who waited for it went on");
 }

@@ -158,10 +158,15 @@ TEST(selftest, user_call_runs_at_cpl_3, NO_REQS, NEEDS(NULL))
 }
 
 static const char *const count_names[WORKLOAD_COUNTS] = {
-	[COUNT_INSTRUCTIONS] = "instructions", [COUNT_LOADS] = "loads", [COUNT_STORES] = "stores",
-	[COUNT_LOCKS] = "locked loads", [COUNT_BRANCHES] = "branches",
-	[COUNT_CONDITIONAL] = "conditional branches", [COUNT_TAKEN] = "taken branches",
-	[COUNT_CALLS] = "calls", [COUNT_RETURNS] = "returns",
+	[WORKLOAD_INSTRUCTIONS] = "instructions",
+	[WORKLOAD_LOADS] = "loads",
+	[WORKLOAD_STORES] = "stores",
+	[WORKLOAD_LOCKS] = "locked loads",
+	[WORKLOAD_BRANCHES] = "branches",
+	[WORKLOAD_CONDITIONAL] = "conditional branches",
+	[WORKLOAD_TAKEN] = "taken branches",
+	[WORKLOAD_CALLS] = "calls",
+	[WORKLOAD_RETURNS] = "returns",
 };
 
 static void prove(struct test *t, const struct workload *w, u64 n)

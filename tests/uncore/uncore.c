@@ -7,7 +7,7 @@
  */
 #include "kernel/fault.h"
 #include "pmu/counter.h"
-#include "tests/measure/hierarchy.h"
+#include "tests/measure/cache_workload.h"
 #include "tests/frame/needs.h"
 #include "tests/uncore/uncore.h"
 
@@ -111,21 +111,21 @@ TEST(unc, counting_needs_both_enables, REQS(UNC_02), NEEDS(need_uncore), .under_
 
 TEST(unc, each_counter_has_its_status_bit, REQS(UNC_02, UNC_03), NEEDS(need_uncore))
 {
-	struct hierarchy h;
+	struct cache_workload h;
 	char reason[96];
 
-	if (!hierarchy_get(ACCESS_MEMORY, &h, reason, sizeof(reason))) {
+	if (!cache_workload_get(ACCESS_MEMORY, &h, reason, sizeof(reason))) {
 		test_skip(t, "%s", reason);
 		return;
 	}
 	for (unsigned c = 0; c < UNCORE_COUNTERS; c++) {
 		uncore_preset(c, MISSES / 2);
 		uncore_program(c, UNC_L3_MISS_READ, false);
-		hierarchy_run(&h, MISSES, (struct pmc_mask){ 0 });
+		cache_workload_run(&h, MISSES, (struct pmc_mask){ 0 });
 		CHECK_EQ(t, UNC_02, 0, uncore_status() & BIT(c),
 			 "status bit %u, EN = 1, EN_PC%u = 0", c, c);
 		uncore_enable(BIT(c));
-		hierarchy_run(&h, MISSES, (struct pmc_mask){ 0 });
+		cache_workload_run(&h, MISSES, (struct pmc_mask){ 0 });
 		uncore_enable(0);
 		CHECK_EQ(t, UNC_03, BIT(c), uncore_status() & (BITS(0, 7) | OVF_FC0),
 			 "uncore status after counter %u wrapped", c);

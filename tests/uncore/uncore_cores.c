@@ -6,13 +6,13 @@
 #include "kernel/fault.h"
 #include "pmu/counter.h"
 #include "pmu/pmi.h"
-#include "tests/measure/hierarchy.h"
+#include "tests/measure/cache_workload.h"
 #include "tests/frame/needs.h"
-#include "tests/measure/together.h"
+#include "tests/measure/two_cpus.h"
 #include "tests/uncore/uncore.h"
 
 struct audience {
-	struct together both;
+	struct two_cpus both;
 	u64 select;		/* bits of EN_PMI_CORES */
 	bool listens[2];
 	unsigned interrupts[2];
@@ -21,15 +21,15 @@ struct audience {
 static void listen(void *arg)
 {
 	struct audience *a = arg;
-	unsigned side = together_side();
+	unsigned side = two_cpus_side();
 
 	msr_write(MSR_IA32_DEBUGCTL, a->listens[side] ? IA32_DEBUGCTL_ENABLE_UNCORE_PMI : 0);
 	pmi_open(NULL);
-	together_meet(&a->both);
+	two_cpus_barrier(&a->both);
 	if (side == 0)
 		uncore_wrap(true, a->select);
 	pmi_settle();
-	together_meet(&a->both);
+	two_cpus_barrier(&a->both);
 	a->interrupts[side] = pmi_settle()->count;
 	pmi_close();
 	msr_write(MSR_IA32_DEBUGCTL, 0);
@@ -57,7 +57,7 @@ TEST(unc, every_core_that_listens_is_interrupted, REQS(PMI_10),
 		struct audience a = { .select = EN_PMI_CORES,
 				      .listens = { which & 1, which & 2 } };
 
-		if (!together_run(t, &a.both, smp_other_core(), listen, &a))
+		if (!two_cpus_run(t, &a.both, smp_other_core(), listen, &a))
 			return;
 		CHECK_EQ(t, PMI_10, OVF_FC0, uncore_status() & OVF_FC0,
 			 "OVF_FC0: the fixed counter has wrapped");
@@ -74,7 +74,7 @@ static bool interrupts_of(struct test *t, u64 select, unsigned got[2])
 {
 	struct audience a = { .select = select, .listens = { true, true } };
 
-	if (!together_run(t, &a.both, smp_other_core(), listen, &a))
+	if (!two_cpus_run(t, &a.both, smp_other_core(), listen, &a))
 		return false;
 	uncore_off();
 	for (unsigned side = 0; side < 2; side++)
@@ -117,7 +117,7 @@ static const struct { u32 msr; u64 value[2]; } shared[] = {
 #define SHARED		(sizeof(shared) / sizeof(shared[0]))
 
 struct correspondence {
-	struct together both;
+	struct two_cpus both;
 	u64 read[2][SHARED];	/* by side: what it has read of the other one's */
 	u64 status[3];		/* that the other side reads: before, after a wrap, cleared here */
 	u64 cleared;		/* and this side, after the other one cleared it */
@@ -126,24 +126,24 @@ struct correspondence {
 static void correspond(void *arg)
 {
 	struct correspondence *c = arg;
-	unsigned side = together_side();
+	unsigned side = two_cpus_side();
 
 	for (unsigned i = 0; i < SHARED; i++)
 		for (unsigned writer = 0; writer < 2; writer++) {
 			if (side == writer)
 				msr_write(shared[i].msr, shared[i].value[side]);
-			together_meet(&c->both);
+			two_cpus_barrier(&c->both);
 			if (side != writer)
 				c->read[side][i] = msr_read(shared[i].msr);
-			together_meet(&c->both);
+			two_cpus_barrier(&c->both);
 		}
 	if (side == 0)
 		uncore_off();
 	for (unsigned i = 0; i < 3; i++) {
-		together_meet(&c->both);
+		two_cpus_barrier(&c->both);
 		if (side)
 			c->status[i] = uncore_status() & OVF_FC0;
-		together_meet(&c->both);
+		two_cpus_barrier(&c->both);
 		if (side)
 			continue;
 		if (i)
@@ -154,10 +154,10 @@ static void correspond(void *arg)
 	}
 	if (side == 0)
 		uncore_wrap(false, 0);
-	together_meet(&c->both);
+	two_cpus_barrier(&c->both);
 	if (side)
 		uncore_clear(OVF_FC0);
-	together_meet(&c->both);
+	two_cpus_barrier(&c->both);
 	if (side)
 		return;
 	uncore_enable(0);
@@ -174,7 +174,7 @@ TEST(unc, cores_have_its_registers_in_common, REQS(UNC_07), NEEDS(need_uncore, n
 	if (!same_package(t))
 		return;
 	uncore_off();
-	if (!together_run(t, &c.both, smp_other_core(), correspond, &c))
+	if (!two_cpus_run(t, &c.both, smp_other_core(), correspond, &c))
 		return;
 	for (unsigned i = 0; i < SHARED; i++)
 		for (unsigned side = 0; side < 2; side++)
@@ -189,22 +189,22 @@ TEST(unc, cores_have_its_registers_in_common, REQS(UNC_07), NEEDS(need_uncore, n
 }
 
 struct load {
-	struct together both;
+	struct two_cpus both;
 	unsigned works;		/* which side */
 	bool ready;
 	char reason[96];
 	u64 counted[2];		/* before its loads and behind them */
 };
 
-static void load(void *arg)
+static void uncore_cores_load(void *arg)
 {
 	struct load *l = arg;
-	unsigned side = together_side();
-	struct hierarchy h;
+	unsigned side = two_cpus_side();
+	struct cache_workload h;
 
 	if (side == l->works)
-		l->ready = hierarchy_get(ACCESS_MEMORY, &h, l->reason, sizeof(l->reason));
-	together_meet(&l->both);
+		l->ready = cache_workload_get(ACCESS_MEMORY, &h, l->reason, sizeof(l->reason));
+	two_cpus_barrier(&l->both);
 	if (!l->ready)
 		return;
 	if (side == 0) {
@@ -213,10 +213,10 @@ static void load(void *arg)
 		uncore_enable(BIT(0));
 		l->counted[0] = uncore_read(0);
 	}
-	together_meet(&l->both);
+	two_cpus_barrier(&l->both);
 	if (side == l->works)
-		hierarchy_run(&h, MISSES, (struct pmc_mask){ 0 });
-	together_meet(&l->both);
+		cache_workload_run(&h, MISSES, (struct pmc_mask){ 0 });
+	two_cpus_barrier(&l->both);
 	if (side == 0) {
 		l->counted[1] = uncore_read(0);
 		uncore_enable(0);
@@ -232,7 +232,7 @@ TEST(unc, events_of_each_core_count, REQS(UNC_08), NEEDS(need_uncore, need_other
 		struct load l = { .works = works };
 
 		uncore_off();
-		if (!together_run(t, &l.both, smp_other_core(), load, &l))
+		if (!two_cpus_run(t, &l.both, smp_other_core(), uncore_cores_load, &l))
 			return;
 		if (!l.ready) {
 			test_skip(t, "%s", l.reason);

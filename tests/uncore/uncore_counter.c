@@ -6,7 +6,7 @@
 #include "kernel/fault.h"
 #include "pmu/counter.h"
 #include "pmu/pmi.h"
-#include "tests/measure/hierarchy.h"
+#include "tests/measure/cache_workload.h"
 #include "tests/frame/needs.h"
 #include "tests/uncore/uncore.h"
 #include "tests/measure/window.h"
@@ -16,7 +16,7 @@
 #define CMASK_NEVER	(255ULL << 24)	/* no clock has 255 events */
 
 /* Interrupts of a wrap of general-purpose counter c, in the middle of the misses. */
-static const struct pmi_log *wrap(const struct hierarchy *h, unsigned c, bool pmi)
+static const struct pmi_log *wrap(const struct cache_workload *h, unsigned c, bool pmi)
 {
 	const struct pmi_log *log;
 
@@ -25,7 +25,7 @@ static const struct pmi_log *wrap(const struct hierarchy *h, unsigned c, bool pm
 	uncore_preset(c, MISSES / 2);
 	uncore_program(c, UNC_L3_MISS_READ, pmi);
 	uncore_enable(BIT(c) | EN_PMI_CORES);
-	hierarchy_run(h, MISSES, (struct pmc_mask){ 0 });
+	cache_workload_run(h, MISSES, (struct pmc_mask){ 0 });
 	log = pmi_settle();
 	pmi_close();
 	return log;
@@ -34,10 +34,10 @@ static const struct pmi_log *wrap(const struct hierarchy *h, unsigned c, bool pm
 TEST(unc, each_counter_interrupts_as_its_enable_says, REQS(PMI_10, PMI_12, UNC_05),
      NEEDS(need_perfmon, need_uncore))
 {
-	struct hierarchy h;
+	struct cache_workload h;
 	char reason[96];
 
-	if (!hierarchy_get(ACCESS_MEMORY, &h, reason, sizeof(reason))) {
+	if (!cache_workload_get(ACCESS_MEMORY, &h, reason, sizeof(reason))) {
 		test_skip(t, "%s", reason);
 		return;
 	}
@@ -88,13 +88,13 @@ TEST(unc, its_bit_is_set_beside_a_cores, REQS(PMI_11, PMI_12),
 }
 
 /* What counter c counts over the misses with these further bits of its event select. */
-static u64 counted(const struct hierarchy *h, u32 c, u64 bits)
+static u64 counted(const struct cache_workload *h, u32 c, u64 bits)
 {
 	uncore_program(c, UNC_L3_MISS_READ, false);
 	msr_write(MSR_UNCORE_PERFEVTSEL0 + c, msr_read(MSR_UNCORE_PERFEVTSEL0 + c) | bits);
 	uncore_write(c, 0);
 	uncore_enable(BIT(c));
-	hierarchy_run(h, MISSES, (struct pmc_mask){ 0 });
+	cache_workload_run(h, MISSES, (struct pmc_mask){ 0 });
 	uncore_enable(0);
 	return uncore_read(c);
 }
@@ -102,10 +102,10 @@ static u64 counted(const struct hierarchy *h, u32 c, u64 bits)
 /* A condition that always holds rises at most when counting begins and when it ends. */
 TEST(unc, edges_are_rises_of_the_condition, REQS(UNC_09), NEEDS(need_uncore))
 {
-	struct hierarchy h;
+	struct cache_workload h;
 	char reason[96];
 
-	if (!hierarchy_get(ACCESS_MEMORY, &h, reason, sizeof(reason))) {
+	if (!cache_workload_get(ACCESS_MEMORY, &h, reason, sizeof(reason))) {
 		test_skip(t, "%s", reason);
 		return;
 	}

@@ -98,7 +98,7 @@ struct origin {
 };
 
 /* Both, or either, while interrupts are off; then one handler for whatever there is. */
-static struct origin take(bool core, bool uncore)
+static struct origin uncore_interrupt_take(bool core, bool uncore)
 {
 	const struct pmi_log *log;
 	struct origin origin;
@@ -126,7 +126,7 @@ TEST(unc, both_status_registers_tell_the_origin, REQS(PMI_11, PMI_12),
 {
 	for (unsigned i = 1; i < 4; i++) {
 		bool core = i & 1, uncore = i & 2;
-		struct origin origin = take(core, uncore);
+		struct origin origin = uncore_interrupt_take(core, uncore);
 
 		CHECK_RANGE(t, PMI_11, 1, 2, origin.count, "interrupts, core %u uncore %u", core,
 			    uncore);

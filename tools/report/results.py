@@ -140,12 +140,12 @@ class Run:
         if not name or name == "step":
             return f"{name}, {stepped} instructions stepped" if name else ""
         blocks, runs = words.pop("blocks", 0), words.pop("runs", 0)
-        solo = words.pop("solo", 0)
-        stepped -= solo
+        emulated = words.pop("emulated", 0)
+        stepped -= emulated
         translated = f"{blocks} instructions in {runs} runs of blocks, " if name == "fast" else ""
         why = ", ".join(f"{key} {count}" for key, count in words.items() if count)
-        return (f"{name}, {translated}{solo} solo, {stepped} stepped" +
-                (f" (handed over: {why})" if why else ""))
+        return (f"{name}, {translated}{emulated} emulated, {stepped} stepped" +
+                (f" (fell back: {why})" if why else ""))
 
     def find_problem(self):
         """Is the run whole?"""

@@ -8,10 +8,10 @@
  * A block is a straight piece of 64-bit code. Its instructions are copied; only those that depend
  * on where they are (RIP-relative operands, branches, calls) are rewritten.
  *
- * A block is firm if it was made from a page that doesn't change unnoticed (block_page.h); it is
- * dropped when the page has changed. Other blocks compare the guest's bytes, before they run, with
- * those that they were made from, so that code which was modified, remapped or loaded anew is seen
- * whoever did it. No instruction runs behind a store in such a block: what a store modifies is
+ * A block is protected if it was made from a page that doesn't change unnoticed (block_page.h); it
+ * is dropped when the page has changed. Other blocks compare the guest's bytes, before they run,
+ * with those that they were made from, so that code which was modified, remapped or loaded anew is
+ * seen whoever did it. No instruction runs behind a store in such a block: what a store modifies is
  * compared again.
  *
  * All of a block's own data and code lies in one region, position independent: it may be mapped
@@ -32,19 +32,19 @@
 #define BLOCK_TARGETS	65536		/* of indirect branches, by the low 16 bits */
 #define BLOCK_FETCH	256		/* bytes of the guest's code that are looked at in one go */
 #define BLOCK_NONE	0xffffffffu
-#define BLOCK_PAGES	512		/* with firm blocks */
+#define BLOCK_PAGES	512		/* with protected blocks */
 #define BLOCK_PAGE_NONE	0xffff
 #define BLOCK_PAGE_SIZE	4096u
-/* A firm block may take its length off the budget among the first so many of its instructions, in
- * front of one that frees the flags, and behind which it is left if they are too many. So many are
- * kept in reserve. */
-#define BLOCK_LATE	8
+/* A protected block may take its length off the budget among the first so many of its instructions,
+ * in front of one that frees the flags, and behind which it is left if they are too many. So many
+ * are kept in reserve. */
+#define BLOCK_LATE_CHECK	8
 
 /* What running blocks read and write: on a page of its own, so that it never shares one with
  * code. */
 struct block_context {
 	u64 budget;			/* instructions that may still run */
-	u64 rax, rcx, rdx, borrowed;	/* registers of the guest, while a block uses them */
+	u64 rax, rcx, rdx, scratch;	/* registers of the guest, while a block uses them */
 	u64 target;			/* of the last indirect branch */
 } __attribute__((aligned(4096)));
 
@@ -53,7 +53,7 @@ struct block_region {
 	u64 executed[BLOCK_MAX];	/* complete runs since they were last settled */
 	u64 taken[BLOCK_MAX];		/* of the conditional branch at its end */
 	/* From here on blocks only read: it may be mapped so. */
-	u32 indirect[BLOCK_TARGETS];	/* offset of a block's entry for indirect branches, or 0 */
+	u32 jump_cache[BLOCK_TARGETS];	/* offset of a block's entry for indirect branches, or 0 */
 	u8 trap_flag[256];		/* is it set in the second byte of an image of RFLAGS? */
 	u8 code[BLOCK_CODE] __attribute__((aligned(4096)));
 };
@@ -67,25 +67,25 @@ struct block_insn {
 };
 
 /* How a block is left. */
-enum { BLOCK_BEHIND, BLOCK_TAKEN, BLOCK_CHECK, BLOCK_DROPPED };
+enum { BLOCK_FALLTHROUGH, BLOCK_TAKEN, BLOCK_CHECK, BLOCK_DROPPED };
 
 struct block {
 	u64 rip;
-	u64 target[2];			/* BLOCK_BEHIND, BLOCK_TAKEN */
+	u64 target[2];			/* BLOCK_FALLTHROUGH, BLOCK_TAKEN */
 	u32 patch[2];			/* where the jump to it is, in code[]; 0: there is none */
 	u32 first, entry, again, body;	/* offsets in code[] */
-	u32 check, check_end;		/* between them the budget is in RAX, or RCX if firm */
+	u32 check, check_end;		/* between them the budget is in RAX, or RCX if protected */
 	u32 insns;			/* index of the first of n */
 	u32 next, next_on_page;		/* in its bucket; of its page */
-	u16 page;			/* of the cache; BLOCK_PAGE_NONE: not firm */
+	u16 page;			/* of the cache; BLOCK_PAGE_NONE: not protected */
 	u8 n, limit;			/* it was cut to so many; BLOCK_MAX_INSNS: it wasn't */
-	u8 late;			/* the budget is looked at in front of this instruction */
-	bool early;			/* at the very beginning, without a flag */
+	u8 check_at;			/* the budget is looked at in front of this instruction */
+	bool check_first;		/* at the very beginning, without a flag */
 	u16 all_loads, all_stores, all_locked;	/* and its last instruction may be a branch: */
 	u8 last_branch;
 	bool stores;
 	bool keeps_rax, keeps_rcx;	/* doesn't change them */
-	bool lone;			/* a REP string: no jumps from or to other blocks */
+	bool unchained;			/* a REP string: no jumps from or to other blocks */
 	u8 loads, stored;		/* then: an iteration's; insn[] doesn't count them */
 	bool dead;			/* its bytes have changed */
 };
@@ -99,7 +99,7 @@ struct block_page {
 	u64 lines;			/* of 64 bytes: that blocks were made from */
 	u64 sum;			/* of these */
 	u8 losses;			/* so often something else was there */
-	bool firm;			/* may be relied on */
+	bool protected;			/* may be relied on */
 };
 
 struct block_source {
@@ -135,7 +135,7 @@ struct block_cache {
 	u32 left_block, left_exit;	/* how the last block was left; BLOCK_NONE: otherwise */
 	u8 run_most;			/* most_accesses at its begin */
 	bool exact;			/* of a part, without the reserve: nothing may follow it */
-	bool hurried;
+	bool exit_requested;
 	bool left_in_shadow;		/* block_faulted(): the instruction before was STI */
 	u64 translated, dropped, flushed;	/* statistics */
 	u8 guest[BLOCK_FETCH];		/* code at `fetched`; so many bytes are there */
@@ -166,7 +166,7 @@ struct block *block_translate(struct block_cache *cache, u64 rip, u8 limit);
  * to, and those that they go on to, as far as it is likely that they will run. What comes next is
  * then at hand without leaving the blocks.
  */
-void block_translate_ahead(struct block_cache *cache, const struct block *first);
+void block_translate_successors(struct block_cache *cache, const struct block *first);
 
 /* Where in code[] this way out of a block may lead to at once; 0: its target has no block yet. */
 u32 block_way_to(struct block_cache *cache, const struct block *from, u32 exit);
@@ -177,22 +177,22 @@ struct block *block_find(struct block_cache *cache, u64 rip, u8 limit);
 
 /* ---- running; the registers are gpr[REG_COUNT] and rip, flags are never touched ---- */
 
-/* Begin a run of at most so many instructions, less BLOCK_LATE, each with at most most_accesses
- * accesses of a kind. */
+/* Begin a run of at most so many instructions, less BLOCK_LATE_CHECK, each with at most
+ * most_accesses accesses of a kind. */
 void block_begin(struct block_cache *cache, u64 budget);
 
 enum block_entered {
 	BLOCK_RUN,		/* go on at *at */
 	BLOCK_REFUSED,		/* the next instruction isn't for blocks */
-	BLOCK_SPENT,		/* the block at rip doesn't fit into this run, or none does */
-	BLOCK_LONE,		/* a REP string: block_enter_lone() */
+	BLOCK_OVER_BUDGET,	/* the block at rip doesn't fit into this run, or none does */
+	BLOCK_UNCHAINED,	/* a REP string: block_enter_unchained() */
 	BLOCK_FULL,		/* no room: end the run, block_flush() */
 };
 /* Where to go on for the guest's rip: address in the region as it is mapped for blocks. */
 enum block_entered block_enter(struct block_cache *cache, u64 rip, u64 *at);
 
-/* What the first n instructions of the block at rip do, which BLOCK_SPENT was the answer to; every
- * conditional branch is said to be taken. false: it isn't that long. */
+/* What the first n instructions of the block at rip do, which BLOCK_OVER_BUDGET was the answer to;
+ * every conditional branch is said to be taken. false: it isn't that long. */
 bool block_events(struct block_cache *cache, u64 rip, unsigned n, struct model_events *events);
 
 /* Begin a run of just the first n instructions of the block at rip. */
@@ -202,8 +202,8 @@ enum block_entered block_enter_part(struct block_cache *cache, u64 rip, unsigned
  * The block at rip is one REP string: what an iteration of it reads and stores, and a run of just
  * that. Its accesses are for the caller to count, by RCX before and afterwards.
  */
-void block_lone(struct block_cache *cache, u64 rip, unsigned *loads, unsigned *stores);
-enum block_entered block_enter_lone(struct block_cache *cache, u64 rip, u64 *at);
+void block_unchained(struct block_cache *cache, u64 rip, unsigned *loads, unsigned *stores);
+enum block_entered block_enter_unchained(struct block_cache *cache, u64 rip, u64 *at);
 /* Is it the string itself that is at this address? Then block_faulted() may leave it there,
  * between two iterations. */
 bool block_between(struct block_cache *cache, u64 at);
@@ -225,7 +225,7 @@ bool block_not_begun(struct block_cache *cache, u64 at, u64 *rip);
 /* Have the run end at the next beginning of a block, or where that looks at the budget. The block
  * that was interrupted at this address, in whichever of its instructions, is to go on there with
  * these registers. */
-void block_hurry(struct block_cache *cache, u64 at, u64 gpr[REG_COUNT]);
+void block_request_exit(struct block_cache *cache, u64 at, u64 gpr[REG_COUNT]);
 
 /* End the run: what has retired in it. */
 void block_end(struct block_cache *cache, struct model_events *events);

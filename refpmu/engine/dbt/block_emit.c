@@ -11,7 +11,7 @@ void emit_begin(struct emitter *e, struct block_cache *cache)
 {
 	e->cache = cache;
 	e->begin = e->at = cache->code_used;
-	e->spent = 0;
+	e->over_budget_jump = 0;
 }
 
 void emit_store(struct emitter *e)
@@ -48,7 +48,7 @@ static inline __attribute__((always_inline)) void word(struct emitter *e, u64 va
 }
 
 /* A whole instruction: as many bytes as any has, of which n count. */
-static void copy(struct emitter *e, const u8 from[INSN_ROOM], unsigned n)
+static void block_emit_copy(struct emitter *e, const u8 from[INSN_ROOM], unsigned n)
 {
 	if (e->at - e->begin + INSN_ROOM <= EMIT_MAX)
 		__builtin_memcpy(&e->buffer[e->at - e->begin], from, INSN_ROOM);
@@ -68,7 +68,7 @@ static void save(struct emitter *e, u8 reg, u32 to)
 	relative(e, to);
 }
 
-static void load(struct emitter *e, u8 reg, u32 from)
+static void block_emit_load(struct emitter *e, u8 reg, u32 from)
 {
 	bytes(e, (const u8[]){ REX_W, 0x8b, (u8)(0x05 | reg << 3) }, 3);
 	relative(e, from);
@@ -95,14 +95,14 @@ static void add_rax_to_rcx(struct emitter *e)
 }
 
 /* A counter in the region, through RAX. */
-static void count(struct emitter *e, u8 through, u32 counter)
+static void block_emit_count(struct emitter *e, u8 through, u32 counter)
 {
-	load(e, through, counter);
+	block_emit_load(e, through, counter);
 	add_to(e, through, 1);
 	save(e, through, counter);
 }
 
-static void jump(struct emitter *e, u32 to)
+static void block_emit_jump(struct emitter *e, u32 to)
 {
 	byte(e, 0xe9);
 	word(e, to - (e->at + 4), 4);
@@ -122,7 +122,7 @@ static void land(struct emitter *e, u32 from)
 }
 
 /* Out, with all registers the guest's. Which way is behind it: 4 * block + exit. */
-static void leave(struct emitter *e, u32 number, u32 exit)
+static void block_emit_leave(struct emitter *e, u32 number, u32 exit)
 {
 	bytes(e, e->cache->exit_code, sizeof(e->cache->exit_code));
 	word(e, 4 * number + exit, 4);
@@ -139,7 +139,7 @@ static u32 saves(const struct block *block)
 {
 	if (block->page == BLOCK_PAGE_NONE)
 		return 2 * EMIT_SAVE;
-	return block->early ? EMIT_SAVE : 0;
+	return block->check_first ? EMIT_SAVE : 0;
 }
 
 u32 emit_entry(const struct block *block, u32 saved)
@@ -177,9 +177,9 @@ void emit_drop(struct block_cache *cache, const struct block *block)
 
 void emit_miss(struct emitter *e)
 {
-	load(e, REG_RAX, CONTEXT(rax));
-	load(e, REG_RCX, CONTEXT(rcx));
-	leave(e, BLOCK_MAX, 0);
+	block_emit_load(e, REG_RAX, CONTEXT(rax));
+	block_emit_load(e, REG_RCX, CONTEXT(rcx));
+	block_emit_leave(e, BLOCK_MAX, 0);
 }
 
 /* MOV EAX or a part of it, [address]; zero-extended. */
@@ -257,7 +257,7 @@ static u32 indirect_entry(struct emitter *e, struct block *block)
 	constant(e, REG_RAX, 0 - block->rip);
 	add_rax_to_rcx(e);
 	hit = jump_if_rcx_zero(e);
-	jump(e, 0);
+	block_emit_jump(e, 0);
 	return hit;
 }
 
@@ -277,7 +277,7 @@ void emit_prologue(struct emitter *e, struct block *block, u32 number, const u8 
 	compare(e, block->rip, guest, length);
 
 	block->check = e->at;
-	load(e, REG_RAX, CONTEXT(budget));
+	block_emit_load(e, REG_RAX, CONTEXT(budget));
 	add_to(e, REG_RAX, 0u - block->n);
 	block->check_end = e->at;
 	save(e, REG_RAX, CONTEXT(budget));
@@ -285,36 +285,36 @@ void emit_prologue(struct emitter *e, struct block *block, u32 number, const u8 
 	bytes(e, (const u8[]){ REX_W, 0x0f, 0xc8, 0x0f, 0xb6, 0xc0 }, 6);
 	add_rax_to_rcx(e);
 	enough = jump_if_rcx_zero(e);
-	load(e, REG_RAX, CONTEXT(rax));
-	load(e, REG_RCX, CONTEXT(rcx));
-	leave(e, number, BLOCK_CHECK);
+	block_emit_load(e, REG_RAX, CONTEXT(rax));
+	block_emit_load(e, REG_RCX, CONTEXT(rcx));
+	block_emit_leave(e, number, BLOCK_CHECK);
 	/* From the block itself, which has stored nothing: its bytes are what they were. */
 	block->again = e->at;
 	save_both(e);
 	byte(e, 0xb9);				/* MOV ECX, 0 */
 	word(e, 0, 4);
-	jump(e, block->check);
+	block_emit_jump(e, block->check);
 
 	land(e, enough);
-	count(e, REG_RAX, executed_of(number));
-	load(e, REG_RAX, CONTEXT(rax));
-	load(e, REG_RCX, CONTEXT(rcx));
+	block_emit_count(e, REG_RAX, executed_of(number));
+	block_emit_load(e, REG_RAX, CONTEXT(rax));
+	block_emit_load(e, REG_RCX, CONTEXT(rcx));
 	block->body = e->at;
 }
 
-void emit_firm_prologue(struct emitter *e, struct block *block, u32 number)
+void emit_protected_prologue(struct emitter *e, struct block *block, u32 number)
 {
 	u32 enough;
 
 	land(e, indirect_entry(e, block));
-	load(e, REG_RAX, CONTEXT(rax));
-	load(e, REG_RCX, CONTEXT(rcx));
+	block_emit_load(e, REG_RAX, CONTEXT(rax));
+	block_emit_load(e, REG_RCX, CONTEXT(rcx));
 	block->entry = block->again = block->body = block->check = block->check_end = e->at;
-	if (!block->early)
+	if (!block->check_first)
 		return;
 	save(e, REG_RCX, CONTEXT(rcx));
 	block->check = e->at;
-	load(e, REG_RCX, CONTEXT(budget));
+	block_emit_load(e, REG_RCX, CONTEXT(budget));
 	add_to(e, REG_RCX, 0u - block->n);
 	block->check_end = e->at;
 	save(e, REG_RCX, CONTEXT(budget));
@@ -322,15 +322,15 @@ void emit_firm_prologue(struct emitter *e, struct block *block, u32 number)
 	bytes(e, (const u8[]){ 0x0f, 0xb6, 0x0d }, 3);
 	relative(e, CONTEXT(budget) + 7);
 	enough = jump_if_rcx_zero(e);
-	load(e, REG_RCX, CONTEXT(rcx));
-	leave(e, number, BLOCK_CHECK);
+	block_emit_load(e, REG_RCX, CONTEXT(rcx));
+	block_emit_leave(e, number, BLOCK_CHECK);
 	land(e, enough);
-	count(e, REG_RCX, executed_of(number));
-	load(e, REG_RCX, CONTEXT(rcx));
+	block_emit_count(e, REG_RCX, executed_of(number));
+	block_emit_load(e, REG_RCX, CONTEXT(rcx));
 	block->body = e->at;
 }
 
-void emit_late(struct emitter *e, const struct block *block, u32 number)
+void emit_late_check(struct emitter *e, const struct block *block, u32 number)
 {
 	/* SUB QWORD [budget], n: the distance is from its end. */
 	bytes(e, (const u8[]){ REX_W, 0x83, 0x2d }, 3);
@@ -338,7 +338,7 @@ void emit_late(struct emitter *e, const struct block *block, u32 number)
 	byte(e, block->n);
 	bytes(e, (const u8[]){ 0x0f, 0x88 }, 2);		/* JS */
 	word(e, 0, 4);
-	e->spent = e->at - 4;
+	e->over_budget_jump = e->at - 4;
 	bytes(e, (const u8[]){ REX_W, 0xff, 0x05 }, 3);		/* INC QWORD [executed] */
 	relative(e, executed_of(number));
 }
@@ -350,22 +350,22 @@ u8 emit_op(struct emitter *e, const struct block_op *op)
 	switch (op->kind) {
 	case OP_CONSTANT:
 		if (op->wide) {
-			constant(e, op->borrow, op->target);
+			constant(e, op->scratch_register, op->target);
 			return 0;
 		}
-		if (op->borrow >= 8)
+		if (op->scratch_register >= 8)
 			byte(e, 0x41);
-		byte(e, (u8)(0xb8 | (op->borrow & 7)));
+		byte(e, (u8)(0xb8 | (op->scratch_register & 7)));
 		word(e, op->target, 4);
 		return 0;
 	case OP_RIP_RELATIVE:
-		save(e, op->borrow, CONTEXT(borrowed));
-		constant(e, op->borrow, op->target);
-		copy(e, rewritten, block_op_rewrite(op, rewritten));
-		load(e, op->borrow, CONTEXT(borrowed));
-		return (u8)(RESTORE_BORROWED | (u64)op->borrow << RESTORE_SHIFT);
+		save(e, op->scratch_register, CONTEXT(scratch));
+		constant(e, op->scratch_register, op->target);
+		block_emit_copy(e, rewritten, block_op_rewrite(op, rewritten));
+		block_emit_load(e, op->scratch_register, CONTEXT(scratch));
+		return (u8)(RESTORE_SCRATCH | (u64)op->scratch_register << RESTORE_SHIFT);
 	default:
-		copy(e, op->bytes, op->length);
+		block_emit_copy(e, op->bytes, op->length);
 		return 0;
 	}
 }
@@ -385,12 +385,12 @@ static void go_indirect(struct emitter *e, const struct block *block)
 	save(e, REG_RDX, CONTEXT(rdx));
 	bytes(e, (const u8[]){ 0x0f, 0xb7, 0xd1 }, 3);		/* MOVZX EDX, CX */
 	bytes(e, (const u8[]){ REX_W, 0x8d, 0x05 }, 3);		/* LEA RAX, indirect */
-	relative(e, (u32)offsetof(struct block_region, indirect));
+	relative(e, (u32)offsetof(struct block_region, jump_cache));
 	bytes(e, (const u8[]){ 0x8b, 0x04, 0x90 }, 3);		/* MOV EAX, [RAX + 4 * RDX] */
 	bytes(e, (const u8[]){ REX_W, 0x8d, 0x15 }, 3);		/* LEA RDX, code */
 	relative(e, (u32)offsetof(struct block_region, code));
 	bytes(e, (const u8[]){ REX_W, 0x8d, 0x04, 0x10 }, 4);	/* LEA RAX, [RAX + RDX] */
-	load(e, REG_RDX, CONTEXT(rdx));
+	block_emit_load(e, REG_RDX, CONTEXT(rdx));
 	bytes(e, (const u8[]){ 0xff, 0xe0 }, 2);		/* JMP RAX */
 }
 
@@ -445,7 +445,7 @@ static void emit_conditional(struct emitter *e, const struct block_op *op, struc
 		word(e, 5, 4);
 		from = e->at - 4;
 	}
-	jump_out(e, block, BLOCK_BEHIND, op->rip + op->length);
+	jump_out(e, block, BLOCK_FALLTHROUGH, op->rip + op->length);
 	if (!counts && from) {
 		/* The branch itself can go to the target. */
 		block->target[BLOCK_TAKEN] = op->target;
@@ -454,8 +454,8 @@ static void emit_conditional(struct emitter *e, const struct block_op *op, struc
 	}
 	if (counts) {
 		save(e, REG_RCX, CONTEXT(rcx));
-		count(e, REG_RCX, taken);
-		load(e, REG_RCX, CONTEXT(rcx));
+		block_emit_count(e, REG_RCX, taken);
+		block_emit_load(e, REG_RCX, CONTEXT(rcx));
 	}
 	jump_out(e, block, BLOCK_TAKEN, op->target);
 }
@@ -477,8 +477,8 @@ static void emit_popf(struct emitter *e, const struct block_op *op)
 	good = jump_if_rcx_zero(e);
 	bytes(e, (const u8[]){ 0x0f, 0x0b }, 2);			/* UD2 */
 	land(e, good);
-	load(e, REG_RAX, CONTEXT(rax));
-	load(e, REG_RCX, CONTEXT(rcx));
+	block_emit_load(e, REG_RAX, CONTEXT(rax));
+	block_emit_load(e, REG_RCX, CONTEXT(rcx));
 	bytes(e, op->bytes, op->length);
 }
 
@@ -503,16 +503,16 @@ u8 emit_terminator(struct emitter *e, const struct block_op *op, struct block *b
 		}
 		save(e, REG_RAX, CONTEXT(rax));
 		push_through_rax(e, behind);
-		load(e, REG_RAX, CONTEXT(rax));
+		block_emit_load(e, REG_RAX, CONTEXT(rax));
 		jump_out(e, block, BLOCK_TAKEN, op->target);
 		return RESTORE_RAX;
 	case OP_REP:
 		bytes(e, op->bytes, op->length);
-		jump_out(e, block, BLOCK_BEHIND, behind);
+		jump_out(e, block, BLOCK_FALLTHROUGH, behind);
 		return 0;
 	case OP_POPF:
 		emit_popf(e, op);
-		jump_out(e, block, BLOCK_BEHIND, behind);
+		jump_out(e, block, BLOCK_FALLTHROUGH, behind);
 		return RESTORE_RAX | RESTORE_RCX;
 	case OP_RETURN:
 		save(e, REG_RAX, CONTEXT(rax));
@@ -547,19 +547,19 @@ void emit_end(struct emitter *e, struct block *block, u32 number, bool falls_thr
 	      const struct block_op *late)
 {
 	if (falls_through)
-		jump_out(e, block, BLOCK_BEHIND, block->target[BLOCK_BEHIND]);
+		jump_out(e, block, BLOCK_FALLTHROUGH, block->target[BLOCK_FALLTHROUGH]);
 	if (late) {
-		aim(e, e->spent, e->at);
+		aim(e, e->over_budget_jump, e->at);
 		emit_op(e, late);
-		leave(e, number, BLOCK_CHECK);
+		block_emit_leave(e, number, BLOCK_CHECK);
 	}
-	for (u32 exit = BLOCK_BEHIND; exit <= BLOCK_TAKEN; exit++) {
+	for (u32 exit = BLOCK_FALLTHROUGH; exit <= BLOCK_TAKEN; exit++) {
 		u32 known;
 
 		if (!block->patch[exit] || e->at + 7 - e->begin > EMIT_MAX)
 			continue;
 		aim(e, block->patch[exit], e->at);
-		leave(e, number, exit);
+		block_emit_leave(e, number, exit);
 		known = block_way_to(e->cache, block, exit);
 		if (known)
 			aim(e, block->patch[exit], known);

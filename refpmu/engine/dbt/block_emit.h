@@ -11,12 +11,12 @@
 /* struct block_insn.restore: RAX and RCX are in the context; another register is, too. */
 #define RESTORE_RAX	BIT(0)
 #define RESTORE_RCX	BIT(1)
-#define RESTORE_BORROWED BIT(2)
+#define RESTORE_SCRATCH BIT(2)
 #define RESTORE_SHIFT	4		/* its number */
 
 /*
- * An entry begins by saving RCX, and RAX unless it is firm, with so many bytes each. From a block
- * that changes one of them not, the saved one is good already, and its saving is jumped over.
+ * An entry begins by saving RCX, and RAX unless it is protected, with so many bytes each. From a
+ * block that changes one of them not, the saved one is good already, and its saving is jumped over.
  */
 #define EMIT_SAVE	7
 
@@ -30,7 +30,7 @@
 struct emitter {
 	struct block_cache *cache;
 	u32 begin, at;		/* offsets in code[]: of the buffer, aligned, and the next byte */
-	u32 spent;		/* where the jump of emit_late() has its distance, or 0 */
+	u32 over_budget_jump;	/* where the jump of emit_late_check() has its distance, or 0 */
 	u8 buffer[EMIT_MAX] __attribute__((aligned(8)));
 };
 
@@ -44,10 +44,10 @@ void emit_miss(struct emitter *e);
 /* Prologue: fills in first, entry, again, body. The block's bytes are guest[length]. */
 void emit_prologue(struct emitter *e, struct block *block, u32 number, const u8 *guest,
 		   unsigned length);
-/* The same of a firm one, with block->early and late as they are to be. */
-void emit_firm_prologue(struct emitter *e, struct block *block, u32 number);
+/* The same of a protected one, with block->check_first and late as they are to be. */
+void emit_protected_prologue(struct emitter *e, struct block *block, u32 number);
 /* What it does in front of instruction `late`, where the flags are free. */
-void emit_late(struct emitter *e, const struct block *block, u32 number);
+void emit_late_check(struct emitter *e, const struct block *block, u32 number);
 
 /* One instruction that doesn't end the block: its RESTORE_*. */
 u8 emit_op(struct emitter *e, const struct block_op *op);
@@ -56,7 +56,7 @@ u8 emit_op(struct emitter *e, const struct block_op *op);
 u8 emit_terminator(struct emitter *e, const struct block_op *op, struct block *block, u32 number);
 
 /* The end of a block without one, and what every block ends with. late: the instruction behind
- * emit_late(), which runs before the block is left there, so that nobody sees its flags; or
+ * emit_late_check(), which runs before the block is left there, so that nobody sees its flags; or
  * NULL. */
 void emit_end(struct emitter *e, struct block *block, u32 number, bool falls_through,
 	      const struct block_op *late);

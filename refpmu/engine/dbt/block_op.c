@@ -179,13 +179,13 @@ static bool is_rip_relative(const ZydisDecodedInstruction *zi)
 }
 
 /* RSP and RBP can't be a plain base register in the place of RIP. */
-static bool borrow_register(struct block_op *op, u32 used)
+static bool choose_scratch(struct block_op *op, u32 used)
 {
 	static const u8 candidates[] = { REG_RCX, REG_RAX, REG_RDX, REG_RBX, REG_RSI, REG_RDI };
 
 	for (unsigned i = 0; i < sizeof(candidates); i++)
 		if (!(used & 1u << candidates[i])) {
-			op->borrow = candidates[i];
+			op->scratch_register = candidates[i];
 			return true;
 		}
 	return false;
@@ -207,9 +207,9 @@ static bool rewritten_is_right(const ZydisDecoder *decoder, const struct block_o
 		return false;
 	for (unsigned i = 0; i < now.operand_count; i++)
 		if (operands[i].type == ZYDIS_OPERAND_TYPE_MEMORY &&
-		    operands[i].mem.base == (ZydisRegister)(ZYDIS_REGISTER_RAX + op->borrow) &&
-		    operands[i].mem.index == ZYDIS_REGISTER_NONE &&
-		    operands[i].mem.disp.value == 0)
+		    operands[i].mem.base ==
+			    (ZydisRegister)(ZYDIS_REGISTER_RAX + op->scratch_register) &&
+		    operands[i].mem.index == ZYDIS_REGISTER_NONE && operands[i].mem.disp.value == 0)
 			return true;
 	return false;
 }
@@ -220,7 +220,7 @@ u8 block_op_rewrite(const struct block_op *op, u8 *to)
 
 	for (u8 i = 0; i < op->length; i++) {
 		if (i == op->modrm)
-			to[n++] = (op->bytes[i] & 0x38) | op->borrow;
+			to[n++] = (op->bytes[i] & 0x38) | op->scratch_register;
 		else if (i < op->displacement || i >= op->displacement + 4)
 			to[n++] = op->bytes[i];
 	}
@@ -241,11 +241,11 @@ static enum block_op_kind decode_copied(const ZydisDecoder *decoder, struct bloc
 	op->displacement = zi->raw.disp.offset;
 	op->target = op->rip + op->length + (u64)zi->raw.disp.value;
 	if (zi->mnemonic == ZYDIS_MNEMONIC_LEA) {
-		op->borrow = decode_gpr_number(operands[0].reg.value);
+		op->scratch_register = decode_gpr_number(operands[0].reg.value);
 		op->wide = zi->operand_width == 64;
 		return zi->operand_width < 32 ? OP_REFUSED : OP_CONSTANT;
 	}
-	if (!borrow_register(op, registers_used(zi, operands)) ||
+	if (!choose_scratch(op, registers_used(zi, operands)) ||
 	    !rewritten_is_right(decoder, op, zi))
 		return OP_REFUSED;
 	return OP_RIP_RELATIVE;

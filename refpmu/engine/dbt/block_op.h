@@ -32,7 +32,7 @@ struct block_op {
 	u8 length;
 	u8 bytes[INSN_ROOM];
 	u8 modrm, displacement;	/* offsets in bytes[], of OP_RIP_RELATIVE and the indirect ones */
-	u8 borrow;		/* register number, below 8 */
+	u8 scratch_register;	/* register number, below 8 */
 	bool wide;		/* OP_CONSTANT: 64 bits, or 32 */
 	bool rip_relative;	/* of an indirect branch: its pointer is at `target` */
 	u8 prefix[2];		/* of an indirect branch: segment and address size, or 0 */

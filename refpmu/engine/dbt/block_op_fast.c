@@ -101,12 +101,12 @@ static bool relative(struct block_op *op, const struct code_fields *f)
 	op->target = op->rip + op->length + (u64)(int64_t)f->displacement;
 	if (f->opcode == 0x8d && !f->map) {
 		op->kind = OP_CONSTANT;
-		op->borrow = f->reg;
+		op->scratch_register = f->reg;
 		op->wide = f->rex & PREFIX_REX_W;
 		return true;
 	}
 	op->kind = OP_RIP_RELATIVE;
-	op->borrow = used & 1u << candidates[0] ? candidates[1] : candidates[0];
+	op->scratch_register = used & 1u << candidates[0] ? candidates[1] : candidates[0];
 	return true;
 }
 

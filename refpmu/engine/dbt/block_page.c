@@ -14,17 +14,17 @@ struct block_page *block_page_hold(struct block_cache *cache, u64 linear)
 	linear -= linear % BLOCK_PAGE_SIZE;
 	if (!cache->source->hold)
 		return NULL;
-	if (page->firm && page->linear == linear)
+	if (page->protected && page->linear == linear)
 		return page;
 	/* One page of those that share this place. */
-	if (page->firm || (page->linear == linear && page->losses >= MOST_LOSSES))
+	if (page->protected || (page->linear == linear && page->losses >= MOST_LOSSES))
 		return NULL;
 	if (page->linear != linear)
 		*page = (struct block_page){ .linear = linear };
-	page->firm = cache->source->hold(cache->source->ctx, linear, page);
+	page->protected = cache->source->hold(cache->source->ctx, linear, page);
 	page->blocks = BLOCK_NONE;
 	page->lines = page->sum = 0;
-	return page->firm ? page : NULL;
+	return page->protected ? page : NULL;
 }
 
 /* Never the same for two lines, or two places, but by a chance of 1 in 2^64. */
@@ -77,10 +77,10 @@ void block_page_drop(struct block_cache *cache, struct block_page *page)
 
 		cache->dropped += !block->dead;
 		block->dead = true;
-		cache->region->indirect[block->rip % BLOCK_TARGETS] = 0;
+		cache->region->jump_cache[block->rip % BLOCK_TARGETS] = 0;
 		if (block->limit == BLOCK_MAX_INSNS)
 			emit_drop(cache, block);
 	}
 	page->blocks = BLOCK_NONE;
-	page->firm = false;
+	page->protected = false;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Pages with firm blocks: code that doesn't change unnoticed, because stores to it are noticed
+ * Pages with protected blocks: code that doesn't change unnoticed, because stores to it are noticed
  * (code_page.h; in host tests, by mprotect). What a device writes isn't noticed, and is found by a
  * sum of the bytes that blocks were made from, when it is asked for.
  */
@@ -9,7 +9,7 @@
 
 #include "refpmu/engine/dbt/block.h"
 
-/* The page with this address, to make firm blocks from it; NULL: it can't be relied on. */
+/* The page with this address, to make protected blocks from it; NULL: it can't be relied on. */
 struct block_page *block_page_hold(struct block_cache *cache, u64 linear);
 
 /* A block is about to be made from the 64 bytes with this offset, and those behind them. */

@@ -3,21 +3,21 @@
 #include "refpmu/engine/dbt/block_emit.h"
 
 /* Added to the budget to make every check fail; far from what any budget is. */
-#define HURRY	BIT(62)
+#define EXIT_REQUEST	BIT(62)
 
-static void begin(struct block_cache *cache, u64 budget)
+static void block_run_begin(struct block_cache *cache, u64 budget)
 {
 	cache->given = budget;
 	cache->region->context.budget = budget;
 	cache->extra = (struct model_events){ 0 };
 	cache->left_block = BLOCK_NONE;
-	cache->hurried = cache->exact = false;
+	cache->exit_requested = cache->exact = false;
 	cache->run_most = cache->most_accesses;
 }
 
 void block_begin(struct block_cache *cache, u64 budget)
 {
-	begin(cache, budget > BLOCK_LATE ? budget - BLOCK_LATE : 0);
+	block_run_begin(cache, budget > BLOCK_LATE_CHECK ? budget - BLOCK_LATE_CHECK : 0);
 }
 
 struct block *block_find(struct block_cache *cache, u64 rip, u8 limit)
@@ -39,7 +39,7 @@ static void drop(struct block_cache *cache, struct block *block)
 {
 	cache->dropped += !block->dead;
 	block->dead = true;
-	cache->region->indirect[block->rip % BLOCK_TARGETS] = 0;
+	cache->region->jump_cache[block->rip % BLOCK_TARGETS] = 0;
 }
 
 /* The way out that was taken last leads to this block from now on. */
@@ -48,10 +48,10 @@ static void link(struct block_cache *cache, const struct block *to)
 	struct block *from;
 	u32 exit = cache->left_exit;
 
-	if (cache->left_block == BLOCK_NONE || to->lone)
+	if (cache->left_block == BLOCK_NONE || to->unchained)
 		return;
 	if (cache->left_block == BLOCK_MAX) {
-		cache->region->indirect[to->rip % BLOCK_TARGETS] = to->first;
+		cache->region->jump_cache[to->rip % BLOCK_TARGETS] = to->first;
 		return;
 	}
 	from = &cache->block[cache->left_block];
@@ -77,7 +77,7 @@ static enum block_entered find_or_make(struct block_cache *cache, u64 rip, u8 li
 	if (!*block)
 		return BLOCK_REFUSED;
 	if (limit == BLOCK_MAX_INSNS)
-		block_translate_ahead(cache, *block);
+		block_translate_successors(cache, *block);
 	return BLOCK_RUN;
 }
 
@@ -92,19 +92,19 @@ enum block_entered block_enter(struct block_cache *cache, u64 rip, u64 *at)
 	enum block_entered found;
 
 	if (cache->exact)
-		return BLOCK_SPENT;
+		return BLOCK_OVER_BUDGET;
 	found = find_or_make(cache, rip, BLOCK_MAX_INSNS, &block);
 	if (found != BLOCK_RUN)
 		return found;
 	/* A new one may have more accesses than the budget was made for. */
 	if (cache->most_accesses > cache->run_most)
-		return BLOCK_SPENT;
-	if (block->lone)
-		return BLOCK_LONE;
+		return BLOCK_OVER_BUDGET;
+	if (block->unchained)
+		return BLOCK_UNCHAINED;
 	link(cache, block);
 	/* Less than nothing, if the last one looked at it late. */
 	if ((int64_t)cache->region->context.budget < block->n)
-		return BLOCK_SPENT;
+		return BLOCK_OVER_BUDGET;
 	*at = entry_of(cache, block);
 	return BLOCK_RUN;
 }
@@ -132,22 +132,22 @@ enum block_entered block_enter_part(struct block_cache *cache, u64 rip, unsigned
 	/* What goes on to other blocks takes the reserve for granted. */
 	if (n == BLOCK_MAX_INSNS)
 		n--;
-	if (!whole->lone)
+	if (!whole->unchained)
 		found = find_or_make(cache, rip, (u8)n, &block);
 	if (found != BLOCK_RUN)
 		return found;
-	if (block->lone != whole->lone || !is_part(cache, block, whole)) {
+	if (block->unchained != whole->unchained || !is_part(cache, block, whole)) {
 		drop(cache, whole);
 		drop(cache, block);
-		return BLOCK_SPENT;
+		return BLOCK_OVER_BUDGET;
 	}
-	begin(cache, block->n);
+	block_run_begin(cache, block->n);
 	cache->exact = true;
 	*at = entry_of(cache, block);
 	return BLOCK_RUN;
 }
 
-void block_lone(struct block_cache *cache, u64 rip, unsigned *loads, unsigned *stores)
+void block_unchained(struct block_cache *cache, u64 rip, unsigned *loads, unsigned *stores)
 {
 	const struct block *block = block_find(cache, rip, BLOCK_MAX_INSNS);
 
@@ -155,7 +155,7 @@ void block_lone(struct block_cache *cache, u64 rip, unsigned *loads, unsigned *s
 	*stores = block ? block->stored : 0;
 }
 
-enum block_entered block_enter_lone(struct block_cache *cache, u64 rip, u64 *at)
+enum block_entered block_enter_unchained(struct block_cache *cache, u64 rip, u64 *at)
 {
 	return block_enter_part(cache, rip, 1, at);
 }
@@ -170,11 +170,11 @@ bool block_owns(const struct block_cache *cache, u64 at)
 	return at - cache->runs_at - offsetof(struct block_region, code) < cache->code_used;
 }
 
-static void unhurry(struct block_cache *cache)
+static void cancel_exit_request(struct block_cache *cache)
 {
-	if (cache->hurried)
-		cache->region->context.budget += HURRY;
-	cache->hurried = false;
+	if (cache->exit_requested)
+		cache->region->context.budget += EXIT_REQUEST;
+	cache->exit_requested = false;
 }
 
 static void add_insn(struct model_events *events, const struct block_insn *insn)
@@ -187,27 +187,27 @@ static void add_insn(struct model_events *events, const struct block_insn *insn)
 }
 
 /* What has run in front of the check, and the instruction behind it, is counted by itself. */
-static u64 left_late(struct block_cache *cache, const struct block *block)
+static u64 left_at_late_check(struct block_cache *cache, const struct block *block)
 {
 	const struct block_insn *insn = &cache->insn[block->insns];
-	unsigned n = block->late + 1u;
+	unsigned n = block->check_at + 1u;
 
-	if (block->page == BLOCK_PAGE_NONE || block->early)
+	if (block->page == BLOCK_PAGE_NONE || block->check_first)
 		return block->rip;
 	cache->region->context.budget -= n;
 	for (unsigned i = 0; i < n; i++)
 		add_insn(&cache->extra, &insn[i]);
-	return n < block->n ? block->rip + insn[n].guest : block->target[BLOCK_BEHIND];
+	return n < block->n ? block->rip + insn[n].guest : block->target[BLOCK_FALLTHROUGH];
 }
 
 u64 block_left(struct block_cache *cache, u64 at)
 {
 	struct block_context *context = &cache->region->context;
-	bool hurried = cache->hurried;
+	bool exit_requested = cache->exit_requested;
 	struct block *block;
 	u32 id;
 
-	unhurry(cache);
+	cancel_exit_request(cache);
 	__builtin_memcpy(&id, &cache->region->code[offset_of(cache, at) + 3], sizeof(id));
 	cache->left_block = id / 4;
 	cache->left_exit = id % 4;
@@ -220,12 +220,12 @@ u64 block_left(struct block_cache *cache, u64 at)
 		return block->rip;
 	/* The check has taken the block's instructions off the budget. */
 	context->budget += block->n;
-	if (block->page == BLOCK_PAGE_NONE && !hurried && context->budget >= block->n) {
+	if (block->page == BLOCK_PAGE_NONE && !exit_requested && context->budget >= block->n) {
 		drop(cache, block);
 		return block->rip;
 	}
 	cache->left_block = BLOCK_NONE;
-	return left_late(cache, block);
+	return left_at_late_check(cache, block);
 }
 
 /* The block with code at this offset: they lie there in their order. */
@@ -252,8 +252,8 @@ static void restore(struct block_cache *cache, u8 what, u64 gpr[REG_COUNT])
 		gpr[REG_RAX] = context->rax;
 	if (what & RESTORE_RCX)
 		gpr[REG_RCX] = context->rcx;
-	if (what & RESTORE_BORROWED)
-		gpr[what >> RESTORE_SHIFT] = context->borrowed;
+	if (what & RESTORE_SCRATCH)
+		gpr[what >> RESTORE_SHIFT] = context->scratch;
 }
 
 u64 block_faulted(struct block_cache *cache, u64 at, u64 gpr[REG_COUNT])
@@ -266,7 +266,7 @@ u64 block_faulted(struct block_cache *cache, u64 at, u64 gpr[REG_COUNT])
 
 	cache->left_block = BLOCK_NONE;
 	cache->left_in_shadow = false;
-	unhurry(cache);
+	cancel_exit_request(cache);
 	if (offset < block->body) {
 		/* Only the guest's bytes can fault there, and nothing is counted before them. */
 		restore(cache, RESTORE_RAX | RESTORE_RCX, gpr);
@@ -276,7 +276,7 @@ u64 block_faulted(struct block_cache *cache, u64 at, u64 gpr[REG_COUNT])
 		;
 	restore(cache, insn[k].restore, gpr);
 	cache->left_in_shadow = k && insn[k - 1].shadow;
-	if (k >= block->late) {
+	if (k >= block->check_at) {
 		cache->region->executed[number]--;
 		cache->region->context.budget += block->n;
 	}
@@ -303,7 +303,7 @@ bool block_between(struct block_cache *cache, u64 at)
 {
 	const struct block *block = block_at(cache, offset_of(cache, at));
 
-	return block->lone &&
+	return block->unchained &&
 	       offset_of(cache, at) == block->first + cache->insn[block->insns].host;
 }
 
@@ -313,24 +313,24 @@ bool block_not_begun(struct block_cache *cache, u64 at, u64 *rip)
 
 	if (offset_of(cache, at) != block->entry)
 		return false;
-	unhurry(cache);
+	cancel_exit_request(cache);
 	cache->left_block = BLOCK_NONE;
 	*rip = block->rip;
 	return true;
 }
 
-void block_hurry(struct block_cache *cache, u64 at, u64 gpr[REG_COUNT])
+void block_request_exit(struct block_cache *cache, u64 at, u64 gpr[REG_COUNT])
 {
 	u32 offset = offset_of(cache, at);
 	const struct block *block = block_at(cache, offset);
 
-	if (cache->hurried)
+	if (cache->exit_requested)
 		return;
-	cache->hurried = true;
-	cache->region->context.budget -= HURRY;
+	cache->exit_requested = true;
+	cache->region->context.budget -= EXIT_REQUEST;
 	/* Between reading and writing the budget, it is in RAX. */
 	if (offset > block->check && offset <= block->check_end)
-		gpr[block->page == BLOCK_PAGE_NONE ? REG_RAX : REG_RCX] -= HURRY;
+		gpr[block->page == BLOCK_PAGE_NONE ? REG_RAX : REG_RCX] -= EXIT_REQUEST;
 }
 
 /* Which of them haven't run is looked at so many at a time: they are thousands, and a run is often
@@ -355,7 +355,7 @@ static void settle_block(struct block_cache *cache, u32 number, struct model_eve
 
 void block_end(struct block_cache *cache, struct model_events *events)
 {
-	unhurry(cache);
+	cancel_exit_request(cache);
 	*events = cache->extra;
 	for (u32 i = 0; i < cache->n_blocks; i += AT_ONCE) {
 		const u64 *executed = &cache->region->executed[i];

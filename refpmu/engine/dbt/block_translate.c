@@ -27,11 +27,11 @@ void block_init(struct block_cache *cache, struct block_region *region,
 void block_flush(struct block_cache *cache)
 {
 	for (u32 i = 0; i < cache->n_blocks; i++)
-		cache->region->indirect[cache->block[i].rip % BLOCK_TARGETS] = 0;
+		cache->region->jump_cache[cache->block[i].rip % BLOCK_TARGETS] = 0;
 	for (u32 i = 0; i < BLOCK_BUCKETS; i++)
 		cache->bucket[i] = BLOCK_NONE;
 	for (u32 i = 0; i < BLOCK_PAGES; i++)
-		cache->page[i] = (struct block_page){ .firm = false };
+		cache->page[i] = (struct block_page){ .protected = false };
 	cache->n_blocks = cache->n_insns = 0;
 	cache->most_accesses = 1;
 	cache->left_block = BLOCK_NONE;
@@ -71,8 +71,8 @@ static bool ends(const struct block_op *op, unsigned n)
 }
 
 /* On a page that doesn't change: up to the block's end, or that of the page. */
-static unsigned read_firm(struct block_cache *cache, struct block_page *page, u64 rip,
-			  unsigned limit, struct block_op *op, unsigned *length)
+static unsigned read_protected(struct block_cache *cache, struct block_page *page, u64 rip,
+			       unsigned limit, struct block_op *op, unsigned *length)
 {
 	unsigned at = (unsigned)(rip % PAGE), begin = at, n = 0;
 
@@ -161,7 +161,7 @@ static void sum_up(struct block_cache *cache, struct block *block, const struct 
 {
 	struct block_insn *insn = &cache->insn[block->insns];
 
-	block->lone = op[0].kind == OP_REP;
+	block->unchained = op[0].kind == OP_REP;
 	block->loads = op[0].loads;
 	block->stored = op[0].stores;
 	for (unsigned i = 0; i < block->n; i++) {
@@ -176,19 +176,19 @@ static void sum_up(struct block_cache *cache, struct block *block, const struct 
 	block->last_branch = insn[block->n - 1].branch;
 }
 
-/* Where a firm block looks at the budget: where the flags are free, if that is soon. The
+/* Where a protected block looks at the budget: where the flags are free, if that is soon. The
  * instruction that frees them runs in any case. */
 static void choose_check(struct block *block, const struct block_op *op)
 {
-	for (unsigned i = 0; i < block->n && i < BLOCK_LATE && !op[i].shadow; i++)
+	for (unsigned i = 0; i < block->n && i < BLOCK_LATE_CHECK && !op[i].shadow; i++)
 		if (op[i].frees_flags) {
-			block->late = (u8)i;
+			block->check_at = (u8)i;
 			return;
 		}
-	block->early = true;
+	block->check_first = true;
 }
 
-/* Its code; guest: the bytes to be compared, unless it is firm. */
+/* Its code; guest: the bytes to be compared, unless it is protected. */
 static void emit_block(struct block_cache *cache, struct block *block, const struct block_op *op,
 		       const u8 *guest, unsigned length)
 {
@@ -202,19 +202,19 @@ static void emit_block(struct block_cache *cache, struct block *block, const str
 		emit_prologue(&e, block, number, guest, length);
 	} else {
 		choose_check(block, op);
-		if (!block->early)
-			late = &op[block->late];
-		emit_firm_prologue(&e, block, number);
+		if (!block->check_first)
+			late = &op[block->check_at];
+		emit_protected_prologue(&e, block, number);
 	}
 	for (unsigned i = 0; i < block->n; i++) {
 		if (&op[i] == late)
-			emit_late(&e, block, number);
+			emit_late_check(&e, block, number);
 		insn[i].host = (u16)(e.at - block->first);
 		insn[i].restore = op[i].kind >= OP_CONDITIONAL ?
 			emit_terminator(&e, &op[i], block, number) : emit_op(&e, &op[i]);
 	}
 	if (last->kind < OP_CONDITIONAL)
-		block->target[BLOCK_BEHIND] = block->rip + length;
+		block->target[BLOCK_FALLTHROUGH] = block->rip + length;
 	emit_end(&e, block, number, last->kind < OP_CONDITIONAL, late);
 	emit_store(&e);
 }
@@ -230,7 +230,7 @@ struct block *block_translate(struct block_cache *cache, u64 rip, u8 limit)
 
 	cache->n_fetched = 0;
 	if (page)
-		n = read_firm(cache, page, rip, limit, op, &length);
+		n = read_protected(cache, page, rip, limit, op, &length);
 	/* An instruction that reaches into the next page is compared. */
 	if (!n && page && PAGE - rip % PAGE >= INSN_MAX_BYTES)
 		return NULL;

@@ -5,7 +5,7 @@
  * stays so. What it can't do exactly it leaves to the other ways.
  *
  * A run of blocks is one VMRUN or a few, with some things exchanged in the VMCB: RIP points into
- * the blocks; CR3, CR4.LA57 and the nested tables are those that show them (engine_space.h).
+ * the blocks; CR3, CR4.LA57 and the nested tables are those that show them (engine_mapping.h).
  *
  * Exceptions and nested page faults leave a block in the middle; the instruction is undone and
  * left to a step, which meets them again. Interrupts and NMIs wait for the next beginning of a
@@ -13,7 +13,7 @@
  */
 #include "refpmu/hv/code_page.h"
 #include "refpmu/hv/deliver.h"
-#include "refpmu/engine/dbt/engine_space.h"
+#include "refpmu/engine/dbt/engine_mapping.h"
 #include "refpmu/hv/vmrun.h"
 #include "refpmu/hv/panic.h"
 #include "refpmu/engine/emulate/rep.h"
@@ -28,7 +28,7 @@
 
 /* The longest run: a guest that switches interrupts off and loops still meets the engine. */
 #define LONGEST_RUN	BIT(24)
-#define LONGEST_LOOK	256	/* where other code could run natively */
+#define LONGEST_UNTRUSTED_RUN	256	/* where other code could run natively */
 /* So few instructions take longer in a run of blocks than by themselves. */
 #define WORTH_A_RUN	10
 #define MOST_ITERATIONS	BIT(30)	/* of a REP string in one go */
@@ -37,12 +37,12 @@
  * Whoever talks to a device by ports may wait for it by looking at memory, and execute what it has
  * written: nothing else tells. So many runs are short then, with a look at the code before each.
  */
-#define WARY_RUNS	64
-#define WARY_BUDGET	256
+#define REVALIDATE_RUNS	64
+#define REVALIDATE_BUDGET	256
 
 struct engine_blocks {
-	struct engine_space supervisor, user;
-	unsigned wary;		/* runs left */
+	struct engine_mapping supervisor, user;
+	unsigned revalidate_runs;	/* runs left */
 };
 
 /* What the region's addresses need, which the guest's don't. */
@@ -62,8 +62,8 @@ static bool init(struct cpu *cpu)
 	if (!has_room())
 		return false;
 	blocks = hypervisor_pages((unsigned)((sizeof(*blocks) + PAGE_SIZE - 1) / PAGE_SIZE));
-	space_init(&blocks->supervisor, cpu, false);
-	space_init(&blocks->user, cpu, true);
+	mapping_init(&blocks->supervisor, cpu, false);
+	mapping_init(&blocks->user, cpu, true);
 	cpu->engine->blocks = blocks;
 	return true;
 }
@@ -77,46 +77,46 @@ static void tables_changed(struct cpu *cpu)
 static void device_accessed(struct cpu *cpu)
 {
 	if (cpu->engine->blocks)
-		cpu->engine->blocks->wary = WARY_RUNS;
+		cpu->engine->blocks->revalidate_runs = REVALIDATE_RUNS;
 }
 
 static void forget(struct cpu *cpu)
 {
-	space_flush(&cpu->engine->blocks->supervisor);
-	space_flush(&cpu->engine->blocks->user);
+	mapping_flush(&cpu->engine->blocks->supervisor);
+	mapping_flush(&cpu->engine->blocks->user);
 }
 
 /* ---- a run ---- */
 
 struct run {
-	struct engine_space *space;
+	struct engine_mapping *mapping;
 	u64 cr3, cr4, nested_cr3;	/* the guest's */
 	u64 rip;		/* the guest's, while it isn't in a block */
 	bool interrupt, nmi;	/* came meanwhile, */
-	bool called;		/* or a call of another processor */
-	enum handover_reason why;
+	bool kicked;		/* or a call of another processor */
+	enum fallback_reason why;
 	bool exact;		/* just these instructions, whose events are known, fit */
 	bool over;
-	bool lone;		/* next is a REP string */
+	bool unchained;		/* next is a REP string */
 	bool rep;		/* it is one REP string, of so many iterations at most, */
 	u64 iterations;
 	unsigned loads, stores;	/* with so many accesses in each */
 };
 
 /* Something wants to be delivered: come out at the next beginning of a block. */
-static void hurry(struct cpu *cpu, const struct run *run, u64 at)
+static void request_exit(struct cpu *cpu, const struct run *run, u64 at)
 {
-	block_hurry(&run->space->cache, at, cpu->gpr);
+	block_request_exit(&run->mapping->cache, at, cpu->gpr);
 	cpu->vmcb->control.int_ctl = V_INTR_MASKING;
 }
 
 static void take_nmi(struct cpu *cpu, struct run *run)
 {
-	struct taken taken = { .vector = TAKEN_NONE };
+	struct pending_irq pending = { .vector = PENDING_IRQ_NONE };
 
-	run->called = vmrun_acknowledge(cpu, &taken, false, false) || run->called;
-	run->nmi = run->nmi || taken.nmi;
-	cpu->nmis_may_be_blocked = cpu->nmis_may_be_blocked || taken.nmi;
+	run->kicked = vmrun_acknowledge(cpu, &pending, false, false) || run->kicked;
+	run->nmi = run->nmi || pending.nmi;
+	cpu->nmis_may_be_blocked = cpu->nmis_may_be_blocked || pending.nmi;
 }
 
 /* One VMRUN with the tables that show the region. Back with the guest's: translating the next
@@ -126,8 +126,8 @@ static u64 enter_guest(struct cpu *cpu, const struct run *run, bool begins)
 {
 	u64 code;
 
-	space_enter(run->space);
-	code = vmrun_unless(cpu, begins ? &run->space->epoch : NULL);
+	mapping_enter(run->mapping);
+	code = vmrun_unless(cpu, begins ? &run->mapping->epoch : NULL);
 	cpu->vmcb->save.cr3 = run->cr3;
 	cpu->vmcb->save.cr4 = run->cr4;
 	cpu->vmcb->control.nested_cr3 = run->nested_cr3;
@@ -137,7 +137,7 @@ static u64 enter_guest(struct cpu *cpu, const struct run *run, bool begins)
 /* From one entry into blocks to the place where they are left. */
 static void run_blocks(struct cpu *cpu, struct run *run, u64 at)
 {
-	struct block_cache *cache = &run->space->cache;
+	struct block_cache *cache = &run->mapping->cache;
 	struct vmcb_save *save = &cpu->vmcb->save;
 
 	for (bool begins = true;; begins = false) {
@@ -154,20 +154,20 @@ static void run_blocks(struct cpu *cpu, struct run *run, u64 at)
 			vmrun_unexpected(cpu, code);
 		if (code == EXIT_VMMCALL) {
 			run->rip = block_left(cache, at);
-			run->over = run->interrupt || run->nmi || run->called;
+			run->over = run->interrupt || run->nmi || run->kicked;
 			return;
 		}
 		if (code == EXIT_NPF || (code >= EXIT_EXCEPTION && code <= EXIT_EXCEPTION_LAST)) {
 			run->rip = block_faulted(cache, at, cpu->gpr);
 			if (cache->left_in_shadow)
 				cpu->shadow = SHADOW_STI;
-			run->why = HANDOVER_FAULT;
+			run->why = FALLBACK_FAULT;
 			run->over = true;
 			return;
 		}
 		if (code == EXIT_RDTSC || code == EXIT_RDTSCP) {
 			run->rip = block_faulted(cache, at, cpu->gpr);
-			run->why = HANDOVER_INSTRUCTION;
+			run->why = FALLBACK_INSTRUCTION;
 			run->over = true;
 			return;
 		}
@@ -186,15 +186,15 @@ static void run_blocks(struct cpu *cpu, struct run *run, u64 at)
 			run->over = true;
 			return;
 		}
-		hurry(cpu, run, at);
+		request_exit(cpu, run, at);
 	}
 }
 
-static void end(struct cpu *cpu, const struct run *run)
+static void leave_blocks(struct cpu *cpu, const struct run *run)
 {
 	cpu->vmcb->control.int_ctl = 0;
 	cpu->vmcb->save.rip = run->rip;
-	space_unmap(run->space);
+	mapping_unmap(run->mapping);
 }
 
 /* The string's accesses, with those before it was interrupted, are one instruction's. */
@@ -217,7 +217,7 @@ static void settle_rep(struct cpu *cpu, const struct run *run, struct model_even
 /* What retired; the budget is the second opinion. */
 static u64 settle(struct cpu *cpu, const struct run *run)
 {
-	struct block_cache *cache = &run->space->cache;
+	struct block_cache *cache = &run->mapping->cache;
 	struct model_events events;
 
 	block_end(cache, &events);
@@ -238,7 +238,7 @@ static u64 settle(struct cpu *cpu, const struct run *run)
 /* Interrupts that ended the run, at the boundary where it ended. */
 static bool deliver_pending(struct cpu *cpu, const struct run *run)
 {
-	const struct event nmi = { .vector = VECTOR_NMI, .type = EVENT_NMI };
+	const struct guest_event nmi = { .vector = VECTOR_NMI, .type = EVENT_NMI };
 	bool delivered = run->nmi;
 
 	if (run->interrupt)
@@ -252,22 +252,22 @@ static bool deliver_pending(struct cpu *cpu, const struct run *run)
 }
 
 /* Where the next block is; false: it isn't for blocks, or the budget is too small for it. */
-static bool enter(struct run *run, u64 *at)
+static bool enter_next_block(struct run *run, u64 *at)
 {
-	switch (block_enter(&run->space->cache, run->rip, at)) {
+	switch (block_enter(&run->mapping->cache, run->rip, at)) {
 	case BLOCK_RUN:
 		return true;
 	case BLOCK_REFUSED:
-		space_refuse(run->space, run->rip);
-		run->why = HANDOVER_INSTRUCTION;
+		mapping_refuse(run->mapping, run->rip);
+		run->why = FALLBACK_INSTRUCTION;
 		break;
-	case BLOCK_LONE:
-		run->lone = true;
-		run->why = HANDOVER_OVERFLOW;
+	case BLOCK_UNCHAINED:
+		run->unchained = true;
+		run->why = FALLBACK_OVERFLOW;
 		break;
-	case BLOCK_SPENT:
+	case BLOCK_OVER_BUDGET:
 	case BLOCK_FULL:
-		run->why = HANDOVER_OVERFLOW;
+		run->why = FALLBACK_OVERFLOW;
 		break;
 	}
 	return false;
@@ -276,7 +276,7 @@ static bool enter(struct run *run, u64 *at)
 /* The block at RIP is longer than the budget: as many of its instructions as fit all the same. */
 static bool enter_part(struct cpu *cpu, struct run *run, u64 *at)
 {
-	struct block_cache *cache = &run->space->cache;
+	struct block_cache *cache = &run->mapping->cache;
 	struct model_events events;
 	unsigned n = 0;
 
@@ -290,11 +290,11 @@ static bool enter_part(struct cpu *cpu, struct run *run, u64 *at)
 /* All iterations of the REP string at RIP, if they fit. */
 static bool enter_rep(struct cpu *cpu, struct run *run, u64 *at)
 {
-	struct block_cache *cache = &run->space->cache;
+	struct block_cache *cache = &run->mapping->cache;
 	struct model_events events = { .instructions = 1 };
 
 	rep_begin(cpu);
-	block_lone(cache, run->rip, &run->loads, &run->stores);
+	block_unchained(cache, run->rip, &run->loads, &run->stores);
 	run->iterations = cpu->gpr[REG_RCX];
 	if (run->iterations > MOST_ITERATIONS)
 		return false;
@@ -302,61 +302,61 @@ static bool enter_rep(struct cpu *cpu, struct run *run, u64 *at)
 	events.stores = cpu->engine->rep.retired.stores + run->iterations * run->stores;
 	run->exact = run->rep = true;
 	return model_bulk_fits(&cpu->model, cpu_cpl(cpu), &events) &&
-	       block_enter_lone(cache, run->rip, at) == BLOCK_RUN;
+	       block_enter_unchained(cache, run->rip, at) == BLOCK_RUN;
 }
 
 /* In front of a block that isn't just run: a part of it, or a REP string. */
-static bool enter_otherwise(struct cpu *cpu, struct run *run, u64 *at)
+static bool enter_partial_or_rep(struct cpu *cpu, struct run *run, u64 *at)
 {
-	if (run->why == HANDOVER_INSTRUCTION)
+	if (run->why == FALLBACK_INSTRUCTION)
 		return false;
-	return run->lone ? enter_rep(cpu, run, at) : enter_part(cpu, run, at);
+	return run->unchained ? enter_rep(cpu, run, at) : enter_part(cpu, run, at);
 }
 
 static u64 longest_run(const struct cpu *cpu)
 {
-	if (cpu->engine->blocks->wary)
-		return WARY_BUDGET;
-	return cpu->looking && !cpu->engine->look.linger ? LONGEST_LOOK : LONGEST_RUN;
+	if (cpu->engine->blocks->revalidate_runs)
+		return REVALIDATE_BUDGET;
+	return cpu->untrusted && !cpu->engine->look.linger ? LONGEST_UNTRUSTED_RUN : LONGEST_RUN;
 }
 
 /* From the guest's RIP on, which is at a block: false: nothing has been done. */
-static bool run_stretch(struct cpu *cpu, struct run *run)
+static bool run_chain(struct cpu *cpu, struct run *run)
 {
-	struct engine_space *space = run->space;
+	struct engine_mapping *mapping = run->mapping;
 	u64 budget, at, before, retired, longest = longest_run(cpu);
 
-	budget = model_bulk_budget(&cpu->model, cpu_cpl(cpu), space->cache.most_accesses);
-	block_begin(&space->cache, budget < longest ? budget : longest);
-	if (!enter(run, &at) && !enter_otherwise(cpu, run, &at))
+	budget = model_bulk_budget(&cpu->model, cpu_cpl(cpu), mapping->cache.most_accesses);
+	block_begin(&mapping->cache, budget < longest ? budget : longest);
+	if (!enter_next_block(run, &at) && !enter_partial_or_rep(cpu, run, &at))
 		return false;
-	before = space->cache.runs_at;
-	if (!space_map(space)) {
-		run->why = HANDOVER_MODE;
+	before = mapping->cache.runs_at;
+	if (!mapping_map(mapping)) {
+		run->why = FALLBACK_MODE;
 		return false;
 	}
-	at += space->cache.runs_at - before;
-	run->why = HANDOVER_REASONS;
+	at += mapping->cache.runs_at - before;
+	run->why = FALLBACK_REASONS;
 	do
 		run_blocks(cpu, run, at);
-	while (!run->over && !run->exact && space->epoch == code_page_epoch() &&
-	       enter(run, &at));
-	end(cpu, run);
+	while (!run->over && !run->exact && mapping->epoch == code_page_epoch() &&
+	       enter_next_block(run, &at));
+	leave_blocks(cpu, run);
 	retired = settle(cpu, run);
-	if (run->why == HANDOVER_FAULT)
-		cpu->statistics.handover[HANDOVER_FAULT]++;
-	return deliver_pending(cpu, run) || (retired && run->why != HANDOVER_FAULT);
+	if (run->why == FALLBACK_FAULT)
+		cpu->statistics.fallback[FALLBACK_FAULT]++;
+	return deliver_pending(cpu, run) || (retired && run->why != FALLBACK_FAULT);
 }
 
 /* As long as nobody else watches this processor: ask again when the others know that it runs. */
-static bool run_unseen(struct cpu *cpu, struct run *run)
+static bool run_untracked(struct cpu *cpu, struct run *run)
 {
 	bool done;
 
-	siblings_unseen(cpu);
+	siblings_untracked(cpu);
 	done = (!hypervisor.several || model_bulk_possible(&cpu->model, cpu_cpl(cpu))) &&
-	       run_stretch(cpu, run);
-	siblings_seen(cpu);
+	       run_chain(cpu, run);
+	siblings_tracked(cpu);
 	return done;
 }
 
@@ -369,35 +369,35 @@ static bool out_of_date(const struct cpu *cpu, const struct block_cache *cache)
 	       (!cache->n_blocks && cache->count_taken != needs_taken);
 }
 
-static bool translated_run(struct cpu *cpu, enum handover_reason *why)
+static bool translated_run(struct cpu *cpu, enum fallback_reason *why)
 {
 	struct run run = {
 		.rip = cpu->vmcb->save.rip,
 		.cr3 = cpu->vmcb->save.cr3,
 		.cr4 = cpu->vmcb->save.cr4,
 		.nested_cr3 = cpu->vmcb->control.nested_cr3,
-		.why = HANDOVER_REASONS,
+		.why = FALLBACK_REASONS,
 	};
 	struct engine_blocks *blocks = cpu->engine->blocks;
-	struct engine_space *space;
+	struct engine_mapping *mapping;
 	bool done;
 
-	run.space = space = cpu_cpl(cpu) ? &blocks->user : &blocks->supervisor;
-	if (blocks->wary) {
-		blocks->wary--;
-		space->stale = true;
+	run.mapping = mapping = cpu_cpl(cpu) ? &blocks->user : &blocks->supervisor;
+	if (blocks->revalidate_runs) {
+		blocks->revalidate_runs--;
+		mapping->stale = true;
 	}
-	space_check(space);
-	if (out_of_date(cpu, &space->cache)) {
-		space->cache.count_taken = model_bulk_needs_taken(&cpu->model);
-		space_flush(space);
+	mapping_check(mapping);
+	if (out_of_date(cpu, &mapping->cache)) {
+		mapping->cache.count_taken = model_bulk_needs_taken(&cpu->model);
+		mapping_flush(mapping);
 	}
-	*why = HANDOVER_INSTRUCTION;
-	if (space_refuses(space, run.rip))
+	*why = FALLBACK_INSTRUCTION;
+	if (mapping_refuses(mapping, run.rip))
 		return false;
-	done = run_unseen(cpu, &run);
+	done = run_untracked(cpu, &run);
 	/* That is counted already, whether something had retired before it or not. */
-	*why = run.why == HANDOVER_FAULT ? HANDOVER_REASONS : run.why;
+	*why = run.why == FALLBACK_FAULT ? FALLBACK_REASONS : run.why;
 	return done;
 }
 

@@ -62,7 +62,7 @@ static bool is_simple(const struct cpu *cpu, const struct instruction *insn)
 	       !insn->incomplete && !(cpu->vmcb->save.rflags & RFLAGS_DF);
 }
 
-static void copy(void *to, const void *from, unsigned bytes)
+static void emulate_rep_copy(void *to, const void *from, unsigned bytes)
 {
 	switch (bytes) {
 	case 1:
@@ -97,7 +97,7 @@ static bool iterate(struct cpu *cpu, const struct instruction *insn)
 			return false;
 	}
 	retire_accesses(cpu, &cpu->engine->rep.retired, insn, cpu->gpr);
-	copy(at[1], at[0], bytes);
+	emulate_rep_copy(at[1], at[0], bytes);
 	if (loads)
 		cpu->gpr[REG_RSI] += bytes;
 	cpu->gpr[REG_RDI] += bytes;
@@ -107,7 +107,7 @@ static bool iterate(struct cpu *cpu, const struct instruction *insn)
 
 bool rep_run(struct cpu *cpu, const struct instruction *insn)
 {
-	bool watching = model_watching(&cpu->model);
+	bool needs_retire = model_needs_retire(&cpu->model);
 	unsigned n = 0;
 
 	if (!is_simple(cpu, insn) || model_in_tx(&cpu->model))
@@ -119,8 +119,8 @@ bool rep_run(struct cpu *cpu, const struct instruction *insn)
 	if (!cpu->gpr[REG_RCX]) {
 		cpu->engine->rep.active = false;
 		cpu_skip(cpu, insn->length);
-		cpu->statistics.solo += watching;
-		retire_end(cpu, &cpu->engine->rep.retired, insn, watching);
+		cpu->statistics.emulated += needs_retire;
+		retire_end(cpu, &cpu->engine->rep.retired, insn, needs_retire);
 	} else {
 		rep_note(cpu);
 	}

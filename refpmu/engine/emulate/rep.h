@@ -38,7 +38,7 @@ void rep_drop_rf(struct cpu *cpu);
 
 /*
  * Carry out MOVS or STOS at RIP without a world switch, or some of its iterations, and report it
- * when it is done. For 64-bit code (struct solo_world says where), outside of transactions, which
+ * when it is done. For 64-bit code (struct emulate_ops says where), outside of transactions, which
  * look at each access. false: it is another string, or its next iteration isn't plain accesses.
  */
 bool rep_run(struct cpu *cpu, const struct instruction *insn);

@@ -31,13 +31,6 @@
 
 #define CR3_RESERVED	BITS(40, 63)	/* beyond QEMU's physical addresses */
 
-static bool canonical(u64 address)
-{
-	u64 top = address >> 47;
-
-	return top == 0 || top == BITS(0, 16);
-}
-
 static void load_flat(struct vmcb_segment *segment, unsigned selector, unsigned attributes)
 {
 	*segment = (struct vmcb_segment){
@@ -53,7 +46,7 @@ static bool do_syscall(struct cpu *cpu, const struct instruction *insn)
 	unsigned selector = (u16)(msr_read(MSR_IA32_STAR) >> STAR_SYSCALL);
 	u64 target = msr_read(MSR_IA32_LSTAR);
 
-	if (!(save->efer & EFER_SCE) || !canonical(target))
+	if (!(save->efer & EFER_SCE) || !address_is_canonical(target))
 		return false;
 	cpu->gpr[REG_RCX] = save->rip + insn->length;
 	cpu->gpr[REG_R11] = save->rflags;
@@ -73,7 +66,7 @@ static bool do_sysret(struct cpu *cpu, const struct instruction *insn)
 	unsigned selector = (u16)(msr_read(MSR_IA32_STAR) >> STAR_SYSRET);
 
 	if (insn->operand_bytes != 8 || save->cpl || !(save->efer & EFER_SCE) ||
-	    (cpu->gpr[REG_R11] & ~RFLAGS_RETURNED) || !canonical(cpu->gpr[REG_RCX]))
+	    (cpu->gpr[REG_R11] & ~RFLAGS_RETURNED) || !address_is_canonical(cpu->gpr[REG_RCX]))
 		return false;
 	save->rflags = cpu->gpr[REG_R11] | RFLAGS_FIXED;
 	load_flat(&save->cs, (selector + SYSRET_CODE) | 3, FLAT_CODE | DPL_3);
@@ -146,7 +139,7 @@ static bool do_iret(struct cpu *cpu, const struct instruction *insn)
 	    !guest_read(cpu, cpu->gpr[REG_RSP], &frame, sizeof(frame), NULL))
 		return false;
 	rpl = frame.cs & 3;
-	if ((frame.rflags & ~(RFLAGS_RETURNED | RFLAGS_RF)) || !canonical(frame.rip) ||
+	if ((frame.rflags & ~(RFLAGS_RETURNED | RFLAGS_RF)) || !address_is_canonical(frame.rip) ||
 	    (rpl != 0 && rpl != 3) || (frame.cs >> 16) || (frame.ss >> 16) ||
 	    (frame.ss & 3) != rpl || !fetch_segment(cpu, frame.cs, &code) ||
 	    !is_long_code(&code) || !load_stack(cpu, &frame, &stack) ||
@@ -224,7 +217,7 @@ static bool by_exit(struct cpu *cpu, const struct instruction *insn)
 	}
 }
 
-static bool carry_out(struct cpu *cpu, const struct instruction *insn)
+static bool emulate_system_carry_out(struct cpu *cpu, const struct instruction *insn)
 {
 	struct vmcb_save *save = &cpu->vmcb->save;
 
@@ -283,7 +276,7 @@ static bool is_ours(const struct cpu *cpu, const struct instruction *insn)
 		return true;
 	case INSN_RDMSR:
 	case INSN_WRMSR:
-		return !cpu_cpl(cpu) && exit_msr_seen((u32)cpu->gpr[REG_RCX]);
+		return !cpu_cpl(cpu) && exit_msr_is_tracked((u32)cpu->gpr[REG_RCX]);
 	default:
 		return false;
 	}
@@ -291,7 +284,7 @@ static bool is_ours(const struct cpu *cpu, const struct instruction *insn)
 
 bool engine_system(struct cpu *cpu, const struct instruction *insn)
 {
-	bool watching = model_watching(&cpu->model);
+	bool needs_retire = model_needs_retire(&cpu->model);
 	struct model_retired retired;
 
 	if (!is_ours(cpu, insn))
@@ -303,8 +296,8 @@ bool engine_system(struct cpu *cpu, const struct instruction *insn)
 		return true;
 	retire_begin(cpu, &retired);
 	retire_accesses(cpu, &retired, insn, cpu->gpr);
-	if (!carry_out(cpu, insn))
+	if (!emulate_system_carry_out(cpu, insn))
 		return false;
-	retire_end(cpu, &retired, insn, watching);
+	retire_end(cpu, &retired, insn, needs_retire);
 	return true;
 }

@@ -100,7 +100,8 @@ static void write_back(struct memory *memory, unsigned core, u64 line)
 }
 
 /* Into one cache; the line that made room for it, 0 for none. */
-static u64 put(struct memory *memory, const struct model_sets *cache, u64 line, u8 state)
+static u64 memory_line_put(struct memory *memory, const struct model_sets *cache, u64 line,
+			   u8 state)
 {
 	u64 *there = sets_use(cache, line);
 
@@ -113,7 +114,7 @@ static u64 put(struct memory *memory, const struct model_sets *cache, u64 line, 
 static void fill_l2(struct memory *memory, unsigned core, u64 line, u8 state)
 {
 	const struct model_sets l2 = l2_of(memory, core);
-	u64 gone = put(memory, &l2, line, state);
+	u64 gone = memory_line_put(memory, &l2, line, state);
 
 	if (gone & MODIFIED)
 		write_back(memory, core, sets_key(gone));
@@ -122,7 +123,7 @@ static void fill_l2(struct memory *memory, unsigned core, u64 line, u8 state)
 static void fill_l1(struct memory *memory, unsigned core, u64 line, u8 state)
 {
 	const struct model_sets l1 = l1_of(memory, core);
-	u64 gone = put(memory, &l1, line, state);
+	u64 gone = memory_line_put(memory, &l1, line, state);
 
 	if (gone & MODIFIED)
 		fill_l2(memory, core, sets_key(gone), MODIFIED);

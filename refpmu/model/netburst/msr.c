@@ -12,7 +12,7 @@
 
 static const struct msr_result gp = { .status = MSR_GP };
 
-static struct netburst_place find(u32 msr)
+static struct netburst_place netburst_msr_find(u32 msr)
 {
 	switch (msr) {
 #define NB_COUNTER(name, number, address, cccr, cccr_address, pool, alternate, extended, source) \
@@ -114,7 +114,7 @@ static void write_pebs_enable(struct model *m, unsigned thread, u64 value)
 
 /* ---- reading ---- */
 
-static u64 read(struct model *m, const struct netburst_place *p)
+static u64 netburst_msr_read(struct model *m, const struct netburst_place *p)
 {
 	const struct netburst *n = netburst_of(m);
 
@@ -138,13 +138,13 @@ static u64 read(struct model *m, const struct netburst_place *p)
 
 struct msr_result netburst_rdmsr(struct model *m, u32 msr)
 {
-	struct netburst_place p = find(msr);
+	struct netburst_place p = netburst_msr_find(msr);
 
 	if (p.reg == NBR_NONE)
 		return (struct msr_result){ .status = MSR_NOT_OURS };
-	fault_moment(m);
+	fault_next_sequence(m);
 	return (struct msr_result){
-		.status = MSR_DONE, .value = fault_nb_rdmsr(m, &p, read(m, &p)),
+		.status = MSR_DONE, .value = fault_nb_rdmsr(m, &p, netburst_msr_read(m, &p)),
 	};
 }
 
@@ -154,7 +154,7 @@ struct msr_result netburst_rdpmc(struct model *m, u32 ecx)
 	u32 i = ecx & ~(u32)NB_RDPMC_FAST;
 	struct msr_result result = gp;
 
-	fault_moment(m);
+	fault_next_sequence(m);
 	if (i < NB_COUNTERS) {
 		result.status = MSR_DONE;
 		result.value = netburst_of(m)->counter[i];
@@ -183,7 +183,7 @@ static void write_cccr(struct model *m, unsigned i, u64 value)
 		n->thread[i - NB_IQ_COUNTER4].armed = false;
 }
 
-static void take(struct model *m, const struct netburst_place *p, u64 value)
+static void netburst_msr_take(struct model *m, const struct netburst_place *p, u64 value)
 {
 	struct netburst *n = netburst_of(m);
 	struct netburst_processor *t = &n->thread[netburst_thread_of(m)];
@@ -219,13 +219,13 @@ struct msr_result netburst_wrmsr(struct model *m, u32 msr, u64 value)
 {
 	struct netburst *n = netburst_of(m);
 	struct netburst_processor *t = &n->thread[netburst_thread_of(m)];
-	struct netburst_place p = find(msr);
+	struct netburst_place p = netburst_msr_find(msr);
 	struct msr_write write = { .read_only = false };
 	u64 bits;
 
 	if (p.reg == NBR_NONE)
 		return (struct msr_result){ .status = MSR_NOT_OURS };
-	fault_moment(m);
+	fault_next_sequence(m);
 	bits = fault_nb_bits(m, &p, writable(m, &p));
 	write.refused = value & ~bits;
 	write.taken = !write.refused;
@@ -237,7 +237,7 @@ struct msr_result netburst_wrmsr(struct model *m, u32 msr, u64 value)
 	t->written = 0;
 	t->active = true;
 	if (write.taken)
-		take(m, &p, write.value);
+		netburst_msr_take(m, &p, write.value);
 	/* Writing its CCCR ends what a cascade has started. */
 	netburst_configure(m, p.reg == NBR_CCCR ? ~(u32)BIT(p.i) : ~0u);
 	t->writing = n->now.running || t->before.running;

@@ -87,7 +87,7 @@ bool netburst_counts(const struct model *m)
 	return __atomic_load_n(&netburst_of(m)->now.running, __ATOMIC_ACQUIRE);
 }
 
-bool netburst_watching(const struct model *m)
+bool netburst_needs_retire(const struct model *m)
 {
 	const struct netburst *n = netburst_of(m);
 	const struct netburst_processor *t = &n->thread[netburst_thread_of(m)];
@@ -165,7 +165,7 @@ static void post(struct model *m, unsigned thread, unsigned i)
 	if (!to)
 		return;
 	model_request(to, ACTION_OVERFLOW_INT, i);
-	model_core_call(m, to);
+	model_core_kick(m, to);
 }
 
 /* OVF_PMI_T0 and OVF_PMI_T1: to either logical processor, or both. */
@@ -253,7 +253,7 @@ static void sample(struct model *m, const struct netburst_step *s, unsigned i, b
 /* ---- an instruction ---- */
 
 /* Counter i on this instruction. Returns those that its overflow starts. */
-static u32 count(struct model *m, const struct netburst_step *s, unsigned i)
+static u32 netburst_count_event(struct model *m, const struct netburst_step *s, unsigned i)
 {
 	struct netburst *n = netburst_of(m);
 	u64 cccr = s->with->cccr[i], add, value;
@@ -345,7 +345,7 @@ void netburst_retire(struct model *m, const struct model_retired *r)
 		netburst_tag(m, &s);
 	}
 	for (; counting; counting &= counting - 1)
-		started |= count(m, &s, (unsigned)__builtin_ctz(counting));
+		started |= netburst_count_event(m, &s, (unsigned)__builtin_ctz(counting));
 	if (n->now.running)
 		netburst_note_stores(m, &s);
 	/* One that software has taken the flag from meanwhile doesn't start any more. */
@@ -365,7 +365,7 @@ void netburst_halt(struct model *m)
 }
 
 /* Without the lock: nobody else writes these. */
-void netburst_seen(struct model *m, u8 cpl)
+void netburst_resumed(struct model *m, u8 cpl)
 {
 	struct netburst_processor *t = &netburst_of(m)->thread[netburst_thread_of(m)];
 

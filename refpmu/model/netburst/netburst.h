@@ -5,7 +5,7 @@
  * NetBurst Microarchitecture". One struct netburst belongs to a core; each logical processor has
  * its struct model, whose calls (model.h) come here if its generation has FAC_NETBURST.
  *
- * Calls are under the lock of the core (model/core.h), but netburst_watching().
+ * Calls are under the lock of the core (model/core.h), but netburst_needs_retire().
  *
  * Files: netburst.c (counting, overflow, cascades, interrupts), msr.c
  * (registers), event.c (what is counted for whom), replay.c (replays
@@ -41,10 +41,10 @@ struct msr_result netburst_wrmsr(struct model *m, u32 msr, u64 value);
 struct msr_result netburst_rdpmc(struct model *m, u32 ecx);
 /* Does a counter count? */
 bool netburst_counts(const struct model *m);
-bool netburst_watching(const struct model *m);
+bool netburst_needs_retire(const struct model *m);
 void netburst_retire(struct model *m, const struct model_retired *r);
 void netburst_halt(struct model *m);
-void netburst_seen(struct model *m, u8 cpl);
+void netburst_resumed(struct model *m, u8 cpl);
 
 /* ---- between the files ---- */
 
@@ -77,7 +77,7 @@ extern const struct netburst_counter_row netburst_counters[NB_COUNTERS];
 
 /* One retired instruction on its way through the PMU. */
 struct netburst_step {
-	struct step core;		/* for the memory hierarchy: r and outcome */
+	struct retire_ctx core;		/* for the memory hierarchy: r and outcome */
 	const struct netburst_settings *with;
 	unsigned thread;
 	bool mispredicted;

@@ -117,7 +117,7 @@ static void interrupt(struct model *m, unsigned counter, const struct ds *ds)
 	if (!to)
 		return;
 	model_request(to, ACTION_THRESHOLD_INT, counter);
-	model_core_call(m, to);
+	model_core_kick(m, to);
 }
 
 bool netburst_assist(struct model *m, const struct netburst_step *s, unsigned counter)

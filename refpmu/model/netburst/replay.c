@@ -16,7 +16,7 @@ u64 netburst_accesses(struct model *m, const struct netburst_step *s, enum event
 		      bool locked_too)
 {
 	const struct model_retired *r = s->core.r;
-	u64 n = r->any_early ? r->early[kind - EK_SPLIT_LOADS] : 0;
+	u64 n = r->any_spilled ? r->spilled[kind - EK_SPLIT_LOADS] : 0;
 
 	for (unsigned a = 0; a < r->n_access; a++)
 		n += (locked_too || !r->access[a].locked) &&

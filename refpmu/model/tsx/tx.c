@@ -68,7 +68,7 @@ bool model_tx_outermost(const struct model *m)
 }
 
 /* The events of "RTM_RETIRED" and "HLE_RETIRED", and of aborts TX_MEM. */
-static bool occurs(const struct model *m, const struct step *s, enum event_kind kind)
+static bool occurs(const struct model *m, const struct retire_ctx *s, enum event_kind kind)
 {
 	bool aborts = s->tx_abort && !m->tx.elided;
 
@@ -93,7 +93,7 @@ static bool occurs(const struct model *m, const struct step *s, enum event_kind 
 	}
 }
 
-bool model_tx_occurs(struct model *m, const struct step *s, enum event_kind kind)
+bool model_tx_occurs(struct model *m, const struct retire_ctx *s, enum event_kind kind)
 {
 	return fault_tx_occurs(m, s, kind, occurs(m, s, kind));
 }
@@ -166,7 +166,7 @@ static void undo_counts(struct model *m, enum tx_cause cause)
 	fault_tx_restored(m);
 }
 
-u64 model_tx_field(struct model *m, const struct step *s)
+u64 model_tx_field(struct model *m, const struct retire_ctx *s)
 {
 	bool aborted = s->tx_abort || s->aborts;
 

@@ -17,7 +17,7 @@
 
 struct model;
 struct model_registers;
-struct step;
+struct retire_ctx;
 
 #define TX_LINE		64
 #define TX_LINES	512	/* that one may touch, */

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * See block.h: making blocks before they are asked for, and tying them to each other. Nothing is
+ * looked at but the page of the first one, which is being executed: elsewhere the program may never
+ * go.
+ */
+#include "refpmu/engine/dbt/block_emit.h"
+
+#define PAGE		4096u
+#define MOST_SURE	32	/* blocks in one go, behind no conditional branch */
+#define MOST_UNSURE	24	/* behind one */
+
+u32 block_way_to(struct block_cache *cache, const struct block *from, u32 exit)
+{
+	const struct block *to = from->target[exit] == from->rip ? from :
+		block_find(cache, from->target[exit], BLOCK_MAX_INSNS);
+	u32 saved = 0;
+
+	if (!to || to->unchained || from->unchained || from->limit != BLOCK_MAX_INSNS)
+		return 0;
+	if (from->keeps_rcx && (from->check_first || from->page == BLOCK_PAGE_NONE))
+		saved = EMIT_SAVE;
+	if (saved && from->keeps_rax && from->page == BLOCK_PAGE_NONE)
+		saved += EMIT_SAVE;
+	/* From itself, having stored nothing: its bytes are what they were. */
+	if (from == to && !to->stores)
+		return emit_entry(to, saved) + to->again - to->entry;
+	return emit_entry(to, saved);
+}
+
+/* Ways out of a block to which there is no block yet. */
+static void make_successors(struct block_cache *cache, const struct block *block, u64 page,
+			    unsigned *sure, unsigned *unsure)
+{
+	bool conditional = block->patch[BLOCK_FALLTHROUGH] && block->patch[BLOCK_TAKEN];
+
+	for (u32 exit = BLOCK_FALLTHROUGH; exit <= BLOCK_TAKEN; exit++) {
+		unsigned *left = conditional ? unsure : sure;
+		u64 target = block->target[exit];
+
+		if (!block->patch[exit] || target / PAGE != page || !*left ||
+		    block_find(cache, target, BLOCK_MAX_INSNS) || !block_room(cache))
+			continue;
+		if (block_translate(cache, target, BLOCK_MAX_INSNS))
+			--*left;
+	}
+}
+
+void block_translate_successors(struct block_cache *cache, const struct block *first)
+{
+	unsigned sure = MOST_SURE, unsure = MOST_UNSURE;
+	u32 begin = (u32)(first - cache->block), end;
+
+	for (u32 i = begin; i < cache->n_blocks; i++)
+		make_successors(cache, &cache->block[i], first->rip / PAGE, &sure, &unsure);
+	/* Those that were made later than what leads to them. */
+	end = cache->n_blocks;
+	for (u32 i = begin; i < end; i++) {
+		const struct block *block = &cache->block[i];
+
+		for (u32 exit = BLOCK_FALLTHROUGH; exit <= BLOCK_TAKEN; exit++) {
+			const struct block *to;
+
+			if (!block->patch[exit])
+				continue;
+			to = block_find(cache, block->target[exit], BLOCK_MAX_INSNS);
+			if (to && to > block && block_way_to(cache, block, exit))
+				emit_patch(cache, block->patch[exit],
+					   block_way_to(cache, block, exit));
+		}
+	}
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Evidence. MSR_SMI_COUNT tells of SMIs where it exists (Nehalem and later); a processor that
+ * refuses to be asked is taken as free of them, and the calibration says so. Time is evidence where
+ * it could have been taken: by a hypervisor's host, or by SMIs that can't be counted. It is judged
+ * against the usual pace of the same workload: how fast a processor, or what stands in for one,
+ * runs it isn't known beforehand. A register that isn't as it was written (pmu/written.h) is
+ * evidence where SMIs can't be counted; where they can, and none came, it is the processor's.
+ */
+#include "tests/frame/disturbance.h"
+
+#include "kernel/fault.h"
+#include "kernel/percpu.h"
+#include "kernel/time.h"
+#include "spec/msr.h"
+
+/* Longer than any handler or exit to a hypervisor takes, shorter than a host's time slice. */
+#define GAP_US		10000
+#define TIMES_SLOWER	3
+#define WORKLOADS	64
+#define WINDOW_OWN	16	/* instructions, about, that switch on and off */
+#define SCALE		256
+
+/* Of each processor: they may differ, and run at once. */
+static struct pace {
+	u64 usual[WORKLOADS];	/* moving average of ticks per SCALE instructions; 0: none yet */
+	unsigned gaps;
+	u64 forgiven_smis;
+} paces[CPU_MAX];
+static unsigned repeats;
+
+bool disturbance_sees_smis(void)
+{
+	u64 count;
+
+	return counter_caps()->intel && !msr_try_read(MSR_SMI_COUNT, &count).raised;
+}
+
+static u64 smis_now(void)
+{
+	u64 count;
+
+	if (!counter_caps()->intel || msr_try_read(MSR_SMI_COUNT, &count).raised)
+		return 0;
+	return count;
+}
+
+static struct disturbance disturbance_now(void)
+{
+	return (struct disturbance){ smis_now() - paces[cpu_index()].forgiven_smis,
+				  paces[cpu_index()].gaps };
+}
+
+static bool time_can_be_taken(void)
+{
+	return counter_caps()->hypervisor || !disturbance_sees_smis();
+}
+
+void disturbance_window(const struct workload *w, u64 n, u64 ticks)
+{
+	u64 instructions = workload_declared(w, WORKLOAD_INSTRUCTIONS, n) + WINDOW_OWN;
+	struct pace *here = &paces[cpu_index()];
+	u64 *usual = here->usual;
+	u64 pace = ticks * SCALE / instructions + 1;
+	unsigned i = 0;
+
+	while (i < WORKLOADS && workload_get(i) && workload_get(i) != w)
+		i++;
+	if (i == WORKLOADS || workload_get(i) != w)
+		return;
+	if (!usual[i])
+		usual[i] = pace;
+	if (ticks > TIMES_SLOWER * (usual[i] * instructions / SCALE) + GAP_US * time_tsc_per_us &&
+	    time_can_be_taken()) {
+		here->gaps++;
+		pace = TIMES_SLOWER * usual[i];
+	}
+	usual[i] = (7 * usual[i] + pace) / 8 + 1;
+}
+
+void disturbance_begin(struct attempt *attempt)
+{
+	attempt->begin = disturbance_now();
+	attempt->changed.name = NULL;
+}
+
+void disturbance_look(struct attempt *attempt)
+{
+	if (disturbance_now().smis != attempt->begin.smis || !disturbance_sees_smis())
+		(void)written_differs(&attempt->changed);
+}
+
+bool disturbance_found(struct attempt *attempt)
+{
+	struct disturbance now = disturbance_now();
+	unsigned seen = now.gaps - attempt->begin.gaps;
+	bool recurs = seen == attempt->last_gaps;
+
+	attempt->last_gaps = seen;
+	if (!attempt->changed.name)
+		disturbance_look(attempt);
+	if (now.smis == attempt->begin.smis && (!seen || recurs) && !attempt->changed.name)
+		return false;
+	__atomic_add_fetch(&repeats, 1, __ATOMIC_RELAXED);
+	return true;
+}
+
+void disturbance_forgive(const struct attempt *attempt)
+{
+	struct disturbance now = disturbance_now();
+	struct pace *here = &paces[cpu_index()];
+
+	/* What an SMI has left there is in what comes next, too. */
+	if (attempt->changed.name)
+		return;
+	here->forgiven_smis += now.smis - attempt->begin.smis;
+	here->gaps = attempt->begin.gaps;
+}
+
+unsigned disturbance_repeats(void)
+{
+	return repeats;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Workloads by what they make of the memory hierarchy: each is a piece of
+ * tests/measure/workload_memory.asm (or workload.asm) with the memory that it wants, laid out by
+ * the caches that CPUID describes. A processor may do otherwise for some of the accesses (an
+ * interrupt, a prefetcher, another processor): not for most of them.
+ */
+#ifndef TESTS_MEASURE_CACHE_WORKLOAD_H
+#define TESTS_MEASURE_CACHE_WORKLOAD_H
+
+#include "tests/measure/workload.h"
+
+enum access {
+	ACCESS_L1,		/* loads of one line, again and again */
+	ACCESS_PENDING,		/* three of four loads are of a line that is on its way */
+	ACCESS_L2,		/* loads that the L1 has lost and the L2 hasn't */
+	ACCESS_L3,		/* loads that the L2 has lost and the L3 hasn't */
+	ACCESS_MEMORY,		/* loads of a line that was flushed */
+	ACCESS_TWO_PLACES,	/* two near loads, one from memory */
+	ACCESS_PAGE_WALK,	/* loads with a page walk each */
+	ACCESS_LOCKED,		/* locked read-modify-writes of one line */
+	ACCESS_SPLIT,		/* loads and stores across a line's end */
+	ACCESS_STORE_HIT,	/* stores to one line */
+	ACCESS_STORE_MISS,	/* stores to a line that was flushed */
+	ACCESS_STORE_PAGE_WALK,
+	ACCESS_CANCELLED,	/* a load that a processor may begin and must give up */
+	ACCESS_PREFETCH,	/* no load at all */
+	ACCESS_STLB,		/* loads whose translation the first-level TLB has lost */
+	ACCESS_STORE_STLB,
+	ACCESS_LOCKED_PAGE_WALK,	/* locked read-modify-writes with a page walk each */
+	ACCESS_SLOW,		/* loads across a line's end, from memory, with a page walk each */
+	ACCESS_UNCACHEABLE,	/* loads of a page that isn't cacheable */
+	ACCESS_DEVICE,		/* loads of a device's register */
+	ACCESSES
+};
+
+struct cache_workload {
+	const char *name;
+	const struct workload *workload;
+	struct workload_place at;
+	u64 first, last;	/* linear addresses of its first and last data word */
+};
+
+/* false: the caches that CPUID describes want more memory than there is here, or there is no such
+ * place (reason). */
+bool cache_workload_get(enum access access, struct cache_workload *h, char *reason, size_t size);
+
+/* All accesses so many bytes further on; the memory goes so far. */
+void cache_workload_shift(struct cache_workload *h, unsigned bytes);
+
+void cache_workload_run(const struct cache_workload *h, u64 n, struct pmc_mask on);
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The walks of tests/measure/workload_marked_walk.asm: what each of their marked accesses finds in
+ * every register and in memory. An access is named by its number in the window: mark +
+ * MARKED_WALK_MARKS * round.
+ */
+#ifndef TESTS_MEASURE_MARKED_WALK_H
+#define TESTS_MEASURE_MARKED_WALK_H
+
+#include "tests/measure/sampling.h"
+
+#define MARKED_WALK_MARKS	14	/* as in tests/measure/workload_marked_walk.asm */
+#define MARKED_WALK_ROUNDS	384	/* at most */
+#define MARKED_WALK_PERIOD	32	/* smallest that Haswell is known to honour */
+
+/* Fill the memory that a walk of so many rounds reads, and work out what it does to RAX. */
+void marked_walk_prepare(const struct workload *w, u64 rounds);
+
+/* What a record of that access must hold; 0 for a field that the program doesn't decide. */
+u64 marked_walk_field(u64 access, enum record_field field);
+
+/*
+ * The access that the record fits best, most fields counting, of those behind `previous` (-1: the
+ * first) and at most `reach` away from it; -1: it fits none.
+ */
+int64_t marked_walk_place(const struct pebs_record *record, int64_t previous, u64 reach);
+
+/* RFLAGS' status flags behind a + b: "ADD", flags affected. */
+u64 flags_of_add(u64 a, u64 b);
+
+/* "EFLAGS Register": the status flags, and the low 16 bits: RF and what is above has no part. */
+#define FLAG_CF	BIT(0)
+#define FLAG_PF	BIT(2)
+#define FLAG_AF	BIT(4)
+#define FLAG_ZF	BIT(6)
+#define FLAG_SF	BIT(7)
+#define FLAG_OF	BIT(11)
+#define STATUS_FLAGS (FLAG_CF | FLAG_PF | FLAG_AF | FLAG_ZF | FLAG_SF | FLAG_OF)
+#define FLAGS_LOOKED_AT BITS(0, 15)
+
+#endif

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT */
+/* Records of tagged accesses, and their events. Nothing here knows what is right about them. */
+#include "tests/measure/mem_sample.h"
+
+#define BATCH_LEAST	250	/* rounds */
+#define BATCH_GROWTH	4
+#define WINDOWS		3
+#define OFFSET_RIP	0x08
+#define OFFSET_ADDRESS	0x98
+#define OFFSET_SOURCE	0xa0
+#define OFFSET_LATENCY	0xa8
+
+/* A processor that has left the largest batch without a record isn't asked for as long again. */
+static bool silent;
+/* The records taken last are of loads, of which some are tagged, "randomly"; not of stores. */
+static bool taken_of_loads;
+
+static u16 code_of(enum event_kind kind, unsigned flags)
+{
+	struct event event = { .code = 0 };
+
+	event_get(kind, flags, &event);
+	return event.code;
+}
+
+struct mem_sample_setup mem_sample_loads(void)
+{
+	const unsigned counter = 3;
+
+	return (struct mem_sample_setup){ .counter = counter,
+				      .event = code_of(EK_LOAD_LATENCY, EV_LL),
+				      .threshold = LATENCY_THRESHOLD_LEAST,
+				      .period = MEM_SAMPLE_PERIOD,
+				      .enable = latency_enable(counter),
+				      .wanted = MEM_SAMPLE_RECORDS };
+}
+
+struct mem_sample_setup mem_sample_stores(void)
+{
+	return (struct mem_sample_setup){ .counter = PRECISE_STORE_COUNTER,
+				      .event = code_of(EK_PRECISE_STORE, EV_PS),
+				      .period = MEM_SAMPLE_PERIOD,
+				      .enable = precise_store_enable(),
+				      .wanted = MEM_SAMPLE_RECORDS };
+}
+
+void mem_sample_arm(const struct mem_sample_setup *setup, u64 period)
+{
+	if (setup->threshold)
+		latency_set_threshold(setup->threshold);
+	memory_sampling_arm(setup->counter, setup->event, setup->enable, period);
+}
+
+void mem_sample_off(const struct mem_sample_setup *setup)
+{
+	pebs_disarm();
+	counter_program_disabled(setup->counter, 0, 0);
+	counters_clear(counters_status());
+}
+
+static u64 mem_sample_at(const void *record, unsigned offset)
+{
+	return *(const volatile u64 *)((uintptr_t)record + offset);
+}
+
+/* Rounds that the missing records will take, going by those that there are. */
+static u64 next_batch(const struct mem_sample_setup *setup, u64 batch)
+{
+	unsigned have = ds_records();
+
+	if (!have)
+		return batch * BATCH_GROWTH;
+	return setup->rounds * (setup->wanted - have) / have + BATCH_LEAST;
+}
+
+unsigned mem_sample_take(struct mem_sample_setup *setup, const struct cache_workload *h,
+			 struct mem_sample_record records[MEM_SAMPLE_MOST])
+{
+	struct ds_setup ds = sampling_setup(MEM_SAMPLE_MOST);
+	u64 most = setup->most ? setup->most : silent ? 2 * BATCH_LEAST : MEM_SAMPLE_ROUNDS_MOST;
+	unsigned all, count = 0;
+
+	ds.reset[setup->counter] = pebs_reset_value(setup->counter, setup->period);
+	setup->rounds = 0;
+	taken_of_loads = setup->threshold;
+	ds_open(&ds);
+	mem_sample_arm(setup, setup->period);
+	for (u64 n = BATCH_LEAST; ds_records() < setup->wanted && setup->rounds < most;) {
+		if (n > most - setup->rounds)
+			n = most - setup->rounds;
+		cache_workload_run(h, n, pmc_one(setup->counter));
+		setup->rounds += n;
+		n = next_batch(setup, n);
+	}
+	mem_sample_off(setup);
+	all = ds_records();
+	silent |= !all && !setup->most;
+	for (unsigned i = 0; i < all; i++) {
+		if (sampling_is_switching(h->workload, mem_sample_at(ds_record(i), OFFSET_RIP)))
+			continue;
+		records[count++] = (struct mem_sample_record){
+			mem_sample_at(ds_record(i), OFFSET_ADDRESS),
+			mem_sample_at(ds_record(i), OFFSET_SOURCE),
+			mem_sample_at(ds_record(i), OFFSET_LATENCY)
+		};
+	}
+	return count;
+}
+
+bool mem_sample_in_place(const struct cache_workload *h, u64 address)
+{
+	return address >= h->first && address <= h->last;
+}
+
+u64 mem_sample_count(const struct mem_sample_setup *setup, const struct cache_workload *h, u64 n)
+{
+	struct ds_setup ds = sampling_setup(8);
+	u64 start, count;
+
+	ds_open(&ds);
+	mem_sample_arm(setup, NEVER);
+	start = counter_read(setup->counter);
+	cache_workload_run(h, n, pmc_one(setup->counter));
+	count = counter_read(setup->counter) - start;
+	mem_sample_off(setup);
+	return count;
+}
+
+u64 mem_sample_count_least(const struct mem_sample_setup *setup, const struct cache_workload *h,
+			   u64 n)
+{
+	u64 least = ~0ULL;
+
+	for (unsigned i = 0; i < WINDOWS && least; i++) {
+		u64 count = mem_sample_count(setup, h, n);
+
+		if (count < least)
+			least = count;
+	}
+	return least;
+}
+
+bool mem_sample_enough(struct test *t, struct test_claim claim, const struct cache_workload *h,
+		    unsigned records, unsigned wanted)
+{
+	if (!records && counter_caps()->hypervisor) {
+		test_inconclusive(t, "no record under hypervisor \"%s\"",
+				  counter_caps()->host.signature);
+		return false;
+	}
+	if (records && records < wanted && taken_of_loads && !test_is_strict(t)) {
+		test_inconclusive(t, "%u records of %s, too few to judge: %u are wanted", records,
+				  h->name, wanted);
+		return false;
+	}
+	return test_check_range(t, claim, wanted, ~0ULL, records, "records of %s", h->name);
+}
+
+bool mem_sample_prepare(struct test *t, enum access access, struct cache_workload *h)
+{
+	char reason[96];
+
+	if (cache_workload_get(access, h, reason, sizeof(reason)))
+		return true;
+	test_skip(t, "%s", reason);
+	return false;
+}
+
+static unsigned holding(const struct mem_sample_record *records, unsigned count,
+			bool (*holds)(const struct mem_sample_record *record, u64 arg), u64 arg)
+{
+	unsigned hits = 0;
+
+	for (unsigned i = 0; i < count; i++)
+		hits += holds(&records[i], arg);
+	return hits;
+}
+
+void mem_sample_check_most(struct test *t, struct test_claim claim, struct mem_sample_setup *setup,
+			   enum access access, bool most,
+			   bool (*holds)(const struct mem_sample_record *record, u64 arg), u64 arg,
+			   const char *what)
+{
+	static struct mem_sample_record records[MEM_SAMPLE_MOST];
+	unsigned count, hits, clear;
+	struct cache_workload h;
+
+	if (!mem_sample_prepare(t, access, &h))
+		return;
+	setup->wanted = MEM_SAMPLE_RECORDS;
+	count = mem_sample_take(setup, &h, records);
+	hits = holding(records, count, holds, arg);
+	clear = most ? hits : count - hits;
+	if (count && 4 * clear < 3 * count) {
+		setup->wanted = MEM_SAMPLE_RECORDS_SURE;
+		count = mem_sample_take(setup, &h, records);
+		hits = holding(records, count, holds, arg);
+	}
+	if (!mem_sample_enough(t, claim, &h, count, setup->wanted))
+		return;
+	test_check_range(t, claim, most ? count / 2 + 1 : 0, most ? count : (count - 1) / 2, hits,
+			 "of %u records of %s %s (A0H of the first is 0x%lx)", count, h.name, what,
+			 records[0].source);
+}
+
+bool mem_sample_collect(struct test *t, struct test_claim claim, struct mem_sample_setup *setup,
+			enum access access, struct cache_workload *h,
+			struct mem_sample_record records[MEM_SAMPLE_MOST], unsigned *count)
+{
+	if (!mem_sample_prepare(t, access, h))
+		return false;
+	*count = mem_sample_take(setup, h, records);
+	return mem_sample_enough(t, claim, h, *count, setup->wanted);
+}
+
+void mem_sample_check_addressing_modes(struct test *t, struct test_claim claim,
+				       struct mem_sample_setup *setup, enum access access,
+				       bool (*form_of)(unsigned i, struct addressing_mode *form),
+				       struct mem_sample_record records[MEM_SAMPLE_MOST])
+{
+	struct cache_workload h;
+	struct addressing_mode form;
+
+	if (!mem_sample_prepare(t, access, &h))
+		return;
+	setup->wanted = 1;
+	for (unsigned i = 0; form_of(i, &form); i++) {
+		unsigned count;
+
+		h.workload = form.workload;
+		h.name = form.name;
+		addressing_mode_begin();
+		count = mem_sample_take(setup, &h, records);
+		addressing_mode_end();
+		if (!mem_sample_enough(t, claim, &h, count, setup->wanted))
+			return;
+		for (unsigned r = 0; r < count; r++)
+			test_check_eq(t, claim, form.address, records[r].address,
+				      "address of record %u of %s", r, form.name);
+	}
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Taking records of load latency and of precise store. Which access is tagged is up to the
+ * processor, and so is how many: a workload is run in batches until there are records enough to
+ * judge. MEM_SAMPLE_ROUNDS_MOST rounds that leave no record, with a reset value of 32, are
+ * evidence: a processor that tags no more than one access in 500 would have made several.
+ */
+#ifndef TESTS_MEASURE_MEM_SAMPLE_H
+#define TESTS_MEASURE_MEM_SAMPLE_H
+
+#include "pmu/event.h"
+#include "pmu/memory_sampling.h"
+#include "tests/measure/addressing_mode.h"
+#include "tests/measure/cache_workload.h"
+#include "tests/measure/sampling.h"
+
+#define MEM_SAMPLE_PERIOD	32	/* smallest that all generations are known to honour */
+#define MEM_SAMPLE_ROUNDS_MOST	90000	/* in all */
+#define MEM_SAMPLE_RECORDS	8	/* wanted for a first judgement of "most" ... */
+#define MEM_SAMPLE_RECORDS_SURE	64	/* ... and for the last, where the first isn't clear */
+#define MEM_SAMPLE_MOST		192	/* that a buffer holds */
+
+struct mem_sample_setup {
+	unsigned counter;
+	u16 event;
+	u64 threshold;			/* core cycles; 0: not load latency */
+	u64 period;			/* start and reset value */
+	struct pmc_mask enable;		/* what IA32_PEBS_ENABLE holds */
+	unsigned wanted;		/* records */
+	u64 most;			/* rounds; 0: MEM_SAMPLE_ROUNDS_MOST */
+	u64 rounds;			/* that mem_sample_take() has run in all */
+};
+
+struct mem_sample_record {
+	u64 address, source, latency;	/* as they stand at 98H, A0H, A8H */
+};
+
+/* Load latency on IA32_PMC3: threshold 3, MEM_SAMPLE_PERIOD, both enables. Needs
+ * need_load_latency. */
+struct mem_sample_setup mem_sample_loads(void);
+/* Precise store, on IA32_PMC3. Needs need_precise_store. */
+struct mem_sample_setup mem_sample_stores(void);
+
+/* Program and enable as set up, but for the DS area, the global enable and the period. */
+void mem_sample_arm(const struct mem_sample_setup *setup, u64 period);
+/* Off, and the status clear. */
+void mem_sample_off(const struct mem_sample_setup *setup);
+
+/*
+ * Run and decode; how many records, at most MEM_SAMPLE_MOST. Everything is off afterwards. Where
+ * none are expected, set `most` to what a control has shown to be plenty.
+ */
+unsigned mem_sample_take(struct mem_sample_setup *setup, const struct cache_workload *h,
+		      struct mem_sample_record records[MEM_SAMPLE_MOST]);
+
+/* Is it one of the addresses that the workload accesses? */
+bool mem_sample_in_place(const struct cache_workload *h, u64 address);
+
+/* Events that the counter saw in n rounds, PEBS armed out of reach; the least of three windows,
+ * for what shouldn't be counted at all. */
+u64 mem_sample_count(const struct mem_sample_setup *setup, const struct cache_workload *h, u64 n);
+u64 mem_sample_count_least(const struct mem_sample_setup *setup, const struct cache_workload *h,
+			   u64 n);
+
+/*
+ * A property that most records of a workload have, or few (most = false): at least 3 of 4 of a
+ * first handful, else more than half (fewer than half) of MEM_SAMPLE_RECORDS_SURE. `holds` looks at
+ * one record.
+ */
+void mem_sample_check_most(struct test *t, struct test_claim claim, struct mem_sample_setup *setup,
+			   enum access access, bool most,
+			   bool (*holds)(const struct mem_sample_record *record, u64 arg), u64 arg,
+			   const char *what);
+
+/*
+ * The records that a judgement needs, and with too few of them a failed check: false then. It is
+ * INCONCLUSIVE with none at all under a hypervisor, whose host may use PEBS itself; and, but for a
+ * strict run, with some of loads, because how many loads are tagged isn't stated.
+ */
+bool mem_sample_enough(struct test *t, struct test_claim claim, const struct cache_workload *h,
+		    unsigned records, unsigned wanted);
+
+/* Take records of a workload; false: not enough of them, and the check has failed. */
+bool mem_sample_collect(struct test *t, struct test_claim claim, struct mem_sample_setup *setup,
+			enum access access, struct cache_workload *h,
+			struct mem_sample_record records[MEM_SAMPLE_MOST], unsigned *count);
+
+/* Each record of each form of an operand (addressing_mode_of_load(), addressing_mode_of_store())
+ * holds its linear address: with the segment base, and behind an index. */
+void mem_sample_check_addressing_modes(struct test *t, struct test_claim claim,
+				       struct mem_sample_setup *setup, enum access access,
+				       bool (*form_of)(unsigned i, struct addressing_mode *form),
+				       struct mem_sample_record records[MEM_SAMPLE_MOST]);
+
+/* cache_workload_get() or the end of the test. */
+bool mem_sample_prepare(struct test *t, enum access access, struct cache_workload *h);
+
+#endif

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+/* The steps that tests with an exerciser share. Nothing here knows what is right about a record. */
+#include "tests/measure/remote_lines.h"
+
+#include "kernel/fault.h"
+#include "kernel/fmt.h"
+#include "spec/msr.h"
+#include "tests/frame/disturbance.h"
+
+#define LINE		64u
+#define BYTES		(REMOTE_LINES * LINE)
+#define TURNS_MOST	800
+#define TURNS_SILENT	200	/* without a record: there won't be any */
+
+_Static_assert(BYTES <= 8 * WORKLOAD_WORDS, "the lines are in the workloads' memory");
+
+bool need_exerciser(char *reason, size_t size)
+{
+	if (exerciser_is_here())
+		return true;
+	fmt_print(reason, size, exerciser_listed() ? "the exerciser of the configuration table "
+		  "doesn't answer" : "no exerciser and no second core that could do it");
+	return false;
+}
+
+/* Put all lines there. false: the test has ended, as INCONCLUSIVE. */
+static bool remote_lines_put(struct test *t, const struct remote_lines *place)
+{
+	struct exerciser_answer answer = exerciser_put(place->state, place->h.at.memory, BYTES);
+
+	if (answer.done)
+		return true;
+	test_inconclusive(t, "the exerciser says status %u, %u of %u lines: %s", answer.status,
+			  answer.lines, REMOTE_LINES, place->name);
+	return false;
+}
+
+static void remote_lines_load(const struct remote_lines *place, struct pmc_mask on)
+{
+	cache_workload_run(&place->h, REMOTE_LINES, on);
+}
+
+/* One window; false: the test has ended. */
+static bool count_once(struct test *t, const struct remote_lines *place, unsigned counter,
+		       u16 event, u64 *value)
+{
+	struct attempt attempt = { .last_gaps = DISTURBANCE_FIRST };
+
+	for (unsigned i = 0; i < WINDOW_TRIES; i++) {
+		bool there;
+
+		disturbance_begin(&attempt);
+		/* Nearest first, while something counts: a model may look only then. */
+		counter_program(counter, event, COUNT_BOTH);
+		remote_lines_load(place, pmc_one(counter));
+		there = remote_lines_put(t, place);
+		if (there) {
+			counter_write(counter, 0);
+			remote_lines_load(place, pmc_one(counter));
+			*value = counter_read(counter);
+		}
+		counter_program_disabled(counter, 0, 0);
+		if (!there || !disturbance_found(&attempt))
+			return there;
+		if (i + 1 < WINDOW_TRIES)
+			disturbance_forgive(&attempt);
+	}
+	test_inconclusive(t, "%u windows in a row were disturbed", WINDOW_TRIES);
+	return false;
+}
+
+bool remote_lines_count(struct test *t, const struct remote_lines *place, unsigned counter,
+			u16 event, u64 *value)
+{
+	*value = ~0ULL;
+	for (unsigned i = 0; i < 3 && *value; i++) {
+		u64 got;
+
+		if (!count_once(t, place, counter, event, &got))
+			return false;
+		if (got < *value)
+			*value = got;
+	}
+	return true;
+}
+
+/* The responses of loads from there, on this processor; 0: they aren't told from others. */
+static u64 responses(const struct remote_lines *place)
+{
+	return counter_caps()->facilities & FAC_OFFCORE_SNB ? place->later : place->nehalem;
+}
+
+static bool witness_count(struct test *t, const struct remote_lines *place,
+			  enum remote_lines_witness witness, u64 *value)
+{
+	enum event_kind kind = witness == SEEN_BY_EVENT ? place->event : EK_OFFCORE_0;
+	struct event event;
+	bool counted;
+
+	*value = 0;
+	if (kind == EK_NONE || !event_get(kind, 0, &event))
+		return true;
+	if (witness == SEEN_BY_EVENT)
+		return remote_lines_count(t, place, 0, event.code, value);
+	if (!responses(place) || msr_try_write(MSR_OFFCORE_RSP_0, responses(place) |
+					       REMOTE_LINES_DEMAND_READ).raised)
+		return true;
+	counted = remote_lines_count(t, place, 0, event.code, value);
+	msr_try_write(MSR_OFFCORE_RSP_0, 0);
+	return counted;
+}
+
+bool remote_lines_confirmed(struct test *t, const struct remote_lines *place,
+			    enum remote_lines_witness accused)
+{
+	for (enum remote_lines_witness w = SEEN_BY_EVENT; w <= SEEN_BY_OFFCORE; w++) {
+		u64 value;
+
+		if (w == accused)
+			continue;
+		if (!witness_count(t, place, w, &value))
+			return false;
+		if (value >= REMOTE_LINES_MANY)
+			return true;
+	}
+	test_inconclusive(t, "the exerciser says it's done, and nothing else than what is judged "
+			  "tells of %s", place->name);
+	return false;
+}
+
+bool remote_lines_prepare(struct test *t, struct remote_lines *place)
+{
+	struct event hit;
+	u64 hits;
+
+	if (!mem_sample_prepare(t, ACCESS_L1, &place->h))
+		return false;
+	if (!exerciser_offers(place->state, BYTES)) {
+		test_skip(t, "the exerciser doesn't offer this: %s", place->name);
+		return false;
+	}
+	if (place->remote)
+		place->h.at.memory = exerciser_remote(BYTES);
+	if (!place->h.at.memory) {
+		test_skip(t, "the exerciser has no memory of another package");
+		return false;
+	}
+	place->h.workload = &workload_stride;
+	place->h.name = place->name;
+	place->h.at.stride = LINE;
+	place->h.at.mask = BYTES - 1;
+	place->h.first = (u64)(uintptr_t)place->h.at.memory;
+	place->h.last = place->h.first + place->h.at.mask;
+	if (!event_get(EK_L1_HIT, 0, &hit))
+		return true;
+	if (!remote_lines_count(t, place, 0, hit.code, &hits))
+		return false;
+	if (hits <= REMOTE_LINES_MANY)
+		return true;
+	test_inconclusive(t, "the exerciser says it's done, and %lu loads hit the L1: %s", hits,
+			  place->name);
+	return false;
+}
+
+static u64 remote_lines_at(unsigned record, unsigned offset)
+{
+	return *(const volatile u64 *)((uintptr_t)ds_record(record) + offset);
+}
+
+unsigned remote_lines_take(struct test *t, struct test_claim claim,
+			   const struct remote_lines *place, const struct mem_sample_setup *setup,
+			   struct mem_sample_record records[MEM_SAMPLE_MOST])
+{
+	struct ds_setup ds = sampling_setup(MEM_SAMPLE_MOST);
+	unsigned count;
+
+	ds.reset[setup->counter] = pebs_reset_value(setup->counter, setup->period);
+	ds_open(&ds);
+	mem_sample_arm(setup, setup->period);
+	for (unsigned i = 0; i < TURNS_MOST && ds_records() < setup->wanted; i++) {
+		if (!remote_lines_put(t, place)) {
+			mem_sample_off(setup);
+			return 0;
+		}
+		remote_lines_load(place, pmc_one(setup->counter));
+		if (i == TURNS_SILENT && !ds_records())
+			break;
+	}
+	mem_sample_off(setup);
+	count = ds_records();
+	if (!mem_sample_enough(t, claim, &place->h, count, setup->wanted))
+		return 0;
+	for (unsigned i = 0; i < count; i++)
+		records[i] = (struct mem_sample_record){ remote_lines_at(i, 0x98),
+							 remote_lines_at(i, 0xa0),
+							 remote_lines_at(i, 0xa8) };
+	return count;
+}

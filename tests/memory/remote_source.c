@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The rows of Table 18-24 "Data Source Encoding for Load Latency Record" that are about other cores
+ * and packages, the events of Table 18-45 (and of other generations) that count such loads, and the
+ * off-core responses that depend on a snoop. Table 18-24 is read as printed on the reference PMU;
+ * Linux reads 05H to 07H of Sandy Bridge and later as miss, clean and modified, so that elsewhere
+ * neighbouring codes pass there. Not looked at: 00H "unknown", 0EH "I/O".
+ */
+#include "kernel/fault.h"
+#include "tests/measure/remote_lines.h"
+#include "tests/frame/needs.h"
+
+#define CODE(source)	((source) & 0xf)
+#define HITS_HERE	BITS(0x1, 0x7)	/* hits in this package */
+
+static struct mem_sample_record records[MEM_SAMPLE_MOST];
+
+/* Most records of loads of that place have one of these codes; lenient: these where not every
+ * observation decides. */
+static void check_codes(struct test *t, struct test_claim claim, struct remote_lines place,
+			u64 codes, u64 lenient)
+{
+	struct mem_sample_setup setup = mem_sample_loads();
+	unsigned count, good = 0;
+
+	if (!remote_lines_prepare(t, &place))
+		return;
+	count = remote_lines_take(t, claim, &place, &setup, records);
+	if (!count)
+		return;
+	if (!test_sees_claim(t, &claim))
+		codes |= lenient;
+	for (unsigned i = 0; i < count; i++)
+		good += (unsigned)(codes >> CODE(records[i].source) & 1);
+	if (good <= count / 2 && !remote_lines_confirmed(t, &place, SEEN_IN_RECORDS))
+		return;
+	test_check_range(t, claim, count / 2 + 1, count, good,
+			 "of %u records of %s have one of the codes 0x%lx (A0H of the first is "
+			 "0x%lx)", count, place.name, codes, records[0].source);
+}
+
+/*
+ * MSR_OFFCORE_RSP_x. Nehalem, Westmere: 8 L3 hit without coherency actions, 9 clean in another
+ * core, 10 modified there, 12 forwarded by another package, 13 remote memory, 14 local memory.
+ * Later, a supplier, 17 to 21 not memory, 22 local memory, from 23 on remote memory; and 31 no
+ * snoop information, 32 no snoop needed, 33 snoop missed, 34 hit and not forwarded, 35 forwarded,
+ * 36 HITM.
+ */
+#define ANY_SUPPLIER	BITS(17, 30)
+#define MEMORY		BITS(22, 30)
+#define REMOTE_MEMORY	BITS(23, 30)
+
+static const struct remote_lines clean = {
+	.state = EXERCISE_OTHER_CLEAN, .name = "loads of lines that another core has",
+	.event = EK_XSNP_HIT, .nehalem = BIT(9), .later = ANY_SUPPLIER | BIT(34) };
+static const struct remote_lines modified = {
+	.state = EXERCISE_OTHER_MODIFIED, .name = "loads of lines modified in another core",
+	.event = EK_XSNP_HITM, .nehalem = BIT(10), .later = ANY_SUPPLIER | BIT(36) };
+static const struct remote_lines stale = {
+	.state = EXERCISE_L3_STALE, .name = "loads of lines that another core has dropped",
+	.event = EK_XSNP_MISS, .later = ANY_SUPPLIER | BIT(33) };
+static const struct remote_lines l3_only = {
+	.state = EXERCISE_L3_ONLY, .name = "loads of lines of the L3 alone",
+	.event = EK_XSNP_NONE, .nehalem = BIT(8), .later = ANY_SUPPLIER | BITS(31, 32) };
+static const struct remote_lines nowhere = {
+	.state = EXERCISE_NOWHERE, .name = "loads of lines that no cache has",
+	.event = EK_LOCAL_DRAM, .nehalem = BIT(14), .later = BIT(22) | BITS(31, 33) };
+static const struct remote_lines nowhere_remote = {
+	.state = EXERCISE_NOWHERE, .remote = true, .name = "loads from another package's memory",
+	.event = EK_REMOTE_DRAM, .nehalem = BIT(13), .later = REMOTE_MEMORY | BITS(31, 33) };
+static const struct remote_lines package = {
+	.state = EXERCISE_REMOTE_CLEAN, .name = "loads of lines that another package has",
+	.nehalem = BIT(12), .later = MEMORY | BITS(34, 35) };
+static const struct remote_lines package_remote = {
+	.state = EXERCISE_REMOTE_CLEAN, .remote = true,
+	.name = "loads of lines that another package, their home, has",
+	.nehalem = BITS(12, 13), .later = REMOTE_MEMORY | BITS(34, 35) };
+static const struct remote_lines package_modified = {
+	.state = EXERCISE_REMOTE_MODIFIED,
+	.name = "loads of lines that another package has modified",
+	.nehalem = BIT(12), .later = MEMORY | BIT(36) };
+
+TEST(ll, a_line_of_another_core_is_code_5, REQS(LL_37),
+     NEEDS(need_perfmon, need_pebs, need_load_latency, need_exerciser))
+{
+	check_codes(t, AT(LL_37), clean, BIT(0x5), BIT(0x4) | BIT(0x6));
+}
+
+TEST(ll, a_modified_line_of_another_core_is_code_6, REQS(LL_38),
+     NEEDS(need_perfmon, need_pebs, need_load_latency, need_exerciser))
+{
+	check_codes(t, AT(LL_38), modified, BIT(0x6) | BIT(0x7), 0);
+}
+
+TEST(ll, a_line_of_another_package_is_code_8_or_10, REQS(LL_39),
+     NEEDS(need_perfmon, need_pebs, need_load_latency, need_exerciser))
+{
+	check_codes(t, AT(LL_39), package, BIT(0x8) | BIT(0xa), 0);
+}
+
+TEST(ll, memory_is_told_by_its_home, REQS(LL_40, LL_41),
+     NEEDS(need_perfmon, need_pebs, need_load_latency, need_exerciser))
+{
+	check_codes(t, AT(LL_40), nowhere, BIT(0xc), 0);
+	check_codes(t, AT(LL_40), nowhere_remote, BIT(0xd), 0);
+	check_codes(t, AT(LL_41), package_remote, BIT(0xb), 0);
+}
+
+TEST(ll, a_modified_line_of_another_package_is_a_miss, REQS(LL_42),
+     NEEDS(need_perfmon, need_pebs, need_load_latency, need_exerciser))
+{
+	check_codes(t, AT(LL_42), package_modified, ~HITS_HERE, 0);
+}
+
+TEST(ll, a_line_of_the_l3_alone_is_code_4, REQS(LL_34),
+     NEEDS(need_perfmon, need_pebs, need_load_latency, need_exerciser))
+{
+	check_codes(t, AT(LL_34), l3_only, BIT(0x4), 0);
+}
+
+/* ------------------------------------------------------------------ events */
+
+/* Loads of a place have an event of their own, and aren't counted by those of the others. */
+static const struct remote_lines *const places[] = {
+	&l3_only, &stale, &clean, &modified, &nowhere, &nowhere_remote,
+};
+#define PLACES (sizeof(places) / sizeof(places[0]))
+
+/* Most of the loads are counted, or hardly any. */
+static void check_lines(struct test *t, struct test_claim claim, const struct remote_lines *place,
+			enum remote_lines_witness by, bool most, u64 value, const char *event,
+			const char *setting)
+{
+	u64 low = most ? REMOTE_LINES_MANY : 0, high = most ? ~0ULL : REMOTE_LINES_FEW;
+
+	if ((value < low || value > high) && !remote_lines_confirmed(t, place, by))
+		return;
+	test_check_range(t, claim, low, high, value, "%s of %u %s%s", event, REMOTE_LINES,
+			 place->name, setting);
+}
+
+/* Tables of chapter 19 put misses of a snoop with those that needed none, or leave them apart. */
+static bool is_told_apart(enum event_kind a, enum event_kind b)
+{
+	return a != b && !(a == EK_XSNP_NONE && b == EK_XSNP_MISS);
+}
+
+TEST(count, loads_are_counted_by_who_had_the_line, REQS(CNT_48),
+     NEEDS(need_perfmon, need_events, need_exerciser))
+{
+	for (unsigned p = 0; p < PLACES; p++) {
+		struct remote_lines place = *places[p];
+
+		if (!remote_lines_prepare(t, &place))
+			return;
+		for (unsigned e = 0; e < PLACES; e++) {
+			struct event event;
+			u64 value;
+
+			if (!event_get(places[e]->event, 0, &event))
+				continue;
+			if (!remote_lines_count(t, &place, 0, event.code, &value))
+				return;
+			if (e == p)
+				check_lines(t, AT(CNT_48), &place, SEEN_BY_EVENT, true, value,
+					    event.name, "");
+			else if (is_told_apart(places[e]->event, place.event))
+				check_lines(t, AT(CNT_48), &place, SEEN_BY_EVENT, false, value,
+					    event.name, "");
+		}
+	}
+}
+
+/* The events of Table 18-45 that need another core; each with its address. */
+TEST(dla, events_of_lines_elsewhere_have_addresses, REQS(DLA_10),
+     NEEDS(need_perfmon, need_format2, need_data_address, need_exerciser))
+{
+	for (unsigned i = 0; i < PLACES; i++) {
+		struct remote_lines place = *places[i];
+		struct mem_sample_setup setup;
+		struct event event;
+		unsigned count;
+		u64 value;
+
+		if (!event_get(place.event, EV_DLA, &event))
+			continue;
+		if (!remote_lines_prepare(t, &place) ||
+		    !remote_lines_count(t, &place, 0, event.code, &value))
+			return;
+		if (value < REMOTE_LINES_MANY && !remote_lines_confirmed(t, &place, SEEN_BY_EVENT))
+			continue;
+		setup = (struct mem_sample_setup){ .counter = 2, .event = event.code,
+					       .period = MEM_SAMPLE_PERIOD, .enable = pmc_one(2),
+					       .wanted = 2 };
+		count = remote_lines_take(t, AT(DLA_10), &place, &setup, records);
+		if (!count)
+			return;
+		for (unsigned r = 0; r < count; r++)
+			CHECK_RANGE(t, DLA_10, place.h.first, place.h.last, records[r].address,
+				    "address of record %u of %s", r, event.name);
+	}
+}
+
+/* ------------------------------------------------------------------ off-core responses */
+
+/* What loads of a place may get; with later ones' suppliers, all are named. */
+static const struct { const struct remote_lines *place; u64 nehalem, later; } responses[] = {
+	{ &l3_only, BIT(8), BIT(31) | BIT(32) },
+	{ &clean, BIT(9), BIT(34) },
+	{ &modified, BIT(10), BIT(36) },
+	{ &nowhere, BIT(14), BITS(31, 33) },
+	{ &nowhere_remote, BIT(13), BITS(31, 33) },
+	{ &package, BIT(12) | BIT(14), BITS(31, 35) },
+	{ &package_modified, 0, BIT(36) },
+};
+#define RESPONSES (sizeof(responses) / sizeof(responses[0]))
+
+static const struct { const char *name; u64 nehalem, later; } settings[] = {
+	{ ", naming hits that nobody was asked for", BIT(8), BIT(31) | BIT(32) },
+	{ ", naming clean copies of another core", BIT(9), BIT(34) },
+	{ ", naming modified copies", BIT(10), BIT(36) },
+	{ ", naming memory", BIT(13) | BIT(14), 0 },
+};
+
+TEST(offcore, responses_are_told_apart, REQS(MSR_40),
+     NEEDS(need_perfmon, need_offcore, need_exerciser))
+{
+	bool later = counter_caps()->facilities & FAC_OFFCORE_SNB;
+	struct event event;
+
+	if (!HARNESS_CHECK(t, event_get(EK_OFFCORE_0, 0, &event), "the event is in the table"))
+		return;
+	for (unsigned p = 0; p < RESPONSES; p++) {
+		struct remote_lines place = *responses[p].place;
+		/* One of these. */
+		u64 got = later ? responses[p].later : responses[p].nehalem;
+
+		if (!remote_lines_prepare(t, &place))
+			return;
+		for (unsigned s = 0; got && s < sizeof(settings) / sizeof(settings[0]); s++) {
+			u64 asked = later ? settings[s].later : settings[s].nehalem, value;
+
+			if (!asked)
+				continue;
+			if (msr_try_write(MSR_OFFCORE_RSP_0, asked | REMOTE_LINES_DEMAND_READ |
+					  (later ? ANY_SUPPLIER : 0)).raised) {
+				test_note(t, "MSR_OFFCORE_RSP_0 refuses a value%s",
+					  settings[s].name);
+				continue;
+			}
+			if (!remote_lines_count(t, &place, 0, event.code, &value))
+				return;
+			/* Asked for all that it may have got, or for nothing of that. */
+			if (!(got & ~asked))
+				check_lines(t, AT(MSR_40), &place, SEEN_BY_OFFCORE, true, value,
+					    event.name, settings[s].name);
+			else if (!(got & asked))
+				check_lines(t, AT(MSR_40), &place, SEEN_BY_OFFCORE, false, value,
+					    event.name, settings[s].name);
+		}
+	}
+	msr_try_write(MSR_OFFCORE_RSP_0, 0);
+}

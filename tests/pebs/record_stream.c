@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Many records in a row, every field of each: what goes wrong on one counter only, once in a
+ * while, at a page's end, or by taking over from the record before, shows here. SDM Tables
+ * 18-23 and 18-44. Which access each record is about isn't known beforehand (the shadow isn't
+ * stated): it is the one that most fields agree on.
+ */
+#include "spec/msr.h"
+#include "tests/frame/needs.h"
+#include "tests/measure/marked_walk.h"
+
+#define LONG_ROUNDS	380	/* 110 records or more with a shadow of up to 15 events */
+#define SHORT_ROUNDS	84	/* 24 or more */
+#define STORE_ROUNDS	28	/* 8 or more */
+#define REACH		(4 * MARKED_WALK_PERIOD)
+#define STATUS_MARGIN	64	/* accesses; memory events may be counted twice on a busy core */
+#define STATUS_LOOKED_AT (~(IA32_PERF_GLOBAL_STATUS_COND_CHGD | \
+			    IA32_PERF_GLOBAL_STATUS_OVF_UNCORE))
+
+/* Each row is a check of its own, on processors with its facility (0: all) and field. */
+struct field_check {
+	enum record_field field;
+	struct test_claim claim;
+	u64 mask;
+	u32 facility;
+};
+
+#define FIELD(req, name)	{ RECORD_##name, AT(req), ~0ULL, 0 }
+#define LOW_BITS(req, name)	{ RECORD_##name, AT(req), FLAGS_LOOKED_AT, 0 }
+#define TX_BITS(req, name)	{ RECORD_##name, AT(req), sampling_tx_mask(), 0 }
+#define DATALA(req, name)	{ RECORD_##name, AT(req), ~0ULL, FAC_DATALA }
+
+struct batch {
+	struct test *t;
+	const struct field_check *checks;
+	unsigned count;			/* of checks */
+	unsigned counter;
+	unsigned shown;			/* records whose status shows the counter itself */
+	bool loads;
+	u64 wraps[4];	/* access on which IA32_PMCx, without PEBS, wraps; 0: never */
+};
+
+static void check_status(struct batch *b, const struct pebs_record *record, u64 access)
+{
+	u64 status = sampling_field(record, RECORD_status) & STATUS_LOOKED_AT;
+	u64 certain = BIT(b->counter), possible = certain;
+
+	for (unsigned c = 0; c < 4; c++) {
+		if (!b->wraps[c])
+			continue;
+		if (access > b->wraps[c] + STATUS_MARGIN)
+			certain |= BIT(c);
+		if (access + STATUS_MARGIN > b->wraps[c])
+			possible |= BIT(c);
+	}
+	b->shown += !!(status & BIT(b->counter));
+	/* The image may be 0 where an assist races a write of the status. */
+	if (!test_sees_exactly(b->t, REQ_REC_07) && !status)
+		return;
+	test_check_eq(b->t, AT(REC_07), BIT(b->counter), status & BIT(b->counter),
+		      "bit of IA32_PMC%u in the status of its record (0x%lx)", b->counter, status);
+	test_check_eq(b->t, AT(REC_07), 0, status & ~possible,
+		      "bits of counters that haven't wrapped (0x%lx), access %lu", status, access);
+	test_check_eq(b->t, AT(REC_08), certain, status & certain,
+		      "bits of counters without PEBS that wrapped (0x%lx), access %lu", status,
+		      access);
+}
+
+/* The access that overflowed, the one that EventingIP names, or one between them. */
+static void check_address(const struct batch *b, const struct pebs_record *record,
+			  int64_t previous, u64 access)
+{
+	u64 got = sampling_field(record, RECORD_data_linear_address);
+	bool eligible = false;
+
+	for (u64 a = (u64)(previous + 1); a <= access; a++)
+		eligible |= got == marked_walk_field(a, RECORD_data_linear_address);
+	test_check(b->t, AT(DLA_02), eligible, "eligible",
+		   "address 0x%lx of an access since the record before, IA32_PMC%u", got,
+		   b->counter);
+	test_check_eq(b->t, AT(DLA_08), marked_walk_field(access, RECORD_data_linear_address), got,
+		      "address of the access at EventingIP, IA32_PMC%u", b->counter);
+}
+
+/* The last one may be about what closes the window. */
+static void check_records(struct batch *b)
+{
+	enum record_format format = counter_caps()->record_format;
+	unsigned records = ds_records();
+	int64_t previous = -1;
+
+	for (unsigned i = 0; i + 1 < records; i++) {
+		struct pebs_record record;
+		int64_t place;
+
+		record_decode(format, ds_record(i), record_size(format), &record);
+		place = marked_walk_place(&record, previous, REACH);
+		if (!test_check(b->t, AT(DS_02), place >= 0, "place >= 0",
+				"record %u of %u, IA32_PMC%u: of an access after the one before", i,
+				records, b->counter))
+			return;
+		if (i)
+			test_check_range(b->t, AT(DS_12), MARKED_WALK_PERIOD, REACH,
+					 (u64)(place - previous),
+					 "accesses from record %u to %u, IA32_PMC%u", i - 1, i,
+					 b->counter);
+		for (unsigned k = 0; k < b->count; k++) {
+			const struct field_check *c = &b->checks[k];
+			u64 got;
+
+			if (c->facility & ~counter_caps()->facilities ||
+			    !record_get(&record, c->field, &got))
+				continue;
+			test_check_eq(b->t, c->claim,
+				      marked_walk_field((u64)place, c->field) & c->mask,
+				      got & c->mask, "%s of record %u of %u, IA32_PMC%u",
+				      record_field_name(c->field), i, records, b->counter);
+		}
+		check_status(b, &record, (u64)place);
+		if (counter_caps()->facilities & FAC_DATALA)
+			check_address(b, &record, previous, (u64)place);
+		previous = place;
+	}
+}
+
+static unsigned crossing(unsigned records)
+{
+	unsigned count = 0;
+
+	for (unsigned i = 0; i + 1 < records; i++)
+		count += ds_record_crosses_page(i);
+	return count;
+}
+
+/* The batch's records are in the buffer afterwards. */
+static void record_stream_take(struct batch *b, unsigned rounds)
+{
+	const struct workload *w = b->loads ? &workload_marked_walk_loads :
+					      &workload_marked_walk_stores;
+	u16 event = b->loads ? LOADS : STORES;
+	struct ds_setup setup = sampling_setup(rounds * MARKED_WALK_MARKS / MARKED_WALK_PERIOD + 2);
+	struct pmc_mask on = pmc_one(b->counter);
+
+	marked_walk_prepare(w, rounds);
+	setup.reset[b->counter] = pebs_reset_value(b->counter, MARKED_WALK_PERIOD);
+	ds_open(&setup);
+	for (unsigned c = 0; c < 4; c++) {
+		b->wraps[c] = 0;
+		if (c == b->counter || c >= counter_caps()->gp)
+			continue;
+		/* Within the first, third, fifth or seventh eighth of the window. */
+		b->wraps[c] = (2 * (u64)c + 1) * rounds * MARKED_WALK_MARKS / 8 + 5;
+		counter_program(c, event, COUNT_BOTH);
+		counter_preset(c, b->wraps[c] + 1);
+		on = pmc_or(on, pmc_one(c));
+	}
+	pebs_arm(b->counter, event, COUNT_BOTH, MARKED_WALK_PERIOD);
+	workload_run(w, rounds, on);
+	pebs_disarm();
+	for (unsigned c = 0; c < counter_caps()->gp; c++)
+		counter_program_disabled(c, 0, 0);
+}
+
+static bool check_batch(struct batch *b, unsigned rounds)
+{
+	u64 accesses = (u64)rounds * MARKED_WALK_MARKS;
+	u64 size = record_size(counter_caps()->record_format), least;
+	int64_t offset = 0;
+	unsigned records;
+
+	if (!sampling_shadow_fits(b->t))
+		return false;
+	record_stream_take(b, rounds);
+	records = ds_records();
+	if (!records && counter_caps()->hypervisor) {
+		test_inconclusive(b->t, "no record under hypervisor \"%s\"",
+				  counter_caps()->host.signature);
+		return false;
+	}
+	least = accesses / (MARKED_WALK_PERIOD + 1 + sampling_shadow_bound());
+	test_check_range(b->t, AT(DS_12), least,
+			 accesses / MARKED_WALK_PERIOD, records,
+			 "records of %lu accesses with a period of %u, IA32_PMC%u", accesses,
+			 MARKED_WALK_PERIOD, b->counter);
+	test_check_range(b->t, AT(DS_03), size * least,
+			 size * (accesses / MARKED_WALK_PERIOD), (u64)ds_bytes(),
+			 "bytes by which the index moved, IA32_PMC%u", b->counter);
+	test_check(b->t, AT(REC_13), !ds_written_outside(0, records, &offset), "nothing else",
+		   "a byte at offset %ld, after %u records of IA32_PMC%u", (long)offset, records,
+		   b->counter);
+	b->shown = 0;
+	check_records(b);
+	if (records > 1)
+		test_check_range(b->t, AT(REC_07), 1, records, b->shown,
+				 "of %u records show the bit of IA32_PMC%u", records, b->counter);
+	counters_clear(counters_status());
+	return true;
+}
+
+/*
+ * REC-03      The RIP field must be the address of the instruction after the one that caused the
+ *             assist.
+ * REC-04      The register fields must hold the values after the causing instruction retired, a
+ *             register that it loaded included.
+ * REC-07      The status field of formats 1 and 2 must be IA32_PERF_GLOBAL_STATUS as it was before
+ *             the assist.
+ * REC-08      The status field of formats 1 and 2 must show the overflow of counters that are not
+ *             enabled for PEBS too.
+ * REC-11      The flags field must hold RFLAGS after the causing instruction.
+ * REC-12      The RSP field must be the stack pointer of the sampled code.
+ *             SDM 18.8.1.1 Processor Event Based Sampling (PEBS)
+ * REC-13      An assist must write no byte of the buffer outside its record.
+ *             SDM 17.4.9 BTS and DS Save Area
+ * REC-14      A field that is reserved, or not defined for the event, must be overwritten with
+ *             zero.
+ *             SDM 18.8.1.1 Processor Event Based Sampling (PEBS), Table 18-23; Table 18-44
+ * REC-HSW-02  Offset B0H, EventingIP, must hold the address of the retired instruction that
+ *             triggered the assist.
+ * REC-HSW-03  Offset 08H must hold the address of the next instruction executed after the assist.
+ *             SDM 18.11.3.1 EventingIP Record
+ * REC-HSW-06  The latency value must be at offset A8H (ABH in the text is a misprint).
+ * REC-HSW-10  Each general register must be at its offset of Table 18-44: RAX 10H, RBX 18H, RCX
+ *             20H, RDX 28H, RSI 30H, RDI 38H, RBP 40H, RSP 48H, R8 50H to R15 88H.
+ *             SDM 18.11.2 4th Generation Intel Core: PEBS Data Format, Table 18-44
+ * DLA-02      Offset 98H must hold the linear address of the load, or of the destination of the
+ *             store.
+ * DLA-05      Offset A8H must be 0 in a data-address record.
+ *             SDM 18.11.3 PEBS Data Address Profiling, Table 18-46
+ * DLA-08      The data linear address of a record must be one that the instruction at EventingIP
+ *             accessed.
+ *             SDM 18.11.3 PEBS Data Address Profiling (captured upon counter overflow; recorded
+ *             later)
+ * DS-02       A record must be written at the address in the PEBS index field, also where that
+ *             isn't the buffer base.
+ * DS-03       After a record the PEBS index must have advanced by the record's size.
+ * DS-12       After a record the counter that caused it must be loaded with its reset value.
+ *             SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Programming PEBS Facility
+ *
+ * Given  a walk of loads, each of which has an address and registers of its own; PEBS on each
+ * counter, reloaded every MARKED_WALK_PERIOD loads, the other counters wrapping at known loads
+ *        without PEBS
+ * When   more than a hundred records are taken in a row on IA32_PMC0, and some on each other
+ *        counter
+ * Then   each record is of a load after the one before, a period or a shadow on; each of its
+ *        fields is what the walk has there; the index moves by whole records and nothing else is
+ *        written; the status shows each overflow once it has happened
+ */
+TEST(record, every_field_of_every_load_record_is_right,
+     REQS(REC_03, REC_04, REC_07, REC_08, REC_11, REC_12, REC_13, REC_14, REC_HSW_02, REC_HSW_03,
+	  REC_HSW_06, REC_HSW_10, DLA_02, DLA_05, DLA_08, DS_02, DS_03, DS_12),
+     NEEDS(need_perfmon, need_pebs, need_events))
+{
+	const struct field_check checks[] = {
+		LOW_BITS(REC_11, rflags),
+		FIELD(REC_03, rip),
+		DATALA(REC_HSW_03, rip),
+		FIELD(REC_04, rax),
+		FIELD(REC_HSW_10, rax),
+		FIELD(REC_HSW_10, rbx),
+		FIELD(REC_HSW_10, rcx),
+		FIELD(REC_HSW_10, rdx),
+		FIELD(REC_HSW_10, rsi),
+		FIELD(REC_HSW_10, rdi),
+		FIELD(REC_HSW_10, rbp),
+		FIELD(REC_HSW_10, rsp),
+		FIELD(REC_12, rsp),
+		FIELD(REC_HSW_10, r8),
+		FIELD(REC_HSW_10, r9),
+		FIELD(REC_HSW_10, r10),
+		FIELD(REC_HSW_10, r11),
+		FIELD(REC_HSW_10, r12),
+		FIELD(REC_HSW_10, r13),
+		FIELD(REC_HSW_10, r14),
+		FIELD(REC_HSW_10, r15),
+		DATALA(DLA_05, latency),
+		DATALA(REC_HSW_06, latency),
+		FIELD(REC_HSW_02, eventing_ip),
+		TX_BITS(REC_14, tx_abort),
+	};
+	struct batch b = { .t = t, .checks = checks, .count = sizeof(checks) / sizeof(checks[0]),
+			   .loads = true };
+
+	for (b.counter = 0; b.counter < 4; b.counter++) {
+		if (!check_batch(&b, b.counter ? SHORT_ROUNDS : LONG_ROUNDS))
+			return;
+		if (!b.counter)
+			HARNESS_CHECK(t, ds_records() < 110 || crossing(ds_records()) >= 3,
+				      "%u of %u records lie across a page's end",
+				      crossing(ds_records()), ds_records());
+	}
+}
+
+/*
+ * REC-07      The status field of formats 1 and 2 must be IA32_PERF_GLOBAL_STATUS as it was before
+ *             the assist.
+ * REC-08      The status field of formats 1 and 2 must show the overflow of counters that are not
+ *             enabled for PEBS too.
+ *             SDM 18.8.1.1 Processor Event Based Sampling (PEBS)
+ * REC-13      An assist must write no byte of the buffer outside its record.
+ *             SDM 17.4.9 BTS and DS Save Area
+ * REC-14      A field that is reserved, or not defined for the event, must be overwritten with
+ *             zero.
+ *             SDM 18.8.1.1 Processor Event Based Sampling (PEBS), Table 18-23; Table 18-44
+ * REC-HSW-02  Offset B0H, EventingIP, must hold the address of the retired instruction that
+ *             triggered the assist.
+ * REC-HSW-03  Offset 08H must hold the address of the next instruction executed after the assist.
+ *             SDM 18.11.3.1 EventingIP Record
+ * REC-HSW-10  Each general register must be at its offset of Table 18-44: RAX 10H, RBX 18H, RCX
+ *             20H, RDX 28H, RSI 30H, RDI 38H, RBP 40H, RSP 48H, R8 50H to R15 88H.
+ *             SDM 18.11.2 4th Generation Intel Core: PEBS Data Format, Table 18-44
+ * DLA-02      Offset 98H must hold the linear address of the load, or of the destination of the
+ *             store.
+ * DLA-03      For the store events that Table 18-46 names, bit 0 of A0H must be 1 exactly when the
+ *             store hit the L1 data cache.
+ * DLA-04      Bits 63:1 of A0H must be 0 in a data-address record.
+ * DLA-05      Offset A8H must be 0 in a data-address record.
+ *             SDM 18.11.3 PEBS Data Address Profiling, Table 18-46
+ * DLA-06      Data address profiling must cover loads as well as stores.
+ *             SDM 18.11.3 PEBS Data Address Profiling
+ * DLA-08      The data linear address of a record must be one that the instruction at EventingIP
+ *             accessed.
+ *             SDM 18.11.3 PEBS Data Address Profiling (captured upon counter overflow; recorded
+ *             later)
+ * DS-02       A record must be written at the address in the PEBS index field, also where that
+ *             isn't the buffer base.
+ * DS-03       After a record the PEBS index must have advanced by the record's size.
+ * DS-12       After a record the counter that caused it must be loaded with its reset value.
+ *             SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Programming PEBS Facility
+ *
+ * Given  a walk of stores, each with an address of its own, to lines that were written just
+ *        before: they hit the L1 data cache but for a line that was taken away meanwhile; RAX and
+ *        the flags are those of a loop
+ * When   several records are taken in a row on each counter
+ * Then   each field is what the walk has there, as for loads; where there is data address
+ *        profiling, bits 63:1 of A0H are 0, and bit 0 is 1 in most records
+ */
+TEST(record, every_field_of_every_store_record_is_right,
+     REQS(REC_07, REC_08, REC_13, REC_14, REC_HSW_02, REC_HSW_03, REC_HSW_10, DLA_02, DLA_03,
+	  DLA_04, DLA_05, DLA_06, DLA_08, DS_02, DS_03, DS_12),
+     NEEDS(need_perfmon, need_pebs, need_events))
+{
+	const struct field_check checks[] = {
+		DATALA(REC_HSW_03, rip),
+		FIELD(REC_HSW_10, rax),
+		FIELD(REC_HSW_10, rbx),
+		FIELD(REC_HSW_10, rsi),
+		FIELD(REC_HSW_10, rdi),
+		FIELD(REC_HSW_10, rsp),
+		FIELD(REC_HSW_10, r15),
+		DATALA(DLA_05, latency),
+		DATALA(DLA_06, data_linear_address),
+		FIELD(REC_HSW_02, eventing_ip),
+		TX_BITS(REC_14, tx_abort),
+	};
+	struct batch b = { .t = t, .checks = checks, .count = sizeof(checks) / sizeof(checks[0]) };
+
+	for (b.counter = 0; b.counter < 4; b.counter++) {
+		unsigned hits = 0, records;
+
+		if (!check_batch(&b, STORE_ROUNDS))
+			return;
+		if (!(counter_caps()->facilities & FAC_DATALA))
+			continue;
+		records = ds_records();
+		for (unsigned i = 0; i < records; i++) {
+			u64 source = *(const volatile u64 *)((uintptr_t)ds_record(i) + 0xa0);
+
+			hits += (unsigned)(source & 1);
+			CHECK_EQ(t, DLA_04, 0, source & ~BIT(0),
+				 "bits 63:1 at A0H of record %u of %u, IA32_PMC%u", i, records,
+				 b.counter);
+		}
+		CHECK_RANGE(t, DLA_03, records / 2 + 1, records, hits,
+			    "of %u stores to lines just written hit the L1, IA32_PMC%u", records,
+			    b.counter);
+	}
+}
