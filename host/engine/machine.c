@@ -188,7 +188,7 @@ static void end_guest(ucontext_t *context)
 	for (unsigned i = 0; i < 3; i++)
 		memcpy(result->memory[i], (const void *)area[i], MACHINE_BYTES);
 	memcpy(registers(context), run.host, sizeof(run.host));
-	registers(context)[AT_RIP] += 2;	/* behind the UD2 that it began with */
+	registers(context)[AT_RIP] += 2;	/* after the UD2 that it began with */
 	memcpy(fp, run.host_fp, sizeof(run.host_fp));
 	run.mode = HOST;
 }
@@ -417,7 +417,7 @@ static void stepped(ucontext_t *context)
 
 /*
  * A branch to a place that isn't canonical: this processor faults before the branch, QEMU's (and
- * AMD's) behind it. The reference can't tell what is right then.
+ * AMD's) after it. The reference can't tell what is right then.
  */
 static bool is_open(const siginfo_t *info)
 {

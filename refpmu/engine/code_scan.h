@@ -17,7 +17,7 @@
 #include "spec/types.h"
 
 #define CODE_SCAN_BYTES	4096
-#define CODE_SCAN_FAR	BIT(26)		/* a fallback address so many bytes away isn't one */
+#define CODE_SCAN_FAR	BIT(26)		/* a fallback address that many bytes away isn't one */
 
 /* May an instruction be one of these whose operand byte, or XACQUIRE, is in this page? The opcode
  * may be the last byte of another page: both are fetched for it. page is aligned to 8. */

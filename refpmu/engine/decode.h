@@ -24,7 +24,7 @@ enum insn_kind {
 	INSN_IRET,
 	INSN_STI,
 	INSN_MOV_SS,		/* MOV SS and POP SS */
-	INSN_LOAD_SS,		/* LSS: QEMU swallows a step behind it */
+	INSN_LOAD_SS,		/* LSS: QEMU swallows a step after it */
 	INSN_HLT,
 	INSN_PAUSE,
 	INSN_MWAIT,

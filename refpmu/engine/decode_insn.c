@@ -435,7 +435,7 @@ bool decode_condition(const struct instruction *insn, const u64 gpr[REG_COUNT], 
 	unsigned at = 0;
 	u8 opcode;
 
-	/* Behind prefixes: REX, operand and address size, branch hints, BND. */
+	/* After prefixes: REX, operand and address size, branch hints, BND. */
 	for (at = 0; at + 1u < insn->length; at++) {
 		u8 b = insn->bytes[at];
 

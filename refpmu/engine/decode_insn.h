@@ -10,7 +10,7 @@
 
 #include "refpmu/engine/decode.h"
 
-/* Everything in *insn behind linear, rip, mode and bytes, which are the caller's; the rest is 0
+/* Everything in *insn after linear, rip, mode and bytes, which are the caller's; the rest is 0
  * before. */
 void decode_fill(struct instruction *insn, const ZydisDecodedInstruction *zi,
 		 const ZydisDecodedOperand *operands);

@@ -64,7 +64,7 @@ bool engine_has_translator(const struct cpu *cpu)
 
 /* ---- which way ---- */
 
-/* Without the others all is stepped; but what nobody counts needs no steps. */
+/* Without the others all is stepped; but what no counter counts needs no steps. */
 static bool may_execute(const struct cpu *cpu)
 {
 	return hypervisor.engine != ENGINE_STEP || !model_needs_retire(&cpu->model);
@@ -271,7 +271,7 @@ void engine_run_untrusted(struct cpu *cpu)
 	vmrun_set_intercepts(cpu, false);
 }
 
-/* From behind the instruction at this RIP to it, and through it. */
+/* From after the instruction at this RIP to it, and through it. */
 static bool run_loop_once(struct cpu *cpu, u64 rip)
 {
 	const struct instruction *insn;

@@ -34,7 +34,7 @@ void engine_run_untrusted(struct cpu *cpu);
 void engine_exit_loop(struct cpu *cpu, u64 rip);
 
 /* Let the guest complete its next instruction (or take an event instead), whether or not the
- * model watches. For instructions that need another memory behind them: see exit_store.c. */
+ * model watches. For instructions that need another memory after them: see exit_store.c. */
 void engine_step(struct cpu *cpu);
 
 #endif

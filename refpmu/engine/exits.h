@@ -18,7 +18,7 @@ bool exits_instruction(struct cpu *cpu, u64 code);
 void exits_on_vmmcall(bool (*handler)(struct cpu *cpu));
 
 /*
- * An instruction has been carried out by the hypervisor: move RIP behind it, report it, deliver
+ * An instruction has been carried out by the hypervisor: move RIP after it, report it, deliver
  * the #DB of the guest's own trap flag, begin its interrupt shadow.
  */
 void exits_complete(struct cpu *cpu, struct model_retired *retired,

@@ -105,7 +105,7 @@ void siblings_drain(struct cpu *cpu)
 			drain(cpu, processors_get(i));
 }
 
-/* Until the other one has gone through so many steps. */
+/* Until the other one has gone through `turn` steps. */
 static void give_way(const struct cpu *other, u32 turn)
 {
 	u32 steps = other->engine->siblings.steps;

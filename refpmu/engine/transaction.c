@@ -103,7 +103,7 @@ bool transaction_swallows(struct cpu *cpu, const struct guest_event *event)
 
 /* ---- the four ---- */
 
-/* RIP moves behind the instruction, which has retired. */
+/* RIP moves after the instruction, which has retired. */
 static void complete(struct cpu *cpu, const struct instruction *insn, enum model_tx_act act)
 {
 	struct model_retired retired;
@@ -221,7 +221,7 @@ static enum tx_cause note_accesses(struct cpu *cpu, const struct instruction *in
 	return cause;
 }
 
-/* The lock of XACQUIRE or XRELEASE, behind note_accesses(). */
+/* The lock of XACQUIRE or XRELEASE, after note_accesses(). */
 static enum tx_cause note_lock(struct cpu *cpu, const struct instruction *insn)
 {
 	u64 linear = decode_linear(cpu, insn, &insn->access[0], cpu->gpr);
@@ -243,7 +243,7 @@ bool transaction_instruction(struct cpu *cpu, const struct instruction *insn)
 	bool acquires = insn && insn->elision == ELISION_XACQUIRE && !model_in_tx(&cpu->model);
 	enum tx_cause cause;
 
-	/* No run of the guest would show what is pending, or only behind XACQUIRE. */
+	/* No run of the guest would show what is pending, or only after XACQUIRE. */
 	if ((acquires || is_one(insn)) && vmrun_take_interrupt(cpu, open, false))
 		return true;
 	if (is_one(insn)) {

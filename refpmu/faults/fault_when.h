@@ -2,7 +2,7 @@
 /*
  * When a fault acts. Without parameters always; with them, on some of its injection points. An
  * injection point is a moment at which the fault could act: at most one an instruction or an
- * access. As text, behind the fault's name, in any order, each at most once
+ * access. As text, after the fault's name, in any order, each at most once
  * (refpmu/launch/fault.c):
  *	@pmc0..7, @fixed0..2	only where that counter is concerned
  *	@page-crossing		only in an assist whose record crosses a page

@@ -63,7 +63,7 @@ struct fault_state {
 	/* Counting. */
 	u64 not_started;	/* counters that wait for a write of IA32_PERF_GLOBAL_CTRL */
 	u64 staggered;		/* counters that don't count yet, */
-	u32 stagger_left;	/* for so many instructions */
+	u32 stagger_left;	/* for this many instructions */
 	u64 ip_before;		/* of the instruction before the last one */
 	u64 next_ip;		/* where the program goes on unless a handler is entered */
 	u32 handlers;		/* entered and not left yet */

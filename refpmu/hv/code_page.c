@@ -9,8 +9,8 @@
 #define REGION		TWO_MIB		/* of one level-1 table */
 #define REGIONS		2048		/* 4 GiB */
 
-/* So many losses, each so soon (TSC ticks: most of a second) after the one before, are too many.
- * On a loaded host each may take a tenth of that, as the other processors are waited for. */
+/* This many losses, each less than SOON (TSC ticks: most of a second) after the one before, are too
+ * many. On a loaded host each may take a tenth of that, as the other processors are waited for. */
 #define MOST_LOSSES	8
 #define SOON		BIT(31)
 #define TIMEOUT_TICKS	4000000000ULL	/* TSC ticks: a second or more, on a loaded host */

@@ -7,9 +7,9 @@
  *
  * A page that is written again and again isn't protected for a while: its code has to be compared.
  *
- * Not noticed: what devices write. Whoever relies on a page looks at its bytes again where that may
- * have happened. Not protected: memory from 4 GiB on, the hypervisor's, the 2 MiB around the local
- * APIC, and what is beyond CODE_TABLES times 2 MiB with protected pages.
+ * Not noticed: what devices write. Code that relies on a page compares its bytes again where that
+ * may have happened. Not protected: memory from 4 GiB on, the hypervisor's, the 2 MiB around the
+ * local APIC, and what is beyond CODE_TABLES times 2 MiB with protected pages.
  */
 #ifndef REFPMU_HV_CODE_PAGE_H
 #define REFPMU_HV_CODE_PAGE_H
@@ -36,7 +36,7 @@ bool code_page_holds(u64 physical, u32 generation);
 bool code_page_make_executable(struct cpu *cpu, u64 physical, u32 generation);
 bool code_page_is_executable(u64 physical);
 
-/* The hypervisor is about to write there for the guest. Waits as above: behind it no processor runs
+/* The hypervisor is about to write there for the guest. Waits as above: after it no processor runs
  * on what it made from the page without having looked at code_page_epoch(). */
 void code_page_written(struct cpu *cpu, u64 physical);
 

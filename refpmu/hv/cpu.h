@@ -20,7 +20,7 @@
 
 struct engine_cpu;
 
-/* Interrupts are held off for the one instruction behind STI, MOV SS and POP SS. */
+/* Interrupts are held off for the one instruction after STI, MOV SS and POP SS. */
 enum shadow { SHADOW_NONE, SHADOW_STI, SHADOW_MOV_SS };
 
 /* Pages that the guest reads directly; its stores exit. */
@@ -85,7 +85,7 @@ struct hypervisor {
 	u32 wake_ups;		/* IPIs from one processor to another since then */
 	volatile u8 engine;	/* enum engine_name: which ways instructions may take */
 	bool several;		/* there is more than one processor */
-	volatile u32 nested_changes;	/* so many times a page's rights have changed */
+	volatile u32 nested_changes;	/* number of changes of a page's rights */
 	struct model_core *cores;	/* by number, as many as there are APIC ids */
 	unsigned n_cores;
 	struct model_uncore *uncore;	/* of the package: there is one */
@@ -123,7 +123,7 @@ static inline u64 cpu_code_address(const struct cpu *cpu)
 	return cpu_64bit_code(cpu) ? save->rip : (u32)(save->cs.base + save->rip);
 }
 
-/* Move RIP behind an instruction of so many bytes. */
+/* Move RIP after an instruction of `bytes` bytes. */
 static inline void cpu_skip(struct cpu *cpu, unsigned bytes)
 {
 	u64 rip = cpu->vmcb->save.rip + bytes;

@@ -234,7 +234,7 @@ void deliver_injected(struct cpu *cpu)
 		event.type = EVENT_EXCEPTION;
 		break;
 	default:
-		event.type = EVENT_SOFTWARE;	/* RIP is behind it already */
+		event.type = EVENT_SOFTWARE;	/* RIP is after it already */
 		break;
 	}
 	cpu->vmcb->control.event_injection = 0;

@@ -26,7 +26,7 @@ struct guest_event {
 	enum event_type type;
 	u32 error;		/* of an exception that has one */
 	u64 cr2;		/* of a page fault */
-	u8 length;		/* EVENT_SOFTWARE: of the instruction, at RIP; returns behind it */
+	u8 length;		/* EVENT_SOFTWARE: of the instruction, at RIP; returns after it */
 };
 
 /* The event is the guest's from now on: it happens before the guest's next instruction. RIP must
@@ -34,7 +34,8 @@ struct guest_event {
  * instead, which the delivery of this one raised. */
 bool deliver(struct cpu *cpu, const struct guest_event *event);
 
-/* What was left to the processor while nobody watched, and it hasn't begun: deliver it now. */
+/* An event that was left to the processor while nothing was tracked, and that hasn't begun: deliver
+ * it now. */
 void deliver_injected(struct cpu *cpu);
 
 /* An exception that has left the guest. If that was on the way to the handler of another event, it

@@ -39,7 +39,7 @@ enum guest_code guest_code_at(struct cpu *cpu, u64 linear, bool user, const u8 *
 const u8 *guest_code_page(struct cpu *cpu, u64 linear, bool user, bool set);
 
 /*
- * Where so many bytes at a linear address are, for an access of the guest's own, at its privilege
+ * Where that many bytes at a linear address are, for an access of the guest's own, at its privilege
  * level, which sets accessed and dirty bits. NULL: it would fault or exit, it isn't memory in one
  * piece, or something unusual decides: the processor is to find out.
  */

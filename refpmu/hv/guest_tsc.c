@@ -11,7 +11,7 @@
 static u32 lock;
 static volatile bool intercepted;
 /* With the lock. The guest's clock, which all processors' offsets are added to: how far it has
- * come, and how far it is behind the machine's. */
+ * come, and how far it lags the machine's. */
 static u64 reached, behind;
 
 static void guest_tsc_reach(u64 clock)
@@ -67,7 +67,7 @@ void guest_tsc_read(struct cpu *cpu, bool rdtscp)
 		cpu->gpr[REG_RCX] = (u32)msr_read(MSR_IA32_TSC_AUX);
 }
 
-/* Nobody reads the machine's any more. */
+/* The machine's isn't read any more. */
 static void intercept_all(struct cpu *cpu)
 {
 	if (intercepted)

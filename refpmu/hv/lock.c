@@ -3,7 +3,7 @@
 #include "refpmu/hv/lock.h"
 #include "refpmu/hv/processors.h"
 
-#define NOBODY		0u
+#define NO_OWNER		0u
 #define SOON		1000		/* tries, for one that was stopped: a moment more */
 #define LONG_ENOUGH	1000000		/* for one that runs: the host may have other work */
 
@@ -22,10 +22,10 @@ static bool is_running(u32 owner)
 
 void lock_take(struct cpu *cpu, u32 *lock)
 {
-	u32 owner = NOBODY;
+	u32 owner = NO_OWNER;
 
 	for (u32 tries = 0; tries < LONG_ENOUGH; tries++) {
-		owner = NOBODY;
+		owner = NO_OWNER;
 		if (__atomic_compare_exchange_n(lock, &owner, owner_of(cpu), false,
 						__ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
 			return;
@@ -40,7 +40,7 @@ void lock_give(struct cpu *cpu, u32 *lock)
 {
 	u32 owner = owner_of(cpu);
 
-	__atomic_compare_exchange_n(lock, &owner, NOBODY, false, __ATOMIC_RELEASE,
+	__atomic_compare_exchange_n(lock, &owner, NO_OWNER, false, __ATOMIC_RELEASE,
 				    __ATOMIC_RELAXED);
 }
 

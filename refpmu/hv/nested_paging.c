@@ -100,7 +100,7 @@ u64 nested_paging_native(void)
 	return native_root;
 }
 
-/* 4-KiB pages in the place of one of 2 MiB. */
+/* 4-KiB pages instead of one of 2 MiB. */
 static u64 *split_two_mib(u64 *entry)
 {
 	u64 *level1 = hypervisor_pages(1), first = *entry & ~PTE_PS;

@@ -60,7 +60,7 @@ struct cpu *processors_find(u32 apic_id)
 
 	if (cpu)
 		return cpu;
-	panic("a processor that nobody knows (APIC id)", 1, apic_id, 0, 0, 0);
+	panic("an unknown processor (APIC id)", 1, apic_id, 0, 0, 0);
 }
 
 static void place_startup(u64 page)
@@ -82,7 +82,7 @@ static void place_startup(u64 page)
 	startup_vector = (u32)(page / PAGE_SIZE);
 }
 
-/* Who is whose neighbour: struct model_host. */
+/* Which processors are neighbours: struct model_host. */
 static void number(void)
 {
 	unsigned ids = 0;
@@ -200,7 +200,7 @@ void processors_come_late(struct cpu *cpu)
 	if (!cpu->comes_late || cpu != processors[n_processors - 1] || cpu == processors[0])
 		return;
 	cpu->comes_late = false;
-	cpu->halted = true;		/* nobody waits for it */
+	cpu->halted = true;		/* no processor waits for it */
 	while (tsc() - begin < ticks)
 		__builtin_ia32_pause();
 	cpu->halted = false;

@@ -6,22 +6,22 @@
  * Initialization", "IA-32 Processor States Following Power-up, Reset, or INIT".
  *
  * An INIT may hit a processor anywhere, in the hypervisor as well (GIF doesn't hold it). So a lock
- * may be left behind (lock.h), and what belongs to one processor is made anew when it starts; but
- * for its PMU, which an INIT leaves unchanged. A record that is being written then stays half
- * written.
+ * may be left held (lock.h), and what belongs to one processor is made anew when it starts; but for
+ * its PMU, which an INIT leaves unchanged. A record that is being written then stays half written.
  *
  * A processor that waits for its SIPI must get no NMI: QEMU's would take it, with nothing set up.
- * Who is called is known to be running: INITs and calls are sent under one lock. Not handled: an
- * INIT to a logical destination; all processors but the sender then aren't called any more until
- * they are started anew.
+ * A processor that is called is known to be running: INITs and calls are sent under one lock. Not
+ * handled: an INIT to a logical destination; all processors but the sender then aren't called any
+ * more until they are started anew.
  */
 #ifndef REFPMU_HV_PROCESSORS_H
 #define REFPMU_HV_PROCESSORS_H
 
 #include "refpmu/hv/cpu.h"
 
-/* Where startup.asm goes to below 1 MiB, and who may come from there; on the boot processor, before
- * the first VMRUN, with its tables loaded. Each id becomes a struct cpu by `create`. */
+/* Where startup.asm goes to below 1 MiB, and which processors may come from there; on the boot
+ * processor, before the first VMRUN, with its tables loaded. Each id becomes a struct cpu by
+ * `create`. */
 void processors_init(u64 startup_page, const u8 *apic_ids, unsigned count,
 		     struct cpu *(*create)(void));
 
@@ -47,7 +47,7 @@ void processors_come_late(struct cpu *cpu);
 
 /* The one with that APIC id, which is one of them. */
 struct cpu *processors_find(u32 apic_id);
-/* All of them: NULL behind the last. */
+/* All of them: NULL after the last. */
 struct cpu *processors_get(unsigned index);
 
 #endif

@@ -157,7 +157,7 @@ stub_common:
 .nmi:
 	mov	dword [rbx + 4], 1
 .resume:
-	; One is enough; and behind POPF the next would find RIP outside the window.
+	; One is enough; and after POPF the next would find RIP outside the window.
 	and	qword [rsp + 16], ~(1 << 9)
 	mov	rcx, [rsp]
 	lea	rax, [wait_halt]

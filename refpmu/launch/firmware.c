@@ -85,7 +85,7 @@ static void set_node(EFI_DEVICE_PATH *node, UINTN type, UINTN subtype, UINTN len
 	node->Length[1] = (UINT8)(length >> 8);
 }
 
-/* Our volume's device path with the file behind it. NULL: it doesn't fit. */
+/* This volume's device path with the file appended. NULL: it doesn't fit. */
 static EFI_DEVICE_PATH *path_of(const char *file)
 {
 	static u8 path[PATH_SIZE] __attribute__((aligned(8)));

@@ -8,11 +8,11 @@
  *	run engine=step efi=\pmutest86.efi
  *	run fault=rax-zero@pmc3@nth=100 profile=silicon-hsw latitude=pmi-skid:2000 efi=...
  *
- * One blank or more between the words; the words behind `run` in any order, each at most once,
+ * One blank or more between the words; the words after `run` in any order, each at most once,
  * args last. efi is needed; without the others: cpu=haswell fault=none seed=0 ht=1 keep=0, no
  * profile, no arguments, engine=direct. keep=1: the program stays loaded for the next run
  * (resident.h). engine is step, direct or fast; where fast isn't there, the run is direct. A fault
- * has its parameters behind it (faults/fault_when.h); latitude takes one knob:value of
+ * has its parameters after it (faults/fault_when.h); latitude takes one knob:value of
  * refpmu/model/latitude.def or more, with commas between them.
  */
 #ifndef REFPMU_LAUNCH_PLAN_H

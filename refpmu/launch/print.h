@@ -7,7 +7,7 @@
 
 /*
  * One line, beginning at column 0 and ended with CR LF. In the format: %s a string, %u an
- * unsigned 64-bit number in decimal, %x the same in hexadecimal behind 0x; nothing else.
+ * unsigned 64-bit number in decimal, %x the same in hexadecimal after 0x; nothing else.
  */
 void print(const char *format, ...);
 

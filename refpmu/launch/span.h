@@ -14,7 +14,7 @@ struct span {
 bool span_equals(struct span span, const char *text);
 /* The index of the name that span is; count if it is none of them. NULL isn't a name. */
 unsigned span_find(struct span span, const char *const *names, unsigned count);
-/* Decimal, or hexadecimal behind 0x; all of span. false: isn't a 64-bit number. */
+/* Decimal, or hexadecimal after 0x; all of span. false: isn't a 64-bit number. */
 bool span_number(struct span span, u64 *value);
 /* Take what is before the first stop (any of these characters), or all. Stays in front of it. */
 struct span span_take(struct span *rest, const char *stops);

@@ -34,7 +34,7 @@ bool model_bulk_possible(const struct model *m, u8 cpl);
  */
 u64 model_bulk_budget(const struct model *m, u8 cpl, unsigned accesses);
 
-/* Then: may just these, of which at most so many are taken? */
+/* Then: may just these retire, with at most that many taken branches? */
 bool model_bulk_fits(const struct model *m, u8 cpl, const struct model_events *events);
 
 /* Does model_events.taken matter? While false it may be anything. Changes only in model_wrmsr()

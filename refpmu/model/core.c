@@ -8,7 +8,7 @@ static bool is_package_wide(const struct model *m)
 	return m->host->cores && fault_reaches_package(m, false);
 }
 
-/* Who watches whom, and the lock: of its core, or of all cores for one. */
+/* Which thread watches which, and the lock: of its core, or of all cores for one. */
 static struct model_core *lock_domain(const struct model *m)
 {
 	return m->host->cores ? &m->host->cores[is_package_wide(m) ? 0 : m->core] : NULL;

@@ -19,12 +19,12 @@
 struct model_core {
 	struct model *thread[CORE_THREADS];	/* NULL: not there, or of an older configuration */
 	u64 watchers;	/* bit t: counters of thread t count what the other one does */
-	u32 lock;	/* the host's: see model_host.lock; 0: nobody has it */
+	u32 lock;	/* the host's: see model_host.lock; 0: it is free */
 };
 
 /*
- * A new configuration begins: nobody belongs to the core until model_init() of his model. For the
- * host, which holds the lock.
+ * A new configuration begins: no thread belongs to the core until model_init() of its model. For
+ * the host, which holds the lock.
  */
 void model_core_reset(struct model_core *core);
 
@@ -51,9 +51,9 @@ void model_core_watch(struct model *m, bool watch);
 /* The other one of the core, or NULL. Stays valid between enter and leave only. */
 struct model *model_core_sibling(const struct model *m);
 /* Whose AnyThread counters count what this processor does: the sibling, and with a fault those of
- * other cores. Begin with *next = 0; NULL behind the last. As above. */
+ * other cores. Begin with *next = 0; NULL after the last. As above. */
 struct model *model_core_other(const struct model *m, unsigned *next);
-/* Is nobody's model touched by another processor? Then many instructions may retire at once. */
+/* Is no model touched by another processor? Then many instructions may retire at once. */
 bool model_core_is_quiet(const struct model *m);
 
 /* true: the lock is held, the sibling's model may be used; false: it isn't needed. */

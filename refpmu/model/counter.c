@@ -488,7 +488,7 @@ static void count_siblings(struct model *m, const struct retire_ctx *by, bool sa
 		model_serve(m, &s);
 }
 
-/* All who count what this processor does; the lock is held. */
+/* All counters of other threads that count what this processor does; the lock is held. */
 static void notify_watchers(struct model *m, const struct retire_ctx *s, bool mispredict)
 {
 	struct model *to;

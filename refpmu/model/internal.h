@@ -122,7 +122,7 @@ bool model_mispredicted(struct model *m, const struct model_retired *r);
 /* A control register has changed: decode all rules anew. */
 void model_configure(struct model *m);
 /*
- * What a counter adds for an instruction of so many cycles with so many occurrences of its event; a
+ * What a counter adds for an instruction that takes `cycles`, with n occurrences of its event; a
  * cycle event occurs in each of its cycles.
  */
 u64 model_increment(struct model_counter *c, const struct model_rule *rule, bool cycle_event,
@@ -150,13 +150,13 @@ void model_errata_retired(struct model *m);
 void model_retire_abort(struct model *m, const struct model_retired *r);
 
 /* model/tsx/tx.c */
-/* End the transaction and take back what it did; gives the registers behind that. */
+/* End the transaction and take back what it did; gives the registers after that. */
 void model_tx_undo(struct model *m, enum tx_cause cause, u8 code, struct model_registers *after);
 /* Does this event of transactions occur? Kinds from EK_TX_FIRST on. */
 bool model_tx_occurs(struct model *m, const struct retire_ctx *s, enum event_kind kind);
 /* Table 18-51: what a record that is being made holds. */
 u64 model_tx_field(struct model *m, const struct retire_ctx *s);
-/* model/tsx/elision.c: of the instruction that retires, before it counts, and behind that. */
+/* model/tsx/elision.c: of the instruction that retires, before it counts, and after that. */
 enum model_tx_act model_tx_elision_act(struct model *m);
 void model_tx_elision_retired(struct model *m, enum model_tx_act act);
 /* The locks of an aborted one come again. */

@@ -69,7 +69,7 @@ static u64 perf_capabilities(struct model *m)
 }
 
 /*
- * What a firmware may leave behind: programmed counters of any value, an old overflow. The global
+ * What a firmware may leave: programmed counters of any value, an old overflow. The global
  * enables stay off, because an enabled counter would be watched from the first instruction on.
  */
 static void make_dirty(struct model *m)

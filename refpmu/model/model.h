@@ -110,8 +110,8 @@ struct model_host {
 	 */
 	struct netburst *netburst;
 	/*
-	 * By number, what the threads of each core share, zeroed by the owner (core.h). NULL:
-	 * nobody shares anything with this processor.
+	 * By number, what the threads of each core share, zeroed by the owner (core.h). NULL: this
+	 * processor shares nothing.
 	 */
 	struct model_core *cores;
 	/*

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * "Off-core Response Performance Monitoring": which of an instruction's accesses are requests to
- * what lies behind the L2, and which of those MSR_OFFCORE_RSP_0 or _1 selects: a request bit, and
- * either any response or (from Sandy Bridge on) a supplier and a snoop result; else nothing.
+ * "Off-core Response Performance Monitoring": which of an instruction's accesses are requests
+ * beyond the L2, and which of those MSR_OFFCORE_RSP_0 or _1 selects: a request bit, and either any
+ * response or (from Sandy Bridge on) a supplier and a snoop result; else nothing.
  *
  * Not handled: requests other than demand data reads and reads for ownership.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The two PMUs behind model.h: the architectural one of the Core microarchitecture and its
+ * The two PMUs that model.h leads to: the architectural one of the Core microarchitecture and its
  * successors (counter.c, msr.c, pebs.c ...), whose counters each logical processor has for itself,
  * and NetBurst's (netburst/), whose counters belong to the core. pmu.c alone chooses.
  *

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The model's state, included by model.h only; nobody but refpmu/model/ looks inside. It holds
+ * The model's state, included by model.h only; only refpmu/model/ looks inside. It holds
  * no pointer into itself, so that a test may copy and compare it.
  */
 #ifndef REFPMU_MODEL_STATE_H
@@ -41,7 +41,7 @@ struct pmi {
 	bool second;		/* of two separate ones: the overflow's after the threshold's */
 };
 
-/* What a tagged load has left behind. */
+/* What a tagged load has left. */
 struct tagged_load {
 	bool valid;
 	u8 source;		/* enum memory_source */
@@ -50,12 +50,12 @@ struct tagged_load {
 	u64 linear;
 };
 
-/* The uncore of Nehalem and Westmere: eight counters, and a fixed one behind them. */
+/* The uncore of Nehalem and Westmere: eight counters, and a fixed one after them. */
 #define UNCORE_GP	8
 #define UNCORE_COUNTERS	(UNCORE_GP + 1)
 
 /* Processors that can share one: their numbers are below. Others have their own, which interrupts
- * nobody. */
+ * no other. */
 #define UNCORE_PROCESSORS 64
 
 struct model_uncore {
@@ -125,7 +125,7 @@ struct model {
 	u64 cycles;		/* of all instructions so far: both clocks tick together */
 	u32 ref_ticks;		/* latitude ref-tsc-slow: not yet in fixed counter 2 */
 	bool ref_wrapped;	/* latitude ref-tsc-sticky: its status bit isn't cleared yet, */
-	u32 ref_repeats_in;	/* or is set again after so many instructions; 0: not */
+	u32 ref_repeats_in;	/* or is set again after that many instructions; 0: not */
 
 	/* state of the processor that only some events show */
 	u8 predictor[MODEL_PREDICTOR_ENTRIES];

@@ -5,8 +5,9 @@
  * and a status of their own. An overflow may interrupt each core that asks for it twice: in
  * MSR_UNCORE_PERF_GLOBAL_CTRL and in its IA32_DEBUGCTL[13].
  *
- * One for all processors of the package (Table 35-13). Whoever's instruction makes a counter
- * overflow signals to the others; each requests its own interrupt when it looks at its model next.
+ * One for all processors of the package (Table 35-13). The processor whose instruction makes a
+ * counter overflow signals to the others; each requests its own interrupt when it looks at its
+ * model next.
  *
  * Time: the uncore's clock ticks with whichever core retires. A counter counts an instruction if it
  * was enabled before the instruction and is after it.
@@ -267,7 +268,7 @@ void model_uncore_write(struct model *m, const struct msr_ref *p, u64 value)
 	uncore_leave(m, u);
 }
 
-/* What a firmware may leave behind: programmed counters of any value, and all of them off. */
+/* What a firmware may leave: programmed counters of any value, and all of them off. */
 static void make_dirty(struct model *m, struct model_uncore *u)
 {
 	for (unsigned i = 0; i < UNCORE_COUNTERS; i++)
@@ -372,7 +373,7 @@ static void signal(struct model *m, struct model_uncore *u, unsigned i)
 	for (u64 left = pmi.to; left; left &= left - 1) {
 		unsigned processor = (unsigned)__builtin_ctzll(left);
 
-		/* Two that nobody has taken yet are two. */
+		/* Two that have not been taken yet are two. */
 		if (!(u->signalled & BIT(processor)))
 			u->signal[processor].times = 0;
 		if (u->signal[processor].times < MODEL_MAX_REQUESTS)
@@ -417,7 +418,7 @@ static void uncore_count(struct model *m, struct model_uncore *u, const struct r
 	fault_uncore_overflowed(m, s);
 }
 
-/* Who was signalled and may not look by himself. */
+/* Processors that were signalled and may not look by themselves. */
 static void uncore_call(struct model *m, u64 whom)
 {
 	for (u64 left = whom & ~own_bit(m); left && m->host->kick; left &= left - 1)

@@ -2,7 +2,7 @@
 /*
  * The uncore of Nehalem and Westmere, which the processors of a package share. Each has a struct
  * model of its own, and retires at the same time as others: what is in struct model_uncore is
- * changed under its lock, behind the core's where both are held.
+ * changed under its lock, after the core's where both are held.
  */
 #ifndef REFPMU_MODEL_UNCORE_H
 #define REFPMU_MODEL_UNCORE_H
@@ -10,8 +10,8 @@
 #include "refpmu/model/model.h"
 
 /*
- * A new configuration begins: nobody belongs to it until model_init() of his model. For the host,
- * which holds the lock.
+ * A new configuration begins: no processor belongs to it until model_init() of its model. For the
+ * host, which holds the lock.
  */
 void model_uncore_reset(struct model_uncore *uncore);
 
@@ -25,8 +25,8 @@ bool model_uncore_needs_others(const struct model *m);
 /* ---- for refpmu/model/ ---- */
 
 /*
- * From model_init() of a processor that has an uncore. dirty: with what a firmware may leave
- * behind, programmed counters of any value, all of them off.
+ * From model_init() of a processor that has an uncore. dirty: with what a firmware may leave:
+ * programmed counters of any value, all of them off.
  */
 void model_uncore_join(struct model *m, bool dirty);
 

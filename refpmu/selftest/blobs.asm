@@ -230,7 +230,7 @@ EXPECT events, 1
 BLOB_END
 
 ; PMC3 is made to count instructions and to wrap on MOV SS: its interrupt waits one more.
-; Locked loads: what PMC3 counts behind the wrap, blob_close included.
+; Locked loads: what PMC3 counts after the wrap, blob_close included.
 BLOB mov_ss_holds_interrupts_off_for_one_instruction, 14 + INTERRUPT_INSTRUCTIONS, 1, \
 	INTERRUPT_LOADS, 1 + INTERRUPT_STORES, 3 + INTERRUPT_INSTRUCTIONS + 5
 EXPECT seen_rip, mov_ss_holds_interrupts_off_for_one_instruction.behind
@@ -369,8 +369,8 @@ EXPECT nested, 0
 	nop
 BLOB_END
 
-; #DB after each instruction behind the POPFQ that sets the flag, up to and including the one
-; that clears it, but not behind MOV SS.
+; #DB after each instruction after the POPFQ that sets the flag, up to and including the one
+; that clears it, but not after MOV SS.
 BLOB own_trap_flag, 20 + 16 * TRAP_INSTRUCTIONS, 16, 4 + 16, 6 + 16, 0
 EXPECT events, 16
 	mov	r12d, ss
@@ -444,7 +444,7 @@ EXPECT seen_flags, 2
 	int	VECTOR_RETURN
 BLOB_END
 
-; The mask clears TF on the way in, SYSRET sets it again: #DB behind both NOPs and SYSRET.
+; The mask clears TF on the way in, SYSRET sets it again: #DB after both NOPs and SYSRET.
 BLOB syscall_with_own_trap_flag, 6 + USER_INSTRUCTIONS + 3 * TRAP_INSTRUCTIONS, \
 	2 + USER_BRANCHES + 3, USER_LOADS + 3, 1 + USER_STORES + 3, 0
 EXPECT events, 3
@@ -582,7 +582,7 @@ global int_handler:function hidden
 int_handler:
 	iretq
 
-; Goes on behind the INT, at CPL 0.
+; Goes on after the INT, at CPL 0.
 global return_handler:function hidden
 return_handler:
 	mov	rax, [rsp]

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Under latitude tsc-by-reference: while reference cycles are counted the TSC advances with them,
- * and behind that with the machine's time, never back.
+ * and after that with the machine's time, never back.
  */
 #ifndef REFPMU_SELFTEST_CLOCK_H
 #define REFPMU_SELFTEST_CLOCK_H

@@ -18,7 +18,7 @@ bool disk_open(EFI_SYSTEM_TABLE *system);
 /* On the engine that is on, reading with and without counters on. NULL, or what was wrong. */
 const char *disk_check(void);
 
-/* Behind disk_open(): some of its sectors go to this physical address. */
+/* After disk_open(): some of its sectors go to this physical address. */
 bool disk_read_to(u64 physical, u64 bytes);
 
 #endif

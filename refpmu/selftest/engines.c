@@ -38,7 +38,7 @@ struct ds {
 	u8 records[RECORD * RECORDS];
 } __attribute__((aligned(4096)));
 
-/* What is left behind: all of it must be the same. */
+/* What is left at the end: all of it must be the same. */
 struct outcome {
 	u64 end[18], seen[18], pmis, count[COUNTERS], status, faults;
 	u64 code, data;			/* hashes */
@@ -301,7 +301,7 @@ u64 engines_compare(u64 first, u64 programs, unsigned processors)
 	for (unsigned i = 1; i < n; i++)
 		init_storm_send_init(init_storm_apic_id(i - 1));
 	if (!came)
-		print("# a processor doesn't come, program %u and those behind it", first + ran);
+		print("# a processor doesn't come, program %u and those after it", first + ran);
 	print("# %u programs from %u, %u at once, %u of them interrupted, %u different", ran, first,
 	      (u64)n, interrupts, different);
 	return came && interrupts * 2 >= programs ? different : programs;

@@ -7,8 +7,8 @@
 #include "refpmu/vmm/statistics.h"
 
 /*
- * So many random programs from a seed on, every fourth compiled C instead; each is interrupted
- * behind some random instruction. On the first `processors` ones at once (init_storm.h has the
+ * That many random programs from a seed on, every fourth compiled C instead; each is interrupted
+ * after some random instruction. On the first `processors` ones at once (init_storm.h has the
  * others), each with the next seed, and counters, overflows and records of its own. Returns how
  * many differ, and prints what differs first; all of them if too few were interrupted to mean
  * anything, or a processor doesn't come. Leaves the fastest engine on.

@@ -43,8 +43,8 @@ static void selftest_init_storm_command(u8 apic_id, u32 low)
 		__asm__ volatile("pause");
 }
 
-/* Until the processor has begun anew, and gone round so many times since. An INIT takes effect when
- * the other processor looks, so what it counts till then is of the time before. */
+/* Until the processor has begun anew, and gone round that many times since. An INIT takes effect
+ * when the other processor looks, so what it counts till then is of the time before. */
 static bool progress(u32 rounds)
 {
 	u64 begin = tsc();

@@ -14,11 +14,11 @@
 /* Before machine_enter(). How many other processors there are. */
 unsigned init_storm_open(EFI_SYSTEM_TABLE *system);
 
-/* INITs so many times, every other one doubled. NULL: each processor came every time, as one of
+/* INITs, `times` of them, every other one doubled. NULL: each processor came every time, as one of
  * Intel's; or what went wrong. Afterwards they wait for a SIPI. */
 const char *init_storm(unsigned times);
 
-/* For others who start processors: which there are, the page below 1 MiB, and the commands. */
+/* For others that start processors: which there are, the page below 1 MiB, and the commands. */
 unsigned init_storm_count(void);
 u8 init_storm_apic_id(unsigned i);
 u8 *init_storm_page(void);

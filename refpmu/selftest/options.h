@@ -7,10 +7,10 @@
 
 #include "spec/types.h"
 
-/* Once, first. What isn't ASCII or behind 255 characters is left out. */
+/* Once, first. What isn't ASCII or after 255 characters is left out. */
 void options_open(EFI_HANDLE image, EFI_SYSTEM_TABLE *system);
 
-/* The number behind "name=", decimal or with 0x; `otherwise` without it. */
+/* The number after "name=", decimal or with 0x; `otherwise` without it. */
 u64 options_number(const char *name, u64 otherwise);
 
 #endif

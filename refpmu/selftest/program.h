@@ -14,7 +14,7 @@
 #define PROGRAM_DATA	4096
 
 /* What engines.asm finds by GS, in the order that it knows; registers in the order of their
- * numbers, behind them RIP and RFLAGS. */
+ * numbers, after them RIP and RFLAGS. */
 struct engine_context {
 	u64 begin[16], end[18], seen[18];
 	u64 pmis;		/* interrupts of the PMU */
@@ -34,7 +34,7 @@ struct program {
 
 /*
  * Fill the program's memory and what it begins with. Portably: only what does the same on each
- * machine, without CPUID, and is one instruction whoever counts, without strings. One processor
+ * machine, without CPUID, and is one instruction to every counter, without strings. One processor
  * makes the programs of all.
  */
 void program_generate(struct program *program, u64 seed, bool portably);

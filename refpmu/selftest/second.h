@@ -21,7 +21,7 @@ bool second_has_sibling(void);
  * what was wrong. */
 const char *second_counts(void);
 
-/* Are there two others? They send INITs to each other, so many times begun anew; afterwards each
+/* Are there two others? They send INITs to each other, begun anew `times` times; afterwards each
  * starts as ever. */
 bool second_has_two(void);
 const char *second_init_race(unsigned times);

@@ -80,7 +80,7 @@ smc_turns:
 	pop	rbx
 	ret
 
-; Changes to the state ESI, with the number of their instructions behind them.
+; Changes to the state ESI, with the number of their instructions after them.
 %macro CHANGE 1
 global %1:function hidden
 %1:	mov	rax, [rbx + VALUE + 8 * rsi]

@@ -114,7 +114,7 @@ void smc_measure(u64 (*code)(void *), void *argument, struct smc_counts *counts)
 	counts->branches -= none.branches - 1;
 }
 
-/* ---- the cases: values v0 and v1, behind n0 and n1 NOPs ---- */
+/* ---- the cases: values v0 and v1, after n0 and n1 NOPs ---- */
 
 struct functions {
 	u32 value[2];

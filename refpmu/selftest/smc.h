@@ -16,7 +16,7 @@ struct smc_counts {
 /* Run code(argument) with counters on; without what an empty function takes, but for its RET. */
 void smc_measure(u64 (*code)(void *), void *argument, struct smc_counts *counts);
 
-/* Write a function that returns `value` behind so many NOPs, less than 40, and takes two
+/* Write a function that returns `value` after `nops` NOPs, less than 40, and takes two
  * instructions more: at most 48 bytes. */
 void smc_write(volatile u8 *to, u32 value, unsigned nops);
 

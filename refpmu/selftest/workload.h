@@ -9,13 +9,13 @@
 
 #include "spec/types.h"
 
-/* All of it so many times: some 100 thousand instructions each. */
+/* All of it `times` times: some 100 thousand instructions each. */
 void workload_c(u64 times);
 
 /* The same with less of everything, for comparison instruction by instruction. */
 void workload_c_little(u64 times);
 
-/* Two instructions, DEC and JNZ, so many times: nothing else to do between two counts. */
+/* Two instructions, DEC and JNZ, n times: nothing else to do between two counts. */
 void workload_loop(u64 times);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See xmc.h. SDM volume 3, "Handling Self- and Cross-Modifying Code": whoever executes waits
- * till he is told, then serialises; then the new code must run, whatever it is. Without all that
+ * See xmc.h. SDM volume 3, "Handling Self- and Cross-Modifying Code": the executing processor waits
+ * until it is told, then serialises; then the new code must run, whatever it is. Without all that
  * an aligned store of an immediate, which leaves instructions and their lengths as they are, is
- * seen at some time as a whole: a processor may run the old value for a while, never again behind
- * a newer one. How often is up to both processors, so the code counts its turns itself, and the
+ * seen at some time as a whole: a processor may run the old value for a while, never again after a
+ * newer one. How often is up to both processors, so the code counts its turns itself, and the
  * counts are exact for these.
  *
  * The last value is stored again and again till it is seen: QEMU's TCG itself loses a store that
@@ -215,7 +215,7 @@ static void selftest_xmc_put(u8 **to, const u8 *from, unsigned n)
 		*(*to)++ = *from++;
 }
 
-/* Till the last value is there: RCX = turns; or all ones if a value comes again behind a later
+/* Till the last value is there: RCX = turns; or all ones if a value comes again after a later
  * one. With RBX = RCX = 0, RDX = the meeting. */
 static void write_plain(bool stores)
 {
@@ -283,11 +283,11 @@ static const char *all(bool counts)
 		   false))
 		return "stores into a loop that another processor runs";
 	meeting.code = (u64)pages[0] + PAGE - TAIL;
-	if (!protocol("new code behind CPUID", new_code, xmc_fresh_cpuid, 6, 0) ||
-	    !protocol("new code behind IRET", new_code, xmc_fresh_iret, 11, 1))
+	if (!protocol("new code after CPUID", new_code, xmc_fresh_cpuid, 6, 0) ||
+	    !protocol("new code after IRET", new_code, xmc_fresh_iret, 11, 1))
 		return "code that another processor has written anew";
 	meeting.code = WINDOW;
-	if (!protocol("another page behind INVLPG", new_table, xmc_fresh_invlpg, 3, 0))
+	if (!protocol("another page after INVLPG", new_table, xmc_fresh_invlpg, 3, 0))
 		return "page tables that another processor has changed";
 	return NULL;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * refpmu.efi: reserve memory, copy this image there, let the copy make the boot processor its
- * guest, and return to the caller, who is a guest from then on and finds an Intel processor.
+ * guest, and return to the caller, which is a guest from then on and finds an Intel processor.
  * What is unloaded afterwards is only the original.
  *
  * The other processors become guests when their start-up IPI enters the guest (hv/processors.h).
@@ -115,8 +115,8 @@ static void relocate(u8 *copy)
 }
 
 /*
- * Let programs find the exerciser (docs/EXERCISER.md). Without memory for it there is none: nobody
- * needs one.
+ * Let programs find the exerciser (docs/EXERCISER.md). Without memory for it there is none: it is
+ * optional.
  */
 static void offer_exerciser(EFI_BOOT_SERVICES *services, struct virtualise_memory *memory)
 {

@@ -18,7 +18,7 @@ static bool must_be_tracked(struct cpu *cpu)
 	return model_needs_retire(&cpu->model);
 }
 
-/* An NMI, for the guest or for us, which must not end the shadow behind an STI. */
+/* An NMI, for the guest or for us, which must not end the shadow after an STI. */
 static void called_or_interrupted(struct cpu *cpu)
 {
 	if (!vmrun_take_interrupt(cpu, false, false) && cpu->shadow != SHADOW_NONE &&
@@ -66,7 +66,7 @@ void main_loop(struct cpu *cpu)
 		}
 		code = model_has_tx(&cpu->model) ? native_pages_vmrun(cpu) : vmrun(cpu);
 		rip = cpu->vmcb->save.rip;
-		/* Whoever waits for it may go on then. */
+		/* A processor that waits for it may continue then. */
 		model_resumed(&cpu->model, cpu_cpl(cpu));
 		siblings_tracked(cpu);
 		configuration_follow(cpu);

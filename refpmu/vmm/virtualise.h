@@ -9,7 +9,7 @@
 struct virtualise_memory {
 	u64 base, size;		/* all of it */
 	u64 image_size;		/* the image is at its beginning */
-	u64 free;		/* behind the image */
+	u64 free;		/* after the image */
 	u64 startup_page;	/* a page below 1 MiB for startup.asm; 0: one processor only */
 	u64 remote_base;	/* the guest's: memory that shall be another package's */
 	u32 remote_bytes;	/* 0: none */

@@ -15,7 +15,7 @@
 #define WRITTEN	(1u << 20)
 #define ON_THE_WAY 256	/* instructions from a write to the one that stops counting, at most */
 #define WINDOWS	4
-#define CMASK_NEVER 255	/* no cycle retires so many instructions */
+#define CMASK_NEVER 255	/* no cycle retires that many instructions */
 
 /* Table 18-1: bit of CPUID.0AH:EBX, event select and umask. */
 static const struct { unsigned bit; u16 event; const char *name; } architectural[] = {

@@ -287,7 +287,7 @@ TEST(enumeration, perf_capabilities_refuses_writes, REQS(MSR_17), NEEDS(need_per
 
 	CHECK(t, MSR_17, refused(msr_try_write(MSR_IA32_PERF_CAPABILITIES, before)),
 	      "writing the value that it has");
-	/* Bit 6 says how records are taken: nobody looks at it while nothing is sampled. */
+	/* Bit 6 says how records are taken: it has no effect while nothing is sampled. */
 	msr_try_write(MSR_IA32_PERF_CAPABILITIES, before ^ IA32_PERF_CAPABILITIES_PEBS_TRAP);
 	after = msr_read(MSR_IA32_PERF_CAPABILITIES);
 	CHECK_EQ(t, MSR_17, before, after,
@@ -400,7 +400,7 @@ TEST(enumeration, pebs_enable_refuses_reserved_bits, REQS(MSR_13),
  *         Table 18-43; Figure 18-21
  *
  * Given  IA32_PEBS_ENABLE with PEBS_EN_PMC3 set; "Processor Event Based Sampling (PEBS) Facility"
- *        (4th generation): data address profiling is in the place of precise store
+ *        (4th generation): data address profiling replaces precise store
  * When   bit 63, the precise store enable of Sandy Bridge, is written with it
  * Then   the write raises #GP and changes nothing
  * Control: PEBS_EN_PMC3 alone was kept

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What counts as retired, and who may read the count: SDM "Pre-defined Architectural Performance
- * Events", "RDPMC, Read Performance-Monitoring Counters", AnyThread in "Architectural Performance
- * Monitoring Version 3".
+ * What counts as retired, and which privilege levels may read the count: SDM "Pre-defined
+ * Architectural Performance Events", "RDPMC, Read Performance-Monitoring Counters", AnyThread in
+ * "Architectural Performance Monitoring Version 3".
  */
 #include "kernel/cpu.h"
 #include "kernel/fault.h"
@@ -149,7 +149,7 @@ static void on_breakpoint(struct trap_frame *frame)
 	workload_run_uncounted(&workload_load, handler_rounds);
 }
 
-/* Instructions that IA32_PMC0 counts of INT3 and its handler, which runs so many rounds. */
+/* Instructions that IA32_PMC0 counts of INT3 and its handler, which runs that many rounds. */
 static u64 count_breakpoint(u64 rounds)
 {
 	intr_handler before = intr_set_handler(VECTOR_BP, on_breakpoint);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a test's checks leave behind. Every check says what was wanted, what was got, and where;
+ * What a test's checks leave. Every check says what was wanted, what was got, and where;
  * whether a breach fails the platform or is only reported is the requirement's table row's
  * business (tests/frame/verdict.c), not the test's.
  */

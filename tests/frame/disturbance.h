@@ -19,12 +19,12 @@ struct disturbance {
 /* Is there a count of SMIs to go by? */
 bool disturbance_sees_smis(void);
 
-/* A window of a workload with counters on took so many ticks of the TSC: a gap, perhaps, where
+/* A window of a workload with counters on took that many ticks of the TSC: a gap, perhaps, where
  * there is a hypervisor or no count of SMIs. */
 void disturbance_window(const struct workload *w, u64 n, u64 ticks);
 
 /*
- * What one attempt left behind. gaps of the attempt before, or DISTURBANCE_FIRST: an attempt with
+ * What one attempt left. gaps of the attempt before, or DISTURBANCE_FIRST: an attempt with
  * as many gaps as the one before it isn't disturbed, because a disturbance doesn't recur.
  */
 #define DISTURBANCE_FIRST	(~0u)

@@ -324,7 +324,7 @@ static void run_guarded(struct test *t)
 /* A FAIL is KNOWN if every broken requirement is listed for this machine. */
 static bool all_known(const struct test *t, struct known_issue *known)
 {
-	/* There each rule is judged: who runs a model of a PMU wants no excuses of silicon's. */
+	/* There each rule is judged: a model of a PMU has no excuses of silicon's. */
 	if (t->platform == PLATFORM_STRICT)
 		return false;
 	for (unsigned i = t->seen_count; i-- > 0;)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Judgement by table: claims/requirement.def says what stands behind a sentence and how well it
- * can be seen on each platform, claims/known.def who is known to break it. A requirement without
- * manual text behind it never fails a processor: the manual's readers could be wrong.
+ * Judgement by table: claims/requirement.def says what a sentence rests on and how well it
+ * can be seen on each platform, claims/known.def which processors are known to break it. A
+ * requirement that rests on no text of the manual never fails a processor: the manual's readers
+ * could be wrong.
  */
 #include "tests/frame/verdict.h"
 

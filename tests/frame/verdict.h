@@ -35,7 +35,7 @@ enum observable verdict_observable(const struct requirement *requirement, enum p
 /* Does a breach of this requirement, seen there, fail the platform? Otherwise it is reported. */
 bool verdict_decides(const struct requirement *requirement, enum platform platform);
 
-/* Who is judged, as far as claims/known.def and the column of generations have words for it. */
+/* What is judged, as far as claims/known.def and the column of generations have words for it. */
 struct verdict_subject {
 	bool intel;			/* the processor says GenuineIntel */
 	unsigned family, model;		/* DisplayFamily, DisplayModel */

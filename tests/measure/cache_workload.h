@@ -45,7 +45,7 @@ struct cache_workload {
  * place (reason). */
 bool cache_workload_get(enum access access, struct cache_workload *h, char *reason, size_t size);
 
-/* All accesses so many bytes further on; the memory goes so far. */
+/* All accesses `bytes` bytes further on; the memory is large enough. */
 void cache_workload_shift(struct cache_workload *h, unsigned bytes);
 
 void cache_workload_run(const struct cache_workload *h, u64 n, struct pmc_mask on);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The walks, computed: each round changes each register once, behind its mark, by its own distance.
+ * The walks, computed: each round changes each register once, after its mark, by its own distance.
  * Loads add to RAX, so its value and the flags are a sum over everything before; stores leave both.
  */
 #include "tests/measure/marked_walk.h"
@@ -12,7 +12,7 @@
 #define RSI_STEP	40
 #define FITS		9	/* of the 19 fields that are compared */
 
-/* As in tests/measure/workload_marked_walk.asm: the register that changes behind the mark, and by
+/* As in tests/measure/workload_marked_walk.asm: the register that changes after the mark, and by
  * how much. */
 static const struct {
 	enum record_field field;

@@ -13,19 +13,19 @@
 #define MARKED_WALK_ROUNDS	384	/* at most */
 #define MARKED_WALK_PERIOD	32	/* smallest that Haswell is known to honour */
 
-/* Fill the memory that a walk of so many rounds reads, and work out what it does to RAX. */
+/* Fill the memory that a walk of that many rounds reads, and work out what it does to RAX. */
 void marked_walk_prepare(const struct workload *w, u64 rounds);
 
 /* What a record of that access must hold; 0 for a field that the program doesn't decide. */
 u64 marked_walk_field(u64 access, enum record_field field);
 
 /*
- * The access that the record fits best, most fields counting, of those behind `previous` (-1: the
+ * The access that the record fits best, most fields counting, of those after `previous` (-1: the
  * first) and at most `reach` away from it; -1: it fits none.
  */
 int64_t marked_walk_place(const struct pebs_record *record, int64_t previous, u64 reach);
 
-/* RFLAGS' status flags behind a + b: "ADD", flags affected. */
+/* RFLAGS' status flags after a + b: "ADD", flags affected. */
 u64 flags_of_add(u64 a, u64 b);
 
 /* "EFLAGS Register": the status flags, and the low 16 bits: RF and what is above has no part. */

@@ -86,7 +86,7 @@ bool mem_sample_collect(struct test *t, struct test_claim claim, struct mem_samp
 			struct mem_sample_record records[MEM_SAMPLE_MOST], unsigned *count);
 
 /* Each record of each form of an operand (addressing_mode_of_load(), addressing_mode_of_store())
- * holds its linear address: with the segment base, and behind an index. */
+ * holds its linear address: with the segment base, and after an index. */
 void mem_sample_check_addressing_modes(struct test *t, struct test_claim claim,
 				       struct mem_sample_setup *setup, enum access access,
 				       bool (*form_of)(unsigned i, struct addressing_mode *form),

@@ -31,9 +31,10 @@
 u64 overflow_period(unsigned counter);
 /* Of a piece in one window. */
 u64 overflow_rounds(unsigned counter);
-/* Is a window wanted, after so many of them? */
+/* Is a window wanted, after that many of them? */
 bool overflow_wants(unsigned counter, unsigned windows);
-/* So many interrupts more for an overflow are no breach; if any, nor is its bit set once more. */
+/* That many further interrupts for an overflow are no breach; if any, nor is its bit set once
+ * more. */
 unsigned overflow_repeats(const struct test *t, unsigned counter);
 
 /* IA32_PERF_GLOBAL_STATUS, of what is looked at. */

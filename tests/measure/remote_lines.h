@@ -24,7 +24,7 @@ struct remote_lines {
 };
 
 #define REMOTE_LINES_DEMAND_READ	BIT(0)	/* MSR_OFFCORE_RSP_x, either layout */
-#define REMOTE_LINES_MANY	(REMOTE_LINES / 2)	/* what counts such loads counts so many */
+#define REMOTE_LINES_MANY	(REMOTE_LINES / 2)	/* counts of such loads */
 #define REMOTE_LINES_FEW	(REMOTE_LINES / 4)	/* and what doesn't, no more than these */
 
 /* What tells where a load has found its line. */
@@ -35,7 +35,7 @@ bool need_exerciser(char *reason, size_t size);
 
 /*
  * Is there such a place, and does the exerciser do what it says? Lines that this processor has in
- * its L1 mustn't be found there behind a command. false: the test has ended, as SKIP or
+ * its L1 mustn't be found there after a command. false: the test has ended, as SKIP or
  * INCONCLUSIVE.
  */
 bool remote_lines_prepare(struct test *t, struct remote_lines *place);

@@ -25,7 +25,7 @@
 #define ROUNDS_PERIOD	512
 #define ROUNDS_FOR(k)	((k) * (ROUNDS_PERIOD + 1 + SHADOW_MOST) + 4)
 
-/* A buffer for capacity records, the threshold behind the last, every reload out of reach. */
+/* A buffer for capacity records, the threshold after the last, every reload out of reach. */
 struct ds_setup sampling_setup(unsigned capacity);
 
 /*
@@ -39,7 +39,7 @@ void sampling_run(const struct ds_setup *setup, unsigned counter, u16 event, u64
 /* The counting rule bears the shadow of this machine; false: the test is INCONCLUSIVE. */
 bool sampling_shadow_fits(struct test *t);
 
-/* No assist of this machine is later than so many events: what calibration saw, and a margin. */
+/* No assist of this machine is later than that many events: what calibration saw, and a margin. */
 unsigned sampling_shadow_bound(void);
 
 /* Every reload a period away: DS area open and IA32_PMC0 armed, and with _rounds() that many
@@ -60,7 +60,7 @@ bool sampling_one_record(struct test *t, struct test_claim claim, struct pebs_re
  */
 bool sampling_is_switching(const struct workload *w, u64 rip);
 
-/* So many records are wanted of this window: test_missed() if there are fewer. */
+/* That many records are wanted of this window: test_missed() if there are fewer. */
 void sampling_want(struct test *t, unsigned records);
 
 /* Code of the precise event of this kind; 0, an event that never occurs: there is none. */
@@ -77,7 +77,8 @@ struct sampling_sum {
 	u64 rax, flags;
 };
 
-/* Operands of so many marks, such that RAX and the flags change at each: to 0, and away from it. */
+/* Operands of that many marks, such that RAX and the flags change at each: to 0, and away from
+ * it. */
 void sampling_fill(struct sampling_sum sums[], unsigned marks);
 
 /* Which mark caused the record; -1: none. */

@@ -38,7 +38,7 @@ void two_cpus_barrier(struct two_cpus *both);
 unsigned two_cpus_side(void);
 
 /* Processors that a test pairs with the first one, in turn from i = 0: a thread of its core, and
- * one of another core. 0 behind the last. */
+ * one of another core. 0 after the last. */
 unsigned two_cpus_partner(unsigned i);
 #define FOR_EACH_PARTNER(cpu) \
 	for (unsigned i_##cpu = 0, cpu; (cpu = two_cpus_partner(i_##cpu)); i_##cpu++)

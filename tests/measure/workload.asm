@@ -55,7 +55,7 @@ BEGIN branch
 	jnz	.next
 END branch
 
-; instructions 13n + 3, branches 2n: the first of a round goes by a bit that nobody foresees. How
+; instructions 13n + 3, branches 2n: the first of a round goes by an unpredictable bit. How
 ; many are taken isn't known, so the self test leaves this piece out.
 DECLARE random, 0, 0, 0,  13, 3,  0, 0,  0, 0,  0, 0,  2, 0
 BEGIN random
@@ -188,7 +188,7 @@ marks_again:
 %endrep
 END again
 
-; Marked instructions are 7 bytes, with two NOPs behind each: nothing fuses with them, and the next
+; Marked instructions are 7 bytes, with two NOPs after each: nothing fuses with them, and the next
 ; instruction is never a mark.
 ; instructions 3n + 398, loads n + 128, branches n
 DECLARE sample, marks_sample, 7, 9,  3, 14 + 3 * SAMPLE_MARKS,  1, SAMPLE_MARKS,  0, 0,  0, 0,  1, 0

@@ -41,7 +41,7 @@ extern const struct workload workload_store __attribute__((visibility("hidden"))
 extern const struct workload workload_lock __attribute__((visibility("hidden")));
 extern const struct workload workload_branch	/* taken, not taken and direct jumps */
 	__attribute__((visibility("hidden")));
-extern const struct workload workload_random	/* branches by bits that nobody foresees */
+extern const struct workload workload_random	/* branches by unpredictable bits */
 	__attribute__((visibility("hidden")));
 extern const struct workload workload_mixed	/* of everything one, locked too */
 	__attribute__((visibility("hidden")));
@@ -101,13 +101,13 @@ KIND_DECLARE(page);		/* an instruction in two pages */
 #undef KIND_DECLARE
 
 /* tests/measure/workload_memory.asm: for tests/measure/cache_workload.h. */
-extern const struct workload workload_stride	/* loads a stride apart, one behind the other */
+extern const struct workload workload_stride	/* loads a stride apart, one after the other */
 	__attribute__((visibility("hidden")));
 extern const struct workload workload_uncached	/* loads of a line that was just flushed */
 	__attribute__((visibility("hidden")));
 extern const struct workload workload_pending	/* the same, and three loads more of that line */
 	__attribute__((visibility("hidden")));
-extern const struct workload workload_fresh_page	/* loads right behind INVLPG; CPL 0 */
+extern const struct workload workload_fresh_page	/* loads right after INVLPG; CPL 0 */
 	__attribute__((visibility("hidden")));
 extern const struct workload workload_two_places	/* near, far, near */
 	__attribute__((visibility("hidden")));
@@ -121,7 +121,7 @@ extern const struct workload workload_cancelled	/* a load that is never meant to
 	__attribute__((visibility("hidden")));
 extern const struct workload workload_missed_store	/* to a line that was just flushed */
 	__attribute__((visibility("hidden")));
-extern const struct workload workload_fresh_page_store	/* right behind INVLPG; CPL 0 */
+extern const struct workload workload_fresh_page_store	/* right after INVLPG; CPL 0 */
 	__attribute__((visibility("hidden")));
 
 extern const struct workload workload_partial	/* loads of a part of the store before */
@@ -184,7 +184,7 @@ struct workload_place {
 
 void workload_run_at(const struct workload *w, u64 n, const struct workload_place *at,
 		     struct pmc_mask on);
-/* The same with a register of the caller's choice: what it holds during the window, and behind.
+/* The same with a register of the caller's choice: what it holds during the window, and after.
  * Its time is no evidence (tests/frame/disturbance.h): the other thread of the core slows it
  * down. */
 struct workload_switch {

@@ -32,7 +32,7 @@ BEGIN sixteen
 	jnz	.next
 END sixteen
 
-; instructions 5n + 1, stores n, branches n: [RSI + i * stride], so many that TLBs lose them
+; instructions 5n + 1, stores n, branches n: [RSI + i * stride], enough for TLBs to lose them
 DECLARE stride_store, 0, 0, 0,  5, 1,  0, 0,  1, 0,  0, 0,  1, 0
 BEGIN stride_store
 	mov	edx, 0

@@ -91,7 +91,7 @@ BEGIN store_string
 	jnz	.next
 END store_string
 
-; instructions 5n + 2, loads n from RSI, stores n to ADDRESSING_TARGET behind it
+; instructions 5n + 2, loads n from RSI, stores n to ADDRESSING_TARGET after it
 DECLARE move_string, 0, 0, 0,  5, 2,  1, 0,  1, 0,  0, 0,  1, 0
 BEGIN move_string
 	mov	rcx, rdi

@@ -1,7 +1,7 @@
 ; SPDX-License-Identifier: MIT
 ;
 ; Workloads of many records: rounds of MARKED_WALK_MARKS marked loads (or stores) with every one of
-; the sixteen registers changed once a round, each behind another mark, so that no two records of a
+; the sixteen registers changed once a round, each after another mark, so that no two records of a
 ; window are alike in any field. tests/measure/marked_walk.c knows what each mark finds.
 
 default rel

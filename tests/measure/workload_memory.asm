@@ -2,7 +2,7 @@
 ;
 ; Workloads that force where a load's data comes from and what its translation needs, on any
 ; machine: whatever is flushed is in memory, what maps to one set of a cache more often than the
-; set has ways isn't in that cache, and a page right behind its INVLPG has no translation. SDM
+; set has ways isn't in that cache, and a page right after its INVLPG has no translation. SDM
 ; "CLFLUSH", "INVLPG", "PREFETCHh", "PREFETCHW", "CPUID: Deterministic Cache Parameters". R12 is
 ; the call's stride and R13 its mask, both 0 where the caller gives none. INVLPG wants CPL 0.
 
@@ -93,7 +93,7 @@ PREFETCH prefetch_t2, prefetcht2
 PREFETCH prefetch_nta, prefetchnta
 PREFETCH prefetch_w, prefetchw
 
-; instructions 7n, loads 2n, stores 2n, branches 3n: the processor expects the RET to return behind
+; instructions 7n, loads 2n, stores 2n, branches 3n: the processor expects the RET to return after
 ; its CALL and may load there; the program never does.
 DECLARE cancelled, 0, 0, 0,  7, 0,  2, 0,  2, 0,  0, 0,  3, 0,  1, 0,  3, -1,  1, 0,  1, 0
 BEGIN cancelled

@@ -43,7 +43,7 @@ TEST(ll, records_hold_latency_and_address_of_the_load,
 	}
 }
 
-/* Linear: with the segment base, and behind an index. */
+/* Linear: with the segment base, and after an index. */
 TEST(ll, the_address_is_the_loads_linear_one, REQS(LL_26),
      NEEDS(need_perfmon, need_pebs, need_load_latency))
 {
@@ -293,7 +293,7 @@ TEST(ll, address_and_latency_are_of_one_load, REQS(LL_11),
 		u64 offset = records[i].address - h.first;
 
 		CHECK(t, LL_11, offset == 0 || offset == 64 || offset == TWO_PLACES_COLD,
-		      "address 0x%lx of record %u, loads from 0x%lx and 64 and %u behind it",
+		      "address 0x%lx of record %u, loads from 0x%lx and 64 and %u after it",
 		      records[i].address, i, h.first, TWO_PLACES_COLD);
 		if (records[i].latency < quick)
 			quick = records[i].latency;

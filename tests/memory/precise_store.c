@@ -133,12 +133,12 @@ TEST(ps, the_next_store_that_retires_is_recorded, REQS(PS_03),
 	for (unsigned i = 0; i < SAMPLE_MARKS; i++)
 		if (address == mark_address(i))
 			mark = (int)i;
-	CHECK(t, PS_03, mark >= 0, "address 0x%lx: of a store behind the one that overflowed",
+	CHECK(t, PS_03, mark >= 0, "address 0x%lx: of a store after the one that overflowed",
 	      address);
 	if (c->shadow_known && !c->shadow_most) {
 		CHECK_EQ(t, PS_03, mark_address(0), address, "address of the next store");
 		CHECK_EQ(t, PS_03, workload_mark(&workload_sample_store, 0) +
-			 workload_sample_store.mark_length, rip, "R/EIP behind that store");
+			 workload_sample_store.mark_length, rip, "R/EIP after that store");
 	}
 }
 

@@ -216,7 +216,7 @@ static const struct { const struct remote_lines *place; u64 nehalem, later; } re
 #define RESPONSES (sizeof(responses) / sizeof(responses[0]))
 
 static const struct { const char *name; u64 nehalem, later; } settings[] = {
-	{ ", naming hits that nobody was asked for", BIT(8), BIT(31) | BIT(32) },
+	{ ", naming hits without a snoop", BIT(8), BIT(31) | BIT(32) },
 	{ ", naming clean copies of another core", BIT(9), BIT(34) },
 	{ ", naming modified copies", BIT(10), BIT(36) },
 	{ ", naming memory", BIT(13) | BIT(14), 0 },

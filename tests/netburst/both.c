@@ -39,7 +39,7 @@ static void work(void *arg)
 	window.value = netburst_read(window.s.counter);
 }
 
-/* One window with so many rounds on each. false: the test has ended. */
+/* One window with that many rounds on each. false: the test has ended. */
 static bool count_both(struct test *t, const struct netburst_setting *s, const struct workload *w,
 		       u64 n0, u64 n1, u64 *value)
 {

@@ -36,7 +36,7 @@ static struct netburst_setting usual(unsigned counter, u64 flags)
 	return netburst_usual(counter, netburst_both(netburst_thread()), flags);
 }
 
-/* from counts and overflows on its nth event; what the waiting counter has counted behind it. */
+/* from counts and overflows on its nth event; what the waiting counter has counted after it. */
 static u64 cascade(unsigned from, u64 nth, unsigned waiting, u64 flag)
 {
 	struct netburst_setting first = usual(from, 0);

@@ -123,7 +123,7 @@ TEST(msr, netburst_counters_hold_40_bits, REQS(NB_29), NEEDS(need_netburst),
 	}
 }
 
-/* The counter wraps to 0 behind its highest value and goes on. */
+/* The counter wraps to 0 after its highest value and goes on. */
 TEST(netburst, counters_wrap_at_40_bits, REQS(NB_45), NEEDS(need_netburst),
      .under_every_fault = true)
 {

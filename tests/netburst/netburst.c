@@ -131,7 +131,7 @@ static void sleep_until_done(void)
 {
 	intr_disable();
 	pair.asleep = true;
-	while (!pair.done || !pair.woken)	/* the wake-up may come behind the work */
+	while (!pair.done || !pair.woken)	/* the wake-up may come after the work */
 		__asm__ volatile("sti; hlt; cli" ::: "memory");
 	intr_enable();
 }

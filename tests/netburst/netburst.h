@@ -30,7 +30,7 @@ struct netburst_setting netburst_instructions(unsigned counter, u64 who, u64 fla
  * branches. */
 struct netburst_setting netburst_usual(unsigned counter, u64 who, u64 flags);
 
-/* What the counter shows behind one run of the workload from 0, switched on and off inside the
+/* What the counter shows after one run of the workload from 0, switched on and off inside the
  * piece; at CPL 3 around it. */
 u64 netburst_count(const struct netburst_setting *s, const struct workload *w, u64 n, bool user);
 
@@ -49,7 +49,7 @@ u64 netburst_declared(const struct workload *w, enum workload_count what);
 enum netburst_other { NETBURST_ASLEEP, NETBURST_IN_OS, NETBURST_IN_USR };
 
 /*
- * Run fn(arg) on a thread of this core, at CPL 0. fn makes no checks; those come behind. false, and
+ * Run fn(arg) on a thread of this core, at CPL 0. fn makes no checks; those come after. false, and
  * the test is an ERROR: a thread couldn't be started, or didn't end well.
  */
 bool netburst_run(struct test *t, unsigned thread, enum netburst_other other,

@@ -231,7 +231,7 @@ TEST(netburst, the_named_thread_is_interrupted, REQS(NB_10),
 	}
 }
 
-/* Nobody writes the CCCR between several runs: the increments of each overflow again. */
+/* The CCCR isn't written between several runs: the increments of each overflow again. */
 static void check_left_alone(struct test *t, u64 mine)
 {
 	static const struct pmi_options keep = { .keep_counting = true, .keep_status = true };

@@ -91,7 +91,7 @@ TEST(netburst, a_record_reloads_the_counter, REQS(NB_38), NEEDS(need_netburst_pe
 	netburst_sample(&s, &taken);
 	if (!netburst_check_one(t, AT(NB_38), &taken, "of the loads"))
 		return;
-	CHECK_EQ(t, NB_38, SIZE, (u64)taken.bytes, "the index points behind the record");
+	CHECK_EQ(t, NB_38, SIZE, (u64)taken.bytes, "the index points after the record");
 	CHECK_RANGE(t, NB_38, reset, reset + SAMPLE_MARKS, taken.counter,
 		    "the counter, reloaded and gone on");
 }
@@ -130,7 +130,7 @@ TEST(netburst, nothing_is_written_behind_the_buffer, REQS(NB_38), NEEDS(need_net
 		 NETBURST_RECORDS);
 	CHECK_EQ(t, NB_38, NETBURST_RECORDS * SIZE, (u64)one.bytes,
 		 "the index, at the absolute maximum");
-	CHECK(t, NB_38, !one.outside, "no byte behind the absolute maximum was written");
+	CHECK(t, NB_38, !one.outside, "no byte after the absolute maximum was written");
 }
 
 /* Interrupts of three records, by where the threshold is. */
@@ -167,7 +167,7 @@ static void check_thresholds(struct test *t, const char *what)
 
 		CHECK_EQ(t, NB_39, 3, taken->records, "records, %s", what);
 		CHECK_EQ(t, NB_39, thresholds[i] == 3 ? 1 : 0, taken->interrupts,
-			 "interrupts, threshold behind %u records, %s", thresholds[i], what);
+			 "interrupts, threshold after %u records, %s", thresholds[i], what);
 	}
 }
 
@@ -288,7 +288,7 @@ TEST(netburst, only_three_events_make_records, REQS(NB_04), NEEDS(need_netburst_
 		s.what.event = others[i].event;
 		s.what.mask = others[i].mask;
 		s.nth = NETBURST_PERIOD / 2;
-		/* Half of these go where nobody foresees. */
+		/* Half of these are unpredictable. */
 		if (others[i].event == NB_EVENT_MISPRED_BRANCH_RETIRED) {
 			s.w = &workload_random;
 			s.n = 8 * NETBURST_PERIOD;

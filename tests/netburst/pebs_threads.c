@@ -164,7 +164,7 @@ static bool check_written_back(struct test *t, unsigned writer, void (*enable)(v
 	relative = enables[!writer] == (written ^ both);
 	test_note(t, "bits 25 and 26 of MSR_PEBS_ENABLE, written by T%u as %#lx, read as %#lx on "
 		  "the other thread: %s", writer, written, enables[!writer],
-		  relative ? "relative to who reads" :
+		  relative ? "relative to the reader" :
 		  enables[!writer] == written ? "as written" : "neither as written nor relative");
 	if (!relative)
 		return true;

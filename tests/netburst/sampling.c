@@ -96,10 +96,10 @@ bool netburst_check_one(struct test *t, struct test_claim claim, const struct ne
 	int mark = mark_of(ip);
 
 	if (!test_check_eq(t, claim, 1, taken->records, "records, %s", what) ||
-	    !test_check(t, claim, mark >= 0, "a marked load, or the instruction behind it",
+	    !test_check(t, claim, mark >= 0, "a marked load, or the instruction after it",
 			"IP 0x%lx, %s", ip, what))
 		return false;
 	return test_check(t, claim, rax == taken->rax[mark] || rax == taken->rax[mark + 1],
-			  "RAX before or behind it", "RAX 0x%lx with marked load %d, %s", rax, mark,
+			  "RAX before or after it", "RAX 0x%lx with marked load %d, %s", rax, mark,
 			  what);
 }

@@ -12,7 +12,7 @@
 /* How records are taken. The counter and MSR_PEBS_ENABLE are programmed before. */
 struct netburst_sampling {
 	struct netburst_setting what;
-	u64 nth, every;			/* overflow on the nth event, then on every so many */
+	u64 nth, every;			/* overflow on the nth event, then on every period-th */
 	unsigned threshold;		/* of the buffer, in records */
 	const struct workload *w;
 	u64 n;
@@ -27,11 +27,11 @@ struct netburst_taken {
 	struct pebs_record record;	/* ... and decoded */
 	u64 counter;
 	u64 memory, stack;		/* of the thread's workloads */
-	u64 rax[SAMPLE_MARKS + 1];	/* RAX before each marked load, and behind the last */
+	u64 rax[SAMPLE_MARKS + 1];	/* RAX before each marked load, and after the last */
 };
 
-/* Loads on a counter, tagged by the front end, with PEBS enabled for nobody; one record of the
- * sample piece, of a marked load, with the buffer's threshold far away. */
+/* Loads on a counter, tagged by the front end, with PEBS enabled for neither thread; one record of
+ * the sample piece, of a marked load, with the buffer's threshold far away. */
 struct netburst_sampling netburst_sample_loads(unsigned counter, u64 who);
 
 /* Open this thread's DS area. */
@@ -43,7 +43,7 @@ void netburst_sample(const struct netburst_sampling *s, struct netburst_taken *t
 
 /*
  * Is there one record, of a marked load of the sample piece? Its IP is that of the load, or the one
- * behind it, and RAX the one before or behind that load.
+ * after it, and RAX the one before or after that load.
  */
 bool netburst_check_one(struct test *t, struct test_claim claim, const struct netburst_taken *taken,
 			const char *what);

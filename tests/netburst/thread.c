@@ -11,7 +11,7 @@
 #include "pmu/counter.h"
 #include "tests/netburst/netburst.h"
 
-/* Who counts: a cell of a table. */
+/* What is counted: a cell of a table. */
 #define T0_OS	1u
 #define T0_USR	2u
 #define T1_OS	4u

@@ -15,7 +15,7 @@
 #define LOADS_BEHIND (SAMPLE_MARKS + 32)
 #define OVF_BUF IA32_PERF_GLOBAL_STATUS_OVF_BUF
 
-/* One overflow of a counter at CPL 3, after so many loads. Returns RSP of the code. */
+/* One overflow of a counter at CPL 3, after that many loads. Returns RSP of the code. */
 static u64 record_level_run(const struct ds_setup *setup, unsigned c, u64 flags, u64 loads)
 {
 	u64 rsp;

@@ -90,5 +90,5 @@ TEST(deadly, exception_on_another_processor_ends_a_barrier, NO_REQS, NEEDS(need_
 	static struct two_cpus both;
 
 	two_cpus_run(t, &both, smp_second(), meet_or_fail, &both);
-	test_note(t, "who waited for it went on");
+	test_note(t, "the processor that waited for it continued");
 }

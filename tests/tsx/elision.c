@@ -16,7 +16,7 @@
 
 struct ends { u64 started, committed, aborted, rtm; };
 
-/* The four counters over so many elided locks. *elided: how many stayed so. */
+/* The four counters over that many elided locks. *elided: how many stayed so. */
 static struct ends count_ends(const struct transaction *piece, unsigned *elided)
 {
 	static const u16 events[4] = { EVENT_HLE_RETIRED_START, EVENT_HLE_RETIRED_COMMIT,

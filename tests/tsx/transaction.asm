@@ -9,7 +9,7 @@ bits 64
 section .text
 
 ; PIECE name: the row, a struct transaction, and the way in up to XBEGIN. Inside: RDI words,
-; ECX n. Behind an abort the processor has put all registers back but RAX. CAUSE name: the next
+; ECX n. After an abort the processor has put all registers back but RAX. CAUSE name: the next
 ; instruction is there to abort; END name says there is none where no CAUSE has.
 %macro ROW 2
 	%defstr %%name %1
@@ -32,7 +32,7 @@ run_%1:
 begin_%1:
 %endmacro
 
-; The same with an elided lock, XACQUIRE to XRELEASE: SDM volume 1, "Hardware Lock Elision". Behind
+; The same with an elided lock, XACQUIRE to XRELEASE: SDM volume 1, "Hardware Lock Elision". After
 ; an abort the processor goes on with XCHG, without elision, and then at its fallback, which is
 ; what follows it.
 LOCK_OUTER	equ 512
@@ -125,7 +125,7 @@ PIECE reads
 	xend
 END reads
 
-; n loads of a line of their own, which somebody else may write to.
+; n loads of a line of their own, which another processor may write to.
 PIECE watch
 .load:	mov	r8, [rdi + 64]
 	dec	ecx

@@ -280,7 +280,7 @@ TEST(tsx, a_record_aborts_the_transaction, REQS(TSX_02, ARM_08),
 		CHECK_EQ(t, TSX_02, 0, in.words, "stores left of it, IA32_PMC%u", c);
 		CHECK_EQ(t, ARM_08, (u64)(uintptr_t)transaction_commit.fallback,
 			 sampling_field(&in.record, RECORD_rip),
-			 "R/EIP of its record, which is made behind the abort, IA32_PMC%u", c);
+			 "R/EIP of its record, which is made after the abort, IA32_PMC%u", c);
 		CHECK_EQ(t, TSX_02, TX_RTM_ABORT,
 			 sampling_field(&in.record, RECORD_tx_abort) & TX_RTM_ABORT,
 			 "RTM_Abort, bit 33 of B8H, IA32_PMC%u", c);
@@ -314,11 +314,11 @@ TEST(tsx, in_txcp_takes_back_what_a_record_aborted, REQS(TSX_07),
 		return;
 	if (test_sees_exactly(t, REQ_TSX_07))
 		CHECK_EQ(t, TSX_07, in.committed * each, got,
-			 "IA32_PMC2 behind %u transactions, %u of which committed", in.runs,
+			 "IA32_PMC2 after %u transactions, %u of which committed", in.runs,
 			 in.committed);
 	else
 		CHECK_RANGE(t, TSX_07, 0, in.committed * each, got,
-			    "IA32_PMC2 behind %u transactions, %u of which committed", in.runs,
+			    "IA32_PMC2 after %u transactions, %u of which committed", in.runs,
 			    in.committed);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Pieces of code that are one transaction each. Nobody can step through a transaction, so that
+ * Pieces of code that are one transaction each. A transaction can't be single-stepped, so that
  * their counts aren't proved like those of tests/measure/workload.h; what is counted is told from
- * what EAX says behind each of them, and from differences between two n.
+ * what EAX says after each of them, and from differences between two n.
  */
 #ifndef TESTS_TSX_TRANSACTION_H
 #define TESTS_TSX_TRANSACTION_H
@@ -12,7 +12,7 @@
 
 #define TRANSACTION_LINES	1024	/* twice the first-level data cache of Haswell to Skylake */
 #define COMMITTED		(~0ULL)
-/* "RTM Abort Status Definition": EAX behind XABORT with the code of those here; its bits. */
+/* "RTM Abort Status Definition": EAX after XABORT with the code of those here; its bits. */
 #define BY_XABORT		0x5a000001ULL
 #define EAX_RETRY		BIT(1)
 #define EAX_CONFLICT		BIT(2)
@@ -33,7 +33,7 @@
 struct transaction {
 	const char *name;
 	u64 (*run)(u64 *words, u64 n);	/* COMMITTED; EAX of the abort; 0: not elided */
-	const u8 *begin, *end;		/* inside, behind XBEGIN; end not included */
+	const u8 *begin, *end;		/* inside, after XBEGIN; end not included */
 	const u8 *fallback;		/* of the outermost XBEGIN */
 	const u8 *cause;		/* instruction that is there to abort it, or end */
 	u64 elides;			/* 1: a lock is elided; fallback follows XACQUIRE */
@@ -61,7 +61,7 @@ extern const struct transaction transaction_elided_nested __attribute__((visibil
 /* TRANSACTION_LINES lines for them; the first word counts the stores of those that committed. */
 u64 *transaction_words(void);
 
-/* So many runs; how many of them committed. */
+/* That many runs; how many of them committed. */
 unsigned transaction_run(const struct transaction *piece, u64 n, unsigned times);
 
 /* Is this address inside? */

@@ -94,7 +94,7 @@ TEST(tsx, reads_are_told_from_writes, REQS(TSX_03), NEEDS(need_perfmon, need_peb
 			 "Capacity_Writes alone, bit 38 of B8H, %s", abort.piece->name);
 }
 
-/* B8H of a record of a load behind a transaction with n loads that has committed. */
+/* B8H of a record of a load after a transaction with n loads that has committed. */
 static bool behind_a_commit(struct test *t, u64 n, u64 *tx)
 {
 	for (unsigned i = 0; i < TRIES; i++) {
@@ -120,7 +120,7 @@ static bool behind_a_commit(struct test *t, u64 n, u64 *tx)
 		return HARNESS_CHECK(t, !transaction_holds(&transaction_commit,
 							   sampling_field(&record,
 									  RECORD_eventing_ip)),
-				     "the record is of a load behind the transaction");
+				     "the record is of a load after the transaction");
 	}
 	test_inconclusive(t, "none of %u transactions committed", TRIES);
 	return false;
@@ -138,7 +138,7 @@ TEST(tsx, a_later_record_tells_how_long_it_was, REQS(TSX_03, TSX_09),
 		return;
 	CHECK_RANGE(t, TSX_09, (shorter & TX_CYCLES) + LONGER / 2, TX_CYCLES, longer & TX_CYCLES,
 		    "cycles of a committed transaction with %u loads more, in the record of a "
-		    "load behind it", LONGER - 1);
+		    "load after it", LONGER - 1);
 	CHECK_EQ(t, TSX_03, 0, longer & ~TX_CYCLES, "bits 63:32 of B8H, which tell of no abort");
 }
 

@@ -16,7 +16,7 @@
 #define OUTSIDE	100		/* loads outside of transactions, beside those of the loop */
 #define PRESET	1000000ULL
 
-/* What a counter adds in so many transactions of n loads each. *committed: how many did. */
+/* What a counter adds in that many transactions of n loads each. *committed: how many did. */
 static u64 counted(unsigned counter, u16 event, u64 flags, const struct transaction *piece, u64 n,
 		   unsigned *committed)
 {
@@ -95,7 +95,7 @@ TEST(tsx, in_txcp_takes_back, REQS(TSX_07), NEEDS(need_perfmon, need_rtm, need_e
 	CHECK_EQ(t, TSX_07, 0, committed, "commits of XABORT");
 	/* What is outside of them stays, and what was there before. */
 	CHECK_RANGE(t, TSX_07, PRESET, PRESET + RUNS * (MORE - FEWER), fewer,
-		    "IA32_PMC2 with IN_TXCP behind %u aborted transactions, from %llu on", RUNS,
+		    "IA32_PMC2 with IN_TXCP after %u aborted transactions, from %llu on", RUNS,
 		    PRESET);
 	if (test_sees_exactly(t, REQ_TSX_07))
 		CHECK_EQ(t, TSX_07, fewer, more, "and with %u loads more in each", MORE - FEWER);
@@ -120,7 +120,7 @@ TEST(tsx, both_filters_hold_together, REQS(TSX_06, TSX_07),
 	CHECK_EQ(t, TSX_06, 0, outside, "loads outside of transactions, IN_TX and IN_TXCP");
 	check_difference(t, AT(TSX_06), 2, BOTH_FILTERS, &transaction_commit, false);
 	aborted = counted(2, LOADS, BOTH_FILTERS, &transaction_explicit, MORE, &committed);
-	CHECK_EQ(t, TSX_07, PRESET, aborted, "IA32_PMC2 with both behind %u aborted transactions",
+	CHECK_EQ(t, TSX_07, PRESET, aborted, "IA32_PMC2 with both after %u aborted transactions",
 		 RUNS - committed);
 }
 
@@ -140,13 +140,13 @@ TEST(tsx, in_txcp_takes_back_whatever_aborted, REQS(TSX_06, TSX_07),
 		u64 got;
 
 		got = counted(2, event, BOTH_FILTERS, each[i].piece, each[i].n, &committed);
-		CHECK_EQ(t, TSX_07, PRESET, got, "IA32_PMC2 with IN_TX and IN_TXCP behind %s, %u "
+		CHECK_EQ(t, TSX_07, PRESET, got, "IA32_PMC2 with IN_TX and IN_TXCP after %s, %u "
 			 "of %u committed", each[i].piece->name, committed, RUNS);
 		/* The control: IN_TX alone keeps it. */
 		got = counted(2, event, IA32_PERFEVTSEL_IN_TX, each[i].piece, each[i].n,
 			      &committed);
 		CHECK_RANGE(t, TSX_06, PRESET + RUNS, ~0ULL, got,
-			    "IA32_PMC2 with IN_TX alone behind %s", each[i].piece->name);
+			    "IA32_PMC2 with IN_TX alone after %s", each[i].piece->name);
 	}
 }
 

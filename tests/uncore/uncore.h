@@ -23,7 +23,7 @@
 #define MISSES			64
 
 /* Let the fixed counter wrap, with its interrupt enable and with these bits of the global control
- * on. Bounded: a wrap that nobody saw isn't waited for as long again. */
+ * on. Bounded: a wrap that wasn't seen isn't waited for as long again. */
 void uncore_wrap(bool pmi, u64 control);
 void uncore_wait_for_wrap(void);
 

@@ -193,7 +193,7 @@ struct load {
 	unsigned works;		/* which side */
 	bool ready;
 	char reason[96];
-	u64 counted[2];		/* before its loads and behind them */
+	u64 counted[2];		/* before its loads and after them */
 };
 
 static void uncore_cores_load(void *arg)

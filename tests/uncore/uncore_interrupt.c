@@ -141,7 +141,7 @@ TEST(unc, both_status_registers_tell_the_origin, REQS(PMI_11, PMI_12),
 			 "38EH[61], core %u uncore %u", core, uncore);
 		/* The core's handler has cleared its own side, and nothing of the uncore's. */
 		CHECK_EQ(t, PMI_11, uncore ? OVF_FC0 : 0, uncore_status() & OVF_FC0,
-			 "392H[32] behind the core's handler, core %u uncore %u", core, uncore);
+			 "392H[32] after the core's handler, core %u uncore %u", core, uncore);
 		uncore_off();
 	}
 }
@@ -152,7 +152,7 @@ TEST(unc, both_status_registers_tell_the_origin, REQS(PMI_11, PMI_12),
 #define ROUNDS			64	/* of branches: the core's counters wrap in them */
 
 /*
- * All wrap in one window, the uncore's counter so many ticks after it was switched on. Over all
+ * All wrap in one window, the uncore's counter a number of ticks after it was switched on. Over all
  * distances it also wraps together with one of the core's, where an instruction takes a tick or a
  * few.
  */

@@ -11,7 +11,7 @@
  * A block is protected if it was made from a page that doesn't change unnoticed (block_page.h); it
  * is dropped when the page has changed. Other blocks compare the guest's bytes, before they run,
  * with those that they were made from, so that code which was modified, remapped or loaded anew is
- * seen whoever did it. No instruction runs behind a store in such a block: what a store modifies is
+ * seen whatever did it. No instruction runs after a store in such a block: what a store modifies is
  * compared again.
  *
  * All of a block's own data and code lies in one region, position independent: it may be mapped
@@ -35,9 +35,9 @@
 #define BLOCK_PAGES	512		/* with protected blocks */
 #define BLOCK_PAGE_NONE	0xffff
 #define BLOCK_PAGE_SIZE	4096u
-/* A protected block may take its length off the budget among the first so many of its instructions,
- * in front of one that frees the flags, and behind which it is left if they are too many. So many
- * are kept in reserve. */
+/* A protected block may take its length off the budget among the first BLOCK_LATE of its
+ * instructions, in front of one that frees the flags, and after which it is left if they are too
+ * many. That many are kept in reserve. */
 #define BLOCK_LATE_CHECK	8
 
 /* What running blocks read and write: on a page of its own, so that it never shares one with
@@ -78,7 +78,7 @@ struct block {
 	u32 insns;			/* index of the first of n */
 	u32 next, next_on_page;		/* in its bucket; of its page */
 	u16 page;			/* of the cache; BLOCK_PAGE_NONE: not protected */
-	u8 n, limit;			/* it was cut to so many; BLOCK_MAX_INSNS: it wasn't */
+	u8 n, limit;			/* it was cut to that many; BLOCK_MAX_INSNS: it wasn't */
 	u8 check_at;			/* the budget is looked at in front of this instruction */
 	bool check_first;		/* at the very beginning, without a flag */
 	u16 all_loads, all_stores, all_locked;	/* and its last instruction may be a branch: */
@@ -94,7 +94,7 @@ struct block {
 struct block_page {
 	u64 linear;
 	const u8 *bytes;
-	u32 generation;			/* for whoever watches it */
+	u32 generation;			/* for the code that watches it */
 	u32 blocks;			/* the first */
 	u64 lines;			/* of 64 bytes: that blocks were made from */
 	u64 sum;			/* of these */
@@ -138,7 +138,7 @@ struct block_cache {
 	bool exit_requested;
 	bool left_in_shadow;		/* block_faulted(): the instruction before was STI */
 	u64 translated, dropped, flushed;	/* statistics */
-	u8 guest[BLOCK_FETCH];		/* code at `fetched`; so many bytes are there */
+	u8 guest[BLOCK_FETCH];		/* code at `fetched`; n_fetched bytes are there */
 	u64 fetched;
 	unsigned n_fetched;
 };
@@ -177,7 +177,7 @@ struct block *block_find(struct block_cache *cache, u64 rip, u8 limit);
 
 /* ---- running; the registers are gpr[REG_COUNT] and rip, flags are never touched ---- */
 
-/* Begin a run of at most so many instructions, less BLOCK_LATE_CHECK, each with at most
+/* Begin a run of at most `budget` instructions, less BLOCK_LATE_CHECK, each with at most
  * most_accesses accesses of a kind. */
 void block_begin(struct block_cache *cache, u64 budget);
 

@@ -121,7 +121,7 @@ static void land(struct emitter *e, u32 from)
 		e->buffer[from - 1 - e->begin] = (u8)(e->at - from);
 }
 
-/* Out, with all registers the guest's. Which way is behind it: 4 * block + exit. */
+/* Out, with all registers the guest's. Which way follows it: 4 * block + exit. */
 static void block_emit_leave(struct emitter *e, u32 number, u32 exit)
 {
 	bytes(e, e->cache->exit_code, sizeof(e->cache->exit_code));

@@ -15,7 +15,7 @@
 #define RESTORE_SHIFT	4		/* its number */
 
 /*
- * An entry begins by saving RCX, and RAX unless it is protected, with so many bytes each. From a
+ * An entry begins by saving RCX, and RAX unless it is protected, with EMIT_SAVE bytes each. From a
  * block that changes one of them not, the saved one is good already, and its saving is jumped over.
  */
 #define EMIT_SAVE	7
@@ -55,8 +55,8 @@ u8 emit_op(struct emitter *e, const struct block_op *op);
 /* The one that does, with the block's targets and ways out: its RESTORE_*. */
 u8 emit_terminator(struct emitter *e, const struct block_op *op, struct block *block, u32 number);
 
-/* The end of a block without one, and what every block ends with. late: the instruction behind
- * emit_late_check(), which runs before the block is left there, so that nobody sees its flags; or
+/* The end of a block without one, and what every block ends with. late: the instruction after
+ * emit_late_check(), which runs before the block is left there, so that its flags aren't seen; or
  * NULL. */
 void emit_end(struct emitter *e, struct block *block, u32 number, bool falls_through,
 	      const struct block_op *late);
@@ -67,7 +67,7 @@ void emit_drop(struct block_cache *cache, const struct block *block);
 /* Make the jump at this offset go to another offset of code[]. */
 void emit_patch(struct block_cache *cache, u32 at, u32 to);
 
-/* Where one block may be entered from another that has saved so many bytes' worth. */
+/* Where one block may be entered from another that has saved `saved` bytes' worth. */
 u32 emit_entry(const struct block *block, u32 saved);
 
 /* Replace the entry of a block by jumps to another block's. */

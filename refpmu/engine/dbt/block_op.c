@@ -178,7 +178,7 @@ static bool is_rip_relative(const ZydisDecodedInstruction *zi)
 	       zi->raw.modrm.rm == 5;
 }
 
-/* RSP and RBP can't be a plain base register in the place of RIP. */
+/* RSP and RBP can't be a plain base register instead of RIP. */
 static bool choose_scratch(struct block_op *op, u32 used)
 {
 	static const u8 candidates[] = { REG_RCX, REG_RAX, REG_RDX, REG_RBX, REG_RSI, REG_RDI };

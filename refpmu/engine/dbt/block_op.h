@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a block does with an instruction: copy it, rewrite it, end behind it, or leave it to a step.
+ * What a block does with an instruction: copy it, rewrite it, end after it, or leave it to a step.
  * A list of what may be in a block, not of what may not.
  */
 #ifndef REFPMU_ENGINE_DBT_BLOCK_OP_H
@@ -21,7 +21,7 @@ enum block_op_kind {
 	OP_JUMP_INDIRECT,	/* operand in memory or a register */
 	OP_CALL_INDIRECT,
 	OP_RETURN,
-	OP_POPF,		/* what is behind it runs under other flags */
+	OP_POPF,		/* what follows it runs under other flags */
 	OP_REP,			/* a repeated string: loads and stores are an iteration's */
 };
 
@@ -38,7 +38,7 @@ struct block_op {
 	u8 prefix[2];		/* of an indirect branch: segment and address size, or 0 */
 	u8 rex;			/* its B and X bits */
 	u8 condition;		/* OP_CONDITIONAL: low half of the opcode */
-	u16 release;		/* OP_RETURN: bytes behind the return address */
+	u16 release;		/* OP_RETURN: bytes after the return address */
 	bool shadow;		/* STI: interrupts wait for one more instruction */
 	bool frees_flags;	/* writes all six, reads none, and can't fault */
 	u64 target;
@@ -55,7 +55,7 @@ void block_op_decode(const ZydisDecoder *decoder, struct block_op *op, u64 rip, 
  * least INSN_ROOM bytes are given. */
 bool block_op_fast(struct block_op *op, u64 rip, const u8 *bytes);
 
-/* The instruction of OP_RIP_RELATIVE with the borrowed register in the place of RIP, whatever that
+/* The instruction of OP_RIP_RELATIVE with the borrowed register instead of RIP, whatever that
  * holds: at most INSN_MAX_BYTES bytes; how many. */
 u8 block_op_rewrite(const struct block_op *op, u8 *to);
 

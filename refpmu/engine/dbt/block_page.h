@@ -12,17 +12,17 @@
 /* The page with this address, to make protected blocks from it; NULL: it can't be relied on. */
 struct block_page *block_page_hold(struct block_cache *cache, u64 linear);
 
-/* A block is about to be made from the 64 bytes with this offset, and those behind them. */
+/* A block is about to be made from the 64 bytes with this offset, and those after them. */
 void block_page_use(struct block_page *page, unsigned offset);
 
 /* Are the bytes of its blocks what they were? */
 bool block_page_same(const struct block_page *page);
 
-/* Something else was there, though nobody has stored to it: if that happens again and again, it
- * can't be relied on till block_flush(). */
+/* Something else was there, though no processor has stored to it: if that happens again and again,
+ * it can't be relied on till block_flush(). */
 void block_page_mistaken(struct block_page *page);
 
-/* Drop the page's blocks; whoever jumps to one comes out. Not within a run; settle first. */
+/* Drop the page's blocks; a jump to one leaves the blocks. Not within a run; settle first. */
 void block_page_drop(struct block_cache *cache, struct block_page *page);
 
 #endif

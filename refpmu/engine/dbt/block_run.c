@@ -34,7 +34,7 @@ struct block *block_find(struct block_cache *cache, u64 rip, u8 limit)
 	return NULL;
 }
 
-/* Its bytes aren't those any more: whoever jumps to it comes out at once, until it is replaced. */
+/* Its bytes have changed: a jump to it leaves the blocks at once, until it is replaced. */
 static void drop(struct block_cache *cache, struct block *block)
 {
 	cache->dropped += !block->dead;
@@ -186,7 +186,7 @@ static void add_insn(struct model_events *events, const struct block_insn *insn)
 	events->branches[insn->branch]++;
 }
 
-/* What has run in front of the check, and the instruction behind it, is counted by itself. */
+/* What has run in front of the check, and the instruction after it, is counted by itself. */
 static u64 left_at_late_check(struct block_cache *cache, const struct block *block)
 {
 	const struct block_insn *insn = &cache->insn[block->insns];
@@ -333,7 +333,7 @@ void block_request_exit(struct block_cache *cache, u64 at, u64 gpr[REG_COUNT])
 		gpr[block->page == BLOCK_PAGE_NONE ? REG_RAX : REG_RCX] -= EXIT_REQUEST;
 }
 
-/* Which of them haven't run is looked at so many at a time: they are thousands, and a run is often
+/* Which of them haven't run is examined several at a time: they are thousands, and a run is often
  * short. */
 #define AT_ONCE	8
 _Static_assert(BLOCK_MAX % AT_ONCE == 0, "whole groups");

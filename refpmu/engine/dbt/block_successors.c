@@ -7,8 +7,8 @@
 #include "refpmu/engine/dbt/block_emit.h"
 
 #define PAGE		4096u
-#define MOST_SURE	32	/* blocks in one go, behind no conditional branch */
-#define MOST_UNSURE	24	/* behind one */
+#define MOST_SURE	32	/* blocks in one go, after no conditional branch */
+#define MOST_UNSURE	24	/* after one */
 
 u32 block_way_to(struct block_cache *cache, const struct block *from, u32 exit)
 {

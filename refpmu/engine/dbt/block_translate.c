@@ -36,7 +36,7 @@ void block_flush(struct block_cache *cache)
 	cache->most_accesses = 1;
 	cache->left_block = BLOCK_NONE;
 	cache->flushed++;
-	/* Behind what was there, as long as there is room: what has run is slow to be replaced. */
+	/* After what was there, as long as there is room: what has run is slow to be replaced. */
 	block_fresh_page(cache);
 	if (cache->code_used > BLOCK_CODE / 2)
 		cache->code_used = PAGE;
@@ -57,7 +57,7 @@ static unsigned look(struct block_cache *cache, u64 rip, const u8 **bytes)
 	return cache->n_fetched - (unsigned)at;
 }
 
-/* Interrupts that STI has let in come behind the next instruction: no block ends in between. */
+/* Interrupts that STI has let in come after the next instruction: no block ends in between. */
 static unsigned without_shadow(const struct block_op *op, unsigned n, unsigned *length)
 {
 	while (n && op[n - 1].shadow)

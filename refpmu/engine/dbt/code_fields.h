@@ -9,7 +9,7 @@
 
 #include "spec/types.h"
 
-#define CODE_FIELDS_ROOM 16	/* so many bytes are looked at, whatever the length */
+#define CODE_FIELDS_ROOM 16	/* that many bytes are examined, whatever the length */
 
 /* What an opcode has. */
 enum {
@@ -38,7 +38,7 @@ struct code_fields {
 	bool operand_size;	/* 66H */
 	u8 segment;		/* FS or GS prefix, or 0 */
 	u8 rex;			/* with REX itself, or 0 */
-	u8 map, opcode;		/* map 1: behind 0FH */
+	u8 map, opcode;		/* map 1: after 0FH */
 	u8 length;
 	u8 modrm_at, modrm;
 	u8 mod, reg, rm;	/* reg and rm with their fourth bit; rm if mod is 3 */

@@ -34,8 +34,9 @@
 #define MOST_ITERATIONS	BIT(30)	/* of a REP string in one go */
 
 /*
- * Whoever talks to a device by ports may wait for it by looking at memory, and execute what it has
- * written: nothing else tells. So many runs are short then, with a look at the code before each.
+ * A program that uses a device by ports may wait for it by reading memory, and execute what it has
+ * written; nothing else shows that. So the next runs are short, with a check of the code before
+ * each.
  */
 #define REVALIDATE_RUNS	64
 #define REVALIDATE_BUDGET	256
@@ -98,9 +99,9 @@ struct run {
 	bool exact;		/* just these instructions, whose events are known, fit */
 	bool over;
 	bool unchained;		/* next is a REP string */
-	bool rep;		/* it is one REP string, of so many iterations at most, */
+	bool rep;		/* it is one REP string, of at most that many iterations, */
 	u64 iterations;
-	unsigned loads, stores;	/* with so many accesses in each */
+	unsigned loads, stores;	/* with these accesses in each */
 };
 
 /* Something wants to be delivered: come out at the next beginning of a block. */
@@ -348,7 +349,7 @@ static bool run_chain(struct cpu *cpu, struct run *run)
 	return deliver_pending(cpu, run) || (retired && run->why != FALLBACK_FAULT);
 }
 
-/* As long as nobody else watches this processor: ask again when the others know that it runs. */
+/* As long as no other processor watches this one: ask again when the others know that it runs. */
 static bool run_untracked(struct cpu *cpu, struct run *run)
 {
 	bool done;

@@ -29,7 +29,7 @@ _Static_assert(offsetof(struct mapping_memory, region.jump_cache) % PAGE_SIZE ==
 /* The region's first pages: its context, and the counts of the first blocks. */
 #define MAPPING_BUSY	4
 
-/* So many ticks of the TSC after the last look at what devices may have changed comes another. */
+/* Ticks of the TSC from one check of what devices may have changed to the next. */
 #define LONG_AGO	BIT(24)
 
 /* Instructions may straddle two pages, both of which must be executable. */

@@ -62,7 +62,7 @@ struct emulate_ops {
 	/* The linear address of an access, with these registers. */
 	u64 (*linear)(void *ctx, const struct instruction *insn, const struct insn_access *access,
 		      const u64 gpr[REG_COUNT]);
-	/* Where so many bytes at a linear address are; NULL: the program can't go there without
+	/* Where that many bytes at a linear address are; NULL: the program can't go there without
 	 * more than an access, or it isn't plain memory in one piece. */
 	void *(*at)(void *ctx, u64 linear, unsigned bytes, bool write);
 };

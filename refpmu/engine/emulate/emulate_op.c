@@ -50,7 +50,7 @@ static bool is_vector(const ZydisDecodedInstruction *zi)
 	       (zi->attributes & ZYDIS_ATTRIB_HAS_MODRM) && zi->raw.modrm.mod == 3;
 }
 
-/* Not all that the decoder calls so: registers in the place of a prefetch's address raise #UD. */
+/* Not all that the decoder calls so: registers instead of a prefetch's address raise #UD. */
 static bool is_nothing(const ZydisDecodedInstruction *zi)
 {
 	switch (zi->meta.category) {

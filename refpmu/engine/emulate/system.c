@@ -26,7 +26,7 @@
 
 #define STAR_SYSCALL	32
 #define STAR_SYSRET	48
-#define SYSRET_CODE	16		/* selectors behind the one in STAR */
+#define SYSRET_CODE	16		/* selectors after the one in STAR */
 #define SYSRET_STACK	8
 
 #define CR3_RESERVED	BITS(40, 63)	/* beyond QEMU's physical addresses */
@@ -196,7 +196,7 @@ static bool is_rdtscp(const struct instruction *insn)
 
 /* ---- */
 
-/* Instructions with an exit of their own: carried out as behind that exit. */
+/* Instructions with an exit of their own: carried out as after that exit. */
 static bool by_exit(struct cpu *cpu, const struct instruction *insn)
 {
 	bool write = insn->kind == INSN_WRMSR;

@@ -2,7 +2,7 @@
 /*
  * Instructions that operating systems run all the time, and that run neither directly nor in a
  * block: carried out in C, while the guest's state is at hand. What is unusual about one (an
- * exception, another mode, a flag that changes what comes behind it) is left to the processor.
+ * exception, another mode, a flag that changes what comes after it) is left to the processor.
  */
 #ifndef REFPMU_ENGINE_EMULATE_SYSTEM_H
 #define REFPMU_ENGINE_EMULATE_SYSTEM_H

@@ -240,7 +240,7 @@ static u64 *drop_from(struct memory *memory, unsigned package, u64 line, u64 exc
 	return entry;
 }
 
-/* Nobody else keeps a line that is written. */
+/* No other cache keeps a line that is written. */
 static void own(struct memory *memory, unsigned core, u64 line)
 {
 	const struct model_sets there = l3_of(memory, !package_of(core));
@@ -276,7 +276,7 @@ static struct memory_fill *free_fill(struct memory_core *core)
 
 void memory_begin_fill(struct memory *memory, unsigned core, u64 line, u32 latency)
 {
-	/* This instruction, and so many further ones. */
+	/* This instruction, and that many further ones. */
 	*free_fill(&memory->core[core]) = (struct memory_fill){
 		.line = line, .left = memory->shape.fill_window + 1, .latency = latency,
 	};
@@ -330,7 +330,7 @@ enum memory_source memory_touch(struct memory *memory, unsigned core, u64 physic
 	return memory_fetch(memory, core, memory_line(physical), MEMORY_INTO_L1, store, &latency);
 }
 
-/* ---- a line, or all, for everybody ---- */
+/* ---- a line, or all, in all caches ---- */
 
 void memory_drain(struct memory_core *core)
 {
@@ -396,7 +396,7 @@ void memory_forget(struct memory *memory, unsigned core)
 	if (!(memory->touched & BIT(core)))
 		return;
 	memory->core[core] = (struct memory_core){ 0 };
-	/* Lines that only this processor had; the entries behind a dropped one move up. */
+	/* Lines that only this processor had; the entries after a dropped one move up. */
 	for (u32 i = 0; i < l3.sets * l3.ways; i++)
 		while (l3.entry[i] && !(l3.entry[i] & HOLDERS & ~MAY_HOLD(core)))
 			sets_drop(&l3, sets_key(l3.entry[i]));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See memory.h: pages and TLBs, and accesses; the lines behind them are
+/* See memory.h: pages and TLBs, and accesses; the lines after them are
  * line.c's. */
 #include "refpmu/model/memory/line.h"
 
@@ -144,7 +144,7 @@ static void access_line(struct memory *memory, unsigned core, const struct memor
 		u64 line = memory_line(page.physical);
 
 		source = memory_fetch(memory, core, line, MEMORY_INTO_L1, store, &latency);
-		/* Stores wait in their buffer, and loads behind them are served from there. */
+		/* Stores wait in their buffer, and loads after them are served from there. */
 		if (source > SOURCE_LFB && !store)
 			memory_begin_fill(memory, core, line, latency);
 	}

@@ -12,9 +12,9 @@
  *
  * One struct memory is shared by all processors; two threads of a core are one core here. The
  * processors presented are all in package 0, which has a further core that runs no program
- * (MEMORY_NEIGHBOUR); package 1 has one such core. Those two hold lines for whoever asks
- * memory_place() for it. Not handled: instruction fetches, page
- * tables as data, hardware prefetchers, non-temporal stores (plain stores here).
+ * (MEMORY_NEIGHBOUR); package 1 has one such core. Those two hold lines on request of
+ * memory_place(). Not handled: instruction fetches, page tables as data, hardware prefetchers,
+ * non-temporal stores (plain stores here).
  */
 #ifndef REFPMU_MODEL_MEMORY_MEMORY_H
 #define REFPMU_MODEL_MEMORY_MEMORY_H
@@ -128,8 +128,8 @@ struct memory {
 
 /*
  * Processors that run at the same time call everything below between these two. A processor that
- * was started anew in between never leaves: whoever waits for it too long goes on without it, and
- * finds a hierarchy that may be in any state, but is one.
+ * was started anew in between never leaves: a processor that waits for it too long continues
+ * without it, and finds a hierarchy that may be in any state, but is one.
  */
 void memory_enter(struct memory *memory);
 void memory_leave(struct memory *memory);
@@ -176,7 +176,7 @@ enum memory_source memory_touch(struct memory *memory, unsigned core, u64 physic
 
 /*
  * Put the line with this address into a state (spec/exerciser.def), seen from `core`, which is in
- * package 0: the line alone, whoever had it before. false: there is no such state.
+ * package 0: the line alone, whichever cache had it before. false: there is no such state.
  */
 bool memory_place(struct memory *memory, unsigned core, u64 physical, enum exerciser_state state);
 /* The two cores that run no program hold nothing any more. */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A set-associative table of keys, each with some bits of state: what caches and TLBs are. The
- * entries belong to the caller, who zeroes them for an empty table; one word holds key and state.
+ * entries belong to the caller, which zeroes them for an empty table; one word holds key and state.
  */
 #ifndef REFPMU_MODEL_MEMORY_SETS_H
 #define REFPMU_MODEL_MEMORY_SETS_H
 
 #include "spec/types.h"
 
-/* Who goes when a set is full: processors differ, and no manual says. */
+/* Which entry is replaced when a set is full: processors differ, and no manual says. */
 enum sets_replacement {
 	SETS_LEAST_USED,	/* the one that was looked up longest ago */
 	SETS_FIRST_FILLED,

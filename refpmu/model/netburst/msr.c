@@ -3,8 +3,8 @@
  * Registers of NetBurst's PMU: "ESCR MSRs", "CCCR MSRs", "IA32_PEBS_ENABLE MSR", Table 35-41. What
  * they share with other generations, model/msr.c has: IA32_DS_AREA and IA32_MISC_ENABLE.
  *
- * Bits 25 and 26 of MSR_PEBS_ENABLE are "my thread" and "other thread" to whoever writes, and,
- * unless latitude has it otherwise, to whoever reads. Bits 63:40 of a counter are ignored.
+ * Bits 25 and 26 of MSR_PEBS_ENABLE are "my thread" and "other thread" relative to the writer, and,
+ * unless latitude has it otherwise, to the reader. Bits 63:40 of a counter are ignored.
  */
 #include "refpmu/model/netburst/netburst.h"
 

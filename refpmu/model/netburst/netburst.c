@@ -5,7 +5,7 @@
  *
  * Time: an instruction of either logical processor takes one or more clocks (latitude), its events
  * fall in the first. The threshold filter sees these clocks; with the complement flag those without
- * an event pass it too, whoever runs. docs/READINGS.md says what was decided.
+ * an event pass it too, whichever thread runs. docs/READINGS.md says what was decided.
  */
 #include "refpmu/model/netburst/netburst.h"
 #include "refpmu/model/access.h"
@@ -364,7 +364,7 @@ void netburst_halt(struct model *m)
 	netburst_of(m)->thread[netburst_thread_of(m)].active = false;
 }
 
-/* Without the lock: nobody else writes these. */
+/* Without the lock: no other processor writes these. */
 void netburst_resumed(struct model *m, u8 cpl)
 {
 	struct netburst_processor *t = &netburst_of(m)->thread[netburst_thread_of(m)];

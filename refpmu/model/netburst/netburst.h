@@ -8,7 +8,7 @@
  * Calls are under the lock of the core (model/core.h), but netburst_needs_retire().
  *
  * Files: netburst.c (counting, overflow, cascades, interrupts), msr.c
- * (registers), event.c (what is counted for whom), replay.c (replays
+ * (registers), event.c (what is counted for which thread), replay.c (replays
  * of tagged micro-operations), pebs.c (records).
  * For refpmu/model/.
  *
@@ -123,7 +123,7 @@ u64 netburst_replayed(struct model *m, const struct netburst_step *s);
 /* Accesses of an instruction that are of this kind; locked ones only if locked_too. */
 u64 netburst_accesses(struct model *m, const struct netburst_step *s, enum event_kind kind,
 		      bool locked_too);
-/* Behind the instruction: later loads may meet its stores. */
+/* After the instruction: later loads may meet its stores. */
 void netburst_note_stores(struct model *m, const struct netburst_step *s);
 
 /* pebs.c */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the logical processors of a NetBurst core share: struct netburst. Nobody but
- * refpmu/model_netburst*.c looks inside; its owner needs its size and zeroes it once.
+ * What the logical processors of a NetBurst core share: struct netburst. Only the NetBurst model
+ * looks inside; its owner needs its size and zeroes it once.
  */
 #ifndef REFPMU_MODEL_NETBURST_STATE_H
 #define REFPMU_MODEL_NETBURST_STATE_H

@@ -2,7 +2,7 @@
 /*
  * Hardware lock elision: volume 1, "Programming with Intel Transactional Synchronization
  * Extensions", "Hardware Lock Elision". A transaction that begins in front of XACQUIRE, whose store
- * is one of its own, and ends behind the XRELEASE that puts back what was in the outermost lock. It
+ * is one of its own, and ends after the XRELEASE that puts back what was in the outermost lock. It
  * aborts to its XACQUIRE, which then goes without, as do those that were in it.
  *
  * An XACQUIRE in a transaction of XBEGIN, or beyond TX_LOCKS, is an instruction like any other.

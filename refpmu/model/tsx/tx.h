@@ -7,8 +7,8 @@
  * program is about to do, and takes registers back when it is told to.
  *
  * What others write to lines that the transaction has touched is found by comparing them, a few at
- * each instruction and all at its end. Not handled: others who only read what the transaction has
- * written, an elided lock among it, see it before it ends.
+ * each instruction and all at its end. Not handled: other processors that only read what the
+ * transaction has written, an elided lock among it, see it before it ends.
  */
 #ifndef REFPMU_MODEL_TSX_TX_H
 #define REFPMU_MODEL_TSX_TX_H
@@ -45,7 +45,7 @@ struct tx_line {
 	u64 linear;
 	u64 written, fresh;	/* bit n: byte n, ever; by the instruction that runs now */
 	u8 before[TX_LINE];	/* the transaction, */
-	u8 seen[TX_LINE];	/* and as it is now if nobody else writes to it */
+	u8 seen[TX_LINE];	/* and as it is now if no other processor writes to it */
 };
 
 /* The owner's, zeroed once: too much for struct model, which tests copy. */
@@ -59,7 +59,7 @@ struct tx_log {
 /* An elided lock, and what is to be in it again when it is released. */
 struct tx_lock {
 	u64 linear;
-	u64 ip, behind;		/* linear address of its XACQUIRE, RIP behind that */
+	u64 ip, behind;		/* linear address of its XACQUIRE, RIP after that */
 	u32 bytes;
 	u8 before[16];
 };
@@ -92,7 +92,7 @@ bool model_tx_is_elided(const struct model *m);
 bool model_tx_outermost(const struct model *m);
 
 /*
- * XBEGIN has retired: registers are those behind it, fallback a RIP. Otherwise than TX_FINE:
+ * XBEGIN has retired: registers are those after it, fallback a RIP. Otherwise than TX_FINE:
  * abort for that reason.
  */
 enum tx_cause model_tx_begin(struct model *m, const struct model_registers *registers,
@@ -113,14 +113,14 @@ void model_tx_end(struct model *m);
 /*
  * An XACQUIRE comes next, outside of transactions: it isn't elided (and may be the next time); or
  * it is, registers are those in front of it, and so is registers->rip; ip is its linear address,
- * behind the RIP behind it.
+ * after the RIP after it.
  */
 bool model_tx_declines(struct model *m, u64 ip);
 void model_tx_elide(struct model *m, const struct model_registers *registers, u64 ip,
 		     u64 behind);
 
 /* The instruction that comes next, at this linear address, has XACQUIRE or XRELEASE, in a
- * transaction, and this lock. behind: RIP behind it. */
+ * transaction, and this lock. behind: RIP after it. */
 void model_tx_acquire(struct model *m, u64 linear, unsigned bytes, u64 ip, u64 behind);
 void model_tx_release(struct model *m, u64 linear, unsigned bytes);
 
