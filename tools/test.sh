@@ -434,7 +434,7 @@ test_machine_is_given_back_50_times()
 test_reference_pmu_is_exact()
 {
 	expect 0 tools/selftest.sh "$build"
-	expect 0 env SMP=4 tools/selftest.sh "$build" programs=12
+	expect 0 env SMP=4 TIMEOUT=300 tools/selftest.sh "$build" programs=12
 	expect 0 env SMP=2 tools/selftest.sh "$build" programs=0
 	expect 0 env SMP=2 LATITUDE=tsc-by-reference:1 tools/selftest.sh "$build" clock=1
 }
@@ -442,8 +442,8 @@ test_reference_pmu_is_exact()
 # `make engine-soak SECONDS=n` goes on.
 test_engines_say_the_same()
 {
-	expect 0 tools/engines.py --build "$build" --seeds 2 --no-profiles --sample 4
-	tail -n 1 "$out" | grep -q '^7 settings, 0 differ$'
+	expect 0 tools/engines.py --build "$build" --seeds 1 --no-profiles --sample 2
+	tail -n 1 "$out" | grep -q '^4 settings, 0 differ$'
 }
 
 test_counts_are_those_of_qemu()
