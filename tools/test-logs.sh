@@ -128,9 +128,10 @@ test_results_outlive_standard_output()
 test_nothing_is_left_after_a_signal()
 {
 	local signal command leader begin
-	# A job of a script ignores INT, and what it starts as well.
+	# A job of a script ignores INT, one under nohup HUP, and what they start as well.
 	begin='import os, signal, sys
 signal.signal(signal.SIGINT, signal.SIG_DFL)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 open(sys.argv[1], "w").write(str(os.getpid()))
 os.execvp(sys.argv[2], sys.argv[2:])'
 
