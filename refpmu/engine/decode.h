@@ -104,6 +104,12 @@ struct instruction {
 	u32 store_immediate;
 };
 
+/* Of an INSN_RDTSC: is it RDTSCP (0F 01 F9), not RDTSC (0F 31)? */
+static inline bool decode_is_rdtscp(const struct instruction *insn)
+{
+	return insn->length >= 3 && insn->bytes[insn->length - 1] == 0xf9;
+}
+
 /* Once per processor. */
 void decode_init(struct cpu *cpu);
 

@@ -12,8 +12,6 @@
 #define USUAL_LENGTH	2
 #define VMMCALL_LENGTH	3
 #define HLT_LENGTH	1
-#define RDTSCP_LENGTH	3		/* 0F 01 F9, without prefixes */
-#define RDTSCP_LAST	0xf9
 #define OPCODE_STI	0xfb
 
 static bool (*vmmcall)(struct cpu *cpu);
@@ -78,8 +76,7 @@ static u64 exit_of(const struct instruction *insn, u64 code)
 	if (code == EXIT_GP && insn->bytes[0] == 0x0f && insn->bytes[1] == 0x33)
 		return EXIT_RDPMC;
 	/* QEMU's RDTSCP begins with its RDTSC, and leaves by that one's code. */
-	if (code == EXIT_RDTSC && insn->length >= RDTSCP_LENGTH &&
-	    insn->bytes[insn->length - 1] == RDTSCP_LAST)
+	if (code == EXIT_RDTSC && decode_is_rdtscp(insn))
 		return EXIT_RDTSCP;
 	return code;
 }

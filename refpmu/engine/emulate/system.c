@@ -188,12 +188,6 @@ static void do_str(struct cpu *cpu, const struct instruction *insn)
 	*to = insn->operand_bytes == 2 ? (*to & ~BITS(0, 15)) | selector : selector;
 }
 
-/* 0F 01 F9; the other one is 0F 31. */
-static bool is_rdtscp(const struct instruction *insn)
-{
-	return insn->length >= 3 && insn->bytes[insn->length - 1] == 0xf9;
-}
-
 /* ---- */
 
 /* Instructions with an exit of their own: carried out as after that exit. */
@@ -244,7 +238,7 @@ static bool emulate_system_carry_out(struct cpu *cpu, const struct instruction *
 	case INSN_RDTSC:
 		if (save->cpl && (save->cr4 & CR4_TSD))
 			return false;
-		guest_tsc_read(cpu, is_rdtscp(insn));
+		guest_tsc_read(cpu, decode_is_rdtscp(insn));
 		break;
 	case INSN_STR:
 		if (save->cpl)
