@@ -28,9 +28,11 @@ expect()
 	out=$log/$name.out err=$log/$name.err
 	"$@" >"$out" 2>"$err" || status=$?
 	if [ "$status" != "$wanted" ]; then
-		cat "$err"
-		grep -E '^(not ok|Bail|  )|^# decided|MISSED|alarm|^FAILED|NOT EXPL|stale' \
-			"$out" || true
+		tail -n 40 "$err"
+		# What is red may be far from the end.
+		head -n -40 "$out" | grep -E '^(not ok|Bail|  )|^# decided|MISSED|alarm|^FAILED' |
+			tail -n 80 || true
+		tail -n 40 "$out"
 		fail "$* ended with $status, not $wanted"
 	fi
 }
@@ -536,7 +538,7 @@ for name in "${tests[@]}"; do
 	else
 		failed=$((failed + 1))
 		echo "FAILED  $name ($((SECONDS - start)) s)"
-		sed 's/^/        /' "$log/$name.log" | tail -n 40
+		sed 's/^/        /' "$log/$name.log" | tail -n 200
 	fi
 done
 echo "$passed passed, $failed failed"
