@@ -6,7 +6,7 @@
  */
 #include "boot/acpi.h"
 #include "boot/firmware.h"
-#include "kernel/string.h"
+#include "kernel/memory/string.h"
 
 struct header {
 	char signature[4];

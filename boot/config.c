@@ -5,7 +5,7 @@
  * handled: quotes and escapes; no value needs a blank or a '#'.
  */
 #include "boot/config.h"
-#include "kernel/fmt.h"
+#include "kernel/output/fmt.h"
 
 #define KEYS "tests, results, serial, screen, at_end, require, borrow_cycles, strict, " \
 	"inconclusive, verbose, checks, debugger, on"

@@ -5,14 +5,14 @@
  * After each the state that guard_run() promises is checked.
  */
 #include "boot/crash.h"
-#include "kernel/apic.h"
-#include "kernel/cpu.h"
-#include "kernel/fmt.h"
-#include "kernel/guard.h"
-#include "kernel/hpet.h"
-#include "kernel/intr.h"
-#include "kernel/time.h"
-#include "kernel/user.h"
+#include "kernel/interrupt/apic.h"
+#include "kernel/processor/cpu.h"
+#include "kernel/output/fmt.h"
+#include "kernel/interrupt/guard.h"
+#include "kernel/interrupt/hpet.h"
+#include "kernel/interrupt/intr.h"
+#include "kernel/processor/time.h"
+#include "kernel/interrupt/user.h"
 
 #define DEADLINE_MS	2000
 #define SHORT_MS	5

@@ -3,7 +3,7 @@
 #ifndef BOOT_EXERCISER_H
 #define BOOT_EXERCISER_H
 
-#include "kernel/machine.h"
+#include "kernel/machine/machine.h"
 
 /* Physical address of its register page, 0: none; what there is of it that has to be mapped goes
  * into setup. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Memory, screen, time and load options from UEFI. gnu-efi's headers only, none of its code. */
 #include "boot/firmware.h"
-#include "kernel/string.h"
-#include "kernel/time.h"
+#include "kernel/memory/string.h"
+#include "kernel/processor/time.h"
 
 #define PAGE		4096u
 #define TWO_MIB		BIT(21)

@@ -9,7 +9,7 @@
 
 #include <efi.h>
 
-#include "kernel/machine.h"
+#include "kernel/machine/machine.h"
 #include "spec/types.h"
 
 /* One program, one firmware: set by firmware_init(). */
@@ -35,7 +35,7 @@ size_t firmware_load_options(char *text, size_t size);
 const void *firmware_find_table(const EFI_GUID *guid);
 
 /* Fill in the memory of setup, and leave its devices 0; with_screen: also the framebuffer, if there
- * is a linear one. The arena has spare bytes for machine_alloc(). */
+ * is a linear one. The arena has spare bytes for arena_alloc(). */
 EFI_STATUS firmware_setup(struct machine_setup *setup, unsigned processors, u64 spare,
 			  bool with_screen);
 /* Bytes that firmware_setup() allocates for that many processors, and the machine's memory. */

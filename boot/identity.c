@@ -6,7 +6,7 @@
 #include "boot/firmware.h"
 #include "boot/identity.h"
 #include "boot/smbios.h"
-#include "kernel/fmt.h"
+#include "kernel/output/fmt.h"
 
 #define VENDOR_SIZE	64
 #define LINE_SIZE	200

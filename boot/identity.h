@@ -3,7 +3,7 @@
 #ifndef BOOT_IDENTITY_H
 #define BOOT_IDENTITY_H
 
-#include "kernel/tap.h"
+#include "kernel/output/tap.h"
 
 /* Ask the firmware. Machine given back, after firmware_setup(). */
 void identity_read(void);

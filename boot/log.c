@@ -2,9 +2,9 @@
 /* The lines of a run in memory. When they don't fit, the last one kept says so: a log that is cut
  * must not look like a whole one. */
 #include "boot/log.h"
-#include "kernel/console.h"
-#include "kernel/machine.h"
-#include "kernel/string.h"
+#include "kernel/output/console.h"
+#include "kernel/memory/arena.h"
+#include "kernel/memory/string.h"
 
 static const char overflow[] = "# log memory is full: lines are missing here\n";
 
@@ -16,7 +16,7 @@ static struct {
 
 bool log_init(void)
 {
-	lines.text = machine_alloc(LOG_SIZE);
+	lines.text = arena_alloc(LOG_SIZE);
 	lines.length = 0;
 	lines.full = false;
 	return lines.text;

@@ -3,7 +3,7 @@
 #ifndef BOOT_LOG_H
 #define BOOT_LOG_H
 
-#include "kernel/tap.h"
+#include "kernel/output/tap.h"
 #include "spec/types.h"
 
 #define LOG_SIZE (1u << 20)

@@ -6,11 +6,11 @@
 #include "boot/firmware.h"
 #include "boot/processors.h"
 #include "boot/spread.h"
-#include "kernel/apic.h"
-#include "kernel/cpuid.h"
-#include "kernel/percpu.h"
-#include "kernel/smp.h"
-#include "kernel/time.h"
+#include "kernel/interrupt/apic.h"
+#include "kernel/processor/cpuid.h"
+#include "kernel/processor/percpu.h"
+#include "kernel/machine/smp.h"
+#include "kernel/processor/time.h"
 #include "spec/mp_services.h"
 
 #define SEEN_MAX	1024u		/* processors that are looked at */

@@ -10,7 +10,7 @@
 #ifndef BOOT_PROCESSORS_H
 #define BOOT_PROCESSORS_H
 
-#include "kernel/tap.h"
+#include "kernel/output/tap.h"
 #include "spec/types.h"
 
 /* How many processors can be taken, the one that runs this included; at most `most`, which differ

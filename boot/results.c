@@ -4,7 +4,7 @@
 #include "boot/firmware.h"
 #include "boot/log.h"
 #include "boot/results.h"
-#include "kernel/fmt.h"
+#include "kernel/output/fmt.h"
 
 #define PATH_SIZE	112
 #define MAX_RUNS	100u	/* with the same name, that is within one second */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The firmware's processor state, item by item. Not among them: TR (kernel/machine.c says why)
- * and what changes by itself (CR2, DR6, timer counts). */
+/* The firmware's processor state, item by item. Not among them: TR
+ * (kernel/machine/machine.c says why) and what changes by itself (CR2, DR6, timer counts). */
 #include "boot/saved_state.h"
-#include "kernel/apic.h"
-#include "kernel/cpu.h"
-#include "kernel/descriptor.h"
-#include "kernel/fault.h"
+#include "kernel/interrupt/apic.h"
+#include "kernel/processor/cpu.h"
+#include "kernel/interrupt/descriptor.h"
+#include "kernel/interrupt/fault.h"
 #include "spec/msr.h"
 
 /* xAPIC offsets that every local APIC has: "Local APIC Register Address Map". */

@@ -25,8 +25,8 @@ HOST_CFLAGS_clang ?= -Wshorten-64-to-32
 HOST_PURE := $(sort $(wildcard $(addprefix $(ROOT)/, refpmu/model/*.c refpmu/model/*/*.c refpmu/faults/*.c \
 	     refpmu/launch/plan.c refpmu/launch/fault.c refpmu/launch/span.c refpmu/launch/pe.c \
 	     refpmu/vmm/configure.c \
-	     pmu/hypervisor.c pmu/leaves.c pmu/record.c boot/config.c boot/smbios.c boot/spread.c kernel/confidential.c \
-	     kernel/fmt.c kernel/tap.c kernel/topology.c \
+	     pmu/hypervisor.c pmu/leaves.c pmu/record.c boot/config.c boot/smbios.c boot/spread.c kernel/processor/confidential.c \
+	     kernel/output/fmt.c kernel/output/tap.c kernel/processor/topology.c \
 	     tests/frame/applies.c tests/frame/glob.c tests/frame/old_names.c tests/frame/tally.c tests/frame/verdict.c)))
 HOST_TESTS := $(sort $(wildcard $(addprefix $(ROOT)/host/, unit/test_*.c golden/test_*.c \
 	      model/test_*.c)))
@@ -34,7 +34,7 @@ HOST_FUZZ  := $(sort $(wildcard $(ROOT)/host/fuzz/fuzz_*.c))
 # What several tests or fuzz targets share: every other source below host/.
 HOST_SHARED := $(sort $(filter-out $(HOST_TESTS) $(HOST_FUZZ) $(ROOT)/host/engine/% \
 	       $(ROOT)/host/model/without_faults.c, \
-	       $(wildcard $(ROOT)/host/*/*.c)))
+	       $(wildcard $(ROOT)/host/*/*.c $(ROOT)/host/*/*/*.c)))
 
 HOST_OUT := $(BUILD)/host
 # V=1 shows the commands.

@@ -7,9 +7,9 @@
  */
 #include "pmu/caps.h"
 
-#include "kernel/cpuid.h"
-#include "kernel/fault.h"
-#include "kernel/fmt.h"
+#include "kernel/processor/cpuid.h"
+#include "kernel/interrupt/fault.h"
+#include "kernel/output/fmt.h"
 #include "spec/msr.h"
 
 static const struct generation generations[] = {

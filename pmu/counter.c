@@ -6,8 +6,8 @@
  */
 #include "pmu/counter.h"
 
-#include "kernel/fault.h"
-#include "kernel/percpu.h"
+#include "kernel/interrupt/fault.h"
+#include "kernel/processor/percpu.h"
 #include "pmu/found.h"
 #include "pmu/inventory.h"
 #include "pmu/netburst.h"

@@ -6,10 +6,10 @@
  */
 #include "pmu/ds.h"
 
-#include "kernel/fault.h"
-#include "kernel/machine.h"
-#include "kernel/percpu.h"
-#include "kernel/string.h"
+#include "kernel/interrupt/fault.h"
+#include "kernel/memory/arena.h"
+#include "kernel/processor/percpu.h"
+#include "kernel/memory/string.h"
 #include "spec/msr.h"
 
 /* The area as words at the offsets of spec/ds.def. */
@@ -56,8 +56,8 @@ bool ds_init(void)
 		struct ds *d = &areas[cpu_index()][i];
 
 		if (!d->area) {
-			d->area = machine_alloc(AREA_BYTES);
-			d->memory = machine_alloc(MEMORY_BYTES);
+			d->area = arena_alloc(AREA_BYTES);
+			d->memory = arena_alloc(MEMORY_BYTES);
 		}
 		if (!d->area || !d->memory)
 			return false;

@@ -2,8 +2,8 @@
 /* The register page: aligned loads and stores of 32 bits, by MOV alone. */
 #include "pmu/exerciser.h"
 
-#include "kernel/cpuid.h"
-#include "kernel/time.h"
+#include "kernel/processor/cpuid.h"
+#include "kernel/processor/time.h"
 
 #define DONE_US	100000u		/* by then a command has ended */
 

@@ -2,9 +2,9 @@
 /* See found.h. */
 #include "pmu/found.h"
 
-#include "kernel/fault.h"
-#include "kernel/fmt.h"
-#include "kernel/percpu.h"
+#include "kernel/interrupt/fault.h"
+#include "kernel/output/fmt.h"
+#include "kernel/processor/percpu.h"
 #include "pmu/counter.h"
 
 #define BANK_MAX	8u

@@ -8,7 +8,7 @@
 #ifndef PMU_FOUND_H
 #define PMU_FOUND_H
 
-#include "kernel/tap.h"
+#include "kernel/output/tap.h"
 #include "spec/types.h"
 
 /* On the processor that calls, borrowed, with counter_init() done and nothing written yet. */

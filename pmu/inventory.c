@@ -2,11 +2,11 @@
 /* See inventory.h. */
 #include "pmu/inventory.h"
 
-#include "kernel/cpuid.h"
-#include "kernel/fault.h"
-#include "kernel/fmt.h"
-#include "kernel/percpu.h"
-#include "kernel/string.h"
+#include "kernel/processor/cpuid.h"
+#include "kernel/interrupt/fault.h"
+#include "kernel/output/fmt.h"
+#include "kernel/processor/percpu.h"
+#include "kernel/memory/string.h"
 #include "pmu/leaves.h"
 #include "spec/msr.h"
 

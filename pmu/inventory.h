@@ -6,7 +6,7 @@
 #ifndef PMU_INVENTORY_H
 #define PMU_INVENTORY_H
 
-#include "kernel/tap.h"
+#include "kernel/output/tap.h"
 #include "pmu/caps.h"
 
 /* On the processor that calls, with nothing written yet. */

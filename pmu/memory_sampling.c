@@ -2,7 +2,7 @@
 /* Load latency and precise store. */
 #include "pmu/memory_sampling.h"
 
-#include "kernel/fault.h"
+#include "kernel/interrupt/fault.h"
 
 void latency_set_threshold(u64 cycles)
 {

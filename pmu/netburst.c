@@ -7,7 +7,7 @@
  */
 #include "pmu/netburst.h"
 
-#include "kernel/fault.h"
+#include "kernel/interrupt/fault.h"
 #include "pmu/counter.h"
 #include "spec/msr.h"
 

@@ -6,7 +6,7 @@
  */
 #include "pmu/pebs.h"
 
-#include "kernel/fault.h"
+#include "kernel/interrupt/fault.h"
 #include "spec/msr.h"
 
 void pebs_arm(unsigned counter, u16 event, u64 flags, u64 n)

@@ -5,7 +5,7 @@
  */
 #include "pmu/pmu.h"
 
-#include "kernel/machine.h"
+#include "kernel/machine/machine.h"
 #include "pmu/counter.h"
 #include "pmu/ds.h"
 #include "pmu/found.h"

@@ -6,9 +6,9 @@
  */
 #include "pmu/reset.h"
 
-#include "kernel/fault.h"
-#include "kernel/fmt.h"
-#include "kernel/percpu.h"
+#include "kernel/interrupt/fault.h"
+#include "kernel/output/fmt.h"
+#include "kernel/processor/percpu.h"
 #include "pmu/counter.h"
 #include "pmu/written.h"
 

@@ -2,7 +2,7 @@
 /* The uncore of Nehalem and Westmere. Opcode and address matching isn't driven. */
 #include "pmu/uncore.h"
 
-#include "kernel/fault.h"
+#include "kernel/interrupt/fault.h"
 #include "spec/msr.h"
 
 /* Does it keep what is written, both ways round? It holds 0 afterwards. */

@@ -2,9 +2,9 @@
 /* See written.h. */
 #include "pmu/written.h"
 
-#include "kernel/fault.h"
-#include "kernel/fmt.h"
-#include "kernel/percpu.h"
+#include "kernel/interrupt/fault.h"
+#include "kernel/output/fmt.h"
+#include "kernel/processor/percpu.h"
 #include "pmu/counter.h"
 
 static const struct { u32 msr; const char *name; bool may_lose_bits; } registers[] = {

@@ -15,7 +15,8 @@ import sys
 import tempfile
 
 # What each side's pure sources may see. The harness's and the model's share spec/ only.
-HARNESS = ("spec/* claims/* kernel/confidential.h kernel/fmt.h kernel/tap.h kernel/topology.h "
+HARNESS = ("spec/* claims/* kernel/processor/confidential.h kernel/processor/topology.h "
+           "kernel/output/fmt.h kernel/output/tap.h "
            "pmu/hypervisor.h pmu/leaves.h pmu/record.h boot/config.h boot/smbios.h "
            "boot/spread.h tests/*.h tests/frame/old_names.def").split()
 MODEL = ("spec/* refpmu/model/* refpmu/faults/* refpmu/vmm/configure.h "

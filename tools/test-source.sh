@@ -25,7 +25,7 @@ bare_tree()
 	tree=$log/planted
 	rm -rf "$tree"
 	mkdir -p "$tree"/{tools,host,docs,boot,kernel,pmu,spec,claims} \
-		"$tree"/{tests/frame,refpmu/model,build/obj}
+		"$tree"/{tests/frame,refpmu/model,build/obj,kernel/output,kernel/interrupt}
 	cp tools/check_*.py "$tree/tools"
 	cp host/host.mk "$tree/host"
 	# No repository around it, so that the rules look at every file.
@@ -136,10 +136,11 @@ test_each_rule_of_purity_sees_a_breach()
 {
 	bare_tree
 	printf 'int harmless(void) { static const int x[] = { 1 }; return x[0]; }\n' \
-		> "$tree/kernel/tap.c"
-	: > "$tree/kernel/hpet.h"
+		> "$tree/kernel/output/tap.c"
+	: > "$tree/kernel/interrupt/hpet.h"
 	: > "$tree/pmu/record.h"
-	sees pure 'and includes kernel/hpet.h' kernel/fmt.c '#include "kernel/hpet.h"\n'
+	sees pure 'and includes kernel/interrupt/hpet.h' kernel/output/fmt.c \
+		'#include "kernel/interrupt/hpet.h"\n'
 	sees pure 'and includes pmu/record.h' refpmu/model/a.c '#include "pmu/record.h"\n'
 	sees pure "and doesn't compile for this machine" pmu/record.c 'this is no C\n'
 	sees pure 'and holds assembly' pmu/leaves.c 'void f(void) { __asm__("nop"); }\n'

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernel/fmt.h"
-#include "kernel/tap.h"
+#include "kernel/output/fmt.h"
+#include "kernel/output/tap.h"
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 

@@ -5,7 +5,7 @@
  * rules.h has the rules.
  */
 #include "host/check.h"
-#include "host/model/rules.h"
+#include "host/model/rules/rules.h"
 
 static const char *const fault_names[FAULT_COUNT] = {
 	[FAULT_NONE] = "none",

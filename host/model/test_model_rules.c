@@ -4,7 +4,7 @@
  * builds it with the model as it is, and once more with the model without faults.
  */
 #include "host/check.h"
-#include "host/model/rules.h"
+#include "host/model/rules/rules.h"
 
 static const char *const fault_names[FAULT_COUNT] = {
 	[FAULT_NONE] = "none",

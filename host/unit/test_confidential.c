@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Guests that are refused before the machine is borrowed. */
-#include "kernel/confidential.h"
+#include "kernel/processor/confidential.h"
 #include "host/check.h"
 
 #include <string.h>

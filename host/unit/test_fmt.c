@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* kernel/fmt.c against the C library's snprintf, over random conversions, values and sizes. */
+/* kernel/output/fmt.c against the C library's snprintf, over random conversions, values and
+ * sizes. */
 #include "host/check.h"
 #include "host/random.h"
 
-#include "kernel/fmt.h"
+#include "kernel/output/fmt.h"
 
 /* The format is made at run time on purpose: that is what is tested. */
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"

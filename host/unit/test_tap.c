@@ -3,7 +3,7 @@
 #include "host/check.h"
 #include "host/random.h"
 
-#include "kernel/tap.h"
+#include "kernel/output/tap.h"
 
 static char lines[64][1200];
 static unsigned n_lines;

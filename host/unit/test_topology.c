@@ -2,7 +2,7 @@
 /* Threads, cores and packages, from what CPUID says on machines of each kind. */
 #include "host/check.h"
 
-#include "kernel/topology.h"
+#include "kernel/processor/topology.h"
 
 /* A machine of leaf 0BH: threads a core and cores a package, each rounded up to a power of two. */
 static struct topology leaf_0b(u32 id, unsigned thread_bits, unsigned core_bits)

@@ -4,8 +4,8 @@
  * Architectural Performance Events", and the memory events of chapter 19. Only differences
  * between two sizes of one workload are exact: what switching on and off adds isn't stated.
  */
-#include "kernel/fault.h"
-#include "kernel/fmt.h"
+#include "kernel/interrupt/fault.h"
+#include "kernel/output/fmt.h"
 #include "spec/event.h"
 #include "spec/msr.h"
 #include "tests/frame/needs.h"

@@ -4,7 +4,7 @@
  * SDM "Architectural Performance Monitoring Version 1 Facilities" (USR, OS, EN, INV, CMASK),
  * "Version 2" (IA32_FIXED_CTR_CTRL, IA32_PERF_GLOBAL_CTRL).
  */
-#include "kernel/fault.h"
+#include "kernel/interrupt/fault.h"
 #include "pmu/counter.h"
 #include "spec/event.h"
 #include "spec/msr.h"

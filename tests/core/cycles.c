@@ -4,7 +4,7 @@
  * absent, a counter that is written while it counts. SDM "Pre-defined Architectural Performance
  * Events".
  */
-#include "kernel/fault.h"
+#include "kernel/interrupt/fault.h"
 #include "spec/msr.h"
 #include "tests/frame/needs.h"
 #include "tests/frame/test.h"

@@ -4,10 +4,10 @@
  * Performance Monitoring", "IA32_PERF_CAPABILITIES MSR Enumeration", volume 2 WRMSR (a reserved
  * bit raises #GP). No counter counts here.
  */
-#include "kernel/apic.h"
-#include "kernel/cpuid.h"
-#include "kernel/fault.h"
-#include "kernel/fmt.h"
+#include "kernel/interrupt/apic.h"
+#include "kernel/processor/cpuid.h"
+#include "kernel/interrupt/fault.h"
+#include "kernel/output/fmt.h"
 #include "pmu/counter.h"
 #include "spec/msr.h"
 #include "tests/frame/needs.h"

@@ -4,8 +4,8 @@
  * Performance Monitoring Version 2 Facilities", "Local Vector Table", "Freezing LBR and
  * Performance Counters on PMI". How late an interrupt comes isn't stated and isn't asserted.
  */
-#include "kernel/apic.h"
-#include "kernel/fault.h"
+#include "kernel/interrupt/apic.h"
+#include "kernel/interrupt/fault.h"
 #include "spec/msr.h"
 #include "tests/frame/calibration.h"
 #include "tests/frame/needs.h"

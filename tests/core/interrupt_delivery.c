@@ -4,9 +4,9 @@
  * out of HLT, again and again, whichever instruction overflows. SDM "Local Vector Table",
  * "Architectural Performance Monitoring Version 2 Facilities".
  */
-#include "kernel/apic.h"
-#include "kernel/fault.h"
-#include "kernel/intr.h"
+#include "kernel/interrupt/apic.h"
+#include "kernel/interrupt/fault.h"
+#include "kernel/interrupt/intr.h"
 #include "spec/msr.h"
 #include "tests/frame/needs.h"
 #include "tests/measure/overflow.h"

@@ -4,7 +4,7 @@
  * PMI". The manual doesn't say when IA32_PERF_GLOBAL_CTRL reads as frozen, but the handler must
  * find it so.
  */
-#include "kernel/fault.h"
+#include "kernel/interrupt/fault.h"
 #include "spec/msr.h"
 #include "tests/frame/needs.h"
 #include "tests/measure/overflow.h"

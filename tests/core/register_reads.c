@@ -4,7 +4,7 @@
  * CPUID; "Enhancements of Performance Monitoring in the Processor Core"; "Off-core Response
  * Performance Monitoring".
  */
-#include "kernel/fault.h"
+#include "kernel/interrupt/fault.h"
 #include "pmu/counter.h"
 #include "spec/msr.h"
 #include "tests/frame/needs.h"

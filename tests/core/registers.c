@@ -5,8 +5,8 @@
  * of the figures. Nothing counts meanwhile. Bits that start something by themselves (branch trace
  * messages, BTF), or whose meaning this program's tables leave to a model, aren't written.
  */
-#include "kernel/fault.h"
-#include "kernel/fmt.h"
+#include "kernel/interrupt/fault.h"
+#include "kernel/output/fmt.h"
 #include "pmu/counter.h"
 #include "spec/msr.h"
 #include "tests/frame/needs.h"

@@ -4,10 +4,10 @@
  * Architectural Performance Events", "RDPMC, Read Performance-Monitoring Counters", AnyThread in
  * "Architectural Performance Monitoring Version 3".
  */
-#include "kernel/cpu.h"
-#include "kernel/fault.h"
-#include "kernel/intr.h"
-#include "kernel/user.h"
+#include "kernel/processor/cpu.h"
+#include "kernel/interrupt/fault.h"
+#include "kernel/interrupt/intr.h"
+#include "kernel/interrupt/user.h"
 #include "pmu/pmi.h"
 #include "spec/msr.h"
 #include "tests/frame/needs.h"

@@ -5,7 +5,7 @@
  * ("Freezing LBR and Performance Counters on PMI"). The first processor is paired with a thread of
  * its own core and with one of another core, whichever there are.
  */
-#include "kernel/fault.h"
+#include "kernel/interrupt/fault.h"
 #include "pmu/pebs.h"
 #include "pmu/pmi.h"
 #include "spec/msr.h"

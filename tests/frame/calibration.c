@@ -6,8 +6,8 @@
  */
 #include "tests/frame/calibration.h"
 
-#include "kernel/percpu.h"
-#include "kernel/string.h"
+#include "kernel/processor/percpu.h"
+#include "kernel/memory/string.h"
 #include "pmu/pmi.h"
 #include "spec/msr.h"
 #include "tests/frame/disturbance.h"

@@ -6,7 +6,7 @@
  */
 #include <stdarg.h>
 
-#include "kernel/fmt.h"
+#include "kernel/output/fmt.h"
 #include "tests/frame/runner.h"
 
 /* Tests hold far fewer; what doesn't fit makes the test an ERROR, so nothing is lost unseen. */

@@ -9,9 +9,9 @@
  */
 #include "tests/frame/disturbance.h"
 
-#include "kernel/fault.h"
-#include "kernel/percpu.h"
-#include "kernel/time.h"
+#include "kernel/interrupt/fault.h"
+#include "kernel/processor/percpu.h"
+#include "kernel/processor/time.h"
 #include "spec/msr.h"
 
 /* Longer than any handler or exit to a hypervisor takes, shorter than a host's time slice. */

@@ -2,10 +2,10 @@
 /* Preconditions, from the capabilities in pmu/caps.h. */
 #include "tests/frame/needs.h"
 
-#include "kernel/cpuid.h"
-#include "kernel/fault.h"
-#include "kernel/fmt.h"
-#include "kernel/smp.h"
+#include "kernel/processor/cpuid.h"
+#include "kernel/interrupt/fault.h"
+#include "kernel/output/fmt.h"
+#include "kernel/machine/smp.h"
 #include "pmu/counter.h"
 #include "pmu/uncore.h"
 #include "spec/msr.h"

@@ -3,8 +3,8 @@
  * A test's point in the log, in the forms of the README's "How to read a result": the verdict in
  * the point's directive, the evidence in a YAML block.
  */
-#include "kernel/fmt.h"
-#include "kernel/percpu.h"
+#include "kernel/output/fmt.h"
+#include "kernel/processor/percpu.h"
 #include "tests/frame/runner.h"
 
 static void failure_block(struct test *t)

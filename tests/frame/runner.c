@@ -7,10 +7,10 @@
  */
 #include "tests/frame/runner.h"
 
-#include "kernel/fmt.h"
-#include "kernel/intr.h"
-#include "kernel/smp.h"
-#include "kernel/time.h"
+#include "kernel/output/fmt.h"
+#include "kernel/interrupt/intr.h"
+#include "kernel/machine/smp.h"
+#include "kernel/processor/time.h"
 #include "pmu/counter.h"
 #include "pmu/ds.h"
 #include "pmu/pmi.h"

@@ -3,8 +3,8 @@
 #ifndef TESTS_FRAME_RUNNER_H
 #define TESTS_FRAME_RUNNER_H
 
-#include "kernel/tap.h"
-#include "kernel/guard.h"
+#include "kernel/output/tap.h"
+#include "kernel/interrupt/guard.h"
 #include "tests/frame/tally.h"
 #include "tests/frame/test.h"
 #include "tests/frame/verdict.h"

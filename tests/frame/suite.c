@@ -5,10 +5,10 @@
  */
 #include "tests/frame/suite.h"
 
-#include "kernel/console.h"
-#include "kernel/fmt.h"
-#include "kernel/smp.h"
-#include "kernel/string.h"
+#include "kernel/output/console.h"
+#include "kernel/output/fmt.h"
+#include "kernel/machine/smp.h"
+#include "kernel/memory/string.h"
 #include "pmu/counter.h"
 #include "pmu/exerciser.h"
 #include "pmu/found.h"

@@ -7,7 +7,7 @@
 #ifndef TESTS_FRAME_SUITE_H
 #define TESTS_FRAME_SUITE_H
 
-#include "kernel/tap.h"
+#include "kernel/output/tap.h"
 #include "spec/types.h"
 
 struct suite;

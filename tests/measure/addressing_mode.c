@@ -2,7 +2,7 @@
 /* Operand forms: SDM "Specifying an Offset", "Segment Loading Instructions in IA-32e Mode". */
 #include "tests/measure/addressing_mode.h"
 
-#include "kernel/fault.h"
+#include "kernel/interrupt/fault.h"
 #include "spec/msr.h"
 
 extern u64 addressing_mode_word __attribute__((visibility("hidden")));

@@ -8,12 +8,12 @@
  */
 #include "tests/measure/cache_workload.h"
 
-#include "kernel/cpuid.h"
-#include "kernel/fmt.h"
-#include "kernel/machine.h"
-#include "kernel/pages.h"
-#include "kernel/paging.h"
-#include "kernel/percpu.h"
+#include "kernel/processor/cpuid.h"
+#include "kernel/output/fmt.h"
+#include "kernel/memory/arena.h"
+#include "kernel/memory/pages.h"
+#include "kernel/memory/paging.h"
+#include "kernel/processor/percpu.h"
 
 #define FAR_BYTES	(8u << 20)
 #define LINE		64u
@@ -71,7 +71,7 @@ static bool lay_out(struct cache_workload *h, unsigned lost_level, char *reason,
 		return false;
 	}
 	if (!*far)
-		*far = machine_alloc(FAR_BYTES);
+		*far = arena_alloc(FAR_BYTES);
 	if (!*far) {
 		fmt_print(reason, size, "no memory");
 		return false;

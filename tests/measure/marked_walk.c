@@ -5,7 +5,7 @@
  */
 #include "tests/measure/marked_walk.h"
 
-#include "kernel/cpu.h"
+#include "kernel/processor/cpu.h"
 
 #define ACCESSES	(MARKED_WALK_ROUNDS * MARKED_WALK_MARKS)
 #define RSI_MARK	12

@@ -2,8 +2,8 @@
 /* The steps that tests with an exerciser share. Nothing here knows what is right about a record. */
 #include "tests/measure/remote_lines.h"
 
-#include "kernel/fault.h"
-#include "kernel/fmt.h"
+#include "kernel/interrupt/fault.h"
+#include "kernel/output/fmt.h"
 #include "spec/msr.h"
 #include "tests/frame/disturbance.h"
 

@@ -6,7 +6,7 @@
  */
 #include "tests/measure/step.h"
 
-#include "kernel/intr.h"
+#include "kernel/interrupt/intr.h"
 #include "tests/measure/classify.h"
 
 #define RFLAGS_TF "0x100"

@@ -16,7 +16,7 @@
 #ifndef TESTS_MEASURE_TWO_CPUS_H
 #define TESTS_MEASURE_TWO_CPUS_H
 
-#include "kernel/smp.h"
+#include "kernel/machine/smp.h"
 #include "tests/frame/test.h"
 #include "tests/measure/window.h"
 

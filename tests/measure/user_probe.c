@@ -2,8 +2,8 @@
 /* See user_probe.h. */
 #include "tests/measure/user_probe.h"
 
-#include "kernel/machine.h"
-#include "kernel/percpu.h"
+#include "kernel/memory/arena.h"
+#include "kernel/processor/percpu.h"
 
 _Static_assert(offsetof(struct user_probe, address) == 24, "PROBE_ADDRESS");
 _Static_assert(offsetof(struct user_probe, ecx) == 32, "PROBE_ECX");
@@ -14,7 +14,7 @@ struct user_probe *user_probe_get(void)
 	struct user_probe **here = &probes[cpu_index()];
 
 	if (!*here)
-		*here = machine_alloc(sizeof(**here));
+		*here = arena_alloc(sizeof(**here));
 	(*here)->fault = (struct fault){ .raised = false };
 	return *here;
 }

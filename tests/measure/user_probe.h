@@ -4,7 +4,7 @@
 #ifndef TESTS_MEASURE_USER_PROBE_H
 #define TESTS_MEASURE_USER_PROBE_H
 
-#include "kernel/fault.h"
+#include "kernel/interrupt/fault.h"
 #include "spec/types.h"
 
 #define CR4_PCE	BIT(8)	/* "Control Registers": Performance-Monitoring Counter Enable */

@@ -227,7 +227,7 @@ SAMPLE_END sample_store
 
 ; ------------------------------------------------------------------ instructions that may fault
 ; u64 selftest_noncanonical(struct fault *fault): a load that raises #GP on every processor; the
-; address of that load. The row is what kernel/fault.c looks up.
+; address of that load. The row is what kernel/interrupt/fault.c looks up.
 	global	selftest_noncanonical:function hidden
 selftest_noncanonical:
 	mov	rax, 0x8000000000000000

@@ -5,11 +5,11 @@
  */
 #include "tests/measure/workload.h"
 
-#include "kernel/machine.h"
-#include "kernel/paging.h"
-#include "kernel/percpu.h"
-#include "kernel/time.h"
-#include "kernel/user.h"
+#include "kernel/memory/arena.h"
+#include "kernel/memory/paging.h"
+#include "kernel/processor/percpu.h"
+#include "kernel/processor/time.h"
+#include "kernel/interrupt/user.h"
 #include "pmu/written.h"
 #include "spec/msr.h"
 #include "tests/frame/disturbance.h"
@@ -59,9 +59,9 @@ static const struct workload_cpu *workload_this_cpu(void)
 	struct workload_cpu *place = &places[cpu_index()];
 
 	if (!place->call) {
-		place->memory = machine_alloc(MEMORY_BYTES);
-		place->stack = machine_alloc(STACK_BYTES);
-		place->call = machine_alloc(sizeof(*place->call));
+		place->memory = arena_alloc(MEMORY_BYTES);
+		place->stack = arena_alloc(STACK_BYTES);
+		place->call = arena_alloc(sizeof(*place->call));
 	}
 	return place;
 }

@@ -5,8 +5,8 @@
  * operation"), "Precise Store Facility", Table 18-34, "PEBS Data Address Profiling", Table 18-46.
  * All accesses of a window are to one address; every record must hold it, and all of its bits.
  */
-#include "kernel/pages.h"
-#include "kernel/paging.h"
+#include "kernel/memory/pages.h"
+#include "kernel/memory/paging.h"
 #include "pmu/pebs.h"
 #include "tests/frame/needs.h"
 #include "tests/measure/mem_sample.h"

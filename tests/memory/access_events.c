@@ -5,8 +5,8 @@
  * counts of Table 18-45's events. SDM chapter 19, Tables 18-24, 18-33 and 18-34. A prefetcher or
  * an interrupt may change what an access meets: most of them have to be as they were made.
  */
-#include "kernel/paging.h"
-#include "kernel/pages.h"
+#include "kernel/memory/paging.h"
+#include "kernel/memory/pages.h"
 #include "tests/frame/needs.h"
 #include "tests/measure/mem_sample.h"
 

@@ -5,7 +5,7 @@
  * IA32_PerfEvtSelX[15:0] = 100H for Nehalem has lost a digit (event 0BH, umask 10H) and isn't
  * programmed anywhere.
  */
-#include "kernel/fault.h"
+#include "kernel/interrupt/fault.h"
 #include "tests/measure/mem_sample.h"
 #include "tests/frame/needs.h"
 

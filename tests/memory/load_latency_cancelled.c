@@ -5,9 +5,9 @@
  * cancelled load isn't counted and doesn't update the state of the facility, and the next available
  * load is tagged. All at CPL 3, where the exception's handler isn't counted.
  */
-#include "kernel/fault.h"
-#include "kernel/machine.h"
-#include "kernel/user.h"
+#include "kernel/interrupt/fault.h"
+#include "kernel/memory/arena.h"
+#include "kernel/interrupt/user.h"
 #include "tests/frame/needs.h"
 #include "tests/measure/mem_sample.h"
 
@@ -34,7 +34,7 @@ static struct cancelled_probe *probe_get(u64 cancelled)
 	static u64 word;
 
 	if (!probe)
-		probe = machine_alloc(sizeof(*probe));
+		probe = arena_alloc(sizeof(*probe));
 	*probe = (struct cancelled_probe){
 		.cancelled = cancelled, .retired = (u64)(uintptr_t)&word, .rounds = ROUNDS,
 	};

@@ -6,7 +6,7 @@
  * 30:17, snoop in 37:31). Loads of a line that was just flushed are demand reads of data which
  * something outside the core answers; a prefetcher may add some.
  */
-#include "kernel/fault.h"
+#include "kernel/interrupt/fault.h"
 #include "pmu/event.h"
 #include "tests/measure/cache_workload.h"
 #include "tests/frame/needs.h"

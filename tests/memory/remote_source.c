@@ -6,7 +6,7 @@
  * Linux reads 05H to 07H of Sandy Bridge and later as miss, clean and modified, so that elsewhere
  * neighbouring codes pass there. Not looked at: 00H "unknown", 0EH "I/O".
  */
-#include "kernel/fault.h"
+#include "kernel/interrupt/fault.h"
 #include "tests/measure/remote_lines.h"
 #include "tests/frame/needs.h"
 

@@ -6,7 +6,7 @@
  * the first one loads from them, turn about. Two processors of one core share what is nearest:
  * nothing is judged there.
  */
-#include "kernel/smp.h"
+#include "kernel/machine/smp.h"
 #include "tests/frame/needs.h"
 #include "tests/measure/mem_sample.h"
 

@@ -4,7 +4,7 @@
  * Hyper-Threading, Tables 18-66 and 19-34. Work is at CPL 3 and only USR flags are set, so that
  * what the harness does around it counts nothing.
  */
-#include "kernel/smp.h"
+#include "kernel/machine/smp.h"
 #include "tests/frame/needs.h"
 #include "tests/netburst/netburst.h"
 

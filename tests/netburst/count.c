@@ -4,10 +4,10 @@
  * Table 18-63, Table 19-29. What qualifies by thread is in thread.c; the events beside
  * those of retirement are counted by one that each group of counters has.
  */
-#include "kernel/cpuid.h"
-#include "kernel/fault.h"
-#include "kernel/fmt.h"
-#include "kernel/string.h"
+#include "kernel/processor/cpuid.h"
+#include "kernel/interrupt/fault.h"
+#include "kernel/output/fmt.h"
+#include "kernel/memory/string.h"
 #include "tests/frame/needs.h"
 #include "tests/netburst/netburst.h"
 

@@ -5,9 +5,9 @@
  * nineteen instructions apart, and three micro-operations retire in a clock, so that no clock has
  * two of them and no two clocks in a row have one.
  */
-#include "kernel/cpu.h"
-#include "kernel/fault.h"
-#include "kernel/user.h"
+#include "kernel/processor/cpu.h"
+#include "kernel/interrupt/fault.h"
+#include "kernel/interrupt/user.h"
 #include "tests/frame/needs.h"
 #include "tests/netburst/netburst.h"
 #include "tests/measure/user_probe.h"

@@ -4,7 +4,7 @@
  * Mechanism for Replay_event", Tables 19-31 to 19-33. No PEBS here. Which branches are mispredicted
  * a program doesn't foresee: many of those that go by random bits, few of a loop's.
  */
-#include "kernel/fault.h"
+#include "kernel/interrupt/fault.h"
 #include "tests/frame/needs.h"
 #include "tests/netburst/netburst.h"
 

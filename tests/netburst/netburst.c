@@ -6,13 +6,13 @@
  */
 #include "tests/netburst/netburst.h"
 
-#include "kernel/apic.h"
-#include "kernel/cpuid.h"
-#include "kernel/fault.h"
-#include "kernel/intr.h"
-#include "kernel/smp.h"
-#include "kernel/time.h"
-#include "kernel/user.h"
+#include "kernel/interrupt/apic.h"
+#include "kernel/processor/cpuid.h"
+#include "kernel/interrupt/fault.h"
+#include "kernel/interrupt/intr.h"
+#include "kernel/machine/smp.h"
+#include "kernel/processor/time.h"
+#include "kernel/interrupt/user.h"
 
 #define WINDOWS		3u
 #define DEADLINE_MS	5000u

@@ -5,9 +5,9 @@
  * in each CCCR is it. Packed additions are the event where every single one matters: no other code
  * has any.
  */
-#include "kernel/apic.h"
-#include "kernel/fault.h"
-#include "kernel/smp.h"
+#include "kernel/interrupt/apic.h"
+#include "kernel/interrupt/fault.h"
+#include "kernel/machine/smp.h"
 #include "pmu/pmi.h"
 #include "tests/frame/needs.h"
 #include "tests/netburst/netburst.h"

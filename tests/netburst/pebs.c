@@ -4,8 +4,8 @@
  * MSR" of Hyper-Threading, "BTS and DS Save Area". Registers of a record may be "partially
  * modified", so the marked loads change RAX and the flags alone, and those are of any of them.
  */
-#include "kernel/cpu.h"
-#include "kernel/smp.h"
+#include "kernel/processor/cpu.h"
+#include "kernel/machine/smp.h"
 #include "pmu/pmi.h"
 #include "tests/frame/needs.h"
 #include "tests/netburst/sampling.h"

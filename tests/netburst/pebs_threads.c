@@ -4,7 +4,7 @@
  * thread"), Table 35-41 (what is shared). How bits 25 and 26 read on the other thread isn't stated
  * (docs/READINGS.md).
  */
-#include "kernel/fault.h"
+#include "kernel/interrupt/fault.h"
 #include "spec/msr.h"
 #include "tests/frame/needs.h"
 #include "tests/netburst/sampling.h"

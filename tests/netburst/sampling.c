@@ -7,7 +7,7 @@
  */
 #include "tests/netburst/sampling.h"
 
-#include "kernel/string.h"
+#include "kernel/memory/string.h"
 #include "pmu/pmi.h"
 
 #define AMID	4u	/* the marked load that overflows */

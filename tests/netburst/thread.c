@@ -5,8 +5,8 @@
  * HLT (retired instructions), or while both are busy and one of them alone has the event (packed
  * additions), so that every count is known whatever the setting.
  */
-#include "kernel/cpuid.h"
-#include "kernel/time.h"
+#include "kernel/processor/cpuid.h"
+#include "kernel/processor/time.h"
 #include "tests/frame/needs.h"
 #include "pmu/counter.h"
 #include "tests/netburst/netburst.h"

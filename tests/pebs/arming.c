@@ -4,8 +4,8 @@
  * transitions from maximum count to zero, PEBS is armed", and "Precise Distribution of
  * Instructions Retired (PDIR)".
  */
-#include "kernel/intr.h"
-#include "kernel/fault.h"
+#include "kernel/interrupt/intr.h"
+#include "kernel/interrupt/fault.h"
 #include "pmu/pmi.h"
 #include "spec/msr.h"
 #include "tests/frame/calibration.h"

@@ -7,8 +7,8 @@ default rel
 bits 64
 
 %define DEFINE(name, value) name equ value
-%include "kernel/selectors.def"
-%include "kernel/preserved.inc"
+%include "kernel/processor/selectors.def"
+%include "kernel/interrupt/preserved.inc"
 
 ; struct compat_call of tests/pebs/compat.c
 CALL_MEMORY	equ 0

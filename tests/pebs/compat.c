@@ -4,8 +4,8 @@
  * compatibility mode"), "64 Bit Format of the DS Save Area" (DTES64). What the upper halves of the
  * registers and R8 to R15 hold in that mode isn't looked at.
  */
-#include "kernel/fmt.h"
-#include "kernel/intr.h"
+#include "kernel/output/fmt.h"
+#include "kernel/interrupt/intr.h"
 #include "spec/msr.h"
 #include "tests/frame/needs.h"
 #include "tests/measure/sampling.h"

@@ -5,7 +5,7 @@
  * In PEBS Record". Encodings are those of chapter 19, 4th generation. Which access is captured,
  * the one that overflowed or the one that starts the assist, isn't stated.
  */
-#include "kernel/fault.h"
+#include "kernel/interrupt/fault.h"
 #include "spec/msr.h"
 #include "tests/frame/calibration.h"
 #include "tests/frame/needs.h"

@@ -5,8 +5,8 @@
  * Several records of one window are counted by the rule of tests/measure/sampling.h, which leaves
  * room for a record shadow.
  */
-#include "kernel/apic.h"
-#include "kernel/fault.h"
+#include "kernel/interrupt/apic.h"
+#include "kernel/interrupt/fault.h"
 #include "pmu/pmi.h"
 #include "spec/msr.h"
 #include "tests/frame/calibration.h"

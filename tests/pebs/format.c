@@ -5,7 +5,7 @@
  * formats 1 to 3 that of Tables 18-23 and 18-44. Which events are precise isn't architectural, so
  * several are tried; a processor that makes no record of any decides nothing.
  */
-#include "kernel/fmt.h"
+#include "kernel/output/fmt.h"
 #include "tests/frame/needs.h"
 #include "tests/measure/sampling.h"
 

@@ -6,7 +6,7 @@
  * order of what each leaves. How late an interrupt arrives matters to none of it; a record shadow
  * does, because an assist that waits for a further event meets nothing here.
  */
-#include "kernel/apic.h"
+#include "kernel/interrupt/apic.h"
 #include "pmu/pmi.h"
 #include "spec/msr.h"
 #include "tests/frame/calibration.h"

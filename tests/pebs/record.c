@@ -6,7 +6,7 @@
  * that every field is known beforehand but for which mark it is: how many events pass between
  * arming and the assist isn't stated.
  */
-#include "kernel/cpu.h"
+#include "kernel/processor/cpu.h"
 #include "spec/msr.h"
 #include "tests/frame/calibration.h"
 #include "tests/frame/needs.h"

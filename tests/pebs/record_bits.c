@@ -4,8 +4,8 @@
  * halves, RFLAGS.DF, the status of fixed counters and of the buffer. SDM Table 18-44, Figure 18-20,
  * "EFLAGS Register".
  */
-#include "kernel/cpu.h"
-#include "kernel/paging.h"
+#include "kernel/processor/cpu.h"
+#include "kernel/memory/paging.h"
 #include "spec/msr.h"
 #include "tests/frame/needs.h"
 #include "tests/measure/overflow.h"

@@ -3,7 +3,7 @@
  * Records of code at CPL 3: the same fields, threshold and reload as at CPL 0. SDM "Processor Event
  * Based Sampling (PEBS)", Table 18-44.
  */
-#include "kernel/cpu.h"
+#include "kernel/processor/cpu.h"
 #include "pmu/pmi.h"
 #include "spec/msr.h"
 #include "tests/frame/needs.h"

@@ -4,7 +4,7 @@
  * Interrupt Service Routine" (separate save areas for each processor). Each side runs a piece of
  * code of its own, so that a record tells whose it is.
  */
-#include "kernel/fault.h"
+#include "kernel/interrupt/fault.h"
 #include "pmu/pebs.h"
 #include "spec/msr.h"
 #include "tests/frame/needs.h"

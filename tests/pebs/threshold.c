@@ -5,8 +5,8 @@
  * the threshold matters, so that no late interrupt lets another record pass. A threshold between
  * two records isn't set: the manual asks for a record's address.
  */
-#include "kernel/apic.h"
-#include "kernel/fault.h"
+#include "kernel/interrupt/apic.h"
+#include "kernel/interrupt/fault.h"
 #include "pmu/pmi.h"
 #include "spec/msr.h"
 #include "tests/frame/needs.h"

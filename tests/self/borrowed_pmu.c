@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The self test of pmu/reset.c, pmu/found.c and pmu/written.c: the PMU can be switched off as a
  * whole, goes back to its owner as it was, and what others write to it is noticed. */
-#include "kernel/fault.h"
+#include "kernel/interrupt/fault.h"
 #include "pmu/counter.h"
 #include "pmu/found.h"
 #include "pmu/written.h"

@@ -5,9 +5,9 @@
  * doesn't, or where the processor is the first one. The tests after it show that it costs nothing
  * else.
  */
-#include "kernel/apic.h"
-#include "kernel/descriptor.h"
-#include "kernel/intr.h"
+#include "kernel/interrupt/apic.h"
+#include "kernel/interrupt/descriptor.h"
+#include "kernel/interrupt/intr.h"
 #include "tests/frame/needs.h"
 #include "tests/measure/two_cpus.h"
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The self test of kernel/smp.c: the other processors run what they are given, at both privilege
- * levels, and what goes wrong on one of them ends there.
+ * The self test of kernel/machine/smp.c: the other processors run what they are given, at both
+ * privilege levels, and what goes wrong on one of them ends there.
  */
-#include "kernel/apic.h"
-#include "kernel/fault.h"
-#include "kernel/intr.h"
-#include "kernel/smp.h"
-#include "kernel/time.h"
-#include "kernel/user.h"
+#include "kernel/interrupt/apic.h"
+#include "kernel/interrupt/fault.h"
+#include "kernel/interrupt/intr.h"
+#include "kernel/machine/smp.h"
+#include "kernel/processor/time.h"
+#include "kernel/interrupt/user.h"
 #include "tests/frame/needs.h"
 #include "tests/frame/test.h"
 

@@ -3,10 +3,10 @@
  * The self test: what every other test relies on, shown without trusting the PMU. Nothing here
  * is a requirement on the processor, so a breach is an ERROR.
  */
-#include "kernel/apic.h"
-#include "kernel/intr.h"
-#include "kernel/time.h"
-#include "kernel/user.h"
+#include "kernel/interrupt/apic.h"
+#include "kernel/interrupt/intr.h"
+#include "kernel/processor/time.h"
+#include "kernel/interrupt/user.h"
 #include "pmu/pmi.h"
 #include "tests/measure/step.h"
 #include "tests/frame/test.h"

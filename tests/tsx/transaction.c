@@ -5,9 +5,9 @@
  */
 #include "tests/tsx/transaction.h"
 
-#include "kernel/smp.h"
-#include "kernel/time.h"
-#include "kernel/user.h"
+#include "kernel/machine/smp.h"
+#include "kernel/processor/time.h"
+#include "kernel/interrupt/user.h"
 #include "pmu/event.h"
 #include "pmu/pebs.h"
 #include "tests/frame/needs.h"

@@ -5,7 +5,7 @@
  * Facility", "Uncore Performance Event Configuration Facility". Its interrupts are in
  * uncore_interrupt.c.
  */
-#include "kernel/fault.h"
+#include "kernel/interrupt/fault.h"
 #include "pmu/counter.h"
 #include "tests/measure/cache_workload.h"
 #include "tests/frame/needs.h"

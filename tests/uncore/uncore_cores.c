@@ -3,7 +3,7 @@
  * The uncore is the package's: SDM "Uncore Performance Monitoring Management Facility" (any core
  * may be interrupted), Table 35-13 (its registers have the scope "Package").
  */
-#include "kernel/fault.h"
+#include "kernel/interrupt/fault.h"
 #include "pmu/counter.h"
 #include "pmu/pmi.h"
 #include "tests/measure/cache_workload.h"

@@ -3,7 +3,7 @@
  * The uncore's general-purpose counters one by one, and their filters: SDM "Uncore Performance
  * Monitoring Management Facility", Figure 18-25.
  */
-#include "kernel/fault.h"
+#include "kernel/interrupt/fault.h"
 #include "pmu/counter.h"
 #include "pmu/pmi.h"
 #include "tests/measure/cache_workload.h"

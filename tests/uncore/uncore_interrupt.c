@@ -3,8 +3,8 @@
  * The uncore's interrupts: SDM "Uncore Performance Monitoring Management Facility", Table 35-13;
  * and the last sentences of counter priority: an uncore interrupt may come together with a core's.
  */
-#include "kernel/fault.h"
-#include "kernel/intr.h"
+#include "kernel/interrupt/fault.h"
+#include "kernel/interrupt/intr.h"
 #include "pmu/counter.h"
 #include "pmu/pmi.h"
 #include "tests/frame/needs.h"

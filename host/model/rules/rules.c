@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/* See rules.h. Where the rule of a fault is, and on which processor it holds. */
+#include "host/model/rules/rules.h"
+#include "host/model/rules/internal.h"
+
+/* Where the rules of a table hold. */
+static const struct {
+	enum generation_id generation;
+	rule *const *rules;
+} tables[] = {
+	{ GEN_HASWELL, count_rules },
+	{ GEN_HASWELL, condition_rules },
+	{ GEN_HASWELL, pmi_rules },
+	{ GEN_HASWELL, pebs_rules },
+	{ GEN_HASWELL, sampling_rules },
+	{ GEN_HASWELL, memory_rules },
+	{ GEN_HASWELL, access_rules },
+	{ GEN_NEHALEM, uncore_rules },
+	{ GEN_NEHALEM, generation_rules },
+	{ GEN_BROADWELL, tx_rules },
+	{ GEN_HASWELL, core_rules },
+	{ GEN_HASWELL, remote_lines_rules },
+};
+
+static void rules_open(struct fixture *r, enum generation_id generation, enum fault_id fault,
+		       bool hyper_threading, const struct fault_when *when)
+{
+	struct model_config config = {
+		.generation = generation, .fault = fault, .hyper_threading = hyper_threading,
+		.when = *when,
+	};
+
+	fixture_open_config(r, &config);
+	fixture_ds(r, 8, 8);
+}
+
+static bool rules_holds(enum fault_id of, enum fault_id on, bool hyper_threading,
+			const struct fault_when *when)
+{
+	static struct fixture r;
+
+	if (netburst_has_rule(of))
+		return netburst_rule(of, on);
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
+		if (tables[i].rules[of]) {
+			rules_open(&r, tables[i].generation, on, hyper_threading, when);
+			return tables[i].rules[of](&r);
+		}
+	rules_open(&r, generated_generation(of), on, hyper_threading, when);
+	return memory_rule(of, &r);
+}
+
+bool rule_holds(enum fault_id of, enum fault_id on, bool hyper_threading)
+{
+	static const struct fault_when always;
+
+	return rules_holds(of, on, hyper_threading, &always);
+}
+
+bool rule_holds_when(enum fault_id of, enum fault_id on, const struct fault_when *when)
+{
+	return rules_holds(of, on, true, when);
+}
+
+bool fault_is_visible(enum fault_id fault)
+{
+	static struct fixture r;
+	unsigned on = 0;
+
+	fixture_open(&r, fault, 0, true);
+	for (unsigned f = FAULT_NONE; f < FAULT_COUNT; f++)
+		on += model_fault(&r.m, f);
+	return on == 1 && model_fault(&r.m, fault);
+}

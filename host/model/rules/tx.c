@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: MIT */
+/* The rules that faults of transactions break. */
+#include "host/model/rules/internal.h"
+
+#define DATA		(FIXTURE_MEMORY_BASE + 0x3000)
+#define FALLBACK	0x600000ULL
+#define INNER		0x700000ULL
+#define TX_FIELD(n)	fixture_record(r, n, 0xb8)
+#define HIGH(value)	((value) & ~BITS(0, 31))
+
+static void rules_tx_begin(struct fixture *r, u64 fallback)
+{
+	struct model_registers before = r->regs;
+	bool outermost = !model_in_tx(&r->m);
+
+	fixture_retire(r, &(struct model_retired){ .tx = outermost ? TX_STARTS : TX_NO_ACT });
+	model_tx_begin(&r->m, &before, fallback);
+}
+
+static void rules_tx_end(struct fixture *r)
+{
+	fixture_retire(r, &(struct model_retired){ .tx = TX_COMMITS });
+	model_tx_end(&r->m);
+}
+
+static void store(struct fixture *r, u64 value)
+{
+	model_tx_access(&r->m, DATA, 8, true);
+	fixture_poke(r, DATA, value);
+	fixture_store(r, DATA);
+}
+
+/* Returns where. */
+static u64 abort_for(struct fixture *r, enum tx_cause cause)
+{
+	u64 ip;
+
+	rules_tx_begin(r, FALLBACK);
+	store(r, 7);
+	fixture_nops(r, 2);
+	ip = r->ip;
+	model_tx_abort(&r->m, cause, 1, ip, 0);
+	return ip;
+}
+
+/* One abort is counted, and the next recorded. */
+static void record_abort(struct fixture *r, enum tx_cause first, enum tx_cause recorded)
+{
+	fixture_program_pebs(r, 1, EVENT_RTM_RETIRED_ABORTED, 0, 1);
+	fixture_start(r, BIT(1));
+	abort_for(r, first);
+	abort_for(r, recorded);
+}
+
+static bool abort_is_recorded(struct fixture *r)
+{
+	record_abort(r, TX_EXPLICIT, TX_EXPLICIT);
+	return fixture_records(r) == 1 && TX_FIELD(0) == (BIT(33) | BIT(34) | 3);
+}
+
+static bool event_is_recorded(struct fixture *r)
+{
+	record_abort(r, TX_EXPLICIT, TX_EVENT);
+	return fixture_records(r) == 1 && HIGH(TX_FIELD(0)) == (BIT(33) | BIT(35) | BIT(36));
+}
+
+static bool capacity_is_recorded(struct fixture *r)
+{
+	record_abort(r, TX_EXPLICIT, TX_CAPACITY_WRITES);
+	return fixture_records(r) == 1 && HIGH(TX_FIELD(0)) == (BIT(33) | BIT(35) | BIT(38));
+}
+
+static bool goes_to_the_outermost(struct fixture *r)
+{
+	fixture_program_pebs(r, 1, EVENT_RTM_RETIRED_ABORTED, 0, 1);
+	fixture_start(r, BIT(1));
+	abort_for(r, TX_EXPLICIT);
+	rules_tx_begin(r, FALLBACK);
+	rules_tx_begin(r, INNER);
+	model_tx_abort(&r->m, TX_EXPLICIT, 1, r->ip, 0);
+	return fixture_records(r) == 1 && fixture_record(r, 0, 0x08) == FALLBACK;
+}
+
+static bool commits_are_no_aborts(struct fixture *r)
+{
+	fixture_program(r, 0, EVENT_RTM_RETIRED_ABORTED, 0, 0);
+	fixture_start(r, BIT(0));
+	rules_tx_begin(r, FALLBACK);
+	rules_tx_end(r);
+	abort_for(r, TX_EXPLICIT);
+	return PMC(0) == 1;
+}
+
+/* Begins, commits and aborts of four transactions. */
+static bool all_are_counted(struct fixture *r)
+{
+	fixture_program(r, 0, EVENT_RTM_RETIRED_START, 0, 0);
+	fixture_program(r, 1, EVENT_RTM_RETIRED_COMMIT, 0, 0);
+	fixture_start(r, BIT(0) | BIT(1));
+	for (unsigned i = 0; i < 3; i++) {
+		rules_tx_begin(r, FALLBACK);
+		rules_tx_end(r);
+	}
+	abort_for(r, TX_EXPLICIT);
+	return PMC(0) == 4 && PMC(1) == 3;
+}
+
+static bool record_ends_transaction(struct fixture *r)
+{
+	fixture_program_pebs(r, 0, EVENT_MEM_UOPS_RETIRED_ALL_LOADS, 0, 1);
+	fixture_start(r, BIT(0));
+	rules_tx_begin(r, FALLBACK);
+	fixture_load(r, DATA);
+	fixture_load(r, DATA);
+	return !model_in_tx(&r->m) && fixture_records(r) == 1;
+}
+
+static bool stores_are_taken_back(struct fixture *r)
+{
+	fixture_poke(r, DATA, 3);
+	abort_for(r, TX_EXPLICIT);
+	return fixture_peek(r, DATA) == 3;
+}
+
+/* Instructions in counter n of an aborted transaction, with 20 others before. */
+static u64 counted(struct fixture *r, unsigned n, u64 bit)
+{
+	fixture_program(r, n, EVENT_INST_RETIRED_ANY_P, bit, 0);
+	fixture_start(r, BIT(n));
+	fixture_nops(r, 20);
+	abort_for(r, TX_EXPLICIT);
+	return PMC(n);
+}
+
+/* One of the stores that a counter sees is outside, of those that it records none. */
+static bool filter_holds_for_records(struct fixture *r)
+{
+	fixture_program_pebs(r, 0, EVENT_MEM_UOPS_RETIRED_ALL_STORES, IA32_PERFEVTSEL_IN_TX, 1);
+	fixture_start(r, BIT(0));
+	for (unsigned i = 0; i < 5; i++)
+		fixture_store(r, DATA);
+	return !fixture_records(r) && fixture_get(r, MSR_IA32_PMC0) != 0;
+}
+
+RULE(in_tx_is_inside, counted(r, 0, IA32_PERFEVTSEL_IN_TX) == 3)
+RULE(in_txcp_takes_back, counted(r, 2, IA32_PERFEVTSEL_IN_TXCP) == 21)
+RULE(others_keep_theirs, counted(r, 0, 0) == 24)
+
+/* Records of aborts, of each cause twice. */
+static bool bits_are_exact(struct fixture *r)
+{
+	static const struct {
+		enum tx_cause cause;
+		u64 high;
+	} told[] = {
+		{ TX_EXPLICIT, BIT(33) | BIT(34) },
+		{ TX_EVENT, BIT(33) | BIT(35) | BIT(36) },
+		{ TX_CONFLICT, BIT(33) | BIT(35) | BIT(36) | BIT(37) },
+		{ TX_CAPACITY_WRITES, BIT(33) | BIT(35) | BIT(38) },
+		{ TX_CAPACITY_READS, BIT(33) | BIT(35) | BIT(39) },
+	};
+
+	fixture_program_pebs(r, 1, EVENT_RTM_RETIRED_ABORTED, 0, 1);
+	fixture_start(r, BIT(1));
+	for (unsigned i = 0; i < sizeof(told) / sizeof(told[0]); i++) {
+		u64 ip;
+
+		abort_for(r, told[i].cause);
+		ip = abort_for(r, told[i].cause);
+		if (fixture_records(r) != i + 1 || HIGH(TX_FIELD(i)) != told[i].high ||
+		    (told[i].cause == TX_EXPLICIT && fixture_record(r, i, 0xb0) != ip))
+			return false;
+	}
+	return true;
+}
+
+/* The cycles of the last transaction, which has committed, in the record of a load. */
+static bool commits_have_cycles(struct fixture *r)
+{
+	fixture_program_pebs(r, 0, EVENT_MEM_UOPS_RETIRED_ALL_LOADS, 0, 1);
+	fixture_start(r, BIT(0));
+	abort_for(r, TX_EXPLICIT);
+	rules_tx_begin(r, FALLBACK);
+	fixture_nops(r, 4);
+	rules_tx_end(r);
+	fixture_load(r, DATA);
+	fixture_load(r, DATA);
+	return fixture_records(r) == 1 && TX_FIELD(0) == 5;
+}
+
+static bool overflow_interrupts(struct fixture *r)
+{
+	fixture_program(r, 0, EVENT_INST_RETIRED_ANY_P, IA32_PERFEVTSEL_INT, 2);
+	fixture_start(r, BIT(0));
+	abort_for(r, TX_EXPLICIT);
+	return r->n_interrupts == 1 && fixture_get(r, MSR_IA32_PERF_GLOBAL_STATUS) & BIT(0);
+}
+
+static bool both_filters_hold(struct fixture *r)
+{
+	const u64 both = IA32_PERFEVTSEL_IN_TX | IA32_PERFEVTSEL_IN_TXCP;
+
+	if (counted(r, 2, both))
+		return false;
+	rules_tx_begin(r, FALLBACK);
+	fixture_nops(r, 4);
+	rules_tx_end(r);
+	return PMC(2) == 5;
+}
+
+/* IN_TXCP takes back what was counted in an abort of this cause. */
+static bool event_takes_back(struct fixture *r)
+{
+	fixture_program(r, 2, EVENT_INST_RETIRED_ANY_P, IA32_PERFEVTSEL_IN_TXCP, 0);
+	fixture_start(r, BIT(2));
+	abort_for(r, TX_EVENT);
+	return PMC(2) == 1;
+}
+
+/* ---- elided locks ---- */
+
+static void acquire(struct fixture *r, u64 lock)
+{
+	if (!model_in_tx(&r->m) && !model_tx_declines(&r->m, r->ip)) {
+		r->regs.rip = r->ip;
+		model_tx_elide(&r->m, &r->regs, r->ip, r->ip + 4);
+	}
+	if (model_in_tx(&r->m)) {
+		model_tx_access(&r->m, lock, 8, true);
+		model_tx_acquire(&r->m, lock, 8, r->ip, r->ip + 4);
+	}
+	fixture_poke(r, lock, 1);
+	fixture_store(r, lock);
+}
+
+static void release(struct fixture *r, u64 lock)
+{
+	model_tx_access(&r->m, lock, 8, true);
+	model_tx_release(&r->m, lock, 8);
+	fixture_poke(r, lock, 0);
+	fixture_store(r, lock);
+}
+
+/* An elision that ends well, and one that aborts in its inner lock, where: *at; 4 bytes after its
+ * first lock: *behind. */
+static void elide(struct fixture *r, u64 *at, u64 *behind)
+{
+	acquire(r, DATA);
+	release(r, DATA);
+	fixture_nops(r, 1);
+	*behind = r->ip + 4;
+	acquire(r, DATA);
+	acquire(r, DATA + 64);
+	*at = r->ip;
+	model_tx_abort(&r->m, TX_INSTRUCTION, 0, r->ip, 0);
+	fixture_poke(r, DATA, 0);
+}
+
+static bool elisions_are_counted(struct fixture *r)
+{
+	static const u32 events[4] = {
+		EVENT_HLE_RETIRED_START, EVENT_HLE_RETIRED_COMMIT, EVENT_HLE_RETIRED_ABORTED,
+		EVENT_RTM_RETIRED_ABORTED,
+	};
+	u64 at, behind;
+
+	for (unsigned i = 0; i < 4; i++)
+		fixture_program(r, i, events[i], 0, 0);
+	fixture_start(r, BITS(0, 3));
+	elide(r, &at, &behind);
+	return PMC(0) == 2 && PMC(1) == 1 && PMC(2) == 1 && PMC(3) == 0;
+}
+
+static bool elisions_are_recorded(struct fixture *r)
+{
+	u64 at, behind;
+
+	fixture_program_pebs(r, 1, EVENT_HLE_RETIRED_ABORTED, 0, 1);
+	fixture_start(r, BIT(1));
+	elide(r, &at, &behind);
+	elide(r, &at, &behind);
+	return fixture_records(r) == 1 && fixture_record(r, 0, 0x08) == behind &&
+	       fixture_record(r, 0, 0xb0) == at && HIGH(TX_FIELD(0)) == (BIT(32) | BIT(34));
+}
+
+static bool elisions_are_filtered(struct fixture *r)
+{
+	u64 at, behind;
+
+	fixture_program(r, 0, EVENT_MEM_UOPS_RETIRED_ALL_STORES, IA32_PERFEVTSEL_IN_TX, 0);
+	fixture_program(r, 2, EVENT_MEM_UOPS_RETIRED_ALL_STORES, IA32_PERFEVTSEL_IN_TXCP, 0);
+	fixture_start(r, BIT(0) | BIT(2));
+	elide(r, &at, &behind);
+	return PMC(0) == 4 && PMC(2) == 2;
+}
+
+static bool nested_abort_is_one(struct fixture *r)
+{
+	fixture_program(r, 0, EVENT_RTM_RETIRED_ABORTED, 0, 0);
+	fixture_start(r, BIT(0));
+	rules_tx_begin(r, FALLBACK);
+	rules_tx_begin(r, INNER);
+	model_tx_abort(&r->m, TX_EXPLICIT, 1, r->ip, 0);
+	return PMC(0) == 1;
+}
+
+static bool user_records_are_filtered(struct fixture *r)
+{
+	fixture_program_pebs(r, 0, EVENT_MEM_UOPS_RETIRED_ALL_LOADS, IA32_PERFEVTSEL_IN_TX, 2);
+	fixture_start(r, BIT(0));
+	r->cpl = 3;
+	loads(r, 5);
+	return fixture_records(r) == 0;
+}
+
+static bool record_ends_elision(struct fixture *r)
+{
+	fixture_program_pebs(r, 0, EVENT_MEM_UOPS_RETIRED_ALL_LOADS, 0, 1);
+	fixture_start(r, BIT(0));
+	acquire(r, DATA);
+	fixture_load(r, DATA);
+	fixture_load(r, DATA);
+	return !model_in_tx(&r->m) && fixture_records(r) == 1;
+}
+
+rule *const tx_rules[FAULT_COUNT] = {
+	[FAULT_TX_NESTED_ABORT_TWICE] = nested_abort_is_one,
+	[FAULT_TX_FILTER_USER_RECORDS] = user_records_are_filtered,
+	[FAULT_TX_ABORT_UNCOUNTED] = abort_is_recorded,
+	[FAULT_TX_COMMIT_ABORTS] = commits_are_no_aborts,
+	[FAULT_TX_RECORD_COMMITS] = record_ends_transaction,
+	[FAULT_TX_RECORD_LOST] = record_ends_transaction,
+	[FAULT_TX_MEMORY_KEPT] = stores_are_taken_back,
+	[FAULT_TX_INFORMATION_EMPTY] = abort_is_recorded,
+	[FAULT_TX_INFORMATION_STALE] = event_is_recorded,
+	[FAULT_TX_INFORMATION_SHIFTED] = abort_is_recorded,
+	[FAULT_TX_SAYS_HLE] = abort_is_recorded,
+	[FAULT_TX_CAUSE_EXCHANGED] = event_is_recorded,
+	[FAULT_TX_CAPACITY_MISSING] = capacity_is_recorded,
+	[FAULT_TX_RESERVED_SET] = abort_is_recorded,
+	[FAULT_TX_CYCLES_ZERO] = abort_is_recorded,
+	[FAULT_TX_STARTS_MISSED] = all_are_counted,
+	[FAULT_TX_COMMITS_MISSED] = all_are_counted,
+	[FAULT_TX_COMMITS_ALL] = all_are_counted,
+	[FAULT_TX_RIP_ABORTING] = goes_to_the_outermost,
+	[FAULT_TX_RIP_INNER] = goes_to_the_outermost,
+	[FAULT_TX_FILTER_IGNORED] = in_tx_is_inside,
+	[FAULT_TX_FILTER_INVERTED] = in_tx_is_inside,
+	[FAULT_TX_FILTER_PEBS] = filter_holds_for_records,
+	[FAULT_TX_CHECKPOINT_IGNORED] = in_txcp_takes_back,
+	[FAULT_TX_CHECKPOINT_ZERO] = in_txcp_takes_back,
+	[FAULT_TX_CHECKPOINT_ALL] = others_keep_theirs,
+	[FAULT_TX_CYCLES_OF_ABORTS] = commits_have_cycles,
+	[FAULT_TX_CYCLES_IN_ABORTS] = commits_have_cycles,
+	[FAULT_TX_READS_SAY_WRITES] = bits_are_exact,
+	[FAULT_TX_EVENTING_IP_LATE] = bits_are_exact,
+	[FAULT_TX_PMI_LOST] = overflow_interrupts,
+	[FAULT_TX_OVERFLOW_TAKEN_BACK] = overflow_interrupts,
+	[FAULT_TX_CHECKPOINT_DROPS_FILTER] = both_filters_hold,
+	[FAULT_TX_FILTER_DROPS_CHECKPOINT] = both_filters_hold,
+	[FAULT_TX_CHECKPOINT_EXPLICIT] = event_takes_back,
+	[FAULT_TX_CHECKPOINT_NO_EVENT] = event_takes_back,
+	[FAULT_HLE_STARTS_MISSED] = elisions_are_counted,
+	[FAULT_HLE_COMMITS_MISSED] = elisions_are_counted,
+	[FAULT_HLE_ABORT_UNCOUNTED] = elisions_are_counted,
+	[FAULT_HLE_COMMIT_ABORTS] = elisions_are_counted,
+	[FAULT_HLE_COUNTS_AS_RTM] = elisions_are_counted,
+	[FAULT_HLE_SAYS_RTM] = elisions_are_recorded,
+	[FAULT_HLE_RIP_ABORTING] = elisions_are_recorded,
+	[FAULT_HLE_RIP_INNER] = elisions_are_recorded,
+	[FAULT_HLE_FILTER_OUTSIDE] = elisions_are_filtered,
+	[FAULT_HLE_CHECKPOINT_IGNORED] = elisions_are_filtered,
+	[FAULT_HLE_RECORD_COMMITS] = record_ends_elision,
+#define FAULT_TX_BIT(token, bit, name, requirements, title, ...) \
+	[FAULT_##token##_NEVER] = (bit) == 32 ? elisions_are_recorded : bits_are_exact, \
+	[FAULT_##token##_ALWAYS] = (bit) == 33 ? elisions_are_recorded : bits_are_exact,
+#include "refpmu/faults/fault_tx_bit.def"
+};

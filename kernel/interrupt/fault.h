@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Faults that are expected, and the instructions that may raise them. Each *_try function
+ * executes one instruction which is listed in the exception table; an exception there resumes after
+ * it and is returned. An exception anywhere else ends the running test (kernel/interrupt/guard.h).
+ */
+#ifndef KERNEL_FAULT_H
+#define KERNEL_FAULT_H
+
+#include "spec/types.h"
+
+enum vector { VECTOR_DB = 1, VECTOR_NMI = 2, VECTOR_BP = 3, VECTOR_UD = 6, VECTOR_DF = 8,
+	      VECTOR_GP = 13, VECTOR_PF = 14, VECTOR_MC = 18 };
+
+/* Machine state as the entry stubs push it; handlers may change what IRETQ will restore. */
+struct trap_frame {
+	u64 r15, r14, r13, r12, r11, r10, r9, r8, rbp, rdi, rsi, rdx, rcx, rbx, rax;
+	u64 vector, error;		/* error is 0 for vectors without an error code */
+	u64 rip, cs, rflags, rsp, ss;	/* what the processor pushed */
+};
+
+struct fault {
+	bool raised;
+	u8 vector;
+	u32 error;
+	u64 rip, cr2;			/* cr2 is of VECTOR_PF only */
+};
+
+/* Any CPL 0 state. On a fault *value is left alone. */
+struct fault msr_try_read(u32 msr, u64 *value);
+struct fault msr_try_write(u32 msr, u64 value);
+/* The same value to each of `count` consecutive MSRs: the last fault, if any. */
+struct fault msr_try_write_row(u32 first, unsigned count, u64 value);
+struct fault rdpmc_try(u32 ecx, u64 *value);
+
+/* Known to succeed; a fault ends the test. */
+u64 msr_read(u32 msr);
+void msr_write(u32 msr, u64 value);
+u64 rdpmc(u32 ecx);
+
+#endif

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From a vector to its handler. In this order: the exception table, the guard's own NMI and
+ * INT, the vector's handler; without one the guard ends what was running. See "Interrupt and
+ * Exception Handling".
+ * A fault of the exception table inside an NMI handler ends in an IRETQ, which unblocks NMIs
+ * early ("Handling Multiple NMIs"): a second NMI before the handler's end would reuse its stack.
+ * NMI handlers should keep to instructions that succeed.
+ */
+#include "kernel/interrupt/apic.h"
+#include "kernel/output/console.h"
+#include "kernel/processor/cpu.h"
+#include "kernel/interrupt/descriptor.h"
+#include "kernel/interrupt/extable.h"
+#include "kernel/interrupt/guard.h"
+#include "kernel/interrupt/guard_internal.h"
+#include "kernel/interrupt/intr.h"
+#include "kernel/processor/percpu.h"
+#include "kernel/interrupt/trap.h"
+
+#define FIRST_INTERRUPT	32	/* vectors below are the processor's own */
+#define DRAIN_ROUNDS	64
+
+static struct {
+	struct intr_handlers handlers;
+	bool draining;
+} cpus[CPU_MAX];
+
+intr_handler intr_set_handler(u8 vector, intr_handler handler)
+{
+	intr_handler *place = &cpus[cpu_index()].handlers.of[vector];
+	intr_handler before = *place;
+
+	*place = handler;
+	return before;
+}
+
+void intr_save_handlers(struct intr_handlers *copy)
+{
+	*copy = cpus[cpu_index()].handlers;
+}
+
+void intr_restore_handlers(const struct intr_handlers *copy)
+{
+	cpus[cpu_index()].handlers = *copy;
+}
+
+void intr_drain(void)
+{
+	bool *draining = &cpus[cpu_index()].draining;
+
+	apic_eoi_all();		/* what is in service holds back its whole class */
+	*draining = true;
+	for (unsigned i = 0; i < DRAIN_ROUNDS && apic_highest_irr() >= APIC_FIRST_OWN_VECTOR; i++)
+		intr_window();
+	*draining = false;
+	apic_eoi_all();
+}
+
+static bool is_interrupt(const struct trap_frame *frame)
+{
+	return frame->vector >= FIRST_INTERRUPT || frame->vector == VECTOR_NMI;
+}
+
+/* An interrupt without a handler, or an unexpected exception. */
+static void unowned(struct trap_frame *frame, u64 cr2)
+{
+	u8 vector = (u8)frame->vector;
+
+	if (vector == VECTOR_SPURIOUS && !apic_isr(vector))
+		return;		/* "Spurious Interrupt": no EOI */
+	if (guard_is_running())
+		guard_end(is_interrupt(frame) ? GUARD_INTERRUPT : GUARD_EXCEPTION, frame, cr2);
+	if (!is_interrupt(frame))
+		guard_panic(frame, cr2);
+	console_line("# an interrupt outside any test was dropped");
+	if (vector != VECTOR_NMI && apic_isr(vector))
+		apic_eoi();
+}
+
+void trap_dispatch(struct trap_frame *frame)
+{
+	u8 vector = (u8)frame->vector;
+	u64 cr2 = cr2_read();
+	unsigned cpu;
+
+	if (extable_fix(frame, cr2))
+		return;
+	if (vector == VECTOR_NMI && guard_take_nmi(frame))
+		return;
+	if (vector == VECTOR_GUARD_ABORT && guard_is_running() && !apic_isr(vector))
+		guard_end(GUARD_ABORTED, frame, 0);
+	cpu = cpu_index();
+	if (cpus[cpu].draining && is_interrupt(frame)) {
+		if (vector != VECTOR_NMI && apic_isr(vector))
+			apic_eoi();
+		return;
+	}
+	if (cpus[cpu].handlers.of[vector])
+		cpus[cpu].handlers.of[vector](frame);
+	else
+		unowned(frame, cr2);
+}

@@ -1,0 +1,512 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One slot a processor, changed by one side at a time: the first processor turns IDLE into WORK
+ * and DONE into IDLE, the other one the rest. A sleeping processor is woken by VECTOR_IPI; STI
+ * holds that off until HLT has begun, so that no wake-up falls between looking and sleeping. One
+ * that sees its work before the interrupt waits for it: it must not arrive in what is measured. A
+ * wake-up without effect is sent again. No processor reads another one's clock: TSCs may differ by
+ * hours.
+ */
+#include "kernel/interrupt/apic.h"
+#include "kernel/processor/cpu.h"
+#include "kernel/processor/cpuid.h"
+#include "kernel/interrupt/fault.h"
+#include "kernel/interrupt/guard_internal.h"
+#include "kernel/interrupt/intr.h"
+#include "kernel/machine/machine.h"
+#include "kernel/machine/smp.h"
+#include "kernel/memory/stack.h"
+#include "kernel/machine/startup.h"
+#include "kernel/processor/time.h"
+#include "spec/msr.h"
+
+#define WAKE_US		100000	/* a wake-up that has no effect so long is sent again, */
+#define WAKES		50u	/* so often */
+#define LATE_US		100000	/* after its deadline a processor is ended by NMI */
+#define KICK_US		100000	/* and has so long to come out */
+#define KICKS		4u
+#define INIT_US		10000	/* "MP Initialization Protocol": INIT, 10 ms, SIPI, SIPI */
+#define STARTUP_US	200000
+#define STARTUPS	2u
+#define LOOK_US		3000000	/* how often a sleeper looks after the first processor */
+#define OVERDUE_US	3000000	/* after its second deadline */
+
+/* LEAVING: on its way back to the firmware. LEFT_OUT: it hasn't come in time, and isn't to. */
+enum state { AWAY, IDLE, WORK, DONE, LEAVE, LEAVING, LOST, LEFT_OUT };
+
+static struct slot {
+	volatile u32 state;
+	u32 apic_id;
+	struct topology topology;
+	void (*fn)(void *arg);
+	void *arg;
+	unsigned deadline_ms;
+	bool has_run, has_tsc_adjust;
+	u64 tsc_adjust;
+	volatile bool woken, asleep;
+	volatile bool begun;		/* what WORK asks for */
+	struct guard_watch first;	/* how it sees the first processor's guard */
+	volatile bool wake_first;	/* which sleeps until this is done */
+	struct guard_report report;
+} slots[CPU_MAX];
+
+static enum state state_of(unsigned cpu)
+{
+	return (enum state)__atomic_load_n(&slots[cpu].state, __ATOMIC_ACQUIRE);
+}
+
+static void set_state(unsigned cpu, enum state state)
+{
+	__atomic_store_n(&slots[cpu].state, (u32)state, __ATOMIC_RELEASE);
+}
+
+static void on_wake(struct trap_frame *frame)
+{
+	(void)frame;
+	slots[cpu_index()].woken = true;
+	apic_eoi();
+}
+
+/* false: it is in another state. */
+static bool change_state(unsigned cpu, enum state from, enum state to)
+{
+	u32 expected = (u32)from;
+
+	return __atomic_compare_exchange_n(&slots[cpu].state, &expected, (u32)to, false,
+					   __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+}
+
+static volatile unsigned starting;	/* the processor that is being started again */
+static unsigned lost;			/* the last that got lost; 0: none */
+static bool settling;			/* no processor is to wait at a barrier any more */
+
+static struct topology topology_read(void)
+{
+	const struct topology_cpuid cpuid = {
+		.htt = cpuid_get(CPUID_HTT),
+		.logical_processors = cpuid_get(CPUID_LOGICAL_PROCESSORS),
+		.initial_apic_id = cpuid_get(CPUID_INITIAL_APIC_ID),
+		.cores = cpuid_get(CPUID_CORES),
+		.level = {
+			{ cpuid_get(CPUID_LEVEL0_SHIFT), cpuid_get(CPUID_LEVEL0_PROCESSORS),
+			  cpuid_get(CPUID_LEVEL0_TYPE) },
+			{ cpuid_get(CPUID_LEVEL1_SHIFT), cpuid_get(CPUID_LEVEL1_PROCESSORS),
+			  cpuid_get(CPUID_LEVEL1_TYPE) },
+		},
+		.x2apic_id = cpuid_get(CPUID_X2APIC_ID),
+	};
+
+	return topology_of(&cpuid);
+}
+
+/* End what hangs there by an NMI, as long as it takes. false: nothing helps. */
+static bool kick(unsigned cpu)
+{
+	struct guard_watch watch = { .begun = false };
+
+	guard_is_overdue(&watch, cpu, 0);
+	for (unsigned i = 0; i < KICKS; i++) {
+		const struct guard_watch before = watch;
+
+		if (!guard_kick(cpu, slots[cpu].apic_id))
+			return true;
+		time_stall(KICK_US);
+		guard_is_overdue(&watch, cpu, 0);
+		if (watch.since != before.since)
+			return true;
+	}
+	return false;
+}
+
+/* The first one to see it tries an NMI, for a first processor without HPET, and ends the machine if
+ * that doesn't help; none of the others is needed any more. */
+static void look_after_first(unsigned cpu)
+{
+	static bool seen;
+
+	if (!guard_is_overdue(&slots[cpu].first, CPU_BOOT, OVERDUE_US) ||
+	    !slots[cpu].first.running || __atomic_exchange_n(&seen, true, __ATOMIC_ACQUIRE))
+		return;
+	if (!kick(CPU_BOOT))
+		guard_give_up();
+	__atomic_store_n(&seen, false, __ATOMIC_RELEASE);
+}
+
+static void on_look(struct trap_frame *frame)
+{
+	(void)frame;
+	apic_eoi();
+	look_after_first(cpu_index());
+	apic_timer_start(time_deadline(LOOK_US));
+}
+
+/* Interrupts are off before and after. */
+static void sleep(unsigned cpu)
+{
+	intr_set_handler(VECTOR_IPI, on_wake);
+	intr_set_handler(VECTOR_TIMER, on_look);
+	apic_timer_start(time_deadline(LOOK_US));
+	slots[cpu].woken = false;
+	slots[cpu].asleep = true;
+	while (state_of(cpu) == IDLE || !slots[cpu].woken)
+		__asm__ volatile("sti; hlt; cli" ::: "memory");
+	slots[cpu].woken = slots[cpu].asleep = false;
+	apic_timer_stop();
+}
+
+/* Done; nothing is asked for until the first processor has seen that. */
+static void fall_back(unsigned cpu)
+{
+	u64 again = time_deadline(0);
+
+	set_state(cpu, DONE);
+	while (state_of(cpu) == DONE) {
+		if (slots[cpu].wake_first && time_expired(again)) {
+			apic_ipi(slots[CPU_BOOT].apic_id, VECTOR_IPI);
+			again = time_deadline(WAKE_US);
+		}
+		look_after_first(cpu);
+	}
+}
+
+void smp_serve(unsigned cpu)
+{
+	struct slot *slot = &slots[cpu];
+
+	if (state_of(cpu) == LEFT_OUT)
+		return;
+	machine_borrow_cpu(cpu);
+	slot->apic_id = apic_id();
+	slot->topology = topology_read();
+	slot->has_tsc_adjust = cpuid_get(CPUID_TSC_ADJUST);
+	if (slot->has_tsc_adjust)
+		slot->tsc_adjust = msr_read(MSR_IA32_TSC_ADJUST);
+	if (!change_state(cpu, AWAY, IDLE)) {
+		machine_return_cpu();
+		return;
+	}
+	for (;;) {
+		sleep(cpu);
+		if (change_state(cpu, LEAVE, LEAVING))
+			break;
+		slot->begun = true;
+		slot->report = guard_run(slot->fn, slot->arg, slot->deadline_ms);
+		fall_back(cpu);
+	}
+	machine_return_cpu();
+	set_state(cpu, AWAY);
+}
+
+void smp_prepare(void)
+{
+	struct slot *first = &slots[CPU_BOOT];
+
+	first->apic_id = apic_id();
+	first->has_tsc_adjust = cpuid_get(CPUID_TSC_ADJUST);
+	if (first->has_tsc_adjust)
+		first->tsc_adjust = msr_read(MSR_IA32_TSC_ADJUST);
+}
+
+bool smp_leave_out(unsigned cpu)
+{
+	return change_state(cpu, AWAY, LEFT_OUT);
+}
+
+bool smp_tsc_adjust(unsigned cpu, u64 *value)
+{
+	*value = slots[cpu].tsc_adjust;
+	return slots[cpu].has_tsc_adjust;
+}
+
+bool smp_is_idle(unsigned cpu)
+{
+	return state_of(cpu) == IDLE;
+}
+
+bool smp_is_left_out(unsigned cpu)
+{
+	return state_of(cpu) == LEFT_OUT;
+}
+
+bool smp_is_lost(unsigned cpu)
+{
+	return state_of(cpu) == LOST;
+}
+
+static bool is_idle(void *arg)
+{
+	return smp_is_idle(*(unsigned *)arg);
+}
+
+bool smp_wait_idle(unsigned cpu, u64 us)
+{
+	return wait_until(is_idle, &cpu, us);
+}
+
+unsigned smp_count(void)
+{
+	unsigned count = 1;
+
+	for (unsigned i = 1; i < CPU_MAX; i++)
+		if (state_of(i) != AWAY && !smp_is_left_out(i))
+			count = i + 1;
+	return count;
+}
+
+unsigned smp_second(void)
+{
+	for (unsigned i = 1; i < CPU_MAX; i++)
+		if (smp_is_idle(i))
+			return i;
+	return 0;
+}
+
+static unsigned smp_find(bool same_core)
+{
+	struct topology first = topology_read();
+
+	for (unsigned i = 1; i < CPU_MAX; i++)
+		if (smp_is_idle(i) && topology_same_core(&first, &slots[i].topology) == same_core)
+			return i;
+	return 0;
+}
+
+unsigned smp_sibling(void)
+{
+	return smp_find(true);
+}
+
+unsigned smp_other_core(void)
+{
+	return smp_find(false);
+}
+
+bool smp_siblings_asleep(void)
+{
+	struct topology own = topology_read();
+	unsigned self = cpu_index();
+
+	for (unsigned i = 0; i < CPU_MAX; i++) {
+		bool ours = i == CPU_BOOT || smp_is_idle(i) || state_of(i) == WORK ||
+			    state_of(i) == DONE;
+
+		if (i != self && ours && !slots[i].asleep &&
+		    topology_same_core(&own, &slots[i].topology))
+			return false;
+	}
+	return true;
+}
+
+struct topology smp_topology(unsigned cpu)
+{
+	return cpu == CPU_BOOT ? topology_read() : slots[cpu].topology;
+}
+
+u32 smp_apic_id(unsigned cpu)
+{
+	return cpu == CPU_BOOT ? apic_id() : slots[cpu].apic_id;
+}
+
+bool smp_start(unsigned cpu, void (*fn)(void *arg), void *arg, unsigned deadline_ms)
+{
+	struct slot *slot = &slots[cpu];
+
+	if (!smp_is_idle(cpu))
+		return false;
+	slot->fn = fn;
+	slot->arg = arg;
+	slot->deadline_ms = deadline_ms;
+	slot->has_run = true;
+	slot->begun = false;
+	set_state(cpu, WORK);
+	apic_ipi(slot->apic_id, VECTOR_IPI);
+	return true;
+}
+
+static bool is_done(void *arg)
+{
+	return state_of(*(unsigned *)arg) == DONE;
+}
+
+static void on_timer(struct trap_frame *frame)
+{
+	(void)frame;
+	apic_eoi();
+}
+
+bool smp_run(unsigned cpu, void (*fn)(void *arg), void *arg, unsigned deadline_ms,
+	     struct guard_report *report)
+{
+	u64 deadline = time_deadline((u64)deadline_ms * 1000 + LATE_US);
+	struct slot *first = &slots[CPU_BOOT];
+
+	if (!smp_is_idle(cpu))
+		return false;
+	first->topology = topology_read();
+	first->woken = false;
+	slots[cpu].wake_first = true;
+	intr_set_handler(VECTOR_IPI, on_wake);
+	intr_set_handler(VECTOR_TIMER, on_timer);
+	smp_start(cpu, fn, arg, deadline_ms);
+	first->asleep = true;
+	while (!first->woken && !time_expired(deadline)) {
+		apic_timer_start(deadline);
+		__asm__ volatile("sti; hlt; cli" ::: "memory");
+	}
+	first->asleep = false;
+	apic_timer_stop();
+	slots[cpu].wake_first = false;
+	return smp_wait(cpu, report);
+}
+
+/* From kernel/machine/startup.asm, on the processor that an INIT has set back. Its guard's
+ * caller is still on the stack that the firmware gave it. */
+_Noreturn void smp_restarted(void);
+_Noreturn void smp_restarted(void)
+{
+	machine_resume_cpu(starting);
+	guard_restarted();
+	for (;;)		/* till the INIT that holds what is lost */
+		__asm__ volatile("cli; hlt");
+}
+
+/* End what runs there by INIT, and have the processor go on after it. */
+static bool restart(unsigned cpu)
+{
+	struct slot *slot = &slots[cpu];
+	bool done = false;
+
+	apic_init_ipi(slot->apic_id);
+	if (!startup_vector() || !slot->begun)
+		return false;
+	starting = cpu;
+	startup_stack = stack_top_of(cpu, STACK_GUARD);
+	time_stall(INIT_US);
+	for (unsigned i = 0; !done && i < STARTUPS; i++) {
+		apic_startup_ipi(slot->apic_id, startup_vector());
+		done = wait_until(is_done, &cpu, STARTUP_US);
+	}
+	if (!done)
+		apic_init_ipi(slot->apic_id);
+	return done;
+}
+
+static bool has_begun(void *arg)
+{
+	return slots[*(unsigned *)arg].begun;
+}
+
+static bool wait_for_begin(unsigned cpu)
+{
+	bool begun = wait_until(has_begun, &cpu, WAKE_US);
+
+	for (unsigned i = 1; !begun && i < WAKES; i++) {
+		apic_ipi(slots[cpu].apic_id, VECTOR_IPI);
+		begun = wait_until(has_begun, &cpu, WAKE_US);
+	}
+	return begun;
+}
+
+/* Till it is done, or has made no progress for as long as it may, and a little longer. */
+static bool wait_for_end(unsigned cpu)
+{
+	struct guard_watch watch = { .begun = false };
+
+	while (!is_done(&cpu)) {
+		if (guard_is_overdue(&watch, cpu, LATE_US))
+			return is_done(&cpu);
+		__asm__ volatile("pause");
+	}
+	return true;
+}
+
+bool smp_wait(unsigned cpu, struct guard_report *report)
+{
+	struct slot *slot = &slots[cpu];
+	bool done = is_done(&cpu) || (wait_for_begin(cpu) && wait_for_end(cpu));
+
+	if (!done && slot->begun) {
+		kick(cpu);
+		done = wait_until(is_done, &cpu, KICKS * KICK_US);
+	}
+	if (!done && !restart(cpu)) {
+		set_state(cpu, LOST);
+		lost = cpu;
+		return false;
+	}
+	*report = slot->report;
+	set_state(cpu, IDLE);
+	return true;
+}
+
+struct smp_settled smp_settle(void)
+{
+	struct smp_settled settled = { .lost = 0 };
+	struct guard_report report;
+
+	__atomic_store_n(&settling, true, __ATOMIC_RELEASE);
+	for (unsigned i = 1; i < CPU_MAX; i++) {
+		if (state_of(i) != WORK && state_of(i) != DONE)
+			continue;
+		if (!smp_wait(i, &report)) {
+			settled.lost = i;
+		} else if (!settled.failed && report.outcome != GUARD_DONE &&
+			   report.outcome != GUARD_ABORTED) {
+			settled.failed = i;
+			settled.report = report;
+		}
+	}
+	__atomic_store_n(&settling, false, __ATOMIC_RELEASE);
+	return settled;
+}
+
+bool smp_has_run(unsigned cpu)
+{
+	bool has_run = slots[cpu].has_run;
+
+	slots[cpu].has_run = false;
+	return has_run;
+}
+
+void smp_dismiss(void)
+{
+	for (unsigned i = 1; i < CPU_MAX; i++) {
+		if (smp_is_idle(i))
+			set_state(i, LEAVE);
+		if (state_of(i) == LEAVE)
+			apic_ipi(slots[i].apic_id, VECTOR_IPI);
+	}
+}
+
+unsigned smp_lost(void)
+{
+	return lost;
+}
+
+/* Is there a processor that won't come to any barrier again? A report is there before its processor
+ * is DONE. */
+static bool one_is_gone(void)
+{
+	if (__atomic_load_n(&settling, __ATOMIC_ACQUIRE))
+		return true;
+	for (unsigned i = 1; i < CPU_MAX; i++)
+		if (state_of(i) == DONE && slots[i].report.outcome != GUARD_DONE)
+			return true;
+	return false;
+}
+
+void smp_barrier_wait(struct smp_barrier *barrier)
+{
+	unsigned round = barrier->round;
+
+	if (__atomic_add_fetch(&barrier->waiting, 1, __ATOMIC_ACQ_REL) == barrier->count) {
+		barrier->waiting = 0;
+		__atomic_store_n(&barrier->round, round + 1, __ATOMIC_RELEASE);
+		return;
+	}
+	while (__atomic_load_n(&barrier->round, __ATOMIC_ACQUIRE) == round) {
+		if (one_is_gone())
+			guard_abort();
+		__asm__ volatile("pause");
+	}
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* Lines go to the serial line and to the screen; a serial line that is stuck loses the rest of
+ * the line, never time without bound. */
+#include "kernel/output/console.h"
+#include "kernel/output/fbcon.h"
+#include "kernel/output/serial.h"
+
+static bool serial_text(const char *text)
+{
+	for (; *text; text++)
+		if (!serial_put(*text))
+			return false;
+	return true;
+}
+
+static volatile bool bailed_out;
+
+void console_bail_out(void)
+{
+	bailed_out = true;
+}
+
+bool console_has_bailed_out(void)
+{
+	return bailed_out;
+}
+
+void console_line(const char *text)
+{
+	if (serial_text(text))
+		serial_text("\r\n");
+	fbcon_line(text);
+}

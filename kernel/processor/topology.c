@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * APIC ids are threads below cores below packages, each in a field of its own. Leaf 0BH names the
+ * fields' borders; without it they follow from how many ids leaf 1 and leaf 4 set aside, each
+ * rounded up to a power of two.
+ */
+#include "kernel/processor/topology.h"
+
+/* Level types of leaf 0BH. */
+enum { LEVEL_INVALID, LEVEL_SMT, LEVEL_CORE };
+
+/* Bits that are needed to number that many things. */
+static unsigned width_of(u32 count)
+{
+	unsigned bits = 0;
+
+	while (bits < 31 && (1u << bits) < count)
+		bits++;
+	return bits;
+}
+
+static struct topology split(u32 id, unsigned core_shift, unsigned package_shift)
+{
+	return (struct topology){
+		.apic_id = id,
+		.thread = id & ((1u << core_shift) - 1),
+		.core = id >> core_shift,
+		.package = id >> package_shift,
+	};
+}
+
+struct topology topology_of(const struct topology_cpuid *cpuid)
+{
+	u32 processors = cpuid->htt && cpuid->logical_processors ? cpuid->logical_processors : 1;
+	unsigned all = width_of(processors);
+	unsigned cores = width_of(cpuid->cores + 1);
+	unsigned core_shift = 0, package_shift = 0;
+
+	/* "If EBX = 0, the leaf isn't there." */
+	if (!cpuid->level[0].processors)
+		return split(cpuid->initial_apic_id, all > cores ? all - cores : 0, all);
+	for (unsigned i = 0; i < TOPOLOGY_LEVELS; i++) {
+		if (!cpuid->level[i].processors)
+			break;
+		if (cpuid->level[i].type == LEVEL_SMT)
+			core_shift = cpuid->level[i].shift;
+		if (cpuid->level[i].type == LEVEL_SMT || cpuid->level[i].type == LEVEL_CORE)
+			package_shift = cpuid->level[i].shift;
+	}
+	return split(cpuid->x2apic_id, core_shift, package_shift);
+}
