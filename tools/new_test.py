@@ -66,7 +66,7 @@ def main():
         refuse(f"no group '{group}'; known: {' '.join(sorted(home))}")
     if claim.count("_") + 1 < LEAST_WORDS:
         refuse(f"'{claim}' is no claim with a subject and a verb, as in "
-               "status_stays_until_it_is_cleared")
+               "status_bit_stays_until_software_clears_it")
     if len(name) > MOST_LETTERS:
         refuse(f"'{name}' has {len(name)} letters, more than {MOST_LETTERS}")
     if name in names:

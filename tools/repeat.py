@@ -22,7 +22,7 @@ import command
 import plan
 
 TESTS = "count.any_thread*,count.proc*,msr.each_proc*,pmi.a*_own_processor*,ds.each_proc*," \
-        "unc.every_core*,selftest.*"
+        "unc.uncore_interrupt_reaches_every_core*,selftest.*"
 
 
 def verdicts_of(jobs):

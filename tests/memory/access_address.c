@@ -16,8 +16,14 @@
 #define SPLIT_STORE	125u
 #define LINE		64u
 #define ROUNDS_MOST	20000u
+#define RECORDS_NEAR	2	/* of each shape, all at one address */
+#define RECORDS_FAR	4	/* of accesses that missed, each at one of several */
 #define CPL3_ROUNDS	4000u
 #define CPL3_TURNS	8u
+#define AT_ADDRESS	0x98	/* of a record: Data Linear Address, Latency */
+#define AT_LATENCY	0xa8
+#define LATENCY_LEAST	4u	/* "smallest detectable", core cycles */
+#define PROFILED	1u	/* the counter that makes data-address records here */
 
 static struct mem_sample_record records[MEM_SAMPLE_MOST];
 
@@ -58,7 +64,7 @@ static bool check_shape(struct test *t, struct test_claim claim, struct mem_samp
 	unsigned count;
 
 	lay_out(&h, s, store);
-	setup->wanted = 2;
+	setup->wanted = RECORDS_NEAR;
 	/* An event that misses these accesses says nothing of those of other tests. */
 	setup->most = ROUNDS_MOST;
 	count = mem_sample_take(setup, &h, records);
@@ -80,7 +86,7 @@ static void check_far(struct test *t, struct test_claim claim, struct mem_sample
 	if (!mem_sample_prepare(t, access, &h))
 		return;
 	cache_workload_shift(&h, ODD);
-	setup->wanted = 4;
+	setup->wanted = RECORDS_FAR;
 	count = mem_sample_take(setup, &h, records);
 	if (!mem_sample_enough(t, claim, &h, count, setup->wanted))
 		return;
@@ -123,7 +129,8 @@ static void check_user(struct test *t, struct test_claim claim,
 	for (unsigned i = 0; i < count; i++) {
 		const volatile u64 *field = ds_record(i);
 
-		right += field[0x98 / 8] == address && (!latency || field[0xa8 / 8] >= 4);
+		right += field[AT_ADDRESS / 8] == address &&
+			 (!latency || field[AT_LATENCY / 8] >= LATENCY_LEAST);
 	}
 	test_check_range(t, claim, count / 2 + 1, count, right, "of %u records of %s at CPL 3 with "
 			 "the address 0x%lx%s", count, w->name, address,
@@ -132,7 +139,17 @@ static void check_user(struct test *t, struct test_claim claim,
 
 /* ---- load latency ---- */
 
-TEST(ll, the_address_has_all_its_bits, REQS(LL_26),
+/*
+ * LL-26  The data linear address of a load-latency record must be the linear address of the target
+ *        of the load, segment base included.
+ *        SDM 18.8.1.2 Load Latency Performance Monitoring Facility
+ *
+ * Given  loads of 1, 8 and 16 bytes at odd addresses, across the end of a line and of a page,
+ *        below and above 4 GiB; all loads of one shape have one address
+ * When   IA32_PMC3 makes two records of each shape
+ * Then   the address at 98H of each record is that of the load, with all bits
+ */
+TEST(ll, latency_record_address_has_every_bit_of_any_load, REQS(LL_26),
      NEEDS(need_perfmon, need_pebs, need_load_latency))
 {
 	for (unsigned i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
@@ -143,7 +160,17 @@ TEST(ll, the_address_has_all_its_bits, REQS(LL_26),
 	}
 }
 
-TEST(ll, the_address_of_a_load_that_missed_is_no_lines, REQS(LL_26),
+/*
+ * LL-26  The data linear address of a load-latency record must be the linear address of the target
+ *        of the load, segment base included.
+ *        SDM 18.8.1.2 Load Latency Performance Monitoring Facility
+ *
+ * Given  loads 13 bytes after the beginning of a line, from memory, from the L2, from the L3, and
+ *        of a line that is on its way
+ * When   IA32_PMC3 makes four records of each
+ * Then   the address at 98H of each record is that of a load, not that of its line
+ */
+TEST(ll, latency_record_address_of_a_miss_is_not_that_of_its_line, REQS(LL_26),
      NEEDS(need_perfmon, need_pebs, need_load_latency))
 {
 	for (unsigned i = 0; i < sizeof(far_loads) / sizeof(far_loads[0]); i++) {
@@ -153,7 +180,21 @@ TEST(ll, the_address_of_a_load_that_missed_is_no_lines, REQS(LL_26),
 	}
 }
 
-TEST(ll, records_of_cpl_3_hold_latency_and_address, REQS(LL_01, LL_26),
+/*
+ * LL-01  The load-latency event (event 0BH, umask 10H on Nehalem and Westmere, CDH and 01H
+ *        afterwards) must make load-latency records.
+ *        SDM 18.8.1.2 Load Latency Performance Monitoring Facility (the printed 100H is event 0BH,
+ *        umask 10H with a digit lost); SDM 18.9.4.2 Load Latency Performance Monitoring Facility
+ * LL-26  The data linear address of a load-latency record must be the linear address of the target
+ *        of the load, segment base included.
+ *        SDM 18.8.1.2 Load Latency Performance Monitoring Facility
+ *
+ * Given  loads of one address at CPL 3, counted with USR and without OS
+ * When   IA32_PMC3 makes eight records
+ * Then   more than half of them hold that address at 98H, and a latency of at least 4 cycles at
+ *        A8H; the others may be of the few loads that enter and leave the workload
+ */
+TEST(ll, latency_records_of_cpl_3_hold_latency_and_address, REQS(LL_01, LL_26),
      NEEDS(need_perfmon, need_pebs, need_load_latency))
 {
 	struct mem_sample_setup setup = mem_sample_loads();
@@ -164,7 +205,19 @@ TEST(ll, records_of_cpl_3_hold_latency_and_address, REQS(LL_01, LL_26),
 
 /* ---- precise store ---- */
 
-TEST(ps, the_address_has_all_its_bits, REQS(PS_04, PS_03),
+/*
+ * PS-04  Offset 98H must hold the linear address of the store's destination.
+ *        SDM 18.9.4.3 Precise Store Facility, Table 18-34
+ * PS-03  The store recorded must be the next one that retires after the overflow.
+ *        SDM 18.9.4.3 Precise Store Facility
+ *
+ * Given  stores of 1, 8 and 16 bytes at odd addresses, across the end of a line and of a page,
+ *        below and above 4 GiB; all stores of one shape have one address
+ * When   IA32_PMC3 makes two precise-store records of each shape
+ * Then   there are such records, and the address at 98H of each is that of the store, with all
+ *        bits
+ */
+TEST(ps, precise_store_address_has_every_bit_of_any_store, REQS(PS_04, PS_03),
      NEEDS(need_perfmon, need_pebs, need_precise_store))
 {
 	for (unsigned i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
@@ -177,7 +230,15 @@ TEST(ps, the_address_has_all_its_bits, REQS(PS_04, PS_03),
 	}
 }
 
-TEST(ps, the_address_of_a_store_that_missed_is_no_lines, REQS(PS_04),
+/*
+ * PS-04  Offset 98H must hold the linear address of the store's destination.
+ *        SDM 18.9.4.3 Precise Store Facility, Table 18-34
+ *
+ * Given  stores 13 bytes after the beginning of a line that was just flushed
+ * When   IA32_PMC3 makes four precise-store records
+ * Then   the address at 98H of each is that of a store, not that of its line
+ */
+TEST(ps, precise_store_address_of_a_miss_is_not_that_of_its_line, REQS(PS_04),
      NEEDS(need_perfmon, need_pebs, need_precise_store))
 {
 	struct mem_sample_setup setup = mem_sample_stores();
@@ -185,7 +246,16 @@ TEST(ps, the_address_of_a_store_that_missed_is_no_lines, REQS(PS_04),
 	check_far(t, AT(PS_04), &setup, ACCESS_STORE_MISS);
 }
 
-TEST(ps, records_of_cpl_3_hold_the_address, REQS(PS_04),
+/*
+ * PS-04  Offset 98H must hold the linear address of the store's destination.
+ *        SDM 18.9.4.3 Precise Store Facility, Table 18-34
+ *
+ * Given  stores to one address at CPL 3, counted with USR and without OS
+ * When   IA32_PMC3 makes eight precise-store records
+ * Then   more than half of them hold that address at 98H; the others may be of the few stores that
+ *        enter and leave the workload
+ */
+TEST(ps, precise_store_records_of_cpl_3_hold_the_address, REQS(PS_04),
      NEEDS(need_perfmon, need_pebs, need_precise_store))
 {
 	struct mem_sample_setup setup = mem_sample_stores();
@@ -201,12 +271,22 @@ static bool profile(struct test *t, enum event_kind kind, struct mem_sample_setu
 
 	if (!HARNESS_CHECK(t, event_get(kind, EV_DLA, &event), "the event is in the table"))
 		return false;
-	*setup = (struct mem_sample_setup){ .counter = 1, .event = event.code,
-					.period = MEM_SAMPLE_PERIOD, .enable = pmc_one(1) };
+	*setup = (struct mem_sample_setup){ .counter = PROFILED, .event = event.code,
+					.period = MEM_SAMPLE_PERIOD,
+					.enable = pmc_one(PROFILED) };
 	return true;
 }
 
-TEST(dla, the_address_has_all_its_bits, REQS(DLA_02),
+/*
+ * DLA-02  Offset 98H must hold the linear address of the load, or of the destination of the store.
+ *         SDM 18.11.3 PEBS Data Address Profiling, Table 18-46
+ *
+ * Given  loads and stores of 1, 8 and 16 bytes at odd addresses, across the end of a line and of a
+ *        page, below and above 4 GiB; all accesses of one shape have one address
+ * When   IA32_PMC1 makes two records of each shape, of the event of loads and of that of stores
+ * Then   the address at 98H of each record is that of the access, with all bits
+ */
+TEST(dla, data_address_has_every_bit_of_any_access, REQS(DLA_02),
      NEEDS(need_perfmon, need_format2, need_data_address))
 {
 	struct mem_sample_setup loads, stores;
@@ -219,8 +299,19 @@ TEST(dla, the_address_has_all_its_bits, REQS(DLA_02),
 			return;
 }
 
-/* Which of the two lines it is told of isn't open: where the access begins. */
-TEST(dla, a_split_access_has_the_address_that_it_begins_at, REQS(DLA_10, DLA_02),
+/*
+ * DLA-10  Every event of Table 18-45 must yield a data address when PEBS is enabled for it.
+ *         SDM 18.11.3 PEBS Data Address Profiling, Table 18-45
+ * DLA-02  Offset 98H must hold the linear address of the load, or of the destination of the store.
+ *         SDM 18.11.3 PEBS Data Address Profiling, Table 18-46
+ *
+ * Given  loads and stores across the end of a line, within a page and across the end of one, below
+ *        and above 4 GiB
+ * When   IA32_PMC1 makes two records of each, of the events of split loads and of split stores
+ * Then   the address at 98H is that of the access's first byte; which of the two lines counts
+ *        isn't left open
+ */
+TEST(dla, split_access_record_holds_the_address_of_its_first_byte, REQS(DLA_10, DLA_02),
      NEEDS(need_perfmon, need_format2, need_data_address))
 {
 	struct mem_sample_setup loads, stores;
@@ -230,9 +321,8 @@ TEST(dla, a_split_access_has_the_address_that_it_begins_at, REQS(DLA_10, DLA_02)
 	for (unsigned i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
 		if (shapes[i].workload != &workload_split)
 			continue;
-		if (!check_shape(t, AT(DLA_10), &loads, &shapes[i], false) ||
-		    !check_shape(t, AT(DLA_10), &stores, &shapes[i], true) ||
-		    !check_shape(t, AT(DLA_02), &loads, &shapes[i], false))
+		if (!check_shape(t, AT(DLA_02, DLA_10), &loads, &shapes[i], false) ||
+		    !check_shape(t, AT(DLA_10), &stores, &shapes[i], true))
 			return;
 	}
 }
@@ -244,7 +334,18 @@ static const struct { enum event_kind kind; enum access access; } far_events[] =
 	{ EK_STLB_MISS_LOADS, ACCESS_PAGE_WALK }, { EK_STLB_MISS_STORES, ACCESS_STORE_PAGE_WALK },
 };
 
-TEST(dla, the_address_of_an_access_that_missed_is_no_lines, REQS(DLA_10, DLA_02),
+/*
+ * DLA-10  Every event of Table 18-45 must yield a data address when PEBS is enabled for it.
+ *         SDM 18.11.3 PEBS Data Address Profiling, Table 18-45
+ * DLA-02  Offset 98H must hold the linear address of the load, or of the destination of the store.
+ *         SDM 18.11.3 PEBS Data Address Profiling, Table 18-46
+ *
+ * Given  loads and stores 13 bytes after the beginning of a line, which hit the L2, hit the L3, go
+ *        to memory, find their line on its way, or need a page walk
+ * When   IA32_PMC1 makes four records of the event of Table 18-45 that is about them
+ * Then   the address at 98H of each record is that of an access, not that of its line
+ */
+TEST(dla, data_address_of_a_miss_is_not_that_of_its_line, REQS(DLA_10, DLA_02),
      NEEDS(need_perfmon, need_format2, need_data_address))
 {
 	for (unsigned i = 0; i < sizeof(far_events) / sizeof(far_events[0]); i++) {
@@ -258,7 +359,18 @@ TEST(dla, the_address_of_an_access_that_missed_is_no_lines, REQS(DLA_10, DLA_02)
 	}
 }
 
-TEST(dla, records_of_cpl_3_hold_the_address, REQS(DLA_02, DLA_06),
+/*
+ * DLA-02  Offset 98H must hold the linear address of the load, or of the destination of the store.
+ *         SDM 18.11.3 PEBS Data Address Profiling, Table 18-46
+ * DLA-06  Data address profiling must cover loads as well as stores.
+ *         SDM 18.11.3 PEBS Data Address Profiling
+ *
+ * Given  loads from one address, and stores to it, at CPL 3, counted with USR and without OS
+ * When   IA32_PMC1 makes eight records of loads, and eight of stores
+ * Then   more than half of them hold that address at 98H; the others may be of the few accesses
+ *        that enter and leave the workload
+ */
+TEST(dla, data_address_records_of_cpl_3_hold_the_address, REQS(DLA_02, DLA_06),
      NEEDS(need_perfmon, need_format2, need_data_address))
 {
 	struct mem_sample_setup loads, stores;

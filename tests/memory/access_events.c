@@ -12,6 +12,8 @@
 
 #define STLB_MISS	BIT(4)	/* of A0H: Tables 18-33 and 18-34 */
 #define DCU_HIT		BIT(0)	/* Table 18-46 */
+#define SPLIT_LOAD_END	64u	/* workload_split: the boundary that its load crosses */
+#define SPLIT_STORE_END	128u	/* and its store */
 #define CODE(source)	((source) & 0xf)
 #define CODE_IO		BIT(0xe)
 #define CODE_UNCACHEABLE BIT(0xf)
@@ -26,31 +28,62 @@ static bool has_code(const struct mem_sample_record *record, u64 codes)
 	return codes >> CODE(record->source) & 1;
 }
 
-/* "The load did not miss the STLB (hit the DTLB or STLB)": here it hits the STLB. */
-TEST(ll, a_translation_of_the_stlb_is_no_miss, REQS(LL_28),
+/*
+ * LL-28  Bit 4 of the data source must be 0 for a translation found in the DTLB or STLB, and 1
+ *        when the STLB missed.
+ *        SDM 18.9.4.2 Load Latency Performance Monitoring Facility, Table 18-33 Layout of Data
+ *        Source Field of Load Latency Record
+ *
+ * Given  loads whose translation the first-level TLB has lost and the second-level TLB, the STLB,
+ *        has
+ * When   IA32_PMC3 makes records of them
+ * Then   at A0H bit 4 is 0 in most of them: "the load did not miss the STLB (hit the DTLB or
+ *        STLB)"
+ * Control: bit 4 is 1 in most records of loads after INVLPG, which need a page walk
+ */
+TEST(ll, latency_record_of_an_stlb_hit_has_no_stlb_miss_bit, REQS(LL_28),
      NEEDS(need_perfmon, need_pebs, need_load_latency, need_stlb_lock))
 {
 	struct mem_sample_setup setup = mem_sample_loads();
 
-	mem_sample_check_most(t, AT(LL_28), &setup, ACCESS_PAGE_WALK, true, has_bit, STLB_MISS,
-			      "have bit 4");
+	mem_sample_check_most(t, CONTROL_AT(LL_28), &setup, ACCESS_PAGE_WALK, true, has_bit,
+			      STLB_MISS, "have bit 4");
 	mem_sample_check_most(t, AT(LL_28), &setup, ACCESS_STLB, false, has_bit, STLB_MISS,
 			      "have bit 4");
 }
 
-TEST(ps, a_translation_of_the_stlb_is_no_miss, REQS(PS_06),
+/*
+ * PS-06  Bit 4 of A0H must be 1 for a store that missed the STLB and 0 for one that didn't.
+ *        SDM 18.9.4.3 Precise Store Facility, Table 18-34
+ *
+ * Given  stores whose translation the first-level TLB has lost and the second-level TLB, the STLB,
+ *        has
+ * When   IA32_PMC3 makes precise-store records of them
+ * Then   at A0H bit 4 is 0 in most of them
+ * Control: bit 4 is 1 in most records of stores after INVLPG, which need a page walk
+ */
+TEST(ps, precise_store_record_of_an_stlb_hit_has_no_stlb_miss_bit, REQS(PS_06),
      NEEDS(need_perfmon, need_pebs, need_precise_store))
 {
 	struct mem_sample_setup setup = mem_sample_stores();
 
-	mem_sample_check_most(t, AT(PS_06), &setup, ACCESS_STORE_PAGE_WALK, true, has_bit,
+	mem_sample_check_most(t, CONTROL_AT(PS_06), &setup, ACCESS_STORE_PAGE_WALK, true, has_bit,
 			      STLB_MISS, "have bit 4");
 	mem_sample_check_most(t, AT(PS_06), &setup, ACCESS_STORE_STLB, false, has_bit, STLB_MISS,
 			      "have bit 4");
 }
 
-/* Which of the two codes a register in memory has isn't stated; it has none of a cache. */
-TEST(ll, a_load_of_a_device_register_has_a_code_of_its_own, REQS(LL_44),
+/*
+ * LL-44  A request of I/O must be reported with code 0EH.
+ *        SDM 18.8.1.2 Load Latency Performance Monitoring Facility, Table 18-24 Data Source
+ *        Encoding for Load Latency Record
+ *
+ * Given  loads of a register of the HPET, a device in memory
+ * When   IA32_PMC3 makes records of them
+ * Then   most have code 0EH (I/O) or 0FH (uncacheable) in bits 3:0 at A0H; which of the two isn't
+ *        stated, and no code of a cache is right
+ */
+TEST(ll, load_of_a_device_register_has_data_source_0eh_or_0fh, REQS(LL_44),
      NEEDS(need_perfmon, need_pebs, need_load_latency))
 {
 	struct mem_sample_setup setup = mem_sample_loads();
@@ -59,7 +92,16 @@ TEST(ll, a_load_of_a_device_register_has_a_code_of_its_own, REQS(LL_44),
 			      CODE_IO | CODE_UNCACHEABLE, "have code 0EH or 0FH");
 }
 
-TEST(ll, a_load_of_uncacheable_memory_is_code_15, REQS(LL_45),
+/*
+ * LL-45  A load from uncacheable memory must be reported with code 0FH.
+ *        SDM 18.8.1.2 Load Latency Performance Monitoring Facility, Table 18-24 Data Source
+ *        Encoding for Load Latency Record
+ *
+ * Given  loads of a page of memory that isn't cacheable
+ * When   IA32_PMC3 makes records of them
+ * Then   most have code 0FH in bits 3:0 at A0H
+ */
+TEST(ll, load_of_uncacheable_memory_has_data_source_0fh, REQS(LL_45),
      NEEDS(need_perfmon, need_pebs, need_load_latency))
 {
 	struct mem_sample_setup setup = mem_sample_loads();
@@ -70,6 +112,11 @@ TEST(ll, a_load_of_uncacheable_memory_is_code_15, REQS(LL_45),
 
 /* ------------------------------------------------------------------ counts of Table 18-45 */
 #define ROUNDS		64
+#define COUNTER		2u	/* which counts and records here */
+#define SLACK		(ROUNDS / 8)	/* of a count: interrupts, prefetchers */
+#define SLACK_LIKELY	(ROUNDS / 2 - 1)	/* where only most accesses miss */
+#define PAGE_ACCESSES	(2 * PAGES_SMALL)	/* two rounds of all pages of 4 KiB */
+#define PAGE_SLACK	(PAGE_ACCESSES / 8)
 
 /* Of the accesses of a round, how many an event counts: each, or none. */
 struct counted {
@@ -84,8 +131,9 @@ static bool setup_of(struct test *t, enum event_kind kind, struct mem_sample_set
 
 	if (!HARNESS_CHECK(t, event_get(kind, EV_DLA, &event), "the event is in the table"))
 		return false;
-	*setup = (struct mem_sample_setup){ .counter = 2, .event = event.code,
-					.period = MEM_SAMPLE_PERIOD, .enable = pmc_one(2) };
+	*setup = (struct mem_sample_setup){ .counter = COUNTER, .event = event.code,
+					.period = MEM_SAMPLE_PERIOD,
+					.enable = pmc_one(COUNTER) };
 	return true;
 }
 
@@ -110,7 +158,7 @@ static void check_count(struct test *t, struct test_claim claim, const struct co
 			const struct mem_sample_setup *setup, const struct cache_workload *h)
 {
 	u64 events = more_events(setup, h, ROUNDS);
-	u64 slack = is_likely_only(c->access) ? ROUNDS / 2 - 1 : ROUNDS / 8;
+	u64 slack = is_likely_only(c->access) ? SLACK_LIKELY : SLACK;
 
 	test_check_range(t, claim, c->each ? c->each * (ROUNDS - slack) : 0,
 			 c->each * ROUNDS + slack, events,
@@ -134,6 +182,16 @@ static void check_counts(struct test *t, struct test_claim claim, const struct c
 #define CHECK_COUNTS(t, claim, rows) \
 	check_counts((t), (claim), (rows), sizeof(rows) / sizeof((rows)[0]))
 
+/*
+ * DLA-13  An event of Table 18-45 must count each access that its name is about, locked or not, in
+ *         one page or in two, and no access of another kind.
+ *         SDM chapter 19: MEM_UOPS_RETIRED, MEM_LOAD_UOPS_RETIRED; Table 18-45
+ *
+ * Given  loads that hit the L1; loads of a line that is on its way, three of the four in each
+ *        round; loads from the L2 and from memory
+ * When   64 rounds more of each are counted
+ * Then   MEM_LOAD_UOPS_RETIRED.L1_HIT counts the first only, HIT_LFB the three of four only
+ */
 TEST(dla, l1_hit_and_hit_lfb_count_different_loads, REQS(DLA_13),
      NEEDS(need_perfmon, need_format2, need_data_address))
 {
@@ -147,7 +205,16 @@ TEST(dla, l1_hit_and_hit_lfb_count_different_loads, REQS(DLA_13),
 	CHECK_COUNTS(t, AT(DLA_13), rows);
 }
 
-TEST(dla, l1_miss_counts_all_that_l2_hit_counts_and_more, REQS(DLA_13),
+/*
+ * DLA-13  An event of Table 18-45 must count each access that its name is about, locked or not, in
+ *         one page or in two, and no access of another kind.
+ *         SDM chapter 19: MEM_UOPS_RETIRED, MEM_LOAD_UOPS_RETIRED; Table 18-45
+ *
+ * Given  loads that hit the L1, the L2 and the L3, and loads from memory
+ * When   64 rounds more of each are counted
+ * Then   the event of L1 misses counts all but the first, that of L2 hits the second only
+ */
+TEST(dla, l1_miss_counts_loads_of_l2_l3_and_memory_l2_hit_of_the_l2, REQS(DLA_13),
      NEEDS(need_perfmon, need_format2, need_data_address))
 {
 	static const struct counted rows[] = {
@@ -160,7 +227,17 @@ TEST(dla, l1_miss_counts_all_that_l2_hit_counts_and_more, REQS(DLA_13),
 	CHECK_COUNTS(t, AT(DLA_13), rows);
 }
 
-TEST(dla, l2_miss_counts_all_that_l3_hit_counts_and_more, REQS(DLA_13),
+/*
+ * DLA-13  An event of Table 18-45 must count each access that its name is about, locked or not, in
+ *         one page or in two, and no access of another kind.
+ *         SDM chapter 19: MEM_UOPS_RETIRED, MEM_LOAD_UOPS_RETIRED; Table 18-45
+ *
+ * Given  loads that hit the L2 and the L3, and loads from memory
+ * When   64 rounds more of each are counted
+ * Then   the event of L2 misses counts all but the first, that of L3 hits the second only, and
+ *        that of L3 misses the third only
+ */
+TEST(dla, l2_miss_counts_loads_of_l3_and_memory_l3_hit_of_the_l3, REQS(DLA_13),
      NEEDS(need_perfmon, need_format2, need_data_address))
 {
 	static const struct counted rows[] = {
@@ -173,7 +250,18 @@ TEST(dla, l2_miss_counts_all_that_l3_hit_counts_and_more, REQS(DLA_13),
 	CHECK_COUNTS(t, AT(DLA_13), rows);
 }
 
-TEST(dla, split_stlb_and_lock_events_count_their_accesses, REQS(DLA_13),
+/*
+ * DLA-13  An event of Table 18-45 must count each access that its name is about, locked or not, in
+ *         one page or in two, and no access of another kind.
+ *         SDM chapter 19: MEM_UOPS_RETIRED, MEM_LOAD_UOPS_RETIRED; Table 18-45
+ *
+ * Given  accesses across a line's end, accesses after INVLPG, locked ones with and without it, and
+ *        plain loads and stores of one line
+ * When   64 rounds more of each are counted by the events of split accesses, of STLB misses and of
+ *        locked loads
+ * Then   an event counts each access that it is about, one a round, and no plain one
+ */
+TEST(dla, split_stlb_and_lock_events_count_only_their_accesses, REQS(DLA_13),
      NEEDS(need_perfmon, need_format2, need_data_address))
 {
 	static const struct counted rows[] = {
@@ -189,8 +277,16 @@ TEST(dla, split_stlb_and_lock_events_count_their_accesses, REQS(DLA_13),
 	CHECK_COUNTS(t, AT(DLA_13), rows);
 }
 
-/* Both lines in one page, and each in a page of its own. */
-TEST(dla, split_accesses_count_across_pages_too, REQS(DLA_13),
+/*
+ * DLA-13  An event of Table 18-45 must count each access that its name is about, locked or not, in
+ *         one page or in two, and no access of another kind.
+ *         SDM chapter 19: MEM_UOPS_RETIRED, MEM_LOAD_UOPS_RETIRED; Table 18-45
+ *
+ * Given  a load, and a store, whose two lines are in different pages
+ * When   64 rounds more are counted by the events of split loads and of split stores
+ * Then   one event is counted a round
+ */
+TEST(dla, split_events_count_accesses_across_a_page_boundary, REQS(DLA_13),
      NEEDS(need_perfmon, need_format2, need_data_address), .under_every_fault = true)
 {
 	static const struct counted loads = { EK_SPLIT_LOADS, ACCESS_SPLIT, 1 };
@@ -200,18 +296,28 @@ TEST(dla, split_accesses_count_across_pages_too, REQS(DLA_13),
 
 	if (!setup_of(t, EK_SPLIT_LOADS, &setup) || !mem_sample_prepare(t, ACCESS_SPLIT, &h))
 		return;
-	h.at.memory = pages_get()->small + PAGE_SIZE - 64;
+	h.at.memory = pages_get()->small + PAGE_SIZE - SPLIT_LOAD_END;
 	h.name = "loads across a page's end";
 	check_count(t, AT(DLA_13), &loads, &setup, &h);
 	if (!setup_of(t, EK_SPLIT_STORES, &setup))
 		return;
-	h.at.memory = pages_get()->small + PAGE_SIZE - 128;
+	h.at.memory = pages_get()->small + PAGE_SIZE - SPLIT_STORE_END;
 	h.name = "stores across a page's end";
 	check_count(t, AT(DLA_13), &stores, &setup, &h);
 }
 
-/* A hit of the second-level TLB is no miss of it. Page walks are the control. */
-TEST(dla, translations_of_the_stlb_are_no_misses, REQS(DLA_13),
+/*
+ * DLA-13  An event of Table 18-45 must count each access that its name is about, locked or not, in
+ *         one page or in two, and no access of another kind.
+ *         SDM chapter 19: MEM_UOPS_RETIRED, MEM_LOAD_UOPS_RETIRED; Table 18-45
+ *
+ * Given  loads and stores whose translation the first-level TLB has lost and the second-level TLB,
+ *        the STLB, has
+ * When   one round more of all pages is counted by the events of STLB misses
+ * Then   at most one access in eight is counted
+ * Control: accesses after INVLPG, which need a page walk, are counted
+ */
+TEST(dla, stlb_miss_events_do_not_count_stlb_hits, REQS(DLA_13),
      NEEDS(need_perfmon, need_format2, need_data_address))
 {
 	static const struct counted walks[] = {
@@ -221,20 +327,28 @@ TEST(dla, translations_of_the_stlb_are_no_misses, REQS(DLA_13),
 	struct mem_sample_setup setup;
 	struct cache_workload h;
 
-	CHECK_COUNTS(t, AT(DLA_13), walks);
+	CHECK_COUNTS(t, CONTROL_AT(DLA_13), walks);
 	if (!setup_of(t, EK_STLB_MISS_LOADS, &setup) || !mem_sample_prepare(t, ACCESS_STLB, &h))
 		return;
-	CHECK_RANGE(t, DLA_13, 0, 2 * PAGES_SMALL / 8, more_events(&setup, &h, 2 * PAGES_SMALL),
-		    "events of %u %s", 2 * PAGES_SMALL, h.name);
+	CHECK_RANGE(t, DLA_13, 0, PAGE_SLACK, more_events(&setup, &h, PAGE_ACCESSES),
+		    "events of %u %s", PAGE_ACCESSES, h.name);
 	if (!setup_of(t, EK_STLB_MISS_STORES, &setup) ||
 	    !mem_sample_prepare(t, ACCESS_STORE_STLB, &h))
 		return;
-	CHECK_RANGE(t, DLA_13, 0, 2 * PAGES_SMALL / 8, more_events(&setup, &h, 2 * PAGES_SMALL),
-		    "events of %u %s", 2 * PAGES_SMALL, h.name);
+	CHECK_RANGE(t, DLA_13, 0, PAGE_SLACK, more_events(&setup, &h, PAGE_ACCESSES),
+		    "events of %u %s", PAGE_ACCESSES, h.name);
 }
 
-/* Table 18-46: a locked store whose line is near has hit as well. */
-TEST(dla, a_locked_store_that_hits_has_the_hit_bit, REQS(DLA_03),
+/*
+ * DLA-03  For the store events that Table 18-46 names, bit 0 of A0H must be 1 exactly when the
+ *         store hit the L1 data cache.
+ *         SDM 18.11.3 PEBS Data Address Profiling, Table 18-46
+ *
+ * Given  locked additions to one line, which is in the L1
+ * When   IA32_PMC2 makes records of the event of stores
+ * Then   most have bit 0 at A0H, as Table 18-46 says of a store that hit the L1
+ */
+TEST(dla, record_of_a_locked_store_that_hits_has_the_hit_bit, REQS(DLA_03),
      NEEDS(need_perfmon, need_format2, need_data_address), .under_every_fault = true)
 {
 	struct mem_sample_setup setup;

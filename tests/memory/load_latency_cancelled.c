@@ -62,7 +62,21 @@ static void arm(const struct mem_sample_setup *setup, u64 n)
 	pebs_enable(setup->enable);
 }
 
-TEST(ll, loads_that_fault_are_not_counted, REQS(LL_12, LL_09),
+/*
+ * LL-12  The event must count tagged retired loads only; a load that is cancelled must neither
+ *        count nor be recorded, and the next available load is tagged in its place.
+ *        SDM 18.9.4.2 Load Latency Performance Monitoring Facility
+ * LL-09  Only retired demand loads may be counted and recorded: no prefetches and no loads that
+ *        were given up.
+ *        SDM 18.8.1.2 Load Latency Performance Monitoring Facility
+ *
+ * Given  at CPL 3, rounds of a load that raises #PF and a load that retires, 96 of each in a
+ *        window
+ * When   the load latency event counts windows
+ * Then   each window has at most as many events as loads that retire
+ * Control: some of those are counted: "hardware tags the next available load"
+ */
+TEST(ll, load_latency_event_does_not_count_loads_that_fault, REQS(LL_12, LL_09),
      NEEDS(need_perfmon, need_pebs, need_load_latency))
 {
 	struct mem_sample_setup setup = mem_sample_loads();
@@ -80,22 +94,28 @@ TEST(ll, loads_that_fault_are_not_counted, REQS(LL_12, LL_09),
 				   probe->fault.vector))
 			break;
 		/* One load of a round retires, and each of them is tagged at most. */
-		CHECK_RANGE(t, LL_12, 0, ROUNDS + AROUND, now,
-			    "load latency events of %u loads that retire, %u that fault",
-			    ROUNDS, ROUNDS);
-		CHECK_RANGE(t, LL_09, 0, ROUNDS + AROUND, now,
+		CHECK_RANGE(t, IDS(LL_12, LL_09), 0, ROUNDS + AROUND, now,
 			    "load latency events of %u loads that retire, %u that fault",
 			    ROUNDS, ROUNDS);
 		counted += now;
 	}
 	mem_sample_off(&setup);
-	/* The control, and "hardware tags the next available load". */
-	CHECK_RANGE(t, LL_12, MEM_SAMPLE_RECORDS, ~0ULL, counted,
-		    "load latency events of loads that retire, each after one that faults, in %lu",
-		    windows * ROUNDS);
+	CONTROL_RANGE(t, LL_12, MEM_SAMPLE_RECORDS, ~0ULL, counted,
+		      "load latency events of loads that retire, each after one that faults, in "
+		      "%lu", windows * ROUNDS);
 }
 
-TEST(ll, loads_that_fault_are_not_in_records, REQS(LL_12),
+/*
+ * LL-12  The event must count tagged retired loads only; a load that is cancelled must neither
+ *        count nor be recorded, and the next available load is tagged in its place.
+ *        SDM 18.9.4.2 Load Latency Performance Monitoring Facility
+ *
+ * Given  at CPL 3, rounds of a load that raises #PF and a load that retires
+ * When   records are made
+ * Then   none has the address of the load that raised #PF
+ * Control: there are records, of loads that retire
+ */
+TEST(ll, latency_record_is_never_of_a_load_that_faults, REQS(LL_12),
      NEEDS(need_perfmon, need_pebs, need_load_latency))
 {
 	struct mem_sample_setup setup = mem_sample_loads();
@@ -110,8 +130,7 @@ TEST(ll, loads_that_fault_are_not_in_records, REQS(LL_12),
 		count_window(&setup, probe);
 	mem_sample_off(&setup);
 	count = ds_records();
-	/* The control: loads that retire beside them are recorded. */
-	CHECK_RANGE(t, LL_12, 1, MEM_SAMPLE_MOST, count, "records of %u windows", windows);
+	CONTROL_RANGE(t, LL_12, 1, MEM_SAMPLE_MOST, count, "records of %u windows", windows);
 	for (unsigned i = 0; i < count; i++) {
 		const u8 *record = ds_record(i);
 		u64 address;

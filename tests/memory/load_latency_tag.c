@@ -12,12 +12,26 @@
 #define CODES_MEMORY	(BIT(0x0) | BIT(0xa) | BIT(0xb) | BIT(0xc) | BIT(0xd))	/* Table 18-24 */
 #define CODE_L1		BIT(0x1)
 #define OFFSET_TX_ABORT	0xb8
+#define STRAY_SOURCES	5	/* one in so many near loads may have lost its line */
+#define STRAY_MARKS	4	/* one in so many records may be of another load */
+#define LATENCY_LEAST	4u	/* "smallest detectable", core cycles */
+#define RECORDS_ENOUGH	2
 #define PRINTED_EXAMPLE	0x0000000100000001ULL	/* "for example ... on counter IA32_PMC0" */
 
 static struct mem_sample_record records[MEM_SAMPLE_MOST];
 
-/* Near loads hit the L1, the far one is served by memory. */
-TEST(ll, the_data_source_goes_with_the_address, REQS(LL_11),
+/*
+ * LL-11  Latency, address and data source of a record must be those of the last tagged load that
+ *        retired before the assist.
+ *        SDM 18.8.1.2 Load Latency Performance Monitoring Facility
+ *
+ * Given  each round has loads of two near addresses, which hit the L1, and of a far line that was
+ *        just flushed
+ * When   32 records are made
+ * Then   at least 4 of 5 are near with code 01H, or far with a code of memory, in bits 3:0 at A0H
+ * Control: there are records of both kinds, else the test is INCONCLUSIVE
+ */
+TEST(ll, data_source_and_address_of_a_record_are_of_the_same_load, REQS(LL_11),
      NEEDS(need_perfmon, need_pebs, need_load_latency))
 {
 	struct mem_sample_setup setup = mem_sample_loads();
@@ -38,7 +52,7 @@ TEST(ll, the_data_source_goes_with_the_address, REQS(LL_11),
 		test_inconclusive(t, "%u records of near loads, %u of far ones", count - far, far);
 		return;
 	}
-	CHECK_RANGE(t, LL_11, count - count / 5, count, right,
+	CHECK_RANGE(t, LL_11, count - count / STRAY_SOURCES, count, right,
 		    "of %u records, near with code 01H or far with a code of memory", count);
 }
 
@@ -50,10 +64,18 @@ static u64 mark_address(int mark)
 #define RUNS_MOST	4000	/* of 16 marked loads each */
 
 /*
- * Where the event counts tagged loads only, the load that starts the assist is the last tagged
- * one; EventingIP, or R/EIP after it, names it, and each marked load has an address of its own.
+ * LL-11  Latency, address and data source of a record must be those of the last tagged load that
+ *        retired before the assist.
+ *        SDM 18.8.1.2 Load Latency Performance Monitoring Facility
+ *
+ * Given  16 marked loads, each with an address of its own, where the event counts tagged loads
+ *        only: the load that overflows the counter is the last tagged one; SKIP where it counts
+ *        all loads
+ * When   64 records are made
+ * Then   at least 3 of 4 records whose EventingIP, or else R/EIP, names a marked load have that
+ *        load's address
  */
-TEST(ll, the_record_is_of_the_last_tagged_load, REQS(LL_11),
+TEST(ll, latency_record_is_of_the_last_tagged_load, REQS(LL_11),
      NEEDS(need_perfmon, need_pebs, need_load_latency))
 {
 	const struct workload *w = &workload_sample;
@@ -87,12 +109,22 @@ TEST(ll, the_record_is_of_the_last_tagged_load, REQS(LL_11),
 		test_inconclusive(t, "%u records, none of a marked load", ds_records());
 		return;
 	}
-	CHECK_RANGE(t, LL_11, marked - marked / 4, marked, right,
+	CHECK_RANGE(t, LL_11, marked - marked / STRAY_MARKS, marked, right,
 		    "of %u records of marked loads, with the address of that load", marked);
 }
 
-/* The page's own example. */
-TEST(ll, the_printed_value_enables_it_on_pmc0, REQS(LL_02, LL_26),
+/*
+ * LL-02  Both the PEBS enable bit and the load-latency enable bit of a counter must be set for
+ *        load-latency records; the load-latency bit alone must cause none.
+ * LL-26  The data linear address of a load-latency record must be the linear address of the target
+ *        of the load, segment base included.
+ *        SDM 18.8.1.2 Load Latency Performance Monitoring Facility
+ *
+ * Given  IA32_PEBS_ENABLE (3F1H) holds 1_00000001H, the page's own example for IA32_PMC0
+ * When   IA32_PMC0 makes two records of loads from one address
+ * Then   each has that address at 98H, and a latency of at least 4 cycles
+ */
+TEST(ll, printed_pebs_enable_value_enables_latency_on_pmc0, REQS(LL_02, LL_26),
      NEEDS(need_perfmon, need_pebs, need_load_latency))
 {
 	struct mem_sample_setup setup = mem_sample_loads();
@@ -101,11 +133,11 @@ TEST(ll, the_printed_value_enables_it_on_pmc0, REQS(LL_02, LL_26),
 
 	setup.counter = 0;
 	setup.enable.bits = PRINTED_EXAMPLE;
-	setup.wanted = 2;
+	setup.wanted = RECORDS_ENOUGH;
 	if (!mem_sample_collect(t, AT(LL_02), &setup, ACCESS_L1, &h, records, &count))
 		return;
 	for (unsigned i = 0; i < count; i++) {
-		CHECK_RANGE(t, LL_02, 4, ~0ULL, records[i].latency,
+		CHECK_RANGE(t, LL_02, LATENCY_LEAST, ~0ULL, records[i].latency,
 			    "latency of record %u of IA32_PMC0, 3F1H = 0x%lx", i,
 			    setup.enable.bits);
 		CHECK_EQ(t, LL_26, h.first, records[i].address,
@@ -113,8 +145,15 @@ TEST(ll, the_printed_value_enables_it_on_pmc0, REQS(LL_02, LL_26),
 	}
 }
 
-/* Table 18-44: B8H is about transactions, and there was none. */
-TEST(ll, the_transaction_field_of_a_record_is_empty, REQS(REC_14),
+/*
+ * REC-14  A field that is reserved, or not defined for the event, must be overwritten with zero.
+ *         SDM 18.8.1.1 Processor Event Based Sampling (PEBS), Table 18-23; Table 18-44
+ *
+ * Given  loads from memory, no transaction; Table 18-44: B8H is about transactions
+ * When   records are made
+ * Then   B8H is 0, but for the bits that may tell of an earlier transaction
+ */
+TEST(ll, latency_record_outside_a_transaction_has_no_abort_bits, REQS(REC_14),
      NEEDS(need_perfmon, need_format2, need_load_latency))
 {
 	struct mem_sample_setup setup = mem_sample_loads();
@@ -131,8 +170,17 @@ TEST(ll, the_transaction_field_of_a_record_is_empty, REQS(REC_14),
 
 #define CHAIN		400	/* loads, each of which waits for the one before */
 
-/* "In core cycles": a window can't be shorter than the loads in it that wait for each other. */
-TEST(ll, a_chain_of_loads_takes_the_cycles_of_its_latencies, REQS(LL_07),
+/*
+ * LL-07  The latency must be measured in core cycles: loads of which each waits for the one before
+ *        can't take fewer core cycles than their latencies are.
+ *        SDM 18.8.1.2 Load Latency Performance Monitoring Facility
+ *
+ * Given  400 loads from memory, each of which waits for the one before; the least latency of such
+ *        loads is known from records
+ * When   IA32_PMC0 counts unhalted core cycles over them
+ * Then   there are at least 400 times that latency: it can't be in a smaller unit than core cycles
+ */
+TEST(ll, latency_is_in_core_cycles, REQS(LL_07),
      NEEDS(need_perfmon, need_pebs, need_load_latency, need_cycles))
 {
 	struct mem_sample_setup setup = mem_sample_loads();

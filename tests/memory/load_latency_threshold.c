@@ -10,6 +10,8 @@
 
 #define WINDOW		1024	/* loads of a window that is counted */
 #define LOADS_WANTED	512	/* slow ones, where all are counted */
+#define QUICK		50	/* cycles: more than an L1 hit takes, less than memory */
+#define SLACK		(LOADS_WANTED / 8)	/* loads that a cache had all the same */
 #define BYTE		0xffu	/* thresholds around a byte: with other bits than the usual ones */
 
 static struct mem_sample_record records[MEM_SAMPLE_MOST];
@@ -52,14 +54,23 @@ static bool check_eligible(struct test *t, const struct cache_workload *h, u64 t
 	return true;
 }
 
-/* Below what this machine's slow loads take, each load is eligible: 50 first, then half of it, and
- * all but one cycle. */
-TEST(ll, slow_loads_exceed_thresholds_above_3, REQS(LL_05, LL_24),
+/*
+ * LL-05  Loads with a latency greater than the programmed threshold, whichever it is, must be
+ *        eligible for counting and recording, and no others.
+ * LL-24  The counter itself must count loads above the threshold, from Sandy Bridge on the tagged
+ *        ones of them, and no others.
+ *        SDM 18.8.1.2 Load Latency Performance Monitoring Facility
+ *
+ * Given  loads of a flushed line, whose least latency on this machine is known from records
+ * When   thresholds of 50, half of that latency, and one below it are set
+ * Then   such loads count, and are recorded with latencies greater than the threshold
+ */
+TEST(ll, loads_slower_than_the_threshold_count_and_are_recorded, REQS(LL_05, LL_24),
      NEEDS(need_perfmon, need_pebs, need_load_latency))
 {
 	struct cache_workload h;
 	u64 least = least_latency(t, AT(LL_05), ACCESS_MEMORY, &h);
-	const u64 thresholds[] = { 50, least / 2, least - 1 };
+	const u64 thresholds[] = { QUICK, least / 2, least - 1 };
 
 	if (!least)
 		return;
@@ -74,9 +85,19 @@ static const enum access slow[] = {
 	ACCESS_SLOW, ACCESS_DEVICE, ACCESS_UNCACHEABLE, ACCESS_MEMORY,
 };
 
-/* Where some load of this machine takes more than 256 cycles: a latency has more bits than eight,
- * and so has a threshold. */
-TEST(ll, slow_loads_exceed_a_threshold_of_256, REQS(LL_05, LL_24),
+/*
+ * LL-05  Loads with a latency greater than the programmed threshold, whichever it is, must be
+ *        eligible for counting and recording, and no others.
+ * LL-24  The counter itself must count loads above the threshold, from Sandy Bridge on the tagged
+ *        ones of them, and no others.
+ *        SDM 18.8.1.2 Load Latency Performance Monitoring Facility
+ *
+ * Given  a load of this machine that takes more than 256 cycles: a split one from memory, of a
+ *        device, uncacheable or of a flushed line; INCONCLUSIVE where there is none
+ * When   thresholds of 255 and 256 are set: a latency, and a threshold, have more than eight bits
+ * Then   such loads count, and are recorded with latencies greater than the threshold
+ */
+TEST(ll, loads_slower_than_256_cycles_pass_thresholds_255_and_256, REQS(LL_05, LL_24),
      NEEDS(need_perfmon, need_pebs, need_load_latency))
 {
 	struct cache_workload h = { .name = "no load" };
@@ -99,9 +120,20 @@ TEST(ll, slow_loads_exceed_a_threshold_of_256, REQS(LL_05, LL_24),
 	check_eligible(t, &h, BYTE + 1);
 }
 
-/* Loads of one line, which no threshold here lets through, before and after those that it does:
- * each bit of the threshold counts, and the one written last. */
-TEST(ll, quick_loads_are_below_thresholds_above_255, REQS(LL_05, LL_24),
+/*
+ * LL-05  Loads with a latency greater than the programmed threshold, whichever it is, must be
+ *        eligible for counting and recording, and no others.
+ * LL-24  The counter itself must count loads above the threshold, from Sandy Bridge on the tagged
+ *        ones of them, and no others.
+ *        SDM 18.8.1.2 Load Latency Performance Monitoring Facility
+ *
+ * Given  loads of one line, which hit the L1
+ * When   the load latency event counts them with thresholds of 255, 256, 1000H and 8003H: each bit
+ *        of the threshold counts
+ * Then   it counts none
+ * Control: before each, as many are counted with the threshold 3; the value written last holds
+ */
+TEST(ll, l1_hits_do_not_count_with_thresholds_of_255_or_more, REQS(LL_05, LL_24),
      NEEDS(need_perfmon, need_pebs, need_load_latency))
 {
 	static const u64 thresholds[] = { BYTE, BYTE + 1, 0x1000, 0x8003 };
@@ -116,20 +148,26 @@ TEST(ll, quick_loads_are_below_thresholds_above_255, REQS(LL_05, LL_24),
 		while (!(some = mem_sample_count(&setup, &h, n)) &&
 		       (n *= 8) <= MEM_SAMPLE_ROUNDS_MOST)
 			;
-		if (!CHECK_RANGE(t, LL_24, 1, ~0ULL, some, "events with a threshold of 3"))
+		if (!CONTROL_RANGE(t, LL_24, 1, ~0ULL, some, "events with a threshold of 3"))
 			return;
 		setup.threshold = thresholds[i];
 		none = mem_sample_count_least(&setup, &h, n);
-		CHECK_EQ(t, LL_05, 0, none, "events of %lu loads of one line, threshold 0x%lx", n,
-			 setup.threshold);
-		CHECK_EQ(t, LL_24, 0, none, "events of %lu loads of one line, threshold 0x%lx", n,
-			 setup.threshold);
+		CHECK_EQ(t, IDS(LL_05, LL_24), 0, none,
+			 "events of %lu loads of one line, threshold 0x%lx", n, setup.threshold);
 	}
 }
 
-/* "IA32_PMCx will accumulate event counts for architecturally visible loads which exceed the
- * programmed latency threshold": on a processor that doesn't count tagged loads only, all. */
-TEST(ll, every_load_above_the_threshold_counts, REQS(LL_46),
+/*
+ * LL-46  The counter must count every load above the threshold: nothing there speaks of tagged
+ *        loads alone.
+ *        SDM 18.8.1.2 Load Latency Performance Monitoring Facility
+ *
+ * Given  512 loads of a flushed line, and half of their least latency as the threshold; SKIP where
+ *        the event counts tagged loads only
+ * When   the load latency event counts them
+ * Then   it counts 512, give or take an eighth
+ */
+TEST(ll, load_latency_event_counts_every_load_above_the_threshold, REQS(LL_46),
      NEEDS(need_perfmon, need_pebs, need_load_latency))
 {
 	struct mem_sample_setup setup = mem_sample_loads();
@@ -146,14 +184,22 @@ TEST(ll, every_load_above_the_threshold_counts, REQS(LL_46),
 		return;
 	setup.threshold = least / 2;
 	events = mem_sample_count_least(&setup, &h, LOADS_WANTED);
-	CHECK_RANGE(t, LL_46, LOADS_WANTED - LOADS_WANTED / 8, LOADS_WANTED + LOADS_WANTED / 8,
-		    events, "events of %u %s, threshold %lu", LOADS_WANTED, h.name,
+	CHECK_RANGE(t, LL_46, LOADS_WANTED - SLACK, LOADS_WANTED + SLACK, events,
+		     "events of %u %s, threshold %lu", LOADS_WANTED, h.name,
 		    setup.threshold);
 }
 
-/* "Load operations are randomly selected by hardware and tagged", "MEM_TRANS_RETIRED ... counts
- * only tagged retired loads": some of many, and not all. */
-TEST(ll, the_event_counts_tagged_loads_only, REQS(LL_12),
+/*
+ * LL-12  The event must count tagged retired loads only; a load that is cancelled must neither
+ *        count nor be recorded, and the next available load is tagged in its place.
+ *        SDM 18.9.4.2 Load Latency Performance Monitoring Facility
+ *
+ * Given  loads of one line, on a processor of which the page says: "randomly selected by hardware
+ *        and tagged", "counts only tagged retired loads"; SKIP on others
+ * When   the load latency event counts them with the threshold 3
+ * Then   it counts some, and not all
+ */
+TEST(ll, load_latency_event_counts_only_tagged_loads, REQS(LL_12),
      NEEDS(need_perfmon, need_pebs, need_load_latency))
 {
 	struct mem_sample_setup setup = mem_sample_loads();
@@ -176,9 +222,16 @@ TEST(ll, the_event_counts_tagged_loads_only, REQS(LL_12),
 #define STEPS_MOST	20000
 #define OTHERS		8	/* loads of a window that aren't the workload's, at most */
 
-/* "The SAV controls the number of tagged loads ... that will be written": right after a record a
- * whole period lies ahead, less what the last few loads of the window have counted. */
-TEST(ll, a_record_is_followed_by_a_whole_period, REQS(LL_25),
+/*
+ * LL-25  The reset value must govern the number of records: one for each time that the counter
+ *        overflows, with the whole period of the reset value between two.
+ *        SDM 18.8.1.2 Load Latency Performance Monitoring Facility
+ *
+ * Given  reset values of -64 and -1000; loads run eight at a time
+ * When   the counter is read right after its first record
+ * Then   it holds its reset value, plus at most what the last 16 loads can add
+ */
+TEST(ll, latency_counter_restarts_from_its_reset_value, REQS(LL_25),
      NEEDS(need_perfmon, need_pebs, need_load_latency), .under_every_fault = true)
 {
 	static const u64 periods[] = { 64, 1000 };

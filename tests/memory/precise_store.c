@@ -14,10 +14,26 @@
 #define STLB_MISS	BIT(4)
 #define LOCKED		BIT(5)
 #define RESERVED	(BITS(1, 3) | BITS(6, 63))
+#define AT_RIP		0x08	/* of a record: R/EIP, Data Linear Address */
+#define AT_ADDRESS	0x98
+#define RECORDS_FEW	3	/* of each kind, where each record decides */
 
 static struct mem_sample_record records[MEM_SAMPLE_MOST];
 
-TEST(ps, records_hold_the_address_of_the_store, REQS(PS_02, PS_04, PS_09, REC_14),
+/*
+ * PS-02   Both bit 3 and bit 63 of IA32_PEBS_ENABLE must be set for precise store.
+ *         SDM 18.9.4.3 Precise Store Facility
+ * PS-04   Offset 98H must hold the linear address of the store's destination.
+ * PS-09   Offset A8H must be 0 in a precise-store record.
+ *         SDM 18.9.4.3 Precise Store Facility, Table 18-34
+ * REC-14  A field that is reserved, or not defined for the event, must be overwritten with zero.
+ *         SDM 18.8.1.1 Processor Event Based Sampling (PEBS), Table 18-23; Table 18-44
+ *
+ * Given  stores to one address
+ * When   IA32_PMC3 makes precise-store records
+ * Then   each has that address at 98H, and 0 at A8H, a field that is for loads
+ */
+TEST(ps, precise_store_record_holds_the_address_and_no_latency, REQS(PS_02, PS_04, PS_09, REC_14),
      NEEDS(need_perfmon, need_pebs, need_precise_store))
 {
 	struct mem_sample_setup setup = mem_sample_stores();
@@ -29,12 +45,19 @@ TEST(ps, records_hold_the_address_of_the_store, REQS(PS_02, PS_04, PS_09, REC_14
 	for (unsigned i = 0; i < count; i++) {
 		CHECK_EQ(t, PS_04, h.first, records[i].address,
 			 "address of record %u, all stores to one", i);
-		CHECK_EQ(t, PS_09, 0, records[i].latency, "A8H of record %u", i);
-		CHECK_EQ(t, REC_14, 0, records[i].latency, "A8H of record %u", i);
+		CHECK_EQ(t, IDS(PS_09, REC_14), 0, records[i].latency, "A8H of record %u", i);
 	}
 }
 
-TEST(ps, the_address_is_the_stores_linear_one, REQS(PS_04),
+/*
+ * PS-04  Offset 98H must hold the linear address of the store's destination.
+ *        SDM 18.9.4.3 Precise Store Facility, Table 18-34
+ *
+ * Given  stores by each form of an operand: with a segment base, and after an index
+ * When   IA32_PMC3 makes a precise-store record of each
+ * Then   the address at 98H is the linear one: segment base plus effective address
+ */
+TEST(ps, precise_store_address_is_linear_for_each_operand_form, REQS(PS_04),
      NEEDS(need_perfmon, need_pebs, need_precise_store))
 {
 	struct mem_sample_setup setup = mem_sample_stores();
@@ -43,15 +66,26 @@ TEST(ps, the_address_is_the_stores_linear_one, REQS(PS_04),
 					  addressing_mode_of_store, records);
 }
 
-/* With what a control has shown to be plenty of stores, other enables capture none. */
-TEST(ps, both_enables_are_needed, REQS(PS_02, PS_11),
+/*
+ * PS-02  Both bit 3 and bit 63 of IA32_PEBS_ENABLE must be set for precise store.
+ * PS-11  Without its PEBS enable bit precise store must write no record.
+ *        SDM 18.9.4.3 Precise Store Facility
+ *
+ * Given  stores to one address, as many as left records while bits 3 and 63 of IA32_PEBS_ENABLE
+ *        (3F1H) were both 1
+ * When   they run with bit 63 (PS_EN) alone, and with bit 3 (PEBS_EN_PMC3) alone
+ * Then   there is no record; then none that has the stores' address
+ * Control: with both bits there are records
+ */
+TEST(ps, precise_store_needs_ps_en_and_pebs_en, REQS(PS_02, PS_11),
      NEEDS(need_perfmon, need_pebs, need_precise_store))
 {
 	struct mem_sample_setup setup = mem_sample_stores();
 	unsigned count, captured = 0;
 	struct cache_workload h;
 
-	if (!mem_sample_collect(t, AT(PS_02), &setup, ACCESS_STORE_HIT, &h, records, &count))
+	if (!mem_sample_collect(t, CONTROL_AT(PS_02), &setup, ACCESS_STORE_HIT, &h, records,
+				&count))
 		return;
 	setup.most = setup.rounds;
 	setup.enable.bits = IA32_PEBS_ENABLE_PS_EN;
@@ -65,14 +99,24 @@ TEST(ps, both_enables_are_needed, REQS(PS_02, PS_11),
 		 setup.enable.bits);
 }
 
-TEST(ps, no_other_counter_captures_stores, REQS(PS_01),
+/*
+ * PS-01  Precise store must capture stores on IA32_PMC3 only.
+ *        SDM 18.9.4.3 Precise Store Facility
+ *
+ * Given  stores to one address, as many as left records of IA32_PMC3
+ * When   they run with PS_EN and the event on each of IA32_PMC0 to IA32_PMC2
+ * Then   no record has the stores' address
+ * Control: with IA32_PMC3 there are records
+ */
+TEST(ps, precise_store_works_on_pmc3_only, REQS(PS_01),
      NEEDS(need_perfmon, need_pebs, need_precise_store))
 {
 	struct mem_sample_setup setup = mem_sample_stores();
 	struct cache_workload h;
 	unsigned count;
 
-	if (!mem_sample_collect(t, AT(PS_01), &setup, ACCESS_STORE_HIT, &h, records, &count))
+	if (!mem_sample_collect(t, CONTROL_AT(PS_01), &setup, ACCESS_STORE_HIT, &h, records,
+				&count))
 		return;
 	setup.most = setup.rounds;
 	for (setup.counter = 0; setup.counter < PRECISE_STORE_COUNTER; setup.counter++) {
@@ -93,10 +137,16 @@ static u64 mark_address(unsigned mark)
 }
 
 /*
- * n stores to one place, of which the last overflows where every store counts, and then marked
- * ones. A processor that looks at fewer stores overflows later, or not at all.
+ * PS-03  The store recorded must be the next one that retires after the overflow.
+ *        SDM 18.9.4.3 Precise Store Facility
+ *
+ * Given  stores to one address, the last of which overflows the counter where every store counts,
+ *        then marked stores with an address each; INCONCLUSIVE where fewer count
+ * When   the counter overflows once
+ * Then   there is one record, of a marked store; where the shadow is known to be 0, it is the
+ *        first one, and R/EIP is the instruction after it
  */
-TEST(ps, the_next_store_that_retires_is_recorded, REQS(PS_03),
+TEST(ps, precise_store_record_is_of_the_next_store_after_overflow, REQS(PS_03),
      NEEDS(need_perfmon, need_pebs, need_precise_store))
 {
 	const struct calibration *c = calibration_get();
@@ -128,8 +178,8 @@ TEST(ps, the_next_store_that_retires_is_recorded, REQS(PS_03),
 	mem_sample_off(&setup);
 	if (!CHECK_EQ(t, PS_03, 1, ds_records(), "records of one overflow"))
 		return;
-	address = *(const volatile u64 *)((uintptr_t)ds_record(0) + 0x98);
-	rip = *(const volatile u64 *)((uintptr_t)ds_record(0) + 0x08);
+	address = *(const volatile u64 *)((uintptr_t)ds_record(0) + AT_ADDRESS);
+	rip = *(const volatile u64 *)((uintptr_t)ds_record(0) + AT_RIP);
 	for (unsigned i = 0; i < SAMPLE_MARKS; i++)
 		if (address == mark_address(i))
 			mark = (int)i;
@@ -168,27 +218,56 @@ static void check_bit(struct test *t, struct test_claim claim, u64 bit, enum acc
 	}
 }
 
-TEST(ps, the_hit_bit_is_of_stores_that_hit_the_l1, REQS(PS_05),
+/*
+ * PS-05  Bit 0 of A0H must be 1 for a store that hit the L1 data cache and 0 for one that missed
+ *        it.
+ *        SDM 18.9.4.3 Precise Store Facility, Table 18-34
+ *
+ * Given  stores to one line, which hit the L1, and stores to a flushed line
+ * When   records are made of each in turn, twice, so that a bit left over from the record before
+ *        shows
+ * Then   bit 0 at A0H is 1 in most of the first, and 0 in most of the second
+ */
+TEST(ps, precise_store_record_has_the_hit_bit_exactly_for_l1_hits, REQS(PS_05),
      NEEDS(need_perfmon, need_pebs, need_precise_store))
 {
 	check_bit(t, AT(PS_05), L1D_HIT, ACCESS_STORE_HIT, ACCESS_STORE_MISS, "have bit 0");
 }
 
-TEST(ps, the_stlb_bit_is_of_missed_translations, REQS(PS_06),
+/*
+ * PS-06  Bit 4 of A0H must be 1 for a store that missed the STLB and 0 for one that didn't.
+ *        SDM 18.9.4.3 Precise Store Facility, Table 18-34
+ *
+ * Given  stores after INVLPG, which need a page walk, and stores to one line
+ * When   records are made of each in turn, twice, so that a bit left over from the record before
+ *        shows
+ * Then   bit 4 at A0H is 1 in most of the first, and 0 in most of the second
+ */
+TEST(ps, precise_store_record_has_the_stlb_bit_exactly_for_misses, REQS(PS_06),
      NEEDS(need_perfmon, need_pebs, need_precise_store))
 {
 	check_bit(t, AT(PS_06), STLB_MISS, ACCESS_STORE_PAGE_WALK, ACCESS_STORE_HIT,
 		  "have bit 4");
 }
 
-TEST(ps, the_lock_bit_is_of_locked_stores, REQS(PS_07),
+/*
+ * PS-07  Bit 5 of A0H must be 1 for a store that is part of a locked access and 0 for a plain
+ *        store.
+ *        SDM 18.9.4.3 Precise Store Facility, Table 18-34
+ *
+ * Given  locked additions, and plain stores to one line
+ * When   three records are made of each in turn, twice, so that a bit left over from the record
+ *        before shows
+ * Then   bit 5 at A0H is 1 in each record of the first, and 0 in each of the second
+ */
+TEST(ps, precise_store_record_has_the_lock_bit_exactly_for_locked, REQS(PS_07),
      NEEDS(need_perfmon, need_pebs, need_precise_store))
 {
 	struct mem_sample_setup setup = mem_sample_stores();
 	struct cache_workload h;
 	unsigned count;
 
-	setup.wanted = 3;
+	setup.wanted = RECORDS_FEW;
 	for (unsigned turn = 0; turn < 2; turn++) {
 		if (!mem_sample_collect(t, AT(PS_07), &setup, ACCESS_LOCKED, &h, records, &count))
 			return;
@@ -202,7 +281,17 @@ TEST(ps, the_lock_bit_is_of_locked_stores, REQS(PS_07),
 	}
 }
 
-TEST(ps, reserved_bits_are_zero, REQS(PS_08), NEEDS(need_perfmon, need_pebs, need_precise_store))
+/*
+ * PS-08  The reserved bits 3:1 and 63:6 of A0H must be 0.
+ *        SDM 18.9.4.3 Precise Store Facility, Table 18-34
+ *
+ * Given  stores of five kinds: to one line, to a flushed line, after INVLPG, locked, and across a
+ *        line's end
+ * When   three precise-store records are made of each
+ * Then   bits 3:1 and 63:6 at A0H are 0
+ */
+TEST(ps, precise_store_record_has_zero_in_reserved_source_bits, REQS(PS_08),
+     NEEDS(need_perfmon, need_pebs, need_precise_store))
 {
 	static const enum access stores[] = {
 		ACCESS_STORE_HIT, ACCESS_STORE_MISS, ACCESS_STORE_PAGE_WALK, ACCESS_LOCKED,
@@ -210,7 +299,7 @@ TEST(ps, reserved_bits_are_zero, REQS(PS_08), NEEDS(need_perfmon, need_pebs, nee
 	};
 	struct mem_sample_setup setup = mem_sample_stores();
 
-	setup.wanted = 3;
+	setup.wanted = RECORDS_FEW;
 	for (unsigned s = 0; s < sizeof(stores) / sizeof(stores[0]); s++) {
 		struct cache_workload h;
 		unsigned count;
@@ -223,8 +312,17 @@ TEST(ps, reserved_bits_are_zero, REQS(PS_08), NEEDS(need_perfmon, need_pebs, nee
 	}
 }
 
-/* The record's size, the index, the threshold and its interrupt are those of any PEBS record. */
-TEST(ps, records_go_through_the_ordinary_buffer, REQS(PS_10),
+/*
+ * PS-10  Precise-store records must go through the ordinary buffer, index and threshold of PEBS.
+ *        SDM 18.9.4.3 Precise Store Facility
+ *
+ * Given  the DS area has one record in use, and its threshold is after the second
+ * When   as many stores run as left two records before
+ * Then   the index moves by one record, which is written where the index was and not a byte
+ *        outside; there is one interrupt, with OvfBuf at its entry
+ * Control: stores to one line make records
+ */
+TEST(ps, precise_store_uses_buffer_index_threshold_and_pmi_of_pebs, REQS(PS_10),
      NEEDS(need_perfmon, need_pebs, need_precise_store))
 {
 	struct mem_sample_setup setup = mem_sample_stores();
@@ -235,7 +333,8 @@ TEST(ps, records_go_through_the_ordinary_buffer, REQS(PS_10),
 	unsigned count;
 
 	setup.wanted = 2;
-	if (!mem_sample_collect(t, AT(PS_10), &setup, ACCESS_STORE_HIT, &h, records, &count))
+	if (!mem_sample_collect(t, CONTROL_AT(PS_10), &setup, ACCESS_STORE_HIT, &h, records,
+				&count))
 		return;
 	ds.start = 1;
 	ds.threshold = 2;

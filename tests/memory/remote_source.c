@@ -12,6 +12,8 @@
 
 #define CODE(source)	((source) & 0xf)
 #define HITS_HERE	BITS(0x1, 0x7)	/* hits in this package */
+#define RECORDER	2u	/* the counter of data-address records here */
+#define RECORDS_ENOUGH	2	/* of these */
 
 static struct mem_sample_record records[MEM_SAMPLE_MOST];
 
@@ -80,25 +82,68 @@ static const struct remote_lines package_modified = {
 	.name = "loads of lines that another package has modified",
 	.nehalem = BIT(12), .later = MEMORY | BIT(36) };
 
-TEST(ll, a_line_of_another_core_is_code_5, REQS(LL_37),
+/*
+ * LL-37  A load that another core of the package serves without a modified copy must be reported
+ *        with code 05H.
+ *        SDM 18.8.1.2 Load Latency Performance Monitoring Facility, Table 18-24 Data Source
+ *        Encoding for Load Latency Record
+ *
+ * Given  an exerciser puts lines into the cache of another core, unmodified
+ * When   records are made of loads of them
+ * Then   most have code 05H in bits 3:0 at A0H; where not every observation decides, 04H to 06H
+ */
+TEST(ll, clean_line_of_another_core_has_data_source_05h, REQS(LL_37),
      NEEDS(need_perfmon, need_pebs, need_load_latency, need_exerciser))
 {
 	check_codes(t, AT(LL_37), clean, BIT(0x5), BIT(0x4) | BIT(0x6));
 }
 
-TEST(ll, a_modified_line_of_another_core_is_code_6, REQS(LL_38),
+/*
+ * LL-38  A load that another core of the package serves from a modified copy must be reported with
+ *        code 06H, or 07H.
+ *        SDM 18.8.1.2 Load Latency Performance Monitoring Facility, Table 18-24 Data Source
+ *        Encoding for Load Latency Record
+ *
+ * Given  an exerciser puts lines into the cache of another core, modified
+ * When   records are made of loads of them
+ * Then   most have code 06H or 07H in bits 3:0 at A0H
+ */
+TEST(ll, modified_line_of_another_core_has_data_source_06h_or_07h, REQS(LL_38),
      NEEDS(need_perfmon, need_pebs, need_load_latency, need_exerciser))
 {
 	check_codes(t, AT(LL_38), modified, BIT(0x6) | BIT(0x7), 0);
 }
 
-TEST(ll, a_line_of_another_package_is_code_8_or_10, REQS(LL_39),
+/*
+ * LL-39  A load of a local line that another package has unmodified must be reported with code 08H
+ *        or 0AH.
+ *        SDM 18.8.1.2 Load Latency Performance Monitoring Facility, Table 18-24 Data Source
+ *        Encoding for Load Latency Record
+ *
+ * Given  an exerciser puts lines of local memory into a cache of another package, unmodified
+ * When   records are made of loads of them
+ * Then   most have code 08H or 0AH in bits 3:0 at A0H
+ */
+TEST(ll, clean_line_of_another_package_has_data_source_08h_or_0ah, REQS(LL_39),
      NEEDS(need_perfmon, need_pebs, need_load_latency, need_exerciser))
 {
 	check_codes(t, AT(LL_39), package, BIT(0x8) | BIT(0xa), 0);
 }
 
-TEST(ll, memory_is_told_by_its_home, REQS(LL_40, LL_41),
+/*
+ * LL-40  A load of a line that no cache has must be reported with code 0CH, or 0DH where its home
+ *        is another package.
+ * LL-41  A load of a line whose home is another package, and that caches there have unmodified,
+ *        must be reported with code 0BH.
+ *        SDM 18.8.1.2 Load Latency Performance Monitoring Facility, Table 18-24 Data Source
+ *        Encoding for Load Latency Record
+ *
+ * Given  an exerciser puts lines of local memory, and of another package's, into no cache; and
+ *        those of another package's memory into that package's caches, unmodified
+ * When   records are made of loads of them
+ * Then   most have, in bits 3:0 at A0H, code 0CH, 0DH and 0BH, in this order
+ */
+TEST(ll, data_source_tells_local_from_remote_memory, REQS(LL_40, LL_41),
      NEEDS(need_perfmon, need_pebs, need_load_latency, need_exerciser))
 {
 	check_codes(t, AT(LL_40), nowhere, BIT(0xc), 0);
@@ -106,13 +151,32 @@ TEST(ll, memory_is_told_by_its_home, REQS(LL_40, LL_41),
 	check_codes(t, AT(LL_41), package_remote, BIT(0xb), 0);
 }
 
-TEST(ll, a_modified_line_of_another_package_is_a_miss, REQS(LL_42),
+/*
+ * LL-42  A load of a line that another package has modified must not be reported as a hit in this
+ *        package, 01H to 07H.
+ *        SDM 18.8.1.2 Load Latency Performance Monitoring Facility, Table 18-24 Data Source
+ *        Encoding for Load Latency Record
+ *
+ * Given  an exerciser puts lines into a cache of another package, modified
+ * When   records are made of loads of them
+ * Then   most have no code of a hit in this package, 01H to 07H, in bits 3:0 at A0H
+ */
+TEST(ll, modified_line_of_another_package_has_no_local_hit_source, REQS(LL_42),
      NEEDS(need_perfmon, need_pebs, need_load_latency, need_exerciser))
 {
 	check_codes(t, AT(LL_42), package_modified, ~HITS_HERE, 0);
 }
 
-TEST(ll, a_line_of_the_l3_alone_is_code_4, REQS(LL_34),
+/*
+ * LL-34  A load that hits the L3 and needs no snoop must be reported with code 04H.
+ *        SDM 18.8.1.2 Load Latency Performance Monitoring Facility, Table 18-24 Data Source
+ *        Encoding for Load Latency Record
+ *
+ * Given  an exerciser puts lines into the L3 and into no core's caches
+ * When   records are made of loads of them
+ * Then   most have code 04H in bits 3:0 at A0H
+ */
+TEST(ll, line_in_the_l3_only_has_data_source_04h, REQS(LL_34),
      NEEDS(need_perfmon, need_pebs, need_load_latency, need_exerciser))
 {
 	check_codes(t, AT(LL_34), l3_only, BIT(0x4), 0);
@@ -145,7 +209,18 @@ static bool is_told_apart(enum event_kind a, enum event_kind b)
 	return a != b && !(a == EK_XSNP_NONE && b == EK_XSNP_MISS);
 }
 
-TEST(count, loads_are_counted_by_who_had_the_line, REQS(CNT_48),
+/*
+ * CNT-48  Events of loads by what another core or package had of the line must count those loads,
+ *         and not the ones of other events.
+ *         SDM chapter 19: MEM_UNCORE_RETIRED; MEM_LOAD_UOPS_LLC_HIT_RETIRED,
+ *         MEM_LOAD_UOPS_LLC_MISS_RETIRED
+ *
+ * Given  an exerciser puts lines into the L3 alone, into another core's cache (clean, modified,
+ *        dropped again), into local memory alone and into remote memory alone
+ * When   loads of each are counted by the event of each kind that this generation has
+ * Then   the event of a kind counts at least half of its loads, and at most a quarter of any other
+ */
+TEST(count, load_events_count_loads_by_where_the_line_was, REQS(CNT_48),
      NEEDS(need_perfmon, need_events, need_exerciser))
 {
 	for (unsigned p = 0; p < PLACES; p++) {
@@ -171,8 +246,17 @@ TEST(count, loads_are_counted_by_who_had_the_line, REQS(CNT_48),
 	}
 }
 
-/* The events of Table 18-45 that need another core; each with its address. */
-TEST(dla, events_of_lines_elsewhere_have_addresses, REQS(DLA_10),
+/*
+ * DLA-10  Every event of Table 18-45 must yield a data address when PEBS is enabled for it.
+ *         SDM 18.11.3 PEBS Data Address Profiling, Table 18-45
+ *
+ * Given  an exerciser puts lines into the L3 alone, into another core's cache (clean, modified,
+ *        dropped again), into local memory alone and into remote memory alone
+ * When   IA32_PMC2 makes records of the event of each kind, where Table 18-45 has one and it
+ *        counts
+ * Then   the address at 98H of each record is one of the loads'
+ */
+TEST(dla, events_of_remote_lines_record_data_addresses, REQS(DLA_10),
      NEEDS(need_perfmon, need_format2, need_data_address, need_exerciser))
 {
 	for (unsigned i = 0; i < PLACES; i++) {
@@ -189,9 +273,10 @@ TEST(dla, events_of_lines_elsewhere_have_addresses, REQS(DLA_10),
 			return;
 		if (value < REMOTE_LINES_MANY && !remote_lines_confirmed(t, &place, SEEN_BY_EVENT))
 			continue;
-		setup = (struct mem_sample_setup){ .counter = 2, .event = event.code,
-					       .period = MEM_SAMPLE_PERIOD, .enable = pmc_one(2),
-					       .wanted = 2 };
+		setup = (struct mem_sample_setup){ .counter = RECORDER, .event = event.code,
+					       .period = MEM_SAMPLE_PERIOD,
+					       .enable = pmc_one(RECORDER),
+					       .wanted = RECORDS_ENOUGH };
 		count = remote_lines_take(t, AT(DLA_10), &place, &setup, records);
 		if (!count)
 			return;
@@ -222,7 +307,19 @@ static const struct { const char *name; u64 nehalem, later; } settings[] = {
 	{ ", naming memory", BIT(13) | BIT(14), 0 },
 };
 
-TEST(offcore, responses_are_told_apart, REQS(MSR_40),
+/*
+ * MSR-40  An off-core response event must count a request by the response that it got, and not
+ *         where other responses alone are named.
+ *         SDM Off-core Response Performance Monitoring, response types; supplier and snoop
+ *         information
+ *
+ * Given  an exerciser puts lines where their loads get each kind of response: from the L3, another
+ *        core, memory, another package
+ * When   MSR_OFFCORE_RSP_0 names one kind of response for demand reads
+ * Then   at least half of the loads count where it names all that they may get, and at most a
+ *        quarter where it names nothing of that
+ */
+TEST(offcore, off_core_responses_are_counted_by_what_answered, REQS(MSR_40),
      NEEDS(need_perfmon, need_offcore, need_exerciser))
 {
 	bool later = counter_caps()->facilities & FAC_OFFCORE_SNB;

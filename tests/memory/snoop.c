@@ -16,6 +16,10 @@
 #define TURNS_SILENT	100	/* without a record: there won't be any */
 #define DEADLINE_MS	2000u
 #define CODES_UNSNOOPED	BITS(0x1, 0x4)
+#define AT_ADDRESS	0x98	/* of a record: Data Linear Address, Data Source */
+#define AT_SOURCE	0xa0
+#define RECORDER	2u	/* the counter of data-address records here */
+#define RECORDS_ENOUGH	2	/* of these */
 
 _Static_assert(LINES * LINE <= 8 * WORKLOAD_WORDS, "the lines are in the workloads' memory");
 
@@ -104,7 +108,17 @@ static u64 snoop_at(unsigned record, unsigned offset)
 	return *(const volatile u64 *)((uintptr_t)ds_record(record) + offset);
 }
 
-TEST(ll, a_line_that_another_core_has_modified_is_snooped, REQS(LL_36),
+/*
+ * LL-36  A load of a line that another core has modified must not be reported as a hit of this
+ *        core's caches or as an L3 hit without a snoop, 01H to 04H.
+ *        SDM 18.8.1.2 Load Latency Performance Monitoring Facility, Table 18-24 Data Source
+ *        Encoding for Load Latency Record
+ *
+ * Given  another processor, on another core, stores to each of 256 lines, in turns with this one
+ * When   records are made of this processor's loads of them
+ * Then   fewer than half have a code that needs no other core, 01H to 04H, in bits 3:0 at A0H
+ */
+TEST(ll, line_modified_by_another_core_has_no_unsnooped_source, REQS(LL_36),
      NEEDS(need_perfmon, need_pebs, need_load_latency, need_second_processor))
 {
 	struct mem_sample_setup setup = mem_sample_loads();
@@ -117,16 +131,25 @@ TEST(ll, a_line_that_another_core_has_modified_is_snooped, REQS(LL_36),
 	if (!mem_sample_enough(t, AT(LL_36), &h, count, setup.wanted))
 		return;
 	for (unsigned i = 0; i < count; i++)
-		unsnooped += (unsigned)(CODES_UNSNOOPED >> (snoop_at(i, 0xa0) & 0xf) & 1);
+		unsnooped += (unsigned)(CODES_UNSNOOPED >> (snoop_at(i, AT_SOURCE) & 0xf) & 1);
 	CHECK_RANGE(t, LL_36, 0, (count - 1) / 2, unsnooped,
 		    "of %u records have codes 01H to 04H (A0H of the first is 0x%lx)", count,
-		    snoop_at(0, 0xa0));
+		    snoop_at(0, AT_SOURCE));
 }
 
-/* "serviced by another processor core with a cross core snoop where no modified copies were found";
- * where the L3 knows that a copy can't be modified, no snoop is needed, and Linux reads 06H of
- * Sandy Bridge and later so. */
-TEST(ll, a_clean_line_of_another_core_is_not_called_modified, REQS(LL_37),
+/*
+ * LL-37  A load that another core of the package serves without a modified copy must be reported
+ *        with code 05H.
+ *        SDM 18.8.1.2 Load Latency Performance Monitoring Facility, Table 18-24 Data Source
+ *        Encoding for Load Latency Record
+ *
+ * Given  another core of this package loads each of 256 lines, in turns with this one
+ * When   records are made of this processor's loads of them
+ * Then   most have code 05H in bits 3:0 at A0H; on silicon 04H to 06H: where the L3 knows that a
+ *        copy can't be modified no snoop is needed, and Linux reads 06H of Sandy Bridge and later
+ *        so
+ */
+TEST(ll, line_read_by_another_core_has_data_source_05h, REQS(LL_37),
      NEEDS(need_perfmon, need_pebs, need_load_latency, need_second_processor))
 {
 	struct mem_sample_setup setup = mem_sample_loads();
@@ -137,12 +160,12 @@ TEST(ll, a_clean_line_of_another_core_is_not_called_modified, REQS(LL_37),
 	if (!lines(t, false, &h) || !(cpu = neighbour(t, true)))
 		return;
 	count = snoop_take(t, cpu, false, &setup, &h);
-	if (!mem_sample_enough(t, AT(LL_37), &h, count, setup.wanted))
+	if (!mem_sample_enough(t, CONTROL_AT(LL_37), &h, count, setup.wanted))
 		return;
 	for (unsigned i = 0; i < count; i++)
-		good += (unsigned)(codes >> (snoop_at(i, 0xa0) & 0xf) & 1);
+		good += (unsigned)(codes >> (snoop_at(i, AT_SOURCE) & 0xf) & 1);
 	CHECK_RANGE(t, LL_37, count / 2 + 1, count, good, "of %u records have one of the codes "
-		    "0x%lx (A0H of the first is 0x%lx)", count, codes, snoop_at(0, 0xa0));
+		    "0x%lx (A0H of the first is 0x%lx)", count, codes, snoop_at(0, AT_SOURCE));
 }
 
 static void check_addresses(struct test *t, struct test_claim claim, enum event_kind kind,
@@ -156,11 +179,11 @@ static void check_addresses(struct test *t, struct test_claim claim, enum event_
 	if (!lines(t, stores, &h) || !(cpu = neighbour(t, true)) ||
 	    !HARNESS_CHECK(t, event_get(kind, EV_DLA, &event), "the event is in the table"))
 		return;
-	setup = (struct mem_sample_setup){ .counter = 2,
+	setup = (struct mem_sample_setup){ .counter = RECORDER,
 					   .event = event.code,
 					   .period = MEM_SAMPLE_PERIOD,
-					   .enable = pmc_one(2),
-					   .wanted = 2 };
+					   .enable = pmc_one(RECORDER),
+					   .wanted = RECORDS_ENOUGH };
 	count = snoop_take(t, cpu, stores, &setup, &h);
 	if (!count && !stores && !test_sees_exactly(t, REQ_DLA_10)) {
 		test_skip(t, "no %s of %s: the L3 may know that they aren't modified", event.name,
@@ -170,17 +193,36 @@ static void check_addresses(struct test *t, struct test_claim claim, enum event_
 	if (!mem_sample_enough(t, claim, &h, count, setup.wanted))
 		return;
 	for (unsigned i = 0; i < count; i++)
-		test_check_range(t, claim, h.first, h.last, snoop_at(i, 0x98),
+		test_check_range(t, claim, h.first, h.last, snoop_at(i, AT_ADDRESS),
 				 "address of record %u of %s", i, event.name);
 }
 
-TEST(dla, a_line_that_another_core_has_modified_has_its_address, REQS(DLA_10),
+/*
+ * DLA-10  Every event of Table 18-45 must yield a data address when PEBS is enabled for it.
+ *         SDM 18.11.3 PEBS Data Address Profiling, Table 18-45
+ *
+ * Given  another core of this package stores to each of 256 lines, in turns with this one
+ * When   IA32_PMC2 makes two records of MEM_LOAD_UOPS_L3_HIT_RETIRED.XSNP_HITM from this
+ *        processor's loads of them
+ * Then   the address at 98H of each is one of the loads'
+ */
+TEST(dla, xsnp_hitm_record_holds_the_data_address, REQS(DLA_10),
      NEEDS(need_perfmon, need_format2, need_data_address, need_second_processor))
 {
 	check_addresses(t, AT(DLA_10), EK_XSNP_HITM, true);
 }
 
-TEST(dla, a_line_that_another_core_has_has_its_address, REQS(DLA_10),
+/*
+ * DLA-10  Every event of Table 18-45 must yield a data address when PEBS is enabled for it.
+ *         SDM 18.11.3 PEBS Data Address Profiling, Table 18-45
+ *
+ * Given  another core of this package loads each of 256 lines, in turns with this one
+ * When   IA32_PMC2 makes two records of MEM_LOAD_UOPS_L3_HIT_RETIRED.XSNP_HIT from this
+ *        processor's loads of them; SKIP where there is none and the L3 may know that the copies
+ *        aren't modified
+ * Then   the address at 98H of each is one of the loads'
+ */
+TEST(dla, xsnp_hit_record_holds_the_data_address, REQS(DLA_10),
      NEEDS(need_perfmon, need_format2, need_data_address, need_second_processor))
 {
 	check_addresses(t, AT(DLA_10), EK_XSNP_HIT, false);

@@ -9,10 +9,12 @@
 #include "tests/measure/sampling.h"
 #include "tests/tsx/transaction.h"
 
-#define FEWER	10
+#define FEWER	10		/* loads in a piece; the difference of the two counts */
 #define MORE	60
-#define RUNS	8
-#define TRIES	100
+#define RUNS	8		/* of a piece whose ends are counted */
+#define TRIES	100		/* runs until a load in one is recorded */
+#define WELL	(4 * PERIOD)	/* runs that end well: records if they counted as aborts */
+#define FILTER	2u		/* IA32_PMC2, the only one that may have IN_TXCP */
 
 struct ends { u64 started, committed, aborted, rtm; };
 
@@ -55,7 +57,19 @@ static void check_ends(struct test *t, const struct transaction *piece)
 			    piece->name);
 }
 
-TEST(tsx, elided_locks_are_counted, REQS(TSX_13), NEEDS(need_perfmon, need_hle))
+/*
+ * TSX-13  HLE_RETIRED.START, COMMIT and ABORTED must count the elided locks that begin, that end
+ *         and that abort, and RTM_RETIRED none of them.
+ *         SDM chapter 19, HLE_RETIRED
+ *
+ * Given  eight elided locks, of which XTEST tells software how many stayed elided; pieces that end
+ *        well, and pieces that PAUSE aborts
+ * When   HLE_RETIRED.START, COMMIT and ABORTED and RTM_RETIRED.ABORTED count at once
+ * Then   START counts the locks (at most 8, all of them on the reference PMU), COMMIT those that
+ *        stayed elided, ABORTED the others, RTM_RETIRED.ABORTED none
+ */
+TEST(tsx, hle_retired_counts_begins_commits_and_aborts_of_elisions, REQS(TSX_13),
+     NEEDS(need_perfmon, need_hle))
 {
 	if (!transaction_elision_works(t))
 		return;
@@ -63,7 +77,19 @@ TEST(tsx, elided_locks_are_counted, REQS(TSX_13), NEEDS(need_perfmon, need_hle))
 	check_ends(t, &transaction_elided_pause);
 }
 
-TEST(tsx, an_aborted_elision_makes_a_record, REQS(TSX_14),
+/*
+ * TSX-14  HLE_RETIRED.ABORTED with PEBS must make a record of an aborted elision, with bit 32 of
+ *         the TX abort information and not bit 33.
+ *         SDM 18.11.5.1 Intel TSX and PEBS Support, Table 18-51
+ *
+ * Given  each counter samples HLE_RETIRED.ABORTED
+ * When   elided locks are aborted by PAUSE until the counter overflows and there is a record
+ * Then   there is one record; in the TX abort information at B8H bit 32 (HLE_Abort) is 1, bit 33
+ *        (RTM_Abort) 0 and bits 63:40 are 0; where bit 34 says that an instruction aborted,
+ *        EventingIP is the PAUSE
+ * Control: elisions that end well make no record
+ */
+TEST(tsx, hle_abort_record_has_bit_32_and_not_bit_33, REQS(TSX_14),
      NEEDS(need_perfmon, need_pebs, need_hle))
 {
 	if (!transaction_elision_works(t))
@@ -82,21 +108,29 @@ TEST(tsx, an_aborted_elision_makes_a_record, REQS(TSX_14),
 		if (abort.tx & TX_INSTRUCTION && test_sees_exactly(t, REQ_TSX_14))
 			CHECK_EQ(t, TSX_14, (u64)(uintptr_t)abort.piece->cause, abort.eventing_ip,
 				 "EventingIP: the instruction that aborts");
-		/* The control: elisions that end well, but for those that something aborts. */
+		/* Elisions that end well, but for those that something aborts. */
 		ds_open(&setup);
 		pebs_arm(c, EVENT_HLE_RETIRED_ABORTED, COUNT_BOTH, PERIOD);
 		counters_enable(pmc_one(c));
-		elided = transaction_run(&transaction_elided, FEWER, 4 * PERIOD);
+		elided = transaction_run(&transaction_elided, FEWER, WELL);
 		counters_disable();
 		pebs_disarm();
-		CHECK_RANGE(t, TSX_14, 0, (4 * PERIOD - elided) / PERIOD, ds_records(),
-			    "records of %u elisions that end well, IA32_PMC%u", elided, c);
+		CONTROL_RANGE(t, TSX_14, 0, (WELL - elided) / PERIOD, ds_records(),
+			      "records of %u elisions that end well, IA32_PMC%u", elided, c);
 		counter_program_disabled(c, 0, 0);
 	}
 }
 
-/* The lock is taken again, without elision, when the record is made. */
-TEST(tsx, an_aborted_elision_names_its_lock, REQS(TSX_15),
+/*
+ * TSX-15  R/EIP of an HLE abort record must be the instruction following the outermost XACQUIRE.
+ *         SDM 18.11.5.1 Intel TSX and PEBS Support
+ *
+ * Given  elided locks that PAUSE aborts: a single one, and one inside another
+ * When   each makes a record of HLE_RETIRED.ABORTED
+ * Then   R/EIP is the instruction after the outer XACQUIRE: there the processor goes on, without
+ *        elision
+ */
+TEST(tsx, rip_of_an_hle_abort_record_follows_the_outermost_xacquire, REQS(TSX_15),
      NEEDS(need_perfmon, need_pebs, need_hle))
 {
 	static const struct transaction *const pieces[] = {
@@ -121,19 +155,29 @@ static u64 difference(u64 flags, const struct transaction *piece)
 	u64 value[2];
 
 	for (unsigned i = 0; i < 2; i++) {
-		counter_program(2, LOADS, COUNT_BOTH | flags);
-		counter_write(2, 0);
-		counters_enable(pmc_one(2));
+		counter_program(FILTER, LOADS, COUNT_BOTH | flags);
+		counter_write(FILTER, 0);
+		counters_enable(pmc_one(FILTER));
 		transaction_run(piece, i ? MORE : FEWER, RUNS);
 		counters_disable();
-		value[i] = counter_read(2);
-		counter_program_disabled(2, 0, 0);
+		value[i] = counter_read(FILTER);
+		counter_program_disabled(FILTER, 0, 0);
 	}
 	return value[1] - value[0];
 }
 
-/* What aborts has run twice: with its lock elided, and without. */
-TEST(tsx, filters_hold_for_elided_locks, REQS(TSX_16),
+/*
+ * TSX-16  IN_TX and IN_TXCP must hold for elided locks as for transactions.
+ *         SDM 18.11.5 Performance Monitoring and Intel TSX
+ *
+ * Given  elided locks with 10 and with 60 loads each; those that PAUSE aborts run twice: elided,
+ *        and again with the lock taken
+ * When   IA32_PMC2 counts loads with no filter, IN_TX, IN_TXCP and both; the difference of the two
+ *        sizes is looked at
+ * Then   the loads of elisions that end well count once; those of aborted ones count twice without
+ *        a filter, once with IN_TX (the elided run) or IN_TXCP (the other), never with both
+ */
+TEST(tsx, in_tx_and_in_txcp_hold_for_elided_locks, REQS(TSX_16),
      NEEDS(need_perfmon, need_hle, need_events))
 {
 	static const struct { u64 flags; const char *name; u64 well, aborted; } each[] = {
@@ -164,8 +208,16 @@ TEST(tsx, filters_hold_for_elided_locks, REQS(TSX_16),
 	}
 }
 
-/* Loads with an elided lock are most of all there are; one of them is recorded. */
-TEST(tsx, a_record_aborts_the_elision, REQS(TSX_17),
+/*
+ * TSX-17  A PEBS event while a lock is elided must abort the elision before the record is written.
+ *         SDM 18.11.5.1 Intel TSX and PEBS Support
+ *
+ * Given  IA32_PMC0 samples loads, nearly all of which are inside of elided locks
+ * When   the locks run until a record shows an abort
+ * Then   XTEST finds that lock no longer elided; its code has run once to the end; the record has
+ *        HLE_Abort and not RTM_Abort, R/EIP after the outermost XACQUIRE, and EventingIP inside
+ */
+TEST(tsx, pebs_record_aborts_the_elision_before_it_is_written, REQS(TSX_17),
      NEEDS(need_perfmon, need_pebs, need_hle, need_events), .under_every_fault = true)
 {
 	struct ds_setup setup = sampling_setup(8);

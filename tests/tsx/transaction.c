@@ -17,6 +17,11 @@
 #define TRIES		100
 #define WATCHED		2000	/* loads of a line that another processor writes to meanwhile */
 #define WRITE_MS	10000u
+#define WELL		(4 * PERIOD)	/* runs that end well: records if they counted as aborts */
+#define SHORT		1		/* loads in transactions whose cycles differ */
+#define LONG		1000
+#define CYCLES_MORE	500		/* that LONG - SHORT loads take at least */
+#define FILTER		2u	/* IA32_PMC2, the only one that may have IN_TXCP */
 
 u64 *transaction_words(void)
 {
@@ -88,7 +93,19 @@ bool transaction_record(struct test *t, struct test_claim claim, unsigned counte
 	return true;
 }
 
-TEST(tsx, an_aborted_transaction_makes_a_record, REQS(TSX_01, REC_HSW_04),
+/*
+ * TSX-01      RTM_RETIRED.ABORTED with PEBS must make a record of an aborted transaction.
+ *             SDM 18.11.5.1 Intel TSX and PEBS Support
+ * REC-HSW-04  Offset B8H must hold the TX abort information of a transaction that the sampled
+ *             event aborted.
+ *             SDM 18.11.5.1 Intel TSX and PEBS Support, Table 18-51
+ *
+ * Given  each counter samples RTM_RETIRED.ABORTED
+ * When   XABORT ends transactions until the counter overflows and there is a record
+ * Then   there is one record, with bit 33 (RTM_Abort) of the TX abort information at B8H
+ * Control: transactions that commit make no record
+ */
+TEST(tsx, rtm_abort_record_has_bit_33_set, REQS(TSX_01, REC_HSW_04),
      NEEDS(need_perfmon, need_pebs, need_rtm))
 {
 	for (unsigned c = 0; c < 4; c++) {
@@ -100,15 +117,16 @@ TEST(tsx, an_aborted_transaction_makes_a_record, REQS(TSX_01, REC_HSW_04),
 			return;
 		CHECK_EQ(t, REC_HSW_04, TX_RTM_ABORT, abort.tx & TX_RTM_ABORT,
 			 "RTM_Abort, bit 33 of B8H, of IA32_PMC%u's record", c);
-		/* The control: transactions that end well, but for those that something aborts. */
+		/* Transactions that end well, but for those that something aborts. */
 		ds_open(&setup);
 		pebs_arm(c, EVENT_RTM_RETIRED_ABORTED, COUNT_BOTH, PERIOD);
 		counters_enable(pmc_one(c));
-		committed = transaction_run(&transaction_commit, FEW, 4 * PERIOD);
+		committed = transaction_run(&transaction_commit, FEW, WELL);
 		counters_disable();
 		pebs_disarm();
-		CHECK_RANGE(t, TSX_01, 0, (4 * PERIOD - committed) / PERIOD, ds_records(),
-			    "records of %u transactions that end well, IA32_PMC%u", committed, c);
+		CONTROL_RANGE(t, TSX_01, 0, (WELL - committed) / PERIOD, ds_records(),
+			      "records of %u transactions that end well, IA32_PMC%u", committed,
+			      c);
 		counter_program_disabled(c, 0, 0);
 	}
 }
@@ -132,7 +150,20 @@ static void check_information(struct test *t, const struct transaction *piece, u
 			 "bits 63:32 of B8H without Retry, %s", piece->name);
 }
 
-TEST(tsx, the_abort_information_says_why, REQS(TSX_03), NEEDS(need_perfmon, need_pebs, need_rtm))
+/*
+ * TSX-03  The TX abort information must say how the transaction ended: bit 33 for RTM, bit 34 for
+ *         an instruction, bits 63:40 0.
+ *         SDM 18.11.5.1 Intel TSX and PEBS Support, Table 18-51
+ *
+ * Given  transactions that end by XABORT, by PAUSE, and by stores to more lines than the L1 has
+ * When   each makes a record of RTM_RETIRED.ABORTED
+ * Then   at B8H bit 33 (RTM_Abort) is 1, bit 32 and bits 63:40 are 0; with bit 34
+ *        (Instruction_Abort) EventingIP is inside the transaction; where nothing else aborts, the
+ *        first two have bit 34 and the last bits 35 (Non_Instruction_Abort) and 38
+ *        (Capacity_Writes)
+ */
+TEST(tsx, tx_abort_information_tells_instruction_from_capacity, REQS(TSX_03),
+     NEEDS(need_perfmon, need_pebs, need_rtm))
 {
 	if (!transaction_works(t))
 		return;
@@ -165,9 +196,17 @@ static bool writer_runs(void *arg)
 	return ((struct writer *)arg)->runs;
 }
 
-/* "another logical processor conflicted with a memory address that was part of the transactional
- * region" */
-TEST(tsx, a_conflict_is_told_from_other_aborts, REQS(TSX_03),
+/*
+ * TSX-03  The TX abort information must say how the transaction ended: bit 33 for RTM, bit 34 for
+ *         an instruction, bits 63:40 0.
+ *         SDM 18.11.5.1 Intel TSX and PEBS Support, Table 18-51
+ *
+ * Given  another processor stores to a line all the time
+ * When   a transaction loads from that line, and its abort makes a record
+ * Then   at B8H bit 33 (RTM_Abort) is 1, bit 32 and bits 63:40 are 0; where nothing else aborts,
+ *        bits 35 (Non_Instruction_Abort) and 37 (Data_Conflict) are the others
+ */
+TEST(tsx, tx_abort_information_tells_a_data_conflict, REQS(TSX_03),
      NEEDS(need_perfmon, need_pebs, need_rtm, need_second_processor))
 {
 	static struct writer writer;
@@ -187,20 +226,37 @@ TEST(tsx, a_conflict_is_told_from_other_aborts, REQS(TSX_03),
 		      "processor %u has stored till the end", cpu);
 }
 
-/* Bits 31:0, the cycles of the last transaction, with very different ones. */
-TEST(tsx, the_record_tells_how_long_it_was, REQS(TSX_09),
+/*
+ * TSX-09  Bits 31:0 of the TX abort information must hold the cycles of the last transaction.
+ *         SDM 18.11.5.1 Intel TSX and PEBS Support, Table 18-51
+ *
+ * Given  transactions that XABORT ends, one with 1 load and one with 1000 loads
+ * When   each makes a record of RTM_RETIRED.ABORTED
+ * Then   bits 31:0 at B8H of the second are larger by at least 500 cycles
+ */
+TEST(tsx, rtm_abort_record_holds_the_cycles_of_the_transaction, REQS(TSX_09),
      NEEDS(need_perfmon, need_pebs, need_rtm))
 {
 	struct transaction_abort shorter, longer;
 
-	if (!transaction_record(t, AT(TSX_09), 0, &transaction_explicit, 1, &shorter) ||
-	    !transaction_record(t, AT(TSX_09), 0, &transaction_explicit, 1000, &longer))
+	if (!transaction_record(t, CONTROL_AT(TSX_09), 0, &transaction_explicit, SHORT, &shorter) ||
+	    !transaction_record(t, CONTROL_AT(TSX_09), 0, &transaction_explicit, LONG, &longer))
 		return;
-	CHECK_RANGE(t, TSX_09, (shorter.tx & TX_CYCLES) + 500, TX_CYCLES, longer.tx & TX_CYCLES,
-		    "cycles of a transaction with 999 loads more");
+	CHECK_RANGE(t, TSX_09, (shorter.tx & TX_CYCLES) + CYCLES_MORE, TX_CYCLES,
+		    longer.tx & TX_CYCLES, "cycles of a transaction with %u loads more",
+		    LONG - SHORT);
 }
 
-TEST(tsx, the_record_names_the_fallback, REQS(TSX_05), NEEDS(need_perfmon, need_pebs, need_rtm))
+/*
+ * TSX-05  R/EIP of an RTM abort record must be the fallback address.
+ *         SDM 18.11.5.1 Intel TSX and PEBS Support
+ *
+ * Given  transactions that end by XABORT, by PAUSE, and by XABORT in a nested one
+ * When   each makes a record of RTM_RETIRED.ABORTED
+ * Then   R/EIP is the fallback address of the outermost XBEGIN
+ */
+TEST(tsx, rip_of_an_rtm_abort_record_is_the_fallback_address, REQS(TSX_05),
+     NEEDS(need_perfmon, need_pebs, need_rtm))
 {
 	static const struct transaction *const pieces[] = {
 		&transaction_explicit, &transaction_pause, &transaction_nested,
@@ -262,7 +318,18 @@ static bool record_inside(unsigned counter, u64 flags, struct pmc_mask with, str
 	return found;
 }
 
-TEST(tsx, a_record_aborts_the_transaction, REQS(TSX_02, ARM_08),
+/*
+ * TSX-02  A PEBS event inside a transaction must abort it before the record is written.
+ * ARM-08  A PEBS event inside a transactional region must abort the region before the record is
+ *         written.
+ *         SDM 18.11.5.1 Intel TSX and PEBS Support
+ *
+ * Given  each counter samples loads, nearly all of which are inside of transactions
+ * When   the transactions run until a load inside is recorded
+ * Then   that transaction doesn't commit and leaves no store; the record has R/EIP at the fallback
+ *        and bit 33 (RTM_Abort) at B8H
+ */
+TEST(tsx, pebs_record_aborts_the_transaction_before_it_is_written, REQS(TSX_02, ARM_08),
      NEEDS(need_perfmon, need_pebs, need_rtm, need_events))
 {
 	if (!transaction_works(t))
@@ -287,8 +354,17 @@ TEST(tsx, a_record_aborts_the_transaction, REQS(TSX_02, ARM_08),
 	}
 }
 
-/* A record on IA32_PMC0 aborts; IA32_PMC2 has counted what has committed and no more. */
-TEST(tsx, in_txcp_takes_back_what_a_record_aborted, REQS(TSX_07),
+/*
+ * TSX-07  A counter with IN_TXCP set must not keep what an aborted transaction counted.
+ *         SDM 18.11.5 Performance Monitoring and Intel TSX
+ *
+ * Given  IA32_PMC2 counts loads with IN_TX and IN_TXCP; what it counts of one transaction that
+ *        commits is measured first
+ * When   IA32_PMC0 samples loads until a record aborts a transaction
+ * Then   IA32_PMC2 has counted what committed, and nothing of what was aborted
+ * Control: the first transaction's loads are counted, and a load inside a transaction is recorded
+ */
+TEST(tsx, in_txcp_takes_back_loads_of_a_record_abort, REQS(TSX_07),
      NEEDS(need_perfmon, need_pebs, need_rtm, need_events), .under_every_fault = true)
 {
 	u64 filters = IA32_PERFEVTSEL_IN_TX | IA32_PERFEVTSEL_IN_TXCP, each, got;
@@ -297,20 +373,20 @@ TEST(tsx, in_txcp_takes_back_what_a_record_aborted, REQS(TSX_07),
 
 	if (!transaction_works(t))
 		return;
-	counter_program(2, LOADS, COUNT_BOTH | filters);
-	counter_write(2, 0);
-	counters_enable(pmc_one(2));
+	counter_program(FILTER, LOADS, COUNT_BOTH | filters);
+	counter_write(FILTER, 0);
+	counters_enable(pmc_one(FILTER));
 	for (in.runs = 0; in.runs < TRIES && in.status != COMMITTED; in.runs++)
 		in.status = transaction_commit.run(transaction_words(), PERIOD / 2);
 	counters_disable();
-	each = counter_read(2);
-	CHECK_RANGE(t, TSX_07, PERIOD / 2, PERIOD, each,
-		    "loads of one transaction that commits, with %u in its loop", PERIOD / 2);
-	counter_write(2, 0);
-	found = record_inside(0, COUNT_BOTH, pmc_one(2), &in);
-	got = counter_read(2);
-	counter_program_disabled(2, 0, 0);
-	if (!CHECK(t, TSX_07, found, "a load is recorded in one of %u transactions", in.runs))
+	each = counter_read(FILTER);
+	CONTROL_RANGE(t, TSX_07, PERIOD / 2, PERIOD, each,
+		      "loads of one transaction that commits, with %u in its loop", PERIOD / 2);
+	counter_write(FILTER, 0);
+	found = record_inside(0, COUNT_BOTH, pmc_one(FILTER), &in);
+	got = counter_read(FILTER);
+	counter_program_disabled(FILTER, 0, 0);
+	if (!CONTROL(t, TSX_07, found, "a load is recorded in one of %u transactions", in.runs))
 		return;
 	if (test_sees_exactly(t, REQ_TSX_07))
 		CHECK_EQ(t, TSX_07, in.committed * each, got,
@@ -352,14 +428,30 @@ static void check_in_tx(struct test *t, struct test_claim claim, u64 level)
 	}
 }
 
-TEST(tsx, in_tx_holds_for_records, REQS(ARM_07),
+/*
+ * ARM-07  The IN_TX and IN_TXCP filters of a counter must hold for its PEBS records too.
+ *         SDM 18.11.5 Performance Monitoring and Intel TSX
+ *
+ * Given  each counter samples loads with IN_TX
+ * When   enough loads for a record run outside of transactions; then transactions run
+ * Then   there is no record; then there is one of a load inside a transaction
+ */
+TEST(tsx, counter_with_in_tx_records_only_inside_transactions, REQS(ARM_07),
      NEEDS(need_perfmon, need_pebs, need_rtm, need_events))
 {
 	check_in_tx(t, AT(ARM_07), COUNT_BOTH);
 }
 
-/* The same of code at CPL 3, which is what is sampled usually. */
-TEST(tsx, in_tx_holds_for_records_of_cpl_3, REQS(ARM_07),
+/*
+ * ARM-07  The IN_TX and IN_TXCP filters of a counter must hold for its PEBS records too.
+ *         SDM 18.11.5 Performance Monitoring and Intel TSX
+ *
+ * Given  each counter samples loads with IN_TX and USR, without OS; all runs at CPL 3, as software
+ *        that is sampled usually does
+ * When   enough loads for a record run outside of transactions; then transactions run
+ * Then   there is no record; then there is one of a load inside a transaction
+ */
+TEST(tsx, counter_with_in_tx_records_only_inside_transactions_of_cpl_3, REQS(ARM_07),
      NEEDS(need_perfmon, need_pebs, need_rtm, need_events))
 {
 	check_in_tx(t, AT(ARM_07), COUNT_USR);

@@ -11,12 +11,23 @@
 #include "tests/tsx/transaction.h"
 
 #define FEW	4	/* loads in a transaction that is only to end */
-#define LONGER	1000	/* loads in one that is to take its time */
+#define SHORTER	1	/* loads in transactions whose cycles differ */
+#define LONGER	1000
+#define CYCLES_MORE (LONGER / 2)	/* that LONGER - SHORTER loads take at least */
 #define TRIES	20
+#define XABORT_FIELDS 0xff000001	/* of EAX: its code, and that it was XABORT */
 
-/* "the abort was associated with the instruction corresponding to the eventing IP". That XABORT has
- * aborted it is said by EAX; that PAUSE has is so where nothing else aborts. */
-TEST(tsx, an_abort_by_an_instruction_names_it, REQS(TSX_10),
+/*
+ * TSX-10  Where bit 34 of the TX abort information is set, EventingIP must be the instruction that
+ *         aborted the transaction.
+ *         SDM 18.11.5.1 Intel TSX and PEBS Support, Table 18-51
+ *
+ * Given  transactions that end by XABORT, by XABORT in a nested one, and by PAUSE
+ * When   each makes a record of RTM_RETIRED.ABORTED; where something else may abort too, only
+ *        those count of which EAX says that it was XABORT
+ * Then   bit 34 (Instruction_Abort) at B8H is 1, and EventingIP is the XABORT or PAUSE
+ */
+TEST(tsx, eventing_ip_of_an_instruction_abort_is_that_instruction, REQS(TSX_10),
      NEEDS(need_perfmon, need_pebs, need_rtm))
 {
 	static const struct transaction *const pieces[] = {
@@ -31,15 +42,27 @@ TEST(tsx, an_abort_by_an_instruction_names_it, REQS(TSX_10),
 		if (test_sees_exactly(t, REQ_TSX_10))
 			CHECK_EQ(t, TSX_10, TX_INSTRUCTION, abort.tx & TX_INSTRUCTION,
 				 "Instruction_Abort, bit 34 of B8H, %s", abort.piece->name);
-		else if (!(abort.tx & TX_INSTRUCTION) || (abort.status & 0xff000001) != BY_XABORT)
+		else if (!(abort.tx & TX_INSTRUCTION) ||
+			 (abort.status & XABORT_FIELDS) != BY_XABORT)
 			continue;
 		CHECK_EQ(t, TSX_10, (u64)(uintptr_t)abort.piece->cause, abort.eventing_ip,
 			 "EventingIP: the instruction that aborts %s", abort.piece->name);
 	}
 }
 
-/* Bits 1 to 3 of EAX are worded like Retry, Data_Conflict and the two of capacity. */
-TEST(tsx, the_record_agrees_with_eax, REQS(TSX_11), NEEDS(need_perfmon, need_pebs, need_rtm))
+/*
+ * TSX-11  Retry, Data_Conflict and the capacity bits of the TX abort information must agree with
+ *         bits 1, 2 and 3 of EAX behind the abort.
+ *         SDM Table 18-51 against volume 1, RTM Abort Status Definition
+ *
+ * Given  transactions that end by XABORT, by PAUSE, and by stores to more lines than the L1 has;
+ *        EAX after each is the measure
+ * When   each makes a record of RTM_RETIRED.ABORTED
+ * Then   at B8H Retry (36), Data_Conflict (37) and Capacity_Writes or Capacity_Reads (38, 39) are
+ *        1 exactly if EAX bits 1, 2 and 3 are
+ */
+TEST(tsx, tx_abort_information_agrees_with_eax, REQS(TSX_11),
+     NEEDS(need_perfmon, need_pebs, need_rtm))
 {
 	static const struct { const struct transaction *piece; u64 n; } each[] = {
 		{ &transaction_explicit, FEW }, { &transaction_pause, FEW },
@@ -66,8 +89,21 @@ TEST(tsx, the_record_agrees_with_eax, REQS(TSX_11), NEEDS(need_perfmon, need_peb
 	}
 }
 
-/* A transaction without a store can't have exceeded what there is for stores. */
-TEST(tsx, reads_are_told_from_writes, REQS(TSX_03), NEEDS(need_perfmon, need_pebs, need_rtm))
+/*
+ * TSX-03  The TX abort information must say how the transaction ended: bit 33 for RTM, bit 34 for
+ *         an instruction, bits 63:40 0.
+ *         SDM 18.11.5.1 Intel TSX and PEBS Support, Table 18-51
+ *
+ * Given  a transaction that loads from more lines than the L1 has and stores nothing; SKIP where
+ *        it commits
+ * When   its abort makes a record
+ * Then   at B8H Capacity_Writes (38) is 0; where EAX tells of an overflow, Capacity_Reads (39) is
+ *        1
+ * Control: a transaction that stores to as many lines has Capacity_Writes alone, where nothing
+ *          else aborts
+ */
+TEST(tsx, capacity_abort_of_loads_has_no_capacity_writes_bit, REQS(TSX_03),
+     NEEDS(need_perfmon, need_pebs, need_rtm))
 {
 	struct transaction_abort abort;
 	unsigned committed = transaction_run(&transaction_reads, TRANSACTION_LINES, TRIES);
@@ -85,17 +121,17 @@ TEST(tsx, reads_are_told_from_writes, REQS(TSX_03), NEEDS(need_perfmon, need_peb
 		CHECK_EQ(t, TSX_03, TX_CAPACITY_READS, abort.tx & TX_CAPACITY_READS,
 			 "Capacity_Reads, bit 39 of B8H, %s: EAX 0x%lx", abort.piece->name,
 			 abort.status);
-	/* The control: the one that stores. */
-	if (!transaction_record(t, AT(TSX_03), 0, &transaction_lines, TRANSACTION_LINES, &abort))
+	if (!transaction_record(t, CONTROL_AT(TSX_03), 0, &transaction_lines, TRANSACTION_LINES,
+				&abort))
 		return;
 	if (test_sees_exactly(t, REQ_TSX_03))
-		CHECK_EQ(t, TSX_03, TX_CAPACITY_WRITES,
-			 abort.tx & (TX_CAPACITY_WRITES | TX_CAPACITY_READS),
-			 "Capacity_Writes alone, bit 38 of B8H, %s", abort.piece->name);
+		CONTROL_EQ(t, TSX_03, TX_CAPACITY_WRITES,
+			   abort.tx & (TX_CAPACITY_WRITES | TX_CAPACITY_READS),
+			   "Capacity_Writes alone, bit 38 of B8H, %s", abort.piece->name);
 }
 
 /* B8H of a record of a load after a transaction with n loads that has committed. */
-static bool behind_a_commit(struct test *t, u64 n, u64 *tx)
+static bool record_after_a_commit(struct test *t, u64 n, u64 *tx)
 {
 	for (unsigned i = 0; i < TRIES; i++) {
 		struct ds_setup setup = sampling_setup(8);
@@ -114,7 +150,7 @@ static bool behind_a_commit(struct test *t, u64 n, u64 *tx)
 		counter_program_disabled(0, 0, 0);
 		if (!committed)
 			continue;
-		if (!sampling_one_record(t, AT(TSX_09), &record))
+		if (!sampling_one_record(t, CONTROL_AT(TSX_09), &record))
 			return false;
 		*tx = sampling_field(&record, RECORD_tx_abort);
 		return HARNESS_CHECK(t, !transaction_holds(&transaction_commit,
@@ -126,25 +162,45 @@ static bool behind_a_commit(struct test *t, u64 n, u64 *tx)
 	return false;
 }
 
-/* "These fields are set for all PEBS events"; "the number of cycles in the last TSX region,
- * regardless of whether that region had aborted or committed". */
-TEST(tsx, a_later_record_tells_how_long_it_was, REQS(TSX_03, TSX_09),
+/*
+ * TSX-03  The TX abort information must say how the transaction ended: bit 33 for RTM, bit 34 for
+ *         an instruction, bits 63:40 0.
+ * TSX-09  Bits 31:0 of the TX abort information must hold the cycles of the last transaction.
+ *         SDM 18.11.5.1 Intel TSX and PEBS Support, Table 18-51
+ *
+ * Given  a transaction with 1 load, and one with 1000; both commit; "these fields are set for all
+ *        PEBS events"
+ * When   a load after each is recorded
+ * Then   bits 31:0 at B8H, the cycles of the last transaction, are larger by at least 500 for the
+ *        second; bits 63:32 are 0, as nothing has aborted
+ */
+TEST(tsx, record_after_a_commit_holds_the_cycles_of_that_transaction, REQS(TSX_03, TSX_09),
      NEEDS(need_perfmon, need_pebs, need_rtm, need_events))
 {
 	u64 shorter, longer;
 
-	if (!transaction_works(t) || !behind_a_commit(t, 1, &shorter) ||
-	    !behind_a_commit(t, LONGER, &longer))
+	if (!transaction_works(t) || !record_after_a_commit(t, SHORTER, &shorter) ||
+	    !record_after_a_commit(t, LONGER, &longer))
 		return;
-	CHECK_RANGE(t, TSX_09, (shorter & TX_CYCLES) + LONGER / 2, TX_CYCLES, longer & TX_CYCLES,
+	CHECK_RANGE(t, TSX_09, (shorter & TX_CYCLES) + CYCLES_MORE, TX_CYCLES, longer & TX_CYCLES,
 		    "cycles of a committed transaction with %u loads more, in the record of a "
-		    "load after it", LONGER - 1);
+		    "load after it", LONGER - SHORTER);
 	CHECK_EQ(t, TSX_03, 0, longer & ~TX_CYCLES, "bits 63:32 of B8H, which tell of no abort");
 }
 
-/* "The asynchronous events will be pended and handled after the transactional abort is processed."
- * An interrupt may also be too late for the transaction. */
-TEST(tsx, an_interrupt_inside_comes_behind_the_abort, REQS(TSX_12),
+/*
+ * TSX-12  The interrupt of a counter that overflows inside a transaction must come behind the
+ *         abort or the commit, and its overflow be shown.
+ *         SDM volume 1, Runtime Considerations (of Intel TSX); 18.11.5 Performance Monitoring and
+ *         Intel TSX
+ *
+ * Given  each counter overflows half-way through a transaction with 1000 loads, with INT
+ * When   its interrupt arrives: pended until the abort is processed, or too late for the
+ *        transaction
+ * Then   there is one, outside of the transaction, with the status bit of its counter; the
+ *        transaction leaves its store exactly if it has committed
+ */
+TEST(tsx, pmi_of_an_overflow_in_a_transaction_comes_outside_of_it, REQS(TSX_12),
      NEEDS(need_perfmon, need_rtm, need_events))
 {
 	if (!transaction_works(t))

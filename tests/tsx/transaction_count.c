@@ -10,11 +10,12 @@
 #include "tests/measure/sampling.h"
 #include "tests/tsx/transaction.h"
 
-#define FEWER	10
+#define FEWER	10		/* loads in a transaction; the difference of the two counts */
 #define MORE	60
-#define RUNS	8
+#define RUNS	8		/* transactions in a window */
 #define OUTSIDE	100		/* loads outside of transactions, beside those of the loop */
-#define PRESET	1000000ULL
+#define PRESET	1000000ULL	/* what a counter holds before: it must not fall below it */
+#define FILTER	2u		/* IA32_PMC2, the only one that may have IN_TXCP */
 
 /* What a counter adds in that many transactions of n loads each. *committed: how many did. */
 static u64 counted(unsigned counter, u16 event, u64 flags, const struct transaction *piece, u64 n,
@@ -60,7 +61,18 @@ static void check_difference(struct test *t, struct test_claim claim, unsigned c
 				 counter);
 }
 
-TEST(tsx, in_tx_counts_inside_only, REQS(TSX_06), NEEDS(need_perfmon, need_rtm, need_events))
+/*
+ * TSX-06  A counter with IN_TX set must count inside transactions only.
+ *         SDM 18.11.5 Performance Monitoring and Intel TSX
+ *
+ * Given  each counter counts loads with IN_TX
+ * When   loads run outside of transactions; then transactions with 10 and with 60 loads, which
+ *        commit, and which XABORT ends
+ * Then   those outside count 0; of the others the difference of the two sizes is counted,
+ *        "regardless of whether that region was aborted or committed"
+ */
+TEST(tsx, counter_with_in_tx_counts_only_inside_transactions, REQS(TSX_06),
+     NEEDS(need_perfmon, need_rtm, need_events))
 {
 	if (!transaction_works(t))
 		return;
@@ -79,20 +91,32 @@ TEST(tsx, in_tx_counts_inside_only, REQS(TSX_06), NEEDS(need_perfmon, need_rtm, 
 	}
 }
 
-/* "This bit may only be set for IA32_PERFEVTSEL2." */
-TEST(tsx, in_txcp_takes_back, REQS(TSX_07), NEEDS(need_perfmon, need_rtm, need_events))
+/*
+ * TSX-07  A counter with IN_TXCP set must not keep what an aborted transaction counted.
+ *         SDM 18.11.5 Performance Monitoring and Intel TSX
+ *
+ * Given  IA32_PMC2 counts loads with IN_TXCP, which is for IA32_PERFEVTSEL2 only, from 1000000 on
+ * When   transactions with 10 and with 60 loads are ended by XABORT
+ * Then   both leave the same count: what was there before, and what is outside of the transactions
+ * Control: without IN_TXCP the loads of aborted transactions count; with it those of transactions
+ *          that commit
+ */
+TEST(tsx, in_txcp_takes_back_loads_of_aborted_transactions, REQS(TSX_07),
+     NEEDS(need_perfmon, need_rtm, need_events))
 {
 	unsigned committed;
 	u64 fewer, more;
 
 	if (!transaction_works(t))
 		return;
-	check_difference(t, AT(TSX_07), 2, 0, &transaction_explicit, true);
-	check_difference(t, AT(TSX_07), 2, IA32_PERFEVTSEL_IN_TXCP, &transaction_commit, false);
-	fewer = counted(2, LOADS, IA32_PERFEVTSEL_IN_TXCP, &transaction_explicit, FEWER,
+	check_difference(t, CONTROL_AT(TSX_07), FILTER, 0, &transaction_explicit, true);
+	check_difference(t, CONTROL_AT(TSX_07), FILTER, IA32_PERFEVTSEL_IN_TXCP,
+			 &transaction_commit, false);
+	fewer = counted(FILTER, LOADS, IA32_PERFEVTSEL_IN_TXCP, &transaction_explicit, FEWER,
 			&committed);
-	more = counted(2, LOADS, IA32_PERFEVTSEL_IN_TXCP, &transaction_explicit, MORE, &committed);
-	CHECK_EQ(t, TSX_07, 0, committed, "commits of XABORT");
+	more = counted(FILTER, LOADS, IA32_PERFEVTSEL_IN_TXCP, &transaction_explicit, MORE,
+		       &committed);
+	CONTROL_EQ(t, TSX_07, 0, committed, "commits of XABORT");
 	/* What is outside of them stays, and what was there before. */
 	CHECK_RANGE(t, TSX_07, PRESET, PRESET + RUNS * (MORE - FEWER), fewer,
 		    "IA32_PMC2 with IN_TXCP after %u aborted transactions, from %llu on", RUNS,
@@ -106,26 +130,45 @@ TEST(tsx, in_txcp_takes_back, REQS(TSX_07), NEEDS(need_perfmon, need_rtm, need_e
 
 #define BOTH_FILTERS (IA32_PERFEVTSEL_IN_TX | IA32_PERFEVTSEL_IN_TXCP)
 
-/* Each bit has a sentence of its own: inside of transactions, and of none that has aborted. */
-TEST(tsx, both_filters_hold_together, REQS(TSX_06, TSX_07),
+/*
+ * TSX-06  A counter with IN_TX set must count inside transactions only.
+ * TSX-07  A counter with IN_TXCP set must not keep what an aborted transaction counted.
+ *         SDM 18.11.5 Performance Monitoring and Intel TSX
+ *
+ * Given  IA32_PMC2 counts loads with IN_TX and IN_TXCP
+ * When   loads run outside of transactions; in transactions that commit; in transactions that
+ *        XABORT ends
+ * Then   only the second count
+ */
+TEST(tsx, in_tx_and_in_txcp_together_count_only_committed_loads, REQS(TSX_06, TSX_07),
      NEEDS(need_perfmon, need_rtm, need_events))
 {
 	u64 outside = 0, aborted;
 	unsigned committed;
 
 	if (!transaction_works(t) ||
-	    !window_count_one(t, 2, LOADS, COUNT_BOTH | BOTH_FILTERS, &workload_load, OUTSIDE,
+	    !window_count_one(t, FILTER, LOADS, COUNT_BOTH | BOTH_FILTERS, &workload_load, OUTSIDE,
 			      &outside))
 		return;
 	CHECK_EQ(t, TSX_06, 0, outside, "loads outside of transactions, IN_TX and IN_TXCP");
-	check_difference(t, AT(TSX_06), 2, BOTH_FILTERS, &transaction_commit, false);
-	aborted = counted(2, LOADS, BOTH_FILTERS, &transaction_explicit, MORE, &committed);
+	check_difference(t, AT(TSX_06), FILTER, BOTH_FILTERS, &transaction_commit, false);
+	aborted = counted(FILTER, LOADS, BOTH_FILTERS, &transaction_explicit, MORE, &committed);
 	CHECK_EQ(t, TSX_07, PRESET, aborted, "IA32_PMC2 with both after %u aborted transactions",
 		 RUNS - committed);
 }
 
-/* "when a transactional region aborts, the value for that counter is restored": by whatever. */
-TEST(tsx, in_txcp_takes_back_whatever_aborted, REQS(TSX_06, TSX_07),
+/*
+ * TSX-06  A counter with IN_TX set must count inside transactions only.
+ * TSX-07  A counter with IN_TXCP set must not keep what an aborted transaction counted.
+ *         SDM 18.11.5 Performance Monitoring and Intel TSX
+ *
+ * Given  IA32_PMC2 with IN_TX and IN_TXCP counts loads, or stores
+ * When   transactions are aborted by XABORT, by PAUSE, and by stores to more lines than the L1 has
+ * Then   the counter keeps its value: "when a transactional region aborts, the value for that
+ *        counter is restored"
+ * Control: with IN_TX alone it counts at least one a transaction
+ */
+TEST(tsx, in_txcp_takes_back_counts_of_any_kind_of_abort, REQS(TSX_06, TSX_07),
      NEEDS(need_perfmon, need_rtm, need_events))
 {
 	static const struct { const struct transaction *piece; bool stores; u64 n; } each[] = {
@@ -139,11 +182,11 @@ TEST(tsx, in_txcp_takes_back_whatever_aborted, REQS(TSX_06, TSX_07),
 		unsigned committed;
 		u64 got;
 
-		got = counted(2, event, BOTH_FILTERS, each[i].piece, each[i].n, &committed);
+		got = counted(FILTER, event, BOTH_FILTERS, each[i].piece, each[i].n, &committed);
 		CHECK_EQ(t, TSX_07, PRESET, got, "IA32_PMC2 with IN_TX and IN_TXCP after %s, %u "
 			 "of %u committed", each[i].piece->name, committed, RUNS);
-		/* The control: IN_TX alone keeps it. */
-		got = counted(2, event, IA32_PERFEVTSEL_IN_TX, each[i].piece, each[i].n,
+		/* IN_TX alone keeps it. */
+		got = counted(FILTER, event, IA32_PERFEVTSEL_IN_TX, each[i].piece, each[i].n,
 			      &committed);
 		CHECK_RANGE(t, TSX_06, PRESET + RUNS, ~0ULL, got,
 			    "IA32_PMC2 with IN_TX alone after %s", each[i].piece->name);
@@ -172,7 +215,19 @@ static void three_counters(u64 n, u64 value[3], unsigned *committed)
 	}
 }
 
-TEST(tsx, three_counters_tell_the_parts, REQS(TSX_06, TSX_07),
+/*
+ * TSX-06  A counter with IN_TX set must count inside transactions only.
+ * TSX-07  A counter with IN_TXCP set must not keep what an aborted transaction counted.
+ *         SDM 18.11.5 Performance Monitoring and Intel TSX
+ *
+ * Given  the manual's example: IA32_PMC0 with IN_TX, IA32_PMC1 without a filter and IA32_PMC2 with
+ *        IN_TXCP count loads
+ * When   as many transactions commit as XABORT ends, with 10 and with 60 loads each
+ * Then   by the difference of the two sizes IA32_PMC0 counts the loads of all transactions, and
+ *        IA32_PMC2 those of transactions that commit
+ * Control: IA32_PMC1 counts all of them
+ */
+TEST(tsx, three_filtered_counters_split_loads_by_transaction_outcome, REQS(TSX_06, TSX_07),
      NEEDS(need_perfmon, need_rtm, need_events))
 {
 	u64 fewer[3], more[3], each = (MORE - FEWER) * (u64)RUNS;
@@ -190,20 +245,32 @@ TEST(tsx, three_counters_tell_the_parts, REQS(TSX_06, TSX_07),
 		return;
 	}
 	CHECK_EQ(t, TSX_06, 2 * each, more[0] - fewer[0], "loads in transactions");
-	CHECK_EQ(t, TSX_06, 2 * each, more[1] - fewer[1], "all loads");
+	CONTROL_EQ(t, TSX_06, 2 * each, more[1] - fewer[1], "all loads");
 	CHECK_EQ(t, TSX_07, each, more[2] - fewer[2], "loads but those of aborted transactions");
 }
 
-/* What is nested is one transaction, and its abort one abort. */
-TEST(tsx, nested_transactions_abort_once, REQS(TSX_01, TSX_08), NEEDS(need_perfmon, need_rtm),
-     .under_every_fault = true)
+/*
+ * TSX-01  RTM_RETIRED.ABORTED with PEBS must make a record of an aborted transaction.
+ *         SDM 18.11.5.1 Intel TSX and PEBS Support
+ * TSX-08  RTM_RETIRED.START and RTM_RETIRED.COMMIT must count the transactions that begin and
+ *         those that commit.
+ *         SDM chapter 19, RTM_RETIRED
+ *
+ * Given  eight transactions, each with one nested in it that XABORT ends
+ * When   each counter counts RTM_RETIRED.ABORTED; RTM_RETIRED.COMMIT
+ * Then   the first counts 8, the second 0
+ * Control: none of the transactions commits
+ */
+TEST(tsx, abort_of_nested_transactions_counts_once, REQS(TSX_01, TSX_08),
+     NEEDS(need_perfmon, need_rtm), .under_every_fault = true)
 {
 	for (unsigned c = 0; c < 4; c++) {
 		unsigned committed;
 		u64 got = counted(c, EVENT_RTM_RETIRED_ABORTED, 0, &transaction_nested, FEWER,
 				  &committed);
 
-		CHECK_EQ(t, TSX_01, 0, committed, "nested transactions with XABORT that commit");
+		CONTROL_EQ(t, TSX_01, 0, committed,
+			   "nested transactions with XABORT that commit");
 		CHECK_EQ(t, TSX_01, RUNS, got - PRESET,
 			 "RTM_RETIRED.ABORTED of %u nested transactions, IA32_PMC%u", RUNS, c);
 		got = counted(c, EVENT_RTM_RETIRED_COMMIT, 0, &transaction_nested, FEWER,
@@ -212,7 +279,20 @@ TEST(tsx, nested_transactions_abort_once, REQS(TSX_01, TSX_08), NEEDS(need_perfm
 	}
 }
 
-TEST(tsx, begins_and_ends_are_counted, REQS(TSX_01, TSX_08), NEEDS(need_perfmon, need_rtm))
+/*
+ * TSX-01  RTM_RETIRED.ABORTED with PEBS must make a record of an aborted transaction.
+ *         SDM 18.11.5.1 Intel TSX and PEBS Support
+ * TSX-08  RTM_RETIRED.START and RTM_RETIRED.COMMIT must count the transactions that begin and
+ *         those that commit.
+ *         SDM chapter 19, RTM_RETIRED
+ *
+ * Given  eight transactions that software sees commit or abort; eight that XABORT ends
+ * When   each counter counts RTM_RETIRED.START, COMMIT and ABORTED
+ * Then   of the first START counts 8, COMMIT those that commit and ABORTED the others; of the
+ *        second ABORTED counts 8 and COMMIT 0
+ */
+TEST(tsx, rtm_retired_counts_starts_commits_and_aborts, REQS(TSX_01, TSX_08),
+     NEEDS(need_perfmon, need_rtm))
 {
 	for (unsigned c = 0; c < 4; c++) {
 		unsigned committed;

@@ -48,15 +48,29 @@ void uncore_off(void)
 	counters_clear(counters_status());
 }
 
+/* Figures: event, umask, E 18, PMI 20, INV 23, CMASK; EN 22 stays off. */
+#define SELECT_FIELDS	0xff94ffffULL
+#define READINGS	2	/* of a status that must stay */
+
 /* Patterns that tell each bit from each other. */
 static const u64 patterns[] = { 0, 0x0000ffffffffffff, 0x0000555555555555, 0x0000aaaaaaaaaaaa,
 				0x0000800000000001 };
 
-TEST(msr, uncore_registers_hold_what_is_written, REQS(UNC_01, UNC_06), NEEDS(need_uncore))
+/*
+ * UNC-01  Each uncore counter must hold 48 bits, and its event select what is written to it.
+ *         SDM 18.8.2.2 Uncore Performance Event Configuration Facility
+ * UNC-06  MSR_UNCORE_PERF_GLOBAL_CTRL must hold its enable, core and freeze bits.
+ *         SDM 18.8.2.1 Uncore Performance Monitoring Management Facility
+ *
+ * Given  five values of 48 bits that tell each bit from each other; an event select without its
+ *        reserved bits, enable EN (bit 22) 0
+ * When   each is written to MSR_UNCORE_FIXED_CTR0 and to each MSR_UNCORE_PMC; to each
+ *        MSR_UNCORE_PERFEVTSEL; each enable, core and freeze bit alone to
+ *        MSR_UNCORE_PERF_GLOBAL_CTRL
+ * Then   what is read is what was written
+ */
+TEST(msr, uncore_registers_hold_every_bit, REQS(UNC_01, UNC_06), NEEDS(need_uncore))
 {
-	/* Figures: event, umask, E 18, PMI 20, INV 23, CMASK; EN 22 stays off. */
-	const u64 select = 0xff94ffff;
-
 	for (unsigned p = 0; p < sizeof(patterns) / sizeof(patterns[0]); p++) {
 		for (unsigned c = 0; c <= UNCORE_COUNTERS; c++) {
 			unsigned counter = c < UNCORE_COUNTERS ? c : UNCORE_FIXED;
@@ -66,8 +80,8 @@ TEST(msr, uncore_registers_hold_what_is_written, REQS(UNC_01, UNC_06), NEEDS(nee
 				 "uncore counter %u after writing it", counter);
 		}
 		for (u32 c = 0; c < UNCORE_COUNTERS; c++) {
-			msr_write(MSR_UNCORE_PERFEVTSEL0 + c, patterns[p] & select);
-			CHECK_EQ(t, UNC_01, patterns[p] & select,
+			msr_write(MSR_UNCORE_PERFEVTSEL0 + c, patterns[p] & SELECT_FIELDS);
+			CHECK_EQ(t, UNC_01, patterns[p] & SELECT_FIELDS,
 				 msr_read(MSR_UNCORE_PERFEVTSEL0 + c),
 				 "MSR_UNCORE_PERFEVTSEL%u after writing it", c);
 			msr_write(MSR_UNCORE_PERFEVTSEL0 + c, 0);
@@ -93,7 +107,18 @@ bool uncore_moves(void)
 	return uncore_read(UNCORE_FIXED) != before;
 }
 
-TEST(unc, counting_needs_both_enables, REQS(UNC_02), NEEDS(need_uncore), .under_every_fault = true)
+/*
+ * UNC-02  An uncore counter must count only while it is enabled in its control register and in
+ *         MSR_UNCORE_PERF_GLOBAL_CTRL.
+ *         SDM 18.8.2.1 Uncore Performance Monitoring Management Facility
+ *
+ * Given  MSR_UNCORE_FIXED_CTR0, which counts the uncore's clock
+ * When   it is looked at twice under each combination of EN in MSR_UNCORE_FIXED_CTR_CTRL and
+ *        EN_FC0 in MSR_UNCORE_PERF_GLOBAL_CTRL
+ * Then   it has moved only where both are 1
+ */
+TEST(unc, uncore_counter_counts_only_with_local_and_global_enable, REQS(UNC_02), NEEDS(need_uncore),
+     .under_every_fault = true)
 {
 	for (unsigned both = 0; both < 4; both++) {
 		bool own = both & 1, global = both & 2;
@@ -109,7 +134,21 @@ TEST(unc, counting_needs_both_enables, REQS(UNC_02), NEEDS(need_uncore), .under_
 	uncore_off();
 }
 
-TEST(unc, each_counter_has_its_status_bit, REQS(UNC_02, UNC_03), NEEDS(need_uncore))
+/*
+ * UNC-02  An uncore counter must count only while it is enabled in its control register and in
+ *         MSR_UNCORE_PERF_GLOBAL_CTRL.
+ * UNC-03  An uncore counter that wraps must set its bit of MSR_UNCORE_PERF_GLOBAL_STATUS.
+ *         SDM 18.8.2.1 Uncore Performance Monitoring Management Facility
+ *
+ * Given  each general-purpose counter counts reads that miss the L3, and wraps after half of the
+ *        loads of flushed lines
+ * When   the loads run with EN = 1 and the counter's bit in MSR_UNCORE_PERF_GLOBAL_CTRL 0, then
+ *        with it 1; the fixed counter wraps
+ * Then   no bit, then the bit of the counter is the only one of a counter in
+ *        MSR_UNCORE_PERF_GLOBAL_STATUS
+ */
+TEST(unc, uncore_counter_that_wraps_sets_its_own_status_bit, REQS(UNC_02, UNC_03),
+     NEEDS(need_uncore))
 {
 	struct cache_workload h;
 	char reason[96];
@@ -137,12 +176,23 @@ TEST(unc, each_counter_has_its_status_bit, REQS(UNC_02, UNC_03), NEEDS(need_unco
 	uncore_off();
 }
 
-TEST(unc, status_stays_until_it_is_cleared, REQS(UNC_04), NEEDS(need_uncore),
+/*
+ * UNC-04  A bit of MSR_UNCORE_PERF_GLOBAL_STATUS must stay until 1 is written to it in
+ *         MSR_UNCORE_PERF_GLOBAL_OVF_CTRL; writing 0 must have no effect.
+ *         SDM 18.8.2.1 Uncore Performance Monitoring Management Facility
+ *
+ * Given  the fixed counter has wrapped, and counting is off
+ * When   the status is read twice; MSR_UNCORE_PERF_GLOBAL_OVF_CTRL (393H) is written: 0, bit 0,
+ *        bit 32
+ * Then   bit 32 of MSR_UNCORE_PERF_GLOBAL_STATUS, of the fixed counter, is 1 until the last write
+ *        and 0 then
+ */
+TEST(unc, uncore_status_bit_stays_until_1_is_written_to_it, REQS(UNC_04), NEEDS(need_uncore),
      .under_every_fault = true)
 {
 	uncore_wrap(false, 0);
 	uncore_enable(0);
-	for (unsigned i = 0; i < 2; i++)
+	for (unsigned i = 0; i < READINGS; i++)
 		CHECK_EQ(t, UNC_04, OVF_FC0, uncore_status() & OVF_FC0, "OVF_FC0, read %u", i + 1);
 	uncore_clear(0);
 	CHECK_EQ(t, UNC_04, OVF_FC0, uncore_status() & OVF_FC0, "OVF_FC0 after writing 0 to 393H");

@@ -11,7 +11,9 @@
 
 /* Figures of the section. */
 #define EN_FC0		BIT(32)
-#define EN_PMI_CORES	BITS(48, 51)
+#define EN_PMI_CORE_FIRST 48	/* number of the bit of a core */
+#define EN_PMI_CORE_LAST 51
+#define EN_PMI_CORES	BITS(EN_PMI_CORE_FIRST, EN_PMI_CORE_LAST)
 #define PMI_FRZ		BIT(63)
 #define OVF_FC0		BIT(32)
 #define OVF_PMI		BIT(61)

@@ -48,7 +48,16 @@ static bool same_package(struct test *t)
 	return false;
 }
 
-TEST(unc, every_core_that_listens_is_interrupted, REQS(PMI_10),
+/*
+ * PMI-10  An uncore interrupt must reach every selected core.
+ *         SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Performance Counter Prioritization
+ *
+ * Given  two cores of one package; MSR_UNCORE_PERF_GLOBAL_CTRL selects all cores
+ * When   the fixed counter wraps, under each combination of IA32_DEBUGCTL[13] of the two
+ * Then   a core with the bit 1 gets one interrupt, a core with the bit 0 none
+ * Control: the status shows that the fixed counter has wrapped
+ */
+TEST(unc, uncore_interrupt_reaches_every_core_with_debugctl_13_set, REQS(PMI_10),
      NEEDS(need_perfmon, need_uncore, need_other_core))
 {
 	if (!same_package(t))
@@ -59,8 +68,8 @@ TEST(unc, every_core_that_listens_is_interrupted, REQS(PMI_10),
 
 		if (!two_cpus_run(t, &a.both, smp_other_core(), listen, &a))
 			return;
-		CHECK_EQ(t, PMI_10, OVF_FC0, uncore_status() & OVF_FC0,
-			 "OVF_FC0: the fixed counter has wrapped");
+		CONTROL_EQ(t, PMI_10, OVF_FC0, uncore_status() & OVF_FC0,
+			   "OVF_FC0: the fixed counter has wrapped");
 		for (unsigned side = 0; side < 2; side++)
 			CHECK_EQ(t, PMI_10, a.listens[side], a.interrupts[side],
 				 "uncore interrupts of core %u, IA32_DEBUGCTL[13] = %u here, %u on "
@@ -82,16 +91,28 @@ static bool interrupts_of(struct test *t, u64 select, unsigned got[2])
 	return true;
 }
 
-/* Which number the uncore gives a core isn't known, but each bit is of one core, and each core that
- * all bits together reach has a bit. */
-TEST(unc, each_select_bit_is_of_one_core, REQS(PMI_09, PMI_10),
+/*
+ * PMI-09  An uncore interrupt must reach only cores that are selected in the uncore and have
+ *         IA32_DEBUGCTL[13] set.
+ *         SDM 18.8.2 Performance Monitoring Facility in the Uncore
+ * PMI-10  An uncore interrupt must reach every selected core.
+ *         SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Performance Counter Prioritization
+ *
+ * Given  two cores of one package, both with IA32_DEBUGCTL[13] = 1; which number the uncore gives
+ *        a core isn't known
+ * When   the fixed counter wraps with all four select bits, 51:48 of MSR_UNCORE_PERF_GLOBAL_CTRL,
+ *        then with each alone
+ * Then   one bit interrupts at most one of the two; all bits one after the other interrupt a core
+ *        as often as all at once
+ */
+TEST(unc, each_uncore_select_bit_interrupts_one_core, REQS(PMI_09, PMI_10),
      NEEDS(need_perfmon, need_uncore, need_other_core))
 {
 	unsigned all[2], got[2], sum[2] = { 0, 0 };
 
 	if (!same_package(t) || !interrupts_of(t, EN_PMI_CORES, all))
 		return;
-	for (unsigned bit = 48; bit < 52; bit++) {
+	for (unsigned bit = EN_PMI_CORE_FIRST; bit <= EN_PMI_CORE_LAST; bit++) {
 		if (!interrupts_of(t, BIT(bit), got))
 			return;
 		CHECK_RANGE(t, PMI_09, 0, 1, got[0] + got[1], "interrupts of two cores that "
@@ -164,7 +185,18 @@ static void correspond(void *arg)
 	c->cleared = uncore_status() & OVF_FC0;
 }
 
-TEST(unc, cores_have_its_registers_in_common, REQS(UNC_07), NEEDS(need_uncore, need_other_core))
+/*
+ * UNC-07  The cores of a package must see the same uncore registers.
+ *         Table 35-13 MSRs in Processors Based on Intel Microarchitecture Code Name Nehalem
+ *         (scope: package)
+ *
+ * Given  two cores of one package; Table 35-13: the scope of these registers is the package
+ * When   each core writes the enables, counters and event selects, and the other core reads them;
+ *        the fixed counter wraps, and each core clears its status bit in turn
+ * Then   a core reads what the other one has written, and sees the status bit set and cleared
+ */
+TEST(unc, cores_of_a_package_share_the_uncore_registers, REQS(UNC_07),
+     NEEDS(need_uncore, need_other_core))
 {
 	static const u64 status[] = { 0, OVF_FC0, 0 };
 	static const char *const when[] = { "before", "after the fixed counter wrapped",
@@ -223,8 +255,18 @@ static void uncore_cores_load(void *arg)
 	}
 }
 
-/* Others may miss the L3 as well, and prefetchers help: half of the loads must be there. */
-TEST(unc, events_of_each_core_count, REQS(UNC_08), NEEDS(need_uncore, need_other_core))
+/*
+ * UNC-08  An uncore counter must count the events of each core of the package.
+ *         SDM 18.8.2 Performance Monitoring Facility in the Uncore
+ *
+ * Given  counter 0 counts reads that miss the L3, enabled and read on the first of two cores of
+ *        one package
+ * When   one of the two cores loads flushed lines, then the other
+ * Then   the counter has counted at least half of the loads; other processors and prefetchers may
+ *        change the rest
+ */
+TEST(unc, uncore_counter_counts_l3_misses_of_each_core, REQS(UNC_08),
+     NEEDS(need_uncore, need_other_core))
 {
 	if (!same_package(t))
 		return;

@@ -11,6 +11,9 @@
 #include "tests/uncore/uncore.h"
 #include "tests/measure/window.h"
 
+#define WRAPS	4	/* in a row, each with its interrupt */
+#define SETTLES	3	/* waits for an interrupt that is late */
+
 /* Interrupts of one wrap of the fixed counter. */
 static const struct pmi_log *interrupts(bool pmi, bool selected, bool core_listens)
 {
@@ -24,14 +27,28 @@ static const struct pmi_log *interrupts(bool pmi, bool selected, bool core_liste
 	return log;
 }
 
-TEST(unc, an_interrupt_needs_its_enables, REQS(PMI_09, UNC_05), NEEDS(need_perfmon, need_uncore))
+/*
+ * PMI-09  An uncore interrupt must reach only cores that are selected in the uncore and have
+ *         IA32_DEBUGCTL[13] set.
+ *         SDM 18.8.2 Performance Monitoring Facility in the Uncore
+ * UNC-05  An uncore counter that wraps without its PMI enable must interrupt no core.
+ *         SDM 18.8.2.2 Uncore Performance Event Configuration Facility
+ *
+ * Given  the uncore's fixed counter, alone
+ * When   it wraps with each combination of the select bits EN_PMI_COREx and IA32_DEBUGCTL[13];
+ *        then with all of them and its own PMI enable 0
+ * Then   there is one interrupt where both are 1, and none in any other case
+ * Control: the status shows each time that the counter has wrapped
+ */
+TEST(unc, uncore_interrupt_needs_pmi_enable_select_bit_and_debugctl, REQS(PMI_09, UNC_05),
+     NEEDS(need_perfmon, need_uncore))
 {
 	for (unsigned i = 0; i < 4; i++) {
 		bool selected = i & 1, listens = i & 2;
 		const struct pmi_log *log = interrupts(true, selected, listens);
 
-		CHECK_EQ(t, PMI_09, OVF_FC0, uncore_status() & OVF_FC0,
-			 "OVF_FC0: the fixed counter has wrapped");
+		CONTROL_EQ(t, PMI_09, OVF_FC0, uncore_status() & OVF_FC0,
+			   "OVF_FC0: the fixed counter has wrapped");
 		CHECK_EQ(t, PMI_09, selected && listens, log->count,
 			 "interrupts with EN_PMI_COREx = %u, IA32_DEBUGCTL[13] = %u", selected,
 			 listens);
@@ -39,20 +56,29 @@ TEST(unc, an_interrupt_needs_its_enables, REQS(PMI_09, UNC_05), NEEDS(need_perfm
 	}
 	CHECK_EQ(t, UNC_05, 0, interrupts(false, true, true)->count,
 		 "interrupts of a wrap without the counter's PMI enable");
-	CHECK_EQ(t, UNC_05, OVF_FC0, uncore_status() & OVF_FC0, "OVF_FC0 of that wrap");
+	CONTROL_EQ(t, UNC_05, OVF_FC0, uncore_status() & OVF_FC0, "OVF_FC0 of that wrap");
 	uncore_off();
 }
 
-/* Nothing else interrupts here, so each handler must find the uncore's bit: an interrupt without
- * it would be one that nothing accounts for. */
-TEST(unc, each_interrupt_finds_the_cores_bit, REQS(PMI_12), NEEDS(need_perfmon, need_uncore))
+/*
+ * PMI-12  Bit 61 of IA32_PERF_GLOBAL_STATUS must be set by an uncore interrupt and cleared by bit
+ *         61 of IA32_PERF_GLOBAL_OVF_CTRL.
+ *         SDM Table 35-13, Figures 18-33 and 18-34
+ *
+ * Given  only the uncore's fixed counter can interrupt; an interrupt without bit 61 would have no
+ *        cause
+ * When   the counter wraps four times
+ * Then   bit 61 of IA32_PERF_GLOBAL_STATUS (38EH) is 1 at the entry of each interrupt
+ * Control: each wrap has interrupted
+ */
+TEST(unc, every_uncore_interrupt_finds_bit_61_set, REQS(PMI_12), NEEDS(need_perfmon, need_uncore))
 {
 	const struct pmi_log *log;
 
-	for (unsigned i = 0; i < 4; i++) {
+	for (unsigned i = 0; i < WRAPS; i++) {
 		log = interrupts(true, true, true);
-		CHECK_RANGE(t, PMI_12, 1, ~0ULL, log->count, "interrupts of a wrap of the uncore's "
-			    "fixed counter");
+		CONTROL_RANGE(t, PMI_12, 1, ~0ULL, log->count,
+			      "interrupts of a wrap of the uncore's fixed counter");
 		for (unsigned k = 0; k < log->count && k < PMI_LOG_SIZE; k++)
 			CHECK_EQ(t, PMI_12, CORE_UNC_OVF, log->entry[k].status & CORE_UNC_OVF,
 				 "38EH[61] at the entry of interrupt %u", k);
@@ -60,19 +86,31 @@ TEST(unc, each_interrupt_finds_the_cores_bit, REQS(PMI_12), NEEDS(need_perfmon, 
 	}
 }
 
-TEST(unc, the_cores_status_says_so, REQS(PMI_12), NEEDS(need_perfmon, need_uncore))
+/*
+ * PMI-12  Bit 61 of IA32_PERF_GLOBAL_STATUS must be set by an uncore interrupt and cleared by bit
+ *         61 of IA32_PERF_GLOBAL_OVF_CTRL.
+ *         SDM Table 35-13, Figures 18-33 and 18-34
+ *
+ * Given  bit 61 of IA32_PERF_GLOBAL_STATUS (38EH) is 0, and the handler leaves the status alone
+ * When   the uncore's fixed counter interrupts; its status is cleared by 393H; 1 is written to bit
+ *        61 of IA32_PERF_GLOBAL_OVF_CTRL (390H)
+ * Then   bit 61 of 38EH is 1 after the first two, and 0 after the last
+ * Control: OVF_PMI, bit 61 of MSR_UNCORE_PERF_GLOBAL_STATUS (392H), is set by the interrupt
+ */
+TEST(unc, uncore_interrupt_sets_bit_61_until_390h_clears_it, REQS(PMI_12),
+     NEEDS(need_perfmon, need_uncore))
 {
 	static const struct pmi_options keep = { .keep_status = true };
 
 	msr_write(MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_ENABLE_UNCORE_PMI);
 	pmi_open(&keep);
-	CHECK_EQ(t, PMI_12, 0, counters_status() & CORE_UNC_OVF, "38EH[61] before");
+	CONTROL_EQ(t, PMI_12, 0, counters_status() & CORE_UNC_OVF, "38EH[61] before");
 	uncore_wrap(true, EN_PMI_CORES);
 	pmi_settle();
 	pmi_close();
 	CHECK_EQ(t, PMI_12, CORE_UNC_OVF, counters_status() & CORE_UNC_OVF,
 		 "38EH[61] after an uncore interrupt");
-	CHECK_EQ(t, PMI_12, OVF_PMI, uncore_status() & OVF_PMI, "392H[61]");
+	CONTROL_EQ(t, PMI_12, OVF_PMI, uncore_status() & OVF_PMI, "392H[61]");
 	uncore_enable(0);
 	uncore_clear(OVF_FC0 | OVF_PMI);
 	CHECK_EQ(t, PMI_12, CORE_UNC_OVF, counters_status() & CORE_UNC_OVF,
@@ -121,15 +159,29 @@ static struct origin uncore_interrupt_take(bool core, bool uncore)
 	return origin;
 }
 
-TEST(unc, both_status_registers_tell_the_origin, REQS(PMI_11, PMI_12),
+/*
+ * PMI-11  The core and uncore status registers together must name every cause of a coincident
+ *         interrupt.
+ *         SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Performance Counter Prioritization
+ * PMI-12  Bit 61 of IA32_PERF_GLOBAL_STATUS must be set by an uncore interrupt and cleared by bit
+ *         61 of IA32_PERF_GLOBAL_OVF_CTRL.
+ *         SDM Table 35-13, Figures 18-33 and 18-34
+ *
+ * Given  interrupts are off
+ * When   IA32_PMC2, the uncore's fixed counter, or both wrap, and then interrupts are switched on
+ * Then   38EH[2] is set exactly if IA32_PMC2 has wrapped, 392H[32] and 38EH[61] exactly if the
+ *        uncore's counter has; the core's handler clears nothing of the uncore's status
+ * Control: there are one or two interrupts
+ */
+TEST(unc, core_and_uncore_status_name_each_cause_of_an_interrupt, REQS(PMI_11, PMI_12),
      NEEDS(need_perfmon, need_branches, need_uncore))
 {
 	for (unsigned i = 1; i < 4; i++) {
 		bool core = i & 1, uncore = i & 2;
 		struct origin origin = uncore_interrupt_take(core, uncore);
 
-		CHECK_RANGE(t, PMI_11, 1, 2, origin.count, "interrupts, core %u uncore %u", core,
-			    uncore);
+		CONTROL_RANGE(t, PMI_11, 1, 2, origin.count, "interrupts, core %u uncore %u", core,
+			      uncore);
 		CHECK_EQ(t, PMI_11, core, origin.core >> CORE_COUNTER & 1,
 			 "38EH[%u], core %u uncore %u", CORE_COUNTER, core, uncore);
 		CHECK_EQ(t, PMI_11, uncore ? OVF_FC0 : 0, origin.uncore & OVF_FC0,
@@ -170,7 +222,18 @@ static void coincide(unsigned distance)
 	uncore_enable(0);
 }
 
-TEST(unc, an_overflow_beside_the_cores_hides_nothing, REQS(PMI_11),
+/*
+ * PMI-11  The core and uncore status registers together must name every cause of a coincident
+ *         interrupt.
+ *         SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Performance Counter Prioritization
+ *
+ * Given  four counters of the core wrap one instruction after another; the interrupts stay masked
+ * When   the uncore's fixed counter wraps in the same window, after each of many numbers of ticks,
+ *        so that some of them fall together
+ * Then   all five overflow bits are set after each window
+ * Control: interrupts have come by the end
+ */
+TEST(unc, coincident_core_and_uncore_overflows_are_all_shown, REQS(PMI_11),
      NEEDS(need_perfmon, need_instructions, need_uncore))
 {
 	/* Unmasked with an old overflow in the status a processor might interrupt for ever. */
@@ -192,16 +255,27 @@ TEST(unc, an_overflow_beside_the_cores_hides_nothing, REQS(PMI_11),
 		pmi_unmask();
 	}
 	/* What is late or waits is taken here, and not by the next test. */
-	for (unsigned i = 0; i < 3; i++) {
+	for (unsigned i = 0; i < SETTLES; i++) {
 		count = pmi_settle()->count;
 		pmi_unmask();
 	}
 	pmi_close();
-	CHECK_RANGE(t, PMI_11, 1, ~0ULL, count, "interrupts in all");
+	CONTROL_RANGE(t, PMI_11, 1, ~0ULL, count, "interrupts in all");
 	uncore_off();
 }
 
-TEST(unc, freeze_stops_the_uncore, REQS(PMI_13), NEEDS(need_perfmon, need_uncore))
+/*
+ * PMI-13  With PMI_FRZ set, the uncore counters must stop when one of them signals, until software
+ *         enables them again.
+ *         SDM 18.8.2 Performance Monitoring Facility in the Uncore
+ *
+ * Given  the uncore's fixed counter, which goes on counting after its interrupt while PMI_FRZ is 0
+ * When   it interrupts with PMI_FRZ = 1; then MSR_UNCORE_PERF_GLOBAL_CTRL enables it again
+ * Then   the counter stands after the interrupt, and moves after the second
+ * Control: it interrupts and moves without PMI_FRZ; with PMI_FRZ the interrupt has come
+ */
+TEST(unc, pmi_frz_stops_the_uncore_counters_until_enabled_again, REQS(PMI_13),
+     NEEDS(need_perfmon, need_uncore))
 {
 	unsigned count;
 
@@ -209,13 +283,13 @@ TEST(unc, freeze_stops_the_uncore, REQS(PMI_13), NEEDS(need_perfmon, need_uncore
 	pmi_open(NULL);
 	uncore_wrap(true, EN_PMI_CORES);
 	count = pmi_settle()->count;
-	CHECK_EQ(t, PMI_13, 1, count, "interrupts without PMI_FRZ");
-	CHECK(t, PMI_13, uncore_moves(), "the fixed counter goes on without PMI_FRZ");
+	CONTROL_EQ(t, PMI_13, 1, count, "interrupts without PMI_FRZ");
+	CONTROL(t, PMI_13, uncore_moves(), "the fixed counter goes on without PMI_FRZ");
 	uncore_reset();
 	counters_clear(counters_status());
 	uncore_wrap(true, EN_PMI_CORES | PMI_FRZ);
 	count = pmi_settle()->count;
-	CHECK_EQ(t, PMI_13, 2, count, "interrupts in all, with PMI_FRZ as well");
+	CONTROL_EQ(t, PMI_13, 2, count, "interrupts in all, with PMI_FRZ as well");
 	CHECK(t, PMI_13, !uncore_moves(), "the fixed counter stands with PMI_FRZ");
 	uncore_clear(OVF_FC0 | OVF_PMI);
 	uncore_enable(EN_FC0);
