@@ -10,6 +10,7 @@
 #include "kernel/processor/cpuid.h"
 #include "kernel/interrupt/fault.h"
 #include "kernel/output/fmt.h"
+#include "pmu/netburst/caps.h"
 #include "spec/msr.h"
 
 static const struct generation generations[] = {
@@ -182,28 +183,12 @@ static void read_pebs(struct pmu_caps *caps)
 		caps->pebs_mask = caps->generation->pebs_mask & (u32)(BIT(caps->gp) - 1);
 }
 
-/* Without CPUID leaf 0AH and IA32_PERF_CAPABILITIES. The record's form is that of the mode, here
- * IA-32e mode. "Performance Monitoring ... Intel NetBurst Microarchitecture": IA32_MISC_ENABLE. */
-static void read_netburst(struct pmu_caps *caps)
-{
-	caps->netburst = (caps->facilities & FAC_NETBURST) &&
-			 (caps->misc_enable & IA32_MISC_ENABLE_PERFMON_AVAILABLE);
-	if (!caps->netburst)
-		return;
-	caps->netburst_threads = cpuid_get(CPUID_HTT) &&
-				 cpuid_get(CPUID_LOGICAL_PROCESSORS) > 1;
-	caps->netburst_pebs = caps->ds &&
-			      !(caps->misc_enable & IA32_MISC_ENABLE_PEBS_UNAVAILABLE);
-	caps->record_known = true;
-	caps->record_format = RECORD_NB64;
-}
-
 /* No processor and no hypervisor has an MSR of this number. */
 #define MSR_NOWHERE	0x0fffffffu
 
 struct pmu_caps caps_read(void)
 {
-	struct pmu_caps caps = { .version = 0 };
+	struct pmu_caps caps = { .operations = &pmu_architectural };
 	u64 value;
 
 	read_vendor(&caps);
@@ -217,7 +202,7 @@ struct pmu_caps caps_read(void)
 	if (caps.intel) {
 		read_microcode(&caps);
 		read_pebs(&caps);
-		read_netburst(&caps);
+		netburst_take(&caps);
 	}
 	return caps;
 }

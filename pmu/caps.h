@@ -9,6 +9,7 @@
 #define PMU_CAPS_H
 
 #include "pmu/hypervisor.h"
+#include "pmu/operations.h"
 #include "pmu/record.h"
 #include "spec/generation.h"
 #include "spec/types.h"
@@ -46,9 +47,7 @@ struct pmu_caps {
 	bool record_known;				/* this program decodes the format */
 	enum record_format record_format;
 	const struct generation *generation;		/* NULL: not in the table */
-	bool netburst;					/* its counters are pmu/netburst.h's */
-	bool netburst_threads;				/* with Hyper-Threading: T1 exists */
-	bool netburst_pebs;				/* and MISC_ENABLE says available */
+	const struct pmu_operations *operations;	/* of the kind of PMU that it has */
 	u32 facilities;					/* FAC_* that this model has; 0: no row */
 	u32 pebs_mask;					/* bit n: PMCn can do PEBS */
 };

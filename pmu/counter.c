@@ -10,9 +10,7 @@
 #include "kernel/processor/percpu.h"
 #include "pmu/found.h"
 #include "pmu/inventory.h"
-#include "pmu/netburst.h"
 #include "pmu/reset.h"
-#include "pmu/uncore.h"
 #include "pmu/written.h"
 #include "spec/msr.h"
 
@@ -80,7 +78,7 @@ void counter_init(void)
 			    msr_try_read(MSR_IA32_PERFEVTSEL0 + caps->gp - 1, &value).raised))
 		caps->gp--;
 	found_keep();
-	if (caps->version && !caps->netburst)
+	if (caps->version)
 		reset_learn();
 	/* Last: what records and what freezes is off. */
 	if (caps->facilities & FAC_SETUP)
@@ -111,22 +109,7 @@ static struct reset_refusal refusals[CPU_MAX];
 
 bool counter_reset(void)
 {
-	const struct pmu_caps *caps = counter_this_cpu();
-	struct reset_refusal *refusal = &refusals[cpu_index()];
-	bool good;
-
-	if (caps->netburst) {
-		*refusal = (struct reset_refusal){ "one of NetBurst's registers", 0, 0 };
-		return netburst_reset();
-	}
-	if (!caps->version)
-		return true;
-	good = reset_all(refusal);
-	if (good && (caps->facilities & FAC_UNCORE) && uncore_present() && !uncore_reset()) {
-		*refusal = (struct reset_refusal){ "one of the uncore's registers", 0, 0 };
-		good = false;
-	}
-	return good;
+	return counter_this_cpu()->operations->reset(&refusals[cpu_index()]);
 }
 
 const struct reset_refusal *counter_refusal(unsigned cpu)

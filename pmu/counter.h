@@ -46,9 +46,9 @@ const struct pmu_caps *counter_caps_of(unsigned cpu);
 
 /*
  * Everything off and zero, by writing it: global control, PEBS, event selects, counters, status,
- * debug control, DS area (pmu/reset.h); on NetBurst what netburst_reset() does. Returns false if
- * the processor refused a write that matters. Does nothing without any monitoring. Fit for a
- * handler and for giving the machine back.
+ * debug control, DS area (pmu/reset.h), or what a PMU of another kind has (pmu/operations.h).
+ * Returns false if the processor refused a write that matters. Does nothing without any
+ * monitoring. Fit for a handler and for giving the machine back.
  */
 bool counter_reset(void);
 /* What the last counter_reset() on that processor that returned false was refused. */

@@ -55,16 +55,11 @@ static unsigned members(const struct bank *bank)
 	return count < BANK_MAX ? count : BANK_MAX;
 }
 
-static bool is_architectural(void)
-{
-	return counter_caps()->version && !counter_caps()->netburst;
-}
-
 void found_keep(void)
 {
 	struct found *found = &cpus[cpu_index()];
 
-	if (found->kept || !is_architectural())
+	if (found->kept || !counter_caps()->version)
 		return;
 	for (unsigned b = 0; b < BANKS; b++)
 		for (unsigned i = 0; i < members(&banks[b]); i++)

@@ -14,8 +14,6 @@
 #include "kernel/processor/time.h"
 #include "pmu/counter.h"
 #include "pmu/ds.h"
-#include "pmu/netburst.h"
-#include "spec/msr.h"
 
 /* An interrupt may be late by time or by instructions, thousands of them. */
 #define SETTLE_US		20
@@ -48,26 +46,13 @@ static u32 lvtpc(const struct pmi *pmi, bool masked)
 
 static void look(const struct pmi *pmi, struct pmi_entry *entry, const struct trap_frame *frame)
 {
-	const struct pmu_caps *caps = counter_caps();
-
 	entry->index = ds_index();	/* first: nothing of the handler's may come before it */
 	entry->vector = (u8)frame->vector;
 	entry->lvtpc = apic_lvtpc_read();
 	entry->rip = frame->rip;
 	entry->rflags = frame->rflags;
-	if (caps->netburst) {
-		if (!pmi->options.keep_counting)
-			netburst_stop_all();
-		entry->status = netburst_status();
-	}
 	entry->tsc = tsc_read();
-	if (caps->version < 2)
-		return;
-	entry->global_ctrl = msr_read(MSR_IA32_PERF_GLOBAL_CTRL);
-	if (!pmi->options.keep_counting)
-		counters_disable();
-	entry->status = counters_status();
-	entry->debugctl = msr_read(MSR_IA32_DEBUGCTL);
+	counter_caps()->operations->interrupted(entry, pmi->options.keep_counting);
 }
 
 static void drain(struct pmi_entry *entry)
@@ -76,14 +61,6 @@ static void drain(struct pmi_entry *entry)
 
 	if (counter_caps()->record_known && entry->index >= ds_base() + bytes)
 		memcpy(entry->record, (const void *)(uintptr_t)(entry->index - bytes), bytes);
-}
-
-static void clear(u64 status)
-{
-	if (counter_caps()->netburst)
-		netburst_clear_all((u32)status);
-	else
-		counters_clear(status);
 }
 
 static void handler(struct trap_frame *frame)
@@ -98,7 +75,7 @@ static void handler(struct trap_frame *frame)
 		log->count++;
 		drain(entry);
 		if (!pmi->options.keep_status && entry->status)
-			clear(entry->status);
+			counter_caps()->operations->clear(entry->status);
 	} else {
 		pmi->spurious++;
 	}

@@ -16,7 +16,7 @@
 struct pmi_entry {
 	u8 vector;		/* how it arrived: VECTOR_PMI or VECTOR_NMI, others are wrong */
 	u32 lvtpc;		/* at entry */
-	u64 status;		/* IA32_PERF_GLOBAL_STATUS at entry, or netburst_status() */
+	u64 status;		/* at entry: IA32_PERF_GLOBAL_STATUS, or its like */
 	u64 global_ctrl;	/* IA32_PERF_GLOBAL_CTRL at entry, before the handler's stop */
 	u64 debugctl;		/* IA32_DEBUGCTL at entry */
 	u64 index;		/* the PEBS index field, read first of all */

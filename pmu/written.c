@@ -36,7 +36,7 @@ bool written_differs(struct written_change *change)
 	u64 value = 0;
 
 	/* Version 1 has neither of them. */
-	if (counter_caps()->version < 2 || counter_caps()->netburst)
+	if (counter_caps()->version < 2)
 		return false;
 	for (unsigned i = 0; i < REGISTERS; i++) {
 		u64 written = cpus[cpu_index()][i].value;

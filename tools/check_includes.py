@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: MIT
 """Check which folder may include and call which (docs/ARCHITECTURE.md): check_includes.py [BUILD]
 
-The layers are the table LAYERS. With BUILD, a folder in which `make` has built, the same table is
-held against what is linked: an object may use symbols of its own layer and of what that may
-include. Prints one line a breach; exit status 1 if there is one.
+The layers are the table LAYERS; FACILITIES names folders that a layer may include of in few places.
+With BUILD, a folder in which `make` has built, LAYERS is held against what is linked: an object may
+use symbols of its own layer and of what that may include. Prints one line a breach; exit status 1
+if there is one.
 """
 import glob
 import os
@@ -33,6 +34,12 @@ LAYERS = (
     ("refpmu/", ("refpmu/", "spec/", "version.h"), UEFI + ("Zydis/",)),
     ("refpmu/model/", ("refpmu/model/", "refpmu/faults/", "spec/"), STD),
 )
+# Folders of one facility, and what else may include of them.
+FACILITIES = (
+    ("pmu/netburst/", ("pmu/caps.c", "tests/netburst/")),
+    ("tests/netburst/", ()),
+    ("tests/tsx/", ()),
+)
 # In every program, because compilers call them and firmware enters there.
 EVERYWHERE = {"memset", "memcpy", "memmove", "memcmp", "_start", "efi_main"}
 
@@ -57,6 +64,18 @@ def include_breaches():
                 if not name.startswith(angled if kind == "<" else quoted):
                     line = text.count("\n", 0, found.start(1)) + 1
                     yield f"{path}:{line}: {where} may not include {name}"
+
+
+def facility_breaches():
+    for where, others in FACILITIES:
+        for path in files_of("pmu/") + files_of("tests/"):
+            if path.startswith((where, *others)):
+                continue
+            with open(path, encoding="utf-8") as file:
+                for number, line in enumerate(file, 1):
+                    found = INCLUDE.match(line)
+                    if found and found[2].startswith(where):
+                        yield f"{path}:{number}: nothing else may include {found[2]}"
 
 
 def layers_of(path):
@@ -108,7 +127,7 @@ def main():
         sys.exit("usage: check_includes.py [BUILD]")
     build = os.path.abspath(sys.argv[1]) if sys.argv[1:] else None
     os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-    breaches = list(include_breaches())
+    breaches = [*include_breaches(), *facility_breaches()]
     if build:
         breaches += symbol_breaches(build)
     for breach in breaches:

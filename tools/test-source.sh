@@ -98,6 +98,10 @@ test_each_row_of_the_includes_sees_a_breach()
 	sees includes 'kernel/ may not include tests/a.inc' kernel/a.asm '%%include "tests/a.inc"\n'
 	sees includes 'pmu/ may not include tests/a.h' pmu/a.h '#include "tests/a.h"\n'
 	sees includes 'pmu/ may not include claims/a.h' pmu/a.c '#include "claims/a.h"\n'
+	sees includes 'nothing else may include pmu/netburst/a.h' pmu/pmi.c \
+		'#include "pmu/netburst/a.h"\n'
+	sees includes 'nothing else may include tests/tsx/a.h' tests/frame/needs.c \
+		'#include "tests/tsx/a.h"\n'
 	sees includes 'pmu/ may not include refpmu/a.h' pmu/a.c '#include "refpmu/a.h"\n'
 	sees includes 'tests/ may not include boot/a.h' tests/a.c '#include "boot/a.h"\n'
 	sees includes 'tests/ may not include refpmu/a.h' tests/a.inc '%%include "refpmu/a.h"\n'

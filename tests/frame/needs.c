@@ -9,7 +9,6 @@
 #include "pmu/counter.h"
 #include "pmu/uncore.h"
 #include "spec/msr.h"
-#include "tests/tsx/transaction.h"
 
 bool need_perfmon(char *reason, size_t size)
 {
@@ -36,7 +35,7 @@ bool need_perfmon(char *reason, size_t size)
 
 bool need_monitoring(char *reason, size_t size)
 {
-	return counter_caps()->netburst || need_perfmon(reason, size);
+	return counter_caps()->operations != &pmu_architectural || need_perfmon(reason, size);
 }
 
 bool need_refused_msrs(char *reason, size_t size)
@@ -324,75 +323,11 @@ bool need_uncore(char *reason, size_t size)
 	return false;
 }
 
-#define TRANSACTION_TRIES 100
-
-static bool transactions(bool there, const char *name, char *reason, size_t size)
-{
-	struct cpuid r = { 0, 0, 0, 0 };
-
-	if (there && counter_caps()->rtm_always_abort &&
-	    !transaction_run(&transaction_commit, 1, TRANSACTION_TRIES)) {
-		fmt_print(reason, size, "none of %u transactions committed, CPUID.7H:EDX[11] = 1 "
-			  "(RTM_ALWAYS_ABORT)", TRANSACTION_TRIES);
-		return false;
-	}
-	if (there)
-		return true;
-	if (cpuid_get(CPUID_MAX_LEAF) >= 7)
-		r = cpuid_read(7, 0);
-	fmt_print(reason, size, "no %s (CPUID.7H:EBX = %#x)", name, r.ebx);
-	return false;
-}
-
-bool need_rtm(char *reason, size_t size)
-{
-	return transactions(cpuid_get(CPUID_RTM), "RTM", reason, size);
-}
-
-bool need_hle(char *reason, size_t size)
-{
-	return transactions(cpuid_get(CPUID_HLE), "HLE", reason, size);
-}
-
 bool need_second_processor(char *reason, size_t size)
 {
 	if (smp_second())
 		return true;
 	fmt_print(reason, size, "one processor (of %u that came)", smp_count());
-	return false;
-}
-
-bool need_netburst(char *reason, size_t size)
-{
-	const struct pmu_caps *c = counter_caps();
-
-	if (c->netburst)
-		return true;
-	fmt_print(reason, size, "no counters of NetBurst (family %02x model %02x, "
-		  "IA32_MISC_ENABLE = %#lx)", c->family, c->model, c->misc_enable);
-	return false;
-}
-
-bool need_netburst_threads(char *reason, size_t size)
-{
-	if (!need_netburst(reason, size))
-		return false;
-	if (counter_caps()->netburst_threads)
-		return true;
-	fmt_print(reason, size, "no Hyper-Threading (CPUID.01H:EDX[28] = %u, EBX[23:16] = %u)",
-		  cpuid_get(CPUID_HTT), cpuid_get(CPUID_LOGICAL_PROCESSORS));
-	return false;
-}
-
-bool need_netburst_pebs(char *reason, size_t size)
-{
-	const struct pmu_caps *c = counter_caps();
-
-	if (!need_netburst(reason, size))
-		return false;
-	if (c->netburst_pebs)
-		return true;
-	fmt_print(reason, size, "no PEBS (IA32_MISC_ENABLE = %#lx, DS %u)", c->misc_enable, c->ds);
 	return false;
 }
 

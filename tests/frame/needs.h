@@ -11,7 +11,7 @@
 
 bool need_perfmon(char *reason, size_t size);		/* architectural monitoring, version 2+ */
 bool need_refused_msrs(char *reason, size_t size);	/* #GP where there is no MSR */
-bool need_monitoring(char *reason, size_t size);	/* that, or NetBurst's counters */
+bool need_monitoring(char *reason, size_t size);	/* that, or a PMU of another kind */
 bool need_two_counters(char *reason, size_t size);	/* general-purpose */
 bool need_fixed(char *reason, size_t size);		/* fixed counters 0 to 2 */
 bool need_full_width(char *reason, size_t size);	/* IA32_A_PMCx */
@@ -49,10 +49,5 @@ bool need_load_latency(char *reason, size_t size);
 bool need_stlb_lock(char *reason, size_t size);		/* data source bits 4 and 5 */
 bool need_precise_store(char *reason, size_t size);
 bool need_uncore(char *reason, size_t size);		/* Nehalem's and Westmere's */
-bool need_netburst(char *reason, size_t size);		/* the counters of pmu/netburst.h */
-bool need_netburst_threads(char *reason, size_t size);	/* and Hyper-Threading */
-bool need_netburst_pebs(char *reason, size_t size);
-bool need_rtm(char *reason, size_t size);
-bool need_hle(char *reason, size_t size);
 
 #endif

@@ -5,7 +5,7 @@
  * what the harness does around it counts nothing.
  */
 #include "kernel/machine/smp.h"
-#include "tests/frame/needs.h"
+#include "tests/netburst/needs.h"
 #include "tests/netburst/netburst.h"
 
 #define OTHER_MORE	(NETBURST_MORE + 40u)	/* another number than the first one's */

@@ -5,7 +5,7 @@
  * its group, as does the one whose overflow it waits for, so that the second counts what is left of
  * a window when the first has overflowed in its middle.
  */
-#include "tests/frame/needs.h"
+#include "tests/netburst/needs.h"
 #include "tests/netburst/netburst.h"
 
 #define NO	0xffu

@@ -8,7 +8,8 @@
 #include "kernel/interrupt/fault.h"
 #include "kernel/output/fmt.h"
 #include "kernel/memory/string.h"
-#include "tests/frame/needs.h"
+#include "pmu/netburst/caps.h"
+#include "tests/netburst/needs.h"
 #include "tests/netburst/netburst.h"
 
 #define PATTERN		0xa5c3961e78ULL		/* 40 bits */
@@ -21,7 +22,7 @@ static bool is_there(enum netburst_who who, bool extended)
 {
 	if (who == NB_EXTENDED)
 		return extended;
-	return who != NB_HT_ONLY || counter_caps()->netburst_threads;
+	return who != NB_HT_ONLY || netburst_caps()->threads;
 }
 
 /* The defined bits of a register of one kind, from the field rows. */
@@ -77,7 +78,7 @@ TEST(msr, netburst_registers_keep_what_is_written, REQS(NB_30), NEEDS(need_netbu
 		for (unsigned i = 0; i < COUNTERS; i++) {
 			u64 value = patterns[p] & cccr_fields(cccrs[i].extended) & ~NB_CCCR_ENABLE;
 
-			if (!counter_caps()->netburst_threads)	/* "must be set to 11B" */
+			if (!netburst_caps()->threads)	/* "must be set to 11B" */
 				value |= NB_CCCR_ACTIVE_THREAD;
 			msr_write(cccrs[i].cccr_address, value);
 			CHECK_EQ(t, NB_30, value, msr_read(cccrs[i].cccr_address),
@@ -295,17 +296,6 @@ TEST(netburst, no_privilege_flag_no_count, REQS(NB_02, NB_27), NEEDS(need_netbur
 	}
 }
 
-static bool need_no_threads(char *reason, size_t size)
-{
-	if (!need_netburst(reason, size))
-		return false;
-	if (!counter_caps()->netburst_threads)
-		return true;
-	fmt_print(reason, size, "Hyper-Threading (CPUID.01H:EDX[28] = %u, EBX[23:16] = %u)",
-		  cpuid_get(CPUID_HTT), cpuid_get(CPUID_LOGICAL_PROCESSORS));
-	return false;
-}
-
 static void check_refused(struct test *t, u32 msr, unsigned bit, const char *name)
 {
 	u64 before = msr_read(msr);
@@ -318,7 +308,7 @@ static void check_refused(struct test *t, u32 msr, unsigned bit, const char *nam
 
 /* The control is the neighbour, which is there on every processor. */
 TEST(msr, netburst_bits_of_no_thread_are_reserved, REQS(NB_23),
-     NEEDS(need_no_threads))
+     NEEDS(need_netburst_without_threads))
 {
 	check_refused(t, MSR_NB_PEBS_ENABLE, 26, "MSR_PEBS_ENABLE");
 	CHECK(t, NB_23, !msr_try_write(MSR_NB_PEBS_ENABLE, BIT(25)).raised,

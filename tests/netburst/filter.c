@@ -8,7 +8,7 @@
 #include "kernel/processor/cpu.h"
 #include "kernel/interrupt/fault.h"
 #include "kernel/interrupt/user.h"
-#include "tests/frame/needs.h"
+#include "tests/netburst/needs.h"
 #include "tests/netburst/netburst.h"
 #include "tests/measure/user_probe.h"
 

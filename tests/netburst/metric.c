@@ -5,7 +5,7 @@
  * a program doesn't foresee: many of those that go by random bits, few of a loop's.
  */
 #include "kernel/interrupt/fault.h"
-#include "tests/frame/needs.h"
+#include "tests/netburst/needs.h"
 #include "tests/netburst/netburst.h"
 
 #define FIRST_IQ	12u

@@ -6,7 +6,7 @@
 #ifndef TESTS_NETBURST_NETBURST_H
 #define TESTS_NETBURST_NETBURST_H
 
-#include "pmu/netburst.h"
+#include "pmu/netburst/netburst.h"
 #include "tests/frame/test.h"
 #include "tests/measure/workload.h"
 

@@ -9,7 +9,7 @@
 #include "kernel/interrupt/fault.h"
 #include "kernel/machine/smp.h"
 #include "pmu/pmi.h"
-#include "tests/frame/needs.h"
+#include "tests/netburst/needs.h"
 #include "tests/netburst/netburst.h"
 
 #define PERIOD	10u	/* reached by each counter's usual event in NETBURST_MORE rounds */

@@ -7,7 +7,7 @@
 #include "kernel/processor/cpu.h"
 #include "kernel/machine/smp.h"
 #include "pmu/pmi.h"
-#include "tests/frame/needs.h"
+#include "tests/netburst/needs.h"
 #include "tests/netburst/sampling.h"
 #include "tests/measure/sampling.h"
 #include "tests/measure/marked_walk.h"

@@ -6,7 +6,7 @@
  */
 #include "kernel/interrupt/fault.h"
 #include "spec/msr.h"
-#include "tests/frame/needs.h"
+#include "tests/netburst/needs.h"
 #include "tests/netburst/sampling.h"
 
 /* Whatever thread calls: a record of its loads, or none. */

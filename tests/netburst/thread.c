@@ -7,8 +7,9 @@
  */
 #include "kernel/processor/cpuid.h"
 #include "kernel/processor/time.h"
-#include "tests/frame/needs.h"
 #include "pmu/counter.h"
+#include "pmu/netburst/caps.h"
+#include "tests/netburst/needs.h"
 #include "tests/netburst/netburst.h"
 
 /* What is counted: a cell of a table. */
@@ -305,7 +306,7 @@ static void count_clocks(void *arg)
 	struct netburst_setting s = netburst_usual(0, netburst_both(thread), 0);
 
 	*seen = (struct clocks){ .own = netburst_gain(&s, &workload_load, false), .least = ~0ULL };
-	if (!counter_caps()->netburst_threads)
+	if (!netburst_caps()->threads)
 		return;
 	s.who = netburst_both(!thread);
 	for (unsigned i = 0; i < 3; i++) {

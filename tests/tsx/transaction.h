@@ -10,6 +10,10 @@
 #include "pmu/record.h"
 #include "tests/frame/test.h"
 
+/* Transactions that aren't all aborted; elision of locks. */
+bool need_rtm(char *reason, size_t size);
+bool need_hle(char *reason, size_t size);
+
 #define TRANSACTION_LINES	1024	/* twice the first-level data cache of Haswell to Skylake */
 #define COMMITTED		(~0ULL)
 /* "RTM Abort Status Definition": EAX after XABORT with the code of those here; its bits. */

@@ -5,10 +5,12 @@
  * NetBurst Microarchitecture". MSR_TC_PRECISE_EVENT, which no metric of Table 19-31 needs, isn't
  * driven.
  */
-#include "pmu/netburst.h"
+#include "pmu/netburst/netburst.h"
 
 #include "kernel/interrupt/fault.h"
-#include "pmu/counter.h"
+#include "pmu/netburst/caps.h"
+#include "pmu/pmi.h"
+#include "pmu/reset.h"
 #include "spec/msr.h"
 
 #define NO_ESCR		NB_ESCRS
@@ -89,7 +91,7 @@ bool netburst_reset(void)
 
 u64 netburst_everyone(void)
 {
-	return counter_caps()->netburst_threads ? NETBURST_T0 | NETBURST_T1 : NETBURST_T0;
+	return netburst_caps()->threads ? NETBURST_T0 | NETBURST_T1 : NETBURST_T0;
 }
 
 u32 netburst_cccr_msr(unsigned counter)
@@ -258,3 +260,25 @@ void netburst_pebs(bool mine, bool others)
 	msr_write(MSR_NB_PEBS_ENABLE, value | (mine ? NB_PEBS_ENABLE_MY_THR : 0) |
 				      (others ? NB_PEBS_ENABLE_OTH_THR : 0));
 }
+
+static bool reset(struct reset_refusal *refusal)
+{
+	*refusal = (struct reset_refusal){ "one of NetBurst's registers", 0, 0 };
+	return netburst_reset();
+}
+
+static void interrupted(struct pmi_entry *entry, bool keep_counting)
+{
+	if (!keep_counting)
+		netburst_stop_all();
+	entry->status = netburst_status();
+}
+
+static void clear(u64 status)
+{
+	netburst_clear_all((u32)status);
+}
+
+const struct pmu_operations netburst_operations = {
+	.reset = reset, .interrupted = interrupted, .clear = clear,
+};

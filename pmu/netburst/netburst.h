@@ -6,18 +6,22 @@
  * thread's own are its DS area, its debug control and its LVTPC. Names are those of
  * spec/netburst.h.
  *
- * Every function needs CPL 0 and a processor whose capabilities say netburst; one thread of a core
- * at a time.
+ * Every function needs CPL 0 and a processor that has them (pmu/netburst/caps.h); one thread of a
+ * core at a time.
  */
 #ifndef PMU_NETBURST_H
 #define PMU_NETBURST_H
 
+#include "pmu/operations.h"
 #include "spec/netburst.h"
 #include "spec/types.h"
 
 /* ESCR[3:0]: whose events are counted, at which privilege level. */
 #define NETBURST_T0	(NB_ESCR_T0_OS | NB_ESCR_T0_USR)
 #define NETBURST_T1	(NB_ESCR_T1_OS | NB_ESCR_T1_USR)
+
+/* What the rest of pmu/ calls (pmu/operations.h): its status is netburst_status(). */
+extern const struct pmu_operations netburst_operations;
 
 /* The two counters of which PEBS takes records, of T0 and of T1. */
 #define NETBURST_PEBS_COUNTER(thread) ((thread) ? NB_IQ_COUNTER5 : NB_IQ_COUNTER4)
