@@ -20,7 +20,7 @@ HARNESS = ("spec/* claims/* kernel/processor/confidential.h kernel/processor/top
            "pmu/hypervisor.h pmu/leaves.h pmu/record.h boot/config.h boot/smbios.h "
            "boot/spread.h tests/*.h tests/frame/old_names.def").split()
 MODEL = ("spec/* refpmu/model/* refpmu/faults/* refpmu/vmm/configure.h "
-         "refpmu/hv/engine_name.h refpmu/launch/plan.h "
+         "refpmu/engine/engine_name.h refpmu/launch/plan.h "
          "refpmu/launch/fault.h refpmu/launch/span.h refpmu/launch/pe.h").split()
 
 # Whole lines of a comment may speak of assembly.

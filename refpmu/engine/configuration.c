@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* See configuration.h. */
 #include "refpmu/engine/configuration.h"
+#include "refpmu/engine/engine.h"
 #include "refpmu/engine/exits.h"
 #include "refpmu/engine/siblings.h"
 #include "refpmu/hv/guest_tsc.h"
@@ -19,7 +20,8 @@ bool configuration_follow(struct cpu *cpu)
 		return false;
 	cpu->epoch = epoch;
 	cpu->engine->rep.active = false;
-	cpu->statistics = (struct statistics){ 0 };
+	cpu->statistics = (struct exit_statistics){ 0 };
+	cpu->engine->statistics = (struct engine_statistics){ 0 };
 	guest_tsc_leave(cpu);
 	model_init(&cpu->model, &hypervisor.config, &cpu->model_host);
 	exit_msr_set_tsc_adjust(cpu, processors_tsc_adjust(cpu));
@@ -29,7 +31,7 @@ bool configuration_follow(struct cpu *cpu)
 
 void configuration_reset(struct cpu *cpu, const struct model_config *config)
 {
-	hypervisor.engine = ENGINE_STEP;
+	engine_choose(cpu, ENGINE_STEP);
 	hypervisor.config = *config;
 	hypervisor.wake_ups = 0;
 	for (unsigned i = 0; i < hypervisor.n_cores; i++) {

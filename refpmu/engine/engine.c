@@ -39,6 +39,9 @@
 #define LINGER_MOST	10000000
 #define KEY_0		BITS(0, 1)	/* of PKRU: no access, or no writing, with key 0 */
 
+/* enum engine_name; another processor may choose while this one counts. */
+static volatile u8 chosen;
+
 void engine_init(struct cpu *cpu)
 {
 	_Static_assert(sizeof(*cpu->engine) <= PAGE_SIZE, "a page");
@@ -57,9 +60,12 @@ void engine_forget(struct cpu *cpu)
 		translator->forget(cpu);
 }
 
-bool engine_has_translator(const struct cpu *cpu)
+bool engine_choose(const struct cpu *cpu, enum engine_name engine)
 {
-	return cpu->engine->translates;
+	if (engine >= ENGINES || (engine == ENGINE_FAST && !cpu->engine->translates))
+		return false;
+	chosen = (u8)engine;
+	return true;
 }
 
 /* ---- which way ---- */
@@ -67,13 +73,13 @@ bool engine_has_translator(const struct cpu *cpu)
 /* Without the others all is stepped; but what no counter counts needs no steps. */
 static bool may_execute(const struct cpu *cpu)
 {
-	return hypervisor.engine != ENGINE_STEP || !model_needs_retire(&cpu->model);
+	return chosen != ENGINE_STEP || !model_needs_retire(&cpu->model);
 }
 
 /* Is translated code for the instruction at RIP, and those after it? */
 static bool may_translate(const struct cpu *cpu)
 {
-	return cpu->engine->translates && hypervisor.engine == ENGINE_FAST &&
+	return cpu->engine->translates && chosen == ENGINE_FAST &&
 	       model_bulk_possible(&cpu->model, cpu_cpl(cpu));
 }
 
@@ -130,7 +136,7 @@ static bool run_system(struct cpu *cpu)
 
 	if (!insn || !engine_system(cpu, insn))
 		return false;
-	cpu->statistics.emulated_system += needs_retire;
+	cpu->engine->statistics.emulated_system += needs_retire;
 	return true;
 }
 
@@ -182,7 +188,7 @@ static void run_next(struct cpu *cpu)
 		if (run_without_step(cpu, &why))
 			return;
 		if (why != FALLBACK_REASONS)
-			cpu->statistics.fallback[why]++;
+			cpu->engine->statistics.fallback[why]++;
 	}
 	run_step(cpu);
 }

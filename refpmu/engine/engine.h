@@ -9,6 +9,7 @@
 #ifndef REFPMU_ENGINE_ENGINE_H
 #define REFPMU_ENGINE_ENGINE_H
 
+#include "refpmu/engine/engine_name.h"
 #include "refpmu/hv/cpu.h"
 
 /* Once per processor, before its first VMRUN. */
@@ -17,8 +18,9 @@ void engine_init(struct cpu *cpu);
 /* After an INIT, whatever the processor was doing. */
 void engine_forget(struct cpu *cpu);
 
-/* Does translated code run on this machine, in this build? */
-bool engine_has_translator(const struct cpu *cpu);
+/* Which ways instructions may take, on all processors. false: not on this machine, or in this
+ * build. */
+bool engine_choose(const struct cpu *cpu, enum engine_name engine);
 
 /* Run the guest until model_needs_retire() is over. Handles its exits, through exits.h. */
 void engine_run(struct cpu *cpu);

@@ -5,12 +5,14 @@
 
 #include "refpmu/engine/emulate/rep.h"
 #include "refpmu/engine/siblings.h"
+#include "refpmu/engine/statistics.h"
 
 struct decode_cache;
 struct engine_blocks;
 struct emulate_code;
 
 struct engine_cpu {
+	struct engine_statistics statistics;
 	struct siblings_state siblings;
 	struct rep_progress rep;
 	/* engine_run_untrusted(): the page, by number; the TSC when it was left, and ticks to stay

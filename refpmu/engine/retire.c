@@ -3,6 +3,7 @@
 #include "refpmu/engine/translator.h"
 #include "refpmu/hv/guest_tsc.h"
 #include "refpmu/engine/retire.h"
+#include "refpmu/engine/engine_cpu.h"
 
 static void note_registers(const struct cpu *cpu, struct model_registers *registers)
 {
@@ -92,7 +93,7 @@ void retire_end(struct cpu *cpu, struct model_retired *retired, const struct ins
 		if (insn->incomplete)
 			cpu->statistics.inexact[INEXACT_ACCESSES]++;
 	}
-	cpu->statistics.stepped++;
+	cpu->engine->statistics.stepped++;
 	model_retire(&cpu->model, retired);
 	cpu->vmcb->control.tsc_offset += model_stolen_tsc(&cpu->model);
 	guest_tsc_follow(cpu);

@@ -7,6 +7,7 @@
 #ifndef REFPMU_ENGINE_TRANSLATOR_H
 #define REFPMU_ENGINE_TRANSLATOR_H
 
+#include "refpmu/engine/statistics.h"
 #include "refpmu/hv/cpu.h"
 
 struct translator {

@@ -9,8 +9,7 @@
 #define REFPMU_HV_CPU_H
 
 #include "refpmu/model/model.h"
-#include "refpmu/hv/engine_name.h"
-#include "refpmu/vmm/statistics.h"
+#include "refpmu/hv/statistics.h"
 #include "refpmu/hv/vmcb.h"
 
 #define PAGE_SIZE	4096ULL
@@ -68,7 +67,7 @@ struct cpu {
 	u32 trapped_offset;		/* and for this register of it */
 
 	u64 host_cr0, host_cr4;	/* what the registers hold while the hypervisor runs */
-	struct statistics statistics;
+	struct exit_statistics statistics;
 };
 
 /* What the processors share. Written before the first VMRUN only, but for the configuration. */
@@ -83,7 +82,6 @@ struct hypervisor {
 	struct model_config config;
 	volatile u64 epoch;
 	u32 wake_ups;		/* IPIs from one processor to another since then */
-	volatile u8 engine;	/* enum engine_name: which ways instructions may take */
 	bool several;		/* there is more than one processor */
 	volatile u32 nested_changes;	/* number of changes of a page's rights */
 	struct model_core *cores;	/* by number, as many as there are APIC ids */

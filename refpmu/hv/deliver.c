@@ -4,7 +4,6 @@
 #include "refpmu/hv/guest_memory.h"
 #include "refpmu/hv/segment.h"
 #include "refpmu/hv/svm.h"
-#include "refpmu/engine/transaction.h"
 #include "refpmu/hv/vmrun.h"
 
 #define GATE_INTERRUPT	14
@@ -13,6 +12,13 @@
 #define ERROR_IDT	BIT(1)
 #define TSS_RSP0	4
 #define TSS_IST1	36
+
+static bool (*in_transaction)(struct cpu *cpu, const struct guest_event *event);
+
+void deliver_in_transactions(bool (*swallows)(struct cpu *cpu, const struct guest_event *event))
+{
+	in_transaction = swallows;
+}
 
 /* Why a delivery failed: the exception that the attempt itself raises. */
 struct failure {
@@ -243,7 +249,7 @@ void deliver_injected(struct cpu *cpu)
 
 bool deliver(struct cpu *cpu, const struct guest_event *event)
 {
-	if (model_in_tx(&cpu->model) && transaction_swallows(cpu, event))
+	if (model_in_tx(&cpu->model) && in_transaction(cpu, event))
 		return false;
 	cpu->shadow = SHADOW_NONE;
 	if (event->type == EVENT_EXCEPTION && event->vector == VECTOR_PF)

@@ -29,6 +29,12 @@ struct guest_event {
 	u8 length;		/* EVENT_SOFTWARE: of the instruction, at RIP; returns after it */
 };
 
+/*
+ * What deliver() asks about an event in a transaction, which that aborts; true: and the program
+ * never sees the event. Before the first VMRUN.
+ */
+void deliver_in_transactions(bool (*swallows)(struct cpu *cpu, const struct guest_event *event));
+
 /* The event is the guest's from now on: it happens before the guest's next instruction. RIP must
  * be where the event shall return to, or the INT n itself. false: the guest got another exception
  * instead, which the delivery of this one raised. */

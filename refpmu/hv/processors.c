@@ -8,7 +8,6 @@
 #include "refpmu/hv/panic.h"
 #include "refpmu/hv/processors.h"
 #include "refpmu/hv/svm.h"
-#include "refpmu/vmm/virtualise.h"
 #include "spec/msr.h"
 
 #define STACK_PAGES		16
@@ -29,6 +28,7 @@ extern const u8 startup_end[] __attribute__((visibility("hidden")));
 extern const u8 startup_values[] __attribute__((visibility("hidden")));
 extern const u8 startup_other[] __attribute__((visibility("hidden")));
 extern u64 startup_stacks[256] __attribute__((visibility("hidden")));
+extern processors_start startup_entry __attribute__((visibility("hidden")));
 
 static struct cpu *processors[PROCESSORS_MAX];
 static unsigned n_processors;
@@ -107,8 +107,9 @@ static void number(void)
 }
 
 void processors_init(u64 startup_page, const u8 *apic_ids, unsigned count,
-		     struct cpu *(*create)(void))
+		     struct cpu *(*create)(void), processors_start start)
 {
+	startup_entry = start;
 	if (startup_page)
 		place_startup(startup_page);
 	for (unsigned i = 0; i < count; i++) {

@@ -19,11 +19,14 @@
 
 #include "refpmu/hv/cpu.h"
 
+typedef void (*processors_start)(u32 apic_id);	/* doesn't return */
+
 /* Where startup.asm goes to below 1 MiB, and which processors may come from there; on the boot
  * processor, before the first VMRUN, with its tables loaded. Each id becomes a struct cpu by
- * `create`. */
+ * `create`. Each time that a SIPI starts one, `start` runs on it, on a stack of its own, with the
+ * host's page tables. */
 void processors_init(u64 startup_page, const u8 *apic_ids, unsigned count,
-		     struct cpu *(*create)(void));
+		     struct cpu *(*create)(void), processors_start start);
 
 /* The boot processor is one of them, too. */
 void processors_add(struct cpu *cpu);

@@ -15,7 +15,7 @@ global startup_begin:data hidden
 global startup_end:data hidden
 global startup_values:data hidden
 global startup_stacks:data hidden
-extern virtualise_other_processor
+global startup_entry:data hidden
 
 align 16
 startup_begin:
@@ -76,7 +76,7 @@ startup_other:
 	jz	.unknown
 	mov	edi, ebx
 	xor	ebp, ebp
-	call	virtualise_other_processor
+	call	[startup_entry]
 .unknown:
 	hlt
 	jmp	.unknown
@@ -84,5 +84,6 @@ startup_other:
 section .bss
 align 8
 startup_stacks:	resq	256		; stack tops by APIC id; 0: not a processor of ours
+startup_entry:	resq	1		; the hypervisor's function for a started processor
 
 section .note.GNU-stack noalloc noexec nowrite progbits

@@ -111,9 +111,9 @@ static void print_engine(u64 number, enum engine_name engine, const struct stati
 	print("launch: engine %u %s blocks=%u stepped=%u emulated=%u runs=%u acted=%u"
 #define FALLBACK(token, name, meaning) " " name "=%u"
 #include "refpmu/engine/fallback.def"
-	      , number, plan_engine_name[engine], s->in_blocks, s->stepped,
-	      s->emulated, s->block_runs, s->fault_acted
-#define FALLBACK(token, name, meaning) , s->fallback[FALLBACK_##token]
+	      , number, plan_engine_name[engine], s->engine.in_blocks,
+	      s->engine.stepped, s->engine.emulated, s->engine.block_runs, s->fault_acted
+#define FALLBACK(token, name, meaning) , s->engine.fallback[FALLBACK_##token]
 #include "refpmu/engine/fallback.def"
 	      );
 }
@@ -137,10 +137,10 @@ static void run_plan(const char *text, size_t length)
 		if (hypercall(HYPERCALL_STATISTICS, &statistics) != HYPERCALL_DONE)
 			statistics = (struct statistics){ 0 };
 		for (unsigned i = 0; i < INEXACT_REASONS; i++)
-			inexact += statistics.inexact[i];
+			inexact += statistics.exit.inexact[i];
 		print_engine(number, engine, &statistics);
 		print("launch: end %u status=%x stepped=%u inexact=%u", (u64)number, status,
-		      statistics.stepped, inexact);
+		      statistics.engine.stepped, inexact);
 	}
 	print("launch: done");
 }

@@ -19,7 +19,7 @@
 #define REFPMU_LAUNCH_PLAN_H
 
 #include "refpmu/faults/fault_when.h"
-#include "refpmu/hv/engine_name.h"
+#include "refpmu/engine/engine_name.h"
 #include "refpmu/model/latitude.h"
 #include "spec/generation.h"
 

@@ -3,7 +3,7 @@
 #ifndef REFPMU_SELFTEST_ENGINES_H
 #define REFPMU_SELFTEST_ENGINES_H
 
-#include "refpmu/hv/engine_name.h"
+#include "refpmu/engine/engine_name.h"
 #include "refpmu/vmm/statistics.h"
 
 /*

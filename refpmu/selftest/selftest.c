@@ -302,22 +302,22 @@ static void check_statistics(void)
 #include "refpmu/engine/fallback.def"
 	};
 	struct statistics statistics;
+	const struct engine_statistics *engine = &statistics.engine;
 	u64 inexact = 0;
 
 	engines_statistics(&statistics);
 	for (unsigned i = 0; i < INEXACT_REASONS; i++) {
-		if (statistics.inexact[i])
-			print("# reason %u: %u", (u64)i, statistics.inexact[i]);
-		inexact += statistics.inexact[i];
+		if (statistics.exit.inexact[i])
+			print("# reason %u: %u", (u64)i, statistics.exit.inexact[i]);
+		inexact += statistics.exit.inexact[i];
 	}
-	verdict(!inexact && statistics.stepped, "nothing_was_inexact");
+	verdict(!inexact && engine->stepped, "nothing_was_inexact");
 	for (unsigned i = 0; i < EXIT_KINDS; i++)
-		print("# exits, %s: %u", kind[i], statistics.exits[i]);
-	print("# stepped %u (%u system, %u emulated), in blocks %u in %u runs", statistics.stepped,
-	      statistics.emulated_system, statistics.emulated, statistics.in_blocks,
-	      statistics.block_runs);
+		print("# exits, %s: %u", kind[i], statistics.exit.exits[i]);
+	print("# stepped %u (%u system, %u emulated), in blocks %u in %u runs", engine->stepped,
+	      engine->emulated_system, engine->emulated, engine->in_blocks, engine->block_runs);
 	for (unsigned i = 0; i < FALLBACK_REASONS; i++)
-		print("# stepped because of %s: %u", fallback[i], statistics.fallback[i]);
+		print("# stepped because of %s: %u", fallback[i], engine->fallback[i]);
 }
 
 static void check_changes(enum engine_name engine)
@@ -373,7 +373,8 @@ static void check_faster_engines(void)
 	check_programs(1);
 	engines_statistics(&after);
 	if (fastest == ENGINE_FAST)
-		verdict(after.in_blocks > before.in_blocks + PROGRAMS, "blocks_were_run");
+		verdict(after.engine.in_blocks > before.engine.in_blocks + PROGRAMS,
+			"blocks_were_run");
 	else
 		print("# no translator in this reference PMU: blocks_were_run is skipped");
 	engines_speed();

@@ -40,7 +40,7 @@ const char *smc_shared_page_check(bool fast)
 	hypercall(HYPERCALL_STATISTICS, &after);
 	if (counts.result != TIMES || counts.instructions != TIMES * LOOP + AROUND)
 		return "code that stores beside itself counts wrong";
-	if (fast && after.stepped - before.stepped > MOST_STEPPED)
+	if (fast && after.engine.stepped - before.engine.stepped > MOST_STEPPED)
 		return "code that stores beside itself isn't run in blocks";
 	return NULL;
 }

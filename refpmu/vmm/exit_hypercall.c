@@ -4,6 +4,7 @@
 #include "refpmu/hv/deliver.h"
 #include "refpmu/engine/configuration.h"
 #include "refpmu/engine/engine.h"
+#include "refpmu/engine/engine_cpu.h"
 #include "refpmu/hv/guest_memory.h"
 #include "refpmu/vmm/hypercall.h"
 #include "refpmu/hv/processors.h"
@@ -34,14 +35,17 @@ static enum hypercall_status take_configuration(struct cpu *cpu, u64 address)
 	return HYPERCALL_DONE;
 }
 
-/* Nothing but numbers of 64 bits. */
-static void add_statistics(struct statistics *sum, const struct statistics *one)
+static void add_statistics(struct statistics *sum, const struct cpu *cpu)
 {
-	_Static_assert(sizeof(*sum) % sizeof(u64) == 0, "numbers");
+	const struct statistics one = {
+		.exit = cpu->statistics,
+		.engine = cpu->engine->statistics,
+		.fault_acted = cpu->model.faults.acted,
+	};
+	const u64 *from = (const u64 *)&one;
 	u64 *to = (u64 *)sum;
-	const u64 *from = (const u64 *)one;
 
-	for (unsigned i = 0; i < sizeof(*sum) / sizeof(u64); i++)
+	for (unsigned i = 0; i < sizeof(one) / sizeof(u64); i++)
 		to[i] += from[i];
 }
 
@@ -50,20 +54,16 @@ static enum hypercall_status statistics(struct cpu *cpu, u64 address)
 	struct statistics sum = { 0 };
 
 	for (unsigned i = 0; processors_get(i); i++)
-		if (processors_get(i)->epoch == cpu->epoch) {
-			add_statistics(&sum, &processors_get(i)->statistics);
-			sum.fault_acted += processors_get(i)->model.faults.acted;
-		}
+		if (processors_get(i)->epoch == cpu->epoch)
+			add_statistics(&sum, processors_get(i));
 	return guest_write(cpu, address, &sum, sizeof(sum), NULL) ? HYPERCALL_DONE :
 		HYPERCALL_BAD_ADDRESS;
 }
 
 static enum hypercall_status engine(struct cpu *cpu, u64 which)
 {
-	if (which >= ENGINES || (which == ENGINE_FAST && !engine_has_translator(cpu)))
-		return HYPERCALL_BAD_VALUE;
-	hypervisor.engine = (u8)which;
-	return HYPERCALL_DONE;
+	return which < ENGINES && engine_choose(cpu, (enum engine_name)which) ? HYPERCALL_DONE :
+		HYPERCALL_BAD_VALUE;
 }
 
 bool exit_hypercall(struct cpu *cpu)

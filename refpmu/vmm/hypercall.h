@@ -9,7 +9,7 @@
 #define REFPMU_VMM_HYPERCALL_H
 
 #include "refpmu/vmm/configure.h"
-#include "refpmu/hv/engine_name.h"
+#include "refpmu/engine/engine_name.h"
 #include "refpmu/vmm/statistics.h"
 
 #define HYPERCALL_MAGIC		0x3638747365545550ULL

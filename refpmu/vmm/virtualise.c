@@ -3,6 +3,7 @@
 #include "refpmu/vmm/virtualise.h"
 
 #include "refpmu/hv/code_page.h"
+#include "refpmu/hv/deliver.h"
 #include "refpmu/engine/engine.h"
 #include "refpmu/engine/exits.h"
 #include "refpmu/hv/guest_memory.h"
@@ -10,7 +11,6 @@
 #include "refpmu/hv/lock.h"
 #include "refpmu/model/netburst/state.h"
 #include "refpmu/hv/nested_paging.h"
-#include "refpmu/hv/panic.h"
 #include "refpmu/hv/processors.h"
 #include "refpmu/hv/segment.h"
 #include "refpmu/engine/siblings.h"
@@ -31,18 +31,6 @@
 #define CR0_STARTED		0x60000010
 #define DR6_STARTED		0xffff0ff0
 #define DR7_STARTED		0x400
-
-struct hypervisor hypervisor;
-
-void *hypervisor_pages(unsigned pages)
-{
-	u8 *first = hypervisor.free;
-
-	hypervisor.free += pages * PAGE_SIZE;
-	if ((u64)hypervisor.free > hypervisor.base + hypervisor.size)
-		panic("out of memory of its own (pages)", 1, pages, 0, 0, 0);
-	return first;
-}
 
 static void init_segment(struct vmcb_segment *segment, u16 selector, u64 gdt)
 {
@@ -173,6 +161,30 @@ static _Noreturn void virtualise_run(struct cpu *cpu)
 	main_loop(cpu);
 }
 
+/* For processors_init(). The guest begins in the state that INIT and SIPI leave. */
+static void virtualise_other_processor(u32 apic_id)
+{
+	struct cpu *cpu = processors_find(apic_id);
+	struct vmcb_control *control = &cpu->vmcb->control;
+	u64 nested_control = control->nested_control, tsc_offset = control->tsc_offset;
+
+	/* An INIT may have come in the middle of anything. */
+	*control = (struct vmcb_control){ .nested_control = nested_control,
+					  .nested_cr3 = cpu->nested_root,
+					  .tsc_offset = tsc_offset };
+	init_control(cpu);
+	cpu->stepping = false;
+	cpu->shadow = SHADOW_NONE;
+	nested_paging_trap_again(cpu);
+	engine_forget(cpu);
+	processors_started(cpu);
+	code_page_started(cpu);
+	configuration_follow(cpu);
+	init_started_state(cpu);
+	vmrun_set_intercepts(cpu, false);
+	virtualise_run(cpu);
+}
+
 void virtualise_boot_processor(void *memory, u64 rip, u64 rsp)
 {
 	const struct virtualise_memory *given = memory;
@@ -203,31 +215,10 @@ void virtualise_boot_processor(void *memory, u64 rip, u64 rsp)
 	cpuid(LEAF_VERSION, 0, regs);
 	cpu->apic_id = (u8)(regs[1] >> 24);
 	processors_add(cpu);
-	processors_init(given->startup_page, given->apic_ids, given->others, new_cpu);
+	deliver_in_transactions(transaction_swallows);
+	processors_init(given->startup_page, given->apic_ids, given->others, new_cpu,
+			virtualise_other_processor);
 	code_page_init();
 	configuration_reset(cpu, &config);
-	virtualise_run(cpu);
-}
-
-void virtualise_other_processor(u32 apic_id)
-{
-	struct cpu *cpu = processors_find(apic_id);
-	struct vmcb_control *control = &cpu->vmcb->control;
-	u64 nested_control = control->nested_control, tsc_offset = control->tsc_offset;
-
-	/* An INIT may have come in the middle of anything. */
-	*control = (struct vmcb_control){ .nested_control = nested_control,
-					  .nested_cr3 = cpu->nested_root,
-					  .tsc_offset = tsc_offset };
-	init_control(cpu);
-	cpu->stepping = false;
-	cpu->shadow = SHADOW_NONE;
-	nested_paging_trap_again(cpu);
-	engine_forget(cpu);
-	processors_started(cpu);
-	code_page_started(cpu);
-	configuration_follow(cpu);
-	init_started_state(cpu);
-	vmrun_set_intercepts(cpu, false);
 	virtualise_run(cpu);
 }

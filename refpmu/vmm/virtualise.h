@@ -24,10 +24,4 @@ struct virtualise_memory {
  */
 __attribute__((noreturn)) void virtualise_boot_processor(void *memory, u64 rip, u64 rsp);
 
-/*
- * Another one, each time that a SIPI starts it: from startup.asm, on a stack of its own, with the
- * host's page tables. The guest begins in the state that INIT and SIPI leave.
- */
-__attribute__((noreturn)) void virtualise_other_processor(u32 apic_id);
-
 #endif

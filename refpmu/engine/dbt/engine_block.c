@@ -231,8 +231,8 @@ static u64 settle(struct cpu *cpu, const struct run *run)
 		panic("blocks went past an overflow (events, loads, stores, given)", 4,
 		      events.instructions, events.loads, events.stores, cache->given);
 	model_bulk_retire(&cpu->model, cpu_cpl(cpu), &events);
-	cpu->statistics.in_blocks += events.instructions;
-	cpu->statistics.block_runs++;
+	cpu->engine->statistics.in_blocks += events.instructions;
+	cpu->engine->statistics.block_runs++;
 	return events.instructions;
 }
 
@@ -345,7 +345,7 @@ static bool run_chain(struct cpu *cpu, struct run *run)
 	leave_blocks(cpu, run);
 	retired = settle(cpu, run);
 	if (run->why == FALLBACK_FAULT)
-		cpu->statistics.fallback[FALLBACK_FAULT]++;
+		cpu->engine->statistics.fallback[FALLBACK_FAULT]++;
 	return deliver_pending(cpu, run) || (retired && run->why != FALLBACK_FAULT);
 }
 

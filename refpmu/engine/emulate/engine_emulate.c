@@ -64,7 +64,7 @@ static bool emulate_and_report(struct cpu *cpu, const struct instruction *insn,
 	done = emulate_run(op, insn, &state, &world);
 	if (done) {
 		save->rsp = cpu->gpr[REG_RSP];
-		cpu->statistics.emulated += needs_retire;
+		cpu->engine->statistics.emulated += needs_retire;
 		retire_end(cpu, &retired, insn, needs_retire);
 	}
 	cpu->engine->siblings.steps++;

@@ -119,7 +119,7 @@ bool rep_run(struct cpu *cpu, const struct instruction *insn)
 	if (!cpu->gpr[REG_RCX]) {
 		cpu->engine->rep.active = false;
 		cpu_skip(cpu, insn->length);
-		cpu->statistics.emulated += needs_retire;
+		cpu->engine->statistics.emulated += needs_retire;
 		retire_end(cpu, &cpu->engine->rep.retired, insn, needs_retire);
 	} else {
 		rep_note(cpu);

@@ -3,8 +3,8 @@
  * Which ways (engine/engine.c) instructions may take while they are counted. Each engine falls back
  * to the ways of those before it where its own can't be exact.
  */
-#ifndef REFPMU_HV_ENGINE_NAME_H
-#define REFPMU_HV_ENGINE_NAME_H
+#ifndef REFPMU_ENGINE_ENGINE_NAME_H
+#define REFPMU_ENGINE_ENGINE_NAME_H
 
 enum engine_name {
 	ENGINE_STEP,		/* single steps */
