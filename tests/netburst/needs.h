@@ -5,7 +5,8 @@
 
 #include "tests/frame/needs.h"
 
-bool need_netburst(char *reason, size_t size);		/* the counters of pmu/netburst/netburst.h */
+/* The counters of pmu/netburst/netburst.h. */
+bool need_netburst(char *reason, size_t size);
 bool need_netburst_threads(char *reason, size_t size);	/* and Hyper-Threading */
 bool need_netburst_without_threads(char *reason, size_t size);
 bool need_netburst_pebs(char *reason, size_t size);
