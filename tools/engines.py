@@ -2,11 +2,14 @@
 # SPDX-License-Identifier: MIT
 """Engines: does the suite say the same whichever engine of the reference PMU counts?
 
-engines.py [--build FOLDER] [--jobs N] [--first S] [--seeds N] [--no-profiles]
+engines.py [--build FOLDER] [--jobs N] [--first S] [--seeds N] [--no-profiles] [--step N]
            [--sample N | --faults NAME,...]
 
-Runs the unchanged harness on each engine (step, direct, fast): without latitude, with N seeds from
-S (1) on, with each profile, and with N faults from all over the table, the same ones every time.
+Runs the unchanged harness on the engines direct and fast: without latitude, with N seeds from S (1)
+on, with each profile, and with N faults from all over the table, the same ones every time. The
+first N of these settings that have no fault (all of them without --step) also run on the engine
+step. It takes ten times as long for a run, and a fault on it can make a test reach its deadline,
+which is an ERROR where the others say FAIL.
 Every test must have the same verdict, and every check that was executed the same result. Prints
 each difference, and how the fast engine counted; the last line is "N settings, N differ". Exit
 status: 0 none differs, 1 otherwise, 2 bad option or nothing ran.
@@ -16,6 +19,8 @@ import sys
 import command
 import plan
 import spec
+
+STEP_WEIGHT = 8         # runs on the fast engine that take as long as one on the stepping one
 
 
 def settings_of(options):
@@ -30,6 +35,18 @@ def settings_of(options):
     # From the middle of each part of the table: its first row, inert, says little.
     return settings + [{"fault": names[(2 * i + 1) * len(names) // (2 * count)]}
                        for i in range(count)]
+
+
+def rows_of(options):
+    """The jobs of each setting, one an engine; the last one is of the fast engine."""
+    rows = []
+    for number, words in enumerate(settings_of(options)):
+        engines = plan.ENGINES if number < options.step and "fault" not in words \
+            else plan.ENGINES[1:]
+        rows.append([plan.Job(**words, engine=engine,
+                              weight=STEP_WEIGHT if engine == "step" else 1)
+                     for engine in engines])
+    return rows
 
 
 def said(run):
@@ -63,12 +80,14 @@ def main():
     parser.add_argument("--first", type=command.number(0), default=1)
     parser.add_argument("--seeds", type=command.number(0), default=10)
     parser.add_argument("--no-profiles", dest="profiles", action="store_false")
+    parser.add_argument("--step", type=command.number(0), default=10 ** 9)
     parser.add_argument("--sample", type=command.number(0), default=20)
     parser.add_argument("--faults", default="")
     options = parser.parse_args()
-    rows = [tuple(plan.Job(**words, engine=engine) for engine in plan.ENGINES)
-            for words in settings_of(options)]
-    plan.Pool(options.build, options.jobs).work_through([job for row in rows for job in row])
+    rows = rows_of(options)
+    # The longest first, so that none of them is begun when the others are done.
+    plan.Pool(options.build, options.jobs).work_through(
+        sorted((job for row in rows for job in row), key=lambda job: -job.weight))
     total = {key: sum(row[-1].run.engine.get(key, 0) for row in rows)
              for key in rows[0][-1].run.engine if key != "name"}
     if not total.get("blocks"):
@@ -80,8 +99,10 @@ def main():
         for line in lines:
             print(f"{row[0]}: {line}")
     print("fast: " + ", ".join(f"{key} {count}" for key, count in total.items()))
-    for place, engine in enumerate(plan.ENGINES):
-        print(f"{engine}: {sum(row[place].seconds for row in rows) / len(rows):.1f} s a run")
+    for engine in plan.ENGINES:
+        seconds = [job.seconds for row in rows for job in row if job.engine == engine]
+        if seconds:
+            print(f"{engine}: {len(seconds)} runs, {sum(seconds) / len(seconds):.1f} s each")
     print(f"{len(rows)} settings, {differ} differ")
     return 1 if differ else 0
 

@@ -23,7 +23,7 @@ SILENCE = 60            # seconds without a byte on the serial line: hung
 START = 300             # the same, before the first byte
 LONGEST_PATTERN = 767   # of the launcher's plan
 MOST = 96               # runs a boot
-LEAST = 8               # if there are that many
+LEAST = 8               # unless fewer for each worker keep all of them busy to the end
 ENGINES = ("step", "direct", "fast")
 LINE_EVERY = 30         # seconds between lines of progress that don't go to a terminal
 
@@ -36,7 +36,8 @@ class Job:
     """One run of the harness in a plan. Afterwards: run is what its log says."""
 
     def __init__(self, fault="none", seed=0, profile="", latitude="", engine="", cpu="haswell",
-                 tests="", name="", processors=1):
+                 tests="", name="", processors=1, weight=1):
+        self.weight = weight        # how long it takes, in runs of all tests on the fast engine
         self.name, self.processors = name or fault, processors  # what the results call it
         self.fault, self.seed, self.profile, self.latitude = fault, seed, profile, latitude
         self.engine, self.cpu, self.tests = engine, cpu, tests
@@ -72,12 +73,13 @@ class Pool:
         self.lock, self.left, self.total, self.ended = threading.Lock(), [], 0, 0
         self.stop, self.error, self.start = threading.Event(), None, 0.0
         self.idle = 0
+        self.running = {}           # thread to the weight of what its boot has yet to end
 
     def work_through(self, jobs):
         """Every job has its run afterwards. Raises PlanError, KeyboardInterrupt."""
         self.left, self.total, self.ended = list(jobs), len(jobs), 0
         self.start = shown = time.monotonic()
-        self.idle = 0
+        self.idle, self.running = 0, {}
         threads = [threading.Thread(target=self.work) for _ in range(self.workers)]
         for thread in threads:
             thread.start()
@@ -111,10 +113,19 @@ class Pool:
     def share(self):
         """Jobs for one boot, which has as many processors for all of them."""
         with self.lock:
-            most = max(LEAST, min(MOST, len(self.left) // (self.workers + 1)))
-            alike = [job for job in self.left if job.processors == self.left[0].processors][:most]
-            self.left = [job for job in self.left if job not in alike]
-        return alike
+            left = sum(job.weight for job in self.left)
+            # With this much now, and all the rest for the others, all end at the same time.
+            even = -(-(left + sum(self.running.values())) // self.workers)
+            most = max(min(LEAST, even), min(MOST, left // (self.workers + 1)))
+            jobs, weight = [], 0
+            for job in self.left:
+                if job.processors == self.left[0].processors and \
+                        (not jobs or weight + job.weight <= most):
+                    jobs.append(job)
+                    weight += job.weight
+            self.left = [job for job in self.left if job not in jobs]
+            self.running[threading.get_ident()] = weight
+        return jobs
 
     def work(self):
         try:
@@ -142,6 +153,7 @@ class Pool:
                 self.stop.set()
             with self.lock:
                 self.left = jobs[done:] + self.left
+                del self.running[threading.get_ident()]
 
     @staticmethod
     def take(jobs, runs):
@@ -196,6 +208,7 @@ class Pool:
                 began = now
                 with self.lock:
                     self.ended += count - ended
+                    self.running[threading.get_ident()] = sum(job.weight for job in jobs[count:])
                 ended = count
             if len(data) != size:
                 since, size = now, len(data)

@@ -444,7 +444,8 @@ test_reference_pmu_is_exact()
 # `make engine-soak SECONDS=n` goes on.
 test_engines_say_the_same()
 {
-	expect 0 tools/engines.py --build "$build" --seeds 1 --no-profiles --sample 2
+	expect 0 tools/engines.py --build "$build" --seeds 1 --no-profiles --step 1 \
+		--sample 2
 	tail -n 1 "$out" | grep -q '^4 settings, 0 differ$'
 }
 
