@@ -18,7 +18,7 @@ usage: ./run-qemu.sh [OPTION]...
   --tests GLOB      only tests whose name matches (default all); a comma separates patterns
   --fault NAME      the reference PMU breaks that rule; NAME@pmc2 and NAME@page-crossing: only
                     there; NAME@nth=3, NAME@1in4, NAME@from=2: only at these occurrences;
-                    @int, @beside, @cpl3, @cpu1: see refpmu/faults/fault_when.h
+                    @int, @beside, @cpl3, @cpu1: see refpmu/model/fault_when.h
   --seed N          what the manual leaves open is drawn from N (default 0: no latitude)
   --profile NAME    latitude within the ranges of one kind of platform
   --latitude K:V,...

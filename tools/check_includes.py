@@ -3,9 +3,14 @@
 """Check which folder may include and call which (docs/ARCHITECTURE.md): check_includes.py [BUILD]
 
 The layers are the table LAYERS; FACILITIES names folders that a layer may include of in few places.
-With BUILD, a folder in which `make` has built, LAYERS is held against what is linked: an object may
-use symbols of its own layer and of what that may include. Prints one line a breach; exit status 1
-if there is one.
+With BUILD, a folder in which `make` has built, the same table is
+held against what is linked: an object may use symbols of its own layer and of what that may
+include. Prints one line a breach, and whether there are cycles between FOLDERS; exit status 1 if
+there is a breach or a cycle.
+
+A hook is a symbol of refpmu/model/, which declares and calls it, although refpmu/faults/ has its
+body: hooks.h is the model's interface for what changes its plans. That the model is complete
+without faults/ is shown by `make check`, which links and tests it so (host/host.mk).
 """
 import glob
 import os
@@ -16,6 +21,15 @@ import sys
 STD = ("stddef.h", "stdint.h", "stdbool.h")
 HOSTED = STD + ("stdarg.h",)
 UEFI = HOSTED + ("efi.h", "efilib.h")
+
+# refpmu/'s layers: each and those below it.
+MODEL = ("refpmu/model/", "spec/")
+FAULTS = ("refpmu/faults/",) + MODEL
+HV = ("refpmu/hv/",) + MODEL
+ENGINE = ("refpmu/engine/", "refpmu/hv/") + FAULTS
+VMM = ("refpmu/vmm/", "version.h") + ENGINE
+LAUNCH = ("refpmu/launch/",) + VMM
+PROGRAMS = ("refpmu/selftest/", "refpmu/bench/", "refpmu/count/") + LAUNCH
 
 # Files (a folder, or a pattern); what their includes in quotes may begin with, their own folder
 # among it; what those in <> may begin with. A file obeys every row that it is in.
@@ -32,7 +46,15 @@ LAYERS = (
     ("tests/", ("tests/", "pmu/", "kernel/", "spec/", "claims/"), HOSTED),
     ("boot/", ("boot/", "tests/frame/suite.", "kernel/", "spec/", "version.h"), UEFI),
     ("refpmu/", ("refpmu/", "spec/", "version.h"), UEFI + ("Zydis/",)),
-    ("refpmu/model/", ("refpmu/model/", "refpmu/faults/", "spec/"), STD),
+    ("refpmu/model/", MODEL, STD),
+    ("refpmu/faults/", FAULTS, STD),
+    ("refpmu/hv/", HV, UEFI),
+    ("refpmu/engine/", ENGINE, HOSTED + ("Zydis/",)),
+    ("refpmu/vmm/", VMM, UEFI),
+    ("refpmu/launch/", LAUNCH, UEFI),
+    ("refpmu/selftest/", PROGRAMS, UEFI),
+    ("refpmu/bench/", PROGRAMS, UEFI),
+    ("refpmu/count/", PROGRAMS, UEFI),
 )
 # Folders of one facility, and what else may include of them.
 FACILITIES = (
@@ -40,9 +62,15 @@ FACILITIES = (
     ("tests/netburst/", ()),
     ("tests/tsx/", ()),
 )
+# Between these, and any two of them, there must be no cycle of includes or symbols.
+FOLDERS = ("spec/", "claims/", "kernel/", "pmu/", "tests/", "boot/", "refpmu/model/",
+           "refpmu/faults/", "refpmu/hv/", "refpmu/engine/", "refpmu/vmm/", "refpmu/launch/",
+           "refpmu/selftest/", "refpmu/bench/", "refpmu/count/")
+HOOKS = "refpmu/model/hooks.h"
 # In every program, because compilers call them and firmware enters there.
 EVERYWHERE = {"memset", "memcpy", "memmove", "memcmp", "_start", "efi_main"}
 
+HOOK = re.compile(r"^HOOK(?:_VALUE\([^,()]+,\s*|\()(\w+)", re.M)
 SOURCES = (".c", ".h", ".asm", ".def", ".inc")
 INCLUDE = re.compile(r'^\s*[#%]\s*include\s*([<"])([^>"]+)[>"]', re.M)
 
@@ -54,16 +82,20 @@ def files_of(where):
                   for name in names if name.endswith(SOURCES))
 
 
+def includes():
+    """(source, line, kind of quote, name) of each #include."""
+    for path in sorted({path for where, _, _ in LAYERS for path in files_of(where)}):
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        for found in INCLUDE.finditer(text):
+            yield path, text.count("\n", 0, found.start(1)) + 1, *found.groups()
+
+
 def include_breaches():
-    for where, quoted, angled in LAYERS:
-        for path in files_of(where):
-            with open(path, encoding="utf-8") as file:
-                text = file.read()
-            for found in INCLUDE.finditer(text):
-                kind, name = found.groups()
-                if not name.startswith(angled if kind == "<" else quoted):
-                    line = text.count("\n", 0, found.start(1)) + 1
-                    yield f"{path}:{line}: {where} may not include {name}"
+    for path, line, kind, name in includes():
+        for where, quoted, angled in layers_of(path):
+            if not name.startswith(angled if kind == "<" else quoted):
+                yield f"{path}:{line}: {where} may not include {name}"
 
 
 def facility_breaches():
@@ -80,9 +112,9 @@ def facility_breaches():
 
 def layers_of(path):
     """The rows that a source is in."""
-    for where, quoted, _ in LAYERS:
+    for where, quoted, angled in LAYERS:
         if path.startswith(where) if where.endswith("/") else path in glob.glob(where):
-            yield where, quoted
+            yield where, quoted, angled
 
 
 def symbols(build):
@@ -108,18 +140,77 @@ def source_of(path, root):
     return os.path.relpath(path, root).removesuffix(".o")
 
 
-def symbol_breaches(build):
+def hooks():
+    """The functions that the model declares for faults/ to define."""
+    if not os.path.exists(HOOKS):
+        return set()
+    with open(HOOKS, encoding="utf-8") as file:
+        return set(HOOK.findall(file.read()))
+
+
+def symbol_uses(build):
+    """(source, symbol, sources that it may come from) of each use of another source's symbol."""
     table = symbols(build)
     homes = {}
     for source, (defined, _) in table.items():
         for name in defined - EVERYWHERE:
             homes.setdefault(name, []).append(source)
+    for name in hooks() & homes.keys():
+        homes[name] = [HOOKS if home.startswith("refpmu/faults/") else home for home in homes[name]]
     for source, (_, undefined) in table.items():
-        for where, quoted in layers_of(source):
-            for name in sorted(undefined):
-                homes_here = homes.get(name, ())
-                if homes_here and not any(home.startswith(quoted) for home in homes_here):
-                    yield f"{source}: {where} may not use {name} of {homes_here[0]}"
+        for name in sorted(undefined):
+            if name in homes:
+                yield source, name, homes[name]
+
+
+def symbol_breaches(build):
+    for source, name, homes in symbol_uses(build):
+        for where, quoted, _ in layers_of(source):
+            if not any(home.startswith(quoted) for home in homes):
+                yield f"{source}: {where} may not use {name} of {homes[0]}"
+
+
+def folder_of(path):
+    return next((folder for folder in FOLDERS if path.startswith(folder)), None)
+
+
+def folder_edges(build):
+    """Folder to the folders that it includes and uses, each with one example."""
+    edges = {folder: {} for folder in FOLDERS}
+
+    def add(source, target, what):
+        if folder_of(source) and folder_of(target) and folder_of(source) != folder_of(target):
+            edges[folder_of(source)].setdefault(folder_of(target), f"{source}: {what}")
+
+    for path, _, kind, name in includes():
+        if kind == '"':
+            add(path, name, name)
+    # One program has one of them: that of the own folder if there is one.
+    for source, name, homes in symbol_uses(build) if build else ():
+        if not any(folder_of(home) == folder_of(source) for home in homes):
+            allowed = [home for home in homes if all(home.startswith(quoted) for _, quoted, _
+                                                     in layers_of(source))]
+            add(source, (allowed or homes)[0], name)
+    return edges
+
+
+def find_cycle(edges):
+    """The folders of a cycle, the first one again at the end; None if there is none."""
+    done = set()
+
+    def visit(folder, path):
+        if folder in path:
+            return path[path.index(folder):] + [folder]
+        if folder in done:
+            return None
+        for target in sorted(edges[folder]):
+            cycle = visit(target, path + [folder])
+            if cycle:
+                return cycle
+        done.add(folder)
+        return None
+
+    return next(filter(None, (visit(folder, []) for folder in FOLDERS)), None)
 
 
 def main():
@@ -132,7 +223,15 @@ def main():
         breaches += symbol_breaches(build)
     for breach in breaches:
         print(breach)
-    return 1 if breaches else 0
+    edges = folder_edges(build)
+    cycle = find_cycle(edges)
+    if cycle:
+        print("cycle between folders: " + " -> ".join(cycle))
+        for source, target in zip(cycle, cycle[1:]):
+            print(f"    {edges[source][target]}")
+    else:
+        print("cycles between folders: none")
+    return 1 if breaches or cycle else 0
 
 
 if __name__ == "__main__":

@@ -89,6 +89,8 @@ test_each_rule_of_style_sees_a_breach()
 
 test_each_row_of_the_includes_sees_a_breach()
 {
+	local name
+
 	bare_tree
 	sees includes 'spec/ may not include kernel/a.h' spec/a.def '#include "kernel/a.h"\n'
 	sees includes 'spec/ may not include stdarg.h' spec/a.h '#include <stdarg.h>\n'
@@ -114,6 +116,11 @@ test_each_row_of_the_includes_sees_a_breach()
 	sees includes 'refpmu/ may not include claims/a.h' refpmu/a.c '#include "claims/a.h"\n'
 	sees includes 'refpmu/ may not include tests/a.h' refpmu/a.h '#include "tests/a.h"\n'
 	sees includes 'may not include refpmu/host.h' refpmu/model/a.c '#include "refpmu/host.h"\n'
+	for name in 'model faults' 'model hv' 'model engine' 'faults hv' 'hv faults' 'hv engine' \
+		'hv vmm' 'engine vmm' 'vmm launch' 'launch selftest'; do
+		sees includes "refpmu/${name% *}/ may not include refpmu/${name#* }/a.h" \
+			"refpmu/${name% *}/a.c" "#include \"refpmu/${name#* }/a.h\"\n"
+	done
 	sees includes 'may not include efi.h' refpmu/model/a.h '#include <efi.h>\n'
 }
 
@@ -134,6 +141,35 @@ test_linked_symbols_are_held_against_the_table()
 	out=$("$tree/tools/check_includes.py" "$tree/build") || status=$?
 	[ $status = 1 ]
 	grep -qF 'kernel/a.c: kernel/ may not use upper of tests/a.c' <<< "$out"
+}
+
+# What the model declares as a hook is its own; a function of faults/ that isn't one is a cycle.
+test_cycles_between_folders_are_found()
+{
+	local name status=0
+
+	bare_tree
+	mkdir -p "$tree/refpmu/model" "$tree/refpmu/faults"
+	printf 'HOOK(changes, int)\nHOOK_VALUE(u64, alters, value, int)\n' \
+		> "$tree/refpmu/model/hooks.h"
+	printf 'void %s(void);\n' changes alters asks > "$tree/refpmu/model/a.c"
+	printf 'void rule(void);\nvoid rule(void) { changes(); alters(); }\n' \
+		>> "$tree/refpmu/model/a.c"
+	printf 'void %s(void);\n' changes alters asks rule > "$tree/refpmu/faults/a.c"
+	printf 'void changes(void) { rule(); }\nvoid alters(void) { }\nvoid asks(void) { }\n' \
+		>> "$tree/refpmu/faults/a.c"
+	for name in model faults; do
+		mkdir -p "$tree/build/obj/refpmu/$name"
+		gcc -c "$tree/refpmu/$name/a.c" -o "$tree/build/obj/refpmu/$name/a.c.o"
+	done
+	out=$("$tree/tools/check_includes.py" "$tree/build")
+	[ "$out" = 'cycles between folders: none' ]
+	sed -i 's/alters();/asks();/' "$tree/refpmu/model/a.c"
+	gcc -c "$tree/refpmu/model/a.c" -o "$tree/build/obj/refpmu/model/a.c.o"
+	out=$("$tree/tools/check_includes.py" "$tree/build") || status=$?
+	[ $status = 1 ]
+	grep -qF 'cycle between folders: refpmu/model/ -> refpmu/faults/ -> refpmu/model/' \
+		<<< "$out"
 }
 
 test_each_rule_of_purity_sees_a_breach()

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "host/model/fixture.h"
+#include "refpmu/faults/fault.h"
 #include "refpmu/vmm/configure.h"
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size);

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "refpmu/faults/fault.h"
 #include "refpmu/model/model.h"
 
 static inline bool nothing(void *ctx, u64 linear, void *to, size_t bytes)

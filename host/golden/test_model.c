@@ -7,6 +7,7 @@
 #include "host/check.h"
 
 #include "host/golden/record_bytes.h"
+#include "refpmu/faults/fault.h"
 #include "refpmu/model/model.h"
 
 #define DS_AREA		0x10000ULL

@@ -7,6 +7,7 @@
 #ifndef HOST_MODEL_FIXTURE_H
 #define HOST_MODEL_FIXTURE_H
 
+#include "refpmu/faults/fault.h"
 #include "refpmu/model/model.h"
 #include "refpmu/model/core.h"
 #include "refpmu/model/uncore.h"

@@ -6,6 +6,7 @@
 #ifndef HOST_MODEL_NETBURST_FIXTURE_H
 #define HOST_MODEL_NETBURST_FIXTURE_H
 
+#include "refpmu/faults/fault.h"
 #include "refpmu/model/core.h"
 #include "refpmu/model/netburst/netburst.h"
 

@@ -8,6 +8,7 @@
 #include "host/check.h"
 #include "host/model/fixture.h"
 #include "host/random.h"
+#include "refpmu/faults/state.h"
 #include "refpmu/model/bulk.h"
 
 #define LONGEST	400
@@ -110,11 +111,11 @@ static bool same_models(const char *after)
 
 	a.host = b.host = NULL;
 	/* Of one fault only, which never gets a budget. */
-	a.faults.next_ip = b.faults.next_ip = 0;
-	a.faults.handlers = b.faults.handlers = 0;
-	a.faults.ip_before = b.faults.ip_before = 0;
+	faults_of(&a)->next_ip = faults_of(&b)->next_ip = 0;
+	faults_of(&a)->handlers = faults_of(&b)->handlers = 0;
+	faults_of(&a)->ip_before = faults_of(&b)->ip_before = 0;
 	/* Looked at when an interrupt is raised, which no run does. */
-	a.faults.interrupts_off = b.faults.interrupts_off = false;
+	faults_of(&a)->interrupts_off = faults_of(&b)->interrupts_off = false;
 	return CHECK(!memcmp(&a, &b, sizeof(a)), "fault %u: the models differ after %s",
 		     a.config.fault, after) &&
 	       CHECK(!memcmp(one.memory, bulk.memory, sizeof(one.memory)), "after %s", after) &&

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Faults with parameters act on those injection points only: refpmu/faults/fault_when.h. */
+/* Faults with parameters act on those injection points only: refpmu/model/fault_when.h. */
 #include "host/check.h"
 #include "host/model/fixture.h"
 
@@ -141,7 +141,7 @@ static void from_the_nth_on(void)
 	open(FAULT_RAX_ZERO, (struct fault_when){ .from = 3 });
 	records(0, 6);
 	CHECK_EQ(BITS(2, 5), zeros(6));
-	CHECK_EQ(4, r.m.faults.acted);
+	CHECK_EQ(4, model_fault_acted(&r.m));
 }
 
 /* The third load is at CPL 3, and makes the record. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names of faults with parameters: what refpmu/faults/fault_when.h promises, and refusals with
+ * Names of faults with parameters: what refpmu/model/fault_when.h promises, and refusals with
  * reasons.
  */
 #include "host/check.h"

@@ -7,6 +7,7 @@
 
 #include "refpmu/hv/cpu.h"
 #include "refpmu/engine/decode.h"
+#include "refpmu/faults/fault.h"
 
 /*
  * An instruction that left by an exit of its own (CPUID, RDMSR, WRMSR, RDPMC, VMMCALL, SVM):

@@ -103,17 +103,17 @@ bool fault_prefetch(struct model *m, const struct retire_ctx *s, bool is_load)
 
 	if (m->config.fault == FAULT_NONE)
 		return is_load;
-	m->faults.prefetched = false;
+	faults_of(m)->prefetched = false;
 	if (!s->r->act || s->r->act > ACT_PREFETCH_OWN ||
 	    !(broken(m, FAULT_LL_COUNTS_PREFETCHES) ||
 	      (s->r->act != ACT_PREFETCH_L1 && broken(m, FAULT_LL_COUNTS_FAR_PREFETCHES))))
 		return is_load;
 	o = model_access_meet(m, &a);
-	m->faults.prefetched = model_access_is(m, EK_LOAD_LATENCY, &a, &o);
+	faults_of(m)->prefetched = model_access_is(m, EK_LOAD_LATENCY, &a, &o);
 	return true;
 }
 
 u64 fault_prefetched(const struct model *m, enum event_kind kind, u64 n)
 {
-	return n + (kind == EK_LOAD_LATENCY && m->faults.prefetched);
+	return n + (kind == EK_LOAD_LATENCY && faults_of(m)->prefetched);
 }

@@ -16,7 +16,7 @@ static u64 ds_linear(struct model *m)
 
 	if (sibling && sibling->ds_area && broken(m, FAULT_RECORD_TO_SIBLING))
 		return sibling->ds_area;
-	return broken(m, FAULT_DS_AREA_FIRST) ? m->faults.first_ds_area : m->ds_area;
+	return broken(m, FAULT_DS_AREA_FIRST) ? faults_of(m)->first_ds_area : m->ds_area;
 }
 
 static void write_index(struct model *m, u64 ds, u64 index)
@@ -30,7 +30,7 @@ static void write_index(struct model *m, u64 ds, u64 index)
 /* Faults record-after-pmi, record-late: what was held back is written at last. */
 void fault_late_record(struct model *m)
 {
-	struct late_record *late = &m->faults.late_record;
+	struct late_record *late = &faults_of(m)->late_record;
 
 	if (!late->waits)
 		return;
@@ -44,7 +44,7 @@ void fault_assist_begins(struct model *m, struct assist_plan *plan)
 {
 	if (m->config.fault == FAULT_NONE)
 		return;
-	m->faults.crosses_page = false;
+	faults_of(m)->crosses_page = false;
 	fault_late_record(m);
 	plan->ds = ds_linear(m);
 }
@@ -63,11 +63,12 @@ static void read_narrow(struct model *m, struct assist_plan *plan)
 /* Fault index-late: what the record before left to do, unless software has set the index since. */
 static void write_late_index(struct model *m, struct assist_plan *plan)
 {
-	if (m->faults.late_index.waits && plan->area.pebs_index == m->faults.late_index.seen) {
-		plan->area.pebs_index = m->faults.late_index.value;
+	if (faults_of(m)->late_index.waits &&
+	    plan->area.pebs_index == faults_of(m)->late_index.seen) {
+		plan->area.pebs_index = faults_of(m)->late_index.value;
 		write_index(m, plan->ds, plan->area.pebs_index);
 	}
-	m->faults.late_index.waits = false;
+	faults_of(m)->late_index.waits = false;
 }
 
 void fault_ds_area(struct model *m, const struct retire_ctx *s, struct assist_plan *plan)
@@ -120,17 +121,17 @@ void fault_bounds(struct model *m, struct assist_plan *plan)
 		return;
 	if (!plan->fits)
 		plan->fits = fits_wrongly(m, &plan->area);
-	else if (m->faults.was_full && broken(m, FAULT_FULL_STAYS_FULL))
+	else if (faults_of(m)->was_full && broken(m, FAULT_FULL_STAYS_FULL))
 		plan->fits = false;
-	m->faults.crosses_page = plan->fits && plan->area.pebs_index % PAGE_SIZE >
+	faults_of(m)->crosses_page = plan->fits && plan->area.pebs_index % PAGE_SIZE >
 					       PAGE_SIZE - model_record_bytes(m);
 }
 
 void fault_buffer_full(struct model *m, const struct assist_plan *plan)
 {
-	m->faults.was_full = true;
+	faults_of(m)->was_full = true;
 	if (broken(m, FAULT_FULL_INTERRUPTS))
-		model_request(m, ACTION_THRESHOLD_INT, m->faults.at_counter);
+		model_request(m, ACTION_THRESHOLD_INT, faults_of(m)->at_counter);
 	if (broken(m, FAULT_FULL_INDEX_ADVANCES))
 		write_index(m, plan->ds, plan->area.pebs_index + model_record_bytes(m));
 }
@@ -185,10 +186,10 @@ static u64 other_address(struct model *m, const struct assist_plan *plan)
 
 static void hold_back(struct model *m, struct assist_plan *plan, u64 linear, bool and_index)
 {
-	m->faults.late_record.waits = true;
-	m->faults.late_record.and_index = and_index;
-	m->faults.late_record.linear = linear;
-	__builtin_memcpy(m->faults.late_record.bytes, plan->bytes, MODEL_RECORD_BYTES);
+	faults_of(m)->late_record.waits = true;
+	faults_of(m)->late_record.and_index = and_index;
+	faults_of(m)->late_record.linear = linear;
+	__builtin_memcpy(faults_of(m)->late_record.bytes, plan->bytes, MODEL_RECORD_BYTES);
 	plan->size = 0;
 	if (and_index)
 		plan->advances = false;
@@ -204,7 +205,7 @@ static void break_write(struct model *m, struct assist_plan *plan)
 	if (broken(m, FAULT_RECORD_LATE))
 		hold_back(m, plan, plan->record, false);
 	/* The second page isn't reached. */
-	if (m->faults.crosses_page && (broken(m, FAULT_RECORD_TAIL_LOST) ||
+	if (faults_of(m)->crosses_page && (broken(m, FAULT_RECORD_TAIL_LOST) ||
 				       broken(m, FAULT_RECORD_TAIL_WRAPS)))
 		plan->size = (unsigned)(PAGE_SIZE - plan->record % PAGE_SIZE);
 }
@@ -238,9 +239,9 @@ static void break_index(struct model *m, const struct retire_ctx *s, unsigned x,
 	plan->index = plan->area.pebs_index + advance(m, s, x);
 	if (broken(m, FAULT_INDEX_LATE)) {
 		plan->advances = false;
-		m->faults.late_index.waits = true;
-		m->faults.late_index.seen = plan->area.pebs_index;
-		m->faults.late_index.value = plan->index;
+		faults_of(m)->late_index.waits = true;
+		faults_of(m)->late_index.seen = plan->area.pebs_index;
+		faults_of(m)->late_index.value = plan->index;
 	}
 }
 
@@ -292,8 +293,8 @@ static void break_reload(struct model *m, unsigned x, struct assist_plan *plan)
 		plan->reset[i] = other_reset(m, &plan->area, i, plan->reset[i]);
 		if (broken(m, FAULT_RELOAD_LATE)) {
 			plan->reloaded &= ~BIT(i);
-			m->faults.late_reload[i].left = LATE_RELOAD;
-			m->faults.late_reload[i].value = plan->reset[i];
+			faults_of(m)->late_reload[i].left = LATE_RELOAD;
+			faults_of(m)->late_reload[i].value = plan->reset[i];
 		}
 	}
 	fault_at_counter(m, x);

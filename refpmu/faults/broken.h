@@ -3,7 +3,8 @@
 #ifndef REFPMU_FAULTS_BROKEN_H
 #define REFPMU_FAULTS_BROKEN_H
 
-#include "refpmu/model/model.h"
+#include "refpmu/faults/fault.h"
+#include "refpmu/faults/state.h"
 
 /* The processor has a fault with parameters; does it act here? */
 bool model_fault_fires(struct model *m);

@@ -6,11 +6,11 @@
 /* Every n-th of count further occurrences; all of them where a parameter says how often. */
 static u64 every(struct model *m, u32 n, u64 count)
 {
-	u64 hits = (m->faults.tick + count) / n;
+	u64 hits = (faults_of(m)->tick + count) / n;
 
 	if (m->config.when.nth || m->config.when.from || m->config.when.every)
 		return count;
-	m->faults.tick = (u32)((m->faults.tick + count) % n);
+	faults_of(m)->tick = (u32)((faults_of(m)->tick + count) % n);
 	return hits;
 }
 
@@ -120,14 +120,15 @@ void fault_not_selected(struct model *m, struct retire_ctx *s, unsigned i, bool 
 
 unsigned fault_abort_counts(struct model *m, unsigned times)
 {
-	return m->faults.was_nested && broken(m, FAULT_TX_NESTED_ABORT_TWICE) ? 2 * times : times;
+	return faults_of(m)->was_nested && broken(m, FAULT_TX_NESTED_ABORT_TWICE) ? 2 * times :
+		times;
 }
 
 /* ---- what the other logical processor does ---- */
 
 u8 fault_sibling_cpl(struct model *m, u8 cpl)
 {
-	return broken(m, FAULT_ANYTHREAD_OWNER_CPL) ? m->faults.cpl : cpl;
+	return broken(m, FAULT_ANYTHREAD_OWNER_CPL) ? faults_of(m)->cpl : cpl;
 }
 
 /* Table 18-1, of those that the model counts. */

@@ -11,16 +11,16 @@
 /* Of the counter concerned: is its overflow to interrupt, is there another one that counts? */
 static bool counter_is(const struct model *m, u32 conditions)
 {
-	if (m->faults.at_counter >= MODEL_MAX_COUNTERS)
+	if (faults_of(m)->at_counter >= MODEL_MAX_COUNTERS)
 		return !(conditions & (FAULT_WITH_INT | FAULT_BESIDE));
-	if (conditions & FAULT_WITH_INT && !m->counter[m->faults.at_counter].rule.interrupt)
+	if (conditions & FAULT_WITH_INT && !m->counter[faults_of(m)->at_counter].rule.interrupt)
 		return false;
-	return !(conditions & FAULT_BESIDE) || m->active & ~BIT(m->faults.at_counter);
+	return !(conditions & FAULT_BESIDE) || m->active & ~BIT(faults_of(m)->at_counter);
 }
 
 static bool is_the_case(const struct model *m, u32 conditions)
 {
-	if (conditions & FAULT_AT_CPL3 && m->faults.cpl != 3)
+	if (conditions & FAULT_AT_CPL3 && faults_of(m)->cpl != 3)
 		return false;
 	if (conditions & FAULT_ON_CPU1 && m->host->processor != 1)
 		return false;
@@ -31,56 +31,56 @@ static bool fires_here(struct model *m)
 {
 	const struct fault_when *when = &m->config.when;
 
-	if (when->one_counter && m->faults.at_counter != when->counter)
+	if (when->one_counter && faults_of(m)->at_counter != when->counter)
 		return false;
-	if (when->page_crossing && !m->faults.crosses_page)
+	if (when->page_crossing && !faults_of(m)->crosses_page)
 		return false;
 	if (when->conditions && !is_the_case(m, when->conditions))
 		return false;
 	if (!when->nth && !when->from && !when->every)
 		return true;
-	if (m->faults.last_sequence != m->faults.sequence) {
-		m->faults.last_sequence = m->faults.sequence;
-		m->faults.injection_points++;
+	if (faults_of(m)->last_sequence != faults_of(m)->sequence) {
+		faults_of(m)->last_sequence = faults_of(m)->sequence;
+		faults_of(m)->injection_points++;
 		if (when->nth)
-			m->faults.fired = m->faults.injection_points == when->nth;
+			faults_of(m)->fired = faults_of(m)->injection_points == when->nth;
 		else if (when->from)
-			m->faults.fired = m->faults.injection_points >= when->from;
+			faults_of(m)->fired = faults_of(m)->injection_points >= when->from;
 		else
-			m->faults.fired = m->faults.injection_points % when->every == 0;
+			faults_of(m)->fired = faults_of(m)->injection_points % when->every == 0;
 	}
-	return m->faults.fired;
+	return faults_of(m)->fired;
 }
 
 bool model_fault_fires(struct model *m)
 {
 	bool fires = fires_here(m);
 
-	m->faults.acted += fires;
+	faults_of(m)->acted += fires;
 	return fires;
 }
 
 void fault_next_sequence(struct model *m)
 {
-	m->faults.sequence++;
+	faults_of(m)->sequence++;
 }
 
 void fault_at_counter(struct model *m, unsigned counter)
 {
-	m->faults.at_counter = (u8)counter;
+	faults_of(m)->at_counter = (u8)counter;
 }
 
 bool model_fault(struct model *m, enum fault_id fault)
 {
-	m->faults.sequence++;
+	faults_of(m)->sequence++;
 	return broken(m, fault);
 }
 
 void fault_init(struct model *m)
 {
 	fault_at_counter(m, MODEL_NO_COUNTER);
-	for (unsigned i = 0; i < sizeof(m->faults.previous_record); i++)
-		m->faults.previous_record[i] = MODEL_NO_RECORD_BEFORE;
+	for (unsigned i = 0; i < sizeof(faults_of(m)->previous_record); i++)
+		faults_of(m)->previous_record[i] = MODEL_NO_RECORD_BEFORE;
 }
 
 static const u8 scopes[FAULT_COUNT] = {
@@ -105,6 +105,11 @@ bool fault_permits_bulk(const struct model *m, bool permits)
 	return permits && m->config.fault == FAULT_NONE;
 }
 
+u64 model_fault_acted(const struct model *m)
+{
+	return faults_of(m)->acted;
+}
+
 bool model_has_fault(const struct model *m, enum fault_id fault)
 {
 	return m->config.fault == fault;
@@ -119,20 +124,20 @@ static u64 track_handlers(struct model *m, const struct model_retired *r)
 	bool pops = r->after.gpr[REG_RSP] > r->before.gpr[REG_RSP];
 	u32 inside;
 
-	if (m->faults.next_ip && m->faults.next_ip != r->ip)
-		m->faults.handlers++;
-	m->faults.next_ip = r->after.rip;
-	inside = m->faults.handlers;
+	if (faults_of(m)->next_ip && faults_of(m)->next_ip != r->ip)
+		faults_of(m)->handlers++;
+	faults_of(m)->next_ip = r->after.rip;
+	inside = faults_of(m)->handlers;
 	if (r->branch == BRANCH_FAR && !pops)
-		m->faults.handlers++;
-	else if (r->branch == BRANCH_FAR && m->faults.handlers)
-		m->faults.handlers--;
+		faults_of(m)->handlers++;
+	else if (r->branch == BRANCH_FAR && faults_of(m)->handlers)
+		faults_of(m)->handlers--;
 	return inside && broken(m, FAULT_HANDLERS_UNCOUNTED) ? ~0ULL : 0;
 }
 
 static void reload_late(struct model *m)
 {
-	struct fault_state *f = &m->faults;
+	struct fault_state *f = faults_of(m);
 
 	for (unsigned i = 0; i < sizeof(f->late_reload) / sizeof(f->late_reload[0]); i++)
 		if (f->late_reload[i].left && !--f->late_reload[i].left)
@@ -146,7 +151,7 @@ static u64 lose_to_sibling(struct model *m)
 	u64 missing = 0;
 
 	if (sibling && sibling->active && m->active && broken(m, FAULT_SIBLINGS_DISTURB) &&
-	    m->faults.tick++ % 16 == 15)
+	    faults_of(m)->tick++ % 16 == 15)
 		missing = ~0ULL;
 	if (!broken(m, FAULT_ANYTHREAD_SIBLING_ONLY))
 		return missing;
@@ -164,14 +169,14 @@ void fault_instruction(struct model *m, const struct model_retired *r)
 	if (m->config.fault == FAULT_NONE)
 		return;
 	fault_next_sequence(m);
-	m->faults.cpl = r->cpl;
-	m->faults.interrupts_off = !(r->after.rflags & RFLAGS_IF);
+	faults_of(m)->cpl = r->cpl;
+	faults_of(m)->interrupts_off = !(r->after.rflags & RFLAGS_IF);
 }
 
 void fault_retired(struct model *m, const struct model_retired *r)
 {
 	if (m->config.fault != FAULT_NONE)
-		m->faults.ip_before = r->ip;
+		faults_of(m)->ip_before = r->ip;
 }
 
 u64 fault_counters(struct model *m, const struct model_retired *r, u64 counters)
@@ -182,9 +187,9 @@ u64 fault_counters(struct model *m, const struct model_retired *r, u64 counters)
 		return counters;
 	missing = track_handlers(m, r) | lose_to_sibling(m);
 	reload_late(m);
-	if (m->faults.stagger_left) {
-		m->faults.stagger_left--;
-		missing |= m->faults.staggered;
+	if (faults_of(m)->stagger_left) {
+		faults_of(m)->stagger_left--;
+		missing |= faults_of(m)->staggered;
 	}
 	return counters & ~missing;
 }

@@ -30,7 +30,7 @@ static u64 threshold_in_effect(struct model *m)
 	u64 threshold = m->ld_lat_threshold;
 
 	if (broken(m, FAULT_LL_THRESHOLD_STALE))
-		return m->faults.threshold_before;
+		return faults_of(m)->threshold_before;
 	if (threshold > LOW_BYTE && broken(m, FAULT_LL_THRESHOLD_LOW))
 		return threshold & LOW_BYTE;
 	if (threshold & LOW_BYTE && broken(m, FAULT_LL_THRESHOLD_HIGH))
@@ -54,11 +54,11 @@ bool fault_eligible(struct model *m, u32 latency, bool eligible)
 
 void fault_load_kept(struct model *m, const struct memory_result *o)
 {
-	struct fault_load *last = &m->faults.tagged;
+	struct fault_load *last = &faults_of(m)->tagged;
 
 	if (m->config.fault == FAULT_NONE)
 		return;
-	m->faults.tagged_before = *last;
+	faults_of(m)->tagged_before = *last;
 	if (last->load.locked && broken(m, FAULT_LL_LOCK_STICKY))
 		m->tagged.locked = true;
 	last->load = m->tagged;
@@ -87,7 +87,7 @@ static void take_cancelled(struct model *m, const struct model_retired *r,
 			   const struct model_access *a)
 {
 	if (broken(m, FAULT_LL_CANCELLED_KEPT))
-		m->faults.cancelled.load = (struct tagged_load){
+		faults_of(m)->cancelled.load = (struct tagged_load){
 			.valid = true, .linear = a->linear, .source = SOURCE_L1,
 			.latency = MEMORY_LEAST_LATENCY,
 		};
@@ -118,7 +118,7 @@ void fault_cancelled(struct model *m, const struct model_retired *r)
 static bool leaves_out_half(struct model *m)
 {
 	return broken(m, FAULT_LL_COUNTS_HALF) &&
-	       (m->config.when.nth || m->config.when.every || m->faults.tick++ & 1);
+	       (m->config.when.nth || m->config.when.every || faults_of(m)->tick++ & 1);
 }
 
 bool fault_latency_event(struct model *m, const struct model_access *a,
@@ -145,10 +145,10 @@ bool fault_latency_event(struct model *m, const struct model_access *a,
 static const struct fault_load *other_load(struct model *m)
 {
 	if (broken(m, FAULT_LL_LOAD_BEFORE))
-		return &m->faults.tagged_before;
-	if (m->faults.cancelled.load.valid && broken(m, FAULT_LL_CANCELLED_KEPT))
-		return &m->faults.cancelled;
-	return &m->faults.tagged;
+		return &faults_of(m)->tagged_before;
+	if (faults_of(m)->cancelled.load.valid && broken(m, FAULT_LL_CANCELLED_KEPT))
+		return &faults_of(m)->cancelled;
+	return &faults_of(m)->tagged;
 }
 
 static u32 latency_of(struct model *m, const struct tagged_load *load)
@@ -241,14 +241,14 @@ void fault_latency_record(struct model *m, const struct retire_ctx *s, struct re
 		return;
 	load = latency = source = other_load(m);
 	if (broken(m, FAULT_LL_MIXED))
-		latency = source = &m->faults.tagged_before;
+		latency = source = &faults_of(m)->tagged_before;
 	if (broken(m, FAULT_LL_SOURCE_BEFORE))
-		source = &m->faults.tagged_before;
+		source = &faults_of(m)->tagged_before;
 	record->data_linear_address = address_of(m, s, load);
 	record->latency = latency_of(m, &latency->load);
 	record->data_source = data_source_of(m, source);
 	if (broken(m, FAULT_LL_ABORT_RUBBISH))
 		record->tx_abort = record->latency | record->latency << 32;
 	empty(m, s, record);
-	m->faults.cancelled.load.valid = false;
+	faults_of(m)->cancelled.load.valid = false;
 }

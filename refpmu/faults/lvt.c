@@ -16,7 +16,7 @@ static void freeze_other_counters(struct model *m, struct freeze_plan *plan)
 	struct model *sibling = model_core_sibling(m);
 
 	if (broken(m, FAULT_FREEZE_STREAMLINED)) {
-		m->faults.frozen = true;
+		faults_of(m)->frozen = true;
 		plan->left = ~0ULL;
 	} else if (broken(m, FAULT_FREEZE_FIXED_ONLY)) {
 		plan->left = IA32_PERF_GLOBAL_CTRL_EN_PMC;
@@ -85,7 +85,7 @@ void fault_halt(struct model *m)
 
 void fault_raise(struct model *m, const struct pmi *pmi)
 {
-	m->faults.raising = *pmi;
+	faults_of(m)->raising = *pmi;
 }
 
 /* ---- at the local APIC ---- */
@@ -97,7 +97,7 @@ bool fault_lvt_masked(struct model *m, bool masked)
 
 static bool has_other_vector(struct model *m)
 {
-	const struct pmi *pmi = &m->faults.raising;
+	const struct pmi *pmi = &faults_of(m)->raising;
 
 	return broken(m, FAULT_PMI_OTHER_VECTOR) ||
 	       (pmi->action == ACTION_THRESHOLD_INT && broken(m, FAULT_THRESHOLD_OTHER_VECTOR)) ||
@@ -108,8 +108,9 @@ static void break_vector(struct model *m, struct pmi_delivery *d)
 {
 	if (has_other_vector(m))
 		d->vector ^= OTHER_VECTOR;
-	if (m->faults.lvt_vector_before >= FIRST_LEGAL_VECTOR && broken(m, FAULT_PMI_VECTOR_BEFORE))
-		d->vector = m->faults.lvt_vector_before;
+	if (faults_of(m)->lvt_vector_before >= FIRST_LEGAL_VECTOR &&
+	    broken(m, FAULT_PMI_VECTOR_BEFORE))
+		d->vector = faults_of(m)->lvt_vector_before;
 	if (d->vector < FIRST_LEGAL_VECTOR)
 		d->kind = PMI_DROPPED;
 }
@@ -121,7 +122,7 @@ static bool leaves_unmasked(struct model *m, enum pmi_kind kind)
 	if (kind == PMI_NMI && broken(m, FAULT_NMI_LEAVES_UNMASKED))
 		return true;
 	/* Every other time. */
-	return broken(m, FAULT_LVTPC_MASK_LATE) && m->faults.tick++ % 2 == 0;
+	return broken(m, FAULT_LVTPC_MASK_LATE) && faults_of(m)->tick++ % 2 == 0;
 }
 
 void fault_delivery(struct model *m, struct pmi_delivery *d)
@@ -132,7 +133,7 @@ void fault_delivery(struct model *m, struct pmi_delivery *d)
 		d->kind = PMI_FIXED;
 	if (d->kind == PMI_FIXED)
 		break_vector(m, d);
-	if (d->kind == PMI_FIXED && m->faults.interrupts_off &&
+	if (d->kind == PMI_FIXED && faults_of(m)->interrupts_off &&
 	    broken(m, FAULT_PMI_LOST_WITHOUT_IF))
 		d->kind = PMI_DROPPED;
 	if (leaves_unmasked(m, d->kind))
@@ -146,8 +147,8 @@ void fault_delivery(struct model *m, struct pmi_delivery *d)
 
 void fault_lvt_written(struct model *m, u32 lvtpc, bool delivers)
 {
-	m->faults.lvt_vector_before = m->faults.lvt_vector;
-	m->faults.lvt_vector = (u8)(lvtpc & LVT_VECTOR);
+	faults_of(m)->lvt_vector_before = faults_of(m)->lvt_vector;
+	faults_of(m)->lvt_vector = (u8)(lvtpc & LVT_VECTOR);
 	if (delivers && broken(m, FAULT_THRESHOLD_LAST))
-		m->faults.hidden_status = 0;
+		faults_of(m)->hidden_status = 0;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Faults of registers: what RDMSR, WRMSR and RDPMC do instead, and what CPUID says of them. */
 #include "refpmu/faults/broken.h"
+#include "refpmu/faults/netburst_state.h"
 #include "refpmu/model/core.h"
 #include "refpmu/model/msr.h"
 #include "refpmu/model/netburst/netburst.h"
@@ -120,14 +121,14 @@ static u64 read_by_number(struct model *m, unsigned i, u64 value)
 
 static u64 read_status(struct model *m, u64 value)
 {
-	u64 status = value & ~m->faults.hidden_status;
+	u64 status = value & ~faults_of(m)->hidden_status;
 	u64 fixed = status & IA32_PERF_GLOBAL_STATUS_OVF_FIXED_CTR;
 
 	if (fixed && broken(m, FAULT_FIXED_STATUS_MISPLACED))
 		status = (status & ~fixed) |
 			 fixed >> (IA32_PERF_GLOBAL_STATUS_OVF_FIXED_CTR_SHIFT - 4);
-	if (m->faults.hidden_status && broken(m, FAULT_STATUS_LATE))
-		m->faults.hidden_status = 0;
+	if (faults_of(m)->hidden_status && broken(m, FAULT_STATUS_LATE))
+		faults_of(m)->hidden_status = 0;
 	if (status && broken(m, FAULT_STATUS_CLEARED_BY_READ))
 		m->global_status = 0;
 	return status;
@@ -153,7 +154,7 @@ void fault_rdmsr(struct model *m, const struct msr_ref *p, struct msr_result *re
 		result->value |= IA32_MISC_ENABLE_PEBS_UNAVAILABLE;
 	}
 	if (p->reg == MODEL_REG_DS_AREA && m->host->netburst && broken(m, FAULT_NB_DS_AREA_SHARED))
-		result->value = netburst_of(m)->faults.last_ds_area;
+		result->value = netburst_faults(netburst_of(m))->last_ds_area;
 	if (unreadable(m, p->reg))
 		*result = (struct msr_result){ .status = MSR_GP };
 	else if (broken(m, generated[p->reg].reads_zero))
@@ -286,7 +287,7 @@ static void take_enable(struct model *m, unsigned counter, u64 value)
 {
 	if (value & ~m->perfevtsel[counter] & IA32_PERFEVTSEL_EN &&
 	    m->global_ctrl & model_global_bit(counter) && broken(m, FAULT_EN_AFTER_GLOBAL))
-		m->faults.not_started |= BIT(counter);
+		faults_of(m)->not_started |= BIT(counter);
 }
 
 static void take_fixed_ctrl(struct model *m, u64 value)
@@ -300,7 +301,7 @@ static void take_fixed_ctrl(struct model *m, u64 value)
 		if (value & field && !(m->fixed_ctr_ctrl & field) &&
 		    m->global_ctrl & model_global_bit(FIRST_FIXED + n) &&
 		    broken(m, FAULT_FIXED_AFTER_GLOBAL))
-			m->faults.not_started |= BIT(FIRST_FIXED + n);
+			faults_of(m)->not_started |= BIT(FIRST_FIXED + n);
 	}
 }
 
@@ -311,7 +312,7 @@ static void take_pebs_enable(struct model *m, u64 value)
 
 	if (cleared && broken(m, FAULT_PEBS_CLEAR_DROPS_ARMS))
 		model_disarm(m, IA32_PEBS_ENABLE_PEBS_EN_PMC);
-	m->faults.was_full = false;
+	faults_of(m)->was_full = false;
 	for (unsigned i = 0; i < FIRST_FIXED; i++) {
 		fault_at_counter(m, i);
 		if (set & BIT(i) && broken(m, FAULT_ENABLE_ARMS))
@@ -332,20 +333,20 @@ void fault_msr_taken(struct model *m, const struct msr_ref *p, u64 value)
 		take_fixed_ctrl(m, value);
 		break;
 	case MODEL_REG_GLOBAL_CTRL:
-		m->faults.frozen = false;
-		m->faults.not_started = 0;
+		faults_of(m)->frozen = false;
+		faults_of(m)->not_started = 0;
 		break;
 	case MODEL_REG_PEBS_ENABLE:
 		take_pebs_enable(m, value);
 		break;
 	case MODEL_REG_LD_LAT:
-		m->faults.threshold_before = m->ld_lat_threshold;
+		faults_of(m)->threshold_before = m->ld_lat_threshold;
 		break;
 	case MODEL_REG_DS_AREA:
-		if (!m->faults.first_ds_area)
-			m->faults.first_ds_area = value;
+		if (!faults_of(m)->first_ds_area)
+			faults_of(m)->first_ds_area = value;
 		if (m->host->netburst && m->config.fault == FAULT_NB_DS_AREA_SHARED)
-			netburst_of(m)->faults.last_ds_area = value;
+			netburst_faults(netburst_of(m))->last_ds_area = value;
 		break;
 	case MODEL_REG_OFFCORE_RSP_0:
 	case MODEL_REG_OFFCORE_RSP_1:
@@ -394,7 +395,7 @@ void fault_counters_start(struct model *m, u64 started)
 
 	if (m->config.fault == FAULT_NONE)
 		return;
-	m->faults.next_ip = m->faults.handlers = 0;
+	faults_of(m)->next_ip = faults_of(m)->handlers = 0;
 	for (unsigned i = 0; i < MODEL_MAX_COUNTERS; i++) {
 		fault_at_counter(m, i);
 		if (started & BIT(i) && broken(m, FAULT_START_ROUNDS))
@@ -402,7 +403,7 @@ void fault_counters_start(struct model *m, u64 started)
 	}
 	fault_at_counter(m, MODEL_NO_COUNTER);
 	if (others && broken(m, FAULT_START_STAGGERED)) {
-		m->faults.staggered = others;
-		m->faults.stagger_left = 16;
+		faults_of(m)->staggered = others;
+		faults_of(m)->stagger_left = 16;
 	}
 }

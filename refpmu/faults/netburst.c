@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Faults of NetBurst: its registers, counting, overflows, cascades and interrupts. */
 #include "refpmu/faults/broken.h"
+#include "refpmu/faults/netburst_state.h"
 #include "refpmu/model/netburst/netburst.h"
 
 /* By the registers' kinds; FAULT_NONE: there is none. */
@@ -18,7 +19,7 @@ static const struct { u16 write_dropped, reads_zero, reserved_accepted; } genera
 
 static struct netburst_thread_faults *own(struct model *m)
 {
-	return &netburst_of(m)->thread[netburst_thread_of(m)].faults;
+	return netburst_thread_faults(&netburst_of(m)->thread[netburst_thread_of(m)]);
 }
 
 void fault_nb_init(struct model *m, struct netburst *n)
@@ -26,7 +27,8 @@ void fault_nb_init(struct model *m, struct netburst *n)
 	(void)m;
 	for (unsigned t = 0; t < NB_THREADS; t++)
 		for (unsigned i = 0; i < NB64_BYTES; i++)
-			n->thread[t].faults.previous_record[i] = MODEL_NO_RECORD_BEFORE;
+			netburst_thread_faults(&n->thread[t])->previous_record[i] =
+				MODEL_NO_RECORD_BEFORE;
 }
 
 /* ---- registers ---- */
@@ -48,10 +50,10 @@ static u64 fault_netburst_read(struct model *m, const struct netburst_place *p, 
 
 	switch (p->reg) {
 	case NBR_COUNTER:
-		return n->faults.counter_writer[p->i] != thread &&
+		return netburst_faults(n)->counter_writer[p->i] != thread &&
 		       broken(m, FAULT_NB_COUNTERS_PER_THREAD) ? 0 : value;
 	case NBR_CCCR:
-		if (n->faults.cccr_writer[p->i] != thread &&
+		if (netburst_faults(n)->cccr_writer[p->i] != thread &&
 		    broken(m, FAULT_NB_COUNTERS_PER_THREAD))
 			return 0;
 		if (value & NB_CCCR_OVF && broken(m, FAULT_NB_OVF_READ_CLEARS))
@@ -129,7 +131,7 @@ static u64 taken(struct model *m, const struct netburst_place *p, u64 value)
 
 static void note_write(struct model *m, const struct netburst_place *p, u64 value)
 {
-	struct netburst_core_faults *f = &netburst_of(m)->faults;
+	struct netburst_core_faults *f = netburst_faults(netburst_of(m));
 
 	switch (p->reg) {
 	case NBR_COUNTER:
@@ -231,8 +233,9 @@ bool fault_nb_has_event(struct model *m, const struct netburst_step *s, unsigned
 {
 	enum { MOMENT = 64 };	/* instructions of the core */
 	struct netburst *n = netburst_of(m);
-	u64 now = (u64)n->thread[0].faults.seen + n->thread[1].faults.seen;
-	u64 *first = &n->faults.first_had[i];
+	u64 now = (u64)netburst_thread_faults(&n->thread[0])->seen +
+		  netburst_thread_faults(&n->thread[1])->seen;
+	u64 *first = &netburst_faults(n)->first_had[i];
 
 	if (m->config.fault != FAULT_NB_SECOND_LOST || !has)
 		return has;
@@ -280,7 +283,7 @@ u64 fault_nb_sum(struct model *m, unsigned i, u64 sum)
 
 bool fault_nb_forced(struct model *m, unsigned i, bool forced)
 {
-	struct netburst_core_faults *f = &netburst_of(m)->faults;
+	struct netburst_core_faults *f = netburst_faults(netburst_of(m));
 
 	if (m->config.fault == FAULT_NONE)
 		return forced;
@@ -339,7 +342,7 @@ u32 fault_nb_started(struct model *m, const struct netburst_step *s, unsigned i,
 
 void fault_nb_interrupt(struct model *m, unsigned i, bool wrapped, struct netburst_pmi *pmi)
 {
-	u32 *later = &netburst_of(m)->faults.pmi_later, bit = (u32)BIT(i);
+	u32 *later = &netburst_faults(netburst_of(m))->pmi_later, bit = (u32)BIT(i);
 	bool pmi_deferred = *later & bit;
 
 	if (m->config.fault == FAULT_NONE)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Faults of NetBurst's events: whose count, what has happened, what is tagged. */
 #include "refpmu/faults/broken.h"
+#include "refpmu/faults/netburst_state.h"
 #include "refpmu/model/netburst/netburst.h"
 
 #define ALL_FLAGS	(NB_ESCR_T0_OS | NB_ESCR_T0_USR | NB_ESCR_T1_OS | NB_ESCR_T1_USR)
@@ -103,7 +104,7 @@ u64 fault_nb_happened(struct model *m, const struct netburst_step *s, enum netbu
 	case NBW_UNTAGGED_INSTRUCTIONS:
 	case NBW_TAGGED_INSTRUCTIONS:
 		return n && broken(m, FAULT_NB_INSTRUCTIONS_MISSED) &&
-		       netburst_of(m)->faults.tick++ % 4 == 0 ? 0 : n;
+		       netburst_faults(netburst_of(m))->tick++ % 4 == 0 ? 0 : n;
 	case NBW_NOT_TAKEN_MISPREDICTED:
 	case NBW_TAKEN_MISPREDICTED:
 		return n && broken(m, FAULT_NB_MISPREDICTS_MANY) ? 1000 : n;

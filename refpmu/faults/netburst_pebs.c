@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Faults of NetBurst's records and of its DS area. */
 #include "refpmu/faults/broken.h"
+#include "refpmu/faults/netburst_state.h"
 #include "refpmu/model/core.h"
 #include "refpmu/model/netburst/netburst.h"
 
@@ -24,7 +25,8 @@ static const struct { u16 zero, stale, swapped; u8 at; } generated[] = {
 
 u64 fault_nb_ds_area(struct model *m, u64 linear)
 {
-	return broken(m, FAULT_NB_DS_AREA_SHARED) ? netburst_of(m)->faults.last_ds_area : linear;
+	return broken(m, FAULT_NB_DS_AREA_SHARED) ? netburst_faults(netburst_of(m))->last_ds_area :
+		linear;
 }
 
 unsigned fault_nb_form(struct model *m, unsigned form)
@@ -59,7 +61,7 @@ static void move_rip(u8 *field, unsigned size)
 
 void fault_nb_record(struct model *m, unsigned thread, unsigned form, u8 *bytes)
 {
-	struct netburst_thread_faults *f = &netburst_of(m)->thread[thread].faults;
+	struct netburst_thread_faults *f = netburst_thread_faults(&netburst_of(m)->thread[thread]);
 	u8 good[NB64_BYTES];
 
 	if (m->config.fault == FAULT_NONE)

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* What a broken NetBurst processor remembers: of a core, and of each logical processor. */
+/* What a broken NetBurst processor remembers, of a core, and of each logical processor: in the room
+ * that struct netburst has for it (state.h). */
 #ifndef REFPMU_FAULTS_NETBURST_STATE_H
 #define REFPMU_FAULTS_NETBURST_STATE_H
 
+#include "refpmu/model/netburst/state.h"
 #include "spec/netburst.h"
 #include "spec/types.h"
 
@@ -14,12 +16,28 @@ struct netburst_core_faults {
 	u32 forced;		/* nb-force-ovf-once: bit n, counter n has been */
 	u64 first_had[NB_COUNTERS];	/* nb-second-lost: thread 0, last */
 	u32 tick;
-};
+} __attribute__((may_alias));
 
 struct netburst_thread_faults {
 	u32 seen;		/* instructions */
 	u64 own_pebs_enable, own_matrix_vert, own_escr;
 	u8 previous_record[NB64_BYTES];
-};
+} __attribute__((may_alias));
+
+_Static_assert(sizeof(struct netburst_core_faults) <= sizeof(((struct netburst *)0)->fault_room),
+	       "room");
+_Static_assert(sizeof(struct netburst_thread_faults) <=
+	       sizeof(((struct netburst_processor *)0)->fault_room), "room");
+
+static inline struct netburst_core_faults *netburst_faults(const struct netburst *n)
+{
+	return (struct netburst_core_faults *)n->fault_room;
+}
+
+static inline struct netburst_thread_faults *
+netburst_thread_faults(const struct netburst_processor *processor)
+{
+	return (struct netburst_thread_faults *)processor->fault_room;
+}
 
 #endif

@@ -23,7 +23,7 @@ static u64 status_of(struct model *m, const struct retire_ctx *s, unsigned i, u6
 	if (i == 0 && broken(m, FAULT_STATUS_PMC4))
 		status |= BIT(4);
 	if (broken(m, FAULT_STATUS_LATE))
-		m->faults.hidden_status |= status;
+		faults_of(m)->hidden_status |= status;
 	if (sibling && broken(m, FAULT_STATUS_SHARED))
 		sibling->global_status |= status;
 	return status;

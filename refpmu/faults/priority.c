@@ -152,7 +152,7 @@ static bool second_is_lost(struct model *m, unsigned i)
 		return true;
 	if (!broken(m, FAULT_SECOND_LATE))
 		return false;
-	m->faults.held_pmi = true;
+	faults_of(m)->held_pmi = true;
 	return true;
 }
 
@@ -160,12 +160,12 @@ static void add_overflow(struct model *m, struct pmi_plan *plan, const struct pm
 {
 	fault_at_counter(m, pmi->counter);
 	/* What fault second-late has held back comes with this one. */
-	if (m->faults.held_pmi && model_has_fault(m, FAULT_SECOND_LATE)) {
-		m->faults.held_pmi = false;
+	if (faults_of(m)->held_pmi && model_has_fault(m, FAULT_SECOND_LATE)) {
+		faults_of(m)->held_pmi = false;
 		fault_priority_add(plan, pmi);
 	}
-	if (!m->faults.held_pmi && broken(m, FAULT_PMI_LATE)) {
-		m->faults.held_pmi = true;
+	if (!faults_of(m)->held_pmi && broken(m, FAULT_PMI_LATE)) {
+		faults_of(m)->held_pmi = true;
 		return;
 	}
 	fault_priority_add(plan, pmi);
@@ -189,7 +189,7 @@ static void exchange(struct model *m, struct pmi_plan *plan)
 
 	plan->pmi[0] = plan->pmi[1];
 	plan->pmi[1] = threshold;
-	m->faults.hidden_status |= IA32_PERF_GLOBAL_STATUS_OVF_BUF;
+	faults_of(m)->hidden_status |= IA32_PERF_GLOBAL_STATUS_OVF_BUF;
 }
 
 void fault_pmis(struct model *m, const struct retire_ctx *s, struct pmi_plan *plan)

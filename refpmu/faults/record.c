@@ -67,7 +67,7 @@ static void break_field(struct model *m, unsigned n, const struct field_faults *
 	if (broken(m, faults->zero))
 		put64(bytes + offset, 0);
 	if (broken(m, faults->stale))
-		put64(bytes + offset, get64(m->faults.previous_record + offset));
+		put64(bytes + offset, get64(faults_of(m)->previous_record + offset));
 	if (broken(m, faults->shifted))
 		shift(m, offset, linear, bytes);
 	if (faults->swapped != FAULT_NONE && broken(m, faults->swapped))
@@ -131,7 +131,7 @@ static void break_upper_halves(struct model *m, u8 *bytes)
 static void break_precise_distribution(struct model *m, const struct retire_ctx *s, u8 *bytes)
 {
 	if (broken(m, FAULT_PDIR_BEFORE)) {
-		put64(bytes + FMT2_OFFSET_eventing_ip, m->faults.ip_before);
+		put64(bytes + FMT2_OFFSET_eventing_ip, faults_of(m)->ip_before);
 		put64(bytes + FMT2_OFFSET_rip, s->r->ip);
 	}
 	if (broken(m, FAULT_PDIR_DATA)) {
@@ -193,7 +193,7 @@ void fault_record_bytes(struct model *m, const struct retire_ctx *s, unsigned x,
 		put64(bytes + FMT2_OFFSET_eventing_ip, s->r->after.rip);
 	if (broken(m, FAULT_RIP_EVENTING))
 		put64(bytes + FMT2_OFFSET_rip, s->r->ip);
-	__builtin_memcpy(m->faults.previous_record, good, sizeof(good));
+	__builtin_memcpy(faults_of(m)->previous_record, good, sizeof(good));
 }
 
 /* What belongs to an aborted transaction. */
@@ -206,7 +206,7 @@ static void break_abort(struct model *m, const struct retire_ctx *s, struct reco
 	    broken(m, FAULT_TX_EVENTING_IP_LATE))
 		record->eventing_ip++;
 	if (broken(m, FAULT_TX_RIP_INNER))
-		record->rip = m->faults.fallback_inner;
+		record->rip = faults_of(m)->fallback_inner;
 }
 
 void fault_record_fields(struct model *m, const struct retire_ctx *s, struct record *record)

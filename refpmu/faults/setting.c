@@ -184,12 +184,12 @@ void fault_counter_setting(struct model *m, unsigned i, struct counter_setting *
 	if (!setting->enabled)
 		return;
 	break_rule(m, i, rule);
-	if (m->faults.frozen)
+	if (faults_of(m)->frozen)
 		setting->frozen = true;
 	if (!setting->frozen && !setting->global)
 		setting->global = broken(m, FAULT_GLOBAL_CTRL_IGNORED) ||
 				  runs_beside_another(m, i);
-	if (m->faults.not_started & BIT(i))
+	if (faults_of(m)->not_started & BIT(i))
 		setting->global = false;
 }
 

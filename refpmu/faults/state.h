@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a broken processor remembers. A member of struct model; only refpmu/faults/ looks inside.
- * Included by refpmu/model/state.h, as everything that a processor is.
+ * What a broken processor remembers: in the room that struct model has for it, so that it is
+ * copied, compared and reset with all else that a processor is.
  */
 #ifndef REFPMU_FAULTS_STATE_H
 #define REFPMU_FAULTS_STATE_H
 
+#include "refpmu/model/model.h"
+
 struct fault_state {
-	/* Is this an injection point of the fault? See faults/fault_when.h. */
+	/* Is this an injection point of the fault? See model/fault_when.h. */
 	/* number of this instruction or access; of the last injection point */
 	u32 sequence, last_sequence;
 	u32 injection_points;
@@ -67,6 +69,13 @@ struct fault_state {
 	u64 ip_before;		/* of the instruction before the last one */
 	u64 next_ip;		/* where the program goes on unless a handler is entered */
 	u32 handlers;		/* entered and not left yet */
-};
+} __attribute__((may_alias));
+
+_Static_assert(sizeof(struct fault_state) <= sizeof(((struct model *)0)->fault_room), "room");
+
+static inline struct fault_state *faults_of(const struct model *m)
+{
+	return (struct fault_state *)m->fault_room;
+}
 
 #endif

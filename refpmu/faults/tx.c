@@ -66,12 +66,12 @@ bool fault_tx_occurs(struct model *m, const struct retire_ctx *s, enum event_kin
 
 void fault_tx_begins(struct model *m, u64 fallback)
 {
-	m->faults.fallback_inner = fallback;
+	faults_of(m)->fallback_inner = fallback;
 }
 
 void fault_tx_checkpoint(struct model *m)
 {
-	m->faults.tx_status = m->global_status;
+	faults_of(m)->tx_status = m->global_status;
 }
 
 bool fault_tx_end_noted(struct model *m, bool noted)
@@ -113,7 +113,7 @@ void fault_tx_restored(struct model *m)
 	}
 	fault_at_counter(m, MODEL_NO_COUNTER);
 	if (broken(m, FAULT_TX_OVERFLOW_TAKEN_BACK))
-		m->global_status = m->faults.tx_status;
+		m->global_status = faults_of(m)->tx_status;
 }
 
 u64 fault_tx_information(struct model *m, u64 value)
@@ -140,8 +140,8 @@ u64 fault_tx_information(struct model *m, u64 value)
 
 void fault_tx_aborts(struct model *m, bool nested)
 {
-	m->faults.was_nested = nested;
-	m->faults.information_before = m->tx.information;
+	faults_of(m)->was_nested = nested;
+	faults_of(m)->information_before = m->tx.information;
 }
 
 unsigned fault_tx_lock(struct model *m, unsigned lock)
@@ -160,5 +160,5 @@ u64 fault_tx_field(struct model *m, bool aborted, u64 value)
 	if (broken(m, FAULT_TX_INFORMATION_EMPTY))
 		return value & INFO_CYCLES;
 	return broken(m, FAULT_TX_INFORMATION_STALE) ?
-		(value & INFO_CYCLES) | m->faults.information_before : value;
+		(value & INFO_CYCLES) | faults_of(m)->information_before : value;
 }

@@ -12,13 +12,14 @@
  * args last. efi is needed; without the others: cpu=haswell fault=none seed=0 ht=1 keep=0, no
  * profile, no arguments, engine=direct. keep=1: the program stays loaded for the next run
  * (resident.h). engine is step, direct or fast; where fast isn't there, the run is direct. A fault
- * has its parameters after it (faults/fault_when.h); latitude takes one knob:value of
+ * has its parameters after it (model/fault_when.h); latitude takes one knob:value of
  * refpmu/model/latitude.def or more, with commas between them.
  */
 #ifndef REFPMU_LAUNCH_PLAN_H
 #define REFPMU_LAUNCH_PLAN_H
 
-#include "refpmu/faults/fault_when.h"
+#include "refpmu/faults/fault_id.h"
+#include "refpmu/model/fault_when.h"
 #include "refpmu/engine/engine_name.h"
 #include "refpmu/model/latitude.h"
 #include "spec/generation.h"

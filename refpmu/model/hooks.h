@@ -4,6 +4,10 @@
  * value. A hook is a function of refpmu/faults/ that changes it, as the configured fault does. Then
  * the model carries it out. A hook gets its plan right, and leaves it so on a correct processor.
  *
+ * This header is the model's; refpmu/faults/ defines what it declares. So faults/ depends on the
+ * model and not the other way round: the model includes nothing of faults/. To it a fault is a
+ * number (struct model_config), and what a fault remembers is room (fault_room in state.h).
+ *
  * Compiled with MODEL_WITHOUT_FAULTS the hooks are empty, and refpmu/model/ is complete without
  * refpmu/faults/.
  *
@@ -13,7 +17,7 @@
  *					returns the value, its last parameter, or another one
  *
  * A fault asks by broken() (refpmu/faults/broken.h), which the model can't, and only where its
- * answer makes a difference: each question is an injection point (refpmu/faults/fault_when.h).
+ * answer makes a difference: each question is an injection point (refpmu/model/fault_when.h).
  */
 #ifndef REFPMU_MODEL_HOOKS_H
 #define REFPMU_MODEL_HOOKS_H

@@ -23,7 +23,7 @@
 #ifndef REFPMU_MODEL_MODEL_H
 #define REFPMU_MODEL_MODEL_H
 
-#include "refpmu/faults/fault_when.h"
+#include "refpmu/model/fault_when.h"
 #include "refpmu/model/latitude.h"
 #include "refpmu/model/memory/memory.h"
 #include "refpmu/model/tsx/tx.h"
@@ -43,7 +43,7 @@ struct netburst;	/* refpmu/model/netburst/netburst.h */
 struct model_config {
 	enum generation_id generation;
 	bool hyper_threading;	/* two threads a core; 4 counters, not 8, where it matters */
-	enum fault_id fault;
+	u32 fault;		/* which rule it breaks: enum fault_id, or 0 */
 	struct fault_when when;
 	struct model_latitude latitude;
 };
@@ -212,15 +212,6 @@ struct msr_result {
 
 /* Set up as after power-on, as config says. Any state before; host is kept by reference. */
 void model_init(struct model *m, const struct model_config *config, const struct model_host *host);
-
-/*
- * Is this fault active at this injection point? For the parts of the reference PMU outside the
- * model. Each call is counted as one, so call only where it changes the outcome.
- */
-bool model_fault(struct model *m, enum fault_id fault);
-
-/* Was it configured with that fault, whenever it acts? */
-bool model_has_fault(const struct model *m, enum fault_id fault);
 
 /* IA32_BIOS_SIGN_ID; of the processor that the firmware starts on, or of another one. */
 u64 model_microcode(const struct model *m, bool is_first);

@@ -75,8 +75,6 @@ struct model_uncore {
 	} signal[UNCORE_PROCESSORS];
 };
 
-#include "refpmu/faults/state.h"
-
 struct model {
 	struct model_config config;
 	const struct model_host *host;
@@ -138,7 +136,9 @@ struct model {
 	u32 tag_gap;		/* loads that pass before the next tag */
 	struct tagged_load tagged;	/* the last one above the threshold */
 
-	struct fault_state faults;	/* of what broken processors do instead */
+	/* Room for what a broken processor remembers. refpmu/faults/ alone knows what that is, as
+	 * with `cb` of Linux's struct sk_buff. */
+	u64 fault_room[90];
 };
 
 #endif

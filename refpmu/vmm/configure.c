@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* See configure.h. */
 #include "refpmu/vmm/configure.h"
+#include "refpmu/faults/fault_id.h"
 #include "refpmu/model/model.h"
 
 _Static_assert(LAT_COUNT <= HYPERCALL_KNOBS, "knobs of a request");

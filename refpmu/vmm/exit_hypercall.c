@@ -5,6 +5,7 @@
 #include "refpmu/engine/configuration.h"
 #include "refpmu/engine/engine.h"
 #include "refpmu/engine/engine_cpu.h"
+#include "refpmu/faults/fault.h"
 #include "refpmu/hv/guest_memory.h"
 #include "refpmu/vmm/hypercall.h"
 #include "refpmu/hv/processors.h"
@@ -40,7 +41,7 @@ static void add_statistics(struct statistics *sum, const struct cpu *cpu)
 	const struct statistics one = {
 		.exit = cpu->statistics,
 		.engine = cpu->engine->statistics,
-		.fault_acted = cpu->model.faults.acted,
+		.fault_acted = model_fault_acted(&cpu->model),
 	};
 	const u64 *from = (const u64 *)&one;
 	u64 *to = (u64 *)sum;

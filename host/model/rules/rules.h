@@ -3,7 +3,8 @@
 #ifndef HOST_MODEL_RULES_H
 #define HOST_MODEL_RULES_H
 
-#include "refpmu/faults/fault_when.h"
+#include "refpmu/faults/fault_id.h"
+#include "refpmu/model/fault_when.h"
 
 /* Does the rule that fault `of` breaks hold on a processor with fault `on`? */
 bool rule_holds(enum fault_id of, enum fault_id on, bool hyper_threading);

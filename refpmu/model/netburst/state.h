@@ -6,7 +6,6 @@
 #ifndef REFPMU_MODEL_NETBURST_STATE_H
 #define REFPMU_MODEL_NETBURST_STATE_H
 
-#include "refpmu/faults/netburst_state.h"
 #include "spec/netburst.h"
 
 /* What the registers say. */
@@ -48,7 +47,7 @@ struct netburst_processor {
 	bool writing;
 	u32 written;
 	struct netburst_settings before;
-	struct netburst_thread_faults faults;
+	u64 fault_room[22];	/* as struct model has it */
 };
 
 struct netburst {
@@ -58,7 +57,7 @@ struct netburst {
 	u32 pmi_due;		/* bit n: overflowed, the PMI comes with the next count */
 	u32 condition;		/* bit n: of the last clock, what edge detection compares with */
 	u64 literal;		/* MSR_PEBS_ENABLE as it was written */
-	struct netburst_core_faults faults;
+	u64 fault_room[26];
 	struct netburst_processor thread[NB_THREADS];
 };
 

@@ -14,12 +14,12 @@
  *	@from=N			on the Nth injection point and all after it
  *	@1inN			on every Nth injection point; of @nth, @from and @1in one at most
  * A fault that by itself hits every fourth occurrence hits each that @nth, @from or @1in choose.
- * enum fault_scope says which faults know of a counter or of a record.
+ * Which faults know of a counter or of a record: enum fault_scope, refpmu/faults/fault_id.h. The
+ * model carries this for refpmu/faults/ and never looks at it.
  */
-#ifndef REFPMU_FAULTS_FAULT_WHEN_H
-#define REFPMU_FAULTS_FAULT_WHEN_H
+#ifndef REFPMU_MODEL_FAULT_WHEN_H
+#define REFPMU_MODEL_FAULT_WHEN_H
 
-#include "refpmu/faults/fault_id.h"
 #include "spec/types.h"
 
 #define FAULT_FIRST_FIXED	8	/* index of fixed counter 0 */
