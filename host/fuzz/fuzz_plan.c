@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "refpmu/faults/fault_id.h"
 #include "refpmu/launch/plan.h"
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
@@ -35,7 +36,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 		if (plan.line <= line)
 			abort();
 		line = plan.line;
-		if ((unsigned)run.generation >= GEN_COUNT || (unsigned)run.fault >= FAULT_COUNT)
+		if ((unsigned)run.config.generation >= GEN_COUNT || run.config.fault >= FAULT_COUNT)
 			abort();
 		if (run.engine >= ENGINES)
 			abort();

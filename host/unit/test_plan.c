@@ -2,6 +2,7 @@
 /* The launcher's plan: the grammar in its header, defaults, and refusals that name the line. */
 #include "host/check.h"
 
+#include "refpmu/faults/fault_id.h"
 #include "refpmu/launch/plan.h"
 
 static struct plan plan;
@@ -36,12 +37,12 @@ static void defaults_are_the_documented_ones(void)
 {
 	open_plan("run efi=\\pmutest86.efi");
 	CHECK_EQ(PLAN_RUN, next(), "%s", reason ? reason : "");
-	CHECK_EQ(GEN_HASWELL, run.generation);
-	CHECK_EQ(FAULT_NONE, run.fault);
+	CHECK_EQ(GEN_HASWELL, run.config.generation);
+	CHECK_EQ(FAULT_NONE, run.config.fault);
 	CHECK_STR("haswell", run.cpu_name);
 	CHECK_STR("none", run.fault_name);
-	CHECK_EQ(0, run.latitude.seed);
-	CHECK(run.hyper_threading);
+	CHECK_EQ(0, run.config.latitude.seed);
+	CHECK(run.config.hyper_threading);
 	CHECK(!run.keep);
 	CHECK_EQ(ENGINE_DIRECT, run.engine);
 	CHECK_STR("\\pmutest86.efi", run.efi);
@@ -57,16 +58,16 @@ static void every_word_is_taken_in_any_order(void)
 		  "run\tefi=\\b.efi  seed=0xffffffffffffffff\tht=1 fault=gpr-order "
 		  "engine=fast keep=1\n");
 	CHECK_EQ(PLAN_RUN, next(), "%s", reason ? reason : "");
-	CHECK_EQ(FAULT_INERT, run.fault);
-	CHECK_EQ(7, run.latitude.seed);
-	CHECK(!run.hyper_threading);
+	CHECK_EQ(FAULT_INERT, run.config.fault);
+	CHECK_EQ(7, run.config.latitude.seed);
+	CHECK(!run.config.hyper_threading);
 	CHECK_EQ(ENGINE_STEP, run.engine);
 	CHECK_STR("tests=pmi.* verbose=on", run.args);
 	CHECK_EQ(3, plan.line);
 	CHECK_EQ(PLAN_RUN, next(), "%s", reason ? reason : "");
-	CHECK_EQ(FAULT_GPR_ORDER, run.fault);
+	CHECK_EQ(FAULT_GPR_ORDER, run.config.fault);
 	CHECK_STR("gpr-order", run.fault_name);
-	CHECK_EQ(~0ULL, run.latitude.seed);
+	CHECK_EQ(~0ULL, run.config.latitude.seed);
 	CHECK_EQ(ENGINE_FAST, run.engine);
 	CHECK(run.keep);
 	CHECK_STR("", run.args, "nothing is left over from the run before");
@@ -77,9 +78,11 @@ static void faults_have_parameters(void)
 {
 	open_plan("run efi=\\a.efi fault=rax-zero@pmc3@nth=100");
 	CHECK_EQ(PLAN_RUN, next(), "%s", reason ? reason : "");
-	CHECK_EQ(FAULT_RAX_ZERO, run.fault);
+	CHECK_EQ(FAULT_RAX_ZERO, run.config.fault);
 	CHECK_STR("rax-zero@pmc3@nth=100", run.fault_name);
-	CHECK(run.when.one_counter && run.when.counter == 3 && run.when.nth == 100);
+	CHECK(run.config.when.one_counter);
+	CHECK_EQ(3, run.config.when.counter);
+	CHECK_EQ(100, run.config.when.nth);
 }
 
 static void latitude_and_profile(void)
@@ -87,15 +90,15 @@ static void latitude_and_profile(void)
 	open_plan("run latitude=pmi-skid:2000,masked-pmi:1 profile=kvm efi=\\a.efi\n"
 		  "run efi=\\a.efi");
 	CHECK_EQ(PLAN_RUN, next(), "%s", reason ? reason : "");
-	CHECK_EQ(PROFILE_KVM, run.latitude.profile);
+	CHECK_EQ(PROFILE_KVM, run.config.latitude.profile);
 	CHECK_STR("kvm", run.profile_name);
-	CHECK_EQ(BIT(LAT_PMI_SKID) | BIT(LAT_MASKED_PMI), run.latitude.set);
-	CHECK_EQ(2000, run.latitude.value[LAT_PMI_SKID]);
-	CHECK_EQ(1, run.latitude.value[LAT_MASKED_PMI]);
+	CHECK_EQ(BIT(LAT_PMI_SKID) | BIT(LAT_MASKED_PMI), run.config.latitude.set);
+	CHECK_EQ(2000, run.config.latitude.value[LAT_PMI_SKID]);
+	CHECK_EQ(1, run.config.latitude.value[LAT_MASKED_PMI]);
 	CHECK_EQ(PLAN_RUN, next());
-	CHECK_EQ(PROFILE_NONE, run.latitude.profile);
+	CHECK_EQ(PROFILE_NONE, run.config.latitude.profile);
 	CHECK_STR("none", run.profile_name);
-	CHECK_EQ(0, run.latitude.set);
+	CHECK_EQ(0, run.config.latitude.set);
 }
 
 static void every_fault_has_its_name(void)
@@ -103,7 +106,7 @@ static void every_fault_has_its_name(void)
 #define FAULT(token, name, requirements, sentence, ...)				\
 	open_plan("run efi=\\x.efi fault=" name);				\
 	CHECK_EQ(PLAN_RUN, next(), "%s: %s", name, reason ? reason : "");	\
-	CHECK_EQ(FAULT_##token, run.fault, name);				\
+	CHECK_EQ(FAULT_##token, run.config.fault, name);				\
 	CHECK_STR(name, run.fault_name);
 #include "refpmu/faults/fault.def"
 }

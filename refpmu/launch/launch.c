@@ -59,7 +59,9 @@ static bool start_reference_pmu(void)
 		return false;
 	}
 	if (hypercall(HYPERCALL_VERSION, &version) != HYPERCALL_DONE ||
-	    version.version != HYPERCALL_VERSION_NUMBER) {
+	    version.version != HYPERCALL_VERSION_NUMBER ||
+	    version.config_size != sizeof(struct model_config) ||
+	    version.statistics_size != sizeof(struct statistics)) {
 		print("launch: " REFPMU_PATH " is of another version");
 		return false;
 	}
@@ -76,28 +78,25 @@ static enum engine_name choose_engine(enum engine_name wanted)
 }
 
 /* Into *engine: the one that it ran on. */
-static u64 run_program(const struct plan_run *run, enum engine_name *engine)
+static u64 run_program(struct plan_run *run, enum engine_name *engine)
 {
-	struct hypercall_configure configure = {
-		.generation = run->generation,
-		.fault = run->fault,
-		.counter = run->when.one_counter ? run->when.counter : HYPERCALL_ANY_COUNTER,
-		.page_crossing = run->when.page_crossing,
-		.nth = run->when.nth,
-		.from = run->when.from,
-		.conditions = run->when.conditions,
-		.every = run->when.every,
-		.seed = run->latitude.seed,
-		.profile = run->latitude.profile,
-		.latitude_set = run->latitude.set,
-		.hyper_threading = run->hyper_threading,
+	static const char *const refused[HYPERCALL_STATUSES] = {
+		[HYPERCALL_BAD_GENERATION] = "no such cpu",
+		[HYPERCALL_BAD_HYPER_THREADING] = "ht is 0 or 1",
+		[HYPERCALL_BAD_FAULT] = "no such fault",
+		[HYPERCALL_BAD_WHEN] = "no such parameters of a fault",
+		[HYPERCALL_BAD_PROFILE] = "no such profile",
+		[HYPERCALL_BAD_KNOB] = "no such knob in latitude, or out of its range",
 	};
+	u64 configured = hypercall(HYPERCALL_CONFIGURE, &run->config);
 	EFI_STATUS status;
 
-	for (unsigned i = 0; i < LAT_COUNT; i++)
-		configure.latitude[i] = run->latitude.value[i];
-	if (hypercall(HYPERCALL_CONFIGURE, &configure) != HYPERCALL_DONE)
+	if (configured != HYPERCALL_DONE) {
+		print("launch: " REFPMU_PATH " refuses the configuration: %s",
+		      configured < HYPERCALL_STATUSES && refused[configured] ?
+		      refused[configured] : "no answer");
 		return EFI_INVALID_PARAMETER;
+	}
 	*engine = choose_engine(run->engine);
 	if (run->keep)
 		return resident_run(run->efi, run->args);
@@ -132,7 +131,7 @@ static void run_plan(const char *text, size_t length)
 		u64 status, inexact = 0;
 
 		print("launch: run %u cpu=%s fault=%s seed=%u profile=%s", (u64)++number,
-		      run.cpu_name, run.fault_name, run.latitude.seed, run.profile_name);
+		      run.cpu_name, run.fault_name, run.config.latitude.seed, run.profile_name);
 		status = run_program(&run, &engine);
 		if (hypercall(HYPERCALL_STATISTICS, &statistics) != HYPERCALL_DONE)
 			statistics = (struct statistics){ 0 };

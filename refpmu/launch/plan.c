@@ -83,10 +83,12 @@ static const char *set_latitude(struct model_latitude *latitude, struct span tex
 
 static const char *set_fault(struct plan_run *run, struct span value)
 {
-	const char *wrong = launch_fault(value, &run->fault, &run->when);
+	enum fault_id fault;
+	const char *wrong = launch_fault(value, &fault, &run->config.when);
 
 	if (wrong)
 		return wrong;
+	run->config.fault = fault;
 	return span_copy(value, run->fault_name, sizeof(run->fault_name)) ? NULL :
 		"fault is too long";
 }
@@ -111,25 +113,25 @@ static const char *plan_set(struct plan_run *run, enum key key, struct span valu
 		found = span_find(value, generation_names, GEN_COUNT);
 		if (found == GEN_COUNT)
 			return "no such cpu";
-		run->generation = (enum generation_id)found;
+		run->config.generation = (enum generation_id)found;
 		run->cpu_name = generation_names[found];
 		return NULL;
 	case KEY_FAULT:
 		return set_fault(run, value);
 	case KEY_SEED:
-		return span_number(value, &run->latitude.seed) ? NULL :
+		return span_number(value, &run->config.latitude.seed) ? NULL :
 			"seed isn't a 64-bit number";
 	case KEY_PROFILE:
 		found = span_find(value, profile_names, PROFILE_COUNT);
 		if (found == PROFILE_COUNT)
 			return "no such profile";
-		run->latitude.profile = (enum profile_id)found;
+		run->config.latitude.profile = (enum profile_id)found;
 		run->profile_name = profile_names[found];
 		return NULL;
 	case KEY_LATITUDE:
-		return set_latitude(&run->latitude, value);
+		return set_latitude(&run->config.latitude, value);
 	case KEY_HT:
-		return set_flag(&run->hyper_threading, value) ? NULL : "ht is 0 or 1";
+		return set_flag(&run->config.hyper_threading, value) ? NULL : "ht is 0 or 1";
 	case KEY_KEEP:
 		return set_flag(&run->keep, value) ? NULL : "keep is 0 or 1";
 	case KEY_ENGINE:
@@ -211,12 +213,10 @@ enum plan_result plan_next(struct plan *plan, struct plan_run *run, const char *
 		if (!line.length || *line.text == '#')
 			continue;
 		*run = (struct plan_run){
-			.generation = GEN_HASWELL,
+			.config = { .generation = GEN_HASWELL, .hyper_threading = true },
 			.cpu_name = generation_names[GEN_HASWELL],
-			.fault = FAULT_NONE,
 			.fault_name = "none",
 			.profile_name = profile_names[PROFILE_NONE],
-			.hyper_threading = true,
 			.engine = ENGINE_DIRECT,
 		};
 		*reason = printable(line) ? parse_line(line, run) : "not printable ASCII";

@@ -18,11 +18,8 @@
 #ifndef REFPMU_LAUNCH_PLAN_H
 #define REFPMU_LAUNCH_PLAN_H
 
-#include "refpmu/faults/fault_id.h"
-#include "refpmu/model/fault_when.h"
 #include "refpmu/engine/engine_name.h"
-#include "refpmu/model/latitude.h"
-#include "spec/generation.h"
+#include "refpmu/model/model.h"
 
 #define PLAN_PATH_SIZE	128	/* including the terminating 0 */
 #define PLAN_ARGS_SIZE	1024
@@ -31,13 +28,10 @@
 extern const char *const plan_engine_name[ENGINES];
 
 struct plan_run {
-	enum generation_id generation;
-	enum fault_id fault;
-	struct fault_when when;
-	struct model_latitude latitude;
+	struct model_config config;
 	const char *cpu_name, *profile_name;	/* as in spec/; "none" */
 	char fault_name[PLAN_FAULT_SIZE];	/* with its parameters, as written; "none" */
-	bool hyper_threading, keep;
+	bool keep;
 	enum engine_name engine;
 	char efi[PLAN_PATH_SIZE];
 	char args[PLAN_ARGS_SIZE];

@@ -200,16 +200,12 @@ void engines_statistics(struct statistics *total)
 /* Fresh processors: what they have cached shows in records. */
 static void use(enum engine_name which)
 {
-	static struct hypercall_configure configure = {
-		.generation = GEN_HASWELL,
-		.hyper_threading = true,
-		.counter = HYPERCALL_ANY_COUNTER,
-	};
+	static struct model_config config = { .generation = GEN_HASWELL, .hyper_threading = true };
 	static struct statistics total;
 
 	engines_statistics(&total);
 	earlier = total;
-	hypercall(HYPERCALL_CONFIGURE, &configure);
+	hypercall(HYPERCALL_CONFIGURE, &config);
 	hypercall(HYPERCALL_ENGINE, (void *)(u64)which);
 	engine = which;
 }

@@ -4,53 +4,42 @@
 #include "refpmu/faults/fault_id.h"
 #include "refpmu/model/model.h"
 
-_Static_assert(LAT_COUNT <= HYPERCALL_KNOBS, "knobs of a request");
-
-static bool knobs_are_valid(const struct hypercall_configure *request)
+/* As bytes: a bool that is neither has no value. */
+static bool is_bool(const bool *flag)
 {
-	if (request->latitude_set > BITS(0, LAT_COUNT - 1))
+	return *(const volatile u8 *)flag <= 1;
+}
+
+static bool when_is_valid(const struct fault_when *when)
+{
+	return is_bool(&when->one_counter) && is_bool(&when->page_crossing) &&
+	       (!when->one_counter || when->counter < FAULT_COUNTERS) &&
+	       !(when->conditions & ~(u32)FAULT_CONDITIONS) &&
+	       !!when->nth + !!when->from + !!when->every <= 1;
+}
+
+static bool knobs_are_valid(const struct model_latitude *latitude)
+{
+	if (latitude->set > BITS(0, LAT_COUNT - 1))
 		return false;
 	for (unsigned i = 0; i < LAT_COUNT; i++)
-		if ((request->latitude_set & BIT(i)) &&
-		    !model_latitude_allows((enum latitude_id)i, request->latitude[i]))
+		if ((latitude->set & BIT(i)) &&
+		    !model_latitude_allows((enum latitude_id)i, latitude->value[i]))
 			return false;
 	return true;
 }
 
-static bool is_valid(const struct hypercall_configure *request)
+enum hypercall_status configure_check(const struct model_config *config)
 {
-	return request->generation < GEN_COUNT && request->hyper_threading <= 1 &&
-	       request->fault < FAULT_COUNT && request->page_crossing <= 1 &&
-	       !(request->conditions & ~(u32)FAULT_CONDITIONS) &&
-	       (request->counter < FAULT_COUNTERS ||
-		request->counter == HYPERCALL_ANY_COUNTER) &&
-	       request->profile < PROFILE_COUNT && knobs_are_valid(request);
-}
-
-bool configure(const struct hypercall_configure *request, struct model_config *config)
-{
-	if (!is_valid(request))
-		return false;
-	*config = (struct model_config){
-		.generation = (enum generation_id)request->generation,
-		.hyper_threading = request->hyper_threading,
-		.fault = (enum fault_id)request->fault,
-		.when = {
-			.one_counter = request->counter != HYPERCALL_ANY_COUNTER,
-			.counter = (u8)request->counter,
-			.page_crossing = request->page_crossing,
-			.conditions = request->conditions,
-			.nth = request->nth,
-			.from = request->from,
-			.every = request->every,
-		},
-		.latitude = {
-			.seed = request->seed,
-			.profile = (enum profile_id)request->profile,
-			.set = request->latitude_set,
-		},
-	};
-	for (unsigned i = 0; i < LAT_COUNT; i++)
-		config->latitude.value[i] = request->latitude[i];
-	return true;
+	if (config->generation >= GEN_COUNT)
+		return HYPERCALL_BAD_GENERATION;
+	if (!is_bool(&config->hyper_threading))
+		return HYPERCALL_BAD_HYPER_THREADING;
+	if (config->fault >= FAULT_COUNT)
+		return HYPERCALL_BAD_FAULT;
+	if (!when_is_valid(&config->when))
+		return HYPERCALL_BAD_WHEN;
+	if (config->latitude.profile >= PROFILE_COUNT)
+		return HYPERCALL_BAD_PROFILE;
+	return knobs_are_valid(&config->latitude) ? HYPERCALL_DONE : HYPERCALL_BAD_KNOB;
 }

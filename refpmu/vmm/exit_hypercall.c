@@ -15,6 +15,8 @@ static enum hypercall_status version(struct cpu *cpu, u64 address)
 {
 	const struct hypercall_version answer = {
 		.version = HYPERCALL_VERSION_NUMBER,
+		.config_size = sizeof(struct model_config),
+		.statistics_size = sizeof(struct statistics),
 		.hidden_base = hypervisor.base,
 		.hidden_size = hypervisor.size,
 	};
@@ -25,15 +27,15 @@ static enum hypercall_status version(struct cpu *cpu, u64 address)
 
 static enum hypercall_status take_configuration(struct cpu *cpu, u64 address)
 {
-	struct hypercall_configure request;
+	enum hypercall_status status;
 	struct model_config config;
 
-	if (!guest_read(cpu, address, &request, sizeof(request), NULL))
+	if (!guest_read(cpu, address, &config, sizeof(config), NULL))
 		return HYPERCALL_BAD_ADDRESS;
-	if (!configure(&request, &config))
-		return HYPERCALL_BAD_VALUE;
-	configuration_reset(cpu, &config);
-	return HYPERCALL_DONE;
+	status = configure_check(&config);
+	if (status == HYPERCALL_DONE)
+		configuration_reset(cpu, &config);
+	return status;
 }
 
 static void add_statistics(struct statistics *sum, const struct cpu *cpu)
@@ -64,7 +66,7 @@ static enum hypercall_status statistics(struct cpu *cpu, u64 address)
 static enum hypercall_status engine(struct cpu *cpu, u64 which)
 {
 	return which < ENGINES && engine_choose(cpu, (enum engine_name)which) ? HYPERCALL_DONE :
-		HYPERCALL_BAD_VALUE;
+		HYPERCALL_BAD_ENGINE;
 }
 
 bool exit_hypercall(struct cpu *cpu)

@@ -8,30 +8,25 @@
 #ifndef REFPMU_VMM_HYPERCALL_H
 #define REFPMU_VMM_HYPERCALL_H
 
-#include "refpmu/vmm/configure.h"
 #include "refpmu/engine/engine_name.h"
+#include "refpmu/model/model.h"
+#include "refpmu/vmm/configure.h"
 #include "refpmu/vmm/statistics.h"
 
 #define HYPERCALL_MAGIC		0x3638747365545550ULL
-#define HYPERCALL_VERSION_NUMBER 4
+#define HYPERCALL_VERSION_NUMBER 5
 
 enum hypercall_function {
 	HYPERCALL_VERSION,	/* struct hypercall_version, written */
-	HYPERCALL_CONFIGURE,	/* struct hypercall_configure, read: a fresh PMU and statistics */
+	HYPERCALL_CONFIGURE,	/* struct model_config, read: a fresh PMU and statistics */
 	HYPERCALL_STATISTICS,	/* struct statistics, written */
-	/* RDX isn't an address: enum engine_name, till configured. BAD_VALUE: not here. */
-	HYPERCALL_ENGINE,
+	HYPERCALL_ENGINE,	/* RDX isn't an address: enum engine_name, till configured */
 };
 
-enum hypercall_status {
-	HYPERCALL_DONE,
-	HYPERCALL_UNKNOWN,	/* no such function */
-	HYPERCALL_BAD_ADDRESS,	/* the structure isn't mapped */
-	HYPERCALL_BAD_VALUE,	/* no such generation, fault, counter, profile or knob */
-};
-
+/* Two programs of one tree agree on all of it. */
 struct hypercall_version {
 	u64 version;
+	u64 config_size, statistics_size;	/* of the structures of the functions above */
 	u64 hidden_base, hidden_size;	/* where the hypervisor lives, physical */
 };
 
