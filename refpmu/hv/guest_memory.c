@@ -4,6 +4,7 @@
 #include "refpmu/hv/code_page.h"
 #include "refpmu/hv/guest_memory.h"
 #include "refpmu/hv/nested_paging.h"
+#include "refpmu/hv/page_walk.h"
 #include "refpmu/hv/svm.h"
 #include "spec/msr.h"
 
@@ -39,44 +40,45 @@ static u8 *writable_at(struct cpu *cpu, u64 physical)
 	return nested_paging_host(physical);
 }
 
+static unsigned levels_of(const struct cpu *cpu)
+{
+	return cpu->vmcb->save.cr4 & CR4_LA57 ? 5 : 4;
+}
+
+static bool walk_guest(const struct cpu *cpu, u64 linear, struct page_walk *walk)
+{
+	return page_walk(cpu->vmcb->save.cr3, levels_of(cpu), linear, nested_paging_host, walk);
+}
+
+/* Of the entries from the top to this level. */
+static void set_accessed(struct cpu *cpu, const struct page_walk *walk, unsigned last)
+{
+	for (unsigned level = levels_of(cpu); level >= last; level--)
+		set_bits(cpu, walk->entry[level], PTE_A);
+}
+
 /* The host's address of one byte, or NULL with the page fault's error code. */
 static u8 *translate(struct cpu *cpu, u64 linear, bool write, u32 *error)
 {
 	const struct vmcb_save *save = &cpu->vmcb->save;
-	unsigned level = save->cr4 & CR4_LA57 ? 5 : 4;
-	bool writable = true;
-	u64 table, physical, *entry;
-	unsigned shift;
+	struct page_walk walk;
+	bool found;
 
 	*error = write ? PF_WRITE : 0;
 	if (!(save->cr0 & CR0_PG))
 		return write ? writable_at(cpu, (u32)linear) : nested_paging_host((u32)linear);
-	if (!cpu_long_mode(cpu) || !canonical(linear, 12 + 9 * level))
+	if (!cpu_long_mode(cpu) || !canonical(linear, 12 + 9 * levels_of(cpu)))
 		return NULL;
-
-	table = save->cr3 & PTE_ADDRESS;
-	for (;; level--) {
-		u64 *base = nested_paging_host(table);
-
-		if (!base)
-			return NULL;
-		shift = 3 + 9 * level;
-		entry = &base[linear >> shift & (PAGE_TABLE_ENTRIES - 1)];
-		if (!(*entry & PTE_P))
-			return NULL;
-		writable = writable && (*entry & PTE_W);
-		if (level == 1 || (level <= 3 && (*entry & PTE_PS)))
-			break;
-		set_bits(cpu, entry, PTE_A);
-		table = *entry & PTE_ADDRESS;
-	}
-	if (write && !writable && (save->cr0 & CR0_WP)) {
+	found = walk_guest(cpu, linear, &walk);
+	set_accessed(cpu, &walk, walk.level + 1);
+	if (!found)
+		return NULL;
+	if (write && !(walk.all & PTE_W) && (save->cr0 & CR0_WP)) {
 		*error |= PF_PRESENT;
 		return NULL;
 	}
-	set_bits(cpu, entry, write ? PTE_A | PTE_D : PTE_A);
-	physical = (*entry & PTE_ADDRESS & ~(BIT(shift) - 1)) | (linear & (BIT(shift) - 1));
-	return write ? writable_at(cpu, physical) : nested_paging_host(physical);
+	set_bits(cpu, walk.entry[walk.level], write ? PTE_A | PTE_D : PTE_A);
+	return write ? writable_at(cpu, walk.physical) : nested_paging_host(walk.physical);
 }
 
 struct span {
@@ -131,56 +133,43 @@ bool guest_write(struct cpu *cpu, u64 linear, const void *from, size_t bytes,
 	return true;
 }
 
-enum guest_code guest_code_at(struct cpu *cpu, u64 linear, bool user, const u8 **host)
+/* May CPL 0 or 3 execute there? */
+static enum guest_code walk_code(const struct cpu *cpu, u64 linear, bool user,
+				 struct page_walk *walk)
 {
 	const struct vmcb_save *save = &cpu->vmcb->save;
-	u64 all = PTE_U, any = 0, table = save->cr3 & PTE_ADDRESS, entry, span;
 
-	if (!cpu_long_mode(cpu) || save->cr4 & CR4_LA57 || !canonical(linear, 48))
+	if (!cpu_long_mode(cpu) || save->cr4 & CR4_LA57 || !canonical(linear, 48) ||
+	    !walk_guest(cpu, linear, walk))
 		return CODE_ABSENT;
-	for (unsigned level = 4;; level--) {
-		const u64 *base = nested_paging_host(table);
-
-		if (!base)
-			return CODE_ABSENT;
-		entry = base[linear >> (3 + 9 * level) & (PAGE_TABLE_ENTRIES - 1)];
-		if (!(entry & PTE_P))
-			return CODE_ABSENT;
-		all &= entry;
-		any |= entry;
-		span = BIT(3 + 9 * level);
-		if (level == 1 || (level <= 3 && (entry & PTE_PS)))
-			break;
-		table = entry & PTE_ADDRESS;
-	}
-	if ((any & PTE_NX && save->efer & EFER_NXE) ||
-	    (user ? !(all & PTE_U) : all & PTE_U && save->cr4 & CR4_SMEP))
+	if ((walk->any & PTE_NX && save->efer & EFER_NXE) ||
+	    (user ? !(walk->all & PTE_U) : walk->all & PTE_U && save->cr4 & CR4_SMEP))
 		return CODE_FORBIDDEN;
-	if (host)
-		*host = nested_paging_host((entry & PTE_ADDRESS & ~(span - 1)) |
-					   (linear & (span - 1)));
-	return host && !*host ? CODE_ABSENT : CODE_ALLOWED;
+	return CODE_ALLOWED;
+}
+
+enum guest_code guest_code_at(struct cpu *cpu, u64 linear, bool user, const u8 **host)
+{
+	struct page_walk walk;
+	enum guest_code code = walk_code(cpu, linear, user, &walk);
+
+	if (code != CODE_ALLOWED || !host)
+		return code;
+	*host = nested_paging_host(walk.physical);
+	return *host ? CODE_ALLOWED : CODE_ABSENT;
 }
 
 const u8 *guest_code_page(struct cpu *cpu, u64 linear, bool user, bool set)
 {
-	u64 table = cpu->vmcb->save.cr3 & PTE_ADDRESS;
+	struct page_walk walk;
 	const u8 *host;
 
-	if (guest_code_at(cpu, linear & ~(PAGE_SIZE - 1), user, &host) != CODE_ALLOWED)
+	if (walk_code(cpu, linear & ~(PAGE_SIZE - 1), user, &walk) != CODE_ALLOWED)
 		return NULL;
-	for (unsigned level = 4;; level--) {
-		u64 *base = nested_paging_host(table);
-		u64 *entry = &base[linear >> (3 + 9 * level) & (PAGE_TABLE_ENTRIES - 1)];
-
-		if (set)
-			set_bits(cpu, entry, PTE_A);
-		else if (!(*entry & PTE_A))
-			return NULL;
-		if (level == 1 || (level <= 3 && (*entry & PTE_PS)))
-			return host;
-		table = *entry & PTE_ADDRESS;
-	}
+	host = nested_paging_host(walk.physical);
+	if (set && host)
+		set_accessed(cpu, &walk, walk.level);
+	return set || walk.all & PTE_A ? host : NULL;
 }
 
 void guest_memory_accessed(struct cpu *cpu, u64 *entry)
@@ -212,33 +201,16 @@ static bool is_allowed(const struct cpu *cpu, u64 all, u64 any, enum use use)
 
 static u8 *page_for(struct cpu *cpu, u64 linear, enum use use)
 {
-	u64 all = PTE_U | PTE_W, any = 0, table = cpu->vmcb->save.cr3 & PTE_ADDRESS;
-	u64 physical, *entry, *path[4];
-	unsigned level = 4, depth = 0, shift;
+	struct page_walk walk;
 
-	for (;; level--) {
-		u64 *base = nested_paging_host(table);
-
-		if (!base)
-			return NULL;
-		shift = 3 + 9 * level;
-		path[depth++] = entry = &base[linear >> shift & (PAGE_TABLE_ENTRIES - 1)];
-		if (!(*entry & PTE_P))
-			return NULL;
-		all &= *entry;
-		any |= *entry;
-		if (level == 1 || (level <= 3 && (*entry & PTE_PS)))
-			break;
-		table = *entry & PTE_ADDRESS;
-	}
-	physical = (*entry & PTE_ADDRESS & ~(BIT(shift) - 1)) | (linear & (BIT(shift) - 1));
-	if (!is_allowed(cpu, all, any, use) || (physical >= IO_BASE && physical < IO_END))
+	if (!walk_guest(cpu, linear, &walk) || !is_allowed(cpu, walk.all, walk.any, use) ||
+	    (walk.physical >= IO_BASE && walk.physical < IO_END))
 		return NULL;
 	if (use == USE_WRITE)
-		set_bits(cpu, entry, PTE_D);
-	while (depth--)
-		set_bits(cpu, path[depth], PTE_A);
-	return use == USE_WRITE ? writable_at(cpu, physical) : nested_paging_host(physical);
+		set_bits(cpu, walk.entry[walk.level], PTE_D);
+	set_accessed(cpu, &walk, walk.level);
+	return use == USE_WRITE ? writable_at(cpu, walk.physical) :
+		nested_paging_host(walk.physical);
 }
 
 static bool usual_paging(const struct cpu *cpu)
@@ -283,27 +255,15 @@ bool guest_model_translate(void *ctx, u64 linear, struct memory_page *page)
 {
 	const struct cpu *cpu = ctx;
 	const struct vmcb_save *save = &cpu->vmcb->save;
-	unsigned level = save->cr4 & CR4_LA57 ? 5 : 4, shift;
-	u64 table = save->cr3 & PTE_ADDRESS, entry;
+	struct page_walk walk;
+	u64 entry;
 
-	if (!(save->cr0 & CR0_PG) || !cpu_long_mode(cpu))
+	if (!(save->cr0 & CR0_PG) || !cpu_long_mode(cpu) || !walk_guest(cpu, linear, &walk))
 		return false;
-	for (;; level--) {
-		const u64 *base = nested_paging_host(table);
-
-		if (!base)
-			return false;
-		shift = 3 + 9 * level;
-		entry = base[linear >> shift & (PAGE_TABLE_ENTRIES - 1)];
-		if (!(entry & PTE_P))
-			return false;
-		if (level == 1 || (level <= 3 && (entry & PTE_PS)))
-			break;
-		table = entry & PTE_ADDRESS;
-	}
-	page->physical = (entry & PTE_ADDRESS & ~(BIT(shift) - 1)) | (linear & (BIT(shift) - 1));
-	page->bits = (u8)shift;
-	page->type = memory_type_of(entry, shift, page->physical);
+	entry = *walk.entry[walk.level];
+	page->physical = walk.physical;
+	page->bits = (u8)walk.shift;
+	page->type = memory_type_of(entry, walk.shift, page->physical);
 	page->global = (entry & PTE_G) && (save->cr4 & CR4_PGE);
 	return true;
 }

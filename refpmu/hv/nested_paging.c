@@ -3,6 +3,7 @@
  * treated as such. */
 #include "refpmu/hv/apic.h"
 #include "refpmu/hv/nested_paging.h"
+#include "refpmu/hv/page_walk.h"
 #include "refpmu/hv/processors.h"
 #include "refpmu/hv/svm.h"
 
@@ -133,17 +134,19 @@ u64 nested_paging_with(struct cpu *cpu, u64 at, const void *memory, u64 bytes, u
 	return (u64)(five ? level5 : level4);
 }
 
+/* The hypervisor's own memory, which is at its own addresses. */
+static void *own(u64 physical)
+{
+	return (void *)physical;
+}
+
 /* Below 4 GiB there is a table of 2 MiB pages. */
 static u64 *level2_entry(u64 root, u64 guest_physical)
 {
-	u64 *table = (u64 *)root;
+	struct page_walk walk;
 
-	for (unsigned level = READ_REGISTER(cr4) & CR4_LA57 ? 5 : 4; level > 2; level--) {
-		u64 index = guest_physical >> (3 + 9 * level) & (PAGE_TABLE_ENTRIES - 1);
-
-		table = (u64 *)(table[index] & ~(PAGE_SIZE - 1));
-	}
-	return &table[guest_physical >> 21 & (PAGE_TABLE_ENTRIES - 1)];
+	page_walk(root, READ_REGISTER(cr4) & CR4_LA57 ? 5 : 4, guest_physical, own, &walk);
+	return walk.entry[2];
 }
 
 bool nested_paging_is_plain(u64 guest_physical)
