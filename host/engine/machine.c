@@ -224,6 +224,7 @@ static void add_events(struct model_events *to, const struct model_events *event
 	for (unsigned i = 0; i <= BRANCH_FAR; i++)
 		to->branches[i] += events->branches[i];
 	to->taken += events->taken;
+	to->mispredicted += events->mispredicted;
 }
 
 static void end_run(void)
@@ -321,10 +322,16 @@ static bool enter_block(ucontext_t *context)
 static void count_stepped(const struct block_op *op)
 {
 	struct model_events *events = &run.result->events;
+	u64 next = op->rip + op->length;
 
 	events->instructions++;
 	events->branches[op->branch]++;
-	events->taken += op->branch == BRANCH_CONDITIONAL && run.rip != op->rip + op->length;
+	if (op->branch == BRANCH_CONDITIONAL) {
+		events->taken += run.rip != next;
+		events->mispredicted +=
+			(run.rip != next) != model_branch_is_backward(next, op->target);
+		run.result->to_next += op->target == next;
+	}
 	if (!run.rep) {
 		events->loads += op->loads;
 		events->stores += op->stores;
@@ -378,6 +385,9 @@ static bool run_emulated(void)
 	if (emulated.vector || !emulate_run(&emulated, &insn, &state, &world))
 		return false;
 	run.result->emulated++;
+	if (insn.backward != (run.op.branch == BRANCH_CONDITIONAL &&
+			      model_branch_is_backward(insn.rip + insn.length, run.op.target)))
+		wrong("the decoders disagree on where a branch leads");
 	count_stepped(&run.op);
 	return true;
 }

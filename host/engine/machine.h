@@ -29,6 +29,7 @@ struct machine_result {
 	struct model_events events;
 	/* Of all the instructions: skipped; not in blocks; of these, emulated. */
 	u64 faults, stepped, emulated, runs;
+	u64 to_next;			/* stepped branches to the next instruction: taken or not */
 	bool open;			/* it ended early, where the reference isn't one */
 	const char *wrong;		/* NULL, or what must never be */
 	u8 memory[3][MACHINE_BYTES];

@@ -8,7 +8,7 @@
 static struct machine_result want, got;
 static struct machine_state begin;
 static u64 n_stepped, n_blocks, n_faults, n_runs, n_emulated, n_not_emulated,
-	n_interrupts;
+	n_interrupts, n_taken, n_mispredicted;
 
 #define INTERRUPTS	20	/* of a program */
 
@@ -16,6 +16,19 @@ static const char *const register_name[REG_COUNT] = {
 	"RAX", "RCX", "RDX", "RBX", "RSP", "RBP", "RSI", "RDI",
 	"R8", "R9", "R10", "R11", "R12", "R13", "R14", "R15",
 };
+
+/* A branch to the next instruction looks not taken to the reference, and so well predicted. */
+static void check_directions(const char *what, u64 seed)
+{
+	u64 taken = got.events.taken - want.events.taken;
+	u64 mispredicted = got.events.mispredicted - want.events.mispredicted;
+
+	CHECK(taken <= want.to_next, "%s, program %" PRIu64 ": %" PRIu64 " taken, %" PRIu64, what,
+	      seed, want.events.taken, got.events.taken);
+	CHECK_EQ(taken, mispredicted, "%s, program %" PRIu64, what, seed);
+	n_taken += want.events.taken;
+	n_mispredicted += want.events.mispredicted;
+}
 
 static bool same(const char *what, u64 seed, u64 stop)
 {
@@ -44,8 +57,8 @@ static bool same(const char *what, u64 seed, u64 stop)
 	CHECK_EQ(want.events.locked_loads, got.events.locked_loads);
 	for (unsigned i = BRANCH_CONDITIONAL; i <= BRANCH_FAR; i++)
 		CHECK_EQ(want.events.branches[i], got.events.branches[i], "kind %u", i);
-	/* A branch to the next instruction looks not taken to the reference. */
-	CHECK(!machine_cache.count_taken || want.events.taken <= got.events.taken);
+	if (machine_cache.count_taken)
+		check_directions(what, seed);
 	CHECK_EQ(want.faults, got.faults);
 	return check_errors == before;
 }
@@ -134,6 +147,9 @@ static void programs_stop_anywhere(void)
 	CHECK(n_blocks > n_stepped, "%" PRIu64 " instructions in blocks, %" PRIu64 " stepped",
 	      n_blocks, n_stepped);
 	CHECK(n_interrupts > programs() * INTERRUPTS / 2, "%" PRIu64 " interrupts", n_interrupts);
+	/* Directions are counted from the eighth program on. */
+	CHECK(programs() < 30 || (n_taken && n_mispredicted), "%" PRIu64 " taken, %" PRIu64
+	      " mispredicted", n_taken, n_mispredicted);
 	CHECK(n_faults > programs(), "%" PRIu64 " faults", n_faults);
 	printf("# in blocks %" PRIu64 ", stepped %" PRIu64 ", faults %" PRIu64 ", runs %" PRIu64
 	       ", blocks made %" PRIu64 ", dropped %" PRIu64 "\n", n_blocks, n_stepped, n_faults,

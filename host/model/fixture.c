@@ -317,6 +317,12 @@ void fixture_branch(struct fixture *r, enum model_branch branch, bool taken)
 	fixture_retire(r, &(struct model_retired){ .branch = branch, .taken = taken });
 }
 
+void fixture_backward_branch(struct fixture *r, bool taken)
+{
+	fixture_retire(r, &(struct model_retired){
+		.branch = BRANCH_CONDITIONAL, .taken = taken, .backward = true });
+}
+
 u64 fixture_peek(const struct fixture *r, u64 linear)
 {
 	u64 value;

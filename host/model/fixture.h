@@ -108,6 +108,7 @@ void fixture_load(struct fixture *r, u64 linear);
 void fixture_store(struct fixture *r, u64 linear);
 void fixture_locked_add(struct fixture *r, u64 linear);
 void fixture_branch(struct fixture *r, enum model_branch branch, bool taken);
+void fixture_backward_branch(struct fixture *r, bool taken);	/* a conditional one */
 
 /* Memory of the rig, as the program sees it. */
 u64 fixture_peek(const struct fixture *r, u64 linear);

@@ -234,6 +234,7 @@ static void instruction(struct bytes *b, struct model_retired *i)
 	case 0:
 		i->branch = (enum model_branch)(how % (BRANCH_FAR + 1));
 		i->taken = how & 0x80;
+		i->backward = how & 0x40;
 		break;
 	case 1:
 		i->loads = 1;

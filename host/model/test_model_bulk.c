@@ -36,7 +36,7 @@ static void both_wrmsr(u32 msr, u64 value)
 }
 
 /* Counters near their overflow, some of them with PEBS; conditions only now and then. */
-static void program_counters(bool with_mispredicts)
+static void program_counters(void)
 {
 	static const u16 codes[] = {
 #define EVENT(name, event, umask, kind, source) EVENT_##name,
@@ -48,8 +48,6 @@ static void program_counters(bool with_mispredicts)
 	for (unsigned i = 0; i < 4; i++) {
 		u64 select = codes[below(sizeof(codes) / sizeof(codes[0]))];
 
-		if (!with_mispredicts && (select & 0xff) == 0xc5)
-			select = EVENT_MEM_UOPS_RETIRED_ALL_LOADS;
 		select |= below(64) << IA32_PERFEVTSEL_USR_SHIFT | IA32_PERFEVTSEL_EN;
 		if (below(8))
 			select &= ~IA32_PERFEVTSEL_E;
@@ -80,6 +78,7 @@ static void random_instruction(struct model_retired *i, u64 *ip, u8 cpl)
 	case 0:
 		i->branch = (enum model_branch)below(BRANCH_FAR + 1);
 		i->taken = below(2);
+		i->backward = below(2);
 		break;
 	case 1:
 		i->loads = (u32)below(MODEL_BULK_ACCESSES + 1);
@@ -103,6 +102,8 @@ static void add(struct model_events *events, const struct model_retired *i)
 	events->locked_loads += i->locked_loads;
 	events->branches[i->branch]++;
 	events->taken += i->branch == BRANCH_CONDITIONAL && i->taken;
+	events->mispredicted += i->branch == BRANCH_CONDITIONAL &&
+				(i->backward ? !i->taken : i->taken);
 }
 
 static bool same_models(const char *after)
@@ -146,7 +147,7 @@ static bool go_blindly(u64 *ip, u8 cpl)
 		model_retire(&one.m, &instruction);
 	}
 	if (!model_bulk_needs_taken(&bulk.m))
-		events.taken = below(1000);
+		events.taken = events.mispredicted = below(1000);
 	model_bulk_retire(&bulk.m, cpl, &events);
 	return same_models("a run");
 }
@@ -209,7 +210,7 @@ static bool run(enum fault_id fault, u64 seed)
 	memcpy(&bulk.m, &one.m, sizeof(one.m));
 	bulk.m.host = &bulk.host;
 	for (unsigned i = 0; i < 6; i++) {
-		program_counters(seed & 1);
+		program_counters();
 		for (unsigned k = 0; k < 120 && model_needs_retire(&one.m); k++)
 			if (!go_on(&ip))
 				return false;

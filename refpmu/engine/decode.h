@@ -81,6 +81,7 @@ struct instruction {
 	u8 bytes[INSN_MAX_BYTES];
 	enum insn_kind kind;
 	enum model_branch branch;
+	bool backward;		/* of a conditional branch */
 	enum model_arithmetic arithmetic;
 	u8 vector;		/* of INSN_INT */
 	int32_t immediate;	/* of XBEGIN: from its end to the fallback; of XABORT: the code */

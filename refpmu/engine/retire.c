@@ -20,7 +20,7 @@ void retire_begin(struct cpu *cpu, struct model_retired *retired)
 	retired->legacy = !cpu_long_mode(cpu);
 	retired->arithmetic = ARITHMETIC_NONE;
 	retired->branch = BRANCH_NONE;
-	retired->taken = false;
+	retired->taken = retired->backward = false;
 	retired->tx = TX_NO_ACT;
 	retired->loads = retired->stores = retired->locked_loads = 0;
 	retired->n_access = 0;
@@ -85,6 +85,7 @@ void retire_end(struct cpu *cpu, struct model_retired *retired, const struct ins
 		retired->taken = insn->branch == BRANCH_CONDITIONAL ?
 			decode_condition(insn, retired->before.gpr, retired->before.rflags) :
 			insn->branch != BRANCH_NONE;
+		retired->backward = insn->backward;
 		retired->act = insn->act;
 		retired->arithmetic = insn->arithmetic;
 		if (insn->act)

@@ -60,7 +60,7 @@ bool model_bulk_possible(const struct model *m, u8 cpl)
 	if (pmu_is_shared(m))
 		return false;
 	if (busy(m) || !fault_permits_bulk(m, true) || !model_core_is_quiet(m) ||
-	    model_errata_miscounts(m) || m->watch_predictor)
+	    model_errata_miscounts(m))
 		return false;
 	for (u64 left = m->active; left; left &= left - 1) {
 		const struct model_counter *c = &m->counter[__builtin_ctzll(left)];
@@ -101,9 +101,12 @@ u64 model_bulk_budget(const struct model *m, u8 cpl, unsigned accesses)
 
 bool model_bulk_needs_taken(const struct model *m)
 {
-	for (u64 left = m->active; left; left &= left - 1)
-		if (m->counter[__builtin_ctzll(left)].rule.kind == EK_NEAR_TAKEN)
+	for (u64 left = m->active; left; left &= left - 1) {
+		u8 kind = m->counter[__builtin_ctzll(left)].rule.kind;
+
+		if (kind == EK_NEAR_TAKEN || kind == EK_MISPREDICTS)
 			return true;
+	}
 	return false;
 }
 
@@ -129,6 +132,8 @@ static u64 occurrences(const struct model *m, const struct model_rule *rule,
 	case EK_NEAR_TAKEN:
 		return e->taken + branches[BRANCH_JUMP] + branches[BRANCH_CALL] +
 		       branches[BRANCH_RETURN];
+	case EK_MISPREDICTS:
+		return e->mispredicted;
 	case EK_LOADS:
 		return e->loads;
 	case EK_STORES:

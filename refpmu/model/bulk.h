@@ -18,7 +18,9 @@ struct model_events {
 	u64 instructions;
 	u64 loads, stores, locked_loads;
 	u64 branches[BRANCH_FAR + 1];	/* by kind; [BRANCH_NONE] isn't looked at */
-	u64 taken;			/* of the conditional ones; see model_bulk_needs_taken() */
+	/* Of the conditional ones; see model_bulk_needs_taken(). A branch that leads backward is
+	 * mispredicted as often as it isn't taken, another one as often as it is. */
+	u64 taken, mispredicted;
 };
 
 /*
@@ -34,11 +36,11 @@ bool model_bulk_possible(const struct model *m, u8 cpl);
  */
 u64 model_bulk_budget(const struct model *m, u8 cpl, unsigned accesses);
 
-/* Then: may just these retire, with at most that many taken branches? */
+/* Then: may just these retire, with at most that many taken and mispredicted branches? */
 bool model_bulk_fits(const struct model *m, u8 cpl, const struct model_events *events);
 
-/* Does model_events.taken matter? While false it may be anything. Changes only in model_wrmsr()
- * and model_init(). */
+/* Do model_events.taken and .mispredicted matter? While false they may be anything. Changes only in
+ * model_wrmsr() and model_init(). */
 bool model_bulk_needs_taken(const struct model *m);
 
 /* A run that fits has retired. */

@@ -163,7 +163,6 @@ void model_configure(struct model *m)
 	bool memory = false, latency = false, any = false;
 
 	m->active = 0;
-	m->watch_predictor = false;
 	for (unsigned i = 0; i < MODEL_MAX_COUNTERS; i++) {
 		struct counter_setting setting = setting_of(m, i);
 		const struct model_rule *rule = &m->counter[i].rule;
@@ -178,8 +177,6 @@ void model_configure(struct model *m)
 		memory = memory || model_access_matters(rule);
 		latency = latency || rule->kind == EK_LOAD_LATENCY;
 		any = any || rule->any;
-		if (rule->kind == EK_MISPREDICTS)
-			m->watch_predictor = true;
 	}
 	fault_counter_settings(m);
 	if (m->active)
@@ -197,24 +194,14 @@ void model_disarm(struct model *m, u64 counters)
 }
 
 /*
- * Any deterministic predictor will do: conditional branches go the way the branch at this place
- * went last, at first not taken; all other branches are predicted right. It learns only while
- * a counter counts its mistakes.
+ * The manual says of no branch whether it is mispredicted, so any predictor will do. This one is
+ * static: of conditional branches those that lead backward are predicted taken, the others not; all
+ * other branches are predicted right. Without a history the mistakes of a block follow from how
+ * often it ran and how often its branch was taken (bulk.h).
  */
-bool model_conditional_mispredicted(struct model *m, u64 ip, bool goes)
+bool model_mispredicted(const struct model_retired *r)
 {
-	u8 *last = &m->predictor[(ip ^ ip >> 8) % MODEL_PREDICTOR_ENTRIES];
-
-	if (*last == goes)
-		return false;
-	*last = goes;
-	return true;
-}
-
-bool model_mispredicted(struct model *m, const struct model_retired *r)
-{
-	return r->branch == BRANCH_CONDITIONAL &&
-	       model_conditional_mispredicted(m, r->ip, r->taken);
+	return r->branch == BRANCH_CONDITIONAL && r->taken != r->backward;
 }
 
 static bool taken(const struct model_retired *r)
@@ -223,7 +210,7 @@ static bool taken(const struct model_retired *r)
 }
 
 /* How often does the event occur on this instruction? Cycle events: in each of its cycles. */
-static u64 occurrences(enum event_kind kind, const struct model_retired *r, bool mispredict)
+static u64 occurrences(enum event_kind kind, const struct model_retired *r)
 {
 	enum model_branch b = r->branch;
 
@@ -245,7 +232,7 @@ static u64 occurrences(enum event_kind kind, const struct model_retired *r, bool
 	case EK_NEAR_TAKEN:
 		return b != BRANCH_NONE && b != BRANCH_FAR && taken(r);
 	case EK_MISPREDICTS:
-		return mispredict;
+		return model_mispredicted(r);
 	case EK_LOADS:
 		return r->loads;
 	case EK_STORES:
@@ -372,7 +359,7 @@ static u64 switching(const struct model *m, const struct retire_ctx *s, unsigned
 	return 0;
 }
 
-static void counter_count(struct model *m, struct retire_ctx *s, unsigned i, bool mispredict)
+static void counter_count(struct model *m, struct retire_ctx *s, unsigned i)
 {
 	struct model_counter *c = &m->counter[i];
 	const struct model_rule *rule = s->rule[i];
@@ -387,7 +374,7 @@ static void counter_count(struct model *m, struct retire_ctx *s, unsigned i, boo
 	else if (rule->kind >= EK_SPLIT_LOADS)
 		add = model_access_count(m, s, rule->kind);
 	else
-		add = occurrences(rule->kind, s->r, mispredict);
+		add = occurrences(rule->kind, s->r);
 	add += switching(m, s, i);
 	if (add > 1 && rule->flags & EV_INSN)
 		add = 1;
@@ -456,7 +443,7 @@ static void count_abort(struct model *m, const struct model_retired *r)
 		s.active |= BIT(i);
 		s.rule[i] = &m->counter[i].rule;
 		for (unsigned times = fault_abort_counts(m, 1); times; times--)
-			counter_count(m, &s, i, false);
+			counter_count(m, &s, i);
 	}
 	fault_at_counter(m, MODEL_NO_COUNTER);
 	if (s.due | s.interrupts)
@@ -464,8 +451,7 @@ static void count_abort(struct model *m, const struct model_retired *r)
 }
 
 /* The sibling has retired an instruction: count it on counters with AnyThread. */
-static void count_siblings(struct model *m, const struct retire_ctx *by, bool same_core,
-			   bool mispredict)
+static void count_siblings(struct model *m, const struct retire_ctx *by, bool same_core)
 {
 	struct retire_ctx s = *by;
 
@@ -481,7 +467,7 @@ static void count_siblings(struct model *m, const struct retire_ctx *by, bool sa
 			s.active |= BIT(i);
 	}
 	for (u64 left = s.active; left; left &= left - 1)
-		counter_count(m, &s, (unsigned)__builtin_ctzll(left), mispredict);
+		counter_count(m, &s, (unsigned)__builtin_ctzll(left));
 	fault_at_counter(m, MODEL_NO_COUNTER);
 	fault_sibling_served(m, &s);
 	if (s.due | s.interrupts)
@@ -489,13 +475,13 @@ static void count_siblings(struct model *m, const struct retire_ctx *by, bool sa
 }
 
 /* All counters of other threads that count what this processor does; the lock is held. */
-static void notify_watchers(struct model *m, const struct retire_ctx *s, bool mispredict)
+static void notify_watchers(struct model *m, const struct retire_ctx *s)
 {
 	struct model *to;
 	unsigned next = 0;
 
 	while ((to = model_core_other(m, &next))) {
-		count_siblings(to, s, to->core == m->core, mispredict);
+		count_siblings(to, s, to->core == m->core);
 		if (to->n_requests)
 			model_core_kick(m, to);
 	}
@@ -503,12 +489,8 @@ static void notify_watchers(struct model *m, const struct retire_ctx *s, bool mi
 
 void arch_retire(struct model *m, bool shared, const struct model_retired *r)
 {
-	struct model *sibling = shared ? model_core_sibling(m) : NULL;
 	struct retire_ctx s;
-	bool mispredict;
 
-	mispredict = (m->watch_predictor || (sibling && sibling->watch_predictor)) &&
-		     model_mispredicted(m, r);
 	s.r = r;
 	s.cpl = r->cpl;
 	s.writes = m->writing;
@@ -532,7 +514,7 @@ void arch_retire(struct model *m, bool shared, const struct model_retired *r)
 		m->tx.cycles_so_far += s.cycles;
 	s.active = fault_counters(m, r, s.active);
 	for (u64 left = s.active; left; left &= left - 1)
-		counter_count(m, &s, (unsigned)__builtin_ctzll(left), mispredict);
+		counter_count(m, &s, (unsigned)__builtin_ctzll(left));
 	fault_at_counter(m, MODEL_NO_COUNTER);
 	m->smm_events = 0;
 	if (s.due | s.interrupts)
@@ -546,7 +528,7 @@ void arch_retire(struct model *m, bool shared, const struct model_retired *r)
 	else
 		model_tx_elision_retired(m, s.tx);
 	if (shared)
-		notify_watchers(m, &s, mispredict);
+		notify_watchers(m, &s);
 	model_requests_raise(m);
 	fault_retired(m, r);
 }

@@ -116,9 +116,8 @@ void model_meet_event(struct model *m, struct retire_ctx *s, unsigned i);
 bool model_pebs_enabled(struct model *m, unsigned counter);
 /* The event of this encoding, or NULL. */
 const struct event_row *model_event(const struct model *m, u16 code);
-/* A branch that the predictor takes for another way. It learns by being asked: once a branch. */
-bool model_conditional_mispredicted(struct model *m, u64 ip, bool goes);
-bool model_mispredicted(struct model *m, const struct model_retired *r);
+/* A branch that the predictor takes for another way. */
+bool model_mispredicted(const struct model_retired *r);
 /* A control register has changed: decode all rules anew. */
 void model_configure(struct model *m);
 /*

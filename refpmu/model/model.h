@@ -142,6 +142,12 @@ enum model_branch {
 	BRANCH_FAR,		/* far transfers: IRET, SYSCALL, INT n, far CALL/JMP/RET */
 };
 
+/* Does a branch lead backward, from the instruction after it to its target? */
+static inline bool model_branch_is_backward(u64 next, u64 target)
+{
+	return (int64_t)(target - next) < 0;
+}
+
 /* The outermost XBEGIN, and its XEND. What XACQUIRE and XRELEASE do the model finds out. */
 enum model_tx_act { TX_NO_ACT, TX_STARTS, TX_COMMITS, TX_ELIDES, TX_RELEASES };
 
@@ -182,6 +188,7 @@ struct model_retired {
 	enum model_arithmetic arithmetic;
 	enum model_branch branch;
 	bool taken;			/* of a conditional branch; others are always taken */
+	bool backward;			/* of a conditional branch: model_branch_is_backward() */
 	u8 tx;				/* enum model_tx_act */
 	/* Memory micro-operations. The counts are complete, access[] has the last n_access. */
 	u32 loads, stores, locked_loads;

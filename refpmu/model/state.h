@@ -7,7 +7,6 @@
 #define REFPMU_MODEL_STATE_H
 
 #define MODEL_MAX_REQUESTS	16
-#define MODEL_PREDICTOR_ENTRIES	256
 #define MODEL_RECORD_BYTES	0xc0
 #define MODEL_NO_COUNTER	0xff
 
@@ -126,8 +125,6 @@ struct model {
 	u32 ref_repeats_in;	/* or is set again after that many instructions; 0: not */
 
 	/* state of the processor that only some events show */
-	u8 predictor[MODEL_PREDICTOR_ENTRIES];
-	bool watch_predictor;	/* some counter counts its mistakes */
 	bool watch_memory;	/* some event or record tells what an access met */
 	bool watch_latency;	/* some counter counts load latency: loads are tagged */
 

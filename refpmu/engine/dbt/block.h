@@ -192,7 +192,7 @@ enum block_entered {
 enum block_entered block_enter(struct block_cache *cache, u64 rip, u64 *at);
 
 /* What the first n instructions of the block at rip do, which BLOCK_OVER_BUDGET was the answer to;
- * every conditional branch is said to be taken. false: it isn't that long. */
+ * every conditional branch is said to be taken and mispredicted. false: it isn't that long. */
 bool block_events(struct block_cache *cache, u64 rip, unsigned n, struct model_events *events);
 
 /* Begin a run of just the first n instructions of the block at rip. */

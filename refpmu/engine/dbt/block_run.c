@@ -295,7 +295,7 @@ bool block_events(struct block_cache *cache, u64 rip, unsigned n, struct model_e
 		return false;
 	for (unsigned i = 0; i < n; i++)
 		add_insn(events, &cache->insn[block->insns + i]);
-	events->taken = events->branches[BRANCH_CONDITIONAL];
+	events->taken = events->mispredicted = events->branches[BRANCH_CONDITIONAL];
 	return true;
 }
 
@@ -338,18 +338,26 @@ void block_request_exit(struct block_cache *cache, u64 at, u64 gpr[REG_COUNT])
 #define AT_ONCE	8
 _Static_assert(BLOCK_MAX % AT_ONCE == 0, "whole groups");
 
+static bool is_backward(const struct block *block)
+{
+	return model_branch_is_backward(block->target[BLOCK_FALLTHROUGH],
+					block->target[BLOCK_TAKEN]);
+}
+
 static void settle_block(struct block_cache *cache, u32 number, struct model_events *events)
 {
 	struct block_region *region = cache->region;
 	const struct block *block = &cache->block[number];
-	u64 times = region->executed[number];
+	u64 times = region->executed[number], taken = region->taken[number];
 
 	events->instructions += times * block->n;
 	events->loads += times * block->all_loads;
 	events->stores += times * block->all_stores;
 	events->locked_loads += times * block->all_locked;
 	events->branches[block->last_branch] += times;
-	events->taken += region->taken[number];
+	events->taken += taken;
+	if (block->last_branch == BRANCH_CONDITIONAL)
+		events->mispredicted += is_backward(block) ? times - taken : taken;
 	region->executed[number] = region->taken[number] = 0;
 }
 

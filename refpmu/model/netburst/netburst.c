@@ -340,7 +340,7 @@ void netburst_retire(struct model *m, const struct model_retired *r)
 	if (n->thread[s.thread].writing)
 		counting = choose_settings(m, &s);
 	if (counting) {
-		s.mispredicted = model_mispredicted(m, r);
+		s.mispredicted = model_mispredicted(r);
 		model_access_run(m, &s.core);
 		netburst_tag(m, &s);
 	}
