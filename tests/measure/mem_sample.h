@@ -63,12 +63,13 @@ u64 mem_sample_count_least(const struct mem_sample_setup *setup, const struct ca
 			   u64 n);
 
 /*
- * A property that most records of a workload have, or few (most = false): at least 3 of 4 of a
+ * A property that most records of a workload have, or few: at least 3 of 4 of a
  * first handful, else more than half (fewer than half) of MEM_SAMPLE_RECORDS_SURE. `holds` looks at
  * one record.
  */
+enum share { FEW, MOST };
 void mem_sample_check_most(struct test *t, struct test_claim claim, struct mem_sample_setup *setup,
-			   enum access access, bool most,
+			   enum access access, enum share share,
 			   bool (*holds)(const struct mem_sample_record *record, u64 arg), u64 arg,
 			   const char *what);
 

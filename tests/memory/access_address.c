@@ -46,24 +46,28 @@ static const struct shape {
 	  SPLIT_STORE, true },
 };
 
+enum accesses { LOADS_OF_IT, STORES_OF_IT };		/* of a shape */
+enum fields { ADDRESS, LATENCY_AND_ADDRESS };		/* of a record that are looked at */
+
 /* The memory of all of them has two pages of 4 KiB at least. */
-static void lay_out(struct cache_workload *h, const struct shape *s, bool store)
+static void lay_out(struct cache_workload *h, const struct shape *s, enum accesses which)
 {
 	u8 *memory = s->high ? pages_get()->high : pages_get()->small;
 
 	*h = (struct cache_workload){ .name = s->name, .workload = s->workload };
 	h->at.memory = memory + s->memory;
-	h->first = h->last = (u64)(uintptr_t)h->at.memory + (store ? s->store : s->load);
+	h->first = h->last = (u64)(uintptr_t)h->at.memory +
+			     (which == STORES_OF_IT ? s->store : s->load);
 }
 
 /* Records of one facility: all hold the address. */
-static bool check_shape(struct test *t, struct test_claim claim, struct mem_sample_setup *setup,
-			const struct shape *s, bool store)
+static bool check_addresses(struct test *t, struct test_claim claim, struct mem_sample_setup *setup,
+			    const struct shape *s, enum accesses which)
 {
 	struct cache_workload h;
 	unsigned count;
 
-	lay_out(&h, s, store);
+	lay_out(&h, s, which);
 	setup->wanted = RECORDS_NEAR;
 	/* An event that misses these accesses says nothing of those of other tests. */
 	setup->most = ROUNDS_MOST;
@@ -72,13 +76,13 @@ static bool check_shape(struct test *t, struct test_claim claim, struct mem_samp
 		return false;
 	for (unsigned i = 0; i < count; i++)
 		test_check_eq(t, claim, h.first, records[i].address, "address of record %u of %s, "
-			      "%s", i, store ? "stores" : "loads", h.name);
+			      "%s", i, which == STORES_OF_IT ? "stores" : "loads", h.name);
 	return true;
 }
 
 /* Of accesses that missed, each at an odd place of its line. */
-static void check_far(struct test *t, struct test_claim claim, struct mem_sample_setup *setup,
-		      enum access access)
+static void check_misses(struct test *t, struct test_claim claim, struct mem_sample_setup *setup,
+			 enum access access)
 {
 	struct cache_workload h;
 	unsigned count;
@@ -104,8 +108,9 @@ static void check_far(struct test *t, struct test_claim claim, struct mem_sample
 static const enum access far_loads[] = { ACCESS_MEMORY, ACCESS_L2, ACCESS_L3, ACCESS_PENDING };
 
 /* At CPL 3 the piece is entered and left by a few accesses of its own: most are the piece's. */
-static void check_user(struct test *t, struct test_claim claim,
-		       const struct mem_sample_setup *setup, const struct workload *w, bool latency)
+static void check_cpl_3(struct test *t, struct test_claim claim,
+			const struct mem_sample_setup *setup, const struct workload *w,
+			enum fields fields)
 {
 	struct ds_setup ds = sampling_setup(MEM_SAMPLE_MOST);
 	const struct cache_workload h = { .name = "accesses at CPL 3" };
@@ -130,11 +135,11 @@ static void check_user(struct test *t, struct test_claim claim,
 		const volatile u64 *field = ds_record(i);
 
 		right += field[AT_ADDRESS / 8] == address &&
-			 (!latency || field[AT_LATENCY / 8] >= LATENCY_LEAST);
+			 (fields == ADDRESS || field[AT_LATENCY / 8] >= LATENCY_LEAST);
 	}
 	test_check_range(t, claim, count / 2 + 1, count, right, "of %u records of %s at CPL 3 with "
 			 "the address 0x%lx%s", count, w->name, address,
-			 latency ? ", a latency of 4 or more" : "");
+			 fields == ADDRESS ? "" : ", a latency of 4 or more");
 }
 
 /* ---- load latency ---- */
@@ -155,7 +160,7 @@ TEST(ll, latency_record_address_has_every_bit_of_any_load, REQS(LL_26),
 	for (unsigned i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
 		struct mem_sample_setup setup = mem_sample_loads();
 
-		if (!check_shape(t, AT(LL_26), &setup, &shapes[i], false))
+		if (!check_addresses(t, AT(LL_26), &setup, &shapes[i], LOADS_OF_IT))
 			return;
 	}
 }
@@ -176,7 +181,7 @@ TEST(ll, latency_record_address_of_a_miss_is_not_that_of_its_line, REQS(LL_26),
 	for (unsigned i = 0; i < sizeof(far_loads) / sizeof(far_loads[0]); i++) {
 		struct mem_sample_setup setup = mem_sample_loads();
 
-		check_far(t, AT(LL_26), &setup, far_loads[i]);
+		check_misses(t, AT(LL_26), &setup, far_loads[i]);
 	}
 }
 
@@ -199,8 +204,8 @@ TEST(ll, latency_records_of_cpl_3_hold_latency_and_address, REQS(LL_01, LL_26),
 {
 	struct mem_sample_setup setup = mem_sample_loads();
 
-	check_user(t, AT(LL_01), &setup, &workload_load, true);
-	check_user(t, AT(LL_26), &setup, &workload_load, false);
+	check_cpl_3(t, AT(LL_01), &setup, &workload_load, LATENCY_AND_ADDRESS);
+	check_cpl_3(t, AT(LL_26), &setup, &workload_load, ADDRESS);
 }
 
 /* ---- precise store ---- */
@@ -223,7 +228,7 @@ TEST(ps, precise_store_address_has_every_bit_of_any_store, REQS(PS_04, PS_03),
 	for (unsigned i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
 		struct mem_sample_setup setup = mem_sample_stores();
 
-		if (!check_shape(t, AT(PS_04), &setup, &shapes[i], true))
+		if (!check_addresses(t, AT(PS_04), &setup, &shapes[i], STORES_OF_IT))
 			return;
 		CHECK_RANGE(t, PS_03, 1, ~0ULL, ds_records(), "records of stores, %s",
 			    shapes[i].name);
@@ -243,7 +248,7 @@ TEST(ps, precise_store_address_of_a_miss_is_not_that_of_its_line, REQS(PS_04),
 {
 	struct mem_sample_setup setup = mem_sample_stores();
 
-	check_far(t, AT(PS_04), &setup, ACCESS_STORE_MISS);
+	check_misses(t, AT(PS_04), &setup, ACCESS_STORE_MISS);
 }
 
 /*
@@ -260,7 +265,7 @@ TEST(ps, precise_store_records_of_cpl_3_hold_the_address, REQS(PS_04),
 {
 	struct mem_sample_setup setup = mem_sample_stores();
 
-	check_user(t, AT(PS_04), &setup, &workload_store, false);
+	check_cpl_3(t, AT(PS_04), &setup, &workload_store, ADDRESS);
 }
 
 /* ---- data address profiling ---- */
@@ -294,8 +299,8 @@ TEST(dla, data_address_has_every_bit_of_any_access, REQS(DLA_02),
 	if (!profile(t, EK_LOADS, &loads) || !profile(t, EK_STORES, &stores))
 		return;
 	for (unsigned i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
-		if (!check_shape(t, AT(DLA_02), &loads, &shapes[i], false) ||
-		    !check_shape(t, AT(DLA_02), &stores, &shapes[i], true))
+		if (!check_addresses(t, AT(DLA_02), &loads, &shapes[i], LOADS_OF_IT) ||
+		    !check_addresses(t, AT(DLA_02), &stores, &shapes[i], STORES_OF_IT))
 			return;
 }
 
@@ -321,8 +326,8 @@ TEST(dla, split_access_record_holds_the_address_of_its_first_byte, REQS(DLA_10, 
 	for (unsigned i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
 		if (shapes[i].workload != &workload_split)
 			continue;
-		if (!check_shape(t, AT(DLA_02, DLA_10), &loads, &shapes[i], false) ||
-		    !check_shape(t, AT(DLA_10), &stores, &shapes[i], true))
+		if (!check_addresses(t, AT(DLA_02, DLA_10), &loads, &shapes[i], LOADS_OF_IT) ||
+		    !check_addresses(t, AT(DLA_10), &stores, &shapes[i], STORES_OF_IT))
 			return;
 	}
 }
@@ -353,9 +358,9 @@ TEST(dla, data_address_of_a_miss_is_not_that_of_its_line, REQS(DLA_10, DLA_02),
 
 		if (!profile(t, far_events[i].kind, &setup))
 			return;
-		check_far(t, AT(DLA_10), &setup, far_events[i].access);
+		check_misses(t, AT(DLA_10), &setup, far_events[i].access);
 		if (far_events[i].kind == EK_L3_MISS)
-			check_far(t, AT(DLA_02), &setup, far_events[i].access);
+			check_misses(t, AT(DLA_02), &setup, far_events[i].access);
 	}
 }
 
@@ -377,6 +382,6 @@ TEST(dla, data_address_records_of_cpl_3_hold_the_address, REQS(DLA_02, DLA_06),
 
 	if (!profile(t, EK_LOADS, &loads) || !profile(t, EK_STORES, &stores))
 		return;
-	check_user(t, AT(DLA_02), &loads, &workload_load, false);
-	check_user(t, AT(DLA_06), &stores, &workload_store, false);
+	check_cpl_3(t, AT(DLA_02), &loads, &workload_load, ADDRESS);
+	check_cpl_3(t, AT(DLA_06), &stores, &workload_store, ADDRESS);
 }

@@ -47,7 +47,7 @@ static void check_codes(struct test *t, struct test_claim claim, enum access acc
 {
 	struct mem_sample_setup setup = mem_sample_loads();
 
-	mem_sample_check_most(t, claim, &setup, access, true, has_code, codes, what);
+	mem_sample_check_most(t, claim, &setup, access, MOST, has_code, codes, what);
 }
 
 /*
@@ -240,9 +240,9 @@ TEST(ll, latency_record_has_the_stlb_miss_bit_exactly_for_misses, REQS(LL_20, LL
 	struct mem_sample_setup setup = mem_sample_loads();
 
 	for (unsigned turn = 0; turn < 2; turn++) {
-		mem_sample_check_most(t, AT(LL_20, LL_28), &setup, ACCESS_PAGE_WALK, true, has_bit,
+		mem_sample_check_most(t, AT(LL_20, LL_28), &setup, ACCESS_PAGE_WALK, MOST, has_bit,
 				      STLB_MISS, "have bit 4");
-		mem_sample_check_most(t, AT(LL_28), &setup, ACCESS_L1, false, has_bit, STLB_MISS,
+		mem_sample_check_most(t, AT(LL_28), &setup, ACCESS_L1, FEW, has_bit, STLB_MISS,
 				      "have bit 4");
 	}
 }

@@ -213,8 +213,8 @@ static void check_bit(struct test *t, struct test_claim claim, u64 bit, enum acc
 	struct mem_sample_setup setup = mem_sample_stores();
 
 	for (unsigned turn = 0; turn < 2; turn++) {
-		mem_sample_check_most(t, claim, &setup, with, true, has_bit, bit, what);
-		mem_sample_check_most(t, claim, &setup, without, false, has_bit, bit, what);
+		mem_sample_check_most(t, claim, &setup, with, MOST, has_bit, bit, what);
+		mem_sample_check_most(t, claim, &setup, without, FEW, has_bit, bit, what);
 	}
 }
 

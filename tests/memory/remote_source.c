@@ -192,10 +192,11 @@ static const struct remote_lines *const places[] = {
 
 /* Most of the loads are counted, or hardly any. */
 static void check_lines(struct test *t, struct test_claim claim, const struct remote_lines *place,
-			enum remote_lines_witness by, bool most, u64 value, const char *event,
-			const char *setting)
+			enum remote_lines_witness by, enum share share, u64 value,
+			const char *event, const char *setting)
 {
-	u64 low = most ? REMOTE_LINES_MANY : 0, high = most ? ~0ULL : REMOTE_LINES_FEW;
+	u64 low = share == MOST ? REMOTE_LINES_MANY : 0;
+	u64 high = share == MOST ? ~0ULL : REMOTE_LINES_FEW;
 
 	if ((value < low || value > high) && !remote_lines_confirmed(t, place, by))
 		return;
@@ -237,10 +238,10 @@ TEST(count, load_events_count_loads_by_where_the_line_was, REQS(CNT_48),
 			if (!remote_lines_count(t, &place, 0, event.code, &value))
 				return;
 			if (e == p)
-				check_lines(t, AT(CNT_48), &place, SEEN_BY_EVENT, true, value,
+				check_lines(t, AT(CNT_48), &place, SEEN_BY_EVENT, MOST, value,
 					    event.name, "");
 			else if (is_told_apart(places[e]->event, place.event))
-				check_lines(t, AT(CNT_48), &place, SEEN_BY_EVENT, false, value,
+				check_lines(t, AT(CNT_48), &place, SEEN_BY_EVENT, FEW, value,
 					    event.name, "");
 		}
 	}
@@ -349,11 +350,11 @@ TEST(offcore, off_core_responses_are_counted_by_what_answered, REQS(MSR_40),
 				return;
 			/* Asked for all that it may have got, or for nothing of that. */
 			if (!(got & ~asked))
-				check_lines(t, AT(MSR_40), &place, SEEN_BY_OFFCORE, true, value,
-					    event.name, settings[s].name);
+				check_lines(t, AT(MSR_40), &place, SEEN_BY_OFFCORE, MOST,
+					    value, event.name, settings[s].name);
 			else if (!(got & asked))
-				check_lines(t, AT(MSR_40), &place, SEEN_BY_OFFCORE, false, value,
-					    event.name, settings[s].name);
+				check_lines(t, AT(MSR_40), &place, SEEN_BY_OFFCORE, FEW,
+					    value, event.name, settings[s].name);
 		}
 	}
 	msr_try_write(MSR_OFFCORE_RSP_0, 0);

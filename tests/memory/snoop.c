@@ -23,7 +23,10 @@
 
 _Static_assert(LINES * LINE <= 8 * WORKLOAD_WORDS, "the lines are in the workloads' memory");
 
-struct visit { volatile u64 *memory; bool stores; };
+enum work { OTHER_LOADS, OTHER_STORES };	/* what the other core does to the lines */
+enum package { ANY_PACKAGE, SAME_PACKAGE };
+
+struct visit { volatile u64 *memory; enum work work; };
 
 /* On the other processor, which looks at its memory accesses as well: a model may follow them only
  * while a counter counts them. A flush first, or both would have lines that are only loaded. */
@@ -38,7 +41,7 @@ static void visit(void *arg)
 	for (unsigned i = 0; i < LINES; i++) {
 		volatile u64 *word = v->memory + i * LINE / sizeof(*v->memory);
 
-		if (v->stores)
+		if (v->work == OTHER_STORES)
 			*word = i;
 		else
 			__asm__ volatile("clflush %0; mfence; movq %0, %%rax"
@@ -50,7 +53,7 @@ static void visit(void *arg)
 }
 
 /* Another core, of this package or of any. 0: there is none, and the test has ended. */
-static unsigned neighbour(struct test *t, bool of_package)
+static unsigned neighbour(struct test *t, enum package package)
 {
 	struct topology first = smp_topology(CPU_BOOT);
 
@@ -58,19 +61,19 @@ static unsigned neighbour(struct test *t, bool of_package)
 		struct topology other = smp_topology(cpu);
 
 		if (smp_is_idle(cpu) && !topology_same_core(&first, &other) &&
-		    (!of_package || topology_same_package(&first, &other)))
+		    (package == ANY_PACKAGE || topology_same_package(&first, &other)))
 			return cpu;
 	}
 	test_skip(t, "no other core%s among %u processors (CPUID.0BH, 04H)",
-		  of_package ? " of this package" : "", smp_count());
+		  package == SAME_PACKAGE ? " of this package" : "", smp_count());
 	return 0;
 }
 
 /* Turns until there are records enough; how many. */
-static unsigned snoop_take(struct test *t, unsigned cpu, bool stores,
+static unsigned snoop_take(struct test *t, unsigned cpu, enum work work,
 			   const struct mem_sample_setup *setup, const struct cache_workload *h)
 {
-	struct visit v = { h->at.memory, stores };
+	struct visit v = { h->at.memory, work };
 	struct ds_setup ds = sampling_setup(MEM_SAMPLE_MOST);
 	struct guard_report report;
 
@@ -90,13 +93,13 @@ static unsigned snoop_take(struct test *t, unsigned cpu, bool stores,
 	return ds_records();
 }
 
-static bool lines(struct test *t, bool stores, struct cache_workload *h)
+static bool lines(struct test *t, enum work work, struct cache_workload *h)
 {
 	if (!mem_sample_prepare(t, ACCESS_L1, h))
 		return false;
 	h->workload = &workload_stride;
-	h->name = stores ? "loads of lines that another core has modified"
-			 : "loads of lines that another core has";
+	h->name = work == OTHER_STORES ? "loads of lines that another core has modified"
+				       : "loads of lines that another core has";
 	h->at.stride = LINE;
 	h->at.mask = LINES * LINE - 1;
 	h->last = h->first + h->at.mask;
@@ -125,9 +128,9 @@ TEST(ll, line_modified_by_another_core_has_no_unsnooped_source, REQS(LL_36),
 	unsigned cpu, count, unsnooped = 0;
 	struct cache_workload h;
 
-	if (!lines(t, true, &h) || !(cpu = neighbour(t, false)))
+	if (!lines(t, OTHER_STORES, &h) || !(cpu = neighbour(t, ANY_PACKAGE)))
 		return;
-	count = snoop_take(t, cpu, true, &setup, &h);
+	count = snoop_take(t, cpu, OTHER_STORES, &setup, &h);
 	if (!mem_sample_enough(t, AT(LL_36), &h, count, setup.wanted))
 		return;
 	for (unsigned i = 0; i < count; i++)
@@ -157,9 +160,9 @@ TEST(ll, line_read_by_another_core_has_data_source_05h, REQS(LL_37),
 	unsigned cpu, count, good = 0;
 	struct cache_workload h;
 
-	if (!lines(t, false, &h) || !(cpu = neighbour(t, true)))
+	if (!lines(t, OTHER_LOADS, &h) || !(cpu = neighbour(t, SAME_PACKAGE)))
 		return;
-	count = snoop_take(t, cpu, false, &setup, &h);
+	count = snoop_take(t, cpu, OTHER_LOADS, &setup, &h);
 	if (!mem_sample_enough(t, CONTROL_AT(LL_37), &h, count, setup.wanted))
 		return;
 	for (unsigned i = 0; i < count; i++)
@@ -169,14 +172,14 @@ TEST(ll, line_read_by_another_core_has_data_source_05h, REQS(LL_37),
 }
 
 static void check_addresses(struct test *t, struct test_claim claim, enum event_kind kind,
-			    bool stores)
+			    enum work work)
 {
 	struct mem_sample_setup setup;
 	struct event event;
 	struct cache_workload h;
 	unsigned cpu, count;
 
-	if (!lines(t, stores, &h) || !(cpu = neighbour(t, true)) ||
+	if (!lines(t, work, &h) || !(cpu = neighbour(t, SAME_PACKAGE)) ||
 	    !HARNESS_CHECK(t, event_get(kind, EV_DLA, &event), "the event is in the table"))
 		return;
 	setup = (struct mem_sample_setup){ .counter = RECORDER,
@@ -184,8 +187,8 @@ static void check_addresses(struct test *t, struct test_claim claim, enum event_
 					   .period = MEM_SAMPLE_PERIOD,
 					   .enable = pmc_one(RECORDER),
 					   .wanted = RECORDS_ENOUGH };
-	count = snoop_take(t, cpu, stores, &setup, &h);
-	if (!count && !stores && !test_sees_exactly(t, REQ_DLA_10)) {
+	count = snoop_take(t, cpu, work, &setup, &h);
+	if (!count && work == OTHER_LOADS && !test_sees_exactly(t, REQ_DLA_10)) {
 		test_skip(t, "no %s of %s: the L3 may know that they aren't modified", event.name,
 			  h.name);
 		return;
@@ -209,7 +212,7 @@ static void check_addresses(struct test *t, struct test_claim claim, enum event_
 TEST(dla, xsnp_hitm_record_holds_the_data_address, REQS(DLA_10),
      NEEDS(need_perfmon, need_format2, need_data_address, need_second_processor))
 {
-	check_addresses(t, AT(DLA_10), EK_XSNP_HITM, true);
+	check_addresses(t, AT(DLA_10), EK_XSNP_HITM, OTHER_STORES);
 }
 
 /*
@@ -225,5 +228,5 @@ TEST(dla, xsnp_hitm_record_holds_the_data_address, REQS(DLA_10),
 TEST(dla, xsnp_hit_record_holds_the_data_address, REQS(DLA_10),
      NEEDS(need_perfmon, need_format2, need_data_address, need_second_processor))
 {
-	check_addresses(t, AT(DLA_10), EK_XSNP_HIT, false);
+	check_addresses(t, AT(DLA_10), EK_XSNP_HIT, OTHER_LOADS);
 }

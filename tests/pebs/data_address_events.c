@@ -162,15 +162,15 @@ TEST(dla, store_record_has_the_hit_bit_exactly_if_the_l1_was_hit, REQS(DLA_03),
 		return;
 	for (unsigned c = 0; c < 4; c++) {
 		setup = profile(&event, c);
-		mem_sample_check_most(t, AT(DLA_03), &setup, ACCESS_STORE_HIT, true, hit, BIT(0),
+		mem_sample_check_most(t, AT(DLA_03), &setup, ACCESS_STORE_HIT, MOST, hit, BIT(0),
 				      "have bit 0");
-		mem_sample_check_most(t, AT(DLA_03), &setup, ACCESS_STORE_MISS, false, hit, BIT(0),
+		mem_sample_check_most(t, AT(DLA_03), &setup, ACCESS_STORE_MISS, FEW, hit, BIT(0),
 				      "have bit 0");
 	}
 	if (!HARNESS_CHECK(t, event_get(EK_STLB_MISS_STORES, EV_DLA | EV_STORE_L1, &event),
 			   "the event is in the table"))
 		return;
 	setup = profile(&event, 0);
-	mem_sample_check_most(t, AT(DLA_03), &setup, ACCESS_STORE_PAGE_WALK, true, hit, BIT(0),
+	mem_sample_check_most(t, AT(DLA_03), &setup, ACCESS_STORE_PAGE_WALK, MOST, hit, BIT(0),
 			      "have bit 0");
 }

@@ -37,7 +37,7 @@ static bool assists_are_prompt(struct test *t)
  * Whether counters that count one event wrap on the same one is a question of where they start
  * and stop: they do if they show equal counts of the same window.
  */
-static bool wrap_together(struct test *t, struct pmc_mask counters, u16 event)
+static bool counts_are_equal(struct test *t, struct pmc_mask counters, u16 event)
 {
 	u64 value[WINDOW_COUNTERS], first = 0;
 
@@ -59,8 +59,8 @@ static bool wrap_together(struct test *t, struct pmc_mask counters, u16 event)
 }
 
 /* All of them wrap, some with INT set. */
-static const struct pmi_log *run_all(struct pmc_mask counters, struct pmc_mask interrupting,
-				     u16 event)
+static const struct pmi_log *overflow_all(struct pmc_mask counters, struct pmc_mask interrupting,
+					  u16 event)
 {
 	const struct pmi_log *log;
 
@@ -85,7 +85,7 @@ static const struct pmi_log *run_all(struct pmc_mask counters, struct pmc_mask i
  * separately: IA32_PMC1 overflows where an assist of IA32_PMC2 is due, whose record reaches the
  * threshold.
  */
-static bool two_stay_two(void)
+static bool two_interrupts_stay_two(void)
 {
 	const struct calibration *c = calibration_get();
 	struct ds_setup setup = sampling_setup(8);
@@ -112,7 +112,7 @@ static bool two_stay_two(void)
  * Counters that wrapped on one instruction have raised one interrupt; more than one is wrong
  * anywhere, and one is right where a second one would have been seen.
  */
-static void check_one(struct test *t, const struct pmi_log *log, u64 bits, bool exact)
+static void check_one_interrupt(struct test *t, const struct pmi_log *log, u64 bits, bool exact)
 {
 	if (!CHECK_EQ(t, PRIO_13, 1, log->count, "interrupts of the counters 0x%lx, which wrap "
 		      "on one instruction", bits))
@@ -141,11 +141,12 @@ TEST(priority, counters_that_overflow_on_one_instruction_raise_one_interrupt,
      REQS(PRIO_13, PRIO_14), NEEDS(need_perfmon, need_branches, need_two_counters))
 {
 	struct pmc_mask all = counters_gp();
-	bool exact = two_stay_two();
+	bool exact = two_interrupts_stay_two();
 
-	if (!wrap_together(t, all, EVENT_BR_INST_RETIRED_ALL_BRANCHES))
+	if (!counts_are_equal(t, all, EVENT_BR_INST_RETIRED_ALL_BRANCHES))
 		return;
-	check_one(t, run_all(all, all, EVENT_BR_INST_RETIRED_ALL_BRANCHES), all.bits, exact);
+	check_one_interrupt(t, overflow_all(all, all, EVENT_BR_INST_RETIRED_ALL_BRANCHES),
+			    all.bits, exact);
 }
 
 /*
@@ -165,11 +166,12 @@ TEST(priority, fixed_counter_overflowing_with_pmc0_raises_no_second_interrupt,
      REQS(PRIO_13, PRIO_14), NEEDS(need_perfmon, need_instructions, need_fixed))
 {
 	struct pmc_mask both = pmc_or(pmc_one(0), pmc_one(PMC_FIXED(0)));
-	bool exact = two_stay_two();
+	bool exact = two_interrupts_stay_two();
 
-	if (!wrap_together(t, both, EVENT_INST_RETIRED_ANY_P))
+	if (!counts_are_equal(t, both, EVENT_INST_RETIRED_ANY_P))
 		return;
-	check_one(t, run_all(both, both, EVENT_INST_RETIRED_ANY_P), both.bits, exact);
+	check_one_interrupt(t, overflow_all(both, both, EVENT_INST_RETIRED_ANY_P), both.bits,
+			    exact);
 }
 
 /*
@@ -204,9 +206,9 @@ TEST(priority, overflow_without_int_hides_no_interrupt_of_another_counter,
 
 		if (both.bits & ~(counters_gp().bits | counters_fixed().bits))
 			continue;
-		if (!wrap_together(t, both, EVENT_INST_RETIRED_ANY_P))
+		if (!counts_are_equal(t, both, EVENT_INST_RETIRED_ANY_P))
 			return;
-		log = run_all(both, pmc_one(with_int), EVENT_INST_RETIRED_ANY_P);
+		log = overflow_all(both, pmc_one(with_int), EVENT_INST_RETIRED_ANY_P);
 		if (test_check_eq(t, claim, 1, log->count,
 				  "interrupts: counters %u (INT = 0) and %u (INT = 1) wrap on one "
 				  "instruction", silent, with_int))
@@ -313,7 +315,7 @@ TEST(priority, assist_comes_before_the_overflow_interrupt_of_its_counter, REQS(P
  * or merged: where interrupts aren't taken at once, don't wait while LVTPC is masked, or are one
  * when they are requested together.
  */
-static void check_two(struct test *t, unsigned c, bool exact)
+static void check_two_interrupts(struct test *t, unsigned c, bool exact)
 {
 	const struct pmi_log *log = run_record(c, COUNT_INT, 1);
 
@@ -356,10 +358,10 @@ static void check_two(struct test *t, unsigned c, bool exact)
 TEST(priority, threshold_interrupt_comes_before_the_overflow_interrupt, REQS(PRIO_09, PRIO_10),
      NEEDS(need_perfmon, need_pebs, need_events))
 {
-	bool exact = two_stay_two();
+	bool exact = two_interrupts_stay_two();
 
 	for (unsigned c = 0; c < 4; c++) {
-		check_two(t, c, exact);
+		check_two_interrupts(t, c, exact);
 		counter_reset();
 	}
 }

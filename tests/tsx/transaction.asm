@@ -92,12 +92,12 @@ PIECE commit
 	xend
 END commit
 
-PIECE explicit
+PIECE xabort
 	BODY
-	CAUSE	explicit
+	CAUSE	xabort
 	xabort	0x5a
 	xend
-END explicit
+END xabort
 
 ; "XABORT, CPUID, PAUSE" abort on any implementation.
 PIECE pause
@@ -108,22 +108,22 @@ PIECE pause
 END pause
 
 ; A store to each of n lines.
-PIECE lines
+PIECE stores
 .store:	mov	[rdi], rdi
 	add	rdi, 64
 	dec	ecx
 	jnz	.store
 	xend
-END lines
+END stores
 
 ; A load from each of n lines.
-PIECE reads
+PIECE loads
 .load:	mov	r8, [rdi]
 	add	rdi, 64
 	dec	ecx
 	jnz	.load
 	xend
-END reads
+END loads
 
 ; n loads of a line of their own, which another processor may write to.
 PIECE watch

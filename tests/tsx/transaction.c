@@ -68,7 +68,7 @@ bool transaction_record(struct test *t, struct test_claim claim, unsigned counte
 			const struct transaction *piece, u64 n, struct transaction_abort *abort)
 {
 	const struct transaction *first = piece->elides ? &transaction_elided_pause :
-					  &transaction_explicit;
+					  &transaction_xabort;
 	u16 event = piece->elides ? EVENT_HLE_RETIRED_ABORTED : EVENT_RTM_RETIRED_ABORTED;
 	struct ds_setup setup = sampling_setup(8);
 
@@ -113,7 +113,7 @@ TEST(tsx, rtm_abort_record_has_bit_33_set, REQS(TSX_01, REC_HSW_04),
 		struct transaction_abort abort;
 		unsigned committed;
 
-		if (!transaction_record(t, AT(TSX_01), c, &transaction_explicit, FEW, &abort))
+		if (!transaction_record(t, AT(TSX_01), c, &transaction_xabort, FEW, &abort))
 			return;
 		CHECK_EQ(t, REC_HSW_04, TX_RTM_ABORT, abort.tx & TX_RTM_ABORT,
 			 "RTM_Abort, bit 33 of B8H, of IA32_PMC%u's record", c);
@@ -167,9 +167,9 @@ TEST(tsx, tx_abort_information_tells_instruction_from_capacity, REQS(TSX_03),
 {
 	if (!transaction_works(t))
 		return;
-	check_information(t, &transaction_explicit, FEW, TX_INSTRUCTION);
+	check_information(t, &transaction_xabort, FEW, TX_INSTRUCTION);
 	check_information(t, &transaction_pause, FEW, TX_INSTRUCTION);
-	check_information(t, &transaction_lines, TRANSACTION_LINES,
+	check_information(t, &transaction_stores, TRANSACTION_LINES,
 			  TX_NON_INSTRUCTION | TX_CAPACITY_WRITES);
 }
 
@@ -239,8 +239,8 @@ TEST(tsx, rtm_abort_record_holds_the_cycles_of_the_transaction, REQS(TSX_09),
 {
 	struct transaction_abort shorter, longer;
 
-	if (!transaction_record(t, CONTROL_AT(TSX_09), 0, &transaction_explicit, SHORT, &shorter) ||
-	    !transaction_record(t, CONTROL_AT(TSX_09), 0, &transaction_explicit, LONG, &longer))
+	if (!transaction_record(t, CONTROL_AT(TSX_09), 0, &transaction_xabort, SHORT, &shorter) ||
+	    !transaction_record(t, CONTROL_AT(TSX_09), 0, &transaction_xabort, LONG, &longer))
 		return;
 	CHECK_RANGE(t, TSX_09, (shorter.tx & TX_CYCLES) + CYCLES_MORE, TX_CYCLES,
 		    longer.tx & TX_CYCLES, "cycles of a transaction with %u loads more",
@@ -259,7 +259,7 @@ TEST(tsx, rip_of_an_rtm_abort_record_is_the_fallback_address, REQS(TSX_05),
      NEEDS(need_perfmon, need_pebs, need_rtm))
 {
 	static const struct transaction *const pieces[] = {
-		&transaction_explicit, &transaction_pause, &transaction_nested,
+		&transaction_xabort, &transaction_pause, &transaction_nested,
 	};
 
 	for (unsigned i = 0; i < sizeof(pieces) / sizeof(pieces[0]); i++) {

@@ -45,12 +45,12 @@ struct transaction {
 
 /* One store, n loads; then XEND, XABORT 5AH or PAUSE. */
 extern const struct transaction transaction_commit __attribute__((visibility("hidden")));
-extern const struct transaction transaction_explicit __attribute__((visibility("hidden")));
+extern const struct transaction transaction_xabort __attribute__((visibility("hidden")));
 extern const struct transaction transaction_pause __attribute__((visibility("hidden")));
 /* A store to each of n lines. */
-extern const struct transaction transaction_lines __attribute__((visibility("hidden")));
+extern const struct transaction transaction_stores __attribute__((visibility("hidden")));
 /* A load from each of n lines, and no store. */
-extern const struct transaction transaction_reads __attribute__((visibility("hidden")));
+extern const struct transaction transaction_loads __attribute__((visibility("hidden")));
 /* n loads of word TRANSACTION_WATCHED, and nothing else. */
 #define TRANSACTION_WATCHED 8
 extern const struct transaction transaction_watch __attribute__((visibility("hidden")));

@@ -31,7 +31,7 @@ TEST(tsx, eventing_ip_of_an_instruction_abort_is_that_instruction, REQS(TSX_10),
      NEEDS(need_perfmon, need_pebs, need_rtm))
 {
 	static const struct transaction *const pieces[] = {
-		&transaction_explicit, &transaction_nested, &transaction_pause,
+		&transaction_xabort, &transaction_nested, &transaction_pause,
 	};
 
 	for (unsigned i = 0; i < sizeof(pieces) / sizeof(pieces[0]); i++) {
@@ -65,8 +65,8 @@ TEST(tsx, tx_abort_information_agrees_with_eax, REQS(TSX_11),
      NEEDS(need_perfmon, need_pebs, need_rtm))
 {
 	static const struct { const struct transaction *piece; u64 n; } each[] = {
-		{ &transaction_explicit, FEW }, { &transaction_pause, FEW },
-		{ &transaction_lines, TRANSACTION_LINES },
+		{ &transaction_xabort, FEW }, { &transaction_pause, FEW },
+		{ &transaction_stores, TRANSACTION_LINES },
 	};
 
 	for (unsigned i = 0; i < sizeof(each) / sizeof(each[0]); i++) {
@@ -106,14 +106,14 @@ TEST(tsx, capacity_abort_of_loads_has_no_capacity_writes_bit, REQS(TSX_03),
      NEEDS(need_perfmon, need_pebs, need_rtm))
 {
 	struct transaction_abort abort;
-	unsigned committed = transaction_run(&transaction_reads, TRANSACTION_LINES, TRIES);
+	unsigned committed = transaction_run(&transaction_loads, TRANSACTION_LINES, TRIES);
 
 	if (committed) {
 		test_skip(t, "%u of %u transactions that read %u lines committed", committed,
 			  TRIES, TRANSACTION_LINES);
 		return;
 	}
-	if (!transaction_record(t, AT(TSX_03), 0, &transaction_reads, TRANSACTION_LINES, &abort))
+	if (!transaction_record(t, AT(TSX_03), 0, &transaction_loads, TRANSACTION_LINES, &abort))
 		return;
 	CHECK_EQ(t, TSX_03, 0, abort.tx & TX_CAPACITY_WRITES,
 		 "Capacity_Writes, bit 38 of B8H, %s", abort.piece->name);
@@ -121,7 +121,7 @@ TEST(tsx, capacity_abort_of_loads_has_no_capacity_writes_bit, REQS(TSX_03),
 		CHECK_EQ(t, TSX_03, TX_CAPACITY_READS, abort.tx & TX_CAPACITY_READS,
 			 "Capacity_Reads, bit 39 of B8H, %s: EAX 0x%lx", abort.piece->name,
 			 abort.status);
-	if (!transaction_record(t, CONTROL_AT(TSX_03), 0, &transaction_lines, TRANSACTION_LINES,
+	if (!transaction_record(t, CONTROL_AT(TSX_03), 0, &transaction_stores, TRANSACTION_LINES,
 				&abort))
 		return;
 	if (test_sees_exactly(t, REQ_TSX_03))

@@ -43,13 +43,16 @@ static u64 difference(unsigned counter, u64 flags, const struct transaction *pie
 	return counted(counter, LOADS, flags, piece, MORE, committed) - fewer;
 }
 
-/* As many as committed must be counted in full, and nothing beside all of them. */
+/* Of which of the RUNS transactions the loads must be counted: others may abort at any time. */
+enum counted_runs { COMMITTED_RUNS, ALL_RUNS };
+
+/* The difference of loads between MORE and FEWER: those in full, and nothing beside all of them. */
 static void check_difference(struct test *t, struct test_claim claim, unsigned counter, u64 flags,
-			     const struct transaction *piece, bool whole)
+			     const struct transaction *piece, enum counted_runs runs)
 {
 	unsigned committed;
 	u64 got = difference(counter, flags, piece, &committed);
-	u64 least = (MORE - FEWER) * (u64)(whole ? RUNS : committed);
+	u64 least = (MORE - FEWER) * (u64)(runs == ALL_RUNS ? RUNS : committed);
 
 	if (test_sees_claim(t, &claim))
 		test_check_eq(t, claim, (MORE - FEWER) * (u64)RUNS, got,
@@ -85,9 +88,9 @@ TEST(tsx, counter_with_in_tx_counts_only_inside_transactions, REQS(TSX_06),
 		CHECK_EQ(t, TSX_06, 0, outside, "loads outside of transactions, IA32_PMC%u", c);
 		/* "regardless of whether that region was aborted or committed" */
 		check_difference(t, AT(TSX_06), c, IA32_PERFEVTSEL_IN_TX, &transaction_commit,
-				 false);
-		check_difference(t, AT(TSX_06), c, IA32_PERFEVTSEL_IN_TX, &transaction_explicit,
-				 true);
+				 COMMITTED_RUNS);
+		check_difference(t, AT(TSX_06), c, IA32_PERFEVTSEL_IN_TX, &transaction_xabort,
+				 ALL_RUNS);
 	}
 }
 
@@ -109,12 +112,12 @@ TEST(tsx, in_txcp_takes_back_loads_of_aborted_transactions, REQS(TSX_07),
 
 	if (!transaction_works(t))
 		return;
-	check_difference(t, CONTROL_AT(TSX_07), FILTER, 0, &transaction_explicit, true);
+	check_difference(t, CONTROL_AT(TSX_07), FILTER, 0, &transaction_xabort, ALL_RUNS);
 	check_difference(t, CONTROL_AT(TSX_07), FILTER, IA32_PERFEVTSEL_IN_TXCP,
-			 &transaction_commit, false);
-	fewer = counted(FILTER, LOADS, IA32_PERFEVTSEL_IN_TXCP, &transaction_explicit, FEWER,
+			 &transaction_commit, COMMITTED_RUNS);
+	fewer = counted(FILTER, LOADS, IA32_PERFEVTSEL_IN_TXCP, &transaction_xabort, FEWER,
 			&committed);
-	more = counted(FILTER, LOADS, IA32_PERFEVTSEL_IN_TXCP, &transaction_explicit, MORE,
+	more = counted(FILTER, LOADS, IA32_PERFEVTSEL_IN_TXCP, &transaction_xabort, MORE,
 		       &committed);
 	CONTROL_EQ(t, TSX_07, 0, committed, "commits of XABORT");
 	/* What is outside of them stays, and what was there before. */
@@ -151,8 +154,9 @@ TEST(tsx, in_tx_and_in_txcp_together_count_only_committed_loads, REQS(TSX_06, TS
 			      &outside))
 		return;
 	CHECK_EQ(t, TSX_06, 0, outside, "loads outside of transactions, IN_TX and IN_TXCP");
-	check_difference(t, AT(TSX_06), FILTER, BOTH_FILTERS, &transaction_commit, false);
-	aborted = counted(FILTER, LOADS, BOTH_FILTERS, &transaction_explicit, MORE, &committed);
+	check_difference(t, AT(TSX_06), FILTER, BOTH_FILTERS, &transaction_commit,
+			 COMMITTED_RUNS);
+	aborted = counted(FILTER, LOADS, BOTH_FILTERS, &transaction_xabort, MORE, &committed);
 	CHECK_EQ(t, TSX_07, PRESET, aborted, "IA32_PMC2 with both after %u aborted transactions",
 		 RUNS - committed);
 }
@@ -172,9 +176,9 @@ TEST(tsx, in_txcp_takes_back_counts_of_any_kind_of_abort, REQS(TSX_06, TSX_07),
      NEEDS(need_perfmon, need_rtm, need_events))
 {
 	static const struct { const struct transaction *piece; bool stores; u64 n; } each[] = {
-		{ &transaction_explicit, false, MORE },
+		{ &transaction_xabort, false, MORE },
 		{ &transaction_pause, false, MORE },
-		{ &transaction_lines, true, TRANSACTION_LINES },
+		{ &transaction_stores, true, TRANSACTION_LINES },
 	};
 
 	for (unsigned i = 0; i < sizeof(each) / sizeof(each[0]); i++) {
@@ -207,7 +211,7 @@ static void three_counters(u64 n, u64 value[3], unsigned *committed)
 	}
 	counters_enable((struct pmc_mask){ 7 });
 	*committed = transaction_run(&transaction_commit, n, RUNS) +
-		     transaction_run(&transaction_explicit, n, RUNS);
+		     transaction_run(&transaction_xabort, n, RUNS);
 	counters_disable();
 	for (unsigned c = 0; c < 3; c++) {
 		value[c] = counter_read(c);
@@ -308,11 +312,11 @@ TEST(tsx, rtm_retired_counts_starts_commits_and_aborts, REQS(TSX_01, TSX_08),
 			      &committed);
 		CHECK_EQ(t, TSX_01, RUNS - committed, got - PRESET,
 			 "RTM_RETIRED.ABORTED, XEND, IA32_PMC%u", c);
-		got = counted(c, EVENT_RTM_RETIRED_ABORTED, 0, &transaction_explicit, FEWER,
+		got = counted(c, EVENT_RTM_RETIRED_ABORTED, 0, &transaction_xabort, FEWER,
 			      &committed);
 		CHECK_EQ(t, TSX_01, RUNS, got - PRESET, "RTM_RETIRED.ABORTED, XABORT, IA32_PMC%u",
 			 c);
-		got = counted(c, EVENT_RTM_RETIRED_COMMIT, 0, &transaction_explicit, FEWER,
+		got = counted(c, EVENT_RTM_RETIRED_COMMIT, 0, &transaction_xabort, FEWER,
 			      &committed);
 		CHECK_EQ(t, TSX_08, 0, got - PRESET, "RTM_RETIRED.COMMIT, XABORT, IA32_PMC%u", c);
 	}
