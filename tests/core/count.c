@@ -350,8 +350,8 @@ static void check_edge(struct test *t, unsigned c)
  *         condition.
  *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities: E
  *
- * Given  a condition that always holds, which rises at most when counting begins and when it ends;
- *        loads with 16 NOPs between them, which leave cycles in which no load retires
+ * Given  a condition that always holds: it rises at most when counting begins and when it ends.
+ *        Loads with 16 NOPs between them leave cycles in which no load retires
  * When   each counter that can count loads counts rises of both (E = 1)
  * Then   the former are at most 2; the latter 2 or more, and no more than the loads and a few of
  *        microcode

@@ -64,8 +64,8 @@ static bool check_kind(struct test *t, const struct kind *k)
  *         SDM 18.2.1.2 Pre-defined Architectural Performance Events
  *
  * Given  IRETQ, far RET, CLI, STI and POPFQ, RET with a number, prefetches, CMPSQ, an instruction
- *        that lies in two pages; CPUID and RDPMC, but under a hypervisor, which may carry them out
- *        itself
+ *        that lies in two pages. CPUID and RDPMC too, but not under a hypervisor, which may carry
+ *        them out itself
  * When   each piece is counted in FEWER and in MORE rounds on the first and the last
  *        general-purpose counter
  * Then   each count grows by the declared instructions
@@ -207,9 +207,9 @@ TEST(count, prefetches_are_not_counted_as_loads, REQS(CNT_03), NEEDS(need_perfmo
  *         fixed counter i at bit 32 + i.
  *         SDM 18.2.2 Architectural Performance Monitoring Version 2; Figure 18-20
  *
- * Given  each counter up to IA32_PMC3 counts the pairs of loads of CMPSQ, preset to four
- *        successive values: each instruction meets the end with its first load and with its
- *        second, however many loads switching on has
+ * Given  each counter up to IA32_PMC3 counts the pairs of loads of CMPSQ. It is preset to four
+ *        successive values, so that it wraps by the first load and by the second, however many
+ *        loads switching on has
  * When   twice as many loads as up to the end are counted
  * Then   its status bit is the only one that is set, and the count has begun again at 0
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Enables and privilege levels of counters that run side by side, each with settings of its own:
+ * Enables and privilege levels of counters that run side by side, each with settings of its own.
  * SDM "Architectural Performance Monitoring Version 1 Facilities" (USR, OS, EN, INV, CMASK),
  * "Version 2" (IA32_FIXED_CTR_CTRL, IA32_PERF_GLOBAL_CTRL).
  */
@@ -113,8 +113,8 @@ static void check_fixed(struct test *t, unsigned i, u64 level, u64 few, u64 many
  * Given  the fixed counters side by side, each with another enable, in four turns; cycles of the
  *        way to CPL 3 and back belong to OS
  * When   all count the same work at CPL 3, FEWER and LONG rounds
- * Then   one with enable 0 counts nothing; fixed counter 0 grows by the declared instructions if
- *        it has USR; the others count at least an eighth of LONG if they have
+ * Then   one with enable 0 counts nothing. With USR fixed counter 0 grows by the declared
+ *        instructions, and the others by at least an eighth of LONG
  */
 TEST(count, each_fixed_counter_has_privilege_levels_of_its_own, REQS(CNT_28),
      NEEDS(need_perfmon, need_fixed))

@@ -470,8 +470,8 @@ static bool need_capabilities(char *reason, size_t size)
  *         Monitoring Version 1 Facilities
  *
  * Given  "IA32_PERF_CAPABILITIES MSR Enumeration": bits 11:8 are the record format, 0001B from
- *        Nehalem to the 3rd generation, 0010B for the 4th and 5th, and say nothing where
- *        IA32_MISC_ENABLE[12] says that there is no PEBS (a guest of KVM); bit 13 stands for
+ *        Nehalem to the 3rd generation, 0010B for the 4th and 5th. They say nothing where
+ *        IA32_MISC_ENABLE[12] says that there is no PEBS (a guest of KVM). Bit 13 stands for
  *        full-width writes
  * When   IA32_PERF_CAPABILITIES and IA32_A_PMC0 are read
  * Then   bits 11:8 are the generation's format, and IA32_A_PMC0 exists exactly if bit 13 is 1

@@ -88,8 +88,8 @@ static void check_any(struct test *t, struct test_claim claim, unsigned cpu, boo
  *         logical processor that has the event.
  *         SDM 18.2.3 Architectural Performance Monitoring Version 3; 18.2.1.1 (USR, OS)
  *
- * Given  AnyThread = 1 with USR; the sibling thread works at CPL 3, while the counter's own thread
- *        works there too, or waits at CPL 0, where whose level counts shows best
+ * Given  AnyThread = 1 with USR. The sibling thread works at CPL 3. The counter's own thread works
+ *        there too, or waits at CPL 0, which shows best whose level counts
  * When   either side does 400 more rounds
  * Then   each count grows by the instructions of whichever did more
  * Control: with OS IA32_PMC0 counts branches at CPL 0

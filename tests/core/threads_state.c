@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What each logical processor has for itself: the registers whose scope Tables 35-13, 35-18 and
- * 35-22 give as "Thread", the overflow status, the interrupt ("Local Vector Table") and the freeze
- * ("Freezing LBR and Performance Counters on PMI"). The first processor is paired with a thread of
- * its own core and with one of another core, whichever there are.
+ * 35-22 give as "Thread". Further the overflow status, the interrupt ("Local Vector Table") and the
+ * freeze ("Freezing LBR and Performance Counters on PMI"). The first processor is paired with a
+ * thread of its own core and with one of another core, whichever there are.
  */
 #include "kernel/interrupt/fault.h"
 #include "pmu/pebs.h"

@@ -244,9 +244,9 @@ static const char *masked_text(enum masked_pmi masked)
 /*
  * A test of the harness itself: it decides no requirement.
  *
- * Given  what the manual leaves open: interrupt skid, by a sled of NOPs after the branch that
- *        overflows; record shadow, by marked loads; what becomes of an interrupt while LVTPC is
- *        masked; what the WRMSR that opens a window adds to a count
+ * Given  what the manual leaves open. Interrupt skid is measured by a sled of NOPs after the branch
+ *        that overflows, record shadow by marked loads. Then: what becomes of an interrupt while
+ *        LVTPC is masked; what the WRMSR that opens a window adds to a count
  * When   each is measured, several times
  * Then   an overflow of IA32_PMC0 has interrupted within the sled; the rest is noted in the log;
  *        otherwise the test is INCONCLUSIVE

@@ -38,9 +38,9 @@ bool calibration_is_over(unsigned cpu);
 void calibration_give_up(unsigned cpu);
 
 /*
- * The period by which a counter of CPL 0 overflows on the nth load or branch of a workload, n of
- * any other event: what the write that opens the window adds comes first. Changes nothing; where
- * this processor isn't calibrated yet, the first one's measurement serves.
+ * The period by which a counter of CPL 0 overflows on the nth load or branch of a workload. What
+ * the write that opens the window adds comes first. For any other event it is n. Changes nothing;
+ * where this processor isn't calibrated yet, the first one's measurement serves.
  */
 u64 calibration_period(u16 event, u64 n);
 

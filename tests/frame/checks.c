@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a test's checks leave. Every check says what was wanted, what was got, and where;
- * whether a breach fails the platform or is only reported is the requirement's table row's
- * business (tests/frame/verdict.c), not the test's.
+ * What a test's checks leave. Every check says what was wanted, what was got, and where. The row of
+ * the requirement, not the test, decides whether a breach fails the platform or is only reported
+ * (tests/frame/verdict.c).
  */
 #include <stdarg.h>
 

@@ -63,9 +63,9 @@ bool runner_init(void);
 /* Prepare the first processor for a group of tests: after each borrow. */
 void runner_begin_group(void);
 
-/* Those of the test's requirements that are about this processor: "PMI-01,PRIO-15", or all of
- * them where none is; of a test that passed those that it decided; "-" where there are none at
- * all. Returns text. */
+/* Those of the test's requirements that are about this processor: "PMI-01,PRIO-15", or all of them
+ * where none is. Of a test that passed: those that it decided. "-" where there are none at all.
+ * Returns text. */
 const char *runner_reqs(const struct test *t, enum verdict verdict, char *text, size_t size);
 
 /* Add what the test said of each requirement. */

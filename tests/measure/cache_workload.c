@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A cache of S sets and W ways loses what is visited in turn in more than W lines S lines apart,
- * which the next cache, with more sets, keeps: twice W of them for the L1, four times W for the L2,
- * as a cache that drops just any line still has a fifth of twice W, in the L1 or the L2. Physical
- * addresses count, and memory is mapped to itself. SDM "CPUID: Deterministic Cache Parameters
- * Leaf".
+ * A cache of S sets and W ways loses lines that are accessed in turn if they are more than W and S
+ * lines apart. The next cache, with more sets, keeps them. There are twice W of them for the L1.
+ * For the L2 there are four times W, because a cache that drops just any line still has a fifth of
+ * twice W, in the L1 or the L2. Physical addresses count, and memory is mapped to itself. SDM
+ * "CPUID: Deterministic Cache Parameters Leaf".
  */
 #include "tests/measure/cache_workload.h"
 
@@ -83,9 +83,9 @@ static bool lay_out(struct cache_workload *h, unsigned lost_level, char *reason,
 }
 
 /*
- * Each of four times as many pages of 4 KiB as a first-level TLB for data has entries (64, on each
- * generation), half as many as a second-level one has (512 or more), in turn, and not always in
- * the same set of a cache. The first visits of all are page walks.
+ * Pages of 4 KiB in turn, not always in the same set of a cache. They are four times the entries of
+ * a first-level TLB for data (64, on each generation), and half of a second-level one's (512 or
+ * more). The first access to each is a page walk.
  */
 static void lay_out_pages(struct cache_workload *h)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Workloads by what they make of the memory hierarchy: each is a piece of
- * tests/measure/workload_memory.asm (or workload.asm) with the memory that it wants, laid out by
- * the caches that CPUID describes. A processor may do otherwise for some of the accesses (an
- * interrupt, a prefetcher, another processor): not for most of them.
+ * tests/measure/workload_memory.asm (or workload.asm) with the memory that it wants. The memory is
+ * laid out by the caches that CPUID describes. A processor may do otherwise for some of the
+ * accesses (an interrupt, a prefetcher, another processor): not for most of them.
  */
 #ifndef TESTS_MEASURE_CACHE_WORKLOAD_H
 #define TESTS_MEASURE_CACHE_WORKLOAD_H

@@ -14,17 +14,17 @@
 #define FIXED_PERIOD	32
 
 /*
- * Fixed counter 2 has a slow clock: Intel's event files say of CPU_CLK_UNHALTED.REF_TSC that its
- * update is late, and that its status bit may be set once more after it was cleared, with an
- * interrupt "software should ignore". So its periods are long, and its windows are repeated until
- * it has wrapped.
+ * Fixed counter 2 has a slow clock. Intel's event files say of CPU_CLK_UNHALTED.REF_TSC that its
+ * update is late. Its status bit may be set once more after it was cleared, with an interrupt
+ * "software should ignore". So its periods are long, and its windows are repeated until it has
+ * wrapped.
  */
 #define OVERFLOW_SLOW	PMC_FIXED(2)
 #define SLOW_PERIOD	65536
 #define SLOW_ROUNDS	4096
-/* The bit that is set once more, after the handler has cleared it and before it unmasks LVTPC,
- * makes that an early unmask, which interrupts by itself on Haswell and later (Linux, late_ack);
- * the repeated interrupt may still be on its way. */
+/* The bit may be set once more after the handler has cleared it and before it unmasks LVTPC. That
+ * makes it an early unmask, which interrupts by itself on Haswell and later (Linux, late_ack). The
+ * repeated interrupt may still be on its way. */
 #define SLOW_REPEATS	2
 
 /* What it is preset to. General-purpose counters of branches have periods of their own. */

@@ -29,9 +29,9 @@
 struct ds_setup sampling_setup(unsigned capacity);
 
 /*
- * One record of the workload's event on a counter: DS area open with setup, the counter armed to
- * overflow on the PERIODth event of the workload, that run with n = PERIOD and with the counters in
- * `with` on as well. Leaves everything stopped and the buffer as it is.
+ * One record of the workload's event on a counter. The DS area is open with setup, and the counter
+ * armed to overflow on the PERIODth event of the workload. That runs with n = PERIOD and with the
+ * counters in `with` on as well. Leaves everything stopped and the buffer as it is.
  */
 void sampling_run(const struct ds_setup *setup, unsigned counter, u16 event, u64 flags,
 		  const struct workload *w, struct pmc_mask with);
@@ -85,7 +85,7 @@ void sampling_fill(struct sampling_sum sums[], unsigned marks);
 int sampling_mark(const struct workload *w, unsigned marks, const struct pebs_record *record);
 
 /* The general registers but RAX, at their offsets of the table, in a record of one of the sample
- * pieces; memory and stack are those of the processor that it ran on. */
+ * pieces. Memory and stack are those of the processor that it ran on. */
 void sampling_check_registers(struct test *t, struct test_claim claim, const void *record,
 			      u64 memory, u64 stack);
 

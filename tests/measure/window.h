@@ -34,7 +34,7 @@ bool window_difference(struct test *t, struct pmc_mask counters, u16 event, u64 
 
 /*
  * The same of the least counts of WINDOW_LEAST_OF windows each, for events to which a busy sibling
- * or microcode adds and from which nothing takes away: one quiet window in five is enough.
+ * or microcode may add. Nothing takes away from them: one quiet window in five is enough.
  */
 #define WINDOW_LEAST_OF 5
 bool window_least_difference(struct test *t, struct pmc_mask counters, u16 event, u64 flags,

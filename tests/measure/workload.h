@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Pieces of code whose instructions, loads, stores, locked loads and branches are known: each is
- * declared next to the code in tests/measure/workload.asm as a function of n, and the self test
- * proves the declaration by stepping. Counters are switched on and off inside the same piece, so
- * that nothing but the piece and a constant few instructions are counted. Each processor has data
- * and a stack of its own; of pieces with marked accesses (sample, walk) one runs at a time.
+ * Pieces of code whose instructions, loads, stores, locked loads and branches are known. Each
+ * number is declared next to the code in tests/measure/workload.asm as a function of n. The self
+ * test proves the declaration by stepping. Counters are switched on and off inside the same piece,
+ * so that nothing but the piece and a constant few instructions are counted. Each processor has
+ * data and a stack of its own; of pieces with marked accesses (sample, walk) one runs at a time.
  */
 #ifndef TESTS_MEASURE_WORKLOAD_H
 #define TESTS_MEASURE_WORKLOAD_H

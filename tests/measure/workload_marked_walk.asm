@@ -1,8 +1,8 @@
 ; SPDX-License-Identifier: MIT
 ;
-; Workloads of many records: rounds of MARKED_WALK_MARKS marked loads (or stores) with every one of
-; the sixteen registers changed once a round, each after another mark, so that no two records of a
-; window are alike in any field. tests/measure/marked_walk.c knows what each mark finds.
+; Workloads of many records: rounds of MARKED_WALK_MARKS marked loads (or stores). Each of the
+; sixteen registers changes once a round, each after another mark. So no two records of a window are
+; alike in any field. tests/measure/marked_walk.c knows what each mark finds.
 
 default rel
 bits 64

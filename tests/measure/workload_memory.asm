@@ -1,10 +1,10 @@
 ; SPDX-License-Identifier: MIT
 ;
 ; Workloads that force where a load's data comes from and what its translation needs, on any
-; machine: whatever is flushed is in memory, what maps to one set of a cache more often than the
-; set has ways isn't in that cache, and a page right after its INVLPG has no translation. SDM
-; "CLFLUSH", "INVLPG", "PREFETCHh", "PREFETCHW", "CPUID: Deterministic Cache Parameters". R12 is
-; the call's stride and R13 its mask, both 0 where the caller gives none. INVLPG wants CPL 0.
+; machine. Whatever is flushed is in memory. What maps to one set of a cache more often than the set
+; has ways isn't in that cache. A page right after its INVLPG has no translation. SDM "CLFLUSH",
+; "INVLPG", "PREFETCHh", "PREFETCHW", "CPUID: Deterministic Cache Parameters". R12 is the call's
+; stride and R13 its mask, both 0 where the caller gives none. INVLPG wants CPL 0.
 
 default rel
 bits 64

@@ -1,8 +1,8 @@
 ; SPDX-License-Identifier: MIT
 ;
-; Workloads of single records that workload.asm's marked loads can't make: of taken branches,
-; with the direction flag set, at CPL 3 with known registers, and of an instruction whose number in
-; the window is known.
+; Workloads of single records that workload.asm's marked loads can't make. They are of taken
+; branches, with the direction flag set, at CPL 3 with known registers, and of an instruction whose
+; number in the window is known.
 
 default rel
 bits 64

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The data linear address of accesses that aren't aligned loads and stores of eight bytes near by:
+ * The data linear address of accesses that aren't aligned loads and stores of eight bytes near by.
  * SDM "Load Latency Performance Monitoring Facility" ("the linear address of the target of the load
  * operation"), "Precise Store Facility", Table 18-34, "PEBS Data Address Profiling", Table 18-46.
  * All accesses of a window are to one address; every record must hold it, and all of its bits.
@@ -149,8 +149,8 @@ static void check_cpl_3(struct test *t, struct test_claim claim,
  *        of the load, segment base included.
  *        SDM 18.8.1.2 Load Latency Performance Monitoring Facility
  *
- * Given  loads of 1, 8 and 16 bytes at odd addresses, across the end of a line and of a page,
- *        below and above 4 GiB; all loads of one shape have one address
+ * Given  loads of 1, 8 and 16 bytes at odd addresses, across the end of a line and of a page, below
+ *        and above 4 GiB. All loads of one shape have one address
  * When   IA32_PMC3 makes two records of each shape
  * Then   the address at 98H of each record is that of the load, with all bits
  */
@@ -197,7 +197,7 @@ TEST(ll, latency_record_address_of_a_miss_is_not_that_of_its_line, REQS(LL_26),
  * Given  loads of one address at CPL 3, counted with USR and without OS
  * When   IA32_PMC3 makes eight records
  * Then   more than half of them hold that address at 98H, and a latency of at least 4 cycles at
- *        A8H; the others may be of the few loads that enter and leave the workload
+ *        A8H. The others may be of the few loads that enter and leave the workload
  */
 TEST(ll, latency_records_of_cpl_3_hold_latency_and_address, REQS(LL_01, LL_26),
      NEEDS(need_perfmon, need_pebs, need_load_latency))
@@ -217,7 +217,7 @@ TEST(ll, latency_records_of_cpl_3_hold_latency_and_address, REQS(LL_01, LL_26),
  *        SDM 18.9.4.3 Precise Store Facility
  *
  * Given  stores of 1, 8 and 16 bytes at odd addresses, across the end of a line and of a page,
- *        below and above 4 GiB; all stores of one shape have one address
+ *        below and above 4 GiB. All stores of one shape have one address
  * When   IA32_PMC3 makes two precise-store records of each shape
  * Then   there are such records, and the address at 98H of each is that of the store, with all
  *        bits
@@ -287,7 +287,7 @@ static bool profile(struct test *t, enum event_kind kind, struct mem_sample_setu
  *         SDM 18.11.3 PEBS Data Address Profiling, Table 18-46
  *
  * Given  loads and stores of 1, 8 and 16 bytes at odd addresses, across the end of a line and of a
- *        page, below and above 4 GiB; all accesses of one shape have one address
+ *        page, below and above 4 GiB. All accesses of one shape have one address
  * When   IA32_PMC1 makes two records of each shape, of the event of loads and of that of stores
  * Then   the address at 98H of each record is that of the access, with all bits
  */
@@ -345,7 +345,7 @@ static const struct { enum event_kind kind; enum access access; } far_events[] =
  * DLA-02  Offset 98H must hold the linear address of the load, or of the destination of the store.
  *         SDM 18.11.3 PEBS Data Address Profiling, Table 18-46
  *
- * Given  loads and stores 13 bytes after the beginning of a line, which hit the L2, hit the L3, go
+ * Given  loads and stores 13 bytes after the beginning of a line. They hit the L2, hit the L3, go
  *        to memory, find their line on its way, or need a page walk
  * When   IA32_PMC1 makes four records of the event of Table 18-45 that is about them
  * Then   the address at 98H of each record is that of an access, not that of its line

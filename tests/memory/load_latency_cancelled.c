@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Loads that never retire: each is of an instruction that raises #PF. SDM "Load Latency
- * Performance Monitoring Facility" of Sandy Bridge: the event counts only tagged retired loads; a
- * cancelled load isn't counted and doesn't update the state of the facility, and the next available
- * load is tagged. All at CPL 3, where the exception's handler isn't counted.
+ * Loads that never retire: each is of an instruction that raises #PF. SDM "Load Latency Performance
+ * Monitoring Facility" of Sandy Bridge: the event counts only tagged retired loads. A cancelled
+ * load isn't counted and doesn't update the state of the facility, and the next available load is
+ * tagged. All at CPL 3, where the exception's handler isn't counted.
  */
 #include "kernel/interrupt/fault.h"
 #include "kernel/memory/arena.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The data source field of load latency records: SDM Table 18-24 "Data Source Encoding for Load
+ * The data source field of load latency records. SDM Table 18-24 "Data Source Encoding for Load
  * Latency Record" and Table 18-33 "Layout of Data Source Field of Load Latency Record", typed here
- * from the pages. A cache may have lost a line, and a prefetcher may have brought one: what a
- * workload is made for has to hold for most of its records, not for each. Other cores and
- * packages are in snoop.c and remote_source.c.
+ * from the pages. A cache may have lost a line, and a prefetcher may have brought one. So what a
+ * workload is made for has to hold for most of its records, not for each. Other cores and packages
+ * are in snoop.c and remote_source.c.
  */
 #include "tests/measure/mem_sample.h"
 #include "tests/frame/needs.h"
@@ -143,8 +143,8 @@ static const enum access loads[] = {
  * Given  loads of eight kinds: from each cache and from memory, of a line on its way, with a page
  *        walk, locked, and across a line's end
  * When   three records are made of each
- * Then   bits 3:0 at A0H are a code of Table 18-24: neither 09H, nor 07H but on models 2AH and
- *        2EH; the bits above 5 are 0, and those above 3 where bits 4 and 5 aren't defined
+ * Then   bits 3:0 at A0H are a code of Table 18-24: neither 09H, nor 07H but on models 2AH and 2EH.
+ *        The bits above 5 are 0, and those above 3 where bits 4 and 5 aren't defined
  */
 TEST(ll, data_source_has_only_defined_codes_and_bits, REQS(LL_19, LL_21, LL_22),
      NEEDS(need_perfmon, need_pebs, need_load_latency))
@@ -344,7 +344,7 @@ static const u64 other_periods[] = { MEM_SAMPLE_PERIOD, 41, 54 };
  *        time allows
  * When   as many run with reset values of -32, -41 and -54
  * Then   the counter sees the same number of events within a factor of two, as loads are tagged at
- *        random; there is a record for each period, as often as the shadow allows
+ *        random. There is a record for each period, as often as the shadow allows
  * Control: the loads are counted without records
  */
 TEST(ll, reset_value_sets_the_rate_of_records_not_of_events, REQS(LL_14, LL_25),

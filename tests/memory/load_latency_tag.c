@@ -68,9 +68,8 @@ static u64 mark_address(int mark)
  *        retired before the assist.
  *        SDM 18.8.1.2 Load Latency Performance Monitoring Facility
  *
- * Given  16 marked loads, each with an address of its own, where the event counts tagged loads
- *        only: the load that overflows the counter is the last tagged one; SKIP where it counts
- *        all loads
+ * Given  16 marked loads, each with an address of its own. The event counts tagged loads only (SKIP
+ *        where it counts all): the load that overflows the counter is the last tagged one
  * When   64 records are made
  * Then   at least 3 of 4 records whose EventingIP, or else R/EIP, names a marked load have that
  *        load's address

@@ -2,7 +2,7 @@
 /*
  * Which loads the load latency event counts and records, by the threshold: SDM "Load Latency
  * Performance Monitoring Facility". "Loads with latencies greater than this value are eligible for
- * counting and latency data reporting." How long a load takes isn't asserted: a threshold is set
+ * counting and latency data reporting". How long a load takes isn't asserted. A threshold is set
  * below what the slow loads of this machine were seen to take.
  */
 #include "tests/measure/mem_sample.h"
@@ -93,7 +93,7 @@ static const enum access slow[] = {
  *        SDM 18.8.1.2 Load Latency Performance Monitoring Facility
  *
  * Given  a load of this machine that takes more than 256 cycles: a split one from memory, of a
- *        device, uncacheable or of a flushed line; INCONCLUSIVE where there is none
+ *        device, uncacheable or of a flushed line. INCONCLUSIVE where there is none
  * When   thresholds of 255 and 256 are set: a latency, and a threshold, have more than eight bits
  * Then   such loads count, and are recorded with latencies greater than the threshold
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Off-core response events: SDM "Off-core Response Performance Monitoring in the Processor Core"
+ * Off-core response events. SDM "Off-core Response Performance Monitoring in the Processor Core"
  * (Nehalem: one register; Westmere: two; request in 7:0, response in 15:8) and "Off-core Response
  * Performance Monitoring" (Sandy Bridge and later: request in 15:0, any response in 16, supplier in
  * 30:17, snoop in 37:31). Loads of a line that was just flushed are demand reads of data which

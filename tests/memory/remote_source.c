@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The rows of Table 18-24 "Data Source Encoding for Load Latency Record" that are about other cores
- * and packages, the events of Table 18-45 (and of other generations) that count such loads, and the
- * off-core responses that depend on a snoop. Table 18-24 is read as printed on the reference PMU;
- * Linux reads 05H to 07H of Sandy Bridge and later as miss, clean and modified, so that elsewhere
- * neighbouring codes pass there. Not looked at: 00H "unknown", 0EH "I/O".
+ * Loads of lines of other cores and packages: the rows of Table 18-24 "Data Source Encoding for
+ * Load Latency Record" and the events of Table 18-45 (and of other generations) that are about
+ * them, and off-core responses that depend on a snoop. On the reference PMU Table 18-24 is read as
+ * printed. Linux reads 05H to 07H of Sandy Bridge and later as miss, clean and modified, so
+ * neighbouring codes pass on other machines. Not looked at: 00H "unknown", 0EH "I/O".
  */
 #include "kernel/interrupt/fault.h"
 #include "tests/measure/remote_lines.h"
@@ -44,9 +44,8 @@ static void check_codes(struct test *t, struct test_claim claim, struct remote_l
 /*
  * MSR_OFFCORE_RSP_x. Nehalem, Westmere: 8 L3 hit without coherency actions, 9 clean in another
  * core, 10 modified there, 12 forwarded by another package, 13 remote memory, 14 local memory.
- * Later, a supplier, 17 to 21 not memory, 22 local memory, from 23 on remote memory; and 31 no
- * snoop information, 32 no snoop needed, 33 snoop missed, 34 hit and not forwarded, 35 forwarded,
- * 36 HITM.
+ * Later, a supplier: 17 to 21 not memory, 22 local memory, from 23 on remote memory. And a snoop:
+ * 31 no information, 32 not needed, 33 missed, 34 hit and not forwarded, 35 forwarded, 36 HITM.
  */
 #define ANY_SUPPLIER	BITS(17, 30)
 #define MEMORY		BITS(22, 30)

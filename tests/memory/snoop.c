@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lines that another core has: SDM Table 18-24, of which codes 01H to 04H are about what needs no
- * other core, 05H and 06H about one, and MEM_LOAD_UOPS_L3_HIT_RETIRED.XSNP_HIT and XSNP_HITM of
- * Table 18-45, for one package. Another processor loads from a few pages, or stores to them, then
- * the first one loads from them, turn about. Two processors of one core share what is nearest:
- * nothing is judged there.
+ * Lines that another core has. SDM Table 18-24: codes 01H to 04H are of loads that need no other
+ * core, 05H and 06H of loads that need one. Table 18-45: MEM_LOAD_UOPS_L3_HIT_RETIRED.XSNP_HIT and
+ * XSNP_HITM, for one package. Another processor loads from a few pages, or stores to them, and then
+ * the first one loads from them, in turns. Two processors of one core share its caches: nothing is
+ * judged there.
  */
 #include "kernel/machine/smp.h"
 #include "tests/frame/needs.h"
@@ -148,9 +148,9 @@ TEST(ll, line_modified_by_another_core_has_no_unsnooped_source, REQS(LL_36),
  *
  * Given  another core of this package loads each of 256 lines, in turns with this one
  * When   records are made of this processor's loads of them
- * Then   most have code 05H in bits 3:0 at A0H; on silicon 04H to 06H: where the L3 knows that a
- *        copy can't be modified no snoop is needed, and Linux reads 06H of Sandy Bridge and later
- *        so
+ * Then   most have code 05H in bits 3:0 at A0H. On silicon 04H to 06H are right: where the L3 knows
+ *        that a copy can't be modified no snoop is needed, and Linux reads 06H of Sandy Bridge and
+ *        later so
  */
 TEST(ll, line_read_by_another_core_has_data_source_05h, REQS(LL_37),
      NEEDS(need_perfmon, need_pebs, need_load_latency, need_second_processor))

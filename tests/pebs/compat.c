@@ -90,7 +90,7 @@ static void check_compat(struct test *t, unsigned c)
  * Given  a loop of loads in compatibility mode, below 4 GiB
  * When   each PEBS counter overflows in it
  * Then   the index moves by a record of 64-bit mode, R/EIP and EventingIP are in the loop, ESI and
- *        EBP are at 30H and 40H; index and reload are at the places of the 64-bit DS area
+ *        EBP are at 30H and 40H. Index and reload are where the 64-bit DS area has them
  * Control: as many loads in 64-bit mode make a record
  */
 TEST(record, pebs_record_in_compatibility_mode_is_that_of_64_bit_mode, REQS(REC_06, DS_16),

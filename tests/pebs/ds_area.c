@@ -390,7 +390,7 @@ TEST(ds, pebs_capture_goes_on_after_a_full_buffer, REQS(DS_11),
  *        SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Programming PEBS Facility (no
  *        signaling); 18.9.1 says OvfBuffer is set
  *
- * Given  a PEBS buffer whose index is at the absolute maximum, the threshold out of reach; on
+ * Given  a PEBS buffer whose index is at the absolute maximum, the threshold out of reach. On
  *        processors it is reported, because the manual says three things of a full buffer
  * When   IA32_PMC0 overflows
  * Then   no interrupt is delivered, and the index doesn't move

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Records of a processor that may be in no table: the format is the one that
- * IA32_PERF_CAPABILITIES[11:8] names ("IA32_PERF_CAPABILITIES MSR Enumeration"), the layout of
- * formats 1 to 3 that of Tables 18-23 and 18-44. Which events are precise isn't architectural, so
- * several are tried; a processor that makes no record of any decides nothing.
+ * Records of a processor that may be in no table. The format is the one that
+ * IA32_PERF_CAPABILITIES[11:8] names ("IA32_PERF_CAPABILITIES MSR Enumeration"). The layout of
+ * formats 1 to 3 is that of Tables 18-23 and 18-44. Which events are precise isn't architectural,
+ * so several are tried; a processor that makes no record of any decides nothing.
  */
 #include "kernel/output/fmt.h"
 #include "tests/frame/needs.h"
@@ -51,8 +51,8 @@ static u16 first_precise(const struct ds_setup *setup)
  * REC-13  An assist must write no byte of the buffer outside its record.
  *         SDM 17.4.9 BTS and DS Save Area
  *
- * Given  a processor that may be in no table; the format that IA32_PERF_CAPABILITIES[11:8] names;
- *        several events are tried, because which are precise isn't architectural, and one that
+ * Given  a processor that may be in no table; the format that IA32_PERF_CAPABILITIES[11:8] names.
+ *        Several events are tried, because which are precise isn't architectural. A processor that
  *        makes no record of any is INCONCLUSIVE
  * When   IA32_PMC0 makes a record over a loop
  * Then   the index moves by that format's size, nothing else is written, R/EIP is in the loop or

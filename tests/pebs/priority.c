@@ -2,7 +2,7 @@
 /*
  * Several counters, or several causes, at the same time: SDM "Processor Event Based Sampling
  * (PEBS)", the paragraphs on performance counter prioritization. Which of two interrupts was raised
- * first can't be seen once both wait, so what is looked at is that neither action is lost, and the
+ * first can't be seen once both wait. So the tests look at whether an action is lost, and at the
  * order of what each leaves. How late an interrupt arrives matters to none of it; a record shadow
  * does, because an assist that waits for a further event meets nothing here.
  */
@@ -34,8 +34,8 @@ static bool assists_are_prompt(struct test *t)
 }
 
 /*
- * Whether counters that count one event wrap on the same one is a question of where they start
- * and stop: they do if they show equal counts of the same window.
+ * Do counters that count one event wrap on the same one? That depends on where they start and stop:
+ * they do if they show equal counts of the same window.
  */
 static bool counts_are_equal(struct test *t, struct pmc_mask counters, u16 event)
 {
@@ -311,9 +311,9 @@ TEST(priority, assist_comes_before_the_overflow_interrupt_of_its_counter, REQS(P
 }
 
 /*
- * One interrupt that shows the threshold is all that can be asked where a second one may be lost
- * or merged: where interrupts aren't taken at once, don't wait while LVTPC is masked, or are one
- * when they are requested together.
+ * Where a second interrupt may be lost or merged, all that can be asked is one that shows the
+ * threshold. That is so where interrupts aren't taken at once, don't wait while LVTPC is masked, or
+ * are one when they are requested together.
  */
 static void check_two_interrupts(struct test *t, unsigned c, bool exact)
 {
@@ -351,8 +351,8 @@ static void check_two_interrupts(struct test *t, unsigned c, bool exact)
  *
  * Given  each PEBS counter with INT, a threshold of one record
  * When   it makes a record
- * Then   the handler of the first interrupt finds OvfBuf and the index after the record; a second
- *        interrupt follows, and none is left for the next overflow; where interrupts aren't taken
+ * Then   the handler of the first interrupt finds OvfBuf and the index after the record. A second
+ *        interrupt follows, and none is left for the next overflow. Where interrupts aren't taken
  *        at once, don't wait while LVTPC is masked, or merge, one is INCONCLUSIVE
  */
 TEST(priority, threshold_interrupt_comes_before_the_overflow_interrupt, REQS(PRIO_09, PRIO_10),
@@ -389,9 +389,9 @@ struct meeting {
 };
 
 /*
- * The load after the one that arms counter `sampled` starts its assist, and is the one on which
- * counter `plain` wraps with its interrupt: both count all loads of one window. It is the one that
- * is recorded while `plain` is out of reach; where that isn't always the same, they haven't met.
+ * The load after the one that arms counter `sampled` starts its assist. On the same load counter
+ * `plain` wraps with its interrupt: both count all loads of one window. It is the one that is
+ * recorded while `plain` is out of reach; where that isn't always the same, they haven't met.
  */
 static void check_meeting(struct test *t, struct test_claim claim, struct meeting pair)
 {
@@ -466,7 +466,7 @@ TEST(priority, interrupt_and_assist_of_a_lower_counter_both_take_place, REQS(PRI
 
 /*
  * At CPL 3, where the handler isn't counted, a fixed counter interrupts with its nth instruction or
- * cycle, while `sampled` is armed by the PERIODth load and `plain` counts loads too. How many had
+ * cycle. Meanwhile the PERIODth load arms `sampled`, and `plain` counts loads too. How many had
  * retired at the interrupt; when the one after the PERIODth is among them, its record must be in
  * memory. 0: the counter hasn't wrapped.
  */
@@ -566,8 +566,8 @@ static void sweep_fixed(struct test *t, unsigned sampled, unsigned plain)
  *          SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Performance Counter Prioritization
  *
  * Given  at CPL 3, where the handler isn't counted: a PEBS counter that the PERIODth load arms,
- *        another counter of loads, a fixed counter with INT; where interrupts are prompt, a
- *        bisection finds the count at which the fixed counter meets the assist's load; where they
+ *        another counter of loads, a fixed counter with INT. Where interrupts are prompt, a
+ *        bisection finds the count at which the fixed counter meets the assist's load. Where they
  *        are late, each instruction on which it may be is tried
  * When   the fixed counter overflows
  * Then   there is one interrupt; if its handler finds more than PERIOD loads retired, it finds the
@@ -597,10 +597,10 @@ static bool reloaded(unsigned counter)
 }
 
 /*
- * Two assists due on one load that can't share a record, and room for one record: the last load at
- * CPL 3 arms both counters; then, while they are switched off, software clears their status bits,
- * so that an assist of one doesn't take the other for overflowed. The next load finds both due.
- * Returns the records that were written; ~0: they weren't armed so.
+ * Two assists due on one load that can't share a record, and room for one record. The last load at
+ * CPL 3 arms both counters. While they are switched off, software clears their status bits, so that
+ * an assist of one doesn't take the other for overflowed. The next load finds both due. Returns the
+ * records that were written; ~0: they weren't armed so.
  */
 static unsigned two_assists(unsigned first, unsigned second, unsigned room)
 {
@@ -661,7 +661,8 @@ static void check_order(struct test *t, struct test_claim claim, struct assists 
  *          SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Performance Counter Prioritization
  *
  * Given  two PEBS counters, both armed, whose status bits software has cleared, so that their
- *        assists can't share a record; a buffer for one record; with room for more there are two
+ *        assists can't share a record. The buffer has room for one record; with room for more there
+ *        are two
  * When   the next load finds both due
  * Then   the counter of lower index is reloaded, and has the record; the other isn't
  */

@@ -2,9 +2,9 @@
 /*
  * The PEBS record: SDM Table 18-23 "PEBS Record Format for Intel Core i7 Processor Family", Table
  * 18-44 "PEBS Record Format for 4th Generation Intel Core Processor Family", "Processor Event
- * Based Sampling (PEBS)". Each record is of a marked load (or store) amid known registers, so
- * that every field is known beforehand but for which mark it is: how many events pass between
- * arming and the assist isn't stated.
+ * Based Sampling (PEBS)". Each record is of a marked load (or store) amid known registers. So every
+ * field is known beforehand but for which mark it is: how many events pass between arming and the
+ * assist isn't stated.
  */
 #include "kernel/processor/cpu.h"
 #include "spec/msr.h"
@@ -277,7 +277,7 @@ TEST(record, flags_of_a_record_are_those_after_the_load, REQS(REC_11),
 }
 
 /*
- * Counter `plain`, without PEBS, wraps long before the record; its bit must be in the image, and so
+ * Counter `plain`, without PEBS, wraps long before the record; its bit must be in the image. So
  * must the bit of the counter that the record is for, which the assist then clears. Where an image
  * may be 0 (a race with a write of the status), one record of some that isn't is enough.
  */
@@ -318,8 +318,8 @@ static void check_status(struct test *t, unsigned c, unsigned plain)
  *         enabled for PEBS too.
  *         SDM 18.8.1.1 Processor Event Based Sampling (PEBS)
  *
- * Given  a PEBS counter, and one without PEBS that wraps long before the record; where an image
- *        may be 0 (a race with a write of the status), one record of some that isn't is enough
+ * Given  a PEBS counter, and one without PEBS that wraps long before the record. Where an image may
+ *        be 0 (a race with a write of the status), one record with another image is enough
  * When   the record is made
  * Then   its status has the bits of both counters and of no other; the assist leaves the one
  *        without PEBS in IA32_PERF_GLOBAL_STATUS

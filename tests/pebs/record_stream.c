@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Many records in a row, every field of each: what goes wrong on one counter only, once in a
- * while, at a page's end, or by taking over from the record before, shows here. SDM Tables
- * 18-23 and 18-44. Which access each record is about isn't known beforehand (the shadow isn't
- * stated): it is the one that most fields agree on.
+ * Many records in a row, every field of each. Here shows what goes wrong on one counter only, once
+ * in a while, at a page's end, or by taking over from the record before. SDM Tables 18-23 and
+ * 18-44. Which access each record is about isn't known beforehand (the shadow isn't stated): it is
+ * the one that most fields agree on.
  */
 #include "spec/msr.h"
 #include "tests/frame/needs.h"
@@ -236,14 +236,14 @@ static bool check_batch(struct batch *b, unsigned rounds)
  * DS-12       After a record the counter that caused it must be loaded with its reset value.
  *             SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Programming PEBS Facility
  *
- * Given  a walk of loads, each of which has an address and registers of its own; PEBS on each
- * counter, reloaded every MARKED_WALK_PERIOD loads, the other counters wrapping at known loads
- *        without PEBS
+ * Given  a walk of loads, each of which has an address and registers of its own. PEBS is on for
+ *        each counter, reloaded every MARKED_WALK_PERIOD loads; the other counters wrap at known
+ *        loads without PEBS
  * When   more than a hundred records are taken in a row on IA32_PMC0, and some on each other
  *        counter
- * Then   each record is of a load after the one before, a period or a shadow on; each of its
- *        fields is what the walk has there; the index moves by whole records and nothing else is
- *        written; the status shows each overflow once it has happened
+ * Then   each record is of a load after the one before, a period or a shadow on. Each of its fields
+ *        is what the walk has there. The index moves by whole records and nothing else is written.
+ *        The status shows each overflow once it has happened
  */
 TEST(record, every_field_of_every_load_record_is_right,
      REQS(REC_03, REC_04, REC_07, REC_08, REC_11, REC_12, REC_13, REC_14, REC_HSW_02, REC_HSW_03,
@@ -327,11 +327,11 @@ TEST(record, every_field_of_every_load_record_is_right,
  * DS-12       After a record the counter that caused it must be loaded with its reset value.
  *             SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Programming PEBS Facility
  *
- * Given  a walk of stores, each with an address of its own, to lines that were written just
- *        before: they hit the L1 data cache but for a line that was taken away meanwhile; RAX and
- *        the flags are those of a loop
+ * Given  a walk of stores, each with an address of its own, to lines that were written just before.
+ *        They hit the L1 data cache but for a line that was taken away meanwhile. RAX and the flags
+ *        are those of a loop
  * When   several records are taken in a row on each counter
- * Then   each field is what the walk has there, as for loads; where there is data address
+ * Then   each field is what the walk has there, as for loads. Where there is data address
  *        profiling, bits 63:1 of A0H are 0, and bit 0 is 1 in most records
  */
 TEST(record, every_field_of_every_store_record_is_right,

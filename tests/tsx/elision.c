@@ -84,8 +84,8 @@ TEST(tsx, hle_retired_counts_begins_commits_and_aborts_of_elisions, REQS(TSX_13)
  *
  * Given  each counter samples HLE_RETIRED.ABORTED
  * When   elided locks are aborted by PAUSE until the counter overflows and there is a record
- * Then   there is one record; in the TX abort information at B8H bit 32 (HLE_Abort) is 1, bit 33
- *        (RTM_Abort) 0 and bits 63:40 are 0; where bit 34 says that an instruction aborted,
+ * Then   there is one record. In the TX abort information at B8H bit 32 (HLE_Abort) is 1, bit 33
+ *        (RTM_Abort) 0 and bits 63:40 are 0. Where bit 34 says that an instruction aborted,
  *        EventingIP is the PAUSE
  * Control: elisions that end well make no record
  */
@@ -174,7 +174,7 @@ static u64 difference(u64 flags, const struct transaction *piece)
  *        and again with the lock taken
  * When   IA32_PMC2 counts loads with no filter, IN_TX, IN_TXCP and both; the difference of the two
  *        sizes is looked at
- * Then   the loads of elisions that end well count once; those of aborted ones count twice without
+ * Then   the loads of elisions that end well count once. Those of aborted ones count twice without
  *        a filter, once with IN_TX (the elided run) or IN_TXCP (the other), never with both
  */
 TEST(tsx, in_tx_and_in_txcp_hold_for_elided_locks, REQS(TSX_16),
@@ -214,7 +214,7 @@ TEST(tsx, in_tx_and_in_txcp_hold_for_elided_locks, REQS(TSX_16),
  *
  * Given  IA32_PMC0 samples loads, nearly all of which are inside of elided locks
  * When   the locks run until a record shows an abort
- * Then   XTEST finds that lock no longer elided; its code has run once to the end; the record has
+ * Then   XTEST finds that lock no longer elided; its code has run once to the end. The record has
  *        HLE_Abort and not RTM_Abort, R/EIP after the outermost XACQUIRE, and EventingIP inside
  */
 TEST(tsx, pebs_record_aborts_the_elision_before_it_is_written, REQS(TSX_17),

@@ -157,9 +157,9 @@ static void check_information(struct test *t, const struct transaction *piece, u
  *
  * Given  transactions that end by XABORT, by PAUSE, and by stores to more lines than the L1 has
  * When   each makes a record of RTM_RETIRED.ABORTED
- * Then   at B8H bit 33 (RTM_Abort) is 1, bit 32 and bits 63:40 are 0; with bit 34
- *        (Instruction_Abort) EventingIP is inside the transaction; where nothing else aborts, the
- *        first two have bit 34 and the last bits 35 (Non_Instruction_Abort) and 38
+ * Then   at B8H bit 33 (RTM_Abort) is 1, bit 32 and bits 63:40 are 0. With bit 34
+ *        (Instruction_Abort) EventingIP is inside the transaction. Where nothing else aborts, the
+ *        first two have bit 34, and the last has bits 35 (Non_Instruction_Abort) and 38
  *        (Capacity_Writes)
  */
 TEST(tsx, tx_abort_information_tells_instruction_from_capacity, REQS(TSX_03),

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Pieces of code that are one transaction each. A transaction can't be single-stepped, so that
- * their counts aren't proved like those of tests/measure/workload.h; what is counted is told from
- * what EAX says after each of them, and from differences between two n.
+ * Pieces of code that are one transaction each. A transaction can't be single-stepped, so their
+ * counts aren't proved like those of tests/measure/workload.h. What is counted follows from what
+ * EAX says after each of them, and from differences between two n.
  */
 #ifndef TESTS_TSX_TRANSACTION_H
 #define TESTS_TSX_TRANSACTION_H
@@ -81,8 +81,8 @@ struct transaction_abort {
 
 /*
  * The record of an abort by this piece on a counter: PERIOD aborts by XABORT, or PAUSE where it
- * elides a lock, overflow it, and the piece is run until there is a record, as often as a shadow
- * can be long. false: the check that there is one record has failed.
+ * elides a lock, overflow it. Then the piece runs until there is a record, as often as a shadow can
+ * be long. false: the check that there is one record has failed.
  */
 bool transaction_record(struct test *t, struct test_claim claim, unsigned counter,
 			const struct transaction *piece, u64 n, struct transaction_abort *abort);
