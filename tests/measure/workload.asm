@@ -188,8 +188,6 @@ marks_again:
 %endrep
 END again
 
-; Marked instructions are 7 bytes, with two NOPs after each: nothing fuses with them, and the next
-; instruction is never a mark.
 ; instructions 3n + 398, loads n + 128, branches n
 DECLARE sample, marks_sample, 7, 9,  3, 14 + 3 * SAMPLE_MARKS,  1, SAMPLE_MARKS,  0, 0,  0, 0,  1, 0
 SAMPLE_BEGIN sample
@@ -197,14 +195,7 @@ SAMPLE_BEGIN sample
 	dec	rdi
 	jnz	.next
 	KNOWN_REGISTERS
-marks_sample:
-%assign i 0
-%rep SAMPLE_MARKS
-	add	rax, [dword rsi + SAMPLE_OFFSET + 8 * i]
-	nop
-	nop
-%assign i i + 1
-%endrep
+	SAMPLE sample, LOAD
 SAMPLE_END sample
 
 ; instructions 3n + 398, stores n + 128, branches n
@@ -215,14 +206,7 @@ SAMPLE_BEGIN sample_store
 	dec	rdi
 	jnz	.next
 	KNOWN_REGISTERS
-marks_sample_store:
-%assign i 0
-%rep SAMPLE_MARKS
-	mov	[dword rsi + SAMPLE_OFFSET + 8 * i], rax
-	nop
-	nop
-%assign i i + 1
-%endrep
+	SAMPLE sample_store, STORE
 SAMPLE_END sample_store
 
 ; ------------------------------------------------------------------ instructions that may fault

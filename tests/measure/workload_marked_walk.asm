@@ -27,15 +27,8 @@ MARKED_WALK_MARKS	equ 14
 	%endif
 %endmacro
 
-; ACCESS: 7 bytes; then STEP, so that the next mark is 15 bytes on.
-%macro LOAD 1
-	add	rax, [dword rsi + SAMPLE_OFFSET + 8 * %1]
-%endmacro
-%macro STORE 1
-	mov	[dword rsi + SAMPLE_OFFSET + 8 * %1], rax
-%endmacro
-
-; WALK name, access: RDI counts the rounds down; RSP leaves its place by 16 bytes a round.
+; WALK name, LOAD or STORE: STEP follows each, so that the next mark is 15 bytes on. RDI counts the
+; rounds down; RSP leaves its place by 16 bytes a round.
 %macro WALK 2
 SAMPLE_BEGIN %1
 	KNOWN_BUT_RDI

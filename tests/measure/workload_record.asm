@@ -40,14 +40,7 @@ BEGIN backward
 	dec	rdi
 	jnz	.next
 	std
-marks_backward:
-%assign i 0
-%rep SAMPLE_MARKS
-	add	rax, [dword rsi + SAMPLE_OFFSET + 8 * i]
-	nop
-	nop
-%assign i i + 1
-%endrep
+	SAMPLE backward, LOAD
 	cld
 END backward
 
@@ -70,14 +63,7 @@ begin_user_sample:
 	dec	rdi
 	jnz	.next
 	KNOWN_REGISTERS
-marks_user_sample:
-%assign i 0
-%rep SAMPLE_MARKS
-	add	rax, [dword rsi + SAMPLE_OFFSET + 8 * i]
-	nop
-	nop
-%assign i i + 1
-%endrep
+	SAMPLE user_sample, LOAD
 end_user_sample:
 	mov	rbx, [rsp]
 	mov	r9, [rbx + CALL_OFF]
