@@ -14,7 +14,7 @@ import test_comment
 import test_source
 
 # Folders of tests/ that are still without such comments.
-NOT_YET = ("netburst",)
+NOT_YET = ()
 KEYS = re.compile(r"(Given|When|Then|Control:)(?=\s)")
 
 

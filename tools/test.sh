@@ -367,7 +367,7 @@ test_netburst_is_decided()
 		expect 0 ./run-qemu.sh --cpu netburst --smp $smp --out "$log/netburst"
 		refute grep '^not ok' "$out"
 	done
-	grep -q 'netburst.table_18_66_on_the_other_thread .*# SKIP ' "$out"
+	grep -q 'netburst.table_18_66_holds_on_the_other_thread .*# SKIP ' "$out"
 }
 
 test_one_processor_passes()
@@ -389,7 +389,7 @@ test_fault_turns_red()
 test_all_prints_subtests()
 {
 	expect 0 ./run-qemu.sh --all --out "$log/all" --tests \
-		'selftest.time*,enumeration.enumerated*,netburst.table_18_66_on_the_first*'
+		'selftest.time*,enumeration.enumerated*,netburst.table_18_66_holds_on_this*'
 	grep -q '^# Subtest: haswell$' "$out"
 	grep -q '^1\.\.7$' "$out"
 	grep -q '^ok 5 - haswell$' "$out"
@@ -471,7 +471,7 @@ test_each_processor_passes()
 	refute grep '^not ok' "$out"
 	# There the other thread is the first processor, which sleeps as well.
 	expect 0 ./run-qemu.sh --cpu netburst --on 1 --out "$log/on_netburst" --tests \
-		'netburst.a_halted*,netburst.table_18_66_on_the_first*,netburst.the_apic*'
+		'netburst.active_thread_field_t*,netburst.table_18_66_holds_on_th*,netburst.bit_0*'
 	refute grep '^not ok' "$out"
 	expect_bad "--on takes first" ./run-qemu.sh --on each
 	expect_bad "the last one is 1" ./run-qemu.sh --smp 2 --on 2

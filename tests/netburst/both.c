@@ -8,6 +8,8 @@
 #include "tests/netburst/needs.h"
 #include "tests/netburst/netburst.h"
 
+#define BRANCHES_ALL	(NB_BRANCH_RETIRED_MMNP | NB_BRANCH_RETIRED_MMNM | \
+			 NB_BRANCH_RETIRED_MMTP | NB_BRANCH_RETIRED_MMTM)
 #define OTHER_MORE	(NETBURST_MORE + 40u)	/* another number than the first one's */
 
 static struct {
@@ -85,14 +87,24 @@ static u64 usr(unsigned thread)
 	return thread ? NB_ESCR_T1_USR : NB_ESCR_T0_USR;
 }
 
-TEST(netburst, events_of_both_at_once_all_count, REQS(NB_07),
+/*
+ * NB-07  Each setting of the four OS and USR flags of an ESCR must count what Table 18-66 says (T0
+ *        = 01, T1 = 10: T0 in USR or T1 in OS, because the T1 flags have no effect on T0).
+ *        SDM 18.16.4 Performance Monitoring Events, Table 18-66
+ *
+ * Given  instr_retired on each counter of the IQ group with the USR flags of both threads
+ * When   both threads run a workload at CPL 3 at once, in one window 20 rounds each, in another
+ *        one 60 and 100
+ * Then   the two windows differ by the instructions of 40 rounds of T0 and 80 of T1
+ */
+TEST(netburst, instructions_of_both_threads_at_once_all_count, REQS(NB_07),
      NEEDS(need_netburst, need_sibling_thread))
 {
 	const struct workload *w = &workload_load;
 	u64 few, many, want = declared(0, w, WORKLOAD_INSTRUCTIONS) +
 			      declared(1, w, WORKLOAD_INSTRUCTIONS);
 
-	for (unsigned counter = 12; counter < NB_COUNTERS; counter++) {
+	for (unsigned counter = NB_IQ_COUNTER0; counter < NB_COUNTERS; counter++) {
 		struct netburst_setting s = netburst_instructions(counter, usr(0) | usr(1), 0);
 
 		if (!count_both(t, &s, w, NETBURST_FEWER, NETBURST_FEWER, &few) ||
@@ -115,11 +127,14 @@ struct specific {
 static const struct specific specific[] = {
 	{ NB_EVENT_INSTR_RETIRED, NB_INSTR_RETIRED_NBOGUSNTAG | NB_INSTR_RETIRED_NBOGUSTAG,
 	  &workload_branch, WORKLOAD_INSTRUCTIONS, "instr_retired" },
-	{ NB_EVENT_INSTR_COMPLETED, 1, &workload_load, WORKLOAD_INSTRUCTIONS, "instr_completed" },
-	{ NB_EVENT_BRANCH_RETIRED, 0xf, &workload_branch, WORKLOAD_BRANCHES, "branch_retired" },
+	{ NB_EVENT_INSTR_COMPLETED, NB_INSTR_COMPLETED_NBOGUS, &workload_load,
+	  WORKLOAD_INSTRUCTIONS, "instr_completed" },
+	{ NB_EVENT_BRANCH_RETIRED, BRANCHES_ALL, &workload_branch, WORKLOAD_BRANCHES,
+	  "branch_retired" },
 	{ NB_EVENT_RETIRED_BRANCH_TYPE, NB_RETIRED_BRANCH_TYPE_CONDITIONAL, &workload_branch,
 	  WORKLOAD_CONDITIONAL, "retired_branch_type" },
-	{ NB_EVENT_UOPS_RETIRED, 1, &workload_load, WORKLOAD_COUNTS, "uops_retired" },
+	{ NB_EVENT_UOPS_RETIRED, NB_UOPS_RETIRED_NBOGUS, &workload_load, WORKLOAD_COUNTS,
+	  "uops_retired" },
 };
 
 /* The first counter that can count it. */
@@ -155,15 +170,42 @@ static void check_specific(struct test *t, const struct specific *e)
 	}
 }
 
-TEST(netburst, thread_specific_events_are_told_apart_while_both_have_them, REQS(NB_01, NB_26),
+/*
+ * NB-01  A thread-specific at-retirement event must be counted only on a logical processor whose
+ *        OS or USR flag in the ESCR matches its CPL.
+ *        SDM 18.16.4 Performance Monitoring Events, Table 18-66
+ * NB-26  The flags of one logical processor in an ESCR must have no effect on what a
+ *        thread-specific event counts of the other.
+ *        SDM 18.16.4 Performance Monitoring Events
+ *
+ * Given  five thread-specific events of Table 19-34, with the USR flag of one thread alone
+ * When   both threads have the event at CPL 3 at once; one window has more of it by T0, another
+ *        one more by T1
+ * Then   what the flag's thread has more is counted exactly (micro-operations: at least one); what
+ *        the other one has more isn't
+ */
+TEST(netburst, thread_specific_event_counts_one_of_two_busy_threads, REQS(NB_01, NB_26),
      NEEDS(need_netburst, need_sibling_thread))
 {
 	for (unsigned i = 0; i < sizeof(specific) / sizeof(specific[0]); i++)
 		check_specific(t, &specific[i]);
 }
 
-/* The same of metrics: tagged loads and packed additions. */
-TEST(netburst, tagged_events_are_told_apart_while_both_have_them, REQS(NB_01, NB_26),
+/*
+ * NB-01  A thread-specific at-retirement event must be counted only on a logical processor whose
+ *        OS or USR flag in the ESCR matches its CPL.
+ *        SDM 18.16.4 Performance Monitoring Events, Table 18-66
+ * NB-26  The flags of one logical processor in an ESCR must have no effect on what a
+ *        thread-specific event counts of the other.
+ *        SDM 18.16.4 Performance Monitoring Events
+ *
+ * Given  tagged loads, tagged stores and tagged packed additions on an IQ counter, with the USR
+ *        flag of one thread alone
+ * When   both threads have them at CPL 3 at once; one window has more of them by T0, another one
+ *        more by T1
+ * Then   what the flag's thread has more is counted exactly; what the other one has more isn't
+ */
+TEST(netburst, tagged_event_counts_one_of_two_busy_threads, REQS(NB_01, NB_26),
      NEEDS(need_netburst, need_sibling_thread))
 {
 	static const struct {
@@ -181,8 +223,9 @@ TEST(netburst, tagged_events_are_told_apart_while_both_have_them, REQS(NB_01, NB
 
 	for (unsigned i = 0; i < sizeof(metrics) / sizeof(metrics[0]); i++)
 		for (unsigned counted = 0; counted < 2; counted++) {
-			struct netburst_setting s = netburst_metric(metrics[i].metric, 13,
-								    usr(counted), 0);
+			struct netburst_setting s = netburst_metric(metrics[i].metric,
+								    NB_IQ_COUNTER1, usr(counted),
+								    0);
 
 			if (!measure(t, &s, metrics[i].w, &growth))
 				return;

@@ -8,21 +8,25 @@
 #include "tests/netburst/needs.h"
 #include "tests/netburst/netburst.h"
 
-#define NO	0xffu
+#define NO	0xffu	/* no extended cascading */
+#define ROUNDS		300u
+#define MANY_ROUNDS	1000u
 
 /* "Each counter group has pairs": which counter's overflow starts counter n. */
-static const u8 alternate[18] = { 2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13, 14, 15 };
+static const u8 alternate[NB_COUNTERS] = { 2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9,
+					   14, 15, 12, 13, 14, 15 };
 /* Table 18-65: CASCNT4INTO0, CASCNT5INTO3, CASCNT5INTO4, CASCNT4INTO5. */
-static const u8 extended[18] = { NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO,
+static const u8 extended[NB_COUNTERS] = { NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO,
 				 16, NO, NO, 17, 17, 16 };
 /* The first counter of a counter's group, and of the next one. */
-static const u8 group[18] = { 0, 0, 0, 0, 4, 4, 4, 4, 8, 8, 8, 8, 12, 12, 12, 12, 12, 12 };
-static const u8 group_end[18] = { 4, 4, 4, 4, 8, 8, 8, 8, 12, 12, 12, 12, 18, 18, 18, 18, 18, 18 };
+static const u8 group[NB_COUNTERS] = { 0, 0, 0, 0, 4, 4, 4, 4, 8, 8, 8, 8, 12, 12, 12, 12, 12, 12 };
+static const u8 group_end[NB_COUNTERS] = { 4, 4, 4, 4, 8, 8, 8, 8, 12, 12, 12, 12,
+					   18, 18, 18, 18, 18, 18 };
 
 /* Of a window: many, where the clocks between two WRMSRs count as well. */
 static u64 rounds_of(unsigned counter)
 {
-	return counter < 4 ? 1000 : 300;
+	return counter < NB_MS_COUNTER0 ? MANY_ROUNDS : ROUNDS;
 }
 
 static u64 half_of(unsigned counter)
@@ -70,13 +74,13 @@ static u64 events_of(unsigned counter)
 }
 
 /* Half of the window is left, give or take the half of that: the instructions that switch, and
- * clocks that differ from run to run. */
+ * clocks that differ from run to run. That there are events is the control. */
 static void check_starts(struct test *t, struct test_claim claim, unsigned from, unsigned waiting,
 			 u64 flag)
 {
 	u64 all = events_of(from), rounds = rounds_of(from);
 
-	if (!test_check(t, claim, all >= rounds, "as many events as rounds",
+	if (!test_check(t, test_control(claim), all >= rounds, "as many events as rounds",
 			"counter %u counts %lu of %lu rounds", from, all, rounds))
 		return;
 	test_check_range(t, claim, all / 4, all - all / 4, cascade(from, all / 2, waiting, flag),
@@ -84,26 +88,61 @@ static void check_starts(struct test *t, struct test_claim claim, unsigned from,
 			 all / 2, all);
 }
 
-TEST(netburst, a_cascaded_counter_starts_at_the_overflow, REQS(NB_09), NEEDS(need_netburst))
+/*
+ * NB-09  With its cascade flag set a counter must start when its alternate counter of the same
+ *        group overflows.
+ *        SDM 18.16.2 CCCR MSRs, 18.15.5.6 Cascading Counters
+ *
+ * Given  each of the eighteen counters waits with its cascade flag set, and its alternate counter
+ *        of the same group counts
+ * When   the alternate counter overflows in the middle of a window
+ * Then   the waiting counter has counted about half of the window's events; a quarter more or less
+ *        is allowed for the instructions that switch
+ * Control: without the cascade flag it counts nothing
+ */
+TEST(netburst, cascaded_counter_starts_when_its_alternate_overflows, REQS(NB_09),
+     NEEDS(need_netburst))
 {
 	for (unsigned i = 0; i < NB_COUNTERS; i++) {
 		check_starts(t, AT(NB_09), alternate[i], i, NB_CCCR_CASCADE);
-		CHECK_EQ(t, NB_09, 0, cascade(alternate[i], half_of(i), i, 0),
-			 "counter %u without the flag, counter %u overflowing", i, alternate[i]);
+		CONTROL_EQ(t, NB_09, 0, cascade(alternate[i], half_of(i), i, 0),
+			   "counter %u without the flag, counter %u overflowing", i, alternate[i]);
 	}
 }
 
-TEST(netburst, a_cascaded_counter_waits_for_the_overflow, REQS(NB_22), NEEDS(need_netburst))
+/*
+ * NB-22  With its cascade flag set a counter must not count before its alternate counter has
+ *        overflowed.
+ *        SDM 18.16.2 CCCR MSRs
+ *
+ * Given  each of the eighteen counters waits with its cascade flag set, and its alternate counter
+ *        counts
+ * When   the alternate counter doesn't overflow
+ * Then   the waiting counter counts nothing
+ * Control: when the alternate overflows it counts
+ */
+TEST(netburst, cascaded_counter_waits_until_its_alternate_overflows, REQS(NB_22),
+     NEEDS(need_netburst))
 {
 	for (unsigned i = 0; i < NB_COUNTERS; i++) {
 		CHECK_EQ(t, NB_22, 0, cascade(alternate[i], NETBURST_NEVER, i, NB_CCCR_CASCADE),
 			 "counter %u, counter %u not overflowing", i, alternate[i]);
-		check_starts(t, AT(NB_22), alternate[i], i, NB_CCCR_CASCADE);
+		check_starts(t, CONTROL_AT(NB_22), alternate[i], i, NB_CCCR_CASCADE);
 	}
 }
 
-/* 14 starts 16, but 16 doesn't start 14, nor does 12 start 16. */
-TEST(netburst, only_the_alternate_starts_a_counter, REQS(NB_09), NEEDS(need_netburst))
+/*
+ * NB-09  With its cascade flag set a counter must start when its alternate counter of the same
+ *        group overflows.
+ *        SDM 18.16.2 CCCR MSRs, 18.15.5.6 Cascading Counters
+ *
+ * Given  each of the eighteen counters waits with its cascade flag set
+ * When   each other counter of its group that isn't its alternate overflows: 14 starts 16, but 16
+ *        doesn't start 14, nor does 12 start 16
+ * Then   the waiting counter counts nothing
+ * Control: counter 14 starts counter 16
+ */
+TEST(netburst, cascaded_counter_starts_by_its_alternate_alone, REQS(NB_09), NEEDS(need_netburst))
 {
 	for (unsigned i = 0; i < NB_COUNTERS; i++)
 		for (unsigned from = group[i]; from < group_end[i]; from++) {
@@ -112,19 +151,29 @@ TEST(netburst, only_the_alternate_starts_a_counter, REQS(NB_09), NEEDS(need_netb
 			CHECK_EQ(t, NB_09, 0, cascade(from, half_of(from), i, NB_CCCR_CASCADE),
 				 "counter %u, counter %u overflowing", i, from);
 		}
-	check_starts(t, AT(NB_09), 14, 16, NB_CCCR_CASCADE);
+	check_starts(t, CONTROL_AT(NB_09), NB_IQ_COUNTER2, NB_IQ_COUNTER4, NB_CCCR_CASCADE);
 }
 
-TEST(netburst, extended_cascading_is_table_18_65, REQS(NB_33), NEEDS(need_netburst))
+/*
+ * NB-33  With bit 11 of its CCCR set an IQ counter must start when the counter that Table 18-65
+ *        names overflows.
+ *        SDM 18.15.5.7 Extended Cascading, Table 18-65
+ *
+ * Given  counters 12, 15, 16 and 17 wait with bit 11 of their CCCRs set
+ * When   the counter that Table 18-65 names overflows, doesn't overflow, or another one of the IQ
+ *        group does
+ * Then   the waiting counter counts in the first case only
+ */
+TEST(netburst, extended_cascading_starts_as_table_18_65_says, REQS(NB_33), NEEDS(need_netburst))
 {
-	for (unsigned i = 12; i < NB_COUNTERS; i++) {
+	for (unsigned i = NB_IQ_COUNTER0; i < NB_COUNTERS; i++) {
 		if (extended[i] == NO)
 			continue;
 		check_starts(t, AT(NB_33), extended[i], i, NB_CCCR_EXTENDED_CASCADE);
 		CHECK_EQ(t, NB_33, 0,
 			 cascade(extended[i], NETBURST_NEVER, i, NB_CCCR_EXTENDED_CASCADE),
 			 "counter %u, counter %u not overflowing", i, extended[i]);
-		for (unsigned from = 12; from < NB_COUNTERS; from++)
+		for (unsigned from = NB_IQ_COUNTER0; from < NB_COUNTERS; from++)
 			if (from != i && from != extended[i])
 				CHECK_EQ(t, NB_33, 0,
 					 cascade(from, half_of(from), i, NB_CCCR_EXTENDED_CASCADE),

@@ -14,8 +14,16 @@
 
 #define PATTERN		0xa5c3961e78ULL		/* 40 bits */
 #define ONES		0xffffffffffULL		/* "40-bit" counters */
-#define COUNTERS	18u			/* Table 18-63 */
+#define STEP		0x0101010101ULL		/* between the values of two counters */
+#define BELOW		20u			/* events before a wrap, at first */
+#define CALL_AROUND	100u			/* instructions around a piece, at most */
 #define AROUND		8u			/* branches around a piece, and more */
+#define BRANCHES_A_ROUND 3u			/* of workload_branch */
+
+#define BRANCHES_NOT_TAKEN	(NB_BRANCH_RETIRED_MMNP | NB_BRANCH_RETIRED_MMNM)
+#define BRANCHES_TAKEN		(NB_BRANCH_RETIRED_MMTP | NB_BRANCH_RETIRED_MMTM)
+#define BRANCHES_MISPREDICTED	(NB_BRANCH_RETIRED_MMNM | NB_BRANCH_RETIRED_MMTM)
+#define BRANCHES_ALL		(BRANCHES_NOT_TAKEN | BRANCHES_TAKEN)
 
 /* Does this processor have the bits of a field row? */
 static bool is_there(enum netburst_who who, bool extended)
@@ -62,7 +70,17 @@ static const struct { const char *name, *cccr; u32 cccr_address; bool extended; 
 #include "spec/netburst.def"
 };
 
-TEST(msr, netburst_registers_keep_what_is_written, REQS(NB_30), NEEDS(need_netburst))
+/*
+ * NB-30  Each counter, CCCR and ESCR must keep what is written to its defined bits.
+ *        SDM 18.15.1 ESCR MSRs, 18.15.3 CCCR MSRs, Table 18-63
+ *
+ * Given  every ESCR and every CCCR of Table 18-63, nothing enabled
+ * When   four patterns are written to their defined bits, and then the enable flag of each CCCR,
+ *        whose ESCR selects nothing
+ * Then   each register reads back what was written; without Hyper-Threading bits 17:16 of a CCCR
+ *        "must be set to 11B"
+ */
+TEST(msr, netburst_escrs_and_cccrs_keep_every_defined_bit, REQS(NB_30), NEEDS(need_netburst))
 {
 	static const u64 patterns[] = { ~0ULL, 0x5555555555555555, 0xaaaaaaaaaaaaaaaa, 0 };
 
@@ -75,7 +93,7 @@ TEST(msr, netburst_registers_keep_what_is_written, REQS(NB_30), NEEDS(need_netbu
 				 msr_read(escrs[i].address), "%s reads back", escrs[i].name);
 		for (unsigned i = 0; i < ESCRS; i++)
 			msr_write(escrs[i].address, 0);
-		for (unsigned i = 0; i < COUNTERS; i++) {
+		for (unsigned i = 0; i < NB_COUNTERS; i++) {
 			u64 value = patterns[p] & cccr_fields(cccrs[i].extended) & ~NB_CCCR_ENABLE;
 
 			if (!netburst_caps()->threads)	/* "must be set to 11B" */
@@ -87,7 +105,7 @@ TEST(msr, netburst_registers_keep_what_is_written, REQS(NB_30), NEEDS(need_netbu
 		}
 	}
 	/* ENABLE, with an ESCR that selects nothing. */
-	for (unsigned i = 0; i < COUNTERS; i++) {
+	for (unsigned i = 0; i < NB_COUNTERS; i++) {
 		msr_write(cccrs[i].cccr_address, NB_CCCR_ACTIVE_THREAD | NB_CCCR_ENABLE);
 		CHECK_EQ(t, NB_30, NB_CCCR_ACTIVE_THREAD | NB_CCCR_ENABLE,
 			 msr_read(cccrs[i].cccr_address), "%s reads back with its enable flag",
@@ -96,70 +114,99 @@ TEST(msr, netburst_registers_keep_what_is_written, REQS(NB_30), NEEDS(need_netbu
 	}
 }
 
+/*
+ * NB-29  Each counter must hold 40 bits, and RDPMC of its number must read it; with ECX[31] set,
+ *        its lower 32 bits.
+ *        SDM 18.15.2 Performance Counters
+ *
+ * Given  the eighteen counters, stopped, each with a value of its own that fills 40 bits
+ * When   they are read by RDMSR, by RDPMC of their number, and by RDPMC with ECX[31] set; all 40
+ *        bits are written as ones
+ * Then   the first two give the value, the fast read its lower 32 bits; all ones are kept; RDPMC
+ *        of counter 18, which doesn't exist, raises #GP either way
+ */
 TEST(msr, netburst_counters_hold_40_bits, REQS(NB_29), NEEDS(need_netburst),
      .under_every_fault = true)
 {
 	u64 value = 0;
 
-	for (unsigned i = 0; i < COUNTERS; i++)
-		netburst_write(i, PATTERN + 0x0101010101ULL * i);
-	for (unsigned i = 0; i < COUNTERS; i++) {
-		u64 want = (PATTERN + 0x0101010101ULL * i) & ONES;
+	for (unsigned i = 0; i < NB_COUNTERS; i++)
+		netburst_write(i, PATTERN + STEP * i);
+	for (unsigned i = 0; i < NB_COUNTERS; i++) {
+		u64 want = (PATTERN + STEP * i) & ONES;
 
 		CHECK_EQ(t, NB_29, want, netburst_read(i), "RDMSR of %s", cccrs[i].name);
 		CHECK_EQ(t, NB_29, want, rdpmc(i), "RDPMC of counter %u", i);
-		CHECK_EQ(t, NB_29, want & 0xffffffff, rdpmc(i | 0x80000000u),
+		CHECK_EQ(t, NB_29, want & BITS(0, 31), rdpmc(i | (u32)NB_RDPMC_FAST),
 			 "fast RDPMC of counter %u: 32 bits", i);
 	}
-	for (unsigned i = 0; i < COUNTERS; i++) {
+	for (unsigned i = 0; i < NB_COUNTERS; i++) {
 		netburst_write(i, ONES);
 		CHECK_EQ(t, NB_29, ONES, netburst_read(i), "%s with all 40 bits set",
 			 cccrs[i].name);
 	}
 	for (unsigned i = 0; i < 2; i++) {
-		struct fault fault = rdpmc_try(COUNTERS | (i ? 0x80000000u : 0), &value);
+		struct fault fault = rdpmc_try(NB_COUNTERS | (i ? (u32)NB_RDPMC_FAST : 0), &value);
 
 		CHECK(t, NB_29, fault.raised && fault.vector == VECTOR_GP,
-		      "RDPMC of counter %u, which isn't there, raises #GP", COUNTERS);
+		      "RDPMC of counter %u, which isn't there, raises #GP", NB_COUNTERS);
 	}
 }
 
-/* The counter wraps to 0 after its highest value and goes on. */
-TEST(netburst, counters_wrap_at_40_bits, REQS(NB_45), NEEDS(need_netburst),
-     .under_every_fault = true)
+/*
+ * NB-45  A counter that overflows must wrap at 40 bits and go on counting.
+ *        SDM 18.15.2 Performance Counters
+ *
+ * Given  each counter of the IQ group counts instructions, 20 below the end of 40 bits, and 20
+ *        below bit 32
+ * When   some more instructions than that retire
+ * Then   the counter has gone through 0 and counted on, and has carried into bit 32; the call
+ *        around the workload counts as well, some tens of instructions
+ */
+TEST(netburst, counter_of_instructions_wraps_at_40_bits_and_goes_on, REQS(NB_45),
+     NEEDS(need_netburst), .under_every_fault = true)
 {
 	u64 who = netburst_both(netburst_thread());
 
-	for (unsigned i = 12; i < COUNTERS; i++) {
+	for (unsigned i = NB_IQ_COUNTER0; i < NB_COUNTERS; i++) {
 		struct netburst_setting s = netburst_instructions(i, who, 0);
 		u64 whole = netburst_count(&s, &workload_load, NETBURST_MORE, false);
 
 		netburst_program(&s);
-		netburst_write(i, ONES - 19);
+		netburst_write(i, ONES - (BELOW - 1));
 		msr_write(netburst_cccr_msr(i), netburst_cccr(&s) | NB_CCCR_ENABLE);
 		workload_run_uncounted(&workload_load, NETBURST_MORE);
 		msr_write(netburst_cccr_msr(i), netburst_cccr(&s));
 		/* The call around the piece counts as well, some tens of instructions. */
-		CHECK_RANGE(t, NB_45, whole - 20, whole + 100, netburst_read(i),
+		CHECK_RANGE(t, NB_45, whole - BELOW, whole + CALL_AROUND, netburst_read(i),
 			    "counter %u, begun 20 below the wrap (%lu counted from 0)", i, whole);
 
 		netburst_program(&s);
-		netburst_write(i, BIT(32) - 20);
+		netburst_write(i, BIT(32) - BELOW);
 		msr_write(netburst_cccr_msr(i), netburst_cccr(&s) | NB_CCCR_ENABLE);
 		workload_run_uncounted(&workload_load, NETBURST_MORE);
 		msr_write(netburst_cccr_msr(i), netburst_cccr(&s));
-		CHECK_RANGE(t, NB_45, BIT(32) + whole - 20, BIT(32) + whole + 100,
+		CHECK_RANGE(t, NB_45, BIT(32) + whole - BELOW,
+			    BIT(32) + whole + CALL_AROUND,
 			    netburst_read(i), "counter %u, begun 20 below 2^32", i);
 	}
 }
 
-TEST(netburst, instructions_are_counted_exactly, REQS(NB_44), NEEDS(need_netburst))
+/*
+ * NB-44  Instr_retired must count retired instructions.
+ *        SDM Table 19-29
+ *
+ * Given  instr_retired, tagged or not, on each counter of the IQ group, for this thread
+ * When   four workloads run, 20 rounds and 60
+ * Then   the two windows differ by the instructions of 40 rounds
+ */
+TEST(netburst, instr_retired_counts_instructions_exactly, REQS(NB_44), NEEDS(need_netburst))
 {
 	const struct workload *const pieces[] = { &workload_load, &workload_branch, &workload_mixed,
 						  &workload_sparse };
 	u64 who = netburst_both(netburst_thread());
 
-	for (unsigned i = 12; i < COUNTERS; i++) {
+	for (unsigned i = NB_IQ_COUNTER0; i < NB_COUNTERS; i++) {
 		struct netburst_setting s = netburst_instructions(i, who, 0);
 
 		for (unsigned p = 0; p < sizeof(pieces) / sizeof(pieces[0]); p++)
@@ -169,17 +216,27 @@ TEST(netburst, instructions_are_counted_exactly, REQS(NB_44), NEEDS(need_netburs
 	}
 }
 
-/* Mask bits of Table 19-29: M for predicted or mispredicted, N or T for not taken or taken. */
-TEST(netburst, branches_are_counted_exactly, REQS(NB_43), NEEDS(need_netburst),
+/*
+ * NB-43  Branch_retired must count retired branches by whether they are taken and predicted, and
+ *        mispred_branch_retired those that are not predicted.
+ *        SDM Table 19-29
+ *
+ * Given  branch_retired with all four bits of its mask, with those of taken ones, MMTP and MMTM,
+ *        and with those of branches not taken, MMNP and MMNM
+ * When   a workload with three branches a round, two of them taken, runs 20 rounds and 60
+ * Then   the two windows differ by the branches, the taken ones, and those not taken of 40 rounds
+ */
+TEST(netburst, branch_retired_counts_taken_and_not_taken_exactly, REQS(NB_43), NEEDS(need_netburst),
      .under_every_fault = true)
 {
 	u64 who = netburst_both(netburst_thread());
 	struct netburst_setting all = {
-		.counter = 13, .event = NB_EVENT_BRANCH_RETIRED, .mask = 0xf, .who = who,
+		.counter = NB_IQ_COUNTER1, .event = NB_EVENT_BRANCH_RETIRED,
+		.mask = BRANCHES_ALL, .who = who,
 	}, taken = all, not_taken = all;
 
-	taken.mask = NB_BRANCH_RETIRED_MMTP | NB_BRANCH_RETIRED_MMTM;
-	not_taken.mask = NB_BRANCH_RETIRED_MMNP | NB_BRANCH_RETIRED_MMNM;
+	taken.mask = BRANCHES_TAKEN;
+	not_taken.mask = BRANCHES_NOT_TAKEN;
 	CHECK_EQ(t, NB_43, netburst_declared(&workload_branch, WORKLOAD_BRANCHES),
 		 netburst_gain(&all, &workload_branch, false), "branch_retired, all bits");
 	CHECK_EQ(t, NB_43, netburst_declared(&workload_branch, WORKLOAD_TAKEN),
@@ -190,20 +247,34 @@ TEST(netburst, branches_are_counted_exactly, REQS(NB_43), NEEDS(need_netburst),
 		 "branch_retired, MMNP and MMNM");
 }
 
-/* Which branches are mispredicted is the processor's business; not more than there are. */
-TEST(netburst, mispredicted_branches_are_some_of_all, REQS(NB_43), NEEDS(need_netburst))
+/*
+ * NB-43  Branch_retired must count retired branches by whether they are taken and predicted, and
+ *        mispred_branch_retired those that are not predicted.
+ *        SDM Table 19-29
+ *
+ * Given  branch_retired with the bits of mispredicted ones, MMNM and MMTM, and
+ *        mispred_branch_retired
+ * When   a workload of branches runs
+ * Then   neither counts more than there are branches; which ones are mispredicted is the
+ *        processor's business
+ * Control: branch_retired with all bits counts at least the three branches of each round
+ */
+TEST(netburst, mispredicted_branches_are_at_most_all_branches, REQS(NB_43), NEEDS(need_netburst))
 {
 	u64 who = netburst_both(netburst_thread());
 	struct netburst_setting all = {
-		.counter = 13, .event = NB_EVENT_BRANCH_RETIRED, .mask = 0xf, .who = who,
+		.counter = NB_IQ_COUNTER1, .event = NB_EVENT_BRANCH_RETIRED,
+		.mask = BRANCHES_ALL, .who = who,
 	}, mispredicted = all, retired = {
-		.counter = 12, .event = NB_EVENT_MISPRED_BRANCH_RETIRED, .mask = 0x1, .who = who,
+		.counter = NB_IQ_COUNTER0, .event = NB_EVENT_MISPRED_BRANCH_RETIRED,
+		.mask = NB_MISPRED_BRANCH_RETIRED_NBOGUS, .who = who,
 	};
 	u64 branches = netburst_count(&all, &workload_branch, NETBURST_MORE, false);
 	u64 most = workload_declared(&workload_branch, WORKLOAD_BRANCHES, NETBURST_MORE) + AROUND;
 
-	mispredicted.mask = NB_BRANCH_RETIRED_MMNM | NB_BRANCH_RETIRED_MMTM;
-	CHECK(t, NB_43, branches >= 3 * NETBURST_MORE, "branch_retired, all bits: %lu", branches);
+	mispredicted.mask = BRANCHES_MISPREDICTED;
+	CONTROL(t, NB_43, branches >= BRANCHES_A_ROUND * NETBURST_MORE,
+		"branch_retired, all bits: %lu", branches);
 	CHECK_RANGE(t, NB_43, 0, most,
 		    netburst_count(&mispredicted, &workload_branch, NETBURST_MORE, false),
 		    "branch_retired, MMNM and MMTM");
@@ -212,16 +283,27 @@ TEST(netburst, mispredicted_branches_are_some_of_all, REQS(NB_43), NEEDS(need_ne
 		    "mispred_branch_retired");
 }
 
-/* retired_branch_type, Table 19-28: bits 1 to 3. */
-TEST(netburst, kinds_of_branches_are_counted_exactly, REQS(NB_31), NEEDS(need_netburst))
+/*
+ * NB-31  A counter must count the event of the ESCR that its CCCR selects, and none while the
+ *        CCCR's enable flag is clear.
+ *        SDM 18.15.3 CCCR MSRs, Table 18-63
+ *
+ * Given  retired_branch_type of Table 19-28 with bit CONDITIONAL, CALL or RETURN on each counter
+ *        of the MS group
+ * When   a workload of calls runs, 20 rounds and 60
+ * Then   the two windows differ by the conditional branches, the calls and the returns of 40
+ *        rounds
+ */
+TEST(netburst, retired_branch_type_counts_each_kind_of_branch_exactly, REQS(NB_31),
+     NEEDS(need_netburst))
 {
 	static const struct { u32 mask; enum workload_count what; const char *name; } kinds[] = {
-		{ 1 << 1, WORKLOAD_CONDITIONAL, "CONDITIONAL" },
-		{ 1 << 2, WORKLOAD_CALLS, "CALL" },
-		{ 1 << 3, WORKLOAD_RETURNS, "RETURN" },
+		{ NB_RETIRED_BRANCH_TYPE_CONDITIONAL, WORKLOAD_CONDITIONAL, "CONDITIONAL" },
+		{ NB_RETIRED_BRANCH_TYPE_CALL, WORKLOAD_CALLS, "CALL" },
+		{ NB_RETIRED_BRANCH_TYPE_RETURN, WORKLOAD_RETURNS, "RETURN" },
 	};
 
-	for (unsigned counter = 4; counter < 8; counter++)
+	for (unsigned counter = NB_MS_COUNTER0; counter < NB_FLAME_COUNTER0; counter++)
 		for (unsigned i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 			struct netburst_setting s = {
 				.counter = counter, .event = NB_EVENT_RETIRED_BRANCH_TYPE,
@@ -234,11 +316,20 @@ TEST(netburst, kinds_of_branches_are_counted_exactly, REQS(NB_31), NEEDS(need_ne
 		}
 }
 
-/* Every one of the eighteen counts something that its group can count. */
-TEST(netburst, each_counter_counts_only_while_enabled, REQS(NB_31), NEEDS(need_netburst),
+/*
+ * NB-31  A counter must count the event of the ESCR that its CCCR selects, and none while the
+ *        CCCR's enable flag is clear.
+ *        SDM 18.15.3 CCCR MSRs, Table 18-63
+ *
+ * Given  each of the eighteen counters with an event that its group can count
+ * When   a workload runs without the enable flag, with it, and after it was cleared
+ * Then   the counter's value is unchanged at first, and after it was stopped
+ * Control: while it was enabled it counted at least one event a round
+ */
+TEST(netburst, counter_counts_only_while_its_enable_flag_is_set, REQS(NB_31), NEEDS(need_netburst),
      .under_every_fault = true)
 {
-	for (unsigned i = 0; i < COUNTERS; i++) {
+	for (unsigned i = 0; i < NB_COUNTERS; i++) {
 		struct netburst_setting s = netburst_usual(i, netburst_everyone(), 0);
 		u64 before = PATTERN;
 
@@ -250,8 +341,8 @@ TEST(netburst, each_counter_counts_only_while_enabled, REQS(NB_31), NEEDS(need_n
 		netburst_start(i);
 		workload_run_uncounted(&workload_packed, NETBURST_MORE);
 		netburst_stop(i);
-		CHECK(t, NB_31, netburst_read(i) >= before + NETBURST_MORE,
-		      "%s counts while it is enabled", cccrs[i].name);
+		CONTROL(t, NB_31, netburst_read(i) >= before + NETBURST_MORE,
+			"%s counts while it is enabled", cccrs[i].name);
 		before = netburst_read(i);
 		workload_run_uncounted(&workload_packed, NETBURST_MORE);
 		CHECK_EQ(t, NB_31, before, netburst_read(i), "%s keeps its value when stopped",
@@ -259,15 +350,25 @@ TEST(netburst, each_counter_counts_only_while_enabled, REQS(NB_31), NEEDS(need_n
 	}
 }
 
-/* Table 18-63: select 4 is MSR_CRU_ESCR0 and 1, select 5 MSR_CRU_ESCR2 and 3. */
-TEST(netburst, the_selected_escr_says_what_is_counted, REQS(NB_31), NEEDS(need_netburst))
+/*
+ * NB-31  A counter must count the event of the ESCR that its CCCR selects, and none while the
+ *        CCCR's enable flag is clear.
+ *        SDM 18.15.3 CCCR MSRs, Table 18-63
+ *
+ * Given  each counter of the IQ group; its ESCR of select 4, MSR_CRU_ESCR0 or 1, counts
+ *        instructions, that of select 5, MSR_CRU_ESCR2 or 3, branches, at the same time
+ * When   a workload runs with either select in the CCCR
+ * Then   instructions are counted with select 4, branches with select 5
+ */
+TEST(netburst, escr_that_the_cccr_selects_says_what_is_counted, REQS(NB_31), NEEDS(need_netburst))
 {
 	u64 who = netburst_both(netburst_thread());
 
-	for (unsigned i = 12; i < COUNTERS; i++) {
+	for (unsigned i = NB_IQ_COUNTER0; i < NB_COUNTERS; i++) {
 		struct netburst_setting instructions = netburst_instructions(i, who, 0);
 		struct netburst_setting branches = {
-			.counter = i, .event = NB_EVENT_BRANCH_RETIRED, .mask = 0xf, .who = who,
+			.counter = i, .event = NB_EVENT_BRANCH_RETIRED, .mask = BRANCHES_ALL,
+			.who = who,
 		};
 
 		/* Both ESCRs stay programmed; the CCCR picks one. */
@@ -281,9 +382,21 @@ TEST(netburst, the_selected_escr_says_what_is_counted, REQS(NB_31), NEEDS(need_n
 	}
 }
 
-TEST(netburst, no_privilege_flag_no_count, REQS(NB_02, NB_27), NEEDS(need_netburst))
+/*
+ * NB-02  With none of the OS and USR flags of its ESCR set a counter must not count.
+ *        SDM 18.15.1 ESCR MSRs
+ * NB-27  All four OS and USR flags clear must give a zero count, and all four set must count
+ *        irrespective of CPL and logical processor.
+ *        SDM 18.16.4 Performance Monitoring Events, Table 18-66
+ *
+ * Given  counters 4 to 17 with an event of their group and none of the four OS and USR flags
+ * When   a workload runs at CPL 0 and at CPL 3
+ * Then   the count is zero; with all four flags the same workload is counted
+ */
+TEST(netburst, counter_with_no_privilege_flag_counts_nothing, REQS(NB_02, NB_27),
+     NEEDS(need_netburst))
 {
-	for (unsigned i = 4; i < COUNTERS; i++) {
+	for (unsigned i = NB_MS_COUNTER0; i < NB_COUNTERS; i++) {
 		struct netburst_setting none = netburst_usual(i, 0, 0);
 		struct netburst_setting all = netburst_usual(i, netburst_everyone(), 0);
 		u64 want = netburst_count(&all, &workload_packed, NETBURST_MORE, false);
@@ -306,18 +419,27 @@ static void check_refused(struct test *t, u32 msr, unsigned bit, const char *nam
 	CHECK_EQ(t, NB_23, before, msr_read(msr), "%s keeps its value", name);
 }
 
-/* The control is the neighbour, which is there on every processor. */
-TEST(msr, netburst_bits_of_no_thread_are_reserved, REQS(NB_23),
+/*
+ * NB-23  Without Hyper-Threading bit 26 of MSR_PEBS_ENABLE and bit 27 of a CCCR must be reserved.
+ *        SDM 18.15.3 CCCR MSRs, Table 35-41
+ *
+ * Given  a processor without Hyper-Threading
+ * When   bit 26 of MSR_PEBS_ENABLE, and bit 27 of each CCCR, is set
+ * Then   the write raises #GP, and the register keeps its value
+ * Control: the neighbours, bit 25 and bit 26, can be set
+ */
+TEST(msr, netburst_bits_of_a_second_thread_raise_gp_without_it, REQS(NB_23),
      NEEDS(need_netburst_without_threads))
 {
-	check_refused(t, MSR_NB_PEBS_ENABLE, 26, "MSR_PEBS_ENABLE");
-	CHECK(t, NB_23, !msr_try_write(MSR_NB_PEBS_ENABLE, BIT(25)).raised,
-	      "MSR_PEBS_ENABLE: bit 25 can be written");
-	for (unsigned i = 0; i < COUNTERS; i++) {
-		check_refused(t, cccrs[i].cccr_address, 27, cccrs[i].cccr);
-		CHECK(t, NB_23, !msr_try_write(cccrs[i].cccr_address,
-					       NB_CCCR_ACTIVE_THREAD | BIT(26)).raised,
-		      "%s: bit 26 can be written", cccrs[i].cccr);
+	check_refused(t, MSR_NB_PEBS_ENABLE, NB_PEBS_ENABLE_OTH_THR_SHIFT, "MSR_PEBS_ENABLE");
+	CONTROL(t, NB_23, !msr_try_write(MSR_NB_PEBS_ENABLE, NB_PEBS_ENABLE_MY_THR).raised,
+		"MSR_PEBS_ENABLE: bit 25 can be written");
+	for (unsigned i = 0; i < NB_COUNTERS; i++) {
+		check_refused(t, cccrs[i].cccr_address, NB_CCCR_OVF_PMI_T1_SHIFT, cccrs[i].cccr);
+		CONTROL(t, NB_23, !msr_try_write(cccrs[i].cccr_address,
+						 NB_CCCR_ACTIVE_THREAD |
+						 NB_CCCR_OVF_PMI_T0).raised,
+			"%s: bit 26 can be written", cccrs[i].cccr);
 	}
 }
 
@@ -337,9 +459,18 @@ static void check_reserved(struct test *t, u32 msr, u64 fields, const char *name
 	}
 }
 
-TEST(msr, netburst_reserved_bits_raise_gp, REQS(NB_41), NEEDS(need_netburst))
+/*
+ * NB-41  Setting a reserved bit of an ESCR, a CCCR, MSR_PEBS_ENABLE or MSR_PEBS_MATRIX_VERT must
+ *        raise #GP.
+ *        SDM 18.15.1 ESCR MSRs, 18.15.3 CCCR MSRs, Table 35-41
+ *
+ * Given  every ESCR, every CCCR, MSR_PEBS_ENABLE and MSR_PEBS_MATRIX_VERT
+ * When   each bit that no field has is set
+ * Then   the write raises #GP, and the register keeps its value
+ */
+TEST(msr, netburst_registers_refuse_reserved_bits, REQS(NB_41), NEEDS(need_netburst))
 {
-	for (unsigned i = 0; i < COUNTERS; i++)
+	for (unsigned i = 0; i < NB_COUNTERS; i++)
 		check_reserved(t, cccrs[i].cccr_address, cccr_fields(cccrs[i].extended),
 			       cccrs[i].cccr);
 	for (unsigned i = 0; i < ESCRS; i++)

@@ -13,47 +13,86 @@
 #include "tests/measure/user_probe.h"
 
 #define THRESHOLD(n)	((u64)(n) << NB_CCCR_THRESHOLD_SHIFT)
+#define THRESHOLD_MOST	15u	/* of CCCR[23:20] */
 #define LONG		2000u	/* rounds: some ten thousands of clocks */
+#define SWITCHED	8u	/* its part for the instructions between two starts or stops */
 
 /* Loads of workload_sparse that this thread retires, filtered. */
 static u64 gain_of_loads(u64 flags)
 {
-	struct netburst_setting s = netburst_metric(NB_METRIC_MEMORY_LOADS, 13,
+	struct netburst_setting s = netburst_metric(NB_METRIC_MEMORY_LOADS, NB_IQ_COUNTER1,
 						    netburst_both(netburst_thread()), flags);
 
 	return netburst_gain(&s, &workload_sparse, false);
 }
 
-TEST(netburst, the_threshold_must_be_exceeded, REQS(NB_18), NEEDS(need_netburst))
+/*
+ * NB-18  With the compare flag set a counter must count 1 when its input is greater than the
+ *        threshold, or with the complement flag when it is less or equal.
+ *        SDM 18.15.5.2 Filtering Events
+ *
+ * Given  tagged loads of a workload in which no clock has two, with the compare flag
+ * When   the threshold is 0, 1 and 15
+ * Then   every load is one clock with more than 0; no clock has more than 1, or more than 15
+ * Control: without the compare flag the loads are counted
+ */
+TEST(netburst, compare_counts_clocks_with_more_events_than_the_threshold, REQS(NB_18),
+     NEEDS(need_netburst))
 {
 	u64 loads = netburst_declared(&workload_sparse, WORKLOAD_LOADS);
 
-	CHECK_EQ(t, NB_18, loads, gain_of_loads(0), "loads, not compared");
+	CONTROL_EQ(t, NB_18, loads, gain_of_loads(0), "loads, not compared");
 	CHECK_EQ(t, NB_18, loads, gain_of_loads(NB_CCCR_COMPARE),
 		 "clocks with more than 0 loads");
 	CHECK_EQ(t, NB_18, 0, gain_of_loads(NB_CCCR_COMPARE | THRESHOLD(1)),
 		 "clocks with more than 1 load");
-	CHECK_EQ(t, NB_18, 0, gain_of_loads(NB_CCCR_COMPARE | THRESHOLD(15)),
+	CHECK_EQ(t, NB_18, 0, gain_of_loads(NB_CCCR_COMPARE | THRESHOLD(THRESHOLD_MOST)),
 		 "clocks with more than 15 loads");
 }
 
-TEST(netburst, complement_and_threshold_need_compare, REQS(NB_18), NEEDS(need_netburst))
+/*
+ * NB-18  With the compare flag set a counter must count 1 when its input is greater than the
+ *        threshold, or with the complement flag when it is less or equal.
+ *        SDM 18.15.5.2 Filtering Events
+ *
+ * Given  tagged loads, the compare flag clear
+ * When   the complement flag is set, or threshold 15
+ * Then   every load is counted
+ * Control: with the compare flag threshold 15 lets nothing be counted
+ */
+TEST(netburst, complement_and_threshold_have_no_effect_without_compare, REQS(NB_18),
+     NEEDS(need_netburst))
 {
 	u64 loads = netburst_declared(&workload_sparse, WORKLOAD_LOADS);
 
 	CHECK_EQ(t, NB_18, loads, gain_of_loads(NB_CCCR_COMPLEMENT),
 		 "loads with the complement flag alone");
-	CHECK_EQ(t, NB_18, loads, gain_of_loads(THRESHOLD(15)), "loads with a threshold alone");
-	CHECK_EQ(t, NB_18, 0, gain_of_loads(NB_CCCR_COMPARE | THRESHOLD(15)),
-		 "clocks with more than 15 loads");
+	CHECK_EQ(t, NB_18, loads, gain_of_loads(THRESHOLD(THRESHOLD_MOST)),
+		 "loads with a threshold alone");
+	CONTROL_EQ(t, NB_18, 0, gain_of_loads(NB_CCCR_COMPARE | THRESHOLD(THRESHOLD_MOST)),
+		   "clocks with more than 15 loads");
 }
 
-TEST(netburst, edge_needs_compare, REQS(NB_19), NEEDS(need_netburst))
+/*
+ * NB-19  The edge flag must have no effect without the compare flag, and with it must count rising
+ *        edges of the threshold's output only.
+ *        SDM 18.15.5.2 Filtering Events
+ *
+ * Given  instructions, which retire in clocks that follow each other, and tagged loads, of which
+ *        no two clocks in a row have one
+ * When   the edge flag is set without the compare flag, with it, and with it on a condition that
+ *        always holds
+ * Then   without the compare flag every instruction is counted; with it each load is a rising
+ *        edge; a condition that always holds has none
+ * Control: without the edge flag the condition that always holds counts clocks
+ */
+TEST(netburst, edge_flag_counts_edges_only_with_compare, REQS(NB_19), NEEDS(need_netburst))
 {
 	u64 loads = netburst_declared(&workload_sparse, WORKLOAD_LOADS);
-	u64 always = NB_CCCR_COMPARE | NB_CCCR_COMPLEMENT | THRESHOLD(15);
+	u64 always = NB_CCCR_COMPARE | NB_CCCR_COMPLEMENT | THRESHOLD(THRESHOLD_MOST);
 
-	struct netburst_setting plain = netburst_instructions(13, netburst_both(netburst_thread()),
+	struct netburst_setting plain = netburst_instructions(NB_IQ_COUNTER1,
+							      netburst_both(netburst_thread()),
 							      NB_CCCR_EDGE);
 
 	/* Instructions retire in clocks that follow each other: not each is an edge. */
@@ -62,7 +101,7 @@ TEST(netburst, edge_needs_compare, REQS(NB_19), NEEDS(need_netburst))
 		 "instructions with the edge flag alone");
 	CHECK_EQ(t, NB_19, loads, gain_of_loads(NB_CCCR_COMPARE | NB_CCCR_EDGE),
 		 "rising edges of \"more than 0 loads\"");
-	CHECK(t, NB_19, gain_of_loads(always) >= loads, "clocks with 15 loads or fewer");
+	CONTROL(t, NB_19, gain_of_loads(always) >= loads, "clocks with 15 loads or fewer");
 	CHECK_EQ(t, NB_19, 0, gain_of_loads(always | NB_CCCR_EDGE),
 		 "rising edges of \"15 loads or fewer\", which always holds");
 }
@@ -83,75 +122,110 @@ static void count_together(const struct netburst_setting *s, unsigned count, u64
 		value[i] = netburst_read(s[i].counter);
 }
 
-/* An eighth of the window for the instructions between two starts or stops. */
 static void check_about(struct test *t, struct test_claim claim, u64 about, u64 got,
 			const char *what)
 {
-	test_check_range(t, claim, about - about / 8, about + about / 8, got, "%s", what);
+	test_check_range(t, claim, about - about / SWITCHED, about + about / SWITCHED, got, "%s",
+			 what);
 }
 
-TEST(netburst, complement_counts_the_other_clocks, REQS(NB_18), NEEDS(need_netburst))
+/*
+ * NB-18  With the compare flag set a counter must count 1 when its input is greater than the
+ *        threshold, or with the complement flag when it is less or equal.
+ *        SDM 18.15.5.2 Filtering Events
+ *
+ * Given  three counters over one window: clocks with instructions, clocks with none, and all
+ *        clocks
+ * When   a workload runs
+ * Then   the first two add up to the third, give or take an eighth for the instructions that
+ *        switch
+ * Control: there are more clocks with instructions than rounds
+ */
+TEST(netburst, complement_counts_the_clocks_that_compare_does_not, REQS(NB_18),
+     NEEDS(need_netburst))
 {
 	u64 who = netburst_both(netburst_thread()), value[3];
 	u64 other = NB_CCCR_COMPARE | NB_CCCR_COMPLEMENT;
 	struct netburst_setting s[3] = {
-		netburst_instructions(12, who, NB_CCCR_COMPARE),
-		netburst_instructions(13, who, other),
-		netburst_instructions(16, who, other | THRESHOLD(15)),
+		netburst_instructions(NB_IQ_COUNTER0, who, NB_CCCR_COMPARE),
+		netburst_instructions(NB_IQ_COUNTER1, who, other),
+		netburst_instructions(NB_IQ_COUNTER4, who, other | THRESHOLD(THRESHOLD_MOST)),
 	};
 
 	count_together(s, 3, value);
-	CHECK(t, NB_18, value[0] > LONG, "clocks with instructions: %lu", value[0]);
+	CONTROL(t, NB_18, value[0] > LONG, "clocks with instructions: %lu", value[0]);
 	check_about(t, AT(NB_18), value[2], value[0] + value[1],
 		    "clocks with instructions and those with none, against all");
 }
 
 #define RETIRE_MOST	3u	/* micro-operations in a clock */
-#define THRESHOLDS	16u
 
-/* Each value of the field: no clock retires more than three, and so all retire no more. */
-TEST(netburst, each_threshold_is_compared, REQS(NB_18), NEEDS(need_netburst))
+/*
+ * NB-18  With the compare flag set a counter must count 1 when its input is greater than the
+ *        threshold, or with the complement flag when it is less or equal.
+ *        SDM 18.15.5.2 Filtering Events
+ *
+ * Given  uops_retired with the compare flag; no clock retires more than three micro-operations
+ * When   the threshold is 3 to 15, with and without the complement flag
+ * Then   no clock has more than the threshold; all clocks have as many or fewer, give or take an
+ *        eighth
+ * Control: some clock has more than 0
+ */
+TEST(netburst, compare_holds_for_each_value_of_the_threshold, REQS(NB_18), NEEDS(need_netburst))
 {
 	u64 who = netburst_both(netburst_thread()), value[2];
-	struct netburst_setting s = { .counter = 12, .event = NB_EVENT_UOPS_RETIRED, .mask = 1,
+	struct netburst_setting s = { .counter = NB_IQ_COUNTER0, .event = NB_EVENT_UOPS_RETIRED,
+				      .mask = NB_UOPS_RETIRED_NBOGUS,
 				      .who = who, .flags = NB_CCCR_COMPARE };
 
-	CHECK_RANGE(t, NB_18, 1, ~0ULL, netburst_gain(&s, &workload_mixed, false),
-		    "clocks with more than 0 micro-operations");
-	for (unsigned n = RETIRE_MOST; n < THRESHOLDS; n++) {
+	CONTROL_RANGE(t, NB_18, 1, ~0ULL, netburst_gain(&s, &workload_mixed, false),
+		      "clocks with more than 0 micro-operations");
+	for (unsigned n = RETIRE_MOST; n <= THRESHOLD_MOST; n++) {
 		struct netburst_setting other[2] = { s, s };
 
 		s.flags = NB_CCCR_COMPARE | THRESHOLD(n);
 		CHECK_EQ(t, NB_18, 0, netburst_gain(&s, &workload_mixed, false),
 			 "clocks with more than %u micro-operations", n);
 		other[0].flags = s.flags | NB_CCCR_COMPLEMENT;
-		other[1].counter = 13;
-		other[1].flags = NB_CCCR_COMPARE | NB_CCCR_COMPLEMENT | THRESHOLD(15);
+		other[1].counter = NB_IQ_COUNTER1;
+		other[1].flags = NB_CCCR_COMPARE | NB_CCCR_COMPLEMENT | THRESHOLD(THRESHOLD_MOST);
 		count_together(other, 2, value);
-		CHECK_RANGE(t, NB_18, value[1] - value[1] / 8, value[1] + value[1] / 8, value[0],
+		CHECK_RANGE(t, NB_18, value[1] - value[1] / SWITCHED,
+			    value[1] + value[1] / SWITCHED, value[0],
 			    "clocks with %u micro-operations or fewer, against those with 15 or "
 			    "fewer", n);
 	}
 }
 
-/* "The counter counts every clock", whatever qualifies in the ESCR: here nothing does. */
+/*
+ * NB-18  With the compare flag set a counter must count 1 when its input is greater than the
+ *        threshold, or with the complement flag when it is less or equal.
+ *        SDM 18.15.5.2 Filtering Events
+ *
+ * Given  counters of the IQ and FLAME groups with compare, complement and threshold 15, with no
+ *        privilege flag or with all
+ * When   a workload runs
+ * Then   each counts every clock, as many as global_power_events on another counter, give or take
+ *        an eighth: "the counter counts every clock", whatever qualifies in the ESCR
+ * Control: without the compare flag and with no privilege flag the count is zero
+ */
 TEST(netburst, threshold_15_complemented_counts_every_clock, REQS(NB_18), NEEDS(need_netburst))
 {
-	u64 flags = NB_CCCR_COMPARE | NB_CCCR_COMPLEMENT | THRESHOLD(15), value[4];
+	u64 flags = NB_CCCR_COMPARE | NB_CCCR_COMPLEMENT | THRESHOLD(THRESHOLD_MOST), value[4];
 	struct netburst_setting s[4] = {
-		netburst_usual(0, netburst_everyone(), 0),
-		netburst_instructions(12, 0, flags),
-		netburst_instructions(14, netburst_everyone(), flags),
-		netburst_usual(8, 0, flags),
+		netburst_usual(NB_BPU_COUNTER0, netburst_everyone(), 0),
+		netburst_instructions(NB_IQ_COUNTER0, 0, flags),
+		netburst_instructions(NB_IQ_COUNTER2, netburst_everyone(), flags),
+		netburst_usual(NB_FLAME_COUNTER0, 0, flags),
 	};
 
 	count_together(s, 4, value);
-	CHECK(t, NB_18, value[0] > LONG, "clocks by global_power_events: %lu", value[0]);
+	CONTROL(t, NB_18, value[0] > LONG, "clocks by global_power_events: %lu", value[0]);
 	check_about(t, AT(NB_18), value[0], value[1], "IQ counter 0, no flag in its ESCR");
 	check_about(t, AT(NB_18), value[0], value[2], "IQ counter 2, all flags in its ESCR");
 	check_about(t, AT(NB_18), value[0], value[3], "FLAME counter 0, no flag in its ESCR");
-	CHECK_EQ(t, NB_18, 0, netburst_count(&(struct netburst_setting){
-			.counter = 12, .event = s[1].event, .mask = s[1].mask },
+	CONTROL_EQ(t, NB_18, 0, netburst_count(&(struct netburst_setting){
+			.counter = NB_IQ_COUNTER0, .event = s[1].event, .mask = s[1].mask },
 			&workload_sparse, LONG, false), "without compare and no flag");
 }
 
@@ -159,8 +233,8 @@ TEST(netburst, threshold_15_complemented_counts_every_clock, REQS(NB_18), NEEDS(
  * condition is about clocks of this thread at CPL 3. */
 static void count_at_levels(u64 flags, u64 edges[3])
 {
-	struct netburst_setting s = netburst_usual(0, netburst_thread() ? NB_ESCR_T1_USR :
-							NB_ESCR_T0_USR, flags);
+	u64 own_usr = netburst_thread() ? NB_ESCR_T1_USR : NB_ESCR_T0_USR;
+	struct netburst_setting s = netburst_usual(NB_BPU_COUNTER0, own_usr, flags);
 	struct user_probe *probe = user_probe_get();
 	u64 cr4 = cr4_read();
 
@@ -176,9 +250,21 @@ static void count_at_levels(u64 flags, u64 edges[3])
 	cr4_write(cr4);
 }
 
-/* Where a condition begins its complement ends: read in between, they tell each other apart. */
-TEST(netburst, edges_of_a_complement_are_its_own, REQS(NB_18, NB_19), NEEDS(need_netburst),
-     .under_every_fault = true)
+/*
+ * NB-18  With the compare flag set a counter must count 1 when its input is greater than the
+ *        threshold, or with the complement flag when it is less or equal.
+ * NB-19  The edge flag must have no effect without the compare flag, and with it must count rising
+ *        edges of the threshold's output only.
+ *        SDM 18.15.5.2 Filtering Events
+ *
+ * Given  a counter of this thread's clocks at CPL 3 with compare and edge, and the same with the
+ *        complement flag; it is read at CPL 0, at CPL 3, and at CPL 0 again
+ * When   the program goes to CPL 3 and comes back
+ * Then   the condition has its edge on the way there and none on the way back, its complement the
+ *        reverse
+ */
+TEST(netburst, edge_of_a_complement_comes_where_its_condition_ends, REQS(NB_18, NB_19),
+     NEEDS(need_netburst), .under_every_fault = true)
 {
 	u64 condition = NB_CCCR_COMPARE | NB_CCCR_EDGE, edges[3];
 
@@ -192,21 +278,23 @@ TEST(netburst, edges_of_a_complement_are_its_own, REQS(NB_18, NB_19), NEEDS(need
 	CHECK_EQ(t, NB_18, 1, edges[2] - edges[1], "on the way back");
 }
 
-/* CCCR[17:16]: none, one, both, any. */
+#define FIELD_VALUES	4u	/* of CCCR[17:16]: enum netburst_active */
+
 struct active {
 	bool asleep;	/* the other thread: it may be late in going to sleep */
-	u64 gain[4];
+	u64 gain[FIELD_VALUES];
 };
 
 static void count_active(void *arg)
 {
 	struct active *active = arg;
 
-	for (unsigned i = 0; i < 4; i++) {
+	for (unsigned i = 0; i < FIELD_VALUES; i++) {
 		struct netburst_setting s =
-			netburst_metric(NB_METRIC_PACKED_SP_RETIRED, 16, netburst_everyone(), 0);
+			netburst_metric(NB_METRIC_PACKED_SP_RETIRED, NB_IQ_COUNTER4,
+					netburst_everyone(), 0);
 
-		s.without = (u64)(3 - i) << NB_CCCR_ACTIVE_THREAD_SHIFT;
+		s.without = (u64)(NB_ACTIVE_ANY - i) << NB_CCCR_ACTIVE_THREAD_SHIFT;
 		active->gain[i] = active->asleep ?
 			netburst_gain(&s, &workload_packed, false) :
 			netburst_gain_once(&s, &workload_packed, false);
@@ -215,29 +303,50 @@ static void count_active(void *arg)
 
 /* want: in the order of the field's values. */
 static void check_active(struct test *t, unsigned thread, enum netburst_other other,
-			 const bool want[4], const char *what)
+			 const bool want[FIELD_VALUES], const char *what)
 {
-	static const char *const names[4] = { "none", "one", "both", "any" };
+	static const char *const names[FIELD_VALUES] = { "none", "one", "both", "any" };
 	static struct active active;
 
 	active.asleep = other == NETBURST_ASLEEP;
 	if (!netburst_run(t, thread, other, count_active, &active))
 		return;
-	for (unsigned i = 0; i < 4; i++)
+	for (unsigned i = 0; i < FIELD_VALUES; i++)
 		CHECK_EQ(t, NB_32,
 			 want[i] ? netburst_declared(&workload_packed, WORKLOAD_BRANCHES) : 0,
 			 active.gain[i], "active thread field \"%s\", %s", names[i], what);
 }
 
-static const bool one_or_any[4] = { false, true, false, true };
-static const bool both_or_any[4] = { false, false, true, true };
+static const bool one_or_any[FIELD_VALUES] = { false, true, false, true };
+static const bool both_or_any[FIELD_VALUES] = { false, false, true, true };
 
-TEST(netburst, a_halted_thread_is_inactive, REQS(NB_32), NEEDS(need_netburst_threads))
+/*
+ * NB-32  The active thread field of a CCCR must make the counter count while none, one, both or
+ *        any of the logical processors are active, a halted one being inactive.
+ *        SDM 18.16.2 CCCR MSRs
+ *
+ * Given  packed additions of this thread with each value of the active thread field: none, one,
+ *        both, any
+ * When   the other thread is in HLT
+ * Then   they are counted with "one" and "any", and not with "none" and "both"
+ */
+TEST(netburst, active_thread_field_takes_a_halted_thread_as_inactive, REQS(NB_32),
+     NEEDS(need_netburst_threads))
 {
 	check_active(t, netburst_thread(), NETBURST_ASLEEP, one_or_any, "the other one in HLT");
 }
 
-TEST(netburst, active_thread_field_is_honoured, REQS(NB_32),
+/*
+ * NB-32  The active thread field of a CCCR must make the counter count while none, one, both or
+ *        any of the logical processors are active, a halted one being inactive.
+ *        SDM 18.16.2 CCCR MSRs
+ *
+ * Given  packed additions of either thread with each value of the active thread field: none, one,
+ *        both, any
+ * When   the other thread is in HLT, busy at CPL 0, or busy at CPL 3
+ * Then   in HLT they are counted with "one" and "any" alone, busy with "both" and "any" alone
+ */
+TEST(netburst, active_thread_field_counts_by_the_active_threads, REQS(NB_32),
      NEEDS(need_netburst, need_sibling_thread))
 {
 	for (unsigned thread = 0; thread < 2; thread++) {

@@ -8,7 +8,13 @@
 #include "tests/netburst/needs.h"
 #include "tests/netburst/netburst.h"
 
-#define FIRST_IQ	12u
+#define TAG(n)		((u64)(n) << NB_ESCR_TAG_VALUE_SHIFT)
+#define UOP_TAG		((u32)NB_PEBS_ENABLE_UOP_TAG)	/* bit 24 */
+#define TAG_2		2u	/* which NBOGUS0 doesn't count: its tag is bit 0 */
+#define NEARLY		4u	/* a quarter more: another miss may come to some */
+#define RANDOM_ROUNDS	200u
+#define FEW		(RANDOM_ROUNDS / 8)
+#define BRANCHES_A_ROUND 2u	/* of workload_random */
 
 static u64 gain_of(enum netburst_metric metric, unsigned counter, const struct workload *w)
 {
@@ -29,9 +35,19 @@ static u64 gain_with_upstream(enum netburst_metric metric, unsigned counter, u32
 	return netburst_gain(&s, w, false);
 }
 
-TEST(netburst, front_end_event_counts_tagged_loads_and_stores, REQS(NB_34), NEEDS(need_netburst))
+/*
+ * NB-34  Front_end_event must count loads or stores that uop_type has tagged.
+ *        SDM 18.15.6.1 Front-end tagging, Table 19-31
+ *
+ * Given  front_end_event on each counter of the IQ group, with uop_type tagging loads, stores, or
+ *        nothing
+ * When   workloads of loads or of stores run
+ * Then   tagged loads and tagged stores are counted exactly; the other kind isn't counted, nor is
+ *        anything without a tag
+ */
+TEST(netburst, front_end_event_counts_tagged_loads_or_stores, REQS(NB_34), NEEDS(need_netburst))
 {
-	for (unsigned c = FIRST_IQ; c < NB_COUNTERS; c++) {
+	for (unsigned c = NB_IQ_COUNTER0; c < NB_COUNTERS; c++) {
 		u64 loads = netburst_declared(&workload_load, WORKLOAD_LOADS);
 		u32 escr = netburst_escr_msr(c, NB_EVENT_UOP_TYPE);
 
@@ -50,18 +66,29 @@ TEST(netburst, front_end_event_counts_tagged_loads_and_stores, REQS(NB_34), NEED
 	}
 }
 
-/* Tag bit 0 is what NBOGUS0 counts; ESCR[8:5] holds the tags, ESCR[4] enables them. */
-TEST(netburst, execution_event_counts_its_tag, REQS(NB_35), NEEDS(need_netburst))
+/*
+ * NB-35  Execution_event must count the micro-operations whose tag value the upstream ESCR has
+ *        set.
+ *        SDM 18.15.6.3 Execution tagging, Table 19-32
+ *
+ * Given  execution_event with NBOGUS0 on each counter of the IQ group; the upstream ESCR tags
+ *        packed additions: ESCR[8:5] holds the tags, ESCR[4] enables them, tag bit 0 is what
+ *        NBOGUS0 counts
+ * When   workloads with and without them run, with the tag bit set, among others, clear, or not
+ *        enabled, and with other upstream events
+ * Then   packed additions are counted exactly with tag 1 or 15; nothing is counted of other
+ *        workloads, by other upstream events, without the enable, or with tag 2
+ */
+TEST(netburst, execution_event_counts_uops_of_its_tag, REQS(NB_35), NEEDS(need_netburst))
 {
-	const u32 firm_escr0 = 0x3a4;
 	u64 packed = netburst_declared(&workload_packed, WORKLOAD_BRANCHES);
 	u64 upstream;
 
-	for (unsigned c = FIRST_IQ; c < NB_COUNTERS; c++) {
+	for (unsigned c = NB_IQ_COUNTER0; c < NB_COUNTERS; c++) {
 		CHECK_EQ(t, NB_35, packed, gain_of(NB_METRIC_PACKED_SP_RETIRED, c,
 						   &workload_packed),
 			 "packed_SP_retired on counter %u", c);
-		upstream = msr_read(firm_escr0);
+		upstream = msr_read(MSR_NB_FIRM_ESCR0);
 		CHECK_EQ(t, NB_35, 0, gain_of(NB_METRIC_PACKED_SP_RETIRED, c, &workload_load),
 			 "packed_SP_retired of loads on counter %u", c);
 		CHECK_EQ(t, NB_35, 0, gain_of(NB_METRIC_PACKED_DP_RETIRED, c, &workload_packed),
@@ -69,16 +96,17 @@ TEST(netburst, execution_event_counts_its_tag, REQS(NB_35), NEEDS(need_netburst)
 		CHECK_EQ(t, NB_35, 0, gain_of(NB_METRIC_SCALAR_SP_RETIRED, c, &workload_packed),
 			 "scalar_SP_retired of packed ones on counter %u", c);
 		CHECK_EQ(t, NB_35, 0,
-			 gain_with_upstream(NB_METRIC_PACKED_SP_RETIRED, c, firm_escr0,
-					    upstream & ~BIT(4), &workload_packed),
+			 gain_with_upstream(NB_METRIC_PACKED_SP_RETIRED, c, MSR_NB_FIRM_ESCR0,
+					    upstream & ~NB_ESCR_TAG_ENABLE, &workload_packed),
 			 "without the tag enable flag, counter %u", c);
 		CHECK_EQ(t, NB_35, 0,
-			 gain_with_upstream(NB_METRIC_PACKED_SP_RETIRED, c, firm_escr0,
-					    (upstream & ~BITS(5, 8)) | 2 << 5, &workload_packed),
+			 gain_with_upstream(NB_METRIC_PACKED_SP_RETIRED, c, MSR_NB_FIRM_ESCR0,
+					    (upstream & ~NB_ESCR_TAG_VALUE) | TAG(TAG_2),
+					    &workload_packed),
 			 "with tag value 2, counter %u", c);
 		CHECK_EQ(t, NB_35, packed,
-			 gain_with_upstream(NB_METRIC_PACKED_SP_RETIRED, c, firm_escr0,
-					    upstream | BITS(5, 8), &workload_packed),
+			 gain_with_upstream(NB_METRIC_PACKED_SP_RETIRED, c, MSR_NB_FIRM_ESCR0,
+					    upstream | NB_ESCR_TAG_VALUE, &workload_packed),
 			 "with tag value 15, counter %u", c);
 	}
 }
@@ -116,14 +144,24 @@ static void check_each_round(struct test *t, struct test_claim claim, u64 gain, 
 {
 	u64 rounds = NETBURST_MORE - NETBURST_FEWER;
 
-	test_check_range(t, claim, rounds, rounds + rounds / 4, gain, "%s on counter %u", name,
+	test_check_range(t, claim, rounds, rounds + rounds / NEARLY, gain, "%s on counter %u", name,
 			 counter);
 }
 
-TEST(netburst, replay_event_counts_what_the_metric_selects, REQS(NB_36), NEEDS(need_netburst))
+/*
+ * NB-36  Replay_event must count what the metric's bits select.
+ *        SDM Table 19-33
+ *
+ * Given  replay_event with each metric of Table 19-33 that a round of a workload fixes, on each
+ *        counter of the IQ group
+ * When   a workload with one such access a round runs, and one with none
+ * Then   one a round is counted, and up to a quarter more (another miss may come to some); of the
+ *        other workload nothing
+ */
+TEST(netburst, replay_event_counts_what_its_metric_selects, REQS(NB_36), NEEDS(need_netburst))
 {
 	for (unsigned i = 0; i < REPLAYS; i++)
-		for (unsigned c = FIRST_IQ; c < NB_COUNTERS; c++) {
+		for (unsigned c = NB_IQ_COUNTER0; c < NB_COUNTERS; c++) {
 			const struct replay *r = &replays[i];
 
 			check_each_round(t, AT(NB_36), gain_of(r->metric, c, r->one), r->name, c);
@@ -135,7 +173,7 @@ TEST(netburst, replay_event_counts_what_the_metric_selects, REQS(NB_36), NEEDS(n
 /* Each with MSR_PEBS_ENABLE and MSR_PEBS_MATRIX_VERT as given. */
 static u64 gain_of_bits(const struct replay *r, u32 enable, u32 vert)
 {
-	struct netburst_setting s = netburst_metric(r->metric, FIRST_IQ,
+	struct netburst_setting s = netburst_metric(r->metric, NB_IQ_COUNTER0,
 						    netburst_both(netburst_thread()), 0);
 
 	msr_write(MSR_NB_PEBS_ENABLE, enable);
@@ -143,18 +181,28 @@ static u64 gain_of_bits(const struct replay *r, u32 enable, u32 vert)
 	return netburst_gain(&s, r->one, false);
 }
 
-TEST(netburst, replay_tagging_needs_all_its_bits, REQS(NB_11), NEEDS(need_netburst))
+/*
+ * NB-11  Replay tagging must need both the UOP_TAG bit and the metric's bits of MSR_PEBS_ENABLE
+ *        and MSR_PEBS_MATRIX_VERT.
+ *        SDM 18.15.6.4 Tagging Mechanism for Replay_event, Table 19-33
+ *
+ * Given  replay_event with each of these metrics, its bits in MSR_PEBS_ENABLE and
+ *        MSR_PEBS_MATRIX_VERT as Table 19-33 prints them
+ * When   UOP_TAG (bit 24) is clear, UOP_TAG is the only bit, or MSR_PEBS_MATRIX_VERT is 0
+ * Then   nothing is counted
+ * Control: with all bits one access a round is counted
+ */
+TEST(netburst, replay_tagging_needs_uop_tag_metric_bits_and_matrix, REQS(NB_11),
+     NEEDS(need_netburst))
 {
-	const u32 uop_tag = 0x01000000;		/* bit 24 */
-
 	for (unsigned i = 0; i < REPLAYS; i++) {
 		const struct replay *r = &replays[i];
 
-		check_each_round(t, AT(NB_11), gain_of_bits(r, r->enable, r->vert), r->name,
-				 FIRST_IQ);
-		CHECK_EQ(t, NB_11, 0, gain_of_bits(r, r->enable & ~uop_tag, r->vert),
+		check_each_round(t, CONTROL_AT(NB_11), gain_of_bits(r, r->enable, r->vert), r->name,
+				 NB_IQ_COUNTER0);
+		CHECK_EQ(t, NB_11, 0, gain_of_bits(r, r->enable & ~UOP_TAG, r->vert),
 			 "%s without bit 24", r->name);
-		CHECK_EQ(t, NB_11, 0, gain_of_bits(r, uop_tag, r->vert),
+		CHECK_EQ(t, NB_11, 0, gain_of_bits(r, UOP_TAG, r->vert),
 			 "%s with bit 24 alone", r->name);
 		CHECK_EQ(t, NB_11, 0, gain_of_bits(r, r->enable, 0),
 			 "%s without MSR_PEBS_MATRIX_VERT", r->name);
@@ -172,23 +220,37 @@ static u64 mispredicted(unsigned counter, u32 enable, u32 vert, const struct wor
 	return netburst_count(&s, w, n, false);
 }
 
-TEST(netburst, mispredicted_branches_are_tagged, REQS(NB_36, NB_11), NEEDS(need_netburst))
+/*
+ * NB-36  Replay_event must count what the metric's bits select.
+ *        SDM Table 19-33
+ * NB-11  Replay tagging must need both the UOP_TAG bit and the metric's bits of MSR_PEBS_ENABLE
+ *        and MSR_PEBS_MATRIX_VERT.
+ *        SDM 18.15.6.4 Tagging Mechanism for Replay_event, Table 19-33
+ *
+ * Given  replay_event with the metric tagged_mispred_branch of Table 19-33 on each counter of the
+ *        IQ group
+ * When   a workload with one random branch a round runs, and a loop whose branch isn't; with the
+ *        metric's bits, without MSR_PEBS_MATRIX_VERT, and without UOP_TAG
+ * Then   of the random ones at least one in eight is counted, and no more than there are; of the
+ *        loop's at most one in eight rounds; without the bits nothing
+ */
+TEST(netburst, tagged_mispred_branch_counts_mispredicted_branches, REQS(NB_36, NB_11),
+     NEEDS(need_netburst))
 {
-	const u32 enable = 0x01018000, uop_tag = 0x01000000, vert = 0x10;
-	const u64 rounds = 200;
+	const u32 enable = 0x01018000, vert = 0x10;	/* Table 19-33 */
 
-	for (unsigned c = FIRST_IQ; c < NB_COUNTERS; c++) {
+	for (unsigned c = NB_IQ_COUNTER0; c < NB_COUNTERS; c++) {
 		/* Of a round's two branches one is random; around the piece there are a few. */
-		CHECK_RANGE(t, NB_36, rounds / 8, 2 * rounds + rounds / 8,
-			    mispredicted(c, enable, vert, &workload_random, rounds),
+		CHECK_RANGE(t, NB_36, FEW, BRANCHES_A_ROUND * RANDOM_ROUNDS + FEW,
+			    mispredicted(c, enable, vert, &workload_random, RANDOM_ROUNDS),
 			    "tagged_mispred_branch of random branches on counter %u", c);
-		CHECK_RANGE(t, NB_36, 0, rounds / 8,
-			    mispredicted(c, enable, vert, &workload_load, rounds),
+		CHECK_RANGE(t, NB_36, 0, FEW,
+			    mispredicted(c, enable, vert, &workload_load, RANDOM_ROUNDS),
 			    "tagged_mispred_branch of a loop's on counter %u", c);
-		CHECK_EQ(t, NB_11, 0, mispredicted(c, enable, 0, &workload_random, rounds),
+		CHECK_EQ(t, NB_11, 0, mispredicted(c, enable, 0, &workload_random, RANDOM_ROUNDS),
 			 "counter %u without MSR_PEBS_MATRIX_VERT", c);
 		CHECK_EQ(t, NB_11, 0,
-			 mispredicted(c, enable & ~uop_tag, vert, &workload_random, rounds),
+			 mispredicted(c, enable & ~UOP_TAG, vert, &workload_random, RANDOM_ROUNDS),
 			 "counter %u without bit 24", c);
 	}
 }

@@ -13,7 +13,9 @@
 #include "tests/netburst/netburst.h"
 
 #define PERIOD	10u	/* reached by each counter's usual event in NETBURST_MORE rounds */
-#define ADDER	8u	/* a counter of packed additions */
+#define ADDER	NB_FLAME_COUNTER0	/* a counter of packed additions */
+#define CASES	8u	/* the thread that works, and both PMI flags */
+#define AGAIN	3u	/* windows of forced overflows */
 
 static void run_from(unsigned counter, u64 nth)
 {
@@ -23,16 +25,26 @@ static void run_from(unsigned counter, u64 nth)
 	workload_run_uncounted(&workload_packed, NETBURST_MORE);
 }
 
-/* The CCCR is read, written, stopped and started; its counter goes on, overflows again, and is
- * written: none of that clears the flag. */
-TEST(netburst, ovf_stays_until_software_clears_it, REQS(NB_08, NB_21), NEEDS(need_netburst))
+/*
+ * NB-08  The OVF flag of a CCCR must stay set until software clears it.
+ * NB-21  An overflow must set the OVF flag although no PMI is enabled.
+ *        SDM 18.16.2 CCCR MSRs
+ *
+ * Given  each counter with its usual event and no PMI enabled
+ * When   it wraps; its CCCR is read, stopped and started; the counter is written, goes on, and
+ *        overflows again; OVF is written as 0
+ * Then   OVF is set by the wrap and stays until it is written as 0
+ * Control: far from an overflow OVF is clear
+ */
+TEST(netburst, ovf_of_a_cccr_stays_until_software_clears_it, REQS(NB_08, NB_21),
+     NEEDS(need_netburst))
 {
 	for (unsigned i = 0; i < NB_COUNTERS; i++) {
 		struct netburst_setting s = netburst_usual(i, netburst_everyone(), 0);
 
 		netburst_program(&s);
 		run_from(i, NETBURST_NEVER);
-		CHECK(t, NB_21, !netburst_overflowed(i), "counter %u, far from its overflow", i);
+		CONTROL(t, NB_21, !netburst_overflowed(i), "counter %u, far from its overflow", i);
 		run_from(i, PERIOD);
 		CHECK(t, NB_21, netburst_overflowed(i), "counter %u wrapped, no PMI enabled", i);
 		CHECK(t, NB_08, netburst_overflowed(i), "counter %u, read again", i);
@@ -50,7 +62,15 @@ TEST(netburst, ovf_stays_until_software_clears_it, REQS(NB_08, NB_21), NEEDS(nee
 	}
 }
 
-TEST(netburst, one_overflow_sets_one_flag, REQS(NB_21), NEEDS(need_netburst))
+/*
+ * NB-21  An overflow must set the OVF flag although no PMI is enabled.
+ *        SDM 18.16.2 CCCR MSRs
+ *
+ * Given  each counter with its usual event and no PMI enabled
+ * When   it wraps
+ * Then   of all CCCRs its own alone has OVF set
+ */
+TEST(netburst, overflow_sets_the_ovf_of_its_own_cccr_alone, REQS(NB_21), NEEDS(need_netburst))
 {
 	for (unsigned i = 0; i < NB_COUNTERS; i++) {
 		struct netburst_setting s = netburst_usual(i, netburst_everyone(), 0);
@@ -98,33 +118,54 @@ static const struct pmi_log *overflow_on(u64 nth, u64 flags, const struct pmi_op
 	return log;
 }
 
-/* "The interrupt is generated on the next event count": to be interrupted on the 100th event, the
- * counter is set to -99. */
-TEST(netburst, interrupt_comes_with_the_next_event, REQS(NB_16), NEEDS(need_netburst))
+/*
+ * NB-16  A PMI must be generated on the next event count after the counter has overflowed.
+ *        SDM 18.16.2 CCCR MSRs
+ *
+ * Given  a counter of packed additions, of which no other code has any, with the PMI flag of this
+ *        thread: to be interrupted on the 100th event the page sets the counter to -99
+ * When   it overflows on the last addition of a workload, and on the last but one
+ * Then   there is no interrupt in the first case, and one in the second
+ * Control: the additions are counted, and OVF is set in both cases
+ */
+TEST(netburst, overflow_interrupts_on_the_next_event_count, REQS(NB_16), NEEDS(need_netburst))
 {
 	static const struct pmi_options keep = { .keep_status = true };
 	u64 all = additions(), mine = to(netburst_thread());
 	const struct pmi_log *log;
 
-	CHECK(t, NB_16, all >= NETBURST_MORE, "%lu additions are counted", all);
+	CONTROL(t, NB_16, all >= NETBURST_MORE, "%lu additions are counted", all);
 	log = overflow_on(all, mine, &keep);
-	CHECK(t, NB_16, netburst_overflowed(ADDER), "overflow on the last of %lu events", all);
+	CONTROL(t, NB_16, netburst_overflowed(ADDER), "overflow on the last of %lu events", all);
 	CHECK_EQ(t, NB_16, 0, log->count, "interrupts: no event has come since the overflow");
 	pmi_close();
 	log = overflow_on(all - 1, mine, &keep);
-	CHECK(t, NB_16, netburst_overflowed(ADDER), "overflow on the last but one");
+	CONTROL(t, NB_16, netburst_overflowed(ADDER), "overflow on the last but one");
 	CHECK_EQ(t, NB_16, 1, log->count, "interrupts: one event has come since the overflow");
 	pmi_close();
 }
 
-TEST(netburst, interrupt_shows_the_overflow, REQS(NB_21, PMI_04), NEEDS(need_netburst),
-     .under_every_fault = true)
+/*
+ * NB-21   An overflow must set the OVF flag although no PMI is enabled.
+ *         SDM 18.16.2 CCCR MSRs
+ * PMI-04  Delivery of a performance-monitoring interrupt must set the mask bit of LVTPC, and only
+ *         software may clear it.
+ *         SDM 10.5.1 Local Vector Table
+ *
+ * Given  a counter with the PMI flag of this thread
+ * When   it overflows, and the handler leaves LVTPC as it is
+ * Then   the handler finds the counter's OVF alone; LVTPC is masked when the interrupt is taken,
+ *        and afterwards
+ * Control: one interrupt came
+ */
+TEST(netburst, overflow_interrupt_finds_ovf_set_and_lvtpc_masked, REQS(NB_21, PMI_04),
+     NEEDS(need_netburst), .under_every_fault = true)
 {
 	static const struct pmi_options once = { .stay_masked = true };
 	u64 mine = to(netburst_thread());
 	const struct pmi_log *log = overflow_on(PERIOD, mine, &once);
 
-	if (!CHECK_EQ(t, NB_21, 1, log->count, "interrupts of counter %u", ADDER))
+	if (!CONTROL_EQ(t, NB_21, 1, log->count, "interrupts of counter %u", ADDER))
 		return;
 	CHECK_EQ(t, NB_21, BIT(ADDER), log->entry[0].status, "OVF flags that the handler found");
 	CHECK_EQ(t, PMI_04, LVT_MASKED, log->entry[0].lvtpc & LVT_MASKED,
@@ -137,7 +178,15 @@ TEST(netburst, interrupt_shows_the_overflow, REQS(NB_21, PMI_04), NEEDS(need_net
 	pmi_close();
 }
 
-TEST(netburst, interrupt_is_delivered_as_lvtpc_says, REQS(PMI_06), NEEDS(need_netburst))
+/*
+ * PMI-06  The delivery mode in LVTPC, fixed or NMI, must be honoured.
+ *         SDM 10.5.1 Local Vector Table
+ *
+ * Given  a counter with the PMI flag of this thread, LVTPC with delivery mode fixed, and NMI
+ * When   it overflows
+ * Then   one interrupt comes, by LVTPC's vector, and by that of NMI
+ */
+TEST(netburst, overflow_interrupt_is_delivered_as_lvtpc_says, REQS(PMI_06), NEEDS(need_netburst))
 {
 	static const struct pmi_options modes[2] = { { .nmi = false }, { .nmi = true } };
 	static const u8 vectors[2] = { VECTOR_PMI, VECTOR_NMI };
@@ -152,17 +201,27 @@ TEST(netburst, interrupt_is_delivered_as_lvtpc_says, REQS(PMI_06), NEEDS(need_ne
 	}
 }
 
-TEST(netburst, without_its_flag_an_overflow_interrupts_nobody, REQS(NB_10),
-     NEEDS(need_netburst), .under_every_fault = true)
+/*
+ * NB-10  OVF_PMI_T0 must send the PMI to logical processor 0 and OVF_PMI_T1 to logical processor
+ *        1.
+ *        SDM 18.16.2 CCCR MSRs
+ *
+ * Given  a counter with neither OVF_PMI_T0 nor OVF_PMI_T1
+ * When   it overflows
+ * Then   there is no interrupt
+ * Control: OVF is set; with the flag of this thread there is one interrupt
+ */
+TEST(netburst, overflow_without_a_pmi_flag_raises_no_interrupt, REQS(NB_10), NEEDS(need_netburst),
+     .under_every_fault = true)
 {
 	unsigned thread = netburst_thread();
 	const struct pmi_log *log = overflow_on(PERIOD, 0, NULL);
 
-	CHECK(t, NB_10, netburst_overflowed(ADDER), "counter %u overflowed", ADDER);
+	CONTROL(t, NB_10, netburst_overflowed(ADDER), "counter %u overflowed", ADDER);
 	CHECK_EQ(t, NB_10, 0, log->count, "interrupts without OVF_PMI_T0 and OVF_PMI_T1");
 	pmi_close();
 	log = overflow_on(PERIOD, to(thread), NULL);
-	CHECK_EQ(t, NB_10, 1, log->count, "interrupts of T%u with OVF_PMI_T%u", thread, thread);
+	CONTROL_EQ(t, NB_10, 1, log->count, "interrupts of T%u with OVF_PMI_T%u", thread, thread);
 	pmi_close();
 }
 
@@ -208,12 +267,21 @@ static void only_listen(void *arg)
 	listen(NULL);
 }
 
-TEST(netburst, the_named_thread_is_interrupted, REQS(NB_10),
+/*
+ * NB-10  OVF_PMI_T0 must send the PMI to logical processor 0 and OVF_PMI_T1 to logical processor
+ *        1.
+ *        SDM 18.16.2 CCCR MSRs
+ *
+ * Given  a counter with each setting of OVF_PMI_T0 and OVF_PMI_T1, both threads listening
+ * When   it overflows by events of T0, and by events of T1
+ * Then   a thread has one interrupt if its flag is set, and none otherwise
+ */
+TEST(netburst, overflow_interrupts_the_threads_whose_flags_are_set, REQS(NB_10),
      NEEDS(need_netburst, need_sibling_thread))
 {
 	static void *const args[2];
 
-	for (unsigned i = 0; i < 8; i++) {
+	for (unsigned i = 0; i < CASES; i++) {
 		unsigned worker = i >> 2;
 		u64 flags = (i & 1 ? to(0) : 0) | (i & 2 ? to(1) : 0);
 		void (*const fns[2])(void *arg) = {
@@ -237,40 +305,52 @@ static void check_left_alone(struct test *t, u64 mine)
 	static const struct pmi_options keep = { .keep_counting = true, .keep_status = true };
 	struct netburst_setting s = netburst_usual(ADDER, netburst_everyone(),
 						   mine | NB_CCCR_FORCE_OVF);
-	u64 count[4] = { 0 };
+	u64 count[AGAIN + 1] = { 0 };
 
 	netburst_program(&s);
 	netburst_preset(ADDER, NETBURST_NEVER);
 	pmi_open(&keep);
 	netburst_start(ADDER);
-	for (unsigned i = 1; i < 4; i++) {
+	for (unsigned i = 1; i <= AGAIN; i++) {
 		workload_run_uncounted(&workload_packed, NETBURST_MORE);
 		count[i] = pmi_settle()->count;
 	}
 	netburst_stop(ADDER);
 	pmi_close();
-	for (unsigned i = 1; i < 4; i++)
+	for (unsigned i = 1; i <= AGAIN; i++)
 		CHECK_RANGE(t, NB_17, count[i - 1] + 1, ~0ULL, count[i], "interrupts in all after "
 			    "run %u of forced increments, the CCCR left alone", i);
 }
 
-TEST(netburst, forced_overflow_on_every_increment, REQS(NB_17), NEEDS(need_netburst))
+/*
+ * NB-17  With FORCE_OVF set every increment of the counter must be an overflow.
+ *        SDM 18.15.3 CCCR MSRs
+ *
+ * Given  counters 4 to 17, far from their end, with FORCE_OVF
+ * When   they count, three times, OVF being cleared in between; and one with the PMI flag of this
+ *        thread counts while its CCCR is left alone
+ * Then   OVF is set each time; interrupts come, and go on coming
+ * Control: OVF is clear without FORCE_OVF and before the counter counts; without FORCE_OVF there
+ *          is no interrupt
+ */
+TEST(netburst, force_ovf_makes_every_increment_an_overflow, REQS(NB_17), NEEDS(need_netburst))
 {
 	static const struct pmi_options on = { .keep_counting = true };
 	u64 mine = to(netburst_thread());
 	const struct pmi_log *log;
 
-	for (unsigned i = 4; i < NB_COUNTERS; i++) {
+	for (unsigned i = NB_MS_COUNTER0; i < NB_COUNTERS; i++) {
 		struct netburst_setting plain = netburst_usual(i, netburst_everyone(), 0);
 		struct netburst_setting forced = netburst_usual(i, netburst_everyone(),
 								NB_CCCR_FORCE_OVF);
 
 		netburst_program(&plain);
 		run_from(i, NETBURST_NEVER);
-		CHECK(t, NB_17, !netburst_overflowed(i), "counter %u, not forced", i);
+		CONTROL(t, NB_17, !netburst_overflowed(i), "counter %u, not forced", i);
 		netburst_program(&forced);
-		for (unsigned again = 0; again < 3; again++) {
-			CHECK(t, NB_17, !netburst_overflowed(i), "counter %u before it counts", i);
+		for (unsigned again = 0; again < AGAIN; again++) {
+			CONTROL(t, NB_17, !netburst_overflowed(i),
+				"counter %u before it counts", i);
 			run_from(i, NETBURST_NEVER);
 			CHECK(t, NB_17, netburst_overflowed(i), "counter %u, forced, run %u", i,
 			      again);
@@ -279,7 +359,7 @@ TEST(netburst, forced_overflow_on_every_increment, REQS(NB_17), NEEDS(need_netbu
 		}
 	}
 	log = overflow_on(NETBURST_NEVER, mine, &on);
-	CHECK_EQ(t, NB_17, 0, log->count, "interrupts, not forced");
+	CONTROL_EQ(t, NB_17, 0, log->count, "interrupts, not forced");
 	pmi_close();
 	log = overflow_on(NETBURST_NEVER, mine | NB_CCCR_FORCE_OVF, &on);
 	CHECK(t, NB_17, log->count > 0, "interrupts, forced: %u", log->count);

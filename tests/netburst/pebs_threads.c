@@ -80,7 +80,20 @@ static void check_records(struct test *t, struct test_claim claim, const bool wa
 			      "records of T%u, T%u has written %s", thread, writer, how);
 }
 
-TEST(netburst, my_thread_and_other_thread_are_the_writers, REQS(NB_05, NB_06),
+/*
+ * NB-05  ENABLE_PEBS_MY_THR must enable PEBS on the logical processor that writes it and
+ *        ENABLE_PEBS_OTH_THR on the other one.
+ * NB-06  A PEBS record must come from the logical processor for which PEBS is enabled, and no
+ *        record from the other.
+ *        SDM 18.16.3 IA32_PEBS_ENABLE MSR
+ *
+ * Given  both threads with a PEBS counter of their own, MSR_PEBS_ENABLE written by T0, and by T1
+ * When   ENABLE_PEBS_MY_THR, ENABLE_PEBS_OTH_THR, or both are set, and each thread's counter
+ *        overflows
+ * Then   a record is written on the thread that wrote, on the other one, or on both, and on no
+ *        other
+ */
+TEST(netburst, pebs_enables_are_relative_to_the_thread_that_writes, REQS(NB_05, NB_06),
      NEEDS(need_netburst_pebs, need_sibling_thread))
 {
 	static const bool both[2] = { true, true };
@@ -100,8 +113,18 @@ TEST(netburst, my_thread_and_other_thread_are_the_writers, REQS(NB_05, NB_06),
 	}
 }
 
-/* A record of another thread would have that one's data in it, and lie in its buffer. */
-TEST(netburst, a_record_is_of_the_enabled_thread, REQS(NB_06),
+/*
+ * NB-06  A PEBS record must come from the logical processor for which PEBS is enabled, and no
+ *        record from the other.
+ *        SDM 18.16.3 IA32_PEBS_ENABLE MSR
+ *
+ * Given  PEBS enabled for one thread alone; a record of another thread would have that one's data
+ *        in it and lie in its buffer
+ * When   both threads' counters overflow
+ * Then   the enabled thread has one record, with its own RSI; no byte of the other one's buffer is
+ *        written
+ */
+TEST(netburst, pebs_record_comes_from_the_enabled_thread, REQS(NB_06),
      NEEDS(need_netburst_pebs, need_sibling_thread))
 {
 	for (unsigned writer = 0; writer < 2; writer++) {
@@ -174,7 +197,18 @@ static bool check_written_back(struct test *t, unsigned writer, void (*enable)(v
 	return true;
 }
 
-TEST(netburst, writing_back_enables_the_same_threads, REQS(NB_24),
+/*
+ * NB-24  A logical processor that has written MSR_PEBS_ENABLE and writes back what it reads must
+ *        not change which logical processors have PEBS enabled.
+ *        SDM 18.16.3 IA32_PEBS_ENABLE MSR
+ *
+ * Given  MSR_PEBS_ENABLE written by one thread; how its bits 25 and 26 read on the other one isn't
+ *        stated, and is only reported
+ * When   the writer writes back what it reads, and so does the other thread if it reads the bits
+ *        relative to itself
+ * Then   the same threads make records as before
+ */
+TEST(netburst, pebs_enable_written_back_enables_the_same_threads, REQS(NB_24),
      NEEDS(need_netburst_pebs, need_sibling_thread))
 {
 	for (unsigned writer = 0; writer < 2; writer++) {
@@ -204,7 +238,15 @@ static void prepare_many(void *arg)
 	netburst_sample_open(&sampler->s);
 }
 
-TEST(netburst, both_threads_sample_at_once, REQS(NB_20),
+/*
+ * NB-20  PEBS of one logical processor must not depend on what PEBS of the other one does.
+ *        SDM 18.16.3 IA32_PEBS_ENABLE MSR
+ *
+ * Given  both threads sample loads, PEBS enabled for both
+ * When   both do so at once, for three periods each
+ * Then   each has three records in its own buffer, with its own RSI, and no byte beside them
+ */
+TEST(netburst, pebs_of_both_threads_at_once_writes_both_buffers, REQS(NB_20),
      NEEDS(need_netburst_pebs, need_sibling_thread))
 {
 	static void (*const fns[2])(void *arg) = { sample, sample };
@@ -226,6 +268,9 @@ TEST(netburst, both_threads_sample_at_once, REQS(NB_20),
 		      thread);
 	}
 }
+
+#define REPLAY_BITS	0x2a5u		/* some of 12:0, which name metrics */
+#define ANOTHER		0x1000u		/* from one DS area to the other one: nothing is written */
 
 /* A register's values as each thread reads them, in turns. */
 struct access {
@@ -261,14 +306,35 @@ static void check_shared(struct test *t, struct test_claim claim, u32 msr, u64 v
 	}
 }
 
-TEST(msr, netburst_pebs_registers_are_shared, REQS(NB_14),
+/*
+ * NB-14  MSR_PEBS_ENABLE and MSR_PEBS_MATRIX_VERT must be shared by the logical processors of a
+ *        core.
+ *        SDM Table 35-41 MSRs Unique/Shared in Processors Based on Intel NetBurst
+ *        Microarchitecture
+ *
+ * Given  MSR_PEBS_ENABLE, the bits of the replay metrics, and MSR_PEBS_MATRIX_VERT
+ * When   one thread writes a value, T0 and T1 in turn
+ * Then   the other one reads it
+ */
+TEST(msr, netburst_pebs_registers_are_shared_by_both_threads, REQS(NB_14),
      NEEDS(need_netburst, need_sibling_thread))
 {
-	check_shared(t, AT(NB_14), MSR_NB_PEBS_ENABLE, 0x2a5, "MSR_PEBS_ENABLE[12:0]");
-	check_shared(t, AT(NB_14), MSR_NB_PEBS_MATRIX_VERT, 0x3, "MSR_PEBS_MATRIX_VERT");
+	check_shared(t, AT(NB_14), MSR_NB_PEBS_ENABLE, REPLAY_BITS, "MSR_PEBS_ENABLE[12:0]");
+	check_shared(t, AT(NB_14), MSR_NB_PEBS_MATRIX_VERT,
+		     NB_PEBS_MATRIX_VERT_LOADS | NB_PEBS_MATRIX_VERT_STORES,
+		     "MSR_PEBS_MATRIX_VERT");
 }
 
-TEST(msr, netburst_counters_are_shared, REQS(NB_42),
+/*
+ * NB-42  Counters, CCCRs and ESCRs must be shared by the logical processors of a core.
+ *        SDM Table 35-41 MSRs Unique/Shared in Processors Based on Intel NetBurst
+ *        Microarchitecture
+ *
+ * Given  two counters, two ESCRs and two CCCRs
+ * When   one thread writes a value, T0 and T1 in turn
+ * Then   the other one reads it
+ */
+TEST(msr, netburst_counters_escrs_and_cccrs_are_shared_by_both_threads, REQS(NB_42),
      NEEDS(need_netburst, need_sibling_thread))
 {
 	check_shared(t, AT(NB_42), MSR_NB_IQ_COUNTER0, 0x1234567890, "MSR_IQ_COUNTER0");
@@ -281,12 +347,20 @@ TEST(msr, netburst_counters_are_shared, REQS(NB_42),
 		     "MSR_MS_CCCR2");
 }
 
-TEST(msr, netburst_threads_have_their_own_ds_area, REQS(NB_40),
+/*
+ * NB-40  Each logical processor must have an IA32_DS_AREA of its own.
+ *        SDM Table 35-41: IA32_DS_AREA
+ *
+ * Given  both threads with another address in IA32_DS_AREA
+ * When   each reads it, after both have written
+ * Then   each reads its own
+ */
+TEST(msr, netburst_threads_have_ds_areas_of_their_own, REQS(NB_40),
      NEEDS(need_netburst_pebs, need_sibling_thread))
 {
 	u64 here = ds_area();
 	struct access area[2] = { { MSR_IA32_DS_AREA, here },
-				  { MSR_IA32_DS_AREA, here + 0x1000 } };
+				  { MSR_IA32_DS_AREA, here + ANOTHER } };
 
 	for (unsigned thread = 0; thread < 2; thread++)
 		if (!on(t, thread, write_it, &area[thread]))
