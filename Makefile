@@ -204,7 +204,7 @@ test:
 	@tools/test.sh $(BUILD)
 
 mutants: all
-	@tools/mutants.py --build $(BUILD) --save docs
+	@tools/mutants.py --build $(BUILD)
 
 seeds: all
 	@tools/seeds.py --build $(BUILD) --cpu $(CPU) --seeds $(SEEDS)
@@ -232,7 +232,7 @@ help:
 	@echo 'make check        host tests only: the pure parts under ASan and UBSan'
 	@echo 'make mutants      every fault of the reference PMU against every test'
 	@echo 'make seeds        the correct one under SEEDS=n seeds and all profiles; CPU=NAME or all'
-	@echo 'make coverage     docs/COVERAGE.md'
+	@echo 'make coverage     $(BUILD)/COVERAGE.md: requirements, tests, the faults that they catch'
 	@echo 'make usb          $(BUILD)/pmutest86.img, to be written to a stick'
 	@echo 'make fuzz         all fuzz targets for SECONDS=n'
 	@echo 'make engine-soak  compares both engines for SECONDS=n, from seed FIRST=n on'

@@ -29,7 +29,7 @@ NO_LEFTOVER = re.compile(rb'# TODO|"TODO|TODO KNOWN|`TODO|TODO\|FIXME')
 REGISTER = re.compile(rb"(rdmsr|wrmsr|msr_(try_)?(read|write)) ?\((&?m, ?)?0x")
 # A processor or a piece of code isn't a person.
 PERSON = re.compile(rb"\b(whoe" rb"ver|no" rb"body|some" rb"body|every" rb"body)\b", re.IGNORECASE)
-PLAIN = re.compile(r"^(?!claims/.*\.def$|docs/.*\.tsv$|docs/COVERAGE)")
+PLAIN = re.compile(r"^(?!claims/.*\.def$)")
 # An absolute path that isn't one of every machine's, nor \EFI\... of a stick.
 PATH = re.compile(rb"(?:^|[ \t\"'=(:])/([a-z][a-z0-9_-]*)/[A-Za-z0-9._-]+")
 EVERY_MACHINES = frozenset(b"usr dev etc bin sbin sys proc run tmp var lib opt boot mnt efi"

@@ -16,8 +16,6 @@ import fnmatch
 import os
 import re
 
-import spec
-
 TOOLS = os.path.dirname(os.path.abspath(__file__))
 GREEN = 0.7
 RED = ("FAIL", "ERROR")
@@ -108,15 +106,12 @@ class Scores:
         return [key for key in self.in_order() if not self.killers[key] and not self.controls[key]]
 
 
-def controls(path=os.path.join(TOOLS, "..", "docs", "checks.tsv")):
-    """Fault to the tests with controls that it turned red, when checks.tsv was saved."""
-    found, renamed = {}, spec.old_names()
-    with open(path, encoding="utf-8") as file:
-        for line in file:
-            test, _, kind, _, text = line.rstrip("\n").split("\t")
-            if kind == "control":
-                test = renamed.get(test, test)
-                found.setdefault(CONTROL.match(text)[1], set()).add(test)
+def controls(rows):
+    """Fault to the tests with controls that it turned red, by the rows of an earlier run."""
+    found = {}
+    for test, _, kind, _, text in rows:
+        if kind == "control":
+            found.setdefault(CONTROL.match(text)[1], set()).add(test)
     return found
 
 

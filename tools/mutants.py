@@ -3,15 +3,15 @@
 """Mutants: does the suite turn red for every fault, and stay green without one?
 
 mutants.py [--build FOLDER] [--jobs N] [--engine step|fast] [--faults NAME,... | --sample N]
-           [--only CPU,... | --without CPU,...] [--all-tests] [--save FOLDER]
+           [--only CPU,... | --without CPU,...] [--all-tests]
 
 Runs the unchanged harness on the reference PMU: a few seeds and each profile without a fault, and
 every fault of refpmu/faults/fault.def, with its parameters there, on haswell where one of its
 requirements applies there and has a test, else on the first generation where that is so. If there
 is none the fault waits for its test, and isn't run. Its row says where it runs on a
 second generation too (NAME:CPU), or with several processors (NAME:CPU:COUNT).
-A fault runs under the tests that decide one of its requirements, those that docs/checks.tsv calls
-controls that it turns red, and a sample that is the same for every fault: the tests that say
+A fault runs under the tests that decide one of its requirements, those whose controls it turned red
+in the last whole run, and a sample that is the same for every fault: the tests that say
 .under_every_fault, a few of each group. How much of the sample it turns red stands for what it does
 to the whole suite. Without a fault, and under "inert" and faults whose rows say
 legal or all-tests, all tests run; --all-tests does so under every fault, in four times the time.
@@ -24,9 +24,10 @@ or whose log is cut isn't a catch.
 A fault whose row says legal is one of a legal machine: red there is a false alarm.
 
 Prints the matrix; checks that no fault turned red (checks.py); the last line is "N of N faults
-caught, N false alarms". Writes FOLDER/mutants.json; --save writes mutants.tsv and checks.tsv, from
-which docs/COVERAGE.md is made. --sample takes N faults from all over the table, the same ones
-every time; neither it nor --faults says anything about checks. Exit status: 0 all caught, no false
+caught, N false alarms". A whole run writes FOLDER/mutants.json, from which `make coverage` makes
+its page: what it says of each fault, and a row for each kind of answer about a test's checks.
+--sample takes N faults from all over the table, the same ones every time; neither it nor --faults
+says anything about checks. Exit status: 0 all caught, no false
 alarm, every check explained; 1 otherwise; 2 bad option or nothing ran.
 """
 import bisect
@@ -158,19 +159,6 @@ def judge_checks(scores, elsewhere):
     return wrong
 
 
-def save(folder, faults, scores):
-    """mutants.tsv: fault, tests that catch it, its requirements that turned red. checks.tsv: test,
-    requirement, able, control or never, how many checks, a fault that turns one of them red."""
-    with open(os.path.join(folder, "mutants.tsv"), "w", encoding="utf-8") as file:
-        for name, row in faults.items():
-            columns = ([], []) if not row["caught"] or row["undecidable"] else \
-                (["all"], []) if name == "inert" else (row["tests"], row["red"])
-            file.write("\t".join([name] + [" ".join(words) or "-" for words in columns]) + "\n")
-    if scores:
-        with open(os.path.join(folder, "checks.tsv"), "w", encoding="utf-8") as file:
-            file.writelines("\t".join(row) + "\n" for row in scores.rows())
-
-
 def all_rows():
     """Every fault, those with parameters, and those that are run on another generation too: name
     is what the results are called, fault what the plan asks for, cpu where, "" for place()."""
@@ -215,7 +203,8 @@ class Suite:
 
     def __init__(self, build, all_tests):
         self.tests, self.marked = tests_of(build)
-        self.all_tests, self.controls = all_tests, checks.controls()
+        self.all_tests = all_tests
+        self.controls = checks.controls(last_whole_run(build).get("checks", []))
         ids = set().union(*self.tests.values())
         # Requirement that has a test to the generations that it applies to.
         self.cpus = {row["id"]: row["cpus"] for row in spec.with_cpus() if row["id"] in ids}
@@ -277,13 +266,12 @@ def choose(options, parser):
     return rows
 
 
-def last_durations(path):
-    """Seconds of each fault in the last run that was written down."""
+def last_whole_run(build):
+    """What the last whole run wrote down; {}: there was none."""
     try:
-        with open(path, encoding="utf-8") as file:
-            return {name: row.get("seconds", 0) for name, row in
-                    json.load(file)["faults"].items()}
-    except (OSError, ValueError, KeyError):
+        with open(os.path.join(build, "mutants.json"), encoding="utf-8") as file:
+            return json.load(file)
+    except (OSError, ValueError):
         return {}
 
 
@@ -315,7 +303,6 @@ def look_for_controls(scores, suite, rows, by_fault, options):
 def run(options, parser):
     rows = choose(options, parser)
     whole = not options.faults and not options.sample
-    record = os.path.join(options.build, "mutants.json")
     suite = Suite(options.build, options.all_tests)
     cpus = {row["name"]: suite.place(row) for row in rows}
     named = (options.only or options.without).split(",")
@@ -336,7 +323,9 @@ def run(options, parser):
     start = time.monotonic()
     for job in jobs:
         job.engine = options.engine
-    plan.Pool(options.build, options.jobs).work_through(plan.spread(jobs, last_durations(record)))
+    plan.Pool(options.build, options.jobs).work_through(plan.spread(jobs, {
+        name: row["seconds"] for name, row in
+        last_whole_run(options.build).get("faults", {}).items()}))
     again = [job for row in rows for job in [by_fault.get(row["name"])]
              if job and not row["undecidable"] and ended_in_errors(judge(row, job))]
     if again:
@@ -354,15 +343,15 @@ def run(options, parser):
                 scores.add(row["name"], row["requirements"], job.run, suite.sample(job.cpu))
         jobs += look_for_controls(scores, suite, rows, by_fault, options)
     took = time.monotonic() - start
-    with open(record, "w", encoding="utf-8") as file:
-        json.dump({"faults": faults, "false_alarms": alarms, "seeds": list(SEEDS)}, file, indent=1)
-        file.write("\n")
+    if whole and not options.only:
+        with open(os.path.join(options.build, "mutants.json"), "w", encoding="utf-8") as file:
+            json.dump({"faults": faults, "false_alarms": alarms, "seeds": list(SEEDS),
+                       "checks": scores.rows() if scores else []}, file, indent=1)
+            file.write("\n")
     elsewhere = {name for row in without for name in row["requirements"]} if options.only else ()
     wrong = judge_checks(scores, elsewhere) if scores else 0
     for line in alarms:
         print(f"false alarm: {line}")
-    if options.save and whole and not options.only:
-        save(options.save, faults, scores)
     slow = max(jobs, key=lambda job: job.seconds)
     print(f"{len(jobs)} runs in {took:.0f} s, the slowest {slow.seconds:.0f} s: {slow}")
     if again:
@@ -388,10 +377,7 @@ def main():
     parser.add_argument("--without", default="none")
     parser.add_argument("--only", default="")
     parser.add_argument("--all-tests", action="store_true")
-    parser.add_argument("--save")
     options = parser.parse_args()
-    if options.save and not os.path.isdir(options.save):
-        parser.error(f"--save: no folder is called {options.save}")
     for name in (options.only or options.without).split(","):
         if name not in command.cpu_names() + ["several", "none"]:
             parser.error(f"--only and --without take generations and 'several', not '{name}'")

@@ -156,7 +156,7 @@ test_images_are_checked()
 	grep -q 'writable and executable' "$err"
 }
 
-test_coverage_is_current()
+test_every_requirement_has_a_test_or_a_reason()
 {
 	tools/coverage.py --build "$build" --check
 }

@@ -78,7 +78,7 @@ struct test_case {
  * Registers a test: a row in section .data.tests, which linker.ld keeps between __tests_begin and
  * __tests_end (gnu-efi's usual list of sections would lose it). And a line
  * "group.claim<TAB>REQS(...)<TAB>members" in section .testlist of the ELF file. That isn't loaded;
- * `--list tests` and docs/COVERAGE.md are made from it. After the needs further members of the row
+ * `--list tests` and `make coverage` read it. After the needs further members of the row
  * may follow: .deadline_ms = 500. A test that is .under_every_fault stands for its group where a
  * fault of the reference PMU is tried (docs/ADDING-A-TEST.md). It takes less than 20 ms there
  * although each of its instructions is stepped.
