@@ -224,7 +224,8 @@ bench: all
 help:
 	@echo 'make              the EFI programs and the report tool, into $(BUILD)/'
 	@echo 'make setup        install what is missing, as root or with sudo'
-	@echo 'make test         every test of the project; last line "N passed, N failed"'
+	@echo 'make test         every test of the project; last line "N passed, N failed";'
+	@echo '                  JOBS=n at a time, as many as there are processors without it'
 	@echo 'make new-test     NAME=group.claim [REQS=PMI-01]: the skeleton of a test, in its file'
 	@echo 'make check-source style, who includes and calls whom, purity'
 	@echo 'make analyse      cppcheck over the programs'

@@ -10,9 +10,11 @@ on, with each profile, and with N faults from all over the table, the same ones 
 first N of these settings that have no fault (all of them without --step) also run on the engine
 step. It takes ten times as long for a run, and a fault on it can make a test reach its deadline,
 which is an ERROR where the others say FAIL.
-Every test must have the same verdict, and every check that was executed the same result. Prints
-each difference, and how the fast engine counted; the last line is "N settings, N differ". Exit
-status: 0 none differs, 1 otherwise, 2 bad option or nothing ran.
+Every test must have the same verdict, and every check that was executed the same result. Tests that
+end in an ERROR, because a busy machine let them reach their deadline, run once more, with nothing
+beside them, and count as they end then. Prints each difference, and how the fast engine counted;
+the last line is "N settings, N differ". Exit status: 0 none differs, 1 otherwise, 2 bad option or
+nothing ran.
 """
 import sys
 
@@ -47,6 +49,24 @@ def rows_of(options):
                               weight=STEP_WEIGHT if engine == "step" else 1)
                      for engine in engines])
     return rows
+
+
+def errors(job):
+    return [point.name for point in job.run.points if point.verdict == "ERROR"]
+
+
+def repeat_errors(jobs, build):
+    """Runs the tests that ended in an ERROR once more, one machine at a time: what these runs say
+    of them takes the place of what was said before. How many runs that were."""
+    again = [(job, plan.Job(fault=job.fault, seed=job.seed, profile=job.profile, engine=job.engine,
+                            tests=",".join(errors(job)), weight=job.weight))
+             for job in jobs if errors(job)]
+    again = [pair for pair in again if len(pair[1].tests) <= plan.LONGEST_PATTERN]
+    plan.Pool(build, 1).work_through([second for _, second in again])
+    for job, second in again:
+        points = {point.name: point for point in second.run.points}
+        job.run.points = [points.get(point.name, point) for point in job.run.points]
+    return len(again)
 
 
 def said(run):
@@ -86,8 +106,9 @@ def main():
     options = parser.parse_args()
     rows = rows_of(options)
     # The longest first, so that none of them is begun when the others are done.
-    plan.Pool(options.build, options.jobs).work_through(
-        sorted((job for row in rows for job in row), key=lambda job: -job.weight))
+    jobs = sorted((job for row in rows for job in row), key=lambda job: -job.weight)
+    plan.Pool(options.build, options.jobs).work_through(jobs)
+    again = repeat_errors(jobs, options.build)
     total = {key: sum(row[-1].run.engine.get(key, 0) for row in rows)
              for key in rows[0][-1].run.engine if key != "name"}
     if not total.get("blocks"):
@@ -103,6 +124,8 @@ def main():
         seconds = [job.seconds for row in rows for job in row if job.engine == engine]
         if seconds:
             print(f"{engine}: {len(seconds)} runs, {sum(seconds) / len(seconds):.1f} s each")
+    if again:
+        print(f"{again} runs had tests that ended in errors: these ran again")
     print(f"{len(rows)} settings, {differ} differ")
     return 1 if differ else 0
 

@@ -2,16 +2,44 @@
 # SPDX-License-Identifier: MIT
 #
 # make test: every test of the project. test.sh BUILD [NAME...]: all, or the functions named.
-# Each function test_* below is one test: it fails by returning non-zero, and what it printed is
-# shown then. The last line is "N passed, N failed".
+# Each function test_* in tools/test/ is one test: it fails by returning non-zero, and what it
+# printed is shown then. JOBS of them (as many as there are processors) run at a time, the longest
+# first, each in a folder of its own; those marked alone() run before, one after the other. A test's
+# output is shown when it ends. The last line is "N passed, N failed"; those that were skipped are
+# told above it, and are neither.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 [ -n "${1-}" ] || { echo "usage: test.sh BUILD [NAME...]" >&2; exit 2; }
 build=$1
 shift
 export BUILD=$build
-log=$build/test
-mkdir -p "$log"
+jobs=${JOBS:-$(nproc)}
+[[ $jobs =~ ^[1-9][0-9]{0,2}$ ]] || { echo "test.sh: JOBS is a number, not '$jobs'" >&2; exit 2; }
+# make's own -j isn't for the makes in here.
+unset MAKEFLAGS MAKELEVEL
+
+# ---------------------------------------------------------------- what tests say
+# alone TEST: nothing else runs meanwhile, because it measures time, looks at all processes, or
+# keeps each processor busy itself.
+declare -A is_alone=()
+alone()
+{
+	is_alone[$1]=yes
+}
+
+# takes SECONDS TEST: about as long. Without it: 10.
+declare -A seconds_of=()
+takes()
+{
+	seconds_of[$2]=$1
+}
+
+# This machine can't do what the test is about: $*.
+skip()
+{
+	echo "# skipped: $*"
+	exit 77
+}
 
 fail()
 {
@@ -25,7 +53,7 @@ expect()
 	local wanted=$1 status=0
 
 	shift
-	out=$log/$name.out err=$log/$name.err
+	out=$log/out err=$log/err
 	"$@" >"$out" 2>"$err" || status=$?
 	if [ "$status" != "$wanted" ]; then
 		tail -n 40 "$err"
@@ -55,492 +83,120 @@ expect_bad()
 	grep -qF -- "$text" "$err" || fail "$*: no '$text' in: $(cat "$err")"
 }
 
-# shellcheck source=tools/test-logs.sh
-. tools/test-logs.sh
-# shellcheck source=tools/test-machines.sh
-. tools/test-machines.sh
-# shellcheck source=tools/test-platforms.sh
-. tools/test-platforms.sh
-# shellcheck source=tools/test-processors.sh
-. tools/test-processors.sh
-# shellcheck source=tools/test-source.sh
-. tools/test-source.sh
-
-# ---------------------------------------------------------------- building and host tests
-test_setup_is_quick_and_silent()
-{
-	local start end
-
-	tools/setup.sh
-	start=$(date +%s%N)
-	expect 0 tools/setup.sh
-	end=$(date +%s%N)
-	[ ! -s "$out" ]
-	[ ! -s "$err" ]
-	[ $((end - start)) -lt 1000000000 ] || fail "it took more than a second"
-}
-
-# In a tree without the fetched source make changes nothing and names the command.
-test_make_says_what_sets_up()
-{
-	local tree=$log/fresh
-
-	rm -rf "$tree"
-	mkdir -p "$tree"
-	git ls-files -z | tar -c --null -T - | tar -x -C "$tree"
-	expect 2 env -u MAKELEVEL -u MAKEFLAGS make --no-print-directory -C "$tree"
-	[ ! -s "$out" ]
-	grep -qx "setup: the source of Zydis isn't in .cache/zydis; run: make setup" "$err"
-	[ ! -e "$tree/.cache" ]
-	[ ! -e "$tree/build" ]
-	expect 0 make -C "$tree" help
-	expect_bad "known: --check" tools/setup.sh --now
-	expect 0 tools/setup.sh --check
-	[ ! -s "$out" ] && [ ! -s "$err" ]
-}
-
-test_gcc_builds()
-{
-	make -s -j2 CC=gcc all
-}
-
-# The reference PMU as one piece (RELEASE=1) says the same.
-test_release_builds_and_runs()
-{
-	export RELEASE=1 BUILD=$build/release
-
-	make -s -j2 CC=gcc all
-	expect 0 ./run-qemu.sh --tests 'count.*,record.*' --out "$log/release"
-	refute grep '^not ok' "$out"
-}
-
-test_clang_builds()
-{
-	make -s -j2 CC=clang BUILD="$build/clang" all
-}
-
-test_host_tests_pass()
-{
-	make -s -j2 check
-}
-
-test_shell_scripts_are_clean()
-{
-	shellcheck -x run-qemu.sh .ci/run tools/*.sh host/*.sh
-}
-
-test_python_compiles()
-{
-	python3 - tools/*.py tools/report/*.py <<-'EOF'
-		import ast, sys
-		for path in sys.argv[1:]:
-		    ast.parse(open(path, encoding="utf-8").read(), path)
-	EOF
-}
-
-test_images_are_checked()
-{
-	cp "$build/pmutest86.efi" "$log/bad.efi"
-	expect 1 tools/efi_image.py "$log/bad.efi" .text .nowhere
-	grep -q 'section .nowhere is missing' "$err"
-	# The second section (flags at 0x24 of its 40 bytes) made writable and executable.
-	python3 - "$log/bad.efi" <<-'EOF'
-		import struct, sys
-		image = bytearray(open(sys.argv[1], "rb").read())
-		pe, = struct.unpack_from("<I", image, 0x3c)
-		at = pe + 24 + struct.unpack_from("<H", image, pe + 20)[0] + 40 + 36
-		struct.pack_into("<I", image, at, 0xe0000020)
-		open(sys.argv[1], "wb").write(image)
-	EOF
-	expect 1 tools/efi_image.py "$log/bad.efi" .text
-	grep -q 'writable and executable' "$err"
-}
-
-test_every_requirement_has_a_test_or_a_reason()
-{
-	tools/coverage.py --build "$build" --check
-}
-
-# ---------------------------------------------------------------- the outside
-test_bad_options_get_one_line()
-{
-	expect_bad "unknown option '--nope'" ./run-qemu.sh --nope
-	expect_bad "unknown option 'haswell'" ./run-qemu.sh haswell
-	expect_bad "--cpu needs a value" ./run-qemu.sh --cpu
-	expect_bad "known: nehalem" ./run-qemu.sh --cpu i386
-	expect_bad "--list faults" ./run-qemu.sh --fault nope
-	expect_bad "--list tests" ./run-qemu.sh --tests 'no.such*'
-	expect_bad "--seed takes a number" ./run-qemu.sh --seed x
-	expect_bad "--timeout takes seconds" ./run-qemu.sh --timeout 0
-	expect_bad "--smp takes 1 to 16" ./run-qemu.sh --smp 0
-	expect_bad "unknown --engine" ./run-qemu.sh --engine=warp
-	expect_bad "unknown --profile" ./run-qemu.sh --profile nope
-	expect_bad "--fault takes a name" ./run-qemu.sh --fault 'inert@ seed=1'
-	expect_bad "--list faults" ./run-qemu.sh --fault nope@pmc3
-	expect_bad "--latitude takes KNOB:VALUE" ./run-qemu.sh --latitude pmi-skid
-	expect_bad "unknown knob 'nope'" ./run-qemu.sh --latitude pmi-skid:0,nope:1
-	expect_bad "--latitude pmi-skid takes 0 to" ./run-qemu.sh --latitude pmi-skid:999999
-	expect_bad "unknown --pmu" ./run-qemu.sh --pmu maybe
-	expect_bad "no such file" ./run-qemu.sh --efi /nonexistent.efi
-	expect_bad "need --efi" ./run-qemu.sh -- hello
-	expect_bad "unknown group 'NOPE'" ./run-qemu.sh --require PMI,NOPE
-	expect_bad "--require takes groups" ./run-qemu.sh --require ,
-	expect_bad "isn't a folder to write to" ./run-qemu.sh --out Makefile
-	expect_bad "takes groups with commas" ./run-qemu.sh --require 'PMI CNT'
-	expect_bad "BUILD can't hold a blank" env BUILD="$log/a b" ./run-qemu.sh
-	expect_bad "--list takes" ./run-qemu.sh --list everything
-	expect_bad "can't be combined with --cpu" ./run-qemu.sh --all --cpu haswell
-	local option
-	for option in '--cpu haswell' '--fault inert' '--seed 1' '--profile x' \
-		'--latitude pmi-skid:1' '--engine fast' '--efi Makefile'; do
-		# shellcheck disable=SC2086 # two words
-		expect_bad "can't be combined" ./run-qemu.sh --pmu host $option
-	done
-	[ -e /dev/kvm ] || expect_bad "/dev/kvm" ./run-qemu.sh --pmu host
-}
-
-test_bad_options_of_tools_get_one_line()
-{
-	local tool
-
-	for tool in mutants seeds repeat engines coverage conclude; do
-		expect_bad "; see --help" tools/$tool.py --nope
-		expect 0 tools/$tool.py --help
-		grep -q "^$tool.py " "$out" || fail "$tool.py --help doesn't say how"
-	done
-	for tool in mutants seeds repeat engines; do
-		expect_bad "run make" tools/$tool.py --build /nonexistent
-		expect_bad "--jobs takes a number" tools/$tool.py --jobs 0
-	done
-	expect_bad "--list faults" tools/mutants.py --faults nope
-	expect_bad "not 'i386'" tools/mutants.py --only i386
-	expect_bad "no fault is left" tools/mutants.py --faults inert --only netburst
-	expect_bad "matches no test" tools/seeds.py --tests 'no.such*'
-	expect_bad "--smp takes a number from 1 to 16" tools/repeat.py --smp 17
-	for tool in boot usb bench icount selftest engine_soak; do
-		expect_bad "$tool.sh" tools/$tool.sh
-	done
-}
-
-# Each program says the same: run-qemu.sh, the report tool, the harness by itself and in its log.
-test_version_is_said_everywhere()
-{
-	local version work=$log/version
-
-	version="PMUTest86 $(tools/version.sh)"
-	[[ $version =~ ^PMUTest86\ [0-9]+\.[0-9]+\.[0-9]+ ]] || fail "'$version'"
-	[ "$(./run-qemu.sh --version)" = "$version" ]
-	make -s all
-	[ "$("$build/pmutest86-report" --version)" = "$version" ]
-	rm -rf "$work"
-	mkdir -p "$work/esp/EFI/BOOT"
-	cp "$build/launch.efi" "$work/esp/EFI/BOOT/BOOTX64.EFI"
-	cp "$build/refpmu.efi" "$build/pmutest86.efi" "$work/esp/"
-	printf 'run cpu=haswell fault=none seed=0 efi=\\pmutest86.efi args=%s\n' --version \
-		'tests=selftest.tsc_ticks_during_a_stall results=off serial=0x3f8' \
-		> "$work/esp/refpmu-plan.txt"
-	tools/boot.sh --timeout 60 "$work"
-	tr -d '\r' < "$work/serial.log" | grep -aqF "$version"
-	tr -d '\r' < "$work/serial.log" | grep -aqFx "# version: $version"
-}
-
-test_lists_are_tables()
-{
-	local what
-
-	for what in tests faults cpus requirements profiles latitude; do
-		expect 0 ./run-qemu.sh --list $what
-		[ -s "$out" ] || fail "no $what"
-		refute grep -vP '^[^\t]+\t[^\t]+$' "$out"
-	done
-	expect 0 ./run-qemu.sh --list faults
-	grep -q '^inert	' "$out"
-	expect 0 ./run-qemu.sh --help
-	grep -q -- '--require' "$out"
-}
-
-test_clean_run_passes()
-{
-	local folder=$log/clean start end
-
-	start=$(date +%s)
-	expect 0 ./run-qemu.sh --out "$folder"
-	end=$(date +%s)
-	[ "$(head -n 1 "$out")" = "TAP version 14" ] || fail "it doesn't begin with the version"
-	tail -n 1 "$out" | grep -q '^# decided [1-9]' || fail "it doesn't end with the totals"
-	refute grep -vE '^(TAP version 14|1\.\.[0-9]+|ok |not ok |#|  )' "$out"
-	[ $((end - start)) -le 60 ] || fail "it took $((end - start)) s"
-	cmp "$out" "$folder/results.tap"
-	python3 -m json.tool "$folder/results.json" >/dev/null
-	python3 -c 'import sys, xml.dom.minidom as x; x.parse(sys.argv[1])' "$folder/junit.xml"
-	[ -s "$folder/serial.log" ]
-}
-
-test_report_reads_results()
-{
-	local format
-
-	for format in html junit json markdown; do
-		expect 0 "$build/pmutest86-report" --$format - "$log/clean" "$log/clean/serial.log"
-		grep -q selftest "$out" || [ $format = markdown ] || fail "--$format shows no test"
-	done
-	[ "$(stat -c %a "$build/pmutest86-report")" = 755 ]
-	expect_bad "No such file" "$build/pmutest86-report" --html - /nonexistent
-	expect_bad "no TAP output" "$build/pmutest86-report" Makefile
-}
-
-test_glob_selects()
-{
-	expect 0 ./run-qemu.sh --tests 'count.i*' --out "$log/glob"
-	refute grep -P '^(not )?ok \d+ - (?!count\.i)' "$out"
-}
-
-test_require_refuses_a_skip()
-{
-	# Without a PMU everything that isn't a self test is skipped.
-	expect 2 ./run-qemu.sh --pmu none --require CNT --out "$log/require"
-}
-
-test_require_names_what_only_the_reference_pmu_decides()
-{
-	expect 0 ./run-qemu.sh --require PRIO,REC,DS,PMI,CNT --out "$log/required"
-	grep -q '^# decidable on the reference PMU only: ' "$out"
-	grep -qP '^# requirements decided \d{3} of \d{3} decidable here ' "$out"
-	tail -n 1 "$out" | grep -q '^# decided [1-9]'
-	expect 0 "$build/pmutest86-report" --markdown - "$log/required"
-	grep -q 'requirements decided' "$out"
-}
-
-# Time that only the TSC shows is evidence: windows are repeated, and stay right.
-test_lost_time_repeats_windows()
-{
-	expect 0 ./run-qemu.sh --profile kvm --tests 'count.*,pmi.*' --out "$log/preempted" \
-		--latitude preemption-rate:200,stolen-ticks:100000000
-	refute grep -P '^not ok (?!.*# TODO KNOWN)' "$out"
-	grep -qP '^# disturbed by SMIs or lost time, and repeated: [1-9]' "$out"
-}
-
-# Without a row in spec/generation.def all that is architectural is judged, records too.
-test_an_unknown_processor_is_judged()
-{
-	local test
-
-	expect 0 ./run-qemu.sh --profile unnamed --out "$log/unnamed"
-	grep -q '^# generation: no row for this processor' "$out"
-	refute grep '^not ok' "$out"
-	for test in count.instructions_are_counted_exactly \
-		count.counter_counts_only_with_local_and_global_enable \
-		pmi.general_purpose_overflow_interrupts_once pmi.freeze_on_pmi_clears_global_ctrl \
-		msr.event_selects_and_counter_controls_hold_every_bit \
-		record.pebs_record_has_the_size_that_perf_capabilities_name; do
-		grep -P "^ok \d+ - $test " "$out" | grep -v SKIP || fail "$test isn't decided"
-	done
-	grep -P '^ok \d+ - count.loads_are_counted_exactly ' "$out" |
-		grep 'SKIP no event table for family 06 model ff'
-}
-
-test_seed_stays_green()
-{
-	expect 0 ./run-qemu.sh --seed 7 --out "$log/seed"
-}
-
-# No other generation has them; and these may have lost them to their firmware.
-test_transactions_are_decided()
-{
-	local cpu
-
-	for cpu in haswell broadwell; do
-		expect 0 ./run-qemu.sh --cpu "$cpu" --tests 'tsx.*' \
-			--require TSX --out "$log/rtm"
-		tail -n 1 "$out" | grep -q 'skipped 0, inconclusive 0'
-	done
-	expect 0 ./run-qemu.sh --tests 'tsx.*,count.inst*' --latitude no-rtm:1 --out "$log/no-rtm"
-	grep -q '^ok [0-9]* - tsx.* SKIP .*RTM' "$out"
-}
-
-# The Hyper-Threading page needs both threads; without the second those tests say so.
-test_netburst_is_decided()
-{
-	local smp
-
-	for smp in 2 1; do
-		expect 0 ./run-qemu.sh --cpu netburst --smp $smp --out "$log/netburst"
-		refute grep '^not ok' "$out"
-	done
-	grep -q 'netburst.table_18_66_holds_on_the_other_thread .*# SKIP ' "$out"
-}
-
-test_one_processor_passes()
-{
-	expect 0 ./run-qemu.sh --smp 1 --out "$log/one"
-	refute grep '^not ok' "$out"
-	tail -n 1 "$out" | grep -q 'inconclusive 0, known 0, failed 0, errors 0'
-}
-
-test_fault_turns_red()
-{
-	expect 1 ./run-qemu.sh --fault loads-count-stores --out "$log/fault"
-	grep -A9 '^not ok' "$out" | grep -q 'requirement: CNT-03'
-	grep -A9 '^not ok' "$out" | grep -q 'sentence: '
-	grep -A9 '^not ok' "$out" | grep -q 'wanted: '
-	grep -A9 '^not ok' "$out" | grep -q 'got: '
-}
-
-test_all_prints_subtests()
-{
-	expect 0 ./run-qemu.sh --all --out "$log/all" --tests \
-		'selftest.time*,enumeration.enumerated*,netburst.table_18_66_holds_on_this*'
-	grep -q '^# Subtest: haswell$' "$out"
-	grep -q '^1\.\.7$' "$out"
-	grep -q '^ok 5 - haswell$' "$out"
-	grep -q '^    ok 1 - selftest' "$out"
-}
-
-test_truncated_log_is_an_error()
-{
-	expect 2 ./run-qemu.sh --timeout 2 --out "$log/truncated"
-	[ "$(wc -l < "$err")" = 1 ] || fail "not one line: $(cat "$err")"
-	grep -q 'timeout after 2 s' "$err"
-}
-
-test_foreign_program_runs()
-{
-	local shell=$log/shell.efi firmware
-
-	for firmware in /usr/share/OVMF/OVMF_CODE_4M.fd /usr/share/OVMF/OVMF_CODE.fd; do
-		[ ! -e $firmware ] || break
-	done
-	tools/ovmf_shell.py $firmware "$shell"
-	expect 0 ./run-qemu.sh --efi "$shell" --out "$log/efi" -- -exit -nomap ver
-	grep -q '^# | .*UEFI' "$out"
-	grep -q '^ok 1 - efi.runs_and_returns' "$out"
-}
-
-test_machine_is_given_back_50_times()
-{
-	local work=$log/borrow
-
-	rm -rf "$work"
-	mkdir -p "$work/esp/EFI/BOOT"
-	cp "$build/launch.efi" "$work/esp/EFI/BOOT/BOOTX64.EFI"
-	cp "$build/refpmu.efi" "$build/pmutest86.efi" "$work/esp/"
-	echo 'run cpu=haswell fault=none seed=0 efi=\pmutest86.efi args=borrow_cycles=50' \
-		> "$work/esp/refpmu-plan.txt"
-	tools/boot.sh --timeout 100 --key-after '# press a key' "$work"
-	expect 0 tools/conclude.py --serial "$work/serial.log" --out "$work/out" \
-		--run pmu=reference
-	grep -q ' - borrow.n_cycles_leave_a_working_firmware' "$out"
-}
-
-# Every retired instruction is reported once, whatever happens around it; nothing of AMD-V shows.
-test_reference_pmu_is_exact()
-{
-	expect 0 tools/selftest.sh "$build"
-	expect 0 env SMP=4 TIMEOUT=300 tools/selftest.sh "$build" programs=12
-	expect 0 env SMP=2 tools/selftest.sh "$build" programs=0
-	expect 0 env SMP=2 LATITUDE=tsc-by-reference:1 tools/selftest.sh "$build" clock=1
-}
-
-# `make engine-soak SECONDS=n` goes on.
-test_engines_say_the_same()
-{
-	expect 0 tools/engines.py --build "$build" --seeds 1 --no-profiles --step 1 \
-		--sample 2
-	tail -n 1 "$out" | grep -q '^4 settings, 0 differ$'
-}
-
-test_counts_are_those_of_qemu()
-{
-	expect 0 tools/icount.sh "$build"
-	tail -n 1 "$out" | grep -q '^[1-9][0-9]* counts on the engine fast, 0 differ$'
-}
-
-# What two processors do at once never happens in the same order twice; tools/repeat.py goes on.
-test_verdicts_repeat()
-{
-	expect 0 tools/repeat.py --build "$build" --times 4 --load 1 \
-		--tests 'msr.each_proc*,pmi.a*_own_processor*,ds.each_proc*,count.proc*'
-	tail -n 1 "$out" | grep -q ' 4 times, 0 differ, 0 failed$'
-}
-
-test_each_processor_passes()
-{
-	expect 0 ./run-qemu.sh --smp 2 --on all --tests 'msr.*,count.*,pmi.*,ds.*' \
-		--out "$log/on"
-	grep -q '^ok .* - ds.pebs_index_advances_by_one_record_size@cpu1 ' "$out"
-	refute grep '^not ok' "$out"
-	# There the other thread is the first processor, which sleeps as well.
-	expect 0 ./run-qemu.sh --cpu netburst --on 1 --out "$log/on_netburst" --tests \
-		'netburst.active_thread_field_t*,netburst.table_18_66_holds_on_th*,netburst.bit_0*'
-	refute grep '^not ok' "$out"
-	expect_bad "--on takes first" ./run-qemu.sh --on each
-	expect_bad "the last one is 1" ./run-qemu.sh --smp 2 --on 2
-}
-
-test_stick_boots_and_keeps_results()
-{
-	local work=$log/stick
-
-	rm -rf "$work"
-	mkdir -p "$work"
-	make -s usb
-	sgdisk --verify "$build/pmutest86.img" | grep -q 'No problems found'
-	cp "$build/pmutest86.img" "$work/esp.img"
-	sed 's/^at_end = .*/at_end = shutdown/' boot/pmutest86.cfg > "$work/cfg"
-	mcopy -o -i "$work/esp.img@@1M" "$work/cfg" ::/pmutest86.cfg
-	tools/boot.sh --image --timeout 60 "$work"
-	mcopy -s -i "$work/esp.img@@1M" ::/results "$work/"
-	find "$work/results" -name results.tap | grep -q . || fail "no results on the stick"
-	"$build/pmutest86-report" --json - "$work"/results/* >/dev/null
-}
-
-test_seeds_and_profiles_stay_green()
-{
-	expect 0 tools/seeds.py --build "$build" --seeds 4 --profile-seeds 1 --no-extremes
-	tail -n 1 "$out" | grep -qP '^\d+ runs, 0 failed$'
-}
-
-# Faults from all over the table, the same ones every time; `make mutants` runs them all.
-test_mutants_are_caught()
-{
-	expect 0 tools/mutants.py --build "$build" --sample 40
-	tail -n 1 "$out" | grep -qP '^(\d+) of \1 faults caught, 0 false alarms$'
-}
-
-test_bad_plan_gets_one_line()
-{
-	expect 2 tools/mutants.py --build "$build" --faults 'gp-pmi-lost@nowhere'
-	[ ! -s "$out" ]
-	grep -q '^mutants.py: the launcher refused: bad plan line' "$err"
-	expect 2 ./run-qemu.sh --fault gp-pmi-lost@nowhere --out "$log/bad-plan"
-	[ "$(wc -l < "$err")" = 1 ] || fail "not one line: $(cat "$err")"
-	grep -q 'bad plan line' "$err"
-}
-
+for part in tools/test/*.sh; do
+	# shellcheck source=/dev/null
+	. "$part"
+done
 
 # ---------------------------------------------------------------- running them
+mapfile -t known < <(sed -n 's/^\(test_[a-z0-9_]*\)()$/\1/p' tools/test/*.sh)
 tests=("$@")
-if [ ${#tests[@]} -eq 0 ]; then
-	mapfile -t tests < <(sed -n 's/^\(test_[a-z0-9_]*\)()$/\1/p' "$0" tools/test-*.sh)
-fi
-passed=0 failed=0
-for name in "${tests[@]}"; do
+[ ${#tests[@]} -gt 0 ] || tests=("${known[@]}")
+for name in "${tests[@]}" "${!is_alone[@]}" "${!seconds_of[@]}"; do
 	declare -F "$name" >/dev/null || { echo "test.sh: no test '$name'" >&2; exit 2; }
-	start=$SECONDS
-	# A subshell of its own, so that set -e holds inside.
-	set +e
-	(set -e; "$name") >"$log/$name.log" 2>&1
-	status=$?
-	set -e
-	if [ $status = 0 ]; then
-		passed=$((passed + 1))
-		echo "passed  $name ($((SECONDS - start)) s)"
-		sed -n 's/^# /        /p' "$log/$name.log"
+done
+one_by_one=() beside=()
+for name in "${tests[@]}"; do
+	if [ -n "${is_alone[$name]-}" ]; then
+		one_by_one+=("$name")
 	else
-		failed=$((failed + 1))
-		echo "FAILED  $name ($((SECONDS - start)) s)"
-		sed 's/^/        /' "$log/$name.log" | tail -n 200
+		beside+=("$name")
 	fi
 done
+mapfile -t beside < <(for name in "${beside[@]}"; do
+	echo "${seconds_of[$name]:-10} $name"
+done | sort -s -k1,1nr | cut -d' ' -f2)
+
+declare -A running=()		# process, which leads a group: its test
+passed=0 failed=0 skipped=()
+
+# All that the tests have begun ends, whatever signal it is: a group for each, which TERM reaches.
+# shellcheck disable=SC2317,SC2329 # called by traps
+stop()
+{
+	local leader
+
+	trap '' INT TERM HUP
+	for leader in "${!running[@]}"; do
+		kill -TERM -- "-$leader" 2>/dev/null || true
+	done
+	for _ in {1..100}; do
+		for leader in "${!running[@]}"; do
+			kill -0 -- "-$leader" 2>/dev/null || unset "running[$leader]"
+		done
+		[ ${#running[@]} -gt 0 ] || break
+		sleep 0.1
+	done
+	for leader in "${!running[@]}"; do
+		kill -KILL -- "-$leader" 2>/dev/null || true
+	done
+	exit 130
+}
+trap stop INT TERM HUP
+
+begin()
+{
+	name=$1 log=$build/test/$1
+	rm -rf "$log"
+	mkdir -p "$log"
+	# A subshell of its own, so that set -e holds inside.
+	(
+		set +em
+		trap - INT TERM HUP
+		began=$SECONDS
+		(set -e; "$name") >"$log/log" 2>&1 </dev/null
+		status=$?
+		echo "$((SECONDS - began))" > "$log/seconds"
+		times >> "$log/seconds"
+		exit $status
+	) &
+	running[$!]=$name
+}
+
+# Waits until one ends, and says how.
+end_one()
+{
+	local leader='' status=0 wall=0 busy=0 name log time
+
+	wait -n -p leader || status=$?
+	name=${running[$leader]}
+	log=$build/test/$name
+	unset "running[$leader]"
+	# Nothing that it began is left; a killed test has no such file.
+	kill -TERM -- "-$leader" 2>/dev/null || true
+	# Wall time, then that of the processor: the shell's own, and its children's.
+	[ ! -s "$log/seconds" ] || read -r wall busy < <(awk -F '[ms ]+' 'NR == 1 { print $1 }
+		NR > 1 { sum += 60 * $1 + $2 + 60 * $3 + $4 } END { print int(sum + 0.5) }' \
+		"$log/seconds" | paste -s -d ' ')
+	processor=$((processor + busy))
+	time="$wall s, $busy s of processor time"
+	case $status in
+	0)	passed=$((passed + 1))
+		echo "passed  $name ($time)"
+		sed -n 's/^# /        /p' "$log/log" ;;
+	77)	skipped+=("$name")
+		echo "skipped $name ($time)"
+		sed -n 's/^# /        /p' "$log/log" ;;
+	*)	failed=$((failed + 1))
+		echo "FAILED  $name ($time)"
+		tail -n 200 "$log/log" | sed 's/^/        /' ;;
+	esac
+}
+
+set -m
+processor=0
+for name in "${one_by_one[@]}"; do
+	begin "$name"
+	end_one
+done
+for name in "${beside[@]}"; do
+	[ ${#running[@]} -lt "$jobs" ] || end_one
+	begin "$name"
+done
+while [ ${#running[@]} -gt 0 ]; do
+	end_one
+done
+echo "$SECONDS s, $processor s of processor time, $jobs at a time"
+[ ${#skipped[@]} = 0 ] || echo "${#skipped[@]} skipped: ${skipped[*]}"
 echo "$passed passed, $failed failed"
 [ $failed = 0 ]

@@ -73,6 +73,7 @@ test_a_known_breach_is_counted()
 
 # A guest of KVM: green, and what no guest can see isn't counted as decidable. Its signature is
 # found wherever it is.
+takes 45 test_guests_are_judged_as_guests
 test_guests_are_judged_as_guests()
 {
 	expect 0 ./run-qemu.sh --profile kvm --out "$log/kvm"

@@ -1,10 +1,10 @@
-#!/bin/bash
 # SPDX-License-Identifier: MIT
-# shellcheck disable=SC2154 # log, build, out and err are test.sh's
+# shellcheck shell=bash disable=SC2154 # sourced by test.sh, whose functions and variables it uses
 #
-# Part of test.sh, which reads it: other processors than the first, and how they are reached.
+# Tests of `make test`: other processors than the first, and how they are reached.
 
 # Each processor runs what it is given; exceptions, loops and lost interrupts on one end there.
+takes 15 test_processors_are_taken_and_given_back
 test_processors_are_taken_and_given_back()
 {
 	local pmu
@@ -26,16 +26,16 @@ has_x2apic()
 
 	said=$(timeout 20 "${QEMU:-qemu-system-x86_64}" -machine q35 -accel tcg -nodefaults \
 		-display none -S -cpu qemu64,+x2apic,enforce -monitor stdio <<< quit 2>&1) ||
-		{ echo "# $(grep -m 1 -oi "tcg.*x2apic.*" <<< "$said" ||
-			echo "QEMU has no x2APIC")"; false; }
+		{ grep -m 1 -oi "tcg.*x2apic.*" <<< "$said" || echo "QEMU has no x2APIC"
+		  false; }
 }
 
 # A processor with APIC ID 256 can be interrupted in that mode alone.
 test_x2apic_mode_works()
 {
-	local work=$log/x2apic
+	local work=$log/x2apic said
 
-	has_x2apic || { echo "# not tried: this QEMU can't"; return 0; }
+	said=$(has_x2apic) || skip "this QEMU can't: $said"
 	rm -rf "$work"
 	mkdir -p "$work/esp/EFI/BOOT"
 	cp "$build/pmutest86.efi" "$work/esp/EFI/BOOT/BOOTX64.EFI"
@@ -75,6 +75,7 @@ test_more_processors_than_can_be_taken()
 
 # What kills a processor costs that test; where the platform can't go on the run ends at once, with
 # what was finished.
+takes 33 test_a_dead_processor_costs_its_test
 test_a_dead_processor_costs_its_test()
 {
 	expect 2 ./run-qemu.sh --smp 2 --on 1 --tests 'deadly.a_*,selftest.*,calibration.*' \

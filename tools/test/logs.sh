@@ -1,11 +1,11 @@
-#!/bin/bash
 # SPDX-License-Identifier: MIT
-# shellcheck disable=SC2154 # log, build, out and err are test.sh's
+# shellcheck shell=bash disable=SC2154 # sourced by test.sh, whose functions and variables it uses
 #
-# Part of test.sh, which reads it: what becomes of a run's log, whatever is in it and whatever
+# Tests of `make test`: what becomes of a run's log, whatever is in it and whatever
 # happens meanwhile. QEMU is a fake here, so these tests are quick.
 
 # The inputs are the same every time; `make fuzz` goes on.
+takes 37 test_any_log_becomes_results
 test_any_log_becomes_results()
 {
 	expect 0 host/fuzz/fuzz_results.py
@@ -125,6 +125,7 @@ test_results_outlive_standard_output()
 }
 
 # The terminal is closed, the process ended, or Ctrl-C pressed.
+alone test_nothing_is_left_after_a_signal
 test_nothing_is_left_after_a_signal()
 {
 	local signal command leader begin
@@ -138,7 +139,8 @@ os.execvp(sys.argv[2], sys.argv[2:])'
 	fake_qemu 'exec sleep 300' <<< 'TAP version 14'
 	for signal in HUP TERM INT; do
 		for command in ./run-qemu.sh './run-qemu.sh --all' \
-			"tools/seeds.py --build $build --seeds 2"; do
+			"tools/seeds.py --build $build --seeds 2" \
+			"tools/test.sh $build test_glob_selects test_one_processor_passes"; do
 			# shellcheck disable=SC2086 # words
 			QEMU=$log/fake-qemu setsid -f python3 -c "$begin" "$log/leader" $command \
 				>/dev/null 2>&1
@@ -183,6 +185,7 @@ test_a_killed_qemu_is_told()
 }
 
 # A program that ends the machine: it is told at once, and why, by the hypervisor if it lives.
+takes 24 test_a_dead_machine_has_last_words
 test_a_dead_machine_has_last_words()
 {
 	local way words start

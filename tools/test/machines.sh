@@ -1,11 +1,11 @@
-#!/bin/bash
 # SPDX-License-Identifier: MIT
-# shellcheck disable=SC2154 # log, build, out and err are test.sh's
+# shellcheck shell=bash disable=SC2154 # sourced by test.sh, whose functions and variables it uses
 #
-# Part of test.sh, which reads it: machines in trouble. Processors that differ, come late or get
+# Tests of `make test`: machines in trouble. Processors that differ, come late or get
 # lost, registers that refuse, what firmware has left.
 
 # A register that a filter refuses costs the tests that need it, by name; what all need costs all.
+takes 26 test_refused_registers_are_named
 test_refused_registers_are_named()
 {
 	local number name
@@ -56,6 +56,7 @@ test_firmware_may_count_in_smm()
 }
 
 # Without an HPET another processor's NMI ends what hangs on the first one with interrupts off.
+takes 15 test_a_hang_without_hpet_costs_its_test
 test_a_hang_without_hpet_costs_its_test()
 {
 	cat > "$log/qemu-no-hpet" <<-'EOF'
@@ -74,6 +75,7 @@ test_a_hang_without_hpet_costs_its_test()
 }
 
 # Clocks that differ, a processor that is slow, a wake-up that gets lost: nothing is lost by it.
+takes 42 test_processors_need_not_agree
 test_processors_need_not_agree()
 {
 	local latitude
@@ -93,6 +95,7 @@ test_processors_need_not_agree()
 }
 
 # One that never comes is left out, and the machine not given back under it.
+takes 18 test_a_processor_that_never_comes_is_left_out
 test_a_processor_that_never_comes_is_left_out()
 {
 	expect 2 ./run-qemu.sh --smp 3 --tests 'selftest.*' --latitude lost-processor:60000 \

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=bash disable=SC2154 # sourced by test.sh, whose functions and variables it uses
+#
+# Tests of `make test`: set-up, the builds, the host tests and what is built.
+
+alone test_setup_is_quick_and_silent
+test_setup_is_quick_and_silent()
+{
+	local start end
+
+	tools/setup.sh
+	start=$(date +%s%N)
+	expect 0 tools/setup.sh
+	end=$(date +%s%N)
+	[ ! -s "$out" ]
+	[ ! -s "$err" ]
+	[ $((end - start)) -lt 1000000000 ] || fail "it took more than a second"
+}
+
+# In a tree without the fetched source make changes nothing and names the command.
+test_make_says_what_sets_up()
+{
+	local tree=$log/fresh
+
+	rm -rf "$tree"
+	mkdir -p "$tree"
+	git ls-files -z | tar -c --null -T - | tar -x -C "$tree"
+	expect 2 env -u MAKELEVEL -u MAKEFLAGS make --no-print-directory -C "$tree"
+	[ ! -s "$out" ]
+	grep -qx "setup: the source of Zydis isn't in .cache/zydis; run: make setup" "$err"
+	[ ! -e "$tree/.cache" ]
+	[ ! -e "$tree/build" ]
+	expect 0 make -C "$tree" help
+	expect_bad "known: --check" tools/setup.sh --now
+	expect 0 tools/setup.sh --check
+	[ ! -s "$out" ] && [ ! -s "$err" ]
+}
+
+alone test_gcc_builds
+test_gcc_builds()
+{
+	make -s -j"$jobs" CC=gcc all
+}
+
+# The reference PMU as one piece (RELEASE=1) says the same.
+takes 30 test_release_builds_and_runs
+test_release_builds_and_runs()
+{
+	export RELEASE=1 BUILD=$build/release
+
+	make -s -j"$jobs" CC=gcc all
+	expect 0 ./run-qemu.sh --tests 'count.*,record.*' --out "$log/release"
+	refute grep '^not ok' "$out"
+}
+
+takes 20 test_clang_builds
+test_clang_builds()
+{
+	make -s -j"$jobs" CC=clang BUILD="$build/clang" all
+}
+
+alone test_host_tests_pass
+test_host_tests_pass()
+{
+	make -s -j"$jobs" check
+}
+
+test_shell_scripts_are_clean()
+{
+	shellcheck -x run-qemu.sh .ci/run tools/*.sh tools/test/*.sh host/*.sh
+}
+
+test_python_compiles()
+{
+	python3 - tools/*.py tools/report/*.py <<-'EOF'
+		import ast, sys
+		for path in sys.argv[1:]:
+		    ast.parse(open(path, encoding="utf-8").read(), path)
+	EOF
+}
+
+test_images_are_checked()
+{
+	cp "$build/pmutest86.efi" "$log/bad.efi"
+	expect 1 tools/efi_image.py "$log/bad.efi" .text .nowhere
+	grep -q 'section .nowhere is missing' "$err"
+	# The second section (flags at 0x24 of its 40 bytes) made writable and executable.
+	python3 - "$log/bad.efi" <<-'EOF'
+		import struct, sys
+		image = bytearray(open(sys.argv[1], "rb").read())
+		pe, = struct.unpack_from("<I", image, 0x3c)
+		at = pe + 24 + struct.unpack_from("<H", image, pe + 20)[0] + 40 + 36
+		struct.pack_into("<I", image, at, 0xe0000020)
+		open(sys.argv[1], "wb").write(image)
+	EOF
+	expect 1 tools/efi_image.py "$log/bad.efi" .text
+	grep -q 'writable and executable' "$err"
+}
+
+test_every_requirement_has_a_test_or_a_reason()
+{
+	tools/coverage.py --build "$build" --check
+}

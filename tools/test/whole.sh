@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=bash disable=SC2154 # sourced by test.sh, whose functions and variables it uses
+#
+# Tests of `make test`: many runs each: engines, seeds, faults, counts; and the stick.
+
+# Every retired instruction is reported once, whatever happens around it; nothing of AMD-V shows.
+test_reference_pmu_is_exact()
+{
+	expect 0 tools/selftest.sh "$build"
+	expect 0 env SMP=4 TIMEOUT=300 tools/selftest.sh "$build" programs=12
+	expect 0 env SMP=2 tools/selftest.sh "$build" programs=0
+	expect 0 env SMP=2 LATITUDE=tsc-by-reference:1 tools/selftest.sh "$build" clock=1
+}
+
+# `make engine-soak SECONDS=n` goes on.
+takes 130 test_engines_say_the_same
+test_engines_say_the_same()
+{
+	expect 0 tools/engines.py --build "$build" --seeds 1 --no-profiles --step 1 \
+		--sample 2
+	tail -n 1 "$out" | grep -q '^4 settings, 0 differ$'
+}
+
+takes 34 test_counts_are_those_of_qemu
+test_counts_are_those_of_qemu()
+{
+	expect 0 tools/icount.sh "$build"
+	tail -n 1 "$out" | grep -q '^[1-9][0-9]* counts on the engine fast, 0 differ$'
+}
+
+# What two processors do at once never happens in the same order twice; tools/repeat.py goes on.
+alone test_verdicts_repeat
+test_verdicts_repeat()
+{
+	expect 0 tools/repeat.py --build "$build" --times 4 --load 1 \
+		--tests 'msr.each_proc*,pmi.a*_own_processor*,ds.each_proc*,count.proc*'
+	tail -n 1 "$out" | grep -q ' 4 times, 0 differ, 0 failed$'
+}
+
+test_each_processor_passes()
+{
+	expect 0 ./run-qemu.sh --smp 2 --on all --tests 'msr.*,count.*,pmi.*,ds.*' \
+		--out "$log/on"
+	grep -q '^ok .* - ds.pebs_index_advances_by_one_record_size@cpu1 ' "$out"
+	refute grep '^not ok' "$out"
+	# There the other thread is the first processor, which sleeps as well.
+	expect 0 ./run-qemu.sh --cpu netburst --on 1 --out "$log/on_netburst" --tests \
+		'netburst.active_thread_field_t*,netburst.table_18_66_holds_on_th*,netburst.bit_0*'
+	refute grep '^not ok' "$out"
+	expect_bad "--on takes first" ./run-qemu.sh --on each
+	expect_bad "the last one is 1" ./run-qemu.sh --smp 2 --on 2
+}
+
+test_stick_boots_and_keeps_results()
+{
+	local work=$log/stick
+
+	rm -rf "$work"
+	mkdir -p "$work"
+	make -s usb
+	sgdisk --verify "$build/pmutest86.img" | grep -q 'No problems found'
+	cp "$build/pmutest86.img" "$work/esp.img"
+	sed 's/^at_end = .*/at_end = shutdown/' boot/pmutest86.cfg > "$work/cfg"
+	mcopy -o -i "$work/esp.img@@1M" "$work/cfg" ::/pmutest86.cfg
+	tools/boot.sh --image --timeout 60 "$work"
+	mcopy -s -i "$work/esp.img@@1M" ::/results "$work/"
+	find "$work/results" -name results.tap | grep -q . || fail "no results on the stick"
+	"$build/pmutest86-report" --json - "$work"/results/* >/dev/null
+}
+
+takes 120 test_seeds_and_profiles_stay_green
+test_seeds_and_profiles_stay_green()
+{
+	expect 0 tools/seeds.py --build "$build" --seeds 4 --profile-seeds 1 --no-extremes
+	tail -n 1 "$out" | grep -qP '^\d+ runs, 0 failed$'
+}
+
+# Faults from all over the table, the same ones every time; `make mutants` runs them all.
+takes 120 test_mutants_are_caught
+test_mutants_are_caught()
+{
+	expect 0 tools/mutants.py --build "$build" --sample 40
+	tail -n 1 "$out" | grep -qP '^(\d+) of \1 faults caught, 0 false alarms$'
+}
