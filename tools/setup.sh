@@ -48,6 +48,7 @@ NEEDED=(
 	python3-hypothesis:/usr/lib/python3/dist-packages/hypothesis/__init__.py
 	libzycore-dev:/usr/include/Zycore/Types.h
 	shellcheck:shellcheck
+	cppcheck:cppcheck
 )
 
 provided()
