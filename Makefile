@@ -77,7 +77,7 @@ REFPMU_OBJS := $(filter-out $(if $(filter 0,$(DBT)),$(BUILD)/obj/refpmu/engine/d
 	   $(BUILD)/obj/refpmu/engine/no_translator.c.o),$(REFPMU_OBJS))
 # Compilers call memset and memcpy where they like: every program has them.
 MEMORY_SOURCES := refpmu/hv/string.c
-LAUNCH_OBJS := $(call objects,$(LAUNCH_SOURCES) $(MEMORY_SOURCES))
+LAUNCH_OBJS := $(call objects,$(LAUNCH_SOURCES) refpmu/hv/efi_version.c $(MEMORY_SOURCES))
 REFTEST_SHARED := $(filter-out refpmu/selftest/selftest.c refpmu/selftest/engines.c, \
 	   $(call sources,refpmu/selftest)) \
 	   refpmu/hv/instructions.asm refpmu/launch/print.c refpmu/launch/span.c \

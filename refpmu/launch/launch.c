@@ -13,6 +13,7 @@
  */
 #include <efi.h>
 
+#include "refpmu/hv/efi_version.h"
 #include "refpmu/vmm/hypercall.h"
 #include "refpmu/launch/firmware.h"
 #include "refpmu/launch/plan.h"
@@ -149,6 +150,8 @@ EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *system)
 	static char text[PLAN_SIZE];
 	size_t length;
 
+	if (efi_version_asked(image, system))
+		return EFI_SUCCESS;
 	if (!firmware_open(image, system))
 		print("launch: the volume it was started from isn't known");
 	else if (!firmware_read(PLAN_PATH, text, sizeof(text), &length))

@@ -9,6 +9,7 @@
 #include <efi.h>
 
 #include "refpmu/hv/efi_processors.h"
+#include "refpmu/hv/efi_version.h"
 #include "refpmu/hv/nested_paging.h"
 #include "refpmu/hv/svm.h"
 #include "refpmu/vmm/virtualise.h"
@@ -146,9 +147,12 @@ EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *system)
 	EFI_PHYSICAL_ADDRESS startup = LOW_MEMORY_TOP;
 	void (*entry)(void *, u64, u64);
 	EFI_LOADED_IMAGE *loaded;
-	CHAR16 *reason = missing();
+	CHAR16 *reason;
 	u64 image_size;
 
+	if (efi_version_asked(image, system))
+		return EFI_SUCCESS;
+	reason = missing();
 	if (reason)
 		return refuse(system, reason, EFI_UNSUPPORTED);
 	if (services->HandleProtocol(image, &loaded_image_guid, (void **)&loaded) != EFI_SUCCESS)

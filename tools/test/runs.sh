@@ -63,10 +63,10 @@ test_bad_options_of_tools_get_one_line()
 	done
 }
 
-# Each program says the same: run-qemu.sh, the report tool, the harness by itself and in its log.
+# All say the same: run-qemu.sh, the report tool, each EFI program, the harness in its log.
 test_version_is_said_everywhere()
 {
-	local version work=$log/version
+	local version program work=$log/version
 
 	version="PMUTest86 $(tools/version.sh)"
 	[[ $version =~ ^PMUTest86\ [0-9]+\.[0-9]+\.[0-9]+ ]] || fail "'$version'"
@@ -77,11 +77,16 @@ test_version_is_said_everywhere()
 	mkdir -p "$work/esp/EFI/BOOT"
 	cp "$build/launch.efi" "$work/esp/EFI/BOOT/BOOTX64.EFI"
 	cp "$build/refpmu.efi" "$build/pmutest86.efi" "$work/esp/"
-	printf 'run cpu=haswell fault=none seed=0 efi=\\pmutest86.efi args=%s\n' --version \
+	cp "$build/launch.efi" "$work/esp/"
+	for program in pmutest86 refpmu launch; do
+		printf 'run cpu=haswell fault=none seed=0 efi=\\%s.efi args=%s\n' $program --version
+	done > "$work/esp/refpmu-plan.txt"
+	printf 'run cpu=haswell fault=none seed=0 efi=\\pmutest86.efi args=%s\n' \
 		'tests=selftest.tsc_ticks_during_a_stall results=off serial=0x3f8' \
-		> "$work/esp/refpmu-plan.txt"
+		>> "$work/esp/refpmu-plan.txt"
 	tools/boot.sh --timeout 60 "$work"
-	tr -d '\r' < "$work/serial.log" | grep -aqF "$version"
+	tr -d '\r' < "$work/serial.log" | grep -avF '# version' > "$work/said"
+	[ "$(grep -acF "$version" "$work/said")" = 3 ] || fail "not three programs say $version"
 	tr -d '\r' < "$work/serial.log" | grep -aqFx "# version: $version"
 }
 

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* The load option --version of refpmu.efi and launch.efi. */
+#ifndef REFPMU_HV_EFI_VERSION_H
+#define REFPMU_HV_EFI_VERSION_H
+
+#include <efi.h>
+
+#include "spec/types.h"
+
+/* Is it among the image's load options? Then the version is printed, and there is nothing else to
+ * do. */
+bool efi_version_asked(EFI_HANDLE image, EFI_SYSTEM_TABLE *system);
+
+#endif
