@@ -182,8 +182,9 @@ pure-sources:
 .PHONY: check-source
 check-source:
 	@passed=0; failed=0; \
-	for rule in includes pure style test_comments; do \
-		if $(ROOT)/tools/check_$$rule.py; then passed=$$((passed + 1)); \
+	for rule in 'includes.py $(if $(wildcard $(BUILD)/obj),$(BUILD))' pure.py style.py paths.py \
+			test_comments.py; do \
+		if $(ROOT)/tools/check_$$rule; then passed=$$((passed + 1)); \
 		else failed=$$((failed + 1)); fi; \
 	done; \
 	echo "$$passed passed, $$failed failed"; [ $$failed = 0 ]

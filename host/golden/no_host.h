@@ -25,11 +25,20 @@ static inline bool nowhere(void *ctx, u64 linear, const void *from, size_t bytes
 	return false;
 }
 
-static inline void no_pmi(void *ctx)
+static inline u32 no_lvtpc(void *ctx)
 {
 	(void)ctx;
+	return 0;
 }
 
-static const struct model_host no_host = { .read = nothing, .write = nowhere, .pmi = no_pmi };
+static inline void no_delivery(void *ctx, const struct pmi_delivery *delivery)
+{
+	(void)ctx;
+	(void)delivery;
+}
+
+static const struct model_host no_host = {
+	.read = nothing, .write = nowhere, .lvtpc = no_lvtpc, .deliver = no_delivery,
+};
 
 #endif

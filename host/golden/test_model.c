@@ -49,14 +49,22 @@ static bool machine_write(void *ctx, u64 linear, const void *from, size_t bytes)
 	return to;
 }
 
-static void machine_pmi(void *ctx)
+static u32 machine_lvtpc(void *ctx)
 {
+	(void)ctx;
+	return 0xf0;
+}
+
+static void machine_deliver(void *ctx, const struct pmi_delivery *delivery)
+{
+	(void)delivery;
 	((struct machine *)ctx)->interrupts++;
 }
 
 static struct machine machine;
 static const struct model_host host = {
-	.ctx = &machine, .read = machine_read, .write = machine_write, .pmi = machine_pmi,
+	.ctx = &machine, .read = machine_read, .write = machine_write,
+	.lvtpc = machine_lvtpc, .deliver = machine_deliver,
 };
 
 static u64 ds_get(unsigned offset)

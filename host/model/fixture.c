@@ -73,6 +73,11 @@ static void host_kick(void *ctx, unsigned processor)
 	r->called |= BIT(processor);
 }
 
+static u32 host_lvtpc(void *ctx)
+{
+	return ((struct fixture *)ctx)->lvtpc;
+}
+
 static void fixture_take(struct fixture *r, struct pmi_delivery d)
 {
 	r->lvtpc = d.lvtpc;
@@ -87,13 +92,13 @@ static void fixture_take(struct fixture *r, struct pmi_delivery d)
 	};
 }
 
-static void host_pmi(void *ctx)
+static void host_deliver(void *ctx, const struct pmi_delivery *delivery)
 {
 	struct fixture *r = ctx;
 
 	r->requests++;
 	r->in_pmi = true;
-	fixture_take(r, model_lvt_deliver(&r->m, r->lvtpc));
+	fixture_take(r, *delivery);
 	r->in_pmi = false;
 }
 
@@ -150,7 +155,8 @@ static void plug(struct fixture *r)
 	r->lvtpc = FIXTURE_VECTOR;
 	r->ip = 0x401000;
 	r->host = (struct model_host){
-		.ctx = r, .read = host_read, .write = host_write, .pmi = host_pmi,
+		.ctx = r, .read = host_read, .write = host_write, .lvtpc = host_lvtpc,
+		.deliver = host_deliver,
 		.trace = host_trace, .memory = &r->hierarchy, .tx_log = &r->tx_log,
 		.registers = host_registers,
 	};

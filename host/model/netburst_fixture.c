@@ -10,6 +10,8 @@
 enum { DS_BASE = 0x20, DS_INDEX = 0x28, DS_MAXIMUM = 0x30, DS_THRESHOLD = 0x38, DS_RESET = 0x40,
        RECORD = 0x90 };
 
+#define NBFIXTURE_VECTOR	0xf0	/* LVTPC: fixed, and not masked */
+
 /* The bench is host[0]'s and host[1]'s, which are each one's context. */
 static struct netburst_fixture *fixture_of(void *ctx, unsigned *t)
 {
@@ -48,11 +50,18 @@ static bool host_write(void *ctx, u64 linear, const void *from, size_t bytes)
 	return to;
 }
 
-static void host_pmi(void *ctx)
+static u32 host_lvtpc(void *ctx)
+{
+	(void)ctx;
+	return NBFIXTURE_VECTOR;
+}
+
+static void host_deliver(void *ctx, const struct pmi_delivery *delivery)
 {
 	unsigned t;
 	struct netburst_fixture *r = fixture_of(ctx, &t);
 
+	(void)delivery;
 	r->requests[t]++;
 }
 
@@ -70,7 +79,8 @@ void nbfixture_open_config(struct netburst_fixture *r, const struct model_config
 	for (unsigned t = 0; t < (two ? 2 : 1); t++) {
 		r->host[t] = (struct model_host){
 			.ctx = &r->host[t], .read = host_read, .write = host_write,
-			.pmi = host_pmi, .processor = t, .processors = two ? 2 : 1,
+			.lvtpc = host_lvtpc, .deliver = host_deliver,
+			.processor = t, .processors = two ? 2 : 1,
 			.memory = &r->hierarchy, .netburst = &r->shared,
 			.cores = &r->core,
 			.kick = host_kick,

@@ -16,8 +16,16 @@
 #include "refpmu/hv/processors.h"
 #include "refpmu/engine/engine_cpu.h"
 
-static void apply_delivery(struct cpu *cpu, const struct pmi_delivery *delivery)
+u32 exit_apic_lvtpc(void *ctx)
 {
+	(void)ctx;
+	return *apic_register(APIC_LVTPC);
+}
+
+void exit_apic_deliver(void *ctx, const struct pmi_delivery *delivery)
+{
+	struct cpu *cpu = ctx;
+
 	cpu->engine->pmi_raised = true;
 	if (delivery->lvtpc != *apic_register(APIC_LVTPC))
 		*apic_register(APIC_LVTPC) = delivery->lvtpc;
@@ -25,14 +33,6 @@ static void apply_delivery(struct cpu *cpu, const struct pmi_delivery *delivery)
 		*apic_register(APIC_ICR_LOW) = ICR_SELF | ICR_ASSERT | delivery->vector;
 	else if (delivery->kind == PMI_NMI)
 		*apic_register(APIC_ICR_LOW) = ICR_SELF | ICR_ASSERT | ICR_NMI;
-}
-
-void exit_apic_pmi(void *ctx)
-{
-	struct cpu *cpu = ctx;
-	struct pmi_delivery delivery = model_lvt_deliver(&cpu->model, *apic_register(APIC_LVTPC));
-
-	apply_delivery(cpu, &delivery);
 }
 
 void exit_apic_write(struct cpu *cpu, u32 offset, u32 value)
@@ -49,5 +49,5 @@ void exit_apic_write(struct cpu *cpu, u32 offset, u32 value)
 		return;
 	/* As the APIC keeps it: reserved bits don't stay. */
 	delivery = model_lvt_written(&cpu->model, *apic_register(APIC_LVTPC));
-	apply_delivery(cpu, &delivery);
+	exit_apic_deliver(cpu, &delivery);
 }

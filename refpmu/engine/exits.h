@@ -69,7 +69,8 @@ void exit_store_step_begin(struct cpu *cpu);
 void exit_store_step_end(struct cpu *cpu, bool completed);
 /* The guest writes a register of its local APIC. */
 void exit_apic_write(struct cpu *cpu, u32 offset, u32 value);
-/* struct model_host's pmi(); ctx is the struct cpu. */
-void exit_apic_pmi(void *ctx);
+/* struct model_host's lvtpc() and deliver(); ctx is the struct cpu. */
+u32 exit_apic_lvtpc(void *ctx);
+void exit_apic_deliver(void *ctx, const struct pmi_delivery *delivery);
 
 #endif

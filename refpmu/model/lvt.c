@@ -85,30 +85,6 @@ void model_requests_approach(struct model *m)
 			m->request[i].distance--;
 }
 
-void model_requests_raise(struct model *m)
-{
-	while (m->n_requests && !m->request[0].distance) {
-		fault_raise(m, &m->request[0].pmi);
-		m->n_requests--;
-		for (unsigned i = 0; i < m->n_requests; i++)
-			m->request[i] = m->request[i + 1];
-		m->host->pmi(m->host->ctx);
-	}
-}
-
-void model_halt(struct model *m)
-{
-	bool shared = model_core_enter(m);
-
-	pmu_halt(m);
-	model_uncore_take(m);
-	fault_halt(m);
-	for (unsigned i = 0; i < m->n_requests; i++)
-		m->request[i].distance = 0;
-	model_requests_raise(m);
-	model_core_leave(m, shared);
-}
-
 /*
  * "Local Vector Table", "Delivery Mode": as a fixed interrupt with the vector of LVTPC, or as an
  * NMI. "When a local APIC handles a performance-monitoring counters interrupt, it automatically
@@ -132,13 +108,40 @@ static struct pmi_delivery deliver(struct model *m, u32 lvtpc)
 }
 
 /* "Mask: inhibits reception of the interrupt." What becomes of it is latitude. */
-struct pmi_delivery model_lvt_deliver(struct model *m, u32 lvtpc)
+static struct pmi_delivery arrive(struct model *m, u32 lvtpc)
 {
 	if (!fault_lvt_masked(m, lvtpc & LVT_MASKED))
 		return deliver(m, lvtpc);
 	if (m->latitude[LAT_MASKED_PMI] == 0)
 		m->latched = true;
-	return (struct pmi_delivery){ .kind = PMI_DROPPED, .lvtpc = lvtpc, .keep = m->latched };
+	return (struct pmi_delivery){ .kind = PMI_DROPPED, .lvtpc = lvtpc };
+}
+
+void model_requests_raise(struct model *m)
+{
+	struct pmi_delivery delivery;
+
+	while (m->n_requests && !m->request[0].distance) {
+		fault_raise(m, &m->request[0].pmi);
+		m->n_requests--;
+		for (unsigned i = 0; i < m->n_requests; i++)
+			m->request[i] = m->request[i + 1];
+		delivery = arrive(m, m->host->lvtpc(m->host->ctx));
+		m->host->deliver(m->host->ctx, &delivery);
+	}
+}
+
+void model_halt(struct model *m)
+{
+	bool shared = model_core_enter(m);
+
+	pmu_halt(m);
+	model_uncore_take(m);
+	fault_halt(m);
+	for (unsigned i = 0; i < m->n_requests; i++)
+		m->request[i].distance = 0;
+	model_requests_raise(m);
+	model_core_leave(m, shared);
 }
 
 /* The status bits that are a reason for an interrupt. */

@@ -56,6 +56,7 @@ enum model_action {
 struct model_core;
 struct model_uncore;
 struct exerciser;
+struct pmi_delivery;
 
 /* What the model needs of the world. All calls happen inside model_* calls of that processor. */
 struct model_registers;
@@ -69,11 +70,11 @@ struct model_host {
 	bool (*read)(void *ctx, u64 linear, void *to, size_t bytes);
 	bool (*write)(void *ctx, u64 linear, const void *from, size_t bytes);
 	/*
-	 * Raise a performance-monitoring interrupt now: the local APIC looks at LVTPC now, see
-	 * model_lvt_deliver(), which may be called from here. Two calls in a row are two
-	 * interrupts.
+	 * A PMI arrives at the local APIC: LVTPC as it is now, and what the APIC does with the PMI,
+	 * to be carried out. Two calls of deliver() in a row are two interrupts.
 	 */
-	void (*pmi)(void *ctx);
+	u32 (*lvtpc)(void *ctx);
+	void (*deliver)(void *ctx, const struct pmi_delivery *delivery);
 	/* Optional (may be NULL): one action of the processor, in order, for tests of the model. */
 	void (*trace)(void *ctx, enum model_action action, unsigned counter);
 	/*
@@ -284,10 +285,7 @@ struct pmi_delivery {
 	enum pmi_kind kind;
 	u8 vector;		/* of PMI_FIXED */
 	u32 lvtpc;		/* LVTPC afterwards: mask bit set by a delivery */
-	bool keep;		/* not now: waits in the model for model_lvt_written() */
 };
-/* A PMI arrives at the local APIC while LVTPC has this value: from within host->pmi(). */
-struct pmi_delivery model_lvt_deliver(struct model *m, u32 lvtpc);
 /*
  * LVTPC has just been written by the guest and has this value now: the delivery of a PMI that
  * waited for its mask bit to be cleared, or PMI_DROPPED and lvtpc unchanged.

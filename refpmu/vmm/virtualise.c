@@ -123,7 +123,8 @@ static void init_model(struct cpu *cpu)
 						     PAGE_SIZE));
 	cpu->model_host = (struct model_host){
 		.ctx = cpu, .read = guest_model_read, .write = guest_model_write,
-		.pmi = exit_apic_pmi, .translate = guest_model_translate,
+		.lvtpc = exit_apic_lvtpc, .deliver = exit_apic_deliver,
+		.translate = guest_model_translate,
 		.memory = memory,
 		.remote_base = hypervisor.remote_base, .remote_bytes = hypervisor.remote_bytes,
 		.exerciser = hypervisor.exerciser, .cacheable = guest_model_cacheable,

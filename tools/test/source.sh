@@ -7,6 +7,11 @@ test_includes_obey_the_table()
 	tools/check_includes.py "$build"
 }
 
+test_architecture_names_what_exists()
+{
+	tools/check_paths.py
+}
+
 test_pure_parts_are_pure()
 {
 	tools/check_pure.py
@@ -25,7 +30,8 @@ bare_tree()
 	tree=$log/planted
 	rm -rf "$tree"
 	mkdir -p "$tree"/{tools,host,docs,boot,kernel,pmu,spec,claims} \
-		"$tree"/{tests/frame,refpmu/model,build/obj,kernel/output,kernel/interrupt}
+		"$tree"/{tests/frame,build/obj,kernel/output,kernel/interrupt} \
+		"$tree"/refpmu/{model,faults,hv,engine,vmm,launch}
 	cp tools/check_*.py "$tree/tools"
 	cp host/host.mk "$tree/host"
 	# No repository around it, so that the rules look at every file.
@@ -141,6 +147,20 @@ test_linked_symbols_are_held_against_the_table()
 	out=$("$tree/tools/check_includes.py" "$tree/build") || status=$?
 	[ $status = 1 ]
 	grep -qF 'kernel/a.c: kernel/ may not use upper of tests/a.c' <<< "$out"
+}
+
+test_names_that_are_gone_are_seen()
+{
+	local status=0
+
+	bare_tree
+	printf 'int stays(void)\n{\n\treturn 0;\n}\nint gone(void);\n' > "$tree/kernel/a.c"
+	printf '`stays()`, `a.c: stays()`, `kernel/a.c`\n\n`a.c: gone()`\n\n`kernel/b.c`\n' \
+		> "$tree/docs/ARCHITECTURE.md"
+	out=$("$tree/tools/check_paths.py") || status=$?
+	[ $status = 1 ]
+	[ "$out" = "docs/ARCHITECTURE.md:3: gone() isn't in a.c
+docs/ARCHITECTURE.md:5: there is no kernel/b.c" ]
 }
 
 # What the model declares as a hook is its own; a function of faults/ that isn't one is a cycle.
