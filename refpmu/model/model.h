@@ -17,7 +17,7 @@
  * memory/sets.c, exerciser.c (lines put there by request),
  * access.c (what loads and stores meet there), load_latency.c (tags), offcore.c,
  * data_address.c (what records tell). Transactions: model/tsx/tx.c, model/tsx/log.c.
- * NetBurst: model_netburst*.c.
+ * NetBurst: netburst/, behind pmu.c.
  * docs/READINGS.md lists what was decided where the manual leaves a choice. May include spec/ only.
  */
 #ifndef REFPMU_MODEL_MODEL_H
