@@ -45,6 +45,7 @@ struct fault_state {
 		u64 value;
 	} late_reload[4];
 	u64 first_ds_area;
+	u64 counter_written[MODEL_MAX_COUNTERS];	/* by the last WRMSR */
 	bool was_full;
 
 	/* Load latency. */

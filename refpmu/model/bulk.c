@@ -12,7 +12,7 @@
 
 static bool busy(const struct model *m)
 {
-	return m->tx.depth || m->writing || m->n_requests || model_uncore_busy(m) ||
+	return model_in_tx(m) || m->writing || m->n_requests || model_uncore_busy(m) ||
 	       m->ref_repeats_in || m->watch_memory;
 }
 

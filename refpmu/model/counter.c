@@ -340,7 +340,7 @@ static void wrap(struct model *m, struct retire_ctx *s, unsigned i)
 /* IN_TX: "Performance Monitoring and Intel TSX". */
 static bool in_scope(struct model *m, const struct retire_ctx *s, const struct model_rule *rule)
 {
-	bool inside = m->tx.depth || s->tx_abort;
+	bool inside = model_in_tx(m) || s->tx_abort;
 
 	return !rule->in_tx || fault_in_scope(m, s, rule, inside);
 }
@@ -424,7 +424,7 @@ static void choose_rules(struct model *m, struct retire_ctx *s)
 
 bool arch_watching(const struct model *m)
 {
-	return m->active || model_uncore_busy(m) || m->n_requests || m->writing || m->tx.depth ||
+	return m->active || model_uncore_busy(m) || m->n_requests || m->writing || model_in_tx(m) ||
 	       m->ref_repeats_in || model_core_is_watched(m);
 }
 
@@ -496,7 +496,7 @@ void arch_retire(struct model *m, bool shared, const struct model_retired *r)
 	s.writes = m->writing;
 	s.due = s.wrapped = s.interrupts = s.opened = s.closed = s.uncounted = 0;
 	s.interrupted = s.tx_abort = s.aborts = false;
-	s.tx = m->tx.depth && m->tx.elided ? (u8)model_tx_elision_act(m) : r->tx;
+	s.tx = model_tx_is_elided(m) ? (u8)model_tx_elision_act(m) : r->tx;
 	if (model_may_be_stolen(m) && !--m->steal_in)
 		model_steal(m);
 	model_requests_approach(m);
@@ -510,8 +510,8 @@ void arch_retire(struct model *m, bool shared, const struct model_retired *r)
 	}
 	s.cycles = m->latitude[LAT_CYCLES_PER_INSTRUCTION] + model_access_run(m, &s);
 	m->cycles += s.cycles;
-	if (m->tx.depth)
-		m->tx.cycles_so_far += s.cycles;
+	if (model_in_tx(m))
+		model_tx_takes(m, s.cycles);
 	s.active = fault_counters(m, r, s.active);
 	for (u64 left = s.active; left; left &= left - 1)
 		counter_count(m, &s, (unsigned)__builtin_ctzll(left));

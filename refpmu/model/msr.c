@@ -97,7 +97,6 @@ static bool read_only(enum model_reg reg)
 static void write_counter(struct model *m, unsigned i, u64 value)
 {
 	model_set_counter(m, i, value);
-	m->counter[i].written = m->counter[i].value;
 	m->counter_written = BIT(i);
 }
 

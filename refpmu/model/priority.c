@@ -75,7 +75,7 @@ static void assist(struct model *m, struct retire_ctx *s, unsigned i)
  * first aborts, and then the PEBS event is processed." */
 static void serve_assist(struct model *m, struct retire_ctx *s, unsigned i)
 {
-	struct pebs_event event = { .aborts = m->tx.depth, .record = true };
+	struct pebs_event event = { .aborts = model_in_tx(m), .record = true };
 
 	/* An assist on this instruction may have covered this counter already. */
 	if (!m->counter[i].armed)

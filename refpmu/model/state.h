@@ -24,7 +24,6 @@ struct model_rule {
 
 struct model_counter {
 	u64 value;
-	u64 written;		/* by the last WRMSR */
 	struct model_rule rule;
 	bool condition;		/* of the last cycle: what edge detection compares with */
 	bool armed;		/* wrapped with PEBS enabled: an event to come starts the assist */

@@ -62,6 +62,11 @@ bool model_tx_is_elided(const struct model *m)
 	return m->tx.depth && m->tx.elided;
 }
 
+void model_tx_takes(struct model *m, u64 cycles)
+{
+	m->tx.cycles_so_far += cycles;
+}
+
 bool model_tx_outermost(const struct model *m)
 {
 	return m->tx.depth == 1;

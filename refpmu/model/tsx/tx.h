@@ -88,6 +88,8 @@ bool model_has_tx(const struct model *m);
 bool model_in_tx(const struct model *m);
 /* In one that began with XACQUIRE? */
 bool model_tx_is_elided(const struct model *m);
+/* An instruction in it has taken so many cycles. */
+void model_tx_takes(struct model *m, u64 cycles);
 /* In one that isn't nested in another? */
 bool model_tx_outermost(const struct model *m);
 
