@@ -92,6 +92,19 @@ static u64 executed(struct model *m, const struct netburst_step *s, u64 n)
 	       broken(m, FAULT_NB_TAG_VALUE_IGNORED) ? 1 : n;
 }
 
+/* Table 19-28. */
+static bool is_silent(struct model *m, enum netburst_what what)
+{
+	switch (what) {
+#define FAULT_NB_KIND(kind, name, title) \
+	case NBW_##kind: \
+		return broken(m, FAULT_NB_KIND_##kind);
+#include "refpmu/faults/fault_netburst_kind.def"
+	default:
+		return false;
+	}
+}
+
 u64 fault_nb_happened(struct model *m, const struct netburst_step *s, enum netburst_what what,
 		      u64 n)
 {
@@ -99,7 +112,16 @@ u64 fault_nb_happened(struct model *m, const struct netburst_step *s, enum netbu
 
 	if (m->config.fault == FAULT_NONE)
 		return n;
+	if (n && is_silent(m, what))
+		return 0;
 	switch (what) {
+	case NBW_MMX_64:
+	case NBW_MMX_128:
+	case NBW_X87:
+		return r->arithmetic >= ARITHMETIC_MMX_64 && broken(m, FAULT_NB_ARITHMETIC_ANY) ?
+		       1 : n;
+	case NBW_DATA_WALKS:
+		return broken(m, FAULT_NB_WALKS_ALWAYS) ? r->loads + r->stores : n;
 	case NBW_INSTRUCTIONS:
 	case NBW_UNTAGGED_INSTRUCTIONS:
 	case NBW_TAGGED_INSTRUCTIONS:

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Opcodes: SDM volume 2 "One-Byte Opcode Map", "Two-Byte Opcode Map", for 64-bit code with the
- * prefixes LOCK, REP, FS, GS and REX.
+ * prefixes LOCK, REP, FS, GS and REX, and those that are part of an opcode.
  */
 #include "tests/measure/classify.h"
 
@@ -25,6 +25,12 @@ static bool two_bytes(const u8 *code, struct instruction_kind *kind)
 		kind->load = is_memory(code[2]);
 		return true;
 	}
+	if (code[1] == 0xfe || code[1] == 0xef) {	/* PADDD, PXOR */
+		kind->load = is_memory(code[2]);
+		return true;
+	}
+	if (code[1] == 0x77)				/* EMMS */
+		return true;
 	if (code[1] == 0xc1) {				/* XADD */
 		kind->load = kind->store = is_memory(code[2]);
 		return true;
@@ -51,6 +57,8 @@ bool classify_instruction(const u8 *code, struct instruction_kind *kind)
 		lock = true;
 		code++;
 	}
+	if ((*code == 0x66 || *code == 0xf2 || *code == 0xf3) && code[1] == 0x0f)
+		code++;			/* part of the opcode: ADDPD, ADDSD, ADDSS */
 	if (*code == 0xf3) {
 		kind->repeated = true;
 		code++;
@@ -139,6 +147,9 @@ bool classify_instruction(const u8 *code, struct instruction_kind *kind)
 	case 0xe9:			/* JMP rel32 */
 	case 0xeb:			/* JMP rel8 */
 		kind->branch = true;
+		break;
+	case 0xd8 ... 0xdf:		/* x87; in use between registers alone */
+		known = !is_memory(code[1]);
 		break;
 	case 0x0f:
 		known = two_bytes(code, kind);

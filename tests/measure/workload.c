@@ -45,6 +45,7 @@ static const struct workload *const workloads[] = {
 	&workload_store_rip, &workload_store_fs, &workload_store_gs, &workload_load_index,
 	&workload_store_index, &workload_load_string, &workload_store_string,
 	&workload_move_string, &workload_store_push, &workload_load_pop, &workload_call_return,
+	&workload_simd, &workload_x87,
 };
 
 /* Several processors may run a piece at once. */

@@ -53,6 +53,13 @@ extern const struct workload workload_split	/* loads and stores across a line's 
 	__attribute__((visibility("hidden")));
 extern const struct workload workload_packed	/* ADDPS: one packed micro-operation */
 	__attribute__((visibility("hidden")));
+/* Additions of two registers in a round, by kind; as in tests/measure/workload_simd.asm. */
+enum { SIMD_PACKED_SP = 1, SIMD_PACKED_DP, SIMD_SCALAR_SP, SIMD_SCALAR_DP, SIMD_MMX_64,
+       SIMD_MMX_128, X87_ADDITIONS };
+extern const struct workload workload_simd	/* of vector registers */
+	__attribute__((visibility("hidden")));
+extern const struct workload workload_x87	/* of x87 registers */
+	__attribute__((visibility("hidden")));
 extern const struct workload workload_rep	/* one REP STOSB of n bytes */
 	__attribute__((visibility("hidden")));
 extern const struct workload workload_opening	/* IA32_PMC0 right after the opening */

@@ -230,6 +230,32 @@ static bool branches_are_counted(struct netburst_fixture *r)
 	return value(r, 12) == 3 && value(r, 4) == 1;
 }
 
+/* Micro-operations by kind; then page walks, split loads and split stores, of one access each. */
+static bool kinds_are_counted(struct netburst_fixture *r)
+{
+	static const struct { unsigned select; enum model_arithmetic kind; } kinds[] = {
+		{ 0x08, ARITHMETIC_PACKED_SP }, { 0x0c, ARITHMETIC_PACKED_DP },
+		{ 0x0a, ARITHMETIC_SCALAR_SP }, { 0x0e, ARITHMETIC_SCALAR_DP },
+		{ 0x02, ARITHMETIC_MMX_64 }, { 0x1a, ARITHMETIC_MMX_128 }, { 0x04, ARITHMETIC_X87 },
+	};
+	const u64 page = 0x7000000, line = 64;
+
+	for (unsigned i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		program(r, 8, 0x3a4, 1, escr(kinds[i].select, BIT(15), T0O), ENABLE, 0);
+		for (unsigned j = 0; j < sizeof(kinds) / sizeof(kinds[0]); j++)
+			nbfixture_compute(r, 0, false, kinds[j].kind);
+		if (value(r, 8) != 1)
+			return false;
+	}
+	program(r, 0, 0x3ac, 4, escr(1, BIT(0), T0O), ENABLE, 0);
+	program(r, 8, 0x3ae, 2, escr(4, BIT(1), T0O), ENABLE, 0);
+	program(r, 10, 0x3af, 2, escr(5, BIT(1), T0O), ENABLE, 0);
+	nbfixture_load(r, 0, page);
+	nbfixture_load(r, 0, page + line - 1);
+	nbfixture_store(r, 0, page + line - 1);
+	return value(r, 0) == 1 && value(r, 8) == 1 && value(r, 10) == 1;
+}
+
 static bool compare_decides(struct netburst_fixture *r)
 {
 	instructions(r, T0O, ENABLE | COMPLEMENT, 0);
@@ -414,6 +440,10 @@ static netburst_rule_fn *const netburst_rules[FAULT_COUNT] = {
 	[FAULT_NB_THREADS_EXCHANGED] = flags_select,
 	[FAULT_NB_ANY_OS] = flags_select,
 	[FAULT_NB_LEVELS_IGNORED] = flags_select,
+#define FAULT_NB_KIND(what, name, title) [FAULT_NB_KIND_##what] = kinds_are_counted,
+#include "refpmu/faults/fault_netburst_kind.def"
+	[FAULT_NB_ARITHMETIC_ANY] = kinds_are_counted,
+	[FAULT_NB_WALKS_ALWAYS] = kinds_are_counted,
 #define FAULT_NB_CELL(token, name, requirements, flags, thread, user, title) \
 	[FAULT_NB_CELL_##token] = flags_select,
 #include "refpmu/faults/fault_netburst_cell.def"
