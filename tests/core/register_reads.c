@@ -143,7 +143,7 @@ TEST(enumeration, cpuid_leaf_0ah_ignores_ecx, REQS(MSR_01), NEEDS(need_perfmon))
 	static const u32 others[] = { 1, 2, 0x80000000, 0xffffffff };
 	struct leaf want = perfmon_leaf(0), got;
 
-	CONTROL(t, MSR_01, want.eax != 0, "CPUID.0AH:EAX with ECX = 0");
+	HARNESS_CHECK(t, want.eax, "CPUID.0AH:EAX with ECX = 0: the test's needs have seen it");
 	for (unsigned i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
 		got = perfmon_leaf(others[i]);
 		CHECK_EQ(t, MSR_01, want.eax, got.eax, "CPUID.0AH:EAX, ECX = %#x", others[i]);

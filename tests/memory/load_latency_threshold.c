@@ -69,7 +69,7 @@ TEST(ll, loads_slower_than_the_threshold_count_and_are_recorded, REQS(LL_05, LL_
      NEEDS(need_perfmon, need_pebs, need_load_latency))
 {
 	struct cache_workload h;
-	u64 least = least_latency(t, AT(LL_05), ACCESS_MEMORY, &h);
+	u64 least = least_latency(t, CONTROL_AT(LL_05), ACCESS_MEMORY, &h);
 	const u64 thresholds[] = { QUICK, least / 2, least - 1 };
 
 	if (!least)

@@ -109,8 +109,7 @@ TEST(record, each_precise_event_makes_records_on_its_counters, REQS(MSR_22, REC_
 			if (event.counters & BIT(c))
 				check_kind(t, &kinds[i], &event, c);
 	}
-	CONTROL_RANGE(t, MSR_22, KINDS_LEAST, sizeof(kinds) / sizeof(kinds[0]), seen,
-		      "kinds of precise events");
+	HARNESS_CHECK(t, seen >= KINDS_LEAST, "%u kinds of precise events", seen);
 }
 
 /* Some branches before the marked ones, so that the one that is recorded is marked, whatever the
