@@ -146,9 +146,9 @@ static struct msr_result access(struct cpu *cpu, u32 msr, bool write, u64 value)
 	return result;
 }
 
-u64 exit_kept_rdx(struct cpu *cpu, enum fault_id fault)
+u64 exit_kept_upper(struct cpu *cpu, unsigned gpr, enum fault_id fault)
 {
-	u64 upper = cpu->gpr[REG_RDX] & ~0xffffffffULL;
+	u64 upper = cpu->gpr[gpr] & ~0xffffffffULL;
 
 	return upper && model_fault(&cpu->model, fault) ? upper : 0;
 }
@@ -157,7 +157,7 @@ bool exit_msr(struct cpu *cpu, bool write)
 {
 	u64 value = (u32)cpu->gpr[REG_RAX] | cpu->gpr[REG_RDX] << 32;
 	struct msr_result result;
-	u64 kept;
+	u64 rax, rdx;
 
 	siblings_drain(cpu);
 	result = access(cpu, (u32)cpu->gpr[REG_RCX], write, value);
@@ -170,9 +170,10 @@ bool exit_msr(struct cpu *cpu, bool write)
 		siblings_synchronize(cpu);
 	}
 	if (!write) {
-		kept = exit_kept_rdx(cpu, FAULT_RDMSR_KEEPS_RDX);
-		cpu->gpr[REG_RAX] = (u32)result.value;
-		cpu->gpr[REG_RDX] = kept | result.value >> 32;
+		rax = exit_kept_upper(cpu, REG_RAX, FAULT_RDMSR_KEEPS_RAX);
+		rdx = exit_kept_upper(cpu, REG_RDX, FAULT_RDMSR_KEEPS_RDX);
+		cpu->gpr[REG_RAX] = rax | (u32)result.value;
+		cpu->gpr[REG_RDX] = rdx | result.value >> 32;
 	}
 	return true;
 }

@@ -9,7 +9,7 @@ bool exit_rdpmc(struct cpu *cpu)
 	bool allowed = cpu_cpl(cpu) == 0 || (cpu->vmcb->save.cr4 & CR4_PCE) ||
 		       !(cpu->vmcb->save.cr0 & CR0_PE);
 	struct msr_result result;
-	u64 kept;
+	u64 rax, rdx;
 
 	if (cpu_cpl(cpu) && model_fault(&cpu->model, allowed ? FAULT_RDPMC_USER_REFUSED :
 					FAULT_RDPMC_USER_ALLOWED))
@@ -18,9 +18,10 @@ bool exit_rdpmc(struct cpu *cpu)
 		siblings_drain(cpu);
 		result = model_rdpmc(&cpu->model, (u32)cpu->gpr[REG_RCX]);
 		if (result.status == MSR_DONE) {
-			kept = exit_kept_rdx(cpu, FAULT_RDPMC_KEEPS_RDX);
-			cpu->gpr[REG_RAX] = (u32)result.value;
-			cpu->gpr[REG_RDX] = kept | result.value >> 32;
+			rax = exit_kept_upper(cpu, REG_RAX, FAULT_RDPMC_KEEPS_RAX);
+			rdx = exit_kept_upper(cpu, REG_RDX, FAULT_RDPMC_KEEPS_RDX);
+			cpu->gpr[REG_RAX] = rax | (u32)result.value;
+			cpu->gpr[REG_RDX] = rdx | result.value >> 32;
 			return true;
 		}
 	}

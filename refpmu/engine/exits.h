@@ -47,8 +47,8 @@ bool exit_cpuid(struct cpu *cpu);
 bool exit_msr(struct cpu *cpu, bool write);
 bool exit_rdpmc(struct cpu *cpu);
 
-/* What a broken processor leaves in RDX[63:32] when it reads a register of the PMU. */
-u64 exit_kept_rdx(struct cpu *cpu, enum fault_id fault);
+/* What a broken processor leaves in bits 63:32 of RAX or RDX, reading a register of the PMU. */
+u64 exit_kept_upper(struct cpu *cpu, unsigned gpr, enum fault_id fault);
 
 /* What IA32_TSC_ADJUST holds, and the guest's TSC by as much. */
 void exit_msr_set_tsc_adjust(struct cpu *cpu, u64 adjust);

@@ -311,6 +311,22 @@ static void break_status(struct model *m, struct assist_plan *plan)
 		IA32_PERF_GLOBAL_STATUS_OVF_BUF : 0;
 }
 
+/* ---- precise store alone ---- */
+
+static void break_store_record(struct model *m, struct assist_plan *plan)
+{
+	if (broken(m, FAULT_PS_RECORD_AT_BASE))
+		plan->record = plan->area.pebs_buffer_base;
+	if (broken(m, FAULT_PS_INDEX_STAYS))
+		plan->advances = false;
+	if (plan->threshold && broken(m, FAULT_PS_OVFBUF_DROPPED))
+		plan->set = 0;
+	if (plan->threshold && broken(m, FAULT_PS_THRESHOLD_QUIET)) {
+		plan->threshold = false;
+		plan->set = 0;
+	}
+}
+
 /* ---- all of it ---- */
 
 void fault_assist(struct model *m, const struct retire_ctx *s, unsigned x, struct assist_plan *plan)
@@ -324,6 +340,8 @@ void fault_assist(struct model *m, const struct retire_ctx *s, unsigned x, struc
 	break_write(m, plan);
 	break_reload(m, x, plan);
 	break_status(m, plan);
+	if (s->rule[x]->flags & EV_PS)
+		break_store_record(m, plan);
 }
 
 void fault_record_written(struct model *m, const struct assist_plan *plan)

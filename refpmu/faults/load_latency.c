@@ -8,6 +8,7 @@
 #define FIXED_GAP	15		/* of fault ll-tags-fixed */
 #define PERIOD_GAP	0x1fULL		/* of fault ll-tags-period: bits of the start value */
 #define RESERVED_CODE	0x9		/* of fault ll-source-reserved: Table 18-24 */
+#define L2_MISSED	16		/* cycles, of fault ll-ends-at-l2 */
 #define LOW_BYTE	0xffULL
 #define RESERVED_BITS	(BIT(6) | BIT(63))
 #define WRONG_BIT	BIT(10)		/* of fault ll-address-bit */
@@ -157,6 +158,8 @@ static u32 latency_of(struct model *m, const struct tagged_load *load)
 		return load->latency - MEMORY_LEAST_LATENCY;
 	if (load->latency > LOW_BYTE && broken(m, FAULT_LL_LATENCY_8))
 		return load->latency & LOW_BYTE;
+	if (load->source > SOURCE_L2 && load->latency > L2_MISSED && broken(m, FAULT_LL_ENDS_AT_L2))
+		return L2_MISSED;
 	if (broken(m, FAULT_LL_OTHER_CLOCK))
 		return 2 * load->latency;
 	return broken(m, FAULT_LL_LAST_DISPATCH) ? MEMORY_LEAST_LATENCY : load->latency;

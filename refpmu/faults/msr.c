@@ -127,6 +127,8 @@ static u64 read_status(struct model *m, u64 value)
 	if (fixed && broken(m, FAULT_FIXED_STATUS_MISPLACED))
 		status = (status & ~fixed) |
 			 fixed >> (IA32_PERF_GLOBAL_STATUS_OVF_FIXED_CTR_SHIFT - 4);
+	if (status && broken(m, FAULT_STATUS_RESERVED_SET))
+		status |= BIT(8) | BIT(35);
 	if (faults_of(m)->hidden_status && broken(m, FAULT_STATUS_LATE))
 		faults_of(m)->hidden_status = 0;
 	if (status && broken(m, FAULT_STATUS_CLEARED_BY_READ))
@@ -152,6 +154,8 @@ void fault_rdmsr(struct model *m, const struct msr_ref *p, struct msr_result *re
 		result->value = read_status(m, result->value);
 	} else if (p->reg == MODEL_REG_MISC_ENABLE && broken(m, FAULT_PEBS_SHOWN_UNAVAILABLE)) {
 		result->value |= IA32_MISC_ENABLE_PEBS_UNAVAILABLE;
+	} else if (p->reg == MODEL_REG_MISC_ENABLE && broken(m, FAULT_PERFMON_SHOWN_ABSENT)) {
+		result->value &= ~IA32_MISC_ENABLE_PERFMON_AVAILABLE;
 	}
 	if (p->reg == MODEL_REG_DS_AREA && m->host->netburst && broken(m, FAULT_NB_DS_AREA_SHARED))
 		result->value = netburst_faults(netburst_of(m))->last_ds_area;
@@ -167,6 +171,8 @@ u32 fault_rdpmc_select(struct model *m, u32 ecx)
 		ecx &= ~(u32)BIT(31);
 	if (ecx & RDPMC_FIXED && broken(m, FAULT_RDPMC_FIXED_AS_GP))
 		ecx &= ~(u32)RDPMC_FIXED;
+	if (ecx == 3 && broken(m, FAULT_RDPMC_PMC3_READS_2))
+		ecx = 2;
 	if (ecx == (RDPMC_FIXED | 2) && broken(m, FAULT_RDPMC_FIXED2_READS_1))
 		ecx = RDPMC_FIXED | 1;
 	return ecx;
@@ -205,6 +211,8 @@ static bool accepts(struct model *m, enum model_reg reg, u64 value, bool read_on
 {
 	if (reg == MODEL_REG_GLOBAL_STATUS && value == IA32_PERF_GLOBAL_STATUS_OVF_BUF &&
 	    broken(m, FAULT_STATUS_62_WRITABLE))
+		return true;
+	if (reg == MODEL_REG_OVF_CTRL && broken(m, FAULT_STATUS_RESERVED_SET))
 		return true;
 	return (!read_only && broken(m, FAULT_RESERVED_ACCEPTED)) ||
 	       (reg == MODEL_REG_GLOBAL_STATUS &&

@@ -101,7 +101,11 @@ u64 fault_nb_bits(struct model *m, const struct netburst_place *p, u64 bits)
 	u64 other = p->reg == NBR_CCCR ? NB_CCCR_OVF_PMI_T1 :
 		    p->reg == NBR_PEBS_ENABLE ? NB_PEBS_ENABLE_OTH_THR : 0;
 
-	if (m->config.fault == FAULT_NONE || netburst_has_ht(m))
+	if (m->config.fault == FAULT_NONE)
+		return bits;
+	if (p->reg == NBR_CCCR && broken(m, FAULT_NB_OVF_BIT_29))
+		bits |= BIT(29);
+	if (netburst_has_ht(m))
 		return bits;
 	if (other && broken(m, FAULT_NB_HT_BITS_ACCEPTED))
 		bits |= other;
@@ -304,6 +308,8 @@ u64 fault_nb_shows(struct model *m, u64 cccr, u64 shown)
 	if (!(cccr & (NB_CCCR_OVF_PMI_T0 | NB_CCCR_OVF_PMI_T1)) &&
 	    broken(m, FAULT_NB_OVF_NEEDS_PMI))
 		return cccr;
+	if (broken(m, FAULT_NB_OVF_BIT_29))
+		return cccr | BIT(29);
 	return cccr & NB_CCCR_OVF && broken(m, FAULT_NB_OVF_TOGGLES) ? cccr & ~NB_CCCR_OVF : shown;
 }
 

@@ -11,7 +11,9 @@ static u64 status_of(struct model *m, const struct retire_ctx *s, unsigned i, u6
 {
 	struct model *sibling = model_core_sibling(m);
 
-	if (broken(m, FAULT_STATUS_DROPPED))
+	if (broken(m, FAULT_STATUS_DROPPED) ||
+	    (m->global_status & IA32_PERF_GLOBAL_STATUS_OVF_UNCORE &&
+	     broken(m, FAULT_CORE_HIDDEN_BESIDE_UNCORE)))
 		return 0;
 	if (s->wrapped != BIT(i) && broken(m, FAULT_STATUS_FIRST_ONLY))
 		return 0;
@@ -89,7 +91,9 @@ void fault_event_counts(struct model *m, struct retire_ctx *s, unsigned i, u64 o
 {
 	const struct model_rule *rule = s->rule[i];
 
-	if (occurred && rule->pebs && rule->flags & EV_LL && broken(m, FAULT_LL_PERIOD_IGNORED)) {
+	if (occurred && rule->pebs &&
+	    ((rule->flags & EV_LL && broken(m, FAULT_LL_PERIOD_IGNORED)) ||
+	     (rule->flags & EV_PS && broken(m, FAULT_PS_PERIOD_IGNORED)))) {
 		m->counter[i].armed = true;
 		s->due |= BIT(i);
 	}

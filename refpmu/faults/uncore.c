@@ -109,6 +109,8 @@ void fault_uncore_pmi(struct model *m, struct uncore_pmi *pmi)
 
 bool fault_uncore_shows(struct model *m, unsigned counter, bool shows)
 {
+	if (shows && broken(m, FAULT_UNCORE_PMI_CLEARS_CORE))
+		m->global_status &= IA32_PERF_GLOBAL_STATUS_OVF_UNCORE;
 	return shows && !broken(m, FAULT_OVF_UNCORE_DROPPED) &&
 	       !(m->global_status && broken(m, FAULT_OVF_UNCORE_BESIDE_CORE)) &&
 	       !(counter < UNCORE_FIXED && broken(m, FAULT_OVF_UNCORE_FIXED_ONLY));

@@ -263,6 +263,26 @@ RULE(odd_address_of_a_store, store_address(r, A + 13))
 RULE(high_address_of_a_store, store_address(r, HIGH + 8))
 RULE(first_byte_of_a_split_store, store_address(r, SPLIT))
 
+/* Two records after the one that begins them, the third at the threshold. */
+static bool stores_go_through_the_buffer(struct fixture *r)
+{
+	begin_stores(r);
+	fixture_poke(r, FIXTURE_DS + 0x38, FIXTURE_BUFFER + 2 * 0xb0);
+	for (u64 i = 0; i < 4 && bytes(r) < 2 * 0xb0; i++)
+		fixture_store(r, A + 64 * i);
+	return bytes(r) == 2 * 0xb0 && field(r, 1, RECORD_DLA) >= A && r->requests == 1 &&
+	       fixture_status(r) == IA32_PERF_GLOBAL_STATUS_OVF_BUF;
+}
+
+static bool stores_follow_the_period(struct fixture *r)
+{
+	become(r, GEN_SANDYBRIDGE, true);
+	sample(r, 3, PS, PS_ENABLED, 3, 20);
+	for (u64 i = 0; i < 10; i++)
+		fixture_store(r, A + 64 * i);
+	return !bytes(r);
+}
+
 static bool records_of_user_stores(struct fixture *r)
 {
 	begin_stores(r);
@@ -417,6 +437,7 @@ rule *const access_rules[FAULT_COUNT] = {
 	[FAULT_LL_UNCACHED_AS_MEMORY] = uncached_loads_are_told,
 	[FAULT_LL_UNCACHED_AS_L1] = uncached_loads_are_told,
 	[FAULT_LL_IO_AS_MEMORY] = device_loads_are_told,
+	[FAULT_LL_ENDS_AT_L2] = latency_passes,
 	[FAULT_LL_CLOCK_STANDS] = latency_passes,
 	[FAULT_LL_OTHER_CLOCK] = latency_passes,
 	[FAULT_PS_DTLB_AS_MISS] = store_stlb,
@@ -425,6 +446,11 @@ rule *const access_rules[FAULT_COUNT] = {
 	[FAULT_PS_ADDRESS_32] = high_address_of_a_store,
 	[FAULT_PS_SPLIT_SECOND] = first_byte_of_a_split_store,
 	[FAULT_PS_SPLIT_LOST] = first_byte_of_a_split_store,
+	[FAULT_PS_RECORD_AT_BASE] = stores_go_through_the_buffer,
+	[FAULT_PS_INDEX_STAYS] = stores_go_through_the_buffer,
+	[FAULT_PS_THRESHOLD_QUIET] = stores_go_through_the_buffer,
+	[FAULT_PS_OVFBUF_DROPPED] = stores_go_through_the_buffer,
+	[FAULT_PS_PERIOD_IGNORED] = stores_follow_the_period,
 	[FAULT_PS_USER_EMPTY] = records_of_user_stores,
 	[FAULT_DLA_FAR_LINE] = odd_address_of_far_data,
 	[FAULT_DLA_ADDRESS_8] = odd_address_of_far_data,

@@ -170,7 +170,16 @@ static bool rdpmc_reads_each_fixed(struct fixture *r, unsigned n)
 RULE(rdpmc_reads_fixed1, rdpmc_reads_each_fixed(r, 1))
 RULE(rdpmc_reads_fixed2, rdpmc_reads_each_fixed(r, 2))
 
+static bool rdpmc_reads_pmc3(struct fixture *r)
+{
+	for (u32 i = 0; i < 4; i++)
+		fixture_set(r, MSR_IA32_PMC0 + i, 0x1000 + i);
+	return model_rdpmc(&r->m, 3).value == 0x1003;
+}
+
 /* What only the shell can break: it asks whether the fault is on. */
+RULE(rdmsr_clears_rax, !model_fault(&r->m, FAULT_RDMSR_KEEPS_RAX))
+RULE(rdpmc_clears_rax, !model_fault(&r->m, FAULT_RDPMC_KEEPS_RAX))
 RULE(rdmsr_clears_rdx, !model_fault(&r->m, FAULT_RDMSR_KEEPS_RDX))
 RULE(rdpmc_clears_rdx, !model_fault(&r->m, FAULT_RDPMC_KEEPS_RDX))
 
@@ -200,6 +209,16 @@ static bool offcore_registers_are_two(struct fixture *r)
 }
 
 RULE(status_refuses_62, fixture_wrmsr(r, MSR_IA32_PERF_GLOBAL_STATUS, BIT(62)) == MSR_GP)
+
+RULE(misc_enable_shows_counters, fixture_get(r, MSR_IA32_MISC_ENABLE) & BIT(7))
+
+static bool status_has_that_bit_alone(struct fixture *r)
+{
+	fixture_program(r, 2, INST, 0, 1);
+	fixture_start(r, BIT(2));
+	fixture_nops(r, 5);
+	return fixture_status(r) == BIT(2);
+}
 
 static bool leaf_0ah_has_no_subleaf(struct fixture *r)
 {
@@ -232,11 +251,16 @@ rule *const condition_rules[FAULT_COUNT] = {
 	[FAULT_RDMSR_LOSES_ONE] = reading_loses_nothing,
 	[FAULT_RDPMC_FIXED2_READS_1] = rdpmc_reads_fixed2,
 	[FAULT_RDPMC_FIXED1_READS_0] = rdpmc_reads_fixed1,
+	[FAULT_RDPMC_PMC3_READS_2] = rdpmc_reads_pmc3,
+	[FAULT_RDMSR_KEEPS_RAX] = rdmsr_clears_rax,
+	[FAULT_RDPMC_KEEPS_RAX] = rdpmc_clears_rax,
 	[FAULT_RDMSR_KEEPS_RDX] = rdmsr_clears_rdx,
 	[FAULT_RDPMC_KEEPS_RDX] = rdpmc_clears_rdx,
 	[FAULT_OVFBUF_STAYS_BESIDE] = ovfbuf_is_cleared_beside_others,
 	[FAULT_RUNNING_BITS_STAY] = cleared_while_it_counts,
 	[FAULT_OFFCORE_REGISTERS_ONE] = offcore_registers_are_two,
 	[FAULT_STATUS_62_WRITABLE] = status_refuses_62,
+	[FAULT_STATUS_RESERVED_SET] = status_has_that_bit_alone,
+	[FAULT_PERFMON_SHOWN_ABSENT] = misc_enable_shows_counters,
 	[FAULT_CPUID_0AH_SUBLEAF] = leaf_0ah_has_no_subleaf,
 };

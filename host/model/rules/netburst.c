@@ -494,6 +494,7 @@ static netburst_rule_fn *const netburst_rules[FAULT_COUNT] = {
 	[FAULT_NB_OVF_TOGGLES] = flag_sticks,
 	[FAULT_NB_OVF_STICKS] = flag_sticks,
 	[FAULT_NB_OVF_NEEDS_PMI] = no_flag_no_interrupt,
+	[FAULT_NB_OVF_BIT_29] = no_flag_no_interrupt,
 	[FAULT_NB_FORCE_OVF_IGNORED] = forced,
 	[FAULT_NB_FORCE_OVF_ONCE] = forced,
 	[FAULT_NB_COMPLEMENT_WITH_EDGE] = complement_before_edge,

@@ -218,6 +218,9 @@ static bool interrupt_waits_for_if(struct fixture *r)
 	return one_overflow(r);
 }
 
+RULE(without_if_it_stays_fixed, interrupt_waits_for_if(r) &&
+     r->interrupt[0].kind == PMI_FIXED)
+
 static bool halting_loses_nothing(struct fixture *r)
 {
 	one_overflow(r);
@@ -270,6 +273,7 @@ rule *const sampling_rules[FAULT_COUNT] = {
 	[FAULT_NMI_LEAVES_UNMASKED] = nmi_masks,
 	[FAULT_WRMSR_OVERFLOW_QUIET] = wrmsr_overflows,
 	[FAULT_PMI_LOST_WITHOUT_IF] = interrupt_waits_for_if,
+	[FAULT_PMI_IGNORES_IF] = without_if_it_stays_fixed,
 	[FAULT_PMI_LOST_IN_HLT] = halting_loses_nothing,
 	[FAULT_PMI_WAITS_FOR_STATUS] = status_needs_no_clearing,
 };

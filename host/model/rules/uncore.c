@@ -137,6 +137,19 @@ static bool both_are_shown(struct fixture *r)
 	return fixture_status(r) == (BIT(0) | OVF_UNCORE) && fixture_get(r, U_STATUS) & EN_FC0;
 }
 
+/* The core's counter wraps first, or last. */
+static bool one_after_the_other(struct fixture *r, bool core_first)
+{
+	program(r, TOP - (core_first ? 20 : 3), EN | PMI, EN_FC0 | CORE0, TO_CORE);
+	fixture_program(r, 0, EVENT_INST_RETIRED_ANY_P, 0, core_first ? 3 : 20);
+	fixture_start(r, BIT(0));
+	fixture_nops(r, 40);
+	return fixture_status(r) == (BIT(0) | OVF_UNCORE);
+}
+
+RULE(a_core_bit_stays, one_after_the_other(r, true))
+RULE(a_core_bit_is_added, one_after_the_other(r, false))
+
 static bool freezes(struct fixture *r)
 {
 	fixture_set(r, 0x3c0, BIT(22));
@@ -242,6 +255,8 @@ rule *const uncore_rules[FAULT_COUNT] = {
 	[FAULT_UNCORE_GP_PMI_ALWAYS] = counter_0_is_silent,
 	[FAULT_UNCORE_ANY_CORE] = each_bit_is_of_one_core,
 	[FAULT_OVF_UNCORE_BESIDE_CORE] = both_are_shown,
+	[FAULT_UNCORE_PMI_CLEARS_CORE] = a_core_bit_stays,
+	[FAULT_CORE_HIDDEN_BESIDE_UNCORE] = a_core_bit_is_added,
 	[FAULT_OVF_UNCORE_FIXED_ONLY] = counter_0_is_shown,
 	[FAULT_UNCORE_PER_PROCESSOR] = registers_are_shared,
 	[FAULT_UNCORE_PMI_FIRST_CORE_ONLY] = all_selected_cores_get_it,
