@@ -67,7 +67,7 @@ class Coverage:
         self.red = {name: row["red"] for name, row in run.get("faults", {}).items()
                     if row["caught"] and not row["undecidable"]}
         self.breaking = {}
-        by_name = {row["name"]: row for row in self.faults}
+        self.by_name = by_name = {row["name"]: row for row in self.faults}
         self.names = [row["name"] for row in mutants.all_rows() if not row["undecidable"]]
         for name in self.names:
             for requirement in by_name[base(name)]["requirements"]:
@@ -167,6 +167,10 @@ class Coverage:
                if set(row["requirements"]) & set(self.red.get(name, ()))]
         legal = [name for name in row["faults"] if name in self.undecidable]
         for name in row["faults"]:
+            of = self.by_name.get(base(name), {"requirements": row["requirements"]})
+            if set(of["requirements"]).isdisjoint(row["requirements"]):
+                self.complaints.append(f"{where} names {name}, which is about others: "
+                                       f"{','.join(of['requirements'])}")
             if name not in self.names and name not in legal:
                 self.complaints.append(f"{where} names {name}, which make mutants doesn't run")
         if self.judged and not red and not legal:
