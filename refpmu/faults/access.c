@@ -57,7 +57,8 @@ static bool stlb_miss(struct model *m, const struct model_access *a,
 		      const struct memory_result *o, bool is)
 {
 	if (is)
-		return !(a->locked && broken(m, a->store ? FAULT_STLB_MISS_PLAIN_STORES :
+		return !broken(m, FAULT_STLB_MISS_SILENT) &&
+		       !(a->locked && broken(m, a->store ? FAULT_STLB_MISS_PLAIN_STORES :
 							   FAULT_STLB_MISS_PLAIN_LOADS));
 	return o->dtlb_miss && !o->stlb_miss && broken(m, FAULT_STLB_MISS_COUNTS_DTLB);
 }

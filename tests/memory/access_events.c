@@ -327,7 +327,7 @@ TEST(dla, stlb_miss_events_do_not_count_stlb_hits, REQS(DLA_13),
 	struct mem_sample_setup setup;
 	struct cache_workload h;
 
-	CHECK_COUNTS(t, CONTROL_AT(DLA_13), walks);
+	CHECK_COUNTS(t, AT(DLA_13), walks);
 	if (!setup_of(t, EK_STLB_MISS_LOADS, &setup) || !mem_sample_prepare(t, ACCESS_STLB, &h))
 		return;
 	CHECK_RANGE(t, DLA_13, 0, PAGE_SLACK, more_events(&setup, &h, PAGE_ACCESSES),

@@ -468,5 +468,6 @@ rule *const access_rules[FAULT_COUNT] = {
 	[FAULT_SPLIT_STORES_IN_PAGE] = split_stores,
 	[FAULT_STLB_MISS_PLAIN_LOADS] = walks_of_loads,
 	[FAULT_STLB_MISS_PLAIN_STORES] = walks_of_stores,
+	[FAULT_STLB_MISS_SILENT] = walks_of_loads,
 	[FAULT_STLB_MISS_COUNTS_DTLB] = stlb_hits_are_no_walks,
 };
