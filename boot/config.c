@@ -137,6 +137,8 @@ static bool parse_at_end(enum config_at_end *at_end, struct span value)
 {
 	if (is(value, "return"))
 		*at_end = AT_END_RETURN;
+	else if (is(value, "wait"))
+		*at_end = AT_END_WAIT;
 	else if (is(value, "shutdown"))
 		*at_end = AT_END_SHUTDOWN;
 	else if (is(value, "reset"))
@@ -195,7 +197,7 @@ static bool config_set(struct config *config, struct span key, struct span value
 		want = "is not a value of serial: an I/O port such as 0x3f8, or off";
 	} else if (is(key, "at_end")) {
 		good = parse_at_end(&config->at_end, value);
-		want = "is not a value of at_end: return, shutdown or reset";
+		want = "is not a value of at_end: return, wait, shutdown or reset";
 	} else if (is(key, "on")) {
 		good = parse_on(&config->on, value);
 		want = "is not a value of on: first, all or a processor's number up to 15";

@@ -14,7 +14,7 @@
 #define CONFIG_MAX_PROCESSORS	16u
 #define CONFIG_ON_ALL		(~0u)
 
-enum config_at_end { AT_END_RETURN, AT_END_SHUTDOWN, AT_END_RESET };
+enum config_at_end { AT_END_RETURN, AT_END_WAIT, AT_END_SHUTDOWN, AT_END_RESET };
 
 struct config {
 	char tests[CONFIG_PATTERN_SIZE];	/* GLOB */

@@ -26,6 +26,7 @@
 #define OPTIONS_SIZE		1024
 #define ERROR_SIZE		256
 #define SHOW_US			3000000		/* a last line */
+#define WAIT_SECONDS		60		/* at most, for who reads them */
 #define ARENA_SPARE		(16u << 20)	/* log, buffers of the tests */
 #define ARENA_SPARE_EACH	(5u << 20)	/* those of each further processor */
 
@@ -175,6 +176,26 @@ static int start(struct config *config)
 				      run_tests(config, exerciser);
 }
 
+/* On the firmware's console, wherever that is: our own screen may be none, or gone after this. It
+ * may be the serial line too, where these lines mustn't be taken for the log's. */
+static void show_result(void)
+{
+	char text[SUMMARY_WIDTH + 3];
+	const char *line;
+
+	firmware_say("");
+	for (unsigned n = 0; (line = summary_line(log_summary(), n)); n++) {
+		fmt_print(text, sizeof text, "| %s", line);
+		firmware_say(text);
+	}
+	if (*results_path()) {
+		firmware_say("the whole log:");
+		firmware_say(results_path());
+	}
+	firmware_say("A key ends this, or a minute.");
+	firmware_wait_for_key(WAIT_SECONDS);
+}
+
 /* Nothing can be freed, and this image not be unloaded: a processor may still come to run in it. */
 static _Noreturn void stay(const struct config *config)
 {
@@ -200,7 +221,9 @@ EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *system)
 	if (!processors_give())
 		stay(&config);
 	firmware_release();
-	if (config.at_end != AT_END_RETURN)
+	if (config.at_end == AT_END_WAIT)
+		show_result();
+	else if (config.at_end != AT_END_RETURN)
 		system->RuntimeServices->ResetSystem(
 			config.at_end == AT_END_SHUTDOWN ? EfiResetShutdown : EfiResetCold,
 			EFI_SUCCESS, 0, NULL);

@@ -11,6 +11,7 @@
 #define HIGHEST_RAM	BIT(46)		/* beyond any machine; half of what 4 levels map */
 
 #define STALL_US	3000u
+#define POLL_US		20000u		/* between two looks for a key */
 #define STALL_ROUNDS	3u
 
 struct firmware firmware;
@@ -40,6 +41,21 @@ void firmware_say(const char *line)
 		firmware.system->ConOut->OutputString(firmware.system->ConOut, text);
 	}
 	firmware.system->ConOut->OutputString(firmware.system->ConOut, L"\r\n");
+}
+
+void firmware_wait_for_key(unsigned seconds)
+{
+	SIMPLE_INPUT_INTERFACE *input = firmware.system->ConIn;
+	EFI_INPUT_KEY key;
+
+	if (!input)
+		return;
+	input->Reset(input, FALSE);
+	for (unsigned n = 0; n < seconds * (1000000 / POLL_US); n++) {
+		if (!EFI_ERROR(input->ReadKeyStroke(input, &key)))
+			return;
+		firmware.boot->Stall(POLL_US);
+	}
 }
 
 size_t firmware_load_options(char *text, size_t size)
@@ -114,17 +130,40 @@ static EFI_STATUS find_memory_top(u64 *top)
 	return status;
 }
 
-static void find_screen(struct machine_setup *setup)
+static bool is_linear(const EFI_GRAPHICS_OUTPUT_PROTOCOL *screen)
+{
+	return (screen->Mode->Info->PixelFormat == PixelRedGreenBlueReserved8BitPerColor ||
+		screen->Mode->Info->PixelFormat == PixelBlueGreenRedReserved8BitPerColor) &&
+	       screen->Mode->FrameBufferBase;
+}
+
+/* That of the console: of two graphics controllers, the one with the monitor. Else the first one
+ * that there is; firmware may give its console none that is linear. */
+static EFI_GRAPHICS_OUTPUT_PROTOCOL *console_screen(void)
 {
 	EFI_GUID guid = EFI_GRAPHICS_OUTPUT_PROTOCOL_GUID;
 	EFI_GRAPHICS_OUTPUT_PROTOCOL *screen;
 	void *protocol = NULL;
 
+	if (firmware.system->ConsoleOutHandle &&
+	    !EFI_ERROR(firmware.boot->HandleProtocol(firmware.system->ConsoleOutHandle, &guid,
+						     &protocol))) {
+		screen = protocol;
+		if (is_linear(screen))
+			return screen;
+	}
+	protocol = NULL;
 	if (EFI_ERROR(firmware.boot->LocateProtocol(&guid, NULL, &protocol)))
-		return;
+		return NULL;
 	screen = protocol;
-	if (screen->Mode->Info->PixelFormat != PixelRedGreenBlueReserved8BitPerColor &&
-	    screen->Mode->Info->PixelFormat != PixelBlueGreenRedReserved8BitPerColor)
+	return is_linear(screen) ? screen : NULL;
+}
+
+static void find_screen(struct machine_setup *setup)
+{
+	EFI_GRAPHICS_OUTPUT_PROTOCOL *screen = console_screen();
+
+	if (!screen)
 		return;
 	setup->framebuffer.base = screen->Mode->FrameBufferBase;
 	setup->framebuffer.width = screen->Mode->Info->HorizontalResolution;

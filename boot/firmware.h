@@ -27,6 +27,9 @@ EFI_STATUS firmware_init(EFI_HANDLE image, EFI_SYSTEM_TABLE *system);
 /* One line on the firmware's console, for what goes wrong before our own can be used. */
 void firmware_say(const char *line);
 
+/* Until a key is pressed, at most so many seconds. Keys from before don't count. */
+void firmware_wait_for_key(unsigned seconds);
+
 /* The load options as ASCII, blank separated; other characters become '?'. Returns the length;
  * 0 when there are none, or when they are binary, as boot entries of some firmware have them. */
 size_t firmware_load_options(char *text, size_t size);

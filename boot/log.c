@@ -14,6 +14,8 @@ static struct {
 	bool full;
 } lines;
 
+static struct summary summary;
+
 bool log_init(void)
 {
 	lines.text = arena_alloc(LOG_SIZE);
@@ -34,6 +36,7 @@ static void log_line(void *ctx, const char *line)
 
 	(void)ctx;
 	console_line(line);
+	summary_take(&summary, line);
 	if (lines.full)
 		return;
 	if (lines.length + length + 1 + sizeof overflow > LOG_SIZE) {
@@ -54,6 +57,11 @@ const char *log_text(size_t *length)
 {
 	*length = lines.length;
 	return lines.text;
+}
+
+const struct summary *log_summary(void)
+{
+	return &summary;
 }
 
 void log_clear(void)

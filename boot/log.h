@@ -3,6 +3,7 @@
 #ifndef BOOT_LOG_H
 #define BOOT_LOG_H
 
+#include "boot/summary.h"
 #include "kernel/output/tap.h"
 #include "spec/types.h"
 
@@ -15,5 +16,7 @@ void log_attach(struct tap *tap);
 /* The lines since the last log_clear(), each with its line feed. */
 const char *log_text(size_t *length);
 void log_clear(void);
+/* Of all lines so far. */
+const struct summary *log_summary(void);
 
 #endif
