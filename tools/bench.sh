@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# bench.sh BUILD: how long things take on this machine, next to what was aimed at: how fast the
-# fast engine counts, against the plain machine in the same boot; the boot, the suite, ten suites
-# a boot. A target that isn't met is said and is no failure: the machine may be busy.
+# bench.sh BUILD: how long things take on this machine, next to what was aimed at. How fast the fast
+# engine counts, against the plain machine in the same boot; the boot, the suite, ten suites a boot.
+# A target that isn't met is said and is no failure: the machine may be busy.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 [ -d "${1-}" ] || { echo "usage: bench.sh BUILD; no folder '${1-}'" >&2; exit 2; }

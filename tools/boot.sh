@@ -76,7 +76,7 @@ if [ -n "$x2apic" ]; then
 		    -device "${cpu%%,*}-x86_64-cpu,socket-id=1,core-id=0,thread-id=0")
 fi
 
-# Few devices make a quick boot (4 s instead of 5.5 s, TCG, two 2.5 GHz cores); system management
+# Few devices make a quick boot (4 s instead of 5.5 s, TCG, two 2.5 GHz cores). System management
 # mode would be one more thing that takes time away from tests.
 # shellcheck disable=SC2054 # the commas are QEMU's
 command=(

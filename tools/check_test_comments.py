@@ -3,7 +3,7 @@
 """Does the comment above each test say what claims/requirement.def says?
 
 Its head names exactly the ids in REQS, each with the row's sentence and source, as
-tools/test_comment.py prints them; then come Given, When, Then and, where the claim is that
+tools/test_comment.py prints them. Then come Given, When, Then and, where the claim is that
 something doesn't happen, Control. Prints one line a finding; exit status 1 if there is one.
 """
 import os

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
 """Which checks of the tests can fail? Used by mutants.py and coverage.py.
 
-A check is a place in a test's source and the requirement that it decides. It counts as able to
-fail when a fault turns it red that names its requirement, while at least 70 % of the other tests
-of the sample that runs under every fault stay green: when all turn red, anything would have done.
+A check is a place in a test's source and the requirement that it decides. It counts as able to fail
+when a fault that names its requirement turns it red. Meanwhile at least 70 % of the other tests of
+the sample that runs under every fault must stay green: when all turn red, anything would have done.
 The sample stands for the suite, of which it has a few tests a group; those about other generations
 are left out. (They were counted before, as green: 80 % of all tests were 72 % of those of Haswell.)
-A control, CONTROL_*() in the test, need only turn red under some fault in that way: it guards the
-observation and can fail, yet isn't what the test is about; the fault is its explanation, and later
+A control, CONTROL_*() in the test, need only turn red under some fault in that way. It guards the
+observation and can fail, yet isn't what the test is about. The fault is its explanation, and later
 runs try it on that test again. So is a check that turns red under faults of other requirements
 only. Any other check or control needs a row in claims/unkillable.tsv: test, requirement, reason. A
 row that isn't needed is an error.
@@ -90,7 +90,7 @@ class Scores:
         return f"control: red under {fault} ({', '.join(self.requirements[fault])})"
 
     def rows(self):
-        """Test, requirement, how many of its checks can fail, a fault that shows it or why not; one
+        """Test, requirement, how many of its checks can fail, a fault that shows it or why not. One
         row for each kind of answer, and for each fault that shows that controls can fail."""
         table = {}
         for key in self.in_order():

@@ -4,9 +4,9 @@
 
 Leaves the zeros at the end of each section out of the file (VirtualSize > SizeOfRawData: a loader
 fills the rest with zeros; "Microsoft Portable Executable Format", "Section Table"). Sets NX_COMPAT,
-so that firmware which protects memory may map the image as its sections say, and refuses an image
-with a section that is writable and executable, that isn't on a page boundary, that lacks one of
-the sections named, or that carries symbols. Deterministic: the time stamp is set to 0.
+so that firmware which protects memory may map the image as its sections say. Refuses an image with
+a section that is writable and executable or isn't on a page boundary, one that lacks a section
+named, and one that carries symbols. Deterministic: the time stamp is set to 0.
 """
 import struct
 import sys

@@ -13,10 +13,10 @@ second generation too (NAME:CPU), or with several processors (NAME:CPU:COUNT).
 A fault runs under the tests that decide one of its requirements, those whose controls it turned red
 in the last whole run, and a sample that is the same for every fault: the tests that say
 .under_every_fault, a few of each group. How much of the sample it turns red stands for what it does
-to the whole suite. Without a fault, and under "inert" and faults whose rows say
-legal or all-tests, all tests run; --all-tests does so under every fault, in four times the time.
---without leaves out the faults that would run on these generations, or with "several" processors;
---only leaves out all others, and judges the checks of requirements that no fault left out names.
+to the whole suite. Without a fault, and under "inert" and faults whose rows say legal or all-tests,
+all tests run; --all-tests does so under every fault, in four times the time. --without leaves out
+the faults that would run on these generations, or with "several" processors. --only leaves out all
+others, and judges the checks of requirements that no fault left out names.
 
 A fault is caught when a check of a requirement that its row names fails. Under the fault "inert"
 nothing ever counts: it is caught when no test passes that needs the PMU to act. A run that hangs

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Write the skeleton of a test: new_test.py group.claim [ID,...], called by `make new-test`.
 
-It goes to the end of the file that has most tests of the group, with the comment above it
+It goes to the end of the file that has most tests of the group. With it come the comment above it
 (tools/test_comment.py), the control and a check that fails until it is written.
 """
 import os

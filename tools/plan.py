@@ -226,6 +226,6 @@ def read(path):
 
 def spread(jobs, known):
     """The order to run them in: the slow ones of an earlier run first, so that none of them is
-    begun when the others are done; else neighbours apart, as they tend to be slow together."""
+    begun when the others are done. Else neighbours apart, as they tend to be slow together."""
     apart = [job for i in range(16) for job in jobs[i::16]]
     return sorted(apart, key=lambda job: -round(known.get(str(job), 0) / 5))

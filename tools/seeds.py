@@ -6,13 +6,13 @@ seeds.py [--build FOLDER] [--jobs N] [--engine step|fast] [--cpu NAME|all] [--se
          [--profile-seeds N] [--no-extremes] [--smp N] [--tests GLOB]
 
 Runs the unchanged harness on the correct reference PMU, with one processor unless told otherwise,
-as the generation NAME (haswell without the option) or as each of them: with seeds 1 to N, from
-which everything is drawn that the manual leaves open; with seeds 1 to N within each profile of
-profile.def in refpmu/model; and with each knob of latitude.def there at either end: high with the
-others at rest, low with the others drawn, as all of them low is seed 0. Red anywhere is a false
-alarm of the test named. Prints how much was left undecided in each class of runs, and which tests
-did so; the last line is "N runs, N failed". Exit status: 0 none failed, 1 otherwise, 2 bad option
-or nothing ran.
+as the generation NAME (haswell without the option) or as each of them. It runs with seeds 1 to N,
+from which everything is drawn that the manual leaves open, and with seeds 1 to N within each
+profile of refpmu/model/profile.def. Then with each knob of refpmu/model/latitude.def at either end:
+high with the others at rest, low with the others drawn, as all of them low is seed 0. Red anywhere
+is a false alarm of the test named. Prints how much was left undecided in each class of runs, and
+which tests did so; the last line is "N runs, N failed". Exit status: 0 none failed, 1 otherwise, 2
+bad option or nothing ran.
 """
 import sys
 

@@ -3,8 +3,8 @@
 #
 # Prepares this machine: called by ./run-qemu.sh, `make test` and `make setup`. Silent and quick
 # when nothing is missing. Otherwise it installs packages of the distribution (as root or through
-# sudo), unpacks the source of Zydis, the instruction decoder, into .cache/, and looks whether QEMU
-# can do what the reference PMU needs. Where it can't go on it says in one line what to do, and
+# sudo). It unpacks the source of Zydis, the instruction decoder, into .cache/, and looks whether
+# QEMU can do what the reference PMU needs. Where it can't go on it says in one line what to do, and
 # exits 2.
 #
 # setup.sh --check, called by the other goals of make: changes nothing; says in one line what is

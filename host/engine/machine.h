@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A processor for the engine's tests: this one, in this process. A piece of code, with data and a
- * stack at fixed addresses, runs for a number of instructions, once one at a time by the trap
- * flag and once through translated blocks; then everything that it can have changed is compared.
+ * stack at fixed addresses, runs for a number of instructions: once one at a time by the trap flag,
+ * and once through translated blocks. Then everything that it can have changed is compared.
  * Faulting instructions are skipped, in both. Linux on x86-64 only.
  */
 #ifndef HOST_ENGINE_MACHINE_H

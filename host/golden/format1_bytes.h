@@ -4,8 +4,8 @@
  * Processor Family" lays it out: 16 general registers, status, and three fields of load latency.
  * Typed by hand; nothing here comes from spec/. The registers are those of record_bytes.h.
  *
- * The load was a locked one at FFFF800000002345H that missed the STLB and whose data came from
- * local memory (Table 18-24, code 0CH: exclusive; Table 18-33: bits 4 and 5), 0123H core cycles.
+ * The load was a locked one at FFFF800000002345H that missed the STLB (Table 18-33: bits 4 and 5).
+ * Its data came from local memory (Table 18-24, code 0CH: exclusive), after 0123H core cycles.
  */
 #ifndef HOST_GOLDEN_FORMAT1_BYTES_H
 #define HOST_GOLDEN_FORMAT1_BYTES_H

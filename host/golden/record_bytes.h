@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * One PEBS record of format 2, byte by byte, as Table 18-44 "PEBS Record Format for 4th Generation
- * Intel Core Processor Family" lays it out (little endian, 8 bytes a field), and the machine state
+ * Intel Core Processor Family" lays it out (little endian, 8 bytes a field). And the machine state
  * that it is a record of. Typed by hand; nothing here comes from spec/.
  *
  * The sampled instruction is a load at 0000000000401000H, 3 bytes long; the counter was IA32_PMC0,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What the manual's pages print for each generation from Nehalem to Broadwell, typed here by hand
- * and never computed from spec/: Table 35-1 (families and models), Table 18-23 (record), Tables
+ * and never computed from spec/. Table 35-1 (families and models), Table 18-23 (record), Tables
  * 18-24, 18-33, 18-34 and 18-46 (data source), Table 18-45 (events with an address), the event
  * selects of load latency and precise store, the uncore's registers, off-core response.
  */

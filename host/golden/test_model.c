@@ -134,7 +134,7 @@ static const struct model_registers golden_after = {
 
 /*
  * IA32_PMC0 counts the loads (event select load, EN and OS set) at CPL 0 with PEBS, one short of a
- * wrap; fixed counter 1, core cycles, wraps on the way, without PEBS and without an interrupt.
+ * wrap. Fixed counter 1, core cycles, wraps on the way, without PEBS and without an interrupt.
  */
 static void set_up_generation(enum generation_id generation, u32 load, enum fault_id fault)
 {

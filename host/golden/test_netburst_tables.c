@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * spec/netburst.def against values typed by hand: Table 18-63 "Performance Counter MSRs and
+ * spec/netburst.def against values typed by hand. Table 18-63 "Performance Counter MSRs and
  * Associated CCCR and ESCR MSRs", Table 18-65 "CCR Names and Bit Positions" (extended cascading),
  * "ESCR MSRs" and "CCCR MSRs" of Hyper-Threading, Tables 19-28, 19-29 and 19-33, the worked values
  * of Example 18-2.

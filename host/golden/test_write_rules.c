@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which writes each generation's registers take and which raise #GP, and what is read back: typed
+ * Which writes each generation's registers take and which raise #GP, and what is read back. Typed
  * by hand from SDM Tables 35-2, 35-13 and 35-18, Figures 18-6 to 18-9, 18-20, 18-21 and 18-23,
  * "Counter Coalescence", "Full-Width Writes to Performance Counter Registers", "Off-core Response
  * Performance Monitoring" and the uncore's figures. Nothing here comes from spec/ but the

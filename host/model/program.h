@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Bytes as a program for the rig, for random tests and for the fuzzer: each few bytes are one
- * operation (an instruction, an MSR access, a change of the DS area, an unmasking), and after
- * each of them everything is checked that holds whatever a program does.
+ * operation (an instruction, an MSR access, a change of the DS area, an unmasking). After each
+ * operation everything is checked that holds whatever a program does.
  */
 #ifndef HOST_MODEL_PROGRAM_H
 #define HOST_MODEL_PROGRAM_H

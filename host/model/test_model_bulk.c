@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Many instructions at once do what they do one by one: for random settings of the counters,
- * random instructions, and runs up to the very last instruction that the budget allows. A
+ * Many instructions at once do what they do one by one. This holds for random settings of the
+ * counters, random instructions, and runs up to the very last instruction that the budget allows. A
  * broken processor has each instruction counted by itself: any may be an injection point of its
  * fault.
  */

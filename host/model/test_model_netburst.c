@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * NetBurst's model where no fault looks: the 32-bit form of DS area and record (Figures 17-5 to
- * 17-7), two logical processors that sample at once, what seeds may change, and reserved bits.
+ * NetBurst's model where no fault looks. These are the 32-bit form of DS area and record (Figures
+ * 17-5 to 17-7), two logical processors that sample at once, what seeds may change, and reserved
+ * bits.
  */
 #include "host/check.h"
 #include "host/model/netburst_fixture.h"

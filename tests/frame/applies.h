@@ -16,9 +16,9 @@ struct applicant {
 
 /*
  * Is this processor among those that the column names? Words "all", "vN" and "vN+" (version), "X",
- * "X+" and "X-Y" (codes), with commas; what follows "with", "without", "client" or "formats"
- * is a condition that a test's needs look at, but for FW_WRITE. A processor that is in no table is
- * taken to be of any generation that a row names.
+ * "X+" and "X-Y" (codes), with commas. What follows "with", "without", "client" or "formats" is a
+ * condition that a test's needs look at, but for FW_WRITE. A processor that is in no table is taken
+ * to be of any generation that a row names.
  */
 bool applies(const char *generations, const struct applicant *to);
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Accesses that an event or a bit is about, beside those that it isn't about: translations that
- * only the first-level TLB has lost, uncacheable memory and devices, and the counts of Table
- * 18-45's events. SDM chapter 19, Tables 18-24, 18-33 and 18-34. A prefetcher or an interrupt may
- * change what an access meets: most of them have to be as they were made.
+ * Accesses that an event or a bit is about, beside those that it isn't about. They are of
+ * translations that only the first-level TLB has lost, and of uncacheable memory and devices.
+ * Further the counts of Table 18-45's events. SDM chapter 19, Tables 18-24, 18-33 and 18-34. A
+ * prefetcher or an interrupt may change what an access meets: most of them have to be as they were
+ * made.
  */
 #include "kernel/memory/paging.h"
 #include "kernel/memory/pages.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Loads of lines of other cores and packages: the rows of Table 18-24 "Data Source Encoding for
- * Load Latency Record" and the events of Table 18-45 (and of other generations) that are about
- * them, and off-core responses that depend on a snoop. On the reference PMU Table 18-24 is read as
+ * Loads of lines of other cores and packages: what Table 18-24 "Data Source Encoding for Load
+ * Latency Record" says of them, and their events in Table 18-45 and for other generations. Further
+ * the off-core responses that depend on a snoop. On the reference PMU Table 18-24 is read as
  * printed. Linux reads 05H to 07H of Sandy Bridge and later as miss, clean and modified, so
  * neighbouring codes pass on other machines. Not looked at: 00H "unknown", 0EH "I/O".
  */

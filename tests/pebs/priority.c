@@ -429,7 +429,7 @@ static void check_meeting(struct test *t, struct test_claim claim, struct meetin
  *          that is due at the same time.
  *          SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Performance Counter Prioritization
  *
- * Given  a PEBS counter that is armed, and a counter of lower index with INT; both count all loads
+ * Given  a PEBS counter that is armed, and a counter of lower index with INT. Both count all loads
  *        of one window; without the other one the assist is always of the same load
  * When   the lower counter overflows on the very load that starts the assist
  * Then   the record is of that load, there is one interrupt, and its handler finds the lower
@@ -449,8 +449,8 @@ TEST(priority, assist_and_interrupt_of_a_lower_counter_both_take_place, REQS(PRI
  *          that is due at the same time.
  *          SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Performance Counter Prioritization
  *
- * Given  a PEBS counter that is armed, and a counter of higher index with INT; both count all
- *        loads of one window; without the other one the assist is always of the same load
+ * Given  a PEBS counter that is armed, and a counter of higher index with INT. Both count all loads
+ *        of one window; without the other one the assist is always of the same load
  * When   the higher counter overflows on the very load that starts the assist
  * Then   the record is of that load, there is one interrupt, and its handler finds the higher
  *        counter's status bit

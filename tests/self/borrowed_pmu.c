@@ -15,7 +15,7 @@
  *
  * Given  every register that the reset writes, in the order of enum reset_item
  * When   each is written and read back
- * Then   each takes its write, and the status shows no frozen counters or branch records; under a
+ * Then   each takes its write, and the status shows no frozen counters or branch records. Under a
  *        hypervisor, which need not offer these registers, one that refuses makes the test a SKIP
  */
 TEST(selftest, pmu_reset_writes_every_register, NO_REQS, NEEDS(need_perfmon))

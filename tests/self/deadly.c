@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What kills a processor, or a test. Run only when asked for by name (tests/frame/suite.c): each is
- * an ERROR where the platform lets the processor be started again, and the end of the run where it
- * doesn't, or where the processor is the first one. The tests after it show that it costs nothing
- * else.
+ * an ERROR where the platform lets the processor be started again. It is the end of the run where
+ * it doesn't, or where the processor is the first one. The tests after it show that it costs
+ * nothing else.
  */
 #include "kernel/interrupt/apic.h"
 #include "kernel/interrupt/descriptor.h"

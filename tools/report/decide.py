@@ -2,9 +2,9 @@
 """Which requirements a run decided, and where else they could be decided.
 
 rows: requirement id to its row of claims/requirement.def, with the key cpus (names of those that it
-applies to). A platform decides a requirement when a breach may be called a failure there: on
-silicon only what the manual's text says and a program can see, under a hypervisor whatever can be
-seen, on the reference PMU, which is our own, likewise.
+applies to). A platform decides a requirement when a breach may be called a failure there. On
+silicon that is only what the manual's text says and a program can see. Under a hypervisor, and on
+the reference PMU, it is whatever can be seen.
 """
 WORDS = {"AUTH_TEXT": "text", "AUTH_FIGURE": "figure", "AUTH_PRACTICE": "practice",
          "AUTH_INFERENCE": "inference", "OBS_EXACT": "exact", "OBS_STATISTICAL": "statistical",

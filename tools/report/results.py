@@ -6,8 +6,8 @@ A log holds one run (a results.tap) or many (the serial log of the launcher, whi
 "launch: end N status=.." after it).
 A run that doesn't end with the harness's own last line is incomplete, whatever it says.
 
-Serial lines lose and mix characters. No line may cost more than itself: a test point that can't be
-read is an ERROR named garbled_line, with its text; a plan, totals or an end that can't be read, and
+Serial lines lose and mix characters. No line may cost more than itself. A test point that can't be
+read is an ERROR named garbled_line, with its text. A plan, totals or an end that can't be read, and
 numbers that contradict the test points, are the run's problem. So one line that is garbled or lost
 doesn't turn a run with a FAIL into a green one.
 """
