@@ -13,7 +13,7 @@ WORD = re.compile(r"\b[0-9a-f]{16}\b")
 
 
 def code_of(elf):
-    """Where the code of an ELF file lies: (first, behind the last); nothing lies in (0, 0)."""
+    """Where the code of an ELF file lies: (first, after the last); nothing lies in (0, 0)."""
     out = subprocess.run(["readelf", "-SW", elf], stdout=subprocess.PIPE, check=False,
                          stderr=subprocess.DEVNULL, text=True).stdout
     found = re.search(r" \.text +PROGBITS +([0-9a-f]+) +[0-9a-f]+ ([0-9a-f]+)", out)
@@ -25,8 +25,8 @@ def code_of(elf):
 
 def names(elf, addresses):
     """Address to "function (file:line)", of those that lie in the code of the ELF file."""
-    first, behind = code_of(elf) if addresses and os.path.exists(elf) else (0, 0)
-    inside = sorted({address for address in addresses if first <= address < behind})
+    first, after = code_of(elf) if addresses and os.path.exists(elf) else (0, 0)
+    inside = sorted({address for address in addresses if first <= address < after})
     if not inside:
         return {}
     out = subprocess.run(["addr2line", "-f", "-e", elf, *map(hex, inside)], check=False,

@@ -38,7 +38,7 @@ static u64 here(void)
 	return MACHINE_CODE + (u64)(at - machine_code);
 }
 
-/* A general register that may be changed: not RSP, and RBX and RSI seldom. */
+/* A general register that may be changed: not RSP, and RBX and RSI rarely. */
 static u8 any_register(void)
 {
 	u8 reg = (u8)draw(16);

@@ -38,7 +38,7 @@ struct machine_result {
 /* Once: map the memory, build the cache of blocks, take the signals. */
 void machine_open(void);
 extern struct block_cache machine_cache;
-/* May blocks be protected? A page of code is then read-only till the program stores to it. */
+/* May blocks be protected? A page of code is then read-only until the program stores to it. */
 extern bool machine_holds;
 
 /* What the memory holds before each run. */
@@ -50,7 +50,7 @@ void machine_step(const struct machine_state *begin, u64 instructions,
 /* The same, with each instruction that can be emulated run so (emulate.h). */
 void machine_emulate(const struct machine_state *begin, u64 instructions,
 		     struct machine_result *result);
-/* The same in blocks, in runs of at most `quantum` instructions; with `hurry`, a run is
+/* The same in blocks, in runs of at most `quantum` instructions; with `request_exit`, a run is
  * interrupted by a signal now and then, wherever it is. */
 void machine_blocks(const struct machine_state *begin, u64 instructions, u64 quantum,
 		    bool request_exit, struct machine_result *result);

@@ -103,7 +103,7 @@ static bool compare_emulated(u64 seed, u64 stop)
 	machine_emulate(&begin, stop, &got);
 	n_emulated += got.emulated;
 	n_not_emulated += got.events.instructions - got.emulated;
-	return same("solo", seed, stop);
+	return same("alone", seed, stop);
 }
 
 static u64 programs(void)
@@ -154,7 +154,7 @@ static void programs_stop_anywhere(void)
 	printf("# in blocks %" PRIu64 ", stepped %" PRIu64 ", faults %" PRIu64 ", runs %" PRIu64
 	       ", blocks made %" PRIu64 ", dropped %" PRIu64 "\n", n_blocks, n_stepped, n_faults,
 	       n_runs, machine_cache.translated, machine_cache.dropped);
-	printf("# solo %" PRIu64 ", not emulated %" PRIu64 "\n", n_emulated, n_not_emulated);
+	printf("# alone %" PRIu64 ", not emulated %" PRIu64 "\n", n_emulated, n_not_emulated);
 }
 
 int main(void)

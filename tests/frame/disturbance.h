@@ -34,7 +34,7 @@ struct attempt {
 	struct written_change changed;	/* name: of a register that an SMI has changed, or NULL */
 };
 void disturbance_begin(struct attempt *attempt); /* attempt->last_gaps is the caller's at first */
-/* Before registers are written anew: has an SMI changed one of them? */
+/* Before registers are written again: has an SMI changed one of them? */
 void disturbance_look(struct attempt *attempt);
 bool disturbance_found(struct attempt *attempt);
 /* A disturbed attempt's results are thrown away, and it is made again: its disturbances are no

@@ -170,8 +170,8 @@ bool test_is_strict(const struct test *t);
 
 /*
  * Something that should have come hasn't: a record, say. Where every requirement is judged, that
- * decides at once. Elsewhere one that is missed once is no breach: the test is run again, and what
- * counts is the run in which nothing is missed, or the last one.
+ * decides at once. On other platforms one that is missed once is no breach: the test is run again,
+ * and what counts is the run in which nothing is missed, or the last one.
  */
 void test_missed(struct test *t);
 

@@ -48,7 +48,7 @@ bool remote_lines_count(struct test *t, const struct remote_lines *place, unsign
 /*
  * Before a verdict against `accused`, with which the exerciser disagrees: does another one find
  * the lines where they should be? false: none does, and the test is INCONCLUSIVE, because an
- * exerciser that hasn't done what it says explains as much. The lines are placed anew for it.
+ * exerciser that hasn't done what it says explains as much. The lines are put there again for it.
  */
 bool remote_lines_confirmed(struct test *t, const struct remote_lines *place,
 			    enum remote_lines_witness accused);

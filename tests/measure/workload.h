@@ -200,7 +200,7 @@ struct workload_switch {
 };
 
 void workload_run_switched(const struct workload *w, u64 n, const struct workload_switch *by);
-/* Code and data of it at linear addresses above 4 GiB: PAGING_HIGH more than elsewhere. */
+/* Code and data of it at linear addresses above 4 GiB: PAGING_HIGH more than those below. */
 void workload_run_high(const struct workload *w, u64 n, struct pmc_mask on);
 /* Run it without touching the PMU, at CPL 0, or at CPL 3 (not the sample pieces but user_sample, of
  * which it returns RSP in the window). */

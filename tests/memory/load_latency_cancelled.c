@@ -14,7 +14,7 @@
 #define ROUNDS		96	/* of a window: short, each of them is an exception */
 #define RECORDS		2	/* that are enough */
 #define OFFSET_ADDRESS	0x98	/* Data Linear Address: Table 18-23 */
-#define WINDOWS_MOST	64	/* where loads are seldom tagged */
+#define WINDOWS_MOST	64	/* where loads are rarely tagged */
 #define AROUND		16	/* loads of user_cancelled() and user_call() beside the rounds' */
 #define MISSING		0x108	/* in the first page, which isn't mapped */
 

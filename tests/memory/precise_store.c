@@ -206,7 +206,7 @@ static bool has_bit(const struct mem_sample_record *record, u64 bit)
 	return record->source & bit;
 }
 
-/* Most of the records of `with` have the bit, and few of `without`; turn about. */
+/* Most of the records of `with` have the bit, and few of `without`; in turns. */
 static void check_bit(struct test *t, struct test_claim claim, u64 bit, enum access with,
 		      enum access without, const char *what)
 {

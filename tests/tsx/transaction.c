@@ -284,7 +284,7 @@ static u64 run_at_cpl_3(u64 n)
 	return transaction_commit.run(transaction_words(), n);
 }
 
-/* Loads in transactions, most of all that there are, till one of them is recorded; with more
+/* Loads in transactions, most of all that there are, until one of them is recorded; with more
  * counters on. At CPL 3 where the counter looks at that alone. */
 static bool record_inside(unsigned counter, u64 flags, struct pmc_mask with, struct inside *in)
 {

@@ -52,7 +52,7 @@ TEST(tsx, eventing_ip_of_an_instruction_abort_is_that_instruction, REQS(TSX_10),
 
 /*
  * TSX-11  Retry, Data_Conflict and the capacity bits of the TX abort information must agree with
- *         bits 1, 2 and 3 of EAX behind the abort.
+ *         bits 1, 2 and 3 of EAX after the abort.
  *         SDM Table 18-51 against volume 1, RTM Abort Status Definition
  *
  * Given  transactions that end by XABORT, by PAUSE, and by stores to more lines than the L1 has;
@@ -189,8 +189,8 @@ TEST(tsx, record_after_a_commit_holds_the_cycles_of_that_transaction, REQS(TSX_0
 }
 
 /*
- * TSX-12  The interrupt of a counter that overflows inside a transaction must come behind the
- *         abort or the commit, and its overflow be shown.
+ * TSX-12  The interrupt of a counter that overflows inside a transaction must come after the abort
+ *         or the commit, and its overflow must be shown.
  *         SDM volume 1, Runtime Considerations (of Intel TSX); 18.11.5 Performance Monitoring and
  *         Intel TSX
  *

@@ -242,13 +242,13 @@ static void release(struct fixture *r, u64 lock)
 }
 
 /* An elision that ends well, and one that aborts in its inner lock, where: *at; 4 bytes after its
- * first lock: *behind. */
-static void elide(struct fixture *r, u64 *at, u64 *behind)
+ * first lock: *after. */
+static void elide(struct fixture *r, u64 *at, u64 *after)
 {
 	acquire(r, DATA);
 	release(r, DATA);
 	fixture_nops(r, 1);
-	*behind = r->ip + 4;
+	*after = r->ip + 4;
 	acquire(r, DATA);
 	acquire(r, DATA + 64);
 	*at = r->ip;
@@ -262,35 +262,35 @@ static bool elisions_are_counted(struct fixture *r)
 		EVENT_HLE_RETIRED_START, EVENT_HLE_RETIRED_COMMIT, EVENT_HLE_RETIRED_ABORTED,
 		EVENT_RTM_RETIRED_ABORTED,
 	};
-	u64 at, behind;
+	u64 at, after;
 
 	for (unsigned i = 0; i < 4; i++)
 		fixture_program(r, i, events[i], 0, 0);
 	fixture_start(r, BITS(0, 3));
-	elide(r, &at, &behind);
+	elide(r, &at, &after);
 	return PMC(0) == 2 && PMC(1) == 1 && PMC(2) == 1 && PMC(3) == 0;
 }
 
 static bool elisions_are_recorded(struct fixture *r)
 {
-	u64 at, behind;
+	u64 at, after;
 
 	fixture_program_pebs(r, 1, EVENT_HLE_RETIRED_ABORTED, 0, 1);
 	fixture_start(r, BIT(1));
-	elide(r, &at, &behind);
-	elide(r, &at, &behind);
-	return fixture_records(r) == 1 && fixture_record(r, 0, 0x08) == behind &&
+	elide(r, &at, &after);
+	elide(r, &at, &after);
+	return fixture_records(r) == 1 && fixture_record(r, 0, 0x08) == after &&
 	       fixture_record(r, 0, 0xb0) == at && HIGH(TX_FIELD(0)) == (BIT(32) | BIT(34));
 }
 
 static bool elisions_are_filtered(struct fixture *r)
 {
-	u64 at, behind;
+	u64 at, after;
 
 	fixture_program(r, 0, EVENT_MEM_UOPS_RETIRED_ALL_STORES, IA32_PERFEVTSEL_IN_TX, 0);
 	fixture_program(r, 2, EVENT_MEM_UOPS_RETIRED_ALL_STORES, IA32_PERFEVTSEL_IN_TXCP, 0);
 	fixture_start(r, BIT(0) | BIT(2));
-	elide(r, &at, &behind);
+	elide(r, &at, &after);
 	return PMC(0) == 4 && PMC(2) == 2;
 }
 
