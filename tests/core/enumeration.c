@@ -18,6 +18,7 @@
 #define COUNTERS_OF_A_CORE	8	/* where its other thread is switched off */
 #define GLOBAL_CTRL_BITS	48	/* that counters may have; 63:48 are of other facilities */
 #define INDEXES_TRIED		16	/* of RDPMC */
+#define FIXED_INDEXES_TRIED	8	/* with ECX[30] = 1 */
 #define CANONICAL		0x1000	/* an address */
 
 static bool readable(u32 msr)
@@ -482,7 +483,7 @@ TEST(enumeration, rdpmc_of_an_absent_counter_raises_gp, REQS(CNT_14), NEEDS(need
 	CONTROL(t, CNT_14, !rdpmc_try(caps->gp - 1, &value).raised, "ECX = %u", caps->gp - 1);
 	for (u32 c = caps->gp_enumerated; c < INDEXES_TRIED; c++)
 		CHECK(t, CNT_14, refused(rdpmc_try(c, &value)), "ECX = %u", c);
-	for (u32 c = caps->fixed; c < 8; c++)
+	for (u32 c = caps->fixed; c < FIXED_INDEXES_TRIED; c++)
 		CHECK(t, CNT_14, refused(rdpmc_try((u32)RDPMC_FIXED | c, &value)),
 		      "ECX = %#x", (u32)RDPMC_FIXED | c);
 }

@@ -464,13 +464,15 @@ TEST(priority, interrupt_and_assist_of_a_lower_counter_both_take_place, REQS(PRI
 	check_meeting(t, AT(PRIO_07), (struct meeting){ .with_assist = 0, .with_interrupt = 3 });
 }
 
+struct counters { unsigned sampled, plain; };	/* of loads: with PEBS, and without */
+
 /*
  * At CPL 3, where the handler isn't counted, a fixed counter interrupts with its nth instruction or
  * cycle. Meanwhile the PERIODth load arms `sampled`, and `plain` counts loads too. How many had
  * retired at the interrupt; when the one after the PERIODth is among them, its record must be in
  * memory. 0: the counter hasn't wrapped.
  */
-static u64 check_fixed_at(struct test *t, unsigned fixed, unsigned sampled, unsigned plain, u64 nth)
+static u64 check_fixed_at(struct test *t, unsigned fixed, struct counters of, u64 nth)
 {
 	struct ds_setup setup = sampling_setup(8);
 	const struct pmi_log *log;
@@ -478,17 +480,18 @@ static u64 check_fixed_at(struct test *t, unsigned fixed, unsigned sampled, unsi
 
 	pmi_open(NULL);
 	ds_open(&setup);
-	pebs_arm(sampled, LOADS, COUNT_USR, PERIOD);
-	counter_program(plain, LOADS, COUNT_USR);
-	counter_write(plain, 0);
+	pebs_arm(of.sampled, LOADS, COUNT_USR, PERIOD);
+	counter_program(of.plain, LOADS, COUNT_USR);
+	counter_write(of.plain, 0);
 	counter_program(fixed, 0, COUNT_USR | COUNT_INT);
 	counter_preset(fixed, nth);
-	counters_enable(pmc_or(pmc_or(pmc_one(sampled), pmc_one(plain)), pmc_one(fixed)));
+	counters_enable(pmc_or(pmc_or(pmc_one(of.sampled), pmc_one(of.plain)),
+			       pmc_one(fixed)));
 	workload_run_user(&workload_load, 2 * PERIOD);
 	counters_disable();
 	log = pmi_settle();
 	pmi_close();
-	loads = counter_read(plain);
+	loads = counter_read(of.plain);
 	if (counter_read(fixed) >= BIT(counter_width(fixed) - 1))
 		loads = 0;
 	else if (CONTROL_EQ(t, PRIO_04, 1, log->count,
@@ -496,7 +499,8 @@ static u64 check_fixed_at(struct test *t, unsigned fixed, unsigned sampled, unsi
 			    fixed - PMC_FIXED(0), nth) && loads > PERIOD)
 		CHECK_EQ(t, PRIO_04, one_record_on(), log->entry[0].index,
 			 "index at the entry of fixed counter %u's interrupt, %lu loads after the "
-			 "overflow of IA32_PMC%u", fixed - PMC_FIXED(0), loads - PERIOD, sampled);
+			 "overflow of IA32_PMC%u", fixed - PMC_FIXED(0), loads - PERIOD,
+			 of.sampled);
 	counter_reset();
 	return loads;
 }
@@ -518,15 +522,15 @@ static u64 count_of_fixed(unsigned fixed)
 
 /* Where interrupts are prompt: the first count whose interrupt finds that load retired is the load
  * itself. */
-static void search_fixed(struct test *t, unsigned fixed, unsigned sampled, unsigned plain)
+static void search_fixed(struct test *t, unsigned fixed, struct counters of)
 {
 	u64 before = 1, at = count_of_fixed(fixed), loads_before, loads_at;
 
-	loads_before = check_fixed_at(t, fixed, sampled, plain, before);
-	loads_at = check_fixed_at(t, fixed, sampled, plain, at);
+	loads_before = check_fixed_at(t, fixed, of, before);
+	loads_at = check_fixed_at(t, fixed, of, at);
 	while (at - before > 1) {
 		u64 nth = (before + at) / 2;
-		u64 loads = check_fixed_at(t, fixed, sampled, plain, nth);
+		u64 loads = check_fixed_at(t, fixed, of, nth);
 
 		if (loads > PERIOD) {
 			at = nth;
@@ -550,15 +554,15 @@ static void search_fixed(struct test *t, unsigned fixed, unsigned sampled, unsig
  * Where interrupts are late, each instruction on which that load may be: on one of them the two
  * actions met, and neither the record nor the interrupt may be missing. Cycles can't be aimed so.
  */
-static void sweep_fixed(struct test *t, unsigned sampled, unsigned plain)
+static void sweep_fixed(struct test *t, struct counters of)
 {
 	unsigned seen = 0;
 
 	for (u64 nth = ROUND * PERIOD; nth < ROUND * PERIOD + WAY_DOWN; nth++)
-		seen += check_fixed_at(t, PMC_FIXED(0), sampled, plain, nth) > PERIOD;
+		seen += check_fixed_at(t, PMC_FIXED(0), of, nth) > PERIOD;
 	CONTROL_RANGE(t, PRIO_04, 1, WAY_DOWN, seen,
 		      "interrupts of fixed counter 0 after the load of IA32_PMC%u's record",
-		    sampled);
+		      of.sampled);
 }
 
 /*
@@ -581,12 +585,12 @@ TEST(priority, assist_comes_before_the_interrupt_of_a_fixed_counter, REQS(PRIO_0
 	if (!assists_are_prompt(t))
 		return;
 	if (!c->skid_known || c->skid_most) {
-		sweep_fixed(t, 3, 0);
+		sweep_fixed(t, (struct counters){ .sampled = 3, .plain = 0 });
 		return;
 	}
 	for (unsigned i = 0; i < 3; i++) {
-		search_fixed(t, PMC_FIXED(i), 0, 1);
-		search_fixed(t, PMC_FIXED(i), 3, 0);
+		search_fixed(t, PMC_FIXED(i), (struct counters){ .sampled = 0, .plain = 1 });
+		search_fixed(t, PMC_FIXED(i), (struct counters){ .sampled = 3, .plain = 0 });
 	}
 }
 
