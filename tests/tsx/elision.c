@@ -214,8 +214,9 @@ TEST(tsx, in_tx_and_in_txcp_hold_for_elided_locks, REQS(TSX_16),
  *
  * Given  IA32_PMC0 samples loads, nearly all of which are inside of elided locks
  * When   the locks run until a record shows an abort
- * Then   XTEST finds that lock no longer elided; its code has run once to the end. The record has
- *        HLE_Abort and not RTM_Abort, R/EIP after the outermost XACQUIRE, and EventingIP inside
+ * Then   XTEST finds that lock no longer elided, and each run has stored once, aborted or not. The
+ *        record has HLE_Abort and not RTM_Abort, R/EIP after the outermost XACQUIRE, and EventingIP
+ *        inside
  */
 TEST(tsx, pebs_record_aborts_the_elision_before_it_is_written, REQS(TSX_17),
      NEEDS(need_perfmon, need_pebs, need_hle, need_events), .under_every_fault = true)
