@@ -151,6 +151,7 @@ TEST(ll, line_modified_by_another_core_has_no_unsnooped_source, REQS(LL_36),
  * Then   most have code 05H in bits 3:0 at A0H. On silicon 04H to 06H are right: where the L3 knows
  *        that a copy can't be modified no snoop is needed, and Linux reads 06H of Sandy Bridge and
  *        later so
+ * Control: there are records of such loads
  */
 TEST(ll, line_read_by_another_core_has_data_source_05h, REQS(LL_37),
      NEEDS(need_perfmon, need_pebs, need_load_latency, need_second_processor))

@@ -233,6 +233,7 @@ TEST(tsx, tx_abort_information_tells_a_data_conflict, REQS(TSX_03),
  * Given  transactions that XABORT ends, one with 1 load and one with 1000 loads
  * When   each makes a record of RTM_RETIRED.ABORTED
  * Then   bits 31:0 at B8H of the second are larger by at least 500 cycles
+ * Control: each transaction has made one record
  */
 TEST(tsx, rtm_abort_record_holds_the_cycles_of_the_transaction, REQS(TSX_09),
      NEEDS(need_perfmon, need_pebs, need_rtm))
