@@ -43,7 +43,6 @@
 #define CR4_OURS	CR4_DE
 #define CR4_NOT_OURS	(CR4_TSD | CR4_PGE | CR4_UMIP | CR4_PCIDE | CR4_SMEP | CR4_SMAP | \
 			 CR4_PKE | CR4_CET | CR4_PKS)
-#define CR3_PCID	BITS(0, 11)
 
 #define TR_INDEX	0xfff8u
 #define TSS_TYPE	BITS(40, 44)	/* type and S of a descriptor */

@@ -9,7 +9,6 @@
 #include "kernel/memory/arena.h"
 #include "kernel/memory/paging.h"
 
-#define PAGE_LARGE	BIT(7)			/* PS, in levels 2 and 3 */
 #define ADDRESS_MASK	BITS(12, 51)
 #define ENTRIES		512u
 #define FOUR_GIB	BIT(32)
@@ -41,7 +40,7 @@ static bool new_table(u64 *entry)
 
 	if (!table)
 		return false;
-	*entry = (u64)(uintptr_t)table | PAGE_PRESENT | PAGE_WRITE | PAGE_USER | PAGE_ACCESSED;
+	*entry = (u64)(uintptr_t)table | PTE_P | PTE_W | PTE_U | PTE_A;
 	return true;
 }
 
@@ -52,7 +51,7 @@ static bool split(u64 *entry, unsigned level)
 	u64 flags = large & ~ADDRESS_MASK;
 
 	if (level == 2)
-		flags &= ~PAGE_LARGE;	/* bit 7 of a 4 KiB entry is PAT */
+		flags &= ~PTE_PS;	/* bit 7 of a 4 KiB entry is PAT */
 	if (!new_table(entry))
 		return false;
 	for (unsigned i = 0; i < ENTRIES; i++)
@@ -68,9 +67,9 @@ static u64 *walk(u64 address, unsigned level)
 	for (unsigned l = depth; l > level; l--) {
 		u64 *entry = &table[index_of(address, l)];
 
-		if (!(*entry & PAGE_PRESENT) && !new_table(entry))
+		if (!(*entry & PTE_P) && !new_table(entry))
 			return NULL;
-		if ((*entry & PAGE_LARGE) && !split(entry, l))
+		if ((*entry & PTE_PS) && !split(entry, l))
 			return NULL;
 		table = table_of(*entry);
 	}
@@ -83,7 +82,7 @@ static bool map_high(void)
 	const u64 *low = walk(0, TOP_LEVEL);
 	u64 *high = walk(PAGING_HIGH, TOP_LEVEL);
 
-	if (!low || !high || *high & PAGE_PRESENT)
+	if (!low || !high || *high & PTE_P)
 		return false;
 	*high = *low;
 	return true;
@@ -95,7 +94,7 @@ bool paging_init(u64 top)
 	u64 address = 0;
 
 	depth = cr4_read() & CR4_LA57 ? 5 : 4;
-	flags_mask = cpuid_get(CPUID_NX) ? ~0ULL : ~PAGE_NX;
+	flags_mask = cpuid_get(CPUID_NX) ? ~0ULL : ~PTE_NX;
 	root = arena_alloc(PAGE_SIZE);
 	if (!root)
 		return false;
@@ -105,7 +104,7 @@ bool paging_init(u64 top)
 
 		if (!entry)
 			return false;
-		*entry = address | (PAGE_DATA & flags_mask) | PAGE_LARGE;
+		*entry = address | (PAGE_DATA & flags_mask) | PTE_PS;
 		address += page_size(level);
 	}
 	return map_high();
@@ -143,5 +142,5 @@ u64 paging_root(void)
 
 bool paging_uses_nx(void)
 {
-	return flags_mask & PAGE_NX;
+	return flags_mask & PTE_NX;
 }

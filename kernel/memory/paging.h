@@ -7,26 +7,17 @@
 #ifndef KERNEL_PAGING_H
 #define KERNEL_PAGING_H
 
-#include "spec/types.h"
+#include "spec/x86.h"
 
 #define PAGE_SIZE	4096u
 
-#define PAGE_PRESENT	BIT(0)
-#define PAGE_WRITE	BIT(1)
-#define PAGE_USER	BIT(2)
-#define PAGE_PWT	BIT(3)
-#define PAGE_PCD	BIT(4)
-#define PAGE_ACCESSED	BIT(5)
-#define PAGE_DIRTY	BIT(6)
-#define PAGE_NX		BIT(63)		/* dropped where the processor has no NX */
-
-#define PAGE_DATA	(PAGE_PRESENT | PAGE_WRITE | PAGE_USER | PAGE_ACCESSED | PAGE_DIRTY | \
-			 PAGE_NX)
-#define PAGE_CODE	(PAGE_PRESENT | PAGE_USER | PAGE_ACCESSED)
+/* Without PTE_NX where the processor has none. */
+#define PAGE_DATA	(PTE_P | PTE_W | PTE_U | PTE_A | PTE_D | PTE_NX)
+#define PAGE_CODE	(PTE_P | PTE_U | PTE_A)
 /* Entry 3 of IA32_PAT, uncacheable unless it was changed: for device registers. */
-#define PAGE_DEVICE	(PAGE_DATA | PAGE_PWT | PAGE_PCD)
+#define PAGE_DEVICE	(PAGE_DATA | PTE_PWT | PTE_PCD)
 /* Entry 2, uncacheable but an MTRR may make it write-combining: for a framebuffer. */
-#define PAGE_VIDEO	(PAGE_DATA | PAGE_PCD)
+#define PAGE_VIDEO	(PAGE_DATA | PTE_PCD)
 
 /* The first 512 GiB are there once more, so much higher: page 255 of the level that maps them, the
  * last one of the lower half of the address space where addresses have 48 bits. */

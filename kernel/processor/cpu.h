@@ -6,39 +6,7 @@
 #ifndef KERNEL_CPU_H
 #define KERNEL_CPU_H
 
-#include "spec/types.h"
-
-#define CR0_PE		BIT(0)
-#define CR0_MP		BIT(1)
-#define CR0_EM		BIT(2)
-#define CR0_TS		BIT(3)
-#define CR0_ET		BIT(4)
-#define CR0_NE		BIT(5)
-#define CR0_WP		BIT(16)
-#define CR0_AM		BIT(18)
-#define CR0_PG		BIT(31)
-
-#define CR4_TSD		BIT(2)
-#define CR4_DE		BIT(3)
-#define CR4_PAE		BIT(5)
-#define CR4_PGE		BIT(7)
-#define CR4_UMIP	BIT(11)
-#define CR4_LA57	BIT(12)
-#define CR4_PCIDE	BIT(17)
-#define CR4_SMEP	BIT(20)
-#define CR4_SMAP	BIT(21)
-#define CR4_PKE		BIT(22)
-#define CR4_CET		BIT(23)
-#define CR4_PKS		BIT(24)
-
-#define EFER_LME	BIT(8)
-#define EFER_NXE	BIT(11)
-
-#define RFLAGS_FIXED	BIT(1)
-#define RFLAGS_IF	BIT(9)
-
-#define DR7_FIXED	BIT(10)		/* no breakpoint enabled */
-#define DR6_FIXED	0xffff0ff0ULL
+#include "spec/x86.h"
 
 #define CPU_REGISTER(name, reg)						\
 	static inline u64 name##_read(void)				\

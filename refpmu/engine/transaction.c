@@ -12,8 +12,6 @@
 #include "refpmu/hv/vmrun.h"
 #include "refpmu/engine/engine_cpu.h"
 
-#define RFLAGS_ARITHMETIC	0x8d5ULL	/* CF PF AF ZF SF OF */
-#define RFLAGS_ZF		BIT(6)
 #define XSAVE_HEADER		512		/* in an XSAVE area: what is in it */
 #define XSAVE_HEADER_BYTES	64
 #define VECTOR_STATE		7u		/* x87, SSE, AVX */
@@ -173,7 +171,7 @@ static void test(struct cpu *cpu, const struct instruction *insn)
 {
 	u64 *rflags = &cpu->vmcb->save.rflags;
 
-	*rflags &= ~RFLAGS_ARITHMETIC;
+	*rflags &= ~RFLAGS_STATUS;
 	if (!model_in_tx(&cpu->model))
 		*rflags |= RFLAGS_ZF;
 	complete(cpu, insn, TX_NO_ACT);

@@ -2,10 +2,10 @@
 /* Faults that act on instructions of an unusual kind only. */
 #include "refpmu/faults/broken.h"
 #include "refpmu/faults/condition.h"
+#include "spec/x86.h"
 
 #define PAGE_SIZE	4096
 #define INSTRUCTION_MAX	15	/* bytes */
-#define RFLAGS_IF	BIT(9)
 
 static u8 code_at(struct model *m, u64 linear)
 {

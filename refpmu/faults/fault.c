@@ -7,6 +7,7 @@
 #include "refpmu/faults/broken.h"
 #include "refpmu/model/core.h"
 #include "refpmu/model/internal.h"
+#include "spec/x86.h"
 
 /* Of the counter concerned: is its overflow to interrupt, is there another one that counts? */
 static bool counter_is(const struct model *m, u32 conditions)
@@ -87,7 +88,6 @@ static const u8 scopes[FAULT_COUNT] = {
 #define FAULT(token, name, requirements, sentence, ...) [FAULT_##token] = FAULT_SCOPE(__VA_ARGS__),
 #include "refpmu/faults/fault.def"
 
-#define RFLAGS_IF	BIT(9)
 };
 
 bool fault_reaches_core(const struct model *m, bool reaches)

@@ -3,8 +3,8 @@
 #include "refpmu/faults/broken.h"
 #include "refpmu/model/core.h"
 #include "refpmu/model/internal.h"
+#include "spec/x86.h"
 
-#define RFLAGS_IF	BIT(9)
 
 /* The status bits that an overflow of counter i sets. */
 static u64 status_of(struct model *m, const struct retire_ctx *s, unsigned i, u64 status)

@@ -5,9 +5,9 @@
  */
 #include "refpmu/faults/record.h"
 #include "refpmu/faults/broken.h"
+#include "spec/x86.h"
 
 #define CACHE_LINE	64
-#define RFLAGS_DF	BIT(10)
 #define INSTRUCTION_ABORT	BIT(34)	/* Table 18-51 */
 
 /* One field: the faults that are generated of it. */

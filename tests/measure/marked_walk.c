@@ -43,17 +43,17 @@ u64 flags_of_add(u64 a, u64 b)
 	u8 low = (u8)sum;
 
 	if (sum < a)
-		flags |= FLAG_CF;
+		flags |= RFLAGS_CF;
 	if (!(__builtin_popcount(low) & 1))
-		flags |= FLAG_PF;
+		flags |= RFLAGS_PF;
 	if ((a ^ b ^ sum) & BIT(4))
-		flags |= FLAG_AF;
+		flags |= RFLAGS_AF;
 	if (!sum)
-		flags |= FLAG_ZF;
+		flags |= RFLAGS_ZF;
 	if (sum & BIT(63))
-		flags |= FLAG_SF;
+		flags |= RFLAGS_SF;
 	if ((a ^ sum) & (b ^ sum) & BIT(63))
-		flags |= FLAG_OF;
+		flags |= RFLAGS_OF;
 	return flags;
 }
 
@@ -77,7 +77,7 @@ void marked_walk_prepare(const struct workload *w, u64 rounds)
 
 	walk.workload = w;
 	walk.rounds = rounds;
-	walk.other_flags = rflags_read() & FLAGS_LOOKED_AT & ~STATUS_FLAGS;
+	walk.other_flags = rflags_read() & FLAGS_LOOKED_AT & ~RFLAGS_STATUS;
 	for (u64 i = 0; i < WORKLOAD_WORDS; i++)
 		memory[i] = (i + 1) * 0x9e3779b97f4a7c15ULL;
 	for (u64 access = 0; access < rounds * MARKED_WALK_MARKS; access++) {

@@ -7,6 +7,7 @@
 #ifndef TESTS_MEASURE_MARKED_WALK_H
 #define TESTS_MEASURE_MARKED_WALK_H
 
+#include "spec/x86.h"
 #include "tests/measure/sampling.h"
 
 #define MARKED_WALK_MARKS	14	/* as in tests/measure/workload_marked_walk.asm */
@@ -28,14 +29,7 @@ int64_t marked_walk_place(const struct pebs_record *record, int64_t previous, u6
 /* RFLAGS' status flags after a + b: "ADD", flags affected. */
 u64 flags_of_add(u64 a, u64 b);
 
-/* "EFLAGS Register": the status flags, and the low 16 bits: RF and what is above has no part. */
-#define FLAG_CF	BIT(0)
-#define FLAG_PF	BIT(2)
-#define FLAG_AF	BIT(4)
-#define FLAG_ZF	BIT(6)
-#define FLAG_SF	BIT(7)
-#define FLAG_OF	BIT(11)
-#define STATUS_FLAGS (FLAG_CF | FLAG_PF | FLAG_AF | FLAG_ZF | FLAG_SF | FLAG_OF)
+/* "EFLAGS Register": the low 16 bits; RF and what is above has no part. */
 #define FLAGS_LOOKED_AT BITS(0, 15)
 
 #endif

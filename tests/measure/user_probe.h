@@ -5,9 +5,7 @@
 #define TESTS_MEASURE_USER_PROBE_H
 
 #include "kernel/interrupt/fault.h"
-#include "spec/types.h"
-
-#define CR4_PCE	BIT(8)	/* "Control Registers": Performance-Monitoring Counter Enable */
+#include "spec/x86.h"
 
 struct user_probe {
 	struct fault fault;

@@ -35,7 +35,7 @@ static u64 pebs_at(const u8 *record, unsigned offset)
 
 static void check_record(struct test *t, const struct netburst_taken *taken, const char *what)
 {
-	u64 others = rflags_read() & FLAGS_LOOKED_AT & ~STATUS_FLAGS;
+	u64 others = rflags_read() & FLAGS_LOOKED_AT & ~RFLAGS_STATUS;
 
 	if (!netburst_check_one(t, AT(NB_37), taken, what))
 		return;
@@ -44,7 +44,7 @@ static void check_record(struct test *t, const struct netburst_taken *taken, con
 	CHECK_EQ(t, NB_37, taken->record.value[RECORD_rip], pebs_at(taken->first, AT_RIP),
 		 "RIP at 08H, %s", what);
 	CHECK_EQ(t, NB_37, others,
-		 pebs_at(taken->first, AT_RFLAGS) & FLAGS_LOOKED_AT & ~STATUS_FLAGS,
+		 pebs_at(taken->first, AT_RFLAGS) & FLAGS_LOOKED_AT & ~RFLAGS_STATUS,
 		 "flags at 00H that the loads don't change, %s", what);
 	CHECK_EQ(t, NB_37, taken->record.value[RECORD_rax], pebs_at(taken->first, AT_RAX),
 		 "RAX at 10H, %s", what);

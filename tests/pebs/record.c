@@ -265,7 +265,7 @@ TEST(record, pebs_format2_record_begins_as_format1, REQS(REC_HSW_09),
 TEST(record, flags_of_a_record_are_those_after_the_load, REQS(REC_11),
      NEEDS(need_perfmon, need_pebs, need_events), .under_every_fault = true)
 {
-	u64 others = rflags_read() & FLAGS_LOOKED_AT & ~STATUS_FLAGS;
+	u64 others = rflags_read() & FLAGS_LOOKED_AT & ~RFLAGS_STATUS;
 	struct pebs_record record;
 	unsigned mark;
 

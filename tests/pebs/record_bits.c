@@ -7,15 +7,13 @@
 #include "kernel/processor/cpu.h"
 #include "kernel/memory/paging.h"
 #include "spec/msr.h"
+#include "spec/x86.h"
 #include "tests/frame/needs.h"
 #include "tests/measure/overflow.h"
 #include "tests/measure/marked_walk.h"
 
 #define STATUS_TRIES 8		/* as in tests/pebs/record.c: an image may be 0 now and then */
 #define LOADS_BEFORE (PERIOD - 4)
-#define FLAG_DF	BIT(10)
-#define FLAG_RF	BIT(16)
-#define FLAG_ID	BIT(21)
 #define OVF_BUF IA32_PERF_GLOBAL_STATUS_OVF_BUF
 
 static void flags_write(u64 flags)
@@ -131,14 +129,14 @@ TEST(record, flags_of_a_record_have_no_bits_of_rax, REQS(REC_11),
 		struct pebs_record record;
 		u64 wanted;
 
-		flags_write(i ? found ^ FLAG_ID : found);
-		wanted = rflags_read() & ~(FLAG_RF | STATUS_FLAGS);
+		flags_write(i ? found ^ RFLAGS_ID : found);
+		wanted = rflags_read() & ~(RFLAGS_RF | RFLAGS_STATUS);
 		sampling_run(&setup, 0, LOADS, COUNT_BOTH, &workload_sample, NO_OTHERS);
 		flags_write(found);
 		counters_clear(BIT(0));
 		if (sampling_one_record(t, AT(REC_11), &record))
 			CHECK_EQ(t, REC_11, wanted, sampling_field(&record, RECORD_rflags) &
-				 ~(FLAG_RF | STATUS_FLAGS), "RFLAGS but RF and status flags");
+				 ~(RFLAGS_RF | RFLAGS_STATUS), "RFLAGS but RF and status flags");
 	}
 }
 
@@ -178,13 +176,13 @@ TEST(record, flags_of_a_record_show_the_direction_flag, REQS(REC_11),
 		return;
 	for (unsigned c = 0; c < 4; c++) {
 		if (take_backward(t, c, &record))
-			CHECK_EQ(t, REC_11, FLAG_DF,
-				 sampling_field(&record, RECORD_rflags) & FLAG_DF,
+			CHECK_EQ(t, REC_11, RFLAGS_DF,
+				 sampling_field(&record, RECORD_rflags) & RFLAGS_DF,
 				 "DF in a record of a load between STD and CLD, IA32_PMC%u", c);
 		sampling_run(&setup, c, LOADS, COUNT_BOTH, &workload_sample, NO_OTHERS);
 		counters_clear(BIT(c));
 		if (sampling_one_record(t, CONTROL_AT(REC_11), &record))
-			CONTROL_EQ(t, REC_11, 0, sampling_field(&record, RECORD_rflags) & FLAG_DF,
+			CONTROL_EQ(t, REC_11, 0, sampling_field(&record, RECORD_rflags) & RFLAGS_DF,
 				   "DF in a record of other code, IA32_PMC%u", c);
 	}
 }

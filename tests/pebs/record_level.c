@@ -40,7 +40,7 @@ static void check_fields(struct test *t, unsigned c, u64 flags, u64 loads)
 	int mark;
 
 	sampling_fill(expected, SAMPLE_MARKS);
-	others = rflags_read() & FLAGS_LOOKED_AT & ~STATUS_FLAGS;
+	others = rflags_read() & FLAGS_LOOKED_AT & ~RFLAGS_STATUS;
 	rsp = record_level_run(&setup, c, flags, loads);
 	if (!sampling_one_record(t, AT(REC_03), &record))
 		return;

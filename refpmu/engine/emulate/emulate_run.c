@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* See emulate.h: running them. */
 #include "refpmu/engine/emulate/emulate.h"
+#include "spec/x86.h"
 
-#define RFLAGS_OURS	BIT(1)
-#define RFLAGS_THEIRS	0xcd5ULL	/* CF PF AF ZF SF DF OF: what a plain instruction changes */
+#define RFLAGS_THEIRS	(RFLAGS_STATUS | RFLAGS_DF)	/* what a plain instruction changes */
 
 /* Where the instruction's only access goes. */
 static void *access_at(const struct emulate_ops *world, const struct instruction *insn,
@@ -34,7 +34,7 @@ static const void *slot_of(const struct emulate_ops *world, const struct emulate
 static bool run_code(const struct emulate_op *op, const struct instruction *insn,
 		     const struct emulate_state *state, const struct emulate_ops *world)
 {
-	u64 *gpr = state->gpr, flags = (*state->rflags & RFLAGS_THEIRS) | RFLAGS_OURS;
+	u64 *gpr = state->gpr, flags = (*state->rflags & RFLAGS_THEIRS) | RFLAGS_FIXED;
 	u64 pointer = 0, stack = 0;
 
 	if (op->pointer != REG_NONE) {

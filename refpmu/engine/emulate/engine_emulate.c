@@ -8,7 +8,6 @@
 #include "refpmu/hv/vmrun.h"
 #include "refpmu/engine/engine_cpu.h"
 
-#define DR7_ENABLED	BITS(0, 7)	/* breakpoints */
 #define MXCSR_MASKS	BITS(7, 12)
 #define IN_ONE_GO	16	/* instructions between two looks for what comes from elsewhere */
 

@@ -15,7 +15,7 @@
 #include "spec/msr.h"
 
 /* What a return may bring along without changing how the next instruction runs. */
-#define RFLAGS_RETURNED	(RFLAGS_FIXED | RFLAGS_ARITHMETIC | RFLAGS_DF | RFLAGS_IF | RFLAGS_IOPL | \
+#define RFLAGS_RETURNED	(RFLAGS_FIXED | RFLAGS_STATUS | RFLAGS_DF | RFLAGS_IF | RFLAGS_IOPL | \
 			 RFLAGS_NT | RFLAGS_AC | RFLAGS_ID)
 
 #define FLAT_CODE	0xa9b		/* attributes of 64-bit code and of data, at CPL 0 */
@@ -51,7 +51,7 @@ static bool do_syscall(struct cpu *cpu, const struct instruction *insn)
 	cpu->gpr[REG_RCX] = save->rip + insn->length;
 	cpu->gpr[REG_R11] = save->rflags;
 	/* QEMU's processor forgets the arithmetic flags here, whatever the mask says. */
-	save->rflags &= ~(msr_read(MSR_IA32_FMASK) | RFLAGS_ARITHMETIC | RFLAGS_DF);
+	save->rflags &= ~(msr_read(MSR_IA32_FMASK) | RFLAGS_STATUS | RFLAGS_DF);
 	save->rflags |= RFLAGS_FIXED;
 	load_flat(&save->cs, selector & 0xfffc, FLAT_CODE);
 	load_flat(&save->ss, (selector + 8) & 0xfffc, FLAT_DATA);
