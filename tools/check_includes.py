@@ -24,9 +24,9 @@ UEFI = HOSTED + ("efi.h", "efilib.h")
 # refpmu/'s layers: each and those below it.
 MODEL = ("refpmu/model/", "spec/")
 FAULTS = ("refpmu/faults/",) + MODEL
-HV = ("refpmu/hv/",) + MODEL
+HV = ("refpmu/hv/", "version.h") + MODEL
 ENGINE = ("refpmu/engine/", "refpmu/hv/") + FAULTS
-VMM = ("refpmu/vmm/", "version.h") + ENGINE
+VMM = ("refpmu/vmm/",) + ENGINE
 LAUNCH = ("refpmu/launch/",) + VMM
 PROGRAMS = ("refpmu/selftest/", "refpmu/bench/", "refpmu/count/") + LAUNCH
 

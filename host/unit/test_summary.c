@@ -27,7 +27,8 @@ static void points_that_are_not_ok_and_totals_are_kept(void)
 	summary_take(&summary, "  what: \"not ok\"");
 	summary_take(&summary, "not ok 3 - count.c [CNT-03] # TODO KNOWN HSD29: why");
 	summary_take(&summary, "# requirements decided 1 of 2 decidable here");
-	summary_take(&summary, "# decided 2, skipped 0, inconclusive 0, known 1, failed 1, errors 0");
+	summary_take(&summary,
+		     "# decided 2, skipped 0, inconclusive 0, known 1, failed 1, errors 0");
 	summary_take(&summary, "# end of PMUTest86: exit 1");
 	CHECK_EQ(4, count());
 	CHECK_STR("not ok 2 - count.b [CNT-02]", summary_line(&summary, 0));

@@ -22,7 +22,7 @@ u32 fault_tag_gap(struct model *m, u32 gap)
 	if (broken(m, FAULT_LL_TAG_PERIOD))
 		for (unsigned i = 0; i < FIRST_FIXED; i++)
 			if (m->counter[i].rule.kind == EK_LOAD_LATENCY)
-				return (u32)(m->faults.counter_written[i] & PERIOD_GAP);
+				return (u32)(faults_of(m)->counter_written[i] & PERIOD_GAP);
 	return gap;
 }
 

@@ -136,7 +136,7 @@ void fault_delivery(struct model *m, struct pmi_delivery *d)
 	if (d->kind == PMI_FIXED && faults_of(m)->interrupts_off &&
 	    broken(m, FAULT_PMI_LOST_WITHOUT_IF))
 		d->kind = PMI_DROPPED;
-	if (d->kind == PMI_FIXED && m->faults.interrupts_off && broken(m, FAULT_PMI_IGNORES_IF))
+	if (d->kind == PMI_FIXED && faults_of(m)->interrupts_off && broken(m, FAULT_PMI_IGNORES_IF))
 		d->kind = PMI_NMI;
 	if (leaves_unmasked(m, d->kind))
 		d->lvtpc &= ~(u32)LVT_MASKED;

@@ -198,7 +198,7 @@ void fault_rdpmc(struct model *m, unsigned counter, struct msr_result *result)
 	fault_at_counter(m, counter);
 	counter_is_read(m, counter);
 	if (broken(m, FAULT_RDPMC_STALE))
-		result->value = m->faults.counter_written[counter] & model_width_mask(m);
+		result->value = faults_of(m)->counter_written[counter] & model_width_mask(m);
 	if (broken(m, FAULT_RDPMC_ABOVE_WIDTH))
 		result->value = sign_extended(result->value);
 	fault_at_counter(m, MODEL_NO_COUNTER);
@@ -337,7 +337,7 @@ void fault_msr_taken(struct model *m, const struct msr_ref *p, u64 value)
 	case MODEL_REG_PMC:
 	case MODEL_REG_A_PMC:
 	case MODEL_REG_FIXED_CTR:
-		m->faults.counter_written[p->counter] = value;
+		faults_of(m)->counter_written[p->counter] = value;
 		break;
 	case MODEL_REG_PERFEVTSEL:
 		take_enable(m, p->i, value);

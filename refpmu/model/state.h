@@ -134,7 +134,7 @@ struct model {
 
 	/* Room for what a broken processor remembers. refpmu/faults/ alone knows what that is, as
 	 * with `cb` of Linux's struct sk_buff. */
-	u64 fault_room[90];
+	u64 fault_room[112];
 };
 
 #endif

@@ -377,8 +377,8 @@ TEST(ll, latency_of_loads_from_memory_is_larger_than_of_l1_hits, REQS(LL_08),
 	if (!mem_sample_collect(t, AT(LL_08), &setup, ACCESS_MEMORY, &h, records, &count))
 		return;
 	far = mean_latency(count);
-	CHECK_RANGE(t, LL_08, SLOWER * near, ~0ULL, far, "mean latency of %s, those of one line %lu",
-		    h.name, near);
+	CHECK_RANGE(t, LL_08, SLOWER * near, ~0ULL, far,
+		    "mean latency of %s, those of one line %lu", h.name, near);
 	if (!mem_sample_collect(t, AT(LL_08), &setup, ACCESS_L2, &h, records, &count))
 		return;
 	near = mean_latency(count);
