@@ -327,6 +327,7 @@ how_it_ended()
 	case $cause in
 	guest-reset)	echo "the machine was reset" ;;
 	guest-shutdown)	echo "the machine switched itself off" ;;
+	overwritten)	echo "the machine was stopped" ;;
 	'')		echo "the machine ended" ;;
 	*)		echo "the machine ended ($cause)" ;;
 	esac

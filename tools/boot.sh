@@ -13,7 +13,8 @@
 # --icount: one instruction takes one nanosecond of the machine's time.
 # --key-after presses a key once TEXT has come over the serial line.
 # FOLDER/serial.log receives the serial line, FOLDER/end why QEMU ended, in QMP's words
-# (ShutdownCause: guest-reset, guest-shutdown, ...), if it said so. Ends when the machine switches
+# (ShutdownCause: guest-reset, guest-shutdown, ...), if it said so, or "overwritten": the reference
+# PMU's hypervisor was, and the machine was stopped. Ends when the machine switches
 # itself off or resets. Exit status: 0 it did; 124 S seconds passed; other: QEMU failed.
 # QEMU=program replaces qemu-system-x86_64.
 set -euo pipefail
@@ -96,7 +97,34 @@ exec 7<>"$folder/monitor" 8<>"$folder/qmp.in" 9<>"$folder/qmp.out"
 echo '{"execute": "qmp_capabilities"}' >&8
 timeout --kill-after=5 "$timeout" "${command[@]}" <&7 >"$folder/qemu.log" 2>&1 &
 child=$!
-while { [ -t 2 ] || [ -n "$key_after" ]; } && kill -0 "$child" 2>/dev/null; do
+hypervisor='' image='' overwritten=''
+
+# What QEMU tells, waiting so long for each line: why it ends, and what the hypervisor's image
+# begins with, which nothing but a device can change.
+listen()
+{
+	local line
+
+	while IFS= read -r -t "$1" -u 9 line; do
+		if [[ $line =~ \"SHUTDOWN\".*\"reason\":\ *\"([a-z-]+)\" ]]; then
+			echo "${BASH_REMATCH[1]}" > "$folder/end"
+		elif [[ $line =~ \"return\":\ *\"[0-9a-f]+:\ (0x[0-9a-f\ x]+) ]]; then
+			image=${image:-${BASH_REMATCH[1]}}
+			[ "$image" = "${BASH_REMATCH[1]}" ] || overwritten=yes
+		fi
+	done
+}
+
+# A hypervisor whose memory a device has written over may run on for ever in what was written.
+look_at_hypervisor()
+{
+	[ -n "$hypervisor" ] || hypervisor=$(head -c 65536 "$folder/serial.log" 2>/dev/null |
+		grep -aoPm1 '^launch: hypervisor at \K0x[0-9a-f]+' || true)
+	[ -z "$hypervisor" ] || printf '{"execute": "human-monitor-command", "arguments": %s}\n' \
+		"{\"command-line\": \"xp /2gx $hypervisor\"}" >&8
+}
+
+while [ -z "$overwritten" ] && kill -0 "$child" 2>/dev/null; do
 	if [ -n "$key_after" ] && grep -aqsF "$key_after" "$folder/serial.log"; then
 		echo 'sendkey ret' >&7
 		key_after=
@@ -105,15 +133,18 @@ while { [ -t 2 ] || [ -n "$key_after" ]; } && kill -0 "$child" 2>/dev/null; do
 		points=$(grep -acsE '^(not )?ok [0-9]' "$folder/serial.log" || true)
 		printf '\r%3d s, %d test points ' "$SECONDS" "${points:-0}" >&2
 	fi
-	sleep 0.3
+	look_at_hypervisor
+	listen 0.3
 done
 [ ! -t 2 ] || printf '\r%30s\r' '' >&2
+[ -z "$overwritten" ] || echo 'quit' >&7
 status=0
 wait "$child" || status=$?
 # What QEMU has told is in the pipe by now.
-while IFS= read -r -t 0.05 -u 9 line; do
-	if [[ $line =~ \"SHUTDOWN\".*\"reason\":\ *\"([a-z-]+)\" ]]; then
-		echo "${BASH_REMATCH[1]}" > "$folder/end"
-	fi
-done
+listen 0.05
+if [ -n "$overwritten" ]; then
+	printf "\r\nrefpmu: a device has written over the hypervisor's memory\r\n" \
+		>> "$folder/serial.log"
+	echo overwritten > "$folder/end"
+fi
 exit "$status"

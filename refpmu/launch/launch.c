@@ -5,6 +5,7 @@
  *
  * Everything comes from the volume that the launcher was started from: \refpmu.efi,
  * \refpmu-plan.txt (plan.h) and the programs. Reports are lines on COM1:
+ *	launch: hypervisor at 0x..
  *	launch: run N cpu=.. fault=.. seed=.. profile=..
  *	launch: engine N step|direct|fast blocks=.. stepped=.. runs=.. and the hand-overs by reason;
  *		acted=..: how often the fault made a difference to the model
@@ -66,6 +67,7 @@ static bool start_reference_pmu(void)
 		print("launch: " REFPMU_PATH " is of another version");
 		return false;
 	}
+	print("launch: hypervisor at %x", version.hidden_base);
 	return true;
 }
 

@@ -33,6 +33,7 @@ PLAN = re.compile(r"1\.\.([0-9]{1,6})\s*(?:#.*)?$")
 COUNTS = re.compile(r"decided .*\bknown ([0-9]{1,6}), failed ([0-9]{1,6}), errors ([0-9]{1,6})$")
 EXIT = re.compile(r"# end of PMUTest86: exit ([0-9])$")
 STATUS = re.compile(r"\bstatus=((?:0x)?[0-9a-fA-F]{1,16})(?: |$)")
+NO_COMPLAINT = ("launch: done", "launch: hypervisor at ")
 LAUNCH = re.compile(r"launch: (run|engine|end) ([0-9]{1,9})\b(.*)")
 CHECK = re.compile(r"# (check|control) (\S+) (\S+:[0-9]+) (ok|failed|reported|unjudged)$")
 
@@ -346,7 +347,7 @@ def parse(text):
                 status = STATUS.search(launch[3])
                 run.status = status[1] if status else None
             run, started, block = None, False, False
-        elif line.startswith("launch: ") and line != "launch: done":
+        elif line.startswith("launch: ") and not line.startswith(NO_COMPLAINT):
             complaints.append(line[len("launch: "):])
         elif line.startswith(HYPERVISOR):
             complaints.append(line)

@@ -184,6 +184,24 @@ test_a_killed_qemu_is_told()
 	grep -q 'without its end line: refpmu: unexpected exit 0: the machine ended;' "$err"
 }
 
+# The fake says other words of the hypervisor's memory from the fourth time on that it is asked.
+# shellcheck disable=SC2016 # the dollars are its own
+test_a_hypervisor_that_a_device_has_overwritten_is_told()
+{
+	local start=$SECONDS
+
+	fake_qemu 'while [ "$1" != -chardev ]; do shift; done' 'pipe=${2##*path=} asked=0' \
+		'exec 3< "$pipe.in" 4> "$pipe.out"' 'while ! read -r -t 0.1; do' \
+		'	read -r -t 0.1 -u 3 line || continue' \
+		'	[[ $line == *"xp /2gx 0xbe000000"* ]] || continue' \
+		'	asked=$((asked + 1))' \
+		'	echo "{\"return\": \"00000000be000000: 0x$((asked / 4)) 0x0\\r\\n\"}" >&4' \
+		'done' <<< $'launch: hypervisor at 0xbe000000\nTAP version 14'
+	expect 2 env QEMU="$log/fake-qemu" ./run-qemu.sh --timeout 60 --out "$log/killed"
+	[ $((SECONDS - start)) -lt 30 ]
+	grep -q "a device has written over the hypervisor's memory: the machine was stopped;" "$err"
+}
+
 # A program that ends the machine: it is told at once, and why, by the hypervisor if it lives.
 takes 24 test_a_dead_machine_has_last_words
 test_a_dead_machine_has_last_words()
@@ -204,5 +222,6 @@ test_a_dead_machine_has_last_words()
 		2	refpmu: the guest shut down .*: the machine was reset
 		3	refpmu: an INIT for the boot processor .*: the machine was reset
 		4	the machine was reset without a word
+		5	(refpmu: .*: )?the machine was (stopped|reset|reset without a word)
 	EOF
 }
