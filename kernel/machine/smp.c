@@ -24,9 +24,9 @@
 #define WAKES		50u	/* so often */
 #define LATE_US		100000	/* after its deadline a processor is ended by NMI */
 #define KICK_US		100000	/* and has so long to come out */
-#define KICKS		4u
+#define KICKS		10u	/* under a hypervisor another program may have it meanwhile */
 #define INIT_US		10000	/* "MP Initialization Protocol": INIT, 10 ms, SIPI, SIPI */
-#define STARTUP_US	200000
+#define STARTUP_US	1000000
 #define STARTUPS	2u
 #define LOOK_US		3000000	/* how often a sleeper looks after the first processor */
 #define OVERDUE_US	3000000	/* after its second deadline */
@@ -370,12 +370,24 @@ _Noreturn void smp_restarted(void)
 		__asm__ volatile("cli; hlt");
 }
 
+/* Begun, and in no guard: it is on its way into one or to DONE, and an INIT would find nothing that
+ * it can go back to. */
+static bool is_between(unsigned cpu)
+{
+	struct guard_watch watch = { .begun = false };
+
+	guard_is_overdue(&watch, cpu, 0);
+	return slots[cpu].begun && !watch.running;
+}
+
 /* End what runs there by INIT, and have the processor go on after it. */
 static bool restart(unsigned cpu)
 {
 	struct slot *slot = &slots[cpu];
-	bool done = false;
+	bool done = is_between(cpu) && wait_until(is_done, &cpu, STARTUP_US);
 
+	if (done)
+		return true;
 	apic_init_ipi(slot->apic_id);
 	if (!startup_vector() || !slot->begun)
 		return false;
