@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Every rule that a fault of refpmu/faults/fault.def breaks holds on the correct processor. host.mk
- * builds it with the model as it is, and once more with the model without faults.
+ * Every rule of rules/ holds on the correct processor. host.mk builds it with the model as it is,
+ * and once more with the model without faults.
  */
 #include "host/check.h"
 #include "host/model/rules/rules.h"

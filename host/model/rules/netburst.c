@@ -5,7 +5,58 @@
  * 17-7 and 17-8.
  */
 #include "host/model/rules/internal.h"
-#include "host/model/rules/netburst.h"
+#include "host/model/netburst_fixture.h"
+
+typedef bool netburst_rule_fn(struct netburst_fixture *r);
+
+/* One that is an expression, of the rig r. */
+#define NETBURST_RULE(name, ...) \
+	static bool name(struct netburst_fixture *r) { return __VA_ARGS__; }
+
+#define T1U	BIT(0)
+#define T1O	BIT(1)
+#define T0U	BIT(2)
+#define T0O	BIT(3)
+#define ENABLE	BIT(12)
+#define SELECT(n) ((u64)(n) << 13)
+#define ANY	(3ULL << 16)
+#define COMPARE	BIT(18)
+#define THRESHOLD(n) ((u64)(n) << 20)
+#define EDGE	BIT(24)
+#define CASCADE	BIT(30)
+#define TOP	BITS(0, 39)
+#define COUNTER(n) (0x300u + (n))
+#define CCCR(n)	(0x360u + (n))
+#define PEBS	0x3f1
+#define VERT	0x3f2
+#define MY	BIT(25)
+#define OTHER	BIT(26)
+#define UOP_TAG	BIT(24)
+
+static u64 escr(unsigned event, u64 mask, u64 flags)
+{
+	return (u64)event << 25 | mask << 9 | flags;
+}
+
+/* Counter n, which its CCCR gives ESCR number `select`, at this MSR. */
+static void program(struct netburst_fixture *r, unsigned n, u32 escr_msr, unsigned select,
+			   u64 value, u64 cccr, u64 from)
+{
+	nbfixture_set(r, 0, COUNTER(n), from);
+	nbfixture_set(r, 0, escr_msr, value);
+	nbfixture_set(r, 0, CCCR(n), SELECT(select) | ANY | cccr);
+}
+
+/* instr_retired on MSR_IQ_COUNTER0. */
+static void instructions(struct netburst_fixture *r, u64 flags, u64 cccr, u64 from)
+{
+	program(r, 12, 0x3b8, 4, escr(2, 3, flags), cccr, from);
+}
+
+static u64 value(struct netburst_fixture *r, unsigned n)
+{
+	return nbfixture_get(r, 0, COUNTER(n));
+}
 
 /* ---- which threads and levels are counted ---- */
 
@@ -29,93 +80,7 @@ static bool flags_select(struct netburst_fixture *r)
 	return true;
 }
 
-/* packed_SP_uop on MSR_FLAME_COUNTER0: Table 18-67. */
-static bool independent(struct netburst_fixture *r)
-{
-	program(r, 8, 0x3a4, 1, escr(8, BIT(15), T0U), ENABLE, 0);
-	nbfixture_nops(r, 1, true, 1);
-	nbfixture_compute(r, 0, false, ARITHMETIC_PACKED_SP);
-	nbfixture_compute(r, 1, true, ARITHMETIC_PACKED_SP);
-	if (value(r, 8) != 2)
-		return false;
-	nbfixture_nops(r, 1, false, 1);
-	nbfixture_compute(r, 0, false, ARITHMETIC_PACKED_SP);
-	return value(r, 8) == 2;
-}
-
-/* One active, then both. */
-static bool active_threads(struct netburst_fixture *r)
-{
-	nbfixture_halt(r, 1);
-	nbfixture_set(r, 0, COUNTER(12), 0);
-	nbfixture_set(r, 0, 0x3b8, escr(2, 3, T0O));
-	nbfixture_set(r, 0, CCCR(12), ENABLE | SELECT(4) | 1u << 16);
-	nbfixture_nops(r, 0, false, 5);
-	nbfixture_nops(r, 1, false, 1);
-	nbfixture_nops(r, 0, false, 3);
-	if (value(r, 12) != 5)
-		return false;
-	nbfixture_halt(r, 1);
-	nbfixture_nops(r, 0, false, 2);
-	return value(r, 12) == 7;
-}
-
 /* ---- counting ---- */
-
-static bool needs_enable(struct netburst_fixture *r)
-{
-	instructions(r, T0O, 0, 0);
-	program(r, 0, 0x3a2, 6, escr(0x13, 1, T0O), ENABLE, 0);
-	nbfixture_nops(r, 0, false, 5);
-	return value(r, 12) == 0 && value(r, 0) == 5;
-}
-
-static bool select_chooses(struct netburst_fixture *r)
-{
-	nbfixture_set(r, 0, 0x3b8, escr(2, 3, T0O));
-	nbfixture_set(r, 0, CCCR(12), ENABLE | SELECT(5) | ANY);
-	nbfixture_nops(r, 0, false, 5);
-	return value(r, 12) == 0;
-}
-
-static bool event_chooses(struct netburst_fixture *r)
-{
-	program(r, 12, 0x3b8, 4, escr(3, 1, T0O), ENABLE, 0);
-	nbfixture_nops(r, 0, false, 5);
-	return value(r, 12) == 0;
-}
-
-static bool counts_each_instruction(struct netburst_fixture *r)
-{
-	instructions(r, T0O, ENABLE, 0);
-	nbfixture_nops(r, 0, false, 100);
-	return value(r, 12) == 100;
-}
-
-/* Not taken: MMNP and MMNM. */
-static bool branches_by_direction(struct netburst_fixture *r)
-{
-	program(r, 12, 0x3cc, 5, escr(6, 3, T0O), ENABLE, 0);
-	for (unsigned i = 0; i < 3; i++)
-		nbfixture_branch(r, 0, BRANCH_JUMP, true);
-	nbfixture_branch(r, 0, BRANCH_CONDITIONAL, false);
-	return value(r, 12) == 1;
-}
-
-static bool mispredicts(struct netburst_fixture *r)
-{
-	program(r, 12, 0x3b8, 4, escr(3, 1, T0O), ENABLE, 0);
-	for (unsigned i = 0; i < 3; i++)
-		nbfixture_branch(r, 0, BRANCH_JUMP, true);
-	return value(r, 12) == 0;
-}
-
-static bool clocks(struct netburst_fixture *r)
-{
-	program(r, 0, 0x3a2, 6, escr(0x13, 1, T0O), ENABLE, 0);
-	nbfixture_nops(r, 0, false, 7);
-	return value(r, 0) == 7;
-}
 
 /* ---- filters ---- */
 
@@ -131,18 +96,7 @@ static u64 filtered(struct netburst_fixture *r, u64 filter)
 	return before;
 }
 
-NETBURST_RULE(threshold, filtered(r, COMPARE | THRESHOLD(1)) == 0 && filtered(r, COMPARE) == 5)
-
-static bool complement(struct netburst_fixture *r)
-{
-	instructions(r, T0U, ENABLE | COMPARE | COMPLEMENT | THRESHOLD(15), 0);
-	nbfixture_nops(r, 0, false, 5);
-	nbfixture_nops(r, 1, true, 6);
-	return value(r, 12) == 11;
-}
-
 NETBURST_RULE(edge_needs_compare, filtered(r, EDGE) == 5)
-NETBURST_RULE(edge, filtered(r, EDGE | COMPARE) <= 1)
 
 /* Uops of a load and store are three, and of a NOP one: uops_retired on MSR_IQ_COUNTER0. */
 static u64 uops(struct netburst_fixture *r, u64 cccr)
@@ -158,17 +112,6 @@ static u64 uops(struct netburst_fixture *r, u64 cccr)
 }
 
 NETBURST_RULE(middle_thresholds, uops(r, THRESHOLD(2)) == 4 && uops(r, THRESHOLD(3)) == 0)
-NETBURST_RULE(complement_before_edge, uops(r, THRESHOLD(15) | COMPLEMENT | EDGE) == 1)
-
-static bool both_threads_add(struct netburst_fixture *r)
-{
-	instructions(r, T0U | T1U, ENABLE, 0);
-	for (unsigned i = 0; i < 4; i++) {
-		nbfixture_nops(r, 0, true, 1);
-		nbfixture_nops(r, 1, true, 1);
-	}
-	return value(r, 12) == 8;
-}
 
 /* At CPL 0, where the rig's branches are, with the other thread's flags alone. */
 static bool branches_are_of_one_thread(struct netburst_fixture *r, unsigned n, u32 msr,
@@ -181,8 +124,6 @@ static bool branches_are_of_one_thread(struct netburst_fixture *r, unsigned n, u
 
 NETBURST_RULE(branch_retired_is_specific,
 	      branches_are_of_one_thread(r, 12, 0x3cc, 5, escr(6, 15, T1O)))
-NETBURST_RULE(branch_type_is_specific,
-	      branches_are_of_one_thread(r, 4, 0x3c2, 2, escr(4, BIT(3), T1O)))
 
 /* mispred_branch_retired: a branch that changes its way each time. */
 static bool mispredictions_make_no_records(struct netburst_fixture *r)
@@ -197,134 +138,7 @@ static bool mispredictions_make_no_records(struct netburst_fixture *r)
 	return value(r, 16) < 8 && nbfixture_records(r, 0) == 0;
 }
 
-/* Instructions, and additions. */
-static bool each_counter_counts(struct netburst_fixture *r)
-{
-	program(r, 14, 0x3b9, 4, escr(2, 3, T0O), ENABLE, 0);
-	program(r, 8, 0x3a4, 1, escr(8, BIT(15), T0O), ENABLE, 0);
-	nbfixture_compute(r, 0, false, ARITHMETIC_PACKED_SP);
-	return value(r, 14) > 0 && value(r, 8) == 1 && !(nbfixture_get(r, 0, CCCR(8)) & OVF);
-}
-
-static bool each_counter_stops(struct netburst_fixture *r)
-{
-	program(r, 9, 0x3a4, 1, escr(8, BIT(15), T0O), 0, 0);
-	nbfixture_compute(r, 0, false, ARITHMETIC_PACKED_SP);
-	return value(r, 9) == 0;
-}
-
-static bool each_counter_is_wide(struct netburst_fixture *r)
-{
-	nbfixture_set(r, 0, COUNTER(4), TOP);
-	return value(r, 4) == TOP;
-}
-
-/* branch_retired of everything; retired_branch_type of returns (bit 3). */
-static bool branches_are_counted(struct netburst_fixture *r)
-{
-	program(r, 12, 0x3cc, 5, escr(6, 15, T0O), ENABLE, 0);
-	program(r, 4, 0x3c2, 2, escr(4, BIT(3), T0O), ENABLE, 0);
-	nbfixture_branch(r, 0, BRANCH_CONDITIONAL, true);
-	nbfixture_branch(r, 0, BRANCH_CONDITIONAL, false);
-	nbfixture_branch(r, 0, BRANCH_RETURN, true);
-	return value(r, 12) == 3 && value(r, 4) == 1;
-}
-
-/* Micro-operations by kind; then page walks, split loads and split stores, of one access each. */
-static bool kinds_are_counted(struct netburst_fixture *r)
-{
-	static const struct { unsigned select; enum model_arithmetic kind; } kinds[] = {
-		{ 0x08, ARITHMETIC_PACKED_SP }, { 0x0c, ARITHMETIC_PACKED_DP },
-		{ 0x0a, ARITHMETIC_SCALAR_SP }, { 0x0e, ARITHMETIC_SCALAR_DP },
-		{ 0x02, ARITHMETIC_MMX_64 }, { 0x1a, ARITHMETIC_MMX_128 }, { 0x04, ARITHMETIC_X87 },
-	};
-	const u64 page = 0x7000000, line = 64;
-
-	for (unsigned i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		program(r, 8, 0x3a4, 1, escr(kinds[i].select, BIT(15), T0O), ENABLE, 0);
-		for (unsigned j = 0; j < sizeof(kinds) / sizeof(kinds[0]); j++)
-			nbfixture_compute(r, 0, false, kinds[j].kind);
-		if (value(r, 8) != 1)
-			return false;
-	}
-	program(r, 0, 0x3ac, 4, escr(1, BIT(0), T0O), ENABLE, 0);
-	program(r, 8, 0x3ae, 2, escr(4, BIT(1), T0O), ENABLE, 0);
-	program(r, 10, 0x3af, 2, escr(5, BIT(1), T0O), ENABLE, 0);
-	nbfixture_load(r, 0, page);
-	nbfixture_load(r, 0, page + line - 1);
-	nbfixture_store(r, 0, page + line - 1);
-	return value(r, 0) == 1 && value(r, 8) == 1 && value(r, 10) == 1;
-}
-
-static bool compare_decides(struct netburst_fixture *r)
-{
-	instructions(r, T0O, ENABLE | COMPLEMENT, 0);
-	program(r, 13, 0x3b8, 4, escr(2, 3, T0O), ENABLE | THRESHOLD(15), 0);
-	program(r, 16, 0x3b8, 4, escr(2, 3, T0O), ENABLE | COMPARE, 0);
-	nbfixture_nops(r, 0, false, 5);
-	/* The WRMSRs that begin the later ones are counted by the first. */
-	return value(r, 12) >= 5 && value(r, 13) >= 5 && value(r, 16) >= 5;
-}
-
-static bool clocks_of_the_selected(struct netburst_fixture *r)
-{
-	program(r, 0, 0x3a2, 6, escr(0x13, 1, T0O), ENABLE, 0);
-	nbfixture_nops(r, 1, false, 5);
-	return value(r, 0) == 0;
-}
-
 /* ---- overflow ---- */
-
-static bool has_40_bits(struct netburst_fixture *r)
-{
-	instructions(r, T0O, ENABLE, BITS(0, 31));
-	nbfixture_nops(r, 0, false, 2);
-	return value(r, 12) == BIT(32) + 1;
-}
-
-static bool goes_on(struct netburst_fixture *r)
-{
-	instructions(r, T0O, ENABLE, TOP - 1);
-	nbfixture_nops(r, 0, false, 5);
-	return value(r, 12) == 3;
-}
-
-static bool counter_15_carries(struct netburst_fixture *r)
-{
-	program(r, 15, 0x3b9, 4, escr(2, 3, T0O), ENABLE, BITS(0, 31));
-	nbfixture_nops(r, 0, false, 5);
-	return value(r, 15) == BIT(32) + 4;
-}
-
-static bool flag_sticks(struct netburst_fixture *r)
-{
-	instructions(r, T0O, ENABLE, TOP);
-	nbfixture_nops(r, 0, false, 1);
-	if (!(nbfixture_get(r, 0, CCCR(12)) & OVF) || !(nbfixture_get(r, 0, CCCR(12)) & OVF))
-		return false;
-	nbfixture_set(r, 0, COUNTER(12), TOP);
-	nbfixture_nops(r, 0, false, 1);
-	if (!(nbfixture_get(r, 0, CCCR(12)) & OVF))
-		return false;
-	nbfixture_set(r, 0, CCCR(12), nbfixture_get(r, 0, CCCR(12)) & ~ENABLE);
-	if (!(nbfixture_get(r, 0, CCCR(12)) & OVF))
-		return false;
-	nbfixture_set(r, 0, CCCR(12), 0);
-	return !(nbfixture_get(r, 0, CCCR(12)) & OVF);
-}
-
-static bool forced(struct netburst_fixture *r)
-{
-	instructions(r, T0O, ENABLE | FORCE | PMI_T0, 0);
-	nbfixture_nops(r, 0, false, 4);
-	return r->requests[0] == 3 && value(r, 12) == 4;
-}
-
-static bool forced_by_an_event(struct netburst_fixture *r)
-{
-	instructions(r, T0O, FORCE, 0);
-	return !(nbfixture_get(r, 0, CCCR(12)) & OVF);
-}
 
 /* ---- cascades ---- */
 
@@ -363,145 +177,143 @@ static bool extended_cascade(struct netburst_fixture *r)
 
 /* ---- interrupts ---- */
 
-static bool interrupt_comes_next(struct netburst_fixture *r)
-{
-	instructions(r, T0O, ENABLE | PMI_T0, TOP - 1);
-	nbfixture_nops(r, 0, false, 2);
-	if (r->requests[0])
-		return false;
-	nbfixture_nops(r, 0, false, 1);
-	return r->requests[0] == 1;
-}
-
-static bool interrupt_goes_where_told(struct netburst_fixture *r)
-{
-	instructions(r, T0O, ENABLE | PMI_T1, TOP);
-	nbfixture_nops(r, 0, false, 5);
-	nbfixture_halt(r, 1);
-	return r->requests[0] == 0 && r->requests[1] == 1 && r->called;
-}
-
-static bool no_flag_no_interrupt(struct netburst_fixture *r)
-{
-	instructions(r, T0O, ENABLE, TOP);
-	nbfixture_nops(r, 0, false, 5);
-	nbfixture_halt(r, 1);
-	return !r->requests[0] && !r->requests[1] && nbfixture_get(r, 0, CCCR(12)) & OVF;
-}
-
 /* ---- registers ---- */
 
-static bool is_shared(struct netburst_fixture *r, u32 msr, u64 bits)
+/* ---- tagged micro-operations and records ---- */
+
+/* ---- tags ---- */
+
+/* front_end_event with uop_type tagging what `mask` says, counter n of the even or odd IQ half. */
+static void front_end(struct netburst_fixture *r, unsigned n, u64 mask, u64 from)
 {
-	nbfixture_set(r, 0, msr, bits);
-	return nbfixture_get(r, 1, msr) == bits && nbfixture_get(r, 0, msr) == bits;
+	bool odd = n & 1 ? n != 13 : n == 14;
+
+	nbfixture_set(r, 0, odd ? 0x3bd : 0x3bc, escr(2, mask, 15));
+	program(r, n, odd ? 0x3cd : 0x3cc, 5, escr(8, 1, 15), ENABLE, from);
 }
 
-NETBURST_RULE(pebs_enable_is_shared, is_shared(r, PEBS, UOP_TAG | BIT(2)) && is_shared(r, PEBS, 0))
-NETBURST_RULE(vert_is_shared, is_shared(r, VERT, 3))
-NETBURST_RULE(escr_is_shared, is_shared(r, 0x3b8, escr(2, 3, T0O)))
-NETBURST_RULE(counter_keeps, is_shared(r, COUNTER(12), 0x123456789a))
-NETBURST_RULE(cccr_keeps, is_shared(r, CCCR(12), SELECT(4) | ANY | EDGE))
-
-static bool is_refused(struct netburst_fixture *r, u32 msr, u64 bit)
+/* Page n is met for the first time by a load or a store. */
+static u64 replayed(struct netburst_fixture *r, u64 enable, u64 vert, unsigned n, bool store)
 {
-	return nbfixture_wrmsr(r, 0, msr, bit) == MSR_GP;
+	u64 before;
+
+	nbfixture_set(r, 0, PEBS, enable);
+	nbfixture_set(r, 0, VERT, vert);
+	program(r, 12, 0x3cc, 5, escr(9, 1, 15), ENABLE, 0);
+	before = value(r, 12);
+	if (store)
+		nbfixture_store(r, 0, 0x7000000 + 0x1000ULL * n);
+	else
+		nbfixture_load(r, 0, 0x7000000 + 0x1000ULL * n);
+	return value(r, 12) - before;
 }
 
-NETBURST_RULE(cccr_refuses, is_refused(r, CCCR(12), BIT(28)) && is_refused(r, CCCR(13), BIT(11)))
-NETBURST_RULE(escr_refuses, is_refused(r, 0x3b8, BIT(31)))
-NETBURST_RULE(pebs_enable_refuses, is_refused(r, PEBS, BIT(27)))
-NETBURST_RULE(vert_refuses, is_refused(r, VERT, BIT(31)))
-
-/* "Reserved" on a processor without Hyper-Threading. */
-static bool one_thread_only(struct netburst_fixture *r)
+static bool netburst_replay_needs_all(struct netburst_fixture *r)
 {
-	nbfixture_open(r, r->m[0].config.fault, false);
-	return is_refused(r, PEBS, OTHER) && is_refused(r, CCCR(12), PMI_T1) &&
-	       is_refused(r, 0x3b8, T1U) && !is_refused(r, CCCR(12), PMI_T0) &&
-	       !is_refused(r, PEBS, MY);
+	return replayed(r, BIT(2), 1, 0, false) == 0 && replayed(r, UOP_TAG, 1, 1, false) == 0 &&
+	       replayed(r, BIT(2) | UOP_TAG, 0, 2, false) == 0 &&
+	       replayed(r, BIT(2) | UOP_TAG, 2, 3, false) == 0 &&
+	       replayed(r, BIT(2) | UOP_TAG, 1, 4, false) == 1 &&
+	       replayed(r, BIT(2) | UOP_TAG, 2, 5, true) == 1 &&
+	       replayed(r, BIT(0) | UOP_TAG, 1, 6, false) == 1 &&
+	       replayed(r, BIT(0) | UOP_TAG, 1, 6, true) == 0;
 }
 
-static bool rdpmc(struct netburst_fixture *r)
+static u64 load_behind_store(struct netburst_fixture *r, u64 store, u64 load, u32 bytes)
 {
-	nbfixture_set(r, 0, COUNTER(12), 0x123456789a);
-	nbfixture_set(r, 0, COUNTER(13), 0x55);
-	return model_rdpmc(&r->m[0], 12).value == 0x123456789a &&
-	       model_rdpmc(&r->m[0], 12 | 1u << 31).value == 0x3456789a &&
-	       model_rdpmc(&r->m[0], 18).status == MSR_GP &&
-	       model_rdpmc(&r->m[1], 17).status == MSR_DONE;
+	struct model_retired i = {
+		.loads = 1, .n_access = 1,
+		.access[0] = { .linear = NBFIXTURE_DATA + load, .bytes = (u16)bytes },
+	};
+	u64 before = value(r, 12);
+
+	nbfixture_nops(r, 0, false, 100);	/* nothing waits for older ones */
+	nbfixture_store(r, 0, NBFIXTURE_DATA + store);
+	nbfixture_retire(r, 0, false, &i);
+	return value(r, 12) - before;
+}
+
+/* Loads of eight bytes after a store of eight: PARTIAL_DATA is mask bit 4, UNALGN_ADDR bit 5. */
+static bool netburst_loads_wait(struct netburst_fixture *r)
+{
+	nbfixture_set(r, 0, PEBS, BIT(9) | UOP_TAG);
+	nbfixture_set(r, 0, VERT, 1);
+	program(r, 0, 0x3aa, 2, escr(3, BIT(4), 15), ENABLE, 0);
+	program(r, 12, 0x3cc, 5, escr(9, 1, 15), ENABLE, 0);
+	if (load_behind_store(r, 0, 4, 8) != 1 || load_behind_store(r, 0, 0, 8) ||
+	    load_behind_store(r, 0, 8, 8) || load_behind_store(r, 0, 4, 4))
+		return false;
+	nbfixture_set(r, 0, 0x3aa, escr(3, BIT(5), 15));
+	return load_behind_store(r, 0, 4, 8) == 0 && load_behind_store(r, 0, 4, 4) == 1;
+}
+
+static bool netburst_mispredictions_are_tagged(struct netburst_fixture *r)
+{
+	u64 before;
+
+	nbfixture_set(r, 0, PEBS, BIT(15) | BIT(16) | UOP_TAG);
+	nbfixture_set(r, 0, VERT, BIT(4));
+	program(r, 12, 0x3cc, 5, escr(9, 1, 15), ENABLE, 0);
+	nbfixture_branch(r, 0, BRANCH_CALL, true);
+	before = value(r, 12);
+	for (unsigned i = 0; i < 64; i++)
+		nbfixture_branch(r, 0, BRANCH_CONDITIONAL, i & 1);
+	return !before && value(r, 12) > 0;
+}
+
+/* ---- PEBS ---- */
+
+/* Two tagged loads of each logical processor, on the counters of both. */
+static void sample_both(struct netburst_fixture *r)
+{
+	nbfixture_ds(r, 4, 4, TOP - 1);
+	front_end(r, 16, 2, TOP - 1);
+	front_end(r, 17, 2, TOP - 1);
+	nbfixture_set(r, 0, 0x3cc, escr(8, 1, T0O));
+	nbfixture_set(r, 0, 0x3cd, escr(8, 1, T1O));
+	for (unsigned i = 0; i < 2; i++)
+		for (unsigned t = 0; t < 2; t++)
+			nbfixture_load(r, t, NBFIXTURE_DATA);
+}
+
+/* One micro-operation that is counted, and one that is recorded, of each of the three events. */
+static bool netburst_three_events_sample(struct netburst_fixture *r)
+{
+	nbfixture_set(r, 0, PEBS, MY | BIT(2) | UOP_TAG);
+	nbfixture_set(r, 0, VERT, 1);
+	nbfixture_ds(r, 4, 4, TOP - 1);
+	front_end(r, 16, 2, TOP - 1);
+	nbfixture_load(r, 0, NBFIXTURE_DATA);
+	nbfixture_load(r, 0, NBFIXTURE_DATA);
+	if (nbfixture_records(r, 0) != 1)
+		return false;
+	program(r, 8, 0x3a4, 1, escr(8, BIT(15), 15) | 1 << 5 | BIT(4), ENABLE, 0);
+	program(r, 16, 0x3cc, 5, escr(0xc, 1, 15), ENABLE, TOP - 1);
+	nbfixture_compute(r, 0, false, ARITHMETIC_PACKED_SP);
+	nbfixture_compute(r, 0, false, ARITHMETIC_PACKED_SP);
+	if (nbfixture_records(r, 0) != 2)
+		return false;
+	program(r, 16, 0x3cc, 5, escr(9, 1, 15), ENABLE, TOP - 1);
+	nbfixture_load(r, 0, 0x7000000);
+	nbfixture_load(r, 0, 0x7001000);
+	return nbfixture_records(r, 0) == 3;
+}
+
+static bool netburst_both_sample(struct netburst_fixture *r)
+{
+	nbfixture_set(r, 0, PEBS, MY | OTHER);
+	sample_both(r);
+	return nbfixture_records(r, 0) == 1 && nbfixture_records(r, 1) == 1;
 }
 
 static netburst_rule_fn *const netburst_rules[FAULT_COUNT] = {
-	[FAULT_NB_T1_FLAGS_COUNT_T0] = flags_select,
-	[FAULT_NB_NO_FLAGS_COUNT] = flags_select,
-	[FAULT_NB_ALL_FLAGS_T0] = flags_select,
-	[FAULT_NB_MISPRINT] = flags_select,
-	[FAULT_NB_THREADS_EXCHANGED] = flags_select,
-	[FAULT_NB_ANY_OS] = flags_select,
-	[FAULT_NB_LEVELS_IGNORED] = flags_select,
-#define FAULT_NB_KIND(what, name, title) [FAULT_NB_KIND_##what] = kinds_are_counted,
-#include "refpmu/faults/fault_netburst_kind.def"
-	[FAULT_NB_ARITHMETIC_ANY] = kinds_are_counted,
-	[FAULT_NB_WALKS_ALWAYS] = kinds_are_counted,
 #define FAULT_NB_CELL(token, name, requirements, flags, thread, user, title) \
 	[FAULT_NB_CELL_##token] = flags_select,
 #include "refpmu/faults/fault_netburst_cell.def"
-	[FAULT_NB_TI_AS_TS] = independent,
-	[FAULT_NB_TI_T0_ONLY] = independent,
-	[FAULT_NB_ACTIVE_IGNORED] = active_threads,
-	[FAULT_NB_HALTED_ACTIVE] = active_threads,
-	[FAULT_NB_ENABLE_IGNORED] = needs_enable,
-	[FAULT_NB_SELECT_IGNORED] = select_chooses,
-	[FAULT_NB_EVENT_IGNORED] = event_chooses,
-	[FAULT_NB_INSTRUCTIONS_MISSED] = counts_each_instruction,
-	[FAULT_NB_BRANCH_MASKS] = branches_by_direction,
-	[FAULT_NB_MISPREDICTS_ALL] = mispredicts,
-	[FAULT_NB_CLOCKS_HALF] = clocks,
-	[FAULT_NB_COMPARE_IGNORED] = threshold,
-	[FAULT_NB_THRESHOLD_EQUAL] = threshold,
-	[FAULT_NB_COMPLEMENT_IGNORED] = complement,
 	[FAULT_NB_EDGE_ALONE] = edge_needs_compare,
-	[FAULT_NB_EDGE_IGNORED] = edge,
-	[FAULT_NB_WIDTH_32] = has_40_bits,
-	[FAULT_NB_STOPS_AT_WRAP] = goes_on,
-	[FAULT_NB_RDPMC_NEIGHBOUR] = rdpmc,
-	[FAULT_NB_RDPMC_FAST_FULL] = rdpmc,
-	[FAULT_NB_RDPMC_ABSENT] = rdpmc,
-	[FAULT_NB_COUNTER_14_DEAD] = each_counter_counts,
-	[FAULT_NB_COUNTER_8_DEAD] = each_counter_counts,
-	[FAULT_NB_COUNTER_8_FORCED] = each_counter_counts,
-	[FAULT_NB_COUNTER_9_STARTED] = each_counter_stops,
-	[FAULT_NB_COUNTER_4_NARROW] = each_counter_is_wide,
-	[FAULT_NB_COUNTER_13_FRONT_END] = netburst_counter_13_counts_tags,
-	[FAULT_NB_COUNTER_15_CARRY] = counter_15_carries,
-	[FAULT_NB_BRANCH_RETIRED_SILENT] = branches_are_counted,
-	[FAULT_NB_MISPREDICTS_MANY] = branches_are_counted,
-	[FAULT_NB_RETURNS_MISSED] = branches_are_counted,
-	[FAULT_NB_COMPLEMENT_ALONE] = compare_decides,
-	[FAULT_NB_THRESHOLD_ALONE] = compare_decides,
-	[FAULT_NB_COMPARE_SILENT] = compare_decides,
-	[FAULT_NB_HALTED_CLOCKS] = clocks_of_the_selected,
-	[FAULT_NB_FORCE_AT_ONCE] = forced_by_an_event,
 	[FAULT_NB_CASCADE_UNASKED] = cascade_is_asked_for,
-	[FAULT_NB_INDEX_FAR] = netburst_reload_and_index,
-	[FAULT_NB_RECORD_LONG] = netburst_whole_record,
-	[FAULT_NB_COUNTERS_PER_THREAD] = counter_keeps,
-	[FAULT_NB_ONE_REFUSES_PEBS] = one_thread_only,
-	[FAULT_NB_ONE_REFUSES_PMI] = one_thread_only,
-	[FAULT_NB_OVF_READ_CLEARS] = flag_sticks,
-	[FAULT_NB_OVF_DISABLE_CLEARS] = flag_sticks,
-	[FAULT_NB_OVF_TOGGLES] = flag_sticks,
-	[FAULT_NB_OVF_STICKS] = flag_sticks,
-	[FAULT_NB_OVF_NEEDS_PMI] = no_flag_no_interrupt,
-	[FAULT_NB_OVF_BIT_29] = no_flag_no_interrupt,
-	[FAULT_NB_FORCE_OVF_IGNORED] = forced,
-	[FAULT_NB_FORCE_OVF_ONCE] = forced,
-	[FAULT_NB_COMPLEMENT_WITH_EDGE] = complement_before_edge,
 	[FAULT_NB_THRESHOLD_MIDDLE] = middle_thresholds,
-	[FAULT_NB_SECOND_LOST] = both_threads_add,
 	[FAULT_NB_BRANCH_RETIRED_BOTH] = branch_retired_is_specific,
-	[FAULT_NB_BRANCH_TYPE_BOTH] = branch_type_is_specific,
 	[FAULT_NB_MISPRED_PEBS] = mispredictions_make_no_records,
 	[FAULT_NB_CASCADE_NEVER] = cascade,
 	[FAULT_NB_CASCADE_AT_ONCE] = cascade,
@@ -509,68 +321,11 @@ static netburst_rule_fn *const netburst_rules[FAULT_COUNT] = {
 	[FAULT_NB_CASCADE_16_INTO_14] = cascade,
 	[FAULT_NB_EXTENDED_NEVER] = extended_cascade,
 	[FAULT_NB_EXTENDED_AT_ONCE] = extended_cascade,
-	[FAULT_NB_PMI_AT_OVERFLOW] = interrupt_comes_next,
-	[FAULT_NB_PMI_LATE] = interrupt_comes_next,
-	[FAULT_NB_PMI_NEVER] = interrupt_comes_next,
-	[FAULT_NB_PMI_ALWAYS] = no_flag_no_interrupt,
-	[FAULT_NB_PMI_EXCHANGED] = interrupt_goes_where_told,
-	[FAULT_NB_PMI_TO_CAUSE] = interrupt_goes_where_told,
-	[FAULT_NB_PEBS_ANY_COUNTER] = netburst_own_counter_samples,
-	[FAULT_NB_PEBS_EXCHANGED] = netburst_own_counter_samples,
-	[FAULT_NB_PEBS_ANY_EVENT] = netburst_precise_events_only,
 	[FAULT_NB_PEBS_NO_EXECUTION] = netburst_three_events_sample,
-	[FAULT_NB_PEBS_NO_FRONT_END] = netburst_three_events_sample,
-	[FAULT_NB_PEBS_NO_REPLAY] = netburst_three_events_sample,
-	[FAULT_NB_PEBS_ABSOLUTE] = netburst_my_thread,
-	[FAULT_NB_PEBS_BOTH] = netburst_my_thread,
-	[FAULT_NB_PEBS_UNASKED] = netburst_nobody_asked,
 	[FAULT_NB_PEBS_ONE_THREAD] = netburst_both_sample,
 	[FAULT_NB_UOP_TAG_IGNORED] = netburst_replay_needs_all,
-	[FAULT_NB_METRIC_IGNORED] = netburst_replay_needs_all,
-	[FAULT_NB_MATRIX_IGNORED] = netburst_replay_needs_all,
 	[FAULT_NB_MOB_REPLAY_SILENT] = netburst_loads_wait,
 	[FAULT_NB_MISPRED_SILENT] = netburst_mispredictions_are_tagged,
-	[FAULT_NB_REPLAY_EXCHANGED] = netburst_replay_needs_all,
-	[FAULT_NB_FRONT_END_UNTAGGED] = netburst_loads_are_tagged,
-	[FAULT_NB_FRONT_END_EXCHANGED] = netburst_loads_are_tagged,
-	[FAULT_NB_EXECUTION_UNTAGGED] = netburst_arithmetic_is_tagged,
-	[FAULT_NB_TAG_VALUE_IGNORED] = netburst_arithmetic_is_tagged,
-	[FAULT_NB_PEBS_ENABLE_PER_THREAD] = pebs_enable_is_shared,
-	[FAULT_NB_MATRIX_PER_THREAD] = vert_is_shared,
-	[FAULT_NB_REGISTERS_PER_THREAD] = escr_is_shared,
-	[FAULT_NB_HT_BITS_ACCEPTED] = one_thread_only,
-	[FAULT_NB_DS_AREA_SHARED] = netburst_areas_are_own,
-	[FAULT_NB_RECORD_DROPPED] = netburst_whole_record,
-	[FAULT_NB_RECORD_32] = netburst_whole_record,
-	[FAULT_NB_RIP_FAR] = netburst_whole_record,
-	[FAULT_NB_NO_RELOAD] = netburst_reload_and_index,
-	[FAULT_NB_INDEX_STAYS] = netburst_reload_and_index,
-	[FAULT_NB_FULL_IGNORED] = netburst_ends_at_maximum,
-	[FAULT_NB_THRESHOLD_NEVER] = netburst_threshold_interrupts,
-	[FAULT_NB_THRESHOLD_ALWAYS] = netburst_threshold_interrupts,
-	[FAULT_NB_THRESHOLD_SIBLING] = netburst_threshold_interrupts,
-	[FAULT_NB_COUNTER_WRITE_DROPPED] = counter_keeps,
-	[FAULT_NB_COUNTER_READS_ZERO] = counter_keeps,
-	[FAULT_NB_CCCR_WRITE_DROPPED] = cccr_keeps,
-	[FAULT_NB_CCCR_READS_ZERO] = cccr_keeps,
-	[FAULT_NB_CCCR_RESERVED_ACCEPTED] = cccr_refuses,
-	[FAULT_NB_ESCR_WRITE_DROPPED] = escr_is_shared,
-	[FAULT_NB_ESCR_READS_ZERO] = escr_is_shared,
-	[FAULT_NB_ESCR_RESERVED_ACCEPTED] = escr_refuses,
-	[FAULT_NB_PEBS_ENABLE_WRITE_DROPPED] = pebs_enable_is_shared,
-	[FAULT_NB_PEBS_ENABLE_READS_ZERO] = pebs_enable_is_shared,
-	[FAULT_NB_PEBS_ENABLE_RESERVED_ACCEPTED] = pebs_enable_refuses,
-	[FAULT_NB_MATRIX_VERT_WRITE_DROPPED] = vert_is_shared,
-	[FAULT_NB_MATRIX_VERT_READS_ZERO] = vert_is_shared,
-	[FAULT_NB_MATRIX_VERT_RESERVED_ACCEPTED] = vert_refuses,
-#define FAULT(token, name, requirements, sentence, ...)
-#define FAULT_NB_FIELD(token, field, name, requirements, title) \
-	[FAULT_NB_##token##_ZERO] = netburst_whole_record, \
-	[FAULT_NB_##token##_STALE] = netburst_whole_record,
-#define FAULT_NB_PAIR(token, field, name, requirements, title) \
-	[FAULT_NB_##token##_SWAPPED] = netburst_whole_record,
-#include "refpmu/faults/fault_netburst.def"
-#undef FAULT
 };
 
 bool netburst_has_rule(enum fault_id of)

@@ -47,11 +47,8 @@ static u64 code(struct fixture *r, u64 from, enum exerciser_state state)
 	return fixture_peek(r, FIXTURE_BUFFER + RECORD_SOURCE) & 0xf;
 }
 
-RULE(clean_is_5, code(r, A, EXERCISE_OTHER_CLEAN) == 5)
-RULE(modified_is_6, code(r, A, EXERCISE_OTHER_MODIFIED) == 6)
 RULE(l3_alone_is_4, code(r, A, EXERCISE_L3_ONLY) == 4)
 RULE(forwarded_is_8, code(r, A, EXERCISE_REMOTE_CLEAN) == 8)
-RULE(local_is_12, code(r, A, EXERCISE_NOWHERE) == 0xc)
 RULE(remote_is_13, code(r, REMOTE, EXERCISE_NOWHERE) == 0xd)
 RULE(remote_shared_is_11, code(r, REMOTE, EXERCISE_REMOTE_CLEAN) == 0xb)
 
@@ -75,25 +72,6 @@ static u64 counted(struct fixture *r, u16 event, u64 from, enum exerciser_state 
 	return fixture_get(r, MSR_IA32_PMC0);
 }
 
-static bool hits_are_clean(struct fixture *r)
-{
-	const u16 event = EVENT_MEM_LOAD_UOPS_L3_HIT_RETIRED_XSNP_HIT;
-
-	return counted(r, event, A, EXERCISE_OTHER_CLEAN) == LINES &&
-	       !counted(r, event, A, EXERCISE_OTHER_MODIFIED);
-}
-
-static bool none_is_none(struct fixture *r)
-{
-	const u16 event = EVENT_MEM_LOAD_UOPS_L3_HIT_RETIRED_XSNP_NONE;
-
-	return counted(r, event, A, EXERCISE_L3_ONLY) == LINES &&
-	       !counted(r, event, A, EXERCISE_OTHER_CLEAN);
-}
-
-RULE(modified_is_counted,
-     counted(r, EVENT_MEM_LOAD_UOPS_L3_HIT_RETIRED_XSNP_HITM, A, EXERCISE_OTHER_MODIFIED) == LINES)
-
 static bool local_is_local(struct fixture *r)
 {
 	const u16 event = EVENT_MEM_LOAD_UOPS_LLC_MISS_RETIRED_LOCAL_DRAM;
@@ -101,25 +79,6 @@ static bool local_is_local(struct fixture *r)
 	return counted(r, event, A, EXERCISE_NOWHERE) == LINES &&
 	       !counted(r, event, REMOTE, EXERCISE_NOWHERE);
 }
-
-/* Demand data reads, all suppliers, one snoop response. */
-static u64 responses(struct fixture *r, unsigned snoop, enum exerciser_state state)
-{
-	become(r);
-	fixture_set(r, MSR_OFFCORE_RSP_0, BIT(0) | BITS(18, 20) | BIT(22) | BIT(snoop));
-	fixture_program(r, 0, EVENT_OFFCORE_RESPONSE_0, 0, 0);
-	fixture_start(r, BIT(0));
-	for (u64 i = 0; i < LINES; i++) {
-		place(r, A + 64 * i, state);
-		fixture_load(r, A + 64 * i);
-	}
-	return fixture_get(r, MSR_IA32_PMC0);
-}
-
-RULE(responses_are_told_apart,
-     responses(r, 34, EXERCISE_OTHER_CLEAN) == LINES &&
-     responses(r, 36, EXERCISE_OTHER_MODIFIED) == LINES &&
-     !responses(r, 34, EXERCISE_OTHER_MODIFIED) && !responses(r, 32, EXERCISE_OTHER_CLEAN))
 
 static bool has_addresses(struct fixture *r, u16 event, enum exerciser_state state)
 {
@@ -136,30 +95,18 @@ static bool has_addresses(struct fixture *r, u16 event, enum exerciser_state sta
 
 RULE(misses_have_addresses,
      has_addresses(r, EVENT_MEM_LOAD_UOPS_L3_HIT_RETIRED_XSNP_MISS, EXERCISE_L3_STALE))
-RULE(hits_have_addresses,
-     has_addresses(r, EVENT_MEM_LOAD_UOPS_L3_HIT_RETIRED_XSNP_HIT, EXERCISE_OTHER_CLEAN))
 RULE(l3_hits_have_addresses,
      has_addresses(r, EVENT_MEM_LOAD_UOPS_L3_HIT_RETIRED_XSNP_NONE, EXERCISE_L3_ONLY))
 
 rule *const remote_lines_rules[FAULT_COUNT] = {
 	[FAULT_LL_L3_AS_MODIFIED] = l3_alone_is_4,
-	[FAULT_LL_CLEAN_AS_L3] = clean_is_5,
-	[FAULT_LL_CLEAN_AS_MODIFIED] = clean_is_5,
-	[FAULT_LL_MODIFIED_AS_CLEAN] = modified_is_6,
 	[FAULT_LL_REMOTE_CACHE_AS_L3] = forwarded_is_8,
 	[FAULT_LL_REMOTE_CACHE_AS_REMOTE] = forwarded_is_8,
-	[FAULT_LL_LOCAL_AS_REMOTE] = local_is_12,
 	[FAULT_LL_REMOTE_AS_LOCAL] = remote_is_13,
 	[FAULT_LL_SHARED_AS_EXCLUSIVE] = remote_shared_is_11,
 	[FAULT_LL_REMOTE_SHARED_AS_LOCAL] = remote_shared_is_11,
 	[FAULT_LL_REMOTE_HITM_AS_L3] = remote_modified_has_no_code_of_ours,
-	[FAULT_SNOOP_HIT_COUNTS_MODIFIED] = hits_are_clean,
-	[FAULT_SNOOP_NONE_COUNTS_ALL] = none_is_none,
-	[FAULT_SNOOP_MODIFIED_UNCOUNTED] = modified_is_counted,
 	[FAULT_LOCAL_COUNTS_REMOTE] = local_is_local,
-	[FAULT_OFFCORE_SNOOP_IGNORED] = responses_are_told_apart,
-	[FAULT_OFFCORE_MODIFIED_AS_CLEAN] = responses_are_told_apart,
 	[FAULT_DLA_XSNP_MISS] = misses_have_addresses,
-	[FAULT_DLA_XSNP_HIT] = hits_have_addresses,
 	[FAULT_DLA_XSNP_NONE] = l3_hits_have_addresses,
 };

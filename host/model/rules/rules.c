@@ -8,17 +8,10 @@ static const struct {
 	enum generation_id generation;
 	rule *const *rules;
 } tables[] = {
-	{ GEN_HASWELL, count_rules },
-	{ GEN_HASWELL, condition_rules },
-	{ GEN_HASWELL, pmi_rules },
-	{ GEN_HASWELL, pebs_rules },
-	{ GEN_HASWELL, sampling_rules },
+	{ GEN_HASWELL, basic_rules },
 	{ GEN_HASWELL, memory_rules },
-	{ GEN_HASWELL, access_rules },
 	{ GEN_NEHALEM, uncore_rules },
-	{ GEN_NEHALEM, generation_rules },
 	{ GEN_BROADWELL, tx_rules },
-	{ GEN_HASWELL, core_rules },
 	{ GEN_HASWELL, remote_lines_rules },
 };
 
@@ -46,8 +39,17 @@ static bool rules_holds(enum fault_id of, enum fault_id on, bool hyper_threading
 			rules_open(&r, tables[i].generation, on, hyper_threading, when);
 			return tables[i].rules[of](&r);
 		}
-	rules_open(&r, generated_generation(of), on, hyper_threading, when);
-	return memory_rule(of, &r);
+	return true;
+}
+
+bool rule_exists(enum fault_id of)
+{
+	if (netburst_has_rule(of))
+		return true;
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
+		if (tables[i].rules[of])
+			return true;
+	return false;
 }
 
 bool rule_holds(enum fault_id of, enum fault_id on, bool hyper_threading)

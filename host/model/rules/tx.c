@@ -52,18 +52,6 @@ static void record_abort(struct fixture *r, enum tx_cause first, enum tx_cause r
 	abort_for(r, recorded);
 }
 
-static bool abort_is_recorded(struct fixture *r)
-{
-	record_abort(r, TX_EXPLICIT, TX_EXPLICIT);
-	return fixture_records(r) == 1 && TX_FIELD(0) == (BIT(33) | BIT(34) | 3);
-}
-
-static bool event_is_recorded(struct fixture *r)
-{
-	record_abort(r, TX_EXPLICIT, TX_EVENT);
-	return fixture_records(r) == 1 && HIGH(TX_FIELD(0)) == (BIT(33) | BIT(35) | BIT(36));
-}
-
 static bool capacity_is_recorded(struct fixture *r)
 {
 	record_abort(r, TX_EXPLICIT, TX_CAPACITY_WRITES);
@@ -81,47 +69,6 @@ static bool goes_to_the_outermost(struct fixture *r)
 	return fixture_records(r) == 1 && fixture_record(r, 0, 0x08) == FALLBACK;
 }
 
-static bool commits_are_no_aborts(struct fixture *r)
-{
-	fixture_program(r, 0, EVENT_RTM_RETIRED_ABORTED, 0, 0);
-	fixture_start(r, BIT(0));
-	rules_tx_begin(r, FALLBACK);
-	rules_tx_end(r);
-	abort_for(r, TX_EXPLICIT);
-	return PMC(0) == 1;
-}
-
-/* Begins, commits and aborts of four transactions. */
-static bool all_are_counted(struct fixture *r)
-{
-	fixture_program(r, 0, EVENT_RTM_RETIRED_START, 0, 0);
-	fixture_program(r, 1, EVENT_RTM_RETIRED_COMMIT, 0, 0);
-	fixture_start(r, BIT(0) | BIT(1));
-	for (unsigned i = 0; i < 3; i++) {
-		rules_tx_begin(r, FALLBACK);
-		rules_tx_end(r);
-	}
-	abort_for(r, TX_EXPLICIT);
-	return PMC(0) == 4 && PMC(1) == 3;
-}
-
-static bool record_ends_transaction(struct fixture *r)
-{
-	fixture_program_pebs(r, 0, EVENT_MEM_UOPS_RETIRED_ALL_LOADS, 0, 1);
-	fixture_start(r, BIT(0));
-	rules_tx_begin(r, FALLBACK);
-	fixture_load(r, DATA);
-	fixture_load(r, DATA);
-	return !model_in_tx(&r->m) && fixture_records(r) == 1;
-}
-
-static bool stores_are_taken_back(struct fixture *r)
-{
-	fixture_poke(r, DATA, 3);
-	abort_for(r, TX_EXPLICIT);
-	return fixture_peek(r, DATA) == 3;
-}
-
 /* Instructions in counter n of an aborted transaction, with 20 others before. */
 static u64 counted(struct fixture *r, unsigned n, u64 bit)
 {
@@ -132,19 +79,7 @@ static u64 counted(struct fixture *r, unsigned n, u64 bit)
 	return PMC(n);
 }
 
-/* One of the stores that a counter sees is outside, of those that it records none. */
-static bool filter_holds_for_records(struct fixture *r)
-{
-	fixture_program_pebs(r, 0, EVENT_MEM_UOPS_RETIRED_ALL_STORES, IA32_PERFEVTSEL_IN_TX, 1);
-	fixture_start(r, BIT(0));
-	for (unsigned i = 0; i < 5; i++)
-		fixture_store(r, DATA);
-	return !fixture_records(r) && fixture_get(r, MSR_IA32_PMC0) != 0;
-}
-
-RULE(in_tx_is_inside, counted(r, 0, IA32_PERFEVTSEL_IN_TX) == 3)
 RULE(in_txcp_takes_back, counted(r, 2, IA32_PERFEVTSEL_IN_TXCP) == 21)
-RULE(others_keep_theirs, counted(r, 0, 0) == 24)
 
 /* Records of aborts, of each cause twice. */
 static bool bits_are_exact(struct fixture *r)
@@ -172,28 +107,6 @@ static bool bits_are_exact(struct fixture *r)
 			return false;
 	}
 	return true;
-}
-
-/* The cycles of the last transaction, which has committed, in the record of a load. */
-static bool commits_have_cycles(struct fixture *r)
-{
-	fixture_program_pebs(r, 0, EVENT_MEM_UOPS_RETIRED_ALL_LOADS, 0, 1);
-	fixture_start(r, BIT(0));
-	abort_for(r, TX_EXPLICIT);
-	rules_tx_begin(r, FALLBACK);
-	fixture_nops(r, 4);
-	rules_tx_end(r);
-	fixture_load(r, DATA);
-	fixture_load(r, DATA);
-	return fixture_records(r) == 1 && TX_FIELD(0) == 5;
-}
-
-static bool overflow_interrupts(struct fixture *r)
-{
-	fixture_program(r, 0, EVENT_INST_RETIRED_ANY_P, IA32_PERFEVTSEL_INT, 2);
-	fixture_start(r, BIT(0));
-	abort_for(r, TX_EXPLICIT);
-	return r->n_interrupts == 1 && fixture_get(r, MSR_IA32_PERF_GLOBAL_STATUS) & BIT(0);
 }
 
 static bool both_filters_hold(struct fixture *r)
@@ -304,15 +217,6 @@ static bool nested_abort_is_one(struct fixture *r)
 	return PMC(0) == 1;
 }
 
-static bool user_records_are_filtered(struct fixture *r)
-{
-	fixture_program_pebs(r, 0, EVENT_MEM_UOPS_RETIRED_ALL_LOADS, IA32_PERFEVTSEL_IN_TX, 2);
-	fixture_start(r, BIT(0));
-	r->cpl = 3;
-	loads(r, 5);
-	return fixture_records(r) == 0;
-}
-
 static bool record_ends_elision(struct fixture *r)
 {
 	fixture_program_pebs(r, 0, EVENT_MEM_UOPS_RETIRED_ALL_LOADS, 0, 1);
@@ -325,37 +229,11 @@ static bool record_ends_elision(struct fixture *r)
 
 rule *const tx_rules[FAULT_COUNT] = {
 	[FAULT_TX_NESTED_ABORT_TWICE] = nested_abort_is_one,
-	[FAULT_TX_FILTER_USER_RECORDS] = user_records_are_filtered,
-	[FAULT_TX_ABORT_UNCOUNTED] = abort_is_recorded,
-	[FAULT_TX_COMMIT_ABORTS] = commits_are_no_aborts,
-	[FAULT_TX_RECORD_COMMITS] = record_ends_transaction,
-	[FAULT_TX_RECORD_LOST] = record_ends_transaction,
-	[FAULT_TX_MEMORY_KEPT] = stores_are_taken_back,
-	[FAULT_TX_INFORMATION_EMPTY] = abort_is_recorded,
-	[FAULT_TX_INFORMATION_STALE] = event_is_recorded,
-	[FAULT_TX_INFORMATION_SHIFTED] = abort_is_recorded,
-	[FAULT_TX_SAYS_HLE] = abort_is_recorded,
-	[FAULT_TX_CAUSE_EXCHANGED] = event_is_recorded,
 	[FAULT_TX_CAPACITY_MISSING] = capacity_is_recorded,
-	[FAULT_TX_RESERVED_SET] = abort_is_recorded,
-	[FAULT_TX_CYCLES_ZERO] = abort_is_recorded,
-	[FAULT_TX_STARTS_MISSED] = all_are_counted,
-	[FAULT_TX_COMMITS_MISSED] = all_are_counted,
-	[FAULT_TX_COMMITS_ALL] = all_are_counted,
-	[FAULT_TX_RIP_ABORTING] = goes_to_the_outermost,
 	[FAULT_TX_RIP_INNER] = goes_to_the_outermost,
-	[FAULT_TX_FILTER_IGNORED] = in_tx_is_inside,
-	[FAULT_TX_FILTER_INVERTED] = in_tx_is_inside,
-	[FAULT_TX_FILTER_PEBS] = filter_holds_for_records,
 	[FAULT_TX_CHECKPOINT_IGNORED] = in_txcp_takes_back,
-	[FAULT_TX_CHECKPOINT_ZERO] = in_txcp_takes_back,
-	[FAULT_TX_CHECKPOINT_ALL] = others_keep_theirs,
-	[FAULT_TX_CYCLES_OF_ABORTS] = commits_have_cycles,
-	[FAULT_TX_CYCLES_IN_ABORTS] = commits_have_cycles,
 	[FAULT_TX_READS_SAY_WRITES] = bits_are_exact,
 	[FAULT_TX_EVENTING_IP_LATE] = bits_are_exact,
-	[FAULT_TX_PMI_LOST] = overflow_interrupts,
-	[FAULT_TX_OVERFLOW_TAKEN_BACK] = overflow_interrupts,
 	[FAULT_TX_CHECKPOINT_DROPS_FILTER] = both_filters_hold,
 	[FAULT_TX_FILTER_DROPS_CHECKPOINT] = both_filters_hold,
 	[FAULT_TX_CHECKPOINT_EXPLICIT] = event_takes_back,

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Rules of counting, records and interrupts that the standard program doesn't reach: see rules.h.
+ */
+#include <string.h>
+
+#include "host/model/rules/internal.h"
+
+/* ---- counting ---- */
+
+/* Counter 0 counts this for n instructions of a kind. */
+static u64 counted_branches(struct fixture *r, u32 event, u64 bits, enum model_branch branch,
+			     bool taken, unsigned n)
+{
+	fixture_program(r, 0, event, bits, 0);
+	fixture_start(r, BIT(0));
+	while (n--)
+		fixture_branch(r, branch, taken);
+	fixture_stop(r);
+	/* The WRMSR that stopped it retired, and is no branch. */
+	return PMC(0);
+}
+
+RULE(absent_event_is_silent,
+     counted_branches(r, EVENT_LONGEST_LAT_CACHE_REFERENCE, 0, BRANCH_NONE, false, 10) == 0)
+
+static bool no_level_no_count(struct fixture *r)
+{
+	fixture_set(r, MSR_IA32_PERFEVTSEL0, INST | IA32_PERFEVTSEL_EN);
+	fixture_start(r, BIT(0));
+	fixture_nops(r, 20);
+	return PMC(0) == 0;
+}
+
+/* What only the shell can break: it asks whether the fault is on. */
+RULE(exceptions_dont_retire, !model_fault(&r->m, FAULT_FAULTS_RETIRE))
+RULE(user_rdpmc_is_checked, !model_fault(&r->m, FAULT_RDPMC_USER_ALLOWED))
+RULE(user_rdpmc_works, !model_fault(&r->m, FAULT_RDPMC_USER_REFUSED))
+
+RULE(no_fast_rdpmc, model_rdpmc(&r->m, (u32)BIT(31)).status == MSR_GP)
+
+/* ---- instructions and registers ---- */
+
+#define CODE	(FIXTURE_MEMORY_BASE + 0x2000)	/* begins a page */
+#define RFLAGS_IF BIT(9)
+
+/* What counter 0 counts of one instruction with this code. */
+static u64 counted(struct fixture *r, u32 event, u64 code, struct model_retired i)
+{
+	fixture_poke(r, CODE, code);
+	fixture_program(r, 0, event, 0, 0);
+	fixture_start(r, BIT(0));
+	r->ip = CODE;
+	fixture_retire(r, &i);
+	return PMC(0);
+}
+
+static bool sti_counts_once(struct fixture *r)
+{
+	struct model_retired sti = { .ip = CODE, .after.rflags = RFLAGS_IF };
+
+	fixture_program(r, 0, INST, 0, 0);
+	fixture_start(r, BIT(0));
+	model_retire(&r->m, &sti);
+	return PMC(0) == 1;
+}
+
+static bool across_a_page_counts_once(struct fixture *r)
+{
+	fixture_program(r, 0, INST, 0, 0);
+	fixture_start(r, BIT(0));
+	r->ip = CODE - 2;
+	fixture_nops(r, 1);
+	return PMC(0) == 1;
+}
+
+#define FAR	(struct model_retired){ .branch = BRANCH_FAR, .taken = true }
+#define RETURN	(struct model_retired){ .branch = BRANCH_RETURN, .taken = true, .loads = 1 }
+#define STRING	(struct model_retired){ .loads = 9 }
+
+RULE(cpuid_counts, counted(r, INST, 0xa20f, (struct model_retired){ 0 }) == 1)
+RULE(rdpmc_counts, counted(r, INST, 0x330f, (struct model_retired){ 0 }) == 1)
+RULE(iretq_counts, counted(r, INST, 0xcf48, FAR) == 1)
+RULE(iretq_is_a_branch, counted(r, EVENT_BR_INST_RETIRED_ALL_BRANCHES, 0xcf48, FAR) == 1)
+RULE(ret_imm16_is_a_return, counted(r, EVENT_BR_INST_RETIRED_NEAR_RETURN, 0x0008c2, RETURN) == 1)
+RULE(each_iteration_loads, counted(r, LOADS, 0xa4f3, STRING) == 9)
+
+/* What only the shell can break: it asks whether the fault is on. */
+RULE(rdmsr_clears_rdx, !model_fault(&r->m, FAULT_RDMSR_KEEPS_RDX))
+RULE(rdpmc_clears_rdx, !model_fault(&r->m, FAULT_RDPMC_KEEPS_RDX))
+
+RULE(status_refuses_62, fixture_wrmsr(r, MSR_IA32_PERF_GLOBAL_STATUS, BIT(62)) == MSR_GP)
+
+static bool leaf_0ah_has_no_subleaf(struct fixture *r)
+{
+	u32 regs[4] = { 0 };
+
+	model_cpuid(&r->m, 0xa, 1, regs);
+	return regs[0];
+}
+
+/* ---- arming, records and the DS area ---- */
+
+#define SECOND_DS (FIXTURE_MEMORY_BASE + 0x800)
+
+static bool record_at_its_level_only(struct fixture *r)
+{
+	fixture_program_pebs(r, 0, LOADS, 0, 2);
+	fixture_set(r, MSR_IA32_PERFEVTSEL0, LOADS | IA32_PERFEVTSEL_EN | IA32_PERFEVTSEL_USR);
+	fixture_start(r, BIT(0));
+	r->cpl = 3;
+	loads(r, 2);
+	r->cpl = 0;
+	loads(r, 2);
+	return fixture_records(r) == 0;
+}
+
+static bool uses_the_area_set_last(struct fixture *r)
+{
+	fixture_set(r, MSR_IA32_DS_AREA, FIXTURE_DS + 0x200);
+	memcpy(r->memory + (SECOND_DS - FIXTURE_MEMORY_BASE), r->memory, 0x60);
+	fixture_set(r, MSR_IA32_DS_AREA, SECOND_DS);
+	fixture_poke(r, SECOND_DS + 0x40, MINUS(2));
+	fixture_program_pebs(r, 0, LOADS, 0, 2);
+	fixture_start(r, BIT(0));
+	loads(r, 3);
+	return fixture_peek(r, SECOND_DS + 0x28) == FIXTURE_BUFFER + 0xc0;
+}
+
+static bool below_the_base_nothing(struct fixture *r)
+{
+	fixture_poke(r, FIXTURE_DS + 0x20, FIXTURE_BUFFER + 0x300);
+	one_record(r, 0, 0);
+	return fixture_index(r) == FIXTURE_BUFFER;
+}
+
+static bool goes_on_after_a_reset(struct fixture *r)
+{
+	fixture_ds(r, 1, 8);
+	fixture_program_pebs(r, 0, LOADS, 0, 2);
+	fixture_start(r, BIT(0));
+	loads(r, 9);
+	fixture_poke(r, FIXTURE_DS + 0x28, FIXTURE_BUFFER);
+	fixture_set(r, MSR_IA32_PMC0, 0xffffffff);
+	loads(r, 2);
+	return fixture_records(r) == 1;
+}
+
+static bool index_is_written_last(struct fixture *r)
+{
+	/* Nothing in memory tells; the model's own question does. */
+	return !model_fault(&r->m, FAULT_INDEX_FIRST) && one_record(r, 0, 0);
+}
+
+/* ---- what shows at one place only ---- */
+
+#define RFLAGS_DF	BIT(10)
+#define CMASK_1		BIT(IA32_PERFEVTSEL_CMASK_SHIFT)
+
+enum { RECORD_RIP = 0x08, RECORD_EVENTING = 0xb0 };
+
+static bool flags_are_whole(struct fixture *r)
+{
+	r->regs.rflags |= RFLAGS_DF;
+	return one_record(r, 0, 0) && fixture_record(r, 0, 0) == r->regs.rflags &&
+	       r->regs.rflags & RFLAGS_DF;
+}
+
+static bool code_addresses_are_whole(struct fixture *r)
+{
+	r->ip = 0xffff800000401000;
+	return one_record(r, 0, 0) && fixture_record(r, 0, RECORD_RIP) == r->ip &&
+	       fixture_record(r, 0, RECORD_EVENTING) == r->ip - 4;
+}
+
+static bool no_records_with_cmask(struct fixture *r)
+{
+	return !one_record(r, 0, CMASK_1);
+}
+
+/* Its last 40H bytes are in the second page; the first one's begin isn't touched. */
+static bool record_across_a_page(struct fixture *r)
+{
+	const u64 place = FIXTURE_BUFFER + 0x1000 - (FIXTURE_RECORD - 0x40);
+
+	memset(r->memory + 0x1000, 0x5e, FIXTURE_RECORD);
+	fixture_poke(r, FIXTURE_DS + 0x28, place);
+	fixture_poke(r, FIXTURE_DS + 0x30, place + 0x800);
+	fixture_poke(r, FIXTURE_DS + 0x38, place + 0x800);
+	fixture_program_pebs(r, 0, LOADS, 0, 2);
+	fixture_start(r, BIT(0));
+	loads(r, 3);
+	return fixture_peek(r, place + RECORD_RIP) == r->ip &&
+	       fixture_peek(r, place + RECORD_DLA) == ADDRESS &&
+	       fixture_peek(r, place + RECORD_EVENTING) == r->ip - 4 &&
+	       fixture_peek(r, FIXTURE_BUFFER) == 0x5e5e5e5e5e5e5e5e;
+}
+
+static bool arms_of_others_stay(struct fixture *r)
+{
+	fixture_program_pebs(r, 0, LOADS, 0, 2);
+	fixture_set(r, MSR_IA32_PEBS_ENABLE, BIT(0) | BIT(1));
+	fixture_start(r, BIT(0));
+	loads(r, 2);
+	fixture_set(r, MSR_IA32_PEBS_ENABLE, BIT(0));
+	loads(r, 1);
+	return fixture_records(r) == 1;
+}
+
+static bool room_for_an_older_one_is_none(struct fixture *r)
+{
+	fixture_poke(r, FIXTURE_DS + 0x30, FIXTURE_BUFFER + FIXTURE_RECORD_FMT1);
+	one_record(r, 0, 0);
+	return fixture_index(r) == FIXTURE_BUFFER;
+}
+
+static bool vector_of_the_last_write(struct fixture *r)
+{
+	fixture_write_lvtpc(r, FIXTURE_VECTOR + 1);
+	fixture_write_lvtpc(r, FIXTURE_VECTOR + 2);
+	return one_overflow(r) && r->interrupt[0].vector == FIXTURE_VECTOR + 2;
+}
+
+static bool clear_after_reset(struct fixture *r)
+{
+	struct model_config config = r->m.config;
+
+	model_init(&r->m, &config, &r->host);
+	return fixture_status(r) == 0;
+}
+
+/* ---- two logical processors of a core ---- */
+
+static struct fixture thread[CORE_THREADS];
+static struct model_core core;
+
+static void open_core(const struct fixture *r)
+{
+	struct model_config config = r->m.config;
+
+	config.hyper_threading = true;
+	fixture_open_core(thread, &core, &config);
+}
+
+static void stores(unsigned n)
+{
+	while (n--)
+		fixture_store(&thread[0], FIXTURE_MEMORY_BASE + 0x3000);
+}
+
+/* Both have a DS area, each in memory of its own. */
+static bool records_are_in_the_own_area(struct fixture *r)
+{
+	open_core(r);
+	fixture_ds(&thread[0], 8, 8);
+	fixture_ds(&thread[1], 8, 8);
+	fixture_set(&thread[1], MSR_IA32_DS_AREA, FIXTURE_DS + 0x200);
+	fixture_program_pebs(&thread[0], 0, STORES, 0, 2);
+	fixture_start(&thread[0], BIT(0));
+	stores(5);
+	return fixture_records(&thread[0]);
+}
+
+rule *const basic_rules[FAULT_COUNT] = {
+	[FAULT_ABSENT_EVENT_COUNTS] = absent_event_is_silent,
+	[FAULT_NO_LEVEL_COUNTS] = no_level_no_count,
+	[FAULT_FAULTS_RETIRE] = exceptions_dont_retire,
+	[FAULT_RDPMC_USER_ALLOWED] = user_rdpmc_is_checked,
+	[FAULT_RDPMC_USER_REFUSED] = user_rdpmc_works,
+	[FAULT_RDPMC_FAST_ALLOWED] = no_fast_rdpmc,
+	[FAULT_IF_SETTERS_COUNT_TWICE] = sti_counts_once,
+	[FAULT_PAGE_CROSSERS_COUNT_TWICE] = across_a_page_counts_once,
+	[FAULT_CPUID_UNCOUNTED] = cpuid_counts,
+	[FAULT_RDPMC_UNCOUNTED] = rdpmc_counts,
+	[FAULT_IRETQ_UNCOUNTED] = iretq_counts,
+	[FAULT_IRETQ_IS_NO_BRANCH] = iretq_is_a_branch,
+	[FAULT_RET_IMM16_UNCOUNTED] = ret_imm16_is_a_return,
+	[FAULT_REP_LOADS_COUNT_ONCE] = each_iteration_loads,
+	[FAULT_RDMSR_KEEPS_RDX] = rdmsr_clears_rdx,
+	[FAULT_RDPMC_KEEPS_RDX] = rdpmc_clears_rdx,
+	[FAULT_STATUS_62_WRITABLE] = status_refuses_62,
+	[FAULT_CPUID_0AH_SUBLEAF] = leaf_0ah_has_no_subleaf,
+	[FAULT_ASSIST_AT_ANY_CPL] = record_at_its_level_only,
+	[FAULT_INDEX_FIRST] = index_is_written_last,
+	[FAULT_DS_AREA_FIRST] = uses_the_area_set_last,
+	[FAULT_DS_AREA_STICKS] = uses_the_area_set_last,
+	[FAULT_BASE_UNCHECKED] = below_the_base_nothing,
+	[FAULT_FULL_STAYS_FULL] = goes_on_after_a_reset,
+	[FAULT_RFLAGS_NO_DF] = flags_are_whole,
+	[FAULT_CODE_ADDRESS_32] = code_addresses_are_whole,
+	[FAULT_CMASK_RECORDS] = no_records_with_cmask,
+	[FAULT_RECORD_TAIL_LOST] = record_across_a_page,
+	[FAULT_RECORD_TAIL_WRAPS] = record_across_a_page,
+	[FAULT_PEBS_CLEAR_DROPS_ARMS] = arms_of_others_stay,
+	[FAULT_OLDER_ROOM_SUFFICES] = room_for_an_older_one_is_none,
+	[FAULT_PMI_VECTOR_BEFORE] = vector_of_the_last_write,
+	[FAULT_STATUS_AFTER_RESET] = clear_after_reset,
+	[FAULT_RECORD_TO_SIBLING] = records_are_in_the_own_area,
+};
