@@ -7,6 +7,7 @@
 #ifndef HOST_MODEL_STANDARD_PROGRAM_H
 #define HOST_MODEL_STANDARD_PROGRAM_H
 
+#include "refpmu/faults/fault_id.h"
 #include "refpmu/model/model.h"
 
 #define STANDARD_SEEDS	100	/* 20 do; a change of the program moves what each shows */

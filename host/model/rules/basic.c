@@ -36,6 +36,8 @@ static bool no_level_no_count(struct fixture *r)
 RULE(exceptions_dont_retire, !model_fault(&r->m, FAULT_FAULTS_RETIRE))
 RULE(user_rdpmc_is_checked, !model_fault(&r->m, FAULT_RDPMC_USER_ALLOWED))
 RULE(user_rdpmc_works, !model_fault(&r->m, FAULT_RDPMC_USER_REFUSED))
+RULE(rdmsr_clears_rax, !model_fault(&r->m, FAULT_RDMSR_KEEPS_RAX))
+RULE(rdpmc_clears_rax, !model_fault(&r->m, FAULT_RDPMC_KEEPS_RAX))
 
 RULE(no_fast_rdpmc, model_rdpmc(&r->m, (u32)BIT(31)).status == MSR_GP)
 
@@ -276,6 +278,8 @@ rule *const basic_rules[FAULT_COUNT] = {
 	[FAULT_IRETQ_IS_NO_BRANCH] = iretq_is_a_branch,
 	[FAULT_RET_IMM16_UNCOUNTED] = ret_imm16_is_a_return,
 	[FAULT_REP_LOADS_COUNT_ONCE] = each_iteration_loads,
+	[FAULT_RDMSR_KEEPS_RAX] = rdmsr_clears_rax,
+	[FAULT_RDPMC_KEEPS_RAX] = rdpmc_clears_rax,
 	[FAULT_RDMSR_KEEPS_RDX] = rdmsr_clears_rdx,
 	[FAULT_RDPMC_KEEPS_RDX] = rdpmc_clears_rdx,
 	[FAULT_STATUS_62_WRITABLE] = status_refuses_62,
