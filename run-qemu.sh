@@ -15,7 +15,8 @@ usage: ./run-qemu.sh [OPTION]...
   --all             every generation, side by side
   --pmu WHICH       reference: software model on QEMU's TCG (default); host: the host's vPMU
                     through KVM; none: no PMU at all
-  --tests GLOB      only tests whose name matches (default all); a comma separates patterns
+  --tests GLOB      only tests whose name matches (default all); a comma separates patterns;
+                    @ID: those that decide such a requirement
   --fault NAME      the reference PMU breaks that rule; NAME@pmc2 and NAME@page-crossing: only
                     there; NAME@nth=3, NAME@1in4, NAME@from=2: only at these occurrences;
                     @int, @beside, @cpl3, @cpu1: see refpmu/model/fault_when.h
@@ -214,13 +215,13 @@ fi
 # Shell patterns are those of the harness: '*' and '?'; a comma separates patterns.
 matches_something()
 {
-	local pattern name
+	local pattern name ids
 
-	[[ $tests =~ ^[A-Za-z0-9_.*?,]{1,767}$ ]] || return 1
-	while IFS=$'\t' read -r name _; do
+	[[ $tests =~ ^[A-Za-z0-9_.*?,@-]{1,767}$ ]] || return 1
+	while IFS=$'\t' read -r name ids _; do
 		for pattern in ${tests//,/ }; do
 			# shellcheck disable=SC2053 # a pattern
-			[[ $name != $pattern ]] || return 0
+			[[ $name != $pattern && ,@${ids//,/,@}, != *,$pattern,* ]] || return 0
 		done
 	# What tests were called in the last release: the harness says so.
 	done < <(cat "$BUILD/tests.tsv" &&

@@ -15,7 +15,7 @@ import spec
 import output    # in the folder that plan adds
 
 MOST_PROCESSORS = 16
-PATTERN = re.compile(r"[A-Za-z0-9_.*?,]*")
+PATTERN = re.compile(r"[A-Za-z0-9_.*?,@-]*")
 
 
 def number(least, most=10 ** 9):
@@ -79,7 +79,9 @@ class Parser(argparse.ArgumentParser):
             self.error(f"--tests takes up to {plan.LONGEST_PATTERN} characters of patterns, "
                        "separated by commas")
         with open(os.path.join(build, "tests.tsv"), encoding="utf-8") as file:
-            names = [line.split("\t")[0] for line in file]
+            rows = [line.split("\t") for line in file]
+        names = [row[0] for row in rows] + ["@" + name for row in rows
+                                            for name in row[1].split(",")]
         tests = ",".join(self.today(names, pattern) for pattern in tests.split(","))
         if not checks.asked_for(names, tests):
             self.error(f"--tests '{tests}' matches no test")

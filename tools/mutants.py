@@ -31,11 +31,10 @@ says anything about checks, and without a fault they run seed 0 alone: seeds.py 
 Exit status: 0 all caught, no false
 alarm, every check explained; 1 otherwise; 2 bad option or nothing ran.
 """
-import bisect
-import fnmatch
 import json
 import os
 import sys
+import textwrap
 import time
 
 TOOLS = os.path.dirname(os.path.abspath(__file__))
@@ -186,19 +185,6 @@ def tests_of(build):
         {name for name, _, mark in rows if mark == "every-fault"}
 
 
-def prefix_patterns(wanted, every):
-    """The shortest beginnings of names, as a pattern, that these tests have and no others."""
-    others, begins = sorted(set(every) - set(wanted)), []
-    for name in sorted(wanted):
-        if begins and fnmatch.fnmatchcase(name, begins[-1]):
-            continue
-        at = bisect.bisect(others, name)
-        alike = max((len(os.path.commonprefix([name, other]))
-                     for other in others[max(at - 1, 0):at + 1]), default=0)
-        begins.append(name[:alike + 1] + "*" if alike < len(name) else name)
-    return ",".join(begins)
-
-
 class Suite:
     """The tests of a build, and which of them run under a fault."""
 
@@ -218,32 +204,26 @@ class Suite:
         return FIRST if FIRST in cpus else \
             next((cpu["name"] for cpu in spec.generations() if cpu["name"] in cpus), "")
 
-    def about(self, names, cpu):
-        """Those of the tests that are about this generation."""
-        return {name for name in names
-                if any(cpu in self.cpus.get(requirement, ()) for requirement in self.tests[name])}
-
     def sample(self, cpu):
         """The tests of this generation that run under every fault."""
-        return self.about(self.marked, cpu)
+        return {name for name in self.marked
+                if any(cpu in self.cpus.get(requirement, ()) for requirement in self.tests[name])}
 
-    def patterns(self, names, cpu):
-        """What --tests takes for those of these tests that are about this generation: as many
+    def patterns(self, requirements, cpu):
+        """What --tests takes for the tests of those that are about this generation: as many
         patterns as it takes."""
-        names = sorted(self.about(names, cpu))
-        pattern = prefix_patterns(names, self.tests)
-        if len(names) < 2 or len(pattern) <= plan.LONGEST_PATTERN:
-            return [pattern] * bool(names)
-        half = len(names) // 2
-        return self.patterns(names[:half], cpu) + self.patterns(names[half:], cpu)
+        tags = " ".join("@" + name for name in sorted(requirements)
+                        if cpu in self.cpus.get(name, ()))
+        return [line.replace(" ", ",") for line in
+                textwrap.wrap(tags, plan.LONGEST_PATTERN, break_on_hyphens=False)]
 
-    def asked(self, row, cpu):
+    def asked(self, row):
         """What --tests takes for a fault's run; "" is all tests."""
         if row["all"] or self.all_tests:
             return ""
-        own = {name for name, ids in self.tests.items() if not ids.isdisjoint(row["requirements"])}
         controls = self.controls.get(row["name"], set()) & set(self.tests)
-        pattern = prefix_patterns(own | controls | self.sample(cpu), self.tests)
+        pattern = ",".join(["@every-fault"] + ["@" + name for name in row["requirements"]] +
+                           sorted(controls))
         return pattern if len(pattern) <= plan.LONGEST_PATTERN else ""
 
 
@@ -290,7 +270,7 @@ def look_for_controls(scores, suite, rows, by_fault, options):
                 wide.append((len(others), row, job))
     wide.sort(key=lambda of: -of[0])
     for few in (wide[at:at + FEW_FAULTS] for at in range(0, len(wide), FEW_FAULTS)):
-        silent = {key[0] for key in scores.never_red() if key[:2] not in explained}
+        silent = {key[1] for key in scores.never_red() if key[:2] not in explained}
         again = [(row, job, plan.Job(job.fault, cpu=job.cpu, name=job.name, tests=pattern,
                                      processors=job.processors, engine=options.engine))
                  for _, row, job in few for pattern in suite.patterns(silent, job.cpu)]
@@ -314,7 +294,7 @@ def run(options, parser):
         raise plan.PlanError("no fault is left to run")
     by_fault = {row["name"]: plan.Job(row["fault"], cpu=cpu, name=row["name"],
                                       processors=processors_of(row, cpu),
-                                      tests=suite.asked(row, cpu))
+                                      tests=suite.asked(row))
                 for row in rows for cpu in [cpus[row["name"]]] if cpu}
     few = options.sample or options.faults
     clean = [plan.Job(seed=seed) for seed in (SEEDS[:1] if few else SEEDS)]

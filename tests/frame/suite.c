@@ -97,10 +97,28 @@ static const char *old_name_asked_for(const struct suite *s, const struct test_c
 	return NULL;
 }
 
+/* @ID, a pattern too, is every test that declares such a requirement; @every-fault those that say
+ * so of themselves. */
+static bool is_asked_for_by_tag(const struct suite *s, const struct test_case *c)
+{
+	for (const char *p = s->config->tests_glob; p; p = glob_next(p)) {
+		if (*p != '@')
+			continue;
+		if (c->under_every_fault && glob_match_first(p + 1, "every-fault"))
+			return true;
+		for (unsigned i = 0; i < TEST_MAX_REQS && c->reqs[i]; i++)
+			if (glob_match_first(p + 1, requirement_get(c->reqs[i] - 1)->id))
+				return true;
+	}
+	return false;
+}
+
 static bool is_asked_for(struct suite *s, const struct test_case *c, const char *name)
 {
 	const char *old;
 
+	if (is_asked_for_by_tag(s, c))
+		return strcmp(c->group, "deadly");
 	if (glob_match(s->config->tests_glob, name))
 		return strcmp(c->group, "deadly") ||
 		       glob_names(s->config->tests_glob, name, "deadly.");

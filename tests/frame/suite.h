@@ -13,7 +13,7 @@
 struct suite;
 
 struct suite_config {
-	const char *tests_glob;	/* see tests/frame/glob.h; NULL: all */
+	const char *tests_glob;	/* see tests/frame/glob.h; NULL: all; @ID, @every-fault: by tag */
 	const char *require;	/* requirement groups, comma separated; NULL: none */
 	bool strict; /* judge every requirement: PLATFORM_STRICT in tests/frame/verdict.h */
 	bool no_inconclusive;	/* one is exit status 2 */
