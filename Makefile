@@ -22,8 +22,8 @@ say	= $(if $(V),,@echo '  $(1)' '$(2)';)
 
 # ---------------------------------------------------------------- set-up
 # On request: `make setup` and `make test` install what is missing, other goals say so. Silent and
-# quick when nothing is missing. Help, clean and new-test need nothing.
-ifneq ($(filter-out help clean distclean new-test,$(or $(MAKECMDGOALS),all)),)
+# quick when nothing is missing. Help, clean, lines and new-test need nothing.
+ifneq ($(filter-out help clean distclean lines new-test,$(or $(MAKECMDGOALS),all)),)
 SETUP	:= tools/setup.sh $(if $(filter setup test,$(MAKECMDGOALS)),,--check)
 ifneq ($(shell $(SETUP) >&2 && echo ready),ready)
 $(error set-up is incomplete, see above)
@@ -44,7 +44,7 @@ else
 ONE_LINE := -ftrack-macro-expansion=0
 WARN	+= -Warith-conversion
 # RELEASE=1: the reference PMU as one piece. Under QEMU's TCG each call and return that is left costs
-# a look-up; docs/decisions/link-time-optimisation.md has what that comes to.
+# a look-up; docs/decisions/0005-link-time-optimisation.md has what that comes to.
 WHOLE	:= $(if $(RELEASE),-flto -ffat-lto-objects -flto-partition=one)
 # Emulators take a turn for each iteration of a REP string.
 NO_STRINGS := -mmemset-strategy=unrolled_loop:512:noalign,rep_8byte:-1:noalign \
@@ -195,6 +195,10 @@ analyse: $(GEN)/version.h
 format:
 	@tools/format.sh
 
+.PHONY: lines
+lines:
+	@tools/lines.py
+
 .PHONY: new-test
 new-test:
 	@tools/new_test.py '$(NAME)' '$(REQS)'
@@ -232,6 +236,7 @@ help:
 	@echo 'make new-test     NAME=group.claim [REQS=PMI-01]: the skeleton of a test, in its file'
 	@echo 'make check-source style, who includes and calls whom, purity'
 	@echo 'make analyse      cppcheck over the programs'
+	@echo 'make lines        how large the tree is, by folder'
 	@echo 'make format       clang-format 19 and shfmt; tools/format.sh --check lists'
 	@echo 'make check        host tests only: the pure parts under ASan and UBSan'
 	@echo 'make mutants      every fault of the reference PMU against every test'

@@ -1,63 +1,71 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Count the project's lines by folder: lines.py [--write]
+"""How large the tree is: lines by folder, as the table of docs/ARCHITECTURE.md.
 
-Lines of C, assembly, tables, Python and shell, without documents. Prints the table that
-docs/ARCHITECTURE.md has after "## Lines"; --write puts it there.
+lines.py [--all | --check]
+
+--all has a row for each folder, not only for the first level. Code is what is neither blank nor a
+comment nor a document. --check prints nothing but where the table of docs/ARCHITECTURE.md is more
+than a tenth off, and where a folder has more than 40 files; exit status 1 then.
 """
 import os
+import re
 import subprocess
 import sys
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-DOCUMENT = os.path.join(ROOT, "docs", "ARCHITECTURE.md")
-COUNTED = (".c", ".h", ".asm", ".inc", ".def", ".py", ".sh", ".mk", "Makefile")
-HARNESS = ("boot", "kernel", "pmu", "tests")
-BEGIN, END = "<!-- tools/lines.py --write -->\n", "<!-- end -->\n"
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
+MOST_FILES = 40
+COMMENTS = ((re.compile(r"\.(c|h|def|inc|ld)$"), re.compile(r"/\*.*?\*/|//[^\n]*", re.S)),
+            (re.compile(r"\.asm$"), re.compile(r";[^\n]*")),
+            (re.compile(r"\.py$"), re.compile(r'^\s*#[^\n]*|^\s*""".*?"""', re.M | re.S)),
+            (re.compile(r"\.(md|tsv)$"), re.compile(r".+", re.S)),
+            (re.compile(r""), re.compile(r"^\s*#[^\n]*", re.M)))
+ROW = re.compile(r"^\| `?([\w./-]+?)/?`? \| (\d+) \| (\d+) \| (\d+) \|$", re.M)
 
 
-def folder_of(name):
-    """refpmu/model/tsx/tx.c is of refpmu/model; tests/core/count.c of tests."""
-    parts = name.split("/")[:-1]
-    return "/".join(parts[:2] if parts[:1] == ["refpmu"] else parts[:1]) or "."
+def count(path):
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    comment = next(pattern for name, pattern in COMMENTS if name.search(path))
+    return text.count("\n"), sum(bool(line.strip()) for line in comment.sub("", text).split("\n"))
 
 
-def count():
-    out = subprocess.run(["git", "ls-files"], cwd=ROOT, check=True, stdout=subprocess.PIPE,
-                         text=True).stdout
-    folders = {}
-    for name in out.splitlines():
-        path = os.path.join(ROOT, name)
-        if name.endswith(COUNTED) and os.path.isfile(path):
-            with open(path, "rb") as file:
-                lines = file.read().count(b"\n")
-            files, total = folders.get(folder_of(name), (0, 0))
-            folders[folder_of(name)] = files + 1, total + lines
-    return folders
-
-
-def table(folders):
-    rows = [(f"`{name}/`" if name != "." else "top", *folders[name]) for name in sorted(folders)]
-    groups = (("harness: " + ", ".join(f"`{name}/`" for name in HARNESS), HARNESS),
-              ("all", tuple(folders)))
-    for title, names in groups:
-        rows.append((title, *map(sum, zip(*(folders[name] for name in names)))))
-    return "| folder | files | lines |\n| --- | --- | --- |\n" + "".join(
-        f"| {name} | {files} | {lines} |\n" for name, files, lines in rows)
+def table(depth):
+    """Folder to files, lines, code, and in how many files is any one folder."""
+    rows, single = {}, {}
+    listed = subprocess.run(["git", "ls-files"], check=True, text=True, stdout=subprocess.PIPE)
+    for path in filter(os.path.isfile, listed.stdout.splitlines()):
+        folder = os.path.dirname(path)
+        single[folder] = single.get(folder, 0) + 1
+        name = "/".join(folder.split("/")[:depth]) or "."
+        row = rows.setdefault(name, [0, 0, 0])
+        for column, value in enumerate((1, *count(path))):
+            row[column] += value
+    rows["all"] = [sum(row[column] for row in rows.values()) for column in range(3)]
+    return rows, single
 
 
 def main():
-    if sys.argv[1:] not in ([], ["--write"]):
-        sys.exit("usage: lines.py [--write]")
-    text = table(count())
-    if not sys.argv[1:]:
-        print(text, end="")
-        return
-    with open(DOCUMENT, encoding="utf-8") as file:
-        before, rest = file.read().split(BEGIN)
-    with open(DOCUMENT, "w", encoding="utf-8") as file:
-        file.write(before + BEGIN + text + END + rest.split(END, 1)[1])
+    if sys.argv[1:] not in ([], ["--all"], ["--check"]):
+        sys.exit("usage: lines.py [--all | --check]")
+    os.chdir(ROOT)
+    rows, single = table(9 if "--all" in sys.argv else 1)
+    if "--check" not in sys.argv:
+        print("| folder | files | lines | code |\n| --- | --- | --- | --- |")
+        for name, row in rows.items():
+            print(f"| {name} | {row[0]} | {row[1]} | {row[2]} |")
+        return 0
+    with open("docs/ARCHITECTURE.md", encoding="utf-8") as file:
+        written = {found[1]: int(found[3]) for found in ROW.finditer(file.read())}
+    wrong = [f"docs/ARCHITECTURE.md: {name} has {row[1]} lines, not {written.get(name)}: make lines"
+             for name, row in rows.items()
+             if abs(written.get(name, 0) - row[1]) > row[1] / 10 and row[1] > 200]
+    wrong += [f"{name}/: {files} files, more than {MOST_FILES}"
+              for name, files in single.items() if files > MOST_FILES]
+    for line in wrong:
+        print(line)
+    return 1 if wrong else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
