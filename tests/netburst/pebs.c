@@ -120,7 +120,7 @@ TEST(netburst, overflow_without_a_pebs_enable_writes_no_record, REQS(NB_06),
 
 /*
  * NB-38  After a record the counter must hold the reset value of the DS save area and the index
- *        must point behind the record.
+ *        must point after the record.
  *        SDM 18.15.7 Processor Event-Based Sampling (PEBS)
  *
  * Given  a counter reset value of the DS area with bits above the 32nd
@@ -146,7 +146,7 @@ TEST(netburst, pebs_record_reloads_the_counter_with_all_40_bits, REQS(NB_38),
 
 /*
  * NB-38  After a record the counter must hold the reset value of the DS save area and the index
- *        must point behind the record.
+ *        must point after the record.
  *        SDM 18.15.7 Processor Event-Based Sampling (PEBS)
  *
  * Given  loads counted with a period of 64, which takes 64 events or one more
@@ -175,7 +175,7 @@ TEST(netburst, pebs_records_come_once_a_period, REQS(NB_38), NEEDS(need_netburst
 
 /*
  * NB-38  After a record the counter must hold the reset value of the DS save area and the index
- *        must point behind the record.
+ *        must point after the record.
  *        SDM 18.15.7 Processor Event-Based Sampling (PEBS)
  *
  * Given  a buffer for eight records, its threshold beyond them
