@@ -16,8 +16,9 @@ static void remember(struct test *t, enum requirement_id req, const struct test_
 	struct test_seen *seen = t->seen;
 
 	while (seen < t->seen + t->seen_count &&
-	       !(seen->claim.line == claim->line && seen->req == req &&
-		 seen->claim.file == claim->file && seen->claim.control == claim->control))
+	       !(seen->claim.place->line == claim->place->line && seen->req == req &&
+		 seen->claim.place->file == claim->place->file &&
+		 seen->claim.control == claim->control))
 		seen++;
 	if (seen == t->seen + TEST_MAX_SEEN) {
 		test_error(t, "more than %u distinct checks", TEST_MAX_SEEN);
@@ -54,8 +55,8 @@ static void held(struct test *t, enum requirement_id req, const struct test_clai
 /* Of each requirement. Returns true. */
 static bool all_held(struct test *t, const struct test_claim *claim)
 {
-	for (unsigned i = 0; i < TEST_MAX_REQS && claim->reqs[i]; i++)
-		held(t, (enum requirement_id)(claim->reqs[i] - 1), claim);
+	for (unsigned i = 0; claim->place->reqs[i]; i++)
+		held(t, (enum requirement_id)(claim->place->reqs[i] - 1), claim);
 	return true;
 }
 
@@ -66,8 +67,8 @@ bool test_sees_exactly(const struct test *t, enum requirement_id req)
 
 bool test_sees_claim(const struct test *t, const struct test_claim *claim)
 {
-	for (unsigned i = 0; i < TEST_MAX_REQS && claim->reqs[i]; i++)
-		if (!test_sees_exactly(t, (enum requirement_id)(claim->reqs[i] - 1)))
+	for (unsigned i = 0; claim->place->reqs[i]; i++)
+		if (!test_sees_exactly(t, (enum requirement_id)(claim->place->reqs[i] - 1)))
 			return false;
 	return true;
 }
@@ -85,8 +86,8 @@ void test_missed(struct test *t)
 static void report_weak(struct test *t, const struct test_failure *f, const char *why)
 {
 	tap_comment(t->tap, "report: %s %s: wanted %s, got %s (%s:%u); not judged here: %s",
-		    requirement_get(f->req)->id, f->what, f->wanted, f->got, f->claim.file,
-		    f->claim.line, why);
+		    requirement_get(f->req)->id, f->what, f->wanted, f->got, f->claim.place->file,
+		    f->claim.place->line, why);
 }
 
 static void breach(struct test *t, const struct test_failure *f)
@@ -108,8 +109,8 @@ static void breach(struct test *t, const struct test_failure *f)
 /* Of each requirement that the failure's claim is about. Returns false. */
 static bool all_broken(struct test *t, struct test_failure *f)
 {
-	for (unsigned i = 0; i < TEST_MAX_REQS && f->claim.reqs[i]; i++) {
-		f->req = (enum requirement_id)(f->claim.reqs[i] - 1);
+	for (unsigned i = 0; f->claim.place->reqs[i]; i++) {
+		f->req = (enum requirement_id)(f->claim.place->reqs[i] - 1);
 		breach(t, f);
 	}
 	return false;

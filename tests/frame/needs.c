@@ -355,7 +355,7 @@ bool need_other_core(char *reason, size_t size)
 
 bool needs_others(const struct test_case *c)
 {
-	for (unsigned i = 0; i < TEST_MAX_NEEDS && c->needs[i]; i++)
+	for (unsigned i = 0; c->needs[i]; i++)
 		if (c->needs[i] == need_second_processor || c->needs[i] == need_sibling_thread ||
 		    c->needs[i] == need_other_core)
 			return true;

@@ -20,7 +20,7 @@ static void failure_block(struct test *t)
 	tap_yaml_entry(t->tap, "source", r->source);
 	tap_yaml_entry(t->tap, "wanted", f->wanted);
 	tap_yaml_entry(t->tap, "got", f->got);
-	fmt_print(text, sizeof(text), "%s:%u", f->claim.file, f->claim.line);
+	fmt_print(text, sizeof(text), "%s:%u", f->claim.place->file, f->claim.place->line);
 	tap_yaml_entry(t->tap, "place", text);
 	tap_yaml_entry(t->tap, "what", f->what);
 	for (unsigned i = 1; i < kept; i++) {
@@ -28,7 +28,7 @@ static void failure_block(struct test *t)
 		fmt_print(key, sizeof(key), "also_%u", i + 1);
 		fmt_print(text, sizeof(text), "%s %s: wanted %s, got %s (%s:%u)",
 			  requirement_get(f->req)->id, f->what, f->wanted, f->got,
-			  f->claim.file, f->claim.line);
+			  f->claim.place->file, f->claim.place->line);
 		tap_yaml_entry(t->tap, key, text);
 	}
 	fmt_print(text, sizeof(text), "%u of %u checks", t->failed, t->failed + t->checks);
@@ -119,7 +119,8 @@ void report_checks(struct test *t)
 		const struct test_seen *seen = &t->seen[i];
 
 		tap_comment(t->tap, "%s %s %s:%u %s", seen->claim.control ? "control" : "check",
-			    requirement_get(seen->req)->id, seen->claim.file, seen->claim.line,
+			    requirement_get(seen->req)->id, seen->claim.place->file,
+			    seen->claim.place->line,
 			    outcome[seen->outcome]);
 	}
 }

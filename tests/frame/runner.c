@@ -35,7 +35,7 @@ static const struct requirement *requirement_at(const struct test *t, unsigned i
 /* Has the test a requirement that is about this processor, or none at all? */
 static bool is_about(const struct test *t)
 {
-	for (unsigned i = 0; i < TEST_MAX_REQS && t->test_case->reqs[i]; i++)
+	for (unsigned i = 0; t->test_case->reqs[i]; i++)
 		if (verdict_applies(requirement_at(t, i), t->subject))
 			return true;
 	return !t->test_case->reqs[0];
@@ -60,7 +60,7 @@ static void each_requirement(const struct test *t, enum verdict verdict,
 			add(ctx, t->failure[i].req, verdict);
 		return;
 	default:
-		for (unsigned i = 0; i < TEST_MAX_REQS && t->test_case->reqs[i]; i++)
+		for (unsigned i = 0; t->test_case->reqs[i]; i++)
 			if (all || verdict_applies(requirement_at(t, i), t->subject))
 				add(ctx, (enum requirement_id)(t->test_case->reqs[i] - 1), verdict);
 	}
@@ -133,7 +133,7 @@ static void look_at_needs(void *arg)
 {
 	struct test *t = arg;
 
-	for (unsigned i = 0; i < TEST_MAX_NEEDS && t->test_case->needs[i]; i++) {
+	for (unsigned i = 0; t->test_case->needs[i]; i++) {
 		if (t->test_case->needs[i](t->reason, sizeof(t->reason)))
 			continue;
 		t->ended = VERDICT_SKIP;

@@ -303,7 +303,7 @@ const char *suite_cpu_name(const struct suite *s)
 
 static bool names(const struct test_case *c, enum requirement_id id)
 {
-	for (unsigned i = 0; i < TEST_MAX_REQS && c->reqs[i]; i++)
+	for (unsigned i = 0; c->reqs[i]; i++)
 		if (c->reqs[i] == id + 1)
 			return true;
 	return false;
@@ -384,7 +384,7 @@ static void say_not_tested(struct suite *s)
 
 static bool is_in_group(const struct test_case *c, const char *group, size_t length)
 {
-	for (unsigned i = 0; i < TEST_MAX_REQS && c->reqs[i]; i++) {
+	for (unsigned i = 0; c->reqs[i]; i++) {
 		const struct requirement *r = requirement_get(c->reqs[i] - 1);
 
 		if (r && strlen(r->group) == length && !memcmp(r->group, group, length))

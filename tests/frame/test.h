@@ -26,14 +26,11 @@ struct test;		/* a running test: tests/frame/runner.c */
 /* A precondition. true: met; false: reason holds why not, with the raw capability value. */
 typedef bool (*test_need)(char *reason, size_t size);
 
-#define TEST_MAX_REQS	24
-#define TEST_MAX_NEEDS	6
-
 struct test_case {
 	const char *group, *claim;		/* name is "group.claim" */
 	void (*run)(struct test *t);
-	u16 reqs[TEST_MAX_REQS];		/* enum requirement_id + 1; 0 ends */
-	test_need needs[TEST_MAX_NEEDS];	/* NULL ends */
+	const u16 *reqs;			/* enum requirement_id + 1; 0 ends */
+	const test_need *needs;			/* NULL ends */
 	const char *file;
 	unsigned line, deadline_ms;		/* 0: the default */
 	bool under_every_fault;			/* one of the sample of tools/mutants.py */
@@ -66,13 +63,14 @@ struct test_case {
 #define REQ24(a, ...)	REQ_##a + 1, REQ23(__VA_ARGS__)
 #define REQ_PICK(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, name, \
 		 ...) name
-#define REQS(...)	{ REQ_PICK(__VA_ARGS__, REQ24, REQ23, REQ22, REQ21, REQ20, REQ19, REQ18, \
+#define REQ_LIST(...)	{ REQ_PICK(__VA_ARGS__, REQ24, REQ23, REQ22, REQ21, REQ20, REQ19, REQ18, \
 				   REQ17, REQ16, REQ15, REQ14, REQ13, REQ12, REQ11, REQ10, REQ9, \
 				   REQ8, REQ7, REQ6, REQ5, REQ4, REQ3, REQ2, REQ1, \
-				   0)(__VA_ARGS__) }
-#define NEEDS(...)	{ __VA_ARGS__ }
+				   0)(__VA_ARGS__), 0 }
+#define REQS(...)	(const u16[])REQ_LIST(__VA_ARGS__)
+#define NEEDS(...)	(const test_need[]){ __VA_ARGS__, NULL }
 /* For tests of the harness itself, which decide no requirement. */
-#define NO_REQS		{ 0 }
+#define NO_REQS		(const u16[]){ 0 }
 
 /*
  * Registers a test: a row in section .data.tests, which linker.ld keeps between __tests_begin and
@@ -103,14 +101,24 @@ struct test_case {
  * caller's check is told apart: AT(PMI_01), AT(LL_06, LL_17), CONTROL_AT(PMI_01).
  */
 struct test_claim {
-	u16 reqs[TEST_MAX_REQS];		/* as in struct test_case */
-	const char *file;
-	unsigned line;
+	const struct test_place *place;
 	bool control;
 };
+struct test_place {
+	const char *file;
+	u16 line;
+	u16 reqs[];				/* as in struct test_case */
+};
 
-#define AT(...)		((struct test_claim){ REQS(__VA_ARGS__), __FILE__, __LINE__, false })
-#define CONTROL_AT(...)	((struct test_claim){ REQS(__VA_ARGS__), __FILE__, __LINE__, true })
+/* There are more than a thousand: each costs its caller no more than two registers. */
+#define TEST_CLAIM(control_, ...) ({							\
+	static const struct test_place place_ = {					\
+		__FILE__, __LINE__, REQ_LIST(__VA_ARGS__)				\
+	};										\
+	(struct test_claim){ &place_, control_ };					\
+})
+#define AT(...)		TEST_CLAIM(false, __VA_ARGS__)
+#define CONTROL_AT(...)	TEST_CLAIM(true, __VA_ARGS__)
 /* The control of what a function checks for its caller. */
 static inline struct test_claim test_control(struct test_claim claim)
 {
