@@ -19,9 +19,9 @@
 #include "tests/frame/old_names.h"
 #include "tests/frame/runner.h"
 
-#define MAX_TESTS	512
 #define MAX_GROUPS	24
 
+/* Those that are selected come first, in the order in which they run. */
 extern struct test_case tests_begin[] __asm__("__tests_begin")
 	__attribute__((visibility("hidden")));
 extern struct test_case tests_end[] __asm__("__tests_end") __attribute__((visibility("hidden")));
@@ -32,14 +32,13 @@ struct suite {
 	struct verdict_counts counts;
 	struct verdict_subject subject;
 	enum platform platform;
-	const struct test_case *tests[MAX_TESTS];
 	struct tally tally;
 	unsigned processors;
 	unsigned selected, points;	/* a point for each processor that a test runs on */
-	bool too_many;
+	bool too_many;			/* groups */
 	const char *old_name;		/* by which a test was asked for; NULL: none */
 	char new_name[128];		/* what that is called now */
-	unsigned first[MAX_GROUPS + 1];	/* group g: tests[first[g]] to tests[first[g + 1] - 1] */
+	unsigned first[MAX_GROUPS + 1];	/* group g: tests_begin[first[g]] to [first[g + 1] - 1] */
 	unsigned groups;
 	char cpu_name[32];
 };
@@ -131,26 +130,28 @@ static bool is_asked_for(struct suite *s, const struct test_case *c, const char 
 		       glob_names(s->config->tests_glob, old, "deadly."));
 }
 
+/* It joins the n that are sorted; the one after them, which isn't selected, gets its row. */
+static void insert(struct test_case *c, unsigned n)
+{
+	struct test_case *at = &tests_begin[n], inserted = *c;
+
+	*c = *at;
+	for (; at > tests_begin && before(&inserted, at - 1); at--)
+		*at = at[-1];
+	*at = inserted;
+}
+
 static void select_tests(struct suite *s)
 {
-	for (const struct test_case *c = tests_begin; c < tests_end; c++) {
+	for (struct test_case *c = tests_begin; c < tests_end; c++) {
 		char name[128];
-		unsigned at = s->selected;
 
 		fmt_print(name, sizeof(name), "%s.%s", c->group, c->claim);
-		if (!is_asked_for(s, c, name))
-			continue;
-		if (s->selected == MAX_TESTS) {
-			s->too_many = true;
-			break;
-		}
-		for (; at > 0 && before(c, s->tests[at - 1]); at--)
-			s->tests[at] = s->tests[at - 1];
-		s->tests[at] = c;
-		s->selected++;
+		if (is_asked_for(s, c, name))
+			insert(c, s->selected++);
 	}
 	for (unsigned i = 0; i < s->selected; i++) {
-		if (i && !strcmp(s->tests[i]->group, s->tests[i - 1]->group))
+		if (i && !strcmp(tests_begin[i].group, tests_begin[i - 1].group))
 			continue;
 		if (s->groups == MAX_GROUPS) {
 			s->too_many = true;
@@ -177,7 +178,7 @@ static unsigned count_points(const struct suite *s)
 
 	for (unsigned i = 0; i < s->selected; i++)
 		for (unsigned cpu = 0; cpu < smp_count(); cpu++)
-			points += runs_on(s, s->tests[i], cpu);
+			points += runs_on(s, &tests_begin[i], cpu);
 	return points;
 }
 
@@ -312,7 +313,7 @@ static bool names(const struct test_case *c, enum requirement_id id)
 static bool is_selected(const struct suite *s, enum requirement_id id)
 {
 	for (unsigned i = 0; i < s->selected; i++)
-		if (names(s->tests[i], id))
+		if (names(&tests_begin[i], id))
 			return true;
 	return false;
 }
@@ -373,7 +374,7 @@ static void say_not_tested(struct suite *s)
 	if (s->counts.decided)
 		return;
 	for (unsigned i = 0; i < s->selected; i++)
-		asked |= s->tests[i]->reqs[0] != 0;
+		asked |= tests_begin[i].reqs[0] != 0;
 	if (!asked)
 		fmt_print(reason, sizeof(reason), "no selected test is about a requirement");
 	else if (need_monitoring(reason, sizeof(reason)))
@@ -406,7 +407,7 @@ static void check_required_groups(struct suite *s)
 		while (word[length] && word[length] != ',')
 			length++;
 		for (unsigned i = 0; i < s->selected && length; i++)
-			found |= is_in_group(s->tests[i], word, length);
+			found |= is_in_group(&tests_begin[i], word, length);
 		if (length && !found) {
 			fmt_print(group, length < sizeof(group) ? length + 1 : sizeof(group), "%s",
 				  word);
@@ -419,7 +420,7 @@ static void check_required_groups(struct suite *s)
 
 static void run_one(struct suite *s, unsigned n, unsigned cpu)
 {
-	const struct test_case *c = s->tests[n];
+	const struct test_case *c = &tests_begin[n];
 	static struct test test;	/* static: an aborted test's stack is gone, its log isn't */
 	enum verdict verdict;
 
@@ -448,7 +449,7 @@ void suite_run_group(struct suite *s, unsigned g)
 	runner_begin_group();
 	for (unsigned i = s->first[g]; i < s->first[g + 1]; i++)
 		for (unsigned cpu = 0; cpu < smp_count(); cpu++)
-			if (runs_on(s, s->tests[i], cpu))
+			if (runs_on(s, &tests_begin[i], cpu))
 				run_one(s, i, cpu);
 }
 
