@@ -171,21 +171,23 @@ TEST(netburst, counter_of_instructions_wraps_at_40_bits_and_goes_on, REQS(NB_45)
 	for (unsigned i = NB_IQ_COUNTER0; i < NB_COUNTERS; i++) {
 		struct netburst_setting s = netburst_instructions(i, who, 0);
 		u64 whole = netburst_count(&s, &workload_load, NETBURST_MORE, false);
+		u64 off = netburst_cccr(&s);
+		u32 cccr = netburst_cccr_msr(i);
 
 		netburst_program(&s);
 		netburst_write(i, ONES - (BELOW - 1));
-		msr_write(netburst_cccr_msr(i), netburst_cccr(&s) | NB_CCCR_ENABLE);
+		msr_write(cccr, off | NB_CCCR_ENABLE);
 		workload_run_uncounted(&workload_load, NETBURST_MORE);
-		msr_write(netburst_cccr_msr(i), netburst_cccr(&s));
+		msr_write(cccr, off);
 		/* The call around the piece counts as well, some tens of instructions. */
 		CHECK_RANGE(t, NB_45, whole - BELOW, whole + CALL_AROUND, netburst_read(i),
 			    "counter %u, begun 20 below the wrap (%lu counted from 0)", i, whole);
 
 		netburst_program(&s);
 		netburst_write(i, BIT(32) - BELOW);
-		msr_write(netburst_cccr_msr(i), netburst_cccr(&s) | NB_CCCR_ENABLE);
+		msr_write(cccr, off | NB_CCCR_ENABLE);
 		workload_run_uncounted(&workload_load, NETBURST_MORE);
-		msr_write(netburst_cccr_msr(i), netburst_cccr(&s));
+		msr_write(cccr, off);
 		CHECK_RANGE(t, NB_45, BIT(32) + whole - BELOW,
 			    BIT(32) + whole + CALL_AROUND,
 			    netburst_read(i), "counter %u, begun 20 below 2^32", i);
