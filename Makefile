@@ -54,6 +54,8 @@ FREESTANDING := -std=gnu11 -O2 -g -ffreestanding -fPIC -fvisibility=hidden -fsho
 	   -mno-red-zone -mgeneral-regs-only -fno-stack-protector -fno-asynchronous-unwind-tables \
 	   -fcf-protection=none -fno-strict-aliasing -U_FORTIFY_SOURCE -fdebug-prefix-map=$(CURDIR)=.
 CFLAGS	:= $(FREESTANDING) $(WARN) -I. -I$(GEN)
+# Most of the harness. What may run while a counter counts isn't among it: its calls would count.
+SMALL	:= -Os
 # Only boot/ and refpmu/ may know of UEFI: the others don't find its headers.
 EFI_CFLAGS := -DGNU_EFI_USE_MS_ABI -isystem /usr/include/efi -isystem /usr/include/efi/x86_64
 ZYDIS_CFLAGS := -DZYDIS_STATIC_BUILD -DZYCORE_STATIC_BUILD -DZYDIS_DISABLE_AVX512 \
@@ -129,6 +131,8 @@ $(BUILD)/tests.tsv: $(BUILD)/pmutest86.so tools/testlist.py tools/check_test_cla
 # ---------------------------------------------------------------- rules
 $(BUILD)/obj/boot/%.c.o $(BUILD)/obj/refpmu/%.c.o: CFLAGS += $(EFI_CFLAGS)
 $(BUILD)/obj/tests/%.c.o: CFLAGS += $(ONE_LINE)
+$(filter-out $(BUILD)/obj/kernel/% $(BUILD)/obj/pmu/% $(BUILD)/obj/tests/measure/%,$(HARNESS_OBJS)): \
+	CFLAGS += $(SMALL)
 $(BUILD)/obj/refpmu/%.c.o: CFLAGS += $(ZYDIS_CFLAGS) $(NO_STRINGS)
 $(REFPMU_OBJS): CFLAGS += $(WHOLE)
 
@@ -162,7 +166,7 @@ $(BUILD)/pmutest86-report: $(GEN)/version.h $(wildcard tools/report/*.py) tools/
 
 # Everything is rebuilt when compiler or flags change.
 FLAGS	:= DBT=$(DBT) $(shell $(CC) -dumpfullversion -dumpversion) $(CC) $(CFLAGS) $(EFI_CFLAGS) \
-	   $(ZYDIS_CFLAGS) $(WHOLE) $(NO_STRINGS) $(ASFLAGS) $(LDFLAGS)
+	   $(ZYDIS_CFLAGS) $(WHOLE) $(SMALL) $(NO_STRINGS) $(ASFLAGS) $(LDFLAGS)
 $(BUILD)/flags: force
 	@mkdir -p $(@D)
 	@echo '$(FLAGS)' | cmp -s - $@ || echo '$(FLAGS)' > $@
