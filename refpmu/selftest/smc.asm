@@ -4,6 +4,7 @@
 
 default rel
 bits 64
+%include "refpmu/hv/registers.inc"
 
 GLOBAL_CTRL	equ 0x38f
 COUNTERS_LOW	equ 0xf
@@ -14,11 +15,7 @@ section .text
 ; u64 smc_count(u64 (*code)(void *), void *argument): with counters on.
 global smc_count:function hidden
 smc_count:
-	push	rbx
-	push	r12
-	push	r13
-	push	r14
-	push	r15
+	PUSH_PRESERVED
 	mov	r12, rdi
 	mov	rdi, rsi
 	mov	ecx, GLOBAL_CTRL
@@ -32,11 +29,7 @@ smc_count:
 	xor	edx, edx
 	wrmsr
 	mov	rax, r12
-	pop	r15
-	pop	r14
-	pop	r13
-	pop	r12
-	pop	rbx
+	POP_PRESERVED
 	ret
 
 global smc_nothing:function hidden
