@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 #
 # format.sh [--check] [FILE...]: formats C with clang-format 19 (.clang-format) and shell scripts
-# with shfmt, all that git knows or those named. --check changes nothing, prints the name of each
+# with shfmt, all that git knows or those named. Columns within a line stay as they are
+# (keep_columns.py). --check changes nothing, prints the name of each
 # file that isn't formatted, and exits 1 if there is one. Versions of clang-format differ in what
 # they do: where 19 is missing C is left out, with a line that says so; likewise shfmt.
 set -euo pipefail
@@ -41,12 +42,9 @@ if [ ${#c_files[@]} -eq 0 ]; then
 	:
 elif [ -z "$clang_format" ]; then
 	echo "# C isn't checked: no clang-format 19; run: apt-get install clang-format-19" >&2
-elif [ -n "$check" ]; then
-	for file in "${c_files[@]}"; do
-		"$clang_format" "$file" | cmp -s - "$file" || { echo "$file"; status=1; }
-	done
 else
-	"$clang_format" -i "${c_files[@]}"
+	printf '%s\0' "${c_files[@]}" | xargs -0 -P "$(nproc)" -n 40 \
+		tools/keep_columns.py ${check:+--check} "$clang_format" || status=1
 fi
 
 if [ ${#scripts[@]} -eq 0 ]; then

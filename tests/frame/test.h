@@ -61,12 +61,14 @@ struct test_case {
 #define REQ22(a, ...)	REQ_##a + 1, REQ21(__VA_ARGS__)
 #define REQ23(a, ...)	REQ_##a + 1, REQ22(__VA_ARGS__)
 #define REQ24(a, ...)	REQ_##a + 1, REQ23(__VA_ARGS__)
+/* clang-format off */
 #define REQ_PICK(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, name, \
 		 ...) name
 #define REQ_LIST(...)	{ REQ_PICK(__VA_ARGS__, REQ24, REQ23, REQ22, REQ21, REQ20, REQ19, REQ18, \
 				   REQ17, REQ16, REQ15, REQ14, REQ13, REQ12, REQ11, REQ10, REQ9, \
 				   REQ8, REQ7, REQ6, REQ5, REQ4, REQ3, REQ2, REQ1, \
 				   0)(__VA_ARGS__), 0 }
+/* clang-format on */
 #define REQS(...)	(const u16[])REQ_LIST(__VA_ARGS__)
 #define NEEDS(...)	(const test_need[]){ __VA_ARGS__, NULL }
 /* For tests of the harness itself, which decide no requirement. */
