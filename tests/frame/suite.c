@@ -105,7 +105,7 @@ static bool is_asked_for_by_tag(const struct suite *s, const struct test_case *c
 			continue;
 		if (c->under_every_fault && glob_match_first(p + 1, "every-fault"))
 			return true;
-		for (unsigned i = 0; i < TEST_MAX_REQS && c->reqs[i]; i++)
+		for (unsigned i = 0; c->reqs[i]; i++)
 			if (glob_match_first(p + 1, requirement_get(c->reqs[i] - 1)->id))
 				return true;
 	}
