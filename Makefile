@@ -71,7 +71,7 @@ sources	= $(wildcard $(foreach folder,$(1),$(folder)/*.c $(folder)/*.asm))
 LAUNCH_SOURCES := $(call sources,refpmu/launch)
 HARNESS_OBJS := $(call objects,$(call sources,boot kernel/* pmu pmu/* tests/*))
 # Lowest layer first (tools/check_includes.py).
-REFPMU_OBJS := $(call objects,$(call sources,refpmu/model refpmu/model/* refpmu/faults refpmu/hv \
+REFPMU_OBJS := $(call objects,$(call sources,refpmu/model refpmu/model/* refpmu/faults refpmu/faults/* refpmu/hv \
 	   refpmu/engine refpmu/engine/* refpmu/vmm))
 # DBT=0: without the translator.
 DBT	?= 1

@@ -22,7 +22,7 @@ HOST_CFLAGS_gcc   ?= -Warith-conversion
 HOST_CFLAGS_clang ?= -Wshorten-64-to-32
 
 # Everything that may be compiled for the host: no privileged instruction, no firmware.
-HOST_PURE := $(sort $(wildcard $(addprefix $(ROOT)/, refpmu/model/*.c refpmu/model/*/*.c refpmu/faults/*.c \
+HOST_PURE := $(sort $(wildcard $(addprefix $(ROOT)/, refpmu/model/*.c refpmu/model/*/*.c refpmu/faults/*.c refpmu/faults/*/*.c \
 	     refpmu/launch/plan.c refpmu/launch/fault.c refpmu/launch/span.c refpmu/launch/pe.c \
 	     refpmu/vmm/configure.c \
 	     pmu/hypervisor.c pmu/leaves.c pmu/record.c boot/config.c boot/smbios.c boot/spread.c boot/summary.c kernel/processor/confidential.c \
@@ -187,4 +187,6 @@ check-source:
 		if $(ROOT)/tools/check_$$rule; then passed=$$((passed + 1)); \
 		else failed=$$((failed + 1)); fi; \
 	done; \
+	if $(ROOT)/tools/lines.py --check; then passed=$$((passed + 1)); \
+	else failed=$$((failed + 1)); fi; \
 	echo "$$passed passed, $$failed failed"; [ $$failed = 0 ]

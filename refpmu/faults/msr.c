@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Faults of registers: what RDMSR, WRMSR and RDPMC do instead, and what CPUID says of them. */
 #include "refpmu/faults/broken.h"
-#include "refpmu/faults/netburst_state.h"
+#include "refpmu/faults/netburst/netburst_state.h"
 #include "refpmu/model/core.h"
 #include "refpmu/model/msr.h"
 #include "refpmu/model/netburst/netburst.h"

@@ -197,7 +197,7 @@ HOOK_VALUE(unsigned, fault_tx_lock, lock, struct model *m)
 /* The TX abort information of a record. */
 HOOK_VALUE(u64, fault_tx_field, value, struct model *m, bool aborted)
 
-/* ---- netburst/: faults/netburst.c ---- */
+/* ---- netburst/: faults/netburst/netburst.c ---- */
 
 HOOK(fault_nb_init, struct model *m, struct netburst *n)
 /* Registers: what a counter can hold; are bits of MSR_PEBS_ENABLE relative to the accessor? Which
@@ -230,7 +230,7 @@ HOOK(fault_nb_pmi, struct model *m, unsigned cause, bool *to)
 HOOK_VALUE(bool, fault_nb_samples, samples, struct model *m, const struct netburst_step *s,
 	   unsigned i)
 
-/* ---- netburst/event.c, replay.c: faults/netburst_event.c ---- */
+/* ---- netburst/event.c, replay.c: faults/netburst/netburst_event.c ---- */
 
 /* Does an event of this logical processor at this level count? Tables 18-66 and 18-67. */
 HOOK_VALUE(bool, fault_nb_thread_specific, counts, struct model *m, u64 escr, unsigned thread,
@@ -251,7 +251,7 @@ HOOK(fault_nb_access_tags, struct model *m, bool *loads, bool *stores)
 HOOK(fault_nb_replay, struct model *m, struct netburst_replay *replay)
 HOOK_VALUE(u64, fault_nb_replayed, n, struct model *m, const struct netburst_step *s)
 
-/* ---- netburst/pebs.c: faults/netburst_pebs.c ---- */
+/* ---- netburst/pebs.c: faults/netburst/netburst_pebs.c ---- */
 
 /* Where the DS area is; the form of a record; what the assist does; the record; it is written. */
 HOOK_VALUE(u64, fault_nb_ds_area, linear, struct model *m)

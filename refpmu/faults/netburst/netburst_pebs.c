@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Faults of NetBurst's records and of its DS area. */
 #include "refpmu/faults/broken.h"
-#include "refpmu/faults/netburst_state.h"
+#include "refpmu/faults/netburst/netburst_state.h"
 #include "refpmu/model/core.h"
 #include "refpmu/model/netburst/netburst.h"
 

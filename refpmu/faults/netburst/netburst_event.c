@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Faults of NetBurst's events: whose count, what has happened, what is tagged. */
 #include "refpmu/faults/broken.h"
-#include "refpmu/faults/netburst_state.h"
+#include "refpmu/faults/netburst/netburst_state.h"
 #include "refpmu/model/netburst/netburst.h"
 
 #define ALL_FLAGS	(NB_ESCR_T0_OS | NB_ESCR_T0_USR | NB_ESCR_T1_OS | NB_ESCR_T1_USR)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Faults of NetBurst: its registers, counting, overflows, cascades and interrupts. */
 #include "refpmu/faults/broken.h"
-#include "refpmu/faults/netburst_state.h"
+#include "refpmu/faults/netburst/netburst_state.h"
 #include "refpmu/model/netburst/netburst.h"
 
 /* By the registers' kinds; FAULT_NONE: there is none. */
