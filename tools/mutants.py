@@ -297,7 +297,8 @@ def run(options, parser):
                                       tests=suite.asked(row))
                 for row in rows for cpu in [cpus[row["name"]]] if cpu}
     few = options.sample or options.faults
-    clean = [plan.Job(seed=seed) for seed in (SEEDS[:1] if few else SEEDS)]
+    seeds = SEEDS[:1] if few else SEEDS
+    clean = [plan.Job(seed=seed) for seed in seeds]
     clean += [plan.Job(seed=1, profile=row["name"]) for row in spec.profiles() if not few]
     clean += [plan.Job(cpu=cpu, processors=count) for cpu, count in
               sorted({(job.cpu, job.processors) for job in by_fault.values()} - {(FIRST, 1)})]
@@ -327,7 +328,7 @@ def run(options, parser):
     took = time.monotonic() - start
     if whole and not options.only:
         with open(os.path.join(options.build, "mutants.json"), "w", encoding="utf-8") as file:
-            json.dump({"faults": faults, "false_alarms": alarms, "seeds": list(SEEDS),
+            json.dump({"faults": faults, "false_alarms": alarms, "seeds": list(seeds),
                        "checks": scores.rows() if scores else []}, file, indent=1)
             file.write("\n")
     elsewhere = {name for row in without for name in row["requirements"]} if options.only else ()
