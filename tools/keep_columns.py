@@ -6,7 +6,9 @@ keep_columns.py [--check] PROGRAM FILE...: formats each FILE with clang-format (
 changes nothing, prints the name of each FILE that would change, and exits 1 if there is one.
 clang-format has no option that leaves blanks inside a line as they are: it closes up the
 columns of comments and tables. So a line whose words are those of a line of FILE has that line's
-blanks between them, and clang-format's in front: indentation and ends of lines are its own.
+blanks between them, and clang-format's in front: indentation and ends of lines are its own. Nor has
+it one that leaves several elements of a list between braces on a line, or an attribute on a line in
+front of its function: where only that differs the lines of FILE stay.
 """
 import difflib
 import re
@@ -14,6 +16,7 @@ import subprocess
 import sys
 
 COLUMNS = 100
+COMMENT = re.compile(r"\s*/\*.*?\*/\s*")
 
 
 def words(line):
@@ -24,18 +27,37 @@ def width(line):
     return len(line.expandtabs(8))
 
 
+def is_list(lines):
+    """Only elements between braces, and the braces; the last may be a word without a comma."""
+    ends = [COMMENT.sub("", line).rstrip() for line in lines]
+    return all(not end or end.endswith((",", "{", "}", "};")) or re.fullmatch(r"\s*[.\w]+", end)
+               for end in ends)
+
+
+def stays(was, wanted):
+    """Does another breaking of these lines leave them as they were?"""
+    joined = ["".join("".join(lines).split()) for lines in (was, wanted)]
+    return joined[0] == joined[1] and all(width(line) <= COLUMNS for line in was) and \
+        (is_list(wanted) or any(line.startswith("__attribute__") for line in was))
+
+
+def with_blanks_of(old, new):
+    """The line new with the blanks inside the line old."""
+    line = new[:len(new) - len(new.lstrip())] + old.strip()
+    return line if width(line) <= COLUMNS else new
+
+
 def kept(old, new):
-    """The lines of new, with the blanks inside those of old."""
-    lines = list(new)
+    """The lines of new, with the blanks inside those of old, and those of old that stay."""
+    lines = []
     matcher = difflib.SequenceMatcher(None, [words(line) for line in old],
                                       [words(line) for line in new], autojunk=False)
-    for block in matcher.get_matching_blocks():
-        for i in range(block.size):
-            line = new[block.b + i]
-            blanks = line[:len(line) - len(line.lstrip())]
-            line = blanks + old[block.a + i].strip()
-            if width(line) <= COLUMNS:
-                lines[block.b + i] = line
+    for kind, a, a_end, b, b_end in matcher.get_opcodes():
+        was, wanted = old[a:a_end], new[b:b_end]
+        if kind == "equal":
+            lines += [with_blanks_of(*pair) for pair in zip(was, wanted)]
+        else:
+            lines += was if stays(was, wanted) else wanted
     return lines
 
 
