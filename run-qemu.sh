@@ -9,7 +9,7 @@ BUILD=${BUILD:-build}
 
 usage()
 {
-	cat <<'EOF'
+	cat << 'EOF'
 usage: ./run-qemu.sh [OPTION]...
   --cpu NAME        generation that the reference PMU presents (default haswell)
   --all             every generation, side by side
@@ -64,30 +64,52 @@ while [ $# -gt 0 ]; do
 	option=$1
 	shift
 	case $option in
-	-h|--help)	usage || exit 2; exit 0 ;;
-	--version)	echo "PMUTest86 $(tools/version.sh)" || exit 2; exit 0 ;;
-	--all)		all=yes; continue ;;
-	--gui)		gui=yes; continue ;;
-	--gdb)		gdb=yes; continue ;;
-	--force)	force=yes; continue ;;
-	--)		efi_arguments=("$@" '')
-			unset 'efi_arguments[-1]'
-			[ -n "$efi" ] || bad "arguments after -- need --efi FILE"
-			break ;;
-	--cpu|--pmu|--tests|--fault|--seed|--profile|--latitude|\
-	--require|--engine|--smp|--on|--efi|--out|--timeout|--list)
-			[ $# -gt 0 ] || bad "$option needs a value, see --help"
-			value=$1
-			shift ;;
-	--*=*)		value=${option#*=} option=${option%%=*} ;;
-	*)		bad "unknown option '$option', see --help" ;;
+	-h | --help)
+		usage || exit 2
+		exit 0
+		;;
+	--version)
+		echo "PMUTest86 $(tools/version.sh)" || exit 2
+		exit 0
+		;;
+	--all)
+		all=yes
+		continue
+		;;
+	--gui)
+		gui=yes
+		continue
+		;;
+	--gdb)
+		gdb=yes
+		continue
+		;;
+	--force)
+		force=yes
+		continue
+		;;
+	--)
+		efi_arguments=("$@" '')
+		unset 'efi_arguments[-1]'
+		[ -n "$efi" ] || bad "arguments after -- need --efi FILE"
+		break
+		;;
+	--cpu | --pmu | --tests | --fault | --seed | --profile | --latitude | \
+		--require | --engine | --smp | --on | --efi | --out | --timeout | --list)
+		[ $# -gt 0 ] || bad "$option needs a value, see --help"
+		value=$1
+		shift
+		;;
+	--*=*) value=${option#*=} option=${option%%=*} ;;
+	*) bad "unknown option '$option', see --help" ;;
 	esac
 	[ -n "$value" ] || bad "$option needs a value, see --help"
 	case $option in
-	--cpu|--pmu|--tests|--fault|--seed|--profile|--latitude|\
-	--require|--engine|--smp|--on|--efi|--out|--timeout|--list)
-			printf -v "${option#--}" %s "$value" ;;
-	*)		bad "unknown option '$option', see --help" ;;
+	--cpu | --pmu | --tests | --fault | --seed | --profile | --latitude | \
+		--require | --engine | --smp | --on | --efi | --out | --timeout | --list)
+		printf -v "${option#--}" %s "$value"
+		;;
+	*) bad "unknown option '$option', see --help" ;;
 	esac
 done
 
@@ -103,12 +125,13 @@ check_name()
 # Contradictions first: they don't depend on this machine.
 case $pmu in
 reference) ;;
-host|none)
+host | none)
 	for option in cpu fault seed profile latitude engine efi; do
 		[ -z "${!option}" ] || bad "--pmu $pmu can't be combined with --$option:" \
 			"it needs the reference PMU"
-	done ;;
-*)	bad "unknown --pmu '$pmu'; known: reference host none" ;;
+	done
+	;;
+*) bad "unknown --pmu '$pmu'; known: reference host none" ;;
 esac
 if [ -n "$all" ]; then
 	[ "$pmu" = reference ] || bad "--all can't be combined with --pmu $pmu"
@@ -130,29 +153,31 @@ fi
 timeout=${timeout:-${gdb:+86400}} timeout=${timeout:-120}
 port=${GDB_PORT:-1234}
 [[ $port =~ ^[1-9][0-9]{0,4}$ ]] || bad "GDB_PORT is a port's number, not '$port'"
-[ -z "$gdb" ] || command -v gdb >/dev/null ||
+[ -z "$gdb" ] || command -v gdb > /dev/null ||
 	bad "--gdb needs gdb; run: sudo apt-get install -y gdb"
 [[ $timeout =~ ^[1-9][0-9]{0,5}$ ]] || bad "--timeout takes seconds, not '$timeout'"
 [[ $seed =~ ^[0-9]{0,18}$ ]] || bad "--seed takes a number, not '$seed'"
 case $engine in
-''|step|direct|fast) ;;
-*)	bad "unknown --engine '$engine'; known: step direct fast" ;;
+'' | step | direct | fast) ;;
+*) bad "unknown --engine '$engine'; known: step direct fast" ;;
 esac
 [[ $smp =~ ^([1-9]|1[0-6])$ ]] || bad "--smp takes 1 to 16 processors, not '$smp'"
 case $on in
-''|first|all) ;;
-*)	[[ $on =~ ^([0-9]|1[0-5])$ ]] ||
+'' | first | all) ;;
+*)
+	[[ $on =~ ^([0-9]|1[0-5])$ ]] ||
 		bad "--on takes first, all or a processor's number from 0, not '$on'"
 	[ "$on" -lt "$smp" ] || bad "--on $on: with --smp $smp the last one is" \
-		"$((smp - 1))" ;;
+		"$((smp - 1))"
+	;;
 esac
 [[ $fault =~ ^[a-z0-9-]*(@[a-z0-9=-]+)*$ ]] ||
 	bad "--fault takes a name, perhaps with @parameters, not '$fault'"
 [[ $latitude =~ ^([a-z0-9-]+:[0-9]{1,9}(,[a-z0-9-]+:[0-9]{1,9})*)?$ ]] ||
 	bad "--latitude takes KNOB:VALUE,..., not '$latitude'"
 case $list in
-''|tests|faults|cpus|requirements|profiles|latitude) ;;
-*)	bad "--list takes tests, faults, cpus, requirements, profiles or latitude, not '$list'" ;;
+'' | tests | faults | cpus | requirements | profiles | latitude) ;;
+*) bad "--list takes tests, faults, cpus, requirements, profiles or latitude, not '$list'" ;;
 esac
 
 tools/setup.sh
@@ -187,9 +212,10 @@ if [ -n "$require" ]; then
 	done
 fi
 case $list in
-faults|cpus|requirements|profiles|latitude)
+faults | cpus | requirements | profiles | latitude)
 	tools/spec.py list "$list"
-	exit 0 ;;
+	exit 0
+	;;
 esac
 if [ "$pmu" = host ]; then
 	[ -e /dev/kvm ] || bad "--pmu host needs KVM: there is no /dev/kvm on this machine"
@@ -197,7 +223,7 @@ if [ "$pmu" = host ]; then
 	tools/host-pmu.sh "$force" || exit 2
 fi
 if [ -n "$gui" ]; then
-	"${QEMU:-qemu-system-x86_64}" -display help 2>/dev/null | grep -qx gtk ||
+	"${QEMU:-qemu-system-x86_64}" -display help 2> /dev/null | grep -qx gtk ||
 		bad "--gui needs QEMU's gtk display; run: sudo apt-get install -y qemu-system-gui"
 fi
 
@@ -223,7 +249,7 @@ matches_something()
 			# shellcheck disable=SC2053 # a pattern
 			[[ $name != $pattern && ,@${ids//,/,@}, != *,$pattern,* ]] || return 0
 		done
-	# What tests were called in the last release: the harness says so.
+		# What tests were called in the last release: the harness says so.
 	done < <(cat "$BUILD/tests.tsv" &&
 		sed -nE 's/^OLD_NAME\((\w+), (\w+), .*/\1.\2/p' tests/frame/old_names.def)
 	return 1
@@ -237,10 +263,12 @@ fi
 
 # ---------------------------------------------------------------- run
 # Fail early, not after a long run.
-if [ -n "$out" ] && { ! mkdir -p -- "$out" 2>/dev/null || [ ! -w "$out" ]; }; then
+if [ -n "$out" ] && {
+	! mkdir -p -- "$out" 2> /dev/null || [ ! -w "$out" ]
+}; then
 	bad "--out $out isn't a folder to write to"
 fi
-work=$(mktemp -d "$PWD/$BUILD/run.XXXXXX" 2>/dev/null || mktemp -d "$BUILD/run.XXXXXX")
+work=$(mktemp -d "$PWD/$BUILD/run.XXXXXX" 2> /dev/null || mktemp -d "$BUILD/run.XXXXXX")
 children=()
 # shellcheck disable=SC2317 # called by traps
 stop_children()
@@ -248,7 +276,7 @@ stop_children()
 	local child
 
 	for child in "${children[@]}"; do
-		kill "$child" 2>/dev/null || true
+		kill "$child" 2> /dev/null || true
 	done
 }
 trap 'stop_children; rm -rf "$work"' EXIT
@@ -296,7 +324,7 @@ say_debugger()
 	local waits=True
 
 	[ -z "$efi" ] || waits=False
-	cat > "$1/debug.gdb" <<-EOF
+	cat > "$1/debug.gdb" <<- EOF
 		source $PWD/tools/debug.py
 		python attach($port, "$1/serial.log", "$BUILD", $waits)
 	EOF
@@ -311,7 +339,7 @@ last_words()
 {
 	local words
 
-	words=$(tr -d '\r' < "$1" 2>/dev/null | grep -avE '^(QEMU .* monitor|\(qemu\)|$)' |
+	words=$(tr -d '\r' < "$1" 2> /dev/null | grep -avE '^(QEMU .* monitor|\(qemu\)|$)' |
 		tail -n 1) || true
 	if [ -z "$words" ] && [ "$2" -gt 128 ]; then
 		words="killed by signal $(($2 - 128))"
@@ -326,11 +354,11 @@ how_it_ended()
 
 	[ ! -e "$1/end" ] || cause=$(< "$1/end")
 	case $cause in
-	guest-reset)	echo "the machine was reset" ;;
-	guest-shutdown)	echo "the machine switched itself off" ;;
-	overwritten)	echo "the machine was stopped" ;;
-	'')		echo "the machine ended" ;;
-	*)		echo "the machine ended ($cause)" ;;
+	guest-reset) echo "the machine was reset" ;;
+	guest-shutdown) echo "the machine switched itself off" ;;
+	overwritten) echo "the machine was stopped" ;;
+	'') echo "the machine ended" ;;
+	*) echo "the machine ended ($cause)" ;;
 	esac
 }
 
@@ -343,7 +371,9 @@ run_one()
 	prepare "$2" "$1"
 	[ -z "$gui" ] || options+=(--gui)
 	[ "$pmu" != host ] || options+=(--kvm)
-	[ -z "$gdb" ] || { options+=(--gdb "$port") && say_debugger "$2"; }
+	[ -z "$gdb" ] || {
+		options+=(--gdb "$port") && say_debugger "$2"
+	}
 	if [ "$pmu" = reference ]; then
 		settings+=" cpu=$1 fault=${fault:-none} seed=${seed:-0}"
 		settings+="${profile:+ profile=$profile}${latitude:+ latitude=$latitude}"
@@ -355,10 +385,10 @@ run_one()
 	children+=($!)
 	wait $! || status=$?
 	case $status in
-	0)	end=$(how_it_ended "$2") ;;
-	124)	reason="timeout after $timeout s" ;;
-	130)	exit 130 ;;
-	*)	reason="QEMU: $(last_words "$2/qemu.log" "$status")" ;;
+	0) end=$(how_it_ended "$2") ;;
+	124) reason="timeout after $timeout s" ;;
+	130) exit 130 ;;
+	*) reason="QEMU: $(last_words "$2/qemu.log" "$status")" ;;
 	esac
 	status=0
 	tools/conclude.py "--serial=$2/serial.log" "--out=$3" "--run=$settings" \
@@ -402,7 +432,7 @@ wait
 status=0
 for name in "${names[@]}"; do
 	cat "$work/$name/errors" >&2
-	one=$(cat "$work/$name/status" 2>/dev/null || echo 2)
+	one=$(cat "$work/$name/status" 2> /dev/null || echo 2)
 	# 1 wins over 2.
 	if [ "$one" != 0 ] && [ "$status" != 1 ]; then
 		status=$one
@@ -416,13 +446,13 @@ print_all()
 	echo "TAP version 14" && echo "1..${#names[@]}" || return
 	for name in "${names[@]}"; do
 		number=$((number + 1)) result=ok
-		[ "$(cat "$work/$name/status" 2>/dev/null)" = 0 ] || result='not ok'
+		[ "$(cat "$work/$name/status" 2> /dev/null)" = 0 ] || result='not ok'
 		echo "# Subtest: $name" && sed 's/^/    /' "$work/$name/tap" &&
 			echo "$result $number - $name" || return
 	done
 }
 # A reader that has gone mustn't end this before it can say so.
 trap '' PIPE
-print_all 2>/dev/null ||
+print_all 2> /dev/null ||
 	bad "standard output can't be written; results are in ${out:-$BUILD/results}"
 exit "$status"

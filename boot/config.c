@@ -12,10 +12,17 @@
 #define SERIAL_DEFAULT	0x3f8		/* COM1 */
 #define SERIAL_LAST	0xfff8u		/* eight registers from here on */
 
-struct span { const char *text; size_t length; };
+struct span {
+	const char *text;
+	size_t length;
+};
 
 /* Where an error's line begins: "line 3: " or "". */
-struct error_place { char *error; size_t size; unsigned line; };
+struct error_place {
+	char *error;
+	size_t size;
+	unsigned line;
+};
 
 #define NAME_MAX 40	/* of a wrong key or value that an error repeats */
 
@@ -248,8 +255,8 @@ static size_t comment_start(struct span line)
 	return line.length;
 }
 
-bool config_parse_file(struct config *config, const char *text, size_t length,
-		       char *error, size_t size)
+bool config_parse_file(struct config *config, const char *text, size_t length, char *error,
+		       size_t size)
 {
 	struct error_place place = { error, size, 0 };
 	struct span rest = { text, length };
@@ -276,8 +283,8 @@ bool config_parse_file(struct config *config, const char *text, size_t length,
 	return true;
 }
 
-bool config_parse_options(struct config *config, const char *text, size_t length,
-			  char *error, size_t size)
+bool config_parse_options(struct config *config, const char *text, size_t length, char *error,
+			  size_t size)
 {
 	struct error_place place = { error, size, 0 };
 	bool first = true;

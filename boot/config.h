@@ -41,9 +41,9 @@ void config_default(struct config *config);
  * terminated. false: error holds one line that says what is wrong and what would be right, and
  * config is half changed.
  */
-bool config_parse_file(struct config *config, const char *text, size_t length,
-		       char *error, size_t size);
-bool config_parse_options(struct config *config, const char *text, size_t length,
-			  char *error, size_t size);
+bool config_parse_file(struct config *config, const char *text, size_t length, char *error,
+		       size_t size);
+bool config_parse_options(struct config *config, const char *text, size_t length, char *error,
+			  size_t size);
 
 #endif

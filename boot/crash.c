@@ -58,7 +58,7 @@ static void do_pf(void *arg)
 /* Each call pushes, so the stack ends in the page that isn't there. */
 static void do_overflow(void *arg)
 {
-	__asm__ volatile("1: push %0; jmp 1b" :: "r"(arg) : "memory");
+	__asm__ volatile("1: push %0; jmp 1b" ::"r"(arg) : "memory");
 }
 
 static void do_unowned(void *arg)

@@ -147,7 +147,8 @@ static int start(struct config *config)
 		wait_for_debugger();
 	confidential_look(&view);
 	if (confidential_name(&view)) {
-		fmt_print(error, sizeof error, "this is a confidential guest (%s): its CPUID, "
+		fmt_print(error, sizeof error,
+			  "this is a confidential guest (%s): its CPUID, "
 			  "RDMSR and WRMSR raise exceptions that this program doesn't handle",
 			  confidential_name(&view));
 		return refuse_unborrowed(error);
@@ -155,7 +156,8 @@ static int start(struct config *config)
 	firmware_measure_tsc();
 	processors = processors_find(CPU_MAX);
 	if (!find_memory(&setup, &processors, config->screen)) {
-		fmt_print(error, sizeof error, "the firmware has no %llu MiB of free memory in one "
+		fmt_print(error, sizeof error,
+			  "the firmware has no %llu MiB of free memory in one "
 			  "piece below 4 GiB; the machine's memory ends at %llu MiB",
 			  (unsigned long long)(firmware_need(1, spare(1)) >> 20),
 			  (unsigned long long)(firmware_memory() >> 20));
@@ -173,7 +175,7 @@ static int start(struct config *config)
 		return refuse(config, error);
 	processors_take();
 	return config->borrow_cycles ? selftest_run(config->borrow_cycles) :
-				      run_tests(config, exerciser);
+				       run_tests(config, exerciser);
 }
 
 /* On the firmware's console, wherever that is: our own screen may be none, or gone after this. It
@@ -203,7 +205,8 @@ static _Noreturn void stay(const struct config *config)
 		     "given back");
 	firmware.boot->Stall(SHOW_US);
 	firmware.system->RuntimeServices->ResetSystem(config->at_end == AT_END_RESET ?
-						      EfiResetCold : EfiResetShutdown,
+							      EfiResetCold :
+							      EfiResetShutdown,
 						      EFI_SUCCESS, 0, NULL);
 	for (;;)
 		firmware.boot->Stall(SHOW_US);
@@ -224,9 +227,10 @@ EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *system)
 	if (config.at_end == AT_END_WAIT)
 		show_result();
 	else if (config.at_end != AT_END_RETURN)
-		system->RuntimeServices->ResetSystem(
-			config.at_end == AT_END_SHUTDOWN ? EfiResetShutdown : EfiResetCold,
-			EFI_SUCCESS, 0, NULL);
+		system->RuntimeServices->ResetSystem(config.at_end == AT_END_SHUTDOWN ?
+							     EfiResetShutdown :
+							     EfiResetCold,
+						     EFI_SUCCESS, 0, NULL);
 	switch (exit_status) {
 	case EXIT_PASS:
 		return EFI_SUCCESS;

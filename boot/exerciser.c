@@ -14,7 +14,8 @@ static u32 exerciser_read(u64 registers, u32 offset)
 {
 	u32 value;
 
-	__asm__ volatile("movl %1, %0" : "=r"(value)
+	__asm__ volatile("movl %1, %0"
+			 : "=r"(value)
 			 : "m"(*(const volatile u32 *)(uintptr_t)(registers + offset)));
 	return value;
 }

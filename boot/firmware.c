@@ -16,7 +16,10 @@
 
 struct firmware firmware;
 
-static struct { EFI_PHYSICAL_ADDRESS base; UINTN pages; } arena;
+static struct {
+	EFI_PHYSICAL_ADDRESS base;
+	UINTN pages;
+} arena;
 static EFI_PHYSICAL_ADDRESS startup;	/* a page; 0: none */
 
 EFI_STATUS firmware_init(EFI_HANDLE image, EFI_SYSTEM_TABLE *system)
@@ -175,8 +178,7 @@ static void find_screen(struct machine_setup *setup)
 static u64 low_page(void)
 {
 	startup = BELOW_640_KIB;
-	if (EFI_ERROR(firmware.boot->AllocatePages(AllocateMaxAddress, EfiLoaderData, 1,
-						   &startup)))
+	if (EFI_ERROR(firmware.boot->AllocatePages(AllocateMaxAddress, EfiLoaderData, 1, &startup)))
 		startup = 0;
 	return startup;
 }

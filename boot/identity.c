@@ -27,8 +27,8 @@ static void read_vendor(const CHAR16 *text)
 	size_t length = 0;
 
 	for (; text && text[length] && length + 1 < sizeof vendor; length++)
-		vendor[length] = text[length] >= ' ' && text[length] <= '~' ?
-				 (char)text[length] : '?';
+		vendor[length] = text[length] >= ' ' && text[length] <= '~' ? (char)text[length] :
+									      '?';
 	vendor[length] = '\0';
 }
 

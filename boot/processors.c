@@ -24,7 +24,9 @@
 #define LEAF_HYBRID	0x1au		/* "Hybrid Information Enumeration Leaf" */
 
 static struct mp_services *services;
-static struct { unsigned all, enabled, unhealthy; } found = { .all = 1, .enabled = 1 };
+static struct {
+	unsigned all, enabled, unhealthy;
+} found = { .all = 1, .enabled = 1 };
 static unsigned count = 1;
 
 static struct processor {
@@ -175,16 +177,16 @@ void processors_describe(struct tap *tap)
 		tap_comment(tap, "left out: %u that the firmware has disabled",
 			    found.all - found.enabled);
 	if (found.unhealthy)
-		tap_comment(tap, "left out: %u that the firmware calls unhealthy",
-			    found.unhealthy);
+		tap_comment(tap, "left out: %u that the firmware calls unhealthy", found.unhealthy);
 	if (found.enabled - found.unhealthy > count)
 		tap_comment(tap, "left out: %u more than can be taken at once",
 			    found.enabled - found.unhealthy - count);
 	for (unsigned i = 0; i < count; i++) {
 		if (smp_is_left_out(i))
 			tap_comment(tap, "left out: processor %u, APIC id %#x: %s", i,
-				    processors[i].apic_id, processors[i].event ?
-				    "it hasn't come in time" : "the firmware doesn't start it");
+				    processors[i].apic_id,
+				    processors[i].event ? "it hasn't come in time" :
+							  "the firmware doesn't start it");
 		else if (smp_tsc_adjust(i, &adjust))
 			tap_comment(tap, "processor %u: IA32_TSC_ADJUST = %ld", i, (long)adjust);
 		else

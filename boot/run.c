@@ -42,15 +42,15 @@ static void open_results(const struct config *config, const char *cpu)
 static void describe_devices(struct tap *tap, const struct config *config)
 {
 	if (!serial_is_there())
-		tap_comment(tap, "serial: none%s", config->serial_port ? " at that port" :
-			    ", by the configuration");
+		tap_comment(tap, "serial: none%s",
+			    config->serial_port ? " at that port" : ", by the configuration");
 	if (!fbcon_is_there())
-		tap_comment(tap, "screen: none%s", config->screen ?
-			    " that is a linear framebuffer of 32 bits a pixel" :
-			    ", by the configuration");
+		tap_comment(tap, "screen: none%s",
+			    config->screen ? " that is a linear framebuffer of 32 bits a pixel" :
+					     ", by the configuration");
 	if (!hpet_is_usable())
 		tap_comment(tap, "hpet: none that is free: with interrupts off on the first "
-			    "processor a hang is ended by another processor only");
+				 "processor a hang is ended by another processor only");
 }
 
 int run_tests(const struct config *config, u64 exerciser)

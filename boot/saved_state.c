@@ -9,11 +9,15 @@
 #include "spec/msr.h"
 
 /* xAPIC offsets that every local APIC has: "Local APIC Register Address Map". */
-static const struct { u32 offset; const char *name; } apic_items[] = {
-	{ 0x080, "APIC TPR" }, { 0x0f0, "APIC SVR" }, { 0x320, "APIC LVT timer" },
-	{ 0x340, "APIC LVT performance counters" }, { 0x350, "APIC LVT LINT0" },
-	{ 0x360, "APIC LVT LINT1" }, { 0x370, "APIC LVT error" },
-	{ 0x380, "APIC timer initial count" }, { 0x3e0, "APIC timer divide" },
+static const struct {
+	u32 offset;
+	const char *name;
+} apic_items[] = {
+	{ 0x080, "APIC TPR" },		{ 0x0f0, "APIC SVR" },
+	{ 0x320, "APIC LVT timer" },	{ 0x340, "APIC LVT performance counters" },
+	{ 0x350, "APIC LVT LINT0" },	{ 0x360, "APIC LVT LINT1" },
+	{ 0x370, "APIC LVT error" },	{ 0x380, "APIC timer initial count" },
+	{ 0x3e0, "APIC timer divide" },
 };
 #define APIC_ITEMS	(sizeof apic_items / sizeof apic_items[0])
 #define LVT_DELIVERY_STATUS BIT(12)	/* comes and goes */

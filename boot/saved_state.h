@@ -9,7 +9,9 @@
 #include "spec/types.h"
 
 #define SAVED_STATE_ITEMS 28
-struct saved_state { u64 item[SAVED_STATE_ITEMS]; };
+struct saved_state {
+	u64 item[SAVED_STATE_ITEMS];
+};
 
 /* Read it, with the machine given back; after machine_init(). */
 void saved_state_read(struct saved_state *state);

@@ -159,8 +159,9 @@ int selftest_run(unsigned cycles)
 	console_line("");
 	tap_begin(&tap);
 	tap_plan(&tap, CLAIMS + 1);
-	tap_comment(&tap, "hangs with interrupts off are %s", hpet_is_usable() ?
-		    "among the crashes" : "left out: no HPET comparator is free");
+	tap_comment(&tap, "hangs with interrupts off are %s",
+		    hpet_is_usable() ? "among the crashes" :
+				       "left out: no HPET comparator is free");
 	machine_return_cpu();
 	for (unsigned i = 1; i <= cycles; i++)
 		cycle_once(i, &before);

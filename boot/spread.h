@@ -8,7 +8,9 @@
 
 /* Where a processor is, as the firmware says, and what kind of core (CPUID.1AH:EAX[31:24]; 0 where
  * there is one kind). */
-struct spread_place { u32 package, core, thread, type; };
+struct spread_place {
+	u32 package, core, thread, type;
+};
 
 /*
  * Choose up to `most` of `count` processors, most >= 1: the one at index `first`; then one of each

@@ -40,8 +40,7 @@ void summary_take(struct summary *summary, const char *line)
 {
 	if (is_point(line)) {
 		if (summary->points < SUMMARY_POINTS)
-			fmt_print(summary->point[summary->points++], SUMMARY_WIDTH + 1, "%s",
-				  line);
+			fmt_print(summary->point[summary->points++], SUMMARY_WIDTH + 1, "%s", line);
 		else
 			fmt_print(summary->more, sizeof(summary->more),
 				  "... and %u more that aren't ok", ++summary->left_out);

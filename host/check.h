@@ -71,7 +71,7 @@ static void check_fail_(const char *file, int line, const char *condition, const
 
 __attribute__((format(printf, 6, 7), unused))
 static void check_fail_eq_(const char *file, int line, u64 want, u64 got, const char *what,
-			   const char *format, ...)
+									 const char *format, ...)
 {
 	char text[256];
 

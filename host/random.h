@@ -5,7 +5,9 @@
 
 #include "spec/types.h"
 
-struct random { u64 state; };		/* never 0 */
+struct random {
+	u64 state;
+};  /* never 0 */
 
 static inline u64 random_next(struct random *random)
 {

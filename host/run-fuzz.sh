@@ -9,9 +9,15 @@ set -u
 out=$1 seconds=$2
 shift 2
 case $seconds in
-''|*[!0-9]*) echo "fuzz: SECONDS is '$seconds', want a whole number" >&2; exit 2 ;;
+'' | *[!0-9]*)
+	echo "fuzz: SECONDS is '$seconds', want a whole number" >&2
+	exit 2
+	;;
 esac
-[ $# -gt 0 ] || { echo "fuzz: there are no fuzz targets" >&2; exit 2; }
+[ $# -gt 0 ] || {
+	echo "fuzz: there are no fuzz targets" >&2
+	exit 2
+}
 each=$((seconds / $#))
 [ $each -gt 0 ] || each=1
 

@@ -45,7 +45,8 @@ for status in "$logs"/*.status; do
 	sum=$(sed -n 's/^.*: \([0-9]*\) passed, \([0-9]*\) failed$/\1 \2/p' "$log" | tail -n 1)
 	case $log in
 	*/fuzzer_*)
-		if [ "$code" = 0 ]; then sum="1 0"; else sum="0 1"; fi ;;
+		if [ "$code" = 0 ]; then sum="1 0"; else sum="0 1"; fi
+		;;
 	esac
 	# No closing line, or a crash after it: the program itself failed.
 	[ -n "$sum" ] || sum="0 1"

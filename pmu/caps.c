@@ -178,7 +178,8 @@ static void read_pebs(struct pmu_caps *caps)
 		     !caps->pebs_microcode;
 	caps->record_known = record_format_from_caps(
 		(unsigned)((caps->perf_capabilities & IA32_PERF_CAPABILITIES_PEBS_FMT) >>
-			   IA32_PERF_CAPABILITIES_PEBS_FMT_SHIFT), &caps->record_format);
+			   IA32_PERF_CAPABILITIES_PEBS_FMT_SHIFT),
+		&caps->record_format);
 	if (caps->pebs && caps->generation)
 		caps->pebs_mask = caps->generation->pebs_mask & (u32)(BIT(caps->gp) - 1);
 }

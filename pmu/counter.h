@@ -17,7 +17,9 @@
 #define PMC_IS_FIXED(c)	((c) >= 32u)
 
 /* A set of counters; not an integer, so that a cut to 32 bits is a compile error. */
-struct pmc_mask { u64 bits; };
+struct pmc_mask {
+	u64 bits;
+};
 
 static inline struct pmc_mask pmc_one(unsigned counter)
 {

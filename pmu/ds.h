@@ -19,7 +19,7 @@ struct ds_setup {
 	enum record_format format;
 	unsigned capacity;	/* records up to the absolute maximum, 1 to DS_CAPACITY */
 	unsigned threshold;	/* record after which the threshold interrupt is due, 1.. ; larger
-				 * than capacity: never */
+			     * than capacity: never */
 	unsigned start;		/* record at which the index begins, 0 to capacity */
 	u64 reset[DS_RESET_SLOTS];	/* counter reset values, as they stand in memory */
 };

@@ -19,7 +19,9 @@ static u32 exerciser_get(enum exerciser_register offset)
 
 static void exerciser_set(enum exerciser_register offset, u32 value)
 {
-	__asm__ volatile("movl %1, %0" : "=m"(*(volatile u32 *)(page + offset)) : "r"(value)
+	__asm__ volatile("movl %1, %0"
+			 : "=m"(*(volatile u32 *)(page + offset))
+			 : "r"(value)
 			 : "memory");
 }
 

@@ -51,7 +51,8 @@ static unsigned members(const struct bank *bank)
 		break;
 	}
 	count = bank->members == PER_GP ? caps->gp :
-		bank->members == PER_FIXED ? (version_2 ? caps->fixed : 0) : 1;
+		bank->members == PER_FIXED ? (version_2 ? caps->fixed : 0) :
+					     1;
 	return count < BANK_MAX ? count : BANK_MAX;
 }
 
@@ -72,7 +73,7 @@ void found_keep(void)
 static u32 address(const struct bank *bank)
 {
 	return bank->msr == MSR_IA32_PMC0 && counter_caps()->full_width ? MSR_IA32_A_PMC0 :
-		bank->msr;
+									  bank->msr;
 }
 
 void found_put_back(void)
@@ -108,8 +109,8 @@ static size_t found_add(char *line, size_t length, const char *name, unsigned n,
 	if (length >= LINE_SIZE)
 		return length;
 	if (n == BANK_MAX)
-		length += (size_t)fmt_print(line + length, LINE_SIZE - length, "%s%s = %#lx",
-					    comma, name, value);
+		length += (size_t)fmt_print(line + length, LINE_SIZE - length, "%s%s = %#lx", comma,
+					    name, value);
 	else
 		length += (size_t)fmt_print(line + length, LINE_SIZE - length, "%s%s%u = %#lx",
 					    comma, name, n, value);

@@ -6,7 +6,10 @@
  */
 #include "pmu/hypervisor.h"
 
-static const struct { const char *signature; enum hypervisor_id id; } known[] = {
+static const struct {
+	const char *signature;
+	enum hypervisor_id id;
+} known[] = {
 #define HYPERVISOR(token, signature, title, source) { signature, HYPERVISOR_##token },
 #include "spec/hypervisor.def"
 };

@@ -12,14 +12,20 @@
 
 #define LINE_SIZE	400
 
-static const struct { u32 msr; const char *name; } registers[] = {
+static const struct {
+	u32 msr;
+	const char *name;
+} registers[] = {
 	{ MSR_IA32_MISC_ENABLE, "IA32_MISC_ENABLE" },
 	{ MSR_IA32_PERF_CAPABILITIES, "IA32_PERF_CAPABILITIES" },
 	{ MSR_IA32_DEBUGCTL, "IA32_DEBUGCTL" },
 };
 #define REGISTERS	(sizeof(registers) / sizeof(registers[0]))
 
-static const struct { const char *msr, *name; unsigned lo, hi; } fields[] = {
+static const struct {
+	const char *msr, *name;
+	unsigned lo, hi;
+} fields[] = {
 #define MSR_FIELD(msr, field, lo, hi, cap, access, source) { #msr, #field, lo, hi },
 #include "spec/msr.def"
 #define MSR_NAME(msr, field, lo, hi, source) { #msr, #field, lo, hi },
@@ -52,8 +58,8 @@ void inventory_keep(const struct pmu_caps *caps)
 	leaves_read(&cpu->leaves, caps->hypervisor ? caps->host.leaf : 0, cpuid);
 	for (unsigned i = 0; i < REGISTERS; i++)
 		cpu->is_there[i] = caps->intel &&
-			(caps->pdcm || registers[i].msr != MSR_IA32_PERF_CAPABILITIES) &&
-			!msr_try_read(registers[i].msr, &cpu->value[i]).raised;
+				   (caps->pdcm || registers[i].msr != MSR_IA32_PERF_CAPABILITIES) &&
+				   !msr_try_read(registers[i].msr, &cpu->value[i]).raised;
 	cpu->kept = true;
 }
 
@@ -73,8 +79,7 @@ static void put_words(char *line, size_t size, const char *msr, u64 value)
 						    fields[i].name);
 		else
 			length += (size_t)fmt_print(line + length, size - length, " %s=%lu",
-						    fields[i].name,
-						    (value & mask) >> fields[i].lo);
+						    fields[i].name, (value & mask) >> fields[i].lo);
 		value &= ~mask;
 	}
 	if (value && length < size)
@@ -95,13 +100,15 @@ static void describe(struct tap *tap, unsigned number, const struct inventory *f
 	const struct inventory *cpu = &cpus[number];
 	char words[LINE_SIZE];
 
-	tap_comment(tap, "cpuid of processor %u%s: leaf.subleaf EAX EBX ECX EDX, those that "
-		    "aren't 0", number, first ? ", where it differs" : "");
+	tap_comment(tap,
+		    "cpuid of processor %u%s: leaf.subleaf EAX EBX ECX EDX, those that "
+		    "aren't 0",
+		    number, first ? ", where it differs" : "");
 	for (unsigned i = 0; i < cpu->leaves.count; i++) {
 		const struct leaf *leaf = &cpu->leaves.at[i];
 
-		if (!first || !same_leaf(leaf, leaves_find(&first->leaves, leaf->number,
-							   leaf->subleaf)))
+		if (!first ||
+		    !same_leaf(leaf, leaves_find(&first->leaves, leaf->number, leaf->subleaf)))
 			tap_comment(tap, "cpuid: %08x.%u %08x %08x %08x %08x", leaf->number,
 				    leaf->subleaf, leaf->regs[0], leaf->regs[1], leaf->regs[2],
 				    leaf->regs[3]);

@@ -20,7 +20,10 @@ enum more {
 	LISTED,		/* those whose bit is set in EAX of subleaf 0 */
 };
 
-static const struct { u32 number; enum more more; } basic[] = {
+static const struct {
+	u32 number;
+	enum more more;
+} basic[] = {
 	{ 0x0, ALONE }, { 0x1, ALONE }, { 0x4, CACHES }, { 0x6, ALONE }, { 0x7, COUNTED },
 	{ 0xa, ALONE }, { 0xb, LEVELS }, { 0xd, ALONE }, { 0x14, COUNTED }, { 0x15, ALONE },
 	{ 0x16, ALONE }, { 0x1a, ALONE }, { 0x1c, ALONE }, { 0x23, LISTED },

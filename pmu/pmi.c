@@ -67,8 +67,8 @@ static void handler(struct trap_frame *frame)
 {
 	struct pmi *pmi = pmi_this_cpu();
 	struct pmi_log *log = &pmi->log;
-	struct pmi_entry *entry = log->count < PMI_LOG_SIZE ? &log->entry[log->count]
-							     : &pmi->scratch;
+	struct pmi_entry *entry = log->count < PMI_LOG_SIZE ? &log->entry[log->count] :
+							      &pmi->scratch;
 
 	if (pmi->listening) {
 		look(pmi, entry, frame);
@@ -147,7 +147,7 @@ const struct pmi_log *pmi_settle(void)
 {
 	unsigned rounds = SETTLE_INSTRUCTIONS / 2;
 
-	__asm__ volatile("1: dec %0; jnz 1b" : "+r"(rounds) :: "cc", "memory");
+	__asm__ volatile("1: dec %0; jnz 1b" : "+r"(rounds)::"cc", "memory");
 	time_stall(SETTLE_US);
 	return &pmi_this_cpu()->log;
 }

@@ -19,7 +19,12 @@
 #define ANYTHING_DISTURBS	(~0ULL)
 
 /* Refused, and with none of these bits set or not readable: left alone. */
-static const struct { u32 msr; const char *name; bool may_be_left; u64 disturbs; } items[] = {
+static const struct {
+	u32 msr;
+	const char *name;
+	bool may_be_left;
+	u64 disturbs;
+} items[] = {
 	[RESET_GLOBAL_CTRL] = { MSR_IA32_PERF_GLOBAL_CTRL, "IA32_PERF_GLOBAL_CTRL", false, 0 },
 	[RESET_PEBS_ENABLE] = { MSR_IA32_PEBS_ENABLE, "IA32_PEBS_ENABLE", true,
 				ANYTHING_DISTURBS },
@@ -173,7 +178,7 @@ bool reset_leaves_alone(enum reset_item item, struct reset_refusal *refusal)
 
 const char *reset_format(const struct reset_refusal *refusal, char *text, size_t size)
 {
-	fmt_print(text, size, "WRMSR of %#lx to %s (%#x) is refused", refusal->value,
-		  refusal->name, refusal->msr);
+	fmt_print(text, size, "WRMSR of %#lx to %s (%#x) is refused", refusal->value, refusal->name,
+		  refusal->msr);
 	return text;
 }

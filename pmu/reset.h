@@ -16,7 +16,11 @@ enum reset_item {
 };
 
 /* A write that was refused. */
-struct reset_refusal { const char *name; u32 msr; u64 value; };
+struct reset_refusal {
+	const char *name;
+	u32 msr;
+	u64 value;
+};
 
 /* Find out what this processor refuses. Once, before any reset_all(). */
 void reset_learn(void);

@@ -45,20 +45,20 @@ bool uncore_reset(void)
 	good &= uncore_put(MSR_UNCORE_FIXED_CTR0, 0);
 	good &= uncore_put(MSR_UNCORE_PERF_GLOBAL_OVF_CTRL,
 			   UNCORE_PERF_GLOBAL_OVF_CTRL_CLR_OVF_PC |
-			   UNCORE_PERF_GLOBAL_OVF_CTRL_CLR_OVF_FC0 |
-			   UNCORE_PERF_GLOBAL_OVF_CTRL_CLR_OVF_PMI |
-			   UNCORE_PERF_GLOBAL_OVF_CTRL_CLR_CHG);
+				   UNCORE_PERF_GLOBAL_OVF_CTRL_CLR_OVF_FC0 |
+				   UNCORE_PERF_GLOBAL_OVF_CTRL_CLR_OVF_PMI |
+				   UNCORE_PERF_GLOBAL_OVF_CTRL_CLR_CHG);
 	return good;
 }
 
 void uncore_program(unsigned counter, u16 event, bool pmi)
 {
 	if (counter == UNCORE_FIXED)
-		msr_write(MSR_UNCORE_FIXED_CTR_CTRL, UNCORE_FIXED_CTR_CTRL_EN |
-			  (pmi ? (u64)UNCORE_FIXED_CTR_CTRL_PMI : 0));
+		msr_write(MSR_UNCORE_FIXED_CTR_CTRL,
+			  UNCORE_FIXED_CTR_CTRL_EN | (pmi ? (u64)UNCORE_FIXED_CTR_CTRL_PMI : 0));
 	else
-		msr_write(MSR_UNCORE_PERFEVTSEL0 + counter, event | UNCORE_PERFEVTSEL_EN |
-			  (pmi ? (u64)UNCORE_PERFEVTSEL_PMI : 0));
+		msr_write(MSR_UNCORE_PERFEVTSEL0 + counter,
+			  event | UNCORE_PERFEVTSEL_EN | (pmi ? (u64)UNCORE_PERFEVTSEL_PMI : 0));
 }
 
 void uncore_program_disabled(unsigned counter)

@@ -7,13 +7,20 @@
 #include "kernel/processor/percpu.h"
 #include "pmu/counter.h"
 
-static const struct { u32 msr; const char *name; bool may_lose_bits; } registers[] = {
+static const struct {
+	u32 msr;
+	const char *name;
+	bool may_lose_bits;
+} registers[] = {
 	{ MSR_IA32_FIXED_CTR_CTRL, "IA32_FIXED_CTR_CTRL", false },
 	{ MSR_IA32_PERF_GLOBAL_CTRL, "IA32_PERF_GLOBAL_CTRL", true },
 };
 #define REGISTERS	(sizeof(registers) / sizeof(registers[0]))
 
-static struct { bool known; u64 value; } cpus[CPU_MAX][REGISTERS];
+static struct {
+	bool known;
+	u64 value;
+} cpus[CPU_MAX][REGISTERS];
 
 void written_note_bits(u32 msr, u64 mask, u64 value)
 {

@@ -10,7 +10,11 @@
 
 #include "spec/types.h"
 
-struct written_change { const char *name; u32 msr; u64 value, written; };
+struct written_change {
+	const char *name;
+	u32 msr;
+	u64 value, written;
+};
 
 /* value has been written to msr, by whatever way; other registers are ignored. */
 void written_note(u32 msr, u64 value);

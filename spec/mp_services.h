@@ -28,15 +28,15 @@ struct mp_processor_information {
 };
 
 struct mp_services {
-	u64 (MP_SERVICES_CALL *get_number)(struct mp_services *this, u64 *all, u64 *enabled);
-	u64 (MP_SERVICES_CALL *get_info)(struct mp_services *this, u64 number,
-					 struct mp_processor_information *info);
+	u64(MP_SERVICES_CALL *get_number)(struct mp_services *this, u64 *all, u64 *enabled);
+	u64(MP_SERVICES_CALL *get_info)(struct mp_services *this, u64 number,
+					struct mp_processor_information *info);
 	void *startup_all;
 	/* Without waiting, if there is an event, which is signalled when procedure has returned. */
-	u64 (MP_SERVICES_CALL *startup_this)(struct mp_services *this,
-					     void (MP_SERVICES_CALL *procedure)(void *argument),
-					     u64 number, void *event, u64 timeout_us,
-					     void *argument, bool *finished);
+	u64(MP_SERVICES_CALL *startup_this)(struct mp_services *this,
+					    void(MP_SERVICES_CALL *procedure)(void *argument),
+					    u64 number, void *event, u64 timeout_us, void *argument,
+					    bool *finished);
 	void *switch_bsp, *enable_disable, *who_am_i;
 };
 

@@ -88,8 +88,8 @@ enum netburst_mask {
 };
 
 enum netburst_metric {
-#define NB_METRIC(name, event, downstream, upstream, upstream_mask, tag, pebs_enable, \
-		  matrix_vert, counts, source) \
+#define NB_METRIC(name, event, downstream, upstream, upstream_mask, tag, pebs_enable, matrix_vert, \
+		  counts, source) \
 	NB_METRIC_##name,
 #include "spec/netburst.def"
 	NB_METRIC_COUNT

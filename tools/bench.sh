@@ -6,7 +6,10 @@
 # A target that isn't met is said and is no failure: the machine may be busy.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-[ -d "${1-}" ] || { echo "usage: bench.sh BUILD; no folder '${1-}'" >&2; exit 2; }
+[ -d "${1-}" ] || {
+	echo "usage: bench.sh BUILD; no folder '${1-}'" >&2
+	exit 2
+}
 build=$1
 work=$(mktemp -d "$build/bench.XXXXXX")
 trap 'rm -rf "$work"' EXIT
@@ -27,7 +30,10 @@ seconds()
 	start=$(date +%s%N)
 	tools/boot.sh --timeout 300 "$work"
 	end=$(date +%s%N)
-	grep -aq '^launch: done' "$work/serial.log" || { echo "the run didn't end" >&2; exit 2; }
+	grep -aq '^launch: done' "$work/serial.log" || {
+		echo "the run didn't end" >&2
+		exit 2
+	}
 	awk "BEGIN { printf \"%.1f\", ($end - $start) / 1e9 }"
 }
 

@@ -26,22 +26,43 @@ timeout=120 smp=1 display=(-display none) accel=tcg cpu=$tcg_cpu count=() image=
 x2apic='' gdb=()
 while [ $# -gt 1 ]; do
 	case $1 in
-	--timeout)	timeout=$2; shift ;;
-	--gdb)		gdb=(-S -gdb "tcp:127.0.0.1:$2"); shift ;;
-	--gui)		display=(-device VGA -display gtk) ;;
-	--kvm)		accel=kvm cpu=host,pmu=on ;;
-	--icount)	count=(-icount "shift=0,sleep=off") ;;
-	--image)	image=given ;;
-	--smp)		smp=$2; shift ;;
-	--x2apic)	x2apic=yes ;;
-	--cpu)		cpu=$2; shift ;;
-	--key-after)	key_after=$2; shift ;;
-	*)		echo "boot.sh: unknown option '$1'" >&2; exit 2 ;;
+	--timeout)
+		timeout=$2
+		shift
+		;;
+	--gdb)
+		gdb=(-S -gdb "tcp:127.0.0.1:$2")
+		shift
+		;;
+	--gui) display=(-device VGA -display gtk) ;;
+	--kvm) accel=kvm cpu=host,pmu=on ;;
+	--icount) count=(-icount "shift=0,sleep=off") ;;
+	--image) image=given ;;
+	--smp)
+		smp=$2
+		shift
+		;;
+	--x2apic) x2apic=yes ;;
+	--cpu)
+		cpu=$2
+		shift
+		;;
+	--key-after)
+		key_after=$2
+		shift
+		;;
+	*)
+		echo "boot.sh: unknown option '$1'" >&2
+		exit 2
+		;;
 	esac
 	shift
 done
 folder=${1-}
-[ -d "$folder" ] || { echo "boot.sh: no folder '$folder'" >&2; exit 2; }
+[ -d "$folder" ] || {
+	echo "boot.sh: no folder '$folder'" >&2
+	exit 2
+}
 qemu=${QEMU:-qemu-system-x86_64}
 
 # From the first file on: a signal that comes while QEMU is being started mustn't leave it alone.
@@ -67,14 +88,14 @@ if [ -z "$image" ]; then
 	export MTOOLS_SKIP_CHECK=1
 	rm -f "$folder/esp.img"
 	truncate -s 32M "$folder/esp.img"
-	mkfs.fat -F 16 -n PMUTEST86 "$folder/esp.img" >/dev/null
+	mkfs.fat -F 16 -n PMUTEST86 "$folder/esp.img" > /dev/null
 	mcopy -s -i "$folder/esp.img" "$folder/esp/"* ::/
 fi
 
 processors=(-smp "$smp")
 if [ -n "$x2apic" ]; then
 	processors=(-smp "1,maxcpus=258,sockets=2,cores=129,threads=1"
-		    -device "${cpu%%,*}-x86_64-cpu,socket-id=1,core-id=0,thread-id=0")
+		-device "${cpu%%,*}-x86_64-cpu,socket-id=1,core-id=0,thread-id=0")
 fi
 
 # Few devices make a quick boot (4 s instead of 5.5 s, TCG, two 2.5 GHz cores). System management
@@ -93,9 +114,9 @@ command=(
 )
 rm -f "$folder/serial.log" "$folder/monitor" "$folder/end" "$folder"/qmp.{in,out}
 mkfifo "$folder/monitor" "$folder"/qmp.{in,out}
-exec 7<>"$folder/monitor" 8<>"$folder/qmp.in" 9<>"$folder/qmp.out"
+exec 7<> "$folder/monitor" 8<> "$folder/qmp.in" 9<> "$folder/qmp.out"
 echo '{"execute": "qmp_capabilities"}' >&8
-timeout --kill-after=5 "$timeout" "${command[@]}" <&7 >"$folder/qemu.log" 2>&1 &
+timeout --kill-after=5 "$timeout" "${command[@]}" <&7 > "$folder/qemu.log" 2>&1 &
 child=$!
 hypervisor='' image='' overwritten=''
 
@@ -118,13 +139,13 @@ listen()
 # A hypervisor whose memory a device has written over may run on for ever in what was written.
 look_at_hypervisor()
 {
-	[ -n "$hypervisor" ] || hypervisor=$(head -c 65536 "$folder/serial.log" 2>/dev/null |
+	[ -n "$hypervisor" ] || hypervisor=$(head -c 65536 "$folder/serial.log" 2> /dev/null |
 		grep -aoPm1 '^launch: hypervisor at \K0x[0-9a-f]+' || true)
 	[ -z "$hypervisor" ] || printf '{"execute": "human-monitor-command", "arguments": %s}\n' \
 		"{\"command-line\": \"xp /2gx $hypervisor\"}" >&8
 }
 
-while [ -z "$overwritten" ] && kill -0 "$child" 2>/dev/null; do
+while [ -z "$overwritten" ] && kill -0 "$child" 2> /dev/null; do
 	if [ -n "$key_after" ] && grep -aqsF "$key_after" "$folder/serial.log"; then
 		echo 'sendkey ret' >&7
 		key_after=

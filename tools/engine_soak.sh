@@ -13,7 +13,10 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 [ -d "${1-}" ] ||
-	{ echo "usage: engine_soak.sh BUILD SECONDS [FIRST]; no folder '${1-}'" >&2; exit 2; }
+	{
+		echo "usage: engine_soak.sh BUILD SECONDS [FIRST]; no folder '${1-}'" >&2
+		exit 2
+	}
 build=$1 seconds=${2-} seed=${3:-$(($(date +%s) % 1000000 * 1000 + 1))}
 for number in "$seconds" "$seed"; do
 	[[ $number =~ ^[1-9][0-9]{0,17}$ ]] || {
@@ -24,12 +27,12 @@ done
 log=$(mktemp "$build/soak.XXXXXX")
 trap 'rm -f "$log"' EXIT
 programs=0 compared=0 suites=0
-SECONDS=0		# bash takes it from the environment, where make has put its own
+SECONDS=0 # bash takes it from the environment, where make has put its own
 
 # Runs the command; its output is shown if it fails.
 same()
 {
-	"$@" >"$log" 2>&1 || {
+	"$@" > "$log" 2>&1 || {
 		tail -n 40 "$log"
 		echo "engine_soak.sh: different; to repeat: $*"
 		exit 1

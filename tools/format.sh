@@ -10,9 +10,14 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 check=''
 case ${1-} in
---check)	check=yes; shift ;;
--*)	echo "usage: format.sh [--check] [FILE...]" >&2
-	exit 2 ;;
+--check)
+	check=yes
+	shift
+	;;
+-*)
+	echo "usage: format.sh [--check] [FILE...]" >&2
+	exit 2
+	;;
 esac
 if [ $# -gt 0 ]; then
 	files=("$@")
@@ -24,14 +29,14 @@ c_files=() scripts=()
 for file in "${files[@]}"; do
 	[ -f "$file" ] || continue
 	case $file in
-	*.c|*.h)	c_files+=("$file") ;;
-	*.sh|.ci/run)	scripts+=("$file") ;;
+	*.c | *.h) c_files+=("$file") ;;
+	*.sh | .ci/run) scripts+=("$file") ;;
 	esac
 done
 
 clang_format=''
 for program in clang-format-19 clang-format; do
-	if "$program" --version 2>/dev/null | grep -q 'version 19\.'; then
+	if "$program" --version 2> /dev/null | grep -q 'version 19\.'; then
 		clang_format=$program
 		break
 	fi
@@ -49,7 +54,7 @@ fi
 
 if [ ${#scripts[@]} -eq 0 ]; then
 	:
-elif ! command -v shfmt >/dev/null; then
+elif ! command -v shfmt > /dev/null; then
 	echo "# shell scripts aren't checked: no shfmt; run: apt-get install shfmt" >&2
 elif [ -n "$check" ]; then
 	shfmt -i 0 -fn -sr -l "${scripts[@]}" | grep . && status=1

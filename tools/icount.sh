@@ -8,7 +8,10 @@
 # does, 2 if there are none.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-[ -d "${1-}" ] || { echo "usage: icount.sh BUILD; no folder '${1-}'" >&2; exit 2; }
+[ -d "${1-}" ] || {
+	echo "usage: icount.sh BUILD; no folder '${1-}'" >&2
+	exit 2
+}
 build=$1
 work=$(mktemp -d "$build/icount.XXXXXX")
 trap 'rm -rf "$work"' EXIT
@@ -50,7 +53,7 @@ for engine in step fast; do
 	# What QEMU hasn't counted so, as "name: count (QEMU: count)".
 	differ=$(awk -F ': ' 'NR == FNR { qemu[$2] = $3; next }
 			      qemu[$2] != $3 { print $2 ": " $3 " (QEMU: " qemu[$2] ")" }' \
-		 "$work/qemu" "$work/$engine")
+		"$work/qemu" "$work/$engine")
 	lines=0
 	if [ -n "$differ" ]; then
 		status=1

@@ -8,7 +8,10 @@
 # failed, or is missing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-[ -d "${1-}" ] || { echo "usage: selftest.sh BUILD [OPTIONS...]; no folder '${1-}'" >&2; exit 2; }
+[ -d "${1-}" ] || {
+	echo "usage: selftest.sh BUILD [OPTIONS...]; no folder '${1-}'" >&2
+	exit 2
+}
 build=$1
 shift
 [ $# -gt 0 ] || set -- ''

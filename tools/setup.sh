@@ -23,9 +23,9 @@ fail()
 
 only_check=''
 case ${1-} in
-'')	;;
+'') ;;
 --check) only_check=yes ;;
-*)	fail "unknown option '$1'; known: --check" ;;
+*) fail "unknown option '$1'; known: --check" ;;
 esac
 
 # ---------------------------------------------------------------- packages
@@ -54,8 +54,8 @@ NEEDED=(
 provided()
 {
 	case $1 in
-	/*)	compgen -G "$1" >/dev/null ;;
-	*)	command -v "$1" >/dev/null ;;
+	/*) compgen -G "$1" > /dev/null ;;
+	*) command -v "$1" > /dev/null ;;
 	esac
 }
 
@@ -78,15 +78,17 @@ install_packages()
 	as_root=()
 	if [ "$(id -u)" != 0 ]; then
 		as_root=(sudo)
-		sudo -n true 2>/dev/null || fail "packages are missing; run:" \
+		sudo -n true 2> /dev/null || fail "packages are missing; run:" \
 			"sudo apt-get update && sudo apt-get install -y ${missing[*]}"
 	fi
-	command -v apt-get >/dev/null ||
+	command -v apt-get > /dev/null ||
 		fail "this isn't Debian or Ubuntu; install what provides: ${missing[*]}"
 	echo "setup: installing ${missing[*]}"
-	if ! { "${as_root[@]}" apt-get -qq update &&
-	       "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
-			apt-get -qq install -y --no-install-recommends "${missing[@]}"; }; then
+	if ! {
+		"${as_root[@]}" apt-get -qq update &&
+			"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+				apt-get -qq install -y --no-install-recommends "${missing[@]}"
+	}; then
 		fail "apt-get failed; run: ${as_root[*]:+sudo }apt-get install -y ${missing[*]}"
 	fi
 	mapfile -t missing < <(missing_packages)
@@ -130,13 +132,13 @@ fetch_zydis()
 	mkdir -p "$work"/{parts,lists/partial,cache,get}
 	private_sources "$work/parts"
 	options=(-o Dir::Etc::sourcelist=/dev/null -o "Dir::Etc::sourceparts=$work/parts"
-		 -o "Dir::State::lists=$work/lists" -o "Dir::Cache=$work/cache"
-		 -o "APT::Sandbox::User=$(id -un)" -o Acquire::Languages=none)
+		-o "Dir::State::lists=$work/lists" -o "Dir::Cache=$work/cache"
+		-o "APT::Sandbox::User=$(id -un)" -o Acquire::Languages=none)
 	echo "setup: fetching the source package of Zydis $version"
 	# A third party's source without source packages makes update fail: it isn't needed.
-	apt-get "${options[@]}" -qq update >"$work/log" 2>&1 || true
+	apt-get "${options[@]}" -qq update > "$work/log" 2>&1 || true
 	if ! (cd "$work/get" && apt-get "${options[@]}" -qq source --download-only --tar-only \
-			zydis) >>"$work/log" 2>&1; then
+		zydis) >> "$work/log" 2>&1; then
 		grep '^E:' "$work/log" | tail -n 3 || true
 		fail "can't fetch Zydis $version: apt-get source zydis failed (network? mirror?)"
 	fi
@@ -164,7 +166,7 @@ provide_zydis()
 		read -r key version sum <<< "$pin"
 		known+=("$key")
 		[ "$key" = "$release" ] || continue
-		[ "$(cat .cache/zydis/.ready 2>/dev/null)" != "$version $sum" ] || return 0
+		[ "$(cat .cache/zydis/.ready 2> /dev/null)" != "$version $sum" ] || return 0
 		[ -z "$only_check" ] ||
 			fail "the source of Zydis isn't in .cache/zydis; run: make setup"
 		fetch_zydis "$version" "$sum"
@@ -181,7 +183,7 @@ probe_qemu()
 
 	qemu=$(command -v qemu-system-x86_64)
 	key=$(stat -Lc '%n %s %Y' "$qemu")
-	if [ "$(head -n 1 .cache/qemu 2>/dev/null)" != "$key" ]; then
+	if [ "$(head -n 1 .cache/qemu 2> /dev/null)" != "$key" ]; then
 		version=$("$qemu" --version | sed -n '1s/.*version \([0-9.]*\).*/\1/p')
 		answer=ok
 		if [ "${version%%.*}" -lt 7 ]; then
@@ -189,8 +191,8 @@ probe_qemu()
 		elif ! "$qemu" -machine help | grep -q '^q35 '; then
 			answer="QEMU $version has no machine q35"
 		elif ! timeout 20 "$qemu" -machine q35 -accel tcg -nodefaults -display none -S \
-				-cpu qemu64,+svm,+npt,enforce -monitor stdio <<< quit \
-				>/dev/null 2>&1; then
+			-cpu qemu64,+svm,+npt,enforce -monitor stdio <<< quit \
+			> /dev/null 2>&1; then
 			answer="QEMU $version can't emulate AMD-V with nested paging (svm, npt)"
 		fi
 		mkdir -p .cache
@@ -208,7 +210,7 @@ if [ -n "$only_check" ]; then
 fi
 
 # Only one set-up at a time; those that wait find everything done.
-if ! mkdir -p .cache 2>/dev/null || [ ! -w .cache ]; then
+if ! mkdir -p .cache 2> /dev/null || [ ! -w .cache ]; then
 	fail "$PWD/.cache: user $(id -un) can't make files there; run as a user that can, or in" \
 		"a copy of the tree that belongs to $(id -un)"
 fi

@@ -9,12 +9,18 @@
 # told above it, and are neither.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-[ -n "${1-}" ] || { echo "usage: test.sh BUILD [NAME...]" >&2; exit 2; }
+[ -n "${1-}" ] || {
+	echo "usage: test.sh BUILD [NAME...]" >&2
+	exit 2
+}
 build=$1
 shift
 export BUILD=$build
 jobs=${JOBS:-$(nproc)}
-[[ $jobs =~ ^[1-9][0-9]{0,2}$ ]] || { echo "test.sh: JOBS is a number, not '$jobs'" >&2; exit 2; }
+[[ $jobs =~ ^[1-9][0-9]{0,2}$ ]] || {
+	echo "test.sh: JOBS is a number, not '$jobs'" >&2
+	exit 2
+}
 # make's own -j isn't for the makes in here.
 unset MAKEFLAGS MAKELEVEL
 
@@ -54,7 +60,7 @@ expect()
 
 	shift
 	out=$log/out err=$log/err
-	"$@" >"$out" 2>"$err" || status=$?
+	"$@" > "$out" 2> "$err" || status=$?
 	if [ "$status" != "$wanted" ]; then
 		tail -n 40 "$err"
 		# What is red may be far from the end.
@@ -93,7 +99,10 @@ mapfile -t known < <(sed -n 's/^\(test_[a-z0-9_]*\)()$/\1/p' tools/test/*.sh)
 tests=("$@")
 [ ${#tests[@]} -gt 0 ] || tests=("${known[@]}")
 for name in "${tests[@]}" "${!is_alone[@]}" "${!seconds_of[@]}"; do
-	declare -F "$name" >/dev/null || { echo "test.sh: no test '$name'" >&2; exit 2; }
+	declare -F "$name" > /dev/null || {
+		echo "test.sh: no test '$name'" >&2
+		exit 2
+	}
 done
 one_by_one=() beside=()
 for name in "${tests[@]}"; do
@@ -107,7 +116,7 @@ mapfile -t beside < <(for name in "${beside[@]}"; do
 	echo "${seconds_of[$name]:-10} $name"
 done | sort -s -k1,1nr | cut -d' ' -f2)
 
-declare -A running=()		# process, which leads a group: its test
+declare -A running=() # process, which leads a group: its test
 passed=0 failed=0 skipped=()
 
 # All that the tests have begun ends, whatever signal it is: a group for each, which TERM reaches.
@@ -118,17 +127,17 @@ stop()
 
 	trap '' INT TERM HUP
 	for leader in "${!running[@]}"; do
-		kill -TERM -- "-$leader" 2>/dev/null || true
+		kill -TERM -- "-$leader" 2> /dev/null || true
 	done
 	for _ in {1..100}; do
 		for leader in "${!running[@]}"; do
-			kill -0 -- "-$leader" 2>/dev/null || unset "running[$leader]"
+			kill -0 -- "-$leader" 2> /dev/null || unset "running[$leader]"
 		done
 		[ ${#running[@]} -gt 0 ] || break
 		sleep 0.1
 	done
 	for leader in "${!running[@]}"; do
-		kill -KILL -- "-$leader" 2>/dev/null || true
+		kill -KILL -- "-$leader" 2> /dev/null || true
 	done
 	exit 130
 }
@@ -144,7 +153,10 @@ begin()
 		set +em
 		trap - INT TERM HUP
 		began=$SECONDS
-		(set -e; "$name") >"$log/log" 2>&1 </dev/null
+		(
+			set -e
+			"$name"
+		) > "$log/log" 2>&1 < /dev/null
 		status=$?
 		echo "$((SECONDS - began))" > "$log/seconds"
 		times >> "$log/seconds"
@@ -163,7 +175,7 @@ end_one()
 	log=$build/test/$name
 	unset "running[$leader]"
 	# Nothing that it began is left; a killed test has no such file.
-	kill -TERM -- "-$leader" 2>/dev/null || true
+	kill -TERM -- "-$leader" 2> /dev/null || true
 	# Wall time, then that of the processor: the shell's own, and its children's.
 	[ ! -s "$log/seconds" ] || read -r wall busy < <(awk -F '[ms ]+' 'NR == 1 { print $1 }
 		NR > 1 { sum += 60 * $1 + $2 + 60 * $3 + $4 } END { print int(sum + 0.5) }' \
@@ -171,15 +183,21 @@ end_one()
 	processor=$((processor + busy))
 	time="$wall s, $busy s of processor time"
 	case $status in
-	0)	passed=$((passed + 1))
+	0)
+		passed=$((passed + 1))
 		echo "passed  $name ($time)"
-		sed -n 's/^# /        /p' "$log/log" ;;
-	77)	skipped+=("$name")
+		sed -n 's/^# /        /p' "$log/log"
+		;;
+	77)
+		skipped+=("$name")
 		echo "skipped $name ($time)"
-		sed -n 's/^# /        /p' "$log/log" ;;
-	*)	failed=$((failed + 1))
+		sed -n 's/^# /        /p' "$log/log"
+		;;
+	*)
+		failed=$((failed + 1))
 		echo "FAILED  $name ($time)"
-		tail -n 200 "$log/log" | sed 's/^/        /' ;;
+		tail -n 200 "$log/log" | sed 's/^/        /'
+		;;
 	esac
 }
 

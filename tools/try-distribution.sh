@@ -31,20 +31,24 @@ bad()
 backports='' mirror='' only='' quick='' keep='' bound=7200 suites=()
 while [ $# -gt 0 ]; do
 	case $1 in
-	--backports)	backports=-backports ;;
-	--quick)	quick=yes ;;
-	--mirror|--only|--timeout|--keep)
-			[ $# -gt 1 ] || bad "$1 needs a value"
-			case $1 in
-			--mirror)	mirror=$2 ;;
-			--only)		only=${2//,/ } ;;
-			--timeout)	bound=$2 ;;
-			--keep)		keep=$2 ;;
-			esac
-			shift ;;
-	-h|--help)	sed -n '3,/^set /{/^set /!s/^# \{0,1\}//p}' "$0"; exit 0 ;;
-	-*)		bad "unknown option '$1', see --help" ;;
-	*)		suites+=("$1") ;;
+	--backports) backports=-backports ;;
+	--quick) quick=yes ;;
+	--mirror | --only | --timeout | --keep)
+		[ $# -gt 1 ] || bad "$1 needs a value"
+		case $1 in
+		--mirror) mirror=$2 ;;
+		--only) only=${2//,/ } ;;
+		--timeout) bound=$2 ;;
+		--keep) keep=$2 ;;
+		esac
+		shift
+		;;
+	-h | --help)
+		sed -n '3,/^set /{/^set /!s/^# \{0,1\}//p}' "$0"
+		exit 0
+		;;
+	-*) bad "unknown option '$1', see --help" ;;
+	*) suites+=("$1") ;;
 	esac
 	shift
 done
@@ -56,7 +60,7 @@ for suite in "${suites[@]}"; do
 	[[ $suite =~ ^[a-z]+$ ]] || bad "a SUITE is a word like trixie, not '$suite'"
 done
 [ "$(id -u)" = 0 ] || bad "it makes a system of its own: that needs root"
-command -v debootstrap >/dev/null || bad "debootstrap is missing; run: apt-get install debootstrap"
+command -v debootstrap > /dev/null || bad "debootstrap is missing; run: apt-get install debootstrap"
 
 # The first source of packages that has this machine's own release.
 own_mirror()
@@ -118,8 +122,8 @@ within()
 versions()
 {
 	within "$1" 60 "qemu-system-x86_64 --version; gcc -dumpfullversion; clang --version;
-		dpkg-query -W gnu-efi ovmf; cat .cache/zydis/.ready" 2>/dev/null |
-	awk '/^QEMU emulator/ { qemu = $4 }
+		dpkg-query -W gnu-efi ovmf; cat .cache/zydis/.ready" 2> /dev/null |
+		awk '/^QEMU emulator/ { qemu = $4 }
 	     /clang version/ { sub(/.*version /, ""); clang = $1 }
 	     /^gnu-efi/ { efi = $2 }
 	     /^ovmf/ { ovmf = $2 }

@@ -5,14 +5,16 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 version=$(< VERSION)
-commit=$(git rev-parse --short=10 HEAD 2>/dev/null || true)
-if [ -n "$commit" ] && [ -n "$(git status --porcelain -uno 2>/dev/null)" ]; then
+commit=$(git rev-parse --short=10 HEAD 2> /dev/null || true)
+if [ -n "$commit" ] && [ -n "$(git status --porcelain -uno 2> /dev/null)" ]; then
 	commit+=+
 fi
 version+=${commit:+ ($commit)}
 case ${1-} in
-'')	echo "$version" ;;
-header)	printf '#define PMUTEST86_VERSION "%s"\n' "$version" ;;
-*)	echo "usage: version.sh [header]" >&2
-	exit 2 ;;
+'') echo "$version" ;;
+header) printf '#define PMUTEST86_VERSION "%s"\n' "$version" ;;
+*)
+	echo "usage: version.sh [header]" >&2
+	exit 2
+	;;
 esac

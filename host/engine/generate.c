@@ -499,7 +499,7 @@ static void begin_with(struct machine_state *begin)
 	memset(begin, 0, sizeof(*begin));
 	for (unsigned i = 0; i < REG_COUNT; i++)
 		begin->gpr[i] = draw(2) ? draw(0x1000) :
-			(u64)draw(0xffffffff) << 32 | draw(0xffffffff);
+					  (u64)draw(0xffffffff) << 32 | draw(0xffffffff);
 	begin->gpr[REG_RBX] = MACHINE_DATA + 0x1000 + draw(64);
 	begin->gpr[REG_RSI] = MACHINE_DATA + 0x2000;
 	begin->gpr[REG_RBP] = draw(256);

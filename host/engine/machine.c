@@ -256,11 +256,11 @@ static void step(ucontext_t *context)
 	run.rep = false;
 	block_op_decode(&machine_cache.decoder, &run.op, run.rip, bytes, n);
 	if (ZYAN_SUCCESS(ZydisDecoderDecodeFull(&machine_cache.decoder, bytes, n, &zi, operands)))
-		run.rep = zi.attributes & (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE |
-					   ZYDIS_ATTRIB_HAS_REPNE);
+		run.rep = zi.attributes &
+			  (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE);
 	/* It would store the trap flag. Programs have none, but where they jump into the middle. */
-	if (run.op.length && (zi.mnemonic == ZYDIS_MNEMONIC_PUSHF ||
-			      zi.mnemonic == ZYDIS_MNEMONIC_PUSHFQ)) {
+	if (run.op.length &&
+	    (zi.mnemonic == ZYDIS_MNEMONIC_PUSHF || zi.mnemonic == ZYDIS_MNEMONIC_PUSHFQ)) {
 		run.result->open = true;
 		end_guest(context);
 		return;
@@ -328,8 +328,8 @@ static void count_stepped(const struct block_op *op)
 	events->branches[op->branch]++;
 	if (op->branch == BRANCH_CONDITIONAL) {
 		events->taken += run.rip != next;
-		events->mispredicted +=
-			(run.rip != next) != model_branch_is_backward(next, op->target);
+		events->mispredicted += (run.rip != next) !=
+					model_branch_is_backward(next, op->target);
 		run.result->to_next += op->target == next;
 	}
 	if (!run.rep) {
@@ -366,7 +366,7 @@ static void *emulate_at(void *ctx, u64 linear, unsigned bytes, bool write)
 static bool run_emulated(void)
 {
 	const struct emulate_ops world = { .code = emulate_code, .linear = emulate_linear,
-					  .at = emulate_at };
+					   .at = emulate_at };
 	const struct emulate_state state = { run.gpr, &run.rip, &run.flags };
 	struct instruction insn = { .linear = run.rip, .rip = run.rip, .mode = 64 };
 	ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
@@ -374,8 +374,8 @@ static bool run_emulated(void)
 	struct emulate_op emulated;
 	unsigned n = machine_fetch(NULL, run.rip, insn.bytes, sizeof(insn.bytes));
 
-	if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&machine_cache.decoder, insn.bytes, n, &zi,
-						 operands)))
+	if (!ZYAN_SUCCESS(
+		    ZydisDecoderDecodeFull(&machine_cache.decoder, insn.bytes, n, &zi, operands)))
 		return false;
 	block_op_decode(&machine_cache.decoder, &run.op, run.rip, insn.bytes, n);
 	decode_fill(&insn, &zi, operands);
@@ -515,8 +515,7 @@ static void handle(int signal, siginfo_t *info, void *argument)
 		stepped(context);
 	} else if (signal == SIGTRAP && run.request_exit && block_owns(&machine_cache, rip)) {
 		interrupted(context);
-	} else if (signal == SIGILL && run.mode == IN_BLOCK &&
-		   block_owns(&machine_cache, rip) &&
+	} else if (signal == SIGILL && run.mode == IN_BLOCK && block_owns(&machine_cache, rip) &&
 		   !memcmp((const void *)rip, exit_code, sizeof(exit_code))) {
 		bool exit_requested = machine_cache.exit_requested;
 

@@ -7,8 +7,8 @@
 
 static struct machine_result want, got;
 static struct machine_state begin;
-static u64 n_stepped, n_blocks, n_faults, n_runs, n_emulated, n_not_emulated,
-	n_interrupts, n_taken, n_mispredicted;
+static u64 n_stepped, n_blocks, n_faults, n_runs, n_emulated, n_not_emulated, n_interrupts, n_taken,
+	n_mispredicted;
 
 #define INTERRUPTS	20	/* of a program */
 
@@ -37,8 +37,9 @@ static bool same(const char *what, u64 seed, u64 stop)
 	CHECK(!got.wrong, "%s, program %" PRIu64 " at %" PRIu64 ": %s", what, seed, stop,
 	      got.wrong);
 	for (unsigned i = 0; i < REG_COUNT; i++)
-		CHECK_EQ(want.state.gpr[i], got.state.gpr[i], "%s, program %" PRIu64 " at %" PRIu64
-			 ": %s", what, seed, stop, register_name[i]);
+		CHECK_EQ(want.state.gpr[i], got.state.gpr[i],
+			 "%s, program %" PRIu64 " at %" PRIu64 ": %s", what, seed, stop,
+			 register_name[i]);
 	CHECK_EQ(want.state.rip, got.state.rip, "%s, program %" PRIu64 " at %" PRIu64, what, seed,
 		 stop);
 	CHECK_EQ(want.state.rflags, got.state.rflags, "%s, program %" PRIu64 " at %" PRIu64, what,
@@ -148,12 +149,13 @@ static void programs_stop_anywhere(void)
 	      n_blocks, n_stepped);
 	CHECK(n_interrupts > programs() * INTERRUPTS / 2, "%" PRIu64 " interrupts", n_interrupts);
 	/* Directions are counted from the eighth program on. */
-	CHECK(programs() < 30 || (n_taken && n_mispredicted), "%" PRIu64 " taken, %" PRIu64
-	      " mispredicted", n_taken, n_mispredicted);
+	CHECK(programs() < 30 || (n_taken && n_mispredicted),
+	      "%" PRIu64 " taken, %" PRIu64 " mispredicted", n_taken, n_mispredicted);
 	CHECK(n_faults > programs(), "%" PRIu64 " faults", n_faults);
 	printf("# in blocks %" PRIu64 ", stepped %" PRIu64 ", faults %" PRIu64 ", runs %" PRIu64
-	       ", blocks made %" PRIu64 ", dropped %" PRIu64 "\n", n_blocks, n_stepped, n_faults,
-	       n_runs, machine_cache.translated, machine_cache.dropped);
+	       ", blocks made %" PRIu64 ", dropped %" PRIu64 "\n",
+	       n_blocks, n_stepped, n_faults, n_runs, machine_cache.translated,
+	       machine_cache.dropped);
 	printf("# alone %" PRIu64 ", not emulated %" PRIu64 "\n", n_emulated, n_not_emulated);
 }
 

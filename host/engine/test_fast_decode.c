@@ -36,7 +36,8 @@ static bool flags_are_free(const u8 *bytes)
 			return false;
 	return zi.cpu_flags && !(zi.cpu_flags->tested & ALL_FLAGS) &&
 	       ((zi.cpu_flags->modified | zi.cpu_flags->set_0 | zi.cpu_flags->set_1 |
-		 zi.cpu_flags->undefined) & ALL_FLAGS) == ALL_FLAGS;
+		 zi.cpu_flags->undefined) &
+		ALL_FLAGS) == ALL_FLAGS;
 }
 
 static bool same(const u8 *bytes)

@@ -13,7 +13,9 @@
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 
-static const struct { u32 low, high; } range[LAT_COUNT] = {
+static const struct {
+	u32 low, high;
+} range[LAT_COUNT] = {
 #define LATITUDE(token, name, low, high, source) [LAT_##token] = { low, high },
 #include "refpmu/model/latitude.def"
 };
@@ -26,9 +28,8 @@ static void check(const struct model_config *config)
 	    (config->when.one_counter && config->when.counter >= FAULT_COUNTERS))
 		abort();
 	for (unsigned i = 0; i < LAT_COUNT; i++)
-		if ((config->latitude.set & BIT(i)) &&
-		    (config->latitude.value[i] < range[i].low ||
-		     config->latitude.value[i] > range[i].high))
+		if ((config->latitude.set & BIT(i)) && (config->latitude.value[i] < range[i].low ||
+							config->latitude.value[i] > range[i].high))
 			abort();
 }
 

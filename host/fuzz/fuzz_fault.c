@@ -34,8 +34,10 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	memcpy(text, name, strlen(name));
 	memcpy(text + strlen(name), data + 2, size - 2);
 	reason = launch_fault((struct span){ text, length }, &fault, &when);
-	if (reason ? !reason[0] : fault == FAULT_NONE || fault >= FAULT_COUNT ||
-	    when.counter >= FAULT_COUNTERS || (!!when.nth + !!when.from + !!when.every > 1))
+	if (reason ?
+		    !reason[0] :
+		    fault == FAULT_NONE || fault >= FAULT_COUNT || when.counter >= FAULT_COUNTERS ||
+			    (!!when.nth + !!when.from + !!when.every > 1))
 		abort();
 	if (!reason && (size > 2) != (when.one_counter || when.page_crossing || when.nth ||
 				      when.from || when.conditions || when.every))

@@ -31,33 +31,47 @@ static const struct {
 #include "spec/generation.def"
 };
 
-static const struct { unsigned generation, family, model; } models[] = {
+static const struct {
+	unsigned generation, family, model;
+} models[] = {
 #define GENERATION_MODEL(id, family, model, without) { GEN_##id, family, model },
 #include "spec/generation.def"
 };
 
-static const struct { unsigned gens, code, flags, counters, kind; } events[] = {
+static const struct {
+	unsigned gens, code, flags, counters, kind;
+} events[] = {
 #define EVENT_ON(gens, name, flags, counters, sure, min_period, period_unit, source) \
 	{ gens, EVENT_##name, flags, counters, EVENT_KIND_##name },
 #include "spec/event.def"
 };
 
-static const struct { unsigned family, model, code, flags; } lacks[] = {
+static const struct {
+	unsigned family, model, code, flags;
+} lacks[] = {
 #define EVENT_NOT_ON(family, model, name, flags, source) { family, model, EVENT_##name, flags },
 #include "spec/event.def"
 };
 
-static const struct { unsigned gens, code, authority; } sources[] = {
+static const struct {
+	unsigned gens, code, authority;
+} sources[] = {
 #define DATA_SOURCE(gens, code, outcome, authority, title, source) { gens, code, authority },
 #include "spec/data_source.def"
 };
 
-static const struct { const char *facility; unsigned gens, lo, hi; } source_fields[] = {
+static const struct {
+	const char *facility;
+	unsigned gens, lo, hi;
+} source_fields[] = {
 #define DATA_SOURCE_FIELD(gens, facility, field, lo, hi, title, source) { #facility, gens, lo, hi },
 #include "spec/data_source.def"
 };
 
-static const struct { const char *name; unsigned offset; } format1_rows[] = {
+static const struct {
+	const char *name;
+	unsigned offset;
+} format1_rows[] = {
 #define ROW_FMT1(title, offset) { title, offset },
 #define ROW_FMT2(title, offset)
 #define RECORD_FIELD(format, field, offset, size, title) ROW_##format(title, offset)
@@ -94,11 +108,12 @@ static void check_event(unsigned code, const char *on, unsigned counters, unsign
 /* Table 35-1. */
 static void models_are_those_of_table_35_1(void)
 {
-	static const struct { unsigned generation, model; } want[] = {
-		{ 0, 0x1a }, { 0, 0x1e }, { 0, 0x1f }, { 0, 0x2e },
-		{ 1, 0x25 }, { 1, 0x2c }, { 1, 0x2f },
-		{ 2, 0x2a }, { 2, 0x2d }, { 3, 0x3a }, { 3, 0x3e },
-		{ 4, 0x3c }, { 4, 0x45 }, { 4, 0x46 }, { 4, 0x3f },
+	static const struct {
+		unsigned generation, model;
+	} want[] = {
+		{ 0, 0x1a }, { 0, 0x1e }, { 0, 0x1f }, { 0, 0x2e }, { 1, 0x25 },
+		{ 1, 0x2c }, { 1, 0x2f }, { 2, 0x2a }, { 2, 0x2d }, { 3, 0x3a },
+		{ 3, 0x3e }, { 4, 0x3c }, { 4, 0x45 }, { 4, 0x46 }, { 4, 0x3f },
 		{ 5, 0x3d }, { 5, 0x47 }, { 5, 0x56 }, { 5, 0x4f },
 	};
 
@@ -118,7 +133,10 @@ static void models_are_those_of_table_35_1(void)
  * Bridge on; version 3; record format 0001B, from the 4th generation on 0010B. */
 static void counters_are_the_printed_ones(void)
 {
-	static const struct { const char *name; unsigned without, format; } want[] = {
+	static const struct {
+		const char *name;
+		unsigned without, format;
+	} want[] = {
 		{ "nehalem", 4, 1 }, { "westmere", 4, 1 }, { "sandybridge", 8, 1 },
 		{ "ivybridge", 8, 1 }, { "haswell", 8, 2 }, { "broadwell", 8, 2 },
 	};
@@ -138,11 +156,16 @@ static void counters_are_the_printed_ones(void)
 
 static void facilities_are_where_the_pages_say(void)
 {
-	static const struct { unsigned facility; const char *on; } want[] = {
-		{ FAC_LOAD_LATENCY, "NWSIHB" }, { FAC_PRECISE_STORE, "SI" }, { FAC_DATALA, "HB" },
-		{ FAC_PDIR, "SIHB" }, { FAC_FW_WRITE, "SIHB" }, { FAC_OFFCORE, "NWSIHB" },
-		{ FAC_OFFCORE_2, "WSIHB" }, { FAC_OFFCORE_SNB, "SIHB" }, { FAC_UNCORE, "NW" },
-		{ FAC_STLB_LOCK, "WSIHB" }, { FAC_LL_ALONE, "SIHB" }, { FAC_LL_TAGGED, "SIHB" },
+	static const struct {
+		unsigned facility;
+		const char *on;
+	} want[] = {
+		{ FAC_LOAD_LATENCY, "NWSIHB" }, { FAC_PRECISE_STORE, "SI" },
+		{ FAC_DATALA, "HB" },		{ FAC_PDIR, "SIHB" },
+		{ FAC_FW_WRITE, "SIHB" },	{ FAC_OFFCORE, "NWSIHB" },
+		{ FAC_OFFCORE_2, "WSIHB" },	{ FAC_OFFCORE_SNB, "SIHB" },
+		{ FAC_UNCORE, "NW" },		{ FAC_STLB_LOCK, "WSIHB" },
+		{ FAC_LL_ALONE, "SIHB" },	{ FAC_LL_TAGGED, "SIHB" },
 	};
 
 	for (size_t i = 0; i < COUNT(want); i++) {
@@ -158,13 +181,31 @@ static void facilities_are_where_the_pages_say(void)
 /* Offsets and titles in the order of Table 18-23. */
 static void format_1_is_table_18_23(void)
 {
-	static const struct { const char *name; unsigned offset; } want[] = {
-		{ "R/EFLAGS", 0x00 }, { "R/EIP", 0x08 }, { "R/EAX", 0x10 }, { "R/EBX", 0x18 },
-		{ "R/ECX", 0x20 }, { "R/EDX", 0x28 }, { "R/ESI", 0x30 }, { "R/EDI", 0x38 },
-		{ "R/EBP", 0x40 }, { "R/ESP", 0x48 }, { "R8", 0x50 }, { "R9", 0x58 },
-		{ "R10", 0x60 }, { "R11", 0x68 }, { "R12", 0x70 }, { "R13", 0x78 },
-		{ "R14", 0x80 }, { "R15", 0x88 }, { "IA32_PERF_GLOBAL_STATUS", 0x90 },
-		{ "Data Linear Address", 0x98 }, { "Data Source Encoding", 0xa0 },
+	static const struct {
+		const char *name;
+		unsigned offset;
+	} want[] = {
+		{ "R/EFLAGS", 0x00 },
+		{ "R/EIP", 0x08 },
+		{ "R/EAX", 0x10 },
+		{ "R/EBX", 0x18 },
+		{ "R/ECX", 0x20 },
+		{ "R/EDX", 0x28 },
+		{ "R/ESI", 0x30 },
+		{ "R/EDI", 0x38 },
+		{ "R/EBP", 0x40 },
+		{ "R/ESP", 0x48 },
+		{ "R8", 0x50 },
+		{ "R9", 0x58 },
+		{ "R10", 0x60 },
+		{ "R11", 0x68 },
+		{ "R12", 0x70 },
+		{ "R13", 0x78 },
+		{ "R14", 0x80 },
+		{ "R15", 0x88 },
+		{ "IA32_PERF_GLOBAL_STATUS", 0x90 },
+		{ "Data Linear Address", 0x98 },
+		{ "Data Source Encoding", 0xa0 },
 		{ "Latency value (core cycles)", 0xa8 },
 	};
 
@@ -206,7 +247,8 @@ static void decoder_reads_format_1(void)
 	CHECK_EQ(0x3c, field(&r, RECORD_data_source));
 	CHECK_EQ(0x123, field(&r, RECORD_latency));
 	CHECK(!record_get(&r, RECORD_eventing_ip, &value) &&
-	      !record_get(&r, RECORD_tx_abort, &value), "fields of format 2");
+		      !record_get(&r, RECORD_tx_abort, &value),
+	      "fields of format 2");
 	CHECK(!record_decode(format, golden_format1, 175, &r), "a byte short");
 }
 

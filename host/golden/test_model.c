@@ -186,9 +186,14 @@ static void model_writes_the_golden_record(void)
  */
 static void model_writes_format_1_where_it_is(void)
 {
-	static const struct { enum generation_id generation; u32 load; } machines[] = {
-		{ GEN_NEHALEM, 0x0042010b }, { GEN_WESTMERE, 0x0042010b },
-		{ GEN_SANDYBRIDGE, 0x004281d0 }, { GEN_IVYBRIDGE, 0x004281d0 },
+	static const struct {
+		enum generation_id generation;
+		u32 load;
+	} machines[] = {
+		{ GEN_NEHALEM, 0x0042010b },
+		{ GEN_WESTMERE, 0x0042010b },
+		{ GEN_SANDYBRIDGE, 0x004281d0 },
+		{ GEN_IVYBRIDGE, 0x004281d0 },
 	};
 
 	for (size_t k = 0; k < sizeof(machines) / sizeof(machines[0]); k++) {

@@ -11,20 +11,33 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-static const struct counter { const char *name, *cccr; u32 address, cccr_address; int pool;
-			      unsigned alternate, extended; } counters[] = {
+static const struct counter {
+	const char *name, *cccr;
+	u32 address, cccr_address;
+	int pool;
+	unsigned alternate, extended;
+} counters[] = {
 #define NB_COUNTER(name, number, address, cccr, cccr_address, pool, alternate, extended, source) \
 	[number] = { #name, #cccr, address, cccr_address, pool, alternate, extended },
 #include "spec/netburst.def"
 };
 
-static const struct escr { const char *name; u32 address; unsigned select; int pool; } escrs[] = {
+static const struct escr {
+	const char *name;
+	u32 address;
+	unsigned select;
+	int pool;
+} escrs[] = {
 #define NB_ESCR(name, address, select, pool, source) { #name, address, select, pool },
 #include "spec/netburst.def"
 };
 
-static const struct event { const char *name; unsigned select, cccr_select; int escr[2];
-			    unsigned flags; } events[] = {
+static const struct event {
+	const char *name;
+	unsigned select, cccr_select;
+	int escr[2];
+	unsigned flags;
+} events[] = {
 #define NB_EVENT(name, select, escr0, escr1, cccr_select, flags, source) \
 	{ #name, select, cccr_select, { NB_##escr0, NB_##escr1 }, flags },
 #include "spec/netburst.def"
@@ -32,7 +45,9 @@ static const struct event { const char *name; unsigned select, cccr_select; int 
 
 /* The rows of Table 18-63, in the order of the counters; the ESCRs of each row with their
  * numbers. */
-static const struct { const char *counter, *cccr, *escrs; } table_18_63[] = {
+static const struct {
+	const char *counter, *cccr, *escrs;
+} table_18_63[] = {
 #define BPU_EVEN "BSU_ESCR0 7 3a0;FSB_ESCR0 6 3a2;MOB_ESCR0 2 3aa;PMH_ESCR0 4 3ac;" \
 		 "BPU_ESCR0 0 3b2;IS_ESCR0 1 3b4;ITLB_ESCR0 3 3b6;IX_ESCR0 5 3c8;"
 #define BPU_ODD	 "BSU_ESCR1 7 3a1;FSB_ESCR1 6 3a3;MOB_ESCR1 2 3ab;PMH_ESCR1 4 3ad;" \
@@ -136,8 +151,11 @@ static void fields_are_the_printed_ones(void)
 /* Event select, CCCR select, ESCRs; PEBS for three of them and no other. */
 static void events_are_the_printed_ones(void)
 {
-	static const struct { const char *name; unsigned select, cccr, precise;
-			      const char *escr[2]; } printed[] = {
+	static const struct {
+		const char *name;
+		unsigned select, cccr, precise;
+		const char *escr[2];
+	} printed[] = {
 		{ "FRONT_END_EVENT", 0x08, 5, 1, { "CRU_ESCR2", "CRU_ESCR3" } },
 		{ "EXECUTION_EVENT", 0x0c, 5, 1, { "CRU_ESCR2", "CRU_ESCR3" } },
 		{ "REPLAY_EVENT", 0x09, 5, 1, { "CRU_ESCR2", "CRU_ESCR3" } },
@@ -187,8 +205,8 @@ static void events_are_the_printed_ones(void)
 static void example_18_2_is_what_the_fields_make(void)
 {
 	u64 instructions = 0x02ULL << NB_ESCR_EVENT_SELECT_SHIFT |
-			   (u64)(NB_INSTR_RETIRED_NBOGUSNTAG | NB_INSTR_RETIRED_NBOGUSTAG) <<
-				   NB_ESCR_EVENT_MASK_SHIFT;
+			   (u64)(NB_INSTR_RETIRED_NBOGUSNTAG | NB_INSTR_RETIRED_NBOGUSTAG)
+				   << NB_ESCR_EVENT_MASK_SHIFT;
 	u64 cccr = 4ULL << NB_CCCR_ESCR_SELECT_SHIFT | NB_CCCR_ACTIVE_THREAD;
 
 	CHECK_EQ(0x04000603, instructions | NB_ESCR_T1_OS | NB_ESCR_T1_USR);

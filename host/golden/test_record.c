@@ -21,19 +21,34 @@ static u64 field(const struct pebs_record *record, const char *name)
 
 static void decoder_reads_the_golden_bytes(void)
 {
-	static const struct { const char *name; u64 value; } want[] = {
-		{ "rflags", GOLDEN_RFLAGS },	{ "rip", GOLDEN_NEXT_IP },
-		{ "rax", GOLDEN_RAX },		{ "rbx", GOLDEN_RBX },
-		{ "rcx", GOLDEN_RCX },		{ "rdx", GOLDEN_RDX },
-		{ "rsi", GOLDEN_RSI },		{ "rdi", GOLDEN_RDI },
-		{ "rbp", GOLDEN_RBP },		{ "rsp", GOLDEN_RSP },
-		{ "r8", GOLDEN_R8 },		{ "r9", GOLDEN_R9 },
-		{ "r10", GOLDEN_R10 },		{ "r11", GOLDEN_R11 },
-		{ "r12", GOLDEN_R12 },		{ "r13", GOLDEN_R13 },
-		{ "r14", GOLDEN_R14 },		{ "r15", GOLDEN_R15 },
-		{ "status", GOLDEN_STATUS },	{ "data_linear_address", GOLDEN_ADDRESS },
-		{ "data_source", 0 },		{ "latency", 0 },
-		{ "eventing_ip", GOLDEN_EVENTING_IP }, { "tx_abort", 0 },
+	static const struct {
+		const char *name;
+		u64 value;
+	} want[] = {
+		{ "rflags", GOLDEN_RFLAGS },
+		{ "rip", GOLDEN_NEXT_IP },
+		{ "rax", GOLDEN_RAX },
+		{ "rbx", GOLDEN_RBX },
+		{ "rcx", GOLDEN_RCX },
+		{ "rdx", GOLDEN_RDX },
+		{ "rsi", GOLDEN_RSI },
+		{ "rdi", GOLDEN_RDI },
+		{ "rbp", GOLDEN_RBP },
+		{ "rsp", GOLDEN_RSP },
+		{ "r8", GOLDEN_R8 },
+		{ "r9", GOLDEN_R9 },
+		{ "r10", GOLDEN_R10 },
+		{ "r11", GOLDEN_R11 },
+		{ "r12", GOLDEN_R12 },
+		{ "r13", GOLDEN_R13 },
+		{ "r14", GOLDEN_R14 },
+		{ "r15", GOLDEN_R15 },
+		{ "status", GOLDEN_STATUS },
+		{ "data_linear_address", GOLDEN_ADDRESS },
+		{ "data_source", 0 },
+		{ "latency", 0 },
+		{ "eventing_ip", GOLDEN_EVENTING_IP },
+		{ "tx_abort", 0 },
 	};
 	struct pebs_record record;
 	enum record_format format;

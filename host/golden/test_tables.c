@@ -16,7 +16,10 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-struct named { const char *name; unsigned value; };
+struct named {
+	const char *name;
+	unsigned value;
+};
 
 static const struct named record_rows[] = {
 #define RECORD_FIELD(format, field, offset, size, title) { #format " " title, offset },
@@ -38,7 +41,12 @@ static const struct named ds_rows[] = {
 #include "spec/ds.def"
 };
 
-static const struct { const char *name; u32 leaf; char reg; unsigned lo, hi; } cpuid_rows[] = {
+static const struct {
+	const char *name;
+	u32 leaf;
+	char reg;
+	unsigned lo, hi;
+} cpuid_rows[] = {
 #define CPUID_FIELD(name, leaf, subleaf, reg, lo, hi, source) { #name, leaf, #reg[1], lo, hi },
 #include "spec/cpuid.def"
 };
@@ -180,8 +188,8 @@ static void pebs_enable_is_figure_18_21(void)
  */
 static void load_latency_value_is_the_printed_one(void)
 {
-	CHECK_EQ(0x0000000100000001, BIT(IA32_PEBS_ENABLE_PEBS_EN_PMC_SHIFT) |
-		 BIT(IA32_PEBS_ENABLE_LL_EN_PMC_SHIFT));
+	CHECK_EQ(0x0000000100000001,
+		 BIT(IA32_PEBS_ENABLE_PEBS_EN_PMC_SHIFT) | BIT(IA32_PEBS_ENABLE_LL_EN_PMC_SHIFT));
 }
 
 /* Figure 18-23: threshold in 15:0. */

@@ -136,8 +136,8 @@ static void what_is_refused_changes_nothing(void)
 			model_init(&model, &config, &no_host);
 			before = model_rdmsr(&model, r->msr);
 			model_wrmsr(&model, r->msr, r->value);
-			CHECK_EQ(before.value, model_rdmsr(&model, r->msr).value, "%c: %#x",
-				 ALL[g], r->msr);
+			CHECK_EQ(before.value, model_rdmsr(&model, r->msr).value, "%c: %#x", ALL[g],
+				 r->msr);
 		}
 	}
 }

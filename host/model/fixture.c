@@ -302,20 +302,23 @@ void fixture_nops(struct fixture *r, unsigned n)
 void fixture_load(struct fixture *r, u64 linear)
 {
 	fixture_retire(r, &(struct model_retired){ .loads = 1, .n_access = 1,
-					       .access = { { linear, 8, false, false } } });
+						   .access = { { linear, 8, false, false } } });
 }
 
 void fixture_store(struct fixture *r, u64 linear)
 {
 	fixture_retire(r, &(struct model_retired){ .stores = 1, .n_access = 1,
-					       .access = { { linear, 8, true, false } } });
+						   .access = { { linear, 8, true, false } } });
 }
 
 void fixture_locked_add(struct fixture *r, u64 linear)
 {
-	fixture_retire(r, &(struct model_retired){
-		.loads = 1, .stores = 1, .locked_loads = 1, .n_access = 2,
-		.access = { { linear, 8, false, true }, { linear, 8, true, true } } });
+	fixture_retire(r, &(struct model_retired){ .loads = 1,
+						   .stores = 1,
+						   .locked_loads = 1,
+						   .n_access = 2,
+						   .access = { { linear, 8, false, true },
+							       { linear, 8, true, true } } });
 }
 
 void fixture_branch(struct fixture *r, enum model_branch branch, bool taken)
@@ -326,7 +329,7 @@ void fixture_branch(struct fixture *r, enum model_branch branch, bool taken)
 void fixture_backward_branch(struct fixture *r, bool taken)
 {
 	fixture_retire(r, &(struct model_retired){
-		.branch = BRANCH_CONDITIONAL, .taken = taken, .backward = true });
+				  .branch = BRANCH_CONDITIONAL, .taken = taken, .backward = true });
 }
 
 u64 fixture_peek(const struct fixture *r, u64 linear)
@@ -379,8 +382,8 @@ void fixture_program(struct fixture *r, unsigned n, u32 event, u64 bits, u64 per
 	if (!(capabilities(r) & IA32_PERF_CAPABILITIES_FW_WRITE) ||
 	    fixture_wrmsr(r, MSR_IA32_A_PMC0 + n, -period & BITS(0, 47)) != MSR_DONE)
 		fixture_set(r, MSR_IA32_PMC0 + n, -period & BITS(0, 31));
-	fixture_set(r, MSR_IA32_PERFEVTSEL0 + n, event | IA32_PERFEVTSEL_EN | IA32_PERFEVTSEL_OS |
-					     IA32_PERFEVTSEL_USR | bits);
+	fixture_set(r, MSR_IA32_PERFEVTSEL0 + n,
+		    event | IA32_PERFEVTSEL_EN | IA32_PERFEVTSEL_OS | IA32_PERFEVTSEL_USR | bits);
 }
 
 void fixture_program_pebs(struct fixture *r, unsigned n, u32 event, u64 bits, u64 period)

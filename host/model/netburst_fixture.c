@@ -7,8 +7,14 @@
 #include <string.h>
 
 /* DS area, 64-bit form: "64 Bit Format of the DS Save Area". */
-enum { DS_BASE = 0x20, DS_INDEX = 0x28, DS_MAXIMUM = 0x30, DS_THRESHOLD = 0x38, DS_RESET = 0x40,
-       RECORD = 0x90 };
+enum {
+	DS_BASE = 0x20,
+	DS_INDEX = 0x28,
+	DS_MAXIMUM = 0x30,
+	DS_THRESHOLD = 0x38,
+	DS_RESET = 0x40,
+	RECORD = 0x90
+};
 
 #define NBFIXTURE_VECTOR	0xf0	/* LVTPC: fixed, and not masked */
 

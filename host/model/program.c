@@ -91,7 +91,10 @@ static u64 shown(const struct view *v, u32 msr)
 	return 0;
 }
 
-static const struct { u16 gens, code, flags; u8 kind, counters; } events[] = {
+static const struct {
+	u16 gens, code, flags;
+	u8 kind, counters;
+} events[] = {
 #define EVENT_ON(gens, name, flags, counters, sure, min_period, period_unit, source) \
 	{ gens, EVENT_##name, flags, EVENT_KIND_##name, counters },
 #include "spec/event.def"
@@ -381,7 +384,10 @@ static const char *step(struct fixture *r, struct bytes *b)
 /* The rules are those of processors without errata: what no seed draws, a profile doesn't set. */
 static void without_errata(const struct model_config *config, struct model *m)
 {
-	static const struct { u32 low; bool trouble; } knobs[LAT_COUNT] = {
+	static const struct {
+		u32 low;
+		bool trouble;
+	} knobs[LAT_COUNT] = {
 #define LATITUDE(token, name, low, high, source) { low, false },
 #define TROUBLE(token, name, low, high, source) { low, true },
 #include "refpmu/model/latitude.def"

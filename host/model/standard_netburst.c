@@ -23,27 +23,39 @@ static bool one_in(unsigned n)
 	return standard_one_in(s, n);
 }
 
-static const struct { u32 address, cccr; u8 number, pool; } counters[] = {
+static const struct {
+	u32 address, cccr;
+	u8 number, pool;
+} counters[] = {
 #define NB_COUNTER(name, number, address, cccr, cccr_address, pool, alternate, extended, source) \
 	{ address, cccr_address, number, pool },
 #include "spec/netburst.def"
 };
 #define COUNTERS (sizeof(counters) / sizeof(counters[0]))
 
-static const struct { u32 address; u8 select, pool; } escrs[] = {
+static const struct {
+	u32 address;
+	u8 select, pool;
+} escrs[] = {
 #define NB_ESCR(name, address, select, pool, source) { address, select, pool },
 #include "spec/netburst.def"
 };
 #define ESCRS (sizeof(escrs) / sizeof(escrs[0]))
 
-static const struct { u8 select; u32 escr[2]; } events[] = {
+static const struct {
+	u8 select;
+	u32 escr[2];
+} events[] = {
 #define NB_EVENT(name, select, escr0, escr1, cccr_select, flags, source) \
 	{ select, { MSR_NB_##escr0, MSR_NB_##escr1 } },
 #include "spec/netburst.def"
 };
 #define EVENTS (sizeof(events) / sizeof(events[0]))
 
-static const struct { u8 event; u64 mask; } masks[] = {
+static const struct {
+	u8 event;
+	u64 mask;
+} masks[] = {
 #define NB_MASK(event, name, bit, thread, counts, source) { NB_EVENT_##event, BIT(bit) },
 #include "spec/netburst.def"
 };
@@ -53,8 +65,8 @@ static const struct {
 	u64 enable, vert, mask, upstream_mask;
 	u8 event, upstream, tag;
 } metrics[] = {
-#define NB_METRIC(name, event, downstream, upstream, upstream_mask, tag, pebs_enable, \
-		  matrix_vert, counts, source) \
+#define NB_METRIC(name, event, downstream, upstream, upstream_mask, tag, pebs_enable, matrix_vert, \
+		  counts, source) \
 	{ pebs_enable, matrix_vert, downstream, upstream_mask, NB_EVENT_##event, \
 	  NB_EVENT_##upstream, tag },
 #include "spec/netburst.def"
@@ -95,7 +107,7 @@ static void program(unsigned event, u64 mask, u64 tag, u64 bits)
 	write(counters[n].address, a_value());
 	write(address, (u64)events[event].select << 25 | mask << 9 | tag | flags);
 	write(counters[n].cccr, (u64)escrs[escr].select << 13 | ENABLE | bits |
-				 (one_in(4) ? below(4) << 16 : ANY_THREAD));
+					(one_in(4) ? below(4) << 16 : ANY_THREAD));
 }
 
 static u64 cccr_bits(void)
@@ -151,7 +163,7 @@ static void sample(void)
 	write(0x370, 0);
 	write(0x310, -(1 + below(4)) & BITS(0, 39));
 	write(0x3cc, (u64)events[event].select << 25 | metrics[m].mask << 9 |
-		     (one_in(3) ? below(16) : 15));
+			     (one_in(3) ? below(16) : 15));
 	write(0x370, 5ULL << 13 | ENABLE | ANY_THREAD | (one_in(4) ? BIT(26) : 0));
 	write(0x3f2, metrics[m].vert);
 	write(0x3f1, metrics[m].enable | BIT(24) | (1 + below(3)) << 25);
@@ -181,7 +193,8 @@ static void write_a_register(void)
 		msr = others[below(sizeof(others) / sizeof(others[0]))];
 		value = msr == 0x600 ? NBFIXTURE_DS(t) :
 			msr == 0x1a0 ? fixture.m[t].misc_enable ^ BIT(below(40)) :
-			one_in(2) ? BIT(below(64)) : value & BITS(0, 26);
+			one_in(2)    ? BIT(below(64)) :
+				       value & BITS(0, 26);
 	}
 	write(msr, value);
 }

@@ -37,7 +37,10 @@ static void see_bytes(const void *from, size_t bytes)
 
 /* ---- registers ---- */
 
-static const struct { u32 msr; u64 legal, reserved; } registers[] = {
+static const struct {
+	u32 msr;
+	u64 legal, reserved;
+} registers[] = {
 	{ MSR_IA32_PMC0, 0x7fffffff, 0 },
 	{ MSR_IA32_PMC0 + 1, 0xffffffff, 0 },
 	{ MSR_IA32_A_PMC0, BITS(0, 47), BIT(60) },
@@ -152,7 +155,9 @@ static void look_at_cpuid(void)
 
 /* ---- what a program sets up ---- */
 
-static const struct { u16 gens, code, flags, counters; } events[] = {
+static const struct {
+	u16 gens, code, flags, counters;
+} events[] = {
 #define EVENT_ON(gens, name, flags, counters, sure, min_period, period_unit, source) \
 	{ gens, EVENT_##name, flags, counters },
 #include "spec/event.def"
@@ -241,17 +246,18 @@ static void program_pebs(void)
 	write(MSR_PEBS_LD_LAT_THRESHOLD, one_in(3) ? below(0x40) : 3 + below(5));
 	write(MSR_IA32_PERFEVTSEL0 + n, 0);
 	set_counter(n, value);
-	write(MSR_IA32_PERFEVTSEL0 + n, events[e].code | levels() | IA32_PERFEVTSEL_EN |
-	      (one_in(3) ? IA32_PERFEVTSEL_INT : 0) |
-	      (one_in(6) && generation >= GEN_HASWELL ? BIT(32) : 0));
+	write(MSR_IA32_PERFEVTSEL0 + n,
+	      events[e].code | levels() | IA32_PERFEVTSEL_EN |
+		      (one_in(3) ? IA32_PERFEVTSEL_INT : 0) |
+		      (one_in(6) && generation >= GEN_HASWELL ? BIT(32) : 0));
 	fixture_set_reset(r, n, value);
 	write(MSR_IA32_PEBS_ENABLE, enable);
 }
 
 static void start(void)
 {
-	write(MSR_IA32_PERF_GLOBAL_CTRL, one_in(6) ? BITS(0, 3) & below(16) :
-						     BITS(0, 3) | BITS(32, 34));
+	write(MSR_IA32_PERF_GLOBAL_CTRL,
+	      one_in(6) ? BITS(0, 3) & below(16) : BITS(0, 3) | BITS(32, 34));
 }
 
 static void program_ds(void)
@@ -322,11 +328,11 @@ static void program_uncore(void)
 		write(MSR_UNCORE_PMC0 + n, -small() & BITS(0, 47));
 		write(MSR_UNCORE_PERFEVTSEL0 + n,
 		      codes[below(sizeof(codes))] | 1ULL << (8 + below(8)) | BIT(22) |
-		      (one_in(4) ? 0 : BIT(20)) | (one_in(5) ? BIT(17 + below(2)) : 0) |
-		      (one_in(5) ? below(4) << 24 | BIT(23) : 0));
+			      (one_in(4) ? 0 : BIT(20)) | (one_in(5) ? BIT(17 + below(2)) : 0) |
+			      (one_in(5) ? below(4) << 24 | BIT(23) : 0));
 	}
-	write(MSR_UNCORE_PERF_GLOBAL_CTRL, BITS(0, 7) | BIT(32) | BIT(48 + below(4)) |
-	      (one_in(2) ? BIT(63) : 0));
+	write(MSR_UNCORE_PERF_GLOBAL_CTRL,
+	      BITS(0, 7) | BIT(32) | BIT(48 + below(4)) | (one_in(2) ? BIT(63) : 0));
 	if (!one_in(3))
 		write(MSR_IA32_DEBUGCTL, BIT(13) | (one_in(3) ? BIT(12) : 0));
 	if (one_in(4))

@@ -20,9 +20,9 @@ static void open(enum generation_id generation, u64 seed, bool all_tagged)
 	struct model_config config = {
 		.generation = generation, .hyper_threading = true, .latitude.seed = seed,
 		/* No windows in which something else counts, and no microcode that does. */
-		.latitude.set = BIT(LAT_SMI_RATE) | BIT(LAT_PREEMPTION_RATE) |
-				BIT(LAT_OPEN_LOADS) | BIT(LAT_CLOSE_LOADS) |
-				BIT(LAT_DIRTY_MSRS) | (all_tagged ? BIT(LAT_TAG_GAP) : 0),
+		.latitude.set = BIT(LAT_SMI_RATE) | BIT(LAT_PREEMPTION_RATE) | BIT(LAT_OPEN_LOADS) |
+				BIT(LAT_CLOSE_LOADS) | BIT(LAT_DIRTY_MSRS) |
+				(all_tagged ? BIT(LAT_TAG_GAP) : 0),
 	};
 
 	fixture_open_config(&r, &config);
@@ -135,9 +135,10 @@ static void records_are_sound(void)
 		open(generation, seed, false);
 		fixture_ds(&r, 16, 16);
 		fixture_set(&r, MSR_PEBS_LD_LAT_THRESHOLD, threshold);
-		fixture_program_pebs(&r, 3, early ? EVENT_MEM_INST_RETIRED_LATENCY_ABOVE_THRESHOLD :
-						EVENT_MEM_TRANS_RETIRED_LOAD_LATENCY, 0,
-				     1 + seed % 9);
+		fixture_program_pebs(&r, 3,
+				     early ? EVENT_MEM_INST_RETIRED_LATENCY_ABOVE_THRESHOLD :
+					     EVENT_MEM_TRANS_RETIRED_LOAD_LATENCY,
+				     0, 1 + seed % 9);
 		fixture_set(&r, MSR_IA32_PEBS_ENABLE, LL_EN(3));
 		fixture_start(&r, BIT(3));
 		walk(seed, 200);
@@ -175,8 +176,8 @@ static void check_sharing(unsigned processor, u64 of_another_core, u64 of_this_c
 	host.processors = 4;
 	model_init(&other, &config, &host);
 	model_wrmsr(&other, MSR_IA32_PERF_GLOBAL_CTRL, 1);
-	model_wrmsr(&other, MSR_IA32_PERFEVTSEL0, EVENT_MEM_LOAD_UOPS_RETIRED_L1_HIT |
-		    IA32_PERFEVTSEL_EN | IA32_PERFEVTSEL_OS);
+	model_wrmsr(&other, MSR_IA32_PERFEVTSEL0,
+		    EVENT_MEM_LOAD_UOPS_RETIRED_L1_HIT | IA32_PERFEVTSEL_EN | IA32_PERFEVTSEL_OS);
 	fixture_program(&r, 0, EVENT_MEM_LOAD_UOPS_L3_HIT_RETIRED_XSNP_HITM, 0, 0);
 	fixture_program(&r, 1, EVENT_MEM_LOAD_UOPS_RETIRED_L1_HIT, 0, 0);
 	fixture_start(&r, BIT(0) | BIT(1));

@@ -29,8 +29,7 @@ static void both_wrmsr(u32 msr, u64 value)
 	for (unsigned i = 0; i < 2; i++) {
 		struct fixture *r = i ? &bulk : &one;
 
-		if (model_wrmsr(&r->m, msr, value).status == MSR_DONE &&
-		    model_needs_retire(&r->m))
+		if (model_wrmsr(&r->m, msr, value).status == MSR_DONE && model_needs_retire(&r->m))
 			model_retire(&r->m, &wrmsr);
 	}
 }
@@ -225,8 +224,7 @@ static void bulk_equals_single_retirement(void)
 	for (u64 seed = 0; seed < 30; seed++)
 		if (!run(FAULT_NONE, seed))
 			return;
-	CHECK(n_bulk > 10 * n_single, "%" PRIu64 " in runs, %" PRIu64 " alone", n_bulk,
-	      n_single);
+	CHECK(n_bulk > 10 * n_single, "%" PRIu64 " in runs, %" PRIu64 " alone", n_bulk, n_single);
 	CHECK(n_single > 100);
 }
 

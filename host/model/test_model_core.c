@@ -188,7 +188,10 @@ static void any_thread_makes_no_records(void)
 
 static void registers_are_the_threads_own(void)
 {
-	static const struct { u32 msr; u64 value; } registers[] = {
+	static const struct {
+		u32 msr;
+		u64 value;
+	} registers[] = {
 		{ MSR_IA32_PMC0, 0x1234 }, { MSR_IA32_FIXED_CTR0, 0x1234 },
 		{ MSR_IA32_PERFEVTSEL0, INST }, { MSR_IA32_FIXED_CTR_CTRL, 1 },
 		{ MSR_IA32_PERF_GLOBAL_CTRL, 1 }, { MSR_IA32_PEBS_ENABLE, 1 },

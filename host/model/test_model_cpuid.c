@@ -70,7 +70,9 @@ static void each_generation_has_its_own(void)
 /* "Deterministic Cache Parameters": 64-byte lines in the memory hierarchy's sets and ways. */
 static void caches(void)
 {
-	static const struct { u32 eax, ebx, ecx, edx; } cache[] = {
+	static const struct {
+		u32 eax, ebx, ecx, edx;
+	} cache[] = {
 		{ 0x121, 0x01c0003f, 63, 0 },		/* data, level 1: 32 KiB, 8 ways */
 		{ 0x122, 0x01c0003f, 63, 0 },		/* instructions */
 		{ 0x143, 0x01c0003f, 511, 0 },		/* level 2: 256 KiB, 8 ways */

@@ -50,8 +50,8 @@ static void open_config(struct model_config *config)
 
 static void open_fault(enum fault_id fault)
 {
-	open_config(&(struct model_config){ .generation = GEN_HASWELL, .fault = fault,
-					    .hyper_threading = true });
+	open_config(&(struct model_config){
+		.generation = GEN_HASWELL, .fault = fault, .hyper_threading = true });
 }
 
 static void put(u32 offset, u64 value)
@@ -113,7 +113,9 @@ static void what_it_says_of_itself(void)
 		bool writable = offset >= LOW && offset <= STATE;
 
 		put(offset, 0x12345678);
-		CHECK_EQ(writable ? 0x12345678 : offset == STATUS ? get(STATUS) : before,
+		CHECK_EQ(writable	  ? 0x12345678 :
+			 offset == STATUS ? get(STATUS) :
+					    before,
 			 get(offset), "register %#x", offset);
 	}
 	put(0x40, 1);
@@ -138,8 +140,9 @@ static void it_may_be_absent(void)
 
 static void loads_find_lines_there(void)
 {
-	static const unsigned found[] = { [1] = 8, [2] = 2, [3] = 2, [4] = 2, [5] = 4, [6] = 8,
-					  [7] = 8, [8] = 1 };
+	static const unsigned found[] = {
+		[1] = 8, [2] = 2, [3] = 2, [4] = 2, [5] = 4, [6] = 8, [7] = 8, [8] = 1
+	};
 
 	for (u32 state = 1; state <= 8; state++) {
 		open_fault(FAULT_NONE);
@@ -182,7 +185,10 @@ static void what_it_refuses(void)
 
 static void how_it_breaks(void)
 {
-	static const struct { enum fault_id fault; u32 status, lines, found; } faults[] = {
+	static const struct {
+		enum fault_id fault;
+		u32 status, lines, found;
+	} faults[] = {
 		{ FAULT_EXERCISER_SILENT, 1, 0, 8 }, { FAULT_EXERCISER_REFUSES, 7, 0, 8 },
 		{ FAULT_EXERCISER_PARTIAL, DONE, 1, 8 }, { FAULT_EXERCISER_IDLE, DONE, 2, 8 },
 		{ FAULT_EXERCISER_MISPLACES, DONE, 2, 2 },

@@ -113,7 +113,7 @@ static void faults_of_one_counter_leave_the_others_alone(void)
 		for (unsigned n = 0; n < 4 * STANDARD_SEEDS && !some; n++)
 			some = acts_on_some(f, &(struct standard_difference){
 				.generation = generations[n % 4], .seed = n / 4,
-			});
+					       });
 		CHECK(some, "%s", fault_names[f]);
 	}
 }

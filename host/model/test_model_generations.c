@@ -36,10 +36,17 @@ static void each(void (*check)(unsigned generation))
 
 static void check_registers(unsigned g)
 {
-	static const struct { u32 msr; u64 gens; const char *name; } registers[] = {
-		{ 0x0c1, ALL, "IA32_PMC0" }, { 0x0c4, ALL, "IA32_PMC3" },
-		{ 0x0c5, 0, "IA32_PMC4" }, { 0x18a, 0, "IA32_PERFEVTSEL4" },
-		{ 0x4c1, SNB_IVB | HSW_BDW, "IA32_A_PMC0" }, { 0x4c5, 0, "IA32_A_PMC4" },
+	static const struct {
+		u32 msr;
+		u64 gens;
+		const char *name;
+	} registers[] = {
+		{ 0x0c1, ALL, "IA32_PMC0" },
+		{ 0x0c4, ALL, "IA32_PMC3" },
+		{ 0x0c5, 0, "IA32_PMC4" },
+		{ 0x18a, 0, "IA32_PERFEVTSEL4" },
+		{ 0x4c1, SNB_IVB | HSW_BDW, "IA32_A_PMC0" },
+		{ 0x4c5, 0, "IA32_A_PMC4" },
 		{ 0x1a6, ALL, "MSR_OFFCORE_RSP_0" },
 		{ 0x1a7, ALL & ~BIT(GEN_NEHALEM), "MSR_OFFCORE_RSP_1" },
 		{ 0x309, ALL, "IA32_FIXED_CTR0" }, { 0x30b, ALL, "IA32_FIXED_CTR2" },
@@ -70,7 +77,10 @@ static void check_bits(unsigned g)
 {
 	/* LBR, BTF, TR, BTS, BTINT, two filters, two freezes, uncore, SMM. */
 	const u64 debugctl = 0x7fc3;
-	const struct { u32 msr; u64 bits; } registers[] = {
+	const struct {
+		u32 msr;
+		u64 bits;
+	} registers[] = {
 		{ 0x3f1, BIT(g) & SNB_IVB ? 0x800000000000000f | 0xfULL << 32 : 0xf0000000f },
 		{ 0x3f6, 0xffff },
 		{ 0x38f, 0x70000000f },
@@ -137,7 +147,7 @@ static void check_records(unsigned g)
 		CHECK_EQ(BIT(n), fixture_record(&r, 0, 0x90));
 		CHECK_EQ(size == 0xc0 ? r.ip - 4 : 0x5e5e5e5e5e5e5e5e, fixture_record(&r, 0, 0xb0));
 		CHECK_EQ(0, fixture_record(&r, 0, 0x98) | fixture_record(&r, 0, 0xa0) |
-			    fixture_record(&r, 0, 0xa8));
+				    fixture_record(&r, 0, 0xa8));
 	}
 }
 

@@ -344,7 +344,9 @@ static void every_hierarchy_fits_its_tables(void)
 static void seeds_reach_every_end(void)
 {
 	/* What no seed draws stays at its low end. */
-	static const struct { u32 low, high; } knobs[LAT_COUNT] = {
+	static const struct {
+		u32 low, high;
+	} knobs[LAT_COUNT] = {
 #define LATITUDE(token, name, low, high, source) { low, high },
 #define TROUBLE(token, name, low, high, source) { low, low },
 #include "refpmu/model/latitude.def"
@@ -373,7 +375,10 @@ static void seeds_reach_every_end(void)
 /* Knobs with a row keep to it, with and without a seed. */
 static void profiles_narrow(void)
 {
-	static const struct { unsigned profile, knob; u32 low, high; } rows[] = {
+	static const struct {
+		unsigned profile, knob;
+		u32 low, high;
+	} rows[] = {
 #define PROFILE_KNOB(profile, knob, low, high, source) \
 		{ PROFILE_##profile, LAT_##knob, low, high },
 #include "refpmu/model/profile.def"
@@ -385,8 +390,9 @@ static void profiles_narrow(void)
 
 			open_profile((enum profile_id)rows[i].profile, seed);
 			value = r.m.latitude[rows[i].knob];
-			CHECK(value >= rows[i].low && value <= rows[i].high && (seed || value ==
-			      rows[i].low), "profile %u, knob %u", rows[i].profile, rows[i].knob);
+			CHECK(value >= rows[i].low && value <= rows[i].high &&
+				      (seed || value == rows[i].low),
+			      "profile %u, knob %u", rows[i].profile, rows[i].knob);
 		}
 }
 
@@ -497,8 +503,7 @@ static void a_guest_of_kvm(void)
 	CHECK(fixture_get(&r, 0x1a0) & BIT(12));
 	CHECK_EQ(0x2000, fixture_get(&r, 0x345));
 	cpuid(1, regs);
-	CHECK_EQ(r.m.latitude[LAT_HYPERVISOR_HIDDEN] ? 0 : BIT(31),
-		 regs[2] & (BIT(31) | BIT(2)));
+	CHECK_EQ(r.m.latitude[LAT_HYPERVISOR_HIDDEN] ? 0 : BIT(31), regs[2] & (BIT(31) | BIT(2)));
 	CHECK_EQ(0, regs[3] & BIT(21));
 	cpuid(0xa, regs);
 	CHECK_EQ(2, regs[0] & 0xff);

@@ -395,9 +395,10 @@ static void many_processors_agree(void)
 		}
 	}
 	CHECK_EQ(1U << SOURCE_L1 | 1U << SOURCE_L3_SNOOP_HIT | 1U << SOURCE_L3_HITM |
-		 1U << SOURCE_REMOTE_CACHE | 1U << SOURCE_REMOTE_HITM | 1U << SOURCE_LOCAL_SHARED |
-		 1U << SOURCE_REMOTE_SHARED | 1U << SOURCE_LOCAL_EXCLUSIVE |
-		 1U << SOURCE_REMOTE_EXCLUSIVE, seen, "not everything was met");
+			 1U << SOURCE_REMOTE_CACHE | 1U << SOURCE_REMOTE_HITM |
+			 1U << SOURCE_LOCAL_SHARED | 1U << SOURCE_REMOTE_SHARED |
+			 1U << SOURCE_LOCAL_EXCLUSIVE | 1U << SOURCE_REMOTE_EXCLUSIVE,
+		 seen, "not everything was met");
 }
 
 /* A line that is modified somewhere is nowhere else; every line of a processor is in its L3. */
@@ -506,7 +507,9 @@ static void all_cores_are_apart(void)
 	wait(3);
 	store_by(3, A);
 	for (unsigned c = 0; c < MEMORY_PROGRAMS; c++)
-		CHECK_EQ(c == 3 ? SOURCE_L1 : c ? SOURCE_L3_SNOOP_HIT : SOURCE_L3_HITM,
+		CHECK_EQ(c == 3 ? SOURCE_L1 :
+			 c	? SOURCE_L3_SNOOP_HIT :
+				  SOURCE_L3_HITM,
 			 load_by(c, A).source, "core %u", c);
 	memory_act(&memory, 0, &tables, ACT_FLUSH_LINE, A);
 	for (unsigned c = 0; c < MEMORY_PROGRAMS; c++) {
@@ -523,8 +526,10 @@ static void all_cores_are_apart(void)
 /* Each state, found by the core that it is for, whatever was there before. */
 static void lines_are_placed(void)
 {
-	static const struct { enum exerciser_state state; enum memory_source here, remote; }
-		places[] = {
+	static const struct {
+		enum exerciser_state state;
+		enum memory_source here, remote;
+	} places[] = {
 		{ EXERCISE_NOWHERE, SOURCE_LOCAL_EXCLUSIVE, SOURCE_REMOTE_EXCLUSIVE },
 		{ EXERCISE_L3_ONLY, SOURCE_L3, SOURCE_L3 },
 		{ EXERCISE_L3_STALE, SOURCE_L3_SNOOP_MISS, SOURCE_L3_SNOOP_MISS },

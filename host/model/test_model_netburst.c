@@ -156,7 +156,10 @@ static void seeds_keep_the_rules(void)
 /* Which bits a register keeps, with Hyper-Threading and without. */
 static void reserved_bits(void)
 {
-	static const struct { u32 msr; u64 with, without; } registers[] = {
+	static const struct {
+		u32 msr;
+		u64 with, without;
+	} registers[] = {
 		{ 0x3b8, 0x7fffffff, 0x7ffffffc },	/* MSR_CRU_ESCR0 */
 		{ 0x3e1, 0x7fffffff, 0x7ffffffc },	/* MSR_CRU_ESCR5 */
 		{ 0x36c, 0xcffff800, 0xc7fff800 },	/* MSR_IQ_CCCR0: CASCNT4INTO0 */

@@ -215,7 +215,10 @@ static void buffer_end(void)
 /* No record where the bounds check fails, and none at the very last byte too few. */
 static void bounds(void)
 {
-	static const struct { u64 base, index, maximum; bool fits; } rows[] = {
+	static const struct {
+		u64 base, index, maximum;
+		bool fits;
+	} rows[] = {
 		{ FIXTURE_BUFFER, FIXTURE_BUFFER, FIXTURE_BUFFER + 0xc0, true },
 		{ FIXTURE_BUFFER, FIXTURE_BUFFER, FIXTURE_BUFFER + 0xbf, false },
 		{ FIXTURE_BUFFER, FIXTURE_BUFFER + 0xc0, FIXTURE_BUFFER + 0xc0, false },

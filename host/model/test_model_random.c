@@ -113,7 +113,10 @@ static void the_same_again(void)
 /* A seed within a profile, and each knob alone at either end. */
 static void rules_hold_for_profiles_and_extremes(void)
 {
-	static const struct { const char *name; u32 low, high; } knobs[LAT_COUNT] = {
+	static const struct {
+		const char *name;
+		u32 low, high;
+	} knobs[LAT_COUNT] = {
 #define LATITUDE(token, name, low, high, source) { name, low, high },
 #define TROUBLE(token, name, low, high, source) { name, low, low },	/* no legal processor */
 #include "refpmu/model/latitude.def"
@@ -132,7 +135,7 @@ static void rules_hold_for_profiles_and_extremes(void)
 		config = config_of(n, FAULT_NONE, 0, n & 1);
 		config.latitude.set = BIT(knob);
 		config.latitude.value[knob] = n / 2 / LAT_COUNT % 2 ? knobs[knob].low :
-								     knobs[knob].high;
+								      knobs[knob].high;
 		wrong = program_run(&r, bytes, BYTES, &config);
 		CHECK(!wrong, "%s, program %" PRIu64 ", instruction %" PRIu64 ": %s",
 		      knobs[knob].name, n, r.now, wrong);

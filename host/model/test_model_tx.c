@@ -61,8 +61,8 @@ static void store(u64 linear, u64 value)
 static void end(void)
 {
 	CHECK_EQ(TX_FINE, model_tx_may_end(&r.m));
-	fixture_retire(&r, &(struct model_retired){
-		.tx = model_tx_outermost(&r.m) ? TX_COMMITS : TX_NO_ACT });
+	fixture_retire(&r, &(struct model_retired){ .tx = model_tx_outermost(&r.m) ? TX_COMMITS :
+										     TX_NO_ACT });
 	if (model_in_tx(&r.m))
 		model_tx_end(&r.m);
 }
@@ -107,7 +107,11 @@ static void memory_and_registers(void)
 /* Bits of EAX: 0 XABORT, 1 retry, 2 conflict, 3 overflow, 4 debug, 5 nested, 31:24 code. */
 static void what_software_is_told(void)
 {
-	static const struct { enum tx_cause cause; u32 eax; u64 high; } told[] = {
+	static const struct {
+		enum tx_cause cause;
+		u32 eax;
+		u64 high;
+	} told[] = {
 		{ TX_EXPLICIT, 0xff000001, BIT(33) | BIT(34) },
 		{ TX_INSTRUCTION, 0, BIT(33) | BIT(34) },
 		{ TX_EXCEPTION, 0, BIT(33) | BIT(34) },
@@ -354,9 +358,9 @@ static void where_it_is_switched_off(void)
 	model_cpuid(&r.m, 7, 0, on);
 	CHECK_EQ(MSR_DONE, fixture_wrmsr(&r, MSR_IA32_PERFEVTSEL0 + 2, IN_TX | IN_TXCP));
 	fixture_open_config(&r, &(struct model_config){
-		.generation = GEN_BROADWELL,
-		.latitude = { .set = BIT(LAT_NO_RTM), .value[LAT_NO_RTM] = 1 },
-	});
+				    .generation = GEN_BROADWELL,
+				    .latitude = { .set = BIT(LAT_NO_RTM), .value[LAT_NO_RTM] = 1 },
+			    });
 	model_cpuid(&r.m, 7, 0, off);
 	CHECK_EQ(BIT(11) | BIT(4), on[1] ^ off[1]);
 	CHECK((on[1] & BIT(11)) && (on[1] & BIT(4)));

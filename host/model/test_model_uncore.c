@@ -65,9 +65,15 @@ static void everybody_listens(void)
 
 static void registers_are_the_packages(void)
 {
-	static const struct { u32 msr; u64 value; } registers[] = {
-		{ U_CTRL, CORE(0) | CORE(2) | PMI_FRZ }, { U_FIXED, 0x123456789abc },
-		{ U_FIXED_CTRL, PMI }, { 0x396, 0x1000 }, { U_PMC0 + 7, 0xfedcba987654 },
+	static const struct {
+		u32 msr;
+		u64 value;
+	} registers[] = {
+		{ U_CTRL, CORE(0) | CORE(2) | PMI_FRZ },
+		{ U_FIXED, 0x123456789abc },
+		{ U_FIXED_CTRL, PMI },
+		{ 0x396, 0x1000 },
+		{ U_PMC0 + 7, 0xfedcba987654 },
 		{ U_SELECT0 + 3, L3_MISS_READ },
 	};
 
@@ -80,8 +86,8 @@ static void registers_are_the_packages(void)
 			fixture_set(&r[by], registers[n].msr, value);
 			for (unsigned i = 0; i < PROCESSORS; i++)
 				CHECK_EQ(value, fixture_get(&r[i], registers[n].msr),
-					 "MSR %#x, written by %u, read by %u", registers[n].msr,
-					 by, i);
+					 "MSR %#x, written by %u, read by %u", registers[n].msr, by,
+					 i);
 		}
 	check_locks();
 }

@@ -81,8 +81,9 @@ static void records_across_a_page(void)
 
 static void all_at_once(void)
 {
-	open(FAULT_RAX_ZERO, (struct fault_when){ .one_counter = true, .counter = 1,
-						  .page_crossing = true, .nth = 1 });
+	open(FAULT_RAX_ZERO,
+	     (struct fault_when){
+		     .one_counter = true, .counter = 1, .page_crossing = true, .nth = 1 });
 	records(1, 25);
 	CHECK_EQ(BIT(21), zeros(25));
 }
@@ -90,8 +91,8 @@ static void all_at_once(void)
 static void overflows_of_one_counter(void)
 {
 	for (unsigned n = 0; n < 4; n++) {
-		open(FAULT_STATUS_DROPPED, (struct fault_when){ .one_counter = true,
-								.counter = 3 });
+		open(FAULT_STATUS_DROPPED,
+		     (struct fault_when){ .one_counter = true, .counter = 3 });
 		fixture_program(&r, n, INST, 0, 3);
 		fixture_start(&r, BIT(n));
 		fixture_nops(&r, 5);
@@ -102,8 +103,8 @@ static void overflows_of_one_counter(void)
 static void a_fixed_counter(void)
 {
 	for (u32 n = 0; n < 3; n++) {
-		open(FAULT_STATUS_DROPPED, (struct fault_when){ .one_counter = true,
-								.counter = 9 });
+		open(FAULT_STATUS_DROPPED,
+		     (struct fault_when){ .one_counter = true, .counter = 9 });
 		fixture_set(&r, MSR_IA32_FIXED_CTR0 + n, BITS(0, 47));
 		fixture_set(&r, MSR_IA32_FIXED_CTR_CTRL, 3ULL << 4 * n);
 		fixture_start(&r, BIT(32 + n));
@@ -114,8 +115,7 @@ static void a_fixed_counter(void)
 
 static void registers_of_one_counter(void)
 {
-	open(FAULT_PERFEVTSEL_READS_ZERO, (struct fault_when){ .one_counter = true,
-							       .counter = 2 });
+	open(FAULT_PERFEVTSEL_READS_ZERO, (struct fault_when){ .one_counter = true, .counter = 2 });
 	for (unsigned n = 0; n < 4; n++) {
 		fixture_set(&r, MSR_IA32_PERFEVTSEL0 + n, INST);
 		CHECK_EQ(n == 2 ? 0 : INST, fixture_get(&r, MSR_IA32_PERFEVTSEL0 + n));

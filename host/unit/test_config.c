@@ -40,7 +40,8 @@ static void every_key_is_taken(void)
 {
 	struct config config;
 
-	CHECK(file(&config, "tests = pmi.*\nrequire=PRIO,REC-HSW\r\nresults = off\n  screen=off\n"
+	CHECK(file(&config,
+		   "tests = pmi.*\nrequire=PRIO,REC-HSW\r\nresults = off\n  screen=off\n"
 		   "verbose = on   # why not\nserial = 0x2f8\nat_end = shutdown\nborrow_cycles=50"),
 	      "%s", error);
 	CHECK_STR("pmi.*", config.tests);

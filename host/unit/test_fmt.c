@@ -45,9 +45,12 @@ static void numbers_are_as_the_library_prints_them(void)
 	struct random random = { 20240601 };
 
 	for (unsigned i = 0; i < 3000; i++) {
-		static const struct { const char *conversion; unsigned bytes; } kinds[] = {
-			{ "d", 4 }, { "u", 4 }, { "x", 4 }, { "llx", 8 }, { "llu", 8 },
-			{ "lld", 8 }, { "zu", 8 }, { "c", 1 },
+		static const struct {
+			const char *conversion;
+			unsigned bytes;
+		} kinds[] = {
+			{ "d", 4 },   { "u", 4 },   { "x", 4 },	 { "llx", 8 },
+			{ "llu", 8 }, { "lld", 8 }, { "zu", 8 }, { "c", 1 },
 		};
 		unsigned kind = (unsigned)(random_next(&random) % 8);
 		u64 value = interesting(&random);

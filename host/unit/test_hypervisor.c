@@ -6,7 +6,10 @@
 #include "pmu/hypervisor.h"
 
 /* What two leaves answer; all others answer as a processor does, with its highest basic leaf. */
-static struct { u32 leaf; const char *signature; } leaves[2];
+static struct {
+	u32 leaf;
+	const char *signature;
+} leaves[2];
 
 static void cpuid(u32 leaf, u32 regs[4])
 {

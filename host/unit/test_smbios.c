@@ -86,13 +86,27 @@ static void damaged_entry_points_are_none(void)
 }
 
 /* Another structure first, one without strings; then those asked for. */
-static const char table[] =
-	"\x04\x06\x00\x01\x01\x00" "processor\0"
-	"\0" "\x20\x05\x01\x01\x00" "\0"
-	"\0" "\x01\x08\x02\x01\x02\x01\x00\x03" " A machine \0" "Maker\0" "SERIAL\0"
-	"\0" "\x00\x09\x03\x01\x01\x02\x00\xf0\x03" "Vendor\0" "1.\n\x80\x22\0" "01/02/2013\0"
-	"\0" "\x02\x05\x04\x01\x07" "only one\0"
-	"\0" "\x7f\x04\x05\x01" "\0";
+static const char table[] = "\x04\x06\x00\x01\x01\x00"
+			    "processor\0"
+			    "\0"
+			    "\x20\x05\x01\x01\x00"
+			    "\0"
+			    "\0"
+			    "\x01\x08\x02\x01\x02\x01\x00\x03"
+			    " A machine \0"
+			    "Maker\0"
+			    "SERIAL\0"
+			    "\0"
+			    "\x00\x09\x03\x01\x01\x02\x00\xf0\x03"
+			    "Vendor\0"
+			    "1.\n\x80\x22\0"
+			    "01/02/2013\0"
+			    "\0"
+			    "\x02\x05\x04\x01\x07"
+			    "only one\0"
+			    "\0"
+			    "\x7f\x04\x05\x01"
+			    "\0";
 #define LENGTH	sizeof(table)	/* its last zero ends the last structure */
 
 static const u8 *bytes = (const u8 *)table;
@@ -122,7 +136,10 @@ static void text_is_cut_to_its_size(void)
 
 static void what_follows_the_end_is_not_read(void)
 {
-	static const char late[] = "\x7f\x04\x05\x01" "\0\0" "\x00\x05\x03\x01\x01" "Vendor\0";
+	static const char late[] = "\x7f\x04\x05\x01"
+				   "\0\0"
+				   "\x00\x05\x03\x01\x01"
+				   "Vendor\0";
 	char text[TEXT];
 
 	CHECK(!smbios_describe((const u8 *)late, sizeof(late), SMBIOS_BIOS, text, TEXT));

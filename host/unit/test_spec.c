@@ -39,17 +39,25 @@ static const struct field_row fields[] = {
 #include "spec/msr.def"
 };
 
-static const struct { const char *name, *source; u32 address; } msrs[] = {
+static const struct {
+	const char *name, *source;
+	u32 address;
+} msrs[] = {
 #define MSR(name, address, cap, source) { #name, source, address },
 #include "spec/msr.def"
 };
 
-static const struct { const char *name, *requirements, *sentence; } faults[] = {
+static const struct {
+	const char *name, *requirements, *sentence;
+} faults[] = {
 #define FAULT(token, name, requirements, sentence, ...) { name, requirements, sentence },
 #include "refpmu/faults/fault.def"
 };
 
-static const struct { const char *name, *source; u64 low, high; } latitudes[] = {
+static const struct {
+	const char *name, *source;
+	u64 low, high;
+} latitudes[] = {
 #define LATITUDE(token, name, low, high, source) { name, source, low, high },
 #include "refpmu/model/latitude.def"
 };
@@ -76,8 +84,8 @@ static void requirement_ids_are_unique(void)
 {
 	for (size_t i = 0; i < COUNT(requirements); i++)
 		for (size_t j = 0; j < i; j++)
-			CHECK(strcmp(requirements[i].id, requirements[j].id),
-			      "%s twice", requirements[i].id);
+			CHECK(strcmp(requirements[i].id, requirements[j].id), "%s twice",
+			      requirements[i].id);
 }
 
 /* Token PRIO_01 is id "PRIO-01" of group "PRIO"; a group may itself have a hyphen. */
@@ -94,7 +102,8 @@ static void requirement_ids_are_spelled_as_tokens(void)
 			token[k] = r->id[k] == '-' ? '_' : r->id[k];
 		CHECK_STR(r->token, token);
 		CHECK(n == g + 3 && !memcmp(r->id, r->group, g) && r->id[g] == '-' &&
-		      isdigit(r->id[g + 1]) && isdigit(r->id[g + 2]), "%s of %s", r->id, r->group);
+			      isdigit(r->id[g + 1]) && isdigit(r->id[g + 2]),
+		      "%s of %s", r->id, r->group);
 	}
 }
 
@@ -107,7 +116,8 @@ static void requirement_sentences_are_sentences(void)
 		if (!CHECK(n > 10, "%s has no sentence", r->id))
 			continue;
 		CHECK(isupper((unsigned char)r->sentence[0]) ||
-		      isdigit((unsigned char)r->sentence[0]), "%s: %s", r->id, r->sentence);
+			      isdigit((unsigned char)r->sentence[0]),
+		      "%s: %s", r->id, r->sentence);
 		CHECK(r->sentence[n - 1] == '.', "%s: %s", r->id, r->sentence);
 		CHECK(strchr(r->sentence, '\n') == NULL && !strstr(r->sentence, "  "), "%s", r->id);
 		CHECK(r->source[0] && r->gens[0], "%s has no source or no generations", r->id);
@@ -259,8 +269,8 @@ static void event_codes_are_unique_and_usable(void)
 		CHECK(events[i].counters, "%s has no counter", events[i].name);
 		CHECK(events[i].min_period >= 1, "%s", events[i].name);
 		CHECK(!(events[i].flags & (EV_DLA | EV_STORE_L1 | EV_PDIR)) ||
-		      events[i].flags & EV_PEBS, "%s: a record's contents without PEBS",
-		      events[i].name);
+			      events[i].flags & EV_PEBS,
+		      "%s: a record's contents without PEBS", events[i].name);
 		CHECK(events[i].sure && !(events[i].sure & ~events[i].counters),
 		      "%s is sure of counters that it hasn't got", events[i].name);
 		CHECK(events[i].period_unit && !(events[i].min_period % events[i].period_unit),
@@ -270,18 +280,23 @@ static void event_codes_are_unique_and_usable(void)
 		      events[i].name);
 		for (size_t j = 0; j < i; j++)
 			CHECK(events[i].code != events[j].code ||
-			      !(events[i].gens & events[j].gens), "%s and %s",
-			      events[i].name, events[j].name);
+				      !(events[i].gens & events[j].gens),
+			      "%s and %s", events[i].name, events[j].name);
 	}
 }
 
-static const struct { unsigned gens, code, outcome, authority; } sources[] = {
+static const struct {
+	unsigned gens, code, outcome, authority;
+} sources[] = {
 #define DATA_SOURCE(gens, code, outcome, authority, title, source) \
 	{ gens, code, outcome, authority },
 #include "spec/data_source.def"
 };
 
-static const struct { const char *facility; unsigned gens, lo, hi; } source_fields[] = {
+static const struct {
+	const char *facility;
+	unsigned gens, lo, hi;
+} source_fields[] = {
 #define DATA_SOURCE_FIELD(gens, facility, field, lo, hi, title, source) { #facility, gens, lo, hi },
 #include "spec/data_source.def"
 };
@@ -293,9 +308,9 @@ static void data_sources_have_one_meaning_a_generation(void)
 		      sources[i].code);
 		for (size_t j = 0; j < i; j++)
 			CHECK(!(sources[i].gens & sources[j].gens) ||
-			      (sources[i].code != sources[j].code &&
-			       sources[i].outcome != sources[j].outcome), "%#x and %#x",
-			      sources[i].code, sources[j].code);
+				      (sources[i].code != sources[j].code &&
+				       sources[i].outcome != sources[j].outcome),
+			      "%#x and %#x", sources[i].code, sources[j].code);
 	}
 	for (size_t i = 0; i < COUNT(source_fields); i++)
 		for (size_t j = 0; j < i; j++)

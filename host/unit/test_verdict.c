@@ -136,7 +136,8 @@ static void only_text_fails_silicon(void)
 		CHECK_EQ(want, verdict_decides(r, PLATFORM_SILICON), "%s", r->id);
 		CHECK_EQ(r->kvm != OBS_NONE, verdict_decides(r, PLATFORM_KVM), "%s", r->id);
 		CHECK(!verdict_decides(r, PLATFORM_GUEST) ||
-		      (r->authority == AUTH_TEXT && r->kvm != OBS_NONE), "%s", r->id);
+			      (r->authority == AUTH_TEXT && r->kvm != OBS_NONE),
+		      "%s", r->id);
 	}
 	CHECK(verdict_decides(requirement_get(REQ_PMI_01), PLATFORM_SILICON));
 	CHECK(!verdict_decides(requirement_get(REQ_ARM_04), PLATFORM_SILICON), "not quiescent");
@@ -171,10 +172,12 @@ static void what_is_not_judged_says_why(void)
 
 static void known_breaches_need_the_right_subject(void)
 {
-	struct verdict_subject core2 = { .intel = true, .family = 6, .model = 0x17,
-					 .hypervisor = "" };
-	struct verdict_subject haswell = { .intel = true, .family = 6, .model = 0x3c,
-					   .hypervisor = "" };
+	struct verdict_subject core2 = {
+		.intel = true, .family = 6, .model = 0x17, .hypervisor = ""
+	};
+	struct verdict_subject haswell = {
+		.intel = true, .family = 6, .model = 0x3c, .hypervisor = ""
+	};
 	struct verdict_subject other = core2, kvm = haswell;
 	struct known_issue issue = { 0 };
 

@@ -43,7 +43,10 @@ enum reg {
 #define CALIBRATION_US		5000
 
 /* Local sources, and the least "Max LVT Entry" of the version register with which each exists. */
-static const struct { enum reg reg; unsigned max_lvt; } lvt[] = {
+static const struct {
+	enum reg reg;
+	unsigned max_lvt;
+} lvt[] = {
 	{ REG_LVT_TIMER, 0 }, { REG_LVT_LINT0, 0 }, { REG_LVT_LINT1, 0 }, { REG_LVT_ERROR, 3 },
 	{ REG_LVT_PC, 4 }, { REG_LVT_THERMAL, 5 }, { REG_LVT_CMCI, 6 },
 };

@@ -112,8 +112,8 @@ void descriptor_load(unsigned cpu)
 	/* LTR marks the TSS busy and refuses one that is: the mark of the last borrow goes. */
 	*tss_descriptor(cpu) &= ~(2ULL << 40);
 	segments_load(&gdtr, &segments);
-	__asm__ volatile("ltr %w0" :: "r"(SELECTOR_TSS + cpu * TSS_DESCRIPTOR_SIZE));
-	__asm__ volatile("lidt %0" :: "m"(idtr));
+	__asm__ volatile("ltr %w0" ::"r"(SELECTOR_TSS + cpu * TSS_DESCRIPTOR_SIZE));
+	__asm__ volatile("lidt %0" ::"m"(idtr));
 }
 
 void descriptor_set_rsp0(u64 rsp)

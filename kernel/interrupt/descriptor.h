@@ -12,7 +12,9 @@ struct table_register {
 	u64 base;
 } __attribute__((packed));
 
-struct segments { u16 cs, ss, ds, es, fs, gs; };
+struct segments {
+	u16 cs, ss, ds, es, fs, gs;
+};
 
 /* Fill in GDT and IDT. Once. */
 void descriptor_init(void);

@@ -11,7 +11,9 @@ void fault_wrmsr(struct fault *fault, u32 msr, u64 value);
 void fault_wrmsr_row(struct fault *fault, u32 first, u64 value, u32 count);
 void fault_rdpmc(struct fault *fault, u32 ecx, u64 *value);
 
-struct extable_row { int32_t rip, fixup; };	/* each relative to its own address */
+struct extable_row {
+	int32_t rip, fixup;
+}; /* each relative to its own address */
 
 extern const struct extable_row extable_begin[] __asm__("__extable_begin")
 	__attribute__((visibility("hidden")));
@@ -92,7 +94,7 @@ u64 msr_read(u32 msr)
 
 void msr_write(u32 msr, u64 value)
 {
-	__asm__ volatile("wrmsr" :: "c"(msr), "a"((u32)value), "d"((u32)(value >> 32)) : "memory");
+	__asm__ volatile("wrmsr" ::"c"(msr), "a"((u32)value), "d"((u32)(value >> 32)) : "memory");
 }
 
 u64 rdpmc(u32 ecx)

@@ -9,8 +9,16 @@
 
 #include "spec/types.h"
 
-enum vector { VECTOR_DB = 1, VECTOR_NMI = 2, VECTOR_BP = 3, VECTOR_UD = 6, VECTOR_DF = 8,
-	      VECTOR_GP = 13, VECTOR_PF = 14, VECTOR_MC = 18 };
+enum vector {
+	VECTOR_DB = 1,
+	VECTOR_NMI = 2,
+	VECTOR_BP = 3,
+	VECTOR_UD = 6,
+	VECTOR_DF = 8,
+	VECTOR_GP = 13,
+	VECTOR_PF = 14,
+	VECTOR_MC = 18
+};
 
 /* Machine state as the entry stubs push it; handlers may change what IRETQ will restore. */
 struct trap_frame {

@@ -12,7 +12,9 @@
 #define ENTRY_MASKED	(1u << 16)
 
 static u64 io_base;
-static struct { u32 low, high; } saved;
+static struct {
+	u32 low, high;
+} saved;
 
 static volatile u32 *reg(u64 offset)
 {

@@ -23,6 +23,6 @@ void machine_reset(void)
 	time_stall(SETTLE_US);
 	port_write8(KEYBOARD_COMMAND, KEYBOARD_PULSE_RESET);
 	time_stall(SETTLE_US);
-	__asm__ volatile("lidt %0" :: "m"(none));
+	__asm__ volatile("lidt %0" ::"m"(none));
 	__builtin_trap();
 }

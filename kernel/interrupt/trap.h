@@ -17,7 +17,9 @@ void intr_drain(void);
 
 /* All handlers, for putting them back. */
 #define INTR_VECTORS 256
-struct intr_handlers { void (*of[INTR_VECTORS])(struct trap_frame *frame); };
+struct intr_handlers {
+	void (*of[INTR_VECTORS])(struct trap_frame *frame);
+};
 void intr_save_handlers(struct intr_handlers *handlers);
 void intr_restore_handlers(const struct intr_handlers *handlers);
 

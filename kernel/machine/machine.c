@@ -51,7 +51,9 @@
 
 /* machine.asm */
 void machine_take(unsigned cpu, u64 rflags, bool cet);
-struct machine_flags { u64 rflags, cet; };
+struct machine_flags {
+	u64 rflags, cet;
+};
 struct machine_flags machine_give(void);
 
 extern const u8 text_begin[] __asm__("_text") __attribute__((visibility("hidden")));
@@ -209,14 +211,14 @@ static void restore_tr(const struct saved *saved)
 	if (type != TSS_TYPE_FREE && type != TSS_TYPE_BUSY)
 		return;		/* a selector that an earlier program left */
 	*descriptor = (*descriptor & ~TSS_TYPE) | TSS_TYPE_FREE;
-	__asm__ volatile("ltr %w0" :: "r"(saved->tr));
+	__asm__ volatile("ltr %w0" ::"r"(saved->tr));
 }
 
 static void restore(const struct saved *saved)
 {
 	segments_load(&saved->gdtr, &saved->segments);
 	restore_tr(saved);
-	__asm__ volatile("lidt %0" :: "m"(saved->idtr));
+	__asm__ volatile("lidt %0" ::"m"(saved->idtr));
 	msr_write(MSR_IA32_FS_BASE, saved->fs_base);
 	msr_write(MSR_IA32_GS_BASE, saved->gs_base);
 	cr0_write(saved->cr0);

@@ -17,7 +17,9 @@ struct machine_setup {
 	u64 startup_page;		/* of ours below 1 MiB, for startup.h; 0: none */
 	u64 hpet_base, ioapic_base;	/* of the I/O APIC whose inputs the HPET names; 0: none */
 	u64 exerciser_page;		/* of docs/EXERCISER.md: its registers; 0: none */
-	struct { u64 base, bytes; } exerciser_memory;	/* and its memory */
+	struct {
+		u64 base, bytes;
+	} exerciser_memory; /* and its memory */
 	struct {
 		u64 base;		/* 0: none; 32-bit pixels, linear */
 		u32 width, height, stride;	/* pixels; stride in pixels */

@@ -11,8 +11,8 @@ void *memcpy(void *to, const void *from, size_t bytes)
 	size_t words = bytes / 8, rest = bytes % 8;
 	void *end = to;
 
-	__asm__ volatile("rep movsq" : "+D"(end), "+S"(from), "+c"(words) :: "memory");
-	__asm__ volatile("rep movsb" : "+D"(end), "+S"(from), "+c"(rest) :: "memory");
+	__asm__ volatile("rep movsq" : "+D"(end), "+S"(from), "+c"(words)::"memory");
+	__asm__ volatile("rep movsb" : "+D"(end), "+S"(from), "+c"(rest)::"memory");
 	return to;
 }
 

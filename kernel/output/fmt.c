@@ -70,7 +70,9 @@ static void put_string(struct out *out, const struct spec *spec, const char *tex
 }
 
 /* va_list may be an array type, so the helpers get it inside a struct. */
-struct arguments { va_list list; };
+struct arguments {
+	va_list list;
+};
 
 static u64 next_unsigned(struct arguments *args, const struct spec *spec)
 {

@@ -20,7 +20,9 @@ enum { THR = 0, DLL = 0, IER = 1, DLM = 1, LCR = 3, MCR = 4, LSR = 5 };
 
 #define PUT_TIMEOUT_US	10000
 
-struct uart { u8 ier, lcr, mcr, dll, dlm; };
+struct uart {
+	u8 ier, lcr, mcr, dll, dlm;
+};
 
 static u16 uart_port;
 static struct uart saved;

@@ -11,7 +11,9 @@
 
 #include "spec/types.h"
 
-struct confidential_leaf { u32 eax, ebx, ecx, edx; };
+struct confidential_leaf {
+	u32 eax, ebx, ecx, edx;
+};
 
 struct confidential_view {
 	struct confidential_leaf tdx;	/* leaf 21H, zeros if there is none: "IntelTDX    " */

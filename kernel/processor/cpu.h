@@ -43,7 +43,7 @@ static inline u64 rflags_read(void)
 
 static inline void port_write8(u16 port, u8 value)
 {
-	__asm__ volatile("outb %0, %1" :: "a"(value), "Nd"(port) : "memory");
+	__asm__ volatile("outb %0, %1" ::"a"(value), "Nd"(port) : "memory");
 }
 
 static inline u8 port_read8(u16 port)

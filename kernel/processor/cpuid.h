@@ -5,13 +5,16 @@
 
 #include "spec/types.h"
 
-struct cpuid { u32 eax, ebx, ecx, edx; };
+struct cpuid {
+	u32 eax, ebx, ecx, edx;
+};
 
 static inline struct cpuid cpuid_read(u32 leaf, u32 subleaf)
 {
 	struct cpuid r;
 
-	__asm__ volatile("cpuid" : "=a"(r.eax), "=b"(r.ebx), "=c"(r.ecx), "=d"(r.edx)
+	__asm__ volatile("cpuid"
+			 : "=a"(r.eax), "=b"(r.ebx), "=c"(r.ecx), "=d"(r.edx)
 			 : "a"(leaf), "c"(subleaf));
 	return r;
 }

@@ -9,7 +9,7 @@ u64 tsc_read(void)
 {
 	u32 low, high;
 
-	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high) :: "memory");
+	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high)::"memory");
 	return (u64)high << 32 | low;
 }
 

@@ -15,7 +15,9 @@
 struct topology_cpuid {
 	u32 htt, logical_processors, initial_apic_id;		/* leaf 1 */
 	u32 cores;						/* leaf 4, as it reads: less 1 */
-	struct { u32 shift, processors, type; } level[TOPOLOGY_LEVELS];	/* leaf 0BH */
+	struct {
+		u32 shift, processors, type;
+	} level[TOPOLOGY_LEVELS]; /* leaf 0BH */
 	u32 x2apic_id;
 };
 

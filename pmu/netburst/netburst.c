@@ -15,18 +15,27 @@
 
 #define NO_ESCR		NB_ESCRS
 
-static const struct { u32 counter, cccr; u8 pool; } counters[NB_COUNTERS] = {
+static const struct {
+	u32 counter, cccr;
+	u8 pool;
+} counters[NB_COUNTERS] = {
 #define NB_COUNTER(name, number, address, cccr, cccr_address, pool, alternate, extended, source) \
 	[number] = { (address), (cccr_address), (pool) },
 #include "spec/netburst.def"
 };
 
-static const struct { u32 address; u8 pool; } escrs[NB_ESCRS] = {
+static const struct {
+	u32 address;
+	u8 pool;
+} escrs[NB_ESCRS] = {
 #define NB_ESCR(name, address, select, pool, source) { (address), (pool) },
 #include "spec/netburst.def"
 };
 
-static const struct { u8 code, cccr_select; enum netburst_escr escr[2]; } events[NB_EVENT_COUNT] = {
+static const struct {
+	u8 code, cccr_select;
+	enum netburst_escr escr[2];
+} events[NB_EVENT_COUNT] = {
 #define NB_EVENT(name, select, escr0, escr1, cccr_select, flags, source) \
 	{ (select), (cccr_select), { NB_##escr0, NB_##escr1 } },
 #include "spec/netburst.def"
@@ -36,8 +45,8 @@ static const struct {
 	enum netburst_event event, upstream;
 	u32 downstream_mask, upstream_mask, tag, enable, vert;
 } metrics[NB_METRIC_COUNT] = {
-#define NB_METRIC(name, event, downstream, upstream, upstream_mask, tag, pebs_enable, \
-		  matrix_vert, counts, source) \
+#define NB_METRIC(name, event, downstream, upstream, upstream_mask, tag, pebs_enable, matrix_vert, \
+		  counts, source) \
 	{ NB_EVENT_##event, NB_EVENT_##upstream, (downstream), (upstream_mask), (tag), \
 	  (pebs_enable), (matrix_vert) },
 #include "spec/netburst.def"
@@ -258,7 +267,7 @@ void netburst_pebs(bool mine, bool others)
 
 	value &= ~(NB_PEBS_ENABLE_MY_THR | NB_PEBS_ENABLE_OTH_THR);
 	msr_write(MSR_NB_PEBS_ENABLE, value | (mine ? NB_PEBS_ENABLE_MY_THR : 0) |
-				      (others ? NB_PEBS_ENABLE_OTH_THR : 0));
+					      (others ? NB_PEBS_ENABLE_OTH_THR : 0));
 }
 
 static bool reset(struct reset_refusal *refusal)

@@ -48,7 +48,7 @@ static void cold_prepare(u32 salt)
 static void cold_run(u64 times)
 {
 	while (times--)
-		__asm__ volatile("call *%0" :: "r"(cold) : "rax", "cc", "memory");
+		__asm__ volatile("call *%0" ::"r"(cold) : "rax", "cc", "memory");
 }
 
 static const struct workload {

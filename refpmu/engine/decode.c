@@ -111,8 +111,8 @@ static u64 segment_base(struct cpu *cpu, unsigned segment)
 	}
 }
 
-u64 decode_linear(struct cpu *cpu, const struct instruction *insn,
-		  const struct insn_access *access, const u64 gpr[REG_COUNT])
+u64 decode_linear(struct cpu *cpu, const struct instruction *insn, const struct insn_access *access,
+		  const u64 gpr[REG_COUNT])
 {
 	u64 address = decode_effective(access, gpr) + segment_base(cpu, access->segment);
 

@@ -128,8 +128,8 @@ const struct emulate_op *decode_emulate_op(struct cpu *cpu, const struct instruc
 
 /* The offset of an access in its segment, with these registers, and its linear address. */
 u64 decode_effective(const struct insn_access *access, const u64 gpr[REG_COUNT]);
-u64 decode_linear(struct cpu *cpu, const struct instruction *insn,
-		  const struct insn_access *access, const u64 gpr[REG_COUNT]);
+u64 decode_linear(struct cpu *cpu, const struct instruction *insn, const struct insn_access *access,
+		  const u64 gpr[REG_COUNT]);
 
 /* Is a conditional branch taken, with these registers and flags? One to the next instruction is
  * taken or not like any other. */

@@ -9,9 +9,11 @@ u8 decode_gpr_number(ZydisRegister reg)
 {
 	switch (ZydisRegisterGetClass(reg)) {
 	case ZYDIS_REGCLASS_GPR8:
-		return reg >= ZYDIS_REGISTER_AH && reg <= ZYDIS_REGISTER_BH ? REG_NONE :
-			(u8)(ZydisRegisterGetId(ZydisRegisterGetLargestEnclosing(
-				ZYDIS_MACHINE_MODE_LONG_64, reg)));
+		return reg >= ZYDIS_REGISTER_AH && reg <= ZYDIS_REGISTER_BH ?
+			       REG_NONE :
+			       (u8)(ZydisRegisterGetId(
+				       ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64,
+									reg)));
 	case ZYDIS_REGCLASS_GPR16:
 	case ZYDIS_REGCLASS_GPR32:
 	case ZYDIS_REGCLASS_GPR64:
@@ -96,7 +98,9 @@ static enum memory_act act_of(const ZydisDecodedInstruction *zi,
 		if (operands[0].reg.value == ZYDIS_REGISTER_CR3)
 			return ACT_LOAD_CR3;
 		return operands[0].reg.value == ZYDIS_REGISTER_CR0 ||
-		       operands[0].reg.value == ZYDIS_REGISTER_CR4 ? ACT_FLUSH_TLB : ACT_NONE;
+				       operands[0].reg.value == ZYDIS_REGISTER_CR4 ?
+			       ACT_FLUSH_TLB :
+			       ACT_NONE;
 	default:
 		return ACT_NONE;
 	}
@@ -124,8 +128,8 @@ struct insn_access decode_operand(const struct instruction *insn, const ZydisDec
 		.store = o->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE,
 		.bytes = (u16)(o->size / 8),
 		.displacement = (u64)o->mem.disp.value,
-		.mask = width_mask(hidden && is_stack_pointer(o->mem.base) ?
-				   zi->stack_width : zi->address_width),
+		.mask = width_mask(hidden && is_stack_pointer(o->mem.base) ? zi->stack_width :
+									     zi->address_width),
 	};
 
 	if (ZydisRegisterGetClass(o->mem.base) == ZYDIS_REGCLASS_IP)
@@ -188,8 +192,8 @@ static void decode_memory(struct instruction *insn, const ZydisDecodedInstructio
 static enum insn_kind kind_of(const ZydisDecodedInstruction *zi,
 			      const ZydisDecodedOperand *operands)
 {
-	if (zi->attributes & (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE |
-			      ZYDIS_ATTRIB_HAS_REPNE))
+	if (zi->attributes &
+	    (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE))
 		return INSN_REP;
 
 	switch (zi->mnemonic) {
@@ -286,8 +290,7 @@ static enum model_branch branch_of(const ZydisDecodedInstruction *zi)
 	case ZYDIS_CATEGORY_RET:
 		if (zi->mnemonic != ZYDIS_MNEMONIC_RET)
 			return BRANCH_FAR;		/* IRET */
-		return zi->meta.branch_type == ZYDIS_BRANCH_TYPE_FAR ? BRANCH_FAR :
-			BRANCH_RETURN;
+		return zi->meta.branch_type == ZYDIS_BRANCH_TYPE_FAR ? BRANCH_FAR : BRANCH_RETURN;
 	default:
 		return BRANCH_NONE;
 	}
@@ -297,8 +300,8 @@ static enum model_branch branch_of(const ZydisDecodedInstruction *zi)
 static void find_store32(struct instruction *insn, const ZydisDecodedInstruction *zi,
 			 const ZydisDecodedOperand *operands)
 {
-	if (zi->mnemonic != ZYDIS_MNEMONIC_MOV || insn->n_access != 1 ||
-	    !insn->access[0].store || insn->access[0].bytes != 4)
+	if (zi->mnemonic != ZYDIS_MNEMONIC_MOV || insn->n_access != 1 || !insn->access[0].store ||
+	    insn->access[0].bytes != 4)
 		return;
 	if (operands[1].type == ZYDIS_OPERAND_TYPE_REGISTER)
 		insn->store_register = decode_gpr_number(operands[1].reg.value);
@@ -335,13 +338,13 @@ static enum model_arithmetic arithmetic_of(const ZydisDecodedInstruction *zi,
 	case ZYDIS_MNEMONIC_##operation##SD: \
 		return ARITHMETIC_SCALAR_DP;
 	switch (zi->mnemonic) {
-	FLOATING(ADD)
-	FLOATING(SUB)
-	FLOATING(MUL)
-	FLOATING(DIV)
-	FLOATING(SQRT)
-	FLOATING(MIN)
-	FLOATING(MAX)
+		FLOATING(ADD)
+		FLOATING(SUB)
+		FLOATING(MUL)
+		FLOATING(DIV)
+		FLOATING(SQRT)
+		FLOATING(MIN)
+		FLOATING(MAX)
 	case ZYDIS_MNEMONIC_PADDB:
 	case ZYDIS_MNEMONIC_PADDW:
 	case ZYDIS_MNEMONIC_PADDD:
@@ -357,7 +360,8 @@ static enum model_arithmetic arithmetic_of(const ZydisDecodedInstruction *zi,
 	case ZYDIS_MNEMONIC_POR:
 	case ZYDIS_MNEMONIC_PXOR:
 		return ZydisRegisterGetClass(operands[0].reg.value) == ZYDIS_REGCLASS_MMX ?
-			ARITHMETIC_MMX_64 : ARITHMETIC_MMX_128;
+			       ARITHMETIC_MMX_64 :
+			       ARITHMETIC_MMX_128;
 	case ZYDIS_MNEMONIC_FADD:
 	case ZYDIS_MNEMONIC_FADDP:
 	case ZYDIS_MNEMONIC_FSUB:
@@ -387,7 +391,7 @@ void decode_fill(struct instruction *insn, const ZydisDecodedInstruction *zi,
 	insn->kind = kind_of(zi, operands);
 	/* The decoder calls both of these branches. */
 	insn->branch = insn->kind == INSN_XBEGIN || insn->kind == INSN_XABORT ? BRANCH_NONE :
-		branch_of(zi);
+										branch_of(zi);
 	insn->backward = insn->branch == BRANCH_CONDITIONAL && zi->raw.imm[0].value.s < 0;
 	insn->store_register = REG_NONE;
 	insn->selector_register = REG_NONE;
@@ -411,10 +415,9 @@ void decode_fill(struct instruction *insn, const ZydisDecodedInstruction *zi,
 	if (insn->n_access == 1 && insn->access[0].store)
 		insn->elision = zi->attributes & ZYDIS_ATTRIB_HAS_XACQUIRE ? ELISION_XACQUIRE :
 				zi->attributes & ZYDIS_ATTRIB_HAS_XRELEASE ? ELISION_XRELEASE :
-				ELISION_NONE;
+									     ELISION_NONE;
 	if (insn->kind == INSN_INT)
-		insn->vector = zi->mnemonic == ZYDIS_MNEMONIC_INT3 ? 3 :
-			(u8)zi->raw.imm[0].value.u;
+		insn->vector = zi->mnemonic == ZYDIS_MNEMONIC_INT3 ? 3 : (u8)zi->raw.imm[0].value.u;
 	if (insn->kind == INSN_XBEGIN || insn->kind == INSN_XABORT)
 		insn->immediate = (int32_t)zi->raw.imm[0].value.s;
 	if (insn->kind == INSN_MOV_SS && operands[1].type == ZYDIS_OPERAND_TYPE_REGISTER)
@@ -494,7 +497,8 @@ static u64 bit_string_offset(const struct insn_access *access, const u64 gpr[REG
 	unsigned shift = access->bytes == 8 ? 6 : access->bytes == 4 ? 5 : 4;
 	u64 bit = gpr[access->bit_register];
 	int64_t offset = access->bytes == 8 ? (int64_t)bit :
-		access->bytes == 4 ? (int32_t)bit : (int16_t)bit;
+			 access->bytes == 4 ? (int32_t)bit :
+					      (int16_t)bit;
 
 	return (u64)(offset >> shift) * access->bytes;
 }

@@ -106,8 +106,7 @@ static bool traps_pending(const struct cpu *cpu)
 	const struct vmcb_save *save = &cpu->vmcb->save;
 
 	return (save->rflags & (RFLAGS_TF | RFLAGS_RF | RFLAGS_VM)) || (save->dr7 & DR7_ENABLED) ||
-	       cpu->shadow != SHADOW_NONE ||
-	       (cpu->vmcb->control.event_injection & EVENT_VALID);
+	       cpu->shadow != SHADOW_NONE || (cpu->vmcb->control.event_injection & EVENT_VALID);
 }
 
 static bool run_transaction(struct cpu *cpu)

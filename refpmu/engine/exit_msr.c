@@ -117,7 +117,7 @@ static struct msr_result time_stamp(struct cpu *cpu, u32 msr, bool write, u64 va
 		return (struct msr_result){ MSR_DONE, msr == MSR_IA32_TSC_ADJUST ?
 					    cpu->tsc_adjust : now };
 	exit_msr_set_tsc_adjust(cpu, msr == MSR_IA32_TSC_ADJUST ? value :
-				cpu->tsc_adjust + (value - now));
+								  cpu->tsc_adjust + (value - now));
 	return (struct msr_result){ .status = MSR_DONE };
 }
 
@@ -128,8 +128,9 @@ static struct msr_result access(struct cpu *cpu, u32 msr, bool write, u64 value)
 	if (msr == MSR_IA32_EFER)
 		return efer(cpu, write, value);
 	if (msr == MSR_IA32_BIOS_SIGN_ID)
-		return (struct msr_result){ MSR_DONE, write ? 0 :
-					    model_microcode(&cpu->model, processors_first(cpu)) };
+		return (struct msr_result){
+			MSR_DONE, write ? 0 : model_microcode(&cpu->model, processors_first(cpu))
+		};
 	if (msr == MSR_IA32_TIME_STAMP_COUNTER || msr == MSR_IA32_TSC_ADJUST)
 		return time_stamp(cpu, msr, write, value);
 	result = write ? model_wrmsr(&cpu->model, msr, value) : model_rdmsr(&cpu->model, msr);
@@ -137,7 +138,8 @@ static struct msr_result access(struct cpu *cpu, u32 msr, bool write, u64 value)
 		return result;
 	if (!belongs_to_machine(msr))
 		return (struct msr_result){ .status = cpu->model.facts & FACT_MSRS_IGNORED ?
-					    MSR_DONE : MSR_GP };
+							      MSR_DONE :
+							      MSR_GP };
 	if (write)
 		msr_write(msr, value);
 	else

@@ -11,8 +11,8 @@ bool exit_rdpmc(struct cpu *cpu)
 	struct msr_result result;
 	u64 rax, rdx;
 
-	if (cpu_cpl(cpu) && model_fault(&cpu->model, allowed ? FAULT_RDPMC_USER_REFUSED :
-					FAULT_RDPMC_USER_ALLOWED))
+	if (cpu_cpl(cpu) &&
+	    model_fault(&cpu->model, allowed ? FAULT_RDPMC_USER_REFUSED : FAULT_RDPMC_USER_ALLOWED))
 		allowed = !allowed;
 	if (allowed) {
 		siblings_drain(cpu);

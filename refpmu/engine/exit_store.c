@@ -48,7 +48,7 @@ bool exit_store(struct cpu *cpu)
 	retire_begin(cpu, &retired);
 	retire_accesses(cpu, &retired, insn, cpu->gpr);
 	value = insn->store_register == REG_NONE ? insn->store_immediate :
-		(u32)cpu->gpr[insn->store_register];
+						   (u32)cpu->gpr[insn->store_register];
 	write_register(cpu, page, faulting_offset(cpu), value);
 	exits_complete(cpu, &retired, insn, needs_retire, SHADOW_NONE);
 	return true;

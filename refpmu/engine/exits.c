@@ -21,8 +21,8 @@ void exits_on_vmmcall(bool (*handler)(struct cpu *cpu))
 	vmmcall = handler;
 }
 
-void exits_complete(struct cpu *cpu, struct model_retired *retired,
-		    const struct instruction *insn, bool needed_retire, enum shadow shadow)
+void exits_complete(struct cpu *cpu, struct model_retired *retired, const struct instruction *insn,
+		    bool needed_retire, enum shadow shadow)
 {
 	bool trap = cpu->vmcb->save.rflags & RFLAGS_TF;
 
@@ -85,9 +85,17 @@ static u64 exit_of(const struct instruction *insn, u64 code)
 static bool is_prefix(const struct cpu *cpu, u8 byte)
 {
 	switch (byte) {
-	case 0x26: case 0x2e: case 0x36: case 0x3e:
-	case 0x64: case 0x65: case 0x66: case 0x67:
-	case 0xf0: case 0xf2: case 0xf3:
+	case 0x26:
+	case 0x2e:
+	case 0x36:
+	case 0x3e:
+	case 0x64:
+	case 0x65:
+	case 0x66:
+	case 0x67:
+	case 0xf0:
+	case 0xf2:
+	case 0xf3:
 		return true;
 	default:
 		return cpu_64bit_code(cpu) && (byte & 0xf0) == 0x40;
@@ -227,7 +235,7 @@ void exits_exception(struct cpu *cpu, u64 code)
 	if (code == EXIT_DB && is_inhibited_breakpoint(cpu))
 		pass_breakpoint(cpu);
 	else if (code == EXIT_GP && !(cpu->vmcb->control.exit_int_info & EVENT_VALID) &&
-	    is_of_amd_v(cpu))
+		 is_of_amd_v(cpu))
 		deliver_exception(cpu, VECTOR_UD, 0);
 	else
 		deliver_met(cpu, vector);

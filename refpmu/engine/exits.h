@@ -22,8 +22,8 @@ void exits_on_vmmcall(bool (*handler)(struct cpu *cpu));
  * An instruction has been carried out by the hypervisor: move RIP after it, report it, deliver
  * the #DB of the guest's own trap flag, begin its interrupt shadow.
  */
-void exits_complete(struct cpu *cpu, struct model_retired *retired,
-		    const struct instruction *insn, bool needed_retire, enum shadow shadow);
+void exits_complete(struct cpu *cpu, struct model_retired *retired, const struct instruction *insn,
+		    bool needed_retire, enum shadow shadow);
 
 /* The guest has retired a HLT: wait for what ends it, and deliver that. */
 void exits_halt(struct cpu *cpu);

@@ -43,8 +43,8 @@ static void retire_add(struct cpu *cpu, struct model_retired *retired, u64 linea
 	};
 }
 
-void retire_accesses(struct cpu *cpu, struct model_retired *retired,
-		     const struct instruction *insn, const u64 gpr[REG_COUNT])
+void retire_accesses(struct cpu *cpu, struct model_retired *retired, const struct instruction *insn,
+		     const u64 gpr[REG_COUNT])
 {
 	for (unsigned i = 0; i < insn->n_access; i++) {
 		const struct insn_access *access = &insn->access[i];
@@ -83,8 +83,9 @@ void retire_end(struct cpu *cpu, struct model_retired *retired, const struct ins
 	if (insn) {
 		retired->branch = insn->branch;
 		retired->taken = insn->branch == BRANCH_CONDITIONAL ?
-			decode_condition(insn, retired->before.gpr, retired->before.rflags) :
-			insn->branch != BRANCH_NONE;
+					 decode_condition(insn, retired->before.gpr,
+							  retired->before.rflags) :
+					 insn->branch != BRANCH_NONE;
 		retired->backward = insn->backward;
 		retired->act = insn->act;
 		retired->arithmetic = insn->arithmetic;

@@ -11,8 +11,8 @@ void retire_begin(struct cpu *cpu, struct model_retired *retired);
 
 /* Add the instruction's accesses (of one iteration, for a string) with these registers, which
  * are those before the instruction or the iteration. */
-void retire_accesses(struct cpu *cpu, struct model_retired *retired,
-		     const struct instruction *insn, const u64 gpr[REG_COUNT]);
+void retire_accesses(struct cpu *cpu, struct model_retired *retired, const struct instruction *insn,
+		     const u64 gpr[REG_COUNT]);
 
 /* After it: complete the report and give it to the model if that is watching, or was before
  * the instruction. insn may be NULL: an unknown instruction. */

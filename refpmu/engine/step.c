@@ -271,8 +271,7 @@ static bool loads_dr6(const struct instruction *insn)
 {
 	const u8 *end = insn->bytes + insn->length;
 
-	return insn->length >= 3 && end[-3] == 0x0f && end[-2] == 0x23 &&
-	       (end[-1] >> 3 & 5) == 4;
+	return insn->length >= 3 && end[-3] == 0x0f && end[-2] == 0x23 && (end[-1] >> 3 & 5) == 4;
 }
 
 /*

@@ -41,8 +41,10 @@ static void keep_vectors(struct cpu *cpu)
 		return;
 	if (begin_xsave(cpu, &cr4)) {
 		__builtin_memset((u8 *)cpu->engine->vectors + XSAVE_HEADER, 0, XSAVE_HEADER_BYTES);
-		__asm__ volatile("xsave64 (%0)" : : "r"(cpu->engine->vectors),
-				 "a"(VECTOR_STATE), "d"(0) : "memory");
+		__asm__ volatile("xsave64 (%0)"
+				 :
+				 : "r"(cpu->engine->vectors), "a"(VECTOR_STATE), "d"(0)
+				 : "memory");
 		WRITE_REGISTER(cr4, cr4);
 	} else {
 		__asm__ volatile("fxsave64 (%0)" : : "r"(cpu->engine->vectors) : "memory");
@@ -56,8 +58,10 @@ static void give_vectors_back(struct cpu *cpu)
 	if (!has_vectors(cpu))
 		return;
 	if (begin_xsave(cpu, &cr4)) {
-		__asm__ volatile("xrstor64 (%0)" : : "r"(cpu->engine->vectors),
-				 "a"(VECTOR_STATE), "d"(0) : "memory");
+		__asm__ volatile("xrstor64 (%0)"
+				 :
+				 : "r"(cpu->engine->vectors), "a"(VECTOR_STATE), "d"(0)
+				 : "memory");
 		WRITE_REGISTER(cr4, cr4);
 	} else {
 		__asm__ volatile("fxrstor64 (%0)" : : "r"(cpu->engine->vectors) : "memory");

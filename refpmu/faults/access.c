@@ -17,8 +17,8 @@ static u8 other_answer(struct model *m, enum event_kind kind, u8 source)
 		return SOURCE_L3_SNOOP_HIT;
 	if (kind == EK_XSNP_NONE && is_l3_hit(source) && broken(m, FAULT_SNOOP_NONE_COUNTS_ALL))
 		return SOURCE_L3;
-	if (kind == EK_XSNP_HITM && modified && (broken(m, FAULT_SNOOP_MODIFIED_UNCOUNTED) ||
-						 broken(m, FAULT_LL_MODIFIED_LOST)))
+	if (kind == EK_XSNP_HITM && modified &&
+	    (broken(m, FAULT_SNOOP_MODIFIED_UNCOUNTED) || broken(m, FAULT_LL_MODIFIED_LOST)))
 		return SOURCE_L3;
 	if (kind == EK_LOCAL_DRAM && source == SOURCE_REMOTE_EXCLUSIVE &&
 	    broken(m, FAULT_LOCAL_COUNTS_REMOTE))
@@ -42,8 +42,8 @@ static u8 other_level(struct model *m, enum event_kind kind, u8 source)
 	return source;
 }
 
-static bool by_source(struct model *m, enum event_kind kind, const struct model_access *a,
-		      u8 right, bool is)
+static bool by_source(struct model *m, enum event_kind kind, const struct model_access *a, u8 right,
+		      bool is)
 {
 	u8 source;
 
@@ -53,8 +53,8 @@ static bool by_source(struct model *m, enum event_kind kind, const struct model_
 	return source == right ? is : model_load_matches(kind, source);
 }
 
-static bool stlb_miss(struct model *m, const struct model_access *a,
-		      const struct memory_result *o, bool is)
+static bool stlb_miss(struct model *m, const struct model_access *a, const struct memory_result *o,
+		      bool is)
 {
 	if (is)
 		return !broken(m, FAULT_STLB_MISS_SILENT) &&
@@ -77,9 +77,9 @@ bool fault_access_is(struct model *m, enum event_kind kind, const struct model_a
 	switch (kind) {
 	case EK_SPLIT_LOADS:
 	case EK_SPLIT_STORES:
-		return is && !(model_crosses_page(a) &&
-			       broken(m, a->store ? FAULT_SPLIT_STORES_IN_PAGE :
-						    FAULT_SPLIT_LOADS_IN_PAGE));
+		return is &&
+		       !(model_crosses_page(a) && broken(m, a->store ? FAULT_SPLIT_STORES_IN_PAGE :
+								       FAULT_SPLIT_LOADS_IN_PAGE));
 	case EK_STLB_MISS_LOADS:
 		return a->store ? is : stlb_miss(m, a, &o->memory, is);
 	case EK_STLB_MISS_STORES:

@@ -124,7 +124,7 @@ void fault_bounds(struct model *m, struct assist_plan *plan)
 	else if (faults_of(m)->was_full && broken(m, FAULT_FULL_STAYS_FULL))
 		plan->fits = false;
 	faults_of(m)->crosses_page = plan->fits && plan->area.pebs_index % PAGE_SIZE >
-					       PAGE_SIZE - model_record_bytes(m);
+							   PAGE_SIZE - model_record_bytes(m);
 }
 
 void fault_buffer_full(struct model *m, const struct assist_plan *plan)
@@ -141,7 +141,10 @@ void fault_buffer_full(struct model *m, const struct assist_plan *plan)
 /* The bit of IA32_PERF_GLOBAL_STATUS that a broken processor leaves out of records. */
 static u64 missing_in_image(struct model *m, u64 status)
 {
-	static const struct { u16 fault; u8 bit; } bits[] = {
+	static const struct {
+		u16 fault;
+		u8 bit;
+	} bits[] = {
 #define FAULT(token, name, requirements, sentence, ...)
 #define FAULT_IMAGE_BIT(token, bit, name, title) { FAULT_##token, bit },
 #include "refpmu/faults/fault_sampling.def"
@@ -205,8 +208,8 @@ static void break_write(struct model *m, struct assist_plan *plan)
 	if (broken(m, FAULT_RECORD_LATE))
 		hold_back(m, plan, plan->record, false);
 	/* The second page isn't reached. */
-	if (faults_of(m)->crosses_page && (broken(m, FAULT_RECORD_TAIL_LOST) ||
-				       broken(m, FAULT_RECORD_TAIL_WRAPS)))
+	if (faults_of(m)->crosses_page &&
+	    (broken(m, FAULT_RECORD_TAIL_LOST) || broken(m, FAULT_RECORD_TAIL_WRAPS)))
 		plan->size = (unsigned)(PAGE_SIZE - plan->record % PAGE_SIZE);
 }
 
@@ -308,7 +311,8 @@ static void break_status(struct model *m, struct assist_plan *plan)
 	if (broken(m, FAULT_ASSIST_KEEPS_STATUS))
 		plan->cleared = 0;
 	plan->set = plan->threshold && !broken(m, FAULT_OVFBUF_DROPPED) ?
-		IA32_PERF_GLOBAL_STATUS_OVF_BUF : 0;
+			    IA32_PERF_GLOBAL_STATUS_OVF_BUF :
+			    0;
 }
 
 /* ---- precise store alone ---- */

@@ -81,7 +81,8 @@ static u64 break_loads(struct model *m, const struct model_retired *r, u64 occur
 		return occurred;
 	opcode_of(m, r, &repeated);
 	return broken(m, repeated ? FAULT_REP_LOADS_COUNT_ONCE : FAULT_TWO_LOADS_COUNT_ONCE) ?
-		1 : occurred;
+		       1 :
+		       occurred;
 }
 
 u64 fault_unusual_instruction(struct model *m, const struct model_rule *rule,
@@ -94,12 +95,16 @@ u64 fault_unusual_instruction(struct model *m, const struct model_rule *rule,
 		return break_instructions(m, r, occurred);
 	case EK_BRANCHES:
 		return m->config.fault == FAULT_IRETQ_IS_NO_BRANCH && r->branch == BRANCH_FAR &&
-		       opcode_of(m, r, &repeated) == 0xcf &&
-		       broken(m, FAULT_IRETQ_IS_NO_BRANCH) ? 0 : occurred;
+				       opcode_of(m, r, &repeated) == 0xcf &&
+				       broken(m, FAULT_IRETQ_IS_NO_BRANCH) ?
+			       0 :
+			       occurred;
 	case EK_NEAR_RETURNS:
 		return m->config.fault == FAULT_RET_IMM16_UNCOUNTED &&
-		       opcode_of(m, r, &repeated) == 0xc2 &&
-		       broken(m, FAULT_RET_IMM16_UNCOUNTED) ? 0 : occurred;
+				       opcode_of(m, r, &repeated) == 0xc2 &&
+				       broken(m, FAULT_RET_IMM16_UNCOUNTED) ?
+			       0 :
+			       occurred;
 	case EK_LOADS:
 		return break_loads(m, r, occurred);
 	default:

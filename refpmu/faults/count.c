@@ -42,20 +42,22 @@ static u64 break_occurrences(struct model *m, const struct model_rule *rule,
 			return 0;
 		return occurred;
 	case EK_COND_BRANCHES:
-		return branch && !occurred && broken(m, FAULT_CONDITIONAL_COUNTS_ALL) ?
-			1 : occurred;
+		return branch && !occurred && broken(m, FAULT_CONDITIONAL_COUNTS_ALL) ? 1 :
+											occurred;
 	case EK_NEAR_CALLS:
 		return occurred - missed(m, FAULT_CALLS_MISSED, occurred);
 	case EK_NEAR_RETURNS:
 		return occurred - missed(m, FAULT_RETURNS_MISSED, occurred);
 	case EK_NEAR_TAKEN:
 		return r->branch == BRANCH_CONDITIONAL && !occurred &&
-		       broken(m, FAULT_TAKEN_COUNTS_ALL) ? 1 : occurred;
+				       broken(m, FAULT_TAKEN_COUNTS_ALL) ?
+			       1 :
+			       occurred;
 	case EK_MISPREDICTS:
 		return branch && broken(m, FAULT_MISPREDICTS_EXCEED) ? 2 : occurred;
 	case EK_LOADS:
-		return r->stores && broken(m, FAULT_LOADS_COUNT_STORES) ?
-			occurred + r->stores : occurred;
+		return r->stores && broken(m, FAULT_LOADS_COUNT_STORES) ? occurred + r->stores :
+									  occurred;
 	case EK_STORES:
 		return occurred - missed(m, FAULT_STORES_MISSED, occurred);
 	default:
@@ -63,8 +65,8 @@ static u64 break_occurrences(struct model *m, const struct model_rule *rule,
 	}
 }
 
-u64 fault_occurrences(struct model *m, const struct model_rule *rule,
-		      const struct model_retired *r, u64 occurred)
+u64 fault_occurrences(struct model *m, const struct model_rule *rule, const struct model_retired *r,
+		      u64 occurred)
 {
 	if (m->config.fault == FAULT_NONE)
 		return occurred;
@@ -89,8 +91,7 @@ u64 fault_increment(struct model *m, unsigned i, const struct model_rule *rule, 
 
 bool fault_overflows(struct model *m, unsigned i, bool overflows)
 {
-	return overflows &&
-	       (!m->counter[i].value || !broken(m, FAULT_OVERFLOW_AT_ZERO_ONLY));
+	return overflows && (!m->counter[i].value || !broken(m, FAULT_OVERFLOW_AT_ZERO_ONLY));
 }
 
 bool fault_in_scope(struct model *m, const struct retire_ctx *s, const struct model_rule *rule,
@@ -121,7 +122,7 @@ void fault_not_selected(struct model *m, struct retire_ctx *s, unsigned i, bool 
 unsigned fault_abort_counts(struct model *m, unsigned times)
 {
 	return faults_of(m)->was_nested && broken(m, FAULT_TX_NESTED_ABORT_TWICE) ? 2 * times :
-		times;
+										    times;
 }
 
 /* ---- what the other logical processor does ---- */
@@ -145,10 +146,9 @@ bool fault_sibling_counts(struct model *m, unsigned i, bool same_core, bool coun
 	if (counts && i < FIRST_FIXED && is_architectural(rule->kind) &&
 	    broken(m, FAULT_ANYTHREAD_ARCHITECTURAL_OWN))
 		return false;
-	return counts ||
-	       (rule->any && !same_core &&
-		broken(m, i < FIRST_FIXED ? FAULT_ANYTHREAD_ALL_CORES :
-					    FAULT_FIXED_ANYTHREAD_ALL_CORES));
+	return counts || (rule->any && !same_core &&
+			  broken(m, i < FIRST_FIXED ? FAULT_ANYTHREAD_ALL_CORES :
+						      FAULT_FIXED_ANYTHREAD_ALL_CORES));
 }
 
 void fault_sibling_served(struct model *m, struct retire_ctx *s)

@@ -35,8 +35,7 @@ static u64 store_status(struct model *m, const struct model_access *a,
 	if (a->locked && broken(m, FAULT_PS_LOCK_NEVER))
 		status &= ~(u64)DATA_SOURCE_PS_LOCKED;
 	if (broken(m, FAULT_PS_SOURCE_CODE))
-		status = (status & ~(u64)DATA_SOURCE_PS_L1D_HIT) |
-			 model_source_code(m, o->source);
+		status = (status & ~(u64)DATA_SOURCE_PS_L1D_HIT) | model_source_code(m, o->source);
 	return status;
 }
 
@@ -97,8 +96,8 @@ static u64 other_address(struct model *m, const struct model_access *a,
 		return linear & -sizeof(u64);
 	if (broken(m, FAULT_DLA_ADDRESS_32))
 		return (u32)linear;
-	if (model_is_split(a) && broken(m, a->store ? FAULT_DLA_SPLIT_STORES_SECOND :
-						      FAULT_DLA_SPLIT_LOADS_SECOND))
+	if (model_is_split(a) &&
+	    broken(m, a->store ? FAULT_DLA_SPLIT_STORES_SECOND : FAULT_DLA_SPLIT_LOADS_SECOND))
 		return model_second_line(linear);
 	return linear;
 }

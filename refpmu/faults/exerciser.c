@@ -24,6 +24,5 @@ void fault_exercise(struct model *m, struct exercise *plan)
 	if (plan->placed && broken(m, FAULT_EXERCISER_IDLE))
 		plan->placed = 0;
 	if (plan->placed && broken(m, FAULT_EXERCISER_MISPLACES))
-		plan->state = plan->state == EXERCISE_L3_ONLY ? EXERCISE_NOWHERE :
-								EXERCISE_L3_ONLY;
+		plan->state = plan->state == EXERCISE_L3_ONLY ? EXERCISE_NOWHERE : EXERCISE_L3_ONLY;
 }

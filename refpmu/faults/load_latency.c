@@ -136,8 +136,7 @@ bool fault_latency_event(struct model *m, const struct model_access *a,
 	if (counts_all || o->tagged)
 		return broken(m, FAULT_LL_THRESHOLD_RECORDS);
 	return model_has_fault(m, FAULT_LL_COUNTS_UNTAGGED) &&
-	       model_latency_eligible(m, o->memory.latency) &&
-	       broken(m, FAULT_LL_COUNTS_UNTAGGED);
+	       model_latency_eligible(m, o->memory.latency) && broken(m, FAULT_LL_COUNTS_UNTAGGED);
 }
 
 /* ---- the record ---- */

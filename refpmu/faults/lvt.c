@@ -71,9 +71,8 @@ void fault_request(struct model *m, const struct pmi *pmi, struct request_plan *
 		plan->to[0] = NULL;
 	if (sibling && broken(m, FAULT_PMI_TO_BOTH))
 		plan->to[1] = sibling;
-	if (sibling && (broken(m, FAULT_PMI_TO_SIBLING) ||
-			(pmi->action == ACTION_THRESHOLD_INT &&
-			 broken(m, FAULT_THRESHOLD_TO_SIBLING))))
+	if (sibling && (broken(m, FAULT_PMI_TO_SIBLING) || (pmi->action == ACTION_THRESHOLD_INT &&
+							    broken(m, FAULT_THRESHOLD_TO_SIBLING))))
 		plan->to[0] = sibling;
 }
 

@@ -9,8 +9,9 @@
 #define WIDEST_COUNTER	48	/* bits, of fault counters-above-width: bit 47 is the sign */
 
 /* The faults that are generated of each register; FAULT_NONE: there is none. */
-static const struct { u16 write_dropped, reads_zero, reserved_accepted, refused_taken, shared; }
-	generated[MODEL_REG_KINDS] = {
+static const struct {
+	u16 write_dropped, reads_zero, reserved_accepted, refused_taken, shared;
+} generated[MODEL_REG_KINDS] = {
 #define FAULT_MSR_WRITE(token, msr, members, name, requirements, title, ...) \
 	[MODEL_REG_##token].write_dropped = FAULT_##token##_WRITE_DROPPED,
 #define FAULT_MSR_READ(token, msr, members, name, requirements, title, ...) \
@@ -38,8 +39,7 @@ bool fault_msr_exists(struct model *m, const struct msr_ref *p, bool exists)
 
 bool fault_absent_answers(struct model *m, const struct msr_ref *p, bool answers)
 {
-	return answers ||
-	       (p->counter < FIRST_FIXED && broken(m, FAULT_ABSENT_COUNTERS_ANSWER));
+	return answers || (p->counter < FIRST_FIXED && broken(m, FAULT_ABSENT_COUNTERS_ANSWER));
 }
 
 u64 fault_msr_bits(struct model *m, const struct msr_ref *p, u64 bits)

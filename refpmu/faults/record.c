@@ -199,8 +199,7 @@ void fault_record_bytes(struct model *m, const struct retire_ctx *s, unsigned x,
 /* What belongs to an aborted transaction. */
 static void break_abort(struct model *m, const struct retire_ctx *s, struct record *record)
 {
-	if (broken(m, FAULT_TX_RIP_ABORTING) ||
-	    (m->tx.elided && broken(m, FAULT_HLE_RIP_ABORTING)))
+	if (broken(m, FAULT_TX_RIP_ABORTING) || (m->tx.elided && broken(m, FAULT_HLE_RIP_ABORTING)))
 		record->rip = s->r->ip;
 	if (s->tx_abort && record->tx_abort & INSTRUCTION_ABORT &&
 	    broken(m, FAULT_TX_EVENTING_IP_LATE))

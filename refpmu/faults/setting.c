@@ -62,8 +62,8 @@ const struct event_row *fault_event(struct model *m, unsigned n, const struct ev
 	if (code == MISPRINTED_LATENCY && latency && latency->counters & BIT(n) &&
 	    broken(m, FAULT_LL_MISPRINT))
 		return latency;
-	if (event && event == latency && (broken(m, FAULT_LL_MISPRINT) ||
-					  (n && broken(m, FAULT_LL_ONE_COUNTER))))
+	if (event && event == latency &&
+	    (broken(m, FAULT_LL_MISPRINT) || (n && broken(m, FAULT_LL_ONE_COUNTER))))
 		return NULL;
 	return event;
 }
@@ -112,10 +112,8 @@ static bool records_with_cmask(struct model *m, unsigned n, const struct model_r
 static bool silent(struct model *m, unsigned i, enum event_kind kind)
 {
 	return (kind == EK_LOCK_LOADS && broken(m, FAULT_LOCK_IGNORED)) ||
-	       (kind == EK_CORE_CYCLES && i < FIRST_FIXED &&
-		broken(m, FAULT_CORE_CYCLES_SILENT)) ||
-	       (i == FIRST_FIXED + 2 && broken(m, FAULT_FIXED2_STOPS)) ||
-	       broken(m, FAULT_INERT);
+	       (kind == EK_CORE_CYCLES && i < FIRST_FIXED && broken(m, FAULT_CORE_CYCLES_SILENT)) ||
+	       (i == FIRST_FIXED + 2 && broken(m, FAULT_FIXED2_STOPS)) || broken(m, FAULT_INERT);
 }
 
 static bool at_every_level(struct model *m, unsigned i, const struct model_rule *rule)
@@ -162,8 +160,7 @@ static void break_rule(struct model *m, unsigned i, struct model_rule *rule)
 /* Does this counter run without its global enable? */
 static bool runs_beside_another(struct model *m, unsigned counter)
 {
-	return counter == FIRST_FIXED + 1 &&
-	       m->global_ctrl & model_global_bit(FIRST_FIXED + 2) &&
+	return counter == FIRST_FIXED + 1 && m->global_ctrl & model_global_bit(FIRST_FIXED + 2) &&
 	       m->fixed_ctr_ctrl & IA32_FIXED_CTR_CTRL_EN2 &&
 	       broken(m, FAULT_FIXED1_WITHOUT_GLOBAL);
 }
@@ -177,8 +174,7 @@ void fault_counter_setting(struct model *m, unsigned i, struct counter_setting *
 	if (i < FIRST_FIXED) {
 		rule->pebs = (rule->pebs || records_with_cmask(m, i, rule)) &&
 			     !makes_no_record(m, rule->kind);
-		if (!(m->perfevtsel[i] & IA32_PERFEVTSEL_EN) &&
-		    broken(m, FAULT_ENABLE_BIT_IGNORED))
+		if (!(m->perfevtsel[i] & IA32_PERFEVTSEL_EN) && broken(m, FAULT_ENABLE_BIT_IGNORED))
 			setting->enabled = true;
 	}
 	if (!setting->enabled)
@@ -187,8 +183,7 @@ void fault_counter_setting(struct model *m, unsigned i, struct counter_setting *
 	if (faults_of(m)->frozen)
 		setting->frozen = true;
 	if (!setting->frozen && !setting->global)
-		setting->global = broken(m, FAULT_GLOBAL_CTRL_IGNORED) ||
-				  runs_beside_another(m, i);
+		setting->global = broken(m, FAULT_GLOBAL_CTRL_IGNORED) || runs_beside_another(m, i);
 	if (faults_of(m)->not_started & BIT(i))
 		setting->global = false;
 }

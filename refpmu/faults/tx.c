@@ -160,5 +160,6 @@ u64 fault_tx_field(struct model *m, bool aborted, u64 value)
 	if (broken(m, FAULT_TX_INFORMATION_EMPTY))
 		return value & INFO_CYCLES;
 	return broken(m, FAULT_TX_INFORMATION_STALE) ?
-		(value & INFO_CYCLES) | faults_of(m)->information_before : value;
+		       (value & INFO_CYCLES) | faults_of(m)->information_before :
+		       value;
 }

@@ -119,7 +119,9 @@ bool fault_uncore_shows(struct model *m, unsigned counter, bool shows)
 u64 fault_uncore_occurrences(struct model *m, const struct model_uncore *u, u64 occurred)
 {
 	return occurred && u->enabled_by != m->core &&
-	       broken(m, FAULT_UNCORE_COUNTS_OWN_CORE_ONLY) ? 0 : occurred;
+			       broken(m, FAULT_UNCORE_COUNTS_OWN_CORE_ONLY) ?
+		       0 :
+		       occurred;
 }
 
 void fault_uncore_overflowed(struct model *m, const struct retire_ctx *s)

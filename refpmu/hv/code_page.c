@@ -42,8 +42,8 @@ static u32 lock;
 
 void code_page_init(void)
 {
-	tables = hypervisor_pages((unsigned)((CODE_TABLES * sizeof(*tables) + PAGE_SIZE - 1) /
-					     PAGE_SIZE));
+	tables = hypervisor_pages(
+		(unsigned)((CODE_TABLES * sizeof(*tables) + PAGE_SIZE - 1) / PAGE_SIZE));
 }
 
 static struct table *find_table(u64 physical)
@@ -174,8 +174,10 @@ bool code_page_make_executable(struct cpu *cpu, u64 physical, u32 generation)
 	lock_take(cpu, &lock);
 	done = page->state == PROTECTED && page->generation == generation;
 	if (done) {
-		table->native[index_of(physical)] =
-			nested_paging_native_entry(physical & ~(PAGE_SIZE - 1), false, true);
+		table->native[index_of(physical)] = nested_paging_native_entry(physical &
+										       ~(PAGE_SIZE -
+											 1),
+									       false, true);
 		page->executable = true;
 	}
 	lock_give(cpu, &lock);

@@ -120,8 +120,9 @@ static bool through_idt(struct cpu *cpu, const struct guest_event *event, struct
 	target = code.selector & 3;
 	switches = ist || target < cpl;
 	stack = save->rsp;
-	if (switches && !stack_from_tss(cpu, ist ? TSS_IST1 + 8 * (ist - 1u) :
-					TSS_RSP0 + 8u * target, &stack, failure))
+	if (switches &&
+	    !stack_from_tss(cpu, ist ? TSS_IST1 + 8 * (ist - 1u) : TSS_RSP0 + 8u * target, &stack,
+			    failure))
 		return false;
 
 	with_error = event->type == EVENT_EXCEPTION && has_error_code(event->vector);
@@ -204,7 +205,7 @@ static bool in_software(struct cpu *cpu, const struct guest_event *event)
 			cpu->vmcb->save.cr2 = failure.cr2;
 		now = (struct guest_event){
 			.vector = makes_double_fault(&now, failure.vector) ? VECTOR_DF :
-				failure.vector,
+									     failure.vector,
 			.type = EVENT_EXCEPTION,
 			.error = failure.error,
 		};
@@ -267,7 +268,7 @@ void deliver_met(struct cpu *cpu, u8 vector)
 {
 	const struct vmcb_control *control = &cpu->vmcb->control;
 	const struct guest_event first = { .vector = (u8)control->exit_int_info,
-				     .type = EVENT_EXCEPTION };
+					   .type = EVENT_EXCEPTION };
 	bool delivering = control->exit_int_info & EVENT_VALID;
 	struct guest_event event = {
 		.vector = vector, .type = EVENT_EXCEPTION, .error = (u32)control->exit_info_1,

@@ -22,8 +22,8 @@ unsigned efi_processors(EFI_BOOT_SERVICES *services, u8 *apic_ids, unsigned most
 		return 0;
 	for (UINTN i = 0; i < all && count < most; i++) {
 		if (mp->get_info(mp, i, &info) != EFI_SUCCESS ||
-		    (info.status_flag & MP_STATUS_BSP) ||
-		    !(info.status_flag & MP_STATUS_ENABLED) || info.processor_id >= XAPIC_IDS)
+		    (info.status_flag & MP_STATUS_BSP) || !(info.status_flag & MP_STATUS_ENABLED) ||
+		    info.processor_id >= XAPIC_IDS)
 			continue;
 		apic_ids[count++] = (u8)info.processor_id;
 	}

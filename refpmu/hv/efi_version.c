@@ -44,7 +44,6 @@ bool efi_version_asked(EFI_HANDLE image, EFI_SYSTEM_TABLE *system)
 	    !loaded->LoadOptions ||
 	    !is_among(loaded->LoadOptions, loaded->LoadOptionsSize / sizeof(CHAR16)))
 		return false;
-	system->ConOut->OutputString(system->ConOut,
-				     L"PMUTest86 " WIDE(PMUTEST86_VERSION) L"\r\n");
+	system->ConOut->OutputString(system->ConOut, L"PMUTest86 " WIDE(PMUTEST86_VERSION) L"\r\n");
 	return true;
 }

@@ -128,8 +128,7 @@ bool guest_write(struct cpu *cpu, u64 linear, const void *from, size_t bytes,
 		return false;
 	__builtin_memcpy(span.host[0], from, span.first);
 	if (span.host[1])
-		__builtin_memcpy(span.host[1], (const u8 *)from + span.first,
-				 bytes - span.first);
+		__builtin_memcpy(span.host[1], (const u8 *)from + span.first, bytes - span.first);
 	return true;
 }
 
@@ -210,7 +209,7 @@ static u8 *page_for(struct cpu *cpu, u64 linear, enum use use)
 		set_bits(cpu, walk.entry[walk.level], PTE_D);
 	set_accessed(cpu, &walk, walk.level);
 	return use == USE_WRITE ? writable_at(cpu, walk.physical) :
-		nested_paging_host(walk.physical);
+				  nested_paging_host(walk.physical);
 }
 
 static bool usual_paging(const struct cpu *cpu)
@@ -236,7 +235,7 @@ void *guest_data_at(struct cpu *cpu, u64 linear, unsigned bytes, bool write)
 const u8 *guest_text_at(struct cpu *cpu, u64 linear)
 {
 	return usual_paging(cpu) && canonical(linear, 48) ? page_for(cpu, linear, USE_EXECUTE) :
-		NULL;
+							    NULL;
 }
 
 /* "Page-Attribute Table": the entry's three bits choose a byte of the MSR. */

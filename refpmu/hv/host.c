@@ -18,7 +18,9 @@
 
 /* Not in the image, which is rather destroyed. */
 static struct host_tables {
-	struct { u64 low, high; } idt[256];
+	struct {
+		u64 low, high;
+	} idt[256];
 	u64 gdt[3];
 } *tables;
 

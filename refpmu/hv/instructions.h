@@ -18,12 +18,13 @@ static inline u64 msr_read(u32 msr)
 
 static inline void msr_write(u32 msr, u64 value)
 {
-	__asm__ volatile("wrmsr" :: "c"(msr), "a"((u32)value), "d"((u32)(value >> 32)) : "memory");
+	__asm__ volatile("wrmsr" ::"c"(msr), "a"((u32)value), "d"((u32)(value >> 32)) : "memory");
 }
 
 static inline void cpuid(u32 leaf, u32 subleaf, u32 regs[4])
 {
-	__asm__ volatile("cpuid" : "=a"(regs[0]), "=b"(regs[1]), "=c"(regs[2]), "=d"(regs[3])
+	__asm__ volatile("cpuid"
+			 : "=a"(regs[0]), "=b"(regs[1]), "=c"(regs[2]), "=d"(regs[3])
 			 : "a"(leaf), "c"(subleaf));
 }
 
@@ -47,7 +48,7 @@ struct descriptor_table {
 } __attribute__((packed));
 
 /* Load both, CS with code, and DS, ES and SS with data. */
-void load_descriptor_tables(const struct descriptor_table *gdt,
-			    const struct descriptor_table *idt, u64 code, u64 data);
+void load_descriptor_tables(const struct descriptor_table *gdt, const struct descriptor_table *idt,
+			    u64 code, u64 data);
 
 #endif

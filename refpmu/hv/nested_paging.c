@@ -128,8 +128,9 @@ u64 nested_paging_with(struct cpu *cpu, u64 at, const void *memory, u64 bytes, u
 	for (u64 a = 0; a < bytes; a += PAGE_SIZE) {
 		if (!(a % TWO_MIB))
 			level1 = split_two_mib(&level2[(at + a) >> 21 & (PAGE_TABLE_ENTRIES - 1)]);
-		level1[a >> 12 & (PAGE_TABLE_ENTRIES - 1)] =
-			((u64)memory + a) | (a < writable ? ENTRY : ENTRY_READ_ONLY);
+		level1[a >> 12 & (PAGE_TABLE_ENTRIES - 1)] = ((u64)memory + a) |
+							     (a < writable ? ENTRY :
+									     ENTRY_READ_ONLY);
 	}
 	return (u64)(five ? level5 : level4);
 }

@@ -25,8 +25,8 @@ struct page_walk {
  * entry[level] is the entry that isn't present, or NULL where its table is no memory. `linear` is
  * canonical.
  */
-static inline bool page_walk(u64 root, unsigned levels, u64 linear,
-			     void *(*host)(u64 physical), struct page_walk *walk)
+static inline bool page_walk(u64 root, unsigned levels, u64 linear, void *(*host)(u64 physical),
+			     struct page_walk *walk)
 {
 	u64 table = root & PTE_ADDRESS, entry, *base;
 

@@ -18,7 +18,7 @@ static u8 port_in(u16 port)
 
 static void port_out(u16 port, u8 value)
 {
-	__asm__ volatile("outb %0, %1" :: "a"(value), "Nd"(port));
+	__asm__ volatile("outb %0, %1" ::"a"(value), "Nd"(port));
 }
 
 static void panic_put(char c)

@@ -66,8 +66,7 @@ struct cpu *processors_find(u32 apic_id)
 static void place_startup(u64 page)
 {
 	u8 *at = (u8 *)page;
-	struct startup_values *values =
-		(void *)(at + (startup_values - startup_begin));
+	struct startup_values *values = (void *)(at + (startup_values - startup_begin));
 
 	for (u64 i = 0; i < (u64)(startup_end - startup_begin); i++)
 		at[i] = startup_begin[i];
@@ -91,10 +90,10 @@ static void number(void)
 		if (processors[i]->apic_id >= ids)
 			ids = processors[i]->apic_id + 1u;
 	hypervisor.n_cores = ids;	/* as many without Hyper-Threading */
-	hypervisor.cores = hypervisor_pages((unsigned)((ids * sizeof(*hypervisor.cores) +
-							PAGE_SIZE - 1) / PAGE_SIZE));
-	hypervisor.uncore = hypervisor_pages((unsigned)((sizeof(*hypervisor.uncore) +
-							 PAGE_SIZE - 1) / PAGE_SIZE));
+	hypervisor.cores = hypervisor_pages(
+		(unsigned)((ids * sizeof(*hypervisor.cores) + PAGE_SIZE - 1) / PAGE_SIZE));
+	hypervisor.uncore = hypervisor_pages(
+		(unsigned)((sizeof(*hypervisor.uncore) + PAGE_SIZE - 1) / PAGE_SIZE));
 	for (unsigned i = 0; i < n_processors; i++) {
 		struct cpu *cpu = processors[i];
 
@@ -116,8 +115,8 @@ void processors_init(u64 startup_page, const u8 *apic_ids, unsigned count,
 		struct cpu *cpu = create();
 
 		cpu->apic_id = apic_ids[i];
-		startup_stacks[apic_ids[i]] =
-			(u64)hypervisor_pages(STACK_PAGES) + STACK_PAGES * PAGE_SIZE;
+		startup_stacks[apic_ids[i]] = (u64)hypervisor_pages(STACK_PAGES) +
+					      STACK_PAGES * PAGE_SIZE;
 		processors_add(cpu);
 	}
 	number();
@@ -131,8 +130,9 @@ static bool goes_to(const struct cpu *from, const struct cpu *to, u32 low)
 
 	switch (low & ICR_SHORTHAND) {
 	case 0:
-		return (low & ICR_LOGICAL) ? from != to :
-		       destination == ICR_EVERYBODY || destination == to->apic_id;
+		return (low & ICR_LOGICAL) ?
+			       from != to :
+			       destination == ICR_EVERYBODY || destination == to->apic_id;
 	case ICR_SELF:
 		return from == to;
 	default:

@@ -23,8 +23,8 @@ void *memcpy(void *to, const void *from, size_t bytes)
 	u64 words = bytes / 8, rest = bytes % 8;
 	void *p = to;
 
-	__asm__ volatile("rep movsq" : "+D"(p), "+S"(from), "+c"(words) :: "memory");
-	__asm__ volatile("rep movsb" : "+D"(p), "+S"(from), "+c"(rest) :: "memory");
+	__asm__ volatile("rep movsq" : "+D"(p), "+S"(from), "+c"(words)::"memory");
+	__asm__ volatile("rep movsb" : "+D"(p), "+S"(from), "+c"(rest)::"memory");
 	return to;
 }
 
@@ -36,7 +36,7 @@ void *memmove(void *to, const void *from, size_t bytes)
 	if ((u64)to - (u64)from >= bytes)
 		return memcpy(to, from, bytes);
 	__asm__ volatile("std; rep movsb; cld"
-			 : "+D"(last_to), "+S"(last_from), "+c"(bytes) :: "memory");
+			 : "+D"(last_to), "+S"(last_from), "+c"(bytes)::"memory");
 	return to;
 }
 

@@ -29,8 +29,8 @@ static void note_entered(const struct cpu *cpu, struct entered *entered)
 	};
 	if (cpu_long_mode(cpu) && (save->cs.attributes & both) == both)
 		panic("the guest loaded a code segment with L and D, which a processor refuses "
-		      "(CS, its attributes, RIP)", 3, save->cs.selector, save->cs.attributes,
-		      save->rip, 0);
+		      "(CS, its attributes, RIP)",
+		      3, save->cs.selector, save->cs.attributes, save->rip, 0);
 }
 
 static void report_refused(const struct cpu *cpu, const struct entered *entered)

@@ -18,8 +18,8 @@ static bool parse_u32(struct span span, bool zero, u32 *value)
 {
 	u64 number;
 
-	if (!span_number(span, &number) || number > ~(u32)0 || (span.text[0] == '0' &&
-	    span.length > 1) || (!number && !zero))
+	if (!span_number(span, &number) || number > ~(u32)0 ||
+	    (span.text[0] == '0' && span.length > 1) || (!number && !zero))
 		return false;
 	*value = (u32)number;
 	return true;
@@ -41,7 +41,11 @@ static const char *counter(struct span number, unsigned first, unsigned end, uns
 	return NULL;
 }
 
-static const struct { const char *word; u32 condition; bool counter; } conditions[] = {
+static const struct {
+	const char *word;
+	u32 condition;
+	bool counter;
+} conditions[] = {
 	{ "cpl3", FAULT_AT_CPL3, false },
 	{ "cpu1", FAULT_ON_CPU1, false },
 	{ "int", FAULT_WITH_INT, true },
@@ -49,8 +53,7 @@ static const struct { const char *word; u32 condition; bool counter; } condition
 };
 
 /* false: no such condition. */
-static bool condition(struct span word, unsigned scope, struct fault_when *when,
-		      const char **wrong)
+static bool condition(struct span word, unsigned scope, struct fault_when *when, const char **wrong)
 {
 	*wrong = NULL;
 	for (size_t i = 0; i < sizeof(conditions) / sizeof(conditions[0]); i++) {
@@ -87,8 +90,7 @@ static const char *parameter(struct span word, unsigned scope, struct fault_when
 	if (span_skip(&word, "nth="))
 		return parse_u32(word, false, &when->nth) ? NULL : "@nth takes a number from 1";
 	if (span_skip(&word, "from="))
-		return parse_u32(word, false, &when->from) ? NULL :
-			"@from takes a number from 1";
+		return parse_u32(word, false, &when->from) ? NULL : "@from takes a number from 1";
 	if (span_skip(&word, "1in"))
 		return parse_u32(word, false, &when->every) ? NULL : "@1in takes a number from 1";
 	return "a fault's parameters are @pmcN @fixedN @page-crossing @int @beside @cpl3 @cpu1 "

@@ -55,8 +55,8 @@ bool firmware_read(const char *path, void *buffer, size_t size, size_t *length)
 	EFI_STATUS status;
 	u8 beyond;
 
-	if (EFI_ERROR(services->HandleProtocol(our_loaded->DeviceHandle, &guid,
-					       (void **)&volume)) ||
+	if (EFI_ERROR(
+		    services->HandleProtocol(our_loaded->DeviceHandle, &guid, (void **)&volume)) ||
 	    EFI_ERROR(volume->OpenVolume(volume, &root)))
 		return false;
 	widen(path, wide);

@@ -96,8 +96,8 @@ static u64 run_program(struct plan_run *run, enum engine_name *engine)
 
 	if (configured != HYPERCALL_DONE) {
 		print("launch: " REFPMU_PATH " refuses the configuration: %s",
-		      configured < HYPERCALL_STATUSES && refused[configured] ?
-		      refused[configured] : "no answer");
+		      configured < HYPERCALL_STATUSES && refused[configured] ? refused[configured] :
+									       "no answer");
 		return EFI_INVALID_PARAMETER;
 	}
 	*engine = choose_engine(run->engine);
@@ -113,11 +113,12 @@ static void print_engine(u64 number, enum engine_name engine, const struct stati
 	print("launch: engine %u %s blocks=%u stepped=%u emulated=%u runs=%u acted=%u"
 #define FALLBACK(token, name, meaning) " " name "=%u"
 #include "refpmu/engine/fallback.def"
-	      , number, plan_engine_name[engine], s->engine.in_blocks,
-	      s->engine.stepped, s->engine.emulated, s->engine.block_runs, s->fault_acted
+	      ,
+	      number, plan_engine_name[engine], s->engine.in_blocks, s->engine.stepped,
+	      s->engine.emulated, s->engine.block_runs, s->fault_acted
 #define FALLBACK(token, name, meaning) , s->engine.fallback[FALLBACK_##token]
 #include "refpmu/engine/fallback.def"
-	      );
+	);
 }
 
 static void run_plan(const char *text, size_t length)

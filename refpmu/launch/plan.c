@@ -20,7 +20,9 @@ static const char *const knob_names[] = {
 #include "refpmu/model/latitude.def"
 };
 
-static const struct { u32 low, high; } knob_ranges[] = {
+static const struct {
+	u32 low, high;
+} knob_ranges[] = {
 #define LATITUDE(token, name, low, high, source) { low, high },
 #include "refpmu/model/latitude.def"
 };
@@ -90,7 +92,7 @@ static const char *set_fault(struct plan_run *run, struct span value)
 		return wrong;
 	run->config.fault = fault;
 	return span_copy(value, run->fault_name, sizeof(run->fault_name)) ? NULL :
-		"fault is too long";
+									    "fault is too long";
 }
 
 static bool set_flag(bool *flag, struct span value)
@@ -119,8 +121,9 @@ static const char *plan_set(struct plan_run *run, enum key key, struct span valu
 	case KEY_FAULT:
 		return set_fault(run, value);
 	case KEY_SEED:
-		return span_number(value, &run->config.latitude.seed) ? NULL :
-			"seed isn't a 64-bit number";
+		return span_number(value, &run->config.latitude.seed) ?
+			       NULL :
+			       "seed isn't a 64-bit number";
 	case KEY_PROFILE:
 		found = span_find(value, profile_names, PROFILE_COUNT);
 		if (found == PROFILE_COUNT)
@@ -191,8 +194,8 @@ static struct span next_line(struct plan *plan)
 	if (plan->at < plan->length)
 		plan->at++;
 	plan->line++;
-	while (line.length && (is_blank(line.text[line.length - 1]) ||
-			       line.text[line.length - 1] == '\r'))
+	while (line.length &&
+	       (is_blank(line.text[line.length - 1]) || line.text[line.length - 1] == '\r'))
 		line.length--;
 	return skip_blanks(line);
 }

@@ -21,7 +21,7 @@ static void print_put(char c)
 {
 	for (unsigned i = 0; i < 100000 && !(port_in(COM1_STATUS) & STATUS_EMPTY); i++)
 		;
-	__asm__ volatile("outb %0, %1" :: "a"(c), "Nd"((u16)COM1));
+	__asm__ volatile("outb %0, %1" ::"a"(c), "Nd"((u16)COM1));
 }
 
 static void put_text(const char *text)

@@ -50,8 +50,8 @@ static struct memory_result through_hierarchy(struct model *m, const struct mode
 
 	if (!model_memory(m))
 		return (struct memory_result){ .l1_hit = true, .latency = MEMORY_LEAST_LATENCY };
-	return memory_access(model_memory(m), m->core, &tables, a->linear, a->bytes,
-			     a->store, a->locked);
+	return memory_access(model_memory(m), m->core, &tables, a->linear, a->bytes, a->store,
+			     a->locked);
 }
 
 void model_access_watch(struct model *m, bool watch, bool latency)
@@ -233,8 +233,7 @@ u64 model_access_run(struct model *m, struct retire_ctx *s)
 	if (model_memory(m)) {
 		memory_tick(model_memory(m), m->core);
 		if (!fault_prefetch(m, s, false) && s->r->act)
-			memory_act(model_memory(m), m->core, &tables, s->r->act,
-				   s->r->act_linear);
+			memory_act(model_memory(m), m->core, &tables, s->r->act, s->r->act_linear);
 	}
 	for (unsigned a = 0; a < s->r->n_access; a++) {
 		s->outcome[a] = model_access_meet(m, &s->r->access[a]);

@@ -68,9 +68,8 @@ bool model_bulk_possible(const struct model *m, u8 cpl)
 		if (c->armed)
 			return false;
 		/* How many of the run's accesses share an instruction isn't known. */
-		if (selected(&c->rule, cpl) &&
-		    ((c->rule.cmask && !is_steady(c->rule.kind)) || c->rule.edge ||
-		     c->rule.flags & EV_INSN))
+		if (selected(&c->rule, cpl) && ((c->rule.cmask && !is_steady(c->rule.kind)) ||
+						c->rule.edge || c->rule.flags & EV_INSN))
 			return false;
 	}
 	return true;
@@ -155,7 +154,7 @@ bool model_bulk_fits(const struct model *m, u8 cpl, const struct model_events *e
 
 		if (selected(&c->rule, cpl) &&
 		    occurrences(m, &c->rule, events) + model_errata_ahead(m, i) >
-		    model_width_mask(m) - c->value)
+			    model_width_mask(m) - c->value)
 			return false;
 	}
 	return true;

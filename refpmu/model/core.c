@@ -24,7 +24,7 @@ static struct model_core *core_of(const struct model *m)
 	struct model_core *core = m->host->cores ? &m->host->cores[m->core] : NULL;
 
 	return core && __atomic_load_n(&core->thread[m->thread], __ATOMIC_ACQUIRE) == m ? core :
-		NULL;
+											  NULL;
 }
 
 static u64 watchers(const struct model_core *core)
@@ -111,8 +111,7 @@ bool model_core_enter(struct model *m)
 {
 	struct model_core *tie = lock_domain(m);
 
-	if (!core_of(m) ||
-	    !(pmu_is_shared(m) || watchers(tie) || fault_reaches_core(m, false)))
+	if (!core_of(m) || !(pmu_is_shared(m) || watchers(tie) || fault_reaches_core(m, false)))
 		return false;
 	if (m->host->lock)
 		m->host->lock(m->host->ctx, &tie->lock);

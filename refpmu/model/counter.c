@@ -352,10 +352,12 @@ static u64 switching(const struct model *m, const struct retire_ctx *s, unsigned
 
 	if (s->opened & BIT(i))
 		return loads ? m->latitude[LAT_OPEN_LOADS] :
-		       branches ? m->latitude[LAT_OPEN_BRANCHES] : 0;
+		       branches ? m->latitude[LAT_OPEN_BRANCHES] :
+				  0;
 	if (s->closed & BIT(i))
 		return loads ? m->latitude[LAT_CLOSE_LOADS] :
-		       branches ? m->latitude[LAT_CLOSE_BRANCHES] : 0;
+		       branches ? m->latitude[LAT_CLOSE_BRANCHES] :
+				  0;
 	return 0;
 }
 
@@ -505,8 +507,7 @@ void arch_retire(struct model *m, bool shared, const struct model_retired *r)
 	} else {
 		s.active = m->active;
 		for (u64 left = s.active; left; left &= left - 1)
-			s.rule[__builtin_ctzll(left)] =
-				&m->counter[__builtin_ctzll(left)].rule;
+			s.rule[__builtin_ctzll(left)] = &m->counter[__builtin_ctzll(left)].rule;
 	}
 	s.cycles = m->latitude[LAT_CYCLES_PER_INSTRUCTION] + model_access_run(m, &s);
 	m->cycles += s.cycles;

@@ -31,7 +31,10 @@ enum {
 #define LEAF_EXTENDED_LAST	0x80000008u
 
 /* Which feature bits the generation has, in each register of a leaf. */
-static const struct { u32 leaf; u8 subleaf, reg, lo, hi, gens; } features[] = {
+static const struct {
+	u32 leaf;
+	u8 subleaf, reg, lo, hi, gens;
+} features[] = {
 #define FEATURE(leaf, subleaf, reg, lo, hi, gens, names) { leaf, subleaf, reg, lo, hi, gens },
 #include "spec/feature.def"
 };
@@ -142,7 +145,7 @@ static void hypervisor(const struct model *m, u32 leaf, u32 regs[4])
 		return;
 	signature = leaf == own ? signature : hyper_v;
 	cpuid_set(regs, (const u32[4]){ leaf + 1, four_bytes(signature), four_bytes(signature + 4),
-				  four_bytes(signature + 8) });
+					four_bytes(signature + 8) });
 }
 
 #define LEAF_CORE_TYPE		0x1au
@@ -170,7 +173,7 @@ static void version(const struct model *m, u32 regs[4])
 	SET(EXT_MODEL, model >> 4);
 	SET(LOGICAL_PROCESSORS, 1u << package_bits(m));
 	SET(DTES64, !(m->facts & FACT_NO_PEBS) &&
-	    !(g->facilities & FAC_NETBURST && m->latitude[LAT_DS_FOLLOWS_MODE]));
+			    !(g->facilities & FAC_NETBURST && m->latitude[LAT_DS_FOLLOWS_MODE]));
 	SET(DS_CPL, !(m->facts & FACT_NO_PEBS));
 	SET(PDCM, g->perfmon && !(m->facts & FACT_NO_PMU) ? 1 : 0);
 	SET(HYPERVISOR, hypervisor_signature(m) && !m->latitude[LAT_HYPERVISOR_HIDDEN] ? 1 : 0);
@@ -213,7 +216,9 @@ static void performance_monitoring(struct model *m, u32 regs[4])
 static void topology(const struct model *m, u32 subleaf, u32 regs[4])
 {
 	enum { LEVEL_SMT = 1, LEVEL_CORE = 2 };
-	const struct { u32 type, bits, processors; } level[] = {
+	const struct {
+		u32 type, bits, processors;
+	} level[] = {
 		{ LEVEL_SMT, thread_bits(m), threads(m) },
 		{ LEVEL_CORE, package_bits(m), processors(m) },
 	};
@@ -231,7 +236,9 @@ enum cache_type { CACHE_DATA = 1, CACHE_INSTRUCTIONS, CACHE_UNIFIED };
 static void caches(const struct model *m, u32 subleaf, u32 regs[4])
 {
 	const struct memory_shape shape = model_memory_shape(m);
-	const struct { u32 type, level, ways, sets; } cache[] = {
+	const struct {
+		u32 type, level, ways, sets;
+	} cache[] = {
 		{ CACHE_DATA, 1, MEMORY_L1_WAYS, shape.l1_sets },
 		{ CACHE_INSTRUCTIONS, 1, MEMORY_L1_WAYS, shape.l1_sets },
 		{ CACHE_UNIFIED, 2, MEMORY_L2_WAYS, shape.l2_sets },
@@ -271,7 +278,7 @@ static void xsave(const struct model *m, u32 subleaf, u32 regs[4])
 	switch (subleaf) {
 	case 0:
 		cpuid_set(regs, (const u32[4]){ regs[EAX] & COMPONENTS,
-					  regs[EBX] < BYTES ? regs[EBX] : BYTES, BYTES, 0 });
+						regs[EBX] < BYTES ? regs[EBX] : BYTES, BYTES, 0 });
 		return;
 	case 1:
 		cpuid_set(regs, (const u32[4]){ regs[EAX] & features_of(m, LEAF_XSAVE, 1, EAX) });
@@ -293,7 +300,7 @@ static void extended(const struct model *m, u32 leaf, u32 regs[4])
 		return;
 	case LEAF_EXTENDED + 1:
 		cpuid_set(regs, (const u32[4]){ 0, 0, regs[ECX] & features_of(m, leaf, 0, ECX),
-					  regs[EDX] & features_of(m, leaf, 0, EDX) });
+						regs[EDX] & features_of(m, leaf, 0, EDX) });
 		return;
 	case LEAF_EXTENDED + 2:
 	case LEAF_EXTENDED + 3:
@@ -319,8 +326,8 @@ static void basic(struct model *m, u32 leaf, u32 subleaf, u32 regs[4])
 {
 	switch (leaf) {
 	case CPUID_LEAF_MAX_LEAF:
-		cpuid_set(regs, (const u32[4]){ max_leaf(m), four_bytes("Genu"),
-					  four_bytes("ntel"), four_bytes("ineI") });
+		cpuid_set(regs, (const u32[4]){ max_leaf(m), four_bytes("Genu"), four_bytes("ntel"),
+						four_bytes("ineI") });
 		return;
 	case CPUID_LEAF_STEPPING:
 		version(m, regs);

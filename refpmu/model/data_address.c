@@ -63,8 +63,7 @@ static void data_address(struct model *m, const struct retire_ctx *s, unsigned x
 	if (a == MODEL_MAX_ACCESSES)
 		return;
 	record->data_linear_address = s->r->access[a].linear;
-	if (s->rule[x]->flags & EV_STORE_L1 && s->r->access[a].store &&
-	    s->outcome[a].memory.l1_hit)
+	if (s->rule[x]->flags & EV_STORE_L1 && s->r->access[a].store && s->outcome[a].memory.l1_hit)
 		record->data_source = DATA_SOURCE_DLA_DCU_HIT;
 	fault_data_address(m, s, x, a, record);
 }

@@ -46,8 +46,7 @@ static enum exerciser_status check(const struct model *m, const struct exerciser
 		return EXERCISER_IS_NO_STATE;
 	if (e->word[WORD(PROCESSOR)] >= (m->host->processors ? m->host->processors : 1))
 		return EXERCISER_IS_NO_PROCESSOR;
-	if (!bytes || bytes > EXERCISER_MOST ||
-	    (state == EXERCISE_PENDING && lines_of(e) > 1))
+	if (!bytes || bytes > EXERCISER_MOST || (state == EXERCISE_PENDING && lines_of(e) > 1))
 		return EXERCISER_IS_BAD_LENGTH;
 	if (m->host->cacheable && !m->host->cacheable(m->host->ctx, address_of(e), bytes))
 		return EXERCISER_IS_BAD_ADDRESS;

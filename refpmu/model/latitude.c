@@ -7,24 +7,36 @@
 
 #define MILLION		1000000
 
-static const struct { u32 low, high; bool never_drawn; } knobs[LAT_COUNT] = {
+static const struct {
+	u32 low, high;
+	bool never_drawn;
+} knobs[LAT_COUNT] = {
 #define LATITUDE(token, name, low, high, source) [LAT_##token] = { low, high, false },
 #define TROUBLE(token, name, low, high, source) [LAT_##token] = { low, high, true },
 #include "refpmu/model/latitude.def"
 };
 
-static const struct { u8 profile, knob; u32 low, high; } profile_knobs[] = {
+static const struct {
+	u8 profile, knob;
+	u32 low, high;
+} profile_knobs[] = {
 #define PROFILE_KNOB(profile, knob, low, high, source) \
 	{ PROFILE_##profile, LAT_##knob, low, high },
 #include "refpmu/model/profile.def"
 };
 
-static const struct { u8 generation, knob; u32 low, high; } generation_knobs[] = {
+static const struct {
+	u8 generation, knob;
+	u32 low, high;
+} generation_knobs[] = {
 #define GENERATION_KNOB(id, knob, low, high, source) { GEN_##id, LAT_##knob, low, high },
 #include "spec/generation.def"
 };
 
-static const struct { u8 profile; u32 fact; } profile_facts[] = {
+static const struct {
+	u8 profile;
+	u32 fact;
+} profile_facts[] = {
 #define PROFILE_FACT(profile, fact, source) { PROFILE_##profile, FACT_##fact },
 #include "refpmu/model/profile.def"
 };

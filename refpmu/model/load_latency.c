@@ -12,7 +12,9 @@
 #include "spec/data_source.h"
 
 /* Table 18-24, as far as the manual defines it for the generation. */
-static const struct { u8 gens, code, outcome, authority; } codes[] = {
+static const struct {
+	u8 gens, code, outcome, authority;
+} codes[] = {
 #define DATA_SOURCE(gens, code, outcome, authority, title, source) \
 	{ gens, code, outcome, authority },
 #include "spec/data_source.def"

@@ -76,13 +76,16 @@ u64 model_defined_bits(const struct model *m, enum fields_of of)
 
 	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
 		if (fields[i].of == of)
-			bits |= BITS(fields[i].lo, fields[i].hi) &
-				existing_bits(m, fields[i].cap) << fields[i].lo;
+			bits |= BITS(fields[i].lo, fields[i].hi) & existing_bits(m, fields[i].cap)
+									   << fields[i].lo;
 	return bits;
 }
 
 /* Banks answer as a whole: a member that the processor doesn't have raises #GP. */
-static const struct { u32 first, members; u8 reg; } registers[] = {
+static const struct {
+	u32 first, members;
+	u8 reg;
+} registers[] = {
 	{ MSR_IA32_PMC0, MODEL_MAX_GP, MODEL_REG_PMC },
 	{ MSR_IA32_A_PMC0, MODEL_MAX_GP, MODEL_REG_A_PMC },
 	{ MSR_IA32_PERFEVTSEL0, MODEL_MAX_GP, MODEL_REG_PERFEVTSEL },
@@ -202,14 +205,16 @@ static u64 writable(const struct model *m, const struct msr_ref *p, u64 value)
 	case MODEL_REG_FIXED_CTR_CTRL:
 		bits = model_defined_bits(m, OF_IA32_FIXED_CTR_CTRL);
 		return m->facts & FACT_NO_ANYTHREAD ?
-			bits & ~(IA32_FIXED_CTR_CTRL_ANY0 | IA32_FIXED_CTR_CTRL_ANY1 |
-				 IA32_FIXED_CTR_CTRL_ANY2) : bits;
+			       bits & ~(IA32_FIXED_CTR_CTRL_ANY0 | IA32_FIXED_CTR_CTRL_ANY1 |
+					IA32_FIXED_CTR_CTRL_ANY2) :
+			       bits;
 	case MODEL_REG_GLOBAL_CTRL:
 		return model_defined_bits(m, OF_IA32_PERF_GLOBAL_CTRL);
 	case MODEL_REG_OVF_CTRL:
 		bits = model_defined_bits(m, OF_IA32_PERF_GLOBAL_OVF_CTRL);
 		return m->facts & FACT_NO_UNCORE ?
-			bits & ~IA32_PERF_GLOBAL_OVF_CTRL_CLR_OVF_UNCORE : bits;
+			       bits & ~IA32_PERF_GLOBAL_OVF_CTRL_CLR_OVF_UNCORE :
+			       bits;
 	case MODEL_REG_PEBS_ENABLE:
 		return model_defined_bits(m, OF_IA32_PEBS_ENABLE);
 	case MODEL_REG_LD_LAT:

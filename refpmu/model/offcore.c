@@ -31,9 +31,22 @@ static const u8 nehalem_response[MEMORY_SOURCES] = {
 };
 
 /* The tables of Sandy Bridge, "Response Supplier" and "Response Snoop Info". */
-enum { LLC_HITM = 18, LLC_HITE, LLC_HITS, LOCAL = 22, REMOTE,
-       SNP_NOT_NEEDED = 32, SNP_MISS, SNP_NO_FWD, SNP_FWD, HITM, SNP_NON_DRAM };
-static const struct { u8 supplier, snoop; } sandybridge_response[MEMORY_SOURCES] = {
+enum {
+	LLC_HITM = 18,
+	LLC_HITE,
+	LLC_HITS,
+	LOCAL = 22,
+	REMOTE,
+	SNP_NOT_NEEDED = 32,
+	SNP_MISS,
+	SNP_NO_FWD,
+	SNP_FWD,
+	HITM,
+	SNP_NON_DRAM
+};
+static const struct {
+	u8 supplier, snoop;
+} sandybridge_response[MEMORY_SOURCES] = {
 	[SOURCE_L3] = { LLC_HITE, SNP_NOT_NEEDED },
 	[SOURCE_L3_SNOOP_MISS] = { LLC_HITE, SNP_MISS },
 	[SOURCE_L3_SNOOP_HIT] = { LLC_HITS, SNP_NO_FWD },

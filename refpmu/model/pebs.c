@@ -90,8 +90,7 @@ static bool write_record(struct model *m, const struct assist_plan *plan)
 {
 	if (plan->index_first)
 		write_index(m, plan);
-	if (plan->size &&
-	    !m->host->write(m->host->ctx, plan->record, plan->bytes, plan->size))
+	if (plan->size && !m->host->write(m->host->ctx, plan->record, plan->bytes, plan->size))
 		return false;
 	if (!plan->index_first)
 		write_index(m, plan);

@@ -16,7 +16,10 @@ unsigned model_record_bytes(const struct model *m)
 	return sizes[model_generation(m)->pebs_format];
 }
 
-static const struct { u8 format; u16 offset, member; } fields[] = {
+static const struct {
+	u8 format;
+	u16 offset, member;
+} fields[] = {
 #define RECORD_FIELD(format, field, offset, size, title) \
 	{ FORMAT_##format, offset, offsetof(struct record, field) },
 #include "spec/record.def"

@@ -26,7 +26,10 @@
 #define SELECTABLE	4	/* cores that MSR_UNCORE_PERF_GLOBAL_CTRL has a bit for */
 #define ALL_ENABLES	(UNCORE_PERF_GLOBAL_CTRL_EN_PC | UNCORE_PERF_GLOBAL_CTRL_EN_FC0)
 
-static const struct { u16 code; u8 kind; } events[] = {
+static const struct {
+	u16 code;
+	u8 kind;
+} events[] = {
 #define UNCORE_EVENT(name, event, umask, kind, source) { (umask) << 8 | (event), kind },
 #include "spec/uncore.def"
 };
@@ -311,8 +314,7 @@ static unsigned core_of(const struct model *m, unsigned processor)
 static bool takes(struct model *m, const struct model_uncore *u, unsigned processor)
 {
 	unsigned core = core_of(m, processor);
-	u64 bit = core < SELECTABLE ?
-		BIT(UNCORE_PERF_GLOBAL_CTRL_EN_PMI_CORE_SHIFT + core) : 0;
+	u64 bit = core < SELECTABLE ? BIT(UNCORE_PERF_GLOBAL_CTRL_EN_PMI_CORE_SHIFT + core) : 0;
 	struct uncore_listener listener = {
 		.selected = u->global_ctrl & bit, .listens = u->listens & bit_of(processor),
 	};

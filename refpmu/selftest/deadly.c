@@ -34,7 +34,7 @@ static void triple_fault(bool counted)
 		msr_write(MSR_IA32_FIXED_CTR_CTRL, 3);
 		msr_write(MSR_IA32_PERF_GLOBAL_CTRL, BIT(32));
 	}
-	__asm__ volatile("cli; lidt %0; ud2" :: "m"(none));
+	__asm__ volatile("cli; lidt %0; ud2" ::"m"(none));
 }
 
 /* Sectors of a disk straight into it, one page at a time. */
@@ -49,8 +49,7 @@ static void write_over(EFI_SYSTEM_TABLE *system, bool from_end)
 	}
 	pages = version.hidden_size / PAGE;
 	for (u64 i = 0; i < pages; i++)
-		disk_read_to(version.hidden_base + (from_end ? pages - 1 - i : i) * PAGE,
-			     PAGE);
+		disk_read_to(version.hidden_base + (from_end ? pages - 1 - i : i) * PAGE, PAGE);
 }
 
 void deadly_die(EFI_SYSTEM_TABLE *system, u64 way)
@@ -65,7 +64,7 @@ void deadly_die(EFI_SYSTEM_TABLE *system, u64 way)
 		*apic_register(APIC_ICR_LOW) = INIT_TO_SELF;
 		break;
 	case DEADLY_RESET:
-		__asm__ volatile("outb %0, %1" :: "a"((u8)RESET_HARD), "d"((u16)RESET_CONTROL));
+		__asm__ volatile("outb %0, %1" ::"a"((u8)RESET_HARD), "d"((u16)RESET_CONTROL));
 		break;
 	case DEADLY_DMA:
 	case DEADLY_DMA_END:

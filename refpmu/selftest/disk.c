@@ -85,7 +85,7 @@ bool disk_read_to(u64 physical, u64 bytes)
 
 static u64 selftest_disk_call(void)
 {
-	u64 (*code)(void) = (u64 (*)(void))(void *)(page + SIGNATURE);
+	u64 (*code)(void) = (u64(*)(void))(void *)(page + SIGNATURE);
 
 	return code();
 }
@@ -108,7 +108,7 @@ static const char *selftest_disk_one(unsigned which, bool counting)
 	if (value != function[which].value)
 		return "code that a device has written doesn't run";
 	machine_enter();
-	smc_measure((u64 (*)(void *))(void *)(page + SIGNATURE), NULL, &counts);
+	smc_measure((u64(*)(void *))(void *)(page + SIGNATURE), NULL, &counts);
 	machine_leave();
 	if (counts.result != function[which].value ||
 	    counts.instructions != function[which].instructions || counts.branches != 1)

@@ -92,9 +92,7 @@ static void draw_counters(struct lane *lane, u64 most, bool alone)
 	lane->distance = 1 + program_draw((u32)most);
 	lane->sampled = 1 + program_draw(200);
 	for (u32 i = 0; i < 4; i++)
-		lane->select[i] = i ?
-			selects[program_draw(n)] :
-			selects[program_draw(2) ? 1 : 2];
+		lane->select[i] = i ? selects[program_draw(n)] : selects[program_draw(2) ? 1 : 2];
 }
 
 static void prepare(struct lane *lane, u64 seed, bool alone)
@@ -128,7 +126,8 @@ static void set_up(struct lane *lane)
 	msr_write(MSR_IA32_PERF_GLOBAL_OVF_CTRL, BITS(0, 3) | BITS(32, 34) | BITS(62, 63));
 	for (u32 i = 0; i < 4; i++) {
 		msr_write(MSR_IA32_PERFEVTSEL0 + i, lane->select[i] | IA32_PERFEVTSEL_OS |
-			  IA32_PERFEVTSEL_USR | IA32_PERFEVTSEL_EN);
+							    IA32_PERFEVTSEL_USR |
+							    IA32_PERFEVTSEL_EN);
 		msr_write(MSR_IA32_A_PMC0 + i, i ? 0 : -lane->sampled & BITS(0, 47));
 	}
 	msr_write(MSR_IA32_DS_AREA, (u64)&lane->ds);
@@ -237,8 +236,8 @@ static bool same(const struct lane *lane, u64 seed, enum engine_name other)
 
 	for (unsigned i = 0; i < sizeof(lane->outcome[0]) / sizeof(u64); i++)
 		if (a[i] != b[i]) {
-			print("# program %u, word %u: stepped %x, engine %u %x", seed, (u64)i,
-			      a[i], (u64)other, b[i]);
+			print("# program %u, word %u: stepped %x, engine %u %x", seed, (u64)i, a[i],
+			      (u64)other, b[i]);
 			return false;
 		}
 	return true;
@@ -247,7 +246,8 @@ static bool same(const struct lane *lane, u64 seed, enum engine_name other)
 enum engine_name engines_fastest(void)
 {
 	return hypercall(HYPERCALL_ENGINE, (void *)(u64)ENGINE_FAST) == HYPERCALL_DONE ?
-		ENGINE_FAST : ENGINE_DIRECT;
+		       ENGINE_FAST :
+		       ENGINE_DIRECT;
 }
 
 /* Each program of a round, on each engine that there is. */

@@ -85,7 +85,7 @@ static void load_tables(struct tables *own, u64 interrupts[256][2])
 	own->tss.ist[0] = (u64)(own->fault_stack + sizeof(own->fault_stack));
 	own->tss.io_map = sizeof(own->tss);
 	load_descriptor_tables(&gdtr, &idtr, KERNEL_CODE, KERNEL_DATA);
-	__asm__ volatile("ltr %0" :: "r"((u16)TSS_SELECTOR));
+	__asm__ volatile("ltr %0" ::"r"((u16)TSS_SELECTOR));
 }
 
 void machine_hold(void)
@@ -101,7 +101,7 @@ void machine_hold(void)
 
 void machine_release(void)
 {
-	for (unsigned i = sizeof(held) / sizeof(held[0]); i--; )
+	for (unsigned i = sizeof(held) / sizeof(held[0]); i--;)
 		*apic_register(held[i]) = held_values[i];
 }
 
@@ -119,7 +119,7 @@ void machine_enter(void)
 	__asm__ volatile("mov %%ds, %0" : "=r"(firmware_ds));
 	machine_hold();
 
-	__asm__ volatile("mov %0, %%cr3" :: "r"(level4) : "memory");
+	__asm__ volatile("mov %0, %%cr3" ::"r"(level4) : "memory");
 	load_tables(&tables[0], idt);
 	firmware_efer = msr_read(MSR_IA32_EFER);
 	msr_write(MSR_IA32_EFER, firmware_efer | EFER_SCE);
@@ -144,14 +144,14 @@ void machine_use_programs(bool yes)
 {
 	struct descriptor_table idtr = { sizeof(idt) - 1, (u64)(yes ? program_idt : idt) };
 
-	__asm__ volatile("lidt %0" :: "m"(idtr));
+	__asm__ volatile("lidt %0" ::"m"(idtr));
 }
 
 void machine_leave(void)
 {
 	msr_write(MSR_IA32_EFER, firmware_efer);
 	load_descriptor_tables(&firmware_gdt, &firmware_idt, firmware_cs, firmware_ds);
-	__asm__ volatile("mov %0, %%cr3" :: "r"(firmware_cr3) : "memory");
+	__asm__ volatile("mov %0, %%cr3" ::"r"(firmware_cr3) : "memory");
 	machine_release();
 	__asm__ volatile("sti");
 }

@@ -88,7 +88,8 @@ static void locks(u64 times)
 static void program(u32 counter, u64 bits)
 {
 	msr_write(MSR_IA32_PERFEVTSEL0 + counter, EVENT_MEM_UOPS_RETIRED_LOCK_LOADS |
-		  IA32_PERFEVTSEL_OS | IA32_PERFEVTSEL_EN | bits);
+							  IA32_PERFEVTSEL_OS | IA32_PERFEVTSEL_EN |
+							  bits);
 	msr_write(MSR_IA32_PMC0 + counter, 0);
 }
 

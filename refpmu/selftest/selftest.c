@@ -90,8 +90,8 @@ static void start_counters(void)
 
 	msr_write(MSR_IA32_PERF_GLOBAL_CTRL, 0);
 	for (u32 i = 0; i < 4; i++) {
-		msr_write(MSR_IA32_PERFEVTSEL0 + i, event[i] | IA32_PERFEVTSEL_OS |
-			  IA32_PERFEVTSEL_USR | IA32_PERFEVTSEL_EN);
+		msr_write(MSR_IA32_PERFEVTSEL0 + i,
+			  event[i] | IA32_PERFEVTSEL_OS | IA32_PERFEVTSEL_USR | IA32_PERFEVTSEL_EN);
 		msr_write(MSR_IA32_PMC0 + i, 0);
 	}
 	msr_write(MSR_IA32_FIXED_CTR_CTRL, 3);		/* all levels, no interrupt */
@@ -130,8 +130,8 @@ static void check_blob(const struct blob *blob, const u64 empty[COUNTS], unsigne
 		}
 	for (unsigned i = 0; i < BLOB_EXPECTATIONS && blob->expect[i].variable; i++)
 		if (*blob->expect[i].variable != blob->expect[i].value) {
-			print("# observation %u: wanted %x, got %x", (u64)i,
-			      blob->expect[i].value, *blob->expect[i].variable);
+			print("# observation %u: wanted %x, got %x", (u64)i, blob->expect[i].value,
+			      *blob->expect[i].variable);
 			good = false;
 		}
 	verdict(good, blob->name);
@@ -171,9 +171,10 @@ static void check_presentation(void)
 		"efer_refuses_to_enable_amd_v");
 	verdict(faults(do_rdmsr, MSR_VM_CR, 0), "amd_v_has_no_registers");
 	verdict(faults(do_rdmsr, MSR_IA32_PERFEVTSEL0 + 4, 0) &&
-		faults(do_rdmsr, MSR_IA32_A_PMC0 + 4, 0) &&
-		faults(do_rdmsr, MSR_IA32_FIXED_CTR0 + 3, 0) &&
-		faults(do_rdmsr, 0x40000000, 0), "absent_registers_fault");
+			faults(do_rdmsr, MSR_IA32_A_PMC0 + 4, 0) &&
+			faults(do_rdmsr, MSR_IA32_FIXED_CTR0 + 3, 0) &&
+			faults(do_rdmsr, 0x40000000, 0),
+		"absent_registers_fault");
 	verdict(faults(do_rdpmc, 4, 0) && !machine_faults(do_rdpmc, 3, 0, 0),
 		"absent_counters_fault");
 }
@@ -259,13 +260,12 @@ static void check_refusals(bool counted)
 		msr_write(MSR_IA32_PERF_GLOBAL_CTRL, BIT(32) | 0xf);
 	}
 	verdict(amd_is_invalid(), counted ? "instructions_of_amd_are_invalid_when_counted" :
-		"instructions_of_amd_are_invalid");
-	verdict(bad_control_values_fault(), counted ?
-		"bad_values_of_control_registers_fault_when_counted" :
-		"bad_values_of_control_registers_fault");
-	verdict(breakpoints_wait(), counted ?
-		"no_breakpoint_is_met_after_mov_ss_when_counted" :
-		"no_breakpoint_is_met_after_mov_ss");
+					    "instructions_of_amd_are_invalid");
+	verdict(bad_control_values_fault(),
+		counted ? "bad_values_of_control_registers_fault_when_counted" :
+			  "bad_values_of_control_registers_fault");
+	verdict(breakpoints_wait(), counted ? "no_breakpoint_is_met_after_mov_ss_when_counted" :
+					      "no_breakpoint_is_met_after_mov_ss");
 	msr_write(MSR_IA32_PERF_GLOBAL_CTRL, 0);
 }
 

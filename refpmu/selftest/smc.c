@@ -88,14 +88,14 @@ static u64 *guest_top(void)
 
 static void load_top(const u64 *top)
 {
-	__asm__ volatile("mov %0, %%cr3" :: "r"(top) : "memory");
+	__asm__ volatile("mov %0, %%cr3" ::"r"(top) : "memory");
 }
 
 static void one_measure(u64 (*code)(void *), void *argument, struct smc_counts *counts)
 {
 	msr_write(MSR_IA32_PERF_GLOBAL_CTRL, 0);
-	msr_write(MSR_IA32_PERFEVTSEL0, EVENT_BR_INST_RETIRED_ALL_BRANCHES |
-		  IA32_PERFEVTSEL_OS | IA32_PERFEVTSEL_USR | IA32_PERFEVTSEL_EN);
+	msr_write(MSR_IA32_PERFEVTSEL0, EVENT_BR_INST_RETIRED_ALL_BRANCHES | IA32_PERFEVTSEL_OS |
+						IA32_PERFEVTSEL_USR | IA32_PERFEVTSEL_EN);
 	msr_write(MSR_IA32_FIXED_CTR_CTRL, 3);
 	msr_write(MSR_IA32_A_PMC0, 0);
 	msr_write(MSR_IA32_FIXED_CTR0, 0);
@@ -147,8 +147,9 @@ static bool turn(const char *name, struct turns *turns, const struct functions *
 	turns->times = TIMES;
 	for (unsigned i = 0; i < TIMES; i++)
 		wanted = (3 * wanted + f->value[0]) * 3 + f->value[1];
-	instructions = TURNS_INSTRUCTIONS + TIMES * (TURN_INSTRUCTIONS + 2 * change_instructions +
-		       f->nops[0] + f->nops[1] + 4u + f->faults * FAULT_INSTRUCTIONS);
+	instructions = TURNS_INSTRUCTIONS +
+		       TIMES * (TURN_INSTRUCTIONS + 2 * change_instructions + f->nops[0] +
+				f->nops[1] + 4u + f->faults * FAULT_INSTRUCTIONS);
 	branches = TURNS_BRANCHES + TIMES * (TURN_BRANCHES + 4u + f->faults);
 	smc_measure(smc_turns, turns, &counts);
 	if (turns->place)
@@ -209,8 +210,7 @@ static bool by_tables(void)
 	return by_table("entry and INVLPG", change_table_invlpg, LEVEL1, first, second, &two) &&
 	       by_table("entry and CR3", change_table_cr3, LEVEL1, first, second, &two) &&
 	       (!(regs[1] & INVPCID) ||
-		by_table("entry and INVPCID", change_table_invpcid, LEVEL1, first, second,
-			 &two)) &&
+		by_table("entry and INVPCID", change_table_invpcid, LEVEL1, first, second, &two)) &&
 	       by_table("table and INVLPG", change_table_invlpg, LEVEL2, (u64)LEVEL1 | ENTRY,
 			(u64)OTHER_LEVEL1 | ENTRY, &two) &&
 	       by_table("directory and CR3", change_table_cr3, LEVEL3, (u64)LEVEL2 | ENTRY,
@@ -251,7 +251,7 @@ static bool by_second_page(void)
 		smc_write(whole, tails.value[side], tails.nops[side]);
 		for (unsigned i = 0; i < FUNCTION_BYTES; i++)
 			*(i < TAIL ? &pages[0][PAGE - TAIL + i] :
-			  &pages[1 + side][i - TAIL]) = whole[i];
+				     &pages[1 + side][i - TAIL]) = whole[i];
 	}
 	open_window((u64)pages[0]);
 	return turn("the second page of a function", &turns, &tails, 6);
@@ -286,8 +286,9 @@ static bool by_faults(void)
 	good = by_table("absent", change_table_invlpg, LEVEL1, there, 0, &faulting) &&
 	       by_table("absent table", change_table_cr3, LEVEL2, (u64)LEVEL1 | ENTRY, 0,
 			&faulting);
-	good = good && by_table("not executable", change_table_invlpg, LEVEL1, there,
-				there | PTE_NX, &faulting) &&
+	good = good &&
+	       by_table("not executable", change_table_invlpg, LEVEL1, there, there | PTE_NX,
+			&faulting) &&
 	       by_table("not executable, by CR3", change_table_cr3, LEVEL2, (u64)LEVEL1 | ENTRY,
 			(u64)LEVEL1 | ENTRY | PTE_NX, &faulting);
 	msr_write(MSR_IA32_EFER, efer);
@@ -297,7 +298,9 @@ static bool by_faults(void)
 /* Each of these reads counts, and faults if any does. */
 static bool probe(u64 from, u64 step, u64 times, bool faults)
 {
-	struct { u64 at, step, times; } probe = { from, step, times };
+	struct {
+		u64 at, step, times;
+	} probe = { from, step, times };
 	u64 instructions = PROBE_INSTRUCTIONS + times * (PROBE_TURN + 1), branches = 1 + times;
 	struct smc_counts counts;
 

@@ -36,7 +36,7 @@ const char *smc_shared_page_check(bool fast)
 
 	write_code();
 	hypercall(HYPERCALL_STATISTICS, &before);
-	smc_measure((u64 (*)(void *))(void *)page.code, NULL, &counts);
+	smc_measure((u64(*)(void *))(void *)page.code, NULL, &counts);
 	hypercall(HYPERCALL_STATISTICS, &after);
 	if (counts.result != TIMES || counts.instructions != TIMES * LOOP + AROUND)
 		return "code that stores beside itself counts wrong";

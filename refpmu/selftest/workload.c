@@ -149,5 +149,5 @@ void workload_c_little(u64 times)
 
 void workload_loop(u64 times)
 {
-	__asm__ volatile("1: dec %0\n\tjnz 1b" : "+r"(times) :: "cc");
+	__asm__ volatile("1: dec %0\n\tjnz 1b" : "+r"(times)::"cc");
 }

@@ -197,8 +197,8 @@ static bool order(const char *name, void (*work)(void), u64 (*code)(void *),
 	return false;
 }
 
-static bool good(const char *name, const struct smc_counts *counts, u64 result,
-		 u64 instructions, u64 branches)
+static bool good(const char *name, const struct smc_counts *counts, u64 result, u64 instructions,
+		 u64 branches)
 {
 	if (counts->result == result && counts->instructions == instructions &&
 	    counts->branches == branches)
@@ -279,8 +279,7 @@ static const char *all(bool counts)
 	job.counts = counts;
 	if (!plain("stores, answered", stores_answered, true) ||
 	    !plain("stores, unanswered", stores_unanswered, true) ||
-	    !plain("stores, unanswered, into a loop that stores nothing", stores_unanswered,
-		   false))
+	    !plain("stores, unanswered, into a loop that stores nothing", stores_unanswered, false))
 		return "stores into a loop that another processor runs";
 	meeting.code = (u64)pages[0] + PAGE - TAIL;
 	if (!protocol("new code after CPUID", new_code, xmc_fresh_cpuid, 6, 0) ||
@@ -307,7 +306,7 @@ static void map_window(u64 entry)
 	tables[0][0] = (u64)tables[1] | ENTRY;
 	tables[1][0] = (u64)tables[2] | ENTRY;
 	top[1] = entry;
-	__asm__ volatile("mov %0, %%cr3" :: "r"(top) : "memory");
+	__asm__ volatile("mov %0, %%cr3" ::"r"(top) : "memory");
 }
 
 const char *xmc_check(void)

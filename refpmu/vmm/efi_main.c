@@ -83,8 +83,8 @@ static u64 reserve(EFI_BOOT_SERVICES *services, u64 size)
 	EFI_PHYSICAL_ADDRESS first = MEMORY_TOP;
 	u64 base, before, behind;
 
-	if (services->AllocatePages(AllocateMaxAddress, EfiReservedMemoryType,
-				    2 * size / PAGE, &first) != EFI_SUCCESS)
+	if (services->AllocatePages(AllocateMaxAddress, EfiReservedMemoryType, 2 * size / PAGE,
+				    &first) != EFI_SUCCESS)
 		return 0;
 	base = (first + size - 1) & ~(size - 1);
 	before = base - first;
@@ -178,8 +178,8 @@ EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *system)
 	services->CopyMem((void *)memory.base, (void *)ImageBase, loaded->ImageSize);
 	relocate((u8 *)memory.base);
 	msr_write(MSR_IA32_EFER, msr_read(MSR_IA32_EFER) | EFER_SVME);
-	entry = (void (*)(void *, u64, u64))(memory.base + ((u64)virtualise_boot_processor -
-							      (u64)ImageBase));
+	entry = (void (*)(void *, u64, u64))(memory.base +
+					     ((u64)virtualise_boot_processor - (u64)ImageBase));
 	svm_launch(entry, (void *)memory.free, &memory);
 	return EFI_SUCCESS;
 }

@@ -22,7 +22,7 @@ static enum hypercall_status version(struct cpu *cpu, u64 address)
 	};
 
 	return guest_write(cpu, address, &answer, sizeof(answer), NULL) ? HYPERCALL_DONE :
-		HYPERCALL_BAD_ADDRESS;
+									  HYPERCALL_BAD_ADDRESS;
 }
 
 static enum hypercall_status take_configuration(struct cpu *cpu, u64 address)
@@ -60,13 +60,14 @@ static enum hypercall_status statistics(struct cpu *cpu, u64 address)
 		if (processors_get(i)->epoch == cpu->epoch)
 			add_statistics(&sum, processors_get(i));
 	return guest_write(cpu, address, &sum, sizeof(sum), NULL) ? HYPERCALL_DONE :
-		HYPERCALL_BAD_ADDRESS;
+								    HYPERCALL_BAD_ADDRESS;
 }
 
 static enum hypercall_status engine(struct cpu *cpu, u64 which)
 {
-	return which < ENGINES && engine_choose(cpu, (enum engine_name)which) ? HYPERCALL_DONE :
-		HYPERCALL_BAD_ENGINE;
+	return which < ENGINES && engine_choose(cpu, (enum engine_name)which) ?
+		       HYPERCALL_DONE :
+		       HYPERCALL_BAD_ENGINE;
 }
 
 bool exit_hypercall(struct cpu *cpu)

@@ -35,8 +35,7 @@ static inline u64 hypercall(enum hypercall_function function, void *structure)
 {
 	u64 status = HYPERCALL_MAGIC;
 
-	__asm__ volatile("vmmcall" : "+a"(status)
-			 : "c"((u64)function), "d"(structure) : "memory");
+	__asm__ volatile("vmmcall" : "+a"(status) : "c"((u64)function), "d"(structure) : "memory");
 	return status;
 }
 

@@ -72,7 +72,7 @@ void main_loop(struct cpu *cpu)
 		configuration_follow(cpu);
 		/* QEMU reports a shadow at #VMEXIT and doesn't restore it at VMRUN. */
 		cpu->shadow = cpu->vmcb->control.int_state & INT_STATE_SHADOW ? SHADOW_STI :
-			SHADOW_NONE;
+										SHADOW_NONE;
 		if (exits_instruction(cpu, code)) {
 			if (!model_needs_retire(&cpu->model))
 				engine_exit_loop(cpu, rip);

@@ -116,11 +116,12 @@ static void init_model(struct cpu *cpu)
 	static struct memory *memory;
 
 	if (!netburst)
-		netburst = hypervisor_pages((unsigned)((PROCESSORS_MAX * sizeof(*netburst) +
-							PAGE_SIZE - 1) / PAGE_SIZE));
+		netburst = hypervisor_pages(
+			(unsigned)((PROCESSORS_MAX * sizeof(*netburst) + PAGE_SIZE - 1) /
+				   PAGE_SIZE));
 	if (!memory)
-		memory = hypervisor_pages((unsigned)((sizeof(*memory) + PAGE_SIZE - 1) /
-						     PAGE_SIZE));
+		memory = hypervisor_pages(
+			(unsigned)((sizeof(*memory) + PAGE_SIZE - 1) / PAGE_SIZE));
 	cpu->model_host = (struct model_host){
 		.ctx = cpu, .read = guest_model_read, .write = guest_model_write,
 		.lvtpc = exit_apic_lvtpc, .deliver = exit_apic_deliver,
@@ -130,8 +131,8 @@ static void init_model(struct cpu *cpu)
 		.exerciser = hypervisor.exerciser, .cacheable = guest_model_cacheable,
 		.lock = lock_model, .unlock = unlock_model,
 		.kick = siblings_kick_for_model,
-		.tx_log = hypervisor_pages((unsigned)((sizeof(struct tx_log) + PAGE_SIZE - 1) /
-						      PAGE_SIZE)),
+		.tx_log = hypervisor_pages(
+			(unsigned)((sizeof(struct tx_log) + PAGE_SIZE - 1) / PAGE_SIZE)),
 		.registers = transaction_registers,
 		.netburst = netburst,
 	};

@@ -53,9 +53,10 @@ static void each_difference(struct test *t, struct test_claim claim, u16 event, 
 			   workload_declared(w, pairs[i].what, FEWER);
 		u64 got[WINDOW_COUNTERS];
 		bool counted = test_sees_claim(t, &claim) ?
-			window_difference(t, counters, event, COUNT_BOTH, w, FEWER, MORE, got) :
-			window_least_difference(t, counters, event, COUNT_BOTH, w, FEWER, MORE,
-						got);
+				       window_difference(t, counters, event, COUNT_BOTH, w, FEWER,
+							 MORE, got) :
+				       window_least_difference(t, counters, event, COUNT_BOTH, w,
+							       FEWER, MORE, got);
 
 		if (!counted)
 			return;
@@ -86,8 +87,8 @@ TEST(count, instructions_are_counted_exactly, REQS(CNT_01), NEEDS(need_perfmon, 
 		{ &workload_mixed, WORKLOAD_INSTRUCTIONS },
 	};
 
-	each_difference(t, AT(CNT_01), EVENT_INST_RETIRED_ANY_P, "instructions",
-			pairs, COUNT_OF(pairs));
+	each_difference(t, AT(CNT_01), EVENT_INST_RETIRED_ANY_P, "instructions", pairs,
+			COUNT_OF(pairs));
 }
 
 /*
@@ -103,8 +104,8 @@ TEST(count, every_general_purpose_counter_counts_instructions_alike, REQS(CNT_15
 {
 	static const struct pairing pairs[] = { { &workload_load, WORKLOAD_INSTRUCTIONS } };
 
-	each_difference(t, AT(CNT_15), EVENT_INST_RETIRED_ANY_P, "instructions",
-			pairs, COUNT_OF(pairs));
+	each_difference(t, AT(CNT_15), EVENT_INST_RETIRED_ANY_P, "instructions", pairs,
+			COUNT_OF(pairs));
 }
 
 /*
@@ -123,8 +124,8 @@ TEST(count, branches_are_counted_exactly, REQS(CNT_02), NEEDS(need_perfmon, need
 		{ &workload_branch, WORKLOAD_BRANCHES }, { &workload_mixed, WORKLOAD_BRANCHES },
 	};
 
-	each_difference(t, AT(CNT_02), EVENT_BR_INST_RETIRED_ALL_BRANCHES, "branches",
-			pairs, COUNT_OF(pairs));
+	each_difference(t, AT(CNT_02), EVENT_BR_INST_RETIRED_ALL_BRANCHES, "branches", pairs,
+			COUNT_OF(pairs));
 }
 
 /*
@@ -141,8 +142,7 @@ TEST(count, loads_are_counted_exactly, REQS(CNT_03), NEEDS(need_perfmon, need_ev
 		{ &workload_load, WORKLOAD_LOADS }, { &workload_store, WORKLOAD_LOADS },
 	};
 
-	each_difference(t, AT(CNT_03), LOADS, "loads",
-			pairs, COUNT_OF(pairs));
+	each_difference(t, AT(CNT_03), LOADS, "loads", pairs, COUNT_OF(pairs));
 }
 
 /*
@@ -159,8 +159,7 @@ TEST(count, stores_are_counted_exactly, REQS(CNT_04), NEEDS(need_perfmon, need_e
 		{ &workload_store, WORKLOAD_STORES }, { &workload_load, WORKLOAD_STORES },
 	};
 
-	each_difference(t, AT(CNT_04), STORES, "stores",
-			pairs, COUNT_OF(pairs));
+	each_difference(t, AT(CNT_04), STORES, "stores", pairs, COUNT_OF(pairs));
 }
 
 static bool need_locked_loads(char *reason, size_t size)
@@ -191,8 +190,8 @@ TEST(count, locked_loads_are_counted_exactly, REQS(CNT_05),
 		{ &workload_load, WORKLOAD_LOCKS },
 	};
 
-	each_difference(t, AT(CNT_05), sampling_event(EK_LOCK_LOADS), "locked loads",
-			pairs, COUNT_OF(pairs));
+	each_difference(t, AT(CNT_05), sampling_event(EK_LOCK_LOADS), "locked loads", pairs,
+			COUNT_OF(pairs));
 }
 
 /*
@@ -293,8 +292,8 @@ static void check_inv(struct test *t, unsigned c)
 	/* 270 instructions take dozens of cycles on any processor. */
 	CHECK_RANGE(t, CNT_08, 10, ~0ULL, fewer,
 		    "cycles with fewer than %u instructions, IA32_PMC%u", CMASK_NEVER, c);
-	CONTROL_RANGE(t, CNT_36, 1, ~0ULL, plain,
-		      "instructions, CMASK = 0, INV = 0, IA32_PMC%u", c);
+	CONTROL_RANGE(t, CNT_36, 1, ~0ULL, plain, "instructions, CMASK = 0, INV = 0, IA32_PMC%u",
+		      c);
 	CHECK_EQ(t, CNT_36, plain, with_inv, "instructions, CMASK = 0, INV = 1, IA32_PMC%u", c);
 }
 
@@ -332,9 +331,8 @@ static void check_edge(struct test *t, unsigned c)
 	    !window_count_one(t, c, EVENT_INST_RETIRED_ANY_P,
 			      COUNT_BOTH | COUNT_CMASK(CMASK_NEVER) | COUNT_INV | COUNT_EDGE,
 			      &workload_load, MORE, &edges) ||
-	    !window_count_one(t, c, LOADS,
-			      COUNT_BOTH | COUNT_CMASK(1) | COUNT_EDGE, &workload_sparse, 16,
-			      &loads))
+	    !window_count_one(t, c, LOADS, COUNT_BOTH | COUNT_CMASK(1) | COUNT_EDGE,
+			      &workload_sparse, 16, &loads))
 		return;
 	CONTROL_RANGE(t, CNT_09, 10, ~0ULL, level,
 		      "cycles of a condition that always holds, IA32_PMC%u", c);

@@ -76,8 +76,9 @@ TEST(count, unusual_instructions_are_counted_exactly, REQS(CNT_01),
 	const u8 *across = workload_kind_page.end - LOOP_BYTES - MOV_BYTES;
 	u64 first = (u64)(uintptr_t)across;
 
-	HARNESS_CHECK(t, across[0] == 0x48 && across[1] == 0xb8 &&
-			 first / PAGE != (first + MOV_BYTES - 1) / PAGE,
+	HARNESS_CHECK(t,
+		      across[0] == 0x48 && across[1] == 0xb8 &&
+			      first / PAGE != (first + MOV_BYTES - 1) / PAGE,
 		      "a MOV of 64 bits, in two pages, is at %#lx", first);
 	for (unsigned i = 0; i < COUNT_OF(kinds); i++)
 		if (!check_kind(t, &kinds[i]))
@@ -158,8 +159,10 @@ static void check_loads(struct test *t, const struct workload *w, u64 want)
 {
 	u64 got[WINDOW_COUNTERS];
 	bool counted = test_sees_exactly(t, REQ_CNT_03) ?
-		window_difference(t, pmc_one(0), LOADS, COUNT_BOTH, w, FEWER, MORE, got) :
-		window_least_difference(t, pmc_one(0), LOADS, COUNT_BOTH, w, FEWER, MORE, got);
+			       window_difference(t, pmc_one(0), LOADS, COUNT_BOTH, w, FEWER, MORE,
+						 got) :
+			       window_least_difference(t, pmc_one(0), LOADS, COUNT_BOTH, w, FEWER,
+						       MORE, got);
 
 	if (counted)
 		CHECK_EQ(t, CNT_03, want, got[0], "loads in 80 more rounds of %s", w->name);
@@ -226,9 +229,9 @@ TEST(count, counter_passed_by_two_events_at_once_has_overflowed, REQS(CNT_13, MS
 			value = counter_read(c);
 			CHECK_EQ(t, MSR_26, BIT(c), counters_status() & counters_gp().bits,
 				 "status after IA32_PMC%u, preset to %lu before its end, counted "
-				 "pairs of loads", c, before_end);
-			CHECK_RANGE(t, CNT_13, 0, 8 * PERIOD, value,
-				    "IA32_PMC%u after its end", c);
+				 "pairs of loads",
+				 c, before_end);
+			CHECK_RANGE(t, CNT_13, 0, 8 * PERIOD, value, "IA32_PMC%u after its end", c);
 			counters_clear(BIT(c));
 		}
 }

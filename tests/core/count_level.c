@@ -66,10 +66,14 @@ static void check_side_by_side(struct test *t, unsigned turn)
 		u64 level = levels[(c + turn) % LEVELS];
 		bool os = level & COUNT_OS, usr = level & COUNT_USR;
 
-		CHECK_EQ(t, CNT_10, usr ? more : 0, user[1][c] - user[0][c], "80 more rounds at "
-			 "CPL 3, IA32_PMC%u with OS = %u USR = %u beside others", c, os, usr);
-		CHECK_EQ(t, CNT_10, os ? more : 0, kernel[1][c] - kernel[0][c], "80 more rounds at "
-			 "CPL 0, IA32_PMC%u with OS = %u USR = %u beside others", c, os, usr);
+		CHECK_EQ(t, CNT_10, usr ? more : 0, user[1][c] - user[0][c],
+			 "80 more rounds at "
+			 "CPL 3, IA32_PMC%u with OS = %u USR = %u beside others",
+			 c, os, usr);
+		CHECK_EQ(t, CNT_10, os ? more : 0, kernel[1][c] - kernel[0][c],
+			 "80 more rounds at "
+			 "CPL 0, IA32_PMC%u with OS = %u USR = %u beside others",
+			 c, os, usr);
 	}
 }
 
@@ -99,11 +103,15 @@ static void check_fixed(struct test *t, unsigned i, u64 level, u64 few, u64 many
 	if (!level)
 		CHECK_EQ(t, CNT_28, 0, many, "fixed counter %u, enable 0, while others count", i);
 	else if (i == 0)
-		CHECK_EQ(t, CNT_28, more, many - few, "instructions of %u more rounds at CPL 3, "
-			 "OS = %u USR = %u", LONG - FEWER, os, usr);
+		CHECK_EQ(t, CNT_28, more, many - few,
+			 "instructions of %u more rounds at CPL 3, "
+			 "OS = %u USR = %u",
+			 LONG - FEWER, os, usr);
 	else if (usr)
-		CHECK_RANGE(t, CNT_28, LONG / 8, ~0ULL, many, "fixed counter %u, OS = %u USR = 1, "
-			    "over %u rounds at CPL 3", i, os, LONG);
+		CHECK_RANGE(t, CNT_28, LONG / 8, ~0ULL, many,
+			    "fixed counter %u, OS = %u USR = 1, "
+			    "over %u rounds at CPL 3",
+			    i, os, LONG);
 }
 
 /*
@@ -162,7 +170,8 @@ TEST(count, fixed_counters_of_cycles_go_by_the_privilege_level, REQS(CNT_28),
 			      "fixed counter %u, enable 1 (OS), on the way to CPL 3 and back", i);
 		CHECK_RANGE(t, CNT_28, 2 * way, ~0ULL, usr[PMC_FIXED(i)],
 			    "fixed counter %u, enable 2 (any ring above 0), over %u rounds at CPL "
-			    "3; enable 1 counted %lu of the same", i, LONG, way);
+			    "3; enable 1 counted %lu of the same",
+			    i, LONG, way);
 	}
 }
 
@@ -348,7 +357,8 @@ TEST(count, writing_the_fixed_control_keeps_every_fixed_count, REQS(CNT_21, CNT_
 		for (unsigned i = 0; i < n; i++)
 			CHECK_EQ(t, CNT_21, PRESET + i, counter_read(PMC_FIXED(i)),
 				 "fixed counter %u after writing %u to the enable field of fixed "
-				 "counter %u", i, step % 4, step / 4);
+				 "counter %u",
+				 i, step % 4, step / 4);
 	}
 	for (unsigned i = 0; i < n; i++)
 		counter_program(PMC_FIXED(i), 0, COUNT_BOTH);
@@ -384,7 +394,8 @@ static void check_reads(struct test *t, unsigned unread)
 		if (c != unread)
 			CHECK_EQ(t, CNT_22, read[unread], read[c],
 				 "IA32_PMC%u, read %u times while it ran, against IA32_PMC%u, not "
-				 "read", c, 2 * (c + 1), unread);
+				 "read",
+				 c, 2 * (c + 1), unread);
 }
 
 /*

@@ -18,7 +18,11 @@
 #define CMASK_NEVER 255	/* no cycle retires that many instructions */
 
 /* Table 18-1: bit of CPUID.0AH:EBX, event select and umask. */
-static const struct { unsigned bit; u16 event; const char *name; } architectural[] = {
+static const struct {
+	unsigned bit;
+	u16 event;
+	const char *name;
+} architectural[] = {
 	{ 0, 0x003c, "unhalted core cycles" }, { 1, 0x00c0, "instructions retired" },
 	{ 2, 0x013c, "unhalted reference cycles" }, { 3, 0x4f2e, "last-level cache references" },
 	{ 4, 0x412e, "last-level cache misses" }, { 5, 0x00c4, "branches retired" },
@@ -44,8 +48,8 @@ TEST(count, event_that_cpuid_marks_absent_counts_nothing, REQS(CNT_24),
 	if (!window_count_one(t, last, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH, &workload_load, SOME,
 			      &value))
 		return;
-	CONTROL_RANGE(t, CNT_24, 1, ~0ULL, value,
-		      "instructions, which are there, IA32_PMC%u", last);
+	CONTROL_RANGE(t, CNT_24, 1, ~0ULL, value, "instructions, which are there, IA32_PMC%u",
+		      last);
 	for (unsigned i = 0; i < sizeof(architectural) / sizeof(architectural[0]); i++) {
 		if (!(counter_caps()->events_absent & BIT(architectural[i].bit)))
 			continue;

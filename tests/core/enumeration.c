@@ -291,8 +291,7 @@ TEST(enumeration, perf_capabilities_refuses_writes, REQS(MSR_17), NEEDS(need_per
 	/* Bit 6 says how records are taken: it has no effect while nothing is sampled. */
 	msr_try_write(MSR_IA32_PERF_CAPABILITIES, before ^ IA32_PERF_CAPABILITIES_PEBS_TRAP);
 	after = msr_read(MSR_IA32_PERF_CAPABILITIES);
-	CHECK_EQ(t, MSR_17, before, after,
-		 "IA32_PERF_CAPABILITIES after a write of another value");
+	CHECK_EQ(t, MSR_17, before, after, "IA32_PERF_CAPABILITIES after a write of another value");
 	if (after != before)
 		msr_try_write(MSR_IA32_PERF_CAPABILITIES, before);
 }
@@ -475,7 +474,8 @@ TEST(enumeration, rdpmc_of_an_absent_counter_raises_gp, REQS(CNT_14), NEEDS(need
 	u64 value;
 
 	if (caps->hybrid) {
-		test_skip(t, "a hybrid processor (CPUID.7H:EDX[15] = 1, core type %#x): CPUID.0AH "
+		test_skip(t,
+			  "a hybrid processor (CPUID.7H:EDX[15] = 1, core type %#x): CPUID.0AH "
 			  "may say what all types of cores have in common, %u counters",
 			  cpuid_get(CPUID_CORE_TYPE), caps->gp_enumerated);
 		return;
@@ -484,8 +484,8 @@ TEST(enumeration, rdpmc_of_an_absent_counter_raises_gp, REQS(CNT_14), NEEDS(need
 	for (u32 c = caps->gp_enumerated; c < INDEXES_TRIED; c++)
 		CHECK(t, CNT_14, refused(rdpmc_try(c, &value)), "ECX = %u", c);
 	for (u32 c = caps->fixed; c < FIXED_INDEXES_TRIED; c++)
-		CHECK(t, CNT_14, refused(rdpmc_try((u32)RDPMC_FIXED | c, &value)),
-		      "ECX = %#x", (u32)RDPMC_FIXED | c);
+		CHECK(t, CNT_14, refused(rdpmc_try((u32)RDPMC_FIXED | c, &value)), "ECX = %#x",
+		      (u32)RDPMC_FIXED | c);
 }
 
 /*

@@ -210,8 +210,10 @@ TEST(pmi, overflow_on_or_around_hlt_interrupts, REQS(PMI_01),
 
 		if (wrapped)
 			wraps++;
-		CHECK_EQ(t, PMI_01, wrapped, taken, "interrupts, the overflow on instruction %u, "
-			 "HLT among them", n);
+		CHECK_EQ(t, PMI_01, wrapped, taken,
+			 "interrupts, the overflow on instruction %u, "
+			 "HLT among them",
+			 n);
 	}
 	CONTROL_RANGE(t, PMI_01, LEAST_WRAPS, UP_TO_HLT, wraps, "overflows");
 }
@@ -386,6 +388,5 @@ TEST(pmi, overflow_on_a_wrmsr_of_the_pmu_interrupts, REQS(PMI_01),
 			      "interrupts, IA32_PMC0 overflows on instruction %u", n))
 			return;
 	}
-	CONTROL_RANGE(t, PMI_01, 2 * WRITES, ~0ULL, wraps,
-		      "overflows, one on each WRMSR at least");
+	CONTROL_RANGE(t, PMI_01, 2 * WRITES, ~0ULL, wraps, "overflows, one on each WRMSR at least");
 }

@@ -70,8 +70,7 @@ TEST(pmi, freeze_on_pmi_stops_every_counter, REQS(PMI_14, PMI_17),
 			    "count of counter %u up to the freeze; %lu without", c, running[c]);
 	}
 	CHECK_EQ(t, PMI_14, IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI,
-		 after & IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI,
-		 "IA32_DEBUGCTL[12] after a freeze");
+		 after & IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI, "IA32_DEBUGCTL[12] after a freeze");
 }
 
 /*
@@ -142,7 +141,7 @@ static const struct pmi_log *record_with_int(u64 debugctl)
  */
 TEST(pmi, pmi_of_a_pebs_record_freezes_once, REQS(PMI_18),
      NEEDS(need_perfmon, need_pebs, need_events, need_instructions, need_legacy_freeze,
-	  need_freeze))
+	   need_freeze))
 {
 	u64 whole = workload_declared(&workload_load, WORKLOAD_INSTRUCTIONS, 16 * PERIOD);
 	const struct pmi_log *log = record_with_int(0);
@@ -152,8 +151,8 @@ TEST(pmi, pmi_of_a_pebs_record_freezes_once, REQS(PMI_18),
 		return;
 	log = record_with_int(IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI);
 	/* One may stand for both, where requests of one instruction may be one. */
-	if (!CONTROL_RANGE(t, PMI_18, without, 2, log->count,
-			   "interrupts with freeze, %u without", without))
+	if (!CONTROL_RANGE(t, PMI_18, without, 2, log->count, "interrupts with freeze, %u without",
+			   without))
 		return;
 	CHECK_EQ(t, PMI_18, 0, log->entry[0].global_ctrl,
 		 "IA32_PERF_GLOBAL_CTRL at the entry of the first handler");

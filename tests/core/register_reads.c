@@ -53,7 +53,9 @@ TEST(count, rdpmc_reads_the_counter_that_its_index_names, REQS(CNT_06, CNT_16),
 }
 
 /* RAX and RDX after the instruction, all ones before it. */
-struct pair { u64 rax, rdx; };
+struct pair {
+	u64 rax, rdx;
+};
 
 static struct pair rdmsr_pair(u32 msr)
 {
@@ -116,7 +118,9 @@ TEST(msr, rdmsr_and_rdpmc_clear_the_upper_halves_of_rax_and_rdx, REQS(MSR_41), N
 		check_pair(t, "RDMSR", MSR_IA32_PEBS_ENABLE, rdmsr_pair(MSR_IA32_PEBS_ENABLE));
 }
 
-struct leaf { u32 eax, ebx, ecx, edx; };
+struct leaf {
+	u32 eax, ebx, ecx, edx;
+};
 
 static struct leaf perfmon_leaf(u32 ecx)
 {

@@ -34,7 +34,8 @@ static void hold(struct test *t, struct test_claim claim, const struct register_
 	u64 got = ~value;
 
 	if (test_check(t, claim, !fault.raised, "no exception", "writing 0x%lx to %s: vector %u",
-		       value, r->name, fault.vector) && !msr_try_read(r->msr, &got).raised)
+		       value, r->name, fault.vector) &&
+	    !msr_try_read(r->msr, &got).raised)
 		test_check_eq(t, claim, value, got, "%s after writing 0x%lx", r->name, value);
 }
 

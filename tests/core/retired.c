@@ -322,8 +322,7 @@ TEST(count, kinds_of_branches_are_counted_exactly, REQS(CNT_39, CNT_40, CNT_41, 
 				   workload_declared(w, rows[i].what, FEWER);
 			u64 got;
 
-			if (!window_difference_one(t, 1, event, COUNT_BOTH, w, FEWER, MORE,
-						   &got))
+			if (!window_difference_one(t, 1, event, COUNT_BOTH, w, FEWER, MORE, &got))
 				return;
 			test_check_eq(t, rows[i].claim, want, got,
 				      "%s branches in 80 more rounds of %s", rows[i].unit, w->name);

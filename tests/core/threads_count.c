@@ -28,7 +28,9 @@ static bool count_with(struct test *t, unsigned cpu, struct two_cpus_window *win
 }
 
 /* How much more is counted when own does more, and when the other does. */
-struct growth { u64 own[WINDOW_COUNTERS], other[WINDOW_COUNTERS]; };
+struct growth {
+	u64 own[WINDOW_COUNTERS], other[WINDOW_COUNTERS];
+};
 
 static bool measure(struct test *t, unsigned cpu, struct two_cpus_window *window,
 		    struct growth *growth)
@@ -56,8 +58,8 @@ static struct two_cpus_window instructions(struct pmc_mask counters, u64 flags)
 	return (struct two_cpus_window){ .side = {
 		{ .counters = counters, .event = EVENT_INST_RETIRED_ANY_P,
 		  .flags = COUNT_USR | flags, .work = &workload_branch },
-		{ .work = &workload_load },
-	} };
+						 { .work = &workload_load },
+					 } };
 }
 
 /* The other thread at work is the control: its growth is seen with the bit alone. */
@@ -74,12 +76,17 @@ static void check_any(struct test *t, struct test_claim claim, unsigned cpu, boo
 		if (!(counters.bits & BIT(c)))
 			continue;
 		test_check_eq(t, claim, declared(&workload_branch, WORKLOAD_INSTRUCTIONS),
-			      growth.own[c], "counter %u, AnyThread = %u: instructions of 400 more "
-			      "rounds at CPL 3 of its own", c, any);
-		test_check_eq(t, claim, any && same_core ?
-			      declared(&workload_load, WORKLOAD_INSTRUCTIONS) : 0,
-			      growth.other[c], "counter %u, AnyThread = %u: instructions of 400 "
-			      "more rounds at CPL 3 of %s", c, any, two_cpus_name(cpu));
+			      growth.own[c],
+			      "counter %u, AnyThread = %u: instructions of 400 more "
+			      "rounds at CPL 3 of its own",
+			      c, any);
+		test_check_eq(t, claim,
+			      any && same_core ? declared(&workload_load, WORKLOAD_INSTRUCTIONS) :
+						 0,
+			      growth.other[c],
+			      "counter %u, AnyThread = %u: instructions of 400 "
+			      "more rounds at CPL 3 of %s",
+			      c, any, two_cpus_name(cpu));
 	}
 }
 
@@ -109,8 +116,10 @@ TEST(count, any_thread_filters_by_the_cpl_of_the_thread_that_has_the_event, REQS
 	for (unsigned c = 0; c < WINDOW_COUNTERS; c++)
 		if (counters.bits & BIT(c))
 			CHECK_EQ(t, CNT_47, declared(&workload_load, WORKLOAD_INSTRUCTIONS),
-				 growth.other[c], "counter %u: instructions at CPL 3 of its "
-				 "sibling thread, itself at CPL 0", c);
+				 growth.other[c],
+				 "counter %u: instructions at CPL 3 of its "
+				 "sibling thread, itself at CPL 0",
+				 c);
 	window.side[0].flags = COUNT_OS | COUNT_ANY;
 	window.side[0].event = EVENT_BR_INST_RETIRED_ALL_BRANCHES;
 	window.side[0].work = &workload_branch;
@@ -125,8 +134,8 @@ static void check_calls(struct test *t, unsigned cpu, bool same_core, u64 flags)
 	struct two_cpus_window window = { .side = {
 		{ .counters = counters_gp(), .event = sampling_event(EK_NEAR_CALLS),
 		  .flags = COUNT_BOTH | flags, .work = &workload_call },
-		{ .work = &workload_call },
-	} };
+						  { .work = &workload_call },
+					  } };
 	u64 own = workload_declared(&workload_call, WORKLOAD_CALLS, MORE);
 	u64 other = workload_declared(&workload_call, WORKLOAD_CALLS, 2 * MORE);
 	u64 want = flags & COUNT_ANY && same_core ? own + other : own;
@@ -136,7 +145,8 @@ static void check_calls(struct test *t, unsigned cpu, bool same_core, u64 flags)
 	for (unsigned c = 0; c < counter_caps()->gp; c++)
 		CHECK_RANGE(t, MSR_27, want, want + FEW, window.side[0].value[c],
 			    "IA32_PMC%u, AnyThread = %u: calls, of which %lu are its own and %lu "
-			    "of %s", c, !!(flags & COUNT_ANY), own, other, two_cpus_name(cpu));
+			    "of %s",
+			    c, !!(flags & COUNT_ANY), own, other, two_cpus_name(cpu));
 }
 
 /*
@@ -238,8 +248,7 @@ TEST(count, processors_count_side_by_side_at_cpl_3, REQS(CNT_46),
 				CHECK_EQ(t, CNT_46, declared(work[k], WORKLOAD_INSTRUCTIONS),
 					 window.side[k].value[c] - least.side[k].value[c],
 					 "counter %u of %s: instructions of 400 more rounds of %s",
-					 c, two_cpus_whose(cpu, k),
-					 work[k]->name);
+					 c, two_cpus_whose(cpu, k), work[k]->name);
 	}
 }
 
@@ -275,7 +284,7 @@ TEST(count, processors_count_side_by_side_at_cpl_0, REQS(CNT_46),
 	FOR_EACH_PARTNER(cpu) {
 		struct two_cpus_window window = { .side = {
 			{ .work = &workload_branch }, { .work = &workload_mixed },
-		} };
+						  } };
 
 		for (unsigned k = 0; k < 2; k++) {
 			window.side[k].counters = counters_gp();

@@ -64,8 +64,10 @@ TEST(pmi, any_thread_overflow_interrupts_the_owner_of_the_counter, REQS(PMI_22, 
 
 	if (!two_cpus_run(t, &p.both, smp_sibling(), wrap_by_the_other, &p))
 		return;
-	CHECK_EQ(t, PMI_01, 1, p.count[0], "interrupts of the counter's owner, AnyThread = 1, %u "
-		 "calls of its sibling thread, overflow on call %u", CALLS, 2 * OWN);
+	CHECK_EQ(t, PMI_01, 1, p.count[0],
+		 "interrupts of the counter's owner, AnyThread = 1, %u "
+		 "calls of its sibling thread, overflow on call %u",
+		 CALLS, 2 * OWN);
 	CHECK_EQ(t, PMI_22, 0, p.count[1], "interrupts of the sibling thread");
 }
 
@@ -97,7 +99,7 @@ static void wrap_at_once(void *arg)
 TEST(pmi, overflows_of_two_processors_at_once_interrupt_both, REQS(PMI_22),
      NEEDS(need_perfmon, need_branches, need_second_processor))
 {
-	FOR_EACH_PARTNER(cpu)
+	FOR_EACH_PARTNER (cpu)
 		for (unsigned turn = 0; turn < TURNS; turn++) {
 			struct overflow_pair p = { .event = 0 };
 
@@ -126,8 +128,8 @@ TEST(count, any_thread_holds_for_architectural_events, REQS(MSR_27),
 	struct two_cpus_window window = { .side = {
 		{ .counters = counters_gp(), .event = EVENT_INST_RETIRED_ANY_P,
 		  .flags = COUNT_USR | COUNT_ANY, .work = &workload_load, .n = CALLS },
-		{ .work = &workload_load, .n = CALLS },
-	} };
+						  { .work = &workload_load, .n = CALLS },
+					  } };
 	u64 own = workload_declared(&workload_load, WORKLOAD_INSTRUCTIONS, CALLS);
 
 	if (!two_cpus_count(t, &window, smp_sibling()))
@@ -135,5 +137,6 @@ TEST(count, any_thread_holds_for_architectural_events, REQS(MSR_27),
 	for (unsigned c = 0; c < counter_caps()->gp; c++)
 		CHECK_RANGE(t, MSR_27, own + SHARE, ~0ULL, window.side[0].value[c],
 			    "IA32_PMC%u, AnyThread = 1: instructions at CPL 3, %lu of its own and "
-			    "as many of its sibling thread's", c, own);
+			    "as many of its sibling thread's",
+			    c, own);
 }

@@ -54,13 +54,19 @@ static bool check_own(struct test *t, struct test_claim claim, unsigned cpu, con
 
 	if (!two_cpus_run(t, &r.both, cpu, write_and_read, &r))
 		return false;
-	test_check_eq(t, claim, here, r.first[0], "%s (MSR 0x%x) of the first processor, after %s "
-		      "had 0x%lx written", name, msr, two_cpus_name(cpu), there);
-	test_check_eq(t, claim, there, r.first[1], "%s (MSR 0x%x) of %s, after the first processor "
-		      "had 0x%lx written", name, msr, two_cpus_name(cpu), here);
+	test_check_eq(t, claim, here, r.first[0],
+		      "%s (MSR 0x%x) of the first processor, after %s "
+		      "had 0x%lx written",
+		      name, msr, two_cpus_name(cpu), there);
+	test_check_eq(t, claim, there, r.first[1],
+		      "%s (MSR 0x%x) of %s, after the first processor "
+		      "had 0x%lx written",
+		      name, msr, two_cpus_name(cpu), here);
 	test_check_eq(t, claim, 0, r.later[0], "%s of the first processor after writing 0", name);
-	test_check_eq(t, claim, there, r.later[1], "%s of %s after 0 was written on the first "
-		      "processor", name, two_cpus_name(cpu));
+	test_check_eq(t, claim, there, r.later[1],
+		      "%s of %s after 0 was written on the first "
+		      "processor",
+		      name, two_cpus_name(cpu));
 	return true;
 }
 
@@ -95,7 +101,7 @@ static void check_counters(struct test *t, unsigned cpu)
 TEST(msr, each_logical_processor_has_its_own_counter_registers, REQS(MSR_37),
      NEEDS(need_perfmon, need_two_counters, need_second_processor))
 {
-	FOR_EACH_PARTNER(cpu)
+	FOR_EACH_PARTNER (cpu)
 		check_counters(t, cpu);
 }
 
@@ -131,7 +137,7 @@ TEST(msr, each_logical_processor_has_its_own_pebs_enable_and_ds_area, REQS(MSR_3
 TEST(msr, each_logical_processor_has_its_own_debug_control, REQS(MSR_37),
      NEEDS(need_perfmon, need_debug_control, need_freeze, need_second_processor))
 {
-	FOR_EACH_PARTNER(cpu)
+	FOR_EACH_PARTNER (cpu)
 		check_own(t, AT(MSR_37), cpu, "IA32_DEBUGCTL", MSR_IA32_DEBUGCTL, BIT(12), BIT(11));
 }
 
@@ -148,7 +154,7 @@ TEST(msr, each_logical_processor_has_its_own_debug_control, REQS(MSR_37),
 TEST(msr, each_logical_processor_has_its_own_latency_threshold, REQS(MSR_38),
      NEEDS(need_perfmon, need_pebs, need_load_latency, need_second_processor))
 {
-	FOR_EACH_PARTNER(cpu)
+	FOR_EACH_PARTNER (cpu)
 		check_own(t, AT(MSR_38), cpu, "MSR_PEBS_LD_LAT_THRESHOLD",
 			  MSR_PEBS_LD_LAT_THRESHOLD, 0x100, 0x200);
 }
@@ -168,7 +174,7 @@ TEST(msr, each_logical_processor_has_its_own_off_core_registers, REQS(MSR_38),
 {
 	u32 count = counter_caps()->facilities & FAC_OFFCORE_2 ? 2 : 1;
 
-	FOR_EACH_PARTNER(cpu)
+	FOR_EACH_PARTNER (cpu)
 		for (u32 k = 0; k < count; k++)
 			check_own(t, AT(MSR_38), cpu, "MSR_OFFCORE_RSP_x", MSR_OFFCORE_RSP_0 + k,
 				  0x101, 0x202);
@@ -228,7 +234,7 @@ static void wrap_and_look(void *arg)
 TEST(msr, each_logical_processor_has_its_own_overflow_status, REQS(MSR_37),
      NEEDS(need_perfmon, need_branches, need_second_processor))
 {
-	FOR_EACH_PARTNER(cpu)
+	FOR_EACH_PARTNER (cpu)
 		for (unsigned which = 1; which < 4; which++) {
 			struct overflow o = { .wraps = { which & 1, which & 2 } };
 
@@ -236,10 +242,12 @@ TEST(msr, each_logical_processor_has_its_own_overflow_status, REQS(MSR_37),
 				return;
 			CHECK_EQ(t, MSR_37, which & 1, o.status[0],
 				 "status of the first processor, IA32_PMC0 wrapped here %u, on %s "
-				 "%u", which & 1, two_cpus_name(cpu), which >> 1);
+				 "%u",
+				 which & 1, two_cpus_name(cpu), which >> 1);
 			CHECK_EQ(t, MSR_37, which >> 1, o.status[1],
 				 "status of %s, IA32_PMC0 wrapped there %u, on the first processor "
-				 "%u", two_cpus_name(cpu), which >> 1, which & 1);
+				 "%u",
+				 two_cpus_name(cpu), which >> 1, which & 1);
 			CHECK_EQ(t, MSR_37, 0, o.kept[0], "status here after it was cleared here");
 			CHECK_EQ(t, MSR_37, which >> 1, o.kept[1],
 				 "status of %s after it was cleared here", two_cpus_name(cpu));
@@ -290,7 +298,7 @@ struct interrupting {
  */
 static void check_interrupts(struct test *t, struct test_claim claim, struct interrupting event)
 {
-	FOR_EACH_PARTNER(cpu)
+	FOR_EACH_PARTNER (cpu)
 		for (unsigned which = 1; which < 4; which++) {
 			struct overflow o = { .wraps = { which & 1, which & 2 }, .make = event.make,
 					      .flags = event.flags };
@@ -323,8 +331,11 @@ static void check_interrupts(struct test *t, struct test_claim claim, struct int
 TEST(pmi, overflow_interrupts_its_own_processor_only, REQS(PMI_22),
      NEEDS(need_perfmon, need_branches, need_second_processor))
 {
-	check_interrupts(t, AT(PMI_22), (struct interrupting){ .make = wrap, .flags = COUNT_INT,
-				.name = "an overflow", .status = BIT(0) });
+	check_interrupts(t, AT(PMI_22),
+			 (struct interrupting){ .make = wrap,
+						.flags = COUNT_INT,
+						.name = "an overflow",
+						.status = BIT(0) });
 }
 
 /*
@@ -341,7 +352,7 @@ TEST(pmi, pebs_threshold_interrupts_its_own_processor_only, REQS(PMI_22),
 {
 	if (sampling_shadow_fits(t))
 		check_interrupts(t, AT(PMI_22), (struct interrupting){ .make = sample,
-				.name = "a record at the threshold" });
+							.name = "a record at the threshold" });
 }
 
 /* ------------------------------------------------------------------ freeze */
@@ -404,7 +415,7 @@ TEST(pmi, freeze_on_pmi_stops_its_own_processor_only, REQS(PMI_23),
 {
 	u64 whole = workload_declared(&workload_branch, WORKLOAD_INSTRUCTIONS, PERIOD);
 
-	FOR_EACH_PARTNER(cpu)
+	FOR_EACH_PARTNER (cpu)
 		for (unsigned freezer = 0; freezer < 2; freezer++) {
 			struct freeze f = { .freezer = freezer };
 
@@ -417,6 +428,7 @@ TEST(pmi, freeze_on_pmi_stops_its_own_processor_only, REQS(PMI_23),
 				 two_cpus_name(cpu));
 			CHECK_RANGE(t, PMI_23, whole, ~0ULL, f.counted,
 				    "instructions at CPL 3 that the other side counts after the "
-				    "freeze, paired with %s", two_cpus_name(cpu));
+				    "freeze, paired with %s",
+				    two_cpus_name(cpu));
 		}
 }

@@ -2,7 +2,9 @@
 /* The column of generations, read word by word. */
 #include "tests/frame/applies.h"
 
-static const struct { const char *code, *through; } codes[] = {
+static const struct {
+	const char *code, *through;
+} codes[] = {
 #define GENERATION_CODE(code, through) { code, through },
 #include "spec/generation.def"
 };

@@ -102,8 +102,8 @@ static void measure_shadow(void)
 		ds_open(&setup);
 		pebs_arm(0, LOADS, COUNT_BOTH, PERIOD + c->open_loads);
 		workload_run(&workload_sample, PERIOD, pmc_one(0));
-		if (ds_records() == 1 && record_decode(format, ds_record(0), record_size(format),
-						       &record))
+		if (ds_records() == 1 &&
+		    record_decode(format, ds_record(0), record_size(format), &record))
 			mark = sampling_mark(&workload_sample, SAMPLE_MARKS, &record);
 		taken += ds_records();
 		if (!i && ds_records() == 1) {
@@ -235,9 +235,12 @@ static void note_overheads(struct test *t)
 static const char *masked_text(enum masked_pmi masked)
 {
 	switch (masked) {
-	case MASKED_LATCHED:	return "waits until the mask is cleared";
-	case MASKED_LOST:	return "is lost";
-	default:		return "wasn't seen";
+	case MASKED_LATCHED:
+		return "waits until the mask is cleared";
+	case MASKED_LOST:
+		return "is lost";
+	default:
+		return "wasn't seen";
 	}
 }
 
@@ -271,8 +274,8 @@ TEST(calibration, calibration_sees_an_overflow_interrupt, NO_REQS,
 		test_note(t, "calibration: record shadow %u to %u events", c->shadow_least,
 			  c->shadow_most);
 	else
-		test_note(t, "calibration: record shadow %s", c->shadow_beyond ?
-			  "of more events than are marked" : "isn't measurable");
+		test_note(t, "calibration: record shadow %s",
+			  c->shadow_beyond ? "of more events than are marked" : "isn't measurable");
 	test_note(t, "calibration: SMIs %s be counted", c->sees_smis ? "can" : "can't");
 	note_overheads(t);
 	if (c->acts)

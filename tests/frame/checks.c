@@ -139,8 +139,8 @@ static void mark_control(struct test_failure *f)
 	fmt_print(f->what, sizeof(f->what), "%s", what);
 }
 
-bool test_check_eq(struct test *t, struct test_claim claim, u64 want, u64 got,
-		   const char *format, ...)
+bool test_check_eq(struct test *t, struct test_claim claim, u64 want, u64 got, const char *format,
+		   ...)
 {
 	struct test_failure f = { .claim = claim };
 

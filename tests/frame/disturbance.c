@@ -48,7 +48,7 @@ static u64 smis_now(void)
 static struct disturbance disturbance_now(void)
 {
 	return (struct disturbance){ smis_now() - paces[cpu_index()].forgiven_smis,
-				  paces[cpu_index()].gaps };
+				     paces[cpu_index()].gaps };
 }
 
 static bool time_can_be_taken(void)

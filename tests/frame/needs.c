@@ -17,12 +17,16 @@ bool need_perfmon(char *reason, size_t size)
 	if (c->version >= 2)
 		return true;
 	if (!c->intel)
-		fmt_print(reason, size, "not an Intel processor (CPUID.0H vendor \"%s\", "
-			  "CPUID.0AH:EAX = %#x)", c->vendor, c->leaf_0a_eax);
+		fmt_print(reason, size,
+			  "not an Intel processor (CPUID.0H vendor \"%s\", "
+			  "CPUID.0AH:EAX = %#x)",
+			  c->vendor, c->leaf_0a_eax);
 	else if (c->hypervisor)
-		fmt_print(reason, size, "hypervisor \"%s\" gives this guest %s (CPUID.0AH:EAX = "
-			  "%#x)", c->host.signature, c->version ?
-			  "no counters but those of monitoring version 1" : "no PMU",
+		fmt_print(reason, size,
+			  "hypervisor \"%s\" gives this guest %s (CPUID.0AH:EAX = "
+			  "%#x)",
+			  c->host.signature,
+			  c->version ? "no counters but those of monitoring version 1" : "no PMU",
 			  c->leaf_0a_eax);
 	else if (c->version)
 		fmt_print(reason, size, "architectural monitoring version %u (CPUID.0AH:EAX = %#x)",
@@ -254,13 +258,16 @@ bool need_pebs(char *reason, size_t size)
 	if (c->pebs && c->dtes64 && c->record_known && c->pebs_mask)
 		return true;
 	if (c->pebs_microcode) {
-		fmt_print(reason, size, "microcode %#x, with which PEBS is broken: %#x and later "
-			  "will do", c->microcode, c->pebs_microcode);
+		fmt_print(reason, size,
+			  "microcode %#x, with which PEBS is broken: %#x and later "
+			  "will do",
+			  c->microcode, c->pebs_microcode);
 		return false;
 	}
-	fmt_print(reason, size, "no PEBS that is known here (IA32_MISC_ENABLE = %#lx, "
-		  "IA32_PERF_CAPABILITIES = %#lx, DS %u, DTES64 %u)", c->misc_enable,
-		  c->perf_capabilities, c->ds, c->dtes64);
+	fmt_print(reason, size,
+		  "no PEBS that is known here (IA32_MISC_ENABLE = %#lx, "
+		  "IA32_PERF_CAPABILITIES = %#lx, DS %u, DTES64 %u)",
+		  c->misc_enable, c->perf_capabilities, c->ds, c->dtes64);
 	return false;
 }
 

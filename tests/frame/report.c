@@ -120,7 +120,6 @@ void report_checks(struct test *t)
 
 		tap_comment(t->tap, "%s %s %s:%u %s", seen->claim.control ? "control" : "check",
 			    requirement_get(seen->req)->id, seen->claim.place->file,
-			    seen->claim.place->line,
-			    outcome[seen->outcome]);
+			    seen->claim.place->line, outcome[seen->outcome]);
 	}
 }

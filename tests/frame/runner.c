@@ -160,12 +160,18 @@ static bool needs_met(struct test *t)
 static const char *outcome_name(enum guard_outcome outcome)
 {
 	switch (outcome) {
-	case GUARD_EXCEPTION:	return "an unexpected exception";
-	case GUARD_INTERRUPT:	return "an unexpected interrupt";
-	case GUARD_DEADLINE:	return "the deadline has passed";
-	case GUARD_ABORTED:	return "aborted";
-	case GUARD_RESTARTED:	return "nothing reached the processor, which was started again";
-	default:		return "done";
+	case GUARD_EXCEPTION:
+		return "an unexpected exception";
+	case GUARD_INTERRUPT:
+		return "an unexpected interrupt";
+	case GUARD_DEADLINE:
+		return "the deadline has passed";
+	case GUARD_ABORTED:
+		return "aborted";
+	case GUARD_RESTARTED:
+		return "nothing reached the processor, which was started again";
+	default:
+		return "done";
 	}
 }
 
@@ -296,8 +302,8 @@ static void run_guarded(struct test *t)
 	for (unsigned cpu = 0; cpu < smp_count(); cpu++)
 		arounds[cpu].clean = true;
 	for (unsigned cpu = 0; cpu < smp_count(); cpu++)
-		if (has_part(t, cpu) && (!run_on_cpu(cpu, before, &arounds[cpu]) ||
-					 !arounds[cpu].clean)) {
+		if (has_part(t, cpu) &&
+		    (!run_on_cpu(cpu, before, &arounds[cpu]) || !arounds[cpu].clean)) {
 			say_refusal(t, cpu);
 			return;
 		}
@@ -316,8 +322,10 @@ static void run_guarded(struct test *t)
 		run_on_cpu(cpu, after, around);
 		smp_has_run(cpu);
 		if (around->spurious)
-			test_error(t, "%u interrupts on the PMI's vectors of processor %u outside "
-				   "the test's windows", around->spurious, cpu);
+			test_error(t,
+				   "%u interrupts on the PMI's vectors of processor %u outside "
+				   "the test's windows",
+				   around->spurious, cpu);
 	}
 }
 

@@ -126,8 +126,8 @@ static bool is_asked_for(struct suite *s, const struct test_case *c, const char 
 		s->old_name = old;
 		fmt_print(s->new_name, sizeof(s->new_name), "%s", name);
 	}
-	return old && (strcmp(c->group, "deadly") ||
-		       glob_names(s->config->tests_glob, old, "deadly."));
+	return old &&
+	       (strcmp(c->group, "deadly") || glob_names(s->config->tests_glob, old, "deadly."));
 }
 
 /* It joins the n that are sorted; the one after them, which isn't selected, gets its row. */
@@ -227,31 +227,36 @@ static void print_machine(const struct suite *s)
 
 	tap_comment(s->tap, "processor: %s %02x_%02x stepping %u, %s", caps->vendor, caps->family,
 		    caps->model, caps->stepping, caps->brand);
-	tap_comment(s->tap, "microcode: %#x%s", caps->microcode, caps->pebs_microcode ?
-		    ", with which PEBS is broken" : "");
+	tap_comment(s->tap, "microcode: %#x%s", caps->microcode,
+		    caps->pebs_microcode ? ", with which PEBS is broken" : "");
 	tap_comment(s->tap, "generation: %s",
 		    caps->generation ? caps->generation->title : "no row for this processor");
 	if (!caps->hypervisor)
 		tap_comment(s->tap, "platform: no hypervisor (CPUID.01H:ECX[31] = 0, no signature "
-			    "from CPUID.40000000H on)");
+				    "from CPUID.40000000H on)");
 	else
-		tap_comment(s->tap, "platform: hypervisor \"%s\" (CPUID.01H:ECX[31] = %u, "
-			    "signature in CPUID.%xH%s%s)", caps->host.signature,
-			    caps->hypervisor_bit, caps->host.leaf,
+		tap_comment(s->tap,
+			    "platform: hypervisor \"%s\" (CPUID.01H:ECX[31] = %u, "
+			    "signature in CPUID.%xH%s%s)",
+			    caps->host.signature, caps->hypervisor_bit, caps->host.leaf,
 			    caps->host.first[0] ? " after that of " : "", caps->host.first);
 	if (caps->msrs_ignored)
 		tap_comment(s->tap, "msrs: those that aren't there are answered, without #GP");
 	tap_comment(s->tap, "judged: %s", judged[s->platform]);
-	tap_comment(s->tap, "perfmon: version %u, %u general-purpose counters of %u bits, "
-		    "%u fixed of %u (CPUID.0AH:EAX = %#x EBX = %#x EDX = %#x)", caps->version,
-		    caps->gp, caps->gp_width, caps->fixed, caps->fixed_width, caps->leaf_0a_eax,
-		    caps->leaf_0a_ebx, caps->leaf_0a_edx);
-	tap_comment(s->tap, "pebs: %s, IA32_PERF_CAPABILITIES = %#lx, IA32_MISC_ENABLE = %#lx, "
-		    "DS %u, DTES64 %u", caps->pebs ? "available" : "not available",
-		    caps->perf_capabilities, caps->misc_enable, caps->ds, caps->dtes64);
+	tap_comment(s->tap,
+		    "perfmon: version %u, %u general-purpose counters of %u bits, "
+		    "%u fixed of %u (CPUID.0AH:EAX = %#x EBX = %#x EDX = %#x)",
+		    caps->version, caps->gp, caps->gp_width, caps->fixed, caps->fixed_width,
+		    caps->leaf_0a_eax, caps->leaf_0a_ebx, caps->leaf_0a_edx);
+	tap_comment(s->tap,
+		    "pebs: %s, IA32_PERF_CAPABILITIES = %#lx, IA32_MISC_ENABLE = %#lx, "
+		    "DS %u, DTES64 %u",
+		    caps->pebs ? "available" : "not available", caps->perf_capabilities,
+		    caps->misc_enable, caps->ds, caps->dtes64);
 	if (exerciser_listed())
-		tap_comment(s->tap, "exerciser: %s", exerciser_is_here() ? "answers" :
-			    "in the configuration table, doesn't answer");
+		tap_comment(s->tap, "exerciser: %s",
+			    exerciser_is_here() ? "answers" :
+						  "in the configuration table, doesn't answer");
 	inventory_describe(s->tap);
 	print_processors(s);
 }
@@ -271,8 +276,10 @@ struct suite *suite_begin(const struct suite_config *config, struct tap *tap)
 	s->points = count_points(s);
 	tap_plan(tap, s->points);
 	if (s->old_name)
-		tap_comment(tap, "tests: %s is called %s now; the next release doesn't know old "
-			    "names", s->old_name, s->new_name);
+		tap_comment(tap,
+			    "tests: %s is called %s now; the next release doesn't know old "
+			    "names",
+			    s->old_name, s->new_name);
 	exerciser_use(config->exerciser);
 	if (!runner_init())
 		tap_comment(tap, "no memory for the DS save areas, or a processor doesn't answer");
@@ -361,8 +368,10 @@ static void count_requirements(struct suite *s)
 		about += verdict_applies(requirement_get(id), &s->subject);
 		decidable += is_decidable(s, id);
 	}
-	tap_comment(s->tap, "requirements decided %u of %u decidable here (%u of %u are about "
-		    "this processor)", s->counts.decided, decidable, about, (unsigned)REQ_COUNT);
+	tap_comment(s->tap,
+		    "requirements decided %u of %u decidable here (%u of %u are about "
+		    "this processor)",
+		    s->counts.decided, decidable, about, (unsigned)REQ_COUNT);
 }
 
 /* Nothing failed, and nothing was tested either: green would be a lie. */
@@ -378,7 +387,8 @@ static void say_not_tested(struct suite *s)
 	if (!asked)
 		fmt_print(reason, sizeof(reason), "no selected test is about a requirement");
 	else if (need_monitoring(reason, sizeof(reason)))
-		fmt_print(reason, sizeof(reason), "each test was skipped or stayed open, its "
+		fmt_print(reason, sizeof(reason),
+			  "each test was skipped or stayed open, its "
 			  "point says why");
 	tap_comment(s->tap, "NOT TESTED: %s", reason);
 }
@@ -476,8 +486,10 @@ int suite_end(struct suite *s)
 		s->counts.error++;
 	}
 	if (smp_lost()) {
-		tap_comment(s->tap, "error: processor %u got lost: neither interrupts nor an NMI "
-			    "nor an INIT brought it back", smp_lost());
+		tap_comment(s->tap,
+			    "error: processor %u got lost: neither interrupts nor an NMI "
+			    "nor an INIT brought it back",
+			    smp_lost());
 		s->counts.error++;
 	}
 	if (console_has_bailed_out()) {

@@ -158,15 +158,14 @@ static inline struct test_claim test_control(struct test_claim claim)
 	test_check((t), CONTROL_AT(ids), (condition), #condition, __VA_ARGS__)
 
 /* What the macros above call; a function that takes a struct test_claim calls them itself. */
-__attribute__((format(printf, 5, 6)))
-bool test_check_eq(struct test *t, struct test_claim claim, u64 want, u64 got,
-		   const char *format, ...);
-__attribute__((format(printf, 6, 7)))
-bool test_check_range(struct test *t, struct test_claim claim, u64 low, u64 high, u64 got,
-		      const char *format, ...);
-__attribute__((format(printf, 5, 6)))
-bool test_check(struct test *t, struct test_claim claim, bool holds, const char *condition,
-		const char *format, ...);
+__attribute__((format(printf, 5, 6))) bool
+test_check_eq(struct test *t, struct test_claim claim, u64 want, u64 got, const char *format, ...);
+__attribute__((format(printf, 6, 7))) bool test_check_range(struct test *t, struct test_claim claim,
+							    u64 low, u64 high, u64 got,
+							    const char *format, ...);
+__attribute__((format(printf, 5, 6))) bool test_check(struct test *t, struct test_claim claim,
+						      bool holds, const char *condition,
+						      const char *format, ...);
 
 /*
  * Is the requirement seen exactly where this runs, as claims/requirement.def says? Where it isn't,

@@ -21,10 +21,13 @@ const struct requirement *requirement_get(enum requirement_id id)
 enum observable verdict_observable(const struct requirement *requirement, enum platform platform)
 {
 	switch (platform) {
-	case PLATFORM_STRICT:	return requirement->reference;
+	case PLATFORM_STRICT:
+		return requirement->reference;
 	case PLATFORM_KVM:
-	case PLATFORM_GUEST:	return requirement->kvm;
-	default:		return requirement->silicon;
+	case PLATFORM_GUEST:
+		return requirement->kvm;
+	default:
+		return requirement->silicon;
 	}
 }
 
@@ -52,8 +55,9 @@ const char *verdict_unjudged(const struct requirement *requirement, enum platfor
 		return NULL;
 	if (verdict_observable(requirement, platform) == OBS_NONE)
 		return "it can't be observed on this platform";
-	return requirement->authority != AUTH_TEXT ? "no sentence of the manual says it" :
-		"it is about a model, which this hypervisor need not give";
+	return requirement->authority != AUTH_TEXT ?
+		       "no sentence of the manual says it" :
+		       "it is about a model, which this hypervisor need not give";
 }
 
 static bool same_text(const char *a, const char *b)
@@ -107,13 +111,25 @@ enum verdict verdict_worst(enum verdict a, enum verdict b)
 void verdict_count(struct verdict_counts *counts, enum verdict verdict)
 {
 	switch (verdict) {
-	case VERDICT_PASS:		counts->pass++; break;
-	case VERDICT_SKIP:		counts->skip++; break;
-	case VERDICT_INCONCLUSIVE:	counts->inconclusive++; break;
-	case VERDICT_KNOWN:		counts->known++; break;
-	case VERDICT_FAIL:		counts->fail++; break;
+	case VERDICT_PASS:
+		counts->pass++;
+		break;
+	case VERDICT_SKIP:
+		counts->skip++;
+		break;
+	case VERDICT_INCONCLUSIVE:
+		counts->inconclusive++;
+		break;
+	case VERDICT_KNOWN:
+		counts->known++;
+		break;
+	case VERDICT_FAIL:
+		counts->fail++;
+		break;
 	case VERDICT_NONE:
-	case VERDICT_ERROR:		counts->error++; break;
+	case VERDICT_ERROR:
+		counts->error++;
+		break;
 	}
 }
 

@@ -69,7 +69,8 @@ bool classify_instruction(const u8 *code, struct instruction_kind *kind)
 		code++;
 	switch (*code) {
 	case 0x90:			/* NOP */
-	case 0xfc: case 0xfd:		/* CLD, STD */
+	case 0xfc:
+	case 0xfd:  /* CLD, STD */
 	case 0xb8 ... 0xbf:		/* MOV r, imm */
 	case 0x8d:			/* LEA */
 		break;

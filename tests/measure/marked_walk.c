@@ -99,17 +99,24 @@ u64 marked_walk_field(u64 access, enum record_field field)
 		if (steps[i].field == field && steps[i].first)
 			return stepped(i, steps[i].first, access);
 	switch (field) {
-	case RECORD_eventing_ip:	return mark;
-	case RECORD_rip:		return mark + walk.workload->mark_length;
-	case RECORD_rax:		return walk.rax[access];
-	case RECORD_rflags:		return walk.other_flags | walk.flags[access];
-	case RECORD_rdi:		return walk.rounds - access / MARKED_WALK_MARKS;
+	case RECORD_eventing_ip:
+		return mark;
+	case RECORD_rip:
+		return mark + walk.workload->mark_length;
+	case RECORD_rax:
+		return walk.rax[access];
+	case RECORD_rflags:
+		return walk.other_flags | walk.flags[access];
+	case RECORD_rdi:
+		return walk.rounds - access / MARKED_WALK_MARKS;
 	case RECORD_rsi:
 		return stepped(RSI_MARK, (u64)(uintptr_t)workload_memory(), access);
 	case RECORD_rsp:
 		return stepped(MARKED_WALK_MARKS - 1, workload_stack(), access);
-	case RECORD_data_linear_address: return address(access);
-	default:			return 0;
+	case RECORD_data_linear_address:
+		return address(access);
+	default:
+		return 0;
 	}
 }
 

@@ -28,20 +28,20 @@ struct mem_sample_setup mem_sample_loads(void)
 	const unsigned counter = 3;
 
 	return (struct mem_sample_setup){ .counter = counter,
-				      .event = code_of(EK_LOAD_LATENCY, EV_LL),
-				      .threshold = LATENCY_THRESHOLD_LEAST,
-				      .period = MEM_SAMPLE_PERIOD,
-				      .enable = latency_enable(counter),
-				      .wanted = MEM_SAMPLE_RECORDS };
+					  .event = code_of(EK_LOAD_LATENCY, EV_LL),
+					  .threshold = LATENCY_THRESHOLD_LEAST,
+					  .period = MEM_SAMPLE_PERIOD,
+					  .enable = latency_enable(counter),
+					  .wanted = MEM_SAMPLE_RECORDS };
 }
 
 struct mem_sample_setup mem_sample_stores(void)
 {
 	return (struct mem_sample_setup){ .counter = PRECISE_STORE_COUNTER,
-				      .event = code_of(EK_PRECISE_STORE, EV_PS),
-				      .period = MEM_SAMPLE_PERIOD,
-				      .enable = precise_store_enable(),
-				      .wanted = MEM_SAMPLE_RECORDS };
+					  .event = code_of(EK_PRECISE_STORE, EV_PS),
+					  .period = MEM_SAMPLE_PERIOD,
+					  .enable = precise_store_enable(),
+					  .wanted = MEM_SAMPLE_RECORDS };
 }
 
 void mem_sample_arm(const struct mem_sample_setup *setup, u64 period)
@@ -141,7 +141,7 @@ u64 mem_sample_count_least(const struct mem_sample_setup *setup, const struct ca
 }
 
 bool mem_sample_enough(struct test *t, struct test_claim claim, const struct cache_workload *h,
-		    unsigned records, unsigned wanted)
+		       unsigned records, unsigned wanted)
 {
 	if (!records && counter_caps()->hypervisor) {
 		test_inconclusive(t, "no record under hypervisor \"%s\"",

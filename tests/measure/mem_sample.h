@@ -51,7 +51,7 @@ void mem_sample_off(const struct mem_sample_setup *setup);
  * none are expected, set `most` to what a control has shown to be plenty.
  */
 unsigned mem_sample_take(struct mem_sample_setup *setup, const struct cache_workload *h,
-		      struct mem_sample_record records[MEM_SAMPLE_MOST]);
+			 struct mem_sample_record records[MEM_SAMPLE_MOST]);
 
 /* Is it one of the addresses that the workload accesses? */
 bool mem_sample_in_place(const struct cache_workload *h, u64 address);
@@ -79,7 +79,7 @@ void mem_sample_check_most(struct test *t, struct test_claim claim, struct mem_s
  * some of loads it is so too, but for a strict run: how many loads are tagged isn't stated.
  */
 bool mem_sample_enough(struct test *t, struct test_claim claim, const struct cache_workload *h,
-		    unsigned records, unsigned wanted);
+		       unsigned records, unsigned wanted);
 
 /* Take records of a workload; false: not enough of them, and the check has failed. */
 bool mem_sample_collect(struct test *t, struct test_claim claim, struct mem_sample_setup *setup,

@@ -28,8 +28,8 @@ static bool has_wrapped(unsigned counter)
 
 bool overflow_wants(unsigned counter, unsigned windows)
 {
-	return !windows || (counter == OVERFLOW_SLOW && windows < SLOW_WINDOWS &&
-			    !has_wrapped(counter));
+	return !windows ||
+	       (counter == OVERFLOW_SLOW && windows < SLOW_WINDOWS && !has_wrapped(counter));
 }
 
 unsigned overflow_repeats(const struct test *t, unsigned counter)
@@ -40,8 +40,10 @@ unsigned overflow_repeats(const struct test *t, unsigned counter)
 void overflow_prepare(unsigned counter, u64 flags)
 {
 	counter_program(counter, EVENT_BR_INST_RETIRED_ALL_BRANCHES, COUNT_BOTH | flags);
-	counter_preset(counter, PMC_IS_FIXED(counter) ? overflow_period(counter) :
-		       calibration_period(EVENT_BR_INST_RETIRED_ALL_BRANCHES, PERIOD));
+	counter_preset(counter,
+		       PMC_IS_FIXED(counter) ?
+			       overflow_period(counter) :
+			       calibration_period(EVENT_BR_INST_RETIRED_ALL_BRANCHES, PERIOD));
 }
 
 void overflow_in(const struct workload *w, unsigned counter, u64 flags)

@@ -18,8 +18,10 @@ bool need_exerciser(char *reason, size_t size)
 {
 	if (exerciser_is_here())
 		return true;
-	fmt_print(reason, size, exerciser_listed() ? "the exerciser of the configuration table "
-		  "doesn't answer" : "no exerciser and no second core that could do it");
+	fmt_print(reason, size,
+		  exerciser_listed() ? "the exerciser of the configuration table "
+				       "doesn't answer" :
+				       "no exerciser and no second core that could do it");
 	return false;
 }
 
@@ -102,8 +104,8 @@ static bool witness_count(struct test *t, const struct remote_lines *place,
 		return true;
 	if (witness == SEEN_BY_EVENT)
 		return remote_lines_count(t, place, 0, event.code, value);
-	if (!responses(place) || msr_try_write(MSR_OFFCORE_RSP_0, responses(place) |
-					       REMOTE_LINES_DEMAND_READ).raised)
+	if (!responses(place) ||
+	    msr_try_write(MSR_OFFCORE_RSP_0, responses(place) | REMOTE_LINES_DEMAND_READ).raised)
 		return true;
 	counted = remote_lines_count(t, place, 0, event.code, value);
 	msr_try_write(MSR_OFFCORE_RSP_0, 0);
@@ -123,8 +125,10 @@ bool remote_lines_confirmed(struct test *t, const struct remote_lines *place,
 		if (value >= REMOTE_LINES_MANY)
 			return true;
 	}
-	test_inconclusive(t, "the exerciser says it's done, and nothing else than what is judged "
-			  "tells of %s", place->name);
+	test_inconclusive(t,
+			  "the exerciser says it's done, and nothing else than what is judged "
+			  "tells of %s",
+			  place->name);
 	return false;
 }
 

@@ -31,8 +31,9 @@ bool sampling_shadow_fits(struct test *t)
 
 	if (!c->shadow_beyond && (!c->shadow_known || c->shadow_most <= SHADOW_MOST))
 		return true;
-	test_inconclusive(t, "record shadow of %s %u events", c->shadow_beyond ? "more than" :
-			  "up to", c->shadow_beyond ? SAMPLE_MARKS : c->shadow_most);
+	test_inconclusive(t, "record shadow of %s %u events",
+			  c->shadow_beyond ? "more than" : "up to",
+			  c->shadow_beyond ? SAMPLE_MARKS : c->shadow_most);
 	return false;
 }
 
@@ -158,7 +159,11 @@ int sampling_mark(const struct workload *w, unsigned marks, const struct pebs_re
 void sampling_check_registers(struct test *t, struct test_claim claim, const void *record,
 			      u64 memory, u64 stack)
 {
-	const struct { unsigned offset; const char *name; u64 value; } table[] = {
+	const struct {
+		unsigned offset;
+		const char *name;
+		u64 value;
+	} table[] = {
 		{ 0x18, "RBX", SAMPLE_RBX }, { 0x20, "RCX", SAMPLE_RCX },
 		{ 0x28, "RDX", SAMPLE_RDX }, { 0x30, "RSI", memory },
 		{ 0x38, "RDI", SAMPLE_RDI }, { 0x40, "RBP", SAMPLE_RBP },

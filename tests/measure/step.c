@@ -47,7 +47,8 @@ static void on_debug(struct trap_frame *frame)
 	c->count[WORKLOAD_BRANCHES] += kind.branch;
 	c->count[WORKLOAD_CONDITIONAL] += kind.conditional;
 	c->count[WORKLOAD_TAKEN] += kind.branch &&
-		(!kind.conditional || frame->rip != (u64)(uintptr_t)done + kind.length);
+				    (!kind.conditional ||
+				     frame->rip != (u64)(uintptr_t)done + kind.length);
 	c->count[WORKLOAD_CALLS] += kind.call;
 	c->count[WORKLOAD_RETURNS] += kind.ret;
 }

@@ -14,9 +14,10 @@ bool two_cpus_run(struct test *t, struct two_cpus *both, unsigned cpu, void (*wo
 		return false;
 	work(arg);
 	return HARNESS_CHECK(t, smp_wait(cpu, &report), "processor %u is lost", cpu) &&
-	       HARNESS_CHECK(t, report.outcome == GUARD_DONE, "processor %u: outcome %u, vector "
-			     "%lu at %#lx", cpu, (unsigned)report.outcome, report.frame.vector,
-			     report.frame.rip);
+	       HARNESS_CHECK(t, report.outcome == GUARD_DONE,
+			     "processor %u: outcome %u, vector "
+			     "%lu at %#lx",
+			     cpu, (unsigned)report.outcome, report.frame.vector, report.frame.rip);
 }
 
 void two_cpus_barrier(struct two_cpus *both)

@@ -41,7 +41,7 @@ bool window_difference(struct test *t, struct pmc_mask counters, u16 event, u64 
 	u64 small[WINDOW_COUNTERS];
 
 	if (!undisturbed(t, window_count(counters, event, flags, w, fewer, small) &&
-			    window_count(counters, event, flags, w, more, value)))
+				    window_count(counters, event, flags, w, more, value)))
 		return false;
 	for (unsigned c = 0; c < WINDOW_COUNTERS; c++)
 		value[c] -= small[c];
@@ -71,7 +71,7 @@ bool window_least_difference(struct test *t, struct pmc_mask counters, u16 event
 	u64 small[WINDOW_COUNTERS];
 
 	if (!undisturbed(t, least_count(counters, event, flags, w, fewer, small) &&
-			    least_count(counters, event, flags, w, more, value)))
+				    least_count(counters, event, flags, w, more, value)))
 		return false;
 	for (unsigned c = 0; c < WINDOW_COUNTERS; c++)
 		value[c] -= small[c];

@@ -132,7 +132,7 @@ void workload_run_high(const struct workload *w, u64 n, struct pmc_mask on)
 	struct workload high = *w;
 
 	call->memory += PAGING_HIGH;
-	high.entry = (u64 (*)(u64))((uintptr_t)w->entry + PAGING_HIGH);
+	high.entry = (u64(*)(u64))((uintptr_t)w->entry + PAGING_HIGH);
 	run_window(&high, n, call);
 }
 

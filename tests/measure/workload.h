@@ -32,7 +32,9 @@ struct workload {
 	const u8 *begin, *end;		/* what is counted, end not included */
 	const u8 *marks;		/* first marked instruction; NULL: the piece has none */
 	u32 mark_length, mark_stride;	/* bytes of a marked instruction, and to the next one */
-	struct { int32_t each, once; } count[WORKLOAD_COUNTS];	/* each * n + once */
+	struct {
+		int32_t each, once;
+	} count[WORKLOAD_COUNTS]; /* each * n + once */
 };
 
 extern const struct workload workload_load	/* a load, and a loop's branch */

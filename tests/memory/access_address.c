@@ -75,8 +75,10 @@ static bool check_addresses(struct test *t, struct test_claim claim, struct mem_
 	if (!mem_sample_enough(t, claim, &h, count, setup->wanted))
 		return false;
 	for (unsigned i = 0; i < count; i++)
-		test_check_eq(t, claim, h.first, records[i].address, "address of record %u of %s, "
-			      "%s", i, which == STORES_OF_IT ? "stores" : "loads", h.name);
+		test_check_eq(t, claim, h.first, records[i].address,
+			      "address of record %u of %s, "
+			      "%s",
+			      i, which == STORES_OF_IT ? "stores" : "loads", h.name);
 	return true;
 }
 
@@ -97,8 +99,9 @@ static void check_misses(struct test *t, struct test_claim claim, struct mem_sam
 	for (unsigned i = 0; i < count; i++) {
 		u64 offset = records[i].address - h.first;
 
-		test_check(t, claim, mem_sample_in_place(&h, records[i].address) &&
-			   (access == ACCESS_PENDING ? offset % 8 == 0 :
+		test_check(t, claim,
+			   mem_sample_in_place(&h, records[i].address) &&
+				   (access == ACCESS_PENDING ? offset % 8 == 0 :
 			    offset % LINE == 0), "an address that the piece accesses",
 			   "address 0x%lx of record %u of %s from 0x%lx on", records[i].address, i,
 			   h.name, h.first);
@@ -137,8 +140,10 @@ static void check_cpl_3(struct test *t, struct test_claim claim,
 		right += field[AT_ADDRESS / 8] == address &&
 			 (fields == ADDRESS || field[AT_LATENCY / 8] >= LATENCY_LEAST);
 	}
-	test_check_range(t, claim, count / 2 + 1, count, right, "of %u records of %s at CPL 3 with "
-			 "the address 0x%lx%s", count, w->name, address,
+	test_check_range(t, claim, count / 2 + 1, count, right,
+			 "of %u records of %s at CPL 3 with "
+			 "the address 0x%lx%s",
+			 count, w->name, address,
 			 fields == ADDRESS ? "" : ", a latency of 4 or more");
 }
 
@@ -275,8 +280,8 @@ static bool profile(struct test *t, enum event_kind kind, struct mem_sample_setu
 	if (!HARNESS_CHECK(t, event_get(kind, EV_DLA, &event), "the event is in the table"))
 		return false;
 	*setup = (struct mem_sample_setup){ .counter = PROFILED, .event = event.code,
-					.period = MEM_SAMPLE_PERIOD,
-					.enable = pmc_one(PROFILED) };
+					    .period = MEM_SAMPLE_PERIOD,
+					    .enable = pmc_one(PROFILED) };
 	return true;
 }
 
@@ -330,11 +335,20 @@ TEST(dla, split_access_record_holds_the_address_of_its_first_byte, REQS(DLA_10, 
 	}
 }
 
-static const struct { enum event_kind kind; enum access access; } far_events[] = {
-	{ EK_L2_HIT, ACCESS_L2 }, { EK_L3_HIT, ACCESS_L3 }, { EK_L1_MISS, ACCESS_L2 },
-	{ EK_L2_MISS, ACCESS_L3 }, { EK_L3_MISS, ACCESS_MEMORY }, { EK_HIT_LFB, ACCESS_PENDING },
-	{ EK_LOCAL_DRAM, ACCESS_MEMORY }, { EK_STORES, ACCESS_STORE_MISS },
-	{ EK_STLB_MISS_LOADS, ACCESS_PAGE_WALK }, { EK_STLB_MISS_STORES, ACCESS_STORE_PAGE_WALK },
+static const struct {
+	enum event_kind kind;
+	enum access access;
+} far_events[] = {
+	{ EK_L2_HIT, ACCESS_L2 },
+	{ EK_L3_HIT, ACCESS_L3 },
+	{ EK_L1_MISS, ACCESS_L2 },
+	{ EK_L2_MISS, ACCESS_L3 },
+	{ EK_L3_MISS, ACCESS_MEMORY },
+	{ EK_HIT_LFB, ACCESS_PENDING },
+	{ EK_LOCAL_DRAM, ACCESS_MEMORY },
+	{ EK_STORES, ACCESS_STORE_MISS },
+	{ EK_STLB_MISS_LOADS, ACCESS_PAGE_WALK },
+	{ EK_STLB_MISS_STORES, ACCESS_STORE_PAGE_WALK },
 };
 
 /*

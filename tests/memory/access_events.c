@@ -133,8 +133,8 @@ static bool setup_of(struct test *t, enum event_kind kind, struct mem_sample_set
 	if (!HARNESS_CHECK(t, event_get(kind, EV_DLA, &event), "the event is in the table"))
 		return false;
 	*setup = (struct mem_sample_setup){ .counter = COUNTER, .event = event.code,
-					.period = MEM_SAMPLE_PERIOD,
-					.enable = pmc_one(COUNTER) };
+					    .period = MEM_SAMPLE_PERIOD,
+					    .enable = pmc_one(COUNTER) };
 	return true;
 }
 
@@ -162,8 +162,8 @@ static void check_count(struct test *t, struct test_claim claim, const struct co
 	u64 slack = is_likely_only(c->access) ? SLACK_LIKELY : SLACK;
 
 	test_check_range(t, claim, c->each ? c->each * (ROUNDS - slack) : 0,
-			 c->each * ROUNDS + slack, events,
-			 "events of code 0x%x in %u rounds of %s", setup->event, ROUNDS, h->name);
+			 c->each * ROUNDS + slack, events, "events of code 0x%x in %u rounds of %s",
+			 setup->event, ROUNDS, h->name);
 }
 
 static void check_counts(struct test *t, struct test_claim claim, const struct counted *rows,

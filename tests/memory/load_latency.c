@@ -227,8 +227,8 @@ TEST(ll, load_latency_event_does_not_count_stores, REQS(LL_03),
 	for (unsigned i = 0; i < sizeof(stores) / sizeof(stores[0]); i++) {
 		if (!mem_sample_prepare(t, stores[i], &h))
 			return;
-		CHECK_EQ(t, LL_03, 0, mem_sample_count_least(&setup, &h, SOME),
-			 "events of %u %s", SOME, h.name);
+		CHECK_EQ(t, LL_03, 0, mem_sample_count_least(&setup, &h, SOME), "events of %u %s",
+			 SOME, h.name);
 	}
 	mem_sample_collect(t, CONTROL_AT(LL_03), &setup, ACCESS_L1, &h, records, &count);
 }

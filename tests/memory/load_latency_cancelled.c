@@ -95,14 +95,15 @@ TEST(ll, load_latency_event_does_not_count_loads_that_fault, REQS(LL_12, LL_09),
 			break;
 		/* One load of a round retires, and each of them is tagged at most. */
 		CHECK_RANGE(t, IDS(LL_12, LL_09), 0, ROUNDS + AROUND, now,
-			    "load latency events of %u loads that retire, %u that fault",
-			    ROUNDS, ROUNDS);
+			    "load latency events of %u loads that retire, %u that fault", ROUNDS,
+			    ROUNDS);
 		counted += now;
 	}
 	mem_sample_off(&setup);
 	CONTROL_RANGE(t, LL_12, MEM_SAMPLE_RECORDS, ~0ULL, counted,
 		      "load latency events of loads that retire, each after one that faults, in "
-		      "%lu", windows * ROUNDS);
+		      "%lu",
+		      windows * ROUNDS);
 }
 
 /*
@@ -136,7 +137,9 @@ TEST(ll, latency_record_is_never_of_a_load_that_faults, REQS(LL_12),
 		u64 address;
 
 		__builtin_memcpy(&address, record + OFFSET_ADDRESS, sizeof(address));
-		CHECK(t, LL_12, address != MISSING, "record %u: address 0x%lx, of the load that "
-		      "raised #PF", i, address);
+		CHECK(t, LL_12, address != MISSING,
+		      "record %u: address 0x%lx, of the load that "
+		      "raised #PF",
+		      i, address);
 	}
 }

@@ -165,8 +165,8 @@ TEST(ll, data_source_has_only_defined_codes_and_bits, REQS(LL_19, LL_21, LL_22),
 		for (unsigned i = 0; i < count; i++) {
 			u64 source = records[i].source;
 
-			CHECK(t, LL_19, defined >> CODE(source) & 1,
-			      "code %lx of record %u of %s", CODE(source), i, h.name);
+			CHECK(t, LL_19, defined >> CODE(source) & 1, "code %lx of record %u of %s",
+			      CODE(source), i, h.name);
 			if (bits_4_and_5)
 				CHECK_EQ(t, LL_22, 0, source & RESERVED,
 					 "bits 63:6 of A0H, record %u of %s", i, h.name);
@@ -206,8 +206,7 @@ TEST(ll, latency_record_has_the_lock_bit_exactly_for_locked_loads, REQS(LL_20, L
 		struct cache_workload h;
 		unsigned count;
 
-		if (!load_latency_source_take(t, AT(LL_27), ACCESS_LOCKED, RECORDS_FEW, &h,
-					      &count))
+		if (!load_latency_source_take(t, AT(LL_27), ACCESS_LOCKED, RECORDS_FEW, &h, &count))
 			return;
 		CHECK_EQ(t, LL_27, count, with_bit(count, LOCK), "of %u records of %s have bit 5",
 			 count, h.name);

@@ -139,8 +139,8 @@ TEST(ll, printed_pebs_enable_value_enables_latency_on_pmc0, REQS(LL_02, LL_26),
 		CHECK_RANGE(t, LL_02, LATENCY_LEAST, ~0ULL, records[i].latency,
 			    "latency of record %u of IA32_PMC0, 3F1H = 0x%lx", i,
 			    setup.enable.bits);
-		CHECK_EQ(t, LL_26, h.first, records[i].address,
-			 "address of record %u of IA32_PMC0", i);
+		CHECK_EQ(t, LL_26, h.first, records[i].address, "address of record %u of IA32_PMC0",
+			 i);
 	}
 }
 
@@ -164,7 +164,8 @@ TEST(ll, latency_record_outside_a_transaction_has_no_abort_bits, REQS(REC_14),
 	for (unsigned i = 0; i < count; i++)
 		CHECK_EQ(t, REC_14, 0,
 			 *(const volatile u64 *)((uintptr_t)ds_record(i) + OFFSET_TX_ABORT) &
-			 sampling_tx_mask(), "B8H of record %u of %s", i, h.name);
+				 sampling_tx_mask(),
+			 "B8H of record %u of %s", i, h.name);
 }
 
 #define CHAIN		400	/* loads, each of which waits for the one before */

@@ -185,8 +185,7 @@ TEST(ll, load_latency_event_counts_every_load_above_the_threshold, REQS(LL_46),
 	setup.threshold = least / 2;
 	events = mem_sample_count_least(&setup, &h, LOADS_WANTED);
 	CHECK_RANGE(t, LL_46, LOADS_WANTED - SLACK, LOADS_WANTED + SLACK, events,
-		     "events of %u %s, threshold %lu", LOADS_WANTED, h.name,
-		    setup.threshold);
+		    "events of %u %s, threshold %lu", LOADS_WANTED, h.name, setup.threshold);
 }
 
 /*

@@ -67,8 +67,8 @@ static void check_register(struct test *t, u32 msr, enum event_kind kind)
 {
 	bool snb = counter_caps()->facilities & FAC_OFFCORE_SNB;
 	const struct setting *settings = snb ? sandy_bridge : nehalem;
-	unsigned settings_count = snb ? sizeof(sandy_bridge) / sizeof(sandy_bridge[0])
-				      : sizeof(nehalem) / sizeof(nehalem[0]);
+	unsigned settings_count = snb ? sizeof(sandy_bridge) / sizeof(sandy_bridge[0]) :
+					sizeof(nehalem) / sizeof(nehalem[0]);
 	struct event event;
 	struct cache_workload h;
 	char reason[96];
@@ -90,8 +90,8 @@ static void check_register(struct test *t, u32 msr, enum event_kind kind)
 				      "%s of %u %s, MSR 0x%x naming %s", event.name, ROUNDS, h.name,
 				      msr, settings[i].what);
 		else
-			CHECK_EQ(t, MSR_18, 0, value, "%s of %u %s, MSR 0x%x naming %s",
-				 event.name, ROUNDS, h.name, msr, settings[i].what);
+			CHECK_EQ(t, MSR_18, 0, value, "%s of %u %s, MSR 0x%x naming %s", event.name,
+				 ROUNDS, h.name, msr, settings[i].what);
 	}
 	off_core_set(msr, 0);
 }
@@ -137,7 +137,8 @@ TEST(offcore, off_core_rsp_1_governs_the_second_off_core_event, REQS(MSR_18, MSR
 	CHECK(t, MSR_24, !msr_try_read(MSR_OFFCORE_RSP_1, &value).raised, "reading 1A7H");
 	/* The first one names everything and must not matter. */
 	off_core_set(MSR_OFFCORE_RSP_0, counter_caps()->facilities & FAC_OFFCORE_SNB ?
-		     REQUEST | ANY_RESPONSE : REQUEST | NHM_RESPONSES);
+						REQUEST | ANY_RESPONSE :
+						REQUEST | NHM_RESPONSES);
 	check_register(t, MSR_OFFCORE_RSP_1, EK_OFFCORE_1);
 	off_core_set(MSR_OFFCORE_RSP_0, 0);
 }

@@ -187,8 +187,10 @@ TEST(ps, precise_store_record_is_of_the_next_store_after_overflow, REQS(PS_03),
 	      address);
 	if (c->shadow_known && !c->shadow_most) {
 		CHECK_EQ(t, PS_03, mark_address(0), address, "address of the next store");
-		CHECK_EQ(t, PS_03, workload_mark(&workload_sample_store, 0) +
-			 workload_sample_store.mark_length, rip, "R/EIP after that store");
+		CHECK_EQ(t, PS_03,
+			 workload_mark(&workload_sample_store, 0) +
+				 workload_sample_store.mark_length,
+			 rip, "R/EIP after that store");
 	}
 }
 
@@ -246,8 +248,7 @@ TEST(ps, precise_store_record_has_the_hit_bit_exactly_for_l1_hits, REQS(PS_05),
 TEST(ps, precise_store_record_has_the_stlb_bit_exactly_for_misses, REQS(PS_06),
      NEEDS(need_perfmon, need_pebs, need_precise_store))
 {
-	check_bit(t, AT(PS_06), STLB_MISS, ACCESS_STORE_PAGE_WALK, ACCESS_STORE_HIT,
-		  "have bit 4");
+	check_bit(t, AT(PS_06), STLB_MISS, ACCESS_STORE_PAGE_WALK, ACCESS_STORE_HIT, "have bit 4");
 }
 
 /*

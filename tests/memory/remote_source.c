@@ -40,7 +40,8 @@ static void check_codes(struct test *t, struct test_claim claim, struct remote_l
 		return;
 	test_check_range(t, claim, count / 2 + 1, count, good,
 			 "of %u records of %s have one of the codes 0x%lx (A0H of the first is "
-			 "0x%lx)", count, place.name, codes, records[0].source);
+			 "0x%lx)",
+			 count, place.name, codes, records[0].source);
 }
 
 /*
@@ -77,11 +78,15 @@ static const struct remote_lines package = {
 static const struct remote_lines package_remote = {
 	.state = EXERCISE_REMOTE_CLEAN, .remote = true,
 	.name = "loads of lines that another package, their home, has",
-	.nehalem = BITS(12, 13), .later = REMOTE_MEMORY | BITS(34, 35) };
+	.nehalem = BITS(12, 13),
+	.later = REMOTE_MEMORY | BITS(34, 35)
+};
 static const struct remote_lines package_modified = {
 	.state = EXERCISE_REMOTE_MODIFIED,
 	.name = "loads of lines that another package has modified",
-	.nehalem = BIT(12), .later = MEMORY | BIT(36) };
+	.nehalem = BIT(12),
+	.later = MEMORY | BIT(36)
+};
 
 /*
  * LL-37  A load that another core of the package serves without a modified copy must be reported
@@ -276,9 +281,9 @@ TEST(dla, events_of_remote_lines_record_data_addresses, REQS(DLA_10),
 		if (value < REMOTE_LINES_MANY && !remote_lines_confirmed(t, &place, SEEN_BY_EVENT))
 			continue;
 		setup = (struct mem_sample_setup){ .counter = RECORDER, .event = event.code,
-					       .period = MEM_SAMPLE_PERIOD,
-					       .enable = pmc_one(RECORDER),
-					       .wanted = RECORDS_ENOUGH };
+						   .period = MEM_SAMPLE_PERIOD,
+						   .enable = pmc_one(RECORDER),
+						   .wanted = RECORDS_ENOUGH };
 		count = remote_lines_take(t, AT(DLA_10), &place, &setup, records);
 		if (!count)
 			return;
@@ -291,7 +296,10 @@ TEST(dla, events_of_remote_lines_record_data_addresses, REQS(DLA_10),
 /* ------------------------------------------------------------------ off-core responses */
 
 /* What loads of a place may get; with later ones' suppliers, all are named. */
-static const struct { const struct remote_lines *place; u64 nehalem, later; } responses[] = {
+static const struct {
+	const struct remote_lines *place;
+	u64 nehalem, later;
+} responses[] = {
 	{ &l3_only, BIT(8), BIT(31) | BIT(32) },
 	{ &clean, BIT(9), BIT(34) },
 	{ &modified, BIT(10), BIT(36) },
@@ -302,7 +310,10 @@ static const struct { const struct remote_lines *place; u64 nehalem, later; } re
 };
 #define RESPONSES (sizeof(responses) / sizeof(responses[0]))
 
-static const struct { const char *name; u64 nehalem, later; } settings[] = {
+static const struct {
+	const char *name;
+	u64 nehalem, later;
+} settings[] = {
 	{ ", naming hits without a snoop", BIT(8), BIT(31) | BIT(32) },
 	{ ", naming clean copies of another core", BIT(9), BIT(34) },
 	{ ", naming modified copies", BIT(10), BIT(36) },
@@ -342,7 +353,8 @@ TEST(offcore, off_core_responses_are_counted_by_what_answered, REQS(MSR_40),
 			if (!asked)
 				continue;
 			if (msr_try_write(MSR_OFFCORE_RSP_0, asked | REMOTE_LINES_DEMAND_READ |
-					  (later ? ANY_SUPPLIER : 0)).raised) {
+								     (later ? ANY_SUPPLIER : 0))
+				    .raised) {
 				test_note(t, "MSR_OFFCORE_RSP_0 refuses a value%s",
 					  settings[s].name);
 				continue;
@@ -351,11 +363,11 @@ TEST(offcore, off_core_responses_are_counted_by_what_answered, REQS(MSR_40),
 				return;
 			/* Asked for all that it may have got, or for nothing of that. */
 			if (!(got & ~asked))
-				check_lines(t, AT(MSR_40), &place, SEEN_BY_OFFCORE, MOST,
-					    value, event.name, settings[s].name);
+				check_lines(t, AT(MSR_40), &place, SEEN_BY_OFFCORE, MOST, value,
+					    event.name, settings[s].name);
 			else if (!(got & asked))
-				check_lines(t, AT(MSR_40), &place, SEEN_BY_OFFCORE, FEW,
-					    value, event.name, settings[s].name);
+				check_lines(t, AT(MSR_40), &place, SEEN_BY_OFFCORE, FEW, value,
+					    event.name, settings[s].name);
 		}
 	}
 	msr_try_write(MSR_OFFCORE_RSP_0, 0);

@@ -21,12 +21,15 @@
 #define RECORDER	2u	/* the counter of data-address records here */
 #define RECORDS_ENOUGH	2	/* of these */
 
-_Static_assert(LINES * LINE <= 8 * WORKLOAD_WORDS, "the lines are in the workloads' memory");
+_Static_assert(LINES *LINE <= 8 * WORKLOAD_WORDS, "the lines are in the workloads' memory");
 
 enum work { OTHER_LOADS, OTHER_STORES };	/* what the other core does to the lines */
 enum package { ANY_PACKAGE, SAME_PACKAGE };
 
-struct visit { volatile u64 *memory; enum work work; };
+struct visit {
+	volatile u64 *memory;
+	enum work work;
+};
 
 /* On the other processor, which looks at its memory accesses as well: a model may follow them only
  * while a counter counts them. A flush first, or both would have lines that are only loaded. */
@@ -44,8 +47,8 @@ static void visit(void *arg)
 		if (v->work == OTHER_STORES)
 			*word = i;
 		else
-			__asm__ volatile("clflush %0; mfence; movq %0, %%rax"
-					 :: "m"(*word) : "rax", "memory");
+			__asm__ volatile("clflush %0; mfence; movq %0, %%rax" ::"m"(*word)
+					 : "rax", "memory");
 	}
 	counters_disable();
 	counter_program_disabled(setup.counter, 0, 0);
@@ -81,8 +84,9 @@ static unsigned snoop_take(struct test *t, unsigned cpu, enum work work,
 	ds_open(&ds);
 	mem_sample_arm(setup, setup->period);
 	for (unsigned i = 0; i < TURNS_MOST && ds_records() < setup->wanted; i++) {
-		if (!HARNESS_CHECK(t, smp_start(cpu, visit, &v, DEADLINE_MS) &&
-				   smp_wait(cpu, &report) && report.outcome == GUARD_DONE,
+		if (!HARNESS_CHECK(t,
+				   smp_start(cpu, visit, &v, DEADLINE_MS) &&
+					   smp_wait(cpu, &report) && report.outcome == GUARD_DONE,
 				   "processor %u works on the lines", cpu))
 			break;
 		cache_workload_run(h, LINES, pmc_one(setup->counter));
@@ -98,8 +102,8 @@ static bool lines(struct test *t, enum work work, struct cache_workload *h)
 	if (!mem_sample_prepare(t, ACCESS_L1, h))
 		return false;
 	h->workload = &workload_stride;
-	h->name = work == OTHER_STORES ? "loads of lines that another core has modified"
-				       : "loads of lines that another core has";
+	h->name = work == OTHER_STORES ? "loads of lines that another core has modified" :
+					 "loads of lines that another core has";
 	h->at.stride = LINE;
 	h->at.mask = LINES * LINE - 1;
 	h->last = h->first + h->at.mask;
@@ -168,8 +172,10 @@ TEST(ll, line_read_by_another_core_has_data_source_05h, REQS(LL_37),
 		return;
 	for (unsigned i = 0; i < count; i++)
 		good += (unsigned)(codes >> (snoop_at(i, AT_SOURCE) & 0xf) & 1);
-	CHECK_RANGE(t, LL_37, count / 2 + 1, count, good, "of %u records have one of the codes "
-		    "0x%lx (A0H of the first is 0x%lx)", count, codes, snoop_at(0, AT_SOURCE));
+	CHECK_RANGE(t, LL_37, count / 2 + 1, count, good,
+		    "of %u records have one of the codes "
+		    "0x%lx (A0H of the first is 0x%lx)",
+		    count, codes, snoop_at(0, AT_SOURCE));
 }
 
 static void check_addresses(struct test *t, struct test_claim claim, enum event_kind kind,

@@ -60,7 +60,9 @@ static bool count_both(struct test *t, const struct netburst_setting *s, const s
 }
 
 /* How much more is counted when T0 does more, and when T1 does, while the other one works too. */
-struct growth { u64 of[2]; };
+struct growth {
+	u64 of[2];
+};
 
 static bool measure(struct test *t, const struct netburst_setting *s, const struct workload *w,
 		    struct growth *growth)
@@ -101,8 +103,9 @@ TEST(netburst, instructions_of_both_threads_at_once_all_count, REQS(NB_07),
      NEEDS(need_netburst, need_sibling_thread))
 {
 	const struct workload *w = &workload_load;
-	u64 few, many, want = declared(0, w, WORKLOAD_INSTRUCTIONS) +
-			      declared(1, w, WORKLOAD_INSTRUCTIONS);
+	u64 few, many,
+		want = declared(0, w, WORKLOAD_INSTRUCTIONS) +
+		       declared(1, w, WORKLOAD_INSTRUCTIONS);
 
 	for (unsigned counter = NB_IQ_COUNTER0; counter < NB_COUNTERS; counter++) {
 		struct netburst_setting s = netburst_instructions(counter, usr(0) | usr(1), 0);
@@ -110,8 +113,10 @@ TEST(netburst, instructions_of_both_threads_at_once_all_count, REQS(NB_07),
 		if (!count_both(t, &s, w, NETBURST_FEWER, NETBURST_FEWER, &few) ||
 		    !count_both(t, &s, w, NETBURST_MORE, OTHER_MORE, &many))
 			return;
-		CHECK_EQ(t, NB_07, want, many - few, "instructions of both at CPL 3, 40 more "
-			 "rounds of T0 and 80 of T1 at once, counter %u", counter);
+		CHECK_EQ(t, NB_07, want, many - few,
+			 "instructions of both at CPL 3, 40 more "
+			 "rounds of T0 and 80 of T1 at once, counter %u",
+			 counter);
 	}
 }
 

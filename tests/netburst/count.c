@@ -36,7 +36,11 @@ static bool is_there(enum netburst_who who, bool extended)
 /* The defined bits of a register of one kind, from the field rows. */
 static u64 fields_of(const char *kind, bool extended)
 {
-	static const struct { const char *reg; u64 bits; enum netburst_who who; } rows[] = {
+	static const struct {
+		const char *reg;
+		u64 bits;
+		enum netburst_who who;
+	} rows[] = {
 #define NB_FIELD(reg, field, lo, hi, who, source) { #reg, BITS(lo, hi), (who) },
 #include "spec/netburst.def"
 	};
@@ -58,13 +62,20 @@ static u64 escr_fields(void)
 	return fields_of("ESCR", false);
 }
 
-static const struct { const char *name; u32 address; } escrs[] = {
+static const struct {
+	const char *name;
+	u32 address;
+} escrs[] = {
 #define NB_ESCR(name, address, select, pool, source) { "MSR_" #name, (address) },
 #include "spec/netburst.def"
 };
 #define ESCRS (sizeof(escrs) / sizeof(escrs[0]))
 
-static const struct { const char *name, *cccr; u32 cccr_address; bool extended; } cccrs[] = {
+static const struct {
+	const char *name, *cccr;
+	u32 cccr_address;
+	bool extended;
+} cccrs[] = {
 #define NB_COUNTER(name, number, address, cccr, cccr_address, pool, alternate, extended, source) \
 	{ "MSR_" #name, "MSR_" #cccr, (cccr_address), (extended) != NB_NONE },
 #include "spec/netburst.def"
@@ -89,8 +100,8 @@ TEST(msr, netburst_escrs_and_cccrs_keep_every_defined_bit, REQS(NB_30), NEEDS(ne
 		for (unsigned i = 0; i < ESCRS; i++)
 			msr_write(escrs[i].address, patterns[p] & escr_fields());
 		for (unsigned i = 0; i < ESCRS; i++)
-			CHECK_EQ(t, NB_30, patterns[p] & escr_fields(),
-				 msr_read(escrs[i].address), "%s reads back", escrs[i].name);
+			CHECK_EQ(t, NB_30, patterns[p] & escr_fields(), msr_read(escrs[i].address),
+				 "%s reads back", escrs[i].name);
 		for (unsigned i = 0; i < ESCRS; i++)
 			msr_write(escrs[i].address, 0);
 		for (unsigned i = 0; i < NB_COUNTERS; i++) {
@@ -99,8 +110,8 @@ TEST(msr, netburst_escrs_and_cccrs_keep_every_defined_bit, REQS(NB_30), NEEDS(ne
 			if (!netburst_caps()->threads)	/* "must be set to 11B" */
 				value |= NB_CCCR_ACTIVE_THREAD;
 			msr_write(cccrs[i].cccr_address, value);
-			CHECK_EQ(t, NB_30, value, msr_read(cccrs[i].cccr_address),
-				 "%s reads back", cccrs[i].cccr);
+			CHECK_EQ(t, NB_30, value, msr_read(cccrs[i].cccr_address), "%s reads back",
+				 cccrs[i].cccr);
 			msr_write(cccrs[i].cccr_address, NB_CCCR_ACTIVE_THREAD);
 		}
 	}
@@ -243,8 +254,9 @@ TEST(netburst, branch_retired_counts_taken_and_not_taken_exactly, REQS(NB_43), N
 		 netburst_gain(&all, &workload_branch, false), "branch_retired, all bits");
 	CHECK_EQ(t, NB_43, netburst_declared(&workload_branch, WORKLOAD_TAKEN),
 		 netburst_gain(&taken, &workload_branch, false), "branch_retired, MMTP and MMTM");
-	CHECK_EQ(t, NB_43, netburst_declared(&workload_branch, WORKLOAD_BRANCHES) -
-			   netburst_declared(&workload_branch, WORKLOAD_TAKEN),
+	CHECK_EQ(t, NB_43,
+		 netburst_declared(&workload_branch, WORKLOAD_BRANCHES) -
+			 netburst_declared(&workload_branch, WORKLOAD_TAKEN),
 		 netburst_gain(&not_taken, &workload_branch, false),
 		 "branch_retired, MMNP and MMNM");
 }
@@ -299,7 +311,11 @@ TEST(netburst, mispredicted_branches_are_at_most_all_branches, REQS(NB_43), NEED
 TEST(netburst, retired_branch_type_counts_each_kind_of_branch_exactly, REQS(NB_31),
      NEEDS(need_netburst))
 {
-	static const struct { u32 mask; enum workload_count what; const char *name; } kinds[] = {
+	static const struct {
+		u32 mask;
+		enum workload_count what;
+		const char *name;
+	} kinds[] = {
 		{ NB_RETIRED_BRANCH_TYPE_CONDITIONAL, WORKLOAD_CONDITIONAL, "CONDITIONAL" },
 		{ NB_RETIRED_BRANCH_TYPE_CALL, WORKLOAD_CALLS, "CALL" },
 		{ NB_RETIRED_BRANCH_TYPE_RETURN, WORKLOAD_RETURNS, "RETURN" },
@@ -416,8 +432,8 @@ static void check_refused(struct test *t, u32 msr, unsigned bit, const char *nam
 	u64 before = msr_read(msr);
 	struct fault fault = msr_try_write(msr, before | BIT(bit));
 
-	CHECK(t, NB_23, fault.raised && fault.vector == VECTOR_GP,
-	      "%s: writing bit %u raises #GP", name, bit);
+	CHECK(t, NB_23, fault.raised && fault.vector == VECTOR_GP, "%s: writing bit %u raises #GP",
+	      name, bit);
 	CHECK_EQ(t, NB_23, before, msr_read(msr), "%s keeps its value", name);
 }
 
@@ -438,9 +454,10 @@ TEST(msr, netburst_bits_of_a_second_thread_raise_gp_without_it, REQS(NB_23),
 		"MSR_PEBS_ENABLE: bit 25 can be written");
 	for (unsigned i = 0; i < NB_COUNTERS; i++) {
 		check_refused(t, cccrs[i].cccr_address, NB_CCCR_OVF_PMI_T1_SHIFT, cccrs[i].cccr);
-		CONTROL(t, NB_23, !msr_try_write(cccrs[i].cccr_address,
-						 NB_CCCR_ACTIVE_THREAD |
-						 NB_CCCR_OVF_PMI_T0).raised,
+		CONTROL(t, NB_23,
+			!msr_try_write(cccrs[i].cccr_address,
+				       NB_CCCR_ACTIVE_THREAD | NB_CCCR_OVF_PMI_T0)
+				 .raised,
 			"%s: bit 26 can be written", cccrs[i].cccr);
 	}
 }

@@ -92,10 +92,9 @@ TEST(netburst, execution_event_counts_each_metric_of_table_19_32, REQS(NB_35), N
 		struct netburst_setting s = netburst_metric(kind->metric, NB_IQ_COUNTER0, who, 0);
 
 		CHECK_EQ(t, NB_35, ROUNDS * kind->simd,
-			 netburst_gain_once(&s, &workload_simd, false),
-			 "%s of vector additions", kind->metric_name);
-		CHECK_EQ(t, NB_35, ROUNDS * kind->x87,
-			 netburst_gain_once(&s, &workload_x87, false),
+			 netburst_gain_once(&s, &workload_simd, false), "%s of vector additions",
+			 kind->metric_name);
+		CHECK_EQ(t, NB_35, ROUNDS * kind->x87, netburst_gain_once(&s, &workload_x87, false),
 			 "%s of x87 additions", kind->metric_name);
 	}
 }

@@ -42,8 +42,7 @@ TEST(netburst, compare_counts_clocks_with_more_events_than_the_threshold, REQS(N
 	u64 loads = netburst_declared(&workload_sparse, WORKLOAD_LOADS);
 
 	CONTROL_EQ(t, NB_18, loads, gain_of_loads(0), "loads, not compared");
-	CHECK_EQ(t, NB_18, loads, gain_of_loads(NB_CCCR_COMPARE),
-		 "clocks with more than 0 loads");
+	CHECK_EQ(t, NB_18, loads, gain_of_loads(NB_CCCR_COMPARE), "clocks with more than 0 loads");
 	CHECK_EQ(t, NB_18, 0, gain_of_loads(NB_CCCR_COMPARE | THRESHOLD(1)),
 		 "clocks with more than 1 load");
 	CHECK_EQ(t, NB_18, 0, gain_of_loads(NB_CCCR_COMPARE | THRESHOLD(THRESHOLD_MOST)),
@@ -193,7 +192,8 @@ TEST(netburst, compare_holds_for_each_value_of_the_threshold, REQS(NB_18), NEEDS
 		CHECK_RANGE(t, NB_18, value[1] - value[1] / SWITCHED,
 			    value[1] + value[1] / SWITCHED, value[0],
 			    "clocks with %u micro-operations or fewer, against those with 15 or "
-			    "fewer", n);
+			    "fewer",
+			    n);
 	}
 }
 
@@ -224,9 +224,12 @@ TEST(netburst, threshold_15_complemented_counts_every_clock, REQS(NB_18), NEEDS(
 	check_about(t, AT(NB_18), value[0], value[1], "IQ counter 0, no flag in its ESCR");
 	check_about(t, AT(NB_18), value[0], value[2], "IQ counter 2, all flags in its ESCR");
 	check_about(t, AT(NB_18), value[0], value[3], "FLAME counter 0, no flag in its ESCR");
-	CONTROL_EQ(t, NB_18, 0, netburst_count(&(struct netburst_setting){
-			.counter = NB_IQ_COUNTER0, .event = s[1].event, .mask = s[1].mask },
-			&workload_sparse, LONG, false), "without compare and no flag");
+	CONTROL_EQ(t, NB_18, 0,
+		   netburst_count(&(struct netburst_setting){ .counter = NB_IQ_COUNTER0,
+							      .event = s[1].event,
+							      .mask = s[1].mask },
+				  &workload_sparse, LONG, false),
+		   "without compare and no flag");
 }
 
 /* Edges that counter 0 has when it is started at CPL 0, then at CPL 3, and back at CPL 0; the
@@ -290,14 +293,12 @@ static void count_active(void *arg)
 	struct active *active = arg;
 
 	for (unsigned i = 0; i < FIELD_VALUES; i++) {
-		struct netburst_setting s =
-			netburst_metric(NB_METRIC_PACKED_SP_RETIRED, NB_IQ_COUNTER4,
-					netburst_everyone(), 0);
+		struct netburst_setting s = netburst_metric(NB_METRIC_PACKED_SP_RETIRED,
+							    NB_IQ_COUNTER4, netburst_everyone(), 0);
 
 		s.without = (u64)(NB_ACTIVE_ANY - i) << NB_CCCR_ACTIVE_THREAD_SHIFT;
-		active->gain[i] = active->asleep ?
-			netburst_gain(&s, &workload_packed, false) :
-			netburst_gain_once(&s, &workload_packed, false);
+		active->gain[i] = active->asleep ? netburst_gain(&s, &workload_packed, false) :
+						   netburst_gain_once(&s, &workload_packed, false);
 	}
 }
 

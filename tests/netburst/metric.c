@@ -202,8 +202,8 @@ TEST(netburst, replay_tagging_needs_uop_tag_metric_bits_and_matrix, REQS(NB_11),
 				 NB_IQ_COUNTER0);
 		CHECK_EQ(t, NB_11, 0, gain_of_bits(r, r->enable & ~UOP_TAG, r->vert),
 			 "%s without bit 24", r->name);
-		CHECK_EQ(t, NB_11, 0, gain_of_bits(r, UOP_TAG, r->vert),
-			 "%s with bit 24 alone", r->name);
+		CHECK_EQ(t, NB_11, 0, gain_of_bits(r, UOP_TAG, r->vert), "%s with bit 24 alone",
+			 r->name);
 		CHECK_EQ(t, NB_11, 0, gain_of_bits(r, r->enable, 0),
 			 "%s without MSR_PEBS_MATRIX_VERT", r->name);
 	}

@@ -13,8 +13,10 @@ bool need_netburst(char *reason, size_t size)
 
 	if (netburst_caps()->counters)
 		return true;
-	fmt_print(reason, size, "no counters of NetBurst (family %02x model %02x, "
-		  "IA32_MISC_ENABLE = %#lx)", c->family, c->model, c->misc_enable);
+	fmt_print(reason, size,
+		  "no counters of NetBurst (family %02x model %02x, "
+		  "IA32_MISC_ENABLE = %#lx)",
+		  c->family, c->model, c->misc_enable);
 	return false;
 }
 

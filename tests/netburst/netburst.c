@@ -39,7 +39,10 @@ struct netburst_setting netburst_instructions(unsigned counter, u64 who, u64 fla
 
 struct netburst_setting netburst_usual(unsigned counter, u64 who, u64 flags)
 {
-	static const struct { enum netburst_event event; u32 mask; } usual[] = {
+	static const struct {
+		enum netburst_event event;
+		u32 mask;
+	} usual[] = {
 		{ NB_EVENT_GLOBAL_POWER_EVENTS, NB_GLOBAL_POWER_EVENTS_RUNNING },
 		{ NB_EVENT_RETIRED_BRANCH_TYPE, NB_RETIRED_BRANCH_TYPE_CONDITIONAL },
 		{ NB_EVENT_PACKED_SP_UOP, NB_PACKED_SP_UOP_ALL },
@@ -209,9 +212,11 @@ static bool ended(struct test *t, unsigned cpu)
 {
 	struct guard_report report;
 
-	return test_check_harness(t, smp_wait(cpu, &report) && report.outcome == GUARD_DONE,
-				  "done", __FILE__, __LINE__, "processor %u, the other thread, "
-				  "ends what it was given", cpu);
+	return test_check_harness(t, smp_wait(cpu, &report) && report.outcome == GUARD_DONE, "done",
+				  __FILE__, __LINE__,
+				  "processor %u, the other thread, "
+				  "ends what it was given",
+				  cpu);
 }
 
 static bool started(struct test *t, unsigned cpu, void (*fn)(void *arg), void *arg)
@@ -252,8 +257,8 @@ static bool run_there(struct test *t, enum netburst_other other)
 	return good && ended(t, cpu);
 }
 
-bool netburst_run(struct test *t, unsigned thread, enum netburst_other other,
-		  void (*fn)(void *arg), void *arg)
+bool netburst_run(struct test *t, unsigned thread, enum netburst_other other, void (*fn)(void *arg),
+		  void *arg)
 {
 	pair = (struct pair){ .fn = fn, .arg = arg, .waker = apic_id() };
 	return thread == netburst_thread() ? run_here(t, other, fn, arg) : run_there(t, other);

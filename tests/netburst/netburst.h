@@ -52,8 +52,8 @@ enum netburst_other { NETBURST_ASLEEP, NETBURST_IN_OS, NETBURST_IN_USR };
  * Run fn(arg) on a thread of this core, at CPL 0. fn makes no checks; those come after. false, and
  * the test is an ERROR: a thread couldn't be started, or didn't end well.
  */
-bool netburst_run(struct test *t, unsigned thread, enum netburst_other other,
-		  void (*fn)(void *arg), void *arg);
+bool netburst_run(struct test *t, unsigned thread, enum netburst_other other, void (*fn)(void *arg),
+		  void *arg);
 /* The same with a function for each, at once; both begin when both are there. fn[0] is T0's. */
 bool netburst_run_both(struct test *t, void (*const fn[2])(void *arg), void *const arg[2]);
 

@@ -170,8 +170,8 @@ TEST(netburst, overflow_interrupt_finds_ovf_set_and_lvtpc_masked, REQS(NB_21, PM
 	CHECK_EQ(t, NB_21, BIT(ADDER), log->entry[0].status, "OVF flags that the handler found");
 	CHECK_EQ(t, PMI_04, LVT_MASKED, log->entry[0].lvtpc & LVT_MASKED,
 		 "LVTPC = %#x when the interrupt was taken", log->entry[0].lvtpc);
-	CHECK_EQ(t, PMI_04, LVT_MASKED, apic_lvtpc_read() & LVT_MASKED,
-		 "LVTPC = %#x afterwards", apic_lvtpc_read());
+	CHECK_EQ(t, PMI_04, LVT_MASKED, apic_lvtpc_read() & LVT_MASKED, "LVTPC = %#x afterwards",
+		 apic_lvtpc_read());
 	pmi_unmask();
 	HARNESS_CHECK(t, !(apic_lvtpc_read() & LVT_MASKED), "LVTPC = %#x written by software",
 		      apic_lvtpc_read());
@@ -318,8 +318,10 @@ static void check_left_alone(struct test *t, u64 mine)
 	netburst_stop(ADDER);
 	pmi_close();
 	for (unsigned i = 1; i <= AGAIN; i++)
-		CHECK_RANGE(t, NB_17, count[i - 1] + 1, ~0ULL, count[i], "interrupts in all after "
-			    "run %u of forced increments, the CCCR left alone", i);
+		CHECK_RANGE(t, NB_17, count[i - 1] + 1, ~0ULL, count[i],
+			    "interrupts in all after "
+			    "run %u of forced increments, the CCCR left alone",
+			    i);
 }
 
 /*
@@ -349,8 +351,8 @@ TEST(netburst, force_ovf_makes_every_increment_an_overflow, REQS(NB_17), NEEDS(n
 		CONTROL(t, NB_17, !netburst_overflowed(i), "counter %u, not forced", i);
 		netburst_program(&forced);
 		for (unsigned again = 0; again < AGAIN; again++) {
-			CONTROL(t, NB_17, !netburst_overflowed(i),
-				"counter %u before it counts", i);
+			CONTROL(t, NB_17, !netburst_overflowed(i), "counter %u before it counts",
+				i);
 			run_from(i, NETBURST_NEVER);
 			CHECK(t, NB_17, netburst_overflowed(i), "counter %u, forced, run %u", i,
 			      again);

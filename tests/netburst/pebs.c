@@ -112,8 +112,7 @@ TEST(netburst, overflow_without_a_pebs_enable_writes_no_record, REQS(NB_06),
 	netburst_sample_open(&s);
 	netburst_sample_run(&s, &one);
 	CHECK(t, NB_06, !one.records && !one.bytes && !one.outside,
-	      "no record with ENABLE_PEBS_MY_THR and ENABLE_PEBS_OTH_THR clear (%u)",
-	      one.records);
+	      "no record with ENABLE_PEBS_MY_THR and ENABLE_PEBS_OTH_THR clear (%u)", one.records);
 	netburst_sample(&s, &one);
 	netburst_check_one(t, CONTROL_AT(NB_06), &one, "with ENABLE_PEBS_MY_THR");
 }
@@ -333,9 +332,10 @@ TEST(netburst, pebs_records_come_of_one_counter_of_a_thread, REQS(NB_03), NEEDS(
 			CHECK(t, NB_03, !taken.records && !taken.outside && !taken.bytes,
 			      "no record of counter %u on T%u (%u)", c, thread, taken.records);
 		/* From 0 on, or from where it was reloaded; else it is as far below 0 as preset. */
-		CONTROL(t, NB_03, taken.counter < SAMPLE_MARKS ||
-				  (taken.counter >= BIT(NB_WIDTH) - NETBURST_NEVER &&
-				   taken.counter < BIT(NB_WIDTH) - SAMPLE_MARKS),
+		CONTROL(t, NB_03,
+			taken.counter < SAMPLE_MARKS ||
+				(taken.counter >= BIT(NB_WIDTH) - NETBURST_NEVER &&
+				 taken.counter < BIT(NB_WIDTH) - SAMPLE_MARKS),
 			"counter %u overflowed, and holds 0x%lx", c, taken.counter);
 	}
 }
@@ -373,9 +373,8 @@ TEST(netburst, pebs_counter_is_iq4_on_t0_and_iq5_on_t1, REQS(NB_03),
 		for (c.counter = NB_IQ_COUNTER0; c.counter < NB_COUNTERS; c.counter++) {
 			if (!netburst_run(t, thread, NETBURST_ASLEEP, sample_on_counter, &c))
 				return;
-			CHECK_EQ(t, NB_03, c.counter == its_own[thread] ? 1 : 0,
-				 c.taken.records, "records of counter %u on T%u", c.counter,
-				 thread);
+			CHECK_EQ(t, NB_03, c.counter == its_own[thread] ? 1 : 0, c.taken.records,
+				 "records of counter %u on T%u", c.counter, thread);
 		}
 }
 
@@ -393,13 +392,19 @@ TEST(netburst, pebs_counter_is_iq4_on_t0_and_iq5_on_t1, REQS(NB_03),
 TEST(netburst, at_retirement_events_but_three_write_no_record, REQS(NB_04),
      NEEDS(need_netburst_pebs))
 {
-	static const struct { enum netburst_event event; u32 mask; const char *name; } others[] = {
-		{ NB_EVENT_INSTR_RETIRED,
-		  NB_INSTR_RETIRED_NBOGUSNTAG | NB_INSTR_RETIRED_NBOGUSTAG, "instr_retired" },
+	static const struct {
+		enum netburst_event event;
+		u32 mask;
+		const char *name;
+	} others[] = {
+		{ NB_EVENT_INSTR_RETIRED, NB_INSTR_RETIRED_NBOGUSNTAG | NB_INSTR_RETIRED_NBOGUSTAG,
+		  "instr_retired" },
 		{ NB_EVENT_INSTR_COMPLETED, NB_INSTR_COMPLETED_NBOGUS, "instr_completed" },
 		{ NB_EVENT_UOPS_RETIRED, NB_UOPS_RETIRED_NBOGUS, "uops_retired" },
-		{ NB_EVENT_BRANCH_RETIRED, NB_BRANCH_RETIRED_MMNP | NB_BRANCH_RETIRED_MMNM |
-		  NB_BRANCH_RETIRED_MMTP | NB_BRANCH_RETIRED_MMTM, "branch_retired" },
+		{ NB_EVENT_BRANCH_RETIRED,
+		  NB_BRANCH_RETIRED_MMNP | NB_BRANCH_RETIRED_MMNM | NB_BRANCH_RETIRED_MMTP |
+			  NB_BRANCH_RETIRED_MMTM,
+		  "branch_retired" },
 		{ NB_EVENT_MISPRED_BRANCH_RETIRED, NB_MISPRED_BRANCH_RETIRED_NBOGUS,
 		  "mispred_branch_retired" },
 	};
@@ -462,8 +467,7 @@ TEST(netburst, execution_and_replay_events_write_records, REQS(NB_04), NEEDS(nee
 		netburst_sample(&s, &taken);
 		CHECK_EQ(t, NB_04, 1, taken.records, "records of %s", precise[i].name);
 		CHECK_RANGE(t, NB_04, (u64)(uintptr_t)precise[i].w->begin,
-			    (u64)(uintptr_t)precise[i].w->end,
-			    taken.record.value[RECORD_rip], "IP of the record of %s, in the loop",
-			    precise[i].name);
+			    (u64)(uintptr_t)precise[i].w->end, taken.record.value[RECORD_rip],
+			    "IP of the record of %s, in the loop", precise[i].name);
 	}
 }

@@ -134,8 +134,9 @@ TEST(netburst, pebs_record_comes_from_the_enabled_thread, REQS(NB_06),
 			CHECK_EQ(t, NB_06, samplers[writer].taken.memory,
 				 samplers[writer].taken.record.value[RECORD_rsi],
 				 "RSI of the record, T%u's memory", writer);
-		CHECK(t, NB_06, !samplers[!writer].taken.records &&
-				!samplers[!writer].taken.bytes && !samplers[!writer].taken.outside,
+		CHECK(t, NB_06,
+		      !samplers[!writer].taken.records && !samplers[!writer].taken.bytes &&
+			      !samplers[!writer].taken.outside,
 		      "no byte of T%u, for which PEBS is off", !writer);
 	}
 }
@@ -181,14 +182,19 @@ static bool check_written_back(struct test *t, unsigned writer, void (*enable)(v
 
 	if (!sample_on_each(t, writer, enable, read_enables))
 		return false;
-	test_check_eq(t, AT(NB_24), written, enables[writer], "bits that T%u reads, having written "
-		      "%s", writer, how);
+	test_check_eq(t, AT(NB_24), written, enables[writer],
+		      "bits that T%u reads, having written "
+		      "%s",
+		      writer, how);
 	check_records(t, AT(NB_24), want, how, writer);
 	relative = enables[!writer] == (written ^ both);
-	test_note(t, "bits 25 and 26 of MSR_PEBS_ENABLE, written by T%u as %#lx, read as %#lx on "
-		  "the other thread: %s", writer, written, enables[!writer],
+	test_note(t,
+		  "bits 25 and 26 of MSR_PEBS_ENABLE, written by T%u as %#lx, read as %#lx on "
+		  "the other thread: %s",
+		  writer, written, enables[!writer],
 		  relative ? "relative to the reader" :
-		  enables[!writer] == written ? "as written" : "neither as written nor relative");
+		  enables[!writer] == written ? "as written" :
+						"neither as written nor relative");
 	if (!relative)
 		return true;
 	if (!sample_on_each(t, writer, enable, read_and_write_back))

@@ -47,8 +47,13 @@ static const u8 table_18_67[CELLS] = {
 /* The two flags OS and USR of a row or column. */
 static u64 flags_of(unsigned place, u64 os, u64 usr)
 {
-	static const struct { bool os, usr; } flags[4] = {
-		{ false, false }, { false, true }, { true, true }, { true, false },
+	static const struct {
+		bool os, usr;
+	} flags[4] = {
+		{ false, false },
+		{ false, true },
+		{ true, true },
+		{ true, false },
 	};
 
 	return (flags[place].os ? os : 0) | (flags[place].usr ? usr : 0);
@@ -88,8 +93,8 @@ static void count_all_cells(void *arg)
 			all->s = netburst_metric(NB_METRIC_PACKED_SP_RETIRED, all->s.counter,
 						 setting(cell), 0);
 		all->s.who = setting(cell);
-		all->gain[cell] = all->busy ? netburst_gain_once(&all->s, all->w, all->user)
-					    : netburst_gain(&all->s, all->w, all->user);
+		all->gain[cell] = all->busy ? netburst_gain_once(&all->s, all->w, all->user) :
+					      netburst_gain(&all->s, all->w, all->user);
 	}
 }
 
@@ -138,9 +143,11 @@ static void report_erratum(struct test *t, const struct all_cells *all, unsigned
 	bool counted = all->gain[ERRATUM_CELL];
 
 	if (printed != ruled)
-		test_note(t, "manual erratum, Table 18-66, T0 = 01, T1 = 10: %s it is printed to "
-			  "%s, by the text it must %s, it %s", what, printed ? "count" : "be zero",
-			  ruled ? "count" : "be zero", counted ? "counts" : "is zero");
+		test_note(t,
+			  "manual erratum, Table 18-66, T0 = 01, T1 = 10: %s it is printed to "
+			  "%s, by the text it must %s, it %s",
+			  what, printed ? "count" : "be zero", ruled ? "count" : "be zero",
+			  counted ? "counts" : "is zero");
 }
 
 static void check_table_18_66(struct test *t, unsigned thread, bool user)
@@ -440,8 +447,8 @@ TEST(netburst, global_power_events_counts_clocks_of_a_running_thread, REQS(NB_46
 {
 	count_clocks(&clocks);
 	/* Three micro-operations a clock at most, three instructions a round. */
-	CHECK(t, NB_46, clocks.own >= NETBURST_MORE - NETBURST_FEWER,
-	      "clocks of %u rounds: %lu", NETBURST_MORE - NETBURST_FEWER, clocks.own);
+	CHECK(t, NB_46, clocks.own >= NETBURST_MORE - NETBURST_FEWER, "clocks of %u rounds: %lu",
+	      NETBURST_MORE - NETBURST_FEWER, clocks.own);
 }
 
 /*

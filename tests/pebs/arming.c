@@ -126,8 +126,8 @@ TEST(arm, record_without_int_raises_no_interrupt, REQS(ARM_03),
 		CHECK_EQ(t, ARM_03, 0, interrupts,
 			 "interrupts of IA32_PMC%u, INT = 0, threshold out of reach", c);
 		count_interrupts(c, COUNT_INT, &interrupts, &records);
-		CONTROL_RANGE(t, ARM_03, 1, ~0ULL, interrupts,
-			      "interrupts of IA32_PMC%u, INT = 1", c);
+		CONTROL_RANGE(t, ARM_03, 1, ~0ULL, interrupts, "interrupts of IA32_PMC%u, INT = 1",
+			      c);
 	}
 }
 
@@ -163,7 +163,8 @@ TEST(arm, clearing_pebs_enable_disarms_the_counter, REQS(ARM_04),
 		workload_run(&workload_load, PERIOD, pmc_one(c));
 		CHECK_EQ(t, ARM_04, 0, (u64)ds_bytes(),
 			 "bytes by which the index moved after disarming IA32_PMC%u and enabling "
-			 "it again", c);
+			 "it again",
+			 c);
 		pebs_disarm();
 		counter_program_disabled(c, 0, 0);
 		counters_clear(BIT(c));
@@ -343,7 +344,8 @@ TEST(arm, enabling_pebs_or_writing_its_counter_makes_no_record, REQS(ARM_10),
 		workload_run(&workload_load, PERIOD, pmc_one(c));
 		CHECK_EQ(t, ARM_10, 0, (u64)ds_bytes(),
 			 "bytes by which the index moved after IA32_PMC%u and its event select "
-			 "were written", c);
+			 "were written",
+			 c);
 		pebs_disarm();
 		sampling_run(&setup, c, LOADS, COUNT_BOTH, &workload_sample, NO_OTHERS);
 		sampling_one_record(t, CONTROL_AT(ARM_10), &record);
@@ -429,8 +431,10 @@ static void check_other_arm(struct test *t, unsigned kept, unsigned cleared)
 	workload_run_user(&workload_load, 2 * PERIOD);
 	counters_disable();
 	if (ds_records() || both.bits & ~counters_status()) {
-		test_inconclusive(t, "IA32_PMC%u and IA32_PMC%u didn't wrap on the last of %lu "
-				  "loads", kept, cleared, loads);
+		test_inconclusive(t,
+				  "IA32_PMC%u and IA32_PMC%u didn't wrap on the last of %lu "
+				  "loads",
+				  kept, cleared, loads);
 		return;
 	}
 	pebs_enable(pmc_one(kept));

@@ -35,8 +35,10 @@ static void check_interrupt(struct test *t, unsigned c, struct ends buffer)
 		 c);
 	CHECK(t, REC_13, !ds_written_outside(start, start + 1, &offset),
 	      "a byte at offset %ld of the buffer", (long)offset);
-	if (CHECK_EQ(t, DS_05, 1, log->count, "interrupts of record %u of a buffer for %u, "
-		     "threshold after %u, IA32_PMC%u", start + 1, capacity, threshold, c)) {
+	if (CHECK_EQ(t, DS_05, 1, log->count,
+		     "interrupts of record %u of a buffer for %u, "
+		     "threshold after %u, IA32_PMC%u",
+		     start + 1, capacity, threshold, c)) {
 		CHECK_EQ(t, DS_21, OVF_BUF, log->entry[0].status & OVF_BUF,
 			 "OvfBuf at the handler's entry");
 		CHECK_EQ(t, DS_05, ds_base() + (start + 1) * size, log->entry[0].index,
@@ -130,7 +132,8 @@ TEST(ds, record_without_room_for_all_of_it_is_not_written, REQS(DS_24),
 			else
 				CHECK(t, DS_24, !ds_written_outside(0, 0, &offset),
 				      "a byte at offset %ld, with %lu bytes up to the maximum, "
-				      "IA32_PMC%u", (long)offset, rooms[i / 4], c);
+				      "IA32_PMC%u",
+				      (long)offset, rooms[i / 4], c);
 			counter_reset();
 		}
 	}

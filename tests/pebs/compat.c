@@ -36,8 +36,10 @@ static bool need_low_memory(char *reason, size_t size)
 {
 	if (!((address(compat_end) | address(&call + 1) | address(memory + 8)) >> 32))
 		return true;
-	fmt_print(reason, size, "the program is above 4 GiB (%#lx), out of reach of "
-		  "compatibility mode", address(compat_end));
+	fmt_print(reason, size,
+		  "the program is above 4 GiB (%#lx), out of reach of "
+		  "compatibility mode",
+		  address(compat_end));
 	return false;
 }
 

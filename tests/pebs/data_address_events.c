@@ -30,7 +30,7 @@ static struct mem_sample_setup profile(const struct event *event, unsigned count
 {
 	return (struct mem_sample_setup){ .counter = counter, .event = event->code,
 				      .period = MEM_SAMPLE_PERIOD, .enable = pmc_one(counter),
-				      .wanted = 1 };
+					  .wanted = 1 };
 }
 
 /* false: there was no record, and the check has failed. */
@@ -111,8 +111,8 @@ static void check_form(struct test *t, const struct addressing_mode *form, enum 
 	if (!mem_sample_enough(t, AT(DLA_02), &h, count, 1))
 		return;
 	for (unsigned i = 0; i < count; i++)
-		CHECK_EQ(t, DLA_02, form->address, records[i].address,
-			 "address of %s by %s", event.name, form->name);
+		CHECK_EQ(t, DLA_02, form->address, records[i].address, "address of %s by %s",
+			 event.name, form->name);
 }
 
 /*

@@ -137,8 +137,8 @@ TEST(ds, no_record_is_written_at_the_absolute_maximum, REQS(DS_07, DS_10),
 #define COUNTING_SLACK 32
 
 /* The counter lies between its reload and what may follow it. */
-static void check_reload(struct test *t, struct test_claim claim, unsigned c, u64 reload,
-			 u64 least, u64 most)
+static void check_reload(struct test *t, struct test_claim claim, unsigned c, u64 reload, u64 least,
+			 u64 most)
 {
 	u64 value = counter_read(c), width = BIT(counter_width(c)) - 1;
 

@@ -18,9 +18,10 @@ static bool need_record(char *reason, size_t size)
 
 	if (caps->pebs && caps->dtes64 && caps->record_known)
 		return true;
-	fmt_print(reason, size, "no PEBS record that is known here (IA32_MISC_ENABLE = %#lx, "
-		  "IA32_PERF_CAPABILITIES = %#lx, DS %u, DTES64 %u)", caps->misc_enable,
-		  caps->perf_capabilities, caps->ds, caps->dtes64);
+	fmt_print(reason, size,
+		  "no PEBS record that is known here (IA32_MISC_ENABLE = %#lx, "
+		  "IA32_PERF_CAPABILITIES = %#lx, DS %u, DTES64 %u)",
+		  caps->misc_enable, caps->perf_capabilities, caps->ds, caps->dtes64);
 	return false;
 }
 
@@ -73,12 +74,13 @@ TEST(record, pebs_record_has_the_size_that_perf_capabilities_name,
 	}
 	CHECK_EQ(t, DS_03, record_size(setup.format), (u64)ds_bytes(),
 		 "bytes by which the index moved in a record of event %#x, "
-		 "IA32_PERF_CAPABILITIES = %#lx", event, counter_caps()->perf_capabilities);
+		 "IA32_PERF_CAPABILITIES = %#lx",
+		 event, counter_caps()->perf_capabilities);
 	CHECK(t, REC_13, ds_record_written(0) && !ds_written_outside(0, 1, &offset),
 	      "the record, and no byte beside it (offset %ld)", (long)offset);
 	record_decode(setup.format, ds_record(0), record_size(setup.format), &record);
 	CHECK_RANGE(t, REC_03, begin, end, sampling_field(&record, RECORD_rip),
 		    "R/EIP: in the loop that was sampled, or right after it");
-	CHECK_EQ(t, REC_04, (u64)(uintptr_t)workload_memory(),
-		 sampling_field(&record, RECORD_rsi), "RSI, which the loop leaves alone");
+	CHECK_EQ(t, REC_04, (u64)(uintptr_t)workload_memory(), sampling_field(&record, RECORD_rsi),
+		 "RSI, which the loop leaves alone");
 }

@@ -68,8 +68,8 @@ static const struct pmi_log *overflow_all(struct pmc_mask counters, struct pmc_m
 	for (unsigned c = 0; c < WINDOW_COUNTERS; c++) {
 		if (!(counters.bits & BIT(c)))
 			continue;
-		counter_program(c, event, COUNT_BOTH |
-				(interrupting.bits & BIT(c) ? COUNT_INT : 0));
+		counter_program(c, event,
+				COUNT_BOTH | (interrupting.bits & BIT(c) ? COUNT_INT : 0));
 		counter_preset(c, calibration_period(event, PERIOD));
 	}
 	workload_run(&workload_sled, PERIOD, counters);
@@ -114,14 +114,16 @@ static bool two_interrupts_stay_two(void)
  */
 static void check_one_interrupt(struct test *t, const struct pmi_log *log, u64 bits, bool exact)
 {
-	if (!CHECK_EQ(t, PRIO_13, 1, log->count, "interrupts of the counters 0x%lx, which wrap "
-		      "on one instruction", bits))
+	if (!CHECK_EQ(t, PRIO_13, 1, log->count,
+		      "interrupts of the counters 0x%lx, which wrap "
+		      "on one instruction",
+		      bits))
 		return;
 	CHECK_EQ(t, PRIO_14, bits, log->entry[0].status & bits,
 		 "their status bits at the handler's entry");
 	if (!exact)
 		test_inconclusive(t, "one interrupt, where two that are requested on one "
-				  "instruction may arrive as one");
+				     "instruction may arrive as one");
 }
 
 /*
@@ -145,8 +147,8 @@ TEST(priority, counters_that_overflow_on_one_instruction_raise_one_interrupt,
 
 	if (!counts_are_equal(t, all, EVENT_BR_INST_RETIRED_ALL_BRANCHES))
 		return;
-	check_one_interrupt(t, overflow_all(all, all, EVENT_BR_INST_RETIRED_ALL_BRANCHES),
-			    all.bits, exact);
+	check_one_interrupt(t, overflow_all(all, all, EVENT_BR_INST_RETIRED_ALL_BRANCHES), all.bits,
+			    exact);
 }
 
 /*
@@ -211,7 +213,8 @@ TEST(priority, overflow_without_int_hides_no_interrupt_of_another_counter,
 		log = overflow_all(both, pmc_one(with_int), EVENT_INST_RETIRED_ANY_P);
 		if (test_check_eq(t, claim, 1, log->count,
 				  "interrupts: counters %u (INT = 0) and %u (INT = 1) wrap on one "
-				  "instruction", silent, with_int))
+				  "instruction",
+				  silent, with_int))
 			CHECK_EQ(t, PRIO_14, both.bits, log->entry[0].status & both.bits,
 				 "their status bits at the handler's entry");
 		counter_reset();
@@ -322,7 +325,8 @@ static void check_two_interrupts(struct test *t, unsigned c, bool exact)
 	sampling_want(t, 1);
 	if (!CHECK_RANGE(t, PRIO_10, 1, 2, log->count,
 			 "interrupts of one record of IA32_PMC%u, INT = 1, which meets the "
-			 "threshold", c))
+			 "threshold",
+			 c))
 		return;
 	CHECK_EQ(t, PRIO_09, OVF_BUF, log->entry[0].status & OVF_BUF,
 		 "OvfBuf at the entry of the first of %u interrupts", log->count);
@@ -334,9 +338,10 @@ static void check_two_interrupts(struct test *t, unsigned c, bool exact)
 		CHECK_EQ(t, PRIO_10, 2, log->count, "separate interrupts, IA32_PMC%u", c);
 	else
 		test_inconclusive(t, "one interrupt for threshold and overflow of IA32_PMC%u: %s",
-				  c, calibration_get()->masked == MASKED_LOST ?
-				  "what LVTPC masks is lost here" :
-				  "what is requested together may arrive as one here");
+				  c,
+				  calibration_get()->masked == MASKED_LOST ?
+					  "what LVTPC masks is lost here" :
+					  "what is requested together may arrive as one here");
 	counter_reset();
 	CHECK_EQ(t, PRIO_10, 1, overflow_interrupts(c, COUNT_INT, NULL)->count,
 		 "interrupts of the next overflow of IA32_PMC%u, for which none has waited", c);
@@ -412,7 +417,8 @@ static void check_meeting(struct test *t, struct test_claim claim, struct meetin
 	if (record_of(t, claim, sampled, plain, calibration_period(LOADS, PERIOD + 1), &met))
 		test_check_eq(t, claim, alone, met,
 			      "instruction of IA32_PMC%u's record: the load on which IA32_PMC%u "
-			      "wraps", sampled, plain);
+			      "wraps",
+			      sampled, plain);
 	log = pmi_settle();
 	pmi_close();
 	if (test_check_eq(t, claim, 1, log->count,
@@ -464,7 +470,9 @@ TEST(priority, interrupt_and_assist_of_a_lower_counter_both_take_place, REQS(PRI
 	check_meeting(t, AT(PRIO_07), (struct meeting){ .with_assist = 0, .with_interrupt = 3 });
 }
 
-struct counters { unsigned sampled, plain; };	/* of loads: with PEBS, and without */
+struct counters {
+	unsigned sampled, plain;
+}; /* of loads: with PEBS, and without */
 
 /*
  * At CPL 3, where the handler isn't counted, a fixed counter interrupts with its nth instruction or
@@ -485,8 +493,7 @@ static u64 check_fixed_at(struct test *t, unsigned fixed, struct counters of, u6
 	counter_write(of.plain, 0);
 	counter_program(fixed, 0, COUNT_USR | COUNT_INT);
 	counter_preset(fixed, nth);
-	counters_enable(pmc_or(pmc_or(pmc_one(of.sampled), pmc_one(of.plain)),
-			       pmc_one(fixed)));
+	counters_enable(pmc_or(pmc_or(pmc_one(of.sampled), pmc_one(of.plain)), pmc_one(fixed)));
 	workload_run_user(&workload_load, 2 * PERIOD);
 	counters_disable();
 	log = pmi_settle();
@@ -496,11 +503,12 @@ static u64 check_fixed_at(struct test *t, unsigned fixed, struct counters of, u6
 		loads = 0;
 	else if (CONTROL_EQ(t, PRIO_04, 1, log->count,
 			    "interrupts of fixed counter %u after a count of %lu",
-			    fixed - PMC_FIXED(0), nth) && loads > PERIOD)
+			    fixed - PMC_FIXED(0), nth) &&
+		 loads > PERIOD)
 		CHECK_EQ(t, PRIO_04, one_record_on(), log->entry[0].index,
 			 "index at the entry of fixed counter %u's interrupt, %lu loads after the "
-			 "overflow of IA32_PMC%u", fixed - PMC_FIXED(0), loads - PERIOD,
-			 of.sampled);
+			 "overflow of IA32_PMC%u",
+			 fixed - PMC_FIXED(0), loads - PERIOD, of.sampled);
 	counter_reset();
 	return loads;
 }
@@ -541,9 +549,10 @@ static void search_fixed(struct test *t, unsigned fixed, struct counters of)
 		}
 	}
 	if (loads_before != PERIOD || loads_at != PERIOD + 1)
-		test_inconclusive(t, "fixed counter %u: after %lu %lu loads have retired, after "
-				  "%lu %lu", fixed - PMC_FIXED(0), before, loads_before, at,
-				  loads_at);
+		test_inconclusive(t,
+				  "fixed counter %u: after %lu %lu loads have retired, after "
+				  "%lu %lu",
+				  fixed - PMC_FIXED(0), before, loads_before, at, loads_at);
 }
 
 /* Instructions at CPL 3 before the first load, at most; and a round of workload_load. */
@@ -640,8 +649,8 @@ static void check_order(struct test *t, struct test_claim claim, struct assists 
 	bool served_first, served_second;
 
 	if (two_assists(first, second, 4) != 2) {
-		test_inconclusive(t, "the assists of IA32_PMC%u and IA32_PMC%u aren't two",
-				  first, second);
+		test_inconclusive(t, "the assists of IA32_PMC%u and IA32_PMC%u aren't two", first,
+				  second);
 		counter_reset();
 		return;
 	}

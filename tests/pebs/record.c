@@ -172,7 +172,7 @@ TEST(record, rip_of_a_record_is_the_instruction_after_eventing_ip, REQS(REC_HSW_
 		    sampling_mark(&workload_sample, SAMPLE_MARKS, &record) >= 0)
 			CHECK_EQ(t, REC_HSW_03, workload_sample.mark_length,
 				 sampling_field(&record, RECORD_rip) -
-				 sampling_field(&record, RECORD_eventing_ip),
+					 sampling_field(&record, RECORD_eventing_ip),
 				 "R/EIP - EventingIP, the length of the load, IA32_PMC%u", c);
 }
 

@@ -18,7 +18,7 @@
 
 static void flags_write(u64 flags)
 {
-	__asm__ volatile("push %0; popfq" :: "r"(flags) : "memory", "cc");
+	__asm__ volatile("push %0; popfq" ::"r"(flags) : "memory", "cc");
 }
 
 /* Fixed counter i wraps long before the record of IA32_PMC i; nothing else does. */
@@ -43,7 +43,8 @@ static void check_fixed_image(struct test *t, unsigned i)
 	} while (!status && --tries);
 	CHECK_EQ(t, REC_08, BIT(fixed), status & counters_fixed().bits,
 		 "bits of fixed counters in the status of a record (0x%lx), fixed counter %u has "
-		 "wrapped", status, i);
+		 "wrapped",
+		 status, i);
 	CHECK_EQ(t, REC_07, BIT(i), status & 0xf, "bits 3:0 of it, a record of IA32_PMC%u", i);
 	counter_reset();
 }
@@ -100,10 +101,14 @@ TEST(record, status_of_a_record_shows_ovfbuf, REQS(REC_07),
 			status[i] = sampling_field(&record[i], RECORD_status) & STATUS_LOOKED_AT;
 		}
 	} while (!(status[0] && status[1]) && --tries);
-	CHECK_EQ(t, REC_07, 0, status[0] & OVF_BUF, "OvfBuf in the record that reaches the "
-		 "threshold (status 0x%lx)", status[0]);
-	CHECK_EQ(t, REC_07, OVF_BUF, status[1] & OVF_BUF, "OvfBuf in the record after it "
-		 "(status 0x%lx)", status[1]);
+	CHECK_EQ(t, REC_07, 0, status[0] & OVF_BUF,
+		 "OvfBuf in the record that reaches the "
+		 "threshold (status 0x%lx)",
+		 status[0]);
+	CHECK_EQ(t, REC_07, OVF_BUF, status[1] & OVF_BUF,
+		 "OvfBuf in the record after it "
+		 "(status 0x%lx)",
+		 status[1]);
 	CHECK_EQ(t, REC_07, OVF_BUF, counters_status() & OVF_BUF, "OvfBuf afterwards");
 	counters_clear(counters_status() & STATUS_LOOKED_AT);
 }
@@ -135,8 +140,10 @@ TEST(record, flags_of_a_record_have_no_bits_of_rax, REQS(REC_11),
 		flags_write(found);
 		counters_clear(BIT(0));
 		if (sampling_one_record(t, AT(REC_11), &record))
-			CHECK_EQ(t, REC_11, wanted, sampling_field(&record, RECORD_rflags) &
-				 ~(RFLAGS_RF | RFLAGS_STATUS), "RFLAGS but RF and status flags");
+			CHECK_EQ(t, REC_11, wanted,
+				 sampling_field(&record, RECORD_rflags) &
+					 ~(RFLAGS_RF | RFLAGS_STATUS),
+				 "RFLAGS but RF and status flags");
 	}
 }
 
@@ -203,11 +210,12 @@ static void check_high(struct test *t, unsigned c)
 	counter_program_disabled(c, 0, 0);
 	if (!sampling_one_record(t, AT(REC_03), &record))
 		return;
-	mark = workload_mark_at(w, SAMPLE_MARKS, sampling_field(&record, RECORD_rip) -
-						 w->mark_length - PAGING_HIGH);
-	if (!CHECK(t, REC_03, mark >= 0, "R/EIP 0x%lx is after a marked load, 0x%lx and on, "
-		   "IA32_PMC%u", sampling_field(&record, RECORD_rip),
-		   workload_mark(w, 0) + PAGING_HIGH, c))
+	mark = workload_mark_at(w, SAMPLE_MARKS,
+				sampling_field(&record, RECORD_rip) - w->mark_length - PAGING_HIGH);
+	if (!CHECK(t, REC_03, mark >= 0,
+		   "R/EIP 0x%lx is after a marked load, 0x%lx and on, "
+		   "IA32_PMC%u",
+		   sampling_field(&record, RECORD_rip), workload_mark(w, 0) + PAGING_HIGH, c))
 		return;
 	if (record_get(&record, RECORD_eventing_ip, &ip))
 		CHECK_EQ(t, REC_HSW_02, workload_mark(w, (unsigned)mark) + PAGING_HIGH, ip,

@@ -134,15 +134,19 @@ static void check_jump(struct test *t, u16 code, unsigned c)
 		return;
 	rip = sampling_field(&record, RECORD_rip);
 	mark = workload_mark_at(w, SAMPLE_MARKS, rip - JUMP_STRIDE);
-	if (!CHECK(t, REC_03, mark >= 0, "R/EIP 0x%lx is the target of a marked branch, 0x%lx and "
-		   "on, IA32_PMC%u", rip, workload_mark(w, 0), c))
+	if (!CHECK(t, REC_03, mark >= 0,
+		   "R/EIP 0x%lx is the target of a marked branch, 0x%lx and "
+		   "on, IA32_PMC%u",
+		   rip, workload_mark(w, 0), c))
 		return;
 	if (!record_get(&record, RECORD_eventing_ip, &ip))
 		return;
 	CHECK_EQ(t, REC_HSW_02, workload_mark(w, (unsigned)mark), ip,
 		 "EventingIP: the branch to R/EIP, IA32_PMC%u", c);
-	CHECK_EQ(t, REC_HSW_03, ip + JUMP_STRIDE, rip, "R/EIP: the target of the branch at "
-		 "EventingIP, IA32_PMC%u", c);
+	CHECK_EQ(t, REC_HSW_03, ip + JUMP_STRIDE, rip,
+		 "R/EIP: the target of the branch at "
+		 "EventingIP, IA32_PMC%u",
+		 c);
 }
 
 /*

@@ -44,8 +44,8 @@ static void check_fields(struct test *t, unsigned c, u64 flags, u64 loads)
 	rsp = record_level_run(&setup, c, flags, loads);
 	if (!sampling_one_record(t, AT(REC_03), &record))
 		return;
-	mark = workload_mark_at(w, SAMPLE_MARKS, sampling_field(&record, RECORD_rip) -
-						 w->mark_length);
+	mark = workload_mark_at(w, SAMPLE_MARKS,
+				sampling_field(&record, RECORD_rip) - w->mark_length);
 	if (!CHECK(t, REC_03, mark >= 0, "R/EIP 0x%lx is right after a marked load, IA32_PMC%u",
 		   sampling_field(&record, RECORD_rip), c))
 		return;
@@ -154,8 +154,10 @@ TEST(ds, record_of_cpl_3_reaches_the_threshold_and_reloads,
 		      "a byte at offset %ld of the buffer, IA32_PMC%u", (long)offset, c);
 		CHECK_RANGE(t, DS_12, reload & width, (reload & width) + LOADS_BEHIND,
 			    counter_read(c), "IA32_PMC%u after a record of CPL 3", c);
-		if (CHECK_EQ(t, DS_05, 1, log->count, "interrupts of a record of CPL 3 that "
-			     "reaches the threshold, IA32_PMC%u", c)) {
+		if (CHECK_EQ(t, DS_05, 1, log->count,
+			     "interrupts of a record of CPL 3 that "
+			     "reaches the threshold, IA32_PMC%u",
+			     c)) {
 			CHECK_EQ(t, DS_05, ds_base() + size, log->entry[0].index,
 				 "index at the handler's entry");
 			CHECK_EQ(t, DS_21, OVF_BUF, log->entry[0].status & OVF_BUF,

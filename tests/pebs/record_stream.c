@@ -67,8 +67,8 @@ static void check_status(struct batch *b, const struct pebs_record *record, u64 
 }
 
 /* The access that overflowed, the one that EventingIP names, or one between them. */
-static void check_address(const struct batch *b, const struct pebs_record *record,
-			  int64_t previous, u64 access)
+static void check_address(const struct batch *b, const struct pebs_record *record, int64_t previous,
+			  u64 access)
 {
 	u64 got = sampling_field(record, RECORD_data_linear_address);
 	bool eligible = false;
@@ -182,9 +182,8 @@ static bool check_batch(struct batch *b, unsigned rounds)
 			 accesses / MARKED_WALK_PERIOD, records,
 			 "records of %lu accesses with a period of %u, IA32_PMC%u", accesses,
 			 MARKED_WALK_PERIOD, b->counter);
-	test_check_range(b->t, AT(DS_03), size * least,
-			 size * (accesses / MARKED_WALK_PERIOD), (u64)ds_bytes(),
-			 "bytes by which the index moved, IA32_PMC%u", b->counter);
+	test_check_range(b->t, AT(DS_03), size * least, size * (accesses / MARKED_WALK_PERIOD),
+			 (u64)ds_bytes(), "bytes by which the index moved, IA32_PMC%u", b->counter);
 	test_check(b->t, AT(REC_13), !ds_written_outside(0, records, &offset), "nothing else",
 		   "a byte at offset %ld, after %u records of IA32_PMC%u", (long)offset, records,
 		   b->counter);
@@ -277,8 +276,9 @@ TEST(record, every_field_of_every_load_record_is_right,
 		FIELD(REC_HSW_02, eventing_ip),
 		TX_BITS(REC_14, tx_abort),
 	};
-	struct batch b = { .t = t, .checks = checks, .count = sizeof(checks) / sizeof(checks[0]),
-			   .loads = true };
+	struct batch b = {
+		.t = t, .checks = checks, .count = sizeof(checks) / sizeof(checks[0]), .loads = true
+	};
 
 	for (b.counter = 0; b.counter < 4; b.counter++) {
 		if (!check_batch(&b, b.counter ? SHORT_ROUNDS : LONG_ROUNDS))

@@ -78,7 +78,7 @@ TEST(ds, each_processor_writes_records_to_its_own_ds_area, REQS(DS_18),
 
 	if (!sampling_shadow_fits(t))
 		return;
-	FOR_EACH_PARTNER(cpu)
+	FOR_EACH_PARTNER (cpu)
 		for (unsigned which = 1; which < 4; which++) {
 			struct sampling s = { .samples = { which & 1, which & 2 } };
 
@@ -89,8 +89,8 @@ TEST(ds, each_processor_writes_records_to_its_own_ds_area, REQS(DS_18),
 
 				CHECK_EQ(t, DS_18, s.samples[side] ? RECORDS : 0, s.records[side],
 					 "records in the buffer of %s, which samples %u, the "
-					 "other side %u", whose, s.samples[side],
-					 s.samples[!side]);
+					 "other side %u",
+					 whose, s.samples[side], s.samples[!side]);
 				CHECK_EQ(t, DS_18, 0, s.foreign[side],
 					 "records of other code in the buffer of %s", whose);
 				CHECK(t, DS_18, !s.written[side],

@@ -65,7 +65,7 @@ TEST(ds, threshold_interrupts_exactly_at_its_record, REQS(DS_05, DS_06, DS_21, P
 
 		if (threshold > 1) {
 			log = one_record(c, (struct in_records){ .index = threshold - 2,
-							  .threshold = threshold });
+								 .threshold = threshold });
 			sampling_want(t, threshold - 1);
 			CHECK_EQ(t, DS_06, 0, log->count,
 				 "interrupts of record %u, threshold after %u, IA32_PMC%u",
@@ -79,8 +79,8 @@ TEST(ds, threshold_interrupts_exactly_at_its_record, REQS(DS_05, DS_06, DS_21, P
 							 .threshold = threshold });
 		sampling_want(t, threshold);
 		if (!CHECK_EQ(t, DS_05, 1, log->count,
-			      "interrupts of record %u, threshold after it, IA32_PMC%u",
-			      threshold, c))
+			      "interrupts of record %u, threshold after it, IA32_PMC%u", threshold,
+			      c))
 			continue;
 		CHECK_EQ(t, DS_05, ds_base() + threshold * size, log->entry[0].index,
 			 "index at the handler's entry: the threshold");
@@ -104,8 +104,8 @@ TEST(ds, threshold_interrupts_exactly_at_its_record, REQS(DS_05, DS_06, DS_21, P
 TEST(ds, threshold_and_maximum_are_at_their_ds_area_offsets, REQS(DS_20),
      NEEDS(need_perfmon, need_pebs, need_events))
 {
-	const struct pmi_log *log = one_record(0, (struct in_records){ .index = 3,
-								       .threshold = 1 });
+	const struct pmi_log *log = one_record(0,
+					       (struct in_records){ .index = 3, .threshold = 1 });
 
 	sampling_want(t, 4);
 	CHECK_EQ(t, DS_20, 4 * record_size(counter_caps()->record_format), (u64)ds_bytes(),
@@ -214,8 +214,7 @@ TEST(ds, records_below_the_threshold_raise_no_interrupt, REQS(DS_06, PRIO_11),
 		 "interrupts of three records, threshold after the eighth");
 	CONTROL_EQ(t, DS_06, 3, ds_records(), "records meanwhile");
 	log = threshold_interrupts(3);
-	if (!CONTROL_RANGE(t, DS_06, 1, ~0ULL, log->count,
-			   "interrupts, threshold after the third"))
+	if (!CONTROL_RANGE(t, DS_06, 1, ~0ULL, log->count, "interrupts, threshold after the third"))
 		return;
 	CHECK_RANGE(t, PRIO_11, ds_threshold(), ~0ULL, log->entry[0].index,
 		    "index at the entry of the first threshold interrupt");
@@ -237,8 +236,7 @@ TEST(ds, threshold_interrupt_freezes_the_counters, REQS(PMI_18),
 {
 	const struct pmi_log *log = threshold_interrupts(1);
 
-	if (!CONTROL_RANGE(t, PMI_18, 1, ~0ULL, log->count,
-			   "threshold interrupts without freeze"))
+	if (!CONTROL_RANGE(t, PMI_18, 1, ~0ULL, log->count, "threshold interrupts without freeze"))
 		return;
 	if (!log->entry[0].global_ctrl) {
 		test_inconclusive(t, "the interrupt comes only after the window");

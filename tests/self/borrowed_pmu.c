@@ -34,8 +34,9 @@ TEST(selftest, pmu_reset_writes_every_register, NO_REQS, NEEDS(need_perfmon))
 		return;
 	}
 	HARNESS_CHECK(t, counter_reset(), "every register takes its write");
-	HARNESS_CHECK(t, !(counters_status() & (IA32_PERF_GLOBAL_STATUS_LBR_FRZ |
-						IA32_PERF_GLOBAL_STATUS_CTR_FRZ)),
+	HARNESS_CHECK(t,
+		      !(counters_status() &
+			(IA32_PERF_GLOBAL_STATUS_LBR_FRZ | IA32_PERF_GLOBAL_STATUS_CTR_FRZ)),
 		      "status %#lx", counters_status());
 }
 

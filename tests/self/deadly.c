@@ -66,7 +66,7 @@ TEST(deadly, triple_fault_is_an_error, NO_REQS, NEEDS(NULL), .deadline_ms = DEAD
 {
 	const struct table_register none = { 0, 0 };
 
-	__asm__ volatile("lidt %0; ud2" :: "m"(none));
+	__asm__ volatile("lidt %0; ud2" ::"m"(none));
 	test_note(t, "a processor without interrupt table went on");
 }
 

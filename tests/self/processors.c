@@ -20,7 +20,11 @@
 /* In tests/measure/workload.asm. */
 u64 selftest_cs(u64 arg);
 
-struct visit { unsigned cpu; u64 kernel_cs, user_cs; u32 apic_id; };
+struct visit {
+	unsigned cpu;
+	u64 kernel_cs, user_cs;
+	u32 apic_id;
+};
 
 static void visit(void *arg)
 {
@@ -64,8 +68,8 @@ TEST(selftest, each_processor_runs_a_function_at_both_levels, NO_REQS, NEEDS(nee
 		HARNESS_CHECK(t, v.cpu == cpu, "processor %u says it is %u", cpu, v.cpu);
 		HARNESS_CHECK(t, v.apic_id == smp_apic_id(cpu) && v.apic_id != apic_id(),
 			      "local APIC id %#x on processor %u", v.apic_id, cpu);
-		HARNESS_CHECK(t, (v.kernel_cs & 3) == 0 && (v.user_cs & 3) == 3,
-			      "CS %#lx and %#lx", v.kernel_cs, v.user_cs);
+		HARNESS_CHECK(t, (v.kernel_cs & 3) == 0 && (v.user_cs & 3) == 3, "CS %#lx and %#lx",
+			      v.kernel_cs, v.user_cs);
 	}
 }
 
@@ -104,8 +108,8 @@ TEST(selftest, barrier_holds_until_both_processors_have_come, NO_REQS, NEEDS(nee
 	unsigned cpu = smp_second(), wrong = 0;
 
 	turns = (struct turns){ .barrier.count = 2 };
-	if (!HARNESS_CHECK(t, smp_start(cpu, take_turns, &turns, TURN_MS),
-			   "processor %u starts", cpu))
+	if (!HARNESS_CHECK(t, smp_start(cpu, take_turns, &turns, TURN_MS), "processor %u starts",
+			   cpu))
 		return;
 	take_turns(&turns);
 	if (!HARNESS_CHECK(t, smp_wait(cpu, &report), "processor %u is lost", cpu))

@@ -218,9 +218,9 @@ TEST(selftest, workload_marks_are_where_they_are_declared, NO_REQS, NEEDS(NULL))
 		HARNESS_CHECK(t, first >= w->begin && first + w->mark_stride <= w->end,
 			      "%s: marks at %p", w->name, (const void *)first);
 		/* The instruction after a mark begins where it ends: NOP, or LEA of the walks. */
-		HARNESS_CHECK(t, (first[w->mark_length] == NOP ||
-				  first[w->mark_length + 1] == LEA) &&
-				 first[w->mark_stride] == first[0],
+		HARNESS_CHECK(t,
+			      (first[w->mark_length] == NOP || first[w->mark_length + 1] == LEA) &&
+				      first[w->mark_stride] == first[0],
 			      "%s: %u bytes a mark, %u to the next", w->name, w->mark_length,
 			      w->mark_stride);
 	}

@@ -16,7 +16,9 @@
 #define WELL	(4 * PERIOD)	/* runs that end well: records if they counted as aborts */
 #define FILTER	2u		/* IA32_PMC2, the only one that may have IN_TXCP */
 
-struct ends { u64 started, committed, aborted, rtm; };
+struct ends {
+	u64 started, committed, aborted, rtm;
+};
 
 /* The four counters over that many elided locks. *elided: how many stayed so. */
 static struct ends count_ends(const struct transaction *piece, unsigned *elided)
@@ -99,8 +101,7 @@ TEST(tsx, hle_abort_record_has_bit_32_and_not_bit_33, REQS(TSX_14),
 		struct transaction_abort abort;
 		unsigned elided;
 
-		if (!transaction_record(t, AT(TSX_14), c, &transaction_elided_pause, FEWER,
-					&abort))
+		if (!transaction_record(t, AT(TSX_14), c, &transaction_elided_pause, FEWER, &abort))
 			return;
 		CHECK_EQ(t, TSX_14, TX_HLE_ABORT, abort.tx & (TX_HLE_ABORT | TX_RTM_ABORT),
 			 "HLE_Abort and not RTM_Abort, bits 33:32 of B8H, IA32_PMC%u", c);
@@ -180,7 +181,11 @@ static u64 difference(u64 flags, const struct transaction *piece)
 TEST(tsx, in_tx_and_in_txcp_hold_for_elided_locks, REQS(TSX_16),
      NEEDS(need_perfmon, need_hle, need_events))
 {
-	static const struct { u64 flags; const char *name; u64 well, aborted; } each[] = {
+	static const struct {
+		u64 flags;
+		const char *name;
+		u64 well, aborted;
+	} each[] = {
 		{ 0, "no filter", 1, 2 },
 		{ IA32_PERFEVTSEL_IN_TX, "IN_TX", 1, 1 },
 		{ IA32_PERFEVTSEL_IN_TXCP, "IN_TXCP", 1, 1 },
@@ -195,8 +200,8 @@ TEST(tsx, in_tx_and_in_txcp_hold_for_elided_locks, REQS(TSX_16),
 		u64 aborted = difference(each[i].flags, &transaction_elided_pause);
 
 		if (test_sees_exactly(t, REQ_TSX_16)) {
-			CHECK_EQ(t, TSX_16, each[i].well * once, well,
-				 "loads of elided locks, %s", each[i].name);
+			CHECK_EQ(t, TSX_16, each[i].well * once, well, "loads of elided locks, %s",
+				 each[i].name);
 			CHECK_EQ(t, TSX_16, each[i].aborted * once, aborted,
 				 "loads of elided locks that abort, %s", each[i].name);
 			continue;
@@ -245,8 +250,10 @@ TEST(tsx, pebs_record_aborts_the_elision_before_it_is_written, REQS(TSX_17),
 	counters_disable();
 	pebs_disarm();
 	counter_program_disabled(0, 0, 0);
-	if (!CHECK(t, TSX_17, found, "a load is recorded that has aborted one of %u elisions, with "
-		   "%u loads each", runs, PERIOD / 2))
+	if (!CHECK(t, TSX_17, found,
+		   "a load is recorded that has aborted one of %u elisions, with "
+		   "%u loads each",
+		   runs, PERIOD / 2))
 		return;
 	CHECK(t, TSX_17, status != COMMITTED, "the lock of the record isn't elided at its end");
 	CHECK_EQ(t, TSX_17, runs, *words - before, "stores: one for each run, aborted or not");

@@ -13,8 +13,10 @@ static bool transactions(bool there, const char *name, char *reason, size_t size
 
 	if (there && counter_caps()->rtm_always_abort &&
 	    !transaction_run(&transaction_commit, 1, TRANSACTION_TRIES)) {
-		fmt_print(reason, size, "none of %u transactions committed, CPUID.7H:EDX[11] = 1 "
-			  "(RTM_ALWAYS_ABORT)", TRANSACTION_TRIES);
+		fmt_print(reason, size,
+			  "none of %u transactions committed, CPUID.7H:EDX[11] = 1 "
+			  "(RTM_ALWAYS_ABORT)",
+			  TRANSACTION_TRIES);
 		return false;
 	}
 	if (there)

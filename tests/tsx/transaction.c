@@ -68,7 +68,7 @@ bool transaction_record(struct test *t, struct test_claim claim, unsigned counte
 			const struct transaction *piece, u64 n, struct transaction_abort *abort)
 {
 	const struct transaction *first = piece->elides ? &transaction_elided_pause :
-					  &transaction_xabort;
+							  &transaction_xabort;
 	u16 event = piece->elides ? EVENT_HLE_RETIRED_ABORTED : EVENT_RTM_RETIRED_ABORTED;
 	struct ds_setup setup = sampling_setup(8);
 
@@ -125,8 +125,7 @@ TEST(tsx, rtm_abort_record_has_bit_33_set, REQS(TSX_01, REC_HSW_04),
 		counters_disable();
 		pebs_disarm();
 		CONTROL_RANGE(t, TSX_01, 0, (WELL - committed) / PERIOD, ds_records(),
-			      "records of %u transactions that end well, IA32_PMC%u", committed,
-			      c);
+			      "records of %u transactions that end well, IA32_PMC%u", committed, c);
 		counter_program_disabled(c, 0, 0);
 	}
 }
@@ -216,8 +215,8 @@ TEST(tsx, tx_abort_information_tells_a_data_conflict, REQS(TSX_03),
 	if (!transaction_works(t))
 		return;
 	writer = (struct writer){ .word = transaction_words() + TRANSACTION_WATCHED };
-	if (!HARNESS_CHECK(t, smp_start(cpu, write_on, &writer, WRITE_MS),
-			   "processor %u stores", cpu))
+	if (!HARNESS_CHECK(t, smp_start(cpu, write_on, &writer, WRITE_MS), "processor %u stores",
+			   cpu))
 		return;
 	wait_until(writer_runs, &writer, WRITE_MS * 1000);
 	check_information(t, &transaction_watch, WATCHED, TX_NON_INSTRUCTION | TX_DATA_CONFLICT);
@@ -303,7 +302,7 @@ static bool record_inside(unsigned counter, u64 flags, struct pmc_mask with, str
 		u64 before = *words;
 
 		in->status = user ? user_call(run_at_cpl_3, PERIOD / 2) :
-			     transaction_commit.run(words, PERIOD / 2);
+				    transaction_commit.run(words, PERIOD / 2);
 		in->committed += in->status == COMMITTED;
 		in->words = *words - before;
 		if (!ds_records())
@@ -341,7 +340,8 @@ TEST(tsx, pebs_record_aborts_the_transaction_before_it_is_written, REQS(TSX_02, 
 
 		if (!CHECK(t, ARM_08, found,
 			   "a load is recorded in one of %u transactions with %u loads each, "
-			   "IA32_PMC%u", in.runs, PERIOD / 2, c))
+			   "IA32_PMC%u",
+			   in.runs, PERIOD / 2, c))
 			return;
 		CHECK(t, TSX_02, in.status != COMMITTED,
 		      "the transaction of the record doesn't commit, IA32_PMC%u", c);
@@ -424,8 +424,8 @@ static void check_in_tx(struct test *t, struct test_claim claim, u64 level)
 		test_check_eq(t, claim, 0, ds_records(),
 			      "records outside of transactions, IA32_PMC%u with IN_TX", c);
 		found = record_inside(c, level | IA32_PERFEVTSEL_IN_TX, NO_OTHERS, &in);
-		test_check(t, claim, found, "found",
-			   "and a record inside, in %u runs, IA32_PMC%u", in.runs, c);
+		test_check(t, claim, found, "found", "and a record inside, in %u runs, IA32_PMC%u",
+			   in.runs, c);
 	}
 }
 

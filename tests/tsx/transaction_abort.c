@@ -64,8 +64,12 @@ TEST(tsx, eventing_ip_of_an_instruction_abort_is_that_instruction, REQS(TSX_10),
 TEST(tsx, tx_abort_information_agrees_with_eax, REQS(TSX_11),
      NEEDS(need_perfmon, need_pebs, need_rtm))
 {
-	static const struct { const struct transaction *piece; u64 n; } each[] = {
-		{ &transaction_xabort, FEW }, { &transaction_pause, FEW },
+	static const struct {
+		const struct transaction *piece;
+		u64 n;
+	} each[] = {
+		{ &transaction_xabort, FEW },
+		{ &transaction_pause, FEW },
 		{ &transaction_stores, TRANSACTION_LINES },
 	};
 
@@ -109,14 +113,14 @@ TEST(tsx, capacity_abort_of_loads_has_no_capacity_writes_bit, REQS(TSX_03),
 	unsigned committed = transaction_run(&transaction_loads, TRANSACTION_LINES, TRIES);
 
 	if (committed) {
-		test_skip(t, "%u of %u transactions that read %u lines committed", committed,
-			  TRIES, TRANSACTION_LINES);
+		test_skip(t, "%u of %u transactions that read %u lines committed", committed, TRIES,
+			  TRANSACTION_LINES);
 		return;
 	}
 	if (!transaction_record(t, AT(TSX_03), 0, &transaction_loads, TRANSACTION_LINES, &abort))
 		return;
-	CHECK_EQ(t, TSX_03, 0, abort.tx & TX_CAPACITY_WRITES,
-		 "Capacity_Writes, bit 38 of B8H, %s", abort.piece->name);
+	CHECK_EQ(t, TSX_03, 0, abort.tx & TX_CAPACITY_WRITES, "Capacity_Writes, bit 38 of B8H, %s",
+		 abort.piece->name);
 	if (abort.status & EAX_OVERFLOW)
 		CHECK_EQ(t, TSX_03, TX_CAPACITY_READS, abort.tx & TX_CAPACITY_READS,
 			 "Capacity_Reads, bit 39 of B8H, %s: EAX 0x%lx", abort.piece->name,
@@ -154,8 +158,8 @@ static bool record_after_a_commit(struct test *t, u64 n, u64 *tx)
 			return false;
 		*tx = sampling_field(&record, RECORD_tx_abort);
 		return HARNESS_CHECK(t, !transaction_holds(&transaction_commit,
-							   sampling_field(&record,
-									  RECORD_eventing_ip)),
+							sampling_field(&record,
+								       RECORD_eventing_ip)),
 				     "the record is of a load after the transaction");
 	}
 	test_inconclusive(t, "none of %u transactions committed", TRIES);
@@ -184,7 +188,8 @@ TEST(tsx, record_after_a_commit_holds_the_cycles_of_that_transaction, REQS(TSX_0
 		return;
 	CHECK_RANGE(t, TSX_09, (shorter & TX_CYCLES) + CYCLES_MORE, TX_CYCLES, longer & TX_CYCLES,
 		    "cycles of a committed transaction with %u loads more, in the record of a "
-		    "load after it", LONGER - SHORTER);
+		    "load after it",
+		    LONGER - SHORTER);
 	CHECK_EQ(t, TSX_03, 0, longer & ~TX_CYCLES, "bits 63:32 of B8H, which tell of no abort");
 }
 

@@ -149,13 +149,11 @@ TEST(tsx, in_tx_and_in_txcp_together_count_only_committed_loads, REQS(TSX_06, TS
 	u64 outside = 0, aborted;
 	unsigned committed;
 
-	if (!transaction_works(t) ||
-	    !window_count_one(t, FILTER, LOADS, COUNT_BOTH | BOTH_FILTERS, &workload_load, OUTSIDE,
-			      &outside))
+	if (!transaction_works(t) || !window_count_one(t, FILTER, LOADS, COUNT_BOTH | BOTH_FILTERS,
+						       &workload_load, OUTSIDE, &outside))
 		return;
 	CHECK_EQ(t, TSX_06, 0, outside, "loads outside of transactions, IN_TX and IN_TXCP");
-	check_difference(t, AT(TSX_06), FILTER, BOTH_FILTERS, &transaction_commit,
-			 COMMITTED_RUNS);
+	check_difference(t, AT(TSX_06), FILTER, BOTH_FILTERS, &transaction_commit, COMMITTED_RUNS);
 	aborted = counted(FILTER, LOADS, BOTH_FILTERS, &transaction_xabort, MORE, &committed);
 	CHECK_EQ(t, TSX_07, PRESET, aborted, "IA32_PMC2 with both after %u aborted transactions",
 		 RUNS - committed);
@@ -175,7 +173,11 @@ TEST(tsx, in_tx_and_in_txcp_together_count_only_committed_loads, REQS(TSX_06, TS
 TEST(tsx, in_txcp_takes_back_counts_of_any_kind_of_abort, REQS(TSX_06, TSX_07),
      NEEDS(need_perfmon, need_rtm, need_events))
 {
-	static const struct { const struct transaction *piece; bool stores; u64 n; } each[] = {
+	static const struct {
+		const struct transaction *piece;
+		bool stores;
+		u64 n;
+	} each[] = {
 		{ &transaction_xabort, false, MORE },
 		{ &transaction_pause, false, MORE },
 		{ &transaction_stores, true, TRANSACTION_LINES },
@@ -187,8 +189,10 @@ TEST(tsx, in_txcp_takes_back_counts_of_any_kind_of_abort, REQS(TSX_06, TSX_07),
 		u64 got;
 
 		got = counted(FILTER, event, BOTH_FILTERS, each[i].piece, each[i].n, &committed);
-		CHECK_EQ(t, TSX_07, PRESET, got, "IA32_PMC2 with IN_TX and IN_TXCP after %s, %u "
-			 "of %u committed", each[i].piece->name, committed, RUNS);
+		CHECK_EQ(t, TSX_07, PRESET, got,
+			 "IA32_PMC2 with IN_TX and IN_TXCP after %s, %u "
+			 "of %u committed",
+			 each[i].piece->name, committed, RUNS);
 		/* IN_TX alone keeps it. */
 		got = counted(FILTER, event, IA32_PERFEVTSEL_IN_TX, each[i].piece, each[i].n,
 			      &committed);
@@ -273,8 +277,7 @@ TEST(tsx, abort_of_nested_transactions_counts_once, REQS(TSX_01, TSX_08),
 		u64 got = counted(c, EVENT_RTM_RETIRED_ABORTED, 0, &transaction_nested, FEWER,
 				  &committed);
 
-		CONTROL_EQ(t, TSX_01, 0, committed,
-			   "nested transactions with XABORT that commit");
+		CONTROL_EQ(t, TSX_01, 0, committed, "nested transactions with XABORT that commit");
 		CHECK_EQ(t, TSX_01, RUNS, got - PRESET,
 			 "RTM_RETIRED.ABORTED of %u nested transactions, IA32_PMC%u", RUNS, c);
 		got = counted(c, EVENT_RTM_RETIRED_COMMIT, 0, &transaction_nested, FEWER,

@@ -18,7 +18,7 @@ static void spin(void)
 {
 	unsigned rounds = TICKS;
 
-	__asm__ volatile("1: dec %0; jnz 1b" : "+r"(rounds) :: "cc", "memory");
+	__asm__ volatile("1: dec %0; jnz 1b" : "+r"(rounds)::"cc", "memory");
 }
 
 void uncore_wait_for_wrap(void)

@@ -73,7 +73,8 @@ TEST(unc, uncore_interrupt_reaches_every_core_with_debugctl_13_set, REQS(PMI_10)
 		for (unsigned side = 0; side < 2; side++)
 			CHECK_EQ(t, PMI_10, a.listens[side], a.interrupts[side],
 				 "uncore interrupts of core %u, IA32_DEBUGCTL[13] = %u here, %u on "
-				 "the other", side, a.listens[side], a.listens[!side]);
+				 "the other",
+				 side, a.listens[side], a.listens[!side]);
 		uncore_off();
 	}
 }
@@ -115,18 +116,25 @@ TEST(unc, each_uncore_select_bit_interrupts_one_core, REQS(PMI_09, PMI_10),
 	for (unsigned bit = EN_PMI_CORE_FIRST; bit <= EN_PMI_CORE_LAST; bit++) {
 		if (!interrupts_of(t, BIT(bit), got))
 			return;
-		CHECK_RANGE(t, PMI_09, 0, 1, got[0] + got[1], "interrupts of two cores that "
-			    "listen, MSR_UNCORE_PERF_GLOBAL_CTRL[%u] = 1 alone", bit);
+		CHECK_RANGE(t, PMI_09, 0, 1, got[0] + got[1],
+			    "interrupts of two cores that "
+			    "listen, MSR_UNCORE_PERF_GLOBAL_CTRL[%u] = 1 alone",
+			    bit);
 		for (unsigned side = 0; side < 2; side++)
 			sum[side] += got[side];
 	}
 	for (unsigned side = 0; side < 2; side++)
-		CHECK_EQ(t, PMI_10, all[side], sum[side], "interrupts of core %u with one bit "
-			 "after the other, against all at once", side);
+		CHECK_EQ(t, PMI_10, all[side], sum[side],
+			 "interrupts of core %u with one bit "
+			 "after the other, against all at once",
+			 side);
 }
 
 /* Registers of the package: Table 35-13. The values are of bits that all of them have. */
-static const struct { u32 msr; u64 value[2]; } shared[] = {
+static const struct {
+	u32 msr;
+	u64 value[2];
+} shared[] = {
 	{ MSR_UNCORE_PERF_GLOBAL_CTRL, { PMI_FRZ | BIT(48), BIT(49) } },
 	{ MSR_UNCORE_FIXED_CTR0, { 0x123456789abc, 0xfedcba987654 } },
 	{ MSR_UNCORE_PMC0, { 0x123456789abc, 0xfedcba987654 } },
@@ -282,7 +290,8 @@ TEST(unc, uncore_counter_counts_l3_misses_of_each_core, REQS(UNC_08),
 		}
 		CHECK_RANGE(t, UNC_08, MISSES / 2, ~0ULL, l.counted[1] - l.counted[0],
 			    "reads that miss the L3, counted on the first core, of %u loads of "
-			    "flushed lines on core %u", MISSES, works);
+			    "flushed lines on core %u",
+			    MISSES, works);
 		uncore_off();
 	}
 }

@@ -72,7 +72,7 @@ test_shell_scripts_are_clean()
 
 test_python_compiles()
 {
-	python3 - tools/*.py tools/report/*.py <<-'EOF'
+	python3 - tools/*.py tools/report/*.py <<- 'EOF'
 		import ast, sys
 		for path in sys.argv[1:]:
 		    ast.parse(open(path, encoding="utf-8").read(), path)
@@ -94,7 +94,7 @@ test_images_are_checked()
 	expect 1 tools/efi_image.py "$log/bad.efi" .text .nowhere
 	grep -q 'section .nowhere is missing' "$err"
 	# The second section (flags at 0x24 of its 40 bytes) made writable and executable.
-	python3 - "$log/bad.efi" <<-'EOF'
+	python3 - "$log/bad.efi" <<- 'EOF'
 		import struct, sys
 		image = bytearray(open(sys.argv[1], "rb").read())
 		pe, = struct.unpack_from("<I", image, 0x3c)

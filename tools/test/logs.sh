@@ -32,7 +32,7 @@ test_a_garbled_line_is_one_bad_line()
 	# shellcheck disable=SC1003 # a backslash is meant
 	for line in 'ok 2 - group.claim two [MSR-24] BdsDxe: loading' 'ok 2 - group.claim \' \
 		"ok $(printf '%05000d' 2) - group.claim [MSR-24]" 'ok 2 - a b c'; do
-		fake_qemu <<-END
+		fake_qemu <<- END
 			launch: run 1 cpu=haswell fault=none seed=0
 			TAP version 14
 			1..2
@@ -85,7 +85,7 @@ test_results_outlive_standard_output()
 {
 	local status tool
 
-	fake_qemu <<-'END'
+	fake_qemu <<- 'END'
 		launch: run 1 cpu=haswell fault=none seed=0
 		TAP version 14
 		1..1
@@ -98,9 +98,10 @@ test_results_outlive_standard_output()
 	for tool in './run-qemu.sh' './run-qemu.sh --all' './run-qemu.sh --list faults' \
 		'./run-qemu.sh --help' "$build/pmutest86-report $log/full/haswell"; do
 		case $tool in
-		./run-qemu.sh|*--all)
+		./run-qemu.sh | *--all)
 			rm -rf "$log/full"
-			tool+=" --out $log/full" ;;
+			tool+=" --out $log/full"
+			;;
 		esac
 		status=0
 		$tool > /dev/full 2> "$log/full.err" || status=$?
@@ -108,8 +109,8 @@ test_results_outlive_standard_output()
 		refute grep -q Traceback "$log/full.err"
 		[ "$(wc -l < "$log/full.err")" = 1 ] || fail "$tool: $(cat "$log/full.err")"
 		case $tool in
-		*--all*)	[ -s "$log/full/haswell/results.json" ] ;;
-		*--out*)	[ -s "$log/full/results.json" ] ;;
+		*--all*) [ -s "$log/full/haswell/results.json" ] ;;
+		*--out*) [ -s "$log/full/results.json" ] ;;
 		esac
 	done
 	rm -rf "$log/full"
@@ -143,17 +144,17 @@ os.execvp(sys.argv[2], sys.argv[2:])'
 			"tools/test.sh $build test_glob_selects test_one_processor_passes"; do
 			# shellcheck disable=SC2086 # words
 			QEMU=$log/fake-qemu setsid -f python3 -c "$begin" "$log/leader" $command \
-				>/dev/null 2>&1
+				> /dev/null 2>&1
 			for _ in {1..100}; do
 				sleep 0.2
-				leader=$(cat "$log/leader" 2>/dev/null || echo none)
-				! pgrep -s "$leader" sleep >/dev/null || break
+				leader=$(cat "$log/leader" 2> /dev/null || echo none)
+				! pgrep -s "$leader" sleep > /dev/null || break
 			done
-			pgrep -s "$leader" >/dev/null || fail "$command didn't begin"
-			kill -$signal -- "-$leader" 2>/dev/null || true
+			pgrep -s "$leader" > /dev/null || fail "$command didn't begin"
+			kill -$signal -- "-$leader" 2> /dev/null || true
 			for _ in {1..50}; do
 				sleep 0.2
-				pgrep -s "$leader" >/dev/null || break
+				pgrep -s "$leader" > /dev/null || break
 			done
 			rm -f "$log/leader"
 			if pgrep -as "$leader"; then
@@ -217,11 +218,11 @@ test_a_dead_machine_has_last_words()
 		refute grep -q '# alive' "$out"
 		grep -qE "message: it didn't return: $words\$" "$out" ||
 			fail "die=$way: $(grep message: "$out")"
-	done <<-'EOF'
-		1	refpmu: the guest shut down .*: the machine was reset
-		2	refpmu: the guest shut down .*: the machine was reset
-		3	refpmu: an INIT for the boot processor .*: the machine was reset
-		4	the machine was reset without a word
-		5	(refpmu: .*: )?the machine was (stopped|reset|reset without a word)
+	done <<- 'EOF'
+		1 refpmu: the guest shut down .*: the machine was reset
+		2 refpmu: the guest shut down .*: the machine was reset
+		3 refpmu: an INIT for the boot processor .*: the machine was reset
+		4 the machine was reset without a word
+		5 (refpmu: .*: )?the machine was (stopped|reset|reset without a word)
 	EOF
 }

@@ -18,7 +18,7 @@ test_refused_registers_are_named()
 			grep -q "message: WRMSR of 0 to $name is refused"
 		grep -q "# SKIP WRMSR of 0 to $name is refused" "$out"
 		grep -q '^ok .* - count.instructions_are_counted_exactly \[CNT-01\]$' "$out"
-	done <<-'EOF'
+	done <<- 'EOF'
 		1 IA32_DEBUGCTL (0x1d9)
 		2 IA32_DS_AREA (0x600)
 		3 IA32_PEBS_ENABLE (0x3f1)
@@ -59,7 +59,7 @@ test_firmware_may_count_in_smm()
 takes 15 test_a_hang_without_hpet_costs_its_test
 test_a_hang_without_hpet_costs_its_test()
 {
-	cat > "$log/qemu-no-hpet" <<-'EOF'
+	cat > "$log/qemu-no-hpet" <<- 'EOF'
 		#!/bin/sh
 		exec qemu-system-x86_64 "$@" -machine hpet=off
 	EOF
@@ -81,7 +81,7 @@ test_processors_need_not_agree()
 	local latitude
 
 	for latitude in tsc-apart:1 tsc-apart:2 late-processor:4000 lost-wake-up:1 \
-			lost-wake-up:6; do
+		lost-wake-up:6; do
 		expect 0 ./run-qemu.sh --smp 3 --tests 'selftest.*,count.loads*' \
 			--latitude "$latitude" --out "$log/apart"
 		grep -q '^# processors: 3 of 3 processors$' "$out"
@@ -122,7 +122,7 @@ test_the_log_says_what_the_machine_is()
 	grep -q '^# msr: IA32_PERF_CAPABILITIES = 0x32c4: .* PEBS_FMT=2 SMM_FREEZE FW_WRITE$' "$out"
 	[ "$(grep -cP '^# (cpuid|msr|firmware|bios|system|board)' "$out")" -le 60 ]
 	refute grep '^# microcode of processor' "$out"
-	python3 - "$log/identity/results.json" <<-'PYTHON'
+	python3 - "$log/identity/results.json" <<- 'PYTHON'
 		import json, sys
 		said = json.load(open(sys.argv[1], encoding="utf-8"))["runs"][0]["comments"]
 		keys = {text.split(": ")[0] for text in said}

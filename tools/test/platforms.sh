@@ -15,7 +15,7 @@ test_without_pmu_nothing_is_tested()
 	grep -q '^# requirements decided 0 of 0 decidable here' "$out"
 	grep -aqF "# $why" "$log/none/serial.log"
 	grep -q 'name="decides_something"' "$log/none/junit.xml"
-	python3 - "$log/none/results.json" <<-'EOF'
+	python3 - "$log/none/results.json" <<- 'EOF'
 		import json, sys
 		run = json.load(open(sys.argv[1], encoding="utf-8"))["runs"][0]
 		assert run["exit"] == 2 and run["decided"] == 0, run["exit"]
@@ -40,7 +40,7 @@ test_what_is_not_judged_is_not_decided()
 		grep -P "^ok \d+ - $test " "$out" | grep -q '# SKIP nothing here is judged: ' ||
 			fail "$test is more than skipped"
 	done
-	python3 - "$log/judged/results.json" "$out" <<-'EOF'
+	python3 - "$log/judged/results.json" "$out" <<- 'EOF'
 		import json, re, sys
 		run = json.load(open(sys.argv[1], encoding="utf-8"))["runs"][0]
 		text = open(sys.argv[2], encoding="utf-8").read()

@@ -26,8 +26,10 @@ has_x2apic()
 
 	said=$(timeout 20 "${QEMU:-qemu-system-x86_64}" -machine q35 -accel tcg -nodefaults \
 		-display none -S -cpu qemu64,+x2apic,enforce -monitor stdio <<< quit 2>&1) ||
-		{ grep -m 1 -oi "tcg.*x2apic.*" <<< "$said" || echo "QEMU has no x2APIC"
-		  false; }
+		{
+			grep -m 1 -oi "tcg.*x2apic.*" <<< "$said" || echo "QEMU has no x2APIC"
+			false
+		}
 }
 
 # A processor with APIC ID 256 can be interrupted in that mode alone.

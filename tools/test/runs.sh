@@ -118,7 +118,7 @@ test_clean_run_passes()
 	refute grep -vE '^(TAP version 14|1\.\.[0-9]+|ok |not ok |#|  )' "$out"
 	[ $((end - start)) -le 60 ] || fail "it took $((end - start)) s"
 	cmp "$out" "$folder/results.tap"
-	python3 -m json.tool "$folder/results.json" >/dev/null
+	python3 -m json.tool "$folder/results.json" > /dev/null
 	python3 -c 'import sys, xml.dom.minidom as x; x.parse(sys.argv[1])' "$folder/junit.xml"
 	[ -s "$folder/serial.log" ]
 }

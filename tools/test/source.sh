@@ -48,7 +48,7 @@ sees()
 
 	# shellcheck disable=SC2059 # the format is what is written
 	printf "$4" > "$tree/$3"
-	if said=$("$tree/tools/check_$1.py" 2>/dev/null); then
+	if said=$("$tree/tools/check_$1.py" 2> /dev/null); then
 		fail "check_$1.py doesn't see: $2"
 	fi
 	grep -qF -- "$3" <<< "$said" || fail "check_$1.py doesn't name $3: $said"

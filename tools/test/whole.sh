@@ -84,7 +84,7 @@ test_stick_boots_and_keeps_results()
 	tools/boot.sh --image --timeout 60 "$work"
 	mcopy -s -i "$work/esp.img@@1M" ::/results "$work/"
 	find "$work/results" -name results.tap | grep -q . || fail "no results on the stick"
-	"$build/pmutest86-report" --json - "$work"/results/* >/dev/null
+	"$build/pmutest86-report" --json - "$work"/results/* > /dev/null
 }
 
 takes 120 test_seeds_and_profiles_stay_green

@@ -10,7 +10,7 @@
 
 /* Counter 0 counts this for n instructions of a kind. */
 static u64 counted_branches(struct fixture *r, u32 event, u64 bits, enum model_branch branch,
-			     bool taken, unsigned n)
+			    bool taken, unsigned n)
 {
 	fixture_program(r, 0, event, bits, 0);
 	fixture_start(r, BIT(0));

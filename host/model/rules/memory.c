@@ -25,8 +25,7 @@ static void become(struct fixture *r, enum generation_id generation, bool all_ta
 }
 
 /* Counter n counts and records this event from now on. */
-static void sample(struct fixture *r, unsigned n, u32 event, u64 enables, u64 threshold,
-			  u64 period)
+static void sample(struct fixture *r, unsigned n, u32 event, u64 enables, u64 threshold, u64 period)
 {
 	/* A broken processor may refuse the bits. */
 	fixture_set(r, MSR_PEBS_LD_LAT_THRESHOLD, threshold);
@@ -135,10 +134,14 @@ static void everything(struct fixture *r)
 		fixture_load(r, at + 8);
 		act(r, ACT_DRAIN, 0);
 		fixture_load(r, at + 16);
-		fixture_retire(r, &(struct model_retired){
-			.loads = 1, .n_access = 1, .access = { { (at | 63) - 1, 8, 0, 0 } } });
-		fixture_retire(r, &(struct model_retired){
-			.stores = 1, .n_access = 1, .access = { { (at | 63) - 1, 8, 1, 0 } } });
+		fixture_retire(r,
+			       &(struct model_retired){ .loads = 1,
+							.n_access = 1,
+							.access = { { (at | 63) - 1, 8, 0, 0 } } });
+		fixture_retire(r,
+			       &(struct model_retired){ .stores = 1,
+							.n_access = 1,
+							.access = { { (at | 63) - 1, 8, 1, 0 } } });
 		fixture_locked_add(r, at);
 		act(r, ACT_INVALIDATE_PAGE, at);
 		fixture_store(r, at);
@@ -168,8 +171,7 @@ static bool others_lines_have_addresses(struct fixture *r)
 }
 
 RULE(l2_hits_have_addresses, has_an_address(r, EVENT_MEM_LOAD_UOPS_RETIRED_L2_HIT))
-RULE(walks_of_stores_have_addresses,
-     has_an_address(r, EVENT_MEM_UOPS_RETIRED_STLB_MISS_STORES))
+RULE(walks_of_stores_have_addresses, has_an_address(r, EVENT_MEM_UOPS_RETIRED_STLB_MISS_STORES))
 
 /* ---- what single accesses tell ---- */
 
@@ -296,10 +298,9 @@ static u64 walks(struct fixture *r, u32 event,
 static bool walks_of_stores(struct fixture *r)
 {
 	watch(r, EVENT_MEM_UOPS_RETIRED_STLB_MISS_STORES);
-	fixture_retire(r, &(struct model_retired){ .stores = 1, .n_access = 1,
-					       .access = { { A, 8, true, true } } });
-	return PMC(2) == 1 &&
-	       walks(r, EVENT_MEM_UOPS_RETIRED_STLB_MISS_STORES, one_store) == 1;
+	fixture_retire(r, &(struct model_retired){
+				  .stores = 1, .n_access = 1, .access = { { A, 8, true, true } } });
+	return PMC(2) == 1 && walks(r, EVENT_MEM_UOPS_RETIRED_STLB_MISS_STORES, one_store) == 1;
 }
 
 rule *const memory_rules[FAULT_COUNT] = {

@@ -40,7 +40,7 @@ static u64 escr(unsigned event, u64 mask, u64 flags)
 
 /* Counter n, which its CCCR gives ESCR number `select`, at this MSR. */
 static void program(struct netburst_fixture *r, unsigned n, u32 escr_msr, unsigned select,
-			   u64 value, u64 cccr, u64 from)
+		    u64 value, u64 cccr, u64 from)
 {
 	nbfixture_set(r, 0, COUNTER(n), from);
 	nbfixture_set(r, 0, escr_msr, value);
@@ -73,7 +73,7 @@ static bool flags_select(struct netburst_fixture *r)
 		nbfixture_nops(r, 1, false, 4);
 		nbfixture_nops(r, 1, true, 8);
 		if (value(r, 12) - before != !!(flags & T0O) * 1u + !!(flags & T0U) * 2u +
-					     !!(flags & T1O) * 4u + !!(flags & T1U) * 8u)
+						     !!(flags & T1O) * 4u + !!(flags & T1U) * 8u)
 			return false;
 		nbfixture_set(r, 0, CCCR(12), 0);
 	}

@@ -143,8 +143,9 @@ static u32 registers_used(const ZydisDecodedInstruction *zi, const ZydisDecodedO
 			reg[2] = o->mem.index;
 		}
 		for (unsigned k = 0; k < 3; k++) {
-			ZydisRegister whole = ZydisRegisterGetLargestEnclosing(
-				ZYDIS_MACHINE_MODE_LONG_64, reg[k]);
+			ZydisRegister
+				whole = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64,
+									 reg[k]);
 
 			if (whole >= ZYDIS_REGISTER_RAX && whole <= ZYDIS_REGISTER_R15)
 				used |= 1u << (whole - ZYDIS_REGISTER_RAX);
@@ -153,8 +154,7 @@ static u32 registers_used(const ZydisDecodedInstruction *zi, const ZydisDecodedO
 	return used;
 }
 
-static u16 registers_changed(const ZydisDecodedInstruction *zi,
-			     const ZydisDecodedOperand *operands)
+static u16 registers_changed(const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *operands)
 {
 	u32 changed = 0;
 
@@ -265,7 +265,8 @@ static enum block_op_kind decode_indirect(struct block_op *op, const ZydisDecode
 	op->modrm = zi->raw.modrm.offset;
 	op->rex = (zi->raw.rex.B & 1) | (u8)((zi->raw.rex.X & 1) << 1);
 	op->prefix[0] = has_prefix(zi, PREFIX_GS) ? PREFIX_GS :
-			has_prefix(zi, PREFIX_FS) ? PREFIX_FS : 0;
+			has_prefix(zi, PREFIX_FS) ? PREFIX_FS :
+						    0;
 	op->prefix[1] = has_prefix(zi, PREFIX_ADDRESS_SIZE) ? PREFIX_ADDRESS_SIZE : 0;
 	/* The last one of several segment prefixes is the one that holds. */
 	if (has_prefix(zi, PREFIX_GS) && has_prefix(zi, PREFIX_FS))
@@ -333,15 +334,15 @@ void block_op_decode(const ZydisDecoder *decoder, struct block_op *op, u64 rip, 
 	op->branch = (u8)insn.branch;
 	op->changes = registers_changed(&zi, operands);
 	count_accesses(op, &insn);
-	if (insn.incomplete || op->loads > MODEL_BULK_ACCESSES ||
-	    op->stores > MODEL_BULK_ACCESSES)
+	if (insn.incomplete || op->loads > MODEL_BULK_ACCESSES || op->stores > MODEL_BULK_ACCESSES)
 		return;
 	op->shadow = insn.kind == INSN_STI;
 	if (insn.kind == INSN_POPF)
 		op->kind = zi.operand_width == 64 ? OP_POPF : OP_REFUSED;
 	else if (insn.kind == INSN_REP)
 		op->kind = zi.meta.category == ZYDIS_CATEGORY_STRINGOP && zi.address_width == 64 ?
-			OP_REP : OP_REFUSED;
+				   OP_REP :
+				   OP_REFUSED;
 	else if (insn.branch != BRANCH_NONE)
 		op->kind = decode_branch(op, &zi, operands);
 	else if (insn.kind == INSN_PLAIN || insn.kind == INSN_PUSHF || insn.kind == INSN_PAUSE ||

@@ -12,8 +12,9 @@
 
 u32 block_way_to(struct block_cache *cache, const struct block *from, u32 exit)
 {
-	const struct block *to = from->target[exit] == from->rip ? from :
-		block_find(cache, from->target[exit], BLOCK_MAX_INSNS);
+	const struct block *to = from->target[exit] == from->rip ?
+					 from :
+					 block_find(cache, from->target[exit], BLOCK_MAX_INSNS);
 	u32 saved = 0;
 
 	if (!to || to->unchained || from->unchained || from->limit != BLOCK_MAX_INSNS)

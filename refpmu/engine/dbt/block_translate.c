@@ -94,8 +94,8 @@ static unsigned read_protected(struct block_cache *cache, struct block_page *pag
 }
 
 /* Decode up to the block's end: how many instructions, and their bytes in a row. */
-static unsigned read_block(struct block_cache *cache, u64 rip, unsigned limit,
-			   struct block_op *op, u8 *guest, unsigned *length)
+static unsigned read_block(struct block_cache *cache, u64 rip, unsigned limit, struct block_op *op,
+			   u8 *guest, unsigned *length)
 {
 	u64 page = rip / PAGE;
 	unsigned n = 0, used = 0;
@@ -118,8 +118,8 @@ static unsigned read_block(struct block_cache *cache, u64 rip, unsigned limit,
 	return without_shadow(op, n, length);
 }
 
-static void note_insn(struct block_cache *cache, struct block_insn *insn,
-		      const struct block_op *op, u64 rip)
+static void note_insn(struct block_cache *cache, struct block_insn *insn, const struct block_op *op,
+		      u64 rip)
 {
 	if (op->loads > cache->most_accesses)
 		cache->most_accesses = op->loads;
@@ -211,7 +211,8 @@ static void emit_block(struct block_cache *cache, struct block *block, const str
 			emit_late_check(&e, block, number);
 		insn[i].host = (u16)(e.at - block->first);
 		insn[i].restore = op[i].kind >= OP_CONDITIONAL ?
-			emit_terminator(&e, &op[i], block, number) : emit_op(&e, &op[i]);
+					  emit_terminator(&e, &op[i], block, number) :
+					  emit_op(&e, &op[i]);
 	}
 	if (last->kind < OP_CONDITIONAL)
 		block->target[BLOCK_FALLTHROUGH] = block->rip + length;

@@ -223,8 +223,8 @@ static u64 settle(struct cpu *cpu, const struct run *run)
 
 	block_end(cache, &events);
 	if (events.instructions != cache->given - cache->region->context.budget)
-		panic("blocks have miscounted (events, given, left)", 3,
-		      events.instructions, cache->given, cache->region->context.budget, 0);
+		panic("blocks have miscounted (events, given, left)", 3, events.instructions,
+		      cache->given, cache->region->context.budget, 0);
 	if (run->rep)
 		settle_rep(cpu, run, &events);
 	if (!model_bulk_fits(&cpu->model, cpu_cpl(cpu), &events))
@@ -243,8 +243,8 @@ static bool deliver_pending(struct cpu *cpu, const struct run *run)
 	bool delivered = run->nmi;
 
 	if (run->interrupt)
-		delivered = vmrun_take_interrupt(cpu, cpu->vmcb->save.rflags & RFLAGS_IF,
-						 false) || delivered;
+		delivered = vmrun_take_interrupt(cpu, cpu->vmcb->save.rflags & RFLAGS_IF, false) ||
+			    delivered;
 	if (run->nmi) {
 		deliver(cpu, &nmi);
 		cpu->statistics.exits[KIND_NMI]++;

@@ -72,12 +72,14 @@ static void map_region(struct engine_mapping *mapping)
 	memory->level3[mapping->level3] = extra_address(mapping, memory->level2) | PTE_ENTRY;
 	for (size_t i = 0; i < MAPPING_TABLES; i++)
 		memory->level2[mapping->level2 + i] = extra_address(mapping, memory->level1[i]) |
-						   PTE_ENTRY;
+						      PTE_ENTRY;
 	for (size_t i = 0; i < MAPPING_TABLES * PAGE_TABLE_ENTRIES; i++) {
 		u64 offset = (i - mapping->place) * PAGE_SIZE;
 
-		memory->level1[i / PAGE_TABLE_ENTRIES][i % PAGE_TABLE_ENTRIES] =
-			offset < sizeof(memory->region) ? (region + offset) | PTE_ENTRY : 0;
+		memory->level1[i / PAGE_TABLE_ENTRIES]
+			      [i % PAGE_TABLE_ENTRIES] = offset < sizeof(memory->region) ?
+								 (region + offset) | PTE_ENTRY :
+								 0;
 	}
 }
 
@@ -116,8 +118,9 @@ static void choose_places(struct engine_mapping *mapping)
 	u64 random = (u64)mapping;
 
 	mapping->physical = NESTED_PAGING_EXTRA +
-		((u64)random_below(&random, MAPPING_GIGABYTES) << 30) +
-		((u64)random_below(&random, PAGE_TABLE_ENTRIES - MAPPING_LARGE_PAGES) << 21);
+			    ((u64)random_below(&random, MAPPING_GIGABYTES) << 30) +
+			    ((u64)random_below(&random, PAGE_TABLE_ENTRIES - MAPPING_LARGE_PAGES)
+			     << 21);
 	mapping->level5 = 1 + random_below(&random, PAGE_TABLE_ENTRIES - 2);
 	mapping->level4 = random_below(&random, PAGE_TABLE_ENTRIES);
 	mapping->level3 = random_below(&random, PAGE_TABLE_ENTRIES);
@@ -140,7 +143,7 @@ static void build_tables(struct engine_mapping *mapping)
 	memory->level5[0] = extra_address(mapping, memory->low) | PTE_ENTRY;
 	memory->level5[LAST_ENTRY] = extra_address(mapping, memory->high) | PTE_ENTRY;
 	memory->level5[mapping->level5] = extra_address(mapping, memory->level4) |
-					(mapping->user ? PTE_TOP_USER : PTE_TOP_ENTRY);
+					  (mapping->user ? PTE_TOP_USER : PTE_TOP_ENTRY);
 	map_region(mapping);
 }
 
@@ -150,8 +153,8 @@ void mapping_init(struct engine_mapping *mapping, struct cpu *cpu, bool user)
 
 	mapping->cpu = cpu;
 	mapping->user = user;
-	mapping->memory = hypervisor_pages((unsigned)((sizeof(*mapping->memory) + PAGE_SIZE - 1) /
-						      PAGE_SIZE));
+	mapping->memory = hypervisor_pages(
+		(unsigned)((sizeof(*mapping->memory) + PAGE_SIZE - 1) / PAGE_SIZE));
 	choose_places(mapping);
 	/* Code, and where indirect branches go, is for the host to write. */
 	mapping->nested_cr3 = nested_paging_with(cpu, mapping->physical, mapping->memory,
@@ -204,8 +207,8 @@ static void check_protection(struct engine_mapping *mapping)
 		return;
 	mapping->epoch = code_page_epoch();
 	for (unsigned i = 0; i < BLOCK_PAGES; i++)
-		if (cache->page[i].protected && !code_page_holds((u64)cache->page[i].bytes,
-								 cache->page[i].generation))
+		if (cache->page[i].protected &&
+		    !code_page_holds((u64)cache->page[i].bytes, cache->page[i].generation))
 			block_page_drop(cache, &cache->page[i]);
 }
 
@@ -225,9 +228,9 @@ static void check_compared(struct engine_mapping *mapping)
 		page = cache->block[i].rip / PAGE_SIZE;
 		/* Its last instruction may reach into the next one. */
 		if (guest_code_at(mapping->cpu, page * PAGE_SIZE, mapping->user, NULL) ==
-		    CODE_FORBIDDEN ||
+			    CODE_FORBIDDEN ||
 		    guest_code_at(mapping->cpu, (page + 1) * PAGE_SIZE, mapping->user, NULL) ==
-		    CODE_FORBIDDEN) {
+			    CODE_FORBIDDEN) {
 			mapping_flush(mapping);
 			return;
 		}

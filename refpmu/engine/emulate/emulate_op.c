@@ -80,7 +80,8 @@ static u8 number_of(ZydisRegister reg)
 	ZydisRegister whole = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, reg);
 
 	return whole >= ZYDIS_REGISTER_RAX && whole <= ZYDIS_REGISTER_R15 ?
-		(u8)(whole - ZYDIS_REGISTER_RAX) : REG_NONE;
+		       (u8)(whole - ZYDIS_REGISTER_RAX) :
+		       REG_NONE;
 }
 
 /* Bit n: register n isn't free. */
@@ -197,8 +198,10 @@ static u8 write_code(const struct rewrite *w, struct emulate_op *op, const u8 *b
 		modrm = (u8)((modrm & 0xf8) | op->stack);
 	op->code[n++] = modrm;
 	if (w->memory)
-		at = (u8)(zi->raw.disp.size ? zi->raw.disp.offset + zi->raw.disp.size / 8 :
-			  zi->raw.modrm.offset + ((zi->attributes & ZYDIS_ATTRIB_HAS_SIB) ? 2 : 1));
+		at = (u8)(zi->raw.disp.size ?
+				  zi->raw.disp.offset + zi->raw.disp.size / 8 :
+				  zi->raw.modrm.offset +
+					  ((zi->attributes & ZYDIS_ATTRIB_HAS_SIB) ? 2 : 1));
 	while (at < zi->length)
 		op->code[n++] = bytes[at++];
 	return n;
@@ -266,8 +269,7 @@ static enum emulate_kind decode_run(const ZydisDecoder *decoder, struct emulate_
 		op->pointer = take_free(&used);
 	if (w->reg || w->rm)
 		op->stack = take_free(&used);
-	if ((w->memory && op->pointer == REG_NONE) ||
-	    ((w->reg || w->rm) && op->stack == REG_NONE))
+	if ((w->memory && op->pointer == REG_NONE) || ((w->reg || w->rm) && op->stack == REG_NONE))
 		return EMULATE_REFUSED;
 	length = write_code(w, op, insn->bytes);
 	if (!is_right(decoder, w, op, length))
@@ -413,11 +415,11 @@ void emulate_decode(const ZydisDecoder *decoder, struct emulate_op *op,
 	ZydisDecodedInstruction zi;
 	struct rewrite w = { .zi = &zi, .operands = operands };
 
-	*op = (struct emulate_op){ .kind = EMULATE_REFUSED, .pointer = REG_NONE, .stack = REG_NONE,
-				.reg = REG_NONE };
-	if (insn->mode != 64 ||
-	    !ZYAN_SUCCESS(ZydisDecoderDecodeFull(decoder, insn->bytes, insn->length, &zi,
-						 operands)))
+	*op = (struct emulate_op){
+		.kind = EMULATE_REFUSED, .pointer = REG_NONE, .stack = REG_NONE, .reg = REG_NONE
+	};
+	if (insn->mode != 64 || !ZYAN_SUCCESS(ZydisDecoderDecodeFull(decoder, insn->bytes,
+								     insn->length, &zi, operands)))
 		return;
 	op->kind = (u8)kind_of(decoder, op, insn, &w);
 }

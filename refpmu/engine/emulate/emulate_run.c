@@ -22,8 +22,8 @@ static const void *slot_of(const struct emulate_ops *world, const struct emulate
 
 	__builtin_memcpy(&a, op->code, 8);
 	__builtin_memcpy(&b, op->code + 8, 8);
-	slot = (u64 *)(void *)world->code->slot[((a ^ b) * 0x9e3779b97f4a7c15ULL >> 48) %
-						EMULATE_SLOTS];
+	slot = (u64 *)(void *)
+		       world->code->slot[((a ^ b) * 0x9e3779b97f4a7c15ULL >> 48) % EMULATE_SLOTS];
 	if (slot[0] != a || slot[1] != b) {
 		slot[0] = a;
 		slot[1] = b;
@@ -150,11 +150,11 @@ static bool run_other(const struct emulate_op *op, const struct instruction *ins
 }
 
 bool emulate_run(const struct emulate_op *op, const struct instruction *insn,
-	      const struct emulate_state *state, const struct emulate_ops *world)
+		 const struct emulate_state *state, const struct emulate_ops *world)
 {
 	u64 rip = insn->rip + insn->length;
 	bool done = op->kind == EMULATE_DIRECT ? run_code(op, insn, state, world) :
-		run_other(op, insn, state, world, &rip);
+						 run_other(op, insn, state, world, &rip);
 
 	if (done)
 		*state->rip = rip;

@@ -120,8 +120,8 @@ struct frame {
 static bool load_stack(struct cpu *cpu, const struct frame *frame, struct vmcb_segment *stack)
 {
 	if (frame->ss & ~3ULL)
-		return fetch_segment(cpu, frame->ss, stack) &&
-		       !(stack->attributes & SEG_CODE) && (stack->attributes & SEG_WRITABLE);
+		return fetch_segment(cpu, frame->ss, stack) && !(stack->attributes & SEG_CODE) &&
+		       (stack->attributes & SEG_WRITABLE);
 	load_flat(stack, (u16)frame->ss, NULL_STACK);
 	return (frame->cs & 3) == 0;
 }
@@ -141,9 +141,8 @@ static bool do_iret(struct cpu *cpu, const struct instruction *insn)
 	rpl = frame.cs & 3;
 	if ((frame.rflags & ~(RFLAGS_RETURNED | RFLAGS_RF)) || !address_is_canonical(frame.rip) ||
 	    (rpl != 0 && rpl != 3) || (frame.cs >> 16) || (frame.ss >> 16) ||
-	    (frame.ss & 3) != rpl || !fetch_segment(cpu, frame.cs, &code) ||
-	    !is_long_code(&code) || !load_stack(cpu, &frame, &stack) ||
-	    (rpl && !data_stays(cpu)))
+	    (frame.ss & 3) != rpl || !fetch_segment(cpu, frame.cs, &code) || !is_long_code(&code) ||
+	    !load_stack(cpu, &frame, &stack) || (rpl && !data_stays(cpu)))
 		return false;
 	save->cs = code;
 	save->ss = stack;

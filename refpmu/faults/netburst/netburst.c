@@ -5,7 +5,9 @@
 #include "refpmu/model/netburst/netburst.h"
 
 /* By the registers' kinds; FAULT_NONE: there is none. */
-static const struct { u16 write_dropped, reads_zero, reserved_accepted; } generated[NBR_KINDS] = {
+static const struct {
+	u16 write_dropped, reads_zero, reserved_accepted;
+} generated[NBR_KINDS] = {
 #define FAULT(token, name, requirements, sentence, ...)
 #define FAULT_NB_WRITE(token, name, requirements, title) \
 	[NBR_##token].write_dropped = FAULT_NB_##token##_WRITE_DROPPED,
@@ -27,8 +29,8 @@ void fault_nb_init(struct model *m, struct netburst *n)
 	(void)m;
 	for (unsigned t = 0; t < NB_THREADS; t++)
 		for (unsigned i = 0; i < NB64_BYTES; i++)
-			netburst_thread_faults(&n->thread[t])->previous_record[i] =
-				MODEL_NO_RECORD_BEFORE;
+			netburst_thread_faults(&n->thread[t])
+				->previous_record[i] = MODEL_NO_RECORD_BEFORE;
 }
 
 /* ---- registers ---- */
@@ -51,7 +53,9 @@ static u64 fault_netburst_read(struct model *m, const struct netburst_place *p, 
 	switch (p->reg) {
 	case NBR_COUNTER:
 		return netburst_faults(n)->counter_writer[p->i] != thread &&
-		       broken(m, FAULT_NB_COUNTERS_PER_THREAD) ? 0 : value;
+				       broken(m, FAULT_NB_COUNTERS_PER_THREAD) ?
+			       0 :
+			       value;
 	case NBR_CCCR:
 		if (netburst_faults(n)->cccr_writer[p->i] != thread &&
 		    broken(m, FAULT_NB_COUNTERS_PER_THREAD))
@@ -99,7 +103,8 @@ void fault_nb_rdpmc(struct model *m, u32 ecx, struct msr_result *result)
 u64 fault_nb_bits(struct model *m, const struct netburst_place *p, u64 bits)
 {
 	u64 other = p->reg == NBR_CCCR ? NB_CCCR_OVF_PMI_T1 :
-		    p->reg == NBR_PEBS_ENABLE ? NB_PEBS_ENABLE_OTH_THR : 0;
+		    p->reg == NBR_PEBS_ENABLE ? NB_PEBS_ENABLE_OTH_THR :
+						0;
 
 	if (m->config.fault == FAULT_NONE)
 		return bits;
@@ -119,8 +124,7 @@ u64 fault_nb_bits(struct model *m, const struct netburst_place *p, u64 bits)
 /* What the register takes instead. */
 static u64 taken(struct model *m, const struct netburst_place *p, u64 value)
 {
-	if (p->reg == NBR_COUNTER && p->i == NB_MS_COUNTER0 &&
-	    broken(m, FAULT_NB_COUNTER_4_NARROW))
+	if (p->reg == NBR_COUNTER && p->i == NB_MS_COUNTER0 && broken(m, FAULT_NB_COUNTER_4_NARROW))
 		value &= BITS(0, NB_WIDTH - 2);
 	if (p->reg != NBR_CCCR)
 		return value;
@@ -214,7 +218,8 @@ static bool threads_fit(struct model *m, u64 cccr, bool fit)
 	if (!netburst_has_ht(m) || broken(m, FAULT_NB_ACTIVE_IGNORED))
 		return true;
 	return broken(m, FAULT_NB_HALTED_ACTIVE) ?
-		field != NB_ACTIVE_NONE && field != NB_ACTIVE_ONE : fit;
+		       field != NB_ACTIVE_NONE && field != NB_ACTIVE_ONE :
+		       fit;
 }
 
 bool fault_nb_counts(struct model *m, unsigned i, u64 cccr, bool counts)
@@ -282,7 +287,8 @@ void fault_nb_filter(struct model *m, u64 cccr, struct netburst_filter *f)
 u64 fault_nb_sum(struct model *m, unsigned i, u64 sum)
 {
 	return i == NB_IQ_COUNTER3 && broken(m, FAULT_NB_COUNTER_15_CARRY) ?
-		(netburst_of(m)->counter[i] & ~BITS(0, 31)) | (sum & BITS(0, 31)) : sum;
+		       (netburst_of(m)->counter[i] & ~BITS(0, 31)) | (sum & BITS(0, 31)) :
+		       sum;
 }
 
 bool fault_nb_forced(struct model *m, unsigned i, bool forced)
@@ -326,8 +332,7 @@ static bool waits_for(struct model *m, unsigned k, u64 cccr, unsigned i)
 
 	if (broken(m, FAULT_NB_CASCADE_NEIGHBOUR))
 		alternate ^= 1;
-	if ((k == NB_IQ_COUNTER2 || k == NB_IQ_COUNTER3) &&
-	    broken(m, FAULT_NB_CASCADE_16_INTO_14))
+	if ((k == NB_IQ_COUNTER2 || k == NB_IQ_COUNTER3) && broken(m, FAULT_NB_CASCADE_16_INTO_14))
 		alternate = k + 2;
 	return (alternate == i && !broken(m, FAULT_NB_CASCADE_NEVER) &&
 		(cccr & NB_CCCR_CASCADE || broken(m, FAULT_NB_CASCADE_UNASKED))) ||

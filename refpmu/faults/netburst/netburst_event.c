@@ -16,7 +16,11 @@ static const u8 escr_pools[NB_ESCRS] = {
 /* Does a fault of one cell of Table 18-66 turn this logical processor's level round? */
 static bool cell_is_broken(struct model *m, u64 flags, unsigned thread, bool user)
 {
-	static const struct { u64 flags; enum fault_id fault; u8 thread, user; } cells[] = {
+	static const struct {
+		u64 flags;
+		enum fault_id fault;
+		u8 thread, user;
+	} cells[] = {
 #define FAULT_NB_CELL(token, name, requirements, flags, thread, user, title) \
 		{ flags, FAULT_NB_CELL_##token, thread, user },
 #include "refpmu/faults/fault_netburst_cell.def"
@@ -52,8 +56,7 @@ bool fault_nb_thread_specific(struct model *m, u64 escr, unsigned thread, bool u
 		 (!thread && broken(m, FAULT_NB_T1_FLAGS_COUNT_T0))));
 }
 
-bool fault_nb_thread_independent(struct model *m, u64 escr, unsigned thread, bool user,
-				 bool counts)
+bool fault_nb_thread_independent(struct model *m, u64 escr, unsigned thread, bool user, bool counts)
 {
 	if (m->config.fault == FAULT_NONE)
 		return counts;
@@ -89,7 +92,9 @@ static u64 executed(struct model *m, const struct netburst_step *s, u64 n)
 	if (broken(m, FAULT_NB_EXECUTION_UNTAGGED))
 		return 1;
 	return s->execution_tags && s->core.r->arithmetic != ARITHMETIC_NONE &&
-	       broken(m, FAULT_NB_TAG_VALUE_IGNORED) ? 1 : n;
+			       broken(m, FAULT_NB_TAG_VALUE_IGNORED) ?
+		       1 :
+		       n;
 }
 
 /* Table 19-28. */
@@ -119,14 +124,17 @@ u64 fault_nb_happened(struct model *m, const struct netburst_step *s, enum netbu
 	case NBW_MMX_128:
 	case NBW_X87:
 		return r->arithmetic >= ARITHMETIC_MMX_64 && broken(m, FAULT_NB_ARITHMETIC_ANY) ?
-		       1 : n;
+			       1 :
+			       n;
 	case NBW_DATA_WALKS:
 		return broken(m, FAULT_NB_WALKS_ALWAYS) ? r->loads + r->stores : n;
 	case NBW_INSTRUCTIONS:
 	case NBW_UNTAGGED_INSTRUCTIONS:
 	case NBW_TAGGED_INSTRUCTIONS:
 		return n && broken(m, FAULT_NB_INSTRUCTIONS_MISSED) &&
-		       netburst_faults(netburst_of(m))->tick++ % 4 == 0 ? 0 : n;
+				       netburst_faults(netburst_of(m))->tick++ % 4 == 0 ?
+			       0 :
+			       n;
 	case NBW_NOT_TAKEN_MISPREDICTED:
 	case NBW_TAKEN_MISPREDICTED:
 		return n && broken(m, FAULT_NB_MISPREDICTS_MANY) ? 1000 : n;

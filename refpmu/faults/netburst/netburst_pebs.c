@@ -13,7 +13,10 @@ enum {
 };
 
 /* A field alone, or it and the one after it. */
-static const struct { u16 zero, stale, swapped; u8 at; } generated[] = {
+static const struct {
+	u16 zero, stale, swapped;
+	u8 at;
+} generated[] = {
 #define FAULT(token, name, requirements, sentence, ...)
 #define FAULT_NB_FIELD(token, field, name, requirements, title) \
 	{ FAULT_NB_##token##_ZERO, FAULT_NB_##token##_STALE, FAULT_NONE, AT_NB64_##field },
@@ -26,7 +29,7 @@ static const struct { u16 zero, stale, swapped; u8 at; } generated[] = {
 u64 fault_nb_ds_area(struct model *m, u64 linear)
 {
 	return broken(m, FAULT_NB_DS_AREA_SHARED) ? netburst_faults(netburst_of(m))->last_ds_area :
-		linear;
+						    linear;
 }
 
 unsigned fault_nb_form(struct model *m, unsigned form)
@@ -107,5 +110,6 @@ struct model *fault_nb_threshold(struct model *m, struct model *to)
 	if (to && broken(m, FAULT_NB_THRESHOLD_NEVER))
 		to = NULL;
 	return to && netburst_has_ht(m) && broken(m, FAULT_NB_THRESHOLD_SIBLING) ?
-		model_core_sibling(m) : to;
+		       model_core_sibling(m) :
+		       to;
 }

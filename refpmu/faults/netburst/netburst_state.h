@@ -27,7 +27,8 @@ struct netburst_thread_faults {
 _Static_assert(sizeof(struct netburst_core_faults) <= sizeof(((struct netburst *)0)->fault_room),
 	       "room");
 _Static_assert(sizeof(struct netburst_thread_faults) <=
-	       sizeof(((struct netburst_processor *)0)->fault_room), "room");
+		       sizeof(((struct netburst_processor *)0)->fault_room),
+	       "room");
 
 static inline struct netburst_core_faults *netburst_faults(const struct netburst *n)
 {

@@ -156,8 +156,8 @@ static void access_line(struct memory *memory, unsigned core, const struct memor
 }
 
 struct memory_result memory_access(struct memory *memory, unsigned core,
-				    const struct memory_tables *tables, u64 linear, unsigned bytes,
-				    bool store, bool locked)
+				   const struct memory_tables *tables, u64 linear, unsigned bytes,
+				   bool store, bool locked)
 {
 	const struct memory_shape *shape = &memory->shape;
 	u64 last = linear + (bytes ? bytes - 1 : 0);

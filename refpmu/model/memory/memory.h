@@ -143,8 +143,8 @@ void memory_reset(struct memory *memory, const struct memory_shape *shape, u64 s
 
 /* An access of a retired load or store. */
 struct memory_result memory_access(struct memory *memory, unsigned core,
-				    const struct memory_tables *tables, u64 linear, unsigned bytes,
-				    bool store, bool locked);
+				   const struct memory_tables *tables, u64 linear, unsigned bytes,
+				   bool store, bool locked);
 
 /* The next instruction of this processor. */
 void memory_tick(struct memory *memory, unsigned core);

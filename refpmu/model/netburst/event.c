@@ -10,13 +10,17 @@
 #include "refpmu/model/netburst/netburst.h"
 #include "refpmu/model/access.h"
 
-static const struct { u8 select, escr0, escr1, flags; } events[NB_EVENT_COUNT] = {
+static const struct {
+	u8 select, escr0, escr1, flags;
+} events[NB_EVENT_COUNT] = {
 #define NB_EVENT(name, select, escr0, escr1, cccr_select, flags, source) \
 	[NB_EVENT_##name] = { select, NB_##escr0, NB_##escr1, flags },
 #include "spec/netburst.def"
 };
 
-static const struct { u8 event, bit, thread, counts; } masks[] = {
+static const struct {
+	u8 event, bit, thread, counts;
+} masks[] = {
 #define NB_MASK(event, name, bit, thread, counts, source) \
 	{ NB_EVENT_##event, bit, thread, counts },
 #include "spec/netburst.def"
@@ -24,7 +28,9 @@ static const struct { u8 event, bit, thread, counts; } masks[] = {
 #define MASKS (sizeof(masks) / sizeof(masks[0]))
 _Static_assert(MASKS <= 64 && NB_ESCRS <= 64, "sets of them are words");
 
-static const struct { u8 select, pool; } escrs[NB_ESCRS] = {
+static const struct {
+	u8 select, pool;
+} escrs[NB_ESCRS] = {
 #define NB_ESCR(name, address, select, pool, source) [NB_##name] = { select, pool },
 #include "spec/netburst.def"
 };
@@ -206,8 +212,8 @@ void netburst_escr_written(struct netburst_settings *with, unsigned e)
 	for (size_t i = 0; i < MASKS; i++)
 		if (masks[i].event == meaning->event && mask & BIT(masks[i].bit))
 			meaning->rows |= BIT(i);
-	note(&with->taggers, e, meaning->event < NB_EVENT_COUNT &&
-				events[meaning->event].flags & NB_TAGS);
+	note(&with->taggers, e,
+	     meaning->event < NB_EVENT_COUNT && events[meaning->event].flags & NB_TAGS);
 	note(&with->memory, e, asks_memory(meaning->event));
 }
 

@@ -40,7 +40,9 @@ enum fields_of_nb { OF_ESCR, OF_CCCR, OF_PEBS_ENABLE, OF_PEBS_MATRIX_VERT };
 
 static u64 defined(const struct model *m, enum fields_of_nb of, bool extended)
 {
-	static const struct { u8 of, lo, hi, who; } fields[] = {
+	static const struct {
+		u8 of, lo, hi, who;
+	} fields[] = {
 #define NB_FIELD(reg, field, lo, hi, who, source) { OF_##reg, lo, hi, who },
 #include "spec/netburst.def"
 	};

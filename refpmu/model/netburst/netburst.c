@@ -225,8 +225,9 @@ static void interrupt(struct model *m, const struct netburst_step *s, unsigned i
 /* Is counter i the one that does PEBS for this logical processor, and is it enabled? */
 static bool samples(struct model *m, const struct netburst_step *s, unsigned i)
 {
-	return fault_nb_samples(m, s, i, i == NB_IQ_COUNTER4 + s->thread &&
-					 s->with->pebs_threads & BIT(s->thread));
+	return fault_nb_samples(m, s, i,
+				i == NB_IQ_COUNTER4 + s->thread &&
+					s->with->pebs_threads & BIT(s->thread));
 }
 
 /* The PEBS counter has had an event, and has overflowed with it or before. */
@@ -352,8 +353,8 @@ void netburst_retire(struct model *m, const struct model_retired *r)
 	for (; started; started &= started - 1) {
 		unsigned i = (unsigned)__builtin_ctz(started);
 
-		if (fault_nb_starts(m, n->now.cccr[i] &
-				       (NB_CCCR_CASCADE | NB_CCCR_EXTENDED_CASCADE)))
+		if (fault_nb_starts(m,
+				    n->now.cccr[i] & (NB_CCCR_CASCADE | NB_CCCR_EXTENDED_CASCADE)))
 			n->now.running |= (u32)BIT(i);
 	}
 	model_requests_raise(m);

@@ -72,7 +72,9 @@ struct netburst_pmi {
 };
 
 /* One row of NB_COUNTER. */
-struct netburst_counter_row { u8 pool, alternate, extended; };
+struct netburst_counter_row {
+	u8 pool, alternate, extended;
+};
 extern const struct netburst_counter_row netburst_counters[NB_COUNTERS];
 
 /* One retired instruction on its way through the PMU. */

@@ -145,9 +145,8 @@ bool netburst_assist(struct model *m, const struct netburst_step *s, unsigned co
 		fault_nb_record_written(m, ds.index + size);
 		ds.index = assist.index;
 		/* The page was there a moment ago. */
-		m->host->write(m->host->ctx,
-			       ds_linear(m) + ds_places[area][DS_pebs_index].offset, &ds.index,
-			       ds_places[area][DS_pebs_index].size);
+		m->host->write(m->host->ctx, ds_linear(m) + ds_places[area][DS_pebs_index].offset,
+			       &ds.index, ds_places[area][DS_pebs_index].size);
 	}
 	if (assist.reloads)
 		n->counter[counter] = ds.reset & BITS(0, NB_WIDTH - 1);

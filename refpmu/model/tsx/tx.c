@@ -118,8 +118,7 @@ static void checkpoint(struct model *m, const struct model_registers *registers)
 	model_tx_log_begin(m);
 }
 
-enum tx_cause model_tx_begin(struct model *m, const struct model_registers *registers,
-			     u64 fallback)
+enum tx_cause model_tx_begin(struct model *m, const struct model_registers *registers, u64 fallback)
 {
 	struct model_tx *tx = &m->tx;
 
@@ -175,8 +174,9 @@ u64 model_tx_field(struct model *m, const struct retire_ctx *s)
 {
 	bool aborted = s->tx_abort || s->aborts;
 
-	return fault_tx_field(m, aborted, (model_has_tx(m) ? m->tx.cycles : 0) |
-			      (aborted ? m->tx.information : 0));
+	return fault_tx_field(m, aborted,
+			      (model_has_tx(m) ? m->tx.cycles : 0) |
+				      (aborted ? m->tx.information : 0));
 }
 
 void model_tx_undo(struct model *m, enum tx_cause cause, u8 code, struct model_registers *after)
@@ -199,7 +199,7 @@ void model_tx_undo(struct model *m, enum tx_cause cause, u8 code, struct model_r
 	tx->cause = (u8)cause;
 	fault_tx_aborts(m, nested);
 	tx->information = fault_tx_information(m, reasons[cause].information |
-					       (tx->elided ? INFO_HLE : INFO_RTM));
+							  (tx->elided ? INFO_HLE : INFO_RTM));
 	tx->depth = 0;
 	if (m->host->registers)
 		m->host->registers(m->host->ctx, after);

@@ -118,8 +118,7 @@ void model_tx_end(struct model *m);
  * after the RIP after it.
  */
 bool model_tx_declines(struct model *m, u64 ip);
-void model_tx_elide(struct model *m, const struct model_registers *registers, u64 ip,
-		     u64 behind);
+void model_tx_elide(struct model *m, const struct model_registers *registers, u64 ip, u64 behind);
 
 /* The instruction that comes next, at this linear address, has XACQUIRE or XRELEASE, in a
  * transaction, and this lock. behind: RIP after it. */
