@@ -148,8 +148,8 @@ TEST(netburst, pebs_record_reloads_the_counter_with_all_40_bits, REQS(NB_38),
  *        must point after the record.
  *        SDM 18.15.7 Processor Event-Based Sampling (PEBS)
  *
- * Given  loads counted with a period of 64, which takes 64 events or one more
- * When   loads for one, two and three periods retire
+ * Given  loads counted with a period of 256, which takes 256 events or some more
+ * When   loads for one, two and three periods and a half more retire
  * Then   there are one, two and three records, and the first one's RSI is what the loop leaves
  *        alone
  */
@@ -162,11 +162,11 @@ TEST(netburst, pebs_records_come_once_a_period, REQS(NB_38), NEEDS(need_netburst
 		struct netburst_sampling s = own_loads();
 
 		s.w = &workload_load;
-		s.nth = s.every = NETBURST_PERIOD;
-		s.n = records * (NETBURST_PERIOD + 1) + NETBURST_PERIOD / 2;
+		s.nth = s.every = NETBURST_LONG_PERIOD;
+		s.n = records * (NETBURST_LONG_PERIOD + 1) + NETBURST_LONG_PERIOD / 2;
 		netburst_sample(&s, &taken);
 		CHECK_EQ(t, NB_38, records, taken.records, "records of %lu loads, one in %u", s.n,
-			 NETBURST_PERIOD);
+			 NETBURST_LONG_PERIOD);
 		CHECK_EQ(t, NB_38, taken.memory, taken.record.value[RECORD_rsi],
 			 "RSI of the first, which the loop leaves alone");
 	}
@@ -209,8 +209,6 @@ struct interrupted {
 };
 
 /* The handler loads as well before it stops the counter: too little to complete a fourth one. */
-#define LONG_PERIOD	(4 * NETBURST_PERIOD)
-
 static void sample_with_thresholds(void *arg)
 {
 	struct interrupted *seen = arg;
@@ -219,8 +217,8 @@ static void sample_with_thresholds(void *arg)
 		struct netburst_sampling s = own_loads();
 
 		s.w = &workload_load;
-		s.nth = s.every = LONG_PERIOD;
-		s.n = WRITTEN * (LONG_PERIOD + 1) + LONG_PERIOD / 4;
+		s.nth = s.every = NETBURST_LONG_PERIOD;
+		s.n = WRITTEN * (NETBURST_LONG_PERIOD + 1) + NETBURST_LONG_PERIOD / 2;
 		s.threshold = thresholds[i];
 		netburst_sample(&s, &seen->taken[i]);
 	}

@@ -239,8 +239,8 @@ static void prepare_many(void *arg)
 
 	prepare(arg);
 	sampler->s.w = &workload_load;
-	sampler->s.nth = sampler->s.every = NETBURST_PERIOD;
-	sampler->s.n = AT_ONCE * (NETBURST_PERIOD + 1) + NETBURST_PERIOD / 2;
+	sampler->s.nth = sampler->s.every = NETBURST_LONG_PERIOD;
+	sampler->s.n = AT_ONCE * (NETBURST_LONG_PERIOD + 1) + NETBURST_LONG_PERIOD / 2;
 	netburst_sample_open(&sampler->s);
 }
 

@@ -7,6 +7,9 @@
 #include "tests/netburst/netburst.h"
 
 #define NETBURST_PERIOD		64u
+/* Of which half is more than what passes between three overflows and their records: distances that
+ * the manual doesn't give. */
+#define NETBURST_LONG_PERIOD	(4 * NETBURST_PERIOD)
 #define NETBURST_RECORDS	8u	/* room in the buffer */
 
 /* How records are taken. The counter and MSR_PEBS_ENABLE are programmed before. */
