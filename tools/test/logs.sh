@@ -137,7 +137,8 @@ signal.signal(signal.SIGHUP, signal.SIG_DFL)
 open(sys.argv[1], "w").write(str(os.getpid()))
 os.execvp(sys.argv[2], sys.argv[2:])'
 
-	fake_qemu 'exec sleep 300' <<< 'TAP version 14'
+	# Its process outlives no signal either, in whichever session it is.
+	fake_qemu "echo \$\$ > '$log/machine'" 'exec sleep 300' <<< 'TAP version 14'
 	for signal in HUP TERM INT; do
 		for command in ./run-qemu.sh './run-qemu.sh --all' \
 			"tools/seeds.py --build $build --seeds 2" \
@@ -145,21 +146,22 @@ os.execvp(sys.argv[2], sys.argv[2:])'
 			# shellcheck disable=SC2086 # words
 			QEMU=$log/fake-qemu setsid -f python3 -c "$begin" "$log/leader" $command \
 				> /dev/null 2>&1
-			for _ in {1..100}; do
-				sleep 0.2
-				leader=$(cat "$log/leader" 2> /dev/null || echo none)
-				! pgrep -s "$leader" sleep > /dev/null || break
+			for _ in {1..200}; do
+				sleep 0.1
+				[ ! -s "$log/machine" ] || break
 			done
+			[ -s "$log/machine" ] || fail "$command started no machine"
+			leader=$(cat "$log/leader")
 			pgrep -s "$leader" > /dev/null || fail "$command didn't begin"
 			kill -$signal -- "-$leader" 2> /dev/null || true
-			for _ in {1..50}; do
-				sleep 0.2
+			for _ in {1..100}; do
+				sleep 0.1
 				pgrep -s "$leader" > /dev/null || break
 			done
-			rm -f "$log/leader"
-			if pgrep -as "$leader"; then
+			if pgrep -as "$leader" || kill -0 "$(cat "$log/machine")"; then
 				fail "$command leaves processes after $signal"
-			fi
+			fi 2> /dev/null
+			rm -f "$log/leader" "$log/machine"
 			refute compgen -G "$build/plan.*"
 			refute compgen -G "$build/run.*"
 		done
