@@ -211,7 +211,7 @@ test_a_dead_machine_has_last_words()
 {
 	local way words start
 
-	while IFS=$'\t' read -r way words; do
+	while read -r way words; do
 		start=$SECONDS
 		expect 2 ./run-qemu.sh --timeout 300 --efi "$build/refpmu-selftest.efi" \
 			--out "$log/death" -- "die=$way"
