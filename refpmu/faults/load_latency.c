@@ -153,10 +153,15 @@ static const struct fault_load *other_load(struct model *m)
 
 static u32 latency_of(struct model *m, const struct tagged_load *load)
 {
+	u32 threshold = (u32)m->ld_lat_threshold;
+
 	if (broken(m, FAULT_LL_LATENCY_LOW))
 		return load->latency - MEMORY_LEAST_LATENCY;
 	if (load->latency > LOW_BYTE && broken(m, FAULT_LL_LATENCY_8))
 		return load->latency & LOW_BYTE;
+	if (threshold > MEMORY_LEAST_LATENCY - 1 && load->latency > threshold &&
+	    broken(m, FAULT_LL_LATENCY_CAPPED))
+		return threshold;
 	if (load->source > SOURCE_L2 && load->latency > L2_MISSED && broken(m, FAULT_LL_ENDS_AT_L2))
 		return L2_MISSED;
 	if (broken(m, FAULT_LL_OTHER_CLOCK))

@@ -116,6 +116,8 @@ static u64 read_by_number(struct model *m, unsigned i, u64 value)
 	counter_is_read(m, i);
 	if (m->active & BIT(i) && i < FIRST_FIXED && broken(m, FAULT_RDMSR_LOSES_ONE))
 		model_set_counter(m, i, value - 1);
+	if (m->active & BIT(i) && i < FIRST_FIXED && broken(m, FAULT_RDMSR_RUNNING_ZERO))
+		return 0;
 	return broken(m, FAULT_COUNTERS_ABOVE_WIDTH) ? sign_extended(value) : value;
 }
 

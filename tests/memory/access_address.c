@@ -222,8 +222,8 @@ TEST(ll, latency_records_of_cpl_3_hold_latency_and_address, REQS(LL_01, LL_26),
  * Given  stores of 1, 8 and 16 bytes at odd addresses, across the end of a line and of a page,
  *        below and above 4 GiB. All stores of one shape have one address
  * When   IA32_PMC3 makes two precise-store records of each shape
- * Then   the address at 98H of each is that of the store, with all bits
- * Control: each shape has such records
+ * Then   there are such records of each shape, and the address at 98H of each is that of the
+ *        store, with all bits
  */
 TEST(ps, precise_store_address_has_every_bit_of_any_store, REQS(PS_04),
      NEEDS(need_perfmon, need_pebs, need_precise_store))
@@ -233,8 +233,6 @@ TEST(ps, precise_store_address_has_every_bit_of_any_store, REQS(PS_04),
 
 		if (!check_addresses(t, AT(PS_04), &setup, &shapes[i], STORES_OF_IT))
 			return;
-		CONTROL_RANGE(t, PS_04, 1, ~0ULL, ds_records(), "records of stores, %s",
-			      shapes[i].name);
 	}
 }
 

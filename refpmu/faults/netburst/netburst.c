@@ -121,11 +121,27 @@ u64 fault_nb_bits(struct model *m, const struct netburst_place *p, u64 bits)
 	return bits;
 }
 
+/* Bits 25 and 26, if this logical processor didn't enable PEBS, and one of them differs. */
+static u64 pebs_bits_of_first(struct model *m, u64 value)
+{
+	const u64 bits = NB_PEBS_ENABLE_MY_THR | NB_PEBS_ENABLE_OTH_THR;
+	struct netburst *n = netburst_of(m);
+	u64 set = value & bits;
+
+	return n->now.pebs_threads && set && set != bits &&
+			       netburst_faults(n)->pebs_writer != netburst_thread_of(m) &&
+			       broken(m, FAULT_NB_PEBS_BITS_OF_FIRST) ?
+		       value ^ bits :
+		       value;
+}
+
 /* What the register takes instead. */
 static u64 taken(struct model *m, const struct netburst_place *p, u64 value)
 {
 	if (p->reg == NBR_COUNTER && p->i == NB_MS_COUNTER0 && broken(m, FAULT_NB_COUNTER_4_NARROW))
 		value &= BITS(0, NB_WIDTH - 2);
+	if (p->reg == NBR_PEBS_ENABLE)
+		return pebs_bits_of_first(m, value);
 	if (p->reg != NBR_CCCR)
 		return value;
 	if (value & NB_CCCR_FORCE_OVF && broken(m, FAULT_NB_FORCE_AT_ONCE))
@@ -154,6 +170,7 @@ static void note_write(struct model *m, const struct netburst_place *p, u64 valu
 		break;
 	case NBR_PEBS_ENABLE:
 		own(m)->own_pebs_enable = value;
+		f->pebs_writer = (u8)netburst_thread_of(m);
 		break;
 	case NBR_MATRIX_VERT:
 		own(m)->own_matrix_vert = value;
@@ -271,6 +288,8 @@ void fault_nb_filter(struct model *m, u64 cccr, struct netburst_filter *f)
 		f->least = 2;
 	if (broken(m, FAULT_NB_THRESHOLD_EQUAL))
 		f->least--;
+	if (f->compare && f->edge && !f->complement && broken(m, FAULT_NB_EDGE_SILENT))
+		f->least = never;
 	if (f->complement && broken(m, FAULT_NB_COMPLEMENT_IGNORED))
 		f->complement = false;
 	if (f->complement && cccr & NB_CCCR_EDGE && broken(m, FAULT_NB_COMPLEMENT_WITH_EDGE))

@@ -96,8 +96,10 @@ void fault_nb_record(struct model *m, unsigned thread, unsigned form, u8 *bytes)
 void fault_nb_record_written(struct model *m, u64 end)
 {
 	const u64 nothing = 0;
+	const u8 both = BIT(0) | BIT(1);
 
-	if (broken(m, FAULT_NB_RECORD_LONG))
+	if (broken(m, FAULT_NB_RECORD_LONG) ||
+	    (netburst_of(m)->now.pebs_threads == both && broken(m, FAULT_NB_PEBS_BOTH_LONG)))
 		m->host->write(m->host->ctx, end, &nothing, sizeof(nothing));
 }
 

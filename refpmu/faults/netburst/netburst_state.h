@@ -16,6 +16,7 @@ struct netburst_core_faults {
 	u32 forced;		/* nb-force-ovf-once: bit n, counter n has been */
 	u64 first_had[NB_COUNTERS];	/* nb-second-lost: thread 0, last */
 	u32 tick;
+	u8 pebs_writer;		/* nb-pebs-bits-of-first */
 } __attribute__((may_alias));
 
 struct netburst_thread_faults {
