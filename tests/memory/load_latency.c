@@ -540,6 +540,6 @@ TEST(msr, load_latency_threshold_register_has_16_bits, REQS(LL_15),
 TEST(enumeration, load_latency_comes_with_record_format_1_or_later, REQS(LL_23),
      NEEDS(need_perfmon, need_load_latency))
 {
-	CHECK_RANGE(t, LL_23, RECORD_FMT1, 15, msr_read(MSR_IA32_PERF_CAPABILITIES) >> 8 & 0xf,
+	CHECK_RANGE(t, LL_23, 1, 15, msr_read(MSR_IA32_PERF_CAPABILITIES) >> 8 & 0xf,
 		    "IA32_PERF_CAPABILITIES[11:8]");
 }

@@ -160,6 +160,7 @@ static void note_write(struct model *m, const struct netburst_place *p, u64 valu
 	switch (p->reg) {
 	case NBR_COUNTER:
 		f->counter_writer[p->i] = (u8)netburst_thread_of(m);
+		f->first_had[p->i] = 0;
 		break;
 	case NBR_CCCR:
 		f->cccr_writer[p->i] = (u8)netburst_thread_of(m);
@@ -257,10 +258,11 @@ void fault_nb_instruction(struct model *m)
 
 bool fault_nb_has_event(struct model *m, const struct netburst_step *s, unsigned i, bool has)
 {
-	enum { MOMENT = 64 };	/* instructions of the core */
+	/* Instructions of logical processor 1: as many as it does where it must wait for its turn
+	 * while the other one does all of a short program. */
+	enum { MOMENT = 4096 };
 	struct netburst *n = netburst_of(m);
-	u64 now = (u64)netburst_thread_faults(&n->thread[0])->seen +
-		  netburst_thread_faults(&n->thread[1])->seen;
+	u64 now = netburst_thread_faults(&n->thread[1])->seen + 1ULL;
 	u64 *first = &netburst_faults(n)->first_had[i];
 
 	if (m->config.fault != FAULT_NB_SECOND_LOST || !has)

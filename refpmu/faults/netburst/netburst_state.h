@@ -14,7 +14,8 @@ struct netburst_core_faults {
 	/* nb-counters-per-thread: the logical processor that has written it last */
 	u8 counter_writer[NB_COUNTERS], cccr_writer[NB_COUNTERS];
 	u32 forced;		/* nb-force-ovf-once: bit n, counter n has been */
-	u64 first_had[NB_COUNTERS];	/* nb-second-lost: thread 0, last */
+	/* nb-second-lost: instructions of thread 1 and 1, when thread 0 had it last; 0: not yet */
+	u64 first_had[NB_COUNTERS];
 	u32 tick;
 	u8 pebs_writer;		/* nb-pebs-bits-of-first */
 } __attribute__((may_alias));
