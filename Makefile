@@ -142,7 +142,7 @@ $(BUILD)/obj/%.c.o: %.c $(BUILD)/flags | $(GEN)/version.h
 
 $(BUILD)/obj/%.asm.o: %.asm $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(call say,NASM    ,$<)$(NASM) $(ASFLAGS) -MD $(@:.o=.d) -MT $@ $< -o $@
+	$(call say,NASM    ,$<)$(NASM) $(ASFLAGS) -MD $(@:.o=.d) -MP -MT $@ $< -o $@
 
 # Zydis is built as it comes, with its own memory functions replaced (refpmu/engine/zydis_libc.h).
 $(BUILD)/zydis/efi/%.o: $(ZYDIS)/src/%.c refpmu/engine/zydis_libc.h $(BUILD)/flags

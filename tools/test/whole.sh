@@ -14,7 +14,7 @@ test_reference_pmu_is_exact()
 takes 90 test_reference_pmu_is_exact_on_four_processors
 test_reference_pmu_is_exact_on_four_processors()
 {
-	expect 0 env SMP=4 TIMEOUT=600 tools/selftest.sh "$build" programs=12
+	expect 0 env SMP=4 TIMEOUT=600 tools/selftest.sh "$build" programs=4
 }
 
 # Two threads of a core, and the clocks that they share.
@@ -90,7 +90,7 @@ test_stick_boots_and_keeps_results()
 takes 120 test_seeds_and_profiles_stay_green
 test_seeds_and_profiles_stay_green()
 {
-	expect 0 tools/seeds.py --build "$build" --seeds 4 --profile-seeds 1 --no-extremes \
+	expect 0 tools/seeds.py --build "$build" --seeds 2 --profile-seeds 1 --no-extremes \
 		--jobs 1
 	tail -n 1 "$out" | grep -qP '^\d+ runs, 0 failed$'
 }
@@ -99,6 +99,6 @@ test_seeds_and_profiles_stay_green()
 takes 120 test_mutants_are_caught
 test_mutants_are_caught()
 {
-	expect 0 tools/mutants.py --build "$build" --sample 40 --jobs 1
+	expect 0 tools/mutants.py --build "$build" --sample 24 --jobs 1
 	tail -n 1 "$out" | grep -qP '^(\d+) of \1 faults caught, 0 false alarms$'
 }
