@@ -26,7 +26,7 @@
 #define OPTIONS_SIZE		1024
 #define ERROR_SIZE		256
 #define SHOW_US			3000000		/* a last line */
-#define WAIT_SECONDS		60		/* at most, for who reads them */
+#define WAIT_SECONDS		60		/* at most, for a reader */
 #define ARENA_SPARE		(16u << 20)	/* log, buffers of the tests */
 #define ARENA_SPARE_EACH	(5u << 20)	/* those of each further processor */
 

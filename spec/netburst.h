@@ -21,7 +21,7 @@ enum netburst_pool {
 	NB_BPU_0, NB_BPU_1, NB_MS_0, NB_MS_1, NB_FLAME_0, NB_FLAME_1, NB_IQ_0, NB_IQ_1,
 };
 
-enum netburst_who { NB_ALL, NB_HT_ONLY, NB_ONES, NB_EXTENDED };
+enum netburst_present { NB_ALL, NB_HT_ONLY, NB_ONES, NB_EXTENDED };
 enum netburst_thread { NB_TS, NB_TI };
 enum netburst_flags { NB_PEBS = 1 << 0, NB_TAGS = 1 << 1 };
 
@@ -68,11 +68,11 @@ enum netburst_escr {
 };
 
 enum {
-#define NB_FIELD(reg, field, lo, hi, who, source) NB_##reg##_##field##_SHIFT = (lo),
+#define NB_FIELD(reg, field, lo, hi, present, source) NB_##reg##_##field##_SHIFT = (lo),
 #include "spec/netburst.def"
 };
 
-#define NB_FIELD(reg, field, lo, hi, who, source) \
+#define NB_FIELD(reg, field, lo, hi, present, source) \
 	static const u64 NB_##reg##_##field __attribute__((unused)) = BITS(lo, hi);
 #include "spec/netburst.def"
 

@@ -98,7 +98,7 @@ bool netburst_reset(void)
 	return netburst_put(MSR_NB_DEBUGCTLA, 0) && good;
 }
 
-u64 netburst_everyone(void)
+u64 netburst_every_level(void)
 {
 	return netburst_caps()->threads ? NETBURST_T0 | NETBURST_T1 : NETBURST_T0;
 }
@@ -123,10 +123,10 @@ u32 netburst_escr_msr(unsigned counter, enum netburst_event event)
 	return escr == NO_ESCR ? 0 : escrs[escr].address;
 }
 
-static u64 escr_value(enum netburst_event event, u32 mask, u64 who)
+static u64 escr_value(enum netburst_event event, u32 mask, u64 levels)
 {
 	return (u64)events[event].code << NB_ESCR_EVENT_SELECT_SHIFT |
-	       (u64)mask << NB_ESCR_EVENT_MASK_SHIFT | who;
+	       (u64)mask << NB_ESCR_EVENT_MASK_SHIFT | levels;
 }
 
 u64 netburst_cccr(const struct netburst_setting *s)
@@ -138,7 +138,8 @@ u64 netburst_cccr(const struct netburst_setting *s)
 void netburst_program(const struct netburst_setting *s)
 {
 	msr_write(counters[s->counter].cccr, NB_CCCR_ACTIVE_THREAD);
-	msr_write(netburst_escr_msr(s->counter, s->event), escr_value(s->event, s->mask, s->who));
+	msr_write(netburst_escr_msr(s->counter, s->event),
+		  escr_value(s->event, s->mask, s->levels));
 	msr_write(counters[s->counter].cccr, netburst_cccr(s));
 }
 
@@ -226,7 +227,7 @@ static void tag(enum netburst_metric metric, struct netburst_setting *s)
 	enum netburst_event event = metrics[metric].upstream;
 	enum netburst_escr escr = upstream_escr(metric, s->counter);
 	struct netburst_setting companion = { .event = event };
-	u64 value = escr_value(event, metrics[metric].upstream_mask, netburst_everyone());
+	u64 value = escr_value(event, metrics[metric].upstream_mask, netburst_every_level());
 
 	if (metrics[metric].tag)
 		value |= NB_ESCR_TAG_ENABLE | (u64)metrics[metric].tag << NB_ESCR_TAG_VALUE_SHIFT;
@@ -245,12 +246,12 @@ void netburst_beside(const struct netburst_setting *s, bool run)
 		msr_write(s->beside, s->beside_cccr | (run ? NB_CCCR_ENABLE : 0));
 }
 
-struct netburst_setting netburst_metric(enum netburst_metric metric, unsigned counter, u64 who,
+struct netburst_setting netburst_metric(enum netburst_metric metric, unsigned counter, u64 levels,
 					u64 flags)
 {
 	struct netburst_setting s = {
 		.counter = counter, .event = metrics[metric].event,
-		.mask = metrics[metric].downstream_mask, .who = who, .flags = flags,
+		.mask = metrics[metric].downstream_mask, .levels = levels, .flags = flags,
 	};
 
 	msr_write(MSR_NB_PEBS_ENABLE, metrics[metric].enable);

@@ -27,14 +27,14 @@ extern const struct pmu_operations netburst_operations;
 #define NETBURST_PEBS_COUNTER(thread) ((thread) ? NB_IQ_COUNTER5 : NB_IQ_COUNTER4)
 
 /* Both levels of each thread that there is: without Hyper-Threading T1's flags are reserved. */
-u64 netburst_everyone(void);
+u64 netburst_every_level(void);
 
 /* What a counter counts. */
 struct netburst_setting {
 	unsigned counter;		/* NB_<name>, 0 to NB_COUNTERS - 1 */
 	enum netburst_event event;	/* one that netburst_can_count() */
 	u32 mask;			/* NB_<event>_<name> ... */
-	u64 who;			/* NB_ESCR_T0_OS ... */
+	u64 levels;			/* NB_ESCR_T0_OS ... */
 	u64 flags;			/* NB_CCCR_* beside ENABLE, ESCR_SELECT, ACTIVE_THREAD */
 	u64 without;			/* bits of ACTIVE_THREAD, which is "any" otherwise */
 	u32 beside;			/* netburst_beside(): CCCR of another counter; 0: none */
@@ -73,10 +73,10 @@ void netburst_clear_all(u32 status);
 
 /*
  * Count a metric of Tables 19-31 to 19-33 on a counter of the IQ group: the upstream event tags for
- * both threads at both levels; who and flags are those of the downstream event. Where its ESCR
+ * both threads at both levels; levels and flags are those of the downstream event. Where its ESCR
  * feeds no counter that is in use, another counter must run in each window. PEBS stays off.
  */
-struct netburst_setting netburst_metric(enum netburst_metric metric, unsigned counter, u64 who,
+struct netburst_setting netburst_metric(enum netburst_metric metric, unsigned counter, u64 levels,
 					u64 flags);
 /* Let that counter run, or stop it: nothing if there is none. */
 void netburst_beside(const struct netburst_setting *s, bool run);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The path of an address through page tables of four or five levels: APM volume 2, "Long-Mode Page
- * Translation". Pure: it sets no bit and decides nothing; who may access, and what accessed and
+ * Translation". Pure: it sets no bit and decides nothing; what may access, and what accessed and
  * dirty bits become, is the caller's.
  */
 #ifndef REFPMU_HV_PAGE_WALK_H

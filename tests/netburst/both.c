@@ -159,7 +159,7 @@ static void check_specific(struct test *t, const struct specific *e)
 	struct growth growth;
 
 	for (unsigned counted = 0; counted < 2; counted++) {
-		s.who = usr(counted);
+		s.levels = usr(counted);
 		if (!measure(t, &s, e->w, &growth))
 			return;
 		if (e->what == WORKLOAD_COUNTS)

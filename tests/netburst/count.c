@@ -26,11 +26,11 @@
 #define BRANCHES_ALL		(BRANCHES_NOT_TAKEN | BRANCHES_TAKEN)
 
 /* Does this processor have the bits of a field row? */
-static bool is_there(enum netburst_who who, bool extended)
+static bool is_there(enum netburst_present present, bool extended)
 {
-	if (who == NB_EXTENDED)
+	if (present == NB_EXTENDED)
 		return extended;
-	return who != NB_HT_ONLY || netburst_caps()->threads;
+	return present != NB_HT_ONLY || netburst_caps()->threads;
 }
 
 /* The defined bits of a register of one kind, from the field rows. */
@@ -39,15 +39,15 @@ static u64 fields_of(const char *kind, bool extended)
 	static const struct {
 		const char *reg;
 		u64 bits;
-		enum netburst_who who;
+		enum netburst_present present;
 	} rows[] = {
-#define NB_FIELD(reg, field, lo, hi, who, source) { #reg, BITS(lo, hi), (who) },
+#define NB_FIELD(reg, field, lo, hi, present, source) { #reg, BITS(lo, hi), (present) },
 #include "spec/netburst.def"
 	};
 	u64 all = 0;
 
 	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		if (!strcmp(rows[i].reg, kind) && is_there(rows[i].who, extended))
+		if (!strcmp(rows[i].reg, kind) && is_there(rows[i].present, extended))
 			all |= rows[i].bits;
 	return all;
 }
@@ -177,10 +177,10 @@ TEST(msr, netburst_counters_hold_40_bits, REQS(NB_29), NEEDS(need_netburst),
 TEST(netburst, counter_of_instructions_wraps_at_40_bits_and_goes_on, REQS(NB_45),
      NEEDS(need_netburst), .under_every_fault = true)
 {
-	u64 who = netburst_both(netburst_thread());
+	u64 levels = netburst_both(netburst_thread());
 
 	for (unsigned i = NB_IQ_COUNTER0; i < NB_COUNTERS; i++) {
-		struct netburst_setting s = netburst_instructions(i, who, 0);
+		struct netburst_setting s = netburst_instructions(i, levels, 0);
 		u64 whole = netburst_count(&s, &workload_load, NETBURST_MORE, false);
 		u64 off = netburst_cccr(&s);
 		u32 cccr = netburst_cccr_msr(i);
@@ -217,10 +217,10 @@ TEST(netburst, instr_retired_counts_instructions_exactly, REQS(NB_44), NEEDS(nee
 {
 	const struct workload *const pieces[] = { &workload_load, &workload_branch, &workload_mixed,
 						  &workload_sparse };
-	u64 who = netburst_both(netburst_thread());
+	u64 levels = netburst_both(netburst_thread());
 
 	for (unsigned i = NB_IQ_COUNTER0; i < NB_COUNTERS; i++) {
-		struct netburst_setting s = netburst_instructions(i, who, 0);
+		struct netburst_setting s = netburst_instructions(i, levels, 0);
 
 		for (unsigned p = 0; p < sizeof(pieces) / sizeof(pieces[0]); p++)
 			CHECK_EQ(t, NB_44, netburst_declared(pieces[p], WORKLOAD_INSTRUCTIONS),
@@ -242,10 +242,10 @@ TEST(netburst, instr_retired_counts_instructions_exactly, REQS(NB_44), NEEDS(nee
 TEST(netburst, branch_retired_counts_taken_and_not_taken_exactly, REQS(NB_43), NEEDS(need_netburst),
      .under_every_fault = true)
 {
-	u64 who = netburst_both(netburst_thread());
+	u64 levels = netburst_both(netburst_thread());
 	struct netburst_setting all = {
 		.counter = NB_IQ_COUNTER1, .event = NB_EVENT_BRANCH_RETIRED,
-		.mask = BRANCHES_ALL, .who = who,
+		.mask = BRANCHES_ALL, .levels = levels,
 	}, taken = all, not_taken = all;
 
 	taken.mask = BRANCHES_TAKEN;
@@ -275,13 +275,13 @@ TEST(netburst, branch_retired_counts_taken_and_not_taken_exactly, REQS(NB_43), N
  */
 TEST(netburst, mispredicted_branches_are_at_most_all_branches, REQS(NB_43), NEEDS(need_netburst))
 {
-	u64 who = netburst_both(netburst_thread());
+	u64 levels = netburst_both(netburst_thread());
 	struct netburst_setting all = {
 		.counter = NB_IQ_COUNTER1, .event = NB_EVENT_BRANCH_RETIRED,
-		.mask = BRANCHES_ALL, .who = who,
+		.mask = BRANCHES_ALL, .levels = levels,
 	}, mispredicted = all, retired = {
 		.counter = NB_IQ_COUNTER0, .event = NB_EVENT_MISPRED_BRANCH_RETIRED,
-		.mask = NB_MISPRED_BRANCH_RETIRED_NBOGUS, .who = who,
+		.mask = NB_MISPRED_BRANCH_RETIRED_NBOGUS, .levels = levels,
 	};
 	u64 branches = netburst_count(&all, &workload_branch, NETBURST_MORE, false);
 	u64 most = workload_declared(&workload_branch, WORKLOAD_BRANCHES, NETBURST_MORE) + AROUND;
@@ -325,7 +325,7 @@ TEST(netburst, retired_branch_type_counts_each_kind_of_branch_exactly, REQS(NB_3
 		for (unsigned i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 			struct netburst_setting s = {
 				.counter = counter, .event = NB_EVENT_RETIRED_BRANCH_TYPE,
-				.mask = kinds[i].mask, .who = netburst_everyone(),
+				.mask = kinds[i].mask, .levels = netburst_every_level(),
 			};
 
 			CHECK_EQ(t, NB_31, netburst_declared(&workload_call, kinds[i].what),
@@ -348,7 +348,7 @@ TEST(netburst, counter_counts_only_while_its_enable_flag_is_set, REQS(NB_31), NE
      .under_every_fault = true)
 {
 	for (unsigned i = 0; i < NB_COUNTERS; i++) {
-		struct netburst_setting s = netburst_usual(i, netburst_everyone(), 0);
+		struct netburst_setting s = netburst_usual(i, netburst_every_level(), 0);
 		u64 before = PATTERN;
 
 		netburst_program(&s);
@@ -380,13 +380,13 @@ TEST(netburst, counter_counts_only_while_its_enable_flag_is_set, REQS(NB_31), NE
  */
 TEST(netburst, escr_that_the_cccr_selects_says_what_is_counted, REQS(NB_31), NEEDS(need_netburst))
 {
-	u64 who = netburst_both(netburst_thread());
+	u64 levels = netburst_both(netburst_thread());
 
 	for (unsigned i = NB_IQ_COUNTER0; i < NB_COUNTERS; i++) {
-		struct netburst_setting instructions = netburst_instructions(i, who, 0);
+		struct netburst_setting instructions = netburst_instructions(i, levels, 0);
 		struct netburst_setting branches = {
 			.counter = i, .event = NB_EVENT_BRANCH_RETIRED, .mask = BRANCHES_ALL,
-			.who = who,
+			.levels = levels,
 		};
 
 		/* Both ESCRs stay programmed; the CCCR picks one. */
@@ -416,7 +416,7 @@ TEST(netburst, counter_with_no_privilege_flag_counts_nothing, REQS(NB_02, NB_27)
 {
 	for (unsigned i = NB_MS_COUNTER0; i < NB_COUNTERS; i++) {
 		struct netburst_setting none = netburst_usual(i, 0, 0);
-		struct netburst_setting all = netburst_usual(i, netburst_everyone(), 0);
+		struct netburst_setting all = netburst_usual(i, netburst_every_level(), 0);
 		u64 want = netburst_count(&all, &workload_packed, NETBURST_MORE, false);
 
 		CHECK(t, NB_27, want >= NETBURST_MORE, "counter %u counts with all four flags", i);

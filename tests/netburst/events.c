@@ -59,7 +59,7 @@ TEST(netburst, arithmetic_event_counts_uops_of_its_kind_alone, REQS(NB_47), NEED
 			const struct kind *kind = &kinds[i];
 			struct netburst_setting s = {
 				.counter = c, .event = kind->event, .mask = kind->mask,
-				.who = netburst_everyone(),
+				.levels = netburst_every_level(),
 			};
 
 			if (!can_count(c, kind->event))
@@ -85,11 +85,12 @@ TEST(netburst, arithmetic_event_counts_uops_of_its_kind_alone, REQS(NB_47), NEED
  */
 TEST(netburst, execution_event_counts_each_metric_of_table_19_32, REQS(NB_35), NEEDS(need_netburst))
 {
-	u64 who = netburst_both(netburst_thread());
+	u64 levels = netburst_both(netburst_thread());
 
 	for (unsigned i = 0; i < KINDS; i++) {
 		const struct kind *kind = &kinds[i];
-		struct netburst_setting s = netburst_metric(kind->metric, NB_IQ_COUNTER0, who, 0);
+		struct netburst_setting s = netburst_metric(kind->metric, NB_IQ_COUNTER0, levels,
+							    0);
 
 		CHECK_EQ(t, NB_35, ROUNDS * kind->simd,
 			 netburst_gain_once(&s, &workload_simd, false), "%s of vector additions",
@@ -136,7 +137,7 @@ TEST(netburst, page_walk_and_split_events_count_their_accesses, REQS(NB_47), NEE
 			const struct access_event *a = &accesses[i];
 			struct netburst_setting s = {
 				.counter = c, .event = a->event, .mask = a->mask,
-				.who = netburst_everyone(),
+				.levels = netburst_every_level(),
 			};
 
 			if (!can_count(c, a->event))

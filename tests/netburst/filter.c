@@ -143,12 +143,12 @@ static void check_about(struct test *t, struct test_claim claim, u64 about, u64 
 TEST(netburst, complement_counts_the_clocks_that_compare_does_not, REQS(NB_18),
      NEEDS(need_netburst))
 {
-	u64 who = netburst_both(netburst_thread()), value[3];
+	u64 levels = netburst_both(netburst_thread()), value[3];
 	u64 other = NB_CCCR_COMPARE | NB_CCCR_COMPLEMENT;
 	struct netburst_setting s[3] = {
-		netburst_instructions(NB_IQ_COUNTER0, who, NB_CCCR_COMPARE),
-		netburst_instructions(NB_IQ_COUNTER1, who, other),
-		netburst_instructions(NB_IQ_COUNTER4, who, other | THRESHOLD(THRESHOLD_MOST)),
+		netburst_instructions(NB_IQ_COUNTER0, levels, NB_CCCR_COMPARE),
+		netburst_instructions(NB_IQ_COUNTER1, levels, other),
+		netburst_instructions(NB_IQ_COUNTER4, levels, other | THRESHOLD(THRESHOLD_MOST)),
 	};
 
 	count_together(s, 3, value);
@@ -172,10 +172,10 @@ TEST(netburst, complement_counts_the_clocks_that_compare_does_not, REQS(NB_18),
  */
 TEST(netburst, compare_holds_for_each_value_of_the_threshold, REQS(NB_18), NEEDS(need_netburst))
 {
-	u64 who = netburst_both(netburst_thread()), value[2];
+	u64 levels = netburst_both(netburst_thread()), value[2];
 	struct netburst_setting s = { .counter = NB_IQ_COUNTER0, .event = NB_EVENT_UOPS_RETIRED,
 				      .mask = NB_UOPS_RETIRED_NBOGUS,
-				      .who = who, .flags = NB_CCCR_COMPARE };
+				      .levels = levels, .flags = NB_CCCR_COMPARE };
 
 	CONTROL_RANGE(t, NB_18, 1, ~0ULL, netburst_gain(&s, &workload_mixed, false),
 		      "clocks with more than 0 micro-operations");
@@ -213,9 +213,9 @@ TEST(netburst, threshold_15_complemented_counts_every_clock, REQS(NB_18), NEEDS(
 {
 	u64 flags = NB_CCCR_COMPARE | NB_CCCR_COMPLEMENT | THRESHOLD(THRESHOLD_MOST), value[4];
 	struct netburst_setting s[4] = {
-		netburst_usual(NB_BPU_COUNTER0, netburst_everyone(), 0),
+		netburst_usual(NB_BPU_COUNTER0, netburst_every_level(), 0),
 		netburst_instructions(NB_IQ_COUNTER0, 0, flags),
-		netburst_instructions(NB_IQ_COUNTER2, netburst_everyone(), flags),
+		netburst_instructions(NB_IQ_COUNTER2, netburst_every_level(), flags),
 		netburst_usual(NB_FLAME_COUNTER0, 0, flags),
 	};
 
@@ -294,7 +294,8 @@ static void count_active(void *arg)
 
 	for (unsigned i = 0; i < FIELD_VALUES; i++) {
 		struct netburst_setting s = netburst_metric(NB_METRIC_PACKED_SP_RETIRED,
-							    NB_IQ_COUNTER4, netburst_everyone(), 0);
+							    NB_IQ_COUNTER4, netburst_every_level(),
+							    0);
 
 		s.without = (u64)(NB_ACTIVE_ANY - i) << NB_CCCR_ACTIVE_THREAD_SHIFT;
 		active->gain[i] = active->asleep ? netburst_gain(&s, &workload_packed, false) :

@@ -29,15 +29,18 @@ u64 netburst_both(unsigned thread)
 	return thread ? NETBURST_T1 : NETBURST_T0;
 }
 
-struct netburst_setting netburst_instructions(unsigned counter, u64 who, u64 flags)
+struct netburst_setting netburst_instructions(unsigned counter, u64 levels, u64 flags)
 {
 	return (struct netburst_setting){
-		.counter = counter, .event = NB_EVENT_INSTR_RETIRED, .who = who, .flags = flags,
+		.counter = counter,
+		.event = NB_EVENT_INSTR_RETIRED,
+		.levels = levels,
+		.flags = flags,
 		.mask = NB_INSTR_RETIRED_NBOGUSNTAG | NB_INSTR_RETIRED_NBOGUSTAG,
 	};
 }
 
-struct netburst_setting netburst_usual(unsigned counter, u64 who, u64 flags)
+struct netburst_setting netburst_usual(unsigned counter, u64 levels, u64 flags)
 {
 	static const struct {
 		enum netburst_event event;
@@ -47,7 +50,7 @@ struct netburst_setting netburst_usual(unsigned counter, u64 who, u64 flags)
 		{ NB_EVENT_RETIRED_BRANCH_TYPE, NB_RETIRED_BRANCH_TYPE_CONDITIONAL },
 		{ NB_EVENT_PACKED_SP_UOP, NB_PACKED_SP_UOP_ALL },
 	};
-	struct netburst_setting s = { .counter = counter, .who = who, .flags = flags };
+	struct netburst_setting s = { .counter = counter, .levels = levels, .flags = flags };
 
 	for (unsigned i = 0; i < sizeof(usual) / sizeof(usual[0]); i++) {
 		s.event = usual[i].event;
@@ -55,7 +58,7 @@ struct netburst_setting netburst_usual(unsigned counter, u64 who, u64 flags)
 		if (netburst_escr_msr(counter, s.event))
 			return s;
 	}
-	return netburst_instructions(counter, who, flags);
+	return netburst_instructions(counter, levels, flags);
 }
 
 u64 netburst_count(const struct netburst_setting *s, const struct workload *w, u64 n, bool user)

@@ -24,11 +24,11 @@ unsigned netburst_thread(void);
 u64 netburst_both(unsigned thread);
 
 /* Retired instructions, tagged or not. */
-struct netburst_setting netburst_instructions(unsigned counter, u64 who, u64 flags);
+struct netburst_setting netburst_instructions(unsigned counter, u64 levels, u64 flags);
 /* Of each group of counters the event with which its counters are tested: clocks, conditional
  * branches, packed additions, instructions; workload_packed has as many of the last but one as of
  * branches. */
-struct netburst_setting netburst_usual(unsigned counter, u64 who, u64 flags);
+struct netburst_setting netburst_usual(unsigned counter, u64 levels, u64 flags);
 
 /* What the counter shows after one run of the workload from 0, switched on and off inside the
  * piece; at CPL 3 around it. */

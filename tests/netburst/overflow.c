@@ -40,7 +40,7 @@ TEST(netburst, ovf_of_a_cccr_stays_until_software_clears_it, REQS(NB_08, NB_21),
      NEEDS(need_netburst))
 {
 	for (unsigned i = 0; i < NB_COUNTERS; i++) {
-		struct netburst_setting s = netburst_usual(i, netburst_everyone(), 0);
+		struct netburst_setting s = netburst_usual(i, netburst_every_level(), 0);
 
 		netburst_program(&s);
 		run_from(i, NETBURST_NEVER);
@@ -73,7 +73,7 @@ TEST(netburst, ovf_of_a_cccr_stays_until_software_clears_it, REQS(NB_08, NB_21),
 TEST(netburst, overflow_sets_the_ovf_of_its_own_cccr_alone, REQS(NB_21), NEEDS(need_netburst))
 {
 	for (unsigned i = 0; i < NB_COUNTERS; i++) {
-		struct netburst_setting s = netburst_usual(i, netburst_everyone(), 0);
+		struct netburst_setting s = netburst_usual(i, netburst_every_level(), 0);
 
 		netburst_program(&s);
 		run_from(i, PERIOD);
@@ -92,7 +92,7 @@ static u64 to(unsigned thread)
 /* Additions of one dry run, the constant ones included. */
 static u64 additions(void)
 {
-	struct netburst_setting s = netburst_usual(ADDER, netburst_everyone(), 0);
+	struct netburst_setting s = netburst_usual(ADDER, netburst_every_level(), 0);
 
 	netburst_program(&s);
 	netburst_write(ADDER, 0);
@@ -105,7 +105,7 @@ static u64 additions(void)
 /* A dry run with an overflow on the nth addition; what interrupts this thread sees. */
 static const struct pmi_log *overflow_on(u64 nth, u64 flags, const struct pmi_options *options)
 {
-	struct netburst_setting s = netburst_usual(ADDER, netburst_everyone(), flags);
+	struct netburst_setting s = netburst_usual(ADDER, netburst_every_level(), flags);
 	const struct pmi_log *log;
 
 	netburst_program(&s);
@@ -245,7 +245,7 @@ static void listen(void (*work)(void))
 
 static void overflow(void)
 {
-	struct netburst_setting s = netburst_usual(ADDER, netburst_everyone(), routed.flags);
+	struct netburst_setting s = netburst_usual(ADDER, netburst_every_level(), routed.flags);
 
 	netburst_program(&s);
 	netburst_preset(ADDER, PERIOD);
@@ -303,7 +303,7 @@ TEST(netburst, overflow_interrupts_the_threads_whose_flags_are_set, REQS(NB_10),
 static void check_left_alone(struct test *t, u64 mine)
 {
 	static const struct pmi_options keep = { .keep_counting = true, .keep_status = true };
-	struct netburst_setting s = netburst_usual(ADDER, netburst_everyone(),
+	struct netburst_setting s = netburst_usual(ADDER, netburst_every_level(),
 						   mine | NB_CCCR_FORCE_OVF);
 	u64 count[AGAIN + 1] = { 0 };
 
@@ -342,8 +342,8 @@ TEST(netburst, force_ovf_makes_every_increment_an_overflow, REQS(NB_17), NEEDS(n
 	const struct pmi_log *log;
 
 	for (unsigned i = NB_MS_COUNTER0; i < NB_COUNTERS; i++) {
-		struct netburst_setting plain = netburst_usual(i, netburst_everyone(), 0);
-		struct netburst_setting forced = netburst_usual(i, netburst_everyone(),
+		struct netburst_setting plain = netburst_usual(i, netburst_every_level(), 0);
+		struct netburst_setting forced = netburst_usual(i, netburst_every_level(),
 								NB_CCCR_FORCE_OVF);
 
 		netburst_program(&plain);

@@ -12,10 +12,10 @@
 
 #define AMID	4u	/* the marked load that overflows */
 
-struct netburst_sampling netburst_sample_loads(unsigned counter, u64 who)
+struct netburst_sampling netburst_sample_loads(unsigned counter, u64 levels)
 {
 	return (struct netburst_sampling){
-		.what = netburst_metric(NB_METRIC_MEMORY_LOADS, counter, who, 0),
+		.what = netburst_metric(NB_METRIC_MEMORY_LOADS, counter, levels, 0),
 		.nth = NETBURST_PERIOD + AMID, .every = NETBURST_NEVER,
 		.threshold = NETBURST_RECORDS,
 		.w = &workload_sample, .n = NETBURST_PERIOD,

@@ -35,7 +35,7 @@ struct netburst_taken {
 
 /* Loads on a counter, tagged by the front end, with PEBS enabled for neither thread; one record of
  * the sample piece, of a marked load, with the buffer's threshold far away. */
-struct netburst_sampling netburst_sample_loads(unsigned counter, u64 who);
+struct netburst_sampling netburst_sample_loads(unsigned counter, u64 levels);
 
 /* Open this thread's DS area. */
 void netburst_sample_open(const struct netburst_sampling *s);

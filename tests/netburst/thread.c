@@ -92,7 +92,7 @@ static void count_all_cells(void *arg)
 		if (all->metric)
 			all->s = netburst_metric(NB_METRIC_PACKED_SP_RETIRED, all->s.counter,
 						 setting(cell), 0);
-		all->s.who = setting(cell);
+		all->s.levels = setting(cell);
 		all->gain[cell] = all->busy ? netburst_gain_once(&all->s, all->w, all->user) :
 					      netburst_gain(&all->s, all->w, all->user);
 	}
@@ -348,9 +348,9 @@ static void count_by_apic_id(void *arg)
 	struct netburst_setting s = netburst_instructions(NB_IQ_COUNTER2, 0, 0);
 
 	seen->apic_id = cpuid_get(CPUID_INITIAL_APIC_ID);
-	s.who = seen->apic_id & 1 ? NETBURST_T1 : NETBURST_T0;
+	s.levels = seen->apic_id & 1 ? NETBURST_T1 : NETBURST_T0;
 	seen->own = netburst_gain(&s, &workload_load, false);
-	s.who = seen->apic_id & 1 ? NETBURST_T0 : NETBURST_T1;
+	s.levels = seen->apic_id & 1 ? NETBURST_T0 : NETBURST_T1;
 	seen->others = netburst_gain(&s, &workload_load, false);
 }
 
@@ -415,7 +415,7 @@ static void count_clocks(void *arg)
 	*seen = (struct clocks){ .own = netburst_gain(&s, &workload_load, false), .least = ~0ULL };
 	if (!netburst_caps()->threads)
 		return;
-	s.who = netburst_both(!thread);
+	s.levels = netburst_both(!thread);
 	for (unsigned i = 0; i < WINDOWS; i++) {
 		u64 others;
 

@@ -41,16 +41,16 @@ enum fields_of_nb { OF_ESCR, OF_CCCR, OF_PEBS_ENABLE, OF_PEBS_MATRIX_VERT };
 static u64 defined(const struct model *m, enum fields_of_nb of, bool extended)
 {
 	static const struct {
-		u8 of, lo, hi, who;
+		u8 of, lo, hi, present;
 	} fields[] = {
-#define NB_FIELD(reg, field, lo, hi, who, source) { OF_##reg, lo, hi, who },
+#define NB_FIELD(reg, field, lo, hi, present, source) { OF_##reg, lo, hi, present },
 #include "spec/netburst.def"
 	};
 	u64 bits = 0;
 
 	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
-		if (fields[i].of != of || (fields[i].who == NB_EXTENDED && !extended) ||
-		    (fields[i].who == NB_HT_ONLY && !netburst_has_ht(m)))
+		if (fields[i].of != of || (fields[i].present == NB_EXTENDED && !extended) ||
+		    (fields[i].present == NB_HT_ONLY && !netburst_has_ht(m)))
 			continue;
 		bits |= BITS(fields[i].lo, fields[i].hi);
 	}
