@@ -168,23 +168,24 @@ os.execvp(sys.argv[2], sys.argv[2:])'
 	done
 }
 
+# The fake writes $1 and then does $2: the error names $3.
+ends_with()
+{
+	fake_qemu "$2" <<< "$1"
+	expect 2 env QEMU="$log/fake-qemu" ./run-qemu.sh --out "$log/killed"
+	grep -qF -- "$3;" "$err" || fail "no '$3' in: $(cat "$err")"
+}
+
+# shellcheck disable=SC2016 # the dollars are the fake's own
 test_a_killed_qemu_is_told()
 {
-	fake_qemu 'kill -9 $$' <<< 'TAP version 14'
-	expect 2 env QEMU="$log/fake-qemu" ./run-qemu.sh --out "$log/killed"
-	grep -q 'QEMU: killed by signal 9;' "$err"
-	fake_qemu 'exit 3' <<< 'TAP version 14'
-	expect 2 env QEMU="$log/fake-qemu" ./run-qemu.sh --out "$log/killed"
-	grep -q 'QEMU: ended with status 3;' "$err"
-	fake_qemu 'echo "no such machine" >&2; exit 1' <<< 'TAP version 14'
-	expect 2 env QEMU="$log/fake-qemu" ./run-qemu.sh --out "$log/killed"
-	grep -q 'QEMU: no such machine;' "$err"
-	fake_qemu 'exit 0' <<< 'TAP version 14'
-	expect 2 env QEMU="$log/fake-qemu" ./run-qemu.sh --out "$log/killed"
-	grep -q 'without its end line: the machine ended without a word;' "$err"
-	fake_qemu 'exit 0' <<< $'TAP version 14\nrefpmu: unexpected exit 0'
-	expect 2 env QEMU="$log/fake-qemu" ./run-qemu.sh --out "$log/killed"
-	grep -q 'without its end line: refpmu: unexpected exit 0: the machine ended;' "$err"
+	ends_with 'TAP version 14' 'kill -9 $$' 'QEMU: killed by signal 9'
+	ends_with 'TAP version 14' 'exit 3' 'QEMU: ended with status 3'
+	ends_with 'TAP version 14' 'echo "no such machine" >&2; exit 1' 'QEMU: no such machine'
+	ends_with 'TAP version 14' 'exit 0' \
+		'without its end line: the machine ended without a word'
+	ends_with $'TAP version 14\nrefpmu: unexpected exit 0' 'exit 0' \
+		'without its end line: refpmu: unexpected exit 0: the machine ended'
 }
 
 # The fake says other words of the hypervisor's memory from the fourth time on that it is asked.

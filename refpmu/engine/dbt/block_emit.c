@@ -484,7 +484,7 @@ static void emit_popf(struct emitter *e, const struct block_op *op)
 
 u8 emit_terminator(struct emitter *e, const struct block_op *op, struct block *block, u32 number)
 {
-	u64 behind = op->rip + op->length;
+	u64 next_ip = op->rip + op->length;
 
 	switch (op->kind) {
 	case OP_CONDITIONAL:
@@ -495,24 +495,24 @@ u8 emit_terminator(struct emitter *e, const struct block_op *op, struct block *b
 		jump_out(e, block, BLOCK_TAKEN, op->target);
 		return 0;
 	case OP_CALL:
-		if ((u64)(int64_t)(int32_t)behind == behind) {
+		if ((u64)(int64_t)(int32_t)next_ip == next_ip) {
 			byte(e, 0x68);
-			word(e, behind, 4);
+			word(e, next_ip, 4);
 			jump_out(e, block, BLOCK_TAKEN, op->target);
 			return 0;
 		}
 		save(e, REG_RAX, CONTEXT(rax));
-		push_through_rax(e, behind);
+		push_through_rax(e, next_ip);
 		block_emit_load(e, REG_RAX, CONTEXT(rax));
 		jump_out(e, block, BLOCK_TAKEN, op->target);
 		return RESTORE_RAX;
 	case OP_REP:
 		bytes(e, op->bytes, op->length);
-		jump_out(e, block, BLOCK_FALLTHROUGH, behind);
+		jump_out(e, block, BLOCK_FALLTHROUGH, next_ip);
 		return 0;
 	case OP_POPF:
 		emit_popf(e, op);
-		jump_out(e, block, BLOCK_FALLTHROUGH, behind);
+		jump_out(e, block, BLOCK_FALLTHROUGH, next_ip);
 		return RESTORE_RAX | RESTORE_RCX;
 	case OP_RETURN:
 		save(e, REG_RAX, CONTEXT(rax));
@@ -528,7 +528,7 @@ u8 emit_terminator(struct emitter *e, const struct block_op *op, struct block *b
 		save(e, REG_RCX, CONTEXT(rcx));
 		load_pointer(e, op);
 		if (op->kind == OP_CALL_INDIRECT)
-			push_through_rax(e, behind);
+			push_through_rax(e, next_ip);
 		break;
 	}
 	go_indirect(e, block);
