@@ -95,12 +95,12 @@ $(foreach cc,$(HOST_CC_NAMES),$(eval $(call host_no_faults,$(cc))))
 # The engine's blocks run in the test's own process and may write anywhere: no ASan, whose shadow
 # they would find. They need the decoder, which the top Makefile fetches.
 HOST_ENGINE := $(sort $(wildcard $(addprefix $(ROOT)/, refpmu/engine/dbt/block_*.c refpmu/engine/emulate/emulate_*.c \
-	       refpmu/engine/dbt/code_fields.c refpmu/engine/decode_insn.c refpmu/engine/code_scan.c)) \
+	       refpmu/engine/dbt/code_fields.c refpmu/engine/decode_insn.c refpmu/engine/code_flow.c refpmu/engine/code_scan.c)) \
 	       $(filter-out $(ROOT)/host/engine/test_%, $(wildcard $(ROOT)/host/engine/*.c)))
 HOST_ENGINE_TESTS := $(sort $(wildcard $(ROOT)/host/engine/test_*.c))
 # DBT=0: there is no translator, so no tests of it.
 ifeq ($(DBT),0)
-HOST_ENGINE := $(ROOT)/refpmu/engine/decode_insn.c $(ROOT)/refpmu/engine/code_scan.c
+HOST_ENGINE := $(addprefix $(ROOT)/refpmu/engine/,decode_insn.c code_flow.c code_scan.c)
 HOST_SKIPPED := $(ROOT)/host/engine/test_blocks.c $(ROOT)/host/engine/test_fast_decode.c
 HOST_ENGINE_TESTS := $(filter-out $(HOST_SKIPPED),$(HOST_ENGINE_TESTS))
 endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which pages may run natively: whatever the decoder calls XBEGIN or XABORT, wherever in the page,
- * is suspected, but for fallback addresses far away; and what can't be one isn't.
+ * Which pages may run natively: whatever code comes to that the decoder calls XBEGIN or XABORT,
+ * wherever in the page, is suspected, but for fallback addresses far away; and what can't be one
+ * isn't.
  */
 #include <string.h>
 
@@ -9,6 +10,7 @@
 
 #include "host/check.h"
 #include "host/random.h"
+#include "refpmu/engine/code_flow.h"
 #include "refpmu/engine/code_scan.h"
 
 #define MODES	2
@@ -40,6 +42,22 @@ static bool must_be_suspected(const ZydisDecodedInstruction *zi, unsigned where)
 	       zi->raw.imm[0].value.s > -(int64_t)CODE_SCAN_FAR;
 }
 
+/* Code that is decoded from here without a taken branch: does it come to one that must be found? */
+static bool code_from_here_has_one(const ZydisDecoder *decoder, unsigned first)
+{
+	ZydisDecodedInstruction zi;
+
+	for (unsigned at = first; at < sizeof(page); at += zi.length) {
+		if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(decoder, NULL, &page[at],
+								sizeof(page) - at, &zi)))
+			return false;
+		if ((at - first >= CODE_FLOW_SETTLED || first % CODE_FLOW_ALIGNMENT == 0) &&
+		    must_be_suspected(&zi, at))
+			return true;
+	}
+	return false;
+}
+
 static bool decoder_finds_one(void)
 {
 	static const ZydisMachineMode mode[MODES] = {
@@ -48,14 +66,11 @@ static bool decoder_finds_one(void)
 	static const ZydisStackWidth width[MODES] = { ZYDIS_STACK_WIDTH_64, ZYDIS_STACK_WIDTH_32 };
 
 	for (unsigned m = 0; m < MODES; m++) {
-		ZydisDecodedInstruction zi;
 		ZydisDecoder decoder;
 
 		ZydisDecoderInit(&decoder, mode[m], width[m]);
 		for (unsigned at = 0; at < sizeof(page); at++)
-			if (ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder, NULL, &page[at],
-								       sizeof(page) - at, &zi)) &&
-			    must_be_suspected(&zi, at))
+			if (code_from_here_has_one(&decoder, at))
 				return true;
 	}
 	return false;
@@ -163,8 +178,22 @@ static void distances(void)
 	CHECK(code_scan_suspicious(page), "with a distance of 16 bits");
 }
 
+/* Bytes of an XABORT that are part of another instruction, in firmware and elsewhere. */
+static void parts_of_others(void)
+{
+	at(400, "\xe8\xc6\xf8\xff\xff\x84\xc0", 7);
+	CHECK(!code_scan_suspicious(page), "CALL");
+	at(400, "\x48\x8b\x87\xc6\xf8\x00\x00", 7);
+	CHECK(!code_scan_suspicious(page), "MOV RAX, [RDI + F8C6H]");
+	at(400, "\xc6\xf8\xff\xff\xc0", 5);
+	CHECK(code_scan_suspicious(page), "XABORT FFH, INC EAX");
+	at(10, "\xe8\xc6\xf8\xff\xff\x84\xc0", 7);
+	CHECK(code_scan_suspicious(page), "CALL, where too little comes before");
+}
+
 int main(void)
 {
+	RUN(parts_of_others);
 	RUN(nothing_is_overlooked);
 	RUN(each_place);
 	RUN(the_page_ends);

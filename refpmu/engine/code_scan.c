@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* See code_scan.h. */
+#include "refpmu/engine/code_flow.h"
 #include "refpmu/engine/code_scan.h"
 
 #define OPCODE_XABORT	0xc6
@@ -89,7 +90,7 @@ bool code_scan_suspicious(const u8 page[CODE_SCAN_BYTES])
 		if (!code_scan_holds(word, OPERAND) && !code_scan_holds(word, XACQUIRE))
 			continue;
 		for (unsigned i = at; i < at + WORD; i++)
-			if (is_one(page, i))
+			if (is_one(page, i) && code_flow_reaches(page, CODE_SCAN_BYTES, i))
 				return true;
 	}
 	return false;

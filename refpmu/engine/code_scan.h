@@ -6,10 +6,11 @@
  * are found. Pure.
  *
  * Opcode and operand byte are always next to each other, prefixes come before. Where instructions
- * begin isn't known: the same bytes are parts of others, of constants and distances. So a page may
- * be suspected wrongly; it is trusted wrongly where the fallback address of an XBEGIN is 64 MiB or
- * more away, and in 16-bit code. XACQUIRE is found where at most LOCK, an operand size and REX are
- * between it and the opcode, all in one page; another one isn't elided, as it needn't be.
+ * begin isn't known: the same bytes are parts of others, of constants and distances, of which
+ * code_flow.h tells most. So a page may be suspected wrongly; it is trusted wrongly where the
+ * fallback address of an XBEGIN is 64 MiB or more away, in 16-bit code, and where code_flow.h says.
+ * XACQUIRE is found where at most LOCK, an operand size and REX are between it and the opcode, all
+ * in one page; another one isn't elided, as it needn't be.
  */
 #ifndef REFPMU_ENGINE_CODE_SCAN_H
 #define REFPMU_ENGINE_CODE_SCAN_H
