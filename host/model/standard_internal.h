@@ -18,6 +18,14 @@ static inline u64 standard_below(struct standard *s, u64 n)
 	return random_next(&s->stream) % n;
 }
 
+/* Draw one thing a statement: of two in one expression the compiler decides which comes first. */
+static inline u64 standard_wide(struct standard *s)
+{
+	u64 high = random_next(&s->stream);
+
+	return high << 20 ^ random_next(&s->stream);
+}
+
 static inline bool standard_one_in(struct standard *s, unsigned n)
 {
 	return !standard_below(s, n);

@@ -114,8 +114,11 @@ static u64 cccr_bits(void)
 {
 	u64 bits = one_in(2) ? below(4) << 26 : 0;
 
-	if (one_in(4))
-		bits |= BIT(18) | below(4) << 20 | below(2) << 19 | below(2) << 24;
+	if (one_in(4)) {
+		bits |= BIT(18) | below(4) << 20;
+		bits |= below(2) << 19;
+		bits |= below(2) << 24;
+	}
 	if (one_in(6))
 		bits |= BIT(25 + 5 * below(2));
 	if (one_in(8))
@@ -126,11 +129,12 @@ static u64 cccr_bits(void)
 static void program_event(void)
 {
 	size_t m = below(MASKS);
-	u64 mask = masks[m].mask;
+	u64 mask = masks[m].mask, tag;
 
 	if (one_in(3))
 		mask |= below(0x10000);
-	program(masks[m].event, mask, one_in(6) ? BIT(4) | below(16) << 5 : 0, cccr_bits());
+	tag = one_in(6) ? BIT(4) | below(16) << 5 : 0;
+	program(masks[m].event, mask, tag, cccr_bits());
 }
 
 static void program_metric(void)
@@ -173,7 +177,7 @@ static void write_a_register(void)
 {
 	static const u32 others[] = { 0x3f0, 0x3f1, 0x3f2, 0x600, 0x1a0, 0x1d9, 0x3ba, 0x3bb, 0x38d,
 				      0x38f, 0x345 };
-	u64 value = random_next(&s->stream) << 20 ^ random_next(&s->stream);
+	u64 value = standard_wide(s);
 	u32 msr;
 
 	switch (below(4)) {
@@ -220,10 +224,10 @@ static void accesses(void)
 	bool store = one_in(3), same = one_in(2);
 
 	while (n--) {
+		u16 bytes = one_in(4) ? 16 : 8;
 		struct model_retired i = {
 			.loads = !store, .stores = store, .n_access = 1,
-			.access = { { same ? linear : an_address(), one_in(4) ? 16 : 8, store,
-				      false } },
+			.access = { { same ? linear : an_address(), bytes, store, false } },
 		};
 
 		nbfixture_retire(&fixture, t, user, &i);
@@ -245,6 +249,8 @@ static void branches(void)
 
 static void an_operation(void)
 {
+	unsigned records, threshold;
+
 	if (one_in(4))
 		t = (unsigned)below(threads);
 	if (one_in(5))
@@ -267,8 +273,9 @@ static void an_operation(void)
 		write_a_register();
 		break;
 	case 6:
-		nbfixture_ds(&fixture, (unsigned)below(8), (unsigned)below(8),
-			     -(1 + below(4)) & BITS(0, 39));
+		records = (unsigned)below(8);
+		threshold = (unsigned)below(8);
+		nbfixture_ds(&fixture, records, threshold, -(1 + below(4)) & BITS(0, 39));
 		break;
 	case 7:
 		model_halt(&fixture.m[t]);

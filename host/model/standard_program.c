@@ -10,6 +10,7 @@
 #define FAR		0x500000ULL	/* memory that nothing else uses */
 
 static struct fixture processors[PROCESSORS], *r;
+static size_t turn;	/* event whose turn it was */
 static struct model_core cores[CORES];
 static struct model_uncore uncore;
 static struct standard standard;
@@ -196,8 +197,9 @@ static u64 levels(void)
 static void program_counter(void)
 {
 	unsigned n = (unsigned)below(4);
-	u64 select = events[an_event(0)].code | levels();
+	u64 select = events[an_event(0)].code;
 
+	select |= levels();
 	if (one_in(2))
 		select |= IA32_PERFEVTSEL_INT;
 	if (one_in(5))
@@ -225,14 +227,29 @@ static void program_fixed(void)
 	write(MSR_IA32_FIXED_CTR_CTRL, one_in(2) ? 0xbbb : below(0x1000));
 }
 
-/* Counter n makes records. */
-static void program_pebs(void)
+static size_t a_precise_event(void)
 {
 	static const u16 kinds[] = { EV_PEBS, EV_PEBS, EV_PEBS, EV_DLA, EV_LL, EV_PS, EV_PDIR,
 				     EV_PEBS | EV_TSX };
-	size_t e = an_event(kinds[below(sizeof(kinds) / sizeof(kinds[0]))]);
+
+	return an_event(kinds[below(sizeof(kinds) / sizeof(kinds[0]))]);
+}
+
+/* Each precise event has its turn: some are one of many, and seldom drawn. */
+static size_t next_precise_event(void)
+{
+	do
+		turn = (turn + 1) % EVENTS;
+	while (!(events[turn].gens & BIT(generation) && events[turn].flags & EV_PEBS));
+	return turn;
+}
+
+/* A counter makes records of this event. */
+static void program_pebs(size_t e)
+{
 	unsigned n = (unsigned)below(4);
 	u64 value = -(one_in(4) ? small() : 1 + below(3)) & BITS(0, 47), enable = BIT(n);
+	u64 select = events[e].code | levels() | IA32_PERFEVTSEL_EN;
 
 	while (!(events[e].counters & BIT(n)))
 		n = (n + 1) % 8;
@@ -246,10 +263,11 @@ static void program_pebs(void)
 	write(MSR_PEBS_LD_LAT_THRESHOLD, one_in(3) ? below(0x40) : 3 + below(5));
 	write(MSR_IA32_PERFEVTSEL0 + n, 0);
 	set_counter(n, value);
-	write(MSR_IA32_PERFEVTSEL0 + n,
-	      events[e].code | levels() | IA32_PERFEVTSEL_EN |
-		      (one_in(3) ? IA32_PERFEVTSEL_INT : 0) |
-		      (one_in(6) && generation >= GEN_HASWELL ? BIT(32) : 0));
+	if (one_in(3))
+		select |= IA32_PERFEVTSEL_INT;
+	if (one_in(6) && generation >= GEN_HASWELL)
+		select |= BIT(32);
+	write(MSR_IA32_PERFEVTSEL0 + n, select);
 	fixture_set_reset(r, n, value);
 	write(MSR_IA32_PEBS_ENABLE, enable);
 }
@@ -262,7 +280,9 @@ static void start(void)
 
 static void program_ds(void)
 {
-	fixture_ds(r, (unsigned)below(10), (unsigned)below(10));
+	unsigned records = (unsigned)below(10), threshold = (unsigned)below(10);
+
+	fixture_ds(r, records, threshold);
 	for (unsigned n = 0; n < 4; n++)
 		if (one_in(2))
 			fixture_set_reset(r, n, -small() & BITS(0, 47));
@@ -276,7 +296,7 @@ static void program_ds(void)
 static void write_a_register(void)
 {
 	size_t i = below(REGISTERS);
-	u64 value = random_next(&standard.stream) << 20 ^ random_next(&standard.stream);
+	u64 value = standard_wide(&standard);
 
 	if (registers[i].msr == MSR_IA32_DS_AREA)
 		value = one_in(3) ? value : FIXTURE_DS;
@@ -301,24 +321,28 @@ static void clear_status(void)
 
 static void program_freezing(void)
 {
-	write(MSR_IA32_DEBUGCTL, BIT(11 + below(4)) | BIT(11 + below(4)));
+	u64 bit = BIT(11 + below(4)), other = BIT(11 + below(4));
+
+	write(MSR_IA32_DEBUGCTL, bit | other);
 }
 
 static void program_offcore(void)
 {
 	u64 request = one_in(2) ? BITS(0, 15) : BIT(below(16));
-	u64 response = one_in(2) ? BITS(16, 37) : BIT(16 + below(22)) | BIT(16 + below(22));
+	u64 from = BIT(16 + below(22)), snoop = BIT(16 + below(22));
+	u64 response = one_in(2) ? BITS(16, 37) : from | snoop;
+	u32 msr = one_in(2) ? MSR_OFFCORE_RSP_0 : MSR_OFFCORE_RSP_1;
 
 	if (generation < GEN_SANDYBRIDGE)
 		response &= BITS(8, 15) | BITS(16, 37);
-	write(one_in(2) ? MSR_OFFCORE_RSP_0 : MSR_OFFCORE_RSP_1,
-	      generation < GEN_SANDYBRIDGE ? (one_in(2) ? 0xffff : below(0x10000)) :
-					     request | response);
+	write(msr, generation < GEN_SANDYBRIDGE ? (one_in(2) ? 0xffff : below(0x10000)) :
+						  request | response);
 }
 
 static void program_uncore(void)
 {
 	u32 n = (u32)below(8);
+	u64 select = BIT(22), core;
 	static const u8 codes[] = { 0x00, 0x02, 0x08, 0x09, 0x0a, 0x0b, 0x0c, 0x20, 0x27 };
 
 	if (one_in(2)) {
@@ -326,13 +350,15 @@ static void program_uncore(void)
 		write(MSR_UNCORE_FIXED_CTR_CTRL, one_in(4) ? below(8) & 5 : 5);
 	} else {
 		write(MSR_UNCORE_PMC0 + n, -small() & BITS(0, 47));
-		write(MSR_UNCORE_PERFEVTSEL0 + n,
-		      codes[below(sizeof(codes))] | 1ULL << (8 + below(8)) | BIT(22) |
-			      (one_in(4) ? 0 : BIT(20)) | (one_in(5) ? BIT(17 + below(2)) : 0) |
-			      (one_in(5) ? below(4) << 24 | BIT(23) : 0));
+		select |= codes[below(sizeof(codes))];
+		select |= BIT(8 + below(8));
+		select |= one_in(4) ? 0 : BIT(20);
+		select |= one_in(5) ? BIT(17 + below(2)) : 0;
+		select |= one_in(5) ? below(4) << 24 | BIT(23) : 0;
+		write(MSR_UNCORE_PERFEVTSEL0 + n, select);
 	}
-	write(MSR_UNCORE_PERF_GLOBAL_CTRL,
-	      BITS(0, 7) | BIT(32) | BIT(48 + below(4)) | (one_in(2) ? BIT(63) : 0));
+	core = BIT(48 + below(4));
+	write(MSR_UNCORE_PERF_GLOBAL_CTRL, BITS(0, 7) | BIT(32) | core | (one_in(2) ? BIT(63) : 0));
 	if (!one_in(3))
 		write(MSR_IA32_DEBUGCTL, BIT(13) | (one_in(3) ? BIT(12) : 0));
 	if (one_in(4))
@@ -393,6 +419,22 @@ static void accesses(void)
 		access(same ? linear : an_address(), store, locked, bytes);
 }
 
+/* Lines that another processor has just got, clean or modified, are read by this one. */
+static void lines_of_another_processor(void)
+{
+	struct fixture *was = r, *other = &processors[below(PROCESSORS)];
+	unsigned n = 1 + (unsigned)below(6);
+	u64 linear = an_address();
+	bool store = one_in(2);
+
+	for (; n; n--, linear += 64) {
+		r = other;
+		access(linear, store, false, 8);
+		r = was;
+		access(linear, false, false, 8);
+	}
+}
+
 /* A REP string of loads and stores: access[] has room for the last ones. */
 static void a_string(void)
 {
@@ -427,8 +469,9 @@ static void branches(void)
 
 static void an_act(void)
 {
-	retire(&(struct model_retired){ .act = (enum memory_act)(1 + below(MEMORY_ACTS - 1)),
-					.act_linear = an_address() });
+	enum memory_act act = (enum memory_act)(1 + below(MEMORY_ACTS - 1));
+
+	retire(&(struct model_retired){ .act = act, .act_linear = an_address() });
 }
 
 static void a_cancelled_load(void)
@@ -498,7 +541,7 @@ static void an_operation(void)
 		break;
 	case 2:
 	case 3:
-		program_pebs();
+		program_pebs(a_precise_event());
 		break;
 	case 4:
 		start();
@@ -548,6 +591,9 @@ static void an_operation(void)
 	case 19:
 		a_cancelled_load();
 		break;
+	case 20:
+		lines_of_another_processor();
+		break;
 	default:
 		accesses();
 	}
@@ -565,6 +611,7 @@ static void open(const struct standard_difference *where, enum fault_id fault,
 	};
 
 	generation = where->generation;
+	turn = where->seed * STANDARD_ROUNDS % EVENTS;
 	standard_begin(&standard, where->seed);
 	if (generation == GEN_NETBURST) {
 		standard_netburst_open(&standard, &config);
@@ -587,7 +634,7 @@ static u64 a_round(void)
 		return standard.seen;
 	}
 	program_counter();
-	program_pebs();
+	program_pebs(next_precise_event());
 	start();
 	for (unsigned n = 0; n < OPERATIONS; n++)
 		an_operation();
