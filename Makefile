@@ -69,7 +69,7 @@ LDFLAGS	:= -nostdlib -shared -Bsymbolic --no-undefined -z nocombreloc -z noexecs
 objects	= $(patsubst %,$(BUILD)/obj/%.o,$(sort $(1)))
 sources	= $(wildcard $(foreach folder,$(1),$(folder)/*.c $(folder)/*.asm))
 LAUNCH_SOURCES := $(call sources,refpmu/launch)
-HARNESS_OBJS := $(call objects,$(call sources,boot kernel/* pmu pmu/* tests/*))
+HARNESS_OBJS := $(call objects,$(call sources,boot boot/* kernel/* pmu pmu/* tests/*))
 # Lowest layer first (tools/check_includes.py).
 REFPMU_OBJS := $(call objects,$(call sources,refpmu/model refpmu/model/* refpmu/faults refpmu/faults/* refpmu/hv \
 	   refpmu/engine refpmu/engine/* refpmu/vmm))

@@ -11,7 +11,7 @@
 #include "boot/identity.h"
 #include "boot/log.h"
 #include "boot/processors.h"
-#include "boot/results.h"
+#include "boot/results/folder.h"
 #include "boot/run.h"
 #include "boot/selftest.h"
 #include "kernel/processor/confidential.h"

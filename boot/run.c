@@ -7,7 +7,7 @@
 #include "boot/identity.h"
 #include "boot/log.h"
 #include "boot/processors.h"
-#include "boot/results.h"
+#include "boot/results/folder.h"
 #include "boot/run.h"
 #include "kernel/output/console.h"
 #include "kernel/output/fbcon.h"

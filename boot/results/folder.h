@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The results file on the volume that this program was loaded from. */
-#ifndef BOOT_RESULTS_H
-#define BOOT_RESULTS_H
+#ifndef BOOT_RESULTS_FOLDER_H
+#define BOOT_RESULTS_FOLDER_H
 
 #include "spec/types.h"
 

@@ -3,7 +3,7 @@
 #include "boot/file.h"
 #include "boot/firmware.h"
 #include "boot/log.h"
-#include "boot/results.h"
+#include "boot/results/folder.h"
 #include "kernel/output/fmt.h"
 
 #define PATH_SIZE	112
