@@ -27,7 +27,7 @@
 #define ERROR_SIZE		256
 #define SHOW_US			3000000		/* a last line */
 #define WAIT_SECONDS		60		/* at most, for a reader */
-#define ARENA_SPARE		(16u << 20)	/* log, buffers of the tests */
+#define ARENA_SPARE		(17u << 20)	/* log, buffers of the tests */
 #define ARENA_SPARE_EACH	(5u << 20)	/* those of each further processor */
 
 enum { EXIT_PASS, EXIT_FAIL, EXIT_ERROR };

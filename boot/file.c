@@ -58,7 +58,7 @@ EFI_STATUS file_read(const char *path, char *data, size_t size, size_t *length)
 	return status;
 }
 
-EFI_STATUS file_append(const char *path, const char *data, size_t length)
+EFI_STATUS file_write_at(const char *path, u64 offset, const void *data, size_t length)
 {
 	UINT64 mode = EFI_FILE_MODE_READ | EFI_FILE_MODE_WRITE | EFI_FILE_MODE_CREATE;
 	UINTN written = length;
@@ -67,7 +67,7 @@ EFI_STATUS file_append(const char *path, const char *data, size_t length)
 
 	if (EFI_ERROR(status))
 		return status;
-	status = file->SetPosition(file, END_OF_FILE);
+	status = file->SetPosition(file, offset);
 	if (!EFI_ERROR(status))
 		status = file->Write(file, &written, (void *)(uintptr_t)data);
 	if (!EFI_ERROR(status) && written != length)
@@ -75,6 +75,49 @@ EFI_STATUS file_append(const char *path, const char *data, size_t length)
 	if (!EFI_ERROR(status))
 		status = file->Flush(file);
 	file->Close(file);
+	return status;
+}
+
+EFI_STATUS file_append(const char *path, const char *data, size_t length)
+{
+	return file_write_at(path, END_OF_FILE, data, length);
+}
+
+EFI_STATUS file_make(const char *path, u64 size)
+{
+	static const u8 zeros[4096];
+	UINT64 mode = EFI_FILE_MODE_READ | EFI_FILE_MODE_WRITE | EFI_FILE_MODE_CREATE;
+	EFI_FILE *file;
+	EFI_STATUS status = open_path(path, mode, 0, &file);
+
+	if (EFI_ERROR(status))
+		return status;
+	for (u64 at = 0; !EFI_ERROR(status) && at < size; at += sizeof zeros) {
+		UINTN written = sizeof zeros;
+
+		status = file->Write(file, &written, (void *)(uintptr_t)zeros);
+		if (!EFI_ERROR(status) && written != sizeof zeros)
+			status = EFI_VOLUME_FULL;
+	}
+	if (!EFI_ERROR(status))
+		status = file->Flush(file);
+	file->Close(file);
+	return status;
+}
+
+EFI_STATUS file_length(const char *path, u64 *length)
+{
+	EFI_FILE *file;
+	EFI_STATUS status = open_path(path, EFI_FILE_MODE_READ, 0, &file);
+	UINT64 at = 0;
+
+	if (EFI_ERROR(status))
+		return status;
+	status = file->SetPosition(file, END_OF_FILE);
+	if (!EFI_ERROR(status))
+		status = file->GetPosition(file, &at);
+	file->Close(file);
+	*length = at;
 	return status;
 }
 

@@ -15,6 +15,13 @@
 EFI_STATUS file_read(const char *path, char *data, size_t size, size_t *length);
 /* Make the file if it isn't there, append to it and flush it to the medium. */
 EFI_STATUS file_append(const char *path, const char *data, size_t length);
+/* Write at that offset of a file, and flush. Where the file has these bytes already, nothing else
+ * on the medium changes but the time in its directory entry. */
+EFI_STATUS file_write_at(const char *path, u64 offset, const void *data, size_t length);
+/* Make a file of that many zeros, with all of its clusters. */
+EFI_STATUS file_make(const char *path, u64 size);
+/* EFI_NOT_FOUND: there is none. */
+EFI_STATUS file_length(const char *path, u64 *length);
 EFI_STATUS file_delete(const char *path);
 /* Make a directory; EFI_ACCESS_DENIED when the name is taken. */
 EFI_STATUS file_make_directory(const char *path);

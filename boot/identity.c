@@ -5,12 +5,17 @@
  */
 #include "boot/firmware.h"
 #include "boot/identity.h"
+#include "boot/results/frame.h"
 #include "boot/smbios.h"
 #include "kernel/output/fmt.h"
+#include "kernel/memory/string.h"
+#include "kernel/processor/cpuid.h"
 
 #define VENDOR_SIZE	64
 #define LINE_SIZE	200
 #define FOUR_GIB	BIT(32)
+#define BRAND_FIRST	0x80000002u
+#define BRAND_LAST	0x80000004u
 
 static const struct line {
 	const char *key;
@@ -80,4 +85,22 @@ void identity_describe(struct tap *tap)
 	for (unsigned i = 0; i < LINES; i++)
 		if (said[i][0])
 			tap_comment(tap, "%s: %s", lines[i].key, said[i]);
+}
+
+u32 identity_digest(void)
+{
+	struct cpuid leaf = cpuid_read(0, 0);
+	u32 crc = frame_crc(0, &leaf.ebx, sizeof(leaf) - sizeof(leaf.eax));
+	u32 signature = cpuid_read(1, 0).eax;
+
+	crc = frame_crc(crc, &signature, sizeof(signature));
+	for (u32 n = BRAND_FIRST; n <= BRAND_LAST; n++) {
+		if (cpuid_read(BRAND_FIRST & ~0xffu, 0).eax < n)
+			break;
+		leaf = cpuid_read(n, 0);
+		crc = frame_crc(crc, &leaf, sizeof(leaf));
+	}
+	for (unsigned i = 0; i < LINES; i++)
+		crc = frame_crc(crc, said[i], strlen(said[i]));
+	return crc;
 }

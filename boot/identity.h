@@ -9,5 +9,8 @@
 void identity_read(void);
 /* Comments "firmware: ", "bios: ", "system: ", "board: "; the last three where SMBIOS has them. */
 void identity_describe(struct tap *tap);
+/* A number that tells this machine from others: its processor and what SMBIOS says of it. After
+ * identity_read(). */
+u32 identity_digest(void);
 
 #endif

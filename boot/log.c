@@ -12,6 +12,7 @@ static struct {
 	char *text;
 	size_t length;
 	bool full;
+	bool cleared;
 } lines;
 
 static struct summary summary;
@@ -20,7 +21,7 @@ bool log_init(void)
 {
 	lines.text = arena_alloc(LOG_SIZE);
 	lines.length = 0;
-	lines.full = false;
+	lines.full = lines.cleared = false;
 	return lines.text;
 }
 
@@ -59,6 +60,27 @@ const char *log_text(size_t *length)
 	return lines.text;
 }
 
+static void ignore(void *ctx, const char *line)
+{
+	(void)ctx;
+	(void)line;
+}
+
+void log_mute(struct tap *tap, bool on)
+{
+	tap->sink = on ? ignore : log_line;
+}
+
+void log_say_again(const char *line)
+{
+	log_line(NULL, line);
+}
+
+bool log_is_whole(void)
+{
+	return !lines.cleared && !lines.full;
+}
+
 const struct summary *log_summary(void)
 {
 	return &summary;
@@ -68,4 +90,5 @@ void log_clear(void)
 {
 	lines.length = 0;
 	lines.full = false;
+	lines.cleared = true;
 }

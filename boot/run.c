@@ -7,7 +7,7 @@
 #include "boot/identity.h"
 #include "boot/log.h"
 #include "boot/processors.h"
-#include "boot/results/folder.h"
+#include "boot/results/keep.h"
 #include "boot/run.h"
 #include "kernel/output/console.h"
 #include "kernel/output/fbcon.h"
@@ -20,23 +20,6 @@
 #include "version.h"
 
 #define CPU_NAME_SIZE	32
-
-static char notice[160];	/* what to say about the results at the next borrow */
-
-static void say_notice(struct tap *tap)
-{
-	if (notice[0])
-		tap_comment(tap, "%s", notice);
-	notice[0] = '\0';
-}
-
-static void open_results(const struct config *config, const char *cpu)
-{
-	if (!config->results)
-		return;
-	if (results_open(cpu, notice, sizeof notice))
-		fmt_print(notice, sizeof notice, "results in %s", results_path());
-}
 
 /* What isn't there, and what comes of that. */
 static void describe_devices(struct tap *tap, const struct config *config)
@@ -64,15 +47,17 @@ int run_tests(const struct config *config, u64 exerciser)
 		.checks = config->checks,
 		.on = config->on == CONFIG_ON_ALL ? SUITE_ON_ALL : config->on,
 		.exerciser = exerciser,
+		.before_test = keep_before_test,
 	};
 	char cpu[CPU_NAME_SIZE];
 	struct suite *suite;
 	struct tap tap;
 	unsigned groups;
-	bool all_back;
+	bool all_back, continued = config->results && keep_find(&suite_config);
 	int status;
 
 	log_attach(&tap);
+	log_mute(&tap, continued);
 	machine_borrow_cpu(CPU_BOOT);
 	console_line("");	/* whatever the firmware left on the line ends here */
 	suite = suite_begin(&suite_config, &tap);
@@ -82,26 +67,27 @@ int run_tests(const struct config *config, u64 exerciser)
 	identity_describe(&tap);
 	processors_describe(&tap);
 	describe_devices(&tap, config);
-	groups = suite_groups(suite);
+	log_mute(&tap, false);
+	groups = keep_replay(suite, &tap) ? suite_groups(suite) : 0;
 	fmt_print(cpu, sizeof cpu, "%s", suite_cpu_name(suite));
 	machine_return_cpu();
-	open_results(config, cpu);
+	keep_open(suite, cpu);
 
 	for (unsigned g = 0; g < groups; g++) {
-		results_save(notice, sizeof notice);
+		keep_save();
 		machine_borrow_cpu(CPU_BOOT);
-		say_notice(&tap);
+		keep_say(&tap);
 		suite_run_group(suite, g);
 		machine_return_cpu();
 	}
-	results_save(notice, sizeof notice);
+	keep_save();
 	all_back = processors_give();
 	machine_borrow_cpu(CPU_BOOT);
-	say_notice(&tap);
+	keep_say(&tap);
 	if (!all_back)
 		suite_bail_out(suite, "a processor doesn't return to the firmware");
 	status = suite_end(suite);
 	machine_return_cpu();
-	results_save(notice, sizeof notice);
+	keep_end();
 	return status;
 }

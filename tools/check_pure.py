@@ -16,9 +16,10 @@ import tempfile
 
 # What each side's pure sources may see. The harness's and the model's share spec/ only.
 HARNESS = ("spec/* claims/* kernel/processor/confidential.h kernel/processor/topology.h "
-           "kernel/output/fmt.h kernel/output/tap.h "
+           "kernel/memory/string.h kernel/output/fmt.h kernel/output/tap.h "
            "pmu/hypervisor.h pmu/leaves.h pmu/record.h boot/config.h boot/smbios.h "
-           "boot/spread.h boot/summary.h tests/*.h tests/frame/old_names.def").split()
+           "boot/spread.h boot/summary.h boot/results/frame.h tests/*.h "
+           "tests/frame/old_names.def").split()
 MODEL = ("spec/* refpmu/model/* refpmu/faults/* refpmu/vmm/configure.h "
          "refpmu/engine/engine_name.h refpmu/launch/plan.h "
          "refpmu/launch/fault.h refpmu/launch/span.h refpmu/launch/pe.h").split()

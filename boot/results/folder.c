@@ -9,20 +9,27 @@
 #define PATH_SIZE	112
 #define MAX_RUNS	100u	/* with the same name, that is within one second */
 
-static char path[PATH_SIZE];
+/* "": there is none. saved: bytes of the log that are in results.tap. */
+static char folder[PATH_SIZE], path[PATH_SIZE];
+static size_t saved;
 
 static bool fail(char *error, size_t size, const char *what, EFI_STATUS status)
 {
 	fmt_print(error, size, "results are not saved: %s: firmware status %#llx", what,
 		  (unsigned long long)status);
-	path[0] = '\0';
+	folder[0] = path[0] = '\0';
 	return false;
+}
+
+static void use(void)
+{
+	fmt_print(path, sizeof path, "%s\\results.tap", folder);
+	saved = 0;
 }
 
 bool results_open(const char *cpu, char *error, size_t size)
 {
 	EFI_TIME now = { .Year = 0 };	/* without a clock the name is all zeros */
-	char folder[PATH_SIZE];
 	EFI_STATUS status;
 
 	firmware.system->RuntimeServices->GetTime(&now, NULL);
@@ -41,10 +48,31 @@ bool results_open(const char *cpu, char *error, size_t size)
 		if (status != EFI_ACCESS_DENIED)
 			break;
 	}
-	if (EFI_ERROR(status))
-		return fail(error, size, folder, status);
-	fmt_print(path, sizeof path, "%s\\results.tap", folder);
+	if (EFI_ERROR(status)) {
+		char what[PATH_SIZE];
+
+		fmt_print(what, sizeof what, "%s", folder);
+		return fail(error, size, what, status);
+	}
+	use();
 	return true;
+}
+
+bool results_reopen(const char *name, char *error, size_t size)
+{
+	EFI_STATUS status = file_make_directory(name);
+
+	if (EFI_ERROR(status) && status != EFI_ACCESS_DENIED)
+		return fail(error, size, name, status);
+	fmt_print(folder, sizeof folder, "%s", name);
+	use();
+	file_delete(path);
+	return true;
+}
+
+bool results_add(const char *text, size_t length)
+{
+	return !EFI_ERROR(file_append(path, text, length));
 }
 
 bool results_save(char *error, size_t size)
@@ -52,11 +80,24 @@ bool results_save(char *error, size_t size)
 	size_t length;
 	const char *text = log_text(&length);
 	EFI_STATUS status = EFI_SUCCESS;
+	char what[PATH_SIZE];
 
-	if (path[0] && length > 0)
-		status = file_append(path, text, length);
-	log_clear();
-	return EFI_ERROR(status) ? fail(error, size, path, status) : true;
+	if (path[0] && length > saved)
+		status = file_append(path, text + saved, length - saved);
+	saved = length;
+	if (length > LOG_SIZE / 2) {
+		log_clear();
+		saved = 0;
+	}
+	if (!EFI_ERROR(status))
+		return true;
+	fmt_print(what, sizeof what, "%s", path);
+	return fail(error, size, what, status);
+}
+
+const char *results_folder(void)
+{
+	return folder;
 }
 
 const char *results_path(void)

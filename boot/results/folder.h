@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The results file on the volume that this program was loaded from. */
+/* The folder of a run's results on the volume that this program was loaded from. */
 #ifndef BOOT_RESULTS_FOLDER_H
 #define BOOT_RESULTS_FOLDER_H
 
@@ -8,10 +8,15 @@
 /* Make \results\<YYYYMMDD-HHMMSS>-<cpu>; with a number appended if it exists already. false:
  * error says why not. With the machine given back. */
 bool results_open(const char *cpu, char *error, size_t size);
-/* Append what the log holds to results.tap there and clear the log; nothing if results_open()
- * wasn't called or failed. With the machine given back. false: error says why not, once. */
+/* Take up a folder of an earlier boot: results.tap is written anew. */
+bool results_reopen(const char *folder, char *error, size_t size);
+/* Append to results.tap there what the log holds since the last time; nothing if there is no
+ * folder. With the machine given back. false: error says why not, once. */
 bool results_save(char *error, size_t size);
-/* The file's path; "" if there is none. */
+/* Append that to results.tap. false: it can't be done. */
+bool results_add(const char *text, size_t length);
+/* The folder's path, and that of results.tap; "" if there is none. */
+const char *results_folder(void);
 const char *results_path(void);
 
 #endif

@@ -121,3 +121,8 @@ unsigned disturbance_repeats(void)
 {
 	return repeats;
 }
+
+void disturbance_restore(unsigned before)
+{
+	repeats += before;
+}

@@ -43,5 +43,7 @@ void disturbance_forgive(const struct attempt *attempt);
 
 /* Attempts of tests that were repeated so far, on all processors, for the report. */
 unsigned disturbance_repeats(void);
+/* So many were before this boot, in the same run. */
+void disturbance_restore(unsigned before);
 
 #endif

@@ -433,8 +433,11 @@ enum verdict runner_run(struct test *t)
 	struct known_issue known = { "", "" };
 	enum verdict verdict;
 
-	if (needs_met(t))
+	if (needs_met(t)) {
+		if (t->before)
+			t->before();
 		run_undisturbed(t);
+	}
 	verdict = judge(t, &known);
 	report_test(t, verdict, &known);
 	return verdict;

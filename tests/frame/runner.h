@@ -36,6 +36,7 @@ struct test {
 	enum platform platform;
 	const struct verdict_subject *subject;
 	unsigned cpu;			/* the processor that it runs on */
+	void (*before)(void);		/* called when its needs are met; NULL: nothing */
 
 	unsigned checks;		/* that held, and decide */
 	unsigned controls;		/* that held, and would decide if they didn't */

@@ -40,8 +40,12 @@ struct suite {
 	char new_name[128];		/* what that is called now */
 	unsigned first[MAX_GROUPS + 1];	/* group g: tests_begin[first[g]] to [first[g + 1] - 1] */
 	unsigned groups;
+	/* How far the run has come: all before test `next` on processor next_cpu are over. */
+	unsigned next, next_cpu;
+	bool running;			/* that one has begun */
 	char cpu_name[32];
 };
+static struct suite suite;
 
 /* What a later group relies on comes first. */
 static const char *const group_order[] = {
@@ -263,7 +267,6 @@ static void print_machine(const struct suite *s)
 
 struct suite *suite_begin(const struct suite_config *config, struct tap *tap)
 {
-	static struct suite suite;
 	struct suite *s = &suite;
 	const struct pmu_caps *caps;
 
@@ -393,6 +396,14 @@ static void say_not_tested(struct suite *s)
 	tap_comment(s->tap, "NOT TESTED: %s", reason);
 }
 
+/* The runner calls it: this test's needs are met. */
+static void about_to_run(void)
+{
+	suite.running = true;
+	suite.config->before_test();
+	runner_begin_group();
+}
+
 static bool is_in_group(const struct test_case *c, const char *group, size_t length)
 {
 	for (unsigned i = 0; c->reqs[i]; i++) {
@@ -428,19 +439,26 @@ static void check_required_groups(struct suite *s)
 	}
 }
 
+static void set_up(const struct suite *s, struct test *test, unsigned n, unsigned cpu)
+{
+	memset(test, 0, sizeof(*test));
+	test->test_case = &tests_begin[n];
+	test->tap = s->tap;
+	test->platform = s->platform;
+	test->subject = &s->subject;
+	test->cpu = cpu;
+	test->before = s->config->before_test ? about_to_run : NULL;
+}
+
 static void run_one(struct suite *s, unsigned n, unsigned cpu)
 {
 	const struct test_case *c = &tests_begin[n];
 	static struct test test;	/* static: an aborted test's stack is gone, its log isn't */
 	enum verdict verdict;
 
-	memset(&test, 0, sizeof(test));
-	test.test_case = c;
-	test.tap = s->tap;
-	test.platform = s->platform;
-	test.subject = &s->subject;
-	test.cpu = cpu;
+	set_up(s, &test, n, cpu);
 	verdict = runner_run(&test);
+	s->running = false;
 	if (s->config->verbose)
 		tap_comment(s->tap, "%u checks held, %lu us", test.checks + test.harness, test.us);
 	if (s->config->checks)
@@ -458,9 +476,105 @@ void suite_run_group(struct suite *s, unsigned g)
 		return;
 	runner_begin_group();
 	for (unsigned i = s->first[g]; i < s->first[g + 1]; i++)
-		for (unsigned cpu = 0; cpu < smp_count(); cpu++)
-			if (runs_on(s, &tests_begin[i], cpu))
-				run_one(s, i, cpu);
+		for (unsigned cpu = 0; cpu < smp_count(); cpu++) {
+			if (i < s->next || (i == s->next && cpu < s->next_cpu) ||
+			    !runs_on(s, &tests_begin[i], cpu))
+				continue;
+			s->next = i;
+			s->next_cpu = cpu;
+			run_one(s, i, cpu);
+			s->next_cpu = cpu + 1;
+		}
+}
+
+/* What suite_save() writes. */
+struct saved {
+	u32 next, next_cpu, running, points, repeats;
+	struct verdict_counts counts;
+	char name[128];			/* of the test that has begun; "" none */
+	u8 tally[REQ_COUNT];
+};
+_Static_assert(sizeof(struct saved) <= SUITE_STATE_MAX, "a state");
+
+size_t suite_save(const struct suite *s, void *state)
+{
+	struct saved saved = { .next = s->next, .next_cpu = s->next_cpu, .running = s->running,
+			       .points = s->tap->points, .repeats = disturbance_repeats(),
+			       .counts = s->counts };
+	const struct test_case *c = &tests_begin[s->next];
+
+	if (s->running)
+		fmt_print(saved.name, sizeof(saved.name), "%s.%s", c->group, c->claim);
+	for (unsigned i = 0; i < REQ_COUNT; i++)
+		saved.tally[i] = (u8)s->tally.of[i];
+	memcpy(state, &saved, sizeof(saved));
+	return sizeof(saved);
+}
+
+const char *suite_running(const void *state, size_t length, char *name, size_t size)
+{
+	struct saved saved = { .running = false };
+
+	if (length == sizeof(saved))
+		memcpy(&saved, state, sizeof(saved));
+	saved.name[sizeof(saved.name) - 1] = '\0';
+	fmt_print(name, size, "%s", saved.running ? saved.name : "");
+	return name;
+}
+
+bool suite_restore(struct suite *s, const void *state, size_t length, const char *reason)
+{
+	struct known_issue none = { "", "" };
+	static struct test test;
+	struct saved saved;
+
+	if (length != sizeof(saved))
+		return false;
+	memcpy(&saved, state, sizeof(saved));
+	if (saved.next >= s->selected + !saved.running || saved.next_cpu > smp_count())
+		return false;
+	for (unsigned i = 0; i < REQ_COUNT; i++)
+		if (saved.tally[i] > VERDICT_ERROR)
+			return false;
+	s->next = saved.next;
+	s->next_cpu = saved.next_cpu;
+	s->counts = saved.counts;
+	s->tap->points = saved.points;
+	disturbance_restore(saved.repeats);
+	for (unsigned i = 0; i < REQ_COUNT; i++)
+		s->tally.of[i] = (enum verdict)saved.tally[i];
+	if (!saved.running)
+		return true;
+	set_up(s, &test, s->next, s->next_cpu);
+	test_error(&test, "%s", reason);
+	report_test(&test, VERDICT_ERROR, &none);
+	verdict_count(&s->counts, VERDICT_ERROR);
+	runner_tally(&test, VERDICT_ERROR, &s->tally);
+	s->next_cpu++;
+	return true;
+}
+
+/* FNV-1a. */
+static u32 digest_text(u32 digest, const char *text)
+{
+	do
+		digest = (digest ^ (u8)*text) * 0x01000193u;
+	while (*text++);
+	return digest;
+}
+
+u32 suite_digest(const struct suite_config *config)
+{
+	u32 digest = 0x811c9dc5u, sum = 0;
+	const u32 flags = (u32)config->strict | (u32)config->no_inconclusive << 1 |
+			  (u32)config->checks << 2 | config->on << 3;
+
+	/* Whatever order an earlier selection of this boot has left them in. */
+	for (const struct test_case *c = tests_begin; c < tests_end; c++)
+		sum += digest_text(digest_text(c->line, c->group), c->claim);
+	digest = digest_text(digest, config->tests_glob ? config->tests_glob : "");
+	digest = digest_text(digest, config->require ? config->require : "");
+	return digest + sum + flags;
 }
 
 void suite_bail_out(struct suite *s, const char *reason)

@@ -23,6 +23,9 @@ struct suite_config {
 	 * others sleep. Tests that need several run once. */
 	unsigned on;
 	u64 exerciser;		/* physical address of its register page, mapped; 0: none */
+	/* Called right before each test that is going to run: one that is skipped can't hang. It
+	 * may give the machine back and take it again. NULL: nothing. */
+	void (*before_test)(void);
 };
 #define SUITE_ON_ALL	(~0u)
 
@@ -35,6 +38,22 @@ struct suite *suite_begin(const struct suite_config *config, struct tap *tap);
 /* Groups with at least one selected test, in the order in which to run them. */
 unsigned suite_groups(const struct suite *s);
 void suite_run_group(struct suite *s, unsigned g);
+
+/*
+ * A run that a reset has cut is continued by a run of the same program, selection and machine.
+ * suite_save() writes what it has come to so far, and in before_test() which test begins; returns
+ * the bytes that takes, SUITE_STATE_MAX at most. After suite_begin(), suite_restore() takes that
+ * up: the test that had begun, if any, is an ERROR with that reason, and what ran before it isn't
+ * run again. false: it isn't of this selection.
+ */
+#define SUITE_STATE_MAX 1024
+size_t suite_save(const struct suite *s, void *state);
+bool suite_restore(struct suite *s, const void *state, size_t length, const char *reason);
+/* Of the program's tests and of what the configuration selects among them. */
+u32 suite_digest(const struct suite_config *config);
+/* The test of such a state, "group.claim"; "": none had begun, or it is no such state. Returns
+ * name. */
+const char *suite_running(const void *state, size_t length, char *name, size_t size);
 
 /* "Bail out!": something outside the tests went wrong, and the exit status isn't 0. */
 void suite_bail_out(struct suite *s, const char *reason);

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+/* See keep.h. The journal has every line before the next test begins; results.tap gets them after
+ * each group, for a reader of the stick. */
+#include "boot/identity.h"
+#include "boot/log.h"
+#include "boot/results/folder.h"
+#include "boot/results/journal.h"
+#include "boot/results/keep.h"
+#include "kernel/machine/machine.h"
+#include "kernel/output/fmt.h"
+#include "kernel/memory/string.h"
+#include "kernel/processor/percpu.h"
+#include "version.h"
+
+#define IN_VAIN_MOST	3u	/* boots in which no test began */
+#define NOTICE_SIZE	240
+#define NOTICES		2u
+#define NAME_SIZE	128
+#define LINE_SIZE	1100	/* longer than any line of the log */
+
+static struct {
+	bool on;
+	struct suite *suite;
+	struct journal_run run;
+	const struct journal_found *found;	/* the run to be continued; NULL: none */
+	size_t journaled;			/* bytes of the log that the journal has */
+	char notice[NOTICES][NOTICE_SIZE];	/* to be said at the next borrow */
+} keep;
+
+/* A place for one; the last one is used again where there are more. */
+static char *notice(void)
+{
+	for (unsigned i = 0; i < NOTICES; i++)
+		if (!keep.notice[i][0])
+			return keep.notice[i];
+	return keep.notice[NOTICES - 1];
+}
+
+void keep_say(struct tap *tap)
+{
+	for (unsigned i = 0; i < NOTICES; i++) {
+		if (keep.notice[i][0])
+			tap_comment(tap, "%s", keep.notice[i]);
+		keep.notice[i][0] = '\0';
+	}
+}
+
+/* What the log holds that the journal hasn't. */
+static void journal(enum frame_kind kind, bool with_state)
+{
+	u8 state[SUITE_STATE_MAX];
+	size_t length, state_length = 0;
+	const char *text = log_text(&length);
+
+	if (with_state)
+		state_length = suite_save(keep.suite, state);
+	if (journal_add(kind, state, (u32)state_length, text + keep.journaled,
+			length - keep.journaled, notice(), NOTICE_SIZE))
+		keep.journaled = length;
+}
+
+/* A run that can't be continued: its lines, and which test it was that didn't end. */
+static void conclude(const struct journal_found *found)
+{
+	char name[NAME_SIZE], ignored[NOTICE_SIZE], text[LINE_SIZE];
+	const char *running = suite_running(found->state, found->state_length, name, sizeof(name));
+	int length;
+
+	length = fmt_print(text, sizeof(text),
+			   "Bail out! CRASHED%s%s: the machine was reset or lost its power; what "
+			   "was "
+			   "started next is another program or has another configuration\n",
+			   running[0] ? " in " : "", running);
+	if (results_reopen(found->run.folder, ignored, sizeof(ignored)) &&
+	    results_add(found->text, found->text_length) && results_add(text, (size_t)length))
+		fmt_print(notice(), NOTICE_SIZE,
+			  "a run that a reset had cut%s%s isn't continued: "
+			  "%s",
+			  running[0] ? " in " : "", running, results_path());
+}
+
+bool keep_find(const struct suite_config *config)
+{
+	const struct journal_found *found;
+
+	keep.on = true;
+	keep.run = (struct journal_run){ .machine = identity_digest(),
+					 .digest = suite_digest(config) };
+	fmt_print(keep.run.version, sizeof(keep.run.version), "%s", PMUTEST86_VERSION);
+	found = journal_find(&keep.run, keep.notice[0], NOTICE_SIZE);
+	if (found && !found->same) {
+		conclude(found);
+		journal_forget();
+		found = NULL;
+	}
+	keep.found = found;
+	return found;
+}
+
+static void say_lines(const char *text, size_t length)
+{
+	char line[LINE_SIZE];
+	size_t n = 0;
+
+	for (size_t i = 0; i < length; i++) {
+		if (text[i] != '\n') {
+			if (n + 1 < sizeof(line))
+				line[n++] = text[i];
+			continue;
+		}
+		line[n] = '\0';
+		n = 0;
+		log_say_again(line);
+	}
+}
+
+bool keep_replay(struct suite *suite, struct tap *tap)
+{
+	const struct journal_found *found = keep.found;
+	char name[NAME_SIZE], reason[NAME_SIZE + 160];
+	const char *running;
+
+	if (!found)
+		return true;
+	say_lines(found->text, found->text_length);
+	log_text(&keep.journaled);
+	if (found->missing)
+		tap_comment(tap, "journal: %u parts can't be read: lines are missing here",
+			    found->missing);
+	running = suite_running(found->state, found->state_length, name, sizeof(name));
+	tap_comment(tap, "boot %u of this run: the one before was reset or lost its power%s%s",
+		    found->boots + 1, running[0] ? " in " : " between two tests", running);
+	fmt_print(reason, sizeof(reason),
+		  "CRASHED: the machine was reset or lost its power while this test ran (boot %u "
+		  "of "
+		  "the run)",
+		  found->boots);
+	if (found->state && !suite_restore(suite, found->state, found->state_length, reason)) {
+		suite_bail_out(suite, "the journal's state isn't of these tests and processors");
+		return false;
+	}
+	if (found->in_vain < IN_VAIN_MOST)
+		return true;
+	fmt_print(reason, sizeof(reason), "%u boots in a row were reset before a test began",
+		  found->in_vain + 1);
+	suite_bail_out(suite, reason);
+	return false;
+}
+
+void keep_open(struct suite *suite, const char *cpu)
+{
+	char error[NOTICE_SIZE];
+	bool good;
+
+	keep.suite = suite;
+	if (!keep.on)
+		return;
+	if (keep.found) {
+		good = results_reopen(keep.found->run.folder, error, sizeof(error));
+		journal_continue(notice(), NOTICE_SIZE);
+		keep.found = NULL;
+		journal_forget();
+		journal(FRAME_IDLE, true);
+	} else {
+		good = results_open(cpu, error, sizeof(error));
+		fmt_print(keep.run.folder, sizeof(keep.run.folder), "%s", results_folder());
+		if (good && journal_begin(&keep.run, notice(), NOTICE_SIZE))
+			journal(FRAME_IDLE, true);
+	}
+	if (good)
+		fmt_print(notice(), NOTICE_SIZE, "results in %s", results_path());
+	else
+		fmt_print(notice(), NOTICE_SIZE, "%s", error);
+}
+
+void keep_before_test(void)
+{
+	if (!journal_is_open())
+		return;
+	machine_return_cpu();
+	journal(FRAME_TEST, true);
+	machine_borrow_cpu(CPU_BOOT);
+}
+
+void keep_save(void)
+{
+	size_t length;
+
+	if (!keep.on)
+		return;
+	journal(FRAME_IDLE, true);
+	results_save(notice(), NOTICE_SIZE);
+	log_text(&length);
+	if (length < keep.journaled)
+		keep.journaled = length;	/* the log was emptied */
+}
+
+void keep_end(void)
+{
+	if (!keep.on)
+		return;
+	results_save(notice(), NOTICE_SIZE);
+	journal_end();
+}

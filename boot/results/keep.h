@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What becomes of a run's results: its folder and its journal, and a run that an earlier boot
+ * couldn't finish. Called with the machine given back unless said otherwise; without results in the
+ * configuration each does nothing.
+ */
+#ifndef BOOT_RESULTS_KEEP_H
+#define BOOT_RESULTS_KEEP_H
+
+#include "kernel/output/tap.h"
+#include "tests/frame/suite.h"
+
+/* Look for an unfinished run of this machine. true: it is of this program and configuration, and is
+ * to be continued. One that isn't is ended: its results are what it had said. */
+bool keep_find(const struct suite_config *config);
+/* Borrowed, after suite_begin(): say again what the run had said, and which test didn't end.
+ * false: nothing is to be run any more, because boots came in vain. */
+bool keep_replay(struct suite *suite, struct tap *tap);
+
+/* The run's folder and journal, new or that of the run to be continued. */
+void keep_open(struct suite *suite, const char *cpu);
+/* For struct suite_config. Borrowed; borrows again. */
+void keep_before_test(void);
+/* Between groups. */
+void keep_save(void);
+/* Everything has been said: write all files. */
+void keep_end(void);
+/* Borrowed: say what there is to say of the results, if anything. */
+void keep_say(struct tap *tap);
+
+#endif
