@@ -7,6 +7,7 @@
 #include "boot/acpi.h"
 #include "boot/firmware.h"
 #include "kernel/memory/string.h"
+#include "kernel/output/fmt.h"
 
 struct header {
 	char signature[4];
@@ -16,6 +17,11 @@ struct header {
 _Static_assert(sizeof(struct header) == 36, "a table's header");
 
 #define RSDP_XSDT	24	/* offsets, in bytes */
+#define OEM		10
+#define OEM_LENGTH	6
+#define OEM_TABLE	16
+#define OEM_TABLE_LENGTH 8
+#define OEM_REVISION	24
 #define HPET_SPACE	40	/* 0: memory */
 #define HPET_ADDRESS	44
 #define MADT_ENTRIES	44
@@ -61,6 +67,30 @@ static const u8 *find_table(const char *signature, u32 least)
 			return table;
 	}
 	return NULL;
+}
+
+static void copy_name(char *text, const u8 *from, size_t length)
+{
+	for (size_t i = 0; i < length; i++)
+		text[i] = from[i] >= ' ' && from[i] <= '~' ? (char)from[i] : ' ';
+	while (length && text[length - 1] == ' ')
+		length--;
+	text[length] = '\0';
+}
+
+const char *acpi_identity(char *text, size_t size)
+{
+	const u8 *table = find_table("FACP", sizeof(struct header));
+	char oem[OEM_LENGTH + 1], name[OEM_TABLE_LENGTH + 1];
+
+	text[0] = '\0';
+	if (!table)
+		return text;
+	copy_name(oem, table + OEM, OEM_LENGTH);
+	copy_name(name, table + OEM_TABLE, OEM_TABLE_LENGTH);
+	fmt_print(text, size, "%s %s revision %#x", oem, name,
+		  (unsigned)read_at(table, OEM_REVISION, 4));
+	return text;
 }
 
 u64 acpi_hpet_base(void)

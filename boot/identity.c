@@ -3,6 +3,7 @@
  * UEFI Specification, "EFI System Table", "EFI_TABLE_HEADER", "EFI Configuration Table". Strings
  * are copied while the firmware's own mappings hold; a run may come long after.
  */
+#include "boot/acpi.h"
 #include "boot/firmware.h"
 #include "boot/identity.h"
 #include "boot/results/frame.h"
@@ -25,7 +26,7 @@ static const struct line {
 };
 #define LINES	(sizeof(lines) / sizeof(lines[0]))
 
-static char vendor[VENDOR_SIZE], said[LINES][LINE_SIZE];
+static char vendor[VENDOR_SIZE], acpi[VENDOR_SIZE], said[LINES][LINE_SIZE];
 
 static void read_vendor(const CHAR16 *text)
 {
@@ -59,6 +60,7 @@ void identity_read(void)
 	bool is_there = find_table(&table);
 
 	read_vendor(firmware.system->FirmwareVendor);
+	acpi_identity(acpi, sizeof acpi);
 	for (unsigned i = 0; i < LINES; i++) {
 		said[i][0] = '\0';
 		if (is_there)
@@ -85,6 +87,8 @@ void identity_describe(struct tap *tap)
 	for (unsigned i = 0; i < LINES; i++)
 		if (said[i][0])
 			tap_comment(tap, "%s: %s", lines[i].key, said[i]);
+	if (acpi[0])
+		tap_comment(tap, "acpi: %s", acpi);
 }
 
 u32 identity_digest(void)

@@ -7,7 +7,8 @@
 
 /* Ask the firmware. Machine given back, after firmware_setup(). */
 void identity_read(void);
-/* Comments "firmware: ", "bios: ", "system: ", "board: "; the last three where SMBIOS has them. */
+/* Comments "firmware: ", "bios: ", "system: ", "board: ", "acpi: "; all but the first where SMBIOS
+ * and ACPI have them. */
 void identity_describe(struct tap *tap);
 /* A number that tells this machine from others: its processor and what SMBIOS says of it. After
  * identity_read(). */

@@ -28,9 +28,23 @@ static const struct bank {
 };
 #define BANKS	(sizeof(banks) / sizeof(banks[0]))
 
+/* What no test writes, for who wants to know the machine. */
+static const struct {
+	u32 msr;
+	const char *name;
+} others[] = {
+	{ MSR_IA32_BIOS_SIGN_ID, "IA32_BIOS_SIGN_ID" },
+	{ MSR_IA32_MISC_ENABLE, "IA32_MISC_ENABLE" },
+	{ MSR_IA32_PERF_CAPABILITIES, "IA32_PERF_CAPABILITIES" },
+	{ MSR_IA32_PERF_GLOBAL_STATUS, "IA32_PERF_GLOBAL_STATUS" },
+};
+#define OTHERS	(sizeof(others) / sizeof(others[0]))
+
 static struct found {
 	bool kept;
 	u64 value[BANKS][BANK_MAX];
+	u64 other[OTHERS];
+	bool has_other[OTHERS];
 } cpus[CPU_MAX];
 
 static unsigned members(const struct bank *bank)
@@ -56,11 +70,23 @@ static unsigned members(const struct bank *bank)
 	return count < BANK_MAX ? count : BANK_MAX;
 }
 
+static bool is_there(u32 msr)
+{
+	return msr == MSR_IA32_PERF_CAPABILITIES ? counter_caps()->pdcm :
+	       msr == MSR_IA32_PERF_GLOBAL_STATUS ? counter_caps()->version >= 2 :
+						    true;
+}
+
 void found_keep(void)
 {
 	struct found *found = &cpus[cpu_index()];
 
-	if (found->kept || !counter_caps()->version)
+	if (found->kept || !counter_caps()->intel)
+		return;
+	for (unsigned i = 0; i < OTHERS; i++)
+		found->has_other[i] = is_there(others[i].msr) &&
+				      !msr_try_read(others[i].msr, &found->other[i]).raised;
+	if (!counter_caps()->version)
 		return;
 	for (unsigned b = 0; b < BANKS; b++)
 		for (unsigned i = 0; i < members(&banks[b]); i++)
@@ -132,4 +158,26 @@ void found_describe(struct tap *tap, unsigned cpu)
 						   banks[b].members == ONE ? BANK_MAX : i,
 						   found->value[b][i]);
 	tap_comment(tap, "pmu as found on processor %u: %s", cpu, length ? line : "all 0");
+}
+
+static void say(struct tap *tap, unsigned cpu, u32 msr, u64 value, const char *name, unsigned n)
+{
+	if (n == BANK_MAX)
+		tap_comment(tap, "rdmsr of processor %u: 0x%x = 0x%lx %s", cpu, msr, value, name);
+	else
+		tap_comment(tap, "rdmsr of processor %u: 0x%x = 0x%lx %s%u", cpu, msr, value, name,
+			    n);
+}
+
+void found_list(struct tap *tap, unsigned cpu)
+{
+	const struct found *found = &cpus[cpu];
+
+	for (unsigned i = 0; i < OTHERS; i++)
+		if (found->has_other[i])
+			say(tap, cpu, others[i].msr, found->other[i], others[i].name, BANK_MAX);
+	for (unsigned b = 0; found->kept && b < BANKS; b++)
+		for (unsigned i = 0; i < members(&banks[b]); i++)
+			say(tap, cpu, banks[b].msr + i, found->value[b][i], banks[b].name,
+			    banks[b].members == ONE ? BANK_MAX : i);
 }

@@ -19,5 +19,7 @@ void found_put_back(void);
 const char *found_differs(void);
 /* One comment: what was set on that processor. */
 void found_describe(struct tap *tap, unsigned cpu);
+/* A comment for each register, 0 or not: "rdmsr of processor 0: 0x1a0 = 0x850089 NAME". */
+void found_list(struct tap *tap, unsigned cpu);
 
 #endif

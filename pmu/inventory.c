@@ -113,6 +113,13 @@ static void describe(struct tap *tap, unsigned number, const struct inventory *f
 				    leaf->subleaf, leaf->regs[0], leaf->regs[1], leaf->regs[2],
 				    leaf->regs[3]);
 	}
+	for (unsigned i = 0; first && i < first->leaves.count; i++) {
+		const struct leaf *leaf = &first->leaves.at[i];
+
+		if (!leaves_find(&cpu->leaves, leaf->number, leaf->subleaf))
+			tap_comment(tap, "cpuid: %08x.%u %08x %08x %08x %08x", leaf->number,
+				    leaf->subleaf, 0, 0, 0, 0);
+	}
 	for (unsigned i = 0; i < REGISTERS; i++) {
 		if (!cpu->is_there[i] ||
 		    (first && first->is_there[i] && first->value[i] == cpu->value[i]))
@@ -123,15 +130,18 @@ static void describe(struct tap *tap, unsigned number, const struct inventory *f
 	}
 }
 
+bool inventory_is_first_of_kind(unsigned cpu)
+{
+	for (unsigned j = 0; j < cpu; j++)
+		if (cpus[j].kept && leaves_same_kind(&cpus[cpu].leaves, &cpus[j].leaves))
+			return false;
+	return cpus[cpu].kept;
+}
+
 void inventory_describe(struct tap *tap)
 {
 	for (unsigned i = 0; i < CPU_MAX; i++) {
-		bool is_new = cpus[i].kept;
-
-		for (unsigned j = 0; j < i && is_new; j++)
-			is_new = !cpus[j].kept ||
-				 !leaves_same_kind(&cpus[i].leaves, &cpus[j].leaves);
-		if (is_new)
+		if (inventory_is_first_of_kind(i))
 			describe(tap, i, i ? &cpus[CPU_BOOT] : NULL);
 	}
 }

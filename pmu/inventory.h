@@ -11,6 +11,8 @@
 
 /* On the processor that calls, with nothing written yet. */
 void inventory_keep(const struct pmu_caps *caps);
+/* Is that processor, of those that were kept, the first of its kind? */
+bool inventory_is_first_of_kind(unsigned cpu);
 /* Comments about the first processor of each kind. Of the second kind on only what is different. */
 void inventory_describe(struct tap *tap);
 

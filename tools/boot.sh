@@ -3,10 +3,11 @@
 #
 # Boots an EFI system partition under QEMU and OVMF, without root and without mounts.
 #
-#   boot.sh [--timeout S] [--gui] [--gdb PORT] [--kvm] [--icount] [--image]
+#   boot.sh [--timeout S] [--gui] [--gdb PORT] [--kvm] [--icount] [--image] [--read-only]
 #	[--smp N | --x2apic] [--cpu MODEL] [--key-after TEXT] FOLDER
 #
 # FOLDER/esp is what the partition holds; with --image, FOLDER/esp.img is a disk as it stands.
+# --read-only: the disk can't be written to.
 # --gdb: stops before the first instruction and waits for a debugger at that port.
 # --cpu: QEMU's -cpu. --x2apic: two processors, the second with APIC ID 256, which firmware and
 # system reach in x2APIC mode alone. QEMU's TCG has that from version 9 on.
@@ -23,7 +24,7 @@ set -euo pipefail
 # INSERTQ.
 tcg_cpu=max,3dnow=off,3dnowext=off,sse4a=off
 timeout=120 smp=1 display=(-display none) accel=tcg cpu=$tcg_cpu count=() image='' key_after=''
-x2apic='' gdb=()
+x2apic='' gdb=() read_only=off
 while [ $# -gt 1 ]; do
 	case $1 in
 	--timeout)
@@ -38,6 +39,7 @@ while [ $# -gt 1 ]; do
 	--kvm) accel=kvm cpu=host,pmu=on ;;
 	--icount) count=(-icount "shift=0,sleep=off") ;;
 	--image) image=given ;;
+	--read-only) read_only=on ;;
 	--smp)
 		smp=$2
 		shift
@@ -106,7 +108,7 @@ command=(
 	-machine "q35,smm=off,accel=$accel" -cpu "$cpu" "${processors[@]}" -m "$((192 + 64 * smp))M"
 	-drive "if=pflash,format=raw,unit=0,readonly=on,file=$firmware"
 	-drive "if=pflash,format=raw,unit=1,file=$folder/vars.fd"
-	-drive "if=none,id=esp,format=raw,file=$folder/esp.img"
+	-drive "if=none,id=esp,format=raw,readonly=$read_only,file=$folder/esp.img"
 	-device virtio-blk-pci,drive=esp,bootindex=0
 	-serial "file:$folder/serial.log" -monitor stdio -nic none -no-reboot "${display[@]}"
 	-chardev "pipe,id=events,path=$folder/qmp" -mon chardev=events,mode=control

@@ -8,9 +8,9 @@ conclude.py --serial FILE --out FOLDER --run "pmu=reference cpu=haswell ..."
 REASON is why the run was ended from outside, END how the machine ended by itself. With the folder
 in which the programs were built, addresses of register dumps get names.
 
-Writes serial.log, results.tap, results.json and junit.xml to FOLDER, in this order; then it prints
-the run's TAP. Exit status: that of the run (README, "How to read a result"); 2 if FOLDER or
-standard output takes no results.
+Writes serial.log, results.tap, results.json, junit.xml and machine.json to FOLDER, in this order;
+then it prints the run's TAP. Exit status: that of the run (README, "How to read a result"); 2 if
+FOLDER or standard output takes no results.
 """
 import contextlib
 import json
@@ -22,6 +22,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "rep
 import command      # noqa: E402
 import decide       # noqa: E402
 import junit        # noqa: E402
+import machine      # noqa: E402
 import output       # noqa: E402
 import results      # noqa: E402
 import spec         # noqa: E402
@@ -94,6 +95,7 @@ def saved_as(tap, run):
         "results.json": json.dumps({"format": "pmutest86-results", "version": 1,
                                     "runs": [run.as_dict()]}, indent=1) + "\n",
         "junit.xml": junit.junit_xml([run]),
+        "machine.json": json.dumps(machine.machine(run), indent=1) + "\n",
     }
 
 

@@ -72,7 +72,9 @@ bool results_reopen(const char *name, char *error, size_t size)
 
 bool results_add(const char *text, size_t length)
 {
-	return !EFI_ERROR(file_append(path, text, length));
+	if (EFI_ERROR(file_append(path, text, length)))
+		folder[0] = path[0] = '\0';
+	return path[0];
 }
 
 bool results_save(char *error, size_t size)

@@ -15,6 +15,10 @@ bool results_reopen(const char *folder, char *error, size_t size);
 bool results_save(char *error, size_t size);
 /* Append that to results.tap. false: it can't be done. */
 bool results_add(const char *text, size_t length);
+/* Write files that are made from the run's lines: machine.json while it runs, the others when its
+ * lines are all there. false: error says which can't be written, or why there is none. */
+bool results_write_machine(char *error, size_t size);
+bool results_write_reports(char *error, size_t size);
 /* The folder's path, and that of results.tap; "" if there is none. */
 const char *results_folder(void);
 const char *results_path(void);

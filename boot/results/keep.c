@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* See keep.h. The journal has every line before the next test begins; results.tap gets them after
  * each group, for a reader of the stick. */
+#include "boot/firmware.h"
 #include "boot/identity.h"
 #include "boot/log.h"
 #include "boot/results/folder.h"
@@ -14,12 +15,13 @@
 
 #define IN_VAIN_MOST	3u	/* boots in which no test began */
 #define NOTICE_SIZE	240
-#define NOTICES		2u
+#define NOTICES		3u
 #define NAME_SIZE	128
 #define LINE_SIZE	1100	/* longer than any line of the log */
 
 static struct {
 	bool on;
+	bool occupied;		/* the journal holds another run, and nothing else does */
 	struct suite *suite;
 	struct journal_run run;
 	const struct journal_found *found;	/* the run to be continued; NULL: none */
@@ -60,7 +62,7 @@ static void journal(enum frame_kind kind, bool with_state)
 }
 
 /* A run that can't be continued: its lines, and which test it was that didn't end. */
-static void conclude(const struct journal_found *found)
+static bool conclude(const struct journal_found *found)
 {
 	char name[NAME_SIZE], ignored[NOTICE_SIZE], text[LINE_SIZE];
 	const char *running = suite_running(found->state, found->state_length, name, sizeof(name));
@@ -72,11 +74,16 @@ static void conclude(const struct journal_found *found)
 			   "started next is another program or has another configuration\n",
 			   running[0] ? " in " : "", running);
 	if (results_reopen(found->run.folder, ignored, sizeof(ignored)) &&
-	    results_add(found->text, found->text_length) && results_add(text, (size_t)length))
+	    results_add(found->text, found->text_length) && results_add(text, (size_t)length)) {
 		fmt_print(notice(), NOTICE_SIZE,
-			  "a run that a reset had cut%s%s isn't continued: "
-			  "%s",
+			  "a run that a reset had cut%s%s isn't continued: %s",
 			  running[0] ? " in " : "", running, results_path());
+		return true;
+	}
+	fmt_print(notice(), NOTICE_SIZE,
+		  "no journal: it holds a run that was cut%s%s, which can't be saved",
+		  running[0] ? " in " : "", running);
+	return false;
 }
 
 bool keep_find(const struct suite_config *config)
@@ -88,8 +95,9 @@ bool keep_find(const struct suite_config *config)
 					 .digest = suite_digest(config) };
 	fmt_print(keep.run.version, sizeof(keep.run.version), "%s", PMUTEST86_VERSION);
 	found = journal_find(&keep.run, keep.notice[0], NOTICE_SIZE);
+	keep.occupied = keep.notice[0][0];
 	if (found && !found->same) {
-		conclude(found);
+		keep.occupied = !conclude(found);
 		journal_forget();
 		found = NULL;
 	}
@@ -164,9 +172,10 @@ void keep_open(struct suite *suite, const char *cpu)
 	} else {
 		good = results_open(cpu, error, sizeof(error));
 		fmt_print(keep.run.folder, sizeof(keep.run.folder), "%s", results_folder());
-		if (good && journal_begin(&keep.run, notice(), NOTICE_SIZE))
+		if (good && !keep.occupied && journal_begin(&keep.run, notice(), NOTICE_SIZE))
 			journal(FRAME_IDLE, true);
 	}
+	results_write_machine(notice(), NOTICE_SIZE);
 	if (good)
 		fmt_print(notice(), NOTICE_SIZE, "results in %s", results_path());
 	else
@@ -200,5 +209,10 @@ void keep_end(void)
 	if (!keep.on)
 		return;
 	results_save(notice(), NOTICE_SIZE);
+	/* What follows is made from results.tap: the room that the journal takes may be needed. */
 	journal_end();
+	results_write_reports(notice(), NOTICE_SIZE);
+	for (unsigned i = 0; i < NOTICES; i++)
+		if (keep.notice[i][0])
+			firmware_say(keep.notice[i]);
 }

@@ -207,6 +207,8 @@ static void print_processors(const struct suite *s)
 			    cpu, at.apic_id, at.thread, at.core, at.package);
 		print_microcode(s, cpu);
 		found_describe(s->tap, cpu);
+		if (inventory_is_first_of_kind(cpu))
+			found_list(s->tap, cpu);
 	}
 }
 

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * See machine.h. Of a second kind of processor the log has what differs from the first kind, with
+ * zeros for what it lacks; here each has its own, and what is missing is the first kind's.
+ */
+#include "boot/results/machine.h"
+#include "kernel/memory/string.h"
+#include "kernel/output/fmt.h"
+
+/* Lines "key: text" that are said once, in this order. */
+static const char *const once[] = {
+	"version",    "processor", "microcode", "generation", "platform",  "perfmon",
+	"pebs",	      "firmware",  "bios",	"system",     "board",	   "acpi",
+	"processors", "serial",	   "screen",	"hpet",	      "exerciser",
+};
+#define ONCE (sizeof(once) / sizeof(once[0]))
+
+struct lines {
+	const char *text;
+	size_t length;
+};
+
+/* What comes after "key: " in the next comment that begins so. */
+static bool next_said(struct item_reader *reader, const char *key, struct span *said)
+{
+	struct item item;
+
+	while (item_next(reader, &item)) {
+		struct span rest;
+		size_t length = 0;
+
+		if (item.kind != ITEM_COMMENT || !span_begins(item.text, key))
+			continue;
+		while (key[length])
+			length++;
+		rest = span_after(item.text, length);
+		if (!span_begins(rest, ": "))
+			continue;
+		*said = span_after(rest, 2);
+		return true;
+	}
+	return false;
+}
+
+static struct item_reader from_the_beginning(const struct lines *lines)
+{
+	return (struct item_reader){ .text = lines->text, .length = lines->length };
+}
+
+/* Up to the next blank; the rest without it. */
+static struct span word(struct span *rest)
+{
+	struct span word = *rest;
+
+	for (word.length = 0; word.length < rest->length; word.length++)
+		if (rest->text[word.length] == ' ')
+			break;
+	*rest = span_after(*rest, word.length + 1);
+	return word;
+}
+
+static void put_said(const struct lines *lines, const struct text_sink *sink)
+{
+	const char *comma = "";
+
+	for (unsigned i = 0; i < ONCE; i++) {
+		struct item_reader reader = from_the_beginning(lines);
+		struct span said;
+
+		if (!next_said(&reader, once[i], &said))
+			continue;
+		text_put(sink, comma);
+		text_put(sink, "\n    ");
+		text_put_member(sink, once[i], said);
+		comma = ",";
+	}
+}
+
+static void put_left_out(const struct lines *lines, const struct text_sink *sink)
+{
+	struct item_reader reader = from_the_beginning(lines);
+	const char *comma = "";
+	struct span said;
+
+	while (next_said(&reader, "left out", &said)) {
+		text_put(sink, comma);
+		text_put_string(sink, said);
+		comma = ", ";
+	}
+}
+
+/* "APIC id 0x1, thread 1 of core 0, package 0": each name's value; and what else is said of that
+ * processor. */
+static void put_processors(const struct lines *lines, const struct text_sink *sink)
+{
+	char key[24];
+	bool some = false;
+
+	for (unsigned cpu = 0; cpu < 4096; cpu++) {
+		struct item_reader reader = from_the_beginning(lines);
+		const char *comma = "";
+		struct span said;
+		bool found = false;
+
+		fmt_print(key, sizeof(key), "processor %u", cpu);
+		while (next_said(&reader, key, &said)) {
+			if (!found)
+				text_print(sink, "%s\n    {\"number\": %u, \"said\": [",
+					   some ? "," : "", cpu);
+			found = some = true;
+			text_put(sink, comma);
+			text_put_string(sink, said);
+			comma = ", ";
+		}
+		if (!found)
+			break;
+		text_put(sink, "]}");
+	}
+}
+
+/* "0000000b.1 00000001 00000002 00000201 00000000" */
+static void put_leaf(const struct text_sink *sink, struct span said)
+{
+	static const char *const names[] = { "eax", "ebx", "ecx", "edx" };
+	struct span number = word(&said), leaf = number;
+
+	for (leaf.length = 0; leaf.length < number.length; leaf.length++)
+		if (number.text[leaf.length] == '.')
+			break;
+	number = span_after(number, leaf.length + 1);
+	text_put(sink, "{\"leaf\": \"0x");
+	text_put_escaped(sink, leaf, text_escape_json);
+	text_put(sink, "\", \"subleaf\": \"0x");
+	text_put_escaped(sink, number, text_escape_json);
+	text_put(sink, "\"");
+	for (unsigned i = 0; i < 4; i++) {
+		text_print(sink, ", \"%s\": \"0x", names[i]);
+		text_put_escaped(sink, word(&said), text_escape_json);
+		text_put(sink, "\"");
+	}
+	text_put(sink, "}");
+}
+
+static void put_leaves(const struct lines *lines, const struct text_sink *sink, unsigned cpu)
+{
+	struct item_reader reader = from_the_beginning(lines);
+	const char *comma = "";
+	char key[40];
+	struct item item;
+	bool inside = false;
+
+	fmt_print(key, sizeof(key), "cpuid of processor %u", cpu);
+	while (item_next(&reader, &item)) {
+		if (item.kind != ITEM_COMMENT)
+			continue;
+		if (span_begins(item.text, "cpuid of processor ")) {
+			struct span rest = span_after(item.text, strlen(key));
+
+			inside = span_begins(item.text, key) &&
+				 (span_begins(rest, ":") || span_begins(rest, ","));
+			continue;
+		}
+		if (!inside || !span_begins(item.text, "cpuid: "))
+			continue;
+		text_put(sink, comma);
+		text_put(sink, "\n       ");
+		put_leaf(sink, span_after(item.text, 7));
+		comma = ",";
+	}
+}
+
+/* "0x1a0 = 0x850089 IA32_MISC_ENABLE" */
+static void put_registers(const struct lines *lines, const struct text_sink *sink, unsigned cpu)
+{
+	struct item_reader reader = from_the_beginning(lines);
+	const char *comma = "";
+	struct span said;
+	char key[40];
+
+	fmt_print(key, sizeof(key), "rdmsr of processor %u", cpu);
+	while (next_said(&reader, key, &said)) {
+		text_print(sink, "%s\n       {", comma);
+		text_put_member(sink, "index", word(&said));
+		word(&said);
+		text_put(sink, ", ");
+		text_put_member(sink, "value", word(&said));
+		text_put(sink, ", ");
+		text_put_member(sink, "name", said);
+		text_put(sink, "}");
+		comma = ",";
+	}
+}
+
+static void put_kinds(const struct lines *lines, const struct text_sink *sink)
+{
+	struct item_reader reader = from_the_beginning(lines);
+	static const char head[] = "cpuid of processor ";
+	const char *comma = "";
+	struct item item;
+
+	while (item_next(&reader, &item)) {
+		unsigned cpu = 0;
+		struct span rest;
+		size_t n = 0;
+
+		if (item.kind != ITEM_COMMENT || !span_begins(item.text, head))
+			continue;
+		rest = span_after(item.text, sizeof(head) - 1);
+		for (; n < rest.length && rest.text[n] >= '0' && rest.text[n] <= '9'; n++)
+			cpu = cpu * 10 + (unsigned)(rest.text[n] - '0');
+		text_print(sink, "%s\n    {\"processor\": %u,\n     \"cpuid\": [", comma, cpu);
+		put_leaves(lines, sink, cpu);
+		text_put(sink, "],\n     \"msrs\": [");
+		put_registers(lines, sink, cpu);
+		text_put(sink, "]}");
+		comma = ",";
+	}
+}
+
+void machine_json(const char *text, size_t length, const struct text_sink *sink)
+{
+	const struct lines lines = { text, length };
+
+	text_put(sink, "{\"format\": \"pmutest86-machine\", \"version\": 1,\n  \"said\": {");
+	put_said(&lines, sink);
+	text_put(sink, "},\n  \"left_out\": [");
+	put_left_out(&lines, sink);
+	text_put(sink, "],\n  \"processors\": [");
+	put_processors(&lines, sink);
+	text_put(sink, "],\n  \"kinds\": [");
+	put_kinds(&lines, sink);
+	text_put(sink, "]}\n");
+}

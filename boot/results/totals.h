@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* What a run's items come to, by the rules of tools/report/results.py. Pure. */
+#ifndef BOOT_RESULTS_TOTALS_H
+#define BOOT_RESULTS_TOTALS_H
+
+#include "boot/results/items.h"
+
+#define TOTALS_REQUIREMENTS 512u
+#define TOTALS_BROKEN 32u
+
+struct totals {
+	struct span title;		/* of the machine */
+	bool complete;
+	char problem[160];
+	char not_tested[240];
+	int exit;
+	unsigned points, count[ITEM_VERDICTS];
+	unsigned decided;
+	unsigned requirements;
+	struct {
+		struct span id;
+		enum item_verdict verdict;
+	} requirement[TOTALS_REQUIREMENTS];
+};
+
+void totals_take(struct totals *totals, const char *lines, size_t length);
+
+#endif

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=bash disable=SC2154 # sourced by test.sh, whose functions and variables it uses
+#
+# Tests of `make test`: results on a stick, and what of them survives a reset.
+
+# What the harness writes to the stick is what tools/report makes of the same lines.
+same_reports()
+{
+	local program=$build/host/gcc/host/unit/test_reports
+
+	make -s "$program" > /dev/null
+	"$program" json "$1" > "$log/c.json"
+	"$program" junit "$1" > "$log/c.xml"
+	"$program" machine "$1" > "$log/machine.json"
+	python3 - "$1" "$log/c.json" "$log/c.xml" "$log/machine.json" <<- 'EOF'
+		import json, sys
+		import xml.etree.ElementTree as tree
+		sys.path.insert(0, "tools/report")
+		import junit, machine, results
+		runs = results.parse(open(sys.argv[1], encoding="utf-8").read())[0]
+		want, got = runs[0].as_dict(), json.load(open(sys.argv[2], encoding="utf-8"))
+		assert (got["format"], got["version"]) == ("pmutest86-results", 1)
+		got = got["runs"][0]
+		for key in want:
+		    assert want[key] == got[key], (key, want[key], got[key])
+		assert want.keys() == got.keys(), got.keys()
+		want = tree.canonicalize(junit.junit_xml(runs), strip_text=True)
+		got = tree.canonicalize(open(sys.argv[3], encoding="utf-8").read(), strip_text=True)
+		assert want == got, [pair for pair in zip(want.split("<"), got.split("<"))
+		                     if pair[0] != pair[1]][:3]
+		want, got = machine.machine(runs[0]), json.load(open(sys.argv[4], encoding="utf-8"))
+		for key in want:
+		    assert want[key] == got[key], (key, want[key], got[key])
+		assert want.keys() == got.keys(), got.keys()
+	EOF
+}
+
+test_the_stick_has_what_the_tools_would_make()
+{
+	expect 1 ./run-qemu.sh --tests 'selftest.*,count.l*,pmi.*,ll.l*' \
+		--fault loads-count-stores --out "$log/fail"
+	expect 0 ./run-qemu.sh --profile kvm --fault lvtpc-not-masked --tests 'pmi.*' \
+		--out "$log/known"
+	expect 2 ./run-qemu.sh --pmu none --out "$log/none"
+	expect 2 ./run-qemu.sh --tests 'deadly.*,count.i*' --out "$log/deadly"
+	for run in fail known none deadly; do
+		# As the harness itself wrote it.
+		sed -n '/^TAP version 14/,/^# end of PMUTest86/p' "$log/$run/serial.log" |
+			tr -d '\r' > "$log/$run.tap"
+		same_reports "$log/$run.tap"
+	done
+	head -n 30 "$log/fail.tap" > "$log/cut.tap"
+	same_reports "$log/cut.tap"
+}
+
+# Killed in the middle, the next boot names the test, goes on after it, and loses nothing.
+takes 60 test_a_run_survives_a_cut
+test_a_run_survives_a_cut()
+{
+	expect 0 tools/cut_power.py --build "$build" --after 12,47
+	tail -n 1 "$out" | grep -qx '2 cuts, 0 failed'
+	grep -q '^cut 1 .*: enumeration\.[a-z0-9_]* (1[23])$' "$out"
+}
+
+# A stick that takes nothing says so in one line, and the run is as whole as without one.
+takes 60 test_a_full_or_read_only_stick_is_said_once
+test_a_full_or_read_only_stick_is_said_once()
+{
+	expect 0 tools/cut_power.py --build "$build" --after 12 --room 100
+	grep -q '^cut 1 .*: no journal: \\results\\[0-9a-f]*\.jnl: firmware status 0x80' "$out"
+	expect 0 tools/cut_power.py --build "$build" --after 12 --read-only
+	grep -q '^cut 1 .*: results are not saved: no folder \\results: firmware status 0x80' "$out"
+}
