@@ -13,12 +13,12 @@ then it prints the run's TAP. Exit status: that of the run (README, "How to read
 FOLDER or standard output takes no results.
 """
 import contextlib
-import json
 import os
 import re
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "report"))
+import as_json      # noqa: E402
 import command      # noqa: E402
 import decide       # noqa: E402
 import junit        # noqa: E402
@@ -27,6 +27,7 @@ import output       # noqa: E402
 import results      # noqa: E402
 import spec         # noqa: E402
 import symbols      # noqa: E402
+from run import Run     # noqa: E402
 
 MACHINE = "the machine "        # how run-qemu.sh begins when it tells how it ended
 
@@ -92,8 +93,7 @@ def saved_as(tap, run):
     """What save() takes."""
     return {
         "results.tap": "\n".join(tap) + "\n",
-        "results.json": json.dumps({"format": "pmutest86-results", "version": 1,
-                                    "runs": [run.as_dict()]}, indent=1) + "\n",
+        "results.json": as_json.json_text([run]),
         "junit.xml": junit.junit_xml([run]),
         "machine.json": json.dumps(machine.machine(run), indent=1) + "\n",
     }
@@ -116,7 +116,7 @@ def conclude(options, log):
     """The run's TAP and results: (lines, run, exit status)."""
     serial = log.decode("utf-8", "replace")
     runs, complaints = results.parse(serial)
-    run = runs[0] if runs else results.Run()
+    run = runs[0] if runs else Run()
     run.settings.update(settings_of(options.run))
     run.find_problem()
     if run.problem:

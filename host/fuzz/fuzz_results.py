@@ -25,8 +25,10 @@ from hypothesis import HealthCheck, given, settings, strategies as st       # no
 sys.path[:0] = [os.path.join(ROOT, "tools"), os.path.join(ROOT, "tools", "report")]
 import conclude     # noqa: E402
 import junit        # noqa: E402
-import pages        # noqa: E402
+import markdown     # noqa: E402
+import page         # noqa: E402
 import results      # noqa: E402
+from run import VERDICTS    # noqa: E402
 
 SKIPPED = ("SKIP no such counter", "SKIP INCONCLUSIVE: disturbed")
 WORDS = ["", "ok 1", "not ok 2 - a.b [X]", "ok 3 - a b c", "ok 4 - x \\", "1..3", "1..", "1..²",
@@ -70,7 +72,7 @@ def good_log(verdicts):
                     "launch: end 1 status=0x0", "launch: done"]
 
 
-verdict_lists = st.lists(st.sampled_from(results.VERDICTS), min_size=1, max_size=8)
+verdict_lists = st.lists(st.sampled_from(VERDICTS), min_size=1, max_size=8)
 
 
 # Of run-qemu.sh: why it ended the machine, and how one ended by itself.
@@ -128,8 +130,8 @@ def any_log_has_results(log, efi, reason, end):
 def any_log_can_be_reported(log):
     runs = results.parse(log.decode("utf-8", "replace"))[0]
     xml.dom.minidom.parseString(junit.junit_xml(runs))
-    pages.html_page(runs)
-    pages.markdown_page(runs)
+    page.html_page(runs)
+    markdown.markdown_page(runs)
     json.dumps([run.as_dict() for run in runs])
 
 

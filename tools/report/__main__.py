@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: MIT
 """pmutest86-report: what runs of PMUTest86 found, for people and for other programs."""
 import argparse
-import json
 import sys
 
+import as_json
 import junit
+import markdown
 import output
 import packed
-import pages
-import results
+import page
+import read
 
 USAGE = ("pmutest86-report [--html FILE] [--junit FILE] [--json FILE] [--markdown FILE] RESULT...\n"
          "  RESULT  a result folder, a TAP file or a serial log, of any machine\n"
@@ -22,15 +23,10 @@ class Parser(argparse.ArgumentParser):
         sys.exit(2)
 
 
-def as_json(runs):
-    return json.dumps({"format": "pmutest86-results", "version": 1,
-                       "runs": [run.as_dict() for run in runs]}, indent=1) + "\n"
-
-
 def main():
     parser = Parser(prog="pmutest86-report", usage=USAGE, add_help=False)
-    writers = {"html": pages.html_page, "junit": junit.junit_xml, "json": as_json,
-               "markdown": pages.markdown_page}
+    writers = {"html": page.html_page, "junit": junit.junit_xml, "json": as_json.json_text,
+               "markdown": markdown.markdown_page}
     for name in writers:
         parser.add_argument(f"--{name}", metavar="FILE", action="append", default=[])
     parser.add_argument("-h", "--help", action="store_true")
@@ -46,7 +42,7 @@ def main():
     if not options.results:
         parser.error("no RESULT given, see --help")
     try:
-        runs = [run for path in options.results for run in results.read(path)]
+        runs = [run for path in options.results for run in read.read(path)]
         if not any(getattr(options, name) for name in writers):
             options.markdown = ["-"]
         for name, write in writers.items():
@@ -57,7 +53,7 @@ def main():
                 else:
                     with open(target, "w", encoding="utf-8") as file:
                         file.write(text)
-    except results.ReadError as error:
+    except read.ReadError as error:
         parser.error(str(error))
     return 0
 

@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Runs side by side, requirement by machine: one self-contained HTML page, or Markdown."""
+"""Runs as one self-contained HTML page."""
 import html
-import json
 
 import decide
-import packed
-import results
+import table
 
 STYLE = """
 body { font: 15px/1.4 system-ui, sans-serif; margin: 2em auto; max-width: 75em; padding: 0 1em;
@@ -27,41 +25,6 @@ summary { cursor: pointer; }
 """
 
 
-def sentences():
-    """Requirement id to its row, from the table packed with this program; {} without one."""
-    try:
-        return {row["id"]: row for row in json.loads(packed.text("requirements.json"))}
-    except (OSError, KeyError):
-        return {}
-
-
-def titles(runs):
-    """One title a run; equal ones get a number."""
-    seen, unique = {}, []
-    for run in runs:
-        seen[run.title] = seen.get(run.title, 0) + 1
-        unique.append(run.title + (f" #{seen[run.title]}" if seen[run.title] > 1 else ""))
-    return unique
-
-
-def matrix(runs):
-    """Rows (requirement id, sentence, verdict per run) for every requirement seen anywhere."""
-    verdicts = [run.requirement_verdicts() for run in runs]
-    known = sentences()
-    order = {name: i for i, name in enumerate(known)}
-    ids = sorted({name for one in verdicts for name in one},
-                 key=lambda name: (order.get(name, len(order)), name))
-    return [(name, known.get(name, {}), [one.get(name, "") for one in verdicts]) for name in ids]
-
-
-def totals(run):
-    text = ", ".join(f"{run.count(verdict)} {verdict}" for verdict in results.VERDICTS
-                     if run.count(verdict))
-    if run.not_tested:
-        return f"NOT TESTED: {run.not_tested} ({text or 'no test points'})"
-    return f"{decide.summary(run)}; {text}" + (f"; {run.problem}" if run.problem else "")
-
-
 def html_point(point):
     escape = html.escape
     head = (f'<span class="{point.verdict}">{point.verdict}</span> '
@@ -75,19 +38,19 @@ def html_point(point):
 
 def html_page(runs):
     escape = html.escape
-    names = titles(runs)
+    names = table.titles(runs)
     out = ["<!DOCTYPE html>", '<html lang="en"><head><meta charset="utf-8">',
            '<meta name="viewport" content="width=device-width">',
            f"<title>PMUTest86</title><style>{STYLE}</style></head><body>", "<h1>PMUTest86</h1>",
            "<table><thead><tr><th>machine</th><th>result</th></tr></thead><tbody>"]
     for i, (run, name) in enumerate(zip(runs, names)):
         out.append(f'<tr><td><a href="#run{i}">{escape(name)}</a></td>'
-                   f'<td{" class=ERROR" * bool(run.not_tested)}>{escape(totals(run))}</td></tr>')
+                   f'<td{" class=ERROR" * bool(run.not_tested)}>{escape(table.totals(run))}</td></tr>')
     out.append("</tbody></table><h2>Requirement by machine</h2><table><thead><tr>"
                "<th>requirement</th><th>decidable on</th>" +
                "".join(f"<th>{escape(name)}</th>" for name in names) +
                "</tr></thead><tbody>")
-    for name, row, verdicts in matrix(runs):
+    for name, row, verdicts in table.matrix(runs):
         out.append(f'<tr><td><b>{escape(name)}</b> {escape(row.get("sentence", ""))} '
                    f'<small>{escape(row.get("source", ""))}</small></td>'
                    f'<td>{escape(decide.where(row) if row else "")}</td>' +
@@ -95,32 +58,10 @@ def html_page(runs):
                            for verdict in verdicts) + "</tr>")
     out.append("</tbody></table>")
     for i, (run, name) in enumerate(zip(runs, names)):
-        out.append(f'<h2 id="run{i}">{escape(name)}</h2><p>{escape(totals(run))}</p>')
+        out.append(f'<h2 id="run{i}">{escape(name)}</h2><p>{escape(table.totals(run))}</p>')
         if run.comments:
             out.append(f"<details><summary>what the machine is</summary>"
                        f"<pre>{escape(chr(10).join(run.comments))}</pre></details>")
         out.append("<ol>" + "\n".join(html_point(point) for point in run.points) + "</ol>")
     out.append("</body></html>")
-    return "\n".join(out) + "\n"
-
-
-def cell(text):
-    return text.replace("|", "\\|").replace("\n", " ")
-
-
-def markdown_page(runs):
-    names = titles(runs)
-    out = ["# PMUTest86", "", "| machine | result |", "| --- | --- |"]
-    out += [f"| {cell(name)} | {cell(totals(run))} |" for run, name in zip(runs, names)]
-    out += ["", "| requirement | decidable on | " + " | ".join(map(cell, names)) + " |",
-            "| --- | --- |" + " --- |" * len(runs)]
-    out += [f"| {name} {cell(row.get('sentence', ''))} | {decide.where(row) if row else '-'} | " +
-            " | ".join(verdict or "-" for verdict in verdicts) + " |"
-            for name, row, verdicts in matrix(runs)]
-    bad = [(name, point) for run, name in zip(runs, names) for point in run.points
-           if point.verdict in ("FAIL", "ERROR")]
-    for name, point in bad:
-        out += ["", f"## {point.verdict} {point.name} - {name}", "", "```"]
-        out += [f"{key}: {value}" for key, value in point.details.items()]
-        out += ["```"]
     return "\n".join(out) + "\n"
