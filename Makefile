@@ -155,11 +155,12 @@ $(BUILD)/zydis/host/%.o: $(ZYDIS)/src/%.c $(BUILD)/flags
 	$(call say,HOSTCC  ,$<)$(CC) -std=gnu11 -O1 -g $(ZYDIS_CFLAGS) -I$(ZYDIS)/src -w -c $< -o $@
 
 # One executable file: the package, packed with the sentences of the requirements.
-$(BUILD)/pmutest86-report: $(GEN)/version.h $(wildcard tools/report/*.py) tools/spec.py $(wildcard spec/*.def claims/*.def)
+$(BUILD)/pmutest86-report: $(GEN)/version.h $(wildcard tools/report/*.*) tools/spec.py $(wildcard spec/*.def claims/*.def)
 	@rm -rf $(GEN)/report
 	@mkdir -p $(GEN)/report
-	@cp tools/report/*.py $(GEN)/report
+	@cp $(filter tools/report/%.py tools/report/%.css tools/report/%.js tools/report/%.json,$^) $(GEN)/report
 	@tools/spec.py json > $(GEN)/report/requirements.json
+	@tools/spec.py layouts > $(GEN)/report/layouts.json
 	@tools/version.sh > $(GEN)/report/version.txt
 	@python3 -m zipapp $(GEN)/report -p '/usr/bin/env python3' -o $@
 	@chmod 755 $@

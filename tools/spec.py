@@ -6,6 +6,7 @@ spec.py list WHAT     cpus, faults, requirements, groups, latitude or profiles: 
                       name, tab, sentence
 spec.py json          all requirements, with the names of the cpus that they apply to, for the
                       report's pages
+spec.py layouts       layouts of PEBS records, names of their bits, likewise
 As a module: table(file, macro, fields) gives the rows as dictionaries.
 """
 import json
@@ -200,6 +201,30 @@ def with_cpus():
     return rows
 
 
+def record_layouts():
+    """Layouts of PEBS records by size; bits of the status; meanings of a data source's low bits."""
+    formats = []
+    for file, prefix, titles in (
+            ("spec/record.def", "", {"FMT1": "format 1", "FMT2": "format 2"}),
+            ("spec/netburst.def", "NB_", {"NB64": "NetBurst, 64 bits",
+                                          "NB32": "NetBurst, 32 bits"})):
+        fields = table(file, prefix + "RECORD_FIELD", ["form", "field", "offset", "size", "title"])
+        for row in table(file, prefix + "RECORD_SIZE", ["form", "bytes"]):
+            formats.append({"title": titles[row["form"]], "size": int(row["bytes"], 0), "fields": [
+                {"offset": int(one["offset"], 0), "size": int(one["size"], 0),
+                 "title": one["title"]} for one in fields if one["form"] == row["form"]]})
+    bits = table("spec/msr.def", "MSR_FIELD",
+                 ["reg", "field", "low", "high", "present", "access", "source"])
+    sources = ["reserved"] * 16
+    for row in table("spec/data_source.def", "DATA_SOURCE",
+                     ["gens", "code", "outcome", "authority", "title", "source"]):
+        if row["authority"] == "AUTH_TEXT":
+            sources[int(row["code"], 0)] = row["title"]
+    return {"formats": formats, "data_source": sources, "status": [
+        {"name": row["field"], "low": int(row["low"]), "high": int(row["high"])}
+        for row in bits if row["reg"] == "IA32_PERF_GLOBAL_STATUS"]}
+
+
 def main():
     lists = {
         "cpus": lambda: [(row["name"], row["title"]) for row in generations()],
@@ -215,8 +240,10 @@ def main():
             print(f"{name}\t{sentence}")
     elif sys.argv[1:] == ["json"]:
         json.dump(with_cpus(), sys.stdout, indent=1)
+    elif sys.argv[1:] == ["layouts"]:
+        json.dump(record_layouts(), sys.stdout, indent=1)
     else:
-        sys.exit(f"usage: spec.py list {'|'.join(lists)}, or spec.py json")
+        sys.exit(f"usage: spec.py list {'|'.join(lists)}, or spec.py json|layouts")
     return 0
 
 

@@ -12,3 +12,11 @@ def text(name):
             return archive.read(name).decode()
     with open(os.path.join(here, name), encoding="utf-8") as file:
         return file.read()
+
+
+def version():
+    """The program's version, or "" where it isn't packed."""
+    try:
+        return text("version.txt").strip()
+    except (OSError, KeyError):
+        return ""

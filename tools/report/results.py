@@ -31,6 +31,10 @@ EXIT = re.compile(r"# end of PMUTest86: exit ([0-9])$")
 STATUS = re.compile(r"\bstatus=((?:0x)?[0-9a-fA-F]{1,16})(?: |$)")
 NO_COMPLAINT = ("launch: done", "launch: hypervisor at ")
 LAUNCH = re.compile(r"launch: (run|engine|end) ([0-9]{1,9})\b(.*)")
+# What a line holds that matters outside of a run.
+MARKS = re.compile("launch: |refpmu: |TAP version 14|Bail out!|# requirements decided |"
+                   "# NOT TESTED: ")
+LINE_COST = 200         # bytes that a line takes that is kept, besides its characters
 CHECK = re.compile(r"# (check|control) (\S+) (\S+:[0-9]+) (ok|failed|reported|unjudged)$")
 
 
@@ -147,54 +151,104 @@ def engine_of(text):
     return engine
 
 
-def lines_of(text):
-    """The lines, without what only a terminal needs; of one that is too long what shows that."""
-    for line in ESCAPES.sub("", text).split("\n"):
-        yield line.strip("\r")[:LONGEST + 1]
+def clean(line):
+    """The line, without what only a terminal needs; of one that is too long what shows that."""
+    return ESCAPES.sub("", line).strip("\r")[:LONGEST + 1]
+
+
+class TooMuch(Exception):
+    """A log holds more than a reader is given room for."""
+
+
+class Log:
+    """Takes the lines of a log, one after the other, and finds the runs in it, and what the
+    launcher and the hypervisor complained of. room: how much it may keep, in bytes."""
+
+    def __init__(self, room=None):
+        self.runs, self.complaints = [], []
+        self.run = None         # that whose lines come
+        self.started = False    # and its TAP has begun
+        self.block, self.before = False, ""
+        self.room = room
+
+    def idle(self, text):
+        """Would none of these lines be kept?"""
+        return not self.started and not MARKS.search(text)
+
+    def keep(self, line):
+        if self.room is not None:
+            self.room -= len(line) + LINE_COST
+            if self.room < 0:
+                raise TooMuch
+
+    def launch(self, what, number, text):
+        if what == "run":
+            self.run = Run(word.split("=", 1) for word in text.split() if "=" in word)
+            self.run.settings["pmu"] = "reference"
+            self.run.number = number
+            self.runs.append(self.run)
+            self.started = self.block = False
+        elif what == "engine":
+            if self.run:
+                self.run.engine = engine_of(text)
+        else:
+            if self.run:
+                status = STATUS.search(text)
+                self.run.status = status[1] if status else None
+            self.run, self.started, self.block = None, False, False
+
+    def tap(self, line):
+        """A line that isn't the launcher's or the hypervisor's."""
+        run = self.run
+        if line == "TAP version 14":
+            if run is None or run.lines:
+                run = self.run = Run()
+                self.runs.append(run)
+            run.lines.append(line)
+            self.started, self.block = True, False
+        elif run is None:
+            return
+        elif run.complete:      # said by another processor, or added after the harness's end
+            if line.startswith("Bail out!"):
+                run.problem = line[len("Bail out!"):].strip()
+            elif line.startswith(TOTALS):
+                run.comments.append(line[2:])
+            else:
+                return
+        elif self.started and TAP_LINE.match(line):
+            self.block = take_line(run, line, self.block, self.before)
+            self.started = not run.complete
+        else:
+            return
+        self.keep(line)
+
+    def take(self, line):
+        line = clean(line)
+        bare = line[4:] if line.startswith("    ") else line     # a subtest's lines
+        launch = LAUNCH.match(line)
+        if launch:
+            self.keep(line)
+            self.launch(launch[1], int(launch[2]), launch[3])
+        elif line.startswith("launch: ") and not line.startswith(NO_COMPLAINT):
+            self.keep(line)
+            self.complaints.append(line[len("launch: "):])
+        elif line.startswith(HYPERVISOR):
+            self.keep(line)
+            self.complaints.append(line)
+        else:
+            self.tap(bare)
+        self.before = bare or self.before
+
+    def end(self):
+        """No more lines: the runs and the complaints."""
+        for run in self.runs:
+            run.find_problem()
+        return self.runs, self.complaints
 
 
 def parse(text):
-    """All runs in a log, and what the launcher and the hypervisor complained of."""
-    runs, complaints = [], []
-    run, started, block, pending, before = None, False, False, None, ""
-    for line in lines_of(text):
-        bare = line[4:] if line.startswith("    ") else line     # a subtest's lines
-        launch = LAUNCH.match(line)
-        if launch and launch[1] == "run":
-            pending = Run(word.split("=", 1) for word in launch[3].split() if "=" in word)
-            pending.settings["pmu"] = "reference"
-            pending.number = int(launch[2])
-            runs.append(pending)
-            run, started, block = pending, False, False
-        elif launch and launch[1] == "engine":
-            if run:
-                run.engine = engine_of(launch[3])
-        elif launch:
-            if run:
-                status = STATUS.search(launch[3])
-                run.status = status[1] if status else None
-            run, started, block = None, False, False
-        elif line.startswith("launch: ") and not line.startswith(NO_COMPLAINT):
-            complaints.append(line[len("launch: "):])
-        elif line.startswith(HYPERVISOR):
-            complaints.append(line)
-        elif bare == "TAP version 14":
-            if run is None or run.lines:
-                run = Run()
-                runs.append(run)
-            run.lines.append(bare)
-            started, block = True, False
-        elif run is not None and run.complete and bare.startswith("Bail out!"):
-            run.problem = bare[len("Bail out!"):].strip()   # said by another processor
-        elif started and TAP_LINE.match(bare):
-            block = take_line(run, bare, block, before)
-            if run.complete:
-                started = False
-        elif run is not None and run.complete and bare.startswith(TOTALS):
-            run.comments.append(bare[2:])
-        elif run is not None and run.complete and bare.startswith("Bail out!"):
-            run.problem = bare[len("Bail out!"):].strip()
-        before = bare or before
-    for run in runs:
-        run.find_problem()
-    return runs, complaints
+    """The runs in a log, and the complaints."""
+    log = Log()
+    for line in text.split("\n"):
+        log.take(line)
+    return log.end()

@@ -51,6 +51,8 @@ class Run:
         self.status = None                      # what the launcher saw the program return
         self.problem = ""
         self.engine = {}        # the launcher's words on how instructions were counted
+        self.source, self.when = "", None       # the file or folder, and when that was written
+        self.machine, self.notes = {}, []       # its machine.json; what was wrong with its files
 
     def count(self, verdict):
         return sum(point.verdict == verdict for point in self.points)

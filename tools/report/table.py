@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Runs side by side, requirement by run."""
+"""Requirements by run, and what is known of each requirement."""
+import functools
 import json
 
 import decide
@@ -7,6 +8,7 @@ import packed
 from run import VERDICTS
 
 
+@functools.lru_cache(maxsize=None)
 def sentences():
     """Requirement id to its row, from the table packed with this program; {} without one."""
     try:
@@ -15,17 +17,8 @@ def sentences():
         return {}
 
 
-def titles(runs):
-    """One title a run; equal ones get a number."""
-    seen, unique = {}, []
-    for run in runs:
-        seen[run.title] = seen.get(run.title, 0) + 1
-        unique.append(run.title + (f" #{seen[run.title]}" if seen[run.title] > 1 else ""))
-    return unique
-
-
 def matrix(runs):
-    """Rows (requirement id, sentence, verdict per run) for every requirement seen anywhere."""
+    """Rows (requirement id, its row, verdict per run) for every requirement seen anywhere."""
     verdicts = [run.requirement_verdicts() for run in runs]
     known = sentences()
     order = {name: i for i, name in enumerate(known)}
@@ -34,9 +27,25 @@ def matrix(runs):
     return [(name, known.get(name, {}), [one.get(name, "") for one in verdicts]) for name in ids]
 
 
-def totals(run):
-    text = ", ".join(f"{run.count(verdict)} {verdict}" for verdict in VERDICTS
-                     if run.count(verdict))
-    if run.not_tested:
-        return f"NOT TESTED: {run.not_tested} ({text or 'no test points'})"
-    return f"{decide.summary(run)}; {text}" + (f"; {run.problem}" if run.problem else "")
+def applies(row, run):
+    """Is a requirement about this run's processor? True where the log doesn't say which it is."""
+    cpu = run.settings.get("cpu") or cpu_of(run.comment("generation"))
+    return not cpu or not row or cpu in row["cpus"]
+
+
+def cpu_of(title):
+    """The short name of a generation that a log gives in words."""
+    words = title.rpartition("(")[2].rstrip(")").lower().replace(" ", "")
+    names = {cpu for row in sentences().values() for cpu in row["cpus"]}
+    return words if words in names else ""
+
+
+def decidable_here(row, run):
+    """May this run call a breach of the requirement a failure?"""
+    return bool(row) and applies(row, run) and decide.decides(row, decide.platform(run))
+
+
+def counts(run):
+    """Test points by verdict, in words."""
+    return ", ".join(f"{run.count(verdict)} {verdict}" for verdict in VERDICTS
+                     if run.count(verdict)) or "no test points"
