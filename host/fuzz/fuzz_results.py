@@ -23,6 +23,8 @@ ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 os.environ["HYPOTHESIS_STORAGE_DIRECTORY"] = os.path.join(ROOT, ".cache", "hypothesis")
 from hypothesis import HealthCheck, given, settings, strategies as st       # noqa: E402
 sys.path[:0] = [os.path.join(ROOT, "tools"), os.path.join(ROOT, "tools", "report")]
+import as_json      # noqa: E402
+import bundle       # noqa: E402
 import conclude     # noqa: E402
 import junit        # noqa: E402
 import markdown     # noqa: E402
@@ -132,7 +134,7 @@ def any_log_can_be_reported(log):
     xml.dom.minidom.parseString(junit.junit_xml(runs))
     page.html_page(runs)
     markdown.markdown_page(runs)
-    json.dumps([run.as_dict() for run in runs])
+    as_json.json_text(runs)
 
 
 @given(verdict_lists)

@@ -4,16 +4,22 @@ import argparse
 import sys
 
 import as_json
+import bundle
 import junit
+import machines
 import markdown
 import output
 import packed
 import page
 import read
 
-USAGE = ("pmutest86-report [--html FILE] [--junit FILE] [--json FILE] [--markdown FILE] RESULT...\n"
-         "  RESULT  a result folder, a TAP file or a serial log, of any machine\n"
+USAGE = ("pmutest86-report [--html FILE] [--junit FILE] [--json FILE] [--markdown FILE]\n"
+         "                 [--bug REQUIREMENT TARGET] RESULT...\n"
+         "  RESULT  a result folder, a folder of such, a TAP file or a serial log, of any\n"
+         "          machine; of one machine's runs the earlier first\n"
          "  FILE    - is standard output; without any option: --markdown -\n"
+         "  TARGET  a new folder, or a .tar, .tar.gz or .tgz file: what a bug report of that\n"
+         "          broken requirement needs\n"
          "--version prints the version, --help this text")
 
 
@@ -29,6 +35,8 @@ def main():
                "markdown": markdown.markdown_page}
     for name in writers:
         parser.add_argument(f"--{name}", metavar="FILE", action="append", default=[])
+    parser.add_argument("--bug", nargs=2, metavar=("REQUIREMENT", "TARGET"), action="append",
+                        default=[])
     parser.add_argument("-h", "--help", action="store_true")
     parser.add_argument("--version", action="store_true")
     parser.add_argument("results", metavar="RESULT", nargs="*")
@@ -43,7 +51,8 @@ def main():
         parser.error("no RESULT given, see --help")
     try:
         runs = [run for path in options.results for run in read.read(path)]
-        if not any(getattr(options, name) for name in writers):
+        machines.group(runs)
+        if not options.bug and not any(getattr(options, name) for name in writers):
             options.markdown = ["-"]
         for name, write in writers.items():
             for target in getattr(options, name):
@@ -53,7 +62,9 @@ def main():
                 else:
                     with open(target, "w", encoding="utf-8") as file:
                         file.write(text)
-    except read.ReadError as error:
+        for requirement, target in options.bug:
+            bundle.write(runs, requirement, target)
+    except (read.ReadError, bundle.BundleError) as error:
         parser.error(str(error))
     return 0
 

@@ -3,6 +3,8 @@
 
 Runs of one machine stand in the order of the command line: the earlier first.
 """
+import re
+
 import decide
 
 OUTCOMES = ("FAILED", "NOT TRUSTWORTHY", "NOT TESTED", "PASSED")    # the worst first
@@ -139,7 +141,8 @@ def machine_name(run):
             (f", profile {profile}" if profile != "none" else "")
     text = run.comment("processor")
     brand = text.partition(", ")[2] or text
-    return brand.strip() or run.settings.get("cpu", "") or "unknown machine"
+    brand = " ".join(re.sub(r"\((?:R|TM)\)|\bCPU\b(?! version)", " ", brand).split())
+    return brand or run.settings.get("cpu", "") or "unknown machine"
 
 
 def facts(run):

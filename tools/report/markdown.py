@@ -26,6 +26,10 @@ def printable(text):
     return "".join(char if char.isprintable() else "?" for char in text)
 
 
+def printable_lines(text):
+    return "\n".join(map(printable, text.rstrip("\n").split("\n")))
+
+
 def failing_point(run, point):
     out = ["", f"## {point.verdict} {plain(point.name)} - {plain(run.full_name)}", ""]
     return out + fenced("\n".join(f"{key}: {printable(value)}"

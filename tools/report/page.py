@@ -87,14 +87,16 @@ def bar(run):
             f'{"".join(parts)}</svg>')
 
 
-def machine_item(machine):
+def machine_item(machine, short):
     run = machine.last
     result = machine.outcome
     out = [f"<li>{badge(BADGES[result], result)}<div><h3>{escape(machine.name)}</h3>",
            f"<p>{escape(machine.sentence)}</p>", bar(run)]
     facts = dict(machine.facts)
-    said = [f"{key} {facts[key]}" for key in ("microcode", "bios", "platform") if key in facts]
-    if said and not machines.is_reference(run):
+    said = [f"{key} {facts[key]}" for key in ("microcode", "bios") if key in facts]
+    if facts.get("platform", "").startswith("hypervisor"):
+        said.append(facts["platform"])
+    if said and not machines.is_reference(run) and not (short and result == "PASSED"):
         out.append(f'<p><small>{escape("; ".join(said))}</small></p>')
     for note in run.notes:
         out.append(f'<p class="soft">{escape(note)}</p>')
@@ -112,7 +114,7 @@ def machine_item(machine):
 def machines_section(grouped):
     worst = sorted(grouped, key=lambda one: machines.OUTCOMES.index(one.outcome))
     return ['<section id="machines"><h2>Machines</h2><ul class="machines">',
-            *map(machine_item, worst), "</ul></section>"]
+            *(machine_item(machine, len(grouped) > MANY) for machine in worst), "</ul></section>"]
 
 
 def record_table(record):

@@ -73,10 +73,12 @@ def take_point(run, line):
     match = POINT.match(line) if len(line) <= LONGEST else None
     point = make_point(bool(match[1]), int(match[2]), match[3]) if match else None
     if point:
+        point.line = len(run.lines)
         run.lines.append(line)
     else:
         message = f"a garbled line in the log: {line[:200]}"
         point = Point(len(run.points) + 1, GARBLED, [], "ERROR", "")
+        point.line = len(run.lines)
         point.garbled, point.details = True, {"severity": "error", "message": message}
         run.lines += [f"not ok {point.number} - {GARBLED} [-]", "  ---", "  severity: error",
                       f"  message: {quote(message)}", "  ..."]

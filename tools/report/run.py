@@ -16,6 +16,7 @@ class Point:
         self.number, self.name, self.requirements = number, name, requirements
         self.verdict, self.reason = verdict, reason
         self.details = {}
+        self.line = 0           # where it stands in the run's lines
         self.garbled = False    # its line: details say so, and no block is expected
         self.checks = {}        # (requirement, place) to ok, failed, ...; with checks=on
         self.controls = set()   # those of them that decide nothing when they hold
@@ -32,10 +33,6 @@ class Point:
         ids += [text.split(" ", 1)[0] for key, text in self.details.items()
                 if key.startswith("also_")]
         return list(dict.fromkeys(filter(None, ids)))
-
-    def as_dict(self):
-        return {"number": self.number, "name": self.name, "requirements": self.requirements,
-                "verdict": self.verdict, "reason": self.reason, "details": self.details}
 
 
 class Run:
@@ -164,13 +161,3 @@ class Run:
                                      not (old == "PASS" and verdict in ("SKIP", "INCONCLUSIVE"))):
                     worst[requirement] = verdict
         return worst
-
-    def as_dict(self):
-        return {"settings": self.settings, "title": self.title, "complete": self.complete,
-                "problem": self.problem, "exit": self.exit_status,
-                "not_tested": self.not_tested,
-                "decided": len(self.decided),
-                "counts": {verdict: self.count(verdict) for verdict in VERDICTS},
-                "requirements": dict(sorted(self.requirement_verdicts().items())),
-                "engine": self.engine, "comments": self.comments,
-                "points": [point.as_dict() for point in self.points]}
