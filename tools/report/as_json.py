@@ -10,7 +10,6 @@ import compare
 import decide
 import machines
 import records
-from run import VERDICTS
 
 FORMAT, VERSION = "pmutest86-results", 1
 
@@ -22,22 +21,15 @@ def record_dict(record):
 
 
 def point_dict(point):
-    said = {"number": point.number, "name": point.name, "requirements": point.requirements,
-            "verdict": point.verdict, "reason": point.reason, "details": point.details}
     found = records.records_of(point)
-    return said | ({"records": list(map(record_dict, found))} if found else {})
+    return point.as_dict() | ({"records": list(map(record_dict, found))} if found else {})
 
 
 def run_dict(run):
-    said = {"settings": run.settings, "title": run.title, "complete": run.complete,
-            "problem": run.problem, "exit": run.exit_status, "not_tested": run.not_tested,
-            "outcome": machines.outcome(run), "sentence": machines.sentence(run),
-            "platform": decide.platform(run), "machine": dict(machines.facts(run)),
-            "decided": len(run.decided),
-            "counts": {verdict: run.count(verdict) for verdict in VERDICTS},
-            "requirements": dict(sorted(run.requirement_verdicts().items())),
-            "engine": run.engine, "comments": run.comments,
-            "points": list(map(point_dict, run.points))}
+    said = run.as_dict() | {
+        "outcome": machines.outcome(run), "sentence": machines.sentence(run),
+        "platform": decide.platform(run), "machine": dict(machines.facts(run)),
+        "points": list(map(point_dict, run.points))}
     if run.source:
         said |= {"source": run.source, "written": f"{run.when:%Y-%m-%dT%H:%M:%SZ}"}
     return said | ({"notes": run.notes} if run.notes else {})

@@ -34,6 +34,10 @@ class Point:
                 if key.startswith("also_")]
         return list(dict.fromkeys(filter(None, ids)))
 
+    def as_dict(self):
+        return {"number": self.number, "name": self.name, "requirements": self.requirements,
+                "verdict": self.verdict, "reason": self.reason, "details": self.details}
+
 
 class Run:
     """One run of the harness."""
@@ -161,3 +165,13 @@ class Run:
                                      not (old == "PASS" and verdict in ("SKIP", "INCONCLUSIVE"))):
                     worst[requirement] = verdict
         return worst
+
+    def as_dict(self):
+        """What the harness itself writes of a run; as_json.py adds to it."""
+        return {"settings": self.settings, "title": self.title, "complete": self.complete,
+                "problem": self.problem, "exit": self.exit_status,
+                "not_tested": self.not_tested, "decided": len(self.decided),
+                "counts": {verdict: self.count(verdict) for verdict in VERDICTS},
+                "requirements": dict(sorted(self.requirement_verdicts().items())),
+                "engine": self.engine, "comments": self.comments,
+                "points": [point.as_dict() for point in self.points]}
