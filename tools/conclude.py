@@ -13,6 +13,7 @@ then it prints the run's TAP. Exit status: that of the run (README, "How to read
 FOLDER or standard output takes no results.
 """
 import contextlib
+import json
 import os
 import re
 import sys
