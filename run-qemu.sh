@@ -21,6 +21,9 @@ usage: ./run-qemu.sh [OPTION]...
                     there; NAME@nth=3, NAME@1in4, NAME@from=2: only at these occurrences;
                     @int, @beside, @cpl3, @cpu1: see refpmu/model/fault_when.h
   --seed N          what the manual leaves open is drawn from N (default 0: no latitude)
+  --draw N|Ns|Nms   drawn tests: N cases each, or that long together (default 1s)
+  --draw-seed N     what they are drawn from (default: that of --seed)
+  --draw-case N     only case N of each
   --profile NAME    latitude within the ranges of one kind of platform
   --latitude K:V,...
                     knob K is V, whatever seed and profile say; K: --list latitude
@@ -57,6 +60,7 @@ bad()
 # ---------------------------------------------------------------- options
 cpu='' all='' pmu=reference tests='' fault='' seed='' profile='' latitude='' require=''
 engine='' smp=2 on=''
+draw='' draw_seed='' draw_case=''
 efi='' out='' gui='' gdb='' force='' timeout='' list=''
 efi_arguments=()
 
@@ -95,7 +99,8 @@ while [ $# -gt 0 ]; do
 		break
 		;;
 	--cpu | --pmu | --tests | --fault | --seed | --profile | --latitude | \
-		--require | --engine | --smp | --on | --efi | --out | --timeout | --list)
+		--require | --engine | --smp | --on | --efi | --out | --timeout | --list | \
+		--draw | --draw-seed | --draw-case)
 		[ $# -gt 0 ] || bad "$option needs a value, see --help"
 		value=$1
 		shift
@@ -106,8 +111,10 @@ while [ $# -gt 0 ]; do
 	[ -n "$value" ] || bad "$option needs a value, see --help"
 	case $option in
 	--cpu | --pmu | --tests | --fault | --seed | --profile | --latitude | \
-		--require | --engine | --smp | --on | --efi | --out | --timeout | --list)
-		printf -v "${option#--}" %s "$value"
+		--require | --engine | --smp | --on | --efi | --out | --timeout | --list | \
+		--draw | --draw-seed | --draw-case)
+		option=${option#--}
+		printf -v "${option//-/_}" %s "$value"
 		;;
 	*) bad "unknown option '$option', see --help" ;;
 	esac
@@ -157,6 +164,10 @@ port=${GDB_PORT:-1234}
 	bad "--gdb needs gdb; run: sudo apt-get install -y gdb"
 [[ $timeout =~ ^[1-9][0-9]{0,5}$ ]] || bad "--timeout takes seconds, not '$timeout'"
 [[ $seed =~ ^[0-9]{0,18}$ ]] || bad "--seed takes a number, not '$seed'"
+[[ $draw_seed =~ ^[0-9]{0,18}$ ]] || bad "--draw-seed takes a number, not '$draw_seed'"
+[[ $draw_case =~ ^[0-9]{0,18}$ ]] || bad "--draw-case takes a number, not '$draw_case'"
+[[ $draw =~ ^([0-9]{1,6}(s|ms)?)?$ ]] ||
+	bad "--draw takes a number of cases, or a time such as 2s or 250ms, not '$draw'"
 case $engine in
 '' | step | direct | fast) ;;
 *) bad "unknown --engine '$engine'; known: step direct fast" ;;
@@ -287,13 +298,16 @@ trap 'exit 130' INT TERM HUP
 # What the partition holds, in folder $1/esp, for generation $2.
 prepare()
 {
-	local esp=$1/esp program='\pmutest86.efi' arguments words
+	local esp=$1/esp program='\pmutest86.efi' arguments words drawing=()
 
+	drawing=("seed=$((10#${draw_seed:-${seed:-0}}))")
+	[ -z "$draw" ] || drawing+=("draw=$draw")
+	[ -z "$draw_case" ] || drawing+=("draw_case=$draw_case")
 	mkdir -p "$esp/EFI/BOOT"
 	if [ "$pmu" != reference ]; then
 		cp "$BUILD/pmutest86.efi" "$esp/EFI/BOOT/BOOTX64.EFI"
 		printf '%s\n' "tests = ${tests:-*}" 'results = off' 'at_end = shutdown' \
-			"require = $require" "on = ${on:-first}" \
+			"require = $require" "on = ${on:-first}" "${drawing[@]/=/ = }" \
 			"debugger = $([ -z "$gdb" ] && echo off || echo on)" \
 			> "$esp/pmutest86.cfg"
 		return
@@ -308,6 +322,7 @@ prepare()
 		arguments+=" inconclusive=error"
 	[ -z "$require" ] || arguments+=" require=$require"
 	[ -z "$on" ] || arguments+=" on=$on"
+	arguments+="${drawing[*]:+ ${drawing[*]}}"
 	[ -z "$gdb" ] || arguments+=" debugger=on"
 	if [ -n "$efi" ]; then
 		program='\program.efi' arguments=${efi_arguments[*]-}

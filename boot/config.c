@@ -8,7 +8,7 @@
 #include "kernel/output/fmt.h"
 
 #define KEYS "tests, results, serial, screen, at_end, require, borrow_cycles, strict, " \
-	"inconclusive, verbose, checks, debugger, on"
+	"inconclusive, verbose, checks, debugger, on, seed, draw, draw_case"
 #define SERIAL_DEFAULT	0x3f8		/* COM1 */
 #define SERIAL_LAST	0xfff8u		/* eight registers from here on */
 
@@ -166,6 +166,50 @@ static bool parse_on(unsigned *on, struct span value)
 	return true;
 }
 
+/* Of 64 bits: as parse_number() otherwise. */
+static bool parse_long(u64 *number, struct span value)
+{
+	u64 n = 0;
+
+	if (!value.length || value.length > 18)
+		return false;
+	for (size_t i = 0; i < value.length; i++) {
+		if (digit(value.text[i]) >= 10)
+			return false;
+		n = n * 10 + digit(value.text[i]);
+	}
+	*number = n;
+	return true;
+}
+
+/* 500 cases, 2s or 250ms. */
+static bool parse_draw(struct config *config, struct span value)
+{
+	unsigned number, unit = 0;
+
+	if (value.length > 2 && value.text[value.length - 2] == 'm' &&
+	    value.text[value.length - 1] == 's') {
+		unit = 1;
+		value.length -= 2;
+	} else if (value.length > 1 && value.text[value.length - 1] == 's') {
+		unit = 1000;
+		value.length--;
+	}
+	if (!parse_number(&number, value, CONFIG_DRAW_MOST) || !number)
+		return false;
+	config->draw_cases = unit ? 0 : number;
+	config->draw_ms = number * unit;
+	return true;
+}
+
+static bool parse_draw_case(struct config *config, struct span value)
+{
+	if (!parse_long(&config->draw_case, value))
+		return false;
+	config->draw_case++;
+	return true;
+}
+
 static bool config_set(struct config *config, struct span key, struct span value,
 		       const struct error_place *place)
 {
@@ -208,6 +252,15 @@ static bool config_set(struct config *config, struct span key, struct span value
 	} else if (is(key, "on")) {
 		good = parse_on(&config->on, value);
 		want = "is not a value of on: first, all or a processor's number up to 15";
+	} else if (is(key, "seed")) {
+		good = parse_long(&config->seed, value);
+		want = "is not a value of seed: a number of up to 18 digits";
+	} else if (is(key, "draw")) {
+		good = parse_draw(config, value);
+		want = "is not a value of draw: a number of cases, or a time such as 2s or 250ms";
+	} else if (is(key, "draw_case")) {
+		good = parse_draw_case(config, value);
+		want = "is not a value of draw_case: a number of up to 18 digits";
 	} else if (is(key, "borrow_cycles")) {
 		good = parse_number(&config->borrow_cycles, value, CONFIG_MAX_BORROW_CYCLES);
 		want = "is not a value of borrow_cycles: a number up to 10000";
@@ -244,6 +297,7 @@ void config_default(struct config *config)
 		.screen = true,
 		.serial_port = SERIAL_DEFAULT,
 		.at_end = AT_END_RETURN,
+		.draw_ms = CONFIG_DRAW_MS,
 	};
 }
 

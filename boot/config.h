@@ -12,6 +12,8 @@
 #define CONFIG_PATTERN_SIZE	768
 #define CONFIG_MAX_BORROW_CYCLES 10000u
 #define CONFIG_MAX_PROCESSORS	16u
+#define CONFIG_DRAW_MS		1000u
+#define CONFIG_DRAW_MOST	1000000u	/* cases, s or ms */
 #define CONFIG_ON_ALL		(~0u)
 
 enum config_at_end { AT_END_RETURN, AT_END_WAIT, AT_END_SHUTDOWN, AT_END_RESET };
@@ -30,6 +32,11 @@ struct config {
 	unsigned borrow_cycles;		/* 0: run the tests */
 	bool debugger;			/* wait for one before anything else */
 	bool version;			/* say it, and nothing else; a load option only */
+	/* Drawn tests: their seed; how long they draw, in ms together or in cases each; or the
+	 * only case, its number plus 1. */
+	u64 seed;
+	u32 draw_ms, draw_cases;
+	u64 draw_case;
 	unsigned on;			/* the processor on which tests run; CONFIG_ON_ALL: each */
 };
 

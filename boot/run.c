@@ -46,6 +46,8 @@ int run_tests(const struct config *config, u64 exerciser)
 		.verbose = config->verbose,
 		.checks = config->checks,
 		.on = config->on == CONFIG_ON_ALL ? SUITE_ON_ALL : config->on,
+		.draw = { .seed = config->seed, .cases = config->draw_cases,
+			  .ms = config->draw_ms, .only = config->draw_case },
 		.exerciser = exerciser,
 		.before_test = keep_before_test,
 	};

@@ -147,13 +147,18 @@ static void insert(struct test_case *c, unsigned n)
 
 static void select_tests(struct suite *s)
 {
+	unsigned drawn = 0;
+
 	for (struct test_case *c = tests_begin; c < tests_end; c++) {
 		char name[128];
 
 		fmt_print(name, sizeof(name), "%s.%s", c->group, c->claim);
-		if (is_asked_for(s, c, name))
+		if (is_asked_for(s, c, name)) {
+			drawn += !strcmp(c->group, "random");
 			insert(c, s->selected++);
+		}
 	}
+	draw_options_set(&s->config->draw, drawn);
 	for (unsigned i = 0; i < s->selected; i++) {
 		if (i && !strcmp(tests_begin[i].group, tests_begin[i - 1].group))
 			continue;

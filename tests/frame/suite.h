@@ -9,6 +9,7 @@
 
 #include "kernel/output/tap.h"
 #include "spec/types.h"
+#include "tests/frame/draw_options.h"
 
 struct suite;
 
@@ -22,6 +23,7 @@ struct suite_config {
 	/* The processor on which tests run, or SUITE_ON_ALL: on each, one after the other; the
 	 * others sleep. Tests that need several run once. */
 	unsigned on;
+	struct draw_options draw;	/* its ms are those of all drawn tests together */
 	u64 exerciser;		/* physical address of its register page, mapped; 0: none */
 	/* Called right before each test that is going to run: one that is skipped can't hang. It
 	 * may give the machine back and take it again. NULL: nothing. */

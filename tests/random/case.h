@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A drawn case: how the PMU is set up, what runs, and where it runs. Facts of the processor that
+ * drawing and oracle go by are a struct draw_env. Pure.
+ */
+#ifndef TESTS_RANDOM_CASE_H
+#define TESTS_RANDOM_CASE_H
+
+#include "spec/event.h"
+#include "spec/types.h"
+#include "tests/random/piece.h"
+
+#define DRAW_GP		8
+#define DRAW_FIXED	3
+#define DRAW_COUNTERS	(DRAW_GP + DRAW_FIXED)
+#define DRAW_PROGRAM	40		/* pieces of a program */
+#define DRAW_EVENTS	24
+
+/* What a test draws. The stream of its numbers, too. */
+enum draw_class { DRAW_COUNTS, DRAW_OPERATIONS_CLASS, DRAW_LEVELS, DRAW_INTERRUPTS, DRAW_RECORDS,
+		  DRAW_CLASSES };
+
+struct draw_case {
+	u32 class;
+	u64 select[DRAW_GP];		/* IA32_PERFEVTSELx */
+	u64 preset[DRAW_GP];
+	u64 fixed_control;		/* IA32_FIXED_CTR_CTRL */
+	u64 fixed_preset[DRAW_FIXED];
+	u64 global;			/* IA32_PERF_GLOBAL_CTRL */
+	int16_t si, bp, bx;  /* the three data pointers, from the middle of their pages */
+	u8 high;			/* bit 0 to 2: SI, BP, BX above 4 GiB */
+	u64 constant;			/* what R8 to R12 are made of */
+	unsigned pieces;
+	u16 piece[DRAW_PROGRAM];	/* piece_get() */
+	struct draw_operation operation[DRAW_OPERATIONS];
+};
+
+struct draw_event {
+	u16 code, kind;			/* enum event_kind */
+	u16 flags;			/* EV_* */
+	u8 counters;			/* PMCn may count it */
+	u8 pebs;			/* and record it */
+	u64 whole;			/* what a window adds by its opening and closing writes */
+	u64 open_least, open_most;	/* of that, by the opening one */
+};
+
+struct draw_env {
+	unsigned gp, gp_width, fixed, fixed_width, version;
+	bool full_width, any_thread, hypervisor, strict;
+	unsigned events;
+	struct draw_event event[DRAW_EVENTS];
+	u64 code, stack, table, frame, operations;	/* linear addresses */
+	u64 data[3];			/* middle of the page of each data pointer */
+	u64 above;			/* what is added for a high address */
+	u64 flags;			/* RFLAGS.IF when the program begins */
+};
+
+/* By position: general-purpose counters, then fixed ones. */
+static inline unsigned draw_status_bit(unsigned c)
+{
+	return c < DRAW_GP ? c : 32 + c - DRAW_GP;
+}
+
+/* The counter's field of IA32_FIXED_CTR_CTRL. */
+static inline u64 draw_fixed_field(u64 control, unsigned i)
+{
+	return control >> 4 * i & 0xf;
+}
+
+/* R8 to R12 (n = 0 to 4) of a case. */
+u64 draw_constant(const struct draw_case *c, unsigned n);
+/* The data pointer (0 SI, 1 BP, 2 BX) of a case. */
+u64 draw_pointer(const struct draw_env *env, const struct draw_case *c, unsigned n);
+const struct draw_event *draw_event_of(const struct draw_env *env, u64 select);
+
+#endif

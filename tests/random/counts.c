@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Drawn programs, counted by all counters at once, each with an event, levels, filters and a value
+ * of its own: SDM "Architectural Performance Monitoring Version 1 Facilities" to "Version 3
+ * Facilities". The oracle (tests/random/oracle.c) says what must come out.
+ */
+#include "tests/frame/needs.h"
+#include "tests/random/session.h"
+
+/* What a session has looked at, and how much of it was wrong. */
+#define DECIDE(session, claim, ids, text)						\
+	do {										\
+		if ((session).looked[claim])						\
+			CHECK_EQ(t, IDS(ids), 0, (session).wrong[claim],		\
+				 "%u drawn cases: " text, (session).looked[claim]);	\
+	} while (0)
+
+static void decide_kinds(struct test *t, const struct session *s)
+{
+	DECIDE(*s, DRAW_CLAIM_INSTRUCTIONS, CNT_01, "instructions counted otherwise");
+	DECIDE(*s, DRAW_CLAIM_BRANCHES, CNT_02, "branches counted otherwise");
+	DECIDE(*s, DRAW_CLAIM_CONDITIONAL, CNT_39, "conditional branches counted otherwise");
+	DECIDE(*s, DRAW_CLAIM_CALLS, CNT_40, "near calls counted otherwise");
+	DECIDE(*s, DRAW_CLAIM_RETURNS, CNT_41, "near returns counted otherwise");
+	DECIDE(*s, DRAW_CLAIM_TAKEN, CNT_42, "near taken branches counted otherwise");
+	DECIDE(*s, DRAW_CLAIM_LOADS, CNT_03, "loads counted otherwise");
+	DECIDE(*s, DRAW_CLAIM_STORES, CNT_04, "stores counted otherwise");
+	DECIDE(*s, DRAW_CLAIM_LOCKS, CNT_05, "locked loads counted otherwise");
+	DECIDE(*s, DRAW_CLAIM_SPLITS, DLA_13, "split accesses counted otherwise");
+	DECIDE(*s, DRAW_CLAIM_FIXED, CNT_12, "instructions of fixed counter 0 counted otherwise");
+	DECIDE(*s, DRAW_CLAIM_RUNS, CNT_44, "counters that went on from another value");
+	DECIDE(*s, DRAW_CLAIM_LEVEL, CNT_10, "counts at a level that isn't selected");
+	DECIDE(*s, DRAW_CLAIM_FIXED_LEVEL, CNT_28,
+	       "counts of a fixed counter at a level that isn't selected");
+	DECIDE(*s, DRAW_CLAIM_OFF, CNT_11, "counts without both enables");
+	DECIDE(*s, DRAW_CLAIM_FILTER, CNT_35, "counts that CMASK and INV don't allow");
+	DECIDE(*s, DRAW_CLAIM_OVERFLOW, MSR_26, "overflows that aren't shown");
+	DECIDE(*s, DRAW_CLAIM_NO_OVERFLOW, CNT_30, "overflows shown that weren't");
+}
+
+static void decide_reads(struct test *t, const struct session *s)
+{
+	DECIDE(*s, DRAW_CLAIM_WRITTEN, CNT_45, "counters written while they counted");
+	DECIDE(*s, DRAW_CLAIM_RDPMC, CNT_06, "RDPMC of another value");
+	DECIDE(*s, DRAW_CLAIM_RDPMC_FIXED, CNT_16, "RDPMC of a fixed counter, of another value");
+	DECIDE(*s, DRAW_CLAIM_RDMSR, CNT_06, "RDMSR of another value");
+	DECIDE(*s, DRAW_CLAIM_REGISTER, MSR_28, "registers that read otherwise than written");
+	DECIDE(*s, DRAW_CLAIM_UPPER, MSR_41, "upper halves that aren't 0");
+}
+
+/*
+ * CNT-01  Runs of one workload must differ in retired instructions by exactly the declared
+ *         difference.
+ * CNT-02  Runs of one workload must differ in retired branches by exactly the declared difference,
+ *         taken or not.
+ *         SDM 18.2.1.2 Pre-defined Architectural Performance Events
+ * CNT-39  Runs of one workload must differ in retired conditional branches by exactly the declared
+ *         difference.
+ * CNT-40  Runs of one workload must differ in retired near calls by exactly the declared
+ *         difference.
+ * CNT-41  Runs of one workload must differ in retired near returns by exactly the declared
+ *         difference.
+ * CNT-42  Runs of one workload must differ in retired near taken branches by exactly the declared
+ *         difference.
+ * CNT-03  Runs of one workload must differ in retired loads by exactly the declared difference.
+ * CNT-04  Runs of one workload must differ in retired stores by exactly the declared difference.
+ * CNT-05  Runs of one workload must differ in retired locked loads by exactly the declared
+ *         difference.
+ *         SDM chapter 19, events of each generation
+ * DLA-13  An event of Table 18-45 must count each access that its name is about, locked or not, in
+ *         one page or in two, and no access of another kind.
+ *         SDM chapter 19: MEM_UOPS_RETIRED, MEM_LOAD_UOPS_RETIRED; Table 18-45
+ * CNT-12  Fixed counter 0 must count what a general-purpose counter programmed for retired
+ *         instructions counts.
+ *         SDM 18.2.2 Architectural Performance Monitoring Version 2; that it counts the same is
+ *         read into it: errata and updates of the two differ
+ * CNT-44  A counter must go on counting from the value written to it while it was stopped.
+ *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities
+ * CNT-10  A counter must count only at the privilege levels that its OS and USR bits select.
+ *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities: USR, OS
+ * CNT-28  A fixed counter must count only at the privilege levels that its two enable bits select.
+ * CNT-11  A counter must count only while both its own enable and its bit of IA32_PERF_GLOBAL_CTRL
+ *         are set.
+ *         SDM 18.2.2 Architectural Performance Monitoring Version 2
+ * CNT-35  With a CMASK that no cycle can reach a counter must count nothing.
+ *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities: CMASK
+ * MSR-26  General-purpose counter i must show its overflow at bit i of IA32_PERF_GLOBAL_STATUS,
+ *         fixed counter i at bit 32 + i.
+ *         SDM 18.2.2 Architectural Performance Monitoring Version 2; Figure 18-20
+ * CNT-30  A counter that has not wrapped must not set its bit of IA32_PERF_GLOBAL_STATUS.
+ *         SDM 18.2.2 Architectural Performance Monitoring Version 2
+ *
+ * Given  drawn cases: each counter has an event, levels, filters and a value of its own, anywhere
+ *        in its width; fixed counters and enables are drawn too, and so are the program at CPL 0,
+ *        its operands and their places
+ * When   each program runs once
+ * Then   each count is what the instructions make of its setting, where cycles matter within a
+ *        range, and the status shows the counters that wrapped and no others
+ * Control: counters that are on have counted what the program holds
+ */
+TEST(random, drawn_programs_are_counted_as_the_oracle_counts,
+     REQS(CNT_01, CNT_02, CNT_39, CNT_40, CNT_41, CNT_42, CNT_03, CNT_04, CNT_05, DLA_13, CNT_12,
+	  CNT_44, CNT_10, CNT_28, CNT_11, CNT_35, MSR_26, CNT_30),
+     NEEDS(need_perfmon, need_instructions, need_branches))
+{
+	struct session s;
+
+	if (!session_run(t, DRAW_COUNTS, &s))
+		return;
+	decide_kinds(t, &s);
+}
+
+/*
+ * CNT-01  Runs of one workload must differ in retired instructions by exactly the declared
+ *         difference.
+ * CNT-02  Runs of one workload must differ in retired branches by exactly the declared difference,
+ *         taken or not.
+ *         SDM 18.2.1.2 Pre-defined Architectural Performance Events
+ * CNT-39  Runs of one workload must differ in retired conditional branches by exactly the declared
+ *         difference.
+ * CNT-40  Runs of one workload must differ in retired near calls by exactly the declared
+ *         difference.
+ * CNT-41  Runs of one workload must differ in retired near returns by exactly the declared
+ *         difference.
+ * CNT-42  Runs of one workload must differ in retired near taken branches by exactly the declared
+ *         difference.
+ * CNT-03  Runs of one workload must differ in retired loads by exactly the declared difference.
+ * CNT-04  Runs of one workload must differ in retired stores by exactly the declared difference.
+ * CNT-05  Runs of one workload must differ in retired locked loads by exactly the declared
+ *         difference.
+ *         SDM chapter 19, events of each generation
+ * DLA-13  An event of Table 18-45 must count each access that its name is about, locked or not, in
+ *         one page or in two, and no access of another kind.
+ *         SDM chapter 19: MEM_UOPS_RETIRED, MEM_LOAD_UOPS_RETIRED; Table 18-45
+ * CNT-12  Fixed counter 0 must count what a general-purpose counter programmed for retired
+ *         instructions counts.
+ *         SDM 18.2.2 Architectural Performance Monitoring Version 2; that it counts the same is
+ *         read into it: errata and updates of the two differ
+ * CNT-44  A counter must go on counting from the value written to it while it was stopped.
+ *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities
+ * CNT-10  A counter must count only at the privilege levels that its OS and USR bits select.
+ *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities: USR, OS
+ * CNT-28  A fixed counter must count only at the privilege levels that its two enable bits select.
+ * CNT-11  A counter must count only while both its own enable and its bit of IA32_PERF_GLOBAL_CTRL
+ *         are set.
+ *         SDM 18.2.2 Architectural Performance Monitoring Version 2
+ * CNT-35  With a CMASK that no cycle can reach a counter must count nothing.
+ *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities: CMASK
+ * MSR-26  General-purpose counter i must show its overflow at bit i of IA32_PERF_GLOBAL_STATUS,
+ *         fixed counter i at bit 32 + i.
+ *         SDM 18.2.2 Architectural Performance Monitoring Version 2; Figure 18-20
+ * CNT-30  A counter that has not wrapped must not set its bit of IA32_PERF_GLOBAL_STATUS.
+ *         SDM 18.2.2 Architectural Performance Monitoring Version 2
+ * CNT-45  A counter that is written while it counts must go on from the written value.
+ *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities: EN (must be 0
+ *         before the counter is written)
+ * CNT-06  RDPMC must return the value that RDMSR of the same counter returns.
+ * CNT-16  RDPMC with ECX[30] set must read the fixed counter that the index names.
+ *         SDM volume 2 RDPMC
+ * MSR-28  A read/write register of the PMU must read back the legal value that was written to it.
+ *         SDM Table 35-2 IA-32 Architectural MSRs (Read/Write registers), Table 35-13
+ * MSR-41  In 64-bit mode RDMSR and RDPMC of the PMU must clear bits 63:32 of RAX and of RDX.
+ *         SDM volume 2, RDMSR; RDPMC: in 64-bit mode the high-order 32 bits of RAX and RDX are
+ *         cleared
+ *
+ * Given  the same, and pieces of the program that write event selects, counters,
+ *        IA32_FIXED_CTR_CTRL, IA32_PERF_GLOBAL_CTRL and IA32_PERF_GLOBAL_OVF_CTRL, or read
+ *        registers by RDMSR and RDPMC, while counters run
+ * When   each program runs once
+ * Then   what was read and what is left agree with the oracle, but for the instruction that reads
+ *        or switches, of which the manual doesn't say whether it counts itself
+ * Control: counters that are on have counted what the program holds
+ */
+TEST(random, drawn_writes_and_reads_in_the_middle_agree_with_the_oracle,
+     REQS(CNT_01, CNT_02, CNT_39, CNT_40, CNT_41, CNT_42, CNT_03, CNT_04, CNT_05, DLA_13, CNT_12,
+	  CNT_44, CNT_10, CNT_28, CNT_11, CNT_35, MSR_26, CNT_30, CNT_45, CNT_06, CNT_16, MSR_28,
+	  MSR_41),
+     NEEDS(need_perfmon, need_instructions, need_branches))
+{
+	struct session s;
+
+	if (!session_run(t, DRAW_OPERATIONS_CLASS, &s))
+		return;
+	decide_kinds(t, &s);
+	decide_reads(t, &s);
+}
+
+/*
+ * CNT-01  Runs of one workload must differ in retired instructions by exactly the declared
+ *         difference.
+ * CNT-02  Runs of one workload must differ in retired branches by exactly the declared difference,
+ *         taken or not.
+ *         SDM 18.2.1.2 Pre-defined Architectural Performance Events
+ * CNT-39  Runs of one workload must differ in retired conditional branches by exactly the declared
+ *         difference.
+ * CNT-40  Runs of one workload must differ in retired near calls by exactly the declared
+ *         difference.
+ * CNT-41  Runs of one workload must differ in retired near returns by exactly the declared
+ *         difference.
+ * CNT-42  Runs of one workload must differ in retired near taken branches by exactly the declared
+ *         difference.
+ * CNT-03  Runs of one workload must differ in retired loads by exactly the declared difference.
+ * CNT-04  Runs of one workload must differ in retired stores by exactly the declared difference.
+ * CNT-05  Runs of one workload must differ in retired locked loads by exactly the declared
+ *         difference.
+ *         SDM chapter 19, events of each generation
+ * DLA-13  An event of Table 18-45 must count each access that its name is about, locked or not, in
+ *         one page or in two, and no access of another kind.
+ *         SDM chapter 19: MEM_UOPS_RETIRED, MEM_LOAD_UOPS_RETIRED; Table 18-45
+ * CNT-12  Fixed counter 0 must count what a general-purpose counter programmed for retired
+ *         instructions counts.
+ *         SDM 18.2.2 Architectural Performance Monitoring Version 2; that it counts the same is
+ *         read into it: errata and updates of the two differ
+ * CNT-44  A counter must go on counting from the value written to it while it was stopped.
+ *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities
+ * CNT-10  A counter must count only at the privilege levels that its OS and USR bits select.
+ *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities: USR, OS
+ * CNT-28  A fixed counter must count only at the privilege levels that its two enable bits select.
+ * CNT-11  A counter must count only while both its own enable and its bit of IA32_PERF_GLOBAL_CTRL
+ *         are set.
+ *         SDM 18.2.2 Architectural Performance Monitoring Version 2
+ * CNT-35  With a CMASK that no cycle can reach a counter must count nothing.
+ *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities: CMASK
+ * MSR-26  General-purpose counter i must show its overflow at bit i of IA32_PERF_GLOBAL_STATUS,
+ *         fixed counter i at bit 32 + i.
+ *         SDM 18.2.2 Architectural Performance Monitoring Version 2; Figure 18-20
+ * CNT-30  A counter that has not wrapped must not set its bit of IA32_PERF_GLOBAL_STATUS.
+ *         SDM 18.2.2 Architectural Performance Monitoring Version 2
+ * CNT-45  A counter that is written while it counts must go on from the written value.
+ *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities: EN (must be 0
+ *         before the counter is written)
+ * CNT-06  RDPMC must return the value that RDMSR of the same counter returns.
+ * CNT-16  RDPMC with ECX[30] set must read the fixed counter that the index names.
+ *         SDM volume 2 RDPMC
+ * MSR-28  A read/write register of the PMU must read back the legal value that was written to it.
+ *         SDM Table 35-2 IA-32 Architectural MSRs (Read/Write registers), Table 35-13
+ * MSR-41  In 64-bit mode RDMSR and RDPMC of the PMU must clear bits 63:32 of RAX and of RDX.
+ *         SDM volume 2, RDMSR; RDPMC: in 64-bit mode the high-order 32 bits of RAX and RDX are
+ *         cleared
+ *
+ * Given  the same, with a part of the program at CPL 3
+ * When   each program runs once
+ * Then   each counter has counted the instructions of the levels that it selects; the two that
+ *        change the level may count at either
+ * Control: counters that are on have counted what the program holds
+ */
+TEST(random, drawn_programs_at_both_levels_are_counted_as_the_oracle_counts,
+     REQS(CNT_01, CNT_02, CNT_39, CNT_40, CNT_41, CNT_42, CNT_03, CNT_04, CNT_05, DLA_13, CNT_12,
+	  CNT_44, CNT_10, CNT_28, CNT_11, CNT_35, MSR_26, CNT_30, CNT_45, CNT_06, CNT_16, MSR_28,
+	  MSR_41),
+     NEEDS(need_perfmon, need_instructions, need_branches))
+{
+	struct session s;
+
+	if (!session_run(t, DRAW_LEVELS, &s))
+		return;
+	decide_kinds(t, &s);
+	decide_reads(t, &s);
+}

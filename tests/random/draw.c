@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: MIT */
+/* See draw.h. What is drawn, and how often, is in docs/DRAWN-TESTS.md. */
+#include "tests/random/draw.h"
+
+#include "kernel/memory/string.h"
+#include "spec/msr.h"
+#include "tests/random/prng.h"
+
+#define PIECES_MOST	14		/* drawn ones: trace_make() has room for them */
+#define NEAR		320		/* offsets of a data pointer from the middle of its pages */
+
+static u64 ones(unsigned bits)
+{
+	return bits < 64 ? BIT(bits) - 1 : ~0ULL;
+}
+
+/* ---- the program */
+
+static bool may_draw(const struct draw_env *env, const struct draw_piece *piece, bool user)
+{
+	if (piece->flags & (PIECE_SPECIAL | PIECE_OPERATION))
+		return false;
+	if (piece->flags & PIECE_EXITS && env->hypervisor)
+		return false;
+	return !(user && piece->flags & PIECE_KERNEL);
+}
+
+static bool holds(const struct draw_case *c, unsigned piece)
+{
+	for (unsigned i = 0; i < c->pieces; i++)
+		if (c->piece[i] == piece)
+			return true;
+	return false;
+}
+
+static void append(struct draw_case *c, unsigned piece)
+{
+	if (c->pieces < DRAW_PROGRAM)
+		c->piece[c->pieces++] = (u16)piece;
+}
+
+static void append_named(struct draw_case *c, const char *name)
+{
+	int piece = piece_find(name, 0);
+
+	if (piece >= 0)
+		append(c, (unsigned)piece);
+}
+
+static void draw_operation(struct prng *p, struct draw_case *c, unsigned slot, bool user);
+
+/* That many pieces, at one level; now and then an operation among them. */
+static void draw_pieces_of(const struct draw_env *env, struct prng *p, struct draw_case *c,
+			   unsigned n, bool user, unsigned *slots)
+{
+	for (unsigned i = 0; i < n; i++) {
+		unsigned piece = (unsigned)prng_below(p, piece_count());
+
+		if (*slots && prng_one_in(p, 3)) {
+			draw_operation(p, c, --*slots, user);
+			continue;
+		}
+		/* Each at most once: an address of the program is executed once. */
+		if (may_draw(env, piece_get(piece), user) && !holds(c, piece))
+			append(c, piece);
+	}
+}
+
+static void draw_program(const struct draw_env *env, struct prng *p, struct draw_case *c)
+{
+	unsigned n = 1 + (unsigned)prng_below(p, PIECES_MOST);
+	unsigned slots = 0;
+
+	if (c->class == DRAW_OPERATIONS_CLASS)
+		slots = 1 + (unsigned)prng_below(p, DRAW_OPERATIONS);
+	append_named(c, "start");
+	if (c->class == DRAW_LEVELS) {
+		unsigned above = (unsigned)prng_below(p, n);
+
+		slots = (unsigned)prng_below(p, 3);
+		draw_pieces_of(env, p, c, above / 2, false, &slots);
+		append_named(c, "to_user");
+		draw_pieces_of(env, p, c, n - above, true, &slots);
+		append_named(c, "to_kernel");
+		draw_pieces_of(env, p, c, above - above / 2, false, &slots);
+	} else {
+		draw_pieces_of(env, p, c, n + slots, false, &slots);
+	}
+	append_named(c, "stop");
+}
+
+static int16_t draw_offset(struct prng *p)
+{
+	if (prng_one_in(p, 3))
+		return (int16_t)((int)prng_below(p, 2 * NEAR) - NEAR);
+	return (int16_t)(64 * ((int)prng_below(p, 8) - 4) + (int)prng_below(p, 3) - 1);
+}
+
+/* ---- counters */
+
+static u64 draw_event_select(const struct draw_env *env, struct prng *p, unsigned counter)
+{
+	for (unsigned tries = 0; tries < 8; tries++) {
+		const struct draw_event *e = &env->event[prng_below(p, env->events)];
+
+		if (e->counters >> counter & 1)
+			return e->code;
+	}
+	return EVENT_INST_RETIRED_ANY_P;
+}
+
+static u64 draw_filter(struct prng *p)
+{
+	static const u8 masks[] = { 1, 2, 4, 0x40, 0x80, 0xff };
+	u64 select = 0;
+
+	if (prng_one_in(p, 2))
+		select |= (u64)masks[prng_below(p, sizeof(masks))] << IA32_PERFEVTSEL_CMASK_SHIFT;
+	if (prng_one_in(p, 2))
+		select |= IA32_PERFEVTSEL_INV;
+	if (prng_one_in(p, 3))
+		select |= IA32_PERFEVTSEL_E;
+	return select;
+}
+
+static u64 draw_select(const struct draw_env *env, struct prng *p, unsigned counter)
+{
+	u64 select = draw_event_select(env, p, counter);
+
+	if (prng_one_in(p, 8))
+		return 0;
+	select |= prng_below(p, 4) << 16;		/* USR, OS */
+	if (prng_one_in(p, 2))
+		select |= IA32_PERFEVTSEL_OS;
+	if (!prng_one_in(p, 10))
+		select |= IA32_PERFEVTSEL_EN;
+	if (prng_one_in(p, 8))
+		select |= draw_filter(p);
+	return select;
+}
+
+/* How often the counter's event happens in the program, roughly. */
+static u64 total(const struct draw_env *env, const struct draw_case *c, const struct trace *trace,
+		 u64 select)
+{
+	const struct draw_event *event = draw_event_of(env, select);
+	u64 n = 0;
+
+	for (unsigned i = 0; event && i < trace->steps; i++)
+		n += trace_count(env, c, event, &trace->step[i]).least;
+	return n;
+}
+
+static u64 draw_value(struct prng *p, unsigned width, u64 events)
+{
+	static const u64 edges[] = { BIT(31), BIT(32), BIT(33), BIT(39), BIT(47) };
+	u64 end = ones(width);
+
+	switch (prng_below(p, 8)) {
+	case 0:
+		return 0;
+	case 1:
+		return prng_below(p, 1000);
+	case 2:
+		return prng_next(p) & end;
+	case 3:
+		return (edges[prng_below(p, 5)] - prng_below(p, events + 2)) & end;
+	default:
+		return (0 - prng_below(p, events + 4)) & end;
+	}
+}
+
+static u64 draw_preset(const struct draw_env *env, struct prng *p, unsigned counter, u64 events)
+{
+	u64 value = draw_value(p, env->gp_width, events);
+
+	(void)counter;
+	/* IA32_PMCx takes 32 bits, and extends their sign. */
+	if (!env->full_width)
+		value = (u64)(int64_t)(int32_t)(u32)value & ones(env->gp_width);
+	return value;
+}
+
+static u64 draw_fixed_control(const struct draw_env *env, struct prng *p)
+{
+	u64 control = 0;
+
+	for (unsigned i = 0; i < env->fixed; i++)
+		control |= prng_below(p, 4) << 4 * i;
+	return control;
+}
+
+static u64 every_counter(const struct draw_env *env)
+{
+	return ones(env->gp) | ones(env->fixed) << 32;
+}
+
+static u64 draw_global(const struct draw_env *env, struct prng *p)
+{
+	return prng_one_in(p, 2) ? every_counter(env) : prng_next(p) & every_counter(env);
+}
+
+static void draw_counters(const struct draw_env *env, struct prng *p, struct draw_case *c,
+			  const struct trace *trace)
+{
+	for (unsigned i = 0; i < env->gp; i++) {
+		c->select[i] = draw_select(env, p, i);
+		c->preset[i] = draw_preset(env, p, i, total(env, c, trace, c->select[i]));
+	}
+	c->fixed_control = draw_fixed_control(env, p);
+	for (unsigned i = 0; i < env->fixed; i++)
+		c->fixed_preset[i] = draw_value(p, env->fixed_width,
+						total(env, c, trace, EVENT_INST_RETIRED_ANY_P));
+	c->global = draw_global(env, p);
+}
+
+/* ---- operations */
+
+static struct draw_operation writes(u32 msr, u64 value)
+{
+	return (struct draw_operation){ .msr = msr, .low = (u32)value, .high = (u32)(value >> 32) };
+}
+
+static struct draw_operation draw_write(const struct draw_env *env, struct prng *p,
+					const struct draw_case *c)
+{
+	unsigned gp = (unsigned)prng_below(p, env->gp), fixed = (unsigned)prng_below(p, env->fixed);
+	u64 value;
+
+	switch (prng_below(p, env->fixed ? 7 : 4)) {
+	case 0:
+		value = draw_preset(env, p, gp, 40);
+		if (env->full_width && prng_one_in(p, 2))
+			return writes(MSR_IA32_A_PMC0 + gp, value);
+		return writes(MSR_IA32_PMC0 + gp, (u32)value);
+	case 1:
+		value = c->select[gp];
+		if (prng_one_in(p, 3))
+			value = draw_select(env, p, gp);
+		else
+			value ^= prng_one_in(p, 2) ? IA32_PERFEVTSEL_EN : IA32_PERFEVTSEL_OS;
+		return writes(MSR_IA32_PERFEVTSEL0 + gp, value);
+	case 2:
+		return writes(MSR_IA32_PERF_GLOBAL_CTRL, draw_global(env, p));
+	case 3:
+		/* The status isn't writable by a 1 to a bit that isn't set. */
+		value = prng_one_in(p, 2) ? every_counter(env) : prng_next(p) & every_counter(env);
+		return writes(MSR_IA32_PERF_GLOBAL_OVF_CTRL, value);
+	case 4:
+		return writes(MSR_IA32_FIXED_CTR0 + fixed, draw_value(p, env->fixed_width, 60));
+	default:
+		value = c->fixed_control;
+		if (prng_one_in(p, 2))
+			value ^= (1 + prng_below(p, 3)) << 4 * fixed;
+		else
+			value = draw_fixed_control(env, p);
+		return writes(MSR_IA32_FIXED_CTR_CTRL, value);
+	}
+}
+
+static struct draw_operation draw_read(const struct draw_env *env, struct prng *p)
+{
+	unsigned gp = (unsigned)prng_below(p, env->gp);
+
+	switch (prng_below(p, 8)) {
+	case 0:
+		return writes(MSR_IA32_PERFEVTSEL0 + gp, 0);
+	case 1:
+		return writes(MSR_IA32_PERF_GLOBAL_CTRL, 0);
+	case 2:
+	case 3:
+		return writes(MSR_IA32_PERF_GLOBAL_STATUS, 0);
+	case 4:
+		return writes(env->fixed ? MSR_IA32_FIXED_CTR_CTRL : MSR_IA32_PERF_GLOBAL_CTRL, 0);
+	case 5:
+		if (env->fixed)
+			return writes(MSR_IA32_FIXED_CTR0 + (u32)prng_below(p, env->fixed), 0);
+		/* fall through */
+	default:
+		return writes(MSR_IA32_PMC0 + gp, 0);
+	}
+}
+
+static struct draw_operation draw_rdpmc(const struct draw_env *env, struct prng *p)
+{
+	if (env->fixed && prng_one_in(p, 2))
+		return writes((u32)BIT(30) | (u32)prng_below(p, env->fixed), 0);
+	return writes((u32)prng_below(p, env->gp), 0);
+}
+
+/* The piece is named here; what it does is filled in when the counters are drawn. */
+static void draw_operation(struct prng *p, struct draw_case *c, unsigned slot, bool user)
+{
+	static const char *const names[] = { "read", "write", "rdpmc", "write" };
+	const char *name = names[user ? 2 : prng_below(p, 4)];
+	char text[8];
+	size_t length = strlen(name);
+
+	memcpy(text, name, length);
+	text[length] = (char)('0' + slot);
+	text[length + 1] = '\0';
+	append_named(c, text);
+}
+
+static void fill_operations(const struct draw_env *env, struct prng *p, struct draw_case *c)
+{
+	for (unsigned i = 0; i < c->pieces; i++) {
+		const struct draw_piece *piece = piece_get(c->piece[i]);
+		const char *at = piece->name;
+
+		if (!(piece->flags & PIECE_OPERATION))
+			continue;
+		while (at[1])
+			at++;
+		c->operation[*at - '0'] = piece->flags & PIECE_WRITE ? draw_write(env, p, c) :
+					  piece->flags & PIECE_READ  ? draw_read(env, p) :
+								       draw_rdpmc(env, p);
+	}
+}
+
+void draw_make(const struct draw_env *env, enum draw_class class, u64 seed, u64 number,
+	       struct draw_case *c, struct trace *trace)
+{
+	struct prng p = prng_begin(seed, class, number);
+
+	do {
+		*c = (struct draw_case){ .class = class, .constant = prng_next(&p) };
+		c->si = draw_offset(&p);
+		c->bp = draw_offset(&p);
+		c->bx = draw_offset(&p);
+		c->high = (u8)(prng_one_in(&p, 2) ? prng_below(&p, 8) : 0);
+		draw_program(env, &p, c);
+	} while (!trace_make(env, c, trace));
+	draw_counters(env, &p, c, trace);
+	fill_operations(env, &p, c);
+}

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A write of an MSR may cost a hypervisor's exit, so registers are written only where they differ
+ * from what they hold.
+ */
+#include "tests/random/machine.h"
+
+#include "kernel/interrupt/descriptor.h"
+#include "kernel/interrupt/fault.h"
+#include "kernel/memory/arena.h"
+#include "kernel/memory/paging.h"
+#include "kernel/memory/string.h"
+#include "kernel/processor/cpu.h"
+#include "kernel/processor/percpu.h"
+#include "pmu/counter.h"
+#include "pmu/event.h"
+#include "pmu/written.h"
+#include "spec/msr.h"
+#include "tests/frame/needs.h"
+
+#define STACK_BYTES	8192
+#define STACK_TOP	(STACK_BYTES - 256)
+#define GATE_FRAME	512		/* below the top of the memory of the way back from CPL 3 */
+#define GATE_SAVED	256
+#define PROBES		3
+
+void draw_enter(struct draw_frame *frame);
+void draw_back(void);
+
+/* What PUSH_PRESERVED and PUSHF leave, from the lowest address, and a return address
+ * (kernel/interrupt/user.asm). */
+struct way_back {
+	u64 rflags, r15, r14, r13, r12, rbp, rbx, rip;
+};
+
+static struct machine {
+	struct draw_env env;
+	struct draw_frame *frame;
+	struct draw_operation *operations;
+	u64 *table;
+	u8 *stack, *gate, *data;
+	/* What the registers hold. */
+	u64 select[DRAW_GP], value[DRAW_COUNTERS], fixed_control, status;
+	u64 cr4;
+} machines[CPU_MAX];
+
+static u64 linear(const void *at)
+{
+	return (u64)(uintptr_t)at;
+}
+
+static bool take_memory(struct machine *m)
+{
+	if (m->frame)
+		return true;
+	m->frame = arena_alloc(sizeof(*m->frame));
+	m->operations = arena_alloc(DRAW_OPERATIONS * sizeof(*m->operations));
+	m->table = arena_alloc((DRAW_PROGRAM + 1) * sizeof(*m->table));
+	m->stack = arena_alloc(STACK_BYTES);
+	m->gate = arena_alloc(PAGE_SIZE);
+	m->data = arena_alloc(6 * PAGE_SIZE);
+	return m->frame && m->operations && m->table && m->stack && m->gate && m->data;
+}
+
+static void learn_capabilities(struct machine *m)
+{
+	const struct pmu_caps *caps = counter_caps();
+
+	m->env = (struct draw_env){
+		.gp = caps->gp < DRAW_GP ? caps->gp : DRAW_GP,
+		.gp_width = caps->gp_width,
+		.fixed = caps->fixed < DRAW_FIXED ? caps->fixed : DRAW_FIXED,
+		.fixed_width = caps->fixed_width,
+		.version = caps->version,
+		.full_width = caps->full_width,
+		.hypervisor = caps->hypervisor,
+		.code = linear(draw_code),
+		.stack = linear(m->stack + STACK_TOP),
+		.table = linear(m->table),
+		.frame = linear(m->frame),
+		.operations = linear(m->operations),
+		.above = PAGING_HIGH,
+		.flags = RFLAGS_IF,
+	};
+	for (unsigned i = 0; i < 3; i++)
+		m->env.data[i] = linear(m->data) + (2 * i + 1) * PAGE_SIZE;
+}
+
+static void add_event(struct machine *m, u16 code, u16 kind, u16 flags, u32 counters)
+{
+	struct draw_env *env = &m->env;
+
+	if (env->events == DRAW_EVENTS || draw_event_of(env, code))
+		return;
+	env->event[env->events++] = (struct draw_event){
+		.code = code, .kind = kind, .flags = flags, .counters = (u8)counters,
+		.pebs = (u8)(flags & EV_PEBS ? counters & counter_caps()->pebs_mask : 0),
+	};
+}
+
+static void learn_events(struct machine *m)
+{
+	static const u16 kinds[] = {
+		EK_INSTRUCTIONS, EK_BRANCHES, EK_COND_BRANCHES, EK_NEAR_CALLS, EK_NEAR_RETURNS,
+		EK_NEAR_TAKEN, EK_LOADS, EK_STORES, EK_LOCK_LOADS, EK_SPLIT_LOADS, EK_SPLIT_STORES,
+	};
+	char reason[128];
+	struct event e;
+
+	if (need_instructions(reason, sizeof(reason)))
+		add_event(m, EVENT_INST_RETIRED_ANY_P, EK_INSTRUCTIONS, 0, 0xff);
+	if (need_branches(reason, sizeof(reason)))
+		add_event(m, EVENT_BR_INST_RETIRED_ALL_BRANCHES, EK_BRANCHES, 0, 0xff);
+	if (need_cycles(reason, sizeof(reason)))
+		add_event(m, EVENT_UNHALTED_CORE_CYCLES, EK_CORE_CYCLES, 0, 0xff);
+	for (unsigned i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if (!need_events(reason, sizeof(reason)))
+			break;
+		if (event_get(kinds[i], 0, &e))
+			add_event(m, e.code, kinds[i], e.flags, e.sure);
+		if (event_get(kinds[i], EV_PEBS, &e))
+			add_event(m, e.code, kinds[i], e.flags, e.sure);
+	}
+}
+
+/* ---- what opening and closing a window adds */
+
+static void probe_case(struct draw_case *c, const struct draw_event *e, unsigned counter)
+{
+	*c = (struct draw_case){ .class = DRAW_COUNTS, .global = BIT(counter) };
+	c->select[counter] = e->code | IA32_PERFEVTSEL_OS | IA32_PERFEVTSEL_EN;
+	c->operation[0].msr = counter;
+	c->piece[c->pieces++] = (u16)piece_find("start", 0);
+	c->piece[c->pieces++] = (u16)piece_find("rdpmc0", 0);
+	c->piece[c->pieces++] = (u16)piece_find("stop", 0);
+}
+
+static u64 least_of(u64 a, u64 b)
+{
+	return a < b ? a : b;
+}
+
+static void probe(struct machine *m, struct draw_event *e)
+{
+	static struct trace trace;
+	unsigned counter = 0;
+	struct draw_case c;
+	u64 read = ~0ULL, whole = ~0ULL, before = 0, declared = 0;
+
+	while (!(e->counters >> counter & 1))
+		counter++;
+	probe_case(&c, e, counter);
+	if (!trace_make(&m->env, &c, &trace))
+		return;
+	for (unsigned i = 0; i < trace.steps; i++) {
+		if (trace.step[i].row->flags & ROW_RDPMC)
+			before = declared;
+		if (!(trace.step[i].row->flags & ROW_STOP))
+			declared += trace_count(&m->env, &c, e, &trace.step[i]).least;
+	}
+	for (unsigned i = 0; i < PROBES; i++) {
+		struct draw_observation seen;
+
+		machine_run(&c, &trace, &seen);
+		read = least_of(read, seen.result[0].rax - before);
+		whole = least_of(whole, seen.value[counter] - declared);
+	}
+	e->whole = whole;
+	/* RDPMC may count itself in what it reads; nothing else may. */
+	e->open_most = least_of(read, whole);
+	e->open_least = e->kind == EK_INSTRUCTIONS && read == 1 ? 0 : e->open_most;
+}
+
+static bool is_exact(unsigned kind)
+{
+	return kind != EK_CORE_CYCLES && kind != EK_REF_CYCLES;
+}
+
+const struct draw_env *machine_begin(void)
+{
+	struct machine *m = &machines[cpu_index()];
+
+	if (!take_memory(m))
+		return NULL;
+	counter_reset();
+	m->cr4 = cr4_read();
+	cr4_write(m->cr4 | CR4_PCE);
+	memset(m->select, 0, sizeof(m->select));
+	memset(m->value, 0, sizeof(m->value));
+	m->fixed_control = m->status = 0;
+	learn_capabilities(m);
+	learn_events(m);
+	for (unsigned i = 0; i < m->env.events; i++)
+		if (is_exact(m->env.event[i].kind))
+			probe(m, &m->env.event[i]);
+	return &m->env;
+}
+
+void machine_end(void)
+{
+	cr4_write(machines[cpu_index()].cr4);
+	counter_reset();
+}
+
+/* ---- one case */
+
+static void write_counter(const struct machine *m, unsigned i, u64 value)
+{
+	u64 sign = (u64)(int64_t)(int32_t)(u32)value;
+
+	if (i >= DRAW_GP)
+		msr_write(MSR_IA32_FIXED_CTR0 + i - DRAW_GP, value);
+	else if (!m->env.full_width || ((sign ^ value) << (64 - m->env.gp_width) == 0 && value & 1))
+		msr_write(MSR_IA32_PMC0 + i, (u32)value);
+	else
+		msr_write(MSR_IA32_A_PMC0 + i, value);
+}
+
+static void program(struct machine *m, const struct draw_case *c)
+{
+	for (unsigned i = 0; i < m->env.gp; i++) {
+		if (m->select[i] != c->select[i])
+			msr_write(MSR_IA32_PERFEVTSEL0 + i, c->select[i]);
+		if (m->value[i] != c->preset[i])
+			write_counter(m, i, c->preset[i]);
+	}
+	for (unsigned i = 0; i < m->env.fixed; i++)
+		if (m->value[DRAW_GP + i] != c->fixed_preset[i])
+			write_counter(m, DRAW_GP + i, c->fixed_preset[i]);
+	if (m->fixed_control != c->fixed_control) {
+		msr_write(MSR_IA32_FIXED_CTR_CTRL, c->fixed_control);
+		written_note(MSR_IA32_FIXED_CTR_CTRL, c->fixed_control);
+	}
+	if (m->status)
+		counters_clear(m->status);
+}
+
+/* The registers that the program itself writes hold something else afterwards. */
+static void after_operations(struct machine *m, const struct draw_case *c,
+			     const struct trace *trace)
+{
+	memcpy(m->select, c->select, sizeof(m->select));
+	m->fixed_control = c->fixed_control;
+	for (unsigned i = 0; i < trace->steps; i++) {
+		const struct draw_operation *op = &c->operation[trace->step[i].slot];
+		u64 value = (u64)op->high << 32 | op->low;
+
+		if (!(trace->step[i].row->flags & ROW_WRMSR) ||
+		    trace->step[i].row->flags & ROW_STOP)
+			continue;
+		if (op->msr - MSR_IA32_PERFEVTSEL0 < DRAW_GP)
+			m->select[op->msr - MSR_IA32_PERFEVTSEL0] = value;
+		if (op->msr == MSR_IA32_FIXED_CTR_CTRL) {
+			m->fixed_control = value;
+			written_note(MSR_IA32_FIXED_CTR_CTRL, value);
+		}
+	}
+}
+
+/* Where the gate's return path goes on: in the piece, with R15 as the program has it there. */
+static void prepare_way_back(struct machine *m, const struct trace *trace)
+{
+	u64 top = linear(m->gate) + PAGE_SIZE - GATE_FRAME;
+	struct way_back *saved = (struct way_back *)(m->gate + GATE_SAVED);
+	const struct draw_frame *f = m->frame;
+
+	for (unsigned i = 0; i < trace->steps; i++) {
+		if (!(trace->step[i].row->flags & ROW_TO_KERNEL))
+			continue;
+		*saved = (struct way_back){ .rflags = rflags_read(), .r15 = trace->step[i].r15,
+					    .r14 = linear(f), .r13 = f->r13, .r12 = f->r12,
+					    .rbp = f->rbp, .rbx = f->rbx,
+					    .rip = (u64)(uintptr_t)draw_back };
+		*(u64 *)(uintptr_t)top = linear(saved);
+		descriptor_set_rsp0(top);
+	}
+}
+
+void machine_run(const struct draw_case *c, const struct trace *trace,
+		 struct draw_observation *seen)
+{
+	struct machine *m = &machines[cpu_index()];
+	struct draw_frame *f = m->frame;
+
+	for (unsigned i = 1; i < c->pieces; i++)
+		m->table[i - 1] = m->env.code + piece_get(c->piece[i])->begin;
+	memcpy(m->operations, c->operation, sizeof(c->operation));
+	f->stack = m->env.stack;
+	f->msr = MSR_IA32_PERF_GLOBAL_CTRL;
+	f->on = c->global;
+	f->rsi = draw_pointer(&m->env, c, 0);
+	f->rbp = draw_pointer(&m->env, c, 1);
+	f->rbx = draw_pointer(&m->env, c, 2);
+	f->r8 = draw_constant(c, 0);
+	f->r9 = draw_constant(c, 1);
+	f->r10 = draw_constant(c, 2);
+	f->r11 = draw_constant(c, 3);
+	f->r12 = draw_constant(c, 4);
+	f->r13 = m->env.operations;
+	f->r15 = m->env.table;
+	prepare_way_back(m, trace);
+	program(m, c);
+	draw_enter(f);
+	written_note(MSR_IA32_PERF_GLOBAL_CTRL, 0);
+	after_operations(m, c, trace);
+	for (unsigned i = 0; i < m->env.gp; i++)
+		seen->value[i] = m->value[i] = msr_read(MSR_IA32_PMC0 + i);
+	for (unsigned i = 0; i < m->env.fixed; i++)
+		seen->value[DRAW_GP + i] = m->value[DRAW_GP + i] = msr_read(MSR_IA32_FIXED_CTR0 +
+									    i);
+	seen->status = counters_status();
+	m->status = seen->status & (BITS(0, 31) | BITS(32, 34));
+	memcpy(seen->result, f->result, sizeof(f->result));
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What must come out of a drawn case: an executable reading of the manual, instruction by
+ * instruction. Where the manual leaves room, a value is a range. Pure.
+ */
+#ifndef TESTS_RANDOM_ORACLE_H
+#define TESTS_RANDOM_ORACLE_H
+
+#include "tests/random/observation.h"
+#include "tests/random/trace.h"
+
+/* What can be broken: each stands for one requirement, or a few, of the test that draws. */
+enum draw_claim {
+	DRAW_CLAIM_INSTRUCTIONS, DRAW_CLAIM_BRANCHES, DRAW_CLAIM_CONDITIONAL, DRAW_CLAIM_CALLS,
+	DRAW_CLAIM_RETURNS, DRAW_CLAIM_TAKEN, DRAW_CLAIM_LOADS, DRAW_CLAIM_STORES,
+	DRAW_CLAIM_LOCKS, DRAW_CLAIM_SPLITS,
+	DRAW_CLAIM_FIXED,		/* fixed counter 0 counts instructions */
+	DRAW_CLAIM_RUNS,		/* a counter goes on from its value, a cycle counter too */
+	DRAW_CLAIM_LEVEL,		/* OS and USR of a general-purpose counter */
+	DRAW_CLAIM_FIXED_LEVEL,
+	DRAW_CLAIM_OFF,			/* both enables */
+	DRAW_CLAIM_FILTER,		/* CMASK that no cycle reaches */
+	DRAW_CLAIM_WRITTEN,		/* a counter that is written while it counts */
+	DRAW_CLAIM_OVERFLOW,		/* the status bit of a counter that wrapped */
+	DRAW_CLAIM_NO_OVERFLOW,		/* ... that didn't */
+	DRAW_CLAIM_CLEARED,		/* status bits that software cleared, and others */
+	DRAW_CLAIM_RDPMC, DRAW_CLAIM_RDPMC_FIXED,
+	DRAW_CLAIM_RDMSR,		/* of a counter */
+	DRAW_CLAIM_REGISTER,		/* another register reads as it was written */
+	DRAW_CLAIM_UPPER,		/* RAX and RDX, bits 63:32 */
+	DRAW_CLAIMS
+};
+
+#define DRAW_WRONG	6		/* kept of one case */
+
+struct draw_wrong {
+	enum draw_claim claim;
+	u64 least, most, got;		/* most - least is the room, modulo 2^64 */
+	const char *what;		/* a format of one number */
+	u64 number;
+};
+
+struct draw_verdict {
+	unsigned wrongs;
+	struct draw_wrong wrong[DRAW_WRONG];
+	u64 claims;			/* BIT(enum draw_claim) of what was looked at */
+};
+
+/* trace is the program's, as trace_make() has it. */
+void oracle_judge(const struct draw_env *env, const struct draw_case *c, const struct trace *trace,
+		  const struct draw_observation *seen, struct draw_verdict *verdict);
+
+/* "instructions", ... */
+const char *oracle_claim_name(enum draw_claim claim);
+
+#endif

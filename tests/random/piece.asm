@@ -1,0 +1,168 @@
+; SPDX-License-Identifier: MIT
+;
+; The pieces of drawn programs (tests/random/piece.h), and the way into such a program and out.
+
+default rel
+bits 64
+
+%define DEFINE(name, value) name equ value
+%include "kernel/processor/selectors.def"
+%include "kernel/interrupt/preserved.inc"
+%include "tests/random/piece.inc"
+
+; struct draw_frame and struct draw_operation of tests/random/piece.h
+FRAME_SAVED_RSP	equ 0
+FRAME_STACK	equ 8
+FRAME_MSR	equ 16
+FRAME_ON	equ 24
+FRAME_RSI	equ 32
+FRAME_RBP	equ 40
+FRAME_RBX	equ 48
+FRAME_R8	equ 56
+FRAME_R9	equ 64
+FRAME_R10	equ 72
+FRAME_R11	equ 80
+FRAME_R12	equ 88
+FRAME_R13	equ 96
+FRAME_R15	equ 104
+FRAME_RESULT	equ 112
+INSTANCES	equ 3
+OPERATIONS	equ 8
+
+global draw_code:data hidden
+global draw_rows:data hidden
+global draw_rows_end:data hidden
+global draw_pieces:data hidden
+global draw_pieces_end:data hidden
+global draw_enter:function hidden
+
+section .data.draw_rows write
+	align	8
+draw_rows:
+section .data.draw_pieces write
+	align	8
+draw_pieces:
+
+section .text
+	align	64
+draw_code:
+
+; void draw_enter(struct draw_frame *frame): a window. Its first instruction after the WRMSR goes
+; on to the table's first entry; the last piece is "stop".
+draw_enter:
+	PUSH_PRESERVED
+	pushfq
+	mov	r14, rdi
+	mov	[r14 + FRAME_SAVED_RSP], rsp
+	mov	rsi, [r14 + FRAME_RSI]
+	mov	rbp, [r14 + FRAME_RBP]
+	mov	rbx, [r14 + FRAME_RBX]
+	mov	r8, [r14 + FRAME_R8]
+	mov	r9, [r14 + FRAME_R9]
+	mov	r10, [r14 + FRAME_R10]
+	mov	r11, [r14 + FRAME_R11]
+	mov	r12, [r14 + FRAME_R12]
+	mov	r13, [r14 + FRAME_R13]
+	mov	r15, [r14 + FRAME_R15]
+	mov	rsp, [r14 + FRAME_STACK]
+	mov	rdi, r8
+	mov	ecx, [r14 + FRAME_MSR]
+	mov	eax, [r14 + FRAME_ON]
+	mov	edx, [r14 + FRAME_ON + 4]
+	wrmsr
+
+; The first piece is its last two instructions alone.
+%define INSTANCE 0
+PIECE start, PIECE_SPECIAL
+END
+PIECE stop, PIECE_SPECIAL
+	N mov ecx, 0x38f
+	N xor eax, eax
+	N xor edx, edx
+	I ROW_WRMSR | ROW_STOP, 0, 0, 0, NOWHERE, NOWHERE, wrmsr
+	mov	rsp, [r14 + FRAME_SAVED_RSP]
+	popfq
+	POP_PRESERVED
+	ret
+END
+
+; Down to CPL 3 on the same stack, and back by the gate that user_call() uses
+; (kernel/interrupt/user.asm), whose return path is made to lead here.
+PIECE to_user, PIECE_SPECIAL | PIECE_KERNEL
+	N mov rax, rsp
+	PUSHES push SELECTOR_USER_DATA
+	PUSHES push rax
+	PUSHES pushfq
+	PUSHES push SELECTOR_USER_CODE
+	N lea rdx, [rel .user]
+	PUSHES push rdx
+	I ROW_BRANCH | ROW_FAR | ROW_MICROCODE | ROW_TO_USER, 5, 0, 40, AT_SP, 8, 0, NOWHERE, iretq
+.user:	N nop
+END
+%macro RETURN_PATH 3			; loads, length, flags
+	[section .data.draw_rows write]
+	dd	0, ROW_NOT_HERE | %3
+	db	%2, %1, 0, 0
+	db	AT_NONE, 0
+	dw	0
+	db	AT_NONE, 0
+	dw	0
+	__?SECT?__
+%assign rows_so_far rows_so_far + 1
+%endmacro
+global draw_back:function hidden
+PIECE to_kernel, PIECE_SPECIAL
+	I ROW_BRANCH | ROW_FAR | ROW_MICROCODE | ROW_TO_KERNEL, 0, 5, 0, NOWHERE, NOWHERE, int VECTOR_USER_RETURN
+	RETURN_PATH 0, 4, 0		; add rsp, 5 * 8
+	RETURN_PATH 1, 1, 0		; pop rsp
+	RETURN_PATH 1, 1, 0		; popfq
+%rep 6
+	RETURN_PATH 1, 2, 0		; POP_PRESERVED
+%endrep
+	RETURN_PATH 1, 1, ROW_BRANCH | ROW_TAKEN | ROW_RETURN	; ret
+draw_back:
+	LOAD AT_14, 8, FRAME_STACK, mov rsp, [r14 + FRAME_STACK]
+END
+
+; Operations of the table at R13.
+%macro OPERATION_PIECES 1
+%define SLOT (16 * %1)
+PIECE write%1, PIECE_KERNEL | PIECE_WRITE
+	LOAD AT_13, 4, SLOT, mov ecx, [r13 + SLOT]
+	LOAD AT_13, 4, SLOT + 4, mov eax, [r13 + SLOT + 4]
+	LOAD AT_13, 4, SLOT + 8, mov edx, [r13 + SLOT + 8]
+	I ROW_WRMSR, 0, 0, 0, NOWHERE, NOWHERE, wrmsr
+END
+PIECE read%1, PIECE_KERNEL | PIECE_READ
+	LOAD AT_13, 4, SLOT, mov ecx, [r13 + SLOT]
+	N mov rax, r8
+	N mov rdx, r9
+	I ROW_RDMSR, 0, 0, 0, NOWHERE, NOWHERE, rdmsr
+	STORE AT_14, 8, FRAME_RESULT + 16 * %1, mov [r14 + FRAME_RESULT + 16 * %1], rax
+	STORE AT_14, 8, FRAME_RESULT + 16 * %1 + 8, mov [r14 + FRAME_RESULT + 16 * %1 + 8], rdx
+END
+PIECE rdpmc%1, PIECE_RDPMC
+	LOAD AT_13, 4, SLOT, mov ecx, [r13 + SLOT]
+	N mov rax, r8
+	N mov rdx, r9
+	I ROW_RDPMC, 0, 0, 0, NOWHERE, NOWHERE, rdpmc
+	STORE AT_14, 8, FRAME_RESULT + 16 * %1, mov [r14 + FRAME_RESULT + 16 * %1], rax
+	STORE AT_14, 8, FRAME_RESULT + 16 * %1 + 8, mov [r14 + FRAME_RESULT + 16 * %1 + 8], rdx
+END
+%endmacro
+%assign operation 0
+%rep OPERATIONS
+	OPERATION_PIECES operation
+%assign operation operation + 1
+%endrep
+
+%include "tests/random/pieces.inc"
+%define INSTANCE 1
+%include "tests/random/pieces.inc"
+%define INSTANCE 2
+%include "tests/random/pieces.inc"
+
+section .data.draw_rows
+draw_rows_end:
+section .data.draw_pieces
+draw_pieces_end:

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Drawing, running and judging cases for as long as is wanted, and telling of one that is wrong: it
+ * is made as small as it can be, and printed as the C that repeats it.
+ */
+#ifndef TESTS_RANDOM_SESSION_H
+#define TESTS_RANDOM_SESSION_H
+
+#include "tests/frame/test.h"
+#include "tests/random/oracle.h"
+
+struct session {
+	unsigned cases;
+	unsigned looked[DRAW_CLAIMS];	/* cases in which that was looked at */
+	unsigned wrong[DRAW_CLAIMS];	/* ... and not as the oracle has it */
+};
+
+/* false: the test has ended. */
+bool session_run(struct test *t, enum draw_class class, struct session *session);
+
+/*
+ * A case that was printed: its program by names, as in "start load_bytes.1 write3 stop". false: a
+ * name that there isn't.
+ */
+bool session_judge(const struct draw_case *pasted, const char *program,
+		   struct draw_verdict *verdict);
+
+#endif

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/* See shrink.h. Each try is one run, or a few where the case isn't wrong each time. */
+#include "tests/random/shrink.h"
+
+#include "kernel/interrupt/guard.h"
+#include "kernel/memory/string.h"
+#include "spec/msr.h"
+#include "tests/random/machine.h"
+
+#define RUNS_MOST	1500
+#define TRIES		2
+
+struct shrinking {
+	const struct shrink_work *w;
+	enum draw_claim claim;
+	unsigned runs;
+	bool changed;
+};
+
+static bool has_claim(const struct draw_verdict *v, enum draw_claim claim)
+{
+	for (unsigned i = 0; i < v->wrongs && i < DRAW_WRONG; i++)
+		if (v->wrong[i].claim == claim)
+			return true;
+	return false;
+}
+
+static bool is_wrong(struct shrinking *s)
+{
+	const struct shrink_work *w = s->w;
+
+	for (unsigned i = 0; i < TRIES; i++) {
+		if (!trace_make(w->env, w->c, w->trace))
+			return false;
+		if (s->runs++ % 64 == 0)
+			guard_renew();
+		machine_run(w->c, w->trace, w->seen);
+		oracle_judge(w->env, w->c, w->trace, w->seen, w->verdict);
+		if (has_claim(w->verdict, s->claim))
+			return true;
+	}
+	return false;
+}
+
+/* The case has been made smaller: is it still wrong? Else as before. */
+static void keep_or_undo(struct shrinking *s, const struct draw_case *before)
+{
+	if (!memcmp(s->w->c, before, sizeof(*before)))
+		return;
+	if (s->runs < RUNS_MOST && is_wrong(s))
+		s->changed = true;
+	else
+		*s->w->c = *before;
+}
+
+static void without_pieces(struct shrinking *s)
+{
+	struct draw_case *c = s->w->c;
+
+	for (unsigned size = 4; size; size /= 2)
+		for (unsigned i = 1; i + size < c->pieces; i++) {
+			struct draw_case before = *c;
+			bool special = false;
+
+			for (unsigned k = 0; k < size; k++)
+				special |= (piece_get(c->piece[i + k])->flags & PIECE_SPECIAL) != 0;
+			if (special)
+				continue;
+			memmove(&c->piece[i], &c->piece[i + size],
+				(c->pieces - i - size) * sizeof(c->piece[0]));
+			c->pieces -= size;
+			keep_or_undo(s, &before);
+			if (c->pieces < before.pieces)
+				i--;
+		}
+}
+
+static void with_zero(struct shrinking *s, u64 *word, u64 keep)
+{
+	struct draw_case before = *s->w->c;
+
+	*word &= keep;
+	keep_or_undo(s, &before);
+}
+
+static void without_counters(struct shrinking *s)
+{
+	struct draw_case *c = s->w->c;
+
+	for (unsigned i = 0; i < DRAW_GP; i++) {
+		with_zero(s, &c->select[i], 0);
+		with_zero(s, &c->preset[i], 0);
+		with_zero(s, &c->select[i], BITS(0, 23));
+		for (unsigned bit = 16; bit < 24; bit++)
+			with_zero(s, &c->select[i], ~BIT(bit));
+		with_zero(s, &c->global, ~BIT(i));
+	}
+	for (unsigned i = 0; i < DRAW_FIXED; i++) {
+		with_zero(s, &c->fixed_control, ~(BITS(0, 3) << 4 * i));
+		with_zero(s, &c->fixed_preset[i], 0);
+		with_zero(s, &c->global, ~BIT(32 + i));
+	}
+}
+
+static void without_places(struct shrinking *s)
+{
+	struct draw_case *c = s->w->c;
+	struct draw_case before = *c;
+
+	c->si = c->bp = c->bx = 0;
+	keep_or_undo(s, &before);
+	before = *c;
+	c->high = 0;
+	keep_or_undo(s, &before);
+	with_zero(s, &c->constant, 0);
+}
+
+/* What the program leaves out of the table of operations does nothing. */
+static void without_operations(struct draw_case *c)
+{
+	bool used[DRAW_OPERATIONS] = { false };
+
+	for (unsigned i = 0; i < c->pieces; i++) {
+		const char *at = piece_get(c->piece[i])->name;
+
+		if (!(piece_get(c->piece[i])->flags & PIECE_OPERATION))
+			continue;
+		while (at[1])
+			at++;
+		used[(unsigned)(*at - '0') % DRAW_OPERATIONS] = true;
+	}
+	for (unsigned i = 0; i < DRAW_OPERATIONS; i++)
+		if (!used[i])
+			c->operation[i] = (struct draw_operation){ .msr = 0 };
+}
+
+void shrink_case(const struct shrink_work *w, enum draw_claim claim)
+{
+	struct shrinking s = { .w = w, .claim = claim };
+
+	do {
+		s.changed = false;
+		without_pieces(&s);
+		without_counters(&s);
+		without_places(&s);
+	} while (s.changed && s.runs < RUNS_MOST);
+	without_operations(w->c);
+	/* What is printed is what the smallest one showed. */
+	s.runs = 0;
+	(void)is_wrong(&s);
+}

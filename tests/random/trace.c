@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Effects of instructions: SDM chapter 19's events of retired instructions, branches and memory
+ * accesses; "Repeat String Operation Prefix": one instruction, whatever its iterations.
+ */
+#include "tests/random/trace.h"
+
+#define LINE	64
+#define NEXT_LENGTH (DRAW_NEXT_ADD + DRAW_NEXT_JMP)
+
+/* ADD R15, 8 and JMP [R15 - 8], which end every piece. */
+static const struct draw_row row_add = { .length = DRAW_NEXT_ADD };
+static const struct draw_row row_jmp = { .flags = ROW_BRANCH | ROW_TAKEN, .length = DRAW_NEXT_JMP,
+					 .loads = 1, .load = { AT_15, 8, -8 } };
+
+u64 draw_constant(const struct draw_case *c, unsigned n)
+{
+	return (c->constant + n) * 0x9e3779b97f4a7c15ULL | 1;
+}
+
+u64 draw_pointer(const struct draw_env *env, const struct draw_case *c, unsigned n)
+{
+	const int16_t offset[] = { c->si, c->bp, c->bx };
+
+	return env->data[n] + (u64)(int64_t)offset[n] + (c->high >> n & 1 ? env->above : 0);
+}
+
+const struct draw_event *draw_event_of(const struct draw_env *env, u64 select)
+{
+	for (unsigned i = 0; i < env->events; i++)
+		if (env->event[i].code == (u16)select)
+			return &env->event[i];
+	return NULL;
+}
+
+struct walk {
+	struct trace *trace;
+	u64 rsp, r15;
+	u8 user, if_set;
+};
+
+static bool add(struct walk *w, const struct draw_row *row, u64 ip, unsigned piece, unsigned slot)
+{
+	struct trace *t = w->trace;
+
+	if (t->steps == TRACE_STEPS)
+		return false;
+	w->rsp += (u64)(int64_t)row->stack;
+	if (row == &row_add)
+		w->r15 += 8;
+	if (row->flags & ROW_IF_SET)
+		w->if_set = 1;
+	if (row->flags & ROW_IF_CLEARED)
+		w->if_set = 0;
+	t->step[t->steps++] = (struct trace_step){
+		.row = row, .ip = ip, .rsp = w->rsp, .r15 = w->r15, .piece = (u16)piece,
+		.user = w->user, .slot = (u8)slot, .if_set = w->if_set,
+	};
+	if (row->flags & ROW_TO_USER)
+		w->user = 1;
+	if (row->flags & ROW_TO_KERNEL)
+		w->user = 0;
+	return true;
+}
+
+/* The digit at the end of "write3". */
+static unsigned slot_of(const struct draw_piece *piece)
+{
+	const char *at = piece->name;
+
+	if (!(piece->flags & PIECE_OPERATION))
+		return 0;
+	while (at[1])
+		at++;
+	return (unsigned)(*at - '0') % DRAW_OPERATIONS;
+}
+
+bool trace_make(const struct draw_env *env, const struct draw_case *c, struct trace *trace)
+{
+	struct walk w = { trace, env->stack, env->table, 0, env->flags != 0 };
+
+	trace->steps = 0;
+	for (unsigned p = 0; p < c->pieces; p++) {
+		const struct draw_piece *piece = piece_get(c->piece[p]);
+		u64 next = env->code + piece->next;
+		unsigned rows = piece_rows(c->piece[p]);
+
+		for (unsigned r = 0; r < rows; r++) {
+			const struct draw_row *row = &draw_rows[piece->first + r];
+
+			if (!add(&w, row,
+				 row->flags & ROW_NOT_HERE ? 0 : env->code + row->offset,
+				 c->piece[p], slot_of(piece)))
+				return false;
+			if (row->flags & ROW_STOP)
+				return true;
+		}
+		if (!add(&w, &row_add, next, c->piece[p], 0) ||
+		    !add(&w, &row_jmp, next + DRAW_NEXT_ADD, c->piece[p], 0))
+			return false;
+	}
+	return false;
+}
+
+u64 trace_next_ip(const struct trace *trace, unsigned i)
+{
+	return i + 1 < trace->steps ? trace->step[i + 1].ip :
+				      trace->step[i].ip + trace->step[i].row->length;
+}
+
+int trace_find(const struct trace *trace, u64 ip)
+{
+	for (unsigned i = 0; ip && i < trace->steps; i++)
+		if (trace->step[i].ip == ip)
+			return (int)i;
+	return -1;
+}
+
+u64 trace_address(const struct draw_env *env, const struct draw_case *c,
+		  const struct trace_step *step, const struct row_operand *operand)
+{
+	u64 offset = (u64)(int64_t)operand->offset;
+
+	if (!operand->size)
+		return 0;
+	switch (operand->base) {
+	case AT_SI:
+	case AT_BP:
+	case AT_BX:
+		return draw_pointer(env, c, (unsigned)operand->base - AT_SI) + offset;
+	case AT_14:
+		return env->frame + offset;
+	case AT_13:
+		return env->operations + offset;
+	case AT_15:
+		return step->r15 + offset;
+	case AT_SP:
+		return step->rsp - (u64)(int64_t)step->row->stack + offset;
+	default:
+		return 0;
+	}
+}
+
+/* How many of that many accesses, one after the other, lie in two lines. */
+static struct span splits(u64 address, unsigned size, unsigned accesses)
+{
+	u64 n = 0;
+
+	if (!accesses || !size)
+		return (struct span){ 0, accesses };
+	for (unsigned i = 0; i < accesses; i++, address += size)
+		n += address % LINE + size > LINE;
+	return (struct span){ n, n };
+}
+
+static struct span exactly(u64 n)
+{
+	return (struct span){ n, n };
+}
+
+struct span trace_count(const struct draw_env *env, const struct draw_case *c,
+			const struct draw_event *event, const struct trace_step *step)
+{
+	const struct draw_row *row = step->row;
+	bool branch = row->flags & ROW_BRANCH, far = row->flags & ROW_FAR;
+	bool by_instruction = event->flags & EV_INSN;
+	u64 n;
+
+	switch (event->kind) {
+	case EK_INSTRUCTIONS:
+		return exactly(1);
+	case EK_BRANCHES:
+		/* Is INT n a retired branch? Not stated. */
+		if (row->flags & ROW_TO_KERNEL)
+			return (struct span){ 0, 1 };
+		return exactly(branch);
+	case EK_COND_BRANCHES:
+		return exactly((row->flags & ROW_CONDITIONAL) != 0);
+	case EK_NEAR_CALLS:
+		return exactly((row->flags & ROW_CALL) != 0);
+	case EK_NEAR_RETURNS:
+		return exactly((row->flags & ROW_RETURN) != 0);
+	case EK_NEAR_TAKEN:
+		return exactly((row->flags & ROW_TAKEN) && !far);
+	case EK_LOADS:
+	case EK_STORES:
+		n = event->kind == EK_LOADS ? row->loads : row->stores;
+		if (by_instruction && n)
+			n = 1;
+		/* Micro-operations of a far transfer aren't stated. */
+		if (row->flags & ROW_MICROCODE)
+			return (struct span){ 0, 8 };
+		return exactly(n);
+	case EK_LOCK_LOADS:
+		return exactly(row->flags & ROW_LOCKED ? row->loads : 0);
+	case EK_SPLIT_LOADS:
+		return splits(trace_address(env, c, step, &row->load), row->load.size, row->loads);
+	case EK_SPLIT_STORES:
+		return splits(trace_address(env, c, step, &row->store), row->store.size,
+			      row->stores);
+	default:
+		return (struct span){ 0, 1ULL << 32 };
+	}
+}
