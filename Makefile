@@ -208,6 +208,12 @@ lines:
 new-test:
 	@tools/new_test.py '$(NAME)' '$(REQS)'
 
+# SAMPLE=n of them, drawn from SEED; GROUP=PRIO,ARM.
+.PHONY: mutation
+mutation: all
+	@tools/mutation.py --build $(BUILD) --cpu $(CPU) $(if $(SAMPLE),--sample $(SAMPLE)) \
+		$(if $(SEED),--seed $(SEED)) $(if $(GROUP),--group $(GROUP))
+
 .PHONY: setup test mutants seeds coverage usb bench engine-soak help
 setup:
 	@echo 'everything is installed'
@@ -245,6 +251,8 @@ help:
 	@echo 'make format       clang-format 19 and shfmt; tools/format.sh --check lists'
 	@echo 'make check        host tests only: the pure parts under ASan and UBSan'
 	@echo 'make mutants      every fault of the reference PMU against every test'
+	@echo 'make mutation     every expression and statement of the model broken; SAMPLE=n SEED=s'
+	@echo '                  GROUP=PRIO,... of them'
 	@echo 'make seeds        the correct one under SEEDS=n seeds and all profiles; CPU=NAME or all'
 	@echo 'make coverage     $(BUILD)/COVERAGE.md: requirements, tests, the faults that they catch'
 	@echo 'make usb          $(BUILD)/pmutest86.img, to be written to a stick'

@@ -74,6 +74,7 @@ class Pool:
         self.stop, self.error, self.start = threading.Event(), None, 0.0
         self.idle = 0
         self.running = {}           # thread to the weight of what its boot has yet to end
+        self.silence = SILENCE
 
     def work_through(self, jobs):
         """Every job has its run afterwards. Raises PlanError, KeyboardInterrupt."""
@@ -186,6 +187,7 @@ class Pool:
                     if machine.poll() is None:
                         machine.send_signal(signal.SIGTERM)
             text = read(log).decode("utf-8", "replace")
+            self.read_log(jobs, text)
             runs, complaints = results.parse(text)
             said = read(os.path.join(work, "qemu.log")).decode("utf-8", "replace").split("\n")
             why = complaints + [line for line in said if line.startswith("qemu")]
@@ -193,6 +195,9 @@ class Pool:
                 self.error = f"the launcher refused: {complaints[0]}"
                 self.stop.set()
             return runs, why[0] if why else ""
+
+    def read_log(self, jobs, text):
+        """For a pool that looks for more in the log of a boot than the runs of the harness."""
 
     def watch(self, machine, log, jobs):
         """Until the machine ends, or says nothing for too long."""
@@ -212,7 +217,7 @@ class Pool:
                 ended = count
             if len(data) != size:
                 since, size = now, len(data)
-            if now - since > (SILENCE if size else START):
+            if now - since > (self.silence if size else START):
                 return
 
 

@@ -46,6 +46,7 @@ NEEDED=(
 	procps:pgrep
 	python3:python3
 	python3-hypothesis:/usr/lib/python3/dist-packages/hypothesis/__init__.py
+	python3-clang:/usr/lib/python3/dist-packages/clang/cindex.py
 	libzycore-dev:/usr/include/Zycore/Types.h
 	shellcheck:shellcheck
 	cppcheck:cppcheck

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Mutation of the model: see tools/mutation.py."""

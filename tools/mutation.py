@@ -1,0 +1,171 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Mutation of the model: does the suite turn red whatever rule of refpmu/model/ is broken?
+
+mutation.py [--build FOLDER] [--jobs N] [--cpu NAME] [--smp N] [--sample N] [--seed S]
+            [--group NAME,...] [--survivors] [--list]
+
+Breaks each expression and statement of refpmu/model/ (tools/mutate/rules.py has how), all in one
+build of which one is chosen at run time. What compiles to the same code is dropped. Each mutant
+runs under the tests that reach its place, as recorded before: first under those that reach the
+fewest places, and if these stay green under the others. It is killed by a test that fails; broken
+is one that hangs, ends the machine or leaves a test without a verdict, which counts as killed and
+is told apart. claims/mutants-legal.tsv says which survivors are legal processors, or have no
+effect, and why.
+--sample N takes N mutants, the same ones with the same --seed; --group those about groups of
+requirements; --survivors those that survived the last time. --list prints mutants and runs none.
+Writes FOLDER/mutation.json. Exit status: 0 no survivor without a reason; 1 otherwise; 2 bad option.
+"""
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+
+TOOLS = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, TOOLS)
+import command                                              # noqa: E402
+import mutants as faults                                    # noqa: E402
+import plan                                                 # noqa: E402
+import spec                                                 # noqa: E402
+from mutate import groups, legal, machine, model, syntax    # noqa: E402
+
+MISSING = "python3-clang or its library isn't installed: make setup"
+CLASSES = (machine.KILLED, machine.BROKEN, machine.SURVIVED, machine.NOT_REACHED, legal.LEGAL,
+           legal.NO_EFFECT)
+NO_TESTS = ("selftest", "deadly", "calibration")
+
+
+def prepare(options, folder):
+    """The mutants, and the programs that hold them, in folder."""
+    found, dropped = model.all_mutants(spec.ROOT, os.path.join(folder, "same.json"),
+                                       workers=options.jobs)
+    tree = os.path.join(folder, "tree")
+    model.make_tree(spec.ROOT, tree, found, True)
+    environment = {key: value for key, value in os.environ.items()
+                   if key not in ("MAKEFLAGS", "MAKELEVEL")}
+    done = subprocess.run(["make", "-s", f"-j{options.jobs}", "BUILD=build", "WARN=-w",
+                           "build/refpmu.efi", "build/launch.efi"], cwd=tree, env=environment,
+                          capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise plan.PlanError(f"the mutation build failed: {done.stderr[-2000:]}")
+    for name in ("refpmu.efi", "launch.efi"):
+        shutil.copy(os.path.join(tree, "build", name), folder)
+    shutil.copy(os.path.join(options.build, "pmutest86.efi"), folder)
+    return model.mutants_of(found), dropped
+
+
+def tests_for(options):
+    """The tests that are about this generation."""
+    suite = faults.Suite(options.build, True)
+    return sorted(name for name, ids in suite.tests.items()
+                  if name.split(".")[0] not in NO_TESTS and
+                  any(options.cpu in suite.cpus.get(one, ()) for one in ids))
+
+
+def group_of(mutant):
+    return groups.group_of(mutant.point.source.path, mutant.point.function)
+
+
+def choose(options, mutants, last):
+    if options.group:
+        mutants = [mutant for mutant in mutants if group_of(mutant) in options.group.split(",")]
+    if options.survivors:
+        survived = {tuple(row["key"]) for row in last if row["verdict"] == machine.SURVIVED}
+        mutants = [mutant for mutant in mutants if mutant.key in survived]
+    if options.sample and options.sample < len(mutants):
+        mutants = sorted(random.Random(options.seed).sample(mutants, options.sample),
+                         key=lambda of: of.number)
+    return mutants
+
+
+def last_run(path):
+    try:
+        with open(path, encoding="utf-8") as file:
+            return json.load(file)["mutants"]
+    except (OSError, ValueError):
+        return []
+
+
+def rows_of(mutants, verdicts, table):
+    rows = []
+    for mutant in mutants:
+        verdict, why = verdicts[mutant.number]
+        reason = table.reason(mutant.key) if verdict in (machine.SURVIVED, machine.NOT_REACHED) \
+            else None
+        rows.append({"key": list(mutant.key), "line": mutant.point.line, "group": group_of(mutant),
+                     "number": mutant.number, "verdict": verdict, "why": why,
+                     "class": reason[0] if reason else verdict})
+    return rows
+
+
+def print_rows(rows):
+    for row in rows:
+        if row["class"] in (machine.SURVIVED, machine.NOT_REACHED):
+            path, function, kind, original, mutated = row["key"]
+            print(f"{row['class']}: {path}:{row['line']} {function}: {kind}: {original} -> "
+                  f"{mutated} [{row['group']}]")
+
+
+def print_table(rows, key, title):
+    names = sorted({key(row) for row in rows})
+    print(f"\n{title:28} all killed broken survived not-reached legal no-effect score")
+    for name in names + ["all"]:
+        of = [row for row in rows if name in ("all", key(row))]
+        count = {word: sum(row["class"] == word for row in of) for word in CLASSES}
+        judged = len(of) - count[legal.LEGAL] - count[legal.NO_EFFECT]
+        score = 100 * (count[machine.KILLED] + count[machine.BROKEN]) // judged if judged else 100
+        print(f"{name:28} {len(of):3} " + " ".join(f"{number:6}" for number in count.values()) +
+              f"  {score} %")
+
+
+def run(options, parser):
+    if not syntax.library():
+        raise plan.PlanError(MISSING)
+    folder = os.path.join(options.build, "mutation")
+    os.makedirs(folder, exist_ok=True)
+    mutants, dropped = prepare(options, folder)
+    path = os.path.join(options.build, "mutation.json")
+    last = last_run(path)
+    table = legal.Table()
+    stale = table.stale({mutant.key for mutant in mutants})
+    for row in stale:
+        print(f"stale: claims/mutants-legal.tsv:{row}")
+    mutants = choose(options, mutants, last)
+    if not mutants:
+        parser.error("no mutant is chosen")
+    if options.list:
+        for mutant in mutants:
+            print(mutant.number, *mutant.key, sep="\t")
+        return 0
+    verdicts = {}
+    one = machine.Machine(folder, options.jobs, options.cpu, options.smp)
+    one.record(tests_for(options))
+    one.run(mutants, verdicts)
+    rows = rows_of(mutants, verdicts, table)
+    keys = {tuple(row["key"]) for row in rows}
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump({"dropped": {key: len(of) for key, of in dropped.items()},
+                   "mutants": [row for row in last if tuple(row["key"]) not in keys] + rows}, file,
+                  indent=1)
+    print_rows(rows)
+    print_table(rows, lambda of: of["key"][0].removeprefix("refpmu/model/"), "file")
+    print_table(rows, lambda of: of["group"], "group")
+    left = sum(row["class"] == machine.SURVIVED for row in rows)
+    print(f"{len(rows)} mutants, {left} survived without a reason")
+    return 1 if left or stale else 0
+
+
+def main():
+    parser = command.Parser("mutation.py", __doc__, build="build", jobs=2, cpu="haswell", smp=1)
+    parser.add_argument("--sample", type=command.number(0), default=0)
+    parser.add_argument("--seed", type=command.number(0), default=1)
+    parser.add_argument("--group", default="")
+    parser.add_argument("--survivors", action="store_true")
+    parser.add_argument("--list", action="store_true")
+    return run(parser.parse_args(), parser)
+
+
+if __name__ == "__main__":
+    sys.exit(command.run("mutation.py", main))
