@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """claims/mutants-legal.tsv: mutants that no test can kill, and why. A row names its mutants by
 file, function, kind, original and mutated text, each a pattern with * and ?, and says what they
-are: "legal", with the sentence or the section of docs/READINGS.md that leaves it open, or "no effect".
+are: "legal", with the sentence or the section of docs/READINGS.md that leaves it open, or "no
+effect".
 """
 import fnmatch
 import os
