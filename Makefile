@@ -195,10 +195,10 @@ analyse: $(GEN)/version.h
 		$(UNWANTED:%=--suppress=%) --error-exitcode=1 $(ANALYSED)
 	@echo 'analyse: no finding'
 
-# tools/format.sh says what of it is left out where a formatter is missing.
+# tools/format/format.sh says what of it is left out where a formatter is missing.
 .PHONY: format
 format:
-	@tools/format.sh
+	@tools/format/format.sh
 
 .PHONY: lines
 lines:
@@ -248,7 +248,7 @@ help:
 	@echo 'make check-source style, who includes and calls whom, purity'
 	@echo 'make analyse      cppcheck over the programs'
 	@echo 'make lines        how large the tree is, by folder'
-	@echo 'make format       clang-format 19 and shfmt; tools/format.sh --check lists'
+	@echo 'make format       clang-format 19 and shfmt; tools/format/format.sh --check lists'
 	@echo 'make check        host tests only: the pure parts under ASan and UBSan'
 	@echo 'make mutants      every fault of the reference PMU against every test'
 	@echo 'make mutation     every expression and statement of the model broken; SAMPLE=n SEED=s'

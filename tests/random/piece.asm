@@ -112,7 +112,8 @@ END
 %endmacro
 global draw_back:function hidden
 PIECE to_kernel, PIECE_SPECIAL
-	I ROW_BRANCH | ROW_FAR | ROW_MICROCODE | ROW_TO_KERNEL, 0, 5, 0, NOWHERE, NOWHERE, int VECTOR_USER_RETURN
+	I ROW_BRANCH | ROW_FAR | ROW_MICROCODE | ROW_TO_KERNEL, 0, 5, 0, NOWHERE, NOWHERE, \
+		int VECTOR_USER_RETURN
 	RETURN_PATH 0, 4, 0		; add rsp, 5 * 8
 	RETURN_PATH 1, 1, 0		; pop rsp
 	RETURN_PATH 1, 1, 0		; popfq

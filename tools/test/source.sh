@@ -25,7 +25,7 @@ test_style_holds()
 # As clang-format 19 and shfmt write it; other versions of clang-format write it otherwise.
 test_formatters_find_nothing()
 {
-	expect 0 tools/format.sh --check
+	expect 0 tools/format/format.sh --check
 	[ ! -s "$err" ] || skip "$(sed 's/^# //' "$err" | paste -s -d ';')"
 }
 

@@ -7,7 +7,7 @@
 # file that isn't formatted, and exits 1 if there is one. Versions of clang-format differ in what
 # they do: where 19 is missing C is left out, with a line that says so; likewise shfmt.
 set -euo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 check=''
 case ${1-} in
 --check)
@@ -49,7 +49,7 @@ elif [ -z "$clang_format" ]; then
 	echo "# C isn't checked: no clang-format 19; run: apt-get install clang-format-19" >&2
 else
 	printf '%s\0' "${c_files[@]}" | xargs -0 -P "$(nproc)" -n 40 \
-		tools/keep_columns.py ${check:+--check} "$clang_format" || status=1
+		tools/format/keep_columns.py ${check:+--check} "$clang_format" || status=1
 fi
 
 if [ ${#scripts[@]} -eq 0 ]; then
