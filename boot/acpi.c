@@ -69,6 +69,14 @@ static const u8 *find_table(const char *signature, u32 least)
 	return NULL;
 }
 
+const u8 *acpi_watchdog(size_t *length)
+{
+	const u8 *table = find_table("WDAT", sizeof(struct header));
+
+	*length = table ? (size_t)read_at(table, 4, 4) : 0;
+	return table;
+}
+
 static void copy_name(char *text, const u8 *from, size_t length)
 {
 	for (size_t i = 0; i < length; i++)

@@ -8,8 +8,10 @@
 #include "kernel/output/fmt.h"
 
 #define KEYS "tests, results, serial, screen, at_end, require, borrow_cycles, strict, " \
-	"inconclusive, verbose, checks, debugger, on, seed, draw, draw_case"
+	"inconclusive, verbose, checks, debugger, on, seed, draw, draw_case, watchdog"
 #define SERIAL_DEFAULT	0x3f8		/* COM1 */
+#define WATCHDOG_LEAST	5
+#define WATCHDOG_DEFAULT 120		/* longer than any test, repeated or not */
 #define SERIAL_LAST	0xfff8u		/* eight registers from here on */
 
 struct span {
@@ -140,6 +142,13 @@ static bool parse_serial(u16 *port, struct span value)
 	return true;
 }
 
+static bool parse_watchdog(unsigned *seconds, struct span value)
+{
+	*seconds = 0;
+	return is(value, "off") ||
+	       (parse_number(seconds, value, CONFIG_MAX_WATCHDOG) && *seconds >= WATCHDOG_LEAST);
+}
+
 static bool parse_at_end(enum config_at_end *at_end, struct span value)
 {
 	if (is(value, "return"))
@@ -249,6 +258,9 @@ static bool config_set(struct config *config, struct span key, struct span value
 	} else if (is(key, "at_end")) {
 		good = parse_at_end(&config->at_end, value);
 		want = "is not a value of at_end: return, wait, shutdown or reset";
+	} else if (is(key, "watchdog")) {
+		good = parse_watchdog(&config->watchdog, value);
+		want = "is not a value of watchdog: off, or 5 to 600 seconds";
 	} else if (is(key, "on")) {
 		good = parse_on(&config->on, value);
 		want = "is not a value of on: first, all or a processor's number up to 15";
@@ -298,6 +310,7 @@ void config_default(struct config *config)
 		.serial_port = SERIAL_DEFAULT,
 		.at_end = AT_END_RETURN,
 		.draw_ms = CONFIG_DRAW_MS,
+		.watchdog = WATCHDOG_DEFAULT,
 	};
 }
 

@@ -14,6 +14,7 @@
 #define CONFIG_MAX_PROCESSORS	16u
 #define CONFIG_DRAW_MS		1000u
 #define CONFIG_DRAW_MOST	1000000u	/* cases, s or ms */
+#define CONFIG_MAX_WATCHDOG	600u
 #define CONFIG_ON_ALL		(~0u)
 
 enum config_at_end { AT_END_RETURN, AT_END_WAIT, AT_END_SHUTDOWN, AT_END_RESET };
@@ -30,6 +31,7 @@ struct config {
 	u16 serial_port;		/* I/O port, 0: off */
 	enum config_at_end at_end;
 	unsigned borrow_cycles;		/* 0: run the tests */
+	unsigned watchdog;		/* seconds; 0: it isn't used */
 	bool debugger;			/* wait for one before anything else */
 	bool version;			/* say it, and nothing else; a load option only */
 	/* Drawn tests: their seed; how long they draw, in ms together or in cases each; or the

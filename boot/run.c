@@ -9,6 +9,7 @@
 #include "boot/processors.h"
 #include "boot/results/keep.h"
 #include "boot/run.h"
+#include "boot/watchdog/watchdog.h"
 #include "kernel/output/console.h"
 #include "kernel/output/fbcon.h"
 #include "kernel/output/fmt.h"
@@ -58,6 +59,7 @@ int run_tests(const struct config *config, u64 exerciser)
 	bool all_back, continued = config->results && keep_find(&suite_config);
 	int status;
 
+	watchdog_find();
 	log_attach(&tap);
 	log_mute(&tap, continued);
 	machine_borrow_cpu(CPU_BOOT);
@@ -69,11 +71,12 @@ int run_tests(const struct config *config, u64 exerciser)
 	identity_describe(&tap);
 	processors_describe(&tap);
 	describe_devices(&tap, config);
+	watchdog_describe(&tap, config->results ? config->watchdog : 0);
 	log_mute(&tap, false);
 	groups = keep_replay(suite, &tap) ? suite_groups(suite) : 0;
 	fmt_print(cpu, sizeof cpu, "%s", suite_cpu_name(suite));
 	machine_return_cpu();
-	keep_open(suite, cpu);
+	keep_open(suite, cpu, config->watchdog);
 
 	for (unsigned g = 0; g < groups; g++) {
 		keep_save();
@@ -83,6 +86,7 @@ int run_tests(const struct config *config, u64 exerciser)
 		machine_return_cpu();
 	}
 	keep_save();
+	watchdog_stop();
 	all_back = processors_give();
 	machine_borrow_cpu(CPU_BOOT);
 	keep_say(&tap);

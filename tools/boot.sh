@@ -3,11 +3,11 @@
 #
 # Boots an EFI system partition under QEMU and OVMF, without root and without mounts.
 #
-#   boot.sh [--timeout S] [--gui] [--gdb PORT] [--kvm] [--icount] [--image] [--read-only]
-#	[--smp N | --x2apic] [--cpu MODEL] [--key-after TEXT] FOLDER
+#   boot.sh [--timeout S] [--gui] [--gdb PORT] [--kvm] [--icount] [--image]
+#	[--read-only] [--watchdog] [--smp N | --x2apic] [--cpu MODEL] [--key-after TEXT] FOLDER
 #
 # FOLDER/esp is what the partition holds; with --image, FOLDER/esp.img is a disk as it stands.
-# --read-only: the disk can't be written to.
+# --read-only: the disk can't be written to. --watchdog: the chipset's TCO timer resets the machine.
 # --gdb: stops before the first instruction and waits for a debugger at that port.
 # --cpu: QEMU's -cpu. --x2apic: two processors, the second with APIC ID 256, which firmware and
 # system reach in x2APIC mode alone. QEMU's TCG has that from version 9 on.
@@ -24,7 +24,7 @@ set -euo pipefail
 # INSERTQ.
 tcg_cpu=max,3dnow=off,3dnowext=off,sse4a=off
 timeout=120 smp=1 display=(-display none) accel=tcg cpu=$tcg_cpu count=() image='' key_after=''
-x2apic='' gdb=() read_only=off
+x2apic='' gdb=() read_only=off watchdog=()
 while [ $# -gt 1 ]; do
 	case $1 in
 	--timeout)
@@ -40,6 +40,7 @@ while [ $# -gt 1 ]; do
 	--icount) count=(-icount "shift=0,sleep=off") ;;
 	--image) image=given ;;
 	--read-only) read_only=on ;;
+	--watchdog) watchdog=(-global ICH9-LPC.noreboot=off -watchdog-action reset) ;;
 	--smp)
 		smp=$2
 		shift
@@ -112,7 +113,7 @@ command=(
 	-device virtio-blk-pci,drive=esp,bootindex=0
 	-serial "file:$folder/serial.log" -monitor stdio -nic none -no-reboot "${display[@]}"
 	-chardev "pipe,id=events,path=$folder/qmp" -mon chardev=events,mode=control
-	"${count[@]}" "${gdb[@]}"
+	"${count[@]}" "${gdb[@]}" "${watchdog[@]}"
 )
 rm -f "$folder/serial.log" "$folder/monitor" "$folder/end" "$folder"/qmp.{in,out}
 mkfifo "$folder/monitor" "$folder"/qmp.{in,out}

@@ -7,6 +7,7 @@
 #include "boot/results/folder.h"
 #include "boot/results/journal.h"
 #include "boot/results/keep.h"
+#include "boot/watchdog/watchdog.h"
 #include "kernel/machine/machine.h"
 #include "kernel/output/fmt.h"
 #include "kernel/memory/string.h"
@@ -139,9 +140,9 @@ bool keep_replay(struct suite *suite, struct tap *tap)
 	tap_comment(tap, "boot %u of this run: the one before was reset or lost its power%s%s",
 		    found->boots + 1, running[0] ? " in " : " between two tests", running);
 	fmt_print(reason, sizeof(reason),
-		  "CRASHED: the machine was reset or lost its power while this test ran (boot %u "
-		  "of "
-		  "the run)",
+		  "CRASHED: %s in this test, or before the next one began (boot %u of the run)",
+		  watchdog_has_reset() ? "the watchdog reset the machine" :
+					 "the machine was reset or lost its power",
 		  found->boots);
 	if (found->state && !suite_restore(suite, found->state, found->state_length, reason)) {
 		suite_bail_out(suite, "the journal's state isn't of these tests and processors");
@@ -155,7 +156,7 @@ bool keep_replay(struct suite *suite, struct tap *tap)
 	return false;
 }
 
-void keep_open(struct suite *suite, const char *cpu)
+void keep_open(struct suite *suite, const char *cpu, unsigned watchdog_seconds)
 {
 	char error[NOTICE_SIZE];
 	bool good;
@@ -176,6 +177,8 @@ void keep_open(struct suite *suite, const char *cpu)
 			journal(FRAME_IDLE, true);
 	}
 	results_write_machine(notice(), NOTICE_SIZE);
+	if (journal_is_open())
+		watchdog_start(watchdog_seconds);
 	if (good)
 		fmt_print(notice(), NOTICE_SIZE, "results in %s", results_path());
 	else
@@ -188,6 +191,7 @@ void keep_before_test(void)
 		return;
 	machine_return_cpu();
 	journal(FRAME_TEST, true);
+	watchdog_feed();
 	machine_borrow_cpu(CPU_BOOT);
 }
 
@@ -197,6 +201,7 @@ void keep_save(void)
 
 	if (!keep.on)
 		return;
+	watchdog_feed();
 	journal(FRAME_IDLE, true);
 	results_save(notice(), NOTICE_SIZE);
 	log_text(&length);

@@ -17,8 +17,9 @@ bool keep_find(const struct suite_config *config);
  * false: nothing is to be run any more, because boots came in vain. */
 bool keep_replay(struct suite *suite, struct tap *tap);
 
-/* The run's folder and journal, new or that of the run to be continued. */
-void keep_open(struct suite *suite, const char *cpu);
+/* The run's folder and journal, new or that of the run to be continued; and with a journal, the
+ * watchdog. */
+void keep_open(struct suite *suite, const char *cpu, unsigned watchdog_seconds);
 /* For struct suite_config. Borrowed; borrows again. */
 void keep_before_test(void);
 /* Between groups. */

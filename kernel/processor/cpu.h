@@ -54,4 +54,30 @@ static inline u8 port_read8(u16 port)
 	return value;
 }
 
+static inline void port_write16(u16 port, u16 value)
+{
+	__asm__ volatile("outw %0, %1" ::"a"(value), "Nd"(port) : "memory");
+}
+
+static inline u16 port_read16(u16 port)
+{
+	u16 value;
+
+	__asm__ volatile("inw %1, %0" : "=a"(value) : "Nd"(port) : "memory");
+	return value;
+}
+
+static inline void port_write32(u16 port, u32 value)
+{
+	__asm__ volatile("outl %0, %1" ::"a"(value), "Nd"(port) : "memory");
+}
+
+static inline u32 port_read32(u16 port)
+{
+	u32 value;
+
+	__asm__ volatile("inl %1, %0" : "=a"(value) : "Nd"(port) : "memory");
+	return value;
+}
+
 #endif

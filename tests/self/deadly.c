@@ -70,6 +70,31 @@ TEST(deadly, triple_fault_is_an_error, NO_REQS, NEEDS(NULL), .deadline_ms = DEAD
 	test_note(t, "a processor without interrupt table went on");
 }
 
+static void hang_for_good(void *arg)
+{
+	two_cpus_barrier(arg);
+	intr_disable();
+	intr_set_handler(VECTOR_NMI, hang);
+	apic_self_nmi();
+	hang(NULL);
+}
+
+/*
+ * A test of the harness itself: it decides no requirement.
+ *
+ * Given  two processors, each in a handler of NMIs that never returns
+ * When   nothing reaches either
+ * Then   the platform's watchdog resets the machine, and the next boot of the stick names this test
+ */
+TEST(deadly, hang_of_every_processor_is_a_crash, NO_REQS, NEEDS(need_second_processor),
+     .deadline_ms = DEADLINE_MS)
+{
+	static struct two_cpus both;
+
+	two_cpus_run(t, &both, smp_second(), hang_for_good, &both);
+	test_note(t, "endless loops ended");
+}
+
 static void meet_or_fail(void *arg)
 {
 	if (two_cpus_side() == 0)
