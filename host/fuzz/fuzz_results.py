@@ -26,9 +26,12 @@ sys.path[:0] = [os.path.join(ROOT, "tools"), os.path.join(ROOT, "tools", "report
 import as_json      # noqa: E402
 import bundle       # noqa: E402
 import conclude     # noqa: E402
+import failures     # noqa: E402
 import junit        # noqa: E402
+import machines     # noqa: E402
 import markdown     # noqa: E402
 import page         # noqa: E402
+import read         # noqa: E402
 import results      # noqa: E402
 from run import VERDICTS    # noqa: E402
 
@@ -128,13 +131,60 @@ def any_log_has_results(log, efi, reason, end):
         [(point.number, point.name, point.verdict) for point in again[0].points]
 
 
+def reported(runs):
+    """Each format of these runs: none raises, and no text of a log is a part of its markup."""
+    xml.dom.minidom.parseString(junit.junit_xml(runs))
+    text = page.html_page(runs)
+    assert text.count("<script") == text.count("</script") == 2, text
+    assert not set(text) & set("\0\x07\x08\x1b\x7f"), "a control character"
+    markdown.markdown_page(runs)
+    json.loads(as_json.json_text(runs))
+    machines.group(runs)
+    for failure in failures.collect(runs):
+        assert bundle.collect(runs, failure.requirement)["report.md"]
+
+
 @given(any_log)
 def any_log_can_be_reported(log):
-    runs = results.parse(log.decode("utf-8", "replace"))[0]
-    xml.dom.minidom.parseString(junit.junit_xml(runs))
-    page.html_page(runs)
-    markdown.markdown_page(runs)
-    as_json.json_text(runs)
+    reported(results.parse(log.decode("utf-8", "replace"))[0])
+
+
+HOSTILE = ["<script>", "</script><script>", "\x1b]0;", "\u2028", "\u202e", "]]>", "<!--", "'\"",
+           "\0", "```", "\ud800", "&lt;", "$(id)", "../..", "\uffff"]
+
+
+@given(st.lists(st.tuples(st.sampled_from(["# processor: x, ", "# microcode: ", "# system: ",
+                                           "# platform: ", "ok 1 - ", "not ok 1 - a.b [",
+                                           "  got: ", "  wanted: ", "  record_1: ", "  also_2: ",
+                                           "# run: fault=", "# NOT TESTED: "]),
+                          st.lists(st.one_of(st.sampled_from(HOSTILE), st.text(max_size=9)),
+                                   max_size=4).map("".join)), max_size=20))
+def hostile_text_is_text(parts):
+    lines = ["TAP version 14", *(head + tail for head, tail in parts), "# end of PMUTest86: exit 0"]
+    reported(results.parse("\n".join(lines))[0] * 2)
+
+
+@given(st.binary(max_size=40), st.lists(st.integers(1, 50), min_size=1, max_size=9), st.data())
+def a_log_in_pieces_is_the_log(noise, sizes, data):
+    text = "\n".join(good_log(data.draw(verdict_lists)))
+    log = noise + b"\n" + text.encode() + b"\n" + noise
+    if noise[:2] in read.MARKS:
+        return
+
+    class File:
+        at = 0
+
+        def read(self, _):
+            size = sizes[self.at % len(sizes)]
+            self.at += size
+            return log[self.at - size:self.at]
+
+    found = results.Log()
+    for piece in read.pieces(File()):
+        for line in piece.split("\n"):
+            found.take(line)
+    assert [points_of(run) for run in found.end()[0]] == \
+        [points_of(run) for run in results.parse(log.decode("utf-8", "replace"))[0]]
 
 
 @given(verdict_lists)
@@ -184,7 +234,8 @@ def a_log_cut_short_says_how_the_machine_ended(verdicts, end, data):
     assert len(told) == 1 and end in told[0], told
 
 
-PROPERTIES = (any_log_has_results, any_log_can_be_reported, a_good_log_says_what_it_said,
+PROPERTIES = (any_log_has_results, any_log_can_be_reported, hostile_text_is_text,
+              a_log_in_pieces_is_the_log, a_good_log_says_what_it_said,
               a_garbled_line_costs_itself, a_log_cut_short_says_how_the_machine_ended)
 
 

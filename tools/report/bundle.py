@@ -32,7 +32,7 @@ class BundleError(Exception):
 
 def name_of(text):
     """That text as a part of a file's name."""
-    return re.sub(r"[^A-Za-z0-9.+-]+", "-", text).strip("-.")[:60] or "run"
+    return re.sub(r"[^A-Za-z0-9.+]+|\.\.+", "-", text).strip("-.")[:60] or "run"
 
 
 def block_of(run, point):
@@ -147,7 +147,7 @@ def write(runs, requirement, target):
             with open(path, "wb") as file:
                 file.write(data)
         return
-    top = name_of(f"pmutest86-{requirement}")
+    top = f"pmutest86-{name_of(requirement)}"
     with tarfile.open(target, mode) as archive:
         for name, data in files.items():
             info = tarfile.TarInfo(f"{top}/{name}")

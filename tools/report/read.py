@@ -20,7 +20,8 @@ MOST_KEPT = 64 << 20        # and of what is kept of it
 MOST_FOLDERS = 1000
 MOST_JSON = 4 << 20
 DEPTH = 2                   # folders of folders of results
-MARKS = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be",
+# What the first two bytes of a file say of its encoding; a UEFI shell writes UTF-16.
+MARKS = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16",
          codecs.BOM_UTF8[:2]: "utf-8-sig"}
 
 
@@ -143,6 +144,4 @@ def read(path):
     except OSError as error:
         raise ReadError(f"{printable(path)}: {error.strerror}") from error
     except ReadError as error:
-        raise ReadError(f"{printable(path)}: {error}") from error
-    except ValueError as error:     # a name with a null byte
         raise ReadError(f"{printable(path)}: {error}") from error

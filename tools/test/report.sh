@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=bash disable=SC2154 # sourced by test.sh, whose functions and variables it uses
+#
+# Tests of `make test`: what pmutest86-report says of runs, and the recipes for labs and CI.
+
+takes 60 test_report_says_what_logs_say
+test_report_says_what_logs_say()
+{
+	make -s "$build/pmutest86-report"
+	expect 0 host/report/test_report.py "$build/pmutest86-report"
+	sed -n "s/^.*skipped [\"']\(.*\)[\"']$/# not checked: \1/p" "$err"
+}
+
+takes 40 test_report_page_in_a_browser
+test_report_page_in_a_browser()
+{
+	local status=0
+
+	make -s "$build/pmutest86-report"
+	host/report/test_page.py "$build/pmutest86-report" > "$log/out" 2> "$log/err" || status=$?
+	[ "$status" != 77 ] || skip "$(cat "$log/out")"
+	cat "$log/out" "$log/err"
+	return "$status"
+}
+
+# One real failure, from the reference PMU to each format.
+test_report_of_a_real_failure()
+{
+	local format
+
+	expect 1 ./run-qemu.sh --fault loads-count-stores --tests 'count.l*,count.b*' \
+		--out "$log/fail"
+	expect 0 ./run-qemu.sh --tests 'count.l*,count.b*' --out "$log/hold"
+	expect 2 ./run-qemu.sh --pmu none --tests 'count.l*' --out "$log/none"
+	for format in html junit json markdown; do
+		expect 0 "$build/pmutest86-report" --$format - "$log"/{hold,fail,none}
+		grep -q 'CNT-03' "$out"
+		grep -q 'loads in 80 more rounds of store' "$out"
+	done
+	python3 - "$build/pmutest86-report" "$log"/{hold,fail,none} <<- 'END'
+		import json, subprocess, sys
+		said = json.loads(subprocess.run([sys.argv[1], "--json", "-", *sys.argv[2:]],
+		                                 capture_output=True, check=True).stdout)
+		outcomes = [one["outcome"] for one in said["machines"]]
+		assert outcomes == ["FAILED", "NOT TESTED"], outcomes
+		kinds = {one["requirement"]: one["kind"]
+		         for one in said["changes"][0]["requirements"]}
+		assert kinds == {"CNT-03": "broken"}, kinds
+	END
+	expect 0 "$build/pmutest86-report" --bug CNT-03 "$log/bug" "$log"/{hold,fail,none}
+	grep -q '^# CNT-03 is broken on' "$log/bug/report.md"
+	grep -q -- '--fault loads-count-stores --tests count.loads_are_counted_exactly$' \
+		"$log/bug/report.md"
+	grep -q '^not ok ' "$log/bug/points.tap"
+}
