@@ -22,8 +22,9 @@ def clean(text):
 
 
 def attribute(text):
-    """A value, with its quotes; one line."""
-    return quoteattr(" ".join(clean(text).split()) or "-")
+    """A value, with its quotes; none is empty."""
+    text = clean(text)
+    return quoteattr(text if text.strip() else "-")
 
 
 def case(classname, name, child=()):

@@ -24,7 +24,15 @@ same_reports()
 		for key in want:
 		    assert want[key] == got[key], (key, want[key], got[key])
 		assert want.keys() == got.keys(), got.keys()
-		want = tree.canonicalize(junit.junit_xml(runs), strip_text=True)
+		# What the harness leaves out: only Ant's schema asks for it.
+		document = tree.fromstring(junit.junit_xml(runs))
+		for one in document.iter():
+		    for key in ("id", "package", "timestamp", "hostname", "time", "type"):
+		        one.attrib.pop(key, None)
+		    for name in ("properties", "system-out", "system-err"):
+		        for child in one.findall(name):
+		            one.remove(child)
+		want = tree.canonicalize(tree.tostring(document), strip_text=True)
 		got = tree.canonicalize(open(sys.argv[3], encoding="utf-8").read(), strip_text=True)
 		assert want == got, [pair for pair in zip(want.split("<"), got.split("<"))
 		                     if pair[0] != pair[1]][:3]
