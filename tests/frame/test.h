@@ -36,7 +36,7 @@ struct test_case {
 	bool under_every_fault;			/* one of the sample of tools/mutants.py */
 };
 
-/* Lists of one to 24 requirement tokens (as in claims/requirement.def), and of needs. */
+/* Lists of one to 36 requirement tokens (as in claims/requirement.def), and of needs. */
 #define REQ1(a)		REQ_##a + 1
 #define REQ2(a, ...)	REQ_##a + 1, REQ1(__VA_ARGS__)
 #define REQ3(a, ...)	REQ_##a + 1, REQ2(__VA_ARGS__)
@@ -61,13 +61,27 @@ struct test_case {
 #define REQ22(a, ...)	REQ_##a + 1, REQ21(__VA_ARGS__)
 #define REQ23(a, ...)	REQ_##a + 1, REQ22(__VA_ARGS__)
 #define REQ24(a, ...)	REQ_##a + 1, REQ23(__VA_ARGS__)
+#define REQ25(a, ...)	REQ_##a + 1, REQ24(__VA_ARGS__)
+#define REQ26(a, ...)	REQ_##a + 1, REQ25(__VA_ARGS__)
+#define REQ27(a, ...)	REQ_##a + 1, REQ26(__VA_ARGS__)
+#define REQ28(a, ...)	REQ_##a + 1, REQ27(__VA_ARGS__)
+#define REQ29(a, ...)	REQ_##a + 1, REQ28(__VA_ARGS__)
+#define REQ30(a, ...)	REQ_##a + 1, REQ29(__VA_ARGS__)
+#define REQ31(a, ...)	REQ_##a + 1, REQ30(__VA_ARGS__)
+#define REQ32(a, ...)	REQ_##a + 1, REQ31(__VA_ARGS__)
+#define REQ33(a, ...)	REQ_##a + 1, REQ32(__VA_ARGS__)
+#define REQ34(a, ...)	REQ_##a + 1, REQ33(__VA_ARGS__)
+#define REQ35(a, ...)	REQ_##a + 1, REQ34(__VA_ARGS__)
+#define REQ36(a, ...)	REQ_##a + 1, REQ35(__VA_ARGS__)
 /* clang-format off */
-#define REQ_PICK(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, name, \
-		 ...) name
-#define REQ_LIST(...)	{ REQ_PICK(__VA_ARGS__, REQ24, REQ23, REQ22, REQ21, REQ20, REQ19, REQ18, \
-				   REQ17, REQ16, REQ15, REQ14, REQ13, REQ12, REQ11, REQ10, REQ9, \
-				   REQ8, REQ7, REQ6, REQ5, REQ4, REQ3, REQ2, REQ1, \
-				   0)(__VA_ARGS__), 0 }
+#define REQ_PICK(a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15, a16, \
+		 a17, a18, a19, a20, a21, a22, a23, a24, a25, a26, a27, a28, a29, a30, a31, \
+		 a32, a33, a34, a35, name, ...) name
+#define REQ_LIST(...)	{ REQ_PICK(__VA_ARGS__, REQ36, REQ35, REQ34, REQ33, REQ32, REQ31, \
+				   REQ30, REQ29, REQ28, REQ27, REQ26, REQ25, REQ24, REQ23, \
+				   REQ22, REQ21, REQ20, REQ19, REQ18, REQ17, REQ16, REQ15, \
+				   REQ14, REQ13, REQ12, REQ11, REQ10, REQ9, REQ8, REQ7, REQ6, \
+				   REQ5, REQ4, REQ3, REQ2, REQ1, 0)(__VA_ARGS__), 0 }
 /* clang-format on */
 #define REQS(...)	(const u16[])REQ_LIST(__VA_ARGS__)
 #define NEEDS(...)	(const test_need[]){ __VA_ARGS__, NULL }

@@ -20,6 +20,17 @@
 enum draw_class { DRAW_COUNTS, DRAW_OPERATIONS_CLASS, DRAW_LEVELS, DRAW_INTERRUPTS, DRAW_RECORDS,
 		  DRAW_CLASSES };
 
+enum draw_lvt { DRAW_LVT_FIXED, DRAW_LVT_NMI, DRAW_LVT_MASKED };
+
+/* The DS area and its buffer. Offsets are in bytes, from the buffer's base. */
+struct draw_ds {
+	u8 used;
+	u8 high;			/* bit 0: the area, bit 1: the buffer, above 4 GiB */
+	u16 area, base;			/* offsets in their memory */
+	int16_t index, maximum, threshold;
+	u64 reset[4];
+};
+
 struct draw_case {
 	u32 class;
 	u64 select[DRAW_GP];		/* IA32_PERFEVTSELx */
@@ -27,6 +38,10 @@ struct draw_case {
 	u64 fixed_control;		/* IA32_FIXED_CTR_CTRL */
 	u64 fixed_preset[DRAW_FIXED];
 	u64 global;			/* IA32_PERF_GLOBAL_CTRL */
+	u64 pebs_enable;
+	u8 freeze;			/* FREEZE_PERFMON_ON_PMI */
+	u8 lvt, keep_status, stay_masked;	/* pmu/pmi.h */
+	struct draw_ds ds;
 	int16_t si, bp, bx;  /* the three data pointers, from the middle of their pages */
 	u8 high;			/* bit 0 to 2: SI, BP, BX above 4 GiB */
 	u64 constant;			/* what R8 to R12 are made of */
@@ -53,6 +68,14 @@ struct draw_env {
 	u64 data[3];			/* middle of the page of each data pointer */
 	u64 above;			/* what is added for a high address */
 	u64 flags;			/* RFLAGS.IF when the program begins */
+	/* Interrupts and PEBS. */
+	bool freeze;   /* as versions 2 and 3 have it, and IA32_DEBUGCTL is there */
+	bool pebs;
+	bool shadow_exact;		/* the assist comes with the first event after arming */
+	unsigned period_least;		/* no counter overflows sooner than that */
+	u8 format;			/* enum record_format */
+	unsigned record_bytes;
+	u32 nmi_vector, pmi_vector;
 };
 
 /* By position: general-purpose counters, then fixed ones. */

@@ -4,9 +4,11 @@
 
 #include "kernel/memory/string.h"
 #include "spec/msr.h"
+#include "tests/random/draw_sampling.h"
 #include "tests/random/prng.h"
 
-#define PIECES_MOST	14		/* drawn ones: trace_make() has room for them */
+#define PIECES_MOST	14		/* drawn ones */
+#define PIECES_MOST_LONG 28
 #define NEAR		320		/* offsets of a data pointer from the middle of its pages */
 
 static u64 ones(unsigned bits)
@@ -55,7 +57,11 @@ static void draw_pieces_of(const struct draw_env *env, struct prng *p, struct dr
 {
 	for (unsigned i = 0; i < n; i++) {
 		unsigned piece = (unsigned)prng_below(p, piece_count());
+		int across = prng_one_in(p, 24) ? piece_find("two_pages", 0) : -1;
 
+		/* Of this piece there is one only. */
+		if (across >= 0)
+			piece = (unsigned)across;
 		if (*slots && prng_one_in(p, 3)) {
 			draw_operation(p, c, --*slots, user);
 			continue;
@@ -68,16 +74,22 @@ static void draw_pieces_of(const struct draw_env *env, struct prng *p, struct dr
 
 static void draw_program(const struct draw_env *env, struct prng *p, struct draw_case *c)
 {
-	unsigned n = 1 + (unsigned)prng_below(p, PIECES_MOST);
+	/* Where periods can't be short, programs must be long. */
+	unsigned n = 1 + (unsigned)prng_below(p, env->strict ? PIECES_MOST : PIECES_MOST_LONG);
 	unsigned slots = 0;
+	bool levels = c->class == DRAW_LEVELS;
 
 	if (c->class == DRAW_OPERATIONS_CLASS)
 		slots = 1 + (unsigned)prng_below(p, DRAW_OPERATIONS);
+	if (c->class >= DRAW_INTERRUPTS) {
+		slots = (unsigned)prng_below(p, 5);
+		levels = prng_one_in(p, 3);
+	}
 	append_named(c, "start");
-	if (c->class == DRAW_LEVELS) {
+	if (levels) {
 		unsigned above = (unsigned)prng_below(p, n);
 
-		slots = (unsigned)prng_below(p, 3);
+		slots = slots ? slots : (unsigned)prng_below(p, 4);
 		draw_pieces_of(env, p, c, above / 2, false, &slots);
 		append_named(c, "to_user");
 		draw_pieces_of(env, p, c, n - above, true, &slots);
@@ -151,7 +163,7 @@ static u64 total(const struct draw_env *env, const struct draw_case *c, const st
 	return n;
 }
 
-static u64 draw_value(struct prng *p, unsigned width, u64 events)
+static u64 draw_value(const struct draw_env *env, struct prng *p, unsigned width, u64 events)
 {
 	static const u64 edges[] = { BIT(31), BIT(32), BIT(33), BIT(39), BIT(47) };
 	u64 end = ones(width);
@@ -166,13 +178,13 @@ static u64 draw_value(struct prng *p, unsigned width, u64 events)
 	case 3:
 		return (edges[prng_below(p, 5)] - prng_below(p, events + 2)) & end;
 	default:
-		return (0 - prng_below(p, events + 4)) & end;
+		return (1ULL - env->period_least - prng_below(p, events + 4)) & end;
 	}
 }
 
 static u64 draw_preset(const struct draw_env *env, struct prng *p, unsigned counter, u64 events)
 {
-	u64 value = draw_value(p, env->gp_width, events);
+	u64 value = draw_value(env, p, env->gp_width, events);
 
 	(void)counter;
 	/* IA32_PMCx takes 32 bits, and extends their sign. */
@@ -208,10 +220,12 @@ static void draw_counters(const struct draw_env *env, struct prng *p, struct dra
 		c->preset[i] = draw_preset(env, p, i, total(env, c, trace, c->select[i]));
 	}
 	c->fixed_control = draw_fixed_control(env, p);
-	for (unsigned i = 0; i < env->fixed; i++)
-		c->fixed_preset[i] = draw_value(p, env->fixed_width,
+	for (unsigned i = 0; i < env->fixed && i < DRAW_FIXED; i++)
+		c->fixed_preset[i] = draw_value(env, p, env->fixed_width,
 						total(env, c, trace, EVENT_INST_RETIRED_ANY_P));
 	c->global = draw_global(env, p);
+	if (c->class >= DRAW_INTERRUPTS)
+		draw_sampling(env, p, c, trace);
 }
 
 /* ---- operations */
@@ -227,6 +241,10 @@ static struct draw_operation draw_write(const struct draw_env *env, struct prng 
 	unsigned gp = (unsigned)prng_below(p, env->gp), fixed = (unsigned)prng_below(p, env->fixed);
 	u64 value;
 
+	if (c->ds.used && prng_one_in(p, 4))
+		return writes(MSR_IA32_PEBS_ENABLE, c->pebs_enable & prng_next(p));
+	if (c->class >= DRAW_INTERRUPTS && prng_one_in(p, 3))
+		return writes(MSR_IA32_PERF_GLOBAL_CTRL, every_counter(env));
 	switch (prng_below(p, env->fixed ? 7 : 4)) {
 	case 0:
 		value = draw_preset(env, p, gp, 40);
@@ -245,9 +263,12 @@ static struct draw_operation draw_write(const struct draw_env *env, struct prng 
 	case 3:
 		/* The status isn't writable by a 1 to a bit that isn't set. */
 		value = prng_one_in(p, 2) ? every_counter(env) : prng_next(p) & every_counter(env);
+		if (c->ds.used && prng_one_in(p, 2))
+			value |= IA32_PERF_GLOBAL_OVF_CTRL_CLR_OVF_BUF;
 		return writes(MSR_IA32_PERF_GLOBAL_OVF_CTRL, value);
 	case 4:
-		return writes(MSR_IA32_FIXED_CTR0 + fixed, draw_value(p, env->fixed_width, 60));
+		return writes(MSR_IA32_FIXED_CTR0 + fixed,
+			      draw_value(env, p, env->fixed_width, 60));
 	default:
 		value = c->fixed_control;
 		if (prng_one_in(p, 2))
@@ -281,8 +302,12 @@ static struct draw_operation draw_read(const struct draw_env *env, struct prng *
 	}
 }
 
-static struct draw_operation draw_rdpmc(const struct draw_env *env, struct prng *p)
+/* Often the same counter as before: what happened in between is seen then. */
+static struct draw_operation draw_rdpmc(const struct draw_env *env, struct prng *p,
+					const struct draw_operation *before)
 {
+	if (before && prng_one_in(p, 2))
+		return *before;
 	if (env->fixed && prng_one_in(p, 2))
 		return writes((u32)BIT(30) | (u32)prng_below(p, env->fixed), 0);
 	return writes((u32)prng_below(p, env->gp), 0);
@@ -304,17 +329,23 @@ static void draw_operation(struct prng *p, struct draw_case *c, unsigned slot, b
 
 static void fill_operations(const struct draw_env *env, struct prng *p, struct draw_case *c)
 {
+	const struct draw_operation *before = NULL;
+
 	for (unsigned i = 0; i < c->pieces; i++) {
 		const struct draw_piece *piece = piece_get(c->piece[i]);
 		const char *at = piece->name;
+		struct draw_operation *op;
 
 		if (!(piece->flags & PIECE_OPERATION))
 			continue;
 		while (at[1])
 			at++;
-		c->operation[*at - '0'] = piece->flags & PIECE_WRITE ? draw_write(env, p, c) :
-					  piece->flags & PIECE_READ  ? draw_read(env, p) :
-								       draw_rdpmc(env, p);
+		op = &c->operation[(unsigned)(*at - '0') % DRAW_OPERATIONS];
+		*op = piece->flags & PIECE_WRITE ? draw_write(env, p, c) :
+		      piece->flags & PIECE_READ	 ? draw_read(env, p) :
+						   draw_rdpmc(env, p, before);
+		if (piece->flags & PIECE_RDPMC)
+			before = op;
 	}
 }
 

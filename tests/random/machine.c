@@ -5,6 +5,7 @@
  */
 #include "tests/random/machine.h"
 
+#include "kernel/interrupt/apic.h"
 #include "kernel/interrupt/descriptor.h"
 #include "kernel/interrupt/fault.h"
 #include "kernel/memory/arena.h"
@@ -14,15 +15,19 @@
 #include "kernel/processor/percpu.h"
 #include "pmu/counter.h"
 #include "pmu/event.h"
+#include "pmu/pmi.h"
 #include "pmu/written.h"
 #include "spec/msr.h"
+#include "tests/frame/calibration.h"
 #include "tests/frame/needs.h"
+#include "tests/random/buffer.h"
 
 #define STACK_BYTES	8192
 #define STACK_TOP	(STACK_BYTES - 256)
 #define GATE_FRAME	512		/* below the top of the memory of the way back from CPL 3 */
 #define GATE_SAVED	256
 #define PROBES		3
+#define SILICON_PERIOD	32		/* min_period of spec/event.def; most events have it */
 
 void draw_enter(struct draw_frame *frame);
 void draw_back(void);
@@ -40,7 +45,7 @@ static struct machine {
 	u64 *table;
 	u8 *stack, *gate, *data;
 	/* What the registers hold. */
-	u64 select[DRAW_GP], value[DRAW_COUNTERS], fixed_control, status;
+	u64 select[DRAW_GP], value[DRAW_COUNTERS], fixed_control, status, debugctl, ds_area;
 	u64 cr4;
 } machines[CPU_MAX];
 
@@ -59,7 +64,8 @@ static bool take_memory(struct machine *m)
 	m->stack = arena_alloc(STACK_BYTES);
 	m->gate = arena_alloc(PAGE_SIZE);
 	m->data = arena_alloc(6 * PAGE_SIZE);
-	return m->frame && m->operations && m->table && m->stack && m->gate && m->data;
+	return buffer_take_memory() && m->frame && m->operations && m->table && m->stack &&
+	       m->gate && m->data;
 }
 
 static void learn_capabilities(struct machine *m)
@@ -84,6 +90,25 @@ static void learn_capabilities(struct machine *m)
 	};
 	for (unsigned i = 0; i < 3; i++)
 		m->env.data[i] = linear(m->data) + (2 * i + 1) * PAGE_SIZE;
+}
+
+static void learn_sampling(struct machine *m, bool strict)
+{
+	const struct pmu_caps *caps = counter_caps();
+	const struct calibration *known = calibration_get();
+	char reason[128];
+
+	m->env.strict = strict;
+	m->env.period_least = strict ? 1 : SILICON_PERIOD;
+	m->env.nmi_vector = VECTOR_NMI;
+	m->env.pmi_vector = VECTOR_PMI;
+	m->env.freeze = need_freeze(reason, sizeof(reason)) &&
+			need_legacy_freeze(reason, sizeof(reason));
+	m->env.pebs = need_pebs(reason, sizeof(reason)) && need_events(reason, sizeof(reason)) &&
+		      need_ds_write(reason, sizeof(reason));
+	m->env.shadow_exact = known->shadow_known && !known->shadow_least && !known->shadow_most;
+	m->env.format = (u8)caps->record_format;
+	m->env.record_bytes = (unsigned)record_size(caps->record_format);
 }
 
 static void add_event(struct machine *m, u16 code, u16 kind, u16 flags, u32 counters)
@@ -176,19 +201,21 @@ static bool is_exact(unsigned kind)
 	return kind != EK_CORE_CYCLES && kind != EK_REF_CYCLES;
 }
 
-const struct draw_env *machine_begin(void)
+const struct draw_env *machine_begin(bool strict)
 {
 	struct machine *m = &machines[cpu_index()];
 
 	if (!take_memory(m))
 		return NULL;
+	calibration_get();
 	counter_reset();
 	m->cr4 = cr4_read();
 	cr4_write(m->cr4 | CR4_PCE);
 	memset(m->select, 0, sizeof(m->select));
 	memset(m->value, 0, sizeof(m->value));
-	m->fixed_control = m->status = 0;
+	m->fixed_control = m->status = m->debugctl = m->ds_area = 0;
 	learn_capabilities(m);
+	learn_sampling(m, strict);
 	learn_events(m);
 	for (unsigned i = 0; i < m->env.events; i++)
 		if (is_exact(m->env.event[i].kind))
@@ -203,6 +230,13 @@ void machine_end(void)
 }
 
 /* ---- one case */
+
+/* Bits that may be written to IA32_PERF_GLOBAL_OVF_CTRL. */
+static u64 every_status(const struct machine *m)
+{
+	return counters_gp().bits | counters_fixed().bits |
+	       (m->env.pebs ? IA32_PERF_GLOBAL_STATUS_OVF_BUF : 0);
+}
 
 static void write_counter(const struct machine *m, unsigned i, u64 value)
 {
@@ -276,15 +310,57 @@ static void prepare_way_back(struct machine *m, const struct trace *trace)
 	}
 }
 
-void machine_run(const struct draw_case *c, const struct trace *trace,
-		 struct draw_observation *seen)
+/* Interrupts, freezing and PEBS: the last to be switched on. */
+static void program_sampling(struct machine *m, const struct draw_case *c)
 {
-	struct machine *m = &machines[cpu_index()];
+	u64 debugctl = c->freeze ? IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI : 0;
+	struct pmi_options options = { .nmi = c->lvt == DRAW_LVT_NMI,
+				       .masked = c->lvt == DRAW_LVT_MASKED,
+				       .keep_status = c->keep_status,
+				       .stay_masked = c->stay_masked };
+
+	if (m->debugctl != debugctl)
+		msr_write(MSR_IA32_DEBUGCTL, debugctl);
+	m->debugctl = debugctl;
+	if (c->ds.used) {
+		u64 area = buffer_open(&c->ds);
+
+		if (m->ds_area != area)
+			msr_write(MSR_IA32_DS_AREA, area);
+		m->ds_area = area;
+		msr_write(MSR_IA32_PEBS_ENABLE, c->pebs_enable);
+	}
+	pmi_open(&options);
+}
+
+static void look_at_sampling(struct machine *m, const struct draw_case *c,
+			     struct draw_observation *seen)
+{
+	const struct pmi_log *log = pmi_settle();
+
+	seen->interrupts = log->count;
+	for (unsigned i = 0; i < log->count && i < DRAW_INTERRUPTS_SEEN && i < PMI_LOG_SIZE; i++) {
+		const struct pmi_entry *e = &log->entry[i];
+
+		seen->interrupt[i] = (struct draw_interrupt){
+			.vector = e->vector, .lvtpc = e->lvtpc, .status = e->status,
+			.global = e->global_ctrl, .debugctl = e->debugctl, .rip = e->rip,
+		};
+	}
+	pmi_close();
+	if (c->freeze)
+		seen->debugctl = m->debugctl = msr_read(MSR_IA32_DEBUGCTL);
+	if (c->ds.used) {
+		msr_write(MSR_IA32_PEBS_ENABLE, 0);
+		buffer_look(&m->env, &c->ds, seen);
+	}
+}
+
+/* R8 to R15 and the rest, as the program has them at its beginning. */
+static void fill_frame(struct machine *m, const struct draw_case *c)
+{
 	struct draw_frame *f = m->frame;
 
-	for (unsigned i = 1; i < c->pieces; i++)
-		m->table[i - 1] = m->env.code + piece_get(c->piece[i])->begin;
-	memcpy(m->operations, c->operation, sizeof(c->operation));
 	f->stack = m->env.stack;
 	f->msr = MSR_IA32_PERF_GLOBAL_CTRL;
 	f->on = c->global;
@@ -298,10 +374,27 @@ void machine_run(const struct draw_case *c, const struct trace *trace,
 	f->r12 = draw_constant(c, 4);
 	f->r13 = m->env.operations;
 	f->r15 = m->env.table;
+}
+
+void machine_run(const struct draw_case *c, const struct trace *trace,
+		 struct draw_observation *seen)
+{
+	struct machine *m = &machines[cpu_index()];
+	bool sampling = c->class >= DRAW_INTERRUPTS;
+
+	*seen = (struct draw_observation){ .interrupts = 0 };
+	for (unsigned i = 1; i < c->pieces; i++)
+		m->table[i - 1] = m->env.code + piece_get(c->piece[i])->begin;
+	memcpy(m->operations, c->operation, sizeof(c->operation));
+	fill_frame(m, c);
 	prepare_way_back(m, trace);
 	program(m, c);
-	draw_enter(f);
+	if (sampling)
+		program_sampling(m, c);
+	draw_enter(m->frame);
 	written_note(MSR_IA32_PERF_GLOBAL_CTRL, 0);
+	if (sampling)
+		look_at_sampling(m, c, seen);
 	after_operations(m, c, trace);
 	for (unsigned i = 0; i < m->env.gp; i++)
 		seen->value[i] = m->value[i] = msr_read(MSR_IA32_PMC0 + i);
@@ -309,6 +402,6 @@ void machine_run(const struct draw_case *c, const struct trace *trace,
 		seen->value[DRAW_GP + i] = m->value[DRAW_GP + i] = msr_read(MSR_IA32_FIXED_CTR0 +
 									    i);
 	seen->status = counters_status();
-	m->status = seen->status & (BITS(0, 31) | BITS(32, 34));
-	memcpy(seen->result, f->result, sizeof(f->result));
+	m->status = seen->status & every_status(m);
+	memcpy(seen->result, m->frame->result, sizeof(seen->result));
 }

@@ -7,8 +7,8 @@
 #include "tests/random/trace.h"
 
 /* Memory, capabilities, and what opening and closing a window adds; the PMU as counter_reset()
- * leaves it. Once for each test. NULL: no memory. */
-const struct draw_env *machine_begin(void);
+ * leaves it. Once for each test; strict is test_is_strict(). NULL: no memory. */
+const struct draw_env *machine_begin(bool strict);
 /* Leaves the PMU for others. */
 void machine_end(void);
 

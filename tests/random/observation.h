@@ -3,12 +3,28 @@
 #ifndef TESTS_RANDOM_OBSERVATION_H
 #define TESTS_RANDOM_OBSERVATION_H
 
+#include "pmu/record.h"
 #include "tests/random/case.h"
+
+#define DRAW_INTERRUPTS_SEEN	8
+#define DRAW_RECORDS_SEEN	12
+
+struct draw_interrupt {
+	u32 vector, lvtpc;
+	u64 status, global, debugctl, rip;
+};
 
 struct draw_observation {
 	u64 value[DRAW_COUNTERS];	/* of each counter, at the end */
 	u64 status;			/* IA32_PERF_GLOBAL_STATUS */
+	u64 debugctl;
 	struct draw_result result[DRAW_OPERATIONS];
+	unsigned interrupts;		/* the first ones are kept */
+	struct draw_interrupt interrupt[DRAW_INTERRUPTS_SEEN];
+	u64 index;			/* PEBS index, in bytes from the buffer's base */
+	bool area_changed, outside;	/* the DS area; memory around the records */
+	unsigned records;		/* as the index says */
+	struct pebs_record record[DRAW_RECORDS_SEEN];
 };
 
 #endif

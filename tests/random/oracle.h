@@ -28,6 +28,20 @@ enum draw_claim {
 	DRAW_CLAIM_RDMSR,		/* of a counter */
 	DRAW_CLAIM_REGISTER,		/* another register reads as it was written */
 	DRAW_CLAIM_UPPER,		/* RAX and RDX, bits 63:32 */
+	/* Interrupts */
+	DRAW_CLAIM_PMI_GP, DRAW_CLAIM_PMI_FIXED, DRAW_CLAIM_PMI_NONE, DRAW_CLAIM_PMI_STATUS,
+	DRAW_CLAIM_PMI_MASK, DRAW_CLAIM_PMI_MODE, DRAW_CLAIM_FREEZE, DRAW_CLAIM_FREEZE_KEPT,
+	/* PEBS */
+	DRAW_CLAIM_NO_RECORD,		/* one without an arm */
+	DRAW_CLAIM_RECORD,		/* one is missing */
+	DRAW_CLAIM_EVENT,		/* by another instruction than one with the event */
+	DRAW_CLAIM_PDIR,
+	DRAW_CLAIM_RIP, DRAW_CLAIM_REGISTERS, DRAW_CLAIM_FLAGS, DRAW_CLAIM_RSP,
+	DRAW_CLAIM_IMAGE,		/* of the status */
+	DRAW_CLAIM_ADDRESS, DRAW_CLAIM_SOURCE, DRAW_CLAIM_LATENCY,
+	DRAW_CLAIM_INDEX, DRAW_CLAIM_OUTSIDE, DRAW_CLAIM_AREA, DRAW_CLAIM_FULL, DRAW_CLAIM_RELOAD,
+	DRAW_CLAIM_THRESHOLD,		/* its interrupt */
+	DRAW_CLAIM_OVF_BUF, DRAW_CLAIM_NO_OVF_BUF,
 	DRAW_CLAIMS
 };
 
@@ -44,6 +58,9 @@ struct draw_verdict {
 	unsigned wrongs;
 	struct draw_wrong wrong[DRAW_WRONG];
 	u64 claims;			/* BIT(enum draw_claim) of what was looked at */
+	bool vague;			/* the manual doesn't tell how the case ends */
+	/* Fixed counters 1 and 2, by number: those that were on, those that hold another value. */
+	u32 cycles_on, cycles_moved;
 };
 
 /* trace is the program's, as trace_make() has it. */

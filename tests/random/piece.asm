@@ -69,6 +69,7 @@ draw_enter:
 	mov	ecx, [r14 + FRAME_MSR]
 	mov	eax, [r14 + FRAME_ON]
 	mov	edx, [r14 + FRAME_ON + 4]
+	times (0 - ($ - draw_code) - 2) & 3 nop	; so that the first piece follows without one
 	wrmsr
 
 ; The first piece is its last two instructions alone.

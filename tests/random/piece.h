@@ -52,7 +52,8 @@ enum piece_flags {
 	PIECE_READ = 1 << 2,
 	PIECE_RDPMC = 1 << 3,
 	PIECE_SPECIAL = 1 << 4,
-	PIECE_EXITS = 1 << 5,
+	PIECE_EXITS = 1 << 5,		/* changes RBX, too */
+	PIECE_MOVES_SI = 1 << 6,	/* changes RSI for a while */
 	PIECE_OPERATION = PIECE_WRITE | PIECE_READ | PIECE_RDPMC,
 };
 

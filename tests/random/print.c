@@ -37,6 +37,26 @@ static void print_program(struct test *t, const struct draw_case *c)
 	}
 }
 
+static void print_sampling(struct test *t, const struct draw_case *c)
+{
+	const struct draw_ds *ds = &c->ds;
+
+	if (c->freeze || c->lvt || c->keep_status || c->stay_masked)
+		test_note(t,
+			  "draw:\t.freeze = %u, .lvt = %u, .keep_status = %u, .stay_masked = %u,",
+			  c->freeze, c->lvt, c->keep_status, c->stay_masked);
+	if (!ds->used)
+		return;
+	test_note(t,
+		  "draw:\t.pebs_enable = %#lx, .ds = { .used = 1, .high = %u, .area = %u, .base = "
+		  "%u,",
+		  c->pebs_enable, ds->high, ds->area, ds->base);
+	test_note(t, "draw:\t\t.index = %d, .maximum = %d, .threshold = %d,", ds->index,
+		  ds->maximum, ds->threshold);
+	test_note(t, "draw:\t\t.reset = { %#lx, %#lx, %#lx, %#lx } },", ds->reset[0], ds->reset[1],
+		  ds->reset[2], ds->reset[3]);
+}
+
 void print_case(struct test *t, const struct draw_case *c)
 {
 	test_note(t, "draw: static const struct draw_case c = {");
@@ -44,6 +64,7 @@ void print_case(struct test *t, const struct draw_case *c)
 	print_words(t, "select", c->select, DRAW_GP);
 	print_words(t, "preset", c->preset, DRAW_GP);
 	print_words(t, "fixed_preset", c->fixed_preset, DRAW_FIXED);
+	print_sampling(t, c);
 	test_note(t, "draw:\t.fixed_control = %#lx, .global = %#lx,", c->fixed_control, c->global);
 	test_note(t, "draw:\t.si = %d, .bp = %d, .bx = %d, .high = %u,", c->si, c->bp, c->bx,
 		  c->high);
@@ -65,5 +86,36 @@ void print_wrongs(struct test *t, const struct draw_verdict *v)
 		fmt_print(what, sizeof(what), w->what, w->number);
 		test_note(t, "draw: %s: %s: wanted %#lx to %#lx, got %#lx",
 			  oracle_claim_name(w->claim), what, w->least, w->most, w->got);
+	}
+}
+
+/* "load_words.1+2": the instruction at an address of the program. */
+static void print_place(struct test *t, const char *what, unsigned i, const struct trace *trace,
+			u64 ip, u64 status)
+{
+	int at = trace_find(trace, ip);
+	unsigned first = at < 0 ? 0 : (unsigned)at;
+
+	if (at < 0) {
+		test_note(t, "draw: %s %u at %#lx, status %#lx", what, i, ip, status);
+		return;
+	}
+	while (first && trace->step[first - 1].piece == trace->step[at].piece)
+		first--;
+	test_note(t, "draw: %s %u at %s.%u+%u, status %#lx", what, i,
+		  piece_get(trace->step[at].piece)->name,
+		  piece_get(trace->step[at].piece)->instance, (unsigned)at - first, status);
+}
+
+void print_seen(struct test *t, const struct trace *trace, const struct draw_observation *seen)
+{
+	for (unsigned i = 0; i < seen->interrupts && i < DRAW_INTERRUPTS_SEEN; i++)
+		print_place(t, "interrupt", i, trace, seen->interrupt[i].rip,
+			    seen->interrupt[i].status);
+	for (unsigned i = 0; i < seen->records && i < DRAW_RECORDS_SEEN; i++) {
+		u64 ip = seen->record[i].value[RECORD_rip];
+
+		record_get(&seen->record[i], RECORD_eventing_ip, &ip);
+		print_place(t, "record", i, trace, ip, seen->record[i].value[RECORD_status]);
 	}
 }

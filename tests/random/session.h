@@ -10,8 +10,10 @@
 #include "tests/random/oracle.h"
 
 struct session {
-	unsigned cases;
+	unsigned cases, vague;
 	unsigned looked[DRAW_CLAIMS];	/* cases in which that was looked at */
+	/* Cases in which fixed counter 1 or 2 was on, and in which it moved. */
+	unsigned cycles_on[DRAW_FIXED], cycles_moved[DRAW_FIXED];
 	unsigned wrong[DRAW_CLAIMS];	/* ... and not as the oracle has it */
 };
 
@@ -22,7 +24,7 @@ bool session_run(struct test *t, enum draw_class class, struct session *session)
  * A case that was printed: its program by names, as in "start load_bytes.1 write3 stop". false: a
  * name that there isn't.
  */
-bool session_judge(const struct draw_case *pasted, const char *program,
+bool session_judge(struct test *t, const struct draw_case *pasted, const char *program,
 		   struct draw_verdict *verdict);
 
 #endif

@@ -113,6 +113,22 @@ static void without_places(struct shrinking *s)
 	c->high = 0;
 	keep_or_undo(s, &before);
 	with_zero(s, &c->constant, 0);
+	before = *c;
+	c->keep_status = c->stay_masked = 0;
+	keep_or_undo(s, &before);
+	before = *c;
+	c->freeze = 0;
+	keep_or_undo(s, &before);
+	before = *c;
+	c->lvt = DRAW_LVT_FIXED;
+	keep_or_undo(s, &before);
+	before = *c;
+	c->ds.high = 0;
+	keep_or_undo(s, &before);
+	for (unsigned i = 0; i < 4; i++) {
+		with_zero(s, &c->pebs_enable, ~BIT(i));
+		with_zero(s, &c->ds.reset[i], 0);
+	}
 }
 
 /* What the program leaves out of the table of operations does nothing. */

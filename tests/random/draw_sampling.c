@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+/* See draw_sampling.h. */
+#include "tests/random/draw_sampling.h"
+
+#include "spec/msr.h"
+
+#define CAPACITY_MOST	6		/* records that the buffer has room for */
+#define AREA_MIDDLE	4096		/* a page's end, in the memory of the DS area */
+#define BASE_MIDDLE	4096		/* ... and of the buffer */
+
+static u64 ones(unsigned bits)
+{
+	return bits < 64 ? BIT(bits) - 1 : ~0ULL;
+}
+
+static bool is_cycles(const struct draw_event *event)
+{
+	return !event || event->kind == EK_CORE_CYCLES || event->kind == EK_REF_CYCLES;
+}
+
+/* How often it happens in the program at the levels that the select names, at most. */
+static u64 total(const struct draw_env *env, const struct draw_case *c, const struct trace *trace,
+		 const struct draw_event *event, u64 levels)
+{
+	u64 n = 0;
+
+	for (unsigned i = 0; event && i < trace->steps; i++)
+		if (levels & (trace->step[i].user ? IA32_PERFEVTSEL_USR : IA32_PERFEVTSEL_OS))
+			n += trace_count(env, c, event, &trace->step[i]).least;
+	return n;
+}
+
+/* A value that overflows within that many events. */
+static u64 near(const struct draw_env *env, struct prng *p, u64 events)
+{
+	return 0ULL - env->period_least - prng_below(p, events + 1);
+}
+
+static u64 near_of(const struct draw_env *env, struct prng *p, const struct draw_case *c,
+		   const struct trace *trace, unsigned i)
+{
+	return near(env, p, total(env, c, trace, draw_event_of(env, c->select[i]), c->select[i])) &
+	       ones(env->gp_width);
+}
+
+static void draw_interrupting(const struct draw_env *env, struct prng *p, struct draw_case *c,
+			      const struct trace *trace)
+{
+	for (unsigned i = 0; i < env->gp; i++) {
+		const struct draw_event *event = draw_event_of(env, c->select[i]);
+
+		if (!c->select[i] || !prng_one_in(p, 2))
+			continue;
+		c->select[i] |= IA32_PERFEVTSEL_INT;
+		/* Where a counter of cycles overflows can't be told. */
+		if (is_cycles(event) || c->select[i] >> IA32_PERFEVTSEL_CMASK_SHIFT ||
+		    c->select[i] & IA32_PERFEVTSEL_E)
+			c->preset[i] = prng_below(p, 1000);
+		else if (!prng_one_in(p, 4))
+			c->preset[i] = near_of(env, p, c, trace, i);
+	}
+	for (unsigned i = 0; i < env->fixed; i++) {
+		u64 levels = draw_fixed_field(c->fixed_control, i) & 3;
+
+		if (!prng_one_in(p, 3))
+			continue;
+		c->fixed_control |= BIT(3) << 4 * i;
+		c->fixed_preset[i] = prng_below(p, 1000);
+		if (!i && !prng_one_in(p, 3))
+			c->fixed_preset[i] =
+				near(env, p,
+						  total(env, c, trace,
+					   draw_event_of(env, EVENT_INST_RETIRED_ANY_P),
+							(levels & 2) << 15 | (levels & 1) << 17)) &
+					     ones(env->fixed_width);
+	}
+}
+
+static void draw_delivery(const struct draw_env *env, struct prng *p, struct draw_case *c)
+{
+	static const u8 lvt[] = { DRAW_LVT_FIXED, DRAW_LVT_FIXED, DRAW_LVT_FIXED, DRAW_LVT_NMI,
+				  DRAW_LVT_MASKED };
+
+	c->lvt = lvt[prng_below(p, sizeof(lvt))];
+	c->freeze = env->freeze && prng_one_in(p, 2);
+	c->keep_status = prng_one_in(p, 6);
+	c->stay_masked = prng_one_in(p, 6);
+}
+
+static u64 draw_precise_event(const struct draw_env *env, struct prng *p, unsigned counter)
+{
+	for (unsigned tries = 0; tries < 16; tries++) {
+		const struct draw_event *e = &env->event[prng_below(p, env->events)];
+
+		if (e->pebs >> counter & 1 && e->counters >> counter & 1)
+			return e->code;
+	}
+	return 0;
+}
+
+static void draw_recording(const struct draw_env *env, struct prng *p, struct draw_case *c,
+			   const struct trace *trace, unsigned i)
+{
+	u64 code = draw_precise_event(env, p, i), events;
+	const struct draw_event *event = draw_event_of(env, code);
+
+	if (!code || !prng_one_in(p, 2))
+		return;
+	c->select[i] = code | (1 + prng_below(p, 3)) << 16 | IA32_PERFEVTSEL_EN;
+	/* "Undefined", with CMASK and the like: for what is judged by our reading. */
+	if (env->strict && prng_one_in(p, 12))
+		c->select[i] |= 1ULL << IA32_PERFEVTSEL_CMASK_SHIFT;
+	if (prng_one_in(p, 4) && !(c->select[i] >> IA32_PERFEVTSEL_CMASK_SHIFT))
+		c->select[i] |= IA32_PERFEVTSEL_INT;
+	c->pebs_enable |= BIT(i);
+	events = total(env, c, trace, event, c->select[i]);
+	c->preset[i] = near(env, p, events / 2 + 1) & ones(env->gp_width);
+	c->ds.reset[i] = prng_one_in(p, 3) ? prng_below(p, 1000) :
+					     near(env, p, events / 2 + 1) & ones(env->gp_width);
+}
+
+/* Places of the area, of the buffer, and of index, maximum and threshold in it. */
+static void draw_buffer(const struct draw_env *env, struct prng *p, struct draw_case *c)
+{
+	int size = (int)env->record_bytes;
+	int capacity = 1 + (int)prng_below(p, CAPACITY_MOST);
+
+	c->ds.used = 1;
+	c->ds.high = (u8)(prng_one_in(p, 2) ? prng_below(p, 4) : 0);
+	c->ds.area = (u16)(AREA_MIDDLE - 8 * prng_below(p, 32));
+	c->ds.base = (u16)(BASE_MIDDLE - 8 * prng_below(p, 160));
+	c->ds.index = (int16_t)(size * (int)prng_below(p, (u64)capacity + 1));
+	if (prng_one_in(p, 2))
+		c->ds.index = 0;
+	c->ds.maximum = (int16_t)(size * capacity);
+	if (env->strict && prng_one_in(p, 4))
+		c->ds.maximum = (int16_t)(c->ds.maximum + 8 * (int)prng_below(p, 22));
+	c->ds.threshold = (int16_t)(size * (int)prng_below(p, (u64)capacity + 3));
+	if (env->strict && prng_one_in(p, 6))
+		c->ds.threshold = (int16_t)(c->ds.threshold + 8 * (int)prng_below(p, 20));
+}
+
+void draw_sampling(const struct draw_env *env, struct prng *p, struct draw_case *c,
+		   const struct trace *trace)
+{
+	draw_interrupting(env, p, c, trace);
+	draw_delivery(env, p, c);
+	if (c->class != DRAW_RECORDS || !env->pebs)
+		return;
+	draw_buffer(env, p, c);
+	for (unsigned i = 0; i < 4 && i < env->gp; i++)
+		draw_recording(env, p, c, trace, i);
+	/* Records and no interrupts: more of them. */
+	if (prng_one_in(p, 2))
+		for (unsigned i = 0; i < env->gp; i++)
+			c->select[i] &= ~IA32_PERFEVTSEL_INT;
+	if (prng_one_in(p, 2))
+		c->global = ones(env->gp) | ones(env->fixed) << 32;
+}

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Counting: SDM "Architectural Performance Monitoring Version 1 Facilities" (event select, USR,
+ * OS, EN, INV, CMASK), "Version 2 Facilities" (fixed counters, global control and status).
+ */
+#include "tests/random/oracle_internal.h"
+
+/* "With a CMASK that no cycle can reach": events of one cycle are far fewer. */
+#define CMASK_NEVER	0x40
+
+static u64 ones(unsigned bits)
+{
+	return bits < 64 ? BIT(bits) - 1 : ~0ULL;
+}
+
+bool oracle_is_fixed(unsigned i)
+{
+	return i >= DRAW_GP;
+}
+
+u64 oracle_width_mask(const struct oracle *o, unsigned i)
+{
+	return ones(oracle_is_fixed(i) ? o->env->fixed_width : o->env->gp_width);
+}
+
+bool oracle_exists(const struct oracle *o, unsigned i)
+{
+	return oracle_is_fixed(i) ? i - DRAW_GP < o->env->fixed : i < o->env->gp;
+}
+
+/* ---- what a counter counts of one instruction */
+
+static const struct draw_event fixed_event[DRAW_FIXED] = {
+	{ .kind = EK_INSTRUCTIONS }, { .kind = EK_CORE_CYCLES }, { .kind = EK_REF_CYCLES },
+};
+
+const struct draw_event *oracle_event_of(const struct oracle *o, unsigned i)
+{
+	if (!oracle_is_fixed(i))
+		return draw_event_of(o->env, o->select[i]);
+	/* What opening and closing add to the instructions of any counter. */
+	for (unsigned e = 0; i == DRAW_GP && e < o->env->events; e++)
+		if (o->env->event[e].kind == EK_INSTRUCTIONS)
+			return &o->env->event[e];
+	return &fixed_event[i - DRAW_GP];
+}
+
+bool oracle_selects_level(const struct oracle *o, unsigned i, bool user)
+{
+	u64 field;
+
+	if (oracle_is_fixed(i)) {
+		field = draw_fixed_field(o->fixed_control, i - DRAW_GP);
+		return field & (user ? BIT(1) : BIT(0));
+	}
+	return o->select[i] & (user ? IA32_PERFEVTSEL_USR : IA32_PERFEVTSEL_OS);
+}
+
+/* "Both its own enable and its bit of IA32_PERF_GLOBAL_CTRL". */
+bool oracle_is_on(const struct oracle *o, unsigned i)
+{
+	if (!(o->global & BIT(draw_status_bit(i))))
+		return false;
+	if (oracle_is_fixed(i))
+		return draw_fixed_field(o->fixed_control, i - DRAW_GP) & 3;
+	return o->select[i] & IA32_PERFEVTSEL_EN;
+}
+
+unsigned oracle_cmask(u64 select)
+{
+	return (unsigned)(select >> IA32_PERFEVTSEL_CMASK_SHIFT & 0xff);
+}
+
+/* CMASK, INV and E: cycles are no property of a program, so what they leave is a range. */
+struct span oracle_filtered(const struct oracle *o, unsigned i, struct span n)
+{
+	u64 select = oracle_is_fixed(i) ? 0 : o->select[i];
+	unsigned cmask = oracle_cmask(select);
+
+	if (cmask && select & IA32_PERFEVTSEL_INV)
+		return (struct span){ 0, CYCLES_MOST };
+	if (cmask >= CMASK_NEVER)
+		return (struct span){ 0, 0 };
+	if (cmask || select & IA32_PERFEVTSEL_E)
+		return (struct span){ 0, n.most };
+	/* INV without CMASK has no effect. */
+	return n;
+}
+
+struct span oracle_counted(const struct oracle *o, unsigned i, const struct trace_step *step)
+{
+	const struct draw_event *event = oracle_event_of(o, i);
+	struct span n = { 0, 0 };
+
+	if (!event)
+		return n;
+	return oracle_filtered(o, i, trace_count(o->env, o->c, event, step));
+}
+
+u64 oracle_bit(unsigned i)
+{
+	return BIT(draw_status_bit(i));
+}
+
+bool oracle_is_cycles(const struct draw_event *event)
+{
+	return event->kind == EK_CORE_CYCLES || event->kind == EK_REF_CYCLES;
+}
+
+/* INT of a general-purpose counter, PMI of a fixed one. */
+bool oracle_has_interrupt(const struct oracle *o, unsigned i)
+{
+	if (oracle_is_fixed(i))
+		return draw_fixed_field(o->fixed_control, i - DRAW_GP) & BIT(3);
+	return o->select[i] & IA32_PERFEVTSEL_INT;
+}
+
+/* Its PEBS enable is set, and its event is a precise one: with CMASK, INV, E and AnyThread it isn't
+ * ("Processor Event Based Sampling"). */
+bool oracle_records(const struct oracle *o, unsigned i)
+{
+	const struct draw_event *event = oracle_event_of(o, i);
+
+	return !oracle_is_fixed(i) && o->pebs_enable >> i & 1 && event && event->pebs >> i & 1 &&
+	       !(o->select[i] & (IA32_PERFEVTSEL_E | IA32_PERFEVTSEL_INV | IA32_PERFEVTSEL_ANY)) &&
+	       !oracle_cmask(o->select[i]);
+}
+
+/* "A counter wraps to 0 after its highest value." */
+void oracle_advance(struct oracle *o, unsigned i, struct span n)
+{
+	struct counter *k = &o->counter[i];
+	u64 end = oracle_width_mask(o, i);
+
+	k->least += n.least;
+	k->room += n.most - n.least;
+	if (n.least)
+		o->hit |= oracle_bit(i);
+	if (n.most)
+		o->may_hit |= oracle_bit(i);
+	if (k->room > end / 4)
+		k->room = end / 4;
+	if (k->least > end) {
+		k->least -= end + 1;
+		/* When it did isn't known if it may have before, and been cleared since. */
+		if (!k->cleared)
+			o->must |= oracle_bit(i);
+		if (!k->cut)
+			o->wrapped |= oracle_bit(i);
+		k->cut = k->cleared = false;
+	}
+	if (k->least + k->room > end && !k->cut) {
+		o->may |= oracle_bit(i);
+		k->cut = true;
+		/* Whether it interrupts and arms now isn't told either. */
+		if (oracle_has_interrupt(o, i) || oracle_records(o, i))
+			o->vague = true;
+	}
+}
+
+/* It holds this now. */
+void oracle_load(struct oracle *o, unsigned i, u64 value)
+{
+	o->counter[i].least = value & oracle_width_mask(o, i);
+	o->counter[i].room = 0;
+	o->counter[i].cut = o->counter[i].cleared = false;
+}
+
+/* Clears the named bits and no others. A counter that may have passed its end may do so later. */
+void oracle_clear_status(struct oracle *o, u64 bits)
+{
+	o->must &= ~bits;
+	o->may &= ~bits;
+	for (unsigned i = 0; i < DRAW_COUNTERS; i++)
+		if (bits & oracle_bit(i) && o->counter[i].cut) {
+			o->may |= oracle_bit(i);
+			o->counter[i].cleared = true;
+		}
+}

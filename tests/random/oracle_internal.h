@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/* What the parts of the oracle share: the state of the PMU as the manual has it. */
+#ifndef TESTS_RANDOM_ORACLE_INTERNAL_H
+#define TESTS_RANDOM_ORACLE_INTERNAL_H
+
+#include "spec/msr.h"
+#include "tests/random/oracle.h"
+
+/* What no window of cycles reaches, and no handler's events. */
+#define CYCLES_MOST	(1ULL << 32)
+#define HANDLER_MOST	4096
+
+#define STATUS_COUNTERS	(BITS(0, 31) | BITS(32, 34))
+
+/*
+ * A counter holds something from least to least + room. cut: the greatest of these has passed the
+ * counter's end, and the least hasn't.
+ */
+struct counter {
+	u64 least, room;
+	bool written, ran, cut;		/* written while it counted; counted at all */
+	bool cleared;			/* its status bit, since it was cut */
+	bool reloaded;
+};
+
+struct oracle {
+	const struct draw_env *env;
+	const struct draw_case *c;
+	const struct trace *trace;
+	const struct draw_observation *seen;
+	struct draw_verdict *verdict;
+	u64 select[DRAW_GP], fixed_control, global, pebs_enable, debugctl;
+	struct counter counter[DRAW_COUNTERS];
+	u64 must, may;			/* status bits that are set; that may be as well */
+
+	/* Of the present instruction, as status bits: */
+	u64 wrapped;			/* counters that went past their end */
+	u64 hit, may_hit;		/* counters whose event happened, or may have */
+	bool freezes;			/* what it requests freezes the counters */
+
+	u64 armed, held;		/* counters; those whose interrupt waits for the assist */
+	unsigned record;		/* the next one seen */
+	u64 index;			/* PEBS index, in bytes from the buffer's base */
+	bool lost;			/* records may have been written elsewhere */
+
+	unsigned interrupt;		/* the next one seen */
+	unsigned least, most;		/* interrupts on their way */
+	enum draw_claim cause;		/* of the least one */
+	bool masked;			/* LVTPC */
+	bool more;			/* interrupts without a cause are no breach any more */
+
+	bool vague;			/* what comes from here on isn't told by the manual */
+};
+
+/* oracle.c */
+void oracle_expect(struct oracle *o, enum draw_claim claim, u64 least, u64 room, u64 got,
+		   const char *what, u64 number);
+void oracle_wrong(struct oracle *o, enum draw_claim claim, const char *what, u64 number);
+
+/* oracle_count.c: counters, and what a counter counts of one instruction */
+bool oracle_is_fixed(unsigned i);
+bool oracle_exists(const struct oracle *o, unsigned i);
+u64 oracle_width_mask(const struct oracle *o, unsigned i);
+u64 oracle_bit(unsigned i);
+const struct draw_event *oracle_event_of(const struct oracle *o, unsigned i);
+bool oracle_selects_level(const struct oracle *o, unsigned i, bool user);
+bool oracle_is_on(const struct oracle *o, unsigned i);
+bool oracle_has_interrupt(const struct oracle *o, unsigned i);
+bool oracle_records(const struct oracle *o, unsigned i);
+unsigned oracle_cmask(u64 select);
+struct span oracle_filtered(const struct oracle *o, unsigned i, struct span n);
+struct span oracle_counted(const struct oracle *o, unsigned i, const struct trace_step *step);
+void oracle_advance(struct oracle *o, unsigned i, struct span n);
+void oracle_load(struct oracle *o, unsigned i, u64 value);
+void oracle_clear_status(struct oracle *o, u64 bits);
+bool oracle_is_cycles(const struct draw_event *event);
+
+/* oracle_operation.c: the program's own reads and writes of registers */
+void oracle_write(struct oracle *o, const struct trace_step *step);
+void oracle_read(struct oracle *o, const struct trace_step *step);
+void oracle_expect_counter(struct oracle *o, enum draw_claim claim, unsigned i, u64 got,
+			   const char *what);
+
+/* oracle_signal.c: interrupts */
+void oracle_deliver(struct oracle *o, unsigned step);
+void oracle_overflows(struct oracle *o);
+void oracle_request(struct oracle *o, enum draw_claim cause);
+void oracle_end_interrupts(struct oracle *o);
+
+/* oracle_record.c: PEBS */
+void oracle_assists(struct oracle *o, unsigned step);
+void oracle_end_records(struct oracle *o);
+
+#endif

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The program's own reads and writes of the PMU's registers: SDM "Architectural Performance
+ * Monitoring Version 2 Facilities", volume 2 "RDMSR", "RDPMC", "WRMSR".
+ */
+#include "tests/random/oracle_internal.h"
+
+#define NARROW	64	/* a range of counts, and not of cycles */
+
+/* ---- writes of the PMU's own registers, by the program */
+
+/* On or off by a write: whether that instruction counts, and what its microcode adds, isn't
+ * stated. */
+static void switched(struct oracle *o, const struct oracle *as, unsigned i)
+{
+	const struct draw_event *event = oracle_event_of(as, i);
+	struct span n = { 0, 0 };
+
+	if (!event)
+		return;
+	n.most = event->whole + (event->kind == EK_INSTRUCTIONS);
+	if (oracle_is_cycles(event))
+		n.most = CYCLES_MOST;
+	oracle_advance(o, i, oracle_filtered(as, i, n));
+}
+
+/* The write that closes the window adds what the opening one hasn't. */
+static void stopped(struct oracle *o, unsigned i)
+{
+	const struct draw_event *event = oracle_event_of(o, i);
+
+	if (!event)
+		return;
+	if (oracle_is_cycles(event))
+		switched(o, o, i);
+	else
+		oracle_advance(o, i,
+			       oracle_filtered(o, i,
+					       (struct span){ event->whole - event->open_most,
+							      event->whole - event->open_least }));
+}
+
+static void set_counter(struct oracle *o, unsigned i, u64 value, bool on)
+{
+	struct counter *k = &o->counter[i];
+	const struct draw_event *event = oracle_event_of(o, i);
+	bool itself = on && oracle_selects_level(o, i, false) && event;
+
+	oracle_load(o, i, value);
+	k->written = k->written || on;
+	/* Whether the write counts itself isn't stated. */
+	if (itself && event->kind == EK_INSTRUCTIONS)
+		oracle_advance(o, i, oracle_filtered(o, i, (struct span){ 0, 1 }));
+	if (itself && oracle_is_cycles(event))
+		oracle_advance(o, i, (struct span){ 0, CYCLES_MOST });
+}
+
+static u64 sign_extended(u64 value)
+{
+	return (u64)(int64_t)(int32_t)(u32)value;
+}
+
+/* The counter that a register belongs to; DRAW_COUNTERS: none. */
+static unsigned counter_of_msr(u32 msr)
+{
+	if (msr - MSR_IA32_PMC0 < DRAW_GP)
+		return msr - MSR_IA32_PMC0;
+	if (msr - MSR_IA32_A_PMC0 < DRAW_GP)
+		return msr - MSR_IA32_A_PMC0;
+	if (msr - MSR_IA32_FIXED_CTR0 < DRAW_FIXED)
+		return DRAW_GP + msr - MSR_IA32_FIXED_CTR0;
+	return DRAW_COUNTERS;
+}
+
+static void write_register(struct oracle *o, u32 msr, u64 value)
+{
+	if (msr - MSR_IA32_PERFEVTSEL0 < DRAW_GP)
+		o->select[msr - MSR_IA32_PERFEVTSEL0] = value;
+	else if (msr == MSR_IA32_FIXED_CTR_CTRL)
+		o->fixed_control = value;
+	else if (msr == MSR_IA32_PERF_GLOBAL_CTRL)
+		o->global = value;
+	else if (msr == MSR_IA32_PEBS_ENABLE)
+		o->pebs_enable = value;
+}
+
+/*
+ * Clearing its PEBS enable or changing its event select disarms a counter: an inference ("asks for
+ * a quiescent period"), so that only strict judgement goes on from there.
+ */
+static void disarm(struct oracle *o, u64 counters)
+{
+	if (o->armed & counters && !o->env->strict)
+		o->vague = true;
+	o->armed &= ~counters;
+	o->held &= ~counters;
+}
+
+/* What a counter that the write is not about counts of it. */
+static void count_write(struct oracle *o, const struct oracle *before, unsigned i, bool changed,
+			const struct trace_step *step)
+{
+	bool was = oracle_is_on(before, i) && oracle_selects_level(before, i, false);
+	bool is = oracle_is_on(o, i) && oracle_selects_level(o, i, false);
+
+	if (was && step->row->flags & ROW_STOP)
+		stopped(o, i);
+	else if (was && is && !changed)
+		oracle_advance(o, i, oracle_counted(o, i, step));
+	else if (was)
+		switched(o, before, i);
+	if (is && (!was || changed))
+		switched(o, o, i);
+	o->counter[i].ran |= was || is;
+}
+
+void oracle_write(struct oracle *o, const struct trace_step *step)
+{
+	const struct draw_operation *op = &o->c->operation[step->slot];
+	bool stop = step->row->flags & ROW_STOP;
+	u64 value = stop ? 0 : (u64)op->high << 32 | op->low;
+	u32 msr = stop ? MSR_IA32_PERF_GLOBAL_CTRL : op->msr;
+	unsigned target = counter_of_msr(msr);
+	u32 select = msr - MSR_IA32_PERFEVTSEL0;
+	bool changed = select < DRAW_GP && o->select[select] != value;
+	struct oracle before = *o;
+
+	write_register(o, msr, value);
+	for (unsigned i = 0; i < DRAW_COUNTERS; i++)
+		if (oracle_exists(o, i) && i != target)
+			count_write(o, &before, i, changed && select == i, step);
+	if (changed)
+		disarm(o, BIT(select));
+	disarm(o, before.pebs_enable & ~o->pebs_enable);
+	if (target < DRAW_COUNTERS)
+		set_counter(o, target, msr - MSR_IA32_PMC0 < DRAW_GP ? sign_extended(value) : value,
+			    oracle_is_on(o, target));
+	if (msr == MSR_IA32_PERF_GLOBAL_OVF_CTRL) {
+		u64 fresh;
+
+		/* Whether what overflows on this very write is cleared isn't stated. */
+		fresh = o->wrapped & o->must & value;
+		oracle_clear_status(o, value);
+		o->may |= fresh;
+	}
+}
+
+/* ---- reads by the program */
+
+void oracle_expect_counter(struct oracle *o, enum draw_claim claim, unsigned i, u64 got,
+			   const char *what)
+{
+	const struct counter *k = &o->counter[i];
+	u64 mask = oracle_width_mask(o, i);
+
+	/* Modulo the counter's width; a bit above that is always wrong. */
+	if (got & ~mask)
+		oracle_expect(o, claim, k->least & mask, k->room, got, what, i);
+	else
+		oracle_expect(o, claim, k->least, k->room, k->least + ((got - k->least) & mask),
+			      what, i);
+}
+
+/*
+ * Whether the instruction that reads counts itself in what it reads isn't stated. What was only
+ * known within a wide range is known from here on.
+ */
+static void read_counter(struct oracle *o, enum draw_claim claim, unsigned i, u64 got, bool user,
+			 const char *what)
+{
+	struct counter *k = &o->counter[i], before = *k;
+	const struct draw_event *event = oracle_event_of(o, i);
+	bool counts = oracle_is_on(o, i) && oracle_selects_level(o, i, user) && event;
+	u64 mask = oracle_width_mask(o, i);
+
+	if (counts && event->kind == EK_INSTRUCTIONS)
+		k->room++;
+	if (counts && oracle_is_cycles(event))
+		k->room += CYCLES_MOST;
+	oracle_expect_counter(o, claim, i, got, what);
+	if (before.room > NARROW && ((got - k->least) & mask) <= k->room)
+		*k = (struct counter){ .least = got & mask, .written = before.written,
+				       .ran = before.ran, .reloaded = before.reloaded };
+	else
+		*k = before;
+}
+
+static void read_register(struct oracle *o, u32 msr, u64 got)
+{
+	unsigned i = counter_of_msr(msr);
+
+	if (i < DRAW_COUNTERS)
+		read_counter(o, DRAW_CLAIM_RDMSR, i, got, false, "RDMSR of counter %lu");
+	else if (msr - MSR_IA32_PERFEVTSEL0 < DRAW_GP)
+		oracle_expect(o, DRAW_CLAIM_REGISTER, o->select[msr - MSR_IA32_PERFEVTSEL0], 0, got,
+			      "IA32_PERFEVTSEL%lu", msr - MSR_IA32_PERFEVTSEL0);
+	else if (msr == MSR_IA32_FIXED_CTR_CTRL)
+		oracle_expect(o, DRAW_CLAIM_REGISTER, o->fixed_control, 0, got,
+			      "IA32_FIXED_CTR_CTRL (%#lx)", msr);
+	else if (msr == MSR_IA32_PERF_GLOBAL_CTRL)
+		oracle_expect(o, DRAW_CLAIM_REGISTER, o->global, 0, got,
+			      "IA32_PERF_GLOBAL_CTRL (%#lx)", msr);
+	else if (msr == MSR_IA32_PEBS_ENABLE)
+		oracle_expect(o, DRAW_CLAIM_REGISTER, o->pebs_enable, 0, got,
+			      "IA32_PEBS_ENABLE (%#lx)", msr);
+	else if (msr == MSR_IA32_PERF_GLOBAL_STATUS)
+		oracle_expect(o, DRAW_CLAIM_OVERFLOW, 0, 0,
+			      (got ^ o->must) & ~o->may & STATUS_COUNTERS,
+			      "bits of IA32_PERF_GLOBAL_STATUS (%#lx) that are wrong in the "
+			      "program",
+			      msr);
+}
+
+void oracle_read(struct oracle *o, const struct trace_step *step)
+{
+	const struct draw_operation *op = &o->c->operation[step->slot];
+	const struct draw_result *r = &o->seen->result[step->slot];
+	u64 got = r->rdx << 32 | (u32)r->rax;
+	unsigned i = op->msr & BIT(30) ? DRAW_GP + (op->msr & 7) : op->msr & 7;
+
+	/* "In 64-bit mode RDMSR and RDPMC clear bits 63:32 of RAX and of RDX." */
+	oracle_expect(o, DRAW_CLAIM_UPPER, 0, 0, r->rax >> 32, "RAX[63:32] after reading %#lx",
+		      op->msr);
+	oracle_expect(o, DRAW_CLAIM_UPPER, 0, 0, r->rdx >> 32, "RDX[63:32] after reading %#lx",
+		      op->msr);
+	if (step->row->flags & ROW_RDMSR)
+		read_register(o, op->msr, got);
+	else
+		read_counter(o, oracle_is_fixed(i) ? DRAW_CLAIM_RDPMC_FIXED : DRAW_CLAIM_RDPMC, i,
+			     got, step->user, "RDPMC of counter %lu");
+}
+

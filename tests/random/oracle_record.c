@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * PEBS: SDM "Processor Event Based Sampling" (arm at the overflow, assist at the next event,
+ * reload, threshold), "PEBS Record Format", "PEBS Data Address Profiling", "Precise Distribution of
+ * Instructions Retired". Where some events may pass before the assist, a record is taken where it
+ * was seen.
+ */
+#include "tests/random/oracle_internal.h"
+
+#define EFLAGS_FIXED	BIT(1)
+#define EFLAGS_TF	BIT(8)
+#define EFLAGS_IF	BIT(9)
+#define EFLAGS_DF	BIT(10)
+#define EFLAGS_KNOWN	(EFLAGS_FIXED | EFLAGS_TF | EFLAGS_IF | EFLAGS_DF)
+
+static u64 counters_that_record(const struct oracle *o)
+{
+	u64 counters = 0;
+
+	for (unsigned i = 0; i < DRAW_GP; i++)
+		if (oracle_exists(o, i) && oracle_records(o, i))
+			counters |= BIT(i);
+	return counters;
+}
+
+static bool has_precise_distribution(const struct oracle *o, unsigned i)
+{
+	const struct draw_event *event = oracle_event_of(o, i);
+
+	return event && event->flags & EV_PDIR && oracle_records(o, i);
+}
+
+static unsigned lowest(u64 counters)
+{
+	unsigned i = 0;
+
+	while (!(counters >> i & 1))
+		i++;
+	return i;
+}
+
+/* ---- the record's fields */
+
+static void expect_field(struct oracle *o, enum draw_claim claim, const struct pebs_record *r,
+			 enum record_field field, u64 want, const char *what)
+{
+	oracle_expect(o, claim, want, 0, r->value[field], what, o->record);
+}
+
+static void judge_registers(struct oracle *o, const struct trace_step *step,
+			    const struct pebs_record *r)
+{
+	static const u8 drawn[] = { RECORD_r8, RECORD_r9, RECORD_r10, RECORD_r11, RECORD_r12 };
+	const struct draw_piece *piece = piece_get(step->piece);
+
+	for (unsigned n = 0; n < sizeof(drawn); n++)
+		expect_field(o, DRAW_CLAIM_REGISTERS, r, drawn[n], draw_constant(o->c, n),
+			     "R8 to R12 of record %lu");
+	expect_field(o, DRAW_CLAIM_REGISTERS, r, RECORD_r13, o->env->operations,
+		     "R13 of record %lu");
+	expect_field(o, DRAW_CLAIM_REGISTERS, r, RECORD_r14, o->env->frame, "R14 of record %lu");
+	expect_field(o, DRAW_CLAIM_REGISTERS, r, RECORD_r15, step->r15, "R15 of record %lu");
+	expect_field(o, DRAW_CLAIM_REGISTERS, r, RECORD_rbp, draw_pointer(o->env, o->c, 1),
+		     "RBP of record %lu");
+	if (!(piece->flags & PIECE_EXITS))
+		expect_field(o, DRAW_CLAIM_REGISTERS, r, RECORD_rbx, draw_pointer(o->env, o->c, 2),
+			     "RBX of record %lu");
+	if (!(piece->flags & PIECE_MOVES_SI))
+		expect_field(o, DRAW_CLAIM_REGISTERS, r, RECORD_rsi, draw_pointer(o->env, o->c, 0),
+			     "RSI of record %lu");
+	expect_field(o, DRAW_CLAIM_RSP, r, RECORD_rsp, step->rsp, "RSP of record %lu");
+	oracle_expect(o, DRAW_CLAIM_FLAGS,
+		      EFLAGS_FIXED | (step->if_set ? EFLAGS_IF : 0) |
+			      (step->row->flags & ROW_DF ? EFLAGS_DF : 0),
+		      0, r->value[RECORD_rflags] & EFLAGS_KNOWN,
+		      "RFLAGS of record %lu: bit 1, TF, IF and DF", o->record);
+}
+
+/* An address in the accesses that make the event: the data linear address is that of one. */
+static bool is_accessed(const struct oracle *o, const struct trace_step *step,
+			const struct row_operand *operand, unsigned accesses, u64 address)
+{
+	u64 first = trace_address(o->env, o->c, step, operand);
+
+	/* Where the table doesn't tell all addresses, any may be it. */
+	if (!first)
+		return accesses;
+	return accesses && address >= first && address < first + (u64)accesses * operand->size;
+}
+
+static void judge_address(struct oracle *o, const struct trace_step *step, unsigned counter,
+			  const struct pebs_record *r)
+{
+	const struct draw_event *event = oracle_event_of(o, counter);
+	const struct draw_row *row = step->row;
+	u64 address = r->value[RECORD_data_linear_address];
+	bool store;
+
+	if (!event || !(event->flags & EV_DLA))
+		return;
+	store = event->kind == EK_STORES || event->kind == EK_SPLIT_STORES;
+	oracle_expect(o, DRAW_CLAIM_ADDRESS, 1, 0,
+		      store ? is_accessed(o, step, &row->store, row->stores, address) :
+			      is_accessed(o, step, &row->load, row->loads, address),
+		      "record %lu has an address that its instruction accesses", o->record);
+	oracle_expect(o, DRAW_CLAIM_SOURCE, 0, 1, r->value[RECORD_data_source],
+		      "data source of record %lu", o->record);
+	oracle_expect(o, DRAW_CLAIM_LATENCY, 0, 0, r->value[RECORD_latency],
+		      "latency of record %lu", o->record);
+}
+
+static void judge_image(struct oracle *o, const struct pebs_record *r)
+{
+	u64 image = r->value[RECORD_status];
+	u64 looked_at = STATUS_COUNTERS | IA32_PERF_GLOBAL_STATUS_OVF_BUF;
+
+	/* On processors, an assist that races a write of the status: nothing but 0. */
+	if (!image && !o->env->strict)
+		return;
+	oracle_expect(o, DRAW_CLAIM_IMAGE, 0, 0, (image ^ o->must) & ~o->may & looked_at,
+		      "bits of the status that are wrong in record %lu", o->record);
+}
+
+/* ---- when */
+
+static const struct pebs_record *next_record(const struct oracle *o)
+{
+	if (o->record >= o->seen->records || o->record >= DRAW_RECORDS_SEEN)
+		return NULL;
+	return &o->seen->record[o->record];
+}
+
+/* Is the next record one of this instruction? By EventingIP where there is one. */
+static bool is_here(const struct oracle *o, unsigned step, const struct pebs_record *r)
+{
+	u64 ip;
+
+	if (!o->trace->step[step].ip)
+		return false;
+	if (record_get(r, RECORD_eventing_ip, &ip))
+		return ip == o->trace->step[step].ip;
+	return r->value[RECORD_rip] == trace_next_ip(o->trace, step);
+}
+
+static bool has_room(const struct oracle *o)
+{
+	return (int64_t)o->index >= 0 &&
+	       (int64_t)(o->index + o->env->record_bytes) <= o->c->ds.maximum;
+}
+
+/* "After the assist completes": the threshold's interrupt, then those that waited for it. */
+static void after_assist(struct oracle *o, u64 served)
+{
+	o->index += o->env->record_bytes;
+	for (unsigned i = 0; i < 4; i++)
+		if (served >> i & 1) {
+			oracle_load(o, i, o->c->ds.reset[i]);
+			o->counter[i].reloaded = true;
+		}
+	o->must &= ~served;
+	o->may &= ~served;
+	o->armed &= ~served;
+	if ((int64_t)o->index >= o->c->ds.threshold) {
+		o->must |= IA32_PERF_GLOBAL_STATUS_OVF_BUF;
+		oracle_request(o, DRAW_CLAIM_THRESHOLD);
+	}
+	if (o->held & served) {
+		oracle_request(o, DRAW_CLAIM_PMI_GP);
+		/* Whether that interrupt finds its bit set isn't stated. */
+		o->may |= o->held & served;
+		o->held &= ~served;
+	}
+}
+
+static void assist(struct oracle *o, unsigned step, u64 due, const struct pebs_record *r)
+{
+	unsigned counter = lowest(due);
+	u64 records = counters_that_record(o);
+	u64 served = (o->must & records) | BIT(counter);
+	u64 fresh = o->wrapped & records & ~due;
+	bool alone = !(due & (due - 1)) && !fresh;
+
+	expect_field(o, DRAW_CLAIM_RIP, r, RECORD_rip, trace_next_ip(o->trace, step),
+		     "R/EIP of record %lu");
+	judge_registers(o, &o->trace->step[step], r);
+	judge_image(o, r);
+	if (alone)
+		judge_address(o, &o->trace->step[step], counter, r);
+	o->record++;
+	/* Whether it covers a counter that wraps on its instruction isn't stated, nor one whose
+	 * event isn't precise. */
+	if (fresh || o->may & records & ~o->must ||
+	    (o->must | o->may) & o->pebs_enable & BITS(0, 3) & ~records) {
+		o->vague = true;
+		return;
+	}
+	after_assist(o, served);
+}
+
+/* No room: no record, and nothing else that is stated. */
+static void full(struct oracle *o, u64 due)
+{
+	o->armed &= ~due;
+	o->may |= IA32_PERF_GLOBAL_STATUS_OVF_BUF;
+	if (o->held & due)
+		o->vague = true;
+}
+
+/* Arms of this instruction: not those with precise distribution, which it is due on itself. */
+static void arm(struct oracle *o, u64 precise)
+{
+	for (unsigned i = 0; i < DRAW_GP; i++) {
+		if (!(o->wrapped >> i & 1) || precise >> i & 1 || !oracle_records(o, i))
+			continue;
+		o->armed |= BIT(i);
+		if (oracle_has_interrupt(o, i))
+			o->held |= BIT(i);
+	}
+}
+
+void oracle_assists(struct oracle *o, unsigned step)
+{
+	const struct pebs_record *r = next_record(o);
+	u64 precise = 0, due, may;
+	bool here = r && is_here(o, step, r);
+
+	if (!o->c->ds.used)
+		return;
+	for (unsigned i = 0; i < DRAW_GP; i++)
+		if (o->wrapped >> i & 1 && has_precise_distribution(o, i)) {
+			precise |= BIT(i);
+			if (oracle_has_interrupt(o, i))
+				o->held |= BIT(i);
+		}
+	due = (o->armed & o->hit) | precise;
+	may = o->armed & o->may_hit;
+	/* On the way back from CPL 3, whose addresses aren't known. */
+	if ((!o->trace->step[step].ip || o->trace->step[step].row->flags & ROW_TO_KERNEL) &&
+	    (due | may)) {
+		o->vague = true;
+		return;
+	}
+	if (here && !(due | may)) {
+		oracle_wrong(o, o->armed ? DRAW_CLAIM_EVENT : DRAW_CLAIM_NO_RECORD,
+			     o->armed ? "record %lu is of an instruction without the event" :
+					"record %lu is of no overflow",
+			     o->record);
+		o->vague = true;
+		return;
+	}
+	if (here && !has_room(o)) {
+		oracle_wrong(o, DRAW_CLAIM_FULL, "record %lu is written without room", o->record);
+		o->vague = true;
+		return;
+	}
+	if (here) {
+		assist(o, step, due ? due : may, r);
+	} else if (due && !has_room(o)) {
+		full(o, due);
+	} else if (precise || (due && o->env->shadow_exact)) {
+		oracle_wrong(o, precise ? DRAW_CLAIM_PDIR : DRAW_CLAIM_RECORD,
+			     "record %lu is missing", o->record);
+		o->vague = true;
+		return;
+	} else if (may && !due) {
+		o->vague = true;
+		return;
+	}
+	if (!o->vague)
+		arm(o, precise);
+}
+
+void oracle_end_records(struct oracle *o)
+{
+	if (!o->c->ds.used || o->vague)
+		return;
+	oracle_expect(o, DRAW_CLAIM_INDEX, o->index, 0, o->seen->index,
+		      "PEBS index after record %lu", o->record);
+	oracle_expect(o, DRAW_CLAIM_NO_RECORD, o->record, 0, o->seen->records,
+		      "records in the end, after %lu", o->record);
+	oracle_expect(o, DRAW_CLAIM_OUTSIDE, 0, 0, o->seen->outside,
+		      "bytes written outside the %lu records", o->record);
+	oracle_expect(o, DRAW_CLAIM_AREA, 0, 0, o->seen->area_changed,
+		      "fields of the DS area changed, after record %lu", o->record);
+	if (o->record)
+		o->verdict->claims |= BIT(DRAW_CLAIM_RECORD) | BIT(DRAW_CLAIM_EVENT) |
+				      BIT(DRAW_CLAIM_FULL);
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Interrupts: SDM "Local Vector Table", "Freezing LBR and Performance Counters on PMI",
+ * "Performance Counter Prioritization" ("hardware will not generate separate interrupts for each
+ * counter that simultaneously overflows"). How late one is isn't stated, so each is taken where it
+ * was seen, and what it finds there is judged.
+ */
+#include "tests/random/oracle_internal.h"
+
+#define LVT_MASK_BIT	BIT(16)
+#define MANY		64		/* more interrupts than are drawn */
+
+/* One is requested. LVTPC may be masked: whether it waits then isn't stated. */
+void oracle_request(struct oracle *o, enum draw_claim cause)
+{
+	o->most++;
+	if (!o->masked && !o->least) {
+		o->least = 1;
+		o->cause = cause;
+	}
+	if (o->c->freeze)
+		o->freezes = true;
+}
+
+/* Counters that wrapped on this instruction and aren't PEBS counters: one request for all. */
+void oracle_overflows(struct oracle *o)
+{
+	bool requested = false;
+
+	for (unsigned i = 0; i < DRAW_COUNTERS; i++) {
+		if (!(o->wrapped & oracle_bit(i)) || oracle_records(o, i) ||
+		    !oracle_has_interrupt(o, i))
+			continue;
+		if (!requested)
+			oracle_request(o, oracle_is_fixed(i) ? DRAW_CLAIM_PMI_FIXED :
+							       DRAW_CLAIM_PMI_GP);
+		requested = true;
+	}
+}
+
+/* What the handler does between its entry and its stop is counted too, unless frozen. */
+static void count_handler(struct oracle *o)
+{
+	for (unsigned i = 0; i < DRAW_COUNTERS; i++) {
+		const struct draw_event *event = oracle_exists(o, i) ? oracle_event_of(o, i) : NULL;
+
+		if (!event || !oracle_is_on(o, i) || !oracle_selects_level(o, i, false))
+			continue;
+		oracle_advance(o, i, oracle_filtered(o, i,
+					       (struct span){ 0, oracle_is_cycles(event) ?
+									 CYCLES_MOST :
+									 HANDLER_MOST }));
+		/* Its loads may be an assist's. */
+		if (o->armed & oracle_bit(i) || oracle_records(o, i))
+			o->vague = true;
+	}
+}
+
+static void judge_interrupt(struct oracle *o, const struct draw_interrupt *seen)
+{
+	u64 looked_at = STATUS_COUNTERS, wrong;
+	bool nmi = o->c->lvt == DRAW_LVT_NMI;
+
+	if (o->c->ds.used)
+		looked_at |= IA32_PERF_GLOBAL_STATUS_OVF_BUF;
+	if (!o->most && !o->more)
+		oracle_wrong(o, DRAW_CLAIM_PMI_NONE, "interrupt %lu has no cause", o->interrupt);
+	oracle_expect(o, DRAW_CLAIM_PMI_MODE, nmi ? o->env->nmi_vector : o->env->pmi_vector, 0,
+		      seen->vector, "vector of interrupt %lu", o->interrupt);
+	oracle_expect(o, DRAW_CLAIM_PMI_MASK, LVT_MASK_BIT, 0, seen->lvtpc & LVT_MASK_BIT,
+		      "mask of LVTPC at interrupt %lu", o->interrupt);
+	if (o->c->freeze)
+		oracle_expect(o, DRAW_CLAIM_FREEZE, o->global, 0, seen->global,
+			      "IA32_PERF_GLOBAL_CTRL at interrupt %lu", o->interrupt);
+	if (o->c->freeze)
+		oracle_expect(o, DRAW_CLAIM_FREEZE_KEPT, o->debugctl, 0, seen->debugctl,
+			      "IA32_DEBUGCTL at interrupt %lu", o->interrupt);
+	if (seen->global)
+		count_handler(o);
+	wrong = (seen->status ^ o->must) & ~o->may & looked_at;
+	if (!o->more && !o->vague)
+		oracle_expect(o, DRAW_CLAIM_PMI_STATUS, 0, 0, wrong,
+			      "bits of the status that are wrong at interrupt %lu", o->interrupt);
+}
+
+static void take(struct oracle *o, const struct draw_interrupt *seen)
+{
+	judge_interrupt(o, seen);
+	o->interrupt++;
+	if (o->most)
+		o->most--;
+	o->least = 0;
+	/* The handler: stop, clear, unmask. */
+	o->global = 0;
+	if (!o->c->keep_status)
+		oracle_clear_status(o, seen->status);
+	else
+		o->more = true;		/* LVTPC unmasked before the status is cleared */
+	o->masked = o->c->stay_masked;
+}
+
+/* Those that were seen before this instruction. */
+void oracle_deliver(struct oracle *o, unsigned step)
+{
+	while (o->interrupt < o->seen->interrupts && o->interrupt < DRAW_INTERRUPTS_SEEN &&
+	       !o->vague) {
+		const struct draw_interrupt *seen = &o->seen->interrupt[o->interrupt];
+		int at = trace_find(o->trace, seen->rip);
+
+		/* On the way back from CPL 3, which has no addresses here: it can't be placed. */
+		if (at < 0 && step < o->trace->steps && !o->trace->step[step].ip) {
+			o->vague = true;
+			return;
+		}
+		if ((unsigned)at != step && !(at < 0 && step == o->trace->steps))
+			return;
+		if (step && o->c->lvt == DRAW_LVT_FIXED && step < o->trace->steps &&
+		    !o->trace->step[step - 1].if_set) {
+			o->interrupt++;
+			oracle_wrong(o, DRAW_CLAIM_PMI_MODE,
+				     "interrupt %lu comes while RFLAGS.IF is clear",
+				     o->interrupt - 1);
+			o->vague = true;
+			return;
+		}
+		take(o, seen);
+	}
+}
+
+void oracle_end_interrupts(struct oracle *o)
+{
+	oracle_deliver(o, o->trace->steps);
+	if (o->vague)
+		return;
+	if (o->least)
+		oracle_wrong(o, o->cause, "an interrupt is missing, after %lu",
+			     o->seen->interrupts);
+	else if (o->seen->interrupts)
+		o->verdict->claims |= BIT(DRAW_CLAIM_PMI_GP) | BIT(DRAW_CLAIM_PMI_FIXED) |
+				      BIT(DRAW_CLAIM_PMI_NONE);
+	if (o->seen->interrupts > o->interrupt && !o->more && o->interrupt < DRAW_INTERRUPTS_SEEN)
+		oracle_wrong(o, DRAW_CLAIM_PMI_NONE, "interrupts too many: %lu",
+			     o->seen->interrupts - o->interrupt);
+}
