@@ -3,7 +3,7 @@
 """Mutation of the model: does the suite turn red whatever rule of refpmu/model/ is broken?
 
 mutation.py [--build FOLDER] [--jobs N] [--cpu NAME] [--smp N] [--sample N] [--seed S]
-            [--group NAME,...] [--survivors] [--list]
+            [--group NAME,...] [--survivors] [--first] [--list]
 
 Breaks each expression and statement of refpmu/model/ (tools/mutate/rules.py has how), all in one
 build of which one is chosen at run time. What compiles to the same code is dropped. Each mutant
@@ -13,7 +13,8 @@ is one that hangs, ends the machine or leaves a test without a verdict, which co
 is told apart. claims/mutants-legal.tsv says which survivors are legal processors, or have no
 effect, and why.
 --sample N takes N mutants, the same ones with the same --seed; --group those about groups of
-requirements; --survivors those that survived the last time. --list prints mutants and runs none.
+requirements; --survivors those that survived the last time. --first runs each under the
+first tests alone. --list prints mutants and runs none.
 Writes FOLDER/mutation.json. Exit status: 0 no survivor without a reason; 1 otherwise; 2 bad option.
 """
 import json
@@ -53,15 +54,15 @@ def prepare(options, folder):
     for name in ("refpmu.efi", "launch.efi"):
         shutil.copy(os.path.join(tree, "build", name), folder)
     shutil.copy(os.path.join(options.build, "pmutest86.efi"), folder)
-    return model.mutants_of(found), dropped
+    return model.mutants_of(found), dropped, len(model.places_of(found))
 
 
 def tests_for(options):
-    """The tests that are about this generation."""
+    """The tests that are about this generation, to their requirements."""
     suite = faults.Suite(options.build, True)
-    return sorted(name for name, ids in suite.tests.items()
-                  if name.split(".")[0] not in NO_TESTS and
-                  any(options.cpu in suite.cpus.get(one, ()) for one in ids))
+    return {name: ids for name, ids in sorted(suite.tests.items())
+            if name.split(".")[0] not in NO_TESTS and
+            any(options.cpu in suite.cpus.get(one, ()) for one in ids)}
 
 
 def group_of(mutant):
@@ -125,7 +126,7 @@ def run(options, parser):
         raise plan.PlanError(MISSING)
     folder = os.path.join(options.build, "mutation")
     os.makedirs(folder, exist_ok=True)
-    mutants, dropped = prepare(options, folder)
+    mutants, dropped, places = prepare(options, folder)
     path = os.path.join(options.build, "mutation.json")
     last = last_run(path)
     table = legal.Table()
@@ -141,8 +142,11 @@ def run(options, parser):
         return 0
     verdicts = {}
     one = machine.Machine(folder, options.jobs, options.cpu, options.smp)
-    one.record(tests_for(options))
-    one.run(mutants, verdicts)
+    if options.first and options.sample:
+        one.record_by_group(tests_for(options))
+    else:
+        one.record(tests_for(options), places)
+    one.run(mutants, verdicts, group_of, not options.first)
     rows = rows_of(mutants, verdicts, table)
     keys = {tuple(row["key"]) for row in rows}
     with open(path, "w", encoding="utf-8") as file:
@@ -163,6 +167,7 @@ def main():
     parser.add_argument("--seed", type=command.number(0), default=1)
     parser.add_argument("--group", default="")
     parser.add_argument("--survivors", action="store_true")
+    parser.add_argument("--first", action="store_true")
     parser.add_argument("--list", action="store_true")
     return run(parser.parse_args(), parser)
 

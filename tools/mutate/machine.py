@@ -8,11 +8,14 @@ import os
 import re
 
 import plan
+import spec
 
+SOURCES = (".c", ".h", ".asm", ".inc", ".def")
+PROGRAMS = ("boot", "kernel", "pmu", "tests", "claims", "spec", "refpmu")
 REACHED = re.compile(r"mutation: reached ([0-9a-f]+)( endless)?")
 RUN = re.compile(r"^launch: run (\d+) ", re.M)
 SILENCE = 25            # seconds: what hangs is a mutant's doing
-FIRST_TESTS = 12        # that a mutant runs under first, those that reach the fewest places
+FIRST_TESTS = 24        # that a mutant runs under first
 DECIDED = ("PASS", "KNOWN")
 KILLED, BROKEN, SURVIVED, NOT_REACHED = "killed", "broken", "survived", "not reached"
 
@@ -49,11 +52,25 @@ def places(digits):
             if int(digit, 16) >> bit & 1}
 
 
-def digest(*paths):
+def short_patterns(names):
+    """Name to a pattern with * that matches no other of the names."""
+    short = {}
+    for name in names:
+        length = name.index(".") + 2
+        while sum(other.startswith(name[:length]) for other in names) > 1 and length < len(name):
+            length += 1
+        short[name] = name if length == len(name) else name[:length] + "*"
+    return short
+
+
+def digest(root):
+    """Of the sources of both programs: they themselves hold the commit's name."""
     total = hashlib.sha256()
-    for path in paths:
-        with open(path, "rb") as file:
-            total.update(file.read())
+    for folder in PROGRAMS:
+        for where, _, names in sorted(os.walk(os.path.join(root, folder))):
+            for name in sorted(name for name in names if name.endswith(SOURCES)):
+                with open(os.path.join(where, name), "rb") as file:
+                    total.update(name.encode() + file.read())
     return total.hexdigest()
 
 
@@ -63,16 +80,33 @@ class Machine:
     def __init__(self, folder, workers, cpu, processors):
         self.folder, self.workers, self.cpu, self.processors = folder, workers, cpu, processors
         self.reach = {}     # test that passes to the places that it reaches
+        self.short = {}     # test to the shortest pattern that is of no other
+        self.about = {}     # test to the groups of its requirements
 
     def work_through(self, jobs):
         last = job(cpu=self.cpu, processors=self.processors, tests="enumeration.*", name="last")
         Pool(self.folder, self.workers, last).work_through(jobs)
 
-    def record(self, tests):
+    def record_by_group(self, tests):
+        """Which places the tests of each group reach, all together: quick, and not kept."""
+        groups = sorted({name.split(".")[0] + ".*" for name in tests})
+        jobs = [job(cpu=self.cpu, processors=self.processors, tests=group, name=group)
+                for group in groups]
+        self.work_through(jobs)
+        for one in jobs:
+            reached = places(one.reached)
+            self.reach.update({point.name: reached for point in one.run.points
+                               if point.verdict in DECIDED and point.name in tests})
+        self.know(tests)
+
+    def know(self, tests):
+        self.short = short_patterns(tests)
+        self.about = {name: {one.split("-")[0] for one in ids} for name, ids in tests.items()}
+
+    def record(self, tests, number_of_places):
         """Which places each test reaches. Kept until one of the programs is another."""
         path = os.path.join(self.folder, f"reach-{self.cpu}-{self.processors}.json")
-        state = digest(*(os.path.join(self.folder, name)
-                         for name in ("refpmu.efi", "pmutest86.efi")))
+        state = digest(spec.ROOT) + str(number_of_places)
         try:
             with open(path, encoding="utf-8") as file:
                 kept = json.load(file)
@@ -89,15 +123,18 @@ class Machine:
             with open(path, "w", encoding="utf-8") as file:
                 json.dump(kept, file)
         self.reach = {name: places(digits) for name, digits in kept["reach"].items()}
+        self.know(tests)
 
-    def tests_of(self, mutant):
-        """The tests that reach it, those that reach the fewest places first."""
+    def tests_of(self, mutant, group):
+        """The tests that reach it: those about its group first, and of these the ones that reach
+        the fewest places."""
         return sorted((name for name, reached in self.reach.items()
                        if mutant.point.number in reached),
-                      key=lambda name: (len(self.reach[name]), name))
+                      key=lambda name: (group not in self.about[name], len(self.reach[name]),
+                                        name))
 
     def job_of(self, mutant, tests):
-        words = ",".join(tests)
+        words = ",".join(self.short[name] for name in tests)
         return job(mutant.number, cpu=self.cpu, processors=self.processors,
                    tests=words if len(words) <= plan.LONGEST_PATTERN else
                    ",".join(sorted({name.split(".")[0] + ".*" for name in tests})),
@@ -125,13 +162,15 @@ class Machine:
             verdicts[mutant.number] = self.judge(one)
         return [mutant for mutant in mutants if verdicts[mutant.number][0] == SURVIVED]
 
-    def run(self, mutants, verdicts):
-        """verdicts: number to (verdict, why), of each of them afterwards."""
-        tests = {mutant.number: self.tests_of(mutant) for mutant in mutants}
+    def run(self, mutants, verdicts, group_of, deep=True):
+        """verdicts: number to (verdict, why), of each of them afterwards. deep: what survives the
+        first tests runs under all others that reach it."""
+        tests = {mutant.number: self.tests_of(mutant, group_of(mutant)) for mutant in mutants}
         for mutant in mutants:
             if not tests[mutant.number]:
                 verdicts.setdefault(mutant.number, (NOT_REACHED, ""))
         reached = [mutant for mutant in mutants if tests[mutant.number]]
         left = self.stage(reached, lambda of: tests[of.number][:FIRST_TESTS], verdicts)
         again = [mutant for mutant in left if len(tests[mutant.number]) > FIRST_TESTS]
-        self.stage(again, lambda of: tests[of.number][FIRST_TESTS:], verdicts)
+        if deep and again:
+            self.stage(again, lambda of: tests[of.number][FIRST_TESTS:], verdicts)
