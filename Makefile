@@ -136,7 +136,7 @@ $(filter-out $(BUILD)/obj/kernel/% $(BUILD)/obj/pmu/% $(BUILD)/obj/tests/measure
 $(BUILD)/obj/refpmu/%.c.o: CFLAGS += $(ZYDIS_CFLAGS) $(NO_STRINGS)
 $(REFPMU_OBJS): CFLAGS += $(WHOLE)
 
-$(BUILD)/obj/%.c.o: %.c $(BUILD)/flags | $(GEN)/version.h
+$(BUILD)/obj/%.c.o: %.c $(BUILD)/flags | $(GEN)/version.h $(GEN)/font_data.h
 	@mkdir -p $(@D)
 	$(call say,CC      ,$<)$(CC) $(CFLAGS) -MMD -MP -c $< -o $@
 
@@ -172,6 +172,12 @@ $(BUILD)/flags: force
 	@mkdir -p $(@D)
 	@echo '$(FLAGS)' | cmp -s - $@ || echo '$(FLAGS)' > $@
 
+# The font's licence is in it; nothing of it is in this tree.
+FONT	:= $(firstword $(wildcard /usr/share/consolefonts/spleen-8x16.psfu*))
+$(GEN)/font_data.h: tools/screen/font.py $(FONT)
+	@mkdir -p $(@D)
+	@tools/screen/font.py $(FONT) > $@
+
 # PMUTEST86_VERSION, for the banner: the version, the commit, and "+" when the tree differs from it.
 $(GEN)/version.h: force
 	@mkdir -p $(@D)
@@ -189,7 +195,7 @@ UNWANTED := missingInclude normalCheckLevelMaxBranches comparePointers subtractP
 	   uninitvar:refpmu/engine/dbt/block_translate.c
 ANALYSED := boot kernel pmu tests refpmu
 .PHONY: analyse
-analyse: $(GEN)/version.h
+analyse: $(GEN)/version.h $(GEN)/font_data.h
 	@cppcheck --quiet -j$(shell nproc) --enable=warning,portability --inline-suppr --std=c11 \
 		--platform=unix64 -D__x86_64__ '-D__asm__(name)=' --max-configs=1 -I. -I$(GEN) \
 		$(UNWANTED:%=--suppress=%) --error-exitcode=1 $(ANALYSED)

@@ -8,7 +8,8 @@
 #include "kernel/output/fmt.h"
 
 #define KEYS "tests, results, serial, screen, at_end, require, borrow_cycles, strict, " \
-	"inconclusive, verbose, checks, debugger, on, seed, draw, draw_case, watchdog"
+	"inconclusive, verbose, checks, debugger, on, seed, draw, draw_case, watchdog, " \
+	"processors, order, repeat, minutes"
 #define SERIAL_DEFAULT	0x3f8		/* COM1 */
 #define WATCHDOG_LEAST	5
 #define WATCHDOG_DEFAULT 120		/* longer than any test, repeated or not */
@@ -19,27 +20,39 @@ struct span {
 	size_t length;
 };
 
-/* Where an error's line begins: "line 3: " or "". */
+/* Where a line of an error goes, and what it begins with: "FILE: line 3: ". */
 struct error_place {
-	char *error;
-	size_t size;
-	unsigned line;
+	struct config_errors *errors;
+	const char *source;
+	unsigned line;			/* 0: it has none */
 };
 
 #define NAME_MAX 40	/* of a wrong key or value that an error repeats */
 
 static void report(const struct error_place *place, struct span name, const char *what)
 {
+	struct config_errors *errors = place->errors;
 	char text[NAME_MAX + 1];
 	char line[24] = "";
 	size_t i;
 
+	errors->count++;
+	if (errors->count > CONFIG_ERRORS)
+		return;
 	for (i = 0; i < name.length && i < NAME_MAX; i++)
 		text[i] = name.text[i] >= ' ' && name.text[i] <= '~' ? name.text[i] : '?';
 	text[i] = '\0';
 	if (place->line)
 		fmt_print(line, sizeof line, "line %u: ", place->line);
-	fmt_print(place->error, place->size, "%s'%s' %s", line, text, what);
+	fmt_print(errors->line[errors->count - 1], CONFIG_ERROR_SIZE, "%s: %s'%s' %s",
+		  place->source, line, text, what);
+}
+
+void config_error(struct config_errors *errors, const char *source, const char *what)
+{
+	if (errors->count++ < CONFIG_ERRORS)
+		fmt_print(errors->line[errors->count - 1], CONFIG_ERROR_SIZE, "%s: %s", source,
+			  what);
 }
 
 static bool is_blank(char c)
@@ -273,6 +286,19 @@ static bool config_set(struct config *config, struct span key, struct span value
 	} else if (is(key, "draw_case")) {
 		good = parse_draw_case(config, value);
 		want = "is not a value of draw_case: a number of up to 18 digits";
+	} else if (is(key, "processors")) {
+		good = parse_number(&config->processors, value, CONFIG_MAX_PROCESSORS) &&
+		       config->processors;
+		want = "is not a value of processors: how many at most, 1 to 16";
+	} else if (is(key, "order")) {
+		good = parse_number(&config->order, value, CONFIG_MAX_ORDER);
+		want = "is not a value of order: 0, or a seed up to 4294967295";
+	} else if (is(key, "repeat")) {
+		good = parse_number(&config->repeat, value, CONFIG_MAX_REPEAT) && config->repeat;
+		want = "is not a value of repeat: how many runs, 1 to 100000";
+	} else if (is(key, "minutes")) {
+		good = parse_number(&config->minutes, value, CONFIG_MAX_REPEAT);
+		want = "is not a value of minutes: for how long runs are begun, up to 100000";
 	} else if (is(key, "borrow_cycles")) {
 		good = parse_number(&config->borrow_cycles, value, CONFIG_MAX_BORROW_CYCLES);
 		want = "is not a value of borrow_cycles: a number up to 10000";
@@ -311,6 +337,8 @@ void config_default(struct config *config)
 		.at_end = AT_END_RETURN,
 		.draw_ms = CONFIG_DRAW_MS,
 		.watchdog = WATCHDOG_DEFAULT,
+		.processors = CONFIG_MAX_PROCESSORS,
+		.repeat = 1,
 	};
 }
 
@@ -322,10 +350,11 @@ static size_t comment_start(struct span line)
 	return line.length;
 }
 
-bool config_parse_file(struct config *config, const char *text, size_t length, char *error,
-		       size_t size)
+bool config_parse_file(struct config *config, const char *text, size_t length,
+		       struct config_errors *errors)
 {
-	struct error_place place = { error, size, 0 };
+	struct error_place place = { errors, CONFIG_PATH, 0 };
+	unsigned before = errors->count;
 	struct span rest = { text, length };
 
 	if (length >= 3 && text[0] == '\xef' && text[1] == '\xbb' && text[2] == '\xbf')
@@ -344,16 +373,17 @@ bool config_parse_file(struct config *config, const char *text, size_t length, c
 		}
 		line.length = comment_start(line);
 		line = trim(line);
-		if (line.length > 0 && !assign(config, line, &place))
-			return false;
+		if (line.length > 0)
+			assign(config, line, &place);
 	}
-	return true;
+	return errors->count == before;
 }
 
-bool config_parse_options(struct config *config, const char *text, size_t length, char *error,
-			  size_t size)
+bool config_parse_options(struct config *config, const char *text, size_t length,
+			  struct config_errors *errors)
 {
-	struct error_place place = { error, size, 0 };
+	struct error_place place = { errors, "load options", 0 };
+	unsigned before = errors->count;
 	bool first = true;
 	size_t i = 0;
 
@@ -369,12 +399,12 @@ bool config_parse_options(struct config *config, const char *text, size_t length
 		if (is(word, "--version")) {
 			config->version = true;
 		} else if (word.length > 0) {
-			if ((assignment || !first) && !assign(config, word, &place))
-				return false;
+			if (assignment || !first)
+				assign(config, word, &place);
 			first = false;
 		}
 		while (i < length && is_blank(text[i]))
 			i++;
 	}
-	return true;
+	return errors->count == before;
 }

@@ -10,7 +10,12 @@
 
 #define CONFIG_TEXT_SIZE	128
 #define CONFIG_PATTERN_SIZE	768
+#define CONFIG_PATH		"\\pmutest86.cfg"
 #define CONFIG_MAX_BORROW_CYCLES 10000u
+#define CONFIG_MAX_REPEAT	100000u
+#define CONFIG_MAX_ORDER	0xffffffffu
+#define CONFIG_ERRORS		16u	/* lines that are kept */
+#define CONFIG_ERROR_SIZE	256
 #define CONFIG_MAX_PROCESSORS	16u
 #define CONFIG_DRAW_MS		1000u
 #define CONFIG_DRAW_MOST	1000000u	/* cases, s or ms */
@@ -40,19 +45,28 @@ struct config {
 	u32 draw_ms, draw_cases;
 	u64 draw_case;
 	unsigned on;			/* the processor on which tests run; CONFIG_ON_ALL: each */
+	unsigned processors;		/* that are taken, at most */
+	unsigned order;	/* what the order within groups is drawn from; 0: the usual */
+	unsigned repeat, minutes;	/* runs; and as long as runs are begun, 0: no matter */
 };
+
+/* What is wrong: a line each, which says what would be right. */
+struct config_errors {
+	unsigned count;			/* the first CONFIG_ERRORS are kept */
+	char line[CONFIG_ERRORS][CONFIG_ERROR_SIZE];
+};
+void config_error(struct config_errors *errors, const char *source, const char *what);
 
 void config_default(struct config *config);
 
 /*
  * Take the lines of a file, or the blank-separated words of the load options; in those a first
  * word without '=' is the program's name and is skipped, but for --version. text need not be
- * terminated. false: error holds one line that says what is wrong and what would be right, and
- * config is half changed.
+ * terminated. What is wrong is left out, and said in errors; false: there was such.
  */
-bool config_parse_file(struct config *config, const char *text, size_t length, char *error,
-		       size_t size);
-bool config_parse_options(struct config *config, const char *text, size_t length, char *error,
-			  size_t size);
+bool config_parse_file(struct config *config, const char *text, size_t length,
+		       struct config_errors *errors);
+bool config_parse_options(struct config *config, const char *text, size_t length,
+			  struct config_errors *errors);
 
 #endif

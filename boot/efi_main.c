@@ -4,6 +4,7 @@
  * launcher within one boot, so everything allocated is freed and nothing is left over.
  */
 #include "boot/acpi.h"
+#include "boot/again.h"
 #include "boot/config.h"
 #include "boot/exerciser.h"
 #include "boot/file.h"
@@ -13,74 +14,86 @@
 #include "boot/processors.h"
 #include "boot/results/folder.h"
 #include "boot/run.h"
+#include "boot/screen/screen.h"
 #include "boot/selftest.h"
 #include "kernel/processor/confidential.h"
 #include "kernel/output/console.h"
 #include "kernel/output/fmt.h"
 #include "kernel/machine/machine.h"
+#include "kernel/memory/string.h"
 #include "kernel/processor/percpu.h"
+#include "kernel/processor/time.h"
 #include "version.h"
 
-#define CONFIG_PATH		"\\pmutest86.cfg"
 #define CONFIG_FILE_SIZE	16384
 #define OPTIONS_SIZE		1024
 #define ERROR_SIZE		256
 #define SHOW_US			3000000		/* a last line */
 #define WAIT_SECONDS		60		/* at most, for a reader */
-#define ARENA_SPARE		(17u << 20)	/* log, buffers of the tests */
+#define ARENA_SPARE		(18u << 20)	/* log, buffers of the tests */
 #define ARENA_SPARE_EACH	(5u << 20)	/* those of each further processor */
 
 enum { EXIT_PASS, EXIT_FAIL, EXIT_ERROR };
 
+/* What is known from run to run. */
+struct session {
+	struct soak soak;
+	u64 began;			/* TSC */
+	int exit;			/* the worst of its runs */
+	char tests[CONFIG_PATTERN_SIZE];	/* asked for by a key; "": the configuration's */
+	bool more;
+};
+
 /* From start.asm, in the C calling convention. */
 EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *system);
 
-static bool read_config(struct config *config, char *error, size_t size)
+static struct config_errors config_errors;
+
+/* false: config_errors say what is wrong; the rest is taken. */
+static bool read_config(struct config *config)
 {
 	static char text[CONFIG_FILE_SIZE];
-	char message[ERROR_SIZE];
+	char message[CONFIG_ERROR_SIZE];
 	size_t length = 0;
 	EFI_STATUS status = file_read(CONFIG_PATH, text, sizeof text, &length);
 
 	config_default(config);
 	if (status == EFI_BUFFER_TOO_SMALL) {
-		fmt_print(error, size, "%s is longer than %u bytes", CONFIG_PATH, CONFIG_FILE_SIZE);
-		return false;
-	}
-	if (EFI_ERROR(status) && status != EFI_NOT_FOUND) {
-		fmt_print(error, size, "%s can't be read: firmware status %#llx", CONFIG_PATH,
+		fmt_print(message, sizeof message, "it is longer than %u bytes", CONFIG_FILE_SIZE);
+		config_error(&config_errors, CONFIG_PATH, message);
+	} else if (EFI_ERROR(status) && status != EFI_NOT_FOUND) {
+		fmt_print(message, sizeof message, "it can't be read: firmware status %#llx",
 			  (unsigned long long)status);
-		return false;
-	}
-	if (!EFI_ERROR(status) &&
-	    !config_parse_file(config, text, length, message, sizeof message)) {
-		fmt_print(error, size, "%s: %s", CONFIG_PATH, message);
-		return false;
+		config_error(&config_errors, CONFIG_PATH, message);
+	} else if (!EFI_ERROR(status)) {
+		config_parse_file(config, text, length, &config_errors);
 	}
 	length = firmware_load_options(text, OPTIONS_SIZE);
-	if (!config_parse_options(config, text, length, message, sizeof message)) {
-		fmt_print(error, size, "load options: %s", message);
-		return false;
-	}
-	return true;
+	config_parse_options(config, text, length, &config_errors);
+	return !config_errors.count;
 }
 
-/* What can't be tested here, with the machine borrowed. It is kept with the results, where they are
- * to be kept. */
-static int refuse(const struct config *config, const char *reason)
+/* A wrong configuration: each line of it, with the machine borrowed. Kept with the results, where
+ * they are to be kept. */
+static int refuse(const struct config *config)
 {
-	char ignored[ERROR_SIZE];
+	unsigned count = config_errors.count;
+	char text[ERROR_SIZE];
 	struct tap tap;
 
 	log_attach(&tap);
 	machine_borrow_cpu(CPU_BOOT);
 	console_line("");
 	tap_begin(&tap);
-	tap_bail_out(&tap, reason);
+	for (unsigned i = 1; i < count && i < CONFIG_ERRORS; i++)
+		tap_comment(&tap, "error: %s", config_errors.line[i]);
+	if (count > CONFIG_ERRORS)
+		tap_comment(&tap, "error: %u more lines are wrong", count - CONFIG_ERRORS);
+	tap_bail_out(&tap, config_errors.line[0]);
 	tap_comment(&tap, "end of PMUTest86: exit 2");
 	machine_return_cpu();
-	if (config->results && results_open("refused", ignored, sizeof ignored))
-		results_save(ignored, sizeof ignored);
+	if (config->results && results_open("refused", text, sizeof text))
+		results_save(text, sizeof text);
 	return EXIT_ERROR;
 }
 
@@ -129,10 +142,10 @@ static void wait_for_debugger(void)
 		firmware.boot->Stall(1000);
 }
 
-static int start(struct config *config)
+static int start(struct config *config, struct session *session)
 {
 	static char error[ERROR_SIZE];
-	bool configured = read_config(config, error, sizeof error);
+	bool configured = read_config(config);
 	struct confidential_view view;
 	struct machine_setup setup;
 	unsigned processors;
@@ -143,6 +156,11 @@ static int start(struct config *config)
 		config->at_end = AT_END_RETURN;
 		return EXIT_PASS;
 	}
+	if (session->tests[0])
+		memcpy(config->tests, session->tests, sizeof config->tests);
+	if (!session->began)
+		session->began = tsc_read();
+	session->soak.runs = config->minutes && config->repeat == 1 ? 0 : config->repeat;
 	if (configured && config->debugger)
 		wait_for_debugger();
 	confidential_look(&view);
@@ -154,7 +172,7 @@ static int start(struct config *config)
 		return refuse_unborrowed(error);
 	}
 	firmware_measure_tsc();
-	processors = processors_find(CPU_MAX);
+	processors = processors_find(config->processors);
 	if (!find_memory(&setup, &processors, config->screen)) {
 		fmt_print(error, sizeof error,
 			  "the firmware has no %llu MiB of free memory in one "
@@ -171,11 +189,13 @@ static int start(struct config *config)
 	if (!machine_init(&setup) || !log_init())
 		return refuse_unborrowed("the local APIC is switched off, or our own memory is "
 					 "too small");
+	if (!config->borrow_cycles)
+		screen_open(config->screen, &setup.framebuffer, &session->soak);
 	if (!configured)
-		return refuse(config, error);
+		return refuse(config);
 	processors_take();
 	return config->borrow_cycles ? selftest_run(config->borrow_cycles) :
-				       run_tests(config, exerciser);
+				       run_tests(config, &session->soak, exerciser);
 }
 
 /* On the firmware's console, wherever that is: our own screen may be none, or gone after this. It
@@ -198,6 +218,64 @@ static void show_result(void)
 	firmware_wait_for_key(WAIT_SECONDS);
 }
 
+/* Say where the results are. */
+static void say_results(const struct config *config)
+{
+	char text[ERROR_SIZE];
+
+	if (*results_path())
+		fmt_print(text, sizeof text, "The results are in %s", results_path());
+	else
+		fmt_print(text, sizeof text, "%s",
+			  config->results ? "The results could not be saved" :
+					    "results = off in the configuration");
+	screen_say(text);
+}
+
+/* The keys of the summary. */
+static void ask_what_next(struct config *config, struct session *session)
+{
+	char tests[CONFIG_TEXT_SIZE];
+
+	for (;;)
+		switch (screen_ask(tests, sizeof tests)) {
+		case ACTION_TESTS:
+			fmt_print(session->tests, sizeof session->tests, "%s", tests);
+			session->more = true;
+			return;
+		case ACTION_AGAIN:
+			session->more = true;
+			return;
+		case ACTION_POWER_OFF:
+			config->at_end = AT_END_SHUTDOWN;
+			return;
+		case ACTION_RETURN:
+			config->at_end = AT_END_RETURN;
+			return;
+		default:
+			say_results(config);
+		}
+}
+
+static int worse(int a, int b)
+{
+	if (a == EXIT_FAIL || b == EXIT_FAIL)
+		return EXIT_FAIL;
+	return a > b ? a : b;
+}
+
+/* Has a soak another run? */
+static bool goes_on(const struct config *config, const struct session *session)
+{
+	u64 minutes = (tsc_read() - session->began) / time_tsc_per_us / 60000000;
+
+	if (config_errors.count || screen_has_stopped() || config->borrow_cycles)
+		return false;
+	if (config->minutes && minutes >= config->minutes)
+		return false;
+	return !session->soak.runs || session->soak.run < session->soak.runs;
+}
+
 /* Nothing can be freed, and this image not be unloaded: a processor may still come to run in it. */
 static _Noreturn void stay(const struct config *config)
 {
@@ -212,26 +290,58 @@ static _Noreturn void stay(const struct config *config)
 		firmware.boot->Stall(SHOW_US);
 }
 
+/* One run, and what is wanted after it. */
+static void run_once(struct config *config, struct session *session)
+{
+	int exit_status;
+
+	session->more = false;
+	exit_status = start(config, session);
+	session->exit = session->soak.run == 1 ? exit_status : worse(session->exit, exit_status);
+	if (!processors_give())
+		stay(config);
+	if (config->version)
+		return;
+	screen_end();
+	if (goes_on(config, session)) {
+		screen_keep_result(&session->soak);
+		session->soak.run++;
+		session->more = true;
+	} else if (config->at_end == AT_END_WAIT && screen_is_open()) {
+		ask_what_next(config, session);
+		session->soak = (struct soak){ .run = 1 };
+		session->began = 0;
+	} else if (config->at_end == AT_END_WAIT) {
+		show_result();
+	}
+	firmware_release();
+}
+
 EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *system)
 {
+	struct again again = again_keep(system->BootServices);
+	struct session session = { .soak = { .run = 1 } };
 	struct config config;
 	EFI_STATUS status = firmware_init(image, system);
-	int exit_status;
 
 	if (EFI_ERROR(status))
 		return status;
-	exit_status = start(&config);
-	if (!processors_give())
-		stay(&config);
-	firmware_release();
-	if (config.at_end == AT_END_WAIT)
-		show_result();
-	else if (config.at_end != AT_END_RETURN)
+	run_once(&config, &session);
+	while (session.more && again_restore(&again)) {
+		firmware_init(image, system);
+		run_once(&config, &session);
+	}
+	if (session.more) {
+		firmware_say("pmutest86: no memory to run again");
+		session.exit = worse(session.exit, EXIT_ERROR);
+	}
+	again_release(&again, system->BootServices);
+	if (config.at_end == AT_END_SHUTDOWN || config.at_end == AT_END_RESET)
 		system->RuntimeServices->ResetSystem(config.at_end == AT_END_SHUTDOWN ?
 							     EfiResetShutdown :
 							     EfiResetCold,
 						     EFI_SUCCESS, 0, NULL);
-	switch (exit_status) {
+	switch (session.exit) {
 	case EXIT_PASS:
 		return EFI_SUCCESS;
 	case EXIT_FAIL:

@@ -133,45 +133,76 @@ static EFI_STATUS find_memory_top(u64 *top)
 	return status;
 }
 
-static bool is_linear(const EFI_GRAPHICS_OUTPUT_PROTOCOL *screen)
+/* false: there is none that is linear. */
+static bool describe_screen(const EFI_GRAPHICS_OUTPUT_PROTOCOL *screen, struct raster *raster)
 {
-	return (screen->Mode->Info->PixelFormat == PixelRedGreenBlueReserved8BitPerColor ||
-		screen->Mode->Info->PixelFormat == PixelBlueGreenRedReserved8BitPerColor) &&
-	       screen->Mode->FrameBufferBase;
+	const EFI_GRAPHICS_OUTPUT_MODE_INFORMATION *mode = screen->Mode->Info;
+	EFI_PIXEL_BITMASK bits;
+
+	switch (mode->PixelFormat) {
+	case PixelRedGreenBlueReserved8BitPerColor:
+		bits = (EFI_PIXEL_BITMASK){ 0x0000ff, 0x00ff00, 0xff0000, 0xff000000 };
+		break;
+	case PixelBlueGreenRedReserved8BitPerColor:
+		bits = (EFI_PIXEL_BITMASK){ 0xff0000, 0x00ff00, 0x0000ff, 0xff000000 };
+		break;
+	case PixelBitMask:
+		bits = mode->PixelInformation;
+		break;
+	default:
+		return false;
+	}
+	*raster = (struct raster){
+		.base = (u8 *)(uintptr_t)screen->Mode->FrameBufferBase,
+		.width = mode->HorizontalResolution,
+		.height = mode->VerticalResolution,
+		.bytes = raster_bytes(bits.RedMask, bits.GreenMask, bits.BlueMask,
+				      bits.ReservedMask),
+		.red = bits.RedMask,
+		.green = bits.GreenMask,
+		.blue = bits.BlueMask,
+	};
+	raster->pitch = mode->PixelsPerScanLine * raster->bytes;
+	return raster_is_usable(raster);
 }
 
-/* That of the console: of two graphics controllers, the one with the monitor. Else the first one
- * that there is; firmware may give its console none that is linear. */
-static EFI_GRAPHICS_OUTPUT_PROTOCOL *console_screen(void)
+/* That of the console: of two graphics controllers, the one with the monitor. */
+static EFI_GRAPHICS_OUTPUT_PROTOCOL *console_graphics(void)
 {
 	EFI_GUID guid = EFI_GRAPHICS_OUTPUT_PROTOCOL_GUID;
-	EFI_GRAPHICS_OUTPUT_PROTOCOL *screen;
 	void *protocol = NULL;
 
-	if (firmware.system->ConsoleOutHandle &&
-	    !EFI_ERROR(firmware.boot->HandleProtocol(firmware.system->ConsoleOutHandle, &guid,
-						     &protocol))) {
-		screen = protocol;
-		if (is_linear(screen))
-			return screen;
-	}
-	protocol = NULL;
-	if (EFI_ERROR(firmware.boot->LocateProtocol(&guid, NULL, &protocol)))
+	if (!firmware.system->ConsoleOutHandle ||
+	    EFI_ERROR(firmware.boot->HandleProtocol(firmware.system->ConsoleOutHandle, &guid,
+						    &protocol)))
 		return NULL;
-	screen = protocol;
-	return is_linear(screen) ? screen : NULL;
+	return protocol;
 }
 
-static void find_screen(struct machine_setup *setup)
+/* The first one that there is. */
+static EFI_GRAPHICS_OUTPUT_PROTOCOL *any_graphics(void)
 {
-	EFI_GRAPHICS_OUTPUT_PROTOCOL *screen = console_screen();
+	EFI_GUID guid = EFI_GRAPHICS_OUTPUT_PROTOCOL_GUID;
+	void *protocol = NULL;
 
-	if (!screen)
-		return;
-	setup->framebuffer.base = screen->Mode->FrameBufferBase;
-	setup->framebuffer.width = screen->Mode->Info->HorizontalResolution;
-	setup->framebuffer.height = screen->Mode->Info->VerticalResolution;
-	setup->framebuffer.stride = screen->Mode->Info->PixelsPerScanLine;
+	return EFI_ERROR(firmware.boot->LocateProtocol(&guid, NULL, &protocol)) ? NULL : protocol;
+}
+
+/* Firmware may give its console none that is linear. */
+static void find_screen(struct raster *raster)
+{
+	const EFI_GRAPHICS_OUTPUT_PROTOCOL *console = console_graphics(), *any = any_graphics();
+
+	if ((!console || !describe_screen(console, raster)) &&
+	    (!any || !describe_screen(any, raster)))
+		*raster = (struct raster){ .base = NULL };
+}
+
+EFI_GRAPHICS_OUTPUT_PROTOCOL *firmware_graphics(void)
+{
+	EFI_GRAPHICS_OUTPUT_PROTOCOL *console = console_graphics();
+
+	return console ? console : any_graphics();
 }
 
 /* Where a SIPI can begin; 0: there is no such page. */
@@ -220,7 +251,7 @@ EFI_STATUS firmware_setup(struct machine_setup *setup, unsigned processors, u64 
 	if (processors > 1)
 		setup->startup_page = low_page();
 	if (with_screen)
-		find_screen(setup);
+		find_screen(&setup->framebuffer);
 	return EFI_SUCCESS;
 }
 

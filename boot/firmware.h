@@ -41,6 +41,8 @@ const void *firmware_find_table(const EFI_GUID *guid);
  * is a linear one. The arena has spare bytes for arena_alloc(). */
 EFI_STATUS firmware_setup(struct machine_setup *setup, unsigned processors, u64 spare,
 			  bool with_screen);
+/* What the screen is where it has no linear framebuffer; NULL: there is none. */
+EFI_GRAPHICS_OUTPUT_PROTOCOL *firmware_graphics(void);
 /* Bytes that firmware_setup() allocates for that many processors, and the machine's memory. */
 u64 firmware_need(unsigned processors, u64 spare);
 u64 firmware_memory(void);

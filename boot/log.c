@@ -2,6 +2,7 @@
 /* The lines of a run in memory. When they don't fit, the last one kept says so: a log that is cut
  * must not look like a whole one. */
 #include "boot/log.h"
+#include "boot/screen/screen.h"
 #include "kernel/output/console.h"
 #include "kernel/memory/arena.h"
 #include "kernel/memory/string.h"
@@ -38,6 +39,7 @@ static void log_line(void *ctx, const char *line)
 	(void)ctx;
 	console_line(line);
 	summary_take(&summary, line);
+	screen_line(line);
 	if (lines.full)
 		return;
 	if (lines.length + length + 1 + sizeof overflow > LOG_SIZE) {

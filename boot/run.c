@@ -9,6 +9,7 @@
 #include "boot/processors.h"
 #include "boot/results/keep.h"
 #include "boot/run.h"
+#include "boot/screen/screen.h"
 #include "boot/watchdog/watchdog.h"
 #include "kernel/output/console.h"
 #include "kernel/output/fbcon.h"
@@ -37,7 +38,19 @@ static void describe_devices(struct tap *tap, const struct config *config)
 				 "processor a hang is ended by another processor only");
 }
 
-int run_tests(const struct config *config, u64 exerciser)
+/* Of a soak's runs, and of their orders. */
+static void describe_order(struct tap *tap, const struct suite_config *config,
+			   const struct soak *soak)
+{
+	if (soak->runs == 0)
+		tap_comment(tap, "soak: run %u", soak->run);
+	else if (soak->runs > 1)
+		tap_comment(tap, "soak: run %u of %u", soak->run, soak->runs);
+	if (config->order)
+		tap_comment(tap, "order: within groups drawn from %u", config->order);
+}
+
+int run_tests(const struct config *config, const struct soak *soak, u64 exerciser)
 {
 	const struct suite_config suite_config = {
 		.tests_glob = config->tests,
@@ -46,11 +59,13 @@ int run_tests(const struct config *config, u64 exerciser)
 		.no_inconclusive = config->no_inconclusive,
 		.verbose = config->verbose,
 		.checks = config->checks,
+		.order = config->order ? config->order + soak->run - 1 : 0,
 		.on = config->on == CONFIG_ON_ALL ? SUITE_ON_ALL : config->on,
 		.draw = { .seed = config->seed, .cases = config->draw_cases,
 			  .ms = config->draw_ms, .only = config->draw_case },
 		.exerciser = exerciser,
 		.before_test = keep_before_test,
+		.announce = screen_begin_test,
 	};
 	char cpu[CPU_NAME_SIZE];
 	struct suite *suite;
@@ -72,6 +87,7 @@ int run_tests(const struct config *config, u64 exerciser)
 	processors_describe(&tap);
 	describe_devices(&tap, config);
 	watchdog_describe(&tap, config->results ? config->watchdog : 0);
+	describe_order(&tap, &suite_config, soak);
 	log_mute(&tap, false);
 	groups = keep_replay(suite, &tap) ? suite_groups(suite) : 0;
 	fmt_print(cpu, sizeof cpu, "%s", suite_cpu_name(suite));
@@ -82,8 +98,11 @@ int run_tests(const struct config *config, u64 exerciser)
 		keep_save();
 		machine_borrow_cpu(CPU_BOOT);
 		keep_say(&tap);
+		screen_group(g + 1, groups);
 		suite_run_group(suite, g);
 		machine_return_cpu();
+		if (!screen_go_on())
+			break;
 	}
 	keep_save();
 	watchdog_stop();

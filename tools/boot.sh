@@ -3,8 +3,8 @@
 #
 # Boots an EFI system partition under QEMU and OVMF, without root and without mounts.
 #
-#   boot.sh [--timeout S] [--gui] [--gdb PORT] [--kvm] [--icount] [--image]
-#	[--read-only] [--watchdog] [--smp N | --x2apic] [--cpu MODEL] [--key-after TEXT] FOLDER
+#   boot.sh [--timeout S] [--gui] [--gdb PORT] [--kvm] [--icount] [--image] [--read-only]
+#	[--watchdog] [--smp N | --x2apic] [--cpu MODEL] [--key-after TEXT] [--screen DEVICE] FOLDER
 #
 # FOLDER/esp is what the partition holds; with --image, FOLDER/esp.img is a disk as it stands.
 # --read-only: the disk can't be written to. --watchdog: the chipset's TCO timer resets the machine.
@@ -13,6 +13,8 @@
 # system reach in x2APIC mode alone. QEMU's TCG has that from version 9 on.
 # --icount: one instruction takes one nanosecond of the machine's time.
 # --key-after presses a key once TEXT has come over the serial line.
+# --screen: a graphics adapter, one of QEMU's devices with its properties (VGA), and a USB keyboard.
+# What is written to FOLDER/monitor goes to QEMU's monitor.
 # FOLDER/serial.log receives the serial line, FOLDER/end why QEMU ended, in QMP's words
 # (ShutdownCause: guest-reset, guest-shutdown, ...), if it said so, or "overwritten": the reference
 # PMU's hypervisor was, and the machine was stopped. Ends when the machine switches
@@ -48,6 +50,10 @@ while [ $# -gt 1 ]; do
 	--x2apic) x2apic=yes ;;
 	--cpu)
 		cpu=$2
+		shift
+		;;
+	--screen)
+		display=(-display none -device "$2" -device qemu-xhci -device usb-kbd)
 		shift
 		;;
 	--key-after)

@@ -35,9 +35,9 @@ PROGRAMS = ("refpmu/selftest/", "refpmu/bench/", "refpmu/count/") + LAUNCH
 LAYERS = (
     ("spec/", ("spec/",), STD),
     ("claims/", ("claims/", "spec/"), STD),
-    ("kernel/", ("kernel/", "spec/"), HOSTED),
+    ("kernel/", ("kernel/", "spec/", "font_data.h"), HOSTED),
     ("kernel/processor/", ("kernel/processor/", "spec/"), HOSTED),
-    ("kernel/output/", ("kernel/output/", "kernel/processor/", "spec/"), HOSTED),
+    ("kernel/output/", ("kernel/output/", "kernel/processor/", "spec/", "font_data.h"), HOSTED),
     ("kernel/memory/", ("kernel/memory/", "kernel/processor/", "spec/"), HOSTED),
     ("kernel/interrupt/", ("kernel/interrupt/", "kernel/memory/", "kernel/output/",
                            "kernel/processor/", "spec/"), HOSTED),

@@ -18,8 +18,10 @@ import tempfile
 HARNESS = ("spec/* claims/* kernel/processor/confidential.h kernel/processor/topology.h "
            "kernel/memory/string.h kernel/output/fmt.h kernel/output/tap.h "
            "pmu/hypervisor.h pmu/leaves.h pmu/record.h boot/config.h boot/smbios.h "
-           "boot/spread.h boot/summary.h boot/results/*.h boot/watchdog/wdat.h tests/*.h "
-           "tests/frame/old_names.def").split()
+           "boot/spread.h boot/summary.h boot/results/*.h boot/watchdog/wdat.h "
+           "boot/screen/grid.h boot/screen/model.h "
+           "boot/screen/pages.h boot/screen/keys.h kernel/output/raster.h kernel/output/font.h "
+           "tests/*.h tests/frame/old_names.def").split()
 MODEL = ("spec/* refpmu/model/* refpmu/faults/* refpmu/vmm/configure.h "
          "refpmu/engine/engine_name.h refpmu/launch/plan.h "
          "refpmu/launch/fault.h refpmu/launch/span.h refpmu/launch/pe.h").split()

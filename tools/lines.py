@@ -24,6 +24,8 @@ ROW = re.compile(r"^\| `?([\w./-]+?)/?`? \| (\d+) \| (\d+) \| (\d+) \|$", re.M)
 
 
 def count(path):
+    if path.endswith(".png"):
+        return 0, 0
     with open(path, encoding="utf-8") as file:
         text = file.read()
     comment = next(pattern for name, pattern in COMMENTS if name.search(path))

@@ -39,6 +39,7 @@ NEEDED=(
 	nasm:nasm
 	gnu-efi:/usr/include/efi/efi.h
 	qemu-system-x86:qemu-system-x86_64
+	fonts-spleen:'/usr/share/consolefonts/spleen-8x16.psfu*'
 	ovmf:'/usr/share/OVMF/OVMF_CODE*.fd'
 	mtools:mcopy
 	dosfstools:mkfs.fat

@@ -10,12 +10,14 @@
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 
-static void must_be_one_line(const char *error, size_t size)
+static void must_be_lines(const struct config_errors *errors)
 {
-	const char *end = memchr(error, '\0', size);
+	for (unsigned i = 0; i < errors->count && i < CONFIG_ERRORS; i++) {
+		const char *line = errors->line[i], *end = memchr(line, '\0', CONFIG_ERROR_SIZE);
 
-	if (!end || end == error || memchr(error, '\n', (size_t)(end - error)))
-		abort();
+		if (!end || end == line || memchr(line, '\n', (size_t)(end - line)))
+			abort();
+	}
 }
 
 static void must_be_sound(const struct config *config)
@@ -25,6 +27,9 @@ static void must_be_sound(const struct config *config)
 		abort();
 	if ((unsigned)config->at_end > AT_END_RESET)
 		abort();
+	if (!config->repeat || config->repeat > CONFIG_MAX_REPEAT || !config->processors ||
+	    config->processors > CONFIG_MAX_PROCESSORS)
+		abort();
 	if (config->borrow_cycles > CONFIG_MAX_BORROW_CYCLES)
 		abort();
 }
@@ -32,20 +37,25 @@ static void must_be_sound(const struct config *config)
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
 	struct config config;
-	char error[120], *text = malloc(size ? size : 1);	/* not terminated */
+	struct config_errors errors;
+	char *text = malloc(size ? size : 1);	/* not terminated */
 
 	if (!text)
 		return 0;
 	if (size)
 		memcpy(text, data, size);
 	config_default(&config);
-	memset(error, 'x', sizeof(error));
-	if (!config_parse_file(&config, text, size, error, sizeof(error)))
-		must_be_one_line(error, sizeof(error));
+	memset(&errors, 'x', sizeof(errors));
+	errors.count = 0;
+	if (config_parse_file(&config, text, size, &errors) != !errors.count)
+		abort();
+	must_be_lines(&errors);
 	must_be_sound(&config);
-	memset(error, 'x', sizeof(error));
-	if (!config_parse_options(&config, text, size, error, sizeof(error)))
-		must_be_one_line(error, sizeof(error));
+	memset(&errors, 'x', sizeof(errors));
+	errors.count = 0;
+	if (config_parse_options(&config, text, size, &errors) != !errors.count)
+		abort();
+	must_be_lines(&errors);
 	must_be_sound(&config);
 	free(text);
 	return 0;

@@ -4,20 +4,31 @@
 
 #include "boot/config.h"
 
-static char error[160];
+static struct config_errors errors;
+static char error[CONFIG_ERROR_SIZE];	/* the first of them */
 
 static bool file(struct config *config, const char *text)
 {
+	bool good;
+
 	config_default(config);
-	error[0] = '\0';
-	return config_parse_file(config, text, strlen(text), error, sizeof(error));
+	errors.count = 0;
+	errors.line[0][0] = '\0';
+	good = config_parse_file(config, text, strlen(text), &errors);
+	memcpy(error, errors.line[0], sizeof(error));
+	return good;
 }
 
 static bool options(struct config *config, const char *text)
 {
+	bool good;
+
 	config_default(config);
-	error[0] = '\0';
-	return config_parse_options(config, text, strlen(text), error, sizeof(error));
+	errors.count = 0;
+	errors.line[0][0] = '\0';
+	good = config_parse_options(config, text, strlen(text), &errors);
+	memcpy(error, errors.line[0], sizeof(error));
+	return good;
 }
 
 static void empty_text_changes_nothing(void)
@@ -81,7 +92,7 @@ static void options_win_over_the_file(void)
 	static const char words[] = "x.efi tests=b.*";
 
 	CHECK(file(&config, "tests = a.*\nverbose = on\n"));
-	CHECK(config_parse_options(&config, words, strlen(words), error, sizeof(error)));
+	CHECK(config_parse_options(&config, words, strlen(words), &errors));
 	CHECK_STR("b.*", config.tests);
 	CHECK(config.verbose, "what the options don't name stays");
 }
@@ -107,6 +118,8 @@ static void bad_lines_get_one_helpful_line(void)
 		"checks = 1", "checks =", "on = 16", "on = each", "serial = 0x10000",
 		"serial = 12x",
 		"serial = ", "at_end = explode", "borrow_cycles = -1", "borrow_cycles = 10001",
+		"processors = 0", "processors = 17", "order = 4294967296", "order = -1",
+		"repeat = 0", "repeat = x", "repeat = 100001", "minutes = 1h",
 		"borrow_cycles = 99999999999999999999", "tests = a b", "results\n",
 	};
 
@@ -130,7 +143,7 @@ static void the_terminator_is_not_needed(void)
 	struct config config;
 
 	config_default(&config);
-	CHECK(config_parse_file(&config, text, 12, error, sizeof(error)));
+	CHECK(config_parse_file(&config, text, 12, &errors));
 	CHECK(config.verbose);
 }
 
@@ -146,16 +159,49 @@ static void too_long_a_value_is_refused(void)
 	CHECK(error[0] && !strchr(error, '\n'));
 }
 
-static void a_small_error_buffer_is_respected(void)
+static void each_wrong_line_is_told_and_the_others_are_taken(void)
 {
 	struct config config;
-	char small[8];
+	char text[4000] = "";
 
-	memset(small, 'x', sizeof(small));
-	config_default(&config);
-	CHECK(!config_parse_file(&config, "colour = red", 12, small, 4));
-	CHECK(memchr(small, '\0', 4));
-	CHECK_EQ('x', small[4]);
+	CHECK(!file(&config, "verbose = maybe\nat_end = wait\r\n# x\ncolour = red\n=\n"
+			     "repeat = 0\ntests = pmi.*\n"));
+	CHECK_EQ(4, errors.count);
+	CHECK_STR("\\pmutest86.cfg: line 1: 'maybe' is not a value of verbose: on or off",
+		  errors.line[0]);
+	CHECK(!memcmp("\\pmutest86.cfg: line 4: 'colour' is not a key; the keys are tests, ",
+		      errors.line[1], 60));
+	CHECK(strstr(errors.line[2], "line 5: '' is not a key"), "%s", errors.line[2]);
+	CHECK(strstr(errors.line[3], "line 6: '0' is not a value of repeat"), "%s", errors.line[3]);
+	CHECK_EQ(AT_END_WAIT, config.at_end);
+	CHECK_STR("pmi.*", config.tests);
+	CHECK(!options(&config, "x.efi on=each tests=a.* b"));
+	CHECK_EQ(2, errors.count);
+	CHECK_STR("load options: 'each' is not a value of on: first, all or a processor's number "
+		  "up to 15",
+		  errors.line[0]);
+	CHECK_STR("load options: 'b' is not of the form key=value", errors.line[1]);
+	for (unsigned i = 0; i < 100; i++)
+		strcat(text, "x\n");
+	CHECK(!file(&config, text));
+	CHECK_EQ(100, errors.count, "all are counted");
+	CHECK(strstr(errors.line[CONFIG_ERRORS - 1], "line 16: "), "the first ones are kept");
+}
+
+static void soaks_and_orders_are_taken(void)
+{
+	struct config config;
+
+	CHECK(file(&config, ""));
+	CHECK_EQ(1, config.repeat);
+	CHECK_EQ(0, config.minutes);
+	CHECK_EQ(0, config.order);
+	CHECK_EQ(16, config.processors);
+	CHECK(file(&config, "repeat = 100\nminutes = 90\norder = 0xffffffff\nprocessors = 1"));
+	CHECK_EQ(100, config.repeat);
+	CHECK_EQ(90, config.minutes);
+	CHECK_EQ(0xffffffff, config.order);
+	CHECK_EQ(1, config.processors);
 }
 
 int main(void)
@@ -167,6 +213,7 @@ int main(void)
 	RUN(bad_lines_get_one_helpful_line);
 	RUN(the_terminator_is_not_needed);
 	RUN(too_long_a_value_is_refused);
-	RUN(a_small_error_buffer_is_respected);
+	RUN(each_wrong_line_is_told_and_the_others_are_taken);
+	RUN(soaks_and_orders_are_taken);
 	return check_end();
 }

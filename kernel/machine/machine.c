@@ -107,9 +107,9 @@ static bool map(void)
 	    !paging_set_range(machine.exerciser_memory.base, machine.exerciser_memory.bytes,
 			      PAGE_DATA))
 		return false;
-	video_size = (u64)machine.framebuffer.stride * machine.framebuffer.height * sizeof(u32);
+	video_size = (u64)machine.framebuffer.pitch * machine.framebuffer.height;
 	return !machine.framebuffer.base ||
-	       paging_set_range(machine.framebuffer.base, video_size, PAGE_VIDEO);
+	       paging_set_range((u64)(uintptr_t)machine.framebuffer.base, video_size, PAGE_VIDEO);
 }
 
 bool machine_init(const struct machine_setup *setup)
@@ -132,8 +132,7 @@ bool machine_init(const struct machine_setup *setup)
 	}
 	hpet_init(setup->hpet_base, setup->ioapic_base);
 	serial_init(setup->serial_port);
-	fbcon_init((u32 *)(uintptr_t)setup->framebuffer.base, setup->framebuffer.width,
-		   setup->framebuffer.height, setup->framebuffer.stride);
+	fbcon_init(&setup->framebuffer);
 	return true;
 }
 

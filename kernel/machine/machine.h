@@ -7,6 +7,7 @@
 #ifndef KERNEL_MACHINE_H
 #define KERNEL_MACHINE_H
 
+#include "kernel/output/raster.h"
 #include "spec/types.h"
 
 struct machine_setup {
@@ -20,10 +21,7 @@ struct machine_setup {
 	struct {
 		u64 base, bytes;
 	} exerciser_memory; /* and its memory */
-	struct {
-		u64 base;		/* 0: none; 32-bit pixels, linear */
-		u32 width, height, stride;	/* pixels; stride in pixels */
-	} framebuffer;
+	struct raster framebuffer;
 };
 
 /* Once, before the first borrow. false: the arena is too small, or the local APIC is switched off.

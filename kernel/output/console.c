@@ -25,9 +25,17 @@ bool console_has_bailed_out(void)
 	return bailed_out;
 }
 
+static bool screen_is_taken;
+
+void console_leave_screen(bool taken)
+{
+	screen_is_taken = taken;
+}
+
 void console_line(const char *text)
 {
 	if (serial_text(text))
 		serial_text("\r\n");
-	fbcon_line(text);
+	if (!screen_is_taken || bailed_out)
+		fbcon_line(text);
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Lines of text on a linear framebuffer of 32-bit pixels. */
+/* Lines of text on a linear framebuffer. */
 #ifndef KERNEL_FBCON_H
 #define KERNEL_FBCON_H
 
-#include "spec/types.h"
+#include "kernel/output/raster.h"
 
-/* pixels NULL: no screen. stride in pixels. */
-void fbcon_init(u32 *pixels, u32 width, u32 height, u32 stride);
+/* raster's base NULL: no screen. */
+void fbcon_init(const struct raster *raster);
 /* One line of ASCII; what is longer than the screen is wide is cut. */
 void fbcon_line(const char *text);
 /* Has fbcon_init() been given one that shows text? */

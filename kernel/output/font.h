@@ -1,15 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* A font of 5 x 7 pixels for ASCII. */
+/* The font: Spleen, of the package fonts-spleen, for ASCII. tools/screen/font.py makes C of it. */
 #ifndef KERNEL_FONT_H
 #define KERNEL_FONT_H
 
 #include "spec/types.h"
 
-#define FONT_WIDTH	5
-#define FONT_HEIGHT	7
+#define FONT_WIDTH	8u
+#define FONT_HEIGHT	16u
+#define FONT_FIRST	' '
+#define FONT_LAST	'~'
 
-/* Row y, 0 to FONT_HEIGHT - 1 from the top; bit x is the pixel at column x from the left. What
- * isn't printable ASCII looks like '?'. */
-u8 font_row(char c, unsigned y);
+/* A glyph's rows from the top; bit 7 is the pixel at the left. */
+typedef const u8 font_glyph[FONT_HEIGHT];
+
+/* From FONT_FIRST to FONT_LAST. */
+extern font_glyph font_glyphs[FONT_LAST - FONT_FIRST + 1];
+
+/* What isn't printable ASCII looks like '?'. */
+static inline const u8 *font_of(font_glyph *font, char c)
+{
+	return font[(c < FONT_FIRST || c > FONT_LAST ? '?' : c) - FONT_FIRST];
+}
 
 #endif

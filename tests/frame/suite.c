@@ -145,6 +145,31 @@ static void insert(struct test_case *c, unsigned n)
 	*at = inserted;
 }
 
+/* xorshift32: a number below n. */
+static u32 draw_below(u32 *state, u32 n)
+{
+	*state ^= *state << 13;
+	*state ^= *state >> 17;
+	*state ^= *state << 5;
+	return *state % n;
+}
+
+/* Each group's tests in an order drawn from config->order. What has to come first, whole groups,
+ * stays first. */
+static void shuffle_groups(const struct suite *s)
+{
+	u32 state = s->config->order * 2654435761u | 1;
+
+	for (unsigned g = 0; s->config->order && g < s->groups; g++)
+		for (unsigned i = s->first[g + 1]; i-- > s->first[g] + 1;) {
+			unsigned j = s->first[g] + draw_below(&state, i - s->first[g] + 1);
+			struct test_case other = tests_begin[i];
+
+			tests_begin[i] = tests_begin[j];
+			tests_begin[j] = other;
+		}
+}
+
 static void select_tests(struct suite *s)
 {
 	unsigned drawn = 0;
@@ -169,6 +194,7 @@ static void select_tests(struct suite *s)
 		s->first[s->groups++] = i;
 	}
 	s->first[s->groups] = s->selected;
+	shuffle_groups(s);
 }
 
 /* Does this test run on that processor? */
@@ -457,6 +483,19 @@ static void set_up(const struct suite *s, struct test *test, unsigned n, unsigne
 	test->before = s->config->before_test ? about_to_run : NULL;
 }
 
+static void say_next_test(const struct suite *s, const struct test_case *c, unsigned cpu)
+{
+	char name[160];
+
+	if (!s->config->announce)
+		return;
+	if (cpu == CPU_BOOT)
+		fmt_print(name, sizeof(name), "%s.%s", c->group, c->claim);
+	else
+		fmt_print(name, sizeof(name), "%s.%s@cpu%u", c->group, c->claim, cpu);
+	s->config->announce(name);
+}
+
 static void run_one(struct suite *s, unsigned n, unsigned cpu)
 {
 	const struct test_case *c = &tests_begin[n];
@@ -464,6 +503,7 @@ static void run_one(struct suite *s, unsigned n, unsigned cpu)
 	enum verdict verdict;
 
 	set_up(s, &test, n, cpu);
+	say_next_test(s, c, cpu);
 	verdict = runner_run(&test);
 	s->running = false;
 	if (s->config->verbose)
@@ -581,7 +621,7 @@ u32 suite_digest(const struct suite_config *config)
 		sum += digest_text(digest_text(c->line, c->group), c->claim);
 	digest = digest_text(digest, config->tests_glob ? config->tests_glob : "");
 	digest = digest_text(digest, config->require ? config->require : "");
-	return digest + sum + flags;
+	return digest + sum + flags + config->order * 2654435761u;
 }
 
 void suite_bail_out(struct suite *s, const char *reason)

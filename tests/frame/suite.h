@@ -24,6 +24,9 @@ struct suite_config {
 	 * others sleep. Tests that need several run once. */
 	unsigned on;
 	struct draw_options draw;	/* its ms are those of all drawn tests together */
+	u32 order;		/* what the order within groups is drawn from; 0: the usual one */
+	/* Told the name of each test before it runs; NULL: it isn't. */
+	void (*announce)(const char *name);
 	u64 exerciser;		/* physical address of its register page, mapped; 0: none */
 	/* Called right before each test that is going to run: one that is skipped can't hang. It
 	 * may give the machine back and take it again. NULL: nothing. */

@@ -72,7 +72,7 @@ test_shell_scripts_are_clean()
 
 test_python_compiles()
 {
-	python3 - tools/*.py tools/report/*.py <<- 'EOF'
+	python3 - tools/*.py tools/report/*.py tools/screen/*.py <<- 'EOF'
 		import ast, sys
 		for path in sys.argv[1:]:
 		    ast.parse(open(path, encoding="utf-8").read(), path)

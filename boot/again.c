@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* See again.h. The data's bounds are linker.ld's. */
+#include "boot/again.h"
+#include "kernel/memory/string.h"
+
+extern u8 data_begin[] __asm__("_data") __attribute__((visibility("hidden")));
+extern u8 data_end[] __asm__("_edata") __attribute__((visibility("hidden")));
+
+static size_t data_size(void)
+{
+	return (size_t)(data_end - data_begin);
+}
+
+struct again again_keep(EFI_BOOT_SERVICES *boot)
+{
+	struct again again = { NULL };
+
+	if (EFI_ERROR(boot->AllocatePool(EfiLoaderData, data_size(), &again.copy)))
+		again.copy = NULL;
+	else
+		memcpy(again.copy, data_begin, data_size());
+	return again;
+}
+
+bool again_restore(const struct again *again)
+{
+	if (!again->copy)
+		return false;
+	memcpy(data_begin, again->copy, data_size());
+	__asm__ volatile("" ::: "memory");
+	return true;
+}
+
+void again_release(const struct again *again, EFI_BOOT_SERVICES *boot)
+{
+	if (again->copy)
+		boot->FreePool(again->copy);
+}

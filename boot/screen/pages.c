@@ -1,0 +1,530 @@
+/* SPDX-License-Identifier: MIT */
+/* See pages.h. Each page has a title at the top and the keys at the bottom. */
+#include "boot/screen/pages.h"
+#include "kernel/output/fmt.h"
+
+#define VALUE_COLUMN	13u	/* of "Label        value" */
+#define LARGE_ROWS	(GRID_LARGE_HEIGHT + 2)	/* large letters and what frames them */
+#define TEXT_SIZE	512u
+#define FAILURE_ROWS	3u	/* name, sentence, evidence */
+
+/* A list that is longer than its place: lines are numbered from 0, whichever are shown. */
+struct pen {
+	struct grid *grid;
+	u32 top, bottom;	/* rows, bottom excluded */
+	u32 line, scroll;
+};
+
+static bool pen_row(const struct pen *pen, u32 *row)
+{
+	*row = pen->top + pen->line - pen->scroll;
+	return pen->line >= pen->scroll && *row < pen->bottom;
+}
+
+static const char *const verdict_names[MODEL_VERDICTS] = {
+	[MODEL_PASS] = "passed", [MODEL_SKIP] = "skipped",
+	[MODEL_INCONCLUSIVE] = "inconclusive", [MODEL_KNOWN] = "known",
+	[MODEL_FAIL] = "FAILED", [MODEL_ERROR] = "ERROR",
+};
+
+static enum grid_colour verdict_colour(u32 verdict)
+{
+	switch (verdict) {
+	case MODEL_PASS:
+		return COLOUR_GOOD;
+	case MODEL_KNOWN:
+	case MODEL_INCONCLUSIVE:
+		return COLOUR_DOUBT;
+	case MODEL_FAIL:
+	case MODEL_ERROR:
+		return COLOUR_BAD;
+	default:
+		return COLOUR_DIM;
+	}
+}
+
+static void draw_title(struct grid *grid, const struct model *model, const char *version)
+{
+	char text[64];
+	u32 length;
+
+	grid_fill(grid, 0, 0, grid->columns, COLOUR_TITLE, ' ');
+	grid_print(grid, 1, 0, COLOUR_TITLE, "PMUTest86 %s", version);
+	if (model->soak.runs == 1)
+		return;
+	if (model->soak.runs)
+		length = (u32)fmt_print(text, sizeof(text), "run %u of %u ", model->soak.run,
+					model->soak.runs);
+	else
+		length = (u32)fmt_print(text, sizeof(text), "run %u ", model->soak.run);
+	if (length < grid->columns)
+		grid_text(grid, grid->columns - length, 0, COLOUR_TITLE, text);
+}
+
+static void draw_keys(struct grid *grid, const struct view *view, const char *keys)
+{
+	u32 row = grid->rows - 1;
+
+	grid_fill(grid, 0, row, grid->columns, COLOUR_TITLE, ' ');
+	grid_text(grid, 1, row, COLOUR_TITLE, view->keys ? keys : "");
+	if (view->status[0] && row > 1) {
+		grid_fill(grid, 0, row - 1, grid->columns, COLOUR_TEXT, ' ');
+		grid_text(grid, 1, row - 1, COLOUR_BRIGHT, view->status);
+	}
+}
+
+static void draw_label(struct grid *grid, u32 row, const char *label, const char *value)
+{
+	grid_text(grid, 1, row, COLOUR_DIM, label);
+	if (value)
+		grid_text(grid, VALUE_COLUMN, row, COLOUR_TEXT, value);
+}
+
+/* "PEBS_FMT=2" of the capabilities' line. */
+static const char *record_format(const struct model *model)
+{
+	static const char key[] = "PEBS_FMT=";
+
+	for (u32 i = 0; i < model->facts; i++)
+		for (const char *at = model->store + model->fact[i]; *at; at++) {
+			u32 n = 0;
+
+			while (key[n] && at[n] == key[n])
+				n++;
+			if (!key[n])
+				return at + n;
+		}
+	return NULL;
+}
+
+/* What the machine is, from row on. Returns the row after it. */
+static u32 draw_machine(struct grid *grid, const struct model *model, u32 row)
+{
+	static const char *const labels[][2] = {
+		{ "Firmware", "firmware" }, { "Platform", "platform" },
+		{ "Processors", "processors" }, { "Perfmon", "perfmon" },
+	};
+	const char *processor = model_fact(model, "processor"), *value, *brand = processor;
+	char text[TEXT_SIZE];
+	u32 x;
+
+	/* "GenuineIntel 06_3c stepping 3, brand" */
+	while (brand && *brand && !(brand[0] == ',' && brand[1] == ' '))
+		brand++;
+	if (brand && *brand)
+		draw_label(grid, row, "Processor", brand + 2);
+	else
+		draw_label(grid, row, "Processor", processor);
+	row++;
+	if (processor && *brand) {
+		fmt_print(text,
+			  (size_t)(brand - processor) + 1 < sizeof(text) ?
+				  (size_t)(brand - processor) + 1 :
+				  sizeof(text),
+			  "%s", processor);
+		x = grid_text(grid, VALUE_COLUMN, row, COLOUR_TEXT, text);
+		value = model_fact(model, "microcode");
+		if (value)
+			x = grid_print(grid, x, row, COLOUR_TEXT, ", microcode %s", value);
+		value = model_fact(model, "generation");
+		if (value)
+			grid_print(grid, x, row, COLOUR_TEXT, ", %s", value);
+	}
+	row++;
+	value = model_fact(model, "system");
+	draw_label(grid, row++, "Machine", value ? value : model_fact(model, "board"));
+	for (u32 i = 0; i < sizeof(labels) / sizeof(labels[0]); i++)
+		draw_label(grid, row++, labels[i][0], model_fact(model, labels[i][1]));
+	value = model_fact(model, "pebs");
+	if (value && value[0] == 'a' && record_format(model)) {
+		fmt_print(text, 2, "%s", record_format(model));
+		draw_label(grid, row, "PEBS", NULL);
+		grid_print(grid, VALUE_COLUMN, row, COLOUR_TEXT, "record format %s, %s", text,
+			   value);
+	} else {
+		draw_label(grid, row, "PEBS", value);
+	}
+	row++;
+	grid_fill(grid, 0, row, grid->columns, COLOUR_DIM, GRID_LINE);
+	return row + 1;
+}
+
+static void draw_counts(struct grid *grid, const struct model *model, u32 row)
+{
+	static const u8 order[] = { MODEL_PASS, MODEL_FAIL, MODEL_ERROR, MODEL_KNOWN,
+				    MODEL_INCONCLUSIVE, MODEL_SKIP };
+	u32 x = 1;
+
+	for (u32 i = 0; i < sizeof(order); i++) {
+		u32 n = model->count[order[i]];
+
+		x = grid_print(grid, x, row, n ? verdict_colour(order[i]) : COLOUR_DIM, "%s %u",
+			       verdict_names[order[i]], n) +
+		    2;
+	}
+}
+
+static void draw_progress(struct grid *grid, const struct model *model, u32 row)
+{
+	u32 width = grid->columns > 2 ? grid->columns - 2 : 0, left = model_seconds_left(model);
+	u32 done = model->plan ? (u32)((u64)width * model->done / model->plan) : 0, x;
+
+	grid_fill(grid, 1, row, width, COLOUR_DIM, GRID_LINE);
+	grid_fill(grid, 1, row, done < width ? done : width, COLOUR_GOOD, GRID_FULL);
+	x = grid_print(grid, 1, row + 1, COLOUR_TEXT, "%u of %u points, group %u of %u",
+		       model->done, model->plan, model->group_now, model->group_count);
+	if (left >= 120)
+		grid_print(grid, x, row + 1, COLOUR_TEXT, ", about %u minutes left",
+			   (left + 30) / 60);
+	else if (left)
+		grid_print(grid, x, row + 1, COLOUR_TEXT, ", about %u s left", left);
+	draw_label(grid, row + 2, "Running", model->running);
+}
+
+/* The last points that aren't ok, the newest first. */
+static void draw_failures(struct grid *grid, const struct model *model, u32 row, u32 bottom)
+{
+	char text[TEXT_SIZE], got[128];
+	u32 x;
+
+	for (u32 n = model->points; n-- > 0 && row + FAILURE_ROWS <= bottom;) {
+		const struct model_point *point = &model->point[n];
+
+		if (!model_is_bad(point))
+			continue;
+		x = grid_print(grid, 1, row, COLOUR_BAD, " %s ", verdict_names[point->verdict]);
+		grid_text(grid, x + 1, row++, COLOUR_BRIGHT,
+			  model_name(model, point, text, sizeof(text)));
+		if (model_value(model, point, "sentence", text, sizeof(text)) ||
+		    model_value(model, point, "message", text, sizeof(text)))
+			grid_text(grid, 3, row, COLOUR_TEXT, text);
+		row++;
+		if (model_value(model, point, "wanted", text, sizeof(text)) &&
+		    model_value(model, point, "got", got, sizeof(got)))
+			grid_print(grid, 3, row, COLOUR_TEXT, "wanted %s, got %s", text, got);
+		row++;
+	}
+}
+
+static void draw_run(struct grid *grid, const struct model *model, const struct view *view)
+{
+	u32 row = draw_machine(grid, model, 1);
+
+	draw_progress(grid, model, row);
+	draw_counts(grid, model, row + 4);
+	grid_fill(grid, 0, row + 5, grid->columns, COLOUR_DIM, GRID_LINE);
+	draw_failures(grid, model, row + 6, grid->rows - 1);
+	draw_keys(grid, view,
+		  view->stopping ? "The run ends after this group" :
+				   "Esc: end the run after this group");
+}
+
+static enum grid_colour result_colour(enum model_result result)
+{
+	switch (result) {
+	case RESULT_PASSED:
+		return COLOUR_PASSED;
+	case RESULT_FAILED:
+		return COLOUR_FAILED;
+	case RESULT_NOT_TESTED:
+		return COLOUR_NOT_TESTED;
+	default:
+		return COLOUR_NOT_TRUSTWORTHY;
+	}
+}
+
+/* In large letters where there is room for them. Returns the row after it. */
+static u32 draw_result(struct grid *grid, font_glyph *font, const struct model *model, u32 row)
+{
+	enum grid_colour colour = result_colour(model_result_of_all(model));
+	const char *text = model_result_text(model);
+	u32 width = 0;
+
+	while (text[width])
+		width++;
+	if (width * GRID_LARGE_WIDTH > grid->columns || grid->rows < 3 * LARGE_ROWS) {
+		grid_fill(grid, 0, row, grid->columns, colour, ' ');
+		grid_text(grid, 1, row, colour, text);
+		return row + 1;
+	}
+	for (u32 i = 0; i < LARGE_ROWS; i++)
+		grid_fill(grid, 0, row + i, grid->columns, colour, ' ');
+	grid_large(grid, font, (grid->columns - width * GRID_LARGE_WIDTH) / 2, row + 1, colour,
+		   text);
+	return row + LARGE_ROWS;
+}
+
+/* Does PAGE_END list it? */
+static bool is_worth_a_look(const struct model_point *point)
+{
+	return model_is_bad(point) || point->verdict == MODEL_KNOWN ||
+	       point->verdict == MODEL_INCONCLUSIVE;
+}
+
+const struct model_point *pages_point(const struct model *model, enum page page, u32 n)
+{
+	if (page == PAGE_TESTS)
+		return n < model->points ? &model->point[n] : NULL;
+	for (u32 i = 0; i < model->points; i++)
+		if (is_worth_a_look(&model->point[i]) && !n--)
+			return &model->point[i];
+	return NULL;
+}
+
+u32 pages_lines(const struct model *model, const struct view *view)
+{
+	u32 lines = 0;
+
+	switch (view->page) {
+	case PAGE_END:
+		for (u32 i = 0; i < model->points; i++)
+			lines += is_worth_a_look(&model->point[i]);
+		return lines;
+	case PAGE_GROUPS:
+		return model->groups;
+	case PAGE_TESTS:
+		return model->points;
+	default:
+		return 0;
+	}
+}
+
+/* So that the selected line shows. */
+static void follow_selection(struct view *view, u32 lines, u32 rows)
+{
+	if (view->selected >= lines)
+		view->selected = lines ? lines - 1 : 0;
+	if (view->scroll > view->selected)
+		view->scroll = view->selected;
+	if (rows && view->selected - view->scroll >= rows)
+		view->scroll = view->selected - rows + 1;
+}
+
+static void draw_point_line(struct grid *grid, const struct model *model,
+			    const struct model_point *point, u32 row, bool selected)
+{
+	char text[MODEL_TEXT], req[32];
+	u32 x;
+
+	if (selected)
+		grid_fill(grid, 0, row, grid->columns, COLOUR_SELECTED, ' ');
+	grid_text(grid, 1, row, selected ? COLOUR_SELECTED : verdict_colour(point->verdict),
+		  verdict_names[point->verdict]);
+	x = grid_text(grid, 15, row, selected ? COLOUR_SELECTED : COLOUR_TEXT,
+		      model_name(model, point, text, sizeof(text)));
+	if (model_value(model, point, "requirement", req, sizeof(req)))
+		grid_print(grid, x + 1, row, selected ? COLOUR_SELECTED : COLOUR_DIM, "%s", req);
+}
+
+static void draw_points(struct grid *grid, const struct model *model, struct view *view, u32 top,
+			u32 bottom)
+{
+	struct pen pen = { grid, top, bottom, 0, 0 };
+	u32 row;
+
+	follow_selection(view, pages_lines(model, view), bottom > top ? bottom - top : 0);
+	pen.scroll = view->scroll;
+	for (u32 i = 0; i < model->points; i++) {
+		if (view->page == PAGE_END && !is_worth_a_look(&model->point[i]))
+			continue;
+		if (pen_row(&pen, &row))
+			draw_point_line(grid, model, &model->point[i], row,
+					pen.line == view->selected);
+		pen.line++;
+	}
+}
+
+/* Returns how many rows it takes. */
+static u32 draw_soak(struct grid *grid, const struct soak *soak, u32 row)
+{
+	grid_print(grid, 1, row, COLOUR_BRIGHT,
+		   "%u runs; of those before this one %u failed, %u weren't trustworthy, "
+		   "%u tested nothing",
+		   soak->run, soak->failed, soak->not_trustworthy, soak->not_tested);
+	return 1;
+}
+
+static void draw_end(struct grid *grid, font_glyph *font, const struct model *model,
+		     struct view *view)
+{
+	u32 row = draw_result(grid, font, model, 1) + 1;
+
+	if (model->soak.run > 1)
+		row += draw_soak(grid, &model->soak, row);
+	if (model->not_tested[0])
+		row += grid_wrap(grid, 1, row, grid->columns - 2, 0, 3, COLOUR_BRIGHT,
+				 model->not_tested);
+	if (model->bailed_out)
+		row += grid_wrap(grid, 1, row, grid->columns - 2, 0, 3, COLOUR_BRIGHT,
+				 model->bail_out);
+	for (u32 i = 0; i < model->totals && row + 4 < grid->rows; i++) {
+		if (model->total[i][0] == 'N')
+			continue;
+		row += grid_wrap(grid, 1, row, grid->columns - 2, 0, 2,
+				 model->total[i][0] == 'e' ? COLOUR_DOUBT : COLOUR_TEXT,
+				 model->total[i]);
+	}
+	grid_fill(grid, 0, row++, grid->columns, COLOUR_DIM, GRID_LINE);
+	draw_points(grid, model, view, row, grid->rows - 1 - (view->status[0] != 0));
+	if (!pages_lines(model, view))
+		grid_text(grid, 1, row, COLOUR_DIM, "No point is other than passed or skipped.");
+	draw_keys(grid, view,
+		  "Enter details  A again  G group  T test  M machine  S save  "
+		  "P power off  R return");
+}
+
+/* "key  value" in as many lines as it takes. */
+static void pen_pair(struct pen *pen, const char *key, const char *value, enum grid_colour colour)
+{
+	u32 width = pen->grid->columns > VALUE_COLUMN + 1 ? pen->grid->columns - VALUE_COLUMN - 1 :
+							    0;
+	u32 skip = pen->scroll > pen->line ? pen->scroll - pen->line : 0;
+	u32 row = pen->line > pen->scroll ? pen->top + pen->line - pen->scroll : pen->top;
+	u32 lines = grid_wrap(pen->grid, VALUE_COLUMN, row, width, skip,
+			      row < pen->bottom ? pen->bottom - row : 0, colour, value);
+
+	if (pen_row(pen, &row))
+		grid_text(pen->grid, 1, row, COLOUR_DIM, key);
+	pen->line += lines ? lines : 1;
+}
+
+/* The last line isn't scrolled past the bottom. */
+static void stop_at_end(struct view *view, const struct pen *pen)
+{
+	u32 rows = pen->bottom > pen->top ? pen->bottom - pen->top : 0;
+	u32 most = pen->line > rows ? pen->line - rows : 0;
+
+	if (view->scroll > most)
+		view->scroll = most;
+}
+
+static const char *label_of(const char *key)
+{
+	static const char *const labels[][2] = {
+		{ "source", "section" }, { "place", "source line" },
+	};
+
+	for (u32 i = 0; i < sizeof(labels) / sizeof(labels[0]); i++) {
+		const char *a = key, *b = labels[i][0];
+
+		while (*a && *a == *b) {
+			a++;
+			b++;
+		}
+		if (*a == *b)
+			return labels[i][1];
+	}
+	return key;
+}
+
+static void draw_point(struct grid *grid, const struct model *model, struct view *view)
+{
+	const struct model_point *point = view->point < model->points ? &model->point[view->point] :
+									NULL;
+	struct pen pen = { grid, 2, grid->rows - 1, 0, view->scroll };
+	char key[32], text[TEXT_SIZE];
+	u32 x;
+
+	if (point) {
+		x = grid_print(grid, 1, 1, verdict_colour(point->verdict), " %s ",
+			       verdict_names[point->verdict]);
+		grid_text(grid, x + 1, 1, COLOUR_BRIGHT,
+			  model_name(model, point, text, sizeof(text)));
+		pen_pair(&pen, "point", model_line(model, point, 0), COLOUR_TEXT);
+		for (u32 n = 1; n < point->lines; n++)
+			if (model_split(model_line(model, point, n), key, sizeof(key), text,
+					sizeof(text)))
+				pen_pair(&pen, label_of(key), text,
+					 key[0] == 'w' || key[0] == 'g' ? COLOUR_BRIGHT :
+									  COLOUR_TEXT);
+		stop_at_end(view, &pen);
+	}
+	draw_keys(grid, view,
+		  "Up, Down: scroll  Left, Right: the one before, the next  "
+		  "A run this test  Esc: back");
+}
+
+static void draw_groups(struct grid *grid, const struct model *model, struct view *view)
+{
+	struct pen pen = { grid, 2, grid->rows - 1, 0, 0 };
+	u32 row;
+
+	grid_text(grid, 1, 1, COLOUR_BRIGHT, "Run one group");
+	follow_selection(view, model->groups, grid->rows > 3 ? grid->rows - 3 : 0);
+	pen.scroll = view->scroll;
+	for (; pen.line < model->groups; pen.line++) {
+		const struct model_group *group = &model->group[pen.line];
+		bool selected = pen.line == view->selected;
+
+		if (!pen_row(&pen, &row))
+			continue;
+		if (selected)
+			grid_fill(grid, 0, row, grid->columns, COLOUR_SELECTED, ' ');
+		grid_print(grid, 1, row, selected ? COLOUR_SELECTED : COLOUR_TEXT,
+			   "%s: %u points, %u failed or in error", group->name, group->points,
+			   group->bad);
+	}
+	draw_keys(grid, view, "Enter: run this group  Esc: back");
+}
+
+static void draw_facts(struct grid *grid, const struct model *model, struct view *view)
+{
+	struct pen pen = { grid, 1, grid->rows - 1, 0, view->scroll };
+
+	for (u32 i = 0; i < model->facts; i++) {
+		const char *text = model->store + model->fact[i] + 2;
+		char key[VALUE_COLUMN - 1];
+		u32 n = 0;
+
+		for (; text[n] && text[n] != ':' && n + 1 < sizeof(key); n++)
+			key[n] = text[n];
+		key[n] = '\0';
+		if (text[n] == ':' && text[n + 1] == ' ')
+			pen_pair(&pen, key, text + n + 2, COLOUR_TEXT);
+		else
+			pen_pair(&pen, "", text, COLOUR_TEXT);
+	}
+	stop_at_end(view, &pen);
+	draw_keys(grid, view, "Up, Down, PageUp, PageDown: scroll  Esc: back");
+}
+
+static void draw_page(struct grid *grid, font_glyph *font, const struct model *model,
+		      struct view *view, const char *version)
+{
+	grid_clear(grid, COLOUR_TEXT);
+	if (grid->rows < 2 || grid->columns < 2)
+		return;
+	draw_title(grid, model, version);
+	switch (view->page) {
+	case PAGE_RUN:
+		draw_run(grid, model, view);
+		break;
+	case PAGE_END:
+		draw_end(grid, font, model, view);
+		break;
+	case PAGE_POINT:
+		draw_point(grid, model, view);
+		break;
+	case PAGE_GROUPS:
+		draw_groups(grid, model, view);
+		break;
+	case PAGE_TESTS:
+		grid_text(grid, 1, 1, COLOUR_BRIGHT, "Run one test");
+		draw_points(grid, model, view, 2, grid->rows - 1);
+		draw_keys(grid, view, "Enter details  A run this test  Esc: back");
+		break;
+	case PAGE_MACHINE:
+		draw_facts(grid, model, view);
+		break;
+	}
+}
+
+void pages_draw(struct grid *grid, font_glyph *font, const struct model *model, struct view *view,
+		const char *version)
+{
+	u32 scroll = view->scroll;
+
+	draw_page(grid, font, model, view, version);
+	if (view->scroll < scroll)	/* it was more than there is */
+		draw_page(grid, font, model, view, version);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* What the screen looks like: a model and what is being looked at become a grid. Pure. */
+#ifndef BOOT_SCREEN_PAGES_H
+#define BOOT_SCREEN_PAGES_H
+
+#include "boot/screen/grid.h"
+#include "boot/screen/model.h"
+
+enum page {
+	PAGE_RUN,	/* while it runs */
+	PAGE_END,	/* the summary, with the points that aren't ok */
+	PAGE_POINT,	/* one of them */
+	PAGE_GROUPS,	/* to choose one */
+	PAGE_TESTS,	/* all points, to choose one */
+	PAGE_MACHINE	/* CPUID, registers, identity */
+};
+
+struct view {
+	enum page page;
+	u32 selected;		/* line of a list */
+	u32 scroll;		/* lines above the first one that is shown */
+	u32 point;		/* PAGE_POINT: which */
+	enum page back;		/* where PAGE_POINT was entered from */
+	bool stopping;		/* the run ends after this group */
+	bool keys;		/* is there a keyboard? */
+	char status[96];	/* what a key has done */
+};
+
+void pages_draw(struct grid *grid, font_glyph *font, const struct model *model, struct view *view,
+		const char *version);
+
+/* Lines of the page's list: what view->selected counts. */
+u32 pages_lines(const struct model *model, const struct view *view);
+/* The point of line n of the list of PAGE_END or PAGE_TESTS; NULL: there is none. */
+const struct model_point *pages_point(const struct model *model, enum page page, u32 n);
+
+#endif

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT */
+/* The one place of the screen that isn't pure: what is on it, its framebuffer, its keyboard. */
+#include "boot/screen/screen.h"
+#include "boot/firmware.h"
+#include "kernel/memory/arena.h"
+#include "kernel/output/console.h"
+#include "kernel/output/fmt.h"
+#include "kernel/processor/time.h"
+#include "version.h"
+
+#define DRAW_US		50000u	/* at least between two pictures of a run */
+#define POLL_US		20000u
+
+/* The framebuffer; or one row of cells, which the firmware puts on the screen. */
+static struct raster raster;
+static EFI_GRAPHICS_OUTPUT_PROTOCOL *graphics;	/* NULL: the framebuffer is drawn on */
+static struct grid_size size;
+static struct grid wanted, shown;
+static struct model model;
+static struct view view;
+static bool is_open, stopped;
+static u64 next_picture;	/* TSC */
+static struct {
+	u32 on, off;
+} pixels[COLOUR_COUNT];
+
+static bool differs(const struct grid_cell *a, const struct grid_cell *b)
+{
+	return a->glyph != b->glyph || a->colour != b->colour;
+}
+
+static void draw_cell(struct grid_cell cell, u32 x, u32 row_of_pixels)
+{
+	u8 rows[FONT_HEIGHT];
+
+	grid_rows(font_glyphs, cell.glyph, rows);
+	raster_glyph(&raster, x * FONT_WIDTH * size.scale, row_of_pixels, size.scale, rows,
+		     pixels[cell.colour].on, pixels[cell.colour].off);
+}
+
+/* A cell that stays as it is isn't touched: no flicker, and no time for it. */
+static void draw_cells(u32 y)
+{
+	for (u32 x = 0; x < wanted.columns; x++) {
+		struct grid_cell cell = wanted.cells[y][x];
+
+		if (!differs(&cell, &shown.cells[y][x]))
+			continue;
+		draw_cell(cell, x, y * FONT_HEIGHT * size.scale);
+		shown.cells[y][x] = cell;
+	}
+}
+
+/* The same where the firmware has to do it: a row of cells in which one has changed. */
+static void draw_row(u32 y)
+{
+	bool same = true;
+
+	for (u32 x = 0; x < wanted.columns; x++)
+		same &= !differs(&wanted.cells[y][x], &shown.cells[y][x]);
+	if (same)
+		return;
+	for (u32 x = 0; x < wanted.columns; x++) {
+		draw_cell(wanted.cells[y][x], x, 0);
+		shown.cells[y][x] = wanted.cells[y][x];
+	}
+	graphics->Blt(graphics, (EFI_GRAPHICS_OUTPUT_BLT_PIXEL *)(void *)raster.base,
+		      EfiBltBufferToVideo, 0, 0, 0, (UINTN)y * raster.height,
+		      (UINTN)wanted.columns * FONT_WIDTH * size.scale, raster.height, raster.pitch);
+}
+
+static void draw(void)
+{
+	pages_draw(&wanted, font_glyphs, &model, &view, PMUTEST86_VERSION);
+	for (u32 y = 0; y < wanted.rows; y++)
+		if (graphics)
+			draw_row(y);
+		else
+			draw_cells(y);
+	/* What write-combining buffers hold goes out now, not during the next test. */
+	__asm__ volatile("sfence" ::: "memory");
+	next_picture = time_deadline(DRAW_US);
+}
+
+/* A screen without a linear framebuffer, if there is one. */
+static void open_graphics(void)
+{
+	const EFI_GRAPHICS_OUTPUT_MODE_INFORMATION *mode;
+
+	graphics = firmware_graphics();
+	if (!graphics)
+		return;
+	mode = graphics->Mode->Info;
+	size = grid_fit(mode->HorizontalResolution, mode->VerticalResolution);
+	/* EFI_GRAPHICS_OUTPUT_BLT_PIXEL: blue, green, red, and a byte that is reserved. */
+	raster = (struct raster){
+		.width = mode->HorizontalResolution, .height = FONT_HEIGHT * size.scale,
+		.pitch = mode->HorizontalResolution * 4, .bytes = 4,
+		.red = 0xff0000, .green = 0x00ff00, .blue = 0x0000ff,
+	};
+	raster.base = arena_alloc((size_t)raster.pitch * raster.height);
+}
+
+/* What no cell covers is as dark as what is behind the letters. */
+static void clear_screen(void)
+{
+	EFI_GRAPHICS_OUTPUT_BLT_PIXEL dark = { 0, 0, 0, 0 };
+
+	if (graphics)
+		graphics->Blt(graphics, &dark, EfiBltVideoFill, 0, 0, 0, 0, raster.width,
+			      graphics->Mode->Info->VerticalResolution, 0);
+	else
+		raster_fill(&raster, 0, 0, raster.width, raster.height, pixels[COLOUR_TEXT].off);
+}
+
+void screen_open(bool wanted_at_all, const struct raster *framebuffer, const struct soak *soak)
+{
+	char *store;
+
+	if (!wanted_at_all)
+		return;
+	raster = *framebuffer;
+	size = grid_fit(raster.width, raster.height);
+	if (!raster_is_usable(&raster))
+		open_graphics();
+	store = arena_alloc(MODEL_STORE);
+	if (!raster_is_usable(&raster) || !store)
+		return;
+	wanted.columns = shown.columns = size.columns;
+	wanted.rows = shown.rows = size.rows;
+	for (unsigned i = 0; i < COLOUR_COUNT; i++) {
+		pixels[i].on = raster_pixel(&raster, grid_colours[i].on);
+		pixels[i].off = raster_pixel(&raster, grid_colours[i].off);
+	}
+	model_init(&model, store, MODEL_STORE);
+	model.soak = *soak;
+	view.keys = firmware.system->ConIn != NULL;
+	console_leave_screen(true);
+	clear_screen();
+	is_open = true;
+	draw();
+}
+
+bool screen_is_open(void)
+{
+	return is_open;
+}
+
+void screen_line(const char *line)
+{
+	if (is_open)
+		model_take(&model, line);
+}
+
+void screen_group(unsigned n, unsigned count)
+{
+	if (!is_open)
+		return;
+	model.group_now = n;
+	model.group_count = count;
+	next_picture = 0;
+}
+
+void screen_begin_test(const char *name)
+{
+	if (!is_open)
+		return;
+	model_begin_test(&model, name);
+	model_at(&model, tsc_read() / time_tsc_per_us);
+	/* The firmware can't be asked now. */
+	if (!graphics && time_expired(next_picture))
+		draw();
+}
+
+static unsigned key_of(const EFI_INPUT_KEY *key)
+{
+	static const u16 scans[] = {
+		[SCAN_UP] = KEY_UP, [SCAN_DOWN] = KEY_DOWN, [SCAN_LEFT] = KEY_LEFT,
+		[SCAN_RIGHT] = KEY_RIGHT, [SCAN_HOME] = KEY_HOME, [SCAN_END] = KEY_END,
+		[SCAN_PAGE_UP] = KEY_PAGE_UP, [SCAN_PAGE_DOWN] = KEY_PAGE_DOWN,
+		[SCAN_ESC] = KEY_ESCAPE,
+	};
+
+	if (key->ScanCode && key->ScanCode < sizeof(scans) / sizeof(scans[0]))
+		return scans[key->ScanCode];
+	if (key->UnicodeChar == '\r' || key->UnicodeChar == '\n')
+		return KEY_ENTER;
+	return key->UnicodeChar > ' ' && key->UnicodeChar <= '~' ? key->UnicodeChar : KEY_NONE;
+}
+
+/* false: no key was pressed. */
+static bool read_key(unsigned *key)
+{
+	SIMPLE_INPUT_INTERFACE *input = firmware.system->ConIn;
+	EFI_INPUT_KEY read;
+
+	if (!input || EFI_ERROR(input->ReadKeyStroke(input, &read)))
+		return false;
+	*key = key_of(&read);
+	return true;
+}
+
+bool screen_go_on(void)
+{
+	unsigned key;
+
+	while (is_open && read_key(&key))
+		if (keys_press(&view, &model, key, size.rows, NULL, 0) == ACTION_STOP)
+			view.stopping = true;
+	if (graphics && is_open)
+		draw();
+	stopped = view.stopping;
+	return !stopped;
+}
+
+bool screen_has_stopped(void)
+{
+	return stopped;
+}
+
+void screen_end(void)
+{
+	if (!is_open)
+		return;
+	model_begin_test(&model, NULL);
+	view = (struct view){ .page = PAGE_END, .keys = view.keys };
+	draw();
+}
+
+void screen_keep_result(struct soak *soak)
+{
+	enum model_result result = model_result(&model);
+
+	soak->failed += result == RESULT_FAILED;
+	soak->not_trustworthy += result == RESULT_NOT_TRUSTWORTHY;
+	soak->not_tested += result == RESULT_NOT_TESTED;
+}
+
+enum key_action screen_ask(char *tests, size_t tests_size)
+{
+	enum key_action action = ACTION_NONE;
+	unsigned key;
+
+	while (action == ACTION_NONE) {
+		if (!read_key(&key)) {
+			firmware.boot->Stall(POLL_US);
+			continue;
+		}
+		action = keys_press(&view, &model, key, size.rows, tests, tests_size);
+		draw();
+	}
+	return action;
+}
+
+void screen_say(const char *text)
+{
+	fmt_print(view.status, sizeof(view.status), "%s", text);
+	if (is_open)
+		draw();
+}

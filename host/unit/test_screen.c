@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: MIT */
+/* The screen: what a run's lines come to, what is shown of it, and what keys do. */
+#include "host/check.h"
+
+#include "boot/screen/keys.h"
+
+static struct model model;
+static struct view view;
+static struct grid grid;
+static char store[65536];
+
+/* A glyph's rows say which one it is. */
+static font_glyph font[FONT_LAST - FONT_FIRST + 1] = {
+	['P' - FONT_FIRST] = { [2] = 0xff, [13] = 0x81 },
+};
+
+static const char *const machine[] = {
+	"TAP version 14",
+	"1..4",
+	"# processor: GenuineIntel 06_3c stepping 3, Intel(R) Core(TM) i7-4770 CPU @ 3.40GHz",
+	"# microcode: 0xff",
+	"# generation: 4th generation Intel Core (Haswell)",
+	"# platform: no hypervisor",
+	"# perfmon: version 3, 4 general-purpose counters of 48 bits",
+	"# pebs: available, DS 1",
+	"# firmware: EDK II revision 0x10000, UEFI 2.7",
+	"# msr: IA32_PERF_CAPABILITIES = 0x32c4: PEBS_FMT=2 SMM_FREEZE",
+	"# processors: 16 of 112 processors",
+	NULL
+};
+
+static const char *const failing[] = {
+	"ok 1 - count.a [CNT-01]",
+	"not ok 2 - count.b [CNT-03]",
+	"  ---",
+	"  requirement: CNT-03",
+	"  sentence: Loads are counted.",
+	"  source: \"SDM chapter 19, \\\"events\\\"\"",
+	"  wanted: 0x0 (0)",
+	"  got: 0x50 (80)",
+	"  ...",
+	"ok 3 - pmi.c [PMI-01] # SKIP INCONCLUSIVE: disturbed",
+	"not ok 4 - pmi.d@cpu1 [PMI-02]",
+	"  ---",
+	"  severity: error",
+	"  message: it hangs",
+	"  ...",
+	"# requirements decided 2 of 3 decidable here",
+	"# decided 2, skipped 0, inconclusive 1, known 0, failed 1, errors 1",
+	NULL
+};
+
+static void take(const char *const *lines)
+{
+	for (; *lines; lines++)
+		model_take(&model, *lines);
+}
+
+static void begin(u32 columns, u32 rows)
+{
+	model_init(&model, store, sizeof(store));
+	view = (struct view){ .keys = true };
+	grid.columns = columns;
+	grid.rows = rows;
+	take(machine);
+}
+
+/* A row of the grid as text; what isn't ASCII is '#'. */
+static const char *row_text(u32 y)
+{
+	static char text[GRID_COLUMNS + 1];
+	u32 length = 0;
+
+	for (u32 x = 0; x < grid.columns; x++) {
+		u8 glyph = grid.cells[y][x].glyph;
+
+		text[x] = glyph < GRID_BLOCK ? (char)glyph : '#';
+		if (glyph != ' ')
+			length = x + 1;
+	}
+	text[length] = '\0';
+	return text;
+}
+
+static bool shows(const char *text)
+{
+	pages_draw(&grid, font, &model, &view, "1.0");
+	for (u32 y = 0; y < grid.rows; y++)
+		if (strstr(row_text(y), text))
+			return true;
+	return false;
+}
+
+static u32 colour_of(const char *text)
+{
+	for (u32 y = 0; y < grid.rows; y++) {
+		const char *row = row_text(y), *at = strstr(row, text);
+
+		if (at)
+			return grid.cells[y][at - row].colour;
+	}
+	return COLOUR_COUNT;
+}
+
+static enum key_action press(unsigned key, char *tests, size_t size)
+{
+	return keys_press(&view, &model, key, grid.rows, tests, size);
+}
+
+static void the_run_shows_machine_progress_and_failures(void)
+{
+	begin(100, 33);
+	CHECK(shows("Processor   Intel(R) Core(TM) i7-4770 CPU @ 3.40GHz"));
+	CHECK(shows("GenuineIntel 06_3c stepping 3, microcode 0xff, 4th generation Intel Core"));
+	CHECK(shows("Firmware    EDK II revision 0x10000, UEFI 2.7"));
+	CHECK(shows("Processors  16 of 112 processors"));
+	CHECK(shows("PEBS        record format 2, available, DS 1"));
+	CHECK(shows("0 of 4 points"));
+	model.group_now = 1;
+	model.group_count = 2;
+	take(failing);
+	model_begin_test(&model, "pmi.e");
+	CHECK(shows("4 of 4 points, group 1 of 2"));
+	CHECK(shows("Running     pmi.e"));
+	CHECK(shows("passed 1  FAILED 1  ERROR 1  known 0  inconclusive 1  skipped 0"));
+	CHECK(shows("wanted 0x0 (0), got 0x50 (80)"));
+	CHECK(shows("Loads are counted."));
+	CHECK(shows(" ERROR  pmi.d@cpu1"));
+	CHECK(shows("it hangs"));
+	CHECK_EQ(COLOUR_BAD, colour_of("FAILED  count.b"));
+}
+
+static void results_have_four_words(void)
+{
+	static const struct {
+		const char *lines[4];
+		enum model_result result;
+		const char *text;
+	} ends[] = {
+		{ { "ok 1 - a.b [X]", "# end of PMUTest86: exit 0" }, RESULT_PASSED, "PASSED" },
+		{ { "not ok 1 - a.b [X]", "# end of PMUTest86: exit 1" }, RESULT_FAILED, "FAILED" },
+		{ { "# NOT TESTED: not an Intel processor", "# end of PMUTest86: exit 2" },
+		  RESULT_NOT_TESTED, "NOT TESTED: no PMU" },
+		{ { "# NOT TESTED: no selected test is about a requirement",
+		    "# end of PMUTest86: exit 2" }, RESULT_NOT_TESTED, "NOT TESTED" },
+		{ { "# error: processor 1 got lost", "# end of PMUTest86: exit 2" },
+		  RESULT_NOT_TRUSTWORTHY, "NOT TRUSTWORTHY" },
+		{ { "not ok 1 - a.b [X]", "  severity: error", "# NOT TESTED: no PMU here",
+		    "# end of PMUTest86: exit 2" }, RESULT_NOT_TRUSTWORTHY, "NOT TRUSTWORTHY" },
+		{ { "Bail out! line 3", "# end of PMUTest86: exit 2" }, RESULT_NOT_TRUSTWORTHY,
+		  "NOT TRUSTWORTHY" },
+		{ { "Bail out! it hangs" }, RESULT_NOT_TRUSTWORTHY, "NOT TRUSTWORTHY" },
+		{ { "Bail out! one is lost", "# end of PMUTest86: exit 1" }, RESULT_FAILED,
+		  "FAILED" },
+		{ { "ok 1 - a.b [X]" }, RESULT_NONE, "" },
+	};
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+		begin(100, 33);
+		for (u32 n = 0; n < 4 && ends[i].lines[n]; n++)
+			model_take(&model, ends[i].lines[n]);
+		CHECK_EQ(ends[i].result, model_result(&model), "%zu", i);
+		CHECK_STR(ends[i].text, model_result_text(&model));
+	}
+}
+
+static void a_soak_is_as_good_as_its_worst_run(void)
+{
+	begin(100, 33);
+	model_take(&model, "# end of PMUTest86: exit 0");
+	view.page = PAGE_END;
+	model.soak = (struct soak){ .run = 3, .runs = 3, .not_tested = 1 };
+	CHECK(shows("run 3 of 3"));
+	CHECK(shows("3 runs; of those before this one 0 failed, 0 weren't trustworthy, 1 tested"));
+	CHECK_STR("NOT TESTED: no PMU", model_result_text(&model));
+	model.soak.not_trustworthy = 1;
+	CHECK_STR("NOT TRUSTWORTHY", model_result_text(&model));
+	model.soak.failed = 1;
+	CHECK_STR("FAILED", model_result_text(&model));
+	CHECK_EQ(RESULT_PASSED, model_result(&model));
+	model.soak.runs = 0;
+	CHECK(!shows("run 3 of"), "until its time is over");
+}
+
+static void the_summary_lists_what_is_not_ok_and_opens_it(void)
+{
+	begin(100, 33);
+	take(failing);
+	model_take(&model, "# end of PMUTest86: exit 1");
+	view.page = PAGE_END;
+	CHECK(shows("decided 2, skipped 0, inconclusive 1, known 0, failed 1, errors 1"));
+	CHECK(shows("FAILED        count.b CNT-03"));
+	CHECK(shows("inconclusive  pmi.c"));
+	CHECK(shows("ERROR         pmi.d@cpu1"));
+	CHECK(!shows("count.a"), "it passed");
+	CHECK_EQ(3, pages_lines(&model, &view));
+	CHECK_EQ(ACTION_NONE, press(KEY_ENTER, NULL, 0));
+	CHECK(shows("wanted      0x0 (0)"));
+	CHECK(shows("section     SDM chapter 19, \"events\""));
+	press(KEY_RIGHT, NULL, 0);
+	CHECK(shows("INCONCLUSIVE: disturbed"));
+	press(KEY_RIGHT, NULL, 0);
+	CHECK(shows("message     it hangs"));
+	press(KEY_RIGHT, NULL, 0);
+	CHECK(shows("message     it hangs"), "that is the last one");
+	press(KEY_LEFT, NULL, 0);
+	press(KEY_LEFT, NULL, 0);
+	press(KEY_LEFT, NULL, 0);
+	CHECK(shows("wanted      0x0 (0)"));
+	press(KEY_ESCAPE, NULL, 0);
+	CHECK_EQ(PAGE_END, view.page);
+}
+
+static void keys_ask_for_what_they_say(void)
+{
+	char tests[64] = "";
+
+	begin(100, 33);
+	take(failing);
+	CHECK_EQ(ACTION_NONE, press('r', tests, sizeof(tests)), "while it runs");
+	CHECK_EQ(ACTION_STOP, press(KEY_ESCAPE, tests, sizeof(tests)));
+	view.page = PAGE_END;
+	CHECK_EQ(ACTION_AGAIN, press('A', tests, sizeof(tests)));
+	CHECK_EQ(ACTION_SAVE, press('s', tests, sizeof(tests)));
+	CHECK_EQ(ACTION_POWER_OFF, press('p', tests, sizeof(tests)));
+	CHECK_EQ(ACTION_RETURN, press('r', tests, sizeof(tests)));
+	CHECK_EQ(ACTION_NONE, press('g', tests, sizeof(tests)));
+	CHECK(shows("count: 2 points, 1 failed"));
+	press(KEY_DOWN, tests, sizeof(tests));
+	press(KEY_DOWN, tests, sizeof(tests));
+	CHECK_EQ(ACTION_TESTS, press(KEY_ENTER, tests, sizeof(tests)), "the last one stays");
+	CHECK_STR("pmi.*", tests);
+	press(KEY_ESCAPE, tests, sizeof(tests));
+	press('t', tests, sizeof(tests));
+	CHECK(shows("passed        count.a"));
+	press(KEY_END, tests, sizeof(tests));
+	CHECK_EQ(ACTION_TESTS, press('a', tests, sizeof(tests)));
+	CHECK_STR("pmi.d", tests);
+	press(KEY_HOME, tests, sizeof(tests));
+	press(KEY_ENTER, tests, sizeof(tests));
+	CHECK(shows("ok 1 - count.a"));
+	CHECK_EQ(ACTION_TESTS, press('a', tests, sizeof(tests)));
+	CHECK_STR("count.a", tests);
+	press('m', tests, sizeof(tests));
+	CHECK(shows("msr         IA32_PERF_CAPABILITIES = 0x32c4"));
+	press(KEY_END, tests, sizeof(tests));
+	CHECK(shows("processors  16 of 112 processors"), "scrolling ends at the last line");
+}
+
+static void what_is_left_is_told_from_what_was_done(void)
+{
+	begin(100, 33);
+	model.plan = 100;
+	model_at(&model, 1000000);
+	model.done = 1;
+	model_at(&model, 2000000);
+	CHECK_EQ(0, model_seconds_left(&model), "too early");
+	model.done = 25;
+	model_at(&model, 11000000);
+	CHECK_EQ(31, model_seconds_left(&model));
+	model.done = 100;
+	CHECK_EQ(0, model_seconds_left(&model));
+}
+
+static void control_bytes_and_long_lines_stay_in_their_cells(void)
+{
+	char brand[400] = "# processor: X, \x1b[2J\xff\x01";
+
+	memset(brand + strlen(brand), 'y', 300);
+	begin(80, 30);
+	model_init(&model, store, sizeof(store));
+	model_take(&model, brand);
+	CHECK(shows("Processor   ?[2J??yyy"));
+	CHECK_EQ(80, strlen(row_text(1)));
+}
+
+static void a_full_store_costs_the_rest_only(void)
+{
+	char small[200];
+
+	begin(100, 33);
+	model_init(&model, small, sizeof(small));
+	take(machine);
+	take(failing);
+	model_take(&model, "# end of PMUTest86: exit 1");
+	CHECK_EQ(4, model.done);
+	CHECK_EQ(1, model.count[MODEL_PASS]);
+	CHECK(model.used <= sizeof(small));
+	view.page = PAGE_END;
+	CHECK(shows("decided 2, skipped 0"));
+	CHECK_STR("FAILED", model_result_text(&model));
+}
+
+static void cells_fit_on_every_screen(void)
+{
+	static const struct {
+		u32 width, height, scale, columns, rows;
+	} screens[] = {
+		{ 640, 480, 1, 80, 30 }, { 800, 600, 1, 100, 37 }, { 1024, 768, 1, 128, 48 },
+		{ 1280, 800, 1, 160, 50 }, { 1920, 1080, 2, 120, 33 },
+		{ 1920, 1200, 2, 120, 37 }, { 2560, 1440, 2, 160, 45 },
+		{ 3840, 2160, 4, 120, 33 }, { 7680, 4320, 8, 120, 33 },
+		{ 1200, 1920, 1, 150, 80 }, { 320, 200, 1, 40, 12 }, { 7, 15, 1, 0, 0 },
+	};
+
+	for (size_t i = 0; i < sizeof(screens) / sizeof(screens[0]); i++) {
+		struct grid_size size = grid_fit(screens[i].width, screens[i].height);
+
+		CHECK_EQ(screens[i].scale, size.scale, "%u", screens[i].width);
+		CHECK_EQ(screens[i].columns, size.columns, "%u", screens[i].width);
+		CHECK_EQ(screens[i].rows, size.rows, "%u", screens[i].width);
+		begin(size.columns, size.rows);
+		take(failing);
+		for (view.page = PAGE_RUN; view.page <= PAGE_MACHINE; view.page++)
+			pages_draw(&grid, font, &model, &view, "1.0");
+	}
+}
+
+static void lines_break_between_words(void)
+{
+	begin(40, 10);
+	grid_clear(&grid, COLOUR_TEXT);
+	CHECK_EQ(3, grid_wrap(&grid, 2, 0, 10, 0, 9, COLOUR_TEXT, "one two three four five"));
+	CHECK_STR("  one two", row_text(0));
+	CHECK_STR("  three four", row_text(1));
+	CHECK_STR("  five", row_text(2));
+	CHECK_EQ(3, grid_wrap(&grid, 0, 5, 4, 1, 1, COLOUR_TEXT, "0123456789"));
+	CHECK_STR("4567", row_text(5), "the second line alone");
+	CHECK_STR("", row_text(6));
+}
+
+static void large_letters_are_their_pixels(void)
+{
+	begin(40, 10);
+	grid_clear(&grid, COLOUR_TEXT);
+	grid_large(&grid, font, 0, 0, COLOUR_PASSED, "P");
+	for (u32 x = 0; x < GRID_LARGE_WIDTH; x++)
+		CHECK_EQ(GRID_BLOCK | GRID_UPPER_LEFT | GRID_UPPER_RIGHT, grid.cells[0][x].glyph);
+	CHECK_EQ(GRID_BLOCK | GRID_LOWER_LEFT, grid.cells[5][0].glyph);
+	CHECK_EQ(GRID_BLOCK | GRID_LOWER_RIGHT, grid.cells[5][3].glyph);
+	CHECK_EQ(' ', grid.cells[2][0].glyph);
+}
+
+/* Of a component in thousandths, as the eye has it: the usual approximation of sRGB. */
+static double light(u32 colour)
+{
+	double red = (colour >> 16 & 0xff) / 255.0, green = (colour >> 8 & 0xff) / 255.0;
+	double blue = (colour & 0xff) / 255.0;
+
+	return 0.2126 * red * red + 0.7152 * green * green + 0.0722 * blue * blue;
+}
+
+/* Without seeing colours: letters stand out from what is behind them by 4.5 to 1. */
+static void colours_differ_in_brightness(void)
+{
+	for (u32 i = 0; i < COLOUR_COUNT; i++) {
+		double a = light(grid_colours[i].on), b = light(grid_colours[i].off);
+		double ratio = a > b ? (a + 0.05) / (b + 0.05) : (b + 0.05) / (a + 0.05);
+
+		CHECK(ratio >= 4.5, "colour %u: %f", i, ratio);
+	}
+}
+
+int main(void)
+{
+	RUN(the_run_shows_machine_progress_and_failures);
+	RUN(results_have_four_words);
+	RUN(a_soak_is_as_good_as_its_worst_run);
+	RUN(the_summary_lists_what_is_not_ok_and_opens_it);
+	RUN(keys_ask_for_what_they_say);
+	RUN(what_is_left_is_told_from_what_was_done);
+	RUN(control_bytes_and_long_lines_stay_in_their_cells);
+	RUN(a_full_store_costs_the_rest_only);
+	RUN(cells_fit_on_every_screen);
+	RUN(lines_break_between_words);
+	RUN(large_letters_are_their_pixels);
+	RUN(colours_differ_in_brightness);
+	return check_end();
+}

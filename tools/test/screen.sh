@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=bash disable=SC2154 # sourced by test.sh, whose functions and variables it uses
+#
+# Tests of `make test`: the screen and its keys, by pictures of it that are read back into text.
+
+# Boots folder $1 with the graphics adapter $2 in the background.
+begin_with_screen()
+{
+	tools/boot.sh --screen "$2" --smp 2 --timeout 150 "$1" &
+	for _ in {1..100}; do
+		[ ! -p "$1/monitor" ] || return 0
+		sleep 0.1
+	done
+	fail "QEMU didn't start"
+}
+
+# The screen in folder $1 comes to show text $2, perhaps after key $3. What it shows is in $out.
+shows()
+{
+	out=$log/out
+	tools/screen/screen.py --until "$2" --timeout 90 ${3:+--press "$3"} "$1" > "$out" ||
+		fail "the screen doesn't show '$2' but: $(cat "$out")"
+}
+
+# Folder $1 becomes a machine with the reference PMU, which breaks rule $2, and runs tests $3.
+plan_with_screen()
+{
+	rm -rf "$1"
+	mkdir -p "$1/esp/EFI/BOOT"
+	cp "$build/launch.efi" "$1/esp/EFI/BOOT/BOOTX64.EFI"
+	cp "$build/refpmu.efi" "$build/pmutest86.efi" "$1/esp/"
+	echo "run cpu=haswell fault=$2 seed=0 engine=fast efi=\\pmutest86.efi args=tests=$3" \
+		"results=off at_end=wait strict=on" > "$1/esp/refpmu-plan.txt"
+}
+
+# At the start, in the middle and at the end; each key of the summary but those that leave it; and
+# the log is that of a machine without a screen.
+takes 60 test_the_screen_shows_the_run
+test_the_screen_shows_the_run()
+{
+	local work=$log/run tests='selftest.*,count.*,pmi.o*'
+
+	plan_with_screen "$work" loads-count-stores "$tests"
+	begin_with_screen "$work" VGA
+	shows "$work" 'Processor   Intel(R) Core(TM) i7-4770 CPU @ 3.40GHz'
+	grep -q '^ *GenuineIntel 06_3c stepping 3, microcode 0xff, .*Haswell' "$out"
+	grep -q '^ Firmware *[[:alnum:]].* UEFI 2' "$out"
+	grep -q '^ Platform *no hypervisor' "$out"
+	grep -q '^ Perfmon *version 3, 4 general-purpose counters of 48 bits, 3 fixed' "$out"
+	grep -q '^ PEBS *record format 2, available' "$out"
+	shows "$work" ' FAILED  count.loads_are_counted_exactly'
+	grep -qP '^ \d+ of \d+ points, group \d of 3' "$out"
+	grep -q '^ Running *[a-z]' "$out"
+	grep -qF 'must differ in retired loads by exactly the declared difference.' "$out"
+	grep -qF 'wanted 0x0 (0), got 0x50 (80)' "$out"
+	shows "$work" 'large: FAILED'
+	grep -qP '^ decided \d+, skipped 2, inconclusive 0, known 0, failed 1, errors 0' "$out"
+	grep -qP '^ FAILED +count.loads_are_counted_exactly CNT-03' "$out"
+	cp "$work/serial.log" "$log/first"
+	shows "$work" ' wanted      0x0 (0)' ret
+	grep -q '^ section     SDM chapter 19' "$out"
+	grep -q '^ got         0x50 (80)' "$out"
+	shows "$work" 'large: FAILED' esc
+	shows "$work" ' points, 1 failed or in error' g
+	grep -qP '^ count: \d+ points, 1 failed' "$out"
+	shows "$work" 'Run one test' t
+	grep -qP '^ passed +selftest' "$out"
+	shows "$work" ' cpuid       0000000a.0 07300403 00000018 00000000 00000603' m
+	shows "$work" 'large: FAILED' esc
+	# One group again: the last of three.
+	shows "$work" ' points, 1 failed or in error' g
+	for _ in 1 2; do
+		echo 'sendkey down' > "$work/monitor"
+	done
+	shows "$work" 'large: PASSED' ret
+	[ "$(grep -ac '^# end of PMUTest86' "$work/serial.log")" = 2 ]
+	sed '1,/^# end of PMUTest86/d' "$work/serial.log" | grep -a '^ok ' > "$log/again"
+	grep -q ' pmi.overflow_interrupts_with_os_or_usr_alone ' "$log/again"
+	refute grep -v ' pmi\.' "$log/again"
+	shows "$work" 'results = off in the configuration' s
+	echo 'sendkey r' > "$work/monitor"
+	wait
+	expect 1 ./run-qemu.sh --fault loads-count-stores --tests "$tests" --out "$log/without"
+	diff <(grep -aE '^(not )?ok |^  |^# decided' "$log/first" | tr -d '\r') \
+		<(grep -E '^(not )?ok |^  |^# decided' "$log/without/serial.log" | tr -d '\r')
+}
+
+test_the_screen_says_not_tested()
+{
+	local work=$log/none
+
+	mkdir -p "$work/esp/EFI/BOOT"
+	cp "$build/pmutest86.efi" "$work/esp/EFI/BOOT/BOOTX64.EFI"
+	printf '%s\n' 'results = off' 'at_end = wait' > "$work/esp/pmutest86.cfg"
+	begin_with_screen "$work" VGA
+	shows "$work" 'large: NOT TESTED: no PMU'
+	grep -qF ' not an Intel processor (CPUID.0H vendor "AuthenticAMD"' "$out"
+	echo 'sendkey p' > "$work/monitor"
+	wait
+	grep -q guest-shutdown "$work/end"
+}
+
+# A screen without a linear framebuffer: the firmware draws, between groups.
+test_the_firmware_draws_where_it_must()
+{
+	local work=$log/blt
+
+	plan_with_screen "$work" none 'selftest.t*,count.i*'
+	begin_with_screen "$work" virtio-gpu-pci
+	shows "$work" 'large: PASSED'
+	grep -q '^# screen: none that is a linear framebuffer' "$work/serial.log"
+	shows "$work" 'Run one test' t
+	grep -q '^ passed *count.instructions_are_counted_exactly' "$out"
+	echo 'sendkey r' > "$work/monitor"
+	wait
+}
+
+# A soak: each run is a whole one, in an order of its own. The worst counts.
+test_runs_are_repeated()
+{
+	local work=$log/soak
+
+	plan_with_screen "$work" none 'selftest.t*,count.i*'
+	sed -i 's/at_end=wait/at_end=return repeat=3 order=5/' "$work/esp/refpmu-plan.txt"
+	tools/boot.sh --smp 2 --timeout 150 "$work"
+	[ "$(grep -ac '^TAP version 14' "$work/serial.log")" = 3 ]
+	[ "$(grep -ac '^# end of PMUTest86: exit 0' "$work/serial.log")" = 3 ]
+	grep -aq '^# soak: run 3 of 3' "$work/serial.log"
+	grep -aq '^# order: within groups drawn from 7' "$work/serial.log"
+	python3 - "$work/serial.log" <<- 'PYTHON'
+		import re, sys
+		text = open(sys.argv[1], encoding="utf-8", errors="replace").read()
+		runs = [re.findall(r"^ok \d+ - (\S+)", part, re.M)
+		        for part in text.split("TAP version 14")[1:]]
+		assert len(runs) == 3 and len(set(map(frozenset, runs))) == 1, runs
+		assert len(set(map(tuple, runs))) > 1, "always the same order"
+	PYTHON
+}
+
+# Each wrong line of a configuration is told, by its number, on the screen, on the serial line and
+# in the results; and nothing is run.
+test_each_wrong_line_is_told()
+{
+	local work=$log/wrong line
+
+	rm -rf "$work"
+	mkdir -p "$work/esp/EFI/BOOT"
+	cp "$build/pmutest86.efi" "$work/esp/EFI/BOOT/BOOTX64.EFI"
+	printf '%s\n' 'at_end = wait' 'colour = red' 'repeat = 0' '' 'on = 16' \
+		> "$work/esp/pmutest86.cfg"
+	begin_with_screen "$work" VGA
+	shows "$work" 'large: NOT TRUSTWORTHY'
+	tr -d '\r' < "$work/serial.log" > "$log/said"
+	for line in "Bail out! \\pmutest86.cfg: line 2: 'colour' is not a key; the keys are tests" \
+		"# error: \\pmutest86.cfg: line 3: '0' is not a value of repeat: how many" \
+		"# error: \\pmutest86.cfg: line 5: '16' is not a value of on: first, all or a"; do
+		grep -qF "$line" "$log/said" || fail "no line: $line"
+	done
+	refute grep -E '^(not )?ok ' "$log/said"
+	grep -qF "line 2: 'colour' is not a key" "$out"
+	grep -qF "line 3: '0' is not a value of repeat" "$out"
+	grep -qF "line 5: '16' is not a value of on" "$out"
+	echo 'sendkey p' > "$work/monitor"
+	wait
+	mcopy -s -i "$work/esp.img" ::/results "$work/"
+	[ "$(cat "$work"/results/*/results.tap | grep -c "pmutest86.cfg: line")" = 3 ]
+}
