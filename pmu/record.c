@@ -43,7 +43,7 @@ static const u16 sizes[RECORD_FORMATS] = {
 _Static_assert(RECORD_FIELDS <= 32, "struct pebs_record.present is too small");
 
 /* Formats by their number in IA32_PERF_CAPABILITIES[11:8]. */
-enum { FMT_NUMBER_FMT1 = 1, FMT_NUMBER_FMT2 = 2 };
+enum { FMT_NUMBER_FMT1 = 1, FMT_NUMBER_FMT2 = 2, FMT_NUMBER_FMT3 = 3 };
 
 bool record_format_from_caps(unsigned pebs_fmt, enum record_format *format)
 {
@@ -95,10 +95,8 @@ bool record_get(const struct pebs_record *record, enum record_field field, u64 *
 	return true;
 }
 
-#define RECORD_NAME_FMT1(field)
-#define RECORD_NAME_FMT2(field) #field,
 static const char *const names[RECORD_FIELDS] = {
-#define RECORD_FIELD(format, field, offset, size, title) RECORD_NAME_##format(field)
+#define RECORD_NAME(field) #field,
 #include "spec/record.def"
 };
 

@@ -18,19 +18,12 @@ enum record_format {
 	RECORD_FORMATS
 };
 
-/*
- * Each numbered format's fields are a superset of those of the format before it, so the newest one
- * in spec/record.def names them all; those of NetBurst have names out of it.
- */
-#define RECORD_NAME_FMT1(field)
-#define RECORD_NAME_FMT2(field) RECORD_##field,
+/* Those of NetBurst have names out of spec/record.def. */
 enum record_field {
-#define RECORD_FIELD(format, field, offset, size, title) RECORD_NAME_##format(field)
+#define RECORD_NAME(field) RECORD_##field,
 #include "spec/record.def"
 	RECORD_FIELDS
 };
-#undef RECORD_NAME_FMT1
-#undef RECORD_NAME_FMT2
 
 /* The largest record of all formats here, for buffers that hold one of any. */
 #define RECORD_MAX_SIZE 256

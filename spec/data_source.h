@@ -24,6 +24,7 @@ enum memory_outcome {
 	MEM_LOCAL_EXCLUSIVE, MEM_REMOTE_EXCLUSIVE,
 	MEM_IO,
 	MEM_UC,
+	MEM_L4, MEM_REMOTE_L4,	/* a cache of the memory's side, of this package or another */
 	MEM_OUTCOMES
 };
 

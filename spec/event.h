@@ -14,6 +14,7 @@ enum event_kind {
 	EK_INSTRUCTIONS, EK_CORE_CYCLES, EK_REF_CYCLES,
 	EK_BRANCHES, EK_COND_BRANCHES, EK_NEAR_CALLS, EK_NEAR_RETURNS, EK_NEAR_TAKEN,
 	EK_MISPREDICTS,
+	EK_FRONTEND,		/* what MSR_PEBS_FRONTEND selects */
 	EK_LOADS, EK_STORES, EK_LOCK_LOADS,
 	/* Accesses that cross a line; that miss the first or the second translation buffer. */
 	EK_SPLIT_LOADS, EK_SPLIT_STORES,
@@ -42,6 +43,15 @@ enum event_code {
 #define EVENT(name, event, umask, kind, source) EVENT_##name = (umask) << 8 | (event),
 #include "spec/event.def"
 };
+
+enum frontend_event {
+#define FRONTEND(name, evtsel, width, source) FRONTEND_##name = (evtsel),
+#include "spec/event.def"
+};
+
+/* CMASK, with INV, that makes cycles of INST_RETIRED's event: INST_RETIRED.TOTAL_CYCLES_PS, on
+ * counters other than that of precise distribution. */
+#define TOTAL_CYCLES_CMASK	0x10
 
 enum event_kind_of {
 #define EVENT(name, event, umask, kind, source) EVENT_KIND_##name = (kind),

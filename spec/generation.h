@@ -22,6 +22,11 @@ enum generation_facility {
 	FAC_STLB_LOCK = 1 << 13,	/* data source bits 5:4: Table 18-33 */
 	FAC_NETBURST = 1 << 14,		/* the PMU of spec/netburst.def, no other */
 	FAC_SETUP = 1 << 15,		/* errata AAK100, AAP53, BD53: counters want a set-up */
+	FAC_LBR = 1 << 16,		/* last branch records at 680H and 6C0H, MSR_LBR_SELECT */
+	FAC_LBR_CALL_STACK = 1 << 17,	/* MSR_LBR_SELECT[9] */
+	FAC_FRONTEND = 1 << 18,		/* MSR_PEBS_FRONTEND */
+	FAC_UNCORE_CLIENT = 1 << 19,	/* the uncore's global registers are at E01H and E02H */
+	FAC_TOTAL_CYCLES = 1 << 20,	/* 01C0H with INV and CMASK makes PEBS records */
 };
 
 enum generation_id {
@@ -43,6 +48,10 @@ enum generation_set {
 	GENS_SNB_IVB = GENS_SANDYBRIDGE | GENS_IVYBRIDGE,
 	GENS_FROM_IVB = GENS_FROM_SNB & ~GENS_SANDYBRIDGE,
 	GENS_FROM_HSW = GENS_FROM_IVB & ~GENS_IVYBRIDGE,
+	GENS_FROM_BDW = GENS_FROM_HSW & ~GENS_HASWELL,
+	GENS_FROM_SKL = GENS_FROM_BDW & ~GENS_BROADWELL,
+	GENS_HSW_BDW = GENS_HASWELL | GENS_BROADWELL,
+	GENS_TO_BDW = GENS_ALL & ~GENS_FROM_SKL,
 };
 
 #endif

@@ -48,6 +48,15 @@ enum spec_cap {
 	CAP_OFFCORE_NHM,	/* with the fields of Nehalem and Westmere */
 	CAP_OFFCORE_SNB,	/* with the fields of Sandy Bridge and later */
 	CAP_UNCORE,		/* the uncore of Nehalem and Westmere */
+	CAP_UNCORE_CLIENT,	/* the uncore's global registers of Skylake's client parts */
+	CAP_FRONTEND,		/* MSR_PEBS_FRONTEND */
+	CAP_LBR,		/* last branch records at 680H and 6C0H */
+	CAP_LBR_CALL_STACK,	/* their call-stack mode */
+	CAP_LBR_INFO,		/* their MSR_LBR_INFO_x: spec/lbr.def */
+	CAP_LBR_TOS_MASK,	/* the index of their last entry: 3:0 of 16, 4:0 of 32 */
+	CAP_TSX_FORCE_ABORT,	/* CPUID.07H:EDX[13] */
+	CAP_SGX,		/* CPUID.07H:EBX[2] */
+	CAP_PT,			/* CPUID.07H:EBX[25] */
 };
 
 /* Access kinds of a field, see spec/msr.def. */

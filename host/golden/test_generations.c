@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the manual's pages print for each generation from Nehalem to Broadwell, typed here by hand
+ * What the manual's pages print for each generation from Nehalem to Skylake, typed here by hand
  * and never computed from spec/. Table 35-1 (families and models), Table 18-23 (record), Tables
  * 18-24, 18-33, 18-34 and 18-46 (data source), Table 18-45 (events with an address), the event
  * selects of load latency and precise store, the uncore's registers, off-core response.
@@ -12,12 +12,14 @@
 #include "spec/data_source.h"
 #include "spec/event.h"
 #include "spec/generation.h"
+#include "spec/lbr.h"
 #include "spec/msr.h"
 #include "claims/requirement.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-/* The generations, oldest first, as letters of a word: Nehalem, Westmere, Sandy Bridge, ... */
-#define GENERATIONS "NWSIHB"
+/* The generations, oldest first, as letters of a word: Nehalem, Westmere, Sandy Bridge, ...,
+ * K Skylake. */
+#define GENERATIONS "NWSIHBK"
 
 static const struct {
 	const char *name;
@@ -70,10 +72,31 @@ static const struct {
 
 static const struct {
 	const char *name;
+	unsigned evtsel, width;
+} frontend[] = {
+#define FRONTEND(name, evtsel, width, source) { #name, evtsel, width },
+#include "spec/event.def"
+};
+
+static const struct {
+	const char *name;
 	unsigned offset;
 } format1_rows[] = {
 #define ROW_FMT1(title, offset) { title, offset },
 #define ROW_FMT2(title, offset)
+#define ROW_FMT3(title, offset)
+#define RECORD_FIELD(format, field, offset, size, title) ROW_##format(title, offset)
+#include "spec/record.def"
+};
+
+#undef ROW_FMT1
+#undef ROW_FMT3
+static const struct {
+	const char *name;
+	unsigned offset;
+} format3_rows[] = {
+#define ROW_FMT1(title, offset)
+#define ROW_FMT3(title, offset) { title, offset },
 #define RECORD_FIELD(format, field, offset, size, title) ROW_##format(title, offset)
 #include "spec/record.def"
 };
@@ -81,7 +104,7 @@ static const struct {
 /* The generations of a row as letters. */
 static const char *letters(unsigned gens)
 {
-	static char text[8];
+	static char text[9];
 	unsigned n = 0;
 
 	for (unsigned g = 0; GENERATIONS[g]; g++)
@@ -114,10 +137,12 @@ static void models_are_those_of_table_35_1(void)
 		{ 0, 0x1a }, { 0, 0x1e }, { 0, 0x1f }, { 0, 0x2e }, { 1, 0x25 },
 		{ 1, 0x2c }, { 1, 0x2f }, { 2, 0x2a }, { 2, 0x2d }, { 3, 0x3a },
 		{ 3, 0x3e }, { 4, 0x3c }, { 4, 0x45 }, { 4, 0x46 }, { 4, 0x3f },
-		{ 5, 0x3d }, { 5, 0x47 }, { 5, 0x56 }, { 5, 0x4f },
+		{ 5, 0x3d }, { 5, 0x47 }, { 5, 0x56 }, { 5, 0x4f }, { 6, 0x4e },
+		{ 6, 0x5e }, { 6, 0x55 }, { 6, 0x8e }, { 6, 0x9e }, { 6, 0xa5 },
+		{ 6, 0xa6 },
 	};
 
-	CHECK_EQ(7, COUNT(generations));
+	CHECK_EQ(8, COUNT(generations));
 	CHECK_EQ(COUNT(want) + 3, COUNT(models), "and NetBurst's");
 	for (size_t i = 0; i < COUNT(want); i++) {
 		bool found = false;
@@ -130,15 +155,17 @@ static void models_are_those_of_table_35_1(void)
 }
 
 /* "Four general purpose performance counters", 48 bits; eight without hyper-threading from Sandy
- * Bridge on; version 3; record format 0001B, from the 4th generation on 0010B. */
+ * Bridge on; version 3; record format 0001B, from the 4th generation on 0010B; Tables 18-53 and
+ * 18-54: version 4 and 0011B of the 6th. */
 static void counters_are_the_printed_ones(void)
 {
 	static const struct {
 		const char *name;
-		unsigned without, format;
+		unsigned without, format, version;
 	} want[] = {
-		{ "nehalem", 4, 1 }, { "westmere", 4, 1 }, { "sandybridge", 8, 1 },
-		{ "ivybridge", 8, 1 }, { "haswell", 8, 2 }, { "broadwell", 8, 2 },
+		{ "nehalem", 4, 1, 3 },	  { "westmere", 4, 1, 3 }, { "sandybridge", 8, 1, 3 },
+		{ "ivybridge", 8, 1, 3 }, { "haswell", 8, 2, 3 },  { "broadwell", 8, 2, 3 },
+		{ "skylake", 8, 3, 4 },
 	};
 
 	for (size_t i = 0; i < COUNT(want); i++) {
@@ -147,7 +174,7 @@ static void counters_are_the_printed_ones(void)
 		CHECK_EQ(want[i].without, generations[i].gp_no_ht);
 		CHECK_EQ(3, generations[i].fixed);
 		CHECK_EQ(48, generations[i].width);
-		CHECK_EQ(3, generations[i].perfmon);
+		CHECK_EQ(want[i].version, generations[i].perfmon);
 		CHECK_EQ(want[i].format, generations[i].format);
 		CHECK_EQ(0xf, generations[i].pebs, "four PEBS enable bits");
 		CHECK_EQ(0xf, generations[i].ll, "four load latency enable bits");
@@ -160,12 +187,12 @@ static void facilities_are_where_the_pages_say(void)
 		unsigned facility;
 		const char *on;
 	} want[] = {
-		{ FAC_LOAD_LATENCY, "NWSIHB" }, { FAC_PRECISE_STORE, "SI" },
-		{ FAC_DATALA, "HB" },		{ FAC_PDIR, "SIHB" },
-		{ FAC_FW_WRITE, "SIHB" },	{ FAC_OFFCORE, "NWSIHB" },
-		{ FAC_OFFCORE_2, "WSIHB" },	{ FAC_OFFCORE_SNB, "SIHB" },
-		{ FAC_UNCORE, "NW" },		{ FAC_STLB_LOCK, "WSIHB" },
-		{ FAC_LL_ALONE, "SIHB" },	{ FAC_LL_TAGGED, "SIHB" },
+		{ FAC_LOAD_LATENCY, "NWSIHBK" }, { FAC_PRECISE_STORE, "SI" },
+		{ FAC_DATALA, "HBK" },		{ FAC_PDIR, "SIHBK" },
+		{ FAC_FW_WRITE, "SIHBK" },	{ FAC_OFFCORE, "NWSIHBK" },
+		{ FAC_OFFCORE_2, "WSIHBK" },	{ FAC_OFFCORE_SNB, "SIHBK" },
+		{ FAC_UNCORE, "NW" },		{ FAC_STLB_LOCK, "WSIHBK" },
+		{ FAC_LL_ALONE, "SIHBK" },	{ FAC_LL_TAGGED, "SIHBK" },
 	};
 
 	for (size_t i = 0; i < COUNT(want); i++) {
@@ -259,8 +286,8 @@ static void decoder_reads_format_1(void)
 static void data_sources_are_table_18_24(void)
 {
 	static const char *const on[16] = {
-		"NWSIHB", "NWSIHB", "NWSIHB", "NWSIHB", "NWSIHB", "NWSIHB", "NWSIHB", "S",
-		"NWSIHB", "", "NWSIHB", "NWSIHB", "NWSIHB", "NWSIHB", "NWSIHB", "NWSIHB",
+		"NWSIHBK", "NWSIHBK", "NWSIHBK", "NWSIHBK", "NWSIHBK", "NWSIHBK", "NWSIHBK", "S",
+		"NWSIHB", "", "NWSIHBK", "NWSIHB", "NWSIHB", "NWSIHB", "NWSIHBK", "NWSIHBK",
 	};
 
 	for (unsigned code = 0; code < 16; code++) {
@@ -288,11 +315,11 @@ static u64 defined(const char *facility, unsigned generation)
 /* Table 18-33: 3:0, 4, 5; Nehalem 3:0 alone. Table 18-34: 0, 4, 5. Table 18-46: 0. */
 static void data_source_bits_are_the_printed_ones(void)
 {
-	static const unsigned ll[] = { 0x0f, 0x3f, 0x3f, 0x3f, 0x3f, 0x3f };
-	static const unsigned ps[] = { 0, 0, 0x31, 0x31, 0, 0 };
-	static const unsigned dla[] = { 0, 0, 0, 0, 0x01, 0x01 };
+	static const unsigned ll[] = { 0x0f, 0x3f, 0x3f, 0x3f, 0x3f, 0x3f, 0x3f };
+	static const unsigned ps[] = { 0, 0, 0x31, 0x31, 0, 0, 0 };
+	static const unsigned dla[] = { 0, 0, 0, 0, 0x01, 0x01, 0x01 };
 
-	for (unsigned g = 0; g < 6; g++) {
+	for (unsigned g = 0; g < 7; g++) {
 		CHECK_EQ(ll[g], defined("LL", g), "load latency, %s", generations[g].name);
 		CHECK_EQ(ps[g], defined("PS", g), "precise store, %s", generations[g].name);
 		CHECK_EQ(dla[g], defined("DLA", g), "data address, %s", generations[g].name);
@@ -310,32 +337,32 @@ static void sampled_events_are_the_printed_ones(void)
 {
 	check_event(0x100b, "NW", 0xf, EV_PEBS | EV_LL);
 	check_event(0x0100, "", 0, 0);
-	check_event(0x01cd, "SIHB", 0xf, EV_PEBS | EV_LL);
+	check_event(0x01cd, "SIHBK", 0xf, EV_PEBS | EV_LL);
 	check_event(0x02cd, "SI", 0x8, EV_PEBS | EV_PS);
-	check_event(0x01c0, "SIHB", 0x2, EV_PEBS | EV_PDIR);
-	check_event(0x04c4, "NWSIHB", 0xf, EV_PEBS);
+	check_event(0x01c0, "SIHBK", 0x2, EV_PEBS | EV_PDIR);
+	check_event(0x04c4, "NWSIHBK", 0xf, EV_PEBS);
 	check_event(0x010b, "NW", 0xf, EV_PEBS);
 	check_event(0x020b, "NW", 0xf, EV_PEBS);
-	check_event(0x81d0, "SIHB", 0xf, EV_PEBS);
-	check_event(0x82d0, "SIHB", 0xf, EV_PEBS);
+	check_event(0x81d0, "SIHBK", 0xf, EV_PEBS);
+	check_event(0x82d0, "SIHBK", 0xf, EV_PEBS);
 	/* "Intel TSX and PEBS Support": C8H and C9H with mask 04H; the others aren't precise. */
-	check_event(0x04c8, "HB", 0xf, EV_PEBS | EV_TSX);
-	check_event(0x04c9, "HB", 0xf, EV_PEBS | EV_TSX);
-	check_event(0x01c8, "HB", 0xff, EV_TSX);
-	check_event(0x02c8, "HB", 0xff, EV_TSX);
-	check_event(0x01c9, "HB", 0xff, EV_TSX);
-	check_event(0x02c9, "HB", 0xff, EV_TSX);
-	check_event(0x08c9, "HB", 0xff, EV_TSX);
-	check_event(0x20c9, "HB", 0xff, EV_TSX);
-	check_event(0x40c9, "HB", 0xff, EV_TSX);
-	check_event(0x80c9, "HB", 0xff, EV_TSX);
+	check_event(0x04c8, "HBK", 0xf, EV_PEBS | EV_TSX);
+	check_event(0x04c9, "HBK", 0xf, EV_PEBS | EV_TSX);
+	check_event(0x01c8, "HBK", 0xff, EV_TSX);
+	check_event(0x02c8, "HBK", 0xff, EV_TSX);
+	check_event(0x01c9, "HBK", 0xff, EV_TSX);
+	check_event(0x02c9, "HBK", 0xff, EV_TSX);
+	check_event(0x08c9, "HBK", 0xff, EV_TSX);
+	check_event(0x20c9, "HBK", 0xff, EV_TSX);
+	check_event(0x40c9, "HBK", 0xff, EV_TSX);
+	check_event(0x80c9, "HBK", 0xff, EV_TSX);
 	check_event(0x01c9, "", 0xff, EV_PEBS);
 	check_event(0x01c8, "", 0xff, EV_PEBS);
 	check_event(0x02c8, "", 0xff, EV_PEBS);
-	check_event(0x0154, "HB", 0xff, EV_TSX);
-	check_event(0x0254, "HB", 0xff, EV_TSX);
-	check_event(0x01b7, "NWSIHB", 0xff, 0);
-	check_event(0x01bb, "WSIHB", 0xff, 0);
+	check_event(0x0154, "HBK", 0xff, EV_TSX);
+	check_event(0x0254, "HBK", 0xff, EV_TSX);
+	check_event(0x01b7, "NWSIHBK", 0xff, 0);
+	check_event(0x01bb, "WSIHBK", 0xff, 0);
 }
 
 /* Table 18-45: D0H with seven umasks, D1H with seven, D2H/01H, D3H/01H; the page after it has
@@ -350,16 +377,146 @@ static void addresses_come_with_table_18_45(void)
 	unsigned with_address = 0, with_hit = 0;
 
 	for (size_t i = 0; i < COUNT(listed); i++)
-		check_event(listed[i], "HB", 0xf, EV_PEBS | EV_DLA);
+		check_event(listed[i], "HBK", 0xf, EV_PEBS | EV_DLA);
 	for (size_t i = 0; i < COUNT(events); i++) {
 		with_address += !!(events[i].flags & EV_DLA);
 		with_hit += !!(events[i].flags & EV_STORE_L1);
 	}
-	CHECK_EQ(COUNT(listed), with_address);
-	check_event(0x12d0, "HB", 0xf, EV_STORE_L1);
-	check_event(0x42d0, "HB", 0xf, EV_STORE_L1);
-	check_event(0x82d0, "HB", 0xf, EV_STORE_L1);
-	CHECK_EQ(3, with_hit);
+	/* Table 18-56 has them by other names, and intel/perfmon 04D4H besides. */
+	check_event(0x04d4, "K", 0xf, EV_PEBS | EV_DLA | EV_INSN);
+	check_event(0x81d0, "K", 0xf, EV_INSN);
+	CHECK_EQ(2 * COUNT(listed) + 1, with_address);
+	check_event(0x12d0, "HBK", 0xf, EV_STORE_L1);
+	check_event(0x42d0, "HBK", 0xf, EV_STORE_L1);
+	check_event(0x82d0, "HBK", 0xf, EV_STORE_L1);
+	CHECK_EQ(6, with_hit, "by two names each");
+}
+
+/* Table 18-55: as format 2, but for the counters at 90H and the time stamp at C0H. */
+static void format_3_is_table_18_55(void)
+{
+	static const struct {
+		const char *name;
+		unsigned offset;
+	} want[] = {
+		{ "R/EFLAGS", 0x00 },
+		{ "R/EIP", 0x08 },
+		{ "R/EAX", 0x10 },
+		{ "R/EBX", 0x18 },
+		{ "R/ECX", 0x20 },
+		{ "R/EDX", 0x28 },
+		{ "R/ESI", 0x30 },
+		{ "R/EDI", 0x38 },
+		{ "R/EBP", 0x40 },
+		{ "R/ESP", 0x48 },
+		{ "R8", 0x50 },
+		{ "R9", 0x58 },
+		{ "R10", 0x60 },
+		{ "R11", 0x68 },
+		{ "R12", 0x70 },
+		{ "R13", 0x78 },
+		{ "R14", 0x80 },
+		{ "R15", 0x88 },
+		{ "Applicable Counters", 0x90 },
+		{ "Data Linear Address", 0x98 },
+		{ "Data Source Encoding", 0xa0 },
+		{ "Latency value (core cycles)", 0xa8 },
+		{ "EventingIP", 0xb0 },
+		{ "TX Abort Information", 0xb8 },
+		{ "TSC", 0xc0 },
+	};
+	enum record_format format;
+
+	CHECK_EQ(COUNT(want), COUNT(format3_rows));
+	for (size_t i = 0; i < COUNT(want) && i < COUNT(format3_rows); i++) {
+		CHECK_STR(want[i].name, format3_rows[i].name);
+		CHECK_EQ(want[i].offset, format3_rows[i].offset, "%s", want[i].name);
+	}
+	if (CHECK(record_format_from_caps(3, &format)))
+		CHECK_EQ(0xc8, record_size(format));
+}
+
+/* Figures 18-10 to 18-13: ASCI is bit 60, which Table 35-2 prints as 58; 390H keeps its address. */
+static void version_4_is_figures_18_10_to_18_13(void)
+{
+	CHECK_EQ(0x390, MSR_IA32_PERF_GLOBAL_OVF_CTRL);
+	CHECK_EQ(0x391, MSR_IA32_PERF_GLOBAL_STATUS_SET);
+	CHECK_EQ(0x392, MSR_IA32_PERF_GLOBAL_INUSE);
+	CHECK_EQ(0x0080000000000000, IA32_PERF_GLOBAL_STATUS_TRACE_TOPA_PMI);
+	CHECK_EQ(0x0400000000000000, IA32_PERF_GLOBAL_STATUS_LBR_FRZ);
+	CHECK_EQ(0x0800000000000000, IA32_PERF_GLOBAL_STATUS_CTR_FRZ);
+	CHECK_EQ(0x1000000000000000, IA32_PERF_GLOBAL_STATUS_ASCI);
+	CHECK_EQ(0x0400000000000000, IA32_PERF_GLOBAL_OVF_CTRL_CLR_LBR_FRZ);
+	CHECK_EQ(0x0800000000000000, IA32_PERF_GLOBAL_OVF_CTRL_CLR_CTR_FRZ);
+	CHECK_EQ(0x1000000000000000, IA32_PERF_GLOBAL_OVF_CTRL_CLR_ASCI);
+	CHECK_EQ(0x00000007ffffffff, IA32_PERF_GLOBAL_STATUS_SET_SET_OVF_PMC |
+					     IA32_PERF_GLOBAL_STATUS_SET_SET_OVF_FIXED_CTR);
+	CHECK_EQ(0x0400000000000000, IA32_PERF_GLOBAL_STATUS_SET_SET_LBR_FRZ);
+	CHECK_EQ(0x0800000000000000, IA32_PERF_GLOBAL_STATUS_SET_SET_CTR_FRZ);
+	CHECK_EQ(0x1000000000000000, IA32_PERF_GLOBAL_STATUS_SET_SET_ASCI);
+	CHECK_EQ(0x2000000000000000, IA32_PERF_GLOBAL_STATUS_SET_SET_OVF_UNCORE);
+	CHECK_EQ(0x4000000000000000, IA32_PERF_GLOBAL_STATUS_SET_SET_OVF_BUF);
+	CHECK_EQ(0x8000000000000000, IA32_PERF_GLOBAL_INUSE_PMI);
+	CHECK_EQ(0xe01, MSR_UNC_PERF_GLOBAL_CTRL);
+	CHECK_EQ(0xe02, MSR_UNC_PERF_GLOBAL_STATUS);
+	CHECK_EQ(0x10f, MSR_IA32_TSX_FORCE_ABORT);
+}
+
+/* The writable bits that Linux states, 7FFF17H, and the event select of each that it names. */
+static void frontend_is_table_18_57(void)
+{
+	static const struct {
+		const char *name;
+		unsigned evtsel;
+	} want[] = {
+		{ "ANY_DSB_MISS", 0x01 }, { "DSB_MISS", 0x11 },	 { "L1I_MISS", 0x12 },
+		{ "L2_MISS", 0x13 },	  { "ITLB_MISS", 0x14 }, { "STLB_MISS", 0x15 },
+		{ "LATENCY", 0x06 },
+	};
+
+	CHECK_EQ(0x3f7, MSR_PEBS_FRONTEND);
+	CHECK_EQ(0x7fff17, PEBS_FRONTEND_EVTSEL | PEBS_FRONTEND_EVTSEL_HIGH |
+				   PEBS_FRONTEND_BUBBLE_LENGTH | PEBS_FRONTEND_BUBBLE_WIDTH);
+	CHECK_EQ(0x000fff00, PEBS_FRONTEND_BUBBLE_LENGTH);
+	CHECK_EQ(0x00700000, PEBS_FRONTEND_BUBBLE_WIDTH);
+	CHECK_EQ(COUNT(want), COUNT(frontend));
+	for (size_t i = 0; i < COUNT(want) && i < COUNT(frontend); i++) {
+		CHECK_STR(want[i].name, frontend[i].name);
+		CHECK_EQ(want[i].evtsel, frontend[i].evtsel, "%s", want[i].name);
+		CHECK_EQ(i == 6 ? 4 : 0, frontend[i].width, "%s", want[i].name);
+	}
+	check_event(0x01c6, "K", 0xf, EV_PEBS);
+}
+
+/* Tables 17-8 to 17-16. */
+static void branch_records_are_the_printed_ones(void)
+{
+	CHECK_EQ(0x1c8, MSR_LBR_SELECT);
+	CHECK_EQ(0x1c9, MSR_LASTBRANCH_TOS);
+	CHECK_EQ(0x680, MSR_LASTBRANCH_0_FROM_IP);
+	CHECK_EQ(0x6c0, MSR_LASTBRANCH_0_TO_IP);
+	CHECK_EQ(0xdc0, MSR_LBR_INFO_0);
+	CHECK_EQ(16, LBR3_ENTRIES);
+	CHECK_EQ(16, LBR4_ENTRIES);
+	CHECK_EQ(32, LBR5_ENTRIES);
+	CHECK_EQ(0x8000000000000000, LBR3_FROM_MISPRED);
+	CHECK_EQ(0x8000000000000000, LBR4_FROM_MISPRED);
+	CHECK_EQ(0x4000000000000000, LBR4_FROM_IN_TX);
+	CHECK_EQ(0x2000000000000000, LBR4_FROM_TSX_ABORT);
+	CHECK_EQ(0x8000000000000000, LBR5_INFO_MISPRED);
+	CHECK_EQ(0x4000000000000000, LBR5_INFO_IN_TX);
+	CHECK_EQ(0x2000000000000000, LBR5_INFO_TSX_ABORT);
+	CHECK_EQ(0x000000000000ffff, LBR5_INFO_CYC_CNT);
+	CHECK_EQ(0x001, LBR_SELECT_CPL_EQ_0);
+	CHECK_EQ(0x002, LBR_SELECT_CPL_NEQ_0);
+	CHECK_EQ(0x004, LBR_SELECT_JCC);
+	CHECK_EQ(0x008, LBR_SELECT_NEAR_REL_CALL);
+	CHECK_EQ(0x010, LBR_SELECT_NEAR_IND_CALL);
+	CHECK_EQ(0x020, LBR_SELECT_NEAR_RET);
+	CHECK_EQ(0x040, LBR_SELECT_NEAR_IND_JMP);
+	CHECK_EQ(0x080, LBR_SELECT_NEAR_REL_JMP);
+	CHECK_EQ(0x100, LBR_SELECT_FAR_BRANCH);
+	CHECK_EQ(0x200, LBR_SELECT_EN_CALLSTACK);
 }
 
 /* "Uncore Performance Monitoring Management Facility" and its figures. */
@@ -413,6 +570,10 @@ int main(void)
 	RUN(counters_are_the_printed_ones);
 	RUN(facilities_are_where_the_pages_say);
 	RUN(format_1_is_table_18_23);
+	RUN(format_3_is_table_18_55);
+	RUN(version_4_is_figures_18_10_to_18_13);
+	RUN(frontend_is_table_18_57);
+	RUN(branch_records_are_the_printed_ones);
 	RUN(decoder_reads_format_1);
 	RUN(data_sources_are_table_18_24);
 	RUN(data_source_bits_are_the_printed_ones);

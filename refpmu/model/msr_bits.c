@@ -2,6 +2,8 @@
 /* Which registers there are on the processor presented, and which bits, out of spec/msr.def. */
 #include "refpmu/model/msr.h"
 
+#include "spec/lbr.h"
+
 static const struct {
 	u8 of, lo, hi, cap, access;
 } fields[] = {
@@ -24,7 +26,7 @@ static u64 existing_bits(const struct model *m, enum spec_cap cap)
 	case CAP_V3:
 		return g->perfmon >= 3 ? all : 0;
 	case CAP_V4:
-		return m->latitude[LAT_FROZEN_STATUS] ? all : 0;
+		return g->perfmon >= 4 || m->latitude[LAT_FROZEN_STATUS] ? all : 0;
 	case CAP_GP_MASK:
 		return BITS(0, model_gp_counters(m) - 1);
 	case CAP_FIXED_MASK:
@@ -66,6 +68,22 @@ static u64 existing_bits(const struct model *m, enum spec_cap cap)
 		return g->facilities & FAC_OFFCORE_SNB ? all : 0;
 	case CAP_UNCORE:
 		return g->facilities & FAC_UNCORE ? all : 0;
+	case CAP_UNCORE_CLIENT:
+		return g->facilities & FAC_UNCORE_CLIENT ? all : 0;
+	case CAP_FRONTEND:
+		return g->facilities & FAC_FRONTEND ? all : 0;
+	case CAP_LBR:
+		return g->facilities & FAC_LBR ? all : 0;
+	case CAP_LBR_CALL_STACK:
+		return g->facilities & FAC_LBR_CALL_STACK ? all : 0;
+	case CAP_LBR_INFO:
+		return g->lbr_fmt == 5 ? all : 0;
+	case CAP_LBR_TOS_MASK:
+		return g->lbr_fmt == 5 ? LBR5_ENTRIES - 1 : LBR4_ENTRIES - 1;
+	case CAP_TSX_FORCE_ABORT:
+	case CAP_SGX:
+	case CAP_PT:
+		return 0;
 	}
 	return 0;
 }
@@ -81,37 +99,50 @@ u64 model_defined_bits(const struct model *m, enum fields_of of)
 	return bits;
 }
 
+/* Which processors have it: the column of spec/msr.def. */
+enum {
+#define MSR(name, address, cap, source) CAP_OF_##name = (cap),
+#include "spec/msr.def"
+};
+
 /* Banks answer as a whole: a member that the processor doesn't have raises #GP. */
 static const struct {
 	u32 first, members;
-	u8 reg;
+	u8 reg, cap;
 } registers[] = {
-	{ MSR_IA32_PMC0, MODEL_MAX_GP, MODEL_REG_PMC },
-	{ MSR_IA32_A_PMC0, MODEL_MAX_GP, MODEL_REG_A_PMC },
-	{ MSR_IA32_PERFEVTSEL0, MODEL_MAX_GP, MODEL_REG_PERFEVTSEL },
+	{ MSR_IA32_PMC0, MODEL_MAX_GP, MODEL_REG_PMC, CAP_OF_IA32_PMC0 },
+	{ MSR_IA32_A_PMC0, MODEL_MAX_GP, MODEL_REG_A_PMC, CAP_OF_IA32_A_PMC0 },
+	{ MSR_IA32_PERFEVTSEL0, MODEL_MAX_GP, MODEL_REG_PERFEVTSEL, CAP_OF_IA32_PERFEVTSEL0 },
 	/* One more than there ever were on processors with this layout. */
-	{ MSR_IA32_FIXED_CTR0, MODEL_MAX_FIXED + 1, MODEL_REG_FIXED_CTR },
-	{ MSR_IA32_FIXED_CTR_CTRL, 1, MODEL_REG_FIXED_CTR_CTRL },
-	{ MSR_IA32_PERF_GLOBAL_CTRL, 1, MODEL_REG_GLOBAL_CTRL },
-	{ MSR_IA32_PERF_GLOBAL_STATUS, 1, MODEL_REG_GLOBAL_STATUS },
-	{ MSR_IA32_PERF_GLOBAL_OVF_CTRL, 1, MODEL_REG_OVF_CTRL },
-	{ MSR_IA32_PEBS_ENABLE, 1, MODEL_REG_PEBS_ENABLE },
-	{ MSR_PEBS_LD_LAT_THRESHOLD, 1, MODEL_REG_LD_LAT },
-	{ MSR_IA32_DS_AREA, 1, MODEL_REG_DS_AREA },
-	{ MSR_IA32_DEBUGCTL, 1, MODEL_REG_DEBUGCTL },
-	{ MSR_OFFCORE_RSP_0, 1, MODEL_REG_OFFCORE_RSP_0 },
-	{ MSR_OFFCORE_RSP_1, 1, MODEL_REG_OFFCORE_RSP_1 },
-	{ MSR_IA32_PERF_CAPABILITIES, 1, MODEL_REG_PERF_CAPABILITIES },
-	{ MSR_IA32_MISC_ENABLE, 1, MODEL_REG_MISC_ENABLE },
-	{ MSR_SMI_COUNT, 1, MODEL_REG_SMI_COUNT },
-	{ MSR_UNCORE_PERF_GLOBAL_CTRL, 1, MODEL_REG_UNCORE_GLOBAL_CTRL },
-	{ MSR_UNCORE_PERF_GLOBAL_STATUS, 1, MODEL_REG_UNCORE_GLOBAL_STATUS },
-	{ MSR_UNCORE_PERF_GLOBAL_OVF_CTRL, 1, MODEL_REG_UNCORE_OVF_CTRL },
-	{ MSR_UNCORE_FIXED_CTR0, 1, MODEL_REG_UNCORE_FIXED_CTR },
-	{ MSR_UNCORE_FIXED_CTR_CTRL, 1, MODEL_REG_UNCORE_FIXED_CTR_CTRL },
-	{ MSR_UNCORE_ADDR_OPCODE_MATCH, 1, MODEL_REG_UNCORE_MATCH },
-	{ MSR_UNCORE_PMC0, UNCORE_GP, MODEL_REG_UNCORE_PMC },
-	{ MSR_UNCORE_PERFEVTSEL0, UNCORE_GP, MODEL_REG_UNCORE_PERFEVTSEL },
+	{ MSR_IA32_FIXED_CTR0, MODEL_MAX_FIXED + 1, MODEL_REG_FIXED_CTR, CAP_OF_IA32_FIXED_CTR0 },
+	{ MSR_IA32_FIXED_CTR_CTRL, 1, MODEL_REG_FIXED_CTR_CTRL, CAP_OF_IA32_FIXED_CTR_CTRL },
+	{ MSR_IA32_PERF_GLOBAL_CTRL, 1, MODEL_REG_GLOBAL_CTRL, CAP_OF_IA32_PERF_GLOBAL_CTRL },
+	{ MSR_IA32_PERF_GLOBAL_STATUS, 1, MODEL_REG_GLOBAL_STATUS, CAP_OF_IA32_PERF_GLOBAL_STATUS },
+	{ MSR_IA32_PERF_GLOBAL_OVF_CTRL, 1, MODEL_REG_OVF_CTRL, CAP_OF_IA32_PERF_GLOBAL_OVF_CTRL },
+	{ MSR_IA32_PEBS_ENABLE, 1, MODEL_REG_PEBS_ENABLE, CAP_OF_IA32_PEBS_ENABLE },
+	{ MSR_PEBS_LD_LAT_THRESHOLD, 1, MODEL_REG_LD_LAT, CAP_OF_PEBS_LD_LAT_THRESHOLD },
+	{ MSR_IA32_DS_AREA, 1, MODEL_REG_DS_AREA, CAP_OF_IA32_DS_AREA },
+	{ MSR_IA32_DEBUGCTL, 1, MODEL_REG_DEBUGCTL, CAP_OF_IA32_DEBUGCTL },
+	{ MSR_OFFCORE_RSP_0, 1, MODEL_REG_OFFCORE_RSP_0, CAP_OF_OFFCORE_RSP_0 },
+	{ MSR_OFFCORE_RSP_1, 1, MODEL_REG_OFFCORE_RSP_1, CAP_OF_OFFCORE_RSP_1 },
+	{ MSR_IA32_PERF_CAPABILITIES, 1, MODEL_REG_PERF_CAPABILITIES,
+	  CAP_OF_IA32_PERF_CAPABILITIES },
+	{ MSR_IA32_MISC_ENABLE, 1, MODEL_REG_MISC_ENABLE, CAP_OF_IA32_MISC_ENABLE },
+	{ MSR_SMI_COUNT, 1, MODEL_REG_SMI_COUNT, CAP_OF_SMI_COUNT },
+	{ MSR_UNCORE_PERF_GLOBAL_CTRL, 1, MODEL_REG_UNCORE_GLOBAL_CTRL,
+	  CAP_OF_UNCORE_PERF_GLOBAL_CTRL },
+	{ MSR_UNCORE_PERF_GLOBAL_STATUS, 1, MODEL_REG_UNCORE_GLOBAL_STATUS,
+	  CAP_OF_UNCORE_PERF_GLOBAL_STATUS },
+	{ MSR_UNCORE_PERF_GLOBAL_OVF_CTRL, 1, MODEL_REG_UNCORE_OVF_CTRL,
+	  CAP_OF_UNCORE_PERF_GLOBAL_OVF_CTRL },
+	{ MSR_UNCORE_FIXED_CTR0, 1, MODEL_REG_UNCORE_FIXED_CTR, CAP_OF_UNCORE_FIXED_CTR0 },
+	{ MSR_UNCORE_FIXED_CTR_CTRL, 1, MODEL_REG_UNCORE_FIXED_CTR_CTRL,
+	  CAP_OF_UNCORE_FIXED_CTR_CTRL },
+	{ MSR_UNCORE_ADDR_OPCODE_MATCH, 1, MODEL_REG_UNCORE_MATCH,
+	  CAP_OF_UNCORE_ADDR_OPCODE_MATCH },
+	{ MSR_UNCORE_PMC0, UNCORE_GP, MODEL_REG_UNCORE_PMC, CAP_OF_UNCORE_PMC0 },
+	{ MSR_UNCORE_PERFEVTSEL0, UNCORE_GP, MODEL_REG_UNCORE_PERFEVTSEL,
+	  CAP_OF_UNCORE_PERFEVTSEL0 },
 };
 
 struct msr_ref model_msr_find(u32 msr)
@@ -133,23 +164,12 @@ struct msr_ref model_msr_find(u32 msr)
 	return p;
 }
 
-/* Which processors have the register that an address names: the column of spec/msr.def. */
-static enum spec_cap capability(u32 msr)
-{
-	switch (msr) {
-#define MSR(name, address, cap, source) case address: return cap;
-#include "spec/msr.def"
-	default:
-		return CAP_ALWAYS;
-	}
-}
-
-static u32 first_of_bank(enum model_reg reg)
+static enum spec_cap capability(enum model_reg reg)
 {
 	for (size_t n = 0; n < sizeof(registers) / sizeof(registers[0]); n++)
 		if (registers[n].reg == reg)
-			return registers[n].first;
-	return 0;
+			return (enum spec_cap)registers[n].cap;
+	return CAP_ALWAYS;
 }
 
 static bool exists(const struct model *m, const struct msr_ref *p)
@@ -160,7 +180,7 @@ static bool exists(const struct model *m, const struct msr_ref *p)
 	if (m->facts & FACT_NO_PMU)
 		return p->reg == MODEL_REG_DEBUGCTL || p->reg == MODEL_REG_MISC_ENABLE ||
 		       p->reg == MODEL_REG_SMI_COUNT;
-	if (!existing_bits(m, capability(first_of_bank(p->reg))))
+	if (!existing_bits(m, capability(p->reg)))
 		return false;
 	switch (p->reg) {
 	case MODEL_REG_FIXED_CTR:

@@ -19,13 +19,11 @@ enum {
 };
 
 /* PEBS formats of IA32_PERF_CAPABILITIES[11:8] that have a row in spec/record.def. */
-enum { FORMAT_FMT1 = 1, FORMAT_FMT2 = 2 };
+enum { FORMAT_FMT1 = 1, FORMAT_FMT2 = 2, FORMAT_FMT3 = 3 };
 
-/* The widest record: every other one ends earlier. */
+/* What any format has a field for. */
 struct record {
-#define RECORD_FIELD(format, field, offset, size, title) RECORD_MEMBER_##format(field)
-#define RECORD_MEMBER_FMT1(field)
-#define RECORD_MEMBER_FMT2(field) u64 field;
+#define RECORD_NAME(field) u64 field;
 #include "spec/record.def"
 };
 
@@ -36,7 +34,7 @@ enum {
 #include "spec/record.def"
 };
 
-_Static_assert((int)FMT2_BYTES == MODEL_RECORD_BYTES, "the record that the model can hold back");
+_Static_assert((int)FMT3_BYTES == MODEL_RECORD_BYTES, "the record that the model can hold back");
 
 static inline u64 get64(const u8 *from)
 {

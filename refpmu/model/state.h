@@ -7,7 +7,7 @@
 #define REFPMU_MODEL_STATE_H
 
 #define MODEL_MAX_REQUESTS	16
-#define MODEL_RECORD_BYTES	0xc0
+#define MODEL_RECORD_BYTES	0xc8
 #define MODEL_NO_COUNTER	0xff
 
 /* What a counter is set to do: its control registers decoded, at every change of one of them. */
