@@ -205,7 +205,8 @@ def record_layouts():
     """Layouts of PEBS records by size; bits of the status; meanings of a data source's low bits."""
     formats = []
     for file, prefix, titles in (
-            ("spec/record.def", "", {"FMT1": "format 1", "FMT2": "format 2"}),
+            ("spec/record.def", "", {"FMT1": "format 1", "FMT2": "format 2",
+                                     "FMT3": "format 3"}),
             ("spec/netburst.def", "NB_", {"NB64": "NetBurst, 64 bits",
                                           "NB32": "NetBurst, 32 bits"})):
         fields = table(file, prefix + "RECORD_FIELD", ["form", "field", "offset", "size", "title"])
