@@ -220,7 +220,7 @@ mutation: all
 	@tools/mutation.py --build $(BUILD) --cpu $(CPU) $(if $(SAMPLE),--sample $(SAMPLE)) \
 		$(if $(SEED),--seed $(SEED)) $(if $(GROUP),--group $(GROUP))
 
-.PHONY: setup test mutants seeds coverage usb bench engine-soak help
+.PHONY: setup test mutants seeds coverage usb iso sign release bench engine-soak help
 setup:
 	@echo 'everything is installed'
 
@@ -236,8 +236,18 @@ seeds: all
 coverage: all
 	@tools/coverage.py --build $(BUILD)
 
+EFI	?= $(BUILD)/pmutest86.efi
 usb: all
-	@tools/usb.sh $(BUILD)
+	@CFG='$(CFG)' tools/images/usb.sh $(BUILD) $(EFI)
+
+iso: all
+	@KIND=iso CFG='$(CFG)' tools/images/usb.sh $(BUILD) $(EFI)
+
+sign: all
+	@tools/images/sign.sh $(BUILD) '$(KEY)' '$(CERT)'
+
+release: usb iso
+	@tools/images/release.sh $(BUILD)
 
 engine-soak: all $(BUILD)/host/gcc/host/engine/test_blocks
 	@tools/engine_soak.sh $(BUILD) $(SECONDS) $(FIRST)
@@ -261,7 +271,11 @@ help:
 	@echo '                  GROUP=PRIO,... of them'
 	@echo 'make seeds        the correct one under SEEDS=n seeds and all profiles; CPU=NAME or all'
 	@echo 'make coverage     $(BUILD)/COVERAGE.md: requirements, tests, the faults that they catch'
-	@echo 'make usb          $(BUILD)/pmutest86.img, to be written to a stick'
+	@echo 'make usb          $(BUILD)/pmutest86.img, to be written to a stick; EFI=signed program,'
+	@echo '                  CFG=another configuration'
+	@echo 'make iso          $(BUILD)/pmutest86.iso, a CD for UEFI'
+	@echo 'make sign         KEY=file CERT=file: $(BUILD)/signed/pmutest86.efi, for Secure Boot'
+	@echo 'make release      an archive of what users need, with checksums'
 	@echo 'make fuzz         all fuzz targets for SECONDS=n'
 	@echo 'make engine-soak  compares both engines for SECONDS=n, from seed FIRST=n on'
 	@echo 'make bench        how long things take'

@@ -3,10 +3,13 @@
 #
 # Boots an EFI system partition under QEMU and OVMF, without root and without mounts.
 #
-#   boot.sh [--timeout S] [--gui] [--gdb PORT] [--kvm] [--icount] [--image] [--read-only]
-#	[--watchdog] [--smp N | --x2apic] [--cpu MODEL] [--key-after TEXT] [--screen DEVICE] FOLDER
+#   boot.sh [--timeout S] [--gui] [--gdb PORT] [--kvm] [--icount] [--image]
+#	[--read-only | --cd | --net] [--watchdog] [--secure]
+#	[--smp N | --x2apic] [--cpu MODEL] [--key-after TEXT] [--screen DEVICE] FOLDER
 #
 # FOLDER/esp is what the partition holds; with --image, FOLDER/esp.img is a disk as it stands.
+# --cd: that is a CD. --net: FOLDER/tftp/pmutest86.efi is booted by PXE. --secure: Secure Boot, with
+# the keys of OVMF's test variables.
 # --read-only: the disk can't be written to. --watchdog: the chipset's TCO timer resets the machine.
 # --gdb: stops before the first instruction and waits for a debugger at that port.
 # --cpu: QEMU's -cpu. --x2apic: two processors, the second with APIC ID 256, which firmware and
@@ -27,6 +30,7 @@ set -euo pipefail
 tcg_cpu=max,3dnow=off,3dnowext=off,sse4a=off
 timeout=120 smp=1 display=(-display none) accel=tcg cpu=$tcg_cpu count=() image='' key_after=''
 x2apic='' gdb=() read_only=off watchdog=()
+device=virtio-blk-pci net='' secure='' smm=off boot_from=()
 while [ $# -gt 1 ]; do
 	case $1 in
 	--timeout)
@@ -42,6 +46,9 @@ while [ $# -gt 1 ]; do
 	--icount) count=(-icount "shift=0,sleep=off") ;;
 	--image) image=given ;;
 	--read-only) read_only=on ;;
+	--cd) device=ide-cd read_only=on ;;
+	--net) net=yes ;;
+	--secure) secure=yes smm=on ;;
 	--watchdog) watchdog=(-global ICH9-LPC.noreboot=off -watchdog-action reset) ;;
 	--smp)
 		smp=$2
@@ -80,8 +87,8 @@ trap 'kill "${!-}" 2>/dev/null || true; wait; exit 130' INT TERM HUP
 # Code and variables must be of the same size; variables are a private copy.
 firmware=
 for size in _4M ''; do
-	firmware=/usr/share/OVMF/OVMF_CODE$size.fd
-	variables=/usr/share/OVMF/OVMF_VARS$size.fd
+	firmware=/usr/share/OVMF/OVMF_CODE$size${secure:+.secboot}.fd
+	variables=/usr/share/OVMF/OVMF_VARS$size${secure:+.snakeoil}.fd
 	if [ -e "$firmware" ] && [ -e "$variables" ]; then
 		cp "$variables" "$folder/vars.fd"
 		break
@@ -93,7 +100,18 @@ if [ -z "$firmware" ]; then
 	exit 2
 fi
 
-if [ -z "$image" ]; then
+# shellcheck disable=SC2054 # the commas are QEMU's
+if [ -n "$net" ]; then
+	boot_from=(-netdev "user,id=net,tftp=$folder/tftp,bootfile=pmutest86.efi"
+		-device virtio-net-pci,netdev=net,bootindex=0)
+	truncate -s 1M "$folder/esp.img"
+else
+	boot_from=(-nic none -device "$device,drive=esp,bootindex=0")
+fi
+# Flash that only system management mode may write to: else a program could change the keys.
+# shellcheck disable=SC2054
+[ -z "$secure" ] || boot_from+=(-global driver=cfi.pflash01,property=secure,value=on)
+if [ -z "$image$net" ]; then
 	export MTOOLS_SKIP_CHECK=1
 	rm -f "$folder/esp.img"
 	truncate -s 32M "$folder/esp.img"
@@ -112,12 +130,13 @@ fi
 # shellcheck disable=SC2054 # the commas are QEMU's
 command=(
 	"$qemu" -name PMUTest86 -no-user-config -nodefaults
-	-machine "q35,smm=off,accel=$accel" -cpu "$cpu" "${processors[@]}" -m "$((192 + 64 * smp))M"
+	-machine "q35,smm=$smm,accel=$accel" -cpu "$cpu" "${processors[@]}"
+	-m "$((192 + 64 * smp))M"
 	-drive "if=pflash,format=raw,unit=0,readonly=on,file=$firmware"
 	-drive "if=pflash,format=raw,unit=1,file=$folder/vars.fd"
 	-drive "if=none,id=esp,format=raw,readonly=$read_only,file=$folder/esp.img"
-	-device virtio-blk-pci,drive=esp,bootindex=0
-	-serial "file:$folder/serial.log" -monitor stdio -nic none -no-reboot "${display[@]}"
+	"${boot_from[@]}"
+	-serial "file:$folder/serial.log" -monitor stdio -no-reboot "${display[@]}"
 	-chardev "pipe,id=events,path=$folder/qmp" -mon chardev=events,mode=control
 	"${count[@]}" "${gdb[@]}" "${watchdog[@]}"
 )

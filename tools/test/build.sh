@@ -67,7 +67,7 @@ test_host_tests_pass()
 
 test_shell_scripts_are_clean()
 {
-	shellcheck -x run-qemu.sh .ci/run tools/*.sh tools/test/*.sh host/*.sh
+	shellcheck -x run-qemu.sh .ci/run tools/*.sh tools/*/*.sh host/*.sh
 }
 
 test_python_compiles()

@@ -1,0 +1,78 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# usb.sh BUILD [PROGRAM]: makes of PROGRAM (BUILD/pmutest86.efi), or of a signed copy of it,
+#
+#   BUILD/pmutest86.img	a GPT disk with one FAT32 EFI system partition, to be written to a stick
+#   BUILD/pmutest86.fat	that partition alone: for tools that put several images on one stick
+#   BUILD/pmutest86.iso	a CD that UEFI boots (El Torito), by xorriso
+#
+# with the configuration CFG (boot/pmutest86.cfg); KIND=iso makes the last, else the others
+# (docs/HARDWARE.md, docs/BOOTING.md). Needs neither root nor mounts. The same program makes the
+# same bytes: times are SOURCE_DATE_EPOCH, or the commit's.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+[ -d "${1-}" ] || {
+	echo "usage: usb.sh BUILD [PROGRAM]; no folder '${1-}'" >&2
+	exit 2
+}
+build=$1 program=${2:-$1/pmutest86.efi} kind=${KIND:-usb} config=${CFG:-boot/pmutest86.cfg}
+for file in "$program" "$config"; do
+	[ -f "$file" ] || {
+		echo "usb.sh: no file '$file'" >&2
+		exit 2
+	}
+done
+if [ "$kind" = iso ] && ! command -v xorriso > /dev/null; then
+	echo "usb.sh: an ISO image needs xorriso; run: sudo apt-get install -y xorriso" >&2
+	exit 2
+fi
+image=$build/pmutest86.img
+start=2048 # sectors of 512 bytes
+size=$((64 * 2048))
+# What would be drawn.
+volume=50755486 disk=50755486-0000-4000-8000-000000000001
+part=50755486-0000-4000-8000-000000000002
+SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2> /dev/null || echo 1700000000)}
+export SOURCE_DATE_EPOCH TZ=UTC MTOOLS_SKIP_CHECK=1
+
+work=$(mktemp -d "$build/image.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+mkdir -p "$work/esp/EFI/BOOT"
+cp "$program" "$work/esp/EFI/BOOT/BOOTX64.EFI"
+cp "$config" "$work/esp/pmutest86.cfg"
+find "$work/esp" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
+
+# fat FILE SECTORS TYPE: the partition
+fat()
+{
+	truncate -s $(($2 * 512)) "$1"
+	mkfs.fat -F "$3" -i $volume -n PMUTEST86 --invariant "$1" > /dev/null
+	mmd -i "$1" ::/EFI ::/EFI/BOOT
+	mcopy -m -i "$1" "$work/esp/EFI/BOOT/BOOTX64.EFI" ::/EFI/BOOT/BOOTX64.EFI
+	mcopy -m -i "$1" "$work/esp/pmutest86.cfg" ::/pmutest86.cfg
+}
+
+if [ "$kind" = iso ]; then
+	# The part that El Torito names; nothing can be written to it.
+	mkdir "$work/iso"
+	fat "$work/iso/efi.img" 8192 12
+	touch -d "@$SOURCE_DATE_EPOCH" "$work/iso/efi.img" "$work/iso"
+	xorriso -as mkisofs -quiet -V PMUTEST86 --modification-date="$(date -u -d \
+		"@$SOURCE_DATE_EPOCH" +%Y%m%d%H%M%S00)" --set_all_file_dates \
+		"$(date -u -d "@$SOURCE_DATE_EPOCH" +%Y%m%d%H%M%S00)" -e efi.img -no-emul-boot \
+		-o "$work/image.iso" "$work/iso" 2> "$work/log" || {
+		cat "$work/log" >&2
+		exit 2
+	}
+	mv "$work/image.iso" "$build/pmutest86.iso"
+	echo "$build/pmutest86.iso: a CD for UEFI; results aren't saved on it"
+	exit
+fi
+fat "$work/fat" $size 32
+truncate -s $(((start + size + 2048) * 512)) "$work/img"
+sgdisk --clear --disk-guid=$disk --new=1:$start:$((start + size - 1)) --typecode=1:ef00 \
+	--partition-guid=1:$part --change-name=1:PMUTest86 "$work/img" > /dev/null
+dd if="$work/fat" of="$work/img" bs=1M seek=$((start / 2048)) conv=notrunc,sparse status=none
+mv "$work/fat" "$build/pmutest86.fat"
+mv "$work/img" "$image"
+echo "$image: write it to a stick, for instance: sudo dd if=$image of=/dev/sdX bs=1M conv=fsync"

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=bash disable=SC2154 # sourced by test.sh, whose functions and variables it uses
+#
+# Tests of `make test`: images, and the ways in which they boot.
+
+# What an image of these tests runs.
+short_configuration()
+{
+	printf '%s\n' 'tests = selftest.tsc*,enumeration.e*' 'at_end = shutdown' > "$log/short.cfg"
+	export CFG=$log/short.cfg
+}
+
+# boot_image FILE OPTION...: boots that file; the log is $log/machine/serial.log.
+boot_image()
+{
+	rm -rf "$log/machine"
+	mkdir -p "$log/machine"
+	cp "$1" "$log/machine/esp.img"
+	shift
+	tools/boot.sh --image --timeout 60 "$@" "$log/machine"
+}
+
+ran()
+{
+	grep -aq '^# end of PMUTest86' "$log/machine/serial.log" || fail "$1 didn't run"
+}
+
+# Identifiers and times aren't drawn.
+takes 20 test_images_are_reproducible
+test_images_are_reproducible()
+{
+	local kind
+
+	for kind in first second; do
+		mkdir -p "$log/$kind"
+		cp "$build/pmutest86.efi" "$build/pmutest86-report" "$log/$kind"
+		tools/images/usb.sh "$log/$kind" > /dev/null
+		if command -v xorriso > /dev/null; then
+			KIND=iso tools/images/usb.sh "$log/$kind" > /dev/null
+			tools/images/release.sh "$log/$kind" > /dev/null
+		fi
+		sleep 2
+	done
+	(cd "$log/first" && sha256sum pmutest86* > "../sums")
+	(cd "$log/second" && sha256sum --quiet -c "../sums")
+	expect_bad "no file 'nowhere.efi'" tools/images/usb.sh "$build" nowhere.efi
+}
+
+takes 20 test_a_cd_boots
+test_a_cd_boots()
+{
+	command -v xorriso > /dev/null || skip "no xorriso"
+	short_configuration
+	mkdir -p "$log/images"
+	KIND=iso tools/images/usb.sh "$log/images" "$build/pmutest86.efi"
+	boot_image "$log/images/pmutest86.iso" --cd
+	ran "the CD"
+	grep -aq '^# results are not saved: ' "$log/machine/serial.log"
+}
+
+takes 30 test_the_network_boots_it
+test_the_network_boots_it()
+{
+	rm -rf "$log/machine"
+	mkdir -p "$log/machine/tftp"
+	cp "$build/pmutest86.efi" "$log/machine/tftp/"
+	# Without a volume there is no configuration: all tests run, and the firmware goes on.
+	tools/boot.sh --net --timeout 60 "$log/machine" || [ $? = 124 ]
+	ran "the program from the network"
+	grep -aq '^# results are not saved: ' "$log/machine/serial.log"
+}
+
+# With the keys of OVMF's test variables: signed boots, unsigned is refused.
+takes 60 test_secure_boot_wants_a_signature
+test_secure_boot_wants_a_signature()
+{
+	local keys=/usr/share/ovmf/PkKek-1-snakeoil
+
+	command -v sbsign > /dev/null || skip "no sbsign"
+	[ -e $keys.key ] || skip "OVMF without its test keys"
+	short_configuration
+	mkdir -p "$log/images"
+	openssl rsa -in $keys.key -passin pass:snakeoil -out "$log/key" 2> /dev/null
+	cp "$build/pmutest86.efi" "$log/images/"
+	expect_bad "is no file" tools/images/sign.sh "$log/images" nowhere $keys.pem
+	tools/images/sign.sh "$log/images" "$log/key" $keys.pem
+	tools/images/usb.sh "$log/images" "$log/images/signed/pmutest86.efi"
+	boot_image "$log/images/pmutest86.img" --secure
+	ran "the signed program"
+	tools/images/usb.sh "$log/images"
+	boot_image "$log/images/pmutest86.img" --secure --timeout 30 || [ $? = 124 ]
+	grep -aq 'Access Denied' "$log/machine/serial.log"
+	refute grep -aq 'TAP version' "$log/machine/serial.log"
+}
