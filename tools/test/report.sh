@@ -7,7 +7,7 @@ takes 60 test_report_says_what_logs_say
 test_report_says_what_logs_say()
 {
 	make -s "$build/pmutest86-report"
-	expect 0 host/report/test_report.py "$build/pmutest86-report"
+	expect 0 host/report/test_report.py "$build/pmutest86-report" -v
 	sed -n "s/^.*skipped [\"']\(.*\)[\"']$/# not checked: \1/p" "$err"
 }
 
@@ -52,4 +52,11 @@ test_report_of_a_real_failure()
 	grep -q -- '--fault loads-count-stores --tests count.loads_are_counted_exactly$' \
 		"$log/bug/report.md"
 	grep -q '^not ok ' "$log/bug/points.tap"
+}
+
+# Each part for which this machine has the tool; host/report/test_recipes.py says what it wants.
+test_recipes_for_labs_are_what_their_tools_take()
+{
+	expect 0 host/report/test_recipes.py -v
+	sed -n "s/^.*skipped [\"']\(.*\)[\"']$/# not checked: \1/p" "$err" | sort -u
 }
