@@ -99,28 +99,71 @@ test_guests_are_judged_as_guests()
 	tail -n 1 "$out" | grep -q '^# NOT TESTED: hypervisor "Microsoft Hv" gives this guest no P'
 }
 
-# --pmu host says in words what the host can't give, before anything is booted.
+# --pmu host says in words what the host can't give, before anything is booted. The host is a folder
+# here: a server that can do it all, from which each way to have no PMU differs in one thing.
 test_the_host_is_asked_first()
 {
-	local host=$log/host
+	local host=$log/host word
 
-	mkdir -p "$host/kvm/parameters"
-	echo Y > "$host/kvm/parameters/enable_pmu"
-	echo 0 > "$host/watchdog"
-	printf 'vendor_id\t: GenuineIntel\nflags\t: sse arch_perfmon\n' > "$host/cpuinfo"
-	export CPUINFO=$host/cpuinfo KVM_ROOT=$host WATCHDOG=$host/watchdog
+	export CPUINFO=$host/cpuinfo KVM_ROOT=$host WATCHDOG=$host/watchdog DEVICES=$host/devices
+	# a_host [FLAGS [VENDOR]]
+	a_host()
+	{
+		rm -rf "$host"
+		mkdir -p "$host"/{kvm,kvm_intel}/parameters "$host/devices/cpu/caps"
+		echo Y > "$host/kvm/parameters/enable_pmu"
+		echo skylake > "$host/devices/cpu/caps/pmu_name"
+		echo 0 > "$host/watchdog"
+		printf 'vendor_id\t: %s\nmodel name\t: Intel(R) Xeon(R)\nflags\t\t: %s\n\n%s\n' \
+			"${2-GenuineIntel}" "${1-sse vmx arch_perfmon}" 'vendor_id : second' \
+			> "$host/cpuinfo"
+	}
+
+	a_host
 	expect 0 tools/host-pmu.sh
+	[ ! -s "$out" ]
+	grep -qF 'the host: Intel(R) Xeon(R) (Linux calls its PMU skylake)' "$err"
 	grep -q 'version 2 of architectural monitoring' "$err"
+	grep -q 'KVM counts for a guest by events of its own' "$err"
+	refute grep -q 'a guest itself' "$err"
+	echo Y > "$host/kvm_intel/parameters/enable_mediated_pmu"
+	expect 0 tools/host-pmu.sh
+	grep -q 'gives a guest the counters themselves' "$err"
+
 	echo 1 > "$host/watchdog"
 	expect_bad "--force" tools/host-pmu.sh
 	expect 0 tools/host-pmu.sh yes
-	echo N > "$host/kvm/parameters/enable_pmu"
-	expect_bad "NOT TESTED: KVM gives guests no PMU here" tools/host-pmu.sh yes
-	echo Y > "$host/kvm/parameters/enable_pmu"
-	printf 'vendor_id\t: GenuineIntel\nflags\t: sse hypervisor\n' > "$host/cpuinfo"
-	expect_bad "NOT TESTED: this host is a guest itself" tools/host-pmu.sh yes
-	printf 'vendor_id\t: AuthenticAMD\n' > "$host/cpuinfo"
+	for word in N n 0; do
+		a_host
+		echo $word > "$host/kvm/parameters/enable_pmu"
+		expect_bad "NOT TESTED: KVM gives guests no PMU here" tools/host-pmu.sh yes
+	done
+	a_host
+	rmdir "$host"/kvm_intel/{parameters,}
+	expect_bad "NOT TESTED: the module kvm_intel isn't loaded" tools/host-pmu.sh yes
+	a_host
+	mv "$host/devices/cpu" "$host/devices/cpu_core"
+	expect 0 tools/host-pmu.sh
+	mkdir "$host/devices/cpu_atom"
+	expect_bad "NOT TESTED: this host has processors of two kinds" tools/host-pmu.sh yes
+	a_host
+	rm -r "$host/devices/cpu"
+	expect_bad "NOT TESTED: the host's own kernel drives no PMU" tools/host-pmu.sh yes
+
+	a_host 'sse vmx hypervisor arch_perfmon'
+	expect 0 tools/host-pmu.sh
+	grep -q 'the host is a guest itself: its PMU is what its own hypervisor gives' "$err"
+	a_host 'sse vmx hypervisor'
+	expect_bad "NOT TESTED: this host is a guest itself, and its own hypervisor gives it no" \
+		tools/host-pmu.sh yes
+	a_host 'sse hypervisor arch_perfmon'
+	expect_bad "its own hypervisor doesn't nest" tools/host-pmu.sh yes
+	a_host 'sse arch_perfmon'
+	expect_bad "the firmware has switched it off" tools/host-pmu.sh yes
+	a_host 'sse' AuthenticAMD
 	expect_bad "NOT TESTED: the host's processor is AuthenticAMD" tools/host-pmu.sh yes
+	rm "$host/cpuinfo"
+	expect_bad "NOT TESTED: the host's processor is unknown" tools/host-pmu.sh yes
 }
 
 # Sandy Bridge with a microcode whose PEBS is broken: told, and nothing of PEBS is judged.
