@@ -29,7 +29,9 @@ HOST_PURE := $(sort $(wildcard $(addprefix $(ROOT)/, refpmu/model/*.c refpmu/mod
 	     boot/screen/grid.c boot/screen/model.c boot/screen/pages.c boot/screen/keys.c kernel/output/raster.c \
 	     kernel/processor/confidential.c \
 	     kernel/output/fmt.c kernel/output/tap.c kernel/processor/topology.c \
-	     tests/frame/applies.c tests/frame/glob.c tests/frame/old_names.c tests/frame/tally.c tests/frame/verdict.c)))
+	     tests/frame/applies.c tests/frame/glob.c tests/frame/old_names.c tests/frame/tally.c tests/frame/verdict.c \
+	     tests/random/claim.c tests/random/draw.c tests/random/draw_sampling.c tests/random/oracle*.c \
+	     tests/random/piece.c tests/random/prng.c tests/random/trace.c)))
 HOST_TESTS := $(sort $(wildcard $(addprefix $(ROOT)/host/, unit/test_*.c golden/test_*.c \
 	      model/test_*.c)))
 HOST_FUZZ  := $(sort $(wildcard $(ROOT)/host/fuzz/fuzz_*.c))
@@ -39,6 +41,8 @@ HOST_SHARED := $(sort $(filter-out $(HOST_TESTS) $(HOST_FUZZ) $(ROOT)/host/engin
 	       $(wildcard $(ROOT)/host/*/*.c $(ROOT)/host/*/*/*.c)))
 
 HOST_OUT := $(BUILD)/host
+# The pieces of drawn programs: their table. Nothing runs them here.
+HOST_ASM := $(HOST_OUT)/asm/tests/random/piece.o
 # V=1 shows the commands.
 HOST_Q := $(if $(V),,@)
 host_objects = $(patsubst $(ROOT)/%.c, $(HOST_OUT)/$(1)/%.o, $(2))
@@ -50,7 +54,7 @@ $$(HOST_OUT)/$(1)/%.o: $$(ROOT)/%.c
 	@echo "  $(1) $$<"
 	$$(HOST_Q)$(1) $$(HOST_CFLAGS) $$(HOST_CFLAGS_$(1)) $$(HOST_SANITIZE) -I$$(ROOT) -MMD -MP -c $$< -o $$@
 
-$$(HOST_OUT)/$(1)/libpure.a: $$(call host_objects,$(1),$$(HOST_PURE) $$(HOST_SHARED))
+$$(HOST_OUT)/$(1)/libpure.a: $$(call host_objects,$(1),$$(HOST_PURE) $$(HOST_SHARED)) $$(HOST_ASM)
 	@mkdir -p $$(@D)
 	@rm -f $$@
 	@ar qcs $$@ $$^
@@ -117,7 +121,9 @@ HOST_ENGINE_ASM := $(HOST_OUT)/asm/refpmu/engine/emulate/emulate.o
 
 $(HOST_OUT)/asm/%.o: $(ROOT)/%.asm
 	@mkdir -p $(@D)
-	$(HOST_Q)$(or $(NASM),nasm) -f elf64 $< -o $@
+	$(HOST_Q)$(or $(NASM),nasm) -f elf64 -I$(ROOT)/ -MD $(@:.o=.d) -MP -MT $@ $< -o $@
+
+-include $(HOST_ASM:.o=.d)
 
 $(HOST_OUT)/zydis/%.o: $(HOST_ZYDIS)/src/%.c
 	@mkdir -p $(@D)
@@ -149,7 +155,7 @@ $(HOST_OUT)/fuzzer/%.o: $(ROOT)/%.c
 	$(HOST_Q)clang $(HOST_CFLAGS) $(HOST_CFLAGS_clang) $(HOST_SANITIZE) -fsanitize=fuzzer-no-link \
 		-I$(ROOT) -MMD -MP -c $< -o $@
 
-$(HOST_OUT)/fuzzer/libpure.a: $(call host_objects,fuzzer,$(HOST_PURE) $(HOST_SHARED))
+$(HOST_OUT)/fuzzer/libpure.a: $(call host_objects,fuzzer,$(HOST_PURE) $(HOST_SHARED)) $(HOST_ASM)
 	@mkdir -p $(@D)
 	@rm -f $@
 	@ar qcs $@ $^

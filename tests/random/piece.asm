@@ -113,8 +113,8 @@ END
 %endmacro
 global draw_back:function hidden
 PIECE to_kernel, PIECE_SPECIAL
-	I ROW_BRANCH | ROW_FAR | ROW_MICROCODE | ROW_TO_KERNEL, 0, 5, 0, NOWHERE, NOWHERE, \
-		int VECTOR_USER_RETURN
+%define GATE ROW_BRANCH | ROW_FAR | ROW_MICROCODE | ROW_TO_KERNEL
+	I GATE, 0, 5, 0, NOWHERE, NOWHERE, int VECTOR_USER_RETURN
 	RETURN_PATH 0, 4, 0		; add rsp, 5 * 8
 	RETURN_PATH 1, 1, 0		; pop rsp
 	RETURN_PATH 1, 1, 0		; popfq
@@ -168,3 +168,5 @@ section .data.draw_rows
 draw_rows_end:
 section .data.draw_pieces
 draw_pieces_end:
+
+section .note.GNU-stack noalloc noexec nowrite progbits

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* The oracle with any observation of any drawn case: it reads nothing but what it was given, and
+ * comes to an end. The first bytes choose the case. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/random_env.h"
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
+
+struct choice {
+	u8 class, number;
+};
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
+{
+	const struct draw_env env = random_env();
+	struct draw_observation *seen = calloc(1, sizeof(*seen));
+	struct draw_verdict verdict;
+	struct choice choice = { 0, 0 };
+	static struct trace trace;
+	struct draw_case c;
+
+	if (!seen)
+		return 0;
+	if (size >= sizeof(choice)) {
+		memcpy(&choice, data, sizeof(choice));
+		data += sizeof(choice);
+		size -= sizeof(choice);
+	}
+	if (size)
+		memcpy(seen, data, size < sizeof(*seen) ? size : sizeof(*seen));
+	seen->area_changed = seen->outside = false;	/* any byte is no bool */
+	draw_make(&env, choice.class % DRAW_CLASSES, 1, choice.number, &c, &trace);
+	oracle_judge(&env, &c, &trace, seen, &verdict);
+	for (unsigned i = 0; i < verdict.wrongs && i < DRAW_WRONG; i++)
+		if (verdict.wrong[i].claim >= DRAW_CLAIMS || !verdict.wrong[i].what)
+			abort();
+	free(seen);
+	return 0;
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* Facts of a made-up processor, for drawing and the oracle (tests/random). */
+#ifndef HOST_RANDOM_ENV_H
+#define HOST_RANDOM_ENV_H
+
+#include "tests/random/draw.h"
+#include "tests/random/oracle.h"
+
+/* With four counters of 48 bits and three fixed ones, PEBS of format 2, judged strictly. */
+struct draw_env random_env(void);
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* See random_env.h. */
+#include "host/random_env.h"
+
+#include "pmu/record.h"
+
+#define CODE	0x11c00000
+#define DATA	0x10500000
+
+struct draw_env random_env(void)
+{
+	static const struct draw_event events[] = {
+		{ .code = EVENT_INST_RETIRED_ANY_P, .kind = EK_INSTRUCTIONS, .counters = 0xff,
+		  .whole = 1 },
+		{ .code = EVENT_BR_INST_RETIRED_ALL_BRANCHES, .kind = EK_BRANCHES,
+		  .counters = 0xff },
+		{ .code = EVENT_UNHALTED_CORE_CYCLES, .kind = EK_CORE_CYCLES, .counters = 0xff },
+		{ .code = EVENT_BR_INST_RETIRED_NEAR_CALL, .kind = EK_NEAR_CALLS,
+		  .flags = EV_PEBS, .counters = 0xff, .pebs = 0xf },
+		{ .code = EVENT_MEM_UOPS_RETIRED_ALL_LOADS, .kind = EK_LOADS,
+		  .flags = EV_PEBS | EV_DLA, .counters = 0xf, .pebs = 0xf },
+		{ .code = EVENT_MEM_UOPS_RETIRED_SPLIT_STORES, .kind = EK_SPLIT_STORES,
+		  .flags = EV_PEBS | EV_DLA, .counters = 0xf, .pebs = 0xf },
+	};
+	struct draw_env env = {
+		.gp = 4, .gp_width = 48, .fixed = 3, .fixed_width = 48, .version = 3,
+		.full_width = true, .strict = true, .code = CODE, .stack = DATA,
+		.table = DATA + 0x1000, .frame = DATA + 0x2000, .operations = DATA + 0x3000,
+		.data = { DATA + 0x5000, DATA + 0x7000, DATA + 0x9000 },
+		.above = (u64)255 << 39, .flags = BIT(9), .freeze = true, .pebs = true,
+		.shadow_exact = true, .period_least = 1, .format = RECORD_FMT2,
+		.record_bytes = 0xc0, .nmi_vector = 2, .pmi_vector = 0xf0,
+	};
+
+	for (unsigned i = 0; i < sizeof(events) / sizeof(events[0]); i++)
+		env.event[env.events++] = events[i];
+	return env;
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/* The oracle against cases that are counted by hand. */
+#include "host/check.h"
+#include "host/random_env.h"
+#include "spec/msr.h"
+
+#define OS	(IA32_PERFEVTSEL_OS | IA32_PERFEVTSEL_EN)
+#define USR	(IA32_PERFEVTSEL_USR | IA32_PERFEVTSEL_EN)
+#define END	BIT(48)
+
+static struct draw_env env;
+static struct draw_case c;
+static struct trace trace;
+static struct draw_observation seen;
+static struct draw_verdict verdict;
+
+static void program(const char *const names[])
+{
+	env = random_env();
+	memset(&c, 0, sizeof(c));
+	memset(&seen, 0, sizeof(seen));
+	c.piece[c.pieces++] = (u16)piece_find("start", 0);
+	for (; *names; names++)
+		c.piece[c.pieces++] = (u16)piece_find(*names, 0);
+	c.piece[c.pieces++] = (u16)piece_find("stop", 0);
+	CHECK(trace_make(&env, &c, &trace));
+}
+#define PROGRAM(...) program((const char *const[]){ __VA_ARGS__, NULL })
+
+static unsigned judge(void)
+{
+	oracle_judge(&env, &c, &trace, &seen, &verdict);
+	return verdict.wrongs;
+}
+
+/* Two loads of the table beside the three of the piece: it takes one to go on to each piece. */
+#define LOADS_OF_PROGRAM 5
+
+static void loads_are_counted_exactly(void)
+{
+	PROGRAM("load_bytes");
+	c.select[1] = EVENT_MEM_UOPS_RETIRED_ALL_LOADS | OS;
+	c.global = BIT(1);
+	seen.value[1] = LOADS_OF_PROGRAM;
+	CHECK_EQ(0, judge());
+	seen.value[1]++;
+	CHECK_EQ(1, judge());
+	CHECK_EQ(DRAW_CLAIM_LOADS, verdict.wrong[0].claim);
+	seen.value[1] -= 2;
+	CHECK_EQ(1, judge());
+}
+
+static void levels_and_enables_are_obeyed(void)
+{
+	PROGRAM("load_bytes");
+	c.select[0] = EVENT_MEM_UOPS_RETIRED_ALL_LOADS | USR;
+	c.select[1] = EVENT_MEM_UOPS_RETIRED_ALL_LOADS | OS;
+	c.global = BIT(0);
+	CHECK_EQ(0, judge());
+	seen.value[0] = 1;
+	CHECK_EQ(1, judge());
+	CHECK_EQ(DRAW_CLAIM_LEVEL, verdict.wrong[0].claim);
+	seen.value[0] = 0;
+	seen.value[1] = 1;
+	CHECK_EQ(1, judge());
+	CHECK_EQ(DRAW_CLAIM_OFF, verdict.wrong[0].claim);
+}
+
+static void wrap_shows_in_the_status(void)
+{
+	PROGRAM("load_bytes");
+	c.select[2] = EVENT_MEM_UOPS_RETIRED_ALL_LOADS | OS;
+	c.preset[2] = END - LOADS_OF_PROGRAM + 1;
+	c.global = BIT(2);
+	seen.value[2] = 1;
+	CHECK_EQ(1, judge());
+	CHECK_EQ(DRAW_CLAIM_OVERFLOW, verdict.wrong[0].claim);
+	seen.status = BIT(2);
+	CHECK_EQ(0, judge());
+	seen.status = BIT(2) | BIT(32);
+	CHECK_EQ(1, judge());
+	CHECK_EQ(DRAW_CLAIM_NO_OVERFLOW, verdict.wrong[0].claim);
+}
+
+static void read_in_the_middle_has_its_upper_halves_clear(void)
+{
+	PROGRAM("load_bytes", "rdpmc3");
+	c.select[0] = EVENT_MEM_UOPS_RETIRED_ALL_LOADS | OS;
+	c.operation[3].msr = 0;
+	c.global = BIT(0);
+	seen.result[3].rax = LOADS_OF_PROGRAM + 1;	/* and the piece's own load of ECX */
+	seen.value[0] = LOADS_OF_PROGRAM + 2;
+	CHECK_EQ(0, judge());
+	seen.result[3].rdx = BIT(32);
+	CHECK(judge());
+	CHECK_EQ(DRAW_CLAIM_UPPER, verdict.wrong[0].claim);
+}
+
+/* The instruction at step i of a piece, counted from the piece's begin. */
+static u64 ip_of(const char *name, unsigned row)
+{
+	return env.code + draw_rows[piece_get((unsigned)piece_find(name, 0))->first + row].offset;
+}
+
+static void overflow_interrupts_once(void)
+{
+	PROGRAM("load_bytes", "nops");
+	c.class = DRAW_INTERRUPTS;
+	c.select[0] = EVENT_MEM_UOPS_RETIRED_ALL_LOADS | OS | IA32_PERFEVTSEL_INT;
+	c.preset[0] = END - 2;	/* the table's, and the first of the piece */
+	c.global = BIT(0);
+	c.freeze = 1;
+	seen.debugctl = IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI;
+	CHECK(judge());
+	CHECK_EQ(DRAW_CLAIM_PMI_GP, verdict.wrong[0].claim, "none");
+	seen.interrupts = 1;
+	seen.interrupt[0] = (struct draw_interrupt){ .vector = env.pmi_vector, .lvtpc = 1 << 16,
+						     .status = BIT(0),
+						     .debugctl = seen.debugctl,
+						     .rip = ip_of("load_bytes", 1) };
+	CHECK_EQ(0, judge());
+	seen.interrupt[0].rip = ip_of("nops", 2);
+	CHECK_EQ(0, judge(), "late");
+	seen.interrupt[0].rip = ip_of("load_bytes", 0);
+	CHECK(judge(), "early");
+	seen.interrupt[0].rip = ip_of("load_bytes", 1);
+	seen.interrupt[0].lvtpc = 0;
+	CHECK(judge());
+	CHECK_EQ(DRAW_CLAIM_PMI_MASK, verdict.wrong[0].claim);
+}
+
+static void fill_record(unsigned row)
+{
+	struct pebs_record *r = &seen.record[0];
+
+	memset(r, 0, sizeof(*r));
+	r->present = BIT(RECORD_FIELDS) - 1;
+	r->value[RECORD_eventing_ip] = ip_of("load_bytes", row);
+	r->value[RECORD_rip] = ip_of("load_bytes", row + 1);
+	r->value[RECORD_rflags] = BIT(1) | BIT(9);
+	r->value[RECORD_rsp] = env.stack;
+	r->value[RECORD_rsi] = env.data[0];
+	r->value[RECORD_rbp] = env.data[1];
+	r->value[RECORD_rbx] = env.data[2];
+	for (unsigned i = 0; i < 5; i++)
+		r->value[RECORD_r8 + i] = draw_constant(&c, i);
+	r->value[RECORD_r13] = env.operations;
+	r->value[RECORD_r14] = env.frame;
+	r->value[RECORD_r15] = env.table + 8;
+	r->value[RECORD_status] = BIT(0);
+	r->value[RECORD_data_linear_address] = env.data[1] + 5;
+	seen.records = 1;
+	seen.index = 0xc0;
+}
+
+static void overflow_arms_and_the_next_event_is_recorded(void)
+{
+	PROGRAM("load_bytes");
+	c.class = DRAW_RECORDS;
+	c.select[0] = EVENT_MEM_UOPS_RETIRED_ALL_LOADS | OS;
+	c.preset[0] = END - 2;
+	c.global = BIT(0);
+	c.pebs_enable = BIT(0);
+	c.ds = (struct draw_ds){ .used = 1, .maximum = 2 * 0xc0, .threshold = 2 * 0xc0,
+				 .reset = { 100 } };
+	seen.value[0] = 3;
+	CHECK(judge());
+	CHECK_EQ(DRAW_CLAIM_RECORD, verdict.wrong[0].claim);
+	fill_record(1);
+	seen.value[0] = 102;
+	CHECK_EQ(0, judge());
+	fill_record(0);
+	CHECK(judge());
+	CHECK_EQ(DRAW_CLAIM_NO_RECORD, verdict.wrong[0].claim, "at the overflow");
+	fill_record(1);
+	seen.record[0].value[RECORD_data_linear_address]++;
+	CHECK_EQ(1, judge());
+	CHECK_EQ(DRAW_CLAIM_ADDRESS, verdict.wrong[0].claim);
+	fill_record(1);
+	seen.value[0] = 3;
+	CHECK_EQ(1, judge());
+	CHECK_EQ(DRAW_CLAIM_RELOAD, verdict.wrong[0].claim);
+}
+
+static void claims_have_names(void)
+{
+	for (enum draw_claim claim = 0; claim < DRAW_CLAIMS; claim++)
+		CHECK(strcmp(oracle_claim_name(claim), "?"), "claim %u", claim);
+}
+
+int main(void)
+{
+	RUN(loads_are_counted_exactly);
+	RUN(levels_and_enables_are_obeyed);
+	RUN(wrap_shows_in_the_status);
+	RUN(read_in_the_middle_has_its_upper_halves_clear);
+	RUN(overflow_interrupts_once);
+	RUN(overflow_arms_and_the_next_event_is_recorded);
+	RUN(claims_have_names);
+	return check_end();
+}
