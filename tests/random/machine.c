@@ -47,6 +47,7 @@ static struct machine {
 	/* What the registers hold. */
 	u64 select[DRAW_GP], value[DRAW_COUNTERS], fixed_control, status, debugctl, ds_area;
 	u64 cr4;
+	struct trace trace;		/* of a probe */
 } machines[CPU_MAX];
 
 static u64 linear(const void *at)
@@ -167,7 +168,7 @@ static u64 least_of(u64 a, u64 b)
 
 static void probe(struct machine *m, struct draw_event *e)
 {
-	static struct trace trace;
+	struct trace *trace = &m->trace;
 	unsigned counter = 0;
 	struct draw_case c;
 	u64 read = ~0ULL, whole = ~0ULL, before = 0, declared = 0;
@@ -175,18 +176,18 @@ static void probe(struct machine *m, struct draw_event *e)
 	while (!(e->counters >> counter & 1))
 		counter++;
 	probe_case(&c, e, counter);
-	if (!trace_make(&m->env, &c, &trace))
+	if (!trace_make(&m->env, &c, trace))
 		return;
-	for (unsigned i = 0; i < trace.steps; i++) {
-		if (trace.step[i].row->flags & ROW_RDPMC)
+	for (unsigned i = 0; i < trace->steps; i++) {
+		if (trace->step[i].row->flags & ROW_RDPMC)
 			before = declared;
-		if (!(trace.step[i].row->flags & ROW_STOP))
-			declared += trace_count(&m->env, &c, e, &trace.step[i]).least;
+		if (!(trace->step[i].row->flags & ROW_STOP))
+			declared += trace_count(&m->env, &c, e, &trace->step[i]).least;
 	}
 	for (unsigned i = 0; i < PROBES; i++) {
 		struct draw_observation seen;
 
-		machine_run(&c, &trace, &seen);
+		machine_run(&c, trace, &seen);
 		read = least_of(read, seen.result[0].rax - before);
 		whole = least_of(whole, seen.value[counter] - declared);
 	}

@@ -47,6 +47,16 @@ static void count(struct oracle *o, const struct trace_step *step)
 	}
 }
 
+/* What the counts of an instruction, or of the write that opens the window, come to. */
+static void signal_events(struct oracle *o, unsigned step)
+{
+	oracle_assists(o, step);
+	oracle_overflows(o);
+	/* "On PMI": all counters have still counted this instruction. */
+	if (o->freezes)
+		o->global = 0;
+}
+
 static void step_once(struct oracle *o, unsigned i)
 {
 	const struct trace_step *step = &o->trace->step[i];
@@ -60,13 +70,8 @@ static void step_once(struct oracle *o, unsigned i)
 		oracle_write(o, step);
 	else
 		count(o, step);
-	if (o->vague)
-		return;
-	oracle_assists(o, i);
-	oracle_overflows(o);
-	/* "On PMI": all counters have still counted this instruction. */
-	if (o->freezes)
-		o->global = 0;
+	if (!o->vague)
+		signal_events(o, i);
 }
 
 /* What the writes that open and close the window add to a counter of CPL 0 that they switch. */
@@ -202,6 +207,8 @@ void oracle_judge(const struct draw_env *env, const struct draw_case *c, const s
 	for (unsigned i = 0; i < DRAW_COUNTERS; i++)
 		oracle_load(&o, i, i < DRAW_GP ? c->preset[i] : c->fixed_preset[i - DRAW_GP]);
 	open_window(&o);
+	if (!o.vague)
+		signal_events(&o, NO_STEP);
 	for (unsigned i = 0; i < trace->steps && !o.vague; i++)
 		step_once(&o, i);
 	oracle_end_interrupts(&o);

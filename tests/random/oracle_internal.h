@@ -87,7 +87,8 @@ void oracle_overflows(struct oracle *o);
 void oracle_request(struct oracle *o, enum draw_claim cause);
 void oracle_end_interrupts(struct oracle *o);
 
-/* oracle_record.c: PEBS */
+/* oracle_record.c: PEBS. NO_STEP: the write that opens the window, of which nothing is recorded. */
+#define NO_STEP	(~0u)
 void oracle_assists(struct oracle *o, unsigned step);
 void oracle_end_records(struct oracle *o);
 

@@ -222,7 +222,7 @@ void oracle_assists(struct oracle *o, unsigned step)
 {
 	const struct pebs_record *r = next_record(o);
 	u64 precise = 0, due, may;
-	bool here = r && is_here(o, step, r);
+	bool here = r && step != NO_STEP && is_here(o, step, r);
 
 	if (!o->c->ds.used)
 		return;
@@ -232,6 +232,12 @@ void oracle_assists(struct oracle *o, unsigned step)
 			if (oracle_has_interrupt(o, i))
 				o->held |= BIT(i);
 		}
+	if (step == NO_STEP) {
+		/* Its own address isn't one of the program's. */
+		o->vague = precise;
+		arm(o, precise);
+		return;
+	}
 	due = (o->armed & o->hit) | precise;
 	may = o->armed & o->may_hit;
 	/* On the way back from CPL 3, whose addresses aren't known. */

@@ -73,7 +73,7 @@ void print_case(struct test *t, const struct draw_case *c)
 			test_note(t, "draw:\t.operation[%u] = { %#x, %#x, %#x, 0 },", i,
 				  c->operation[i].msr, c->operation[i].low, c->operation[i].high);
 	test_note(t, "draw: };");
-	test_note(t, "draw: session_judge(&c,");
+	test_note(t, "draw: session_judge(t, &c,");
 	print_program(t, c);
 }
 

@@ -8,20 +8,30 @@
 #include "kernel/processor/time.h"
 #include "tests/frame/disturbance.h"
 #include "tests/frame/draw_options.h"
+#include "tests/measure/two_cpus.h"
 #include "tests/random/draw.h"
 #include "tests/random/machine.h"
 #include "tests/random/print.h"
 #include "tests/random/shrink.h"
 
-#define RENEW_EVERY	64		/* cases */
+#define RENEW_EVERY	8		/* cases */
 #define AGAIN		8		/* runs in which a wrong case must be wrong once more */
 #define TOLD		3		/* wrong cases that are shrunk and printed */
+
+/* A session of one processor. */
+struct session_plan {
+	enum draw_class class;
+	u64 seed;
+	u32 ms;
+	bool strict;
+};
 
 static struct work {
 	struct trace trace;
 	struct draw_observation seen;
 	struct draw_verdict verdict;
 	struct draw_case c;
+	struct draw_env env;		/* where not all events are drawn */
 	u64 drawing, running, judging;	/* ticks of the TSC */
 } works[CPU_MAX];
 
@@ -109,50 +119,142 @@ static u64 microseconds(u64 ticks, unsigned cases)
 	return ticks / (time_tsc_per_us ? time_tsc_per_us : 1) / (cases ? cases : 1);
 }
 
-bool session_run(struct test *t, enum draw_class class, struct session *s)
+/* Beside a busy thread of the same core, a processor's memory events aren't exact (spec's notes on
+ * counting): there they aren't drawn. */
+static const struct draw_env *without_memory_events(struct work *w, const struct draw_env *env)
+{
+	w->env = *env;
+	w->env.events = 0;
+	for (unsigned i = 0; i < env->events; i++)
+		if (env->event[i].kind < EK_LOADS)
+			w->env.event[w->env.events++] = env->event[i];
+	return &w->env;
+}
+
+/* t: NULL where another processor draws as well; then it ends with the first wrong case. */
+static bool draw_cases(struct test *t, const struct draw_env *env, const struct session_plan *plan,
+		       struct session *s)
 {
 	const struct draw_options *options = draw_options();
-	const struct draw_env *env = machine_begin(test_is_strict(t));
 	struct work *w = work_here();
 	u64 number = options->only ? options->only - 1 : 0;
-	u64 deadline = time_deadline(1000ULL * options->ms);
+	u64 deadline = time_deadline(1000ULL * plan->ms), begin;
 	unsigned told = 0;
-	u64 begin;
 
-	w->drawing = w->running = w->judging = 0;
-	*s = (struct session){ .cases = 0 };
-	if (!env) {
-		test_error(t, "no memory for drawn programs");
-		return false;
-	}
 	for (; goes_on(options, s, deadline); s->cases++, number++) {
 		if (s->cases % RENEW_EVERY == 0)
 			guard_renew();
 		begin = tsc_read();
-		draw_make(env, class, options->seed, number, &w->c, &w->trace);
+		draw_make(env, plan->class, plan->seed, number, &w->c, &w->trace);
 		w->drawing += tsc_read() - begin;
 		judge_once(env, w);
 		if (w->verdict.wrongs && !is_wrong_again(env, w)) {
-			test_note(t, "draw: case %lu was wrong once, and not again", number);
+			s->once++;
 			w->verdict.wrongs = 0;
 		}
 		note(s, &w->verdict);
 		if (!w->verdict.wrongs)
 			continue;
+		s->last_wrong = number;
+		if (!t)
+			return false;
 		tell(t, env, w, number);
 		guard_renew();
 		if (++told == TOLD)
-			break;
+			return false;
 	}
+	return true;
+}
+
+/* On the processor that calls. false: no memory. */
+static bool run_here(struct test *t, const struct session_plan *plan, struct session *s)
+{
+	const struct draw_env *env = machine_begin(plan->strict);
+	struct work *w = work_here();
+
+	w->drawing = w->running = w->judging = 0;
+	*s = (struct session){ .cases = 0 };
+	if (!env)
+		return false;
+	if (!t && !plan->strict)
+		env = without_memory_events(w, env);
+	draw_cases(t, env, plan, s);
 	machine_end();
+	return true;
+}
+
+static void say(struct test *t, const struct session *s, const struct work *w, u64 seed)
+{
 	test_note(t,
-		  "draw: %u cases of seed %lu (%u open in the end), %lu us each: drawing %lu, "
-		  "running "
-		  "%lu, judging %lu",
-		  s->cases, options->seed, s->vague,
+		  "draw: %u cases of seed %lu (%u open in the end, %u wrong once and not again), "
+		  "%lu "
+		  "us each: drawing %lu, running %lu, judging %lu",
+		  s->cases, seed, s->vague, s->once,
 		  microseconds(w->drawing + w->running + w->judging, s->cases),
 		  microseconds(w->drawing, s->cases), microseconds(w->running, s->cases),
 		  microseconds(w->judging, s->cases));
+}
+
+bool session_run(struct test *t, enum draw_class class, struct session *s)
+{
+	const struct session_plan plan = { class, draw_options()->seed, draw_options()->ms,
+					   test_is_strict(t) };
+	struct attempt whole = { .last_gaps = DISTURBANCE_FIRST };
+
+	disturbance_begin(&whole);
+	if (!run_here(t, &plan, s)) {
+		test_error(t, "no memory for drawn programs");
+		return false;
+	}
+	/* What disturbed a case has been looked at there. */
+	disturbance_forgive(&whole);
+	say(t, s, work_here(), plan.seed);
+	return true;
+}
+
+struct pair {
+	struct two_cpus both;
+	struct session_plan plan[2];
+	struct session *session[2];
+	bool memory[2];
+};
+
+static void run_side(void *arg)
+{
+	struct pair *pair = arg;
+	unsigned side = two_cpus_side();
+
+	two_cpus_barrier(&pair->both);
+	pair->memory[side] = run_here(NULL, &pair->plan[side], pair->session[side]);
+}
+
+bool session_run_two(struct test *t, unsigned cpu, const enum draw_class class[2],
+		     struct session s[2])
+{
+	struct pair pair = { .session = { &s[0], &s[1] } };
+
+	for (unsigned side = 0; side < 2; side++)
+		pair.plan[side] = (struct session_plan){ class[side], draw_options()->seed + side,
+							 draw_options()->ms / 2 + 1,
+							 test_is_strict(t) };
+	if (!two_cpus_run(t, &pair.both, cpu, run_side, &pair))
+		return false;
+	for (unsigned side = 0; side < 2; side++) {
+		const struct work *w = &works[side ? cpu : CPU_BOOT];
+
+		if (!pair.memory[side]) {
+			test_error(t, "no memory for drawn programs");
+			return false;
+		}
+		say(t, &s[side], w, pair.plan[side].seed);
+		if (!w->verdict.wrongs)
+			continue;
+		test_note(t, "draw: case %lu of seed %lu is wrong on %s", s[side].last_wrong,
+			  pair.plan[side].seed, two_cpus_whose(cpu, side));
+		print_case(t, &w->c);
+		print_seen(t, &w->trace, &w->seen);
+		print_wrongs(t, &w->verdict);
+	}
 	return true;
 }
 

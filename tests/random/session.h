@@ -10,7 +10,10 @@
 #include "tests/random/oracle.h"
 
 struct session {
-	unsigned cases, vague;
+	unsigned cases;
+	unsigned vague;			/* whose end the manual doesn't tell */
+	unsigned once;			/* wrong once, and not again */
+	u64 last_wrong;			/* number of a case */
 	unsigned looked[DRAW_CLAIMS];	/* cases in which that was looked at */
 	/* Cases in which fixed counter 1 or 2 was on, and in which it moved. */
 	unsigned cycles_on[DRAW_FIXED], cycles_moved[DRAW_FIXED];
@@ -19,6 +22,10 @@ struct session {
 
 /* false: the test has ended. */
 bool session_run(struct test *t, enum draw_class class, struct session *session);
+
+/* Drawn cases of these classes on the first processor and on cpu, at once. false: the same. */
+bool session_run_two(struct test *t, unsigned cpu, const enum draw_class class[2],
+		     struct session session[2]);
 
 /*
  * A case that was printed: its program by names, as in "start load_bytes.1 write3 stop". false: a

@@ -4,16 +4,20 @@
 
 #include "kernel/interrupt/guard.h"
 #include "kernel/memory/string.h"
+#include "kernel/processor/time.h"
 #include "spec/msr.h"
 #include "tests/random/machine.h"
 
 #define RUNS_MOST	1500
+#define SHRINK_US	3000000
+#define RENEW_EVERY	8
 #define TRIES		2
 
 struct shrinking {
 	const struct shrink_work *w;
 	enum draw_claim claim;
 	unsigned runs;
+	u64 deadline;
 	bool changed;
 };
 
@@ -32,7 +36,7 @@ static bool is_wrong(struct shrinking *s)
 	for (unsigned i = 0; i < TRIES; i++) {
 		if (!trace_make(w->env, w->c, w->trace))
 			return false;
-		if (s->runs++ % 64 == 0)
+		if (s->runs++ % RENEW_EVERY == 0)
 			guard_renew();
 		machine_run(w->c, w->trace, w->seen);
 		oracle_judge(w->env, w->c, w->trace, w->seen, w->verdict);
@@ -42,12 +46,17 @@ static bool is_wrong(struct shrinking *s)
 	return false;
 }
 
+static bool is_over(const struct shrinking *s)
+{
+	return s->runs >= RUNS_MOST || time_expired(s->deadline);
+}
+
 /* The case has been made smaller: is it still wrong? Else as before. */
 static void keep_or_undo(struct shrinking *s, const struct draw_case *before)
 {
 	if (!memcmp(s->w->c, before, sizeof(*before)))
 		return;
-	if (s->runs < RUNS_MOST && is_wrong(s))
+	if (!is_over(s) && is_wrong(s))
 		s->changed = true;
 	else
 		*s->w->c = *before;
@@ -152,14 +161,14 @@ static void without_operations(struct draw_case *c)
 
 void shrink_case(const struct shrink_work *w, enum draw_claim claim)
 {
-	struct shrinking s = { .w = w, .claim = claim };
+	struct shrinking s = { .w = w, .claim = claim, .deadline = time_deadline(SHRINK_US) };
 
 	do {
 		s.changed = false;
 		without_pieces(&s);
 		without_counters(&s);
 		without_places(&s);
-	} while (s.changed && s.runs < RUNS_MOST);
+	} while (s.changed && !is_over(&s));
 	without_operations(w->c);
 	/* What is printed is what the smallest one showed. */
 	s.runs = 0;
