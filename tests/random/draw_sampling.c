@@ -84,7 +84,9 @@ static void draw_delivery(const struct draw_env *env, struct prng *p, struct dra
 	c->lvt = lvt[prng_below(p, sizeof(lvt))];
 	c->freeze = env->freeze && prng_one_in(p, 2);
 	c->keep_status = prng_one_in(p, 6);
-	c->stay_masked = prng_one_in(p, 6);
+	/* LVTPC that is unmasked while the status is set may interrupt at once, again and again
+	 * (Linux, of Haswell). */
+	c->stay_masked = c->keep_status || prng_one_in(p, 6);
 }
 
 static u64 draw_precise_event(const struct draw_env *env, struct prng *p, unsigned counter)

@@ -94,7 +94,7 @@ static void take(struct oracle *o, const struct draw_interrupt *seen)
 	o->global = 0;
 	if (!o->c->keep_status)
 		oracle_clear_status(o, seen->status);
-	else
+	else if (!o->c->stay_masked)
 		o->more = true;		/* LVTPC unmasked before the status is cleared */
 	o->masked = o->c->stay_masked;
 }

@@ -170,8 +170,10 @@ static bool draw_cases(struct test *t, const struct draw_env *env, const struct 
 static bool run_here(struct test *t, const struct session_plan *plan, struct session *s)
 {
 	const struct draw_env *env = machine_begin(plan->strict);
+	struct attempt whole = { .last_gaps = DISTURBANCE_FIRST };
 	struct work *w = work_here();
 
+	disturbance_begin(&whole);
 	w->drawing = w->running = w->judging = 0;
 	*s = (struct session){ .cases = 0 };
 	if (!env)
@@ -180,6 +182,8 @@ static bool run_here(struct test *t, const struct session_plan *plan, struct ses
 		env = without_memory_events(w, env);
 	draw_cases(t, env, plan, s);
 	machine_end();
+	/* What disturbed a case has been looked at there. */
+	disturbance_forgive(&whole);
 	return true;
 }
 
@@ -199,15 +203,11 @@ bool session_run(struct test *t, enum draw_class class, struct session *s)
 {
 	const struct session_plan plan = { class, draw_options()->seed, draw_options()->ms,
 					   test_is_strict(t) };
-	struct attempt whole = { .last_gaps = DISTURBANCE_FIRST };
 
-	disturbance_begin(&whole);
 	if (!run_here(t, &plan, s)) {
 		test_error(t, "no memory for drawn programs");
 		return false;
 	}
-	/* What disturbed a case has been looked at there. */
-	disturbance_forgive(&whole);
 	say(t, s, work_here(), plan.seed);
 	return true;
 }

@@ -123,7 +123,10 @@ static void without_places(struct shrinking *s)
 	keep_or_undo(s, &before);
 	with_zero(s, &c->constant, 0);
 	before = *c;
-	c->keep_status = c->stay_masked = 0;
+	c->keep_status = 0;
+	keep_or_undo(s, &before);
+	before = *c;
+	c->stay_masked = c->keep_status;
 	keep_or_undo(s, &before);
 	before = *c;
 	c->freeze = 0;
