@@ -3,7 +3,7 @@
 """Mutation of the model: does the suite turn red whatever rule of refpmu/model/ is broken?
 
 mutation.py [--build FOLDER] [--jobs N] [--cpu NAME] [--smp N] [--sample N] [--seed S]
-            [--group NAME,...] [--survivors] [--first] [--list]
+            [--group NAME,...] [--survivors] [--first] [--docs] [--list]
 
 Breaks each expression and statement of refpmu/model/ (tools/mutate/rules.py has how), all in one
 build of which one is chosen at run time. What compiles to the same code is dropped. Each mutant
@@ -14,7 +14,8 @@ is told apart. claims/mutants-legal.tsv says which survivors are legal processor
 effect, and why.
 --sample N takes N mutants, the same ones with the same --seed; --group those about groups of
 requirements; --survivors those that survived the last time. --first runs each under the
-first tests alone. --list prints mutants and runs none.
+first tests alone. --list prints mutants and runs none. --docs
+writes the figures into docs/DETECTION.md.
 Writes FOLDER/mutation.json. Exit status: 0 no survivor without a reason; 1 otherwise; 2 bad option.
 """
 import json
@@ -30,11 +31,9 @@ import command                                              # noqa: E402
 import mutants as faults                                    # noqa: E402
 import plan                                                 # noqa: E402
 import spec                                                 # noqa: E402
-from mutate import groups, legal, machine, model, syntax    # noqa: E402
+from mutate import groups, legal, machine, model, report, syntax    # noqa: E402
 
 MISSING = "python3-clang or its library isn't installed: make setup"
-CLASSES = (machine.KILLED, machine.BROKEN, machine.SURVIVED, machine.NOT_REACHED, legal.LEGAL,
-           legal.NO_EFFECT)
 NO_TESTS = ("selftest", "deadly", "calibration")
 
 
@@ -103,22 +102,10 @@ def rows_of(mutants, verdicts, table):
 
 def print_rows(rows):
     for row in rows:
-        if row["class"] in (machine.SURVIVED, machine.NOT_REACHED):
+        if row["class"] in (machine.SURVIVED, machine.NOT_REACHED, legal.MISSING):
             path, function, kind, original, mutated = row["key"]
             print(f"{row['class']}: {path}:{row['line']} {function}: {kind}: {original} -> "
                   f"{mutated} [{row['group']}]")
-
-
-def print_table(rows, key, title):
-    names = sorted({key(row) for row in rows})
-    print(f"\n{title:28} all killed broken survived not-reached legal no-effect score")
-    for name in names + ["all"]:
-        of = [row for row in rows if name in ("all", key(row))]
-        count = {word: sum(row["class"] == word for row in of) for word in CLASSES}
-        judged = len(of) - count[legal.LEGAL] - count[legal.NO_EFFECT]
-        score = 100 * (count[machine.KILLED] + count[machine.BROKEN]) // judged if judged else 100
-        print(f"{name:28} {len(of):3} " + " ".join(f"{number:6}" for number in count.values()) +
-              f"  {score} %")
 
 
 def run(options, parser):
@@ -133,7 +120,7 @@ def run(options, parser):
     stale = table.stale({mutant.key for mutant in mutants})
     for row in stale:
         print(f"stale: claims/mutants-legal.tsv:{row}")
-    mutants = choose(options, mutants, last)
+    total, mutants = len(mutants), choose(options, mutants, last)
     if not mutants:
         parser.error("no mutant is chosen")
     if options.list:
@@ -142,11 +129,12 @@ def run(options, parser):
         return 0
     verdicts = {}
     one = machine.Machine(folder, options.jobs, options.cpu, options.smp)
-    if options.first and options.sample:
-        one.record_by_group(tests_for(options))
-    else:
-        one.record(tests_for(options), places)
-    one.run(mutants, verdicts, group_of, not options.first)
+    one.record(tests_for(options), places, options.first and options.sample)
+    try:
+        one.run(mutants, verdicts, group_of, not options.first)
+    except KeyboardInterrupt:
+        print(f"stopped: {len(verdicts)} of {len(mutants)} mutants have run")
+        mutants = [mutant for mutant in mutants if mutant.number in verdicts]
     rows = rows_of(mutants, verdicts, table)
     keys = {tuple(row["key"]) for row in rows}
     with open(path, "w", encoding="utf-8") as file:
@@ -154,8 +142,12 @@ def run(options, parser):
                    "mutants": [row for row in last if tuple(row["key"]) not in keys] + rows}, file,
                   indent=1)
     print_rows(rows)
-    print_table(rows, lambda of: of["key"][0].removeprefix("refpmu/model/"), "file")
-    print_table(rows, lambda of: of["group"], "group")
+    report.print_table(rows, report.file_of, "file")
+    report.print_table(rows, report.group_of, "group")
+    if options.docs:
+        same = ", ".join(f"{len(of)} {key}" for key, of in sorted(dropped.items()))
+        report.write(os.path.join(spec.ROOT, "docs/DETECTION.md"),
+                     f"{len(rows)} of {total} mutants were run; dropped before: {same}.", rows)
     left = sum(row["class"] == machine.SURVIVED for row in rows)
     print(f"{len(rows)} mutants, {left} survived without a reason")
     return 1 if left or stale else 0
@@ -168,6 +160,7 @@ def main():
     parser.add_argument("--group", default="")
     parser.add_argument("--survivors", action="store_true")
     parser.add_argument("--first", action="store_true")
+    parser.add_argument("--docs", action="store_true")
     parser.add_argument("--list", action="store_true")
     return run(parser.parse_args(), parser)
 

@@ -74,7 +74,7 @@ class Pool:
         self.stop, self.error, self.start = threading.Event(), None, 0.0
         self.idle = 0
         self.running = {}           # thread to the weight of what its boot has yet to end
-        self.silence = SILENCE
+        self.silence, self.longest = SILENCE, None     # longest: seconds of a run, if bounded
 
     def work_through(self, jobs):
         """Every job has its run afterwards. Raises PlanError, KeyboardInterrupt."""
@@ -145,9 +145,9 @@ class Pool:
                 runs, why = self.boot(jobs)
             except OSError as error:
                 runs, why, empty_boots = [], str(error), 1
+            done = self.take(jobs, runs)
             if self.stop.is_set():
                 return
-            done = self.take(jobs, runs)
             empty_boots = 0 if done else empty_boots + 1
             if empty_boots > 1:
                 self.error = why or "the launcher started no run, twice in a row"
@@ -202,11 +202,14 @@ class Pool:
     def watch(self, machine, log, jobs):
         """Until the machine ends, or says nothing for too long."""
         ended, size, since, began = 0, 0, time.monotonic(), time.monotonic()
+        started = False
         while machine.poll() is None and not self.stop.is_set():
             time.sleep(0.5)
             data = read(log)
             now = time.monotonic()
             count = min(data.count(b"launch: end "), len(jobs))
+            if not started and b"launch: run " in data:
+                started, began = True, now
             if count > ended:
                 for job in jobs[ended:count]:
                     job.seconds = (now - began) / (count - ended)
@@ -217,7 +220,8 @@ class Pool:
                 ended = count
             if len(data) != size:
                 since, size = now, len(data)
-            if now - since > (self.silence if size else START):
+            if now - since > (self.silence if size else START) or \
+                    (self.longest and started and now - began > self.longest):
                 return
 
 

@@ -15,7 +15,8 @@ PROGRAMS = ("boot", "kernel", "pmu", "tests", "claims", "spec", "refpmu")
 REACHED = re.compile(r"mutation: reached ([0-9a-f]+)( endless)?")
 RUN = re.compile(r"^launch: run (\d+) ", re.M)
 SILENCE = 25            # seconds: what hangs is a mutant's doing
-FIRST_TESTS = 24        # that a mutant runs under first
+LONGEST = 20            # of a run: one whose tests all come to their deadlines
+FIRST_TESTS = 10        # that a mutant runs under first
 DECIDED = ("PASS", "KNOWN")
 KILLED, BROKEN, SURVIVED, NOT_REACHED = "killed", "broken", "survived", "not reached"
 
@@ -26,7 +27,7 @@ class Pool(plan.Pool):
 
     def __init__(self, build, workers, last):
         super().__init__(build, workers)
-        self.silence, self.last = SILENCE, last
+        self.silence, self.longest, self.last = SILENCE, LONGEST, last
 
     def boot(self, jobs):
         # What a run has reached is told when the next one begins.
@@ -92,7 +93,10 @@ class Machine:
         groups = sorted({name.split(".")[0] + ".*" for name in tests})
         jobs = [job(cpu=self.cpu, processors=self.processors, tests=group, name=group)
                 for group in groups]
-        self.work_through(jobs)
+        last = job(cpu=self.cpu, processors=self.processors, tests="enumeration.*", name="last")
+        pool = Pool(self.folder, self.workers, last)
+        pool.longest = None
+        pool.work_through(jobs)
         for one in jobs:
             reached = places(one.reached)
             self.reach.update({point.name: reached for point in one.run.points
@@ -103,8 +107,9 @@ class Machine:
         self.short = short_patterns(tests)
         self.about = {name: {one.split("-")[0] for one in ids} for name, ids in tests.items()}
 
-    def record(self, tests, number_of_places):
-        """Which places each test reaches. Kept until one of the programs is another."""
+    def record(self, tests, number_of_places, quick):
+        """Which places each test reaches. Kept until one of the programs is another; quick: by
+        group where nothing is kept."""
         path = os.path.join(self.folder, f"reach-{self.cpu}-{self.processors}.json")
         state = digest(spec.ROOT) + str(number_of_places)
         try:
@@ -112,6 +117,9 @@ class Machine:
                 kept = json.load(file)
         except (OSError, ValueError):
             kept = {}
+        if kept.get("state") != state and quick:
+            self.record_by_group(tests)
+            return
         if kept.get("state") != state:
             jobs = [job(cpu=self.cpu, processors=self.processors, tests=name, name=name)
                     for name in tests]
@@ -157,9 +165,12 @@ class Machine:
     def stage(self, mutants, chosen, verdicts):
         """Runs of mutants under chosen(mutant); those that survive."""
         jobs = [(mutant, self.job_of(mutant, chosen(mutant))) for mutant in mutants]
-        self.work_through([one for _, one in jobs])
-        for mutant, one in jobs:
-            verdicts[mutant.number] = self.judge(one)
+        try:
+            self.work_through([one for _, one in jobs])
+        finally:        # what there is, if it was stopped
+            for mutant, one in jobs:
+                if one.run:
+                    verdicts[mutant.number] = self.judge(one)
         return [mutant for mutant in mutants if verdicts[mutant.number][0] == SURVIVED]
 
     def run(self, mutants, verdicts, group_of, deep=True):

@@ -37,8 +37,12 @@ def all_mutants(root, cache, compiler="gcc", workers=1):
     same.judge(compiler, root, found, cache, workers)
     dropped, number, place = {}, 1, 0
     for function in found:
+        known = {}
         for point in sorted(function.points.values(), key=lambda of: (of.start, -of.end)):
             for mutant in point.mutants:
+                known[mutant.key] = known.get(mutant.key, 0) + 1
+                if known[mutant.key] > 1:
+                    mutant.which = f" ({known[mutant.key]})"
                 if mutant.same:
                     dropped.setdefault(mutant.same, []).append(mutant)
             point.mutants = [mutant for mutant in point.mutants if not mutant.same]

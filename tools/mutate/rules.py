@@ -34,12 +34,14 @@ class Mutant:
         self.kind, self.edits = kind, edits
         self.original, self.mutated = (" ".join(text.split()) for text in (original, mutated))
         self.number, self.point, self.same = 0, None, ""
+        self.which = ""     # " (2)": the second of its function that reads the same
 
     @property
     def key(self):
         """What names it in tables: nothing that changes when lines are added elsewhere."""
         point = self.point
-        return (point.source.path, point.function, self.kind, self.original, self.mutated)
+        return (point.source.path, point.function, self.kind, self.original + self.which,
+                self.mutated)
 
 
 class Point:
