@@ -40,7 +40,7 @@ static u64 highest(struct model *m, unsigned counter)
 
 bool model_pebs_enabled(struct model *m, unsigned counter)
 {
-	if (counter >= 32 || !(model_generation(m)->pebs_mask & BIT(counter)))
+	if (!(model_generation(m)->pebs_mask & BIT(counter)))
 		return false;
 	return fault_pebs_enabled(m, counter, m->pebs_enable & BIT(counter));
 }
