@@ -139,6 +139,10 @@ void fault_delivery(struct model *m, struct pmi_delivery *d)
 		d->kind = PMI_NMI;
 	if (leaves_unmasked(m, d->kind))
 		d->lvtpc &= ~(u32)LVT_MASKED;
+	if (broken(m, FAULT_LVTPC_REWRITTEN))
+		d->lvtpc &= (u32)LVT_MASKED;
+	if (broken(m, FAULT_LVTPC_RESERVED_SET))
+		d->lvtpc |= (u32)LVT_MASKED << 1;
 	if (broken(m, FAULT_FREEZE_AT_DELIVERY)) {
 		const struct freeze_plan plan = model_freeze_plan(m);
 

@@ -12,6 +12,8 @@
 #include "tests/measure/overflow.h"
 #include "tests/frame/test.h"
 
+#define DELIVERY_STATUS ((u32)BIT(12))	/* of an LVT entry: comes and goes */
+
 /*
  * PMI-01  The overflow of a general-purpose counter whose INT bit is set must raise an interrupt
  *         through the local APIC's LVTPC.
@@ -76,6 +78,46 @@ TEST(pmi, delivery_of_a_pmi_as_nmi_masks_lvtpc, REQS(PMI_04), NEEDS(need_perfmon
 	pmi_unmask();		/* what waits is taken here */
 	pmi_settle();
 	pmi_close();
+}
+
+/*
+ * PMI-04  Delivery of a performance-monitoring interrupt must set the mask bit of LVTPC, and only
+ *         software may clear it.
+ *         SDM 10.5.1 Local Vector Table
+ *
+ * Given  LVTPC unmasked, delivery mode fixed and then NMI, a handler that leaves it alone
+ * When   IA32_PMC0 overflows
+ * Then   LVTPC is what it was, with the mask bit set, at the handler's entry and after it; the
+ *        delivery status (bit 12) isn't looked at
+ * Control: there is one interrupt
+ */
+TEST(pmi, delivery_of_a_pmi_changes_nothing_in_lvtpc_but_the_mask, REQS(PMI_04),
+     NEEDS(need_perfmon, need_branches))
+{
+	for (unsigned nmi = 0; nmi < 2; nmi++) {
+		const struct pmi_options stay = { .nmi = nmi, .stay_masked = true };
+		const struct pmi_log *log;
+		u32 before;
+
+		pmi_open(&stay);
+		before = apic_lvtpc_read() & ~DELIVERY_STATUS;
+		HARNESS_CHECK(t, !(before & LVT_MASKED), "LVTPC's mask bit is clear");
+		overflow(0, COUNT_INT);
+		log = pmi_settle();
+		if (CONTROL_EQ(t, PMI_04, 1, log->count, "interrupts, delivery mode %s",
+			       nmi ? "NMI" : "fixed")) {
+			CHECK_EQ(t, PMI_04, before | LVT_MASKED,
+				 log->entry[0].lvtpc & ~DELIVERY_STATUS,
+				 "LVTPC at the handler's entry");
+			CHECK_EQ(t, PMI_04, before | LVT_MASKED,
+				 apic_lvtpc_read() & ~DELIVERY_STATUS,
+				 "LVTPC after the handler, which left it alone");
+		}
+		overflow_off(0);
+		pmi_unmask();	/* what waits is taken here */
+		pmi_settle();
+		pmi_close();
+	}
 }
 
 /*
