@@ -13,6 +13,7 @@
 #include "boot/log.h"
 #include "boot/processors.h"
 #include "boot/results/folder.h"
+#include "boot/results/keep.h"
 #include "boot/run.h"
 #include "boot/screen/screen.h"
 #include "boot/selftest.h"
@@ -218,25 +219,17 @@ static void show_result(void)
 	firmware_wait_for_key(WAIT_SECONDS);
 }
 
-/* Say where the results are. */
-static void say_results(const struct config *config)
-{
-	char text[ERROR_SIZE];
-
-	if (*results_path())
-		fmt_print(text, sizeof text, "The results are in %s", results_path());
-	else
-		fmt_print(text, sizeof text, "%s",
-			  config->results ? "The results could not be saved" :
-					    "results = off in the configuration");
-	screen_say(text);
-}
-
 /* The keys of the summary. */
 static void ask_what_next(struct config *config, struct session *session)
 {
-	char tests[CONFIG_TEXT_SIZE];
+	char tests[CONFIG_TEXT_SIZE], text[ERROR_SIZE];
 
+	if (*results_folder()) {
+		fmt_print(text, sizeof text, "The results are in %s", results_folder());
+		screen_say(text);
+	} else if (config->results) {
+		screen_say("The results are not saved: S tries again");
+	}
 	for (;;)
 		switch (screen_ask(tests, sizeof tests)) {
 		case ACTION_TESTS:
@@ -253,7 +246,8 @@ static void ask_what_next(struct config *config, struct session *session)
 			config->at_end = AT_END_RETURN;
 			return;
 		default:
-			say_results(config);
+			keep_again(text, sizeof text);
+			screen_say(text);
 		}
 }
 

@@ -97,6 +97,21 @@ bool results_save(char *error, size_t size)
 	return fail(error, size, what, status);
 }
 
+bool results_save_again(const char *cpu, char *error, size_t size)
+{
+	if (path[0])
+		return true;
+	if (!log_is_whole()) {
+		fmt_print(error, size, "results are not saved: the run was too long to be kept");
+		return false;
+	}
+	if (!results_open(cpu, error, size))
+		return false;
+	saved = 0;
+	return results_save(error, size) && results_write_machine(error, size) &&
+	       results_write_reports(error, size);
+}
+
 const char *results_folder(void)
 {
 	return folder;

@@ -13,6 +13,9 @@ bool results_reopen(const char *folder, char *error, size_t size);
 /* Append to results.tap there what the log holds since the last time; nothing if there is no
  * folder. With the machine given back. false: error says why not, once. */
 bool results_save(char *error, size_t size);
+/* Write everything once more, into a new folder where there is none: the stick may be another one
+ * now. false: error says why not. */
+bool results_save_again(const char *cpu, char *error, size_t size);
 /* Append that to results.tap. false: it can't be done. */
 bool results_add(const char *text, size_t length);
 /* Write files that are made from the run's lines: machine.json while it runs, the others when its

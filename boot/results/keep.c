@@ -221,3 +221,11 @@ void keep_end(void)
 		if (keep.notice[i][0])
 			firmware_say(keep.notice[i]);
 }
+
+void keep_again(char *text, size_t size)
+{
+	const char *cpu = keep.suite ? suite_cpu_name(keep.suite) : "refused";
+
+	if (results_save_again(cpu, text, size))
+		fmt_print(text, size, "The results are in %s", results_folder());
+}

@@ -26,6 +26,8 @@ void keep_before_test(void);
 void keep_save(void);
 /* Everything has been said: write all files. */
 void keep_end(void);
+/* Once more, because a key asks for it. text: where they are, or why they aren't. */
+void keep_again(char *text, size_t size);
 /* Borrowed: say what there is to say of the results, if anything. */
 void keep_say(struct tap *tap);
 

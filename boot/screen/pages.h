@@ -23,7 +23,7 @@ struct view {
 	enum page back;		/* where PAGE_POINT was entered from */
 	bool stopping;		/* the run ends after this group */
 	bool keys;		/* is there a keyboard? */
-	char status[96];	/* what a key has done */
+	char status[160];	/* what a key has done */
 };
 
 void pages_draw(struct grid *grid, font_glyph *font, const struct model *model, struct view *view,

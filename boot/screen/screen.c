@@ -222,6 +222,8 @@ void screen_end(void)
 {
 	if (!is_open)
 		return;
+	/* The firmware may have said something meanwhile. */
+	shown = (struct grid){ .columns = shown.columns, .rows = shown.rows };
 	model_begin_test(&model, NULL);
 	view = (struct view){ .page = PAGE_END, .keys = view.keys };
 	draw();
