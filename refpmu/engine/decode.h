@@ -82,6 +82,7 @@ struct instruction {
 	enum insn_kind kind;
 	enum model_branch branch;
 	bool backward;		/* of a conditional branch */
+	bool indirect;		/* of a near jump or call */
 	enum model_arithmetic arithmetic;
 	u8 vector;		/* of INSN_INT */
 	int32_t immediate;	/* of XBEGIN: from its end to the fallback; of XABORT: the code */

@@ -392,6 +392,8 @@ void decode_fill(struct instruction *insn, const ZydisDecodedInstruction *zi,
 	/* The decoder calls both of these branches. */
 	insn->branch = insn->kind == INSN_XBEGIN || insn->kind == INSN_XABORT ? BRANCH_NONE :
 										branch_of(zi);
+	insn->indirect = (insn->branch == BRANCH_JUMP || insn->branch == BRANCH_CALL) &&
+			 !zi->raw.imm[0].is_relative;
 	insn->backward = insn->branch == BRANCH_CONDITIONAL && zi->raw.imm[0].value.s < 0;
 	insn->store_register = REG_NONE;
 	insn->selector_register = REG_NONE;

@@ -20,7 +20,8 @@ void retire_begin(struct cpu *cpu, struct model_retired *retired)
 	retired->legacy = !cpu_long_mode(cpu);
 	retired->arithmetic = ARITHMETIC_NONE;
 	retired->branch = BRANCH_NONE;
-	retired->taken = retired->backward = false;
+	retired->taken = retired->backward = retired->indirect = false;
+	retired->next_ip = retired->ip;
 	retired->tx = TX_NO_ACT;
 	retired->loads = retired->stores = retired->locked_loads = 0;
 	retired->n_access = 0;
@@ -80,6 +81,7 @@ void retire_end(struct cpu *cpu, struct model_retired *retired, const struct ins
 	if (!needed_retire && !model_needs_retire(&cpu->model))
 		return;
 	note_registers(cpu, &retired->after);
+	retired->cpl_after = cpu_cpl(cpu);
 	if (insn) {
 		retired->branch = insn->branch;
 		retired->taken = insn->branch == BRANCH_CONDITIONAL ?
@@ -87,6 +89,8 @@ void retire_end(struct cpu *cpu, struct model_retired *retired, const struct ins
 							  retired->before.rflags) :
 					 insn->branch != BRANCH_NONE;
 		retired->backward = insn->backward;
+		retired->indirect = insn->indirect;
+		retired->next_ip = retired->ip + insn->length;
 		retired->act = insn->act;
 		retired->arithmetic = insn->arithmetic;
 		if (insn->act)

@@ -367,3 +367,9 @@ void fault_record_written(struct model *m, const struct assist_plan *plan)
 	if (plan->advances && broken(m, FAULT_BTS_INDEX_MOVES))
 		host->write(host->ctx, plan->ds + DS_OFFSET_bts_index, index, sizeof(index));
 }
+
+u64 fault_applicable(struct model *m, u64 counters)
+{
+	(void)m;
+	return counters;
+}

@@ -422,3 +422,16 @@ void fault_counters_start(struct model *m, u64 started)
 		faults_of(m)->stagger_left = 16;
 	}
 }
+
+u64 fault_status_sets(struct model *m, u64 written, u64 status)
+{
+	(void)m;
+	(void)written;
+	return status;
+}
+
+u64 fault_inuse(struct model *m, u64 value)
+{
+	(void)m;
+	return value;
+}

@@ -250,6 +250,9 @@ void deliver_injected(struct cpu *cpu)
 
 bool deliver(struct cpu *cpu, const struct guest_event *event)
 {
+	bool first;
+	u64 from;
+
 	if (model_in_tx(&cpu->model) && in_transaction(cpu, event))
 		return false;
 	cpu->shadow = SHADOW_NONE;
@@ -261,7 +264,13 @@ bool deliver(struct cpu *cpu, const struct guest_event *event)
 		return true;
 	}
 	deliver_injected(cpu);
-	return in_software(cpu, event);
+	from = cpu_code_address(cpu);
+	first = in_software(cpu, event);
+	/* An instruction that has come to its handler reports itself. */
+	if (event->type != EVENT_SOFTWARE || !first)
+		model_transfer(&cpu->model, from, cpu_code_address(cpu), cpu_cpl(cpu),
+			       event->type == EVENT_EXCEPTION && event->vector == VECTOR_DB);
+	return first;
 }
 
 void deliver_met(struct cpu *cpu, u8 vector)

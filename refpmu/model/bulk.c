@@ -13,7 +13,7 @@
 static bool busy(const struct model *m)
 {
 	return model_in_tx(m) || m->writing || m->n_requests || model_uncore_busy(m) ||
-	       m->ref_repeats_in || m->watch_memory;
+	       m->ref_repeats_in || m->watch_memory || m->watch_frontend || model_lbr_on(m);
 }
 
 /* Each instruction adds as much as any other, whatever it is. */

@@ -12,6 +12,7 @@
  */
 #include "refpmu/model/access.h"
 #include "refpmu/model/core.h"
+#include "refpmu/model/lbr.h"
 #include "refpmu/model/pmu.h"
 
 /* EN of a fixed counter: 0 off, 1 CPL 0, 2 CPL 1 to 3, 3 all. */
@@ -427,7 +428,7 @@ static void choose_rules(struct model *m, struct retire_ctx *s)
 bool arch_watching(const struct model *m)
 {
 	return m->active || model_uncore_busy(m) || m->n_requests || m->writing || model_in_tx(m) ||
-	       m->ref_repeats_in || model_core_is_watched(m);
+	       m->ref_repeats_in || model_core_is_watched(m) || model_lbr_on(m);
 }
 
 static void count_abort(struct model *m, const struct model_retired *r)
@@ -530,6 +531,7 @@ void arch_retire(struct model *m, bool shared, const struct model_retired *r)
 		model_tx_elision_retired(m, s.tx);
 	if (shared)
 		notify_watchers(m, &s);
+	model_lbr_retired(m, r);
 	model_requests_raise(m);
 	fault_retired(m, r);
 }
@@ -539,6 +541,7 @@ void model_retire_abort(struct model *m, const struct model_retired *r)
 	bool shared = model_core_enter(m);
 
 	fault_next_sequence(m);
+	model_lbr_aborted(m, r);
 	count_abort(m, r);
 	model_requests_raise(m);
 	model_core_leave(m, shared);

@@ -57,6 +57,8 @@ struct uncore_setting;
 struct uncore_listener;
 struct uncore_overflow;
 struct uncore_pmi;
+struct lbr_branch;
+struct lbr_plan;
 struct netburst;
 struct netburst_step;
 struct netburst_place;
@@ -137,6 +139,9 @@ HOOK(fault_msr_taken, struct model *m, const struct msr_ref *p, u64 value)
 /* A write has disarmed these counters; clears these bits of IA32_PERF_GLOBAL_STATUS. */
 HOOK_VALUE(u64, fault_disarms, counters, struct model *m)
 HOOK_VALUE(u64, fault_status_clears, bits, struct model *m)
+/* A write to IA32_PERF_GLOBAL_STATUS_SET has made it that; what IA32_PERF_GLOBAL_INUSE reads. */
+HOOK_VALUE(u64, fault_status_sets, status, struct model *m, u64 written)
+HOOK_VALUE(u64, fault_inuse, value, struct model *m)
 /* These counters begin to count. */
 HOOK(fault_counters_start, struct model *m, u64 started)
 
@@ -287,6 +292,8 @@ HOOK_VALUE(u64, fault_status_image, status, struct model *m, u64 covered)
 /* All the rest is planned, and the record of counter x is complete. */
 HOOK(fault_assist, struct model *m, const struct retire_ctx *s, unsigned x,
      struct assist_plan *plan)
+/* The counters that a record of format 3 names. */
+HOOK_VALUE(u64, fault_applicable, counters, struct model *m)
 HOOK(fault_record_written, struct model *m, const struct assist_plan *plan)
 /* An MSR is accessed. */
 HOOK(fault_late_record, struct model *m)
@@ -341,6 +348,12 @@ HOOK(fault_offcore, struct model *m, struct offcore_access *access)
 /* ---- exerciser.c: faults/exerciser.c ---- */
 
 HOOK(fault_exercise, struct model *m, struct exercise *plan)
+
+/* ---- lbr.c: faults/lbr.c ---- */
+
+/* What becomes of a branch; does a debug exception switch recording off? */
+HOOK(fault_lbr, struct model *m, const struct lbr_branch *branch, struct lbr_plan *plan)
+HOOK_VALUE(bool, fault_lbr_debug, off, struct model *m)
 
 /* ---- lvt.c: faults/lvt.c ---- */
 

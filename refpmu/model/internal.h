@@ -70,6 +70,9 @@ static inline struct memory *model_memory(const struct model *m)
 	return m->core < MEMORY_PROGRAMS ? m->host->memory : NULL;
 }
 
+/* Has it version 4 of the facility, and shows it? */
+bool model_version_4(const struct model *m);
+
 /* latitude.c */
 void model_take_latitude(struct model *m);
 u64 model_random(struct model *m);
@@ -241,6 +244,10 @@ void model_uncore_clear(struct model *m, u64 bits);
 /* Its IA32_DEBUGCTL has been written. */
 void model_uncore_listen(struct model *m);
 
+/* lbr.c */
+/* Are branches recorded? */
+bool model_lbr_on(const struct model *m);
+
 /* lvt.c */
 /* LVT entry: "Local Vector Table". */
 #define LVT_VECTOR		BITS(0, 7)
@@ -257,9 +264,10 @@ struct request_plan {
 	u32 distance;
 };
 
-/* What an interrupt switches off. */
+/* What an interrupt stops. */
 struct freeze_plan {
 	bool lbrs, counters;
+	bool streamlined;	/* by bits of the status, which software clears */
 	u64 left;	/* enables of IA32_PERF_GLOBAL_CTRL that stay all the same */
 };
 

@@ -4,7 +4,7 @@
  * instructions (latitude), raised at the local APIC, delivered as LVTPC says: "Local Vector
  * Table", "Freezing LBR and Performance Counters on PMI".
  *
- * Not handled: the delivery modes SMI, INIT and ExtINT (the interrupt is lost), branch records.
+ * Not handled: the delivery modes SMI, INIT and ExtINT (the interrupt is lost).
  */
 #include "refpmu/model/core.h"
 #include "refpmu/model/pmu.h"
@@ -12,18 +12,26 @@
 /*
  * "Freezing LBR and Performance Counters on PMI", versions 2 and 3 of the facility: with
  * FREEZE_LBRS_ON_PMI the processor clears IA32_DEBUGCTL.LBR, with FREEZE_PERFMON_ON_PMI all enables
- * of IA32_PERF_GLOBAL_CTRL. The handler of the interrupt switches them on again.
+ * of IA32_PERF_GLOBAL_CTRL. The handler of the interrupt switches them on again. From version 4 on
+ * (streamlined) it sets LBR_Frz and CTR_Frz instead, and the handler clears these.
  */
 struct freeze_plan model_freeze_plan(const struct model *m)
 {
 	return (struct freeze_plan){
 		.lbrs = m->debugctl & IA32_DEBUGCTL_FREEZE_LBRS_ON_PMI,
 		.counters = m->debugctl & IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI,
+		.streamlined = model_version_4(m),
 	};
 }
 
 void model_freeze(struct model *m, const struct freeze_plan *plan)
 {
+	if (plan->streamlined) {
+		m->global_status |= (plan->lbrs ? IA32_PERF_GLOBAL_STATUS_LBR_FRZ : 0) |
+				    (plan->counters ? IA32_PERF_GLOBAL_STATUS_CTR_FRZ : 0);
+		model_configure(m);
+		return;
+	}
 	if (plan->lbrs)
 		m->debugctl &= ~IA32_DEBUGCTL_LBR;
 	if (!plan->counters)

@@ -37,6 +37,11 @@ u64 model_width_mask(const struct model *m)
 	return BITS(0, model_generation(m)->width - 1);
 }
 
+bool model_version_4(const struct model *m)
+{
+	return model_generation(m)->perfmon >= 4 && !(m->facts & (FACT_PERFMON_1 | FACT_PERFMON_2));
+}
+
 bool model_has_counter(const struct model *m, unsigned counter)
 {
 	if (counter < FIRST_FIXED)

@@ -132,6 +132,8 @@ struct model_host {
 	 * is none.
 	 */
 	void (*kick)(void *ctx, unsigned processor);
+	/* What RDTSC would read now. NULL: the cycles of all instructions so far. */
+	u64 (*tsc)(void *ctx);
 };
 
 enum model_branch {
@@ -183,12 +185,14 @@ enum model_arithmetic {
 /* One retired instruction. A REP string is one instruction with the accesses of all iterations. */
 struct model_retired {
 	u64 ip;				/* linear address of the instruction itself */
-	u8 cpl;
+	u8 cpl, cpl_after;
 	bool compatibility;		/* 32-bit code in IA-32e mode */
 	bool legacy;			/* outside IA-32e mode */
 	enum model_arithmetic arithmetic;
 	enum model_branch branch;
 	bool taken;			/* of a conditional branch; others are always taken */
+	bool indirect;			/* of a near jump or call: its target isn't in it */
+	u64 next_ip;			/* address of the instruction that follows in memory */
 	bool backward;			/* of a conditional branch: model_branch_is_backward() */
 	u8 tx;				/* enum model_tx_act */
 	/* Memory micro-operations. The counts are complete, access[] has the last n_access. */
@@ -231,7 +235,8 @@ struct msr_result model_rdpmc(struct model *m, u32 ecx);
 
 /*
  * Must the caller report instructions? True while a counter may count, an interrupt is on its
- * way (skid), or a WRMSR that changed what counts has yet to retire, and in a transaction. While
+ * way (skid), or a WRMSR that changed what counts has yet to retire, in a transaction, and while
+ * branches are recorded. While
  * false, model_retire() may be skipped. Changes only in model_* calls; ask after model_wrmsr(), not
  * before it.
  */
@@ -256,6 +261,12 @@ void model_cancel(struct model *m, const struct model_retired *r);
  * about to be dropped from there. In program order, as often as needed.
  */
 void model_spill_access(struct model *m, struct model_retired *r, const struct model_access *a);
+
+/*
+ * An interrupt or exception has taken the program from one address to its handler, at this
+ * privilege level. debug: it is a debug exception. Instructions report themselves.
+ */
+void model_transfer(struct model *m, u64 from, u64 to, u8 cpl, bool debug);
 
 /*
  * The processor stops executing (HLT) after the instruction reported last: interrupts on their

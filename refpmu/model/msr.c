@@ -5,6 +5,7 @@
  * writing 1 to it raises #GP and changes nothing.
  */
 #include "refpmu/model/core.h"
+#include "refpmu/model/lbr.h"
 #include "refpmu/model/msr.h"
 #include "refpmu/model/pmu.h"
 
@@ -20,6 +21,27 @@ static struct msr_result answer(u64 value)
 static bool absent_answers(struct model *m, const struct msr_ref *p)
 {
 	return fault_absent_answers(m, p, m->facts & FACT_MSRS_IGNORED);
+}
+
+/*
+ * "IA32_PERF_GLOBAL_INUSE MSR": the event selects and enable fields that aren't 0, and whether any
+ * of them asks for an interrupt, or PEBS is enabled.
+ */
+static u64 in_use(const struct model *m)
+{
+	u64 bits = 0, interrupts = m->pebs_enable;
+
+	for (unsigned i = 0; i < model_gp_counters(m); i++) {
+		bits |= m->perfevtsel[i] & IA32_PERFEVTSEL_EVENT ? BIT(i) : 0;
+		interrupts |= m->perfevtsel[i] & IA32_PERFEVTSEL_INT;
+	}
+	for (unsigned i = 0; i < model_generation(m)->fixed; i++) {
+		u64 control = m->fixed_ctr_ctrl >> i * IA32_FIXED_CTR_CTRL_EN1_SHIFT;
+
+		bits |= control & IA32_FIXED_CTR_CTRL_EN0 ? model_global_bit(FIRST_FIXED + i) : 0;
+		interrupts |= control & IA32_FIXED_CTR_CTRL_PMI0;
+	}
+	return bits | (interrupts ? IA32_PERF_GLOBAL_INUSE_PMI : 0);
 }
 
 static u64 read_register(struct model *m, const struct msr_ref *p)
@@ -57,6 +79,24 @@ static u64 read_register(struct model *m, const struct msr_ref *p)
 		return m->misc_enable;
 	case MODEL_REG_SMI_COUNT:
 		return m->smi_count;
+	case MODEL_REG_STATUS_SET:
+		return m->latitude[LAT_OVF_CTRL_READS] ? m->status_set : 0;
+	case MODEL_REG_INUSE:
+		return fault_inuse(m, in_use(m));
+	case MODEL_REG_PEBS_FRONTEND:
+		return m->pebs_frontend;
+	case MODEL_REG_TSX_FORCE_ABORT:
+		return m->tsx_force_abort;
+	case MODEL_REG_UNC_CTRL:
+		return m->unc_global_ctrl;
+	case MODEL_REG_UNC_STATUS:
+		return 0;	/* nothing of that uncore counts here */
+	case MODEL_REG_LBR_SELECT:
+	case MODEL_REG_LBR_TOS:
+	case MODEL_REG_LBR_FROM:
+	case MODEL_REG_LBR_TO:
+	case MODEL_REG_LBR_INFO:
+		return model_lbr_read(m, p);
 	default:
 		return m->latitude[LAT_OVF_CTRL_READS] ? m->ovf_ctrl : 0;
 	}
@@ -64,7 +104,7 @@ static u64 read_register(struct model *m, const struct msr_ref *p)
 
 struct msr_result arch_rdmsr(struct model *m, u32 msr)
 {
-	struct msr_ref p = model_msr_find(msr);
+	struct msr_ref p = model_msr_find(m, msr);
 	struct msr_result result;
 
 	if (p.reg == MODEL_REG_NONE)
@@ -90,7 +130,8 @@ u64 model_microcode(const struct model *m, bool is_first)
 
 static bool read_only(enum model_reg reg)
 {
-	return reg == MODEL_REG_PERF_CAPABILITIES || reg == MODEL_REG_GLOBAL_STATUS ||
+	return reg == MODEL_REG_INUSE || reg == MODEL_REG_UNC_STATUS ||
+	       reg == MODEL_REG_PERF_CAPABILITIES || reg == MODEL_REG_GLOBAL_STATUS ||
 	       reg == MODEL_REG_SMI_COUNT || reg == MODEL_REG_UNCORE_GLOBAL_STATUS;
 }
 
@@ -155,6 +196,26 @@ void model_msr_take(struct model *m, const struct msr_ref *p, u64 value)
 		break;
 	case MODEL_REG_PEBS_ENABLE:
 		write_pebs_enable(m, value);
+		break;
+	case MODEL_REG_STATUS_SET:
+		m->status_set = value;
+		m->global_status = fault_status_sets(m, value, m->global_status | value);
+		break;
+	case MODEL_REG_PEBS_FRONTEND:
+		m->pebs_frontend = value;
+		break;
+	case MODEL_REG_TSX_FORCE_ABORT:
+		m->tsx_force_abort = value;
+		break;
+	case MODEL_REG_UNC_CTRL:
+		m->unc_global_ctrl = value;
+		break;
+	case MODEL_REG_LBR_SELECT:
+	case MODEL_REG_LBR_TOS:
+	case MODEL_REG_LBR_FROM:
+	case MODEL_REG_LBR_TO:
+	case MODEL_REG_LBR_INFO:
+		model_lbr_write(m, p, value);
 		break;
 	case MODEL_REG_LD_LAT:
 		m->ld_lat_threshold = value;
@@ -235,7 +296,7 @@ static struct msr_result try_to_write(struct model *m, const struct msr_ref *p, 
 struct msr_result arch_wrmsr(struct model *m, u32 msr, u64 value)
 {
 	u64 active_before = m->active;
-	struct msr_ref p = model_msr_find(msr);
+	struct msr_ref p = model_msr_find(m, msr);
 	struct msr_result result;
 
 	if (p.reg == MODEL_REG_NONE)

@@ -25,6 +25,18 @@ enum model_reg {
 	MODEL_REG_PERF_CAPABILITIES,
 	MODEL_REG_MISC_ENABLE,
 	MODEL_REG_SMI_COUNT,
+	MODEL_REG_STATUS_SET,
+	MODEL_REG_INUSE,
+	MODEL_REG_PEBS_FRONTEND,
+	MODEL_REG_TSX_FORCE_ABORT,
+	MODEL_REG_UNC_CTRL,
+	MODEL_REG_UNC_STATUS,
+	/* last branch records */
+	MODEL_REG_LBR_SELECT,
+	MODEL_REG_LBR_TOS,
+	MODEL_REG_LBR_FROM,
+	MODEL_REG_LBR_TO,
+	MODEL_REG_LBR_INFO,
 	/* the uncore's */
 	MODEL_REG_UNCORE_GLOBAL_CTRL,
 	MODEL_REG_UNCORE_GLOBAL_STATUS,
@@ -52,7 +64,7 @@ struct msr_write {
 };
 
 /* MODEL_REG_NONE: not one of the model's. */
-struct msr_ref model_msr_find(u32 msr);
+struct msr_ref model_msr_find(const struct model *m, u32 msr);
 /* Does the processor presented have it? If not, an access raises #GP. */
 bool model_msr_exists(struct model *m, const struct msr_ref *p);
 /* The bits that a write of this value may set; the others are reserved. */

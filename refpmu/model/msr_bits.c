@@ -2,7 +2,7 @@
 /* Which registers there are on the processor presented, and which bits, out of spec/msr.def. */
 #include "refpmu/model/msr.h"
 
-#include "spec/lbr.h"
+#include "refpmu/model/lbr.h"
 
 static const struct {
 	u8 of, lo, hi, cap, access;
@@ -26,7 +26,7 @@ static u64 existing_bits(const struct model *m, enum spec_cap cap)
 	case CAP_V3:
 		return g->perfmon >= 3 ? all : 0;
 	case CAP_V4:
-		return g->perfmon >= 4 || m->latitude[LAT_FROZEN_STATUS] ? all : 0;
+		return model_version_4(m) || m->latitude[LAT_FROZEN_STATUS] ? all : 0;
 	case CAP_GP_MASK:
 		return BITS(0, model_gp_counters(m) - 1);
 	case CAP_FIXED_MASK:
@@ -77,10 +77,11 @@ static u64 existing_bits(const struct model *m, enum spec_cap cap)
 	case CAP_LBR_CALL_STACK:
 		return g->facilities & FAC_LBR_CALL_STACK ? all : 0;
 	case CAP_LBR_INFO:
-		return g->lbr_fmt == 5 ? all : 0;
+		return model_lbr_has_info(m) ? all : 0;
 	case CAP_LBR_TOS_MASK:
-		return g->lbr_fmt == 5 ? LBR5_ENTRIES - 1 : LBR4_ENTRIES - 1;
+		return model_lbr_entries(m) ? model_lbr_entries(m) - 1 : 0;
 	case CAP_TSX_FORCE_ABORT:
+		return m->latitude[LAT_TSX_FORCE_ABORT] && model_has_tx(m) ? all : 0;
 	case CAP_SGX:
 	case CAP_PT:
 		return 0;
@@ -129,6 +130,19 @@ static const struct {
 	  CAP_OF_IA32_PERF_CAPABILITIES },
 	{ MSR_IA32_MISC_ENABLE, 1, MODEL_REG_MISC_ENABLE, CAP_OF_IA32_MISC_ENABLE },
 	{ MSR_SMI_COUNT, 1, MODEL_REG_SMI_COUNT, CAP_OF_SMI_COUNT },
+	{ MSR_IA32_PERF_GLOBAL_STATUS_SET, 1, MODEL_REG_STATUS_SET,
+	  CAP_OF_IA32_PERF_GLOBAL_STATUS_SET },
+	{ MSR_IA32_PERF_GLOBAL_INUSE, 1, MODEL_REG_INUSE, CAP_OF_IA32_PERF_GLOBAL_INUSE },
+	{ MSR_PEBS_FRONTEND, 1, MODEL_REG_PEBS_FRONTEND, CAP_OF_PEBS_FRONTEND },
+	{ MSR_IA32_TSX_FORCE_ABORT, 1, MODEL_REG_TSX_FORCE_ABORT, CAP_OF_IA32_TSX_FORCE_ABORT },
+	{ MSR_UNC_PERF_GLOBAL_CTRL, 1, MODEL_REG_UNC_CTRL, CAP_OF_UNC_PERF_GLOBAL_CTRL },
+	{ MSR_UNC_PERF_GLOBAL_STATUS, 1, MODEL_REG_UNC_STATUS, CAP_OF_UNC_PERF_GLOBAL_STATUS },
+	{ MSR_LBR_SELECT, 1, MODEL_REG_LBR_SELECT, CAP_OF_LBR_SELECT },
+	{ MSR_LASTBRANCH_TOS, 1, MODEL_REG_LBR_TOS, CAP_OF_LASTBRANCH_TOS },
+	{ MSR_LASTBRANCH_0_FROM_IP, MODEL_LBR_ENTRIES, MODEL_REG_LBR_FROM,
+	  CAP_OF_LASTBRANCH_0_FROM_IP },
+	{ MSR_LASTBRANCH_0_TO_IP, MODEL_LBR_ENTRIES, MODEL_REG_LBR_TO, CAP_OF_LASTBRANCH_0_TO_IP },
+	{ MSR_LBR_INFO_0, MODEL_LBR_ENTRIES, MODEL_REG_LBR_INFO, CAP_OF_LBR_INFO_0 },
 	{ MSR_UNCORE_PERF_GLOBAL_CTRL, 1, MODEL_REG_UNCORE_GLOBAL_CTRL,
 	  CAP_OF_UNCORE_PERF_GLOBAL_CTRL },
 	{ MSR_UNCORE_PERF_GLOBAL_STATUS, 1, MODEL_REG_UNCORE_GLOBAL_STATUS,
@@ -145,7 +159,23 @@ static const struct {
 	  CAP_OF_UNCORE_PERFEVTSEL0 },
 };
 
-struct msr_ref model_msr_find(u32 msr)
+/* Which registers are at 391H and 392H depends on the processor; behind the last branch records
+ * there are other facilities'. */
+static bool is_another(const struct model *m, const struct msr_ref *p)
+{
+	switch (p->reg) {
+	case MODEL_REG_STATUS_SET:
+	case MODEL_REG_INUSE:
+		return model_generation(m)->facilities & FAC_UNCORE;
+	case MODEL_REG_LBR_FROM:
+	case MODEL_REG_LBR_TO:
+		return p->i >= model_lbr_entries(m);
+	default:
+		return false;
+	}
+}
+
+struct msr_ref model_msr_find(const struct model *m, u32 msr)
 {
 	struct msr_ref p = { .reg = MODEL_REG_NONE, .counter = MODEL_NO_COUNTER };
 
@@ -154,6 +184,10 @@ struct msr_ref model_msr_find(u32 msr)
 		if (p.i >= registers[n].members)
 			continue;
 		p.reg = (enum model_reg)registers[n].reg;
+		if (is_another(m, &p)) {
+			p.reg = MODEL_REG_NONE;
+			continue;
+		}
 		if (p.reg == MODEL_REG_PMC || p.reg == MODEL_REG_A_PMC ||
 		    p.reg == MODEL_REG_PERFEVTSEL)
 			p.counter = p.i;
@@ -183,6 +217,20 @@ static bool exists(const struct model *m, const struct msr_ref *p)
 	if (!existing_bits(m, capability(p->reg)))
 		return false;
 	switch (p->reg) {
+	case MODEL_REG_STATUS_SET:
+	case MODEL_REG_INUSE:
+		return model_version_4(m);
+	case MODEL_REG_LBR_SELECT:
+	case MODEL_REG_LBR_TOS:
+	case MODEL_REG_LBR_FROM:
+	case MODEL_REG_LBR_TO:
+	case MODEL_REG_LBR_INFO:
+		return !(m->facts & (FACT_DEBUGCTL_EMPTY | FACT_ARCH_LBR));
+	case MODEL_REG_PEBS_FRONTEND:
+		return !(m->facts & FACT_NO_PEBS);
+	case MODEL_REG_UNC_CTRL:
+	case MODEL_REG_UNC_STATUS:
+		return !(m->facts & FACT_NO_UNCORE);
 	case MODEL_REG_FIXED_CTR:
 		return p->i < model_generation(m)->fixed;
 	case MODEL_REG_A_PMC:
@@ -204,6 +252,15 @@ static bool exists(const struct model *m, const struct msr_ref *p)
 bool model_msr_exists(struct model *m, const struct msr_ref *p)
 {
 	return fault_msr_exists(m, p, exists(m, p));
+}
+
+/* The address below the flags must be canonical. */
+static u64 lbr_address_bits(const struct model *m, const struct msr_ref *p, u64 value)
+{
+	u64 flags = model_lbr_flags(m, p->reg);
+	u64 address = value & BIT(47) ? value | flags : value & ~flags;
+
+	return address_is_canonical(address) ? ~0ULL : BITS(0, 46) | flags;
 }
 
 static u64 writable(const struct model *m, const struct msr_ref *p, u64 value)
@@ -235,6 +292,22 @@ static u64 writable(const struct model *m, const struct msr_ref *p, u64 value)
 		return m->facts & FACT_NO_UNCORE ?
 			       bits & ~IA32_PERF_GLOBAL_OVF_CTRL_CLR_OVF_UNCORE :
 			       bits;
+	case MODEL_REG_STATUS_SET:
+		return model_defined_bits(m, OF_IA32_PERF_GLOBAL_STATUS_SET);
+	case MODEL_REG_PEBS_FRONTEND:
+		return model_defined_bits(m, OF_PEBS_FRONTEND);
+	case MODEL_REG_TSX_FORCE_ABORT:
+		return model_defined_bits(m, OF_IA32_TSX_FORCE_ABORT);
+	case MODEL_REG_UNC_CTRL:
+		return model_defined_bits(m, OF_UNC_PERF_GLOBAL_CTRL);
+	case MODEL_REG_LBR_SELECT:
+		return model_defined_bits(m, OF_LBR_SELECT);
+	case MODEL_REG_LBR_TOS:
+		return model_defined_bits(m, OF_LASTBRANCH_TOS);
+	case MODEL_REG_LBR_FROM:
+		return lbr_address_bits(m, p, value);
+	case MODEL_REG_LBR_TO:
+		return address_is_canonical(value) ? ~0ULL : BITS(0, 46);
 	case MODEL_REG_PEBS_ENABLE:
 		return model_defined_bits(m, OF_IA32_PEBS_ENABLE);
 	case MODEL_REG_LD_LAT:

@@ -121,7 +121,7 @@ struct assist model_assist(struct model *m, struct retire_ctx *s, unsigned x)
 	}
 	plan_record(m, &plan);
 	model_fill_record(m, s, x, fault_status_image(m, plan.covered, m->global_status),
-			  plan.bytes);
+			  fault_applicable(m, plan.covered), plan.bytes);
 	fault_assist(m, s, x, &plan);
 	if (!write_record(m, &plan))
 		return result;

@@ -3,6 +3,7 @@
  * What is in a PEBS record, in the format of the generation: Table 18-23 "PEBS Record Format for
  * Intel Core i7 Processor Family", Table 18-44 "PEBS Record Format for 4th Generation Intel Core
  * Processor Family". What belongs to memory accesses is in data_address.c.
+ * Table 18-55, format 3: the counters that the record is for, and the time of the assist.
  */
 #include "refpmu/model/record.h"
 
@@ -66,12 +67,14 @@ void model_record_gprs(const u64 *gpr, struct record *record)
  * triggered the PEBS assist." The status field is IA32_PERF_GLOBAL_STATUS as it was at the assist.
  */
 void model_fill_record(struct model *m, const struct retire_ctx *s, unsigned x, u64 status,
-		       u8 *bytes)
+		       u64 applicable, u8 *bytes)
 {
 	struct record record = {
 		.rflags = s->r->after.rflags,
 		.rip = s->r->after.rip,
 		.status = status,
+		.applicable = applicable,
+		.tsc = m->host->tsc ? m->host->tsc(m->host->ctx) : m->cycles,
 		.eventing_ip = s->r->ip,
 		.tx_abort = model_tx_field(m, s),
 	};

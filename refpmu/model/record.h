@@ -69,9 +69,9 @@ struct assist_plan {
 /* record.c */
 /* Of the processor's records. At most MODEL_RECORD_BYTES. */
 unsigned model_record_bytes(const struct model *m);
-/* The record of counter x's event on this instruction, with this status image. */
+/* The record of counter x's event on this instruction, for these counters, with this status. */
 void model_fill_record(struct model *m, const struct retire_ctx *s, unsigned x, u64 status,
-		       u8 *bytes);
+		       u64 applicable, u8 *bytes);
 
 void model_record_gprs(const u64 *gpr, struct record *record);
 

@@ -48,6 +48,12 @@ struct tagged_load {
 	u64 linear;
 };
 
+/* Last branch records: what the registers of an entry hold. */
+#define MODEL_LBR_ENTRIES	32
+struct lbr_entry {
+	u64 from, to, info;
+};
+
 /* The uncore of Nehalem and Westmere: eight counters, and a fixed one after them. */
 #define UNCORE_GP	8
 #define UNCORE_COUNTERS	(UNCORE_GP + 1)
@@ -86,7 +92,14 @@ struct model {
 	u64 fixed_ctr_ctrl, global_ctrl, global_status, pebs_enable;
 	u64 ld_lat_threshold, ds_area, debugctl, misc_enable, perf_capabilities;
 	u64 offcore_rsp[2];
-	u64 ovf_ctrl;		/* what was written last, for the latitude of reading it */
+	u64 pebs_frontend, tsx_force_abort, unc_global_ctrl;
+	struct {
+		u64 select;
+		u8 tos;
+		u64 cycles;	/* when the newest entry was made */
+		struct lbr_entry entry[MODEL_LBR_ENTRIES];
+	} lbr;
+	u64 status_set, ovf_ctrl;	/* what was written last, for the latitude of reading it */
 	struct model_counter counter[MODEL_MAX_COUNTERS];
 	u64 active;		/* bit n: counter n counts */
 	struct model_uncore uncore;	/* its own, unless the package has one */
@@ -125,6 +138,7 @@ struct model {
 
 	/* state of the processor that only some events show */
 	bool watch_memory;	/* some event or record tells what an access met */
+	bool watch_frontend;	/* some counter counts what MSR_PEBS_FRONTEND selects */
 	bool watch_latency;	/* some counter counts load latency: loads are tagged */
 
 	/* The load latency facility. */

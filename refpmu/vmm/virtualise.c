@@ -7,6 +7,7 @@
 #include "refpmu/engine/engine.h"
 #include "refpmu/engine/exits.h"
 #include "refpmu/hv/guest_memory.h"
+#include "refpmu/hv/guest_tsc.h"
 #include "refpmu/hv/host.h"
 #include "refpmu/hv/lock.h"
 #include "refpmu/model/netburst/state.h"
@@ -110,6 +111,11 @@ static void init_started_state(struct cpu *cpu)
 }
 
 /* The processors share one memory hierarchy. */
+static u64 time_stamp_for_model(void *ctx)
+{
+	return guest_tsc(ctx);
+}
+
 static void init_model(struct cpu *cpu)
 {
 	static struct netburst *netburst;
@@ -135,6 +141,7 @@ static void init_model(struct cpu *cpu)
 			(unsigned)((sizeof(struct tx_log) + PAGE_SIZE - 1) / PAGE_SIZE)),
 		.registers = transaction_registers,
 		.netburst = netburst,
+		.tsc = time_stamp_for_model,
 	};
 }
 

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Last branch records: "LBR Stack", "Filtering of Last Branch Records", and those sections for
+ * Haswell and Skylake microarchitecture. A branch that is taken, an interrupt or an exception makes
+ * an entry; MSR_LBR_SELECT keeps kinds out.
+ *
+ * Not handled: branch trace messages and store, LER, MSR_LBR_SELECT's old meaning of bit 9 on
+ * Nehalem.
+ */
+#include "refpmu/model/lbr.h"
+
+#include "refpmu/model/core.h"
+
+unsigned model_lbr_entries(const struct model *m)
+{
+	if (!(model_generation(m)->facilities & FAC_LBR))
+		return 0;
+	switch (model_generation(m)->lbr_fmt) {
+#define LBR_FORMAT(format, entries, title, source) \
+	case format: \
+		return entries;
+#include "spec/lbr.def"
+	}
+	return 0;
+}
+
+/* Flags of a register by format: the columns of spec/lbr.def. */
+static const struct {
+	u8 format, reg;
+	u64 bits;
+} fields[] = {
+#define LBR_REG_FROM MODEL_REG_LBR_FROM
+#define LBR_REG_INFO MODEL_REG_LBR_INFO
+#define LBR_FIELD(format, register, field, lo, hi, source) \
+	{ format, LBR_REG_##register, BITS(lo, hi) },
+#include "spec/lbr.def"
+};
+
+u64 model_lbr_flags(const struct model *m, enum model_reg reg)
+{
+	u64 bits = 0;
+
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+		if (fields[i].format == model_generation(m)->lbr_fmt && fields[i].reg == reg)
+			bits |= fields[i].bits;
+	return bits;
+}
+
+bool model_lbr_has_info(const struct model *m)
+{
+	return model_lbr_flags(m, MODEL_REG_LBR_INFO);
+}
+
+bool model_lbr_on(const struct model *m)
+{
+	return m->debugctl & IA32_DEBUGCTL_LBR &&
+	       !(m->global_status & IA32_PERF_GLOBAL_STATUS_LBR_FRZ) && model_lbr_entries(m);
+}
+
+/* ---- registers ---- */
+
+u64 model_lbr_read(const struct model *m, const struct msr_ref *p)
+{
+	switch (p->reg) {
+	case MODEL_REG_LBR_SELECT:
+		return m->lbr.select;
+	case MODEL_REG_LBR_TOS:
+		return m->lbr.tos;
+	case MODEL_REG_LBR_FROM:
+		return m->lbr.entry[p->i].from;
+	case MODEL_REG_LBR_TO:
+		return m->lbr.entry[p->i].to;
+	default:
+		return m->lbr.entry[p->i].info;
+	}
+}
+
+void model_lbr_write(struct model *m, const struct msr_ref *p, u64 value)
+{
+	switch (p->reg) {
+	case MODEL_REG_LBR_SELECT:
+		m->lbr.select = value;
+		break;
+	case MODEL_REG_LBR_TOS:
+		m->lbr.tos = (u8)value;
+		break;
+	case MODEL_REG_LBR_FROM:
+		m->lbr.entry[p->i].from = value;
+		break;
+	case MODEL_REG_LBR_TO:
+		m->lbr.entry[p->i].to = value;
+		break;
+	default:
+		m->lbr.entry[p->i].info = value;
+		break;
+	}
+}
+
+/* ---- recording ---- */
+
+/* FROM[63] with formats 3 and 4, [62] and [61] with format 4; MSR_LBR_INFO_x with 5. */
+static void put_flags(const struct model *m, const struct lbr_branch *b, struct lbr_plan *plan)
+{
+	u64 cycles = m->cycles - m->lbr.cycles;
+
+	switch (model_generation(m)->lbr_fmt) {
+	case 3:
+		plan->from = (plan->from & ~LBR3_FROM_MISPRED) |
+			     (b->mispredicted ? LBR3_FROM_MISPRED : 0);
+		break;
+	case 4:
+		plan->from &= ~(LBR4_FROM_MISPRED | LBR4_FROM_IN_TX | LBR4_FROM_TSX_ABORT);
+		plan->from |= (b->mispredicted ? LBR4_FROM_MISPRED : 0) |
+			      (b->in_tx ? LBR4_FROM_IN_TX : 0) |
+			      (b->abort ? LBR4_FROM_TSX_ABORT : 0);
+		break;
+	default:
+		plan->info = (b->mispredicted ? LBR5_INFO_MISPRED : 0) |
+			     (b->in_tx ? LBR5_INFO_IN_TX : 0) |
+			     (b->abort ? LBR5_INFO_TSX_ABORT : 0) |
+			     (cycles < LBR5_INFO_CYC_CNT ? cycles : LBR5_INFO_CYC_CNT);
+	}
+}
+
+/* "Filtering of Last Branch Records": a bit that is set keeps its kind out. */
+static bool is_kept(const struct model *m, const struct lbr_branch *b)
+{
+	u64 level = b->cpl ? LBR_SELECT_CPL_NEQ_0 : LBR_SELECT_CPL_EQ_0;
+
+	return b->kind && !(m->lbr.select & (level | b->kind));
+}
+
+/*
+ * Call-stack mode: a call is recorded and a return removes the last entry. A call of the next
+ * instruction isn't one that returns.
+ */
+static void stack_calls(const struct model *m, const struct lbr_branch *b, struct lbr_plan *plan)
+{
+	if (!(m->lbr.select & LBR_SELECT_EN_CALLSTACK) || !plan->records)
+		return;
+	if (b->kind == LBR_SELECT_NEAR_RET) {
+		plan->pops = true;
+		plan->records = false;
+		plan->step = -1;
+	} else if (b->kind == LBR_SELECT_NEAR_REL_CALL && b->to == b->next) {
+		plan->records = false;
+	}
+}
+
+static void carry_out(struct model *m, const struct lbr_plan *plan)
+{
+	const u64 mask = plan->entries - 1;
+
+	if (plan->pops)
+		m->lbr.entry[m->lbr.tos] = (struct lbr_entry){ 0 };
+	if (plan->pops || plan->records)
+		m->lbr.tos = (u8)((m->lbr.tos + (unsigned)plan->step) & mask);
+	if (!plan->records)
+		return;
+	m->lbr.entry[m->lbr.tos] = (struct lbr_entry){ plan->from, plan->to, plan->info };
+	m->lbr.cycles = m->cycles;
+}
+
+static void branch(struct model *m, const struct lbr_branch *b)
+{
+	struct lbr_plan plan = {
+		.records = is_kept(m, b),
+		.entries = model_lbr_entries(m),
+		.from = b->from,
+		.to = b->to,
+		.step = 1,
+	};
+
+	put_flags(m, b, &plan);
+	stack_calls(m, b, &plan);
+	fault_lbr(m, b, &plan);
+	carry_out(m, &plan);
+}
+
+static u64 kind_of(const struct model_retired *r)
+{
+	switch (r->branch) {
+	case BRANCH_NONE:
+		return LBR_NO_KIND;
+	case BRANCH_CONDITIONAL:
+		return r->taken ? LBR_SELECT_JCC : LBR_NO_KIND;
+	case BRANCH_JUMP:
+		return r->indirect ? LBR_SELECT_NEAR_IND_JMP : LBR_SELECT_NEAR_REL_JMP;
+	case BRANCH_CALL:
+		return r->indirect ? LBR_SELECT_NEAR_IND_CALL : LBR_SELECT_NEAR_REL_CALL;
+	case BRANCH_RETURN:
+		return LBR_SELECT_NEAR_RET;
+	case BRANCH_FAR:
+		return LBR_SELECT_FAR_BRANCH;
+	}
+	return LBR_NO_KIND;
+}
+
+void model_lbr_retired(struct model *m, const struct model_retired *r)
+{
+	const struct lbr_branch b = {
+		.from = r->ip,
+		.to = r->after.rip,
+		.kind = kind_of(r),
+		.next = r->next_ip,
+		.cpl = r->cpl_after,
+		.mispredicted = model_mispredicted(r),
+		.in_tx = model_in_tx(m),
+	};
+
+	if (r->branch != BRANCH_NONE && model_lbr_on(m))
+		branch(m, &b);
+}
+
+void model_lbr_aborted(struct model *m, const struct model_retired *r)
+{
+	const struct lbr_branch b = {
+		.from = r->ip,
+		.to = r->after.rip,
+		.kind = LBR_SELECT_FAR_BRANCH,
+		.cpl = r->cpl,
+		.in_tx = true,
+		.abort = true,
+	};
+
+	if (model_lbr_on(m))
+		branch(m, &b);
+}
+
+/*
+ * "When the processor generates a debug exception it automatically clears the LBR flag before it
+ * executes the handler": that one isn't recorded.
+ */
+void model_transfer(struct model *m, u64 from, u64 to, u8 cpl, bool debug)
+{
+	const struct lbr_branch b = {
+		.from = from,
+		.to = to,
+		.kind = LBR_SELECT_FAR_BRANCH,
+		.cpl = cpl,
+	};
+
+	if (!model_lbr_on(m))
+		return;
+	if (!debug || !fault_lbr_debug(m, true))
+		branch(m, &b);
+	else
+		m->debugctl &= ~(u64)IA32_DEBUGCTL_LBR;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Last branch records: "Last Branch, Interrupt, and Exception Recording" for processors from
+ * Nehalem to Skylake. The state is in struct model (state.h), the formats are in spec/lbr.def.
+ */
+#ifndef REFPMU_MODEL_LBR_H
+#define REFPMU_MODEL_LBR_H
+
+#include "refpmu/model/msr.h"
+#include "spec/lbr.h"
+
+/* What a branch is to MSR_LBR_SELECT: its bit there; LBR_NO_KIND: not a branch that is taken. */
+#define LBR_NO_KIND	0
+
+/* One transfer of control. */
+struct lbr_branch {
+	u64 from, to;
+	u64 kind;		/* LBR_SELECT_* */
+	u64 next;		/* address of the instruction after a call */
+	u8 cpl;			/* where it ends */
+	bool mispredicted, in_tx, abort;
+};
+
+/* What the processor is about to do with one. */
+struct lbr_plan {
+	bool records;		/* as the newest entry */
+	bool pops;		/* call-stack mode: the newest entry is removed */
+	unsigned entries;	/* of the stack */
+	u64 from, to, info;	/* of the new entry */
+	int step;		/* of MSR_LASTBRANCH_TOS */
+};
+
+/* Entries that the stack has; 0: there is none. */
+unsigned model_lbr_entries(const struct model *m);
+/* Bits of a register of the bank that hold flags, not an address. */
+u64 model_lbr_flags(const struct model *m, enum model_reg reg);
+/* Do MSR_LBR_INFO_x exist? */
+bool model_lbr_has_info(const struct model *m);
+/* An instruction has retired; a transaction has aborted. */
+void model_lbr_retired(struct model *m, const struct model_retired *r);
+void model_lbr_aborted(struct model *m, const struct model_retired *r);
+
+u64 model_lbr_read(const struct model *m, const struct msr_ref *p);
+void model_lbr_write(struct model *m, const struct msr_ref *p, u64 value);
+
+#endif
