@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Last branch records: what the registers of one entry say, by the format that
+ * IA32_PERF_CAPABILITIES[5:0] names. Pure: no machine access, no globals. The formats of Nehalem to
+ * Rocket Lake: 3 and 4 have flags above a 48-bit address, 5 and 7 a third register. Architectural
+ * last branch records (CPUID.07H:EDX[19]) and those of Core 2 and Atom aren't decoded here.
+ */
+#ifndef PMU_LBR_FORMAT_H
+#define PMU_LBR_FORMAT_H
+
+#include "spec/types.h"
+
+/* The registers of one entry, as RDMSR reads them. info is 0 where there is no such register. */
+struct lbr_raw {
+	u64 from, to, info;
+};
+
+struct lbr_branch {
+	u64 from, to;			/* canonical addresses */
+	bool mispredicted;
+	bool in_transaction, aborted;	/* false where the format doesn't say */
+	unsigned cycles;		/* since the entry before; 0 where the format doesn't say */
+};
+
+/* Entries of a processor whose records have this format; 0: the format isn't decoded here. */
+unsigned lbr_format_depth(unsigned format);
+
+/* Does an entry have the third register? */
+bool lbr_format_has_info(unsigned format);
+
+/* Does an entry say whether it was in a transaction? */
+bool lbr_format_has_transactions(unsigned format);
+
+/* false, with *branch untouched: the format isn't decoded here. */
+bool lbr_format_decode(unsigned format, const struct lbr_raw *raw, struct lbr_branch *branch);
+
+#endif
