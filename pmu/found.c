@@ -6,6 +6,7 @@
 #include "kernel/output/fmt.h"
 #include "kernel/processor/percpu.h"
 #include "pmu/counter.h"
+#include "pmu/lbr/lbr.h"
 
 #define BANK_MAX	8u
 #define LINE_SIZE	600
@@ -21,6 +22,7 @@ static const struct bank {
 	{ MSR_IA32_FIXED_CTR0, "IA32_FIXED_CTR", PER_FIXED, true },
 	{ MSR_IA32_PERFEVTSEL0, "IA32_PERFEVTSEL", PER_GP, false },
 	{ MSR_IA32_DS_AREA, "IA32_DS_AREA", ONE, false },
+	{ MSR_LBR_SELECT, "MSR_LBR_SELECT", ONE, false },
 	{ MSR_IA32_DEBUGCTL, "IA32_DEBUGCTL", ONE, false },
 	{ MSR_IA32_PEBS_ENABLE, "IA32_PEBS_ENABLE", ONE, false },
 	{ MSR_IA32_FIXED_CTR_CTRL, "IA32_FIXED_CTR_CTRL", ONE, false },
@@ -58,6 +60,8 @@ static unsigned members(const struct bank *bank)
 		return caps->ds;
 	case MSR_IA32_PEBS_ENABLE:
 		return caps->pebs;
+	case MSR_LBR_SELECT:
+		return lbr_depth() > 0;
 	case MSR_IA32_FIXED_CTR_CTRL:
 	case MSR_IA32_PERF_GLOBAL_CTRL:
 		return version_2;

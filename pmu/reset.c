@@ -10,6 +10,7 @@
 #include "kernel/output/fmt.h"
 #include "kernel/processor/percpu.h"
 #include "pmu/counter.h"
+#include "pmu/lbr/lbr.h"
 #include "pmu/written.h"
 
 /* Of IA32_DEBUGCTL: what changes what counters do. */
@@ -35,6 +36,7 @@ static const struct {
 	[RESET_STATUS] = { MSR_IA32_PERF_GLOBAL_OVF_CTRL, "IA32_PERF_GLOBAL_OVF_CTRL", false, 0 },
 	[RESET_DS_AREA] = { MSR_IA32_DS_AREA, "IA32_DS_AREA", true, NOTHING_DISTURBS },
 	[RESET_DEBUGCTL] = { MSR_IA32_DEBUGCTL, "IA32_DEBUGCTL", true, DEBUGCTL_DISTURBS },
+	[RESET_LBR_SELECT] = { MSR_LBR_SELECT, "MSR_LBR_SELECT", true, NOTHING_DISTURBS },
 };
 
 static struct reset {
@@ -60,6 +62,8 @@ static bool exists(enum reset_item item)
 		return caps->pebs;
 	case RESET_DS_AREA:
 		return caps->ds;
+	case RESET_LBR_SELECT:
+		return lbr_depth() > 0;
 	default:
 		return caps->version >= 2;
 	}

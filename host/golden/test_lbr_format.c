@@ -4,7 +4,7 @@
  * Stack", "Last Branch Records and 64-Bit Addressing", Table 17-16), and what they say.
  */
 #include "host/check.h"
-#include "pmu/lbr_format.h"
+#include "pmu/lbr/format.h"
 
 static struct lbr_branch decode(unsigned format, u64 from, u64 to, u64 info)
 {

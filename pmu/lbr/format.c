@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See lbr_format.h. SDM "LBR Stack", "Last Branch Record Stack MSRs", "LBR Stack and IA-32
+ * See format.h. SDM "LBR Stack", "Last Branch Record Stack MSRs", "LBR Stack and IA-32
  * Processors" and Table 17-16 (MSR_LBR_INFO_x). Format 4's bits 62:61 are flags, so its address is
  * extended from bit 47 by software.
  */
-#include "pmu/lbr_format.h"
+#include "pmu/lbr/format.h"
+
+#include "spec/lbr.h"
 
 #define ADDRESS_BITS	48	/* of formats 3 and 4 */
 
