@@ -87,6 +87,14 @@ bool record_decode(enum record_format format, const void *bytes, size_t size,
 	return true;
 }
 
+bool record_has(enum record_format format, enum record_field field)
+{
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (rows[i].format == (unsigned)format && rows[i].field == (unsigned)field)
+			return true;
+	return false;
+}
+
 bool record_get(const struct pebs_record *record, enum record_field field, u64 *value)
 {
 	if ((unsigned)field >= RECORD_FIELDS || !(record->present & BIT(field)))

@@ -48,6 +48,9 @@ size_t record_size(enum record_format format);
 bool record_decode(enum record_format format, const void *bytes, size_t size,
 		   struct pebs_record *out);
 
+/* Has a record of this format the field? */
+bool record_has(enum record_format format, enum record_field field);
+
 /* A field's value; false, with *value untouched, if the record's format hasn't got it. */
 bool record_get(const struct pebs_record *record, enum record_field field, u64 *value);
 

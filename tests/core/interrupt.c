@@ -335,7 +335,7 @@ static u64 witness(u64 debugctl)
 	msr_write(MSR_IA32_DEBUGCTL, 0);
 	counter_program_disabled(0, 0, 0);
 	counter_program_disabled(1, 0, 0);
-	counters_clear(3);
+	counters_clear(overflow_status());
 	pmi_unmask();		/* what waits is taken here and belongs to this window */
 	pmi_settle();
 	pmi_close();

@@ -72,7 +72,8 @@ static void check_refuses(struct test *t, struct test_claim claim, const struct 
 /* A hypervisor need not offer the events of another logical processor. */
 static bool any_thread(void)
 {
-	return counter_caps()->version == 3 && !counter_caps()->hypervisor;
+	return (counter_caps()->version == 3 || counter_caps()->version == 4) &&
+	       !counter_caps()->hypervisor;
 }
 
 /*
@@ -95,7 +96,7 @@ static struct register_bits fixed_control(void)
 {
 	u64 all = BITS(0, 63) >> (64 - 4 * counter_caps()->fixed);
 
-	u64 reserved = counter_caps()->version <= 3 ? ~all : 0;
+	u64 reserved = counter_caps()->version <= 4 ? ~all : 0;
 
 	if (!any_thread())
 		all &= 0xbbbb;
@@ -108,7 +109,7 @@ static struct register_bits global_control(void)
 	u64 all = counters_gp().bits | counters_fixed().bits;
 
 	return (struct register_bits){ "IA32_PERF_GLOBAL_CTRL", MSR_IA32_PERF_GLOBAL_CTRL, 0, all,
-				       counter_caps()->version <= 3 ? ~all : 0 };
+				       counter_caps()->version <= 4 ? ~all : 0 };
 }
 
 /*
@@ -382,8 +383,9 @@ TEST(msr, overflow_control_refuses_reserved_bits, REQS(MSR_32),
 	u64 named = counters_gp().bits | counters_fixed().bits | BITS(61, 63);
 
 	if (counter_caps()->version >= 4)
-		named |= IA32_PERF_GLOBAL_OVF_CTRL_CLR_LBR_FRZ |
-			 IA32_PERF_GLOBAL_OVF_CTRL_CLR_CTR_FRZ;
+		named |= IA32_PERF_GLOBAL_OVF_CTRL_CLR_TRACE_TOPA_PMI |
+			 IA32_PERF_GLOBAL_OVF_CTRL_CLR_LBR_FRZ |
+			 IA32_PERF_GLOBAL_OVF_CTRL_CLR_CTR_FRZ | IA32_PERF_GLOBAL_OVF_CTRL_CLR_ASCI;
 	counter_program(0, EVENT_BR_INST_RETIRED_ALL_BRANCHES, COUNT_BOTH);
 	counter_preset(0, BRANCHES);
 	workload_run(&workload_branch, BRANCHES, pmc_one(0));

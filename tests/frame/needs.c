@@ -97,6 +97,28 @@ bool need_legacy_freeze(char *reason, size_t size)
 	return false;
 }
 
+bool need_version_4(char *reason, size_t size)
+{
+	const struct pmu_caps *c = counter_caps();
+
+	if (c->version >= 4)
+		return true;
+	fmt_print(reason, size, "architectural monitoring version %u (CPUID.0AH:EAX = %#x)",
+		  c->version, c->leaf_0a_eax);
+	return false;
+}
+
+bool need_version_below_4(char *reason, size_t size)
+{
+	const struct pmu_caps *c = counter_caps();
+
+	if (c->version < 4)
+		return true;
+	fmt_print(reason, size, "architectural monitoring version %u (CPUID.0AH:EAX = %#x)",
+		  c->version, c->leaf_0a_eax);
+	return false;
+}
+
 /* true: this processor refuses what has to be written there; reason. */
 static bool refuses(enum reset_item item, char *reason, size_t size)
 {
@@ -122,7 +144,9 @@ bool need_freeze(char *reason, size_t size)
 {
 	u64 value = 0;
 
-	if (!need_legacy_freeze(reason, size) || refuses(RESET_DEBUGCTL, reason, size))
+	if (counter_caps()->version < 4 && !need_legacy_freeze(reason, size))
+		return false;
+	if (refuses(RESET_DEBUGCTL, reason, size))
 		return false;
 	if (!msr_try_write(MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI).raised) {
 		value = msr_read(MSR_IA32_DEBUGCTL);
@@ -292,6 +316,29 @@ bool need_format1(char *reason, size_t size)
 bool need_format2(char *reason, size_t size)
 {
 	return need_format(RECORD_FMT2, reason, size);
+}
+
+bool need_format3(char *reason, size_t size)
+{
+	return need_format(RECORD_FMT3, reason, size);
+}
+
+bool need_eventing_ip(char *reason, size_t size)
+{
+	return need_pebs(reason, size) &&
+	       need_format(record_has(counter_caps()->record_format, RECORD_eventing_ip) ?
+				   counter_caps()->record_format :
+				   RECORD_FMT2,
+			   reason, size);
+}
+
+bool need_status_image(char *reason, size_t size)
+{
+	return need_pebs(reason, size) &&
+	       need_format(record_has(counter_caps()->record_format, RECORD_status) ?
+				   counter_caps()->record_format :
+				   RECORD_FMT2,
+			   reason, size);
 }
 
 bool need_data_address(char *reason, size_t size)

@@ -16,7 +16,9 @@ bool need_two_counters(char *reason, size_t size);	/* general-purpose */
 bool need_fixed(char *reason, size_t size);		/* fixed counters 0 to 2 */
 bool need_full_width(char *reason, size_t size);	/* IA32_A_PMCx */
 bool need_legacy_freeze(char *reason, size_t size);	/* version 2 or 3 and PDCM */
-bool need_freeze(char *reason, size_t size);		/* and IA32_DEBUGCTL[12] is kept */
+bool need_freeze(char *reason, size_t size);		/* that or version 4; it is kept */
+bool need_version_4(char *reason, size_t size);		/* or later: IA32_PERF_GLOBAL_STATUS_SET */
+bool need_version_below_4(char *reason, size_t size);
 /* No filter and no lock refuses what a test has to write: IA32_DEBUGCTL; IA32_DS_AREA and
  * IA32_PEBS_ENABLE. */
 bool need_debug_control_write(char *reason, size_t size);
@@ -33,6 +35,9 @@ bool need_events(char *reason, size_t size);		/* the rows of spec/event.def appl
 bool need_pebs(char *reason, size_t size);		/* PEBS, DTES64, a record that is decoded */
 bool need_format1(char *reason, size_t size);		/* PEBS with Table 18-23's record */
 bool need_format2(char *reason, size_t size);		/* PEBS with Table 18-44's record */
+bool need_format3(char *reason, size_t size);		/* PEBS with Table 18-55's record */
+bool need_eventing_ip(char *reason, size_t size);	/* PEBS with EventingIP in the record */
+bool need_status_image(char *reason, size_t size);	/* PEBS with a status in the record */
 bool need_data_address(char *reason, size_t size);	/* 4th generation facilities */
 
 /*

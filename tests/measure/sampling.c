@@ -113,6 +113,15 @@ u64 sampling_field(const struct pebs_record *record, enum record_field field)
 	return value;
 }
 
+u64 sampling_counters(const struct pebs_record *record)
+{
+	u64 counters;
+
+	if (record_get(record, RECORD_applicable, &counters))
+		return counters;
+	return sampling_field(record, RECORD_status) & (counters_gp().bits | counters_fixed().bits);
+}
+
 u64 sampling_tx_mask(void)
 {
 	return counter_caps()->rtm ? BITS(32, 63) : ~0ULL;

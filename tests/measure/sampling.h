@@ -99,4 +99,7 @@ u64 sampling_user_loads(void);
 
 u64 sampling_field(const struct pebs_record *record, enum record_field field);
 
+/* The counters that a record names: in its status, or as those that it is for. */
+u64 sampling_counters(const struct pebs_record *record);
+
 #endif

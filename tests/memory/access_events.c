@@ -194,7 +194,7 @@ static void check_counts(struct test *t, struct test_claim claim, const struct c
  * Then   MEM_LOAD_UOPS_RETIRED.L1_HIT counts the first only, HIT_LFB the three of four only
  */
 TEST(dla, l1_hit_and_hit_lfb_count_different_loads, REQS(DLA_13),
-     NEEDS(need_perfmon, need_format2, need_data_address))
+     NEEDS(need_perfmon, need_eventing_ip, need_data_address))
 {
 	static const struct counted rows[] = {
 		{ EK_L1_HIT, ACCESS_L1, 1 }, { EK_L1_HIT, ACCESS_PENDING, 0 },
@@ -216,7 +216,7 @@ TEST(dla, l1_hit_and_hit_lfb_count_different_loads, REQS(DLA_13),
  * Then   the event of L1 misses counts all but the first, that of L2 hits the second only
  */
 TEST(dla, l1_miss_counts_loads_of_l2_l3_and_memory_l2_hit_of_the_l2, REQS(DLA_13),
-     NEEDS(need_perfmon, need_format2, need_data_address))
+     NEEDS(need_perfmon, need_eventing_ip, need_data_address))
 {
 	static const struct counted rows[] = {
 		{ EK_L1_MISS, ACCESS_L1, 0 }, { EK_L1_MISS, ACCESS_L2, 1 },
@@ -239,7 +239,7 @@ TEST(dla, l1_miss_counts_loads_of_l2_l3_and_memory_l2_hit_of_the_l2, REQS(DLA_13
  *        that of L3 misses the third only
  */
 TEST(dla, l2_miss_counts_loads_of_l3_and_memory_l3_hit_of_the_l3, REQS(DLA_13),
-     NEEDS(need_perfmon, need_format2, need_data_address))
+     NEEDS(need_perfmon, need_eventing_ip, need_data_address))
 {
 	static const struct counted rows[] = {
 		{ EK_L2_MISS, ACCESS_L2, 0 }, { EK_L2_MISS, ACCESS_L3, 1 },
@@ -263,7 +263,7 @@ TEST(dla, l2_miss_counts_loads_of_l3_and_memory_l3_hit_of_the_l3, REQS(DLA_13),
  * Then   an event counts each access that it is about, one a round, and no plain one
  */
 TEST(dla, split_stlb_and_lock_events_count_only_their_accesses, REQS(DLA_13),
-     NEEDS(need_perfmon, need_format2, need_data_address))
+     NEEDS(need_perfmon, need_eventing_ip, need_data_address))
 {
 	static const struct counted rows[] = {
 		{ EK_SPLIT_LOADS, ACCESS_SPLIT, 1 }, { EK_SPLIT_LOADS, ACCESS_L1, 0 },
@@ -288,7 +288,7 @@ TEST(dla, split_stlb_and_lock_events_count_only_their_accesses, REQS(DLA_13),
  * Then   one event is counted a round
  */
 TEST(dla, split_events_count_accesses_across_a_page_boundary, REQS(DLA_13),
-     NEEDS(need_perfmon, need_format2, need_data_address), .under_every_fault = true)
+     NEEDS(need_perfmon, need_eventing_ip, need_data_address), .under_every_fault = true)
 {
 	static const struct counted loads = { EK_SPLIT_LOADS, ACCESS_SPLIT, 1 };
 	static const struct counted stores = { EK_SPLIT_STORES, ACCESS_SPLIT, 1 };
@@ -319,7 +319,7 @@ TEST(dla, split_events_count_accesses_across_a_page_boundary, REQS(DLA_13),
  * Control: accesses after INVLPG, which need a page walk, are counted
  */
 TEST(dla, stlb_miss_events_do_not_count_stlb_hits, REQS(DLA_13),
-     NEEDS(need_perfmon, need_format2, need_data_address))
+     NEEDS(need_perfmon, need_eventing_ip, need_data_address))
 {
 	static const struct counted walks[] = {
 		{ EK_STLB_MISS_LOADS, ACCESS_PAGE_WALK, 1 },
@@ -350,7 +350,7 @@ TEST(dla, stlb_miss_events_do_not_count_stlb_hits, REQS(DLA_13),
  * Then   most have bit 0 at A0H, as Table 18-46 says of a store that hit the L1
  */
 TEST(dla, record_of_a_locked_store_that_hits_has_the_hit_bit, REQS(DLA_03),
-     NEEDS(need_perfmon, need_format2, need_data_address), .under_every_fault = true)
+     NEEDS(need_perfmon, need_eventing_ip, need_data_address), .under_every_fault = true)
 {
 	struct mem_sample_setup setup;
 

@@ -66,7 +66,7 @@ TEST(ll, latency_record_holds_latency_and_address_of_its_load,
 			    setup.enable.bits);
 		CHECK_EQ(t, IDS(LL_18, LL_26), h.first, r->address,
 			 "address of record %u, all loads from one", i);
-		if (counter_caps()->record_format != RECORD_FMT2)
+		if (!record_has(counter_caps()->record_format, RECORD_eventing_ip))
 			continue;
 		CHECK_EQ(t, REC_HSW_05, h.first, r->address, "address of record %u at 98H", i);
 		CHECK_RANGE(t, IDS(REC_HSW_07, REC_HSW_08), 1, ~0ULL, r->latency,

@@ -153,7 +153,7 @@ TEST(ll, printed_pebs_enable_value_enables_latency_on_pmc0, REQS(LL_02, LL_26),
  * Then   B8H is 0, but for the bits that may tell of an earlier transaction
  */
 TEST(ll, latency_record_outside_a_transaction_has_no_abort_bits, REQS(REC_14),
-     NEEDS(need_perfmon, need_format2, need_load_latency))
+     NEEDS(need_perfmon, need_eventing_ip, need_load_latency))
 {
 	struct mem_sample_setup setup = mem_sample_loads();
 	struct cache_workload h;

@@ -264,7 +264,7 @@ TEST(count, load_events_count_loads_by_where_the_line_was, REQS(CNT_48),
  * Then   the address at 98H of each record is one of the loads'
  */
 TEST(dla, events_of_remote_lines_record_data_addresses, REQS(DLA_10),
-     NEEDS(need_perfmon, need_format2, need_data_address, need_exerciser))
+     NEEDS(need_perfmon, need_eventing_ip, need_data_address, need_exerciser))
 {
 	for (unsigned i = 0; i < PLACES; i++) {
 		struct remote_lines place = *places[i];

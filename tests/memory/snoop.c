@@ -217,7 +217,7 @@ static void check_addresses(struct test *t, struct test_claim claim, enum event_
  * Then   the address at 98H of each is one of the loads'
  */
 TEST(dla, xsnp_hitm_record_holds_the_data_address, REQS(DLA_10),
-     NEEDS(need_perfmon, need_format2, need_data_address, need_second_processor))
+     NEEDS(need_perfmon, need_eventing_ip, need_data_address, need_second_processor))
 {
 	check_addresses(t, AT(DLA_10), EK_XSNP_HITM, OTHER_STORES);
 }
@@ -233,7 +233,7 @@ TEST(dla, xsnp_hitm_record_holds_the_data_address, REQS(DLA_10),
  * Then   the address at 98H of each is one of the loads'
  */
 TEST(dla, xsnp_hit_record_holds_the_data_address, REQS(DLA_10),
-     NEEDS(need_perfmon, need_format2, need_data_address, need_second_processor))
+     NEEDS(need_perfmon, need_eventing_ip, need_data_address, need_second_processor))
 {
 	check_addresses(t, AT(DLA_10), EK_XSNP_HIT, OTHER_LOADS);
 }

@@ -80,7 +80,7 @@ static bool eligible(u64 address)
  */
 TEST(record, haswell_load_record_holds_its_data_linear_address,
      REQS(DLA_01, DLA_02, DLA_08, DLA_11, REC_HSW_05),
-     NEEDS(need_perfmon, need_format2, need_data_address))
+     NEEDS(need_perfmon, need_eventing_ip, need_data_address))
 {
 	for (unsigned c = 0; c < 4; c++) {
 		struct pebs_record record;
@@ -111,7 +111,7 @@ TEST(record, haswell_load_record_holds_its_data_linear_address,
  *        A0H are 0
  */
 TEST(record, haswell_store_record_holds_its_data_linear_address, REQS(DLA_02, DLA_04, DLA_06),
-     NEEDS(need_perfmon, need_format2, need_data_address))
+     NEEDS(need_perfmon, need_eventing_ip, need_data_address))
 {
 	struct ds_setup setup = sampling_setup(8);
 	struct pebs_record record;
@@ -139,7 +139,7 @@ TEST(record, haswell_store_record_holds_its_data_linear_address, REQS(DLA_02, DL
  * Then   EventingIP is that instruction, and the field at 98H that address
  */
 TEST(record, haswell_locked_load_record_holds_its_data_linear_address, REQS(DLA_10),
-     NEEDS(need_perfmon, need_format2, need_data_address))
+     NEEDS(need_perfmon, need_eventing_ip, need_data_address))
 {
 	struct ds_setup setup = sampling_setup(8);
 	struct pebs_record record;
@@ -171,7 +171,8 @@ TEST(record, haswell_locked_load_record_holds_its_data_linear_address, REQS(DLA_
  * Then   the field at A8H, and bits 63:1 at A0H, are 0
  */
 TEST(record, haswell_load_record_has_zero_source_and_latency,
-     REQS(DLA_04, DLA_05, REC_14, REC_HSW_06), NEEDS(need_perfmon, need_format2, need_data_address))
+     REQS(DLA_04, DLA_05, REC_14, REC_HSW_06),
+     NEEDS(need_perfmon, need_eventing_ip, need_data_address))
 {
 	struct pebs_record record;
 	unsigned mark;
@@ -194,7 +195,7 @@ TEST(record, haswell_load_record_has_zero_source_and_latency,
  * Control: the status bit is set, and with PEBS_EN_PMC0 = 1 there is a record
  */
 TEST(record, precise_event_without_pebs_enable_makes_no_record, REQS(DLA_12),
-     NEEDS(need_perfmon, need_format2, need_data_address))
+     NEEDS(need_perfmon, need_eventing_ip, need_data_address))
 {
 	struct ds_setup setup = sampling_setup(8);
 	struct pebs_record record;
@@ -226,7 +227,7 @@ TEST(record, precise_event_without_pebs_enable_makes_no_record, REQS(DLA_12),
  * Then   bits 63:1 at A0H, the field at A8H, and the transaction bits at B8H are 0
  */
 TEST(record, first_pebs_record_of_the_run_has_zero_source_latency_and_tx,
-     REQS(DLA_04, DLA_05, REC_14), NEEDS(need_perfmon, need_format2, need_data_address))
+     REQS(DLA_04, DLA_05, REC_14), NEEDS(need_perfmon, need_eventing_ip, need_data_address))
 {
 	const struct calibration *c = calibration_get();
 
@@ -252,7 +253,7 @@ TEST(record, first_pebs_record_of_the_run_has_zero_source_latency_and_tx,
  * Then   bit 0 at A0H is 1 in most of them
  */
 TEST(record, store_record_after_a_load_record_has_its_hit_bit, REQS(DLA_03),
-     NEEDS(need_perfmon, need_format2, need_data_address))
+     NEEDS(need_perfmon, need_eventing_ip, need_data_address))
 {
 	enum { TURNS = 8 };
 	unsigned hits = 0;
@@ -310,7 +311,7 @@ static unsigned check_listed(struct test *t, struct test_claim claim, const stru
  * Then   there is one, and its data linear address lies in that memory
  */
 TEST(record, uop_events_of_table_18_45_have_addresses, REQS(DLA_10),
-     NEEDS(need_perfmon, need_format2, need_data_address))
+     NEEDS(need_perfmon, need_eventing_ip, need_data_address))
 {
 	static const struct listed events[] = {
 		{ "MEM_UOPS_RETIRED.ALL_LOADS", 0x81d0, &workload_split },

@@ -37,7 +37,7 @@ static void check_earlier(struct test *t, struct two_overflows pair)
 	if (!CONTROL_RANGE(t, PRIO_16, 1, 2, ds_records(), "records of two overflows"))
 		return;
 	record_decode(format, ds_record(0), record_size(format), &record);
-	status = sampling_field(&record, RECORD_status);
+	status = sampling_counters(&record);
 	CHECK_EQ(t, PRIO_16, BIT(earlier), status & BIT(earlier),
 		 "IA32_PMC%u, %lu loads before IA32_PMC%u, in the first record's status 0x%lx",
 		 earlier, gap, later, status);

@@ -106,7 +106,7 @@ TEST(record, pebs_format2_record_is_0xc0_bytes, REQS(REC_HSW_01),
  * Then   EventingIP is the address of a marked load
  */
 TEST(record, eventing_ip_of_a_record_names_a_load_that_retired, REQS(REC_HSW_02),
-     NEEDS(need_perfmon, need_format2, need_events))
+     NEEDS(need_perfmon, need_eventing_ip, need_events))
 {
 	for (unsigned c = 0; c < 4; c++) {
 		struct pebs_record record;
@@ -163,7 +163,7 @@ TEST(record, rip_of_a_record_is_the_instruction_after_the_load, REQS(REC_03),
  * Then   R/EIP is right after a marked load, and less EventingIP it is the length of the load
  */
 TEST(record, rip_of_a_record_is_the_instruction_after_eventing_ip, REQS(REC_HSW_03),
-     NEEDS(need_perfmon, need_format2, need_events))
+     NEEDS(need_perfmon, need_eventing_ip, need_events))
 {
 	struct pebs_record record;
 
@@ -325,7 +325,7 @@ static void check_status(struct test *t, unsigned c, unsigned plain)
  *        without PEBS in IA32_PERF_GLOBAL_STATUS
  */
 TEST(record, status_of_a_record_is_global_status_before_the_assist, REQS(REC_07, REC_08),
-     NEEDS(need_perfmon, need_pebs, need_events, need_branches))
+     NEEDS(need_perfmon, need_status_image, need_events, need_branches))
 {
 	for (unsigned c = 0; c < 4; c++) {
 		check_status(t, c, (c + 1) % 4);

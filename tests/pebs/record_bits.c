@@ -61,7 +61,7 @@ static void check_fixed_image(struct test *t, unsigned i)
  * Then   of fixed counters its status has that bit alone, and of bits 3:0 its own
  */
 TEST(record, status_of_a_record_shows_each_fixed_counter_overflow, REQS(REC_07, REC_08),
-     NEEDS(need_perfmon, need_pebs, need_events, need_fixed))
+     NEEDS(need_perfmon, need_status_image, need_events, need_fixed))
 {
 	for (unsigned i = 0; i < 3; i++)
 		check_fixed_image(t, i);
@@ -79,7 +79,7 @@ TEST(record, status_of_a_record_shows_each_fixed_counter_overflow, REQS(REC_07, 
  * Control: there are two records
  */
 TEST(record, status_of_a_record_shows_ovfbuf, REQS(REC_07),
-     NEEDS(need_perfmon, need_pebs, need_events), .under_every_fault = true)
+     NEEDS(need_perfmon, need_status_image, need_events), .under_every_fault = true)
 {
 	unsigned tries = test_sees_exactly(t, REQ_REC_07) ? 1 : STATUS_TRIES;
 	enum record_format format = counter_caps()->record_format;
