@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Version 4: IA32_PERF_GLOBAL_INUSE, which lets agents see what others use. SDM
+ * "IA32_PERF_GLOBAL_INUSE MSR". It is live: nothing has to count.
+ */
+#include "kernel/interrupt/fault.h"
+#include "pmu/pebs.h"
+#include "spec/msr.h"
+#include "tests/frame/needs.h"
+#include "tests/measure/window.h"
+
+#define PMI_IN_USE	IA32_PERF_GLOBAL_INUSE_PMI
+#define COUNTERS_IN_USE	BITS(0, 47)
+
+static u64 in_use(void)
+{
+	return msr_read(MSR_IA32_PERF_GLOBAL_INUSE);
+}
+
+/*
+ * MSR-09  IA32_PERF_GLOBAL_INUSE must show which counters' event selects are not zero, as they are
+ *         at the time of the read.
+ * STS-08  IA32_PERF_GLOBAL_INUSE[n] must depend on IA32_PERFEVTSELn[7:0] alone, not on EN,
+ *         IA32_PERF_GLOBAL_CTRL or the counter.
+ *         SDM 18.2.4.3 IA32_PERF_GLOBAL_INUSE MSR
+ *
+ * Given  every event select is 0
+ * When   one has an event and is disabled; or is enabled, with an umask, a counter that isn't 0
+ *        and event 0; all have one bit of an event
+ * Then   IA32_PERF_GLOBAL_INUSE has the bits of those with an event, and no other counter's
+ * Control: without an event no counter is in use
+ */
+TEST(msr, in_use_shows_event_selects_that_are_not_0, REQS(MSR_09, STS_08),
+     NEEDS(need_perfmon, need_version_4), .under_every_fault = true)
+{
+	for (unsigned c = 0; c < counter_caps()->gp; c++) {
+		CONTROL_EQ(t, IDS(MSR_09, STS_08), 0, in_use() & COUNTERS_IN_USE,
+			   "counters in use, each event select 0");
+		counter_program_disabled(c, EVENT_INST_RETIRED_ANY_P, 0);
+		CHECK_EQ(t, IDS(MSR_09, STS_08), BIT(c), in_use() & COUNTERS_IN_USE,
+			 "counters in use, IA32_PERFEVTSEL%u has an event and no EN", c);
+		msr_write(MSR_IA32_PERFEVTSEL0 + c,
+			  IA32_PERFEVTSEL_EN | COUNT_BOTH | IA32_PERFEVTSEL_UMASK);
+		counter_write(c, 5);
+		counters_enable(pmc_one(c));
+		CHECK_EQ(t, STS_08, 0, in_use() & COUNTERS_IN_USE,
+			 "counters in use, IA32_PERFEVTSEL%u enabled, event 0 and IA32_PMC%u not",
+			 c, c);
+		counters_disable();
+		counter_program_disabled(c, 0, 0);
+	}
+	for (unsigned c = 0; c < counter_caps()->gp; c++)
+		counter_program_disabled(c, (u16)BIT(c % 8), 0);
+	CHECK_EQ(t, MSR_09, counters_gp().bits, in_use() & COUNTERS_IN_USE,
+		 "counters in use, one bit of each event select set");
+}
+
+/*
+ * STS-07  IA32_PERF_GLOBAL_INUSE[32+i] must be 1 if and only if bits 4i+1:4i of
+ *         IA32_FIXED_CTR_CTRL are not 0.
+ *         SDM 18.2.4.3 IA32_PERF_GLOBAL_INUSE MSR
+ *
+ * Given  each fixed counter in turn
+ * When   each value of its four bits is written to IA32_FIXED_CTR_CTRL, those that are accepted
+ * Then   its bit in IA32_PERF_GLOBAL_INUSE is 1 if and only if the low two are not 0
+ */
+TEST(msr, in_use_shows_fixed_counters_by_their_enable_bits_alone, REQS(STS_07),
+     NEEDS(need_perfmon, need_version_4, need_fixed))
+{
+	for (unsigned i = 0; i < counter_caps()->fixed; i++)
+		for (u64 enable = 0; enable < 16; enable++) {
+			u64 value = enable << 4 * i;
+
+			if (msr_try_write(MSR_IA32_FIXED_CTR_CTRL, value).raised)
+				continue;
+			CHECK_EQ(t, STS_07, enable & 3 ? BIT(PMC_FIXED(i)) : 0,
+				 in_use() & COUNTERS_IN_USE,
+				 "counters in use, IA32_FIXED_CTR_CTRL = %#lx", value);
+		}
+	msr_write(MSR_IA32_FIXED_CTR_CTRL, 0);
+}
+
+/*
+ * STS-09  IA32_PERF_GLOBAL_INUSE[63] must be 1 if any interrupt bit of IA32_PERFEVTSELx or
+ *         IA32_FIXED_CTR_CTRL or any bit of IA32_PEBS_ENABLE is set, else 0.
+ *         SDM 18.2.4.3 IA32_PERF_GLOBAL_INUSE MSR (its text says bit 32, Figure 18-13 bit 63)
+ *
+ * Given  nothing is in use
+ * When   the interrupt of each general-purpose and fixed counter, and each bit of
+ *        IA32_PEBS_ENABLE, is set alone, and cleared
+ * Then   bit 63 of IA32_PERF_GLOBAL_INUSE is 1 then, and 0 before and after
+ */
+TEST(msr, in_use_shows_pmi_for_each_use_of_the_interrupt, REQS(STS_09),
+     NEEDS(need_perfmon, need_version_4))
+{
+	CHECK_EQ(t, STS_09, 0, in_use() & PMI_IN_USE, "PMI in use, nothing is");
+	for (unsigned c = 0; c < counter_caps()->gp; c++) {
+		counter_program_disabled(c, 0, COUNT_INT);
+		CHECK_EQ(t, STS_09, PMI_IN_USE, in_use() & PMI_IN_USE,
+			 "PMI in use, IA32_PERFEVTSEL%u[20] = 1", c);
+		counter_program_disabled(c, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH);
+		CHECK_EQ(t, STS_09, 0, in_use() & PMI_IN_USE,
+			 "PMI in use, IA32_PERFEVTSEL%u[20] = 0", c);
+		counter_program_disabled(c, 0, 0);
+	}
+	for (unsigned i = 0; i < counter_caps()->fixed; i++) {
+		msr_write(MSR_IA32_FIXED_CTR_CTRL, IA32_FIXED_CTR_CTRL_PMI0 << 4 * i);
+		CHECK_EQ(t, STS_09, PMI_IN_USE, in_use() & PMI_IN_USE,
+			 "PMI in use, fixed counter %u has its interrupt bit", i);
+		msr_write(MSR_IA32_FIXED_CTR_CTRL, 0);
+	}
+	for (unsigned c = 0; c < counter_caps()->gp; c++)
+		if (counter_caps()->pebs_mask & BIT(c)) {
+			pebs_enable(pmc_one(c));
+			CHECK_EQ(t, STS_09, PMI_IN_USE, in_use() & PMI_IN_USE,
+				 "PMI in use, IA32_PEBS_ENABLE[%u] = 1", c);
+			pebs_disarm();
+			CHECK_EQ(t, STS_09, 0, in_use() & PMI_IN_USE,
+				 "PMI in use, IA32_PEBS_ENABLE = 0");
+		}
+}
+
+/*
+ * STS-10  IA32_PERF_GLOBAL_INUSE bits of counters that do not exist and bits 62:48 must be 0.
+ *         SDM 18.2.4.3 IA32_PERF_GLOBAL_INUSE MSR, Figure 18-13
+ *
+ * Given  every counter is in use, with its interrupt
+ * When   IA32_PERF_GLOBAL_INUSE is read
+ * Then   all bits but theirs and 63 are 0
+ * Control: these are 1
+ */
+TEST(msr, in_use_bits_of_counters_that_are_not_there_are_0, REQS(STS_10),
+     NEEDS(need_perfmon, need_version_4, need_fixed))
+{
+	const u64 there = counters_gp().bits | counters_fixed().bits | PMI_IN_USE;
+	u64 control = 0;
+
+	for (unsigned c = 0; c < counter_caps()->gp; c++)
+		counter_program_disabled(c, 0xff, COUNT_INT);
+	for (unsigned i = 0; i < counter_caps()->fixed; i++)
+		control |= (IA32_FIXED_CTR_CTRL_EN0 | IA32_FIXED_CTR_CTRL_PMI0) << 4 * i;
+	msr_write(MSR_IA32_FIXED_CTR_CTRL, control);
+	CONTROL_EQ(t, STS_10, there, in_use() & there, "what is in use, all of it");
+	CHECK_EQ(t, STS_10, 0, in_use() & ~there, "other bits of IA32_PERF_GLOBAL_INUSE");
+	msr_write(MSR_IA32_FIXED_CTR_CTRL, 0);
+}
+
+/*
+ * STS-06  A write to IA32_PERF_GLOBAL_INUSE must raise #GP.
+ *         SDM 18.2.4.3 IA32_PERF_GLOBAL_INUSE MSR (read-only); TDX compliance tables
+ *
+ * Given  IA32_PERF_GLOBAL_INUSE, whatever it reads
+ * When   0 and 1 are written
+ * Then   each write raises #GP, and it reads as before
+ * Control: 0 can be written to IA32_PERF_GLOBAL_STATUS_SET
+ */
+TEST(msr, in_use_refuses_writes, REQS(STS_06),
+     NEEDS(need_perfmon, need_version_4, need_refused_msrs))
+{
+	u64 before = in_use();
+
+	CHECK(t, STS_06, msr_try_write(MSR_IA32_PERF_GLOBAL_INUSE, 0).raised, "#GP of 0");
+	CHECK(t, STS_06, msr_try_write(MSR_IA32_PERF_GLOBAL_INUSE, 1).raised, "#GP of 1");
+	CHECK_EQ(t, STS_06, before, in_use(), "IA32_PERF_GLOBAL_INUSE afterwards");
+	CONTROL_EQ(t, STS_06, 0, msr_try_write(MSR_IA32_PERF_GLOBAL_STATUS_SET, 0).raised,
+		   "#GP of 0 to IA32_PERF_GLOBAL_STATUS_SET, the register before it");
+}
