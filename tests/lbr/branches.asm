@@ -1,0 +1,216 @@
+; SPDX-License-Identifier: MIT
+;
+; Pieces whose taken branches are known one by one, for tests/lbr/branches.h. Each row after a piece
+; is a branch that is taken: its kind, which is its bit in MSR_LBR_SELECT, its address and its
+; target, in the order in which they are taken. The self test proves them by stepping.
+
+default rel
+bits 64
+
+%include "tests/measure/workload.inc"
+
+; enum lbr_kind of pmu/lbr.h
+CONDITIONAL	equ 2
+RELATIVE_CALL	equ 3
+INDIRECT_CALL	equ 4
+RETURN		equ 5
+INDIRECT_JUMP	equ 6
+RELATIVE_JUMP	equ 7
+FAR_BRANCH	equ 8
+
+; as in tests/lbr/branches.h
+LBR_LINKS	equ 96
+LBR_LINK_BYTES	equ 8
+
+RFLAGS_TF	equ 0x100
+RDPMC_CYCLES	equ 0x40000001	; RDPMC_FIXED, counter 1
+
+; PIECE name, marks, bytes of a mark, from one to the next. What is executed between them isn't
+; counted by a PMU, so only the branches are declared.
+%macro PIECE 4
+	DECLARE %1, %2, %3, %4,  0, 0,  0, 0,  0, 0,  0, 0,  0, 0
+	BEGIN	%1
+%endmacro
+
+; ROWS name, then ROW kind, from, to for each, then ROWS_END name: a struct lbr_piece.
+%macro ROWS 1
+	section .data
+	align	8
+rows_%1:
+%endmacro
+%macro ROW 3
+	dq	%2, %3, %1
+%endmacro
+%macro ROWS_END 1
+rows_end_%1:
+	global	lbr_piece_%1:data hidden
+lbr_piece_%1:
+	dq	workload_%1, rows_%1, rows_end_%1
+	section .text
+%endmacro
+
+section .text
+
+; One branch of each kind, and a conditional one that isn't taken. At any CPL.
+PIECE lbr_kinds, begin_lbr_kinds.not_taken, 2, 2
+	cmp	rdi, rdi
+.not_taken:
+	jne	short .conditional
+.conditional:
+	je	short .jump
+	nop
+.jump:	jmp	short .target
+	nop
+.target:
+	lea	rax, [.landing]
+.indirect:
+	jmp	rax
+	nop
+.landing:
+.call:	call	.function
+.called:
+	lea	rax, [.other_function]
+.indirect_call:
+	call	rax
+.called_too:
+	mov	eax, cs
+	push	rax
+	lea	rax, [.far_target]
+	push	rax
+.far:	o64 retf
+	nop
+.far_target:
+	jmp	short .past
+.function:
+	ret
+.other_function:
+	ret
+.past:
+END lbr_kinds
+ROWS lbr_kinds
+	ROW	CONDITIONAL,	begin_lbr_kinds.conditional,	begin_lbr_kinds.jump
+	ROW	RELATIVE_JUMP,	begin_lbr_kinds.jump,		begin_lbr_kinds.target
+	ROW	INDIRECT_JUMP,	begin_lbr_kinds.indirect,	begin_lbr_kinds.landing
+	ROW	RELATIVE_CALL,	begin_lbr_kinds.call,		begin_lbr_kinds.function
+	ROW	RETURN,		begin_lbr_kinds.function,	begin_lbr_kinds.called
+	ROW	INDIRECT_CALL,	begin_lbr_kinds.indirect_call,	begin_lbr_kinds.other_function
+	ROW	RETURN,		begin_lbr_kinds.other_function,	begin_lbr_kinds.called_too
+	ROW	FAR_BRANCH,	begin_lbr_kinds.far,		begin_lbr_kinds.far_target
+	ROW	RELATIVE_JUMP,	begin_lbr_kinds.far_target,	begin_lbr_kinds.past
+ROWS_END lbr_kinds
+
+; The last n of LBR_LINKS jumps, each to the next and the last one to the end; before them one
+; indirect jump to the first. At any CPL.
+PIECE lbr_chain, links_lbr_chain, 2, LBR_LINK_BYTES
+	imul	rdi, rdi, LBR_LINK_BYTES
+	lea	rax, [end_lbr_chain]
+	sub	rax, rdi
+.first:	jmp	rax
+	align	LBR_LINK_BYTES
+links_lbr_chain:
+%rep LBR_LINKS
+	jmp	short $ + LBR_LINK_BYTES
+	times LBR_LINK_BYTES - 2 nop
+%endrep
+END lbr_chain
+ROWS lbr_chain
+	ROW	INDIRECT_JUMP,	begin_lbr_chain.first,		end_lbr_chain
+ROWS_END lbr_chain
+
+; Three calls, one in the other, then n returns: 0 to 3. Left in the middle, the stack is put back.
+PIECE lbr_nested, begin_lbr_nested.one, 5, 5
+	mov	r15, rsp
+.one:	call	.first
+	jmp	short .out
+.first:
+.two:	call	.second
+	dec	rdi
+	js	short .out
+	ret
+.second:
+.three:	call	.third
+	dec	rdi
+	js	short .out
+	ret
+.third:	dec	rdi
+	js	short .out
+	ret
+.out:	mov	rsp, r15
+END lbr_nested
+ROWS lbr_nested
+	ROW	RELATIVE_CALL,	begin_lbr_nested.one,		begin_lbr_nested.first
+	ROW	RELATIVE_CALL,	begin_lbr_nested.two,		begin_lbr_nested.second
+	ROW	RELATIVE_CALL,	begin_lbr_nested.three,		begin_lbr_nested.third
+ROWS_END lbr_nested
+
+; A breakpoint exception, whose handler returns.
+PIECE lbr_breakpoint, begin_lbr_breakpoint.exception, 1, 1
+	nop
+.exception:
+	int3
+.after:	nop
+END lbr_breakpoint
+ROWS lbr_breakpoint
+	ROW	FAR_BRANCH,	begin_lbr_breakpoint.exception,	begin_lbr_breakpoint.after
+ROWS_END lbr_breakpoint
+
+; A jump, then a single-step trap after .stepped. The handler clears TF.
+PIECE lbr_step, begin_lbr_step.stepped, 1, 1
+.jump:	jmp	short .target
+	nop
+.target:
+	pushfq
+	or	qword [rsp], RFLAGS_TF
+	popfq
+.stepped:
+	nop
+	nop
+END lbr_step
+ROWS lbr_step
+	ROW	RELATIVE_JUMP,	begin_lbr_step.jump,		begin_lbr_step.target
+ROWS_END lbr_step
+
+; A jump, n rounds of a loop, a jump. At memory: low halves of fixed counter 1 before and after the
+; loop. At CPL 0.
+PIECE lbr_delay, begin_lbr_delay.last, 2, 2
+.first:	jmp	short .begin
+	nop
+.begin:	mov	ecx, RDPMC_CYCLES
+	rdpmc
+	mov	[rsi], eax
+.next:	dec	rdi
+	jnz	short .next
+	rdpmc
+	mov	[rsi + 8], eax
+.last:	jmp	short .past
+	nop
+.past:
+END lbr_delay
+ROWS lbr_delay
+	ROW	RELATIVE_JUMP,	begin_lbr_delay.first,		begin_lbr_delay.begin
+	ROW	RELATIVE_JUMP,	begin_lbr_delay.last,		begin_lbr_delay.past
+ROWS_END lbr_delay
+
+; A jump, one in a transaction, one after it. At memory: 1 if it committed.
+PIECE lbr_transaction, begin_lbr_transaction.inside, 2, 2
+	mov	qword [rsi], 0
+.before:
+	jmp	short .begin
+	nop
+.begin:	xbegin	.aborted
+.inside:
+	jmp	short .target
+	nop
+.target:
+	xend
+	mov	qword [rsi], 1
+.aborted:
+.after:	jmp	short .past
+	nop
+.past:
+END lbr_transaction
+ROWS lbr_transaction
+	ROW	RELATIVE_JUMP,	begin_lbr_transaction.before,	begin_lbr_transaction.begin
+	ROW	RELATIVE_JUMP,	begin_lbr_transaction.inside,	begin_lbr_transaction.target
+	ROW	RELATIVE_JUMP,	begin_lbr_transaction.after,	begin_lbr_transaction.past
+ROWS_END lbr_transaction

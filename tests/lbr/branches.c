@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/* See branches.h. */
+#include "tests/lbr/branches.h"
+
+#include "kernel/interrupt/fault.h"
+#include "kernel/output/fmt.h"
+#include "kernel/processor/cpuid.h"
+#include "pmu/counter.h"
+
+bool need_lbr(char *reason, size_t size)
+{
+	const struct pmu_caps *c = counter_caps();
+	u64 value;
+
+	if (!need_debug_control_write(reason, size))
+		return false;
+	if (lbr_depth() && !msr_try_read(MSR_LASTBRANCH_TOS, &value).raised)
+		return true;
+	fmt_print(reason, size,
+		  "no last branch records that are known here (family %02x model %02x, "
+		  "IA32_PERF_CAPABILITIES = %#lx)",
+		  c->family, c->model, c->perf_capabilities);
+	return false;
+}
+
+static bool need_format(bool has, const char *what, char *reason, size_t size)
+{
+	if (!need_lbr(reason, size) || has)
+		return lbr_depth() && has;
+	fmt_print(reason, size, "records without %s (IA32_PERF_CAPABILITIES = %#lx)", what,
+		  counter_caps()->perf_capabilities);
+	return false;
+}
+
+bool need_lbr_info(char *reason, size_t size)
+{
+	return need_format(lbr_format_has_info(lbr_format()), "MSR_LBR_INFO_n", reason, size);
+}
+
+bool need_lbr_transactions(char *reason, size_t size)
+{
+	if (!need_format(lbr_format_has_transactions(lbr_format()), "flags of transactions", reason,
+			 size))
+		return false;
+	if (cpuid_get(CPUID_RTM) && !counter_caps()->rtm_always_abort)
+		return true;
+	fmt_print(reason, size, "no RTM, or each transaction aborts (CPUID.7H:EBX, EDX[11] = %u)",
+		  counter_caps()->rtm_always_abort);
+	return false;
+}
+
+bool need_lbr_call_stack(char *reason, size_t size)
+{
+	if (!need_lbr(reason, size) || (counter_caps()->facilities & FAC_LBR_CALL_STACK))
+		return lbr_depth() && (counter_caps()->facilities & FAC_LBR_CALL_STACK);
+	fmt_print(reason, size, "no call-stack mode known for family %02x model %02x",
+		  counter_caps()->family, counter_caps()->model);
+	return false;
+}
+
+void lbr_go_on(const struct lbr_piece *piece, u64 n, u64 debugctl, struct lbr_stack *stack)
+{
+	const struct workload_switch by = { MSR_IA32_DEBUGCTL, debugctl, 0 };
+
+	workload_run_switched(piece->workload, n, &by);
+	lbr_read(stack);
+}
+
+void lbr_record(const struct lbr_piece *piece, u64 n, u64 select, struct lbr_stack *stack)
+{
+	lbr_open(select, 0);
+	lbr_go_on(piece, n, IA32_DEBUGCTL_LBR, stack);
+	lbr_close();
+}
+
+struct lbr_row lbr_chain_row(u64 n, unsigned age)
+{
+	const struct workload *w = lbr_piece_lbr_chain.workload;
+	unsigned link = LBR_LINKS - age;	/* that it went to */
+	struct lbr_row row = lbr_piece_lbr_chain.rows[0];
+
+	row.to = workload_mark(w, link);
+	if (age < n)
+		row = (struct lbr_row){ workload_mark(w, link - 1), row.to, LBR_RELATIVE_JUMP };
+	return row;
+}
+
+bool lbr_is(const struct lbr_stack *stack, unsigned i, const struct lbr_row *row)
+{
+	return i < stack->depth && stack->branch[i].from == row->from &&
+	       stack->branch[i].to == row->to;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Pieces whose taken branches are known one by one, and looking for them among the last branch
+ * records. IA32_DEBUGCTL is written inside a piece's window, so that nothing but its branches is
+ * recorded.
+ */
+#ifndef TESTS_LBR_BRANCHES_H
+#define TESTS_LBR_BRANCHES_H
+
+#include "pmu/lbr/lbr.h"
+#include "spec/msr.h"
+#include "tests/frame/needs.h"
+#include "tests/measure/workload.h"
+
+/* The stack of this processor is driven, and its registers are there. */
+bool need_lbr(char *reason, size_t size);
+bool need_lbr_info(char *reason, size_t size);		/* with a third register an entry */
+bool need_lbr_flags_in_from(char *reason, size_t size);	/* or with flags in FROM */
+bool need_lbr_call_stack(char *reason, size_t size);	/* 4th generation and later */
+bool need_lbr_transactions(char *reason, size_t size);	/* and RTM */
+
+/* As tests/lbr/branches.asm lays them out. */
+struct lbr_row {
+	u64 from, to, kind;
+};
+struct lbr_piece {
+	const struct workload *workload;
+	const struct lbr_row *rows, *end;	/* in the order in which they are taken */
+};
+
+#define LBR_LINKS	96
+
+#define LBR_PIECE(name) extern const struct lbr_piece lbr_piece_##name \
+	__attribute__((visibility("hidden")))
+LBR_PIECE(lbr_kinds);		/* a branch of each kind; its mark is one that isn't taken */
+LBR_PIECE(lbr_chain);		/* an indirect jump to the last n of LBR_LINKS jumps, its marks */
+LBR_PIECE(lbr_nested);		/* three calls in each other, then n returns */
+LBR_PIECE(lbr_breakpoint);	/* INT3; the row's target is where its handler returns to */
+LBR_PIECE(lbr_step);		/* a jump, then a single-step trap */
+LBR_PIECE(lbr_delay);		/* n rounds of a loop between two jumps */
+LBR_PIECE(lbr_transaction);	/* jumps before, in and after a transaction */
+#undef LBR_PIECE
+
+/* The stack opened with select, and the piece's branches recorded into it. */
+void lbr_record(const struct lbr_piece *piece, u64 n, u64 select, struct lbr_stack *stack);
+/* The piece once more, recorded into the stack as it is, with this IA32_DEBUGCTL inside. */
+void lbr_go_on(const struct lbr_piece *piece, u64 n, u64 debugctl, struct lbr_stack *stack);
+
+/* The branch that is `age` branches before the last one of the chain of n links. age <= n. */
+struct lbr_row lbr_chain_row(u64 n, unsigned age);
+
+/* Entry i of the stack is this branch. */
+bool lbr_is(const struct lbr_stack *stack, unsigned i, const struct lbr_row *row);
+
+#endif

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What an entry says beside its two addresses: IA32_PERF_CAPABILITIES[5:0] names the format. SDM
+ * "LBR Stack", Table 17-14, Table 17-16. Whether one branch is mispredicted isn't known, so that
+ * flag is left alone.
+ */
+#include "kernel/interrupt/fault.h"
+#include "pmu/counter.h"
+#include "tests/frame/test.h"
+#include "tests/lbr/branches.h"
+
+#define IN_TX	 LBR5_INFO_IN_TX	/* of INFO; in format 4 the same bits of FROM */
+#define ABORTED	 LBR5_INFO_TSX_ABORT
+_Static_assert(LBR4_FROM_IN_TX_SHIFT == LBR5_INFO_IN_TX_SHIFT, "one name for both");
+
+/*
+ * LBR-20  With formats 5 and 7 FROM must have no flags (canonical address).
+ *         SDM 17.10 Last Branch, Call Stack, Interrupt, and Exception Recording for Processors
+ *         based on Skylake Microarchitecture
+ *
+ * Given  format 5 or 7, a branch of each kind
+ * When   they are recorded
+ * Then   FROM and TO, all 64 bits, are the addresses
+ */
+TEST(lbr, from_and_to_have_no_flags_where_an_entry_has_info, REQS(LBR_20),
+     NEEDS(need_lbr, need_lbr_info))
+{
+	const struct lbr_piece *piece = &lbr_piece_lbr_kinds;
+	unsigned rows = (unsigned)(piece->end - piece->rows);
+	struct lbr_stack stack;
+
+	lbr_record(piece, 0, 0, &stack);
+	for (unsigned i = 0; i < rows; i++) {
+		CHECK_EQ(t, LBR_20, piece->rows[rows - 1 - i].from, stack.raw[i].from,
+			 "FROM as RDMSR reads it, entry %u", i);
+		CHECK_EQ(t, LBR_20, piece->rows[rows - 1 - i].to, stack.raw[i].to,
+			 "TO as RDMSR reads it, entry %u", i);
+	}
+}
+
+/*
+ * LBR-24  IA32_PERF_CAPABILITIES[5:0] must name the format that the registers show.
+ *         SDM 17.4.8.1 LBR Stack and Intel 64 Processors: IA32_PERF_CAPABILITIES[5:0]
+ *
+ * Given  the format that IA32_PERF_CAPABILITIES[5:0] names
+ * When   MSR_LBR_INFO_0, and each FROM and TO below the depth, are read
+ * Then   #GP for MSR_LBR_INFO_0 where the format hasn't got it, and for nothing else
+ */
+TEST(lbr, info_register_is_there_where_the_format_has_one, REQS(LBR_24),
+     NEEDS(need_lbr, need_refused_msrs))
+{
+	u64 value;
+
+	CHECK_EQ(t, LBR_24, lbr_format_has_info(lbr_format()),
+		 !msr_try_read(MSR_LBR_INFO_0, &value).raised,
+		 "MSR_LBR_INFO_0 can be read, LBR_FMT = %u", lbr_format());
+	for (unsigned i = 0; i < lbr_depth(); i++)
+		CHECK(t, LBR_24,
+		      !msr_try_read(MSR_LASTBRANCH_0_FROM_IP + i, &value).raised &&
+			      !msr_try_read(MSR_LASTBRANCH_0_TO_IP + i, &value).raised,
+		      "entry %u can be read, LBR_FMT = %u", i, lbr_format());
+}
+
+/*
+ * LBR-23  INFO[62:61] must be 0 outside transactions and on format 7.
+ *         SDM 17.10 Last Branch, Call Stack, Interrupt, and Exception Recording for Processors
+ *         based on Skylake Microarchitecture, Table 17-16
+ *
+ * Given  format 5 or 7, a full stack of branches outside of transactions
+ * When   INFO of each entry is read
+ * Then   bits 62:61 are 0
+ * Control: each entry has a branch
+ */
+TEST(lbr, info_says_no_transaction_outside_of_one, REQS(LBR_23), NEEDS(need_lbr, need_lbr_info))
+{
+	struct lbr_stack stack;
+
+	lbr_record(&lbr_piece_lbr_chain, LBR_LINKS, 0, &stack);
+	for (unsigned i = 0; i < stack.depth; i++) {
+		CONTROL(t, LBR_23, stack.raw[i].from, "entry %u has a branch", i);
+		CHECK_EQ(t, LBR_23, 0, stack.raw[i].info & (IN_TX | ABORTED),
+			 "INFO[62:61] of entry %u", i);
+	}
+}
+
+#define CYCLES_MOST	0xffffu		/* that INFO[15:0] can say */
+#define SHORT_ROUNDS	500u
+#define LONG_ROUNDS	35000u
+#define LONG_ROUNDS_MOST (1u << 18)
+
+/* Rounds of a loop between two jumps, the loop's own branches kept out: cycles of the second jump's
+ * entry. And what fixed counter 1 counted of the loop. */
+static unsigned delay(struct test *t, u64 rounds, u64 *counted)
+{
+	const struct lbr_piece *piece = &lbr_piece_lbr_delay;
+	const volatile u64 *words = workload_memory();
+	struct lbr_stack stack;
+
+	counter_program(PMC_FIXED(1), 0, COUNT_BOTH);
+	counter_write(PMC_FIXED(1), 0);
+	lbr_open(LBR_SELECT_JCC, 0);
+	counters_enable(pmc_one(PMC_FIXED(1)));
+	lbr_go_on(piece, rounds, IA32_DEBUGCTL_LBR, &stack);
+	counters_disable();
+	lbr_close();
+	*counted = (u32)(words[1] - words[0]);
+	CONTROL_EQ(t, LBR_22, piece->rows[1].from, stack.branch[0].from,
+		   "FROM of the newest entry, the jump after the loop");
+	CONTROL_EQ(t, LBR_22, piece->rows[0].from, stack.branch[1].from,
+		   "FROM of the entry before it, the jump before the loop");
+	return stack.branch[0].cycles;
+}
+
+/*
+ * LBR-22  INFO[15:0] must be the core cycles since the previous entry, at most FFFFH.
+ *         SDM 17.10 Last Branch, Call Stack, Interrupt, and Exception Recording for Processors
+ *         based on Skylake Microarchitecture, Table 17-16
+ *
+ * Given  a loop between two jumps, its own branches kept out; fixed counter 1 counts its core
+ *        cycles
+ * When   the loop is short; and longer than FFFFH cycles
+ * Then   INFO[15:0] of the second jump is about the count; FFFFH
+ * Control: both jumps are the newest entries
+ */
+TEST(lbr, info_counts_core_cycles_since_the_entry_before, REQS(LBR_22),
+     NEEDS(need_lbr, need_lbr_info, need_fixed))
+{
+	u64 counted, rounds = LONG_ROUNDS;
+	unsigned cycles = delay(t, SHORT_ROUNDS, &counted);
+
+	CONTROL_RANGE(t, LBR_22, 1, CYCLES_MOST / 4, counted, "core cycles of a short loop");
+	CHECK_RANGE(t, LBR_22, counted / 2, 2 * counted + CYCLES_MOST / 4, cycles,
+		    "INFO[15:0] of the jump after %lu core cycles", counted);
+	do {
+		cycles = delay(t, rounds, &counted);
+		rounds *= 2;
+	} while (counted <= CYCLES_MOST && rounds <= LONG_ROUNDS_MOST);
+	CONTROL_RANGE(t, LBR_22, CYCLES_MOST + 1, ~0ULL, counted, "core cycles of a long loop");
+	CHECK_EQ(t, LBR_22, CYCLES_MOST, cycles, "INFO[15:0] of the jump after %lu core cycles",
+		 counted);
+}
+
+#define TRANSACTION_TRIES 200
+
+/* The flags of a transaction, by format: of FROM, or of INFO. */
+static u64 transaction_flags(const struct lbr_raw *raw)
+{
+	return (lbr_format_has_info(lbr_format()) ? raw->info : raw->from) & (IN_TX | ABORTED);
+}
+
+/*
+ * LBR-19  With format 4 bits 63, 62 and 61 of FROM must be mispredict, in-TSX and TSX-abort.
+ *         SDM 17.9, Table 17-14
+ * LBR-23  INFO[62:61] must be 0 outside transactions and on format 7.
+ *         SDM 17.10 Last Branch, Call Stack, Interrupt, and Exception Recording for Processors
+ *         based on Skylake Microarchitecture, Table 17-16
+ *
+ * Given  a jump before a transaction, one in it, one after it; it is repeated until it commits
+ * When   they are recorded
+ * Then   the in-TX flag alone is set of the jump in the transaction, and neither flag of the
+ *        others
+ * Control: the three jumps are the newest entries
+ */
+TEST(lbr, branch_in_a_transaction_is_marked_and_others_are_not, REQS(LBR_19, LBR_23),
+     NEEDS(need_lbr, need_lbr_transactions))
+{
+	const struct lbr_piece *piece = &lbr_piece_lbr_transaction;
+	const volatile u64 *committed = workload_memory();
+	struct lbr_stack stack;
+	unsigned tries = 0;
+
+	do
+		lbr_record(piece, 0, 0, &stack);
+	while (!*committed && ++tries < TRANSACTION_TRIES);
+	if (!*committed) {
+		test_inconclusive(t, "none of %u transactions committed", tries);
+		return;
+	}
+	for (unsigned i = 0; i < 3; i++)
+		CONTROL_EQ(t, LBR_19, piece->rows[2 - i].from, stack.branch[i].from,
+			   "FROM of entry %u, newest first", i);
+	CHECK_EQ(t, IDS(LBR_19, LBR_23), 0, transaction_flags(&stack.raw[0]),
+		 "flags of the jump after it");
+	CHECK_EQ(t, LBR_19, IN_TX, transaction_flags(&stack.raw[1]), "flags of the jump in it");
+	CHECK_EQ(t, IDS(LBR_19, LBR_23), 0, transaction_flags(&stack.raw[2]),
+		 "flags of the jump before it");
+}

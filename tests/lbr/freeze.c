@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What stops recording: SDM "Freezing LBR and Performance Counters on PMI", and the debug exception
+ * that clears IA32_DEBUGCTL.LBR ("Debug Exceptions and the LBR flag"). Of an interrupt the entries
+ * before it are known, not how many instructions it is late.
+ */
+#include "kernel/interrupt/fault.h"
+#include "kernel/interrupt/intr.h"
+#include "pmu/counter.h"
+#include "spec/x86.h"
+#include "tests/frame/test.h"
+#include "tests/lbr/branches.h"
+#include "tests/measure/overflow.h"
+
+#define LBR_FRZ		IA32_PERF_GLOBAL_STATUS_LBR_FRZ
+#define FREEZE_LBRS	(IA32_DEBUGCTL_LBR | IA32_DEBUGCTL_FREEZE_LBRS_ON_PMI)
+
+/* IA32_PMC0 overflows in the long sled, whose loop is recorded; the handler leaves the status.
+ * Recording stays as the interrupt left it. */
+static const struct pmi_log *interrupt(u64 debugctl)
+{
+	static const struct pmi_options leave = { .keep_status = true };
+	const struct pmi_log *log;
+
+	lbr_open(0, 0);
+	pmi_open(&leave);
+	msr_write(MSR_IA32_DEBUGCTL, debugctl);
+	overflow_in(&workload_long_sled, 0, COUNT_INT);
+	log = pmi_settle();
+	pmi_close();
+	return log;
+}
+
+static void clean_up(void)
+{
+	lbr_close();
+	overflow_off(0);
+	counters_clear(LBR_FRZ);
+}
+
+/*
+ * FRZ-13  While LBR_Frz is set no branch may be recorded, and IA32_DEBUGCTL[0] must stay 1.
+ *         SDM 17.4.7 Freezing LBR and Performance Counters on PMI; 17.10.2 Streamlined Freeze LBRs
+ *         on PMI Operation
+ * FRZ-15  The LBR stack must keep its entries while frozen.
+ *         SDM 17.4.7 Freezing LBR and Performance Counters on PMI
+ * FRZ-18  On version 4 and later an interrupt must change neither IA32_PERF_GLOBAL_CTRL nor
+ *         IA32_DEBUGCTL[0].
+ *         SDM 17.4.7 Freezing LBR and Performance Counters on PMI; Table 18-53
+ * PMI-19  With FREEZE_LBRS_ON_PMI set, a performance-monitoring interrupt must stop branch
+ *         recording: versions 2 and 3 clear IA32_DEBUGCTL.LBR, version 4 sets LBR_FRZ.
+ *         SDM 17.4.7 Freezing LBR and Performance Counters on PMI
+ *
+ * Given  IA32_DEBUGCTL[11] and LBR are 1; IA32_PMC0 overflows with its interrupt at the end of
+ *        a loop; the handler leaves the status
+ * When   branches are executed in the handler and after it
+ * Then   LBR_Frz is set, IA32_DEBUGCTL[0] still 1, and the stack still holds the loop's
+ *        branches
+ * Control: once LBR_Frz is cleared the same branches are recorded
+ */
+TEST(lbr, interrupt_freezes_the_stack_by_lbr_frz_alone, REQS(FRZ_13, FRZ_15, FRZ_18, PMI_19),
+     NEEDS(need_perfmon, need_branches, need_lbr, need_version_4))
+{
+	const struct pmi_log *log = interrupt(FREEZE_LBRS);
+	const u64 loop = workload_mark(&workload_long_sled, 0) - 2;	/* JNZ before the NOPs */
+	struct lbr_stack frozen, after;
+
+	lbr_read(&frozen);
+	if (!CONTROL_EQ(t, IDS(FRZ_13, FRZ_15, FRZ_18, PMI_19), 1, log->count, "interrupts"))
+		goto out;
+	CHECK_EQ(t, PMI_19, LBR_FRZ, log->entry[0].status & LBR_FRZ,
+		 "LBR_FRZ at the handler's entry");
+	CHECK_EQ(t, IDS(FRZ_13, FRZ_18), IA32_DEBUGCTL_LBR,
+		 log->entry[0].debugctl & IA32_DEBUGCTL_LBR,
+		 "IA32_DEBUGCTL.LBR at the handler's entry");
+	CHECK_EQ(t, FRZ_15, loop, frozen.branch[0].from,
+		 "FROM of the newest entry, the sled's loop");
+	CHECK_EQ(t, FRZ_15, loop, frozen.branch[frozen.depth - 1].from,
+		 "FROM of the oldest entry, the sled's loop");
+	workload_run_uncounted(lbr_piece_lbr_chain.workload, LBR_LINKS);
+	CHECK_EQ(t, FRZ_13, IA32_DEBUGCTL_LBR, msr_read(MSR_IA32_DEBUGCTL) & IA32_DEBUGCTL_LBR,
+		 "IA32_DEBUGCTL.LBR after branches, frozen");
+	lbr_read(&after);
+	CHECK(t, IDS(FRZ_13, FRZ_15), lbr_same(&frozen, &after),
+	      "the stack is unchanged after %u branches, frozen; MSR_LASTBRANCH_TOS %lu, was %lu",
+	      LBR_LINKS, after.top, frozen.top);
+	counters_clear(LBR_FRZ);
+	lbr_go_on(&lbr_piece_lbr_chain, LBR_LINKS, IA32_DEBUGCTL_LBR, &after);
+	CONTROL(t, IDS(FRZ_13, FRZ_15), !lbr_same(&frozen, &after),
+		"the same branches are recorded, not frozen");
+out:
+	clean_up();
+}
+
+/*
+ * FRZ-14  Clearing LBR_Frz must resume recording without a write to IA32_DEBUGCTL.
+ *         SDM 17.4.7 Freezing LBR and Performance Counters on PMI; Linux
+ *
+ * Given  LBR_Frz is set by an interrupt, IA32_DEBUGCTL[11] and LBR are 1
+ * When   LBR_Frz is cleared, and nothing written to IA32_DEBUGCTL
+ * Then   branches are recorded
+ * Control: before that they weren't
+ */
+TEST(lbr, clearing_lbr_frz_resumes_recording, REQS(FRZ_14),
+     NEEDS(need_perfmon, need_branches, need_lbr, need_version_4))
+{
+	const struct lbr_row last = lbr_chain_row(LBR_LINKS, 0);
+	const struct pmi_log *log = interrupt(FREEZE_LBRS);
+	struct lbr_stack stack;
+
+	CONTROL_EQ(t, FRZ_14, 1, log->count, "interrupts");
+	CONTROL_EQ(t, FRZ_14, LBR_FRZ, counters_status() & LBR_FRZ, "LBR_FRZ after it");
+	workload_run_uncounted(lbr_piece_lbr_chain.workload, LBR_LINKS);
+	lbr_read(&stack);
+	CONTROL_EQ(t, FRZ_14, stack.depth, lbr_find(&stack, last.from),
+		   "entry of the chain's last branch, frozen");
+	counters_clear(LBR_FRZ);
+	CHECK_EQ(t, FRZ_14, 0, counters_status() & LBR_FRZ, "LBR_FRZ after it was cleared");
+	workload_run_uncounted(lbr_piece_lbr_chain.workload, LBR_LINKS);
+	msr_write(MSR_IA32_DEBUGCTL, 0);
+	lbr_read(&stack);
+	CHECK_RANGE(t, FRZ_14, 0, stack.depth - 1, lbr_find(&stack, last.from),
+		    "entry of the chain's last branch, LBR_FRZ cleared and IA32_DEBUGCTL as it "
+		    "was");
+	clean_up();
+}
+
+/*
+ * FRZ-16  Without IA32_DEBUGCTL[11] an interrupt must leave LBR_Frz 0 and recording on.
+ *         SDM 17.4.7 Freezing LBR and Performance Counters on PMI
+ *
+ * Given  LBR = 1, IA32_DEBUGCTL[11] = 0
+ * When   IA32_PMC0 overflows with its interrupt
+ * Then   LBR_Frz is 0 at the handler's entry, and branches after it are recorded
+ * Control: with IA32_DEBUGCTL[11] = 1 LBR_Frz is set
+ */
+TEST(lbr, interrupt_without_freeze_lbrs_on_pmi_leaves_recording_on, REQS(FRZ_16),
+     NEEDS(need_perfmon, need_branches, need_lbr, need_version_4))
+{
+	const struct lbr_row last = lbr_chain_row(LBR_LINKS, 0);
+	const struct pmi_log *log = interrupt(IA32_DEBUGCTL_LBR);
+	struct lbr_stack stack;
+
+	if (CONTROL_EQ(t, FRZ_16, 1, log->count, "interrupts without FREEZE_LBRS_ON_PMI"))
+		CHECK_EQ(t, FRZ_16, 0, log->entry[0].status & LBR_FRZ,
+			 "LBR_FRZ at the handler's entry");
+	workload_run_uncounted(lbr_piece_lbr_chain.workload, LBR_LINKS);
+	msr_write(MSR_IA32_DEBUGCTL, 0);
+	lbr_read(&stack);
+	CHECK_RANGE(t, FRZ_16, 0, stack.depth - 1, lbr_find(&stack, last.from),
+		    "entry of the chain's last branch after the interrupt");
+	clean_up();
+	log = interrupt(FREEZE_LBRS);
+	if (CONTROL_EQ(t, FRZ_16, 1, log->count, "interrupts with FREEZE_LBRS_ON_PMI"))
+		CONTROL_EQ(t, FRZ_16, LBR_FRZ, log->entry[0].status & LBR_FRZ,
+			   "LBR_FRZ at the handler's entry, FREEZE_LBRS_ON_PMI = 1");
+	clean_up();
+}
+
+/*
+ * FRZ-12  Setting LBR_Frz through IA32_PERF_GLOBAL_STATUS_SET must stop branch recording.
+ *         SDM 18.2.4.2 IA32_PERF_GLOBAL_STATUS_RESET and IA32_PERF_GLOBAL_STATUS_SET
+ *
+ * Given  a stack of known branches
+ * When   software sets LBR_Frz through IA32_PERF_GLOBAL_STATUS_SET, and other branches are
+ *        executed with LBR = 1
+ * Then   the stack is unchanged
+ * Control: once LBR_Frz is cleared they are recorded
+ */
+TEST(lbr, lbr_frz_set_by_software_stops_recording, REQS(FRZ_12),
+     NEEDS(need_perfmon, need_lbr, need_version_4))
+{
+	struct lbr_stack before, after;
+
+	lbr_record(&lbr_piece_lbr_kinds, 0, 0, &before);
+	msr_write(MSR_IA32_PERF_GLOBAL_STATUS_SET, LBR_FRZ);
+	CONTROL_EQ(t, FRZ_12, LBR_FRZ, counters_status() & LBR_FRZ, "LBR_FRZ");
+	lbr_go_on(&lbr_piece_lbr_chain, LBR_LINKS, IA32_DEBUGCTL_LBR, &after);
+	CHECK(t, FRZ_12, lbr_same(&before, &after),
+	      "the stack is unchanged after %u branches; MSR_LASTBRANCH_TOS %lu, was %lu",
+	      LBR_LINKS, after.top, before.top);
+	counters_clear(LBR_FRZ);
+	lbr_go_on(&lbr_piece_lbr_chain, LBR_LINKS, IA32_DEBUGCTL_LBR, &after);
+	CONTROL(t, FRZ_12, !lbr_same(&before, &after), "the same branches are recorded, cleared");
+	lbr_close();
+}
+
+/* What the handler of a debug or a breakpoint exception found. */
+static u64 found;
+
+static void look(struct trap_frame *frame)
+{
+	found = msr_read(MSR_IA32_DEBUGCTL);
+	frame->rflags &= ~RFLAGS_TF;
+}
+
+/* The piece, its exception seen by look(). */
+static void record_exception(u8 vector, const struct lbr_piece *piece, struct lbr_stack *stack)
+{
+	intr_handler before = intr_set_handler(vector, look);
+
+	found = ~0ULL;
+	lbr_record(piece, 0, 0, stack);
+	intr_set_handler(vector, before);
+}
+
+/*
+ * LBR-08  The processor must clear IA32_DEBUGCTL[0] before a debug exception handler runs, and
+ *         keep the stack.
+ *         SDM 17.4.1 IA32_DEBUGCTL MSR: debug exceptions and the LBR flag
+ *
+ * Given  LBR = 1, a jump, then a single-step trap
+ * When   its handler reads IA32_DEBUGCTL
+ * Then   it is 0, and the jump is the newest entry, or the one before it if the exception is
+ *        recorded
+ * Control: in the handler of INT3 LBR is 1
+ */
+TEST(lbr, debug_exception_clears_lbr_and_keeps_the_stack, REQS(LBR_08), NEEDS(need_lbr))
+{
+	const struct lbr_row *row = lbr_piece_lbr_step.rows;
+	struct lbr_stack stack;
+
+	record_exception(VECTOR_BP, &lbr_piece_lbr_breakpoint, &stack);
+	CONTROL_EQ(t, LBR_08, IA32_DEBUGCTL_LBR, found, "IA32_DEBUGCTL in the handler of INT3");
+	record_exception(VECTOR_DB, &lbr_piece_lbr_step, &stack);
+	CHECK_EQ(t, LBR_08, 0, found, "IA32_DEBUGCTL in the handler of a debug exception");
+	CHECK(t, LBR_08, lbr_is(&stack, 0, row) || lbr_is(&stack, 1, row),
+	      "the jump before it is the newest entry, or the one before that; FROM of these %#lx, "
+	      "%#lx",
+	      stack.branch[0].from, stack.branch[1].from);
+}

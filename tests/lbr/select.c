@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * MSR_LBR_SELECT: SDM "Filtering of Last Branch Records". A bit that is 1 keeps its kind of branch
+ * out, so each test has its controls in one window: the other kinds.
+ */
+#include "kernel/interrupt/fault.h"
+#include "kernel/interrupt/intr.h"
+#include "pmu/counter.h"
+#include "tests/frame/test.h"
+#include "tests/lbr/branches.h"
+
+/* The kinds piece with these bits of MSR_LBR_SELECT: branches of their kinds are missing, and each
+ * other one is there, in order. */
+static void check_filter(struct test *t, struct test_claim claim, u64 select)
+{
+	const struct lbr_piece *piece = &lbr_piece_lbr_kinds;
+	struct lbr_stack stack;
+	unsigned age = 0;
+
+	lbr_record(piece, 0, select, &stack);
+	for (const struct lbr_row *row = piece->end; row-- > piece->rows;) {
+		if (select & BIT(row->kind)) {
+			test_check_eq(t, claim, stack.depth, lbr_find(&stack, row->from),
+				      "entry of a branch of kind %lu, MSR_LBR_SELECT = %#lx",
+				      row->kind, select);
+			continue;
+		}
+		test_check_eq(t, test_control(claim), row->from, stack.branch[age].from,
+			      "FROM of a branch of kind %lu, MSR_LBR_SELECT = %#lx", row->kind,
+			      select);
+		age++;
+	}
+	test_check_eq(t, claim, age, stack.top, "branches recorded, MSR_LBR_SELECT = %#lx", select);
+}
+
+/*
+ * LBR-10  MSR_LBR_SELECT[2] = 1 must keep conditional branches out and nothing else.
+ *         SDM 17.6.2 Filtering of Last Branch Records, Table 17-11
+ *
+ * Given  a branch of each kind
+ * When   MSR_LBR_SELECT[2] = 1
+ * Then   the conditional branch isn't recorded, and nothing else is missing
+ * Control: each other branch is recorded, in order
+ */
+TEST(lbr, jcc_keeps_conditional_branches_out_and_nothing_else, REQS(LBR_10), NEEDS(need_lbr))
+{
+	check_filter(t, AT(LBR_10), LBR_SELECT_JCC);
+}
+
+/*
+ * LBR-11  MSR_LBR_SELECT[3] = 1 must keep relative calls out and [4] = 1 indirect calls, each its
+ *         own kind.
+ *         SDM 17.6.2 Filtering of Last Branch Records, Table 17-11
+ *
+ * Given  a branch of each kind; the jump bits are 0, without which call bits don't work on
+ *        Nehalem and Westmere
+ * When   MSR_LBR_SELECT[3] = 1, [4] = 1, both
+ * Then   the calls of these kinds aren't recorded, and nothing else is missing
+ * Control: each other branch is recorded, in order
+ */
+TEST(lbr, call_bits_keep_their_own_kind_of_call_out, REQS(LBR_11), NEEDS(need_lbr))
+{
+	check_filter(t, AT(LBR_11), LBR_SELECT_NEAR_REL_CALL);
+	check_filter(t, AT(LBR_11), LBR_SELECT_NEAR_IND_CALL);
+	check_filter(t, AT(LBR_11), LBR_SELECT_NEAR_REL_CALL | LBR_SELECT_NEAR_IND_CALL);
+}
+
+/*
+ * LBR-12  MSR_LBR_SELECT[5] = 1 must keep near returns out and nothing else.
+ *         SDM 17.6.2 Filtering of Last Branch Records, Table 17-11
+ *
+ * Given  a branch of each kind, a far return among them
+ * When   MSR_LBR_SELECT[5] = 1
+ * Then   the near returns aren't recorded, and nothing else is missing
+ * Control: each other branch is recorded, in order
+ */
+TEST(lbr, near_ret_keeps_near_returns_out_and_no_far_one, REQS(LBR_12), NEEDS(need_lbr))
+{
+	check_filter(t, AT(LBR_12), LBR_SELECT_NEAR_RET);
+}
+
+/*
+ * LBR-13  MSR_LBR_SELECT[6] = 1 must keep indirect jumps out and [7] = 1 relative jumps, each its
+ *         own kind.
+ *         SDM 17.6.2 Filtering of Last Branch Records, Table 17-11
+ *
+ * Given  a branch of each kind
+ * When   MSR_LBR_SELECT[6] = 1, [7] = 1, both
+ * Then   the jumps of these kinds aren't recorded, and nothing else is missing
+ * Control: each other branch is recorded, in order
+ */
+TEST(lbr, jump_bits_keep_their_own_kind_of_jump_out, REQS(LBR_13), NEEDS(need_lbr))
+{
+	check_filter(t, AT(LBR_13), LBR_SELECT_NEAR_IND_JMP);
+	check_filter(t, AT(LBR_13), LBR_SELECT_NEAR_REL_JMP);
+	check_filter(t, AT(LBR_13), LBR_SELECT_NEAR_IND_JMP | LBR_SELECT_NEAR_REL_JMP);
+}
+
+#define EVERY_NEAR_BRANCH (LBR_SELECT_JCC | LBR_SELECT_NEAR_REL_CALL | LBR_SELECT_NEAR_IND_CALL | \
+			   LBR_SELECT_NEAR_RET | LBR_SELECT_NEAR_IND_JMP |			  \
+			   LBR_SELECT_NEAR_REL_JMP)
+
+static void return_at_once(struct trap_frame *frame)
+{
+	(void)frame;
+}
+
+/* INT3 with these bits: its branch, and the one back. */
+static void record_breakpoint(u64 select, struct lbr_stack *stack)
+{
+	intr_handler before = intr_set_handler(VECTOR_BP, return_at_once);
+
+	lbr_record(&lbr_piece_lbr_breakpoint, 0, select, stack);
+	intr_set_handler(VECTOR_BP, before);
+}
+
+/*
+ * LBR-14  MSR_LBR_SELECT[8] = 1 must keep far branches out and nothing else.
+ *         SDM 17.6.2 Filtering of Last Branch Records, Table 17-11
+ *
+ * Given  a branch of each kind; and INT3, near branches kept out
+ * When   MSR_LBR_SELECT[8] = 1
+ * Then   the far return isn't recorded, and nothing else is missing; nothing is recorded of
+ *        INT3
+ * Control: each other branch is recorded, in order; without bit 8 INT3 and the return from its
+ *          handler are
+ */
+TEST(lbr, far_branch_keeps_far_branches_out_and_no_near_one, REQS(LBR_14), NEEDS(need_lbr))
+{
+	struct lbr_stack stack;
+
+	check_filter(t, AT(LBR_14), LBR_SELECT_FAR_BRANCH);
+	record_breakpoint(EVERY_NEAR_BRANCH, &stack);
+	CONTROL_EQ(t, LBR_14, 2, stack.top, "far branches of INT3 and its handler");
+	record_breakpoint(EVERY_NEAR_BRANCH | LBR_SELECT_FAR_BRANCH, &stack);
+	CHECK_EQ(t, LBR_14, 0, stack.top, "branches recorded of INT3, each kind kept out");
+}
+
+extern const u8 vectors_begin[] __attribute__((visibility("hidden")));
+
+#define STUB_BYTES	16	/* kernel/interrupt/vectors.asm: where the gate of a vector leads */
+
+/*
+ * LBR-06  An interrupt, an exception and IRET must be recorded unless filtered.
+ *         SDM 17.4.1 IA32_DEBUGCTL MSR
+ *
+ * Given  INT3, whose handler returns; near branches kept out
+ * When   it is executed while LBR is 1
+ * Then   there are two entries: from INT3 to the handler, and from there to the instruction
+ *        after INT3
+ */
+TEST(lbr, exception_and_the_return_from_it_are_recorded, REQS(LBR_06), NEEDS(need_lbr))
+{
+	const struct lbr_row *row = lbr_piece_lbr_breakpoint.rows;
+	const u64 handler = (u64)(uintptr_t)(vectors_begin + STUB_BYTES * VECTOR_BP);
+	struct lbr_stack stack;
+
+	record_breakpoint(EVERY_NEAR_BRANCH, &stack);
+	CHECK_EQ(t, LBR_06, row->from, stack.branch[1].from, "FROM of INT3");
+	CHECK_EQ(t, LBR_06, handler, stack.branch[1].to, "TO of INT3: its handler");
+	CHECK_EQ(t, LBR_06, row->to, stack.branch[0].to, "TO of IRET from the handler");
+	CHECK_EQ(t, LBR_06, 2, stack.top, "far branches of INT3 and its handler");
+}
+
+#define USER_LINKS	3
+
+/* The chain at CPL 3, with the way there and back. */
+static void record_user(u64 select, struct lbr_stack *stack)
+{
+	lbr_open(select, 0);
+	msr_write(MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_LBR);
+	workload_run_user(lbr_piece_lbr_chain.workload, USER_LINKS);
+	msr_write(MSR_IA32_DEBUGCTL, 0);
+	lbr_read(stack);
+	lbr_close();
+}
+
+/* How many of the chain's branches are in the stack. */
+static unsigned user_branches(const struct lbr_stack *stack)
+{
+	unsigned found = 0;
+
+	for (unsigned age = 0; age <= USER_LINKS; age++)
+		found += lbr_find(stack, lbr_chain_row(USER_LINKS, age).from) < stack->depth;
+	return found;
+}
+
+/*
+ * LBR-09  MSR_LBR_SELECT[0] = 1 must keep branches that end at CPL 0 out, and [1] = 1 those that
+ *         end at CPL > 0.
+ *         SDM 17.6.2 Filtering of Last Branch Records, Table 17-11
+ *
+ * Given  jumps at CPL 3, and INT from there to CPL 0, recorded without a filter first
+ * When   MSR_LBR_SELECT[0] = 1; [1] = 1
+ * Then   with [0] INT isn't recorded, nor is a branch at CPL 0; with [1] no jump at CPL 3 is
+ * Control: with [0] the jumps are recorded, with [1] INT is
+ */
+TEST(lbr, cpl_bits_keep_out_the_branches_that_end_at_their_level, REQS(LBR_09), NEEDS(need_lbr))
+{
+	const struct lbr_row last = lbr_chain_row(USER_LINKS, 0);
+	struct lbr_stack all, stack;
+	unsigned end;
+	u64 back;
+
+	/* Without a filter: the chain; a branch over the WRMSR that a piece at CPL 3 has not, the
+	 * return, and then INT, which ends at CPL 0. */
+	enum { FROM_LAST_LINK_TO_INT = 3 };
+	record_user(0, &all);
+	end = lbr_find(&all, last.from);
+	if (!CONTROL_RANGE(t, LBR_09, FROM_LAST_LINK_TO_INT, all.depth - 1, end,
+			   "entry of the last branch of the chain at CPL 3, no filter"))
+		return;
+	back = all.branch[end - FROM_LAST_LINK_TO_INT].from;
+	record_user(LBR_SELECT_CPL_EQ_0, &stack);
+	CHECK_EQ(t, LBR_09, stack.depth, lbr_find(&stack, back),
+		 "entry of INT, which ends at CPL 0, MSR_LBR_SELECT = 1");
+	CONTROL_EQ(t, LBR_09, USER_LINKS + 1, user_branches(&stack),
+		   "branches of the chain at CPL 3, MSR_LBR_SELECT = 1");
+	record_user(LBR_SELECT_CPL_NEQ_0, &stack);
+	CHECK_EQ(t, LBR_09, 0, user_branches(&stack),
+		 "branches of the chain at CPL 3, MSR_LBR_SELECT = 2");
+	CONTROL(t, LBR_09, lbr_find(&stack, back) < stack.depth,
+		"INT, which ends at CPL 0, is recorded, MSR_LBR_SELECT = 2");
+	lbr_record(&lbr_piece_lbr_kinds, 0, LBR_SELECT_CPL_EQ_0, &stack);
+	CHECK_EQ(t, LBR_09, 0, stack.top, "branches at CPL 0 recorded, MSR_LBR_SELECT = 1");
+}
+
+/*
+ * LBR-17  A write that sets a bit of MSR_LBR_SELECT[63:10] must raise #GP.
+ *         Linux writes 3FFH and no other bit; SDM Table 17-13
+ *
+ * Given  MSR_LBR_SELECT = 0
+ * When   each bit above 9 is written
+ * Then   each write raises #GP, and the register stays 0
+ * Control: bits 9 to 0 can be written and are read back
+ */
+TEST(lbr, select_refuses_bits_that_are_reserved, REQS(LBR_17),
+     NEEDS(need_lbr, need_lbr_call_stack, need_refused_msrs))
+{
+	const u64 named = BITS(0, LBR_SELECT_EN_CALLSTACK_SHIFT);
+
+	msr_write(MSR_LBR_SELECT, named);
+	CONTROL_EQ(t, LBR_17, named, msr_read(MSR_LBR_SELECT), "MSR_LBR_SELECT, all its bits");
+	msr_write(MSR_LBR_SELECT, 0);
+	for (unsigned bit = LBR_SELECT_EN_CALLSTACK_SHIFT + 1; bit < 64; bit++)
+		CHECK(t, LBR_17, msr_try_write(MSR_LBR_SELECT, BIT(bit)).raised,
+		      "#GP of WRMSR of bit %u to MSR_LBR_SELECT", bit);
+	CHECK_EQ(t, LBR_17, 0, msr_read(MSR_LBR_SELECT), "MSR_LBR_SELECT after what was refused");
+}
+
+#define CALL_STACK_SELECT (LBR_SELECT_EN_CALLSTACK | LBR_SELECT_JCC | LBR_SELECT_NEAR_IND_JMP | \
+			   LBR_SELECT_NEAR_REL_JMP | LBR_SELECT_FAR_BRANCH)
+#define CALLS	3
+
+/*
+ * LBR-16  In call-stack mode, MSR_LBR_SELECT[9] = 1, a matching return must remove the newest
+ *         call.
+ *         SDM 17.9 Last Branch, Call Stack, Interrupt, and Exception Recording for Processors
+ *         based on Haswell Microarchitecture
+ *
+ * Given  three calls, one in the other; MSR_LBR_SELECT[9] = 1, only near calls and returns not
+ *        kept out
+ * When   recording ends after none, one and two returns
+ * Then   the newest entries are the calls that haven't returned, newest first, and
+ *        MSR_LASTBRANCH_TOS has moved by their number
+ * Control: without call-stack mode a return is an entry more
+ */
+TEST(lbr, return_removes_its_call_in_call_stack_mode, REQS(LBR_16),
+     NEEDS(need_lbr, need_lbr_call_stack))
+{
+	const struct lbr_piece *piece = &lbr_piece_lbr_nested;
+	struct lbr_stack stack;
+
+	for (unsigned returns = 0; returns < CALLS; returns++) {
+		lbr_record(piece, returns, CALL_STACK_SELECT, &stack);
+		for (unsigned i = 0; i < CALLS - returns; i++)
+			CHECK_EQ(t, LBR_16, piece->rows[CALLS - 1 - returns - i].from,
+				 stack.branch[i].from,
+				 "FROM of call %u, newest first, after 3 calls and %u returns", i,
+				 returns);
+		CHECK_EQ(t, LBR_16, CALLS - returns, stack.top,
+			 "MSR_LASTBRANCH_TOS after 3 calls and %u returns, 0 before", returns);
+	}
+	lbr_record(piece, 1, CALL_STACK_SELECT & ~LBR_SELECT_EN_CALLSTACK, &stack);
+	CONTROL_EQ(t, LBR_16, CALLS + 1, stack.top,
+		   "MSR_LASTBRANCH_TOS after 3 calls and a return without call-stack mode");
+}

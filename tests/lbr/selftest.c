@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The branches that tests/lbr/branches.asm declares, against single steps: after a taken branch the
+ * next instruction is at its target, after any other one right behind it. No PMU is needed.
+ */
+#include "kernel/interrupt/intr.h"
+#include "spec/x86.h"
+#include "tests/frame/test.h"
+#include "tests/lbr/branches.h"
+
+#define RFLAGS_TF_TEXT	"0x100"
+#define LONGEST		15	/* bytes of an instruction: SDM volume 2, "Instruction Format" */
+
+static struct {
+	const struct lbr_piece *piece;
+	const struct lbr_row *next;	/* row that has to come */
+	u64 previous;   /* where the instruction is that the next trap tells about */
+	u64 wrong;			/* a branch that no row says; 0: none */
+	unsigned taken;
+} walk;
+
+static void on_step(struct trap_frame *frame)
+{
+	const struct workload *w = walk.piece->workload;
+	u64 from = walk.previous, to = frame->rip;
+	bool taken = to <= from || to > from + LONGEST;
+
+	walk.previous = to;
+	if (from < (u64)(uintptr_t)w->begin || from >= (u64)(uintptr_t)w->end)
+		return;
+	if (walk.next < walk.piece->end && walk.next->from == from && walk.next->to == to) {
+		walk.next++;
+		walk.taken++;
+	} else if (taken && !walk.wrong) {
+		walk.wrong = from;
+	}
+}
+
+/* Steps through the piece; how many branches of its rows are taken, in order. */
+static void step(const struct lbr_piece *piece, u64 n)
+{
+	intr_handler before = intr_set_handler(VECTOR_DB, on_step);
+
+	walk = (typeof(walk)){ .piece = piece, .next = piece->rows };
+	__asm__ volatile("pushfq; orq $" RFLAGS_TF_TEXT ", (%%rsp); popfq" ::: "memory", "cc");
+	workload_run_uncounted(piece->workload, n);
+	__asm__ volatile("pushfq; andq $~" RFLAGS_TF_TEXT ", (%%rsp); popfq" ::: "memory", "cc");
+	intr_set_handler(VECTOR_DB, before);
+}
+
+/*
+ * A test of the harness itself: it decides no requirement.
+ *
+ * Given  the pieces whose branches are declared one by one
+ * When   they are stepped through without a PMU
+ * Then   each row's branch is taken, in order, and no other one far enough to be told from the next
+ *        instruction
+ */
+TEST(selftest, branches_are_taken_as_they_are_declared, NO_REQS, NEEDS(NULL))
+{
+	const struct lbr_piece *kinds = &lbr_piece_lbr_kinds;
+
+	step(kinds, 0);
+	HARNESS_CHECK(t, walk.next == kinds->end && !walk.wrong,
+		      "%s: %u branches of %lu, one at %#lx is none of them", kinds->workload->name,
+		      walk.taken, (u64)(kinds->end - kinds->rows), walk.wrong);
+	for (unsigned n = 1; n <= LBR_LINKS; n += LBR_LINKS - 1) {
+		struct lbr_row rows[LBR_LINKS + 1];
+		struct lbr_piece chain = { lbr_piece_lbr_chain.workload, rows, rows + n + 1 };
+
+		for (unsigned age = 0; age <= n; age++)
+			rows[n - age] = lbr_chain_row(n, age);
+		step(&chain, n);
+		HARNESS_CHECK(t, walk.next == chain.end && !walk.wrong,
+			      "%s: %u branches of %u, one at %#lx is none of them",
+			      chain.workload->name, walk.taken, n + 1, walk.wrong);
+	}
+}

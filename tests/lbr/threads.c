@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* Last branch records of two processors: Table 35-13 and those of later generations, scope: Thread.
+ */
+#include "kernel/interrupt/fault.h"
+#include "tests/frame/test.h"
+#include "tests/lbr/branches.h"
+#include "tests/measure/two_cpus.h"
+
+struct both_record {
+	struct two_cpus both;
+	struct lbr_stack stack[2];
+	u64 select[2];
+};
+
+/* The first processor records a chain; the other one selects otherwise and records the kinds. */
+static void record(void *arg)
+{
+	struct both_record *r = arg;
+	unsigned side = two_cpus_side();
+
+	lbr_open(side ? LBR_SELECT_FAR_BRANCH : 0, 0);
+	two_cpus_barrier(&r->both);
+	if (!side)
+		lbr_go_on(&lbr_piece_lbr_chain, LBR_LINKS, IA32_DEBUGCTL_LBR, &r->stack[0]);
+	two_cpus_barrier(&r->both);
+	if (side)
+		lbr_go_on(&lbr_piece_lbr_kinds, 0, IA32_DEBUGCTL_LBR, &r->stack[1]);
+	two_cpus_barrier(&r->both);
+	lbr_read(&r->stack[side]);
+	r->select[side] = msr_read(MSR_LBR_SELECT);
+	lbr_close();
+}
+
+/*
+ * LBR-27  Each logical processor must have its own stack and select register.
+ *         SDM tables of chapter 35 (scope: Thread)
+ *
+ * Given  two processors, with different values of MSR_LBR_SELECT
+ * When   one records a chain of jumps; then the other one branches of other kinds
+ * Then   each one's newest entry, MSR_LASTBRANCH_TOS and MSR_LBR_SELECT are its own
+ */
+TEST(lbr, each_processor_has_a_stack_and_a_select_of_its_own, REQS(LBR_27),
+     NEEDS(need_lbr, need_second_processor))
+{
+	const struct lbr_row last = lbr_chain_row(LBR_LINKS, 0);
+	const struct lbr_row *kinds = lbr_piece_lbr_kinds.end - 1;
+
+	FOR_EACH_PARTNER (cpu) {
+		struct both_record r = { .select = { ~0ULL, ~0ULL } };
+
+		if (!two_cpus_run(t, &r.both, cpu, record, &r))
+			return;
+		CHECK_EQ(t, LBR_27, last.from, r.stack[0].branch[0].from,
+			 "FROM of the newest entry of the first processor, paired with %s",
+			 two_cpus_name(cpu));
+		CHECK_EQ(t, LBR_27, kinds->from, r.stack[1].branch[0].from,
+			 "FROM of the newest entry of %s", two_cpus_name(cpu));
+		CHECK_EQ(t, LBR_27, 0, r.select[0], "MSR_LBR_SELECT of the first processor");
+		CHECK_EQ(t, LBR_27, LBR_SELECT_FAR_BRANCH, r.select[1], "MSR_LBR_SELECT of %s",
+			 two_cpus_name(cpu));
+		CHECK_EQ(t, LBR_27, (LBR_LINKS + 1) % r.stack[0].depth, r.stack[0].top,
+			 "MSR_LASTBRANCH_TOS of the first processor");
+	}
+}
