@@ -13,7 +13,8 @@ is one that hangs, ends the machine or leaves a test without a verdict, which co
 is told apart. claims/mutants-legal.tsv says which survivors are legal processors, or have no
 effect, and why.
 --sample N takes N mutants, the same ones with the same --seed; --group those about groups of
-requirements; --survivors those that survived the last time. --first runs each under the
+requirements; --survivors those that survived the last time,
+under all tests. --first runs each under the
 first tests alone. --list prints mutants and runs none. --docs
 writes the figures into docs/DETECTION.md.
 Writes FOLDER/mutation.json. Exit status: 0 no survivor without a reason; 1 otherwise; 2 bad option.
@@ -39,8 +40,10 @@ NO_TESTS = ("selftest", "deadly", "calibration")
 
 def prepare(options, folder):
     """The mutants, and the programs that hold them, in folder."""
-    found, dropped = model.all_mutants(spec.ROOT, os.path.join(folder, "same.json"),
-                                       workers=options.jobs)
+    found, dropped = model.all_mutants(
+        spec.ROOT, os.path.join(folder, "same.json"), workers=options.jobs,
+        wanted=lambda of: not is_quick(options) or groups.group_of(of.source.path, of.name)
+        in options.group.split(","))
     tree = os.path.join(folder, "tree")
     model.make_tree(spec.ROOT, tree, found, True)
     environment = {key: value for key, value in os.environ.items()
@@ -54,6 +57,11 @@ def prepare(options, folder):
         shutil.copy(os.path.join(tree, "build", name), folder)
     shutil.copy(os.path.join(options.build, "pmutest86.efi"), folder)
     return model.mutants_of(found), dropped, len(model.places_of(found))
+
+
+def is_quick(options):
+    """No others are made than those of the groups that are asked for."""
+    return bool(options.first and options.sample and options.group)
 
 
 def tests_for(options):
@@ -117,7 +125,7 @@ def run(options, parser):
     path = os.path.join(options.build, "mutation.json")
     last = last_run(path)
     table = legal.Table()
-    stale = table.stale({mutant.key for mutant in mutants})
+    stale = [] if is_quick(options) else table.stale({mutant.key for mutant in mutants})
     for row in stale:
         print(f"stale: claims/mutants-legal.tsv:{row}")
     total, mutants = len(mutants), choose(options, mutants, last)
@@ -129,9 +137,12 @@ def run(options, parser):
         return 0
     verdicts = {}
     one = machine.Machine(folder, options.jobs, options.cpu, options.smp)
-    one.record(tests_for(options), places, options.first and options.sample)
     try:
-        one.run(mutants, verdicts, group_of, not options.first)
+        if options.survivors:
+            one.run_all(mutants, verdicts)
+        else:
+            one.record(tests_for(options), places, is_quick(options))
+            one.run(mutants, verdicts, group_of, not options.first)
     except KeyboardInterrupt:
         print(f"stopped: {len(verdicts)} of {len(mutants)} mutants have run")
         mutants = [mutant for mutant in mutants if mutant.number in verdicts]

@@ -15,7 +15,8 @@ PROGRAMS = ("boot", "kernel", "pmu", "tests", "claims", "spec", "refpmu")
 REACHED = re.compile(r"mutation: reached ([0-9a-f]+)( endless)?")
 RUN = re.compile(r"^launch: run (\d+) ", re.M)
 SILENCE = 25            # seconds: what hangs is a mutant's doing
-LONGEST = 20            # of a run: one whose tests all come to their deadlines
+LONGEST = 20            # of a run: one whose tests all come to their deadlines,
+LONGEST_OF_ALL = 90     # and of one of all tests
 FIRST_TESTS = 10        # that a mutant runs under first
 DECIDED = ("PASS", "KNOWN")
 KILLED, BROKEN, SURVIVED, NOT_REACHED = "killed", "broken", "survived", "not reached"
@@ -27,7 +28,7 @@ class Pool(plan.Pool):
 
     def __init__(self, build, workers, last):
         super().__init__(build, workers)
-        self.silence, self.longest, self.last = SILENCE, LONGEST, last
+        self.silence, self.last = SILENCE, last
 
     def boot(self, jobs):
         # What a run has reached is told when the next one begins.
@@ -84,19 +85,18 @@ class Machine:
         self.short = {}     # test to the shortest pattern that is of no other
         self.about = {}     # test to the groups of its requirements
 
-    def work_through(self, jobs):
+    def work_through(self, jobs, longest=LONGEST):
         last = job(cpu=self.cpu, processors=self.processors, tests="enumeration.*", name="last")
-        Pool(self.folder, self.workers, last).work_through(jobs)
+        pool = Pool(self.folder, self.workers, last)
+        pool.longest = longest
+        pool.work_through(jobs)
 
     def record_by_group(self, tests):
         """Which places the tests of each group reach, all together: quick, and not kept."""
         groups = sorted({name.split(".")[0] + ".*" for name in tests})
         jobs = [job(cpu=self.cpu, processors=self.processors, tests=group, name=group)
                 for group in groups]
-        last = job(cpu=self.cpu, processors=self.processors, tests="enumeration.*", name="last")
-        pool = Pool(self.folder, self.workers, last)
-        pool.longest = None
-        pool.work_through(jobs)
+        self.work_through(jobs, None)
         for one in jobs:
             reached = places(one.reached)
             self.reach.update({point.name: reached for point in one.run.points
@@ -162,16 +162,20 @@ class Machine:
                 return BROKEN, f"{point.verdict} {point.name}"
         return SURVIVED, ""
 
-    def stage(self, mutants, chosen, verdicts):
+    def stage(self, mutants, chosen, verdicts, longest=LONGEST):
         """Runs of mutants under chosen(mutant); those that survive."""
         jobs = [(mutant, self.job_of(mutant, chosen(mutant))) for mutant in mutants]
         try:
-            self.work_through([one for _, one in jobs])
+            self.work_through([one for _, one in jobs], longest)
         finally:        # what there is, if it was stopped
             for mutant, one in jobs:
                 if one.run:
                     verdicts[mutant.number] = self.judge(one)
         return [mutant for mutant in mutants if verdicts[mutant.number][0] == SURVIVED]
+
+    def run_all(self, mutants, verdicts):
+        """Under all tests of the generation."""
+        self.stage(mutants, lambda of: (), verdicts, LONGEST_OF_ALL)
 
     def run(self, mutants, verdicts, group_of, deep=True):
         """verdicts: number to (verdict, why), of each of them afterwards. deep: what survives the
@@ -184,4 +188,4 @@ class Machine:
         left = self.stage(reached, lambda of: tests[of.number][:FIRST_TESTS], verdicts)
         again = [mutant for mutant in left if len(tests[mutant.number]) > FIRST_TESTS]
         if deep and again:
-            self.stage(again, lambda of: tests[of.number][FIRST_TESTS:], verdicts)
+            self.stage(again, lambda of: tests[of.number][FIRST_TESTS:], verdicts, LONGEST_OF_ALL)

@@ -30,10 +30,13 @@ def functions(root):
     return found
 
 
-def all_mutants(root, cache, compiler="gcc", workers=1):
+def all_mutants(root, cache, compiler="gcc", workers=1, wanted=lambda of: True):
     """The functions, whose mutants are numbered now, without what is the same code; and the counts
-    of what was dropped."""
+    of what was dropped. wanted(function): has it mutants at all?"""
     found = functions(root)
+    for function in found:
+        if not wanted(function):
+            function.points = {}
     same.judge(compiler, root, found, cache, workers)
     dropped, number, place = {}, 1, 0
     for function in found:

@@ -101,7 +101,7 @@ class Cache:
 
     def save(self):
         with open(self.path + ".new", "w", encoding="utf-8") as file:
-            json.dump(self.used, file)
+            json.dump({**self.kept, **self.used}, file)
         os.replace(self.path + ".new", self.path)
 
 
@@ -115,6 +115,8 @@ def judge(compiler, tree, functions, path, workers):
         includes = function.source.text(0, len(function.source.bytes)) if name.endswith(".c") \
             else f'#include "refpmu/model/internal.h"\n#include "{name}"\n'
         key = cache.key(includes, function)
+        if not function.points:
+            return []
         cache.used[key] = cache.kept.get(key) or judge_function(compiler, tree, includes, function)
         return cache.used[key]
 
