@@ -177,7 +177,7 @@ TEST(lbr, branch_in_a_transaction_is_marked_and_others_are_not, REQS(LBR_19, LBR
 		return;
 	}
 	for (unsigned i = 0; i < 3; i++)
-		CONTROL_EQ(t, LBR_19, piece->rows[2 - i].from, stack.branch[i].from,
+		CONTROL_EQ(t, IDS(LBR_19, LBR_23), piece->rows[2 - i].from, stack.branch[i].from,
 			   "FROM of entry %u, newest first", i);
 	CHECK_EQ(t, IDS(LBR_19, LBR_23), 0, transaction_flags(&stack.raw[0]),
 		 "flags of the jump after it");

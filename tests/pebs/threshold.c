@@ -232,7 +232,7 @@ TEST(ds, records_below_the_threshold_raise_no_interrupt, REQS(DS_06, PRIO_11),
  *          isn't 0; with it there is one too
  */
 TEST(ds, threshold_interrupt_freezes_the_counters, REQS(PMI_18),
-     NEEDS(need_perfmon, need_pebs, need_events, need_freeze))
+     NEEDS(need_perfmon, need_pebs, need_events, need_legacy_freeze, need_freeze))
 {
 	const struct pmi_log *log = threshold_interrupts(1);
 
