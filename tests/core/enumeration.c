@@ -245,19 +245,23 @@ TEST(enumeration, fixed_counters_hold_all_bits_of_their_width, REQS(MSR_07),
  *         SDM Table 35-2 IA-32 Architectural MSRs (read-only); KVM
  * MSR-19  The bits that Figure 18-20 labels (R/W) must not make IA32_PERF_GLOBAL_STATUS writable.
  *         SDM Table 35-2 IA-32 Architectural MSRs against Figure 18-20
+ * STS-05  A write to IA32_PERF_GLOBAL_STATUS must raise #GP.
+ *         SDM 18.2.2 (read-only); KVM
  *
  * Given  IA32_PERF_GLOBAL_STATUS, whatever it reads
  * When   0, bit 0 and each of the bits 61 to 63 are written; Figure 18-20 prints (R/W) beside 61
  *        and 63
  * Then   each write raises #GP, and the register reads what it read before
  */
-TEST(enumeration, global_status_refuses_writes, REQS(MSR_08, MSR_19), NEEDS(need_perfmon),
+TEST(enumeration, global_status_refuses_writes, REQS(MSR_08, MSR_19, STS_05), NEEDS(need_perfmon),
      .under_every_fault = true)
 {
 	u64 before = counters_status();
 
-	CHECK(t, MSR_08, refused(msr_try_write(MSR_IA32_PERF_GLOBAL_STATUS, 0)), "writing 0");
-	CHECK(t, MSR_08, refused(msr_try_write(MSR_IA32_PERF_GLOBAL_STATUS, 1)), "writing 1");
+	CHECK(t, IDS(MSR_08, STS_05), refused(msr_try_write(MSR_IA32_PERF_GLOBAL_STATUS, 0)),
+	      "writing 0");
+	CHECK(t, IDS(MSR_08, STS_05), refused(msr_try_write(MSR_IA32_PERF_GLOBAL_STATUS, 1)),
+	      "writing 1");
 	CHECK_EQ(t, MSR_08, before, counters_status(), "IA32_PERF_GLOBAL_STATUS afterwards");
 	/* Figure 18-20 prints (R/W) beside bits 61 and 63. */
 	for (unsigned bit = 61; bit < 64; bit++)

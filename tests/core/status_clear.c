@@ -82,24 +82,31 @@ static u64 fill(void)
  * PMI-08  A write to IA32_PERF_GLOBAL_OVF_CTRL must clear the named bits of
  *         IA32_PERF_GLOBAL_STATUS and no others.
  *         SDM 18.2.2 Architectural Performance Monitoring Version 2
+ * STS-17  OvfBuf (IA32_PERF_GLOBAL_STATUS[62]) must be set by the DS threshold, be cleared by
+ *         IA32_PERF_GLOBAL_OVF_CTRL[62], and not be set by a plain overflow.
+ *         SDM 18.2.2 Architectural Performance Monitoring Version 2; 18.8.1.1 Processor Event
+ *         Based Sampling (PEBS)
  *
- * Given  OvfBuf, by a record at the threshold, and bit 1, by IA32_PMC1 without PEBS, are set,
- *        three times
+ * Given  bit 1, by IA32_PMC1 without PEBS, which leaves OvfBuf 0; both, by a record at the
+ *        threshold too, three times
  * When   both are cleared by one write; OvfBuf alone; bit 1 alone
  * Then   exactly the bits that were written are gone
  * Control: both were set each time
  */
-TEST(pmi, ovfbuf_is_cleared_beside_a_counter_bit_and_alone, REQS(PMI_08),
+TEST(pmi, ovfbuf_is_cleared_beside_a_counter_bit_and_alone, REQS(PMI_08, STS_17),
      NEEDS(need_perfmon, need_pebs, need_events, need_two_counters))
 {
 	const u64 buffer = IA32_PERF_GLOBAL_STATUS_OVF_BUF, both = buffer | BIT(1);
 
-	CONTROL_EQ(t, PMI_08, both, fill(), "OvfBuf and bit 1 after both came about");
+	overflow(1, 0);
+	CHECK_EQ(t, STS_17, BIT(1), overflow_status() & both, "after an overflow, without PEBS");
+	CONTROL_EQ(t, IDS(PMI_08, STS_17), both, fill(), "OvfBuf and bit 1 after both came about");
 	counters_clear(both);
 	CHECK_EQ(t, PMI_08, 0, overflow_status() & both, "after one write that clears both");
 	CONTROL_EQ(t, PMI_08, both, fill(), "OvfBuf and bit 1, again");
 	counters_clear(buffer);
-	CHECK_EQ(t, PMI_08, BIT(1), overflow_status() & both, "after a write that clears OvfBuf");
+	CHECK_EQ(t, IDS(PMI_08, STS_17), BIT(1), overflow_status() & both,
+		 "after a write that clears OvfBuf");
 	CONTROL_EQ(t, PMI_08, both, fill() | BIT(1), "OvfBuf, again");
 	counters_clear(BIT(1));
 	CHECK_EQ(t, PMI_08, buffer, overflow_status() & both, "after a write that clears bit 1");

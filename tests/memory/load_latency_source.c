@@ -187,53 +187,61 @@ static unsigned with_bit(unsigned count, u64 bit)
 }
 
 /*
- * LL-20  Bits 4 and 5 of the data source must tell about the STLB and the lock: both must be seen
- *        0 and 1.
- * LL-27  Bit 5 of the data source must be 1 for the load of a locked read-modify-write and 0 for a
- *        plain load.
- *        SDM 18.9.4.2 Load Latency Performance Monitoring Facility, Table 18-33 Layout of Data
- *        Source Field of Load Latency Record
+ * LL-20   Bits 4 and 5 of the data source must tell about the STLB and the lock: both must be seen
+ *         0 and 1.
+ * LL-27   Bit 5 of the data source must be 1 for the load of a locked read-modify-write and 0 for
+ *         a plain load.
+ *         SDM 18.9.4.2 Load Latency Performance Monitoring Facility, Table 18-33 Layout of Data
+ *         Source Field of Load Latency Record
+ * SKL-21  Bit 5 of the data source must be 1 for a locked load and 0 for a plain one; bit 4 must
+ *         be 1 only if the STLB missed.
+ *         SDM 18.9.4.2 Load Latency Performance Monitoring Facility, Table 18-33; Linux
  *
  * Given  locked additions, and plain loads of one line
  * When   three records are made of each in turn, twice, so that a bit left over from the record
  *        before shows
  * Then   bit 5 at A0H is 1 in each record of the first, and 0 in each of the second
  */
-TEST(ll, latency_record_has_the_lock_bit_exactly_for_locked_loads, REQS(LL_20, LL_27),
+TEST(ll, latency_record_has_the_lock_bit_exactly_for_locked_loads, REQS(LL_20, LL_27, SKL_21),
      NEEDS(need_perfmon, need_pebs, need_load_latency, need_stlb_lock))
 {
 	for (unsigned turn = 0; turn < 2; turn++) {
 		struct cache_workload h;
 		unsigned count;
 
-		if (!load_latency_source_take(t, AT(LL_27), ACCESS_LOCKED, RECORDS_FEW, &h, &count))
+		if (!load_latency_source_take(t, AT(LL_27, SKL_21), ACCESS_LOCKED, RECORDS_FEW, &h,
+					      &count))
 			return;
-		CHECK_EQ(t, LL_27, count, with_bit(count, LOCK), "of %u records of %s have bit 5",
-			 count, h.name);
+		CHECK_EQ(t, IDS(LL_27, SKL_21), count, with_bit(count, LOCK),
+			 "of %u records of %s have bit 5", count, h.name);
 		CHECK_RANGE(t, LL_20, 1, ~0ULL, with_bit(count, LOCK), "records with bit 5");
-		if (!load_latency_source_take(t, AT(LL_27), ACCESS_L1, RECORDS_FEW, &h, &count))
+		if (!load_latency_source_take(t, AT(LL_27, SKL_21), ACCESS_L1, RECORDS_FEW, &h,
+					      &count))
 			return;
-		CHECK_EQ(t, LL_27, 0, with_bit(count, LOCK), "of %u records of %s have bit 5",
-			 count, h.name);
+		CHECK_EQ(t, IDS(LL_27, SKL_21), 0, with_bit(count, LOCK),
+			 "of %u records of %s have bit 5", count, h.name);
 		CHECK_RANGE(t, LL_20, 1, ~0ULL, count - with_bit(count, LOCK),
 			    "records without bit 5");
 	}
 }
 
 /*
- * LL-20  Bits 4 and 5 of the data source must tell about the STLB and the lock: both must be seen
- *        0 and 1.
- * LL-28  Bit 4 of the data source must be 0 for a translation found in the DTLB or STLB, and 1
- *        when the STLB missed.
- *        SDM 18.9.4.2 Load Latency Performance Monitoring Facility, Table 18-33 Layout of Data
- *        Source Field of Load Latency Record
+ * LL-20   Bits 4 and 5 of the data source must tell about the STLB and the lock: both must be seen
+ *         0 and 1.
+ * LL-28   Bit 4 of the data source must be 0 for a translation found in the DTLB or STLB, and 1
+ *         when the STLB missed.
+ *         SDM 18.9.4.2 Load Latency Performance Monitoring Facility, Table 18-33 Layout of Data
+ *         Source Field of Load Latency Record
+ * SKL-21  Bit 5 of the data source must be 1 for a locked load and 0 for a plain one; bit 4 must
+ *         be 1 only if the STLB missed.
+ *         SDM 18.9.4.2 Load Latency Performance Monitoring Facility, Table 18-33; Linux
  *
  * Given  loads after INVLPG, which need a page walk, and loads of one line
  * When   records are made of each in turn, twice, so that a bit left over from the record before
  *        shows
  * Then   bit 4 at A0H is 1 in most of the first, and 0 in most of the second
  */
-TEST(ll, latency_record_has_the_stlb_miss_bit_exactly_for_misses, REQS(LL_20, LL_28),
+TEST(ll, latency_record_has_the_stlb_miss_bit_exactly_for_misses, REQS(LL_20, LL_28, SKL_21),
      NEEDS(need_perfmon, need_pebs, need_load_latency, need_stlb_lock))
 {
 	struct mem_sample_setup setup = mem_sample_loads();
@@ -241,8 +249,8 @@ TEST(ll, latency_record_has_the_stlb_miss_bit_exactly_for_misses, REQS(LL_20, LL
 	for (unsigned turn = 0; turn < 2; turn++) {
 		mem_sample_check_most(t, AT(LL_20, LL_28), &setup, ACCESS_PAGE_WALK, MOST, has_bit,
 				      STLB_MISS, "have bit 4");
-		mem_sample_check_most(t, AT(LL_28), &setup, ACCESS_L1, FEW, has_bit, STLB_MISS,
-				      "have bit 4");
+		mem_sample_check_most(t, AT(LL_28, SKL_21), &setup, ACCESS_L1, FEW, has_bit,
+				      STLB_MISS, "have bit 4");
 	}
 }
 

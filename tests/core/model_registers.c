@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Registers of Skylake's models: MSR_PEBS_FRONTEND, the uncore's global registers of client parts,
+ * IA32_TSX_FORCE_ABORT, and IN_TXCP. SDM Tables 35-37 and 35-39, volume 4 Table 2-2.
+ */
+#include "kernel/interrupt/fault.h"
+#include "kernel/output/fmt.h"
+#include "kernel/processor/cpuid.h"
+#include "pmu/counter.h"
+#include "tests/frame/needs.h"
+#include "tests/frame/test.h"
+
+/* Table 35-37: event code 2:0 and 4, bubble length 19:8, width 22:20. */
+#define FRONTEND_BITS	0x7fff17ULL
+
+static bool need_skylake_facility(char *reason, size_t size, u32 facility)
+{
+	const struct pmu_caps *c = counter_caps();
+
+	if ((c->facilities & facility) && !c->hypervisor)
+		return true;
+	fmt_print(reason, size, "not known for family %02x model %02x, or a hypervisor's guest",
+		  c->family, c->model);
+	return false;
+}
+
+static bool need_frontend(char *reason, size_t size)
+{
+	return need_skylake_facility(reason, size, FAC_FRONTEND);
+}
+
+static bool need_client_uncore(char *reason, size_t size)
+{
+	return need_skylake_facility(reason, size, FAC_UNCORE_CLIENT);
+}
+
+static bool need_tsx(char *reason, size_t size)
+{
+	if (counter_caps()->rtm)
+		return true;
+	fmt_print(reason, size, "neither RTM nor HLE (CPUID.7H:EBX = %#x)",
+		  cpuid_get(CPUID_MAX_LEAF) >= 7 ? cpuid_read(7, 0).ebx : 0);
+	return false;
+}
+
+/*
+ * SKL-14  MSR_PEBS_FRONTEND must accept exactly the bits 7FFF17H.
+ *         SDM Table 35-37 MSR_PEBS_FRONTEND; Linux intel_skl_extra_regs; Table 18-59 has bits 3
+ *         and 7:5 in EVTSEL
+ * MSR-25  A write that sets a reserved bit of MSR_PEBS_FRONTEND must raise #GP.
+ *         SDM Table 18-59 MSR_PEBS_FRONTEND
+ *
+ * Given  MSR_PEBS_FRONTEND = 0
+ * When   all bits of Table 35-37, each of them, and each other bit is written
+ * Then   these are read back; each other one raises #GP, and the register stays 0
+ */
+TEST(msr, pebs_frontend_holds_its_bits_and_refuses_all_others, REQS(SKL_14, MSR_25),
+     NEEDS(need_perfmon, need_frontend, need_refused_msrs))
+{
+	msr_write(MSR_PEBS_FRONTEND, FRONTEND_BITS);
+	CHECK_EQ(t, SKL_14, FRONTEND_BITS, msr_read(MSR_PEBS_FRONTEND),
+		 "MSR_PEBS_FRONTEND, all of its bits");
+	msr_write(MSR_PEBS_FRONTEND, 0);
+	for (unsigned bit = 0; bit < 64; bit++) {
+		bool refused = msr_try_write(MSR_PEBS_FRONTEND, BIT(bit)).raised;
+
+		if (FRONTEND_BITS & BIT(bit)) {
+			CHECK_EQ(t, SKL_14, BIT(bit), msr_read(MSR_PEBS_FRONTEND),
+				 "MSR_PEBS_FRONTEND, bit %u written", bit);
+			msr_write(MSR_PEBS_FRONTEND, 0);
+		} else {
+			CHECK(t, SKL_14, refused, "#GP of bit %u of MSR_PEBS_FRONTEND", bit);
+			if (bit > 22)
+				CHECK(t, MSR_25, refused, "#GP of bit %u, above the fields", bit);
+		}
+	}
+	CHECK_EQ(t, IDS(SKL_14, MSR_25), 0, msr_read(MSR_PEBS_FRONTEND),
+		 "MSR_PEBS_FRONTEND after what was refused");
+}
+
+/*
+ * SKL-17  MSRs 391H and 392H must be the performance-monitoring registers, and the client uncore's
+ *         global registers must be at E01H and E02H.
+ *         SDM Table 35-39 MSRs of the 6th generation
+ *
+ * Given  a client part of Skylake
+ * When   bit 0 is written to 391H, IA32_PERFEVTSEL0 to an event; E01H and E02H are read
+ * Then   391H sets bit 0 of the status, 392H shows IA32_PERFEVTSEL0 in use, and the uncore's
+ *        registers are there
+ */
+TEST(msr, status_set_is_no_register_of_the_client_uncore, REQS(SKL_17),
+     NEEDS(need_perfmon, need_version_4, need_client_uncore))
+{
+	u64 value = 0;
+
+	msr_write(MSR_IA32_PERF_GLOBAL_STATUS_SET, 1);
+	CHECK_EQ(t, SKL_17, 1, counters_status() & 1, "status after bit 0 was written to 391H");
+	counters_clear(1);
+	counter_program_disabled(0, EVENT_INST_RETIRED_ANY_P, 0);
+	CHECK_EQ(t, SKL_17, 1, msr_read(MSR_IA32_PERF_GLOBAL_INUSE) & 1,
+		 "392H, IA32_PERFEVTSEL0 in use");
+	CHECK(t, SKL_17, !msr_try_read(MSR_UNC_PERF_GLOBAL_CTRL, &value).raised,
+	      "MSR_UNC_PERF_GLOBAL_CTRL, E01H, can be read");
+	CHECK(t, SKL_17, !msr_try_read(MSR_UNC_PERF_GLOBAL_STATUS, &value).raised,
+	      "MSR_UNC_PERF_GLOBAL_STATUS, E02H, can be read");
+}
+
+/*
+ * SKL-18  MSR_TSX_FORCE_ABORT must exist if and only if CPUID.07H:EDX[13] is 1.
+ *         SDM volume 4, Table 2-2; Linux
+ *
+ * Given  CPUID.07H:EDX[13]
+ * When   IA32_TSX_FORCE_ABORT is read
+ * Then   #GP if and only if that bit is 0
+ */
+TEST(msr, tsx_force_abort_is_there_where_cpuid_has_its_bit, REQS(SKL_18),
+     NEEDS(need_perfmon, need_frontend, need_refused_msrs))
+{
+	bool has = cpuid_get(CPUID_TSX_FORCE_ABORT);
+	u64 value;
+
+	CHECK_EQ(t, SKL_18, has, !msr_try_read(MSR_IA32_TSX_FORCE_ABORT, &value).raised,
+		 "IA32_TSX_FORCE_ABORT can be read, CPUID.7H:EDX[13] = %u", has);
+}
+
+/*
+ * SKL-23  IA32_PERFEVTSELx[33] (IN_TXCP) must be usable on IA32_PMC2 only.
+ *         Linux, KVM; SDM 18.11.5 Performance Monitoring and Intel TSX
+ *
+ * Given  each event select
+ * When   its bit 33 is written
+ * Then   IA32_PERFEVTSEL2 holds it; each other write raises #GP and changes nothing
+ */
+TEST(msr, in_txcp_can_be_set_in_event_select_2_only, REQS(SKL_23),
+     NEEDS(need_perfmon, need_tsx, need_refused_msrs))
+{
+	for (unsigned c = 0; c < counter_caps()->gp; c++) {
+		bool refused = msr_try_write(MSR_IA32_PERFEVTSEL0 + c, IA32_PERFEVTSEL_IN_TXCP)
+				       .raised;
+
+		CHECK_EQ(t, SKL_23, c != 2, refused, "#GP of IA32_PERFEVTSEL%u[33]", c);
+		CHECK_EQ(t, SKL_23, c == 2 ? IA32_PERFEVTSEL_IN_TXCP : 0,
+			 msr_read(MSR_IA32_PERFEVTSEL0 + c), "IA32_PERFEVTSEL%u after it", c);
+		msr_write(MSR_IA32_PERFEVTSEL0 + c, 0);
+	}
+}

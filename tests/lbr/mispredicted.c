@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The mispredict flag: bit 63 of FROM in formats 3 and 4 (Table 17-9, Table 17-14), of INFO in 5
+ * and 7 (Table 17-16). Whether one branch is mispredicted isn't known, so many are looked at, of a
+ * branch by unpredictable bits and of a loop's.
+ */
+#include "tests/frame/test.h"
+#include "tests/lbr/branches.h"
+
+#define WINDOWS		40u
+#define ROUNDS		64u	/* of a loop */
+#define LEAST		100u	/* entries of each kind */
+
+struct share {
+	unsigned entries, mispredicted;
+};
+
+static void add(struct share *share, const struct lbr_branch *branch)
+{
+	share->entries++;
+	share->mispredicted += branch->mispredicted;
+}
+
+/* Both kinds are conditional and in one loop: the loop's goes back, the other one forward. */
+static void look(struct share *by_chance, struct share *loop)
+{
+	static const struct lbr_piece piece = { &workload_random, NULL, NULL };
+	struct lbr_stack stack;
+
+	for (unsigned i = 0; i < WINDOWS; i++) {
+		lbr_record(&piece, ROUNDS, 0, &stack);
+		for (unsigned k = 0; k < stack.depth; k++)
+			add(stack.branch[k].to > stack.branch[k].from ? by_chance : loop,
+			    &stack.branch[k]);
+	}
+}
+
+/*
+ * LBR-18  With format 3 bit 63 of FROM must be 1 for a mispredicted branch.
+ *         SDM 17.6.1 LBR Stack, Table 17-9
+ * LBR-19  With format 4 bits 63, 62 and 61 of FROM must be mispredict, in-TSX and TSX-abort.
+ *         SDM 17.9, Table 17-14
+ * LBR-21  With formats 5 and 7 INFO[63] must be the mispredict flag.
+ *         SDM 17.10 Last Branch, Call Stack, Interrupt, and Exception Recording for Processors
+ *         based on Skylake Microarchitecture, Table 17-16
+ *
+ * Given  a loop with a branch by unpredictable bits, MSR_LBR_SELECT = 0
+ * When   forty windows are recorded
+ * Then   some entries of that branch are mispredicted, and a larger share than of the loop's
+ *        own branch
+ * Control: there are a hundred entries of each
+ */
+TEST(lbr, mispredict_flag_is_set_of_branches_by_chance_rather_than_of_loops,
+     REQS(LBR_18, LBR_19, LBR_21), NEEDS(need_lbr))
+{
+	struct share by_chance = { 0, 0 }, loop = { 0, 0 };
+
+	look(&by_chance, &loop);
+	CONTROL_RANGE(t, IDS(LBR_18, LBR_19, LBR_21), LEAST, ~0ULL, by_chance.entries,
+		      "entries of a branch by chance");
+	CONTROL_RANGE(t, IDS(LBR_18, LBR_19, LBR_21), LEAST, ~0ULL, loop.entries,
+		      "entries of a loop's branch");
+	CHECK_RANGE(t, IDS(LBR_18, LBR_19, LBR_21), 1, ~0ULL, by_chance.mispredicted,
+		    "mispredicted of %u branches by chance", by_chance.entries);
+	CHECK(t, IDS(LBR_18, LBR_19, LBR_21),
+	      (u64)by_chance.mispredicted * loop.entries >
+		      (u64)loop.mispredicted * by_chance.entries,
+	      "a larger share of branches by chance, %u of %u, than of a loop's, %u of %u",
+	      by_chance.mispredicted, by_chance.entries, loop.mispredicted, loop.entries);
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What PEBS counters of Skylake may be given: any start value, and the event of all cycles with INV
+ * and CMASK. SDM Table 18-56; Linux has no limit_period for these processors. And what its events
+ * of memory count: instructions.
+ */
+#include "kernel/output/fmt.h"
+#include "pmu/event.h"
+#include "tests/frame/needs.h"
+#include "tests/measure/sampling.h"
+
+#define LONGEST_START	200u	/* beyond every limit of the generation before: 128 */
+#define SHORTEST_START	2u	/* that Linux uses: whether 1 works is inference */
+#define ABOVE_WIDTH	16u	/* CMASK, more instructions than a cycle retires */
+
+static bool need_events_of_instructions(char *reason, size_t size)
+{
+	struct event event;
+
+	if (event_get(EK_LOADS, EV_PEBS | EV_INSN, &event))
+		return true;
+	fmt_print(reason, size, "no event of instructions that load (family %02x model %02x)",
+		  counter_caps()->family, counter_caps()->model);
+	return false;
+}
+
+static bool need_total_cycles(char *reason, size_t size)
+{
+	if (counter_caps()->facilities & FAC_TOTAL_CYCLES)
+		return true;
+	fmt_print(reason, size, "no PEBS of all cycles known for family %02x model %02x",
+		  counter_caps()->family, counter_caps()->model);
+	return false;
+}
+
+/*
+ * SKL-12  A PEBS counter must accept any start value from -1 on (no multiple of 64, no minimum of
+ *         128).
+ *         Linux: no limit_period for Skylake; period 1 is inference
+ *
+ * Given  PEBS on IA32_PMC0, start values from -2 to -200
+ * When   as many loads, and a shadow more, are executed
+ * Then   there is one record each time
+ */
+TEST(arm, pebs_counter_takes_any_start_value, REQS(SKL_12),
+     NEEDS(need_perfmon, need_pebs, need_events_of_instructions))
+{
+	struct ds_setup setup = sampling_setup(8);
+
+	if (!sampling_shadow_fits(t))
+		return;
+	for (unsigned n = SHORTEST_START; n <= LONGEST_START; n++) {
+		ds_open(&setup);
+		pebs_arm(0, LOADS, COUNT_BOTH, n);
+		workload_run(&workload_load, n + 1 + SHADOW_MOST, pmc_one(0));
+		pebs_disarm();
+		sampling_want(t, 1);
+		CHECK_EQ(t, SKL_12, 1, ds_records(), "records of IA32_PMC0, started at -%u", n);
+		counters_clear(1);
+	}
+}
+
+/*
+ * SKL-11  01C0H with INV = 1 and a CMASK above the retire width must be usable with PEBS although
+ *         INV and CMASK are set.
+ *         SDM 18.13.1 6th Generation Intel Core: Processor Event Based Sampling (PEBS) Facility,
+ *         Table 18-56; Linux, intel/perfmon
+ *
+ * Given  event 01C0H with INV and a CMASK of 16, more than a cycle retires
+ * When   IA32_PMC0, IA32_PMC2 and IA32_PMC3 overflow with PEBS
+ * Then   each makes a record
+ */
+TEST(arm, all_cycles_make_records_although_inv_and_cmask_are_set, REQS(SKL_11),
+     NEEDS(need_perfmon, need_pebs, need_total_cycles))
+{
+	static const unsigned counters[] = { 0, 2, 3 };	/* intel/perfmon */
+
+	for (unsigned i = 0; i < sizeof(counters) / sizeof(counters[0]); i++) {
+		const unsigned c = counters[i];
+		struct ds_setup setup = sampling_setup(8);
+
+		ds_open(&setup);
+		pebs_arm(c, EVENT_INST_RETIRED_PREC_DIST,
+			 COUNT_BOTH | COUNT_INV | COUNT_CMASK(ABOVE_WIDTH), PERIOD);
+		workload_run(&workload_load, 16 * PERIOD, pmc_one(c));
+		pebs_disarm();
+		sampling_want(t, 1);
+		CHECK_EQ(t, SKL_11, 1, ds_records(), "records of all cycles, IA32_PMC%u", c);
+		counter_reset();
+	}
+}
+
+/*
+ * SKL-13  MEM_INST_RETIRED must count an instruction once however many loads or stores it has.
+ *         SDM 18.13.1 6th Generation Intel Core: Processor Event Based Sampling (PEBS) Facility,
+ *         Table 18-56, note 4; intel/perfmon
+ *
+ * Given  MEM_INST_RETIRED.ALL_LOADS on IA32_PMC0
+ * When   PERIOD more CMPSQ, with two loads each, are executed
+ * Then   the count is PERIOD more
+ * Control: so it is of instructions with one load
+ */
+TEST(count, instruction_with_two_loads_counts_once, REQS(SKL_13),
+     NEEDS(need_perfmon, need_events_of_instructions))
+{
+	const u64 loads = workload_declared(&workload_kind_compare, WORKLOAD_LOADS, PERIOD);
+	u64 counted;
+
+	if (!window_difference_one(t, 0, LOADS, COUNT_BOTH, &workload_kind_compare, PERIOD,
+				   2 * PERIOD, &counted))
+		return;
+	CHECK_EQ(t, SKL_13, PERIOD, counted, "instructions that load, in %u CMPSQ with %lu loads",
+		 PERIOD, loads);
+	if (!window_difference_one(t, 0, LOADS, COUNT_BOTH, &workload_load, PERIOD, 2 * PERIOD,
+				   &counted))
+		return;
+	CONTROL_EQ(t, SKL_13, PERIOD, counted, "instructions that load, in %u with one load each",
+		   PERIOD);
+}
