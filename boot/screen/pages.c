@@ -2,10 +2,13 @@
 /* See pages.h. Each page has a title at the top and the keys at the bottom. */
 #include "boot/screen/pages.h"
 #include "kernel/output/fmt.h"
+#include "pmu/record.h"
 
 #define VALUE_COLUMN	13u	/* of "Label        value" */
 #define LARGE_ROWS	(GRID_LARGE_HEIGHT + 2)	/* large letters and what frames them */
-#define TEXT_SIZE	512u
+#define TEXT_SIZE	640u	/* the bytes of a record in hexadecimal, and some words */
+#define RECORD_COLUMNS	39u	/* "name                0x0123456789abcdef " */
+#define RECORD_VALUE	20u
 #define FAILURE_ROWS	3u	/* name, sentence, evidence */
 
 /* A list that is longer than its place: lines are numbered from 0, whichever are shown. */
@@ -417,6 +420,70 @@ static const char *label_of(const char *key)
 	return key;
 }
 
+static u32 hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return (u32)(c - '0');
+	return c >= 'a' && c <= 'f' ? (u32)(c - 'a') + 10 : 16;
+}
+
+/* The bytes at the end of "text: HEX" as a record. false: they are none. */
+static bool read_record(const char *text, struct pebs_record *record)
+{
+	u8 bytes[RECORD_MAX_SIZE];
+	const char *hex = text;
+	size_t size = 0;
+
+	for (; *text; text++)
+		if (*text == ' ')
+			hex = text + 1;
+	for (; hex[0] && hex[1] && size < sizeof(bytes); hex += 2) {
+		u32 high = hex_digit(hex[0]), low = hex_digit(hex[1]);
+
+		if (high > 15 || low > 15)
+			return false;
+		bytes[size++] = (u8)(high << 4 | low);
+	}
+	for (u32 format = 0; format < RECORD_FORMATS && !*hex; format++)
+		if (record_size((enum record_format)format) == size)
+			return record_decode((enum record_format)format, bytes, size, record);
+	return false;
+}
+
+/* Its fields, as many side by side as there is room for. */
+static void pen_record(struct pen *pen, const struct pebs_record *record)
+{
+	u32 each = pen->grid->columns > RECORD_COLUMNS ? pen->grid->columns / RECORD_COLUMNS : 1;
+	u32 n = 0, row;
+	u64 value;
+
+	for (u32 f = 0; f < RECORD_FIELDS; f++) {
+		u32 x = 1 + n % each * RECORD_COLUMNS;
+
+		if (!record_get(record, (enum record_field)f, &value))
+			continue;
+		if (pen_row(pen, &row)) {
+			grid_text(pen->grid, x, row, COLOUR_DIM,
+				  record_field_name((enum record_field)f));
+			grid_print(pen->grid, x + RECORD_VALUE, row, COLOUR_TEXT, "0x%016llx",
+				   (unsigned long long)value);
+		}
+		pen->line += ++n % each == 0;
+	}
+	pen->line += n % each != 0;
+}
+
+/* A line of a block: its key and its value; a record with its fields. */
+static void pen_entry(struct pen *pen, const char *key, const char *value)
+{
+	struct pebs_record record;
+	bool is_evidence = key[0] == 'w' || key[0] == 'g';
+
+	pen_pair(pen, label_of(key), value, is_evidence ? COLOUR_BRIGHT : COLOUR_TEXT);
+	if (key[0] == 'r' && key[1] == 'e' && key[2] == 'c' && read_record(value, &record))
+		pen_record(pen, &record);
+}
+
 static void draw_point(struct grid *grid, const struct model *model, struct view *view)
 {
 	const struct model_point *point = view->point < model->points ? &model->point[view->point] :
@@ -434,9 +501,7 @@ static void draw_point(struct grid *grid, const struct model *model, struct view
 		for (u32 n = 1; n < point->lines; n++)
 			if (model_split(model_line(model, point, n), key, sizeof(key), text,
 					sizeof(text)))
-				pen_pair(&pen, label_of(key), text,
-					 key[0] == 'w' || key[0] == 'g' ? COLOUR_BRIGHT :
-									  COLOUR_TEXT);
+				pen_entry(&pen, key, text);
 		stop_at_end(view, &pen);
 	}
 	draw_keys(grid, view,

@@ -211,6 +211,33 @@ static void the_summary_lists_what_is_not_ok_and_opens_it(void)
 	CHECK_EQ(PAGE_END, view.page);
 }
 
+static void a_record_is_shown_with_its_fields(void)
+{
+	char line[600] = "  record: \"newest of 2 on processor 0: ";
+
+	begin(80, 33);
+	model_take(&model, "not ok 1 - record.a [REC-03]");
+	model_take(&model, "  ---");
+	for (u32 i = 0; i < 0xc0; i++)
+		sprintf(line + strlen(line), "%02x", i);
+	strcat(line, "\"");
+	model_take(&model, line);
+	model_take(&model, "  record_2: \"too short: 0123\"");
+	view.page = PAGE_END;
+	press(KEY_ENTER, NULL, 0);
+	CHECK(shows("record      newest of 2 on processor 0:"));
+	CHECK(shows("rip                 0x0f0e0d0c0b0a0908"));
+	CHECK(shows("eventing_ip         0xb7b6b5b4b3b2b1b0"));
+	CHECK(shows("too short: 0123"));
+	begin(160, 50);
+	model_take(&model, "not ok 1 - record.a [REC-03]");
+	model_take(&model, line);
+	view.page = PAGE_END;
+	press(KEY_ENTER, NULL, 0);
+	CHECK(shows("rflags              0x0706050403020100 rip                 0x0f0e0d0c0b0a0908"
+		    " rax"));
+}
+
 static void keys_ask_for_what_they_say(void)
 {
 	char tests[64] = "";
@@ -367,6 +394,7 @@ int main(void)
 	RUN(results_have_four_words);
 	RUN(a_soak_is_as_good_as_its_worst_run);
 	RUN(the_summary_lists_what_is_not_ok_and_opens_it);
+	RUN(a_record_is_shown_with_its_fields);
 	RUN(keys_ask_for_what_they_say);
 	RUN(what_is_left_is_told_from_what_was_done);
 	RUN(control_bytes_and_long_lines_stay_in_their_cells);

@@ -88,6 +88,23 @@ test_the_screen_shows_the_run()
 		<(grep -E '^(not )?ok |^  |^# decided' "$log/without/serial.log" | tr -d '\r')
 }
 
+# The bytes of the newest record are in a failing test's block, for the report, and on the screen
+# field by field.
+test_a_failure_shows_its_record()
+{
+	local work=$log/record
+
+	plan_with_screen "$work" gpr-stale 'record.r*'
+	begin_with_screen "$work" VGA
+	shows "$work" 'large: FAILED'
+	shows "$work" ' eventing_ip         0x0' ret
+	grep -q '^ record      newest of 1 on processor 0:' "$out"
+	grep -q ' rip                 0x0' "$out"
+	echo 'sendkey r' > "$work/monitor"
+	wait
+	grep -aqP '^  record: "newest of 1 on processor 0: [0-9a-f]{384}"' "$work/serial.log"
+}
+
 test_the_screen_says_not_tested()
 {
 	local work=$log/none
