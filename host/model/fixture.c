@@ -146,7 +146,16 @@ static void enumerate(struct fixture *r)
 
 	model_cpuid(&r->m, 0xa, 0, regs);
 	r->gp = regs[0] >> 8 & 0xff;
-	r->record = (capabilities(r) >> 8 & 0xf) == 1 ? FIXTURE_RECORD_FMT1 : FIXTURE_RECORD;
+	switch (capabilities(r) >> 8 & 0xf) {
+	case 1:
+		r->record = FIXTURE_RECORD_FMT1;
+		break;
+	case 3:
+		r->record = FIXTURE_RECORD_FMT3;
+		break;
+	default:
+		r->record = FIXTURE_RECORD;
+	}
 }
 
 static void plug(struct fixture *r)

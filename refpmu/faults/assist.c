@@ -370,6 +370,12 @@ void fault_record_written(struct model *m, const struct assist_plan *plan)
 
 u64 fault_applicable(struct model *m, u64 counters)
 {
-	(void)m;
-	return counters;
+	if (m->config.fault == FAULT_NONE)
+		return counters;
+	if (broken(m, FAULT_APPLICABLE_IMAGE))
+		return m->global_status;
+	if (broken(m, FAULT_APPLICABLE_NONE))
+		return 0;
+	return broken(m, FAULT_APPLICABLE_BUFFER) ? counters | IA32_PERF_GLOBAL_STATUS_OVF_BUF :
+						    counters;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Faults of refpmu/model/lvt.c: of an interrupt on its way, and of what it freezes. */
 #include "refpmu/faults/broken.h"
+#include "refpmu/faults/skylake/version4.h"
 #include "refpmu/model/core.h"
 #include "refpmu/model/internal.h"
 
@@ -26,7 +27,10 @@ static void freeze_other_counters(struct model *m, struct freeze_plan *plan)
 	if (broken(m, FAULT_FREEZE_ONCE))
 		m->debugctl &= ~IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI;
 	if (sibling && broken(m, FAULT_FREEZE_STOPS_SIBLING))
-		model_freeze(sibling, &(struct freeze_plan){ .counters = true });
+		model_freeze(sibling, &(struct freeze_plan){
+					      .counters = true,
+					      .streamlined = plan->streamlined,
+				      });
 }
 
 void fault_freeze(struct model *m, const struct pmi *pmi, struct freeze_plan *plan)
@@ -44,6 +48,7 @@ void fault_freeze(struct model *m, const struct pmi *pmi, struct freeze_plan *pl
 					  broken(m, FAULT_FREEZE_UNASKED);
 	if (plan->counters)
 		freeze_other_counters(m, plan);
+	fault_freeze_way(m, plan);
 }
 
 /* ---- on its way ---- */

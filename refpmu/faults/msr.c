@@ -2,6 +2,7 @@
 /* Faults of registers: what RDMSR, WRMSR and RDPMC do instead, and what CPUID says of them. */
 #include "refpmu/faults/broken.h"
 #include "refpmu/faults/netburst/netburst_state.h"
+#include "refpmu/faults/skylake/version4.h"
 #include "refpmu/model/core.h"
 #include "refpmu/model/msr.h"
 #include "refpmu/model/netburst/netburst.h"
@@ -30,6 +31,11 @@ static const struct {
 
 bool fault_msr_exists(struct model *m, const struct msr_ref *p, bool exists)
 {
+	if (!exists && p->reg == MODEL_REG_STATUS_SET)
+		return broken(m, FAULT_STATUS_SET_BEFORE_4);
+	if ((p->reg == MODEL_REG_UNC_CTRL || p->reg == MODEL_REG_UNC_STATUS) &&
+	    broken(m, FAULT_UNCORE_GLOBAL_MISSING))
+		return false;
 	if (!exists)
 		return p->reg == MODEL_REG_A_PMC && p->i < model_gp_counters(m) &&
 		       broken(m, FAULT_A_PMC_UNANNOUNCED);
@@ -50,6 +56,10 @@ u64 fault_msr_bits(struct model *m, const struct msr_ref *p, u64 bits)
 		bits &= ~IA32_PEBS_ENABLE_LL_EN_PMC;
 	if (p->reg == MODEL_REG_LD_LAT && broken(m, FAULT_LD_LAT_WIDE))
 		bits |= BITS(0, 31);
+	if (p->reg == MODEL_REG_PEBS_FRONTEND && broken(m, FAULT_FRONTEND_WIDE))
+		bits |= BITS(0, 7);
+	if (p->reg == MODEL_REG_LBR_SELECT && broken(m, FAULT_LBR_SELECT_WIDE))
+		bits |= BITS(10, 15);
 	return bits;
 }
 
@@ -151,9 +161,11 @@ void fault_rdmsr(struct model *m, const struct msr_ref *p, struct msr_result *re
 		return;
 	if (p->reg == MODEL_REG_PMC || p->reg == MODEL_REG_A_PMC || p->reg == MODEL_REG_FIXED_CTR) {
 		if (model_has_counter(m, p->counter))
-			result->value = read_by_number(m, p->counter, result->value);
+			result->value = fault_frozen_read(m, p->counter,
+							  read_by_number(m, p->counter,
+									 result->value));
 	} else if (p->reg == MODEL_REG_GLOBAL_STATUS) {
-		result->value = read_status(m, result->value);
+		result->value = fault_status_shown(m, read_status(m, result->value));
 	} else if (p->reg == MODEL_REG_MISC_ENABLE && broken(m, FAULT_PEBS_SHOWN_UNAVAILABLE)) {
 		result->value |= IA32_MISC_ENABLE_PEBS_UNAVAILABLE;
 	} else if (p->reg == MODEL_REG_MISC_ENABLE && broken(m, FAULT_PERFMON_SHOWN_ABSENT)) {
@@ -161,6 +173,8 @@ void fault_rdmsr(struct model *m, const struct msr_ref *p, struct msr_result *re
 	}
 	if (p->reg == MODEL_REG_DS_AREA && m->host->netburst && broken(m, FAULT_NB_DS_AREA_SHARED))
 		result->value = netburst_faults(netburst_of(m))->last_ds_area;
+	if (p->reg == MODEL_REG_LBR_TOS && broken(m, FAULT_LBR_TOS_NEXT))
+		result->value ^= 1;
 	if (unreadable(m, p->reg))
 		*result = (struct msr_result){ .status = MSR_GP };
 	else if (broken(m, generated[p->reg].reads_zero))
@@ -283,6 +297,9 @@ void fault_wrmsr(struct model *m, const struct msr_ref *p, u64 value, struct msr
 		return;
 	}
 	w->value = taken(m, p, w->value);
+	if (p->reg >= MODEL_REG_LBR_FROM && p->reg <= MODEL_REG_LBR_INFO &&
+	    broken(m, FAULT_LBR_READ_ONLY))
+		w->taken = false;
 	if (w->taken && is_lost(m, p, w->value))
 		w->taken = false;
 	if (sibling && broken(m, generated[p->reg].shared)) {
@@ -335,6 +352,7 @@ void fault_msr_taken(struct model *m, const struct msr_ref *p, u64 value)
 {
 	if (m->config.fault == FAULT_NONE)
 		return;
+	fault_freeze_registers(m, p->reg, value);
 	switch (p->reg) {
 	case MODEL_REG_PMC:
 	case MODEL_REG_A_PMC:
@@ -401,7 +419,7 @@ u64 fault_status_clears(struct model *m, u64 bits)
 		bits = ~0ULL;
 	if (broken(m, FAULT_CORE_CLEARS_UNCORE))
 		model_uncore_clear(m, ~0ULL);
-	return bits;
+	return fault_frozen_clears(m, bits);
 }
 
 void fault_counters_start(struct model *m, u64 started)
@@ -421,17 +439,4 @@ void fault_counters_start(struct model *m, u64 started)
 		faults_of(m)->staggered = others;
 		faults_of(m)->stagger_left = 16;
 	}
-}
-
-u64 fault_status_sets(struct model *m, u64 written, u64 status)
-{
-	(void)m;
-	(void)written;
-	return status;
-}
-
-u64 fault_inuse(struct model *m, u64 value)
-{
-	(void)m;
-	return value;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Faults of an overflow, and of the event that an armed counter waits for. */
 #include "refpmu/faults/broken.h"
+#include "refpmu/faults/skylake/version4.h"
 #include "refpmu/model/core.h"
 #include "refpmu/model/internal.h"
 #include "spec/x86.h"
@@ -73,7 +74,9 @@ void fault_overflow(struct model *m, struct retire_ctx *s, unsigned i,
 	overflow->status = status_of(m, s, i, overflow->status);
 	if (overflow->arms)
 		arm(m, i, s->rule[i], overflow);
-	else if (overflow->interrupt && stays_quiet(m, s, s->rule[i], again))
+	else if (!overflow->interrupt)
+		fault_quiet_overflow(m);
+	else if (stays_quiet(m, s, s->rule[i], again))
 		overflow->interrupt = false;
 }
 

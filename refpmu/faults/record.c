@@ -210,6 +210,13 @@ static void break_abort(struct model *m, const struct retire_ctx *s, struct reco
 
 void fault_record_fields(struct model *m, const struct retire_ctx *s, struct record *record)
 {
+	if (broken(m, FAULT_TSC_ZERO))
+		record->tsc = 0;
+	if (broken(m, FAULT_TSC_LOW_HALF))
+		record->tsc ^= BITS(32, 63);
+	if (m->config.fault == FAULT_TSC_FALLS && ++faults_of(m)->tick % 2 == 0 &&
+	    broken(m, FAULT_TSC_FALLS))
+		record->tsc -= BIT(40);
 	if (broken(m, FAULT_GPR_STALE))
 		model_record_gprs(s->r->before.gpr, record);
 	if (s->tx_abort || s->aborts)

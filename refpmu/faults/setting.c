@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Faults of what a counter is set to do: when its control registers are decoded. */
 #include "refpmu/faults/broken.h"
+#include "refpmu/faults/skylake/version4.h"
 #include "refpmu/model/internal.h"
 
 /* The code that "Load Latency Performance Monitoring Facility" prints for 100BH. */
@@ -180,6 +181,8 @@ void fault_counter_setting(struct model *m, unsigned i, struct counter_setting *
 	if (!setting->enabled)
 		return;
 	break_rule(m, i, rule);
+	if (setting->frozen)
+		setting->frozen = fault_counter_frozen(m, i);
 	if (faults_of(m)->frozen)
 		setting->frozen = true;
 	if (!setting->frozen && !setting->global)

@@ -53,8 +53,10 @@ bool model_lbr_has_info(const struct model *m)
 
 bool model_lbr_on(const struct model *m)
 {
-	return m->debugctl & IA32_DEBUGCTL_LBR &&
-	       !(m->global_status & IA32_PERF_GLOBAL_STATUS_LBR_FRZ) && model_lbr_entries(m);
+	bool on = m->debugctl & IA32_DEBUGCTL_LBR &&
+		  !(m->global_status & IA32_PERF_GLOBAL_STATUS_LBR_FRZ);
+
+	return model_lbr_entries(m) && fault_lbr_on(m, on);
 }
 
 /* ---- registers ---- */
@@ -238,6 +240,7 @@ void model_transfer(struct model *m, u64 from, u64 to, u8 cpl, bool debug)
 		.to = to,
 		.kind = LBR_SELECT_FAR_BRANCH,
 		.cpl = cpl,
+		.is_event = true,
 	};
 
 	if (!model_lbr_on(m))

@@ -19,6 +19,7 @@ struct lbr_branch {
 	u64 next;		/* address of the instruction after a call */
 	u8 cpl;			/* where it ends */
 	bool mispredicted, in_tx, abort;
+	bool is_event;		/* an interrupt or exception */
 };
 
 /* What the processor is about to do with one. */

@@ -26,6 +26,8 @@ struct freeze_plan model_freeze_plan(const struct model *m)
 
 void model_freeze(struct model *m, const struct freeze_plan *plan)
 {
+	if (plan->lbrs)
+		fault_lbr_stopped(m, LBR_STOP_FREEZE);
 	if (plan->streamlined) {
 		m->global_status |= (plan->lbrs ? IA32_PERF_GLOBAL_STATUS_LBR_FRZ : 0) |
 				    (plan->counters ? IA32_PERF_GLOBAL_STATUS_CTR_FRZ : 0);
@@ -146,6 +148,7 @@ void model_halt(struct model *m)
 	pmu_halt(m);
 	model_uncore_take(m);
 	fault_halt(m);
+	fault_lbr_stopped(m, LBR_STOP_HLT);
 	for (unsigned i = 0; i < m->n_requests; i++)
 		m->request[i].distance = 0;
 	model_requests_raise(m);

@@ -290,6 +290,9 @@ u64 model_reference_clock(const struct model *m);
 /* CPUID: change what the machine below answered (regs: EAX EBX ECX EDX) into what Intel would. */
 void model_cpuid(struct model *m, u32 leaf, u32 subleaf, u32 regs[4]);
 
+/* Why last branch records stop. */
+enum lbr_stop { LBR_STOP_FREEZE, LBR_STOP_FLAG, LBR_STOP_HLT };
+
 /* What the local APIC does with a PMI: "Local Vector Table", "Delivery Mode". */
 enum pmi_kind { PMI_DROPPED, PMI_FIXED, PMI_NMI };
 struct pmi_delivery {

@@ -224,6 +224,8 @@ void model_msr_take(struct model *m, const struct msr_ref *p, u64 value)
 		m->ds_area = value;
 		break;
 	case MODEL_REG_DEBUGCTL:
+		if (m->debugctl & ~value & IA32_DEBUGCTL_LBR)
+			fault_lbr_stopped(m, LBR_STOP_FLAG);
 		m->debugctl = m->facts & FACT_DEBUGCTL_EMPTY ? 0 : value;
 		if (m->facts & FACT_ARCH_LBR)
 			m->debugctl &= ~(u64)IA32_DEBUGCTL_LBR;

@@ -54,6 +54,8 @@ extern rule *const uncore_rules[FAULT_COUNT];
 extern rule *const tx_rules[FAULT_COUNT];
 extern rule *const remote_lines_rules[FAULT_COUNT];
 extern rule *const memory_rules[FAULT_COUNT];
+extern rule *const skylake_rules[FAULT_COUNT];
+extern rule *const version_3_rules[FAULT_COUNT];	/* what Skylake ended */
 /* netburst.c: rules of its own kind of processor. */
 bool netburst_has_rule(enum fault_id of);
 bool netburst_rule(enum fault_id of, enum fault_id on);

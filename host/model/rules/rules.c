@@ -13,6 +13,8 @@ static const struct {
 	{ GEN_NEHALEM, uncore_rules },
 	{ GEN_BROADWELL, tx_rules },
 	{ GEN_HASWELL, remote_lines_rules },
+	{ GEN_SKYLAKE, skylake_rules },
+	{ GEN_HASWELL, version_3_rules },
 };
 
 static void rules_open(struct fixture *r, enum generation_id generation, enum fault_id fault,

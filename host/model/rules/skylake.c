@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The rules that faults of version 4, of Skylake's records and of last branch records break. What
+ * is wanted is typed from "Architectural Performance Monitoring Version 4", "Freezing LBR and
+ * Performance Counters on PMI", Table 18-55, and "LBR Stack" with the tables of its formats.
+ */
+#include "host/model/rules/internal.h"
+
+#define STATUS		fixture_get(r, 0x38e)
+#define CTR_FRZ		BIT(59)
+#define LBR_FRZ		BIT(58)
+#define SET(value)	fixture_set(r, 0x391, value)
+#define RESET(value)	fixture_set(r, 0x390, value)
+#define INUSE		fixture_get(r, 0x392)
+#define DEBUGCTL(value)	fixture_set(r, 0x1d9, value)
+#define FIXED(n)	fixture_get(r, 0x309 + (n))
+
+/* ---- status ---- */
+
+RULE(set_sets_one, (SET(BIT(1)), STATUS == BIT(1)) && (SET(BIT(33)), STATUS == (BIT(1) | BIT(33))))
+RULE(what_is_set_is_cleared,
+     (SET(BIT(0)), RESET(BIT(0)), STATUS == 0) && (SET(LBR_FRZ), RESET(LBR_FRZ), STATUS == 0))
+RULE(before_4_there_is_no_set, fixture_wrmsr(r, 0x391, 0) == MSR_GP)
+
+static bool in_use_is_shown(struct fixture *r)
+{
+	bool right = INUSE == 0;
+
+	fixture_set(r, 0x187, 0x3c);		/* without EN */
+	right = right && INUSE == BIT(1);
+	fixture_set(r, 0x187, 0x100000);	/* INT */
+	right = right && INUSE == BIT(63);
+	fixture_set(r, 0x187, 0);
+	fixture_set(r, 0x38d, 0x80);		/* PMI of fixed counter 1 */
+	right = right && INUSE == BIT(63);
+	fixture_set(r, 0x38d, 0x10);
+	right = right && INUSE == BIT(33);
+	fixture_set(r, 0x38d, 0);
+	fixture_set(r, 0x3f1, 1);
+	return right && INUSE == BIT(63);
+}
+
+static bool bits_54_and_55_are_clear(struct fixture *r)
+{
+	SET(BIT(62) | BIT(0));
+	return STATUS == (BIT(62) | BIT(0));
+}
+
+/* ---- freezing ---- */
+
+/* IA32_PMC0 overflows after three instructions, a fixed counter counts beside it. */
+static void overflow(struct fixture *r, u64 interrupt, u64 debugctl)
+{
+	DEBUGCTL(debugctl);
+	fixture_program(r, 0, INST, interrupt, 3);
+	fixture_set(r, 0x38d, 0x3);
+	fixture_set(r, 0x38f, BIT(0) | BIT(32));
+	fixture_nops(r, 3);
+}
+
+static bool freezes_by_status(struct fixture *r)
+{
+	u64 fixed, counter;
+
+	overflow(r, INT, BIT(0) | BIT(11) | BIT(12));
+	if (STATUS != (CTR_FRZ | LBR_FRZ | BIT(0)) || fixture_get(r, 0x38f) != (BIT(0) | BIT(32)) ||
+	    fixture_get(r, 0x1d9) != (BIT(0) | BIT(11) | BIT(12)))
+		return false;
+	fixed = FIXED(0);
+	counter = PMC(0);
+	fixture_nops(r, 5);
+	if (FIXED(0) != fixed || PMC(0) != counter)
+		return false;
+	fixture_set(r, 0x38f, BIT(0) | BIT(32));
+	RESET(BIT(32));
+	if (STATUS != (CTR_FRZ | LBR_FRZ | BIT(0)))
+		return false;
+	DEBUGCTL(BIT(0));
+	RESET(CTR_FRZ | LBR_FRZ);
+	fixture_nops(r, 5);
+	return STATUS == BIT(0) && FIXED(0) >= fixed + 5 && PMC(0) >= counter + 5;
+}
+
+static bool only_interrupts_freeze(struct fixture *r)
+{
+	overflow(r, 0, BIT(12));
+	return STATUS == BIT(0);
+}
+
+static bool an_old_overflow_freezes_nothing(struct fixture *r)
+{
+	overflow(r, 0, 0);
+	DEBUGCTL(BIT(12));
+	return STATUS == BIT(0);
+}
+
+static bool freezes_with_lvtpc_masked(struct fixture *r)
+{
+	fixture_write_lvtpc(r, BIT(16));
+	overflow(r, INT, BIT(12));
+	return STATUS == (CTR_FRZ | BIT(0));
+}
+
+static bool version_3_shows_no_freeze(struct fixture *r)
+{
+	overflow(r, INT, BIT(11) | BIT(12));
+	return STATUS == BIT(0);
+}
+
+/* ---- records ---- */
+
+static bool records_are_those_of_table_18_55(struct fixture *r)
+{
+	fixture_program(r, 1, INST, 0, 1);
+	fixture_program_pebs(r, 2, LOADS, 0, 2);
+	fixture_start(r, BIT(1) | BIT(2));
+	loads(r, 6);
+	return fixture_records(r) == 2 && fixture_record(r, 0, 0x90) == BIT(2) &&
+	       fixture_record(r, 0, 0xc0) && fixture_record(r, 0, 0xc0) < 100 &&
+	       fixture_record(r, 1, 0xc0) > fixture_record(r, 0, 0xc0) &&
+	       fixture_record(r, 1, 0xc0) < 100;
+}
+
+RULE(frontend_has_its_bits,
+     fixture_wrmsr(r, 0x3f7, 0x7fff17) == MSR_DONE && fixture_wrmsr(r, 0x3f7, BIT(3)) == MSR_GP)
+RULE(uncore_is_at_e01, fixture_wrmsr(r, 0xe01, BIT(29)) == MSR_DONE && fixture_get(r, 0xe02) == 0)
+
+/* ---- last branch records ---- */
+
+static u64 from(struct fixture *r, unsigned n)
+{
+	return fixture_get(r, 0x680 + n);
+}
+
+static void a_branch(struct fixture *r, enum model_branch kind, bool indirect, bool taken, u8 cpl)
+{
+	fixture_retire(r, &(struct model_retired){
+		.branch = kind, .indirect = indirect, .taken = taken, .cpl_after = cpl,
+			  });
+}
+
+static unsigned used(struct fixture *r)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < 32; i++)
+		n += from(r, i) != 0;
+	return n;
+}
+
+/* With this filter, of one branch of each kind, so many entries are made. */
+static bool filtered(struct fixture *r, u64 select, unsigned wanted)
+{
+	static const struct {
+		enum model_branch kind;
+		bool indirect;
+	} kinds[] = {
+		{ BRANCH_CONDITIONAL, false }, { BRANCH_CALL, false }, { BRANCH_CALL, true },
+		{ BRANCH_RETURN, false },      { BRANCH_JUMP, true },  { BRANCH_JUMP, false },
+		{ BRANCH_FAR, false },
+	};
+
+	DEBUGCTL(0);
+	for (unsigned i = 0; i < 32; i++)
+		fixture_set(r, 0x680 + i, 0);
+	fixture_set(r, 0x1c8, select);
+	DEBUGCTL(BIT(0));
+	for (unsigned i = 0; i < 7; i++)
+		a_branch(r, kinds[i].kind, kinds[i].indirect, true, 3);
+	DEBUGCTL(0);
+	return used(r) == wanted;
+}
+
+static bool filters_keep_their_kinds(struct fixture *r)
+{
+	if (!filtered(r, 0, 7) || !filtered(r, BIT(0), 7) || !filtered(r, BIT(1), 0))
+		return false;
+	for (unsigned bit = 2; bit <= 8; bit++)
+		if (!filtered(r, BIT(bit), 6))
+			return false;
+	return fixture_wrmsr(r, 0x1c8, BIT(10)) == MSR_GP;
+}
+
+static bool entries_are_the_printed_ones(struct fixture *r)
+{
+	u64 ip, tos;
+
+	DEBUGCTL(BIT(0));
+	a_branch(r, BRANCH_CONDITIONAL, false, false, 0);
+	if (used(r))
+		return false;
+	for (unsigned i = 0; i < 40; i++) {
+		ip = r->ip;
+		a_branch(r, i % 2 ? BRANCH_JUMP : BRANCH_CONDITIONAL, false, true, 0);
+		tos = fixture_get(r, 0x1c9);
+		if (tos != (i + 1) % 32 || from(r, (unsigned)tos) != ip ||
+		    fixture_get(r, 0x6c0 + (u32)tos) != ip + 4 ||
+		    fixture_get(r, 0xdc0 + (u32)tos) >> 61 != (i % 2 ? 0 : 4))
+			return false;
+	}
+	return used(r) == 32;
+}
+
+static bool events_are_recorded(struct fixture *r)
+{
+	DEBUGCTL(BIT(0));
+	model_transfer(&r->m, 0x1234, 0x5678, 0, false);
+	if (from(r, 1) != 0x1234 || fixture_get(r, 0x6c1) != 0x5678)
+		return false;
+	model_transfer(&r->m, 0x1234, 0x5678, 0, true);
+	return fixture_get(r, 0x1d9) == 0 && used(r) == 1;
+}
+
+static bool stopping_keeps_entries(struct fixture *r)
+{
+	DEBUGCTL(BIT(0));
+	a_branch(r, BRANCH_JUMP, false, true, 0);
+	model_halt(&r->m);
+	if (used(r) != 1)
+		return false;
+	SET(LBR_FRZ);
+	a_branch(r, BRANCH_JUMP, false, true, 0);
+	if (used(r) != 1)
+		return false;
+	RESET(LBR_FRZ);
+	overflow(r, INT, BIT(0) | BIT(11));
+	if (used(r) != 1)
+		return false;
+	RESET(LBR_FRZ);
+	DEBUGCTL(0);
+	a_branch(r, BRANCH_JUMP, false, true, 0);
+	return used(r) == 1;
+}
+
+static bool returns_pop_calls(struct fixture *r)
+{
+	fixture_set(r, 0x1c8, 0x3c4);	/* calls and returns, as a stack */
+	DEBUGCTL(BIT(0));
+	a_branch(r, BRANCH_CALL, false, true, 0);
+	a_branch(r, BRANCH_CALL, true, true, 0);
+	if (used(r) != 2 || fixture_get(r, 0x1c9) != 2)
+		return false;
+	a_branch(r, BRANCH_RETURN, false, true, 0);
+	return used(r) == 1 && fixture_get(r, 0x1c9) == 1;
+}
+
+static bool cycles_end_at_ffff(struct fixture *r)
+{
+	DEBUGCTL(BIT(0));
+	fixture_nops(r, 70000);
+	a_branch(r, BRANCH_JUMP, false, true, 0);
+	return fixture_get(r, 0xdc1) == 0xffff;
+}
+
+/* Format 4: the flags are in FROM. */
+static bool haswell_has_flags_in_from(struct fixture *r)
+{
+	u64 ip;
+
+	DEBUGCTL(BIT(0));
+	ip = r->ip;
+	a_branch(r, BRANCH_CONDITIONAL, false, true, 0);
+	return from(r, 1) == (ip | BIT(63)) && fixture_get(r, 0x6c1) == ip + 4;
+}
+
+rule *const version_3_rules[FAULT_COUNT] = {
+	[FAULT_STATUS_SET_BEFORE_4] = before_4_there_is_no_set,
+	[FAULT_FREEZE_SHOWN_BEFORE_4] = version_3_shows_no_freeze,
+	[FAULT_LBR_FLAGS_IN_TO] = haswell_has_flags_in_from,
+};
+
+rule *const skylake_rules[FAULT_COUNT] = {
+	[FAULT_STATUS_SET_REPLACES] = set_sets_one,
+	[FAULT_STATUS_SET_NEIGHBOUR] = set_sets_one,
+	[FAULT_STATUS_SET_STICKS] = what_is_set_is_cleared,
+	[FAULT_STATUS_RESET_KEEPS_LBR_FRZ] = what_is_set_is_cleared,
+	[FAULT_INUSE_NEEDS_EN] = in_use_is_shown,
+	[FAULT_INUSE_BY_PMI] = in_use_is_shown,
+	[FAULT_INUSE_PMI_32] = in_use_is_shown,
+	[FAULT_INUSE_WITHOUT_PEBS] = in_use_is_shown,
+	[FAULT_INUSE_TOO_MANY] = in_use_is_shown,
+	[FAULT_STATUS_BIT_54] = bits_54_and_55_are_clear,
+	[FAULT_STATUS_BIT_55] = bits_54_and_55_are_clear,
+	[FAULT_FREEZE_LEGACY] = freezes_by_status,
+	[FAULT_FREEZE_BOTH] = freezes_by_status,
+	[FAULT_CTR_FRZ_INERT] = freezes_by_status,
+	[FAULT_CTR_FRZ_GP_ONLY] = freezes_by_status,
+	[FAULT_CTR_FRZ_ENDS_BY_CTRL] = freezes_by_status,
+	[FAULT_CTR_FRZ_ENDS_BY_ANY] = freezes_by_status,
+	[FAULT_CTR_FRZ_WANTS_ALL] = freezes_by_status,
+	[FAULT_CTR_FRZ_STICKY] = freezes_by_status,
+	[FAULT_CTR_FRZ_DRIFTS] = freezes_by_status,
+	[FAULT_FREEZE_WITHOUT_INT] = only_interrupts_freeze,
+	[FAULT_FREEZE_BY_LEVEL] = an_old_overflow_freezes_nothing,
+	[FAULT_FREEZE_WANTS_LVT] = freezes_with_lvtpc_masked,
+	[FAULT_LBR_FRZ_INERT] = stopping_keeps_entries,
+	[FAULT_LBR_FRZ_CLEARS] = stopping_keeps_entries,
+	[FAULT_TSC_ZERO] = records_are_those_of_table_18_55,
+	[FAULT_TSC_LOW_HALF] = records_are_those_of_table_18_55,
+	[FAULT_TSC_FALLS] = records_are_those_of_table_18_55,
+	[FAULT_APPLICABLE_IMAGE] = records_are_those_of_table_18_55,
+	[FAULT_APPLICABLE_NONE] = records_are_those_of_table_18_55,
+	[FAULT_APPLICABLE_BUFFER] = records_are_those_of_table_18_55,
+	[FAULT_FRONTEND_WIDE] = frontend_has_its_bits,
+	[FAULT_UNCORE_GLOBAL_MISSING] = uncore_is_at_e01,
+	[FAULT_LBR_SHORT] = entries_are_the_printed_ones,
+	[FAULT_LBR_TOS_NEXT] = entries_are_the_printed_ones,
+	[FAULT_LBR_FULL_STOPS] = entries_are_the_printed_ones,
+	[FAULT_LBR_FROM_NEXT] = entries_are_the_printed_ones,
+	[FAULT_LBR_TO_FROM] = entries_are_the_printed_ones,
+	[FAULT_LBR_NOT_TAKEN] = entries_are_the_printed_ones,
+	[FAULT_LBR_MISPRED_INVERTED] = entries_are_the_printed_ones,
+	[FAULT_LBR_FLAGS_IN_FROM] = entries_are_the_printed_ones,
+	[FAULT_LBR_INFO_NOISE] = entries_are_the_printed_ones,
+	[FAULT_LBR_NO_INTERRUPTS] = events_are_recorded,
+	[FAULT_LBR_DEBUG_GOES_ON] = events_are_recorded,
+	[FAULT_LBR_OFF_CLEARS] = stopping_keeps_entries,
+	[FAULT_LBR_OFF_RECORDS] = stopping_keeps_entries,
+	[FAULT_LBR_HLT_CLEARS] = stopping_keeps_entries,
+	[FAULT_LBR_LEVELS_EXCHANGED] = filters_keep_their_kinds,
+	[FAULT_LBR_JCC_LET_IN] = filters_keep_their_kinds,
+	[FAULT_LBR_REL_CALL_LET_IN] = filters_keep_their_kinds,
+	[FAULT_LBR_IND_CALL_LET_IN] = filters_keep_their_kinds,
+	[FAULT_LBR_RET_LET_IN] = filters_keep_their_kinds,
+	[FAULT_LBR_IND_JMP_LET_IN] = filters_keep_their_kinds,
+	[FAULT_LBR_REL_JMP_LET_IN] = filters_keep_their_kinds,
+	[FAULT_LBR_FAR_LET_IN] = filters_keep_their_kinds,
+	[FAULT_LBR_JCC_KEEPS_ALL] = filters_keep_their_kinds,
+	[FAULT_LBR_RETURNS_MISSED] = filters_keep_their_kinds,
+	[FAULT_LBR_SELECT_WIDE] = filters_keep_their_kinds,
+	[FAULT_LBR_READ_ONLY] = filters_keep_their_kinds,
+	[FAULT_LBR_CALL_KEPT] = returns_pop_calls,
+	[FAULT_LBR_CYCLES_WRAP] = cycles_end_at_ffff,
+};

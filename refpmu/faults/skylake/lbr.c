@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/* Faults of refpmu/model/lbr.c: of last branch records. */
+#include "refpmu/faults/broken.h"
+#include "refpmu/model/lbr.h"
+
+static const struct {
+	u64 kind;
+	enum fault_id fault;
+} let_in[] = {
+#define FAULT_LBR_KIND(token, field, name, requirements, title) \
+	{ LBR_SELECT_##field, FAULT_LBR_##token##_LET_IN },
+#include "refpmu/faults/skylake/fault_lbr.def"
+};
+
+/* Is it recorded, or kept out? */
+static bool is_recorded(struct model *m, const struct lbr_branch *b, bool records)
+{
+	const u64 near_jumps = LBR_SELECT_JCC | LBR_SELECT_NEAR_REL_JMP | LBR_SELECT_NEAR_IND_JMP;
+
+	if (!b->kind)
+		return broken(m, FAULT_LBR_NOT_TAKEN);
+	for (size_t i = 0; i < sizeof(let_in) / sizeof(let_in[0]) && !records; i++)
+		if (let_in[i].kind == b->kind && m->lbr.select & b->kind)
+			records = broken(m, let_in[i].fault);
+	if (m->lbr.select & (LBR_SELECT_CPL_EQ_0 | LBR_SELECT_CPL_NEQ_0) &&
+	    broken(m, FAULT_LBR_LEVELS_EXCHANGED))
+		records = !(m->lbr.select &
+			    ((b->cpl ? LBR_SELECT_CPL_EQ_0 : LBR_SELECT_CPL_NEQ_0) | b->kind));
+	if (!records)
+		return false;
+	return !(m->lbr.select & LBR_SELECT_JCC && b->kind & near_jumps &&
+		 broken(m, FAULT_LBR_JCC_KEEPS_ALL)) &&
+	       !(b->kind == LBR_SELECT_NEAR_RET && !m->lbr.select &&
+		 broken(m, FAULT_LBR_RETURNS_MISSED)) &&
+	       !(b->is_event && broken(m, FAULT_LBR_NO_INTERRUPTS));
+}
+
+static void break_entry(struct model *m, const struct lbr_branch *b, struct lbr_plan *plan)
+{
+	const unsigned format = model_generation(m)->lbr_fmt;
+	u64 flag = format >= 5 ? LBR5_INFO_MISPRED : LBR4_FROM_MISPRED;
+	u64 cycles = m->cycles - m->lbr.cycles;
+
+	if (broken(m, FAULT_LBR_FROM_NEXT))
+		plan->from += 4;
+	if (broken(m, FAULT_LBR_TO_FROM))
+		plan->to = b->from;
+	if (broken(m, FAULT_LBR_MISPRED_INVERTED))
+		*(format >= 5 ? &plan->info : &plan->from) ^= flag;
+	if (format == 4 && broken(m, FAULT_LBR_FLAGS_IN_TO)) {
+		plan->to |= plan->from & (LBR4_FROM_MISPRED | LBR4_FROM_IN_TX);
+		plan->from = b->from;
+	}
+	if (format < 5)
+		return;
+	if (broken(m, FAULT_LBR_FLAGS_IN_FROM))
+		plan->from ^= LBR4_FROM_MISPRED;
+	if (broken(m, FAULT_LBR_INFO_NOISE))
+		plan->info ^= LBR5_INFO_IN_TX;
+	if (cycles > LBR5_INFO_CYC_CNT && broken(m, FAULT_LBR_CYCLES_WRAP))
+		plan->info = (plan->info & ~LBR5_INFO_CYC_CNT) | (cycles & LBR5_INFO_CYC_CNT);
+}
+
+void fault_lbr(struct model *m, const struct lbr_branch *b, struct lbr_plan *plan)
+{
+	unsigned next = (m->lbr.tos + 1u) & (plan->entries - 1);
+
+	if (m->config.fault == FAULT_NONE)
+		return;
+	if (!plan->pops)
+		plan->records = is_recorded(m, b, plan->records);
+	else if (broken(m, FAULT_LBR_CALL_KEPT))
+		plan->pops = false;
+	if (!plan->records)
+		return;
+	break_entry(m, b, plan);
+	if (m->lbr.entry[next].from && broken(m, FAULT_LBR_FULL_STOPS))
+		plan->records = false;
+	if (next == plan->entries - 1 && broken(m, FAULT_LBR_SHORT))
+		plan->step = 2;
+}
+
+bool fault_lbr_debug(struct model *m, bool off)
+{
+	return off && !broken(m, FAULT_LBR_DEBUG_GOES_ON);
+}
+
+void fault_lbr_stopped(struct model *m, enum lbr_stop why)
+{
+	static const u16 faults[] = {
+		[LBR_STOP_FREEZE] = FAULT_LBR_FRZ_CLEARS,
+		[LBR_STOP_FLAG] = FAULT_LBR_OFF_CLEARS,
+		[LBR_STOP_HLT] = FAULT_LBR_HLT_CLEARS,
+	};
+
+	if (broken(m, faults[why]))
+		__builtin_memset(m->lbr.entry, 0, sizeof(m->lbr.entry));
+}
+
+bool fault_lbr_on(const struct model *m, bool on)
+{
+	if (m->config.fault == FAULT_LBR_OFF_RECORDS && !(m->debugctl & IA32_DEBUGCTL_LBR))
+		return true;
+	return on || (m->config.fault == FAULT_LBR_FRZ_INERT && m->debugctl & IA32_DEBUGCTL_LBR);
+}

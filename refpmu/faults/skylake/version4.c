@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/* Faults of version 4's registers, and of what freezes by bits of the status: msr.c, lvt.c. */
+#include "refpmu/faults/broken.h"
+#include "refpmu/faults/skylake/version4.h"
+#include "refpmu/model/core.h"
+
+#define CTR_FRZ		IA32_PERF_GLOBAL_STATUS_CTR_FRZ
+#define LBR_FRZ		IA32_PERF_GLOBAL_STATUS_LBR_FRZ
+#define OVERFLOWS	(IA32_PERF_GLOBAL_STATUS_OVF_PMC | IA32_PERF_GLOBAL_STATUS_OVF_FIXED_CTR)
+
+u64 fault_status_sets(struct model *m, u64 written, u64 status)
+{
+	u64 after = written << 1 & model_defined_bits(m, OF_IA32_PERF_GLOBAL_STATUS_SET);
+
+	if (m->config.fault == FAULT_STATUS_SET_STICKS)
+		faults_of(m)->stuck |= written;
+	if (broken(m, FAULT_STATUS_SET_REPLACES))
+		return written;
+	if (after && broken(m, FAULT_STATUS_SET_NEIGHBOUR))
+		return m->global_status | after;
+	return status;
+}
+
+u64 fault_frozen_clears(struct model *m, u64 bits)
+{
+	u64 stay = m->global_status & ~bits & OVERFLOWS;
+
+	if (m->global_status & CTR_FRZ && bits && broken(m, FAULT_CTR_FRZ_ENDS_BY_ANY))
+		bits |= CTR_FRZ;
+	if (bits & CTR_FRZ && stay && broken(m, FAULT_CTR_FRZ_WANTS_ALL))
+		bits &= ~CTR_FRZ;
+	if (bits & CTR_FRZ && !(m->debugctl & IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI) &&
+	    broken(m, FAULT_CTR_FRZ_STICKY))
+		bits &= ~CTR_FRZ;
+	if (bits & LBR_FRZ && broken(m, FAULT_STATUS_RESET_KEEPS_LBR_FRZ))
+		bits &= ~LBR_FRZ;
+	if (bits & faults_of(m)->stuck && broken(m, FAULT_STATUS_SET_STICKS))
+		bits &= ~faults_of(m)->stuck;
+	return bits;
+}
+
+u64 fault_inuse(struct model *m, u64 value)
+{
+	if (m->config.fault == FAULT_NONE)
+		return value;
+	for (unsigned i = 0; i < model_gp_counters(m); i++)
+		if (value & BIT(i) && !(m->perfevtsel[i] & IA32_PERFEVTSEL_EN) &&
+		    broken(m, FAULT_INUSE_NEEDS_EN))
+			value &= ~BIT(i);
+	for (unsigned i = 0; i < model_generation(m)->fixed; i++)
+		if (m->fixed_ctr_ctrl >> i * IA32_FIXED_CTR_CTRL_EN1_SHIFT &
+			    IA32_FIXED_CTR_CTRL_PMI0 &&
+		    broken(m, FAULT_INUSE_BY_PMI))
+			value |= model_global_bit(FIRST_FIXED + i);
+	if (value & IA32_PERF_GLOBAL_INUSE_PMI && broken(m, FAULT_INUSE_PMI_32))
+		value ^= IA32_PERF_GLOBAL_INUSE_PMI | BIT(32);
+	if (m->pebs_enable && broken(m, FAULT_INUSE_WITHOUT_PEBS))
+		value &= ~IA32_PERF_GLOBAL_INUSE_PMI;
+	if (broken(m, FAULT_INUSE_TOO_MANY))
+		value |= BITS(48, 62) | BIT(35) | BIT(8);
+	return value;
+}
+
+u64 fault_status_shown(struct model *m, u64 status)
+{
+	if (status & IA32_PERF_GLOBAL_STATUS_OVF_BUF && broken(m, FAULT_STATUS_BIT_54))
+		status |= BIT(54);
+	if (status & OVERFLOWS && broken(m, FAULT_STATUS_BIT_55))
+		status |= IA32_PERF_GLOBAL_STATUS_TRACE_TOPA_PMI;
+	return status;
+}
+
+/* ---- freezing ---- */
+
+void fault_freeze_way(struct model *m, struct freeze_plan *plan)
+{
+	if (!plan->lbrs && !plan->counters)
+		return;
+	if (!plan->streamlined) {
+		if (broken(m, FAULT_FREEZE_SHOWN_BEFORE_4))
+			m->global_status |= (plan->counters ? CTR_FRZ : 0) |
+					    (plan->lbrs ? LBR_FRZ : 0);
+		return;
+	}
+	if (broken(m, FAULT_FREEZE_LEGACY)) {
+		plan->streamlined = false;
+	} else if (broken(m, FAULT_FREEZE_BOTH)) {
+		model_freeze(m, plan);
+		plan->streamlined = false;
+	}
+	if (m->host->lvtpc(m->host->ctx) & LVT_MASKED && broken(m, FAULT_FREEZE_WANTS_LVT))
+		*plan = (struct freeze_plan){ .lbrs = false };
+}
+
+bool fault_counter_frozen(struct model *m, unsigned i)
+{
+	return !broken(m, FAULT_CTR_FRZ_INERT) &&
+	       !(i >= FIRST_FIXED && broken(m, FAULT_CTR_FRZ_GP_ONLY));
+}
+
+void fault_quiet_overflow(struct model *m)
+{
+	const struct freeze_plan plan = {
+		.counters = true, .streamlined = model_version_4(m),
+	};
+
+	if (m->debugctl & IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI &&
+	    broken(m, FAULT_FREEZE_WITHOUT_INT))
+		model_freeze(m, &plan);
+}
+
+void fault_freeze_registers(struct model *m, enum model_reg reg, u64 value)
+{
+	if (reg == MODEL_REG_GLOBAL_CTRL && m->global_status & CTR_FRZ &&
+	    broken(m, FAULT_CTR_FRZ_ENDS_BY_CTRL))
+		m->global_status &= ~CTR_FRZ;
+	if (reg == MODEL_REG_DEBUGCTL && value & IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI &&
+	    m->global_status & OVERFLOWS && model_version_4(m) && broken(m, FAULT_FREEZE_BY_LEVEL))
+		m->global_status |= CTR_FRZ;
+}
+
+u64 fault_frozen_read(struct model *m, unsigned counter, u64 value)
+{
+	if (m->global_status & CTR_FRZ && broken(m, FAULT_CTR_FRZ_DRIFTS))
+		value = ++m->counter[counter].value;
+	return value;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* Faults of version 4: what the hooks of other files of this folder ask. */
+#ifndef REFPMU_FAULTS_VERSION4_H
+#define REFPMU_FAULTS_VERSION4_H
+
+#include "refpmu/model/msr.h"
+
+/* A write clears these bits of IA32_PERF_GLOBAL_STATUS; RDMSR reads it. */
+u64 fault_frozen_clears(struct model *m, u64 bits);
+u64 fault_status_shown(struct model *m, u64 status);
+/* By which way an interrupt freezes; is counter i frozen while CTR_Frz is set? */
+void fault_freeze_way(struct model *m, struct freeze_plan *plan);
+bool fault_counter_frozen(struct model *m, unsigned i);
+/* An overflow that doesn't interrupt. A register takes a value. A counter is read. */
+void fault_quiet_overflow(struct model *m);
+void fault_freeze_registers(struct model *m, enum model_reg reg, u64 value);
+u64 fault_frozen_read(struct model *m, unsigned counter, u64 value);
+
+#endif
