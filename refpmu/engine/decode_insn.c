@@ -274,6 +274,12 @@ static enum insn_kind kind_of(const ZydisDecodedInstruction *zi,
 	}
 }
 
+/* The decoder calls these branches. */
+static bool is_of_a_transaction(enum insn_kind kind)
+{
+	return kind == INSN_XBEGIN || kind == INSN_XEND || kind == INSN_XABORT;
+}
+
 static enum model_branch branch_of(const ZydisDecodedInstruction *zi)
 {
 	switch (zi->meta.category) {
@@ -389,9 +395,7 @@ void decode_fill(struct instruction *insn, const ZydisDecodedInstruction *zi,
 {
 	insn->length = zi->length;
 	insn->kind = kind_of(zi, operands);
-	/* The decoder calls both of these branches. */
-	insn->branch = insn->kind == INSN_XBEGIN || insn->kind == INSN_XABORT ? BRANCH_NONE :
-										branch_of(zi);
+	insn->branch = is_of_a_transaction(insn->kind) ? BRANCH_NONE : branch_of(zi);
 	insn->indirect = (insn->branch == BRANCH_JUMP || insn->branch == BRANCH_CALL) &&
 			 !zi->raw.imm[0].is_relative;
 	insn->backward = insn->branch == BRANCH_CONDITIONAL && zi->raw.imm[0].value.s < 0;
