@@ -33,7 +33,6 @@ static struct ds {
 	u8 *memory;			/* guard, buffer, guard */
 	u8 *buffer;
 	size_t bytes_per_record;
-	bool open;			/* since the last ds_forget() */
 	size_t used;			/* of memory: what is filled and looked at */
 } areas[CPU_MAX][DS_AREAS];
 static unsigned chosen[CPU_MAX];	/* which of them ds_use() has named */
@@ -77,7 +76,6 @@ void ds_open(const struct ds_setup *setup)
 	struct ds *ds = ds_this_cpu();
 	u64 base = (u64)(uintptr_t)ds->buffer;
 
-	ds->open = true;
 	ds->bytes_per_record = record_size(setup->format);
 	ds->used = GUARD_BYTES + setup->capacity * ds->bytes_per_record + GUARD_BYTES;
 	for (size_t i = 0; i < ds->used; i++)
@@ -97,31 +95,6 @@ void ds_open(const struct ds_setup *setup)
 	for (unsigned i = 0; i < AREA_BYTES / 8; i++)
 		ds->before[i] = ds->area[i];
 	msr_write(MSR_IA32_DS_AREA, (u64)(uintptr_t)ds->area);
-}
-
-void ds_forget(void)
-{
-	for (unsigned i = 0; i < DS_AREAS; i++)
-		areas[cpu_index()][i].open = false;
-}
-
-unsigned ds_newest(unsigned cpu, const void **bytes, size_t *size)
-{
-	const struct ds *ds = &areas[cpu][chosen[cpu]];
-	u64 base = (u64)(uintptr_t)ds->buffer, end;
-	unsigned records;
-
-	if (!ds->open || !ds->bytes_per_record)
-		return 0;
-	end = ds->area[DS_pebs_index];
-	if (end < base || end - base > DS_CAPACITY * ds->bytes_per_record)
-		return 0;
-	records = (unsigned)((end - base) / ds->bytes_per_record);
-	if (records) {
-		*bytes = ds->buffer + (records - 1) * ds->bytes_per_record;
-		*size = ds->bytes_per_record;
-	}
-	return records;
 }
 
 void ds_close(void)

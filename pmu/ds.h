@@ -62,12 +62,6 @@ const void *ds_record(unsigned i);
  * after it included: its offset from the base in *offset. false: nothing was.
  */
 bool ds_written_outside(unsigned first, unsigned end, int64_t *offset);
-/* What is in this processor's buffers isn't of interest any more, until the next ds_open(). */
-void ds_forget(void);
-/* Whole records between base and index of that processor's buffer, and the newest one's bytes; 0
- * also where ds_open() hasn't been called since ds_forget(). Any processor may ask. */
-unsigned ds_newest(unsigned cpu, const void **bytes, size_t *size);
-
 /* Was any byte of record i written? */
 bool ds_record_written(unsigned i);
 /* Does record i lie across the boundary of a 4 KiB page? */

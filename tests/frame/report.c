@@ -5,26 +5,7 @@
  */
 #include "kernel/output/fmt.h"
 #include "kernel/processor/percpu.h"
-#include "pmu/ds.h"
 #include "tests/frame/runner.h"
-
-/* "newest of 5 on processor 0: HEX", as the bytes stand in memory. */
-static void record_entry(struct test *t)
-{
-	char text[2 * RECORD_MAX_SIZE + 64];
-	const void *bytes = NULL;
-	size_t size = 0, length;
-	unsigned records = ds_newest(t->cpu, &bytes, &size);
-
-	if (!records)
-		return;
-	length = (size_t)fmt_print(text, sizeof(text), "newest of %u on processor %u: ", records,
-				   t->cpu);
-	for (size_t i = 0; i < size; i++)
-		length += (size_t)fmt_print(text + length, sizeof(text) - length, "%02x",
-					    ((const u8 *)bytes)[i]);
-	tap_yaml_entry(t->tap, "record", text);
-}
 
 static void failure_block(struct test *t)
 {
@@ -52,7 +33,6 @@ static void failure_block(struct test *t)
 	}
 	fmt_print(text, sizeof(text), "%u of %u checks", t->failed, t->failed + t->checks);
 	tap_yaml_entry(t->tap, "failed", text);
-	record_entry(t);
 	tap_yaml_end(t->tap);
 }
 

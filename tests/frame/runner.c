@@ -217,7 +217,6 @@ static void before(void *arg)
 	around->clean = counter_reset();
 	pmi_spurious();
 	ds_use(0);
-	ds_forget();
 }
 
 /* Quiet again, and what was under way arrives now rather than in the next test. */

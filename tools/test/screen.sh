@@ -98,11 +98,11 @@ test_a_failure_shows_its_record()
 	begin_with_screen "$work" VGA
 	shows "$work" 'large: FAILED'
 	shows "$work" ' eventing_ip         0x0' ret
-	grep -q '^ record      newest of 1 on processor 0:' "$out"
+	grep -q '^ record_1 .*record 0 of 1 in the buffer of processor 0:' "$out"
 	grep -q ' rip                 0x0' "$out"
 	echo 'sendkey r' > "$work/monitor"
 	wait
-	grep -aqP '^  record: "newest of 1 on processor 0: [0-9a-f]{384}"' "$work/serial.log"
+	grep -aqP '^  record_1: "record 0 of 1 in the buffer of processor 0: [0-9a-f]{384}"' "$work/serial.log"
 }
 
 test_the_screen_says_not_tested()
