@@ -34,6 +34,7 @@ static struct ds {
 	u8 *buffer;
 	size_t bytes_per_record;
 	size_t used;			/* of memory: what is filled and looked at */
+	bool opened;			/* since ds_forget() */
 } areas[CPU_MAX][DS_AREAS];
 static unsigned chosen[CPU_MAX];	/* which of them ds_use() has named */
 
@@ -76,6 +77,7 @@ void ds_open(const struct ds_setup *setup)
 	struct ds *ds = ds_this_cpu();
 	u64 base = (u64)(uintptr_t)ds->buffer;
 
+	ds->opened = true;
 	ds->bytes_per_record = record_size(setup->format);
 	ds->used = GUARD_BYTES + setup->capacity * ds->bytes_per_record + GUARD_BYTES;
 	for (size_t i = 0; i < ds->used; i++)
@@ -100,6 +102,18 @@ void ds_open(const struct ds_setup *setup)
 void ds_close(void)
 {
 	msr_write(MSR_IA32_DS_AREA, 0);
+}
+
+bool ds_was_opened(void)
+{
+	return ds_this_cpu()->opened;
+}
+
+void ds_forget(void)
+{
+	for (unsigned cpu = 0; cpu < CPU_MAX; cpu++)
+		for (unsigned i = 0; i < DS_AREAS; i++)
+			areas[cpu][i].opened = false;
 }
 
 u64 ds_index(void)
@@ -147,6 +161,11 @@ u64 ds_threshold(void)
 int64_t ds_bytes(void)
 {
 	return (int64_t)(ds_index() - ds_base());
+}
+
+size_t ds_record_size(void)
+{
+	return ds_this_cpu()->bytes_per_record;
 }
 
 unsigned ds_records(void)

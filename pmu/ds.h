@@ -37,6 +37,10 @@ void ds_open(const struct ds_setup *setup);
 /* IA32_DS_AREA back to 0. The buffer's contents stay until the next ds_open(). */
 void ds_close(void);
 
+/* Has the caller's processor opened this area since ds_forget(), which is about all of them? */
+bool ds_was_opened(void);
+void ds_forget(void);
+
 /* The index field as it is in memory now; in any state, interrupt handlers included. */
 u64 ds_index(void);
 void ds_set_index(unsigned record);
@@ -54,6 +58,7 @@ u64 ds_threshold(void);		/* as set up */
 int64_t ds_bytes(void);
 /* Whole records between base and index; 0 if the index is outside the buffer. */
 unsigned ds_records(void);
+size_t ds_record_size(void);
 /* The bytes of record i, 0 to DS_CAPACITY - 1, written or not. */
 const void *ds_record(unsigned i);
 

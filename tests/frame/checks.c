@@ -100,6 +100,8 @@ static void breach(struct test *t, const struct test_failure *f)
 		report_weak(t, f, why);
 		return;
 	}
+	if (!t->failed)
+		evidence_take(&t->evidence);
 	if (t->failed < TEST_MAX_FAILURES)
 		t->failure[t->failed] = *f;
 	t->failed++;

@@ -108,6 +108,7 @@ static void runner_call(void *arg)
 {
 	struct test *t = arg;
 
+	evidence_begin(&t->evidence);
 	t->test_case->run(t);
 }
 

@@ -5,6 +5,7 @@
 
 #include "kernel/output/tap.h"
 #include "kernel/interrupt/guard.h"
+#include "tests/frame/evidence.h"
 #include "tests/frame/tally.h"
 #include "tests/frame/test.h"
 #include "tests/frame/verdict.h"
@@ -44,6 +45,7 @@ struct test {
 	unsigned unjudged;		/* that don't decide, whether they held or not */
 	unsigned harness;		/* of the harness, that held */
 	struct test_failure failure[TEST_MAX_FAILURES];
+	struct evidence evidence;	/* of the first of them */
 	struct test_seen seen[TEST_MAX_SEEN];
 	unsigned seen_count;
 	bool missed;			/* test_missed() */

@@ -54,6 +54,18 @@ test_report_of_a_real_failure()
 	grep -q '^not ok ' "$log/bug/points.tap"
 }
 
+# The bytes of the record that a failing test looked at are in the log, and hold what it got.
+test_report_decodes_the_record_of_a_failure()
+{
+	expect 1 ./run-qemu.sh --fault gpr-stale --tests 'record.registers_of_a_record_are*' \
+		--out "$log/stale"
+	expect 0 "$build/pmutest86-report" --bug REC-04 "$log/bug" "$log/stale"
+	[ "$(stat -c %s "$log/bug/record-1.bin")" = 192 ]
+	got=$(sed -n 's/^  got: *\(0x[0-9a-f]*\).*/\1/p' "$log/bug/report.md" | head -n 1)
+	grep -q "^10H .* $got  R/EAX$" "$log/bug/record-1.txt"
+	grep -q '^B0H .* EventingIP$' "$log/bug/record-1.txt"
+}
+
 # Each part for which this machine has the tool; host/report/test_recipes.py says what it wants.
 test_recipes_for_labs_are_what_their_tools_take()
 {
