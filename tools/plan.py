@@ -25,6 +25,7 @@ LONGEST_PATTERN = 767   # of the launcher's plan
 MOST = 96               # runs a boot
 LEAST = 8               # unless fewer for each worker keep all of them busy to the end
 ENGINES = ("step", "direct", "fast")
+DRAWN = 150             # cases of each drawn test: by time a busy machine would draw fewer
 LINE_EVERY = 30         # seconds between lines of progress that don't go to a terminal
 
 
@@ -48,7 +49,7 @@ class Job:
         words += [f"{key}={getattr(self, key)}" for key in ("engine", "profile", "latitude")
                   if getattr(self, key)]
         words += ["keep=1 efi=\\pmutest86.efi",
-                  "args=results=off serial=0x3f8 at_end=return checks=on"]
+                  f"args=results=off serial=0x3f8 at_end=return checks=on draw={DRAWN}"]
         if self.tests:
             words.append(f"tests={self.tests}")
         if not self.profile:    # one is judged as the platform that it stands for

@@ -86,6 +86,32 @@ static void every_key_is_taken(void)
 	CHECK_EQ(0, config.on);
 }
 
+static void drawing_is_by_time_or_by_cases(void)
+{
+	struct config config;
+
+	CHECK(options(&config, "x seed=123456789012345678"), "%s", error);
+	CHECK_EQ(123456789012345678ULL, config.seed);
+	CHECK_EQ(CONFIG_DRAW_MS, config.draw_ms);
+	CHECK_EQ(0, config.draw_cases);
+	CHECK_EQ(0, config.draw_case, "all of them");
+	CHECK(options(&config, "x draw=2s"), "%s", error);
+	CHECK_EQ(2000, config.draw_ms);
+	CHECK(options(&config, "x draw=250ms draw_case=0"), "%s", error);
+	CHECK_EQ(250, config.draw_ms);
+	CHECK_EQ(1, config.draw_case, "its number, plus 1");
+	CHECK(options(&config, "x draw=1000"), "%s", error);
+	CHECK_EQ(1000, config.draw_cases);
+	CHECK(!options(&config, "x draw=0"));
+	CHECK(!options(&config, "x draw=s"));
+	CHECK(!options(&config, "x draw=ms"));
+	CHECK(!options(&config, "x draw=1m"));
+	CHECK(!options(&config, "x draw=1000001"));
+	CHECK(!options(&config, "x seed=1234567890123456789"));
+	CHECK(!options(&config, "x seed=0x1"));
+	CHECK(!options(&config, "x draw_case="));
+}
+
 static void options_win_over_the_file(void)
 {
 	struct config config;
@@ -208,6 +234,7 @@ int main(void)
 {
 	RUN(empty_text_changes_nothing);
 	RUN(every_key_is_taken);
+	RUN(drawing_is_by_time_or_by_cases);
 	RUN(options_win_over_the_file);
 	RUN(the_version_is_asked_for_by_a_load_option);
 	RUN(bad_lines_get_one_helpful_line);

@@ -65,6 +65,9 @@ static void judge_interrupt(struct oracle *o, const struct draw_interrupt *seen)
 		looked_at |= IA32_PERF_GLOBAL_STATUS_OVF_BUF;
 	if (!o->most && !o->more)
 		oracle_wrong(o, DRAW_CLAIM_PMI_NONE, "interrupt %lu has no cause", o->interrupt);
+	if (o->c->lvt == DRAW_LVT_MASKED)
+		oracle_wrong(o, DRAW_CLAIM_PMI_MASK, "interrupt %lu comes though LVTPC is masked",
+			     o->interrupt);
 	oracle_expect(o, DRAW_CLAIM_PMI_MODE, nmi ? o->env->nmi_vector : o->env->pmi_vector, 0,
 		      seen->vector, "vector of interrupt %lu", o->interrupt);
 	oracle_expect(o, DRAW_CLAIM_PMI_MASK, LVT_MASK_BIT, 0, seen->lvtpc & LVT_MASK_BIT,
