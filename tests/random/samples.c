@@ -69,6 +69,8 @@ static void decide_records(struct test *t, const struct session *s)
  *          counter does.
  * CNT-30   A counter that has not wrapped must not set its bit of IA32_PERF_GLOBAL_STATUS.
  *          SDM 18.2.2 Architectural Performance Monitoring Version 2
+ * CNT-44   A counter must go on counting from the value written to it while it was stopped.
+ *          SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities
  *
  * Given  drawn cases as before, some counters with INT and near their end; LVTPC fixed, NMI or
  *        masked, freezing on PMIs or not, and handlers that leave the status or the mask
@@ -78,7 +80,7 @@ static void decide_records(struct test *t, const struct session *s)
  * Control: overflows with INT have interrupted
  */
 TEST(random, drawn_overflows_interrupt_and_freeze_as_the_oracle_has_it,
-     REQS(PMI_01, PMI_02, PRIO_15, PMI_03, PMI_04, PMI_06, PMI_14, PMI_07, CNT_30),
+     REQS(PMI_01, PMI_02, PRIO_15, PMI_03, PMI_04, PMI_06, PMI_14, PMI_07, CNT_30, CNT_44),
      NEEDS(need_perfmon, need_instructions, need_branches))
 {
 	struct session s;
@@ -86,6 +88,8 @@ TEST(random, drawn_overflows_interrupt_and_freeze_as_the_oracle_has_it,
 	if (!session_run(t, DRAW_INTERRUPTS, &s))
 		return;
 	decide_interrupts(t, &s);
+	CHECK_EQ(t, CNT_44, 0, session_wrong_counts(&s),
+		 "%u drawn cases: counts and reads that are wrong, with interrupts", s.cases);
 }
 
 /*
@@ -151,6 +155,7 @@ TEST(random, drawn_overflows_interrupt_and_freeze_as_the_oracle_has_it,
  *          (IA32_PERF_GLOBAL_STATUS[62]) must be set.
  *          SDM 18.4.2, 18.9.1; Goldmont: Enhancements to IA32_PERF_GLOBAL_STATUS.OvfDSBuffer[62]
  * DS-06    No threshold interrupt may be raised while the index is below the threshold.
+ * DS-14    An assist must not modify a counter that isn't enabled for PEBS.
  *          SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Programming PEBS Facility
  *
  * Given  the same, and PEBS on drawn counters with precise events: DS area and buffer anywhere,
@@ -163,7 +168,7 @@ TEST(random, drawn_overflows_interrupt_and_freeze_as_the_oracle_has_it,
 TEST(random, drawn_samples_are_recorded_as_the_oracle_has_it,
      REQS(PMI_01, PMI_02, PRIO_15, PMI_03, PMI_04, PMI_06, PMI_14, PMI_07, CNT_30, ARM_01, ARM_02,
 	  ARM_09, REC_03, REC_04, REC_11, REC_12, REC_07, REC_08, DLA_02, DLA_04, DLA_05, DS_03,
-	  REC_13, DS_17, DS_10, DS_12, DS_13, DS_05, DS_21, DS_06),
+	  REC_13, DS_17, DS_10, DS_12, DS_13, DS_05, DS_21, DS_06, DS_14),
      NEEDS(need_pebs, need_events, need_ds_write))
 {
 	struct session s;
@@ -172,4 +177,6 @@ TEST(random, drawn_samples_are_recorded_as_the_oracle_has_it,
 		return;
 	decide_interrupts(t, &s);
 	decide_records(t, &s);
+	CHECK_EQ(t, DS_14, 0, session_wrong_counts(&s),
+		 "%u drawn cases: counts and reads that are wrong, with records", s.cases);
 }

@@ -16,7 +16,7 @@
 
 #define RENEW_EVERY	8		/* cases */
 #define AGAIN		8		/* runs in which a wrong case must be wrong once more */
-#define TOLD		3		/* wrong cases that are shrunk and printed */
+#define TOLD		1		/* wrong cases that are shrunk and printed */
 
 /* A session of one processor. */
 struct session_plan {
@@ -197,6 +197,16 @@ static void say(struct test *t, const struct session *s, const struct work *w, u
 		  microseconds(w->drawing + w->running + w->judging, s->cases),
 		  microseconds(w->drawing, s->cases), microseconds(w->running, s->cases),
 		  microseconds(w->judging, s->cases));
+}
+
+unsigned session_wrong_counts(const struct session *s)
+{
+	unsigned n = 0;
+
+	for (enum draw_claim claim = 0; claim <= DRAW_CLAIM_UPPER; claim++)
+		if (claim != DRAW_CLAIM_OVERFLOW && claim != DRAW_CLAIM_NO_OVERFLOW)
+			n += s->wrong[claim];
+	return n;
 }
 
 bool session_run(struct test *t, enum draw_class class, struct session *s)

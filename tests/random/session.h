@@ -23,6 +23,9 @@ struct session {
 /* false: the test has ended. */
 bool session_run(struct test *t, enum draw_class class, struct session *session);
 
+/* Wrong counts, reads and registers: all but interrupts, records and the status. */
+unsigned session_wrong_counts(const struct session *s);
+
 /* Drawn cases of these classes on the first processor and on cpu, at once. false: the same. */
 bool session_run_two(struct test *t, unsigned cpu, const enum draw_class class[2],
 		     struct session session[2]);

@@ -9,7 +9,7 @@
 #include "tests/random/machine.h"
 
 #define RUNS_MOST	1500
-#define SHRINK_US	3000000
+#define SHRINK_US	2000000
 #define RENEW_EVERY	8
 #define TRIES		2
 
