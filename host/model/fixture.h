@@ -19,7 +19,7 @@
 #define FIXTURE_DS	FIXTURE_MEMORY_BASE
 #define FIXTURE_BUFFER	(FIXTURE_MEMORY_BASE + 0x1000)
 #define FIXTURE_RECORD	0xc0			/* Table 18-44: the last field begins at B8H */
-#define FIXTURE_RECORD_FMT3	0xc8			/* Table 18-55: the last field begins at C0H */
+#define FIXTURE_RECORD_FMT3	0xc8		/* Table 18-55: the last field begins at C0H */
 #define FIXTURE_RECORD_FMT1	0xb0		/* Table 18-23: the last field begins at A8H */
 #define FIXTURE_VECTOR	0xf0
 #define FIXTURE_LOG	512

@@ -31,6 +31,8 @@ static const struct {
 
 bool fault_msr_exists(struct model *m, const struct msr_ref *p, bool exists)
 {
+	if (!exists && p->reg == MODEL_REG_TSX_FORCE_ABORT)
+		return broken(m, FAULT_FORCE_ABORT_UNANNOUNCED);
 	if (!exists && p->reg == MODEL_REG_STATUS_SET)
 		return broken(m, FAULT_STATUS_SET_BEFORE_4);
 	if ((p->reg == MODEL_REG_UNC_CTRL || p->reg == MODEL_REG_UNC_STATUS) &&
@@ -56,6 +58,8 @@ u64 fault_msr_bits(struct model *m, const struct msr_ref *p, u64 bits)
 		bits &= ~IA32_PEBS_ENABLE_LL_EN_PMC;
 	if (p->reg == MODEL_REG_LD_LAT && broken(m, FAULT_LD_LAT_WIDE))
 		bits |= BITS(0, 31);
+	if (p->reg == MODEL_REG_PERFEVTSEL && model_has_tx(m) && broken(m, FAULT_IN_TXCP_ANYWHERE))
+		bits |= IA32_PERFEVTSEL_IN_TXCP;
 	if (p->reg == MODEL_REG_PEBS_FRONTEND && broken(m, FAULT_FRONTEND_WIDE))
 		bits |= BITS(0, 7);
 	if (p->reg == MODEL_REG_LBR_SELECT && broken(m, FAULT_LBR_SELECT_WIDE))
@@ -358,6 +362,8 @@ void fault_msr_taken(struct model *m, const struct msr_ref *p, u64 value)
 	case MODEL_REG_A_PMC:
 	case MODEL_REG_FIXED_CTR:
 		faults_of(m)->counter_written[p->counter] = value;
+		if (broken(m, FAULT_STATUS_CLEARED_BY_COUNTER))
+			m->global_status &= ~model_global_bit(p->counter);
 		break;
 	case MODEL_REG_PERFEVTSEL:
 		take_enable(m, p->i, value);

@@ -71,7 +71,7 @@ void fault_overflow(struct model *m, struct retire_ctx *s, unsigned i,
 
 	if (m->config.fault == FAULT_NONE)
 		return;
-	overflow->status = status_of(m, s, i, overflow->status);
+	overflow->status = fault_status_of_overflow(m, i, status_of(m, s, i, overflow->status));
 	if (overflow->arms)
 		arm(m, i, s->rule[i], overflow);
 	else if (!overflow->interrupt)

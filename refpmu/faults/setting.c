@@ -181,6 +181,10 @@ void fault_counter_setting(struct model *m, unsigned i, struct counter_setting *
 	if (!setting->enabled)
 		return;
 	break_rule(m, i, rule);
+	if (rule->flags & EV_INSN && broken(m, FAULT_INSN_PER_ACCESS))
+		rule->flags &= (u16)~EV_INSN;
+	if (rule->pebs && rule->invert && broken(m, FAULT_TOTAL_CYCLES_REFUSED))
+		rule->pebs = false;
 	if (setting->frozen)
 		setting->frozen = fault_counter_frozen(m, i);
 	if (faults_of(m)->frozen)

@@ -26,6 +26,7 @@ struct fault_state {
 	bool held_pmi;		/* an overflow's interrupt waits for the next overflow */
 	struct pmi raising;	/* the one being raised, or waiting in the local APIC */
 	u8 lvt_vector, lvt_vector_before;	/* that software wrote last, and before */
+	u64 overflowed;		/* counters that ever did */
 	u64 stuck;		/* status bits that can't be cleared */
 	bool frozen;		/* whatever the enables say */
 	u64 hidden_status;	/* bits of global_status that a read doesn't show yet */

@@ -52,11 +52,35 @@ void model_set_counter(struct model *m, unsigned counter, u64 value)
 }
 
 /* The event that a general-purpose counter is set to and has. */
+/*
+ * INST_RETIRED.TOTAL_CYCLES_PS, Table 18-56: 01C0H with INV and a CMASK above what can retire in a
+ * cycle, on any of the PEBS counters. With precise distribution it has the event and PMC1 in
+ * common.
+ */
+static bool is_total_cycles(const struct model *m, unsigned n)
+{
+	u64 select = m->perfevtsel[n];
+
+	return model_generation(m)->facilities & FAC_TOTAL_CYCLES &&
+	       model_generation(m)->pebs_mask & BIT(n) &&
+	       (u16)select == EVENT_INST_RETIRED_PREC_DIST && select & IA32_PERFEVTSEL_INV &&
+	       select >> IA32_PERFEVTSEL_CMASK_SHIFT & 0xff & ~(TOTAL_CYCLES_CMASK - 1u);
+}
+
 static const struct event_row *event_of(struct model *m, unsigned n)
 {
 	const struct event_row *event = model_event(m, (u16)m->perfevtsel[n]);
 
-	return fault_event(m, n, event && event->counters & BIT(n) ? event : NULL);
+	if (event && !(event->counters & BIT(n)) && !is_total_cycles(m, n))
+		event = NULL;
+	return fault_event(m, n, event);
+}
+
+/* Microcode has IA32_PMC3 while transactions can run: latitude tsx-force-abort. */
+static bool is_taken(const struct model *m, unsigned n)
+{
+	return n == 3 && m->latitude[LAT_TSX_FORCE_ABORT] && model_has_tx(m) &&
+	       !(m->tsx_force_abort & IA32_TSX_FORCE_ABORT_RTM_FORCE_ABORT);
 }
 
 /* Figure 18-6 "Layout of IA32_PERFEVTSELx MSRs Supporting Architectural Performance Monitoring
@@ -86,9 +110,12 @@ static void decode_gp(struct model *m, unsigned n, struct counter_setting *setti
 	 * A precise event is one without E, INV, CMASK and AnyThread: "Processor Event Based
 	 * Sampling".
 	 */
-	rule->pebs = event->flags & EV_PEBS && !rule->edge && !rule->invert && !rule->cmask &&
-		     !rule->any && model_pebs_enabled(m, n);
-	setting->enabled = select & IA32_PERFEVTSEL_EN;
+	rule->pebs = event->flags & EV_PEBS && !rule->edge && !rule->any &&
+		     ((!rule->invert && !rule->cmask) || is_total_cycles(m, n)) &&
+		     model_pebs_enabled(m, n);
+	if (is_total_cycles(m, n))
+		rule->flags &= (u16)~EV_PDIR;
+	setting->enabled = select & IA32_PERFEVTSEL_EN && !is_taken(m, n);
 	/* "CMASK or INV ... must be 0. Writing other values will result in undefined behavior." */
 	if (event->flags & EV_LL && (rule->cmask || rule->invert))
 		setting->enabled = false;
@@ -161,7 +188,7 @@ static void keep_load_latency_alone(struct model *m)
 
 void model_configure(struct model *m)
 {
-	bool memory = false, latency = false, any = false;
+	bool memory = false, latency = false, any = false, frontend = false;
 
 	m->active = 0;
 	for (unsigned i = 0; i < MODEL_MAX_COUNTERS; i++) {
@@ -178,7 +205,9 @@ void model_configure(struct model *m)
 		memory = memory || model_access_matters(rule);
 		latency = latency || rule->kind == EK_LOAD_LATENCY;
 		any = any || rule->any;
+		frontend = frontend || rule->kind == EK_FRONTEND;
 	}
+	m->watch_frontend = frontend;
 	fault_counter_settings(m);
 	if (m->active)
 		keep_load_latency_alone(m);
@@ -211,7 +240,7 @@ static bool taken(const struct model_retired *r)
 }
 
 /* How often does the event occur on this instruction? Cycle events: in each of its cycles. */
-static u64 occurrences(enum event_kind kind, const struct model_retired *r)
+static u64 occurrences(enum event_kind kind, const struct model_retired *r, bool frontend)
 {
 	enum model_branch b = r->branch;
 
@@ -234,6 +263,8 @@ static u64 occurrences(enum event_kind kind, const struct model_retired *r)
 		return b != BRANCH_NONE && b != BRANCH_FAR && taken(r);
 	case EK_MISPREDICTS:
 		return model_mispredicted(r);
+	case EK_FRONTEND:
+		return frontend;
 	case EK_LOADS:
 		return r->loads;
 	case EK_STORES:
@@ -377,7 +408,7 @@ static void counter_count(struct model *m, struct retire_ctx *s, unsigned i)
 	else if (rule->kind >= EK_SPLIT_LOADS)
 		add = model_access_count(m, s, rule->kind);
 	else
-		add = occurrences(rule->kind, s->r);
+		add = occurrences(rule->kind, s->r, s->frontend);
 	add += switching(m, s, i);
 	if (add > 1 && rule->flags & EV_INSN)
 		add = 1;
@@ -510,6 +541,7 @@ void arch_retire(struct model *m, bool shared, const struct model_retired *r)
 		for (u64 left = s.active; left; left &= left - 1)
 			s.rule[__builtin_ctzll(left)] = &m->counter[__builtin_ctzll(left)].rule;
 	}
+	s.frontend = m->watch_frontend && fault_frontend(m, model_frontend_occurs(m, r));
 	s.cycles = m->latitude[LAT_CYCLES_PER_INSTRUCTION] + model_access_run(m, &s);
 	m->cycles += s.cycles;
 	if (model_in_tx(m))

@@ -322,6 +322,12 @@ static void extended(const struct model *m, u32 leaf, u32 regs[4])
 	clear(regs);
 }
 
+/* MSR_TSX_FORCE_ABORT[1] hides transactions. */
+static bool shows_tx(const struct model *m)
+{
+	return model_has_tx(m) && !(m->tsx_force_abort & IA32_TSX_FORCE_ABORT_TSX_CPUID_CLEAR);
+}
+
 static void basic(struct model *m, u32 leaf, u32 subleaf, u32 regs[4])
 {
 	switch (leaf) {
@@ -347,10 +353,10 @@ static void basic(struct model *m, u32 leaf, u32 subleaf, u32 regs[4])
 		if (subleaf)
 			break;
 		cpuid_set(regs, (const u32[4]){ 0, regs[EBX] & features_of(m, leaf, 0, EBX) });
-		SET(RTM, model_has_tx(m));
+		SET(RTM, shows_tx(m));
 		/* The hypervisor's own, whatever the machine below has. */
 		SET(TSC_ADJUST, features_of(m, CPUID_LEAF_RTM, 0, EBX) >> FIELD_TSC_ADJUST_LO);
-		SET(HLE, model_has_tx(m));
+		SET(HLE, shows_tx(m));
 		SET(RTM_ALWAYS_ABORT, model_has_tx(m) && m->latitude[LAT_RTM_ALWAYS_ABORT]);
 		SET(TSX_FORCE_ABORT, model_has_tx(m) && m->latitude[LAT_TSX_FORCE_ABORT]);
 		SET(HYBRID, m->facts & FACT_HYBRID ? 1 : 0);

@@ -109,6 +109,8 @@ HOOK_VALUE(bool, fault_overflows, overflows, struct model *m, unsigned i)
 HOOK_VALUE(u8, fault_sibling_cpl, cpl, struct model *m)
 HOOK_VALUE(bool, fault_sibling_counts, counts, struct model *m, unsigned i, bool same_core)
 HOOK(fault_sibling_served, struct model *m, struct retire_ctx *s)
+/* Is the instruction one of FRONTEND_RETIRED? */
+HOOK_VALUE(bool, fault_frontend, occurs, struct model *m)
 /* How often an abort counts. */
 HOOK_VALUE(unsigned, fault_abort_counts, times, struct model *m)
 

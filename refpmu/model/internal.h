@@ -24,7 +24,7 @@ struct generation {
 
 /* One row of spec/event.def. */
 struct event_row {
-	u8 gens;		/* enum generation_set */
+	u16 gens;		/* enum generation_set */
 	u16 code;		/* PERFEVTSELx[15:0] */
 	u16 flags;		/* enum event_flags */
 	u8 kind;		/* enum event_kind */
@@ -50,6 +50,7 @@ struct retire_ctx {
 	} outcome[MODEL_MAX_ACCESSES];	/* of r->access[] */
 	u64 cycles;		/* that it takes, its loads included */
 	u8 tx;			/* enum model_tx_act */
+	bool frontend;		/* one of FRONTEND_RETIRED */
 	bool tx_abort;		/* not an instruction, but the abort of a transaction */
 	bool aborts;		/* a record that was due has aborted the transaction: */
 	struct model_retired aborted;	/* what r is since */
@@ -95,6 +96,10 @@ static inline bool model_may_be_stolen(const struct model *m)
 {
 	return m->steal_in && model_needs_retire(m);
 }
+
+/* memory/frontend.c */
+/* Is this instruction one of FRONTEND_RETIRED? Ask once for each that retires. */
+bool model_frontend_occurs(struct model *m, const struct model_retired *r);
 
 /* counter.c */
 /* What a counter is set to do; it counts if it is enabled by both, and not frozen. */
@@ -152,6 +157,8 @@ void model_errata_retired(struct model *m);
 void model_retire_abort(struct model *m, const struct model_retired *r);
 
 /* model/tsx/tx.c */
+/* Do all transactions abort where they begin? */
+bool model_tx_always_aborts(const struct model *m);
 /* End the transaction and take back what it did; gives the registers after that. */
 void model_tx_undo(struct model *m, enum tx_cause cause, u8 code, struct model_registers *after);
 /* Does this event of transactions occur? Kinds from EK_TX_FIRST on. */

@@ -11,9 +11,11 @@
 #include "spec/authority.h"
 #include "spec/data_source.h"
 
-/* Table 18-24, as far as the manual defines it for the generation. */
+/* Table 18-24, as far as the manual defines it for the generation; on Skylake, which it doesn't
+ * name, as Linux reads the codes. */
 static const struct {
-	u8 gens, code, outcome, authority;
+	u16 gens;
+	u8 code, outcome, authority;
 } codes[] = {
 #define DATA_SOURCE(gens, code, outcome, authority, title, source) \
 	{ gens, code, outcome, authority },
@@ -41,8 +43,8 @@ static const u8 outcomes[MEMORY_SOURCES] = {
 u64 model_outcome_code(const struct model *m, u8 outcome)
 {
 	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)
-		if (codes[i].outcome == outcome && codes[i].authority == AUTH_TEXT &&
-		    codes[i].gens & BIT(m->config.generation))
+		if (codes[i].outcome == outcome && codes[i].gens & BIT(m->config.generation) &&
+		    (codes[i].authority == AUTH_TEXT || codes[i].gens == GENS_SKYLAKE))
 			return codes[i].code;
 	return 0;	/* unknown L3 miss */
 }

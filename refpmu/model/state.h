@@ -99,6 +99,11 @@ struct model {
 		u64 cycles;	/* when the newest entry was made */
 		struct lbr_entry entry[MODEL_LBR_ENTRIES];
 	} lbr;
+	/* What has been fetched lately, for FRONTEND_RETIRED: numbers of lines and pages. */
+	struct {
+		u64 line;		/* of the instruction before */
+		u32 dsb[64], l1i[64], l2[256], itlb[16], stlb[128];
+	} fetch;
 	u64 status_set, ovf_ctrl;	/* what was written last, for the latitude of reading it */
 	struct model_counter counter[MODEL_MAX_COUNTERS];
 	u64 active;		/* bit n: counter n counts */

@@ -263,6 +263,46 @@ static bool haswell_has_flags_in_from(struct fixture *r)
 	return from(r, 1) == (ip | BIT(63)) && fixture_get(r, 0x6c1) == ip + 4;
 }
 
+static bool each_overflow_is_shown(struct fixture *r)
+{
+	overflow(r, 0, 0);
+	RESET(BIT(0));
+	fixture_set(r, 0xc1, MINUS(2));
+	fixture_nops(r, 3);
+	fixture_set(r, 0xc1, 0);
+	return STATUS == BIT(0);
+}
+
+static bool an_instruction_counts_once(struct fixture *r)
+{
+	fixture_program(r, 0, LOADS, 0, 0);
+	fixture_start(r, BIT(0));
+	fixture_retire(r, &(struct model_retired){ .loads = 2 });
+	return PMC(0) == 1;
+}
+
+static bool total_cycles_make_records(struct fixture *r)
+{
+	fixture_program_pebs(r, 2, 0x01c0, BIT(23) | 0x10ULL << 24, 3);
+	fixture_start(r, BIT(2));
+	fixture_nops(r, 8);
+	return fixture_records(r) == 2;
+}
+
+RULE(in_txcp_is_for_pmc2,
+     fixture_wrmsr(r, 0x188, BIT(33)) == MSR_DONE && fixture_wrmsr(r, 0x187, BIT(33)) == MSR_GP)
+RULE(there_is_no_force_abort, fixture_wrmsr(r, 0x10f, 0) == MSR_GP)
+
+/* A line has sixteen instructions of four bytes. */
+static bool lines_are_counted_once(struct fixture *r)
+{
+	fixture_set(r, 0x3f7, 0x12);	/* L1I_MISS */
+	fixture_program(r, 0, 0x01c6, 0, 0);
+	fixture_start(r, BIT(0));
+	fixture_nops(r, 64);
+	return PMC(0) >= 3 && PMC(0) <= 5;
+}
+
 rule *const version_3_rules[FAULT_COUNT] = {
 	[FAULT_STATUS_SET_BEFORE_4] = before_4_there_is_no_set,
 	[FAULT_FREEZE_SHOWN_BEFORE_4] = version_3_shows_no_freeze,
@@ -270,6 +310,14 @@ rule *const version_3_rules[FAULT_COUNT] = {
 };
 
 rule *const skylake_rules[FAULT_COUNT] = {
+	[FAULT_STATUS_ONCE] = each_overflow_is_shown,
+	[FAULT_STATUS_CLEARED_BY_COUNTER] = each_overflow_is_shown,
+	[FAULT_OVFBUF_BY_OVERFLOW] = each_overflow_is_shown,
+	[FAULT_INSN_PER_ACCESS] = an_instruction_counts_once,
+	[FAULT_TOTAL_CYCLES_REFUSED] = total_cycles_make_records,
+	[FAULT_IN_TXCP_ANYWHERE] = in_txcp_is_for_pmc2,
+	[FAULT_FORCE_ABORT_UNANNOUNCED] = there_is_no_force_abort,
+	[FAULT_FRONTEND_EVERY] = lines_are_counted_once,
 	[FAULT_STATUS_SET_REPLACES] = set_sets_one,
 	[FAULT_STATUS_SET_NEIGHBOUR] = set_sets_one,
 	[FAULT_STATUS_SET_STICKS] = what_is_set_is_cleared,

@@ -125,3 +125,19 @@ u64 fault_frozen_read(struct model *m, unsigned counter, u64 value)
 		value = ++m->counter[counter].value;
 	return value;
 }
+
+u64 fault_status_of_overflow(struct model *m, unsigned i, u64 status)
+{
+	u64 before = faults_of(m)->overflowed;
+
+	faults_of(m)->overflowed |= BIT(i);
+	if (before & BIT(i) && broken(m, FAULT_STATUS_ONCE))
+		return 0;
+	return broken(m, FAULT_OVFBUF_BY_OVERFLOW) ? status | IA32_PERF_GLOBAL_STATUS_OVF_BUF :
+						     status;
+}
+
+bool fault_frontend(struct model *m, bool occurs)
+{
+	return occurs || broken(m, FAULT_FRONTEND_EVERY);
+}

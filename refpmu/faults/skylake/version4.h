@@ -8,6 +8,8 @@
 /* A write clears these bits of IA32_PERF_GLOBAL_STATUS; RDMSR reads it. */
 u64 fault_frozen_clears(struct model *m, u64 bits);
 u64 fault_status_shown(struct model *m, u64 status);
+/* The status bits that counter i's overflow sets. */
+u64 fault_status_of_overflow(struct model *m, unsigned i, u64 status);
 /* By which way an interrupt freezes; is counter i frozen while CTR_Frz is set? */
 void fault_freeze_way(struct model *m, struct freeze_plan *plan);
 bool fault_counter_frozen(struct model *m, unsigned i);

@@ -17,7 +17,7 @@ bool model_tx_declines(struct model *m, u64 ip)
 		m->tx.not_again[i] = 0;
 		return true;
 	}
-	return !model_has_tx(m) || m->latitude[LAT_RTM_ALWAYS_ABORT];
+	return !model_has_tx(m) || model_tx_always_aborts(m);
 }
 
 void model_tx_elision_aborted(struct model *m)

@@ -52,6 +52,13 @@ bool model_has_tx(const struct model *m)
 	       !m->latitude[LAT_NO_RTM];
 }
 
+/* By microcode, or by MSR_TSX_FORCE_ABORT. */
+bool model_tx_always_aborts(const struct model *m)
+{
+	return m->latitude[LAT_RTM_ALWAYS_ABORT] ||
+	       m->tsx_force_abort & IA32_TSX_FORCE_ABORT_RTM_FORCE_ABORT;
+}
+
 bool model_in_tx(const struct model *m)
 {
 	return m->tx.depth;
@@ -134,7 +141,7 @@ enum tx_cause model_tx_begin(struct model *m, const struct model_registers *regi
 	tx->fallback = fallback;
 	tx->elided = false;
 	checkpoint(m, registers);
-	return m->latitude[LAT_RTM_ALWAYS_ABORT] ? TX_EVENT : TX_FINE;
+	return model_tx_always_aborts(m) ? TX_EVENT : TX_FINE;
 }
 
 void model_tx_elide(struct model *m, const struct model_registers *registers, u64 ip, u64 behind)

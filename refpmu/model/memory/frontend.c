@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * FRONTEND_RETIRED: the instruction that begins a line of code, when its fetch missed what
+ * MSR_PEBS_FRONTEND selects: "at most once per cache line". The caches of code are small ones of
+ * one way each; how large they are isn't a rule. Latency is that of what was missed.
+ */
+#include "refpmu/model/internal.h"
+
+#define LINE_BITS	6
+#define PAGE_BITS	12
+/* Cycles that a miss keeps the front end from delivering. */
+enum { BUBBLES_DSB = 2, BUBBLES_L1I = 12, BUBBLES_L2 = 40, BUBBLES_ITLB = 9, BUBBLES_STLB = 60 };
+
+/* Has it missed? It is there from now on. */
+static bool misses(u32 *entries, unsigned count, u64 number)
+{
+	u32 tag = (u32)number | 1u << 31, *entry = &entries[number % count];
+	bool missed = *entry != tag;
+
+	*entry = tag;
+	return missed;
+}
+
+#define MISSES(entries, number) misses(entries, sizeof(entries) / sizeof((entries)[0]), number)
+
+static bool is_long(u64 select, unsigned bubbles)
+{
+	return bubbles && bubbles >= (select & PEBS_FRONTEND_BUBBLE_LENGTH) >>
+				  PEBS_FRONTEND_BUBBLE_LENGTH_SHIFT;
+}
+
+bool model_frontend_occurs(struct model *m, const struct model_retired *r)
+{
+	u64 line = r->ip >> LINE_BITS, page = r->ip >> PAGE_BITS, select = m->pebs_frontend;
+	bool dsb, l1i, l2, itlb, stlb;
+
+	if (line == m->fetch.line)
+		return false;
+	m->fetch.line = line;
+	dsb = MISSES(m->fetch.dsb, line);
+	l1i = MISSES(m->fetch.l1i, line);
+	l2 = l1i && MISSES(m->fetch.l2, line);
+	itlb = MISSES(m->fetch.itlb, page);
+	stlb = itlb && MISSES(m->fetch.stlb, page);
+	switch (select & (PEBS_FRONTEND_EVTSEL | PEBS_FRONTEND_EVTSEL_HIGH)) {
+	case FRONTEND_ANY_DSB_MISS:
+	case FRONTEND_DSB_MISS:
+		return dsb;
+	case FRONTEND_L1I_MISS:
+		return l1i;
+	case FRONTEND_L2_MISS:
+		return l2;
+	case FRONTEND_ITLB_MISS:
+		return itlb;
+	case FRONTEND_STLB_MISS:
+		return stlb;
+	case FRONTEND_LATENCY:
+		return is_long(select, (dsb ? BUBBLES_DSB : 0u) + (l1i ? BUBBLES_L1I : 0u) +
+					       (l2 ? BUBBLES_L2 : 0u) + (itlb ? BUBBLES_ITLB : 0u) +
+					       (stlb ? BUBBLES_STLB : 0u));
+	}
+	return false;
+}
