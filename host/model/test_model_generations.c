@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What one generation has and another hasn't, with values typed from the manual: sections on
- * Nehalem, Westmere, Sandy Bridge, Ivy Bridge, Haswell and Broadwell of "Performance Monitoring".
+ * Nehalem, Westmere, Sandy Bridge, Ivy Bridge, Haswell, Broadwell and Skylake of "Performance
+ * Monitoring".
  */
 #include "host/check.h"
 #include "host/model/fixture.h"
@@ -9,7 +10,8 @@
 #define OLD	(BIT(GEN_NEHALEM) | BIT(GEN_WESTMERE))
 #define SNB_IVB	(BIT(GEN_SANDYBRIDGE) | BIT(GEN_IVYBRIDGE))
 #define HSW_BDW	(BIT(GEN_HASWELL) | BIT(GEN_BROADWELL))
-#define ALL	(OLD | SNB_IVB | HSW_BDW)
+#define SKL	BIT(GEN_SKYLAKE)
+#define ALL	(OLD | SNB_IVB | HSW_BDW | SKL)
 #define ADDRESS	(FIXTURE_MEMORY_BASE + 0x3000)
 #define INT	IA32_PERFEVTSEL_INT
 
@@ -45,7 +47,7 @@ static void check_registers(unsigned g)
 		{ 0x0c4, ALL, "IA32_PMC3" },
 		{ 0x0c5, 0, "IA32_PMC4" },
 		{ 0x18a, 0, "IA32_PERFEVTSEL4" },
-		{ 0x4c1, SNB_IVB | HSW_BDW, "IA32_A_PMC0" },
+		{ 0x4c1, ALL & ~OLD, "IA32_A_PMC0" },
 		{ 0x4c5, 0, "IA32_A_PMC4" },
 		{ 0x1a6, ALL, "MSR_OFFCORE_RSP_0" },
 		{ 0x1a7, ALL & ~BIT(GEN_NEHALEM), "MSR_OFFCORE_RSP_1" },
@@ -54,8 +56,14 @@ static void check_registers(unsigned g)
 		{ 0x38d, ALL, "IA32_FIXED_CTR_CTRL" }, { 0x38e, ALL, "IA32_PERF_GLOBAL_STATUS" },
 		{ 0x38f, ALL, "IA32_PERF_GLOBAL_CTRL" },
 		{ 0x390, ALL, "IA32_PERF_GLOBAL_OVF_CTRL" },
-		{ 0x391, OLD, "MSR_UNCORE_PERF_GLOBAL_CTRL" },
-		{ 0x392, OLD, "MSR_UNCORE_PERF_GLOBAL_STATUS" },
+		{ 0x391, OLD | SKL, "MSR_UNCORE_PERF_GLOBAL_CTRL, ..._STATUS_SET" },
+		{ 0x392, OLD | SKL, "MSR_UNCORE_PERF_GLOBAL_STATUS, ..._INUSE" },
+		{ 0x10f, 0, "MSR_TSX_FORCE_ABORT" }, { 0x3f7, SKL, "MSR_PEBS_FRONTEND" },
+		{ 0x1c8, ALL, "MSR_LBR_SELECT" }, { 0x1c9, ALL, "MSR_LASTBRANCH_TOS" },
+		{ 0x680, ALL, "MSR_LASTBRANCH_0_FROM_IP" },
+		{ 0x6cf, ALL, "MSR_LASTBRANCH_15_TO_IP" },
+		{ 0xdc0, SKL, "MSR_LBR_INFO_0" }, { 0xe01, SKL, "MSR_UNC_PERF_GLOBAL_CTRL" },
+		{ 0xe02, SKL, "MSR_UNC_PERF_GLOBAL_STATUS" },
 		{ 0x393, OLD, "MSR_UNCORE_PERF_GLOBAL_OVF_CTRL" },
 		{ 0x394, OLD, "MSR_UNCORE_FIXED_CTR0" },
 		{ 0x395, OLD, "MSR_UNCORE_FIXED_CTR_CTRL" },
@@ -70,6 +78,24 @@ static void check_registers(unsigned g)
 		CHECK_EQ(registers[i].gens & BIT(g) ? MSR_DONE : MSR_GP,
 			 model_rdmsr(&r.m, registers[i].msr).status, "%s, generation %u",
 			 registers[i].name, g);
+}
+
+/* Behind sixteen entries there are other facilities' registers, which aren't the model's. */
+static void check_branch_entries(unsigned g)
+{
+	enum msr_status after = BIT(g) & SKL ? MSR_DONE : MSR_NOT_OURS;
+
+	CHECK_EQ(after, model_rdmsr(&r.m, 0x690).status, "generation %u", g);
+	CHECK_EQ(after, model_rdmsr(&r.m, 0x6df).status, "generation %u", g);
+	CHECK_EQ(MSR_NOT_OURS, model_rdmsr(&r.m, 0x6a0).status, "generation %u", g);
+	CHECK_EQ(MSR_NOT_OURS, model_rdmsr(&r.m, 0x6e0).status, "generation %u", g);
+	for (unsigned i = 0; i < 5; i++) {
+		bool index = i < (BIT(g) & SKL ? 5 : 4);
+
+		CHECK_EQ(index ? MSR_DONE : MSR_GP, model_wrmsr(&r.m, 0x1c9, BIT(i)).status);
+	}
+	CHECK_EQ(BIT(g) & (HSW_BDW | SKL) ? MSR_DONE : MSR_GP,
+		 model_wrmsr(&r.m, 0x1c8, BIT(9)).status, "call-stack mode, generation %u", g);
 }
 
 /* Each bit by itself: the ones that are taken are the ones that exist. */
@@ -104,10 +130,14 @@ static void check_bits(unsigned g)
 	}
 }
 
-/* LBR format 3 (4 with TSX information), trap-like, format 1 or 2, SMM freeze, full width. */
+/* LBR format 3 (4 with TSX information, 5 with INFO registers), trap-like, format 1 to 3, SMM
+ * freeze, full width. */
 static void check_capabilities(unsigned g)
 {
-	u64 wanted = BIT(g) & OLD ? 0x11c3 : BIT(g) & SNB_IVB ? 0x31c3 : 0x32c4;
+	u64 wanted = BIT(g) & OLD     ? 0x11c3 :
+		     BIT(g) & SNB_IVB ? 0x31c3 :
+		     BIT(g) & SKL     ? 0x33c5 :
+					0x32c4;
 
 	CHECK_EQ(wanted, fixture_get(&r, 0x345), "generation %u", g);
 	CHECK_EQ(BIT(7), fixture_get(&r, 0x1a0) & (BIT(7) | BIT(12)), "perfmon and PEBS available");
@@ -131,7 +161,7 @@ static void counters_without_hyper_threading(void)
 /* A branch is precise everywhere, on each of four counters. */
 static void check_records(unsigned g)
 {
-	const unsigned size = BIT(g) & HSW_BDW ? 0xc0 : 0xb0;
+	const unsigned size = BIT(g) & SKL ? 0xc8 : BIT(g) & HSW_BDW ? 0xc0 : 0xb0;
 
 	for (unsigned n = 0; n < 4; n++) {
 		open(g, true);
@@ -145,7 +175,7 @@ static void check_records(unsigned g)
 		CHECK_EQ(r.regs.gpr[REG_RBX], fixture_record(&r, 0, 0x18));
 		CHECK_EQ(r.regs.gpr[REG_R15], fixture_record(&r, 0, 0x88));
 		CHECK_EQ(BIT(n), fixture_record(&r, 0, 0x90));
-		CHECK_EQ(size == 0xc0 ? r.ip - 4 : 0x5e5e5e5e5e5e5e5e, fixture_record(&r, 0, 0xb0));
+		CHECK_EQ(size >= 0xc0 ? r.ip - 4 : 0x5e5e5e5e5e5e5e5e, fixture_record(&r, 0, 0xb0));
 		CHECK_EQ(0, fixture_record(&r, 0, 0x98) | fixture_record(&r, 0, 0xa0) |
 				    fixture_record(&r, 0, 0xa8));
 	}
@@ -265,6 +295,11 @@ static void registers(void)
 	each(check_registers);
 }
 
+static void branch_entries(void)
+{
+	each(check_branch_entries);
+}
+
 static void bits(void)
 {
 	each(check_bits);
@@ -294,6 +329,7 @@ static void load_latency(void)
 int main(void)
 {
 	RUN(registers);
+	RUN(branch_entries);
 	RUN(bits);
 	RUN(capabilities);
 	RUN(counters_without_hyper_threading);

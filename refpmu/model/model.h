@@ -11,10 +11,10 @@
  * latitude.c (which legal processor), msr.c and msr_bits.c (read and write
  * rules), counter.c (events, counting, overflow), priority.c (what is served first),
  * pebs.c (assist, index, threshold), record.c (what a record holds), lvt.c
- * (from the request of a PMI to what the local APIC does with it), uncore.c (the uncore's
- * counters), cpuid.c (enumeration), hooks.h (where refpmu/faults/ changes what is planned).
+ * (from the request of a PMI to what the local APIC does with it), lbr.c (last branch records),
+ * uncore.c (the uncore's counters), cpuid.c (enumeration), hooks.h (where refpmu/faults/ changes what is planned).
  * Memory: memory/memory.c, line.c, place.c (caches and TLBs, shared by all processors) over
- * memory/sets.c, exerciser.c (lines put there by request),
+ * memory/sets.c, memory/frontend.c (code), exerciser.c (lines put there by request),
  * access.c (what loads and stores meet there), load_latency.c (tags), offcore.c,
  * data_address.c (what records tell). Transactions: model/tsx/tx.c, model/tsx/log.c.
  * NetBurst: netburst/, behind pmu.c.
