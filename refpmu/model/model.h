@@ -12,7 +12,8 @@
  * rules), counter.c (events, counting, overflow), priority.c (what is served first),
  * pebs.c (assist, index, threshold), record.c (what a record holds), lvt.c
  * (from the request of a PMI to what the local APIC does with it), lbr.c (last branch records),
- * uncore.c (the uncore's counters), cpuid.c (enumeration), hooks.h (where refpmu/faults/ changes what is planned).
+ * uncore.c (the uncore's counters), cpuid.c (enumeration), hooks.h (where refpmu/faults/ changes
+ * what is planned).
  * Memory: memory/memory.c, line.c, place.c (caches and TLBs, shared by all processors) over
  * memory/sets.c, memory/frontend.c (code), exerciser.c (lines put there by request),
  * access.c (what loads and stores meet there), load_latency.c (tags), offcore.c,

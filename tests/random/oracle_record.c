@@ -111,9 +111,12 @@ static void judge_address(struct oracle *o, const struct trace_step *step, unsig
 
 static void judge_image(struct oracle *o, const struct pebs_record *r)
 {
-	u64 image = r->value[RECORD_status];
 	u64 looked_at = STATUS_COUNTERS | IA32_PERF_GLOBAL_STATUS_OVF_BUF;
+	u64 image;
 
+	/* From format 3 on the counters that the record is for have its place: not judged. */
+	if (!record_get(r, RECORD_status, &image))
+		return;
 	/* On processors, an assist that races a write of the status: nothing but 0. */
 	if (!image && !o->env->strict)
 		return;

@@ -102,7 +102,8 @@ test_a_failure_shows_its_record()
 	grep -q ' rip                 0x0' "$out"
 	echo 'sendkey r' > "$work/monitor"
 	wait
-	grep -aqP '^  record_1: "record 0 of 1 in the buffer of processor 0: [0-9a-f]{384}"' "$work/serial.log"
+	grep -aqP '^  record_1: "record 0 of 1 in the buffer of processor 0: [0-9a-f]{384}"' \
+		"$work/serial.log"
 }
 
 test_the_screen_says_not_tested()
