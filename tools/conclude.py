@@ -25,6 +25,7 @@ import decide       # noqa: E402
 import junit        # noqa: E402
 import machine      # noqa: E402
 import output       # noqa: E402
+import records      # noqa: E402
 import results      # noqa: E402
 import spec         # noqa: E402
 import symbols      # noqa: E402
@@ -80,6 +81,7 @@ def save(folder, files):
     os.makedirs(folder, exist_ok=True)
     for name, text in files.items():
         path = os.path.join(folder, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
         try:
             with open(path + ".part", "wb") as file:
                 file.write(text if isinstance(text, bytes) else text.encode())
@@ -90,6 +92,14 @@ def save(folder, files):
             raise
 
 
+def record_file(point):
+    """The file of the records behind a failure, and its bytes; None: there are none."""
+    name = point.details.get("records", "")
+    if not re.fullmatch(r"records/[a-z0-9_]+\.[a-z0-9_]+\.bin", name):
+        return None
+    return name, b"".join(record.data for record in records.records_of(point))
+
+
 def saved_as(tap, run):
     """What save() takes."""
     return {
@@ -97,6 +107,7 @@ def saved_as(tap, run):
         "results.json": as_json.json_text([run]),
         "junit.xml": junit.junit_xml([run]),
         "machine.json": json.dumps(machine.machine(run), indent=1) + "\n",
+        **dict(filter(None, map(record_file, run.points))),
     }
 
 

@@ -60,6 +60,7 @@ struct maker {
 	struct totals *totals;
 	const char *lines;
 	size_t length;
+	const struct item *point;
 };
 
 /* One file, from its beginning. */
@@ -99,6 +100,75 @@ static void make_junit(const struct maker *maker, const struct text_sink *sink)
 	reports_junit(maker->totals, maker->lines, maker->length, sink);
 }
 
+static const struct span *find_records(const struct item *point)
+{
+	for (unsigned i = 0; i < point->details; i++)
+		if (span_is(point->detail[i].key, "records"))
+			return &point->detail[i].value;
+	return NULL;
+}
+
+static unsigned digit(char c)
+{
+	return (unsigned)(c <= '9' ? c - '0' : c - 'a' + 10);
+}
+
+/* The last word. */
+static struct span last_word(struct span text)
+{
+	size_t n = text.length;
+
+	while (n && text.text[n - 1] != ' ')
+		n--;
+	return (struct span){ text.text + n, text.length - n };
+}
+
+/* The bytes of the records behind a failure: "record_N: WORDS: HEX". */
+static void put_records(const struct item *point, const struct text_sink *sink)
+{
+	for (unsigned i = 0; i < point->details; i++) {
+		struct span hex = last_word(point->detail[i].value);
+
+		if (!span_begins(point->detail[i].key, "record_"))
+			continue;
+		for (size_t n = 0; n + 1 < hex.length; n += 2) {
+			char byte = (char)(digit(hex.text[n]) << 4 | digit(hex.text[n + 1]));
+
+			sink->put(sink->ctx, &byte, 1);
+		}
+	}
+}
+
+static void make_records(const struct maker *maker, const struct text_sink *sink)
+{
+	put_records(maker->point, sink);
+}
+
+/* A file for each failing point that names one. */
+static bool make_all_records(struct maker *maker, char *error, size_t size)
+{
+	struct item_reader reader = { .text = maker->lines, .length = maker->length };
+	char name[PATH_SIZE];
+	struct item item;
+
+	while (item_next(&reader, &item)) {
+		const struct span *file = item.kind == ITEM_POINT ? find_records(&item) : NULL;
+
+		if (!file)
+			continue;
+		fmt_print(name, sizeof(name), "%s\\records", results_folder());
+		file_make_directory(name);
+		for (size_t i = 0; i < file->length && i + 1 < sizeof(name); i++) {
+			name[i] = file->text[i] == '/' ? '\\' : file->text[i];
+			name[i + 1] = '\0';
+		}
+		maker->point = &item;
+		if (!make(maker, name, make_records, error, size))
+			return false;
+	}
+	return true;
+}
+
 static bool begin(struct maker *maker, char *error, size_t size)
 {
 	maker->lines = log_text(&maker->length);
@@ -120,7 +190,7 @@ static void end(const struct maker *maker)
 
 bool results_write_machine(char *error, size_t size)
 {
-	struct maker maker = { NULL, NULL, NULL, 0 };
+	struct maker maker = { NULL, NULL, NULL, 0, NULL };
 	bool good;
 
 	if (!results_folder()[0])
@@ -133,7 +203,7 @@ bool results_write_machine(char *error, size_t size)
 
 bool results_write_reports(char *error, size_t size)
 {
-	struct maker maker = { NULL, NULL, NULL, 0 };
+	struct maker maker = { NULL, NULL, NULL, 0, NULL };
 	bool good;
 
 	if (!results_folder()[0])
@@ -148,7 +218,8 @@ bool results_write_reports(char *error, size_t size)
 	if (good) {
 		totals_take(maker.totals, maker.lines, maker.length);
 		good = make(&maker, "results.json", make_json, error, size) &&
-		       make(&maker, "junit.xml", make_junit, error, size);
+		       make(&maker, "junit.xml", make_junit, error, size) &&
+		       make_all_records(&maker, error, size);
 	}
 	end(&maker);
 	return good;

@@ -18,6 +18,7 @@ static const u32 sizes[] = { 1u << 20, 256u << 10 };
 
 static struct {
 	bool open;
+	bool broken;		/* it could be written at first, and then not */
 	char path[PATH_SIZE];
 	u64 run, at;
 	u32 number;
@@ -49,6 +50,7 @@ static bool fail(char *error, size_t size, const char *what, EFI_STATUS status)
 {
 	fmt_print(error, size, "no journal: %s: firmware status %#llx", what,
 		  (unsigned long long)status);
+	journal.broken = journal.open;
 	close();
 	return false;
 }
@@ -256,10 +258,12 @@ void journal_end(void)
 {
 	char ignored[160];
 
-	if (!journal.open)
+	/* One that broke off would be continued, although the run is over. */
+	if (!journal.open && !journal.broken)
 		return;
 	journal_add(FRAME_END, NULL, 0, "", 0, ignored, sizeof ignored);
 	close();
+	journal.broken = false;
 	file_delete(journal.path);
 }
 
