@@ -109,6 +109,7 @@ int run_tests(const struct config *config, const struct soak *soak, u64 exercise
 	all_back = processors_give();
 	machine_borrow_cpu(CPU_BOOT);
 	keep_say(&tap);
+	keep_describe(&tap);
 	if (!all_back)
 		suite_bail_out(suite, "a processor doesn't return to the firmware");
 	status = suite_end(suite);

@@ -4,12 +4,13 @@
 # Boots an EFI system partition under QEMU and OVMF, without root and without mounts.
 #
 #   boot.sh [--timeout S] [--gui] [--gdb PORT] [--kvm] [--icount] [--image]
-#	[--read-only | --cd | --net] [--watchdog] [--secure]
+#	[--read-only | --cd | --net] [--watchdog] [--secure] [--keep-variables]
 #	[--smp N | --x2apic] [--cpu MODEL] [--key-after TEXT] [--screen DEVICE] FOLDER
 #
 # FOLDER/esp is what the partition holds; with --image, FOLDER/esp.img is a disk as it stands.
 # --cd: that is a CD. --net: FOLDER/tftp/pmutest86.efi is booted by PXE. --secure: Secure Boot, with
 # the keys of OVMF's test variables.
+# --keep-variables: the firmware's are those of the last boot in FOLDER.
 # --read-only: the disk can't be written to. --watchdog: the chipset's TCO timer resets the machine.
 # --gdb: stops before the first instruction and waits for a debugger at that port.
 # --cpu: QEMU's -cpu. --x2apic: two processors, the second with APIC ID 256, which firmware and
@@ -30,7 +31,7 @@ set -euo pipefail
 tcg_cpu=max,3dnow=off,3dnowext=off,sse4a=off
 timeout=120 smp=1 display=(-display none) accel=tcg cpu=$tcg_cpu count=() image='' key_after=''
 x2apic='' gdb=() read_only=off watchdog=()
-device=virtio-blk-pci net='' secure='' smm=off boot_from=()
+device=virtio-blk-pci net='' keep='' secure='' smm=off boot_from=()
 while [ $# -gt 1 ]; do
 	case $1 in
 	--timeout)
@@ -48,6 +49,7 @@ while [ $# -gt 1 ]; do
 	--read-only) read_only=on ;;
 	--cd) device=ide-cd read_only=on ;;
 	--net) net=yes ;;
+	--keep-variables) keep=yes ;;
 	--secure) secure=yes smm=on ;;
 	--watchdog) watchdog=(-global ICH9-LPC.noreboot=off -watchdog-action reset) ;;
 	--smp)
@@ -90,7 +92,9 @@ for size in _4M ''; do
 	firmware=/usr/share/OVMF/OVMF_CODE$size${secure:+.secboot}.fd
 	variables=/usr/share/OVMF/OVMF_VARS$size${secure:+.snakeoil}.fd
 	if [ -e "$firmware" ] && [ -e "$variables" ]; then
-		cp "$variables" "$folder/vars.fd"
+		if [ -z "$keep" ] || [ ! -e "$folder/vars.fd" ]; then
+			cp "$variables" "$folder/vars.fd"
+		fi
 		break
 	fi
 	firmware=

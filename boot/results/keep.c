@@ -7,11 +7,13 @@
 #include "boot/results/folder.h"
 #include "boot/results/journal.h"
 #include "boot/results/keep.h"
+#include "boot/results/variable.h"
 #include "boot/watchdog/watchdog.h"
 #include "kernel/machine/machine.h"
 #include "kernel/output/fmt.h"
 #include "kernel/memory/string.h"
 #include "kernel/processor/percpu.h"
+#include "kernel/processor/time.h"
 #include "version.h"
 
 #define IN_VAIN_MOST	3u	/* boots in which no test began */
@@ -28,6 +30,9 @@ static struct {
 	const struct journal_found *found;	/* the run to be continued; NULL: none */
 	size_t journaled;			/* bytes of the log that the journal has */
 	char notice[NOTICES][NOTICE_SIZE];	/* to be said at the next borrow */
+	char earlier[VARIABLE_SIZE];		/* what a run without a file has left; said once */
+	bool said_earlier;
+	u64 writes, given, written;		/* before tests: how many; microseconds of each */
 } keep;
 
 /* A place for one; the last one is used again where there are more. */
@@ -39,8 +44,37 @@ static char *notice(void)
 	return keep.notice[NOTICES - 1];
 }
 
+/* Each line of it. */
+static void say_earlier(struct tap *tap)
+{
+	char *line = keep.earlier;
+
+	while (*line) {
+		char *end = line;
+
+		while (*end && *end != '\n')
+			end++;
+		if (*end)
+			*end++ = '\0';
+		tap_comment(tap, "from a UEFI variable, a run without a file: %s", line);
+		line = end;
+	}
+	keep.said_earlier = keep.earlier[0];
+	keep.earlier[0] = '\0';
+}
+
+void keep_describe(struct tap *tap)
+{
+	if (keep.writes)
+		tap_comment(tap,
+			    "journal: %lu writes before tests, %lu us each, and %lu us to give the "
+			    "machine back and take it",
+			    keep.writes, keep.written / keep.writes, keep.given / keep.writes);
+}
+
 void keep_say(struct tap *tap)
 {
+	say_earlier(tap);
 	for (unsigned i = 0; i < NOTICES; i++) {
 		if (keep.notice[i][0])
 			tap_comment(tap, "%s", keep.notice[i]);
@@ -95,6 +129,7 @@ bool keep_find(const struct suite_config *config)
 	keep.run = (struct journal_run){ .machine = identity_digest(),
 					 .digest = suite_digest(config) };
 	fmt_print(keep.run.version, sizeof(keep.run.version), "%s", PMUTEST86_VERSION);
+	variable_load(keep.earlier, sizeof(keep.earlier));
 	found = journal_find(&keep.run, keep.notice[0], NOTICE_SIZE);
 	keep.occupied = keep.notice[0][0];
 	if (found && !found->same) {
@@ -187,12 +222,21 @@ void keep_open(struct suite *suite, const char *cpu, unsigned watchdog_seconds)
 
 void keep_before_test(void)
 {
+	u64 at[4];
+
 	if (!journal_is_open())
 		return;
+	at[0] = tsc_read();
 	machine_return_cpu();
+	at[1] = tsc_read();
 	journal(FRAME_TEST, true);
 	watchdog_feed();
+	at[2] = tsc_read();
 	machine_borrow_cpu(CPU_BOOT);
+	at[3] = tsc_read();
+	keep.writes++;
+	keep.written += (at[2] - at[1]) / time_tsc_per_us;
+	keep.given += (at[1] - at[0] + at[3] - at[2]) / time_tsc_per_us;
 }
 
 void keep_save(void)
@@ -209,6 +253,27 @@ void keep_save(void)
 		keep.journaled = length;	/* the log was emptied */
 }
 
+/* Where no file could be written. */
+static void save_short(void)
+{
+	struct totals *totals;
+	void *memory = NULL;
+	char text[VARIABLE_SIZE];
+	size_t length, lines_length;
+	const char *lines = log_text(&lines_length);
+
+	if (EFI_ERROR(firmware.boot->AllocatePool(EfiLoaderData, sizeof(*totals), &memory)))
+		return;
+	totals = memory;
+	totals_take(totals, lines, lines_length);
+	length = variable_text(totals, lines, lines_length, PMUTEST86_VERSION, text, sizeof(text));
+	if (variable_save(text, length, notice(), NOTICE_SIZE))
+		fmt_print(notice(), NOTICE_SIZE,
+			  "a short result is in the UEFI variable "
+			  "PMUTest86Result; the next run with a stick that takes files saves it");
+	firmware.boot->FreePool(memory);
+}
+
 void keep_end(void)
 {
 	if (!keep.on)
@@ -216,7 +281,13 @@ void keep_end(void)
 	results_save(notice(), NOTICE_SIZE);
 	/* What follows is made from results.tap: the room that the journal takes may be needed. */
 	journal_end();
-	results_write_reports(notice(), NOTICE_SIZE);
+	if (results_folder()[0]) {
+		results_write_reports(notice(), NOTICE_SIZE);
+		if (keep.said_earlier)
+			variable_delete();
+	} else {
+		save_short();
+	}
 	for (unsigned i = 0; i < NOTICES; i++)
 		if (keep.notice[i][0])
 			firmware_say(keep.notice[i]);

@@ -28,6 +28,8 @@ void keep_save(void);
 void keep_end(void);
 /* Once more, because a key asks for it. text: where they are, or why they aren't. */
 void keep_again(char *text, size_t size);
+/* Borrowed, at the end: what the journal took. */
+void keep_describe(struct tap *tap);
 /* Borrowed: say what there is to say of the results, if anything. */
 void keep_say(struct tap *tap);
 

@@ -118,3 +118,29 @@ test_the_next_boot_names_what_ended_the_machine()
 		2 hang_of_every_processor_is_a_crash
 	END
 }
+
+# Where no file can be written, a UEFI variable has a short result, until a run saves it.
+takes 60 test_a_short_result_waits_in_a_uefi_variable
+test_a_short_result_waits_in_a_uefi_variable()
+{
+	local work=$log/stick boot number=0 said=' from a UEFI variable, a run without a file: '
+
+	rm -rf "$work"
+	mkdir -p "$work/esp/EFI/BOOT"
+	cp "$build/pmutest86.efi" "$work/esp/EFI/BOOT/BOOTX64.EFI"
+	printf '%s\n' 'tests = selftest.tsc*,enumeration.e*' 'at_end = shutdown' \
+		> "$work/esp/pmutest86.cfg"
+	truncate -s 64M "$work/esp.img"
+	mkfs.fat -F 32 "$work/esp.img" > /dev/null
+	mcopy -s -i "$work/esp.img" "$work/esp/"* ::/
+	for boot in --read-only --image --image; do
+		tools/boot.sh --image $boot --keep-variables --timeout 60 "$work"
+		cp "$work/serial.log" "$work/log.$((++number))"
+	done
+	grep -aq '^# results are not saved: ' "$work/log.1"
+	refute grep -aq "$said" "$work/log.1"
+	grep -aq "^#${said}exit 2, requirements decided 0, points PASS 1 SKIP 1 " "$work/log.2"
+	mcopy -s -i "$work/esp.img" ::/results "$work/"
+	grep -rq "^#$said" "$work/results"
+	refute grep -aq "$said" "$work/log.3"
+}
