@@ -43,7 +43,7 @@ struct draw_case {
 	u8 lvt, keep_status, stay_masked;	/* pmu/pmi.h */
 	struct draw_ds ds;
 	int16_t si, bp, bx;  /* the three data pointers, from the middle of their pages */
-	u8 high;			/* bit 0 to 2: SI, BP, BX above 4 GiB */
+	u8 high;			/* bit 0 to 2: SI, BP, BX, 3: the code above 4 GiB */
 	u64 constant;			/* what R8 to R12 are made of */
 	unsigned pieces;
 	u16 piece[DRAW_PROGRAM];	/* piece_get() */
@@ -94,6 +94,8 @@ static inline u64 draw_fixed_field(u64 control, unsigned i)
 u64 draw_constant(const struct draw_case *c, unsigned n);
 /* The data pointer (0 SI, 1 BP, 2 BX) of a case. */
 u64 draw_pointer(const struct draw_env *env, const struct draw_case *c, unsigned n);
+/* Where draw_code is. */
+u64 draw_code_of(const struct draw_env *env, const struct draw_case *c);
 const struct draw_event *draw_event_of(const struct draw_env *env, u64 select);
 
 #endif

@@ -51,17 +51,26 @@ static void append_named(struct draw_case *c, const char *name)
 
 static void draw_operation(struct prng *p, struct draw_case *c, unsigned slot, bool user);
 
+static unsigned draw_rare(struct prng *p)
+{
+	static const char *const names[] = { "two_pages", "load_backward", "cli_sti", "cli_popf" };
+	unsigned which = (unsigned)prng_below(p, sizeof(names) / sizeof(names[0]));
+	int piece = piece_find(names[which],
+			       which ? (unsigned)prng_below(p, DRAW_INSTANCES) : 0);
+
+	return piece < 0 ? 0 : (unsigned)piece;
+}
+
 /* That many pieces, at one level; now and then an operation among them. */
 static void draw_pieces_of(const struct draw_env *env, struct prng *p, struct draw_case *c,
 			   unsigned n, bool user, unsigned *slots)
 {
 	for (unsigned i = 0; i < n; i++) {
 		unsigned piece = (unsigned)prng_below(p, piece_count());
-		int across = prng_one_in(p, 24) ? piece_find("two_pages", 0) : -1;
 
-		/* Of this piece there is one only. */
-		if (across >= 0)
-			piece = (unsigned)across;
+		/* Pieces in which few instructions matter. */
+		if (prng_one_in(p, 10))
+			piece = draw_rare(p);
 		if (*slots && prng_one_in(p, 3)) {
 			draw_operation(p, c, --*slots, user);
 			continue;
@@ -241,7 +250,7 @@ static struct draw_operation draw_write(const struct draw_env *env, struct prng 
 	unsigned gp = (unsigned)prng_below(p, env->gp), fixed = (unsigned)prng_below(p, env->fixed);
 	u64 value;
 
-	if (c->ds.used && prng_one_in(p, 4))
+	if (c->ds.used && prng_one_in(p, 3))
 		return writes(MSR_IA32_PEBS_ENABLE, c->pebs_enable & prng_next(p));
 	if (c->class >= DRAW_INTERRUPTS && prng_one_in(p, 3))
 		return writes(MSR_IA32_PERF_GLOBAL_CTRL, every_counter(env));
@@ -359,7 +368,7 @@ void draw_make(const struct draw_env *env, enum draw_class class, u64 seed, u64 
 		c->si = draw_offset(&p);
 		c->bp = draw_offset(&p);
 		c->bx = draw_offset(&p);
-		c->high = (u8)(prng_one_in(&p, 2) ? prng_below(&p, 8) : 0);
+		c->high = (u8)(prng_one_in(&p, 2) ? prng_below(&p, 16) : 0);
 		draw_program(env, &p, c);
 	} while (!trace_make(env, c, trace));
 	draw_counters(env, &p, c, trace);

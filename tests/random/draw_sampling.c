@@ -136,7 +136,7 @@ static void draw_buffer(const struct draw_env *env, struct prng *p, struct draw_
 		c->ds.index = 0;
 	c->ds.maximum = (int16_t)(size * capacity);
 	if (env->strict && prng_one_in(p, 4))
-		c->ds.maximum = (int16_t)(c->ds.maximum + 8 * (int)prng_below(p, 22));
+		c->ds.maximum = (int16_t)(c->ds.maximum + 8 * (int)prng_below(p, (u64)size / 8));
 	c->ds.threshold = (int16_t)(size * (int)prng_below(p, (u64)capacity + 3));
 	if (env->strict && prng_one_in(p, 6))
 		c->ds.threshold = (int16_t)(c->ds.threshold + 8 * (int)prng_below(p, 20));

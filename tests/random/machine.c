@@ -293,11 +293,13 @@ static void after_operations(struct machine *m, const struct draw_case *c,
 }
 
 /* Where the gate's return path goes on: in the piece, with R15 as the program has it there. */
-static void prepare_way_back(struct machine *m, const struct trace *trace)
+static void prepare_way_back(struct machine *m, const struct draw_case *c,
+			     const struct trace *trace)
 {
 	u64 top = linear(m->gate) + PAGE_SIZE - GATE_FRAME;
 	struct way_back *saved = (struct way_back *)(m->gate + GATE_SAVED);
 	const struct draw_frame *f = m->frame;
+	u64 high = draw_code_of(&m->env, c) - m->env.code;
 
 	for (unsigned i = 0; i < trace->steps; i++) {
 		if (!(trace->step[i].row->flags & ROW_TO_KERNEL))
@@ -305,7 +307,7 @@ static void prepare_way_back(struct machine *m, const struct trace *trace)
 		*saved = (struct way_back){ .rflags = rflags_read(), .r15 = trace->step[i].r15,
 					    .r14 = linear(f), .r13 = f->r13, .r12 = f->r12,
 					    .rbp = f->rbp, .rbx = f->rbx,
-					    .rip = (u64)(uintptr_t)draw_back };
+					    .rip = high + (u64)(uintptr_t)draw_back };
 		*(u64 *)(uintptr_t)top = linear(saved);
 		descriptor_set_rsp0(top);
 	}
@@ -382,17 +384,21 @@ void machine_run(const struct draw_case *c, const struct trace *trace,
 {
 	struct machine *m = &machines[cpu_index()];
 	bool sampling = c->class >= DRAW_INTERRUPTS;
+	void (*enter)(struct draw_frame *frame);
 
 	*seen = (struct draw_observation){ .interrupts = 0 };
 	for (unsigned i = 1; i < c->pieces; i++)
-		m->table[i - 1] = m->env.code + piece_get(c->piece[i])->begin;
+		m->table[i - 1] = draw_code_of(&m->env, c) + piece_get(c->piece[i])->begin;
 	memcpy(m->operations, c->operation, sizeof(c->operation));
 	fill_frame(m, c);
-	prepare_way_back(m, trace);
+	enter = (void (*)(struct draw_frame *))(uintptr_t)((u64)(uintptr_t)draw_enter +
+							   draw_code_of(&m->env, c) -
+							   m->env.code);
+	prepare_way_back(m, c, trace);
 	program(m, c);
 	if (sampling)
 		program_sampling(m, c);
-	draw_enter(m->frame);
+	enter(m->frame);
 	written_note(MSR_IA32_PERF_GLOBAL_CTRL, 0);
 	if (sampling)
 		look_at_sampling(m, c, seen);

@@ -25,6 +25,11 @@ u64 draw_pointer(const struct draw_env *env, const struct draw_case *c, unsigned
 	return env->data[n] + (u64)(int64_t)offset[n] + (c->high >> n & 1 ? env->above : 0);
 }
 
+u64 draw_code_of(const struct draw_env *env, const struct draw_case *c)
+{
+	return env->code + (c->high & 8 ? env->above : 0);
+}
+
 const struct draw_event *draw_event_of(const struct draw_env *env, u64 select)
 {
 	for (unsigned i = 0; i < env->events; i++)
@@ -77,19 +82,20 @@ static unsigned slot_of(const struct draw_piece *piece)
 
 bool trace_make(const struct draw_env *env, const struct draw_case *c, struct trace *trace)
 {
+	u64 code = draw_code_of(env, c);
 	struct walk w = { trace, env->stack, env->table, 0, env->flags != 0 };
 
 	trace->steps = 0;
 	for (unsigned p = 0; p < c->pieces; p++) {
 		const struct draw_piece *piece = piece_get(c->piece[p]);
-		u64 next = env->code + piece->next;
+		u64 next = code + piece->next;
 		unsigned rows = piece_rows(c->piece[p]);
 
 		for (unsigned r = 0; r < rows; r++) {
 			const struct draw_row *row = &draw_rows[piece->first + r];
 
 			if (!add(&w, row,
-				 row->flags & ROW_NOT_HERE ? 0 : env->code + row->offset,
+				 row->flags & ROW_NOT_HERE ? 0 : code + row->offset,
 				 c->piece[p], slot_of(piece)))
 				return false;
 			if (row->flags & ROW_STOP)
