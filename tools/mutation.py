@@ -76,11 +76,12 @@ def group_of(mutant):
     return groups.group_of(mutant.point.source.path, mutant.point.function)
 
 
-def choose(options, mutants, last):
+def choose(options, mutants, last, table):
     if options.group:
         mutants = [mutant for mutant in mutants if group_of(mutant) in options.group.split(",")]
     if options.survivors:
-        survived = {tuple(row["key"]) for row in last if row["verdict"] == machine.SURVIVED}
+        survived = {tuple(row["key"]) for row in last if row["verdict"] == machine.SURVIVED and
+                    not table.reason(tuple(row["key"]))}
         mutants = [mutant for mutant in mutants if mutant.key in survived]
     if options.sample and options.sample < len(mutants):
         mutants = sorted(random.Random(options.seed).sample(mutants, options.sample),
@@ -128,7 +129,7 @@ def run(options, parser):
     stale = [] if is_quick(options) else table.stale({mutant.key for mutant in mutants})
     for row in stale:
         print(f"stale: claims/mutants-legal.tsv:{row}")
-    total, mutants = len(mutants), choose(options, mutants, last)
+    total, mutants = len(mutants), choose(options, mutants, last, table)
     if not mutants:
         parser.error("no mutant is chosen")
     if options.list:
