@@ -4,7 +4,7 @@
 # Boots an EFI system partition under QEMU and OVMF, without root and without mounts.
 #
 #   boot.sh [--timeout S] [--gui] [--gdb PORT] [--kvm] [--icount] [--image]
-#	[--read-only | --cd | --net] [--watchdog] [--secure] [--keep-variables]
+#	[--read-only | --cd | --net | --usb] [--watchdog] [--secure] [--keep-variables]
 #	[--smp N | --x2apic] [--cpu MODEL] [--key-after TEXT] [--screen DEVICE] FOLDER
 #
 # FOLDER/esp is what the partition holds; with --image, FOLDER/esp.img is a disk as it stands.
@@ -18,6 +18,7 @@
 # --icount: one instruction takes one nanosecond of the machine's time.
 # --key-after presses a key once TEXT has come over the serial line.
 # --screen: a graphics adapter, one of QEMU's devices with its properties (VGA), and a USB keyboard.
+# --usb: the disk is a stick, at an xHCI controller.
 # What is written to FOLDER/monitor goes to QEMU's monitor.
 # FOLDER/serial.log receives the serial line, FOLDER/end why QEMU ended, in QMP's words
 # (ShutdownCause: guest-reset, guest-shutdown, ...), if it said so, or "overwritten": the reference
@@ -31,7 +32,7 @@ set -euo pipefail
 tcg_cpu=max,3dnow=off,3dnowext=off,sse4a=off
 timeout=120 smp=1 display=(-display none) accel=tcg cpu=$tcg_cpu count=() image='' key_after=''
 x2apic='' gdb=() read_only=off watchdog=()
-device=virtio-blk-pci net='' keep='' secure='' smm=off boot_from=()
+device=virtio-blk-pci controller=() net='' keep='' secure='' smm=off boot_from=()
 while [ $# -gt 1 ]; do
 	case $1 in
 	--timeout)
@@ -61,6 +62,7 @@ while [ $# -gt 1 ]; do
 		cpu=$2
 		shift
 		;;
+	--usb) device=usb-storage controller=(-device qemu-xhci) ;;
 	--screen)
 		display=(-display none -device "$2" -device qemu-xhci -device usb-kbd)
 		shift
@@ -110,7 +112,7 @@ if [ -n "$net" ]; then
 		-device virtio-net-pci,netdev=net,bootindex=0)
 	truncate -s 1M "$folder/esp.img"
 else
-	boot_from=(-nic none -device "$device,drive=esp,bootindex=0")
+	boot_from=(-nic none "${controller[@]}" -device "$device,drive=esp,bootindex=0")
 fi
 # Flash that only system management mode may write to: else a program could change the keys.
 # shellcheck disable=SC2054

@@ -3,10 +3,10 @@
 #
 # Tests of `make test`: the screen and its keys, by pictures of it that are read back into text.
 
-# Boots folder $1 with the graphics adapter $2 in the background.
+# Boots folder $1 with the graphics adapter $2 in the background; more options may follow.
 begin_with_screen()
 {
-	tools/boot.sh --screen "$2" --smp 2 --timeout 150 "$1" &
+	tools/boot.sh --screen "$2" --smp 2 --timeout 150 "${@:3}" "$1" &
 	for _ in {1..100}; do
 		[ ! -p "$1/monitor" ] || return 0
 		sleep 0.1
@@ -185,4 +185,26 @@ test_each_wrong_line_is_told()
 	wait
 	mcopy -s -i "$work/esp.img" ::/results "$work/"
 	[ "$(cat "$work"/results/*/results.tap | grep -c "pmutest86.cfg: line")" = 3 ]
+}
+
+# The image as it is written to a stick, at an xHCI controller: what the screen says, and the results
+# that are on the stick afterwards.
+test_the_stick_shows_what_it_does()
+{
+	local work=$log/stick
+
+	rm -rf "$work"
+	mkdir -p "$work"
+	make -s usb > /dev/null
+	cp "$build/pmutest86.img" "$work/esp.img"
+	begin_with_screen "$work" VGA --image --usb
+	shows "$work" 'PMUTest86 '
+	shows "$work" ' Running     '
+	shows "$work" 'large: NOT TESTED: no PMU'
+	grep -qF ' The results are in \results' "$out"
+	echo 'sendkey p' > "$work/monitor"
+	wait
+	mcopy -s -i "$work/esp.img@@1M" ::/results "$work/"
+	find "$work/results" -name machine.json | grep -q . || fail "no machine.json"
+	cat "$work"/results/*/results.tap | tail -n 2 | grep -q '^# NOT TESTED: not an Intel'
 }
