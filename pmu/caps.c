@@ -165,6 +165,7 @@ static void read_pebs(struct pmu_caps *caps)
 	caps->dtes64 = cpuid_get(CPUID_DTES64);
 	caps->rtm = cpuid_get(CPUID_RTM) || cpuid_get(CPUID_HLE);
 	caps->rtm_always_abort = cpuid_get(CPUID_RTM_ALWAYS_ABORT);
+	caps->tsx_force_abort = cpuid_get(CPUID_TSX_FORCE_ABORT);
 	caps->hybrid = cpuid_get(CPUID_HYBRID);
 	caps->arch_lbr = cpuid_get(CPUID_ARCH_LBR);
 	if (caps->pdcm && !msr_try_read(MSR_IA32_PERF_CAPABILITIES, &value).raised)

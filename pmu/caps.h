@@ -40,6 +40,7 @@ struct pmu_caps {
 	bool hybrid;		/* 0AH may say what all types of cores have in common */
 	bool arch_lbr;		/* IA32_DEBUGCTL[0] reads 0 */
 	bool rtm_always_abort;
+	bool tsx_force_abort;	/* IA32_TSX_FORCE_ABORT: RTM takes IA32_PMC3 */
 	u64 perf_capabilities;				/* 0 without PDCM */
 	u64 misc_enable;				/* 0 where it can't be read */
 	bool full_width;				/* IA32_A_PMCx exist */

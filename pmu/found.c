@@ -23,6 +23,7 @@ static const struct bank {
 	{ MSR_IA32_PERFEVTSEL0, "IA32_PERFEVTSEL", PER_GP, false },
 	{ MSR_IA32_DS_AREA, "IA32_DS_AREA", ONE, false },
 	{ MSR_LBR_SELECT, "MSR_LBR_SELECT", ONE, false },
+	{ MSR_IA32_TSX_FORCE_ABORT, "IA32_TSX_FORCE_ABORT", ONE, false },
 	{ MSR_IA32_DEBUGCTL, "IA32_DEBUGCTL", ONE, false },
 	{ MSR_IA32_PEBS_ENABLE, "IA32_PEBS_ENABLE", ONE, false },
 	{ MSR_IA32_FIXED_CTR_CTRL, "IA32_FIXED_CTR_CTRL", ONE, false },
@@ -62,6 +63,8 @@ static unsigned members(const struct bank *bank)
 		return caps->pebs;
 	case MSR_LBR_SELECT:
 		return lbr_depth() > 0;
+	case MSR_IA32_TSX_FORCE_ABORT:
+		return caps->tsx_force_abort;
 	case MSR_IA32_FIXED_CTR_CTRL:
 	case MSR_IA32_PERF_GLOBAL_CTRL:
 		return version_2;
@@ -114,7 +117,7 @@ void found_put_back(void)
 		return;
 	for (unsigned b = 0; b < BANKS; b++)
 		for (unsigned i = 0; i < members(&banks[b]); i++)
-			if (found->value[b][i])
+			if (found->value[b][i] || banks[b].msr == MSR_IA32_TSX_FORCE_ABORT)
 				(void)msr_try_write(address(&banks[b]) + i, found->value[b][i]);
 }
 

@@ -3,8 +3,11 @@
  * The stack of last branch records: SDM "Last Branch, Interrupt, and Exception Recording", "LBR
  * Stack". Recording is on inside a piece's window alone, so the entries are known one by one.
  */
+#include "kernel/interrupt/apic.h"
 #include "kernel/interrupt/fault.h"
+#include "kernel/interrupt/intr.h"
 #include "pmu/counter.h"
+#include "pmu/pmi.h"
 #include "tests/frame/test.h"
 #include "tests/lbr/branches.h"
 
@@ -199,5 +202,34 @@ TEST(lbr, entries_and_top_read_back_what_software_wrote, REQS(LBR_25), NEEDS(nee
 		CHECK_EQ(t, LBR_25, i, msr_read(MSR_LASTBRANCH_TOS), "MSR_LASTBRANCH_TOS");
 	}
 	lbr_open(0, 0);
+	lbr_close();
+}
+
+/*
+ * LBR-26  HLT must keep the LBR stack.
+ *         SDM 17.10.3 LBR Behavior and Deep C-State
+ *
+ * Given  a full stack of known branches, recording off
+ * When   HLT is executed, and ended by an interrupt
+ * Then   MSR_LASTBRANCH_TOS and each entry are as before
+ * Control: there was one interrupt
+ */
+TEST(lbr, hlt_keeps_the_stack, REQS(LBR_26), NEEDS(need_lbr))
+{
+	const u64 links = lbr_depth();
+	struct lbr_stack before, after;
+
+	lbr_open(0, 0);
+	lbr_go_on(&lbr_piece_lbr_chain, links, IA32_DEBUGCTL_LBR, &before);
+	check_chain(t, CONTROL_AT(LBR_26), &before, links, before.depth);
+	pmi_open(NULL);
+	intr_disable();
+	apic_self_ipi(VECTOR_PMI);	/* wakes it */
+	__asm__ volatile("sti; hlt" ::: "memory");
+	CONTROL_EQ(t, LBR_26, 1, pmi_settle()->count, "interrupts that ended HLT");
+	pmi_close();
+	lbr_read(&after);
+	CHECK_EQ(t, LBR_26, before.top, after.top, "MSR_LASTBRANCH_TOS after HLT");
+	check_chain(t, AT(LBR_26), &after, links, after.depth);
 	lbr_close();
 }
