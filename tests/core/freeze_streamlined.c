@@ -526,6 +526,42 @@ TEST(pmi, threshold_of_the_pebs_buffer_sets_ctr_frz, REQS(PMI_18),
 	thaw();
 }
 
+/* IA32_PMC0 itself, which overflows early in the window. */
+static u64 count_past_overflow(u64 debugctl)
+{
+	u64 value;
+
+	pmi_open(&leave);
+	msr_write(MSR_IA32_DEBUGCTL, debugctl);
+	counter_program(0, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH | COUNT_INT);
+	counter_preset(0, PERIOD);
+	workload_run(&workload_long_sled, PERIOD, pmc_one(0));
+	value = counter_read(0);
+	pmi_settle();
+	thaw();
+	return value;
+}
+
+/*
+ * FRZ-08  The value of the frozen counter must be small (overflow plus the skid of the interrupt).
+ *         SDM 17.4.7 Freezing LBR and Performance Counters on PMI (no distance is stated)
+ *
+ * Given  IA32_PMC0 counts the instructions of a long window, with its interrupt
+ * When   it overflows early in it, IA32_DEBUGCTL[12] = 1
+ * Then   it has counted less than half of the window after its overflow
+ * Control: without the freeze it counts the rest of the window
+ */
+TEST(pmi, frozen_counter_is_near_its_overflow, REQS(FRZ_08),
+     NEEDS(need_perfmon, need_instructions, need_version_4, need_freeze))
+{
+	const u64 whole = workload_declared(&workload_long_sled, WORKLOAD_INSTRUCTIONS, PERIOD);
+
+	CONTROL_RANGE(t, FRZ_08, whole - PERIOD, ~0ULL, count_past_overflow(0),
+		      "instructions after the overflow, no freeze");
+	CHECK_RANGE(t, FRZ_08, 0, whole / 2, count_past_overflow(FREEZE),
+		    "instructions after the overflow that froze, of %lu", whole);
+}
+
 struct both_freeze {
 	struct two_cpus both;
 	u64 status[2], counted;

@@ -377,9 +377,10 @@ static void check_pdir(struct test *t, u64 flags, u64 before)
 	workload_run(&workload_precise, 0, pmc_one(1));
 	pebs_disarm();
 	counter_program_disabled(1, 0, 0);
-	if (!sampling_one_record(t, AT(ARM_09), &record))
+	if (!sampling_one_record(t, AT(ARM_09, SKL_09), &record))
 		return;
-	CHECK_EQ(t, ARM_09, workload_mark(&workload_precise, (unsigned)(number - PRECISE_FIRST)),
+	CHECK_EQ(t, IDS(ARM_09, SKL_09),
+		 workload_mark(&workload_precise, (unsigned)(number - PRECISE_FIRST)),
 		 sampling_ip(&workload_precise, &record),
 		 "recorded instruction of the overflow on instruction %lu of the window, INT = %u",
 		 number, flags != 0);
@@ -394,13 +395,17 @@ static void check_pdir(struct test *t, u64 flags, u64 before)
  * ARM-09  With PDIR (IA32_PMC1, INST_RETIRED.PREC_DIST) the record must name the instruction whose
  *         retirement overflowed the counter.
  *         SDM 18.9.4.4 Precise Distribution of Instructions Retired (PDIR)
+ * SKL-09  INST_RETIRED.PREC_DIST must be precise on PMC1: EventingIP is the instruction whose
+ *         retirement overflowed the counter.
+ *         SDM 18.13.1 6th Generation Intel Core: Processor Event Based Sampling (PEBS) Facility,
+ *         Table 18-56, note 1
  *
  * Given  IA32_PMC1 counts INST_RETIRED.PREC_DIST with PEBS over NOPs that are known one by one;
  *        what the record holds at 98H, A0H and A8H isn't stated: docs/READINGS.md
  * When   it overflows on a NOP, with INT = 0 and 1
  * Then   the record names that very NOP
  */
-TEST(arm, pdir_record_names_the_instruction_that_overflowed, REQS(ARM_09),
+TEST(arm, pdir_record_names_the_instruction_that_overflowed, REQS(ARM_09, SKL_09),
      NEEDS(need_perfmon, need_pebs, need_pdir), .under_every_fault = true)
 {
 	u64 before = counted_before();
