@@ -10,6 +10,7 @@ same input gives the same page. Exit status 1 when something has neither a test 
 reason isn't needed. --check writes nothing, and leaves out the run of the mutants.
 """
 import os
+import re
 import sys
 
 TOOLS = os.path.dirname(os.path.abspath(__file__))
@@ -101,7 +102,8 @@ class Coverage:
                 out.append(f"\n## {group}\n\n{GROUP_HEAD}")
             out.append(self.row(row))
         return "\n".join(out + self.statements() +
-                         self.without_test() + self.silent_checks() + self.legal()) + "\n"
+                         self.without_test() + self.silent_checks() + self.legal() +
+                         self.unsure_facts()) + "\n"
 
     def row(self, row):
         tests, killers = self.tests.get(row["id"], []), self.killers(row["id"])
@@ -192,6 +194,21 @@ class Coverage:
                 text = reasons.get((test, requirement), "not explained")
             if kind != "able":
                 out.append(f"| {test} | {requirement} | {count} | {cell(text)} |")
+        return out
+
+    def unsure_facts(self):
+        """Rows of spec/ that fewer than two sources have: spec/README.md."""
+        out = ["\n## Facts that aren't confirmed\n\n| table | row | how sure |\n"
+               "| --- | --- | --- |"]
+        for name in sorted(os.listdir(os.path.join(spec.ROOT, "spec"))):
+            if not name.endswith(".def"):
+                continue
+            with open(os.path.join(spec.ROOT, "spec", name), encoding="utf-8") as file:
+                for line in file:
+                    sure = re.search(r"\((one source|unconfirmed)\)\"\)$", line.strip())
+                    if sure:
+                        row = line.partition('"')[0].strip().rstrip(",").replace("\t", " ")
+                        out.append(f"| spec/{name} | {cell(row)} | {sure[1]} |")
         return out
 
     def legal(self):
