@@ -53,6 +53,11 @@ static inline void standard_begin(struct standard *s, unsigned seed)
 	s->stream.state = 0x9e3779b97f4a7c15ULL + seed;
 }
 
+/* The program from power on, and one round of it: what has been seen since power on. */
+void standard_open(const struct standard_difference *where, enum fault_id fault,
+		   const struct fault_when *when);
+u64 standard_round(void);
+
 /* NetBurst's program: power on, and go through one round of it. */
 void standard_netburst_open(struct standard *s, const struct model_config *config);
 void standard_netburst_round(struct standard *s);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See standard_program.h. What is done next never depends on what was seen. */
+/* The program of standard_program.h. What is done next never depends on what was seen. */
 #include "host/model/standard_internal.h"
 
 #include "host/model/fixture.h"
@@ -620,8 +620,8 @@ static void an_operation(void)
 	see(model_counts_reference(&r->m));
 }
 
-static void open(const struct standard_difference *where, enum fault_id fault,
-		 const struct fault_when *when)
+void standard_open(const struct standard_difference *where, enum fault_id fault,
+		   const struct fault_when *when)
 {
 	const struct model_config config = {
 		.generation = where->generation, .hyper_threading = where->seed % 2 == 0,
@@ -646,7 +646,7 @@ static void open(const struct standard_difference *where, enum fault_id fault,
 	look_at_cpuid();
 }
 
-static u64 a_round(void)
+u64 standard_round(void)
 {
 	if (generation == GEN_NETBURST) {
 		standard_netburst_round(&standard);
@@ -660,47 +660,4 @@ static u64 a_round(void)
 	look();
 	look_at_interrupts();
 	return standard.seen;
-}
-
-/* What was seen after each round on the correct processor. */
-static const u64 *correct(const struct standard_difference *where)
-{
-	static u64 known[GEN_COUNT][STANDARD_SEEDS][STANDARD_ROUNDS];
-	static const struct fault_when always;
-	u64 *rounds = known[where->generation][where->seed];
-
-	if (rounds[0])
-		return rounds;
-	open(where, FAULT_NONE, &always);
-	for (unsigned n = 0; n < STANDARD_ROUNDS; n++)
-		rounds[n] = a_round();
-	return rounds;
-}
-
-bool standard_program_shows(enum fault_id fault, const struct fault_when *when,
-			    struct standard_difference *where)
-{
-	const u64 *wanted = correct(where);
-
-	open(where, fault, when);
-	for (where->round = 0; where->round < STANDARD_ROUNDS; where->round++)
-		if (a_round() != wanted[where->round])
-			return true;
-	return false;
-}
-
-bool standard_program_finds(enum fault_id fault, struct standard_difference *where)
-{
-	static const enum generation_id generations[] = {
-		GEN_HASWELL, GEN_NEHALEM, GEN_BROADWELL, GEN_SANDYBRIDGE, GEN_NETBURST,
-	};
-	static const struct fault_when always;
-
-	for (where->seed = 0; where->seed < STANDARD_SEEDS; where->seed++)
-		for (unsigned g = 0; g < sizeof(generations) / sizeof(generations[0]); g++) {
-			where->generation = generations[g];
-			if (standard_program_shows(fault, &always, where))
-				return true;
-		}
-	return false;
 }

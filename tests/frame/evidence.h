@@ -24,8 +24,8 @@ void evidence_begin(struct evidence *evidence);
 /* Its first failing check, on the processor that executes it: keep the newest records. */
 void evidence_take(struct evidence *evidence);
 /*
- * As entries record_1 and so on of the failure's block: the bytes as they stand in memory. The entry
- * records names the file that the results have of them.
+ * As entries record_1 and so on of the failure's block: the bytes as they stand in memory. The
+ * entry records names the file that the results have of them.
  */
 void evidence_print(const struct evidence *evidence, const struct test_case *test_case,
 		    struct tap *tap);

@@ -55,8 +55,7 @@ static unsigned draw_rare(struct prng *p)
 {
 	static const char *const names[] = { "two_pages", "load_backward", "cli_sti", "cli_popf" };
 	unsigned which = (unsigned)prng_below(p, sizeof(names) / sizeof(names[0]));
-	int piece = piece_find(names[which],
-			       which ? (unsigned)prng_below(p, DRAW_INSTANCES) : 0);
+	int piece = piece_find(names[which], which ? (unsigned)prng_below(p, DRAW_INSTANCES) : 0);
 
 	return piece < 0 ? 0 : (unsigned)piece;
 }

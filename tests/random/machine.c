@@ -392,8 +392,7 @@ void machine_run(const struct draw_case *c, const struct trace *trace,
 	memcpy(m->operations, c->operation, sizeof(c->operation));
 	fill_frame(m, c);
 	enter = (void (*)(struct draw_frame *))(uintptr_t)((u64)(uintptr_t)draw_enter +
-							   draw_code_of(&m->env, c) -
-							   m->env.code);
+							   draw_code_of(&m->env, c) - m->env.code);
 	prepare_way_back(m, c, trace);
 	program(m, c);
 	if (sampling)

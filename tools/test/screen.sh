@@ -187,8 +187,8 @@ test_each_wrong_line_is_told()
 	[ "$(cat "$work"/results/*/results.tap | grep -c "pmutest86.cfg: line")" = 3 ]
 }
 
-# The image as it is written to a stick, at an xHCI controller: what the screen says, and the results
-# that are on the stick afterwards.
+# The image as it is written to a stick, at an xHCI controller: what the screen says, and the
+# results that are on the stick afterwards.
 test_the_stick_shows_what_it_does()
 {
 	local work=$log/stick
