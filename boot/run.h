@@ -4,7 +4,7 @@
 #define BOOT_RUN_H
 
 #include "boot/config.h"
-#include "boot/screen/model.h"
+#include "boot/screen/progress.h"
 #include "spec/types.h"
 
 /* With the machine given back; soak: which run it is; exerciser: of its register page, 0: none.

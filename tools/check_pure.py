@@ -20,7 +20,7 @@ HARNESS = ("spec/* claims/* kernel/processor/confidential.h kernel/processor/top
            "pmu/hypervisor.h pmu/lbr/format.h pmu/leaves.h pmu/record.h "
            "boot/config.h boot/smbios.h "
            "boot/spread.h boot/summary.h boot/results/*.h boot/watchdog/wdat.h "
-           "boot/screen/grid.h boot/screen/model.h "
+           "boot/screen/grid.h boot/screen/progress.h "
            "boot/screen/pages.h boot/screen/keys.h kernel/output/raster.h kernel/output/font.h "
            "tests/*.h tests/frame/old_names.def").split()
 MODEL = ("spec/* refpmu/model/* refpmu/faults/* refpmu/vmm/configure.h "

@@ -16,10 +16,10 @@ static bool is_list(enum page page)
 }
 
 /* Up and down by so many lines. */
-static void move(struct view *view, const struct model *model, bool down, u32 by)
+static void move(struct view *view, const struct progress *progress, bool down, u32 by)
 {
 	u32 *line = is_list(view->page) ? &view->selected : &view->scroll;
-	u32 lines = pages_lines(model, view);
+	u32 lines = pages_lines(progress, view);
 
 	if (!down)
 		*line -= by < *line ? by : *line;
@@ -29,38 +29,38 @@ static void move(struct view *view, const struct model *model, bool down, u32 by
 		*line = by < lines - *line ? *line + by : lines - 1;
 }
 
-static void open_point(struct view *view, const struct model *model)
+static void open_point(struct view *view, const struct progress *progress)
 {
-	const struct model_point *point = pages_point(model, view->page, view->selected);
+	const struct progress_point *point = pages_point(progress, view->page, view->selected);
 
 	if (!point)
 		return;
-	view->point = (u32)(point - model->point);
+	view->point = (u32)(point - progress->point);
 	view->back = view->page;
 	view->page = PAGE_POINT;
 	view->scroll = 0;
 }
 
 /* The point before or after this one, of the list that it was chosen from. */
-static void next_point(struct view *view, const struct model *model, bool forward)
+static void next_point(struct view *view, const struct progress *progress, bool forward)
 {
 	u32 selected = view->selected + (forward ? 1u : ~0u);
 
 	if (!forward && !view->selected)
 		return;
-	if (!pages_point(model, view->back, selected))
+	if (!pages_point(progress, view->back, selected))
 		return;
 	view->selected = selected;
 	view->page = view->back;
-	open_point(view, model);
+	open_point(view, progress);
 }
 
-static enum key_action run_point(const struct model *model, const struct model_point *point,
-				 char *tests, size_t size)
+static enum key_action run_point(const struct progress *progress,
+				 const struct progress_point *point, char *tests, size_t size)
 {
 	if (!point)
 		return ACTION_NONE;
-	model_name(model, point, tests, size);
+	progress_name(progress, point, tests, size);
 	/* "@cpu1": the processor that it ran on. */
 	for (; *tests; tests++)
 		if (*tests == '@')
@@ -78,19 +78,21 @@ static void go_back(struct view *view)
 	}
 }
 
-static enum key_action press_letter(struct view *view, const struct model *model, char letter,
+static enum key_action press_letter(struct view *view, const struct progress *progress, char letter,
 				    char *tests, size_t size)
 {
 	switch (letter) {
 	case 'a':
 		if (view->page == PAGE_POINT)
-			return run_point(model,
-					 view->point < model->points ? &model->point[view->point] :
-								       NULL,
+			return run_point(progress,
+					 view->point < progress->points ?
+						 &progress->point[view->point] :
+						 NULL,
 					 tests, size);
 		if (view->page == PAGE_TESTS)
-			return run_point(model, pages_point(model, PAGE_TESTS, view->selected),
-					 tests, size);
+			return run_point(progress,
+					 pages_point(progress, PAGE_TESTS, view->selected), tests,
+					 size);
 		return ACTION_AGAIN;
 	case 'g':
 		open_page(view, PAGE_GROUPS);
@@ -112,20 +114,20 @@ static enum key_action press_letter(struct view *view, const struct model *model
 	}
 }
 
-static enum key_action press_enter(struct view *view, const struct model *model, char *tests,
+static enum key_action press_enter(struct view *view, const struct progress *progress, char *tests,
 				   size_t size)
 {
-	if (view->page == PAGE_GROUPS && view->selected < model->groups) {
-		fmt_print(tests, size, "%s.*", model->group[view->selected].name);
+	if (view->page == PAGE_GROUPS && view->selected < progress->groups) {
+		fmt_print(tests, size, "%s.*", progress->group[view->selected].name);
 		return ACTION_TESTS;
 	}
 	if (view->page == PAGE_END || view->page == PAGE_TESTS)
-		open_point(view, model);
+		open_point(view, progress);
 	return ACTION_NONE;
 }
 
-enum key_action keys_press(struct view *view, const struct model *model, unsigned key, u32 rows,
-			   char *tests, size_t size)
+enum key_action keys_press(struct view *view, const struct progress *progress, unsigned key,
+			   u32 rows, char *tests, size_t size)
 {
 	u32 page = rows > 4 ? rows - 4 : 1;
 
@@ -135,29 +137,29 @@ enum key_action keys_press(struct view *view, const struct model *model, unsigne
 	switch (key) {
 	case KEY_UP:
 	case KEY_DOWN:
-		move(view, model, key == KEY_DOWN, 1);
+		move(view, progress, key == KEY_DOWN, 1);
 		return ACTION_NONE;
 	case KEY_PAGE_UP:
 	case KEY_PAGE_DOWN:
-		move(view, model, key == KEY_PAGE_DOWN, page);
+		move(view, progress, key == KEY_PAGE_DOWN, page);
 		return ACTION_NONE;
 	case KEY_HOME:
 	case KEY_END:
-		move(view, model, key == KEY_END, 0x10000);
+		move(view, progress, key == KEY_END, 0x10000);
 		return ACTION_NONE;
 	case KEY_LEFT:
 	case KEY_RIGHT:
 		if (view->page == PAGE_POINT)
-			next_point(view, model, key == KEY_RIGHT);
+			next_point(view, progress, key == KEY_RIGHT);
 		return ACTION_NONE;
 	case KEY_ENTER:
-		return press_enter(view, model, tests, size);
+		return press_enter(view, progress, tests, size);
 	case KEY_ESCAPE:
 		go_back(view);
 		return ACTION_NONE;
 	default:
 		if ((key | 0x20) < 'a' || (key | 0x20) > 'z')
 			return ACTION_NONE;
-		return press_letter(view, model, (char)(key | 0x20), tests, size);
+		return press_letter(view, progress, (char)(key | 0x20), tests, size);
 	}
 }

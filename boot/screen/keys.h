@@ -17,7 +17,7 @@ enum key_action {
 };
 
 /* rows: of the screen. With ACTION_TESTS, tests is the pattern of those to run. */
-enum key_action keys_press(struct view *view, const struct model *model, unsigned key, u32 rows,
-			   char *tests, size_t size);
+enum key_action keys_press(struct view *view, const struct progress *progress, unsigned key,
+			   u32 rows, char *tests, size_t size);
 
 #endif

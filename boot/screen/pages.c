@@ -24,42 +24,42 @@ static bool pen_row(const struct pen *pen, u32 *row)
 	return pen->line >= pen->scroll && *row < pen->bottom;
 }
 
-static const char *const verdict_names[MODEL_VERDICTS] = {
-	[MODEL_PASS] = "passed", [MODEL_SKIP] = "skipped",
-	[MODEL_INCONCLUSIVE] = "inconclusive", [MODEL_KNOWN] = "known",
-	[MODEL_FAIL] = "FAILED", [MODEL_ERROR] = "ERROR",
+static const char *const verdict_names[PROGRESS_VERDICTS] = {
+	[PROGRESS_PASS] = "passed", [PROGRESS_SKIP] = "skipped",
+	[PROGRESS_INCONCLUSIVE] = "inconclusive", [PROGRESS_KNOWN] = "known",
+	[PROGRESS_FAIL] = "FAILED", [PROGRESS_ERROR] = "ERROR",
 };
 
 static enum grid_colour verdict_colour(u32 verdict)
 {
 	switch (verdict) {
-	case MODEL_PASS:
+	case PROGRESS_PASS:
 		return COLOUR_GOOD;
-	case MODEL_KNOWN:
-	case MODEL_INCONCLUSIVE:
+	case PROGRESS_KNOWN:
+	case PROGRESS_INCONCLUSIVE:
 		return COLOUR_DOUBT;
-	case MODEL_FAIL:
-	case MODEL_ERROR:
+	case PROGRESS_FAIL:
+	case PROGRESS_ERROR:
 		return COLOUR_BAD;
 	default:
 		return COLOUR_DIM;
 	}
 }
 
-static void draw_title(struct grid *grid, const struct model *model, const char *version)
+static void draw_title(struct grid *grid, const struct progress *progress, const char *version)
 {
 	char text[64];
 	u32 length;
 
 	grid_fill(grid, 0, 0, grid->columns, COLOUR_TITLE, ' ');
 	grid_print(grid, 1, 0, COLOUR_TITLE, "PMUTest86 %s", version);
-	if (model->soak.runs == 1)
+	if (progress->soak.runs == 1)
 		return;
-	if (model->soak.runs)
-		length = (u32)fmt_print(text, sizeof(text), "run %u of %u ", model->soak.run,
-					model->soak.runs);
+	if (progress->soak.runs)
+		length = (u32)fmt_print(text, sizeof(text), "run %u of %u ", progress->soak.run,
+					progress->soak.runs);
 	else
-		length = (u32)fmt_print(text, sizeof(text), "run %u ", model->soak.run);
+		length = (u32)fmt_print(text, sizeof(text), "run %u ", progress->soak.run);
 	if (length < grid->columns)
 		grid_text(grid, grid->columns - length, 0, COLOUR_TITLE, text);
 }
@@ -84,12 +84,12 @@ static void draw_label(struct grid *grid, u32 row, const char *label, const char
 }
 
 /* "PEBS_FMT=2" of the capabilities' line. */
-static const char *record_format(const struct model *model)
+static const char *record_format(const struct progress *progress)
 {
 	static const char key[] = "PEBS_FMT=";
 
-	for (u32 i = 0; i < model->facts; i++)
-		for (const char *at = model->store + model->fact[i]; *at; at++) {
+	for (u32 i = 0; i < progress->facts; i++)
+		for (const char *at = progress->store + progress->fact[i]; *at; at++) {
 			u32 n = 0;
 
 			while (key[n] && at[n] == key[n])
@@ -101,13 +101,13 @@ static const char *record_format(const struct model *model)
 }
 
 /* What the machine is, from row on. Returns the row after it. */
-static u32 draw_machine(struct grid *grid, const struct model *model, u32 row)
+static u32 draw_machine(struct grid *grid, const struct progress *progress, u32 row)
 {
 	static const char *const labels[][2] = {
 		{ "Firmware", "firmware" }, { "Platform", "platform" },
 		{ "Processors", "processors" }, { "Perfmon", "perfmon" },
 	};
-	const char *processor = model_fact(model, "processor"), *value, *brand = processor;
+	const char *processor = progress_fact(progress, "processor"), *value, *brand = processor;
 	char text[TEXT_SIZE];
 	u32 x;
 
@@ -126,21 +126,21 @@ static u32 draw_machine(struct grid *grid, const struct model *model, u32 row)
 				  sizeof(text),
 			  "%s", processor);
 		x = grid_text(grid, VALUE_COLUMN, row, COLOUR_TEXT, text);
-		value = model_fact(model, "microcode");
+		value = progress_fact(progress, "microcode");
 		if (value)
 			x = grid_print(grid, x, row, COLOUR_TEXT, ", microcode %s", value);
-		value = model_fact(model, "generation");
+		value = progress_fact(progress, "generation");
 		if (value)
 			grid_print(grid, x, row, COLOUR_TEXT, ", %s", value);
 	}
 	row++;
-	value = model_fact(model, "system");
-	draw_label(grid, row++, "Machine", value ? value : model_fact(model, "board"));
+	value = progress_fact(progress, "system");
+	draw_label(grid, row++, "Machine", value ? value : progress_fact(progress, "board"));
 	for (u32 i = 0; i < sizeof(labels) / sizeof(labels[0]); i++)
-		draw_label(grid, row++, labels[i][0], model_fact(model, labels[i][1]));
-	value = model_fact(model, "pebs");
-	if (value && value[0] == 'a' && record_format(model)) {
-		fmt_print(text, 2, "%s", record_format(model));
+		draw_label(grid, row++, labels[i][0], progress_fact(progress, labels[i][1]));
+	value = progress_fact(progress, "pebs");
+	if (value && value[0] == 'a' && record_format(progress)) {
+		fmt_print(text, 2, "%s", record_format(progress));
 		draw_label(grid, row, "PEBS", NULL);
 		grid_print(grid, VALUE_COLUMN, row, COLOUR_TEXT, "record format %s, %s", text,
 			   value);
@@ -152,14 +152,14 @@ static u32 draw_machine(struct grid *grid, const struct model *model, u32 row)
 	return row + 1;
 }
 
-static void draw_counts(struct grid *grid, const struct model *model, u32 row)
+static void draw_counts(struct grid *grid, const struct progress *progress, u32 row)
 {
-	static const u8 order[] = { MODEL_PASS, MODEL_FAIL, MODEL_ERROR, MODEL_KNOWN,
-				    MODEL_INCONCLUSIVE, MODEL_SKIP };
+	static const u8 order[] = { PROGRESS_PASS, PROGRESS_FAIL, PROGRESS_ERROR, PROGRESS_KNOWN,
+				    PROGRESS_INCONCLUSIVE, PROGRESS_SKIP };
 	u32 x = 1;
 
 	for (u32 i = 0; i < sizeof(order); i++) {
-		u32 n = model->count[order[i]];
+		u32 n = progress->count[order[i]];
 
 		x = grid_print(grid, x, row, n ? verdict_colour(order[i]) : COLOUR_DIM, "%s %u",
 			       verdict_names[order[i]], n) +
@@ -167,62 +167,63 @@ static void draw_counts(struct grid *grid, const struct model *model, u32 row)
 	}
 }
 
-static void draw_progress(struct grid *grid, const struct model *model, u32 row)
+static void draw_progress(struct grid *grid, const struct progress *progress, u32 row)
 {
-	u32 width = grid->columns > 2 ? grid->columns - 2 : 0, left = model_seconds_left(model);
-	u32 done = model->plan ? (u32)((u64)width * model->done / model->plan) : 0, x;
+	u32 width = grid->columns > 2 ? grid->columns - 2 : 0,
+	    left = progress_seconds_left(progress);
+	u32 done = progress->plan ? (u32)((u64)width * progress->done / progress->plan) : 0, x;
 
 	grid_fill(grid, 1, row, width, COLOUR_DIM, GRID_LINE);
 	grid_fill(grid, 1, row, done < width ? done : width, COLOUR_GOOD, GRID_FULL);
 	x = grid_print(grid, 1, row + 1, COLOUR_TEXT, "%u of %u points, group %u of %u",
-		       model->done, model->plan, model->group_now, model->group_count);
+		       progress->done, progress->plan, progress->group_now, progress->group_count);
 	if (left >= 120)
 		grid_print(grid, x, row + 1, COLOUR_TEXT, ", about %u minutes left",
 			   (left + 30) / 60);
 	else if (left)
 		grid_print(grid, x, row + 1, COLOUR_TEXT, ", about %u s left", left);
-	draw_label(grid, row + 2, "Running", model->running);
+	draw_label(grid, row + 2, "Running", progress->running);
 }
 
 /* The last points that aren't ok, the newest first. */
-static void draw_failures(struct grid *grid, const struct model *model, u32 row, u32 bottom)
+static void draw_failures(struct grid *grid, const struct progress *progress, u32 row, u32 bottom)
 {
 	char text[TEXT_SIZE], got[128];
 	u32 x;
 
-	for (u32 n = model->points; n-- > 0 && row + FAILURE_ROWS <= bottom;) {
-		const struct model_point *point = &model->point[n];
+	for (u32 n = progress->points; n-- > 0 && row + FAILURE_ROWS <= bottom;) {
+		const struct progress_point *point = &progress->point[n];
 
-		if (!model_is_bad(point))
+		if (!progress_is_bad(point))
 			continue;
 		x = grid_print(grid, 1, row, COLOUR_BAD, " %s ", verdict_names[point->verdict]);
 		grid_text(grid, x + 1, row++, COLOUR_BRIGHT,
-			  model_name(model, point, text, sizeof(text)));
-		if (model_value(model, point, "sentence", text, sizeof(text)) ||
-		    model_value(model, point, "message", text, sizeof(text)))
+			  progress_name(progress, point, text, sizeof(text)));
+		if (progress_value(progress, point, "sentence", text, sizeof(text)) ||
+		    progress_value(progress, point, "message", text, sizeof(text)))
 			grid_text(grid, 3, row, COLOUR_TEXT, text);
 		row++;
-		if (model_value(model, point, "wanted", text, sizeof(text)) &&
-		    model_value(model, point, "got", got, sizeof(got)))
+		if (progress_value(progress, point, "wanted", text, sizeof(text)) &&
+		    progress_value(progress, point, "got", got, sizeof(got)))
 			grid_print(grid, 3, row, COLOUR_TEXT, "wanted %s, got %s", text, got);
 		row++;
 	}
 }
 
-static void draw_run(struct grid *grid, const struct model *model, const struct view *view)
+static void draw_run(struct grid *grid, const struct progress *progress, const struct view *view)
 {
-	u32 row = draw_machine(grid, model, 1);
+	u32 row = draw_machine(grid, progress, 1);
 
-	draw_progress(grid, model, row);
-	draw_counts(grid, model, row + 4);
+	draw_progress(grid, progress, row);
+	draw_counts(grid, progress, row + 4);
 	grid_fill(grid, 0, row + 5, grid->columns, COLOUR_DIM, GRID_LINE);
-	draw_failures(grid, model, row + 6, grid->rows - 1);
+	draw_failures(grid, progress, row + 6, grid->rows - 1);
 	draw_keys(grid, view,
 		  view->stopping ? "The run ends after this group" :
 				   "Esc: end the run after this group");
 }
 
-static enum grid_colour result_colour(enum model_result result)
+static enum grid_colour result_colour(enum progress_result result)
 {
 	switch (result) {
 	case RESULT_PASSED:
@@ -237,10 +238,11 @@ static enum grid_colour result_colour(enum model_result result)
 }
 
 /* In large letters where there is room for them. Returns the row after it. */
-static u32 draw_result(struct grid *grid, font_glyph *font, const struct model *model, u32 row)
+static u32 draw_result(struct grid *grid, font_glyph *font, const struct progress *progress,
+		       u32 row)
 {
-	enum grid_colour colour = result_colour(model_result_of_all(model));
-	const char *text = model_result_text(model);
+	enum grid_colour colour = result_colour(progress_result_of_all(progress));
+	const char *text = progress_result_text(progress);
 	u32 width = 0;
 
 	while (text[width])
@@ -258,35 +260,35 @@ static u32 draw_result(struct grid *grid, font_glyph *font, const struct model *
 }
 
 /* Does PAGE_END list it? */
-static bool is_worth_a_look(const struct model_point *point)
+static bool is_worth_a_look(const struct progress_point *point)
 {
-	return model_is_bad(point) || point->verdict == MODEL_KNOWN ||
-	       point->verdict == MODEL_INCONCLUSIVE;
+	return progress_is_bad(point) || point->verdict == PROGRESS_KNOWN ||
+	       point->verdict == PROGRESS_INCONCLUSIVE;
 }
 
-const struct model_point *pages_point(const struct model *model, enum page page, u32 n)
+const struct progress_point *pages_point(const struct progress *progress, enum page page, u32 n)
 {
 	if (page == PAGE_TESTS)
-		return n < model->points ? &model->point[n] : NULL;
-	for (u32 i = 0; i < model->points; i++)
-		if (is_worth_a_look(&model->point[i]) && !n--)
-			return &model->point[i];
+		return n < progress->points ? &progress->point[n] : NULL;
+	for (u32 i = 0; i < progress->points; i++)
+		if (is_worth_a_look(&progress->point[i]) && !n--)
+			return &progress->point[i];
 	return NULL;
 }
 
-u32 pages_lines(const struct model *model, const struct view *view)
+u32 pages_lines(const struct progress *progress, const struct view *view)
 {
 	u32 lines = 0;
 
 	switch (view->page) {
 	case PAGE_END:
-		for (u32 i = 0; i < model->points; i++)
-			lines += is_worth_a_look(&model->point[i]);
+		for (u32 i = 0; i < progress->points; i++)
+			lines += is_worth_a_look(&progress->point[i]);
 		return lines;
 	case PAGE_GROUPS:
-		return model->groups;
+		return progress->groups;
 	case PAGE_TESTS:
-		return model->points;
+		return progress->points;
 	default:
 		return 0;
 	}
@@ -303,10 +305,10 @@ static void follow_selection(struct view *view, u32 lines, u32 rows)
 		view->scroll = view->selected - rows + 1;
 }
 
-static void draw_point_line(struct grid *grid, const struct model *model,
-			    const struct model_point *point, u32 row, bool selected)
+static void draw_point_line(struct grid *grid, const struct progress *progress,
+			    const struct progress_point *point, u32 row, bool selected)
 {
-	char text[MODEL_TEXT], req[32];
+	char text[PROGRESS_TEXT], req[32];
 	u32 x;
 
 	if (selected)
@@ -314,24 +316,24 @@ static void draw_point_line(struct grid *grid, const struct model *model,
 	grid_text(grid, 1, row, selected ? COLOUR_SELECTED : verdict_colour(point->verdict),
 		  verdict_names[point->verdict]);
 	x = grid_text(grid, 15, row, selected ? COLOUR_SELECTED : COLOUR_TEXT,
-		      model_name(model, point, text, sizeof(text)));
-	if (model_value(model, point, "requirement", req, sizeof(req)))
+		      progress_name(progress, point, text, sizeof(text)));
+	if (progress_value(progress, point, "requirement", req, sizeof(req)))
 		grid_print(grid, x + 1, row, selected ? COLOUR_SELECTED : COLOUR_DIM, "%s", req);
 }
 
-static void draw_points(struct grid *grid, const struct model *model, struct view *view, u32 top,
-			u32 bottom)
+static void draw_points(struct grid *grid, const struct progress *progress, struct view *view,
+			u32 top, u32 bottom)
 {
 	struct pen pen = { grid, top, bottom, 0, 0 };
 	u32 row;
 
-	follow_selection(view, pages_lines(model, view), bottom > top ? bottom - top : 0);
+	follow_selection(view, pages_lines(progress, view), bottom > top ? bottom - top : 0);
 	pen.scroll = view->scroll;
-	for (u32 i = 0; i < model->points; i++) {
-		if (view->page == PAGE_END && !is_worth_a_look(&model->point[i]))
+	for (u32 i = 0; i < progress->points; i++) {
+		if (view->page == PAGE_END && !is_worth_a_look(&progress->point[i]))
 			continue;
 		if (pen_row(&pen, &row))
-			draw_point_line(grid, model, &model->point[i], row,
+			draw_point_line(grid, progress, &progress->point[i], row,
 					pen.line == view->selected);
 		pen.line++;
 	}
@@ -347,29 +349,29 @@ static u32 draw_soak(struct grid *grid, const struct soak *soak, u32 row)
 	return 1;
 }
 
-static void draw_end(struct grid *grid, font_glyph *font, const struct model *model,
+static void draw_end(struct grid *grid, font_glyph *font, const struct progress *progress,
 		     struct view *view)
 {
-	u32 row = draw_result(grid, font, model, 1) + 1;
+	u32 row = draw_result(grid, font, progress, 1) + 1;
 
-	if (model->soak.run > 1)
-		row += draw_soak(grid, &model->soak, row);
-	if (model->not_tested[0])
+	if (progress->soak.run > 1)
+		row += draw_soak(grid, &progress->soak, row);
+	if (progress->not_tested[0])
 		row += grid_wrap(grid, 1, row, grid->columns - 2, 0, 3, COLOUR_BRIGHT,
-				 model->not_tested);
-	if (model->bailed_out)
+				 progress->not_tested);
+	if (progress->bailed_out)
 		row += grid_wrap(grid, 1, row, grid->columns - 2, 0, 3, COLOUR_BRIGHT,
-				 model->bail_out);
-	for (u32 i = 0; i < model->totals && row + 4 < grid->rows; i++) {
-		if (model->total[i][0] == 'N')
+				 progress->bail_out);
+	for (u32 i = 0; i < progress->totals && row + 4 < grid->rows; i++) {
+		if (progress->total[i][0] == 'N')
 			continue;
 		row += grid_wrap(grid, 1, row, grid->columns - 2, 0, 2,
-				 model->total[i][0] == 'e' ? COLOUR_DOUBT : COLOUR_TEXT,
-				 model->total[i]);
+				 progress->total[i][0] == 'e' ? COLOUR_DOUBT : COLOUR_TEXT,
+				 progress->total[i]);
 	}
 	grid_fill(grid, 0, row++, grid->columns, COLOUR_DIM, GRID_LINE);
-	draw_points(grid, model, view, row, grid->rows - 1 - (view->status[0] != 0));
-	if (!pages_lines(model, view))
+	draw_points(grid, progress, view, row, grid->rows - 1 - (view->status[0] != 0));
+	if (!pages_lines(progress, view))
 		grid_text(grid, 1, row, COLOUR_DIM, "No point is other than passed or skipped.");
 	draw_keys(grid, view,
 		  "Enter details  A again  G group  T test  M machine  S save  "
@@ -484,10 +486,11 @@ static void pen_entry(struct pen *pen, const char *key, const char *value)
 		pen_record(pen, &record);
 }
 
-static void draw_point(struct grid *grid, const struct model *model, struct view *view)
+static void draw_point(struct grid *grid, const struct progress *progress, struct view *view)
 {
-	const struct model_point *point = view->point < model->points ? &model->point[view->point] :
-									NULL;
+	const struct progress_point *point = view->point < progress->points ?
+						     &progress->point[view->point] :
+						     NULL;
 	struct pen pen = { grid, 2, grid->rows - 1, 0, view->scroll };
 	char key[32], text[TEXT_SIZE];
 	u32 x;
@@ -496,11 +499,11 @@ static void draw_point(struct grid *grid, const struct model *model, struct view
 		x = grid_print(grid, 1, 1, verdict_colour(point->verdict), " %s ",
 			       verdict_names[point->verdict]);
 		grid_text(grid, x + 1, 1, COLOUR_BRIGHT,
-			  model_name(model, point, text, sizeof(text)));
-		pen_pair(&pen, "point", model_line(model, point, 0), COLOUR_TEXT);
+			  progress_name(progress, point, text, sizeof(text)));
+		pen_pair(&pen, "point", progress_line(progress, point, 0), COLOUR_TEXT);
 		for (u32 n = 1; n < point->lines; n++)
-			if (model_split(model_line(model, point, n), key, sizeof(key), text,
-					sizeof(text)))
+			if (progress_split(progress_line(progress, point, n), key, sizeof(key),
+					   text, sizeof(text)))
 				pen_entry(&pen, key, text);
 		stop_at_end(view, &pen);
 	}
@@ -509,16 +512,16 @@ static void draw_point(struct grid *grid, const struct model *model, struct view
 		  "A run this test  Esc: back");
 }
 
-static void draw_groups(struct grid *grid, const struct model *model, struct view *view)
+static void draw_groups(struct grid *grid, const struct progress *progress, struct view *view)
 {
 	struct pen pen = { grid, 2, grid->rows - 1, 0, 0 };
 	u32 row;
 
 	grid_text(grid, 1, 1, COLOUR_BRIGHT, "Run one group");
-	follow_selection(view, model->groups, grid->rows > 3 ? grid->rows - 3 : 0);
+	follow_selection(view, progress->groups, grid->rows > 3 ? grid->rows - 3 : 0);
 	pen.scroll = view->scroll;
-	for (; pen.line < model->groups; pen.line++) {
-		const struct model_group *group = &model->group[pen.line];
+	for (; pen.line < progress->groups; pen.line++) {
+		const struct progress_group *group = &progress->group[pen.line];
 		bool selected = pen.line == view->selected;
 
 		if (!pen_row(&pen, &row))
@@ -532,12 +535,12 @@ static void draw_groups(struct grid *grid, const struct model *model, struct vie
 	draw_keys(grid, view, "Enter: run this group  Esc: back");
 }
 
-static void draw_facts(struct grid *grid, const struct model *model, struct view *view)
+static void draw_facts(struct grid *grid, const struct progress *progress, struct view *view)
 {
 	struct pen pen = { grid, 1, grid->rows - 1, 0, view->scroll };
 
-	for (u32 i = 0; i < model->facts; i++) {
-		const char *text = model->store + model->fact[i] + 2;
+	for (u32 i = 0; i < progress->facts; i++) {
+		const char *text = progress->store + progress->fact[i] + 2;
 		char key[VALUE_COLUMN - 1];
 		u32 n = 0;
 
@@ -553,43 +556,43 @@ static void draw_facts(struct grid *grid, const struct model *model, struct view
 	draw_keys(grid, view, "Up, Down, PageUp, PageDown: scroll  Esc: back");
 }
 
-static void draw_page(struct grid *grid, font_glyph *font, const struct model *model,
+static void draw_page(struct grid *grid, font_glyph *font, const struct progress *progress,
 		      struct view *view, const char *version)
 {
 	grid_clear(grid, COLOUR_TEXT);
 	if (grid->rows < 2 || grid->columns < 2)
 		return;
-	draw_title(grid, model, version);
+	draw_title(grid, progress, version);
 	switch (view->page) {
 	case PAGE_RUN:
-		draw_run(grid, model, view);
+		draw_run(grid, progress, view);
 		break;
 	case PAGE_END:
-		draw_end(grid, font, model, view);
+		draw_end(grid, font, progress, view);
 		break;
 	case PAGE_POINT:
-		draw_point(grid, model, view);
+		draw_point(grid, progress, view);
 		break;
 	case PAGE_GROUPS:
-		draw_groups(grid, model, view);
+		draw_groups(grid, progress, view);
 		break;
 	case PAGE_TESTS:
 		grid_text(grid, 1, 1, COLOUR_BRIGHT, "Run one test");
-		draw_points(grid, model, view, 2, grid->rows - 1);
+		draw_points(grid, progress, view, 2, grid->rows - 1);
 		draw_keys(grid, view, "Enter details  A run this test  Esc: back");
 		break;
 	case PAGE_MACHINE:
-		draw_facts(grid, model, view);
+		draw_facts(grid, progress, view);
 		break;
 	}
 }
 
-void pages_draw(struct grid *grid, font_glyph *font, const struct model *model, struct view *view,
-		const char *version)
+void pages_draw(struct grid *grid, font_glyph *font, const struct progress *progress,
+		struct view *view, const char *version)
 {
 	u32 scroll = view->scroll;
 
-	draw_page(grid, font, model, view, version);
+	draw_page(grid, font, progress, view, version);
 	if (view->scroll < scroll)	/* it was more than there is */
-		draw_page(grid, font, model, view, version);
+		draw_page(grid, font, progress, view, version);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* What the screen looks like: a model and what is being looked at become a grid. Pure. */
+/* What the screen looks like: a progress and what is being looked at become a grid. Pure. */
 #ifndef BOOT_SCREEN_PAGES_H
 #define BOOT_SCREEN_PAGES_H
 
 #include "boot/screen/grid.h"
-#include "boot/screen/model.h"
+#include "boot/screen/progress.h"
 
 enum page {
 	PAGE_RUN,	/* while it runs */
@@ -26,12 +26,12 @@ struct view {
 	char status[160];	/* what a key has done */
 };
 
-void pages_draw(struct grid *grid, font_glyph *font, const struct model *model, struct view *view,
-		const char *version);
+void pages_draw(struct grid *grid, font_glyph *font, const struct progress *progress,
+		struct view *view, const char *version);
 
 /* Lines of the page's list: what view->selected counts. */
-u32 pages_lines(const struct model *model, const struct view *view);
+u32 pages_lines(const struct progress *progress, const struct view *view);
 /* The point of line n of the list of PAGE_END or PAGE_TESTS; NULL: there is none. */
-const struct model_point *pages_point(const struct model *model, enum page page, u32 n);
+const struct progress_point *pages_point(const struct progress *progress, enum page page, u32 n);
 
 #endif

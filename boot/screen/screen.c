@@ -16,7 +16,7 @@ static struct raster raster;
 static EFI_GRAPHICS_OUTPUT_PROTOCOL *graphics;	/* NULL: the framebuffer is drawn on */
 static struct grid_size size;
 static struct grid wanted, shown;
-static struct model model;
+static struct progress progress;
 static struct view view;
 static bool is_open, stopped;
 static u64 next_picture;	/* TSC */
@@ -71,7 +71,7 @@ static void draw_row(u32 y)
 
 static void draw(void)
 {
-	pages_draw(&wanted, font_glyphs, &model, &view, PMUTEST86_VERSION);
+	pages_draw(&wanted, font_glyphs, &progress, &view, PMUTEST86_VERSION);
 	for (u32 y = 0; y < wanted.rows; y++)
 		if (graphics)
 			draw_row(y);
@@ -123,7 +123,7 @@ void screen_open(bool wanted_at_all, const struct raster *framebuffer, const str
 	size = grid_fit(raster.width, raster.height);
 	if (!raster_is_usable(&raster))
 		open_graphics();
-	store = arena_alloc(MODEL_STORE);
+	store = arena_alloc(PROGRESS_STORE);
 	if (!raster_is_usable(&raster) || !store)
 		return;
 	wanted.columns = shown.columns = size.columns;
@@ -132,8 +132,8 @@ void screen_open(bool wanted_at_all, const struct raster *framebuffer, const str
 		pixels[i].on = raster_pixel(&raster, grid_colours[i].on);
 		pixels[i].off = raster_pixel(&raster, grid_colours[i].off);
 	}
-	model_init(&model, store, MODEL_STORE);
-	model.soak = *soak;
+	progress_init(&progress, store, PROGRESS_STORE);
+	progress.soak = *soak;
 	view.keys = firmware.system->ConIn != NULL;
 	console_leave_screen(true);
 	clear_screen();
@@ -149,15 +149,15 @@ bool screen_is_open(void)
 void screen_line(const char *line)
 {
 	if (is_open)
-		model_take(&model, line);
+		progress_take(&progress, line);
 }
 
 void screen_group(unsigned n, unsigned count)
 {
 	if (!is_open)
 		return;
-	model.group_now = n;
-	model.group_count = count;
+	progress.group_now = n;
+	progress.group_count = count;
 	next_picture = 0;
 }
 
@@ -165,8 +165,8 @@ void screen_begin_test(const char *name)
 {
 	if (!is_open)
 		return;
-	model_begin_test(&model, name);
-	model_at(&model, tsc_read() / time_tsc_per_us);
+	progress_begin_test(&progress, name);
+	progress_at(&progress, tsc_read() / time_tsc_per_us);
 	/* The firmware can't be asked now. */
 	if (!graphics && time_expired(next_picture))
 		draw();
@@ -205,7 +205,7 @@ bool screen_go_on(void)
 	unsigned key;
 
 	while (is_open && read_key(&key))
-		if (keys_press(&view, &model, key, size.rows, NULL, 0) == ACTION_STOP)
+		if (keys_press(&view, &progress, key, size.rows, NULL, 0) == ACTION_STOP)
 			view.stopping = true;
 	if (graphics && is_open)
 		draw();
@@ -224,14 +224,14 @@ void screen_end(void)
 		return;
 	/* The firmware may have said something meanwhile. */
 	shown = (struct grid){ .columns = shown.columns, .rows = shown.rows };
-	model_begin_test(&model, NULL);
+	progress_begin_test(&progress, NULL);
 	view = (struct view){ .page = PAGE_END, .keys = view.keys };
 	draw();
 }
 
 void screen_keep_result(struct soak *soak)
 {
-	enum model_result result = model_result(&model);
+	enum progress_result result = progress_result(&progress);
 
 	soak->failed += result == RESULT_FAILED;
 	soak->not_trustworthy += result == RESULT_NOT_TRUSTWORTHY;
@@ -248,7 +248,7 @@ enum key_action screen_ask(char *tests, size_t tests_size)
 			firmware.boot->Stall(POLL_US);
 			continue;
 		}
-		action = keys_press(&view, &model, key, size.rows, tests, tests_size);
+		action = keys_press(&view, &progress, key, size.rows, tests, tests_size);
 		draw();
 	}
 	return action;

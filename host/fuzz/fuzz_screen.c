@@ -57,7 +57,7 @@ static void draw(const struct grid *grid, u32 scale, u32 width, u32 height, u8 k
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
-	static struct model model;
+	static struct progress progress;
 	static struct grid grid;
 	struct view view = { .keys = true };
 	char *store = malloc(STORE), tests[24];
@@ -75,7 +75,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	fit = grid_fit(width, height);
 	grid.columns = fit.columns;
 	grid.rows = fit.rows;
-	model_init(&model, store, data[2] * 16u);
+	progress_init(&progress, store, data[2] * 16u);
 	view.page = data[3] % (PAGE_MACHINE + 1);
 	for (size_t i = HEAD; i < size; i++) {
 		if (data[i] != '\n' && length + 1 < sizeof(line)) {
@@ -85,19 +85,19 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 		line[length] = '\0';
 		/* Lines and, after them, keys. */
 		if (line[0] != '!') {
-			model_take(&model, line);
+			progress_take(&progress, line);
 		} else {
 			for (size_t k = 1; k < length; k++)
-				keys_press(&view, &model,
+				keys_press(&view, &progress,
 					   (u8)line[k] < ' ' ? KEY_UP + (u8)line[k] : (u8)line[k],
 					   fit.rows, tests, sizeof(tests));
-			pages_draw(&grid, font, &model, &view, "1.0");
+			pages_draw(&grid, font, &progress, &view, "1.0");
 			must_be_sound(&grid);
 		}
 		length = 0;
 	}
-	model_at(&model, data[4]);
-	pages_draw(&grid, font, &model, &view, "1.0");
+	progress_at(&progress, data[4]);
+	pages_draw(&grid, font, &progress, &view, "1.0");
 	must_be_sound(&grid);
 	/* Most of the time goes into pixels. */
 	if (data[5] >= 0xfc)

@@ -4,7 +4,7 @@
 
 #include "boot/screen/keys.h"
 
-static struct model model;
+static struct progress progress;
 static struct view view;
 static struct grid grid;
 static char store[65536];
@@ -53,12 +53,12 @@ static const char *const failing[] = {
 static void take(const char *const *lines)
 {
 	for (; *lines; lines++)
-		model_take(&model, *lines);
+		progress_take(&progress, *lines);
 }
 
 static void begin(u32 columns, u32 rows)
 {
-	model_init(&model, store, sizeof(store));
+	progress_init(&progress, store, sizeof(store));
 	view = (struct view){ .keys = true };
 	grid.columns = columns;
 	grid.rows = rows;
@@ -84,7 +84,7 @@ static const char *row_text(u32 y)
 
 static bool shows(const char *text)
 {
-	pages_draw(&grid, font, &model, &view, "1.0");
+	pages_draw(&grid, font, &progress, &view, "1.0");
 	for (u32 y = 0; y < grid.rows; y++)
 		if (strstr(row_text(y), text))
 			return true;
@@ -104,7 +104,7 @@ static u32 colour_of(const char *text)
 
 static enum key_action press(unsigned key, char *tests, size_t size)
 {
-	return keys_press(&view, &model, key, grid.rows, tests, size);
+	return keys_press(&view, &progress, key, grid.rows, tests, size);
 }
 
 static void the_run_shows_machine_progress_and_failures(void)
@@ -116,10 +116,10 @@ static void the_run_shows_machine_progress_and_failures(void)
 	CHECK(shows("Processors  16 of 112 processors"));
 	CHECK(shows("PEBS        record format 2, available, DS 1"));
 	CHECK(shows("0 of 4 points"));
-	model.group_now = 1;
-	model.group_count = 2;
+	progress.group_now = 1;
+	progress.group_count = 2;
 	take(failing);
-	model_begin_test(&model, "pmi.e");
+	progress_begin_test(&progress, "pmi.e");
 	CHECK(shows("4 of 4 points, group 1 of 2"));
 	CHECK(shows("Running     pmi.e"));
 	CHECK(shows("passed 1  FAILED 1  ERROR 1  known 0  inconclusive 1  skipped 0"));
@@ -134,7 +134,7 @@ static void results_have_four_words(void)
 {
 	static const struct {
 		const char *lines[4];
-		enum model_result result;
+		enum progress_result result;
 		const char *text;
 	} ends[] = {
 		{ { "ok 1 - a.b [X]", "# end of PMUTest86: exit 0" }, RESULT_PASSED, "PASSED" },
@@ -158,27 +158,27 @@ static void results_have_four_words(void)
 	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
 		begin(100, 33);
 		for (u32 n = 0; n < 4 && ends[i].lines[n]; n++)
-			model_take(&model, ends[i].lines[n]);
-		CHECK_EQ(ends[i].result, model_result(&model), "%zu", i);
-		CHECK_STR(ends[i].text, model_result_text(&model));
+			progress_take(&progress, ends[i].lines[n]);
+		CHECK_EQ(ends[i].result, progress_result(&progress), "%zu", i);
+		CHECK_STR(ends[i].text, progress_result_text(&progress));
 	}
 }
 
 static void a_soak_is_as_good_as_its_worst_run(void)
 {
 	begin(100, 33);
-	model_take(&model, "# end of PMUTest86: exit 0");
+	progress_take(&progress, "# end of PMUTest86: exit 0");
 	view.page = PAGE_END;
-	model.soak = (struct soak){ .run = 3, .runs = 3, .not_tested = 1 };
+	progress.soak = (struct soak){ .run = 3, .runs = 3, .not_tested = 1 };
 	CHECK(shows("run 3 of 3"));
 	CHECK(shows("3 runs; of those before this one 0 failed, 0 weren't trustworthy, 1 tested"));
-	CHECK_STR("NOT TESTED: no PMU", model_result_text(&model));
-	model.soak.not_trustworthy = 1;
-	CHECK_STR("NOT TRUSTWORTHY", model_result_text(&model));
-	model.soak.failed = 1;
-	CHECK_STR("FAILED", model_result_text(&model));
-	CHECK_EQ(RESULT_PASSED, model_result(&model));
-	model.soak.runs = 0;
+	CHECK_STR("NOT TESTED: no PMU", progress_result_text(&progress));
+	progress.soak.not_trustworthy = 1;
+	CHECK_STR("NOT TRUSTWORTHY", progress_result_text(&progress));
+	progress.soak.failed = 1;
+	CHECK_STR("FAILED", progress_result_text(&progress));
+	CHECK_EQ(RESULT_PASSED, progress_result(&progress));
+	progress.soak.runs = 0;
 	CHECK(!shows("run 3 of"), "until its time is over");
 }
 
@@ -186,14 +186,14 @@ static void the_summary_lists_what_is_not_ok_and_opens_it(void)
 {
 	begin(100, 33);
 	take(failing);
-	model_take(&model, "# end of PMUTest86: exit 1");
+	progress_take(&progress, "# end of PMUTest86: exit 1");
 	view.page = PAGE_END;
 	CHECK(shows("decided 2, skipped 0, inconclusive 1, known 0, failed 1, errors 1"));
 	CHECK(shows("FAILED        count.b CNT-03"));
 	CHECK(shows("inconclusive  pmi.c"));
 	CHECK(shows("ERROR         pmi.d@cpu1"));
 	CHECK(!shows("count.a"), "it passed");
-	CHECK_EQ(3, pages_lines(&model, &view));
+	CHECK_EQ(3, pages_lines(&progress, &view));
 	CHECK_EQ(ACTION_NONE, press(KEY_ENTER, NULL, 0));
 	CHECK(shows("wanted      0x0 (0)"));
 	CHECK(shows("section     SDM chapter 19, \"events\""));
@@ -216,13 +216,13 @@ static void a_record_is_shown_with_its_fields(void)
 	char line[600] = "  record: \"newest of 2 on processor 0: ";
 
 	begin(80, 33);
-	model_take(&model, "not ok 1 - record.a [REC-03]");
-	model_take(&model, "  ---");
+	progress_take(&progress, "not ok 1 - record.a [REC-03]");
+	progress_take(&progress, "  ---");
 	for (u32 i = 0; i < 0xc0; i++)
 		sprintf(line + strlen(line), "%02x", i);
 	strcat(line, "\"");
-	model_take(&model, line);
-	model_take(&model, "  record_2: \"too short: 0123\"");
+	progress_take(&progress, line);
+	progress_take(&progress, "  record_2: \"too short: 0123\"");
 	view.page = PAGE_END;
 	press(KEY_ENTER, NULL, 0);
 	CHECK(shows("record      newest of 2 on processor 0:"));
@@ -230,8 +230,8 @@ static void a_record_is_shown_with_its_fields(void)
 	CHECK(shows("eventing_ip         0xb7b6b5b4b3b2b1b0"));
 	CHECK(shows("too short: 0123"));
 	begin(160, 50);
-	model_take(&model, "not ok 1 - record.a [REC-03]");
-	model_take(&model, line);
+	progress_take(&progress, "not ok 1 - record.a [REC-03]");
+	progress_take(&progress, line);
 	view.page = PAGE_END;
 	press(KEY_ENTER, NULL, 0);
 	CHECK(shows("rflags              0x0706050403020100 rip                 0x0f0e0d0c0b0a0908"
@@ -277,16 +277,16 @@ static void keys_ask_for_what_they_say(void)
 static void what_is_left_is_told_from_what_was_done(void)
 {
 	begin(100, 33);
-	model.plan = 100;
-	model_at(&model, 1000000);
-	model.done = 1;
-	model_at(&model, 2000000);
-	CHECK_EQ(0, model_seconds_left(&model), "too early");
-	model.done = 25;
-	model_at(&model, 11000000);
-	CHECK_EQ(31, model_seconds_left(&model));
-	model.done = 100;
-	CHECK_EQ(0, model_seconds_left(&model));
+	progress.plan = 100;
+	progress_at(&progress, 1000000);
+	progress.done = 1;
+	progress_at(&progress, 2000000);
+	CHECK_EQ(0, progress_seconds_left(&progress), "too early");
+	progress.done = 25;
+	progress_at(&progress, 11000000);
+	CHECK_EQ(31, progress_seconds_left(&progress));
+	progress.done = 100;
+	CHECK_EQ(0, progress_seconds_left(&progress));
 }
 
 static void control_bytes_and_long_lines_stay_in_their_cells(void)
@@ -295,8 +295,8 @@ static void control_bytes_and_long_lines_stay_in_their_cells(void)
 
 	memset(brand + strlen(brand), 'y', 300);
 	begin(80, 30);
-	model_init(&model, store, sizeof(store));
-	model_take(&model, brand);
+	progress_init(&progress, store, sizeof(store));
+	progress_take(&progress, brand);
 	CHECK(shows("Processor   ?[2J??yyy"));
 	CHECK_EQ(80, strlen(row_text(1)));
 }
@@ -306,16 +306,16 @@ static void a_full_store_costs_the_rest_only(void)
 	char small[200];
 
 	begin(100, 33);
-	model_init(&model, small, sizeof(small));
+	progress_init(&progress, small, sizeof(small));
 	take(machine);
 	take(failing);
-	model_take(&model, "# end of PMUTest86: exit 1");
-	CHECK_EQ(4, model.done);
-	CHECK_EQ(1, model.count[MODEL_PASS]);
-	CHECK(model.used <= sizeof(small));
+	progress_take(&progress, "# end of PMUTest86: exit 1");
+	CHECK_EQ(4, progress.done);
+	CHECK_EQ(1, progress.count[PROGRESS_PASS]);
+	CHECK(progress.used <= sizeof(small));
 	view.page = PAGE_END;
 	CHECK(shows("decided 2, skipped 0"));
-	CHECK_STR("FAILED", model_result_text(&model));
+	CHECK_STR("FAILED", progress_result_text(&progress));
 }
 
 static void cells_fit_on_every_screen(void)
@@ -339,7 +339,7 @@ static void cells_fit_on_every_screen(void)
 		begin(size.columns, size.rows);
 		take(failing);
 		for (view.page = PAGE_RUN; view.page <= PAGE_MACHINE; view.page++)
-			pages_draw(&grid, font, &model, &view, "1.0");
+			pages_draw(&grid, font, &progress, &view, "1.0");
 	}
 }
 
