@@ -4,7 +4,8 @@
 OF_FILE = {
     "access.c": "LL", "bulk.c": "CNT", "core.c": "CNT", "counter.c": "CNT", "cpuid.c": "MSR",
     "data_address.c": "DLA", "errata.c": "latitude", "exerciser.c": "LL", "internal.h": "MSR",
-    "latitude.c": "latitude", "load_latency.c": "LL", "lvt.c": "PMI", "model.c": "MSR",
+    "latitude.c": "latitude", "lbr.c": "LBR", "load_latency.c": "LL", "lvt.c": "PMI",
+    "model.c": "MSR",
     "model.h": "CNT", "msr.c": "MSR", "msr_bits.c": "MSR", "offcore.c": "LL", "pebs.c": "DS",
     "pmu.c": "MSR", "priority.c": "PRIO", "record.c": "REC", "record.h": "REC", "uncore.c": "UNC",
 }
