@@ -297,7 +297,7 @@ static void prepare_way_back(struct machine *m, const struct draw_case *c,
 			     const struct trace *trace)
 {
 	u64 top = linear(m->gate) + PAGE_SIZE - GATE_FRAME;
-	struct way_back *saved = (struct way_back *)(m->gate + GATE_SAVED);
+	struct way_back *saved = (struct way_back *)(void *)(m->gate + GATE_SAVED);
 	const struct draw_frame *f = m->frame;
 	u64 high = draw_code_of(&m->env, c) - m->env.code;
 
