@@ -59,7 +59,7 @@ static void say_earlier(struct tap *tap)
 		tap_comment(tap, "from a UEFI variable, a run without a file: %s", line);
 		line = end;
 	}
-	keep.said_earlier = keep.earlier[0];
+	keep.said_earlier |= keep.earlier[0] != '\0';
 	keep.earlier[0] = '\0';
 }
 
