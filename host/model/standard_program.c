@@ -165,31 +165,24 @@ static const struct {
 };
 #define EVENTS (sizeof(events) / sizeof(events[0]))
 
-/* Of generations that the program runs on: others' rows don't move what it draws. */
-static size_t nth_event(size_t n)
+/* Row n of those of the program's generations; others' rows don't move what it draws. */
+static size_t nth_event(u64 n)
 {
 	size_t e = 0;
 
-	while (!(events[e].gens & GENS_TO_BDW) || n--)
+	while (e < EVENTS && (!(events[e].gens & GENS_TO_BDW) || n--))
 		e++;
 	return e;
 }
 
-static size_t events_drawn(void)
-{
-	size_t n = 0;
-
-	for (size_t e = 0; e < EVENTS; e++)
-		n += !!(events[e].gens & GENS_TO_BDW);
-	return n;
-}
-
 static size_t an_event(u16 flags)
 {
-	size_t e = 0;
+	size_t e = 0, drawn = 0;
 
+	while (nth_event(drawn) < EVENTS)
+		drawn++;
 	for (unsigned tries = 0; tries < 200; tries++) {
-		e = nth_event(below(events_drawn()));
+		e = nth_event(below(drawn));
 		if (events[e].gens & BIT(generation) && (events[e].flags & flags) == flags)
 			break;
 	}
