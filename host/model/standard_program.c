@@ -435,8 +435,8 @@ static void accesses(void)
 static void lines_of_another_processor(void)
 {
 	struct fixture *was = r, *other = &processors[below(PROCESSORS)];
-	unsigned n = 1 + (unsigned)below(6);
-	u64 linear = an_address();
+	unsigned n = 4 + (unsigned)below(12);
+	u64 linear = one_in(4) ? an_address() : FAR + 64 * below(16384);
 	bool store = one_in(2);
 
 	for (; n; n--, linear += 64) {
@@ -604,6 +604,7 @@ static void an_operation(void)
 		a_cancelled_load();
 		break;
 	case 20:
+	case 21:
 		lines_of_another_processor();
 		break;
 	default:
