@@ -3,9 +3,11 @@
  * MSR_LBR_SELECT: SDM "Filtering of Last Branch Records". A bit that is 1 keeps its kind of branch
  * out, so each test has its controls in one window: the other kinds.
  */
+#include "kernel/interrupt/apic.h"
 #include "kernel/interrupt/fault.h"
 #include "kernel/interrupt/intr.h"
 #include "pmu/counter.h"
+#include "pmu/pmi.h"
 #include "tests/frame/test.h"
 #include "tests/lbr/branches.h"
 
@@ -160,6 +162,41 @@ TEST(lbr, exception_and_the_return_from_it_are_recorded, REQS(LBR_06), NEEDS(nee
 	CHECK_EQ(t, LBR_06, handler, stack.branch[1].to, "TO of INT3: its handler");
 	CHECK_EQ(t, LBR_06, row->to, stack.branch[0].to, "TO of IRET from the handler");
 	CHECK_EQ(t, LBR_06, 2, stack.top, "far branches of INT3 and its handler");
+}
+
+/*
+ * LBR-06  An interrupt, an exception and IRET must be recorded unless filtered.
+ *         SDM 17.4.1 IA32_DEBUGCTL MSR
+ *
+ * Given  an interrupt that waits, near branches kept out
+ * When   interrupts are let in while LBR is 1
+ * Then   one entry goes to the interrupt's handler, and there is one more far branch, back from
+ *        it
+ * Control: there is one interrupt
+ */
+TEST(lbr, interrupt_is_recorded_with_its_handler, REQS(LBR_06), NEEDS(need_lbr))
+{
+	const u64 handler = (u64)(uintptr_t)(vectors_begin + STUB_BYTES * VECTOR_PMI);
+	struct lbr_stack stack;
+	unsigned entered = 0;
+
+	pmi_open(NULL);
+	lbr_open(EVERY_NEAR_BRANCH, 0);
+	intr_disable();
+	apic_self_ipi(VECTOR_PMI);
+	msr_write(MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_LBR);
+	intr_window();
+	msr_write(MSR_IA32_DEBUGCTL, 0);
+	intr_enable();
+	lbr_read(&stack);
+	lbr_close();
+	CONTROL_EQ(t, LBR_06, 1, pmi_settle()->count, "interrupts");
+	pmi_close();
+	for (unsigned i = 0; i < stack.depth; i++)
+		entered += stack.branch[i].to == handler;
+	CHECK_EQ(t, LBR_06, 1, entered, "entries with the interrupt's handler as TO");
+	CHECK_RANGE(t, LBR_06, 2, stack.depth - 1, stack.top,
+		    "far branches: the interrupt, and IRET from its handler");
 }
 
 #define USER_LINKS	3
