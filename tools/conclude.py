@@ -94,10 +94,10 @@ def save(folder, files):
 
 def record_file(point):
     """The file of the records behind a failure, and its bytes; None: there are none."""
-    name = point.details.get("records", "")
-    if not re.fullmatch(r"records/[a-z0-9_]+\.[a-z0-9_]+\.bin", name):
+    found = records.records_of(point)
+    if not found or not re.fullmatch(r"[A-Za-z0-9_@.]{1,200}", point.name):
         return None
-    return name, b"".join(record.data for record in records.records_of(point))
+    return f"records/{point.name}.bin", b"".join(record.data for record in found)
 
 
 def saved_as(tap, run):

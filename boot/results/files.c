@@ -100,38 +100,40 @@ static void make_junit(const struct maker *maker, const struct text_sink *sink)
 	reports_junit(maker->totals, maker->lines, maker->length, sink);
 }
 
-static const struct span *find_records(const struct item *point)
-{
-	for (unsigned i = 0; i < point->details; i++)
-		if (span_is(point->detail[i].key, "records"))
-			return &point->detail[i].value;
-	return NULL;
-}
-
 static unsigned digit(char c)
 {
 	return (unsigned)(c <= '9' ? c - '0' : c - 'a' + 10);
 }
 
-/* The last word. */
-static struct span last_word(struct span text)
+static bool is_hex(char c)
 {
-	size_t n = text.length;
-
-	while (n && text.text[n - 1] != ' ')
-		n--;
-	return (struct span){ text.text + n, text.length - n };
+	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
 }
 
-/* The bytes of the records behind a failure: "record_N: WORDS: HEX". */
+/* The digits at the end of "record_N: TEXT: HEX", perhaps in quotes. */
+static struct span hex_of(struct span value)
+{
+	size_t end = value.length, begin;
+
+	if (end && value.text[end - 1] == '"')
+		end--;
+	for (begin = end; begin && is_hex(value.text[begin - 1]); begin--)
+		;
+	return (struct span){ value.text + begin, (end - begin) & ~1ull };
+}
+
+static bool is_record(struct span key)
+{
+	return span_begins(key, "record_");
+}
+
+/* The bytes of the records behind a failure. */
 static void put_records(const struct item *point, const struct text_sink *sink)
 {
 	for (unsigned i = 0; i < point->details; i++) {
-		struct span hex = last_word(point->detail[i].value);
+		struct span hex = hex_of(point->detail[i].value);
 
-		if (!span_begins(point->detail[i].key, "record_"))
-			continue;
-		for (size_t n = 0; n + 1 < hex.length; n += 2) {
+		for (size_t n = 0; is_record(point->detail[i].key) && n < hex.length; n += 2) {
 			char byte = (char)(digit(hex.text[n]) << 4 | digit(hex.text[n + 1]));
 
 			sink->put(sink->ctx, &byte, 1);
@@ -139,12 +141,20 @@ static void put_records(const struct item *point, const struct text_sink *sink)
 	}
 }
 
+static bool has_records(const struct item *item)
+{
+	for (unsigned i = 0; item->kind == ITEM_POINT && i < item->details; i++)
+		if (is_record(item->detail[i].key))
+			return true;
+	return false;
+}
+
 static void make_records(const struct maker *maker, const struct text_sink *sink)
 {
 	put_records(maker->point, sink);
 }
 
-/* A file for each failing point that names one. */
+/* A file for each point with records: records\NAME.bin. */
 static bool make_all_records(struct maker *maker, char *error, size_t size)
 {
 	struct item_reader reader = { .text = maker->lines, .length = maker->length };
@@ -152,16 +162,16 @@ static bool make_all_records(struct maker *maker, char *error, size_t size)
 	struct item item;
 
 	while (item_next(&reader, &item)) {
-		const struct span *file = item.kind == ITEM_POINT ? find_records(&item) : NULL;
+		size_t length;
 
-		if (!file)
+		if (!has_records(&item))
 			continue;
 		fmt_print(name, sizeof(name), "%s\\records", results_folder());
 		file_make_directory(name);
-		for (size_t i = 0; i < file->length && i + 1 < sizeof(name); i++) {
-			name[i] = file->text[i] == '/' ? '\\' : file->text[i];
-			name[i + 1] = '\0';
-		}
+		length = (size_t)fmt_print(name, sizeof(name), "records\\");
+		for (size_t i = 0; i < item.name.length && length + 5 < sizeof(name); i++)
+			name[length++] = item.name.text[i];
+		fmt_print(name + length, sizeof(name) - length, ".bin");
 		maker->point = &item;
 		if (!make(maker, name, make_records, error, size))
 			return false;

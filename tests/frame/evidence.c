@@ -37,16 +37,10 @@ void evidence_take(struct evidence *evidence)
 		keep(evidence, 0);
 }
 
-void evidence_print(const struct evidence *evidence, const struct test_case *test_case,
-		    struct tap *tap)
+void evidence_print(const struct evidence *evidence, struct tap *tap)
 {
 	char key[24], text[96 + 2 * RECORD_MAX_SIZE];
 
-	if (evidence->kept) {
-		fmt_print(text, sizeof(text), "records/%s.%s.bin", test_case->group,
-			  test_case->claim);
-		tap_yaml_entry(tap, "records", text);
-	}
 	for (unsigned i = 0; i < evidence->kept; i++) {
 		int length = fmt_print(text, sizeof(text),
 				       "record %u of %u in the buffer of processor %u: ",

@@ -5,7 +5,6 @@
 
 #include "kernel/output/tap.h"
 #include "pmu/record.h"
-#include "tests/frame/test.h"
 
 #define EVIDENCE_RECORDS 2u
 
@@ -23,11 +22,7 @@ struct evidence {
 void evidence_begin(struct evidence *evidence);
 /* Its first failing check, on the processor that executes it: keep the newest records. */
 void evidence_take(struct evidence *evidence);
-/*
- * As entries record_1 and so on of the failure's block: the bytes as they stand in memory. The
- * entry records names the file that the results have of them.
- */
-void evidence_print(const struct evidence *evidence, const struct test_case *test_case,
-		    struct tap *tap);
+/* As entries record_1 and so on of the failure's block: the bytes as they stand in memory. */
+void evidence_print(const struct evidence *evidence, struct tap *tap);
 
 #endif

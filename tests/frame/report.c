@@ -31,7 +31,7 @@ static void failure_block(struct test *t)
 			  f->claim.place->file, f->claim.place->line);
 		tap_yaml_entry(t->tap, key, text);
 	}
-	evidence_print(&t->evidence, t->test_case, t->tap);
+	evidence_print(&t->evidence, t->tap);
 	fmt_print(text, sizeof(text), "%u of %u checks", t->failed, t->failed + t->checks);
 	tap_yaml_entry(t->tap, "failed", text);
 	tap_yaml_end(t->tap);
