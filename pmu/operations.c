@@ -38,8 +38,14 @@ static void architectural_interrupted(struct pmi_entry *entry, bool keep_countin
 	entry->debugctl = msr_read(MSR_IA32_DEBUGCTL);
 }
 
+/* What an interrupt's status showed. A bit that nothing announces isn't written. */
+static void architectural_clear(u64 status)
+{
+	counters_clear(status & reset_clearable_status());
+}
+
 const struct pmu_operations pmu_architectural = {
 	.reset = architectural_reset,
 	.interrupted = architectural_interrupted,
-	.clear = counters_clear,
+	.clear = architectural_clear,
 };

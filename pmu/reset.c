@@ -120,6 +120,11 @@ static u64 announced_status(void)
 	return mask;
 }
 
+u64 reset_clearable_status(void)
+{
+	return reset_this_cpu()->status;
+}
+
 static void learn_status(void)
 {
 	struct reset *reset = reset_this_cpu();

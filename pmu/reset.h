@@ -29,6 +29,8 @@ void reset_learn(void);
 bool reset_all(struct reset_refusal *refusal);
 /* Is that register left alone? Then *refusal says what was refused. */
 bool reset_leaves_alone(enum reset_item item, struct reset_refusal *refusal);
+/* Bits of IA32_PERF_GLOBAL_STATUS that may be cleared here: writing another one raises #GP. */
+u64 reset_clearable_status(void);
 /* "WRMSR of 0x0 to IA32_DEBUGCTL (0x1d9) is refused". Returns text. */
 const char *reset_format(const struct reset_refusal *refusal, char *text, size_t size);
 

@@ -209,7 +209,8 @@ TEST(lbr, entries_and_top_read_back_what_software_wrote, REQS(LBR_25), NEEDS(nee
  * LBR-26  HLT must keep the LBR stack.
  *         SDM 17.10.3 LBR Behavior and Deep C-State
  *
- * Given  a full stack of known branches, recording off
+ * Given  a full stack of known branches, recording off; IA32_PMC0 counts, so that the halt is that
+ *        of a processor that is being observed
  * When   HLT is executed, and ended by an interrupt
  * Then   MSR_LASTBRANCH_TOS and each entry are as before
  * Control: there was one interrupt
@@ -224,8 +225,11 @@ TEST(lbr, hlt_keeps_the_stack, REQS(LBR_26), NEEDS(need_lbr))
 	check_chain(t, CONTROL_AT(LBR_26), &before, links, before.depth);
 	pmi_open(NULL);
 	intr_disable();
+	counter_program(0, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH);
+	counters_enable(pmc_one(0));
 	apic_self_ipi(VECTOR_PMI);	/* wakes it */
 	__asm__ volatile("sti; hlt" ::: "memory");
+	counters_disable();
 	CONTROL_EQ(t, LBR_26, 1, pmi_settle()->count, "interrupts that ended HLT");
 	pmi_close();
 	lbr_read(&after);

@@ -3,6 +3,8 @@
 #include "refpmu/faults/broken.h"
 #include "refpmu/model/lbr.h"
 
+#define BRANCHES_AFTER_OFF 64u
+
 static const struct {
 	u64 kind;
 	enum fault_id fault;
@@ -73,6 +75,8 @@ void fault_lbr(struct model *m, const struct lbr_branch *b, struct lbr_plan *pla
 		plan->pops = false;
 	if (!plan->records)
 		return;
+	if (faults_of(m)->branches_after_off)
+		faults_of(m)->branches_after_off--;
 	break_entry(m, b, plan);
 	if (m->lbr.entry[next].from && broken(m, FAULT_LBR_FULL_STOPS))
 		plan->records = false;
@@ -93,6 +97,9 @@ void fault_lbr_stopped(struct model *m, enum lbr_stop why)
 		[LBR_STOP_HLT] = FAULT_LBR_HLT_CLEARS,
 	};
 
+	/* Some: a processor that always records would be slow to watch. */
+	if (why == LBR_STOP_FLAG)
+		faults_of(m)->branches_after_off = BRANCHES_AFTER_OFF;
 	if (broken(m, faults[why]))
 		__builtin_memset(m->lbr.entry, 0, sizeof(m->lbr.entry));
 }
@@ -100,6 +107,6 @@ void fault_lbr_stopped(struct model *m, enum lbr_stop why)
 bool fault_lbr_on(const struct model *m, bool on)
 {
 	if (m->config.fault == FAULT_LBR_OFF_RECORDS && !(m->debugctl & IA32_DEBUGCTL_LBR))
-		return true;
+		return faults_of(m)->branches_after_off;
 	return on || (m->config.fault == FAULT_LBR_FRZ_INERT && m->debugctl & IA32_DEBUGCTL_LBR);
 }

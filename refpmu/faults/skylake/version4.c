@@ -61,12 +61,22 @@ u64 fault_inuse(struct model *m, u64 value)
 	return value;
 }
 
+/* What a version 4 would set with an overflow's interrupt. */
+static u64 freezes(const struct model *m)
+{
+	return (m->debugctl & IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI ? CTR_FRZ : 0) |
+	       (m->debugctl & IA32_DEBUGCTL_FREEZE_LBRS_ON_PMI ? LBR_FRZ : 0);
+}
+
 u64 fault_status_shown(struct model *m, u64 status)
 {
-	if (status & IA32_PERF_GLOBAL_STATUS_OVF_BUF && broken(m, FAULT_STATUS_BIT_54))
+	if (status & OVERFLOWS && broken(m, FAULT_STATUS_BIT_54))
 		status |= BIT(54);
 	if (status & OVERFLOWS && broken(m, FAULT_STATUS_BIT_55))
 		status |= IA32_PERF_GLOBAL_STATUS_TRACE_TOPA_PMI;
+	if (!model_version_4(m) && status & OVERFLOWS && freezes(m) &&
+	    broken(m, FAULT_FREEZE_SHOWN_BEFORE_4))
+		status |= freezes(m);
 	return status;
 }
 
@@ -76,12 +86,8 @@ void fault_freeze_way(struct model *m, struct freeze_plan *plan)
 {
 	if (!plan->lbrs && !plan->counters)
 		return;
-	if (!plan->streamlined) {
-		if (broken(m, FAULT_FREEZE_SHOWN_BEFORE_4))
-			m->global_status |= (plan->counters ? CTR_FRZ : 0) |
-					    (plan->lbrs ? LBR_FRZ : 0);
+	if (!plan->streamlined)
 		return;
-	}
 	if (broken(m, FAULT_FREEZE_LEGACY)) {
 		plan->streamlined = false;
 	} else if (broken(m, FAULT_FREEZE_BOTH)) {
