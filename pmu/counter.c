@@ -78,10 +78,6 @@ void counter_init(void)
 			    msr_try_read(MSR_IA32_PERFEVTSEL0 + caps->gp - 1, &value).raised))
 		caps->gp--;
 	found_keep();
-	/* Linux, tfa_pmu: microcode takes IA32_PMC3 while transactions may run. Here it counts, and
-	 * each transaction aborts. */
-	if (caps->tsx_force_abort)
-		(void)msr_try_write(MSR_IA32_TSX_FORCE_ABORT, IA32_TSX_FORCE_ABORT_RTM_FORCE_ABORT);
 	if (caps->version)
 		reset_learn();
 	/* Last: what records and what freezes is off. */

@@ -20,6 +20,10 @@ static bool architectural_reset(struct reset_refusal *refusal)
 		return true;
 	if (!reset_all(refusal))
 		return false;
+	/* Linux, tfa_pmu: microcode takes IA32_PMC3 while transactions may run. Here it counts, and
+	 * each transaction aborts. */
+	if (caps->tsx_force_abort)
+		(void)msr_try_write(MSR_IA32_TSX_FORCE_ABORT, IA32_TSX_FORCE_ABORT_RTM_FORCE_ABORT);
 	if ((caps->facilities & FAC_UNCORE) && uncore_present() && !uncore_reset()) {
 		*refusal = (struct reset_refusal){ "one of the uncore's registers", 0, 0 };
 		return false;

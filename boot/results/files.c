@@ -155,8 +155,9 @@ static void make_records(const struct maker *maker, const struct text_sink *sink
 }
 
 /* A file for each point with records: records\NAME.bin. */
-static bool make_all_records(struct maker *maker, char *error, size_t size)
+static bool make_all_records(const struct maker *maker, char *error, size_t size)
 {
+	struct maker one = *maker;
 	struct item_reader reader = { .text = maker->lines, .length = maker->length };
 	char name[PATH_SIZE];
 	struct item item;
@@ -172,8 +173,8 @@ static bool make_all_records(struct maker *maker, char *error, size_t size)
 		for (size_t i = 0; i < item.name.length && length + 5 < sizeof(name); i++)
 			name[length++] = item.name.text[i];
 		fmt_print(name + length, sizeof(name) - length, ".bin");
-		maker->point = &item;
-		if (!make(maker, name, make_records, error, size))
+		one.point = &item;
+		if (!make(&one, name, make_records, error, size))
 			return false;
 	}
 	return true;

@@ -79,7 +79,7 @@ static const struct event_row *event_of(struct model *m, unsigned n)
 /* Microcode has IA32_PMC3 while transactions can run: latitude tsx-force-abort. */
 static bool is_taken(const struct model *m, unsigned n)
 {
-	return n == 3 && m->latitude[LAT_TSX_FORCE_ABORT] && model_has_tx(m) &&
+	return n == 3 && model_has_force_abort(m) &&
 	       !(m->tsx_force_abort & IA32_TSX_FORCE_ABORT_RTM_FORCE_ABORT);
 }
 

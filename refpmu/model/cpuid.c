@@ -358,7 +358,7 @@ static void basic(struct model *m, u32 leaf, u32 subleaf, u32 regs[4])
 		SET(TSC_ADJUST, features_of(m, CPUID_LEAF_RTM, 0, EBX) >> FIELD_TSC_ADJUST_LO);
 		SET(HLE, shows_tx(m));
 		SET(RTM_ALWAYS_ABORT, model_has_tx(m) && m->latitude[LAT_RTM_ALWAYS_ABORT]);
-		SET(TSX_FORCE_ABORT, model_has_tx(m) && m->latitude[LAT_TSX_FORCE_ABORT]);
+		SET(TSX_FORCE_ABORT, model_has_force_abort(m));
 		SET(HYBRID, m->facts & FACT_HYBRID ? 1 : 0);
 		SET(ARCH_LBR, m->facts & FACT_ARCH_LBR ? 1 : 0);
 		return;

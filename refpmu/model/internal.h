@@ -73,6 +73,8 @@ static inline struct memory *model_memory(const struct model *m)
 
 /* Has it version 4 of the facility, and shows it? */
 bool model_version_4(const struct model *m);
+/* Microcode of Skylake that takes IA32_PMC3 while transactions can run: MSR_TSX_FORCE_ABORT. */
+bool model_has_force_abort(const struct model *m);
 
 /* latitude.c */
 void model_take_latitude(struct model *m);

@@ -42,6 +42,12 @@ bool model_version_4(const struct model *m)
 	return model_generation(m)->perfmon >= 4 && !(m->facts & (FACT_PERFMON_1 | FACT_PERFMON_2));
 }
 
+bool model_has_force_abort(const struct model *m)
+{
+	return m->latitude[LAT_TSX_FORCE_ABORT] && model_generation(m)->perfmon >= 4 &&
+	       model_has_tx(m);
+}
+
 bool model_has_counter(const struct model *m, unsigned counter)
 {
 	if (counter < FIRST_FIXED)

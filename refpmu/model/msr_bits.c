@@ -81,7 +81,7 @@ static u64 existing_bits(const struct model *m, enum spec_cap cap)
 	case CAP_LBR_TOS_MASK:
 		return model_lbr_entries(m) ? model_lbr_entries(m) - 1 : 0;
 	case CAP_TSX_FORCE_ABORT:
-		return m->latitude[LAT_TSX_FORCE_ABORT] && model_has_tx(m) ? all : 0;
+		return model_has_force_abort(m) ? all : 0;
 	case CAP_SGX:
 	case CAP_PT:
 		return 0;

@@ -14,8 +14,11 @@
 #define CTR_FRZ	IA32_PERF_GLOBAL_STATUS_CTR_FRZ
 #define FREEZE	IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI
 
-/* The handler leaves status and IA32_PERF_GLOBAL_CTRL as the interrupt left them. */
-static const struct pmi_options leave = { .keep_status = true, .keep_counting = true };
+/* The handler leaves status and IA32_PERF_GLOBAL_CTRL as the interrupt left them, and LVTPC masked:
+ * unmasked beside a status bit it may interrupt again (Linux, intel_pmu_handle_irq). */
+static const struct pmi_options leave = {
+	.keep_status = true, .keep_counting = true, .stay_masked = true,
+};
 
 static struct pmc_mask every_counter(void)
 {

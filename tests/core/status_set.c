@@ -58,7 +58,7 @@ static u64 status_with(u64 bits)
  * Then   the status is what was written
  * Control: each is cleared again
  */
-TEST(pmi, status_set_sets_each_bit_and_no_other, REQS(STS_01, PMI_21),
+TEST(msr, status_set_sets_each_bit_and_no_other, REQS(STS_01, PMI_21),
      NEEDS(need_perfmon, need_version_4), .under_every_fault = true)
 {
 	for (unsigned bit = 0; bit < 64; bit++)
@@ -86,7 +86,7 @@ TEST(pmi, status_set_sets_each_bit_and_no_other, REQS(STS_01, PMI_21),
  * When   others are written to IA32_PERF_GLOBAL_STATUS_SET, and 0
  * Then   all of them are set
  */
-TEST(pmi, zero_bit_of_a_status_set_leaves_its_status_bit, REQS(STS_02),
+TEST(msr, zero_bit_of_a_status_set_leaves_its_status_bit, REQS(STS_02),
      NEEDS(need_perfmon, need_version_4))
 {
 	u64 want = 0;
@@ -114,7 +114,7 @@ TEST(pmi, zero_bit_of_a_status_set_leaves_its_status_bit, REQS(STS_02),
  * Then   exactly the bits that were written are gone, LBR_Frz, CTR_Frz and ASCI among them
  * Control: all were set
  */
-TEST(pmi, zero_bit_of_a_status_reset_leaves_its_status_bit, REQS(STS_03, STS_04),
+TEST(msr, zero_bit_of_a_status_reset_leaves_its_status_bit, REQS(STS_03, STS_04),
      NEEDS(need_perfmon, need_version_4))
 {
 	u64 want = settable();
@@ -180,7 +180,7 @@ TEST(pmi, status_bit_set_by_software_stays_until_software_clears_it, REQS(STS_14
  * Then   none of them is set
  * Control: those of counters that there are can be set
  */
-TEST(pmi, no_status_bit_of_a_counter_that_is_not_there_can_be_set, REQS(STS_11),
+TEST(msr, no_status_bit_of_a_counter_that_is_not_there_can_be_set, REQS(STS_11),
      NEEDS(need_perfmon, need_version_4))
 {
 	const u64 there = counters_gp().bits | counters_fixed().bits;
@@ -325,7 +325,7 @@ static void set_on_first(void *arg)
  * Then   the other one's status stays 0
  * Control: its own bit is set
  */
-TEST(pmi, status_set_changes_its_own_processor_only, REQS(STS_15),
+TEST(msr, status_set_changes_its_own_processor_only, REQS(STS_15),
      NEEDS(need_perfmon, need_version_4, need_second_processor))
 {
 	FOR_EACH_PARTNER (cpu) {

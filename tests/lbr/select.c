@@ -271,7 +271,7 @@ TEST(lbr, cpl_bits_keep_out_the_branches_that_end_at_their_level, REQS(LBR_09), 
  * Then   each write raises #GP, and the register stays 0
  * Control: bits 9 to 0 can be written and are read back
  */
-TEST(lbr, select_refuses_bits_that_are_reserved, REQS(LBR_17),
+TEST(msr, lbr_select_refuses_bits_that_are_reserved, REQS(LBR_17),
      NEEDS(need_lbr, need_lbr_call_stack, need_refused_msrs))
 {
 	const u64 named = BITS(0, LBR_SELECT_EN_CALLSTACK_SHIFT);

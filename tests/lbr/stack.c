@@ -177,7 +177,7 @@ static struct lbr_raw pattern(unsigned i, bool inverted)
  *        its own, then with others; MSR_LASTBRANCH_TOS with each index
  * Then   each register reads as it was written
  */
-TEST(lbr, entries_and_top_read_back_what_software_wrote, REQS(LBR_25), NEEDS(need_lbr))
+TEST(msr, lbr_entries_and_top_read_back_what_software_wrote, REQS(LBR_25), NEEDS(need_lbr))
 {
 	const unsigned depth = lbr_depth();
 

@@ -12,6 +12,7 @@
 
 #define DRAW_GP		8
 #define DRAW_FIXED	3
+#define FIXED_REF_TSC 2u	/* IA32_FIXED_CTR2: CPU_CLK_UNHALTED.REF_TSC */
 #define DRAW_COUNTERS	(DRAW_GP + DRAW_FIXED)
 #define DRAW_PROGRAM	40		/* pieces of a program */
 #define DRAW_EVENTS	24

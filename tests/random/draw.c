@@ -231,6 +231,10 @@ static void draw_counters(const struct draw_env *env, struct prng *p, struct dra
 	for (unsigned i = 0; i < env->fixed && i < DRAW_FIXED; i++)
 		c->fixed_preset[i] = draw_value(env, p, env->fixed_width,
 						total(env, c, trace, EVENT_INST_RETIRED_ANY_P));
+	/* It doesn't wrap: its status bit may be set once more after it was cleared (Intel's event
+	 * files, CPU_CLK_UNHALTED.REF_TSC). */
+	if (env->fixed > FIXED_REF_TSC)
+		c->fixed_preset[FIXED_REF_TSC] &= ones(env->fixed_width - 1);
 	c->global = draw_global(env, p);
 	if (c->class >= DRAW_INTERRUPTS)
 		draw_sampling(env, p, c, trace);

@@ -11,6 +11,12 @@ static bool transactions(bool there, const char *name, char *reason, size_t size
 {
 	struct cpuid r = { 0, 0, 0, 0 };
 
+	if (there && counter_caps()->tsx_force_abort) {
+		fmt_print(reason, size,
+			  "every transaction aborts while IA32_PMC3 counts, CPUID.7H:EDX[13] = 1 "
+			  "(IA32_TSX_FORCE_ABORT)");
+		return false;
+	}
 	if (there && counter_caps()->rtm_always_abort &&
 	    !transaction_run(&transaction_commit, 1, TRANSACTION_TRIES)) {
 		fmt_print(reason, size,

@@ -24,6 +24,7 @@ test_make_says_what_sets_up()
 
 	rm -rf "$tree"
 	mkdir -p "$tree"
+	command -v git > /dev/null || skip "no git"
 	git ls-files -z | tar -c --null -T - | tar -x -C "$tree"
 	expect 2 env -u MAKELEVEL -u MAKEFLAGS make --no-print-directory -C "$tree"
 	[ ! -s "$out" ]

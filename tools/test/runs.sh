@@ -58,8 +58,8 @@ test_bad_options_of_tools_get_one_line()
 	expect_bad "no fault is left" tools/mutants.py --faults inert --only netburst
 	expect_bad "matches no test" tools/seeds.py --tests 'no.such*'
 	expect_bad "--smp takes a number from 1 to 16" tools/repeat.py --smp 17
-	for tool in boot usb bench icount selftest engine_soak; do
-		expect_bad "$tool.sh" tools/$tool.sh
+	for tool in boot images/usb bench icount selftest engine_soak; do
+		expect_bad "${tool#*/}.sh" tools/$tool.sh
 	done
 }
 
@@ -156,7 +156,7 @@ test_require_names_what_only_the_reference_pmu_decides()
 	grep -qP '^# requirements decided \d{3} of \d{3} decidable here ' "$out"
 	tail -n 1 "$out" | grep -q '^# decided [1-9]'
 	expect 0 "$build/pmutest86-report" --markdown - "$log/required"
-	grep -q 'requirements decided' "$out"
+	grep -qE 'of the [0-9]+ requirements that can be decided here were decided' "$out"
 }
 
 # Time that only the TSC shows is evidence: windows are repeated, and stay right.
@@ -204,7 +204,9 @@ test_transactions_are_decided()
 	for cpu in haswell broadwell; do
 		expect 0 ./run-qemu.sh --cpu "$cpu" --tests 'tsx.*' \
 			--require TSX --out "$log/rtm"
-		tail -n 1 "$out" | grep -q 'skipped 0, inconclusive 0'
+		# Microcode that takes a counter for transactions is Skylake's.
+		tail -n 1 "$out" | grep -q 'skipped 1, inconclusive 0'
+		grep -q '^ok .* - tsx.force_abort.* # SKIP ' "$out"
 	done
 	expect 0 ./run-qemu.sh --tests 'tsx.*,count.inst*' --latitude no-rtm:1 --out "$log/no-rtm"
 	grep -q '^ok [0-9]* - tsx.* SKIP .*RTM' "$out"
@@ -245,7 +247,7 @@ test_all_prints_subtests()
 	expect 0 ./run-qemu.sh --all --out "$log/all" --tests \
 		'selftest.time*,enumeration.enumerated*,netburst.table_18_66_holds_on_this*'
 	grep -q '^# Subtest: haswell$' "$out"
-	grep -q '^1\.\.7$' "$out"
+	grep -q '^1\.\.8$' "$out"
 	grep -q '^ok 5 - haswell$' "$out"
 	grep -q '^    ok 1 - selftest' "$out"
 }

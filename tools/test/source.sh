@@ -234,6 +234,7 @@ test_new_test_writes_a_skeleton()
 
 	rm -rf "$tree"
 	mkdir -p "$tree"
+	command -v git > /dev/null || skip "no git"
 	git ls-files -z | tar -c --null -T - | tar -x -C "$tree"
 	expect_bad "group.claim_in_words, lower case" "$tree/tools/new_test.py" Pmi.Status
 	expect_bad "known: arm" "$tree/tools/new_test.py" nope.a_claim_of_words

@@ -108,5 +108,7 @@ bool fault_lbr_on(const struct model *m, bool on)
 {
 	if (m->config.fault == FAULT_LBR_OFF_RECORDS && !(m->debugctl & IA32_DEBUGCTL_LBR))
 		return faults_of(m)->branches_after_off;
+	if (m->config.fault == FAULT_INERT)
+		return false;
 	return on || (m->config.fault == FAULT_LBR_FRZ_INERT && m->debugctl & IA32_DEBUGCTL_LBR);
 }
