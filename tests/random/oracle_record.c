@@ -175,13 +175,26 @@ static void after_assist(struct oracle *o, u64 served)
 	}
 }
 
+/* Counters of cycles in which a condition holds: where these overflow, and so which records are
+ * theirs, can't be told. */
+static u64 conditions(const struct oracle *o)
+{
+	u64 found = 0;
+
+	for (unsigned i = 0; i < o->env->gp; i++)
+		if (o->c->select[i] >> IA32_PERFEVTSEL_CMASK_SHIFT ||
+		    o->c->select[i] & IA32_PERFEVTSEL_E)
+			found |= BIT(i);
+	return found;
+}
+
 static void assist(struct oracle *o, unsigned step, u64 due, const struct pebs_record *r)
 {
 	unsigned counter = lowest(due);
 	u64 records = counters_that_record(o);
 	u64 served = (o->must & records) | BIT(counter);
 	u64 fresh = o->wrapped & records & ~due;
-	bool alone = !(due & (due - 1)) && !fresh;
+	bool alone = !(due & (due - 1)) && !fresh && !(records & conditions(o));
 
 	expect_field(o, DRAW_CLAIM_RIP, r, RECORD_rip, trace_next_ip(o->trace, step),
 		     "R/EIP of record %lu");
