@@ -98,6 +98,9 @@ static void judge_address(struct oracle *o, const struct trace_step *step, unsig
 
 	if (!event || !(event->flags & EV_DLA))
 		return;
+	/* A WRMSR may have loads of its own (calibration); their addresses aren't stated. */
+	if (row->flags & ROW_WRMSR)
+		return;
 	store = event->kind == EK_STORES || event->kind == EK_SPLIT_STORES;
 	oracle_expect(o, DRAW_CLAIM_ADDRESS, 1, 0,
 		      store ? is_accessed(o, step, &row->store, row->stores, address) :
