@@ -99,4 +99,10 @@ u64 draw_pointer(const struct draw_env *env, const struct draw_case *c, unsigned
 u64 draw_code_of(const struct draw_env *env, const struct draw_case *c);
 const struct draw_event *draw_event_of(const struct draw_env *env, u64 select);
 
+/* The value of a register of so many bits, all 1. */
+static inline u64 draw_ones(unsigned bits)
+{
+	return bits < 64 ? BIT(bits) - 1 : ~0ULL;
+}
+
 #endif

@@ -11,11 +11,6 @@
 #define PIECES_MOST_LONG 28
 #define NEAR		320		/* offsets of a data pointer from the middle of its pages */
 
-static u64 ones(unsigned bits)
-{
-	return bits < 64 ? BIT(bits) - 1 : ~0ULL;
-}
-
 /* ---- the program */
 
 static bool may_draw(const struct draw_env *env, const struct draw_piece *piece, bool user)
@@ -174,7 +169,7 @@ static u64 total(const struct draw_env *env, const struct draw_case *c, const st
 static u64 draw_value(const struct draw_env *env, struct prng *p, unsigned width, u64 events)
 {
 	static const u64 edges[] = { BIT(31), BIT(32), BIT(33), BIT(39), BIT(47) };
-	u64 end = ones(width);
+	u64 end = draw_ones(width);
 
 	switch (prng_below(p, 8)) {
 	case 0:
@@ -197,7 +192,7 @@ static u64 draw_preset(const struct draw_env *env, struct prng *p, unsigned coun
 	(void)counter;
 	/* IA32_PMCx takes 32 bits, and extends their sign. */
 	if (!env->full_width)
-		value = (u64)(int64_t)(int32_t)(u32)value & ones(env->gp_width);
+		value = (u64)(int64_t)(int32_t)(u32)value & draw_ones(env->gp_width);
 	return value;
 }
 
@@ -212,7 +207,7 @@ static u64 draw_fixed_control(const struct draw_env *env, struct prng *p)
 
 static u64 every_counter(const struct draw_env *env)
 {
-	return ones(env->gp) | ones(env->fixed) << 32;
+	return draw_ones(env->gp) | draw_ones(env->fixed) << 32;
 }
 
 static u64 draw_global(const struct draw_env *env, struct prng *p)
@@ -234,7 +229,7 @@ static void draw_counters(const struct draw_env *env, struct prng *p, struct dra
 	/* It doesn't wrap: its status bit may be set once more after it was cleared (Intel's event
 	 * files, CPU_CLK_UNHALTED.REF_TSC). */
 	if (env->fixed > FIXED_REF_TSC)
-		c->fixed_preset[FIXED_REF_TSC] &= ones(env->fixed_width - 1);
+		c->fixed_preset[FIXED_REF_TSC] &= draw_ones(env->fixed_width - 1);
 	c->global = draw_global(env, p);
 	if (c->class >= DRAW_INTERRUPTS)
 		draw_sampling(env, p, c, trace);

@@ -8,11 +8,6 @@
 #define AREA_MIDDLE	4096		/* a page's end, in the memory of the DS area */
 #define BASE_MIDDLE	4096		/* ... and of the buffer */
 
-static u64 ones(unsigned bits)
-{
-	return bits < 64 ? BIT(bits) - 1 : ~0ULL;
-}
-
 static bool is_cycles(const struct draw_event *event)
 {
 	return !event || event->kind == EK_CORE_CYCLES || event->kind == EK_REF_CYCLES;
@@ -40,7 +35,7 @@ static u64 near_of(const struct draw_env *env, struct prng *p, const struct draw
 		   const struct trace *trace, unsigned i)
 {
 	return near(env, p, total(env, c, trace, draw_event_of(env, c->select[i]), c->select[i])) &
-	       ones(env->gp_width);
+	       draw_ones(env->gp_width);
 }
 
 static void draw_interrupting(const struct draw_env *env, struct prng *p, struct draw_case *c,
@@ -72,7 +67,7 @@ static void draw_interrupting(const struct draw_env *env, struct prng *p, struct
 						  total(env, c, trace,
 					   draw_event_of(env, EVENT_INST_RETIRED_ANY_P),
 							(levels & 2) << 15 | (levels & 1) << 17)) &
-					     ones(env->fixed_width);
+					     draw_ones(env->fixed_width);
 	}
 }
 
@@ -116,9 +111,10 @@ static void draw_recording(const struct draw_env *env, struct prng *p, struct dr
 		c->select[i] |= IA32_PERFEVTSEL_INT;
 	c->pebs_enable |= BIT(i);
 	events = total(env, c, trace, event, c->select[i]);
-	c->preset[i] = near(env, p, events / 2 + 1) & ones(env->gp_width);
-	c->ds.reset[i] = prng_one_in(p, 3) ? prng_below(p, 1000) :
-					     near(env, p, events / 2 + 1) & ones(env->gp_width);
+	c->preset[i] = near(env, p, events / 2 + 1) & draw_ones(env->gp_width);
+	c->ds.reset[i] = prng_one_in(p, 3) ?
+				 prng_below(p, 1000) :
+				 near(env, p, events / 2 + 1) & draw_ones(env->gp_width);
 }
 
 /* Places of the area, of the buffer, and of index, maximum and threshold in it. */
@@ -157,5 +153,5 @@ void draw_sampling(const struct draw_env *env, struct prng *p, struct draw_case 
 		for (unsigned i = 0; i < env->gp; i++)
 			c->select[i] &= ~IA32_PERFEVTSEL_INT;
 	if (prng_one_in(p, 2))
-		c->global = ones(env->gp) | ones(env->fixed) << 32;
+		c->global = draw_ones(env->gp) | draw_ones(env->fixed) << 32;
 }

@@ -8,11 +8,6 @@
 /* "With a CMASK that no cycle can reach": events of one cycle are far fewer. */
 #define CMASK_NEVER	0x40
 
-static u64 ones(unsigned bits)
-{
-	return bits < 64 ? BIT(bits) - 1 : ~0ULL;
-}
-
 bool oracle_is_fixed(unsigned i)
 {
 	return i >= DRAW_GP;
@@ -20,7 +15,7 @@ bool oracle_is_fixed(unsigned i)
 
 u64 oracle_width_mask(const struct oracle *o, unsigned i)
 {
-	return ones(oracle_is_fixed(i) ? o->env->fixed_width : o->env->gp_width);
+	return draw_ones(oracle_is_fixed(i) ? o->env->fixed_width : o->env->gp_width);
 }
 
 bool oracle_exists(const struct oracle *o, unsigned i)
