@@ -112,6 +112,8 @@ static bool fits_wrongly(struct model *m, const struct ds_area *ds)
 	if (ds->pebs_index < ds->pebs_absolute_maximum && has_room(ds, older_record_bytes(m)) &&
 	    broken(m, FAULT_OLDER_ROOM_SUFFICES))
 		return true;
+	if (ds->pebs_index > ds->pebs_absolute_maximum && broken(m, FAULT_INDEX_BEYOND_MAXIMUM))
+		return true;
 	return broken(m, FAULT_PAST_MAXIMUM);
 }
 

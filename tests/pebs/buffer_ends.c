@@ -140,6 +140,47 @@ TEST(ds, record_without_room_for_all_of_it_is_not_written, REQS(DS_24),
 }
 
 /*
+ * DS-10  An assist must write nothing when its bounds check fails.
+ *        SDM 18.9.1 Global Counter Control Facilities in Sandy Bridge
+ *
+ * Given  a PEBS buffer for one record, its index one or two records beyond the absolute maximum
+ * When   each PEBS counter overflows
+ * Then   no byte of the buffer is written, and the index doesn't move
+ * Control: with the maximum a record after the same index there is a record there
+ */
+TEST(ds, no_record_is_written_with_the_index_beyond_the_absolute_maximum, REQS(DS_10),
+     NEEDS(need_perfmon, need_pebs, need_events))
+{
+	u64 size = record_size(counter_caps()->record_format);
+
+	for (unsigned i = 0; i < 4 * 2; i++) {
+		unsigned c = i % 4, start = 2 + i / 4;
+		struct ds_setup setup = sampling_setup(8);
+		int64_t offset = 0;
+
+		setup.start = start;
+		setup.threshold = DS_CAPACITY;
+		for (unsigned fits = 0; fits < 2; fits++) {
+			ds_open(&setup);
+			ds_set_maximum_bytes(fits ? (start + 1) * size : size);
+			pebs_arm(c, LOADS, COUNT_BOTH, PERIOD);
+			workload_run(&workload_sample, PERIOD, pmc_one(c));
+			if (fits) {
+				CONTROL(t, DS_10, ds_record_written(start),
+					"a record at the index, with room for it, IA32_PMC%u", c);
+			} else {
+				CHECK(t, DS_10, !ds_written_outside(0, 0, &offset),
+				      "a byte at offset %ld, the index being %u records after the "
+				      "base of a buffer for one, IA32_PMC%u",
+				      (long)offset, start, c);
+				CHECK_EQ(t, DS_10, start * size, (u64)ds_bytes(), "index - base");
+			}
+			counter_reset();
+		}
+	}
+}
+
+/*
  * PMI-08  A write to IA32_PERF_GLOBAL_OVF_CTRL must clear the named bits of
  *         IA32_PERF_GLOBAL_STATUS and no others.
  *         SDM 18.2.2 Architectural Performance Monitoring Version 2
