@@ -8,8 +8,10 @@
 
 #include "kernel/interrupt/fault.h"
 #include "kernel/memory/arena.h"
-#include "kernel/processor/percpu.h"
+#include "kernel/memory/pages.h"
+#include "kernel/memory/paging.h"
 #include "kernel/memory/string.h"
+#include "kernel/processor/percpu.h"
 #include "spec/msr.h"
 
 /* The area as words at the offsets of spec/ds.def. */
@@ -27,6 +29,10 @@ enum ds_word {
 	_Static_assert((offset) + 8 <= AREA_BYTES && (offset) % 8 == 0, title);
 #include "spec/ds.def"
 
+_Static_assert(PAGES_HIGH == 2, "a page for the area, a page for the buffer");
+_Static_assert(GUARD_BYTES + DS_HIGH_CAPACITY * RECORD_MAX_SIZE + GUARD_BYTES <= PAGE_SIZE,
+	       "a buffer in a page");
+
 static struct ds {
 	volatile u64 *area;
 	u64 before[AREA_BYTES / 8];	/* the area as it was set up */
@@ -35,7 +41,8 @@ static struct ds {
 	size_t bytes_per_record;
 	size_t used;			/* of memory: what is filled and looked at */
 	bool opened;			/* since ds_forget() */
-} areas[CPU_MAX][DS_AREAS];
+	u64 above;			/* what linear addresses are more than those here */
+} areas[CPU_MAX][DS_AREAS + 1];
 static unsigned chosen[CPU_MAX];	/* which of them ds_use() has named */
 
 static struct ds *ds_this_cpu(void)
@@ -51,6 +58,16 @@ static u8 pattern(size_t offset)
 	return (u8)(0x11 + (offset * 37 + (offset >> 8) * 11) % 0xdd);
 }
 
+static void take_high(struct ds *d)
+{
+	const struct pages *pages = pages_get();
+
+	d->area = (volatile u64 *)(void *)pages->small;
+	d->memory = pages->small + PAGE_SIZE;
+	d->buffer = d->memory + GUARD_BYTES;
+	d->above = (u64)(uintptr_t)pages->high - (u64)(uintptr_t)pages->small;
+}
+
 bool ds_init(void)
 {
 	for (unsigned i = 0; i < DS_AREAS; i++) {
@@ -64,6 +81,7 @@ bool ds_init(void)
 			return false;
 		d->buffer = d->memory + GUARD_BYTES;
 	}
+	take_high(&areas[cpu_index()][DS_HIGH]);
 	return true;
 }
 
@@ -75,7 +93,7 @@ void ds_use(unsigned area)
 void ds_open(const struct ds_setup *setup)
 {
 	struct ds *ds = ds_this_cpu();
-	u64 base = (u64)(uintptr_t)ds->buffer;
+	u64 base = ds_base();
 
 	ds->opened = true;
 	ds->bytes_per_record = record_size(setup->format);
@@ -96,7 +114,7 @@ void ds_open(const struct ds_setup *setup)
 		ds->area[DS_pebs_counter0_reset + i] = setup->reset[i];
 	for (unsigned i = 0; i < AREA_BYTES / 8; i++)
 		ds->before[i] = ds->area[i];
-	msr_write(MSR_IA32_DS_AREA, (u64)(uintptr_t)ds->area);
+	msr_write(MSR_IA32_DS_AREA, ds_area());
 }
 
 void ds_close(void)
@@ -112,7 +130,7 @@ bool ds_was_opened(void)
 void ds_forget(void)
 {
 	for (unsigned cpu = 0; cpu < CPU_MAX; cpu++)
-		for (unsigned i = 0; i < DS_AREAS; i++)
+		for (unsigned i = 0; i <= DS_HIGH; i++)
 			areas[cpu][i].opened = false;
 }
 
@@ -135,22 +153,36 @@ void ds_set_index_bytes(int64_t bytes)
 	ds_this_cpu()->area[DS_pebs_index] = ds_base() + (u64)bytes;
 }
 
-void ds_set_maximum_bytes(u64 bytes)
+static void set_field(enum ds_word field, u64 bytes)
 {
 	struct ds *ds = ds_this_cpu();
 
-	ds->area[DS_pebs_absolute_maximum] = ds_base() + bytes;
-	ds->before[DS_pebs_absolute_maximum] = ds_base() + bytes;
+	ds->area[field] = ds->before[field] = ds_base() + bytes;
+}
+
+void ds_set_maximum_bytes(u64 bytes)
+{
+	set_field(DS_pebs_absolute_maximum, bytes);
+}
+
+void ds_set_threshold_bytes(u64 bytes)
+{
+	set_field(DS_pebs_interrupt_threshold, bytes);
+}
+
+void ds_set_base_bytes(u64 bytes)
+{
+	set_field(DS_pebs_buffer_base, bytes);
 }
 
 u64 ds_area(void)
 {
-	return (u64)(uintptr_t)ds_this_cpu()->area;
+	return (u64)(uintptr_t)ds_this_cpu()->area + ds_this_cpu()->above;
 }
 
 u64 ds_base(void)
 {
-	return (u64)(uintptr_t)ds_this_cpu()->buffer;
+	return (u64)(uintptr_t)ds_this_cpu()->buffer + ds_this_cpu()->above;
 }
 
 u64 ds_threshold(void)

@@ -30,6 +30,10 @@ bool ds_init(void);
 /* There are two areas, each with its buffer: which one the functions below are about, 0 or 1.
  * 0 until said otherwise. IA32_DS_AREA isn't written. */
 #define DS_AREAS 2
+/* A third one, for up to DS_HIGH_CAPACITY records, at linear addresses above 4 GiB whose lower
+ * halves are other memory. Of one processor at a time. */
+#define DS_HIGH		 DS_AREAS
+#define DS_HIGH_CAPACITY 8
 void ds_use(unsigned area);
 
 /* Fill, describe the buffer in the DS area and set IA32_DS_AREA. Counters are off. */
@@ -44,11 +48,13 @@ void ds_forget(void);
 /* The index field as it is in memory now; in any state, interrupt handlers included. */
 u64 ds_index(void);
 void ds_set_index(unsigned record);
-/* The index: that many bytes after the base, or before it: up to a record. */
+/* The index, the absolute maximum, the threshold: that many bytes after the buffer, or before it.
+ */
 void ds_set_index_bytes(int64_t bytes);
-
-/* The absolute maximum: that many bytes after the base. */
 void ds_set_maximum_bytes(u64 bytes);
+void ds_set_threshold_bytes(u64 bytes);
+/* The base of which the area tells; the buffer stays where it is. */
+void ds_set_base_bytes(u64 bytes);
 
 u64 ds_area(void);		/* linear address of the DS area */
 u64 ds_base(void);		/* of the buffer */

@@ -47,6 +47,8 @@ void fault_assist_begins(struct model *m, struct assist_plan *plan)
 	faults_of(m)->crosses_page = false;
 	fault_late_record(m);
 	plan->ds = ds_linear(m);
+	if (plan->ds >> 32 && broken(m, FAULT_DS_AREA_32))
+		plan->ds = (u32)plan->ds;
 }
 
 /* As processors without DTES64 would read it: each field is four bytes. */
@@ -105,10 +107,23 @@ static bool has_room(const struct ds_area *ds, u64 size)
 	       ds->pebs_absolute_maximum - ds->pebs_index >= size;
 }
 
+/* By the lower halves of the addresses. */
+static bool has_room_32(const struct ds_area *ds, u64 size)
+{
+	u32 index = (u32)ds->pebs_index, maximum = (u32)ds->pebs_absolute_maximum;
+
+	return index <= maximum && maximum - index >= size;
+}
+
 static bool fits_wrongly(struct model *m, const struct ds_area *ds)
 {
 	if (ds->pebs_index < ds->pebs_buffer_base)
-		return has_room(ds, model_record_bytes(m)) && broken(m, FAULT_BASE_UNCHECKED);
+		return has_room(ds, model_record_bytes(m)) &&
+		       (broken(m, FAULT_BASE_UNCHECKED) ||
+			((u32)ds->pebs_index >= (u32)ds->pebs_buffer_base &&
+			 broken(m, FAULT_BASE_COMPARES_32)));
+	if (has_room_32(ds, model_record_bytes(m)) && broken(m, FAULT_MAXIMUM_COMPARES_32))
+		return true;
 	if (ds->pebs_index < ds->pebs_absolute_maximum && has_room(ds, older_record_bytes(m)) &&
 	    broken(m, FAULT_OLDER_ROOM_SUFFICES))
 		return true;
@@ -123,7 +138,9 @@ void fault_bounds(struct model *m, struct assist_plan *plan)
 		return;
 	if (!plan->fits)
 		plan->fits = fits_wrongly(m, &plan->area);
-	else if (faults_of(m)->was_full && broken(m, FAULT_FULL_STAYS_FULL))
+	else if ((faults_of(m)->was_full && broken(m, FAULT_FULL_STAYS_FULL)) ||
+		 (!has_room_32(&plan->area, model_record_bytes(m)) &&
+		  broken(m, FAULT_MAXIMUM_COMPARES_32)))
 		plan->fits = false;
 	faults_of(m)->crosses_page = plan->fits && plan->area.pebs_index % PAGE_SIZE >
 							   PAGE_SIZE - model_record_bytes(m);
@@ -186,6 +203,8 @@ static u64 other_address(struct model *m, const struct assist_plan *plan)
 		if (ds->pebs_absolute_maximum - ds->pebs_index >= 2 * size)
 			return ds->pebs_index + size;
 	}
+	if (plan->record >> 32 && broken(m, FAULT_RECORD_AT_32))
+		return (u32)plan->record;
 	return plan->record;
 }
 
@@ -242,6 +261,8 @@ static void break_index(struct model *m, const struct retire_ctx *s, unsigned x,
 	if (broken(m, FAULT_INDEX_NOT_ADVANCED))
 		plan->advances = false;
 	plan->index = plan->area.pebs_index + advance(m, s, x);
+	if (plan->index >> 32 && broken(m, FAULT_INDEX_WRITTEN_32))
+		plan->index = (u32)plan->index;
 	if (broken(m, FAULT_INDEX_LATE)) {
 		plan->advances = false;
 		faults_of(m)->late_index.waits = true;
@@ -266,6 +287,8 @@ static bool threshold_reached(struct model *m, const struct assist_plan *plan)
 		return ds->pebs_index >= threshold;
 	if (broken(m, FAULT_THRESHOLD_MINUS_1))
 		return index + size >= threshold;
+	if ((index ^ threshold) >> 32 && broken(m, FAULT_THRESHOLD_COMPARES_32))
+		return (u32)index >= (u32)threshold;
 	if (broken(m, FAULT_THRESHOLD_EQUAL))
 		return index == threshold;
 	return plan->threshold;

@@ -155,10 +155,13 @@ void fault_delivery(struct model *m, struct pmi_delivery *d)
 	}
 }
 
-void fault_lvt_written(struct model *m, u32 lvtpc, bool delivers)
+bool fault_lvt_written(struct model *m, u32 lvtpc, bool delivers)
 {
+	if (!delivers && m->latched && broken(m, FAULT_MASKED_WRITE_DELIVERS))
+		delivers = true;
 	faults_of(m)->lvt_vector_before = faults_of(m)->lvt_vector;
 	faults_of(m)->lvt_vector = (u8)(lvtpc & LVT_VECTOR);
 	if (delivers && broken(m, FAULT_THRESHOLD_LAST))
 		faults_of(m)->hidden_status = 0;
+	return delivers;
 }

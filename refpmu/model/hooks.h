@@ -371,6 +371,6 @@ HOOK(fault_raise, struct model *m, const struct pmi *pmi)
 HOOK_VALUE(bool, fault_lvt_masked, masked, struct model *m)
 HOOK(fault_delivery, struct model *m, struct pmi_delivery *delivery)
 /* Software has written LVTPC, which delivers an interrupt that waited, or not. */
-HOOK(fault_lvt_written, struct model *m, u32 lvtpc, bool delivers)
+HOOK_VALUE(bool, fault_lvt_written, delivers, struct model *m, u32 lvtpc)
 
 #endif

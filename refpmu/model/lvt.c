@@ -174,7 +174,7 @@ struct pmi_delivery model_lvt_written(struct model *m, u32 lvtpc)
 	bool delivers = unmasked && (m->latched || early);
 
 	fault_next_sequence(m);
-	fault_lvt_written(m, lvtpc, delivers);
+	delivers = fault_lvt_written(m, lvtpc, delivers);
 	if (unmasked)
 		m->delivered = false;
 	if (!delivers)

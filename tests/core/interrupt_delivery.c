@@ -121,6 +121,43 @@ TEST(pmi, delivery_of_a_pmi_changes_nothing_in_lvtpc_but_the_mask, REQS(PMI_04),
 }
 
 /*
+ * PMI-04  Delivery of a performance-monitoring interrupt must set the mask bit of LVTPC, and only
+ *         software may clear it.
+ *         SDM 10.5.1 Local Vector Table
+ *
+ * Given  LVTPC is masked, delivery mode fixed and then NMI, and IA32_PMC0 has overflowed, so that
+ *        an interrupt may be waiting
+ * When   LVTPC is written with its mask bit set
+ * Then   nothing is delivered, and the mask bit is set
+ * Control: after another write, with the mask bit clear, an overflow is delivered
+ */
+TEST(pmi, write_of_lvtpc_that_leaves_it_masked_delivers_nothing, REQS(PMI_04),
+     NEEDS(need_perfmon, need_branches))
+{
+	for (unsigned nmi = 0; nmi < 2; nmi++) {
+		const struct pmi_options masked = { .nmi = nmi, .masked = true };
+
+		pmi_open(&masked);
+		overflow(0, COUNT_INT);
+		pmi_settle();
+		pmi_mask();
+		CHECK_EQ(t, PMI_04, 0, pmi_settle()->count,
+			 "interrupts after a write of LVTPC that leaves it masked, delivery mode "
+			 "%s",
+			 nmi ? "NMI" : "fixed");
+		CHECK_EQ(t, PMI_04, LVT_MASKED, apic_lvtpc_read() & LVT_MASKED,
+			 "LVTPC's mask bit after that write");
+		overflow_off(0);
+		pmi_unmask();
+		overflow(0, COUNT_INT);
+		CONTROL_RANGE(t, PMI_04, 1, ~0ULL, pmi_settle()->count,
+			      "interrupts of an overflow, LVTPC unmasked");
+		overflow_off(0);
+		pmi_close();
+	}
+}
+
+/*
  * PMI-01  The overflow of a general-purpose counter whose INT bit is set must raise an interrupt
  *         through the local APIC's LVTPC.
  *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities

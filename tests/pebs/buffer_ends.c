@@ -5,6 +5,7 @@
  */
 #include "pmu/pmi.h"
 #include "spec/msr.h"
+#include "tests/frame/calibration.h"
 #include "tests/frame/needs.h"
 #include "tests/measure/sampling.h"
 
@@ -163,9 +164,10 @@ TEST(ds, no_record_is_written_with_the_index_beyond_the_absolute_maximum, REQS(D
 		for (unsigned fits = 0; fits < 2; fits++) {
 			ds_open(&setup);
 			ds_set_maximum_bytes(fits ? (start + 1) * size : size);
-			pebs_arm(c, LOADS, COUNT_BOTH, PERIOD);
+			pebs_arm(c, LOADS, COUNT_BOTH, calibration_period(LOADS, PERIOD));
 			workload_run(&workload_sample, PERIOD, pmc_one(c));
 			if (fits) {
+				sampling_want(t, start + 1);
 				CONTROL(t, DS_10, ds_record_written(start),
 					"a record at the index, with room for it, IA32_PMC%u", c);
 			} else {

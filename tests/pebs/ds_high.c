@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Linear addresses of 64 bits in the DS area: SDM "64 Bit Format of the DS Save Area", "Processor
+ * Event Based Sampling (PEBS)", Figure 18-22. The area and the buffer lie above 4 GiB, or the
+ * buffer is so large that its ends, the index and the threshold differ in their upper halves. Such
+ * a buffer has its base or its absolute maximum far away; no record gets there.
+ */
+#include "kernel/memory/paging.h"
+#include "pmu/pmi.h"
+#include "spec/msr.h"
+#include "tests/frame/calibration.h"
+#include "tests/frame/needs.h"
+#include "tests/measure/sampling.h"
+
+#define OVF_BUF IA32_PERF_GLOBAL_STATUS_OVF_BUF
+
+/* One record of counter c into the buffer as it is described now. The log stays. */
+static const struct pmi_log *one_more(unsigned c)
+{
+	const struct pmi_log *log;
+
+	pmi_open(NULL);
+	pebs_arm(c, LOADS, COUNT_BOTH, calibration_period(LOADS, PERIOD));
+	workload_run(&workload_sample, PERIOD, pmc_one(c));
+	log = pmi_settle();
+	pmi_close();
+	return log;
+}
+
+/*
+ * DS-01   Records must go to the buffer that the DS area at IA32_DS_AREA describes.
+ * REC-13  An assist must write no byte of the buffer outside its record.
+ *         SDM 17.4.9 BTS and DS Save Area
+ * DS-03   After a record the PEBS index must have advanced by the record's size.
+ * DS-05   A threshold interrupt must be raised when the index has reached the threshold after a
+ *         record.
+ *         SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Programming PEBS Facility
+ *
+ * Given  a DS area and a PEBS buffer above 4 GiB; the lower halves of their addresses are those of
+ *        other memory
+ * When   each PEBS counter makes a record that reaches the threshold
+ * Then   it is in that buffer, the index in memory has advanced by its size, nothing else is
+ *        written, and there is one interrupt
+ */
+TEST(ds, area_and_buffer_may_lie_above_4_gib, REQS(DS_01, REC_13, DS_03, DS_05),
+     NEEDS(need_perfmon, need_pebs, need_events))
+{
+	struct ds_setup setup = sampling_setup(DS_HIGH_CAPACITY);
+
+	ds_use(DS_HIGH);
+	for (unsigned c = 0; c < 4; c++) {
+		const struct pmi_log *log;
+		int64_t offset = 0;
+
+		setup.start = c;
+		setup.threshold = c + 1;
+		ds_open(&setup);
+		log = one_more(c);
+		sampling_want(t, c + 1);
+		CHECK(t, DS_01, ds_record_written(c),
+		      "a record at the index, 0x%lx, the DS area being at 0x%lx, IA32_PMC%u",
+		      ds_base() + c * ds_record_size(), ds_area(), c);
+		CHECK_EQ(t, DS_03, ds_base() + (c + 1) * ds_record_size(), ds_index(),
+			 "index in memory after a record of IA32_PMC%u", c);
+		CHECK(t, REC_13, !ds_written_outside(c, c + 1, &offset),
+		      "a byte at offset %ld of the buffer", (long)offset);
+		CHECK_EQ(t, DS_05, 1, log->count, "interrupts of a record at the threshold");
+		counter_reset();
+	}
+	ds_use(0);
+}
+
+/* A buffer whose threshold and absolute maximum have the lower half of its base. */
+static void check_far_ends(struct test *t, unsigned c)
+{
+	struct ds_setup setup = sampling_setup(8);
+	const struct pmi_log *log;
+	u64 size, far;
+
+	ds_open(&setup);
+	size = ds_record_size();
+	far = size << 32;	/* so many bytes are 4 Gi records */
+	ds_set_maximum_bytes(far);
+	ds_set_threshold_bytes(far);
+	log = one_more(c);
+	sampling_want(t, 1);
+	CHECK_EQ(t, DS_02, size, (u64)ds_bytes(),
+		 "index - base, the absolute maximum being 0x%lx after the base, IA32_PMC%u", far,
+		 c);
+	CHECK(t, DS_02, ds_record_written(0), "the record at the index, IA32_PMC%u", c);
+	CHECK_EQ(t, DS_06, 0, log->count,
+		 "interrupts, the threshold being 0x%lx after the base, IA32_PMC%u", far, c);
+	CHECK_EQ(t, DS_06, 0, counters_status() & OVF_BUF, "OvfBuf below the threshold");
+	counter_reset();
+}
+
+/* Base and threshold far below the index; of the threshold the lower half is the larger one. */
+static void check_far_base(struct test *t, unsigned c)
+{
+	struct ds_setup setup = sampling_setup(8);
+	const struct pmi_log *log;
+	u64 size, records;
+
+	ds_open(&setup);
+	size = ds_record_size();
+	records = PAGING_HIGH / size;
+	ds_set_index_bytes((int64_t)PAGING_HIGH);
+	ds_set_maximum_bytes(PAGING_HIGH + 8 * size);
+	/* The index is that many records after the base. */
+	ds_set_base_bytes(PAGING_HIGH - records * size);
+	ds_set_threshold_bytes(PAGING_HIGH - records * size + 4 * size);
+	log = one_more(c);
+	if (!ds_record_written(0))
+		test_missed(t);
+	CHECK(t, DS_02, ds_record_written(0),
+	      "a record at the index, 0x%lx records after the base, IA32_PMC%u", records, c);
+	CHECK_EQ(t, DS_05, 1, log->count,
+		 "interrupts of a record with the index 0x%lx records above the threshold, "
+		 "IA32_PMC%u",
+		 records - 4, c);
+	CHECK_EQ(t, DS_05, OVF_BUF, log->entry[0].status & OVF_BUF,
+		 "OvfBuf at the handler's entry");
+	counter_reset();
+}
+
+/*
+ * DS-02  A record must be written at the address in the PEBS index field, also where that isn't
+ *        the buffer base.
+ * DS-05  A threshold interrupt must be raised when the index has reached the threshold after a
+ *        record.
+ * DS-06  No threshold interrupt may be raised while the index is below the threshold.
+ *        SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Programming PEBS Facility
+ *
+ * Given  a PEBS buffer of more than 4 GiB, described so that no two of base, index, threshold and
+ *        absolute maximum are in the same order as their lower halves
+ * When   each PEBS counter makes a record near the base, and one far above it
+ * Then   it is at the index; the first raises no interrupt, because the threshold is far above it;
+ *        the second raises one, because it is far below
+ */
+TEST(ds, pebs_index_is_compared_by_all_64_bits, REQS(DS_02, DS_05, DS_06),
+     NEEDS(need_perfmon, need_pebs, need_events))
+{
+	for (unsigned c = 0; c < 4; c++) {
+		check_far_ends(t, c);
+		check_far_base(t, c);
+	}
+}
+
+/* The index out of bounds by its upper half alone: no record. */
+static void check_out_of_bounds(struct test *t, struct test_claim claim, bool above)
+{
+	struct ds_setup setup = sampling_setup(8);
+	int64_t offset = 0;
+
+	ds_open(&setup);
+	if (above) {
+		ds_set_index_bytes((int64_t)PAGING_HIGH);
+	} else {
+		ds_set_base_bytes(PAGING_HIGH);
+		ds_set_maximum_bytes(PAGING_HIGH + 8 * ds_record_size());
+		ds_set_threshold_bytes(PAGING_HIGH + 8 * ds_record_size());
+	}
+	one_more(0);
+	test_check_eq(t, claim, 0, ds_written_outside(0, 0, &offset),
+		      "a byte written at offset %ld, index and base being 0x%lx apart",
+		      (long)offset, (u64)PAGING_HIGH);
+	test_check_eq(t, claim, above ? PAGING_HIGH : 0, (u64)ds_bytes(), "index - buffer");
+	counter_reset();
+}
+
+/* The control: the same buffer with the index in it. */
+static void check_in_bounds(struct test *t, struct test_claim claim)
+{
+	struct ds_setup setup = sampling_setup(8);
+
+	ds_open(&setup);
+	one_more(0);
+	sampling_want(t, 1);
+	test_check_eq(t, claim, 1, ds_records(), "records, the index being at the base");
+	counter_reset();
+}
+
+/*
+ * DS-10  An assist must write nothing when its bounds check fails.
+ *        SDM 18.9.1 Global Counter Control Facilities in Sandy Bridge
+ *
+ * Given  a PEBS buffer below 4 GiB, its index the base with other bits above bit 38: the same
+ *        memory at another linear address
+ * When   IA32_PMC0 overflows
+ * Then   no byte is written, and the index doesn't move
+ * Control: with the index at the base there is a record
+ */
+TEST(ds, index_beyond_the_maximum_by_its_upper_half_is_out_of_bounds, REQS(DS_10),
+     NEEDS(need_perfmon, need_pebs, need_events))
+{
+	check_out_of_bounds(t, AT(DS_10), true);
+	check_in_bounds(t, CONTROL_AT(DS_10));
+}
+
+/*
+ * DS-23  An index below the buffer base must be out of bounds: nothing is written and the index
+ *        stays.
+ *        SDM 18.9.1 (bounds checks); 18.7.1.3 Goldmont (index below the base)
+ *
+ * Given  a PEBS buffer above 4 GiB, its index the base with bits 63:39 clear: the same memory at
+ *        another linear address; on processors it is reported
+ * When   IA32_PMC0 overflows
+ * Then   no byte is written, and the index doesn't move
+ * Control: with the index at the base there is a record
+ */
+TEST(ds, index_below_the_base_by_its_upper_half_is_out_of_bounds, REQS(DS_23),
+     NEEDS(need_perfmon, need_pebs, need_events))
+{
+	check_out_of_bounds(t, AT(DS_23), false);
+	check_in_bounds(t, CONTROL_AT(DS_23));
+}
