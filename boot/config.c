@@ -9,11 +9,13 @@
 
 #define KEYS "tests, results, serial, screen, at_end, require, borrow_cycles, strict, " \
 	"inconclusive, verbose, checks, debugger, on, seed, draw, draw_case, watchdog, " \
-	"processors, order, repeat, minutes"
+	"processors, order, repeat, minutes, exit_port"
 #define SERIAL_DEFAULT	0x3f8		/* COM1 */
+#define EXIT_DEFAULT	0x501		/* that of QEMU's isa-debug-exit */
 #define WATCHDOG_LEAST	5
 #define WATCHDOG_DEFAULT 120		/* longer than any test, repeated or not */
 #define SERIAL_LAST	0xfff8u		/* eight registers from here on */
+#define PORT_LAST	0xffffu
 
 struct span {
 	const char *text;
@@ -145,13 +147,21 @@ static bool parse_number(unsigned *number, struct span value, unsigned max)
 	return true;
 }
 
-static bool parse_serial(u16 *port, struct span value)
+static bool parse_port(u16 *port, struct span value, unsigned last)
 {
 	unsigned number = 0;
 
-	if (!is(value, "off") && (!parse_number(&number, value, SERIAL_LAST) || !number))
+	if (!parse_number(&number, value, last) || !number)
 		return false;
 	*port = (u16)number;
+	return true;
+}
+
+static bool parse_serial(u16 *port, struct span value)
+{
+	if (!is(value, "off"))
+		return parse_port(port, value, SERIAL_LAST);
+	*port = 0;
 	return true;
 }
 
@@ -172,6 +182,8 @@ static bool parse_at_end(enum config_at_end *at_end, struct span value)
 		*at_end = AT_END_SHUTDOWN;
 	else if (is(value, "reset"))
 		*at_end = AT_END_RESET;
+	else if (is(value, "exit"))
+		*at_end = AT_END_EXIT;
 	else
 		return false;
 	return true;
@@ -270,7 +282,10 @@ static bool config_set(struct config *config, struct span key, struct span value
 		want = "is not a value of serial: an I/O port such as 0x3f8, or off";
 	} else if (is(key, "at_end")) {
 		good = parse_at_end(&config->at_end, value);
-		want = "is not a value of at_end: return, wait, shutdown or reset";
+		want = "is not a value of at_end: return, wait, shutdown, reset or exit";
+	} else if (is(key, "exit_port")) {
+		good = parse_port(&config->exit_port, value, PORT_LAST);
+		want = "is not a value of exit_port: an I/O port such as 0x501";
 	} else if (is(key, "watchdog")) {
 		good = parse_watchdog(&config->watchdog, value);
 		want = "is not a value of watchdog: off, or 5 to 600 seconds";
@@ -335,6 +350,7 @@ void config_default(struct config *config)
 		.screen = true,
 		.serial_port = SERIAL_DEFAULT,
 		.at_end = AT_END_RETURN,
+		.exit_port = EXIT_DEFAULT,
 		.draw_ms = CONFIG_DRAW_MS,
 		.watchdog = WATCHDOG_DEFAULT,
 		.processors = CONFIG_MAX_PROCESSORS,

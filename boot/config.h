@@ -22,7 +22,7 @@
 #define CONFIG_MAX_WATCHDOG	600u
 #define CONFIG_ON_ALL		(~0u)
 
-enum config_at_end { AT_END_RETURN, AT_END_WAIT, AT_END_SHUTDOWN, AT_END_RESET };
+enum config_at_end { AT_END_RETURN, AT_END_WAIT, AT_END_SHUTDOWN, AT_END_RESET, AT_END_EXIT };
 
 struct config {
 	char tests[CONFIG_PATTERN_SIZE];	/* GLOB */
@@ -35,6 +35,7 @@ struct config {
 	bool checks;			/* a comment for each check */
 	u16 serial_port;		/* I/O port, 0: off */
 	enum config_at_end at_end;
+	u16 exit_port;			/* AT_END_EXIT: where the exit status is written */
 	unsigned borrow_cycles;		/* 0: run the tests */
 	unsigned watchdog;		/* seconds; 0: it isn't used */
 	bool debugger;			/* wait for one before anything else */

@@ -18,6 +18,7 @@
 #include "boot/screen/screen.h"
 #include "boot/selftest.h"
 #include "kernel/processor/confidential.h"
+#include "kernel/processor/cpu.h"
 #include "kernel/output/console.h"
 #include "kernel/output/fmt.h"
 #include "kernel/machine/machine.h"
@@ -270,16 +271,29 @@ static bool goes_on(const struct config *config, const struct session *session)
 	return !session->soak.runs || session->soak.run < session->soak.runs;
 }
 
+/* What at_end asks for; returns where that is to return. QEMU's isa-debug-exit doesn't return from
+ * the write: "iobase" takes what its exit status is made of. */
+static void end_machine(const struct config *config, int exit_status)
+{
+	EFI_RUNTIME_SERVICES *runtime = firmware.system->RuntimeServices;
+
+	if (config->at_end == AT_END_EXIT)
+		port_write8(config->exit_port, (u8)exit_status);
+	if (config->at_end == AT_END_RESET)
+		runtime->ResetSystem(EfiResetCold, EFI_SUCCESS, 0, NULL);
+	else if (config->at_end == AT_END_SHUTDOWN || config->at_end == AT_END_EXIT)
+		runtime->ResetSystem(EfiResetShutdown, EFI_SUCCESS, 0, NULL);
+}
+
 /* Nothing can be freed, and this image not be unloaded: a processor may still come to run in it. */
-static _Noreturn void stay(const struct config *config)
+static _Noreturn void stay(struct config *config)
 {
 	firmware_say("pmutest86: a processor doesn't return to the firmware; its memory can't be "
 		     "given back");
 	firmware.boot->Stall(SHOW_US);
-	firmware.system->RuntimeServices->ResetSystem(config->at_end == AT_END_RESET ?
-							      EfiResetCold :
-							      EfiResetShutdown,
-						      EFI_SUCCESS, 0, NULL);
+	if (config->at_end == AT_END_RETURN || config->at_end == AT_END_WAIT)
+		config->at_end = AT_END_SHUTDOWN;
+	end_machine(config, EXIT_ERROR);
 	for (;;)
 		firmware.boot->Stall(SHOW_US);
 }
@@ -330,11 +344,7 @@ EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *system)
 		session.exit = worse(session.exit, EXIT_ERROR);
 	}
 	again_release(&again, system->BootServices);
-	if (config.at_end == AT_END_SHUTDOWN || config.at_end == AT_END_RESET)
-		system->RuntimeServices->ResetSystem(config.at_end == AT_END_SHUTDOWN ?
-							     EfiResetShutdown :
-							     EfiResetCold,
-						     EFI_SUCCESS, 0, NULL);
+	end_machine(&config, session.exit);
 	switch (session.exit) {
 	case EXIT_PASS:
 		return EFI_SUCCESS;

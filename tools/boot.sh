@@ -4,7 +4,7 @@
 # Boots an EFI system partition under QEMU and OVMF, without root and without mounts.
 #
 #   boot.sh [--timeout S] [--gui] [--gdb PORT] [--kvm] [--icount] [--image]
-#	[--read-only | --cd | --net | --usb] [--watchdog] [--secure] [--keep-variables]
+#	[--read-only | --cd | --net | --usb] [--watchdog] [--exit] [--secure] [--keep-variables]
 #	[--smp N | --x2apic] [--cpu MODEL] [--key-after TEXT] [--screen DEVICE] FOLDER
 #
 # FOLDER/esp is what the partition holds; with --image, FOLDER/esp.img is a disk as it stands.
@@ -12,6 +12,7 @@
 # the keys of OVMF's test variables.
 # --keep-variables: the firmware's are those of the last boot in FOLDER.
 # --read-only: the disk can't be written to. --watchdog: the chipset's TCO timer resets the machine.
+# --exit: with isa-debug-exit, which makes QEMU's exit status.
 # --gdb: stops before the first instruction and waits for a debugger at that port.
 # --cpu: QEMU's -cpu. --x2apic: two processors, the second with APIC ID 256, which firmware and
 # system reach in x2APIC mode alone. QEMU's TCG has that from version 9 on.
@@ -31,7 +32,7 @@ set -euo pipefail
 # INSERTQ.
 tcg_cpu=max,3dnow=off,3dnowext=off,sse4a=off
 timeout=120 smp=1 display=(-display none) accel=tcg cpu=$tcg_cpu count=() image='' key_after=''
-x2apic='' gdb=() read_only=off watchdog=()
+x2apic='' gdb=() read_only=off watchdog=() leaving=()
 device=virtio-blk-pci controller=() net='' keep='' secure='' smm=off boot_from=()
 while [ $# -gt 1 ]; do
 	case $1 in
@@ -53,6 +54,7 @@ while [ $# -gt 1 ]; do
 	--keep-variables) keep=yes ;;
 	--secure) secure=yes smm=on ;;
 	--watchdog) watchdog=(-global ICH9-LPC.noreboot=off -watchdog-action reset) ;;
+	--exit) leaving=(-device isa-debug-exit) ;;
 	--smp)
 		smp=$2
 		shift
@@ -144,7 +146,7 @@ command=(
 	"${boot_from[@]}"
 	-serial "file:$folder/serial.log" -monitor stdio -no-reboot "${display[@]}"
 	-chardev "pipe,id=events,path=$folder/qmp" -mon chardev=events,mode=control
-	"${count[@]}" "${gdb[@]}" "${watchdog[@]}"
+	"${count[@]}" "${gdb[@]}" "${watchdog[@]}" "${leaving[@]}"
 )
 rm -f "$folder/serial.log" "$folder/monitor" "$folder/end" "$folder"/qmp.{in,out}
 mkfifo "$folder/monitor" "$folder"/qmp.{in,out}

@@ -16,7 +16,7 @@ trap 'rm -rf "$work"' EXIT
 mkdir -p "$work/$name/docs"
 cp "$build"/pmutest86.{efi,img,fat,iso} "$build/pmutest86-report" boot/pmutest86.cfg README.md \
 	CHANGELOG.md LICENSE "$work/$name/"
-cp docs/{HARDWARE,BOOTING,RESULTS-FORMAT}.md "$work/$name/docs/"
+cp docs/{HARDWARE,BOOTING,READING-RESULTS,RESULTS-FORMAT,THIRD-PARTY}.md "$work/$name/docs/"
 chmod -R u=rwX,go=rX "$work/$name"
 (cd "$work/$name" && find . -type f -printf '%P\n' | LC_ALL=C sort |
 	xargs sha256sum) > "$work/sums"

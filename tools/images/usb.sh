@@ -40,6 +40,9 @@ trap 'rm -rf "$work"' EXIT
 mkdir -p "$work/esp/EFI/BOOT"
 cp "$program" "$work/esp/EFI/BOOT/BOOTX64.EFI"
 cp "$config" "$work/esp/pmutest86.cfg"
+# Their licences want to be where copies of the program are.
+cp LICENSE "$work/esp/LICENSE.TXT"
+cp docs/THIRD-PARTY.md "$work/esp/LICENCES.TXT"
 find "$work/esp" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
 
 # fat FILE SECTORS TYPE: the partition
@@ -49,7 +52,7 @@ fat()
 	mkfs.fat -F "$3" -i $volume -n PMUTEST86 --invariant "$1" > /dev/null
 	mmd -i "$1" ::/EFI ::/EFI/BOOT
 	mcopy -m -i "$1" "$work/esp/EFI/BOOT/BOOTX64.EFI" ::/EFI/BOOT/BOOTX64.EFI
-	mcopy -m -i "$1" "$work/esp/pmutest86.cfg" ::/pmutest86.cfg
+	mcopy -m -i "$1" "$work/esp/"*.* ::/
 }
 
 if [ "$kind" = iso ]; then

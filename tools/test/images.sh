@@ -3,10 +3,10 @@
 #
 # Tests of `make test`: images, and the ways in which they boot.
 
-# What an image of these tests runs.
+# What an image of these tests runs, and what it does at the end.
 short_configuration()
 {
-	printf '%s\n' 'tests = selftest.tsc*,enumeration.e*' 'at_end = shutdown' > "$log/short.cfg"
+	printf '%s\n' 'tests = selftest.tsc*,enumeration.e*' "at_end = $1" > "$log/short.cfg"
 	export CFG=$log/short.cfg
 }
 
@@ -46,14 +46,18 @@ test_images_are_reproducible()
 	expect_bad "no file 'nowhere.efi'" tools/images/usb.sh "$build" nowhere.efi
 }
 
+# A CD; and at_end = exit: QEMU's exit status is 2 * 2 + 1, because nothing is tested.
 takes 20 test_a_cd_boots
 test_a_cd_boots()
 {
+	local status=0
+
 	command -v xorriso > /dev/null || skip "no xorriso"
-	short_configuration
+	short_configuration exit
 	mkdir -p "$log/images"
 	KIND=iso tools/images/usb.sh "$log/images" "$build/pmutest86.efi"
-	boot_image "$log/images/pmutest86.iso" --cd
+	boot_image "$log/images/pmutest86.iso" --cd --exit || status=$?
+	[ $status = 5 ] || fail "QEMU ended with $status, not 5"
 	ran "the CD"
 	grep -aq '^# results are not saved: ' "$log/machine/serial.log"
 }
@@ -78,7 +82,7 @@ test_secure_boot_wants_a_signature()
 
 	command -v sbsign > /dev/null || skip "no sbsign"
 	[ -e $keys.key ] || skip "OVMF without its test keys"
-	short_configuration
+	short_configuration reset
 	mkdir -p "$log/images"
 	openssl rsa -in $keys.key -passin pass:snakeoil -out "$log/key" 2> /dev/null
 	cp "$build/pmutest86.efi" "$log/images/"
@@ -87,6 +91,9 @@ test_secure_boot_wants_a_signature()
 	tools/images/usb.sh "$log/images" "$log/images/signed/pmutest86.efi"
 	boot_image "$log/images/pmutest86.img" --secure
 	ran "the signed program"
+	grep -q guest-reset "$log/machine/end"
+	[ "$(mdir -b -i "$log/machine/esp.img@@1M" :: | grep -c '/LICEN[A-Z]*\.TXT$')" = 2 ] ||
+		fail "the image lacks the licences"
 	tools/images/usb.sh "$log/images"
 	boot_image "$log/images/pmutest86.img" --secure --timeout 30 || [ $? = 124 ]
 	grep -aq 'Access Denied' "$log/machine/serial.log"
