@@ -12,8 +12,11 @@
 enum event_kind {
 	EK_NONE,
 	EK_INSTRUCTIONS, EK_CORE_CYCLES, EK_REF_CYCLES,
+	EK_SLOTS,		/* where a micro-operation could have been issued */
 	EK_BRANCHES, EK_COND_BRANCHES, EK_NEAR_CALLS, EK_NEAR_RETURNS, EK_NEAR_TAKEN,
 	EK_MISPREDICTS,
+	EK_COND_TAKEN, EK_COND_NOT_TAKEN, EK_FAR_BRANCHES,
+	EK_NEAR_INDIRECT,	/* jumps and calls; returns are another kind */
 	EK_FRONTEND,		/* what MSR_PEBS_FRONTEND selects */
 	EK_LOADS, EK_STORES, EK_LOCK_LOADS,
 	/* Accesses that cross a line; that miss the first or the second translation buffer. */

@@ -27,6 +27,12 @@ enum generation_facility {
 	FAC_FRONTEND = 1 << 18,		/* MSR_PEBS_FRONTEND */
 	FAC_UNCORE_CLIENT = 1 << 19,	/* the uncore's global registers are at E01H and E02H */
 	FAC_TOTAL_CYCLES = 1 << 20,	/* 01C0H with INV and CMASK makes PEBS records */
+	FAC_PEBS_BASELINE = 1 << 21, /* IA32_PERF_CAPABILITIES[14]: PEBS on every counter,
+					MSR_PEBS_DATA_CFG */
+	FAC_PERF_METRICS = 1 << 22,	/* IA32_PERF_CAPABILITIES[15]: MSR_PERF_METRICS */
+	FAC_NO_ANYTHREAD = 1 << 23,	/* CPUID.0AH:EDX[15] */
+	FAC_LL_UNARMED = 1 << 24,	/* load latency has no bits in IA32_PEBS_ENABLE */
+	FAC_PDIR_FIXED = 1 << 25,	/* precise distribution is that of fixed counter 0 */
 };
 
 enum generation_id {
@@ -52,6 +58,11 @@ enum generation_set {
 	GENS_FROM_SKL = GENS_FROM_BDW & ~GENS_BROADWELL,
 	GENS_HSW_BDW = GENS_HASWELL | GENS_BROADWELL,
 	GENS_TO_BDW = GENS_ALL & ~GENS_FROM_SKL,
+	GENS_FROM_ICL = GENS_FROM_SKL & ~GENS_SKYLAKE,
+	GENS_TO_SKL = GENS_ALL & ~GENS_FROM_ICL,
+	GENS_HSW_SKL = GENS_FROM_HSW & ~GENS_FROM_ICL,
+	GENS_SNB_SKL = GENS_FROM_SNB & ~GENS_FROM_ICL,
+	GENS_WSM_SKL = GENS_FROM_WSM & ~GENS_FROM_ICL,
 };
 
 #endif

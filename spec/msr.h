@@ -32,10 +32,11 @@ enum spec_cap {
 	CAP_V2, CAP_V3, CAP_V4,	/* CPUID.0AH:EAX[7:0] >= 2, 3, 4 */
 	CAP_GP_MASK,		/* bit n: general-purpose counter n exists */
 	CAP_FIXED_MASK,		/* bit n: fixed counter n exists */
-	CAP_FIXED0, CAP_FIXED1, CAP_FIXED2,
-	CAP_FIXED0_V3, CAP_FIXED1_V3, CAP_FIXED2_V3,
+	CAP_FIXED0, CAP_FIXED1, CAP_FIXED2, CAP_FIXED3,
+	CAP_ANYTHREAD,		/* CAP_V3, and CPUID.0AH:EDX[15] is 0 */
+	CAP_FIXED0_ANYTHREAD, CAP_FIXED1_ANYTHREAD, CAP_FIXED2_ANYTHREAD,
 	CAP_PEBS_MASK,		/* bit n: counter n can do PEBS */
-	CAP_LL_MASK,		/* bit n: counter n can do load latency */
+	CAP_LL_MASK,		/* bit n: counter n can do load latency, with an enable bit */
 	CAP_LL,			/* load latency exists */
 	CAP_PRECISE_STORE,
 	CAP_DS,			/* CPUID.01H:EDX[21] */
@@ -57,6 +58,11 @@ enum spec_cap {
 	CAP_TSX_FORCE_ABORT,	/* CPUID.07H:EDX[13] */
 	CAP_SGX,		/* CPUID.07H:EBX[2] */
 	CAP_PT,			/* CPUID.07H:EBX[25] */
+	CAP_BASELINE,		/* IA32_PERF_CAPABILITIES[14], and PEBS format 4 or more */
+	CAP_BASELINE_FIXED3,	/* and fixed counter 3 exists */
+	CAP_BASELINE_FIXED_MASK, /* and bit n: fixed counter n exists */
+	CAP_PERF_METRICS,	/* IA32_PERF_CAPABILITIES[15] */
+	CAP_METRICS_CLEAR,	/* IA32_PERF_CAPABILITIES[19] */
 };
 
 /* Access kinds of a field, see spec/msr.def. */
@@ -64,5 +70,6 @@ enum spec_access { RW, RO, WO1 };
 
 /* RDPMC's ECX: "RDPMC, Read Performance-Monitoring Counters". */
 #define RDPMC_FIXED	BIT(30)		/* ECX[30]: fixed-function counter, index in ECX[29:0] */
+#define RDPMC_METRICS	BIT(29)		/* type 2000H: MSR_PERF_METRICS (confirmed) */
 
 #endif

@@ -120,7 +120,8 @@ static void check_event(unsigned code, const char *on, unsigned counters, unsign
 	unsigned gens = 0;
 
 	for (size_t i = 0; i < COUNT(events); i++) {
-		if (events[i].code != code || (events[i].flags & flags) != flags)
+		if (events[i].code != code || (events[i].flags & flags) != flags ||
+		    !*letters(events[i].gens))
 			continue;
 		gens |= events[i].gens;
 		CHECK_EQ(counters, events[i].counters, "counters of event %#x", code);
@@ -139,10 +140,11 @@ static void models_are_those_of_table_35_1(void)
 		{ 3, 0x3e }, { 4, 0x3c }, { 4, 0x45 }, { 4, 0x46 }, { 4, 0x3f },
 		{ 5, 0x3d }, { 5, 0x47 }, { 5, 0x56 }, { 5, 0x4f }, { 6, 0x4e },
 		{ 6, 0x5e }, { 6, 0x55 }, { 6, 0x8e }, { 6, 0x9e }, { 6, 0xa5 },
-		{ 6, 0xa6 },
+		{ 6, 0xa6 }, { 7, 0x7d }, { 7, 0x7e }, { 7, 0x9d }, { 7, 0x8c },
+		{ 7, 0x8d }, { 7, 0xa7 }, { 8, 0x6a }, { 8, 0x6c },
 	};
 
-	CHECK_EQ(8, COUNT(generations));
+	CHECK_EQ(10, COUNT(generations));
 	CHECK_EQ(COUNT(want) + 3, COUNT(models), "and NetBurst's");
 	for (size_t i = 0; i < COUNT(want); i++) {
 		bool found = false;
@@ -379,7 +381,7 @@ static void addresses_come_with_table_18_45(void)
 	for (size_t i = 0; i < COUNT(listed); i++)
 		check_event(listed[i], "HBK", 0xf, EV_PEBS | EV_DLA);
 	for (size_t i = 0; i < COUNT(events); i++) {
-		with_address += !!(events[i].flags & EV_DLA);
+		with_address += events[i].flags & EV_DLA && *letters(events[i].gens);
 		with_hit += !!(events[i].flags & EV_STORE_L1);
 	}
 	/* Table 18-56 has them by other names, and intel/perfmon 04D4H besides. */
@@ -449,7 +451,7 @@ static void version_4_is_figures_18_10_to_18_13(void)
 	CHECK_EQ(0x0400000000000000, IA32_PERF_GLOBAL_OVF_CTRL_CLR_LBR_FRZ);
 	CHECK_EQ(0x0800000000000000, IA32_PERF_GLOBAL_OVF_CTRL_CLR_CTR_FRZ);
 	CHECK_EQ(0x1000000000000000, IA32_PERF_GLOBAL_OVF_CTRL_CLR_ASCI);
-	CHECK_EQ(0x00000007ffffffff, IA32_PERF_GLOBAL_STATUS_SET_SET_OVF_PMC |
+	CHECK_EQ(0x0000000fffffffff, IA32_PERF_GLOBAL_STATUS_SET_SET_OVF_PMC |
 					     IA32_PERF_GLOBAL_STATUS_SET_SET_OVF_FIXED_CTR);
 	CHECK_EQ(0x0400000000000000, IA32_PERF_GLOBAL_STATUS_SET_SET_LBR_FRZ);
 	CHECK_EQ(0x0800000000000000, IA32_PERF_GLOBAL_STATUS_SET_SET_CTR_FRZ);

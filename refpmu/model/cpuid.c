@@ -33,9 +33,10 @@ enum {
 /* Which feature bits the generation has, in each register of a leaf. */
 static const struct {
 	u32 leaf;
-	u8 subleaf, reg, lo, hi, gens;
+	u16 gens;
+	u8 subleaf, reg, lo, hi;
 } features[] = {
-#define FEATURE(leaf, subleaf, reg, lo, hi, gens, names) { leaf, subleaf, reg, lo, hi, gens },
+#define FEATURE(leaf, subleaf, reg, lo, hi, gens, names) { leaf, gens, subleaf, reg, lo, hi },
 #include "spec/feature.def"
 };
 

@@ -11,6 +11,15 @@ static const struct {
 #include "spec/msr.def"
 };
 
+/* AnyThread: version 3, until CPUID.0AH:EDX[15] says that it is deprecated. */
+static bool has_anythread(const struct model *m)
+{
+	const struct generation *g = model_generation(m);
+
+	return g->perfmon >= 3 && !(g->facilities & FAC_NO_ANYTHREAD) &&
+	       !(m->facts & FACT_NO_ANYTHREAD);
+}
+
 /* Which bits of a field exist on this processor, counted from the field's lowest bit. */
 static u64 existing_bits(const struct model *m, enum spec_cap cap)
 {
@@ -37,16 +46,20 @@ static u64 existing_bits(const struct model *m, enum spec_cap cap)
 		return g->fixed > 1 ? all : 0;
 	case CAP_FIXED2:
 		return g->fixed > 2 ? all : 0;
-	case CAP_FIXED0_V3:
-		return g->fixed > 0 && g->perfmon >= 3 ? all : 0;
-	case CAP_FIXED1_V3:
-		return g->fixed > 1 && g->perfmon >= 3 ? all : 0;
-	case CAP_FIXED2_V3:
-		return g->fixed > 2 && g->perfmon >= 3 ? all : 0;
+	case CAP_FIXED3:
+		return g->fixed > 3 ? all : 0;
+	case CAP_ANYTHREAD:
+		return has_anythread(m) ? all : 0;
+	case CAP_FIXED0_ANYTHREAD:
+		return g->fixed > 0 && has_anythread(m) ? all : 0;
+	case CAP_FIXED1_ANYTHREAD:
+		return g->fixed > 1 && has_anythread(m) ? all : 0;
+	case CAP_FIXED2_ANYTHREAD:
+		return g->fixed > 2 && has_anythread(m) ? all : 0;
 	case CAP_PEBS_MASK:
 		return g->pebs_mask;
 	case CAP_LL_MASK:
-		return g->ll_mask;
+		return g->facilities & FAC_LL_UNARMED ? 0 : g->ll_mask;
 	case CAP_LL:
 		return g->facilities & FAC_LOAD_LATENCY ? all : 0;
 	case CAP_PRECISE_STORE:
@@ -82,6 +95,15 @@ static u64 existing_bits(const struct model *m, enum spec_cap cap)
 		return model_lbr_entries(m) ? model_lbr_entries(m) - 1 : 0;
 	case CAP_TSX_FORCE_ABORT:
 		return model_has_force_abort(m) ? all : 0;
+	case CAP_BASELINE:
+		return g->facilities & FAC_PEBS_BASELINE ? all : 0;
+	case CAP_BASELINE_FIXED3:
+		return g->facilities & FAC_PEBS_BASELINE && g->fixed > 3 ? all : 0;
+	case CAP_BASELINE_FIXED_MASK:
+		return g->facilities & FAC_PEBS_BASELINE ? BIT(g->fixed) - 1 : 0;
+	case CAP_PERF_METRICS:
+		return g->facilities & FAC_PERF_METRICS ? all : 0;
+	case CAP_METRICS_CLEAR:
 	case CAP_SGX:
 	case CAP_PT:
 		return 0;
@@ -276,15 +298,9 @@ static u64 writable(const struct model *m, const struct msr_ref *p, u64 value)
 		return model_width_mask(m);
 	case MODEL_REG_PERFEVTSEL:
 		bits = model_defined_bits(m, OF_IA32_PERFEVTSEL);
-		if (m->facts & FACT_NO_ANYTHREAD)
-			bits &= ~IA32_PERFEVTSEL_ANY;
 		return p->i == 2 ? bits : bits & ~IA32_PERFEVTSEL_IN_TXCP;
 	case MODEL_REG_FIXED_CTR_CTRL:
-		bits = model_defined_bits(m, OF_IA32_FIXED_CTR_CTRL);
-		return m->facts & FACT_NO_ANYTHREAD ?
-			       bits & ~(IA32_FIXED_CTR_CTRL_ANY0 | IA32_FIXED_CTR_CTRL_ANY1 |
-					IA32_FIXED_CTR_CTRL_ANY2) :
-			       bits;
+		return model_defined_bits(m, OF_IA32_FIXED_CTR_CTRL);
 	case MODEL_REG_GLOBAL_CTRL:
 		return model_defined_bits(m, OF_IA32_PERF_GLOBAL_CTRL);
 	case MODEL_REG_OVF_CTRL:

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* C names for spec/adaptive.def. */
+#ifndef SPEC_ADAPTIVE_H
+#define SPEC_ADAPTIVE_H
+
+#include "spec/types.h"
+
+#define PEBS_FORMAT_ADAPTIVE	4	/* the first IA32_PERF_CAPABILITIES[11:8] with these records */
+
+enum {
+#define ADAPTIVE_GROUP(group, bytes, title, source) ADAPTIVE_##group##_BYTES = (bytes),
+#define ADAPTIVE_FIELD(group, field, offset, size, title, source) \
+	ADAPTIVE_##group##_##field = (offset),
+#define ADAPTIVE_FORMAT(field, lo, hi, title, source) ADAPTIVE_FORMAT_##field##_SHIFT = (lo),
+#define ADAPTIVE_DS(field, offset, title, source) ADAPTIVE_DS_##field = (offset),
+#include "spec/adaptive.def"
+	ADAPTIVE_XMM_REGISTERS = 16,
+	ADAPTIVE_XMM_REGISTER_BYTES = 16,
+};
+
+#define ADAPTIVE_FORMAT(field, lo, hi, title, source) \
+	static const u64 ADAPTIVE_FORMAT_##field __attribute__((unused)) = BITS(lo, hi);
+#include "spec/adaptive.def"
+
+#endif
