@@ -25,7 +25,7 @@ HOST_CFLAGS_clang ?= -Wshorten-64-to-32
 HOST_PURE := $(sort $(wildcard $(addprefix $(ROOT)/, refpmu/model/*.c refpmu/model/*/*.c refpmu/faults/*.c refpmu/faults/*/*.c \
 	     refpmu/launch/plan.c refpmu/launch/fault.c refpmu/launch/span.c refpmu/launch/pe.c \
 	     refpmu/vmm/configure.c \
-	     pmu/hypervisor.c pmu/lbr/format.c pmu/leaves.c pmu/record.c boot/config.c boot/smbios.c boot/spread.c boot/summary.c boot/watchdog/wdat.c boot/results/frame.c boot/results/items.c boot/results/totals.c boot/results/reports.c boot/results/text.c boot/results/machine.c \
+	     pmu/hypervisor.c pmu/lbr/format.c pmu/leaves.c pmu/adaptive.c pmu/record.c boot/config.c boot/smbios.c boot/spread.c boot/summary.c boot/watchdog/wdat.c boot/results/frame.c boot/results/items.c boot/results/totals.c boot/results/reports.c boot/results/text.c boot/results/machine.c \
 	     boot/screen/grid.c boot/screen/progress.c boot/screen/pages.c boot/screen/keys.c kernel/output/raster.c \
 	     kernel/processor/confidential.c \
 	     kernel/output/fmt.c kernel/output/tap.c kernel/processor/topology.c \

@@ -1,11 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Record decoder, driven by the rows of spec/record.def: SDM "Processor Event Based Sampling
- * (PEBS)" and Table 18-44, and of spec/netburst.def: "BTS and DS Save Area". Little
- * endian whatever the host; alignment isn't assumed. Which fields mean something for an event isn't
- * decided here.
+ * (PEBS)" and Table 18-44, of spec/adaptive.def, and of spec/netburst.def: "BTS and DS Save Area".
+ * Little endian whatever the host; alignment isn't assumed. Which fields mean something for an
+ * event isn't decided here.
  */
 #include "pmu/record.h"
+
+#include "spec/adaptive.h"
+
+/* Where the groups of RECORD_ADAPTIVE begin. */
+enum {
+	MEMORY_AT = ADAPTIVE_BASIC_BYTES,
+	GPR_AT = MEMORY_AT + ADAPTIVE_MEMORY_BYTES,
+	ADAPTIVE_BYTES = GPR_AT + ADAPTIVE_GPR_BYTES,
+};
+
+/* Rows of a field by its group; the XMM and LBR groups aren't in a record of one layout. */
+#define ROWS_BASIC(field, offset, size) \
+	{ RECORD_ADAPTIVE_BASIC, RECORD_##field, (offset), (size) }, \
+	{ RECORD_ADAPTIVE, RECORD_##field, (offset), (size) },
+#define ROWS_MEMORY(field, offset, size) \
+	{ RECORD_ADAPTIVE, RECORD_##field, MEMORY_AT + (offset), (size) },
+#define ROWS_GPR(field, offset, size) \
+	{ RECORD_ADAPTIVE, RECORD_##field, GPR_AT + (offset), (size) },
+#define ROWS_XMM(field, offset, size)
+#define ROWS_LBR(field, offset, size)
 
 struct row {
 	u8 format, field;
@@ -18,8 +38,11 @@ static const struct row rows[] = {
 	{ RECORD_##format, RECORD_##field, (offset), (size) },
 #define NB_RECORD_FIELD(format, field, offset, size, title) \
 	{ RECORD_##format, RECORD_##field, (offset), (size) },
+#define ADAPTIVE_FIELD(group, field, offset, size, title, source) \
+	ROWS_##group(field, offset, size)
 #include "spec/record.def"
 #include "spec/netburst.def"
+#include "spec/adaptive.def"
 };
 
 static const u16 sizes[RECORD_FORMATS] = {
@@ -27,6 +50,8 @@ static const u16 sizes[RECORD_FORMATS] = {
 #define NB_RECORD_SIZE(format, bytes) [RECORD_##format] = (bytes),
 #include "spec/record.def"
 #include "spec/netburst.def"
+	[RECORD_ADAPTIVE_BASIC] = ADAPTIVE_BASIC_BYTES,
+	[RECORD_ADAPTIVE] = ADAPTIVE_BYTES,
 };
 
 /* No row may reach past its record, nor a record past the buffers that are made for it. */
@@ -40,6 +65,7 @@ static const u16 sizes[RECORD_FORMATS] = {
 	_Static_assert((offset) + (size) <= BYTES_##format && (size) <= 8, #format " " #field);
 #include "spec/record.def"
 #include "spec/netburst.def"
+_Static_assert(ADAPTIVE_BYTES <= RECORD_MAX_SIZE, "RECORD_ADAPTIVE");
 _Static_assert(RECORD_FIELDS <= 32, "struct pebs_record.present is too small");
 
 /* Formats by their number in IA32_PERF_CAPABILITIES[11:8]. */
@@ -53,6 +79,10 @@ bool record_format_from_caps(unsigned pebs_fmt, enum record_format *format)
 		return true; \
 	}
 #include "spec/record.def"
+	if (pebs_fmt == PEBS_FORMAT_ADAPTIVE) {
+		*format = RECORD_ADAPTIVE_BASIC;
+		return true;
+	}
 	return false;
 }
 
@@ -106,6 +136,7 @@ bool record_get(const struct pebs_record *record, enum record_field field, u64 *
 static const char *const names[RECORD_FIELDS] = {
 #define RECORD_NAME(field) #field,
 #include "spec/record.def"
+	"format",
 };
 
 const char *record_field_name(enum record_field field)

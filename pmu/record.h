@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * PEBS records: turning the bytes that the processor wrote into named fields. Pure: driven by
- * spec/record.def and spec/netburst.def, no machine access, no globals. The fixed formats
- * only (up to format 3's shape); adaptive records (format 4 and later) carry their own layout
- * and aren't decoded here.
+ * spec/record.def, spec/adaptive.def and spec/netburst.def, no machine access, no globals. Records
+ * of one layout. Those of format 4 say themselves what they hold (pmu/adaptive.h); here are two of
+ * their layouts: the basic group alone, and what is most like formats 1 to 3, with the memory and
+ * the GPR group.
  */
 #ifndef PMU_RECORD_H
 #define PMU_RECORD_H
 
+#include "spec/msr.h"
 #include "spec/types.h"
 
 enum record_format {
@@ -15,18 +17,26 @@ enum record_format {
 #include "spec/record.def"
 #define NB_RECORD_SIZE(format, bytes) RECORD_##format,
 #include "spec/netburst.def"
+	RECORD_ADAPTIVE_BASIC,
+	RECORD_ADAPTIVE,	/* MSR_PEBS_DATA_CFG = RECORD_ADAPTIVE_CONFIG */
 	RECORD_FORMATS
 };
 
-/* Those of NetBurst have names out of spec/record.def. */
+/* Those of NetBurst and of format 4 have names out of spec/record.def, but for the format word. */
 enum record_field {
 #define RECORD_NAME(field) RECORD_##field,
 #include "spec/record.def"
+	RECORD_format,
 	RECORD_FIELDS
 };
 
+#define RECORD_ADAPTIVE_CONFIG (PEBS_DATA_CFG_MEMORY | PEBS_DATA_CFG_GPR)
+
 /* The largest record of all formats here, for buffers that hold one of any. */
 #define RECORD_MAX_SIZE 256
+
+/* The largest adaptive record: every group, and as many LBR entries as a processor has. */
+#define RECORD_ADAPTIVE_MAX_SIZE 1232
 
 struct pebs_record {
 	enum record_format format;
@@ -34,7 +44,8 @@ struct pebs_record {
 	u32 present;			/* bit f: the format has field f */
 };
 
-/* The format that IA32_PERF_CAPABILITIES[11:8] names; false: none that is decoded here. */
+/* The format that IA32_PERF_CAPABILITIES[11:8] names, of 4 the basic group; false: none that is
+ * decoded here. */
 bool record_format_from_caps(unsigned pebs_fmt, enum record_format *format);
 
 /* Bytes of one record; 0 for a number that isn't a format. */

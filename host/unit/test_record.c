@@ -16,7 +16,7 @@ static void every_format_has_a_size_that_fits(void)
 	for (unsigned f = 0; f < RECORD_FORMATS; f++) {
 		size_t size = record_size((enum record_format)f);
 
-		CHECK(size >= 10 * width(f) && size <= RECORD_MAX_SIZE && size % 8 == 0,
+		CHECK(size >= 4 * width(f) && size <= RECORD_MAX_SIZE && size % 8 == 0,
 		      "format %u: %zu", f, size);
 	}
 	CHECK_EQ(0, record_size(RECORD_FORMATS));

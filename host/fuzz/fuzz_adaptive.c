@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Adaptive records: any bytes as a buffer of them, walked by the sizes that they state. Nothing may
+ * be read outside of the bytes, and what is found whole lies inside them.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "pmu/adaptive.h"
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
+
+static void look_at(const u8 *record, size_t size, const struct adaptive_layout *layout)
+{
+	volatile u64 sink = 0;
+
+	if (layout->size > size || layout->size < 32)
+		abort();
+	for (unsigned g = 0; g <= GROUPS; g++)
+		for (unsigned at = 0; at <= layout->size + 8u; at++)
+			sink += adaptive_quadword(record, layout, (enum adaptive_group)g, at);
+	for (unsigned i = 0; i < 300; i++)
+		sink += adaptive_entry(record, layout, i).info;
+}
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
+{
+	size_t shift, length, at = 0;
+	u8 *bytes;
+
+	if (size < 1)
+		return 0;
+	shift = data[0] % 8;
+	length = size - 1;
+	/* An allocation that ends where the buffer does: reading on is caught. */
+	bytes = malloc(shift + length ? shift + length : 1);
+	if (!bytes)
+		return 0;
+	memcpy(bytes + shift, data + 1, length);
+	while (at < length) {
+		struct adaptive_layout layout, before;
+		enum adaptive_state state;
+
+		memset(&layout, 0x5a, sizeof(layout));
+		before = layout;
+		state = adaptive_read(bytes + shift + at, length - at, &layout);
+		if (!strcmp(adaptive_state_name(state), "?"))
+			abort();
+		if (state != ADAPTIVE_WHOLE) {
+			if (memcmp(&before, &layout, sizeof(layout)))
+				abort();
+			at += 8;
+			continue;
+		}
+		look_at(bytes + shift + at, length - at, &layout);
+		at += layout.size;
+	}
+	free(bytes);
+	return 0;
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/* The decoder of adaptive records: what it refuses, and that each byte is in one place. */
+#include "host/check.h"
+#include "host/random.h"
+
+#include "pmu/adaptive.h"
+#include "pmu/record.h"
+#include "spec/msr.h"
+
+#define WORD_SIZE(bytes) ((u64)(bytes) << 48)
+#define LARGEST 6608u		/* every group, 256 LBR entries */
+
+static void put(u8 *bytes, u64 value)
+{
+	for (unsigned i = 0; i < 8; i++)
+		bytes[i] = (u8)(value >> 8 * i);
+}
+
+static struct adaptive_layout laid_out(u64 config)
+{
+	struct adaptive_layout layout = { 0 };
+
+	CHECK(adaptive_lay_out(config, &layout), "%llx", (unsigned long long)config);
+	return layout;
+}
+
+static void reserved_bits_of_the_configuration_are_refused(void)
+{
+	struct adaptive_layout layout, before;
+
+	memset(&layout, 0x5a, sizeof(layout));
+	before = layout;
+	for (unsigned bit = 0; bit < 64; bit++) {
+		bool legal = bit < 4 || (bit >= 24 && bit < 32);
+
+		CHECK_EQ(legal, adaptive_lay_out(1ULL << bit, &layout), "bit %u", bit);
+		CHECK(legal || !memcmp(&before, &layout, sizeof(layout)), "bit %u: untouched", bit);
+		layout = before;
+	}
+}
+
+static void groups_follow_each_other_without_a_gap(void)
+{
+	for (unsigned config = 0; config < 16; config++) {
+		for (u64 entries = 1; entries <= 256; entries += 15) {
+			struct adaptive_layout l = laid_out(config | (entries - 1) << 24);
+			unsigned end = 0;
+
+			for (unsigned g = 0; g < GROUPS; g++) {
+				unsigned next = g + 1 < GROUPS ? l.offset[g + 1] : l.size;
+
+				CHECK_EQ(end, l.offset[g], "config %u group %u", config, g);
+				CHECK_EQ(adaptive_has(&l, (enum adaptive_group)g), next > end,
+					 "config %u group %u", config, g);
+				end = next;
+			}
+			CHECK_EQ(config & 8 ? entries : 0, l.entries);
+			CHECK_EQ(0, l.size % 8);
+		}
+	}
+	CHECK_EQ(LARGEST, laid_out(0xff00000f).size);
+	CHECK(!adaptive_has(&(struct adaptive_layout){ .config = ~0u }, GROUPS));
+}
+
+static void what_does_not_agree_with_itself_is_refused(void)
+{
+	static u8 bytes[LARGEST];
+	struct adaptive_layout layout, before;
+
+	memset(&layout, 0x5a, sizeof(layout));
+	before = layout;
+	for (unsigned config = 0; config < 16; config++) {
+		size_t size = laid_out(config).size;
+
+		put(bytes, config | WORD_SIZE(size));
+		for (size_t n = 0; n < 32; n++)
+			CHECK_EQ(ADAPTIVE_NO_BASIC_GROUP, adaptive_read(bytes, n, &layout));
+		for (size_t n = 32; n < size; n++)
+			CHECK_EQ(ADAPTIVE_CUT_OFF, adaptive_read(bytes, n, &layout));
+		for (u64 other = 0; other < 0x10000; other += other < 0x200 ? 1 : 0x3f) {
+			if (other == size)
+				continue;
+			put(bytes, config | WORD_SIZE(other));
+			CHECK_EQ(ADAPTIVE_OTHER_SIZE, adaptive_read(bytes, LARGEST, &layout));
+		}
+		for (unsigned bit = 4; bit < 24; bit++) {
+			put(bytes, config | 1ULL << bit | WORD_SIZE(size));
+			CHECK_EQ(ADAPTIVE_UNKNOWN_GROUP, adaptive_read(bytes, LARGEST, &layout));
+		}
+		CHECK(!memcmp(&before, &layout, sizeof(layout)), "untouched");
+		/* The retire latency is nothing of the layout's. */
+		put(bytes, config | 0x123400000000 | WORD_SIZE(size));
+		CHECK_EQ(ADAPTIVE_WHOLE, adaptive_read(bytes, size, &layout));
+		CHECK_EQ(config, layout.config);
+		CHECK_EQ(size, layout.size);
+		layout = before;
+	}
+}
+
+/* Each quadword of a record has a value of its own: it is found once, in its group. */
+static void every_quadword_is_in_one_place(void)
+{
+	static u8 bytes[LARGEST];
+
+	for (unsigned config = 0; config < 16; config++) {
+		struct adaptive_layout l = laid_out(config | 7u << 24);
+		unsigned found = 0;
+
+		for (unsigned at = 0; at < l.size; at += 8)
+			put(bytes + at, 0x1000 + at);
+		for (unsigned g = 0; g < GROUPS; g++) {
+			for (unsigned at = 0; at < LARGEST; at += 8) {
+				u64 value = adaptive_quadword(bytes, &l, (enum adaptive_group)g,
+							      at);
+
+				found += value != 0;
+				CHECK(!value || value == 0x1000 + found * 8 - 8, "config %u",
+				      config);
+			}
+			CHECK_EQ(0, adaptive_quadword(bytes, &l, (enum adaptive_group)g, ~0u - 7));
+		}
+		CHECK_EQ(l.size / 8, found, "config %u", config);
+		for (unsigned i = 0; i < 300; i++) {
+			struct adaptive_entry e = adaptive_entry(bytes, &l, i);
+			u64 at = 0x1000 + l.offset[GROUP_LBR] + 24 * i;
+
+			CHECK_EQ(i < l.entries ? at : 0, e.from, "entry %u", i);
+			CHECK_EQ(i < l.entries ? at + 8 : 0, e.to, "entry %u", i);
+			CHECK_EQ(i < l.entries ? at + 16 : 0, e.info, "entry %u", i);
+		}
+	}
+}
+
+/* The two layouts that the decoder of one layout has are those of their format words. */
+static void layouts_of_one_kind_agree(void)
+{
+	static const struct {
+		enum record_format format;
+		u64 config;
+	} of[] = { { RECORD_ADAPTIVE_BASIC, 0 }, { RECORD_ADAPTIVE, RECORD_ADAPTIVE_CONFIG } };
+	struct random random = { 7 };
+	struct pebs_record record;
+	u8 bytes[RECORD_MAX_SIZE];
+
+	for (unsigned i = 0; i < 2; i++) {
+		struct adaptive_layout l = laid_out(of[i].config);
+
+		CHECK_EQ(l.size, record_size(of[i].format));
+		for (size_t n = 0; n < sizeof(bytes); n++)
+			bytes[n] = (u8)random_next(&random);
+		CHECK(record_decode(of[i].format, bytes, l.size, &record));
+		CHECK_EQ(adaptive_quadword(bytes, &l, GROUP_BASIC, ADAPTIVE_BASIC_format),
+			 record.value[RECORD_format]);
+		CHECK_EQ(adaptive_quadword(bytes, &l, GROUP_BASIC, ADAPTIVE_BASIC_eventing_ip),
+			 record.value[RECORD_eventing_ip]);
+		CHECK_EQ(adaptive_quadword(bytes, &l, GROUP_MEMORY,
+					   ADAPTIVE_MEMORY_data_linear_address),
+			 record.value[RECORD_data_linear_address]);
+		CHECK_EQ(adaptive_quadword(bytes, &l, GROUP_GPR, ADAPTIVE_GPR_rsp),
+			 record.value[RECORD_rsp]);
+		CHECK_EQ(adaptive_quadword(bytes, &l, GROUP_GPR, ADAPTIVE_GPR_r15),
+			 record.value[RECORD_r15]);
+	}
+}
+
+static void names_are_distinct(void)
+{
+	for (unsigned i = 0; i <= ADAPTIVE_CUT_OFF; i++)
+		for (unsigned j = 0; j < i; j++)
+			CHECK(strcmp(adaptive_state_name((enum adaptive_state)i),
+				     adaptive_state_name((enum adaptive_state)j)));
+	for (unsigned i = 0; i < GROUPS; i++)
+		for (unsigned j = 0; j < i; j++)
+			CHECK(strcmp(adaptive_group_name((enum adaptive_group)i),
+				     adaptive_group_name((enum adaptive_group)j)));
+	CHECK_STR("?", adaptive_group_name(GROUPS));
+	CHECK_STR("?", adaptive_state_name((enum adaptive_state)(ADAPTIVE_CUT_OFF + 1)));
+}
+
+int main(void)
+{
+	RUN(reserved_bits_of_the_configuration_are_refused);
+	RUN(groups_follow_each_other_without_a_gap);
+	RUN(what_does_not_agree_with_itself_is_refused);
+	RUN(every_quadword_is_in_one_place);
+	RUN(layouts_of_one_kind_agree);
+	RUN(names_are_distinct);
+	return check_end();
+}
