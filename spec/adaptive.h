@@ -5,7 +5,8 @@
 
 #include "spec/types.h"
 
-#define PEBS_FORMAT_ADAPTIVE	4	/* the first IA32_PERF_CAPABILITIES[11:8] with these records */
+/* The first IA32_PERF_CAPABILITIES[11:8] with these records. */
+#define PEBS_FORMAT_ADAPTIVE	4
 
 enum {
 #define ADAPTIVE_GROUP(group, bytes, title, source) ADAPTIVE_##group##_BYTES = (bytes),
