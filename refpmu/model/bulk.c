@@ -101,7 +101,7 @@ u64 model_bulk_budget(const struct model *m, u8 cpl, unsigned accesses)
 bool model_bulk_needs_taken(const struct model *m)
 {
 	for (u64 left = m->active; left; left &= left - 1) {
-		u8 kind = m->counter[__builtin_ctzll(left)].rule.kind;
+		u16 kind = m->counter[__builtin_ctzll(left)].rule.kind;
 
 		if (kind == EK_NEAR_TAKEN || kind == EK_MISPREDICTS)
 			return true;

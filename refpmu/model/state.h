@@ -10,10 +10,13 @@
 #define MODEL_RECORD_BYTES	0xc8
 #define MODEL_NO_COUNTER	0xff
 
-/* What a counter is set to do: its control registers decoded, at every change of one of them. */
+/*
+ * What a counter is set to do: its control registers decoded, at every change of one of them.
+ * Without padding, which a copy may fill with anything: tests compare whole models.
+ */
 struct model_rule {
-	u8 kind;		/* enum event_kind; EK_NONE: counts nothing */
 	u16 flags;		/* enum event_flags of the event */
+	u16 kind;		/* enum event_kind; EK_NONE: counts nothing */
 	u8 cmask;
 	bool os, usr, edge, invert;
 	bool any;		/* AnyThread */
