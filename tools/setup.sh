@@ -44,7 +44,7 @@ NEEDED=(
 	mtools:mcopy
 	dosfstools:mkfs.fat
 	gdisk:sgdisk
-	procps:pgrep
+	procps:ps
 	python3:python3
 	python3-hypothesis:/usr/lib/python3/dist-packages/hypothesis/__init__.py
 	python3-clang:/usr/lib/python3/dist-packages/clang/cindex.py
