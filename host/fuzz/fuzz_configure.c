@@ -24,12 +24,13 @@ static void check(const struct model_config *config)
 {
 	if (config->generation >= GEN_COUNT || config->fault >= FAULT_COUNT ||
 	    config->latitude.profile >= PROFILE_COUNT ||
-	    (config->latitude.set & ~BITS(0, LAT_COUNT - 1)) ||
+	    config->latitude.set >= LATITUDE_BIT(LAT_COUNT) ||
 	    (config->when.one_counter && config->when.counter >= FAULT_COUNTERS))
 		abort();
 	for (unsigned i = 0; i < LAT_COUNT; i++)
-		if ((config->latitude.set & BIT(i)) && (config->latitude.value[i] < range[i].low ||
-							config->latitude.value[i] > range[i].high))
+		if ((config->latitude.set & LATITUDE_BIT(i)) &&
+		    (config->latitude.value[i] < range[i].low ||
+		     config->latitude.value[i] > range[i].high))
 			abort();
 }
 

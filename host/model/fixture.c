@@ -231,7 +231,7 @@ void fixture_open_knob(struct fixture *r, enum latitude_id knob, u32 value)
 {
 	struct model_config config = { .generation = GEN_HASWELL, .hyper_threading = true };
 
-	config.latitude.set = BIT(knob);
+	config.latitude.set = LATITUDE_BIT(knob);
 	config.latitude.value[knob] = value;
 	fixture_open_config(r, &config);
 }

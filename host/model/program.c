@@ -394,7 +394,7 @@ static void without_errata(const struct model_config *config, struct model *m)
 	};
 
 	for (unsigned i = 0; i < LAT_COUNT; i++)
-		if (knobs[i].trouble && !(config->latitude.set & BIT(i)))
+		if (knobs[i].trouble && !(config->latitude.set & LATITUDE_BIT(i)))
 			m->latitude[i] = knobs[i].low;
 }
 

@@ -133,7 +133,7 @@ static void rules_hold_for_profiles_and_extremes(void)
 		CHECK(!wrong, "profile %u, program %" PRIu64 ", instruction %" PRIu64 ": %s",
 		      (unsigned)config.latitude.profile, n, r.now, wrong);
 		config = config_of(n, FAULT_NONE, 0, n & 1);
-		config.latitude.set = BIT(knob);
+		config.latitude.set = LATITUDE_BIT(knob);
 		config.latitude.value[knob] = n / 2 / LAT_COUNT % 2 ? knobs[knob].low :
 								      knobs[knob].high;
 		wrong = program_run(&r, bytes, BYTES, &config);

@@ -92,13 +92,13 @@ static void latitude_and_profile(void)
 	CHECK_EQ(PLAN_RUN, next(), "%s", reason ? reason : "");
 	CHECK_EQ(PROFILE_KVM, run.config.latitude.profile);
 	CHECK_STR("kvm", run.profile_name);
-	CHECK_EQ(BIT(LAT_PMI_SKID) | BIT(LAT_MASKED_PMI), run.config.latitude.set);
+	CHECK_EQ(BIT(LAT_PMI_SKID) | BIT(LAT_MASKED_PMI), (u64)run.config.latitude.set);
 	CHECK_EQ(2000, run.config.latitude.value[LAT_PMI_SKID]);
 	CHECK_EQ(1, run.config.latitude.value[LAT_MASKED_PMI]);
 	CHECK_EQ(PLAN_RUN, next());
 	CHECK_EQ(PROFILE_NONE, run.config.latitude.profile);
 	CHECK_STR("none", run.profile_name);
-	CHECK_EQ(0, run.config.latitude.set);
+	CHECK_EQ(0, (u64)run.config.latitude.set);
 }
 
 static void every_fault_has_its_name(void)

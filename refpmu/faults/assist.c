@@ -182,7 +182,7 @@ u64 fault_status_image(struct model *m, u64 covered, u64 status)
 		return status;
 	status &= ~missing_in_image(m, status);
 	if (broken(m, FAULT_STATUS_AFTER_ASSIST))
-		status &= ~covered;
+		status &= ~model_status_bits(covered);
 	if (broken(m, FAULT_STATUS_IMAGE_PEBS_ONLY))
 		status &= m->pebs_enable & IA32_PEBS_ENABLE_PEBS_EN_PMC;
 	return status;
@@ -298,10 +298,10 @@ static bool threshold_reached(struct model *m, const struct assist_plan *plan)
 
 static u64 other_reset(struct model *m, const struct ds_area *ds, unsigned i, u64 value)
 {
-	const u64 next[DS_RESET_SLOTS] = { ds->pebs_counter1_reset, ds->pebs_counter2_reset,
-					   ds->pebs_counter3_reset, ds->pebs_counter0_reset };
+	const u64 next[] = { ds->pebs_counter1_reset, ds->pebs_counter2_reset,
+			     ds->pebs_counter3_reset, ds->pebs_counter0_reset };
 
-	if (broken(m, FAULT_RELOAD_NEXT_SLOT))
+	if (i < sizeof(next) / sizeof(next[0]) && broken(m, FAULT_RELOAD_NEXT_SLOT))
 		return next[i];
 	if (m->counter[i].rule.kind == EK_LOAD_LATENCY && broken(m, FAULT_LL_RELOAD_HALF))
 		return -((-value & model_width_mask(m)) / 2);
@@ -311,8 +311,8 @@ static u64 other_reset(struct model *m, const struct ds_area *ds, unsigned i, u6
 static void break_reload(struct model *m, unsigned x, struct assist_plan *plan)
 {
 	if (broken(m, FAULT_RELOAD_ALL))
-		plan->reloaded |= m->global_status;
-	for (unsigned i = 0; i < DS_RESET_SLOTS; i++) {
+		plan->reloaded |= m->global_status & model_generation(m)->pebs_mask;
+	for (unsigned i = 0; i < MODEL_MAX_COUNTERS; i++) {
 		fault_at_counter(m, i);
 		if (!(plan->reloaded & BIT(i)))
 			continue;

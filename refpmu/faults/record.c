@@ -168,6 +168,9 @@ void fault_record_bytes(struct model *m, const struct retire_ctx *s, unsigned x,
 {
 	u8 good[MODEL_RECORD_BYTES];
 
+	/* The offsets below are those of formats 1 to 3. */
+	if (model_format_is_adaptive(m))
+		return;
 	__builtin_memcpy(good, bytes, sizeof(good));
 	for (unsigned n = 0; n < model_record_bytes(m) / sizeof(u64); n++)
 		break_field(m, n, &fields[n], linear, bytes);

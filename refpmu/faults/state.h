@@ -46,7 +46,7 @@ struct fault_state {
 	struct {
 		u32 left;		/* instructions; 0: nothing waits */
 		u64 value;
-	} late_reload[4];
+	} late_reload[MODEL_MAX_COUNTERS];
 	u64 first_ds_area;
 	u64 counter_written[MODEL_MAX_COUNTERS];	/* by the last WRMSR */
 	bool was_full;

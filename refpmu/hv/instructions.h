@@ -36,6 +36,15 @@ static inline u64 tsc(void)
 	return (u64)high << 32 | low;
 }
 
+/* FXSAVE: 512 bytes at a multiple of 16; the XMM registers are at FXSAVE_XMM. */
+#define FXSAVE_BYTES	512
+#define FXSAVE_XMM	160
+
+static inline void fxsave(void *area)
+{
+	__asm__ volatile("fxsave64 (%0)" ::"r"(area) : "memory");
+}
+
 #define READ_REGISTER(name) \
 	({ u64 value_; __asm__ volatile("mov %%" #name ", %0" : "=r"(value_)); value_; })
 #define WRITE_REGISTER(name, value) \

@@ -75,9 +75,9 @@ static const char *set_latitude(struct model_latitude *latitude, struct span tex
 		if (!span_skip(&setting, ":") || !span_number(setting, &value) ||
 		    value < knob_ranges[knob].low || value > knob_ranges[knob].high)
 			return "latitude takes knob:value, within the knob's range";
-		if (latitude->set & BIT(knob))
+		if (latitude->set & LATITUDE_BIT(knob))
 			return "a knob twice in latitude";
-		latitude->set |= BIT(knob);
+		latitude->set |= LATITUDE_BIT(knob);
 		latitude->value[knob] = (u32)value;
 	} while (span_skip(&text, ","));
 	return NULL;

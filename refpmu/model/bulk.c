@@ -13,20 +13,23 @@
 static bool busy(const struct model *m)
 {
 	return model_in_tx(m) || m->writing || m->n_requests || model_uncore_busy(m) ||
-	       m->ref_repeats_in || m->watch_memory || m->watch_frontend || model_lbr_on(m);
+	       model_metrics_run(m) || m->ref_repeats_in || m->watch_memory || m->watch_frontend ||
+	       model_lbr_on(m);
 }
 
 /* Each instruction adds as much as any other, whatever it is. */
 static bool is_steady(enum event_kind kind)
 {
-	return kind == EK_INSTRUCTIONS || kind == EK_CORE_CYCLES || kind == EK_REF_CYCLES;
+	return kind == EK_INSTRUCTIONS || kind == EK_CORE_CYCLES || kind == EK_REF_CYCLES ||
+	       kind == EK_SLOTS;
 }
 
 static u64 steady_increment(const struct model *m, const struct model_rule *rule)
 {
 	struct model_counter none = { 0 };
 
-	return model_increment(&none, rule, rule->kind != EK_INSTRUCTIONS, 1,
+	return model_increment(&none, rule, rule->kind != EK_INSTRUCTIONS,
+			       rule->kind == EK_SLOTS ? model_slots(m) : 1,
 			       m->latitude[LAT_CYCLES_PER_INSTRUCTION]);
 }
 
@@ -38,6 +41,7 @@ static u64 most_per_instruction(const struct model *m, const struct model_rule *
 	case EK_INSTRUCTIONS:
 	case EK_CORE_CYCLES:
 	case EK_REF_CYCLES:
+	case EK_SLOTS:
 		return steady_increment(m, rule);
 	case EK_LOADS:
 	case EK_STORES:
@@ -68,8 +72,9 @@ bool model_bulk_possible(const struct model *m, u8 cpl)
 		if (c->armed)
 			return false;
 		/* How many of the run's accesses share an instruction isn't known. */
-		if (selected(&c->rule, cpl) && ((c->rule.cmask && !is_steady(c->rule.kind)) ||
-						c->rule.edge || c->rule.flags & EV_INSN))
+		if (selected(&c->rule, cpl) &&
+		    ((c->rule.cmask && !is_steady(c->rule.kind)) || c->rule.edge ||
+		     c->rule.flags & EV_INSN || c->rule.kind == EK_NEAR_INDIRECT))
 			return false;
 	}
 	return true;
@@ -103,7 +108,8 @@ bool model_bulk_needs_taken(const struct model *m)
 	for (u64 left = m->active; left; left &= left - 1) {
 		u16 kind = m->counter[__builtin_ctzll(left)].rule.kind;
 
-		if (kind == EK_NEAR_TAKEN || kind == EK_MISPREDICTS)
+		if (kind == EK_NEAR_TAKEN || kind == EK_MISPREDICTS || kind == EK_COND_TAKEN ||
+		    kind == EK_COND_NOT_TAKEN)
 			return true;
 	}
 	return false;
@@ -118,6 +124,7 @@ static u64 occurrences(const struct model *m, const struct model_rule *rule,
 	case EK_INSTRUCTIONS:
 	case EK_CORE_CYCLES:
 	case EK_REF_CYCLES:
+	case EK_SLOTS:
 		return e->instructions * steady_increment(m, rule);
 	case EK_BRANCHES:
 		return branches[BRANCH_CONDITIONAL] + branches[BRANCH_JUMP] +
@@ -133,6 +140,12 @@ static u64 occurrences(const struct model *m, const struct model_rule *rule,
 		       branches[BRANCH_RETURN];
 	case EK_MISPREDICTS:
 		return e->mispredicted;
+	case EK_COND_TAKEN:
+		return e->taken;
+	case EK_COND_NOT_TAKEN:
+		return branches[BRANCH_CONDITIONAL] - e->taken;
+	case EK_FAR_BRANCHES:
+		return branches[BRANCH_FAR];
 	case EK_LOADS:
 		return e->loads;
 	case EK_STORES:

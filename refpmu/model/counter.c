@@ -41,9 +41,11 @@ static u64 highest(struct model *m, unsigned counter)
 
 bool model_pebs_enabled(struct model *m, unsigned counter)
 {
-	if (!(model_generation(m)->pebs_mask & BIT(counter)))
+	if (counter < FIRST_FIXED && !(model_generation(m)->pebs_mask & BIT(counter)))
 		return false;
-	return fault_pebs_enabled(m, counter, m->pebs_enable & BIT(counter));
+	if (counter >= FIRST_FIXED && !model_has_baseline(m))
+		return false;
+	return fault_pebs_enabled(m, counter, m->pebs_enable & model_global_bit(counter));
 }
 
 void model_set_counter(struct model *m, unsigned counter, u64 value)
@@ -108,11 +110,16 @@ static void decode_gp(struct model *m, unsigned n, struct counter_setting *setti
 	};
 	/*
 	 * A precise event is one without E, INV, CMASK and AnyThread: "Processor Event Based
-	 * Sampling".
+	 * Sampling". With baseline any event makes records.
 	 */
 	rule->pebs = event->flags & EV_PEBS && !rule->edge && !rule->any &&
-		     ((!rule->invert && !rule->cmask) || is_total_cycles(m, n)) &&
-		     model_pebs_enabled(m, n);
+		     ((!rule->invert && !rule->cmask) || is_total_cycles(m, n));
+	if (model_format_is_adaptive(m) && !model_has_baseline(m) &&
+	    m->latitude[LAT_NO_BASELINE_EVENTS])
+		rule->pebs = rule->pebs && event->flags & (EV_LL | EV_DLA);
+	rule->pebs = (model_has_baseline(m) || rule->pebs) && model_pebs_enabled(m, n);
+	rule->adaptive = model_has_baseline(m) &&
+			 fault_adaptive(m, n, select & IA32_PERFEVTSEL_ADAPTIVE);
 	if (is_total_cycles(m, n))
 		rule->flags &= (u16)~EV_PDIR;
 	setting->enabled = select & IA32_PERFEVTSEL_EN && !is_taken(m, n);
@@ -124,7 +131,8 @@ static void decode_gp(struct model *m, unsigned n, struct counter_setting *setti
 /* Figure 18-2 "Layout of IA32_FIXED_CTR_CTRL MSR". */
 static void decode_fixed(struct model *m, unsigned n, struct counter_setting *setting)
 {
-	static const u8 kinds[MODEL_MAX_FIXED] = { EK_INSTRUCTIONS, EK_CORE_CYCLES, EK_REF_CYCLES };
+	static const u8 kinds[MODEL_MAX_FIXED] = { EK_INSTRUCTIONS, EK_CORE_CYCLES, EK_REF_CYCLES,
+						   EK_SLOTS };
 	/* Each counter has the fields of counter 0, further up. */
 	u64 control = m->fixed_ctr_ctrl >> n * IA32_FIXED_CTR_CTRL_EN1_SHIFT;
 
@@ -134,8 +142,15 @@ static void decode_fixed(struct model *m, unsigned n, struct counter_setting *se
 		.os = control & FIXED_OS,
 		.usr = control & FIXED_USER,
 		.interrupt = control & IA32_FIXED_CTR_CTRL_PMI0,
-		.any = control & IA32_FIXED_CTR_CTRL_ANY0,
+		.any = control & IA32_FIXED_CTR_CTRL_ANY0 && n < 3,
 	};
+	setting->rule.pebs = model_pebs_enabled(m, FIRST_FIXED + n);
+	setting->rule.adaptive = model_has_baseline(m) &&
+				 fault_adaptive(m, FIRST_FIXED + n,
+						control & IA32_FIXED_CTR_CTRL_ADAPTIVE0);
+	if (!n && model_generation(m)->facilities & FAC_PDIR_FIXED && setting->rule.pebs &&
+	    m->latitude[LAT_PDIR_FIXED])
+		setting->rule.flags = EV_PDIR;
 	setting->enabled = control & IA32_FIXED_CTR_CTRL_EN0;
 }
 
@@ -263,6 +278,14 @@ static u64 occurrences(enum event_kind kind, const struct model_retired *r, bool
 		return b != BRANCH_NONE && b != BRANCH_FAR && taken(r);
 	case EK_MISPREDICTS:
 		return model_mispredicted(r);
+	case EK_COND_TAKEN:
+		return b == BRANCH_CONDITIONAL && r->taken;
+	case EK_COND_NOT_TAKEN:
+		return b == BRANCH_CONDITIONAL && !r->taken;
+	case EK_FAR_BRANCHES:
+		return b == BRANCH_FAR;
+	case EK_NEAR_INDIRECT:
+		return (b == BRANCH_JUMP || b == BRANCH_CALL) && r->indirect;
 	case EK_FRONTEND:
 		return frontend;
 	case EK_LOADS:
@@ -278,7 +301,8 @@ static u64 occurrences(enum event_kind kind, const struct model_retired *r, bool
 
 static bool is_cycle_event(const struct model_rule *rule)
 {
-	return rule->kind == EK_CORE_CYCLES || rule->kind == EK_REF_CYCLES;
+	return rule->kind == EK_CORE_CYCLES || rule->kind == EK_REF_CYCLES ||
+	       rule->kind == EK_SLOTS;
 }
 
 u64 model_increment(struct model_counter *c, const struct model_rule *rule, bool cycle_event,
@@ -403,6 +427,8 @@ static void counter_count(struct model *m, struct retire_ctx *s, unsigned i)
 	fault_at_counter(m, i);
 	if (s->uncounted & BIT(i))
 		add = 0;
+	else if (rule->kind == EK_SLOTS)
+		add = model_slots(m);
 	else if (rule->kind >= EK_TX_FIRST)
 		add = model_tx_occurs(m, s, rule->kind);
 	else if (rule->kind >= EK_SPLIT_LOADS)
@@ -544,6 +570,8 @@ void arch_retire(struct model *m, bool shared, const struct model_retired *r)
 	s.frontend = m->watch_frontend && fault_frontend(m, model_frontend_occurs(m, r));
 	s.cycles = m->latitude[LAT_CYCLES_PER_INSTRUCTION] + model_access_run(m, &s);
 	m->cycles += s.cycles;
+	if (model_metrics_run(m))
+		model_metrics_retired(m, r, s.cycles, m->latitude[LAT_CYCLES_PER_INSTRUCTION]);
 	if (model_in_tx(m))
 		model_tx_takes(m, s.cycles);
 	s.active = fault_counters(m, r, s.active);

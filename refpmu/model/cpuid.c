@@ -189,9 +189,11 @@ static void performance_monitoring(struct model *m, u32 regs[4])
 		EVENT_UNHALTED_CORE_CYCLES, EVENT_INST_RETIRED_ANY_P, EVENT_UNHALTED_REF_CYCLES,
 		EVENT_LONGEST_LAT_CACHE_REFERENCE, EVENT_LONGEST_LAT_CACHE_MISS,
 		EVENT_BR_INST_RETIRED_ALL_BRANCHES, EVENT_BR_MISP_RETIRED_ALL_BRANCHES,
+		EVENT_TOPDOWN_SLOTS_P,
 	};
-	const unsigned events = sizeof(architectural) / sizeof(architectural[0]);
 	const struct generation *g = model_generation(m);
+	/* The last one is that of version 5. */
+	const unsigned events = sizeof(architectural) / sizeof(architectural[0]) - (g->perfmon < 5);
 
 	clear(regs);
 	if (m->facts & FACT_PERFMON_1)
@@ -199,7 +201,7 @@ static void performance_monitoring(struct model *m, u32 regs[4])
 	if (m->facts & FACT_NO_PMU)
 		return;
 	SET(PERFMON_VERSION, m->facts & FACT_PERFMON_2 && g->perfmon > 2 ? 2 : g->perfmon);
-	if (m->facts & FACT_PERFMON_2)
+	if (m->facts & FACT_PERFMON_2 || g->facilities & FAC_NO_ANYTHREAD)
 		SET(ANYTHREAD_DEPRECATED, 1);
 	if (m->latitude[LAT_FROZEN_STATUS])
 		SET(PERFMON_VERSION, 4);
@@ -208,6 +210,10 @@ static void performance_monitoring(struct model *m, u32 regs[4])
 	SET(EVENTS_LENGTH, events);
 	SET(FIXED_COUNTERS, g->fixed);
 	SET(FIXED_WIDTH, g->width);
+	if (g->perfmon >= 5 && !(m->facts & FACT_PERFMON_2)) {
+		SET(FIXED_MASK, BIT(g->fixed) - 1);
+		SET(SLOTS_PER_CYCLE, m->latitude[LAT_SLOTS_SHOWN] ? model_slots(m) : 0);
+	}
 	for (unsigned i = 0; i < events; i++)
 		if (!model_event(m, architectural[i]))
 			regs[EBX] |= (u32)BIT(i);

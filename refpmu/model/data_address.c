@@ -73,7 +73,10 @@ static void leave_undefined(struct model *m, u16 flags, struct record *record)
 {
 	if (!m->latitude[LAT_UNDEFINED_FIELDS] || flags & (EV_LL | EV_PS))
 		return;
-	if (!(flags & EV_DLA)) {
+	if (flags & EV_DLA && model_format_is_adaptive(m)) {
+		record->data_source = model_random(m);
+		record->latency = model_random(m) & BITS(0, 15);
+	} else if (!(flags & EV_DLA)) {
 		record->data_linear_address = model_random(m);
 		record->data_source = model_random(m);
 		record->latency = model_random(m) & BITS(0, 15);
@@ -85,8 +88,11 @@ static void leave_undefined(struct model *m, u16 flags, struct record *record)
 /* "Both the PEBS_EN_CTRX and LL_EN_CTRX bits must be set for the counter(s) of interest." */
 static bool latency_enabled(struct model *m, unsigned x)
 {
-	return fault_latency_enabled(m, x,
-				     m->pebs_enable & BIT(IA32_PEBS_ENABLE_LL_EN_PMC_SHIFT + x));
+	return fault_latency_enabled(
+		m, x,
+				     model_generation(m)->facilities & FAC_LL_UNARMED ||
+					     m->pebs_enable &
+						     BIT(IA32_PEBS_ENABLE_LL_EN_PMC_SHIFT + x));
 }
 
 /* Precise store has a bit of its own: IA32_PEBS_ENABLE[63]. */

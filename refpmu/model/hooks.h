@@ -43,6 +43,8 @@ struct offcore_access;
 struct record;
 struct service_plan;
 struct assist_plan;
+struct adaptive_layout;
+struct metrics_clear;
 struct pebs_event;
 struct pmi_plan;
 struct freeze_plan;
@@ -359,6 +361,22 @@ HOOK_VALUE(bool, fault_lbr_debug, off, struct model *m)
 /* Is recording on? It has stopped. */
 HOOK_VALUE(bool, fault_lbr_on, on, const struct model *m)
 HOOK(fault_lbr_stopped, struct model *m, enum lbr_stop why)
+
+/* ---- adaptive.c, metrics.c: faults/icelake/ ---- */
+
+/* Are records of counter x adaptive? What MSR_PEBS_DATA_CFG is for them; the groups, before they
+ * are filled in; the record is complete. */
+HOOK_VALUE(bool, fault_adaptive, adaptive, struct model *m, unsigned x)
+HOOK_VALUE(u64, fault_data_cfg, config, struct model *m, unsigned x)
+HOOK(fault_adaptive_layout, struct model *m, unsigned x, struct adaptive_layout *layout)
+HOOK(fault_adaptive_bytes, struct model *m, const struct retire_ctx *s, unsigned x,
+     const struct adaptive_layout *layout, u8 *bytes)
+/* RDPMC of the metrics: what it clears, what it returns. What MSR_PERF_METRICS reads. */
+HOOK(fault_metrics_clear, struct model *m, struct metrics_clear *clear)
+HOOK_VALUE(struct msr_result, fault_rdpmc_metrics, result, struct model *m)
+HOOK_VALUE(u64, fault_metrics, value, struct model *m)
+/* Are the metrics counted? */
+HOOK_VALUE(bool, fault_metrics_run, run, const struct model *m)
 
 /* ---- lvt.c: faults/lvt.c ---- */
 

@@ -103,6 +103,33 @@ static inline bool model_may_be_stolen(const struct model *m)
 /* Is this instruction one of FRONTEND_RETIRED? Ask once for each that retires. */
 bool model_frontend_occurs(struct model *m, const struct model_retired *r);
 
+/* Bits of IA32_PERF_GLOBAL_STATUS, and of a record's counters, of a set of counters. */
+static inline u64 model_status_bits(u64 counters)
+{
+	return (counters & BITS(0, FIRST_FIXED - 1)) |
+	       counters >> FIRST_FIXED << IA32_PERF_GLOBAL_CTRL_EN_FIXED_CTR_SHIFT;
+}
+
+/* IA32_PERF_CAPABILITIES[14]: PEBS on every counter, adaptive records, any event. */
+bool model_has_baseline(const struct model *m);
+/* Are its records those of spec/adaptive.def, if only their basic group? */
+bool model_format_is_adaptive(const struct model *m);
+bool model_has_metrics(const struct model *m);
+
+/* metrics.c: MSR_PERF_METRICS. */
+/* What RDPMC of the metrics clears. */
+struct metrics_clear {
+	bool metrics, slots;
+};
+u64 model_metrics_read(struct model *m);
+void model_metrics_write(struct model *m, u64 value);
+/* An instruction has taken these cycles; of them, the first ones not waiting for its loads. */
+void model_metrics_retired(struct model *m, const struct model_retired *r, u64 cycles, u64 base);
+/* Are the metrics counted? With fixed counter 3. */
+bool model_metrics_run(const struct model *m);
+/* Slots of a cycle: TOPDOWN.SLOTS. */
+u64 model_slots(const struct model *m);
+
 /* counter.c */
 /* What a counter is set to do; it counts if it is enabled by both, and not frozen. */
 struct counter_setting {

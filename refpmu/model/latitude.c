@@ -172,7 +172,7 @@ void model_take_latitude(struct model *m)
 		m->latitude[i] = low;
 		if (config->seed && !knobs[i].never_drawn)
 			m->latitude[i] += (u32)(random % (high - low + 1));
-		if (config->set & BIT(i))
+		if (config->set & LATITUDE_BIT(i))
 			m->latitude[i] = config->value[i];
 	}
 	for (size_t n = 0; n < sizeof(profile_facts) / sizeof(profile_facts[0]); n++)

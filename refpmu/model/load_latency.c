@@ -11,8 +11,8 @@
 #include "spec/authority.h"
 #include "spec/data_source.h"
 
-/* Table 18-24, as far as the manual defines it for the generation; on Skylake, which it doesn't
- * name, as Linux reads the codes. */
+/* Table 18-24, as far as the manual defines it for the generation; from Skylake on, which it
+ * doesn't name, as Linux reads the codes. */
 static const struct {
 	u16 gens;
 	u8 code, outcome, authority;
@@ -44,7 +44,7 @@ u64 model_outcome_code(const struct model *m, u8 outcome)
 {
 	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)
 		if (codes[i].outcome == outcome && codes[i].gens & BIT(m->config.generation) &&
-		    (codes[i].authority == AUTH_TEXT || codes[i].gens == GENS_SKYLAKE))
+		    (codes[i].authority == AUTH_TEXT || codes[i].gens == GENS_FROM_SKL))
 			return codes[i].code;
 	return 0;	/* unknown L3 miss */
 }

@@ -7,6 +7,7 @@
 #include "refpmu/model/exerciser.h"
 #include "refpmu/model/pmu.h"
 #include "refpmu/model/uncore.h"
+#include "spec/adaptive.h"
 
 /* IA32_MISC_ENABLE: fast strings, thermal control, SpeedStep, MONITOR. */
 #define OTHER_FEATURES (BIT(0) | BIT(3) | BIT(16) | BIT(18))
@@ -42,9 +43,27 @@ bool model_version_4(const struct model *m)
 	return model_generation(m)->perfmon >= 4 && !(m->facts & (FACT_PERFMON_1 | FACT_PERFMON_2));
 }
 
+bool model_format_is_adaptive(const struct model *m)
+{
+	return model_generation(m)->pebs_format >= PEBS_FORMAT_ADAPTIVE;
+}
+
+bool model_has_baseline(const struct model *m)
+{
+	return model_generation(m)->facilities & FAC_PEBS_BASELINE &&
+	       !(m->facts & (FACT_NO_BASELINE | FACT_NO_PEBS));
+}
+
+/* Its bit of IA32_PERF_CAPABILITIES is one of those that KVM doesn't show. */
+bool model_has_metrics(const struct model *m)
+{
+	return model_generation(m)->facilities & FAC_PERF_METRICS &&
+	       !(m->facts & (FACT_NO_BASELINE | FACT_NO_PEBS | FACT_PERFMON_1 | FACT_PERFMON_2));
+}
+
 bool model_has_force_abort(const struct model *m)
 {
-	return m->latitude[LAT_TSX_FORCE_ABORT] && model_generation(m)->perfmon >= 4 &&
+	return m->latitude[LAT_TSX_FORCE_ABORT] && model_generation(m)->perfmon == 4 &&
 	       model_has_tx(m);
 }
 
@@ -76,6 +95,13 @@ static u64 perf_capabilities(struct model *m)
 		value |= IA32_PERF_CAPABILITIES_SMM_FREEZE;
 	if (g->facilities & FAC_FW_WRITE)
 		value |= IA32_PERF_CAPABILITIES_FW_WRITE;
+	if (model_has_baseline(m))
+		value |= IA32_PERF_CAPABILITIES_PEBS_BASELINE;
+	if (model_has_metrics(m)) {
+		value |= IA32_PERF_CAPABILITIES_PERF_METRICS;
+		if (m->latitude[LAT_METRICS_CLEAR])
+			value |= IA32_PERF_CAPABILITIES_RDPMC_METRICS_CLEAR;
+	}
 	return fault_perf_capabilities(m, value);
 }
 

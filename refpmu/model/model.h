@@ -34,8 +34,8 @@
 
 #define CORE_THREADS	2	/* logical processors of a core, with Hyper-Threading */
 #define MODEL_MAX_GP	8
-#define MODEL_MAX_FIXED	3
-/* One index for all counters in priority order: 0..7 general-purpose, 8..10 fixed. */
+#define MODEL_MAX_FIXED	4
+/* One index for all counters in priority order: 0..7 general-purpose, 8..11 fixed. */
 #define MODEL_MAX_COUNTERS (MODEL_MAX_GP + MODEL_MAX_FIXED)
 
 struct netburst;	/* refpmu/model/netburst/netburst.h */
@@ -133,6 +133,8 @@ struct model_host {
 	 * is none.
 	 */
 	void (*kick)(void *ctx, unsigned processor);
+	/* The program's XMM0 to XMM15 as they are now, 16 bytes each. NULL: all of them are 0. */
+	void (*xmm)(void *ctx, u8 *bytes);
 	/* What RDTSC would read now. NULL: the cycles of all instructions so far. */
 	u64 (*tsc)(void *ctx);
 };

@@ -85,6 +85,10 @@ static u64 read_register(struct model *m, const struct msr_ref *p)
 		return fault_inuse(m, in_use(m));
 	case MODEL_REG_PEBS_FRONTEND:
 		return m->pebs_frontend;
+	case MODEL_REG_PEBS_DATA_CFG:
+		return m->pebs_data_cfg;
+	case MODEL_REG_PERF_METRICS:
+		return model_metrics_read(m);
 	case MODEL_REG_TSX_FORCE_ABORT:
 		return m->tsx_force_abort;
 	case MODEL_REG_UNC_CTRL:
@@ -150,10 +154,28 @@ static void write_perfevtsel(struct model *m, unsigned i, u64 value)
 	model_disarm(m, fault_disarms(m, changed));
 }
 
+static void write_fixed_ctr_ctrl(struct model *m, u64 value)
+{
+	u64 changed = 0;
+
+	for (unsigned i = 0; i < model_generation(m)->fixed; i++) {
+		const u64 fields = (BITS(0, 3) | IA32_FIXED_CTR_CTRL_ADAPTIVE0)
+				   << i * IA32_FIXED_CTR_CTRL_EN1_SHIFT;
+
+		changed |= (value ^ m->fixed_ctr_ctrl) & fields ? BIT(FIRST_FIXED + i) : 0;
+	}
+	m->fixed_ctr_ctrl = value;
+	model_disarm(m, changed);
+}
+
 static void write_pebs_enable(struct model *m, u64 value)
 {
+	u64 off = 0;
+
 	m->pebs_enable = value;
-	model_disarm(m, fault_disarms(m, ~value & BITS(0, FIRST_FIXED - 1)));
+	for (unsigned i = 0; i < MODEL_MAX_COUNTERS; i++)
+		off |= value & model_global_bit(i) ? 0 : BIT(i);
+	model_disarm(m, fault_disarms(m, off));
 }
 
 static void write_ovf_ctrl(struct model *m, u64 value)
@@ -185,7 +207,7 @@ void model_msr_take(struct model *m, const struct msr_ref *p, u64 value)
 		write_perfevtsel(m, p->i, value);
 		break;
 	case MODEL_REG_FIXED_CTR_CTRL:
-		m->fixed_ctr_ctrl = value;
+		write_fixed_ctr_ctrl(m, value);
 		break;
 	case MODEL_REG_GLOBAL_CTRL:
 		m->global_ctrl = value;
@@ -203,6 +225,12 @@ void model_msr_take(struct model *m, const struct msr_ref *p, u64 value)
 		break;
 	case MODEL_REG_PEBS_FRONTEND:
 		m->pebs_frontend = value;
+		break;
+	case MODEL_REG_PEBS_DATA_CFG:
+		m->pebs_data_cfg = value;
+		break;
+	case MODEL_REG_PERF_METRICS:
+		model_metrics_write(m, value);
 		break;
 	case MODEL_REG_TSX_FORCE_ABORT:
 		m->tsx_force_abort = value;
@@ -320,7 +348,24 @@ struct msr_result arch_wrmsr(struct model *m, u32 msr, u64 value)
 	return result;
 }
 
-/* "RDPMC - Read Performance-Monitoring Counters": ECX[30] selects the fixed counters. */
+/* With METRICS_CLEAR_EN reading the metrics clears them and fixed counter 3. */
+static struct msr_result rdpmc_metrics(struct model *m)
+{
+	struct msr_result result = answer(model_metrics_read(m));
+	struct metrics_clear clear = { .metrics = true, .slots = true };
+
+	if (!(m->fixed_ctr_ctrl & IA32_FIXED_CTR_CTRL_METRICS_CLEAR))
+		clear = (struct metrics_clear){ 0 };
+	fault_metrics_clear(m, &clear);
+	if (clear.metrics)
+		model_metrics_write(m, 0);
+	if (clear.slots)
+		model_set_counter(m, FIRST_FIXED + 3, 0);
+	return result;
+}
+
+/* "RDPMC - Read Performance-Monitoring Counters": ECX[30] selects the fixed counters, type 2000H
+ * the metrics. */
 struct msr_result arch_rdpmc(struct model *m, u32 ecx)
 {
 	const struct generation *g = model_generation(m);
@@ -335,6 +380,8 @@ struct msr_result arch_rdpmc(struct model *m, u32 ecx)
 	ecx = fault_rdpmc_select(m, ecx);
 	fixed = ecx & RDPMC_FIXED;
 	i = ecx & ~(u32)RDPMC_FIXED;
+	if (ecx == RDPMC_METRICS && model_has_metrics(m))
+		return fault_rdpmc_metrics(m, rdpmc_metrics(m));
 	if (i < (fixed ? g->fixed : model_gp_counters(m))) {
 		counter = fixed ? FIRST_FIXED + i : i;
 		result = answer(m->counter[counter].value);

@@ -96,14 +96,15 @@ static u64 existing_bits(const struct model *m, enum spec_cap cap)
 	case CAP_TSX_FORCE_ABORT:
 		return model_has_force_abort(m) ? all : 0;
 	case CAP_BASELINE:
-		return g->facilities & FAC_PEBS_BASELINE ? all : 0;
+		return model_has_baseline(m) ? all : 0;
 	case CAP_BASELINE_FIXED3:
-		return g->facilities & FAC_PEBS_BASELINE && g->fixed > 3 ? all : 0;
+		return model_has_baseline(m) && g->fixed > 3 ? all : 0;
 	case CAP_BASELINE_FIXED_MASK:
-		return g->facilities & FAC_PEBS_BASELINE ? BIT(g->fixed) - 1 : 0;
+		return model_has_baseline(m) ? BIT(g->fixed) - 1 : 0;
 	case CAP_PERF_METRICS:
-		return g->facilities & FAC_PERF_METRICS ? all : 0;
+		return model_has_metrics(m) ? all : 0;
 	case CAP_METRICS_CLEAR:
+		return model_has_metrics(m) && m->latitude[LAT_METRICS_CLEAR] ? all : 0;
 	case CAP_SGX:
 	case CAP_PT:
 		return 0;
@@ -155,6 +156,8 @@ static const struct {
 	{ MSR_IA32_PERF_GLOBAL_STATUS_SET, 1, MODEL_REG_STATUS_SET,
 	  CAP_OF_IA32_PERF_GLOBAL_STATUS_SET },
 	{ MSR_IA32_PERF_GLOBAL_INUSE, 1, MODEL_REG_INUSE, CAP_OF_IA32_PERF_GLOBAL_INUSE },
+	{ MSR_PEBS_DATA_CFG, 1, MODEL_REG_PEBS_DATA_CFG, CAP_OF_PEBS_DATA_CFG },
+	{ MSR_PERF_METRICS, 1, MODEL_REG_PERF_METRICS, CAP_OF_PERF_METRICS },
 	{ MSR_PEBS_FRONTEND, 1, MODEL_REG_PEBS_FRONTEND, CAP_OF_PEBS_FRONTEND },
 	{ MSR_IA32_TSX_FORCE_ABORT, 1, MODEL_REG_TSX_FORCE_ABORT, CAP_OF_IA32_TSX_FORCE_ABORT },
 	{ MSR_UNC_PERF_GLOBAL_CTRL, 1, MODEL_REG_UNC_CTRL, CAP_OF_UNC_PERF_GLOBAL_CTRL },
@@ -312,6 +315,10 @@ static u64 writable(const struct model *m, const struct msr_ref *p, u64 value)
 		return model_defined_bits(m, OF_IA32_PERF_GLOBAL_STATUS_SET);
 	case MODEL_REG_PEBS_FRONTEND:
 		return model_defined_bits(m, OF_PEBS_FRONTEND);
+	case MODEL_REG_PEBS_DATA_CFG:
+		return model_defined_bits(m, OF_PEBS_DATA_CFG);
+	case MODEL_REG_PERF_METRICS:
+		return model_defined_bits(m, OF_PERF_METRICS);
 	case MODEL_REG_TSX_FORCE_ABORT:
 		return model_defined_bits(m, OF_IA32_TSX_FORCE_ABORT);
 	case MODEL_REG_UNC_CTRL:

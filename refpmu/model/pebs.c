@@ -11,12 +11,15 @@
 /* "64-bit DS area": the buffer management area, at the linear address in IA32_DS_AREA. */
 static bool read_ds_area(struct model *m, u64 linear, struct ds_area *area)
 {
-	u8 bytes[DS_BYTES];
+	u8 bytes[DS_ADAPTIVE_BYTES] = { 0 };
+	u32 size = model_format_is_adaptive(m) ? DS_ADAPTIVE_BYTES : DS_BYTES;
 
-	if (!m->host->read(m->host->ctx, linear, bytes, sizeof(bytes)))
+	if (!m->host->read(m->host->ctx, linear, bytes, size))
 		return false;
 #define DS_FIELD(field, offset, title) area->field = get64(bytes + (offset));
 #include "spec/ds.def"
+#define ADAPTIVE_DS(field, offset, title, source) area->field = get64(bytes + (offset));
+#include "spec/adaptive.def"
 	return true;
 }
 
@@ -33,14 +36,13 @@ static bool in_bounds(const struct ds_area *area, u64 size)
  * them. */
 static u64 covered_counters(struct model *m, const struct retire_ctx *s, unsigned x)
 {
-	u64 enabled = 0, shown = m->global_status;
+	u64 covered = BIT(x), skipped = m->latitude[LAT_ASSIST_SKIPS_NEW] ? s->wrapped : 0;
 
-	if (m->latitude[LAT_ASSIST_SKIPS_NEW])
-		shown &= ~s->wrapped;
-	for (unsigned i = 0; i < DS_RESET_SLOTS; i++)
-		if (model_pebs_enabled(m, i))
-			enabled |= BIT(i);
-	return BIT(x) | (enabled & shown);
+	for (unsigned i = 0; i < MODEL_MAX_COUNTERS; i++)
+		if (!(skipped & BIT(i)) && m->global_status & model_global_bit(i) &&
+		    model_pebs_enabled(m, i))
+			covered |= BIT(i);
+	return covered;
 }
 
 /* When the index equals the absolute maximum "no signal is generated", and nothing is written. That
@@ -61,15 +63,22 @@ static void skip_event(struct model *m, const struct assist_plan *plan)
 static void plan_record(struct model *m, struct assist_plan *plan)
 {
 	const struct ds_area *area = &plan->area;
-	const u64 reset[DS_RESET_SLOTS] = { area->pebs_counter0_reset, area->pebs_counter1_reset,
-					    area->pebs_counter2_reset, area->pebs_counter3_reset };
+	const u64 reset[MODEL_MAX_COUNTERS] = {
+		area->pebs_counter0_reset,	 area->pebs_counter1_reset,
+		area->pebs_counter2_reset,	 area->pebs_counter3_reset,
+		area->pebs_counter4_reset,	 area->pebs_counter5_reset,
+		area->pebs_counter6_reset,	 area->pebs_counter7_reset,
+		area->pebs_fixed_counter0_reset, area->pebs_fixed_counter1_reset,
+		area->pebs_fixed_counter2_reset, area->pebs_fixed_counter3_reset,
+	};
 
 	plan->record = area->pebs_index;
 	plan->size = model_record_bytes(m);
 	plan->index_at = plan->ds + DS_OFFSET_pebs_index;
 	plan->index = area->pebs_index + plan->size;
 	plan->advances = true;
-	plan->reloaded = plan->cleared = plan->covered;
+	plan->reloaded = plan->covered;
+	plan->cleared = model_status_bits(plan->covered);
 	__builtin_memcpy(plan->reset, reset, sizeof(plan->reset));
 	plan->threshold = plan->index >= area->pebs_interrupt_threshold;
 	plan->set = plan->threshold ? IA32_PERF_GLOBAL_STATUS_OVF_BUF : 0;
@@ -99,7 +108,7 @@ static bool write_record(struct model *m, const struct assist_plan *plan)
 
 static void reload(struct model *m, const struct assist_plan *plan)
 {
-	for (unsigned i = 0; i < DS_RESET_SLOTS; i++)
+	for (unsigned i = 0; i < MODEL_MAX_COUNTERS; i++)
 		if (plan->reloaded & BIT(i))
 			model_set_counter(m, i, plan->reset[i]);
 }
@@ -113,6 +122,10 @@ struct assist model_assist(struct model *m, struct retire_ctx *s, unsigned x)
 	if (!read_ds_area(m, plan.ds, &plan.area))
 		return result;
 	fault_ds_area(m, s, &plan);
+	if (model_format_is_adaptive(m)) {
+		model_adaptive_layout(m, x, plan.covered, &plan.layout);
+		m->record_bytes = (u16)model_adaptive_bytes(&plan.layout);
+	}
 	plan.fits = in_bounds(&plan.area, model_record_bytes(m));
 	fault_bounds(m, &plan);
 	if (!plan.fits) {
@@ -121,7 +134,8 @@ struct assist model_assist(struct model *m, struct retire_ctx *s, unsigned x)
 	}
 	plan_record(m, &plan);
 	model_fill_record(m, s, x, fault_status_image(m, plan.covered, m->global_status),
-			  fault_applicable(m, plan.covered), plan.bytes);
+			  fault_applicable(m, model_status_bits(plan.covered)), &plan.layout,
+			  plan.bytes);
 	fault_assist(m, s, x, &plan);
 	if (!write_record(m, &plan))
 		return result;

@@ -14,6 +14,8 @@ static const u16 sizes[] = {
 
 unsigned model_record_bytes(const struct model *m)
 {
+	if (model_format_is_adaptive(m))
+		return m->record_bytes;
 	return sizes[model_generation(m)->pebs_format];
 }
 
@@ -67,7 +69,7 @@ void model_record_gprs(const u64 *gpr, struct record *record)
  * triggered the PEBS assist." The status field is IA32_PERF_GLOBAL_STATUS as it was at the assist.
  */
 void model_fill_record(struct model *m, const struct retire_ctx *s, unsigned x, u64 status,
-		       u64 applicable, u8 *bytes)
+		       u64 applicable, const struct adaptive_layout *layout, u8 *bytes)
 {
 	struct record record = {
 		.rflags = s->r->after.rflags,
@@ -82,5 +84,10 @@ void model_fill_record(struct model *m, const struct retire_ctx *s, unsigned x, 
 	model_record_gprs(s->r->after.gpr, &record);
 	model_record_memory(m, s, x, &record);
 	fault_record_fields(m, s, &record);
-	write_fields(m, &record, bytes);
+	if (!model_format_is_adaptive(m)) {
+		write_fields(m, &record, bytes);
+		return;
+	}
+	model_adaptive_fill(m, s, layout, &record, bytes);
+	fault_adaptive_bytes(m, s, x, layout, bytes);
 }

@@ -4,18 +4,21 @@
 #define REFPMU_MODEL_RECORD_H
 
 #include "refpmu/model/internal.h"
+#include "spec/adaptive.h"
 
 /* The 64-bit form of the DS buffer management area, which DTES64 announces for every mode. */
 struct ds_area {
 #define DS_FIELD(field, offset, title) u64 field;
 #include "spec/ds.def"
+#define ADAPTIVE_DS(field, offset, title, source) u64 field;
+#include "spec/adaptive.def"
 };
 
 enum {
 #define DS_FIELD(field, offset, title) DS_OFFSET_##field = (offset),
 #include "spec/ds.def"
 	DS_BYTES = DS_OFFSET_pebs_counter3_reset + sizeof(u64),
-	DS_RESET_SLOTS = 4,
+	DS_ADAPTIVE_BYTES = ADAPTIVE_DS_pebs_fixed_counter3_reset + sizeof(u64),
 };
 
 /* PEBS formats of IA32_PERF_CAPABILITIES[11:8] that have a row in spec/record.def. */
@@ -25,6 +28,7 @@ enum { FORMAT_FMT1 = 1, FORMAT_FMT2 = 2, FORMAT_FMT3 = 3 };
 struct record {
 #define RECORD_NAME(field) u64 field;
 #include "spec/record.def"
+	u64 format;		/* the format word of an adaptive one */
 };
 
 enum {
@@ -34,7 +38,7 @@ enum {
 #include "spec/record.def"
 };
 
-_Static_assert((int)FMT3_BYTES == MODEL_RECORD_BYTES, "the record that the model can hold back");
+_Static_assert((int)FMT3_BYTES <= MODEL_RECORD_BYTES, "the record that the model can hold back");
 
 static inline u64 get64(const u8 *from)
 {
@@ -49,6 +53,33 @@ static inline void put64(u8 *to, u64 value)
 	__builtin_memcpy(to, &value, sizeof(value));
 }
 
+/* adaptive.c: the groups of a record, in the order in which they are in memory. */
+enum adaptive_group {
+#define ADAPTIVE_GROUP(group, bytes, title, source) GROUP_##group,
+#include "spec/adaptive.def"
+	ADAPTIVE_GROUPS,
+};
+
+struct adaptive_layout {
+	u64 config;		/* MSR_PEBS_DATA_CFG as the format word shows it */
+	unsigned entries;	/* of the LBR group */
+	unsigned n;
+	struct adaptive_part {
+		u8 group;	/* enum adaptive_group */
+		u16 bytes;
+	} part[ADAPTIVE_GROUPS + 1];	/* one more, of broken processors */
+	unsigned bytes;		/* of the record, as the format word shows it */
+};
+
+/* Of a record that is made for these counters by counter x. */
+void model_adaptive_layout(struct model *m, unsigned x, u64 covered,
+			   struct adaptive_layout *layout);
+/* What the parts take in memory. */
+unsigned model_adaptive_bytes(const struct adaptive_layout *layout);
+void model_adaptive_fill(struct model *m, const struct retire_ctx *s,
+			 const struct adaptive_layout *layout, const struct record *record,
+			 u8 *bytes);
+
 /* pebs.c: what an assist is going to do. */
 struct assist_plan {
 	u64 ds;			/* linear address of the DS save area, */
@@ -61,17 +92,18 @@ struct assist_plan {
 	u64 index_at, index;	/* linear address of the index, and what it becomes */
 	bool advances, index_first;	/* it does, before the record is written */
 	u64 reloaded;		/* counters, */
-	u64 reset[DS_RESET_SLOTS];	/* with these values */
+	u64 reset[MODEL_MAX_COUNTERS];	/* with these values */
 	bool threshold;		/* its interrupt follows */
 	u64 cleared, set;	/* bits of IA32_PERF_GLOBAL_STATUS */
+	struct adaptive_layout layout;
 };
 
 /* record.c */
-/* Of the processor's records. At most MODEL_RECORD_BYTES. */
+/* Of the processor's records; of adaptive ones: of the last. At most MODEL_RECORD_BYTES. */
 unsigned model_record_bytes(const struct model *m);
 /* The record of counter x's event on this instruction, for these counters, with this status. */
 void model_fill_record(struct model *m, const struct retire_ctx *s, unsigned x, u64 status,
-		       u64 applicable, u8 *bytes);
+		       u64 applicable, const struct adaptive_layout *layout, u8 *bytes);
 
 void model_record_gprs(const u64 *gpr, struct record *record);
 

@@ -7,8 +7,9 @@
 #define REFPMU_MODEL_STATE_H
 
 #define MODEL_MAX_REQUESTS	16
-#define MODEL_RECORD_BYTES	0xc8
+#define MODEL_RECORD_BYTES	0x4d0	/* all groups of spec/adaptive.def */
 #define MODEL_NO_COUNTER	0xff
+#define MODEL_METRICS		4	/* categories of MSR_PERF_METRICS */
 
 /*
  * What a counter is set to do: its control registers decoded, at every change of one of them.
@@ -23,6 +24,7 @@ struct model_rule {
 	bool in_tx, in_txcp;	/* transactions only; without what an aborted one counted */
 	bool interrupt;		/* PERFEVTSELx.INT, or the PMI bit of a fixed counter */
 	bool pebs;		/* enabled for PEBS, with an event that can make a record */
+	bool adaptive;		/* its records have the groups of MSR_PEBS_DATA_CFG */
 };
 
 struct model_counter {
@@ -96,12 +98,19 @@ struct model {
 	u64 ld_lat_threshold, ds_area, debugctl, misc_enable, perf_capabilities;
 	u64 offcore_rsp[2];
 	u64 pebs_frontend, tsx_force_abort, unc_global_ctrl;
+	u64 pebs_data_cfg;
+	u16 record_bytes;	/* of the adaptive record that is being written, or was */
 	struct {
 		u64 select;
 		u8 tos;
 		u64 cycles;	/* when the newest entry was made */
 		struct lbr_entry entry[MODEL_LBR_ENTRIES];
 	} lbr;
+	/* MSR_PERF_METRICS: what was written, and the slots since then by category. */
+	struct {
+		u64 written;
+		u64 slots[MODEL_METRICS];
+	} metrics;
 	/* What has been fetched lately, for FRONTEND_RETIRED: numbers of lines and pages. */
 	struct {
 		u64 line;		/* of the instruction before */
@@ -156,7 +165,7 @@ struct model {
 
 	/* Room for what a broken processor remembers. refpmu/faults/ alone knows what that is, as
 	 * with `cb` of Linux's struct sk_buff. */
-	u64 fault_room[112];
+	u64 fault_room[392];
 };
 
 #endif

@@ -20,10 +20,10 @@ static bool when_is_valid(const struct fault_when *when)
 
 static bool knobs_are_valid(const struct model_latitude *latitude)
 {
-	if (latitude->set > BITS(0, LAT_COUNT - 1))
+	if (latitude->set >= LATITUDE_BIT(LAT_COUNT))
 		return false;
 	for (unsigned i = 0; i < LAT_COUNT; i++)
-		if ((latitude->set & BIT(i)) &&
+		if ((latitude->set & LATITUDE_BIT(i)) &&
 		    !model_latitude_allows((enum latitude_id)i, latitude->value[i]))
 			return false;
 	return true;

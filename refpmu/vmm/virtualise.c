@@ -116,6 +116,19 @@ static u64 time_stamp_for_model(void *ctx)
 	return guest_tsc(ctx);
 }
 
+/*
+ * XMM0 to XMM15. Nothing here is compiled to use them, so what the program has in them stays there
+ * while the hypervisor runs.
+ */
+static void xmm_for_model(void *ctx, u8 *bytes)
+{
+	u8 area[FXSAVE_BYTES] __attribute__((aligned(16)));
+
+	(void)ctx;
+	fxsave(area);
+	__builtin_memcpy(bytes, area + FXSAVE_XMM, 16 * 16);
+}
+
 static void init_model(struct cpu *cpu)
 {
 	static struct netburst *netburst;
@@ -141,6 +154,7 @@ static void init_model(struct cpu *cpu)
 			(unsigned)((sizeof(struct tx_log) + PAGE_SIZE - 1) / PAGE_SIZE)),
 		.registers = transaction_registers,
 		.netburst = netburst,
+		.xmm = xmm_for_model,
 		.tsc = time_stamp_for_model,
 	};
 }

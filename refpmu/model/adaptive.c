@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Adaptive PEBS records, IA32_PERF_CAPABILITIES[11:8] = 4: the groups that MSR_PEBS_DATA_CFG asks
+ * for, of counters whose Adaptive_Record bit is set; the basic group alone of the others.
+ * spec/adaptive.def. Without baseline there is nothing but the basic group.
+ */
+#include "refpmu/model/lbr.h"
+#include "refpmu/model/record.h"
+
+static const u16 group_bytes[ADAPTIVE_GROUPS] = {
+#define ADAPTIVE_GROUP(group, bytes, title, source) [GROUP_##group] = (bytes),
+#include "spec/adaptive.def"
+};
+
+/* What fields of the groups there are members of struct record for. */
+static const struct {
+	u8 group;
+	u16 offset, member;
+} fields[] = {
+#define MEMBER_BASIC(field) offsetof(struct record, field)
+#define MEMBER_MEMORY(field) offsetof(struct record, field)
+#define MEMBER_GPR(field) offsetof(struct record, field)
+#define MEMBER_XMM(field) 0
+#define MEMBER_LBR(field) 0
+#define ADAPTIVE_FIELD(group, field, offset, size, title, source) \
+	{ GROUP_##group, offset, MEMBER_##group(field) },
+#include "spec/adaptive.def"
+};
+
+static void add_part(struct adaptive_layout *layout, enum adaptive_group group, unsigned times)
+{
+	layout->part[layout->n++] = (struct adaptive_part){
+		(u8)group, (u16)(group_bytes[group] * times),
+	};
+}
+
+unsigned model_adaptive_bytes(const struct adaptive_layout *layout)
+{
+	unsigned bytes = 0;
+
+	for (unsigned i = 0; i < layout->n; i++)
+		bytes += layout->part[i].bytes;
+	return bytes;
+}
+
+/* The counter whose Adaptive_Record bit a shared record has: latitude adaptive-shared. */
+static bool is_adaptive(struct model *m, unsigned x, u64 covered)
+{
+	if (!m->latitude[LAT_ADAPTIVE_SHARED])
+		return m->counter[x].rule.adaptive;
+	for (u64 left = covered; left; left &= left - 1)
+		if (m->counter[__builtin_ctzll(left)].rule.adaptive)
+			return true;
+	return false;
+}
+
+void model_adaptive_layout(struct model *m, unsigned x, u64 covered, struct adaptive_layout *layout)
+{
+	u64 config = fault_data_cfg(m, x, is_adaptive(m, x, covered) ? m->pebs_data_cfg : 0);
+	unsigned entries = (unsigned)(config >> PEBS_DATA_CFG_LBR_ENTRIES_SHIFT & 0xff) + 1;
+
+	*layout = (struct adaptive_layout){ .config = config };
+	add_part(layout, GROUP_BASIC, 1);
+	if (config & PEBS_DATA_CFG_MEMORY)
+		add_part(layout, GROUP_MEMORY, 1);
+	if (config & PEBS_DATA_CFG_GPR)
+		add_part(layout, GROUP_GPR, 1);
+	if (config & PEBS_DATA_CFG_XMM)
+		add_part(layout, GROUP_XMM, 1);
+	if (config & PEBS_DATA_CFG_LBR) {
+		/* More than the stack has isn't described. */
+		layout->entries = entries < LBR_MAX_ENTRIES ? entries : LBR_MAX_ENTRIES;
+		add_part(layout, GROUP_LBR, layout->entries);
+	} else if (m->latitude[LAT_DATA_CFG_ENTRIES]) {
+		layout->config &= ~PEBS_DATA_CFG_LBR_ENTRIES;
+	}
+	layout->bytes = model_adaptive_bytes(layout);
+	fault_adaptive_layout(m, x, layout);
+}
+
+static void fill_fields(enum adaptive_group group, const struct record *record, u8 *bytes)
+{
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
+		u64 value;
+
+		if (fields[i].group != group)
+			continue;
+		__builtin_memcpy(&value, (const u8 *)record + fields[i].member, sizeof(value));
+		put64(bytes + fields[i].offset, value);
+	}
+}
+
+static void fill_xmm(struct model *m, u8 *bytes)
+{
+	if (m->host->xmm)
+		m->host->xmm(m->host->ctx, bytes);
+	else
+		__builtin_memset(bytes, 0, ADAPTIVE_XMM_BYTES);
+}
+
+/*
+ * The newest entry first, without MSR_LASTBRANCH_TOS. The instruction that is sampled has retired,
+ * so if it is a branch it is one of them: latitude lbr-before.
+ */
+static void fill_lbr(struct model *m, const struct retire_ctx *s, unsigned entries, u8 *bytes)
+{
+	const unsigned depth = model_lbr_entries(m);
+	const __typeof__(m->lbr) kept = m->lbr;
+
+	if (!m->latitude[LAT_LBR_BEFORE] && !s->tx_abort)
+		model_lbr_retired(m, s->r);
+	for (unsigned i = 0; i < entries; i++, bytes += ADAPTIVE_LBR_BYTES) {
+		const struct lbr_entry *e = &m->lbr.entry[depth ? (m->lbr.tos - i) % depth : 0];
+		bool shown = i < depth &&
+			     (m->debugctl & IA32_DEBUGCTL_LBR || !m->latitude[LAT_LBR_CLEARED]);
+
+		put64(bytes + ADAPTIVE_LBR_from, shown ? e->from : 0);
+		put64(bytes + ADAPTIVE_LBR_to, shown ? e->to : 0);
+		put64(bytes + ADAPTIVE_LBR_info, shown ? e->info : 0);
+	}
+	m->lbr = kept;
+}
+
+void model_adaptive_fill(struct model *m, const struct retire_ctx *s,
+			 const struct adaptive_layout *layout, const struct record *record,
+			 u8 *bytes)
+{
+	struct record whole = *record;
+	unsigned at = 0;
+
+	whole.format = layout->config | (u64)layout->bytes << ADAPTIVE_FORMAT_SIZE_SHIFT;
+	whole.latency &= BITS(0, 31);
+	for (unsigned i = 0; i < layout->n; at += layout->part[i].bytes, i++) {
+		enum adaptive_group group = (enum adaptive_group)layout->part[i].group;
+
+		if (at + group_bytes[group] > MODEL_RECORD_BYTES)
+			return;
+		if (group == GROUP_XMM)
+			fill_xmm(m, bytes + at);
+		else if (group == GROUP_LBR)
+			fill_lbr(m, s, layout->entries, bytes + at);
+		else
+			fill_fields(group, &whole, bytes + at);
+	}
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * MSR_PERF_METRICS: fixed counter 3's slots by category, each a fraction of FFH; their sum is FFH.
+ * The pair counts while both are enabled.
+ *
+ * What slots are used for is microarchitectural. In the model an instruction fills the slots of its
+ * cycles but one of each, in which the front end has nothing; a branch that was mispredicted wastes
+ * all of its own; while it waits for its loads the back end has no room.
+ */
+#include "refpmu/model/pmu.h"
+
+enum { RETIRING, BAD_SPECULATION, FRONTEND_BOUND, BACKEND_BOUND };
+
+#define SLOTS_COUNTER	(FIRST_FIXED + 3)
+#define WHOLE		0xffu
+/* The metrics are shorter than a counter: how many slots they have room for isn't stated. */
+#define MOST_SLOTS	BIT(40)
+
+u64 model_slots(const struct model *m)
+{
+	return m->latitude[LAT_SLOTS];
+}
+
+bool model_metrics_run(const struct model *m)
+{
+	return m->active & BIT(SLOTS_COUNTER) && model_has_metrics(m) &&
+	       fault_metrics_run(m, m->global_ctrl & IA32_PERF_GLOBAL_CTRL_EN_PERF_METRICS);
+}
+
+static u64 all_slots(const struct model *m)
+{
+	u64 sum = 0;
+
+	for (unsigned i = 0; i < MODEL_METRICS; i++)
+		sum += m->metrics.slots[i];
+	return sum;
+}
+
+u64 model_metrics_read(struct model *m)
+{
+	u64 sum = all_slots(m), value = 0, so_far = 0;
+	unsigned before = 0;
+
+	if (!sum)
+		return fault_metrics(m, m->metrics.written);
+	/* Rounded so that the sum is whole. */
+	for (unsigned i = 0; i < MODEL_METRICS; i++) {
+		unsigned now;
+
+		so_far += m->metrics.slots[i];
+		now = (unsigned)(so_far * WHOLE / sum);
+		value |= (u64)(now - before) << 8 * i;
+		before = now;
+	}
+	return fault_metrics(m, value);
+}
+
+void model_metrics_write(struct model *m, u64 value)
+{
+	m->metrics.written = value;
+	for (unsigned i = 0; i < MODEL_METRICS; i++)
+		m->metrics.slots[i] = 0;
+}
+
+void model_metrics_retired(struct model *m, const struct model_retired *r, u64 cycles, u64 base)
+{
+	const struct model_rule *rule = &m->counter[SLOTS_COUNTER].rule;
+	u64 slots = model_slots(m);
+
+	if (!(r->cpl ? rule->usr : rule->os))
+		return;
+	if (model_mispredicted(r)) {
+		m->metrics.slots[BAD_SPECULATION] += base * slots;
+	} else {
+		m->metrics.slots[RETIRING] += base * (slots - 1);
+		m->metrics.slots[FRONTEND_BOUND] += base;
+	}
+	m->metrics.slots[BACKEND_BOUND] += (cycles - base) * slots;
+	if (all_slots(m) < MOST_SLOTS)
+		return;
+	model_metrics_write(m, 0);
+	m->global_status |= IA32_PERF_GLOBAL_STATUS_OVF_PERF_METRICS;
+}
