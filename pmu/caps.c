@@ -116,6 +116,7 @@ static void read_perfmon(struct pmu_caps *caps)
 		return;
 	caps->leaf_0a_eax = cpuid_read(0xa, 0).eax;
 	caps->leaf_0a_ebx = cpuid_read(0xa, 0).ebx;
+	caps->leaf_0a_ecx = cpuid_read(0xa, 0).ecx;
 	caps->leaf_0a_edx = cpuid_read(0xa, 0).edx;
 	if (!caps->intel)	/* another vendor may use the leaf for something else */
 		return;
@@ -133,7 +134,11 @@ static void read_perfmon(struct pmu_caps *caps)
 	if (caps->version >= 2) {
 		caps->fixed = cpuid_get(CPUID_FIXED_COUNTERS);
 		caps->fixed_width = cpuid_get(CPUID_FIXED_WIDTH);
+		caps->fixed_mask = (u32)(BIT(caps->fixed) - 1);
 	}
+	if (caps->version >= 5)
+		caps->fixed_mask |= cpuid_get(CPUID_FIXED_MASK);
+	caps->any_thread = caps->version >= 3 && !cpuid_get(CPUID_ANYTHREAD_DEPRECATED);
 }
 
 /* Table 35-2: IA32_BIOS_SIGN_ID holds the revision once CPUID has run after a write of 0. */
@@ -154,6 +159,19 @@ static void read_microcode(struct pmu_caps *caps)
 	    caps->stepping == (stepping_) && caps->microcode < (least_)) \
 		caps->pebs_microcode = (least_);
 #include "claims/known.def"
+}
+
+/* IA32_PERF_CAPABILITIES[14] means something from format 4 on. With it PEBS is on each counter. */
+static void read_baseline(struct pmu_caps *caps)
+{
+	if (!caps->pebs || !caps->record_known || caps->record_format != RECORD_ADAPTIVE_BASIC)
+		return;
+	caps->pebs_mask = (u32)(BIT(caps->gp) - 1);
+	caps->baseline = caps->perf_capabilities & IA32_PERF_CAPABILITIES_PEBS_BASELINE;
+	if (!caps->baseline)
+		return;
+	caps->pebs_fixed_mask = caps->fixed_mask;
+	caps->record_format = RECORD_ADAPTIVE;
 }
 
 static void read_pebs(struct pmu_caps *caps)
@@ -183,6 +201,8 @@ static void read_pebs(struct pmu_caps *caps)
 		&caps->record_format);
 	if (caps->pebs && caps->generation)
 		caps->pebs_mask = caps->generation->pebs_mask & (u32)(BIT(caps->gp) - 1);
+	caps->metrics = caps->perf_capabilities & IA32_PERF_CAPABILITIES_PERF_METRICS;
+	read_baseline(caps);
 }
 
 /* No processor and no hypervisor has an MSR of this number. */

@@ -31,10 +31,12 @@ struct pmu_caps {
 	unsigned family, model, stepping;		/* DisplayFamily, DisplayModel */
 	u32 microcode;					/* its revision; 0: none is loaded */
 	u32 pebs_microcode;				/* that PEBS needs, if it is older */
-	u32 leaf_0a_eax, leaf_0a_ebx, leaf_0a_edx;	/* raw, for the log */
+	u32 leaf_0a_eax, leaf_0a_ebx, leaf_0a_ecx, leaf_0a_edx;	/* raw, for the log */
 	unsigned version;				/* 0: no architectural monitoring */
 	unsigned gp, gp_width, fixed, fixed_width;
 	unsigned gp_enumerated;				/* by CPUID; gp are those that answer */
+	u32 fixed_mask;	/* bit i: CPUID says there is fixed counter i */
+	bool any_thread;				/* there is such a bit */
 	u32 events_absent;				/* bit n: architectural event n is absent */
 	bool pdcm, ds, dtes64, rtm;
 	bool hybrid;		/* 0AH may say what all types of cores have in common */
@@ -51,6 +53,9 @@ struct pmu_caps {
 	const struct pmu_operations *operations;	/* of the kind of PMU that it has */
 	u32 facilities;					/* FAC_* that this model has; 0: no row */
 	u32 pebs_mask;					/* bit n: PMCn can do PEBS */
+	bool baseline;		/* MSR_PEBS_DATA_CFG, adaptive records, PEBS on every counter */
+	u32 pebs_fixed_mask;				/* bit i: fixed counter i can do PEBS */
+	bool metrics;					/* MSR_PERF_METRICS */
 };
 
 /* Of the processor that runs this. Any CPL 0 state with the exception table in place. */

@@ -34,6 +34,8 @@ static u64 fixed_control(unsigned index, u64 flags)
 		control |= IA32_FIXED_CTR_CTRL_ANY0;
 	if (flags & COUNT_INT)
 		control |= IA32_FIXED_CTR_CTRL_PMI0;
+	if (flags & COUNT_ADAPTIVE)
+		control |= IA32_FIXED_CTR_CTRL_ADAPTIVE0;
 	return control << 4 * index;
 }
 
@@ -127,7 +129,7 @@ static void select(unsigned counter, u16 event, u64 flags, bool enable)
 {
 	if (PMC_IS_FIXED(counter)) {
 		unsigned index = counter - PMC_FIXED(0);
-		u64 field = BITS(0, 3) << 4 * index;
+		u64 field = (BITS(0, 3) | IA32_FIXED_CTR_CTRL_ADAPTIVE0) << 4 * index;
 		u64 all = msr_read(MSR_IA32_FIXED_CTR_CTRL) & ~field;
 		u64 control = enable ? fixed_control(index, flags) : 0;
 
@@ -147,6 +149,19 @@ void counter_program(unsigned counter, u16 event, u64 flags)
 void counter_program_disabled(unsigned counter, u16 event, u64 flags)
 {
 	select(counter, event, flags, false);
+}
+
+void counter_set_adaptive(unsigned counter, bool on)
+{
+	bool fixed = PMC_IS_FIXED(counter);
+	u32 msr = fixed ? MSR_IA32_FIXED_CTR_CTRL : MSR_IA32_PERFEVTSEL0 + counter;
+	u64 bit = fixed ? IA32_FIXED_CTR_CTRL_ADAPTIVE0 << 4 * (counter - PMC_FIXED(0)) :
+			  IA32_PERFEVTSEL_ADAPTIVE;
+	u64 value = msr_read(msr);
+
+	value = on ? value | bit : value & ~bit;
+	msr_write(msr, value);
+	written_note(msr, value);
 }
 
 bool counter_write(unsigned counter, u64 value)

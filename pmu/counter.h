@@ -39,6 +39,7 @@ static inline struct pmc_mask pmc_or(struct pmc_mask a, struct pmc_mask b)
 #define COUNT_INT	IA32_PERFEVTSEL_INT
 #define COUNT_INV	IA32_PERFEVTSEL_INV
 #define COUNT_ANY	IA32_PERFEVTSEL_ANY	/* version 3 */
+#define COUNT_ADAPTIVE	IA32_PERFEVTSEL_ADAPTIVE	/* where baseline is 1 */
 #define COUNT_CMASK(n)	((u64)(n) << IA32_PERFEVTSEL_CMASK_SHIFT)
 
 /* The processor's capabilities, read once on each; the other functions go by them. */
@@ -61,7 +62,7 @@ unsigned counter_width(unsigned counter);	/* bits */
 /*
  * Program and enable locally; counting starts with the bit in IA32_PERF_GLOBAL_CTRL. flags are
  * COUNT_*. For fixed counters the event is the counter's own and only COUNT_USR, COUNT_OS,
- * COUNT_ANY and COUNT_INT have a meaning.
+ * COUNT_ANY, COUNT_INT and COUNT_ADAPTIVE have a meaning.
  */
 void counter_program(unsigned counter, u16 event, u64 flags);
 /* The same without the local enable. */
@@ -76,6 +77,9 @@ bool counter_write(unsigned counter, u64 value);
 /* Make it overflow on the nth event from now, 1 <= n <= 2^31. */
 void counter_preset(unsigned counter, u64 n);
 u64 counter_read(unsigned counter);
+
+/* The counter's Adaptive_Record bit to on; what else is programmed stays. Where baseline is 1. */
+void counter_set_adaptive(unsigned counter, bool on);
 
 /* IA32_PERF_GLOBAL_CTRL. */
 void counters_enable(struct pmc_mask mask);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * DS save area, 64-bit form: SDM "DS Save Area and IA-32e Mode Operation", Figure 18-22 "PEBS
- * Programming Environment". The BTS half describes an empty buffer and isn't used. Reset slots
- * beyond PMC3 (format 4 and later) aren't set up.
+ * Programming Environment", and the reset slots of format 4 (spec/adaptive.def). The BTS half
+ * describes an empty buffer and isn't used.
  */
 #include "pmu/ds.h"
 
@@ -12,22 +12,31 @@
 #include "kernel/memory/paging.h"
 #include "kernel/memory/string.h"
 #include "kernel/processor/percpu.h"
+#include "pmu/counter.h"
 #include "spec/msr.h"
 
 /* The area as words at the offsets of spec/ds.def. */
 enum ds_word {
 #define DS_FIELD(field, offset, title) DS_##field = (offset) / 8,
+#define ADAPTIVE_DS(field, offset, title, source) DS_##field = (offset) / 8,
 #include "spec/ds.def"
+#include "spec/adaptive.def"
 };
 
-#define AREA_BYTES	0x60	/* up to and including the last reset slot */
+#define AREA_BYTES	0xa0	/* up to and including the last reset slot */
 #define GUARD_BYTES	0x400
-#define BUFFER_BYTES	(DS_CAPACITY * RECORD_MAX_SIZE)
-#define MEMORY_BYTES	(GUARD_BYTES + BUFFER_BYTES + GUARD_BYTES)
+#define MEMORY_BYTES	(GUARD_BYTES + DS_BUFFER_BYTES + GUARD_BYTES)
 
 #define DS_FIELD(field, offset, title) \
 	_Static_assert((offset) + 8 <= AREA_BYTES && (offset) % 8 == 0, title);
+#define ADAPTIVE_DS(field, offset, title, source) \
+	_Static_assert((offset) + 8 <= AREA_BYTES && (offset) % 8 == 0, title);
 #include "spec/ds.def"
+#include "spec/adaptive.def"
+_Static_assert(DS_pebs_counter7_reset == DS_pebs_counter0_reset + 7 &&
+		       DS_pebs_fixed_counter0_reset == DS_pebs_counter0_reset + DS_FIXED_SLOT(0) &&
+		       DS_pebs_fixed_counter3_reset == DS_pebs_counter0_reset + DS_RESET_SLOTS - 1,
+	       "reset slots");
 
 _Static_assert(PAGES_HIGH == 2, "a page for the area, a page for the buffer");
 _Static_assert(GUARD_BYTES + DS_HIGH_CAPACITY * RECORD_MAX_SIZE + GUARD_BYTES <= PAGE_SIZE,
@@ -90,31 +99,41 @@ void ds_use(unsigned area)
 	chosen[cpu_index()] = area;
 }
 
+static unsigned reset_slots(enum record_format format)
+{
+	return format == RECORD_ADAPTIVE || format == RECORD_ADAPTIVE_BASIC ?
+		       DS_RESET_SLOTS :
+		       DS_RESET_SLOTS_OF_FORMAT_3;
+}
+
 void ds_open(const struct ds_setup *setup)
 {
 	struct ds *ds = ds_this_cpu();
 	u64 base = ds_base();
 
 	ds->opened = true;
-	ds->bytes_per_record = record_size(setup->format);
+	ds->bytes_per_record = setup->layout ? setup->layout->size : record_size(setup->format);
 	ds->used = GUARD_BYTES + setup->capacity * ds->bytes_per_record + GUARD_BYTES;
 	for (size_t i = 0; i < ds->used; i++)
 		ds->memory[i] = pattern(i);
 	memset((void *)(uintptr_t)ds->area, 0, AREA_BYTES);
 	/* An empty BTS buffer of its own, after the records, in case the processor reads it. */
-	ds->area[DS_bts_buffer_base] = base + BUFFER_BYTES;
-	ds->area[DS_bts_index] = base + BUFFER_BYTES;
-	ds->area[DS_bts_absolute_maximum] = base + BUFFER_BYTES;
-	ds->area[DS_bts_interrupt_threshold] = base + BUFFER_BYTES;
+	ds->area[DS_bts_buffer_base] = base + DS_BUFFER_BYTES;
+	ds->area[DS_bts_index] = base + DS_BUFFER_BYTES;
+	ds->area[DS_bts_absolute_maximum] = base + DS_BUFFER_BYTES;
+	ds->area[DS_bts_interrupt_threshold] = base + DS_BUFFER_BYTES;
 	ds->area[DS_pebs_buffer_base] = base;
 	ds->area[DS_pebs_index] = base + setup->start * ds->bytes_per_record;
 	ds->area[DS_pebs_absolute_maximum] = base + setup->capacity * ds->bytes_per_record;
 	ds->area[DS_pebs_interrupt_threshold] = base + setup->threshold * ds->bytes_per_record;
-	for (unsigned i = 0; i < DS_RESET_SLOTS; i++)
+	for (unsigned i = 0; i < reset_slots(setup->format); i++)
 		ds->area[DS_pebs_counter0_reset + i] = setup->reset[i];
 	for (unsigned i = 0; i < AREA_BYTES / 8; i++)
 		ds->before[i] = ds->area[i];
 	msr_write(MSR_IA32_DS_AREA, ds_area());
+	if (counter_caps()->baseline)
+		msr_write(MSR_PEBS_DATA_CFG,
+			  setup->layout ? setup->layout->config : RECORD_ADAPTIVE_CONFIG);
 }
 
 void ds_close(void)
@@ -205,7 +224,7 @@ unsigned ds_records(void)
 	const struct ds *ds = ds_this_cpu();
 	int64_t bytes = ds_bytes();
 
-	if (bytes < 0 || bytes > BUFFER_BYTES || !ds->bytes_per_record)
+	if (bytes < 0 || bytes > DS_BUFFER_BYTES || !ds->bytes_per_record)
 		return 0;
 	return (unsigned)((u64)bytes / ds->bytes_per_record);
 }

@@ -9,11 +9,15 @@
 #ifndef PMU_DS_H
 #define PMU_DS_H
 
+#include "pmu/adaptive.h"
 #include "pmu/record.h"
 #include "spec/types.h"
 
 #define DS_CAPACITY	192	/* most records in a buffer */
-#define DS_RESET_SLOTS	4
+#define DS_BUFFER_BYTES	(DS_CAPACITY * RECORD_MAX_SIZE)
+#define DS_RESET_SLOTS	12	/* of counters 0 to 7; of fixed counter i: DS_FIXED_SLOT(i) */
+#define DS_FIXED_SLOT(i) (8u + (i))
+#define DS_RESET_SLOTS_OF_FORMAT_3 4
 
 struct ds_setup {
 	enum record_format format;
@@ -21,7 +25,11 @@ struct ds_setup {
 	unsigned threshold;	/* record after which the threshold interrupt is due, 1.. ; larger
 			     * than capacity: never */
 	unsigned start;		/* record at which the index begins, 0 to capacity */
-	u64 reset[DS_RESET_SLOTS];	/* counter reset values, as they stand in memory */
+	u64 reset[DS_RESET_SLOTS];	/* counter reset values, as they stand in memory; up to
+				    * format 3 there are four slots */
+	/* Where baseline is 1: what adaptive records hold; NULL: the groups of RECORD_ADAPTIVE. No
+	 * more than DS_BUFFER_BYTES of them. */
+	const struct adaptive_layout *layout;
 };
 
 /* Allocate this processor's memory, once. false: no memory. */
@@ -36,7 +44,8 @@ bool ds_init(void);
 #define DS_HIGH_CAPACITY 8
 void ds_use(unsigned area);
 
-/* Fill, describe the buffer in the DS area and set IA32_DS_AREA. Counters are off. */
+/* Fill, describe the buffer in the DS area and set IA32_DS_AREA, with baseline MSR_PEBS_DATA_CFG
+ * too. Counters are off. */
 void ds_open(const struct ds_setup *setup);
 /* IA32_DS_AREA back to 0. The buffer's contents stay until the next ds_open(). */
 void ds_close(void);

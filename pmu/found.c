@@ -20,11 +20,13 @@ static const struct bank {
 } banks[] = {
 	{ MSR_IA32_PMC0, "IA32_PMC", PER_GP, true },
 	{ MSR_IA32_FIXED_CTR0, "IA32_FIXED_CTR", PER_FIXED, true },
+	{ MSR_PERF_METRICS, "MSR_PERF_METRICS", ONE, true },
 	{ MSR_IA32_PERFEVTSEL0, "IA32_PERFEVTSEL", PER_GP, false },
 	{ MSR_IA32_DS_AREA, "IA32_DS_AREA", ONE, false },
 	{ MSR_LBR_SELECT, "MSR_LBR_SELECT", ONE, false },
 	{ MSR_IA32_TSX_FORCE_ABORT, "IA32_TSX_FORCE_ABORT", ONE, false },
 	{ MSR_IA32_DEBUGCTL, "IA32_DEBUGCTL", ONE, false },
+	{ MSR_PEBS_DATA_CFG, "MSR_PEBS_DATA_CFG", ONE, false },
 	{ MSR_IA32_PEBS_ENABLE, "IA32_PEBS_ENABLE", ONE, false },
 	{ MSR_IA32_FIXED_CTR_CTRL, "IA32_FIXED_CTR_CTRL", ONE, false },
 	{ MSR_IA32_PERF_GLOBAL_CTRL, "IA32_PERF_GLOBAL_CTRL", ONE, false },
@@ -61,6 +63,10 @@ static unsigned members(const struct bank *bank)
 		return caps->ds;
 	case MSR_IA32_PEBS_ENABLE:
 		return caps->pebs;
+	case MSR_PEBS_DATA_CFG:
+		return caps->baseline;
+	case MSR_PERF_METRICS:
+		return caps->metrics;
 	case MSR_LBR_SELECT:
 		return lbr_depth() > 0;
 	case MSR_IA32_TSX_FORCE_ABORT:

@@ -14,10 +14,15 @@
 #define LATENCY_THRESHOLD_MOST	0xffffu
 #define PRECISE_STORE_COUNTER	3u		/* no other can do it */
 
-/* What IA32_PEBS_ENABLE holds for load latency on a counter: PEBS_EN and LL_EN. */
+/* What IA32_PEBS_ENABLE holds for load latency on a counter: PEBS_EN, and LL_EN where there is one.
+ */
 static inline struct pmc_mask latency_enable(unsigned counter)
 {
-	return (struct pmc_mask){ BIT(counter) | BIT(IA32_PEBS_ENABLE_LL_EN_PMC_SHIFT + counter) };
+	u64 enable = BIT(counter);
+
+	if (!(counter_caps()->facilities & FAC_LL_UNARMED))
+		enable |= BIT(IA32_PEBS_ENABLE_LL_EN_PMC_SHIFT + counter);
+	return (struct pmc_mask){ enable };
 }
 
 /* What it holds for precise store. */

@@ -1,19 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * PEBS: SDM "Processor Event Based Sampling (PEBS)" in "Performance Monitoring (Processors Based
- * on Intel Microarchitecture Code Name Nehalem)". Load latency and adaptive records aren't set up
- * here.
+ * on Intel Microarchitecture Code Name Nehalem)". Load latency isn't set up here.
  */
 #include "pmu/pebs.h"
 
 #include "kernel/interrupt/fault.h"
 #include "spec/msr.h"
 
-void pebs_arm(unsigned counter, u16 event, u64 flags, u64 n)
+void pebs_arm_as(unsigned counter, u16 event, u64 flags, u64 n)
 {
 	counter_program(counter, event, flags);
 	counter_preset(counter, n);
 	msr_write(MSR_IA32_PEBS_ENABLE, msr_read(MSR_IA32_PEBS_ENABLE) | BIT(counter));
+}
+
+void pebs_arm(unsigned counter, u16 event, u64 flags, u64 n)
+{
+	pebs_arm_as(counter, event, flags | (counter_caps()->baseline ? COUNT_ADAPTIVE : 0), n);
 }
 
 void pebs_disarm(void)
@@ -23,6 +27,9 @@ void pebs_disarm(void)
 
 void pebs_enable(struct pmc_mask counters)
 {
+	for (unsigned c = 0; counter_caps()->baseline && c < 64; c++)
+		if (counters.bits & (counters_gp().bits | counters_fixed().bits) & BIT(c))
+			counter_set_adaptive(c, true);
 	msr_write(MSR_IA32_PEBS_ENABLE, counters.bits);
 }
 

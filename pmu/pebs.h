@@ -10,16 +10,19 @@
 #include "pmu/ds.h"
 
 /*
- * Program counter (a general-purpose one) for event with flags (COUNT_*), make it overflow on the
- * nth event, and set its PEBS enable; other counters' enables stay. The global enable is left to
- * the workload.
+ * Program counter for event with flags (COUNT_*), make it overflow on the nth event, and set its
+ * PEBS enable; other counters' enables stay. The global enable is left to the workload. Where
+ * baseline is 1 the counter's records are adaptive, and what they hold is the DS area's set-up's.
  */
 void pebs_arm(unsigned counter, u16 event, u64 flags, u64 n);
+
+/* The same, and whether the records are adaptive is COUNT_ADAPTIVE's. */
+void pebs_arm_as(unsigned counter, u16 event, u64 flags, u64 n);
 
 /* The PEBS enable of every counter off. */
 void pebs_disarm(void);
 
-/* IA32_PEBS_ENABLE. */
+/* IA32_PEBS_ENABLE, and where baseline is 1 the Adaptive_Record bit of each counter of it. */
 void pebs_enable(struct pmc_mask counters);
 
 /* A reset slot's contents that make the counter overflow on the nth event after the reload. */

@@ -33,7 +33,9 @@ static const struct {
 	[RESET_PMC] = { MSR_IA32_PMC0, "IA32_PMC0 and following", false, 0 },
 	[RESET_FIXED_CTR_CTRL] = { MSR_IA32_FIXED_CTR_CTRL, "IA32_FIXED_CTR_CTRL", false, 0 },
 	[RESET_FIXED_CTR] = { MSR_IA32_FIXED_CTR0, "IA32_FIXED_CTR0 and following", false, 0 },
+	[RESET_PERF_METRICS] = { MSR_PERF_METRICS, "MSR_PERF_METRICS", false, 0 },
 	[RESET_STATUS] = { MSR_IA32_PERF_GLOBAL_OVF_CTRL, "IA32_PERF_GLOBAL_OVF_CTRL", false, 0 },
+	[RESET_PEBS_DATA_CFG] = { MSR_PEBS_DATA_CFG, "MSR_PEBS_DATA_CFG", false, 0 },
 	[RESET_DS_AREA] = { MSR_IA32_DS_AREA, "IA32_DS_AREA", true, NOTHING_DISTURBS },
 	[RESET_DEBUGCTL] = { MSR_IA32_DEBUGCTL, "IA32_DEBUGCTL", true, DEBUGCTL_DISTURBS },
 	[RESET_LBR_SELECT] = { MSR_LBR_SELECT, "MSR_LBR_SELECT", true, NOTHING_DISTURBS },
@@ -60,6 +62,10 @@ static bool exists(enum reset_item item)
 		return caps->version >= 1;
 	case RESET_PEBS_ENABLE:
 		return caps->pebs;
+	case RESET_PEBS_DATA_CFG:
+		return caps->baseline;
+	case RESET_PERF_METRICS:
+		return caps->metrics;
 	case RESET_DS_AREA:
 		return caps->ds;
 	case RESET_LBR_SELECT:
@@ -100,7 +106,7 @@ static bool reset_put(enum reset_item item)
 static const u64 optional_status[] = {
 	IA32_PERF_GLOBAL_OVF_CTRL_CLR_OVF_UNCORE, IA32_PERF_GLOBAL_OVF_CTRL_CLR_OVF_BUF,
 	IA32_PERF_GLOBAL_OVF_CTRL_CLR_COND_CHGD, IA32_PERF_GLOBAL_OVF_CTRL_CLR_LBR_FRZ,
-	IA32_PERF_GLOBAL_OVF_CTRL_CLR_CTR_FRZ,
+	IA32_PERF_GLOBAL_OVF_CTRL_CLR_CTR_FRZ, IA32_PERF_GLOBAL_OVF_CTRL_CLR_OVF_PERF_METRICS,
 };
 
 /* Status bits that can be cleared: one for each counter, and those that have a row here. */
@@ -115,6 +121,8 @@ static u64 announced_status(void)
 	if (caps->version >= 4)
 		mask |= IA32_PERF_GLOBAL_OVF_CTRL_CLR_LBR_FRZ |
 			IA32_PERF_GLOBAL_OVF_CTRL_CLR_CTR_FRZ;
+	if (caps->metrics)
+		mask |= IA32_PERF_GLOBAL_OVF_CTRL_CLR_OVF_PERF_METRICS;
 	if (caps->ds)
 		mask |= IA32_PERF_GLOBAL_OVF_CTRL_CLR_OVF_BUF;
 	return mask;

@@ -272,7 +272,7 @@ bool need_events(char *reason, size_t size)
 	return false;
 }
 
-bool need_pebs(char *reason, size_t size)
+bool need_any_pebs(char *reason, size_t size)
 {
 	const struct pmu_caps *c = counter_caps();
 
@@ -292,6 +292,70 @@ bool need_pebs(char *reason, size_t size)
 		  "no PEBS that is known here (IA32_MISC_ENABLE = %#lx, "
 		  "IA32_PERF_CAPABILITIES = %#lx, DS %u, DTES64 %u)",
 		  c->misc_enable, c->perf_capabilities, c->ds, c->dtes64);
+	return false;
+}
+
+bool need_pebs(char *reason, size_t size)
+{
+	if (!need_any_pebs(reason, size))
+		return false;
+	if (record_has(counter_caps()->record_format, RECORD_rip))
+		return true;
+	fmt_print(reason, size, "records have no registers (IA32_PERF_CAPABILITIES = %#lx)",
+		  counter_caps()->perf_capabilities);
+	return false;
+}
+
+bool need_format4(char *reason, size_t size)
+{
+	const struct pmu_caps *c = counter_caps();
+
+	if (!need_any_pebs(reason, size))
+		return false;
+	if (c->record_format == RECORD_ADAPTIVE || c->record_format == RECORD_ADAPTIVE_BASIC)
+		return true;
+	fmt_print(reason, size, "another record format (IA32_PERF_CAPABILITIES = %#lx)",
+		  c->perf_capabilities);
+	return false;
+}
+
+bool need_baseline(char *reason, size_t size)
+{
+	if (!need_format4(reason, size))
+		return false;
+	if (counter_caps()->baseline)
+		return true;
+	fmt_print(reason, size, "PEBS without baseline (IA32_PERF_CAPABILITIES = %#lx)",
+		  counter_caps()->perf_capabilities);
+	return false;
+}
+
+bool need_no_baseline(char *reason, size_t size)
+{
+	if (!counter_caps()->baseline)
+		return true;
+	fmt_print(reason, size, "PEBS with baseline (IA32_PERF_CAPABILITIES = %#lx)",
+		  counter_caps()->perf_capabilities);
+	return false;
+}
+
+bool need_metrics(char *reason, size_t size)
+{
+	if (counter_caps()->metrics)
+		return true;
+	fmt_print(reason, size, "no PERF_METRICS (IA32_PERF_CAPABILITIES = %#lx)",
+		  counter_caps()->perf_capabilities);
+	return false;
+}
+
+bool need_fixed_3(char *reason, size_t size)
+{
+	const struct pmu_caps *c = counter_caps();
+
+	if (c->fixed_mask & BIT(3))
+		return true;
+	fmt_print(reason, size, "no fixed counter 3 (CPUID.0AH:ECX = %#x EDX = %#x)",
+		  c->leaf_0a_ecx, c->leaf_0a_edx);
 	return false;
 }
 

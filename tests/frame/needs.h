@@ -32,7 +32,13 @@ bool need_branches(char *reason, size_t size);		/* the architectural branch even
 bool need_instructions(char *reason, size_t size);	/* the architectural instruction event */
 bool need_cycles(char *reason, size_t size);		/* the architectural core cycle event */
 bool need_events(char *reason, size_t size);		/* the rows of spec/event.def apply */
-bool need_pebs(char *reason, size_t size);		/* PEBS, DTES64, a record that is decoded */
+bool need_pebs(char *reason, size_t size);		/* PEBS, DTES64, a record with registers */
+bool need_any_pebs(char *reason, size_t size);		/* the same, or the basic group alone */
+bool need_format4(char *reason, size_t size);		/* PEBS with the records of format 4 */
+bool need_baseline(char *reason, size_t size);		/* and IA32_PERF_CAPABILITIES[14] */
+bool need_no_baseline(char *reason, size_t size);	/* a version 1 or later without it */
+bool need_metrics(char *reason, size_t size);		/* IA32_PERF_CAPABILITIES[15] */
+bool need_fixed_3(char *reason, size_t size);		/* fixed counter 3 */
 bool need_format1(char *reason, size_t size);		/* PEBS with Table 18-23's record */
 bool need_format2(char *reason, size_t size);		/* PEBS with Table 18-44's record */
 bool need_format3(char *reason, size_t size);		/* PEBS with Table 18-55's record */

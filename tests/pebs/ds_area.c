@@ -183,7 +183,7 @@ static void reload_one(struct test *t, struct test_claim claim, unsigned c, u64 
 TEST(ds, counter_is_reloaded_from_its_own_reset_slot, REQS(DS_12, DS_15),
      NEEDS(need_perfmon, need_pebs, need_events))
 {
-	for (unsigned c = 0; c < DS_RESET_SLOTS; c++) {
+	for (unsigned c = 0; c < DS_RESET_SLOTS_OF_FORMAT_3; c++) {
 		reload_one(t, AT(DS_12), c, 0 - USUAL_PERIOD * ((u64)c + 1));
 		reload_one(t, AT(DS_15), c, EVERY_BIT + ((u64)c << 36));
 	}
