@@ -25,7 +25,8 @@ static bool two_bytes(const u8 *code, struct instruction_kind *kind)
 		kind->load = is_memory(code[2]);
 		return true;
 	}
-	if (code[1] == 0xfe || code[1] == 0xef) {	/* PADDD, PXOR */
+	if (code[1] == 0x6e || code[1] == 0x70 || code[1] == 0xfe ||
+	    code[1] == 0xef) {				/* MOVQ, PSHUFD, PADDD, PXOR */
 		kind->load = is_memory(code[2]);
 		return true;
 	}
@@ -57,8 +58,9 @@ bool classify_instruction(const u8 *code, struct instruction_kind *kind)
 		lock = true;
 		code++;
 	}
-	if ((*code == 0x66 || *code == 0xf2 || *code == 0xf3) && code[1] == 0x0f)
-		code++;			/* part of the opcode: ADDPD, ADDSD, ADDSS */
+	if ((*code == 0x66 || *code == 0xf2 || *code == 0xf3) &&
+	    (code[1] == 0x0f || (*code == 0x66 && code[1] >> 4 == 4 && code[2] == 0x0f)))
+		code++;			/* part of the opcode: ADDPD, ADDSD, ADDSS, MOVQ */
 	if (*code == 0xf3) {
 		kind->repeated = true;
 		code++;

@@ -17,7 +17,7 @@ struct instruction_kind {
 	u8 length;			/* of conditional branches alone */
 };
 
-/* false: not an instruction of the workloads. Reads at most 4 bytes at code. */
+/* false: not an instruction of the workloads. Reads at most 5 bytes at code. */
 bool classify_instruction(const u8 *code, struct instruction_kind *kind);
 
 #endif

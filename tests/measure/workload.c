@@ -46,6 +46,7 @@ static const struct workload *const workloads[] = {
 	&workload_store_index, &workload_load_string, &workload_store_string,
 	&workload_move_string, &workload_store_push, &workload_load_pop, &workload_call_return,
 	&workload_simd, &workload_x87,
+	&workload_xmm_sample, &workload_chain_sample, &workload_push_sample,
 };
 
 /* Several processors may run a piece at once. */

@@ -89,6 +89,19 @@ extern const struct workload workload_user_sample	/* workload_sample on its call
 extern const struct workload workload_precise	/* RDPMC of counter 1, then NOPs: the marks */
 	__attribute__((visibility("hidden")));
 
+/* tests/measure/workload_adaptive.asm */
+extern const struct workload workload_xmm_sample /* workload_sample with known XMM registers */
+	__attribute__((visibility("hidden")));
+extern const struct workload workload_chain_sample /* and after a chain of CHAIN_LINKS jumps */
+	__attribute__((visibility("hidden")));
+extern const struct workload workload_push_sample /* n stores, then marked pushes */
+	__attribute__((visibility("hidden")));
+
+#define CHAIN_LINKS	48	/* workload_chain_sample: link i is at the first mark less */
+#define CHAIN_STRIDE	16	/* (CHAIN_LINKS - i) * CHAIN_STRIDE, and jumps to the next */
+/* workload_xmm_sample: XMMn, and its upper half is this with its halves exchanged. */
+#define SAMPLE_XMM(n)	(0xb1c2d300e4f5a600ULL + 0x0000010100000003ULL * (u64)(n))
+
 #define PRECISE_NOPS	256	/* marks of workload_precise: */
 #define PRECISE_FIRST	6	/* number of the first of them in the window, from 1 */
 #define PRECISE_READ	3	/* number of the instruction that reads the counter */

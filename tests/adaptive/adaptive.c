@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/* See adaptive.h. */
+#include "tests/adaptive/adaptive.h"
+
+#include "tests/measure/overflow.h"
+
+#define WINDOWS_MOST	64	/* of fixed counter 2, whose clock is slow */
+
+unsigned adaptive_bytes(u32 config)
+{
+	unsigned bytes = BASIC_BYTES;
+
+	if (config & CONFIG_MEMORY)
+		bytes += 0x20;
+	if (config & CONFIG_GPR)
+		bytes += 0x90;
+	if (config & CONFIG_XMM)
+		bytes += 0x100;
+	if (config & CONFIG_LBR)
+		bytes += 0x18 * ((config >> 24) + 1);
+	return bytes;
+}
+
+struct ds_setup adaptive_setup(const struct adaptive_run *run, struct adaptive_layout *layout)
+{
+	struct ds_setup setup = sampling_setup(run->capacity ? run->capacity : 4);
+
+	*layout = (struct adaptive_layout){
+		.config = run->config,
+		.size = (u16)(run->basic ? BASIC_BYTES : adaptive_bytes(run->config)),
+	};
+	setup.layout = layout;
+	return setup;
+}
+
+static void arm(const struct adaptive_run *run, u16 event, u64 n)
+{
+	pebs_arm_as(run->counter, event, COUNT_BOTH | (run->basic ? 0 : COUNT_ADAPTIVE), n);
+}
+
+static void stop(const struct adaptive_run *run)
+{
+	pebs_disarm();
+	counter_program_disabled(run->counter, 0, 0);
+	counters_clear(BIT(run->counter));
+}
+
+void adaptive_window(const struct adaptive_run *run)
+{
+	const struct workload *w = run->workload ? run->workload : &workload_sample;
+	u16 event = run->event ? run->event : LOADS;
+	struct adaptive_layout layout;
+	struct ds_setup setup = adaptive_setup(run, &layout);
+
+	ds_open(&setup);
+	arm(run, event, calibration_period(event, PERIOD));
+	workload_run(w, PERIOD, pmc_one(run->counter));
+	stop(run);
+}
+
+void adaptive_any_window(const struct adaptive_run *run, struct ds_setup *setup)
+{
+	u64 period = run->counter == OVERFLOW_SLOW ? SLOW_PERIOD : ROUNDS_PERIOD;
+	u64 rounds = run->counter == OVERFLOW_SLOW ? SLOW_ROUNDS : ROUNDS_FOR(1);
+
+	ds_open(setup);
+	arm(run, run->event ? run->event : EVENT_BR_INST_RETIRED_ALL_BRANCHES, period);
+	for (unsigned i = 0; i < WINDOWS_MOST && !ds_bytes(); i++)
+		workload_run(&workload_load, rounds, pmc_one(run->counter));
+	stop(run);
+}
+
+bool adaptive_one_record(struct test *t, struct test_claim claim, const struct adaptive_run *run)
+{
+	u64 size = run->basic ? BASIC_BYTES : adaptive_bytes(run->config);
+
+	if (!ds_bytes() && counter_caps()->hypervisor) {
+		test_inconclusive(t, "no record under hypervisor \"%s\"",
+				  counter_caps()->host.signature);
+		return false;
+	}
+	if (!ds_bytes() && calibration_get()->shadow_beyond)
+		return sampling_shadow_fits(t);
+	sampling_want(t, 1);
+	return test_check_eq(t, claim, size, (u64)ds_bytes(),
+			     "bytes by which the index moved, counter %u, MSR_PEBS_DATA_CFG = "
+			     "%#x, Adaptive_Record %u",
+			     run->counter, run->config, !run->basic);
+}
+
+u64 adaptive_at(unsigned byte)
+{
+	return *(const volatile u64 *)((uintptr_t)ds_base() + byte);
+}

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the groups of an adaptive record hold: Linux setup_pebs_adaptive_sample_data, struct
+ * pebs_gprs, pebs_xmm and lbr_entry. Offsets are typed out here.
+ */
+#include "kernel/interrupt/fault.h"
+#include "pmu/lbr/lbr.h"
+#include "spec/msr.h"
+#include "tests/adaptive/adaptive.h"
+#include "tests/lbr/branches.h"
+
+#define AT_EVENTING_IP	0x08u
+#define GROUP_AT	BASIC_BYTES	/* of the one group after the basic one */
+#define ENTRY_BYTES	0x18u
+
+/*
+ * ADP-04  The GPR group must hold RFLAGS, RIP, RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI and R8 to
+ *         R15 in this order.
+ * ADP-09  EventingIP must be at 08H of the basic group, and RIP of the GPR group must be the
+ *         address of the next instruction.
+ * ADP-21  RIP of the GPR group must be the address of the instruction executed after the one that
+ *         EventingIP names: for a taken branch its target.
+ *         Linux setup_pebs_adaptive_sample_data
+ * ADP-22  A register that the sampled instruction writes must have its new value in the GPR group.
+ *         SDM 18.8.1.1 Processor Event Based Sampling (PEBS): the state after the instruction
+ *
+ * Given  sixteen registers and the status flags with values of their own; marked loads that change
+ *        RAX and the flags
+ * When   each of IA32_PMC0 to IA32_PMC3 makes a record with the GPR group
+ * Then   each register is at its place of the order RFLAGS, RIP, RAX, RCX, RDX, RBX, RSP, RBP, RSI,
+ *        RDI, R8 to R15; RIP is the address after the marked load that EventingIP names, and RAX
+ *        and the flags are those that it left
+ */
+TEST(adaptive, gpr_group_holds_the_registers_after_the_sampled_load,
+     REQS(ADP_04, ADP_09, ADP_21, ADP_22), NEEDS(need_perfmon, need_baseline, need_events),
+     .under_every_fault = true)
+{
+	const struct {
+		unsigned offset;
+		const char *name;
+		u64 value;
+	} table[] = {
+		{ 0x18, "RCX", SAMPLE_RCX },
+		{ 0x20, "RDX", SAMPLE_RDX },
+		{ 0x28, "RBX", SAMPLE_RBX },
+		{ 0x30, "RSP", workload_stack() },
+		{ 0x38, "RBP", SAMPLE_RBP },
+		{ 0x40, "RSI", (u64)(uintptr_t)workload_memory() },
+		{ 0x48, "RDI", SAMPLE_RDI },
+		{ 0x50, "R8", SAMPLE_R(8) },
+		{ 0x58, "R9", SAMPLE_R(9) },
+		{ 0x60, "R10", SAMPLE_R(10) },
+		{ 0x68, "R11", SAMPLE_R(11) },
+		{ 0x70, "R12", SAMPLE_R(12) },
+		{ 0x78, "R13", SAMPLE_R(13) },
+		{ 0x80, "R14", SAMPLE_R(14) },
+		{ 0x88, "R15", SAMPLE_R(15) },
+	};
+	const u64 status_flags = 0x8d5;		/* CF, PF, AF, ZF, SF, OF */
+	struct sampling_sum expected[SAMPLE_MARKS];
+
+	for (unsigned c = 0; c < LOAD_COUNTERS; c++) {
+		struct adaptive_run run = { .counter = c, .config = CONFIG_GPR };
+		u64 ip;
+		int mark;
+
+		sampling_fill(expected, SAMPLE_MARKS);
+		adaptive_window(&run);
+		if (!adaptive_one_record(t, AT(ADP_04), &run))
+			return;
+		ip = adaptive_at(AT_EVENTING_IP);
+		mark = workload_mark_at(&workload_sample, SAMPLE_MARKS, ip);
+		if (!CHECK(t, ADP_09, mark >= 0, "EventingIP %#lx at 08H is a marked load", ip))
+			return;
+		CHECK_EQ(t, IDS(ADP_09, ADP_21), ip + workload_sample.mark_length,
+			 adaptive_at(GROUP_AT + 0x08),
+			 "RIP at 08H of the GPR group: the next instruction");
+		CHECK_EQ(t, ADP_22, expected[mark].rax, adaptive_at(GROUP_AT + 0x10),
+			 "RAX at 10H, which the load has changed");
+		CHECK_EQ(t, IDS(ADP_04, ADP_22), expected[mark].flags & status_flags,
+			 adaptive_at(GROUP_AT) & status_flags,
+			 "status flags of RFLAGS at 00H, which the load has changed");
+		for (unsigned i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+			CHECK_EQ(t, ADP_04, table[i].value, adaptive_at(GROUP_AT + table[i].offset),
+				 "%s at %#x of the group", table[i].name, table[i].offset);
+	}
+}
+
+/*
+ * ADP-21  RIP of the GPR group must be the address of the instruction executed after the one that
+ *         EventingIP names: for a taken branch its target.
+ *         Linux setup_pebs_adaptive_sample_data
+ * ADP-22  A register that the sampled instruction writes must have its new value in the GPR group.
+ *         SDM 18.8.1.1 Processor Event Based Sampling (PEBS): the state after the instruction
+ *
+ * Given  marked pushes, each of which moves RSP by 8
+ * When   IA32_PMC0 makes a record of stores with the GPR group
+ * Then   RSP is what the push that EventingIP names left, and RIP is the address after it
+ */
+TEST(adaptive, gpr_group_holds_the_stack_pointer_after_the_sampled_push, REQS(ADP_21, ADP_22),
+     NEEDS(need_perfmon, need_baseline, need_events))
+{
+	struct adaptive_run run = { .config = CONFIG_GPR, .event = STORES,
+				    .workload = &workload_push_sample };
+	u64 ip;
+	int mark;
+
+	adaptive_window(&run);
+	if (!adaptive_one_record(t, CONTROL_AT(ADP_21, ADP_22), &run))
+		return;
+	ip = adaptive_at(AT_EVENTING_IP);
+	mark = workload_mark_at(&workload_push_sample, SAMPLE_MARKS, ip);
+	if (!CHECK(t, ADP_21, mark >= 0, "EventingIP %#lx is a marked push", ip))
+		return;
+	CHECK_EQ(t, ADP_22, workload_stack() - 8 * ((u64)mark + 1), adaptive_at(GROUP_AT + 0x30),
+		 "RSP after push %d", mark);
+	CHECK_EQ(t, ADP_21, ip + 2, adaptive_at(GROUP_AT + 0x08), "RIP: the instruction after it");
+}
+
+/*
+ * ADP-21  RIP of the GPR group must be the address of the instruction executed after the one that
+ *         EventingIP names: for a taken branch its target.
+ *         Linux setup_pebs_adaptive_sample_data
+ *
+ * Given  marked jumps, each to the next, with NOPs that nothing reaches between them
+ * When   each general-purpose counter makes a record of branches with the GPR group
+ * Then   RIP is the target of the jump that EventingIP names
+ */
+TEST(adaptive, rip_of_the_gpr_group_is_the_target_of_the_sampled_jump, REQS(ADP_21),
+     NEEDS(need_perfmon, need_baseline, need_branches))
+{
+	struct adaptive_run run = { .config = CONFIG_GPR,
+				    .event = EVENT_BR_INST_RETIRED_ALL_BRANCHES,
+				    .workload = &workload_jumps };
+
+	for (unsigned c = 0; c < counter_caps()->gp; c++) {
+		u64 ip;
+		int mark;
+
+		run.counter = c;
+		adaptive_window(&run);
+		if (!adaptive_one_record(t, CONTROL_AT(ADP_21), &run))
+			return;
+		ip = adaptive_at(AT_EVENTING_IP);
+		mark = workload_mark_at(&workload_jumps, SAMPLE_MARKS, ip);
+		if (!CHECK(t, ADP_21, mark >= 0, "EventingIP %#lx is a marked jump", ip))
+			return;
+		CHECK_EQ(t, ADP_21, ip + JUMP_STRIDE, adaptive_at(GROUP_AT + 0x08),
+			 "RIP: the target of the jump, IA32_PMC%u", c);
+	}
+}
+
+static u64 exchanged(u64 value)
+{
+	return value << 32 | value >> 32;
+}
+
+/*
+ * ADP-06  The XMM group must hold the XMM registers of the program that was sampled.
+ * ADP-23  XMMn must be at 10H * n of the XMM group, bits 63:0 first.
+ * ADP-24  XMM8 to XMM15 must be stored in 64-bit mode.
+ *         Linux setup_pebs_adaptive_sample_data
+ *
+ * Given  XMM0 to XMM15 with values that differ, in their halves too
+ * When   each of IA32_PMC0 to IA32_PMC3 makes a record with the XMM group
+ * Then   XMMn is at 10H * n of the group, bits 63:0 first, of all sixteen
+ */
+TEST(adaptive, xmm_group_holds_the_sixteen_registers_low_half_first, REQS(ADP_06, ADP_23, ADP_24),
+     NEEDS(need_perfmon, need_baseline, need_events), .under_every_fault = true)
+{
+	for (unsigned c = 0; c < LOAD_COUNTERS; c++) {
+		struct adaptive_run run = { .counter = c, .config = CONFIG_XMM,
+					    .workload = &workload_xmm_sample };
+
+		adaptive_window(&run);
+		if (!adaptive_one_record(t, AT(ADP_06), &run))
+			return;
+		for (unsigned i = 0; i < 16; i++) {
+			u64 low = adaptive_at(GROUP_AT + 0x10 * i);
+			u64 high = adaptive_at(GROUP_AT + 0x10 * i + 8);
+
+			if (i < 8) {
+				CHECK_EQ(t, IDS(ADP_06, ADP_23), SAMPLE_XMM(i), low,
+					 "bits 63:0 of XMM%u, IA32_PMC%u", i, c);
+				CHECK_EQ(t, IDS(ADP_06, ADP_23), exchanged(SAMPLE_XMM(i)), high,
+					 "bits 127:64 of XMM%u, IA32_PMC%u", i, c);
+			} else {
+				CHECK_EQ(t, IDS(ADP_06, ADP_24), SAMPLE_XMM(i), low,
+					 "bits 63:0 of XMM%u, IA32_PMC%u", i, c);
+				CHECK_EQ(t, IDS(ADP_06, ADP_24), exchanged(SAMPLE_XMM(i)), high,
+					 "bits 127:64 of XMM%u, IA32_PMC%u", i, c);
+			}
+		}
+	}
+}
+
+static struct adaptive_entry entry_at(unsigned i)
+{
+	unsigned at = GROUP_AT + ENTRY_BYTES * i;
+
+	return (struct adaptive_entry){ adaptive_at(at), adaptive_at(at + 0x08),
+					adaptive_at(at + 0x10) };
+}
+
+/*
+ * ADP-26  With a cleared stack and no branch recorded, every entry of the LBR group must be 0.
+ *         kvm-unit-tests pmu_pebs (FROM and TO)
+ *
+ * Given  each register of the LBR stack is 0, and IA32_DEBUGCTL.LBR is 0
+ * When   IA32_PMC0 makes a record with as many LBR entries as the stack has
+ * Then   FROM, TO and INFO of each are 0
+ * Control: the record is written
+ */
+TEST(adaptive, lbr_group_of_a_cleared_stack_is_all_zero, REQS(ADP_26),
+     NEEDS(need_perfmon, need_baseline, need_events, need_lbr), .under_every_fault = true)
+{
+	struct adaptive_run run = { .config = CONFIG_LBR_OF(lbr_depth()) };
+
+	lbr_open(0, 0);
+	adaptive_window(&run);
+	lbr_close();
+	if (!adaptive_one_record(t, CONTROL_AT(ADP_26), &run))
+		return;
+	CHECK(t, ADP_26, ds_record_written(0), "the record's bytes");
+	for (unsigned i = 0; i < lbr_depth(); i++) {
+		struct adaptive_entry e = entry_at(i);
+
+		CHECK_EQ(t, ADP_26, 0, e.from | e.to | e.info,
+			 "FROM %#lx, TO %#lx and INFO %#lx of entry %u", e.from, e.to, e.info, i);
+	}
+}
+
+/* Address of a link of the chain before the marks. */
+static u64 link(unsigned i)
+{
+	return workload_mark(&workload_chain_sample, 0) - (CHAIN_LINKS - i) * CHAIN_STRIDE;
+}
+
+/* A record after the chain, recorded from before the window on. Recording is off afterwards. */
+static void chain_window(const struct adaptive_run *run)
+{
+	lbr_open(0, 0);
+	msr_write(MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_LBR);
+	adaptive_window(run);
+	msr_write(MSR_IA32_DEBUGCTL, 0);
+}
+
+/*
+ * ADP-05  The LBR group must have MSR_PEBS_DATA_CFG[31:24] + 1 entries.
+ *         Linux setup_pebs_adaptive_sample_data; kvm-unit-tests pmu_pebs
+ * ADP-25  Entry 0 of the LBR group must be the most recent branch.
+ *         Linux intel_pmu_store_pebs_lbrs
+ *
+ * Given  IA32_DEBUGCTL.LBR, and a chain of 48 jumps that ends at the marked loads
+ * When   IA32_PMC0 makes a record with 1, 2, 5 and 32 LBR entries
+ * Then   entry i is the jump i before the last one, FROM at its first byte and TO at its target
+ * Control: EventingIP is a load after the chain
+ */
+TEST(adaptive, lbr_group_begins_with_the_newest_branch, REQS(ADP_05, ADP_25),
+     NEEDS(need_perfmon, need_baseline, need_events, need_lbr), .under_every_fault = true)
+{
+	const u8 entries[] = { 1, 2, 5, 32 };
+
+	for (unsigned n = 0; n < sizeof(entries); n++) {
+		struct adaptive_run run = { .config = CONFIG_LBR_OF(entries[n]),
+					    .workload = &workload_chain_sample };
+		u64 ip;
+
+		chain_window(&run);
+		lbr_close();
+		if (!adaptive_one_record(t, AT(ADP_05), &run))
+			return;
+		ip = adaptive_at(AT_EVENTING_IP);
+		if (!CONTROL(t, ADP_25,
+			     workload_mark_at(&workload_chain_sample, SAMPLE_MARKS, ip) >= 0,
+			     "EventingIP %#lx is a load after the chain", ip))
+			return;
+		for (unsigned i = 0; i < entries[n]; i++) {
+			unsigned from = CHAIN_LINKS - 1 - i;
+
+			CHECK_EQ(t, ADP_25, link(from), entry_at(i).from,
+				 "FROM of entry %u of %u, the branch %u before the newest", i,
+				 entries[n], i);
+			CHECK_EQ(t, ADP_25, link(from + 1), entry_at(i).to, "TO of entry %u of %u",
+				 i, entries[n]);
+		}
+	}
+}
+
+/*
+ * ADP-27  The third quadword of an LBR entry must have the layout of MSR_LBR_INFO_x.
+ *         Linux intel_pmu_store_pebs_lbrs
+ *
+ * Given  IA32_DEBUGCTL.LBR, and a chain of 48 jumps before the marked loads
+ * When   IA32_PMC0 makes a record with all LBR entries, and the stack is read after the window
+ * Then   an entry that is still in the stack has the INFO of MSR_LBR_INFO_n
+ */
+TEST(adaptive, info_of_an_lbr_entry_is_that_of_its_register, REQS(ADP_27),
+     NEEDS(need_perfmon, need_baseline, need_events, need_lbr_info))
+{
+	struct adaptive_run run = { .config = CONFIG_LBR_OF(lbr_depth()),
+				    .workload = &workload_chain_sample };
+	struct lbr_stack stack;
+	unsigned compared = 0;
+
+	chain_window(&run);
+	lbr_read(&stack);
+	lbr_close();
+	if (!adaptive_one_record(t, CONTROL_AT(ADP_27), &run))
+		return;
+	/* Branches after the record have pushed the oldest out. */
+	for (unsigned i = 0; i < lbr_depth(); i++) {
+		struct adaptive_entry e = entry_at(i);
+		unsigned place = lbr_find(&stack, e.from);
+
+		if (place == stack.depth)
+			continue;
+		compared++;
+		CHECK_EQ(t, ADP_27, stack.raw[place].info, e.info,
+			 "INFO of entry %u, entry %u of the stack after the window, FROM %#lx", i,
+			 place, e.from);
+	}
+	if (!compared)
+		test_inconclusive(t, "no entry of the record is left in the stack");
+}

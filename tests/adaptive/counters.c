@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which counters make adaptive records, and what is loaded into them afterwards: kvm-unit-tests
+ * pmu_pebs, Linux struct debug_store. With baseline each counter that CPUID reports, the fixed ones
+ * among them, and any event.
+ */
+#include "kernel/interrupt/fault.h"
+#include "spec/msr.h"
+#include "tests/adaptive/adaptive.h"
+#include "tests/measure/overflow.h"
+
+#define AT_EVENTING_IP	0x08u
+#define AT_APPLICABLE	0x10u
+#define CORE_CYCLES	0x003c
+#define RETIRED_SLACK	0x10000		/* events of any counter after the record, far more than any window
+					 * has */
+
+static bool is_pebs_counter(unsigned c)
+{
+	return PMC_IS_FIXED(c) ? counter_caps()->pebs_fixed_mask & BIT(c - PMC_FIXED(0)) :
+				 counter_caps()->pebs_mask & BIT(c);
+}
+
+/*
+ * ADP-35  The applicable counters must have bit n for IA32_PMCn and bit 32+i for fixed counter i.
+ *         Linux; kvm-unit-tests pmu_pebs
+ * ADP-41  Where baseline is 1, each general-purpose counter must be usable for PEBS.
+ *         KVM, kvm-unit-tests: IA32_PERF_CAPABILITIES[14], PEBS_BASELINE
+ *
+ * Given  PEBS with baseline
+ * When   each general-purpose counter overflows in branches
+ * Then   there is a record, whose applicable counters are that counter alone
+ */
+TEST(adaptive, each_general_purpose_counter_makes_records, REQS(ADP_35, ADP_41),
+     NEEDS(need_perfmon, need_baseline, need_branches), .under_every_fault = true)
+{
+	for (unsigned c = 0; c < counter_caps()->gp; c++) {
+		struct adaptive_run run = { .counter = c, .config = CONFIG_GPR };
+		struct adaptive_layout layout;
+		struct ds_setup setup = adaptive_setup(&run, &layout);
+
+		adaptive_any_window(&run, &setup);
+		if (!adaptive_one_record(t, AT(ADP_41), &run))
+			return;
+		CHECK_EQ(t, IDS(ADP_35, ADP_41), BIT(c), adaptive_at(AT_APPLICABLE),
+			 "applicable counters of a record of IA32_PMC%u", c);
+	}
+}
+
+/*
+ * ADP-07  Where baseline is 1, fixed counters must make PEBS records by IA32_PEBS_ENABLE[35:32].
+ *         KVM, kvm-unit-tests: IA32_PERF_CAPABILITIES[14], PEBS_BASELINE
+ * ADP-35  The applicable counters must have bit n for IA32_PMCn and bit 32+i for fixed counter i.
+ *         Linux; kvm-unit-tests pmu_pebs
+ * FIX-09  IA32_PEBS_ENABLE[32+i] must make fixed counter i write records whose applicable counters
+ *         have bit 32+i.
+ *         kvm-unit-tests pmu_pebs; Linux
+ * MSR-14  IA32_PEBS_ENABLE[35:32] must enable PEBS on the fixed counters, and not load latency.
+ *         Linux, KVM
+ *
+ * Given  PEBS with baseline; IA32_PEBS_ENABLE[32+i] alone is set
+ * When   fixed counter i overflows
+ * Then   there is a record with the GPR group, whose applicable counters are bit 32+i alone
+ */
+TEST(adaptive, each_fixed_counter_makes_records, REQS(ADP_07, ADP_35, FIX_09, MSR_14),
+     NEEDS(need_perfmon, need_baseline), .under_every_fault = true)
+{
+	for (unsigned i = 0; i < counter_caps()->fixed; i++) {
+		struct adaptive_run run = { .counter = PMC_FIXED(i), .config = CONFIG_GPR };
+		struct adaptive_layout layout;
+		struct ds_setup setup = adaptive_setup(&run, &layout);
+
+		adaptive_any_window(&run, &setup);
+		if (!adaptive_one_record(t, AT(ADP_07, FIX_09, MSR_14), &run))
+			return;
+		CHECK_EQ(t, IDS(ADP_35, FIX_09, MSR_14), BIT(PMC_FIXED(i)),
+			 adaptive_at(AT_APPLICABLE),
+			 "applicable counters of a record of fixed counter %u", i);
+	}
+}
+
+/*
+ * ADP-32  IA32_FIXED_CTR_CTRL[32+4i] must make the records of fixed counter i adaptive and of no
+ *         other.
+ *         kvm-unit-tests pmu_pebs; Linux
+ *
+ * Given  MSR_PEBS_DATA_CFG asks for the GPR group; IA32_FIXED_CTR_CTRL[32+4i] is set for one fixed
+ *        counter
+ * When   each fixed counter makes a record
+ * Then   that of the counter whose bit is set has the GPR group, those of the others are the basic
+ *        group alone
+ */
+TEST(adaptive, adaptive_bit_of_one_fixed_counter_is_of_its_records_alone, REQS(ADP_32),
+     NEEDS(need_perfmon, need_baseline))
+{
+	for (unsigned bit = 0; bit < counter_caps()->fixed; bit++) {
+		for (unsigned i = 0; i < counter_caps()->fixed; i++) {
+			struct adaptive_run run = { .counter = PMC_FIXED(i), .config = CONFIG_GPR,
+						    .basic = i != bit };
+			struct adaptive_layout layout;
+			struct ds_setup setup = adaptive_setup(&run, &layout);
+
+			/* The others' bits by hand: arming writes this counter's alone. */
+			msr_write(MSR_IA32_FIXED_CTR_CTRL, BIT(32 + 4 * bit));
+			adaptive_any_window(&run, &setup);
+			if (!adaptive_one_record(t, AT(ADP_32), &run))
+				return;
+			CHECK_EQ(t, ADP_32, i == bit ? CONFIG_GPR : 0,
+				 adaptive_at(0) & BITS(0, 31),
+				 "bits 31:0 of the format word of fixed counter %u, "
+				 "IA32_FIXED_CTR_CTRL[%u] = 1",
+				 i, 32 + 4 * bit);
+			counter_reset();
+		}
+	}
+}
+
+/*
+ * ADP-40  Where baseline is 1, an event that is not precise must make records too.
+ *         KVM, kvm-unit-tests: IA32_PERF_CAPABILITIES[14], PEBS_BASELINE
+ *
+ * Given  PEBS with baseline
+ * When   each general-purpose counter overflows in core cycles
+ * Then   there is a record, whose applicable counters are that counter alone
+ */
+TEST(adaptive, event_that_is_not_precise_makes_records, REQS(ADP_40),
+     NEEDS(need_perfmon, need_baseline, need_cycles))
+{
+	for (unsigned c = 0; c < counter_caps()->gp; c++) {
+		struct adaptive_run run = { .counter = c, .config = CONFIG_GPR,
+					    .event = CORE_CYCLES };
+		struct adaptive_layout layout;
+		struct ds_setup setup = adaptive_setup(&run, &layout);
+
+		adaptive_any_window(&run, &setup);
+		if (!adaptive_one_record(t, AT(ADP_40), &run))
+			return;
+		CHECK_EQ(t, ADP_40, BIT(c), adaptive_at(AT_APPLICABLE),
+			 "applicable counters of a record of cycles, IA32_PMC%u", c);
+	}
+}
+
+/* Far below 0 and apart from each other by more than any window counts. */
+static u64 reload_of(unsigned slot)
+{
+	return (0 - (((u64)slot + 1) << 24)) & BITS(0, 47);
+}
+
+/* A record of the counter, with a value of its own in each slot. false: there is none. */
+static bool reload_window(struct test *t, struct test_claim claim, unsigned counter)
+{
+	struct adaptive_run run = { .counter = counter, .basic = true };
+	struct adaptive_layout layout;
+	struct ds_setup setup = adaptive_setup(&run, &layout);
+
+	for (unsigned i = 0; i < DS_RESET_SLOTS; i++)
+		setup.reset[i] = reload_of(i);
+	adaptive_any_window(&run, &setup);
+	return adaptive_one_record(t, claim, &run);
+}
+
+/*
+ * ADP-44  In format 4 the reset value of IA32_PMCn must come from offset 40H + 8n of the DS save
+ *         area, n = 0 to 7.
+ *         Linux struct debug_store
+ *
+ * Given  reset values that differ in each of the twelve slots of the DS area
+ * When   each general-purpose counter makes a record
+ * Then   it reads what is at 40H + 8n, and what it counted afterwards
+ * Control: there is a record
+ */
+TEST(adaptive, general_purpose_counter_is_reloaded_from_its_own_slot, REQS(ADP_44),
+     NEEDS(need_perfmon, need_baseline, need_branches), .under_every_fault = true)
+{
+	for (unsigned c = 0; c < counter_caps()->gp && c < 8; c++) {
+		if (!reload_window(t, CONTROL_AT(ADP_44), c))
+			return;
+		CHECK_RANGE(t, ADP_44, reload_of(c), reload_of(c) + RETIRED_SLACK, counter_read(c),
+			    "IA32_PMC%u after a record, slot at %#x of the DS area", c,
+			    0x40 + 8 * c);
+	}
+}
+
+/*
+ * ADP-08  In format 4 the reset value of fixed counter i must come from offset 80H + 8i of the DS
+ *         save area.
+ * FIX-16  A record must leave in a fixed counter the reset value of the counter's own slot.
+ *         Linux struct debug_store
+ *
+ * Given  reset values that differ in each of the twelve slots of the DS area
+ * When   each fixed counter makes a record
+ * Then   it reads what is at 80H + 8i, and what it counted afterwards
+ * Control: there is a record
+ */
+TEST(adaptive, fixed_counter_is_reloaded_from_its_own_slot, REQS(ADP_08, FIX_16),
+     NEEDS(need_perfmon, need_baseline), .under_every_fault = true)
+{
+	for (unsigned i = 0; i < counter_caps()->fixed && i < 4; i++) {
+		unsigned slot = DS_FIXED_SLOT(i);
+
+		if (!reload_window(t, CONTROL_AT(ADP_08, FIX_16), PMC_FIXED(i)))
+			return;
+		CHECK_RANGE(t, IDS(ADP_08, FIX_16), reload_of(slot),
+			    reload_of(slot) + RETIRED_SLACK, counter_read(PMC_FIXED(i)),
+			    "fixed counter %u after a record, slot at %#x of the DS area", i,
+			    0x80 + 8 * i);
+	}
+}
+
+/*
+ * ADP-46  A reset value of 0 must restart the counter at 0.
+ *         Linux intel_pmu_pebs_enable: writes 0 for a counter without reload
+ *
+ * Given  a reset value of 0 for one counter, large ones in all other slots
+ * When   it makes a record
+ * Then   it reads what it has counted since, from 0
+ * Control: there is a record
+ */
+TEST(adaptive, reset_value_of_zero_restarts_the_counter_at_zero, REQS(ADP_46),
+     NEEDS(need_perfmon, need_baseline, need_branches))
+{
+	for (unsigned c = 0; c < WINDOW_COUNTERS; c++) {
+		struct adaptive_run run = { .counter = c, .basic = true };
+		struct adaptive_layout layout;
+		struct ds_setup setup = adaptive_setup(&run, &layout);
+
+		if (!is_pebs_counter(c))
+			continue;
+		for (unsigned i = 0; i < DS_RESET_SLOTS; i++)
+			setup.reset[i] = reload_of(i);
+		setup.reset[PMC_IS_FIXED(c) ? DS_FIXED_SLOT(c - PMC_FIXED(0)) : c] = 0;
+		adaptive_any_window(&run, &setup);
+		if (!adaptive_one_record(t, CONTROL_AT(ADP_46), &run))
+			return;
+		CHECK_RANGE(t, ADP_46, 0, RETIRED_SLACK, counter_read(c),
+			    "counter %u after a record, its reset value 0", c);
+	}
+}
