@@ -31,8 +31,8 @@ usage: ./run-qemu.sh [OPTION]...
   --engine NAME     how the reference PMU counts instructions: step (single steps), direct (executed
                     one by one), fast (translated too). Default: fast, the fastest there is
   --smp N           processors, 1 to 16 (default 2: the two threads of a core)
-  --on WHICH        run tests on the first processor (default), on all in turn, or on number N;
-                    the others sleep meanwhile
+  --on WHICH        run tests on the first processor (default), on the first of each kind (kinds),
+                    on all in turn, or on number N; the others sleep meanwhile
   --efi FILE        boot this EFI program on the reference PMU instead; its arguments follow
                     after --. Implies --latitude tsc-by-reference:1
   --out DIR         where results go (default build/results/<cpu>)
@@ -174,10 +174,10 @@ case $engine in
 esac
 [[ $smp =~ ^([1-9]|1[0-6])$ ]] || bad "--smp takes 1 to 16 processors, not '$smp'"
 case $on in
-'' | first | all) ;;
+'' | first | kinds | all) ;;
 *)
 	[[ $on =~ ^([0-9]|1[0-5])$ ]] ||
-		bad "--on takes first, all or a processor's number from 0, not '$on'"
+		bad "--on takes first, kinds, all or a processor's number from 0, not '$on'"
 	[ "$on" -lt "$smp" ] || bad "--on $on: with --smp $smp the last one is" \
 		"$((smp - 1))"
 	;;
@@ -321,7 +321,7 @@ prepare()
 	[ -n "$profile$latitude" ] || [ $((10#${seed:-0})) != 0 ] ||
 		arguments+=" inconclusive=error"
 	[ -z "$require" ] || arguments+=" require=$require"
-	[ -z "$on" ] || arguments+=" on=$on"
+	arguments+=" on=${on:-first}"
 	arguments+="${drawing[*]:+ ${drawing[*]}}"
 	[ -z "$gdb" ] || arguments+=" debugger=on"
 	if [ -n "$efi" ]; then

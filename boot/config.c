@@ -195,8 +195,10 @@ static bool parse_on(unsigned *on, struct span value)
 		*on = 0;
 	else if (is(value, "all"))
 		*on = CONFIG_ON_ALL;
+	else if (is(value, "kinds"))
+		*on = CONFIG_ON_KINDS;
 	else
-		return parse_number(on, value, CONFIG_MAX_PROCESSORS - 1);
+		return parse_number(on, value, CONFIG_ON_MOST);
 	return true;
 }
 
@@ -291,7 +293,7 @@ static bool config_set(struct config *config, struct span key, struct span value
 		want = "is not a value of watchdog: off, or 5 to 600 seconds";
 	} else if (is(key, "on")) {
 		good = parse_on(&config->on, value);
-		want = "is not a value of on: first, all or a processor's number up to 15";
+		want = "is not a value of on: first, kinds, all or a processor's number up to 1023";
 	} else if (is(key, "seed")) {
 		good = parse_long(&config->seed, value);
 		want = "is not a value of seed: a number of up to 18 digits";
@@ -353,6 +355,7 @@ void config_default(struct config *config)
 		.exit_port = EXIT_DEFAULT,
 		.draw_ms = CONFIG_DRAW_MS,
 		.watchdog = WATCHDOG_DEFAULT,
+		.on = CONFIG_ON_KINDS,
 		.processors = CONFIG_MAX_PROCESSORS,
 		.repeat = 1,
 	};

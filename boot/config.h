@@ -21,6 +21,8 @@
 #define CONFIG_DRAW_MOST	1000000u	/* cases, s or ms */
 #define CONFIG_MAX_WATCHDOG	600u
 #define CONFIG_ON_ALL		(~0u)
+#define CONFIG_ON_KINDS		(~0u - 1)
+#define CONFIG_ON_MOST		1023u	/* a processor's number */
 
 enum config_at_end { AT_END_RETURN, AT_END_WAIT, AT_END_SHUTDOWN, AT_END_RESET, AT_END_EXIT };
 
@@ -45,7 +47,9 @@ struct config {
 	u64 seed;
 	u32 draw_ms, draw_cases;
 	u64 draw_case;
-	unsigned on;			/* the processor on which tests run; CONFIG_ON_ALL: each */
+	/* The number of the processor on which tests run; CONFIG_ON_KINDS: the first of each kind
+	 * and position; CONFIG_ON_ALL: each. */
+	unsigned on;
 	unsigned processors;		/* that are taken, at most */
 	unsigned order;	/* what the order within groups is drawn from; 0: the usual */
 	unsigned repeat, minutes;	/* runs; and as long as runs are begun, 0: no matter */

@@ -41,7 +41,9 @@ enum { EXIT_PASS, EXIT_FAIL, EXIT_ERROR };
 struct session {
 	struct soak soak;
 	u64 began;			/* TSC */
-	int exit;			/* the worst of its runs */
+	int exit;			/* the worst of its runs; EXIT_PASS before them */
+	unsigned most;			/* processors that there is memory for; 0: all */
+	bool resumed;			/* a run that a reset has cut was looked for */
 	char tests[CONFIG_PATTERN_SIZE];	/* asked for by a key; "": the configuration's */
 	bool more;
 };
@@ -117,15 +119,21 @@ static u64 spare(unsigned processors)
 	return ARENA_SPARE + (processors - 1) * (u64)ARENA_SPARE_EACH;
 }
 
-/* As many processors as there is memory for: *processors becomes fewer. */
-static bool find_memory(struct machine_setup *setup, unsigned *processors, bool with_screen)
+/* Find processors, and memory for them: as many as there is memory for, and so in all batches. */
+static bool find_processors(const struct config *config, struct session *session,
+			    struct machine_setup *setup)
 {
-	while (EFI_ERROR(firmware_setup(setup, *processors, spare(*processors), with_screen))) {
-		if (*processors == 1)
+	unsigned most = session->most ? session->most : config->processors;
+	const unsigned wanted = config->on < CONFIG_ON_KINDS ? config->on : 0;
+	unsigned found = processors_find(most, session->soak.batch, wanted);
+
+	while (EFI_ERROR(firmware_setup(setup, found, spare(found), config->screen))) {
+		if (found == 1)
 			return false;
-		*processors /= 2;
-		processors_limit(*processors);
+		session->most = most = found / 2;
+		found = processors_find(most, session->soak.batch, wanted);
 	}
+	session->soak.batches = config->on == CONFIG_ON_ALL ? processors_batches(most) : 1;
 	return true;
 }
 
@@ -144,13 +152,21 @@ static void wait_for_debugger(void)
 		firmware.boot->Stall(1000);
 }
 
+/* A run on all processors that a reset has cut goes on with the batch that was being tested. */
+static void find_batch(const struct config *config, struct session *session, bool configured)
+{
+	if (!session->resumed && configured && config->on == CONFIG_ON_ALL &&
+	    !config->borrow_cycles)
+		session->soak.batch = run_cut_batch(config, &session->soak, &session->exit);
+	session->resumed = true;
+}
+
 static int start(struct config *config, struct session *session)
 {
 	static char error[ERROR_SIZE];
 	bool configured = read_config(config);
 	struct confidential_view view;
 	struct machine_setup setup;
-	unsigned processors;
 	u64 exerciser;
 
 	if (configured && config->version) {
@@ -174,8 +190,9 @@ static int start(struct config *config, struct session *session)
 		return refuse_unborrowed(error);
 	}
 	firmware_measure_tsc();
-	processors = processors_find(config->processors);
-	if (!find_memory(&setup, &processors, config->screen)) {
+	identity_read();
+	find_batch(config, session, configured);
+	if (!find_processors(config, session, &setup)) {
 		fmt_print(error, sizeof error,
 			  "the firmware has no %llu MiB of free memory in one "
 			  "piece below 4 GiB; the machine's memory ends at %llu MiB",
@@ -183,7 +200,6 @@ static int start(struct config *config, struct session *session)
 			  (unsigned long long)(firmware_memory() >> 20));
 		return refuse_unborrowed(error);
 	}
-	identity_read();
 	setup.serial_port = config->serial_port;
 	setup.hpet_base = acpi_hpet_base();
 	setup.ioapic_base = acpi_ioapic_base();
@@ -197,7 +213,7 @@ static int start(struct config *config, struct session *session)
 		return refuse(config);
 	processors_take();
 	return config->borrow_cycles ? selftest_run(config->borrow_cycles) :
-				       run_tests(config, &session->soak, exerciser);
+				       run_tests(config, &session->soak, session->exit, exerciser);
 }
 
 /* On the firmware's console, wherever that is: our own screen may be none, or gone after this. It
@@ -250,6 +266,13 @@ static void ask_what_next(struct config *config, struct session *session)
 			keep_again(text, sizeof text);
 			screen_say(text);
 		}
+}
+
+/* Are there processors that it hasn't had yet? */
+static bool has_another_batch(const struct config *config, const struct session *session)
+{
+	return !config_errors.count && !screen_has_stopped() && !config->borrow_cycles &&
+	       session->soak.batch + 1 < session->soak.batches;
 }
 
 static int worse(int a, int b)
@@ -305,20 +328,27 @@ static void run_once(struct config *config, struct session *session)
 
 	session->more = false;
 	exit_status = start(config, session);
-	session->exit = session->soak.run == 1 ? exit_status : worse(session->exit, exit_status);
+	session->exit = worse(session->exit, exit_status);
 	if (!processors_give())
 		stay(config);
 	if (config->version)
 		return;
 	screen_end();
-	if (goes_on(config, session)) {
+	if (has_another_batch(config, session)) {
+		screen_keep_result(&session->soak);
+		session->soak.batch++;
+		session->more = true;
+	} else if (goes_on(config, session)) {
 		screen_keep_result(&session->soak);
 		session->soak.run++;
+		session->soak.batch = 0;
 		session->more = true;
 	} else if (config->at_end == AT_END_WAIT && screen_is_open()) {
 		ask_what_next(config, session);
 		session->soak = (struct soak){ .run = 1 };
 		session->began = 0;
+		if (session->more)
+			session->exit = EXIT_PASS;
 	} else if (config->at_end == AT_END_WAIT) {
 		show_result();
 	}

@@ -10,6 +10,7 @@
 #include "kernel/processor/cpuid.h"
 #include "kernel/processor/percpu.h"
 #include "kernel/machine/smp.h"
+#include "kernel/output/fmt.h"
 #include "kernel/processor/time.h"
 #include "spec/mp_services.h"
 
@@ -20,6 +21,8 @@
 #define RETURN_ROUNDS	300u		/* the firmware looks every 100 ms */
 #define RETURN_STALL_US	10000
 #define WAKE_ROUNDS	20u		/* a wake-up that had no effect is sent again */
+
+#define NAMED_MOST	256u		/* processors that are left out, with their names */
 
 #define LEAF_HYBRID	0x1au		/* "Hybrid Information Enumeration Leaf" */
 
@@ -34,13 +37,16 @@ static struct processor {
 	EFI_EVENT event;	/* signalled when it is back */
 	unsigned cpu;		/* ours */
 	u32 apic_id;		/* the firmware's word for it */
+	u32 type;
 } processors[CPU_MAX];
+_Static_assert(CPU_MAX <= SPREAD_MOST && CPU_MAX <= 32, "places");
 
 static struct seen {
 	u32 apic_id;
 	UINTN number;
 } seen[SEEN_MAX];
 static struct spread_place places[SEEN_MAX];
+static unsigned usable, first_index;	/* of seen[]; and the one that runs this */
 
 static u32 core_type(void)
 {
@@ -89,14 +95,28 @@ static bool is_first(UINTN number)
 	       (info.status_flag & MP_STATUS_BSP);
 }
 
-unsigned processors_find(unsigned most)
+/* The one of that number takes the last place, unless it has one. */
+static void want(unsigned number, unsigned *chosen, unsigned n)
+{
+	unsigned index = spread_index(number, first_index);
+
+	for (unsigned i = 0; i < n; i++)
+		if (chosen[i] == index)
+			return;
+	if (number < usable && n > 1)
+		chosen[n - 1] = index;
+}
+
+unsigned processors_find(unsigned most, unsigned batch, unsigned wanted)
 {
 	EFI_GUID guid = MP_SERVICES_GUID;
 	void *protocol = NULL;
-	unsigned chosen[CPU_MAX], n = 0, first = 0;
+	unsigned chosen[CPU_MAX], n = 0;
 	u64 all, enabled;
 
 	count = 1;
+	usable = 1;
+	first_index = 0;
 	if (EFI_ERROR(firmware.boot->LocateProtocol(&guid, NULL, &protocol)))
 		return count;
 	services = protocol;
@@ -109,22 +129,64 @@ unsigned processors_find(unsigned most)
 		if (!look_at(number, n))
 			continue;
 		if (is_first(number))
-			first = n;
+			first_index = n;
 		n++;
 	}
 	if (!n)
 		return count;
-	count = spread_choose(places, n, first, most, chosen);
-	for (unsigned i = 1; i < count; i++)
+	usable = n;
+	count = spread_batch(places, n, first_index, most, batch, chosen);
+	want(wanted, chosen, count);
+	for (unsigned i = 0; i < count; i++) {
 		processors[i] = (struct processor){ seen[chosen[i]].number, NULL, i,
-						    seen[chosen[i]].apic_id };
+						    seen[chosen[i]].apic_id,
+						    places[chosen[i]].type };
+		smp_set_number(i, spread_number(chosen[i], first_index));
+	}
 	return count;
 }
 
-void processors_limit(unsigned most)
+unsigned processors_batches(unsigned most)
 {
-	if (count > most)
-		count = most;
+	return spread_batches(usable, most);
+}
+
+u32 processors_all(void)
+{
+	u32 bits = 1;
+
+	for (unsigned i = 1; i < count; i++)
+		bits |= smp_is_left_out(i) ? 0 : 1u << i;
+	return bits;
+}
+
+u32 processors_one(unsigned number)
+{
+	for (unsigned i = 0; i < count; i++)
+		if (smp_number(i) == number && !smp_is_left_out(i))
+			return 1u << i;
+	return 0;
+}
+
+/* By what the processors say of themselves, with the firmware's word for their type. */
+u32 processors_first_of_kinds(void)
+{
+	struct spread_place came[CPU_MAX];
+	unsigned n = 0;
+	u32 bits = 0;
+
+	for (unsigned i = 0; i < count; i++) {
+		struct topology at;
+
+		if (smp_is_left_out(i))
+			continue;
+		at = smp_topology(i);
+		came[n] = (struct spread_place){ at.package, at.core, at.thread,
+						 processors[i].type };
+		if (spread_is_first_of_kind(came, n++))
+			bits |= 1u << i;
+	}
+	return bits;
 }
 
 static MP_SERVICES_CALL void procedure(void *argument)
@@ -165,32 +227,66 @@ void processors_take(void)
 	}
 }
 
-void processors_describe(struct tap *tap)
+static bool is_taken(unsigned number)
 {
+	for (unsigned i = 0; i < count; i++)
+		if (smp_number(i) == number)
+			return true;
+	return false;
+}
+
+/* Each by name: a number that isn't there says nothing of which. */
+static void describe_others(struct tap *tap, const char *why)
+{
+	unsigned named = 0;
+
+	for (unsigned number = 0; number < usable; number++) {
+		unsigned index = spread_index(number, first_index);
+		const struct spread_place *at = &places[index];
+
+		if (is_taken(number) || named++ >= NAMED_MOST)
+			continue;
+		tap_comment(tap,
+			    "left out: processor %u, APIC id %#x, thread %u of core %u, "
+			    "package %u: %s",
+			    number, seen[index].apic_id, at->thread, at->core, at->package, why);
+	}
+	if (named > NAMED_MOST)
+		tap_comment(tap, "left out: %u more like these", named - NAMED_MOST);
+}
+
+void processors_describe(struct tap *tap, unsigned batch, unsigned batches)
+{
+	char which[48] = "";
 	unsigned taken = 1;
 	u64 adjust;
 
 	for (unsigned i = 1; i < count; i++)
 		taken += !smp_is_left_out(i);
-	tap_comment(tap, "processors: %u of %u processors", taken, found.all);
+	if (batches > 1)
+		fmt_print(which, sizeof(which), ", batch %u of %u", batch + 1, batches);
+	tap_comment(tap, "processors: %u of %u processors%s", taken, found.all, which);
 	if (found.all > found.enabled)
 		tap_comment(tap, "left out: %u that the firmware has disabled",
 			    found.all - found.enabled);
 	if (found.unhealthy)
 		tap_comment(tap, "left out: %u that the firmware calls unhealthy", found.unhealthy);
 	if (found.enabled - found.unhealthy > count)
-		tap_comment(tap, "left out: %u more than can be taken at once",
-			    found.enabled - found.unhealthy - count);
+		tap_comment(tap, "left out: %u more than can be taken at once%s",
+			    found.enabled - found.unhealthy - count,
+			    batches > 1 ? "; other batches have them" : "");
+	describe_others(tap, batches > 1 ? "in another batch" : "no place");
 	for (unsigned i = 0; i < count; i++) {
 		if (smp_is_left_out(i))
-			tap_comment(tap, "left out: processor %u, APIC id %#x: %s", i,
+			tap_comment(tap, "left out: processor %u, APIC id %#x: %s", smp_number(i),
 				    processors[i].apic_id,
 				    processors[i].event ? "it hasn't come in time" :
 							  "the firmware doesn't start it");
 		else if (smp_tsc_adjust(i, &adjust))
-			tap_comment(tap, "processor %u: IA32_TSC_ADJUST = %ld", i, (long)adjust);
+			tap_comment(tap, "processor %u: IA32_TSC_ADJUST = %ld", smp_number(i),
+				    (long)adjust);
 		else
-			tap_comment(tap, "processor %u: no IA32_TSC_ADJUST", i);
+			tap_comment(tap, "processor %u: no IA32_TSC_ADJUST", smp_number(i));
 	}
 }
 

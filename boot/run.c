@@ -16,7 +16,9 @@
 #include "kernel/output/fmt.h"
 #include "kernel/interrupt/hpet.h"
 #include "kernel/machine/machine.h"
+#include "kernel/machine/smp.h"
 #include "kernel/processor/percpu.h"
+#include "kernel/processor/time.h"
 #include "kernel/output/serial.h"
 #include "tests/frame/suite.h"
 #include "version.h"
@@ -50,9 +52,28 @@ static void describe_order(struct tap *tap, const struct suite_config *config,
 		tap_comment(tap, "order: within groups drawn from %u", config->order);
 }
 
-int run_tests(const struct config *config, const struct soak *soak, u64 exerciser)
+/* The journal is written, and keys are read: through the firmware. */
+static void before_test(void)
 {
-	const struct suite_config suite_config = {
+	u64 at[4];
+
+	if (!keep_is_journaled() && !screen_is_due())
+		return;
+	at[0] = tsc_read();
+	machine_return_cpu();
+	at[1] = tsc_read();
+	keep_before_test();
+	at[2] = tsc_read();
+	screen_poll();
+	machine_borrow_cpu(CPU_BOOT);
+	at[3] = tsc_read();
+	keep_count_visit(at[1] - at[0] + at[3] - at[2]);
+}
+
+/* Processors are chosen later. */
+static struct suite_config configure(const struct config *config, const struct soak *soak)
+{
+	return (struct suite_config){
 		.tests_glob = config->tests,
 		.require = config->require,
 		.strict = config->strict,
@@ -60,19 +81,66 @@ int run_tests(const struct config *config, const struct soak *soak, u64 exercise
 		.verbose = config->verbose,
 		.checks = config->checks,
 		.order = config->order ? config->order + soak->run - 1 : 0,
-		.on = config->on == CONFIG_ON_ALL ? SUITE_ON_ALL : config->on,
+		.asked = config->on,
 		.draw = { .seed = config->seed, .cases = config->draw_cases,
 			  .ms = config->draw_ms, .only = config->draw_case },
-		.exerciser = exerciser,
-		.before_test = keep_before_test,
+		.before_test = before_test,
 		.announce = screen_begin_test,
+		.is_ended = screen_is_ended,
 	};
+}
+
+unsigned run_cut_batch(const struct config *config, const struct soak *soak, int *before)
+{
+	const struct suite_config suite_config = configure(config, soak);
+
+	return config->results ? keep_find_batch(&suite_config, before) : 0;
+}
+
+/* After a batch the first processor has had its tests. */
+static u32 choose_processors(const struct config *config, unsigned batch)
+{
+	switch (config->on) {
+	case CONFIG_ON_ALL:
+		return batch ? processors_all() & ~(u32)BIT(CPU_BOOT) : processors_all();
+	case CONFIG_ON_KINDS:
+		return processors_first_of_kinds();
+	default:
+		return processors_one(config->on);
+	}
+}
+
+static void describe_choice(struct tap *tap, const struct config *config, u32 on)
+{
+	static const char *const why[] = {
+		"the first of each package, kind of core and position in it",
+		"as configured",
+	};
+	char list[CPU_MAX * 5 + 1] = "";
+	size_t length = 0;
+
+	for (unsigned cpu = 0; cpu < CPU_MAX; cpu++)
+		if (on & BIT(cpu))
+			length += (size_t)fmt_print(list + length, sizeof(list) - length, " %u",
+						    smp_number(cpu));
+	tap_comment(tap, "tests of one processor run on%s: %s", length ? list : " none",
+		    why[config->on != CONFIG_ON_KINDS]);
+}
+
+int run_tests(const struct config *config, const struct soak *soak, int before, u64 exerciser)
+{
+	struct suite_config suite_config = configure(config, soak);
 	char cpu[CPU_NAME_SIZE];
 	struct suite *suite;
 	struct tap tap;
 	unsigned groups;
-	bool all_back, continued = config->results && keep_find(&suite_config);
+	bool all_back, continued;
 	int status;
+
+	suite_config.exerciser = exerciser;
+	suite_config.on = choose_processors(config, soak->batch);
+	suite_config.without_several = soak->batch != 0;
+	continued = config->results && keep_find(&suite_config, soak->batch, before);
 
 	watchdog_find();
 	log_attach(&tap);
@@ -84,7 +152,8 @@ int run_tests(const struct config *config, const struct soak *soak, u64 exercise
 	tap_comment(&tap, "image at %p: a dump's addresses less this are the ELF file's",
 		    firmware.loaded->ImageBase);
 	identity_describe(&tap);
-	processors_describe(&tap);
+	processors_describe(&tap, soak->batch, soak->batches);
+	describe_choice(&tap, config, suite_config.on);
 	describe_devices(&tap, config);
 	watchdog_describe(&tap, config->results ? config->watchdog : 0);
 	describe_order(&tap, &suite_config, soak);

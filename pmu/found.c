@@ -2,6 +2,7 @@
 /* See found.h. */
 #include "pmu/found.h"
 
+#include "kernel/machine/smp.h"
 #include "kernel/interrupt/fault.h"
 #include "kernel/output/fmt.h"
 #include "kernel/processor/percpu.h"
@@ -170,16 +171,18 @@ void found_describe(struct tap *tap, unsigned cpu)
 				length = found_add(line, length, banks[b].name,
 						   banks[b].members == ONE ? BANK_MAX : i,
 						   found->value[b][i]);
-	tap_comment(tap, "pmu as found on processor %u: %s", cpu, length ? line : "all 0");
+	tap_comment(tap, "pmu as found on processor %u: %s", smp_number(cpu),
+		    length ? line : "all 0");
 }
 
 static void say(struct tap *tap, unsigned cpu, u32 msr, u64 value, const char *name, unsigned n)
 {
 	if (n == BANK_MAX)
-		tap_comment(tap, "rdmsr of processor %u: 0x%x = 0x%lx %s", cpu, msr, value, name);
+		tap_comment(tap, "rdmsr of processor %u: 0x%x = 0x%lx %s", smp_number(cpu), msr,
+			    value, name);
 	else
-		tap_comment(tap, "rdmsr of processor %u: 0x%x = 0x%lx %s%u", cpu, msr, value, name,
-			    n);
+		tap_comment(tap, "rdmsr of processor %u: 0x%x = 0x%lx %s%u", smp_number(cpu), msr,
+			    value, name, n);
 }
 
 void found_list(struct tap *tap, unsigned cpu)

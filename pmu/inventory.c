@@ -2,6 +2,7 @@
 /* See inventory.h. */
 #include "pmu/inventory.h"
 
+#include "kernel/machine/smp.h"
 #include "kernel/processor/cpuid.h"
 #include "kernel/interrupt/fault.h"
 #include "kernel/output/fmt.h"
@@ -103,7 +104,7 @@ static void describe(struct tap *tap, unsigned number, const struct inventory *f
 	tap_comment(tap,
 		    "cpuid of processor %u%s: leaf.subleaf EAX EBX ECX EDX, those that "
 		    "aren't 0",
-		    number, first ? ", where it differs" : "");
+		    smp_number(number), first ? ", where it differs" : "");
 	for (unsigned i = 0; i < cpu->leaves.count; i++) {
 		const struct leaf *leaf = &cpu->leaves.at[i];
 

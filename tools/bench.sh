@@ -25,7 +25,7 @@ seconds()
 	cp "$build/refpmu.efi" "$build/pmutest86.efi" "$work/esp/"
 	for ((i = 0; i < $1; i++)); do
 		echo "run cpu=haswell fault=none seed=0 efi=\\pmutest86.efi" \
-			"args=tests=$2 results=off serial=0x3f8 at_end=return"
+			"args=tests=$2 results=off serial=0x3f8 at_end=return on=first"
 	done > "$work/esp/refpmu-plan.txt"
 	start=$(date +%s%N)
 	tools/boot.sh --timeout 300 "$work"

@@ -60,7 +60,7 @@ class Stick:
             file.truncate(IMAGE)
         tool("mkfs.fat", "-F", "32", "-n", "PMUTEST86", self.image)
         line = (f"run cpu={options.cpu} fault=none seed=0 efi=\\pmutest86.efi args=tests="
-                f"{options.tests} results=on serial=0x3f8 at_end=return strict=on\n")
+                f"{options.tests} results=on serial=0x3f8 at_end=return on=first strict=on\n")
         self.put("refpmu-plan.txt", line.encode())
         tool("mmd", "-i", self.image, "::/EFI", "::/EFI/BOOT")
         for name, at in (("launch.efi", "EFI/BOOT/BOOTX64.EFI"), ("refpmu.efi", "refpmu.efi"),

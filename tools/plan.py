@@ -49,7 +49,7 @@ class Job:
         words += [f"{key}={getattr(self, key)}" for key in ("engine", "profile", "latitude")
                   if getattr(self, key)]
         words += ["keep=1 efi=\\pmutest86.efi",
-                  f"args=results=off serial=0x3f8 at_end=return checks=on draw={DRAWN}"]
+                  f"args=results=off serial=0x3f8 at_end=return on=first checks=on draw={DRAWN}"]
         if self.tests:
             words.append(f"tests={self.tests}")
         if not self.profile:    # one is judged as the platform that it stands for

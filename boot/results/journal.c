@@ -120,6 +120,7 @@ static void take(struct journal_found *found, const struct frame *frame, size_t 
 static bool is_same(const struct journal_run *a, const struct journal_run *b)
 {
 	return a->machine == b->machine && a->digest == b->digest &&
+	       (a->batch == b->batch || b->batch == JOURNAL_ANY_BATCH) &&
 	       !memcmp(a->version, b->version, sizeof(a->version));
 }
 

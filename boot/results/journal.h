@@ -12,10 +12,13 @@
 #include "spec/types.h"
 
 #define JOURNAL_FOLDER_SIZE 112
+#define JOURNAL_ANY_BATCH	(~0u)
 
 /* Which run it is: only the same program with the same configuration continues it. */
 struct journal_run {
 	u32 machine, digest;
+	u32 batch;			/* of the machine's processors */
+	u32 exit;			/* what the batches before it came to: not compared */
 	char version[64];
 	char folder[JOURNAL_FOLDER_SIZE];	/* of its results */
 };

@@ -9,10 +9,8 @@
 #include "boot/results/keep.h"
 #include "boot/results/variable.h"
 #include "boot/watchdog/watchdog.h"
-#include "kernel/machine/machine.h"
 #include "kernel/output/fmt.h"
 #include "kernel/memory/string.h"
-#include "kernel/processor/percpu.h"
 #include "kernel/processor/time.h"
 #include "version.h"
 
@@ -121,14 +119,37 @@ static bool conclude(const struct journal_found *found)
 	return false;
 }
 
-bool keep_find(const struct suite_config *config)
+static void name_run(struct journal_run *run, const struct suite_config *config, unsigned batch)
+{
+	*run = (struct journal_run){ .machine = identity_digest(), .digest = suite_digest(config),
+				     .batch = batch };
+	fmt_print(run->version, sizeof(run->version), "%s", PMUTEST86_VERSION);
+}
+
+unsigned keep_find_batch(const struct suite_config *config, int *exit_status)
+{
+	const struct journal_found *found;
+	char ignored[NOTICE_SIZE];
+	unsigned batch = 0;
+	struct journal_run run;
+
+	name_run(&run, config, JOURNAL_ANY_BATCH);
+	found = journal_find(&run, ignored, sizeof(ignored));
+	if (found && found->same && found->run.exit <= 2) {
+		batch = found->run.batch;
+		*exit_status = (int)found->run.exit;
+	}
+	journal_forget();
+	return batch;
+}
+
+bool keep_find(const struct suite_config *config, unsigned batch, int exit_status)
 {
 	const struct journal_found *found;
 
 	keep.on = true;
-	keep.run = (struct journal_run){ .machine = identity_digest(),
-					 .digest = suite_digest(config) };
-	fmt_print(keep.run.version, sizeof(keep.run.version), "%s", PMUTEST86_VERSION);
+	name_run(&keep.run, config, batch);
+	keep.run.exit = (u32)exit_status;
 	variable_load(keep.earlier, sizeof(keep.earlier));
 	found = journal_find(&keep.run, keep.notice[0], NOTICE_SIZE);
 	keep.occupied = keep.notice[0][0];
@@ -220,23 +241,26 @@ void keep_open(struct suite *suite, const char *cpu, unsigned watchdog_seconds)
 		fmt_print(notice(), NOTICE_SIZE, "%s", error);
 }
 
+bool keep_is_journaled(void)
+{
+	return journal_is_open();
+}
+
 void keep_before_test(void)
 {
-	u64 at[4];
+	u64 began = tsc_read();
 
 	if (!journal_is_open())
 		return;
-	at[0] = tsc_read();
-	machine_return_cpu();
-	at[1] = tsc_read();
 	journal(FRAME_TEST, true);
 	watchdog_feed();
-	at[2] = tsc_read();
-	machine_borrow_cpu(CPU_BOOT);
-	at[3] = tsc_read();
 	keep.writes++;
-	keep.written += (at[2] - at[1]) / time_tsc_per_us;
-	keep.given += (at[1] - at[0] + at[3] - at[2]) / time_tsc_per_us;
+	keep.written += (tsc_read() - began) / time_tsc_per_us;
+}
+
+void keep_count_visit(u64 ticks)
+{
+	keep.given += ticks / time_tsc_per_us;
 }
 
 void keep_save(void)

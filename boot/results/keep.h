@@ -12,7 +12,10 @@
 
 /* Look for an unfinished run of this machine. true: it is of this program and configuration, and is
  * to be continued. One that isn't is ended: its results are what it had said. */
-bool keep_find(const struct suite_config *config);
+bool keep_find(const struct suite_config *config, unsigned batch, int exit_status);
+/* Before that, to know which processors to take: the batch of such a run, and what those before it
+ * came to. 0: there is none. */
+unsigned keep_find_batch(const struct suite_config *config, int *exit_status);
 /* Borrowed, after suite_begin(): say again what the run had said, and which test didn't end.
  * false: nothing is to be run any more, because boots came in vain. */
 bool keep_replay(struct suite *suite, struct tap *tap);
@@ -20,8 +23,11 @@ bool keep_replay(struct suite *suite, struct tap *tap);
 /* The run's folder and journal, new or that of the run to be continued; and with a journal, the
  * watchdog. */
 void keep_open(struct suite *suite, const char *cpu, unsigned watchdog_seconds);
-/* For struct suite_config. Borrowed; borrows again. */
+/* Before a test: its name is in the journal then. Nothing without one. */
 void keep_before_test(void);
+bool keep_is_journaled(void);
+/* What it took to give the machine back for that and to take it again, in ticks of the TSC. */
+void keep_count_visit(u64 ticks);
 /* Between groups. */
 void keep_save(void);
 /* Everything has been said: write all files. */

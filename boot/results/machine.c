@@ -89,14 +89,48 @@ static void put_left_out(const struct lines *lines, const struct text_sink *sink
 	}
 }
 
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* The next number of a processor of which something is said: the least that is greater than *cpu,
+ * of all where that is ~0. false: there is none. */
+static bool next_processor(const struct lines *lines, unsigned *cpu)
+{
+	struct item_reader reader = from_the_beginning(lines);
+	static const char head[] = "processor ";
+	unsigned next = ~0u;
+	struct item item;
+
+	while (item_next(&reader, &item)) {
+		unsigned number = 0;
+		struct span rest;
+		size_t n = 0;
+
+		if (item.kind != ITEM_COMMENT || !span_begins(item.text, head))
+			continue;
+		rest = span_after(item.text, sizeof(head) - 1);
+		for (; n < 4 && n < rest.length && is_digit(rest.text[n]); n++)
+			number = number * 10 + (unsigned)(rest.text[n] - '0');
+		if (!n || !span_begins(span_after(rest, n), ": "))
+			continue;
+		if (number < next && (*cpu == ~0u || number > *cpu))
+			next = number;
+	}
+	*cpu = next;
+	return next != ~0u;
+}
+
 /* "APIC id 0x1, thread 1 of core 0, package 0": each name's value; and what else is said of that
  * processor. */
 static void put_processors(const struct lines *lines, const struct text_sink *sink)
 {
+	unsigned cpu = ~0u;
 	char key[24];
 	bool some = false;
 
-	for (unsigned cpu = 0; cpu < 4096; cpu++) {
+	while (next_processor(lines, &cpu)) {
 		struct item_reader reader = from_the_beginning(lines);
 		const char *comma = "";
 		struct span said;
@@ -112,8 +146,6 @@ static void put_processors(const struct lines *lines, const struct text_sink *si
 			text_put_string(sink, said);
 			comma = ", ";
 		}
-		if (!found)
-			break;
 		text_put(sink, "]}");
 	}
 }
@@ -206,7 +238,7 @@ static void put_kinds(const struct lines *lines, const struct text_sink *sink)
 		if (item.kind != ITEM_COMMENT || !span_begins(item.text, head))
 			continue;
 		rest = span_after(item.text, sizeof(head) - 1);
-		for (; n < rest.length && rest.text[n] >= '0' && rest.text[n] <= '9'; n++)
+		for (; n < rest.length && is_digit(rest.text[n]); n++)
 			cpu = cpu * 10 + (unsigned)(rest.text[n] - '0');
 		text_print(sink, "%s\n    {\"processor\": %u,\n     \"cpuid\": [", comma, cpu);
 		put_leaves(lines, sink, cpu);

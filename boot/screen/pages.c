@@ -49,18 +49,21 @@ static enum grid_colour verdict_colour(u32 verdict)
 static void draw_title(struct grid *grid, const struct progress *progress, const char *version)
 {
 	char text[64];
-	u32 length;
+	const struct soak *soak = &progress->soak;
+	u32 length = 0;
 
 	grid_fill(grid, 0, 0, grid->columns, COLOUR_TITLE, ' ');
 	grid_print(grid, 1, 0, COLOUR_TITLE, "PMUTest86 %s", version);
-	if (progress->soak.runs == 1)
-		return;
-	if (progress->soak.runs)
-		length = (u32)fmt_print(text, sizeof(text), "run %u of %u ", progress->soak.run,
-					progress->soak.runs);
-	else
-		length = (u32)fmt_print(text, sizeof(text), "run %u ", progress->soak.run);
-	if (length < grid->columns)
+	if (soak->batches > 1)
+		length = (u32)fmt_print(text, sizeof(text), "batch %u of %u ", soak->batch + 1,
+					soak->batches);
+	if (soak->runs > 1)
+		length += (u32)fmt_print(text + length, sizeof(text) - length, "run %u of %u ",
+					 soak->run, soak->runs);
+	else if (!soak->runs)
+		length += (u32)fmt_print(text + length, sizeof(text) - length, "run %u ",
+					 soak->run);
+	if (length && length < grid->columns)
 		grid_text(grid, grid->columns - length, 0, COLOUR_TITLE, text);
 }
 
@@ -218,9 +221,7 @@ static void draw_run(struct grid *grid, const struct progress *progress, const s
 	draw_counts(grid, progress, row + 4);
 	grid_fill(grid, 0, row + 5, grid->columns, COLOUR_DIM, GRID_LINE);
 	draw_failures(grid, progress, row + 6, grid->rows - 1);
-	draw_keys(grid, view,
-		  view->stopping ? "The run ends after this group" :
-				   "Esc: end the run after this group");
+	draw_keys(grid, view, view->stopping ? "The run ends after this test" : "Esc: end the run");
 }
 
 static enum grid_colour result_colour(enum progress_result result)
@@ -345,7 +346,8 @@ static u32 draw_soak(struct grid *grid, const struct soak *soak, u32 row)
 	grid_print(grid, 1, row, COLOUR_BRIGHT,
 		   "%u runs; of those before this one %u failed, %u weren't trustworthy, "
 		   "%u tested nothing",
-		   soak->run, soak->failed, soak->not_trustworthy, soak->not_tested);
+		   (soak->run - 1) * soak->batches + soak->batch + 1, soak->failed,
+		   soak->not_trustworthy, soak->not_tested);
 	return 1;
 }
 
@@ -354,7 +356,7 @@ static void draw_end(struct grid *grid, font_glyph *font, const struct progress 
 {
 	u32 row = draw_result(grid, font, progress, 1) + 1;
 
-	if (progress->soak.run > 1)
+	if (progress->soak.run > 1 || progress->soak.batch)
 		row += draw_soak(grid, &progress->soak, row);
 	if (progress->not_tested[0])
 		row += grid_wrap(grid, 1, row, grid->columns - 2, 0, 3, COLOUR_BRIGHT,

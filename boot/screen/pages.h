@@ -21,7 +21,7 @@ struct view {
 	u32 scroll;		/* lines above the first one that is shown */
 	u32 point;		/* PAGE_POINT: which */
 	enum page back;		/* where PAGE_POINT was entered from */
-	bool stopping;		/* the run ends after this group */
+	bool stopping;		/* the run ends after this test */
 	bool keys;		/* is there a keyboard? */
 	char status[160];	/* what a key has done */
 };

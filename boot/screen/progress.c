@@ -43,7 +43,9 @@ static bool same(const char *a, const char *b)
 
 void progress_init(struct progress *progress, char *store, u32 size)
 {
-	*progress = (struct progress){ .store = store, .size = size, .soak = { 1, 1, 0, 0, 0 } };
+	*progress = (struct progress){ .store = store,
+				       .size = size,
+				       .soak = { .run = 1, .runs = 1, .batches = 1 } };
 }
 
 /* false: the store is full. */

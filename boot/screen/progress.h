@@ -44,6 +44,7 @@ struct progress_group {
 /* Several runs, one after the other. */
 struct soak {
 	u32 run, runs;			/* from 1; runs 0: as many as its time allows */
+	u32 batch, batches;		/* of processors, from 0; batches 1: there is no other */
 	u32 failed, not_trustworthy, not_tested;	/* of those before this one */
 };
 

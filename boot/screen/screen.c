@@ -10,6 +10,7 @@
 
 #define DRAW_US		50000u	/* at least between two pictures of a run */
 #define POLL_US		20000u
+#define VISIT_US	250000u	/* between two looks at the keys while tests run */
 
 /* The framebuffer; or one row of cells, which the firmware puts on the screen. */
 static struct raster raster;
@@ -19,7 +20,7 @@ static struct grid wanted, shown;
 static struct progress progress;
 static struct view view;
 static bool is_open, stopped;
-static u64 next_picture;	/* TSC */
+static u64 next_picture, next_visit;	/* TSC */
 static struct {
 	u32 on, off;
 } pixels[COLOUR_COUNT];
@@ -200,13 +201,39 @@ static bool read_key(unsigned *key)
 	return true;
 }
 
-bool screen_go_on(void)
+static void take_keys(void)
 {
 	unsigned key;
 
 	while (is_open && read_key(&key))
 		if (keys_press(&view, &progress, key, size.rows, NULL, 0) == ACTION_STOP)
 			view.stopping = true;
+}
+
+bool screen_is_due(void)
+{
+	return is_open && (view.keys || graphics) && time_expired(next_visit);
+}
+
+/* Where the firmware draws this is when it can. */
+void screen_poll(void)
+{
+	if (!is_open)
+		return;
+	take_keys();
+	if (graphics && time_expired(next_picture))
+		draw();
+	next_visit = time_deadline(VISIT_US);
+}
+
+bool screen_is_ended(void)
+{
+	return view.stopping;
+}
+
+bool screen_go_on(void)
+{
+	take_keys();
 	if (graphics && is_open)
 		draw();
 	stopped = view.stopping;

@@ -24,6 +24,12 @@ void screen_begin_test(const char *name);
 
 /* Between two groups, machine given back: keys that were pressed. false: the run shall end. */
 bool screen_go_on(void);
+/* The same between two tests, for which the machine should be given back now and then: is it time
+ * to? */
+bool screen_is_due(void);
+void screen_poll(void);
+/* Has a key ended the run? */
+bool screen_is_ended(void);
 /* Has a key ended it? */
 bool screen_has_stopped(void);
 /* The run is over: show what it comes to. */

@@ -25,7 +25,7 @@ static void must_be_sound(const struct config *config)
 	if (!memchr(config->tests, '\0', sizeof(config->tests)) ||
 	    !memchr(config->require, '\0', sizeof(config->require)))
 		abort();
-	if ((unsigned)config->at_end > AT_END_RESET)
+	if ((unsigned)config->at_end > AT_END_EXIT || !config->exit_port)
 		abort();
 	if (!config->repeat || config->repeat > CONFIG_MAX_REPEAT || !config->processors ||
 	    config->processors > CONFIG_MAX_PROCESSORS)

@@ -77,7 +77,7 @@ static void every_key_is_taken(void)
 	CHECK_STR("cnt.*", config.tests);
 	CHECK_EQ(0, config.serial_port);
 	CHECK_EQ(AT_END_RESET, config.at_end);
-	CHECK_EQ(0, config.on, "the first unless said otherwise");
+	CHECK_EQ(CONFIG_ON_KINDS, config.on, "unless said otherwise");
 	CHECK(options(&config, "x on=all"), "%s", error);
 	CHECK_EQ(CONFIG_ON_ALL, config.on);
 	CHECK(options(&config, "x on=15"), "%s", error);
@@ -141,7 +141,7 @@ static void bad_lines_get_one_helpful_line(void)
 	static const char *const bad[] = {
 		"tests", "= x", "colour = red\n", "verbose = maybe", "strict = yes",
 		"inconclusive = off",
-		"checks = 1", "checks =", "on = 16", "on = each", "serial = 0x10000",
+		"checks = 1", "checks =", "on = 1024", "on = each", "serial = 0x10000",
 		"serial = 12x",
 		"serial = ", "at_end = explode", "borrow_cycles = -1", "borrow_cycles = 10001",
 		"processors = 0", "processors = 17", "order = 4294967296", "order = -1",
@@ -203,8 +203,8 @@ static void each_wrong_line_is_told_and_the_others_are_taken(void)
 	CHECK_STR("pmi.*", config.tests);
 	CHECK(!options(&config, "x.efi on=each tests=a.* b"));
 	CHECK_EQ(2, errors.count);
-	CHECK_STR("load options: 'each' is not a value of on: first, all or a processor's number "
-		  "up to 15",
+	CHECK_STR("load options: 'each' is not a value of on: first, kinds, all or a processor's "
+		  "number up to 1023",
 		  errors.line[0]);
 	CHECK_STR("load options: 'b' is not of the form key=value", errors.line[1]);
 	for (unsigned i = 0; i < 100; i++)

@@ -38,6 +38,7 @@ static struct slot {
 	volatile u32 state;
 	u32 apic_id;
 	struct topology topology;
+	unsigned number;
 	void (*fn)(void *arg);
 	void *arg;
 	unsigned deadline_ms;
@@ -295,6 +296,16 @@ bool smp_siblings_asleep(void)
 			return false;
 	}
 	return true;
+}
+
+void smp_set_number(unsigned cpu, unsigned number)
+{
+	slots[cpu].number = number;
+}
+
+unsigned smp_number(unsigned cpu)
+{
+	return slots[cpu].number;
 }
 
 struct topology smp_topology(unsigned cpu)

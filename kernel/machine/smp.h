@@ -46,6 +46,9 @@ unsigned smp_other_core(void);
 /* Have all other threads of the calling processor's core come to their HLT, but for a few
  * instructions? The first processor does while smp_run() waits. */
 bool smp_siblings_asleep(void);
+/* The machine's number of it, for names: ours where all of the machine's processors are. */
+void smp_set_number(unsigned cpu, unsigned number);
+unsigned smp_number(unsigned cpu);
 /* Local APIC id of a processor that is ours, and where it is. */
 u32 smp_apic_id(unsigned cpu);
 struct topology smp_topology(unsigned cpu);

@@ -2,6 +2,7 @@
 /* See evidence.h. tools/report/records.py reads the entries, and decodes them by their size. */
 #include "tests/frame/evidence.h"
 
+#include "kernel/machine/smp.h"
 #include "kernel/memory/string.h"
 #include "kernel/output/fmt.h"
 #include "kernel/processor/percpu.h"
@@ -44,7 +45,8 @@ void evidence_print(const struct evidence *evidence, struct tap *tap)
 	for (unsigned i = 0; i < evidence->kept; i++) {
 		int length = fmt_print(text, sizeof(text),
 				       "record %u of %u in the buffer of processor %u: ",
-				       evidence->record[i].number, evidence->total, evidence->cpu);
+				       evidence->record[i].number, evidence->total,
+				       smp_number(evidence->cpu));
 
 		for (size_t at = 0; at < evidence->record[i].size; at++)
 			length += fmt_print(text + length, sizeof(text) - (size_t)length, "%02x",

@@ -3,6 +3,7 @@
  * A test's point in the log, in the forms of the README's "How to read a result": the verdict in
  * the point's directive, the evidence in a YAML block.
  */
+#include "kernel/machine/smp.h"
 #include "kernel/output/fmt.h"
 #include "kernel/processor/percpu.h"
 #include "tests/frame/runner.h"
@@ -76,7 +77,7 @@ void report_test(struct test *t, enum verdict verdict, const struct known_issue 
 	char where[16] = "", reqs[192], name[320], directive[TEST_TEXT + 64];
 
 	if (t->cpu != CPU_BOOT)
-		fmt_print(where, sizeof(where), "@cpu%u", t->cpu);
+		fmt_print(where, sizeof(where), "@cpu%u", smp_number(t->cpu));
 	fmt_print(name, sizeof(name), "%s.%s%s [%s]", t->test_case->group, t->test_case->claim,
 		  where, runner_reqs(t, verdict, reqs, sizeof(reqs)));
 	switch (verdict) {

@@ -154,7 +154,7 @@ static bool needs_met(struct test *t)
 		return false;
 	}
 	if (!run_on_cpu(t->cpu, look_at_needs, t))
-		test_inconclusive(t, "processor %u is lost", t->cpu);
+		test_inconclusive(t, "processor %u is lost", smp_number(t->cpu));
 	return t->ended == VERDICT_NONE;
 }
 
@@ -246,7 +246,7 @@ static void run_under_guard(struct test *t, void (*fn)(void *arg), unsigned dead
 		t->guard = guard_run(fn, t, deadline);
 	else if (!smp_run(t->cpu, fn, t, deadline, &t->guard))
 		test_error(t, "processor %u is lost: neither interrupts nor an NMI reach it",
-			   t->cpu);
+			   smp_number(t->cpu));
 }
 
 /* Before the first test that uses the PMU, under a guard of its own: an exception in it is no
@@ -274,7 +274,7 @@ static void run_on_its_processor(struct test *t)
 	others = smp_settle();
 	if (others.lost)
 		test_error(t, "processor %u is lost: neither interrupts nor an NMI reach it",
-			   others.lost);
+			   smp_number(others.lost));
 	/* What ended this one may be that it has waited for the other one in vain. */
 	if (others.failed && t->guard.outcome != GUARD_EXCEPTION &&
 	    t->guard.outcome != GUARD_INTERRUPT) {
@@ -288,11 +288,11 @@ static void say_refusal(struct test *t, unsigned cpu)
 	char text[REFUSAL_SIZE];
 
 	if (smp_is_lost(cpu))
-		test_error(t, "processor %u is lost", cpu);
+		test_error(t, "processor %u is lost", smp_number(cpu));
 	else if (arounds[cpu].clean)
-		test_error(t, "processor %u doesn't answer", cpu);
+		test_error(t, "processor %u doesn't answer", smp_number(cpu));
 	else
-		test_error(t, "processor %u: %s", cpu,
+		test_error(t, "processor %u: %s", smp_number(cpu),
 			   reset_format(counter_refusal(cpu), text, sizeof(text)));
 }
 
@@ -311,7 +311,8 @@ static void run_guarded(struct test *t)
 	run_on_its_processor(t);
 	t->us = (tsc_read() - start) / time_tsc_per_us;
 	if (t->guard.outcome != GUARD_DONE && t->ended_on != t->cpu)
-		test_error(t, "%s, on processor %u", outcome_name(t->guard.outcome), t->ended_on);
+		test_error(t, "%s, on processor %u", outcome_name(t->guard.outcome),
+			   smp_number(t->ended_on));
 	else if (t->guard.outcome != GUARD_DONE)
 		test_error(t, "%s", outcome_name(t->guard.outcome));
 	for (unsigned cpu = 0; cpu < smp_count(); cpu++) {
@@ -326,7 +327,7 @@ static void run_guarded(struct test *t)
 			test_error(t,
 				   "%u interrupts on the PMI's vectors of processor %u outside "
 				   "the test's windows",
-				   around->spurious, cpu);
+				   around->spurious, smp_number(cpu));
 	}
 }
 

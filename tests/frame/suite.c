@@ -203,8 +203,8 @@ static bool runs_on(const struct suite *s, const struct test_case *c, unsigned c
 	if (smp_is_left_out(cpu))
 		return false;
 	if (needs_others(c))
-		return cpu == CPU_BOOT;
-	return s->config->on == SUITE_ON_ALL || s->config->on == cpu;
+		return cpu == CPU_BOOT && !s->config->without_several;
+	return s->config->on >> cpu & 1;
 }
 
 static unsigned count_points(const struct suite *s)
@@ -223,7 +223,8 @@ static void print_microcode(const struct suite *s, unsigned cpu)
 	const struct pmu_caps *caps = counter_caps_of(cpu);
 
 	if (caps->vendor[0] && caps->microcode != counter_caps()->microcode)
-		tap_comment(s->tap, "microcode of processor %u: %#x%s", cpu, caps->microcode,
+		tap_comment(s->tap, "microcode of processor %u: %#x%s", smp_number(cpu),
+			    caps->microcode,
 			    caps->pebs_microcode ? ", with which PEBS is broken" : "");
 }
 
@@ -235,7 +236,7 @@ static void print_processors(const struct suite *s)
 		if (smp_is_left_out(cpu))
 			continue;
 		tap_comment(s->tap, "processor %u: APIC id %#x, thread %u of core %#x, package %u",
-			    cpu, at.apic_id, at.thread, at.core, at.package);
+			    smp_number(cpu), at.apic_id, at.thread, at.core, at.package);
 		print_microcode(s, cpu);
 		found_describe(s->tap, cpu);
 		if (inventory_is_first_of_kind(cpu))
@@ -483,16 +484,22 @@ static void set_up(const struct suite *s, struct test *test, unsigned n, unsigne
 	test->before = s->config->before_test ? about_to_run : NULL;
 }
 
+/* As a point has it: with the processor, if it isn't the first. */
+static void name_test(const struct test_case *c, unsigned cpu, char *name, size_t size)
+{
+	if (cpu == CPU_BOOT)
+		fmt_print(name, size, "%s.%s", c->group, c->claim);
+	else
+		fmt_print(name, size, "%s.%s@cpu%u", c->group, c->claim, smp_number(cpu));
+}
+
 static void say_next_test(const struct suite *s, const struct test_case *c, unsigned cpu)
 {
 	char name[160];
 
 	if (!s->config->announce)
 		return;
-	if (cpu == CPU_BOOT)
-		fmt_print(name, sizeof(name), "%s.%s", c->group, c->claim);
-	else
-		fmt_print(name, sizeof(name), "%s.%s@cpu%u", c->group, c->claim, cpu);
+	name_test(c, cpu, name, sizeof(name));
 	s->config->announce(name);
 }
 
@@ -527,6 +534,8 @@ void suite_run_group(struct suite *s, unsigned g)
 			if (i < s->next || (i == s->next && cpu < s->next_cpu) ||
 			    !runs_on(s, &tests_begin[i], cpu))
 				continue;
+			if (s->config->is_ended && s->config->is_ended())
+				return;
 			s->next = i;
 			s->next_cpu = cpu;
 			run_one(s, i, cpu);
@@ -551,7 +560,7 @@ size_t suite_save(const struct suite *s, void *state)
 	const struct test_case *c = &tests_begin[s->next];
 
 	if (s->running)
-		fmt_print(saved.name, sizeof(saved.name), "%s.%s", c->group, c->claim);
+		name_test(c, s->next_cpu, saved.name, sizeof(saved.name));
 	for (unsigned i = 0; i < REQ_COUNT; i++)
 		saved.tally[i] = (u8)s->tally.of[i];
 	memcpy(state, &saved, sizeof(saved));
@@ -614,7 +623,7 @@ u32 suite_digest(const struct suite_config *config)
 {
 	u32 digest = 0x811c9dc5u, sum = 0;
 	const u32 flags = (u32)config->strict | (u32)config->no_inconclusive << 1 |
-			  (u32)config->checks << 2 | config->on << 3;
+			  (u32)config->checks << 2 | config->asked << 3;
 
 	/* Whatever order an earlier selection of this boot has left them in. */
 	for (const struct test_case *c = tests_begin; c < tests_end; c++)
@@ -641,8 +650,8 @@ int suite_end(struct suite *s)
 		tap_comment(s->tap, "error: the program holds no tests");
 	else if (!s->selected)
 		tap_comment(s->tap, "error: no test matches '%s'", s->config->tests_glob);
-	if (s->config->on != SUITE_ON_ALL && s->config->on >= s->processors) {
-		tap_comment(s->tap, "error: no processor %u, there are %u", s->config->on,
+	if (!s->config->on) {
+		tap_comment(s->tap, "error: no processor %u, there are %u", s->config->asked,
 			    s->processors);
 		s->counts.error++;
 	}
@@ -650,7 +659,7 @@ int suite_end(struct suite *s)
 		tap_comment(s->tap,
 			    "error: processor %u got lost: neither interrupts nor an NMI "
 			    "nor an INIT brought it back",
-			    smp_lost());
+			    smp_number(smp_lost()));
 		s->counts.error++;
 	}
 	if (console_has_bailed_out()) {

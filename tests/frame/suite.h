@@ -20,9 +20,12 @@ struct suite_config {
 	bool no_inconclusive;	/* one is exit status 2 */
 	bool verbose;		/* a comment with the time of each test */
 	bool checks;		/* a comment for each check of each test */
-	/* The processor on which tests run, or SUITE_ON_ALL: on each, one after the other; the
-	 * others sleep. Tests that need several run once. */
-	unsigned on;
+	/* The processors on which tests run, a bit each: one after the other; the others sleep.
+	 * Tests that need several run once, or not at all. 0: the one that was asked for isn't
+	 * there. */
+	u32 on;
+	bool without_several;
+	u32 asked;		/* in words of the configuration; only suite_digest() needs it */
 	struct draw_options draw;	/* its ms are those of all drawn tests together */
 	u32 order;		/* what the order within groups is drawn from; 0: the usual one */
 	/* Told the name of each test before it runs; NULL: it isn't. */
@@ -31,8 +34,9 @@ struct suite_config {
 	/* Called right before each test that is going to run: one that is skipped can't hang. It
 	 * may give the machine back and take it again. NULL: nothing. */
 	void (*before_test)(void);
+	/* Asked between tests: no more of them are to run. NULL: they all are. */
+	bool (*is_ended)(void);
 };
-#define SUITE_ON_ALL	(~0u)
 
 /*
  * Select and sort, print version line, plan and what the machine is. There is one suite at a

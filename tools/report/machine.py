@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
 """machine.json: what a run's first lines say of the machine, for programs. docs/RESULTS-FORMAT.md
 describes it; the harness writes the same to its stick (boot/results/machine.c)."""
-import itertools
 import re
 
 ONCE = ("version", "processor", "microcode", "generation", "platform", "perfmon", "pebs",
         "firmware", "bios", "system", "board", "acpi", "processors", "serial", "screen", "hpet",
         "exerciser")
 REGISTERS = ("eax", "ebx", "ecx", "edx")
+PROCESSOR = re.compile(r"processor ([0-9]{1,4}): ")
 KIND = re.compile(r"cpuid of processor ([0-9]{1,4})[:,]")
 LEAF = re.compile(r"cpuid: ([0-9a-f]{8})\.([0-9a-f]{1,8})" + " ([0-9a-f]{8})" * 4 + "$")
 
@@ -17,11 +17,9 @@ def said(run, key):
 
 
 def processors(run):
-    for number in itertools.count():
-        texts = said(run, f"processor {number}")
-        if not texts:
-            return
-        yield {"number": number, "said": texts}
+    found = (PROCESSOR.match(text) for text in run.comments)
+    for number in sorted({int(match[1]) for match in found if match}):
+        yield {"number": number, "said": said(run, f"processor {number}")}
 
 
 def kinds(run):

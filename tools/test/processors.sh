@@ -4,17 +4,22 @@
 # Tests of `make test`: other processors than the first, and how they are reached.
 
 # Each processor runs what it is given; exceptions, loops and lost interrupts on one end there.
+# on = kinds: of two cores with two threads each the two threads of the first.
 takes 15 test_processors_are_taken_and_given_back
 test_processors_are_taken_and_given_back()
 {
 	local pmu
 
 	for pmu in none reference; do
-		expect 2 ./run-qemu.sh --pmu $pmu --smp 4 --tests 'selftest.*' --out "$log/smp"
+		expect 2 ./run-qemu.sh --pmu $pmu --smp 4 --on kinds --tests 'selftest.*' \
+			--out "$log/smp"
 		refute grep '^not ok' "$out"
 		grep -q '^ok [0-9]* - selftest.exception_or_hang_on_a_processor_is_contained ' \
 			"$out"
 	done
+	grep -q '^# tests of one processor run on 0 1: the first of each ' "$out"
+	grep -q '^ok .* - selftest.tsc_ticks_during_a_stall@cpu1 ' "$out"
+	refute grep '@cpu[23] ' "$out"
 	expect 2 ./run-qemu.sh --pmu none --smp 1 --tests 'selftest.*' --out "$log/smp"
 	grep -q 'each_processor_runs_a_function_at_both_levels \[-\] # SKIP one processor' "$out"
 }
@@ -57,22 +62,38 @@ test_x2apic_mode_works()
 	refute grep '^not ok' "$out"
 }
 
-# The others are left out, and said.
+# More than can be taken at once: each is named, and on = all has all of them, in batches, of which
+# each is a run. The second one has no test of several processors.
+takes 20 test_more_processors_than_can_be_taken
 test_more_processors_than_can_be_taken()
 {
-	local work=$log/many
+	local work=$log/many number
 
 	rm -rf "$work"
 	mkdir -p "$work/esp/EFI/BOOT"
 	cp "$build/pmutest86.efi" "$work/esp/EFI/BOOT/BOOTX64.EFI"
-	printf '%s\n' 'tests = selftest.each*,selftest.time*' 'results = off' 'at_end = shutdown' \
+	printf '%s\n' 'tests = selftest.each*,selftest.tsc_ticks*' 'on = all' 'at_end = shutdown' \
 		> "$work/esp/pmutest86.cfg"
 	tools/boot.sh --timeout 200 --smp 18 "$work"
-	expect 2 tools/conclude.py --serial "$work/serial.log" --out "$work/out" --run pmu=none
-	grep -q '^# processors: 16 of 18 processors$' "$out"
-	grep -q '^# left out: 2 more than can be taken at once$' "$out"
-	grep -q '^ok .* - selftest.each_processor_runs_a_function_at_both_levels ' "$out"
-	refute grep '^not ok' "$out"
+	tr -d '\r' < "$work/serial.log" | sed '/^# end of PMUTest86/q' > "$log/first"
+	tr -d '\r' < "$work/serial.log" | sed '1,/^# end of PMUTest86/d' > "$log/second"
+	grep -q '^# processors: 16 of 18 processors, batch 1 of 2$' "$log/first"
+	grep -q '^# left out: 2 more than can be taken at once; other batches have them$' \
+		"$log/first"
+	grep -q '^# left out: processor 17, APIC id 0x11, .*: in another batch$' "$log/first"
+	grep -q '^ok .* - selftest.each_processor_runs_a_function_at_both_levels ' "$log/first"
+	grep -q '^# processors: 3 of 18 processors, batch 2 of 2$' "$log/second"
+	grep -q '^# processor 17: APIC id 0x11,' "$log/second"
+	refute grep selftest.each_processor "$log/second"
+	for number in {1..17}; do
+		[ "$(cat "$log/first" "$log/second" | grep -c "^ok .* - selftest.tsc_ticks.*@cpu$number ")" = 1 ] ||
+			fail "processor $number isn't tested once"
+	done
+	grep -q '^ok .* - selftest.tsc_ticks[a-z_]* ' "$log/first"
+	refute grep '^not ok' "$log/first" "$log/second"
+	mcopy -s -i "$work/esp.img" ::/results "$work/"
+	[ "$(grep -l '"number": 17' "$work"/results/*/machine.json | wc -l)" = 1 ]
+	[ "$(find "$work/results" -name results.json | wc -l)" = 2 ]
 }
 
 # What kills a processor costs that test; where the platform can't go on the run ends at once, with

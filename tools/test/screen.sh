@@ -30,7 +30,7 @@ plan_with_screen()
 	cp "$build/launch.efi" "$1/esp/EFI/BOOT/BOOTX64.EFI"
 	cp "$build/refpmu.efi" "$build/pmutest86.efi" "$1/esp/"
 	echo "run cpu=haswell fault=$2 seed=0 engine=fast efi=\\pmutest86.efi args=tests=$3" \
-		"results=off at_end=wait strict=on" > "$1/esp/refpmu-plan.txt"
+		"results=off at_end=wait on=first strict=on" > "$1/esp/refpmu-plan.txt"
 }
 
 # At the start, in the middle and at the end; each key of the summary but those that leave it; and
@@ -77,6 +77,10 @@ test_the_screen_shows_the_run()
 	sed '1,/^# end of PMUTest86/d' "$work/serial.log" | grep -a '^ok ' > "$log/again"
 	grep -q ' pmi.overflow_interrupts_with_os_or_usr_alone ' "$log/again"
 	refute grep -v ' pmi\.' "$log/again"
+	# That group again, which is the only one: Esc ends a run between two tests of a group.
+	shows "$work" ' Running     pmi' a
+	shows "$work" 'large: NOT TRUSTWORTHY' esc
+	grep -q '^ error: [1-9][0-9]* of 50 tests ran' "$out"
 	# Although results = off: because a key asks for it.
 	shows "$work" 'The results are in \results' s
 	echo 'sendkey r' > "$work/monitor"
@@ -167,20 +171,20 @@ test_each_wrong_line_is_told()
 	rm -rf "$work"
 	mkdir -p "$work/esp/EFI/BOOT"
 	cp "$build/pmutest86.efi" "$work/esp/EFI/BOOT/BOOTX64.EFI"
-	printf '%s\n' 'at_end = wait' 'colour = red' 'repeat = 0' '' 'on = 16' \
+	printf '%s\n' 'at_end = wait' 'colour = red' 'repeat = 0' '' 'on = 1024' \
 		> "$work/esp/pmutest86.cfg"
 	begin_with_screen "$work" VGA
 	shows "$work" 'large: NOT TRUSTWORTHY'
 	tr -d '\r' < "$work/serial.log" > "$log/said"
 	for line in "Bail out! \\pmutest86.cfg: line 2: 'colour' is not a key; the keys are tests" \
 		"# error: \\pmutest86.cfg: line 3: '0' is not a value of repeat: how many" \
-		"# error: \\pmutest86.cfg: line 5: '16' is not a value of on: first, all or a"; do
+		"# error: \\pmutest86.cfg: line 5: '1024' is not a value of on: first, kinds, all or a"; do
 		grep -qF "$line" "$log/said" || fail "no line: $line"
 	done
 	refute grep -E '^(not )?ok ' "$log/said"
 	grep -qF "line 2: 'colour' is not a key" "$out"
 	grep -qF "line 3: '0' is not a value of repeat" "$out"
-	grep -qF "line 5: '16' is not a value of on" "$out"
+	grep -qF "line 5: '1024' is not a value of on" "$out"
 	echo 'sendkey p' > "$work/monitor"
 	wait
 	mcopy -s -i "$work/esp.img" ::/results "$work/"
