@@ -31,6 +31,7 @@ endif
 endif
 
 ZYDIS	:= .cache/zydis
+QR	:= .cache/qr/c
 GEN	:= $(BUILD)/gen
 
 # ---------------------------------------------------------------- flags
@@ -70,6 +71,7 @@ objects	= $(patsubst %,$(BUILD)/obj/%.o,$(sort $(1)))
 sources	= $(wildcard $(foreach folder,$(1),$(folder)/*.c $(folder)/*.asm))
 LAUNCH_SOURCES := $(call sources,refpmu/launch)
 HARNESS_OBJS := $(call objects,$(call sources,boot boot/* kernel/* pmu pmu/* tests/*))
+QR_OBJ	:= $(BUILD)/qr/qrcodegen.o
 # Lowest layer first (tools/check_includes.py).
 REFPMU_OBJS := $(call objects,$(call sources,refpmu/model refpmu/model/* refpmu/faults refpmu/faults/* refpmu/hv \
 	   refpmu/engine refpmu/engine/* refpmu/vmm))
@@ -101,7 +103,7 @@ all: $(PROGRAMS) $(BUILD)/tests.tsv $(BUILD)/pmutest86-report
 
 # Its tables hold thousands of addresses: one bit each instead of 24 bytes (boot/start.asm).
 $(BUILD)/pmutest86.so: LDFLAGS += -z pack-relative-relocs
-$(BUILD)/pmutest86.so: $(HARNESS_OBJS)
+$(BUILD)/pmutest86.so: $(HARNESS_OBJS) $(QR_OBJ)
 $(BUILD)/refpmu.so: $(BUILD)/refpmu.o $(filter-out %.c.o,$(REFPMU_OBJS)) $(ZYDIS_OBJS)
 $(BUILD)/refpmu.o: $(filter %.c.o,$(REFPMU_OBJS))
 	$(call say,WHOLE   ,$@)$(CC) $(FREESTANDING) $(NO_STRINGS) -r -nostdlib \
@@ -143,6 +145,12 @@ $(BUILD)/obj/%.c.o: %.c $(BUILD)/flags | $(GEN)/version.h $(GEN)/font_data.h
 $(BUILD)/obj/%.asm.o: %.asm $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,NASM    ,$<)$(NASM) $(ASFLAGS) -MD $(@:.o=.d) -MP -MT $@ $< -o $@
+
+$(BUILD)/obj/boot/screen/code.c.o: CFLAGS += -isystem $(QR)
+# As it comes; abs() and labs() are instructions, the memory functions are the harness's.
+$(QR_OBJ): $(QR)/qrcodegen.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call say,CC      ,$<)$(CC) $(FREESTANDING) -fhosted $(SMALL) -DNDEBUG -w -c $< -o $@
 
 # Zydis is built as it comes, with its own memory functions replaced (refpmu/engine/zydis_libc.h).
 $(BUILD)/zydis/efi/%.o: $(ZYDIS)/src/%.c refpmu/engine/zydis_libc.h $(BUILD)/flags

@@ -30,6 +30,7 @@
 #define CONFIG_FILE_SIZE	16384
 #define OPTIONS_SIZE		1024
 #define ERROR_SIZE		256
+#define RESULT_SIZE		1000	/* what the largest QR Code takes that is drawn */
 #define SHOW_US			3000000		/* a last line */
 #define WAIT_SECONDS		60		/* at most, for a reader */
 #define ARENA_SPARE		(18u << 20)	/* log, buffers of the tests */
@@ -239,13 +240,16 @@ static void show_result(void)
 /* The keys of the summary. */
 static void ask_what_next(struct config *config, struct session *session)
 {
+	static char result[RESULT_SIZE];
 	char tests[CONFIG_TEXT_SIZE], text[ERROR_SIZE];
 
+	keep_short_result(result, sizeof(result));
+	screen_set_result(result);
 	if (*results_folder()) {
 		fmt_print(text, sizeof text, "The results are in %s", results_folder());
 		screen_say(text);
 	} else if (config->results) {
-		screen_say("The results are not saved: S tries again");
+		screen_say("The results are not saved: S tries again, Q shows them in short");
 	}
 	for (;;)
 		switch (screen_ask(tests, sizeof tests)) {

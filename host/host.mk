@@ -16,7 +16,8 @@ HOST_CHECK_RUNS ?= 20000
 HOST_CC_NAMES	?= gcc clang
 HOST_WARNINGS	?= -Wall -Wextra -Werror -Wconversion -Wsign-conversion -Wshadow -Wcast-align -Wvla \
 		   -Wstrict-prototypes -Wmissing-prototypes
-HOST_CFLAGS	?= -std=gnu11 -O1 -g $(HOST_WARNINGS)
+HOST_QR := $(ROOT)/.cache/qr/c
+HOST_CFLAGS	?= -std=gnu11 -O1 -g $(HOST_WARNINGS) -isystem $(HOST_QR)
 HOST_SANITIZE	?= -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 HOST_CFLAGS_gcc   ?= -Warith-conversion
 HOST_CFLAGS_clang ?= -Wshorten-64-to-32
@@ -26,7 +27,7 @@ HOST_PURE := $(sort $(wildcard $(addprefix $(ROOT)/, refpmu/model/*.c refpmu/mod
 	     refpmu/launch/plan.c refpmu/launch/fault.c refpmu/launch/span.c refpmu/launch/pe.c \
 	     refpmu/vmm/configure.c \
 	     pmu/hypervisor.c pmu/lbr/format.c pmu/leaves.c pmu/adaptive.c pmu/record.c boot/config.c boot/smbios.c boot/spread.c boot/summary.c boot/watchdog/wdat.c boot/results/frame.c boot/results/items.c boot/results/totals.c boot/results/reports.c boot/results/text.c boot/results/machine.c \
-	     boot/screen/grid.c boot/screen/progress.c boot/screen/pages.c boot/screen/keys.c kernel/output/raster.c \
+	     boot/screen/grid.c boot/screen/progress.c boot/screen/pages.c boot/screen/keys.c boot/screen/code.c kernel/output/raster.c \
 	     kernel/processor/confidential.c \
 	     kernel/output/fmt.c kernel/output/tap.c kernel/processor/topology.c \
 	     tests/frame/applies.c tests/frame/glob.c tests/frame/old_names.c tests/frame/tally.c tests/frame/verdict.c \
@@ -54,7 +55,14 @@ $$(HOST_OUT)/$(1)/%.o: $$(ROOT)/%.c
 	@echo "  $(1) $$<"
 	$$(HOST_Q)$(1) $$(HOST_CFLAGS) $$(HOST_CFLAGS_$(1)) $$(HOST_SANITIZE) -I$$(ROOT) -MMD -MP -c $$< -o $$@
 
-$$(HOST_OUT)/$(1)/libpure.a: $$(call host_objects,$(1),$$(HOST_PURE) $$(HOST_SHARED)) $$(HOST_ASM)
+# The maker of QR Codes, as it comes.
+$$(HOST_OUT)/$(1)/qrcodegen.o: $$(HOST_QR)/qrcodegen.c
+	@mkdir -p $$(@D)
+	@echo "  $(1) $$<"
+	$$(HOST_Q)$(1) -std=gnu11 -O1 -g -w $$(HOST_SANITIZE) -c $$< -o $$@
+
+$$(HOST_OUT)/$(1)/libpure.a: $$(call host_objects,$(1),$$(HOST_PURE) $$(HOST_SHARED)) $$(HOST_ASM) \
+		$$(HOST_OUT)/$(1)/qrcodegen.o
 	@mkdir -p $$(@D)
 	@rm -f $$@
 	@ar qcs $$@ $$^

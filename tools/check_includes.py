@@ -44,7 +44,7 @@ LAYERS = (
     ("pmu/", ("pmu/", "kernel/", "spec/", "claims/known.def"), HOSTED),
     ("tests/", ("tests/", "pmu/", "kernel/", "spec/", "claims/"), HOSTED),
     ("boot/", ("boot/", "tests/frame/suite.", "pmu/record.", "kernel/",
-               "spec/", "version.h"), UEFI),
+               "spec/", "version.h"), UEFI + ("qrcodegen.h",)),
     ("refpmu/", ("refpmu/", "spec/", "version.h"), UEFI + ("Zydis/",)),
     ("refpmu/model/", MODEL, STD),
     ("refpmu/faults/", FAULTS, STD),

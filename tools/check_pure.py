@@ -21,7 +21,8 @@ HARNESS = ("spec/* claims/* kernel/processor/confidential.h kernel/processor/top
            "boot/config.h boot/smbios.h "
            "boot/spread.h boot/summary.h boot/results/*.h boot/watchdog/wdat.h "
            "boot/screen/grid.h boot/screen/progress.h "
-           "boot/screen/pages.h boot/screen/keys.h kernel/output/raster.h kernel/output/font.h "
+           "boot/screen/pages.h boot/screen/keys.h boot/screen/code.h "
+           "kernel/output/raster.h kernel/output/font.h "
            "tests/*.h tests/frame/old_names.def").split()
 MODEL = ("spec/* refpmu/model/* refpmu/faults/* refpmu/vmm/configure.h "
          "refpmu/engine/engine_name.h refpmu/launch/plan.h "
@@ -63,8 +64,8 @@ def changing_data(assembly):
 def breaches(source):
     may = MODEL if source.startswith("refpmu/") else HARNESS
     with tempfile.NamedTemporaryFile("r", suffix=".d") as includes:
-        run = subprocess.run(["gcc", "-std=gnu11", "-I.", "-O0", "-fno-pic", "-w", "-S",
-                              "-MMD", "-MF", includes.name, source, "-o", "-"],
+        run = subprocess.run(["gcc", "-std=gnu11", "-I.", "-isystem", ".cache/qr/c", "-O0",
+                              "-fno-pic", "-w", "-S", "-MMD", "-MF", includes.name, source, "-o", "-"],
                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
                              check=False)
         words = includes.read().replace("\\\n", " ").split()

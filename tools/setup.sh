@@ -3,9 +3,9 @@
 #
 # Prepares this machine: called by ./run-qemu.sh, `make test` and `make setup`. Silent and quick
 # when nothing is missing. Otherwise it installs packages of the distribution (as root or through
-# sudo). It unpacks the source of Zydis, the instruction decoder, into .cache/, and looks whether
-# QEMU can do what the reference PMU needs. Where it can't go on it says in one line what to do, and
-# exits 2.
+# sudo). It unpacks the sources of Zydis, the instruction decoder, and of the QR Code generator into
+# .cache/, and looks whether QEMU can do what the reference PMU needs. Where it can't go on it says
+# in one line what to do, and exits 2.
 #
 # setup.sh --check, called by the other goals of make: changes nothing; says in one line what is
 # missing and which command installs it, and exits 2.
@@ -97,8 +97,8 @@ install_packages()
 	[ ${#missing[@]} -eq 0 ] || fail "still missing after installation: ${missing[*]}"
 }
 
-# ---------------------------------------------------------------- Zydis
-# distribution release, version, SHA-256 of zydis_VERSION.orig.tar.gz. Debian's and Ubuntu's
+# ---------------------------------------------------------------- sources of libraries
+# distribution release, version, SHA-256 of PACKAGE_VERSION.orig.tar.gz. Debian's and Ubuntu's
 # archives carry the same file for the same version. Built and run: bookworm; the others' sources
 # were fetched, compared and compiled only.
 ZYDIS_PINS=(
@@ -107,6 +107,10 @@ ZYDIS_PINS=(
 	"trixie   4.1.1 dcc31180a31e7f568d79d55f8181bd961981559a5666bf6fac43a69ad8b406bf"
 	"questing 4.1.1 dcc31180a31e7f568d79d55f8181bd961981559a5666bf6fac43a69ad8b406bf"
 )
+# The same version everywhere.
+QR_SUM=2ec0a4d33d6f521c942eeaf473d42d5fe139abcfa57d2beffe10c5cf7d34ae60
+QR_PINS=("bookworm 1.8.0 $QR_SUM" "noble 1.8.0 $QR_SUM" "trixie 1.8.0 $QR_SUM"
+	"questing 1.8.0 $QR_SUM")
 
 # Turns the machine's own package sources into source-package sources, in folder $1.
 private_sources()
@@ -123,12 +127,13 @@ private_sources()
 	done
 }
 
-fetch_zydis()
+# fetch_source FOLDER PACKAGE VERSION SUM
+fetch_source()
 {
-	local version=$1 sum=$2 work tarball options
+	local folder=$1 package=$2 version=$3 sum=$4 work tarball options
 
 	mkdir -p .cache
-	work=$(mktemp -d "$PWD/.cache/zydis-fetch.XXXXXX")
+	work=$(mktemp -d "$PWD/.cache/$folder-fetch.XXXXXX")
 	# shellcheck disable=SC2064 # the folder of now
 	trap "rm -rf '$work'" EXIT
 	mkdir -p "$work"/{parts,lists/partial,cache,get}
@@ -136,45 +141,54 @@ fetch_zydis()
 	options=(-o Dir::Etc::sourcelist=/dev/null -o "Dir::Etc::sourceparts=$work/parts"
 		-o "Dir::State::lists=$work/lists" -o "Dir::Cache=$work/cache"
 		-o "APT::Sandbox::User=$(id -un)" -o Acquire::Languages=none)
-	echo "setup: fetching the source package of Zydis $version"
+	echo "setup: fetching the source package $package $version"
 	# A third party's source without source packages makes update fail: it isn't needed.
 	apt-get "${options[@]}" -qq update > "$work/log" 2>&1 || true
 	if ! (cd "$work/get" && apt-get "${options[@]}" -qq source --download-only --tar-only \
-		zydis) >> "$work/log" 2>&1; then
+		"$package") >> "$work/log" 2>&1; then
 		grep '^E:' "$work/log" | tail -n 3 || true
-		fail "can't fetch Zydis $version: apt-get source zydis failed (network? mirror?)"
+		fail "can't fetch it: apt-get source $package failed (network? mirror?)"
 	fi
-	tarball=$work/get/zydis_$version.orig.tar.gz
-	[ -e "$tarball" ] || fail "the archive has another version of Zydis than $version"
+	tarball=$work/get/${package}_$version.orig.tar.gz
+	[ -e "$tarball" ] || fail "the archive has another version of $package than $version"
 	echo "$sum  $tarball" | sha256sum --status -c - ||
-		fail "zydis_$version.orig.tar.gz hasn't the known checksum: not used"
-	mkdir "$work/zydis"
-	tar -xzf "$tarball" -C "$work/zydis" --strip-components=1
-	echo "$version $sum" > "$work/zydis/.ready"
-	rm -rf .cache/zydis
-	mv "$work/zydis" .cache/zydis
+		fail "${tarball##*/} hasn't the known checksum: not used"
+	mkdir "$work/$folder"
+	tar -xzf "$tarball" -C "$work/$folder" --strip-components=1
+	echo "$version $sum" > "$work/$folder/.ready"
+	rm -rf ".cache/$folder"
+	mv "$work/$folder" ".cache/$folder"
 	rm -rf "$work"
 	trap - EXIT
 }
 
-provide_zydis()
+# provide_source FOLDER PACKAGE PIN...
+provide_source()
 {
-	local release='' key value pin known=()
+	local folder=$1 package=$2 release='' key value pin known=()
+
+	shift 2
 
 	while IFS='=' read -r key value; do
 		[ "$key" != VERSION_CODENAME ] || release=${value//\"/}
 	done < /etc/os-release
-	for pin in "${ZYDIS_PINS[@]}"; do
+	for pin; do
 		read -r key version sum <<< "$pin"
 		known+=("$key")
 		[ "$key" = "$release" ] || continue
-		[ "$(cat .cache/zydis/.ready 2> /dev/null)" != "$version $sum" ] || return 0
+		[ "$(cat ".cache/$folder/.ready" 2> /dev/null)" != "$version $sum" ] || return 0
 		[ -z "$only_check" ] ||
-			fail "the source of Zydis isn't in .cache/zydis; run: make setup"
-		fetch_zydis "$version" "$sum"
+			fail "the source of $package isn't in .cache/$folder; run: make setup"
+		fetch_source "$folder" "$package" "$version" "$sum"
 		return 0
 	done
 	fail "distribution release '$release' isn't known here; known: ${known[*]}"
+}
+
+provide_sources()
+{
+	provide_source zydis zydis "${ZYDIS_PINS[@]}"
+	provide_source qr qr-code-generator "${QR_PINS[@]}"
 }
 
 # ---------------------------------------------------------------- QEMU
@@ -207,7 +221,7 @@ probe_qemu()
 
 if [ -n "$only_check" ]; then
 	install_packages
-	provide_zydis
+	provide_sources
 	exit 0
 fi
 
@@ -219,5 +233,5 @@ fi
 exec 9> .cache/lock
 flock -w 600 9 || fail "another set-up has been running for ten minutes"
 install_packages
-provide_zydis
+provide_sources
 probe_qemu

@@ -277,25 +277,31 @@ void keep_save(void)
 		keep.journaled = length;	/* the log was emptied */
 }
 
+size_t keep_short_result(char *text, size_t size)
+{
+	size_t length, lines_length;
+	void *memory = NULL;
+	const char *lines = log_text(&lines_length);
+
+	text[0] = '\0';
+	if (EFI_ERROR(firmware.boot->AllocatePool(EfiLoaderData, sizeof(struct totals), &memory)))
+		return 0;
+	totals_take(memory, lines, lines_length);
+	length = variable_text(memory, lines, lines_length, PMUTEST86_VERSION, text, size);
+	firmware.boot->FreePool(memory);
+	return length;
+}
+
 /* Where no file could be written. */
 static void save_short(void)
 {
-	struct totals *totals;
-	void *memory = NULL;
 	char text[VARIABLE_SIZE];
-	size_t length, lines_length;
-	const char *lines = log_text(&lines_length);
+	size_t length = keep_short_result(text, sizeof(text));
 
-	if (EFI_ERROR(firmware.boot->AllocatePool(EfiLoaderData, sizeof(*totals), &memory)))
-		return;
-	totals = memory;
-	totals_take(totals, lines, lines_length);
-	length = variable_text(totals, lines, lines_length, PMUTEST86_VERSION, text, sizeof(text));
-	if (variable_save(text, length, notice(), NOTICE_SIZE))
+	if (length && variable_save(text, length, notice(), NOTICE_SIZE))
 		fmt_print(notice(), NOTICE_SIZE,
 			  "a short result is in the UEFI variable "
 			  "PMUTest86Result; the next run with a stick that takes files saves it");
-	firmware.boot->FreePool(memory);
 }
 
 void keep_end(void)

@@ -34,6 +34,8 @@ void keep_save(void);
 void keep_end(void);
 /* Once more, because a key asks for it. text: where they are, or why they aren't. */
 void keep_again(char *text, size_t size);
+/* The run in a few lines, as the UEFI variable has it; length characters, size at most. */
+size_t keep_short_result(char *text, size_t size);
 /* Borrowed, at the end: what the journal took. */
 void keep_describe(struct tap *tap);
 /* Borrowed: say what there is to say of the results, if anything. */

@@ -103,6 +103,9 @@ static enum key_action press_letter(struct view *view, const struct progress *pr
 	case 'm':
 		open_page(view, PAGE_MACHINE);
 		return ACTION_NONE;
+	case 'q':
+		open_page(view, PAGE_CODE);
+		return ACTION_NONE;
 	case 's':
 		return ACTION_SAVE;
 	case 'p':

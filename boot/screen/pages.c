@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* See pages.h. Each page has a title at the top and the keys at the bottom. */
 #include "boot/screen/pages.h"
+#include "boot/screen/code.h"
 #include "kernel/output/fmt.h"
 #include "pmu/record.h"
 
@@ -9,6 +10,7 @@
 #define TEXT_SIZE	640u	/* the bytes of a record in hexadecimal, and some words */
 #define RECORD_COLUMNS	39u	/* "name                0x0123456789abcdef " */
 #define RECORD_VALUE	20u
+#define LEAST_BESIDE	20u	/* columns of a text beside a code */
 #define FAILURE_ROWS	3u	/* name, sentence, evidence */
 
 /* A list that is longer than its place: lines are numbered from 0, whichever are shown. */
@@ -377,7 +379,7 @@ static void draw_end(struct grid *grid, font_glyph *font, const struct progress 
 		grid_text(grid, 1, row, COLOUR_DIM, "No point is other than passed or skipped.");
 	draw_keys(grid, view,
 		  "Enter details  A again  G group  T test  M machine  S save  "
-		  "P power off  R return");
+		  "Q QR code  P power off  R return");
 }
 
 /* "key  value" in as many lines as it takes. */
@@ -558,6 +560,28 @@ static void draw_facts(struct grid *grid, const struct progress *progress, struc
 	draw_keys(grid, view, "Up, Down, PageUp, PageDown: scroll  Esc: back");
 }
 
+/* Line by line, beside the code where there is room, else instead of it. */
+static void draw_code(struct grid *grid, struct view *view)
+{
+	const char *text = view->result ? view->result : "";
+	u32 x = code_draw(grid, 2, grid->rows - 1, text) + 2, row = 2;
+	char line[TEXT_SIZE];
+
+	grid_text(grid, 1, 1, COLOUR_BRIGHT, "The result in short, to be photographed");
+	while (*text && row + 1 < grid->rows && x + LEAST_BESIDE < grid->columns) {
+		size_t n = 0;
+
+		for (; *text && *text != '\n'; text++)
+			if (n + 1 < sizeof(line))
+				line[n++] = *text;
+		line[n] = '\0';
+		text += *text == '\n';
+		row += grid_wrap(grid, x, row, grid->columns - x - 1, 0, grid->rows - 1 - row,
+				 COLOUR_TEXT, line);
+	}
+	draw_keys(grid, view, "Esc: back");
+}
+
 static void draw_page(struct grid *grid, font_glyph *font, const struct progress *progress,
 		      struct view *view, const char *version)
 {
@@ -585,6 +609,9 @@ static void draw_page(struct grid *grid, font_glyph *font, const struct progress
 		break;
 	case PAGE_MACHINE:
 		draw_facts(grid, progress, view);
+		break;
+	case PAGE_CODE:
+		draw_code(grid, view);
 		break;
 	}
 }

@@ -12,7 +12,8 @@ enum page {
 	PAGE_POINT,	/* one of them */
 	PAGE_GROUPS,	/* to choose one */
 	PAGE_TESTS,	/* all points, to choose one */
-	PAGE_MACHINE	/* CPUID, registers, identity */
+	PAGE_MACHINE,	/* CPUID, registers, identity */
+	PAGE_CODE	/* a short result, as a QR Code and as text */
 };
 
 struct view {
@@ -24,6 +25,7 @@ struct view {
 	bool stopping;		/* the run ends after this test */
 	bool keys;		/* is there a keyboard? */
 	char status[160];	/* what a key has done */
+	const char *result;	/* the short result; NULL: there is none */
 };
 
 void pages_draw(struct grid *grid, font_glyph *font, const struct progress *progress,

@@ -281,6 +281,11 @@ enum key_action screen_ask(char *tests, size_t tests_size)
 	return action;
 }
 
+void screen_set_result(const char *text)
+{
+	view.result = text;
+}
+
 void screen_say(const char *text)
 {
 	fmt_print(view.status, sizeof(view.status), "%s", text);

@@ -39,6 +39,8 @@ void screen_keep_result(struct soak *soak);
 /* What the person in front of it wants next, for which this waits. tests: with ACTION_TESTS which
  * ones. Machine given back. */
 enum key_action screen_ask(char *tests, size_t size);
+/* The result in short, for the page with its QR Code; it must outlive screen_ask(). */
+void screen_set_result(const char *text);
 /* Say what a key has done, when screen_ask() is called again. */
 void screen_say(const char *text);
 

@@ -169,7 +169,7 @@ static void a_soak_is_as_good_as_its_worst_run(void)
 	begin(100, 33);
 	progress_take(&progress, "# end of PMUTest86: exit 0");
 	view.page = PAGE_END;
-	progress.soak = (struct soak){ .run = 3, .runs = 3, .not_tested = 1 };
+	progress.soak = (struct soak){ .run = 3, .runs = 3, .batches = 1, .not_tested = 1 };
 	CHECK(shows("run 3 of 3"));
 	CHECK(shows("3 runs; of those before this one 0 failed, 0 weren't trustworthy, 1 tested"));
 	CHECK_STR("NOT TESTED: no PMU", progress_result_text(&progress));
@@ -180,6 +180,9 @@ static void a_soak_is_as_good_as_its_worst_run(void)
 	CHECK_EQ(RESULT_PASSED, progress_result(&progress));
 	progress.soak.runs = 0;
 	CHECK(!shows("run 3 of"), "until its time is over");
+	progress.soak = (struct soak){ .run = 1, .runs = 1, .batch = 2, .batches = 8 };
+	CHECK(shows("batch 3 of 8"));
+	CHECK(shows("3 runs; of those before this one 0 failed"));
 }
 
 static void the_summary_lists_what_is_not_ok_and_opens_it(void)
@@ -272,6 +275,12 @@ static void keys_ask_for_what_they_say(void)
 	CHECK(shows("msr         IA32_PERF_CAPABILITIES = 0x32c4"));
 	press(KEY_END, tests, sizeof(tests));
 	CHECK(shows("processors  16 of 112 processors"), "scrolling ends at the last line");
+	/* Beside its code, which test_code.c looks at. */
+	view.result = "PMUTest86\nFAIL pmi.d";
+	press('q', tests, sizeof(tests));
+	CHECK(shows("FAIL pmi.d"));
+	view.result = NULL;
+	CHECK(!shows("FAIL pmi.d"));
 }
 
 static void what_is_left_is_told_from_what_was_done(void)

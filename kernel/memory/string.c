@@ -50,6 +50,14 @@ int memcmp(const void *a, const void *b, size_t bytes)
 	return 0;
 }
 
+char *strchr(const char *text, int c)
+{
+	while (*text != (char)c)
+		if (!*text++)
+			return NULL;
+	return (char *)(uintptr_t)text;
+}
+
 size_t strlen(const char *text)
 {
 	const volatile char *end = text;

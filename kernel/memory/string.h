@@ -13,6 +13,7 @@ void *memmove(void *to, const void *from, size_t bytes);
 void *memset(void *to, int value, size_t bytes);
 int memcmp(const void *a, const void *b, size_t bytes);
 size_t strlen(const char *text);
+char *strchr(const char *text, int c);
 int strcmp(const char *a, const char *b);
 
 #endif

@@ -28,7 +28,7 @@ test_make_says_what_sets_up()
 	git ls-files -z | tar -c --null -T - | tar -x -C "$tree"
 	expect 2 env -u MAKELEVEL -u MAKEFLAGS make --no-print-directory -C "$tree"
 	[ ! -s "$out" ]
-	grep -qx "setup: the source of Zydis isn't in .cache/zydis; run: make setup" "$err"
+	grep -qx "setup: the source of zydis isn't in .cache/zydis; run: make setup" "$err"
 	[ ! -e "$tree/.cache" ]
 	[ ! -e "$tree/build" ]
 	expect 0 make -C "$tree" help

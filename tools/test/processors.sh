@@ -86,7 +86,8 @@ test_more_processors_than_can_be_taken()
 	grep -q '^# processor 17: APIC id 0x11,' "$log/second"
 	refute grep selftest.each_processor "$log/second"
 	for number in {1..17}; do
-		[ "$(cat "$log/first" "$log/second" | grep -c "^ok .* - selftest.tsc_ticks.*@cpu$number ")" = 1 ] ||
+		[ "$(cat "$log/first" "$log/second" |
+			grep -c "^ok .* - selftest.tsc_ticks.*@cpu$number ")" = 1 ] ||
 			fail "processor $number isn't tested once"
 	done
 	grep -q '^ok .* - selftest.tsc_ticks[a-z_]* ' "$log/first"
