@@ -65,7 +65,8 @@ def breaches(source):
     may = MODEL if source.startswith("refpmu/") else HARNESS
     with tempfile.NamedTemporaryFile("r", suffix=".d") as includes:
         run = subprocess.run(["gcc", "-std=gnu11", "-I.", "-isystem", ".cache/qr/c", "-O0",
-                              "-fno-pic", "-w", "-S", "-MMD", "-MF", includes.name, source, "-o", "-"],
+                              "-fno-pic", "-w", "-S", "-MMD", "-MF", includes.name, source,
+                              "-o", "-"],
                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
                              check=False)
         words = includes.read().replace("\\\n", " ").split()
