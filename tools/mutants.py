@@ -164,7 +164,11 @@ def all_rows():
     is what the results are called, fault what the plan asks for, cpu where, "" for place()."""
     reasons = spec.undecidable()
     several, under_all = spec.processors(), {"inert", *reasons, *spec.under_all_tests()}
-    rows = [dict(row, undecidable=reasons.get(row["name"], ""), fault=row["name"], cpu="",
+    made_with = spec.settings()
+    rows = [dict(row, undecidable=reasons.get(row["name"], ""), fault=row["name"],
+                 cpu=made_with[row["name"]].get("cpu", ""),
+                 settings={key: value for key, value in made_with[row["name"]].items()
+                           if key != "cpu"},
                  processors=several.get(row["name"], 0), all=row["name"] in under_all)
             for row in spec.faults()]
     by_name = {row["name"]: row for row in rows}
@@ -272,7 +276,8 @@ def look_for_controls(scores, suite, rows, by_fault, options):
     for few in (wide[at:at + FEW_FAULTS] for at in range(0, len(wide), FEW_FAULTS)):
         silent = {key[1] for key in scores.never_red() if key[:2] not in explained}
         again = [(row, job, plan.Job(job.fault, cpu=job.cpu, name=job.name, tests=pattern,
-                                     processors=job.processors, engine=options.engine))
+                                     processors=job.processors, profile=job.profile,
+                                     latitude=job.latitude, ht=job.ht, engine=options.engine))
                  for _, row, job in few for pattern in suite.patterns(silent, job.cpu)]
         plan.Pool(options.build, options.jobs).work_through([new for _, _, new in again])
         for row, job, new in again:
@@ -294,14 +299,15 @@ def run(options, parser):
         raise plan.PlanError("no fault is left to run")
     by_fault = {row["name"]: plan.Job(row["fault"], cpu=cpu, name=row["name"],
                                       processors=processors_of(row, cpu),
-                                      tests=suite.asked(row))
+                                      tests=suite.asked(row), **row["settings"])
                 for row in rows for cpu in [cpus[row["name"]]] if cpu}
     few = options.sample or options.faults
     seeds = SEEDS[:1] if few else SEEDS
     clean = [plan.Job(seed=seed) for seed in seeds]
     clean += [plan.Job(seed=1, profile=row["name"]) for row in spec.profiles() if not few]
-    clean += [plan.Job(cpu=cpu, processors=count) for cpu, count in
-              sorted({(job.cpu, job.processors) for job in by_fault.values()} - {(FIRST, 1)})]
+    clean += [plan.Job(cpu=cpu, processors=count, profile=profile, latitude=latitude, ht=ht)
+              for cpu, count, profile, latitude, ht in
+              sorted({job.machine() for job in by_fault.values()} - {plan.Job().machine()})]
     jobs = clean + list(by_fault.values())
     start = time.monotonic()
     for job in jobs:

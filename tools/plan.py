@@ -37,16 +37,20 @@ class Job:
     """One run of the harness in a plan. Afterwards: run is what its log says."""
 
     def __init__(self, fault="none", seed=0, profile="", latitude="", engine="", cpu="haswell",
-                 tests="", name="", processors=1, weight=1):
+                 tests="", name="", processors=1, weight=1, ht=""):
         self.weight = weight        # how long it takes, in runs of all tests on the fast engine
         self.name, self.processors = name or fault, processors  # what the results call it
         self.fault, self.seed, self.profile, self.latitude = fault, seed, profile, latitude
-        self.engine, self.cpu, self.tests = engine, cpu, tests
+        self.engine, self.cpu, self.tests, self.ht = engine, cpu, tests, ht
         self.run, self.seconds = None, 0.0
+
+    def machine(self):
+        """What it runs on, but for the fault and the seed."""
+        return self.cpu, self.processors, self.profile, self.latitude, self.ht
 
     def plan_line(self):
         words = [f"run cpu={self.cpu}", f"fault={self.fault}", f"seed={self.seed}"]
-        words += [f"{key}={getattr(self, key)}" for key in ("engine", "profile", "latitude")
+        words += [f"{key}={getattr(self, key)}" for key in ("engine", "profile", "latitude", "ht")
                   if getattr(self, key)]
         words += ["keep=1 efi=\\pmutest86.efi",
                   f"args=results=off serial=0x3f8 at_end=return on=first checks=on draw={DRAWN}"]
@@ -62,6 +66,7 @@ class Job:
         words += [f"{self.processors} processors"] if self.processors > 1 and not words else []
         words += [f"profile {self.profile}"] if self.profile else []
         words += [f"latitude {self.latitude}"] if self.latitude else []
+        words += ["without Hyper-Threading"] if self.ht == "0" else []
         words += [f"seed {self.seed}"] if self.seed or not words else []
         return ", ".join(words)
 

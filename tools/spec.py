@@ -94,7 +94,7 @@ def variants():
 def elsewhere():
     """Fault, generation and number of processors that `make mutants` runs it with as well."""
     runs = [(row["name"] + word).split(":") + ["1"] for row in faults() for word in row["runs"]
-            if ":" in word]
+            if ":" in word and "=" not in word]
     return [(name, cpu, int(count)) for name, cpu, count, *_ in runs]
 
 
@@ -102,6 +102,14 @@ def processors():
     """Name of a fault to the number of processors to run it with, where that isn't one."""
     return {row["name"]: int(word.partition("=")[2]) for row in faults() for word in row["runs"]
             if word.startswith("processors=")}
+
+
+def settings():
+    """Name of a fault to what its runs are made with: cpu, profile, latitude, ht."""
+    words = ("cpu", "profile", "latitude", "ht")
+    return {row["name"]: {key: value for key, _, value in
+                          (word.partition("=") for word in row["runs"]) if key in words}
+            for row in faults()}
 
 
 def under_all_tests():

@@ -3,7 +3,8 @@
  * Every bit of every register of a core PMU, one at a time, on every generation: which a WRMSR
  * takes and which raise #GP. Typed by hand from SDM Tables 35-2, 35-13, 35-18 and 35-22, Figures
  * 18-1, 18-6 to 18-9, 18-20, 18-21, 18-23, 18-27 to 18-30 and 18-35, "IA32_DEBUGCTL MSR", "Off-core
- * Response Performance Monitoring"; nothing comes from spec/. test_write_rules.c has whole values
+ * Response Performance Monitoring"; Skylake's from Tables 35-36 to 35-39, 18-54, 18-59 and Figures
+ * 18-11 and 18-12, "MSR_LBR_SELECT". Nothing comes from spec/. test_write_rules.c has whole values
  * and what is read back. Hyper-threading is on: four counters.
  */
 #include "host/check.h"
@@ -68,6 +69,41 @@ static const struct mask masks[] = {
 	{ 0x4c5, 0x4c8, EACH(NOT_THERE), 0 },
 };
 
+/* Version 4. TSX is off: no IN_TX, no RTM_DEBUG. */
+static const struct {
+	u32 first, last;
+	u64 taken, open;
+} skylake[] = {
+	{ 0x0c1, 0x0c4, 0xffffffffffffffff, 0 },
+	{ 0x4c1, 0x4c4, 0x0000ffffffffffff, 0 },
+	{ 0x186, 0x189, 0x00000000ffffffff, 0 },
+	{ 0x309, 0x30b, 0x0000ffffffffffff, 0 },
+	{ 0x38d, 0x38d, 0x0000000000000fff, 0 },
+	{ 0x38e, 0x38e, NOT_THERE, 0 },
+	{ 0x38f, 0x38f, 0x000000070000000f, 0 },
+	/* LBR_Frz 58, CTR_Frz 59, Ovf_Uncore, OvfBuf, CondChgd; open: ToPA 55, ASCI 60, of
+	 * facilities that a part may lack. */
+	{ 0x390, 0x390, 0xec0000070000000f, 0x1080000000000000 },
+	/* The same without CondChgd. */
+	{ 0x391, 0x391, 0x6c0000070000000f, 0x1080000000000000 },
+	{ 0x392, 0x392, NOT_THERE, 0 },
+	{ 0x345, 0x345, NOT_THERE, 0 },
+	{ 0x3f1, 0x3f1, 0x0000000f0000000f, 0 },
+	{ 0x3f6, 0x3f6, 0x000000000000ffff, 0 },
+	/* Event 2:0 and 4, bubble length 19:8, width 22:20; Table 18-59 has 3 and 7:5 in the
+	 * event. */
+	{ 0x3f7, 0x3f7, 0x00000000007fff17, 0x00000000000000e8 },
+	{ 0x1a6, 0x1a7, 0x0000003fffffffff, 0x7800 },
+	{ 0x1d9, 0x1d9, 0x0000000000007fc3, 0x2000 },
+	/* CPL 1:0, branches 8:2, call stack 9. */
+	{ 0x1c8, 0x1c8, 0x00000000000003ff, 0 },
+	{ 0x10f, 0x10f, NOT_THERE, 0 },
+	{ 0x0c5, 0x0c8, NOT_THERE, 0 },
+	{ 0x18a, 0x18d, NOT_THERE, 0 },
+	{ 0x30c, 0x30c, NOT_THERE, 0 },
+	{ 0x4c5, 0x4c8, NOT_THERE, 0 },
+};
+
 static void check_register(unsigned generation, u32 msr, u64 taken, u64 open)
 {
 	static struct model model;
@@ -98,8 +134,16 @@ static void each_bit_is_taken_where_the_manual_says(void)
 	}
 }
 
+static void each_bit_of_skylake_is_taken_where_the_manual_says(void)
+{
+	for (size_t i = 0; i < COUNT(skylake); i++)
+		for (u32 msr = skylake[i].first; msr <= skylake[i].last; msr++)
+			check_register(GEN_SKYLAKE, msr, skylake[i].taken, skylake[i].open);
+}
+
 int main(void)
 {
 	RUN(each_bit_is_taken_where_the_manual_says);
+	RUN(each_bit_of_skylake_is_taken_where_the_manual_says);
 	return check_end();
 }

@@ -77,6 +77,8 @@ u64 fault_increment(struct model *m, unsigned i, const struct model_rule *rule, 
 {
 	if (m->config.fault == FAULT_NONE || !add)
 		return add;
+	if (rule->kind == EK_FRONTEND && i && broken(m, FAULT_FRONTEND_PMC0_ONLY))
+		return 0;
 	if (i == FIRST_FIXED && broken(m, FAULT_FIXED_TWIN_OFF))
 		return add + every(m, 4, add);
 	if (i == FIRST_FIXED + 1 && broken(m, FAULT_FIXED1_HALF))

@@ -7,6 +7,7 @@
 #include "refpmu/model/msr.h"
 #include "refpmu/model/netburst/netburst.h"
 
+#define LEAST_PERIOD	512	/* of fault short-periods-rounded */
 #define WIDEST_COUNTER	48	/* bits, of fault counters-above-width: bit 47 is the sign */
 
 /* The faults that are generated of each register; FAULT_NONE: there is none. */
@@ -35,6 +36,9 @@ bool fault_msr_exists(struct model *m, const struct msr_ref *p, bool exists)
 		return broken(m, FAULT_FORCE_ABORT_UNANNOUNCED);
 	if (!exists && p->reg == MODEL_REG_STATUS_SET)
 		return broken(m, FAULT_STATUS_SET_BEFORE_4);
+	if (p->reg == MODEL_REG_LBR_INFO)
+		return exists ? !broken(m, FAULT_LBR_INFO_MISSING) :
+				broken(m, FAULT_LBR_INFO_UNANNOUNCED);
 	if ((p->reg == MODEL_REG_UNC_CTRL || p->reg == MODEL_REG_UNC_STATUS) &&
 	    broken(m, FAULT_UNCORE_GLOBAL_MISSING))
 		return false;
@@ -64,6 +68,13 @@ u64 fault_msr_bits(struct model *m, const struct msr_ref *p, u64 bits)
 		bits |= BITS(0, 7);
 	if (p->reg == MODEL_REG_LBR_SELECT && broken(m, FAULT_LBR_SELECT_WIDE))
 		bits |= BITS(10, 15);
+	if (p->reg == MODEL_REG_PEBS_ENABLE && model_gp_counters(m) > 4 &&
+	    broken(m, FAULT_PEBS_OF_EIGHT))
+		bits |= BITS(4, 7);
+	if (p->reg == MODEL_REG_DEBUGCTL && broken(m, FAULT_FREEZE_SMM_REFUSED))
+		bits &= ~IA32_DEBUGCTL_FREEZE_WHILE_SMM;
+	if (p->reg == MODEL_REG_STATUS_SET && broken(m, FAULT_STATUS_SET_ABSENT))
+		bits |= BITS(0, 47);
 	return bits;
 }
 
@@ -233,6 +244,8 @@ static bool accepts(struct model *m, enum model_reg reg, u64 value, bool read_on
 	    broken(m, FAULT_STATUS_62_WRITABLE))
 		return true;
 	if (reg == MODEL_REG_OVF_CTRL && broken(m, FAULT_STATUS_RESERVED_SET))
+		return true;
+	if (reg == MODEL_REG_INUSE && broken(m, FAULT_INUSE_TAKES_WRITES))
 		return true;
 	return (!read_only && broken(m, FAULT_RESERVED_ACCEPTED)) ||
 	       (reg == MODEL_REG_GLOBAL_STATUS &&
@@ -439,6 +452,10 @@ void fault_counters_start(struct model *m, u64 started)
 		fault_at_counter(m, i);
 		if (started & BIT(i) && broken(m, FAULT_START_ROUNDS))
 			m->counter[i].value &= ~BITS(0, 3);
+		if (started & m->pebs_enable & BIT(i) &&
+		    m->counter[i].value > model_width_mask(m) - LEAST_PERIOD + 1 &&
+		    broken(m, FAULT_SHORT_PERIODS_ROUNDED))
+			m->counter[i].value = model_width_mask(m) - LEAST_PERIOD + 1;
 	}
 	fault_at_counter(m, MODEL_NO_COUNTER);
 	if (others && broken(m, FAULT_START_STAGGERED)) {

@@ -40,6 +40,11 @@ static bool abort_occurs(struct model *m, enum event_kind kind, bool occurs)
 	}
 }
 
+bool fault_tx_forced(const struct model *m, bool forced)
+{
+	return forced && m->config.fault != FAULT_FORCE_ABORT_INERT;
+}
+
 bool fault_tx_occurs(struct model *m, const struct retire_ctx *s, enum event_kind kind, bool occurs)
 {
 	if (m->config.fault == FAULT_NONE)

@@ -222,6 +222,9 @@ void model_configure(struct model *m)
 		any = any || rule->any;
 		frontend = frontend || rule->kind == EK_FRONTEND;
 	}
+	/* What was fetched while nothing watched isn't known: everything misses. */
+	if (frontend && !m->watch_frontend)
+		__builtin_memset(&m->fetch, 0, sizeof(m->fetch));
 	m->watch_frontend = frontend;
 	fault_counter_settings(m);
 	if (m->active)

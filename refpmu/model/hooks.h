@@ -190,6 +190,8 @@ HOOK_VALUE(bool, fault_permits_bulk, permits, const struct model *m)
 /* Does this event of transactions occur? */
 HOOK_VALUE(bool, fault_tx_occurs, occurs, struct model *m, const struct retire_ctx *s,
 	   enum event_kind kind)
+/* Does MSR_TSX_FORCE_ABORT end it? */
+HOOK_VALUE(bool, fault_tx_forced, forced, const struct model *m)
 /* XBEGIN; the beginning of a transaction; is the length of one that ends kept? */
 HOOK(fault_tx_begins, struct model *m, u64 fallback)
 HOOK(fault_tx_checkpoint, struct model *m)

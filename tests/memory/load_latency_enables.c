@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Load latency of Skylake: both enables of a counter, and the codes of sources that are its own.
- * SDM "Load Latency Performance Monitoring Facility", Table 18-54; Linux pebs_data_source.
+ * Load latency of Skylake: both enables of a counter. SDM "Load Latency Performance Monitoring
+ * Facility", Table 18-54.
  */
-#include "kernel/output/fmt.h"
 #include "pmu/counter.h"
-#include "spec/data_source.h"
 #include "tests/frame/needs.h"
 #include "tests/measure/mem_sample.h"
 
@@ -48,46 +46,5 @@ TEST(ll, load_latency_needs_both_enables_of_its_counter, REQS(SKL_20),
 		if (i)
 			CHECK_EQ(t, SKL_20, 0, count, "records, IA32_PEBS_ENABLE = %#lx",
 				 one.enable.bits);
-	}
-}
-
-/* Codes that the table has for this processor. */
-static u32 known_codes(void)
-{
-	const u32 set = counter_caps()->generation ? counter_caps()->generation->set : 0;
-	u32 codes = 0;
-
-#define DATA_SOURCE(gens, code, outcome, authority, title, source) \
-	if ((gens) & set) \
-		codes |= (u32)BIT(code);
-#include "spec/data_source.def"
-	return codes;
-}
-
-/*
- * SKL-22  The data source code must be one of those that the table defines for the part.
- *         Linux intel_pmu_pebs_data_source_skl
- *
- * Given  loads that hit the L1, L2, L3, go to memory, and find their line on its way
- * When   load latency makes records of each
- * Then   each record's code is one that the table has for this processor
- */
-TEST(ll, data_source_is_a_code_of_the_table, REQS(SKL_22),
-     NEEDS(need_perfmon, need_pebs, need_load_latency, need_format3))
-{
-	static const enum access kinds[] = { ACCESS_L1, ACCESS_L2, ACCESS_L3, ACCESS_MEMORY,
-					     ACCESS_PENDING };
-
-	for (unsigned i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		struct mem_sample_setup setup = mem_sample_loads();
-		struct cache_workload h;
-		unsigned count;
-
-		if (!mem_sample_collect(t, AT(SKL_22), &setup, kinds[i], &h, records, &count))
-			return;
-		for (unsigned r = 0; r < count; r++)
-			CHECK_EQ(t, SKL_22, 1, known_codes() >> (records[r].source & 0xf) & 1,
-				 "data source code %#lx of %s is in the table, record %u",
-				 records[r].source & 0xf, h.name, r);
 	}
 }

@@ -303,10 +303,66 @@ static bool lines_are_counted_once(struct fixture *r)
 	return PMC(0) >= 3 && PMC(0) <= 5;
 }
 
+/* One register selects for all counters. */
+static bool counters_share_frontend(struct fixture *r)
+{
+	fixture_set(r, 0x3f7, 0x12);
+	fixture_program(r, 0, 0x01c6, 0, 0);
+	fixture_program(r, 1, 0x01c6, 0, 0);
+	fixture_start(r, BIT(0) | BIT(1));
+	fixture_nops(r, 64);
+	return PMC(0) && PMC(1) == PMC(0);
+}
+
+static bool short_periods_work(struct fixture *r)
+{
+	fixture_program_pebs(r, 0, LOADS, 0, 5);
+	fixture_start(r, BIT(0));
+	loads(r, 6);
+	return fixture_records(r) == 1;
+}
+
+static bool forced_transactions_abort(struct fixture *r)
+{
+	struct model_registers before = r->regs;
+
+	r->m.latitude[LAT_TSX_FORCE_ABORT] = 1;
+	fixture_set(r, 0x10f, 1);
+	return model_tx_begin(&r->m, &before, 0x600000) != TX_FINE;
+}
+
+static bool eight_counters_have_four_with_pebs(struct fixture *r)
+{
+	struct model_config config = r->m.config;
+
+	config.hyper_threading = false;
+	fixture_open_config(r, &config);
+	return fixture_wrmsr(r, 0xc5, 0) == MSR_DONE && fixture_wrmsr(r, 0x3f1, BIT(4)) == MSR_GP;
+}
+
+static bool a_core_has_two_freezes(struct fixture *one)
+{
+	static struct fixture r[CORE_THREADS];
+	static struct model_core core;
+	struct model_config config = one->m.config;
+
+	config.hyper_threading = true;
+	fixture_open_core(r, &core, &config);
+	fixture_set(&r[0], 0x391, CTR_FRZ);
+	return fixture_get(&r[1], 0x38e) == 0;
+}
+
+RULE(smm_freeze_is_there, fixture_wrmsr(r, 0x1d9, BIT(14)) == MSR_DONE)
+RULE(in_use_is_read_only, fixture_wrmsr(r, 0x392, 0) == MSR_GP)
+RULE(absent_counters_have_no_status, fixture_wrmsr(r, 0x391, BIT(40)) == MSR_GP)
+RULE(info_is_there, fixture_wrmsr(r, 0xdc0, 0) == MSR_DONE)
+RULE(info_is_not_there, fixture_wrmsr(r, 0xdc0, 0) == MSR_GP)
+
 rule *const version_3_rules[FAULT_COUNT] = {
 	[FAULT_STATUS_SET_BEFORE_4] = before_4_there_is_no_set,
 	[FAULT_FREEZE_SHOWN_BEFORE_4] = version_3_shows_no_freeze,
 	[FAULT_LBR_FLAGS_IN_TO] = haswell_has_flags_in_from,
+	[FAULT_LBR_INFO_UNANNOUNCED] = info_is_not_there,
 };
 
 rule *const skylake_rules[FAULT_COUNT] = {
@@ -318,6 +374,15 @@ rule *const skylake_rules[FAULT_COUNT] = {
 	[FAULT_IN_TXCP_ANYWHERE] = in_txcp_is_for_pmc2,
 	[FAULT_FORCE_ABORT_UNANNOUNCED] = there_is_no_force_abort,
 	[FAULT_FRONTEND_EVERY] = lines_are_counted_once,
+	[FAULT_FRONTEND_PMC0_ONLY] = counters_share_frontend,
+	[FAULT_SHORT_PERIODS_ROUNDED] = short_periods_work,
+	[FAULT_FORCE_ABORT_INERT] = forced_transactions_abort,
+	[FAULT_FROZEN_TOGETHER] = a_core_has_two_freezes,
+	[FAULT_PEBS_OF_EIGHT] = eight_counters_have_four_with_pebs,
+	[FAULT_FREEZE_SMM_REFUSED] = smm_freeze_is_there,
+	[FAULT_INUSE_TAKES_WRITES] = in_use_is_read_only,
+	[FAULT_STATUS_SET_ABSENT] = absent_counters_have_no_status,
+	[FAULT_LBR_INFO_MISSING] = info_is_there,
 	[FAULT_STATUS_SET_REPLACES] = set_sets_one,
 	[FAULT_STATUS_SET_NEIGHBOUR] = set_sets_one,
 	[FAULT_STATUS_SET_STICKS] = what_is_set_is_cleared,

@@ -11,9 +11,15 @@
 u64 fault_status_sets(struct model *m, u64 written, u64 status)
 {
 	u64 after = written << 1 & model_defined_bits(m, OF_IA32_PERF_GLOBAL_STATUS_SET);
+	struct model *sibling = model_core_sibling(m);
 
 	if (m->config.fault == FAULT_STATUS_SET_STICKS)
 		faults_of(m)->stuck |= written;
+	if (written & CTR_FRZ && sibling && broken(m, FAULT_FROZEN_TOGETHER)) {
+		sibling->global_status |= CTR_FRZ;
+		model_configure(sibling);
+		model_core_kick(m, sibling);
+	}
 	if (broken(m, FAULT_STATUS_SET_REPLACES))
 		return written;
 	if (after && broken(m, FAULT_STATUS_SET_NEIGHBOUR))

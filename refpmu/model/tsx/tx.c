@@ -55,8 +55,9 @@ bool model_has_tx(const struct model *m)
 /* By microcode, or by MSR_TSX_FORCE_ABORT. */
 bool model_tx_always_aborts(const struct model *m)
 {
-	return m->latitude[LAT_RTM_ALWAYS_ABORT] ||
-	       m->tsx_force_abort & IA32_TSX_FORCE_ABORT_RTM_FORCE_ABORT;
+	bool forced = m->tsx_force_abort & IA32_TSX_FORCE_ABORT_RTM_FORCE_ABORT;
+
+	return m->latitude[LAT_RTM_ALWAYS_ABORT] || fault_tx_forced(m, forced);
 }
 
 bool model_in_tx(const struct model *m)

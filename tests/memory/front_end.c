@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * FRONTEND_RETIRED: what MSR_PEBS_FRONTEND selects, charged to the next instruction to retire. SDM
+ * "FRONTEND_RETIRED", Table 18-57. What misses isn't asserted: only how often it may count, and
+ * that all counters look at one register.
+ */
+#include "kernel/interrupt/fault.h"
+#include "kernel/output/fmt.h"
+#include "pmu/event.h"
+#include "spec/event.h"
+#include "spec/msr.h"
+#include "tests/frame/needs.h"
+#include "tests/measure/window.h"
+
+#define LINE		64u
+#define OTHER_LINES	16u	/* of the code that switches counters on and off */
+#define COUNTERS	4u	/* Table 18-54: those of precise events */
+#define SELECTIONS	6u
+
+static bool need_front_end(char *reason, size_t size)
+{
+	struct event event;
+
+	if (counter_caps()->facilities & FAC_FRONTEND && event_get(EK_FRONTEND, 0, &event) &&
+	    !counter_caps()->hypervisor)
+		return true;
+	fmt_print(reason, size, "no FRONTEND_RETIRED known for family %02x model %02x, or a guest",
+		  counter_caps()->family, counter_caps()->model);
+	return false;
+}
+
+/* Table 18-57; bubbles of one cycle and more, as wide as the machine (intel/perfmon). */
+static u64 selection(unsigned i)
+{
+	const u64 bubbles = FRONTEND_LATENCY | BIT(PEBS_FRONTEND_BUBBLE_LENGTH_SHIFT) |
+			    4ULL << PEBS_FRONTEND_BUBBLE_WIDTH_SHIFT;
+	const u64 of[SELECTIONS] = { FRONTEND_DSB_MISS,	  FRONTEND_L1I_MISS,  FRONTEND_L2_MISS,
+				     FRONTEND_ITLB_MISS, FRONTEND_STLB_MISS, bubbles };
+
+	return of[i];
+}
+
+static u64 lines(const struct workload *w)
+{
+	return (u64)(w->end - w->begin) / LINE + 2;
+}
+
+/* A row of NOPs whose lines are in no cache, once. */
+static bool count_cold_code(u64 select, u64 value[WINDOW_COUNTERS])
+{
+	const struct workload *w = &workload_long_sled;
+	struct event event;
+	bool undisturbed;
+
+	if (!event_get(EK_FRONTEND, 0, &event))
+		return false;
+	for (const u8 *at = w->begin; at < w->end; at += LINE)
+		__asm__ volatile("clflush %0" ::"m"(*at) : "memory");
+	__asm__ volatile("mfence" ::: "memory");
+	msr_write(MSR_PEBS_FRONTEND, select);
+	undisturbed = window_count((struct pmc_mask){ BITS(0, COUNTERS - 1) }, event.code,
+				   COUNT_BOTH, w, 1, value);
+	msr_write(MSR_PEBS_FRONTEND, 0);
+	return undisturbed;
+}
+
+/*
+ * SKL-16  FRONTEND_RETIRED must count no more than once per cache line and instruction fetch.
+ *         SDM 18.13.1.5 FRONTEND_RETIRED
+ *
+ * Given  a row of one-byte NOPs whose lines were flushed, many to a line
+ * When   it is executed once, for each selection of MSR_PEBS_FRONTEND
+ * Then   none counts more often than there are lines, with those of the code that switches
+ *        the counter on and off
+ * Control: one of the selections counts
+ */
+TEST(count, front_end_event_counts_at_most_once_a_cache_line, REQS(SKL_16),
+     NEEDS(need_perfmon, need_front_end))
+{
+	const u64 most = lines(&workload_long_sled) + OTHER_LINES;
+	u64 value[WINDOW_COUNTERS], all = 0;
+
+	for (unsigned i = 0; i < SELECTIONS; i++) {
+		if (!count_cold_code(selection(i), value)) {
+			test_inconclusive(t, "every window was disturbed");
+			return;
+		}
+		CHECK_RANGE(t, SKL_16, 0, most, value[0],
+			    "FRONTEND_RETIRED in %u NOPs, MSR_PEBS_FRONTEND = %#lx", LONG_SLED_NOPS,
+			    selection(i));
+		all += value[0];
+	}
+	CONTROL_RANGE(t, SKL_16, 1, ~0ULL, all, "FRONTEND_RETIRED of all selections");
+}
+
+/*
+ * SKL-15  There must be one MSR_PEBS_FRONTEND for all counters of a logical processor.
+ *         Linux: FRONTEND_RETIRED events share one extra register
+ *
+ * Given  FRONTEND_RETIRED on IA32_PMC0 to IA32_PMC3, and code whose lines were flushed
+ * When   it is executed once, for each selection of MSR_PEBS_FRONTEND
+ * Then   the four count the same
+ * Control: one of the selections counts
+ */
+TEST(count, counters_of_a_processor_share_msr_pebs_frontend, REQS(SKL_15),
+     NEEDS(need_perfmon, need_front_end))
+{
+	u64 value[WINDOW_COUNTERS], all = 0;
+
+	for (unsigned i = 0; i < SELECTIONS; i++) {
+		if (!count_cold_code(selection(i), value)) {
+			test_inconclusive(t, "every window was disturbed");
+			return;
+		}
+		for (unsigned c = 1; c < COUNTERS; c++)
+			CHECK_EQ(t, SKL_15, value[0], value[c],
+				 "FRONTEND_RETIRED of IA32_PMC%u as of IA32_PMC0, "
+				 "MSR_PEBS_FRONTEND = %#lx",
+				 c, selection(i));
+		all += value[0];
+	}
+	CONTROL_RANGE(t, SKL_15, 1, ~0ULL, all, "FRONTEND_RETIRED of all selections");
+}
