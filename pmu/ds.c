@@ -189,6 +189,14 @@ void ds_set_threshold_bytes(u64 bytes)
 	set_field(DS_pebs_interrupt_threshold, bytes);
 }
 
+void ds_set_reset(unsigned counter, u64 value)
+{
+	struct ds *ds = ds_this_cpu();
+
+	ds->area[DS_pebs_counter0_reset + counter] = value;
+	ds->before[DS_pebs_counter0_reset + counter] = value;
+}
+
 void ds_set_base_bytes(u64 bytes)
 {
 	set_field(DS_pebs_buffer_base, bytes);

@@ -62,6 +62,8 @@ void ds_set_index(unsigned record);
 void ds_set_index_bytes(int64_t bytes);
 void ds_set_maximum_bytes(u64 bytes);
 void ds_set_threshold_bytes(u64 bytes);
+/* The counter's reset slot. */
+void ds_set_reset(unsigned counter, u64 value);
 /* The base of which the area tells; the buffer stays where it is. */
 void ds_set_base_bytes(u64 bytes);
 

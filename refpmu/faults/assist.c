@@ -73,6 +73,33 @@ static void write_late_index(struct model *m, struct assist_plan *plan)
 	faults_of(m)->late_index.waits = false;
 }
 
+/* What was there at the first assist since IA32_DS_AREA was written. */
+static void keep_fields(struct model *m, struct ds_area *ds)
+{
+	u64 *const reset[DS_RESET_SLOTS] = { &ds->pebs_counter0_reset, &ds->pebs_counter1_reset,
+					     &ds->pebs_counter2_reset, &ds->pebs_counter3_reset };
+	bool first = !faults_of(m)->first_fields.taken;
+	u64 *kept = faults_of(m)->first_fields.reset;
+
+	if (first) {
+		faults_of(m)->first_fields.taken = true;
+		faults_of(m)->first_fields.threshold = ds->pebs_interrupt_threshold;
+		faults_of(m)->first_fields.maximum = ds->pebs_absolute_maximum;
+	}
+	for (unsigned i = 0; i < DS_RESET_SLOTS; i++) {
+		if (first)
+			kept[i] = *reset[i];
+		if (kept[i] != *reset[i] && broken(m, FAULT_RESET_CACHED))
+			*reset[i] = kept[i];
+	}
+	if (faults_of(m)->first_fields.threshold != ds->pebs_interrupt_threshold &&
+	    broken(m, FAULT_THRESHOLD_CACHED))
+		ds->pebs_interrupt_threshold = faults_of(m)->first_fields.threshold;
+	if (faults_of(m)->first_fields.maximum != ds->pebs_absolute_maximum &&
+	    broken(m, FAULT_MAXIMUM_CACHED))
+		ds->pebs_absolute_maximum = faults_of(m)->first_fields.maximum;
+}
+
 void fault_ds_area(struct model *m, const struct retire_ctx *s, struct assist_plan *plan)
 {
 	struct ds_area *ds = &plan->area;
@@ -93,6 +120,7 @@ void fault_ds_area(struct model *m, const struct retire_ctx *s, struct assist_pl
 		ds->pebs_interrupt_threshold = maximum;
 	}
 	write_late_index(m, plan);
+	keep_fields(m, ds);
 }
 
 /* Of the format before: format 1 has no EventingIP, format 0 ends with the registers. */
@@ -279,6 +307,9 @@ static bool threshold_reached(struct model *m, const struct assist_plan *plan)
 
 	if (broken(m, FAULT_THRESHOLD_ALWAYS))
 		return true;
+	if (plan->threshold && m->global_status & IA32_PERF_GLOBAL_STATUS_OVF_BUF &&
+	    broken(m, FAULT_THRESHOLD_WAITS_FOR_OVFBUF))
+		return false;
 	if (index + size > ds->pebs_absolute_maximum && broken(m, FAULT_LAST_RECORD_QUIET))
 		return false;
 	if (threshold == ds->pebs_buffer_base && broken(m, FAULT_THRESHOLD_AT_BASE_LOST))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Faults of refpmu/model/data_address.c: address and status of a store or a load in a record. */
 #include "refpmu/faults/broken.h"
+#include "refpmu/faults/record.h"
 #include "refpmu/model/access.h"
-#include "refpmu/model/record.h"
 #include "spec/data_source.h"
 
 bool fault_latency_enabled(struct model *m, unsigned x, bool enabled)
@@ -51,7 +51,7 @@ static u64 store_address(struct model *m, const struct retire_ctx *s, const stru
 	if (broken(m, FAULT_PS_ADDRESS_32))
 		return (u32)linear;
 	if (o->split && broken(m, FAULT_PS_SPLIT_SECOND))
-		return model_second_line(linear);
+		return second_line(linear);
 	return linear;
 }
 
@@ -98,7 +98,7 @@ static u64 other_address(struct model *m, const struct model_access *a,
 		return (u32)linear;
 	if (model_is_split(a) &&
 	    broken(m, a->store ? FAULT_DLA_SPLIT_STORES_SECOND : FAULT_DLA_SPLIT_LOADS_SECOND))
-		return model_second_line(linear);
+		return second_line(linear);
 	return linear;
 }
 

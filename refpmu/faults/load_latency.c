@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Faults of refpmu/model/load_latency.c: which loads carry a tag and count, what a record tells. */
 #include "refpmu/faults/broken.h"
+#include "refpmu/faults/record.h"
 #include "refpmu/model/access.h"
-#include "refpmu/model/record.h"
 #include "spec/data_source.h"
 
 #define FIXED_GAP	15		/* of fault ll-tags-fixed */
@@ -227,7 +227,7 @@ static u64 address_of(struct model *m, const struct retire_ctx *s, const struct 
 	if (broken(m, FAULT_LL_ADDRESS_32))
 		return (u32)load->load.linear;
 	if (load->split && broken(m, FAULT_LL_SPLIT_SECOND))
-		return model_second_line(load->load.linear);
+		return second_line(load->load.linear);
 	return load->load.linear;
 }
 

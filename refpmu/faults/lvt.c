@@ -33,6 +33,14 @@ static void freeze_other_counters(struct model *m, struct freeze_plan *plan)
 				      });
 }
 
+static void freeze_by_pmc0_only(struct model *m, struct freeze_plan *plan)
+{
+	if (plan->counters && broken(m, FAULT_FREEZE_BY_PMC0_ONLY))
+		plan->counters = false;
+	if (plan->lbrs && broken(m, FAULT_LBR_FREEZE_BY_PMC0_ONLY))
+		plan->lbrs = false;
+}
+
 void fault_freeze(struct model *m, const struct pmi *pmi, struct freeze_plan *plan)
 {
 	if (m->config.fault == FAULT_NONE)
@@ -46,6 +54,15 @@ void fault_freeze(struct model *m, const struct pmi *pmi, struct freeze_plan *pl
 				  broken(m, FAULT_LBR_ALWAYS_FROZEN);
 	plan->counters = plan->counters ? !broken(m, FAULT_FREEZE_IGNORED) :
 					  broken(m, FAULT_FREEZE_UNASKED);
+	if (m->debugctl & IA32_DEBUGCTL_ENABLE_UNCORE_PMI && broken(m, FAULT_FREEZE_BY_BIT_13))
+		plan->counters = true;
+	if (pmi->counter)
+		freeze_by_pmc0_only(m, plan);
+	if (plan->counters && plan->lbrs && broken(m, FAULT_FREEZE_ONE_OF_TWO))
+		plan->counters = false;
+	if (plan->counters && (m->host->lvtpc(m->host->ctx) & LVT_DELIVERY_MODE) == LVT_NMI &&
+	    broken(m, FAULT_FREEZE_NOT_BY_NMI))
+		plan->counters = false;
 	if (plan->counters)
 		freeze_other_counters(m, plan);
 	fault_freeze_way(m, plan);
@@ -134,6 +151,9 @@ void fault_delivery(struct model *m, struct pmi_delivery *d)
 	if (m->config.fault == FAULT_NONE)
 		return;
 	if (d->kind == PMI_NMI && broken(m, FAULT_NMI_AS_FIXED))
+		d->kind = PMI_FIXED;
+	if (d->kind == PMI_NMI && faults_of(m)->raising.action == ACTION_THRESHOLD_INT &&
+	    broken(m, FAULT_THRESHOLD_NOT_AS_NMI))
 		d->kind = PMI_FIXED;
 	if (d->kind == PMI_FIXED)
 		break_vector(m, d);

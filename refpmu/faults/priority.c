@@ -159,6 +159,11 @@ static bool second_is_lost(struct model *m, unsigned i)
 static void add_overflow(struct model *m, struct pmi_plan *plan, const struct pmi *pmi)
 {
 	fault_at_counter(m, pmi->counter);
+	if (plan->assist && faults_of(m)->interrupted & BIT(pmi->counter) &&
+	    broken(m, FAULT_PEBS_INT_ONCE))
+		return;
+	if (plan->assist)
+		faults_of(m)->interrupted |= BIT(pmi->counter);
 	/* What fault second-late has held back comes with this one. */
 	if (faults_of(m)->held_pmi && model_has_fault(m, FAULT_SECOND_LATE)) {
 		faults_of(m)->held_pmi = false;

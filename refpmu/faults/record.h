@@ -12,4 +12,10 @@
 void fault_record_bytes(struct model *m, const struct retire_ctx *s, unsigned x, u64 linear,
 			u8 *bytes);
 
+/* Where the second line of an access that is split begins. */
+static inline u64 second_line(u64 linear)
+{
+	return (linear | (MEMORY_LINE - 1)) + 1;
+}
+
 #endif

@@ -50,6 +50,11 @@ struct fault_state {
 	u64 first_ds_area;
 	u64 counter_written[MODEL_MAX_COUNTERS];	/* by the last WRMSR */
 	bool was_full;
+	struct {
+		bool taken;
+		u64 threshold, maximum, reset[4];
+	} first_fields;	/* of the DS area, at the first assist since IA32_DS_AREA was written */
+	u64 interrupted;	/* PEBS counters that have, since IA32_PEBS_ENABLE was written */
 
 	/* Load latency. */
 	u64 threshold_before;	/* what ld_lat_threshold was before its last write */

@@ -110,12 +110,6 @@ void model_record_gprs(const u64 *gpr, struct record *record);
 /* load_latency.c: the same for the load latency event. */
 void model_record_latency(struct model *m, const struct retire_ctx *s, struct record *record);
 
-/* Where the second line of an access that is split begins. */
-static inline u64 model_second_line(u64 linear)
-{
-	return (linear | (MEMORY_LINE - 1)) + 1;
-}
-
 /* data_address.c: fill in address, data source and latency of counter x's event. */
 void model_record_memory(struct model *m, const struct retire_ctx *s, unsigned x,
 			 struct record *record);

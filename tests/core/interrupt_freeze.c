@@ -40,6 +40,18 @@ static u64 count_all(u64 debugctl, u64 value[WINDOW_COUNTERS])
 	return after;
 }
 
+/* Those of the bits beside the two freezes that this processor has: none of them freezes. */
+static u64 other_bits(void)
+{
+	u64 bits = 0;
+
+	for (unsigned bit = 13; bit <= 14; bit++)
+		if (!msr_try_write(MSR_IA32_DEBUGCTL, BIT(bit)).raised)
+			bits |= msr_read(MSR_IA32_DEBUGCTL) & BIT(bit);
+	msr_write(MSR_IA32_DEBUGCTL, 0);
+	return bits;
+}
+
 /*
  * PMI-14  With FREEZE_PERFMON_ON_PMI set, a PMI-generating overflow must clear
  *         IA32_PERF_GLOBAL_CTRL.
@@ -50,7 +62,8 @@ static u64 count_all(u64 debugctl, u64 value[WINDOW_COUNTERS])
  * When   IA32_DEBUGCTL[12] = 1
  * Then   each other counter counts less than half of what it counts without the freeze: of cycles
  *        no number is known; IA32_DEBUGCTL[12] is still set
- * Control: without the freeze each counts the whole window
+ * Control: without the freeze, and with IA32_DEBUGCTL[13] and [14] where there are such bits, each
+ *          counts the whole window
  */
 TEST(pmi, freeze_on_pmi_stops_every_counter, REQS(PMI_14, PMI_17),
      NEEDS(need_perfmon, need_branches, need_instructions, need_freeze, need_fixed))
@@ -59,7 +72,7 @@ TEST(pmi, freeze_on_pmi_stops_every_counter, REQS(PMI_14, PMI_17),
 	u64 whole = workload_declared(&workload_long_sled, WORKLOAD_INSTRUCTIONS, PERIOD);
 	u64 after;
 
-	count_all(0, running);
+	count_all(other_bits(), running);
 	after = count_all(IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI, frozen);
 	for (unsigned c = 1; c < WINDOW_COUNTERS; c++) {
 		if (!((counters_gp().bits | counters_fixed().bits) & BIT(c)))
@@ -103,6 +116,156 @@ TEST(pmi, each_further_overflow_freezes, REQS(PMI_14),
 	pmi_close();
 	log = overflow_interrupts(0, COUNT_INT, NULL);
 	CONTROL_EQ(t, PMI_14, 1, log->count, "interrupts without freeze");
+}
+
+#define BOTH_FREEZES (IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI | IA32_DEBUGCTL_FREEZE_LBRS_ON_PMI)
+
+/* One overflow of counter c in a window that goes on; the log stays. */
+static const struct pmi_log *overflow_with(unsigned c, u64 debugctl, bool nmi)
+{
+	const struct pmi_options options = { .nmi = nmi };
+	const struct pmi_log *log;
+
+	pmi_open(&options);
+	msr_write(MSR_IA32_DEBUGCTL, debugctl);
+	overflow(c, COUNT_INT);
+	log = pmi_settle();
+	msr_write(MSR_IA32_DEBUGCTL, 0);
+	pmi_close();
+	overflow_off(c);
+	return log;
+}
+
+static bool lbr_can_be_set(void)
+{
+	bool set;
+
+	msr_write(MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_LBR);
+	set = msr_read(MSR_IA32_DEBUGCTL) & IA32_DEBUGCTL_LBR;
+	msr_write(MSR_IA32_DEBUGCTL, 0);
+	return set;
+}
+
+static void check_freezes(struct test *t, unsigned c, u64 freeze, bool nmi)
+{
+	u64 lbr = lbr_can_be_set() ? IA32_DEBUGCTL_LBR : 0;
+	const struct pmi_log *log = overflow_with(c, freeze | lbr, nmi);
+
+	if (!CONTROL_RANGE(t, IDS(PMI_14, PMI_19), 1, ~0ULL, log->count,
+			   "interrupts of counter %u, IA32_DEBUGCTL = %#lx", c, freeze | lbr))
+		return;
+	if (freeze & IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI)
+		CHECK_EQ(t, PMI_14, 0, log->entry[0].global_ctrl,
+			 "IA32_PERF_GLOBAL_CTRL at the handler's entry, counter %u, "
+			 "IA32_DEBUGCTL = %#lx",
+			 c, freeze | lbr);
+	if (freeze & IA32_DEBUGCTL_FREEZE_LBRS_ON_PMI)
+		CHECK_EQ(t, PMI_19, 0, log->entry[0].debugctl & lbr,
+			 "IA32_DEBUGCTL.LBR at the handler's entry, counter %u, "
+			 "IA32_DEBUGCTL = %#lx",
+			 c, freeze | lbr);
+	else
+		CONTROL_EQ(t, PMI_19, lbr, log->entry[0].debugctl & lbr,
+			   "IA32_DEBUGCTL.LBR at the handler's entry, counter %u, no freeze of it",
+			   c);
+}
+
+/*
+ * PMI-14  With FREEZE_PERFMON_ON_PMI set, a PMI-generating overflow must clear
+ *         IA32_PERF_GLOBAL_CTRL.
+ * PMI-19  With FREEZE_LBRS_ON_PMI set, a performance-monitoring interrupt must stop branch
+ *         recording: versions 2 and 3 clear IA32_DEBUGCTL.LBR, version 4 sets LBR_FRZ.
+ *         SDM 17.4.7 Freezing LBR and Performance Counters on PMI
+ *
+ * Given  each counter but fixed counter 2, with its interrupt, of delivery mode fixed and NMI;
+ *        IA32_DEBUGCTL.LBR = 1
+ * When   it overflows with both freezes, and with one of them
+ * Then   at the handler's entry IA32_PERF_GLOBAL_CTRL is 0 where it was to freeze, and LBR is 0
+ *        where it was to freeze
+ * Control: there is an interrupt; without its freeze LBR reads 1 there
+ */
+TEST(pmi, overflow_of_each_counter_freezes_what_it_is_to_freeze, REQS(PMI_14, PMI_19),
+     NEEDS(need_perfmon, need_branches, need_fixed, need_legacy_freeze, need_freeze))
+{
+	u64 all = counters_gp().bits | counters_fixed().bits;
+
+	for (unsigned c = 0; c < WINDOW_COUNTERS; c++) {
+		if (!(all & BIT(c)) || c == OVERFLOW_SLOW)
+			continue;
+		check_freezes(t, c, BOTH_FREEZES, false);
+		check_freezes(t, c, BOTH_FREEZES, true);
+		check_freezes(t, c, IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI, c & 1);
+		check_freezes(t, c, IA32_DEBUGCTL_FREEZE_LBRS_ON_PMI, c & 1);
+	}
+}
+
+/*
+ * PMI-14  With FREEZE_PERFMON_ON_PMI set, a PMI-generating overflow must clear
+ *         IA32_PERF_GLOBAL_CTRL.
+ * PMI-19  With FREEZE_LBRS_ON_PMI set, a performance-monitoring interrupt must stop branch
+ *         recording: versions 2 and 3 clear IA32_DEBUGCTL.LBR, version 4 sets LBR_FRZ.
+ *         SDM 17.4.7 Freezing LBR and Performance Counters on PMI
+ *
+ * Given  fixed counter 2, whose clock is slow, with its interrupt; IA32_DEBUGCTL.LBR = 1
+ * When   it overflows with both freezes
+ * Then   at the handler's entry IA32_PERF_GLOBAL_CTRL and LBR are 0
+ * Control: there is an interrupt
+ */
+TEST(pmi, overflow_of_fixed_counter_2_freezes, REQS(PMI_14, PMI_19),
+     NEEDS(need_perfmon, need_fixed, need_legacy_freeze, need_freeze))
+{
+	check_freezes(t, OVERFLOW_SLOW, BOTH_FREEZES, false);
+}
+
+#define FRZ_BITS (IA32_PERF_GLOBAL_STATUS_CTR_FRZ | IA32_PERF_GLOBAL_STATUS_LBR_FRZ)
+
+static void check_freeze_bits(struct test *t, unsigned c, u64 freeze, bool nmi)
+{
+	const struct pmi_log *log = overflow_with(c, freeze, nmi);
+	bool counters = freeze & IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI;
+	bool lbrs = freeze & IA32_DEBUGCTL_FREEZE_LBRS_ON_PMI;
+
+	counters_clear(overflow_status() & FRZ_BITS);
+	if (!CONTROL_RANGE(t, IDS(PMI_15, PMI_19), 1, ~0ULL, log->count,
+			   "interrupts of counter %u, IA32_DEBUGCTL = %#lx", c, freeze))
+		return;
+	CHECK_EQ(t, PMI_15, counters ? IA32_PERF_GLOBAL_STATUS_CTR_FRZ : 0,
+		 log->entry[0].status & IA32_PERF_GLOBAL_STATUS_CTR_FRZ,
+		 "CTR_FRZ at the handler's entry, counter %u, IA32_DEBUGCTL = %#lx", c, freeze);
+	CHECK_EQ(t, PMI_19, lbrs ? IA32_PERF_GLOBAL_STATUS_LBR_FRZ : 0,
+		 log->entry[0].status & IA32_PERF_GLOBAL_STATUS_LBR_FRZ,
+		 "LBR_FRZ at the handler's entry, counter %u, IA32_DEBUGCTL = %#lx", c, freeze);
+}
+
+/*
+ * PMI-15  With FREEZE_PERFMON_ON_PMI set, a PMI-generating overflow must set CTR_FRZ and leave
+ *         IA32_PERF_GLOBAL_CTRL unchanged.
+ *         SDM 18.2.4 Architectural Performance Monitoring Version 4
+ * PMI-19  With FREEZE_LBRS_ON_PMI set, a performance-monitoring interrupt must stop branch
+ *         recording: versions 2 and 3 clear IA32_DEBUGCTL.LBR, version 4 sets LBR_FRZ.
+ *         SDM 17.4.7 Freezing LBR and Performance Counters on PMI
+ *
+ * Given  each counter with its interrupt, of delivery mode fixed and NMI; fixed counter 2, whose
+ *        clock is slow, with both freezes alone
+ * When   it overflows with both freezes, and with one of them
+ * Then   at the handler's entry CTR_Frz and LBR_Frz are set as IA32_DEBUGCTL asks for
+ * Control: there is an interrupt
+ */
+TEST(pmi, overflow_of_each_counter_sets_the_freeze_bits_asked_for, REQS(PMI_15, PMI_19),
+     NEEDS(need_perfmon, need_branches, need_fixed, need_version_4, need_freeze))
+{
+	u64 all = counters_gp().bits | counters_fixed().bits;
+
+	for (unsigned c = 0; c < WINDOW_COUNTERS; c++) {
+		if (!(all & BIT(c)))
+			continue;
+		check_freeze_bits(t, c, BOTH_FREEZES, c & 1);
+		if (c == OVERFLOW_SLOW)
+			continue;
+		check_freeze_bits(t, c, BOTH_FREEZES, !(c & 1));
+		check_freeze_bits(t, c, IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI, c & 1);
+		check_freeze_bits(t, c, IA32_DEBUGCTL_FREEZE_LBRS_ON_PMI, c & 1);
+	}
 }
 
 /* Threshold and overflow of one record, with and without the freeze; the sled goes on after it. */
