@@ -151,6 +151,8 @@ static u64 draw_select(const struct draw_env *env, struct prng *p, unsigned coun
 		select |= IA32_PERFEVTSEL_EN;
 	if (prng_one_in(p, 8))
 		select |= draw_filter(p);
+	if (env->any_thread && prng_one_in(p, 12))
+		select |= IA32_PERFEVTSEL_ANY;
 	return select;
 }
 
@@ -200,8 +202,11 @@ static u64 draw_fixed_control(const struct draw_env *env, struct prng *p)
 {
 	u64 control = 0;
 
-	for (unsigned i = 0; i < env->fixed; i++)
+	for (unsigned i = 0; i < env->fixed; i++) {
 		control |= prng_below(p, 4) << 4 * i;
+		if (env->any_thread && prng_one_in(p, 8))
+			control |= IA32_FIXED_CTR_CTRL_ANY0 << 4 * i;
+	}
 	return control;
 }
 

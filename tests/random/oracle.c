@@ -79,13 +79,13 @@ static void open_window(struct oracle *o)
 {
 	for (unsigned i = 0; i < DRAW_COUNTERS; i++) {
 		const struct draw_event *event = oracle_exists(o, i) ? oracle_event_of(o, i) : NULL;
+		struct span n;
 
 		if (!event || !oracle_is_on(o, i) || !oracle_selects_level(o, i, false))
 			continue;
-		oracle_advance(o, i,
-			       oracle_filtered(o, i,
-					       (struct span){ event->open_least,
-							      event->open_most }));
+		n = oracle_is_cycles(event) ? (struct span){ 0, CYCLES_MOST } :
+					      (struct span){ event->open_least, event->open_most };
+		oracle_advance(o, i, oracle_filtered(o, i, n));
 	}
 }
 

@@ -207,8 +207,9 @@ static void assist(struct oracle *o, unsigned step, u64 due, const struct pebs_r
 		judge_address(o, &o->trace->step[step], counter, r);
 	o->record++;
 	/* Whether it covers a counter that wraps on its instruction isn't stated, nor one whose
-	 * event isn't precise. */
-	if (fresh || o->may & records & ~o->must ||
+	 * event isn't precise, nor one that is due too and whose overflow bit the program has
+	 * cleared. */
+	if (fresh || due & ~served || o->may & records & ~o->must ||
 	    (o->must | o->may) & o->pebs_enable & BITS(0, 3) & ~records) {
 		o->vague = true;
 		return;
@@ -216,12 +217,15 @@ static void assist(struct oracle *o, unsigned step, u64 due, const struct pebs_r
 	after_assist(o, served);
 }
 
-/* No room: no record, and nothing else that is stated. */
+/* No room: no record, and nothing else that is stated. Nor what becomes of other counters that a
+ * record would have been for. */
 static void full(struct oracle *o, u64 due)
 {
+	u64 others = counters_that_record(o) & (o->must | o->may) & ~due;
+
 	o->armed &= ~due;
 	o->may |= IA32_PERF_GLOBAL_STATUS_OVF_BUF;
-	if (o->held & due)
+	if (o->held & due || o->armed & others)
 		o->vague = true;
 }
 

@@ -31,7 +31,7 @@ static struct work {
 	struct draw_observation seen;
 	struct draw_verdict verdict;
 	struct draw_case c;
-	struct draw_env env;		/* where not all events are drawn */
+	struct draw_env env;		/* where not everything is drawn */
 	u64 drawing, running, judging;	/* ticks of the TSC */
 } works[CPU_MAX];
 
@@ -51,20 +51,25 @@ static void judge_once(const struct draw_env *env, struct work *w)
 	w->judging += tsc_read() - ran;
 }
 
-/* An SMI's handler, or a host, may have had the processor: such a run is no evidence. */
-static bool is_wrong_again(const struct draw_env *env, struct work *w)
+/* A run. An SMI's handler, or a host, may have had the processor: then it is no evidence. */
+static bool judge_attempt(const struct draw_env *env, struct work *w)
 {
 	struct attempt attempt = { .last_gaps = DISTURBANCE_FIRST };
+
+	disturbance_begin(&attempt);
+	judge_once(env, w);
+	return w->verdict.wrongs && disturbance_found(&attempt);
+}
+
+static bool is_wrong_again(const struct draw_env *env, struct work *w)
+{
 	/* A record that comes later than calibration has seen one is no breach: it is missing each
 	 * time where it is. */
 	bool always = w->verdict.wrong[0].claim == DRAW_CLAIM_RECORD;
 
 	for (unsigned i = 0; i < AGAIN; i++) {
-		bool disturbed;
+		bool disturbed = judge_attempt(env, w);
 
-		disturbance_begin(&attempt);
-		judge_once(env, w);
-		disturbed = disturbance_found(&attempt);
 		if (always && !w->verdict.wrongs)
 			return false;
 		if (!always && w->verdict.wrongs && !disturbed)
@@ -119,14 +124,15 @@ static u64 microseconds(u64 ticks, unsigned cases)
 	return ticks / (time_tsc_per_us ? time_tsc_per_us : 1) / (cases ? cases : 1);
 }
 
-/* Beside a busy thread of the same core, a processor's memory events aren't exact (spec's notes on
- * counting): there they aren't drawn. */
-static const struct draw_env *without_memory_events(struct work *w, const struct draw_env *env)
+/* Beside a busy thread of the same core AnyThread counts that one's events too, and a processor's
+ * memory events aren't exact (spec's notes on counting): there they aren't drawn. */
+static const struct draw_env *beside_another(struct work *w, const struct draw_env *env)
 {
 	w->env = *env;
+	w->env.any_thread = false;
 	w->env.events = 0;
 	for (unsigned i = 0; i < env->events; i++)
-		if (env->event[i].kind < EK_LOADS)
+		if (env->strict || env->event[i].kind < EK_LOADS)
 			w->env.event[w->env.events++] = env->event[i];
 	return &w->env;
 }
@@ -142,14 +148,16 @@ static bool draw_cases(struct test *t, const struct draw_env *env, const struct 
 	unsigned told = 0;
 
 	for (; goes_on(options, s, deadline); s->cases++, number++) {
+		bool disturbed;
+
 		if (s->cases % RENEW_EVERY == 0)
 			guard_renew();
 		begin = tsc_read();
 		draw_make(env, plan->class, plan->seed, number, &w->c, &w->trace);
 		w->drawing += tsc_read() - begin;
-		judge_once(env, w);
+		disturbed = judge_attempt(env, w);
 		if (w->verdict.wrongs && !is_wrong_again(env, w)) {
-			s->once++;
+			*(disturbed ? &s->disturbed : &s->once) += 1;
 			w->verdict.wrongs = 0;
 		}
 		note(s, &w->verdict);
@@ -178,8 +186,8 @@ static bool run_here(struct test *t, const struct session_plan *plan, struct ses
 	*s = (struct session){ .cases = 0 };
 	if (!env)
 		return false;
-	if (!t && !plan->strict)
-		env = without_memory_events(w, env);
+	if (!t)
+		env = beside_another(w, env);
 	draw_cases(t, env, plan, s);
 	machine_end();
 	/* What disturbed a case has been looked at there. */
@@ -190,10 +198,11 @@ static bool run_here(struct test *t, const struct session_plan *plan, struct ses
 static void say(struct test *t, const struct session *s, const struct work *w, u64 seed)
 {
 	test_note(t,
-		  "draw: %u cases of seed %lu (%u open in the end, %u wrong once and not again), "
-		  "%lu "
-		  "us each: drawing %lu, running %lu, judging %lu",
-		  s->cases, seed, s->vague, s->once,
+		  "draw: %u cases of seed %lu (%u open in the end, %u wrong beside an SMI or lost "
+		  "time alone, %u wrong once and not again), %lu us each: drawing %lu, running "
+		  "%lu, "
+		  "judging %lu",
+		  s->cases, seed, s->vague, s->disturbed, s->once,
 		  microseconds(w->drawing + w->running + w->judging, s->cases),
 		  microseconds(w->drawing, s->cases), microseconds(w->running, s->cases),
 		  microseconds(w->judging, s->cases));

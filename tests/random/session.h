@@ -12,7 +12,8 @@
 struct session {
 	unsigned cases;
 	unsigned vague;			/* whose end the manual doesn't tell */
-	unsigned once;			/* wrong once, and not again */
+	unsigned disturbed;		/* wrong beside an SMI or lost time, and not without */
+	unsigned once;			/* wrong once, and not again, without either */
 	u64 last_wrong;			/* number of a case */
 	unsigned looked[DRAW_CLAIMS];	/* cases in which that was looked at */
 	/* Cases in which fixed counter 1 or 2 was on, and in which it moved. */
