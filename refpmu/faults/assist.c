@@ -76,8 +76,8 @@ static void write_late_index(struct model *m, struct assist_plan *plan)
 /* What was there at the first assist since IA32_DS_AREA was written. */
 static void keep_fields(struct model *m, struct ds_area *ds)
 {
-	u64 *const reset[DS_RESET_SLOTS] = { &ds->pebs_counter0_reset, &ds->pebs_counter1_reset,
-					     &ds->pebs_counter2_reset, &ds->pebs_counter3_reset };
+	u64 *const reset[] = { &ds->pebs_counter0_reset, &ds->pebs_counter1_reset,
+			       &ds->pebs_counter2_reset, &ds->pebs_counter3_reset };
 	bool first = !faults_of(m)->first_fields.taken;
 	u64 *kept = faults_of(m)->first_fields.reset;
 
@@ -86,7 +86,7 @@ static void keep_fields(struct model *m, struct ds_area *ds)
 		faults_of(m)->first_fields.threshold = ds->pebs_interrupt_threshold;
 		faults_of(m)->first_fields.maximum = ds->pebs_absolute_maximum;
 	}
-	for (unsigned i = 0; i < DS_RESET_SLOTS; i++) {
+	for (unsigned i = 0; i < sizeof(reset) / sizeof(reset[0]); i++) {
 		if (first)
 			kept[i] = *reset[i];
 		if (kept[i] != *reset[i] && broken(m, FAULT_RESET_CACHED))
