@@ -91,12 +91,12 @@ u32 model_skid(struct model *m);
 void model_steal(struct model *m);
 
 /*
- * Does the next instruction go towards such a window? Only what is watched does: code that isn't
- * for native running loses no time while nothing counts it.
+ * Does the next instruction go towards such a window? Only while a counter of this processor
+ * counts: whether another one counts here too may change in the middle of a run of blocks.
  */
 static inline bool model_may_be_stolen(const struct model *m)
 {
-	return m->steal_in && model_needs_retire(m);
+	return m->steal_in && m->active;
 }
 
 /* memory/frontend.c */
