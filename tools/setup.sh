@@ -44,6 +44,7 @@ NEEDED=(
 	mtools:mcopy
 	dosfstools:mkfs.fat
 	gdisk:sgdisk
+	git:git
 	procps:ps
 	python3:python3
 	python3-hypothesis:/usr/lib/python3/dist-packages/hypothesis/__init__.py

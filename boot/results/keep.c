@@ -83,7 +83,7 @@ void keep_say(struct tap *tap)
 /* What the log holds that the journal hasn't. */
 static void journal(enum frame_kind kind, bool with_state)
 {
-	u8 state[SUITE_STATE_MAX];
+	u8 state[SUITE_STATE_MAX] = { 0 };
 	size_t length, state_length = 0;
 	const char *text = log_text(&length);
 
