@@ -24,7 +24,8 @@ say	= $(if $(V),,@echo '  $(1)' '$(2)';)
 # On request: `make setup` and `make test` install what is missing, other goals say so. Silent and
 # quick when nothing is missing. Help, clean, lines and new-test need nothing.
 ifneq ($(filter-out help clean distclean lines new-test,$(or $(MAKECMDGOALS),all)),)
-SETUP	:= tools/setup.sh $(if $(filter setup test,$(MAKECMDGOALS)),,--check)
+SETUP	:= tools/setup.sh $(if $(filter setup-all,$(MAKECMDGOALS)),--all, \
+	   $(if $(filter setup test,$(MAKECMDGOALS)),,--check))
 ifneq ($(shell $(SETUP) >&2 && echo ready),ready)
 $(error set-up is incomplete, see above)
 endif
@@ -228,8 +229,8 @@ mutation: all
 	@tools/mutation.py --build $(BUILD) --cpu $(CPU) $(if $(SAMPLE),--sample $(SAMPLE)) \
 		$(if $(SEED),--seed $(SEED)) $(if $(GROUP),--group $(GROUP))
 
-.PHONY: setup test mutants seeds coverage usb iso sign release bench engine-soak help
-setup:
+.PHONY: setup setup-all test mutants seeds coverage usb iso sign release bench engine-soak help
+setup setup-all:
 	@echo 'everything is installed'
 
 test:
@@ -265,7 +266,8 @@ bench: all
 
 help:
 	@echo 'make              the EFI programs and the report tool, into $(BUILD)/'
-	@echo 'make setup        install what is missing, as root or with sudo'
+	@echo 'make setup        install what is missing, as root or with sudo; setup-all: also what'
+	@echo '                  only some tests want'
 	@echo 'make test         every test of the project; last line "N passed, N failed";'
 	@echo '                  JOBS=n at a time, as many as there are processors without it'
 	@echo 'make new-test     NAME=group.claim [REQS=PMI-01]: the skeleton of a test, in its file'

@@ -7,6 +7,8 @@
 # .cache/, and looks whether QEMU can do what the reference PMU needs. Where it can't go on it says
 # in one line what to do, and exits 2.
 #
+# setup.sh --all (make setup-all): also what only some tests want, README.md lists it.
+#
 # setup.sh --check, called by the other goals of make: changes nothing; says in one line what is
 # missing and which command installs it, and exits 2.
 set -euo pipefail
@@ -21,11 +23,12 @@ fail()
 	exit 2
 }
 
-only_check=''
+only_check='' all=''
 case ${1-} in
 '') ;;
 --check) only_check=yes ;;
-*) fail "unknown option '$1'; known: --check" ;;
+--all) all=yes ;;
+*) fail "unknown option '$1'; known: --all --check" ;;
 esac
 
 # ---------------------------------------------------------------- packages
@@ -53,6 +56,24 @@ NEEDED=(
 	shellcheck:shellcheck
 	cppcheck:cppcheck
 )
+# Without them a test says that it is skipped, or part of it. Those of the first list come with the
+# packages above where the distribution has them, those of the second one with --all.
+WISHED=(
+	shfmt:shfmt
+	clang-format-19:clang-format-19
+)
+WISHED_FOR_ALL=(
+	xorriso:xorriso
+	sbsigntool:sbsign
+	chromium:chromium
+	chromium-driver:chromedriver
+	gdb:gdb
+	libxml2-utils:xmllint
+	python3-jsonschema:/usr/lib/python3/dist-packages/jsonschema/__init__.py
+	python3-pexpect:/usr/lib/python3/dist-packages/pexpect/__init__.py
+	python3-selenium:/usr/lib/python3/dist-packages/selenium/__init__.py
+	python3-yaml:/usr/lib/python3/dist-packages/yaml/__init__.py
+)
 
 provided()
 {
@@ -62,39 +83,51 @@ provided()
 	esac
 }
 
+# Of the items "$@".
 missing_packages()
 {
 	local item
 
-	for item in "${NEEDED[@]}"; do
+	for item; do
 		provided "${item#*:}" || echo "${item%%:*}"
 	done
 }
 
 install_packages()
 {
-	local missing as_root
+	local missing wished=() as_root package
 
-	mapfile -t missing < <(missing_packages)
-	[ ${#missing[@]} -gt 0 ] || return 0
+	mapfile -t missing < <(missing_packages "${NEEDED[@]}")
+	mapfile -t wished < <(missing_packages "${WISHED[@]}" ${all:+"${WISHED_FOR_ALL[@]}"})
+	[ ${#missing[@]} -gt 0 ] || {
+		[ -n "$all" ] && [ ${#wished[@]} -gt 0 ]
+	} || return 0
 	[ -z "$only_check" ] || fail "packages are missing: ${missing[*]}; run: make setup"
 	as_root=()
 	if [ "$(id -u)" != 0 ]; then
 		as_root=(sudo)
 		sudo -n true 2> /dev/null || fail "packages are missing; run:" \
-			"sudo apt-get update && sudo apt-get install -y ${missing[*]}"
+			"sudo apt-get update && sudo apt-get install -y ${missing[*]} ${wished[*]}"
 	fi
 	command -v apt-get > /dev/null ||
 		fail "this isn't Debian or Ubuntu; install what provides: ${missing[*]}"
-	echo "setup: installing ${missing[*]}"
+	echo "setup: installing ${missing[*]}${wished[*]:+ ${wished[*]}}"
+	"${as_root[@]}" apt-get -qq update || fail "apt-get update failed"
+	for package in "${wished[@]}"; do
+		if apt-cache show "$package" 2> /dev/null | grep -q .; then
+			missing+=("$package")
+		else
+			echo "setup: this distribution has no $package"
+		fi
+	done
+	[ ${#missing[@]} -gt 0 ] || return 0
 	if ! {
-		"${as_root[@]}" apt-get -qq update &&
-			"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
-				apt-get -qq install -y --no-install-recommends "${missing[@]}"
+		"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+			apt-get -qq install -y --no-install-recommends "${missing[@]}"
 	}; then
 		fail "apt-get failed; run: ${as_root[*]:+sudo }apt-get install -y ${missing[*]}"
 	fi
-	mapfile -t missing < <(missing_packages)
+	mapfile -t missing < <(missing_packages "${NEEDED[@]}")
 	[ ${#missing[@]} -eq 0 ] || fail "still missing after installation: ${missing[*]}"
 }
 

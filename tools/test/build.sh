@@ -32,7 +32,7 @@ test_make_says_what_sets_up()
 	[ ! -e "$tree/.cache" ]
 	[ ! -e "$tree/build" ]
 	expect 0 make -C "$tree" help
-	expect_bad "known: --check" tools/setup.sh --now
+	expect_bad "known: --all --check" tools/setup.sh --now
 	expect 0 tools/setup.sh --check
 	[ ! -s "$out" ] && [ ! -s "$err" ]
 }
