@@ -5,7 +5,7 @@
 #
 #   boot.sh [--timeout S] [--gui] [--gdb PORT] [--kvm] [--icount] [--image]
 #	[--read-only | --cd | --net | --usb] [--watchdog] [--exit] [--secure] [--keep-variables]
-#	[--smp N | --x2apic] [--cpu MODEL] [--key-after TEXT] [--screen DEVICE] FOLDER
+#	[--smp N | --x2apic] [--cpu MODEL] [--key-after TEXT] [--screen DEVICE] [--whole] FOLDER
 #
 # FOLDER/esp is what the partition holds; with --image, FOLDER/esp.img is a disk as it stands.
 # --cd: that is a CD. --net: FOLDER/tftp/pmutest86.efi is booted by PXE. --secure: Secure Boot, with
@@ -21,6 +21,8 @@
 # --screen: a graphics adapter, one of QEMU's devices with its properties (VGA), and a USB keyboard.
 # --usb: the disk is a stick, at an xHCI controller.
 # What is written to FOLDER/monitor goes to QEMU's monitor.
+# --whole: the firmware boots from the reset on. Else, where no option speaks against it, the
+# machine begins as it was when its firmware first read a disk (tools/boot_state.py).
 # FOLDER/serial.log receives the serial line, FOLDER/end why QEMU ended, in QMP's words
 # (ShutdownCause: guest-reset, guest-shutdown, ...), if it said so, or "overwritten": the reference
 # PMU's hypervisor was, and the machine was stopped. Ends when the machine switches
@@ -32,7 +34,7 @@ set -euo pipefail
 # INSERTQ.
 tcg_cpu=max,3dnow=off,3dnowext=off,sse4a=off
 timeout=120 smp=1 display=(-display none) accel=tcg cpu=$tcg_cpu count=() image='' key_after=''
-x2apic='' gdb=() read_only=off watchdog=() leaving=()
+x2apic='' gdb=() read_only=off watchdog=() leaving=() whole=${QEMU-} arguments=("$@")
 device=virtio-blk-pci controller=() net='' keep='' secure='' smm=off boot_from=()
 while [ $# -gt 1 ]; do
 	case $1 in
@@ -41,30 +43,31 @@ while [ $# -gt 1 ]; do
 		shift
 		;;
 	--gdb)
-		gdb=(-S -gdb "tcp:127.0.0.1:$2")
+		gdb=(-S -gdb "tcp:127.0.0.1:$2") whole=yes
 		shift
 		;;
 	--gui) display=(-device VGA -display gtk) ;;
-	--kvm) accel=kvm cpu=host,pmu=on ;;
-	--icount) count=(-icount "shift=0,sleep=off") ;;
+	--kvm) accel=kvm cpu=host,pmu=on whole=yes ;;
+	--icount) count=(-icount "shift=0,sleep=off") whole=yes ;;
 	--image) image=given ;;
 	--read-only) read_only=on ;;
-	--cd) device=ide-cd read_only=on ;;
-	--net) net=yes ;;
-	--keep-variables) keep=yes ;;
-	--secure) secure=yes smm=on ;;
+	--cd) device=ide-cd read_only=on whole=yes ;;
+	--net) net=yes whole=yes ;;
+	--keep-variables) keep=yes whole=yes ;;
+	--secure) secure=yes smm=on whole=yes ;;
+	--whole) whole=yes ;;
 	--watchdog) watchdog=(-global ICH9-LPC.noreboot=off -watchdog-action reset) ;;
-	--exit) leaving=(-device isa-debug-exit) ;;
+	--exit) leaving=(-device isa-debug-exit) whole=yes ;;
 	--smp)
 		smp=$2
 		shift
 		;;
-	--x2apic) x2apic=yes ;;
+	--x2apic) x2apic=yes whole=yes ;;
 	--cpu)
 		cpu=$2
 		shift
 		;;
-	--usb) device=usb-storage controller=(-device qemu-xhci) ;;
+	--usb) device=usb-storage controller=(-device qemu-xhci) whole=yes ;;
 	--screen)
 		display=(-display none -device "$2" -device qemu-xhci -device usb-kbd)
 		shift
@@ -133,28 +136,50 @@ if [ -n "$x2apic" ]; then
 		-device "${cpu%%,*}-x86_64-cpu,socket-id=1,core-id=0,thread-id=0")
 fi
 
-# Few devices make a quick boot (4 s instead of 5.5 s, TCG, two 2.5 GHz cores). System management
+# Few devices make a quick boot (4 s instead of 5.5 s from the reset on). System management
 # mode would be one more thing that takes time away from tests.
 # shellcheck disable=SC2054 # the commas are QEMU's
-command=(
+machine=(
 	"$qemu" -name PMUTest86 -no-user-config -nodefaults
 	-machine "q35,smm=$smm,accel=$accel" -cpu "$cpu" "${processors[@]}"
 	-m "$((192 + 64 * smp))M"
 	-drive "if=pflash,format=raw,unit=0,readonly=on,file=$firmware"
+	"${boot_from[@]}" -no-reboot "${display[@]}" "${count[@]}" "${watchdog[@]}"
+)
+# In the background, because a shell that waits hears signals at once.
+state=
+if [ -z "$whole" ]; then
+	"${0%/*}/boot_state.py" --size "$(stat -Lc %s "$folder/esp.img")" \
+		--read-only $read_only --variables "$variables" -- "${machine[@]}" \
+		> "$folder/state" &
+	! wait $! || state=$(< "$folder/state")
+fi
+incoming=()
+if [ -n "$state" ]; then
+	exec 6< "$state"
+	incoming=(-incoming defer)
+fi
+# shellcheck disable=SC2054 # the commas are QEMU's
+command=(
+	"${machine[@]}"
 	-drive "if=pflash,format=raw,unit=1,file=$folder/vars.fd"
 	-drive "if=none,id=esp,format=raw,readonly=$read_only,file=$folder/esp.img"
-	"${boot_from[@]}"
-	-serial "file:$folder/serial.log" -monitor stdio -no-reboot "${display[@]}"
+	-serial "file:$folder/serial.log" -monitor stdio
 	-chardev "pipe,id=events,path=$folder/qmp" -mon chardev=events,mode=control
-	"${count[@]}" "${gdb[@]}" "${watchdog[@]}" "${leaving[@]}"
+	"${gdb[@]}" "${leaving[@]}" "${incoming[@]}"
 )
 rm -f "$folder/serial.log" "$folder/monitor" "$folder/end" "$folder"/qmp.{in,out}
 mkfifo "$folder/monitor" "$folder"/qmp.{in,out}
 exec 7<> "$folder/monitor" 8<> "$folder/qmp.in" 9<> "$folder/qmp.out"
 echo '{"execute": "qmp_capabilities"}' >&8
+if [ -n "$state" ]; then
+	echo '{"execute": "migrate-set-capabilities", "arguments": {"capabilities":' \
+		'[{"capability": "events", "state": true}]}}' >&8
+	echo '{"execute": "migrate-incoming", "arguments": {"uri": "fd:6"}}' >&8
+fi
 timeout --kill-after=5 "$timeout" "${command[@]}" <&7 > "$folder/qemu.log" 2>&1 &
 child=$!
-hypervisor='' image='' overwritten=''
+hypervisor='' image='' overwritten='' continued=''
 
 # What QEMU tells, waiting so long for each line: why it ends, and what the hypervisor's image
 # begins with, which nothing but a device can change.
@@ -168,6 +193,9 @@ listen()
 		elif [[ $line =~ \"return\":\ *\"[0-9a-f]+:\ (0x[0-9a-f\ x]+) ]]; then
 			image=${image:-${BASH_REMATCH[1]}}
 			[ "$image" = "${BASH_REMATCH[1]}" ] || overwritten=yes
+		elif [[ $line =~ \"MIGRATION\".*\"completed\" ]]; then
+			echo '{"execute": "cont"}' >&8
+			continued=yes
 		fi
 	done
 }
@@ -197,6 +225,11 @@ done
 [ -z "$overwritten" ] || echo 'quit' >&7
 status=0
 wait "$child" || status=$?
+# QEMU can't read the state: the firmware boots, then and henceforth.
+if [ -n "$state" ] && [ -z "$continued" ] && [ "$status" != 0 ] && [ "$status" != 124 ]; then
+	: > "$state"
+	exec "$0" --whole "${arguments[@]}"
+fi
 # What QEMU has told is in the pipe by now.
 listen 0.05
 if [ -n "$overwritten" ]; then
