@@ -10,7 +10,7 @@
 #include "tests/measure/two_cpus.h"
 
 #define FEWER	40
-#define MORE	440
+#define MORE	140
 #define FEW	64	/* calls that the harness makes on both sides of a window */
 
 static u64 declared(const struct workload *w, enum workload_count what)
@@ -77,14 +77,14 @@ static void check_any(struct test *t, struct test_claim claim, unsigned cpu, boo
 			continue;
 		test_check_eq(t, claim, declared(&workload_branch, WORKLOAD_INSTRUCTIONS),
 			      growth.own[c],
-			      "counter %u, AnyThread = %u: instructions of 400 more "
+			      "counter %u, AnyThread = %u: instructions of 100 more "
 			      "rounds at CPL 3 of its own",
 			      c, any);
 		test_check_eq(t, claim,
 			      any && same_core ? declared(&workload_load, WORKLOAD_INSTRUCTIONS) :
 						 0,
 			      growth.other[c],
-			      "counter %u, AnyThread = %u: instructions of 400 "
+			      "counter %u, AnyThread = %u: instructions of 100 "
 			      "more rounds at CPL 3 of %s",
 			      c, any, two_cpus_name(cpu));
 	}
@@ -97,7 +97,7 @@ static void check_any(struct test *t, struct test_claim claim, unsigned cpu, boo
  *
  * Given  AnyThread = 1 with USR. The sibling thread works at CPL 3. The counter's own thread works
  *        there too, or waits at CPL 0, which shows best whose level counts
- * When   either side does 400 more rounds
+ * When   either side does 100 more rounds
  * Then   each count grows by the instructions of whichever did more
  * Control: with OS IA32_PMC0 counts branches at CPL 0
  */
@@ -188,7 +188,7 @@ TEST(count, any_thread_counts_no_events_of_another_core, REQS(MSR_27),
  *         SDM 18.2.3 Architectural Performance Monitoring Version 3, Figure 18-7
  *
  * Given  both threads of a core work at CPL 3; CNT-27 is about a sibling that sleeps
- * When   fixed counter 0 counts with AnyThread = 0 and 1, while either side does 400 more rounds
+ * When   fixed counter 0 counts with AnyThread = 0 and 1, while either side does 100 more rounds
  * Then   it grows by its own thread's instructions with both, and by the sibling's with 1 only
  */
 TEST(count, any_thread_of_fixed_counters_counts_both_threads, REQS(MSR_39),
@@ -204,7 +204,7 @@ TEST(count, any_thread_of_fixed_counters_counts_both_threads, REQS(MSR_39),
  *         SDM 18.2.3 Architectural Performance Monitoring Version 3, Figure 18-7
  *
  * Given  threads of two cores work at CPL 3
- * When   fixed counter 0 counts with AnyThread = 1, while either side does 400 more rounds
+ * When   fixed counter 0 counts with AnyThread = 1, while either side does 100 more rounds
  * Then   it grows by its own thread's instructions, and by none of the other core's
  */
 TEST(count, any_thread_of_fixed_counters_counts_no_other_core, REQS(MSR_39),
@@ -220,7 +220,7 @@ TEST(count, any_thread_of_fixed_counters_counts_no_other_core, REQS(MSR_39),
  *
  * Given  two processors run different workloads at CPL 3, each with all its counters of
  *        instructions
- * When   both do 400 more rounds
+ * When   both do 100 more rounds
  * Then   each counter grows by the instructions of its own processor's workload, no more and no
  *        less
  */
@@ -247,7 +247,7 @@ TEST(count, processors_count_side_by_side_at_cpl_3, REQS(CNT_46),
 			for (unsigned k = 0; k < 2 && all.bits & BIT(c); k++)
 				CHECK_EQ(t, CNT_46, declared(work[k], WORKLOAD_INSTRUCTIONS),
 					 window.side[k].value[c] - least.side[k].value[c],
-					 "counter %u of %s: instructions of 400 more rounds of %s",
+					 "counter %u of %s: instructions of 100 more rounds of %s",
 					 c, two_cpus_whose(cpu, k), work[k]->name);
 	}
 }
@@ -275,7 +275,7 @@ static void take_difference(void *arg)
  *
  * Given  two processors run different workloads at CPL 0, each switching its counters of branches
  *        for itself
- * When   both do 400 more rounds
+ * When   both do 100 more rounds
  * Then   each counter grows by the branches of its own processor's workload, no more and no less
  */
 TEST(count, processors_count_side_by_side_at_cpl_0, REQS(CNT_46),
@@ -302,7 +302,7 @@ TEST(count, processors_count_side_by_side_at_cpl_0, REQS(CNT_46),
 				CHECK_EQ(t, CNT_46,
 					 declared(window.side[k].work, WORKLOAD_BRANCHES),
 					 window.side[k].value[c],
-					 "IA32_PMC%u of %s: branches of 400 more rounds of %s", c,
+					 "IA32_PMC%u of %s: branches of 100 more rounds of %s", c,
 					 two_cpus_whose(cpu, k), window.side[k].work->name);
 	}
 }

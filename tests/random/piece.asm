@@ -10,6 +10,9 @@ bits 64
 %include "kernel/interrupt/preserved.inc"
 %include "tests/random/piece.inc"
 
+; spec/msr.def. SDM "Architectural Performance Monitoring Version 2 Facilities"
+MSR_IA32_PERF_GLOBAL_CTRL equ 0x38f
+
 ; struct draw_frame and struct draw_operation of tests/random/piece.h
 FRAME_SAVED_RSP	equ 0
 FRAME_STACK	equ 8
@@ -77,7 +80,7 @@ draw_enter:
 PIECE start, PIECE_SPECIAL
 END
 PIECE stop, PIECE_SPECIAL
-	N mov ecx, 0x38f
+	N mov ecx, MSR_IA32_PERF_GLOBAL_CTRL
 	N xor eax, eax
 	N xor edx, edx
 	I ROW_WRMSR | ROW_STOP, 0, 0, 0, NOWHERE, NOWHERE, wrmsr

@@ -16,7 +16,7 @@
 #define NOP		0x90
 #define LEA		0x8d	/* after a REX prefix */
 #define SIZE_SMALL	1
-#define SIZE_LARGE	7
+#define SIZE_LARGE	3
 
 /* In tests/measure/workload.asm. */
 u64 selftest_noncanonical(struct fault *fault);
@@ -188,7 +188,7 @@ static void prove(struct test *t, const struct workload *w, u64 n)
  *
  * Given  each workload of tests/measure/workload.c; its declared counts are linear in n, so that
  *        two sizes determine them
- * When   it is executed with the trap flag set, for n = 1 and n = 7, each instruction classified
+ * When   it is executed with the trap flag set, for n = 1 and n = 3, each instruction classified
  * Then   no instruction is unknown, and every count is the declared one
  */
 TEST(selftest, workload_counts_hold_when_stepped, NO_REQS, NEEDS(NULL))
