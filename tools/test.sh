@@ -6,7 +6,8 @@
 # printed is shown then. JOBS of them (as many as there are processors) run at a time, the longest
 # first, each in a folder of its own; those marked alone() run before, one after the other. A test's
 # output is shown when it ends. The last line is "N passed, N failed"; those that were skipped are
-# told above it, and are neither.
+# told above it, and are neither. With LONG set (make test-long) what else is a sample is whole:
+# docs/TESTING.md.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 [ -n "${1-}" ] || {
@@ -38,6 +39,45 @@ declare -A seconds_of=()
 takes()
 {
 	seconds_of[$2]=$1
+}
+
+# Prints $1, or $2 in a long run.
+amount()
+{
+	if [ -n "${LONG-}" ]; then echo "$2"; else echo "$1"; fi
+}
+
+# What samples are drawn from: each commit has another one, the same on each machine.
+# shellcheck disable=SC2034 # used by the tests
+draw=${DRAW:-$(git rev-list --count HEAD 2> /dev/null || echo 1)}
+
+# shared NAME STATUS COMMAND...: that command's results and output, made by the first test that asks
+# and looked at by all: the folder $shared/NAME, which is COMMAND's last argument, $out and $err.
+shared=$build/test/shared.$$
+shared()
+{
+	local folder=$shared/$1 wanted=$2
+
+	shift 2
+	mkdir -p "$shared"
+	exec 5> "$folder.lock"
+	flock 5
+	if [ ! -e "$folder.status" ]; then
+		local status=0
+
+		"$@" "$folder" > "$folder.out" 2> "$folder.err" || status=$?
+		echo $status > "$folder.status"
+	fi
+	exec 5>&-
+	expect "$wanted" show_shared "$folder"
+}
+
+# The output and the exit status of what shared() ran in folder $1.
+show_shared()
+{
+	cat "$1.out"
+	cat "$1.err" >&2
+	return "$(cat "$1.status")"
 }
 
 # This machine can't do what the test is about: $*.
@@ -139,6 +179,7 @@ stop()
 	for leader in "${!running[@]}"; do
 		kill -KILL -- "-$leader" 2> /dev/null || true
 	done
+	rm -rf "$shared"
 	exit 130
 }
 trap stop INT TERM HUP
@@ -214,6 +255,7 @@ done
 while [ ${#running[@]} -gt 0 ]; do
 	end_one
 done
+rm -rf "$shared"
 echo "$SECONDS s, $processor s of processor time, $jobs at a time"
 [ ${#skipped[@]} = 0 ] || echo "${#skipped[@]} skipped: ${skipped[*]}"
 echo "$passed passed, $failed failed"

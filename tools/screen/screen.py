@@ -30,6 +30,7 @@ COLOURS = "boot/screen/grid.c"
 QUARTERS = " ▘▝▀▖▌▞▛▗▚▐▜▄▙▟█"
 LINE = "─"
 UNKNOWN = "\ufffd"
+UNCHANGED = 0.3         # seconds until the next look at a picture that was the same
 LARGE_WIDTH, LARGE_HEIGHT, LARGE_SKIP = 4, 6, 2
 
 
@@ -111,13 +112,26 @@ def cell(picture, x, y, scale, known):
     return known.get(bytes(bits), UNKNOWN)
 
 
+def cell_met(picture, x, y, scale, known, met):
+    """The same, looked up once for all cells of the same bytes."""
+    width, _, pixels = picture
+    begin, step, length = 3 * (y * width + x), 3 * scale * width, 3 * font.WIDTH * scale
+    look = b"".join(pixels[at:at + length]
+                    for at in range(begin, begin + font.HEIGHT * step, step))
+    if look not in met:
+        met[look] = cell(picture, x, y, scale, known)
+    return met[look]
+
+
 def decode(picture, known):
     """The lines of the screen."""
     width, height, _ = picture
     scale = max(1, min(width // (font.WIDTH * LEAST_COLUMNS), height // (font.HEIGHT * LEAST_ROWS)))
     columns = min(width // (font.WIDTH * scale), COLUMNS)
     rows = min(height // (font.HEIGHT * scale), ROWS)
-    return ["".join(cell(picture, x * font.WIDTH * scale, y * font.HEIGHT * scale, scale, known)
+    met = {}                # most cells look like others
+    return ["".join(cell_met(picture, x * font.WIDTH * scale, y * font.HEIGHT * scale, scale,
+                             known, met)
                     for x in range(columns)) for y in range(rows)]
 
 
@@ -193,13 +207,17 @@ def main():
         time.sleep(0.3)
     deadline, text, picture = time.monotonic() + given.timeout, "", None
     while True:
+        before = picture
         try:
             picture = (picture_of(given.source) if os.path.isdir(given.source)
                        else read_ppm(given.source)) or picture
         except (OSError, ValueError) as error:
             print(f"screen.py: {given.source}: {error}", file=sys.stderr)
             return 2
-        if picture:
+        # What is read is known; the machine has use for the time.
+        if picture == before:
+            time.sleep(UNCHANGED)
+        elif picture:
             lines = decode(picture, known)
             text = "\n".join(line.rstrip() for line in lines) + "\n"
             letters = large(lines, glyphs)

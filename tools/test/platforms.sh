@@ -3,25 +3,36 @@
 #
 # Tests of `make test`: what runs on which platform are judged by, and what they say of nothing.
 
+run_without_pmu()
+{
+	shared none "$1" ./run-qemu.sh --pmu none --out
+}
+
+# A breach that claims/known.def lists.
+known_breach()
+{
+	shared known "$1" ./run-qemu.sh --profile kvm --fault lvtpc-not-masked --tests 'pmi.*' --out
+}
+
 # Self tests alone decide nothing: for every reader.
 test_without_pmu_nothing_is_tested()
 {
 	local why='NOT TESTED: not an Intel processor (CPUID.0H vendor "AuthenticAMD"'
 
-	expect 2 ./run-qemu.sh --pmu none --out "$log/none"
+	run_without_pmu 2
 	refute grep -P '^ok \d+ - (?!selftest\.)(?!.*# SKIP)' "$out"
 	refute grep 'a requirement of other generations' "$out"
 	tail -n 1 "$out" | grep -qF "# $why"
 	grep -q '^# requirements decided 0 of 0 decidable here' "$out"
-	grep -aqF "# $why" "$log/none/serial.log"
-	grep -q 'name="decides_something"' "$log/none/junit.xml"
-	python3 - "$log/none/results.json" <<- 'EOF'
+	grep -aqF "# $why" "$shared/none/serial.log"
+	grep -q 'name="decides_something"' "$shared/none/junit.xml"
+	python3 - "$shared/none/results.json" <<- 'EOF'
 		import json, sys
 		run = json.load(open(sys.argv[1], encoding="utf-8"))["runs"][0]
 		assert run["exit"] == 2 and run["decided"] == 0, run["exit"]
 		assert run["not_tested"].startswith("not an Intel processor"), run["not_tested"]
 	EOF
-	expect 0 "$build/pmutest86-report" --html - "$log/none"
+	expect 0 "$build/pmutest86-report" --html - "$shared/none"
 	grep -qF 'NOT TESTED: not an Intel processor' "$out"
 	expect 2 ./run-qemu.sh --tests 'selftest.time*' --out "$log/self"
 	tail -n 1 "$out" | grep -q '^# NOT TESTED: no selected test is about a requirement$'
@@ -63,8 +74,7 @@ test_an_inconclusive_is_an_error_without_latitude()
 # A breach that claims/known.def lists is shown and counted, and is no failure.
 test_a_known_breach_is_counted()
 {
-	expect 0 ./run-qemu.sh --profile kvm --fault lvtpc-not-masked --tests 'pmi.*' \
-		--out "$log/known"
+	known_breach 0
 	grep -q '^not ok .*pmi.delivery_of_a_pmi_masks_lvtpc .*# TODO KNOWN kvm-lvtpc-mask' \
 		"$out"
 	refute grep -P '^not ok (?!.*# TODO KNOWN)' "$out"

@@ -28,9 +28,9 @@ test_report_of_a_real_failure()
 {
 	local format
 
-	expect 1 ./run-qemu.sh --fault loads-count-stores --tests 'count.l*,count.b*' \
-		--out "$log/fail"
-	expect 0 ./run-qemu.sh --tests 'count.l*,count.b*' --out "$log/hold"
+	failing_run 1
+	cp -r "$shared/fail" "$log/fail"
+	expect 0 ./run-qemu.sh --tests 'selftest.*,count.*,pmi.o*' --out "$log/hold"
 	expect 2 ./run-qemu.sh --pmu none --tests 'count.l*' --out "$log/none"
 	for format in html junit json markdown; do
 		expect 0 "$build/pmutest86-report" --$format - "$log"/{hold,fail,none}

@@ -45,17 +45,15 @@ same_reports()
 
 test_the_stick_has_what_the_tools_would_make()
 {
-	expect 1 ./run-qemu.sh --tests 'selftest.*,count.l*,pmi.*,ll.l*' \
-		--fault loads-count-stores --out "$log/fail"
-	expect 0 ./run-qemu.sh --profile kvm --fault lvtpc-not-masked --tests 'pmi.*' \
-		--out "$log/known"
-	expect 2 ./run-qemu.sh --pmu none --out "$log/none"
+	failing_run 1
+	known_breach 0
+	run_without_pmu 2
 	expect 2 ./run-qemu.sh --tests 'deadly.loop*,count.i*' --out "$log/deadly"
-	for run in fail known none deadly; do
+	for run in "$shared"/{fail,known,none} "$log/deadly"; do
 		# As the harness itself wrote it.
-		sed -n '/^TAP version 14/,/^# end of PMUTest86/p' "$log/$run/serial.log" |
-			tr -d '\r' > "$log/$run.tap"
-		same_reports "$log/$run.tap"
+		sed -n '/^TAP version 14/,/^# end of PMUTest86/p' "$run/serial.log" |
+			tr -d '\r' > "$log/${run##*/}.tap"
+		same_reports "$log/${run##*/}.tap"
 	done
 	head -n 30 "$log/fail.tap" > "$log/cut.tap"
 	same_reports "$log/cut.tap"

@@ -105,13 +105,26 @@ test_lists_are_tables()
 	grep -q -- '--require' "$out"
 }
 
+# Several tests look at this run.
+clean_run()
+{
+	shared clean "$1" ./run-qemu.sh --require PRIO,REC,DS,PMI,CNT --out
+}
+
+# One that fails several checks of CNT-03, and nothing else.
+failing_run()
+{
+	shared fail "$1" ./run-qemu.sh --fault loads-count-stores \
+		--tests 'selftest.*,count.*,pmi.o*' --out
+}
+
 alone test_clean_run_passes
 test_clean_run_passes()
 {
-	local folder=$log/clean start end
+	local folder=$shared/clean start end
 
 	start=$(date +%s)
-	expect 0 ./run-qemu.sh --out "$folder"
+	clean_run 0
 	end=$(date +%s)
 	[ "$(head -n 1 "$out")" = "TAP version 14" ] || fail "it doesn't begin with the version"
 	tail -n 1 "$out" | grep -q '^# decided [1-9]' || fail "it doesn't end with the totals"
@@ -127,9 +140,10 @@ test_report_reads_results()
 {
 	local format
 
-	expect 0 ./run-qemu.sh --tests 'selftest.time*,count.instr*' --out "$log/clean"
+	clean_run 0
 	for format in html junit json markdown; do
-		expect 0 "$build/pmutest86-report" --$format - "$log/clean" "$log/clean/serial.log"
+		expect 0 "$build/pmutest86-report" --$format - "$shared/clean" \
+			"$shared/clean/serial.log"
 		grep -q selftest "$out" || [ $format = markdown ] || fail "--$format shows no test"
 	done
 	[ "$(stat -c %a "$build/pmutest86-report")" = 755 ]
@@ -146,16 +160,17 @@ test_glob_selects()
 test_require_refuses_a_skip()
 {
 	# Without a PMU everything that isn't a self test is skipped.
-	expect 2 ./run-qemu.sh --pmu none --require CNT --out "$log/require"
+	expect 2 ./run-qemu.sh --pmu none --require CNT --tests 'count.*' --out "$log/require"
+	grep -q '^# required: CNT' "$out"
 }
 
 test_require_names_what_only_the_reference_pmu_decides()
 {
-	expect 0 ./run-qemu.sh --require PRIO,REC,DS,PMI,CNT --out "$log/required"
+	clean_run 0
 	grep -q '^# decidable on the reference PMU only: ' "$out"
 	grep -qP '^# requirements decided \d{3} of \d{3} decidable here ' "$out"
 	tail -n 1 "$out" | grep -q '^# decided [1-9]'
-	expect 0 "$build/pmutest86-report" --markdown - "$log/required"
+	expect 0 "$build/pmutest86-report" --markdown - "$shared/clean"
 	grep -qE 'of the [0-9]+ requirements that can be decided here were decided' "$out"
 }
 
@@ -234,7 +249,7 @@ test_one_processor_passes()
 
 test_fault_turns_red()
 {
-	expect 1 ./run-qemu.sh --fault loads-count-stores --tests 'count.*' --out "$log/fault"
+	failing_run 1
 	grep -A9 '^not ok' "$out" | grep -q 'requirement: CNT-03'
 	grep -A9 '^not ok' "$out" | grep -q 'sentence: '
 	grep -A9 '^not ok' "$out" | grep -q 'wanted: '
