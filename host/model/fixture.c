@@ -110,6 +110,12 @@ static void host_trace(void *ctx, enum model_action action, unsigned counter)
 		r->action[r->n_actions++] = (struct fixture_action){ action, counter, r->now };
 }
 
+static void host_xmm(void *ctx, u8 *bytes)
+{
+	for (unsigned i = 0; i < 256; i++)
+		bytes[i] = (u8)(i + ((struct fixture *)ctx)->xmm);
+}
+
 static void host_registers(void *ctx, const struct model_registers *registers)
 {
 	struct fixture *r = ctx;
@@ -153,6 +159,9 @@ static void enumerate(struct fixture *r)
 	case 3:
 		r->record = FIXTURE_RECORD_FMT3;
 		break;
+	case 4:
+		r->record = FIXTURE_RECORD_BASIC;
+		break;
 	default:
 		r->record = FIXTURE_RECORD;
 	}
@@ -168,6 +177,7 @@ static void plug(struct fixture *r)
 		.deliver = host_deliver,
 		.trace = host_trace, .memory = &r->hierarchy, .tx_log = &r->tx_log,
 		.registers = host_registers,
+		.xmm = host_xmm,
 	};
 }
 

@@ -20,6 +20,7 @@
 #define FIXTURE_BUFFER	(FIXTURE_MEMORY_BASE + 0x1000)
 #define FIXTURE_RECORD	0xc0			/* Table 18-44: the last field begins at B8H */
 #define FIXTURE_RECORD_FMT3	0xc8		/* Table 18-55: the last field begins at C0H */
+#define FIXTURE_RECORD_BASIC	0x20		/* the basic group of an adaptive one */
 #define FIXTURE_RECORD_FMT1	0xb0		/* Table 18-23: the last field begins at A8H */
 #define FIXTURE_VECTOR	0xf0
 #define FIXTURE_LOG	512
@@ -60,6 +61,7 @@ struct fixture {
 	u64 ip;
 	u8 cpl;
 	struct model_registers regs;
+	u8 xmm;			/* XMM0 to XMM15 are bytes xmm, xmm + 1, ... */
 	unsigned n_actions, n_interrupts;
 	struct fixture_action action[FIXTURE_LOG];
 	struct fixture_interrupt interrupt[FIXTURE_LOG];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Faults of refpmu/model/pebs.c: where the DS area is, what an assist writes, and when. */
 #include "refpmu/faults/broken.h"
+#include "refpmu/faults/icelake/version5.h"
 #include "refpmu/faults/record.h"
 #include "refpmu/model/core.h"
 
@@ -165,7 +166,7 @@ void fault_bounds(struct model *m, struct assist_plan *plan)
 	if (m->config.fault == FAULT_NONE)
 		return;
 	if (!plan->fits)
-		plan->fits = fits_wrongly(m, &plan->area);
+		plan->fits = fault_v5_fits(m, &plan->area) || fits_wrongly(m, &plan->area);
 	else if ((faults_of(m)->was_full && broken(m, FAULT_FULL_STAYS_FULL)) ||
 		 (!has_room_32(&plan->area, model_record_bytes(m)) &&
 		  broken(m, FAULT_MAXIMUM_COMPARES_32)))
@@ -349,7 +350,8 @@ static void break_reload(struct model *m, unsigned x, struct assist_plan *plan)
 			continue;
 		if (broken(m, FAULT_NO_RELOAD) || (i != x && broken(m, FAULT_RELOAD_OWN_ONLY)))
 			plan->reloaded &= ~BIT(i);
-		plan->reset[i] = other_reset(m, &plan->area, i, plan->reset[i]);
+		plan->reset[i] = fault_v5_reset(m, plan, i,
+						other_reset(m, &plan->area, i, plan->reset[i]));
 		if (broken(m, FAULT_RELOAD_LATE)) {
 			plan->reloaded &= ~BIT(i);
 			faults_of(m)->late_reload[i].left = LATE_RELOAD;
@@ -432,6 +434,7 @@ u64 fault_applicable(struct model *m, u64 counters)
 		return m->global_status;
 	if (broken(m, FAULT_APPLICABLE_NONE))
 		return 0;
+	counters = fault_v5_applicable(m, counters);
 	return broken(m, FAULT_APPLICABLE_BUFFER) ? counters | IA32_PERF_GLOBAL_STATUS_OVF_BUF :
 						    counters;
 }

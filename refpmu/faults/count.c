@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Faults of counting: a counter does something else than it is programmed for. */
 #include "refpmu/faults/broken.h"
+#include "refpmu/faults/icelake/version5.h"
 #include "refpmu/faults/condition.h"
 
 /* Every n-th of count further occurrences; all of them where a parameter says how often. */
@@ -79,6 +80,7 @@ u64 fault_increment(struct model *m, unsigned i, const struct model_rule *rule, 
 		return add;
 	if (rule->kind == EK_FRONTEND && i && broken(m, FAULT_FRONTEND_PMC0_ONLY))
 		return 0;
+	add = fault_v5_increment(m, i, add);
 	if (i == FIRST_FIXED && broken(m, FAULT_FIXED_TWIN_OFF))
 		return add + every(m, 4, add);
 	if (i == FIRST_FIXED + 1 && broken(m, FAULT_FIXED1_HALF))

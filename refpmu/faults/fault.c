@@ -5,6 +5,7 @@
  * something else; look for broken().
  */
 #include "refpmu/faults/broken.h"
+#include "refpmu/faults/icelake/version5.h"
 #include "refpmu/model/core.h"
 #include "refpmu/model/internal.h"
 #include "spec/x86.h"
@@ -175,8 +176,10 @@ void fault_instruction(struct model *m, const struct model_retired *r)
 
 void fault_retired(struct model *m, const struct model_retired *r)
 {
-	if (m->config.fault != FAULT_NONE)
-		faults_of(m)->ip_before = r->ip;
+	if (m->config.fault == FAULT_NONE)
+		return;
+	faults_of(m)->ip_before = r->ip;
+	fault_v5_retired(m, r);
 }
 
 u64 fault_counters(struct model *m, const struct model_retired *r, u64 counters)

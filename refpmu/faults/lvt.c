@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Faults of refpmu/model/lvt.c: of an interrupt on its way, and of what it freezes. */
 #include "refpmu/faults/broken.h"
+#include "refpmu/faults/icelake/version5.h"
 #include "refpmu/faults/skylake/version4.h"
 #include "refpmu/model/core.h"
 #include "refpmu/model/internal.h"
@@ -100,6 +101,7 @@ void fault_request(struct model *m, const struct pmi *pmi, struct request_plan *
 
 void fault_halt(struct model *m)
 {
+	fault_v5_halt(m);
 	if (m->n_requests && broken(m, FAULT_PMI_LOST_IN_HLT))
 		m->n_requests = 0;
 }

@@ -2,6 +2,7 @@
 /* Faults of registers: what RDMSR, WRMSR and RDPMC do instead, and what CPUID says of them. */
 #include "refpmu/faults/broken.h"
 #include "refpmu/faults/netburst/netburst_state.h"
+#include "refpmu/faults/icelake/version5.h"
 #include "refpmu/faults/skylake/version4.h"
 #include "refpmu/model/core.h"
 #include "refpmu/model/msr.h"
@@ -32,6 +33,7 @@ static const struct {
 
 bool fault_msr_exists(struct model *m, const struct msr_ref *p, bool exists)
 {
+	exists = fault_v5_exists(m, p, exists);
 	if (!exists && p->reg == MODEL_REG_TSX_FORCE_ABORT)
 		return broken(m, FAULT_FORCE_ABORT_UNANNOUNCED);
 	if (!exists && p->reg == MODEL_REG_STATUS_SET)
@@ -51,7 +53,8 @@ bool fault_msr_exists(struct model *m, const struct msr_ref *p, bool exists)
 
 bool fault_absent_answers(struct model *m, const struct msr_ref *p, bool answers)
 {
-	return answers || (p->counter < FIRST_FIXED && broken(m, FAULT_ABSENT_COUNTERS_ANSWER));
+	return answers || fault_v5_absent_answers(m, p) ||
+	       (p->counter < FIRST_FIXED && broken(m, FAULT_ABSENT_COUNTERS_ANSWER));
 }
 
 u64 fault_msr_bits(struct model *m, const struct msr_ref *p, u64 bits)
@@ -75,7 +78,7 @@ u64 fault_msr_bits(struct model *m, const struct msr_ref *p, u64 bits)
 		bits &= ~IA32_DEBUGCTL_FREEZE_WHILE_SMM;
 	if (p->reg == MODEL_REG_STATUS_SET && broken(m, FAULT_STATUS_SET_ABSENT))
 		bits |= BITS(0, 47);
-	return bits;
+	return fault_v5_bits(m, p, bits);
 }
 
 unsigned fault_gp_counters(const struct model *m, unsigned count)
@@ -108,6 +111,7 @@ void fault_cpuid_perfmon(struct model *m, u32 subleaf, u32 regs[4])
 			regs[i] = 0;
 	if (!regs[EAX])
 		return;
+	fault_v5_cpuid(m, regs);
 	if (broken(m, FAULT_CPUID_COUNTER_MISSING))
 		regs[EAX] -= 1u << FIELD_GP_COUNTERS_LO;
 	if (broken(m, FAULT_CPUID_WIDTH_40))
@@ -226,6 +230,7 @@ void fault_rdpmc(struct model *m, unsigned counter, struct msr_result *result)
 		result->value = 0;
 		return;
 	}
+	fault_v5_rdpmc(m, counter, result);
 	fault_at_counter(m, counter);
 	counter_is_read(m, counter);
 	if (broken(m, FAULT_RDPMC_STALE))
@@ -298,6 +303,7 @@ void fault_wrmsr(struct model *m, const struct msr_ref *p, u64 value, struct msr
 
 	if (m->config.fault == FAULT_NONE)
 		return;
+	fault_v5_wrmsr(m, p, w);
 	if (w->refused) {
 		if (!accepts(m, p->reg, value, w->read_only)) {
 			if (!w->read_only && broken(m, generated[p->reg].refused_taken))
@@ -429,6 +435,7 @@ u64 fault_status_clears(struct model *m, u64 bits)
 {
 	if (m->config.fault == FAULT_NONE)
 		return bits;
+	bits = fault_v5_clears(m, bits);
 	if (broken(m, FAULT_OVF_UNCORE_STICKS))
 		bits &= ~IA32_PERF_GLOBAL_OVF_CTRL_CLR_OVF_UNCORE;
 	if (bits & ~IA32_PERF_GLOBAL_OVF_CTRL_CLR_OVF_BUF && broken(m, FAULT_OVFBUF_STAYS_BESIDE))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Faults of an overflow, and of the event that an armed counter waits for. */
 #include "refpmu/faults/broken.h"
+#include "refpmu/faults/icelake/version5.h"
 #include "refpmu/faults/skylake/version4.h"
 #include "refpmu/model/core.h"
 #include "refpmu/model/internal.h"
@@ -72,6 +73,7 @@ void fault_overflow(struct model *m, struct retire_ctx *s, unsigned i,
 	if (m->config.fault == FAULT_NONE)
 		return;
 	overflow->status = fault_status_of_overflow(m, i, status_of(m, s, i, overflow->status));
+	fault_v5_overflow(m, i, overflow);
 	if (overflow->arms)
 		arm(m, i, s->rule[i], overflow);
 	else if (!overflow->interrupt)

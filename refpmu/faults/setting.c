@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Faults of what a counter is set to do: when its control registers are decoded. */
 #include "refpmu/faults/broken.h"
+#include "refpmu/faults/icelake/version5.h"
 #include "refpmu/faults/skylake/version4.h"
 #include "refpmu/model/internal.h"
 
@@ -27,7 +28,7 @@ bool fault_pebs_enabled(struct model *m, unsigned counter, bool enabled)
 			broken(m, FAULT_LL_EN_ENABLES)) ||
 		       (counter == 3 && m->pebs_enable & IA32_PEBS_ENABLE_PS_EN &&
 			broken(m, FAULT_PS_EN_ENABLES));
-	if (counter && broken(m, FAULT_PMC0_PEBS_ONLY))
+	if (!fault_v5_pebs_enabled(m, counter) || (counter && broken(m, FAULT_PMC0_PEBS_ONLY)))
 		return false;
 	if (counter == 3 && broken(m, FAULT_PMC3_NO_PEBS))
 		return false;
@@ -54,6 +55,7 @@ const struct event_row *fault_event(struct model *m, unsigned n, const struct ev
 
 	if (m->config.fault == FAULT_NONE)
 		return event;
+	event = fault_v5_event(m, n, event);
 	named = model_event(m, code);
 	latency = latency_event(m);
 	if (!named && is_last_level(code) && broken(m, FAULT_ABSENT_EVENT_COUNTS))
@@ -172,6 +174,7 @@ void fault_counter_setting(struct model *m, unsigned i, struct counter_setting *
 
 	if (m->config.fault == FAULT_NONE || rule->kind == EK_NONE)
 		return;
+	fault_v5_setting(m, i, setting);
 	if (i < FIRST_FIXED) {
 		rule->pebs = (rule->pebs || records_with_cmask(m, i, rule)) &&
 			     !makes_no_record(m, rule->kind);

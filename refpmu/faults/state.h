@@ -56,6 +56,12 @@ struct fault_state {
 	} first_fields;	/* of the DS area, at the first assist since IA32_DS_AREA was written */
 	u64 interrupted;	/* PEBS counters that have, since IA32_PEBS_ENABLE was written */
 
+	/* Adaptive records: MSR_PEBS_DATA_CFG of the first, its XMM group; the first instruction.
+	 */
+	u64 first_data_cfg, first_ip;
+	u8 first_xmm[16 * 16];
+	bool has_xmm;
+
 	/* Load latency. */
 	u64 threshold_before;	/* what ld_lat_threshold was before its last write */
 	/* What model.tagged is, the one before, and one that didn't retire. */

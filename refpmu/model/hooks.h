@@ -364,7 +364,7 @@ HOOK_VALUE(bool, fault_lbr_debug, off, struct model *m)
 HOOK_VALUE(bool, fault_lbr_on, on, const struct model *m)
 HOOK(fault_lbr_stopped, struct model *m, enum lbr_stop why)
 
-/* ---- adaptive.c, metrics.c: faults/icelake/ ---- */
+/* ---- icelake/: faults/icelake/ ---- */
 
 /* Are records of counter x adaptive? What MSR_PEBS_DATA_CFG is for them; the groups, before they
  * are filled in; the record is complete. */

@@ -116,7 +116,7 @@ bool model_has_baseline(const struct model *m);
 bool model_format_is_adaptive(const struct model *m);
 bool model_has_metrics(const struct model *m);
 
-/* metrics.c: MSR_PERF_METRICS. */
+/* icelake/metrics.c: MSR_PERF_METRICS. */
 /* What RDPMC of the metrics clears. */
 struct metrics_clear {
 	bool metrics, slots;

@@ -50,15 +50,14 @@ bool model_format_is_adaptive(const struct model *m)
 
 bool model_has_baseline(const struct model *m)
 {
-	return model_generation(m)->facilities & FAC_PEBS_BASELINE &&
-	       !(m->facts & (FACT_NO_BASELINE | FACT_NO_PEBS));
+	return model_generation(m)->facilities & FAC_PEBS_BASELINE && !(m->facts & FACT_NO_PEBS) &&
+	       !m->latitude[LAT_NO_BASELINE];
 }
 
-/* Its bit of IA32_PERF_CAPABILITIES is one of those that KVM doesn't show. */
 bool model_has_metrics(const struct model *m)
 {
 	return model_generation(m)->facilities & FAC_PERF_METRICS &&
-	       !(m->facts & (FACT_NO_BASELINE | FACT_NO_PEBS | FACT_PERFMON_1 | FACT_PERFMON_2));
+	       !(m->facts & (FACT_NO_PEBS | FACT_PERFMON_1 | FACT_PERFMON_2));
 }
 
 bool model_has_force_abort(const struct model *m)

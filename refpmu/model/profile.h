@@ -29,8 +29,7 @@ enum profile_fact {
 	FACT_MSRS_IGNORED	= 1 << 14,	/* what isn't there reads 0 and takes any write */
 	FACT_HYBRID		= 1 << 15,	/* two types of cores; 0AH says what both have */
 	FACT_ARCH_LBR		= 1 << 16,	/* IA32_DEBUGCTL[0] takes 1 and reads 0 */
-	FACT_NO_BASELINE	= 1 << 17,	/* IA32_PERF_CAPABILITIES[14] is 0 */
-	FACT_END		= 1 << 18,
+	FACT_END		= 1 << 17,
 };
 
 /* Each has a bit of its own. */
@@ -38,7 +37,7 @@ _Static_assert((FACT_KVM_SIGNATURE + FACT_NO_PEBS + FACT_NO_ANYTHREAD + FACT_NO_
 		FACT_DEBUGCTL_EMPTY + FACT_FIXED_ANY_WIDTH + FACT_RDPMC_BIT_31 +
 		FACT_UNKNOWN_MODEL + FACT_HYPERV_SIGNATURE + FACT_VMWARE_SIGNATURE +
 		FACT_NO_OFFCORE + FACT_PERFMON_2 + FACT_PERFMON_1 + FACT_NO_PMU +
-		FACT_MSRS_IGNORED + FACT_HYBRID + FACT_ARCH_LBR + FACT_NO_BASELINE) == FACT_END - 1,
+		FACT_MSRS_IGNORED + FACT_HYBRID + FACT_ARCH_LBR) == FACT_END - 1,
 	       "17 bits");
 
 #endif

@@ -53,7 +53,7 @@ static inline void put64(u8 *to, u64 value)
 	__builtin_memcpy(to, &value, sizeof(value));
 }
 
-/* adaptive.c: the groups of a record, in the order in which they are in memory. */
+/* icelake/adaptive.c: the groups of a record, in the order in which they are in memory. */
 enum adaptive_group {
 #define ADAPTIVE_GROUP(group, bytes, title, source) GROUP_##group,
 #include "spec/adaptive.def"

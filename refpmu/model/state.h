@@ -165,7 +165,7 @@ struct model {
 
 	/* Room for what a broken processor remembers. refpmu/faults/ alone knows what that is, as
 	 * with `cb` of Linux's struct sk_buff. */
-	u64 fault_room[392];
+	u64 fault_room[440];
 };
 
 #endif

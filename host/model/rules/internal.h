@@ -55,6 +55,8 @@ extern rule *const tx_rules[FAULT_COUNT];
 extern rule *const remote_lines_rules[FAULT_COUNT];
 extern rule *const memory_rules[FAULT_COUNT];
 extern rule *const skylake_rules[FAULT_COUNT];
+extern rule *const icelake_rules[FAULT_COUNT];
+extern rule *const skylake_without_rules[FAULT_COUNT];	/* what came after Skylake */
 extern rule *const version_3_rules[FAULT_COUNT];	/* what Skylake ended */
 /* netburst.c: rules of its own kind of processor. */
 bool netburst_has_rule(enum fault_id of);

@@ -14,6 +14,8 @@ static const struct {
 	{ GEN_BROADWELL, tx_rules },
 	{ GEN_HASWELL, remote_lines_rules },
 	{ GEN_SKYLAKE, skylake_rules },
+	{ GEN_ICELAKE, icelake_rules },
+	{ GEN_SKYLAKE, skylake_without_rules },
 	{ GEN_HASWELL, version_3_rules },
 };
 
