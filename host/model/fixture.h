@@ -25,6 +25,9 @@
 #define FIXTURE_VECTOR	0xf0
 #define FIXTURE_LOG	512
 
+/* Generations before that have records of formats 1 to 3, and PEBS on counters 0 to 3. */
+#define FIXTURE_GENERATIONS	GEN_ICELAKE
+
 struct fixture_action {
 	enum model_action action;
 	unsigned counter;

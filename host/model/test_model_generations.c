@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What one generation has and another hasn't, with values typed from the manual: sections on
- * Nehalem, Westmere, Sandy Bridge, Ivy Bridge, Haswell, Broadwell and Skylake of "Performance
- * Monitoring".
+ * What one generation has and another hasn't, to Skylake (rules/icelake.c has what came then), with
+ * values typed from the manual: sections on Nehalem, Westmere, Sandy Bridge, Ivy Bridge, Haswell,
+ * Broadwell and Skylake of "Performance Monitoring".
  */
 #include "host/check.h"
 #include "host/model/fixture.h"
@@ -30,7 +30,7 @@ static void open(unsigned generation, bool hyper_threading)
 /* For each generation, with two logical processors a core. */
 static void each(void (*check)(unsigned generation))
 {
-	for (unsigned g = 0; g < GEN_ARCH_COUNT; g++) {
+	for (unsigned g = 0; g < FIXTURE_GENERATIONS; g++) {
 		open(g, true);
 		check(g);
 	}
@@ -146,7 +146,7 @@ static void check_capabilities(unsigned g)
 /* Without hyper-threading Sandy Bridge and later have eight counters, Nehalem four. */
 static void counters_without_hyper_threading(void)
 {
-	for (unsigned g = 0; g < GEN_ARCH_COUNT; g++) {
+	for (unsigned g = 0; g < FIXTURE_GENERATIONS; g++) {
 		bool eight = !(BIT(g) & OLD);
 
 		open(g, false);
@@ -233,9 +233,9 @@ static void check_load_latency_alone(unsigned g)
 /* Seeds don't make a full buffer of Nehalem or Westmere signal; later ones may. */
 static void full_buffer(void)
 {
-	unsigned signals[GEN_ARCH_COUNT] = { 0 };
+	unsigned signals[FIXTURE_GENERATIONS] = { 0 };
 
-	for (unsigned g = 0; g < GEN_ARCH_COUNT; g++)
+	for (unsigned g = 0; g < FIXTURE_GENERATIONS; g++)
 		for (u64 seed = 0; seed < 40; seed++) {
 			const struct model_config config = {
 				.generation = g, .hyper_threading = true, .latitude.seed = seed,

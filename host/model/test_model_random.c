@@ -29,7 +29,7 @@ static void make_program(u64 n)
 static struct model_config config_of(u64 n, enum fault_id fault, u64 seed, bool hyper_threading)
 {
 	return (struct model_config){
-		.generation = (n + n / GEN_ARCH_COUNT) % GEN_ARCH_COUNT,
+		.generation = (n + n / FIXTURE_GENERATIONS) % FIXTURE_GENERATIONS,
 		.hyper_threading = hyper_threading,
 		.fault = fault,
 		.latitude.seed = seed,

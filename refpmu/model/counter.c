@@ -229,7 +229,9 @@ void model_configure(struct model *m)
 	fault_counter_settings(m);
 	if (m->active)
 		keep_load_latency_alone(m);
-	model_access_watch(m, memory || model_uncore_watches(m), latency);
+	/* The metrics tell what a load waited. */
+	memory = memory || model_metrics_run(m) || model_uncore_watches(m);
+	model_access_watch(m, memory, latency);
 	model_core_watch(m, any);
 	fault_at_counter(m, MODEL_NO_COUNTER);
 }

@@ -122,7 +122,7 @@ static void make_dirty(struct model *m)
 	m->global_ctrl = 0;
 	m->offcore_rsp[0] = OFFCORE_RSP_REQUEST & model_random(m);
 	if (!(m->facts & FACT_NO_PEBS)) {
-		m->pebs_enable = IA32_PEBS_ENABLE_PEBS_EN_PMC & model_random(m);
+		m->pebs_enable = model_generation(m)->pebs_mask & model_random(m);
 		m->ds_area = model_random(m) >> 20;
 		m->ld_lat_threshold = 0x40;
 	}
