@@ -291,35 +291,45 @@ TEST(adaptive, lbr_group_begins_with_the_newest_branch, REQS(ADP_05, ADP_25),
  * ADP-27  The third quadword of an LBR entry must have the layout of MSR_LBR_INFO_x.
  *         Linux intel_pmu_store_pebs_lbrs
  *
- * Given  IA32_DEBUGCTL.LBR, and a chain of 48 jumps before the marked loads
- * When   IA32_PMC0 makes a record with all LBR entries, and the stack is read after the window
- * Then   an entry that is still in the stack has the INFO of MSR_LBR_INFO_n
+ * Given  IA32_DEBUGCTL.LBR inside the window alone, in which a chain of 48 jumps is followed by
+ *        marked loads
+ * When   IA32_PMC0 makes a record with all LBR entries at one of these loads, and the stack is read
+ *        after the window
+ * Then   the INFO of each entry is that of MSR_LBR_INFO_n of the same age
+ * Control: FROM is the same too
  */
 TEST(adaptive, info_of_an_lbr_entry_is_that_of_its_register, REQS(ADP_27),
      NEEDS(need_perfmon, need_baseline, need_events, need_lbr_info))
 {
-	struct adaptive_run run = { .config = CONFIG_LBR_OF(lbr_depth()),
-				    .workload = &workload_chain_sample };
+	/* Counting begins before the window: its loads are fewer than the marks. */
+	const u64 period = PERIOD + SAMPLE_MARKS / 2;
+	const struct workload_switch recording = { MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_LBR, 0 };
+	struct adaptive_run run = { .config = CONFIG_LBR_OF(lbr_depth()) };
+	struct adaptive_layout layout;
+	struct ds_setup setup = adaptive_setup(&run, &layout);
 	struct lbr_stack stack;
-	unsigned compared = 0;
 
-	chain_window(&run);
+	lbr_open(0, 0);
+	ds_open(&setup);
+	pebs_arm(0, LOADS, COUNT_BOTH, period);
+	counters_enable(pmc_one(0));
+	workload_run_switched(&workload_chain_sample, PERIOD, &recording);
+	counters_disable();
+	pebs_disarm();
 	lbr_read(&stack);
 	lbr_close();
 	if (!adaptive_one_record(t, CONTROL_AT(ADP_27), &run))
 		return;
-	/* Branches after the record have pushed the oldest out. */
-	for (unsigned i = 0; i < lbr_depth(); i++) {
-		struct adaptive_entry e = entry_at(i);
-		unsigned place = lbr_find(&stack, e.from);
-
-		if (place == stack.depth)
-			continue;
-		compared++;
-		CHECK_EQ(t, ADP_27, stack.raw[place].info, e.info,
-			 "INFO of entry %u, entry %u of the stack after the window, FROM %#lx", i,
-			 place, e.from);
+	if (workload_mark_at(&workload_chain_sample, SAMPLE_MARKS, adaptive_at(AT_EVENTING_IP)) <
+	    0) {
+		test_inconclusive(t, "the record is of %#lx, not of a load after the chain",
+				  adaptive_at(AT_EVENTING_IP));
+		return;
 	}
-	if (!compared)
-		test_inconclusive(t, "no entry of the record is left in the stack");
+	for (unsigned i = 0; i < lbr_depth(); i++) {
+		CONTROL_EQ(t, ADP_27, stack.raw[i].from, entry_at(i).from,
+			   "FROM of entry %u, and of the stack's after the window", i);
+		CHECK_EQ(t, ADP_27, stack.raw[i].info, entry_at(i).info,
+			 "INFO of entry %u, FROM %#lx", i, entry_at(i).from);
+	}
 }

@@ -12,8 +12,7 @@
 #define AT_EVENTING_IP	0x08u
 #define AT_APPLICABLE	0x10u
 #define CORE_CYCLES	0x003c
-#define RETIRED_SLACK	0x10000		/* events of any counter after the record, far more than any window
-					 * has */
+#define RETIRED_SLACK	0x10000		/* events after the record, more than any window has */
 
 static bool is_pebs_counter(unsigned c)
 {
@@ -137,6 +136,40 @@ TEST(adaptive, event_that_is_not_precise_makes_records, REQS(ADP_40),
 			return;
 		CHECK_EQ(t, ADP_40, BIT(c), adaptive_at(AT_APPLICABLE),
 			 "applicable counters of a record of cycles, IA32_PMC%u", c);
+	}
+}
+
+/*
+ * FIX-11  A record of fixed counter 0 must name an instruction that retired at or after the
+ *         overflow.
+ *         Linux: fixed counter 0 has reduced skid
+ *
+ * Given  fixed counter 0 with PEBS, which overflows on an instruction among NOPs of one byte
+ * When   it makes a record
+ * Then   EventingIP is that NOP or one after it; what opening the window adds comes first
+ */
+TEST(adaptive, record_of_fixed_counter_0_is_not_before_its_overflow, REQS(FIX_11),
+     NEEDS(need_perfmon, need_baseline))
+{
+	enum { BEFORE = 2 * PERIOD, OPENING = 8 };
+
+	for (unsigned nop = 2 * OPENING; nop < SLED_NOPS / 2; nop += 13) {
+		struct adaptive_run run = { .counter = PMC_FIXED(0), .config = CONFIG_GPR };
+		struct adaptive_layout layout;
+		struct ds_setup setup = adaptive_setup(&run, &layout);
+		u64 first = workload_mark(&workload_sled, 0);
+
+		ds_open(&setup);
+		pebs_arm(PMC_FIXED(0), 0, COUNT_BOTH, BEFORE + nop + 1);
+		workload_run(&workload_sled, PERIOD, pmc_one(PMC_FIXED(0)));
+		pebs_disarm();
+		counter_program_disabled(PMC_FIXED(0), 0, 0);
+		counters_clear(BIT(PMC_FIXED(0)));
+		if (!adaptive_one_record(t, CONTROL_AT(FIX_11), &run))
+			return;
+		CHECK_RANGE(t, FIX_11, first + nop - OPENING, ~0ULL, adaptive_at(AT_EVENTING_IP),
+			    "EventingIP, NOP %u at the overflow, of %u that the opening may add",
+			    nop, OPENING);
 	}
 }
 

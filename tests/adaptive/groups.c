@@ -19,6 +19,8 @@ static const u16 sizes_with_32_entries[CONFIGS] = {
 /*
  * ADP-01  Bits 63:48 of the format word of an adaptive record must be the size of the record.
  *         Linux setup_pebs_adaptive_sample_data; kvm-unit-tests pmu_pebs
+ * ADP-10  Bits 23:4 of the format word must be 0.
+ *         Linux: names no use of them
  * ADP-16  Bits 31:0 of the format word must be MSR_PEBS_DATA_CFG[31:0] in a record of an adaptive
  *         counter.
  *         kvm-unit-tests pmu_pebs
@@ -33,7 +35,7 @@ static const u16 sizes_with_32_entries[CONFIGS] = {
  *        that is asked for; bits 63:48 of the format word are that size, and bits 31:0 are
  *        MSR_PEBS_DATA_CFG
  */
-TEST(adaptive, record_is_as_long_as_its_groups_are, REQS(ADP_01, ADP_16, ADP_19),
+TEST(adaptive, record_is_as_long_as_its_groups_are, REQS(ADP_01, ADP_10, ADP_16, ADP_19),
      NEEDS(need_perfmon, need_baseline, need_events), .under_every_fault = true)
 {
 	for (u32 i = 0; i < CONFIGS; i++) {
@@ -50,6 +52,7 @@ TEST(adaptive, record_is_as_long_as_its_groups_are, REQS(ADP_01, ADP_16, ADP_19)
 		CHECK_EQ(t, ADP_01, (u64)ds_bytes(), SIZE_OF_WORD(word),
 			 "bits 63:48 of the format word %#lx", word);
 		CHECK_EQ(t, ADP_16, run.config, word & BITS(0, 31), "bits 31:0 of the format word");
+		CHECK_EQ(t, ADP_10, 0, word & BITS(4, 23), "bits 23:4 of the format word");
 	}
 }
 

@@ -376,7 +376,8 @@ TEST(enumeration, absent_counters_have_no_registers, REQS(MSR_12),
  *         SDM 18.8.1.1 Processor Event Based Sampling (PEBS), Figure 18-21; KVM
  *
  * Given  IA32_PEBS_ENABLE with PEBS_EN_PMC0 set
- * When   each bit that isn't 3:0, 35:32, nor 63 where there is precise store, is written alone
+ * When   each bit that isn't 3:0, 35:32, nor 63 where there is precise store, is written alone;
+ *        with baseline those of all counters are left out
  * Then   each write raises #GP, and the register reads 1 still
  * Control: PEBS_EN_PMC0, which is there, was kept
  */
@@ -384,11 +385,14 @@ TEST(enumeration, pebs_enable_refuses_reserved_bits, REQS(MSR_13),
      NEEDS(need_perfmon, need_pebs, need_load_latency))
 {
 	unsigned end = counter_caps()->facilities & FAC_PRECISE_STORE ? 63 : 64;
+	u64 named = counter_caps()->pebs_mask;
 
+	if (counter_caps()->perf_capabilities & IA32_PERF_CAPABILITIES_PEBS_OUTPUT_PT)
+		named |= BITS(60, 62);
 	msr_write(MSR_IA32_PEBS_ENABLE, 1);
 	CONTROL_EQ(t, MSR_13, 1, msr_read(MSR_IA32_PEBS_ENABLE), "PEBS_EN_PMC0");
 	for (unsigned bit = 4; bit < end; bit++) {
-		if (bit >= 32 && bit <= 35)
+		if ((bit >= 32 && bit <= 35) || (named & BIT(bit)))
 			continue;
 		CHECK(t, MSR_13, refused(msr_try_write(MSR_IA32_PEBS_ENABLE, BIT(bit))),
 		      "bit %u of IA32_PEBS_ENABLE", bit);

@@ -86,6 +86,9 @@ static struct register_bits event_select(u32 i)
 {
 	u64 filters = !counter_caps()->rtm ? 0 : i == 2 ? BITS(32, 33) : BIT(32);
 
+	if (counter_caps()->baseline)
+		filters |= BIT(34);	/* Adaptive_Record */
+
 	return (struct register_bits){ "IA32_PERFEVTSELx", MSR_IA32_PERFEVTSEL0 + i, 0,
 				       (any_thread() ? 0xfff7ffff : 0xffd7ffff) | filters,
 				       BITS(32, 63) & ~filters };
@@ -386,6 +389,8 @@ TEST(msr, overflow_control_refuses_reserved_bits, REQS(MSR_32),
 		named |= IA32_PERF_GLOBAL_OVF_CTRL_CLR_TRACE_TOPA_PMI |
 			 IA32_PERF_GLOBAL_OVF_CTRL_CLR_LBR_FRZ |
 			 IA32_PERF_GLOBAL_OVF_CTRL_CLR_CTR_FRZ | IA32_PERF_GLOBAL_OVF_CTRL_CLR_ASCI;
+	if (counter_caps()->metrics)
+		named |= IA32_PERF_GLOBAL_OVF_CTRL_CLR_OVF_PERF_METRICS;
 	counter_program(0, EVENT_BR_INST_RETIRED_ALL_BRANCHES, COUNT_BOTH);
 	counter_preset(0, BRANCHES);
 	workload_run(&workload_branch, BRANCHES, pmc_one(0));

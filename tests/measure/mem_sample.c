@@ -5,10 +5,6 @@
 #define BATCH_LEAST	250	/* rounds */
 #define BATCH_GROWTH	4
 #define WINDOWS		3
-#define OFFSET_RIP	0x08
-#define OFFSET_ADDRESS	0x98
-#define OFFSET_SOURCE	0xa0
-#define OFFSET_LATENCY	0xa8
 
 /* A processor that has left the largest batch without a record isn't asked for as long again. */
 static bool silent;
@@ -76,6 +72,7 @@ static u64 next_batch(const struct mem_sample_setup *setup, u64 batch)
 unsigned mem_sample_take(struct mem_sample_setup *setup, const struct cache_workload *h,
 			 struct mem_sample_record records[MEM_SAMPLE_MOST])
 {
+	const struct sampling_offsets at = sampling_offsets();
 	struct ds_setup ds = sampling_setup(MEM_SAMPLE_MOST);
 	u64 most = setup->most ? setup->most : silent ? 2 * BATCH_LEAST : MEM_SAMPLE_ROUNDS_MOST;
 	unsigned all, count = 0;
@@ -96,12 +93,12 @@ unsigned mem_sample_take(struct mem_sample_setup *setup, const struct cache_work
 	all = ds_records();
 	silent |= !all && !setup->most;
 	for (unsigned i = 0; i < all; i++) {
-		if (sampling_is_switching(h->workload, mem_sample_at(ds_record(i), OFFSET_RIP)))
+		if (sampling_is_switching(h->workload, mem_sample_at(ds_record(i), at.rip)))
 			continue;
 		records[count++] = (struct mem_sample_record){
-			mem_sample_at(ds_record(i), OFFSET_ADDRESS),
-			mem_sample_at(ds_record(i), OFFSET_SOURCE),
-			mem_sample_at(ds_record(i), OFFSET_LATENCY)
+			mem_sample_at(ds_record(i), at.address),
+			mem_sample_at(ds_record(i), at.source),
+			mem_sample_at(ds_record(i), at.latency)
 		};
 	}
 	return count;

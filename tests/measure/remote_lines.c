@@ -175,6 +175,7 @@ unsigned remote_lines_take(struct test *t, struct test_claim claim,
 			   const struct remote_lines *place, const struct mem_sample_setup *setup,
 			   struct mem_sample_record records[MEM_SAMPLE_MOST])
 {
+	const struct sampling_offsets at = sampling_offsets();
 	struct ds_setup ds = sampling_setup(MEM_SAMPLE_MOST);
 	unsigned count;
 
@@ -195,8 +196,8 @@ unsigned remote_lines_take(struct test *t, struct test_claim claim,
 	if (!mem_sample_enough(t, claim, &place->h, count, setup->wanted))
 		return 0;
 	for (unsigned i = 0; i < count; i++)
-		records[i] = (struct mem_sample_record){ remote_lines_at(i, 0x98),
-							 remote_lines_at(i, 0xa0),
-							 remote_lines_at(i, 0xa8) };
+		records[i] = (struct mem_sample_record){ remote_lines_at(i, at.address),
+							 remote_lines_at(i, at.source),
+							 remote_lines_at(i, at.latency) };
 	return count;
 }

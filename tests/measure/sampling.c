@@ -164,27 +164,40 @@ int sampling_mark(const struct workload *w, unsigned marks, const struct pebs_re
 	return workload_mark_at(w, marks, sampling_ip(w, record));
 }
 
-/* Offsets as printed in Table 18-44, which are those of Table 18-23 and Figure 17-10. */
+struct sampling_offsets sampling_offsets(void)
+{
+	static const struct sampling_offsets of_tables = { 0x08, 0x98, 0xa0, 0xa8 };
+	static const struct sampling_offsets of_groups = { 0x48, 0x20, 0x28, 0x30 };
+
+	return counter_caps()->record_format == RECORD_ADAPTIVE ? of_groups : of_tables;
+}
+
+/* Offsets as printed in Table 18-44, which are those of Table 18-23 and Figure 17-10; and those of
+ * an adaptive record with the memory and the GPR group. */
 void sampling_check_registers(struct test *t, struct test_claim claim, const void *record,
 			      u64 memory, u64 stack)
 {
 	const struct {
-		unsigned offset;
+		unsigned offset, adaptive;
 		const char *name;
 		u64 value;
 	} table[] = {
-		{ 0x18, "RBX", SAMPLE_RBX }, { 0x20, "RCX", SAMPLE_RCX },
-		{ 0x28, "RDX", SAMPLE_RDX }, { 0x30, "RSI", memory },
-		{ 0x38, "RDI", SAMPLE_RDI }, { 0x40, "RBP", SAMPLE_RBP },
-		{ 0x48, "RSP", stack },
-		{ 0x50, "R8", SAMPLE_R(8) }, { 0x58, "R9", SAMPLE_R(9) },
-		{ 0x60, "R10", SAMPLE_R(10) }, { 0x68, "R11", SAMPLE_R(11) },
-		{ 0x70, "R12", SAMPLE_R(12) }, { 0x78, "R13", SAMPLE_R(13) },
-		{ 0x80, "R14", SAMPLE_R(14) }, { 0x88, "R15", SAMPLE_R(15) },
+		{ 0x18, 0x68, "RBX", SAMPLE_RBX }, { 0x20, 0x58, "RCX", SAMPLE_RCX },
+		{ 0x28, 0x60, "RDX", SAMPLE_RDX }, { 0x30, 0x80, "RSI", memory },
+		{ 0x38, 0x88, "RDI", SAMPLE_RDI }, { 0x40, 0x78, "RBP", SAMPLE_RBP },
+		{ 0x48, 0x70, "RSP", stack },
+		{ 0x50, 0x90, "R8", SAMPLE_R(8) }, { 0x58, 0x98, "R9", SAMPLE_R(9) },
+		{ 0x60, 0xa0, "R10", SAMPLE_R(10) }, { 0x68, 0xa8, "R11", SAMPLE_R(11) },
+		{ 0x70, 0xb0, "R12", SAMPLE_R(12) }, { 0x78, 0xb8, "R13", SAMPLE_R(13) },
+		{ 0x80, 0xc0, "R14", SAMPLE_R(14) }, { 0x88, 0xc8, "R15", SAMPLE_R(15) },
 	};
+	bool adaptive = counter_caps()->record_format == RECORD_ADAPTIVE;
 
-	for (unsigned i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+	for (unsigned i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		unsigned offset = adaptive ? table[i].adaptive : table[i].offset;
+
 		test_check_eq(t, claim, table[i].value,
-			      *(const volatile u64 *)((uintptr_t)record + table[i].offset),
-			      "%s at offset 0x%x", table[i].name, table[i].offset);
+			      *(const volatile u64 *)((uintptr_t)record + offset),
+			      "%s at offset 0x%x", table[i].name, offset);
+	}
 }

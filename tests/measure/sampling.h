@@ -77,6 +77,13 @@ struct sampling_sum {
 	u64 rax, flags;
 };
 
+/* Where fields are in a record as bytes: by Tables 18-23 and 18-44, or in an adaptive one with the
+ * memory and the GPR group. */
+struct sampling_offsets {
+	unsigned rip, address, source, latency;
+};
+struct sampling_offsets sampling_offsets(void);
+
 /* Operands of that many marks, such that RAX and the flags change at each: to 0, and away from
  * it. */
 void sampling_fill(struct sampling_sum sums[], unsigned marks);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What PEBS counters of Skylake may be given: any start value, and the event of all cycles with INV
- * and CMASK. SDM Table 18-56; Linux has no limit_period for these processors. And what its events
- * of memory count: instructions.
+ * What PEBS counters may be given, those of Skylake any start value, and the event of all cycles
+ * with INV and CMASK. SDM Table 18-56; Linux has no limit_period for these processors. And what its
+ * events of memory count: instructions.
  */
 #include "kernel/output/fmt.h"
 #include "pmu/event.h"
+#include "tests/frame/calibration.h"
 #include "tests/frame/needs.h"
 #include "tests/measure/sampling.h"
 
@@ -116,4 +117,37 @@ TEST(count, instruction_with_two_loads_counts_once, REQS(SKL_13),
 		return;
 	CONTROL_EQ(t, SKL_13, PERIOD, counted, "instructions that load, in %u with one load each",
 		   PERIOD);
+}
+
+/*
+ * FIX-15  A record must never name an event before the one that overflowed the counter.
+ *         SDM 18.8.1.1 Processor Event Based Sampling (PEBS): the record is of an event after the
+ *         overflow
+ *
+ * Given  marked loads, and a counter that overflows on one among them
+ * When   each PEBS counter of loads makes a record
+ * Then   the record's instruction is that load or a later one
+ */
+TEST(arm, record_names_no_load_before_the_overflow, REQS(FIX_15),
+     NEEDS(need_perfmon, need_pebs, need_events), .under_every_fault = true)
+{
+	enum { LATER = 40 };
+
+	for (unsigned c = 0; c < 4; c++) {
+		struct ds_setup setup = sampling_setup(8);
+		struct pebs_record record;
+
+		ds_open(&setup);
+		pebs_arm(c, LOADS, COUNT_BOTH, calibration_period(LOADS, PERIOD + LATER));
+		workload_run(&workload_sample, PERIOD, pmc_one(c));
+		pebs_disarm();
+		counter_program_disabled(c, 0, 0);
+		if (!sampling_one_record(t, CONTROL_AT(FIX_15), &record))
+			return;
+		CHECK_RANGE(t, FIX_15, workload_mark(&workload_sample, LATER - 1),
+			    workload_mark(&workload_sample, SAMPLE_MARKS - 1),
+			    sampling_ip(&workload_sample, &record),
+			    "the record's load, overflow on mark %u, IA32_PMC%u", LATER - 1, c);
+		counters_clear(counters_status());
+	}
 }

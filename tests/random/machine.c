@@ -107,8 +107,9 @@ static void learn_sampling(struct machine *m, bool strict)
 	m->env.pmi_vector = VECTOR_PMI;
 	m->env.freeze = need_freeze(reason, sizeof(reason)) &&
 			need_legacy_freeze(reason, sizeof(reason));
+	/* The oracle knows records of one layout. */
 	m->env.pebs = need_pebs(reason, sizeof(reason)) && need_events(reason, sizeof(reason)) &&
-		      need_ds_write(reason, sizeof(reason));
+		      !counter_caps()->baseline && need_ds_write(reason, sizeof(reason));
 	m->env.shadow_exact = known->shadow_known && !known->shadow_least && !known->shadow_most;
 	m->env.format = (u8)caps->record_format;
 	m->env.record_bytes = (unsigned)record_size(caps->record_format);

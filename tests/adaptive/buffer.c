@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Threshold and absolute maximum where records differ in size: "BTS and DS Save Area" speaks of
+ * records of one size, so that a record that doesn't meet them exactly is new.
+ */
+#include "kernel/interrupt/fault.h"
+#include "pmu/pmi.h"
+#include "spec/msr.h"
+#include "tests/adaptive/adaptive.h"
+
+#define BASIC_RECORDS	3u
+
+static void arm_and_run(u64 flags)
+{
+	pebs_arm_as(0, LOADS, COUNT_BOTH | flags, calibration_period(LOADS, PERIOD));
+	workload_run(&workload_sample, PERIOD, pmc_one(0));
+	pebs_disarm();
+	counter_program_disabled(0, 0, 0);
+	counters_clear(BIT(0));
+}
+
+/*
+ * ADP-42  A record whose end would be past the PEBS absolute maximum must not be written, whatever
+ *         its size.
+ *         SDM 17.4.9 BTS and DS Save Area
+ *
+ * Given  a buffer whose absolute maximum is three basic records and 8 bytes after its base
+ * When   two basic records are made, then an adaptive one whose end would be past the maximum
+ * Then   the index stays after the two, and no byte is written after them
+ * Control: with the maximum at its end the adaptive record is written
+ */
+TEST(adaptive, record_that_would_end_past_the_maximum_is_not_written, REQS(ADP_42),
+     NEEDS(need_perfmon, need_baseline, need_events))
+{
+	/* What is written is told in basic records. */
+	const struct adaptive_run run = { .config = CONFIG_MEMORY | CONFIG_GPR | CONFIG_XMM,
+					  .capacity = 32 };
+	const u64 two = 2 * BASIC_BYTES, whole = two + adaptive_bytes(run.config);
+
+	for (unsigned fits = 0; fits < 2; fits++) {
+		struct adaptive_layout layout;
+		struct ds_setup setup = adaptive_setup(&run, &layout);
+		int64_t offset = 0;
+
+		layout.size = BASIC_BYTES;
+		ds_open(&setup);
+		ds_set_maximum_bytes(fits ? whole : BASIC_RECORDS * BASIC_BYTES + 8);
+		ds_set_threshold_bytes(whole + 8);
+		arm_and_run(0);
+		arm_and_run(0);
+		if (!ds_bytes() && counter_caps()->hypervisor) {
+			test_inconclusive(t, "no record");
+			return;
+		}
+		if (!CONTROL_EQ(t, ADP_42, two, (u64)ds_bytes(), "index after two basic records"))
+			return;
+		arm_and_run(COUNT_ADAPTIVE);
+		if (fits) {
+			CONTROL_EQ(t, ADP_42, whole, (u64)ds_bytes(),
+				   "index after an adaptive record that ends at the maximum");
+			return;
+		}
+		CHECK_EQ(t, ADP_42, two, (u64)ds_bytes(),
+			 "index after an adaptive record that has no room, maximum at %#x",
+			 BASIC_RECORDS * BASIC_BYTES + 8);
+		CHECK(t, ADP_42, !ds_written_outside(0, 2, &offset),
+		      "no byte beside the two records (offset %ld)", (long)offset);
+		counter_reset();
+	}
+}
+
+static const struct pmi_log *one_more(u64 threshold, u64 flags, const struct adaptive_run *run)
+{
+	struct adaptive_layout layout;
+	struct ds_setup setup = adaptive_setup(run, &layout);
+	const struct pmi_log *log;
+
+	ds_open(&setup);
+	ds_set_maximum_bytes(DS_BUFFER_BYTES);
+	ds_set_threshold_bytes(threshold);
+	pmi_open(NULL);
+	arm_and_run(flags);
+	log = pmi_settle();
+	pmi_close();
+	return log;
+}
+
+/*
+ * ADP-43  A record that moves the PEBS index past the threshold without meeting it must raise the
+ *         threshold interrupt.
+ *         SDM 17.4.9 BTS and DS Save Area
+ *
+ * Given  a PEBS threshold in the middle of the record that is made next, at each group's beginning
+ * When   IA32_PMC0 makes a record with the memory, GPR and XMM group
+ * Then   there is one interrupt, whose handler finds OvfBuf, and the index after the record
+ * Control: there is none with the threshold 8 bytes after the record's end
+ */
+TEST(adaptive, record_that_passes_the_threshold_interrupts, REQS(ADP_43),
+     NEEDS(need_perfmon, need_baseline, need_events))
+{
+	const struct adaptive_run run = { .config = CONFIG_MEMORY | CONFIG_GPR | CONFIG_XMM };
+	const unsigned size = adaptive_bytes(run.config);
+	const unsigned thresholds[] = { 0x20, 0x40, 0x48, 0xd0, size - 8, size };
+	const struct pmi_log *log;
+
+	for (unsigned i = 0; i < sizeof(thresholds) / sizeof(thresholds[0]); i++) {
+		log = one_more(thresholds[i], COUNT_ADAPTIVE, &run);
+		sampling_want(t, 1);
+		if (!CONTROL_EQ(t, ADP_43, size, (u64)ds_bytes(), "index after the record") ||
+		    !CHECK_EQ(t, ADP_43, 1, log->count,
+			      "interrupts of a record of %#x bytes, threshold at %#x", size,
+			      thresholds[i]))
+			return;
+		CHECK_EQ(t, ADP_43, IA32_PERF_GLOBAL_STATUS_OVF_BUF,
+			 log->entry[0].status & IA32_PERF_GLOBAL_STATUS_OVF_BUF,
+			 "OvfBuf at the handler's entry");
+		CHECK_EQ(t, ADP_43, ds_base() + size, log->entry[0].index,
+			 "index at the handler's entry");
+		counter_reset();
+	}
+	log = one_more(size + 8, COUNT_ADAPTIVE, &run);
+	CONTROL_EQ(t, ADP_43, 0, log->count, "interrupts below the threshold");
+}
+
+/*
+ * ADP-43  A record that moves the PEBS index past the threshold without meeting it must raise the
+ *         threshold interrupt.
+ *         SDM 17.4.9 BTS and DS Save Area
+ *
+ * Given  a PEBS threshold after one basic record and 8 bytes
+ * When   IA32_PMC0 makes one basic record, then another
+ * Then   the first raises no interrupt, the second one
+ */
+TEST(adaptive, basic_record_below_a_threshold_does_not_interrupt, REQS(ADP_43),
+     NEEDS(need_perfmon, need_format4, need_events))
+{
+	const struct adaptive_run run = { .basic = true };
+	struct adaptive_layout layout;
+	struct ds_setup setup = adaptive_setup(&run, &layout);
+	const struct pmi_log *log;
+
+	ds_open(&setup);
+	ds_set_threshold_bytes(BASIC_BYTES + 8);
+	for (unsigned i = 0; i < 2; i++) {
+		pmi_open(NULL);
+		arm_and_run(0);
+		log = pmi_settle();
+		pmi_close();
+		if (ds_bytes() < (int64_t)(BASIC_BYTES * (i + 1)) && counter_caps()->hypervisor) {
+			test_inconclusive(t, "no record");
+			return;
+		}
+		sampling_want(t, i + 1);
+		CHECK_EQ(t, ADP_43, i, log->count,
+			 "interrupts of record %u, threshold 8 bytes after the first", i + 1);
+	}
+}

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The memory group of an adaptive record, of accesses whose address is known: Linux struct
+ * pebs_meminfo. Events that name an access: MEM_INST_RETIRED and MEM_TRANS_RETIRED.LOAD_LATENCY.
+ * What it says of other events, and which access is tagged, isn't stated.
+ */
+#include "kernel/interrupt/fault.h"
+#include "pmu/memory_sampling.h"
+#include "spec/msr.h"
+#include "tests/adaptive/adaptive.h"
+#include "tests/measure/mem_sample.h"
+
+#define AT_EVENTING_IP	0x08u
+#define AT_ADDRESS	(BASIC_BYTES + 0x00u)
+#define AT_LATENCY	(BASIC_BYTES + 0x10u)
+#define AT_TX		(BASIC_BYTES + 0x18u)
+#define AT_RIP		(BASIC_BYTES + 0x20u + 0x08u)	/* of the GPR group after the memory group */
+#define LATENCY_CONFIG	(CONFIG_MEMORY | CONFIG_GPR)
+#define LATENCY_VALID	BITS(0, 31)	/* the bits that are used on Ice Lake */
+#define NO_ABORT	BITS(32, 63)	/* bits 31:0 are cycles of the last transaction */
+
+/*
+ * ADP-20  The memory group must hold the data linear address at 00H, the data source at 08H, the
+ *         latency at 10H and the TX abort information at 18H.
+ * ADP-47  The address of a memory group must be the linear address of the access that was sampled.
+ *         Linux struct pebs_meminfo
+ * ADP-50  The TX abort information must be 0 for a sample outside a transaction.
+ *         SDM 18.11.5.1 Intel TSX and PEBS Support
+ *
+ * Given  marked loads and stores at addresses of their own, one after the other in a line and in
+ *        those that follow
+ * When   each of IA32_PMC0 to IA32_PMC3 makes a record with the memory group
+ * Then   its first quadword is the linear address of the access that EventingIP names, and bits
+ *        63:32 of the last quadword are 0, outside of transactions
+ */
+TEST(adaptive, memory_group_has_the_linear_address_of_the_access, REQS(ADP_20, ADP_47, ADP_50),
+     NEEDS(need_perfmon, need_baseline, need_events), .under_every_fault = true)
+{
+	u64 operands = (u64)(uintptr_t)workload_memory() + SAMPLE_OFFSET;
+
+	for (unsigned c = 0; c < LOAD_COUNTERS; c++) {
+		for (unsigned store = 0; store < 2; store++) {
+			const struct workload *w = store ? &workload_sample_store :
+							   &workload_sample;
+			struct adaptive_run run = { .counter = c, .config = CONFIG_MEMORY,
+						    .event = store ? STORES : LOADS,
+						    .workload = w };
+			int mark;
+
+			adaptive_window(&run);
+			if (!adaptive_one_record(t, CONTROL_AT(ADP_20, ADP_47, ADP_50), &run))
+				return;
+			mark = workload_mark_at(w, SAMPLE_MARKS, adaptive_at(AT_EVENTING_IP));
+			if (!CONTROL(t, ADP_47, mark >= 0, "EventingIP %#lx is a marked access",
+				     adaptive_at(AT_EVENTING_IP)))
+				return;
+			CHECK_EQ(t, IDS(ADP_20, ADP_47), operands + 8 * (u64)mark,
+				 adaptive_at(AT_ADDRESS), "address at 00H, of %s %d, IA32_PMC%u",
+				 store ? "store" : "load", mark, c);
+			CHECK_EQ(t, ADP_50, 0, adaptive_at(AT_TX) & NO_ABORT,
+				 "bits 63:32 of the TX abort information at 18H");
+		}
+	}
+}
+
+static struct ds_setup latency_setup(const struct adaptive_layout *layout)
+{
+	struct ds_setup setup = sampling_setup(MEM_SAMPLE_RECORDS_SURE);
+
+	setup.layout = layout;
+	setup.threshold = MEM_SAMPLE_RECORDS_SURE + 1;
+	for (unsigned i = 0; i < DS_RESET_SLOTS; i++)
+		setup.reset[i] = pebs_reset_value(0, MEM_SAMPLE_PERIOD);
+	return setup;
+}
+
+/* Load latency on a counter, by its own PEBS enable alone. How many records. */
+static unsigned take_latency(unsigned counter, u64 threshold, const struct workload *w)
+{
+	const struct adaptive_layout layout = { .config = LATENCY_CONFIG,
+						.size = (u16)adaptive_bytes(LATENCY_CONFIG) };
+	struct ds_setup setup = latency_setup(&layout);
+	struct event event = { .code = 0 };
+	unsigned rounds = 0;
+
+	event_get(EK_LOAD_LATENCY, EV_LL, &event);
+	ds_open(&setup);
+	latency_set_threshold(threshold);
+	pebs_arm(counter, event.code, COUNT_BOTH, MEM_SAMPLE_PERIOD);
+	for (; rounds < MEM_SAMPLE_ROUNDS_MOST && ds_records() < MEM_SAMPLE_RECORDS; rounds += 1000)
+		workload_run(w, 1000, pmc_one(counter));
+	pebs_disarm();
+	counter_program_disabled(counter, 0, 0);
+	counters_clear(counters_status());
+	latency_set_threshold(LATENCY_THRESHOLD_LEAST);
+	return ds_records();
+}
+
+/* Records there are, or the test is over. */
+static bool enough(struct test *t, struct test_claim claim, unsigned records, unsigned counter)
+{
+	if (!records && !test_is_strict(t)) {
+		test_inconclusive(t, "no load was tagged");
+		return false;
+	}
+	return test_check(t, claim, records > 0, "records", "records of load latency, IA32_PMC%u",
+			  counter);
+}
+
+/*
+ * ADP-20  The memory group must hold the data linear address at 00H, the data source at 08H, the
+ *         latency at 10H and the TX abort information at 18H.
+ * ADP-47  The address of a memory group must be the linear address of the access that was sampled.
+ *         Linux struct pebs_meminfo
+ * ADP-48  A load latency record must need no bit of IA32_PEBS_ENABLE[35:32].
+ *         Linux intel_pmu_pebs_enable: version 5 sets no bit 32+n
+ * ADP-49  The latency of a load latency record must be above the threshold of
+ *         MSR_PEBS_LD_LAT_THRESHOLD.
+ *         SDM 18.8.1.2 Load Latency Performance Monitoring Facility; Linux struct pebs_meminfo
+ *
+ * Given  the load latency event and a threshold of 3 cycles; loads of a line that was just flushed
+ * When   each general-purpose counter makes records, IA32_PEBS_ENABLE[n] alone set
+ * Then   there are records, each of the line that is loaded, with the counter alone among its
+ *        applicable counters and a latency above 3
+ */
+TEST(adaptive, load_latency_needs_the_counters_own_enable_alone,
+     REQS(ADP_20, ADP_47, ADP_48, ADP_49),
+     NEEDS(need_perfmon, need_baseline, need_events, need_load_latency), .deadline_ms = 5000)
+{
+	u64 memory = (u64)(uintptr_t)workload_memory();
+
+	for (unsigned c = 0; c < counter_caps()->gp; c++) {
+		unsigned records = take_latency(c, LATENCY_THRESHOLD_LEAST, &workload_uncached);
+
+		if (!enough(t, AT(ADP_48), records, c))
+			return;
+		for (unsigned i = 0; i < records; i++) {
+			unsigned at = i * adaptive_bytes(LATENCY_CONFIG);
+			u64 latency = adaptive_at(at + AT_LATENCY) & LATENCY_VALID;
+
+			CHECK_EQ(t, ADP_48, BIT(c), adaptive_at(at + 0x10),
+				 "applicable counters of record %u, IA32_PMC%u", i, c);
+			if (!sampling_is_switching(&workload_uncached, adaptive_at(at + AT_RIP)))
+				CHECK_EQ(t, IDS(ADP_20, ADP_47), memory,
+					 adaptive_at(at + AT_ADDRESS), "address of record %u", i);
+			CHECK_RANGE(t, IDS(ADP_20, ADP_49), LATENCY_THRESHOLD_LEAST + 1,
+				    LATENCY_VALID, latency, "latency of record %u", i);
+		}
+	}
+}
+
+/*
+ * ADP-49  The latency of a load latency record must be above the threshold of
+ *         MSR_PEBS_LD_LAT_THRESHOLD.
+ *         SDM 18.8.1.2 Load Latency Performance Monitoring Facility; Linux struct pebs_meminfo
+ *
+ * Given  the load latency event on IA32_PMC0; loads of lines that were just flushed
+ * When   the threshold is 3, 32 and 128 cycles
+ * Then   the latency of each record is above it
+ * Control: there are records at the least threshold
+ */
+TEST(adaptive, latency_of_a_memory_group_is_above_the_threshold, REQS(ADP_49),
+     NEEDS(need_perfmon, need_baseline, need_events, need_load_latency), .deadline_ms = 5000)
+{
+	static const u16 thresholds[] = { LATENCY_THRESHOLD_LEAST, 32, 128 };
+
+	for (unsigned i = 0; i < sizeof(thresholds) / sizeof(thresholds[0]); i++) {
+		unsigned records = take_latency(0, thresholds[i], &workload_uncached);
+
+		if (!i && !enough(t, CONTROL_AT(ADP_49), records, 0))
+			return;
+		for (unsigned r = 0; r < records; r++) {
+			unsigned at = r * adaptive_bytes(LATENCY_CONFIG);
+
+			CHECK_RANGE(t, ADP_49, thresholds[i] + 1u, LATENCY_VALID,
+				    adaptive_at(at + AT_LATENCY) & LATENCY_VALID,
+				    "latency of record %u, threshold %u", r, thresholds[i]);
+		}
+	}
+}

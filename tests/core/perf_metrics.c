@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * MSR_PERF_METRICS and the slots of fixed counter 3, IA32_PERF_CAPABILITIES[15]: SDM volume 2
+ * RDPMC, Linux icl_update_topdown_event. Each byte is a category's share of the slots, of FFH. Both
+ * are written 0 while they are stopped, fixed counter 3 first, before they count.
+ */
+#include "kernel/interrupt/fault.h"
+#include "kernel/output/fmt.h"
+#include "kernel/processor/cpuid.h"
+#include "spec/msr.h"
+#include "tests/frame/needs.h"
+#include "tests/frame/test.h"
+#include "tests/measure/window.h"
+
+#define SLOTS		PMC_FIXED(3)
+#define METRICS_ENABLE	BIT(48)		/* of IA32_PERF_GLOBAL_CTRL; of the status: their overflow */
+#define CLEAR_ENABLE	BIT(14)		/* of IA32_FIXED_CTR_CTRL */
+#define RDPMC_OF_METRICS 0x20000000u
+#define TOPDOWN_SLOTS_P	0x01a4		/* on any general-purpose counter */
+#define WHOLE		0xffu		/* of a byte */
+#define BYTE_ERROR	3u		/* that rounding leaves in each of the four */
+#define ROUNDS		4000
+
+static bool refused(struct fault fault)
+{
+	return fault.raised && fault.vector == VECTOR_GP;
+}
+
+static bool need_metrics_clear(char *reason, size_t size)
+{
+	u64 capabilities = counter_caps()->perf_capabilities;
+
+	if (!need_metrics(reason, size))
+		return false;
+	if (capabilities & IA32_PERF_CAPABILITIES_RDPMC_METRICS_CLEAR)
+		return true;
+	fmt_print(reason, size, "RDPMC doesn't clear metrics (IA32_PERF_CAPABILITIES = %#lx)",
+		  capabilities);
+	return false;
+}
+
+static bool need_slots_per_cycle(char *reason, size_t size)
+{
+	if (cpuid_get(CPUID_SLOTS_PER_CYCLE))
+		return true;
+	fmt_print(reason, size, "slots of a cycle aren't said (CPUID.0AH:EDX = %#x)",
+		  counter_caps()->leaf_0a_edx);
+	return false;
+}
+
+static u64 byte_of(u64 metrics, unsigned n)
+{
+	return metrics >> 8 * n & WHOLE;
+}
+
+/* Both 0, fixed counter 3 programmed, and the piece run with these bits of IA32_PERF_GLOBAL_CTRL.
+ */
+static u64 metrics_of(const struct workload *w, u64 rounds, u64 enables)
+{
+	counter_program(SLOTS, 0, COUNT_BOTH);
+	counter_write(SLOTS, 0);
+	msr_write(MSR_PERF_METRICS, 0);
+	workload_run(w, rounds, (struct pmc_mask){ enables });
+	return msr_read(MSR_PERF_METRICS);
+}
+
+/*
+ * MET-01  MSR_PERF_METRICS, IA32_PERF_GLOBAL_CTRL[48] and RDPMC of 20000000H must exist if and
+ *         only if IA32_PERF_CAPABILITIES[15] is 1.
+ *         SDM volume 2 RDPMC (from 345H[15]); Linux; KVM
+ *
+ * Given  IA32_PERF_CAPABILITIES[15]
+ * When   MSR_PERF_METRICS is read, IA32_PERF_GLOBAL_CTRL[48] is set, RDPMC of 20000000H is executed
+ * Then   none of them raises #GP where the bit is 1, and each of them does where it is 0
+ */
+TEST(metrics, metrics_are_there_where_perf_capabilities_say_so, REQS(MET_01),
+     NEEDS(need_perfmon, need_refused_msrs), .under_every_fault = true)
+{
+	bool there = counter_caps()->metrics;
+	u64 value = 0;
+
+	if (counter_caps()->hybrid) {
+		test_skip(t, "a hybrid processor may have them without the bit");
+		return;
+	}
+	CHECK_EQ(t, MET_01, !there, refused(msr_try_read(MSR_PERF_METRICS, &value)),
+		 "#GP of RDMSR of 329H, IA32_PERF_CAPABILITIES = %#lx",
+		 counter_caps()->perf_capabilities);
+	CHECK_EQ(t, MET_01, !there, refused(rdpmc_try(RDPMC_OF_METRICS, &value)),
+		 "#GP of RDPMC of 20000000H");
+	CHECK_EQ(t, MET_01, !there,
+		 refused(msr_try_write(MSR_IA32_PERF_GLOBAL_CTRL, METRICS_ENABLE)),
+		 "#GP of IA32_PERF_GLOBAL_CTRL[48]");
+	CHECK_EQ(t, MET_01, there ? METRICS_ENABLE : 0,
+		 msr_read(MSR_IA32_PERF_GLOBAL_CTRL) & METRICS_ENABLE,
+		 "IA32_PERF_GLOBAL_CTRL[48] after it");
+	counters_disable();
+}
+
+/*
+ * MET-02  Fixed counter 3 must count while it is enabled and the processor isn't halted.
+ *         Linux, intel/perfmon TOPDOWN.SLOTS
+ *
+ * Given  fixed counter 3 enabled
+ * When   a loop runs, and one four times as long
+ * Then   it counts more in the longer one, and at least one slot for each instruction
+ */
+TEST(metrics, fixed_counter_3_counts_slots, REQS(MET_02), NEEDS(need_perfmon, need_fixed_3),
+     .under_every_fault = true)
+{
+	u64 less, more;
+
+	if (!window_count_one(t, SLOTS, 0, COUNT_BOTH, &workload_load, ROUNDS, &less) ||
+	    !window_count_one(t, SLOTS, 0, COUNT_BOTH, &workload_load, 4 * ROUNDS, &more))
+		return;
+	CHECK_RANGE(t, MET_02, ROUNDS, ~0ULL, less, "slots of %u rounds of a load and a branch",
+		    ROUNDS);
+	CHECK_RANGE(t, MET_02, less + 1, ~0ULL, more, "slots of four times as many, against %lu",
+		    less);
+}
+
+/*
+ * MET-03  Fixed counter 3 and the event 01A4H must give the same number over the same time.
+ *         intel/perfmon TOPDOWN.SLOTS, TOPDOWN.SLOTS_P
+ *
+ * Given  fixed counter 3 and the event 01A4H on IA32_PMC0, switched on and off by one write
+ * When   a loop runs
+ * Then   they are the same, within an eighth and 256
+ * Control: fixed counter 3 counts
+ */
+TEST(metrics, slots_of_fixed_counter_3_are_those_of_the_event, REQS(MET_03),
+     NEEDS(need_perfmon, need_fixed_3, need_events))
+{
+	u64 fixed, event;
+
+	counter_program(0, TOPDOWN_SLOTS_P, COUNT_BOTH);
+	counter_program(SLOTS, 0, COUNT_BOTH);
+	counter_write(0, 0);
+	counter_write(SLOTS, 0);
+	workload_run(&workload_load, ROUNDS, pmc_or(pmc_one(0), pmc_one(SLOTS)));
+	fixed = counter_read(SLOTS);
+	event = counter_read(0);
+	CONTROL_RANGE(t, MET_03, ROUNDS, ~0ULL, fixed, "slots of fixed counter 3");
+	CHECK_RANGE(t, MET_03, fixed - fixed / 8 - 256, fixed + fixed / 8 + 256, event,
+		    "slots of event 01A4H, against %lu", fixed);
+}
+
+/*
+ * MET-04  The four bytes of MSR_PERF_METRICS must add up to about FFH.
+ *         Linux icl_update_topdown_event
+ * MET-06  Bytes 4 to 7 of MSR_PERF_METRICS must be 0 on Ice Lake.
+ *         Linux: four metrics
+ *
+ * Given  both 0, then enabled by IA32_PERF_GLOBAL_CTRL[35] and [48]
+ * When   loops of loads, of branches, of flushed lines and of unpredictable branches run
+ * Then   bytes 0 to 3 add up to FFH within 3 a byte, and bytes 4 to 7 are 0
+ * Control: fixed counter 3 counts
+ */
+TEST(metrics, four_metrics_are_shares_of_all_slots, REQS(MET_04, MET_06),
+     NEEDS(need_perfmon, need_metrics), .under_every_fault = true)
+{
+	static const struct workload *const pieces[] = { &workload_load, &workload_branch,
+							 &workload_uncached, &workload_random };
+
+	for (unsigned i = 0; i < sizeof(pieces) / sizeof(pieces[0]); i++) {
+		u64 metrics = metrics_of(pieces[i], ROUNDS, BIT(SLOTS) | METRICS_ENABLE), sum = 0;
+
+		CONTROL_RANGE(t, IDS(MET_04, MET_06), 1, ~0ULL, counter_read(SLOTS),
+			      "slots of fixed counter 3");
+		for (unsigned n = 0; n < 4; n++)
+			sum += byte_of(metrics, n);
+		CHECK_RANGE(t, MET_04, WHOLE - 4 * BYTE_ERROR, WHOLE + 4 * BYTE_ERROR, sum,
+			    "sum of bytes 0 to 3 of MSR_PERF_METRICS = %#lx, %s", metrics,
+			    pieces[i]->name);
+		CHECK_EQ(t, MET_06, 0, metrics >> 32, "bytes 4 to 7, %s", pieces[i]->name);
+	}
+}
+
+/*
+ * MET-05  Bytes 0, 1, 2 and 3 of MSR_PERF_METRICS must be retiring, bad speculation, front-end
+ *         bound and back-end bound.
+ *         Linux INTEL_PMU_METRIC
+ *
+ * Given  both 0, then enabled
+ * When   a sled of NOPs runs, and loads that each wait for a line just flushed
+ * Then   of the NOPs byte 0 (retiring) is the highest, of the loads byte 3 (back-end bound); any of
+ *        several windows will do
+ */
+TEST(metrics, bytes_of_metrics_are_in_the_order_of_the_categories, REQS(MET_05),
+     NEEDS(need_perfmon, need_metrics))
+{
+	enum { WINDOWS = 8 };
+	const struct {
+		const struct workload *workload;
+		u64 rounds;
+		unsigned highest;
+	} pieces[] = { { &workload_long_sled, 1, 0 }, { &workload_uncached, ROUNDS, 3 } };
+
+	for (unsigned i = 0; i < 2; i++) {
+		u64 metrics = 0;
+		bool held = false;
+
+		for (unsigned w = 0; w < WINDOWS && !held; w++) {
+			metrics = metrics_of(pieces[i].workload, pieces[i].rounds,
+					     BIT(SLOTS) | METRICS_ENABLE);
+			held = true;
+			for (unsigned n = 0; n < 4; n++)
+				held &= byte_of(metrics, n) <= byte_of(metrics, pieces[i].highest);
+		}
+		CHECK(t, MET_05, held, "byte %u of MSR_PERF_METRICS = %#lx is the highest, %s",
+		      pieces[i].highest, metrics, pieces[i].workload->name);
+	}
+}
+
+/*
+ * MET-08  A write of 0 to fixed counter 3 and MSR_PERF_METRICS with both stopped must be kept.
+ *         Linux icl_set_topdown_event_period
+ *
+ * Given  both have counted, and are stopped
+ * When   0 is written to fixed counter 3, then to MSR_PERF_METRICS
+ * Then   both read 0, and still do after other code
+ * Control: MSR_PERF_METRICS wasn't 0 before
+ */
+TEST(metrics, zero_written_to_stopped_metrics_is_kept, REQS(MET_08),
+     NEEDS(need_perfmon, need_metrics))
+{
+	u64 metrics = metrics_of(&workload_load, ROUNDS, BIT(SLOTS) | METRICS_ENABLE);
+
+	CONTROL_RANGE(t, MET_08, 1, ~0ULL, metrics, "MSR_PERF_METRICS after a window");
+	counter_write(SLOTS, 0);
+	msr_write(MSR_PERF_METRICS, 0);
+	for (unsigned i = 0; i < 2; i++) {
+		CHECK_EQ(t, MET_08, 0, counter_read(SLOTS), "fixed counter 3, reading %u", i);
+		CHECK_EQ(t, MET_08, 0, msr_read(MSR_PERF_METRICS), "MSR_PERF_METRICS, reading %u",
+			 i);
+		workload_run_uncounted(&workload_load, ROUNDS);
+	}
+}
+
+/*
+ * MET-09  With IA32_PERF_GLOBAL_CTRL[48] = 0 MSR_PERF_METRICS must stand still.
+ *         Linux: IA32_PERF_GLOBAL_CTRL[48] enables them
+ *
+ * Given  both 0
+ * When   a loop runs with IA32_PERF_GLOBAL_CTRL[35] alone; then with [48] too
+ * Then   MSR_PERF_METRICS is 0 after the first
+ * Control: fixed counter 3 has counted, and MSR_PERF_METRICS isn't 0 after the second
+ */
+TEST(metrics, metrics_stand_still_without_their_global_enable, REQS(MET_09),
+     NEEDS(need_perfmon, need_metrics))
+{
+	CHECK_EQ(t, MET_09, 0, metrics_of(&workload_load, ROUNDS, BIT(SLOTS)),
+		 "MSR_PERF_METRICS with IA32_PERF_GLOBAL_CTRL[48] = 0");
+	CONTROL_RANGE(t, MET_09, 1, ~0ULL, counter_read(SLOTS), "slots of fixed counter 3");
+	CONTROL_RANGE(t, MET_09, 1, ~0ULL,
+		      metrics_of(&workload_load, ROUNDS, BIT(SLOTS) | METRICS_ENABLE),
+		      "MSR_PERF_METRICS with IA32_PERF_GLOBAL_CTRL[48] = 1");
+}
+
+/*
+ * MET-11  IA32_PERF_GLOBAL_OVF_CTRL[48] must clear IA32_PERF_GLOBAL_STATUS[48] and no other bit.
+ *         Linux GLOBAL_STATUS_PERF_METRICS_OVF
+ *
+ * Given  IA32_PERF_GLOBAL_STATUS_SET has set bits 48, 35 and 0 of the status
+ * When   1 is written to IA32_PERF_GLOBAL_OVF_CTRL[48]
+ * Then   bit 48 of the status is 0, and the two others are still 1
+ */
+TEST(metrics, overflow_bit_of_metrics_is_cleared_alone, REQS(MET_11),
+     NEEDS(need_perfmon, need_metrics, need_version_4))
+{
+	const u64 others = BIT(SLOTS) | BIT(0);
+
+	msr_write(MSR_IA32_PERF_GLOBAL_STATUS_SET, METRICS_ENABLE | others);
+	CONTROL_EQ(t, MET_11, METRICS_ENABLE | others,
+		   counters_status() & (METRICS_ENABLE | others), "status that was set");
+	counters_clear(METRICS_ENABLE);
+	CHECK_EQ(t, MET_11, others, counters_status() & (METRICS_ENABLE | others),
+		 "status after clearing bit 48");
+	counters_clear(others);
+}
+
+/*
+ * MET-12  RDPMC of 20000000H must return what RDMSR of MSR_PERF_METRICS returns while both are
+ *         stopped.
+ *         SDM volume 2 RDPMC
+ * MET-15  With IA32_FIXED_CTR_CTRL[14] = 0, RDPMC of the metrics must change neither
+ *         MSR_PERF_METRICS nor fixed counter 3.
+ *         SDM volume 2 RDPMC: METRICS_CLEAR_EN
+ *
+ * Given  both have counted, and are stopped; IA32_FIXED_CTR_CTRL[14] is 0
+ * When   RDPMC of 20000000H is executed twice
+ * Then   each returns what RDMSR of MSR_PERF_METRICS returns, and neither the register nor fixed
+ *        counter 3 changes
+ * Control: they aren't 0
+ */
+TEST(metrics, rdpmc_of_metrics_reads_the_register_and_keeps_it, REQS(MET_12, MET_15),
+     NEEDS(need_perfmon, need_metrics), .under_every_fault = true)
+{
+	u64 metrics = metrics_of(&workload_load, ROUNDS, BIT(SLOTS) | METRICS_ENABLE);
+	u64 slots = counter_read(SLOTS);
+
+	CONTROL_RANGE(t, IDS(MET_12, MET_15), 1, ~0ULL, metrics, "MSR_PERF_METRICS");
+	CONTROL_RANGE(t, IDS(MET_12, MET_15), 1, ~0ULL, slots, "fixed counter 3");
+	for (unsigned i = 0; i < 2; i++) {
+		CHECK_EQ(t, MET_12, metrics, rdpmc(RDPMC_OF_METRICS), "RDPMC of 20000000H");
+		CHECK_EQ(t, MET_15, metrics, msr_read(MSR_PERF_METRICS),
+			 "MSR_PERF_METRICS after RDPMC");
+		CHECK_EQ(t, MET_15, slots, counter_read(SLOTS), "fixed counter 3 after RDPMC");
+	}
+}
+
+/*
+ * MET-13  IA32_FIXED_CTR_CTRL[14] must be writable if and only if IA32_PERF_CAPABILITIES[19] is 1.
+ *         SDM volume 2 RDPMC: IA32_FIXED_CTR_CTRL[14], METRICS_CLEAR_EN; Linux
+ *
+ * Given  IA32_PERF_CAPABILITIES[19]
+ * When   IA32_FIXED_CTR_CTRL[14] is written
+ * Then   it is kept where the bit is 1, and raises #GP where it is 0
+ * Control: the enable bits of fixed counter 2 are kept
+ */
+TEST(metrics, metrics_clear_bit_is_there_where_perf_capabilities_say_so, REQS(MET_13),
+     NEEDS(need_perfmon, need_fixed, need_refused_msrs))
+{
+	bool there = counter_caps()->perf_capabilities & IA32_PERF_CAPABILITIES_RDPMC_METRICS_CLEAR;
+	const u64 kept = BITS(8, 9);
+
+	if (counter_caps()->version < 5) {
+		test_skip(t, "version %u has no fourth fixed counter", counter_caps()->version);
+		return;
+	}
+	msr_write(MSR_IA32_FIXED_CTR_CTRL, kept);
+	CHECK_EQ(t, MET_13, !there,
+		 refused(msr_try_write(MSR_IA32_FIXED_CTR_CTRL, kept | CLEAR_ENABLE)),
+		 "#GP of IA32_FIXED_CTR_CTRL[14], IA32_PERF_CAPABILITIES = %#lx",
+		 counter_caps()->perf_capabilities);
+	CHECK_EQ(t, MET_13, there ? CLEAR_ENABLE : 0,
+		 msr_read(MSR_IA32_FIXED_CTR_CTRL) & CLEAR_ENABLE,
+		 "IA32_FIXED_CTR_CTRL[14] after it");
+	CONTROL_EQ(t, MET_13, kept, msr_read(MSR_IA32_FIXED_CTR_CTRL) & kept,
+		   "IA32_FIXED_CTR_CTRL[9:8]");
+	msr_write(MSR_IA32_FIXED_CTR_CTRL, 0);
+}
+
+/*
+ * MET-14  With IA32_FIXED_CTR_CTRL[14] = 1, RDPMC of the metrics must clear MSR_PERF_METRICS and
+ *         fixed counter 3 after the read.
+ *         SDM volume 2 RDPMC: METRICS_CLEAR_EN
+ *
+ * Given  IA32_PERF_CAPABILITIES[19]; both have counted, and are stopped;
+ *        IA32_FIXED_CTR_CTRL[14] is 1
+ * When   RDPMC of 20000000H is executed twice
+ * Then   the first returns what MSR_PERF_METRICS held, and leaves it and fixed counter 3 at 0; the
+ *        second returns 0
+ * Control: they weren't 0
+ */
+TEST(metrics, rdpmc_of_metrics_clears_both_where_it_is_told_to, REQS(MET_14),
+     NEEDS(need_perfmon, need_metrics_clear))
+{
+	u64 metrics = metrics_of(&workload_load, ROUNDS, BIT(SLOTS) | METRICS_ENABLE);
+
+	CONTROL_RANGE(t, MET_14, 1, ~0ULL, metrics, "MSR_PERF_METRICS");
+	CONTROL_RANGE(t, MET_14, 1, ~0ULL, counter_read(SLOTS), "fixed counter 3");
+	msr_write(MSR_IA32_FIXED_CTR_CTRL, msr_read(MSR_IA32_FIXED_CTR_CTRL) | CLEAR_ENABLE);
+	CHECK_EQ(t, MET_14, metrics, rdpmc(RDPMC_OF_METRICS), "RDPMC of 20000000H");
+	CHECK_EQ(t, MET_14, 0, msr_read(MSR_PERF_METRICS), "MSR_PERF_METRICS after RDPMC");
+	CHECK_EQ(t, MET_14, 0, counter_read(SLOTS), "fixed counter 3 after RDPMC");
+	CHECK_EQ(t, MET_14, 0, rdpmc(RDPMC_OF_METRICS), "RDPMC of 20000000H once more");
+	msr_write(MSR_IA32_FIXED_CTR_CTRL, 0);
+}
+
+/*
+ * MET-17  CPUID.0AH:EDX[19:16], where not 0, must be the slots of one cycle.
+ *         SDM volume 1, Processor Identification and Feature Determination: CPUID leaf 0AH,
+ *         EDX[19:16]
+ *
+ * Given  CPUID.0AH:EDX[19:16], the slots of a cycle
+ * When   fixed counters 1 and 3 count a loop, switched on and off by one write
+ * Then   fixed counter 3 is that many times fixed counter 1, within an eighth and 256
+ * Control: fixed counter 1 counts
+ */
+TEST(metrics, slots_are_cycles_times_what_cpuid_says, REQS(MET_17),
+     NEEDS(need_perfmon, need_fixed_3, need_slots_per_cycle))
+{
+	const struct pmc_mask both = pmc_or(pmc_one(PMC_FIXED(1)), pmc_one(SLOTS));
+	u64 wanted, value[WINDOW_COUNTERS];
+
+	if (!window_count(both, 0, COUNT_BOTH, &workload_load, ROUNDS, value)) {
+		test_inconclusive(t, "each window was disturbed");
+		return;
+	}
+	CONTROL_RANGE(t, MET_17, 1, ~0ULL, value[PMC_FIXED(1)], "core cycles");
+	wanted = value[PMC_FIXED(1)] * cpuid_get(CPUID_SLOTS_PER_CYCLE);
+	CHECK_RANGE(t, MET_17, wanted - wanted / 8 - 256, wanted + wanted / 8 + 256, value[SLOTS],
+		    "slots, against %lu cycles of %u slots", value[PMC_FIXED(1)],
+		    cpuid_get(CPUID_SLOTS_PER_CYCLE));
+}
