@@ -132,6 +132,12 @@ TEST(arm, record_names_no_load_before_the_overflow, REQS(FIX_15),
      NEEDS(need_perfmon, need_pebs, need_events), .under_every_fault = true)
 {
 	enum { LATER = 40 };
+	const struct calibration *known = calibration_get();
+
+	if (known->shadow_beyond || known->shadow_most + LATER >= SAMPLE_MARKS) {
+		test_inconclusive(t, "record shadow of up to %u events", known->shadow_most);
+		return;
+	}
 
 	for (unsigned c = 0; c < 4; c++) {
 		struct ds_setup setup = sampling_setup(8);
@@ -145,7 +151,7 @@ TEST(arm, record_names_no_load_before_the_overflow, REQS(FIX_15),
 		if (!sampling_one_record(t, CONTROL_AT(FIX_15), &record))
 			return;
 		CHECK_RANGE(t, FIX_15, workload_mark(&workload_sample, LATER - 1),
-			    workload_mark(&workload_sample, SAMPLE_MARKS - 1),
+			    ~0ULL,
 			    sampling_ip(&workload_sample, &record),
 			    "the record's load, overflow on mark %u, IA32_PMC%u", LATER - 1, c);
 		counters_clear(counters_status());
