@@ -70,22 +70,39 @@ static u64 little_endian(const u8 *bytes)
 	return value;
 }
 
-enum adaptive_state adaptive_read(const void *bytes, size_t size, struct adaptive_layout *layout)
+static enum adaptive_state look(const void *bytes, size_t size, struct adaptive_layout *l)
 {
-	struct adaptive_layout l;
 	u64 word;
 
 	if (size < ADAPTIVE_BASIC_BYTES)
 		return ADAPTIVE_NO_BASIC_GROUP;
 	word = little_endian((const u8 *)bytes + ADAPTIVE_BASIC_format);
-	if (!adaptive_lay_out(word & ADAPTIVE_FORMAT_DATA_CFG, &l))
+	if (!adaptive_lay_out(word & ADAPTIVE_FORMAT_DATA_CFG, l))
 		return ADAPTIVE_UNKNOWN_GROUP;
-	if (l.size != (word & ADAPTIVE_FORMAT_SIZE) >> ADAPTIVE_FORMAT_SIZE_SHIFT)
+	if (l->size != (word & ADAPTIVE_FORMAT_SIZE) >> ADAPTIVE_FORMAT_SIZE_SHIFT)
 		return ADAPTIVE_OTHER_SIZE;
-	if (size < l.size)
-		return ADAPTIVE_CUT_OFF;
+	return size < l->size ? ADAPTIVE_CUT_OFF : ADAPTIVE_WHOLE;
+}
+
+enum adaptive_state adaptive_read(const void *bytes, size_t size, struct adaptive_layout *layout)
+{
+	struct adaptive_layout l;
+	enum adaptive_state state = look(bytes, size, &l);
+
+	if (state == ADAPTIVE_WHOLE)
+		*layout = l;
+	return state;
+}
+
+bool adaptive_begins(const void *bytes, size_t size, struct adaptive_layout *layout)
+{
+	struct adaptive_layout l;
+	enum adaptive_state state = look(bytes, size, &l);
+
+	if (state != ADAPTIVE_WHOLE && state != ADAPTIVE_CUT_OFF)
+		return false;
 	*layout = l;
-	return ADAPTIVE_WHOLE;
+	return true;
 }
 
 u64 adaptive_quadword(const void *bytes, const struct adaptive_layout *layout,

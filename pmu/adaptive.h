@@ -50,6 +50,9 @@ bool adaptive_has(const struct adaptive_layout *layout, enum adaptive_group grou
  */
 enum adaptive_state adaptive_read(const void *bytes, size_t size, struct adaptive_layout *layout);
 
+/* The same of a record of which only the beginning may be there: ADAPTIVE_CUT_OFF will do. */
+bool adaptive_begins(const void *bytes, size_t size, struct adaptive_layout *layout);
+
 /* The quadword at an offset of spec/adaptive.def in a group of a record that adaptive_read() found
  * whole; 0: the record hasn't got the group, or the offset is outside of it. */
 u64 adaptive_quadword(const void *bytes, const struct adaptive_layout *layout,

@@ -7,6 +7,7 @@
  */
 #include "pmu/record.h"
 
+#include "pmu/adaptive.h"
 #include "spec/adaptive.h"
 
 /* Where the groups of RECORD_ADAPTIVE begin. */
@@ -112,6 +113,38 @@ bool record_decode(enum record_format format, const void *bytes, size_t size,
 		if (row->format != (unsigned)format)
 			continue;
 		out->value[row->field] = little_endian((const u8 *)bytes + row->offset, row->size);
+		out->present |= (u32)BIT(row->field);
+	}
+	return true;
+}
+
+/* Where a field of RECORD_ADAPTIVE is in a record of this layout; false: nowhere. */
+static bool place(const struct row *row, const struct adaptive_layout *layout, size_t *at)
+{
+	enum adaptive_group group = row->offset < MEMORY_AT ? GROUP_BASIC :
+				    row->offset < GPR_AT    ? GROUP_MEMORY :
+							      GROUP_GPR;
+	unsigned begins = group == GROUP_BASIC ? 0 : group == GROUP_MEMORY ? MEMORY_AT : GPR_AT;
+
+	*at = (size_t)layout->offset[group] + row->offset - begins;
+	return adaptive_has(layout, group);
+}
+
+bool record_decode_adaptive(const void *bytes, size_t size, struct pebs_record *out)
+{
+	struct adaptive_layout layout;
+	size_t at;
+
+	if (!adaptive_begins(bytes, size, &layout))
+		return false;
+	*out = (struct pebs_record){ .format = RECORD_ADAPTIVE };
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const struct row *row = &rows[i];
+
+		if (row->format != RECORD_ADAPTIVE || !place(row, &layout, &at) ||
+		    at + row->size > size)
+			continue;
+		out->value[row->field] = little_endian((const u8 *)bytes + at, row->size);
 		out->present |= (u32)BIT(row->field);
 	}
 	return true;

@@ -59,6 +59,13 @@ size_t record_size(enum record_format format);
 bool record_decode(enum record_format format, const void *bytes, size_t size,
 		   struct pebs_record *out);
 
+/*
+ * Decode one adaptive record, of whatever groups: the fields of the basic, memory and GPR groups
+ * that it has. Of at most size bytes; what is cut off isn't there. false, with *out untouched: its
+ * format word doesn't agree with itself.
+ */
+bool record_decode_adaptive(const void *bytes, size_t size, struct pebs_record *out);
+
 /* Has a record of this format the field? */
 bool record_has(enum record_format format, enum record_field field);
 

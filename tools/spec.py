@@ -209,6 +209,22 @@ def with_cpus():
     return rows
 
 
+def adaptive_groups():
+    """Groups of an adaptive record in their order, with the bit that asks for each (None: none)."""
+    bits = {row["field"]: int(row["low"]) for row in table(
+        "spec/msr.def", "MSR_FIELD",
+        ["reg", "field", "low", "high", "present", "access", "source"])
+            if row["reg"] == "PEBS_DATA_CFG"}
+    fields = table("spec/adaptive.def", "ADAPTIVE_FIELD",
+                   ["group", "field", "offset", "size", "title", "source"])
+    return [{"title": row["title"], "size": int(row["bytes"], 0), "bit": bits.get(row["group"]),
+             "entries": row["group"] == "LBR", "fields": [
+                 {"offset": int(one["offset"], 0), "size": int(one["size"], 0),
+                  "title": one["title"]} for one in fields if one["group"] == row["group"]]}
+            for row in table("spec/adaptive.def", "ADAPTIVE_GROUP",
+                             ["group", "bytes", "title", "source"])]
+
+
 def record_layouts():
     """Layouts of PEBS records by size; bits of the status; meanings of a data source's low bits."""
     formats = []
@@ -229,7 +245,7 @@ def record_layouts():
                      ["gens", "code", "outcome", "authority", "title", "source"]):
         if row["authority"] == "AUTH_TEXT":
             sources[int(row["code"], 0)] = row["title"]
-    return {"formats": formats, "data_source": sources, "status": [
+    return {"formats": formats, "adaptive": adaptive_groups(), "data_source": sources, "status": [
         {"name": row["field"], "low": int(row["low"]), "high": int(row["high"])}
         for row in bits if row["reg"] == "IA32_PERF_GLOBAL_STATUS"]}
 

@@ -436,7 +436,7 @@ static u32 hex_digit(char c)
 /* The bytes at the end of "text: HEX" as a record. false: they are none. */
 static bool read_record(const char *text, struct pebs_record *record)
 {
-	u8 bytes[RECORD_MAX_SIZE];
+	u8 bytes[RECORD_ADAPTIVE_MAX_SIZE];
 	const char *hex = text;
 	size_t size = 0;
 
@@ -450,6 +450,8 @@ static bool read_record(const char *text, struct pebs_record *record)
 			return false;
 		bytes[size++] = (u8)(high << 4 | low);
 	}
+	if (!*hex && record_decode_adaptive(bytes, size, record))
+		return true;
 	for (u32 format = 0; format < RECORD_FORMATS && !*hex; format++)
 		if (record_size((enum record_format)format) == size)
 			return record_decode((enum record_format)format, bytes, size, record);

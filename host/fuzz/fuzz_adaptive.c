@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "pmu/adaptive.h"
+#include "pmu/record.h"
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 
@@ -39,10 +40,12 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	memcpy(bytes + shift, data + 1, length);
 	while (at < length) {
 		struct adaptive_layout layout, before;
+		struct pebs_record record;
 		enum adaptive_state state;
 
 		memset(&layout, 0x5a, sizeof(layout));
 		before = layout;
+		record_decode_adaptive(bytes + shift + at, length - at, &record);
 		state = adaptive_read(bytes + shift + at, length - at, &layout);
 		if (!strcmp(adaptive_state_name(state), "?"))
 			abort();

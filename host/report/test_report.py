@@ -270,6 +270,36 @@ class Failures(Case):
         self.assertIn("<td>EventingIP</td>", page)
         self.assertIn("OVF_PMC1 OVF_FIXED_CTR0 OVF_BUF", page)
 
+    def test_an_adaptive_record_is_decoded_by_its_format_word(self):
+        def quadwords(*values):
+            return b"".join(value.to_bytes(8, "little") for value in values)
+        basic = [0x401000, 1 << 35, 0x1122]
+        for config, rest, title in (
+                (0, [], "format 4: basic"),
+                (1, [0x1000, 3, 7, 0], "format 4: basic, memory"),
+                (0x1000008, [1, 2, 3, 4, 5, 6], "format 4: basic, last branch records")):
+            data = quadwords((32 + 8 * len(rest)) << 48 | config, *basic, *rest)
+            point = logs.failing(1, "a.b", "CNT-03", records=[data])
+            run, = self.json_of(self.write("1", logs.log([point])))["runs"]
+            record, = run["points"][0]["records"]
+            self.assertEqual(record["layout"], title)
+            fields = {field["name"]: field["value"] for field in record["fields"]}
+            self.assertEqual((fields["EventingIP"], fields["Applicable Counters"]),
+                             (0x401000, 1 << 35))
+            if config == 1:
+                self.assertEqual(fields["Data Linear Address"], 0x1000)
+            if config == 0x1000008:
+                self.assertEqual((fields["LBR[0] TO"], fields["LBR[1] INFO"]), (2, 6))
+
+    def test_a_long_adaptive_record_is_decoded_as_far_as_it_is_there(self):
+        data = (0x1d0 << 48 | 7).to_bytes(8, "little") + bytes(0x1b8 - 8)
+        point = logs.failing(1, "a.b", "CNT-03", records=[data])
+        run, = self.json_of(self.write("1", logs.log([point])))["runs"]
+        record, = run["points"][0]["records"]
+        self.assertEqual(record["layout"], "format 4: basic, memory, general registers, "
+                                           "XMM registers, its first 440 of 464 bytes")
+        self.assertEqual(record["fields"][-1]["name"], "XMM14[63:0]")
+
     def test_layouts_follow_the_size(self):
         for size, layout in ((0x28, "NetBurst, 32 bits"), (0x90, "NetBurst, 64 bits"),
                              (0xb0, "format 1"), (0xc0, "format 2"),

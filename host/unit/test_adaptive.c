@@ -163,6 +163,42 @@ static void layouts_of_one_kind_agree(void)
 	}
 }
 
+/* Of a record that is cut off, what there is of it: no field more. */
+static void beginning_of_a_record_is_decoded(void)
+{
+	static const u8 fields_at[16] = { 4, 8, 22, 26, 4, 8, 22, 26, 4, 8, 22, 26, 4, 8, 22, 26 };
+	static u8 bytes[LARGEST];
+	struct adaptive_layout layout;
+	struct pebs_record record, before;
+
+	memset(&record, 0x5a, sizeof(record));
+	before = record;
+	for (unsigned config = 0; config < 16; config++) {
+		struct adaptive_layout l = laid_out(config);
+
+		for (unsigned at = 0; at < l.size; at += 8)
+			put(bytes + at, 0x1000 + at);
+		put(bytes, config | WORD_SIZE(l.size));
+		for (size_t n = 32; n <= l.size; n += 8) {
+			unsigned fields = 0;
+
+			CHECK(adaptive_begins(bytes, n, &layout) && layout.size == l.size);
+			CHECK(record_decode_adaptive(bytes, n, &record));
+			for (unsigned f = 0; f < RECORD_FIELDS; f++)
+				fields += record.present >> f & 1;
+			CHECK(fields <= n / 8, "config %u, %zu bytes", config, n);
+			if (n == l.size)
+				CHECK_EQ(fields_at[config], fields, "config %u", config);
+		}
+		record = before;
+		put(bytes, config | WORD_SIZE(l.size + 8));
+		CHECK(!adaptive_begins(bytes, LARGEST, &layout));
+		CHECK(!record_decode_adaptive(bytes, LARGEST, &record));
+		CHECK(!record_decode_adaptive(bytes, 31, &record));
+		CHECK(!memcmp(&before, &record, sizeof(record)), "untouched");
+	}
+}
+
 static void names_are_distinct(void)
 {
 	for (unsigned i = 0; i <= ADAPTIVE_CUT_OFF; i++)
@@ -184,6 +220,7 @@ int main(void)
 	RUN(what_does_not_agree_with_itself_is_refused);
 	RUN(every_quadword_is_in_one_place);
 	RUN(layouts_of_one_kind_agree);
+	RUN(beginning_of_a_record_is_decoded);
 	RUN(names_are_distinct);
 	return check_end();
 }

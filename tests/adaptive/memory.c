@@ -14,7 +14,7 @@
 #define AT_ADDRESS	(BASIC_BYTES + 0x00u)
 #define AT_LATENCY	(BASIC_BYTES + 0x10u)
 #define AT_TX		(BASIC_BYTES + 0x18u)
-#define AT_RIP		(BASIC_BYTES + 0x20u + 0x08u)	/* of the GPR group after the memory group */
+#define AT_RIP		(BASIC_BYTES + 0x20u + 0x08u)	/* in the GPR group after it */
 #define LATENCY_CONFIG	(CONFIG_MEMORY | CONFIG_GPR)
 #define LATENCY_VALID	BITS(0, 31)	/* the bits that are used on Ice Lake */
 #define NO_ABORT	BITS(32, 63)	/* bits 31:0 are cycles of the last transaction */

@@ -13,7 +13,7 @@
 #include "tests/measure/window.h"
 
 #define SLOTS		PMC_FIXED(3)
-#define METRICS_ENABLE	BIT(48)		/* of IA32_PERF_GLOBAL_CTRL; of the status: their overflow */
+#define METRICS_ENABLE	BIT(48)	/* of IA32_PERF_GLOBAL_CTRL; of the status: overflow */
 #define CLEAR_ENABLE	BIT(14)		/* of IA32_FIXED_CTR_CTRL */
 #define RDPMC_OF_METRICS 0x20000000u
 #define TOPDOWN_SLOTS_P	0x01a4		/* on any general-purpose counter */

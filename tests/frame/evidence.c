@@ -6,6 +6,8 @@
 #include "kernel/memory/string.h"
 #include "kernel/output/fmt.h"
 #include "kernel/processor/percpu.h"
+#include "pmu/adaptive.h"
+#include "pmu/counter.h"
 #include "pmu/ds.h"
 
 void evidence_begin(struct evidence *evidence)
@@ -14,12 +16,52 @@ void evidence_begin(struct evidence *evidence)
 	ds_forget();
 }
 
-static void keep(struct evidence *evidence, unsigned number)
+static void keep(struct evidence *evidence, unsigned number, const void *bytes, size_t size)
 {
 	evidence->record[evidence->kept].number = number;
-	evidence->record[evidence->kept].size = ds_record_size();
-	memcpy(evidence->record[evidence->kept].bytes, ds_record(number), ds_record_size());
+	evidence->record[evidence->kept].size = size;
+	memcpy(evidence->record[evidence->kept].bytes, bytes,
+	       size < EVIDENCE_BYTES ? size : EVIDENCE_BYTES);
 	evidence->kept++;
+}
+
+/*
+ * Adaptive records may differ in size: from the first on each says where the next one is. false:
+ * one doesn't, and the set-up's size tells.
+ */
+static bool take_walking(struct evidence *evidence)
+{
+	struct {
+		const u8 *bytes;
+		size_t size;
+	} newest[EVIDENCE_RECORDS];
+	const u8 *base = ds_record(0);
+	int64_t end = ds_bytes(), at = 0;
+	struct adaptive_layout layout;
+	unsigned count = 0;
+
+	if (end < ADAPTIVE_BASIC_BYTES || end > DS_BUFFER_BYTES)
+		return false;
+	for (; at < end; at += layout.size) {
+		if (adaptive_read(base + at, (size_t)(end - at), &layout) != ADAPTIVE_WHOLE)
+			return false;
+		newest[count % EVIDENCE_RECORDS].bytes = base + at;
+		newest[count % EVIDENCE_RECORDS].size = layout.size;
+		count++;
+	}
+	evidence->total = count;
+	for (unsigned i = count > EVIDENCE_RECORDS ? count - EVIDENCE_RECORDS : 0; i < count; i++)
+		keep(evidence, i, newest[i % EVIDENCE_RECORDS].bytes,
+		     newest[i % EVIDENCE_RECORDS].size);
+	return true;
+}
+
+static bool has_adaptive_records(void)
+{
+	enum record_format format = counter_caps()->record_format;
+
+	return counter_caps()->record_known &&
+	       (format == RECORD_ADAPTIVE || format == RECORD_ADAPTIVE_BASIC);
 }
 
 void evidence_take(struct evidence *evidence)
@@ -28,27 +70,37 @@ void evidence_take(struct evidence *evidence)
 
 	if (evidence->kept || !ds_was_opened())
 		return;
-	evidence->cpu = cpu_index();
+	smp_number(evidence->cpu) = cpu_index();
+	if (has_adaptive_records() && take_walking(evidence))
+		return;
 	evidence->total = ds_records();
 	first = evidence->total > EVIDENCE_RECORDS ? evidence->total - EVIDENCE_RECORDS : 0;
 	for (unsigned i = first; i < evidence->total && i < DS_CAPACITY; i++)
-		keep(evidence, i);
+		keep(evidence, i, ds_record(i), ds_record_size());
 	/* One that the index doesn't count. */
 	if (!evidence->total && ds_record_written(0))
-		keep(evidence, 0);
+		keep(evidence, 0, ds_record(0), ds_record_size());
+}
+
+static int print_head(const struct evidence *evidence, unsigned i, char *text, size_t size)
+{
+	int length = fmt_print(text, size, "record %u of %u in the buffer of processor %u",
+			       evidence->record[i].number, evidence->total, smp_number(evidence->cpu));
+
+	if (evidence->record[i].size > EVIDENCE_BYTES)
+		length += fmt_print(text + length, size - (size_t)length, ", %u of %u bytes",
+				    EVIDENCE_BYTES, (unsigned)evidence->record[i].size);
+	return length + fmt_print(text + length, size - (size_t)length, ": ");
 }
 
 void evidence_print(const struct evidence *evidence, struct tap *tap)
 {
-	char key[24], text[96 + 2 * RECORD_MAX_SIZE];
+	char key[24], text[96 + 2 * EVIDENCE_BYTES];
 
 	for (unsigned i = 0; i < evidence->kept; i++) {
-		int length = fmt_print(text, sizeof(text),
-				       "record %u of %u in the buffer of processor %u: ",
-				       evidence->record[i].number, evidence->total,
-				       smp_number(evidence->cpu));
+		int length = print_head(evidence, i, text, sizeof(text));
 
-		for (size_t at = 0; at < evidence->record[i].size; at++)
+		for (size_t at = 0; at < evidence->record[i].size && at < EVIDENCE_BYTES; at++)
 			length += fmt_print(text + length, sizeof(text) - (size_t)length, "%02x",
 					    evidence->record[i].bytes[at]);
 		fmt_print(key, sizeof(key), "record_%u", i + 1);

@@ -7,14 +7,15 @@
 #include "pmu/record.h"
 
 #define EVIDENCE_RECORDS 2u
+#define EVIDENCE_BYTES	440u	/* of a record: in hexadecimal they fit a line of the log */
 
 struct evidence {
 	unsigned kept, total;	/* of the buffer's records */
 	unsigned cpu;		/* whose buffer */
 	struct {
 		unsigned number;	/* its place in the buffer, from 0 */
-		size_t size;
-		u8 bytes[RECORD_MAX_SIZE];
+		size_t size;		/* of all of it */
+		u8 bytes[EVIDENCE_BYTES];
 	} record[EVIDENCE_RECORDS];
 };
 
