@@ -4,9 +4,12 @@
  * RDPMC, Linux icl_update_topdown_event. Each byte is a category's share of the slots, of FFH. Both
  * are written 0 while they are stopped, fixed counter 3 first, before they count.
  */
+#include "kernel/interrupt/apic.h"
 #include "kernel/interrupt/fault.h"
+#include "kernel/interrupt/intr.h"
 #include "kernel/output/fmt.h"
 #include "kernel/processor/cpuid.h"
+#include "pmu/pmi.h"
 #include "spec/msr.h"
 #include "tests/frame/needs.h"
 #include "tests/frame/test.h"
@@ -117,6 +120,44 @@ TEST(metrics, fixed_counter_3_counts_slots, REQS(MET_02), NEEDS(need_perfmon, ne
 		    ROUNDS);
 	CHECK_RANGE(t, MET_02, less + 1, ~0ULL, more, "slots of four times as many, against %lu",
 		    less);
+}
+
+/*
+ * MET-02  Fixed counter 3 must count while it is enabled and the processor isn't halted.
+ *         Linux, intel/perfmon TOPDOWN.SLOTS
+ *
+ * Given  fixed counters 1 and 3, and interrupts that end each HLT
+ * When   HLT is executed many times
+ * Then   there are no more slots than 16 a core cycle, which no processor has, and a few
+ * Control: both count, and each HLT was ended by an interrupt
+ */
+TEST(metrics, fixed_counter_3_counts_no_slots_of_a_halt, REQS(MET_02),
+     NEEDS(need_perfmon, need_fixed_3))
+{
+	enum { HALTS = 64, WIDEST = 16, FEW = 4096 };
+	const struct pmc_mask both = pmc_or(pmc_one(PMC_FIXED(1)), pmc_one(SLOTS));
+	u64 cycles, slots;
+
+	counter_program(PMC_FIXED(1), 0, COUNT_BOTH);
+	counter_program(SLOTS, 0, COUNT_BOTH);
+	counter_write(PMC_FIXED(1), 0);
+	counter_write(SLOTS, 0);
+	pmi_open(NULL);
+	intr_disable();
+	counters_enable(both);
+	for (unsigned i = 0; i < HALTS; i++) {
+		apic_self_ipi(VECTOR_PMI);	/* wakes it */
+		__asm__ volatile("sti; hlt; cli" ::: "memory");
+		counters_enable(both);		/* the handler stops them */
+	}
+	counters_disable();
+	CONTROL_EQ(t, MET_02, HALTS, pmi_settle()->count, "interrupts that ended HLT");
+	pmi_close();
+	cycles = counter_read(PMC_FIXED(1));
+	slots = counter_read(SLOTS);
+	CONTROL_RANGE(t, MET_02, 1, ~0ULL, cycles, "core cycles of %u HLTs", HALTS);
+	CHECK_RANGE(t, MET_02, 1, WIDEST * cycles + FEW, slots, "slots of %u HLTs, %lu cycles",
+		    HALTS, cycles);
 }
 
 /*
