@@ -122,7 +122,7 @@ static void every_quadword_is_in_one_place(void)
 		CHECK_EQ(l.size / 8, found, "config %u", config);
 		for (unsigned i = 0; i < 300; i++) {
 			struct adaptive_entry e = adaptive_entry(bytes, &l, i);
-			u64 at = 0x1000 + l.offset[GROUP_LBR] + 24 * i;
+			u64 at = 0x1000ULL + l.offset[GROUP_LBR] + 24ULL * i;
 
 			CHECK_EQ(i < l.entries ? at : 0, e.from, "entry %u", i);
 			CHECK_EQ(i < l.entries ? at + 8 : 0, e.to, "entry %u", i);
