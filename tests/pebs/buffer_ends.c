@@ -66,7 +66,7 @@ static void check_interrupt(struct test *t, unsigned c, struct ends buffer)
  *        else is written
  */
 TEST(ds, record_that_fills_the_buffer_interrupts, REQS(DS_03, DS_05, DS_21, REC_13),
-     NEEDS(need_perfmon, need_pebs, need_events))
+     NEEDS(need_perfmon, need_any_pebs, need_events))
 {
 	for (unsigned c = 0; c < 4; c++) {
 		check_interrupt(t, c, (struct ends){ .index = 0, .capacity = 1, .threshold = 1 });
@@ -92,7 +92,7 @@ TEST(ds, record_that_fills_the_buffer_interrupts, REQS(DS_03, DS_05, DS_21, REC_
  *        nothing else is written
  */
 TEST(ds, threshold_at_the_buffer_base_interrupts_at_each_record, REQS(DS_03, DS_05, DS_21, REC_13),
-     NEEDS(need_perfmon, need_pebs, need_events))
+     NEEDS(need_perfmon, need_any_pebs, need_events))
 {
 	for (unsigned c = 0; c < 4; c++) {
 		check_interrupt(t, c, (struct ends){ .index = 0, .capacity = 4, .threshold = 0 });
@@ -111,7 +111,7 @@ TEST(ds, threshold_at_the_buffer_base_interrupts_at_each_record, REQS(DS_03, DS_
  * Control: with room for a record there is one
  */
 TEST(ds, record_without_room_for_all_of_it_is_not_written, REQS(DS_24),
-     NEEDS(need_perfmon, need_pebs, need_events))
+     NEEDS(need_perfmon, need_any_pebs, need_events))
 {
 	u64 size = record_size(counter_caps()->record_format);
 	const u64 rooms[] = { size - 1, size - 8, size - 0x10, 0x90, 8 };
@@ -193,7 +193,7 @@ TEST(ds, no_record_is_written_with_the_index_beyond_the_absolute_maximum, REQS(D
  * Control: both were set
  */
 TEST(pmi, ovfbuf_and_a_counter_bit_are_cleared_separately, REQS(PMI_08),
-     NEEDS(need_perfmon, need_pebs, need_events, need_two_counters))
+     NEEDS(need_perfmon, need_any_pebs, need_events, need_two_counters))
 {
 	struct ds_setup setup = sampling_setup(8);
 	u64 bits = OVF_BUF | BIT(1);

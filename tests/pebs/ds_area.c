@@ -30,7 +30,7 @@
  *        other byte of the buffer is written
  */
 TEST(ds, pebs_index_advances_by_one_record_size, REQS(DS_03, DS_04, REC_13),
-     NEEDS(need_perfmon, need_pebs, need_events))
+     NEEDS(need_perfmon, need_any_pebs, need_events))
 {
 	struct ds_setup setup = sampling_setup(8);
 	int64_t offset = 0;
@@ -60,7 +60,7 @@ TEST(ds, pebs_index_advances_by_one_record_size, REQS(DS_03, DS_04, REC_13),
  * Then   it is the fourth, and the buffer's only one that is written
  */
 TEST(ds, first_record_goes_to_the_pebs_index, REQS(DS_02),
-     NEEDS(need_perfmon, need_pebs, need_events))
+     NEEDS(need_perfmon, need_any_pebs, need_events))
 {
 	struct ds_setup setup = sampling_setup(8);
 	int64_t offset = 0;
@@ -84,7 +84,7 @@ TEST(ds, first_record_goes_to_the_pebs_index, REQS(DS_02),
  * Control: there were two before
  */
 TEST(ds, pebs_capture_goes_on_at_the_base_after_an_index_reset, REQS(DS_11),
-     NEEDS(need_perfmon, need_pebs, need_events))
+     NEEDS(need_perfmon, need_any_pebs, need_events))
 {
 	struct ds_setup setup = sampling_setup(8);
 
@@ -112,7 +112,7 @@ TEST(ds, pebs_capture_goes_on_at_the_base_after_an_index_reset, REQS(DS_11),
  * Then   two are written, nothing after them, and nothing with the index at the maximum
  */
 TEST(ds, no_record_is_written_at_the_absolute_maximum, REQS(DS_07, DS_10),
-     NEEDS(need_perfmon, need_pebs, need_events))
+     NEEDS(need_perfmon, need_any_pebs, need_events))
 {
 	struct ds_setup setup = sampling_setup(2);
 	int64_t offset = 0;
@@ -181,7 +181,7 @@ static void reload_one(struct test *t, struct test_claim claim, unsigned c, u64 
  * Then   it reads its own slot's value, and the loads that followed the record
  */
 TEST(ds, counter_is_reloaded_from_its_own_reset_slot, REQS(DS_12, DS_15),
-     NEEDS(need_perfmon, need_pebs, need_events))
+     NEEDS(need_perfmon, need_any_pebs, need_events))
 {
 	for (unsigned c = 0; c < DS_RESET_SLOTS_OF_FORMAT_3; c++) {
 		reload_one(t, AT(DS_12), c, 0 - USUAL_PERIOD * ((u64)c + 1));
@@ -220,7 +220,7 @@ static void reload_two(struct test *t, unsigned a, unsigned b)
  *        after it, and neither status bit is left
  */
 TEST(ds, assist_reloads_all_pebs_counters_that_overflowed, REQS(DS_13),
-     NEEDS(need_perfmon, need_pebs, need_events))
+     NEEDS(need_perfmon, need_any_pebs, need_events))
 {
 	reload_two(t, 0, 1);
 	reload_two(t, 2, 3);
@@ -237,7 +237,7 @@ TEST(ds, assist_reloads_all_pebs_counters_that_overflowed, REQS(DS_13),
  * Control: its status bit shows the overflow
  */
 TEST(ds, counter_without_pebs_is_not_reloaded_by_an_assist, REQS(DS_14),
-     NEEDS(need_perfmon, need_pebs, need_events), .under_every_fault = true)
+     NEEDS(need_perfmon, need_any_pebs, need_events), .under_every_fault = true)
 {
 	struct ds_setup setup = sampling_setup(8);
 	struct pebs_record record;
@@ -268,7 +268,7 @@ TEST(ds, counter_without_pebs_is_not_reloaded_by_an_assist, REQS(DS_14),
  * Control: the record is written
  */
 TEST(ds, assist_changes_only_the_index_of_the_ds_area, REQS(DS_17, DS_20),
-     NEEDS(need_perfmon, need_pebs, need_events))
+     NEEDS(need_perfmon, need_any_pebs, need_events))
 {
 	for (unsigned c = 0; c < 4; c++) {
 		struct ds_setup setup = sampling_setup(8);
@@ -295,7 +295,7 @@ TEST(ds, assist_changes_only_the_index_of_the_ds_area, REQS(DS_17, DS_20),
  * Control: neither buffer is written before its turn
  */
 TEST(ds, record_goes_to_the_buffer_of_the_area_in_ia32_ds_area, REQS(DS_01),
-     NEEDS(need_perfmon, need_pebs, need_events))
+     NEEDS(need_perfmon, need_any_pebs, need_events))
 {
 	struct ds_setup setup = sampling_setup(8);
 	u64 index[DS_AREAS];
@@ -335,7 +335,7 @@ TEST(ds, record_goes_to_the_buffer_of_the_area_in_ia32_ds_area, REQS(DS_01),
  * Control: with the index at the base there is a record
  */
 TEST(ds, no_record_is_written_with_the_index_below_the_base, REQS(DS_23),
-     NEEDS(need_perfmon, need_pebs, need_events))
+     NEEDS(need_perfmon, need_any_pebs, need_events))
 {
 	int64_t size = (int64_t)record_size(counter_caps()->record_format), offset = 0;
 	struct ds_setup setup = sampling_setup(8);
@@ -364,7 +364,7 @@ TEST(ds, no_record_is_written_with_the_index_below_the_base, REQS(DS_23),
  * Control: there were two before
  */
 TEST(ds, pebs_capture_goes_on_after_a_full_buffer, REQS(DS_11),
-     NEEDS(need_perfmon, need_pebs, need_events), .under_every_fault = true)
+     NEEDS(need_perfmon, need_any_pebs, need_events), .under_every_fault = true)
 {
 	struct ds_setup setup = sampling_setup(2);
 
@@ -395,7 +395,7 @@ TEST(ds, pebs_capture_goes_on_after_a_full_buffer, REQS(DS_11),
  * Control: with an empty buffer the record that reaches the threshold interrupts
  */
 TEST(ds, full_pebs_buffer_raises_no_interrupt, REQS(DS_08),
-     NEEDS(need_perfmon, need_pebs, need_events), .under_every_fault = true)
+     NEEDS(need_perfmon, need_any_pebs, need_events), .under_every_fault = true)
 {
 	struct ds_setup setup = sampling_setup(2);
 	unsigned full, room;
@@ -427,7 +427,7 @@ TEST(ds, full_pebs_buffer_raises_no_interrupt, REQS(DS_08),
  * Then   the status bit of the PEBS counter is clear, those of the others are set
  */
 TEST(ds, assist_clears_only_status_bits_of_pebs_counters, REQS(DS_22),
-     NEEDS(need_perfmon, need_pebs, need_events))
+     NEEDS(need_perfmon, need_any_pebs, need_events))
 {
 	for (unsigned c = 0; c < 4; c++) {
 		struct ds_setup setup = sampling_setup(8);

@@ -93,7 +93,7 @@ static bool two_interrupts_stay_two(void)
 	bool two = true;
 
 	if (!c->shadow_known || c->shadow_most || c->masked != MASKED_LATCHED ||
-	    !need_pebs(reason, sizeof(reason)) || !need_events(reason, sizeof(reason)))
+	    !need_any_pebs(reason, sizeof(reason)) || !need_events(reason, sizeof(reason)))
 		return false;
 	setup.threshold = 1;
 	for (unsigned i = 0; i < TWO_TRIES && two; i++) {
@@ -252,7 +252,7 @@ static u64 one_record_on(void)
  * Control: there is one interrupt
  */
 TEST(priority, record_and_index_are_in_memory_at_the_threshold_interrupt, REQS(PRIO_12),
-     NEEDS(need_perfmon, need_pebs, need_events), .under_every_fault = true)
+     NEEDS(need_perfmon, need_any_pebs, need_events), .under_every_fault = true)
 {
 	enum record_format format = counter_caps()->record_format;
 	const struct pmi_log *log = run_record(0, 0, 1);
@@ -307,7 +307,7 @@ static void check_assist_first(struct test *t, unsigned c)
  * Control: there is one interrupt
  */
 TEST(priority, assist_comes_before_the_overflow_interrupt_of_its_counter, REQS(PRIO_08),
-     NEEDS(need_perfmon, need_pebs, need_events), .under_every_fault = true)
+     NEEDS(need_perfmon, need_any_pebs, need_events), .under_every_fault = true)
 {
 	for (unsigned c = 0; c < 4; c++)
 		check_assist_first(t, c);
@@ -361,7 +361,7 @@ static void check_two_interrupts(struct test *t, unsigned c, bool exact)
  *        at once, don't wait while LVTPC is masked, or merge, one is INCONCLUSIVE
  */
 TEST(priority, threshold_interrupt_comes_before_the_overflow_interrupt, REQS(PRIO_09, PRIO_10),
-     NEEDS(need_perfmon, need_pebs, need_events))
+     NEEDS(need_perfmon, need_any_pebs, need_events))
 {
 	bool exact = two_interrupts_stay_two();
 
@@ -442,7 +442,7 @@ static void check_meeting(struct test *t, struct test_claim claim, struct meetin
  *        counter's status bit
  */
 TEST(priority, assist_and_interrupt_of_a_lower_counter_both_take_place, REQS(PRIO_06),
-     NEEDS(need_perfmon, need_pebs, need_events))
+     NEEDS(need_perfmon, need_any_pebs, need_events))
 {
 	if (!assists_are_prompt(t))
 		return;
@@ -462,7 +462,7 @@ TEST(priority, assist_and_interrupt_of_a_lower_counter_both_take_place, REQS(PRI
  *        counter's status bit
  */
 TEST(priority, interrupt_and_assist_of_a_lower_counter_both_take_place, REQS(PRIO_07),
-     NEEDS(need_perfmon, need_pebs, need_events))
+     NEEDS(need_perfmon, need_any_pebs, need_events))
 {
 	if (!assists_are_prompt(t))
 		return;
@@ -587,7 +587,7 @@ static void sweep_fixed(struct test *t, struct counters of)
  *        index after the record
  */
 TEST(priority, assist_comes_before_the_interrupt_of_a_fixed_counter, REQS(PRIO_04),
-     NEEDS(need_perfmon, need_pebs, need_events, need_fixed, need_two_counters))
+     NEEDS(need_perfmon, need_any_pebs, need_events, need_fixed, need_two_counters))
 {
 	const struct calibration *c = calibration_get();
 
@@ -680,7 +680,7 @@ static void check_order(struct test *t, struct test_claim claim, struct assists 
  * Then   the counter of lower index is reloaded, and has the record; the other isn't
  */
 TEST(priority, assists_due_on_one_load_are_served_in_counter_order, REQS(PRIO_01, PRIO_02, PRIO_03),
-     NEEDS(need_perfmon, need_pebs, need_events))
+     NEEDS(need_perfmon, need_any_pebs, need_events))
 {
 	if (!assists_are_prompt(t))
 		return;

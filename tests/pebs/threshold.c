@@ -55,7 +55,7 @@ static const struct pmi_log *one_record(unsigned c, struct in_records at)
  * Control: the record below the threshold is written
  */
 TEST(ds, threshold_interrupts_exactly_at_its_record, REQS(DS_05, DS_06, DS_21, PMI_05),
-     NEEDS(need_perfmon, need_pebs, need_events))
+     NEEDS(need_perfmon, need_any_pebs, need_events))
 {
 	size_t size = record_size(counter_caps()->record_format);
 
@@ -102,7 +102,7 @@ TEST(ds, threshold_interrupts_exactly_at_its_record, REQS(DS_05, DS_06, DS_21, P
  * Then   it is written, and there is one interrupt
  */
 TEST(ds, threshold_and_maximum_are_at_their_ds_area_offsets, REQS(DS_20),
-     NEEDS(need_perfmon, need_pebs, need_events))
+     NEEDS(need_perfmon, need_any_pebs, need_events))
 {
 	const struct pmi_log *log = one_record(0,
 					       (struct in_records){ .index = 3, .threshold = 1 });
@@ -124,7 +124,7 @@ TEST(ds, threshold_and_maximum_are_at_their_ds_area_offsets, REQS(DS_20),
  * Then   there is one interrupt
  */
 TEST(ds, record_beyond_the_threshold_interrupts, REQS(DS_05),
-     NEEDS(need_perfmon, need_pebs, need_events))
+     NEEDS(need_perfmon, need_any_pebs, need_events))
 {
 	for (unsigned c = 0; c < 4; c++) {
 		static const struct in_records at = { .index = 2, .threshold = 2 };
@@ -167,7 +167,7 @@ static const struct pmi_log *threshold_interrupts(unsigned threshold)
  *        the threshold
  */
 TEST(ds, third_record_at_a_threshold_of_three_interrupts, REQS(DS_05, PMI_05),
-     NEEDS(need_perfmon, need_pebs, need_events))
+     NEEDS(need_perfmon, need_any_pebs, need_events))
 {
 	size_t size = record_size(counter_caps()->record_format);
 	const struct pmi_log *log;
@@ -202,7 +202,7 @@ TEST(ds, third_record_at_a_threshold_of_three_interrupts, REQS(DS_05, PMI_05),
  * Control: the three records are written, and with a threshold of three there is an interrupt
  */
 TEST(ds, records_below_the_threshold_raise_no_interrupt, REQS(DS_06, PRIO_11),
-     NEEDS(need_perfmon, need_pebs, need_events))
+     NEEDS(need_perfmon, need_any_pebs, need_events))
 {
 	const struct pmi_log *log;
 
@@ -232,7 +232,7 @@ TEST(ds, records_below_the_threshold_raise_no_interrupt, REQS(DS_06, PRIO_11),
  *          isn't 0; with it there is one too
  */
 TEST(ds, threshold_interrupt_freezes_the_counters, REQS(PMI_18),
-     NEEDS(need_perfmon, need_pebs, need_events, need_legacy_freeze, need_freeze))
+     NEEDS(need_perfmon, need_any_pebs, need_events, need_legacy_freeze, need_freeze))
 {
 	const struct pmi_log *log = threshold_interrupts(1);
 
