@@ -12,7 +12,7 @@
 #define AT_EVENTING_IP	0x08u
 #define AT_APPLICABLE	0x10u
 #define CORE_CYCLES	0x003c
-#define RETIRED_SLACK	0x10000		/* events after the record, more than any window has */
+#define RETIRED_SLACK	0x100000	/* events after the record, more than any window has */
 
 static bool is_pebs_counter(unsigned c)
 {
