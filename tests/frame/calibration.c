@@ -171,7 +171,7 @@ static void measure(void)
 		calibration_this_cpu()->open_loads = measure_opening(LOADS);
 	measure_skid();
 	measure_masked();
-	if (need_pebs(reason, sizeof(reason)) && need_events(reason, sizeof(reason)))
+	if (need_any_pebs(reason, sizeof(reason)) && need_events(reason, sizeof(reason)))
 		measure_shadow();
 }
 
