@@ -293,8 +293,22 @@ static void start(void)
 static void program_ds(void)
 {
 	unsigned records = (unsigned)below(10), threshold = (unsigned)below(10);
+	u64 far = BIT(40);	/* upper halves that differ */
 
+	if (threshold == 7) {	/* memory changes, and IA32_DS_AREA doesn't */
+		fixture_poke(r, FIXTURE_DS + 0x30, FIXTURE_BUFFER + records * r->record);
+		fixture_poke(r, FIXTURE_DS + 0x38, FIXTURE_BUFFER + records / 2 * r->record);
+		return;
+	}
 	fixture_ds(r, records, threshold);
+	if (records == 9)
+		fixture_poke(r, FIXTURE_DS + 0x30, FIXTURE_BUFFER + far);
+	if (threshold == 9)
+		fixture_poke(r, FIXTURE_DS + 0x38, FIXTURE_BUFFER + far);
+	if (records == 8 && threshold == 8) {
+		fixture_poke(r, FIXTURE_DS + 0x20, FIXTURE_BUFFER + far);
+		fixture_poke(r, FIXTURE_DS + 0x30, FIXTURE_BUFFER + 2 * far);
+	}
 	for (unsigned n = 0; n < 4; n++)
 		if (one_in(2))
 			fixture_set_reset(r, n, -small() & BITS(0, 47));

@@ -225,7 +225,7 @@ static void full(struct oracle *o, u64 due)
 
 	o->armed &= ~due;
 	o->may |= IA32_PERF_GLOBAL_STATUS_OVF_BUF;
-	if (o->held & due || o->armed & others)
+	if (o->held & due || (o->armed | o->wrapped) & others)
 		o->vague = true;
 }
 
