@@ -122,6 +122,8 @@ void fault_ds_area(struct model *m, const struct retire_ctx *s, struct assist_pl
 	}
 	write_late_index(m, plan);
 	keep_fields(m, ds);
+	if (plan->covered & ~s->due && broken(m, FAULT_COVERS_DUE_ONLY))
+		plan->covered &= s->due;
 }
 
 /* Of the format before: format 1 has no EventingIP, format 0 ends with the registers. */

@@ -226,6 +226,55 @@ TEST(ds, assist_reloads_all_pebs_counters_that_overflowed, REQS(DS_13),
 	reload_two(t, 2, 3);
 }
 
+/* Counter a overflows on a store, and none follows; then counter b makes a record of a load. */
+static bool reload_waiting(struct test *t, unsigned a, unsigned b)
+{
+	struct ds_setup setup = sampling_setup(8);
+
+	setup.reset[a] = pebs_reset_value(a, 100000);
+	setup.reset[b] = pebs_reset_value(b, 200000);
+	ds_open(&setup);
+	pebs_arm(a, STORES, COUNT_BOTH, PERIOD);
+	workload_run(&workload_store, PERIOD, pmc_one(a));
+	if (ds_records() || !(counters_status() & BIT(a))) {
+		test_inconclusive(t, "IA32_PMC%u isn't armed by the window's last store", a);
+		return false;
+	}
+	pebs_arm(b, LOADS, COUNT_BOTH, calibration_period(LOADS, PERIOD));
+	workload_run(&workload_sample, PERIOD, pmc_or(pmc_one(a), pmc_one(b)));
+	sampling_want(t, 1);
+	CHECK_EQ(t, DS_13, 1, ds_records(), "records of IA32_PMC%u while IA32_PMC%u waits", b, a);
+	check_reload(t, AT(DS_13), a, 0 - 100000ULL, 0, COUNTING_SLACK);
+	check_reload(t, AT(DS_13), b, 0 - 200000ULL, 0, SAMPLE_MARKS + COUNTING_SLACK);
+	CHECK_EQ(t, DS_22, 0, counters_status() & (BIT(a) | BIT(b)),
+		 "their status bits afterwards");
+	counter_reset();
+	return true;
+}
+
+/*
+ * DS-13  After a record every counter that overflowed and is PEBS-enabled must be loaded with its
+ *        reset value.
+ *        SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Programming PEBS Facility
+ * DS-22  An assist must clear the overflow bits of the counters that overflowed and are enabled
+ *        for PEBS, and no others.
+ *        SDM 18.9.4.1 PEBS Record Format
+ *
+ * Given  a PEBS counter of stores that has overflowed and waits for the next store
+ * When   another PEBS counter makes a record of a load
+ * Then   both read their own slot's value and what came after the record, and neither status bit
+ *        is left
+ */
+TEST(ds, assist_covers_a_counter_that_waits_for_its_event, REQS(DS_13, DS_22),
+     NEEDS(need_perfmon, need_pebs, need_events))
+{
+	static const u8 pairs[][2] = { { 0, 1 }, { 1, 0 }, { 2, 3 }, { 3, 2 }, { 0, 3 }, { 3, 0 } };
+
+	for (unsigned i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
+		if (!reload_waiting(t, pairs[i][0], pairs[i][1]))
+			return;
+}
+
 /*
  * DS-14  An assist must not modify a counter that isn't enabled for PEBS.
  *        SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Programming PEBS Facility

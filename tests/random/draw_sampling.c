@@ -114,6 +114,12 @@ static void draw_recording(const struct draw_env *env, struct prng *p, struct dr
 	c->pebs_enable |= BIT(i);
 	events = total(env, c, trace, event, c->select[i]);
 	c->preset[i] = near(env, p, events / 2 + 1) & draw_ones(env->gp_width);
+	/* Now and then with the counter before it: both are due on one instruction. */
+	if (i && c->pebs_enable >> (i - 1) & 1 && draw_event_of(env, c->select[i - 1]) &&
+	    draw_event_of(env, c->select[i - 1])->pebs >> i & 1 && prng_one_in(p, 4)) {
+		c->select[i] = c->select[i - 1];
+		c->preset[i] = c->preset[i - 1];
+	}
 	c->ds.reset[i] = prng_one_in(p, 3) ?
 				 prng_below(p, 1000) :
 				 near(env, p, events / 2 + 1) & draw_ones(env->gp_width);
