@@ -63,6 +63,8 @@ EFI_CFLAGS := -DGNU_EFI_USE_MS_ABI -isystem /usr/include/efi -isystem /usr/inclu
 ZYDIS_CFLAGS := -DZYDIS_STATIC_BUILD -DZYCORE_STATIC_BUILD -DZYDIS_DISABLE_AVX512 \
 	   -DZYDIS_DISABLE_KNC -DZYDIS_DISABLE_ENCODER -DZYDIS_DISABLE_FORMATTER \
 	   -isystem $(ZYDIS)/include
+# abs() and labs() are instructions; the other functions are the harness's.
+QR_CFLAGS := -fhosted $(SMALL) -DNDEBUG -w
 ASFLAGS	:= -f elf64 -g -F dwarf -w+error -I./
 LDFLAGS	:= -nostdlib -shared -Bsymbolic --no-undefined -z nocombreloc -z noexecstack \
 	   -z max-page-size=4096 --hash-style=sysv --build-id=none -T linker.ld
@@ -148,10 +150,10 @@ $(BUILD)/obj/%.asm.o: %.asm $(BUILD)/flags
 	$(call say,NASM    ,$<)$(NASM) $(ASFLAGS) -MD $(@:.o=.d) -MP -MT $@ $< -o $@
 
 $(BUILD)/obj/boot/screen/code.c.o: CFLAGS += -isystem $(QR)
-# As it comes; abs() and labs() are instructions, the memory functions are the harness's.
+# As it comes.
 $(QR_OBJ): $(QR)/qrcodegen.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(call say,CC      ,$<)$(CC) $(FREESTANDING) -fhosted $(SMALL) -DNDEBUG -w -c $< -o $@
+	$(call say,CC      ,$<)$(CC) $(FREESTANDING) $(QR_CFLAGS) -c $< -o $@
 
 # Zydis is built as it comes, with its own memory functions replaced (refpmu/engine/zydis_libc.h).
 $(BUILD)/zydis/efi/%.o: $(ZYDIS)/src/%.c refpmu/engine/zydis_libc.h $(BUILD)/flags
@@ -176,7 +178,7 @@ $(BUILD)/pmutest86-report: $(GEN)/version.h $(wildcard tools/report/*.*) tools/s
 
 # Everything is rebuilt when compiler or flags change.
 FLAGS	:= DBT=$(DBT) $(shell $(CC) -dumpfullversion -dumpversion) $(CC) $(CFLAGS) $(EFI_CFLAGS) \
-	   $(ZYDIS_CFLAGS) $(WHOLE) $(SMALL) $(NO_STRINGS) $(ASFLAGS) $(LDFLAGS)
+	   $(ZYDIS_CFLAGS) $(QR_CFLAGS) $(WHOLE) $(SMALL) $(NO_STRINGS) $(ASFLAGS) $(LDFLAGS)
 $(BUILD)/flags: force
 	@mkdir -p $(@D)
 	@echo '$(FLAGS)' | cmp -s - $@ || echo '$(FLAGS)' > $@

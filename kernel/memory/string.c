@@ -50,6 +50,16 @@ int memcmp(const void *a, const void *b, size_t bytes)
 	return 0;
 }
 
+void *memchr(const void *bytes, int c, size_t count)
+{
+	const volatile u8 *at = bytes;
+
+	for (; count; count--, at++)
+		if (*at == (u8)c)
+			return (void *)(uintptr_t)at;
+	return NULL;
+}
+
 char *strchr(const char *text, int c)
 {
 	while (*text != (char)c)
