@@ -4,14 +4,18 @@
 # Boots an EFI system partition under QEMU and OVMF, without root and without mounts.
 #
 #   boot.sh [--timeout S] [--gui] [--gdb PORT] [--kvm] [--icount] [--image]
-#	[--read-only | --cd | --net | --usb] [--watchdog] [--exit] [--secure] [--keep-variables]
-#	[--smp N | --x2apic] [--cpu MODEL] [--key-after TEXT] [--screen DEVICE] [--whole] FOLDER
+#	[--until TEXT] [--read-only | --cd | --net | --http PORT | --usb] [--watchdog] [--secure]
+#	[--acpi TABLE] [--exit] [--keep-variables] [--smp N | --x2apic] [--cpu MODEL]
+#	[--key-after TEXT] [--screen DEVICE] [--whole] FOLDER
 #
 # FOLDER/esp is what the partition holds; with --image, FOLDER/esp.img is a disk as it stands.
-# --cd: that is a CD. --net: FOLDER/tftp/pmutest86.efi is booted by PXE. --secure: Secure Boot, with
-# the keys of OVMF's test variables.
+# --cd: that is a CD. --net: FOLDER/tftp/pmutest86.efi is booted by PXE.
+# --http: pmutest86.efi is booted by HTTP from that port of this machine. --until: ends the machine
+# once TEXT has come over the serial line. --secure: Secure Boot, with the keys of OVMF's test
+# variables.
 # --keep-variables: the firmware's are those of the last boot in FOLDER.
 # --read-only: the disk can't be written to. --watchdog: the chipset's TCO timer resets the machine.
+# --acpi: firmware finds this table too (tools/wdat_table.py).
 # --exit: with isa-debug-exit, which makes QEMU's exit status.
 # --gdb: stops before the first instruction and waits for a debugger at that port.
 # --cpu: QEMU's -cpu. --x2apic: two processors, the second with APIC ID 256, which firmware and
@@ -34,8 +38,8 @@ set -euo pipefail
 # INSERTQ.
 tcg_cpu=max,3dnow=off,3dnowext=off,sse4a=off
 timeout=120 smp=1 display=(-display none) accel=tcg cpu=$tcg_cpu count=() image='' key_after=''
-x2apic='' gdb=() read_only=off watchdog=() leaving=() whole=${QEMU-} arguments=("$@")
-device=virtio-blk-pci controller=() net='' keep='' secure='' smm=off boot_from=()
+x2apic='' gdb=() read_only=off watchdog=() extra=() whole=${QEMU-} arguments=("$@")
+device=virtio-blk-pci controller=() net='' until_text='' keep='' secure='' smm=off boot_from=()
 while [ $# -gt 1 ]; do
 	case $1 in
 	--timeout)
@@ -52,12 +56,32 @@ while [ $# -gt 1 ]; do
 	--image) image=given ;;
 	--read-only) read_only=on ;;
 	--cd) device=ide-cd read_only=on whole=yes ;;
-	--net) net=yes whole=yes ;;
+	--net) net=tftp whole=yes ;;
+	--http)
+		net="bootfile=http://10.0.2.2:$2/pmutest86.efi"
+		whole=yes
+		# PXE would be tried first.
+		extra+=(-fw_cfg "name=opt/org.tianocore/IPv4PXESupport,string=n"
+			-fw_cfg "name=opt/org.tianocore/IPv6PXESupport,string=n")
+		shift
+		;;
+	--until)
+		until_text=$2
+		shift
+		;;
 	--keep-variables) keep=yes whole=yes ;;
 	--secure) secure=yes smm=on whole=yes ;;
 	--whole) whole=yes ;;
 	--watchdog) watchdog=(-global ICH9-LPC.noreboot=off -watchdog-action reset) ;;
-	--exit) leaving=(-device isa-debug-exit) whole=yes ;;
+	--acpi)
+		extra+=(-acpitable "file=$2")
+		whole=yes
+		shift
+		;;
+	--exit)
+		extra+=(-device isa-debug-exit)
+		whole=yes
+		;;
 	--smp)
 		smp=$2
 		shift
@@ -111,9 +135,10 @@ if [ -z "$firmware" ]; then
 	exit 2
 fi
 
+[ "$net" != tftp ] || net=tftp=$folder/tftp,bootfile=pmutest86.efi
 # shellcheck disable=SC2054 # the commas are QEMU's
 if [ -n "$net" ]; then
-	boot_from=(-netdev "user,id=net,tftp=$folder/tftp,bootfile=pmutest86.efi"
+	boot_from=(-netdev "user,id=net,$net"
 		-device virtio-net-pci,netdev=net,bootindex=0)
 	truncate -s 1M "$folder/esp.img"
 else
@@ -144,7 +169,7 @@ machine=(
 	-machine "q35,smm=$smm,accel=$accel" -cpu "$cpu" "${processors[@]}"
 	-m "$((192 + 64 * smp))M"
 	-drive "if=pflash,format=raw,unit=0,readonly=on,file=$firmware"
-	"${boot_from[@]}" -no-reboot "${display[@]}" "${count[@]}" "${watchdog[@]}"
+	"${boot_from[@]}" -no-reboot "${display[@]}" "${count[@]}" "${watchdog[@]}" "${extra[@]}"
 )
 # In the background, because a shell that waits hears signals at once.
 state=
@@ -166,7 +191,7 @@ command=(
 	-drive "if=none,id=esp,format=raw,readonly=$read_only,file=$folder/esp.img"
 	-serial "file:$folder/serial.log" -monitor stdio
 	-chardev "pipe,id=events,path=$folder/qmp" -mon chardev=events,mode=control
-	"${gdb[@]}" "${leaving[@]}" "${incoming[@]}"
+	"${gdb[@]}" "${incoming[@]}"
 )
 rm -f "$folder/serial.log" "$folder/monitor" "$folder/end" "$folder"/qmp.{in,out}
 mkfifo "$folder/monitor" "$folder"/qmp.{in,out}
@@ -213,6 +238,10 @@ while [ -z "$overwritten" ] && kill -0 "$child" 2> /dev/null; do
 	if [ -n "$key_after" ] && grep -aqsF "$key_after" "$folder/serial.log"; then
 		echo 'sendkey ret' >&7
 		key_after=
+	fi
+	if [ -n "$until_text" ] && grep -aqsF "$until_text" "$folder/serial.log"; then
+		echo 'quit' >&7
+		until_text=
 	fi
 	if [ -t 2 ]; then
 		points=$(grep -acsE '^(not )?ok [0-9]' "$folder/serial.log" || true)

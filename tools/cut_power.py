@@ -14,8 +14,8 @@ room on the volume, --read-only makes it so.
 What is demanded of the image afterwards: one folder, whose results.tap is whole; each test that had
 ended says what it said then, but for the one that is named as CRASHED; and that is no earlier than
 the last one that ran. Without room for a journal the next boot begins anew, and the log says why
-there is none. Prints a line for each cut; the last line is "N cuts, N failed". Exit status: 0 none
-failed, 1 otherwise, 2 bad option.
+there is none; the groups that the first boot had finished are in its folder. Prints a line for each
+cut; the last line is "N cuts, N failed". Exit status: 0 none failed, 1 otherwise, 2 bad option.
 """
 import os
 import random
@@ -167,6 +167,19 @@ def check(stick, before, text):
     return ", ".join(named) or "between two tests"
 
 
+def check_unjournaled(printed, kept):
+    """Without a journal a group is saved when the next one begins. kept: texts, the first boot's
+    first."""
+    last = printed[-1].name.split(".")[0] if printed else ""
+    due = [point for point in printed if point.name.split(".")[0] != last]
+    saved = points_of(kept[0].encode()) if kept else []
+    if len(saved) < len(due):
+        raise Failed(f"{len(saved)} points are saved of {len(due)} in groups that had ended")
+    for point, now in zip(due, saved):
+        if (now.name, now.verdict) != (point.name, point.verdict):
+            raise Failed(f"{point.name} was {point.verdict} and is {now.name} {now.verdict}")
+
+
 def try_cut(options, delay, after):
     """One image, cut after so many seconds, or when that test point has been printed."""
     folder = tempfile.mkdtemp(prefix="cut.", dir=options.build)
@@ -194,6 +207,8 @@ def try_cut(options, delay, after):
             raise Failed(f"the run isn't over after {BOOTS} more boots")
         kept = stick.kept()
         if no_journal:
+            if not options.read_only:
+                check_unjournaled(before[0], list(kept.values()))
             return no_journal[1].decode("utf-8", "replace").strip(), len(before[0])
         if len(kept) != 1:
             raise Failed(f"{len(kept)} folders with a results.tap: {', '.join(kept)}")

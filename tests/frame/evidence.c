@@ -70,7 +70,7 @@ void evidence_take(struct evidence *evidence)
 
 	if (evidence->kept || !ds_was_opened())
 		return;
-	smp_number(evidence->cpu) = cpu_index();
+	evidence->cpu = cpu_index();
 	if (has_adaptive_records() && take_walking(evidence))
 		return;
 	evidence->total = ds_records();

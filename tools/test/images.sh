@@ -20,6 +20,22 @@ boot_image()
 	tools/boot.sh --image --timeout 60 "$@" "$log/machine"
 }
 
+firmware_code()
+{
+	compgen -G '/usr/share/OVMF/OVMF_CODE_4M.fd' || compgen -G '/usr/share/OVMF/OVMF_CODE.fd'
+}
+
+# GRUB as one program with the entry of docs/BOOTING.md. grub_image CONFIGURATION PROGRAM
+grub_image()
+{
+	[ -d /usr/lib/grub/x86_64-efi ] && command -v grub-mkstandalone > /dev/null || return 1
+	sed -n '/^menuentry/,/^}/p' docs/BOOTING.md > "$1"
+	echo 'set timeout=0' >> "$1"
+	grub-mkstandalone -O x86_64-efi -o "$2" --install-modules "search search_fs_file \
+		part_gpt part_msdos fat chain normal" --locales= --fonts= --themes= \
+		"boot/grub/grub.cfg=$1"
+}
+
 ran()
 {
 	grep -aq '^# end of PMUTest86' "$log/machine/serial.log" || fail "$1 didn't run"
@@ -79,6 +95,50 @@ test_the_network_boots_it()
 	wait $!
 	ran "the program from the network"
 	grep -aq '^# results are not saved: ' "$log/machine/serial.log"
+}
+
+# What docs/BOOTING.md says of other loaders; their words are load options.
+takes 20 test_other_loaders_start_it
+test_other_loaders_start_it()
+{
+	local options='tests=selftest.tsc*,enumeration.e* at_end=shutdown' loader esp
+	local systemd_boot=/usr/lib/systemd/boot/efi/systemd-bootx64.efi
+
+	for loader in shell grub systemd-boot; do
+		rm -rf "$log/machine"
+		esp=$log/machine/esp
+		mkdir -p "$esp/EFI/BOOT" "$esp/EFI/pmutest86" "$esp/loader/entries"
+		cp "$build/pmutest86.efi" "$esp/EFI/pmutest86/"
+		case $loader in
+		shell)
+			tools/ovmf_shell.py "$(firmware_code)" "$esp/EFI/BOOT/BOOTX64.EFI"
+			printf '%s\r\n' 'fs0:' 'cd EFI\pmutest86' "pmutest86.efi $options" \
+				> "$esp/startup.nsh"
+			;;
+		grub)
+			if ! grub_image "$log/grub.cfg" "$esp/EFI/BOOT/BOOTX64.EFI"; then
+				echo "# no GRUB for UEFI"
+				continue
+			fi
+			# An entry without options: the file has them.
+			printf '%s\n' "${options/ /$'\n'}" > "$esp/pmutest86.cfg"
+			;;
+		systemd-boot)
+			if [ ! -e $systemd_boot ]; then
+				echo "# no systemd-boot"
+				continue
+			fi
+			cp $systemd_boot "$esp/EFI/BOOT/BOOTX64.EFI"
+			sed -n '/^title /,/^options /p' docs/BOOTING.md |
+				sed "s/^options .*/options $options/" \
+					> "$esp/loader/entries/pmutest86.conf"
+			;;
+		esac
+		tools/boot.sh --timeout 60 "$log/machine"
+		ran "the program from $loader"
+		grep -aq '^1\.\.2' "$log/machine/serial.log" ||
+			fail "$loader: its options didn't arrive"
+	done
 }
 
 # With the keys of OVMF's test variables: signed boots, unsigned is refused.

@@ -14,6 +14,8 @@ test_bad_options_get_one_line()
 	expect_bad "--seed takes a number" ./run-qemu.sh --seed x
 	expect_bad "--timeout takes seconds" ./run-qemu.sh --timeout 0
 	expect_bad "--smp takes 1 to 16" ./run-qemu.sh --smp 0
+	expect_bad "--on takes first, kinds, all" ./run-qemu.sh --on second
+	expect_bad "with --smp 2 the last one is 1" ./run-qemu.sh --smp 2 --on 2
 	expect_bad "unknown --engine" ./run-qemu.sh --engine=warp
 	expect_bad "unknown --profile" ./run-qemu.sh --profile nope
 	expect_bad "--fault takes a name" ./run-qemu.sh --fault 'inert@ seed=1'
@@ -58,6 +60,9 @@ test_bad_options_of_tools_get_one_line()
 	expect_bad "no fault is left" tools/mutants.py --faults inert --only netburst
 	expect_bad "matches no test" tools/seeds.py --tests 'no.such*'
 	expect_bad "--smp takes a number from 1 to 16" tools/repeat.py --smp 17
+	expect_bad "--after takes numbers of test points" tools/cut_power.py --after x
+	expect_bad "usage: wdat_table.py FILE" tools/wdat_table.py
+	expect_bad "no file 'nowhere.cfg'" env CFG=nowhere.cfg tools/images/usb.sh "$build"
 	for tool in boot images/usb bench icount selftest engine_soak; do
 		expect_bad "${tool#*/}.sh" tools/$tool.sh
 	done
