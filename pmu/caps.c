@@ -208,6 +208,18 @@ static void read_pebs(struct pmu_caps *caps)
 /* No processor and no hypervisor has an MSR of this number. */
 #define MSR_NOWHERE	0x0fffffffu
 
+/*
+ * Linux intel_rdpmc_ecx_to_pmc: to 6.8 ECX[31] was ignored, as on processors without architectural
+ * performance monitoring; since then it raises #GP.
+ */
+static void read_kvm_version(struct pmu_caps *caps)
+{
+	u64 value;
+
+	caps->old_kvm = caps->host.id == HYPERVISOR_KVM && caps->version &&
+			!rdpmc_try((u32)BIT(31), &value).raised;
+}
+
 struct pmu_caps caps_read(void)
 {
 	struct pmu_caps caps = { .operations = &pmu_architectural };
@@ -222,6 +234,7 @@ struct pmu_caps caps_read(void)
 		find_generation(&caps);
 	read_perfmon(&caps);
 	if (caps.intel) {
+		read_kvm_version(&caps);
 		read_microcode(&caps);
 		read_pebs(&caps);
 		netburst_take(&caps);

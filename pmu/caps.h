@@ -27,6 +27,7 @@ struct pmu_caps {
 	bool hypervisor;				/* it shows itself, perhaps not in ... */
 	bool hypervisor_bit;				/* ... CPUID.01H:ECX[31] */
 	struct hypervisor host;				/* which one */
+	bool old_kvm;					/* KVM before Linux 6.9 */
 	bool msrs_ignored;				/* one that isn't there raises no #GP */
 	unsigned family, model, stepping;		/* DisplayFamily, DisplayModel */
 	u32 microcode;					/* its revision; 0: none is loaded */

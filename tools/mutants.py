@@ -174,6 +174,9 @@ def all_rows():
     by_name = {row["name"]: row for row in rows}
     for name in spec.variants():
         rows.append(dict(by_name[name.split("@")[0]], name=name, fault=name))
+    for name, profile in spec.with_profiles():
+        base = by_name[name]
+        rows.append(dict(base, name=f"{name}/{profile}", settings={"profile": profile}))
     for name, cpu, count in spec.elsewhere():
         base = by_name[name.split("@")[0]]
         rows.append(dict(base, name=":".join([name, cpu] + [str(count)] * (count > 1)), fault=name,

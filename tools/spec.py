@@ -98,6 +98,12 @@ def elsewhere():
     return [(name, cpu, int(count)) for name, cpu, count, *_ in runs]
 
 
+def with_profiles():
+    """Fault and profile that `make mutants` runs it with as well."""
+    return [(row["name"], word[1:]) for row in faults() for word in row["runs"]
+            if word.startswith("/")]
+
+
 def processors():
     """Name of a fault to the number of processors to run it with, where that isn't one."""
     return {row["name"]: int(word.partition("=")[2]) for row in faults() for word in row["runs"]
@@ -187,7 +193,7 @@ def applies(text, cpu, through):
         return False
     for word in re.sub(r",? (with|without|client|formats)\b.*", "", text).replace(",", " ").split():
         low, _, high = word.rstrip("+").partition("-")
-        if low == "all":
+        if low == "all" or (low == "KVM" and int(cpu["perfmon"]) >= 2):
             return True
         if low[0] == "v":
             number, version = int(low[1:]), int(cpu["perfmon"])

@@ -519,11 +519,43 @@ static void a_guest_of_kvm(void)
 	CHECK_EQ(0, fixture_get(&r, 0x1d9));
 	fixture_set(&r, 0x309, BIT(60) | 5);
 	CHECK_EQ(5, fixture_get(&r, 0x309));
+	CHECK_EQ(MSR_GP, model_rdpmc(&r.m, (u32)(BIT(31) | BIT(30))).status, "6.12");
+	CHECK_EQ(MSR_DONE, model_rdpmc(&r.m, 0x10002).status);
+	CHECK_EQ(MSR_GP, model_rdpmc(&r.m, 0x10003).status);
+	CHECK_EQ(MSR_GP, fixture_wrmsr(&r, 0x1a0, fixture_get(&r, 0x1a0) ^ BIT(11)));
+	fixture_set(&r, 0x1a0, fixture_get(&r, 0x1a0));
+	fixture_program(&r, 0, INST, INT, 5);
+	fixture_start(&r, BIT(0));
+	fixture_nops(&r, 2100);
+	CHECK_EQ(1, r.n_interrupts);
+}
+
+static void kvm_of_linux_6_1(void)
+{
+	open_profile(PROFILE_KVM_6_1, 0);
+	fixture_set(&r, 0x309, 5);
 	CHECK_EQ(5, model_rdpmc(&r.m, (u32)(BIT(31) | BIT(30))).value);
 	fixture_program(&r, 0, INST, INT, 5);
 	fixture_start(&r, BIT(0));
 	fixture_nops(&r, 2100);
 	CHECK_EQ(1, r.n_interrupts);
+	CHECK(!(r.lvtpc & BIT(16)), "delivery leaves LVTPC unmasked");
+}
+
+/* What the host's processor does with registers that are passed through. */
+static void kvm_with_counters_passed_through(void)
+{
+	struct model_config config = {
+		.generation = GEN_SKYLAKE, .latitude.profile = PROFILE_KVM_7_3_MEDIATED,
+	};
+
+	fixture_open_config(&r, &config);
+	CHECK_EQ(MSR_GP, fixture_wrmsr(&r, 0x309, BIT(60)));
+	CHECK_EQ(MSR_DONE, fixture_wrmsr(&r, 0x390, BIT(58) | BIT(59) | BIT(62)));
+	CHECK_EQ(MSR_GP, fixture_wrmsr(&r, 0x390, BIT(50)));
+	CHECK_EQ(MSR_GP, fixture_wrmsr(&r, 0x391, 0));
+	CHECK_EQ(MSR_GP, model_rdpmc(&r.m, 0x10000).status);
+	CHECK_EQ(0x2000, fixture_get(&r, 0x345));
 }
 
 /* Its signature further on stands after that of Hyper-V; the bit of CPUID.01H can be hidden. */
@@ -617,6 +649,8 @@ int main(void)
 	RUN(a_slow_reference_counter);
 	RUN(a_sticky_reference_counter);
 	RUN(a_guest_of_kvm);
+	RUN(kvm_of_linux_6_1);
+	RUN(kvm_with_counters_passed_through);
 	RUN(a_signature_that_is_not_the_first);
 	RUN(guests_without_a_pmu);
 	RUN(a_haswell_shows_no_hypervisor);

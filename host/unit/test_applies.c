@@ -7,7 +7,7 @@
 static bool on(const char *column, const char *code)
 {
 	/* Full-width writes came with Sandy Bridge; version 3 from Nehalem to Broadwell. */
-	struct applicant to = { code, 3, strcmp(code, "NHM") && strcmp(code, "WSM") };
+	struct applicant to = { code, 3, strcmp(code, "NHM") && strcmp(code, "WSM"), false };
 
 	return applies(column, &to);
 }
@@ -55,9 +55,17 @@ static void conditions_do_not_name_processors(void)
 
 static void an_unknown_processor_is_of_any_generation(void)
 {
-	struct applicant unknown = { NULL, 2, false };
+	struct applicant unknown = { NULL, 2, false, false };
 
 	CHECK(applies("SNB", &unknown) && applies("v2+", &unknown) && !applies("v3", &unknown));
+}
+
+static void a_guest_of_kvm_is_what_cpuid_says(void)
+{
+	struct applicant guest = { "HSW", 2, true, true };
+
+	CHECK(applies("KVM", &guest) && applies("v2+", &guest) && !applies("v3+", &guest));
+	CHECK(!on("KVM", "HSW") && !applies_to_all_models("KVM"));
 }
 
 int main(void)
@@ -67,5 +75,6 @@ int main(void)
 	RUN(versions_are_compared);
 	RUN(conditions_do_not_name_processors);
 	RUN(an_unknown_processor_is_of_any_generation);
+	RUN(a_guest_of_kvm_is_what_cpuid_says);
 	return check_end();
 }

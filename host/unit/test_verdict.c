@@ -157,8 +157,8 @@ static void other_hypervisors_are_judged_by_what_all_processors_have(void)
 /* What isn't judged says why: it neither passes nor fails. */
 static void what_is_not_judged_says_why(void)
 {
-	struct verdict_subject haswell = { .applicant = { "HSW", 3, true } };
-	struct verdict_subject nehalem = { .applicant = { "NHM", 3, false } };
+	struct verdict_subject haswell = { .applicant = { "HSW", 3, true, false } };
+	struct verdict_subject nehalem = { .applicant = { "NHM", 3, false, false } };
 	const struct requirement *practice = requirement_get(REQ_MSR_08);
 
 	CHECK_STR("no sentence of the manual says it",
@@ -183,6 +183,8 @@ static void known_breaches_need_the_right_subject(void)
 
 	other.intel = false;
 	kvm.hypervisor = "KVMKVMKVM";
+	CHECK(!verdict_known(&kvm, REQ_PMI_04, &issue), "Linux 6.9 and later");
+	kvm.old_kvm = true;
 	CHECK(verdict_known(&core2, REQ_DS_05, &issue));
 	CHECK_STR("W127", issue.id);
 	CHECK(!verdict_known(&core2, REQ_DS_03, &issue));
@@ -190,8 +192,12 @@ static void known_breaches_need_the_right_subject(void)
 	CHECK(!verdict_known(&other, REQ_DS_05, &issue), "not an Intel processor");
 	CHECK(verdict_known(&kvm, REQ_PMI_04, &issue));
 	CHECK_STR("kvm-lvtpc-mask", issue.id);
-	CHECK(!verdict_known(&kvm, REQ_PMI_01, &issue), "a row is about its requirement alone");
-	kvm.hypervisor = "KVMKVMKVMx";
+	CHECK(!verdict_known(&kvm, REQ_PMI_02, &issue), "a row is about its requirement alone");
+	kvm.old_kvm = false;
+	kvm.hypervisor = "XenVMMXenVMM";
+	CHECK(verdict_known(&kvm, REQ_PMI_04, &issue));
+	CHECK_STR("xen-lvtpc-mask", issue.id);
+	kvm.hypervisor = "XenVMMXenVMMx";
 	CHECK(!verdict_known(&kvm, REQ_PMI_04, &issue), "another signature");
 	haswell.applicant.code = "HSW";
 	CHECK(verdict_known(&haswell, REQ_LL_05, &issue));
@@ -205,7 +211,7 @@ static void known_breaches_need_the_right_subject(void)
 
 static void a_row_of_other_generations_does_not_apply(void)
 {
-	struct verdict_subject nehalem = { .applicant = { "NHM", 3, false } };
+	struct verdict_subject nehalem = { .applicant = { "NHM", 3, false, false } };
 
 	CHECK(verdict_applies(requirement_get(REQ_REC_02), &nehalem), "the record of Table 18-23");
 	CHECK(!verdict_applies(requirement_get(REQ_REC_HSW_01), &nehalem), "that of Table 18-44");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Faults that act on instructions of an unusual kind only. */
 #include "refpmu/faults/broken.h"
+#include "refpmu/faults/kvm/kvm.h"
 #include "refpmu/faults/condition.h"
 #include "spec/x86.h"
 
@@ -55,6 +56,7 @@ static u64 break_instructions(struct model *m, const struct model_retired *r, u6
 		return 2 * occurred;
 	switch (m->config.fault) {
 	case FAULT_CPUID_UNCOUNTED:
+	case FAULT_KVM_EXITS_COUNT_TWICE:
 	case FAULT_RDPMC_UNCOUNTED:
 	case FAULT_IRETQ_UNCOUNTED:
 		break;
@@ -62,6 +64,8 @@ static u64 break_instructions(struct model *m, const struct model_retired *r, u6
 		return occurred;
 	}
 	opcode = opcode_of(m, r, &repeated);
+	if (fault_kvm_counts_twice(m, opcode))
+		return 2 * occurred;
 	if ((opcode == 0x0fa2 && broken(m, FAULT_CPUID_UNCOUNTED)) ||
 	    (opcode == 0x0f33 && broken(m, FAULT_RDPMC_UNCOUNTED)) ||
 	    (opcode == 0xcf && broken(m, FAULT_IRETQ_UNCOUNTED)))

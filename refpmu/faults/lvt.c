@@ -2,6 +2,7 @@
 /* Faults of refpmu/model/lvt.c: of an interrupt on its way, and of what it freezes. */
 #include "refpmu/faults/broken.h"
 #include "refpmu/faults/icelake/version5.h"
+#include "refpmu/faults/kvm/kvm.h"
 #include "refpmu/faults/skylake/version4.h"
 #include "refpmu/model/core.h"
 #include "refpmu/model/internal.h"
@@ -181,6 +182,7 @@ bool fault_lvt_written(struct model *m, u32 lvtpc, bool delivers)
 {
 	if (!delivers && m->latched && broken(m, FAULT_MASKED_WRITE_DELIVERS))
 		delivers = true;
+	fault_kvm_lvt_written(m, lvtpc);
 	faults_of(m)->lvt_vector_before = faults_of(m)->lvt_vector;
 	faults_of(m)->lvt_vector = (u8)(lvtpc & LVT_VECTOR);
 	if (delivers && broken(m, FAULT_THRESHOLD_LAST))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Faults of registers: what RDMSR, WRMSR and RDPMC do instead, and what CPUID says of them. */
 #include "refpmu/faults/broken.h"
+#include "refpmu/faults/kvm/kvm.h"
 #include "refpmu/faults/netburst/netburst_state.h"
 #include "refpmu/faults/icelake/version5.h"
 #include "refpmu/faults/skylake/version4.h"
@@ -8,7 +9,6 @@
 #include "refpmu/model/msr.h"
 #include "refpmu/model/netburst/netburst.h"
 
-#define LEAST_PERIOD	512	/* of fault short-periods-rounded */
 #define WIDEST_COUNTER	48	/* bits, of fault counters-above-width: bit 47 is the sign */
 
 /* The faults that are generated of each register; FAULT_NONE: there is none. */
@@ -34,6 +34,8 @@ static const struct {
 bool fault_msr_exists(struct model *m, const struct msr_ref *p, bool exists)
 {
 	exists = fault_v5_exists(m, p, exists);
+	if (!exists && fault_kvm_answers(m, p))
+		return true;
 	if (!exists && p->reg == MODEL_REG_TSX_FORCE_ABORT)
 		return broken(m, FAULT_FORCE_ABORT_UNANNOUNCED);
 	if (!exists && p->reg == MODEL_REG_STATUS_SET)
@@ -78,7 +80,7 @@ u64 fault_msr_bits(struct model *m, const struct msr_ref *p, u64 bits)
 		bits &= ~IA32_DEBUGCTL_FREEZE_WHILE_SMM;
 	if (p->reg == MODEL_REG_STATUS_SET && broken(m, FAULT_STATUS_SET_ABSENT))
 		bits |= BITS(0, 47);
-	return fault_v5_bits(m, p, bits);
+	return fault_kvm_bits(m, p, fault_v5_bits(m, p, bits));
 }
 
 unsigned fault_gp_counters(const struct model *m, unsigned count)
@@ -91,6 +93,7 @@ u64 fault_perf_capabilities(struct model *m, u64 value)
 	/* Turns format 1 into 2 and 2 into 1. */
 	const u64 other = (1 ^ 2) << IA32_PERF_CAPABILITIES_PEBS_FMT_SHIFT;
 
+	value = fault_kvm_capabilities(m, value);
 	if (broken(m, FAULT_FORMAT_0))
 		return value & ~(u64)IA32_PERF_CAPABILITIES_PEBS_FMT;
 	return broken(m, FAULT_FORMAT_OTHER) ? value ^ other : value;
@@ -112,6 +115,7 @@ void fault_cpuid_perfmon(struct model *m, u32 subleaf, u32 regs[4])
 	if (!regs[EAX])
 		return;
 	fault_v5_cpuid(m, regs);
+	fault_kvm_perfmon(m, regs);
 	if (broken(m, FAULT_CPUID_COUNTER_MISSING))
 		regs[EAX] -= 1u << FIELD_GP_COUNTERS_LO;
 	if (broken(m, FAULT_CPUID_WIDTH_40))
@@ -192,6 +196,7 @@ void fault_rdmsr(struct model *m, const struct msr_ref *p, struct msr_result *re
 	}
 	if (p->reg == MODEL_REG_DS_AREA && m->host->netburst && broken(m, FAULT_NB_DS_AREA_SHARED))
 		result->value = netburst_faults(netburst_of(m))->last_ds_area;
+	result->value = fault_kvm_read(m, p, result->value);
 	if (p->reg == MODEL_REG_LBR_TOS && broken(m, FAULT_LBR_TOS_NEXT))
 		result->value ^= 1;
 	if (unreadable(m, p->reg))
@@ -213,12 +218,12 @@ u32 fault_rdpmc_select(struct model *m, u32 ecx)
 	return ecx;
 }
 
-void fault_rdpmc(struct model *m, unsigned counter, struct msr_result *result)
+void fault_rdpmc(struct model *m, u32 ecx, unsigned counter, struct msr_result *result)
 {
 	if (m->config.fault == FAULT_NONE)
 		return;
 	if (counter == MODEL_NO_COUNTER) {
-		if (broken(m, FAULT_RDPMC_ABSENT_ANSWERS))
+		if (broken(m, FAULT_RDPMC_ABSENT_ANSWERS) || fault_kvm_rdpmc(m, ecx))
 			*result = (struct msr_result){ .status = MSR_DONE };
 		return;
 	}
@@ -377,6 +382,7 @@ void fault_msr_taken(struct model *m, const struct msr_ref *p, u64 value)
 	if (m->config.fault == FAULT_NONE)
 		return;
 	fault_freeze_registers(m, p->reg, value);
+	fault_kvm_taken(m, p, value);
 	switch (p->reg) {
 	case MODEL_REG_PMC:
 	case MODEL_REG_A_PMC:
@@ -461,10 +467,6 @@ void fault_counters_start(struct model *m, u64 started)
 		fault_at_counter(m, i);
 		if (started & BIT(i) && broken(m, FAULT_START_ROUNDS))
 			m->counter[i].value &= ~BITS(0, 3);
-		if (started & m->pebs_enable & BIT(i) &&
-		    m->counter[i].value > model_width_mask(m) - LEAST_PERIOD + 1 &&
-		    broken(m, FAULT_SHORT_PERIODS_ROUNDED))
-			m->counter[i].value = model_width_mask(m) - LEAST_PERIOD + 1;
 	}
 	fault_at_counter(m, MODEL_NO_COUNTER);
 	if (others && broken(m, FAULT_START_STAGGERED)) {

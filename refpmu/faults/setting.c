@@ -2,10 +2,12 @@
 /* Faults of what a counter is set to do: when its control registers are decoded. */
 #include "refpmu/faults/broken.h"
 #include "refpmu/faults/icelake/version5.h"
+#include "refpmu/faults/kvm/kvm.h"
 #include "refpmu/faults/skylake/version4.h"
 #include "refpmu/model/internal.h"
 
 /* The code that "Load Latency Performance Monitoring Facility" prints for 100BH. */
+#define LEAST_PERIOD	64	/* of fault short-periods-lost */
 #define MISPRINTED_LATENCY	0x100
 #define FIXED_USER		2	/* EN of a fixed counter: CPL 1 to 3 */
 
@@ -178,9 +180,14 @@ void fault_counter_setting(struct model *m, unsigned i, struct counter_setting *
 	if (i < FIRST_FIXED) {
 		rule->pebs = (rule->pebs || records_with_cmask(m, i, rule)) &&
 			     !makes_no_record(m, rule->kind);
+		if (rule->pebs && m->counter[i].value > model_width_mask(m) - LEAST_PERIOD + 1 &&
+		    broken(m, FAULT_SHORT_PERIODS_LOST))
+			rule->pebs = false;
 		if (!(m->perfevtsel[i] & IA32_PERFEVTSEL_EN) && broken(m, FAULT_ENABLE_BIT_IGNORED))
 			setting->enabled = true;
 	}
+	if (!fault_kvm_counts(m, i))
+		setting->enabled = false;
 	if (!setting->enabled)
 		return;
 	break_rule(m, i, rule);

@@ -29,6 +29,7 @@ struct fault_state {
 	u64 overflowed;		/* counters that ever did */
 	u64 stuck;		/* status bits that can't be cleared */
 	bool frozen;		/* whatever the enables say */
+	u64 debugctl_written;	/* by the last WRMSR that was accepted */
 	u32 branches_after_off;	/* that are recorded although IA32_DEBUGCTL.LBR is clear */
 	u64 hidden_status;	/* bits of global_status that a read doesn't show yet */
 

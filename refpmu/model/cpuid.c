@@ -136,12 +136,13 @@ static const char *hypervisor_signature(const struct model *m)
 }
 
 /* Leaves of hypervisors are among those that no processor has. */
-static void hypervisor(const struct model *m, u32 leaf, u32 regs[4])
+static void hypervisor(struct model *m, u32 leaf, u32 regs[4])
 {
 	const char *signature = hypervisor_signature(m);
 	u32 own = HYPERVISOR_LEAF + m->latitude[LAT_HYPERVISOR_LEAF] * HYPERVISOR_LEAF_STEP;
 
 	clear(regs);
+	fault_cpuid_absent(m, leaf, regs);
 	if (!signature || (leaf != own && leaf != HYPERVISOR_LEAF))
 		return;
 	signature = leaf == own ? signature : hyper_v;

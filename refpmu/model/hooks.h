@@ -135,9 +135,11 @@ HOOK_VALUE(u64, fault_msr_bits, bits, struct model *m, const struct msr_ref *p)
 HOOK(fault_rdmsr, struct model *m, const struct msr_ref *p, struct msr_result *result)
 /* RDPMC: the counter that ECX names; it has read this, or there is none, MODEL_NO_COUNTER. */
 HOOK_VALUE(u32, fault_rdpmc_select, ecx, struct model *m)
-HOOK(fault_rdpmc, struct model *m, unsigned counter, struct msr_result *result)
+HOOK(fault_rdpmc, struct model *m, u32 ecx, unsigned counter, struct msr_result *result)
 /* WRMSR is about to do this with the value. */
 HOOK(fault_wrmsr, struct model *m, const struct msr_ref *p, u64 value, struct msr_write *write)
+/* Does a write that changes bits 12:11 of IA32_MISC_ENABLE raise #GP? */
+HOOK_VALUE(bool, fault_guards_misc_enable, guards, struct model *m)
 /* A register is about to take the value. */
 HOOK(fault_msr_taken, struct model *m, const struct msr_ref *p, u64 value)
 /* A write has disarmed these counters; clears these bits of IA32_PERF_GLOBAL_STATUS. */
@@ -175,8 +177,9 @@ HOOK(fault_reset, struct model *m)
 /* How many general-purpose counters there are. */
 HOOK_VALUE(unsigned, fault_gp_counters, count, const struct model *m)
 HOOK_VALUE(u64, fault_perf_capabilities, value, struct model *m)
-/* CPUID leaf 0AH. */
+/* CPUID leaf 0AH; one that the processor hasn't. */
 HOOK(fault_cpuid_perfmon, struct model *m, u32 subleaf, u32 regs[4])
+HOOK(fault_cpuid_absent, struct model *m, u32 leaf, u32 regs[4])
 
 /* Does what this processor does change its core's other logical processor? All cores, as if they
  * were one? */

@@ -105,7 +105,7 @@ static struct pmi_delivery deliver(struct model *m, u32 lvtpc)
 	struct pmi_delivery d = {
 		.kind = PMI_DROPPED,
 		.vector = (u8)(lvtpc & LVT_VECTOR),
-		.lvtpc = lvtpc | (u32)LVT_MASKED,
+		.lvtpc = m->facts & FACT_LVTPC_UNMASKED ? lvtpc : lvtpc | (u32)LVT_MASKED,
 	};
 
 	if ((lvtpc & LVT_DELIVERY_MODE) == LVT_NMI)

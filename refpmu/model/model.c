@@ -87,7 +87,9 @@ static u64 perf_capabilities(struct model *m)
 
 	/* Without PEBS there aren't branch records either: all that KVM offers is the last bit. */
 	if (m->facts & FACT_NO_PEBS)
-		return g->facilities & FAC_FW_WRITE ? IA32_PERF_CAPABILITIES_FW_WRITE : 0;
+		return fault_perf_capabilities(m, g->facilities & FAC_FW_WRITE ?
+							  IA32_PERF_CAPABILITIES_FW_WRITE :
+							  0);
 	value |= IA32_PERF_CAPABILITIES_PEBS_TRAP | IA32_PERF_CAPABILITIES_PEBS_ARCH_REG;
 	value |= (u64)g->pebs_format << IA32_PERF_CAPABILITIES_PEBS_FMT_SHIFT;
 	if (g->facilities & FAC_SMM_FREEZE)

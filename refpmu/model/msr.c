@@ -9,6 +9,8 @@
 #include "refpmu/model/msr.h"
 #include "refpmu/model/pmu.h"
 
+#define GUARDED	(IA32_MISC_ENABLE_BTS_UNAVAILABLE | IA32_MISC_ENABLE_PEBS_UNAVAILABLE)
+
 static const struct msr_result gp = { .status = MSR_GP };
 static const struct msr_result done = { .status = MSR_DONE };
 
@@ -312,6 +314,9 @@ static struct msr_result try_to_write(struct model *m, const struct msr_ref *p, 
 		return absent_answers(m, p) ? done : gp;
 	if (is_filtered(m, p->reg, value))
 		return gp;
+	if (m->facts & FACT_MISC_ENABLE_FIXED && p->reg == MODEL_REG_MISC_ENABLE &&
+	    (value ^ m->misc_enable) & GUARDED && fault_guards_misc_enable(m, true))
+		return gp;
 	bits = model_msr_writable(m, p, value);
 	write.read_only = read_only(p->reg);
 	write.refused = write.read_only || value & ~bits;
@@ -347,6 +352,9 @@ struct msr_result arch_wrmsr(struct model *m, u32 msr, u64 value)
 	m->writing = m->active || active_before || model_uncore_of(m)->active;
 	return result;
 }
+
+#define TIME_BY_RDPMC	0x10000u	/* VMware's pseudo performance counters: */
+#define TIMES_BY_RDPMC	3u		/* the host's TSC, real and apparent time */
 
 /* With METRICS_CLEAR_EN reading the metrics clears them and fixed counter 3. */
 static struct msr_result rdpmc_metrics(struct model *m)
@@ -385,7 +393,9 @@ struct msr_result arch_rdpmc(struct model *m, u32 ecx)
 	if (i < (fixed ? g->fixed : model_gp_counters(m))) {
 		counter = fixed ? FIRST_FIXED + i : i;
 		result = answer(m->counter[counter].value);
+	} else if (m->facts & FACT_TIME_BY_RDPMC && ecx - TIME_BY_RDPMC < TIMES_BY_RDPMC) {
+		return answer(m->host->tsc ? m->host->tsc(m->host->ctx) : m->cycles);
 	}
-	fault_rdpmc(m, counter, &result);
+	fault_rdpmc(m, ecx, counter, &result);
 	return result;
 }

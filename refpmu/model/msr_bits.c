@@ -288,6 +288,9 @@ static u64 lbr_address_bits(const struct model *m, const struct msr_ref *p, u64 
 	return address_is_canonical(address) ? ~0ULL : BITS(0, 46) | flags;
 }
 
+/* Of IA32_PERF_GLOBAL_STATUS_RESET, beside those of a version 3. */
+#define OF_VERSION_4	(IA32_PERF_GLOBAL_STATUS_LBR_FRZ | IA32_PERF_GLOBAL_STATUS_CTR_FRZ)
+
 static u64 writable(const struct model *m, const struct msr_ref *p, u64 value)
 {
 	u64 bits;
@@ -308,6 +311,8 @@ static u64 writable(const struct model *m, const struct msr_ref *p, u64 value)
 		return model_defined_bits(m, OF_IA32_PERF_GLOBAL_CTRL);
 	case MODEL_REG_OVF_CTRL:
 		bits = model_defined_bits(m, OF_IA32_PERF_GLOBAL_OVF_CTRL);
+		if (m->facts & FACT_OVF_CTRL_PASSED)
+			return model_generation(m)->perfmon >= 4 ? bits | OF_VERSION_4 : bits;
 		return m->facts & FACT_NO_UNCORE ?
 			       bits & ~IA32_PERF_GLOBAL_OVF_CTRL_CLR_OVF_UNCORE :
 			       bits;

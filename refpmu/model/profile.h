@@ -29,7 +29,13 @@ enum profile_fact {
 	FACT_MSRS_IGNORED	= 1 << 14,	/* what isn't there reads 0 and takes any write */
 	FACT_HYBRID		= 1 << 15,	/* two types of cores; 0AH says what both have */
 	FACT_ARCH_LBR		= 1 << 16,	/* IA32_DEBUGCTL[0] takes 1 and reads 0 */
-	FACT_END		= 1 << 17,
+	FACT_MISC_ENABLE_FIXED = 1 << 17, /* IA32_MISC_ENABLE[12:11]: a write that changes them is
+					     #GP */
+	FACT_TIME_BY_RDPMC = 1
+			     << 18, /* RDPMC of 10000H to 10002H reads a time: VMware's interface */
+	FACT_LVTPC_UNMASKED	= 1 << 19,	/* delivery doesn't mask LVTPC */
+	FACT_OVF_CTRL_PASSED = 1 << 20, /* IA32_PERF_GLOBAL_OVF_CTRL is the processor's own */
+	FACT_END		= 1 << 21,
 };
 
 /* Each has a bit of its own. */
@@ -37,7 +43,8 @@ _Static_assert((FACT_KVM_SIGNATURE + FACT_NO_PEBS + FACT_NO_ANYTHREAD + FACT_NO_
 		FACT_DEBUGCTL_EMPTY + FACT_FIXED_ANY_WIDTH + FACT_RDPMC_BIT_31 +
 		FACT_UNKNOWN_MODEL + FACT_HYPERV_SIGNATURE + FACT_VMWARE_SIGNATURE +
 		FACT_NO_OFFCORE + FACT_PERFMON_2 + FACT_PERFMON_1 + FACT_NO_PMU +
-		FACT_MSRS_IGNORED + FACT_HYBRID + FACT_ARCH_LBR) == FACT_END - 1,
-	       "17 bits");
+		FACT_MSRS_IGNORED + FACT_HYBRID + FACT_ARCH_LBR + FACT_MISC_ENABLE_FIXED +
+		FACT_TIME_BY_RDPMC + FACT_LVTPC_UNMASKED + FACT_OVF_CTRL_PASSED) == FACT_END - 1,
+	       "21 bits");
 
 #endif

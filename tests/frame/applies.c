@@ -71,6 +71,8 @@ static bool word_fits(const char *word, size_t length, const struct applicant *t
 
 	if (is(word, n, "all"))
 		return true;
+	if (is(word, n, "KVM"))
+		return to->kvm;
 	if (word[0] == 'v')
 		return version_fits(word + 1, n - 1, and_later, to->version);
 	while (low < n && word[low] != '-')
@@ -86,7 +88,7 @@ static bool word_fits(const char *word, size_t length, const struct applicant *t
 bool applies_to_all_models(const char *generations)
 {
 	for (unsigned version = 1; version <= 8; version++) {
-		struct applicant to = { "-", version, true };
+		struct applicant to = { "-", version, true, false };
 
 		if (applies(generations, &to))
 			return true;

@@ -12,13 +12,14 @@ struct applicant {
 	const char *code;	/* GENERATION_CODE of the processor; NULL: it is in no table */
 	unsigned version;	/* of architectural performance monitoring */
 	bool full_width;	/* IA32_PERF_CAPABILITIES[13] */
+	bool kvm;		/* it is a guest of KVM */
 };
 
 /*
  * Is this processor among those that the column names? Words "all", "vN" and "vN+" (version), "X",
- * "X+" and "X-Y" (codes), with commas. What follows "with", "without", "client" or "formats" is a
- * condition that a test's needs look at, but for FW_WRITE. A processor that is in no table is taken
- * to be of any generation that a row names.
+ * "X+" and "X-Y" (codes), "KVM" (a guest of KVM), with commas. What follows "with", "without",
+ * "client" or "formats" is a condition that a test's needs look at, but for FW_WRITE. A processor
+ * that is in no table is taken to be of any generation that a row names.
  */
 bool applies(const char *generations, const struct applicant *to);
 

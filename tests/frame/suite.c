@@ -327,9 +327,9 @@ struct suite *suite_begin(const struct suite_config *config, struct tap *tap)
 	s->subject = (struct verdict_subject){
 		.intel = caps->intel, .family = caps->family, .model = caps->model,
 		.threads = smp_sibling() != 0,
-		.hypervisor = caps->host.signature,
+		.hypervisor = caps->host.signature, .old_kvm = caps->old_kvm,
 		.applicant = { caps->generation ? caps->generation->code : NULL, caps->version,
-			       caps->full_width },
+			       caps->full_width, caps->host.id == HYPERVISOR_KVM },
 	};
 	caps_cpu_name(caps, s->cpu_name, sizeof(s->cpu_name));
 	print_machine(s);

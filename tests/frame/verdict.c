@@ -99,6 +99,11 @@ bool verdict_known(const struct verdict_subject *subject, enum requirement_id id
 		*issue = (struct known_issue){ id_, reason_ }; \
 		return true; \
 	}
+#define KNOWN_OLD_KVM(requirement, id_, reason_) \
+	if (subject->old_kvm && id == REQ_##requirement) { \
+		*issue = (struct known_issue){ id_, reason_ }; \
+		return true; \
+	}
 #include "claims/known.def"
 	return false;
 }

@@ -41,6 +41,7 @@ struct verdict_subject {
 	unsigned family, model;		/* DisplayFamily, DisplayModel */
 	bool threads;			/* its core runs two threads */
 	const char *hypervisor;		/* signature, "" without one */
+	bool old_kvm;			/* a guest of KVM before Linux 6.9 */
 	struct applicant applicant;
 };
 

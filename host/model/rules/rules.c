@@ -7,24 +7,26 @@
 static const struct {
 	enum generation_id generation;
 	rule *const *rules;
+	enum profile_id profile;
 } tables[] = {
-	{ GEN_HASWELL, basic_rules },
-	{ GEN_HASWELL, memory_rules },
-	{ GEN_NEHALEM, uncore_rules },
-	{ GEN_BROADWELL, tx_rules },
-	{ GEN_HASWELL, remote_lines_rules },
-	{ GEN_SKYLAKE, skylake_rules },
-	{ GEN_ICELAKE, icelake_rules },
-	{ GEN_SKYLAKE, skylake_without_rules },
-	{ GEN_HASWELL, version_3_rules },
+	{ GEN_HASWELL, basic_rules, PROFILE_NONE },
+	{ GEN_HASWELL, memory_rules, PROFILE_NONE },
+	{ GEN_NEHALEM, uncore_rules, PROFILE_NONE },
+	{ GEN_BROADWELL, tx_rules, PROFILE_NONE },
+	{ GEN_HASWELL, remote_lines_rules, PROFILE_NONE },
+	{ GEN_SKYLAKE, skylake_rules, PROFILE_NONE },
+	{ GEN_ICELAKE, icelake_rules, PROFILE_NONE },
+	{ GEN_SKYLAKE, skylake_without_rules, PROFILE_NONE },
+	{ GEN_HASWELL, version_3_rules, PROFILE_NONE },
+	{ GEN_HASWELL, kvm_rules, PROFILE_KVM_6_12 },
 };
 
-static void rules_open(struct fixture *r, enum generation_id generation, enum fault_id fault,
-		       bool hyper_threading, const struct fault_when *when)
+static void rules_open(struct fixture *r, size_t table, enum fault_id fault, bool hyper_threading,
+		       const struct fault_when *when)
 {
 	struct model_config config = {
-		.generation = generation, .fault = fault, .hyper_threading = hyper_threading,
-		.when = *when,
+		.generation = tables[table].generation, .latitude.profile = tables[table].profile,
+		.fault = fault, .hyper_threading = hyper_threading, .when = *when,
 	};
 
 	fixture_open_config(r, &config);
@@ -40,7 +42,7 @@ static bool rules_holds(enum fault_id of, enum fault_id on, bool hyper_threading
 		return netburst_rule(of, on);
 	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
 		if (tables[i].rules[of]) {
-			rules_open(&r, tables[i].generation, on, hyper_threading, when);
+			rules_open(&r, i, on, hyper_threading, when);
 			return tables[i].rules[of](&r);
 		}
 	return true;

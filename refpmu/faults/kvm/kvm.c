@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/* Faults of what KVM gives its guests: registers, CPUID, RDPMC. They act on such a guest alone. */
+#include "refpmu/faults/kvm/kvm.h"
+#include "refpmu/faults/broken.h"
+
+#define BASELINE	BIT(14)		/* of IA32_PERF_CAPABILITIES: adaptive records */
+#define LBR_FORMAT	5u		/* of fault kvm-mediated-lbr */
+#define RESET_OTHERS	BITS(58, 61)	/* of IA32_PERF_GLOBAL_OVF_CTRL */
+#define RDPMC_METRICS	0x20000000u
+#define OPCODE_CPUID	0x0fa2u
+#define FREEZES		(IA32_DEBUGCTL_FREEZE_LBRS_ON_PMI | IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI | \
+			 IA32_DEBUGCTL_FREEZE_WHILE_SMM)
+
+static bool is_broken(struct model *m, enum fault_id fault)
+{
+	return m->facts & FACT_KVM_SIGNATURE && broken(m, fault);
+}
+
+bool fault_kvm_answers(struct model *m, const struct msr_ref *p)
+{
+	switch (p->reg) {
+	case MODEL_REG_STATUS_SET:
+	case MODEL_REG_INUSE:
+		return is_broken(m, FAULT_KVM_STATUS_SET_ANSWERS);
+	case MODEL_REG_OFFCORE_RSP_0:
+	case MODEL_REG_OFFCORE_RSP_1:
+		return is_broken(m, FAULT_KVM_OFFCORE_ANSWERS);
+	case MODEL_REG_LD_LAT:
+		return is_broken(m, FAULT_KVM_LATENCY_ANSWERS);
+	default:
+		return false;
+	}
+}
+
+u64 fault_kvm_bits(struct model *m, const struct msr_ref *p, u64 bits)
+{
+	switch (p->reg) {
+	case MODEL_REG_PERFEVTSEL:
+		if (is_broken(m, FAULT_KVM_ANYTHREAD_TAKEN))
+			bits |= IA32_PERFEVTSEL_ANY;
+		if (is_broken(m, FAULT_KVM_SELECT_WIDE))
+			bits |= BITS(35, 63);
+		return is_broken(m, FAULT_KVM_PIN_REFUSED) ? bits & ~(u64)IA32_PERFEVTSEL_PC : bits;
+	case MODEL_REG_OVF_CTRL:
+		return is_broken(m, FAULT_KVM_RESET_WIDE) ? bits | RESET_OTHERS : bits;
+	case MODEL_REG_DEBUGCTL:
+		if (is_broken(m, FAULT_KVM_DEBUGCTL_TAKEN))
+			bits |= FREEZES;
+		return is_broken(m, FAULT_KVM_LBR_REFUSED) ? bits & ~(u64)IA32_DEBUGCTL_LBR : bits;
+	default:
+		return bits;
+	}
+}
+
+void fault_kvm_taken(struct model *m, const struct msr_ref *p, u64 value)
+{
+	if (p->reg == MODEL_REG_DEBUGCTL)
+		faults_of(m)->debugctl_written = value;
+}
+
+u64 fault_kvm_read(struct model *m, const struct msr_ref *p, u64 value)
+{
+	u64 written = p->counter < MODEL_MAX_COUNTERS ? faults_of(m)->counter_written[p->counter] :
+							0;
+
+	if (p->reg == MODEL_REG_OVF_CTRL && is_broken(m, FAULT_KVM_RESET_READS))
+		return m->global_status;
+	if (p->reg == MODEL_REG_DEBUGCTL && is_broken(m, FAULT_KVM_LBR_KEPT))
+		return value | (faults_of(m)->debugctl_written & IA32_DEBUGCTL_LBR);
+	if (p->reg == MODEL_REG_FIXED_CTR && !(m->active & BIT(p->counter)) &&
+	    written & ~model_width_mask(m) && is_broken(m, FAULT_KVM_FIXED_WIDE))
+		return written;
+	return value;
+}
+
+bool fault_kvm_rdpmc(struct model *m, u32 ecx)
+{
+	return ecx == RDPMC_METRICS && is_broken(m, FAULT_KVM_METRICS_READ);
+}
+
+enum {
+#define CPUID_FIELD(name, leaf, subleaf, reg, lo, hi, source) FIELD_##name##_LO = (lo),
+#include "spec/cpuid.def"
+};
+
+void fault_kvm_perfmon(struct model *m, u32 regs[4])
+{
+	enum { EAX, EBX, ECX, EDX };
+
+	if (is_broken(m, FAULT_KVM_VERSION_SHOWN))
+		regs[EAX] = (regs[EAX] & ~0xffu) | model_generation(m)->perfmon;
+	if (is_broken(m, FAULT_KVM_ANYTHREAD_SHOWN))
+		regs[EDX] &= ~(1u << FIELD_ANYTHREAD_DEPRECATED_LO);
+}
+
+u64 fault_kvm_capabilities(struct model *m, u64 value)
+{
+	if (is_broken(m, FAULT_KVM_BASELINE_SHOWN))
+		value |= BASELINE;
+	return is_broken(m, FAULT_KVM_MEDIATED_LBR) ? value | LBR_FORMAT : value;
+}
+
+void fault_cpuid_absent(struct model *m, u32 leaf, u32 regs[4])
+{
+	enum { EAX, PERFMON_EXTENDED = 0x23 };
+
+	if (leaf == PERFMON_EXTENDED && is_broken(m, FAULT_KVM_LEAF_23_SHOWN))
+		regs[EAX] = 1;
+}
+
+bool fault_guards_misc_enable(struct model *m, bool guards)
+{
+	return guards && !is_broken(m, FAULT_KVM_MISC_ENABLE_TAKEN);
+}
+
+/* Every other time: the second interrupt has a handler too. */
+void fault_kvm_lvt_written(struct model *m, u32 lvtpc)
+{
+	if (m->delivered && !(lvtpc & LVT_MASKED) && is_broken(m, FAULT_KVM_PMI_AGAIN) &&
+	    faults_of(m)->tick++ % 2 == 0)
+		model_request_pmi(m, &faults_of(m)->raising);
+}
+
+bool fault_kvm_counts(struct model *m, unsigned i)
+{
+	if (i + 1 == FIRST_FIXED + (unsigned)model_generation(m)->fixed)
+		return !is_broken(m, FAULT_KVM_COUNTER_DEAD);
+	return !(i < FIRST_FIXED && m->perfevtsel[i] & IA32_PERFEVTSEL_PC &&
+		 is_broken(m, FAULT_KVM_PIN_STOPS));
+}
+
+bool fault_kvm_counts_twice(struct model *m, unsigned opcode)
+{
+	return opcode == OPCODE_CPUID && is_broken(m, FAULT_KVM_EXITS_COUNT_TWICE);
+}
