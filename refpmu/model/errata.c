@@ -5,6 +5,7 @@
  * status bit will flip high and generate another PMI": CPU_CLK_UNHALTED.REF_TSC in Intel's event
  * files. A counter that is off by its own enable has no clock, and nothing to repeat.
  */
+#include "refpmu/model/core.h"
 #include "refpmu/model/internal.h"
 
 #define REF_TSC		(FIRST_FIXED + 2)
@@ -17,10 +18,52 @@ static const u32 setup_selects[] = {
 #define SETUP_COUNTERS	(sizeof(setup_selects) / sizeof(setup_selects[0]))
 #define SETUP_MASK	BITS(0, SETUP_COUNTERS - 1)
 
-bool model_errata_miscounts(const struct model *m)
+#define AFTER_CHANGE	8	/* instructions that ERRATUM_CPL_CHANGE loses */
+
+bool model_has_erratum(const struct model *m, unsigned erratum)
+{
+	static const u32 of[] = {
+		[ERRATUM_MEMORY_EVENTS] = BIT(GEN_SANDYBRIDGE) | BIT(GEN_IVYBRIDGE) |
+					  BIT(GEN_HASWELL),
+		[ERRATUM_CALL_FILTER] = BIT(GEN_NEHALEM) | BIT(GEN_WESTMERE),
+		[ERRATUM_CPL_CHANGE] = BIT(GEN_SKYLAKE),
+	};
+
+	return m->latitude[LAT_ERRATUM] == erratum && of[erratum] & BIT(m->config.generation);
+}
+
+static bool wants_setup(const struct model *m)
 {
 	return m->latitude[LAT_COUNTERS_NEED_SETUP] && !m->set_up &&
 	       model_generation(m)->facilities & FAC_SETUP;
+}
+
+bool model_errata_miscounts(const struct model *m)
+{
+	return wants_setup(m) || model_has_erratum(m, ERRATUM_MEMORY_EVENTS) ||
+	       model_has_erratum(m, ERRATUM_CPL_CHANGE);
+}
+
+void model_errata_level(struct model *m, u8 cpl)
+{
+	if (!m->cpl_before != !cpl)
+		m->since_level = 0;
+	else if (m->since_level < AFTER_CHANGE)
+		m->since_level++;
+	m->cpl_before = cpl;
+}
+
+/* Every fourth event D0H to D3H goes to the other thread's counter of the same number. */
+static u64 leak(struct model *m, unsigned i, u64 add)
+{
+	struct model *sibling = model_core_sibling(m);
+	u64 event = m->perfevtsel[i] & IA32_PERFEVTSEL_EVENT;
+
+	if (!sibling || event < 0xd0 || event > 0xd3 || ++m->leaks % 4)
+		return add;
+	if (sibling->active & BIT(i))
+		model_set_counter(sibling, i, sibling->counter[i].value + 1);
+	return add - 1;
 }
 
 static bool setup_is_programmed(const struct model *m)
@@ -57,6 +100,13 @@ u64 model_errata_increment(struct model *m, unsigned i, u64 add)
 		return in_steps(m, add);
 	if (!add || i >= FIRST_FIXED || !model_errata_miscounts(m))
 		return add;
+	if (model_has_erratum(m, ERRATUM_MEMORY_EVENTS))
+		return leak(m, i, add);
+	if (model_has_erratum(m, ERRATUM_CPL_CHANGE))
+		return m->counter[i].rule.os != m->counter[i].rule.usr &&
+				       m->since_level < AFTER_CHANGE ?
+			       0 :
+			       add;
 	/* Every other time one of its events is lost. */
 	m->counter[i].misses = !m->counter[i].misses;
 	return add - m->counter[i].misses;

@@ -129,6 +129,9 @@ static bool is_kept(const struct model *m, const struct lbr_branch *b)
 {
 	u64 level = b->cpl ? LBR_SELECT_CPL_NEQ_0 : LBR_SELECT_CPL_EQ_0;
 
+	if (b->kind == LBR_SELECT_NEAR_REL_CALL && model_has_erratum(m, ERRATUM_CALL_FILTER))
+		level |= LBR_SELECT_NEAR_REL_JMP;
+
 	return b->kind && !(m->lbr.select & (level | b->kind));
 }
 
