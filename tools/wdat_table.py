@@ -3,7 +3,8 @@
 """An ACPI Watchdog Action Table for QEMU's machine q35, which has none: wdat_table.py FILE
 
 It describes the TCO timer of the chipset, where OVMF puts it, as the firmware of a real machine
-does ("Hardware Watchdog Timers Design Specification", Microsoft). For tools/boot.sh --acpi FILE. Exit status: 0; 2 bad option.
+does ("Hardware Watchdog Timers Design Specification", Microsoft). For tools/boot.sh --acpi FILE.
+Exit status: 0; 2 bad option.
 """
 import struct
 import sys

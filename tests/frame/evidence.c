@@ -85,7 +85,8 @@ void evidence_take(struct evidence *evidence)
 static int print_head(const struct evidence *evidence, unsigned i, char *text, size_t size)
 {
 	int length = fmt_print(text, size, "record %u of %u in the buffer of processor %u",
-			       evidence->record[i].number, evidence->total, smp_number(evidence->cpu));
+			       evidence->record[i].number, evidence->total,
+			       smp_number(evidence->cpu));
 
 	if (evidence->record[i].size > EVIDENCE_BYTES)
 		length += fmt_print(text + length, size - (size_t)length, ", %u of %u bytes",

@@ -12,7 +12,6 @@
 #include "tests/kvm/guest.h"
 
 #define MSR_DATA_CFG	0x3f2u		/* MSR_PEBS_DATA_CFG: "Adaptive PEBS" */
-#define RDPMC_METRICS	0x20000000u	/* type of PERF_METRICS */
 #define BASELINE	BIT(14)		/* of IA32_PERF_CAPABILITIES: adaptive records */
 #define KEPT		0x1234u
 
@@ -318,8 +317,8 @@ TEST(kvm, rdpmc_reads_counters_and_no_metrics, REQS(KVM_25), NEEDS(need_perfmon,
 	CHECK(t, KVM_25, refused(rdpmc_try(caps->gp, &value)), "#GP of RDPMC, ECX = %u", caps->gp);
 	CHECK(t, KVM_25, refused(rdpmc_try((u32)RDPMC_FIXED + caps->fixed, &value)),
 	      "#GP of RDPMC, ECX = %#x", (u32)RDPMC_FIXED + caps->fixed);
-	CHECK(t, KVM_25, refused(rdpmc_try(RDPMC_METRICS, &value)), "#GP of RDPMC, ECX = %#x",
-	      RDPMC_METRICS);
+	CHECK(t, KVM_25, refused(rdpmc_try((u32)RDPMC_METRICS, &value)), "#GP of RDPMC, ECX = %#x",
+	      (u32)RDPMC_METRICS);
 }
 
 /*
