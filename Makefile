@@ -25,7 +25,7 @@ say	= $(if $(V),,@echo '  $(1)' '$(2)';)
 # quick when nothing is missing. Help, clean, lines and new-test need nothing.
 ifneq ($(filter-out help clean distclean lines new-test,$(or $(MAKECMDGOALS),all)),)
 SETUP	:= tools/setup.sh $(if $(filter setup-all,$(MAKECMDGOALS)),--all, \
-	   $(if $(filter setup test,$(MAKECMDGOALS)),,--check))
+	   $(if $(filter setup test test-long,$(MAKECMDGOALS)),,--check))
 ifneq ($(shell $(SETUP) >&2 && echo ready),ready)
 $(error set-up is incomplete, see above)
 endif
@@ -231,12 +231,16 @@ mutation: all
 	@tools/mutation.py --build $(BUILD) --cpu $(CPU) $(if $(SAMPLE),--sample $(SAMPLE)) \
 		$(if $(SEED),--seed $(SEED)) $(if $(GROUP),--group $(GROUP))
 
-.PHONY: setup setup-all test mutants seeds coverage usb iso sign release bench engine-soak help
+.PHONY: setup setup-all test test-long mutants seeds coverage usb iso sign release bench engine-soak help
 setup setup-all:
 	@echo 'everything is installed'
 
 test:
 	@tools/test.sh $(BUILD)
+
+# What is a sample in `make test` is whole: docs/TESTING.md.
+test-long:
+	@LONG=1 tools/test.sh $(BUILD)
 
 mutants: all
 	@tools/mutants.py --build $(BUILD)
@@ -272,6 +276,7 @@ help:
 	@echo '                  only some tests want'
 	@echo 'make test         every test of the project; last line "N passed, N failed";'
 	@echo '                  JOBS=n at a time, as many as there are processors without it'
+	@echo 'make test-long    the same, with what are samples in it whole (docs/TESTING.md)'
 	@echo 'make new-test     NAME=group.claim [REQS=PMI-01]: the skeleton of a test, in its file'
 	@echo 'make check-source style, who includes and calls whom, purity'
 	@echo 'make analyse      cppcheck over the programs'

@@ -28,6 +28,14 @@ def number(least, most=10 ** 9):
     return convert
 
 
+def drawn(rows, count, number):
+    """So many of the rows, one from each of as many equal parts; number says which, and numbers in
+    a row come to see all of them."""
+    part = max(len(rows) / count, 1) if count else 1
+    golden = number * 0.6180339887 % 1      # the next one is far from those before it
+    return [rows[int((i + golden) * part)] for i in range(min(count, len(rows)))]
+
+
 def build_folder(text):
     """For add_argument(type=): a folder in which everything has been built."""
     if not os.path.isfile(os.path.join(text, "tests.tsv")):
@@ -79,9 +87,10 @@ class Parser(argparse.ArgumentParser):
             self.error(f"--tests takes up to {plan.LONGEST_PATTERN} characters of patterns, "
                        "separated by commas")
         with open(os.path.join(build, "tests.tsv"), encoding="utf-8") as file:
-            rows = [line.split("\t") for line in file]
+            rows = [line.rstrip("\n").split("\t") for line in file]
+        # By name, by requirement, and by mark.
         names = [row[0] for row in rows] + ["@" + name for row in rows
-                                            for name in row[1].split(",")]
+                                            for name in [*row[1].split(","), row[2]]]
         tests = ",".join(self.today(names, pattern) for pattern in tests.split(","))
         if not checks.asked_for(names, tests):
             self.error(f"--tests '{tests}' matches no test")

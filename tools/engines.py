@@ -3,13 +3,13 @@
 """Engines: does the suite say the same whichever engine of the reference PMU counts?
 
 engines.py [--build FOLDER] [--jobs N] [--first S] [--seeds N] [--no-profiles] [--step N]
-           [--sample N | --faults NAME,...]
+           [--sample N [--draw K] | --faults NAME,...] [--tests GLOB]
 
 Runs the unchanged harness on the engines direct and fast: without latitude, with N seeds from S (1)
-on, with each profile, and with N faults from all over the table, the same ones every time. The
-first N of these settings that have no fault (all of them without --step) also run on the engine
-step. It takes ten times as long for a run, and a fault on it can make a test reach its deadline,
-which is an ERROR where the others say FAIL.
+on, with each profile, and with N faults from all over the table, the same ones every time unless
+--draw gives a number from which they are drawn. The first N of these settings that have no fault
+(all of them without --step) also run on the engine step. It takes ten times as long for a run, and
+a fault on it can make a test reach its deadline, which is an ERROR where the others say FAIL.
 Every test must have the same verdict, and every check that was executed the same result. Tests that
 end in an ERROR, because a busy machine let them reach their deadline, run once more, with nothing
 beside them, and count as they end then. Prints each difference, and how the fast engine counted;
@@ -32,11 +32,10 @@ def settings_of(options):
         settings += [{"seed": 1, "profile": row["name"]} for row in spec.profiles()]
     if options.faults:
         return settings + [{"fault": name} for name in options.faults.split(",")]
-    names = [row["name"] for row in spec.faults()]
-    count = min(options.sample, len(names))
-    # From the middle of each part of the table: its first row, inert, says little.
-    return settings + [{"fault": names[(2 * i + 1) * len(names) // (2 * count)]}
-                       for i in range(count)]
+    # The first row, inert, says little.
+    names = [row["name"] for row in spec.faults()][1:]
+    return settings + [{"fault": name}
+                       for name in command.drawn(names, options.sample, options.draw)]
 
 
 def rows_of(options):
@@ -45,7 +44,7 @@ def rows_of(options):
     for number, words in enumerate(settings_of(options)):
         engines = plan.ENGINES if number < options.step and "fault" not in words \
             else plan.ENGINES[1:]
-        rows.append([plan.Job(**words, engine=engine,
+        rows.append([plan.Job(**words, engine=engine, tests=options.tests,
                               weight=STEP_WEIGHT if engine == "step" else 1)
                      for engine in engines])
     return rows
@@ -96,7 +95,8 @@ def differences(jobs):
 
 
 def main():
-    parser = command.Parser("engines.py", __doc__, build="build", jobs=2)
+    parser = command.Parser("engines.py", __doc__, build="build", jobs=2, tests="")
+    parser.add_argument("--draw", type=command.number(0), default=0)
     parser.add_argument("--first", type=command.number(0), default=1)
     parser.add_argument("--seeds", type=command.number(0), default=10)
     parser.add_argument("--no-profiles", dest="profiles", action="store_false")

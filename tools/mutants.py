@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Mutants: does the suite turn red for every fault, and stay green without one?
 
-mutants.py [--build FOLDER] [--jobs N] [--engine step|fast] [--faults NAME,... | --sample N]
+mutants.py [--build FOLDER] [--jobs N] [--engine step|fast]
+           [--faults NAME,... | --sample N [--draw K]]
            [--only CPU,... | --without CPU,...] [--all-tests]
 
 Runs the unchanged harness on the reference PMU: a few seeds and each profile without a fault, and
@@ -26,10 +27,10 @@ A fault whose row says legal is one of a legal machine: red there is a false ala
 Prints the matrix; checks that no fault turned red (checks.py); the last line is "N of N faults
 caught, N false alarms". A whole run writes FOLDER/mutants.json, from which `make coverage` makes
 its page: what it says of each fault, and a row for each kind of answer about a test's checks.
---sample takes N faults from all over the table, the same ones every time; neither it nor --faults
-says anything about checks, and without a fault they run seed 0 alone: seeds.py runs the others.
-Exit status: 0 all caught, no false
-alarm, every check explained; 1 otherwise; 2 bad option or nothing ran.
+--sample takes N faults from all over the table, the same ones every time unless --draw gives a
+number, from which they are drawn; neither it nor --faults says anything about checks, and without a
+fault they run seed 0 alone: seeds.py runs the others. Exit status: 0 all caught, no false alarm,
+every check explained; 1 otherwise; 2 bad option or nothing ran.
 """
 import json
 import os
@@ -249,8 +250,8 @@ def choose(options, parser):
         return [by_name.get(name) or dict(by_name[name.split("@")[0]], name=name, fault=name)
                 for name in names]
     if options.sample and options.sample < len(rows):
-        step = len(rows) / options.sample       # row 0 is inert
-        return [rows[int(i * step)] for i in range(options.sample)]
+        # The first row is inert: it says that tests are green without a fault.
+        return rows[:1] + command.drawn(rows[1:], options.sample - 1, options.draw)
     return rows
 
 
@@ -366,6 +367,7 @@ def main():
     parser = command.Parser("mutants.py", __doc__, build="build", jobs=2, engine="")
     parser.add_argument("--faults", default="")
     parser.add_argument("--sample", type=command.number(0), default=0)
+    parser.add_argument("--draw", type=command.number(0), default=0)
     parser.add_argument("--without", default="none")
     parser.add_argument("--only", default="")
     parser.add_argument("--all-tests", action="store_true")

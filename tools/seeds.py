@@ -3,13 +3,14 @@
 """Seeds: does the suite stay green whatever a legal processor does?
 
 seeds.py [--build FOLDER] [--jobs N] [--engine step|fast] [--cpu NAME|all] [--seeds N]
-         [--profile-seeds N] [--no-extremes] [--smp N] [--tests GLOB]
+         [--profile-seeds N] [--no-extremes] [--smp N] [--tests GLOB] [--sample N [--draw K]]
 
 Runs the unchanged harness on the correct reference PMU, with one processor unless told otherwise,
 as the generation NAME (haswell without the option) or as each of them. It runs with seeds 1 to N,
 from which everything is drawn that the manual leaves open, and with seeds 1 to N within each
 profile of refpmu/model/profile.def. Then with each knob of refpmu/model/latitude.def at either end:
-high with the others at rest, low with the others drawn, as all of them low is seed 0. Red anywhere
+high with the others at rest, low with the others drawn, as all of them low is seed 0. --sample
+takes N of all these runs, drawn from the number K. Red anywhere
 is a false alarm of the test named. Prints how much was left undecided in each class of runs, and
 which tests did so; the last line is "N runs, N failed". Exit status: 0 none failed, 1 otherwise, 2
 bad option or nothing ran.
@@ -83,9 +84,15 @@ def main():
     parser.add_argument("--seeds", type=command.number(1), default=100)
     parser.add_argument("--profile-seeds", type=command.number(0), default=20)
     parser.add_argument("--no-extremes", dest="extremes", action="store_false")
+    parser.add_argument("--sample", type=command.number(0), default=0)
+    parser.add_argument("--draw", type=command.number(0), default=0)
     options = parser.parse_args()
     classes = jobs_of(options)
     jobs = [job for group in classes.values() for job in group]
+    if options.sample:
+        jobs = command.drawn(jobs, options.sample, options.draw)
+        classes = {name: left for name, group in classes.items()
+                   if (left := [job for job in group if job in jobs])}
     for job in jobs:
         job.engine = options.engine
     plan.Pool(options.build, options.jobs).work_through(jobs)

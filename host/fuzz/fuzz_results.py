@@ -35,6 +35,7 @@ import read         # noqa: E402
 import results      # noqa: E402
 from run import VERDICTS    # noqa: E402
 
+EXAMPLES = 200 if os.environ.get("LONG") else 70
 SKIPPED = ("SKIP no such counter", "SKIP INCONCLUSIVE: disturbed")
 WORDS = ["", "ok 1", "not ok 2 - a.b [X]", "ok 3 - a b c", "ok 4 - x \\", "1..3", "1..", "1..²",
          "1.." + "9" * 5000, "ok " + "9" * 5000 + " - a.b", "ok ² - a.b", "Bail out!", "  ---",
@@ -244,7 +245,7 @@ def main():
     end = time.monotonic() + seconds
     failed = set()
     # Once: Hypothesis refuses settings for what has some.
-    runs = {check.__name__: settings(max_examples=200, deadline=None, database=None,
+    runs = {check.__name__: settings(max_examples=EXAMPLES, deadline=None, database=None,
                                      derandomize=not seconds,
                                      suppress_health_check=list(HealthCheck))(check)
             for check in PROPERTIES}

@@ -8,7 +8,8 @@
  *
  * Options: programs=N first=S compares random programs S to S+N-1 on both engines, on one
  * processor and on all at once, and nothing else if S isn't 1; storm=N sends N INITs to the other
- * processors, if there are any; duels=N starts two of them N times to stop each other. clock=1
+ * processors, if there are any; duels=N starts two of them N times to stop each other. others=1
+ * leaves out what one processor shows alone, on each engine. clock=1
  * looks at the TSC under latitude tsc-by-reference, and at nothing else; die=N ends the machine in
  * one of the ways of deadly.h, and does nothing else.
  */
@@ -417,6 +418,20 @@ static void check_all(bool init_storm)
 	}
 }
 
+static void check_all_of_several(void)
+{
+	enum engine_name fastest = engines_fastest();
+
+	for (enum engine_name engine = ENGINE_STEP; engine <= fastest; engine++) {
+		hypercall(HYPERCALL_ENGINE, (void *)(u64)engine);
+		for (unsigned turn = 0; turn < (engine == ENGINE_FAST ? 2 : 1); turn++)
+			check_changes(engine);
+	}
+	check_programs(1);
+	check_storm();
+	check_others();
+}
+
 static void check_disk(EFI_SYSTEM_TABLE *system)
 {
 	if (!disk_open(system)) {
@@ -445,6 +460,8 @@ EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *system)
 	machine_enter();
 	if (options_number("clock", 0))
 		say(clock_by_reference(), "the_tsc_advances_with_reference_cycles");
+	else if (first == 1 && others && options_number("others", 0))
+		check_all_of_several();
 	else if (first == 1)
 		check_all(others);
 	else

@@ -44,7 +44,7 @@ test_gcc_builds()
 }
 
 # The reference PMU as one piece (RELEASE=1) says the same.
-takes 30 test_release_builds_and_runs
+takes 40 test_release_builds_and_runs
 test_release_builds_and_runs()
 {
 	export RELEASE=1 BUILD=$build/release
@@ -54,7 +54,7 @@ test_release_builds_and_runs()
 	refute grep '^not ok' "$out"
 }
 
-takes 20 test_clang_builds
+takes 30 test_clang_builds
 test_clang_builds()
 {
 	make -s -j"$jobs" CC=clang BUILD="$build/clang" all
@@ -63,7 +63,7 @@ test_clang_builds()
 alone test_host_tests_pass
 test_host_tests_pass()
 {
-	make -s -j"$jobs" check
+	make -s -j"$jobs" LONG="${LONG-}" check
 }
 
 test_shell_scripts_are_clean()

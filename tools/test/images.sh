@@ -63,7 +63,7 @@ test_images_are_reproducible()
 }
 
 # A CD; and at_end = exit: QEMU's exit status is 2 * 2 + 1, because nothing is tested.
-takes 20 test_a_cd_boots
+takes 5 test_a_cd_boots
 test_a_cd_boots()
 {
 	local status=0
@@ -78,7 +78,7 @@ test_a_cd_boots()
 	grep -aq '^# results are not saved: ' "$log/machine/serial.log"
 }
 
-takes 15 test_the_network_boots_it
+takes 10 test_the_network_boots_it
 test_the_network_boots_it()
 {
 	rm -rf "$log/machine"
@@ -142,7 +142,7 @@ test_other_loaders_start_it()
 }
 
 # With the keys of OVMF's test variables: signed boots, unsigned is refused.
-takes 60 test_secure_boot_wants_a_signature
+takes 42 test_secure_boot_wants_a_signature
 test_secure_boot_wants_a_signature()
 {
 	local keys=/usr/share/ovmf/PkKek-1-snakeoil

@@ -5,7 +5,7 @@
 # happens meanwhile. QEMU is a fake here, so these tests are quick.
 
 # The inputs are the same every time; `make fuzz` goes on.
-takes 60 test_any_log_becomes_results
+takes 15 test_any_log_becomes_results
 test_any_log_becomes_results()
 {
 	expect 0 host/fuzz/fuzz_results.py
@@ -220,7 +220,7 @@ test_a_hypervisor_that_a_device_has_overwritten_is_told()
 }
 
 # A program that ends the machine: it is told at once, and why, by the hypervisor if it lives.
-takes 24 test_a_dead_machine_has_last_words
+takes 15 test_a_dead_machine_has_last_words
 test_a_dead_machine_has_last_words()
 {
 	local way words start

@@ -5,7 +5,7 @@
 # lost, registers that refuse, what firmware has left.
 
 # A register that a filter refuses costs the tests that need it, by name; what all need costs all.
-takes 26 test_refused_registers_are_named
+takes 15 test_refused_registers_are_named
 test_refused_registers_are_named()
 {
 	local number name
@@ -75,7 +75,7 @@ test_a_hang_without_hpet_costs_its_test()
 }
 
 # Clocks that differ, a processor that is slow, a wake-up that gets lost: nothing is lost by it.
-takes 42 test_processors_need_not_agree
+takes 35 test_processors_need_not_agree
 test_processors_need_not_agree()
 {
 	local latitude

@@ -83,7 +83,7 @@ test_a_known_breach_is_counted()
 
 # A guest of KVM: green, and what no guest can see isn't counted as decidable. Its signature is
 # found wherever it is. Whole suites on these platforms: test_seeds_and_profiles_stay_green.
-takes 35 test_guests_are_judged_as_guests
+takes 25 test_guests_are_judged_as_guests
 test_guests_are_judged_as_guests()
 {
 	expect 0 ./run-qemu.sh --profile kvm --out "$log/kvm"

@@ -99,7 +99,7 @@ test_more_processors_than_can_be_taken()
 
 # What kills a processor costs that test; where the platform can't go on the run ends at once, with
 # what was finished.
-takes 33 test_a_dead_processor_costs_its_test
+takes 25 test_a_dead_processor_costs_its_test
 test_a_dead_processor_costs_its_test()
 {
 	expect 2 ./run-qemu.sh --smp 2 --on 1 --tests 'deadly.a_*,selftest.*,calibration.*' \

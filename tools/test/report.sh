@@ -3,7 +3,7 @@
 #
 # Tests of `make test`: what pmutest86-report says of runs, and the recipes for labs and CI.
 
-takes 60 test_report_says_what_logs_say
+takes 20 test_report_says_what_logs_say
 test_report_says_what_logs_say()
 {
 	make -s "$build/pmutest86-report"
@@ -11,7 +11,7 @@ test_report_says_what_logs_say()
 	sed -n "s/^.*skipped [\"']\(.*\)[\"']$/# not checked: \1/p" "$err"
 }
 
-takes 40 test_report_page_in_a_browser
+takes 20 test_report_page_in_a_browser
 test_report_page_in_a_browser()
 {
 	local status=0

@@ -60,7 +60,7 @@ test_the_stick_has_what_the_tools_would_make()
 }
 
 # Killed in the middle, the next boot names the test, goes on after it, and loses nothing.
-takes 60 test_a_run_survives_a_cut
+takes 30 test_a_run_survives_a_cut
 test_a_run_survives_a_cut()
 {
 	expect 0 tools/cut_power.py --build "$build" --after 12,47
@@ -69,7 +69,7 @@ test_a_run_survives_a_cut()
 }
 
 # A stick that takes nothing says so in one line, and the run is as whole as without one.
-takes 60 test_a_full_or_read_only_stick_is_said_once
+takes 25 test_a_full_or_read_only_stick_is_said_once
 test_a_full_or_read_only_stick_is_said_once()
 {
 	expect 0 tools/cut_power.py --build "$build" --after 12 --room 100
@@ -104,7 +104,7 @@ boot_until_over()
 # What ends a machine, and the next boot's words: a hang that nothing reaches, a triple fault, and
 # a hang of every processor. The watchdog of the chipset ends the first and the last, once as the
 # harness finds it there, once as ACPI describes it.
-takes 90 test_the_next_boot_names_what_ended_the_machine
+takes 50 test_the_next_boot_names_what_ended_the_machine
 test_the_next_boot_names_what_ended_the_machine()
 {
 	local processors name watchdog options
@@ -127,7 +127,7 @@ test_the_next_boot_names_what_ended_the_machine()
 }
 
 # Where no file can be written, a UEFI variable has a short result, until a run saves it.
-takes 60 test_a_short_result_waits_in_a_uefi_variable
+takes 18 test_a_short_result_waits_in_a_uefi_variable
 test_a_short_result_waits_in_a_uefi_variable()
 {
 	local work=$log/stick boot number=0 said=' from a UEFI variable, a run without a file: '

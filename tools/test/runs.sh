@@ -233,7 +233,7 @@ test_transactions_are_decided()
 }
 
 # The Hyper-Threading page needs both threads; without the second those tests say so.
-takes 23 test_netburst_is_decided
+takes 28 test_netburst_is_decided
 test_netburst_is_decided()
 {
 	local smp
@@ -261,7 +261,7 @@ test_fault_turns_red()
 	grep -A9 '^not ok' "$out" | grep -q 'got: '
 }
 
-takes 17 test_all_prints_subtests
+takes 15 test_all_prints_subtests
 test_all_prints_subtests()
 {
 	expect 0 ./run-qemu.sh --all --out "$log/all" --tests \

@@ -35,7 +35,7 @@ plan_with_screen()
 
 # At the start, in the middle and at the end; each key of the summary but those that leave it; and
 # the log is that of a machine without a screen.
-takes 60 test_the_screen_shows_the_run
+takes 45 test_the_screen_shows_the_run
 test_the_screen_shows_the_run()
 {
 	local work=$log/run tests='selftest.*,count.*,pmi.o*'

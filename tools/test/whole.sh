@@ -4,24 +4,27 @@
 # Tests of `make test`: many runs each: engines, seeds, faults, counts; and the stick.
 
 # Every retired instruction is reported once, whatever happens around it; nothing of AMD-V shows.
-takes 60 test_reference_pmu_is_exact
+takes 90 test_reference_pmu_is_exact
 test_reference_pmu_is_exact()
 {
-	expect 0 env TIMEOUT=300 tools/selftest.sh "$build"
+	expect 0 env TIMEOUT=300 tools/selftest.sh "$build" "$(amount programs=8 programs=24)"
 }
 
 # Processors that change each other's code, INIT one another, and run programs at the same time.
-takes 90 test_reference_pmu_is_exact_on_four_processors
+# What needs no other processor is said by the test above.
+takes 70 test_reference_pmu_is_exact_on_four_processors
 test_reference_pmu_is_exact_on_four_processors()
 {
-	expect 0 env SMP=4 TIMEOUT=600 tools/selftest.sh "$build" programs=4
+	expect 0 env SMP=4 TIMEOUT=600 tools/selftest.sh "$build" \
+		"$(amount 'others=1 programs=2 storm=200 duels=10' programs=4)"
 }
 
 # Two threads of a core, and the clocks that they share.
-takes 60 test_reference_pmu_is_exact_on_two_threads
+takes 35 test_reference_pmu_is_exact_on_two_threads
 test_reference_pmu_is_exact_on_two_threads()
 {
-	expect 0 env SMP=2 TIMEOUT=300 tools/selftest.sh "$build" programs=0
+	expect 0 env SMP=2 TIMEOUT=300 tools/selftest.sh "$build" \
+		"$(amount 'others=1 programs=0 storm=300 duels=20' programs=0)"
 }
 
 test_reference_pmu_keeps_the_clock_of_reference_cycles()
@@ -32,12 +35,16 @@ test_reference_pmu_keeps_the_clock_of_reference_cycles()
 
 # One machine each, as other tests run beside; alone these tools use two.
 # `make engine-soak SECONDS=n` goes on.
-takes 130 test_engines_say_the_same
+takes 80 test_engines_say_the_same
 test_engines_say_the_same()
 {
-	expect 0 tools/engines.py --build "$build" --seeds 1 --no-profiles --step 1 \
-		--sample 2 --jobs 1
-	tail -n 1 "$out" | grep -q '^4 settings, 0 differ$'
+	expect 0 tools/engines.py --build "$build" --seeds "$(amount 0 1)" --no-profiles --step 0 \
+		--sample "$(amount 1 2)" --draw "$draw" --jobs 1
+	tail -n 1 "$out" | grep -q "^$(amount 2 4) settings, 0 differ$"
+	# The stepping engine takes ten times as long.
+	expect 0 tools/engines.py --build "$build" --seeds 0 --no-profiles --sample 0 --jobs 1 \
+		--tests "$(amount '@every-fault' '*')"
+	tail -n 1 "$out" | grep -q '^1 settings, 0 differ$'
 }
 
 takes 34 test_counts_are_those_of_qemu
@@ -87,18 +94,22 @@ test_stick_boots_and_keeps_results()
 	"$build/pmutest86-report" --json - "$work"/results/* > /dev/null
 }
 
-takes 120 test_seeds_and_profiles_stay_green
+takes 80 test_seeds_and_profiles_stay_green
 test_seeds_and_profiles_stay_green()
 {
-	expect 0 tools/seeds.py --build "$build" --seeds 2 --profile-seeds 1 --no-extremes \
-		--jobs 1
-	tail -n 1 "$out" | grep -qP '^\d+ runs, 0 failed$'
+	local few=(--sample 5 --draw "$draw")
+
+	[ -z "${LONG-}" ] || few=()
+	expect 0 tools/seeds.py --build "$build" --seeds 3 --profile-seeds 1 --no-extremes \
+		--jobs 1 "${few[@]}"
+	tail -n 1 "$out" | grep -qP '^[1-9]\d* runs, 0 failed$'
 }
 
-# Faults from all over the table, the same ones every time; `make mutants` runs them all.
-takes 120 test_mutants_are_caught
+# Faults from all over the table, others for each commit; `make mutants` runs them all.
+takes 90 test_mutants_are_caught
 test_mutants_are_caught()
 {
-	expect 0 tools/mutants.py --build "$build" --sample 24 --jobs 1
+	expect 0 tools/mutants.py --build "$build" --sample "$(amount 10 24)" --draw "$draw" \
+		--jobs 1
 	tail -n 1 "$out" | grep -qP '^(\d+) of \1 faults caught, 0 false alarms$'
 }
