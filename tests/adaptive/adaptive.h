@@ -28,6 +28,7 @@ struct adaptive_run {
 	bool basic;		/* the Adaptive_Record bit is 0 */
 	const struct workload *workload;	/* NULL: workload_sample */
 	unsigned capacity;	/* 0: 4 records */
+	unsigned later;		/* marks after the first, on which the counter overflows */
 };
 
 /* Bytes of a record with these groups, added up by hand; bits 31:24 as in MSR_PEBS_DATA_CFG. */

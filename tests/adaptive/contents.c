@@ -171,7 +171,10 @@ TEST(adaptive, xmm_group_holds_the_sixteen_registers_low_half_first, REQS(ADP_06
 	for (unsigned c = 0; c < LOAD_COUNTERS; c++) {
 		struct adaptive_run run = { .counter = c, .config = CONFIG_XMM,
 					    .workload = &workload_xmm_sample };
+		struct adaptive_run other = { .counter = c, .config = CONFIG_XMM };
 
+		/* A record of other values comes first. */
+		adaptive_window(&other);
 		adaptive_window(&run);
 		if (!adaptive_one_record(t, AT(ADP_06), &run))
 			return;

@@ -44,7 +44,7 @@ TEST(adaptive, record_is_as_long_as_its_groups_are, REQS(ADP_01, ADP_10, ADP_16,
 
 		run.counter = i % LOAD_COUNTERS;
 		adaptive_window(&run);
-		if (!adaptive_one_record(t, AT(ADP_19), &run))
+		if (!adaptive_one_record(t, AT(ADP_16, ADP_19), &run))
 			return;
 		CHECK_EQ(t, ADP_19, sizes_with_32_entries[i], (u64)ds_bytes(),
 			 "bytes by which the index moved, MSR_PEBS_DATA_CFG = %#x", run.config);
