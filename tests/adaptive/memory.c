@@ -29,8 +29,9 @@
  * Given  marked loads and stores at addresses of their own, one after the other in a line and in
  *        those that follow
  * When   each of IA32_PMC0 to IA32_PMC3 makes a record with the memory group
- * Then   its first quadword is the linear address of the access that EventingIP names, and bits
- *        63:32 of the last quadword are 0, outside of transactions
+ * Then   its first quadword is the linear address of the access that EventingIP names, and the last
+ *        one is 0, outside of transactions (bits 31:0 are cycles of the last one, where there are
+ *        any)
  */
 TEST(adaptive, memory_group_has_the_linear_address_of_the_access, REQS(ADP_20, ADP_47, ADP_50),
      NEEDS(need_perfmon, need_baseline, need_events), .under_every_fault = true)
