@@ -225,11 +225,12 @@ lines:
 new-test:
 	@tools/new_test.py '$(NAME)' '$(REQS)'
 
-# SAMPLE=n of them, drawn from SEED; GROUP=PRIO,ARM.
+# SAMPLE=n of them, drawn from SEED; GROUP=PRIO,ARM. KNOWN=1: of those that a test has killed, under
+# that test.
 .PHONY: mutation
 mutation: all
 	@tools/mutation.py --build $(BUILD) --cpu $(CPU) $(if $(SAMPLE),--sample $(SAMPLE)) \
-		$(if $(SEED),--seed $(SEED)) $(if $(GROUP),--group $(GROUP))
+		$(if $(SEED),--seed $(SEED)) $(if $(GROUP),--group $(GROUP)) $(if $(KNOWN),--known)
 
 .PHONY: setup setup-all test test-long mutants seeds coverage usb iso sign release bench engine-soak help
 setup setup-all:

@@ -3,7 +3,7 @@
 """Mutation of the model: does the suite turn red whatever rule of refpmu/model/ is broken?
 
 mutation.py [--build FOLDER] [--jobs N] [--cpu NAME] [--smp N] [--sample N] [--seed S]
-            [--group NAME,...] [--survivors] [--first] [--docs] [--list]
+            [--group NAME,...] [--survivors] [--first] [--known] [--docs] [--list]
 
 Breaks each expression and statement of refpmu/model/ (tools/mutate/rules.py has how), all in one
 build of which one is chosen at run time. What compiles to the same code is dropped. Each mutant
@@ -13,10 +13,12 @@ is one that hangs, ends the machine or leaves a test without a verdict, which co
 is told apart. claims/mutants-legal.tsv says which survivors are legal processors, or have no
 effect, and why.
 --sample N takes N mutants, the same ones with the same --seed; --group those about groups of
-requirements; --survivors those that survived the last time,
-under all tests. --first runs each under the
-first tests alone. --list prints mutants and runs none; nor does
---docs, which writes the figures of all that have run into docs/DETECTION.md.
+requirements; --survivors those that survived the last time, or weren't reached, without their
+first tests. --first leaves out the rest: each runs under the first tests, and under a few of each
+group. --list prints mutants and runs none; nor does --docs, which writes the figures of all that
+have run into docs/DETECTION.md, and those that were killed into claims/mutants-killed.tsv.
+--known runs mutants of that table, each under the test that has killed it: quick, and nothing is
+written.
 Writes FOLDER/mutation.json. Exit status: 0 no survivor without a reason; 1 otherwise; 2 bad option.
 """
 import json
@@ -32,7 +34,7 @@ import command                                              # noqa: E402
 import mutants as faults                                    # noqa: E402
 import plan                                                 # noqa: E402
 import spec                                                 # noqa: E402
-from mutate import groups, legal, machine, model, report, syntax    # noqa: E402
+from mutate import groups, known, legal, machine, model, report, syntax    # noqa: E402
 
 MISSING = "python3-clang or its library isn't installed: make setup"
 QUICK = 50              # mutants: recording what each test reaches would take longer
@@ -45,6 +47,11 @@ def prepare(options, folder):
         spec.ROOT, os.path.join(folder, "same.json"), workers=options.jobs,
         wanted=lambda of: not is_quick(options) or groups.group_of(of.source.path, of.name)
         in options.group.split(","))
+    build_programs(options, folder, found)
+    return model.mutants_of(found), dropped, len(model.places_of(found))
+
+
+def build_programs(options, folder, found):
     tree = os.path.join(folder, "tree")
     model.make_tree(spec.ROOT, tree, found, True)
     environment = {key: value for key, value in os.environ.items()
@@ -57,7 +64,6 @@ def prepare(options, folder):
     for name in ("refpmu.efi", "launch.efi"):
         shutil.copy(os.path.join(tree, "build", name), folder)
     shutil.copy(os.path.join(options.build, "pmutest86.efi"), folder)
-    return model.mutants_of(found), dropped, len(model.places_of(found))
 
 
 def is_quick(options):
@@ -78,12 +84,17 @@ def group_of(mutant):
     return groups.group_of(mutant.point.source.path, mutant.point.function)
 
 
+def is_settled(key, table):
+    return (table.reason(key) or (legal.MISSING,))[0] != legal.MISSING
+
+
 def choose(options, mutants, last, table):
     if options.group:
         mutants = [mutant for mutant in mutants if group_of(mutant) in options.group.split(",")]
     if options.survivors:
-        survived = {tuple(row["key"]) for row in last if row["verdict"] == machine.SURVIVED and
-                    not table.reason(tuple(row["key"]))}
+        survived = {tuple(row["key"]) for row in last
+                    if row["verdict"] in (machine.SURVIVED, machine.NOT_REACHED) and
+                    not is_settled(tuple(row["key"]), table)}
         mutants = [mutant for mutant in mutants if mutant.key in survived]
     if options.sample and options.sample < len(mutants):
         mutants = sorted(random.Random(options.seed).sample(mutants, options.sample),
@@ -123,10 +134,13 @@ def print_rows(rows):
                   f"{mutated} [{row['group']}]")
 
 
-def write_figures(mutants, dropped, last, table):
-    """Into docs/DETECTION.md: of all that have run."""
-    known = {mutant.key for mutant in mutants}
-    rows = [row for row in last if tuple(row["key"]) in known]
+def write_figures(options, mutants, dropped, last, table):
+    """Into docs/DETECTION.md: of all that have run. What was killed, into its table."""
+    there = {mutant.key for mutant in mutants}
+    rows = [row for row in last if tuple(row["key"]) in there]
+    killed = [known.Row((*row["key"], options.cpu, row["why"])) for row in rows
+              if row["verdict"] == machine.KILLED]
+    known.write(known.merge(known.read(), killed, there.__contains__))
     for row in rows:
         row["class"] = class_of(row["key"], row["verdict"], table)
     same = ", ".join(f"{len(of)} {key}" for key, of in sorted(dropped.items()))
@@ -135,11 +149,34 @@ def write_figures(mutants, dropped, last, table):
                  f"before: {same}.", rows)
 
 
+def run_known(options, folder):
+    """Some of those that a test has killed, under that test."""
+    rows = [row for row in known.read() if row.cpu == options.cpu]
+    if options.sample and options.sample < len(rows):
+        rows = random.Random(options.seed).sample(rows, options.sample)
+    by_key = {row.key: row for row in rows}
+    found = model.some_mutants(spec.ROOT, by_key)
+    build_programs(options, folder, found)
+    mutants = model.mutants_of(found)
+    one = machine.Machine(folder, options.jobs, options.cpu, options.smp)
+    one.know({row.test: () for row in rows})
+    verdicts = {}
+    one.stage(mutants, lambda of: (by_key[of.key].test,), verdicts)
+    survived = [mutant for mutant in mutants if verdicts[mutant.number][0] == machine.SURVIVED]
+    for mutant in survived:
+        print("survived:", *mutant.key, by_key[mutant.key].test, sep="\t")
+    print(f"{len(mutants)} known mutants, {len(rows) - len(mutants)} of the table aren't there any "
+          f"more, {len(survived)} survived")
+    return 1 if survived or not mutants else 0
+
+
 def run(options, parser):
     if not syntax.library():
         raise plan.PlanError(MISSING)
-    folder = os.path.join(options.build, "mutation")
+    folder = os.path.join(options.build, "mutation-known" if options.known else "mutation")
     os.makedirs(folder, exist_ok=True)
+    if options.known:
+        return run_known(options, folder)
     mutants, dropped, places = prepare(options, folder)
     path = os.path.join(options.build, "mutation.json")
     last = last_run(path)
@@ -148,7 +185,7 @@ def run(options, parser):
     for row in stale:
         print(f"stale: claims/mutants-legal.tsv:{row}")
     if options.docs:
-        write_figures(mutants, dropped, last, table)
+        write_figures(options, mutants, dropped, last, table)
         return 0
     mutants = choose(options, mutants, last, table)
     if not mutants:
@@ -160,11 +197,13 @@ def run(options, parser):
     verdicts = {}
     one = machine.Machine(folder, options.jobs, options.cpu, options.smp)
     try:
-        if options.survivors:
-            one.run_all(mutants, verdicts)
-        else:
-            one.record(tests_for(options), places, is_quick(options))
-            one.run(mutants, verdicts, group_of, not options.first)
+        one.record(tests_for(options), places, is_quick(options))
+        survived = {tuple(row["key"]) for row in last if row["verdict"] == machine.SURVIVED} \
+            if options.survivors else set()
+        one.run([of for of in mutants if of.key not in survived], verdicts, group_of,
+                not options.first)
+        one.run([of for of in mutants if of.key in survived], verdicts, group_of,
+                not options.first, 1)
     except KeyboardInterrupt:
         print(f"stopped: {len(verdicts)} of {len(mutants)} mutants have run")
         mutants = [mutant for mutant in mutants if mutant.number in verdicts]
@@ -189,6 +228,7 @@ def main():
     parser.add_argument("--group", default="")
     parser.add_argument("--survivors", action="store_true")
     parser.add_argument("--first", action="store_true")
+    parser.add_argument("--known", action="store_true")
     parser.add_argument("--docs", action="store_true")
     parser.add_argument("--list", action="store_true")
     return run(parser.parse_args(), parser)

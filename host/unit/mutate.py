@@ -11,7 +11,8 @@ import traceback
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 sys.path.insert(0, os.path.join(ROOT, "tools"))
-from mutate import groups, legal, machine, model, render, rules, same, syntax    # noqa: E402
+from mutate import (groups, known, legal, machine, model, render, rules, same,    # noqa: E402
+                    syntax)
 
 HEAD = """#include <stdbool.h>
 #include <stdint.h>
@@ -179,6 +180,25 @@ def test_rows_name_mutants_by_patterns():
     key = ("refpmu/model/lvt.c", "model_request", "index", "a[i]", "((i) + 1) % 4")
     assert legal.Table.matches(["lvt.c", "model_*", "*", "a[i]", "*"], key)
     assert not legal.Table.matches(["lvt.c", "model_*", "*", "b[i]", "*"], key)
+
+
+def test_numbered_mutants_are_those_that_are_kept():
+    function = function_of("u64 f(struct state *s, u32 i)\n{\n\treturn i > 3 && i > 3;\n}\n")
+    model.number_them([function], lambda of: of.key[3] == "i > 3 (2)")
+    mutants = mutants_of(function)
+    assert [mutant.number for mutant in mutants] == list(range(1, len(mutants) + 1))
+    assert mutants and all(mutant.original == "i > 3" for mutant in mutants)
+
+
+def test_known_mutants_are_kept_while_they_exist():
+    rows = [known.Row((f"{name}.c", "f", "index", "i", "j", "haswell", test))
+            for name, test in (("a", "old.a"), ("b", "old.b"), ("gone", "old.c"))]
+    newer = known.Row((*rows[0].key, "haswell", "new.a"))
+    with tempfile.TemporaryDirectory() as work:
+        path = os.path.join(work, "killed.tsv")
+        known.write(known.merge(rows, [newer], lambda key: key[0] != "gone.c"), path)
+        assert {row.key[0]: row.test for row in known.read(path)} == {"a.c": "new.a",
+                                                                      "b.c": "old.b"}
 
 
 def test_reached_places_are_read():

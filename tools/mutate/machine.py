@@ -18,6 +18,7 @@ SILENCE = 25            # seconds: what hangs is a mutant's doing
 LONGEST = 20            # of a run: one whose tests all come to their deadlines,
 LONGEST_OF_ALL = 90     # and of one of all tests
 FIRST_TESTS = 10        # that a mutant runs under first
+SPREAD = 2              # and then of each group of tests
 DECIDED = ("PASS", "KNOWN")
 KILLED, BROKEN, SURVIVED, NOT_REACHED = "killed", "broken", "survived", "not reached"
 
@@ -165,6 +166,8 @@ class Machine:
     def stage(self, mutants, chosen, verdicts, longest=LONGEST):
         """Runs of mutants under chosen(mutant); those that survive."""
         jobs = [(mutant, self.job_of(mutant, chosen(mutant))) for mutant in mutants]
+        if not jobs:
+            return []
         try:
             self.work_through([one for _, one in jobs], longest)
         finally:        # what there is, if it was stopped
@@ -173,19 +176,28 @@ class Machine:
                     verdicts[mutant.number] = self.judge(one)
         return [mutant for mutant in mutants if verdicts[mutant.number][0] == SURVIVED]
 
-    def run_all(self, mutants, verdicts):
-        """Under all tests of the generation."""
-        self.stage(mutants, lambda of: (), verdicts, LONGEST_OF_ALL)
+    @staticmethod
+    def spread(tests):
+        """The first ones; a few of each group; the rest."""
+        first, few, rest = tests[:FIRST_TESTS], [], []
+        for name in tests[FIRST_TESTS:]:
+            same = [one for one in few if one.split(".")[0] == name.split(".")[0]]
+            (rest if len(same) >= SPREAD or name.startswith("random.") else few).append(name)
+        return first, few, rest
 
-    def run(self, mutants, verdicts, group_of, deep=True):
-        """verdicts: number to (verdict, why), of each of them afterwards. deep: what survives the
-        first tests runs under all others that reach it."""
+    def run(self, mutants, verdicts, group_of, deep=True, begin=0):
+        """verdicts: number to (verdict, why), of each of them afterwards. What survives the
+        first tests runs under a few of each group, and, deep, under all others that reach it.
+        begin: after so many of these stages."""
         tests = {mutant.number: self.tests_of(mutant, group_of(mutant)) for mutant in mutants}
         for mutant in mutants:
             if not tests[mutant.number]:
                 verdicts.setdefault(mutant.number, (NOT_REACHED, ""))
-        reached = [mutant for mutant in mutants if tests[mutant.number]]
-        left = self.stage(reached, lambda of: tests[of.number][:FIRST_TESTS], verdicts)
-        again = [mutant for mutant in left if len(tests[mutant.number]) > FIRST_TESTS]
-        if deep and again:
-            self.stage(again, lambda of: tests[of.number][FIRST_TESTS:], verdicts, LONGEST_OF_ALL)
+        left = [mutant for mutant in mutants if tests[mutant.number]]
+        for at in range(begin, 3 if deep else 2):
+            again = [mutant for mutant in left if self.spread(tests[mutant.number])[at]]
+            for mutant in left:
+                verdicts.setdefault(mutant.number, (SURVIVED, ""))
+            survived = self.stage(again, lambda of, at=at: self.spread(tests[of.number])[at],
+                                  verdicts, LONGEST_OF_ALL if at == 2 else LONGEST)
+            left = [mutant for mutant in left if mutant in survived or mutant not in again]

@@ -17,16 +17,53 @@ def is_wanted(name):
     return name.startswith(MODEL) and name.endswith((".c", ".h")) and name not in NOT_MUTATED
 
 
-def functions(root):
-    """All functions of the model, each once, with their mutants."""
+def functions(root, wanted=None):
+    """All functions of the model, each once, with their mutants. wanted: paths of the sources that
+    are read, or all."""
     sources, seen, found = {}, set(), []
-    paths = sorted(glob.glob(os.path.join(root, MODEL, "**", "*.c"), recursive=True))
+    paths = sorted(os.path.relpath(path, root)
+                   for path in glob.glob(os.path.join(root, MODEL, "**", "*.c"), recursive=True))
     for path in paths:
-        unit = syntax.Unit(root, os.path.relpath(path, root), sources, is_wanted)
+        if wanted is not None and path not in wanted:
+            continue
+        unit = syntax.Unit(root, path, sources, is_wanted)
         for node in unit.functions():
             if (node.source.path, node.start) not in seen:
                 seen.add((node.source.path, node.start))
                 found.append(rules.Function(node))
+    return found
+
+
+def number_them(found, keep):
+    """Mutants with numbers and names, places with numbers; keep(mutant): is it one?"""
+    number, place = 1, 0
+    for function in found:
+        seen = {}
+        for point in sorted(function.points.values(), key=lambda of: (of.start, -of.end)):
+            for mutant in point.mutants:
+                seen[mutant.key] = seen.get(mutant.key, 0) + 1
+                if seen[mutant.key] > 1:
+                    mutant.which = f" ({seen[mutant.key]})"
+            point.mutants = [mutant for mutant in point.mutants if keep(mutant)]
+            if not point.mutants:
+                continue
+            point.number, point.first = place, number
+            place += 1
+            for mutant in point.mutants:
+                mutant.number = number
+                number += 1
+
+
+def some_mutants(root, keys):
+    """The functions, with the mutants that have these keys alone."""
+    # Those of a header are found by way of any source that includes it. Where the chosen one comes
+    # in is a function of its own (render.BEGIN).
+    headers = any(key[0].endswith(".h") for key in keys)
+    found = functions(root, None if headers else {key[0] for key in keys} | {render.BEGINS_IN})
+    number_them(found, lambda mutant: mutant.key in keys)
+    for function in found:
+        function.late = {at: [mutant for mutant in late if mutant.number]
+                         for at, late in function.late.items()}
     return found
 
 
@@ -38,24 +75,14 @@ def all_mutants(root, cache, compiler="gcc", workers=1, wanted=lambda of: True):
         if not wanted(function):
             function.points = {}
     same.judge(compiler, root, found, cache, workers)
-    dropped, number, place = {}, 1, 0
-    for function in found:
-        known = {}
-        for point in sorted(function.points.values(), key=lambda of: (of.start, -of.end)):
-            for mutant in point.mutants:
-                known[mutant.key] = known.get(mutant.key, 0) + 1
-                if known[mutant.key] > 1:
-                    mutant.which = f" ({known[mutant.key]})"
-                if mutant.same:
-                    dropped.setdefault(mutant.same, []).append(mutant)
-            point.mutants = [mutant for mutant in point.mutants if not mutant.same]
-            if not point.mutants:
-                continue
-            point.number, point.first = place, number
-            place += 1
-            for mutant in point.mutants:
-                mutant.number = number
-                number += 1
+    dropped = {}
+
+    def keep(mutant):
+        if mutant.same:
+            dropped.setdefault(mutant.same, []).append(mutant)
+        return not mutant.same
+
+    number_them(found, keep)
     return found, dropped
 
 

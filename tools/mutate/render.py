@@ -7,6 +7,7 @@ import re
 
 HEADER = "refpmu/model/mutant.h"
 # Where the chosen mutant comes in, and the parameters that it has by then.
+BEGINS_IN = "refpmu/model/model.c"
 BEGIN = ("model_init", "mutant_begin(config->latitude.value[LAT_MUTANT], host->processor);")
 
 
