@@ -78,23 +78,29 @@ test_a_cd_boots()
 	grep -aq '^# results are not saved: ' "$log/machine/serial.log"
 }
 
-takes 10 test_the_network_boots_it
+# Without a volume there is no configuration: all tests run, and the firmware goes on.
+takes 15 test_the_network_boots_it
 test_the_network_boots_it()
 {
+	local folder=$log/machine/tftp server
+
 	rm -rf "$log/machine"
-	mkdir -p "$log/machine/tftp"
-	cp "$build/pmutest86.efi" "$log/machine/tftp/"
-	# Without a volume there is no configuration: all tests run, and the firmware goes on.
-	tools/boot.sh --net --timeout 120 "$log/machine" &
-	while [ ! -p "$log/machine/monitor" ] ||
-		! grep -aqs '^# end of PMUTest86' "$log/machine/serial.log"; do
-		sleep 0.5
-		kill -0 $! 2> /dev/null || break
-	done
-	! kill -0 $! 2> /dev/null || echo quit > "$log/machine/monitor"
-	wait $!
-	ran "the program from the network"
+	mkdir -p "$folder"
+	cp "$build/pmutest86.efi" "$folder/"
+	tools/boot.sh --net --until '# end of PMUTest86' --timeout 60 "$log/machine"
+	ran "the program by PXE"
 	grep -aq '^# results are not saved: ' "$log/machine/serial.log"
+	python3 -u -m http.server 0 --bind 127.0.0.1 --directory "$folder" > "$log/server" 2>&1 &
+	server=$!
+	for _ in {1..50}; do
+		! grep -q ' port ' "$log/server" || break
+		sleep 0.1
+	done
+	tools/boot.sh --http "$(sed -n 's/.* port \([0-9]*\) .*/\1/p' "$log/server")" \
+		--until '# end of PMUTest86' --timeout 60 "$log/machine"
+	kill "$server"
+	ran "the program by HTTP"
+	grep -q '"GET /pmutest86.efi HTTP' "$log/server"
 }
 
 # What docs/BOOTING.md says of other loaders; their words are load options.
