@@ -53,16 +53,17 @@ void model_errata_level(struct model *m, u8 cpl)
 	m->cpl_before = cpl;
 }
 
-/* Every fourth event D0H to D3H goes to the other thread's counter of the same number. */
+/* Every fourth event D0H to D3H goes to the other thread's counter of the same number, if that one
+ * counts, whatever it counts. */
 static u64 leak(struct model *m, unsigned i, u64 add)
 {
 	struct model *sibling = model_core_sibling(m);
 	u64 event = m->perfevtsel[i] & IA32_PERFEVTSEL_EVENT;
 
-	if (!sibling || event < 0xd0 || event > 0xd3 || ++m->leaks % 4)
+	if (!sibling || !(sibling->active & BIT(i)) || event < 0xd0 || event > 0xd3 ||
+	    ++m->leaks % 4)
 		return add;
-	if (sibling->active & BIT(i))
-		model_set_counter(sibling, i, sibling->counter[i].value + 1);
+	model_set_counter(sibling, i, sibling->counter[i].value + 1);
 	return add - 1;
 }
 
@@ -94,6 +95,15 @@ static u64 in_steps(struct model *m, u64 ticks)
 	return all - m->ref_ticks;
 }
 
+/* Events C0H and C4H, of one privilege level. */
+static bool is_lost_after_change(const struct model *m, unsigned i)
+{
+	u64 event = m->perfevtsel[i] & IA32_PERFEVTSEL_EVENT;
+
+	return m->since_level < AFTER_CHANGE && (event == 0xc0 || event == 0xc4) &&
+	       m->counter[i].rule.os != m->counter[i].rule.usr;
+}
+
 u64 model_errata_increment(struct model *m, unsigned i, u64 add)
 {
 	if (i == REF_TSC && m->latitude[LAT_REF_TSC_SLOW])
@@ -103,10 +113,7 @@ u64 model_errata_increment(struct model *m, unsigned i, u64 add)
 	if (model_has_erratum(m, ERRATUM_MEMORY_EVENTS))
 		return leak(m, i, add);
 	if (model_has_erratum(m, ERRATUM_CPL_CHANGE))
-		return m->counter[i].rule.os != m->counter[i].rule.usr &&
-				       m->since_level < AFTER_CHANGE ?
-			       0 :
-			       add;
+		return is_lost_after_change(m, i) ? 0 : add;
 	/* Every other time one of its events is lost. */
 	m->counter[i].misses = !m->counter[i].misses;
 	return add - m->counter[i].misses;
