@@ -124,7 +124,7 @@ TEST(selftest, barrier_holds_until_both_processors_have_come, NO_REQS, NEEDS(nee
 #define STEPPING_MS	20u
 #define STEPS_US	150000u		/* more than that and 100 ms, after which an NMI comes */
 #define STEP_US		1000u
-#define RENEW_TRIES	10u
+#define RENEW_TRIES	50u
 
 /* *arg: for how long it went on, in microseconds. */
 static void go_on_for_long(void *arg)
