@@ -3,9 +3,10 @@
 #
 # format.sh [--check] [FILE...]: formats C with clang-format 19 (.clang-format) and shell scripts
 # with shfmt, all that git knows or those named. Columns within a line stay as they are
-# (keep_columns.py). --check changes nothing, prints the name of each
-# file that isn't formatted, and exits 1 if there is one. Versions of clang-format differ in what
-# they do: where 19 is missing C is left out, with a line that says so; likewise shfmt.
+# (keep_columns.py). --check changes nothing, prints the name of each file that isn't formatted, and
+# exits 1 if there is one; it leaves out what it has seen formatted before (.cache/formatted:
+# checksums, under one of the tools'). Versions of clang-format differ in what they do: where 19 is
+# missing C is left out, with a line that says so; likewise shfmt.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 check=''
@@ -42,11 +43,29 @@ for program in clang-format-19 clang-format; do
 	fi
 done
 
+# Prints, of the files "$@", those whose checksums $seen lacks.
+unseen()
+{
+	sha256sum -- "$@" | grep -vxFf "$seen" | cut -c67-
+}
+
 status=0
 if [ ${#c_files[@]} -eq 0 ]; then
 	:
 elif [ -z "$clang_format" ]; then
 	echo "# C isn't checked: no clang-format 19; run: apt-get install clang-format-19" >&2
+elif [ -n "$check" ] && mkdir -p .cache/formatted; then
+	seen=.cache/formatted/$({
+		"$clang_format" --version
+		cat .clang-format tools/format/keep_columns.py
+	} | sha256sum | cut -c1-16)
+	: >> "$seen"
+	mapfile -t left < <(unseen "${c_files[@]}" || true)
+	[ ${#left[@]} -eq 0 ] || {
+		printf '%s\0' "${left[@]}" | xargs -0 -P "$(nproc)" -n 40 \
+			tools/format/keep_columns.py --check "$clang_format" || status=1
+		[ $status != 0 ] || sha256sum -- "${left[@]}" >> "$seen"
+	}
 else
 	printf '%s\0' "${c_files[@]}" | xargs -0 -P "$(nproc)" -n 40 \
 		tools/format/keep_columns.py ${check:+--check} "$clang_format" || status=1
