@@ -80,7 +80,7 @@ TEST(adaptive, lbr_group_has_as_many_entries_as_data_cfg_says, REQS(ADP_05, ADP_
 		int64_t offset = 0;
 
 		adaptive_window(&run);
-		if (!adaptive_one_record(t, AT(ADP_05), &run))
+		if (!adaptive_one_record(t, AT(ADP_05, ADP_19), &run))
 			return;
 		CHECK_EQ(t, IDS(ADP_05, ADP_19), 0x20u + 0x18u * entries[i],
 			 SIZE_OF_WORD(adaptive_at(0)),
