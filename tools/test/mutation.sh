@@ -16,3 +16,13 @@ test_mutants_are_made_as_the_rules_say()
 	expect 0 host/unit/mutate.py
 	grep -qP '^mutate.py: [1-9]\d* passed, 0 failed$' "$out"
 }
+
+# A few of the mutants that a test has killed, under that test: the way from a row of a table by the
+# one build to a run and its verdict. The whole of it is `make mutation`.
+takes 60 test_known_mutants_are_killed
+test_known_mutants_are_killed()
+{
+	needs_clang
+	expect 0 tools/mutation.py --build "$build" --known --sample 12 --jobs 1
+	tail -n 1 "$out" | grep -qP '^[1-9]\d* known mutants, \d+ of the table .*, 0 survived$'
+}
