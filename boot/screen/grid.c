@@ -21,7 +21,8 @@ const struct grid_colours grid_colours[COLOUR_COUNT] = {
 	[COLOUR_FAILED] = { 0xffffff, 0xa00010 },
 	[COLOUR_NOT_TESTED] = { 0x201800, 0xf8d860 },
 	[COLOUR_NOT_TRUSTWORTHY] = { 0xffffff, 0x600080 },
-	[COLOUR_CODE] = { 0x000000, 0xffffff },
+	/* Not the white of letters: tools/screen/screen.py tells the two sides by their colours. */
+	[COLOUR_CODE] = { 0x000000, 0xf4f4f4 },
 };
 
 static u32 least(u32 a, u32 b)
