@@ -209,10 +209,10 @@ static void performance_monitoring(struct model *m, u32 regs[4])
 	SET(GP_COUNTERS, model_gp_counters(m) - (m->facts & FACT_HYBRID ? HYBRID_MORE : 0));
 	SET(GP_WIDTH, g->width);
 	SET(EVENTS_LENGTH, events);
-	SET(FIXED_COUNTERS, g->fixed);
+	SET(FIXED_COUNTERS, model_fixed_counters(m));
 	SET(FIXED_WIDTH, g->width);
 	if (g->perfmon >= 5 && !(m->facts & FACT_PERFMON_2)) {
-		SET(FIXED_MASK, BIT(g->fixed) - 1);
+		SET(FIXED_MASK, BIT(model_fixed_counters(m)) - 1);
 		SET(SLOTS_PER_CYCLE, m->latitude[LAT_SLOTS_SHOWN] ? model_slots(m) : 0);
 	}
 	for (unsigned i = 0; i < events; i++)

@@ -59,6 +59,7 @@ struct retire_ctx {
 /* model.c */
 const struct generation *model_generation(const struct model *m);
 unsigned model_gp_counters(const struct model *m);
+unsigned model_fixed_counters(const struct model *m);
 /* Bits of a counter that exist. */
 u64 model_width_mask(const struct model *m);
 bool model_has_counter(const struct model *m, unsigned counter);

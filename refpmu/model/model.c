@@ -38,6 +38,14 @@ u64 model_width_mask(const struct model *m)
 	return BITS(0, model_generation(m)->width - 1);
 }
 
+/* KVM gives a guest three at most: KVM_MAX_NR_FIXED_COUNTERS. */
+unsigned model_fixed_counters(const struct model *m)
+{
+	unsigned fixed = model_generation(m)->fixed;
+
+	return m->facts & FACT_KVM_SIGNATURE && fixed > 3 ? 3 : fixed;
+}
+
 bool model_version_4(const struct model *m)
 {
 	return model_generation(m)->perfmon >= 4 && !(m->facts & (FACT_PERFMON_1 | FACT_PERFMON_2));
@@ -50,8 +58,8 @@ bool model_format_is_adaptive(const struct model *m)
 
 bool model_has_baseline(const struct model *m)
 {
-	return model_generation(m)->facilities & FAC_PEBS_BASELINE && !(m->facts & FACT_NO_PEBS) &&
-	       !m->latitude[LAT_NO_BASELINE];
+	return model_generation(m)->facilities & FAC_PEBS_BASELINE &&
+	       !(m->facts & (FACT_NO_PEBS | FACT_BASIC_PEBS)) && !m->latitude[LAT_NO_BASELINE];
 }
 
 bool model_has_metrics(const struct model *m)
@@ -70,7 +78,7 @@ bool model_has_counter(const struct model *m, unsigned counter)
 {
 	if (counter < FIRST_FIXED)
 		return counter < model_gp_counters(m);
-	return counter - FIRST_FIXED < model_generation(m)->fixed;
+	return counter - FIRST_FIXED < model_fixed_counters(m);
 }
 
 u64 model_global_bit(unsigned counter)
@@ -90,9 +98,13 @@ static u64 perf_capabilities(struct model *m)
 		return fault_perf_capabilities(m, g->facilities & FAC_FW_WRITE ?
 							  IA32_PERF_CAPABILITIES_FW_WRITE :
 							  0);
+	/* Nor with it, unless they are asked for; freezing in system-management mode is the host's.
+	 */
+	if (m->facts & FACT_BASIC_PEBS)
+		value = 0;
 	value |= IA32_PERF_CAPABILITIES_PEBS_TRAP | IA32_PERF_CAPABILITIES_PEBS_ARCH_REG;
 	value |= (u64)g->pebs_format << IA32_PERF_CAPABILITIES_PEBS_FMT_SHIFT;
-	if (g->facilities & FAC_SMM_FREEZE)
+	if (g->facilities & FAC_SMM_FREEZE && !(m->facts & FACT_BASIC_PEBS))
 		value |= IA32_PERF_CAPABILITIES_SMM_FREEZE;
 	if (g->facilities & FAC_FW_WRITE)
 		value |= IA32_PERF_CAPABILITIES_FW_WRITE;

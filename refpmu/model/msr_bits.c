@@ -39,23 +39,23 @@ static u64 existing_bits(const struct model *m, enum spec_cap cap)
 	case CAP_GP_MASK:
 		return BITS(0, model_gp_counters(m) - 1);
 	case CAP_FIXED_MASK:
-		return BIT(g->fixed) - 1;
+		return BIT(model_fixed_counters(m)) - 1;
 	case CAP_FIXED0:
-		return g->fixed > 0 ? all : 0;
+		return model_fixed_counters(m) > 0 ? all : 0;
 	case CAP_FIXED1:
-		return g->fixed > 1 ? all : 0;
+		return model_fixed_counters(m) > 1 ? all : 0;
 	case CAP_FIXED2:
-		return g->fixed > 2 ? all : 0;
+		return model_fixed_counters(m) > 2 ? all : 0;
 	case CAP_FIXED3:
-		return g->fixed > 3 ? all : 0;
+		return model_fixed_counters(m) > 3 ? all : 0;
 	case CAP_ANYTHREAD:
 		return has_anythread(m) ? all : 0;
 	case CAP_FIXED0_ANYTHREAD:
-		return g->fixed > 0 && has_anythread(m) ? all : 0;
+		return model_fixed_counters(m) > 0 && has_anythread(m) ? all : 0;
 	case CAP_FIXED1_ANYTHREAD:
-		return g->fixed > 1 && has_anythread(m) ? all : 0;
+		return model_fixed_counters(m) > 1 && has_anythread(m) ? all : 0;
 	case CAP_FIXED2_ANYTHREAD:
-		return g->fixed > 2 && has_anythread(m) ? all : 0;
+		return model_fixed_counters(m) > 2 && has_anythread(m) ? all : 0;
 	case CAP_PEBS_MASK:
 		return g->pebs_mask;
 	case CAP_LL_MASK:
@@ -98,9 +98,9 @@ static u64 existing_bits(const struct model *m, enum spec_cap cap)
 	case CAP_BASELINE:
 		return model_has_baseline(m) ? all : 0;
 	case CAP_BASELINE_FIXED3:
-		return model_has_baseline(m) && g->fixed > 3 ? all : 0;
+		return model_has_baseline(m) && model_fixed_counters(m) > 3 ? all : 0;
 	case CAP_BASELINE_FIXED_MASK:
-		return model_has_baseline(m) ? BIT(g->fixed) - 1 : 0;
+		return model_has_baseline(m) ? BIT(model_fixed_counters(m)) - 1 : 0;
 	case CAP_PERF_METRICS:
 		return model_has_metrics(m) ? all : 0;
 	case CAP_METRICS_CLEAR:
@@ -252,18 +252,18 @@ static bool exists(const struct model *m, const struct msr_ref *p)
 	case MODEL_REG_LBR_INFO:
 		return !(m->facts & (FACT_DEBUGCTL_EMPTY | FACT_ARCH_LBR));
 	case MODEL_REG_PEBS_FRONTEND:
-		return !(m->facts & FACT_NO_PEBS);
+	case MODEL_REG_LD_LAT:
+		return !(m->facts & (FACT_NO_PEBS | FACT_BASIC_PEBS));
 	case MODEL_REG_UNC_CTRL:
 	case MODEL_REG_UNC_STATUS:
 		return !(m->facts & FACT_NO_UNCORE);
 	case MODEL_REG_FIXED_CTR:
-		return p->i < model_generation(m)->fixed;
+		return p->i < model_fixed_counters(m);
 	case MODEL_REG_A_PMC:
 	case MODEL_REG_PMC:
 	case MODEL_REG_PERFEVTSEL:
 		return p->i < model_gp_counters(m);
 	case MODEL_REG_PEBS_ENABLE:
-	case MODEL_REG_LD_LAT:
 	case MODEL_REG_DS_AREA:
 		return !(m->facts & FACT_NO_PEBS);
 	case MODEL_REG_OFFCORE_RSP_0:

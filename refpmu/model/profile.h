@@ -35,7 +35,8 @@ enum profile_fact {
 			     << 18, /* RDPMC of 10000H to 10002H reads a time: VMware's interface */
 	FACT_LVTPC_UNMASKED	= 1 << 19,	/* delivery doesn't mask LVTPC */
 	FACT_OVF_CTRL_PASSED = 1 << 20, /* IA32_PERF_GLOBAL_OVF_CTRL is the processor's own */
-	FACT_END		= 1 << 21,
+	FACT_BASIC_PEBS = 1 << 21, /* records of format 4 without baseline; no load latency */
+	FACT_END		= 1 << 22,
 };
 
 /* Each has a bit of its own. */
@@ -44,7 +45,8 @@ _Static_assert((FACT_KVM_SIGNATURE + FACT_NO_PEBS + FACT_NO_ANYTHREAD + FACT_NO_
 		FACT_UNKNOWN_MODEL + FACT_HYPERV_SIGNATURE + FACT_VMWARE_SIGNATURE +
 		FACT_NO_OFFCORE + FACT_PERFMON_2 + FACT_PERFMON_1 + FACT_NO_PMU +
 		FACT_MSRS_IGNORED + FACT_HYBRID + FACT_ARCH_LBR + FACT_MISC_ENABLE_FIXED +
-		FACT_TIME_BY_RDPMC + FACT_LVTPC_UNMASKED + FACT_OVF_CTRL_PASSED) == FACT_END - 1,
-	       "21 bits");
+		FACT_TIME_BY_RDPMC + FACT_LVTPC_UNMASKED + FACT_OVF_CTRL_PASSED +
+		FACT_BASIC_PEBS) == FACT_END - 1,
+	       "22 bits");
 
 #endif

@@ -122,7 +122,7 @@ void fault_kvm_lvt_written(struct model *m, u32 lvtpc)
 
 bool fault_kvm_counts(struct model *m, unsigned i)
 {
-	if (i + 1 == FIRST_FIXED + (unsigned)model_generation(m)->fixed)
+	if (i + 1 == FIRST_FIXED + model_fixed_counters(m))
 		return !is_broken(m, FAULT_KVM_COUNTER_DEAD);
 	return !(i < FIRST_FIXED && m->perfevtsel[i] & IA32_PERFEVTSEL_PC &&
 		 is_broken(m, FAULT_KVM_PIN_STOPS));
