@@ -174,6 +174,13 @@ TEST(adaptive, record_of_fixed_counter_0_is_not_before_its_overflow, REQS(FIX_11
 }
 
 /* Far below 0 and apart from each other by more than any window counts. */
+/* The slots of eight general-purpose counters, and then of fixed ones. */
+static unsigned slot_of(unsigned counter)
+{
+	return PMC_IS_FIXED(counter) ? DS_FIXED_SLOT(counter - PMC_FIXED(0)) :
+				       counter % DS_FIXED_SLOT(0);
+}
+
 static u64 reload_of(unsigned slot)
 {
 	return (0 - (((u64)slot + 1) << 24)) & BITS(0, 47);
@@ -261,7 +268,7 @@ TEST(adaptive, reset_value_of_zero_restarts_the_counter_at_zero, REQS(ADP_46),
 			continue;
 		for (unsigned i = 0; i < DS_RESET_SLOTS; i++)
 			setup.reset[i] = reload_of(i);
-		setup.reset[PMC_IS_FIXED(c) ? DS_FIXED_SLOT(c - PMC_FIXED(0)) : c] = 0;
+		setup.reset[slot_of(c)] = 0;
 		adaptive_any_window(&run, &setup);
 		if (!adaptive_one_record(t, CONTROL_AT(ADP_46), &run))
 			return;
