@@ -173,7 +173,6 @@ TEST(adaptive, record_of_fixed_counter_0_is_not_before_its_overflow, REQS(FIX_11
 	}
 }
 
-/* Far below 0 and apart from each other by more than any window counts. */
 /* The slots of eight general-purpose counters, and then of fixed ones. */
 static unsigned slot_of(unsigned counter)
 {
@@ -181,6 +180,7 @@ static unsigned slot_of(unsigned counter)
 				       counter % DS_FIXED_SLOT(0);
 }
 
+/* Far below 0 and apart from each other by more than any window counts. */
 static u64 reload_of(unsigned slot)
 {
 	return (0 - (((u64)slot + 1) << 24)) & BITS(0, 47);
