@@ -116,12 +116,13 @@ def class_of(key, verdict, table):
     return reason[0] if reason else verdict
 
 
-def rows_of(mutants, verdicts, table):
+def rows_of(options, mutants, verdicts, table):
     rows = []
     for mutant in mutants:
         verdict, why = verdicts[mutant.number]
         rows.append({"key": list(mutant.key), "line": mutant.point.line, "group": group_of(mutant),
                      "number": mutant.number, "verdict": verdict, "why": why,
+                     "cpu": options.cpu, "smp": options.smp,
                      "class": class_of(mutant.key, verdict, table)})
     return rows
 
@@ -138,14 +139,14 @@ def write_figures(options, mutants, dropped, last, table):
     """Into docs/DETECTION.md: of all that have run. What was killed, into its table."""
     there = {mutant.key for mutant in mutants}
     rows = [row for row in last if tuple(row["key"]) in there]
-    killed = [known.Row((*row["key"], options.cpu, row["why"])) for row in rows
-              if row["verdict"] == machine.KILLED]
+    killed = [known.Row((*row["key"], row.get("cpu", options.cpu), row["why"])) for row in rows
+              if row["verdict"] == machine.KILLED and row.get("smp", 1) == 1]
     known.write(known.merge(known.read(), killed, there.__contains__))
     for row in rows:
         row["class"] = class_of(row["key"], row["verdict"], table)
     same = ", ".join(f"{len(of)} {key}" for key, of in sorted(dropped.items()))
     report.write(os.path.join(spec.ROOT, "docs/DETECTION.md"),
-                 f"Haswell, one processor. {len(rows)} of {len(mutants)} mutants were run; dropped "
+                 f"Haswell, and where that doesn't reach them other generations. {len(rows)} of {len(mutants)} mutants were run; dropped "
                  f"before: {same}.", rows)
 
 
@@ -207,7 +208,7 @@ def run(options, parser):
     except KeyboardInterrupt:
         print(f"stopped: {len(verdicts)} of {len(mutants)} mutants have run")
         mutants = [mutant for mutant in mutants if mutant.number in verdicts]
-    rows = rows_of(mutants, verdicts, table)
+    rows = rows_of(options, mutants, verdicts, table)
     keys = {tuple(row["key"]) for row in rows}
     with open(path, "w", encoding="utf-8") as file:
         json.dump({"dropped": {key: len(of) for key, of in dropped.items()},
