@@ -146,8 +146,8 @@ def write_figures(options, mutants, dropped, last, table):
         row["class"] = class_of(row["key"], row["verdict"], table)
     same = ", ".join(f"{len(of)} {key}" for key, of in sorted(dropped.items()))
     report.write(os.path.join(spec.ROOT, "docs/DETECTION.md"),
-                 f"Haswell, and where that doesn't reach them other generations. {len(rows)} of {len(mutants)} mutants were run; dropped "
-                 f"before: {same}.", rows)
+                 f"Haswell, and where that doesn't reach them other generations. {len(rows)} of "
+                 f"{len(mutants)} mutants were run; dropped before: {same}.", rows)
 
 
 def run_known(options, folder):
