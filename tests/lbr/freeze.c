@@ -19,7 +19,9 @@
  * Recording stays as the interrupt left it. */
 static const struct pmi_log *interrupt(u64 debugctl)
 {
-	static const struct pmi_options leave = { .keep_status = true };
+	/* Masked: unmasked beside a status bit LVTPC may interrupt again and again (Linux,
+	 * intel_pmu_handle_irq). */
+	static const struct pmi_options leave = { .keep_status = true, .stay_masked = true };
 	const struct pmi_log *log;
 
 	lbr_open(0, 0);
