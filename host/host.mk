@@ -167,7 +167,13 @@ $(HOST_OUT)/fuzzer/%.o: $(ROOT)/%.c
 	$(HOST_Q)clang $(HOST_CFLAGS) $(HOST_CFLAGS_clang) $(HOST_SANITIZE) -fsanitize=fuzzer-no-link \
 		-I$(ROOT) -MMD -MP -c $< -o $@
 
-$(HOST_OUT)/fuzzer/libpure.a: $(call host_objects,fuzzer,$(HOST_PURE) $(HOST_SHARED)) $(HOST_ASM)
+$(HOST_OUT)/fuzzer/qrcodegen.o: $(HOST_QR)/qrcodegen.c
+	@mkdir -p $(@D)
+	@echo "  fuzzer $<"
+	$(HOST_Q)clang -std=gnu11 -O1 -g -w $(HOST_SANITIZE) -fsanitize=fuzzer-no-link -c $< -o $@
+
+$(HOST_OUT)/fuzzer/libpure.a: $(call host_objects,fuzzer,$(HOST_PURE) $(HOST_SHARED)) $(HOST_ASM) \
+		$(HOST_OUT)/fuzzer/qrcodegen.o
 	@mkdir -p $(@D)
 	@rm -f $@
 	@ar qcs $@ $^
