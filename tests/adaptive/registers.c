@@ -35,7 +35,7 @@ static u64 held(u32 msr)
  *        with all of them
  * Then   each value is read back
  */
-TEST(adaptive, data_cfg_holds_every_legal_value, REQS(ADP_28), NEEDS(need_perfmon, need_baseline),
+TEST(msr, pebs_data_cfg_holds_every_legal_value, REQS(ADP_28), NEEDS(need_perfmon, need_baseline),
      .under_every_fault = true)
 {
 	for (u32 entries = 0; entries < 256; entries += entries < 4 ? 1 : 36)
@@ -65,7 +65,7 @@ TEST(adaptive, data_cfg_holds_every_legal_value, REQS(ADP_28), NEEDS(need_perfmo
  * Then   #GP is raised, and the register keeps its value
  * Control: that value was accepted
  */
-TEST(adaptive, data_cfg_refuses_reserved_bits, REQS(MSR_16), NEEDS(need_perfmon, need_baseline))
+TEST(msr, pebs_data_cfg_refuses_reserved_bits, REQS(MSR_16), NEEDS(need_perfmon, need_baseline))
 {
 	const u64 kept = 0x05000005, other = 0x0a00000a;
 
@@ -90,7 +90,7 @@ TEST(adaptive, data_cfg_refuses_reserved_bits, REQS(MSR_16), NEEDS(need_perfmon,
  * When   MSR_PEBS_DATA_CFG is read, and written if reading it raises #GP
  * Then   #GP is raised by both
  */
-TEST(adaptive, data_cfg_is_not_there_without_baseline, REQS(ADP_29),
+TEST(msr, pebs_data_cfg_is_not_there_without_baseline, REQS(ADP_29),
      NEEDS(need_perfmon, need_no_baseline, need_refused_msrs))
 {
 	u64 value = 0;
@@ -109,7 +109,7 @@ TEST(adaptive, data_cfg_is_not_there_without_baseline, REQS(ADP_29),
  * Then   #GP is raised, and the register keeps its value
  * Control: the same value without bit 34 is accepted
  */
-TEST(adaptive, adaptive_bit_of_an_event_select_is_reserved_without_baseline, REQS(ADP_33),
+TEST(msr, adaptive_bit_of_an_event_select_is_reserved_without_baseline, REQS(ADP_33),
      NEEDS(need_perfmon, need_no_baseline, need_refused_msrs))
 {
 	for (u32 c = 0; c < counter_caps()->gp; c++) {
@@ -135,7 +135,7 @@ TEST(adaptive, adaptive_bit_of_an_event_select_is_reserved_without_baseline, REQ
  * Then   #GP is raised, and the register keeps its value
  * Control: the enables are accepted without it
  */
-TEST(adaptive, adaptive_bit_of_a_fixed_counter_is_reserved_without_baseline, REQS(ADP_34),
+TEST(msr, adaptive_bit_of_a_fixed_counter_is_reserved_without_baseline, REQS(ADP_34),
      NEEDS(need_perfmon, need_no_baseline, need_fixed, need_refused_msrs))
 {
 	for (unsigned i = 0; i < counter_caps()->fixed; i++) {
@@ -165,7 +165,7 @@ TEST(adaptive, adaptive_bit_of_a_fixed_counter_is_reserved_without_baseline, REQ
  * Then   those of a counter that CPUID reports, from 0 general-purpose and from 32 fixed, are read
  *        back; each other one, bits 62:60 of output to PT excepted, raises #GP and changes nothing
  */
-TEST(adaptive, pebs_enable_has_a_bit_for_each_counter_and_no_other, REQS(FIX_10),
+TEST(msr, pebs_enable_has_a_bit_for_each_counter_and_no_other, REQS(FIX_10),
      NEEDS(need_perfmon, need_baseline, need_refused_msrs), .under_every_fault = true)
 {
 	const struct pmu_caps *caps = counter_caps();

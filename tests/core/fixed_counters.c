@@ -62,7 +62,7 @@ static bool need_not_hybrid(char *reason, size_t size)
  * Then   neither raises #GP for one that CPUID names; RDPMC of another one does, and so does RDMSR
  * of the one after the last, whose address is no other register
  */
-TEST(fixed, counter_is_there_where_cpuid_names_it, REQS(FIX_01),
+TEST(enumeration, fixed_counter_is_there_where_cpuid_names_it, REQS(FIX_01),
      NEEDS(need_perfmon, need_version_5, need_refused_msrs), .under_every_fault = true)
 {
 	const u32 mask = counter_caps()->fixed_mask;
@@ -91,7 +91,7 @@ TEST(fixed, counter_is_there_where_cpuid_names_it, REQS(FIX_01),
  * When   each bit of IA32_PERF_GLOBAL_CTRL is written
  * Then   those of a counter are read back, each other one raises #GP and changes nothing
  */
-TEST(fixed, global_control_has_a_bit_for_each_counter_and_no_other, REQS(FIX_03),
+TEST(msr, global_control_has_a_bit_for_each_counter_and_no_other, REQS(FIX_03),
      NEEDS(need_perfmon, need_not_hybrid, need_refused_msrs))
 {
 	u64 named = counters_gp().bits | (u64)counter_caps()->fixed_mask << 32;
@@ -121,7 +121,7 @@ TEST(fixed, global_control_has_a_bit_for_each_counter_and_no_other, REQS(FIX_03)
  * Then   #GP is raised and IA32_FIXED_CTR_CTRL keeps its value
  * Control: it was accepted
  */
-TEST(fixed, fixed_control_has_no_bits_of_other_counters, REQS(FIX_04),
+TEST(msr, fixed_control_has_no_bits_of_other_counters, REQS(FIX_04),
      NEEDS(need_perfmon, need_fixed, need_not_hybrid, need_refused_msrs))
 {
 	const u64 kept = FIELD(0) & ~ANY_THREAD;
@@ -226,7 +226,7 @@ TEST(fixed, status_has_a_bit_for_each_counter, REQS(FIX_17), NEEDS(need_perfmon,
  * When   RDPMC of 40000000H + i is executed
  * Then   it returns the value, with the bits above the counter's width 0
  */
-TEST(fixed, rdpmc_reads_each_counter_zero_extended, REQS(FIX_18), NEEDS(need_perfmon, need_fixed),
+TEST(msr, rdpmc_reads_each_fixed_counter_zero_extended, REQS(FIX_18), NEEDS(need_perfmon, need_fixed),
      .under_every_fault = true)
 {
 	const u64 ones = BIT(counter_caps()->fixed_width) - 1;
@@ -253,7 +253,7 @@ TEST(fixed, rdpmc_reads_each_counter_zero_extended, REQS(FIX_18), NEEDS(need_per
  * Then   #GP is raised and the register keeps its value
  * Control: it was accepted
  */
-TEST(fixed, any_thread_bits_of_fixed_counters_are_reserved, REQS(FIX_06),
+TEST(msr, any_thread_bits_of_fixed_counters_are_reserved, REQS(FIX_06),
      NEEDS(need_no_any_thread, need_fixed, need_refused_msrs))
 {
 	const u64 kept = 0xbbb, other = 0x111;
@@ -279,7 +279,7 @@ TEST(fixed, any_thread_bits_of_fixed_counters_are_reserved, REQS(FIX_06),
  * Then   #GP is raised and the register keeps its value
  * Control: it was accepted
  */
-TEST(fixed, any_thread_bit_of_an_event_select_is_reserved, REQS(FIX_07),
+TEST(msr, any_thread_bit_of_an_event_select_is_reserved, REQS(FIX_07),
      NEEDS(need_no_any_thread, need_refused_msrs))
 {
 	for (u32 c = 0; c < counter_caps()->gp; c++) {

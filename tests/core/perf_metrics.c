@@ -76,7 +76,7 @@ static u64 metrics_of(const struct workload *w, u64 rounds, u64 enables)
  * When   MSR_PERF_METRICS is read, IA32_PERF_GLOBAL_CTRL[48] is set, RDPMC of 20000000H is executed
  * Then   none of them raises #GP where the bit is 1, and each of them does where it is 0
  */
-TEST(metrics, metrics_are_there_where_perf_capabilities_say_so, REQS(MET_01),
+TEST(enumeration, metrics_are_there_where_perf_capabilities_say_so, REQS(MET_01),
      NEEDS(need_perfmon, need_refused_msrs), .under_every_fault = true)
 {
 	bool there = counter_caps()->metrics;
@@ -309,7 +309,7 @@ TEST(metrics, metrics_stand_still_without_their_global_enable, REQS(MET_09),
  * When   1 is written to IA32_PERF_GLOBAL_OVF_CTRL[48]
  * Then   bit 48 of the status is 0, and the two others are still 1
  */
-TEST(metrics, overflow_bit_of_metrics_is_cleared_alone, REQS(MET_11),
+TEST(msr, overflow_bit_of_metrics_is_cleared_alone, REQS(MET_11),
      NEEDS(need_perfmon, need_metrics, need_version_4))
 {
 	const u64 others = BIT(SLOTS) | BIT(0);
@@ -362,7 +362,7 @@ TEST(metrics, rdpmc_of_metrics_reads_the_register_and_keeps_it, REQS(MET_12, MET
  * Then   it is kept where the bit is 1, and raises #GP where it is 0
  * Control: the enable bits of fixed counter 2 are kept
  */
-TEST(metrics, metrics_clear_bit_is_there_where_perf_capabilities_say_so, REQS(MET_13),
+TEST(msr, metrics_clear_bit_is_there_where_perf_capabilities_say_so, REQS(MET_13),
      NEEDS(need_perfmon, need_fixed, need_refused_msrs))
 {
 	bool there = counter_caps()->perf_capabilities & IA32_PERF_CAPABILITIES_RDPMC_METRICS_CLEAR;

@@ -100,7 +100,7 @@ TEST(ll, load_latency_event_does_not_count_loads_that_fault, REQS(LL_12, LL_09),
 		counted += now;
 	}
 	mem_sample_off(&setup);
-	CONTROL_RANGE(t, LL_12, MEM_SAMPLE_RECORDS, ~0ULL, counted,
+	CONTROL_RANGE(t, IDS(LL_12, LL_09), MEM_SAMPLE_RECORDS, ~0ULL, counted,
 		      "load latency events of loads that retire, each after one that faults, in "
 		      "%lu",
 		      windows * ROUNDS);
