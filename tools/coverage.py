@@ -46,8 +46,8 @@ def lower(token):
 
 
 def base(name):
-    """The fault of fault.def that a row of the matrix is about: NAME@PARAMETER:CPU:COUNT."""
-    return name.split("@")[0].split(":")[0]
+    """The fault of fault.def that a row of the matrix is about: NAME@PARAMETER:CPU:COUNT/PROFILE."""
+    return re.split("[@:/]", name)[0]
 
 
 def cell(text):

@@ -302,6 +302,33 @@ TEST(metrics, metrics_stand_still_without_their_global_enable, REQS(MET_09),
 }
 
 /*
+ * FRZ-03  CTR_Frz must stop PERF_METRICS and the slots counter.
+ *         SDM 18.2.4.1 IA32_PERF_GLOBAL_STATUS
+ *
+ * Given  both 0, and software has set CTR_Frz through IA32_PERF_GLOBAL_STATUS_SET
+ * When   a loop runs with IA32_PERF_GLOBAL_CTRL[35] and [48]; then again with CTR_Frz cleared
+ * Then   MSR_PERF_METRICS and fixed counter 3 are 0 after the first
+ * Control: neither is 0 after the second
+ */
+TEST(metrics, ctr_frz_stops_metrics_and_slots, REQS(FRZ_03),
+     NEEDS(need_perfmon, need_metrics, need_version_4))
+{
+	const u64 frozen = IA32_PERF_GLOBAL_STATUS_CTR_FRZ;
+
+	msr_write(MSR_IA32_PERF_GLOBAL_STATUS_SET, frozen);
+	CHECK_EQ(t, FRZ_03, 0, metrics_of(&workload_load, ROUNDS, BIT(SLOTS) | METRICS_ENABLE),
+		 "MSR_PERF_METRICS while CTR_FRZ is set");
+	CHECK_EQ(t, FRZ_03, 0, counter_read(SLOTS),
+		 "slots of fixed counter 3 while CTR_FRZ is set");
+	counters_clear(frozen);
+	CONTROL_RANGE(t, FRZ_03, 1, ~0ULL,
+		      metrics_of(&workload_load, ROUNDS, BIT(SLOTS) | METRICS_ENABLE),
+		      "MSR_PERF_METRICS once CTR_FRZ is cleared");
+	CONTROL_RANGE(t, FRZ_03, 1, ~0ULL, counter_read(SLOTS),
+		      "slots of fixed counter 3 once CTR_FRZ is cleared");
+}
+
+/*
  * MET-11  IA32_PERF_GLOBAL_OVF_CTRL[48] must clear IA32_PERF_GLOBAL_STATUS[48] and no other bit.
  *         Linux GLOBAL_STATUS_PERF_METRICS_OVF
  *

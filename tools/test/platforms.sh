@@ -88,7 +88,7 @@ test_guests_are_judged_as_guests()
 {
 	expect 0 ./run-qemu.sh --profile kvm --out "$log/kvm"
 	refute grep '^not ok' "$out"
-	grep -qP '^# requirements decided \d\d of 1[0-3]\d decidable here' "$out"
+	grep -qP '^# requirements decided \d+ of 1\d\d decidable here' "$out"
 	expect 0 ./run-qemu.sh --profile kvm --tests 'count.i*,pmi.*' --out "$log/hidden" \
 		--latitude hypervisor-leaf:1,hypervisor-hidden:1
 	grep -qF 'hypervisor "KVMKVMKVM" (CPUID.01H:ECX[31] = 0, signature in' "$out"
