@@ -46,7 +46,7 @@ def lower(token):
 
 
 def base(name):
-    """The fault of fault.def that a row of the matrix is about: NAME@PARAMETER:CPU:COUNT/PROFILE."""
+    """The fault of a row of the matrix: NAME@PARAMETER:CPU:COUNT/PROFILE."""
     return re.split("[@:/]", name)[0]
 
 

@@ -226,8 +226,8 @@ TEST(fixed, status_has_a_bit_for_each_counter, REQS(FIX_17), NEEDS(need_perfmon,
  * When   RDPMC of 40000000H + i is executed
  * Then   it returns the value, with the bits above the counter's width 0
  */
-TEST(msr, rdpmc_reads_each_fixed_counter_zero_extended, REQS(FIX_18), NEEDS(need_perfmon, need_fixed),
-     .under_every_fault = true)
+TEST(msr, rdpmc_reads_each_fixed_counter_zero_extended, REQS(FIX_18),
+     NEEDS(need_perfmon, need_fixed), .under_every_fault = true)
 {
 	const u64 ones = BIT(counter_caps()->fixed_width) - 1;
 

@@ -303,7 +303,7 @@ TEST(metrics, metrics_stand_still_without_their_global_enable, REQS(MET_09),
 
 /*
  * FRZ-03  CTR_Frz must stop PERF_METRICS and the slots counter.
- *         SDM 18.2.4.1 IA32_PERF_GLOBAL_STATUS
+ *         SDM 18.2.4.1 Enhancement in IA32_PERF_GLOBAL_STATUS (says core counters)
  *
  * Given  both 0, and software has set CTR_Frz through IA32_PERF_GLOBAL_STATUS_SET
  * When   a loop runs with IA32_PERF_GLOBAL_CTRL[35] and [48]; then again with CTR_Frz cleared
