@@ -51,6 +51,7 @@ enum spec_cap {
 	CAP_UNCORE,		/* the uncore of Nehalem and Westmere */
 	CAP_UNCORE_CLIENT,	/* the uncore's global registers of Skylake's client parts */
 	CAP_FRONTEND,		/* MSR_PEBS_FRONTEND */
+	CAP_LBR_CORE2,		/* last branch records at 40H and 60H: of Core 2 alone */
 	CAP_LBR,		/* last branch records at 680H and 6C0H */
 	CAP_LBR_CALL_STACK,	/* their call-stack mode */
 	CAP_LBR_INFO,		/* their MSR_LBR_INFO_x: spec/lbr.def */

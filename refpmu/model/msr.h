@@ -39,6 +39,7 @@ enum model_reg {
 	MODEL_REG_LBR_FROM,
 	MODEL_REG_LBR_TO,
 	MODEL_REG_LBR_INFO,
+	MODEL_REG_LBR_CORE2,	/* no processor that is modelled has them */
 	/* the uncore's */
 	MODEL_REG_UNCORE_GLOBAL_CTRL,
 	MODEL_REG_UNCORE_GLOBAL_STATUS,

@@ -105,6 +105,7 @@ static u64 existing_bits(const struct model *m, enum spec_cap cap)
 		return model_has_metrics(m) ? all : 0;
 	case CAP_METRICS_CLEAR:
 		return model_has_metrics(m) && m->latitude[LAT_METRICS_CLEAR] ? all : 0;
+	case CAP_LBR_CORE2:
 	case CAP_SGX:
 	case CAP_PT:
 		return 0;
@@ -162,6 +163,8 @@ static const struct {
 	{ MSR_IA32_TSX_FORCE_ABORT, 1, MODEL_REG_TSX_FORCE_ABORT, CAP_OF_IA32_TSX_FORCE_ABORT },
 	{ MSR_UNC_PERF_GLOBAL_CTRL, 1, MODEL_REG_UNC_CTRL, CAP_OF_UNC_PERF_GLOBAL_CTRL },
 	{ MSR_UNC_PERF_GLOBAL_STATUS, 1, MODEL_REG_UNC_STATUS, CAP_OF_UNC_PERF_GLOBAL_STATUS },
+	{ MSR_LBR_CORE_FROM, MODEL_LBR_CORE2, MODEL_REG_LBR_CORE2, CAP_OF_LBR_CORE_FROM },
+	{ MSR_LBR_CORE_TO, MODEL_LBR_CORE2, MODEL_REG_LBR_CORE2, CAP_OF_LBR_CORE_TO },
 	{ MSR_LBR_SELECT, 1, MODEL_REG_LBR_SELECT, CAP_OF_LBR_SELECT },
 	{ MSR_LASTBRANCH_TOS, 1, MODEL_REG_LBR_TOS, CAP_OF_LASTBRANCH_TOS },
 	{ MSR_LASTBRANCH_0_FROM_IP, MODEL_LBR_ENTRIES, MODEL_REG_LBR_FROM,
@@ -193,7 +196,6 @@ static bool is_another(const struct model *m, const struct msr_ref *p)
 	case MODEL_REG_INUSE:
 		return model_generation(m)->facilities & FAC_UNCORE;
 	case MODEL_REG_LBR_FROM:
-	case MODEL_REG_LBR_TO:
 		return p->i >= model_lbr_entries(m);
 	default:
 		return false;
@@ -250,7 +252,8 @@ static bool exists(const struct model *m, const struct msr_ref *p)
 	case MODEL_REG_LBR_FROM:
 	case MODEL_REG_LBR_TO:
 	case MODEL_REG_LBR_INFO:
-		return !(m->facts & (FACT_DEBUGCTL_EMPTY | FACT_ARCH_LBR));
+		return p->i < model_lbr_entries(m) &&
+		       !(m->facts & (FACT_DEBUGCTL_EMPTY | FACT_ARCH_LBR));
 	case MODEL_REG_PEBS_FRONTEND:
 	case MODEL_REG_LD_LAT:
 		return !(m->facts & (FACT_NO_PEBS | FACT_BASIC_PEBS));

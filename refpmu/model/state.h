@@ -55,6 +55,7 @@ struct tagged_load {
 
 /* Last branch records: what the registers of an entry hold. */
 #define MODEL_LBR_ENTRIES	32
+#define MODEL_LBR_CORE2		4	/* of Core 2, at other addresses */
 struct lbr_entry {
 	u64 from, to, info;
 };
