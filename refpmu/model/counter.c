@@ -579,8 +579,6 @@ void arch_retire(struct model *m, bool shared, const struct model_retired *r)
 		model_metrics_retired(m, r, s.cycles, m->latitude[LAT_CYCLES_PER_INSTRUCTION]);
 	if (model_in_tx(m))
 		model_tx_takes(m, s.cycles);
-	if (model_has_erratum(m, ERRATUM_CPL_CHANGE))
-		model_errata_level(m, s.cpl);
 	s.active = fault_counters(m, r, s.active);
 	for (u64 left = s.active; left; left &= left - 1)
 		counter_count(m, &s, (unsigned)__builtin_ctzll(left));

@@ -18,15 +18,12 @@ static const u32 setup_selects[] = {
 #define SETUP_COUNTERS	(sizeof(setup_selects) / sizeof(setup_selects[0]))
 #define SETUP_MASK	BITS(0, SETUP_COUNTERS - 1)
 
-#define AFTER_CHANGE	8	/* instructions that ERRATUM_CPL_CHANGE loses */
-
 bool model_has_erratum(const struct model *m, unsigned erratum)
 {
 	static const u32 of[] = {
 		[ERRATUM_MEMORY_EVENTS] = BIT(GEN_SANDYBRIDGE) | BIT(GEN_IVYBRIDGE) |
 					  BIT(GEN_HASWELL),
 		[ERRATUM_CALL_FILTER] = BIT(GEN_NEHALEM) | BIT(GEN_WESTMERE),
-		[ERRATUM_CPL_CHANGE] = BIT(GEN_SKYLAKE),
 	};
 
 	return m->latitude[LAT_ERRATUM] == erratum && of[erratum] & BIT(m->config.generation);
@@ -40,17 +37,7 @@ static bool wants_setup(const struct model *m)
 
 bool model_errata_miscounts(const struct model *m)
 {
-	return wants_setup(m) || model_has_erratum(m, ERRATUM_MEMORY_EVENTS) ||
-	       model_has_erratum(m, ERRATUM_CPL_CHANGE);
-}
-
-void model_errata_level(struct model *m, u8 cpl)
-{
-	if (!m->cpl_before != !cpl)
-		m->since_level = 0;
-	else if (m->since_level < AFTER_CHANGE)
-		m->since_level++;
-	m->cpl_before = cpl;
+	return wants_setup(m) || model_has_erratum(m, ERRATUM_MEMORY_EVENTS);
 }
 
 /* Every fourth event D0H to D3H goes to the other thread's counter of the same number, if that one
@@ -95,15 +82,6 @@ static u64 in_steps(struct model *m, u64 ticks)
 	return all - m->ref_ticks;
 }
 
-/* Events C0H and C4H, of one privilege level. */
-static bool is_lost_after_change(const struct model *m, unsigned i)
-{
-	u64 event = m->perfevtsel[i] & IA32_PERFEVTSEL_EVENT;
-
-	return m->since_level < AFTER_CHANGE && (event == 0xc0 || event == 0xc4) &&
-	       m->counter[i].rule.os != m->counter[i].rule.usr;
-}
-
 u64 model_errata_increment(struct model *m, unsigned i, u64 add)
 {
 	if (i == REF_TSC && m->latitude[LAT_REF_TSC_SLOW])
@@ -112,8 +90,6 @@ u64 model_errata_increment(struct model *m, unsigned i, u64 add)
 		return add;
 	if (model_has_erratum(m, ERRATUM_MEMORY_EVENTS))
 		return leak(m, i, add);
-	if (model_has_erratum(m, ERRATUM_CPL_CHANGE))
-		return is_lost_after_change(m, i) ? 0 : add;
 	/* Every other time one of its events is lost. */
 	m->counter[i].misses = !m->counter[i].misses;
 	return add - m->counter[i].misses;

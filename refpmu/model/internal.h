@@ -173,10 +173,8 @@ void model_set_counter(struct model *m, unsigned counter, u64 value);
 /* General-purpose counters do, until they were set up. */
 bool model_errata_miscounts(const struct model *m);
 /* The processor has the erratum of this number: latitude erratum. */
-enum { ERRATUM_MEMORY_EVENTS = 1, ERRATUM_CALL_FILTER, ERRATUM_CPL_CHANGE };
+enum { ERRATUM_MEMORY_EVENTS = 1, ERRATUM_CALL_FILTER };
 bool model_has_erratum(const struct model *m, unsigned erratum);
-/* An instruction of this privilege level retires. */
-void model_errata_level(struct model *m, u8 cpl);
 /* IA32_PERF_GLOBAL_CTRL has been written. */
 void model_errata_global_ctrl(struct model *m, u64 value);
 /* What counter i adds instead of this. */

@@ -117,7 +117,6 @@ struct model {
 		u64 line;		/* of the instruction before */
 		u32 dsb[64], l1i[64], l2[256], itlb[16], stlb[128];
 	} fetch;
-	u8 cpl_before, since_level;	/* latitude erratum: of the last instructions */
 	u32 leaks;
 	u64 status_set, ovf_ctrl;	/* what was written last, for the latitude of reading it */
 	struct model_counter counter[MODEL_MAX_COUNTERS];
