@@ -2,6 +2,7 @@
 /* Faults of refpmu/model/pebs.c: where the DS area is, what an assist writes, and when. */
 #include "refpmu/faults/broken.h"
 #include "refpmu/faults/icelake/version5.h"
+#include "refpmu/faults/kvm/kvm.h"
 #include "refpmu/faults/record.h"
 #include "refpmu/model/core.h"
 
@@ -404,6 +405,7 @@ void fault_assist(struct model *m, const struct retire_ctx *s, unsigned x, struc
 	break_write(m, plan);
 	break_reload(m, x, plan);
 	break_status(m, plan);
+	fault_kvm_assist(m, plan);
 	if (s->rule[x]->flags & EV_PS)
 		break_store_record(m, plan);
 }
@@ -436,7 +438,7 @@ u64 fault_applicable(struct model *m, u64 counters)
 		return m->global_status;
 	if (broken(m, FAULT_APPLICABLE_NONE))
 		return 0;
-	counters = fault_v5_applicable(m, counters);
+	counters = fault_kvm_applicable(m, fault_v5_applicable(m, counters));
 	return broken(m, FAULT_APPLICABLE_BUFFER) ? counters | IA32_PERF_GLOBAL_STATUS_OVF_BUF :
 						    counters;
 }

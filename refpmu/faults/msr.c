@@ -441,7 +441,7 @@ u64 fault_status_clears(struct model *m, u64 bits)
 {
 	if (m->config.fault == FAULT_NONE)
 		return bits;
-	bits = fault_v5_clears(m, bits);
+	bits = fault_kvm_clears(m, fault_v5_clears(m, bits));
 	if (broken(m, FAULT_OVF_UNCORE_STICKS))
 		bits &= ~IA32_PERF_GLOBAL_OVF_CTRL_CLR_OVF_UNCORE;
 	if (bits & ~IA32_PERF_GLOBAL_OVF_CTRL_CLR_OVF_BUF && broken(m, FAULT_OVFBUF_STAYS_BESIDE))

@@ -58,6 +58,7 @@ extern rule *const skylake_rules[FAULT_COUNT];
 extern rule *const icelake_rules[FAULT_COUNT];
 extern rule *const skylake_without_rules[FAULT_COUNT];	/* what came after Skylake */
 extern rule *const kvm_rules[FAULT_COUNT];
+extern rule *const kvm_pebs_rules[FAULT_COUNT];	/* of a guest with PEBS */
 extern rule *const version_3_rules[FAULT_COUNT];	/* what Skylake ended */
 /* netburst.c: rules of its own kind of processor. */
 bool netburst_has_rule(enum fault_id of);

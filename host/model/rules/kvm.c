@@ -95,3 +95,66 @@ rule *const kvm_rules[FAULT_COUNT] = {
 	[FAULT_KVM_LEAF_23_SHOWN] = no_leaf_23,
 	[FAULT_KVM_MEDIATED_LBR] = no_branch_records,
 };
+
+/* ---- a guest with PEBS: basic records of general-purpose counters */
+
+static u64 at(struct fixture *r, unsigned offset)
+{
+	return fixture_peek(r, FIXTURE_BUFFER + offset);
+}
+
+/* A buffer of four basic records, the threshold after the first; IA32_PMC1 makes one. */
+static void sample(struct fixture *r)
+{
+	memset(r->memory + FIXTURE_BUFFER - FIXTURE_MEMORY_BASE, 0xee, 0x80);
+	fixture_poke(r, FIXTURE_DS + 0x20, FIXTURE_BUFFER);
+	fixture_poke(r, FIXTURE_DS + 0x28, FIXTURE_BUFFER);
+	fixture_poke(r, FIXTURE_DS + 0x30, FIXTURE_BUFFER + 0x80);
+	fixture_poke(r, FIXTURE_DS + 0x38, FIXTURE_BUFFER + 0x20);
+	fixture_wrmsr(r, 0x600, FIXTURE_DS);
+	fixture_program_pebs(r, 1, LOADS, 0, 2);
+	fixture_start(r, BIT(1));
+	loads(r, 3);
+}
+
+static bool record_is_basic(struct fixture *r)
+{
+	sample(r);
+	return fixture_index(r) == FIXTURE_BUFFER + 0x20 && at(r, 0) == 0x20ULL << 48;
+}
+
+static bool record_names_its_counter(struct fixture *r)
+{
+	sample(r);
+	return at(r, 0x10) == BIT(1);
+}
+
+static bool record_is_there_once(struct fixture *r)
+{
+	sample(r);
+	return fixture_index(r) == FIXTURE_BUFFER + 0x20 && at(r, 0x20) == 0xeeeeeeeeeeeeeeee;
+}
+
+static bool ovf_buf_is_cleared(struct fixture *r)
+{
+	sample(r);
+	if (!(fixture_get(r, 0x38e) & BIT(62)))
+		return false;
+	fixture_wrmsr(r, 0x390, BIT(62));
+	return !(fixture_get(r, 0x38e) & BIT(62));
+}
+
+RULE(pebs_enable_is_of_general_counters, TAKEN(0x3f1, BIT(0)) && TAKEN(0x3f1, BIT(7)) &&
+						 REFUSED(0x3f1, BIT(32)) && REFUSED(0x3f1, BIT(34)))
+
+rule *const kvm_pebs_rules[FAULT_COUNT] = {
+	[FAULT_KVM_RECORD_LONG] = record_is_basic,
+	[FAULT_KVM_FORMAT_OF_HOST] = record_is_basic,
+	[FAULT_KVM_PEBS_FIXED_TAKEN] = pebs_enable_is_of_general_counters,
+	[FAULT_KVM_PEBS_LAST_REFUSED] = pebs_enable_is_of_general_counters,
+	[FAULT_KVM_COUNTER_OF_HOST] = record_names_its_counter,
+	[FAULT_KVM_RECORD_TWICE] = record_is_there_once,
+	[FAULT_KVM_RECORD_AFTER] = record_is_there_once,
+	[FAULT_KVM_OVF_BUF_MISSING] = ovf_buf_is_cleared,
+	[FAULT_KVM_OVF_BUF_STAYS] = ovf_buf_is_cleared,
+};

@@ -19,6 +19,7 @@ static const struct {
 	{ GEN_SKYLAKE, skylake_without_rules, PROFILE_NONE },
 	{ GEN_HASWELL, version_3_rules, PROFILE_NONE },
 	{ GEN_HASWELL, kvm_rules, PROFILE_KVM_6_12 },
+	{ GEN_ICELAKE_SP, kvm_pebs_rules, PROFILE_KVM_PEBS },
 };
 
 static void rules_open(struct fixture *r, size_t table, enum fault_id fault, bool hyper_threading,

@@ -2,6 +2,7 @@
 /* Faults of adaptive records, and of what makes one adaptive: adaptive.c, counter.c. */
 #include "refpmu/faults/broken.h"
 #include "refpmu/faults/icelake/version5.h"
+#include "refpmu/faults/kvm/kvm.h"
 #include "spec/lbr.h"
 
 #define CACHE_LINE	64
@@ -172,6 +173,7 @@ void fault_adaptive_layout(struct model *m, unsigned x, struct adaptive_layout *
 		    layout->part[i].bytes != before.bytes)
 			break;
 	}
+	fault_kvm_layout(m, layout);
 	layout->bytes = model_adaptive_bytes(layout);
 	if (broken(m, FAULT_FORMAT_SIZE_ZERO))
 		layout->bytes = 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Faults of what KVM gives its guests: registers, CPUID, RDPMC. They act on such a guest alone. */
+/* Faults of what KVM gives its guests: registers, CPUID, RDPMC, records. They act on such a guest
+ * alone. */
 #include "refpmu/faults/kvm/kvm.h"
 #include "refpmu/faults/broken.h"
 
@@ -40,6 +41,10 @@ u64 fault_kvm_bits(struct model *m, const struct msr_ref *p, u64 bits)
 		if (is_broken(m, FAULT_KVM_SELECT_WIDE))
 			bits |= BITS(35, 63);
 		return is_broken(m, FAULT_KVM_PIN_REFUSED) ? bits & ~(u64)IA32_PERFEVTSEL_PC : bits;
+	case MODEL_REG_PEBS_ENABLE:
+		if (is_broken(m, FAULT_KVM_PEBS_FIXED_TAKEN))
+			bits |= BITS(32, 34);
+		return is_broken(m, FAULT_KVM_PEBS_LAST_REFUSED) ? bits & ~BIT(7) : bits;
 	case MODEL_REG_OVF_CTRL:
 		return is_broken(m, FAULT_KVM_RESET_WIDE) ? bits | RESET_OTHERS : bits;
 	case MODEL_REG_DEBUGCTL:
@@ -70,6 +75,42 @@ u64 fault_kvm_read(struct model *m, const struct msr_ref *p, u64 value)
 	    written & ~model_width_mask(m) && is_broken(m, FAULT_KVM_FIXED_WIDE))
 		return written;
 	return value;
+}
+
+void fault_kvm_layout(struct model *m, struct adaptive_layout *layout)
+{
+	if (is_broken(m, FAULT_KVM_RECORD_LONG))
+		layout->part[layout->n++] = (struct adaptive_part){ GROUP_GPR, ADAPTIVE_GPR_BYTES };
+	if (is_broken(m, FAULT_KVM_FORMAT_OF_HOST))
+		layout->config = PEBS_DATA_CFG_GPR;
+}
+
+u64 fault_kvm_applicable(struct model *m, u64 counters)
+{
+	return is_broken(m, FAULT_KVM_COUNTER_OF_HOST) ? counters << 1 : counters;
+}
+
+void fault_kvm_assist(struct model *m, struct assist_plan *plan)
+{
+	const struct model_host *host = m->host;
+	bool moves;
+
+	if (plan->area.pebs_absolute_maximum - plan->record >= 2 * (u64)plan->size) {
+		moves = is_broken(m, FAULT_KVM_RECORD_TWICE);
+		if (moves)
+			plan->index += plan->size;
+		if (moves || is_broken(m, FAULT_KVM_RECORD_AFTER))
+			host->write(host->ctx, plan->record + plan->size, plan->bytes, plan->size);
+	}
+	if (plan->threshold && is_broken(m, FAULT_KVM_OVF_BUF_MISSING))
+		plan->set = 0;
+}
+
+u64 fault_kvm_clears(struct model *m, u64 bits)
+{
+	return is_broken(m, FAULT_KVM_OVF_BUF_STAYS) ?
+		       bits & ~IA32_PERF_GLOBAL_OVF_CTRL_CLR_OVF_BUF :
+		       bits;
 }
 
 bool fault_kvm_rdpmc(struct model *m, u32 ecx)
