@@ -182,6 +182,43 @@ static void overflow_arms_and_the_next_event_is_recorded(void)
 	CHECK_EQ(DRAW_CLAIM_RELOAD, verdict.wrong[0].claim);
 }
 
+/* Of format 4: neither registers nor an address. */
+static void record_of_the_basic_group_has_no_registers_to_judge(void)
+{
+	struct pebs_record *r = &seen.record[0];
+
+	PROGRAM("load_bytes");
+	env.any_event = true;
+	env.format = RECORD_ADAPTIVE_BASIC;
+	env.record_bytes = 0x20;
+	c.class = DRAW_RECORDS;
+	c.select[0] = EVENT_MEM_UOPS_RETIRED_ALL_LOADS | OS;
+	c.preset[0] = END - 2;
+	c.global = BIT(0);
+	c.pebs_enable = BIT(0);
+	c.ds = (struct draw_ds){ .used = 1, .maximum = 0x40, .threshold = 0x40, .reset = { 100 } };
+	memset(r, 0, sizeof(*r));
+	r->present = BIT(RECORD_eventing_ip);
+	r->value[RECORD_eventing_ip] = ip_of("load_bytes", 1);
+	seen.records = 1;
+	seen.index = 0x20;
+	seen.value[0] = 102;
+	CHECK_EQ(0, judge());
+	CHECK(!verdict.vague);
+	CHECK(!(verdict.claims & (BIT(DRAW_CLAIM_REGISTERS) | BIT(DRAW_CLAIM_RIP) |
+				  BIT(DRAW_CLAIM_FLAGS) | BIT(DRAW_CLAIM_ADDRESS))));
+	seen.index = 0x40;
+	CHECK(judge());
+	CHECK_EQ(DRAW_CLAIM_INDEX, verdict.wrong[0].claim);
+	seen.index = 0x20;
+	c.select[0] |= IA32_PERFEVTSEL_INT;
+	judge();
+	CHECK(verdict.vague, "INT beside PEBS");
+	c.select[0] = EVENT_UNHALTED_CORE_CYCLES | OS;
+	judge();
+	CHECK(verdict.vague, "an event that isn't precise");
+}
+
 static void claims_have_names(void)
 {
 	for (enum draw_claim claim = 0; claim < DRAW_CLAIMS; claim++)
@@ -196,6 +233,7 @@ int main(void)
 	RUN(read_in_the_middle_has_its_upper_halves_clear);
 	RUN(overflow_interrupts_once);
 	RUN(overflow_arms_and_the_next_event_is_recorded);
+	RUN(record_of_the_basic_group_has_no_registers_to_judge);
 	RUN(claims_have_names);
 	return check_end();
 }

@@ -306,19 +306,6 @@ bool need_pebs(char *reason, size_t size)
 	return false;
 }
 
-bool need_pebs_of_tables(char *reason, size_t size)
-{
-	const struct pmu_caps *c = counter_caps();
-
-	if (!need_pebs(reason, size))
-		return false;
-	if (c->record_format != RECORD_ADAPTIVE)
-		return true;
-	fmt_print(reason, size, "adaptive records (IA32_PERF_CAPABILITIES = %#lx)",
-		  c->perf_capabilities);
-	return false;
-}
-
 bool need_format4(char *reason, size_t size)
 {
 	const struct pmu_caps *c = counter_caps();

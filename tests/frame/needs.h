@@ -33,7 +33,6 @@ bool need_instructions(char *reason, size_t size);	/* the architectural instruct
 bool need_cycles(char *reason, size_t size);		/* the architectural core cycle event */
 bool need_events(char *reason, size_t size);		/* the rows of spec/event.def apply */
 bool need_pebs(char *reason, size_t size);		/* PEBS, DTES64, a record with registers */
-bool need_pebs_of_tables(char *reason, size_t size);	/* with records of formats 1 to 3 */
 bool need_any_pebs(char *reason, size_t size);		/* the same, or the basic group alone */
 bool need_format4(char *reason, size_t size);		/* PEBS with the records of format 4 */
 bool need_baseline(char *reason, size_t size);		/* and IA32_PERF_CAPABILITIES[14] */

@@ -72,6 +72,7 @@ struct draw_env {
 	/* Interrupts and PEBS. */
 	bool freeze;   /* as versions 2 and 3 have it, and IA32_DEBUGCTL is there */
 	bool pebs;
+	bool any_event;			/* baseline: not the precise ones alone make records */
 	bool shadow_exact;		/* the assist comes with the first event after arming */
 	unsigned period_least;		/* no counter overflows sooner than that */
 	u8 format;			/* enum record_format */

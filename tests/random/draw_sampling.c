@@ -105,11 +105,11 @@ static void draw_recording(const struct draw_env *env, struct prng *p, struct dr
 		return;
 	c->select[i] = code | (1 + prng_below(p, 3)) << 16 | IA32_PERFEVTSEL_EN;
 	/* "Undefined", with CMASK and the like: for what is judged by our reading. */
-	if (env->strict && prng_one_in(p, 12))
+	if (env->strict && prng_one_in(p, 12) && !env->any_event)
 		c->select[i] |= prng_one_in(p, 2) && env->any_thread ?
 					IA32_PERFEVTSEL_ANY :
 					1ULL << IA32_PERFEVTSEL_CMASK_SHIFT;
-	if (prng_one_in(p, 4) && !(c->select[i] >> IA32_PERFEVTSEL_CMASK_SHIFT))
+	if (prng_one_in(p, 4) && !env->any_event && !(c->select[i] >> IA32_PERFEVTSEL_CMASK_SHIFT))
 		c->select[i] |= IA32_PERFEVTSEL_INT;
 	c->pebs_enable |= BIT(i);
 	events = total(env, c, trace, event, c->select[i]);

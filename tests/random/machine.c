@@ -97,6 +97,7 @@ static void learn_sampling(struct machine *m, bool strict)
 {
 	const struct pmu_caps *caps = counter_caps();
 	const struct calibration *known = calibration_get();
+	enum record_format format;
 	char reason[128];
 
 	m->env.strict = strict;
@@ -107,12 +108,14 @@ static void learn_sampling(struct machine *m, bool strict)
 	m->env.pmi_vector = VECTOR_PMI;
 	m->env.freeze = need_freeze(reason, sizeof(reason)) &&
 			need_legacy_freeze(reason, sizeof(reason));
-	/* The oracle knows records of one layout. */
 	m->env.pebs = need_pebs(reason, sizeof(reason)) && need_events(reason, sizeof(reason)) &&
-		      !counter_caps()->baseline && need_ds_write(reason, sizeof(reason));
+		      need_ds_write(reason, sizeof(reason));
+	m->env.any_event = caps->baseline;
 	m->env.shadow_exact = known->shadow_known && !known->shadow_least && !known->shadow_most;
-	m->env.format = (u8)caps->record_format;
-	m->env.record_bytes = (unsigned)record_size(caps->record_format);
+	/* No select has its Adaptive_Record bit: records of the basic group alone. */
+	format = caps->baseline ? RECORD_ADAPTIVE_BASIC : caps->record_format;
+	m->env.format = (u8)format;
+	m->env.record_bytes = (unsigned)record_size(format);
 }
 
 static void add_event(struct machine *m, u16 code, u16 kind, u16 flags, u32 counters)

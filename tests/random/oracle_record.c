@@ -41,10 +41,14 @@ static unsigned lowest(u64 counters)
 
 /* ---- the record's fields */
 
+/* If the format has the field. */
 static void expect_field(struct oracle *o, enum draw_claim claim, const struct pebs_record *r,
 			 enum record_field field, u64 want, const char *what)
 {
-	oracle_expect(o, claim, want, 0, r->value[field], what, o->record);
+	u64 got;
+
+	if (record_get(r, field, &got))
+		oracle_expect(o, claim, want, 0, got, what, o->record);
 }
 
 static void judge_registers(struct oracle *o, const struct trace_step *step,
@@ -52,6 +56,7 @@ static void judge_registers(struct oracle *o, const struct trace_step *step,
 {
 	static const u8 drawn[] = { RECORD_r8, RECORD_r9, RECORD_r10, RECORD_r11, RECORD_r12 };
 	const struct draw_piece *piece = piece_get(step->piece);
+	u64 flags;
 
 	for (unsigned n = 0; n < sizeof(drawn); n++)
 		expect_field(o, DRAW_CLAIM_REGISTERS, r, drawn[n], draw_constant(o->c, n),
@@ -69,11 +74,12 @@ static void judge_registers(struct oracle *o, const struct trace_step *step,
 		expect_field(o, DRAW_CLAIM_REGISTERS, r, RECORD_rsi, draw_pointer(o->env, o->c, 0),
 			     "RSI of record %lu");
 	expect_field(o, DRAW_CLAIM_RSP, r, RECORD_rsp, step->rsp, "RSP of record %lu");
-	oracle_expect(o, DRAW_CLAIM_FLAGS,
-		      EFLAGS_FIXED | (step->if_set ? EFLAGS_IF : 0) |
-			      (step->row->flags & ROW_DF ? EFLAGS_DF : 0),
-		      0, r->value[RECORD_rflags] & EFLAGS_KNOWN,
-		      "RFLAGS of record %lu: bit 1, TF, IF and DF", o->record);
+	if (record_get(r, RECORD_rflags, &flags))
+		oracle_expect(o, DRAW_CLAIM_FLAGS,
+			      EFLAGS_FIXED | (step->if_set ? EFLAGS_IF : 0) |
+				      (step->row->flags & ROW_DF ? EFLAGS_DF : 0),
+			      0, flags & EFLAGS_KNOWN, "RFLAGS of record %lu: bit 1, TF, IF and DF",
+			      o->record);
 }
 
 /* An address in the accesses that make the event: the data linear address is that of one. */
@@ -93,10 +99,11 @@ static void judge_address(struct oracle *o, const struct trace_step *step, unsig
 {
 	const struct draw_event *event = oracle_event_of(o, counter);
 	const struct draw_row *row = step->row;
-	u64 address = r->value[RECORD_data_linear_address];
+	u64 address;
 	bool store;
 
-	if (!event || !(event->flags & EV_DLA))
+	if (!event || !(event->flags & EV_DLA) ||
+	    !record_get(r, RECORD_data_linear_address, &address))
 		return;
 	/* A WRMSR may have loads of its own (calibration); their addresses aren't stated. */
 	if (row->flags & ROW_WRMSR)
@@ -241,6 +248,17 @@ static void arm(struct oracle *o, u64 precise)
 	}
 }
 
+/* Where any event makes records, which instruction one of an event that isn't precise names isn't
+ * stated, nor what INT does beside PEBS. */
+static bool is_told(const struct oracle *o)
+{
+	for (unsigned i = 0; o->env->any_event && i < DRAW_GP; i++)
+		if (oracle_exists(o, i) && o->pebs_enable >> i & 1 &&
+		    (!oracle_records(o, i) || oracle_has_interrupt(o, i)))
+			return false;
+	return true;
+}
+
 void oracle_assists(struct oracle *o, unsigned step)
 {
 	const struct pebs_record *r = next_record(o);
@@ -249,6 +267,10 @@ void oracle_assists(struct oracle *o, unsigned step)
 
 	if (!o->c->ds.used)
 		return;
+	if (!is_told(o)) {
+		o->vague = true;
+		return;
+	}
 	for (unsigned i = 0; i < DRAW_GP; i++)
 		if (o->wrapped >> i & 1 && has_precise_distribution(o, i)) {
 			precise |= BIT(i);
