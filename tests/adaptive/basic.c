@@ -22,6 +22,9 @@ static u32 every_group(void)
 
 /*
  * ADP-01  Bits 63:48 of the format word of an adaptive record must be the size of the record.
+ *         Linux setup_pebs_adaptive_sample_data; kvm-unit-tests pmu_pebs
+ * ADP-10  Bits 23:4 of the format word must be 0.
+ *         Linux: names no use of them
  * ADP-15  The basic group must be 20H bytes: format word at 00H, EventingIP at 08H, applicable
  *         counters at 10H, TSC at 18H.
  *         Linux setup_pebs_adaptive_sample_data; kvm-unit-tests pmu_pebs
@@ -44,7 +47,7 @@ static u32 every_group(void)
  *        counter alone, and the TSC is between the two
  */
 TEST(adaptive, basic_group_is_0x20_bytes_with_its_four_fields,
-     REQS(ADP_01, ADP_15, ADP_17, ADP_18, ADP_35, ADP_38),
+     REQS(ADP_01, ADP_10, ADP_15, ADP_17, ADP_18, ADP_35, ADP_38),
      NEEDS(need_perfmon, need_format4, need_events), .under_every_fault = true)
 {
 	for (unsigned c = 0; c < LOAD_COUNTERS; c++) {
@@ -61,6 +64,7 @@ TEST(adaptive, basic_group_is_0x20_bytes_with_its_four_fields,
 		word = adaptive_at(AT_WORD);
 		CHECK_EQ(t, ADP_01, BASIC_BYTES, word >> 48, "bits 63:48 of the format word");
 		CHECK_EQ(t, ADP_17, 0, word & BITS(0, 31), "bits 31:0 of the format word");
+		CHECK_EQ(t, ADP_10, 0, word & BITS(4, 23), "bits 23:4 of the format word");
 		if (!(counter_caps()->perf_capabilities & IA32_PERF_CAPABILITIES_PEBS_TIMING_INFO))
 			CHECK_EQ(t, ADP_18, 0, word & BITS(32, 47),
 				 "bits 47:32 of the format word");
