@@ -106,7 +106,7 @@ static u64 at(struct fixture *r, unsigned offset)
 /* A buffer of four basic records, the threshold after the first; IA32_PMC1 makes one. */
 static void sample(struct fixture *r)
 {
-	memset(r->memory + FIXTURE_BUFFER - FIXTURE_MEMORY_BASE, 0xee, 0x80);
+	memset(r->memory + (FIXTURE_BUFFER - FIXTURE_MEMORY_BASE), 0xee, 0x80);
 	fixture_poke(r, FIXTURE_DS + 0x20, FIXTURE_BUFFER);
 	fixture_poke(r, FIXTURE_DS + 0x28, FIXTURE_BUFFER);
 	fixture_poke(r, FIXTURE_DS + 0x30, FIXTURE_BUFFER + 0x80);
