@@ -111,6 +111,8 @@ u64 fault_unusual_instruction(struct model *m, const struct model_rule *rule,
 			       occurred;
 	case EK_LOADS:
 		return break_loads(m, r, occurred);
+	case EK_SPLIT_LOADS:
+		return occurred > 1 && broken(m, FAULT_REP_SPLITS_COUNT_ONCE) ? 1 : occurred;
 	default:
 		return occurred;
 	}

@@ -74,6 +74,26 @@ u64 fault_occurrences(struct model *m, const struct model_rule *rule, const stru
 	return fault_unusual_instruction(m, rule, r, break_occurrences(m, rule, r, occurred));
 }
 
+/* Of counters near 0 only: those of other tests wrap. */
+static u64 lose_carry(struct model *m, unsigned i, u64 add)
+{
+	u64 value = m->counter[i].value;
+
+	return value >> 32 == 0 && value >> 16 != (value + add) >> 16 &&
+			       broken(m, FAULT_LOADS_LOSE_A_CARRY) ?
+		       add - BIT(16) :
+		       add;
+}
+
+static u64 break_waits(struct model *m, const struct model_rule *rule, u64 add)
+{
+	if (!rule->cmask)
+		return add;
+	if (rule->edge)
+		return broken(m, FAULT_EDGE_UNDER_INV_SILENT) ? 0 : add;
+	return add > 1 && broken(m, FAULT_INV_LONG_CYCLE_ONCE) ? 1 : add;
+}
+
 u64 fault_increment(struct model *m, unsigned i, const struct model_rule *rule, u64 add)
 {
 	if (m->config.fault == FAULT_NONE || !add)
@@ -81,6 +101,10 @@ u64 fault_increment(struct model *m, unsigned i, const struct model_rule *rule, 
 	if (rule->kind == EK_FRONTEND && i && broken(m, FAULT_FRONTEND_PMC0_ONLY))
 		return 0;
 	add = fault_v5_increment(m, i, add);
+	if (rule->kind == EK_LOADS)
+		add = lose_carry(m, i, add);
+	if (rule->invert)
+		add = break_waits(m, rule, add);
 	if (i == FIRST_FIXED && broken(m, FAULT_FIXED_TWIN_OFF))
 		return add + every(m, 4, add);
 	if (i == FIRST_FIXED + 1 && broken(m, FAULT_FIXED1_HALF))

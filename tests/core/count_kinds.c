@@ -12,6 +12,8 @@
 
 #define FEWER	10
 #define MORE	90
+#define SHORT_LOOP	1000	/* rounds */
+#define LONG_LOOP	70000	/* more loads than 16 bits hold */
 #define PAGE	4096
 
 /* In workload_kind_page: the MOV that lies in two pages, and the DEC and JNZ after it. */
@@ -185,6 +187,36 @@ TEST(count, each_load_of_one_instruction_counts, REQS(CNT_03), NEEDS(need_perfmo
 
 	check_loads(t, &workload_kind_compare, insn ? rounds : 2 * rounds);
 	check_loads(t, &workload_kind_rep_load, insn ? 0 : rounds);
+}
+
+/*
+ * CNT-03  Runs of one workload must differ in retired loads by exactly the declared difference.
+ *         SDM chapter 19, events of each generation
+ *
+ * Given  a loop with a load a round
+ * When   IA32_PMC0 counts loads in SHORT_LOOP and in LONG_LOOP rounds, which are more than 16 bits
+ *        hold
+ * Then   the count grows by one a round
+ */
+TEST(count, loads_of_a_loop_of_more_than_65535_rounds_are_counted_exactly, REQS(CNT_03),
+     NEEDS(need_perfmon, need_events))
+{
+	u64 want = LONG_LOOP - SHORT_LOOP, got;
+	bool counted;
+
+	if (test_sees_exactly(t, REQ_CNT_03))
+		counted = window_difference_one(t, 0, LOADS, COUNT_BOTH, &workload_load, SHORT_LOOP,
+						LONG_LOOP, &got);
+	else {
+		u64 value[WINDOW_COUNTERS];
+
+		counted = window_least_difference(t, pmc_one(0), LOADS, COUNT_BOTH, &workload_load,
+						  SHORT_LOOP, LONG_LOOP, value);
+		got = value[0];
+	}
+	if (counted)
+		CHECK_EQ(t, CNT_03, want, got, "loads in %lu more rounds of %s", want,
+			 workload_load.name);
 }
 
 /*

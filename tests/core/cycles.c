@@ -8,6 +8,7 @@
 #include "spec/msr.h"
 #include "tests/frame/needs.h"
 #include "tests/frame/test.h"
+#include "tests/measure/mem_sample.h"
 #include "tests/measure/window.h"
 
 #define SOME	50
@@ -15,6 +16,8 @@
 #define WRITTEN	(1u << 20)
 #define ON_THE_WAY 256	/* instructions from a write to the one that stops counting, at most */
 #define WINDOWS	4
+#define SWITCHING	16	/* instructions that opening and closing a window add, at most */
+#define STALLS	100	/* loads from memory, each of which waits for the one before */
 #define CMASK_NEVER 255	/* no cycle retires that many instructions */
 
 /* Table 18-1: bit of CPUID.0AH:EBX, event select and umask. */
@@ -123,6 +126,57 @@ TEST(count, inv_with_an_unreachable_cmask_counts_every_cycle, REQS(CNT_37),
 		      "core cycles of 1200 instructions, a load each three");
 	CHECK_RANGE(t, CNT_37, cycles - cycles / 16 - 16, cycles + cycles / 16 + 16, below,
 		    "cycles with fewer than %u instructions, of %lu", CMASK_NEVER, cycles);
+}
+
+/*
+ * CNT-08  With INV set and CMASK = n > 0 a counter must count the cycles in which fewer than n
+ *         events occurred.
+ * CNT-09  With the edge bit set a counter must count the deasserted to asserted transitions of its
+ *         condition.
+ *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities
+ *
+ * Given  STALLS loads from memory, each of which waits for the one before. Instructions retire in
+ *        as many cycles as there are instructions, at most: in all others none does. Each load is
+ *        waited for, and each wait ends with a retirement
+ * When   IA32_PMC0 counts core cycles, IA32_PMC1 cycles of less than one instruction (INV = 1,
+ *        CMASK = 1) and IA32_PMC2 how often these begin (E = 1)
+ * Then   IA32_PMC1 counts that many cycles or more and no more than there are, within a sixteenth;
+ *        IA32_PMC2 counts STALLS or more, and no more than there are instructions
+ * Control: there are more than twice as many cycles as instructions
+ */
+TEST(count, inv_counts_each_cycle_of_a_wait_and_edge_each_wait, REQS(CNT_08, CNT_09),
+     NEEDS(need_perfmon, need_pebs, need_load_latency, need_instructions, need_cycles))
+{
+	const u64 waits = COUNT_BOTH | COUNT_INV | COUNT_CMASK(1);
+	struct mem_sample_setup setup = mem_sample_loads();
+	struct pmc_mask on = pmc_one(setup.counter);
+	u64 instructions, cycles, slack, waited, begun;
+	struct cache_workload h;
+
+	if (!mem_sample_prepare(t, ACCESS_MEMORY, &h))
+		return;
+	instructions = workload_declared(h.workload, WORKLOAD_INSTRUCTIONS, STALLS) + SWITCHING;
+	counter_program(0, EVENT_UNHALTED_CORE_CYCLES, COUNT_BOTH);
+	counter_program(1, EVENT_INST_RETIRED_ANY_P, waits);
+	counter_program(2, EVENT_INST_RETIRED_ANY_P, waits | COUNT_EDGE);
+	for (unsigned c = 0; c < 3; c++) {
+		counter_write(c, 0);
+		on = pmc_or(on, pmc_one(c));
+	}
+	mem_sample_arm(&setup, NEVER);
+	cache_workload_run(&h, STALLS, on);
+	cycles = counter_read(0);
+	waited = counter_read(1);
+	begun = counter_read(2);
+	mem_sample_off(&setup);
+	slack = cycles / 16 + 16;
+	CONTROL_RANGE(t, IDS(CNT_08, CNT_09), 2 * instructions + 1, ~0ULL, cycles,
+		      "core cycles of %u fenced %s, of %lu instructions", STALLS, h.name,
+		      instructions);
+	CHECK_RANGE(t, CNT_08, cycles - instructions - slack, cycles + slack, waited,
+		    "cycles without an instruction, of %lu", cycles);
+	CHECK_RANGE(t, CNT_09, STALLS, instructions, begun,
+		    "begins of cycles without an instruction, of %u loads from memory", STALLS);
 }
 
 /*

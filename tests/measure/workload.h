@@ -119,6 +119,7 @@ KIND_DECLARE(return_pop);	/* RET with a number */
 KIND_DECLARE(prefetch);
 KIND_DECLARE(compare);		/* CMPSQ: two loads */
 KIND_DECLARE(rep_load);		/* one REP LODSB of n bytes */
+KIND_DECLARE(rep_split);	/* REP LODSQ, two of 16 loads across a line's end */
 KIND_DECLARE(page);		/* an instruction in two pages */
 #undef KIND_DECLARE
 

@@ -114,6 +114,17 @@ BEGIN kind_rep_load
 	rep lodsb
 END kind_rep_load
 
+; instructions 5n + 1, loads 16n: a REP LODSQ in a round, and two of its loads cross a line's end
+DECLARE kind_rep_split, 0, 0, 0,  5, 1,  16, 0,  0, 0,  0, 0,  1, 0
+BEGIN kind_rep_split
+	mov	rdx, rsi
+.next:	mov	ecx, 16
+	lea	rsi, [rdx + 4]
+	rep lodsq
+	dec	rdi
+	jnz	.next
+END kind_rep_split
+
 ; instructions 3n + 1, branches n + 1: the MOV lies in two pages
 DECLARE kind_page, 0, 0, 0,  3, 1,  0, 0,  0, 0,  0, 0,  1, 1,  1, 0,  1, 0
 BEGIN kind_page

@@ -312,6 +312,31 @@ TEST(dla, split_events_count_accesses_across_a_page_boundary, REQS(DLA_13),
  *         one page or in two, and no access of another kind.
  *         SDM chapter 19: MEM_UOPS_RETIRED, MEM_LOAD_UOPS_RETIRED; Table 18-45
  *
+ * Given  REP LODSQ of 16 quadwords, four bytes after a line's begin: two of its loads cross a
+ *        line's end
+ * When   64 rounds more of it are counted by the event of split loads
+ * Then   two events are counted a round
+ */
+TEST(dla, split_loads_event_counts_each_split_load_of_one_instruction, REQS(DLA_13),
+     NEEDS(need_perfmon, need_eventing_ip, need_data_address))
+{
+	static const struct counted loads = { EK_SPLIT_LOADS, ACCESS_SPLIT, 2 };
+	struct mem_sample_setup setup;
+	struct cache_workload h;
+
+	if (!setup_of(t, EK_SPLIT_LOADS, &setup) || !mem_sample_prepare(t, ACCESS_SPLIT, &h))
+		return;
+	h.workload = &workload_kind_rep_split;
+	h.at.memory = pages_get()->small;
+	h.name = "REP LODSQ across two lines' ends";
+	check_count(t, AT(DLA_13), &loads, &setup, &h);
+}
+
+/*
+ * DLA-13  An event of Table 18-45 must count each access that its name is about, locked or not, in
+ *         one page or in two, and no access of another kind.
+ *         SDM chapter 19: MEM_UOPS_RETIRED, MEM_LOAD_UOPS_RETIRED; Table 18-45
+ *
  * Given  loads and stores whose translation the first-level TLB has lost and the second-level TLB,
  *        the STLB, has
  * When   one round more of all pages is counted by the events of STLB misses
