@@ -71,6 +71,9 @@ u64 fault_occurrences(struct model *m, const struct model_rule *rule, const stru
 {
 	if (m->config.fault == FAULT_NONE)
 		return occurred;
+	if (rule->cmask && !rule->invert && occurred > rule->cmask &&
+	    broken(m, FAULT_CMASK_EXACTLY))
+		return 0;
 	return fault_unusual_instruction(m, rule, r, break_occurrences(m, rule, r, occurred));
 }
 
@@ -85,10 +88,16 @@ static u64 lose_carry(struct model *m, unsigned i, u64 add)
 		       add;
 }
 
+static u64 break_cmask(struct model *m, const struct model_rule *rule, u64 add)
+{
+	if (rule->edge)
+		return broken(m, FAULT_EDGE_EVERY_SECOND) ? every(m, 2, add) : add;
+	return rule->kind == EK_CORE_CYCLES && add > 1 && broken(m, FAULT_CMASK_CYCLES_ONCE) ? 1 :
+											       add;
+}
+
 static u64 break_waits(struct model *m, const struct model_rule *rule, u64 add)
 {
-	if (!rule->cmask)
-		return add;
 	if (rule->edge)
 		return broken(m, FAULT_EDGE_UNDER_INV_SILENT) ? 0 : add;
 	return add > 1 && broken(m, FAULT_INV_LONG_CYCLE_ONCE) ? 1 : add;
@@ -103,8 +112,8 @@ u64 fault_increment(struct model *m, unsigned i, const struct model_rule *rule, 
 	add = fault_v5_increment(m, i, add);
 	if (rule->kind == EK_LOADS)
 		add = lose_carry(m, i, add);
-	if (rule->invert)
-		add = break_waits(m, rule, add);
+	if (rule->cmask)
+		add = rule->invert ? break_waits(m, rule, add) : break_cmask(m, rule, add);
 	if (i == FIRST_FIXED && broken(m, FAULT_FIXED_TWIN_OFF))
 		return add + every(m, 4, add);
 	if (i == FIRST_FIXED + 1 && broken(m, FAULT_FIXED1_HALF))

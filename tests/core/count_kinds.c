@@ -235,6 +235,26 @@ TEST(count, prefetches_are_not_counted_as_loads, REQS(CNT_03), NEEDS(need_perfmo
 }
 
 /*
+ * CNT-07  With CMASK = n > 0 a counter must count the cycles in which at least n events occurred.
+ *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities: CMASK
+ *
+ * Given  80 more rounds of CMPSQ, which loads twice: more events than CMASK may be in one cycle
+ * When   IA32_PMC0 counts the cycles in which at least one load retires (CMASK = 1)
+ * Then   it counts an eighth of the rounds or more, because no processor retires more than 16
+ *        loads in a cycle, and no more than there are loads
+ */
+TEST(count, cmask_counts_cycles_of_more_events_than_it_too, REQS(CNT_07),
+     NEEDS(need_perfmon, need_events))
+{
+	u64 rounds = MORE - FEWER, got;
+
+	if (window_difference_one(t, 0, LOADS, COUNT_BOTH | COUNT_CMASK(1), &workload_kind_compare,
+				  FEWER, MORE, &got))
+		CHECK_RANGE(t, CNT_07, rounds / 8, 2 * rounds, got,
+			    "cycles with at least one load, in %lu more rounds of CMPSQ", rounds);
+}
+
+/*
  * CNT-13  A counter must wrap to 0 after its highest value, the one of all ones at the enumerated
  *         width.
  *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities

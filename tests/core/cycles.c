@@ -128,55 +128,127 @@ TEST(count, inv_with_an_unreachable_cmask_counts_every_cycle, REQS(CNT_37),
 		    "cycles with fewer than %u instructions, of %lu", CMASK_NEVER, cycles);
 }
 
-/*
- * CNT-08  With INV set and CMASK = n > 0 a counter must count the cycles in which fewer than n
- *         events occurred.
- * CNT-09  With the edge bit set a counter must count the deasserted to asserted transitions of its
- *         condition.
- *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities
- *
- * Given  STALLS loads from memory, each of which waits for the one before. Instructions retire in
- *        as many cycles as there are instructions, at most: in all others none does. Each load is
- *        waited for, and each wait ends with a retirement
- * When   IA32_PMC0 counts core cycles, IA32_PMC1 cycles of less than one instruction (INV = 1,
- *        CMASK = 1) and IA32_PMC2 how often these begin (E = 1)
- * Then   IA32_PMC1 counts that many cycles or more and no more than there are, within a sixteenth;
- *        IA32_PMC2 counts STALLS or more, and no more than there are instructions
- * Control: there are more than twice as many cycles as instructions
- */
-TEST(count, inv_counts_each_cycle_of_a_wait_and_edge_each_wait, REQS(CNT_08, CNT_09),
-     NEEDS(need_perfmon, need_pebs, need_load_latency, need_instructions, need_cycles))
-{
-	const u64 waits = COUNT_BOTH | COUNT_INV | COUNT_CMASK(1);
-	struct mem_sample_setup setup = mem_sample_loads();
-	struct pmc_mask on = pmc_one(setup.counter);
-	u64 instructions, cycles, slack, waited, begun;
+/* Loads from memory, each of which waits for the one before, with a setting for three counters. */
+struct waits {
+	struct {
+		u16 event;
+		u64 flags;
+	} set[3];
+	u64 value[3], cycles, instructions; /* the last two by fixed counters */
+	u64 declared;			    /* instructions, those of switching not included */
 	struct cache_workload h;
+};
 
-	if (!mem_sample_prepare(t, ACCESS_MEMORY, &h))
-		return;
-	instructions = workload_declared(h.workload, WORKLOAD_INSTRUCTIONS, STALLS) + SWITCHING;
-	counter_program(0, EVENT_UNHALTED_CORE_CYCLES, COUNT_BOTH);
-	counter_program(1, EVENT_INST_RETIRED_ANY_P, waits);
-	counter_program(2, EVENT_INST_RETIRED_ANY_P, waits | COUNT_EDGE);
+/* The fourth counter has load latency, so that where each load was matters. */
+static bool count_waits(struct test *t, struct waits *w)
+{
+	struct mem_sample_setup setup = mem_sample_loads();
+	struct pmc_mask on = pmc_or(pmc_one(PMC_FIXED(0)), pmc_one(PMC_FIXED(1)));
+
+	if (!mem_sample_prepare(t, ACCESS_MEMORY, &w->h))
+		return false;
+	w->declared = workload_declared(w->h.workload, WORKLOAD_INSTRUCTIONS, STALLS);
+	counter_program(PMC_FIXED(0), 0, COUNT_BOTH);
+	counter_program(PMC_FIXED(1), 0, COUNT_BOTH);
+	counter_write(PMC_FIXED(0), 0);
+	counter_write(PMC_FIXED(1), 0);
 	for (unsigned c = 0; c < 3; c++) {
+		counter_program(c, w->set[c].event, w->set[c].flags | COUNT_BOTH);
 		counter_write(c, 0);
 		on = pmc_or(on, pmc_one(c));
 	}
 	mem_sample_arm(&setup, NEVER);
-	cache_workload_run(&h, STALLS, on);
-	cycles = counter_read(0);
-	waited = counter_read(1);
-	begun = counter_read(2);
+	cache_workload_run(&w->h, STALLS, pmc_or(on, pmc_one(setup.counter)));
+	for (unsigned c = 0; c < 3; c++)
+		w->value[c] = counter_read(c);
+	w->instructions = counter_read(PMC_FIXED(0));
+	w->cycles = counter_read(PMC_FIXED(1));
 	mem_sample_off(&setup);
-	slack = cycles / 16 + 16;
-	CONTROL_RANGE(t, IDS(CNT_08, CNT_09), 2 * instructions + 1, ~0ULL, cycles,
-		      "core cycles of %u fenced %s, of %lu instructions", STALLS, h.name,
-		      instructions);
-	CHECK_RANGE(t, CNT_08, cycles - instructions - slack, cycles + slack, waited,
-		    "cycles without an instruction, of %lu", cycles);
-	CHECK_RANGE(t, CNT_09, STALLS, instructions, begun,
+	return true;
+}
+
+static u64 cycle_slack(const struct waits *w)
+{
+	return w->cycles / 16 + 16;
+}
+
+/*
+ * CNT-08  With INV set and CMASK = n > 0 a counter must count the cycles in which fewer than n
+ *         events occurred.
+ *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities: INV
+ * CNT-09  With the edge bit set a counter must count the deasserted to asserted transitions of its
+ *         condition.
+ *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities: E
+ *
+ * Given  STALLS loads from memory, each of which waits for the one before. Instructions retire in
+ *        as many cycles as there are instructions, at most: in all others none does. Each load is
+ *        waited for, and each wait ends with a retirement
+ * When   IA32_PMC1 counts cycles of less than one instruction (INV = 1, CMASK = 1), IA32_PMC2 how
+ *        often these begin (E = 1), and IA32_PMC0 how often cycles of at least one instruction do
+ * Then   IA32_PMC1 counts that many cycles or more and no more than there are, within a sixteenth;
+ *        IA32_PMC2 counts STALLS or more, and no more than there are instructions; IA32_PMC0 is
+ *        the same as IA32_PMC2 but for the window's ends, because each end of one condition is a
+ *        begin of the other
+ * Control: there are more than twice as many cycles as instructions, and these are those of the
+ *          workload
+ */
+TEST(count, inv_counts_each_cycle_of_a_wait_and_edge_each_wait, REQS(CNT_08, CNT_09),
+     NEEDS(need_perfmon, need_pebs, need_load_latency, need_instructions, need_fixed))
+{
+	struct waits w = {
+		.set[0] = { EVENT_INST_RETIRED_ANY_P, COUNT_CMASK(1) | COUNT_EDGE },
+		.set[1] = { EVENT_INST_RETIRED_ANY_P, COUNT_CMASK(1) | COUNT_INV },
+		.set[2] = { EVENT_INST_RETIRED_ANY_P, COUNT_CMASK(1) | COUNT_INV | COUNT_EDGE },
+	};
+	u64 most;
+
+	if (!count_waits(t, &w))
+		return;
+	most = w.declared + SWITCHING;
+	CONTROL_RANGE(t, CNT_08, w.declared, most, w.instructions, "instructions of %u fenced %s",
+		      STALLS, w.h.name);
+	CONTROL_RANGE(t, IDS(CNT_08, CNT_09), 2 * most + 1, ~0ULL, w.cycles,
+		      "core cycles of %lu instructions", most);
+	CHECK_RANGE(t, CNT_08, w.cycles - most - cycle_slack(&w), w.cycles + cycle_slack(&w),
+		    w.value[1], "cycles without an instruction, of %lu", w.cycles);
+	CHECK_RANGE(t, CNT_09, STALLS, most, w.value[2],
 		    "begins of cycles without an instruction, of %u loads from memory", STALLS);
+	CHECK_RANGE(t, CNT_09, w.value[2] - 2, w.value[2] + 2, w.value[0],
+		    "begins of cycles with an instruction, of %lu without", w.value[2]);
+}
+
+/*
+ * CNT-07  With CMASK = n > 0 a counter must count the cycles in which at least n events occurred.
+ *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities: CMASK
+ * CNT-08  With INV set and CMASK = n > 0 a counter must count the cycles in which fewer than n
+ *         events occurred.
+ *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities: INV
+ *
+ * Given  STALLS loads from memory, each of which waits for the one before: instructions that take
+ *        many cycles; each cycle is one event of core cycles
+ * When   core cycles are counted with CMASK = 1 by IA32_PMC0, with CMASK = 2 by IA32_PMC1, and
+ *        with CMASK = 2 and INV = 1 by IA32_PMC2
+ * Then   IA32_PMC0 and IA32_PMC2 count all cycles, within a sixteenth, and IA32_PMC1 none
+ * Control: there are cycles
+ */
+TEST(count, cmask_and_inv_compare_with_one_event_for_each_core_cycle, REQS(CNT_07, CNT_08),
+     NEEDS(need_perfmon, need_pebs, need_load_latency, need_cycles, need_fixed))
+{
+	struct waits w = {
+		.set[0] = { EVENT_UNHALTED_CORE_CYCLES, COUNT_CMASK(1) },
+		.set[1] = { EVENT_UNHALTED_CORE_CYCLES, COUNT_CMASK(2) },
+		.set[2] = { EVENT_UNHALTED_CORE_CYCLES, COUNT_CMASK(2) | COUNT_INV },
+	};
+
+	if (!count_waits(t, &w))
+		return;
+	CONTROL_RANGE(t, IDS(CNT_07, CNT_08), STALLS, ~0ULL, w.cycles,
+		      "core cycles of %u fenced %s", STALLS, w.h.name);
+	CHECK_RANGE(t, CNT_07, w.cycles - cycle_slack(&w), w.cycles + cycle_slack(&w), w.value[0],
+		    "cycles with at least one core cycle, of %lu", w.cycles);
+	CHECK_EQ(t, CNT_07, 0, w.value[1], "cycles with at least two core cycles");
+	CHECK_RANGE(t, CNT_08, w.cycles - cycle_slack(&w), w.cycles + cycle_slack(&w), w.value[2],
+		    "cycles with fewer than two core cycles, of %lu", w.cycles);
 }
 
 /*
