@@ -18,6 +18,7 @@ bool need_hle(char *reason, size_t size);
 #define COMMITTED		(~0ULL)
 /* "RTM Abort Status Definition": EAX after XABORT with the code of those here; its bits. */
 #define BY_XABORT		0x5a000001ULL
+#define EAX_XABORT		BIT(0)
 #define EAX_RETRY		BIT(1)
 #define EAX_CONFLICT		BIT(2)
 #define EAX_OVERFLOW		BIT(3)

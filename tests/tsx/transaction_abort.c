@@ -60,6 +60,7 @@ TEST(tsx, eventing_ip_of_an_instruction_abort_is_that_instruction, REQS(TSX_10),
  * When   each makes a record of RTM_RETIRED.ABORTED
  * Then   at B8H Retry (36), Data_Conflict (37) and Capacity_Writes or Capacity_Reads (38, 39) are
  *        1 exactly if EAX bits 1, 2 and 3 are
+ * Control: EAX bit 0 is 0 where no XABORT is executed
  */
 TEST(tsx, tx_abort_information_agrees_with_eax, REQS(TSX_11),
      NEEDS(need_perfmon, need_pebs, need_rtm))
@@ -80,6 +81,10 @@ TEST(tsx, tx_abort_information_agrees_with_eax, REQS(TSX_11),
 			return;
 		if (abort.status == COMMITTED)
 			continue;
+		if (each[i].piece != &transaction_xabort)
+			CONTROL_EQ(t, TSX_11, 0, abort.status & EAX_XABORT,
+				   "EAX bit 0, \"set if abort caused by XABORT\", %s",
+				   abort.piece->name);
 		CHECK_EQ(t, TSX_11, !!(abort.status & EAX_RETRY), !!(abort.tx & TX_RETRY),
 			 "Retry, bit 36 of B8H, %s: EAX 0x%lx", abort.piece->name, abort.status);
 		CHECK_EQ(t, TSX_11, !!(abort.status & EAX_CONFLICT),
