@@ -32,6 +32,18 @@ static bool no_level_no_count(struct fixture *r)
 	return PMC(0) == 0;
 }
 
+/* Bit 15 carries into bit 16. */
+static bool loads_carry(struct fixture *r)
+{
+	fixture_program(r, 0, LOADS, 0, 0);
+	fixture_set(r, MSR_IA32_PMC0, 0xfffc);
+	fixture_start(r, BIT(0));
+	for (unsigned i = 0; i < 8; i++)
+		fixture_load(r, FIXTURE_MEMORY_BASE);
+	fixture_stop(r);
+	return PMC(0) == 0x10004;
+}
+
 /* What only the shell can break: it asks whether the fault is on. */
 RULE(exceptions_dont_retire, !model_fault(&r->m, FAULT_FAULTS_RETIRE))
 RULE(user_rdpmc_is_checked, !model_fault(&r->m, FAULT_RDPMC_USER_ALLOWED))
@@ -266,6 +278,7 @@ static bool records_are_in_the_own_area(struct fixture *r)
 rule *const basic_rules[FAULT_COUNT] = {
 	[FAULT_ABSENT_EVENT_COUNTS] = absent_event_is_silent,
 	[FAULT_NO_LEVEL_COUNTS] = no_level_no_count,
+	[FAULT_LOADS_LOSE_A_CARRY] = loads_carry,
 	[FAULT_FAULTS_RETIRE] = exceptions_dont_retire,
 	[FAULT_RDPMC_USER_ALLOWED] = user_rdpmc_is_checked,
 	[FAULT_RDPMC_USER_REFUSED] = user_rdpmc_works,
