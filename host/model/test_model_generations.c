@@ -89,8 +89,8 @@ static void check_branch_entries(unsigned g)
 	enum msr_status after = BIT(g) & SKL ? MSR_DONE : MSR_NOT_OURS;
 
 	CHECK_EQ(after, model_rdmsr(&r.m, 0x690).status, "generation %u", g);
-	CHECK_EQ(BIT(g) & SKL ? MSR_DONE : MSR_GP, model_rdmsr(&r.m, 0x6df).status,
-		 "generation %u", g);
+	CHECK_EQ(BIT(g) & SKL ? MSR_DONE : MSR_GP, model_rdmsr(&r.m, 0x6df).status, "generation %u",
+		 g);
 	CHECK_EQ(MSR_NOT_OURS, model_rdmsr(&r.m, 0x6a0).status, "generation %u", g);
 	CHECK_EQ(MSR_NOT_OURS, model_rdmsr(&r.m, 0x6e0).status, "generation %u", g);
 	for (unsigned i = 0; i < 5; i++) {
