@@ -8,10 +8,10 @@
 #include "tests/adaptive/adaptive.h"
 #include "tests/measure/overflow.h"
 
-#define AT_WORD		0x00u
-#define AT_EVENTING_IP	0x08u
-#define AT_APPLICABLE	0x10u
-#define AT_TSC		0x18u
+#define AT_WORD		ADAPTIVE_BASIC_format
+#define AT_EVENTING_IP	ADAPTIVE_BASIC_eventing_ip
+#define AT_APPLICABLE	ADAPTIVE_BASIC_applicable
+#define AT_TSC		ADAPTIVE_BASIC_tsc
 #define MANY_RECORDS	64u
 
 /* Groups that a basic record must not have: all, where they can be asked for. */

@@ -9,9 +9,9 @@
 #include "tests/adaptive/adaptive.h"
 #include "tests/lbr/branches.h"
 
-#define AT_EVENTING_IP	0x08u
+#define AT_EVENTING_IP	ADAPTIVE_BASIC_eventing_ip
 #define GROUP_AT	BASIC_BYTES	/* of the one group after the basic one */
-#define ENTRY_BYTES	0x18u
+#define ENTRY_BYTES	ADAPTIVE_LBR_BYTES
 
 /*
  * ADP-04  The GPR group must hold RFLAGS, RIP, RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI and R8 to

@@ -9,8 +9,8 @@
 #include "tests/adaptive/adaptive.h"
 #include "tests/measure/overflow.h"
 
-#define AT_EVENTING_IP	0x08u
-#define AT_APPLICABLE	0x10u
+#define AT_EVENTING_IP	ADAPTIVE_BASIC_eventing_ip
+#define AT_APPLICABLE	ADAPTIVE_BASIC_applicable
 #define CORE_CYCLES	0x003c
 #define RETIRED_SLACK	0x100000	/* events after the record, more than any window has */
 

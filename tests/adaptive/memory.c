@@ -10,11 +10,12 @@
 #include "tests/adaptive/adaptive.h"
 #include "tests/measure/mem_sample.h"
 
-#define AT_EVENTING_IP	0x08u
-#define AT_ADDRESS	(BASIC_BYTES + 0x00u)
-#define AT_LATENCY	(BASIC_BYTES + 0x10u)
-#define AT_TX		(BASIC_BYTES + 0x18u)
-#define AT_RIP		(BASIC_BYTES + 0x20u + 0x08u)	/* in the GPR group after it */
+#define AT_EVENTING_IP	ADAPTIVE_BASIC_eventing_ip
+#define AT_ADDRESS	(BASIC_BYTES + ADAPTIVE_MEMORY_data_linear_address)
+#define AT_LATENCY	(BASIC_BYTES + ADAPTIVE_MEMORY_latency)
+#define AT_TX		(BASIC_BYTES + ADAPTIVE_MEMORY_tx_abort)
+/* In the GPR group after it. */
+#define AT_RIP		(BASIC_BYTES + ADAPTIVE_MEMORY_BYTES + ADAPTIVE_GPR_rip)
 #define LATENCY_CONFIG	(CONFIG_MEMORY | CONFIG_GPR)
 #define BATCH		250u	/* rounds */
 #define LONGER		4u

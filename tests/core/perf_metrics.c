@@ -17,9 +17,6 @@
 
 #define SLOTS		PMC_FIXED(3)
 #define METRICS_ENABLE	BIT(48)	/* of IA32_PERF_GLOBAL_CTRL; of the status: overflow */
-#define CLEAR_ENABLE	BIT(14)		/* of IA32_FIXED_CTR_CTRL */
-#define RDPMC_OF_METRICS 0x20000000u
-#define TOPDOWN_SLOTS_P	0x01a4		/* on any general-purpose counter */
 #define WHOLE		0xffu		/* of a byte */
 #define BYTE_ERROR	3u		/* that rounding leaves in each of the four */
 #define ROUNDS		4000
@@ -89,7 +86,7 @@ TEST(enumeration, metrics_are_there_where_perf_capabilities_say_so, REQS(MET_01)
 	CHECK_EQ(t, MET_01, !there, refused(msr_try_read(MSR_PERF_METRICS, &value)),
 		 "#GP of RDMSR of 329H, IA32_PERF_CAPABILITIES = %#lx",
 		 counter_caps()->perf_capabilities);
-	CHECK_EQ(t, MET_01, !there, refused(rdpmc_try(RDPMC_OF_METRICS, &value)),
+	CHECK_EQ(t, MET_01, !there, refused(rdpmc_try((u32)RDPMC_METRICS, &value)),
 		 "#GP of RDPMC of 20000000H");
 	CHECK_EQ(t, MET_01, !there,
 		 refused(msr_try_write(MSR_IA32_PERF_GLOBAL_CTRL, METRICS_ENABLE)),
@@ -174,7 +171,7 @@ TEST(metrics, slots_of_fixed_counter_3_are_those_of_the_event, REQS(MET_03),
 {
 	u64 fixed, event;
 
-	counter_program(0, TOPDOWN_SLOTS_P, COUNT_BOTH);
+	counter_program(0, EVENT_TOPDOWN_SLOTS_P, COUNT_BOTH);
 	counter_program(SLOTS, 0, COUNT_BOTH);
 	counter_write(0, 0);
 	counter_write(SLOTS, 0);
@@ -373,7 +370,7 @@ TEST(metrics, rdpmc_of_metrics_reads_the_register_and_keeps_it, REQS(MET_12, MET
 	CONTROL_RANGE(t, IDS(MET_12, MET_15), 1, ~0ULL, metrics, "MSR_PERF_METRICS");
 	CONTROL_RANGE(t, IDS(MET_12, MET_15), 1, ~0ULL, slots, "fixed counter 3");
 	for (unsigned i = 0; i < 2; i++) {
-		CHECK_EQ(t, MET_12, metrics, rdpmc(RDPMC_OF_METRICS), "RDPMC of 20000000H");
+		CHECK_EQ(t, MET_12, metrics, rdpmc((u32)RDPMC_METRICS), "RDPMC of 20000000H");
 		CHECK_EQ(t, MET_15, metrics, msr_read(MSR_PERF_METRICS),
 			 "MSR_PERF_METRICS after RDPMC");
 		CHECK_EQ(t, MET_15, slots, counter_read(SLOTS), "fixed counter 3 after RDPMC");
@@ -401,11 +398,12 @@ TEST(msr, metrics_clear_bit_is_there_where_perf_capabilities_say_so, REQS(MET_13
 	}
 	msr_write(MSR_IA32_FIXED_CTR_CTRL, kept);
 	CHECK_EQ(t, MET_13, !there,
-		 refused(msr_try_write(MSR_IA32_FIXED_CTR_CTRL, kept | CLEAR_ENABLE)),
+		 refused(msr_try_write(MSR_IA32_FIXED_CTR_CTRL,
+				       kept | IA32_FIXED_CTR_CTRL_METRICS_CLEAR)),
 		 "#GP of IA32_FIXED_CTR_CTRL[14], IA32_PERF_CAPABILITIES = %#lx",
 		 counter_caps()->perf_capabilities);
-	CHECK_EQ(t, MET_13, there ? CLEAR_ENABLE : 0,
-		 msr_read(MSR_IA32_FIXED_CTR_CTRL) & CLEAR_ENABLE,
+	CHECK_EQ(t, MET_13, there ? IA32_FIXED_CTR_CTRL_METRICS_CLEAR : 0,
+		 msr_read(MSR_IA32_FIXED_CTR_CTRL) & IA32_FIXED_CTR_CTRL_METRICS_CLEAR,
 		 "IA32_FIXED_CTR_CTRL[14] after it");
 	CONTROL_EQ(t, MET_13, kept, msr_read(MSR_IA32_FIXED_CTR_CTRL) & kept,
 		   "IA32_FIXED_CTR_CTRL[9:8]");
@@ -431,11 +429,12 @@ TEST(metrics, rdpmc_of_metrics_clears_both_where_it_is_told_to, REQS(MET_14),
 
 	CONTROL_RANGE(t, MET_14, 1, ~0ULL, metrics, "MSR_PERF_METRICS");
 	CONTROL_RANGE(t, MET_14, 1, ~0ULL, counter_read(SLOTS), "fixed counter 3");
-	msr_write(MSR_IA32_FIXED_CTR_CTRL, msr_read(MSR_IA32_FIXED_CTR_CTRL) | CLEAR_ENABLE);
-	CHECK_EQ(t, MET_14, metrics, rdpmc(RDPMC_OF_METRICS), "RDPMC of 20000000H");
+	msr_write(MSR_IA32_FIXED_CTR_CTRL,
+		  msr_read(MSR_IA32_FIXED_CTR_CTRL) | IA32_FIXED_CTR_CTRL_METRICS_CLEAR);
+	CHECK_EQ(t, MET_14, metrics, rdpmc((u32)RDPMC_METRICS), "RDPMC of 20000000H");
 	CHECK_EQ(t, MET_14, 0, msr_read(MSR_PERF_METRICS), "MSR_PERF_METRICS after RDPMC");
 	CHECK_EQ(t, MET_14, 0, counter_read(SLOTS), "fixed counter 3 after RDPMC");
-	CHECK_EQ(t, MET_14, 0, rdpmc(RDPMC_OF_METRICS), "RDPMC of 20000000H once more");
+	CHECK_EQ(t, MET_14, 0, rdpmc((u32)RDPMC_METRICS), "RDPMC of 20000000H once more");
 	msr_write(MSR_IA32_FIXED_CTR_CTRL, 0);
 }
 

@@ -15,10 +15,10 @@
 #define LOAD_COUNTERS	4u	/* on which LOADS can be sampled: IA32_PMC0 to IA32_PMC3 */
 #define SEVERAL		3u	/* records of one window */
 #define CAPACITY	8u
-#define BASIC_BYTES	0x20u
-#define AT_WORD		0x00u
-#define AT_APPLICABLE	0x10u
-#define AT_TSC		0x18u
+#define BASIC_BYTES	ADAPTIVE_BASIC_BYTES
+#define AT_WORD		ADAPTIVE_BASIC_format
+#define AT_APPLICABLE	ADAPTIVE_BASIC_applicable
+#define AT_TSC		ADAPTIVE_BASIC_tsc
 
 static u64 at(unsigned byte)
 {

@@ -11,8 +11,6 @@
 #include "tests/frame/test.h"
 #include "tests/kvm/guest.h"
 
-#define MSR_DATA_CFG	0x3f2u		/* MSR_PEBS_DATA_CFG: "Adaptive PEBS" */
-#define BASELINE	BIT(14)		/* of IA32_PERF_CAPABILITIES: adaptive records */
 #define KEPT		0x1234u
 
 static bool refused(struct fault fault)
@@ -22,7 +20,7 @@ static bool refused(struct fault fault)
 
 static bool has_baseline(void)
 {
-	return counter_caps()->perf_capabilities & BASELINE;
+	return counter_caps()->perf_capabilities & IA32_PERF_CAPABILITIES_PEBS_BASELINE;
 }
 
 #define NONE	64u
@@ -93,7 +91,7 @@ TEST(kvm, registers_of_later_versions_and_of_load_latency_are_absent, REQS(KVM_0
 {
 	static const u32 later[] = { MSR_IA32_PERF_GLOBAL_STATUS_SET, MSR_IA32_PERF_GLOBAL_INUSE };
 	static const u32 memory[] = { MSR_PEBS_LD_LAT_THRESHOLD, MSR_PEBS_FRONTEND,
-				      MSR_OFFCORE_RSP_0, MSR_OFFCORE_RSP_1, MSR_DATA_CFG };
+				      MSR_OFFCORE_RSP_0, MSR_OFFCORE_RSP_1, MSR_PEBS_DATA_CFG };
 	u64 value;
 
 	for (unsigned i = 0; i < sizeof(later) / sizeof(later[0]); i++) {
@@ -103,7 +101,7 @@ TEST(kvm, registers_of_later_versions_and_of_load_latency_are_absent, REQS(KVM_0
 		      later[i]);
 	}
 	for (unsigned i = 0; i < sizeof(memory) / sizeof(memory[0]); i++) {
-		if (memory[i] == MSR_DATA_CFG && has_baseline())
+		if (memory[i] == MSR_PEBS_DATA_CFG && has_baseline())
 			continue;
 		CHECK(t, KVM_09, refused(msr_try_read(memory[i], &value)), "#GP of RDMSR of %#x",
 		      memory[i]);
@@ -177,7 +175,8 @@ TEST(kvm, status_and_capabilities_refuse_writes, REQS(KVM_08, KVM_10),
 	      "#GP of IA32_PERF_CAPABILITIES, another value");
 	CHECK_EQ(t, KVM_10, capabilities, msr_read(MSR_IA32_PERF_CAPABILITIES),
 		 "IA32_PERF_CAPABILITIES afterwards");
-	CHECK_EQ(t, KVM_10, 0, capabilities & BASELINE, "IA32_PERF_CAPABILITIES[14]");
+	CHECK_EQ(t, KVM_10, 0, capabilities & IA32_PERF_CAPABILITIES_PEBS_BASELINE,
+		 "IA32_PERF_CAPABILITIES[14]");
 }
 
 /*

@@ -4,7 +4,6 @@
 #include "refpmu/faults/kvm/kvm.h"
 #include "refpmu/faults/broken.h"
 
-#define BASELINE	BIT(14)		/* of IA32_PERF_CAPABILITIES: adaptive records */
 #define LBR_FORMAT	5u		/* of fault kvm-mediated-lbr */
 #define RESET_OTHERS	BITS(58, 61)	/* of IA32_PERF_GLOBAL_OVF_CTRL */
 #define OPCODE_CPUID	0x0fa2u
@@ -136,7 +135,7 @@ void fault_kvm_perfmon(struct model *m, u32 regs[4])
 u64 fault_kvm_capabilities(struct model *m, u64 value)
 {
 	if (is_broken(m, FAULT_KVM_BASELINE_SHOWN))
-		value |= BASELINE;
+		value |= IA32_PERF_CAPABILITIES_PEBS_BASELINE;
 	return is_broken(m, FAULT_KVM_MEDIATED_LBR) ? value | LBR_FORMAT : value;
 }
 
