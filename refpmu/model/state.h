@@ -12,9 +12,13 @@
 #define MODEL_METRICS		4	/* categories of MSR_PERF_METRICS */
 
 /*
- * What a counter is set to do: its control registers decoded, at every change of one of them.
- * Without padding, which a copy may fill with anything: tests compare whole models.
+ * Without padding, which a copy may fill with anything: tests compare whole models, and these two are
+ * assigned whole.
  */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic error "-Wpadded"
+
+/* What a counter is set to do: its control registers decoded, at every change of one of them. */
 struct model_rule {
 	u16 flags;		/* enum event_flags of the event */
 	u16 kind;		/* enum event_kind; EK_NONE: counts nothing */
@@ -25,6 +29,7 @@ struct model_rule {
 	bool interrupt;		/* PERFEVTSELx.INT, or the PMI bit of a fixed counter */
 	bool pebs;		/* enabled for PEBS, with an event that can make a record */
 	bool adaptive;		/* its records have the groups of MSR_PEBS_DATA_CFG */
+	u8 unused;
 };
 
 struct model_counter {
@@ -35,7 +40,10 @@ struct model_counter {
 	bool pmi_deferred;	/* its overflow interrupt waits for that assist */
 	u8 shadow;		/* events still to pass before the assist (latitude) */
 	bool misses;		/* an event: latitude counters-need-setup */
+	u8 unused[3];
 };
+
+#pragma GCC diagnostic pop
 
 /* One performance-monitoring interrupt. */
 struct pmi {
