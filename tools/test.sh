@@ -195,7 +195,9 @@ begin()
 		trap - INT TERM HUP
 		began=$SECONDS
 		(
-			set -e
+			set -eE
+			# What a test ends at need not print a word.
+			trap 'echo "exit status $? at ${BASH_SOURCE[0]}:$LINENO: $BASH_COMMAND"' ERR
 			"$name"
 		) > "$log/log" 2>&1 < /dev/null
 		status=$?

@@ -195,6 +195,13 @@ def options():
     return parser.parse_args()
 
 
+def text_of(picture, known, glyphs):
+    lines = decode(picture, known)
+    letters = large(lines, glyphs)
+    return ("\n".join(line.rstrip() for line in lines) + "\n" +
+            (f"large: {letters}\n" if letters else ""))
+
+
 def main():
     given = options()
     try:
@@ -206,24 +213,24 @@ def main():
         ask(given.source, f"sendkey {given.press}")
         time.sleep(0.3)
     deadline, text, picture = time.monotonic() + given.timeout, "", None
-    while True:
-        before = picture
+    whole = False
+    while not whole and time.monotonic() <= deadline:
+        before, found = picture, given.until and given.until in text
         try:
             picture = (picture_of(given.source) if os.path.isdir(given.source)
                        else read_ppm(given.source)) or picture
         except (OSError, ValueError) as error:
             print(f"screen.py: {given.source}: {error}", file=sys.stderr)
             return 2
-        # What is read is known; the machine has use for the time.
-        if picture == before:
+        if picture and picture != before:
+            later = text_of(picture, known, glyphs)
+            if not found or given.until in later:
+                text = later
+        # It may have been taken while it was drawn: of what has the text, the next one is read.
+        whole = found or not given.until or not os.path.isdir(given.source)
+        if picture == before or given.until and given.until in text and not whole:
+            # What is read is known; the machine has use for the time.
             time.sleep(UNCHANGED)
-        elif picture:
-            lines = decode(picture, known)
-            text = "\n".join(line.rstrip() for line in lines) + "\n"
-            letters = large(lines, glyphs)
-            text += f"large: {letters}\n" if letters else ""
-        if not given.until or given.until in text or time.monotonic() > deadline:
-            break
     if not picture:
         print(f"screen.py: {given.source}: no picture", file=sys.stderr)
         return 2
