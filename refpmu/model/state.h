@@ -12,8 +12,8 @@
 #define MODEL_METRICS		4	/* categories of MSR_PERF_METRICS */
 
 /*
- * Without padding, which a copy may fill with anything: tests compare whole models, and these two are
- * assigned whole.
+ * Without padding, which a copy may fill with anything: tests compare whole models, and these two
+ * are assigned whole.
  */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic error "-Wpadded"
