@@ -234,7 +234,7 @@ if [ "$pmu" = host ]; then
 	tools/host-pmu.sh "$force" || exit 2
 fi
 if [ -n "$gui" ]; then
-	"${QEMU:-qemu-system-x86_64}" -display help 2> /dev/null | grep -qx gtk ||
+	grep -qx gtk <<< "$("${QEMU:-qemu-system-x86_64}" -display help 2> /dev/null)" ||
 		bad "--gui needs QEMU's gtk display; run: sudo apt-get install -y qemu-system-gui"
 fi
 

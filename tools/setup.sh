@@ -114,7 +114,7 @@ install_packages()
 	echo "setup: installing ${missing[*]}${wished[*]:+ ${wished[*]}}"
 	"${as_root[@]}" apt-get -qq update || fail "apt-get update failed"
 	for package in "${wished[@]}"; do
-		if apt-cache show "$package" 2> /dev/null | grep -q .; then
+		if [ -n "$(apt-cache show "$package" 2> /dev/null)" ]; then
 			missing+=("$package")
 		else
 			echo "setup: this distribution has no $package"
@@ -238,7 +238,7 @@ probe_qemu()
 		answer=ok
 		if [ "${version%%.*}" -lt 7 ]; then
 			answer="QEMU $version is too old: 7.0 or later is needed"
-		elif ! "$qemu" -machine help | grep -q '^q35 '; then
+		elif ! grep -q '^q35 ' <<< "$("$qemu" -machine help)"; then
 			answer="QEMU $version has no machine q35"
 		elif ! timeout 20 "$qemu" -machine q35 -accel tcg -nodefaults -display none -S \
 			-cpu qemu64,+svm,+npt,enforce -monitor stdio <<< quit \

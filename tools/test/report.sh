@@ -61,7 +61,7 @@ test_report_decodes_the_record_of_a_failure()
 		--out "$log/stale"
 	expect 0 "$build/pmutest86-report" --bug REC-04 "$log/bug" "$log/stale"
 	[ "$(stat -c %s "$log/bug/record-1.bin")" = 192 ]
-	got=$(sed -n 's/^  got: *\(0x[0-9a-f]*\).*/\1/p' "$log/bug/report.md" | head -n 1)
+	got=$(sed -n '0,/^  got: *0x/s/^  got: *\(0x[0-9a-f]*\).*/\1/p' "$log/bug/report.md")
 	grep -q "^10H .* $got  R/EAX$" "$log/bug/record-1.txt"
 	grep -q '^B0H .* EventingIP$' "$log/bug/record-1.txt"
 }

@@ -92,7 +92,7 @@ test_version_is_said_everywhere()
 	tools/boot.sh --timeout 60 "$work"
 	tr -d '\r' < "$work/serial.log" | grep -avF '# version' > "$work/said"
 	[ "$(grep -acF "$version" "$work/said")" = 3 ] || fail "not three programs say $version"
-	tr -d '\r' < "$work/serial.log" | grep -aqFx "# version: $version"
+	grep -aqFx "# version: $version" <<< "$(tr -d '\r\0' < "$work/serial.log")"
 }
 
 test_lists_are_tables()

@@ -84,7 +84,7 @@ test_stick_boots_and_keeps_results()
 	rm -rf "$work"
 	mkdir -p "$work"
 	make -s usb
-	sgdisk --verify "$build/pmutest86.img" | grep -q 'No problems found'
+	grep -q 'No problems found' <<< "$(sgdisk --verify "$build/pmutest86.img")"
 	cp "$build/pmutest86.img" "$work/esp.img"
 	sed 's/^at_end = .*/at_end = shutdown/' boot/pmutest86.cfg > "$work/cfg"
 	mcopy -o -i "$work/esp.img@@1M" "$work/cfg" ::/pmutest86.cfg
