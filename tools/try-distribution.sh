@@ -124,7 +124,7 @@ versions()
 	within "$1" 60 "qemu-system-x86_64 --version; gcc -dumpfullversion; clang --version;
 		dpkg-query -W gnu-efi ovmf; cat .cache/zydis/.ready" 2> /dev/null |
 		awk '/^QEMU emulator/ { qemu = $4 }
-	     /clang version/ { sub(/.*version /, ""); clang = $1 }
+	     /clang version/ { sub(/.*version /, ""); clang = $1; next }
 	     /^gnu-efi/ { efi = $2 }
 	     /^ovmf/ { ovmf = $2 }
 	     /^[0-9.]+$/ { gcc = $1 }
