@@ -38,7 +38,7 @@ bool extable_fix(struct trap_frame *frame, u64 cr2)
 	for (const struct extable_row *row = extable_begin; row < extable_end; row++) {
 		if (target(&row->rip) != frame->rip)
 			continue;
-		*(struct fault *)frame->rdi = (struct fault){
+		*(struct fault *)frame->reg.rdi = (struct fault){
 			.raised = true,
 			.vector = (u8)frame->vector,
 			.error = (u32)frame->error,

@@ -7,7 +7,7 @@
 #ifndef KERNEL_FAULT_H
 #define KERNEL_FAULT_H
 
-#include "spec/types.h"
+#include "kernel/interrupt/registers.h"
 
 enum vector {
 	VECTOR_DB = 1,
@@ -22,10 +22,11 @@ enum vector {
 
 /* Machine state as the entry stubs push it; handlers may change what IRETQ will restore. */
 struct trap_frame {
-	u64 r15, r14, r13, r12, r11, r10, r9, r8, rbp, rdi, rsi, rdx, rcx, rbx, rax;
+	struct all_registers reg;
 	u64 vector, error;		/* error is 0 for vectors without an error code */
 	u64 rip, cs, rflags, rsp, ss;	/* what the processor pushed */
 };
+_Static_assert(sizeof(struct trap_frame) == 22 * sizeof(u64), "vectors.asm: no gaps");
 
 struct fault {
 	bool raised;

@@ -8,7 +8,7 @@ bits 64
 
 %define DEFINE(name, value) name equ value
 %include "kernel/processor/selectors.def"
-%include "kernel/interrupt/preserved.inc"
+%include "kernel/interrupt/registers.inc"
 
 %define RFLAGS_FIXED	2		; interrupts off, no single stepping
 

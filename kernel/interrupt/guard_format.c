@@ -25,6 +25,7 @@ static const char *outcome_name(enum guard_outcome outcome)
 void guard_format(const struct guard_report *report, char *text, size_t size)
 {
 	const struct trap_frame *f = &report->frame;
+	const struct all_registers *r = &f->reg;
 
 	if (report->outcome == GUARD_DONE || report->outcome == GUARD_RESTARTED) {
 		fmt_print(text, size, "%s", outcome_name(report->outcome));
@@ -41,12 +42,12 @@ void guard_format(const struct guard_report *report, char *text, size_t size)
 		  (unsigned long long)f->error, (unsigned long long)f->rip,
 		  (unsigned long long)f->cs, (unsigned long long)f->rflags,
 		  (unsigned long long)f->rsp, (unsigned long long)f->ss,
-		  (unsigned long long)report->cr2, (unsigned long long)f->rax,
-		  (unsigned long long)f->rbx, (unsigned long long)f->rcx,
-		  (unsigned long long)f->rdx, (unsigned long long)f->rsi,
-		  (unsigned long long)f->rdi, (unsigned long long)f->rbp,
-		  (unsigned long long)f->r8, (unsigned long long)f->r9,
-		  (unsigned long long)f->r10, (unsigned long long)f->r11,
-		  (unsigned long long)f->r12, (unsigned long long)f->r13,
-		  (unsigned long long)f->r14, (unsigned long long)f->r15);
+		  (unsigned long long)report->cr2, (unsigned long long)r->rax,
+		  (unsigned long long)r->rbx, (unsigned long long)r->rcx,
+		  (unsigned long long)r->rdx, (unsigned long long)r->rsi,
+		  (unsigned long long)r->rdi, (unsigned long long)r->rbp,
+		  (unsigned long long)r->r8, (unsigned long long)r->r9,
+		  (unsigned long long)r->r10, (unsigned long long)r->r11,
+		  (unsigned long long)r->r12, (unsigned long long)r->r13,
+		  (unsigned long long)r->r14, (unsigned long long)r->r15);
 }

@@ -9,7 +9,7 @@ bits 64
 
 %define DEFINE(name, value) name equ value
 %include "kernel/processor/selectors.def"
-%include "kernel/interrupt/preserved.inc"
+%include "kernel/interrupt/registers.inc"
 
 extern descriptor_set_rsp0
 global user_enter:function hidden

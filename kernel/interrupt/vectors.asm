@@ -9,6 +9,8 @@
 default rel
 bits 64
 
+%include "kernel/interrupt/registers.inc"
+
 extern trap_dispatch
 global vectors_begin:function hidden
 global intr_window:function hidden
@@ -39,41 +41,16 @@ vectors_begin:
 	%assign vector vector + 1
 %endrep
 
-; Pushes the registers of struct trap_frame, last member first.
+; What struct trap_frame begins with.
 vectors_common:
-	push	rax
-	push	rbx
-	push	rcx
-	push	rdx
-	push	rsi
-	push	rdi
-	push	rbp
-	push	r8
-	push	r9
-	push	r10
-	push	r11
-	push	r12
-	push	r13
-	push	r14
-	push	r15
+	PUSH_LIST ALL
 	cld
-	mov	rdi, rsp		; 22 quadwords since the aligned stack: still aligned to 16
+	mov	rdi, rsp		; still aligned to 16: the processor aligned RSP, and
+%if (ALL_COUNT + 7) % 2		; pushed five quadwords; vector and error are two
+	%error
+%endif
 	call	trap_dispatch
-	pop	r15
-	pop	r14
-	pop	r13
-	pop	r12
-	pop	r11
-	pop	r10
-	pop	r9
-	pop	r8
-	pop	rbp
-	pop	rdi
-	pop	rsi
-	pop	rdx
-	pop	rcx
-	pop	rbx
-	pop	rax
+	POP_LIST ALL
 	add	rsp, 16			; vector and error
 	iretq
 

@@ -23,10 +23,10 @@ static void on_debug(struct trap_frame *frame)
 	const u8 *done = (const u8 *)(uintptr_t)stepping.previous;
 	struct instruction_kind kind;
 	struct step_counts *c = &stepping.counts;
-	u64 iterations = stepping.rcx - frame->rcx;
+	u64 iterations = stepping.rcx - frame->reg.rcx;
 
 	stepping.previous = frame->rip;
-	stepping.rcx = frame->rcx;
+	stepping.rcx = frame->reg.rcx;
 	c->steps++;
 	if (done < stepping.workload->begin || done >= stepping.workload->end)
 		return;

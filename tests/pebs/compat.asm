@@ -8,7 +8,7 @@ bits 64
 
 %define DEFINE(name, value) name equ value
 %include "kernel/processor/selectors.def"
-%include "kernel/interrupt/preserved.inc"
+%include "kernel/interrupt/registers.inc"
 
 ; struct compat_call of tests/pebs/compat.c
 CALL_MEMORY	equ 0

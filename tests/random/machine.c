@@ -35,7 +35,9 @@ void draw_back(void);
 /* What PUSH_PRESERVED and PUSHF leave, from the lowest address, and a return address
  * (kernel/interrupt/user.asm). */
 struct way_back {
-	u64 rflags, r15, r14, r13, r12, rbp, rbx, rip;
+	u64 rflags;
+	struct preserved_registers reg;
+	u64 rip;
 };
 
 static struct machine {
@@ -310,10 +312,12 @@ static void prepare_way_back(struct machine *m, const struct draw_case *c,
 	for (unsigned i = 0; i < trace->steps; i++) {
 		if (!(trace->step[i].row->flags & ROW_TO_KERNEL))
 			continue;
-		*saved = (struct way_back){ .rflags = rflags_read(), .r15 = trace->step[i].r15,
-					    .r14 = linear(f), .r13 = f->r13, .r12 = f->r12,
-					    .rbp = f->rbp, .rbx = f->rbx,
-					    .rip = high + (u64)(uintptr_t)draw_back };
+		*saved = (struct way_back){
+			.rflags = rflags_read(),
+			.reg = { .r15 = trace->step[i].r15, .r14 = linear(f), .r13 = f->r13,
+				 .r12 = f->r12, .rbp = f->rbp, .rbx = f->rbx },
+			.rip = high + (u64)(uintptr_t)draw_back,
+		};
 		*(u64 *)(uintptr_t)top = linear(saved);
 		descriptor_set_rsp0(top);
 	}

@@ -7,28 +7,18 @@ bits 64
 
 %define DEFINE(name, value) name equ value
 %include "kernel/processor/selectors.def"
-%include "kernel/interrupt/preserved.inc"
+%include "kernel/interrupt/registers.inc"
 %include "tests/random/piece.inc"
 
 ; spec/msr.def. SDM "Architectural Performance Monitoring Version 2 Facilities"
 MSR_IA32_PERF_GLOBAL_CTRL equ 0x38f
 
 ; struct draw_frame and struct draw_operation of tests/random/piece.h
-FRAME_SAVED_RSP	equ 0
-FRAME_STACK	equ 8
-FRAME_MSR	equ 16
-FRAME_ON	equ 24
-FRAME_RSI	equ 32
-FRAME_RBP	equ 40
-FRAME_RBX	equ 48
-FRAME_R8	equ 56
-FRAME_R9	equ 64
-FRAME_R10	equ 72
-FRAME_R11	equ 80
-FRAME_R12	equ 88
-FRAME_R13	equ 96
-FRAME_R15	equ 104
-FRAME_RESULT	equ 112
+struc frame
+%define WORD(name) . %+ name resq 1
+%include "tests/random/frame.def"
+.result:
+endstruc
 INSTANCES	equ 3
 OPERATIONS	equ 8
 
@@ -56,22 +46,22 @@ draw_enter:
 	PUSH_PRESERVED
 	pushfq
 	mov	r14, rdi
-	mov	[r14 + FRAME_SAVED_RSP], rsp
-	mov	rsi, [r14 + FRAME_RSI]
-	mov	rbp, [r14 + FRAME_RBP]
-	mov	rbx, [r14 + FRAME_RBX]
-	mov	r8, [r14 + FRAME_R8]
-	mov	r9, [r14 + FRAME_R9]
-	mov	r10, [r14 + FRAME_R10]
-	mov	r11, [r14 + FRAME_R11]
-	mov	r12, [r14 + FRAME_R12]
-	mov	r13, [r14 + FRAME_R13]
-	mov	r15, [r14 + FRAME_R15]
-	mov	rsp, [r14 + FRAME_STACK]
+	mov	[r14 + frame.saved_rsp], rsp
+	mov	rsi, [r14 + frame.rsi]
+	mov	rbp, [r14 + frame.rbp]
+	mov	rbx, [r14 + frame.rbx]
+	mov	r8, [r14 + frame.r8]
+	mov	r9, [r14 + frame.r9]
+	mov	r10, [r14 + frame.r10]
+	mov	r11, [r14 + frame.r11]
+	mov	r12, [r14 + frame.r12]
+	mov	r13, [r14 + frame.r13]
+	mov	r15, [r14 + frame.r15]
+	mov	rsp, [r14 + frame.stack]
 	mov	rdi, r8
-	mov	ecx, [r14 + FRAME_MSR]
-	mov	eax, [r14 + FRAME_ON]
-	mov	edx, [r14 + FRAME_ON + 4]
+	mov	ecx, [r14 + frame.msr]
+	mov	eax, [r14 + frame.on]
+	mov	edx, [r14 + frame.on + 4]
 	times (0 - ($ - draw_code) - 2) & 3 nop	; so that the first piece follows without one
 	wrmsr
 
@@ -84,7 +74,7 @@ PIECE stop, PIECE_SPECIAL
 	N xor eax, eax
 	N xor edx, edx
 	I ROW_WRMSR | ROW_STOP, 0, 0, 0, NOWHERE, NOWHERE, wrmsr
-	mov	rsp, [r14 + FRAME_SAVED_RSP]
+	mov	rsp, [r14 + frame.saved_rsp]
 	popfq
 	POP_PRESERVED
 	ret
@@ -121,12 +111,12 @@ PIECE to_kernel, PIECE_SPECIAL
 	RETURN_PATH 0, 4, 0		; add rsp, 5 * 8
 	RETURN_PATH 1, 1, 0		; pop rsp
 	RETURN_PATH 1, 1, 0		; popfq
-%rep 6
+%rep PRESERVED_COUNT
 	RETURN_PATH 1, 2, 0		; POP_PRESERVED
 %endrep
 	RETURN_PATH 1, 1, ROW_BRANCH | ROW_TAKEN | ROW_RETURN	; ret
 draw_back:
-	LOAD AT_14, 8, FRAME_STACK, mov rsp, [r14 + FRAME_STACK]
+	LOAD AT_14, 8, frame.stack, mov rsp, [r14 + frame.stack]
 END
 
 ; Operations of the table at R13.
@@ -143,16 +133,16 @@ PIECE read%1, PIECE_KERNEL | PIECE_READ
 	N mov rax, r8
 	N mov rdx, r9
 	I ROW_RDMSR, 0, 0, 0, NOWHERE, NOWHERE, rdmsr
-	STORE AT_14, 8, FRAME_RESULT + 16 * %1, mov [r14 + FRAME_RESULT + 16 * %1], rax
-	STORE AT_14, 8, FRAME_RESULT + 16 * %1 + 8, mov [r14 + FRAME_RESULT + 16 * %1 + 8], rdx
+	STORE AT_14, 8, frame.result + 16 * %1, mov [r14 + frame.result + 16 * %1], rax
+	STORE AT_14, 8, frame.result + 16 * %1 + 8, mov [r14 + frame.result + 16 * %1 + 8], rdx
 END
 PIECE rdpmc%1, PIECE_RDPMC
 	LOAD AT_13, 4, SLOT, mov ecx, [r13 + SLOT]
 	N mov rax, r8
 	N mov rdx, r9
 	I ROW_RDPMC, 0, 0, 0, NOWHERE, NOWHERE, rdpmc
-	STORE AT_14, 8, FRAME_RESULT + 16 * %1, mov [r14 + FRAME_RESULT + 16 * %1], rax
-	STORE AT_14, 8, FRAME_RESULT + 16 * %1 + 8, mov [r14 + FRAME_RESULT + 16 * %1 + 8], rdx
+	STORE AT_14, 8, frame.result + 16 * %1, mov [r14 + frame.result + 16 * %1], rax
+	STORE AT_14, 8, frame.result + 16 * %1 + 8, mov [r14 + frame.result + 16 * %1 + 8], rdx
 END
 %endmacro
 %assign operation 0

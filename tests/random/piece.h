@@ -75,10 +75,11 @@ struct draw_result {			/* RAX and RDX after RDMSR or RDPMC */
 	u64 rax, rdx;
 };
 
-/* At R14. tests/random/piece.asm knows the offsets as FRAME_*. */
+/* At R14. piece.asm makes its `struc frame` of the same frame.def, where no comment can be. */
 struct draw_frame {
-	u64 saved_rsp, stack, msr, on;
-	u64 rsi, rbp, rbx, r8, r9, r10, r11, r12, r13, r15;
+#define WORD(name) u64 name;
+#include "tests/random/frame.def"
+#undef WORD
 	struct draw_result result[DRAW_OPERATIONS];
 };
 
