@@ -42,17 +42,17 @@ svm_run:
 	push	rsi
 	mov	rax, rdi
 	LOAD_MOST rsi
-	mov	rdi, [rsi + 8 * 7]
-	mov	rsi, [rsi + 8 * 6]
+	mov	rdi, [rsi + gpr.rdi]
+	mov	rsi, [rsi + gpr.rsi]
 global svm_entry:data hidden
 svm_entry:
 	vmrun
 	push	rsi
 	mov	rsi, [rsp + 8]
 	STORE_MOST rsi
-	mov	[rsi + 8 * 7], rdi
+	mov	[rsi + gpr.rdi], rdi
 	pop	rax
-	mov	[rsi + 8 * 6], rax
+	mov	[rsi + gpr.rsi], rax
 	pop	rsi
 	POP_PRESERVED
 	cld

@@ -157,9 +157,16 @@ static inline bool model_branch_is_backward(u64 next, u64 target)
 /* The outermost XBEGIN, and its XEND. What XACQUIRE and XRELEASE do the model finds out. */
 enum model_tx_act { TX_NO_ACT, TX_STARTS, TX_COMMITS, TX_ELIDES, TX_RELEASES };
 
-/* Sixteen general registers in the order of their encoding. */
-enum { REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI,
-       REG_R8, REG_R9, REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15, REG_COUNT };
+/* Sixteen general registers in the order of their encoding. The list is assembly's too
+ * (refpmu/hv/registers.inc), which has no comment in common with C: it has none. */
+enum {
+#define REGISTER(NAME, name) REG_##NAME,
+#include "spec/register.def"
+#undef REGISTER
+	REG_COUNT
+};
+_Static_assert(REG_RSP == 4 && REG_RDI == 7 && REG_R15 == 15 && REG_COUNT == 16,
+	       "SDM \"REX Prefixes\", \"Register encodings\"");
 
 struct model_registers {
 	u64 gpr[REG_COUNT];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* See program.h. */
 #include "refpmu/selftest/program.h"
+#include "refpmu/model/model.h"
 #include "refpmu/selftest/machine.h"
 #include "spec/msr.h"
 
@@ -209,9 +210,9 @@ static void selftest_program_begin(struct program *program, u8 *code)
 
 	for (unsigned i = 0; i < 16; i++)
 		context->begin[i] = (u64)draw(0xffffffff) << 32 | draw(0xffffffff);
-	context->begin[3] = (u64)program_data;
-	context->begin[4] = (u64)(program_data + PROGRAM_DATA);
-	context->begin[5] = draw(200);
+	context->begin[REG_RBX] = (u64)program_data;
+	context->begin[REG_RSP] = (u64)(program_data + PROGRAM_DATA);
+	context->begin[REG_RBP] = draw(200);
 	context->code = code;
 }
 
@@ -241,8 +242,8 @@ void program_call(struct program *program, u64 seed, void (*function)(u64), u64 
 	top = (u64 *)(void *)(program_data + PROGRAM_DATA);
 	selftest_program_begin(program, (u8 *)function);
 	*--top = (u64)engine_done;
-	program->context.begin[4] = (u64)top;
-	program->context.begin[7] = argument;
+	program->context.begin[REG_RSP] = (u64)top;
+	program->context.begin[REG_RDI] = argument;
 }
 
 void program_run(struct program *program)

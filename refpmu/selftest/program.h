@@ -13,15 +13,19 @@
 #define PROGRAM_CODE	4096
 #define PROGRAM_DATA	4096
 
-/* What engines.asm finds by GS, in the order that it knows; registers in the order of their
- * numbers, after them RIP and RFLAGS. */
+/*
+ * What engines.asm finds by GS: begin, end and seen are registers in the order of their encoding,
+ * after them RIP and RFLAGS; pmis counts the PMU's interrupts and faults #UDs; enable is
+ * IA32_PERF_GLOBAL_CTRL while the program runs; stack is its caller's RSP.
+ */
 struct engine_context {
-	u64 begin[16], end[18], seen[18];
-	u64 pmis;		/* interrupts of the PMU */
-	u64 enable;		/* IA32_PERF_GLOBAL_CTRL while the program runs */
-	u8 *code;
-	u64 faults;		/* #UDs */
-	u64 stack;		/* of its caller */
+#define WORDS(name, count) u64 name[count];
+#define WORD(name) u64 name;
+#define POINTER(name) u8 *name;
+#include "refpmu/selftest/context.def"
+#undef POINTER
+#undef WORD
+#undef WORDS
 };
 
 /* Several may run at once, each on a processor of its own. */

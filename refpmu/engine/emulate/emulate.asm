@@ -16,19 +16,19 @@ emulate_call:
 	push	rdi
 	push	rdx
 	push	qword [rsi]
-	mov	rax, [rdi + 8 * 0]
+	mov	rax, [rdi + gpr.rax]
 	LOAD_MOST rdi
-	mov	rsi, [rdi + 8 * 6]
-	mov	rdi, [rdi + 8 * 7]
+	mov	rsi, [rdi + gpr.rsi]
+	mov	rdi, [rdi + gpr.rdi]
 	popfq
 	call	[rsp]
 	mov	[rsp], rdi		; over the code's address
 	mov	rdi, [rsp + 8]
-	mov	[rdi + 8 * 0], rax
+	mov	[rdi + gpr.rax], rax
 	STORE_MOST rdi
-	mov	[rdi + 8 * 6], rsi
+	mov	[rdi + gpr.rsi], rsi
 	pop	rax
-	mov	[rdi + 8 * 7], rax
+	mov	[rdi + gpr.rdi], rax
 	pop	rdi
 	pop	rsi
 	pushfq
