@@ -160,6 +160,14 @@ void pmi_close(void)
 	pmi->listening = false;
 }
 
+const struct pmi_log *pmi_end(void)
+{
+	const struct pmi_log *log = pmi_settle();
+
+	pmi_close();
+	return log;
+}
+
 unsigned pmi_spurious(void)
 {
 	struct pmi *pmi = pmi_this_cpu();

@@ -59,6 +59,9 @@ const struct pmi_log *pmi_settle(void);
 /* Mask LVTPC and stop listening. */
 void pmi_close(void);
 
+/* pmi_settle(), then pmi_close(): the log of what had begun before. */
+const struct pmi_log *pmi_end(void);
+
 /* Interrupts on these vectors that no test waited for, since the last call. */
 unsigned pmi_spurious(void);
 

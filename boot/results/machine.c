@@ -27,13 +27,10 @@ static bool next_said(struct item_reader *reader, const char *key, struct span *
 
 	while (item_next(reader, &item)) {
 		struct span rest;
-		size_t length = 0;
 
 		if (item.kind != ITEM_COMMENT || !span_begins(item.text, key))
 			continue;
-		while (key[length])
-			length++;
-		rest = span_after(item.text, length);
+		rest = span_after(item.text, strlen(key));
 		if (!span_begins(rest, ": "))
 			continue;
 		*said = span_after(rest, 2);
@@ -94,30 +91,40 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
+/* The number after head, of at most four digits, in the next comment that has one there; the rest
+ * comes after it. */
+static bool next_numbered(struct item_reader *reader, const char *head, unsigned *number,
+			  struct span *rest)
+{
+	struct item item;
+
+	while (item_next(reader, &item)) {
+		size_t n = 0;
+
+		if (item.kind != ITEM_COMMENT || !span_begins(item.text, head))
+			continue;
+		*rest = span_after(item.text, strlen(head));
+		*number = 0;
+		for (; n < 4 && n < rest->length && is_digit(rest->text[n]); n++)
+			*number = *number * 10 + (unsigned)(rest->text[n] - '0');
+		*rest = span_after(*rest, n);
+		if (n)
+			return true;
+	}
+	return false;
+}
+
 /* The next number of a processor of which something is said: the least that is greater than *cpu,
  * of all where that is ~0. false: there is none. */
 static bool next_processor(const struct lines *lines, unsigned *cpu)
 {
 	struct item_reader reader = from_the_beginning(lines);
-	static const char head[] = "processor ";
-	unsigned next = ~0u;
-	struct item item;
+	unsigned next = ~0u, number;
+	struct span rest;
 
-	while (item_next(&reader, &item)) {
-		unsigned number = 0;
-		struct span rest;
-		size_t n = 0;
-
-		if (item.kind != ITEM_COMMENT || !span_begins(item.text, head))
-			continue;
-		rest = span_after(item.text, sizeof(head) - 1);
-		for (; n < 4 && n < rest.length && is_digit(rest.text[n]); n++)
-			number = number * 10 + (unsigned)(rest.text[n] - '0');
-		if (!n || !span_begins(span_after(rest, n), ": "))
-			continue;
-		if (number < next && (*cpu == ~0u || number > *cpu))
+	while (next_numbered(&reader, "processor ", &number, &rest))
+		if (span_begins(rest, ": ") && number < next && (*cpu == ~0u || number > *cpu))
 			next = number;
-	}
 	*cpu = next;
 	return next != ~0u;
 }
@@ -226,20 +233,11 @@ static void put_registers(const struct lines *lines, const struct text_sink *sin
 static void put_kinds(const struct lines *lines, const struct text_sink *sink)
 {
 	struct item_reader reader = from_the_beginning(lines);
-	static const char head[] = "cpuid of processor ";
 	const char *comma = "";
-	struct item item;
+	struct span rest;
+	unsigned cpu;
 
-	while (item_next(&reader, &item)) {
-		unsigned cpu = 0;
-		struct span rest;
-		size_t n = 0;
-
-		if (item.kind != ITEM_COMMENT || !span_begins(item.text, head))
-			continue;
-		rest = span_after(item.text, sizeof(head) - 1);
-		for (; n < rest.length && is_digit(rest.text[n]); n++)
-			cpu = cpu * 10 + (unsigned)(rest.text[n] - '0');
+	while (next_numbered(&reader, "cpuid of processor ", &cpu, &rest)) {
 		text_print(sink, "%s\n    {\"processor\": %u,\n     \"cpuid\": [", comma, cpu);
 		put_leaves(lines, sink, cpu);
 		text_put(sink, "],\n     \"msrs\": [");

@@ -73,16 +73,13 @@ static const struct pmi_log *one_more(u64 threshold, u64 flags, const struct ada
 {
 	struct adaptive_layout layout;
 	struct ds_setup setup = adaptive_setup(run, &layout);
-	const struct pmi_log *log;
 
 	ds_open(&setup);
 	ds_set_maximum_bytes(DS_BUFFER_BYTES);
 	ds_set_threshold_bytes(threshold);
 	pmi_open(NULL);
 	arm_and_run(flags);
-	log = pmi_settle();
-	pmi_close();
-	return log;
+	return pmi_end();
 }
 
 /*
@@ -144,8 +141,7 @@ TEST(adaptive, basic_record_below_a_threshold_does_not_interrupt, REQS(ADP_43),
 	for (unsigned i = 0; i < 2; i++) {
 		pmi_open(NULL);
 		arm_and_run(0);
-		log = pmi_settle();
-		pmi_close();
+		log = pmi_end();
 		if (ds_bytes() < (int64_t)(BASIC_BYTES * (i + 1)) && counter_caps()->hypervisor) {
 			test_inconclusive(t, "no record");
 			return;

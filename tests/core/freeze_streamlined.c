@@ -326,8 +326,7 @@ TEST(pmi, overflow_without_int_freezes_nothing, REQS(FRZ_01),
 		counter_program_disabled(0, 0, 0);
 		counters_clear(overflow_status());
 		pmi_unmask();	/* what waits is taken here */
-		pmi_settle();
-		pmi_close();
+		pmi_end();
 	}
 	CHECK_RANGE(t, FRZ_01, whole, ~0ULL, counted[0],
 		    "instructions of the window, IA32_PMC0 overflows without INT");

@@ -245,8 +245,7 @@ TEST(pmi, delivery_of_a_pmi_masks_lvtpc, REQS(PMI_04), NEEDS(need_perfmon, need_
 		}
 		overflow_off(0);
 		pmi_unmask();	/* what waits is taken here */
-		pmi_settle();
-		pmi_close();
+		pmi_end();
 	}
 }
 
@@ -275,13 +274,9 @@ TEST(pmi, overflow_with_delivery_mode_nmi_raises_an_nmi, REQS(PMI_06),
 /* The same in a window that goes on long enough for an interrupt to be late. */
 static const struct pmi_log *interrupts_inside(void)
 {
-	const struct pmi_log *log;
-
 	pmi_open(NULL);
 	overflow_in(&workload_long_sled, 0, COUNT_INT);
-	log = pmi_settle();
-	pmi_close();
-	return log;
+	return pmi_end();
 }
 
 /*
@@ -337,8 +332,7 @@ static u64 witness(u64 debugctl)
 	counter_program_disabled(1, 0, 0);
 	counters_clear(overflow_status());
 	pmi_unmask();		/* what waits is taken here and belongs to this window */
-	pmi_settle();
-	pmi_close();
+	pmi_end();
 	return value;
 }
 

@@ -34,8 +34,7 @@ TEST(pmi, pmi_arrives_on_the_vector_in_lvtpc, REQS(PMI_01), NEEDS(need_perfmon, 
 		pmi_open(NULL);
 		apic_lvtpc_write(vectors[i] | LVT_DELIVERY_FIXED);
 		overflow(0, COUNT_INT);
-		log = pmi_settle();
-		pmi_close();
+		log = pmi_end();
 		overflow_off(0);
 		if (CHECK_EQ(t, PMI_01, 1, log->count, "interrupts, vector 0x%x in LVTPC",
 			     vectors[i]))
@@ -76,8 +75,7 @@ TEST(pmi, delivery_of_a_pmi_as_nmi_masks_lvtpc, REQS(PMI_04), NEEDS(need_perfmon
 	}
 	overflow_off(0);
 	pmi_unmask();		/* what waits is taken here */
-	pmi_settle();
-	pmi_close();
+	pmi_end();
 }
 
 /*
@@ -115,8 +113,7 @@ TEST(pmi, delivery_of_a_pmi_changes_nothing_in_lvtpc_but_the_mask, REQS(PMI_04),
 		}
 		overflow_off(0);
 		pmi_unmask();	/* what waits is taken here */
-		pmi_settle();
-		pmi_close();
+		pmi_end();
 	}
 }
 

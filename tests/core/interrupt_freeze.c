@@ -35,8 +35,7 @@ static u64 count_all(u64 debugctl, u64 value[WINDOW_COUNTERS])
 	counter_program_disabled(0, 0, 0);
 	counters_clear(counters_status() & STATUS_LOOKED_AT);
 	pmi_unmask();		/* what waits is taken here and belongs to this window */
-	pmi_settle();
-	pmi_close();
+	pmi_end();
 	return after;
 }
 

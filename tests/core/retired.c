@@ -103,8 +103,7 @@ static const struct pmi_log *count_around_overflow(u64 flags, u64 *value)
 	counter_write(1, 0);
 	workload_run(&workload_long_sled, PERIOD, pmc_or(pmc_one(0), pmc_one(1)));
 	*value = counter_read(1);
-	log = pmi_settle();
-	pmi_close();
+	log = pmi_end();
 	counters_clear(counters_status());
 	return log;
 }

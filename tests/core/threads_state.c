@@ -396,8 +396,7 @@ static void freeze_and_count(void *arg)
 	counter_program_disabled(0, 0, 0);
 	counters_clear(1);
 	pmi_unmask();		/* what waits is taken here */
-	pmi_settle();
-	pmi_close();
+	pmi_end();
 }
 
 /*

@@ -148,8 +148,7 @@ TEST(kvm, ovfbuf_of_a_guest_stays_from_the_interrupt_until_it_is_cleared, REQS(K
 	CONTROL_EQ(t, KVM_15, 0, counters_status() & ovf_buf, "OvfBuf before");
 	pmi_open(&options);
 	sample(0, &setup);
-	log = pmi_settle();
-	pmi_close();
+	log = pmi_end();
 	if (!ds_bytes()) {
 		no_record(t);
 		return;

@@ -155,6 +155,16 @@ bool cache_workload_get(enum access access, struct cache_workload *h, char *reas
 	return true;
 }
 
+bool cache_workload_or_skip(struct test *t, enum access access, struct cache_workload *h)
+{
+	char reason[96];
+
+	if (cache_workload_get(access, h, reason, sizeof(reason)))
+		return true;
+	test_skip(t, "%s", reason);
+	return false;
+}
+
 void cache_workload_shift(struct cache_workload *h, unsigned bytes)
 {
 	h->at.memory = (u8 *)h->at.memory + bytes;

@@ -8,6 +8,7 @@
 #ifndef TESTS_MEASURE_CACHE_WORKLOAD_H
 #define TESTS_MEASURE_CACHE_WORKLOAD_H
 
+#include "tests/frame/test.h"
 #include "tests/measure/workload.h"
 
 enum access {
@@ -44,6 +45,9 @@ struct cache_workload {
 /* false: the caches that CPUID describes want more memory than there is here, or there is no such
  * place (reason). */
 bool cache_workload_get(enum access access, struct cache_workload *h, char *reason, size_t size);
+
+/* The same for a test that can't do without it: with false it is skipped. */
+bool cache_workload_or_skip(struct test *t, enum access access, struct cache_workload *h);
 
 /* All accesses `bytes` bytes further on; the memory is large enough. */
 void cache_workload_shift(struct cache_workload *h, unsigned bytes);

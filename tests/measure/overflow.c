@@ -67,11 +67,7 @@ void overflow_off(unsigned counter)
 const struct pmi_log *overflow_interrupts(unsigned counter, u64 flags,
 					  const struct pmi_options *options)
 {
-	const struct pmi_log *log;
-
 	pmi_open(options);
 	overflow(counter, flags);
-	log = pmi_settle();
-	pmi_close();
-	return log;
+	return pmi_end();
 }

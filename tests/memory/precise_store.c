@@ -344,8 +344,7 @@ TEST(ps, precise_store_uses_buffer_index_threshold_and_pmi_of_pebs, REQS(PS_10),
 	mem_sample_arm(&setup, setup.period);
 	/* As many as two records took. */
 	cache_workload_run(&h, setup.rounds, pmc_one(PRECISE_STORE_COUNTER));
-	log = pmi_settle();
-	pmi_close();
+	log = pmi_end();
 	mem_sample_off(&setup);
 	CHECK_EQ(t, PS_10, record_size(ds.format), (u64)ds_bytes() - record_size(ds.format),
 		 "bytes by which the index moved");

@@ -418,8 +418,7 @@ TEST(arm, pdir_record_names_the_instruction_that_overflowed, REQS(ARM_09, SKL_09
 	pmi_open(NULL);
 	check_pdir(t, 0, before);
 	check_pdir(t, COUNT_INT, before);
-	pmi_settle();
-	pmi_close();
+	pmi_end();
 }
 
 /* The last load at CPL 3 arms both; then the PEBS bit of one is cleared. */

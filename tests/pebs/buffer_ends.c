@@ -29,8 +29,7 @@ static void check_interrupt(struct test *t, unsigned c, struct ends buffer)
 	setup.threshold = threshold;
 	pmi_open(NULL);
 	sampling_run(&setup, c, LOADS, COUNT_BOTH, &workload_sample, NO_OTHERS);
-	log = pmi_settle();
-	pmi_close();
+	log = pmi_end();
 	CHECK_EQ(t, DS_03, (start + 1) * size, (u64)ds_bytes(),
 		 "index - base after record %u of a buffer for %u, IA32_PMC%u", start + 1, capacity,
 		 c);

@@ -17,14 +17,10 @@
 /* One record of counter c into the buffer as it is described now. The log stays. */
 static const struct pmi_log *one_more(unsigned c)
 {
-	const struct pmi_log *log;
-
 	pmi_open(NULL);
 	pebs_arm(c, LOADS, COUNT_BOTH, calibration_period(LOADS, PERIOD));
 	workload_run(&workload_sample, PERIOD, pmc_one(c));
-	log = pmi_settle();
-	pmi_close();
-	return log;
+	return pmi_end();
 }
 
 /*
@@ -70,16 +66,21 @@ TEST(ds, area_and_buffer_may_lie_above_4_gib, REQS(DS_01, REC_13, DS_03, DS_05),
 	ds_use(0);
 }
 
+/* An open buffer of eight records: how long one is. */
+static u64 eight_records(void)
+{
+	struct ds_setup setup = sampling_setup(8);
+
+	ds_open(&setup);
+	return ds_record_size();
+}
+
 /* A buffer whose threshold and absolute maximum have the lower half of its base. */
 static void check_far_ends(struct test *t, unsigned c)
 {
-	struct ds_setup setup = sampling_setup(8);
+	u64 size = eight_records(), far = size << 32;	/* so many bytes are 4 Gi records */
 	const struct pmi_log *log;
-	u64 size, far;
 
-	ds_open(&setup);
-	size = ds_record_size();
-	far = size << 32;	/* so many bytes are 4 Gi records */
 	ds_set_maximum_bytes(far);
 	ds_set_threshold_bytes(far);
 	log = one_more(c);
@@ -97,13 +98,9 @@ static void check_far_ends(struct test *t, unsigned c)
 /* Base and threshold far below the index; of the threshold the lower half is the larger one. */
 static void check_far_base(struct test *t, unsigned c)
 {
-	struct ds_setup setup = sampling_setup(8);
+	u64 size = eight_records(), records = PAGING_HIGH / size;
 	const struct pmi_log *log;
-	u64 size, records;
 
-	ds_open(&setup);
-	size = ds_record_size();
-	records = PAGING_HIGH / size;
 	ds_set_index_bytes((int64_t)PAGING_HIGH);
 	ds_set_maximum_bytes(PAGING_HIGH + 8 * size);
 	/* The index is that many records after the base. */

@@ -62,8 +62,6 @@ static bool counts_are_equal(struct test *t, struct pmc_mask counters, u16 event
 static const struct pmi_log *overflow_all(struct pmc_mask counters, struct pmc_mask interrupting,
 					  u16 event)
 {
-	const struct pmi_log *log;
-
 	pmi_open(NULL);
 	for (unsigned c = 0; c < WINDOW_COUNTERS; c++) {
 		if (!(counters.bits & BIT(c)))
@@ -73,9 +71,7 @@ static const struct pmi_log *overflow_all(struct pmc_mask counters, struct pmc_m
 		counter_preset(c, calibration_period(event, PERIOD));
 	}
 	workload_run(&workload_sled, PERIOD, counters);
-	log = pmi_settle();
-	pmi_close();
-	return log;
+	return pmi_end();
 }
 
 #define TWO_TRIES 3
@@ -225,14 +221,11 @@ TEST(priority, overflow_without_int_hides_no_interrupt_of_another_counter,
 static const struct pmi_log *run_record(unsigned c, u64 flags, unsigned threshold)
 {
 	struct ds_setup setup = sampling_setup(8);
-	const struct pmi_log *log;
 
 	setup.threshold = threshold;
 	pmi_open(NULL);
 	sampling_run(&setup, c, LOADS, COUNT_BOTH | flags, &workload_sample, NO_OTHERS);
-	log = pmi_settle();
-	pmi_close();
-	return log;
+	return pmi_end();
 }
 
 static u64 one_record_on(void)
@@ -283,8 +276,7 @@ static void check_assist_first(struct test *t, unsigned c)
 	counters_enable(pmc_one(c));
 	workload_run_user(&workload_load, ROUNDS_FOR(1));
 	counters_disable();
-	log = pmi_settle();
-	pmi_close();
+	log = pmi_end();
 	pebs_disarm();
 	sampling_want(t, 1);
 	if (CONTROL_EQ(t, PRIO_08, 1, log->count,
@@ -419,8 +411,7 @@ static void check_meeting(struct test *t, struct test_claim claim, struct meetin
 			      "instruction of IA32_PMC%u's record: the load on which IA32_PMC%u "
 			      "wraps",
 			      sampled, plain);
-	log = pmi_settle();
-	pmi_close();
+	log = pmi_end();
 	if (test_check_eq(t, claim, 1, log->count,
 			  "interrupts: IA32_PMC%u wraps where an assist of IA32_PMC%u is due",
 			  plain, sampled))
@@ -496,8 +487,7 @@ static u64 check_fixed_at(struct test *t, unsigned fixed, struct counters of, u6
 	counters_enable(pmc_or(pmc_or(pmc_one(of.sampled), pmc_one(of.plain)), pmc_one(fixed)));
 	workload_run_user(&workload_load, 2 * PERIOD);
 	counters_disable();
-	log = pmi_settle();
-	pmi_close();
+	log = pmi_end();
 	loads = counter_read(of.plain);
 	if (counter_read(fixed) >= BIT(counter_width(fixed) - 1))
 		loads = 0;

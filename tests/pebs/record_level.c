@@ -147,8 +147,7 @@ TEST(ds, record_of_cpl_3_reaches_the_threshold_and_reloads,
 		setup.reset[c] = reload;
 		pmi_open(NULL);
 		record_level_run(&setup, c, 0, LOADS_BEFORE);
-		log = pmi_settle();
-		pmi_close();
+		log = pmi_end();
 		CHECK_EQ(t, DS_03, size, (u64)ds_bytes(), "bytes by which the index moved");
 		CHECK(t, REC_13, !ds_written_outside(0, 1, &offset),
 		      "a byte at offset %ld of the buffer, IA32_PMC%u", (long)offset, c);

@@ -25,15 +25,12 @@ struct in_records {
 static const struct pmi_log *one_record(unsigned c, struct in_records at)
 {
 	struct ds_setup setup = sampling_setup(16);
-	const struct pmi_log *log;
 
 	setup.start = at.index;
 	setup.threshold = at.threshold;
 	pmi_open(NULL);
 	sampling_run(&setup, c, LOADS, COUNT_BOTH, &workload_sample, NO_OTHERS);
-	log = pmi_settle();
-	pmi_close();
-	return log;
+	return pmi_end();
 }
 
 /*
@@ -148,8 +145,7 @@ static const struct pmi_log *threshold_interrupts(unsigned threshold)
 	setup.threshold = threshold;
 	pmi_open(NULL);
 	sampling_rounds(&setup, 3);
-	log = pmi_settle();
-	pmi_close();
+	log = pmi_end();
 	counters_clear(counters_status());
 	return log;
 }

@@ -151,12 +151,9 @@ TEST(unc, uncore_counter_that_wraps_sets_its_own_status_bit, REQS(UNC_02, UNC_03
      NEEDS(need_uncore))
 {
 	struct cache_workload h;
-	char reason[96];
 
-	if (!cache_workload_get(ACCESS_MEMORY, &h, reason, sizeof(reason))) {
-		test_skip(t, "%s", reason);
+	if (!cache_workload_or_skip(t, ACCESS_MEMORY, &h))
 		return;
-	}
 	for (unsigned c = 0; c < UNCORE_COUNTERS; c++) {
 		uncore_preset(c, MISSES / 2);
 		uncore_program(c, UNC_L3_MISS_READ, false);

@@ -19,17 +19,13 @@
 /* Interrupts of a wrap of general-purpose counter c, in the middle of the misses. */
 static const struct pmi_log *wrap(const struct cache_workload *h, unsigned c, bool pmi)
 {
-	const struct pmi_log *log;
-
 	msr_write(MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_ENABLE_UNCORE_PMI);
 	pmi_open(NULL);
 	uncore_preset(c, MISSES / 2);
 	uncore_program(c, UNC_L3_MISS_READ, pmi);
 	uncore_enable(BIT(c) | EN_PMI_CORES);
 	cache_workload_run(h, MISSES, (struct pmc_mask){ 0 });
-	log = pmi_settle();
-	pmi_close();
-	return log;
+	return pmi_end();
 }
 
 /*
@@ -51,12 +47,9 @@ TEST(unc, uncore_counter_interrupts_only_with_its_pmi_enable, REQS(PMI_10, PMI_1
      NEEDS(need_perfmon, need_uncore))
 {
 	struct cache_workload h;
-	char reason[96];
 
-	if (!cache_workload_get(ACCESS_MEMORY, &h, reason, sizeof(reason))) {
-		test_skip(t, "%s", reason);
+	if (!cache_workload_or_skip(t, ACCESS_MEMORY, &h))
 		return;
-	}
 	for (unsigned c = 0; c < UNCORE_COUNTERS; c++) {
 		const struct pmi_log *log = wrap(&h, c, false);
 
@@ -144,12 +137,9 @@ static u64 counted(const struct cache_workload *h, u32 c, u64 bits)
 TEST(unc, uncore_edge_detect_counts_only_rises_of_the_condition, REQS(UNC_09), NEEDS(need_uncore))
 {
 	struct cache_workload h;
-	char reason[96];
 
-	if (!cache_workload_get(ACCESS_MEMORY, &h, reason, sizeof(reason))) {
-		test_skip(t, "%s", reason);
+	if (!cache_workload_or_skip(t, ACCESS_MEMORY, &h))
 		return;
-	}
 	for (u32 c = 0; c < UNCORE_COUNTERS; c++) {
 		CONTROL_RANGE(t, UNC_09, MISSES, ~0ULL, counted(&h, c, CMASK_NEVER | INVERT),
 			      "clocks with fewer than 255 events, counter %u", c);

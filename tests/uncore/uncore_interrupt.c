@@ -17,14 +17,10 @@
 /* Interrupts of one wrap of the fixed counter. */
 static const struct pmi_log *interrupts(bool pmi, bool selected, bool core_listens)
 {
-	const struct pmi_log *log;
-
 	msr_write(MSR_IA32_DEBUGCTL, core_listens ? IA32_DEBUGCTL_ENABLE_UNCORE_PMI : 0);
 	pmi_open(NULL);
 	uncore_wrap(pmi, selected ? EN_PMI_CORES : 0);
-	log = pmi_settle();
-	pmi_close();
-	return log;
+	return pmi_end();
 }
 
 /*
@@ -106,8 +102,7 @@ TEST(unc, uncore_interrupt_sets_bit_61_until_390h_clears_it, REQS(PMI_12),
 	pmi_open(&keep);
 	CONTROL_EQ(t, PMI_12, 0, counters_status() & CORE_UNC_OVF, "38EH[61] before");
 	uncore_wrap(true, EN_PMI_CORES);
-	pmi_settle();
-	pmi_close();
+	pmi_end();
 	CHECK_EQ(t, PMI_12, CORE_UNC_OVF, counters_status() & CORE_UNC_OVF,
 		 "38EH[61] after an uncore interrupt");
 	CONTROL_EQ(t, PMI_12, OVF_PMI, uncore_status() & OVF_PMI, "392H[61]");
@@ -151,8 +146,7 @@ static struct origin uncore_interrupt_take(bool core, bool uncore)
 	origin.core = counters_status();
 	origin.uncore = uncore_status();
 	intr_enable();
-	log = pmi_settle();
-	pmi_close();
+	log = pmi_end();
 	origin.count = log->count;
 	origin.at_entry = log->entry[0].status;
 	counter_program_disabled(CORE_COUNTER, 0, 0);
