@@ -35,6 +35,11 @@ usage: ./run-qemu.sh [OPTION]...
                     on all in turn, or on number N; the others sleep meanwhile
   --efi FILE        boot this EFI program on the reference PMU instead; its arguments follow
                     after --. Implies --latitude tsc-by-reference:1
+  --linux FILE      boot this Linux kernel on the reference PMU instead (an EFI program, as
+                    distributions have it), until it switches the machine off. Implies the same
+  --initrd FILE     its initial file system
+  --append TEXT     its command line; console=ttyS0 shows what it says
+  --memory MIB      the machine's (default: 192 and 64 for each processor; 1024 with --linux)
   --out DIR         where results go (default build/results/<cpu>)
   --gdb             stop before the first instruction and wait for a debugger; the command to
                     start it is printed. GDB_PORT: where (default 1234)
@@ -61,7 +66,7 @@ bad()
 cpu='' all='' pmu=reference tests='' fault='' seed='' profile='' latitude='' require=''
 engine='' smp=2 on=''
 draw='' draw_seed='' draw_case=''
-efi='' out='' gui='' gdb='' force='' timeout='' list=''
+efi='' linux='' initrd='' append='' memory='' out='' gui='' gdb='' force='' timeout='' list=''
 efi_arguments=()
 
 while [ $# -gt 0 ]; do
@@ -99,8 +104,8 @@ while [ $# -gt 0 ]; do
 		break
 		;;
 	--cpu | --pmu | --tests | --fault | --seed | --profile | --latitude | \
-		--require | --engine | --smp | --on | --efi | --out | --timeout | --list | \
-		--draw | --draw-seed | --draw-case)
+		--require | --engine | --smp | --on | --efi | --linux | --initrd | --append | \
+		--memory | --out | --timeout | --list | --draw | --draw-seed | --draw-case)
 		[ $# -gt 0 ] || bad "$option needs a value, see --help"
 		value=$1
 		shift
@@ -111,8 +116,8 @@ while [ $# -gt 0 ]; do
 	[ -n "$value" ] || bad "$option needs a value, see --help"
 	case $option in
 	--cpu | --pmu | --tests | --fault | --seed | --profile | --latitude | \
-		--require | --engine | --smp | --on | --efi | --out | --timeout | --list | \
-		--draw | --draw-seed | --draw-case)
+		--require | --engine | --smp | --on | --efi | --linux | --initrd | --append | \
+		--memory | --out | --timeout | --list | --draw | --draw-seed | --draw-case)
 		option=${option#--}
 		printf -v "${option//-/_}" %s "$value"
 		;;
@@ -133,7 +138,7 @@ check_name()
 case $pmu in
 reference) ;;
 host | none)
-	for option in cpu fault seed profile latitude engine efi; do
+	for option in cpu fault seed profile latitude engine efi linux; do
 		[ -z "${!option}" ] || bad "--pmu $pmu can't be combined with --$option:" \
 			"it needs the reference PMU"
 	done
@@ -142,9 +147,24 @@ host | none)
 esac
 if [ -n "$all" ]; then
 	[ "$pmu" = reference ] || bad "--all can't be combined with --pmu $pmu"
-	for option in cpu efi gui gdb; do
+	for option in cpu efi linux gui gdb; do
 		[ -z "${!option}" ] || bad "--all can't be combined with --$option"
 	done
+fi
+[ -n "$linux" ] || for option in initrd append; do
+	[ -z "${!option}" ] || bad "--$option needs --linux FILE"
+done
+# Its EFI stub loads the initial file system from the volume that it was started from.
+if [ -n "$linux" ]; then
+	for option in tests require on efi; do
+		[ -z "${!option}" ] || bad "--linux can't be combined with --$option"
+	done
+	for option in linux initrd; do
+		[ -z "${!option}" ] || [ -f "${!option}" ] ||
+			bad "--$option: no such file '${!option}'"
+	done
+	[ ${#append} -le 900 ] || bad "--append takes at most 900 characters"
+	efi=$linux efi_arguments=("${initrd:+initrd=\\initrd }$append")
 fi
 if [ -n "$efi" ]; then
 	for option in tests require on; do
@@ -172,6 +192,8 @@ case $engine in
 '' | step | direct | fast) ;;
 *) bad "unknown --engine '$engine'; known: step direct fast" ;;
 esac
+[[ $memory =~ ^([1-9][0-9]{2,5})?$ ]] || bad "--memory takes MiB from 100 on, not '$memory'"
+memory=${memory:-${linux:+1024}}
 [[ $smp =~ ^([1-9]|1[0-6])$ ]] || bad "--smp takes 1 to 16 processors, not '$smp'"
 case $on in
 '' | first | kinds | all) ;;
@@ -327,6 +349,7 @@ prepare()
 	if [ -n "$efi" ]; then
 		program='\program.efi' arguments=${efi_arguments[*]-}
 		cp "$efi" "$esp/program.efi"
+		[ -z "$initrd" ] || cp "$initrd" "$esp/initrd"
 	fi
 	words="cpu=$2 fault=${fault:-none} seed=${seed:-0}"
 	words+=" engine=${engine:-fast}"
@@ -385,6 +408,7 @@ run_one()
 	local settings="pmu=$pmu"
 
 	prepare "$2" "$1"
+	[ -z "$memory" ] || options+=(--memory "$memory")
 	[ -z "$gui" ] || options+=(--gui)
 	[ "$pmu" != host ] || options+=(--kvm)
 	[ -z "$gdb" ] || {
@@ -409,7 +433,7 @@ run_one()
 	status=0
 	tools/conclude.py "--serial=$2/serial.log" "--out=$3" "--run=$settings" \
 		"--reason=$reason" "--end=$end" "--efi=${efi##*/}" \
-		"--build=$BUILD" || status=$?
+		${linux:+--system} "--build=$BUILD" || status=$?
 	return "$status"
 }
 
@@ -420,8 +444,9 @@ if [ -z "$all" ]; then
 	else
 		name=$pmu
 	fi
-	status=0
-	run_one "$name" "$work/1" "${out:-$BUILD/results/${efi:+efi-}$name}" || status=$?
+	status=0 kind=${efi:+efi-}
+	[ -z "$linux" ] || kind=linux-
+	run_one "$name" "$work/1" "${out:-$BUILD/results/$kind$name}" || status=$?
 	exit "$status"
 fi
 

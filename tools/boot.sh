@@ -6,7 +6,7 @@
 #   boot.sh [--timeout S] [--gui] [--gdb PORT] [--kvm] [--icount] [--image]
 #	[--until TEXT] [--read-only | --cd | --net | --http PORT | --usb] [--watchdog] [--secure]
 #	[--acpi TABLE] [--exit] [--keep-variables] [--smp N | --x2apic] [--cpu MODEL]
-#	[--key-after TEXT] [--screen DEVICE] [--whole] FOLDER
+#	[--key-after TEXT] [--screen DEVICE] [--whole] [--memory MIB] FOLDER
 #
 # FOLDER/esp is what the partition holds; with --image, FOLDER/esp.img is a disk as it stands.
 # --cd: that is a CD. --net: FOLDER/tftp/pmutest86.efi is booted by PXE.
@@ -24,6 +24,7 @@
 # --key-after presses a key once TEXT has come over the serial line.
 # --screen: a graphics adapter, one of QEMU's devices with its properties (VGA), and a USB keyboard.
 # --usb: the disk is a stick, at an xHCI controller.
+# --memory: without it 192 MiB and 64 for each processor.
 # What is written to FOLDER/monitor goes to QEMU's monitor.
 # --whole: the firmware boots from the reset on. Else, where no option speaks against it, the
 # machine begins as it was when its firmware first read a disk (tools/boot_state.py).
@@ -37,7 +38,8 @@ set -euo pipefail
 # What AMD has and Intel hasn't, and no hypervisor can intercept: FEMMS and 3DNow!, EXTRQ and
 # INSERTQ.
 tcg_cpu=max,3dnow=off,3dnowext=off,sse4a=off
-timeout=120 smp=1 display=(-display none) accel=tcg cpu=$tcg_cpu count=() image='' key_after=''
+timeout=120 smp=1 memory='' display=(-display none)
+accel=tcg cpu=$tcg_cpu count=() image='' key_after=''
 x2apic='' gdb=() read_only=off watchdog=() extra=() whole=${QEMU-} arguments=("$@")
 device=virtio-blk-pci controller=() net='' until_text='' keep='' secure='' smm=off boot_from=()
 while [ $# -gt 1 ]; do
@@ -84,6 +86,10 @@ while [ $# -gt 1 ]; do
 		;;
 	--smp)
 		smp=$2
+		shift
+		;;
+	--memory)
+		memory=$2
 		shift
 		;;
 	--x2apic) x2apic=yes whole=yes ;;
@@ -150,7 +156,9 @@ fi
 if [ -z "$image$net" ]; then
 	export MTOOLS_SKIP_CHECK=1
 	rm -f "$folder/esp.img"
-	truncate -s 32M "$folder/esp.img"
+	# An eighth more than there is in it, for tables and what files don't fill.
+	content=$(($(du -sm "$folder/esp" | cut -f1) * 9 / 8))
+	truncate -s "$((content > 28 ? content + 4 : 32))M" "$folder/esp.img"
 	mkfs.fat -F 16 -n PMUTEST86 "$folder/esp.img" > /dev/null
 	mcopy -s -i "$folder/esp.img" "$folder/esp/"* ::/
 fi
@@ -167,7 +175,7 @@ fi
 machine=(
 	"$qemu" -name PMUTest86 -no-user-config -nodefaults
 	-machine "q35,smm=$smm,accel=$accel" -cpu "$cpu" "${processors[@]}"
-	-m "$((192 + 64 * smp))M"
+	-m "${memory:-$((192 + 64 * smp))}M"
 	-drive "if=pflash,format=raw,unit=0,readonly=on,file=$firmware"
 	"${boot_from[@]}" -no-reboot "${display[@]}" "${count[@]}" "${watchdog[@]}" "${extra[@]}"
 )

@@ -3,9 +3,10 @@
 """Turn the serial log of a run into its results: called by run-qemu.sh.
 
 conclude.py --serial FILE --out FOLDER --run "pmu=reference cpu=haswell ..."
-            [--reason TEXT] [--end TEXT] [--efi NAME] [--build FOLDER]
+            [--reason TEXT] [--end TEXT] [--efi NAME [--system]] [--build FOLDER]
 
-REASON is why the run was ended from outside, END how the machine ended by itself. With the folder
+REASON is why the run was ended from outside, END how the machine ended by itself. A program that is
+a system (--system) doesn't return: it switches the machine off. With the folder
 in which the programs were built, addresses of register dumps get names.
 
 Writes serial.log, results.tap, results.json, junit.xml and machine.json to FOLDER, in this order;
@@ -32,6 +33,7 @@ import symbols      # noqa: E402
 from run import Run     # noqa: E402
 
 MACHINE = "the machine "        # how run-qemu.sh begins when it tells how it ended
+SWITCHED_OFF = MACHINE + "switched itself off"
 
 
 def harness_tap(run, settings):
@@ -56,10 +58,24 @@ def harness_tap(run, settings):
     return out + ([f"# NOT TESTED: {run.not_tested}"] if run.not_tested else [])
 
 
-def efi_tap(run, name, serial, reason):
+def how_system_ended(run, complaints, end):
+    """Did a system switch the machine off, and what it did instead."""
+    good = run is not None and not complaints and end == SWITCHED_OFF
+    return good, "it didn't switch the machine off"
+
+
+def how_program_ended(run):
+    """Did a program return, and what it did instead."""
+    if run is None:
+        return False, "it wasn't started"
+    if run.status is None:
+        return False, "it didn't return"
+    return int(run.status, 16) == 0, f"it returned EFI status {run.status}"
+
+
+def efi_tap(run, name, serial, ended, point, reason):
     """A program that isn't ours: what it printed, as comments, and how it ended."""
-    ended = run is not None and run.status is not None
-    good = ended and int(run.status, 16) == 0
+    good, message = ended
     text = results.ESCAPES.sub("\n", serial)
     start = re.search(r"launch: run 1\b[^\n]*\n", text)
     text = re.split(r"launch: (?:engine|end) 1\b", text[start.end():])[0] if start else ""
@@ -67,10 +83,8 @@ def efi_tap(run, name, serial, reason):
     out += [f"# | {line.rstrip()}" for line in re.split(r"[\r\n]+", text) if line.strip()]
     if run is not None and run.engine_text:
         out.append(f"# engine: {run.engine_text}")
-    out.append(f"{'ok' if good else 'not ok'} 1 - efi.runs_and_returns")
+    out.append(f"{'ok' if good else 'not ok'} 1 - {point}")
     if not good:
-        message = f"it returned EFI status {run.status}" if ended else \
-            "it didn't return" if start else "it wasn't started"
         out += ["  ---", "  severity: error",
                 f"  message: {message}{': ' + reason if reason else ''}", "  ..."]
     return out, 0 if good else 2
@@ -142,7 +156,12 @@ def conclude(options, log):
         tap = symbols.of_dumps(harness_tap(run, run.settings),
                                os.path.join(options.build, "pmutest86.so"))
         return [*tap[:1], *last, *tap[1:]], run, run.exit_status
-    tap, status = efi_tap(runs[0] if runs else None, options.efi, serial,
+    first = runs[0] if runs else None
+    point, ended = "efi.runs_and_returns", how_program_ended(first)
+    if options.system:
+        point = "linux.boots_and_switches_off"
+        ended = how_system_ended(first, complaints, options.end)
+    tap, status = efi_tap(first, options.efi, serial, ended, point,
                           cause("", complaints, options.reason or end))
     tap = [*tap[:2], *last, *tap[2:]]
     engine = runs[0].engine if runs else {}
@@ -161,6 +180,7 @@ def main():
     parser.add_argument("--reason", default="")
     parser.add_argument("--end", default="")
     parser.add_argument("--efi", default="")
+    parser.add_argument("--system", action="store_true")
     parser.add_argument("--build", default="build")
     options = parser.parse_args()
 

@@ -26,6 +26,11 @@ test_bad_options_get_one_line()
 	expect_bad "unknown --pmu" ./run-qemu.sh --pmu maybe
 	expect_bad "no such file" ./run-qemu.sh --efi /nonexistent.efi
 	expect_bad "need --efi" ./run-qemu.sh -- hello
+	expect_bad "no such file" ./run-qemu.sh --linux /nonexistent
+	expect_bad "no such file" ./run-qemu.sh --linux Makefile --initrd /nonexistent
+	expect_bad "needs --linux FILE" ./run-qemu.sh --append quiet
+	expect_bad "can't be combined with --efi" ./run-qemu.sh --linux Makefile --efi Makefile
+	expect_bad "--memory takes MiB" ./run-qemu.sh --memory 1G
 	expect_bad "unknown group 'NOPE'" ./run-qemu.sh --require PMI,NOPE
 	expect_bad "--require takes groups" ./run-qemu.sh --require ,
 	expect_bad "isn't a folder to write to" ./run-qemu.sh --out Makefile
@@ -35,7 +40,7 @@ test_bad_options_get_one_line()
 	expect_bad "can't be combined with --cpu" ./run-qemu.sh --all --cpu haswell
 	local option
 	for option in '--cpu haswell' '--fault inert' '--seed 1' '--profile x' \
-		'--latitude pmi-skid:1' '--engine fast' '--efi Makefile'; do
+		'--latitude pmi-skid:1' '--engine fast' '--efi Makefile' '--linux Makefile'; do
 		# shellcheck disable=SC2086 # two words
 		expect_bad "can't be combined" ./run-qemu.sh --pmu host $option
 	done
