@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""judge.py and initramfs.py on texts and files of which the right answer is known.
+
+check_judge.py: prints nothing and exits 0, or ends with what is wrong.
+"""
+import judge
+import initramfs
+
+NM = """0000000000401098 T jump
+00000000004010a8 T left
+00000000004010ac T right
+000000000040105e T spin
+0000000000402000 B table
+0000000000802000 B table_end
+000000000040106a T touch
+0000000000401081 T write
+"""
+SYMBOLS = judge.Symbols(NM)
+
+
+def refuses(judged, said):
+    try:
+        return not judged(said, SYMBOLS)
+    except judge.Wrong:
+        return True
+
+
+def lines(*parts):
+    return "".join(f"{line}\n" for count, line in parts for _ in range(count))
+
+
+def check_samples():
+    judged = judge.samples_in("spin")
+    assert judged(lines((99, "          401061 "), (1, " ffffffff81000000 ")), SYMBOLS)
+    assert refuses(judged, lines((19, "401061")))
+    assert refuses(judged, lines((90, "401061"), (10, "ffffffff81000000")))
+    assert refuses(judged, lines((90, "401061"), (10, "40106a")))
+    assert refuses(judged, "")
+
+
+def check_accesses():
+    judged = judge.accesses_by("touch")
+    assert judged(lines((50, "     403040      40106a")), SYMBOLS)
+    assert refuses(judged, lines((50, "     802000      40106a")))
+    assert refuses(judged, lines((50, "     403040      401081")))
+    assert refuses(judged, lines((50, "          0      40106a")))
+
+
+def check_branches():
+    judged = judge.branches_of("jump", "left", "right")
+    good = "  40109d 0x401098/0x4010a8/P/-/-/0//-  0x4010ab/0x40109d/P/-/-/0//- "
+    assert judged(lines((20, good)), SYMBOLS)
+    assert refuses(judged, lines((19, good)))
+    assert refuses(judged, lines((20, good), (3, "40109d 0xffffffff81000000/0x401098/P/-/-/0//-")))
+    assert refuses(judged, lines((20, "40109d 0x4010ab/0x40109d/P/-/-/0//-")))
+
+
+def check_counts():
+    judged = judge.counts(1000, 4, 1)
+    said = "{},,instructions:u,1,100.00,,\n{},,branches:u,1,100.00,,\n"
+    assert judged(said.format(4080, 1020), SYMBOLS)
+    for wrong in ((3999, 1020), (4080, 999), (9000, 1020)):
+        assert refuses(judged, said.format(*wrong))
+    assert refuses(judged, said.format(4080, "<not counted>"))
+
+
+def check_report():
+    judged = judge.report_names("spin")
+    assert judged("    99.61%  hot      hot                [.] spin\n"
+                  "     0.39%  hot      [kernel.kallsyms]  [k] clear_page\n", SYMBOLS)
+    assert refuses(judged, "    60.00%  hot  [kernel.kallsyms]  [k] clear_page\n"
+                           "    40.00%  hot  hot  [.] spin\n")
+    assert refuses(judged, "")
+
+
+def check_archive():
+    archive = initramfs.Archive()
+    archive.add("a/b/file", b"12345")
+    archive.link("link", "a")
+    content = archive.content()
+    names, at = [], 0
+    while not names or names[-1] != "TRAILER!!!":
+        assert content[at:at + 6] == b"070701" and at % 4 == 0, at
+        size, length = int(content[at + 54:at + 62], 16), int(content[at + 94:at + 102], 16)
+        names.append(content[at + 110:at + 109 + length].decode())
+        start = (at + 110 + length + 3) & ~3
+        if names[-1] == "a/b/file":
+            assert content[start:start + size] == b"12345"
+        at = (start + size + 3) & ~3
+    assert names == ["a", "a/b", "a/b/file", "link", "TRAILER!!!"], names
+    assert at == len(content)
+
+
+if __name__ == "__main__":
+    for check in (check_samples, check_accesses, check_branches, check_counts, check_report,
+                  check_archive):
+        check()

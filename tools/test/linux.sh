@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=bash disable=SC2154 # sourced by test.sh, whose functions and variables it uses
+#
+# Tests of `make test`: a distribution's kernel and perf on the reference PMU.
+
+test_judges_of_perf_judge()
+{
+	expect 0 tools/linux/check_judge.py
+	expect_bad "--steps takes driver" tools/linux/run.py --steps nope
+	expect_bad "; see --help" tools/linux/run.py --nope
+}
+
+# What a system says, and how the machine ended: switched off is good, all else isn't.
+test_a_system_switches_the_machine_off()
+{
+	local log_of=$log/serial.log
+
+	printf '%s\r\n' 'launch: hypervisor at 0x1000' 'launch: run 1 cpu=haswell fault=none' \
+		'[    0.0] Linux version' > "$log_of"
+	system()
+	{
+		tools/conclude.py --serial "$log_of" --out "$log/results" --efi kernel --system "$@"
+	}
+	expect 0 system --end 'the machine switched itself off'
+	grep -q '^ok 1 - linux.boots_and_switches_off' "$out"
+	grep -q '^# | .*Linux version' "$out"
+	expect 2 system --end 'the machine was reset'
+	grep -q "message: it didn't switch the machine off: the machine was reset" "$out"
+	expect 2 system --reason 'timeout after 9 s'
+	grep -q "it didn't switch the machine off: timeout after 9 s" "$out"
+	echo 'refpmu: the guest shut down' >> "$log_of"
+	expect 2 system --end 'the machine switched itself off'
+	grep -q 'refpmu: the guest shut down' "$out"
+}
