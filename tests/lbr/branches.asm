@@ -214,3 +214,44 @@ ROWS lbr_transaction
 	ROW	RELATIVE_JUMP,	begin_lbr_transaction.inside,	begin_lbr_transaction.target
 	ROW	RELATIVE_JUMP,	begin_lbr_transaction.after,	begin_lbr_transaction.past
 ROWS_END lbr_transaction
+
+; A jump, one in a transaction that XABORT then ends, one after it. At memory: EAX of the abort.
+PIECE lbr_abort, begin_lbr_abort.cause, 3, 3
+.before:
+	jmp	short .begin
+	nop
+.begin:	xbegin	.aborted
+.inside:
+	jmp	short .cause
+	nop
+.cause:	xabort	0x5a
+.aborted:
+	mov	[rsi], rax
+.after:	jmp	short .past
+	nop
+.past:
+END lbr_abort
+ROWS lbr_abort
+	ROW	RELATIVE_JUMP,	begin_lbr_abort.before,		begin_lbr_abort.begin
+	ROW	RELATIVE_JUMP,	begin_lbr_abort.inside,		begin_lbr_abort.cause
+	ROW	FAR_BRANCH,	begin_lbr_abort.cause,		begin_lbr_abort.aborted
+	ROW	RELATIVE_JUMP,	begin_lbr_abort.after,		begin_lbr_abort.past
+ROWS_END lbr_abort
+
+; A lock that is elided until PAUSE aborts that: the jump then is taken again with the lock held.
+; The lock is at memory.
+PIECE lbr_elided, begin_lbr_elided.cause, 2, 2
+	mov	eax, 1
+.acquire:
+	xacquire xchg [rsi], eax
+.inside:
+	jmp	short .cause
+	nop
+.cause:	pause
+	xrelease mov dword [rsi], 0
+END lbr_elided
+ROWS lbr_elided
+	ROW	RELATIVE_JUMP,	begin_lbr_elided.inside,	begin_lbr_elided.cause
+	ROW	FAR_BRANCH,	begin_lbr_elided.cause,		begin_lbr_elided.acquire
+	ROW	RELATIVE_JUMP,	begin_lbr_elided.inside,	begin_lbr_elided.cause
+ROWS_END lbr_elided

@@ -49,6 +49,14 @@ bool need_lbr_transactions(char *reason, size_t size)
 	return false;
 }
 
+bool need_lbr_elision(char *reason, size_t size)
+{
+	if (!need_lbr(reason, size) || cpuid_get(CPUID_HLE))
+		return lbr_depth();
+	fmt_print(reason, size, "no HLE (CPUID.7H:EBX[4] = 0)");
+	return false;
+}
+
 bool need_lbr_call_stack(char *reason, size_t size)
 {
 	if (!need_lbr(reason, size) || (counter_caps()->facilities & FAC_LBR_CALL_STACK))

@@ -18,6 +18,7 @@ bool need_lbr_info(char *reason, size_t size);		/* with a third register an entr
 bool need_lbr_flags_in_from(char *reason, size_t size);	/* or with flags in FROM */
 bool need_lbr_call_stack(char *reason, size_t size);	/* 4th generation and later */
 bool need_lbr_transactions(char *reason, size_t size);	/* and RTM */
+bool need_lbr_elision(char *reason, size_t size);
 
 /* As tests/lbr/branches.asm lays them out. */
 struct lbr_row {
@@ -39,6 +40,8 @@ LBR_PIECE(lbr_breakpoint);	/* INT3; the row's target is where its handler return
 LBR_PIECE(lbr_step);		/* a jump, then a single-step trap */
 LBR_PIECE(lbr_delay);		/* n rounds of a loop between two jumps */
 LBR_PIECE(lbr_transaction);	/* jumps before, in and after a transaction */
+LBR_PIECE(lbr_abort);		/* as before, ended by XABORT 5AH, its mark; EAX at memory */
+LBR_PIECE(lbr_elided);		/* a jump with a lock that PAUSE, its mark, ends the elision of */
 #undef LBR_PIECE
 
 /* The stack opened with select, and the piece's branches recorded into it. */

@@ -187,6 +187,47 @@ TEST(lbr, lbr_frz_set_by_software_stops_recording, REQS(FRZ_12),
 	lbr_close();
 }
 
+/*
+ * FRZ-27  CTR_Frz must leave branch recording on, and LBR_Frz the counters running.
+ *         SDM 18.2.4.1 Enhancement in IA32_PERF_GLOBAL_STATUS: CTR_Frz and LBR_Frz, each of its
+ *         own facility
+ *
+ * Given  IA32_PMC0 counts, and branches are recorded
+ * When   software sets CTR_Frz alone, and branches are executed; then LBR_Frz alone, and others are
+ * Then   with CTR_Frz they are recorded; with LBR_Frz IA32_PMC0 counts them
+ * Control: with CTR_Frz IA32_PMC0 doesn't count, with LBR_Frz nothing is recorded
+ */
+TEST(lbr, ctr_frz_leaves_recording_on_and_lbr_frz_the_counters, REQS(FRZ_27),
+     NEEDS(need_perfmon, need_lbr, need_version_4))
+{
+	const struct lbr_row last = lbr_chain_row(LBR_LINKS, 0);
+	struct lbr_stack stack;
+	u64 before;
+
+	counter_program(0, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH);
+	counter_write(0, 0);
+	lbr_open(0, 0);
+	counters_enable(pmc_one(0));
+	msr_write(MSR_IA32_PERF_GLOBAL_STATUS_SET, IA32_PERF_GLOBAL_STATUS_CTR_FRZ);
+	before = counter_read(0);
+	lbr_go_on(&lbr_piece_lbr_chain, LBR_LINKS, IA32_DEBUGCTL_LBR, &stack);
+	CHECK_EQ(t, FRZ_27, last.from, stack.branch[0].from,
+		 "FROM of the newest entry, CTR_FRZ set and LBR_FRZ not");
+	CONTROL_EQ(t, FRZ_27, before, counter_read(0), "IA32_PMC0, CTR_FRZ set");
+	counters_clear(IA32_PERF_GLOBAL_STATUS_CTR_FRZ);
+	msr_write(MSR_IA32_PERF_GLOBAL_STATUS_SET, LBR_FRZ);
+	before = counter_read(0);
+	lbr_go_on(&lbr_piece_lbr_kinds, 0, IA32_DEBUGCTL_LBR, &stack);
+	CHECK_RANGE(t, FRZ_27, before + 1, ~0ULL, counter_read(0),
+		    "IA32_PMC0 after a piece, LBR_FRZ set and CTR_FRZ not");
+	CONTROL_EQ(t, FRZ_27, last.from, stack.branch[0].from,
+		   "FROM of the newest entry after another piece, LBR_FRZ set");
+	counters_disable();
+	counters_clear(LBR_FRZ);
+	counter_program_disabled(0, 0, 0);
+	lbr_close();
+}
+
 /* What the handler of a debug or a breakpoint exception found. */
 static u64 found;
 

@@ -322,3 +322,34 @@ TEST(lbr, return_removes_its_call_in_call_stack_mode, REQS(LBR_16),
 	CONTROL_EQ(t, LBR_16, CALLS + 1, stack.top,
 		   "MSR_LASTBRANCH_TOS after 3 calls and a return without call-stack mode");
 }
+
+/*
+ * LBR-30  In call-stack mode the entry that a return removes must read 0.
+ *         Linux: reads a call stack until an entry whose FROM is 0
+ *
+ * Given  three calls, one in the other, in call-stack mode; each entry was 0
+ * When   one, two and three of them have returned
+ * Then   FROM and TO of the entries that were removed are 0
+ * Control: those that haven't returned are there, and without a return all three are
+ */
+TEST(lbr, entry_that_a_return_removes_reads_0, REQS(LBR_30), NEEDS(need_lbr, need_lbr_call_stack))
+{
+	const struct lbr_piece *piece = &lbr_piece_lbr_nested;
+	struct lbr_stack stack;
+
+	for (unsigned returns = 0; returns <= CALLS; returns++) {
+		lbr_record(piece, returns, CALL_STACK_SELECT, &stack);
+		for (unsigned call = 0; call < CALLS; call++) {
+			struct lbr_raw
+				raw = stack.raw[(stack.top + stack.depth - call - 1) % stack.depth];
+
+			if (call < CALLS - returns)
+				CONTROL_EQ(t, LBR_30, piece->rows[call].from, raw.from,
+					   "FROM of call %u after %u returns", call, returns);
+			else
+				CHECK_EQ(t, LBR_30, 0, raw.from | raw.to,
+					 "FROM and TO of call %u, removed by %u returns", call,
+					 returns);
+		}
+	}
+}

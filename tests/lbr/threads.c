@@ -62,3 +62,67 @@ TEST(lbr, each_processor_has_a_stack_and_a_select_of_its_own, REQS(LBR_27),
 			 "MSR_LASTBRANCH_TOS of the first processor");
 	}
 }
+
+struct both_write {
+	struct two_cpus both;
+	u32 msr;
+	u64 value[2], seen[2];
+};
+
+/* Each writes its own value; after both have, each reads. */
+static void write_own(void *arg)
+{
+	struct both_write *w = arg;
+	const unsigned side = two_cpus_side();
+
+	for (unsigned turn = 0; turn < 2; turn++) {
+		if (turn == side)
+			msr_write(w->msr, w->value[side]);
+		two_cpus_barrier(&w->both);
+	}
+	w->seen[side] = msr_read(w->msr);
+	two_cpus_barrier(&w->both);
+	msr_write(w->msr, 0);
+}
+
+static void check_written(struct test *t, unsigned cpu, const char *name, u32 msr, u64 here,
+			  u64 there)
+{
+	struct both_write w = { .msr = msr, .value = { here, there }, .seen = { ~0ULL, ~0ULL } };
+
+	if (!two_cpus_run(t, &w.both, cpu, write_own, &w))
+		return;
+	CHECK_EQ(t, LBR_27, here, w.seen[0], "%s (MSR %#x) of the first processor, %s has another",
+		 name, msr, two_cpus_name(cpu));
+	CHECK_EQ(t, LBR_27, there, w.seen[1], "%s (MSR %#x) of %s", name, msr, two_cpus_name(cpu));
+}
+
+/*
+ * LBR-27  Each logical processor must have its own stack and select register.
+ *         SDM tables of chapter 35 (scope: Thread)
+ *
+ * Given  two processors, recording off on both
+ * When   one writes each register of the stack in turn, then the other one the same register with
+ *        another value
+ * Then   each reads its own
+ */
+TEST(msr, each_logical_processor_has_each_register_of_the_lbr_stack_for_itself, REQS(LBR_27),
+     NEEDS(need_lbr, need_second_processor))
+{
+	FOR_EACH_PARTNER (cpu) {
+		const unsigned last = lbr_depth() - 1;
+
+		check_written(t, cpu, "MSR_LBR_SELECT", MSR_LBR_SELECT, LBR_SELECT_JCC,
+			      LBR_SELECT_NEAR_RET);
+		check_written(t, cpu, "MSR_LASTBRANCH_TOS", MSR_LASTBRANCH_TOS, last, 1);
+		for (unsigned i = 0; i <= last; i++) {
+			check_written(t, cpu, "FROM", MSR_LASTBRANCH_0_FROM_IP + i, 0x1000 + i,
+				      0x2000 + i);
+			check_written(t, cpu, "TO", MSR_LASTBRANCH_0_TO_IP + i, 0x3000 + i,
+				      0x4000 + i);
+			if (lbr_format_has_info(lbr_format()))
+				check_written(t, cpu, "INFO", MSR_LBR_INFO_0 + i, 0x5000 + i,
+					      0x6000 + i);
+		}
+	}
+}

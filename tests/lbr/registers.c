@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The registers of the stack as software writes them: each one by itself, addresses of either half,
+ * each flag alone. SDM "LBR Stack", Table 17-9, Table 17-14, Table 17-16; Linux and KVM write them
+ * when they switch to another context.
+ */
+#include "kernel/interrupt/fault.h"
+#include "kernel/processor/cpuid.h"
+#include "pmu/counter.h"
+#include "tests/frame/test.h"
+#include "tests/lbr/branches.h"
+
+#define SIGN_BIT	47u			/* of an address where there is no LA57 */
+#define UPPER		BITS(SIGN_BIT, 63)	/* of a canonical address of the upper half */
+#define NOT_SIGN	57u			/* above an address with LA57 too */
+
+/* Flags of FROM, and what is written of INFO, by format. Those of transactions are left alone where
+ * there are none: there WRMSR takes bits 62:61 of FROM for the sign (Linux,
+ * lbr_from_signext_quirk). */
+static void named_bits(u64 *from, u64 *info)
+{
+	const bool rtm = cpuid_get(CPUID_RTM);
+
+	*from = *info = 0;
+	switch (lbr_format()) {
+	case 3:
+		*from = LBR3_FROM_MISPRED;
+		break;
+	case 4:
+		*from = LBR4_FROM_MISPRED | (rtm ? LBR4_FROM_IN_TX | LBR4_FROM_TSX_ABORT : 0);
+		break;
+	case 5:
+		*info = LBR5_INFO_MISPRED | LBR5_INFO_CYC_CNT |
+			(rtm ? LBR5_INFO_IN_TX | LBR5_INFO_TSX_ABORT : 0);
+		break;
+	case 7:
+		*info = LBR7_INFO_MISPRED | LBR7_INFO_CYC_CNT;
+		break;
+	}
+}
+
+/* Each bit of `bits` alone beside `base`, to each entry of a bank. */
+static void check_bank(struct test *t, const char *name, u32 msr, u64 base, u64 bits)
+{
+	for (unsigned bit = 0; bit < 64; bit++) {
+		const u64 value = base ^ BIT(bit);
+
+		if (!(bits & BIT(bit)))
+			continue;
+		for (unsigned i = 0; i < lbr_depth(); i++)
+			msr_write(msr + i, value);
+		for (unsigned i = 0; i < lbr_depth(); i++)
+			CHECK_EQ(t, LBR_25, value, msr_read(msr + i), "%s of entry %u", name, i);
+	}
+	for (unsigned i = 0; i < lbr_depth(); i++)
+		msr_write(msr + i, 0);
+}
+
+/*
+ * LBR-25  FROM, TO, INFO and MSR_LASTBRANCH_TOS must read back what WRMSR wrote (context switch
+ *         use).
+ *         Linux, KVM: switch them with the context; Table 17-16 prints R/O
+ *
+ * Given  recording is off
+ * When   FROM and TO of each entry are written with each bit of an address alone, of the lower
+ *        half and of the upper one, and with each flag that the format has in FROM alone; INFO with
+ *        each of its bits alone
+ * Then   each register reads as it was written
+ */
+TEST(msr, lbr_entries_hold_each_bit_of_addresses_of_both_halves_and_each_flag, REQS(LBR_25),
+     NEEDS(need_lbr))
+{
+	const u64 address = BITS(0, SIGN_BIT - 1);
+	u64 flags, info;
+
+	named_bits(&flags, &info);
+	lbr_open(0, 0);
+	check_bank(t, "FROM", MSR_LASTBRANCH_0_FROM_IP, 0, address | flags);
+	check_bank(t, "FROM", MSR_LASTBRANCH_0_FROM_IP, UPPER, address);
+	check_bank(t, "TO", MSR_LASTBRANCH_0_TO_IP, 0, address);
+	check_bank(t, "TO", MSR_LASTBRANCH_0_TO_IP, UPPER, address);
+	if (info)
+		check_bank(t, "INFO", MSR_LBR_INFO_0, 0, info);
+	lbr_close();
+}
+
+/*
+ * LBR-28  A write to FROM or TO of an address that isn't canonical must raise #GP.
+ *         Linux: restores FROM with its sign extended, or WRMSR raises #GP
+ *
+ * Given  FROM and TO of the first entry and of the last one hold an address
+ * When   they are written with an address whose bits from 57 on aren't all alike, those that the
+ *        format has as flags left out
+ * Then   each write raises #GP, and the register reads as before
+ * Control: an address of the lower half, and one of the upper half, are taken
+ */
+TEST(msr, lbr_addresses_that_are_not_canonical_are_refused, REQS(LBR_28),
+     NEEDS(need_lbr, need_refused_msrs))
+{
+	static const u64 kept = 0x123456789abc;
+	const u32 banks[] = { MSR_LASTBRANCH_0_FROM_IP, MSR_LASTBRANCH_0_TO_IP };
+
+	lbr_open(0, 0);
+	for (unsigned bank = 0; bank < 2; bank++)
+		for (unsigned i = 0; i < lbr_depth(); i += lbr_depth() - 1) {
+			const u32 msr = banks[bank] + i;
+
+			msr_write(msr, UPPER | kept);
+			CONTROL_EQ(t, LBR_28, UPPER | kept, msr_read(msr),
+				   "MSR %#x, an address of the upper half", msr);
+			msr_write(msr, kept);
+			/* Format 4 has flags from bit 61 on, format 3 at bit 63. */
+			for (unsigned bit = NOT_SIGN; bit < 61; bit++) {
+				CHECK(t, LBR_28, msr_try_write(msr, kept | BIT(bit)).raised,
+				      "#GP of WRMSR of an address with bit %u alone above it, MSR "
+				      "%#x",
+				      bit, msr);
+				CHECK(t, LBR_28,
+				      msr_try_write(msr, (UPPER | kept) & ~BIT(bit)).raised,
+				      "#GP of WRMSR of an upper address without bit %u, MSR %#x",
+				      bit, msr);
+			}
+			CHECK_EQ(t, LBR_28, kept, msr_read(msr), "MSR %#x after what was refused",
+				 msr);
+		}
+	lbr_open(0, 0);
+	lbr_close();
+}
+
+/* What is written to entry i before branches are recorded: each entry's own, with the flags that
+ * any processor has. */
+static struct lbr_raw mine(unsigned i)
+{
+	struct lbr_raw raw = { 0x0000123456789000ULL + 64 * i,
+			       UPPER | (0x00006edcba987000ULL + 64 * i), 0 };
+
+	if (lbr_format_has_info(lbr_format()))
+		raw.info = LBR5_INFO_MISPRED | (0x5a00 + i);
+	else
+		raw.from |= LBR3_FROM_MISPRED;
+	return raw;
+}
+
+/*
+ * LBR-03  A branch recorded in a full stack must replace the oldest entry.
+ *         SDM 17.4.8 LBR Stack
+ * LBR-25  FROM, TO, INFO and MSR_LASTBRANCH_TOS must read back what WRMSR wrote (context switch
+ *         use).
+ *         Linux, KVM: switch them with the context; Table 17-16 prints R/O
+ *
+ * Given  software has written each entry, flags and INFO too, and MSR_LASTBRANCH_TOS so that the
+ *        next branches go past the last entry
+ * When   five branches are recorded
+ * Then   the entries that are the next five by index hold these, and each other one what was
+ *        written
+ */
+TEST(lbr, branches_leave_the_other_entries_as_software_wrote_them, REQS(LBR_03, LBR_25),
+     NEEDS(need_lbr))
+{
+	const unsigned depth = lbr_depth(), links = 4;
+	const unsigned tops[] = { 2, depth - 3, depth - 1 };
+	struct lbr_stack stack;
+
+	for (unsigned k = 0; k < sizeof(tops) / sizeof(tops[0]); k++) {
+		lbr_open(0, tops[k]);
+		for (unsigned i = 0; i < depth; i++) {
+			struct lbr_raw raw = mine(i);
+
+			lbr_put(i, &raw);
+		}
+		lbr_go_on(&lbr_piece_lbr_chain, links, IA32_DEBUGCTL_LBR, &stack);
+		for (unsigned age = 0; age < depth; age++) {
+			struct lbr_raw want = mine((tops[k] + links + 1 + depth - age) % depth);
+
+			if (age <= links) {
+				CHECK_EQ(t, LBR_03, lbr_chain_row(links, age).from,
+					 stack.branch[age].from,
+					 "FROM of the branch %u before the newest, from index %u "
+					 "on",
+					 age, tops[k]);
+				continue;
+			}
+			CHECK_EQ(t, IDS(LBR_03, LBR_25), want.from, stack.raw[age].from,
+				 "FROM of an entry %u before the newest, as written", age);
+			CHECK_EQ(t, IDS(LBR_03, LBR_25), want.to, stack.raw[age].to,
+				 "TO of an entry %u before the newest, as written", age);
+			CHECK_EQ(t, IDS(LBR_03, LBR_25), want.info, stack.raw[age].info,
+				 "INFO of an entry %u before the newest, as written", age);
+		}
+	}
+	lbr_open(0, 0);
+	lbr_close();
+}
