@@ -208,11 +208,12 @@ echo '{"execute": "qmp_capabilities"}' >&8
 if [ -n "$state" ]; then
 	echo '{"execute": "migrate-set-capabilities", "arguments": {"capabilities":' \
 		'[{"capability": "events", "state": true}]}}' >&8
-	echo '{"execute": "migrate-incoming", "arguments": {"uri": "fd:6"}}' >&8
+	# Not by the descriptor itself: QEMU 11.1 takes none of a file.
+	echo '{"execute": "migrate-incoming", "arguments": {"uri": "exec:cat /proc/'$$'/fd/6"}}' >&8
 fi
 timeout --kill-after=5 "$timeout" "${command[@]}" <&7 > "$folder/qemu.log" 2>&1 &
 child=$!
-hypervisor='' image='' overwritten='' continued=''
+hypervisor='' image='' overwritten='' continued='' refused=''
 
 # What QEMU tells, waiting so long for each line: why it ends, and what the hypervisor's image
 # begins with, which nothing but a device can change.
@@ -229,6 +230,9 @@ listen()
 		elif [[ $line =~ \"MIGRATION\".*\"completed\" ]]; then
 			echo '{"execute": "cont"}' >&8
 			continued=yes
+		elif [ -n "$state" ] && [ -z "$continued" ] && [[ $line == *'"error":'* ]]; then
+			refused=yes
+			echo 'quit' >&7
 		fi
 	done
 }
@@ -263,7 +267,8 @@ done
 status=0
 wait "$child" || status=$?
 # QEMU can't read the state: the firmware boots, then and henceforth.
-if [ -n "$state" ] && [ -z "$continued" ] && [ "$status" != 0 ] && [ "$status" != 124 ]; then
+if [ -n "$state" ] && [ -z "$continued" ] && [ "$status" != 124 ] &&
+	[ "$status$refused" != 0 ]; then
 	: > "$state"
 	exec "$0" --whole "${arguments[@]}"
 fi
