@@ -45,6 +45,18 @@ def check_accesses():
     assert refuses(judged, lines((50, "     802000      40106a")))
     assert refuses(judged, lines((50, "     403040      401081")))
     assert refuses(judged, lines((50, "          0      40106a")))
+    judged = judge.accesses_by("touch", addresses=False)
+    assert judged(lines((50, "          0      40106a")), SYMBOLS)
+    assert refuses(judged, lines((50, "     403040      40106a")))
+    assert refuses(judged, lines((50, "          0      401081")))
+
+
+def check_refused():
+    judged = judge.refused("cycles:pp")
+    assert judged("Error:\nThe sys_perf_event_open() syscall returned with 22 (Invalid argument) "
+                  "for event (cycles:pp).\n", SYMBOLS)
+    assert refuses(judged, "[ perf record: Captured and wrote 0.012 MB /tmp/record ]\n401061\n")
+    assert refuses(judged, "perf: Invalid argument\n")
 
 
 def check_branches():
@@ -94,5 +106,5 @@ def check_archive():
 
 if __name__ == "__main__":
     for check in (check_samples, check_accesses, check_branches, check_counts, check_report,
-                  check_archive):
+                  check_refused, check_archive):
         check()

@@ -81,15 +81,31 @@ def samples_in(*functions):
     return judge
 
 
-def accesses_by(function):
-    """perf script -F ip,addr: that function, and the data that it touches."""
+def accesses_by(function, addresses=True):
+    """perf script -F ip,addr: that function, and the data that it touches; without addresses, what
+    records without them show: 0."""
     def judge(said, symbols):
+        def is_good(sample):
+            at, data = sample
+            known = symbols.in_table(data) if addresses else not data
+            return known and symbols.holds(function, at)
+
         samples = [(int(ip, 16), int(data, 16)) for data, ip in
                    re.findall(r"^\s*([0-9a-f]+)\s+([0-9a-f]+)\s*$", said, re.M)]
-        count = share(samples, lambda sample: symbols.holds(function, sample[0]) and
-                      symbols.in_table(sample[1]))
+        count = share(samples, is_good)
         lines = len({data for _, data in samples if symbols.in_table(data)})
         return f"{count} of {len(samples)} samples in {function}, {lines} addresses of its table"
+    return judge
+
+
+def refused(event):
+    """perf record: the kernel doesn't sample this event."""
+    def judge(said, _symbols):
+        line = next((line for line in said.splitlines() if event in line and
+                     re.search("Invalid argument|not supported|isn't supported", line)), None)
+        if line is None:
+            raise Wrong(f"{event} wasn't refused")
+        return line.strip()
     return judge
 
 
