@@ -27,6 +27,7 @@ static const struct {
 #define FAULT_MSR_SHARED(token, msr, name, requirements, title) \
 	[MODEL_REG_##token].shared = FAULT_##token##_SHARED,
 #include "refpmu/faults/fault_shared.def"
+	[MODEL_REG_LBR_INFO].shared = FAULT_LBR_INFO_SHARED,
 };
 
 /* ---- which registers and bits there are ---- */
@@ -71,6 +72,9 @@ u64 fault_msr_bits(struct model *m, const struct msr_ref *p, u64 bits)
 		bits |= IA32_PERFEVTSEL_IN_TXCP;
 	if (p->reg == MODEL_REG_PEBS_FRONTEND && broken(m, FAULT_FRONTEND_WIDE))
 		bits |= BITS(0, 7);
+	if ((p->reg == MODEL_REG_LBR_FROM || p->reg == MODEL_REG_LBR_TO) && ~bits &&
+	    broken(m, FAULT_LBR_ANY_ADDRESS))
+		bits = ~0ULL;
 	if (p->reg == MODEL_REG_LBR_SELECT && broken(m, FAULT_LBR_SELECT_WIDE))
 		bits |= BITS(10, 15);
 	if (p->reg == MODEL_REG_PEBS_ENABLE && model_gp_counters(m) > 4 &&
@@ -325,9 +329,7 @@ void fault_wrmsr(struct model *m, const struct msr_ref *p, u64 value, struct msr
 		return;
 	}
 	w->value = taken(m, p, w->value);
-	if (p->reg >= MODEL_REG_LBR_FROM && p->reg <= MODEL_REG_LBR_INFO &&
-	    broken(m, FAULT_LBR_READ_ONLY))
-		w->taken = false;
+	fault_lbr_written(m, p, w);
 	if (w->taken && is_lost(m, p, w->value))
 		w->taken = false;
 	if (sibling && broken(m, generated[p->reg].shared)) {

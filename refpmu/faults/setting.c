@@ -199,6 +199,9 @@ void fault_counter_setting(struct model *m, unsigned i, struct counter_setting *
 		setting->frozen = fault_counter_frozen(m, i);
 	if (faults_of(m)->frozen)
 		setting->frozen = true;
+	if (m->global_status & IA32_PERF_GLOBAL_STATUS_LBR_FRZ &&
+	    broken(m, FAULT_LBR_FRZ_STOPS_COUNTERS))
+		setting->frozen = true;
 	if (!setting->frozen && !setting->global)
 		setting->global = broken(m, FAULT_GLOBAL_CTRL_IGNORED) || runs_beside_another(m, i);
 	if (faults_of(m)->not_started & BIT(i))

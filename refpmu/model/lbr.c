@@ -156,7 +156,7 @@ static void carry_out(struct model *m, const struct lbr_plan *plan)
 {
 	const u64 mask = plan->entries - 1;
 
-	if (plan->pops)
+	if (plan->pops && !plan->keeps)
 		m->lbr.entry[m->lbr.tos] = (struct lbr_entry){ 0 };
 	if (plan->pops || plan->records)
 		m->lbr.tos = (u8)((m->lbr.tos + (unsigned)plan->step) & mask);

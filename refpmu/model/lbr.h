@@ -26,6 +26,7 @@ struct lbr_branch {
 struct lbr_plan {
 	bool records;		/* as the newest entry */
 	bool pops;		/* call-stack mode: the newest entry is removed */
+	bool keeps;		/* and yet reads as before */
 	unsigned entries;	/* of the stack */
 	u64 from, to, info;	/* of the new entry */
 	int step;		/* of MSR_LASTBRANCH_TOS */

@@ -241,7 +241,7 @@ static bool returns_pop_calls(struct fixture *r)
 	if (used(r) != 2 || fixture_get(r, 0x1c9) != 2)
 		return false;
 	a_branch(r, BRANCH_RETURN, false, true, 0);
-	return used(r) == 1 && fixture_get(r, 0x1c9) == 1;
+	return used(r) == 1 && fixture_get(r, 0x1c9) == 1 && !from(r, 2);
 }
 
 static bool cycles_end_at_ffff(struct fixture *r)
@@ -352,6 +352,65 @@ static bool a_core_has_two_freezes(struct fixture *one)
 	return fixture_get(&r[1], 0x38e) == 0;
 }
 
+/* Bit 60 is a flag in no format. */
+static bool entries_take_addresses(struct fixture *r)
+{
+	for (u32 i = 0; i < 32; i += 31)
+		for (u32 bank = 0x680; bank <= 0x6c0; bank += 0x40) {
+			fixture_set(r, bank + i, 0xffff8000deadb000);
+			if (fixture_get(r, bank + i) != 0xffff8000deadb000 ||
+			    fixture_wrmsr(r, bank + i, BIT(60)) != MSR_GP)
+				return false;
+		}
+	fixture_set(r, 0xdc5, BIT(63) | 0x1234);
+	return fixture_get(r, 0xdc5) == (BIT(63) | 0x1234);
+}
+
+static bool other_entries_stay(struct fixture *r)
+{
+	for (u32 i = 0; i < 32; i++)
+		fixture_set(r, 0x680 + i, 0x1000 + i);
+	DEBUGCTL(BIT(0));
+	a_branch(r, BRANCH_JUMP, false, true, 0);
+	return from(r, 0) == 0x1000 && from(r, 2) == 0x1002;
+}
+
+static bool freezes_are_apart(struct fixture *r)
+{
+	u64 before;
+
+	DEBUGCTL(BIT(0));
+	fixture_program(r, 0, INST, 0, 0);
+	fixture_start(r, BIT(0));
+	SET(CTR_FRZ);
+	before = PMC(0);
+	a_branch(r, BRANCH_JUMP, false, true, 0);
+	if (used(r) != 1 || PMC(0) != before)
+		return false;
+	RESET(CTR_FRZ);
+	SET(LBR_FRZ);
+	before = PMC(0);
+	fixture_nops(r, 5);
+	return PMC(0) >= before + 5;
+}
+
+static bool a_core_has_two_stacks(struct fixture *one)
+{
+	static const u32 registers[] = { 0x1c8, 0x1c9, 0x680, 0x6c0, 0xdc0 };
+	static struct fixture r[CORE_THREADS];
+	static struct model_core core;
+	struct model_config config = one->m.config;
+
+	config.hyper_threading = true;
+	fixture_open_core(r, &core, &config);
+	for (size_t i = 0; i < sizeof(registers) / sizeof(registers[0]); i++) {
+		fixture_set(&r[0], registers[i], 4);
+		if (fixture_get(&r[1], registers[i]))
+			return false;
+	}
+	return true;
+}
+
 RULE(smm_freeze_is_there, fixture_wrmsr(r, 0x1d9, BIT(14)) == MSR_DONE)
 RULE(in_use_is_read_only, fixture_wrmsr(r, 0x392, 0) == MSR_GP)
 RULE(absent_counters_have_no_status, fixture_wrmsr(r, 0x391, BIT(40)) == MSR_GP)
@@ -383,6 +442,18 @@ rule *const skylake_rules[FAULT_COUNT] = {
 	[FAULT_INUSE_TAKES_WRITES] = in_use_is_read_only,
 	[FAULT_STATUS_SET_ABSENT] = absent_counters_have_no_status,
 	[FAULT_LBR_INFO_MISSING] = info_is_there,
+	[FAULT_LBR_UPPER_LOST] = entries_take_addresses,
+	[FAULT_LBR_ANY_ADDRESS] = entries_take_addresses,
+	[FAULT_LBR_INFO_FLAGS_ONLY] = entries_take_addresses,
+	[FAULT_LBR_CLEARS_NEXT] = other_entries_stay,
+	[FAULT_LBR_REMOVED_READS] = returns_pop_calls,
+	[FAULT_CTR_FRZ_STOPS_LBR] = freezes_are_apart,
+	[FAULT_LBR_FRZ_STOPS_COUNTERS] = freezes_are_apart,
+	[FAULT_LBR_SELECT_SHARED] = a_core_has_two_stacks,
+	[FAULT_LBR_TOS_SHARED] = a_core_has_two_stacks,
+	[FAULT_LBR_FROM_SHARED] = a_core_has_two_stacks,
+	[FAULT_LBR_TO_SHARED] = a_core_has_two_stacks,
+	[FAULT_LBR_INFO_SHARED] = a_core_has_two_stacks,
 	[FAULT_STATUS_SET_REPLACES] = set_sets_one,
 	[FAULT_STATUS_SET_NEIGHBOUR] = set_sets_one,
 	[FAULT_STATUS_SET_STICKS] = what_is_set_is_cleared,

@@ -52,6 +52,17 @@ static void record_abort(struct fixture *r, enum tx_cause first, enum tx_cause r
 	abort_for(r, recorded);
 }
 
+/* Format 4: TSX_ABORT and IN_TX are bits 61 and 62 of FROM. */
+static bool an_abort_is_a_branch(struct fixture *r)
+{
+	u64 ip;
+
+	fixture_set(r, 0x1d9, BIT(0));
+	ip = abort_for(r, TX_EXPLICIT);
+	return fixture_get(r, 0x681) == (ip | BIT(61) | BIT(62)) &&
+	       fixture_get(r, 0x6c1) == FALLBACK;
+}
+
 static bool capacity_is_recorded(struct fixture *r)
 {
 	record_abort(r, TX_EXPLICIT, TX_CAPACITY_WRITES);
@@ -228,6 +239,10 @@ static bool record_ends_elision(struct fixture *r)
 }
 
 rule *const tx_rules[FAULT_COUNT] = {
+	[FAULT_LBR_ABORT_UNMARKED] = an_abort_is_a_branch,
+	[FAULT_LBR_ABORT_MISSED] = an_abort_is_a_branch,
+	[FAULT_LBR_ABORT_TO_CAUSE] = an_abort_is_a_branch,
+	[FAULT_LBR_ABORT_OUTSIDE] = an_abort_is_a_branch,
 	[FAULT_TX_NESTED_ABORT_TWICE] = nested_abort_is_one,
 	[FAULT_TX_CAPACITY_MISSING] = capacity_is_recorded,
 	[FAULT_TX_RIP_INNER] = goes_to_the_outermost,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Faults of refpmu/model/lbr.c: of last branch records. */
 #include "refpmu/faults/broken.h"
+#include "refpmu/faults/skylake/version4.h"
 #include "refpmu/model/lbr.h"
 
 #define BRANCHES_AFTER_OFF 64u
@@ -37,6 +38,18 @@ static bool is_recorded(struct model *m, const struct lbr_branch *b, bool record
 	       !(b->is_event && broken(m, FAULT_LBR_NO_INTERRUPTS));
 }
 
+static void break_abort(struct model *m, const struct lbr_branch *b, struct lbr_plan *plan)
+{
+	u64 *flags = model_generation(m)->lbr_fmt >= 5 ? &plan->info : &plan->from;
+
+	if (broken(m, FAULT_LBR_ABORT_UNMARKED))
+		*flags &= ~LBR5_INFO_TSX_ABORT;
+	if (broken(m, FAULT_LBR_ABORT_OUTSIDE))
+		*flags &= ~LBR5_INFO_IN_TX;
+	if (broken(m, FAULT_LBR_ABORT_TO_CAUSE))
+		plan->to = b->from;
+}
+
 static void break_entry(struct model *m, const struct lbr_branch *b, struct lbr_plan *plan)
 {
 	const unsigned format = model_generation(m)->lbr_fmt;
@@ -53,6 +66,8 @@ static void break_entry(struct model *m, const struct lbr_branch *b, struct lbr_
 		plan->to |= plan->from & (LBR4_FROM_MISPRED | LBR4_FROM_IN_TX);
 		plan->from = b->from;
 	}
+	if (b->abort)
+		break_abort(m, b, plan);
 	if (format < 5)
 		return;
 	if (broken(m, FAULT_LBR_FLAGS_IN_FROM))
@@ -73,6 +88,8 @@ void fault_lbr(struct model *m, const struct lbr_branch *b, struct lbr_plan *pla
 		plan->records = is_recorded(m, b, plan->records);
 	else if (broken(m, FAULT_LBR_CALL_KEPT))
 		plan->pops = false;
+	else
+		plan->keeps = broken(m, FAULT_LBR_REMOVED_READS);
 	if (!plan->records)
 		return;
 	if (faults_of(m)->branches_after_off)
@@ -80,8 +97,25 @@ void fault_lbr(struct model *m, const struct lbr_branch *b, struct lbr_plan *pla
 	break_entry(m, b, plan);
 	if (m->lbr.entry[next].from && broken(m, FAULT_LBR_FULL_STOPS))
 		plan->records = false;
+	if (broken(m, FAULT_LBR_CLEARS_NEXT))
+		m->lbr.entry[(next + 1) & (plan->entries - 1)] = (struct lbr_entry){ 0 };
+	if (b->abort && broken(m, FAULT_LBR_ABORT_MISSED))
+		plan->records = false;
 	if (next == plan->entries - 1 && broken(m, FAULT_LBR_SHORT))
 		plan->step = 2;
+}
+
+void fault_lbr_written(struct model *m, const struct msr_ref *p, struct msr_write *w)
+{
+	const bool address = p->reg == MODEL_REG_LBR_FROM || p->reg == MODEL_REG_LBR_TO;
+
+	if ((address || p->reg == MODEL_REG_LBR_INFO) && broken(m, FAULT_LBR_READ_ONLY))
+		w->taken = false;
+	if (address && w->value >> 48 && broken(m, FAULT_LBR_UPPER_LOST))
+		w->value &= BITS(0, 47);
+	if (p->reg == MODEL_REG_LBR_INFO && w->value & LBR5_INFO_CYC_CNT &&
+	    broken(m, FAULT_LBR_INFO_FLAGS_ONLY))
+		w->value &= ~LBR5_INFO_CYC_CNT;
 }
 
 bool fault_lbr_debug(struct model *m, bool off)
@@ -109,6 +143,9 @@ bool fault_lbr_on(const struct model *m, bool on)
 	if (m->config.fault == FAULT_LBR_OFF_RECORDS && !(m->debugctl & IA32_DEBUGCTL_LBR))
 		return faults_of(m)->branches_after_off;
 	if (m->config.fault == FAULT_INERT)
+		return false;
+	if (m->config.fault == FAULT_CTR_FRZ_STOPS_LBR &&
+	    m->global_status & IA32_PERF_GLOBAL_STATUS_CTR_FRZ)
 		return false;
 	return on || (m->config.fault == FAULT_LBR_FRZ_INERT && m->debugctl & IA32_DEBUGCTL_LBR);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Faults of version 4: what the hooks of other files of this folder ask. */
+/* Faults of version 4 and last branch records: what the hooks of other files of this folder ask. */
 #ifndef REFPMU_FAULTS_VERSION4_H
 #define REFPMU_FAULTS_VERSION4_H
 
@@ -17,5 +17,7 @@ bool fault_counter_frozen(struct model *m, unsigned i);
 void fault_quiet_overflow(struct model *m);
 void fault_freeze_registers(struct model *m, enum model_reg reg, u64 value);
 u64 fault_frozen_read(struct model *m, unsigned counter, u64 value);
+/* A register of the last branch records is written. */
+void fault_lbr_written(struct model *m, const struct msr_ref *p, struct msr_write *w);
 
 #endif
