@@ -29,8 +29,9 @@ caught, N false alarms". A whole run writes FOLDER/mutants.json, from which `mak
 its page: what it says of each fault, and a row for each kind of answer about a test's checks.
 --sample takes N faults from all over the table, the same ones every time unless --draw gives a
 number, from which they are drawn; neither it nor --faults says anything about checks, and without a
-fault they run seed 0 alone: seeds.py runs the others. Exit status: 0 all caught, no false alarm,
-every check explained; 1 otherwise; 2 bad option or nothing ran.
+fault they run seed 0 alone, on each machine but the first generation's the tests that a fault runs
+there: seeds.py runs the others. Exit status: 0 all caught, no false alarm, every check explained; 1
+otherwise; 2 bad option or nothing ran.
 """
 import json
 import os
@@ -290,6 +291,14 @@ def look_for_controls(scores, suite, rows, by_fault, options):
     return jobs
 
 
+def tests_of_all(jobs, machine):
+    """What --tests takes for all that these run on that machine; "" is all tests."""
+    asked = [job.tests for job in jobs if job.machine() == machine]
+    patterns = {pattern for tests in asked for pattern in tests.split(",")}
+    pattern = ",".join(sorted(patterns))
+    return "" if "" in asked or len(pattern) > plan.LONGEST_PATTERN else pattern
+
+
 def run(options, parser):
     rows = choose(options, parser)
     whole = not options.faults and not options.sample
@@ -309,9 +318,11 @@ def run(options, parser):
     seeds = SEEDS[:1] if few else SEEDS
     clean = [plan.Job(seed=seed) for seed in seeds]
     clean += [plan.Job(seed=1, profile=row["name"]) for row in spec.profiles() if not few]
-    clean += [plan.Job(cpu=cpu, processors=count, profile=profile, latitude=latitude, ht=ht)
-              for cpu, count, profile, latitude, ht in
-              sorted({job.machine() for job in by_fault.values()} - {plan.Job().machine()})]
+    clean += [plan.Job(cpu=cpu, processors=count, profile=profile, latitude=latitude, ht=ht,
+                       tests=tests_of_all(by_fault.values(), machine) if few else "")
+              for machine in
+              sorted({job.machine() for job in by_fault.values()} - {plan.Job().machine()})
+              for cpu, count, profile, latitude, ht in [machine]]
     jobs = clean + list(by_fault.values())
     start = time.monotonic()
     for job in jobs:
