@@ -209,7 +209,8 @@ if [ -n "$state" ]; then
 	echo '{"execute": "migrate-set-capabilities", "arguments": {"capabilities":' \
 		'[{"capability": "events", "state": true}]}}' >&8
 	# Not by the descriptor itself: QEMU 11.1 takes none of a file.
-	echo '{"execute": "migrate-incoming", "arguments": {"uri": "exec:cat /proc/'$$'/fd/6"}}' >&8
+	printf '{"execute": "migrate-incoming", "arguments": {"uri": "exec:cat %s"}}\n' \
+		"/proc/$$/fd/6" >&8
 fi
 timeout --kill-after=5 "$timeout" "${command[@]}" <&7 > "$folder/qemu.log" 2>&1 &
 child=$!

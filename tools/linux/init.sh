@@ -1,4 +1,5 @@
 #!/bin/busybox sh
+# shellcheck shell=dash
 # SPDX-License-Identifier: MIT
 #
 # The first process of the machine that tools/linux/run.py boots. Runs /steps, a command a line

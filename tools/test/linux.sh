@@ -14,21 +14,19 @@ test_judges_of_perf_judge()
 test_a_system_switches_the_machine_off()
 {
 	local log_of=$log/serial.log
+	local system=(tools/conclude.py --serial "$log_of" --out "$log/results" --efi kernel
+		--system)
 
 	printf '%s\r\n' 'launch: hypervisor at 0x1000' 'launch: run 1 cpu=haswell fault=none' \
 		'[    0.0] Linux version' > "$log_of"
-	system()
-	{
-		tools/conclude.py --serial "$log_of" --out "$log/results" --efi kernel --system "$@"
-	}
-	expect 0 system --end 'the machine switched itself off'
+	expect 0 "${system[@]}" --end 'the machine switched itself off'
 	grep -q '^ok 1 - linux.boots_and_switches_off' "$out"
 	grep -q '^# | .*Linux version' "$out"
-	expect 2 system --end 'the machine was reset'
+	expect 2 "${system[@]}" --end 'the machine was reset'
 	grep -q "message: it didn't switch the machine off: the machine was reset" "$out"
-	expect 2 system --reason 'timeout after 9 s'
+	expect 2 "${system[@]}" --reason 'timeout after 9 s'
 	grep -q "it didn't switch the machine off: timeout after 9 s" "$out"
 	echo 'refpmu: the guest shut down' >> "$log_of"
-	expect 2 system --end 'the machine switched itself off'
+	expect 2 "${system[@]}" --end 'the machine switched itself off'
 	grep -q 'refpmu: the guest shut down' "$out"
 }
