@@ -6,13 +6,19 @@
 #include "pmu/pmu.h"
 
 #include "kernel/machine/machine.h"
+#include "kernel/processor/percpu.h"
 #include "pmu/counter.h"
 #include "pmu/ds.h"
 #include "pmu/found.h"
 #include "pmu/pmi.h"
 
+static bool is_ours[CPU_MAX];
+
+/* One that has come too late goes back without having been set up. */
 static void quiesce(void)
 {
+	if (!is_ours[cpu_index()])
+		return;
 	counter_reset();
 	pmi_close();
 	found_put_back();
@@ -21,6 +27,7 @@ static void quiesce(void)
 bool pmu_init(void)
 {
 	counter_init();
+	is_ours[cpu_index()] = true;
 	machine_on_return(quiesce);
 	return ds_init();
 }
