@@ -170,6 +170,8 @@ bool exit_msr(struct cpu *cpu, bool write)
 	struct msr_result result;
 	u64 rax, rdx;
 
+	if (write && cpu->gpr[REG_RDX] >> 32 && model_fault(&cpu->model, FAULT_WRMSR_WIDE_RDX))
+		value = 0;
 	siblings_drain(cpu);
 	result = access(cpu, (u32)cpu->gpr[REG_RCX], write, value);
 	if (result.status != MSR_DONE) {

@@ -3,6 +3,7 @@
 #include "refpmu/hv/deliver.h"
 #include "refpmu/engine/exits.h"
 #include "refpmu/engine/siblings.h"
+#include "spec/msr.h"
 
 bool exit_rdpmc(struct cpu *cpu)
 {
@@ -14,9 +15,15 @@ bool exit_rdpmc(struct cpu *cpu)
 	if (cpu_cpl(cpu) &&
 	    model_fault(&cpu->model, allowed ? FAULT_RDPMC_USER_REFUSED : FAULT_RDPMC_USER_ALLOWED))
 		allowed = !allowed;
+	if (cpu_cpl(cpu) && cpu->gpr[REG_RCX] & RDPMC_FIXED &&
+	    model_fault(&cpu->model,
+			allowed ? FAULT_RDPMC_USER_FIXED_REFUSED : FAULT_RDPMC_USER_FIXED_ALLOWED))
+		allowed = !allowed;
 	if (allowed) {
 		siblings_drain(cpu);
 		result = model_rdpmc(&cpu->model, (u32)cpu->gpr[REG_RCX]);
+		if (cpu->gpr[REG_RCX] >> 32 && model_fault(&cpu->model, FAULT_RDPMC_WIDE_RCX))
+			result.value = 0;
 		if (result.status == MSR_DONE) {
 			rax = exit_kept_upper(cpu, REG_RAX, FAULT_RDPMC_KEEPS_RAX);
 			rdx = exit_kept_upper(cpu, REG_RDX, FAULT_RDPMC_KEEPS_RDX);

@@ -213,6 +213,8 @@ u32 fault_rdpmc_select(struct model *m, u32 ecx)
 {
 	if (ecx & BIT(31) && broken(m, FAULT_RDPMC_FAST_ALLOWED))
 		ecx &= ~(u32)BIT(31);
+	if (ecx & BITS(4, 28) && broken(m, FAULT_RDPMC_INDEX_SHORT))
+		ecx &= ~(u32)BITS(4, 28);
 	if (ecx & RDPMC_FIXED && broken(m, FAULT_RDPMC_FIXED_AS_GP))
 		ecx &= ~(u32)RDPMC_FIXED;
 	if (ecx == 3 && broken(m, FAULT_RDPMC_PMC3_READS_2))

@@ -180,6 +180,27 @@ TEST(msr, each_logical_processor_has_its_own_off_core_registers, REQS(MSR_38),
 				  0x101, 0x202);
 }
 
+/*
+ * MSR-44  Each logical processor must have MSR_PEBS_DATA_CFG and MSR_PERF_METRICS of its own.
+ *         Linux: keeps and writes both for each logical processor
+ *
+ * Given  two processors; nothing counts or makes records
+ * When   MSR_PEBS_DATA_CFG, and MSR_PERF_METRICS where it is there, are written with one value on
+ *        either, then with 0 on the first
+ * Then   each processor reads its own value, and the other's 0 changes nothing
+ */
+TEST(msr, each_logical_processor_has_its_own_data_configuration_and_metrics, REQS(MSR_44),
+     NEEDS(need_perfmon, need_baseline, need_second_processor))
+{
+	FOR_EACH_PARTNER (cpu) {
+		check_own(t, AT(MSR_44), cpu, "MSR_PEBS_DATA_CFG", MSR_PEBS_DATA_CFG,
+			  PEBS_DATA_CFG_GPR, PEBS_DATA_CFG_XMM);
+		if (counter_caps()->perf_capabilities & IA32_PERF_CAPABILITIES_PERF_METRICS)
+			check_own(t, AT(MSR_44), cpu, "MSR_PERF_METRICS", MSR_PERF_METRICS,
+				  PERF_METRICS_RETIRING, PERF_METRICS_BACKEND_BOUND);
+	}
+}
+
 /* ------------------------------------------------------------------ overflow */
 struct overflow {
 	struct two_cpus both;

@@ -37,10 +37,15 @@ bool need_lbr_info(char *reason, size_t size)
 	return need_format(lbr_format_has_info(lbr_format()), "MSR_LBR_INFO_n", reason, size);
 }
 
+bool need_lbr_transaction_flags(char *reason, size_t size)
+{
+	return need_format(lbr_format_has_transactions(lbr_format()), "flags of transactions",
+			   reason, size);
+}
+
 bool need_lbr_transactions(char *reason, size_t size)
 {
-	if (!need_format(lbr_format_has_transactions(lbr_format()), "flags of transactions", reason,
-			 size))
+	if (!need_lbr_transaction_flags(reason, size))
 		return false;
 	if (cpuid_get(CPUID_RTM) && !counter_caps()->rtm_always_abort)
 		return true;

@@ -18,6 +18,7 @@ bool need_lbr_info(char *reason, size_t size);		/* with a third register an entr
 bool need_lbr_flags_in_from(char *reason, size_t size);	/* or with flags in FROM */
 bool need_lbr_call_stack(char *reason, size_t size);	/* 4th generation and later */
 bool need_lbr_transactions(char *reason, size_t size);	/* and RTM */
+bool need_lbr_transaction_flags(char *reason, size_t size);	/* an entry has them */
 bool need_lbr_elision(char *reason, size_t size);
 
 /* As tests/lbr/branches.asm lays them out. */

@@ -118,8 +118,8 @@ static unsigned delay(struct test *t, u64 rounds, u64 *counted)
  *
  * Given  a loop between two jumps, its own branches kept out; fixed counter 1 counts its core
  *        cycles
- * When   the loop is short; and longer than FFFFH cycles
- * Then   INFO[15:0] of the second jump is about the count; FFFFH
+ * When   the loop is short; longer than FFFFH cycles; short again
+ * Then   INFO[15:0] of the second jump is about the count; FFFFH; the same again
  * Control: both jumps are the newest entries
  */
 TEST(lbr, info_counts_core_cycles_since_the_entry_before, REQS(LBR_22),
@@ -138,6 +138,11 @@ TEST(lbr, info_counts_core_cycles_since_the_entry_before, REQS(LBR_22),
 	CONTROL_RANGE(t, LBR_22, CYCLES_MOST + 1, ~0ULL, counted, "core cycles of a long loop");
 	CHECK_EQ(t, LBR_22, CYCLES_MOST, cycles, "INFO[15:0] of the jump after %lu core cycles",
 		 counted);
+	/* Once more: whatever kept the time before has gone past 16 bits. */
+	cycles = delay(t, SHORT_ROUNDS, &counted);
+	CONTROL_RANGE(t, LBR_22, 1, CYCLES_MOST / 4, counted, "core cycles of a short loop");
+	CHECK_RANGE(t, LBR_22, counted / 2, 2 * counted + CYCLES_MOST / 4, cycles,
+		    "INFO[15:0] of the jump after %lu core cycles, after a long loop", counted);
 }
 
 #define TRANSACTION_TRIES 200

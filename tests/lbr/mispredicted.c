@@ -8,6 +8,7 @@
 #include "tests/lbr/branches.h"
 
 #define WINDOWS		40u
+#define FEW_WINDOWS	10u
 #define ROUNDS		64u	/* of a loop */
 #define LEAST		100u	/* entries of each kind */
 
@@ -19,6 +20,12 @@ static void add(struct share *share, const struct lbr_branch *branch)
 {
 	share->entries++;
 	share->mispredicted += branch->mispredicted;
+}
+
+/* Of a transaction, by format: where an entry says so. */
+static bool says_transaction(const struct lbr_branch *branch)
+{
+	return branch->in_transaction || branch->aborted;
 }
 
 /* Both kinds are conditional and in one loop: the loop's goes back, the other one forward. */
@@ -67,4 +74,42 @@ TEST(lbr, mispredict_flag_is_set_of_branches_by_chance_rather_than_of_loops,
 		      (u64)loop.mispredicted * by_chance.entries,
 	      "a larger share of branches by chance, %u of %u, than of a loop's, %u of %u",
 	      by_chance.mispredicted, by_chance.entries, loop.mispredicted, loop.entries);
+}
+
+/*
+ * LBR-19  With format 4 bits 63, 62 and 61 of FROM must be mispredict, in-TSX and TSX-abort.
+ *         SDM 17.9, Table 17-14
+ * LBR-23  INFO[62:61] must be 0 outside transactions and on format 7.
+ *         SDM 17.10 Last Branch, Call Stack, Interrupt, and Exception Recording for Processors
+ *         based on Skylake Microarchitecture, Table 17-16
+ *
+ * Given  a loop with a branch by unpredictable bits, no transaction
+ * When   ten windows are recorded
+ * Then   no entry has a flag of a transaction, those with the mispredict flag neither
+ * Control: some entry has the mispredict flag, and some hasn't
+ */
+TEST(lbr, mispredicted_branch_has_no_flag_of_a_transaction, REQS(LBR_19, LBR_23),
+     NEEDS(need_lbr, need_lbr_transaction_flags))
+{
+	static const struct lbr_piece piece = { &workload_random, NULL, NULL };
+	unsigned entries[2] = { 0, 0 }, flagged[2] = { 0, 0 };
+	struct lbr_stack stack;
+
+	for (unsigned i = 0; i < FEW_WINDOWS; i++) {
+		lbr_record(&piece, ROUNDS, 0, &stack);
+		for (unsigned k = 0; k < stack.depth; k++) {
+			const unsigned kind = stack.branch[k].mispredicted;
+
+			entries[kind]++;
+			flagged[kind] += says_transaction(&stack.branch[k]);
+		}
+	}
+	for (unsigned kind = 0; kind < 2; kind++) {
+		CONTROL_RANGE(t, IDS(LBR_19, LBR_23), 1, ~0ULL, entries[kind],
+			      "entries whose mispredict flag is %u", kind);
+		CHECK_EQ(t, IDS(LBR_19, LBR_23), 0, flagged[kind],
+			 "of %u entries whose mispredict flag is %u, those with a flag of a "
+			 "transaction",
+			 entries[kind], kind);
+	}
 }

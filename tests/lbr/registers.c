@@ -39,18 +39,22 @@ static void named_bits(u64 *from, u64 *info)
 	}
 }
 
-/* Each bit of `bits` alone beside `base`, to each entry of a bank. */
+/* Each bit of `bits` alone beside `base`, each in another entry of the bank, until all were in one.
+ */
 static void check_bank(struct test *t, const char *name, u32 msr, u64 base, u64 bits)
 {
-	for (unsigned bit = 0; bit < 64; bit++) {
-		const u64 value = base ^ BIT(bit);
+	u64 value[64];
+	unsigned n = 0;
 
-		if (!(bits & BIT(bit)))
-			continue;
+	for (unsigned bit = 0; bit < 64; bit++)
+		if (bits & BIT(bit))
+			value[n++] = base ^ BIT(bit);
+	for (unsigned first = 0; first < n; first += lbr_depth()) {
 		for (unsigned i = 0; i < lbr_depth(); i++)
-			msr_write(msr + i, value);
+			msr_write(msr + i, value[(first + i) % n]);
 		for (unsigned i = 0; i < lbr_depth(); i++)
-			CHECK_EQ(t, LBR_25, value, msr_read(msr + i), "%s of entry %u", name, i);
+			CHECK_EQ(t, LBR_25, value[(first + i) % n], msr_read(msr + i),
+				 "%s of entry %u", name, i);
 	}
 	for (unsigned i = 0; i < lbr_depth(); i++)
 		msr_write(msr + i, 0);
@@ -62,9 +66,9 @@ static void check_bank(struct test *t, const char *name, u32 msr, u64 base, u64 
  *         Linux, KVM: switch them with the context; Table 17-16 prints R/O
  *
  * Given  recording is off
- * When   FROM and TO of each entry are written with each bit of an address alone, of the lower
+ * When   FROM and TO of the entries are written with each bit of an address alone, of the lower
  *        half and of the upper one, and with each flag that the format has in FROM alone; INFO with
- *        each of its bits alone
+ *        each of its bits alone; each bit in some entry
  * Then   each register reads as it was written
  */
 TEST(msr, lbr_entries_hold_each_bit_of_addresses_of_both_halves_and_each_flag, REQS(LBR_25),

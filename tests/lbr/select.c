@@ -201,15 +201,21 @@ TEST(lbr, interrupt_is_recorded_with_its_handler, REQS(LBR_06), NEEDS(need_lbr))
 
 #define USER_LINKS	3
 
-/* The chain at CPL 3, with the way there and back. */
-static void record_user(u64 select, struct lbr_stack *stack)
+/* A piece at CPL 3, with the way there and back. */
+static void record_piece_at_cpl_3(const struct lbr_piece *piece, u64 n, u64 select,
+				  struct lbr_stack *stack)
 {
 	lbr_open(select, 0);
 	msr_write(MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_LBR);
-	workload_run_user(lbr_piece_lbr_chain.workload, USER_LINKS);
+	workload_run_user(piece->workload, n);
 	msr_write(MSR_IA32_DEBUGCTL, 0);
 	lbr_read(stack);
 	lbr_close();
+}
+
+static void record_user(u64 select, struct lbr_stack *stack)
+{
+	record_piece_at_cpl_3(&lbr_piece_lbr_chain, USER_LINKS, select, stack);
 }
 
 /* How many of the chain's branches are in the stack. */
@@ -260,6 +266,46 @@ TEST(lbr, cpl_bits_keep_out_the_branches_that_end_at_their_level, REQS(LBR_09), 
 		"INT, which ends at CPL 0, is recorded, MSR_LBR_SELECT = 2");
 	lbr_record(&lbr_piece_lbr_kinds, 0, LBR_SELECT_CPL_EQ_0, &stack);
 	CHECK_EQ(t, LBR_09, 0, stack.top, "branches at CPL 0 recorded, MSR_LBR_SELECT = 1");
+}
+
+/* Each row of the kinds piece is in the stack, one right after the other. */
+static void check_each_kind(struct test *t, const struct lbr_stack *stack, const char *where)
+{
+	const struct lbr_piece *piece = &lbr_piece_lbr_kinds;
+	const unsigned last = lbr_find(stack, (piece->end - 1)->from);
+	unsigned age = last;
+
+	for (const struct lbr_row *row = piece->end; row-- > piece->rows; age++)
+		CHECK(t, LBR_09, lbr_is(stack, age, row),
+		      "a branch of kind %lu %s is recorded in its turn, entry %u", row->kind, where,
+		      age);
+}
+
+/*
+ * LBR-09  MSR_LBR_SELECT[0] = 1 must keep branches that end at CPL 0 out, and [1] = 1 those that
+ *         end at CPL > 0.
+ *         SDM 17.6.2 Filtering of Last Branch Records, Table 17-11
+ *
+ * Given  a branch of each kind
+ * When   they are executed at CPL 3 with MSR_LBR_SELECT[0] = 1; at CPL 0 with [1] = 1
+ * Then   each of them is recorded, in order
+ * Control: each is kept out by the other bit
+ */
+TEST(lbr, cpl_bits_let_each_kind_of_the_other_level_in, REQS(LBR_09), NEEDS(need_lbr))
+{
+	const struct lbr_piece *piece = &lbr_piece_lbr_kinds;
+	struct lbr_stack stack;
+
+	record_piece_at_cpl_3(piece, 0, LBR_SELECT_CPL_EQ_0, &stack);
+	check_each_kind(t, &stack, "at CPL 3");
+	lbr_record(piece, 0, LBR_SELECT_CPL_NEQ_0, &stack);
+	check_each_kind(t, &stack, "at CPL 0");
+	lbr_record(piece, 0, LBR_SELECT_CPL_EQ_0, &stack);
+	CONTROL_EQ(t, LBR_09, 0, stack.top, "branches at CPL 0 recorded, MSR_LBR_SELECT = 1");
+	record_piece_at_cpl_3(piece, 0, LBR_SELECT_CPL_NEQ_0, &stack);
+	for (const struct lbr_row *row = piece->rows; row < piece->end; row++)
+		CONTROL_EQ(t, LBR_09, stack.depth, lbr_find(&stack, row->from),
+			   "entry of a branch of kind %lu at CPL 3, MSR_LBR_SELECT = 2", row->kind);
 }
 
 /*

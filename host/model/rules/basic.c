@@ -100,6 +100,12 @@ RULE(ret_imm16_is_a_return, counted(r, EVENT_BR_INST_RETIRED_NEAR_RETURN, 0x0008
 RULE(each_iteration_loads, counted(r, LOADS, 0xa4f3, STRING) == 9)
 
 /* What only the shell can break: it asks whether the fault is on. */
+RULE(wrmsr_ignores_upper_rdx, !model_fault(&r->m, FAULT_WRMSR_WIDE_RDX))
+RULE(rdpmc_ignores_upper_rcx, !model_fault(&r->m, FAULT_RDPMC_WIDE_RCX))
+RULE(user_rdpmc_of_fixed_is_checked, !model_fault(&r->m, FAULT_RDPMC_USER_FIXED_ALLOWED))
+RULE(user_rdpmc_of_fixed_works, !model_fault(&r->m, FAULT_RDPMC_USER_FIXED_REFUSED))
+RULE(rdpmc_looks_at_each_bit, model_rdpmc(&r->m, (u32)BIT(20)).status == MSR_GP)
+
 RULE(rdmsr_clears_rdx, !model_fault(&r->m, FAULT_RDMSR_KEEPS_RDX))
 RULE(rdpmc_clears_rdx, !model_fault(&r->m, FAULT_RDPMC_KEEPS_RDX))
 
@@ -293,6 +299,11 @@ rule *const basic_rules[FAULT_COUNT] = {
 	[FAULT_REP_LOADS_COUNT_ONCE] = each_iteration_loads,
 	[FAULT_RDMSR_KEEPS_RAX] = rdmsr_clears_rax,
 	[FAULT_RDPMC_KEEPS_RAX] = rdpmc_clears_rax,
+	[FAULT_WRMSR_WIDE_RDX] = wrmsr_ignores_upper_rdx,
+	[FAULT_RDPMC_WIDE_RCX] = rdpmc_ignores_upper_rcx,
+	[FAULT_RDPMC_USER_FIXED_ALLOWED] = user_rdpmc_of_fixed_is_checked,
+	[FAULT_RDPMC_USER_FIXED_REFUSED] = user_rdpmc_of_fixed_works,
+	[FAULT_RDPMC_INDEX_SHORT] = rdpmc_looks_at_each_bit,
 	[FAULT_RDMSR_KEEPS_RDX] = rdmsr_clears_rdx,
 	[FAULT_RDPMC_KEEPS_RDX] = rdpmc_clears_rdx,
 	[FAULT_STATUS_62_WRITABLE] = status_refuses_62,

@@ -366,6 +366,18 @@ static bool entries_take_addresses(struct fixture *r)
 	return fixture_get(r, 0xdc5) == (BIT(63) | 0x1234);
 }
 
+/* A mispredicted branch at CPL 3, late in time, with branches that end at CPL 0 kept out. */
+static bool a_late_branch_is_right(struct fixture *r)
+{
+	fixture_set(r, 0x1c8, BIT(0));
+	DEBUGCTL(BIT(0));
+	fixture_nops(r, 70000);
+	a_branch(r, BRANCH_CONDITIONAL, false, true, 3);
+	a_branch(r, BRANCH_CONDITIONAL, false, true, 3);
+	return used(r) == 2 && fixture_get(r, 0xdc2) >> 61 == 4 &&
+	       (fixture_get(r, 0xdc2) & 0xffff) < 100;
+}
+
 static bool other_entries_stay(struct fixture *r)
 {
 	for (u32 i = 0; i < 32; i++)
@@ -446,6 +458,9 @@ rule *const skylake_rules[FAULT_COUNT] = {
 	[FAULT_LBR_ANY_ADDRESS] = entries_take_addresses,
 	[FAULT_LBR_INFO_FLAGS_ONLY] = entries_take_addresses,
 	[FAULT_LBR_CLEARS_NEXT] = other_entries_stay,
+	[FAULT_LBR_MISPRED_IN_TX] = a_late_branch_is_right,
+	[FAULT_LBR_JCC_BY_LEVEL] = a_late_branch_is_right,
+	[FAULT_LBR_CYCLES_KEPT_SHORT] = a_late_branch_is_right,
 	[FAULT_LBR_REMOVED_READS] = returns_pop_calls,
 	[FAULT_CTR_FRZ_STOPS_LBR] = freezes_are_apart,
 	[FAULT_LBR_FRZ_STOPS_COUNTERS] = freezes_are_apart,

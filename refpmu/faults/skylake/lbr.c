@@ -31,6 +31,9 @@ static bool is_recorded(struct model *m, const struct lbr_branch *b, bool record
 			    ((b->cpl ? LBR_SELECT_CPL_EQ_0 : LBR_SELECT_CPL_NEQ_0) | b->kind));
 	if (!records)
 		return false;
+	if (b->kind == LBR_SELECT_JCC && b->cpl && m->lbr.select & LBR_SELECT_CPL_EQ_0 &&
+	    broken(m, FAULT_LBR_JCC_BY_LEVEL))
+		return false;
 	return !(m->lbr.select & LBR_SELECT_JCC && b->kind & near_jumps &&
 		 broken(m, FAULT_LBR_JCC_KEEPS_ALL)) &&
 	       !(b->kind == LBR_SELECT_NEAR_RET && !m->lbr.select &&
@@ -68,12 +71,16 @@ static void break_entry(struct model *m, const struct lbr_branch *b, struct lbr_
 	}
 	if (b->abort)
 		break_abort(m, b, plan);
+	if (b->mispredicted && format >= 4 && broken(m, FAULT_LBR_MISPRED_IN_TX))
+		*(format >= 5 ? &plan->info : &plan->from) |= LBR5_INFO_IN_TX;
 	if (format < 5)
 		return;
 	if (broken(m, FAULT_LBR_FLAGS_IN_FROM))
 		plan->from ^= LBR4_FROM_MISPRED;
 	if (broken(m, FAULT_LBR_INFO_NOISE))
 		plan->info ^= LBR5_INFO_IN_TX;
+	if (m->lbr.cycles > LBR5_INFO_CYC_CNT && broken(m, FAULT_LBR_CYCLES_KEPT_SHORT))
+		plan->info |= LBR5_INFO_CYC_CNT;
 	if (cycles > LBR5_INFO_CYC_CNT && broken(m, FAULT_LBR_CYCLES_WRAP))
 		plan->info = (plan->info & ~LBR5_INFO_CYC_CNT) | (cycles & LBR5_INFO_CYC_CNT);
 }
