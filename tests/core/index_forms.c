@@ -87,7 +87,7 @@ TEST(msr, upper_halves_name_no_counter_and_change_no_value, REQS(MSR_43),
 	counter_program_disabled(last, 0, 0);
 }
 
-#define FIRST_BIT_TRIED	4u	/* indexes below 16 are tried one by one: enumeration.rdpmc_of_... */
+#define FIRST_BIT_TRIED	4u	/* below 16: enumeration.rdpmc_of_... */
 #define LAST_BIT_TRIED	28u	/* 29: type 2000H, the metrics */
 #define BACKDOOR_BIT	16u	/* 10000H to 10002H: VMware's pseudo counters, of its guests */
 
