@@ -373,13 +373,14 @@ say_debugger()
 	} >&2
 }
 
-# What QEMU said last in its log $1, its monitor's prompts apart; or how it ended, status $2.
+# What QEMU said last in its log $1, its monitor's prompts and what was typed at them apart; or how
+# it ended, status $2. A message may follow a prompt on its line.
 last_words()
 {
 	local words
 
-	words=$(tr -d '\r' < "$1" 2> /dev/null | grep -avE '^(QEMU .* monitor|\(qemu\)|$)' |
-		tail -n 1) || true
+	words=$(tr -d '\r' < "$1" 2> /dev/null | sed -E 's/^(\(qemu\) ?)+//' |
+		grep -avE '^(QEMU .* monitor|sendkey |quit|$)' | tail -n 1) || true
 	if [ -z "$words" ] && [ "$2" -gt 128 ]; then
 		words="killed by signal $(($2 - 128))"
 	fi
