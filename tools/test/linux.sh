@@ -30,3 +30,27 @@ test_a_system_switches_the_machine_off()
 	expect 2 "${system[@]}" --end 'the machine switched itself off'
 	grep -q 'refpmu: the guest shut down' "$out"
 }
+
+# boots_linux OPTION...: run.py with these. Where Debian's packages can't be had, nothing is tried.
+boots_linux()
+{
+	local status=0
+
+	[ -n "${LONG-}" ] || skip "make test-long boots it"
+	out=$log/out err=$log/err
+	tools/linux/run.py --out "$log/results" "$@" > "$out" 2> "$err" || status=$?
+	cat "$out"
+	if [ "$status" = 2 ] && grep -q '^run.py: ' "$err"; then
+		skip "$(grep -m 1 '^run.py: ' "$err")"
+	fi
+	[ "$status" = 0 ] || fail "run.py $* ended with $status: $(tail -n 3 "$err")"
+}
+
+# Sampling isn't in it: docs/LINUX.md says how far that has come.
+takes 300 test_a_debian_kernel_counts_on_the_reference_pmu
+test_a_debian_kernel_counts_on_the_reference_pmu()
+{
+	boots_linux --cpu icelake-sp --steps driver,stat --append 'mitigations=off tsc=reliable'
+	grep -q '^ok 1 - linux.driver' "$out"
+	grep -q '^ok 2 - linux.stat' "$out"
+}
