@@ -195,6 +195,8 @@ test_a_killed_qemu_is_told()
 	ends_with 'TAP version 14' 'kill -9 $$' 'QEMU: killed by signal 9'
 	ends_with 'TAP version 14' 'exit 3' 'QEMU: ended with status 3'
 	ends_with 'TAP version 14' 'echo "no such machine" >&2; exit 1' 'QEMU: no such machine'
+	ends_with 'TAP version 14' 'echo "(qemu) ERROR:x.c:1: wrong" >&2; kill -6 $$' \
+		'QEMU: ERROR:x.c:1: wrong'
 	ends_with 'TAP version 14' 'exit 0' \
 		'without its end line: the machine ended without a word'
 	ends_with $'TAP version 14\nrefpmu: unexpected exit 0' 'exit 0' \
