@@ -10,11 +10,10 @@
 static const struct {
 	u64 bit;	/* of MSR_PEBS_DATA_CFG; 0: every record has the group */
 	u16 bytes;	/* the LBR group's: of one entry */
-	const char *name;
 } groups[GROUPS] = {
 #define PEBS_DATA_CFG_BASIC 0
 #define ADAPTIVE_GROUP(group, bytes, title, source) \
-	[GROUP_##group] = { PEBS_DATA_CFG_##group, bytes, title },
+	[GROUP_##group] = { PEBS_DATA_CFG_##group, bytes },
 #include "spec/adaptive.def"
 };
 
@@ -103,46 +102,4 @@ bool adaptive_begins(const void *bytes, size_t size, struct adaptive_layout *lay
 		return false;
 	*layout = l;
 	return true;
-}
-
-u64 adaptive_quadword(const void *bytes, const struct adaptive_layout *layout,
-		      enum adaptive_group group, unsigned offset)
-{
-	unsigned end = bytes_of(layout, group);
-
-	if (end < 8 || offset > end - 8)
-		return 0;
-	return little_endian((const u8 *)bytes + layout->offset[group] + offset);
-}
-
-struct adaptive_entry adaptive_entry(const void *bytes, const struct adaptive_layout *layout,
-				     unsigned i)
-{
-	unsigned at = i * ADAPTIVE_LBR_BYTES;
-
-	if (i >= layout->entries)
-		return (struct adaptive_entry){ 0 };
-	return (struct adaptive_entry){
-		.from = adaptive_quadword(bytes, layout, GROUP_LBR, at + ADAPTIVE_LBR_from),
-		.to = adaptive_quadword(bytes, layout, GROUP_LBR, at + ADAPTIVE_LBR_to),
-		.info = adaptive_quadword(bytes, layout, GROUP_LBR, at + ADAPTIVE_LBR_info),
-	};
-}
-
-const char *adaptive_group_name(enum adaptive_group group)
-{
-	return (unsigned)group < GROUPS ? groups[group].name : "?";
-}
-
-const char *adaptive_state_name(enum adaptive_state state)
-{
-	static const char *const names[] = {
-		[ADAPTIVE_WHOLE] = "whole",
-		[ADAPTIVE_NO_BASIC_GROUP] = "shorter than its basic group",
-		[ADAPTIVE_UNKNOWN_GROUP] = "its format word names a group that isn't known",
-		[ADAPTIVE_OTHER_SIZE] = "its size isn't that of its groups",
-		[ADAPTIVE_CUT_OFF] = "longer than what there is of it",
-	};
-
-	return (unsigned)state < sizeof(names) / sizeof(names[0]) ? names[state] : "?";
 }

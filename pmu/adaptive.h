@@ -33,10 +33,6 @@ enum adaptive_state {
 	ADAPTIVE_CUT_OFF,		/* fewer bytes than its size */
 };
 
-struct adaptive_entry {
-	u64 from, to, info;
-};
-
 /* The record that MSR_PEBS_DATA_CFG = config makes. false, with *layout untouched: reserved bits.
  */
 bool adaptive_lay_out(u64 config, struct adaptive_layout *layout);
@@ -52,17 +48,5 @@ enum adaptive_state adaptive_read(const void *bytes, size_t size, struct adaptiv
 
 /* The same of a record of which only the beginning may be there: ADAPTIVE_CUT_OFF will do. */
 bool adaptive_begins(const void *bytes, size_t size, struct adaptive_layout *layout);
-
-/* The quadword at an offset of spec/adaptive.def in a group of a record that adaptive_read() found
- * whole; 0: the record hasn't got the group, or the offset is outside of it. */
-u64 adaptive_quadword(const void *bytes, const struct adaptive_layout *layout,
-		      enum adaptive_group group, unsigned offset);
-/* Entry i of the LBR group, 0 the newest. All 0: there is no such entry. */
-struct adaptive_entry adaptive_entry(const void *bytes, const struct adaptive_layout *layout,
-				     unsigned i);
-
-/* "basic", "memory", ...; "whole", "its size isn't that of its groups", ...; "?" beyond them. */
-const char *adaptive_group_name(enum adaptive_group group);
-const char *adaptive_state_name(enum adaptive_state state);
 
 #endif

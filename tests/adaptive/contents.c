@@ -197,6 +197,10 @@ TEST(adaptive, xmm_group_holds_the_sixteen_registers_low_half_first, REQS(ADP_06
 	}
 }
 
+struct adaptive_entry {
+	u64 from, to, info;
+};
+
 static struct adaptive_entry entry_at(unsigned i)
 {
 	unsigned at = GROUP_AT + ENTRY_BYTES * i;
