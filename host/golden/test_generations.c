@@ -78,10 +78,12 @@ static const struct {
 #include "spec/event.def"
 };
 
-static const struct {
+struct row {
 	const char *name;
 	unsigned offset;
-} format1_rows[] = {
+};
+
+static const struct row format1_rows[] = {
 #define ROW_FMT1(title, offset) { title, offset },
 #define ROW_FMT2(title, offset)
 #define ROW_FMT3(title, offset)
@@ -91,10 +93,7 @@ static const struct {
 
 #undef ROW_FMT1
 #undef ROW_FMT3
-static const struct {
-	const char *name;
-	unsigned offset;
-} format3_rows[] = {
+static const struct row format3_rows[] = {
 #define ROW_FMT1(title, offset)
 #define ROW_FMT3(title, offset) { title, offset },
 #define RECORD_FIELD(format, field, offset, size, title) ROW_##format(title, offset)
@@ -207,42 +206,38 @@ static void facilities_are_where_the_pages_say(void)
 	}
 }
 
+/* What each table begins with, and what comes after that. */
+static void check_rows(const struct row *after, size_t n, const struct row *rows, size_t count)
+{
+	static const struct row registers[] = {
+		{ "R/EFLAGS", 0x00 }, { "R/EIP", 0x08 }, { "R/EAX", 0x10 }, { "R/EBX", 0x18 },
+		{ "R/ECX", 0x20 },    { "R/EDX", 0x28 }, { "R/ESI", 0x30 }, { "R/EDI", 0x38 },
+		{ "R/EBP", 0x40 },    { "R/ESP", 0x48 }, { "R8", 0x50 },    { "R9", 0x58 },
+		{ "R10", 0x60 },      { "R11", 0x68 },   { "R12", 0x70 },   { "R13", 0x78 },
+		{ "R14", 0x80 },      { "R15", 0x88 },
+	};
+
+	CHECK_EQ(COUNT(registers) + n, count);
+	for (size_t i = 0; i < COUNT(registers) + n && i < count; i++) {
+		const struct row *want = i < COUNT(registers) ? &registers[i] :
+								&after[i - COUNT(registers)];
+
+		CHECK_STR(want->name, rows[i].name);
+		CHECK_EQ(want->offset, rows[i].offset, "%s", want->name);
+	}
+}
+
 /* Offsets and titles in the order of Table 18-23. */
 static void format_1_is_table_18_23(void)
 {
-	static const struct {
-		const char *name;
-		unsigned offset;
-	} want[] = {
-		{ "R/EFLAGS", 0x00 },
-		{ "R/EIP", 0x08 },
-		{ "R/EAX", 0x10 },
-		{ "R/EBX", 0x18 },
-		{ "R/ECX", 0x20 },
-		{ "R/EDX", 0x28 },
-		{ "R/ESI", 0x30 },
-		{ "R/EDI", 0x38 },
-		{ "R/EBP", 0x40 },
-		{ "R/ESP", 0x48 },
-		{ "R8", 0x50 },
-		{ "R9", 0x58 },
-		{ "R10", 0x60 },
-		{ "R11", 0x68 },
-		{ "R12", 0x70 },
-		{ "R13", 0x78 },
-		{ "R14", 0x80 },
-		{ "R15", 0x88 },
+	static const struct row after[] = {
 		{ "IA32_PERF_GLOBAL_STATUS", 0x90 },
 		{ "Data Linear Address", 0x98 },
 		{ "Data Source Encoding", 0xa0 },
 		{ "Latency value (core cycles)", 0xa8 },
 	};
 
-	CHECK_EQ(COUNT(want), COUNT(format1_rows));
-	for (size_t i = 0; i < COUNT(want) && i < COUNT(format1_rows); i++) {
-		CHECK_STR(want[i].name, format1_rows[i].name);
-		CHECK_EQ(want[i].offset, format1_rows[i].offset, "%s", want[i].name);
-	}
+	check_rows(after, COUNT(after), format1_rows, COUNT(format1_rows));
 }
 
 static u64 field(const struct pebs_record *record, enum record_field f)
@@ -397,28 +392,7 @@ static void addresses_come_with_table_18_45(void)
 /* Table 18-55: as format 2, but for the counters at 90H and the time stamp at C0H. */
 static void format_3_is_table_18_55(void)
 {
-	static const struct {
-		const char *name;
-		unsigned offset;
-	} want[] = {
-		{ "R/EFLAGS", 0x00 },
-		{ "R/EIP", 0x08 },
-		{ "R/EAX", 0x10 },
-		{ "R/EBX", 0x18 },
-		{ "R/ECX", 0x20 },
-		{ "R/EDX", 0x28 },
-		{ "R/ESI", 0x30 },
-		{ "R/EDI", 0x38 },
-		{ "R/EBP", 0x40 },
-		{ "R/ESP", 0x48 },
-		{ "R8", 0x50 },
-		{ "R9", 0x58 },
-		{ "R10", 0x60 },
-		{ "R11", 0x68 },
-		{ "R12", 0x70 },
-		{ "R13", 0x78 },
-		{ "R14", 0x80 },
-		{ "R15", 0x88 },
+	static const struct row after[] = {
 		{ "Applicable Counters", 0x90 },
 		{ "Data Linear Address", 0x98 },
 		{ "Data Source Encoding", 0xa0 },
@@ -429,11 +403,7 @@ static void format_3_is_table_18_55(void)
 	};
 	enum record_format format;
 
-	CHECK_EQ(COUNT(want), COUNT(format3_rows));
-	for (size_t i = 0; i < COUNT(want) && i < COUNT(format3_rows); i++) {
-		CHECK_STR(want[i].name, format3_rows[i].name);
-		CHECK_EQ(want[i].offset, format3_rows[i].offset, "%s", want[i].name);
-	}
+	check_rows(after, COUNT(after), format3_rows, COUNT(format3_rows));
 	if (CHECK(record_format_from_caps(3, &format)))
 		CHECK_EQ(0xc8, record_size(format));
 }
