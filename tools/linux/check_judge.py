@@ -34,7 +34,8 @@ def check_samples():
     judged = judge.samples_in("spin")
     assert judged(lines((99, "          401061 "), (1, " ffffffff81000000 ")), SYMBOLS)
     assert refuses(judged, lines((19, "401061")))
-    assert refuses(judged, lines((90, "401061"), (10, "ffffffff81000000")))
+    assert judged(lines((60, "401061"), (40, "ffffffff81000000")), SYMBOLS)
+    assert refuses(judged, lines((40, "401061"), (60, "ffffffff81000000")))
     assert refuses(judged, lines((90, "401061"), (10, "40106a")))
     assert refuses(judged, "")
 

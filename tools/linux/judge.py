@@ -73,11 +73,16 @@ def counts(rounds, instructions, branches):
 
 
 def samples_in(*functions):
-    """perf script -F ip: addresses in these functions."""
+    """perf script -F ip: addresses in these functions. Events of the kernel's level have the kernel's
+    addresses as well: its share depends on how often its timer came."""
     def judge(said, symbols):
         samples = [int(word, 16) for word in re.findall(r"^\s*([0-9a-f]+)\s*$", said, re.M)]
-        count = share(samples, lambda at: any(symbols.holds(name, at) for name in functions))
-        return f"{count} of {len(samples)} samples in {', '.join(functions)}"
+        own = [at for at in samples if not at >> 63]
+        count = share(own, lambda at: any(symbols.holds(name, at) for name in functions))
+        if 2 * len(own) < len(samples):
+            raise Wrong(f"{len(own)} of {len(samples)} samples at addresses of programs")
+        return (f"{count} of {len(samples)} samples in {', '.join(functions)}, "
+                f"{len(samples) - len(own)} in the kernel")
     return judge
 
 
