@@ -73,8 +73,8 @@ def counts(rounds, instructions, branches):
 
 
 def samples_in(*functions):
-    """perf script -F ip: addresses in these functions. Events of the kernel's level have the kernel's
-    addresses as well: its share depends on how often its timer came."""
+    """perf script -F ip: addresses in these functions. Events of the kernel's level have the
+    kernel's addresses as well: its share depends on how often its timer came."""
     def judge(said, symbols):
         samples = [int(word, 16) for word in re.findall(r"^\s*([0-9a-f]+)\s*$", said, re.M)]
         own = [at for at in samples if not at >> 63]

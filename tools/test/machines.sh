@@ -94,8 +94,8 @@ test_processors_need_not_agree()
 	grep -q '^# processor 1: IA32_TSC_ADJUST = 274877906944$' "$out"
 }
 
-# One that never comes is left out, and the machine not given back under it. One that comes while the
-# tests run goes back to the firmware.
+# One that never comes is left out, and the machine not given back under it. One that comes while
+# the tests run goes back to the firmware.
 takes 35 test_a_processor_that_never_comes_is_left_out
 test_a_processor_that_never_comes_is_left_out()
 {

@@ -350,6 +350,14 @@ static bool slots_are_counted(struct fixture *r)
 	return slots >= 50 && slots == PMC(0) && FIXED(3) == slots;
 }
 
+/* MSR_PEBS_DATA_CFG and MSR_PERF_METRICS. */
+static bool a_core_has_each_register_twice(struct fixture *one)
+{
+	static const u32 registers[] = { 0x3f2, 0x329 };
+
+	return each_thread_has_its_own(one, registers, sizeof(registers) / sizeof(registers[0]));
+}
+
 static bool slots_overflow(struct fixture *r)
 {
 	slots_on(r, MINUS(20));
@@ -500,6 +508,8 @@ rule *const icelake_rules[FAULT_COUNT] = {
 	[FAULT_LATENCY_BELOW] = latency_is_recorded,
 	[FAULT_PDIR_ON_PMC1] = pmc1_has_no_precise_distribution,
 	[FAULT_FIXED_IP_BEFORE] = fixed_counters_sample,
+	[FAULT_PEBS_DATA_CFG_SHARED] = a_core_has_each_register_twice,
+	[FAULT_PERF_METRICS_SHARED] = a_core_has_each_register_twice,
 	[FAULT_FIXED_3_INERT] = slots_are_counted,
 	[FAULT_FIXED_3_IN_HLT] = slots_are_counted,
 	[FAULT_FIXED_3_STATUS] = slots_overflow,

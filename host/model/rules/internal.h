@@ -48,6 +48,24 @@ static inline bool one_overflow(struct fixture *r)
 	return r->n_interrupts == 1;
 }
 
+/* A core of two such processors: what one writes to each of these the other one doesn't read. */
+static inline bool each_thread_has_its_own(const struct fixture *one, const u32 *registers,
+					   size_t n)
+{
+	static struct fixture r[CORE_THREADS];
+	static struct model_core core;
+	struct model_config config = one->m.config;
+
+	config.hyper_threading = true;
+	fixture_open_core(r, &core, &config);
+	for (size_t i = 0; i < n; i++) {
+		if (fixture_wrmsr(&r[0], registers[i], 4) != MSR_DONE ||
+		    model_rdmsr(&r[1].m, registers[i]).value)
+			return false;
+	}
+	return true;
+}
+
 /* Those of basic.c, tx.c and so on; NULL where another file has the rule, or none has. */
 extern rule *const basic_rules[FAULT_COUNT];
 extern rule *const uncore_rules[FAULT_COUNT];

@@ -409,18 +409,8 @@ static bool freezes_are_apart(struct fixture *r)
 static bool a_core_has_two_stacks(struct fixture *one)
 {
 	static const u32 registers[] = { 0x1c8, 0x1c9, 0x680, 0x6c0, 0xdc0 };
-	static struct fixture r[CORE_THREADS];
-	static struct model_core core;
-	struct model_config config = one->m.config;
 
-	config.hyper_threading = true;
-	fixture_open_core(r, &core, &config);
-	for (size_t i = 0; i < sizeof(registers) / sizeof(registers[0]); i++) {
-		fixture_set(&r[0], registers[i], 4);
-		if (fixture_get(&r[1], registers[i]))
-			return false;
-	}
-	return true;
+	return each_thread_has_its_own(one, registers, sizeof(registers) / sizeof(registers[0]));
 }
 
 RULE(smm_freeze_is_there, fixture_wrmsr(r, 0x1d9, BIT(14)) == MSR_DONE)
