@@ -80,7 +80,7 @@ def steps(options):
                 f"hot spin {SPIN}; cat /tmp/stat",
         "record": record("record", "record -e cycles:pp -c 50000", f"hot spin {SPIN}", "ip"),
         "report": "perf report -i /tmp/record --stdio -q 2>/dev/null | head -n 20",
-        "mem": record("mem", "mem record -t load --ldlat 3 -- -c 100", f"hot touch {TOUCH}",
+        "mem": record("mem", "mem record -U -t load --ldlat 3 -- -c 100", f"hot touch {TOUCH}",
                       "ip,addr"),
         "branch": record("branch", "record -b -e cycles:u -c 2000", f"hot jump {JUMP}",
                          "ip,brstack"),

@@ -46,11 +46,26 @@ boots_linux()
 	[ "$status" = 0 ] || fail "run.py $* ended with $status: $(tail -n 3 "$err")"
 }
 
-# Sampling isn't in it: docs/LINUX.md says how far that has come.
-takes 300 test_a_debian_kernel_counts_on_the_reference_pmu
-test_a_debian_kernel_counts_on_the_reference_pmu()
+# docs/LINUX.md says how far the others have come.
+takes 100 test_a_debian_kernel_samples_by_adaptive_records
+test_a_debian_kernel_samples_by_adaptive_records()
 {
-	boots_linux --cpu icelake-sp --steps driver,stat --append 'mitigations=off tsc=reliable'
-	grep -q '^ok 1 - linux.driver' "$out"
-	grep -q '^ok 2 - linux.stat' "$out"
+	boots_linux --cpu icelake-sp --steps driver,stat,record,report,branch
+}
+
+takes 60 test_a_debian_kernel_samples_without_baseline
+test_a_debian_kernel_samples_without_baseline()
+{
+	boots_linux --cpu icelake-sp --latitude no-baseline:1 \
+		--steps driver,stat,refused,record,report
+}
+
+takes 60 test_a_debian_kernel_counts_on_older_processors
+test_a_debian_kernel_counts_on_older_processors()
+{
+	local cpu
+
+	for cpu in skylake haswell; do
+		boots_linux --cpu $cpu --steps driver,stat
+	done
 }
