@@ -3,6 +3,7 @@
  * See bulk.h. Only what every instruction of a run adds to is done here; as soon as one
  * of them might matter by itself, the budget ends before it.
  */
+#include "refpmu/model/access.h"
 #include "refpmu/model/bulk.h"
 #include "refpmu/model/core.h"
 #include "refpmu/model/pmu.h"
@@ -10,11 +11,36 @@
 /* Enough for any run, and little enough for any product with events of an instruction. */
 #define MOST		BIT(32)
 
-static bool busy(const struct model *m)
+/* Runs are outside of transactions. */
+static bool selected(const struct model_rule *rule, u8 cpl)
+{
+	return (cpl ? rule->usr : rule->os) && !rule->in_tx;
+}
+
+/*
+ * With the TSC by reference the program is another project's, whose timer comes at the machine's
+ * pace: a kernel that is looked at instruction by instruction does nothing but take its interrupts.
+ * What no memory event of this level counts isn't watched then: caches are as the last watched
+ * instruction left them, as after any other time without a watch (model_access_watch()).
+ */
+static bool watches_memory(const struct model *m, u8 cpl)
+{
+	if (!m->watch_memory || !m->latitude[LAT_TSC_BY_REFERENCE] || model_uncore_watches(m))
+		return m->watch_memory;
+	for (u64 left = m->active; left; left &= left - 1) {
+		const struct model_rule *rule = &m->counter[__builtin_ctzll(left)].rule;
+
+		if (model_access_matters(rule) && selected(rule, cpl))
+			return true;
+	}
+	return false;
+}
+
+static bool busy(const struct model *m, u8 cpl)
 {
 	return model_in_tx(m) || m->writing || m->n_requests || model_uncore_busy(m) ||
-	       model_metrics_run(m) || m->ref_repeats_in || m->watch_memory || m->watch_frontend ||
-	       model_lbr_on(m);
+	       model_metrics_run(m) || m->ref_repeats_in || watches_memory(m, cpl) ||
+	       m->watch_frontend || model_lbr_on(m);
 }
 
 /* Each instruction adds as much as any other, whatever it is. */
@@ -52,18 +78,12 @@ static u64 most_per_instruction(const struct model *m, const struct model_rule *
 	}
 }
 
-/* Runs are outside of transactions. */
-static bool selected(const struct model_rule *rule, u8 cpl)
-{
-	return (cpl ? rule->usr : rule->os) && !rule->in_tx;
-}
-
 bool model_bulk_possible(const struct model *m, u8 cpl)
 {
 	/* Its counters are the other logical processor's as well. */
 	if (pmu_is_shared(m))
 		return false;
-	if (busy(m) || !fault_permits_bulk(m, true) || !model_core_is_quiet(m) ||
+	if (busy(m, cpl) || !fault_permits_bulk(m, true) || !model_core_is_quiet(m) ||
 	    model_errata_miscounts(m))
 		return false;
 	for (u64 left = m->active; left; left &= left - 1) {
