@@ -7,7 +7,7 @@
 	default rel
 
 SYS_EXIT	equ 60
-TABLE_BYTES	equ 4 << 20
+TABLE_BYTES	equ 64 << 10
 STRIDE		equ 64 * 65		; another page and another line each time
 
 	global	_start, spin, touch, write, jump, left, right, table, table_end

@@ -39,7 +39,7 @@ import packages     # noqa: E402
 # kernel needs fewer instructions.
 COMMAND_LINE = "console=ttyS0 nokaslr nmi_watchdog=0 panic=-1 tsc=reliable mitigations=off"
 BUILD = os.environ.get("BUILD", "build")
-SPIN, JUMP, TOUCH = 3_000_000, 20_000, 5_000
+SPIN, JUMP, TOUCH = 3_000_000, 20_000, 20_000
 LINES = 400     # of perf script's, at most: serial lines are slow
 
 # What the driver says of each processor, in one line of the kernel's log (intel_pmu_init() of

@@ -50,7 +50,7 @@ boots_linux()
 takes 100 test_a_debian_kernel_samples_by_adaptive_records
 test_a_debian_kernel_samples_by_adaptive_records()
 {
-	boots_linux --cpu icelake-sp --steps driver,stat,record,report,branch
+	boots_linux --cpu icelake-sp --steps driver,stat,record,report,mem,branch
 }
 
 takes 60 test_a_debian_kernel_samples_without_baseline
