@@ -94,7 +94,7 @@ TEST(msr, lbr_entries_hold_each_bit_of_addresses_of_both_halves_and_each_flag, R
  *
  * Given  FROM and TO of the first entry and of the last one hold an address
  * When   they are written with an address whose bits from 57 on aren't all alike, those that the
- *        format has as flags left out
+ *        format has as flags left out, with or without transactions
  * Then   each write raises #GP, and the register reads as before
  * Control: an address of the lower half, and one of the upper half, are taken
  */
@@ -103,9 +103,12 @@ TEST(msr, lbr_addresses_that_are_not_canonical_are_refused, REQS(LBR_28),
 {
 	static const u64 kept = 0x123456789abc;
 	const u32 banks[] = { MSR_LASTBRANCH_0_FROM_IP, MSR_LASTBRANCH_0_TO_IP };
+	/* Where transactions are switched off, it isn't stated whether FROM has their flags. */
+	const u64 tsx = lbr_format() == 4 ? LBR4_FROM_IN_TX | LBR4_FROM_TSX_ABORT : 0;
 	u64 flags, info;
 
 	named_bits(&flags, &info);
+	flags |= tsx;
 	lbr_open(0, 0);
 	for (unsigned bank = 0; bank < 2; bank++)
 		for (unsigned i = 0; i < lbr_depth(); i += lbr_depth() - 1) {
