@@ -29,7 +29,8 @@ def settings_of(options):
     """What to run on each, as arguments of plan.Job."""
     settings = [{}] + [{"seed": options.first + i} for i in range(options.seeds)]
     if options.profiles:
-        settings += [{"seed": 1, "profile": row["name"]} for row in spec.profiles()]
+        settings += [{"seed": 1, "profile": row["name"]}
+                     for row in spec.profiles_of(plan.Job().cpu)]
     if options.faults:
         return settings + [{"fault": name} for name in options.faults.split(",")]
     # The first row, inert, says little.

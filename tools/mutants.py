@@ -317,7 +317,7 @@ def run(options, parser):
     few = options.sample or options.faults
     seeds = SEEDS[:1] if few else SEEDS
     clean = [plan.Job(seed=seed) for seed in seeds]
-    clean += [plan.Job(seed=1, profile=row["name"]) for row in spec.profiles() if not few]
+    clean += [plan.Job(seed=1, profile=row["name"]) for row in spec.profiles_of(FIRST) if not few]
     clean += [plan.Job(cpu=cpu, processors=count, profile=profile, latitude=latitude, ht=ht,
                        tests=tests_of_all(by_fault.values(), machine) if few else "")
               for machine in

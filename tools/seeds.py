@@ -29,7 +29,7 @@ def jobs_of_one(options, cpu):
     """Class of runs of one generation to its jobs, in order."""
     classes = {f"seeds 1 to {options.seeds}": [plan.Job(seed=seed + 1)
                                               for seed in range(options.seeds)]}
-    for row in spec.profiles():
+    for row in spec.profiles_of(cpu):
         classes[f"profile {row['name']}"] = [plan.Job(seed=seed + 1, profile=row["name"])
                                              for seed in range(options.profile_seeds)]
     for row in spec.drawn_latitude() if options.extremes else ():

@@ -145,6 +145,13 @@ def profiles():
     return table("refpmu/model/profile.def", "PROFILE", PROFILE)
 
 
+def profiles_of(cpu):
+    """Those that there are of this generation."""
+    alone = {row["profile"]: row["cpu"]
+             for row in table("refpmu/model/profile.def", "PROFILE_ON", ["profile", "cpu"])}
+    return [row for row in profiles() if alone.get(row["token"], cpu) == cpu]
+
+
 def untested():
     """Requirement id to the reason why it has no test."""
     return {row["token"].replace("_", "-"): row["reason"]
