@@ -80,7 +80,7 @@ def judge(row, job):
                 "errors": [], "waits": True}
     run, wanted = job.run, set(row["requirements"])
     broken = failures(run)
-    if row["name"] == "inert":
+    if row["fault"] == "inert":
         caught, passed = judge_inert(run)
         note = "passed although nothing acts: " + " ".join(passed) if passed else ""
         killers = sorted(broken)
@@ -123,7 +123,8 @@ def print_matrix(faults):
     width = max(map(len, faults), default=0)
     for name, row in faults.items():
         text = " ".join(row["tests"][:6]) + (" ..." if len(row["tests"]) > 6 else "")
-        green = [] if name == "inert" else sorted(set(row["requirements"]) - set(row["red"]))
+        inert = name.split(":")[0] == "inert"
+        green = [] if inert else sorted(set(row["requirements"]) - set(row["red"]))
         extra = f" (stays green: {','.join(green)})" if row["caught"] and green else ""
         extra += f" (also red: {len(row['others'])})" if row["others"] else ""
         extra += f" (errors: {len(row['errors'])})" if row["errors"] else ""
