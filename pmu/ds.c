@@ -51,7 +51,7 @@ static struct ds {
 	size_t used;			/* of memory: what is filled and looked at */
 	bool opened;			/* since ds_forget() */
 	u64 above;			/* what linear addresses are more than those here */
-} areas[CPU_MAX][DS_AREAS + 1];
+} areas[CPU_MAX][DS_UPPER + 1];
 static unsigned chosen[CPU_MAX];	/* which of them ds_use() has named */
 
 static struct ds *ds_this_cpu(void)
@@ -67,14 +67,14 @@ static u8 pattern(size_t offset)
 	return (u8)(0x11 + (offset * 37 + (offset >> 8) * 11) % 0xdd);
 }
 
-static void take_high(struct ds *d)
+static void take_pages(struct ds *d, u64 area)
 {
 	const struct pages *pages = pages_get();
 
 	d->area = (volatile u64 *)(void *)pages->small;
 	d->memory = pages->small + PAGE_SIZE;
 	d->buffer = d->memory + GUARD_BYTES;
-	d->above = (u64)(uintptr_t)pages->high - (u64)(uintptr_t)pages->small;
+	d->above = area - (u64)(uintptr_t)pages->small;
 }
 
 bool ds_init(void)
@@ -90,7 +90,9 @@ bool ds_init(void)
 			return false;
 		d->buffer = d->memory + GUARD_BYTES;
 	}
-	take_high(&areas[cpu_index()][DS_HIGH]);
+	take_pages(&areas[cpu_index()][DS_HIGH], (u64)(uintptr_t)pages_get()->high);
+	take_pages(&areas[cpu_index()][DS_UPPER],
+		   (u64)(uintptr_t)pages_get()->small + PAGING_UPPER);
 	return true;
 }
 
@@ -149,7 +151,7 @@ bool ds_was_opened(void)
 void ds_forget(void)
 {
 	for (unsigned cpu = 0; cpu < CPU_MAX; cpu++)
-		for (unsigned i = 0; i <= DS_HIGH; i++)
+		for (unsigned i = 0; i <= DS_UPPER; i++)
 			areas[cpu][i].opened = false;
 }
 

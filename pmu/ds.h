@@ -42,6 +42,8 @@ bool ds_init(void);
  * halves are other memory. Of one processor at a time. */
 #define DS_HIGH		 DS_AREAS
 #define DS_HIGH_CAPACITY 8
+/* The same memory at linear addresses of the upper half, where bits 63:47 are 1. */
+#define DS_UPPER	 (DS_HIGH + 1)
 void ds_use(unsigned area);
 
 /* Fill, describe the buffer in the DS area and set IA32_DS_AREA, with baseline MSR_PEBS_DATA_CFG

@@ -40,6 +40,15 @@ static bool on_this_model(struct event *event)
 	return true;
 }
 
+static const struct cycles_row {
+	u32 generations;
+	u16 code;
+	u32 counters, sure;
+} cycles_rows[] = {
+#define EVENT_CYCLES(gens, name, counters, sure, source) { gens, EVENT_##name, counters, sure },
+#include "spec/event.def"
+};
+
 bool event_get(enum event_kind kind, unsigned flags, struct event *event)
 {
 	const struct generation *g = counter_caps()->generation;
@@ -51,6 +60,35 @@ bool event_get(enum event_kind kind, unsigned flags, struct event *event)
 		    !on_this_model(&here) || (here.flags & flags) != flags)
 			continue;
 		*event = here;
+		return true;
+	}
+	return false;
+}
+
+/* The row of this processor with that code. */
+static const struct event *event_by_code(const struct generation *g, u16 code)
+{
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (rows[i].event.code == code && rows[i].generations & g->set)
+			return &rows[i].event;
+	return NULL;
+}
+
+bool event_cycles(unsigned n, struct event *event)
+{
+	const struct generation *g = counter_caps()->generation;
+
+	for (unsigned i = 0; g && i < sizeof(cycles_rows) / sizeof(cycles_rows[0]); i++) {
+		const struct event *row;
+
+		if (!(cycles_rows[i].generations & g->set) || n--)
+			continue;
+		row = event_by_code(g, cycles_rows[i].code);
+		if (!row)
+			return false;
+		*event = *row;
+		event->counters = cycles_rows[i].counters;
+		event->sure = cycles_rows[i].sure;
 		return true;
 	}
 	return false;

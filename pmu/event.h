@@ -23,4 +23,10 @@ struct event {
  */
 bool event_get(enum event_kind kind, unsigned flags, struct event *event);
 
+/*
+ * The nth event of this processor, from 0 on, that makes PEBS records of all cycles with INV and
+ * CMASK = TOTAL_CYCLES_CMASK; its counters are those on which it does. false: there are no more.
+ */
+bool event_cycles(unsigned n, struct event *event);
+
 #endif

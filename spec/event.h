@@ -13,6 +13,7 @@ enum event_kind {
 	EK_NONE,
 	EK_INSTRUCTIONS, EK_CORE_CYCLES, EK_REF_CYCLES,
 	EK_SLOTS,		/* where a micro-operation could have been issued */
+	EK_UOPS,		/* micro-operations that retire */
 	EK_BRANCHES, EK_COND_BRANCHES, EK_NEAR_CALLS, EK_NEAR_RETURNS, EK_NEAR_TAKEN,
 	EK_MISPREDICTS,
 	EK_COND_TAKEN, EK_COND_NOT_TAKEN, EK_FAR_BRANCHES,
@@ -52,9 +53,10 @@ enum frontend_event {
 #include "spec/event.def"
 };
 
-/* CMASK, with INV, that makes cycles of INST_RETIRED's event: INST_RETIRED.TOTAL_CYCLES_PS, on
- * counters other than that of precise distribution. */
+/* CMASK, with INV, that makes all cycles of an event of EVENT_CYCLES: no cycle has so many. */
 #define TOTAL_CYCLES_CMASK	0x10
+/* At most so many micro-operations retire in a cycle (Linux intel_pebs_aliases_snb). */
+#define MOST_UOPS_A_CYCLE	4
 
 enum event_kind_of {
 #define EVENT(name, event, umask, kind, source) EVENT_KIND_##name = (kind),

@@ -26,13 +26,12 @@ enum generation_facility {
 	FAC_LBR_CALL_STACK = 1 << 17,	/* MSR_LBR_SELECT[9] */
 	FAC_FRONTEND = 1 << 18,		/* MSR_PEBS_FRONTEND */
 	FAC_UNCORE_CLIENT = 1 << 19,	/* the uncore's global registers are at E01H and E02H */
-	FAC_TOTAL_CYCLES = 1 << 20,	/* 01C0H with INV and CMASK makes PEBS records */
-	FAC_PEBS_BASELINE = 1 << 21, /* IA32_PERF_CAPABILITIES[14]: PEBS on every counter,
+	FAC_PEBS_BASELINE = 1 << 20, /* IA32_PERF_CAPABILITIES[14]: PEBS on every counter,
 					MSR_PEBS_DATA_CFG */
-	FAC_PERF_METRICS = 1 << 22,	/* IA32_PERF_CAPABILITIES[15]: MSR_PERF_METRICS */
-	FAC_NO_ANYTHREAD = 1 << 23,	/* CPUID.0AH:EDX[15] */
-	FAC_LL_UNARMED = 1 << 24,	/* load latency has no bits in IA32_PEBS_ENABLE */
-	FAC_PDIR_FIXED = 1 << 25,	/* precise distribution is that of fixed counter 0 */
+	FAC_PERF_METRICS = 1 << 21,	/* IA32_PERF_CAPABILITIES[15]: MSR_PERF_METRICS */
+	FAC_NO_ANYTHREAD = 1 << 22,	/* CPUID.0AH:EDX[15] */
+	FAC_LL_UNARMED = 1 << 23,	/* load latency has no bits in IA32_PEBS_ENABLE */
+	FAC_PDIR_FIXED = 1 << 24,	/* precise distribution is that of fixed counter 0 */
 };
 
 enum generation_id {
@@ -60,6 +59,8 @@ enum generation_set {
 	GENS_TO_BDW = GENS_ALL & ~GENS_FROM_SKL,
 	GENS_FROM_ICL = GENS_FROM_SKL & ~GENS_SKYLAKE,
 	GENS_TO_SKL = GENS_ALL & ~GENS_FROM_ICL,
+	GENS_SNB_BDW = GENS_FROM_SNB & ~GENS_FROM_SKL,
+	GENS_IVB_BDW = GENS_FROM_IVB & ~GENS_FROM_SKL,
 	GENS_HSW_SKL = GENS_FROM_HSW & ~GENS_FROM_ICL,
 	GENS_SNB_SKL = GENS_FROM_SNB & ~GENS_FROM_ICL,
 	GENS_WSM_SKL = GENS_FROM_WSM & ~GENS_FROM_ICL,

@@ -48,6 +48,7 @@
 #define CR4_PGE		BIT(7)
 #define CR4_PCE		BIT(8)
 #define CR4_OSFXSR	BIT(9)
+#define CR4_OSXMMEXCPT	BIT(10)
 #define CR4_UMIP	BIT(11)
 #define CR4_LA57	BIT(12)
 #define CR4_PCIDE	BIT(17)

@@ -165,12 +165,18 @@ static const struct {
 };
 #define EVENTS (sizeof(events) / sizeof(events[0]))
 
+/* Not micro-operations: test_model_counter.c and test_model_pebs.c have them. */
+static bool is_drawn(size_t e)
+{
+	return events[e].gens & GENS_TO_BDW && events[e].code != EVENT_UOPS_RETIRED_ALL;
+}
+
 /* Row n of those of the program's generations; others' rows don't move what it draws. */
 static size_t nth_event(u64 n)
 {
 	size_t e = 0;
 
-	while (e < EVENTS && (!(events[e].gens & GENS_TO_BDW) || n--))
+	while (e < EVENTS && (!is_drawn(e) || n--))
 		e++;
 	return e;
 }
@@ -252,7 +258,8 @@ static size_t next_precise_event(void)
 {
 	do
 		turn = (turn + 1) % EVENTS;
-	while (!(events[turn].gens & BIT(generation) && events[turn].flags & EV_PEBS));
+	while (!is_drawn(turn) ||
+	       !(events[turn].gens & BIT(generation) && events[turn].flags & EV_PEBS));
 	return turn;
 }
 

@@ -14,7 +14,7 @@
 #define LONGEST	400
 
 static struct fixture one, bulk;
-static u64 n_bulk, n_single;
+static u64 n_bulk, n_single, n_branches;
 static struct random random_state;
 
 static u64 below(u64 n)
@@ -50,6 +50,10 @@ static void program_counters(void)
 		select |= below(64) << IA32_PERFEVTSEL_USR_SHIFT | IA32_PERFEVTSEL_EN;
 		if (below(8))
 			select &= ~IA32_PERFEVTSEL_E;
+		else if (below(2))
+			/* All cycles, as Linux has them. */
+			select = (select & ~IA32_PERFEVTSEL_E) | IA32_PERFEVTSEL_INV |
+				 (u64)TOTAL_CYCLES_CMASK << IA32_PERFEVTSEL_CMASK_SHIFT;
 		else
 			select |= below(8) << IA32_PERFEVTSEL_INV_SHIFT;
 		both_wrmsr(MSR_IA32_PERFEVTSEL0 + i, 0);
@@ -64,20 +68,24 @@ static void program_counters(void)
 	both_wrmsr(MSR_UNCORE_FIXED_CTR0, -below(500) & BITS(0, 47));
 	both_wrmsr(MSR_UNCORE_FIXED_CTR_CTRL, below(8) & 5);
 	both_wrmsr(MSR_UNCORE_PERF_GLOBAL_CTRL, below(6) ? 0 : BIT(32) | BIT(48));
-	both_wrmsr(MSR_IA32_DEBUGCTL, below(2) ? IA32_DEBUGCTL_ENABLE_UNCORE_PMI : 0);
+	both_wrmsr(MSR_LBR_SELECT, below(2) ? below(0x400) : 0);
+	both_wrmsr(MSR_IA32_DEBUGCTL, (below(2) ? IA32_DEBUGCTL_ENABLE_UNCORE_PMI : 0) |
+					      (below(2) ? IA32_DEBUGCTL_LBR : 0));
 	both_wrmsr(MSR_IA32_PERF_GLOBAL_CTRL, BITS(0, 3) | BITS(32, 34));
 }
 
 static void random_instruction(struct model_retired *i, u64 *ip, u8 cpl)
 {
-	*i = (struct model_retired){ .ip = *ip, .cpl = cpl };
+	*i = (struct model_retired){ .ip = *ip, .cpl = cpl, .cpl_after = cpl };
 	*ip += 4;
-	i->after.rip = *ip;
+	i->after.rip = i->next_ip = *ip;
 	switch (below(4)) {
 	case 0:
 		i->branch = (enum model_branch)below(BRANCH_FAR + 1);
 		i->taken = below(2);
 		i->backward = below(2);
+		i->indirect = below(2);
+		i->after.rip = i->backward ? *ip - 64 * below(100) - 4 : *ip + 64 * below(100);
 		break;
 	case 1:
 		i->loads = (u32)below(MODEL_BULK_ACCESSES + 1);
@@ -103,6 +111,19 @@ static void add(struct model_events *events, const struct model_retired *i)
 	events->taken += i->branch == BRANCH_CONDITIONAL && i->taken;
 	events->mispredicted += i->branch == BRANCH_CONDITIONAL &&
 				(i->backward ? !i->taken : i->taken);
+}
+
+/* What is recorded of it, the last of so many of a run. */
+static void tell_branch(const struct model_retired *i, u64 instructions, u8 cpl)
+{
+	if (i->branch == BRANCH_NONE || (i->branch == BRANCH_CONDITIONAL && !i->taken) ||
+	    !model_bulk_needs_branches(&bulk.m, cpl))
+		return;
+	model_bulk_taken(&bulk.m, cpl, &(struct model_taken){
+		.instructions = instructions, .ip = i->ip, .next_ip = i->next_ip,
+		.target = i->after.rip, .branch = i->branch, .indirect = i->indirect,
+			 });
+	n_branches++;
 }
 
 static bool same_models(const char *after)
@@ -143,6 +164,7 @@ static bool go_blindly(u64 *ip, u8 cpl)
 	while (n--) {
 		random_instruction(&instruction, ip, cpl);
 		add(&events, &instruction);
+		tell_branch(&instruction, events.instructions, cpl);
 		model_retire(&one.m, &instruction);
 	}
 	if (!model_bulk_needs_taken(&bulk.m))
@@ -166,6 +188,7 @@ static bool go_exactly(u64 *ip, u8 cpl)
 		if (!fits)
 			break;
 		events = more;
+		tell_branch(&instruction, events.instructions, cpl);
 		model_retire(&one.m, &instruction);
 	}
 	model_bulk_retire(&bulk.m, cpl, &events);
@@ -226,6 +249,7 @@ static void bulk_equals_single_retirement(void)
 			return;
 	CHECK(n_bulk > 10 * n_single, "%" PRIu64 " in runs, %" PRIu64 " alone", n_bulk, n_single);
 	CHECK(n_single > 100);
+	CHECK(n_branches > 1000, "%" PRIu64 " branches recorded", n_branches);
 }
 
 static void there_are_none_under_a_fault(void)

@@ -258,6 +258,30 @@ static void cycle_conditions_add_up(void)
 		}
 }
 
+static u64 count_uops(u64 bits)
+{
+	fixture_open(&r, FAULT_NONE, 0, true);
+	fixture_program(&r, 0, 0x01c2, bits, 0);
+	fixture_start(&r, BIT(0));
+	fixture_nops(&r, 3);
+	fixture_load(&r, ADDRESS);
+	fixture_store(&r, ADDRESS);
+	fixture_retire(&r, &(struct model_retired){ .loads = 20, .stores = 20 });
+	return fixture_get(&r, MSR_IA32_PMC0);
+}
+
+/* UOPS_RETIRED.ALL: one an instruction and one a store; no more than four in a cycle. */
+static void micro_operations(void)
+{
+	CHECK_EQ(3 + 1 + 2 + 21, count_uops(0));
+	CHECK_EQ(2, count_uops(CMASK(2)), "a store; the string");
+	CHECK_EQ(1, count_uops(CMASK(4)));
+	CHECK_EQ(0, count_uops(CMASK(5)));
+	CHECK_EQ(6, count_uops(CMASK(5) | IA32_PERFEVTSEL_INV), "every cycle");
+	CHECK_EQ(6, count_uops(CMASK(16) | IA32_PERFEVTSEL_INV));
+	CHECK_EQ(4, count_uops(CMASK(2) | IA32_PERFEVTSEL_INV));
+}
+
 int main(void)
 {
 	RUN(kinds);
@@ -271,5 +295,6 @@ int main(void)
 	RUN(wrap_to_zero);
 	RUN(cycle_conditions);
 	RUN(cycle_conditions_add_up);
+	RUN(micro_operations);
 	return check_end();
 }

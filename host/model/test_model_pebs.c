@@ -141,6 +141,52 @@ static void an_event_that_is_not_precise_makes_no_record(void)
 	CHECK_EQ(BIT(0) | BIT(2), fixture_status(&r));
 }
 
+/* Records of eight instructions, by a counter that overflows every third cycle of them all. */
+static unsigned records_of_cycles(enum generation_id generation, u16 code, unsigned counter,
+				  u8 cmask)
+{
+	const struct model_config config = { .generation = generation, .hyper_threading = true };
+
+	fixture_open_config(&r, &config);
+	fixture_ds(&r, 4, 4);
+	fixture_program_pebs(&r, counter, code,
+			     IA32_PERFEVTSEL_INV | (u64)cmask << IA32_PERFEVTSEL_CMASK_SHIFT, 3);
+	fixture_start(&r, BIT(counter));
+	fixture_nops(&r, 8);
+	return fixture_records(&r);
+}
+
+/* By the event files of NehalemEP and Skylake, and by what Linux makes of cycles:pp and :ppp. Bit
+ * n: on IA32_PMCn. */
+static void all_cycles_are_precise(void)
+{
+	static const struct {
+		enum generation_id generation;
+		u16 code;
+		u8 counters;
+	} want[] = {
+		{ GEN_NEHALEM, 0x00c0, 0xf },	  { GEN_NEHALEM, 0x01c0, 0xf },
+		{ GEN_NEHALEM, 0x01c2, 0xf },	  { GEN_WESTMERE, 0x00c0, 0xf },
+		{ GEN_WESTMERE, 0x01c0, 0xf },	  { GEN_WESTMERE, 0x01c2, 0xf },
+		{ GEN_SANDYBRIDGE, 0x00c0, 0 },	  { GEN_SANDYBRIDGE, 0x01c0, 0 },
+		{ GEN_SANDYBRIDGE, 0x01c2, 0xf }, { GEN_IVYBRIDGE, 0x01c0, 2 },
+		{ GEN_IVYBRIDGE, 0x01c2, 0xf },	  { GEN_HASWELL, 0x00c0, 0 },
+		{ GEN_HASWELL, 0x01c0, 2 },	  { GEN_HASWELL, 0x01c2, 0xf },
+		{ GEN_BROADWELL, 0x01c0, 2 },	  { GEN_BROADWELL, 0x01c2, 0xf },
+		{ GEN_SKYLAKE, 0x00c0, 0xf },	  { GEN_SKYLAKE, 0x01c0, 0xf },
+		{ GEN_SKYLAKE, 0x01c2, 0 },	  { GEN_HASWELL, 0x04c4, 0 },
+	};
+
+	for (size_t i = 0; i < sizeof(want) / sizeof(want[0]); i++)
+		for (unsigned c = 0; c < 4; c++) {
+			CHECK_EQ(want[i].counters >> c & 1 ? 2 : 0,
+				 records_of_cycles(want[i].generation, want[i].code, c, 16),
+				 "generation %u, event %#x, IA32_PMC%u", want[i].generation,
+				 want[i].code, c);
+			CHECK_EQ(0, records_of_cycles(want[i].generation, want[i].code, c, 15));
+		}
+}
+
 static void data_addresses(void)
 {
 	open(16, 16);
@@ -346,6 +392,7 @@ int main(void)
 	RUN(record_at_the_next_event);
 	RUN(precise_distribution_records_the_instruction_itself);
 	RUN(an_event_that_is_not_precise_makes_no_record);
+	RUN(all_cycles_are_precise);
 	RUN(data_addresses);
 	RUN(threshold);
 	RUN(buffer_end);

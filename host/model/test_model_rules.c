@@ -4,13 +4,8 @@
  * and once more with the model without faults.
  */
 #include "host/check.h"
+#include "host/fault_names.h"
 #include "host/model/rules/rules.h"
-
-static const char *const fault_names[FAULT_COUNT] = {
-	[FAULT_NONE] = "none",
-#define FAULT(token, name, requirements, sentence, ...) [FAULT_##token] = name,
-#include "refpmu/faults/fault.def"
-};
 
 static void each_rule_holds_on_the_correct_processor(void)
 {

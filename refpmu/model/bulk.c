@@ -6,6 +6,7 @@
 #include "refpmu/model/access.h"
 #include "refpmu/model/bulk.h"
 #include "refpmu/model/core.h"
+#include "refpmu/model/lbr.h"
 #include "refpmu/model/pmu.h"
 
 /* Enough for any run, and little enough for any product with events of an instruction. */
@@ -40,21 +41,31 @@ static bool busy(const struct model *m, u8 cpl)
 {
 	return model_in_tx(m) || m->writing || m->n_requests || model_uncore_busy(m) ||
 	       model_metrics_run(m) || m->ref_repeats_in || watches_memory(m, cpl) ||
-	       m->watch_frontend || model_lbr_on(m);
+	       m->watch_frontend;
 }
 
 /* Each instruction adds as much as any other, whatever it is. */
-static bool is_steady(enum event_kind kind)
+static bool is_steady(const struct model_rule *rule)
 {
-	return kind == EK_INSTRUCTIONS || kind == EK_CORE_CYCLES || kind == EK_REF_CYCLES ||
-	       kind == EK_SLOTS;
+	switch (rule->kind) {
+	case EK_INSTRUCTIONS:
+	case EK_CORE_CYCLES:
+	case EK_REF_CYCLES:
+	case EK_SLOTS:
+		return true;
+	case EK_UOPS:
+		return rule->cmask > MOST_UOPS_A_CYCLE;
+	default:
+		return false;
+	}
 }
 
 static u64 steady_increment(const struct model *m, const struct model_rule *rule)
 {
 	struct model_counter none = { 0 };
+	bool in_each_cycle = rule->kind != EK_INSTRUCTIONS && rule->kind != EK_UOPS;
 
-	return model_increment(&none, rule, rule->kind != EK_INSTRUCTIONS,
+	return model_increment(&none, rule, in_each_cycle,
 			       rule->kind == EK_SLOTS ? model_slots(m) : 1,
 			       m->latitude[LAT_CYCLES_PER_INSTRUCTION]);
 }
@@ -63,12 +74,11 @@ static u64 steady_increment(const struct model *m, const struct model_rule *rule
 static u64 most_per_instruction(const struct model *m, const struct model_rule *rule,
 				unsigned accesses)
 {
-	switch (rule->kind) {
-	case EK_INSTRUCTIONS:
-	case EK_CORE_CYCLES:
-	case EK_REF_CYCLES:
-	case EK_SLOTS:
+	if (is_steady(rule))
 		return steady_increment(m, rule);
+	switch (rule->kind) {
+	case EK_UOPS:
+		return 1 + (u64)accesses;
 	case EK_LOADS:
 	case EK_STORES:
 	case EK_LOCK_LOADS:
@@ -93,7 +103,7 @@ bool model_bulk_possible(const struct model *m, u8 cpl)
 			return false;
 		/* How many of the run's accesses share an instruction isn't known. */
 		if (selected(&c->rule, cpl) &&
-		    ((c->rule.cmask && !is_steady(c->rule.kind)) || c->rule.edge ||
+		    ((c->rule.cmask && !is_steady(&c->rule)) || c->rule.edge ||
 		     c->rule.flags & EV_INSN || c->rule.kind == EK_NEAR_INDIRECT))
 			return false;
 	}
@@ -140,12 +150,11 @@ static u64 occurrences(const struct model *m, const struct model_rule *rule,
 {
 	const u64 *branches = e->branches;
 
-	switch (rule->kind) {
-	case EK_INSTRUCTIONS:
-	case EK_CORE_CYCLES:
-	case EK_REF_CYCLES:
-	case EK_SLOTS:
+	if (is_steady(rule))
 		return e->instructions * steady_increment(m, rule);
+	switch (rule->kind) {
+	case EK_UOPS:
+		return e->instructions + e->stores;
 	case EK_BRANCHES:
 		return branches[BRANCH_CONDITIONAL] + branches[BRANCH_JUMP] +
 		       branches[BRANCH_CALL] + branches[BRANCH_RETURN] + branches[BRANCH_FAR];
@@ -191,6 +200,20 @@ bool model_bulk_fits(const struct model *m, u8 cpl, const struct model_events *e
 			return false;
 	}
 	return true;
+}
+
+bool model_bulk_needs_branches(const struct model *m, u8 cpl)
+{
+	return model_lbr_records(m, cpl);
+}
+
+void model_bulk_taken(struct model *m, u8 cpl, const struct model_taken *b)
+{
+	const u64 before = m->cycles;
+
+	m->cycles += b->instructions * m->latitude[LAT_CYCLES_PER_INSTRUCTION];
+	model_lbr_taken(m, cpl, b);
+	m->cycles = before;
 }
 
 void model_bulk_retire(struct model *m, u8 cpl, const struct model_events *events)

@@ -23,6 +23,14 @@ struct model_events {
 	u64 taken, mispredicted;
 };
 
+/* A near branch of a run that was taken, the last of so many of its instructions. */
+struct model_taken {
+	u64 instructions;
+	u64 ip, next_ip, target;
+	enum model_branch branch;
+	bool indirect;
+};
+
 /*
  * May instructions of this privilege level retire many at once now? false: report the next one to
  * model_retire(). Either way, one that writes an MSR of the model is reported by itself.
@@ -42,6 +50,11 @@ bool model_bulk_fits(const struct model *m, u8 cpl, const struct model_events *e
 /* Do model_events.taken and .mispredicted matter? While false they may be anything. Changes only in
  * model_wrmsr() and model_init(). */
 bool model_bulk_needs_taken(const struct model *m);
+
+/* Are branches of this level recorded? Then each that is taken is told by model_bulk_taken(), in
+ * their order, before model_bulk_retire(). */
+bool model_bulk_needs_branches(const struct model *m, u8 cpl);
+void model_bulk_taken(struct model *m, u8 cpl, const struct model_taken *b);
 
 /* A run that fits has retired. */
 void model_bulk_retire(struct model *m, u8 cpl, const struct model_events *events);

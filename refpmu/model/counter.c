@@ -25,8 +25,41 @@ static const struct event_row events[] = {
 #include "spec/event.def"
 };
 
+static const struct {
+	u32 gens;
+	u16 code;
+	u8 counters;
+} cycles_events[] = {
+#define EVENT_CYCLES(gens, name, counters, sure, source) { gens, EVENT_##name, counters },
+#include "spec/event.def"
+};
+
+u16 model_architectural_event(unsigned n)
+{
+	/* Table 18-1. */
+	static const u16 codes[MODEL_ARCHITECTURAL_EVENTS] = {
+		EVENT_UNHALTED_CORE_CYCLES, EVENT_INST_RETIRED_ANY_P, EVENT_UNHALTED_REF_CYCLES,
+		EVENT_LONGEST_LAT_CACHE_REFERENCE, EVENT_LONGEST_LAT_CACHE_MISS,
+		EVENT_BR_INST_RETIRED_ALL_BRANCHES, EVENT_BR_MISP_RETIRED_ALL_BRANCHES,
+		EVENT_TOPDOWN_SLOTS_P,
+	};
+
+	return codes[n];
+}
+
+static bool is_missing(const struct model *m, u16 code)
+{
+	for (unsigned i = 0; i < MODEL_ARCHITECTURAL_EVENTS; i++)
+		if (m->latitude[LAT_MISSING_EVENTS] & BIT(i) &&
+		    code == model_architectural_event(i))
+			return true;
+	return false;
+}
+
 const struct event_row *model_event(const struct model *m, u16 code)
 {
+	if (is_missing(m, code))
+		return NULL;
 	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++)
 		if (events[i].code == code && events[i].gens & BIT(m->config.generation) &&
 		    (!(events[i].flags & EV_TSX) || model_has_tx(m)))
@@ -41,7 +74,7 @@ static u64 highest(struct model *m, unsigned counter)
 
 bool model_pebs_enabled(struct model *m, unsigned counter)
 {
-	if (counter < FIRST_FIXED && !(model_generation(m)->pebs_mask & BIT(counter)))
+	if (counter < FIRST_FIXED && !(model_pebs_counters(m) & BIT(counter)))
 		return false;
 	if (counter >= FIRST_FIXED && !model_has_baseline(m))
 		return false;
@@ -53,21 +86,26 @@ void model_set_counter(struct model *m, unsigned counter, u64 value)
 	m->counter[counter].value = value & highest(m, counter);
 }
 
-/* The event that a general-purpose counter is set to and has. */
 /*
- * INST_RETIRED.TOTAL_CYCLES_PS, Table 18-56: 01C0H with INV and a CMASK above what can retire in a
- * cycle, on any of the PEBS counters. With precise distribution it has the event and PMC1 in
- * common.
+ * All cycles as a precise event, such as INST_RETIRED.TOTAL_CYCLES_PS of Table 18-56: with INV and
+ * a CMASK above what can retire in a cycle. With precise distribution it may have the event and
+ * PMC1 in common.
  */
 static bool is_total_cycles(const struct model *m, unsigned n)
 {
 	u64 select = m->perfevtsel[n];
 
-	return model_generation(m)->facilities & FAC_TOTAL_CYCLES &&
-	       model_generation(m)->pebs_mask & BIT(n) &&
-	       (u16)select == EVENT_INST_RETIRED_PREC_DIST && select & IA32_PERFEVTSEL_INV &&
-	       select >> IA32_PERFEVTSEL_CMASK_SHIFT & 0xff & ~(TOTAL_CYCLES_CMASK - 1u);
+	if (!(select & IA32_PERFEVTSEL_INV) ||
+	    !(select >> IA32_PERFEVTSEL_CMASK_SHIFT & 0xff & ~(TOTAL_CYCLES_CMASK - 1u)))
+		return false;
+	for (size_t i = 0; i < sizeof(cycles_events) / sizeof(cycles_events[0]); i++)
+		if (cycles_events[i].code == (u16)select && cycles_events[i].counters & BIT(n) &&
+		    cycles_events[i].gens & BIT(m->config.generation))
+			return true;
+	return false;
 }
+
+/* The event that a general-purpose counter is set to and has. */
 
 static const struct event_row *event_of(struct model *m, unsigned n)
 {
@@ -110,10 +148,11 @@ static void decode_gp(struct model *m, unsigned n, struct counter_setting *setti
 	};
 	/*
 	 * A precise event is one without E, INV, CMASK and AnyThread: "Processor Event Based
-	 * Sampling". With baseline any event makes records.
+	 * Sampling"; or all cycles. With baseline any event makes records.
 	 */
-	rule->pebs = event->flags & EV_PEBS && !rule->edge && !rule->any &&
-		     ((!rule->invert && !rule->cmask) || is_total_cycles(m, n));
+	rule->pebs = !rule->edge && !rule->any &&
+		     ((event->flags & EV_PEBS && !rule->invert && !rule->cmask) ||
+		      is_total_cycles(m, n));
 	if (model_format_is_adaptive(m) && !model_has_baseline(m) &&
 	    m->latitude[LAT_NO_BASELINE_EVENTS])
 		rule->pebs = rule->pebs && event->flags & (EV_LL | EV_DLA);
@@ -293,6 +332,9 @@ static u64 occurrences(enum event_kind kind, const struct model_retired *r, bool
 		return (b == BRANCH_JUMP || b == BRANCH_CALL) && r->indirect;
 	case EK_FRONTEND:
 		return frontend;
+	case EK_UOPS:
+		/* Address and data of a store are two: docs/READINGS.md, "Micro-operations". */
+		return 1 + (u64)r->stores;
 	case EK_LOADS:
 		return r->loads;
 	case EK_STORES:
@@ -452,6 +494,8 @@ static void counter_count(struct model *m, struct retire_ctx *s, unsigned i)
 	if (c->armed && fault_meets_event(m, add))
 		model_meet_event(m, s, i);
 	fault_event_counts(m, s, i, add);
+	if (rule->kind == EK_UOPS && rule->cmask && add > MOST_UOPS_A_CYCLE)
+		add = MOST_UOPS_A_CYCLE;
 	add = model_increment(c, rule, is_cycle_event(rule), add, s->cycles);
 	add = fault_increment(m, i, rule, add);
 	add = model_errata_increment(m, i, add);

@@ -151,8 +151,18 @@ static void hypervisor(struct model *m, u32 leaf, u32 regs[4])
 }
 
 #define LEAF_CORE_TYPE		0x1au
-#define HYBRID_MORE		2	/* counters of a P-core that 0AH doesn't tell of */
+#define CORE_TYPE_ATOM		0x20u
 #define CORE_TYPE_CORE		0x40u
+
+/* 0AH of each core of a hybrid has what all have. */
+static unsigned told_less(const struct model *m)
+{
+	unsigned all = model_gp_counters(m);
+
+	if (!(m->facts & FACT_HYBRID) || model_is_e_core(m))
+		return 0;
+	return all > MODEL_MORE_OF_A_P_CORE ? MODEL_MORE_OF_A_P_CORE : all - 1;
+}
 
 static u32 max_leaf(const struct model *m)
 {
@@ -185,16 +195,9 @@ static void version(const struct model *m, u32 regs[4])
 
 static void performance_monitoring(struct model *m, u32 regs[4])
 {
-	/* The architectural events in the order of EBX: Table 18-1. */
-	static const u16 architectural[] = {
-		EVENT_UNHALTED_CORE_CYCLES, EVENT_INST_RETIRED_ANY_P, EVENT_UNHALTED_REF_CYCLES,
-		EVENT_LONGEST_LAT_CACHE_REFERENCE, EVENT_LONGEST_LAT_CACHE_MISS,
-		EVENT_BR_INST_RETIRED_ALL_BRANCHES, EVENT_BR_MISP_RETIRED_ALL_BRANCHES,
-		EVENT_TOPDOWN_SLOTS_P,
-	};
 	const struct generation *g = model_generation(m);
 	/* The last one is that of version 5. */
-	const unsigned events = sizeof(architectural) / sizeof(architectural[0]) - (g->perfmon < 5);
+	const unsigned events = MODEL_ARCHITECTURAL_EVENTS - (g->perfmon < 5);
 
 	clear(regs);
 	if (m->facts & FACT_PERFMON_1)
@@ -204,19 +207,17 @@ static void performance_monitoring(struct model *m, u32 regs[4])
 	SET(PERFMON_VERSION, m->facts & FACT_PERFMON_2 && g->perfmon > 2 ? 2 : g->perfmon);
 	if (m->facts & FACT_PERFMON_2 || g->facilities & FAC_NO_ANYTHREAD)
 		SET(ANYTHREAD_DEPRECATED, 1);
-	if (m->latitude[LAT_FROZEN_STATUS])
-		SET(PERFMON_VERSION, 4);
-	SET(GP_COUNTERS, model_gp_counters(m) - (m->facts & FACT_HYBRID ? HYBRID_MORE : 0));
-	SET(GP_WIDTH, g->width);
+	SET(GP_COUNTERS, model_gp_counters(m) - told_less(m));
+	SET(GP_WIDTH, model_width(m));
 	SET(EVENTS_LENGTH, events);
 	SET(FIXED_COUNTERS, model_fixed_counters(m));
-	SET(FIXED_WIDTH, g->width);
+	SET(FIXED_WIDTH, model_width(m));
 	if (g->perfmon >= 5 && !(m->facts & FACT_PERFMON_2)) {
 		SET(FIXED_MASK, BIT(model_fixed_counters(m)) - 1);
 		SET(SLOTS_PER_CYCLE, m->latitude[LAT_SLOTS_SHOWN] ? model_slots(m) : 0);
 	}
 	for (unsigned i = 0; i < events; i++)
-		if (!model_event(m, architectural[i]))
+		if (!model_event(m, model_architectural_event(i)))
 			regs[EBX] |= (u32)BIT(i);
 }
 
@@ -372,7 +373,7 @@ static void basic(struct model *m, u32 leaf, u32 subleaf, u32 regs[4])
 		return;
 	case LEAF_CORE_TYPE:
 		clear(regs);
-		SET(CORE_TYPE, CORE_TYPE_CORE);
+		SET(CORE_TYPE, model_is_e_core(m) ? CORE_TYPE_ATOM : CORE_TYPE_CORE);
 		return;
 	case CPUID_LEAF_PERFMON_VERSION:
 		performance_monitoring(m, regs);

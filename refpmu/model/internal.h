@@ -60,7 +60,10 @@ struct retire_ctx {
 const struct generation *model_generation(const struct model *m);
 unsigned model_gp_counters(const struct model *m);
 unsigned model_fixed_counters(const struct model *m);
-/* Bits of a counter that exist. */
+/* General-purpose counters that can do PEBS, as bits. */
+u64 model_pebs_counters(const struct model *m);
+/* Bits of a counter that exist: how many, and which. */
+unsigned model_width(const struct model *m);
 u64 model_width_mask(const struct model *m);
 bool model_has_counter(const struct model *m, unsigned counter);
 /* A bit of the register formats of the three global registers: n, or 32 + i. */
@@ -71,6 +74,10 @@ static inline struct memory *model_memory(const struct model *m)
 {
 	return m->core < MEMORY_PROGRAMS ? m->host->memory : NULL;
 }
+
+/* Cores of two types: is this one of the smaller ones, whose counters CPUID.0AH all tells of? */
+bool model_is_e_core(const struct model *m);
+#define MODEL_MORE_OF_A_P_CORE	2	/* counters that a P-core has and 0AH doesn't tell of */
 
 /* Has it version 4 of the facility, and shows it? */
 bool model_version_4(const struct model *m);
@@ -154,6 +161,9 @@ void model_meet_event(struct model *m, struct retire_ctx *s, unsigned i);
 bool model_pebs_enabled(struct model *m, unsigned counter);
 /* The event of this encoding, or NULL. */
 const struct event_row *model_event(const struct model *m, u16 code);
+/* The architectural events in the order of CPUID.0AH:EBX. */
+#define MODEL_ARCHITECTURAL_EVENTS	8
+u16 model_architectural_event(unsigned n);
 /* A branch that the predictor takes for another way. */
 bool model_mispredicted(const struct model_retired *r);
 /* A control register has changed: decode all rules anew. */

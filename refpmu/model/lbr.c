@@ -182,17 +182,18 @@ static void branch(struct model *m, const struct lbr_branch *b)
 	carry_out(m, &plan);
 }
 
-static u64 kind_of(const struct model_retired *r)
+/* Of a branch that is taken. */
+static u64 kind_of(enum model_branch branch, bool indirect)
 {
-	switch (r->branch) {
+	switch (branch) {
 	case BRANCH_NONE:
 		return LBR_NO_KIND;
 	case BRANCH_CONDITIONAL:
-		return r->taken ? LBR_SELECT_JCC : LBR_NO_KIND;
+		return LBR_SELECT_JCC;
 	case BRANCH_JUMP:
-		return r->indirect ? LBR_SELECT_NEAR_IND_JMP : LBR_SELECT_NEAR_REL_JMP;
+		return indirect ? LBR_SELECT_NEAR_IND_JMP : LBR_SELECT_NEAR_REL_JMP;
 	case BRANCH_CALL:
-		return r->indirect ? LBR_SELECT_NEAR_IND_CALL : LBR_SELECT_NEAR_REL_CALL;
+		return indirect ? LBR_SELECT_NEAR_IND_CALL : LBR_SELECT_NEAR_REL_CALL;
 	case BRANCH_RETURN:
 		return LBR_SELECT_NEAR_RET;
 	case BRANCH_FAR:
@@ -206,7 +207,9 @@ void model_lbr_retired(struct model *m, const struct model_retired *r)
 	const struct lbr_branch b = {
 		.from = r->ip,
 		.to = r->after.rip,
-		.kind = kind_of(r),
+		.kind = r->branch != BRANCH_CONDITIONAL || r->taken ?
+				kind_of(r->branch, r->indirect) :
+				LBR_NO_KIND,
 		.next = r->next_ip,
 		.cpl = r->cpl_after,
 		.mispredicted = model_mispredicted(r),
@@ -215,6 +218,27 @@ void model_lbr_retired(struct model *m, const struct model_retired *r)
 
 	if (r->branch != BRANCH_NONE && model_lbr_on(m))
 		branch(m, &b);
+}
+
+bool model_lbr_records(const struct model *m, u8 cpl)
+{
+	return model_lbr_on(m) &&
+	       !(m->lbr.select & (cpl ? LBR_SELECT_CPL_NEQ_0 : LBR_SELECT_CPL_EQ_0));
+}
+
+void model_lbr_taken(struct model *m, u8 cpl, const struct model_taken *b)
+{
+	const struct lbr_branch taken = {
+		.from = b->ip,
+		.to = b->target,
+		.kind = kind_of(b->branch, b->indirect),
+		.next = b->next_ip,
+		.cpl = cpl,
+		.mispredicted = b->branch == BRANCH_CONDITIONAL &&
+				!model_branch_is_backward(b->next_ip, b->target),
+	};
+
+	branch(m, &taken);
 }
 
 void model_lbr_aborted(struct model *m, const struct model_retired *r)

@@ -6,6 +6,7 @@
 #ifndef REFPMU_MODEL_LBR_H
 #define REFPMU_MODEL_LBR_H
 
+#include "refpmu/model/bulk.h"
 #include "refpmu/model/msr.h"
 #include "spec/lbr.h"
 
@@ -40,6 +41,9 @@ u64 model_lbr_flags(const struct model *m, enum model_reg reg);
 bool model_lbr_has_info(const struct model *m);
 /* An instruction has retired; a transaction has aborted. */
 void model_lbr_retired(struct model *m, const struct model_retired *r);
+/* Is there any branch of this level that would be kept? One of a run has been taken. */
+bool model_lbr_records(const struct model *m, u8 cpl);
+void model_lbr_taken(struct model *m, u8 cpl, const struct model_taken *b);
 void model_lbr_aborted(struct model *m, const struct model_retired *r);
 
 u64 model_lbr_read(const struct model *m, const struct msr_ref *p);

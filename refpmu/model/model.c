@@ -26,24 +26,54 @@ const struct generation *model_generation(const struct model *m)
 	return &generations[m->config.generation];
 }
 
+#define LEAST_COUNTERS	2
+#define LEAST_WIDTH	32	/* what software that isn't full-width writes */
+
+bool model_is_e_core(const struct model *m)
+{
+	return m->facts & FACT_HYBRID && m->latitude[LAT_E_CORES] && m->core;
+}
+
 unsigned model_gp_counters(const struct model *m)
 {
 	const struct generation *g = model_generation(m);
+	unsigned n = m->config.hyper_threading ? g->gp : g->gp_no_ht;
+	unsigned fewer = m->latitude[LAT_FEWER_COUNTERS];
 
-	return fault_gp_counters(m, m->config.hyper_threading ? g->gp : g->gp_no_ht);
+	if (model_is_e_core(m))
+		n -= MODEL_MORE_OF_A_P_CORE;
+	if (n)
+		n = n > LEAST_COUNTERS + fewer ? n - fewer : LEAST_COUNTERS;
+	return fault_gp_counters(m, n);
+}
+
+u64 model_pebs_counters(const struct model *m)
+{
+	return model_generation(m)->pebs_mask & (BIT(model_gp_counters(m)) - 1);
+}
+
+unsigned model_width(const struct model *m)
+{
+	unsigned width = model_generation(m)->width, less = m->latitude[LAT_NARROWER];
+
+	return width > LEAST_WIDTH + less ? width - less :
+	       width > LEAST_WIDTH	  ? LEAST_WIDTH :
+					    width;
 }
 
 u64 model_width_mask(const struct model *m)
 {
-	return BITS(0, model_generation(m)->width - 1);
+	return BITS(0, model_width(m) - 1);
 }
 
 /* KVM gives a guest three at most: KVM_MAX_NR_FIXED_COUNTERS. */
 unsigned model_fixed_counters(const struct model *m)
 {
-	unsigned fixed = model_generation(m)->fixed;
+	unsigned fixed = model_generation(m)->fixed, fewer = m->latitude[LAT_FEWER_FIXED];
 
-	return m->facts & FACT_KVM_SIGNATURE && fixed > 3 ? 3 : fixed;
+	if (m->facts & FACT_KVM_SIGNATURE && fixed > 3)
+		fixed = 3;
+	return fixed > fewer ? fixed - fewer : 0;
 }
 
 bool model_version_4(const struct model *m)
@@ -64,7 +94,7 @@ bool model_has_baseline(const struct model *m)
 
 bool model_has_metrics(const struct model *m)
 {
-	return model_generation(m)->facilities & FAC_PERF_METRICS &&
+	return model_generation(m)->facilities & FAC_PERF_METRICS && model_fixed_counters(m) > 3 &&
 	       !(m->facts & (FACT_NO_PEBS | FACT_PERFMON_1 | FACT_PERFMON_2));
 }
 
@@ -136,7 +166,7 @@ static void make_dirty(struct model *m)
 	m->global_ctrl = 0;
 	m->offcore_rsp[0] = OFFCORE_RSP_REQUEST & model_random(m);
 	if (!(m->facts & FACT_NO_PEBS)) {
-		m->pebs_enable = model_generation(m)->pebs_mask & model_random(m);
+		m->pebs_enable = model_pebs_counters(m) & model_random(m);
 		m->ds_area = model_random(m) >> 20;
 		m->ld_lat_threshold = 0x40;
 	}
@@ -178,7 +208,7 @@ void arch_reset(struct model *m)
 	fault_reset(m);
 	if (m->latitude[LAT_DIRTY_MSRS])
 		make_dirty(m);
-	if (m->latitude[LAT_FROZEN_STATUS])
+	if (m->latitude[LAT_FROZEN_STATUS] && model_version_4(m))
 		m->global_status |= IA32_PERF_GLOBAL_STATUS_LBR_FRZ |
 				    IA32_PERF_GLOBAL_STATUS_CTR_FRZ;
 	if (model_generation(m)->facilities & FAC_UNCORE && !(m->facts & FACT_NO_UNCORE))

@@ -35,7 +35,7 @@ static u64 existing_bits(const struct model *m, enum spec_cap cap)
 	case CAP_V3:
 		return g->perfmon >= 3 ? all : 0;
 	case CAP_V4:
-		return model_version_4(m) || m->latitude[LAT_FROZEN_STATUS] ? all : 0;
+		return model_version_4(m) ? all : 0;
 	case CAP_GP_MASK:
 		return BITS(0, model_gp_counters(m) - 1);
 	case CAP_FIXED_MASK:
@@ -57,9 +57,9 @@ static u64 existing_bits(const struct model *m, enum spec_cap cap)
 	case CAP_FIXED2_ANYTHREAD:
 		return model_fixed_counters(m) > 2 && has_anythread(m) ? all : 0;
 	case CAP_PEBS_MASK:
-		return g->pebs_mask;
+		return model_pebs_counters(m);
 	case CAP_LL_MASK:
-		return g->facilities & FAC_LL_UNARMED ? 0 : g->ll_mask;
+		return g->facilities & FAC_LL_UNARMED ? 0 : g->ll_mask & model_pebs_counters(m);
 	case CAP_LL:
 		return g->facilities & FAC_LOAD_LATENCY ? all : 0;
 	case CAP_PRECISE_STORE:

@@ -316,6 +316,7 @@ rule *const basic_rules[FAULT_COUNT] = {
 	[FAULT_FULL_STAYS_FULL] = goes_on_after_a_reset,
 	[FAULT_RFLAGS_NO_DF] = flags_are_whole,
 	[FAULT_CODE_ADDRESS_32] = code_addresses_are_whole,
+	[FAULT_CODE_ADDRESS_48] = code_addresses_are_whole,
 	[FAULT_CMASK_RECORDS] = no_records_with_cmask,
 	[FAULT_RECORD_TAIL_LOST] = record_across_a_page,
 	[FAULT_RECORD_TAIL_WRAPS] = record_across_a_page,

@@ -303,6 +303,18 @@ static bool lines_are_counted_once(struct fixture *r)
 	return PMC(0) >= 3 && PMC(0) <= 5;
 }
 
+static u64 bubbles(struct fixture *r, u64 cycles)
+{
+	fixture_set(r, 0x3f7, 0x06 | cycles << 8);	/* LATENCY */
+	fixture_program(r, 0, 0x01c6, 0, 0);
+	fixture_start(r, BIT(0));
+	fixture_nops(r, 64);
+	return PMC(0);
+}
+
+/* No fetch takes 4095 cycles. */
+RULE(long_bubbles_are_none, bubbles(r, 4095) == 0)
+
 /* One register selects for all counters. */
 static bool counters_share_frontend(struct fixture *r)
 {
@@ -350,6 +362,14 @@ static bool a_core_has_two_freezes(struct fixture *one)
 	fixture_open_core(r, &core, &config);
 	fixture_set(&r[0], 0x391, CTR_FRZ);
 	return fixture_get(&r[1], 0x38e) == 0;
+}
+
+static bool code_may_be_in_the_upper_half(struct fixture *r)
+{
+	DEBUGCTL(BIT(0));
+	r->ip = 0xffff8000deadb000;
+	a_branch(r, BRANCH_JUMP, false, true, 0);
+	return from(r, 1) == 0xffff8000deadb000 && fixture_get(r, 0x6c1) == 0xffff8000deadb004;
 }
 
 /* Bit 60 is a flag in no format. */
@@ -435,6 +455,8 @@ rule *const skylake_rules[FAULT_COUNT] = {
 	[FAULT_IN_TXCP_ANYWHERE] = in_txcp_is_for_pmc2,
 	[FAULT_FORCE_ABORT_UNANNOUNCED] = there_is_no_force_abort,
 	[FAULT_FRONTEND_EVERY] = lines_are_counted_once,
+	[FAULT_FRONTEND_NEVER] = lines_are_counted_once,
+	[FAULT_FRONTEND_ANY_BUBBLE] = long_bubbles_are_none,
 	[FAULT_FRONTEND_PMC0_ONLY] = counters_share_frontend,
 	[FAULT_SHORT_PERIODS_LOST] = short_periods_work,
 	[FAULT_FORCE_ABORT_INERT] = forced_transactions_abort,
@@ -445,6 +467,7 @@ rule *const skylake_rules[FAULT_COUNT] = {
 	[FAULT_STATUS_SET_ABSENT] = absent_counters_have_no_status,
 	[FAULT_LBR_INFO_MISSING] = info_is_there,
 	[FAULT_LBR_UPPER_LOST] = entries_take_addresses,
+	[FAULT_LBR_ADDRESS_48] = code_may_be_in_the_upper_half,
 	[FAULT_LBR_ANY_ADDRESS] = entries_take_addresses,
 	[FAULT_LBR_INFO_FLAGS_ONLY] = entries_take_addresses,
 	[FAULT_LBR_CLEARS_NEXT] = other_entries_stay,

@@ -238,6 +238,16 @@ static bool record_ends_elision(struct fixture *r)
 	return !model_in_tx(&r->m) && fixture_records(r) == 1;
 }
 
+static bool locks_start_no_transaction(struct fixture *r)
+{
+	u64 at, after;
+
+	fixture_program(r, 0, EVENT_RTM_RETIRED_START, 0, 0);
+	fixture_start(r, BIT(0));
+	elide(r, &at, &after);
+	return fixture_get(r, MSR_IA32_PMC0) == 0;
+}
+
 rule *const tx_rules[FAULT_COUNT] = {
 	[FAULT_LBR_ABORT_UNMARKED] = an_abort_is_a_branch,
 	[FAULT_LBR_ABORT_MISSED] = an_abort_is_a_branch,
@@ -253,6 +263,7 @@ rule *const tx_rules[FAULT_COUNT] = {
 	[FAULT_TX_FILTER_DROPS_CHECKPOINT] = both_filters_hold,
 	[FAULT_TX_CHECKPOINT_EXPLICIT] = event_takes_back,
 	[FAULT_TX_CHECKPOINT_NO_EVENT] = event_takes_back,
+	[FAULT_TX_STARTS_OF_LOCKS] = locks_start_no_transaction,
 	[FAULT_HLE_STARTS_MISSED] = elisions_are_counted,
 	[FAULT_HLE_COMMITS_MISSED] = elisions_are_counted,
 	[FAULT_HLE_ABORT_UNCOUNTED] = elisions_are_counted,

@@ -51,6 +51,27 @@ static bool counter_0_interrupts(struct fixture *r)
 	return r->requests == 1;
 }
 
+/* INV with CMASK 255: each clock. Without EN nothing. */
+static bool counter_0_needs_its_enable(struct fixture *r)
+{
+	fixture_set(r, 0x3c0, 0x0109 | BIT(23) | 255ULL << 24);
+	fixture_set(r, U_CTRL, BIT(0));
+	fixture_nops(r, 8);
+	return fixture_get(r, 0x3b0) == 0;
+}
+
+static bool a_status_bit_is_cleared_alone(struct fixture *r)
+{
+	for (u32 i = 0; i < 2; i++) {
+		fixture_set(r, 0x3b0 + i, TOP - 1);
+		fixture_set(r, 0x3c0 + i, 0x0109 | EN_UNCORE | BIT(23) | 255ULL << 24);
+	}
+	fixture_set(r, U_CTRL, BIT(0) | BIT(1));
+	fixture_nops(r, 8);
+	fixture_wrmsr(r, 0x393, BIT(0));
+	return (fixture_get(r, 0x392) & 3) == 2;
+}
+
 RULE(counter_0_is_shown, counter_0_interrupts(r) && fixture_status(r) == OVF_UNCORE)
 
 /* ---- two cores of a package, configured as the given processor ---- */
@@ -81,6 +102,8 @@ static bool all_selected_cores_get_it(struct fixture *r)
 rule *const uncore_rules[FAULT_COUNT] = {
 	[FAULT_UNCORE_EDGE_IGNORED] = edges_of_the_clock,
 	[FAULT_UNCORE_GP_PMI_LOST] = counter_0_interrupts,
+	[FAULT_UNCORE_GP_ENABLE_IGNORED] = counter_0_needs_its_enable,
+	[FAULT_UNCORE_CLEARS_EIGHT] = a_status_bit_is_cleared_alone,
 	[FAULT_OVF_UNCORE_FIXED_ONLY] = counter_0_is_shown,
 	[FAULT_UNCORE_PMI_FIRST_CORE_ONLY] = all_selected_cores_get_it,
 };
