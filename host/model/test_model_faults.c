@@ -5,14 +5,9 @@
  * hold (rules/rules.h). Whether it breaks what its sentence says, `make mutants` shows.
  */
 #include "host/check.h"
+#include "host/fault_names.h"
 #include "host/model/rules/rules.h"
 #include "host/model/standard_program.h"
-
-static const char *const fault_names[FAULT_COUNT] = {
-	[FAULT_NONE] = "none",
-#define FAULT(token, name, requirements, sentence, ...) [FAULT_##token] = name,
-#include "refpmu/faults/fault.def"
-};
 
 /* Not different from the correct processor for any program, or legal. */
 static bool undecidable(enum fault_id fault)

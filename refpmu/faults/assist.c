@@ -49,6 +49,8 @@ void fault_assist_begins(struct model *m, struct assist_plan *plan)
 	faults_of(m)->crosses_page = false;
 	fault_late_record(m);
 	plan->ds = ds_linear(m);
+	if (plan->ds >> 48 && broken(m, FAULT_DS_AREA_48))
+		plan->ds &= BITS(0, 47);
 	if (plan->ds >> 32 && broken(m, FAULT_DS_AREA_32))
 		plan->ds = (u32)plan->ds;
 }
@@ -293,6 +295,8 @@ static void break_index(struct model *m, const struct retire_ctx *s, unsigned x,
 	if (broken(m, FAULT_INDEX_NOT_ADVANCED))
 		plan->advances = false;
 	plan->index = plan->area.pebs_index + advance(m, s, x);
+	if (plan->index >> 48 && broken(m, FAULT_INDEX_WRITTEN_48))
+		plan->index &= BITS(0, 47);
 	if (plan->index >> 32 && broken(m, FAULT_INDEX_WRITTEN_32))
 		plan->index = (u32)plan->index;
 	if (broken(m, FAULT_INDEX_LATE)) {

@@ -48,6 +48,8 @@ static u64 store_address(struct model *m, const struct retire_ctx *s, const stru
 		return linear & -(u64)MEMORY_LINE;
 	if (broken(m, FAULT_PS_ADDRESS_8))
 		return linear & -sizeof(u64);
+	if (linear >> 48 && broken(m, FAULT_PS_ADDRESS_48))
+		return linear & BITS(0, 47);
 	if (broken(m, FAULT_PS_ADDRESS_32))
 		return (u32)linear;
 	if (o->split && broken(m, FAULT_PS_SPLIT_SECOND))
@@ -94,6 +96,8 @@ static u64 other_address(struct model *m, const struct model_access *a,
 		return linear & -(u64)MEMORY_LINE;
 	if (broken(m, FAULT_DLA_ADDRESS_8))
 		return linear & -sizeof(u64);
+	if (linear >> 48 && broken(m, FAULT_DLA_ADDRESS_48))
+		return linear & BITS(0, 47);
 	if (broken(m, FAULT_DLA_ADDRESS_32))
 		return (u32)linear;
 	if (model_is_split(a) &&

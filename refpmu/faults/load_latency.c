@@ -226,6 +226,8 @@ static u64 address_of(struct model *m, const struct retire_ctx *s, const struct 
 		return load->load.linear & -sizeof(u64);
 	if (broken(m, FAULT_LL_ADDRESS_32))
 		return (u32)load->load.linear;
+	if (load->load.linear >> 48 && broken(m, FAULT_LL_ADDRESS_48))
+		return load->load.linear & BITS(0, 47);
 	if (load->split && broken(m, FAULT_LL_SPLIT_SECOND))
 		return second_line(load->load.linear);
 	return load->load.linear;

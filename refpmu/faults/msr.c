@@ -57,6 +57,7 @@ bool fault_msr_exists(struct model *m, const struct msr_ref *p, bool exists)
 bool fault_absent_answers(struct model *m, const struct msr_ref *p, bool answers)
 {
 	return answers || fault_v5_absent_answers(m, p) ||
+	       (p->counter == MODEL_NO_COUNTER && broken(m, FAULT_OTHER_REGISTERS_ANSWER)) ||
 	       (p->counter < FIRST_FIXED && broken(m, FAULT_ABSENT_COUNTERS_ANSWER));
 }
 
@@ -394,6 +395,9 @@ void fault_msr_taken(struct model *m, const struct msr_ref *p, u64 value)
 		faults_of(m)->counter_written[p->counter] = value;
 		if (broken(m, FAULT_STATUS_CLEARED_BY_COUNTER))
 			m->global_status &= ~model_global_bit(p->counter);
+		if (p->reg == MODEL_REG_FIXED_CTR && p->i + 1 < model_fixed_counters(m) &&
+		    broken(m, FAULT_FIXED_WRITES_NEXT))
+			model_set_counter(m, p->counter + 1, value);
 		break;
 	case MODEL_REG_PERFEVTSEL:
 		take_enable(m, p->i, value);
@@ -417,6 +421,19 @@ void fault_msr_taken(struct model *m, const struct msr_ref *p, u64 value)
 		faults_of(m)->first_fields.taken = false;
 		if (m->host->netburst && m->config.fault == FAULT_NB_DS_AREA_SHARED)
 			netburst_faults(netburst_of(m))->last_ds_area = value;
+		break;
+	case MODEL_REG_MISC_ENABLE:
+		if (broken(m, FAULT_MISC_ENABLE_WRITABLE))
+			m->misc_enable = value;
+		break;
+	case MODEL_REG_UNCORE_PMC:
+	case MODEL_REG_UNCORE_PERFEVTSEL:
+		if (broken(m, FAULT_UNCORE_REGISTERS_IN_PAIRS)) {
+			struct msr_ref pair = { .reg = p->reg, .i = p->i ^ 1,
+						.counter = p->counter };
+
+			model_uncore_write(m, &pair, value);
+		}
 		break;
 	case MODEL_REG_OFFCORE_RSP_0:
 	case MODEL_REG_OFFCORE_RSP_1:

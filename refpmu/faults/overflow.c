@@ -7,6 +7,7 @@
 #include "refpmu/model/internal.h"
 #include "spec/x86.h"
 
+#define EVENTS_EARLY 4u		/* of fault record-before-overflow */
 
 /* The status bits that an overflow of counter i sets. */
 static u64 status_of(struct model *m, const struct retire_ctx *s, unsigned i, u64 status)
@@ -26,6 +27,8 @@ static u64 status_of(struct model *m, const struct retire_ctx *s, unsigned i, u6
 	}
 	if (i == 0 && broken(m, FAULT_STATUS_PMC4))
 		status |= BIT(4);
+	if (i == FIRST_FIXED && broken(m, FAULT_STATUS_BESIDE_FIXED))
+		status |= model_global_bit(FIRST_FIXED + model_fixed_counters(m));
 	if (broken(m, FAULT_STATUS_LATE))
 		faults_of(m)->hidden_status |= status;
 	if (sibling && broken(m, FAULT_STATUS_SHARED))
@@ -96,6 +99,11 @@ void fault_event_counts(struct model *m, struct retire_ctx *s, unsigned i, u64 o
 {
 	const struct model_rule *rule = s->rule[i];
 
+	if (occurred && rule->pebs && m->counter[i].value >= model_width_mask(m) - EVENTS_EARLY &&
+	    broken(m, FAULT_RECORD_BEFORE_OVERFLOW)) {
+		m->counter[i].armed = true;
+		s->due |= BIT(i);
+	}
 	if (occurred && rule->pebs &&
 	    ((rule->flags & EV_LL && broken(m, FAULT_LL_PERIOD_IGNORED)) ||
 	     (rule->flags & EV_PS && broken(m, FAULT_PS_PERIOD_IGNORED)))) {

@@ -117,11 +117,20 @@ static void break_flags(struct model *m, u8 *bytes)
 	put64(bytes + FMT2_OFFSET_rflags, flags);
 }
 
+static void keep_48_bits(u8 *bytes, unsigned at)
+{
+	put64(bytes + at, get64(bytes + at) & BITS(0, 47));
+}
+
 static void break_upper_halves(struct model *m, u8 *bytes)
 {
 	if (broken(m, FAULT_CODE_ADDRESS_32)) {
 		keep_low_half(bytes, FMT2_OFFSET_rip);
 		keep_low_half(bytes, FMT2_OFFSET_eventing_ip);
+	}
+	if (broken(m, FAULT_CODE_ADDRESS_48)) {
+		keep_48_bits(bytes, FMT2_OFFSET_rip);
+		keep_48_bits(bytes, FMT2_OFFSET_eventing_ip);
 	}
 	if (broken(m, FAULT_REGISTERS_32))
 		for (unsigned at = FMT2_OFFSET_rax; at <= FMT2_OFFSET_r15; at += 8)

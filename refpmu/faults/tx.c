@@ -26,7 +26,23 @@ static const struct {
 /* Does an abort count as this event, of a transaction of this kind? */
 static bool abort_occurs(struct model *m, enum event_kind kind, bool occurs)
 {
+	const enum tx_cause cause = (enum tx_cause)m->tx.cause;
+
 	switch (kind) {
+	case EK_TX_CAPACITY_WRITES:
+		return occurs ||
+		       (cause == TX_CAPACITY_READS && broken(m, FAULT_TX_READS_AS_WRITES));
+	case EK_TX_CONFLICT:
+		return occurs ||
+		       (cause == TX_CAPACITY_WRITES && broken(m, FAULT_TX_CAPACITY_CONFLICT));
+	case EK_TX_ABORTED_MEMORY:
+		return occurs &&
+		       !(cause == TX_CAPACITY_READS && broken(m, FAULT_TX_READS_UNCOUNTED));
+	case EK_TX_ABORTED_UNFRIENDLY:
+		return occurs && !broken(m, FAULT_TX_UNFRIENDLY_UNCOUNTED);
+	case EK_TX_ABORTED_MEMORY_TYPE:
+		return occurs ||
+		       (cause == TX_INSTRUCTION && broken(m, FAULT_TX_UNFRIENDLY_AS_TYPE));
 	case EK_TX_COMMITTED:
 		return occurs || (!m->tx.elided && broken(m, FAULT_TX_COMMITS_ALL));
 	case EK_TX_ABORTED_RTM:
@@ -53,13 +69,15 @@ bool fault_tx_occurs(struct model *m, const struct retire_ctx *s, enum event_kin
 		return abort_occurs(m, kind, occurs);
 	switch (kind) {
 	case EK_TX_STARTED:
-		return occurs && !broken(m, FAULT_TX_STARTS_MISSED);
+		return (occurs && !broken(m, FAULT_TX_STARTS_MISSED)) ||
+		       (s->tx == TX_ELIDES && broken(m, FAULT_TX_STARTS_OF_LOCKS));
 	case EK_TX_STARTED_HLE:
 		return occurs && !broken(m, FAULT_HLE_STARTS_MISSED);
 	case EK_TX_COMMITTED:
 		return occurs && !broken(m, FAULT_TX_COMMITS_MISSED);
 	case EK_TX_COMMITTED_HLE:
-		return occurs && !broken(m, FAULT_HLE_COMMITS_MISSED);
+		return (occurs && !broken(m, FAULT_HLE_COMMITS_MISSED)) ||
+		       (s->tx == TX_COMMITS && broken(m, FAULT_HLE_COMMITS_OF_REGIONS));
 	case EK_TX_ABORTED_RTM:
 		return s->tx == TX_COMMITS && broken(m, FAULT_TX_COMMIT_ABORTS);
 	case EK_TX_ABORTED_HLE:

@@ -21,6 +21,13 @@ void fault_uncore_setting(struct model *m, struct uncore_setting *setting)
 		return;
 	if (rule->edge && broken(m, FAULT_UNCORE_EDGE_IGNORED))
 		rule->edge = false;
+	if (rule->cmask && broken(m, FAULT_UNCORE_CMASK_IGNORED))
+		rule->cmask = 0;
+	if (rule->invert && broken(m, FAULT_UNCORE_INV_IGNORED))
+		rule->invert = false;
+	if (!setting->enabled && rule->kind != EK_REF_CYCLES &&
+	    broken(m, FAULT_UNCORE_GP_ENABLE_IGNORED))
+		setting->enabled = true;
 	if (!setting->enabled && broken(m, FAULT_UNCORE_ENABLE_IGNORED))
 		setting->enabled = true;
 	if (setting->enabled && !setting->global && broken(m, FAULT_UNCORE_GLOBAL_CTRL_IGNORED))
@@ -40,6 +47,8 @@ u64 fault_uncore_clears(struct model *m, u64 bits)
 {
 	if (broken(m, FAULT_UNCORE_CLEARS_CORE))
 		m->global_status &= ~IA32_PERF_GLOBAL_STATUS_OVF_UNCORE;
+	if (bits & UNCORE_PERF_GLOBAL_OVF_CTRL_CLR_OVF_PC && broken(m, FAULT_UNCORE_CLEARS_EIGHT))
+		bits |= UNCORE_PERF_GLOBAL_OVF_CTRL_CLR_OVF_PC;
 	return broken(m, FAULT_UNCORE_CLEARS_ALL) ? ~0ULL : bits;
 }
 
@@ -73,6 +82,8 @@ void fault_uncore_overflow(struct model *m, struct uncore_overflow *o)
 			    model_uncore_bit((o->counter + 1) % UNCORE_COUNTERS);
 	if (broken(m, FAULT_UNCORE_STATUS_DROPPED))
 		o->status &= ~bit;
+	if (!o->interrupt && broken(m, FAULT_UNCORE_OVF_PMI_ALWAYS))
+		o->status |= UNCORE_PERF_GLOBAL_STATUS_OVF_PMI;
 	if (gp && broken(m, o->interrupt ? FAULT_UNCORE_GP_PMI_LOST : FAULT_UNCORE_GP_PMI_ALWAYS))
 		o->interrupt = !o->interrupt;
 	if (!o->interrupt && broken(m, FAULT_UNCORE_INT_IGNORED))
@@ -101,6 +112,8 @@ void fault_uncore_pmi(struct model *m, struct uncore_pmi *pmi)
 		pmi->stops = pmi->stops ? 0 : ALL_ENABLES;
 	if (pmi->stops && broken(m, FAULT_UNCORE_FREEZE_HALF))
 		pmi->stops &= ~model_uncore_bit(pmi->counter);
+	if (pmi->stops && broken(m, FAULT_UNCORE_FREEZE_SIGNALLER_ONLY))
+		pmi->stops = model_uncore_bit(pmi->counter);
 	if (pmi->to && broken(m, FAULT_UNCORE_PMI_LOST))
 		pmi->to = 0;
 	if (pmi->to && broken(m, FAULT_UNCORE_PMI_DOUBLED))

@@ -61,6 +61,10 @@ static void break_entry(struct model *m, const struct lbr_branch *b, struct lbr_
 
 	if (broken(m, FAULT_LBR_FROM_NEXT))
 		plan->from += 4;
+	if (b->from >> 48 && broken(m, FAULT_LBR_ADDRESS_48)) {
+		plan->from &= ~BITS(48, 60);
+		plan->to &= BITS(0, 47);
+	}
 	if (broken(m, FAULT_LBR_TO_FROM))
 		plan->to = b->from;
 	if (broken(m, FAULT_LBR_MISPRED_INVERTED))

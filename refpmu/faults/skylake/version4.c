@@ -151,5 +151,10 @@ u64 fault_status_of_overflow(struct model *m, unsigned i, u64 status)
 
 bool fault_frontend(struct model *m, bool occurs)
 {
-	return occurs || broken(m, FAULT_FRONTEND_EVERY);
+	const u64 event = m->pebs_frontend & (PEBS_FRONTEND_EVTSEL | PEBS_FRONTEND_EVTSEL_HIGH);
+
+	if (occurs)
+		return !broken(m, FAULT_FRONTEND_NEVER);
+	return broken(m, FAULT_FRONTEND_EVERY) ||
+	       (event == FRONTEND_LATENCY && broken(m, FAULT_FRONTEND_ANY_BUBBLE));
 }
