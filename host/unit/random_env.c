@@ -27,9 +27,16 @@ struct draw_env random_env(void)
 		.full_width = true, .strict = true, .code = CODE, .stack = DATA,
 		.table = DATA + 0x1000, .frame = DATA + 0x2000, .operations = DATA + 0x3000,
 		.data = { DATA + 0x5000, DATA + 0x7000, DATA + 0x9000 },
-		.above = (u64)255 << 39, .flags = BIT(9), .freeze = true, .pebs = true,
-		.shadow_exact = true, .period_least = 1, .format = RECORD_FMT2,
-		.record_bytes = 0xc0, .nmi_vector = 2, .pmi_vector = 0xf0,
+		.above = { (u64)255 << 39, ~0ULL << 39 },
+		.flags = BIT(9),
+		.freeze = true,
+		.pebs = true,
+		.shadow_exact = true,
+		.period_least = 1,
+		.format = RECORD_FMT2,
+		.record_bytes = 0xc0,
+		.nmi_vector = 2,
+		.pmi_vector = 0xf0,
 	};
 
 	for (unsigned i = 0; i < sizeof(events) / sizeof(events[0]); i++)

@@ -129,6 +129,32 @@ static void overflow_interrupts_once(void)
 	CHECK_EQ(DRAW_CLAIM_PMI_MASK, verdict.wrong[0].claim);
 }
 
+/* The program's write ends the freeze before the interrupt comes, so its handler is counted. */
+static void overflow_in_the_handler_may_freeze_again(void)
+{
+	PROGRAM("load_bytes", "write1", "nops");
+	c.class = DRAW_INTERRUPTS;
+	c.select[0] = EVENT_MEM_UOPS_RETIRED_ALL_LOADS | OS | IA32_PERFEVTSEL_INT;
+	c.preset[0] = END - 2;
+	c.select[1] = EVENT_INST_RETIRED_ANY_P | OS;
+	c.preset[1] = END - 100;
+	c.operation[1].msr = MSR_IA32_PERF_GLOBAL_CTRL;
+	c.operation[1].low = 3;
+	c.global = BIT(0) | BIT(1);
+	c.freeze = 1;
+	seen.debugctl = IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI;
+	seen.interrupts = 1;
+	seen.interrupt[0] = (struct draw_interrupt){ .vector = env.pmi_vector, .lvtpc = 1 << 16,
+						     .status = BIT(0),
+						     .debugctl = seen.debugctl,
+						     .rip = ip_of("nops", 1) };
+	CHECK(judge());
+	CHECK_EQ(DRAW_CLAIM_FREEZE, verdict.wrong[0].claim, "nothing else freezes");
+	c.select[1] |= IA32_PERFEVTSEL_INT;
+	CHECK_EQ(0, judge());
+	CHECK(verdict.vague);
+}
+
 static void fill_record(unsigned row)
 {
 	struct pebs_record *r = &seen.record[0];
@@ -232,6 +258,7 @@ int main(void)
 	RUN(wrap_shows_in_the_status);
 	RUN(read_in_the_middle_has_its_upper_halves_clear);
 	RUN(overflow_interrupts_once);
+	RUN(overflow_in_the_handler_may_freeze_again);
 	RUN(overflow_arms_and_the_next_event_is_recorded);
 	RUN(record_of_the_basic_group_has_no_registers_to_judge);
 	RUN(claims_have_names);

@@ -181,7 +181,7 @@ TEST(adaptive, adaptive_bit_of_one_counter_is_of_its_records_alone, REQS(ADP_11,
  * Control: the two others' bits are set in the status
  */
 TEST(adaptive, applicable_counters_leave_out_those_without_pebs, REQS(ADP_35, ADP_36),
-     NEEDS(need_perfmon, need_format4, need_events))
+     NEEDS(need_perfmon, need_format4, need_fixed, need_events))
 {
 	const unsigned fixed = PMC_FIXED(0);
 

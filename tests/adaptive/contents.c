@@ -310,7 +310,7 @@ TEST(adaptive, info_of_an_lbr_entry_is_that_of_its_register, REQS(ADP_27),
 {
 	/* Counting begins before the window: its loads are fewer than the marks. */
 	const u64 period = PERIOD + SAMPLE_MARKS / 2;
-	const struct workload_switch recording = { MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_LBR, 0 };
+	const struct workload_switch recording = { MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_LBR, 0, 0 };
 	struct adaptive_run run = { .config = CONFIG_LBR_OF(lbr_depth()) };
 	struct adaptive_layout layout;
 	struct ds_setup setup = adaptive_setup(&run, &layout);

@@ -62,7 +62,7 @@ TEST(adaptive, each_general_purpose_counter_makes_records, REQS(ADP_35, ADP_41),
  * Then   there is a record with the GPR group, whose applicable counters are bit 32+i alone
  */
 TEST(adaptive, each_fixed_counter_makes_records, REQS(ADP_07, ADP_35, FIX_09, MSR_14),
-     NEEDS(need_perfmon, need_baseline), .under_every_fault = true)
+     NEEDS(need_perfmon, need_fixed, need_baseline), .under_every_fault = true)
 {
 	for (unsigned i = 0; i < counter_caps()->fixed; i++) {
 		struct adaptive_run run = { .counter = PMC_FIXED(i), .config = CONFIG_GPR };
@@ -90,7 +90,7 @@ TEST(adaptive, each_fixed_counter_makes_records, REQS(ADP_07, ADP_35, FIX_09, MS
  *        group alone
  */
 TEST(adaptive, adaptive_bit_of_one_fixed_counter_is_of_its_records_alone, REQS(ADP_32),
-     NEEDS(need_perfmon, need_baseline))
+     NEEDS(need_perfmon, need_fixed, need_baseline))
 {
 	for (unsigned bit = 0; bit < counter_caps()->fixed; bit++) {
 		for (unsigned i = 0; i < counter_caps()->fixed; i++) {
@@ -149,7 +149,7 @@ TEST(adaptive, event_that_is_not_precise_makes_records, REQS(ADP_40),
  * Then   EventingIP is that NOP or one after it; what opening the window adds comes first
  */
 TEST(adaptive, record_of_fixed_counter_0_is_not_before_its_overflow, REQS(FIX_11),
-     NEEDS(need_perfmon, need_baseline))
+     NEEDS(need_perfmon, need_fixed, need_baseline))
 {
 	enum { BEFORE = 2 * PERIOD, OPENING = 8 };
 
@@ -210,7 +210,7 @@ static bool reload_window(struct test *t, struct test_claim claim, unsigned coun
  * Control: there is a record
  */
 TEST(adaptive, general_purpose_counter_is_reloaded_from_its_own_slot, REQS(ADP_44),
-     NEEDS(need_perfmon, need_baseline, need_branches), .under_every_fault = true)
+     NEEDS(need_perfmon, need_fixed, need_baseline, need_branches), .under_every_fault = true)
 {
 	for (unsigned c = 0; c < counter_caps()->gp && c < 8; c++) {
 		if (!reload_window(t, CONTROL_AT(ADP_44), c))
@@ -233,7 +233,7 @@ TEST(adaptive, general_purpose_counter_is_reloaded_from_its_own_slot, REQS(ADP_4
  * Control: there is a record
  */
 TEST(adaptive, fixed_counter_is_reloaded_from_its_own_slot, REQS(ADP_08, FIX_16),
-     NEEDS(need_perfmon, need_baseline), .under_every_fault = true)
+     NEEDS(need_perfmon, need_fixed, need_baseline), .under_every_fault = true)
 {
 	for (unsigned i = 0; i < counter_caps()->fixed && i < 4; i++) {
 		unsigned slot = DS_FIXED_SLOT(i);

@@ -219,6 +219,106 @@ TEST(count, loads_of_a_loop_of_more_than_65535_rounds_are_counted_exactly, REQS(
 			 workload_load.name);
 }
 
+/* Events of the long loop, and what they count of it. */
+static const struct {
+	enum event_kind kind;
+	enum workload_count what;
+} of_loop[] = {
+	{ EK_INSTRUCTIONS, WORKLOAD_INSTRUCTIONS }, { EK_BRANCHES, WORKLOAD_BRANCHES },
+	{ EK_STORES, WORKLOAD_STORES },		    { EK_LOCK_LOADS, WORKLOAD_LOCKS },
+	{ EK_COND_BRANCHES, WORKLOAD_CONDITIONAL }, { EK_NEAR_CALLS, WORKLOAD_CALLS },
+	{ EK_NEAR_RETURNS, WORKLOAD_RETURNS },	    { EK_NEAR_TAKEN, WORKLOAD_TAKEN },
+};
+
+#define MANY_ROUNDS	6000	/* of more instructions than 16 bits hold */
+#define AT_ONCE		4u	/* of them, each on a counter of its own */
+
+/* What each of four counters adds in that many rounds. */
+static void count_loop(const struct event event[AT_ONCE], const struct workload *w, u64 n,
+		       u64 value[AT_ONCE])
+{
+	for (unsigned c = 0; c < AT_ONCE; c++) {
+		counter_program(c, event[c].code, COUNT_BOTH);
+		counter_write(c, 0);
+	}
+	workload_run(w, n, (struct pmc_mask){ BIT(AT_ONCE) - 1 });
+	for (unsigned c = 0; c < AT_ONCE; c++) {
+		value[c] = counter_read(c);
+		counter_program_disabled(c, 0, 0);
+	}
+}
+
+/* Four of the table from `first` on, turned so that each is on each counter for one piece; those
+ * that this processor has, and that don't count instructions with an access: under these the
+ * reference PMU looks at each instruction. In their place instructions are counted again. */
+static void check_loop(struct test *t, const struct test_claim *claims, const struct workload *w,
+		       unsigned first, unsigned turn)
+{
+	struct event event[AT_ONCE];
+	u64 fewer[AT_ONCE], more[AT_ONCE];
+	bool has[AT_ONCE];
+
+	for (unsigned c = 0; c < AT_ONCE; c++) {
+		has[c] = event_get(of_loop[first + (c + turn) % AT_ONCE].kind, 0, &event[c]) &&
+			 !(event[c].flags & EV_INSN);
+		if (!has[c])
+			event[c].code = EVENT_INST_RETIRED_ANY_P;
+	}
+	count_loop(event, w, SHORT_LOOP, fewer);
+	count_loop(event, w, MANY_ROUNDS, more);
+	for (unsigned c = 0; c < AT_ONCE; c++) {
+		const unsigned row = first + (c + turn) % AT_ONCE;
+
+		if (has[c] && test_sees_claim(t, &claims[row]))
+			test_check_eq(t, claims[row],
+				      workload_declared(w, of_loop[row].what, MANY_ROUNDS) -
+					      workload_declared(w, of_loop[row].what, SHORT_LOOP),
+				      more[c] - fewer[c],
+				      "event %#x in %u more rounds of %s, IA32_PMC%u",
+				      event[c].code, MANY_ROUNDS - SHORT_LOOP, w->name, c);
+	}
+}
+
+/*
+ * CNT-01  Runs of one workload must differ in retired instructions by exactly the declared
+ *         difference.
+ * CNT-02  Runs of one workload must differ in retired branches by exactly the declared difference,
+ *         taken or not.
+ *         SDM 18.2.1.2 Pre-defined Architectural Performance Events
+ * CNT-04  Runs of one workload must differ in retired stores by exactly the declared difference.
+ * CNT-05  Runs of one workload must differ in retired locked loads by exactly the declared
+ *         difference.
+ * CNT-39  Runs of one workload must differ in retired conditional branches by exactly the declared
+ *         difference.
+ * CNT-40  Runs of one workload must differ in retired near calls by exactly the declared
+ *         difference.
+ * CNT-41  Runs of one workload must differ in retired near returns by exactly the declared
+ *         difference.
+ * CNT-42  Runs of one workload must differ in retired near taken branches by exactly the declared
+ *         difference.
+ *         SDM chapter 19, events of each generation
+ *
+ * Given  two pieces: calls and returns; loads, stores, locked loads and branches
+ * When   each runs for SHORT_LOOP and for MANY_ROUNDS rounds while IA32_PMC0 to 3 count four events
+ *        at once: instructions, branches, stores, locked loads; conditional branches, calls,
+ *        returns, taken branches; each event on another counter for each piece
+ * Then   each count grows by the declared number, of those events that are seen exactly
+ */
+TEST(count, four_events_of_a_long_loop_are_counted_at_once,
+     REQS(CNT_01, CNT_02, CNT_04, CNT_05, CNT_39, CNT_40, CNT_41, CNT_42),
+     NEEDS(need_perfmon, need_four_counters, need_instructions, need_branches, need_four_counters,
+	   need_events))
+{
+	/* In the order of of_loop[]. */
+	const struct test_claim claims[] = { AT(CNT_01), AT(CNT_02), AT(CNT_04), AT(CNT_05),
+					     AT(CNT_39), AT(CNT_40), AT(CNT_41), AT(CNT_42) };
+
+	check_loop(t, claims, &workload_mixed, 0, 0);
+	check_loop(t, claims, &workload_mixed, 4, 1);
+	check_loop(t, claims, &workload_call, 0, 2);
+	check_loop(t, claims, &workload_call, 4, 3);
+}
+
 /*
  * CNT-03  Runs of one workload must differ in retired loads by exactly the declared difference.
  *         SDM chapter 19, events of each generation

@@ -171,7 +171,7 @@ TEST(enumeration, ia32_a_pmc_writes_reach_every_bit, REQS(MSR_05),
 {
 	unsigned width = counter_caps()->gp_width;
 	u64 all = BIT(width) - 1;
-	u64 values[] = { all, 0x123456789abc & all, BIT(width - 1), BIT(31), BIT(32) };
+	u64 values[] = { all, 0x123456789abc & all, BIT(width - 1), BIT(31), BIT(32) & all };
 
 	for (u32 c = 0; c < counter_caps()->gp; c++) {
 		for (unsigned i = 0; i < sizeof(values) / sizeof(values[0]); i++) {

@@ -123,6 +123,52 @@ TEST(msr, tsx_force_abort_is_there_where_cpuid_has_its_bit, REQS(SKL_18),
 		 "IA32_TSX_FORCE_ABORT can be read, CPUID.7H:EDX[13] = %u", has);
 }
 
+/* Registers that some processors have, by the tables of chapter 35. */
+static const struct {
+	const char *name;
+	u32 msr, facility;	/* 0: no processor that is known here */
+} listed[] = {
+	{ "MSR_OFFCORE_RSP_1", MSR_OFFCORE_RSP_1, FAC_OFFCORE_2 },
+	{ "MSR_PEBS_FRONTEND", MSR_PEBS_FRONTEND, FAC_FRONTEND },
+	{ "MSR_UNC_PERF_GLOBAL_CTRL", MSR_UNC_PERF_GLOBAL_CTRL, FAC_UNCORE_CLIENT },
+	{ "MSR_UNC_PERF_GLOBAL_STATUS", MSR_UNC_PERF_GLOBAL_STATUS, FAC_UNCORE_CLIENT },
+	{ "MSR_UNCORE_PERF_GLOBAL_OVF_CTRL", MSR_UNCORE_PERF_GLOBAL_OVF_CTRL, FAC_UNCORE },
+	{ "MSR_UNCORE_FIXED_CTR0", MSR_UNCORE_FIXED_CTR0, FAC_UNCORE },
+	{ "MSR_UNCORE_FIXED_CTR_CTRL", MSR_UNCORE_FIXED_CTR_CTRL, FAC_UNCORE },
+	{ "MSR_UNCORE_ADDR_OPCODE_MATCH", MSR_UNCORE_ADDR_OPCODE_MATCH, FAC_UNCORE },
+	{ "MSR_UNCORE_PMC0", MSR_UNCORE_PMC0, FAC_UNCORE },
+	{ "MSR_UNCORE_PMC7", MSR_UNCORE_PMC0 + 7, FAC_UNCORE },
+	{ "MSR_UNCORE_PERFEVTSEL0", MSR_UNCORE_PERFEVTSEL0, FAC_UNCORE },
+	{ "MSR_UNCORE_PERFEVTSEL7", MSR_UNCORE_PERFEVTSEL0 + 7, FAC_UNCORE },
+	{ "MSR_LASTBRANCH_0_FROM_IP of Core 2", MSR_LBR_CORE_FROM, 0 },
+	{ "MSR_LASTBRANCH_3_TO_IP of Core 2", MSR_LBR_CORE_TO + 3, 0 },
+};
+
+/*
+ * MSR-45  A read or write of a PMU register that the tables list for other processors alone must
+ *         raise #GP.
+ *         SDM volume 2 RDMSR, Protected Mode Exceptions; tables of chapter 35
+ *
+ * Given  registers that the tables of chapter 35 list for some processors
+ * When   each is read; where it isn't this processor's, 0 is written to it
+ * Then   it can be read if and only if the table is this processor's; the write raises #GP
+ */
+TEST(msr, registers_of_other_processors_are_not_there, REQS(MSR_45),
+     NEEDS(need_perfmon, need_events, need_refused_msrs))
+{
+	u64 value;
+
+	for (unsigned i = 0; i < sizeof(listed) / sizeof(listed[0]); i++) {
+		const bool has = counter_caps()->facilities & listed[i].facility;
+
+		CHECK_EQ(t, MSR_45, has, !msr_try_read(listed[i].msr, &value).raised,
+			 "%s, MSR %#x, can be read", listed[i].name, listed[i].msr);
+		if (!has)
+			CHECK(t, MSR_45, msr_try_write(listed[i].msr, 0).raised,
+			      "#GP of a write to %s, MSR %#x", listed[i].name, listed[i].msr);
+	}
+}
+
 /*
  * SKL-23  IA32_PERFEVTSELx[33] (IN_TXCP) must be usable on IA32_PMC2 only.
  *         Linux, KVM; SDM 18.11.5 Performance Monitoring and Intel TSX

@@ -7,6 +7,7 @@
  */
 #include "kernel/interrupt/fault.h"
 #include "kernel/output/fmt.h"
+#include "kernel/processor/cpuid.h"
 #include "pmu/counter.h"
 #include "spec/msr.h"
 #include "tests/frame/needs.h"
@@ -175,10 +176,13 @@ TEST(msr, counter_registers_hold_every_bit, REQS(MSR_28), NEEDS(need_perfmon))
 /* Figure 18-21: 3:0 and 35:32; precise store has bit 63. */
 static struct register_bits pebs_enable(void)
 {
-	bool precise_store = counter_caps()->facilities & FAC_PRECISE_STORE;
+	const struct pmu_caps *c = counter_caps();
+	bool precise_store = c->facilities & FAC_PRECISE_STORE;
+	/* Load latency, or with baseline fixed counters. */
+	u64 upper = c->baseline ? c->fixed_mask & 0xf : 0xf;
 
 	return (struct register_bits){ "IA32_PEBS_ENABLE", MSR_IA32_PEBS_ENABLE, 0,
-				       0x0000000f0000000f | (precise_store ? BIT(63) : 0), 0 };
+				       0xf | upper << 32 | (precise_store ? BIT(63) : 0), 0 };
 }
 
 /* Figure 18-23: 15:0, of which the smallest value is 3. Canonical addresses of the lower half
@@ -461,6 +465,118 @@ TEST(msr, off_core_response_registers_refuse_reserved_bits, REQS(MSR_35),
 	}
 }
 
+#define CANONICAL_FROM	47	/* with 48-bit addresses bits 63:47 are alike, */
+#define CANONICAL_LA57	56	/* with 57-bit ones bits 63:56 */
+
+static bool may_have_57_bits(void)
+{
+	enum { LEAF = 7, LA57 = 16 };	/* CPUID.07H:ECX[16] */
+
+	return cpuid_get(CPUID_MAX_LEAF) >= LEAF && cpuid_read(LEAF, 0).ecx >> LA57 & 1;
+}
+
+/*
+ * DS-19   A write of a non-canonical address to IA32_DS_AREA must raise #GP.
+ *         SDM volume 2 WRMSR, Protected Mode Exceptions
+ * MSR-28  A read/write register of the PMU must read back the legal value that was written to it.
+ *         SDM Table 35-2 IA-32 Architectural MSRs (Read/Write registers), Table 35-13
+ *
+ * Given  IA32_DS_AREA; addresses of the lower and of the upper half of the address space
+ * When   each upper address with one bit clear, and all, are written; each address of both halves
+ *        with one of the bits inverted that have to be alike: 63:47, or 63:56 where there may be
+ *        57-bit addresses
+ * Then   the former are read back; each of the latter raises #GP, and the register stays
+ */
+TEST(msr, ds_area_takes_addresses_of_either_half_and_refuses_others, REQS(DS_19, MSR_28),
+     NEEDS(need_perfmon, need_pebs, need_ds_write))
+{
+	const unsigned alike = may_have_57_bits() ? CANONICAL_LA57 : CANONICAL_FROM;
+	const struct register_bits upper = { "IA32_DS_AREA", MSR_IA32_DS_AREA,
+					     BITS(CANONICAL_FROM, 63),
+					     BITS(3, CANONICAL_FROM - 1), 0 };
+	u64 got = 0;
+
+	check_holds(t, AT(MSR_28), &upper);
+	for (unsigned half = 0; half < 2; half++) {
+		const u64 kept = (half ? BITS(CANONICAL_FROM, 63) : 0) | 0x1000;
+
+		hold(t, CONTROL_AT(DS_19), &upper, kept);
+		for (unsigned bit = alike; bit < 64; bit++) {
+			const u64 bad = kept ^ BIT(bit);
+
+			CHECK(t, DS_19, refused(msr_try_write(MSR_IA32_DS_AREA, bad)),
+			      "address %#lx in IA32_DS_AREA", bad);
+		}
+		msr_try_read(MSR_IA32_DS_AREA, &got);
+		CHECK_EQ(t, DS_19, kept, got, "IA32_DS_AREA after the refused writes");
+	}
+	msr_write(MSR_IA32_DS_AREA, 0);
+}
+
+/* What is written to one of the registers below, so that no two hold the same. */
+static u64 value_of_its_own(const struct register_bits *r, unsigned n)
+{
+	return r->always | (((n + 1) * 0x1111111111ULL) & r->writable);
+}
+
+#define REGISTERS_MOST	48
+
+/* Each register of this processor that software writes and reads. */
+static unsigned all_registers(struct register_bits r[REGISTERS_MOST])
+{
+	const struct pmu_caps *caps = counter_caps();
+	unsigned n = 0;
+
+	for (u32 i = 0; i < caps->gp; i++)
+		r[n++] = event_select(i);
+	for (u32 i = 0; i < caps->gp; i++)
+		r[n++] = (struct register_bits){ "IA32_PMCx", MSR_IA32_PMC0 + i, 0, BITS(0, 30),
+						 0 };
+	for (u32 i = 0; i < caps->fixed; i++)
+		r[n++] = (struct register_bits){ "IA32_FIXED_CTRx", MSR_IA32_FIXED_CTR0 + i, 0,
+						 BIT(caps->fixed_width) - 1, 0 };
+	if (caps->fixed)
+		r[n++] = fixed_control();
+	if (caps->pebs && !caps->hypervisor) {
+		r[n++] = ds_area;
+		if (caps->facilities & FAC_LOAD_LATENCY)
+			r[n++] = load_latency;
+	}
+	if (caps->facilities & FAC_OFFCORE && !caps->hypervisor)
+		for (u32 i = 0; i < off_core_registers(); i++)
+			r[n++] = off_core(i);
+	return n;
+}
+
+/*
+ * MSR-28  A read/write register of the PMU must read back the legal value that was written to it.
+ *         SDM Table 35-2 IA-32 Architectural MSRs (Read/Write registers), Table 35-13
+ *
+ * Given  each event select, counter, IA32_FIXED_CTR_CTRL, IA32_DS_AREA, MSR_PEBS_LD_LAT_THRESHOLD
+ *        and off-core response register; IA32_PERF_GLOBAL_CTRL = 0, so that nothing counts
+ * When   a value of its own is written to each of them, and all are read after that; then in the
+ *        contrary order, and other values
+ * Then   each reads what was written to it
+ */
+TEST(msr, registers_hold_values_of_their_own_at_once, REQS(MSR_28), NEEDS(need_perfmon))
+{
+	struct register_bits r[REGISTERS_MOST];
+	const unsigned n = all_registers(r);
+
+	for (unsigned turn = 0; turn < 2; turn++) {
+		for (unsigned k = 0; k < n; k++) {
+			const unsigned i = turn ? n - 1 - k : k;
+
+			msr_write(r[i].msr, value_of_its_own(&r[i], i + turn));
+		}
+		for (unsigned i = 0; i < n; i++)
+			CHECK_EQ(t, MSR_28, value_of_its_own(&r[i], i + turn), msr_read(r[i].msr),
+				 "%s, MSR %#x, all registers written", r[i].name, r[i].msr);
+	}
+	for (unsigned i = 0; i < n; i++)
+		msr_write(r[i].msr, 0);
+}
+
 static bool need_capabilities(char *reason, size_t size)
 {
 	const struct pmu_caps *caps = counter_caps();
@@ -483,7 +599,9 @@ static bool need_capabilities(char *reason, size_t size)
  *        IA32_MISC_ENABLE[12] says that there is no PEBS (a guest of KVM). Bit 13 stands for
  *        full-width writes
  * When   IA32_PERF_CAPABILITIES and IA32_A_PMC0 are read
- * Then   bits 11:8 are the generation's format, and IA32_A_PMC0 exists exactly if bit 13 is 1
+ * Then   bits 11:8 are the generation's format, bits 7:6 are 1 (records are taken after the
+ *        instruction, with the architectural registers), and IA32_A_PMC0 exists exactly if bit 13
+ *        is 1
  */
 TEST(msr, perf_capabilities_name_record_format_and_full_width_writes, REQS(MSR_01),
      NEEDS(need_perfmon, need_events, need_capabilities))
@@ -495,8 +613,37 @@ TEST(msr, perf_capabilities_name_record_format_and_full_width_writes, REQS(MSR_0
 	if (counter_caps()->pebs)
 		CHECK_EQ(t, MSR_01, counter_caps()->generation->pebs_format, caps >> 8 & 0xf,
 			 "IA32_PERF_CAPABILITIES[11:8]");
+	/* Processors of the table take records after the instruction, with their registers. */
+	if (counter_caps()->pebs && counter_caps()->generation && !counter_caps()->hypervisor)
+		CHECK_EQ(t, MSR_01, 3, caps >> 6 & 3, "IA32_PERF_CAPABILITIES[7:6]");
 	if (counter_caps()->msrs_ignored)
 		return;
 	CHECK_EQ(t, MSR_01, caps >> 13 & 1, !msr_try_read(MSR_IA32_A_PMC0, &value).raised,
 		 "IA32_A_PMC0 exists as IA32_PERF_CAPABILITIES[13] says");
+}
+
+/*
+ * MSR-46  A write to IA32_MISC_ENABLE must change none of the bits 7, 11 and 12.
+ *         SDM Table 35-2 IA-32 Architectural MSRs: IA32_MISC_ENABLE, bits 7, 11 and 12 (R, RO)
+ *
+ * Given  IA32_MISC_ENABLE as it was found; bit 7 is performance monitoring available, 11 BTS
+ *        unavailable, 12 PEBS unavailable
+ * When   its own value is written, and that with each of the three inverted, and all of them
+ * Then   it reads as before, whether the write raised an exception or not
+ */
+TEST(msr, misc_enable_keeps_its_bits_of_performance_monitoring, REQS(MSR_46),
+     NEEDS(need_perfmon, need_events))
+{
+	const u64 before = msr_read(MSR_IA32_MISC_ENABLE);
+	static const u64 inverted[] = { 0, BIT(7), BIT(11), BIT(12), BIT(7) | BIT(11) | BIT(12) };
+	u64 got;
+
+	for (unsigned i = 0; i < sizeof(inverted) / sizeof(inverted[0]); i++) {
+		msr_try_write(MSR_IA32_MISC_ENABLE, before ^ inverted[i]);
+		got = msr_read(MSR_IA32_MISC_ENABLE);
+		CHECK_EQ(t, MSR_46, before, got, "IA32_MISC_ENABLE, bits %#lx inverted in a write",
+			 inverted[i]);
+		if (got != before)
+			msr_try_write(MSR_IA32_MISC_ENABLE, before);
+	}
 }

@@ -63,6 +63,47 @@ TEST(pmi, status_bits_of_running_counters_can_be_cleared, REQS(PMI_08),
 		}
 }
 
+static bool need_gp_and_fixed(char *reason, size_t size)
+{
+	return need_instructions(reason, size) && need_fixed(reason, size);
+}
+
+/*
+ * STS-03  A 0 bit of a write to IA32_PERF_GLOBAL_OVF_CTRL must leave its status bit as it is.
+ * STS-11  Bits of IA32_PERF_GLOBAL_STATUS of counters that do not exist must never be set.
+ *         SDM 18.2.2 Architectural Performance Monitoring Version 2
+ *
+ * Given  IA32_PMC0, IA32_PMC1 and fixed counters 0 and 1 overflowed, one after the other
+ * When   0 is written, then the bit of each
+ * Then   0 leaves all bits and the bit of one leaves the others'; no bit of a counter that CPUID
+ *        doesn't enumerate is set
+ * Control: all four bits were set
+ */
+TEST(pmi, status_bits_stay_that_ovf_ctrl_is_not_told_of, REQS(STS_03, STS_11),
+     NEEDS(need_perfmon, need_branches, need_two_counters, need_gp_and_fixed))
+{
+	static const unsigned of[] = { 0, 1, PMC_FIXED(0), PMC_FIXED(1) };
+	const u64 none = ~(counters_gp().bits | counters_fixed().bits) & BITS(0, 47);
+	u64 want = 0;
+
+	for (unsigned i = 0; i < sizeof(of) / sizeof(of[0]); i++) {
+		overflow(of[i], 0);
+		want |= BIT(of[i]);
+		CHECK_EQ(t, STS_11, 0, overflow_status() & none,
+			 "status bits of no counter after counter %u overflowed", of[i]);
+	}
+	CONTROL_EQ(t, IDS(STS_03, STS_11), want, overflow_status() & BITS(0, 47),
+		   "status after four overflows");
+	counters_clear(0);
+	CHECK_EQ(t, STS_03, want, overflow_status() & BITS(0, 47), "status after 0 was written");
+	for (unsigned i = 0; i < sizeof(of) / sizeof(of[0]); i++) {
+		want &= ~BIT(of[i]);
+		counters_clear(BIT(of[i]));
+		CHECK_EQ(t, STS_03, want, overflow_status() & BITS(0, 47),
+			 "status after bit %u was written", of[i]);
+	}
+}
+
 /* OvfBuf, and the bit of IA32_PMC1, which counts branches without PEBS. */
 static u64 fill(void)
 {
@@ -94,7 +135,7 @@ static u64 fill(void)
  * Control: both were set each time
  */
 TEST(pmi, ovfbuf_is_cleared_beside_a_counter_bit_and_alone, REQS(PMI_08, STS_17),
-     NEEDS(need_perfmon, need_pebs, need_events, need_two_counters))
+     NEEDS(need_perfmon, need_pebs, need_events, need_branches, need_two_counters))
 {
 	const u64 buffer = IA32_PERF_GLOBAL_STATUS_OVF_BUF, both = buffer | BIT(1);
 

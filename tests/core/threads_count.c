@@ -102,7 +102,7 @@ static void check_any(struct test *t, struct test_claim claim, unsigned cpu, boo
  * Control: with OS IA32_PMC0 counts branches at CPL 0
  */
 TEST(count, any_thread_filters_by_the_cpl_of_the_thread_that_has_the_event, REQS(CNT_47),
-     NEEDS(need_perfmon, need_instructions, need_any_thread, need_sibling_thread))
+     NEEDS(need_perfmon, need_instructions, need_branches, need_any_thread, need_sibling_thread))
 {
 	const struct pmc_mask counters = { counters_gp().bits |
 					   (counters_fixed().bits & BIT(PMC_FIXED(0))) };

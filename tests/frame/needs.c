@@ -53,15 +53,25 @@ bool need_refused_msrs(char *reason, size_t size)
 	return false;
 }
 
-bool need_two_counters(char *reason, size_t size)
+static bool need_counters(unsigned least, char *reason, size_t size)
 {
 	const struct pmu_caps *c = counter_caps();
 
-	if (c->gp >= 2)
+	if (c->gp >= least)
 		return true;
 	fmt_print(reason, size, "%u general-purpose counters (CPUID.0AH:EAX = %#x)", c->gp,
 		  c->leaf_0a_eax);
 	return false;
+}
+
+bool need_two_counters(char *reason, size_t size)
+{
+	return need_counters(2, reason, size);
+}
+
+bool need_four_counters(char *reason, size_t size)
+{
+	return need_counters(4, reason, size);
 }
 
 bool need_fixed(char *reason, size_t size)
@@ -278,7 +288,9 @@ bool need_any_pebs(char *reason, size_t size)
 
 	if (!need_ds_write(reason, size))
 		return false;
-
+	/* Every processor with PEBS has four; a hypervisor may give a guest fewer. */
+	if (c->pebs && !need_four_counters(reason, size))
+		return false;
 	if (c->pebs && c->dtes64 && c->record_known && c->pebs_mask)
 		return true;
 	if (c->pebs_microcode) {

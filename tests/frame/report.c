@@ -74,7 +74,7 @@ static void error_block(struct test *t)
 
 void report_test(struct test *t, enum verdict verdict, const struct known_issue *known)
 {
-	char where[16] = "", reqs[192], name[320], directive[TEST_TEXT + 64];
+	char where[16] = "", reqs[512], name[640], directive[TEST_TEXT + 64];
 
 	if (t->cpu != CPU_BOOT)
 		fmt_print(where, sizeof(where), "@cpu%u", smp_number(t->cpu));

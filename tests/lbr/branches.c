@@ -73,7 +73,7 @@ bool need_lbr_call_stack(char *reason, size_t size)
 
 void lbr_go_on(const struct lbr_piece *piece, u64 n, u64 debugctl, struct lbr_stack *stack)
 {
-	const struct workload_switch by = { MSR_IA32_DEBUGCTL, debugctl, 0 };
+	const struct workload_switch by = { MSR_IA32_DEBUGCTL, debugctl, 0, 0 };
 
 	workload_run_switched(piece->workload, n, &by);
 	lbr_read(stack);
@@ -83,6 +83,16 @@ void lbr_record(const struct lbr_piece *piece, u64 n, u64 select, struct lbr_sta
 {
 	lbr_open(select, 0);
 	lbr_go_on(piece, n, IA32_DEBUGCTL_LBR, stack);
+	lbr_close();
+}
+
+void lbr_record_above(const struct lbr_piece *piece, u64 n, u64 above, struct lbr_stack *stack)
+{
+	const struct workload_switch by = { MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_LBR, 0, above };
+
+	lbr_open(0, 0);
+	workload_run_switched(piece->workload, n, &by);
+	lbr_read(stack);
 	lbr_close();
 }
 

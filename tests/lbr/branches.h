@@ -50,6 +50,9 @@ void lbr_record(const struct lbr_piece *piece, u64 n, u64 select, struct lbr_sta
 /* The piece once more, recorded into the stack as it is, with this IA32_DEBUGCTL inside. */
 void lbr_go_on(const struct lbr_piece *piece, u64 n, u64 debugctl, struct lbr_stack *stack);
 
+/* The same recorded from 0, its code so much higher: PAGING_HIGH or PAGING_UPPER. */
+void lbr_record_above(const struct lbr_piece *piece, u64 n, u64 above, struct lbr_stack *stack);
+
 /* The branch that is `age` branches before the last one of the chain of n links. age <= n. */
 struct lbr_row lbr_chain_row(u64 n, unsigned age);
 

@@ -6,6 +6,7 @@
 #include "kernel/interrupt/apic.h"
 #include "kernel/interrupt/fault.h"
 #include "kernel/interrupt/intr.h"
+#include "kernel/memory/paging.h"
 #include "pmu/counter.h"
 #include "pmu/pmi.h"
 #include "tests/frame/test.h"
@@ -105,6 +106,47 @@ TEST(lbr, record_has_the_addresses_of_a_branch_and_of_its_target, REQS(LBR_04, L
 			 "FROM of a branch of the kind of MSR_LBR_SELECT[%lu]", row->kind);
 		CHECK_EQ(t, IDS(LBR_04, LBR_15), row->to, stack.branch[i].to,
 			 "TO of a branch of the kind of MSR_LBR_SELECT[%lu]", row->kind);
+	}
+}
+
+/* Bits of FROM that are the address: the flags are above them. */
+static u64 address_bits(void)
+{
+	if (lbr_format_has_info(lbr_format()))
+		return ~0ULL;
+	return lbr_format_has_transactions(lbr_format()) ? BITS(0, 60) : BITS(0, 62);
+}
+
+/*
+ * LBR-04  FROM must be the address of the branch instruction and TO its target.
+ *         SDM 17.4.8 LBR Stack
+ *
+ * Given  code above 4 GiB; then in the upper half of the address space, where bits 63:47 are 1
+ * When   a branch of each kind is recorded
+ * Then   FROM and TO, as RDMSR reads them, have each bit of the addresses that isn't a flag of the
+ *        format
+ * Control: MSR_LASTBRANCH_TOS says that all of them were recorded
+ */
+TEST(lbr, record_of_code_in_either_half_has_whole_addresses, REQS(LBR_04), NEEDS(need_lbr))
+{
+	static const u64 halves[] = { PAGING_HIGH, PAGING_UPPER };
+	const struct lbr_piece *piece = &lbr_piece_lbr_kinds;
+	unsigned rows = (unsigned)(piece->end - piece->rows);
+	struct lbr_stack stack;
+
+	for (unsigned half = 0; half < 2; half++) {
+		lbr_record_above(piece, 0, halves[half], &stack);
+		CONTROL_EQ(t, LBR_04, rows, stack.top, "MSR_LASTBRANCH_TOS after %u branches",
+			   rows);
+		for (unsigned i = 0; i < rows; i++) {
+			const struct lbr_row *row = &piece->rows[rows - 1 - i];
+
+			CHECK_EQ(t, LBR_04, (row->from + halves[half]) & address_bits(),
+				 stack.raw[i].from & address_bits(),
+				 "FROM of a branch of the kind of MSR_LBR_SELECT[%lu]", row->kind);
+			CHECK_EQ(t, LBR_04, row->to + halves[half], stack.raw[i].to,
+				 "TO of a branch of the kind of MSR_LBR_SELECT[%lu]", row->kind);
+		}
 	}
 }
 

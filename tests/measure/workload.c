@@ -128,14 +128,21 @@ void workload_run(const struct workload *w, u64 n, struct pmc_mask on)
 	run_window(w, n, set_up(n, MSR_IA32_PERF_GLOBAL_CTRL, on.bits));
 }
 
-void workload_run_high(const struct workload *w, u64 n, struct pmc_mask on)
+static struct workload moved(const struct workload *w, u64 above)
+{
+	struct workload there = *w;
+
+	there.entry = (u64(*)(u64))((uintptr_t)w->entry + above);
+	return there;
+}
+
+void workload_run_above(const struct workload *w, u64 n, u64 above, struct pmc_mask on)
 {
 	struct workload_call *call = set_up(n, MSR_IA32_PERF_GLOBAL_CTRL, on.bits);
-	struct workload high = *w;
+	struct workload there = moved(w, above);
 
-	call->memory += PAGING_HIGH;
-	high.entry = (u64(*)(u64))((uintptr_t)w->entry + PAGING_HIGH);
-	run_window(&high, n, call);
+	call->memory += above;
+	run_window(&there, n, call);
 }
 
 void workload_run_at(const struct workload *w, u64 n, const struct workload_place *at,
@@ -154,8 +161,9 @@ void workload_run_switched(const struct workload *w, u64 n, const struct workloa
 	struct workload_call *call = set_up(n, by->msr, by->on);
 
 	call->off = by->off;
+	call->memory += by->above;
 	written_note((u32)call->msr, call->on);
-	w->entry((u64)(uintptr_t)call);
+	moved(w, by->above).entry((u64)(uintptr_t)call);
 	written_note((u32)call->msr, call->off);
 }
 

@@ -213,11 +213,12 @@ void workload_run_at(const struct workload *w, u64 n, const struct workload_plac
 struct workload_switch {
 	u32 msr;
 	u64 on, off;
+	u64 above;	/* as of workload_run_above() */
 };
 
 void workload_run_switched(const struct workload *w, u64 n, const struct workload_switch *by);
-/* Code and data of it at linear addresses above 4 GiB: PAGING_HIGH more than those below. */
-void workload_run_high(const struct workload *w, u64 n, struct pmc_mask on);
+/* Code and data of it at other linear addresses: PAGING_HIGH or PAGING_UPPER more. */
+void workload_run_above(const struct workload *w, u64 n, u64 above, struct pmc_mask on);
 /* Run it without touching the PMU, at CPL 0, or at CPL 3 (not the sample pieces but user_sample, of
  * which it returns RSP in the window). */
 void workload_run_uncounted(const struct workload *w, u64 n);

@@ -32,18 +32,21 @@ static const struct shape {
 	const char *name;
 	const struct workload *workload;
 	unsigned memory, load, store;	/* offsets: of the piece's memory, and in it */
-	bool high;			/* above 4 GiB */
+	enum { NEAR, HIGH, UPPER } where;	/* below 4 GiB, above, in the upper half */
 } shapes[] = {
-	{ "bytes", &workload_bytes, ODD, 0, ACCESS_STORE, false },
-	{ "sixteen bytes", &workload_sixteen, 5, 0, ACCESS_STORE, false },
-	{ "across a line's end", &workload_split, 0, SPLIT_LOAD, SPLIT_STORE, false },
+	{ "bytes", &workload_bytes, ODD, 0, ACCESS_STORE, NEAR },
+	{ "sixteen bytes", &workload_sixteen, 5, 0, ACCESS_STORE, NEAR },
+	{ "across a line's end", &workload_split, 0, SPLIT_LOAD, SPLIT_STORE, NEAR },
 	{ "loads across a page's end", &workload_split, PAGE_SIZE - LINE, SPLIT_LOAD, SPLIT_STORE,
-	  false },
+	  NEAR },
 	{ "stores across a page's end", &workload_split, PAGE_SIZE - 2 * LINE, SPLIT_LOAD,
-	  SPLIT_STORE, false },
-	{ "bytes above 4 GiB", &workload_bytes, ODD, 0, ACCESS_STORE, true },
+	  SPLIT_STORE, NEAR },
+	{ "bytes above 4 GiB", &workload_bytes, ODD, 0, ACCESS_STORE, HIGH },
 	{ "across a page's end above 4 GiB", &workload_split, PAGE_SIZE - LINE, SPLIT_LOAD,
-	  SPLIT_STORE, true },
+	  SPLIT_STORE, HIGH },
+	{ "bytes in the upper half", &workload_bytes, ODD, 0, ACCESS_STORE, UPPER },
+	{ "across a page's end in the upper half", &workload_split, PAGE_SIZE - LINE, SPLIT_LOAD,
+	  SPLIT_STORE, UPPER },
 };
 
 enum accesses { LOADS_OF_IT, STORES_OF_IT };		/* of a shape */
@@ -52,7 +55,10 @@ enum fields { ADDRESS, LATENCY_AND_ADDRESS };		/* of a record that are looked at
 /* The memory of all of them has two pages of 4 KiB at least. */
 static void lay_out(struct cache_workload *h, const struct shape *s, enum accesses which)
 {
-	u8 *memory = s->high ? pages_get()->high : pages_get()->small;
+	u8 *memory = s->where == HIGH ? pages_get()->high : pages_get()->small;
+
+	if (s->where == UPPER)
+		memory = (u8 *)((uintptr_t)memory + PAGING_UPPER);
 
 	*h = (struct cache_workload){ .name = s->name, .workload = s->workload };
 	h->at.memory = memory + s->memory;

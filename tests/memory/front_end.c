@@ -75,7 +75,7 @@ static bool count_cold_code(u64 select, u64 value[WINDOW_COUNTERS])
  * Control: one of the selections counts
  */
 TEST(count, front_end_event_counts_at_most_once_a_cache_line, REQS(SKL_16),
-     NEEDS(need_perfmon, need_front_end))
+     NEEDS(need_perfmon, need_four_counters, need_front_end))
 {
 	const u64 most = lines(&workload_long_sled) + OTHER_LINES;
 	u64 value[WINDOW_COUNTERS], all = 0;
@@ -103,7 +103,7 @@ TEST(count, front_end_event_counts_at_most_once_a_cache_line, REQS(SKL_16),
  * Control: one of the selections counts
  */
 TEST(count, counters_of_a_processor_share_msr_pebs_frontend, REQS(SKL_15),
-     NEEDS(need_perfmon, need_front_end))
+     NEEDS(need_perfmon, need_four_counters, need_front_end))
 {
 	u64 value[WINDOW_COUNTERS], all = 0;
 
@@ -120,4 +120,85 @@ TEST(count, counters_of_a_processor_share_msr_pebs_frontend, REQS(SKL_15),
 		all += value[0];
 	}
 	CONTROL_RANGE(t, SKL_15, 1, ~0ULL, all, "FRONTEND_RETIRED of all selections");
+}
+
+/* FRONTEND_RETIRED of so many runs of a row of NOPs whose lines were flushed before the first. */
+static u64 count_rows(u64 select, unsigned runs)
+{
+	const struct workload *w = &workload_long_sled;
+	struct event event;
+	u64 counted;
+
+	if (!event_get(EK_FRONTEND, 0, &event))
+		return 0;
+	msr_write(MSR_PEBS_FRONTEND, select);
+	counter_program(0, event.code, COUNT_BOTH);
+	counter_write(0, 0);
+	for (const u8 *at = w->begin; at < w->end; at += LINE)
+		__asm__ volatile("clflush %0" ::"m"(*at) : "memory");
+	__asm__ volatile("mfence" ::: "memory");
+	counters_enable(pmc_one(0));
+	for (unsigned i = 0; i < runs; i++)
+		workload_run_uncounted(w, 1);
+	counters_disable();
+	counted = counter_read(0);
+	counter_program_disabled(0, 0, 0);
+	msr_write(MSR_PEBS_FRONTEND, 0);
+	return counted;
+}
+
+static u64 bubbles(unsigned cycles)
+{
+	return FRONTEND_LATENCY | (u64)cycles << PEBS_FRONTEND_BUBBLE_LENGTH_SHIFT |
+	       4ULL << PEBS_FRONTEND_BUBBLE_WIDTH_SHIFT;
+}
+
+#define AGAIN	3u	/* runs of code that is near since the first */
+
+/*
+ * SKL-24  FRONTEND_RETIRED must count lines whose fetch missed what MSR_PEBS_FRONTEND selects, and
+ *         bubbles that are as long as it says.
+ *         SDM 18.13.1.5 FRONTEND_RETIRED, Table 18-57
+ *
+ * Given  a row of NOPs of many lines, all flushed
+ * When   it is executed once, and three times in a row, for each kind of miss; once for bubbles of
+ *        1, 8, 64 cycles and of 4095, which no fetch takes
+ * Then   misses of the decoded stream buffer, of the L1 and of the L2 count at least half of the
+ *        lines; runs after the first add hardly any miss of any kind. No more miss the L2 than the
+ *        L1, nor the STLB than the ITLB. Longer bubbles are fewer, and none is of 4095 cycles
+ */
+TEST(count, front_end_event_counts_what_missed_and_for_how_long, REQS(SKL_24),
+     NEEDS(need_perfmon, need_front_end))
+{
+	static const u64 misses[] = {
+		FRONTEND_ANY_DSB_MISS, FRONTEND_DSB_MISS,  FRONTEND_L1I_MISS,
+		FRONTEND_L2_MISS,      FRONTEND_ITLB_MISS, FRONTEND_STLB_MISS
+	};
+	static const unsigned cycles[] = { 1, 8, 64, 4095 };
+	const u64 all = LONG_SLED_NOPS / LINE;
+	u64 once[6], length[4];
+
+	for (unsigned i = 0; i < 6; i++) {
+		u64 more = count_rows(misses[i], AGAIN);
+
+		once[i] = count_rows(misses[i], 1);
+		if (i < 4)
+			CHECK_RANGE(t, SKL_24, all / 2, ~0ULL, once[i],
+				    "lines of %lu that were flushed, MSR_PEBS_FRONTEND = %#lx", all,
+				    misses[i]);
+		CHECK_RANGE(t, SKL_24, 0, once[i] + all / 2, more,
+			    "lines in %u runs, the first of which counts %lu, "
+			    "MSR_PEBS_FRONTEND = %#lx",
+			    AGAIN, once[i], misses[i]);
+	}
+	CHECK_RANGE(t, SKL_24, 0, once[2], once[3], "misses of the L2, of those of the L1");
+	CHECK_RANGE(t, SKL_24, 0, once[4], once[5], "misses of the STLB, of those of the ITLB");
+	for (unsigned i = 0; i < 4; i++)
+		length[i] = count_rows(bubbles(cycles[i]), 1);
+	CHECK_RANGE(t, SKL_24, all / 2, ~0ULL, length[0], "bubbles of a cycle and more");
+	for (unsigned i = 1; i < 4; i++)
+		CHECK_RANGE(t, SKL_24, 0, length[i - 1], length[i],
+			    "bubbles of %u cycles and more, of those of %u", cycles[i],
+			    cycles[i - 1]);
+	CHECK_EQ(t, SKL_24, 0, length[3], "bubbles of 4095 cycles");
 }

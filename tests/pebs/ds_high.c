@@ -33,7 +33,7 @@ static const struct pmi_log *one_more(unsigned c)
  *         SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Programming PEBS Facility
  *
  * Given  a DS area and a PEBS buffer above 4 GiB; the lower halves of their addresses are those of
- *        other memory
+ *        other memory; then both in the upper half of the address space, where bits 63:47 are 1
  * When   each PEBS counter makes a record that reaches the threshold
  * Then   it is in that buffer, the index in memory has advanced by its size, nothing else is
  *        written, and there is one interrupt
@@ -43,11 +43,12 @@ TEST(ds, area_and_buffer_may_lie_above_4_gib, REQS(DS_01, REC_13, DS_03, DS_05),
 {
 	struct ds_setup setup = sampling_setup(DS_HIGH_CAPACITY);
 
-	ds_use(DS_HIGH);
-	for (unsigned c = 0; c < 4; c++) {
+	for (unsigned i = 0; i < 2 * 4; i++) {
+		const unsigned c = i % 4;
 		const struct pmi_log *log;
 		int64_t offset = 0;
 
+		ds_use(i / 4 ? DS_UPPER : DS_HIGH);
 		setup.start = c;
 		setup.threshold = c + 1;
 		ds_open(&setup);

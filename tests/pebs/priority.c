@@ -353,7 +353,7 @@ static void check_two_interrupts(struct test *t, unsigned c, bool exact)
  *        at once, don't wait while LVTPC is masked, or merge, one is INCONCLUSIVE
  */
 TEST(priority, threshold_interrupt_comes_before_the_overflow_interrupt, REQS(PRIO_09, PRIO_10),
-     NEEDS(need_perfmon, need_any_pebs, need_events))
+     NEEDS(need_perfmon, need_any_pebs, need_events, need_branches))
 {
 	bool exact = two_interrupts_stay_two();
 

@@ -194,31 +194,31 @@ TEST(record, flags_of_a_record_show_the_direction_flag, REQS(REC_11),
 	}
 }
 
-/* Code and data above 4 GiB: each address of the record has its upper half. */
-static void check_high(struct test *t, unsigned c)
+/* Code and data so much higher: each address of the record has its upper half. */
+static void check_above(struct test *t, unsigned c, u64 above)
 {
 	const struct workload *w = &workload_user_sample;
-	u64 memory = (u64)(uintptr_t)workload_memory() + PAGING_HIGH, ip;
+	u64 memory = (u64)(uintptr_t)workload_memory() + above, ip;
 	struct ds_setup setup = sampling_setup(8);
 	struct pebs_record record;
 	int mark;
 
 	ds_open(&setup);
 	pebs_arm(c, LOADS, COUNT_BOTH, PERIOD);
-	workload_run_high(w, LOADS_BEFORE, pmc_one(c));
+	workload_run_above(w, LOADS_BEFORE, above, pmc_one(c));
 	pebs_disarm();
 	counter_program_disabled(c, 0, 0);
 	if (!sampling_one_record(t, AT(REC_03), &record))
 		return;
 	mark = workload_mark_at(w, SAMPLE_MARKS,
-				sampling_field(&record, RECORD_rip) - w->mark_length - PAGING_HIGH);
+				sampling_field(&record, RECORD_rip) - w->mark_length - above);
 	if (!CHECK(t, REC_03, mark >= 0,
 		   "R/EIP 0x%lx is after a marked load, 0x%lx and on, "
 		   "IA32_PMC%u",
-		   sampling_field(&record, RECORD_rip), workload_mark(w, 0) + PAGING_HIGH, c))
+		   sampling_field(&record, RECORD_rip), workload_mark(w, 0) + above, c))
 		return;
 	if (record_get(&record, RECORD_eventing_ip, &ip))
-		CHECK_EQ(t, REC_HSW_02, workload_mark(w, (unsigned)mark) + PAGING_HIGH, ip,
+		CHECK_EQ(t, REC_HSW_02, workload_mark(w, (unsigned)mark) + above, ip,
 			 "EventingIP, IA32_PMC%u", c);
 	CHECK_EQ(t, REC_HSW_10, memory, sampling_field(&record, RECORD_rsi), "RSI, IA32_PMC%u", c);
 	if (counter_caps()->facilities & FAC_DATALA)
@@ -241,7 +241,8 @@ static void check_high(struct test *t, unsigned c)
  *             store.
  *             SDM 18.11.3 PEBS Data Address Profiling, Table 18-46
  *
- * Given  code and data above 4 GiB
+ * Given  code and data above 4 GiB; then in the upper half of the address space, where bits 63:47
+ *        are 1
  * When   each PEBS counter makes a record
  * Then   R/EIP, EventingIP, RSI and, where there is data address profiling, the data linear
  *        address have their upper halves
@@ -252,7 +253,9 @@ TEST(record, addresses_of_a_record_above_4_gib_are_whole,
 	if (!sampling_shadow_fits(t))
 		return;
 	for (unsigned c = 0; c < 4; c++) {
-		check_high(t, c);
+		check_above(t, c, PAGING_HIGH);
+		counter_reset();
+		check_above(t, c, PAGING_UPPER);
 		counter_reset();
 	}
 }

@@ -163,8 +163,8 @@ static void check_jump(struct test *t, u16 code, unsigned c)
  * Then   R/EIP is the target of a marked branch, and EventingIP that branch
  */
 TEST(record, rip_of_a_taken_branch_record_is_the_branch_target,
-     REQS(REC_03, REC_HSW_02, REC_HSW_03), NEEDS(need_perfmon, need_pebs, need_events),
-     .under_every_fault = true)
+     REQS(REC_03, REC_HSW_02, REC_HSW_03),
+     NEEDS(need_perfmon, need_pebs, need_branches, need_events), .under_every_fault = true)
 {
 	struct event event;
 

@@ -12,7 +12,9 @@
 
 #define LONGEST_START	200u	/* beyond every limit of the generation before: 128 */
 #define SHORTEST_START	2u	/* that Linux uses: whether 1 works is inference */
-#define ABOVE_WIDTH	16u	/* CMASK, more instructions than a cycle retires */
+#define PEBS_COUNTERS	4u
+#define CYCLES_PERIOD	128u	/* of which Broadwell's PREC_DIST honours multiples of 64 */
+#define ABOVE_WIDTH	TOTAL_CYCLES_CMASK	/* more than a cycle retires */
 
 static bool need_events_of_instructions(char *reason, size_t size)
 {
@@ -25,11 +27,26 @@ static bool need_events_of_instructions(char *reason, size_t size)
 	return false;
 }
 
-static bool need_total_cycles(char *reason, size_t size)
+/* Of any event; of INST_RETIRED.PREC_DIST on other counters than IA32_PMC1. */
+static bool need_cycles_as_records(char *reason, size_t size)
 {
-	if (counter_caps()->facilities & FAC_TOTAL_CYCLES)
+	struct event event;
+
+	if (event_cycles(0, &event))
 		return true;
 	fmt_print(reason, size, "no PEBS of all cycles known for family %02x model %02x",
+		  counter_caps()->family, counter_caps()->model);
+	return false;
+}
+
+static bool need_total_cycles(char *reason, size_t size)
+{
+	struct event event;
+
+	for (unsigned n = 0; event_cycles(n, &event); n++)
+		if (event.code == EVENT_INST_RETIRED_PREC_DIST && event.counters & BIT(0))
+			return true;
+	fmt_print(reason, size, "no INST_RETIRED.TOTAL_CYCLES_PS known for family %02x model %02x",
 		  counter_caps()->family, counter_caps()->model);
 	return false;
 }
@@ -89,6 +106,41 @@ TEST(arm, all_cycles_make_records_although_inv_and_cmask_are_set, REQS(SKL_11),
 		CHECK_EQ(t, SKL_11, 1, ds_records(), "records of all cycles, IA32_PMC%u", c);
 		counter_reset();
 	}
+}
+
+/*
+ * ARM-11  A retirement event with INV = 1 and CMASK = 16, which counts every cycle, must make PEBS
+ *         records where Linux or Intel's event files use it so.
+ *         intel/perfmon: INST_RETIRED.TOTAL_CYCLES and UOPS_RETIRED.TOTAL_CYCLES of
+ *         NehalemEP_core; Linux intel_pebs_aliases_core2, _snb and _precdist (cycles:pp and
+ *         cycles:ppp)
+ *
+ * Given  each event of spec/event.def that is precise with INV and a CMASK of 16
+ * When   each counter on which no source speaks against that overflows with PEBS
+ * Then   it makes a record
+ */
+TEST(arm, events_of_all_cycles_make_records, REQS(ARM_11),
+     NEEDS(need_perfmon, need_pebs, need_instructions, need_cycles_as_records))
+{
+	struct event event;
+
+	for (unsigned n = 0; event_cycles(n, &event); n++)
+		for (unsigned c = 0; c < PEBS_COUNTERS; c++) {
+			struct ds_setup setup = sampling_setup(8);
+
+			if (!(event.sure & BIT(c)))
+				continue;
+			ds_open(&setup);
+			pebs_arm(c, event.code,
+				 COUNT_BOTH | COUNT_INV | COUNT_CMASK(TOTAL_CYCLES_CMASK),
+				 calibration_period(event.code, CYCLES_PERIOD));
+			workload_run(&workload_load, 16 * CYCLES_PERIOD, pmc_one(c));
+			pebs_disarm();
+			sampling_want(t, 1);
+			CHECK_EQ(t, ARM_11, 1, ds_records(),
+				 "records of all cycles by event %04x, IA32_PMC%u", event.code, c);
+			counter_reset();
+		}
 }
 
 /*

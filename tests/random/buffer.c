@@ -49,13 +49,18 @@ static int64_t last(const struct draw_ds *ds)
 	return ds->maximum + BUFFER_GUARD;
 }
 
+static u64 above(const struct draw_ds *ds)
+{
+	return ds->high & 4 ? PAGING_UPPER : PAGING_HIGH;
+}
+
 u64 buffer_open(const struct draw_ds *ds)
 {
 	struct buffer *b = buffer_here();
 
 	b->area = (volatile u64 *)(void *)(b->area_memory + ds->area);
 	b->bytes = b->memory + ds->base;
-	b->base = (u64)(uintptr_t)b->bytes + (ds->high & 2 ? PAGING_HIGH : 0);
+	b->base = (u64)(uintptr_t)b->bytes + (ds->high & 2 ? above(ds) : 0);
 	for (int64_t i = -BUFFER_GUARD; i < last(ds); i++)
 		b->bytes[i] = pattern(i);
 	for (unsigned i = 0; i <= DS_bts_interrupt_threshold; i++)
@@ -68,7 +73,7 @@ u64 buffer_open(const struct draw_ds *ds)
 		b->area[DS_pebs_counter0_reset + i] = ds->reset[i];
 	for (unsigned i = 0; i < AREA_WORDS; i++)
 		b->before[i] = b->area[i];
-	return (u64)(uintptr_t)b->area + (ds->high & 1 ? PAGING_HIGH : 0);
+	return (u64)(uintptr_t)b->area + (ds->high & 1 ? above(ds) : 0);
 }
 
 void buffer_look(const struct draw_env *env, const struct draw_ds *ds,

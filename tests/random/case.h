@@ -26,7 +26,8 @@ enum draw_lvt { DRAW_LVT_FIXED, DRAW_LVT_NMI, DRAW_LVT_MASKED };
 /* The DS area and its buffer. Offsets are in bytes, from the buffer's base. */
 struct draw_ds {
 	u8 used;
-	u8 high;			/* bit 0: the area, bit 1: the buffer, above 4 GiB */
+	u8 high;			/* bit 0: the area, bit 1: the buffer, above 4 GiB;
+		  * bit 2: in the upper half, what is so */
 	u16 area, base;			/* offsets in their memory */
 	int16_t index, maximum, threshold;
 	u64 reset[4];
@@ -45,6 +46,7 @@ struct draw_case {
 	struct draw_ds ds;
 	int16_t si, bp, bx;  /* the three data pointers, from the middle of their pages */
 	u8 high;			/* bit 0 to 2: SI, BP, BX, 3: the code above 4 GiB */
+	u8 upper;			/* what is so is in the upper half, bits 63:47 all 1 */
 	u64 constant;			/* what R8 to R12 are made of */
 	unsigned pieces;
 	u16 piece[DRAW_PROGRAM];	/* piece_get() */
@@ -67,7 +69,7 @@ struct draw_env {
 	struct draw_event event[DRAW_EVENTS];
 	u64 code, stack, table, frame, operations;	/* linear addresses */
 	u64 data[3];			/* middle of the page of each data pointer */
-	u64 above;			/* what is added for a high address */
+	u64 above[2];			/* what is added for a high address, and for an upper */
 	u64 flags;			/* RFLAGS.IF when the program begins */
 	/* Interrupts and PEBS. */
 	bool freeze;   /* as versions 2 and 3 have it, and IA32_DEBUGCTL is there */

@@ -372,6 +372,7 @@ void draw_make(const struct draw_env *env, enum draw_class class, u64 seed, u64 
 		c->bp = draw_offset(&p);
 		c->bx = draw_offset(&p);
 		c->high = (u8)(prng_one_in(&p, 2) ? prng_below(&p, 16) : 0);
+		c->upper = prng_one_in(&p, 2);
 		draw_program(env, &p, c);
 	} while (!trace_make(env, c, trace));
 	draw_counters(env, &p, c, trace);

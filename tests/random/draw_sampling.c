@@ -132,7 +132,7 @@ static void draw_buffer(const struct draw_env *env, struct prng *p, struct draw_
 	int capacity = 1 + (int)prng_below(p, CAPACITY_MOST);
 
 	c->ds.used = 1;
-	c->ds.high = (u8)(prng_one_in(p, 2) ? prng_below(p, 4) : 0);
+	c->ds.high = (u8)(prng_one_in(p, 2) ? prng_below(p, 8) : 0);
 	c->ds.area = (u16)(AREA_MIDDLE - 8 * prng_below(p, 32));
 	c->ds.base = (u16)(BASE_MIDDLE - 8 * prng_below(p, 160));
 	c->ds.index = (int16_t)(size * (int)prng_below(p, (u64)capacity + 1));

@@ -88,7 +88,7 @@ static void learn_capabilities(struct machine *m)
 		.table = linear(m->table),
 		.frame = linear(m->frame),
 		.operations = linear(m->operations),
-		.above = PAGING_HIGH,
+		.above = { PAGING_HIGH, PAGING_UPPER },
 		.flags = RFLAGS_IF,
 	};
 	for (unsigned i = 0; i < 3; i++)

@@ -66,8 +66,8 @@ void print_case(struct test *t, const struct draw_case *c)
 	print_words(t, "fixed_preset", c->fixed_preset, DRAW_FIXED);
 	print_sampling(t, c);
 	test_note(t, "draw:\t.fixed_control = %#lx, .global = %#lx,", c->fixed_control, c->global);
-	test_note(t, "draw:\t.si = %d, .bp = %d, .bx = %d, .high = %u,", c->si, c->bp, c->bx,
-		  c->high);
+	test_note(t, "draw:\t.si = %d, .bp = %d, .bx = %d, .high = %u, .upper = %u,", c->si, c->bp,
+		  c->bx, c->high, c->upper);
 	for (unsigned i = 0; i < DRAW_OPERATIONS; i++)
 		if (c->operation[i].msr || c->operation[i].low || c->operation[i].high)
 			test_note(t, "draw:\t.operation[%u] = { %#x, %#x, %#x, 0 },", i,

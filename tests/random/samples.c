@@ -169,7 +169,7 @@ TEST(random, drawn_samples_are_recorded_as_the_oracle_has_it,
      REQS(PMI_01, PMI_02, PRIO_15, PMI_03, PMI_04, PMI_06, PMI_14, PMI_07, CNT_30, ARM_01, ARM_02,
 	  ARM_09, REC_03, REC_04, REC_11, REC_12, REC_07, REC_08, DLA_02, DLA_04, DLA_05, DS_03,
 	  REC_13, DS_17, DS_10, DS_12, DS_13, DS_05, DS_21, DS_06, DS_14),
-     NEEDS(need_pebs, need_events, need_ds_write))
+     NEEDS(need_pebs, need_instructions, need_branches, need_events, need_ds_write))
 {
 	struct session s;
 

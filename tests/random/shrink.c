@@ -119,7 +119,7 @@ static void without_places(struct shrinking *s)
 	c->si = c->bp = c->bx = 0;
 	keep_or_undo(s, &before);
 	before = *c;
-	c->high = 0;
+	c->high = c->upper = 0;
 	keep_or_undo(s, &before);
 	with_zero(s, &c->constant, 0);
 	before = *c;

@@ -22,12 +22,13 @@ u64 draw_pointer(const struct draw_env *env, const struct draw_case *c, unsigned
 {
 	const int16_t offset[] = { c->si, c->bp, c->bx };
 
-	return env->data[n] + (u64)(int64_t)offset[n] + (c->high >> n & 1 ? env->above : 0);
+	return env->data[n] + (u64)(int64_t)offset[n] +
+	       (c->high >> n & 1 ? env->above[c->upper] : 0);
 }
 
 u64 draw_code_of(const struct draw_env *env, const struct draw_case *c)
 {
-	return env->code + (c->high & 8 ? env->above : 0);
+	return env->code + (c->high & 8 ? env->above[c->upper] : 0);
 }
 
 const struct draw_event *draw_event_of(const struct draw_env *env, u64 select)

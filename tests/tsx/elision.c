@@ -20,31 +20,32 @@ struct ends {
 	u64 started, committed, aborted, rtm;
 };
 
-/* The four counters over that many elided locks. *elided: how many stayed so. */
-static struct ends count_ends(const struct transaction *piece, unsigned *elided)
+/* The four counters over that many elided locks, event i on counter i + turn. *elided: how many
+ * stayed so. */
+static struct ends count_ends(const struct transaction *piece, unsigned turn, unsigned *elided)
 {
 	static const u16 events[4] = { EVENT_HLE_RETIRED_START, EVENT_HLE_RETIRED_COMMIT,
 				       EVENT_HLE_RETIRED_ABORTED, EVENT_RTM_RETIRED_ABORTED };
 	u64 value[4];
 
-	for (unsigned c = 0; c < 4; c++) {
-		counter_program(c, events[c], COUNT_BOTH);
-		counter_write(c, 0);
+	for (unsigned i = 0; i < 4; i++) {
+		counter_program((i + turn) % 4, events[i], COUNT_BOTH);
+		counter_write((i + turn) % 4, 0);
 	}
 	counters_enable((struct pmc_mask){ 0xf });
 	*elided = transaction_run(piece, FEWER, RUNS);
 	counters_disable();
-	for (unsigned c = 0; c < 4; c++) {
-		value[c] = counter_read(c);
-		counter_program_disabled(c, 0, 0);
+	for (unsigned i = 0; i < 4; i++) {
+		value[i] = counter_read((i + turn) % 4);
+		counter_program_disabled((i + turn) % 4, 0, 0);
 	}
 	return (struct ends){ value[0], value[1], value[2], value[3] };
 }
 
-static void check_ends(struct test *t, const struct transaction *piece)
+static void check_ends(struct test *t, const struct transaction *piece, unsigned turn)
 {
 	unsigned elided;
-	struct ends ends = count_ends(piece, &elided);
+	struct ends ends = count_ends(piece, turn, &elided);
 
 	CHECK_EQ(t, TSX_13, elided, ends.committed, "HLE_RETIRED.COMMIT, %s, %u of %u elided",
 		 piece->name, elided, RUNS);
@@ -66,17 +67,20 @@ static void check_ends(struct test *t, const struct transaction *piece)
  *
  * Given  eight elided locks, of which XTEST tells software how many stayed elided; pieces that end
  *        well, and pieces that PAUSE aborts
- * When   HLE_RETIRED.START, COMMIT and ABORTED and RTM_RETIRED.ABORTED count at once
+ * When   HLE_RETIRED.START, COMMIT and ABORTED and RTM_RETIRED.ABORTED count at once, each on each
+ *        counter in turn
  * Then   START counts the locks (at most 8, all of them on the reference PMU), COMMIT those that
  *        stayed elided, ABORTED the others, RTM_RETIRED.ABORTED none
  */
 TEST(tsx, hle_retired_counts_begins_commits_and_aborts_of_elisions, REQS(TSX_13),
-     NEEDS(need_perfmon, need_hle))
+     NEEDS(need_perfmon, need_four_counters, need_hle))
 {
 	if (!transaction_elision_works(t))
 		return;
-	check_ends(t, &transaction_elided);
-	check_ends(t, &transaction_elided_pause);
+	for (unsigned turn = 0; turn < 4; turn++) {
+		check_ends(t, &transaction_elided, turn);
+		check_ends(t, &transaction_elided_pause, turn);
+	}
 }
 
 /*
@@ -179,7 +183,7 @@ static u64 difference(u64 flags, const struct transaction *piece)
  *        a filter, once with IN_TX (the elided run) or IN_TXCP (the other), never with both
  */
 TEST(tsx, in_tx_and_in_txcp_hold_for_elided_locks, REQS(TSX_16),
-     NEEDS(need_perfmon, need_hle, need_events))
+     NEEDS(need_perfmon, need_four_counters, need_hle, need_events))
 {
 	static const struct {
 		u64 flags;

@@ -211,7 +211,7 @@ TEST(tsx, record_after_a_commit_holds_the_cycles_of_that_transaction, REQS(TSX_0
  *        transaction leaves its store exactly if it has committed
  */
 TEST(tsx, pmi_of_an_overflow_in_a_transaction_comes_outside_of_it, REQS(TSX_12),
-     NEEDS(need_perfmon, need_rtm, need_events))
+     NEEDS(need_perfmon, need_four_counters, need_rtm, need_events))
 {
 	if (!transaction_works(t))
 		return;

@@ -75,7 +75,7 @@ static void check_difference(struct test *t, struct test_claim claim, unsigned c
  *        "regardless of whether that region was aborted or committed"
  */
 TEST(tsx, counter_with_in_tx_counts_only_inside_transactions, REQS(TSX_06),
-     NEEDS(need_perfmon, need_rtm, need_events))
+     NEEDS(need_perfmon, need_four_counters, need_rtm, need_events))
 {
 	if (!transaction_works(t))
 		return;
@@ -105,7 +105,7 @@ TEST(tsx, counter_with_in_tx_counts_only_inside_transactions, REQS(TSX_06),
  *          that commit
  */
 TEST(tsx, in_txcp_takes_back_loads_of_aborted_transactions, REQS(TSX_07),
-     NEEDS(need_perfmon, need_rtm, need_events))
+     NEEDS(need_perfmon, need_four_counters, need_rtm, need_events))
 {
 	unsigned committed;
 	u64 fewer, more;
@@ -144,7 +144,7 @@ TEST(tsx, in_txcp_takes_back_loads_of_aborted_transactions, REQS(TSX_07),
  * Then   only the second count
  */
 TEST(tsx, in_tx_and_in_txcp_together_count_only_committed_loads, REQS(TSX_06, TSX_07),
-     NEEDS(need_perfmon, need_rtm, need_events))
+     NEEDS(need_perfmon, need_four_counters, need_rtm, need_events))
 {
 	u64 outside = 0, aborted;
 	unsigned committed;
@@ -171,7 +171,7 @@ TEST(tsx, in_tx_and_in_txcp_together_count_only_committed_loads, REQS(TSX_06, TS
  * Control: with IN_TX alone it counts at least one a transaction
  */
 TEST(tsx, in_txcp_takes_back_counts_of_any_kind_of_abort, REQS(TSX_06, TSX_07),
-     NEEDS(need_perfmon, need_rtm, need_events))
+     NEEDS(need_perfmon, need_four_counters, need_rtm, need_events))
 {
 	static const struct {
 		const struct transaction *piece;
@@ -236,7 +236,7 @@ static void three_counters(u64 n, u64 value[3], unsigned *committed)
  * Control: IA32_PMC1 counts all of them
  */
 TEST(tsx, three_filtered_counters_split_loads_by_transaction_outcome, REQS(TSX_06, TSX_07),
-     NEEDS(need_perfmon, need_rtm, need_events))
+     NEEDS(need_perfmon, need_four_counters, need_rtm, need_events))
 {
 	u64 fewer[3], more[3], each = (MORE - FEWER) * (u64)RUNS;
 	unsigned committed;
@@ -270,7 +270,7 @@ TEST(tsx, three_filtered_counters_split_loads_by_transaction_outcome, REQS(TSX_0
  * Control: none of the transactions commits
  */
 TEST(tsx, abort_of_nested_transactions_counts_once, REQS(TSX_01, TSX_08),
-     NEEDS(need_perfmon, need_rtm), .under_every_fault = true)
+     NEEDS(need_perfmon, need_four_counters, need_rtm), .under_every_fault = true)
 {
 	for (unsigned c = 0; c < 4; c++) {
 		unsigned committed;
@@ -299,7 +299,7 @@ TEST(tsx, abort_of_nested_transactions_counts_once, REQS(TSX_01, TSX_08),
  *        second ABORTED counts 8 and COMMIT 0
  */
 TEST(tsx, rtm_retired_counts_starts_commits_and_aborts, REQS(TSX_01, TSX_08),
-     NEEDS(need_perfmon, need_rtm))
+     NEEDS(need_perfmon, need_four_counters, need_rtm))
 {
 	for (unsigned c = 0; c < 4; c++) {
 		unsigned committed;

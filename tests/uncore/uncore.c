@@ -14,7 +14,7 @@
 #define TICKS		500	/* of the uncore's clock; passes while an interrupt settles */
 #define SPIN		32	/* waits for them, of about as long each */
 
-static void spin(void)
+void uncore_spin(void)
 {
 	unsigned rounds = TICKS;
 
@@ -27,7 +27,7 @@ void uncore_wait_for_wrap(void)
 	unsigned tries = in_vain ? 2 : SPIN;
 
 	while (!(uncore_status() & OVF_FC0) && tries) {
-		spin();
+		uncore_spin();
 		tries--;
 	}
 	in_vain = !tries;
@@ -46,6 +46,14 @@ void uncore_off(void)
 	uncore_reset();
 	msr_write(MSR_IA32_DEBUGCTL, 0);
 	counters_clear(counters_status());
+}
+
+void uncore_count_filtered(unsigned counter, u64 bits)
+{
+	uncore_program(counter, UNC_L3_MISS_READ, false);
+	msr_write(MSR_UNCORE_PERFEVTSEL0 + counter,
+		  msr_read(MSR_UNCORE_PERFEVTSEL0 + counter) | bits);
+	uncore_write(counter, 0);
 }
 
 /* Figures: event, umask, E 18, PMI 20, INV 23, CMASK; EN 22 stays off. */
@@ -103,7 +111,7 @@ bool uncore_moves(void)
 {
 	u64 before = uncore_read(UNCORE_FIXED);
 
-	spin();
+	uncore_spin();
 	return uncore_read(UNCORE_FIXED) != before;
 }
 

@@ -23,14 +23,26 @@
 /* Chapter 19, uncore events: reads that miss the L3, one for each load of a flushed line. */
 #define UNC_L3_MISS_READ	0x0109
 #define MISSES			64
+/* Figure 18-25: PMI, INV, CMASK. */
+#define UNCORE_PMI		BIT(20)
+#define UNCORE_INVERT		BIT(23)
+#define UNCORE_CMASK(n)		((u64)(n) << 24)
+/* Every clock has fewer than 255 events: with this a counter counts clocks, whatever its event. */
+#define UNCORE_CLOCKS		(UNCORE_CMASK(255) | UNCORE_INVERT)
 
 /* Let the fixed counter wrap, with its interrupt enable and with these bits of the global control
  * on. Bounded: a wrap that wasn't seen isn't waited for as long again. */
 void uncore_wrap(bool pmi, u64 control);
 void uncore_wait_for_wrap(void);
 
+/* Several hundred of the uncore's clocks go by. */
+void uncore_spin(void);
 /* Does the fixed counter move? */
 bool uncore_moves(void);
+
+/* A general-purpose counter, enabled locally, counts UNC_L3_MISS_READ from 0 with these bits of its
+ * event select. */
+void uncore_count_filtered(unsigned counter, u64 bits);
 
 /* Everything off and clear, the core's status and debug control too. */
 void uncore_off(void);

@@ -12,8 +12,6 @@
 #include "tests/measure/window.h"
 
 #define EDGE		BIT(18)		/* Figure 18-25 */
-#define INVERT		BIT(23)
-#define CMASK_NEVER	(255ULL << 24)	/* no clock has 255 events */
 #define RISES_MOST	2		/* of what always holds: when counting begins and ends */
 
 /* Interrupts of a wrap of general-purpose counter c, in the middle of the misses. */
@@ -112,9 +110,7 @@ TEST(unc, uncore_interrupt_sets_bit_61_and_keeps_core_overflow_bits, REQS(PMI_11
 /* What counter c counts over the misses with these further bits of its event select. */
 static u64 counted(const struct cache_workload *h, u32 c, u64 bits)
 {
-	uncore_program(c, UNC_L3_MISS_READ, false);
-	msr_write(MSR_UNCORE_PERFEVTSEL0 + c, msr_read(MSR_UNCORE_PERFEVTSEL0 + c) | bits);
-	uncore_write(c, 0);
+	uncore_count_filtered(c, bits);
 	uncore_enable(BIT(c));
 	cache_workload_run(h, MISSES, (struct pmc_mask){ 0 });
 	uncore_enable(0);
@@ -141,9 +137,9 @@ TEST(unc, uncore_edge_detect_counts_only_rises_of_the_condition, REQS(UNC_09), N
 	if (!cache_workload_or_skip(t, ACCESS_MEMORY, &h))
 		return;
 	for (u32 c = 0; c < UNCORE_COUNTERS; c++) {
-		CONTROL_RANGE(t, UNC_09, MISSES, ~0ULL, counted(&h, c, CMASK_NEVER | INVERT),
+		CONTROL_RANGE(t, UNC_09, MISSES, ~0ULL, counted(&h, c, UNCORE_CLOCKS),
 			      "clocks with fewer than 255 events, counter %u", c);
-		CHECK_RANGE(t, UNC_09, 0, RISES_MOST, counted(&h, c, CMASK_NEVER | INVERT | EDGE),
+		CHECK_RANGE(t, UNC_09, 0, RISES_MOST, counted(&h, c, UNCORE_CLOCKS | EDGE),
 			    "rises of that condition, which always holds, counter %u", c);
 	}
 	uncore_off();

@@ -168,7 +168,7 @@ static struct origin uncore_interrupt_take(bool core, bool uncore)
  * Control: there are one or two interrupts
  */
 TEST(unc, core_and_uncore_status_name_each_cause_of_an_interrupt, REQS(PMI_11, PMI_12),
-     NEEDS(need_perfmon, need_branches, need_uncore))
+     NEEDS(need_perfmon, need_four_counters, need_branches, need_uncore))
 {
 	for (unsigned i = 1; i < 4; i++) {
 		bool core = i & 1, uncore = i & 2;
@@ -228,7 +228,7 @@ static void coincide(unsigned distance)
  * Control: interrupts have come by the end
  */
 TEST(unc, coincident_core_and_uncore_overflows_are_all_shown, REQS(PMI_11),
-     NEEDS(need_perfmon, need_instructions, need_uncore))
+     NEEDS(need_perfmon, need_four_counters, need_instructions, need_uncore))
 {
 	/* Unmasked with an old overflow in the status a processor might interrupt for ever. */
 	static const struct pmi_options keep = { .keep_status = true, .keep_counting = true,

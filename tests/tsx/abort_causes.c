@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What aborts a transaction, by event: SDM chapter 19, RTM_RETIRED and TX_MEM of the 4th
+ * generation. Each piece has one cause; a processor may also abort for reasons of its own, so that
+ * exact counts are asked for only where they are seen exactly.
+ */
+#include "kernel/memory/pages.h"
+#include "pmu/pebs.h"
+#include "spec/event.h"
+#include "tests/frame/needs.h"
+#include "tests/measure/sampling.h"
+#include "tests/tsx/transaction.h"
+
+#define LOADS_EACH	4u
+#define RUNS		4u
+#define COUNTERS	4u
+
+/* Events, as bits of what a cause makes occur. */
+enum { ANY_CAUSE, MEMORY_EVENTS, UNFRIENDLY, MEMORY_TYPE, CAPACITY_WRITES, CONFLICT, EVENTS };
+
+static const struct {
+	const char *name;
+	u16 code;
+} events[EVENTS] = {
+	[ANY_CAUSE] = { "RTM_RETIRED.ABORTED", EVENT_RTM_RETIRED_ABORTED },
+	[MEMORY_EVENTS] = { "RTM_RETIRED.ABORTED_MISC1", EVENT_RTM_RETIRED_ABORTED_MISC1 },
+	[UNFRIENDLY] = { "RTM_RETIRED.ABORTED_MISC3", EVENT_RTM_RETIRED_ABORTED_MISC3 },
+	[MEMORY_TYPE] = { "RTM_RETIRED.ABORTED_MISC4", EVENT_RTM_RETIRED_ABORTED_MISC4 },
+	[CAPACITY_WRITES] = { "TX_MEM.ABORT_CAPACITY_WRITE", EVENT_TX_MEM_ABORT_CAPACITY_WRITE },
+	[CONFLICT] = { "TX_MEM.ABORT_CONFLICT", EVENT_TX_MEM_ABORT_CONFLICT },
+};
+
+struct cause {
+	const struct transaction *piece;
+	u64 n;
+	bool uncacheable;	/* its memory */
+	u64 occur;
+};
+
+static const struct cause causes[] = {
+	{ &transaction_commit, LOADS_EACH, false, 0 },
+	{ &transaction_pause, LOADS_EACH, false, BIT(ANY_CAUSE) | BIT(UNFRIENDLY) },
+	{ &transaction_stores, TRANSACTION_LINES, false,
+	  BIT(ANY_CAUSE) | BIT(MEMORY_EVENTS) | BIT(CAPACITY_WRITES) },
+	{ &transaction_loads, TRANSACTION_LINES, false, BIT(ANY_CAUSE) | BIT(MEMORY_EVENTS) },
+	{ &transaction_commit, LOADS_EACH, true, BIT(ANY_CAUSE) | BIT(MEMORY_TYPE) },
+};
+
+/* The event counted on all four counters at once. How many of the transactions committed. */
+static unsigned count_cause(const struct cause *cause, u16 code, u64 value[COUNTERS])
+{
+	u64 *words = cause->uncacheable ? (u64 *)(void *)pages_get()->uncacheable :
+					  transaction_words();
+	unsigned committed = 0;
+
+	for (unsigned c = 0; c < COUNTERS; c++) {
+		counter_program(c, code, COUNT_BOTH);
+		counter_write(c, 0);
+	}
+	counters_enable((struct pmc_mask){ BIT(COUNTERS) - 1 });
+	for (unsigned i = 0; i < RUNS; i++)
+		committed += cause->piece->run(words, cause->n) == COMMITTED;
+	counters_disable();
+	for (unsigned c = 0; c < COUNTERS; c++) {
+		value[c] = counter_read(c);
+		counter_program_disabled(c, 0, 0);
+	}
+	return committed;
+}
+
+static void check_cause(struct test *t, const struct cause *cause, unsigned event, bool exact)
+{
+	const bool occurs = cause->occur & BIT(event);
+	u64 value[COUNTERS];
+	unsigned committed = count_cause(cause, events[event].code, value);
+
+	for (unsigned c = 0; c < COUNTERS; c++) {
+		if (exact)
+			CHECK_EQ(t, TSX_18, occurs ? RUNS : 0, value[c],
+				 "%s of %u transactions, %s%s, IA32_PMC%u", events[event].name,
+				 RUNS, cause->piece->name,
+				 cause->uncacheable ? " of uncacheable memory" : "", c);
+		else
+			CHECK_RANGE(t, TSX_18, 0, RUNS - committed, value[c],
+				    "%s of %u aborted transactions, %s, IA32_PMC%u",
+				    events[event].name, RUNS - committed, cause->piece->name, c);
+	}
+}
+
+/*
+ * TSX-18  RTM_RETIRED.ABORTED_MISC1, MISC3 and MISC4 and TX_MEM.ABORT_CONFLICT and
+ *         ABORT_CAPACITY_WRITE must count the aborts of their own cause, and no others.
+ *         SDM chapter 19, RTM_RETIRED, TX_MEM
+ *
+ * Given  transactions that commit; that PAUSE aborts; that store to, or load from, more lines than
+ *        the first-level cache has; whose memory is uncacheable
+ * When   each of these events, and RTM_RETIRED.ABORTED, counts on IA32_PMC0 to 3 at once
+ * Then   each counts the transactions that were aborted by its cause, on each counter, and no
+ *        other ones; on a processor no more than were aborted
+ * Control: RTM_RETIRED.ABORTED counts them all
+ */
+TEST(tsx, each_abort_event_counts_aborts_of_its_cause_alone, REQS(TSX_18),
+     NEEDS(need_perfmon, need_four_counters, need_rtm, need_events))
+{
+	const bool exact = test_sees_exactly(t, REQ_TSX_18);
+
+	if (!transaction_works(t))
+		return;
+	for (unsigned i = 0; i < sizeof(causes) / sizeof(causes[0]); i++)
+		for (unsigned event = 0; event < EVENTS; event++)
+			check_cause(t, &causes[i], event, exact);
+}
+
+/*
+ * TSX-08  RTM_RETIRED.START and RTM_RETIRED.COMMIT must count the transactions that begin and
+ *         those that commit.
+ *         SDM chapter 19, RTM_RETIRED
+ * TSX-13  HLE_RETIRED.START, COMMIT and ABORTED must count the elided locks that begin, that end
+ *         and that abort, and RTM_RETIRED none of them.
+ *         SDM chapter 19, HLE_RETIRED
+ *
+ * Given  elided locks that end well and that PAUSE aborts; transactions that commit and that XABORT
+ *        ends
+ * When   HLE_RETIRED.START, COMMIT, ABORTED and RTM_RETIRED.START, COMMIT count on IA32_PMC0 to 3
+ *        at once
+ * Then   on each counter those of RTM_RETIRED count none of the locks, and those of HLE_RETIRED
+ *        none of the transactions
+ * Control: HLE_RETIRED.START counts the locks, RTM_RETIRED.START the transactions
+ */
+TEST(tsx, hle_and_rtm_events_are_apart_on_each_counter, REQS(TSX_08, TSX_13),
+     NEEDS(need_perfmon, need_four_counters, need_rtm, need_hle))
+{
+	static const u16 hle[] = { EVENT_HLE_RETIRED_START, EVENT_HLE_RETIRED_COMMIT,
+				   EVENT_HLE_RETIRED_ABORTED };
+	static const u16 rtm[] = { EVENT_RTM_RETIRED_START, EVENT_RTM_RETIRED_COMMIT };
+	static const struct cause locks[] = { { &transaction_elided, LOADS_EACH, false, 0 },
+					      { &transaction_elided_pause, LOADS_EACH, false, 0 } };
+	static const struct cause regions[] = { { &transaction_commit, LOADS_EACH, false, 0 },
+						{ &transaction_xabort, LOADS_EACH, false, 0 } };
+	u64 value[COUNTERS];
+
+	if (!transaction_works(t) || !transaction_elision_works(t))
+		return;
+	for (unsigned k = 0; k < 2; k++) {
+		for (unsigned e = 0; e < sizeof(rtm) / sizeof(rtm[0]); e++) {
+			count_cause(&locks[k], rtm[e], value);
+			for (unsigned c = 0; c < COUNTERS; c++)
+				CHECK_EQ(t, TSX_08, 0, value[c],
+					 "event %#x of elided locks, %s, IA32_PMC%u", rtm[e],
+					 locks[k].piece->name, c);
+		}
+		for (unsigned e = 0; e < sizeof(hle) / sizeof(hle[0]); e++) {
+			count_cause(&regions[k], hle[e], value);
+			for (unsigned c = 0; c < COUNTERS; c++)
+				CHECK_EQ(t, TSX_13, 0, value[c],
+					 "event %#x of transactions, %s, IA32_PMC%u", hle[e],
+					 regions[k].piece->name, c);
+		}
+		count_cause(&locks[k], EVENT_HLE_RETIRED_START, value);
+		for (unsigned c = 0; c < COUNTERS; c++)
+			CONTROL_RANGE(t, TSX_13, 1, RUNS, value[c],
+				      "HLE_RETIRED.START, %s, IA32_PMC%u", locks[k].piece->name, c);
+		count_cause(&regions[k], EVENT_RTM_RETIRED_START, value);
+		for (unsigned c = 0; c < COUNTERS; c++)
+			CONTROL_RANGE(t, TSX_08, 1, RUNS, value[c],
+				      "RTM_RETIRED.START, %s, IA32_PMC%u", regions[k].piece->name,
+				      c);
+	}
+}
+
+#define LINES		48u	/* fewer than any processor's capacity of stores */
+#define TRIES		200u
+#define WORDS_A_LINE	8u
+
+/* Each line's words before a transaction. */
+static u64 word_before(unsigned line, unsigned word)
+{
+	return 0x5a00000000000000ULL | line << 8 | word;
+}
+
+/* Words of the lines that aren't as they were before it. */
+static unsigned words_changed(const u64 *words)
+{
+	unsigned changed = 0;
+
+	for (unsigned i = 0; i < LINES * WORDS_A_LINE; i++)
+		changed += words[i] != word_before(i / WORDS_A_LINE, i % WORDS_A_LINE);
+	return changed;
+}
+
+/*
+ * TSX-02  A PEBS event inside a transaction must abort it before the record is written.
+ *         SDM 18.11.5.1 Intel TSX and PEBS Support
+ *
+ * Given  each counter samples stores; transactions store to the first word of each of many lines,
+ *        whose words are known
+ * When   they run until some of them were aborted by a record
+ * Then   no word of the lines of an aborted one has changed
+ * Control: one that commits has changed a word of each line; there are aborted ones, and a record
+ *          with RTM_Abort
+ */
+TEST(tsx, record_of_a_store_takes_back_all_stores_of_its_transaction, REQS(TSX_02),
+     NEEDS(need_perfmon, need_four_counters, need_pebs, need_rtm, need_events))
+{
+	u64 *words = transaction_words();
+
+	if (!transaction_works(t))
+		return;
+	for (unsigned c = 0; c < COUNTERS; c++) {
+		struct ds_setup setup = sampling_setup(8);
+		struct pebs_record record = { .format = setup.format };
+		unsigned aborted = 0, left = 0, written = LINES;
+		bool found = false;
+
+		setup.reset[c] = pebs_reset_value(c, PERIOD);
+		ds_open(&setup);
+		pebs_arm(c, STORES, COUNT_BOTH, PERIOD);
+		for (unsigned i = 0; i < TRIES && !found; i++) {
+			u64 status;
+
+			for (unsigned k = 0; k < LINES * WORDS_A_LINE; k++)
+				words[k] = word_before(k / WORDS_A_LINE, k % WORDS_A_LINE);
+			counters_enable(pmc_one(c));
+			status = transaction_stores.run(words, LINES);
+			counters_disable();
+			aborted += status != COMMITTED;
+			if (status != COMMITTED)
+				left += words_changed(words);
+			else
+				written = words_changed(words);
+			if (!ds_records())
+				continue;
+			record_decode(setup.format, ds_record(0), record_size(setup.format),
+				      &record);
+			found = sampling_field(&record, RECORD_tx_abort) & TX_RTM_ABORT;
+			ds_set_index(0);
+		}
+		pebs_disarm();
+		counter_program_disabled(c, 0, 0);
+		CONTROL(t, TSX_02, found && aborted, "a record with RTM_Abort, IA32_PMC%u", c);
+		CONTROL_EQ(t, TSX_02, LINES, written, "words that a committed one changes");
+		CHECK_EQ(t, TSX_02, 0, left, "words changed by %u aborted ones, IA32_PMC%u",
+			 aborted, c);
+	}
+}

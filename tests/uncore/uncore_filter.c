@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the uncore's general-purpose counters add: SDM "Uncore Performance Event Configuration
+ * Facility", Figure 18-25: CMASK and INV; "Uncore Performance Monitoring Management Facility".
+ */
+#include "kernel/interrupt/fault.h"
+#include "pmu/counter.h"
+#include "tests/frame/needs.h"
+#include "tests/measure/cache_workload.h"
+#include "tests/uncore/uncore.h"
+
+#define ALL_COUNTERS	BITS(0, UNCORE_COUNTERS - 1)
+#define NEVER		0	/* roles of counters in one window: no clock has so many events, */
+#define ALWAYS		1	/* each has fewer, */
+#define REACHED		2	/* clocks with an event, */
+#define BELOW		3	/* and those without one */
+
+static const u64 filters[] = {
+	[NEVER] = UNCORE_CMASK(255),
+	[ALWAYS] = UNCORE_CLOCKS,
+	[REACHED] = UNCORE_CMASK(1),
+	[BELOW] = UNCORE_CMASK(1) | UNCORE_INVERT,
+};
+
+#define ROLES		(sizeof(filters) / sizeof(filters[0]))
+
+static unsigned counter_of(unsigned turn, unsigned role)
+{
+	return (turn + role) % UNCORE_COUNTERS;
+}
+
+/*
+ * UNC-10  With CMASK n and INV 0 an uncore counter must count the clocks with at least n events,
+ *         with INV 1 those with fewer.
+ *         SDM 18.8.2.2 Uncore Performance Event Configuration Facility, Figure 18-25: counter
+ *         mask, invert
+ *
+ * Given  four counters count reads that miss the L3, with CMASK 255, with it and INV, with CMASK 1,
+ *        with it and INV; each counter has each of these in turn
+ * When   flushed lines are loaded
+ * Then   CMASK 255 counts nothing; CMASK 1 one for at least half of the loads and for no more
+ * clocks than there are loads; without and with INV they count all clocks together, which CMASK 255
+ *        with INV has counted
+ * Control: there were more clocks than loads
+ */
+TEST(unc, uncore_cmask_and_inv_compare_with_the_events_of_each_clock, REQS(UNC_10),
+     NEEDS(need_uncore))
+{
+	struct cache_workload h;
+	u64 got[ROLES];
+
+	if (!cache_workload_or_skip(t, ACCESS_MEMORY, &h))
+		return;
+	for (unsigned turn = 0; turn < UNCORE_COUNTERS; turn++) {
+		for (unsigned role = 0; role < ROLES; role++)
+			uncore_count_filtered(counter_of(turn, role), filters[role]);
+		uncore_enable(ALL_COUNTERS);
+		cache_workload_run(&h, MISSES, (struct pmc_mask){ 0 });
+		uncore_enable(0);
+		for (unsigned role = 0; role < ROLES; role++)
+			got[role] = uncore_read(counter_of(turn, role));
+		CONTROL_RANGE(t, UNC_10, MISSES + 1, ~0ULL, got[ALWAYS],
+			      "clocks with fewer than 255 events, counter %u",
+			      counter_of(turn, ALWAYS));
+		CHECK_EQ(t, UNC_10, 0, got[NEVER], "clocks with 255 events, counter %u",
+			 counter_of(turn, NEVER));
+		CHECK_RANGE(t, UNC_10, MISSES / 2, got[ALWAYS] - 1, got[REACHED],
+			    "clocks with an event, counter %u", counter_of(turn, REACHED));
+		CHECK_EQ(t, UNC_10, got[ALWAYS], got[REACHED] + got[BELOW],
+			 "clocks with an event, counter %u, and those without one, counter %u",
+			 counter_of(turn, REACHED), counter_of(turn, BELOW));
+		uncore_off();
+	}
+}
+
+/* Values from which a count carries through each part of the width, or wraps. */
+static const u64 starts[UNCORE_COUNTERS] = {
+	0,
+	BIT(UNCORE_WIDTH) - 1,
+	BIT(UNCORE_WIDTH) - MISSES / 2,
+	BIT(UNCORE_WIDTH) - 1000000,
+	BIT(UNCORE_WIDTH - 1) - 1,
+	BIT(40) - 3,
+	BIT(32) - 3,
+	BIT(16) - 3,
+};
+
+/*
+ * UNC-01  Each uncore counter must hold 48 bits, and its event select what is written to it.
+ *         SDM 18.8.2.2 Uncore Performance Event Configuration Facility
+ * UNC-03  An uncore counter that wraps must set its bit of MSR_UNCORE_PERF_GLOBAL_STATUS.
+ *         SDM 18.8.2.1 Uncore Performance Monitoring Management Facility
+ *
+ * Given  all eight counters count reads that miss the L3, each from another value: two close to the
+ *        end, the others before a carry into another part of the 48 bits; each counter has each of
+ *        these values in turn
+ * When   flushed lines are loaded
+ * Then   all add the same number, modulo 2^48, and the status shows those that have wrapped and no
+ *        other
+ * Control: the counter that began at 0 has counted at least half of the loads
+ */
+TEST(unc, uncore_counters_add_alike_from_any_value, REQS(UNC_01, UNC_03), NEEDS(need_uncore))
+{
+	const u64 mask = BIT(UNCORE_WIDTH) - 1;
+	struct cache_workload h;
+
+	if (!cache_workload_or_skip(t, ACCESS_MEMORY, &h))
+		return;
+	for (unsigned turn = 0; turn < UNCORE_COUNTERS; turn++) {
+		u64 added, wrapped = 0;
+
+		for (unsigned i = 0; i < UNCORE_COUNTERS; i++) {
+			uncore_program(counter_of(turn, i), UNC_L3_MISS_READ, false);
+			uncore_write(counter_of(turn, i), starts[i]);
+		}
+		uncore_enable(ALL_COUNTERS);
+		cache_workload_run(&h, MISSES, (struct pmc_mask){ 0 });
+		uncore_enable(0);
+		added = uncore_read(counter_of(turn, 0));
+		CONTROL_RANGE(t, IDS(UNC_01, UNC_03), MISSES / 2, 1000, added,
+			      "what counter %u has counted from 0", counter_of(turn, 0));
+		for (unsigned i = 1; i < UNCORE_COUNTERS; i++) {
+			CHECK_EQ(t, UNC_01, (starts[i] + added) & mask,
+				 uncore_read(counter_of(turn, i)),
+				 "counter %u, which has begun at %#lx", counter_of(turn, i),
+				 starts[i]);
+			wrapped |= starts[i] + added > mask ? BIT(counter_of(turn, i)) : 0;
+		}
+		CHECK_EQ(t, UNC_03, wrapped, uncore_status() & (ALL_COUNTERS | OVF_FC0),
+			 "uncore status, the counter that has begun at 0 is %u", turn);
+		uncore_off();
+	}
+}
+
+/*
+ * UNC-02  An uncore counter must count only while it is enabled in its control register and in
+ *         MSR_UNCORE_PERF_GLOBAL_CTRL.
+ *         SDM 18.8.2.1 Uncore Performance Monitoring Management Facility
+ *
+ * Given  each general-purpose counter counts clocks; all others do too, enabled
+ * When   it runs under each combination of EN in its event select and its bit of
+ *        MSR_UNCORE_PERF_GLOBAL_CTRL
+ * Then   it has counted only where both are 1
+ * Control: the others have counted each time
+ */
+TEST(unc, each_uncore_counter_needs_both_of_its_enables, REQS(UNC_02), NEEDS(need_uncore))
+{
+	for (unsigned c = 0; c < UNCORE_COUNTERS; c++) {
+		for (unsigned both = 0; both < 4; both++) {
+			const bool own = both & 1, global = both & 2;
+
+			for (unsigned i = 0; i < UNCORE_COUNTERS; i++)
+				uncore_count_filtered(i, UNCORE_CLOCKS);
+			if (!own)
+				msr_write(MSR_UNCORE_PERFEVTSEL0 + c,
+					  UNC_L3_MISS_READ | UNCORE_CLOCKS);
+			uncore_enable(global ? ALL_COUNTERS : ALL_COUNTERS & ~BIT(c));
+			uncore_spin();
+			uncore_enable(0);
+			CHECK_EQ(t, UNC_02, own && global, uncore_read(c) != 0,
+				 "counter %u has counted, EN = %u, EN_PC%u = %u", c, own, c,
+				 global);
+			for (unsigned i = 0; i < UNCORE_COUNTERS; i++)
+				if (i != c)
+					CONTROL_RANGE(t, UNC_02, 1, ~0ULL, uncore_read(i),
+						      "counter %u beside it", i);
+		}
+		uncore_off();
+	}
+}

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The uncore's registers together, its status bit by bit, and what a freeze stops: SDM "Uncore
+ * Performance Monitoring Management Facility", "Uncore Performance Event Configuration Facility".
+ */
+#include "kernel/interrupt/fault.h"
+#include "pmu/counter.h"
+#include "pmu/pmi.h"
+#include "tests/frame/needs.h"
+#include "tests/uncore/uncore.h"
+
+#define COUNTERS	(UNCORE_COUNTERS + 1)	/* the last is the fixed one */
+#define ALL_COUNTERS	(BITS(0, UNCORE_COUNTERS - 1) | EN_FC0)
+#define PRESET		200	/* clocks until a wrap */
+#define WAITS		64	/* for it, of several hundred clocks each */
+
+static unsigned counter_name(unsigned n)
+{
+	return n < UNCORE_COUNTERS ? n : UNCORE_FIXED;
+}
+
+/* All count clocks from 0, those in pmi with their PMI enables. */
+static void count_clocks(u64 pmi)
+{
+	for (unsigned c = 0; c < UNCORE_COUNTERS; c++) {
+		uncore_count_filtered(c, UNCORE_CLOCKS | (pmi & BIT(c) ? UNCORE_PMI : 0));
+		uncore_write(c, 0);
+	}
+	uncore_program(UNCORE_FIXED, 0, pmi & EN_FC0);
+	uncore_write(UNCORE_FIXED, 0);
+}
+
+/* These bits of the status have come, or it was waited for them long enough. */
+static void wait_for(u64 bits)
+{
+	for (unsigned i = 0; i < WAITS && (uncore_status() & bits) != bits; i++)
+		uncore_spin();
+}
+
+/* What every register holds at once: no two the same, and no bit of one in all others. */
+static u64 own_count(unsigned n)
+{
+	return 0x010203040506ULL * (n + 1);
+}
+
+static u64 own_select(unsigned n)
+{
+	return 0x0101 * (n + 1) | UNCORE_CMASK(n + 1);
+}
+
+/*
+ * UNC-01  Each uncore counter must hold 48 bits, and its event select what is written to it.
+ *         SDM 18.8.2.2 Uncore Performance Event Configuration Facility
+ * UNC-06  MSR_UNCORE_PERF_GLOBAL_CTRL must hold its enable, core and freeze bits.
+ *         SDM 18.8.2.1 Uncore Performance Monitoring Management Facility
+ *
+ * Given  the uncore's registers, nothing enabled
+ * When   a value of its own is written to each counter, to each event select, to
+ *        MSR_UNCORE_FIXED_CTR_CTRL and to MSR_UNCORE_PERF_GLOBAL_CTRL, and all are read after
+ *        that; the same in the contrary order
+ * Then   each reads what was written to it
+ */
+TEST(msr, uncore_registers_hold_values_of_their_own_at_once, REQS(UNC_01, UNC_06),
+     NEEDS(need_uncore))
+{
+	for (unsigned turn = 0; turn < 2; turn++) {
+		for (unsigned k = 0; k < COUNTERS; k++) {
+			const unsigned n = turn ? COUNTERS - 1 - k : k;
+
+			uncore_write(counter_name(n), own_count(n));
+			if (n < UNCORE_COUNTERS)
+				msr_write(MSR_UNCORE_PERFEVTSEL0 + n, own_select(n));
+		}
+		msr_write(MSR_UNCORE_FIXED_CTR_CTRL, UNCORE_FIXED_CTR_CTRL_PMI);
+		uncore_enable(PMI_FRZ | EN_PMI_CORES);
+		for (unsigned n = 0; n < COUNTERS; n++)
+			CHECK_EQ(t, UNC_01, own_count(n), uncore_read(counter_name(n)),
+				 "uncore counter %u, all registers written", counter_name(n));
+		for (u32 n = 0; n < UNCORE_COUNTERS; n++)
+			CHECK_EQ(t, UNC_01, own_select(n), msr_read(MSR_UNCORE_PERFEVTSEL0 + n),
+				 "MSR_UNCORE_PERFEVTSEL%u, all registers written", n);
+		CHECK_EQ(t, UNC_01, UNCORE_FIXED_CTR_CTRL_PMI, msr_read(MSR_UNCORE_FIXED_CTR_CTRL),
+			 "MSR_UNCORE_FIXED_CTR_CTRL, all registers written");
+		CHECK_EQ(t, UNC_06, PMI_FRZ | EN_PMI_CORES, msr_read(MSR_UNCORE_PERF_GLOBAL_CTRL),
+			 "391H, all registers written");
+		uncore_off();
+	}
+}
+
+/* Layouts of the section: the bits that a register has, without EN and the reset of an occupancy.
+ */
+static const struct {
+	const char *name;
+	u32 msr;
+	u64 bits, left;	/* left alone: they start something, or read as 0 */
+} layouts[] = {
+	{ "MSR_UNCORE_PERF_GLOBAL_CTRL", MSR_UNCORE_PERF_GLOBAL_CTRL, PMI_FRZ | EN_PMI_CORES,
+	  ALL_COUNTERS },
+	{ "MSR_UNCORE_FIXED_CTR_CTRL", MSR_UNCORE_FIXED_CTR_CTRL, UNCORE_FIXED_CTR_CTRL_PMI,
+	  UNCORE_FIXED_CTR_CTRL_EN },
+	{ "MSR_UNCORE_FIXED_CTR0", MSR_UNCORE_FIXED_CTR0, BITS(0, UNCORE_WIDTH - 1), 0 },
+	{ "MSR_UNCORE_PMC0", MSR_UNCORE_PMC0, BITS(0, UNCORE_WIDTH - 1), 0 },
+	{ "MSR_UNCORE_PMC7", MSR_UNCORE_PMC0 + 7, BITS(0, UNCORE_WIDTH - 1), 0 },
+	{ "MSR_UNCORE_PERFEVTSEL0", MSR_UNCORE_PERFEVTSEL0, 0xff94ffff, BIT(17) | BIT(22) },
+	{ "MSR_UNCORE_PERFEVTSEL7", MSR_UNCORE_PERFEVTSEL0 + 7, 0xff94ffff, BIT(17) | BIT(22) },
+};
+
+/*
+ * UNC-11  A write that sets a reserved bit of a register of the uncore must raise #GP and keep the
+ *         old value.
+ *         SDM volume 2 WRMSR, Protected Mode Exceptions; 18.8.2.1 and 18.8.2.2, layouts of the
+ *         registers
+ *
+ * Given  the global control, the fixed counter and its control, the first and the last
+ *        general-purpose counter and event select, each with every other of its bits set
+ * When   each bit that its layout doesn't name is written, beside the contrary of the bits that are
+ *        set
+ * Then   each write raises #GP and changes nothing
+ * Control: the value that stays was accepted
+ */
+TEST(msr, uncore_registers_refuse_reserved_bits, REQS(UNC_11), NEEDS(need_uncore))
+{
+	for (unsigned i = 0; i < sizeof(layouts) / sizeof(layouts[0]); i++) {
+		const u64 kept = layouts[i].bits & 0x5555555555555555ULL;
+		const u64 other = layouts[i].bits & ~kept;
+
+		msr_write(layouts[i].msr, kept);
+		CONTROL_EQ(t, UNC_11, kept, msr_read(layouts[i].msr), "%s", layouts[i].name);
+		for (unsigned bit = 0; bit < 64; bit++)
+			if (!((layouts[i].bits | layouts[i].left) & BIT(bit)))
+				CHECK(t, UNC_11,
+				      msr_try_write(layouts[i].msr, other | BIT(bit)).raised,
+				      "#GP of bit %u of %s", bit, layouts[i].name);
+		CHECK_EQ(t, UNC_11, kept, msr_read(layouts[i].msr), "%s after what was refused",
+			 layouts[i].name);
+		uncore_off();
+	}
+}
+
+/*
+ * UNC-03  An uncore counter that wraps must set its bit of MSR_UNCORE_PERF_GLOBAL_STATUS.
+ * UNC-04  A bit of MSR_UNCORE_PERF_GLOBAL_STATUS must stay until 1 is written to it in
+ *         MSR_UNCORE_PERF_GLOBAL_OVF_CTRL; writing 0 must have no effect.
+ *         SDM 18.8.2.1 Uncore Performance Monitoring Management Facility
+ *
+ * Given  all nine counters count clocks and wrap
+ * When   1 is written to their bits in MSR_UNCORE_PERF_GLOBAL_OVF_CTRL one after the other, upward,
+ *        then, after they have wrapped again, downward
+ * Then   all nine bits are set, and each write clears its own alone
+ */
+TEST(unc, each_uncore_status_bit_is_cleared_alone, REQS(UNC_03, UNC_04), NEEDS(need_uncore))
+{
+	for (unsigned turn = 0; turn < 2; turn++) {
+		u64 left = ALL_COUNTERS;
+
+		count_clocks(0);
+		for (unsigned n = 0; n < COUNTERS; n++)
+			uncore_preset(counter_name(n), PRESET + n);
+		uncore_enable(ALL_COUNTERS);
+		wait_for(ALL_COUNTERS);
+		uncore_enable(0);
+		CHECK_EQ(t, UNC_03, ALL_COUNTERS, uncore_status() & ALL_COUNTERS,
+			 "uncore status after all counters have wrapped");
+		for (unsigned k = 0; k < COUNTERS; k++) {
+			const unsigned c = counter_name(turn ? COUNTERS - 1 - k : k);
+
+			uncore_clear(BIT(c));
+			left &= ~BIT(c);
+			CHECK_EQ(t, UNC_04, left, uncore_status() & ALL_COUNTERS,
+				 "uncore status after 393H[%u] = 1", c);
+		}
+		uncore_off();
+	}
+}
+
+/*
+ * UNC-12  OVF_PMI, bit 61 of MSR_UNCORE_PERF_GLOBAL_STATUS, must be set by an overflow whose
+ *         counter has its PMI enable set, and by no other.
+ *         SDM 18.8.2.1 Uncore Performance Monitoring Management Facility, Figure 18-20
+ * UNC-04  A bit of MSR_UNCORE_PERF_GLOBAL_STATUS must stay until 1 is written to it in
+ *         MSR_UNCORE_PERF_GLOBAL_OVF_CTRL; writing 0 must have no effect.
+ *         SDM 18.8.2.1 Uncore Performance Monitoring Management Facility
+ *
+ * Given  each counter wraps, with its PMI enable 0, then 1; all cores are selected
+ * When   the status is read; then 1 is written to the counter's bit in
+ *        MSR_UNCORE_PERF_GLOBAL_OVF_CTRL, and to bit 61
+ * Then   bit 61 is as the PMI enable was, stays when the counter's bit is cleared, and is 0 then
+ * Control: the counter's own bit is set each time
+ */
+TEST(unc, ovf_pmi_is_set_by_counters_with_their_pmi_enable_alone, REQS(UNC_12, UNC_04),
+     NEEDS(need_perfmon, need_uncore))
+{
+	for (unsigned n = 0; n < COUNTERS; n++) {
+		const unsigned c = counter_name(n);
+
+		for (unsigned pmi = 0; pmi < 2; pmi++) {
+			msr_write(MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_ENABLE_UNCORE_PMI);
+			pmi_open(NULL);
+			count_clocks(pmi ? BIT(c) : 0);
+			uncore_preset(c, PRESET);
+			uncore_enable(ALL_COUNTERS | EN_PMI_CORES);
+			wait_for(BIT(c));
+			uncore_enable(0);
+			pmi_end();
+			CONTROL_EQ(t, IDS(UNC_12, UNC_04), BIT(c), uncore_status() & BIT(c),
+				   "392H[%u]: the counter has wrapped", c);
+			CHECK_EQ(t, UNC_12, pmi ? OVF_PMI : 0, uncore_status() & OVF_PMI,
+				 "392H[61], counter %u has PMI enable %u", c, pmi);
+			uncore_clear(BIT(c));
+			CHECK_EQ(t, UNC_04, pmi ? OVF_PMI : 0, uncore_status() & OVF_PMI,
+				 "392H[61] after 393H[%u] = 1", c);
+			uncore_clear(OVF_PMI);
+			CHECK_EQ(t, UNC_04, 0, uncore_status() & OVF_PMI,
+				 "392H[61] after 393H[61] = 1");
+			uncore_off();
+		}
+	}
+}
+
+/* Bit of each counter that has moved while some hundred clocks went by. */
+static u64 moving(void)
+{
+	u64 before[COUNTERS], moved = 0;
+
+	for (unsigned n = 0; n < COUNTERS; n++)
+		before[n] = uncore_read(counter_name(n));
+	uncore_spin();
+	for (unsigned n = 0; n < COUNTERS; n++)
+		if (uncore_read(counter_name(n)) != before[n])
+			moved |= BIT(counter_name(n));
+	return moved;
+}
+
+/*
+ * PMI-13  With PMI_FRZ set, the uncore counters must stop when one of them signals, until software
+ *         enables them again.
+ *         SDM 18.8.2 Performance Monitoring Facility in the Uncore
+ *
+ * Given  all nine counters count clocks, PMI_FRZ = 1
+ * When   each counter in turn wraps with its PMI enable 0, then with it 1; then
+ *        MSR_UNCORE_PERF_GLOBAL_CTRL enables all again
+ * Then   all go on after a wrap that signals nothing; all stand after one that signals; all move
+ *        when they are enabled again
+ * Control: the wrap that signals has interrupted once
+ */
+TEST(unc, interrupt_of_each_uncore_counter_freezes_all_of_them, REQS(PMI_13),
+     NEEDS(need_perfmon, need_uncore))
+{
+	for (unsigned n = 0; n < COUNTERS; n++) {
+		const unsigned c = counter_name(n);
+
+		for (unsigned pmi = 0; pmi < 2; pmi++) {
+			const struct pmi_log *log;
+
+			msr_write(MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_ENABLE_UNCORE_PMI);
+			pmi_open(NULL);
+			count_clocks(pmi ? BIT(c) : 0);
+			uncore_preset(c, PRESET);
+			uncore_enable(ALL_COUNTERS | EN_PMI_CORES | PMI_FRZ);
+			wait_for(BIT(c));
+			log = pmi_end();
+			CONTROL_EQ(t, PMI_13, pmi, log->count,
+				   "interrupts of counter %u, PMI enable %u", c, pmi);
+			CHECK_EQ(t, PMI_13, pmi ? 0 : ALL_COUNTERS, moving(),
+				 "counters that move after counter %u wrapped, PMI enable %u", c,
+				 pmi);
+			uncore_clear(BIT(c) | OVF_PMI);
+			uncore_enable(ALL_COUNTERS);
+			CHECK_EQ(t, PMI_13, ALL_COUNTERS, moving(),
+				 "counters that move when they are enabled again");
+			uncore_off();
+		}
+	}
+}
