@@ -26,6 +26,7 @@
 #define XSTATE_AVX	BIT(2)
 #define XSAVE_AVX	576		/* the upper halves */
 #define CONTEXT_REGS	23
+#define JMP_REL32	0xe9
 #ifndef SI_KERNEL
 #define SI_KERNEL	0x80
 #endif
@@ -227,14 +228,32 @@ static void add_events(struct model_events *to, const struct model_events *event
 	to->mispredicted += events->mispredicted;
 }
 
+/* One to the next instruction looks not taken to the reference. */
+static void note_taken(const struct model_taken *taken)
+{
+	struct machine_result *result = run.result;
+
+	if (taken->branch == BRANCH_CONDITIONAL && taken->target == taken->next_ip)
+		return;
+	if (result->n_taken < MACHINE_BRANCHES)
+		result->taken[result->n_taken] = *taken;
+	result->n_taken++;
+}
+
 static void end_run(void)
 {
 	struct model_events events;
+	struct model_taken taken;
 	u64 spent;
 
 	if (!run.in_run)
 		return;
 	run.in_run = false;
+	for (unsigned i = 0; machine_cache.keep_branches && block_taken(&machine_cache, i, &taken);
+	     i++) {
+		taken.instructions += run.result->events.instructions;
+		note_taken(&taken);
+	}
 	block_end(&machine_cache, &events);
 	spent = machine_cache.given - machine_cache.region->context.budget;
 	if (spent != events.instructions)
@@ -326,6 +345,15 @@ static void count_stepped(const struct block_op *op)
 
 	events->instructions++;
 	events->branches[op->branch]++;
+	if (op->branch != BRANCH_NONE && (op->branch != BRANCH_CONDITIONAL || run.rip != next))
+		note_taken(&(struct model_taken){
+			.instructions = events->instructions,
+			.ip = op->rip,
+			.next_ip = next,
+			.target = run.rip,
+			.branch = op->branch,
+			.indirect = op->kind == OP_JUMP_INDIRECT || op->kind == OP_CALL_INDIRECT,
+		});
 	if (op->branch == BRANCH_CONDITIONAL) {
 		events->taken += run.rip != next;
 		events->mispredicted += (run.rip != next) !=
@@ -519,6 +547,9 @@ static void handle(int signal, siginfo_t *info, void *argument)
 		   !memcmp((const void *)rip, exit_code, sizeof(exit_code))) {
 		bool exit_requested = machine_cache.exit_requested;
 
+		/* QEMU translates on after VMMCALL. */
+		if (((const u8 *)rip)[sizeof(exit_code)] != JMP_REL32)
+			wrong("no jump follows an exit");
 		take_registers(context);
 		run.rip = block_left(&machine_cache, rip);
 		if (exit_requested)

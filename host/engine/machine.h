@@ -15,6 +15,8 @@
 #define MACHINE_STACK	0x510020000ULL
 #define MACHINE_BYTES	0x8000		/* of each; a hole after each */
 
+#define MACHINE_BRANCHES 4096
+
 struct machine_state {
 	u64 gpr[REG_COUNT];
 	u64 rip;
@@ -27,6 +29,9 @@ struct machine_state {
 struct machine_result {
 	struct machine_state state;
 	struct model_events events;
+	/* Branches that were taken, but conditional ones to the next instruction. */
+	struct model_taken taken[MACHINE_BRANCHES];
+	unsigned n_taken;
 	/* Of all the instructions: skipped; not in blocks; of these, emulated. */
 	u64 faults, stepped, emulated, runs;
 	u64 to_next;			/* stepped branches to the next instruction: taken or not */

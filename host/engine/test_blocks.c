@@ -8,7 +8,7 @@
 static struct machine_result want, got;
 static struct machine_state begin;
 static u64 n_stepped, n_blocks, n_faults, n_runs, n_emulated, n_not_emulated, n_interrupts, n_taken,
-	n_mispredicted;
+	n_mispredicted, n_kept;
 
 #define INTERRUPTS	20	/* of a program */
 
@@ -28,6 +28,24 @@ static void check_directions(const char *what, u64 seed)
 	CHECK_EQ(taken, mispredicted, "%s, program %" PRIu64, what, seed);
 	n_taken += want.events.taken;
 	n_mispredicted += want.events.mispredicted;
+}
+
+/* All of them and in order, those of stepped instructions among them. */
+static void check_branches(const char *what, u64 seed)
+{
+	const struct model_taken *a = want.taken, *b = got.taken;
+
+	CHECK_EQ(want.n_taken, got.n_taken, "%s, program %" PRIu64, what, seed);
+	for (unsigned i = 0; i < want.n_taken && i < got.n_taken && i < MACHINE_BRANCHES; i++)
+		if (!CHECK(a[i].instructions == b[i].instructions && a[i].ip == b[i].ip &&
+				   a[i].next_ip == b[i].next_ip && a[i].target == b[i].target &&
+				   a[i].branch == b[i].branch && a[i].indirect == b[i].indirect,
+			   "%s, program %" PRIu64 ": branch %u, %#" PRIx64 " to %#" PRIx64
+			   " after %" PRIu64 ", got %#" PRIx64 " to %#" PRIx64 " after %" PRIu64,
+			   what, seed, i, a[i].ip, a[i].target, a[i].instructions, b[i].ip,
+			   b[i].target, b[i].instructions))
+			break;
+	n_kept += got.n_taken;
 }
 
 static bool same(const char *what, u64 seed, u64 stop)
@@ -60,6 +78,8 @@ static bool same(const char *what, u64 seed, u64 stop)
 		CHECK_EQ(want.events.branches[i], got.events.branches[i], "kind %u", i);
 	if (machine_cache.count_taken)
 		check_directions(what, seed);
+	if (machine_cache.keep_branches)
+		check_branches(what, seed);
 	CHECK_EQ(want.faults, got.faults);
 	return check_errors == before;
 }
@@ -132,6 +152,10 @@ static void programs_stop_anywhere(void)
 			machine_cache.count_taken = !machine_cache.count_taken;
 			block_flush(&machine_cache);
 		}
+		if (seed % 5 == 0) {
+			machine_cache.keep_branches = !machine_cache.keep_branches;
+			block_flush(&machine_cache);
+		}
 		for (u64 i = 0; i < 5; i++)
 			if (!compare(seed, 1 + (seed * 2654435761u + i * 40503u) % 3000,
 				     i & 1 ? 1000000 : 64, false))
@@ -151,6 +175,7 @@ static void programs_stop_anywhere(void)
 	/* Directions are counted from the eighth program on. */
 	CHECK(programs() < 30 || (n_taken && n_mispredicted),
 	      "%" PRIu64 " taken, %" PRIu64 " mispredicted", n_taken, n_mispredicted);
+	CHECK(programs() < 30 || n_kept > 1000, "%" PRIu64 " branches kept", n_kept);
 	CHECK(n_faults > programs(), "%" PRIu64 " faults", n_faults);
 	printf("# in blocks %" PRIu64 ", stepped %" PRIu64 ", faults %" PRIu64 ", runs %" PRIu64
 	       ", blocks made %" PRIu64 ", dropped %" PRIu64 "\n",

@@ -25,18 +25,19 @@ static bool is_of_a_transaction(const ZydisDecodedInstruction *zi)
 /* Decodes from each byte that code may begin at, and from each that such code comes to. */
 static bool reaches(const ZydisDecoder *decoder, const u8 *page, unsigned size, unsigned at)
 {
-	unsigned first = at - WINDOW;
+	int first = (int)at - (int)WINDOW;
 	bool begins[WINDOW + 1] = { false };
 
 	for (unsigned i = 0; i <= WINDOW; i++) {
-		unsigned here = first + i;
+		int here = first + (int)i;
 		ZydisDecodedInstruction zi;
 		ZyanStatus status;
 
-		if (!begins[i] && i > WINDOW - CODE_FLOW_SETTLED && here % CODE_FLOW_ALIGNMENT)
+		if (!begins[i] && i > WINDOW - CODE_FLOW_SETTLED &&
+		    (unsigned)here % CODE_FLOW_ALIGNMENT)
 			continue;
-		status = ZydisDecoderDecodeInstruction(decoder, NULL, &page[here], size - here,
-						       &zi);
+		status = ZydisDecoderDecodeInstruction(decoder, NULL, page + here,
+						       (unsigned)((int)size - here), &zi);
 		if (status == ZYDIS_STATUS_NO_MORE_DATA)
 			return true;
 		if (!ZYAN_SUCCESS(status))
@@ -49,9 +50,9 @@ static bool reaches(const ZydisDecoder *decoder, const u8 *page, unsigned size, 
 	return false;
 }
 
-bool code_flow_reaches(const u8 *page, unsigned size, unsigned at)
+bool code_flow_reaches(const u8 *page, unsigned before, unsigned size, unsigned at)
 {
-	if (at < WINDOW)
+	if (before + at < WINDOW)
 		return true;
 	for (unsigned i = 0; i < MODES; i++) {
 		ZydisDecoder decoder;

@@ -19,8 +19,8 @@
 #define CODE_FLOW_SETTLED	64u	/* bytes */
 #define CODE_FLOW_ALIGNMENT	16u	/* of functions, as compilers lay them out */
 
-/* at is the offset of the found byte in the page of size bytes. In 64-bit or in 32-bit code; in
- * doubt true. */
-bool code_flow_reaches(const u8 *page, unsigned size, unsigned at);
+/* at is the offset of the found byte in the page of size bytes, which has so many more bytes of
+ * code before it. In 64-bit or in 32-bit code; in doubt true. */
+bool code_flow_reaches(const u8 *page, unsigned before, unsigned size, unsigned at);
 
 #endif

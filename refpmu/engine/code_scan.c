@@ -2,6 +2,7 @@
 /* See code_scan.h. */
 #include "refpmu/engine/code_flow.h"
 #include "refpmu/engine/code_scan.h"
+#include "refpmu/engine/decode_insn.h"
 
 #define OPCODE_XABORT	0xc6
 #define OPCODE_XBEGIN	0xc7
@@ -70,19 +71,33 @@ static bool elides(const u8 *page, unsigned at)
 	       (page[next + 1] & MOD) != MOD;
 }
 
-static bool is_one(const u8 *page, unsigned at)
+static bool is_one(const u8 *page, unsigned at, bool before)
 {
 	if (page[at] == XACQUIRE)
 		return elides(page, at);
 	if (page[at] != OPERAND)
 		return false;
-	/* The page before may end in either. */
-	return !at || page[at - 1] == OPCODE_XABORT ||
+	if (!at)
+		/* The page before may end in either. */
+		return !before || page[-1] == OPCODE_XABORT || page[-1] == OPCODE_XBEGIN;
+	return page[at - 1] == OPCODE_XABORT ||
 	       (page[at - 1] == OPCODE_XBEGIN && is_xbegin(page, at - 1));
 }
 
-bool code_scan_suspicious(const u8 page[CODE_SCAN_BYTES])
+/* One that ends in the page after it. Where that isn't known it is suspected itself. */
+static bool begins_one(const u8 *page, unsigned before)
 {
+	const unsigned last = CODE_SCAN_BYTES - 1;
+
+	return (page[last] == OPCODE_XABORT || page[last] == OPCODE_XBEGIN) &&
+	       page[last + 1] == OPERAND &&
+	       code_flow_reaches(page, before, CODE_SCAN_BYTES + INSN_MAX_BYTES, last + 1);
+}
+
+bool code_scan_suspicious(const u8 *page, bool page_before, bool page_after)
+{
+	const unsigned before = page_before ? CODE_SCAN_BYTES : 0;
+	const unsigned size = CODE_SCAN_BYTES + (page_after ? INSN_MAX_BYTES : 0);
 	u64 word;
 
 	for (unsigned at = 0; at < CODE_SCAN_BYTES; at += WORD) {
@@ -90,8 +105,9 @@ bool code_scan_suspicious(const u8 page[CODE_SCAN_BYTES])
 		if (!code_scan_holds(word, OPERAND) && !code_scan_holds(word, XACQUIRE))
 			continue;
 		for (unsigned i = at; i < at + WORD; i++)
-			if (is_one(page, i) && code_flow_reaches(page, CODE_SCAN_BYTES, i))
+			if (is_one(page, i, page_before) &&
+			    code_flow_reaches(page, before, size, i))
 				return true;
 	}
-	return false;
+	return page_after && begins_one(page, before);
 }

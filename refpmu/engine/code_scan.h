@@ -20,8 +20,12 @@
 #define CODE_SCAN_BYTES	4096
 #define CODE_SCAN_FAR	BIT(26)		/* a fallback address that many bytes away isn't one */
 
-/* May an instruction be one of these whose operand byte, or XACQUIRE, is in this page? The opcode
- * may be the last byte of another page: both are fetched for it. page is aligned to 8. */
-bool code_scan_suspicious(const u8 page[CODE_SCAN_BYTES]);
+/*
+ * May an instruction be one of these whose operand byte, or XACQUIRE, is in this page, or whose
+ * opcode is its last byte? Both pages are fetched for one that lies in two. page has
+ * CODE_SCAN_BYTES, and is aligned to 8. before, after: code of the page before, and of the page
+ * after it, stands there in memory as well; else what such a page has isn't known.
+ */
+bool code_scan_suspicious(const u8 *page, bool before, bool after);
 
 #endif

@@ -68,6 +68,11 @@ bool engine_choose(const struct cpu *cpu, enum engine_name engine)
 	return true;
 }
 
+enum engine_name engine_chosen(void)
+{
+	return (enum engine_name)chosen;
+}
+
 /* ---- which way ---- */
 
 /* Without the others all is stepped; but what no counter counts needs no steps. */

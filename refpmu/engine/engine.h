@@ -21,6 +21,7 @@ void engine_forget(struct cpu *cpu);
 /* Which ways instructions may take, on all processors. false: not on this machine, or in this
  * build. */
 bool engine_choose(const struct cpu *cpu, enum engine_name engine);
+enum engine_name engine_chosen(void);
 
 /* Run the guest until model_needs_retire() is over. Handles its exits, through exits.h. */
 void engine_run(struct cpu *cpu);

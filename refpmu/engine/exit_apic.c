@@ -27,6 +27,8 @@ void exit_apic_deliver(void *ctx, const struct pmi_delivery *delivery)
 	struct cpu *cpu = ctx;
 
 	cpu->engine->pmi_raised = true;
+	if (delivery->kind != PMI_DROPPED)
+		cpu_trace(cpu, TRACE_PMI, (u64)delivery->kind, delivery->vector);
 	if (delivery->lvtpc != *apic_register(APIC_LVTPC))
 		*apic_register(APIC_LVTPC) = delivery->lvtpc;
 	if (delivery->kind == PMI_FIXED)

@@ -178,6 +178,8 @@ bool exit_msr(struct cpu *cpu, bool write)
 		deliver_exception(cpu, VECTOR_GP, 0);
 		return false;
 	}
+	cpu_trace(cpu, write ? TRACE_WRMSR : TRACE_RDMSR, (u32)cpu->gpr[REG_RCX],
+		  write ? value : result.value);
 	if (write) {
 		guest_tsc_follow(cpu);
 		siblings_synchronize(cpu);

@@ -15,10 +15,16 @@
 #define OPCODE_STI	0xfb
 
 static bool (*vmmcall)(struct cpu *cpu);
+static bool (*port_access)(struct cpu *cpu);
 
 void exits_on_vmmcall(bool (*handler)(struct cpu *cpu))
 {
 	vmmcall = handler;
+}
+
+void exits_on_port(bool (*handler)(struct cpu *cpu))
+{
+	port_access = handler;
 }
 
 void exits_complete(struct cpu *cpu, struct model_retired *retired, const struct instruction *insn,
@@ -136,6 +142,9 @@ bool exits_instruction(struct cpu *cpu, u64 code)
 		break;
 	case EXIT_VMMCALL:
 		done = vmmcall(cpu);
+		break;
+	case EXIT_IOIO:
+		done = port_access(cpu);
 		break;
 	case EXIT_RDTSC:
 	case EXIT_RDTSCP:

@@ -17,6 +17,8 @@ bool exits_instruction(struct cpu *cpu, u64 code);
 
 /* What carries out VMMCALL. Before the first VMRUN. */
 void exits_on_vmmcall(bool (*handler)(struct cpu *cpu));
+/* What carries out IN and OUT with ports that are intercepted. */
+void exits_on_port(bool (*handler)(struct cpu *cpu));
 
 /*
  * An instruction has been carried out by the hypervisor: move RIP after it, report it, deliver

@@ -30,6 +30,20 @@ bool native_pages_fetch(const struct cpu *cpu)
 	return cpu->vmcb->control.exit_info_1 & PF_FETCH;
 }
 
+/*
+ * Suspicious? The pages beside it in physical memory are taken for those beside it where it is
+ * mapped. They are memory as it is, if they are in the same 2 MiB (code_page_protect()) and these
+ * aren't the first, which have more than memory.
+ */
+static bool scan(u64 page)
+{
+	const u64 of = TWO_MIB / PAGE_SIZE;
+	bool known = page >= of;
+
+	return code_scan_suspicious((const u8 *)(page * PAGE_SIZE), known && page % of,
+				    known && page % of != of - 1);
+}
+
 static bool allow(struct cpu *cpu, u64 physical)
 {
 	u64 page = physical / PAGE_SIZE;
@@ -41,7 +55,7 @@ static bool allow(struct cpu *cpu, u64 physical)
 	    (suspect[page % SUSPECTS].page == page &&
 	     suspect[page % SUSPECTS].generation == generation))
 		return false;
-	if (!code_scan_suspicious((const u8 *)(page * PAGE_SIZE)))
+	if (!scan(page))
 		return code_page_make_executable(cpu, physical, generation);
 	suspect[page % SUSPECTS].page = page;
 	suspect[page % SUSPECTS].generation = generation;

@@ -3,7 +3,8 @@
  * See engines.h. A program is the same for all engines. It is run with an overflow
  * of one counter at a random place, whose interrupt keeps all registers, and a PEBS record of
  * another one's; afterwards everything is compared: registers at the interrupt and at the end,
- * flags, memory with the program itself, counters, the DS area with its record. Each processor
+ * flags, memory with the program itself, counters, the DS area with its record, and in every other
+ * program the last branches. Each processor
  * runs one, at the same time, in a lane of its own.
  */
 #include "refpmu/selftest/engines.h"
@@ -28,6 +29,7 @@
 #define RECORDS		4
 #define LVT_MASKED	0x10000
 #define DS_WORDS	12
+#define LAST_BRANCHES	16		/* entries that Haswell has */
 #define LANES		(1 + MACHINE_OTHERS)
 
 void engine_loop_short(u64 times);
@@ -43,6 +45,7 @@ struct outcome {
 	u64 end[18], seen[18], pmis, count[COUNTERS], status, faults;
 	u64 code, data;			/* hashes */
 	u64 ds[sizeof(struct ds) / sizeof(u64)];
+	u64 from[LAST_BRANCHES], to[LAST_BRANCHES];	/* newest first */
 };
 
 static struct lane {
@@ -51,6 +54,7 @@ static struct lane {
 	struct program program;
 	u64 select[4], sampled, distance;	/* counters: events, periods */
 	struct outcome outcome[ENGINES];
+	bool records_branches;
 	volatile u32 came, ready, finished;	/* rounds; came is one of them */
 } lanes[LANES] __attribute__((aligned(4096)));
 
@@ -100,6 +104,7 @@ static void prepare(struct lane *lane, u64 seed, bool alone)
 	struct ds *ds = &lane->ds;
 
 	lane->program.memory = lane->memory;
+	lane->records_branches = seed % 2;
 	if (seed % 4)
 		program_generate(&lane->program, seed, false);
 	else
@@ -136,12 +141,14 @@ static void set_up(struct lane *lane)
 	msr_write(MSR_IA32_FIXED_CTR0, -lane->distance & BITS(0, 47));
 	lane->program.context.enable = BITS(0, 3) | BIT(32);
 	*apic_register(APIC_LVTPC) = VECTOR_PMI;
+	msr_write(MSR_IA32_DEBUGCTL, lane->records_branches ? IA32_DEBUGCTL_LBR : 0);
 }
 
 static void selftest_engines_keep(struct lane *lane, struct outcome *o)
 {
 	const struct engine_context *context = &lane->program.context;
 
+	msr_write(MSR_IA32_DEBUGCTL, 0);
 	*apic_register(APIC_LVTPC) = LVT_MASKED;
 	*o = (struct outcome){ .pmis = context->pmis, .faults = context->faults };
 	for (unsigned i = 0; i < 18; i++) {
@@ -156,6 +163,11 @@ static void selftest_engines_keep(struct lane *lane, struct outcome *o)
 	for (unsigned i = 0; i < sizeof(lane->ds) / sizeof(u64); i++)
 		o->ds[i] = ((const u64 *)&lane->ds)[i];
 	msr_write(MSR_IA32_PEBS_ENABLE, 0);
+	/* How many there were while processors waited for each other differs. */
+	for (u32 i = 0, tos = (u32)msr_read(MSR_LASTBRANCH_TOS); i < LAST_BRANCHES; i++) {
+		o->from[i] = msr_read(MSR_LASTBRANCH_0_FROM_IP + (tos - i) % LAST_BRANCHES);
+		o->to[i] = msr_read(MSR_LASTBRANCH_0_TO_IP + (tos - i) % LAST_BRANCHES);
+	}
 }
 
 static enum engine_name engine;

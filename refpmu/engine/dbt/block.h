@@ -40,18 +40,29 @@
  * many. That many are kept in reserve. */
 #define BLOCK_LATE_CHECK	8
 
+#define BLOCK_BRANCHES	4096	/* taken, of a run that keeps them */
+
+/* A branch that a run has taken. */
+struct block_branch {
+	u32 block;			/* it ends that */
+	u32 budget;			/* low half of what was left, without this block */
+	u64 target;			/* of an indirect one */
+};
+
 /* What running blocks read and write: on a page of its own, so that it never shares one with
  * code. */
 struct block_context {
 	u64 budget;			/* instructions that may still run */
 	u64 rax, rcx, rdx, scratch;	/* registers of the guest, while a block uses them */
 	u64 target;			/* of the last indirect branch */
+	u64 branches;			/* bytes in use of what the region has for them */
 } __attribute__((aligned(4096)));
 
 struct block_region {
 	struct block_context context;
 	u64 executed[BLOCK_MAX];	/* complete runs since they were last settled */
 	u64 taken[BLOCK_MAX];		/* of the conditional branch at its end */
+	struct block_branch branch[BLOCK_BRANCHES];
 	/* From here on blocks only read: it may be mapped so. */
 	u32 jump_cache[BLOCK_TARGETS];	/* offset of a block's entry for indirect branches, or 0 */
 	u8 trap_flag[256];		/* is it set in the second byte of an image of RFLAGS? */
@@ -70,7 +81,7 @@ struct block_insn {
 enum { BLOCK_FALLTHROUGH, BLOCK_TAKEN, BLOCK_CHECK, BLOCK_DROPPED };
 
 struct block {
-	u64 rip;
+	u64 rip, end;			/* of its first instruction; after its last one */
 	u64 target[2];			/* BLOCK_FALLTHROUGH, BLOCK_TAKEN */
 	u32 patch[2];			/* where the jump to it is, in code[]; 0: there is none */
 	u32 first, entry, again, body;	/* offsets in code[] */
@@ -83,6 +94,7 @@ struct block {
 	bool check_first;		/* at the very beginning, without a flag */
 	u16 all_loads, all_stores, all_locked;	/* and its last instruction may be a branch: */
 	u8 last_branch;
+	bool last_indirect;
 	bool stores;
 	bool keeps_rax, keeps_rcx;	/* doesn't change them */
 	bool unchained;			/* a REP string: no jumps from or to other blocks */
@@ -120,6 +132,7 @@ struct block_cache {
 	const struct block_source *source;
 	u8 exit_code[3];		/* an instruction that leaves blocks with all registers */
 	bool count_taken;		/* count how often conditional branches are taken */
+	bool keep_branches;		/* taken ones of a run, in their order */
 	u8 most_accesses;		/* of a kind, that any instruction here has */
 	ZydisDecoder decoder;
 
@@ -207,6 +220,10 @@ enum block_entered block_enter_unchained(struct block_cache *cache, u64 rip, u64
 /* Is it the string itself that is at this address? Then block_faulted() may leave it there,
  * between two iterations. */
 bool block_between(struct block_cache *cache, u64 at);
+
+/* The nth branch that a run has taken, from 0 on, before block_end(); false: there are no more.
+ * cache->keep_branches. */
+bool block_taken(const struct block_cache *cache, unsigned n, struct model_taken *taken);
 
 /* Is this an address of the region's code? */
 bool block_owns(const struct block_cache *cache, u64 at);

@@ -6,6 +6,8 @@
 #define CONTEXT(field)	((u32)offsetof(struct block_region, context.field))
 
 #define WORD		8u
+#define OPCODE_JMP	0xe9
+#define LEAVE_BYTES	8u	/* of block_emit_leave() */
 
 void emit_begin(struct emitter *e, struct block_cache *cache)
 {
@@ -121,10 +123,16 @@ static void land(struct emitter *e, u32 from)
 		e->buffer[from - 1 - e->begin] = (u8)(e->at - from);
 }
 
-/* Out, with all registers the guest's. Which way follows it: 4 * block + exit. */
+/*
+ * Out, with all registers the guest's. Which way follows it, 4 * block + exit, as the distance of a
+ * JMP that never runs: QEMU translates on after VMMCALL, and what stands there must be a jump or
+ * good code. It ended itself where bytes out of step looked like VPINSRW with 256 bits
+ * (gen_pinsr: Assertion `vec_len == 16').
+ */
 static void block_emit_leave(struct emitter *e, u32 number, u32 exit)
 {
 	bytes(e, e->cache->exit_code, sizeof(e->cache->exit_code));
+	byte(e, OPCODE_JMP);
 	word(e, 4 * number + exit, 4);
 }
 
@@ -170,8 +178,10 @@ void emit_drop(struct block_cache *cache, const struct block *block)
 	for (u32 saved = 0; saved <= saves(block); saved += EMIT_SAVE) {
 		u8 *at = &cache->region->code[block->entry + saved];
 
+		/* The next one begins with the last byte of this one, which isn't looked at. */
 		__builtin_memcpy(at, cache->exit_code, sizeof(cache->exit_code));
-		__builtin_memcpy(at + sizeof(cache->exit_code), &id, sizeof(id));
+		at[sizeof(cache->exit_code)] = OPCODE_JMP;
+		__builtin_memcpy(at + sizeof(cache->exit_code) + 1, &id, sizeof(id));
 	}
 }
 
@@ -371,12 +381,46 @@ u8 emit_op(struct emitter *e, const struct block_op *op)
 }
 
 /*
+ * A branch of the block is taken, which keeps all registers; of an indirect one RAX and RCX are in
+ * the context, and it leaves the target in RCX.
+ */
+static void keep_branch(struct emitter *e, u32 number, bool indirect)
+{
+	if (!e->cache->keep_branches)
+		return;
+	if (!indirect)
+		save_both(e);
+	block_emit_load(e, REG_RAX, CONTEXT(branches));
+	bytes(e, (const u8[]){ REX_W, 0x8d, 0x0d }, 3);		/* LEA RCX, branch */
+	relative(e, (u32)offsetof(struct block_region, branch));
+	bytes(e, (const u8[]){ REX_W, 0x8d, 0x04, 0x08 }, 4);	/* LEA RAX, [RAX + RCX] */
+	bytes(e, (const u8[]){ 0xc7, 0x00 }, 2);		/* MOV DWORD [RAX], number */
+	word(e, number, 4);
+	bytes(e, (const u8[]){ 0x8b, 0x0d }, 2);		/* MOV ECX, [budget] */
+	relative(e, CONTEXT(budget));
+	bytes(e, (const u8[]){ 0x89, 0x48, offsetof(struct block_branch, budget) }, 3);
+	if (indirect) {
+		block_emit_load(e, REG_RCX, CONTEXT(target));
+		bytes(e, (const u8[]){ REX_W, 0x89, 0x48, offsetof(struct block_branch, target) },
+		      4);
+	}
+	block_emit_load(e, REG_RAX, CONTEXT(branches));
+	add_to(e, REG_RAX, sizeof(struct block_branch));
+	save(e, REG_RAX, CONTEXT(branches));
+	if (!indirect) {
+		block_emit_load(e, REG_RCX, CONTEXT(rcx));
+		block_emit_load(e, REG_RAX, CONTEXT(rax));
+	}
+}
+
+/*
  * RCX is the target; RAX and RCX are in the context. To the block that was entered last for
  * these low 16 bits, which looks whether it is meant.
  */
-static void go_indirect(struct emitter *e, const struct block *block)
+static void go_indirect(struct emitter *e, const struct block *block, u32 number)
 {
 	save(e, REG_RCX, CONTEXT(target));
+	keep_branch(e, number, true);
 	/* A shortened block leaves no reserve for a successor that checks the budget late. */
 	if (block->limit != BLOCK_MAX_INSNS) {
 		emit_miss(e);
@@ -446,7 +490,7 @@ static void emit_conditional(struct emitter *e, const struct block_op *op, struc
 		from = e->at - 4;
 	}
 	jump_out(e, block, BLOCK_FALLTHROUGH, op->rip + op->length);
-	if (!counts && from) {
+	if (!counts && !e->cache->keep_branches && from) {
 		/* The branch itself can go to the target. */
 		block->target[BLOCK_TAKEN] = op->target;
 		block->patch[BLOCK_TAKEN] = from;
@@ -457,6 +501,7 @@ static void emit_conditional(struct emitter *e, const struct block_op *op, struc
 		block_emit_count(e, REG_RCX, taken);
 		block_emit_load(e, REG_RCX, CONTEXT(rcx));
 	}
+	keep_branch(e, number, false);
 	jump_out(e, block, BLOCK_TAKEN, op->target);
 }
 
@@ -492,18 +537,21 @@ u8 emit_terminator(struct emitter *e, const struct block_op *op, struct block *b
 		emit_conditional(e, op, block, number);
 		return 0;
 	case OP_JUMP:
+		keep_branch(e, number, false);
 		jump_out(e, block, BLOCK_TAKEN, op->target);
 		return 0;
 	case OP_CALL:
 		if ((u64)(int64_t)(int32_t)next_ip == next_ip) {
 			byte(e, 0x68);
 			word(e, next_ip, 4);
+			keep_branch(e, number, false);
 			jump_out(e, block, BLOCK_TAKEN, op->target);
 			return 0;
 		}
 		save(e, REG_RAX, CONTEXT(rax));
 		push_through_rax(e, next_ip);
 		block_emit_load(e, REG_RAX, CONTEXT(rax));
+		keep_branch(e, number, false);
 		jump_out(e, block, BLOCK_TAKEN, op->target);
 		return RESTORE_RAX;
 	case OP_REP:
@@ -531,7 +579,7 @@ u8 emit_terminator(struct emitter *e, const struct block_op *op, struct block *b
 			push_through_rax(e, next_ip);
 		break;
 	}
-	go_indirect(e, block);
+	go_indirect(e, block, number);
 	return RESTORE_RAX | RESTORE_RCX;
 }
 
@@ -556,7 +604,7 @@ void emit_end(struct emitter *e, struct block *block, u32 number, bool falls_thr
 	for (u32 exit = BLOCK_FALLTHROUGH; exit <= BLOCK_TAKEN; exit++) {
 		u32 known;
 
-		if (!block->patch[exit] || e->at + 7 - e->begin > EMIT_MAX)
+		if (!block->patch[exit] || e->at + LEAVE_BYTES - e->begin > EMIT_MAX)
 			continue;
 		aim(e, block->patch[exit], e->at);
 		block_emit_leave(e, number, exit);

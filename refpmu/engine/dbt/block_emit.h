@@ -20,6 +20,11 @@
  */
 #define EMIT_SAVE	7
 
+/* What follows the exit instruction and the opcode of a JMP: 4 * block + BLOCK_FALLTHROUGH and its
+ * kin. The byte above may be the next exit instruction's first. */
+#define LEAVE_ID	0xffffffu
+_Static_assert(4 * BLOCK_MAX + BLOCK_DROPPED <= LEAVE_ID, "numbers of blocks");
+
 /* More than any block comes to. */
 #define EMIT_MAX	8192
 

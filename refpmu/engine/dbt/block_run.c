@@ -9,6 +9,7 @@ static void block_run_begin(struct block_cache *cache, u64 budget)
 {
 	cache->given = budget;
 	cache->region->context.budget = budget;
+	cache->region->context.branches = 0;
 	cache->extra = (struct model_events){ 0 };
 	cache->left_block = BLOCK_NONE;
 	cache->exit_requested = cache->exact = false;
@@ -17,6 +18,8 @@ static void block_run_begin(struct block_cache *cache, u64 budget)
 
 void block_begin(struct block_cache *cache, u64 budget)
 {
+	if (cache->keep_branches && budget > BLOCK_BRANCHES)
+		budget = BLOCK_BRANCHES;
 	block_run_begin(cache, budget > BLOCK_LATE_CHECK ? budget - BLOCK_LATE_CHECK : 0);
 }
 
@@ -208,7 +211,10 @@ u64 block_left(struct block_cache *cache, u64 at)
 	u32 id;
 
 	cancel_exit_request(cache);
-	__builtin_memcpy(&id, &cache->region->code[offset_of(cache, at) + 3], sizeof(id));
+	__builtin_memcpy(&id,
+			 &cache->region->code[offset_of(cache, at) + sizeof(cache->exit_code) + 1],
+			 sizeof(id));
+	id &= LEAVE_ID;
 	cache->left_block = id / 4;
 	cache->left_exit = id % 4;
 	if (cache->left_block == BLOCK_MAX)
@@ -331,6 +337,25 @@ void block_request_exit(struct block_cache *cache, u64 at, u64 gpr[REG_COUNT])
 	/* Between reading and writing the budget, it is in RAX. */
 	if (offset > block->check && offset <= block->check_end)
 		gpr[block->page == BLOCK_PAGE_NONE ? REG_RAX : REG_RCX] -= EXIT_REQUEST;
+}
+
+bool block_taken(const struct block_cache *cache, unsigned n, struct model_taken *taken)
+{
+	const struct block_branch *b = &cache->region->branch[n];
+	const struct block *block;
+
+	if (n >= cache->region->context.branches / sizeof(*b))
+		return false;
+	block = &cache->block[b->block];
+	*taken = (struct model_taken){
+		.instructions = (u32)cache->given - b->budget,
+		.ip = block->rip + cache->insn[block->insns + block->n - 1].guest,
+		.next_ip = block->end,
+		.target = block->patch[BLOCK_TAKEN] ? block->target[BLOCK_TAKEN] : b->target,
+		.branch = block->last_branch,
+		.indirect = block->last_indirect,
+	};
+	return true;
 }
 
 /* Which of them haven't run is examined several at a time: they are thousands, and a run is often

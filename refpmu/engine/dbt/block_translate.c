@@ -174,6 +174,9 @@ static void sum_up(struct block_cache *cache, struct block *block, const struct 
 		block->keeps_rcx = block->keeps_rcx && !(op[i].changes & BIT(REG_RCX));
 	}
 	block->last_branch = insn[block->n - 1].branch;
+	block->last_indirect = op[block->n - 1].kind == OP_JUMP_INDIRECT ||
+			       op[block->n - 1].kind == OP_CALL_INDIRECT;
+	block->end = op[block->n - 1].rip + op[block->n - 1].length;
 }
 
 /* Where a protected block looks at the budget: where the flags are free, if that is soon. The

@@ -32,6 +32,8 @@
 /* So few instructions take longer in a run of blocks than by themselves. */
 #define WORTH_A_RUN	10
 #define MOST_ITERATIONS	BIT(30)	/* of a REP string in one go */
+/* An operating system switches branch records off while it reads them. */
+#define MOST_NEEDLESS_RUNS 4096
 
 /*
  * A program that uses a device by ports may wait for it by reading memory, and execute what it has
@@ -215,12 +217,23 @@ static void settle_rep(struct cpu *cpu, const struct run *run, struct model_even
 	}
 }
 
+static void tell_branches(struct cpu *cpu, const struct block_cache *cache)
+{
+	struct model_taken taken;
+
+	if (!cache->keep_branches || !model_bulk_needs_branches(&cpu->model, cpu_cpl(cpu)))
+		return;
+	for (unsigned n = 0; block_taken(cache, n, &taken); n++)
+		model_bulk_taken(&cpu->model, cpu_cpl(cpu), &taken);
+}
+
 /* What retired; the budget is the second opinion. */
 static u64 settle(struct cpu *cpu, const struct run *run)
 {
 	struct block_cache *cache = &run->mapping->cache;
 	struct model_events events;
 
+	tell_branches(cpu, cache);
 	block_end(cache, &events);
 	if (events.instructions != cache->given - cache->region->context.budget)
 		panic("blocks have miscounted (events, given, left)", 3, events.instructions,
@@ -361,13 +374,21 @@ static bool run_untracked(struct cpu *cpu, struct run *run)
 	return done;
 }
 
-/* The cache was made for less, or it is full. What counts more than it has to is good enough. */
-static bool out_of_date(const struct cpu *cpu, const struct block_cache *cache)
+/*
+ * The cache was made for less, or it is full. What counts more than it has to is good enough; but
+ * what keeps branches has short runs.
+ */
+static bool out_of_date(const struct cpu *cpu, struct engine_mapping *mapping)
 {
+	const struct block_cache *cache = &mapping->cache;
 	bool needs_taken = model_bulk_needs_taken(&cpu->model);
+	bool needs_branches = model_bulk_needs_branches(&cpu->model, cpu_cpl(cpu));
 
+	mapping->needless_runs = needs_branches ? 0 : mapping->needless_runs + 1;
 	return (needs_taken && !cache->count_taken) || !block_room(cache) ||
-	       (!cache->n_blocks && cache->count_taken != needs_taken);
+	       (!cache->n_blocks && cache->count_taken != needs_taken) ||
+	       (needs_branches && !cache->keep_branches) ||
+	       (cache->keep_branches && mapping->needless_runs > MOST_NEEDLESS_RUNS);
 }
 
 static bool translated_run(struct cpu *cpu, enum fallback_reason *why)
@@ -389,8 +410,11 @@ static bool translated_run(struct cpu *cpu, enum fallback_reason *why)
 		mapping->stale = true;
 	}
 	mapping_check(mapping);
-	if (out_of_date(cpu, &mapping->cache)) {
+	if (out_of_date(cpu, mapping)) {
 		mapping->cache.count_taken = model_bulk_needs_taken(&cpu->model);
+		mapping->cache.keep_branches = mapping->needless_runs <= MOST_NEEDLESS_RUNS &&
+					       (mapping->cache.keep_branches ||
+						!mapping->needless_runs);
 		mapping_flush(mapping);
 	}
 	*why = FALLBACK_INSTRUCTION;

@@ -41,6 +41,7 @@ struct engine_mapping {
 	u64 physical;			/* guest-physical address of *memory */
 	unsigned level5, level4, level3, level2;	/* entries that lead to the region */
 	u64 refused[MAPPING_REFUSED];	/* addresses at which blocks don't begin */
+	u64 needless_runs;		/* since one whose branches were recorded */
 	bool stale;			/* page tables, or devices' memory, may have changed */
 	u32 device_interrupts;		/* cpu->device_interrupts when all was checked, */
 	u64 checked;			/* and the TSC */
