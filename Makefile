@@ -58,7 +58,7 @@ FREESTANDING := -std=gnu11 -O2 -g -ffreestanding -fPIC -fvisibility=hidden -fsho
 CFLAGS	:= $(FREESTANDING) $(WARN) -I. -I$(GEN)
 # Most of the harness. What may run while a counter counts isn't among it: its calls would count.
 SMALL	:= -Os
-# Only boot/ and refpmu/ may know of UEFI: the others don't find its headers.
+# Only boot/uefi/ and refpmu/ may know of UEFI: the others don't find its headers.
 EFI_CFLAGS := -DGNU_EFI_USE_MS_ABI -isystem /usr/include/efi -isystem /usr/include/efi/x86_64
 ZYDIS_CFLAGS := -DZYDIS_STATIC_BUILD -DZYCORE_STATIC_BUILD -DZYDIS_DISABLE_AVX512 \
 	   -DZYDIS_DISABLE_KNC -DZYDIS_DISABLE_ENCODER -DZYDIS_DISABLE_FORMATTER \
@@ -73,7 +73,13 @@ LDFLAGS	:= -nostdlib -shared -Bsymbolic --no-undefined -z nocombreloc -z noexecs
 objects	= $(patsubst %,$(BUILD)/obj/%.o,$(sort $(1)))
 sources	= $(wildcard $(foreach folder,$(1),$(folder)/*.c $(folder)/*.asm))
 LAUNCH_SOURCES := $(call sources,refpmu/launch)
-HARNESS_OBJS := $(call objects,$(call sources,boot boot/* kernel/* pmu pmu/* tests/*))
+HARNESS_OBJS := $(call objects,$(filter-out platform/pvh.asm,$(call sources,platform boot boot/* kernel/* pmu pmu/* tests/*)))
+# Its two ways to be started (boot/firmware.h).
+HARNESS_BOTH := $(filter-out $(BUILD)/obj/boot/uefi/% $(BUILD)/obj/boot/direct/% \
+	   $(BUILD)/obj/boot/start.asm.o,$(HARNESS_OBJS))
+HARNESS_UEFI := $(HARNESS_BOTH) $(filter $(BUILD)/obj/boot/uefi/% $(BUILD)/obj/boot/start.asm.o,$(HARNESS_OBJS))
+HARNESS_DIRECT := $(HARNESS_BOTH) $(filter $(BUILD)/obj/boot/direct/%,$(HARNESS_OBJS)) \
+	   $(call objects,platform/pvh.asm)
 QR_OBJ	:= $(BUILD)/qr/qrcodegen.o
 # Lowest layer first (tools/check_includes.py).
 REFPMU_OBJS := $(call objects,$(call sources,refpmu/model refpmu/model/* refpmu/faults refpmu/faults/* refpmu/hv \
@@ -84,6 +90,9 @@ REFPMU_OBJS := $(filter-out $(if $(filter 0,$(DBT)),$(BUILD)/obj/refpmu/engine/d
 	   $(BUILD)/obj/refpmu/engine/no_translator.c.o),$(REFPMU_OBJS))
 # Compilers call memset and memcpy where they like: every program has them.
 MEMORY_SOURCES := refpmu/hv/string.c
+# The same without a firmware.
+DIRECT_OBJS := $(call objects,$(call sources,refpmu/direct platform) \
+	   $(addprefix refpmu/launch/,plan.c fault.c span.c print.c report.c))
 LAUNCH_OBJS := $(call objects,$(LAUNCH_SOURCES) refpmu/hv/efi_version.c $(MEMORY_SOURCES))
 REFTEST_SHARED := $(filter-out refpmu/selftest/selftest.c refpmu/selftest/engines.c, \
 	   $(call sources,refpmu/selftest)) \
@@ -98,29 +107,46 @@ ZYDIS_SOURCES := Decoder DecoderData SharedData Register
 ZYDIS_OBJS := $(patsubst %,$(BUILD)/zydis/efi/%.o,$(ZYDIS_SOURCES))
 ZYDIS_HOST_OBJS := $(patsubst %,$(BUILD)/zydis/host/%.o,$(ZYDIS_SOURCES))
 
-PROGRAMS := $(BUILD)/pmutest86.efi $(BUILD)/refpmu.efi $(BUILD)/launch.efi \
+PROGRAMS := $(BUILD)/refpmu.elf $(BUILD)/pmutest86.elf $(BUILD)/pmutest86.efi $(BUILD)/refpmu.efi $(BUILD)/launch.efi \
 	   $(BUILD)/refpmu-selftest.efi $(BUILD)/refpmu-count.efi $(BUILD)/refpmu-bench.efi
 
 .PHONY: all
 all: $(PROGRAMS) $(BUILD)/tests.tsv $(BUILD)/pmutest86-report
 
+define WHOLE_PROGRAM
+$(call say,WHOLE   ,$@)$(CC) $(FREESTANDING) $(NO_STRINGS) -r -nostdlib \
+	$(if $(WHOLE),$(WHOLE) -flinker-output=nolto-rel) $^ -o $@
+endef
+
 # Its tables hold thousands of addresses: one bit each instead of 24 bytes (boot/start.asm).
 $(BUILD)/pmutest86.so: LDFLAGS += -z pack-relative-relocs
-$(BUILD)/pmutest86.so: $(HARNESS_OBJS) $(QR_OBJ)
+$(BUILD)/pmutest86.so: $(HARNESS_UEFI) $(QR_OBJ)
+$(BUILD)/pmutest86-direct.so: LDFLAGS += -z pack-relative-relocs
+$(BUILD)/pmutest86-direct.so: $(HARNESS_DIRECT) $(QR_OBJ)
+$(BUILD)/refpmu-direct.so: $(DIRECT_OBJS) $(BUILD)/refpmu-direct.o $(filter-out %.c.o,$(REFPMU_OBJS)) $(ZYDIS_OBJS)
 $(BUILD)/refpmu.so: $(BUILD)/refpmu.o $(filter-out %.c.o,$(REFPMU_OBJS)) $(ZYDIS_OBJS)
+# Without what only UEFI calls.
+$(BUILD)/refpmu-direct.o: $(filter-out %/efi_main.c.o %/efi_processors.c.o %/efi_version.c.o,$(filter %.c.o,$(REFPMU_OBJS)))
+	$(WHOLE_PROGRAM)
 $(BUILD)/refpmu.o: $(filter %.c.o,$(REFPMU_OBJS))
-	$(call say,WHOLE   ,$@)$(CC) $(FREESTANDING) $(NO_STRINGS) -r -nostdlib \
-		$(if $(WHOLE),$(WHOLE) -flinker-output=nolto-rel) $^ -o $@
+	$(WHOLE_PROGRAM)
 $(BUILD)/launch.so: $(LAUNCH_OBJS)
 $(BUILD)/refpmu-selftest.so: $(REFTEST_OBJS)
 $(BUILD)/refpmu-count.so: $(COUNT_OBJS)
 $(BUILD)/refpmu-bench.so: $(BENCH_OBJS)
 
+$(patsubst %.efi,%.so,$(filter %.efi,$(PROGRAMS))): $(BUILD)/obj/boot/start.asm.o
 # Firmware loads the image anywhere, and the reference PMU copies itself: nothing but
 # R_X86_64_RELATIVE may be left for run time.
-$(BUILD)/%.so: linker.ld $(BUILD)/flags $(BUILD)/obj/boot/start.asm.o
+$(BUILD)/%.so: linker.ld $(BUILD)/flags $(BUILD)/obj/platform/relocate.asm.o
 	$(call say,LINK    ,$@)$(LD) $(LDFLAGS) $(filter %.o,$^) -o $@
 	@! readelf -rW $@ | grep 'R_X86_64_' | grep -v 'R_X86_64_RELATIVE'
+
+# The reference PMU not where the program lies that it starts: this one, or Linux.
+DIRECT_AT = 0x1000000
+$(BUILD)/refpmu.elf: DIRECT_AT = 0x400000
+$(BUILD)/%.elf: $(BUILD)/%-direct.so tools/images/pvh_image.py
+	$(call say,PVH     ,$@)tools/images/pvh_image.py $< $@ $(DIRECT_AT)
 
 PE_SECTIONS := .text .rodata .data .reloc .dynamic .rela .relr
 $(BUILD)/%.efi: $(BUILD)/%.so tools/efi_image.py
@@ -134,7 +160,7 @@ $(BUILD)/tests.tsv: $(BUILD)/pmutest86.so tools/testlist.py tools/check_test_cla
 	@tools/testlist.py $< > $@
 
 # ---------------------------------------------------------------- rules
-$(BUILD)/obj/boot/%.c.o $(BUILD)/obj/refpmu/%.c.o: CFLAGS += $(EFI_CFLAGS)
+$(BUILD)/obj/boot/uefi/%.c.o $(BUILD)/obj/refpmu/%.c.o: CFLAGS += $(EFI_CFLAGS)
 $(BUILD)/obj/tests/%.c.o: CFLAGS += $(ONE_LINE)
 $(filter-out $(BUILD)/obj/kernel/% $(BUILD)/obj/pmu/% $(BUILD)/obj/tests/measure/%,$(HARNESS_OBJS)): \
 	CFLAGS += $(SMALL)
@@ -204,7 +230,7 @@ SECONDS	?= 60
 UNWANTED := missingInclude normalCheckLevelMaxBranches comparePointers subtractPointers \
 	   arrayIndexOutOfBoundsCond:refpmu/engine/dbt/engine_mapping.c \
 	   uninitvar:refpmu/engine/dbt/block_translate.c
-ANALYSED := boot kernel pmu tests refpmu
+ANALYSED := boot kernel platform pmu tests refpmu
 .PHONY: analyse
 analyse: $(GEN)/version.h $(GEN)/font_data.h
 	@cppcheck --quiet -j$(shell nproc) --enable=warning,portability --inline-suppr --std=c11 \

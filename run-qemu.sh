@@ -33,6 +33,8 @@ usage: ./run-qemu.sh [OPTION]...
   --smp N           processors, 1 to 16 (default 2: the two threads of a core)
   --on WHICH        run tests on the first processor (default), on the first of each kind (kinds),
                     on all in turn, or on number N; the others sleep meanwhile
+  --boot WHICH      uefi: through UEFI firmware (default); direct: without it, QEMU starts the
+                    program by its PVH entry
   --efi FILE        boot this EFI program on the reference PMU instead; its arguments follow
                     after --. Implies --latitude tsc-by-reference:1
   --linux FILE      boot this Linux kernel on the reference PMU instead (an EFI program, as
@@ -41,6 +43,7 @@ usage: ./run-qemu.sh [OPTION]...
   --append TEXT     its command line; console=ttyS0 shows what it says
   --memory MIB      the machine's (default: 192 and 64 for each processor; 1024 with --linux)
   --out DIR         where results go (default build/results/<cpu>)
+  --trace FILE      what the PMU did, as a file for Perfetto (docs/TRACE.md)
   --gdb             stop before the first instruction and wait for a debugger; the command to
                     start it is printed. GDB_PORT: where (default 1234)
   --gui             show the screen
@@ -66,7 +69,8 @@ bad()
 cpu='' all='' pmu=reference tests='' fault='' seed='' profile='' latitude='' require=''
 engine='' smp=2 on=''
 draw='' draw_seed='' draw_case=''
-efi='' linux='' initrd='' append='' memory='' out='' gui='' gdb='' force='' timeout='' list=''
+boot=uefi efi='' linux='' initrd='' append='' memory='' out='' gui='' gdb='' force='' timeout=''
+list='' trace=''
 efi_arguments=()
 
 while [ $# -gt 0 ]; do
@@ -104,8 +108,9 @@ while [ $# -gt 0 ]; do
 		break
 		;;
 	--cpu | --pmu | --tests | --fault | --seed | --profile | --latitude | \
-		--require | --engine | --smp | --on | --efi | --linux | --initrd | --append | \
-		--memory | --out | --timeout | --list | --draw | --draw-seed | --draw-case)
+		--require | --engine | --smp | --on | --boot | --efi | --linux | --initrd | \
+		--append | --memory | --out | --timeout | --list | --draw | --draw-seed | \
+		--draw-case | --trace)
 		[ $# -gt 0 ] || bad "$option needs a value, see --help"
 		value=$1
 		shift
@@ -116,8 +121,9 @@ while [ $# -gt 0 ]; do
 	[ -n "$value" ] || bad "$option needs a value, see --help"
 	case $option in
 	--cpu | --pmu | --tests | --fault | --seed | --profile | --latitude | \
-		--require | --engine | --smp | --on | --efi | --linux | --initrd | --append | \
-		--memory | --out | --timeout | --list | --draw | --draw-seed | --draw-case)
+		--require | --engine | --smp | --on | --boot | --efi | --linux | --initrd | \
+		--append | --memory | --out | --timeout | --list | --draw | --draw-seed | \
+		--draw-case | --trace)
 		option=${option#--}
 		printf -v "${option//-/_}" %s "$value"
 		;;
@@ -145,6 +151,20 @@ host | none)
 	;;
 *) bad "unknown --pmu '$pmu'; known: reference host none" ;;
 esac
+if [ -n "$trace" ]; then
+	[ "$pmu$all" = reference ] || bad "--trace needs --pmu reference, and not --all"
+fi
+case $boot in
+uefi | direct) ;;
+*) bad "unknown --boot '$boot'; known: uefi direct" ;;
+esac
+if [ "$boot" = direct ]; then
+	for option in efi linux; do
+		[ -z "${!option}" ] || bad "--boot direct can't be combined with --$option:" \
+			"such a program is started by UEFI"
+	done
+	[ -z "$gdb" ] || bad "--gdb needs --boot uefi"
+fi
 if [ -n "$all" ]; then
 	[ "$pmu" = reference ] || bad "--all can't be combined with --pmu $pmu"
 	for option in cpu efi linux gui gdb; do
@@ -317,44 +337,72 @@ trap 'stop_children; rm -rf "$work"' EXIT
 # HUP: the terminal was closed.
 trap 'exit 130' INT TERM HUP
 
+# The words of the harness's configuration, but for how it ends: into the array words.
+configure_harness()
+{
+	words=("tests=${tests:-*}" results=off "require=$require" "on=${on:-first}"
+		"seed=$((10#${draw_seed:-${seed:-0}}))")
+	[ -n "$require" ] || unset 'words[2]'
+	[ -z "$draw" ] || words+=("draw=$draw")
+	[ -z "$draw_case" ] || words+=("draw_case=$draw_case")
+	[ -z "$gdb" ] || words+=(debugger=on)
+	[ "$pmu" = reference ] || return 0
+	words+=(serial=0x3f8)
+	# A profile is judged as the platform that it stands for.
+	[ -n "$profile" ] || words+=(strict=on)
+	# Without latitude every precondition is reached, unless a rule is broken.
+	[ -n "$profile$latitude" ] || [ $((10#${seed:-0})) != 0 ] ||
+		words+=(inconclusive=error)
+}
+
+# The words of a plan's line, for generation $1: into the array plan.
+configure_reference()
+{
+	plan=("cpu=$1" "fault=${fault:-none}" "seed=${seed:-0}" "engine=${engine:-fast}")
+	[ -z "$profile" ] || plan+=("profile=$profile")
+	[ -z "$latitude" ] || plan+=("latitude=$latitude")
+	[ -z "$trace" ] || plan+=(trace=1)
+}
+
 # What the partition holds, in folder $1/esp, for generation $2.
 prepare()
 {
-	local esp=$1/esp program='\pmutest86.efi' arguments words drawing=()
+	local esp=$1/esp program='\pmutest86.efi' words plan arguments
 
-	drawing=("seed=$((10#${draw_seed:-${seed:-0}}))")
-	[ -z "$draw" ] || drawing+=("draw=$draw")
-	[ -z "$draw_case" ] || drawing+=("draw_case=$draw_case")
+	configure_harness
 	mkdir -p "$esp/EFI/BOOT"
 	if [ "$pmu" != reference ]; then
 		cp "$BUILD/pmutest86.efi" "$esp/EFI/BOOT/BOOTX64.EFI"
-		printf '%s\n' "tests = ${tests:-*}" 'results = off' 'at_end = shutdown' \
-			"require = $require" "on = ${on:-first}" "${drawing[@]/=/ = }" \
-			"debugger = $([ -z "$gdb" ] && echo off || echo on)" \
-			> "$esp/pmutest86.cfg"
+		printf '%s\n' "${words[@]/=/ = }" 'at_end = shutdown' > "$esp/pmutest86.cfg"
 		return
 	fi
 	cp "$BUILD/launch.efi" "$esp/EFI/BOOT/BOOTX64.EFI"
 	cp "$BUILD/refpmu.efi" "$BUILD/pmutest86.efi" "$esp/"
-	arguments="tests=${tests:-*} results=off serial=0x3f8 at_end=return"
-	# A profile is judged as the platform that it stands for.
-	[ -n "$profile" ] || arguments+=" strict=on"
-	# Without latitude every precondition is reached, unless a rule is broken.
-	[ -n "$profile$latitude" ] || [ $((10#${seed:-0})) != 0 ] ||
-		arguments+=" inconclusive=error"
-	[ -z "$require" ] || arguments+=" require=$require"
-	arguments+=" on=${on:-first}"
-	arguments+="${drawing[*]:+ ${drawing[*]}}"
-	[ -z "$gdb" ] || arguments+=" debugger=on"
+	arguments="${words[*]} at_end=return"
 	if [ -n "$efi" ]; then
 		program='\program.efi' arguments=${efi_arguments[*]-}
 		cp "$efi" "$esp/program.efi"
 		[ -z "$initrd" ] || cp "$initrd" "$esp/initrd"
 	fi
-	words="cpu=$2 fault=${fault:-none} seed=${seed:-0}"
-	words+=" engine=${engine:-fast}"
-	words+="${profile:+ profile=$profile}${latitude:+ latitude=$latitude}"
-	echo "run $words efi=$program args=$arguments" > "$esp/refpmu-plan.txt"
+	configure_reference "$2"
+	echo "run ${plan[*]} efi=$program args=$arguments" > "$esp/refpmu-plan.txt"
+}
+
+# The same for a boot without firmware: what QEMU starts, with which words and which module.
+prepare_direct()
+{
+	local words plan
+
+	configure_harness
+	if [ "$pmu" != reference ]; then
+		cp "$BUILD/pmutest86.elf" "$1/kernel"
+		echo "${words[*]} at_end=shutdown" > "$1/append"
+		return
+	fi
+	configure_reference "$2"
+	cp "$BUILD/refpmu.elf" "$1/kernel"
+	cp "$BUILD/pmutest86.elf" "$1/module"
+	echo "run ${plan[*]} efi=pmutest86.elf args=${words[*]} at_end=exit" > "$1/append"
 }
 
 # How a debugger is started for the run in folder $1.
@@ -397,6 +445,7 @@ how_it_ended()
 	guest-reset) echo "the machine was reset" ;;
 	guest-shutdown) echo "the machine switched itself off" ;;
 	overwritten) echo "the machine was stopped" ;;
+	hung) echo "QEMU hadn't answered for a minute, and was killed" ;;
 	'') echo "the machine ended" ;;
 	*) echo "the machine ended ($cause)" ;;
 	esac
@@ -408,9 +457,16 @@ run_one()
 	local status=0 reason='' end='' options=(--timeout "$timeout" --smp "$smp")
 	local settings="pmu=$pmu"
 
-	prepare "$2" "$1"
+	if [ "$boot" = direct ]; then
+		prepare_direct "$2" "$1"
+		options+=(--direct)
+		settings+=" boot=direct"
+	else
+		prepare "$2" "$1"
+	fi
 	[ -z "$memory" ] || options+=(--memory "$memory")
 	[ -z "$gui" ] || options+=(--gui)
+	[ -z "$trace" ] || options+=(--trace)
 	[ "$pmu" != host ] || options+=(--kvm)
 	[ -z "$gdb" ] || {
 		options+=(--gdb "$port") && say_debugger "$2"
@@ -431,6 +487,7 @@ run_one()
 	130) exit 130 ;;
 	*) reason="QEMU: $(last_words "$2/qemu.log" "$status")" ;;
 	esac
+	[ -z "$trace" ] || tools/trace/convert.py "$2/trace" "$trace" || exit 2
 	status=0
 	tools/conclude.py "--serial=$2/serial.log" "--out=$3" "--run=$settings" \
 		"--reason=$reason" "--end=$end" "--efi=${efi##*/}" \

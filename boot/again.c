@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* See again.h. The data's bounds are linker.ld's. */
 #include "boot/again.h"
+#include "boot/firmware.h"
 #include "kernel/memory/string.h"
 
 extern u8 data_begin[] __asm__("_data") __attribute__((visibility("hidden")));
@@ -11,13 +12,11 @@ static size_t data_size(void)
 	return (size_t)(data_end - data_begin);
 }
 
-struct again again_keep(EFI_BOOT_SERVICES *boot)
+struct again again_keep(void)
 {
-	struct again again = { NULL };
+	struct again again = { firmware_allocate(data_size()) };
 
-	if (EFI_ERROR(boot->AllocatePool(EfiLoaderData, data_size(), &again.copy)))
-		again.copy = NULL;
-	else
+	if (again.copy)
 		memcpy(again.copy, data_begin, data_size());
 	return again;
 }
@@ -31,8 +30,8 @@ bool again_restore(const struct again *again)
 	return true;
 }
 
-void again_release(const struct again *again, EFI_BOOT_SERVICES *boot)
+void again_release(const struct again *again)
 {
 	if (again->copy)
-		boot->FreePool(again->copy);
+		firmware_free(again->copy);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * UEFI Specification, "EFI Configuration Table & Properties Table": the entry of an exerciser,
- * which is believed as far as its table can be. Whether anything answers is for pmu/ to see.
+ * the table of an exerciser, which is believed as far as its table can be. Whether anything answers
+ * is for pmu/ to see.
  */
 #include "boot/exerciser.h"
 #include "boot/firmware.h"
@@ -22,8 +22,7 @@ static u32 exerciser_read(u64 registers, u32 offset)
 
 u64 exerciser_find(struct machine_setup *setup)
 {
-	static const EFI_GUID guid = EXERCISER_GUID;
-	const struct exerciser_table *table = firmware_find_table(&guid);
+	const struct exerciser_table *table = firmware_find_table(TABLE_EXERCISER);
 	u64 bytes;
 
 	if (!table || table->signature != EXERCISER_TABLE || table->bytes < sizeof(*table) ||

@@ -1,29 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Files on the volume that this program was loaded from: UEFI Specification, "Simple File System
- * Protocol". Paths are ASCII, from the root, with backslashes. Called with the machine given back.
+ * Files on the volume that this program was loaded from; as firmware.h, with two implementations:
+ * without UEFI there is no volume. Paths are ASCII, from the root, with backslashes. Called with
+ * the machine given back.
  */
 #ifndef BOOT_FILE_H
 #define BOOT_FILE_H
 
-#include <efi.h>
+#include "boot/firmware.h"
 
-#include "spec/types.h"
-
-/* EFI_NOT_FOUND when there is no such file (or no volume); EFI_BUFFER_TOO_SMALL when it is longer
- * than size. */
-EFI_STATUS file_read(const char *path, char *data, size_t size, size_t *length);
+/* FIRMWARE_NOT_FOUND when there is no such file (or no volume); FIRMWARE_BUFFER_TOO_SMALL when it
+ * is longer than size. */
+firmware_status file_read(const char *path, char *data, size_t size, size_t *length);
 /* Make the file if it isn't there, append to it and flush it to the medium. */
-EFI_STATUS file_append(const char *path, const char *data, size_t length);
+firmware_status file_append(const char *path, const char *data, size_t length);
 /* Write at that offset of a file, and flush. Where the file has these bytes already, nothing else
  * on the medium changes but the time in its directory entry. */
-EFI_STATUS file_write_at(const char *path, u64 offset, const void *data, size_t length);
+firmware_status file_write_at(const char *path, u64 offset, const void *data, size_t length);
 /* Make a file of that many zeros, with all of its clusters. */
-EFI_STATUS file_make(const char *path, u64 size);
-/* EFI_NOT_FOUND: there is none. */
-EFI_STATUS file_length(const char *path, u64 *length);
-EFI_STATUS file_delete(const char *path);
-/* Make a directory; EFI_ACCESS_DENIED when the name is taken. */
-EFI_STATUS file_make_directory(const char *path);
+firmware_status file_make(const char *path, u64 size);
+/* FIRMWARE_NOT_FOUND: there is none. */
+firmware_status file_length(const char *path, u64 *length);
+firmware_status file_delete(const char *path);
+/* Make a directory; FIRMWARE_ACCESS_DENIED when the name is taken. */
+firmware_status file_make_directory(const char *path);
 
 #endif

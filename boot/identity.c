@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * UEFI Specification, "EFI System Table", "EFI_TABLE_HEADER", "EFI Configuration Table". Strings
- * are copied while the firmware's own mappings hold; a run may come long after.
- */
+/* Strings are copied while the firmware's own mappings hold; a run may come long after. */
 #include "boot/acpi.h"
 #include "boot/firmware.h"
 #include "boot/identity.h"
@@ -12,7 +9,8 @@
 #include "kernel/memory/string.h"
 #include "kernel/processor/cpuid.h"
 
-#define VENDOR_SIZE	64
+#define ACPI_SIZE	64
+#define FIRMWARE_SIZE	128
 #define LINE_SIZE	200
 #define FOUR_GIB	BIT(32)
 #define BRAND_FIRST	0x80000002u
@@ -26,26 +24,16 @@ static const struct line {
 };
 #define LINES	(sizeof(lines) / sizeof(lines[0]))
 
-static char vendor[VENDOR_SIZE], acpi[VENDOR_SIZE], said[LINES][LINE_SIZE];
-
-static void read_vendor(const CHAR16 *text)
-{
-	size_t length = 0;
-
-	for (; text && text[length] && length + 1 < sizeof vendor; length++)
-		vendor[length] = text[length] >= ' ' && text[length] <= '~' ? (char)text[length] :
-									      '?';
-	vendor[length] = '\0';
-}
+static char acpi[ACPI_SIZE], said[LINES][LINE_SIZE];
 
 /* Firmware may publish both entry points; only that of 64 bits reaches a table above 4 GiB. */
 static bool find_table(struct smbios_table *table)
 {
-	static const EFI_GUID guids[] = { SMBIOS3_TABLE_GUID, SMBIOS_TABLE_GUID };
+	static const enum firmware_table both[] = { TABLE_SMBIOS3, TABLE_SMBIOS };
 	u64 top = firmware_memory() > FOUR_GIB ? firmware_memory() : FOUR_GIB;
 
-	for (unsigned i = 0; i < sizeof(guids) / sizeof(guids[0]); i++) {
-		const u8 *entry = firmware_find_table(&guids[i]);
+	for (unsigned i = 0; i < sizeof(both) / sizeof(both[0]); i++) {
+		const u8 *entry = firmware_find_table(both[i]);
 
 		if (entry && smbios_find(entry, SMBIOS_ENTRY_SIZE, table) &&
 		    table->address + table->length <= top)
@@ -59,7 +47,6 @@ void identity_read(void)
 	struct smbios_table table;
 	bool is_there = find_table(&table);
 
-	read_vendor(firmware.system->FirmwareVendor);
 	acpi_identity(acpi, sizeof acpi);
 	for (unsigned i = 0; i < LINES; i++) {
 		said[i][0] = '\0';
@@ -69,21 +56,12 @@ void identity_read(void)
 	}
 }
 
-/* The low half is decimal, its last digit the second number after the point: 2.3.1 is 2, 31. */
-static void describe_uefi(struct tap *tap, u32 revision)
-{
-	u32 minor = revision & 0xffff;
-	char last[8] = "";
-
-	if (minor % 10)
-		fmt_print(last, sizeof last, ".%u", minor % 10);
-	tap_comment(tap, "firmware: %s revision %#x, UEFI %u.%u%s", vendor[0] ? vendor : "unnamed",
-		    firmware.system->FirmwareRevision, revision >> 16, minor / 10, last);
-}
-
 void identity_describe(struct tap *tap)
 {
-	describe_uefi(tap, firmware.system->Hdr.Revision);
+	char firmware[FIRMWARE_SIZE];
+
+	firmware_describe(firmware, sizeof firmware);
+	tap_comment(tap, "firmware: %s", firmware);
 	for (unsigned i = 0; i < LINES; i++)
 		if (said[i][0])
 			tap_comment(tap, "%s: %s", lines[i].key, said[i]);

@@ -4,6 +4,7 @@
  * run: the firmware counts it as busy meanwhile and leaves it alone.
  */
 #include "boot/firmware.h"
+#include "boot/firmware_processors.h"
 #include "boot/processors.h"
 #include "boot/spread.h"
 #include "kernel/interrupt/apic.h"
@@ -12,9 +13,8 @@
 #include "kernel/machine/smp.h"
 #include "kernel/output/fmt.h"
 #include "kernel/processor/time.h"
-#include "spec/mp_services.h"
 
-#define SEEN_MAX	1024u		/* processors that are looked at */
+#define SEEN_MAX	FIRMWARE_PROCESSORS
 #define TYPE_US		100000u		/* to say what kind of core it is */
 #define ARRIVAL_US	1000000		/* before the next one is started, */
 #define LATE_US		5000000		/* and then all of them once more */
@@ -26,15 +26,14 @@
 
 #define LEAF_HYBRID	0x1au		/* "Hybrid Information Enumeration Leaf" */
 
-static struct mp_services *services;
 static struct {
 	unsigned all, enabled, unhealthy;
 } found = { .all = 1, .enabled = 1 };
 static unsigned count = 1;
 
 static struct processor {
-	UINTN number;		/* the firmware's */
-	EFI_EVENT event;	/* signalled when it is back */
+	unsigned number;	/* the firmware's */
+	bool started;		/* and not back */
 	unsigned cpu;		/* ours */
 	u32 apic_id;		/* the firmware's word for it */
 	u32 type;
@@ -43,7 +42,7 @@ _Static_assert(CPU_MAX <= SPREAD_MOST && CPU_MAX <= 32, "places");
 
 static struct seen {
 	u32 apic_id;
-	UINTN number;
+	unsigned number;
 } seen[SEEN_MAX];
 static struct spread_place places[SEEN_MAX];
 static unsigned usable, first_index;	/* of seen[]; and the one that runs this */
@@ -55,44 +54,38 @@ static u32 core_type(void)
 	return cpuid_read(LEAF_HYBRID, 0).eax >> 24;
 }
 
-static MP_SERVICES_CALL void tell_type(void *argument)
+static void tell_type(void *argument)
 {
 	*(u32 *)argument = core_type();
 }
 
 /* Into seen[] and places[] at index n. false: the firmware doesn't give it away. */
-static bool look_at(UINTN number, unsigned n)
+static bool look_at(unsigned number, unsigned n)
 {
-	struct mp_processor_information info;
+	struct firmware_processor found_there;
 	u32 type = core_type();
 
-	if (EFI_ERROR(services->get_info(services, number, &info)))
+	if (!firmware_processor(number, &found_there))
 		return false;
-	if (!(info.status_flag & MP_STATUS_BSP)) {
-		if (!(info.status_flag & MP_STATUS_ENABLED))
+	if (!found_there.first) {
+		if (!found_there.enabled)
 			return false;
-		if (!(info.status_flag & MP_STATUS_HEALTHY)) {
+		if (!found_there.healthy) {
 			found.unhealthy++;
 			return false;
 		}
 		/* The static place of its answer outlives one that comes too late. */
 		places[n].type = 0;
 		if (type)
-			services->startup_this(services, tell_type, number, NULL, TYPE_US,
-					       &places[n].type, NULL);
+			firmware_run_on(number, tell_type, &places[n].type, TYPE_US);
 		type = places[n].type;
 	}
-	seen[n] = (struct seen){ (u32)info.processor_id, number };
-	places[n] = (struct spread_place){ info.package, info.core, info.thread, type };
+	seen[n] = (struct seen){ found_there.apic_id, number };
+	places[n] = (struct spread_place){ found_there.package, found_there.core,
+					   found_there.thread, type };
+	if (found_there.first)
+		first_index = n;
 	return true;
-}
-
-static bool is_first(UINTN number)
-{
-	struct mp_processor_information info;
-
-	return !EFI_ERROR(services->get_info(services, number, &info)) &&
-	       (info.status_flag & MP_STATUS_BSP);
 }
 
 /* The one of that number takes the last place, unless it has one. */
@@ -109,36 +102,23 @@ static void want(unsigned number, unsigned *chosen, unsigned n)
 
 unsigned processors_find(unsigned most, unsigned batch, unsigned wanted)
 {
-	EFI_GUID guid = MP_SERVICES_GUID;
-	void *protocol = NULL;
 	unsigned chosen[CPU_MAX], n = 0;
-	u64 all, enabled;
 
 	count = 1;
 	usable = 1;
 	first_index = 0;
-	if (EFI_ERROR(firmware.boot->LocateProtocol(&guid, NULL, &protocol)))
-		return count;
-	services = protocol;
-	if (EFI_ERROR(services->get_number(services, &all, &enabled)))
-		return count;
-	found.all = (unsigned)all;
-	found.enabled = (unsigned)enabled;
 	found.unhealthy = 0;
-	for (UINTN number = 0; number < all && n < SEEN_MAX; number++) {
-		if (!look_at(number, n))
-			continue;
-		if (is_first(number))
-			first_index = n;
-		n++;
-	}
+	if (!firmware_processors(&found.all, &found.enabled))
+		return count;
+	for (unsigned number = 0; number < found.all && n < SEEN_MAX; number++)
+		n += look_at(number, n);
 	if (!n)
 		return count;
 	usable = n;
 	count = spread_batch(places, n, first_index, most, batch, chosen);
 	want(wanted, chosen, count);
 	for (unsigned i = 0; i < count; i++) {
-		processors[i] = (struct processor){ seen[chosen[i]].number, NULL, i,
+		processors[i] = (struct processor){ seen[chosen[i]].number, false, i,
 						    seen[chosen[i]].apic_id,
 						    places[chosen[i]].type };
 		smp_set_number(i, spread_number(chosen[i], first_index));
@@ -189,7 +169,7 @@ u32 processors_first_of_kinds(void)
 	return bits;
 }
 
-static MP_SERVICES_CALL void procedure(void *argument)
+static void procedure(void *argument)
 {
 	const struct processor *processor = argument;
 
@@ -198,15 +178,7 @@ static MP_SERVICES_CALL void procedure(void *argument)
 
 static void start(struct processor *processor)
 {
-	if (EFI_ERROR(firmware.boot->CreateEvent(0, 0, NULL, NULL, &processor->event))) {
-		processor->event = NULL;
-		return;
-	}
-	if (!EFI_ERROR(services->startup_this(services, procedure, processor->number,
-					      processor->event, 0, processor, NULL)))
-		return;
-	firmware.boot->CloseEvent(processor->event);
-	processor->event = NULL;
+	processor->started = firmware_start_on(processor->number, procedure, processor);
 }
 
 void processors_take(void)
@@ -216,12 +188,12 @@ void processors_take(void)
 	smp_prepare();
 	for (unsigned i = 1; i < count; i++) {
 		start(&processors[i]);
-		if (processors[i].event)
+		if (processors[i].started)
 			smp_wait_idle(i, ARRIVAL_US);
 	}
 	deadline = time_deadline(LATE_US);
 	for (unsigned i = 1; i < count; i++) {
-		while (processors[i].event && !smp_is_idle(i) && !time_expired(deadline))
+		while (processors[i].started && !smp_is_idle(i) && !time_expired(deadline))
 			__asm__ volatile("pause");
 		smp_leave_out(i);
 	}
@@ -280,8 +252,8 @@ void processors_describe(struct tap *tap, unsigned batch, unsigned batches)
 		if (smp_is_left_out(i))
 			tap_comment(tap, "left out: processor %u, APIC id %#x: %s", smp_number(i),
 				    processors[i].apic_id,
-				    processors[i].event ? "it hasn't come in time" :
-							  "the firmware doesn't start it");
+				    processors[i].started ? "it hasn't come in time" :
+							    "the firmware doesn't start it");
 		else if (smp_tsc_adjust(i, &adjust))
 			tap_comment(tap, "processor %u: IA32_TSC_ADJUST = %ld", smp_number(i),
 				    (long)adjust);
@@ -298,17 +270,16 @@ static void hold(const struct processor *processor)
 
 static bool give(struct processor *processor)
 {
-	if (!processor->event)
+	if (!processor->started)
 		return true;
 	for (unsigned i = 0; !smp_is_lost(processor->cpu) && i < RETURN_ROUNDS; i++) {
-		if (!EFI_ERROR(firmware.boot->CheckEvent(processor->event))) {
-			firmware.boot->CloseEvent(processor->event);
-			processor->event = NULL;
+		if (firmware_is_back(processor->number)) {
+			processor->started = false;
 			return true;
 		}
 		if (i % WAKE_ROUNDS == WAKE_ROUNDS - 1)
 			smp_dismiss();
-		firmware.boot->Stall(RETURN_STALL_US);
+		firmware_stall(RETURN_STALL_US);
 	}
 	hold(processor);
 	return false;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The other processors, by the firmware's MP services ("EFI_MP_SERVICES_PROTOCOL", UEFI Platform
- * Initialization Specification). A firmware without them has one processor for us.
+ * The other processors, by the firmware (firmware_processors.h). One that knows none has one
+ * processor for us.
  *
  * What runs in our memory isn't always back at the end: a processor that never came may still come,
  * and one that got lost can't return. An INIT holds those (processors_give()), but the firmware

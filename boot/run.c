@@ -150,7 +150,7 @@ int run_tests(const struct config *config, const struct soak *soak, int before, 
 	suite = suite_begin(&suite_config, &tap);
 	tap_comment(&tap, "version: PMUTest86 %s", PMUTEST86_VERSION);
 	tap_comment(&tap, "image at %p: a dump's addresses less this are the ELF file's",
-		    firmware.loaded->ImageBase);
+		    (const void *)firmware_image);
 	identity_describe(&tap);
 	processors_describe(&tap, soak->batch, soak->batches);
 	describe_choice(&tap, config, suite_config.on);

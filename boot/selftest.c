@@ -2,7 +2,7 @@
 /*
  * Borrowing and giving back, many times, with crashes of every kind, and the firmware asked after
  * each whether it still works: its timer ticks, a file is written and read back, and at the end a
- * key arrives. UEFI Specification, "Event, Timer, and Task Priority Services".
+ * key arrives.
  */
 #include "boot/crash.h"
 #include "boot/file.h"
@@ -19,7 +19,6 @@
 #include "kernel/processor/time.h"
 
 #define CHECK_PATH	"\\borrow.tmp"
-#define TICK_100NS	20000u		/* 2 ms; the firmware's own tick may be longer */
 #define TICKS_WANTED	2u
 #define TICK_TIMEOUT_US	1000000u
 #define POLL_US		1000u
@@ -55,22 +54,8 @@ static void fail(enum claim claim, unsigned cycle, const char *format, ...)
 
 static void check_ticks(unsigned cycle)
 {
-	EFI_BOOT_SERVICES *boot = firmware.boot;
-	EFI_EVENT event;
-	u64 deadline = time_deadline(TICK_TIMEOUT_US);
-	unsigned ticks = 0;
+	unsigned ticks = firmware_count_ticks(TICKS_WANTED, TICK_TIMEOUT_US);
 
-	if (EFI_ERROR(boot->CreateEvent(EVT_TIMER, TPL_APPLICATION, NULL, NULL, &event))) {
-		fail(TICKS, cycle, "no timer event");
-		return;
-	}
-	boot->SetTimer(event, TimerPeriodic, TICK_100NS);
-	while (ticks < TICKS_WANTED && !time_expired(deadline)) {
-		if (!EFI_ERROR(boot->CheckEvent(event)))
-			ticks++;
-		time_stall(POLL_US);
-	}
-	boot->CloseEvent(event);
 	if (ticks < TICKS_WANTED)
 		fail(TICKS, cycle, "%u ticks of %u within a second", ticks, TICKS_WANTED);
 }
@@ -79,34 +64,31 @@ static void check_files(unsigned cycle)
 {
 	char wrote[32], got[sizeof wrote];
 	size_t length = 0, want = (size_t)fmt_print(wrote, sizeof wrote, "cycle %u\n", cycle);
-	EFI_STATUS status = file_append(CHECK_PATH, wrote, want);
+	firmware_status status = file_append(CHECK_PATH, wrote, want);
 
-	if (!EFI_ERROR(status))
+	if (!firmware_failed(status))
 		status = file_read(CHECK_PATH, got, sizeof got, &length);
-	if (!EFI_ERROR(status))
+	if (!firmware_failed(status))
 		status = file_delete(CHECK_PATH);
-	if (EFI_ERROR(status))
+	if (firmware_failed(status))
 		fail(FILES, cycle, "firmware status %#llx", (unsigned long long)status);
 	else if (length != want || memcmp(wrote, got, want))
 		fail(FILES, cycle, "%s reads back otherwise", CHECK_PATH);
 }
 
-/* Polled and timed by the TSC: WaitForEvent() would wait for a timer that may be broken. */
+/* Polled and timed by the TSC: waiting for a key would wait for a timer that may be broken. */
 static void check_key(unsigned cycle)
 {
-	SIMPLE_INPUT_INTERFACE *input = firmware.system->ConIn;
 	u64 deadline = time_deadline(KEY_TIMEOUT_US);
-	EFI_INPUT_KEY key;
+	unsigned key;
 
-	while (EFI_ERROR(firmware.boot->CheckEvent(input->WaitForKey))) {
+	while (!firmware_read_key(&key)) {
 		if (time_expired(deadline)) {
 			fail(KEY, cycle, "no key within ten seconds");
 			return;
 		}
 		time_stall(POLL_US);
 	}
-	if (EFI_ERROR(input->ReadKeyStroke(input, &key)))
-		fail(KEY, cycle, "a key was announced and is not there");
 }
 
 static void cycle_once(unsigned cycle, const struct saved_state *before)

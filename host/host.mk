@@ -19,15 +19,17 @@ HOST_CC_NAMES	?= gcc clang
 HOST_WARNINGS	?= -Wall -Wextra -Werror -Wconversion -Wsign-conversion -Wshadow -Wcast-align -Wvla \
 		   -Wstrict-prototypes -Wmissing-prototypes
 HOST_QR := $(ROOT)/.cache/qr/c
-HOST_CFLAGS	?= -std=gnu11 -O1 -g $(HOST_WARNINGS) -isystem $(HOST_QR)
+HOST_CFLAGS	?= -std=gnu11 -O1 -g1 $(HOST_WARNINGS) -isystem $(HOST_QR)
 HOST_SANITIZE	?= -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 HOST_CFLAGS_gcc   ?= -Warith-conversion
 HOST_CFLAGS_clang ?= -Wshorten-64-to-32
+# Tests and fuzz targets share clang's objects, which tell a fuzz target which branches were taken.
+HOST_SANITIZE_clang := -fsanitize=fuzzer-no-link
 
 # Everything that may be compiled for the host: no privileged instruction, no firmware.
 HOST_PURE := $(sort $(wildcard $(addprefix $(ROOT)/, refpmu/model/*.c refpmu/model/*/*.c refpmu/faults/*.c refpmu/faults/*/*.c \
 	     refpmu/launch/plan.c refpmu/launch/fault.c refpmu/launch/span.c refpmu/launch/pe.c \
-	     refpmu/vmm/configure.c \
+	     refpmu/vmm/configure.c platform/*.c \
 	     pmu/hypervisor.c pmu/lbr/format.c pmu/leaves.c pmu/adaptive.c pmu/record.c boot/config.c boot/smbios.c boot/spread.c boot/summary.c boot/watchdog/wdat.c boot/results/frame.c boot/results/items.c boot/results/totals.c boot/results/reports.c boot/results/text.c boot/results/machine.c \
 	     boot/screen/grid.c boot/screen/progress.c boot/screen/pages.c boot/screen/keys.c boot/screen/code.c kernel/output/raster.c \
 	     kernel/processor/confidential.c \
@@ -55,13 +57,13 @@ define host_compiler
 $$(HOST_OUT)/$(1)/%.o: $$(ROOT)/%.c
 	@mkdir -p $$(@D)
 	@echo "  $(1) $$<"
-	$$(HOST_Q)$(1) $$(HOST_CFLAGS) $$(HOST_CFLAGS_$(1)) $$(HOST_SANITIZE) -I$$(ROOT) -MMD -MP -c $$< -o $$@
+	$$(HOST_Q)$(1) $$(HOST_CFLAGS) $$(HOST_CFLAGS_$(1)) $$(HOST_SANITIZE) $$(HOST_SANITIZE_$(1)) -I$$(ROOT) -MMD -MP -c $$< -o $$@
 
 # The maker of QR Codes, as it comes.
 $$(HOST_OUT)/$(1)/qrcodegen.o: $$(HOST_QR)/qrcodegen.c
 	@mkdir -p $$(@D)
 	@echo "  $(1) $$<"
-	$$(HOST_Q)$(1) -std=gnu11 -O1 -g -w $$(HOST_SANITIZE) -c $$< -o $$@
+	$$(HOST_Q)$(1) -std=gnu11 -O1 -g -w $$(HOST_SANITIZE) $$(HOST_SANITIZE_$(1)) -c $$< -o $$@
 
 $$(HOST_OUT)/$(1)/libpure.a: $$(call host_objects,$(1),$$(HOST_PURE) $$(HOST_SHARED)) $$(HOST_ASM) \
 		$$(HOST_OUT)/$(1)/qrcodegen.o
@@ -76,7 +78,7 @@ host-tests-$(1): $$(patsubst $$(ROOT)/%.c,$$(HOST_OUT)/$(1)/%,$$(HOST_TESTS))
 .PHONY: host-tests-$(1)
 -include $$(patsubst %.o,%.d,$$(call host_objects,$(1),$$(HOST_PURE) $$(HOST_SHARED) $$(HOST_TESTS)))
 endef
-$(foreach cc,$(HOST_CC_NAMES),$(eval $(call host_compiler,$(cc))))
+$(foreach cc,$(sort $(HOST_CC_NAMES) clang),$(eval $(call host_compiler,$(cc))))
 
 # The model without refpmu/faults/ (refpmu/model/hooks.h), and over it, once more, the tests that need
 # no fault.
@@ -90,7 +92,7 @@ define host_no_faults
 $$(HOST_OUT)/$(1)-no-faults/%.o: $$(ROOT)/%.c
 	@mkdir -p $$(@D)
 	@echo "  $(1) $$< (without faults)"
-	$$(HOST_Q)$(1) $$(HOST_CFLAGS) $$(HOST_CFLAGS_$(1)) $$(HOST_SANITIZE) -DMODEL_WITHOUT_FAULTS \
+	$$(HOST_Q)$(1) $$(HOST_CFLAGS) $$(HOST_CFLAGS_$(1)) $$(HOST_SANITIZE) $$(HOST_SANITIZE_$(1)) -DMODEL_WITHOUT_FAULTS \
 		-I$$(ROOT) -MMD -MP -c $$< -o $$@
 
 $$(HOST_OUT)/$(1)-no-faults/libpure.a: $$(call host_no_fault_objects,$(1)) \
@@ -160,29 +162,11 @@ host-tests-$(1): $$(patsubst $$(ROOT)/%.c,$$(HOST_OUT)/$(1)/%,$$(HOST_ENGINE_TES
 endef
 $(foreach cc,$(HOST_CC_NAMES),$(eval $(call host_engine,$(cc))))
 
-# Fuzz targets see the pure parts built once more, with coverage of their branches.
-$(HOST_OUT)/fuzzer/%.o: $(ROOT)/%.c
-	@mkdir -p $(@D)
-	@echo "  fuzzer $<"
-	$(HOST_Q)clang $(HOST_CFLAGS) $(HOST_CFLAGS_clang) $(HOST_SANITIZE) -fsanitize=fuzzer-no-link \
-		-I$(ROOT) -MMD -MP -c $< -o $@
-
-$(HOST_OUT)/fuzzer/qrcodegen.o: $(HOST_QR)/qrcodegen.c
-	@mkdir -p $(@D)
-	@echo "  fuzzer $<"
-	$(HOST_Q)clang -std=gnu11 -O1 -g -w $(HOST_SANITIZE) -fsanitize=fuzzer-no-link -c $< -o $@
-
-$(HOST_OUT)/fuzzer/libpure.a: $(call host_objects,fuzzer,$(HOST_PURE) $(HOST_SHARED)) $(HOST_ASM) \
-		$(HOST_OUT)/fuzzer/qrcodegen.o
-	@mkdir -p $(@D)
-	@rm -f $@
-	@ar qcs $@ $^
-
-$(HOST_OUT)/fuzzer/%: $(HOST_OUT)/fuzzer/%.o $(HOST_OUT)/fuzzer/libpure.a
+$(HOST_OUT)/clang/host/fuzz/%: $(HOST_OUT)/clang/host/fuzz/%.o $(HOST_OUT)/clang/libpure.a
 	$(HOST_Q)clang $(HOST_SANITIZE) -fsanitize=fuzzer $^ -o $@
--include $(patsubst %.o,%.d,$(call host_objects,fuzzer,$(HOST_PURE) $(HOST_SHARED) $(HOST_FUZZ)))
+-include $(patsubst %.o,%.d,$(call host_objects,clang,$(HOST_FUZZ)))
 
-HOST_FUZZ_BINS := $(patsubst $(ROOT)/%.c,$(HOST_OUT)/fuzzer/%,$(HOST_FUZZ))
+HOST_FUZZ_BINS := $(patsubst $(ROOT)/%.c,$(HOST_OUT)/clang/%,$(HOST_FUZZ))
 .PHONY: host-fuzzers check fuzz
 .SECONDARY:
 host-fuzzers: $(HOST_FUZZ_BINS)

@@ -44,7 +44,7 @@ for status in "$logs"/*.status; do
 	code=$(cat "$status")
 	sum=$(sed -n 's/^.*: \([0-9]*\) passed, \([0-9]*\) failed$/\1 \2/p' "$log" | tail -n 1)
 	case $log in
-	*/fuzzer_*)
+	*_host_fuzz_*)
 		if [ "$code" = 0 ]; then sum="1 0"; else sum="0 1"; fi
 		;;
 	esac

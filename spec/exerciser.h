@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Names for spec/exerciser.def, and how an exerciser is found: through an entry of the UEFI system
- * table's configuration table. docs/EXERCISER.md.
+ * table's configuration table, or a module (pvh.h). docs/EXERCISER.md.
  */
 #ifndef SPEC_EXERCISER_H
 #define SPEC_EXERCISER_H

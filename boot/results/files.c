@@ -15,14 +15,14 @@
 /* Pieces are collected until there are enough of them for a write. */
 struct output {
 	char path[PATH_SIZE];
-	EFI_STATUS status;
+	firmware_status status;
 	size_t length;
 	char text[BUFFER_SIZE];
 };
 
 static void flush(struct output *output)
 {
-	if (!EFI_ERROR(output->status) && output->length)
+	if (!firmware_failed(output->status) && output->length)
 		output->status = file_append(output->path, output->text, output->length);
 	output->length = 0;
 }
@@ -47,11 +47,10 @@ static void put(void *ctx, const char *text, size_t length)
 
 static void *allocate(size_t size)
 {
-	void *memory = NULL;
+	void *memory = firmware_allocate(size);
 
-	if (EFI_ERROR(firmware.boot->AllocatePool(EfiLoaderData, size, &memory)))
-		return NULL;
-	memset(memory, 0, size);
+	if (memory)
+		memset(memory, 0, size);
 	return memory;
 }
 
@@ -73,11 +72,11 @@ static bool make(const struct maker *maker, const char *name,
 
 	fmt_print(output->path, PATH_SIZE, "%s\\%s", results_folder(), name);
 	file_delete(output->path);
-	output->status = EFI_SUCCESS;
+	output->status = FIRMWARE_DONE;
 	output->length = 0;
 	fn(maker, &sink);
 	flush(output);
-	if (!EFI_ERROR(output->status))
+	if (!firmware_failed(output->status))
 		return true;
 	file_delete(output->path);
 	fmt_print(error, size, "%s isn't saved: firmware status %#llx", output->path,
@@ -194,9 +193,9 @@ static bool begin(struct maker *maker, char *error, size_t size)
 static void end(const struct maker *maker)
 {
 	if (maker->output)
-		firmware.boot->FreePool(maker->output);
+		firmware_free(maker->output);
 	if (maker->totals)
-		firmware.boot->FreePool(maker->totals);
+		firmware_free(maker->totals);
 }
 
 bool results_write_machine(char *error, size_t size)

@@ -13,7 +13,7 @@
 static char folder[PATH_SIZE], path[PATH_SIZE];
 static size_t saved;
 
-static bool fail(char *error, size_t size, const char *what, EFI_STATUS status)
+static bool fail(char *error, size_t size, const char *what, firmware_status status)
 {
 	fmt_print(error, size, "results are not saved: %s: firmware status %#llx", what,
 		  (unsigned long long)status);
@@ -29,12 +29,11 @@ static void use(void)
 
 bool results_open(const char *cpu, char *error, size_t size)
 {
-	EFI_TIME now = { .Year = 0 };	/* without a clock the name is all zeros */
-	EFI_STATUS status;
+	struct firmware_time now = firmware_time();
+	firmware_status status;
 
-	firmware.system->RuntimeServices->GetTime(&now, NULL);
 	status = file_make_directory("\\results");
-	if (EFI_ERROR(status) && status != EFI_ACCESS_DENIED)
+	if (firmware_failed(status) && status != FIRMWARE_ACCESS_DENIED)
 		return fail(error, size, "no folder \\results", status);
 	for (unsigned run = 1; run < MAX_RUNS; run++) {
 		char suffix[8] = "";
@@ -42,13 +41,13 @@ bool results_open(const char *cpu, char *error, size_t size)
 		if (run > 1)
 			fmt_print(suffix, sizeof suffix, "-%u", run);
 		fmt_print(folder, sizeof folder, "\\results\\%04u%02u%02u-%02u%02u%02u-%s%s",
-			  now.Year, now.Month, now.Day, now.Hour, now.Minute, now.Second, cpu,
+			  now.year, now.month, now.day, now.hour, now.minute, now.second, cpu,
 			  suffix);
 		status = file_make_directory(folder);
-		if (status != EFI_ACCESS_DENIED)
+		if (status != FIRMWARE_ACCESS_DENIED)
 			break;
 	}
-	if (EFI_ERROR(status)) {
+	if (firmware_failed(status)) {
 		char what[PATH_SIZE];
 
 		fmt_print(what, sizeof what, "%s", folder);
@@ -60,9 +59,9 @@ bool results_open(const char *cpu, char *error, size_t size)
 
 bool results_reopen(const char *name, char *error, size_t size)
 {
-	EFI_STATUS status = file_make_directory(name);
+	firmware_status status = file_make_directory(name);
 
-	if (EFI_ERROR(status) && status != EFI_ACCESS_DENIED)
+	if (firmware_failed(status) && status != FIRMWARE_ACCESS_DENIED)
 		return fail(error, size, name, status);
 	fmt_print(folder, sizeof folder, "%s", name);
 	use();
@@ -72,7 +71,7 @@ bool results_reopen(const char *name, char *error, size_t size)
 
 bool results_add(const char *text, size_t length)
 {
-	if (EFI_ERROR(file_append(path, text, length)))
+	if (firmware_failed(file_append(path, text, length)))
 		folder[0] = path[0] = '\0';
 	return path[0];
 }
@@ -81,7 +80,7 @@ bool results_save(char *error, size_t size)
 {
 	size_t length;
 	const char *text = log_text(&length);
-	EFI_STATUS status = EFI_SUCCESS;
+	firmware_status status = FIRMWARE_DONE;
 	char what[PATH_SIZE];
 
 	if (path[0] && length > saved)
@@ -91,7 +90,7 @@ bool results_save(char *error, size_t size)
 		log_clear();
 		saved = 0;
 	}
-	if (!EFI_ERROR(status))
+	if (!firmware_failed(status))
 		return true;
 	fmt_print(what, sizeof what, "%s", path);
 	return fail(error, size, what, status);

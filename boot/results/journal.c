@@ -42,11 +42,11 @@ static void close(void)
 {
 	journal.open = false;
 	if (journal.bytes)
-		firmware.boot->FreePool(journal.bytes);
+		firmware_free(journal.bytes);
 	journal.bytes = NULL;
 }
 
-static bool fail(char *error, size_t size, const char *what, EFI_STATUS status)
+static bool fail(char *error, size_t size, const char *what, firmware_status status)
 {
 	fmt_print(error, size, "no journal: %s: firmware status %#llx", what,
 		  (unsigned long long)status);
@@ -57,36 +57,32 @@ static bool fail(char *error, size_t size, const char *what, EFI_STATUS status)
 
 static void *allocate(size_t size)
 {
-	void *memory = NULL;
-
-	if (EFI_ERROR(firmware.boot->AllocatePool(EfiLoaderData, size, &memory)))
-		return NULL;
-	return memory;
+	return firmware_allocate(size);
 }
 
 void journal_forget(void)
 {
 	if (unfinished.data)
-		firmware.boot->FreePool(unfinished.data);
+		firmware_free(unfinished.data);
 	if (unfinished.text)
-		firmware.boot->FreePool(unfinished.text);
+		firmware_free(unfinished.text);
 	memset(&unfinished, 0, sizeof(unfinished));
 }
 
 /* The file, whole, and as much room for its text. */
-static EFI_STATUS read_file(size_t *length)
+static firmware_status read_file(size_t *length)
 {
 	u64 size = 0;
-	EFI_STATUS status = file_length(journal.path, &size);
+	firmware_status status = file_length(journal.path, &size);
 
-	if (EFI_ERROR(status))
+	if (firmware_failed(status))
 		return status;
 	if (!size || size > LONGEST)
-		return EFI_NOT_FOUND;
+		return FIRMWARE_NOT_FOUND;
 	unfinished.data = allocate(size);
 	unfinished.text = allocate(size);
 	if (!unfinished.data || !unfinished.text)
-		return EFI_OUT_OF_RESOURCES;
+		return FIRMWARE_OUT_OF_RESOURCES;
 	return file_read(journal.path, (char *)unfinished.data, size, length);
 }
 
@@ -130,14 +126,14 @@ const struct journal_found *journal_find(const struct journal_run *run, char *er
 	struct frame_reader reader = { .at = 0 };
 	struct frame frame;
 	size_t pending = 0;
-	EFI_STATUS status;
+	firmware_status status;
 
 	error[0] = '\0';
 	journal_forget();
 	name_file(run->machine);
 	status = read_file(&reader.size);
-	if (EFI_ERROR(status)) {
-		if (status != EFI_NOT_FOUND)
+	if (firmware_failed(status)) {
+		if (status != FIRMWARE_NOT_FOUND)
 			fail(error, size, journal.path, status);
 		journal_forget();
 		return NULL;
@@ -168,11 +164,11 @@ const struct journal_found *journal_find(const struct journal_run *run, char *er
 static bool write_frame(const struct frame *frame, char *error, size_t size)
 {
 	size_t length = frame_size(frame->state_length, frame->text_length);
-	EFI_STATUS status;
+	firmware_status status;
 
 	frame_write(frame, journal.bytes);
 	status = file_write_at(journal.path, journal.at, journal.bytes, length);
-	if (EFI_ERROR(status))
+	if (firmware_failed(status))
 		return fail(error, size, journal.path, status);
 	journal.at += length;
 	journal.number++;
@@ -204,14 +200,14 @@ bool journal_add(enum frame_kind kind, const void *state, u32 state_length, cons
 	return write_frame(&frame, error, size);
 }
 
-static EFI_STATUS make_file(void)
+static firmware_status make_file(void)
 {
-	EFI_STATUS status = EFI_SUCCESS;
+	firmware_status status = FIRMWARE_DONE;
 
 	for (unsigned i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
 		file_delete(journal.path);
 		status = file_make(journal.path, sizes[i]);
-		if (!EFI_ERROR(status))
+		if (!firmware_failed(status))
 			return status;
 		file_delete(journal.path);
 	}
@@ -222,7 +218,7 @@ static bool open(u64 run, u64 at, u32 number, char *error, size_t size)
 {
 	journal.bytes = allocate(frame_size(FRAME_STATE_MAX, TEXT_MOST));
 	if (!journal.bytes)
-		return fail(error, size, "no memory", EFI_OUT_OF_RESOURCES);
+		return fail(error, size, "no memory", FIRMWARE_OUT_OF_RESOURCES);
 	journal.run = run;
 	journal.at = at;
 	journal.number = number;
@@ -232,14 +228,13 @@ static bool open(u64 run, u64 at, u32 number, char *error, size_t size)
 
 bool journal_begin(const struct journal_run *run, char *error, size_t size)
 {
-	EFI_TIME now = { .Year = 0 };
-	EFI_STATUS status;
+	struct firmware_time now = firmware_time();
+	firmware_status status;
 
 	name_file(run->machine);
 	status = make_file();
-	if (EFI_ERROR(status))
+	if (firmware_failed(status))
 		return fail(error, size, journal.path, status);
-	firmware.system->RuntimeServices->GetTime(&now, NULL);
 	if (!open((u64)frame_crc(0, &now, sizeof now) << 32 ^ tsc_read(), 0, 0, error, size))
 		return false;
 	for (unsigned i = 0; i < BEGINNINGS; i++)

@@ -280,15 +280,15 @@ void keep_save(void)
 size_t keep_short_result(char *text, size_t size)
 {
 	size_t length, lines_length;
-	void *memory = NULL;
+	struct totals *totals = firmware_allocate(sizeof(*totals));
 	const char *lines = log_text(&lines_length);
 
 	text[0] = '\0';
-	if (EFI_ERROR(firmware.boot->AllocatePool(EfiLoaderData, sizeof(struct totals), &memory)))
+	if (!totals)
 		return 0;
-	totals_take(memory, lines, lines_length);
-	length = variable_text(memory, lines, lines_length, PMUTEST86_VERSION, text, size);
-	firmware.boot->FreePool(memory);
+	totals_take(totals, lines, lines_length);
+	length = variable_text(totals, lines, lines_length, PMUTEST86_VERSION, text, size);
+	firmware_free(totals);
 	return length;
 }
 

@@ -5,7 +5,7 @@
 
 #include "boot/results/items.h"
 
-#define TOTALS_REQUIREMENTS 512u
+#define TOTALS_REQUIREMENTS 1024u
 #define TOTALS_BROKEN 32u
 
 struct totals {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A short result in a UEFI variable ("Services - Runtime Services", "Variable Services"), where no
- * file can be written: one variable, overwritten by the next such run, and deleted when a later run
- * has said it in a file. With the machine given back.
+ * A short result in a variable of the firmware's, where no file can be written; deleted when a
+ * later run has said it in a file. As firmware.h, with two implementations: without UEFI there are
+ * no variables. With the machine given back.
  */
 #ifndef BOOT_RESULTS_VARIABLE_H
 #define BOOT_RESULTS_VARIABLE_H

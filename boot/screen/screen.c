@@ -14,7 +14,7 @@
 
 /* The framebuffer; or one row of cells, which the firmware puts on the screen. */
 static struct raster raster;
-static EFI_GRAPHICS_OUTPUT_PROTOCOL *graphics;	/* NULL: the framebuffer is drawn on */
+static bool by_firmware;	/* the other one */
 static struct grid_size size;
 static struct grid wanted, shown;
 static struct progress progress;
@@ -65,16 +65,15 @@ static void draw_row(u32 y)
 		draw_cell(wanted.cells[y][x], x, 0);
 		shown.cells[y][x] = wanted.cells[y][x];
 	}
-	graphics->Blt(graphics, (EFI_GRAPHICS_OUTPUT_BLT_PIXEL *)(void *)raster.base,
-		      EfiBltBufferToVideo, 0, 0, 0, (UINTN)y * raster.height,
-		      (UINTN)wanted.columns * FONT_WIDTH * size.scale, raster.height, raster.pitch);
+	firmware_draw(raster.base, raster.pitch, y * raster.height,
+		      wanted.columns * FONT_WIDTH * size.scale, raster.height);
 }
 
 static void draw(void)
 {
 	pages_draw(&wanted, font_glyphs, &progress, &view, PMUTEST86_VERSION);
 	for (u32 y = 0; y < wanted.rows; y++)
-		if (graphics)
+		if (by_firmware)
 			draw_row(y);
 		else
 			draw_cells(y);
@@ -86,17 +85,14 @@ static void draw(void)
 /* A screen without a linear framebuffer, if there is one. */
 static void open_graphics(void)
 {
-	const EFI_GRAPHICS_OUTPUT_MODE_INFORMATION *mode;
+	u32 width, height;
 
-	graphics = firmware_graphics();
-	if (!graphics)
+	by_firmware = firmware_screen(&width, &height);
+	if (!by_firmware)
 		return;
-	mode = graphics->Mode->Info;
-	size = grid_fit(mode->HorizontalResolution, mode->VerticalResolution);
-	/* EFI_GRAPHICS_OUTPUT_BLT_PIXEL: blue, green, red, and a byte that is reserved. */
+	size = grid_fit(width, height);
 	raster = (struct raster){
-		.width = mode->HorizontalResolution, .height = FONT_HEIGHT * size.scale,
-		.pitch = mode->HorizontalResolution * 4, .bytes = 4,
+		.width = width, .height = FONT_HEIGHT * size.scale, .pitch = width * 4, .bytes = 4,
 		.red = 0xff0000, .green = 0x00ff00, .blue = 0x0000ff,
 	};
 	raster.base = arena_alloc((size_t)raster.pitch * raster.height);
@@ -105,11 +101,8 @@ static void open_graphics(void)
 /* What no cell covers is as dark as what is behind the letters. */
 static void clear_screen(void)
 {
-	EFI_GRAPHICS_OUTPUT_BLT_PIXEL dark = { 0, 0, 0, 0 };
-
-	if (graphics)
-		graphics->Blt(graphics, &dark, EfiBltVideoFill, 0, 0, 0, 0, raster.width,
-			      graphics->Mode->Info->VerticalResolution, 0);
+	if (by_firmware)
+		firmware_clear_screen();
 	else
 		raster_fill(&raster, 0, 0, raster.width, raster.height, pixels[COLOUR_TEXT].off);
 }
@@ -135,7 +128,7 @@ void screen_open(bool wanted_at_all, const struct raster *framebuffer, const str
 	}
 	progress_init(&progress, store, PROGRESS_STORE);
 	progress.soak = *soak;
-	view.keys = firmware.system->ConIn != NULL;
+	view.keys = firmware_has_keys();
 	console_leave_screen(true);
 	clear_screen();
 	is_open = true;
@@ -169,50 +162,22 @@ void screen_begin_test(const char *name)
 	progress_begin_test(&progress, name);
 	progress_at(&progress, tsc_read() / time_tsc_per_us);
 	/* The firmware can't be asked now. */
-	if (!graphics && time_expired(next_picture))
+	if (!by_firmware && time_expired(next_picture))
 		draw();
-}
-
-static unsigned key_of(const EFI_INPUT_KEY *key)
-{
-	static const u16 scans[] = {
-		[SCAN_UP] = KEY_UP, [SCAN_DOWN] = KEY_DOWN, [SCAN_LEFT] = KEY_LEFT,
-		[SCAN_RIGHT] = KEY_RIGHT, [SCAN_HOME] = KEY_HOME, [SCAN_END] = KEY_END,
-		[SCAN_PAGE_UP] = KEY_PAGE_UP, [SCAN_PAGE_DOWN] = KEY_PAGE_DOWN,
-		[SCAN_ESC] = KEY_ESCAPE,
-	};
-
-	if (key->ScanCode && key->ScanCode < sizeof(scans) / sizeof(scans[0]))
-		return scans[key->ScanCode];
-	if (key->UnicodeChar == '\r' || key->UnicodeChar == '\n')
-		return KEY_ENTER;
-	return key->UnicodeChar > ' ' && key->UnicodeChar <= '~' ? key->UnicodeChar : KEY_NONE;
-}
-
-/* false: no key was pressed. */
-static bool read_key(unsigned *key)
-{
-	SIMPLE_INPUT_INTERFACE *input = firmware.system->ConIn;
-	EFI_INPUT_KEY read;
-
-	if (!input || EFI_ERROR(input->ReadKeyStroke(input, &read)))
-		return false;
-	*key = key_of(&read);
-	return true;
 }
 
 static void take_keys(void)
 {
 	unsigned key;
 
-	while (is_open && read_key(&key))
+	while (is_open && firmware_read_key(&key))
 		if (keys_press(&view, &progress, key, size.rows, NULL, 0) == ACTION_STOP)
 			view.stopping = true;
 }
 
 bool screen_is_due(void)
 {
-	return is_open && (view.keys || graphics) && time_expired(next_visit);
+	return is_open && (view.keys || by_firmware) && time_expired(next_visit);
 }
 
 /* Where the firmware draws this is when it can. */
@@ -221,7 +186,7 @@ void screen_poll(void)
 	if (!is_open)
 		return;
 	take_keys();
-	if (graphics && time_expired(next_picture))
+	if (by_firmware && time_expired(next_picture))
 		draw();
 	next_visit = time_deadline(VISIT_US);
 }
@@ -234,7 +199,7 @@ bool screen_is_ended(void)
 bool screen_go_on(void)
 {
 	take_keys();
-	if (graphics && is_open)
+	if (by_firmware && is_open)
 		draw();
 	stopped = view.stopping;
 	return !stopped;
@@ -271,8 +236,8 @@ enum key_action screen_ask(char *tests, size_t tests_size)
 	unsigned key;
 
 	while (action == ACTION_NONE) {
-		if (!read_key(&key)) {
-			firmware.boot->Stall(POLL_US);
+		if (!firmware_read_key(&key)) {
+			firmware_stall(POLL_US);
 			continue;
 		}
 		action = keys_press(&view, &progress, key, size.rows, tests, tests_size);

@@ -81,12 +81,12 @@ static volatile unsigned starting;	/* the processor that is being started again 
 static unsigned lost;			/* the last that got lost; 0: none */
 static bool settling;			/* no processor is to wait at a barrier any more */
 
-static struct topology topology_read(void)
+static struct topology topology_by(u32 initial_apic_id, u32 x2apic_id)
 {
 	const struct topology_cpuid cpuid = {
 		.htt = cpuid_get(CPUID_HTT),
 		.logical_processors = cpuid_get(CPUID_LOGICAL_PROCESSORS),
-		.initial_apic_id = cpuid_get(CPUID_INITIAL_APIC_ID),
+		.initial_apic_id = initial_apic_id,
 		.cores = cpuid_get(CPUID_CORES),
 		.level = {
 			{ cpuid_get(CPUID_LEVEL0_SHIFT), cpuid_get(CPUID_LEVEL0_PROCESSORS),
@@ -94,10 +94,20 @@ static struct topology topology_read(void)
 			{ cpuid_get(CPUID_LEVEL1_SHIFT), cpuid_get(CPUID_LEVEL1_PROCESSORS),
 			  cpuid_get(CPUID_LEVEL1_TYPE) },
 		},
-		.x2apic_id = cpuid_get(CPUID_X2APIC_ID),
+		.x2apic_id = x2apic_id,
 	};
 
 	return topology_of(&cpuid);
+}
+
+static struct topology topology_read(void)
+{
+	return topology_by((u32)cpuid_get(CPUID_INITIAL_APIC_ID), (u32)cpuid_get(CPUID_X2APIC_ID));
+}
+
+struct topology smp_topology_of(u32 id)
+{
+	return topology_by(id, id);
 }
 
 /* End what hangs there by an NMI, as long as it takes. false: nothing helps. */

@@ -52,6 +52,9 @@ unsigned smp_number(unsigned cpu);
 /* Local APIC id of a processor that is ours, and where it is. */
 u32 smp_apic_id(unsigned cpu);
 struct topology smp_topology(unsigned cpu);
+/* Where one with that local APIC id would be, whether it is ours or not; before any other function
+ * here as well. */
+struct topology smp_topology_of(u32 id);
 
 /* Have cpu run fn(arg) as guard_run() does. false: it isn't idle, or lost. Machine borrowed. */
 bool smp_start(unsigned cpu, void (*fn)(void *arg), void *arg, unsigned deadline_ms);

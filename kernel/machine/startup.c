@@ -27,26 +27,33 @@ void startup_entry(void);
 u64 startup_stack;
 static u8 vector;
 
-bool startup_init(u64 page, u64 cr0, u64 cr4, u64 efer)
+void startup_place(u64 page, const struct startup *startup)
 {
 	struct startup_values values;
 	u8 *copy = (u8 *)(uintptr_t)page;
 
-	vector = 0;
-	if (!page || page > LAST_PAGE || paging_root() > UINT32_MAX)
-		return true;
 	memcpy(copy, startup_begin, (size_t)(startup_end - startup_begin));
 	memcpy(&values, startup_values, sizeof values);
 	values.gdt += (u32)page;
 	values.protected_offset += (u32)page;
 	values.long_offset += (u32)page;
-	values.cr0 = (u32)cr0;
-	values.cr3 = (u32)paging_root();
-	values.cr4 = (u32)cr4;
+	values.cr0 = (u32)startup->cr0;
+	values.cr3 = (u32)startup->cr3;
+	values.cr4 = (u32)startup->cr4;
 	values.efer_number = MSR_IA32_EFER;
-	values.efer = (u32)efer;
-	values.entry = (u64)(uintptr_t)startup_entry;
+	values.efer = (u32)startup->efer;
+	values.entry = (u64)(uintptr_t)startup->entry;
 	memcpy(copy + (startup_values - startup_begin), &values, sizeof values);
+}
+
+bool startup_init(u64 page, u64 cr0, u64 cr4, u64 efer)
+{
+	const struct startup startup = { cr0, paging_root(), cr4, efer, startup_entry };
+
+	vector = 0;
+	if (!page || page > LAST_PAGE || paging_root() > UINT32_MAX)
+		return true;
+	startup_place(page, &startup);
 	if (!paging_set(page, PAGE_CODE))
 		return false;
 	vector = (u8)(page / PAGE_SIZE);

@@ -12,7 +12,7 @@
 #define ADDRESS_MASK	BITS(12, 51)
 #define ENTRIES		512u
 #define FOUR_GIB	BIT(32)
-#define TOP_LEVEL	4u			/* of PAGING_HIGH */
+#define TOP_LEVEL	4u			/* of PAGING_HIGH and PAGING_UPPER */
 
 static u64 *root;
 static unsigned depth;
@@ -77,10 +77,10 @@ static u64 *walk(u64 address, unsigned level)
 }
 
 /* By the same tables: what is set below is set there too. */
-static bool map_high(void)
+static bool map_again(u64 address)
 {
 	const u64 *low = walk(0, TOP_LEVEL);
-	u64 *high = walk(PAGING_HIGH, TOP_LEVEL);
+	u64 *high = walk(address, TOP_LEVEL);
 
 	if (!low || !high || *high & PTE_P)
 		return false;
@@ -107,7 +107,7 @@ bool paging_init(u64 top)
 		*entry = address | (PAGE_DATA & flags_mask) | PTE_PS;
 		address += page_size(level);
 	}
-	return map_high();
+	return map_again(PAGING_HIGH) && map_again(PAGING_UPPER);
 }
 
 bool paging_map(u64 linear, u64 physical, u64 flags)

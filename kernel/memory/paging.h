@@ -22,6 +22,8 @@
 /* The first 512 GiB are there once more, so much higher: page 255 of the level that maps them, the
  * last one of the lower half of the address space where addresses have 48 bits. */
 #define PAGING_HIGH	((u64)255 << 39)
+/* And a third time in the highest 512 GiB: addresses of the upper half, whose bits 63:47 are 1. */
+#define PAGING_UPPER	(~0ULL << 39)
 
 /* Build the map of [0, top). Depth follows CR4.LA57. Once. false: the arena is too small. */
 bool paging_init(u64 top);

@@ -25,6 +25,16 @@ enum shadow { SHADOW_NONE, SHADOW_STI, SHADOW_MOV_SS };
 /* Pages that the guest reads directly; its stores exit. */
 enum trapped_page { TRAPPED_APIC, TRAPPED_EXERCISER, TRAPPED_PAGES };
 
+/* What the PMU did, for docs/TRACE.md; the two numbers of each. */
+enum trace_event {
+	TRACE_ACTION,		/* enum model_action, counter */
+	TRACE_PMI,		/* enum pmi_kind, vector */
+	TRACE_RDMSR,		/* MSR, value */
+	TRACE_WRMSR,
+	TRACE_RDPMC,		/* ECX, value */
+	TRACE_EVENTS
+};
+
 struct cpu {
 	u8 apic_id;
 	volatile u8 startup_vector;	/* of the last SIPI */
@@ -90,8 +100,16 @@ struct hypervisor {
 	struct exerciser *exerciser;	/* a page */
 	u64 remote_base;		/* memory whose home is another package */
 	u32 remote_bytes;
+	u32 telling;		/* lock of what is traced; NULL: nothing is */
+	void (*trace)(struct cpu *cpu, enum trace_event event, u64 first, u64 second);
 };
 extern struct hypervisor hypervisor;
+
+static inline void cpu_trace(struct cpu *cpu, enum trace_event event, u64 first, u64 second)
+{
+	if (hypervisor.trace)
+		hypervisor.trace(cpu, event, first, second);
+}
 
 /* Zeroed pages of the hidden memory, never freed. Before the first VMRUN only; ends the machine
  * with a line on the serial port when there are none left. */

@@ -228,6 +228,7 @@ void processors_started(struct cpu *cpu)
 	for (unsigned i = 0; i < hypervisor.n_cores; i++)
 		lock_give(cpu, &hypervisor.cores[i].lock);
 	lock_give(cpu, &hypervisor.uncore->lock);
+	lock_give(cpu, &hypervisor.telling);
 	cpu->halted = false;
 	cpu->comes_late = true;
 	lock_take(cpu, &sending);

@@ -26,6 +26,7 @@ struct vmcb_segment {
 #define SEG_P		BIT(7)
 #define SEG_L		BIT(9)
 #define SEG_DB		BIT(10)
+#define SEG_G		BIT(11)
 
 struct vmcb_control {
 	u16 intercept_cr_read, intercept_cr_write;	/* 0x00 */
@@ -121,6 +122,7 @@ _Static_assert(sizeof(struct vmcb) == 4096, "a VMCB is one page");
 #define INTERCEPT_SWINT		BIT(21)
 #define INTERCEPT_HLT		BIT(24)
 #define INTERCEPT_INVLPGA	BIT(26)
+#define INTERCEPT_IOIO		BIT(27)
 #define INTERCEPT_MSR		BIT(28)
 #define INTERCEPT_SHUTDOWN	BIT(31)
 /* intercept_cr_write */
@@ -147,6 +149,7 @@ enum exit_code {
 	EXIT_SWINT = 0x75,
 	EXIT_HLT = 0x78,
 	EXIT_INVLPGA = 0x7a,
+	EXIT_IOIO = 0x7b,
 	EXIT_MSR = 0x7c,
 	EXIT_SHUTDOWN = 0x7f,
 	EXIT_VMRUN = 0x80,

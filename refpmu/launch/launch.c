@@ -4,13 +4,8 @@
  * a fresh PMU, then switches the machine off. One boot of the firmware serves a whole matrix.
  *
  * Everything comes from the volume that the launcher was started from: \refpmu.efi,
- * \refpmu-plan.txt (plan.h) and the programs. Reports are lines on COM1:
- *	launch: hypervisor at 0x..
- *	launch: run N cpu=.. fault=.. seed=.. profile=..
- *	launch: engine N step|direct|fast blocks=.. stepped=.. runs=.. and the hand-overs by reason;
- *		acted=..: how often the fault made a difference to the model
- *	launch: end N status=0x.. stepped=.. inexact=..
- *	launch: done
+ * \refpmu-plan.txt (plan.h) and the programs. Reports are lines on COM1: "launch: hypervisor at
+ * 0x..", those of report.h, and "launch: done".
  */
 #include <efi.h>
 
@@ -19,6 +14,7 @@
 #include "refpmu/launch/firmware.h"
 #include "refpmu/launch/plan.h"
 #include "refpmu/launch/print.h"
+#include "refpmu/launch/report.h"
 #include "refpmu/launch/resident.h"
 
 #define REFPMU_PATH	"\\refpmu.efi"
@@ -101,24 +97,12 @@ static u64 run_program(struct plan_run *run, enum engine_name *engine)
 		return EFI_INVALID_PARAMETER;
 	}
 	*engine = choose_engine(run->engine);
+	hypercall(HYPERCALL_TRACE, (void *)(u64)run->trace);
 	if (run->keep)
 		return resident_run(run->efi, run->args);
 	if (!firmware_load(run->efi, run->args, &status))
 		return status;
 	return firmware_start();
-}
-
-static void print_engine(u64 number, enum engine_name engine, const struct statistics *s)
-{
-	print("launch: engine %u %s blocks=%u stepped=%u emulated=%u runs=%u acted=%u"
-#define FALLBACK(token, name, meaning) " " name "=%u"
-#include "refpmu/engine/fallback.def"
-	      ,
-	      number, plan_engine_name[engine], s->engine.in_blocks, s->engine.stepped,
-	      s->engine.emulated, s->engine.block_runs, s->fault_acted
-#define FALLBACK(token, name, meaning) , s->engine.fallback[FALLBACK_##token]
-#include "refpmu/engine/fallback.def"
-	);
 }
 
 static void run_plan(const char *text, size_t length)
@@ -132,18 +116,13 @@ static void run_plan(const char *text, size_t length)
 	plan_open(&plan, text, length);
 	while (plan_next(&plan, &run, &reason) == PLAN_RUN) {
 		enum engine_name engine = ENGINE_STEP;
-		u64 status, inexact = 0;
+		u64 status;
 
-		print("launch: run %u cpu=%s fault=%s seed=%u profile=%s", (u64)++number,
-		      run.cpu_name, run.fault_name, run.config.latitude.seed, run.profile_name);
+		report_begin(++number, &run);
 		status = run_program(&run, &engine);
 		if (hypercall(HYPERCALL_STATISTICS, &statistics) != HYPERCALL_DONE)
 			statistics = (struct statistics){ 0 };
-		for (unsigned i = 0; i < INEXACT_REASONS; i++)
-			inexact += statistics.exit.inexact[i];
-		print_engine(number, engine, &statistics);
-		print("launch: end %u status=%x stepped=%u inexact=%u", (u64)number, status,
-		      statistics.engine.stepped, inexact);
+		report_end(number, engine, &statistics, status);
 	}
 	print("launch: done");
 }

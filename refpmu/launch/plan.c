@@ -55,11 +55,22 @@ static struct span skip_blanks(struct span span)
 }
 
 enum key {
-	KEY_CPU, KEY_FAULT, KEY_SEED, KEY_PROFILE, KEY_LATITUDE, KEY_HT, KEY_ENGINE, KEY_KEEP,
-	KEY_EFI, KEY_ARGS, KEY_COUNT
+	KEY_CPU,
+	KEY_FAULT,
+	KEY_SEED,
+	KEY_PROFILE,
+	KEY_LATITUDE,
+	KEY_HT,
+	KEY_ENGINE,
+	KEY_KEEP,
+	KEY_TRACE,
+	KEY_EFI,
+	KEY_ARGS,
+	KEY_COUNT
 };
 static const char *const key_names[KEY_COUNT] = {
-	"cpu", "fault", "seed", "profile", "latitude", "ht", "engine", "keep", "efi", "args",
+	"cpu", "fault", "seed", "profile", "latitude", "ht", "engine", "keep", "trace", "efi",
+	"args",
 };
 
 /* knob:value,knob:value */
@@ -135,6 +146,8 @@ static const char *plan_set(struct plan_run *run, enum key key, struct span valu
 		return set_latitude(&run->config.latitude, value);
 	case KEY_HT:
 		return set_flag(&run->config.hyper_threading, value) ? NULL : "ht is 0 or 1";
+	case KEY_TRACE:
+		return set_flag(&run->trace, value) ? NULL : "trace is 0 or 1";
 	case KEY_KEEP:
 		return set_flag(&run->keep, value) ? NULL : "keep is 0 or 1";
 	case KEY_ENGINE:
@@ -165,7 +178,7 @@ static const char *parse_line(struct span rest, struct plan_run *run)
 
 		if (key == KEY_COUNT)
 			return "unknown word; there are cpu fault seed profile latitude ht "
-			       "engine keep efi args";
+			       "engine keep trace efi args";
 		if (!span_skip(&rest, "="))
 			return "a word without =";
 		if (seen[key])

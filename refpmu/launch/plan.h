@@ -11,9 +11,10 @@
  * One blank or more between the words; the words after `run` in any order, each at most once,
  * args last. efi is needed; without the others: cpu=haswell fault=none seed=0 ht=1 keep=0, no
  * profile, no arguments, engine=direct. keep=1: the program stays loaded for the next run
- * (resident.h). engine is step, direct or fast; where fast isn't there, the run is direct. A fault
- * has its parameters after it (model/fault_when.h); latitude takes one knob:value of
- * refpmu/model/latitude.def or more, with commas between them.
+ * (resident.h). trace=1: what the PMU does is told (vmm/trace.h). engine is step, direct or fast;
+ *where fast isn't there, the run is direct. A fault has its parameters after it
+ *(model/fault_when.h); latitude takes one knob:value of refpmu/model/latitude.def or more, with
+ *commas between them.
  */
 #ifndef REFPMU_LAUNCH_PLAN_H
 #define REFPMU_LAUNCH_PLAN_H
@@ -32,6 +33,7 @@ struct plan_run {
 	const char *cpu_name, *profile_name;	/* as in spec/; "none" */
 	char fault_name[PLAN_FAULT_SIZE];	/* with its parameters, as written; "none" */
 	bool keep;
+	bool trace;			/* tell what the PMU does: refpmu/vmm/trace.h */
 	enum engine_name engine;
 	char efi[PLAN_PATH_SIZE];
 	char args[PLAN_ARGS_SIZE];

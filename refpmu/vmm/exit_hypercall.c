@@ -10,6 +10,7 @@
 #include "refpmu/vmm/hypercall.h"
 #include "refpmu/hv/processors.h"
 #include "refpmu/vmm/exit_hypercall.h"
+#include "refpmu/vmm/trace.h"
 
 static enum hypercall_status version(struct cpu *cpu, u64 address)
 {
@@ -52,13 +53,19 @@ static void add_statistics(struct statistics *sum, const struct cpu *cpu)
 		to[i] += from[i];
 }
 
-static enum hypercall_status statistics(struct cpu *cpu, u64 address)
+void hypercall_statistics(const struct cpu *cpu, struct statistics *sum)
 {
-	struct statistics sum = { 0 };
-
+	*sum = (struct statistics){ 0 };
 	for (unsigned i = 0; processors_get(i); i++)
 		if (processors_get(i)->epoch == cpu->epoch)
-			add_statistics(&sum, processors_get(i));
+			add_statistics(sum, processors_get(i));
+}
+
+static enum hypercall_status statistics(struct cpu *cpu, u64 address)
+{
+	struct statistics sum;
+
+	hypercall_statistics(cpu, &sum);
 	return guest_write(cpu, address, &sum, sizeof(sum), NULL) ? HYPERCALL_DONE :
 								    HYPERCALL_BAD_ADDRESS;
 }
@@ -90,6 +97,10 @@ bool exit_hypercall(struct cpu *cpu)
 		break;
 	case HYPERCALL_ENGINE:
 		status = engine(cpu, address);
+		break;
+	case HYPERCALL_TRACE:
+		trace_switch(address);
+		status = HYPERCALL_DONE;
 		break;
 	default:
 		status = HYPERCALL_UNKNOWN;

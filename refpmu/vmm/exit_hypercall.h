@@ -4,8 +4,12 @@
 #define REFPMU_VMM_EXIT_HYPERCALL_H
 
 #include "refpmu/hv/cpu.h"
+#include "refpmu/vmm/statistics.h"
 
 /* true: carried out, RIP is still at the instruction; false: an exception has been delivered. */
 bool exit_hypercall(struct cpu *cpu);
+
+/* What HYPERCALL_STATISTICS answers. */
+void hypercall_statistics(const struct cpu *cpu, struct statistics *sum);
 
 #endif

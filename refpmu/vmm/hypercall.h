@@ -14,13 +14,14 @@
 #include "refpmu/vmm/statistics.h"
 
 #define HYPERCALL_MAGIC		0x3638747365545550ULL
-#define HYPERCALL_VERSION_NUMBER 5
+#define HYPERCALL_VERSION_NUMBER 6
 
 enum hypercall_function {
 	HYPERCALL_VERSION,	/* struct hypercall_version, written */
 	HYPERCALL_CONFIGURE,	/* struct model_config, read: a fresh PMU and statistics */
 	HYPERCALL_STATISTICS,	/* struct statistics, written */
 	HYPERCALL_ENGINE,	/* RDX isn't an address: enum engine_name, till configured */
+	HYPERCALL_TRACE,	/* nor here: 1 or 0, whether what the PMU does is told (trace.h) */
 };
 
 /* Two programs of one tree agree on all of it. */

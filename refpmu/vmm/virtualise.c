@@ -21,6 +21,7 @@
 #include "refpmu/engine/configuration.h"
 #include "refpmu/vmm/exit_hypercall.h"
 #include "refpmu/vmm/main_loop.h"
+#include "refpmu/vmm/trace.h"
 #include "spec/msr.h"
 
 #define LEAF_VERSION		1
@@ -32,6 +33,18 @@
 #define CR0_STARTED		0x60000010
 #define DR6_STARTED		0xffff0ff0
 #define DR7_STARTED		0x400
+
+#define PVH_CODE		0x08
+#define PVH_DATA		0x10
+
+/* exit_info_1 of an access to a port: "IOIO Intercept Information". */
+#define PORT_IN			BIT(0)
+#define PORT_BYTES(info)	((info) >> 4 & 7)
+
+static struct {
+	u16 port;
+	void (*fn)(struct cpu *cpu, u32 value);
+} end;
 
 static void init_segment(struct vmcb_segment *segment, u16 selector, u64 gdt)
 {
@@ -70,6 +83,31 @@ static void init_guest_state(struct cpu *cpu, u64 rip, u64 rsp)
 	cpu->gpr[REG_RSP] = rsp;
 }
 
+/*
+ * A PVH entry: Xen, "x86/HVM direct boot ABI". Flat segments, paging off, EBX at the start info.
+ * FS, GS, TR and LDTR are as the loader has left them to us.
+ */
+static void init_pvh_state(struct cpu *cpu, u32 entry, u32 start_info)
+{
+	const struct vmcb_segment data = {
+		.selector = PVH_DATA, .limit = ~(u32)0,
+		.attributes = SEG_P | SEG_S | SEG_WRITABLE | SEG_ACCESSED | SEG_DB | SEG_G,
+	};
+	struct vmcb_save *save = &cpu->vmcb->save;
+
+	*save = (struct vmcb_save){ .es = data, .cs = data, .ss = data, .ds = data };
+	save->cs.selector = PVH_CODE;
+	save->cs.attributes |= SEG_CODE;
+	save->efer = EFER_SVME;
+	save->cr0 = CR0_PE | CR0_ET;
+	save->dr6 = DR6_STARTED;
+	save->dr7 = DR7_STARTED;
+	save->g_pat = msr_read(MSR_IA32_PAT);
+	save->rflags = RFLAGS_FIXED;
+	save->rip = entry;
+	cpu->gpr[REG_RBX] = start_info;
+}
+
 static void init_control(struct cpu *cpu)
 {
 	struct vmcb_control *control = &cpu->vmcb->control;
@@ -80,6 +118,8 @@ static void init_control(struct cpu *cpu)
 	control->msrpm_base = (u64)hypervisor.msr_permissions;
 	control->iopm_base = (u64)hypervisor.io_permissions;
 	control->asid = 1;
+	if (end.port)
+		control->intercept_misc1 |= (u32)INTERCEPT_IOIO;
 }
 
 /* What INIT and SIPI leave. FS, GS, TR and LDTR are in the processor; EFER.SVME isn't the guest's.
@@ -156,6 +196,7 @@ static void init_model(struct cpu *cpu)
 		.netburst = netburst,
 		.xmm = xmm_for_model,
 		.tsc = time_stamp_for_model,
+		.trace = trace_model,
 	};
 }
 
@@ -208,6 +249,35 @@ static void virtualise_other_processor(u32 apic_id)
 	virtualise_run(cpu);
 }
 
+/* That one, or the next fastest that there is. */
+static void choose_engine(const struct cpu *cpu, enum engine_name engine)
+{
+	while (engine != ENGINE_STEP && !engine_choose(cpu, engine))
+		engine--;
+}
+
+/* No other port is intercepted. Reading it reads an empty bus. */
+static bool access_end_port(struct cpu *cpu)
+{
+	u64 info = cpu->vmcb->control.exit_info_1;
+	u64 mask = BITS(0, 8 * PORT_BYTES(info) - 1);
+
+	if (!(info & PORT_IN))
+		end.fn(cpu, (u32)(cpu->gpr[REG_RAX] & mask));
+	cpu->gpr[REG_RAX] |= mask;
+	return true;
+}
+
+static void catch_end(const struct virtualise_memory *given)
+{
+	if (!given->end_port)
+		return;
+	end.port = given->end_port;
+	end.fn = given->at_end;
+	hypervisor.io_permissions[end.port / 8] |= (u8)(1u << end.port % 8);
+	exits_on_port(access_end_port);
+}
+
 void virtualise_boot_processor(void *memory, u64 rip, u64 rsp)
 {
 	const struct virtualise_memory *given = memory;
@@ -230,11 +300,16 @@ void virtualise_boot_processor(void *memory, u64 rip, u64 rsp)
 	hypervisor.io_permissions = hypervisor_pages(IO_PERMISSION_PAGES);
 	exit_msr_permissions(hypervisor.msr_permissions);
 	exits_on_vmmcall(exit_hypercall);
+	trace_switch(given->trace);
+	catch_end(given);
 	host_init(given->image_size);
 	nested_paging_init_native();
 
 	cpu = new_cpu();
-	init_guest_state(cpu, rip, rsp);
+	if (given->entry)
+		init_pvh_state(cpu, given->entry, given->start_info);
+	else
+		init_guest_state(cpu, rip, rsp);
 	cpuid(LEAF_VERSION, 0, regs);
 	cpu->apic_id = (u8)(regs[1] >> 24);
 	processors_add(cpu);
@@ -242,6 +317,8 @@ void virtualise_boot_processor(void *memory, u64 rip, u64 rsp)
 	processors_init(given->startup_page, given->apic_ids, given->others, new_cpu,
 			virtualise_other_processor);
 	code_page_init();
-	configuration_reset(cpu, &config);
+	configuration_reset(cpu, given->config ? given->config : &config);
+	if (given->config)
+		choose_engine(cpu, given->engine);
 	virtualise_run(cpu);
 }

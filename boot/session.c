@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The entry: configuration, memory, the run, and the way out. Started again and again by a
- * launcher within one boot, so everything allocated is freed and nothing is left over.
+ * Configuration, memory, the runs, and the way out. Started again and again by a launcher within
+ * one boot, so everything allocated is freed and nothing is left over.
  */
 #include "boot/acpi.h"
 #include "boot/again.h"
@@ -17,6 +17,7 @@
 #include "boot/run.h"
 #include "boot/screen/screen.h"
 #include "boot/selftest.h"
+#include "boot/session.h"
 #include "kernel/processor/confidential.h"
 #include "kernel/processor/cpu.h"
 #include "kernel/output/console.h"
@@ -36,8 +37,6 @@
 #define ARENA_SPARE		(18u << 20)	/* log, buffers of the tests */
 #define ARENA_SPARE_EACH	(5u << 20)	/* those of each further processor */
 
-enum { EXIT_PASS, EXIT_FAIL, EXIT_ERROR };
-
 /* What is known from run to run. */
 struct session {
 	struct soak soak;
@@ -49,9 +48,6 @@ struct session {
 	bool more;
 };
 
-/* From start.asm, in the C calling convention. */
-EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *system);
-
 static struct config_errors config_errors;
 
 /* false: config_errors say what is wrong; the rest is taken. */
@@ -60,17 +56,17 @@ static bool read_config(struct config *config)
 	static char text[CONFIG_FILE_SIZE];
 	char message[CONFIG_ERROR_SIZE];
 	size_t length = 0;
-	EFI_STATUS status = file_read(CONFIG_PATH, text, sizeof text, &length);
+	firmware_status status = file_read(CONFIG_PATH, text, sizeof text, &length);
 
 	config_default(config);
-	if (status == EFI_BUFFER_TOO_SMALL) {
+	if (status == FIRMWARE_BUFFER_TOO_SMALL) {
 		fmt_print(message, sizeof message, "it is longer than %u bytes", CONFIG_FILE_SIZE);
 		config_error(&config_errors, CONFIG_PATH, message);
-	} else if (EFI_ERROR(status) && status != EFI_NOT_FOUND) {
+	} else if (firmware_failed(status) && status != FIRMWARE_NOT_FOUND) {
 		fmt_print(message, sizeof message, "it can't be read: firmware status %#llx",
 			  (unsigned long long)status);
 		config_error(&config_errors, CONFIG_PATH, message);
-	} else if (!EFI_ERROR(status)) {
+	} else if (!firmware_failed(status)) {
 		config_parse_file(config, text, length, &config_errors);
 	}
 	length = firmware_load_options(text, OPTIONS_SIZE);
@@ -128,7 +124,7 @@ static bool find_processors(const struct config *config, struct session *session
 	const unsigned wanted = config->on < CONFIG_ON_KINDS ? config->on : 0;
 	unsigned found = processors_find(most, session->soak.batch, wanted);
 
-	while (EFI_ERROR(firmware_setup(setup, found, spare(found), config->screen))) {
+	while (firmware_failed(firmware_setup(setup, found, spare(found), config->screen))) {
 		if (found == 1)
 			return false;
 		session->most = most = found / 2;
@@ -147,10 +143,10 @@ static void wait_for_debugger(void)
 	char line[80];
 
 	fmt_print(line, sizeof line, "pmutest86: image at %p, waits for a debugger",
-		  firmware.loaded->ImageBase);
+		  (const void *)firmware_image);
 	firmware_say(line);
 	while (!debugger_is_here)
-		firmware.boot->Stall(1000);
+		firmware_stall(1000);
 }
 
 /* A run on all processors that a reset has cut goes on with the batch that was being tested. */
@@ -302,14 +298,12 @@ static bool goes_on(const struct config *config, const struct session *session)
  * the write: "iobase" takes what its exit status is made of. */
 static void end_machine(const struct config *config, int exit_status)
 {
-	EFI_RUNTIME_SERVICES *runtime = firmware.system->RuntimeServices;
-
 	if (config->at_end == AT_END_EXIT)
 		port_write8(config->exit_port, (u8)exit_status);
 	if (config->at_end == AT_END_RESET)
-		runtime->ResetSystem(EfiResetCold, EFI_SUCCESS, 0, NULL);
+		firmware_reset();
 	else if (config->at_end == AT_END_SHUTDOWN || config->at_end == AT_END_EXIT)
-		runtime->ResetSystem(EfiResetShutdown, EFI_SUCCESS, 0, NULL);
+		firmware_switch_off();
 }
 
 /* Nothing can be freed, and this image not be unloaded: a processor may still come to run in it. */
@@ -317,12 +311,12 @@ static _Noreturn void stay(struct config *config)
 {
 	firmware_say("pmutest86: a processor doesn't return to the firmware; its memory can't be "
 		     "given back");
-	firmware.boot->Stall(SHOW_US);
+	firmware_stall(SHOW_US);
 	if (config->at_end == AT_END_RETURN || config->at_end == AT_END_WAIT)
 		config->at_end = AT_END_SHUTDOWN;
 	end_machine(config, EXIT_ERROR);
 	for (;;)
-		firmware.boot->Stall(SHOW_US);
+		firmware_stall(SHOW_US);
 }
 
 /* One run, and what is wanted after it. */
@@ -359,32 +353,20 @@ static void run_once(struct config *config, struct session *session)
 	firmware_release();
 }
 
-EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *system)
+int harness_run(void)
 {
-	struct again again = again_keep(system->BootServices);
+	struct again again = again_keep();
 	struct session session = { .soak = { .run = 1 } };
 	struct config config;
-	EFI_STATUS status = firmware_init(image, system);
 
-	if (EFI_ERROR(status))
-		return status;
 	run_once(&config, &session);
-	while (session.more && again_restore(&again)) {
-		firmware_init(image, system);
+	while (session.more && again_restore(&again))
 		run_once(&config, &session);
-	}
 	if (session.more) {
 		firmware_say("pmutest86: no memory to run again");
 		session.exit = worse(session.exit, EXIT_ERROR);
 	}
-	again_release(&again, system->BootServices);
+	again_release(&again);
 	end_machine(&config, session.exit);
-	switch (session.exit) {
-	case EXIT_PASS:
-		return EFI_SUCCESS;
-	case EXIT_FAIL:
-		return EFI_ABORTED;
-	default:
-		return EFI_PROTOCOL_ERROR;
-	}
+	return session.exit;
 }

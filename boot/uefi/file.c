@@ -2,7 +2,7 @@
 /* Files through UEFI. Each call opens the volume anew and leaves nothing open: a crash between
  * two calls loses nothing that was flushed. */
 #include "boot/file.h"
-#include "boot/firmware.h"
+#include "boot/uefi/uefi.h"
 
 #define PATH_SIZE	128
 #define END_OF_FILE	UINT64_MAX
@@ -24,9 +24,9 @@ static EFI_STATUS open_path(const char *path, UINT64 mode, UINT64 attributes, EF
 	}
 	name[i] = 0;
 	/* A program that was loaded from memory has no volume. */
-	if (!firmware.loaded->DeviceHandle)
+	if (!uefi.loaded->DeviceHandle)
 		return EFI_NOT_FOUND;
-	status = firmware.boot->HandleProtocol(firmware.loaded->DeviceHandle, &guid, &protocol);
+	status = uefi.boot->HandleProtocol(uefi.loaded->DeviceHandle, &guid, &protocol);
 	if (EFI_ERROR(status))
 		return EFI_NOT_FOUND;
 	volume = protocol;
@@ -38,7 +38,7 @@ static EFI_STATUS open_path(const char *path, UINT64 mode, UINT64 attributes, EF
 	return status;
 }
 
-EFI_STATUS file_read(const char *path, char *data, size_t size, size_t *length)
+firmware_status file_read(const char *path, char *data, size_t size, size_t *length)
 {
 	EFI_FILE *file;
 	EFI_STATUS status = open_path(path, EFI_FILE_MODE_READ, 0, &file);
@@ -58,7 +58,7 @@ EFI_STATUS file_read(const char *path, char *data, size_t size, size_t *length)
 	return status;
 }
 
-EFI_STATUS file_write_at(const char *path, u64 offset, const void *data, size_t length)
+firmware_status file_write_at(const char *path, u64 offset, const void *data, size_t length)
 {
 	UINT64 mode = EFI_FILE_MODE_READ | EFI_FILE_MODE_WRITE | EFI_FILE_MODE_CREATE;
 	UINTN written = length;
@@ -78,12 +78,12 @@ EFI_STATUS file_write_at(const char *path, u64 offset, const void *data, size_t 
 	return status;
 }
 
-EFI_STATUS file_append(const char *path, const char *data, size_t length)
+firmware_status file_append(const char *path, const char *data, size_t length)
 {
 	return file_write_at(path, END_OF_FILE, data, length);
 }
 
-EFI_STATUS file_make(const char *path, u64 size)
+firmware_status file_make(const char *path, u64 size)
 {
 	static const u8 zeros[4096];
 	UINT64 mode = EFI_FILE_MODE_READ | EFI_FILE_MODE_WRITE | EFI_FILE_MODE_CREATE;
@@ -105,7 +105,7 @@ EFI_STATUS file_make(const char *path, u64 size)
 	return status;
 }
 
-EFI_STATUS file_length(const char *path, u64 *length)
+firmware_status file_length(const char *path, u64 *length)
 {
 	EFI_FILE *file;
 	EFI_STATUS status = open_path(path, EFI_FILE_MODE_READ, 0, &file);
@@ -121,7 +121,7 @@ EFI_STATUS file_length(const char *path, u64 *length)
 	return status;
 }
 
-EFI_STATUS file_delete(const char *path)
+firmware_status file_delete(const char *path)
 {
 	EFI_FILE *file;
 	EFI_STATUS status = open_path(path, EFI_FILE_MODE_READ | EFI_FILE_MODE_WRITE, 0, &file);
@@ -131,7 +131,7 @@ EFI_STATUS file_delete(const char *path)
 	return file->Delete(file);	/* closes it as well */
 }
 
-EFI_STATUS file_make_directory(const char *path)
+firmware_status file_make_directory(const char *path)
 {
 	UINT64 mode = EFI_FILE_MODE_READ | EFI_FILE_MODE_WRITE | EFI_FILE_MODE_CREATE;
 	EFI_FILE *file;

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* What a PVH loader has handed over: for boot/direct/ itself. */
+#ifndef BOOT_DIRECT_DIRECT_H
+#define BOOT_DIRECT_DIRECT_H
+
+#include "platform/acpi.h"
+#include "platform/start_info.h"
+
+struct direct {
+	struct start_info info;
+	struct ram ram;			/* that is free */
+	struct physical physical;
+	u64 rsdp;			/* 0: none */
+	struct acpi_power power;
+};
+extern struct direct direct;
+
+/* NULL: taken. Otherwise why the program can't run. */
+const char *direct_init(u64 start_info);
+
+#endif

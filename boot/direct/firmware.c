@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Memory, tables, options and the way out where a PVH loader has started this program: what it
+ * hands over (spec/pvh.h) and what it has left in memory. There is no screen, no keyboard, no clock
+ * and no file; lines go to COM1.
+ */
+#include "boot/firmware.h"
+#include "boot/direct/direct.h"
+#include "kernel/interrupt/apic.h"
+#include "kernel/interrupt/reset.h"
+#include "kernel/memory/string.h"
+#include "kernel/output/fmt.h"
+#include "kernel/output/serial.h"
+#include "kernel/processor/cpu.h"
+#include "kernel/processor/time.h"
+#include "platform/pvh.h"
+
+#define TWO_MIB		BIT(21)
+#define FOUR_GIB	BIT(32)
+#define LOW_END		0xa0000u	/* where a SIPI can begin, below the video memory */
+#define COM1		0x3f8
+#define PIC_FIRST_MASK	0x21		/* 8259A data sheet, "Operation Command Word 1" */
+#define PIC_SECOND_MASK	0xa1
+#define PIC_ALL		0xff
+#define END_US		1000000u	/* to switch off */
+
+/* "System Management BIOS Reference Specification", "Structure Table Entry Point". */
+#define SMBIOS_BEGIN	0xf0000u
+#define SMBIOS_BYTES	0x10000u
+
+struct direct direct;
+
+/* In front of what firmware_allocate() gives. */
+struct block {
+	u64 base, size;
+};
+#define BLOCK_HEADER	64u
+
+static struct {
+	u64 base, size;
+} arena;
+static u64 startup;	/* a page; 0: none */
+
+extern const u8 image_end[] __asm__("_end") __attribute__((visibility("hidden")));
+
+const char *direct_init(u64 start_info)
+{
+	static const u64 mapped = PVH_MAPPED;
+	const char *wrong;
+	u64 apic_page;
+
+	apic_find(&apic_page);
+	/* Nothing serves what the BIOS has left on. A request that is pending when its entry of the
+	 * local APIC is masked would be one without a vector to QEMU. */
+	port_write8(PIC_FIRST_MASK, PIC_ALL);
+	port_write8(PIC_SECOND_MASK, PIC_ALL);
+	direct.physical = physical_mapped(&mapped);
+	wrong = start_info_read(&direct.physical, start_info, &direct.info);
+	direct.rsdp = direct.info.rsdp ? direct.info.rsdp : acpi_search(&direct.physical);
+	acpi_power(&direct.physical, direct.rsdp, &direct.power);
+	firmware_measure_tsc();
+	if (wrong)
+		return wrong;
+	if (!start_info_free(&direct.info, &direct.ram) ||
+	    !ram_remove(&direct.ram, (u64)(uintptr_t)firmware_image,
+			(u64)(image_end - firmware_image)))
+		return "the memory map is in too many pieces";
+	return NULL;
+}
+
+void firmware_say(const char *line)
+{
+	serial_init(COM1);
+	serial_borrow();
+	for (; *line; line++)
+		serial_put(*line);
+	serial_put('\r');
+	serial_put('\n');
+	serial_return();
+}
+
+void firmware_describe(char *text, size_t size)
+{
+	fmt_print(text, size, "none, entered by PVH; %u MiB, %u modules, ACPI tables %s",
+		  (unsigned)(direct.info.memory_top >> 20), direct.info.modules,
+		  direct.rsdp ? "found" : "not found");
+}
+
+void firmware_stall(u64 us)
+{
+	time_stall(us);
+}
+
+bool firmware_has_keys(void)
+{
+	return false;
+}
+
+bool firmware_read_key(unsigned *key)
+{
+	(void)key;
+	return false;
+}
+
+void firmware_wait_for_key(unsigned seconds)
+{
+	(void)seconds;
+}
+
+size_t firmware_load_options(char *text, size_t size)
+{
+	size_t length = 0;
+
+	while (length < direct.info.command_length && length < size) {
+		char c = direct.info.command[length];
+
+		text[length++] = (c >= ' ' && c <= '~') || c == '\t' ? c : '?';
+	}
+	return length;
+}
+
+static const u8 *find_smbios(const char *anchor)
+{
+	const u8 *at = direct.physical.at(direct.physical.ctx, SMBIOS_BEGIN, SMBIOS_BYTES);
+
+	for (u32 i = 0; at && i < SMBIOS_BYTES; i += 16)
+		if (!memcmp(at + i, anchor, strlen(anchor)))
+			return at + i;
+	return NULL;
+}
+
+const void *firmware_find_table(enum firmware_table table)
+{
+	const struct start_module *module;
+
+	switch (table) {
+	case TABLE_RSDP:
+		return (const void *)(uintptr_t)direct.rsdp;
+	case TABLE_SMBIOS3:
+		return find_smbios("_SM3_");
+	case TABLE_SMBIOS:
+		return find_smbios("_SM_");
+	case TABLE_EXERCISER:
+		module = start_info_named(&direct.info, PVH_EXERCISER_MODULE);
+		return module ? (const void *)(uintptr_t)module->address : NULL;
+	default:
+		return NULL;
+	}
+}
+
+u64 firmware_memory(void)
+{
+	return direct.info.memory_top;
+}
+
+u64 firmware_need(unsigned processors, u64 spare)
+{
+	return machine_arena_need(direct.info.memory_top, processors) + spare;
+}
+
+firmware_status firmware_setup(struct machine_setup *setup, unsigned processors, u64 spare,
+			       bool with_screen)
+{
+	(void)with_screen;
+	*setup = (struct machine_setup){ .processors = processors };
+	setup->memory_top = direct.info.memory_top;
+	setup->arena_size = firmware_need(processors, spare);
+	arena.base = ram_take(&direct.ram, setup->arena_size, TWO_MIB, TWO_MIB, FOUR_GIB);
+	if (!arena.base)
+		return FIRMWARE_OUT_OF_RESOURCES;
+	arena.size = setup->arena_size;
+	setup->arena_base = arena.base;
+	memset((void *)(uintptr_t)arena.base, 0, arena.size);
+	if (processors > 1)
+		startup = ram_take(&direct.ram, RAM_PAGE, RAM_PAGE, RAM_PAGE, LOW_END);
+	setup->startup_page = startup;
+	return FIRMWARE_DONE;
+}
+
+void firmware_release(void)
+{
+	if (arena.base)
+		ram_add(&direct.ram, arena.base, arena.size);
+	arena.base = 0;
+	if (startup)
+		ram_add(&direct.ram, startup, RAM_PAGE);
+	startup = 0;
+}
+
+void *firmware_allocate(size_t size)
+{
+	u64 bytes = size + BLOCK_HEADER;
+	u64 base = ram_take(&direct.ram, bytes, RAM_PAGE, TWO_MIB, FOUR_GIB);
+
+	if (!base)
+		return NULL;
+	*(struct block *)(uintptr_t)base = (struct block){ base, bytes };
+	return (u8 *)(uintptr_t)base + BLOCK_HEADER;
+}
+
+void firmware_free(void *memory)
+{
+	const struct block *block;
+
+	if (!memory)
+		return;
+	block = (const void *)((const u8 *)memory - BLOCK_HEADER);
+	ram_add(&direct.ram, block->base, block->size);
+}
+
+bool firmware_screen(u32 *width, u32 *height)
+{
+	(void)width;
+	(void)height;
+	return false;
+}
+
+/* Never called: there is no screen. */
+void firmware_draw(const void *pixels, u32 pitch, u32 y, u32 width, u32 height)
+{
+	(void)pixels;
+	(void)pitch;
+	(void)y;
+	(void)width;
+	(void)height;
+}
+
+void firmware_clear_screen(void)
+{
+}
+
+struct firmware_time firmware_time(void)
+{
+	return (struct firmware_time){ .year = 0 };
+}
+
+unsigned firmware_count_ticks(unsigned wanted, u64 us)
+{
+	(void)wanted;
+	(void)us;
+	return 0;
+}
+
+static void write(const struct acpi_register *at)
+{
+	if (!at->address)
+		return;
+	if (at->is_port && at->bytes == 2)
+		port_write16((u16)at->address, (u16)at->value);
+	else if (at->is_port)
+		port_write8((u16)at->address, (u8)at->value);
+	else if (at->address < PVH_MAPPED)
+		*(volatile u8 *)(uintptr_t)at->address = (u8)at->value;
+}
+
+void firmware_reset(void)
+{
+	write(&direct.power.reset);
+	time_stall(END_US);
+	machine_reset();
+}
+
+void firmware_switch_off(void)
+{
+	write(&direct.power.off[0]);
+	write(&direct.power.off[1]);
+	time_stall(END_US);
+}

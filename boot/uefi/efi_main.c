@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* The entry under UEFI. What the firmware gets for the run's exit status is a status of its own. */
+#include "boot/session.h"
+#include "boot/uefi/uefi.h"
+
+/* From start.asm, in the C calling convention. */
+EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *system);
+
+EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *system)
+{
+	EFI_STATUS status = uefi_init(image, system);
+
+	if (EFI_ERROR(status))
+		return status;
+	switch (harness_run()) {
+	case EXIT_PASS:
+		return EFI_SUCCESS;
+	case EXIT_FAIL:
+		return EFI_ABORTED;
+	default:
+		return EFI_PROTOCOL_ERROR;
+	}
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ACPI's tables, as far as they are looked at: ACPI Specification, "ACPI Software Programming
+ * Model", "Root System Description Pointer", "Multiple APIC Description Table", "Fixed ACPI
+ * Description Table". Pure: tables are found in memory that anything may have written.
+ */
+#ifndef PLATFORM_ACPI_H
+#define PLATFORM_ACPI_H
+
+#include "platform/physical.h"
+
+/* Where a BIOS puts the pointer, "Finding the RSDP on IA-PC Systems"; 0: there is none. */
+u64 acpi_search(const struct physical *physical);
+
+/* The table with that signature, all of its *length bytes, which are `least` or more, and where it
+ * lies; NULL: there is none. rsdp: 0 is none. */
+const u8 *acpi_table(const struct physical *physical, u64 rsdp, const char *signature, u32 least,
+		     u32 *length);
+
+/* Local APIC ids of processors that are enabled, most at most; how many. */
+unsigned acpi_processors(const struct physical *physical, u64 rsdp, u32 *ids, unsigned most);
+
+/* How the machine is switched off and reset. */
+struct acpi_register {
+	u64 address;		/* 0: there is none */
+	bool is_port;
+	u32 value;
+	unsigned bytes;
+};
+struct acpi_power {
+	struct acpi_register off[2], reset;
+	u16 timer_port;		/* the power management timer; 0: none */
+};
+void acpi_power(const struct physical *physical, u64 rsdp, struct acpi_power *power);
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* A program with a PVH entry as a file: System V ABI, "ELF Header", "Program Header", "Note
+ * Section". Pure: the file may be anything. */
+#ifndef PLATFORM_ELF_H
+#define PLATFORM_ELF_H
+
+#include "spec/types.h"
+
+#define ELF_SEGMENTS	16u
+
+struct elf_image {
+	u32 entry;			/* physical */
+	unsigned segments;
+	/* All in the file, and in memory below 4 GiB; bytes after those of the file are 0. */
+	struct elf_segment {
+		u64 offset, file_bytes;
+		u64 address, bytes;
+	} segment[ELF_SEGMENTS];
+};
+
+/* NULL: taken. Otherwise what is wrong with it. */
+const char *elf_read(const u8 *file, u64 size, struct elf_image *image);
+
+#endif

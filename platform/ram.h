@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* Free memory as a sorted list of ranges that don't touch each other. Pure. */
+#ifndef PLATFORM_RAM_H
+#define PLATFORM_RAM_H
+
+#include "spec/types.h"
+
+#define RAM_RANGES	192u
+#define RAM_PAGE	4096u
+
+struct ram {
+	unsigned ranges;
+	struct ram_range {
+		u64 base, end;
+	} range[RAM_RANGES];
+};
+
+/* Both take whole pages: adding drops what doesn't fill a page, removing widens. false: the list is
+ * full, and stays as it was. */
+bool ram_add(struct ram *ram, u64 base, u64 size);
+bool ram_remove(struct ram *ram, u64 base, u64 size);
+
+/* Take whole pages out, as high as they lie between least and below: a range of that size, at a
+ * multiple of align, which is a power of two. 0: there is none. */
+u64 ram_take(struct ram *ram, u64 size, u64 align, u64 least, u64 below);
+
+/* Where the highest range ends. */
+u64 ram_top(const struct ram *ram);
+
+#endif

@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What the reference PMU did, as a file that Perfetto shows: convert.py LINES FILE
+
+LINES is what it has told (refpmu/vmm/trace.h). FILE is in the JSON form of the Trace Event Format:
+an event each, on the track of its processor. One tick of the TSC is shown as a nanosecond. The last
+line may be cut.
+"""
+import json
+import os
+import re
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import command      # noqa: E402
+import spec         # noqa: E402
+
+LINE = re.compile(r"([0-9a-f]+) ([0-9a-f]+) ([0-9a-f]+) ([a-z]+) ([0-9a-f]+) ([0-9a-f]+)")
+COUNTED = {"arm", "record", "threshold", "overflow", "uncore"}
+DELIVERED = ("dropped", "fixed", "nmi")
+FIRST_FIXED = 8
+
+
+def counter_name(index):
+    return f"fixed{index - FIRST_FIXED}" if index >= FIRST_FIXED else f"pmc{index}"
+
+
+def msr_names():
+    rows = spec.table("spec/msr.def", "MSR", "name address cap source".split())
+    return {int(row["address"], 0): row["name"] for row in rows}
+
+
+def about(kind, first, second, msrs):
+    """The event's name, and what is told with it."""
+    if kind in COUNTED:
+        return f"{kind} {counter_name(first)}", {}
+    if kind == "pmi":
+        how = DELIVERED[first] if first < len(DELIVERED) else str(first)
+        return f"PMI {how}", {"vector": f"{second:#x}"}
+    name = f"{first:#x}" if kind == "rdpmc" else msrs.get(first, f"{first:#x}")
+    return f"{kind} {name}", {"value": f"{second:#x}"}
+
+
+def events(lines):
+    msrs = msr_names()
+    begin = None
+    for line in lines:
+        found = LINE.fullmatch(line.strip())
+        if not found:
+            continue
+        tsc, cpu, rip, first, second = (int(found[i], 16) for i in (1, 2, 3, 5, 6))
+        begin = tsc if begin is None else begin
+        name, told = about(found[4], first, second, msrs)
+        yield {"name": name, "cat": found[4], "ph": "i", "s": "t", "pid": 1, "tid": cpu,
+               "ts": (tsc - begin) / 1000, "args": {"rip": f"{rip:#x}", **told}}
+
+
+def document(lines):
+    made = list(events(lines))
+    names = [{"name": "process_name", "ph": "M", "pid": 1, "args": {"name": "reference PMU"}}]
+    names += [{"name": "thread_name", "ph": "M", "pid": 1, "tid": cpu,
+               "args": {"name": f"processor {cpu}"}}
+              for cpu in sorted({event["tid"] for event in made})]
+    return {"displayTimeUnit": "ns", "traceEvents": names + made}
+
+
+def main():
+    parser = command.Parser("convert.py", __doc__)
+    parser.add_argument("lines")
+    parser.add_argument("file")
+    options = parser.parse_args()
+    try:
+        with open(options.lines, encoding="ascii", errors="replace") as file:
+            made = document(file)
+        with open(options.file, "w", encoding="ascii") as file:
+            json.dump(made, file, separators=(",", ":"))
+    except OSError as error:
+        print(f"run-qemu.sh: --trace {options.file}: {error.strerror}", file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
