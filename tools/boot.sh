@@ -1,20 +1,26 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# Boots an EFI system partition under QEMU and OVMF, without root and without mounts.
+# Boots an EFI system partition under QEMU and OVMF, without root and without mounts; or, without
+# them, a program by its PVH entry.
 #
 #   boot.sh [--timeout S] [--gui] [--gdb PORT] [--kvm] [--icount] [--image]
 #	[--until TEXT] [--read-only | --cd | --net | --http PORT | --usb] [--watchdog] [--secure]
-#	[--acpi TABLE] [--exit] [--keep-variables] [--smp N | --x2apic] [--cpu MODEL]
-#	[--key-after TEXT] [--screen DEVICE] [--whole] [--memory MIB] FOLDER
+#	[--reboot] [--acpi TABLE] [--exit] [--keep-variables] [--smp N | --x2apic] [--cpu MODEL]
+#	[--key-after TEXT] [--screen DEVICE] [--whole] [--memory MIB] [--direct]
+#	[--trace] FOLDER
 #
 # FOLDER/esp is what the partition holds; with --image, FOLDER/esp.img is a disk as it stands.
+# --direct: QEMU starts FOLDER/kernel with the command line in FOLDER/append and, if it is there,
+# the module FOLDER/module; there is no disk.
+# --trace: FOLDER/trace receives what is written to port E9H.
 # --cd: that is a CD. --net: FOLDER/tftp/pmutest86.efi is booted by PXE.
 # --http: pmutest86.efi is booted by HTTP from that port of this machine. --until: ends the machine
 # once TEXT has come over the serial line. --secure: Secure Boot, with the keys of OVMF's test
 # variables.
 # --keep-variables: the firmware's are those of the last boot in FOLDER.
 # --read-only: the disk can't be written to. --watchdog: the chipset's TCO timer resets the machine.
+# --reboot: a reset boots the machine again.
 # --acpi: firmware finds this table too (tools/wdat_table.py).
 # --exit: with isa-debug-exit, which makes QEMU's exit status.
 # --gdb: stops before the first instruction and waits for a debugger at that port.
@@ -29,9 +35,10 @@
 # --whole: the firmware boots from the reset on. Else, where no option speaks against it, the
 # machine begins as it was when its firmware first read a disk (tools/boot_state.py).
 # FOLDER/serial.log receives the serial line, FOLDER/end why QEMU ended, in QMP's words
-# (ShutdownCause: guest-reset, guest-shutdown, ...), if it said so, or "overwritten": the reference
-# PMU's hypervisor was, and the machine was stopped. Ends when the machine switches
-# itself off or resets. Exit status: 0 it did; 124 S seconds passed; other: QEMU failed.
+# (ShutdownCause: guest-reset, guest-shutdown, ...), if it said so; or "overwritten": the reference
+# PMU's hypervisor was, and the machine was stopped; or "hung": QEMU hadn't answered for a minute,
+# and was killed. Ends when the machine switches itself off or resets. Exit status: 0 it did;
+# 124 S seconds passed; other: QEMU failed.
 # QEMU=program replaces qemu-system-x86_64.
 set -euo pipefail
 
@@ -41,7 +48,9 @@ tcg_cpu=max,3dnow=off,3dnowext=off,sse4a=off
 timeout=120 smp=1 memory='' display=(-display none)
 accel=tcg cpu=$tcg_cpu count=() image='' key_after=''
 x2apic='' gdb=() read_only=off watchdog=() extra=() whole=${QEMU-} arguments=("$@")
-device=virtio-blk-pci controller=() net='' until_text='' keep='' secure='' smm=off boot_from=()
+reboot=(-no-reboot)
+device=virtio-blk-pci direct='' trace='' controller=() net='' until_text='' keep='' secure=''
+smm=off boot_from=()
 while [ $# -gt 1 ]; do
 	case $1 in
 	--timeout)
@@ -74,7 +83,10 @@ while [ $# -gt 1 ]; do
 	--keep-variables) keep=yes whole=yes ;;
 	--secure) secure=yes smm=on whole=yes ;;
 	--whole) whole=yes ;;
+	--direct) direct=yes whole=yes ;;
+	--trace) trace=yes whole=yes ;;
 	--watchdog) watchdog=(-global ICH9-LPC.noreboot=off -watchdog-action reset) ;;
+	--reboot) reboot=() ;;
 	--acpi)
 		extra+=(-acpitable "file=$2")
 		whole=yes
@@ -124,26 +136,31 @@ qemu=${QEMU:-qemu-system-x86_64}
 trap 'kill "${!-}" 2>/dev/null || true; wait; exit 130' INT TERM HUP
 
 # Code and variables must be of the same size; variables are a private copy.
-firmware=
-for size in _4M ''; do
-	firmware=/usr/share/OVMF/OVMF_CODE$size${secure:+.secboot}.fd
-	variables=/usr/share/OVMF/OVMF_VARS$size${secure:+.snakeoil}.fd
-	if [ -e "$firmware" ] && [ -e "$variables" ]; then
-		if [ -z "$keep" ] || [ ! -e "$folder/vars.fd" ]; then
-			cp "$variables" "$folder/vars.fd"
+find_firmware()
+{
+	local size
+
+	for size in _4M ''; do
+		firmware=/usr/share/OVMF/OVMF_CODE$size${secure:+.secboot}.fd
+		variables=/usr/share/OVMF/OVMF_VARS$size${secure:+.snakeoil}.fd
+		if [ -e "$firmware" ] && [ -e "$variables" ]; then
+			if [ -z "$keep" ] || [ ! -e "$folder/vars.fd" ]; then
+				cp "$variables" "$folder/vars.fd"
+			fi
+			return
 		fi
-		break
-	fi
-	firmware=
-done
-if [ -z "$firmware" ]; then
+	done
 	echo "boot.sh: no OVMF_CODE and OVMF_VARS in /usr/share/OVMF" >&2
 	exit 2
-fi
+}
+[ -n "$direct" ] || find_firmware
 
 [ "$net" != tftp ] || net=tftp=$folder/tftp,bootfile=pmutest86.efi
 # shellcheck disable=SC2054 # the commas are QEMU's
-if [ -n "$net" ]; then
+if [ -n "$direct" ]; then
+	boot_from=(-nic none -kernel "$folder/kernel" -append "$(< "$folder/append")")
+	[ ! -e "$folder/module" ] || boot_from+=(-initrd "$folder/module")
+elif [ -n "$net" ]; then
 	boot_from=(-netdev "user,id=net,$net"
 		-device virtio-net-pci,netdev=net,bootindex=0)
 	truncate -s 1M "$folder/esp.img"
@@ -153,7 +170,7 @@ fi
 # Flash that only system management mode may write to: else a program could change the keys.
 # shellcheck disable=SC2054
 [ -z "$secure" ] || boot_from+=(-global driver=cfi.pflash01,property=secure,value=on)
-if [ -z "$image$net" ]; then
+if [ -z "$image$net$direct" ]; then
 	export MTOOLS_SKIP_CHECK=1
 	rm -f "$folder/esp.img"
 	# An eighth more than there is in it, for tables and what files don't fill.
@@ -176,9 +193,17 @@ machine=(
 	"$qemu" -name PMUTest86 -no-user-config -nodefaults
 	-machine "q35,smm=$smm,accel=$accel" -cpu "$cpu" "${processors[@]}"
 	-m "${memory:-$((192 + 64 * smp))}M"
-	-drive "if=pflash,format=raw,unit=0,readonly=on,file=$firmware"
-	"${boot_from[@]}" -no-reboot "${display[@]}" "${count[@]}" "${watchdog[@]}" "${extra[@]}"
+	"${boot_from[@]}" "${reboot[@]}" "${display[@]}" "${count[@]}" "${watchdog[@]}"
+	"${extra[@]}"
 )
+[ -z "$trace" ] || machine+=(-debugcon "file:$folder/trace")
+disks=()
+# shellcheck disable=SC2054
+[ -n "$direct" ] || {
+	machine+=(-drive "if=pflash,format=raw,unit=0,readonly=on,file=$firmware")
+	disks=(-drive "if=pflash,format=raw,unit=1,file=$folder/vars.fd"
+		-drive "if=none,id=esp,format=raw,readonly=$read_only,file=$folder/esp.img")
+}
 # In the background, because a shell that waits hears signals at once.
 state=
 if [ -z "$whole" ]; then
@@ -194,9 +219,7 @@ if [ -n "$state" ]; then
 fi
 # shellcheck disable=SC2054 # the commas are QEMU's
 command=(
-	"${machine[@]}"
-	-drive "if=pflash,format=raw,unit=1,file=$folder/vars.fd"
-	-drive "if=none,id=esp,format=raw,readonly=$read_only,file=$folder/esp.img"
+	"${machine[@]}" "${disks[@]}"
 	-serial "file:$folder/serial.log" -monitor stdio
 	-chardev "pipe,id=events,path=$folder/qmp" -mon chardev=events,mode=control
 	"${gdb[@]}" "${incoming[@]}"
@@ -214,7 +237,7 @@ if [ -n "$state" ]; then
 fi
 timeout --kill-after=5 "$timeout" "${command[@]}" <&7 > "$folder/qemu.log" 2>&1 &
 child=$!
-hypervisor='' image='' overwritten='' continued='' refused=''
+hypervisor='' image='' answered='' hung='' overwritten='' continued='' refused=''
 
 # What QEMU tells, waiting so long for each line: why it ends, and what the hypervisor's image
 # begins with, which nothing but a device can change.
@@ -226,7 +249,10 @@ listen()
 		if [[ $line =~ \"SHUTDOWN\".*\"reason\":\ *\"([a-z-]+)\" ]]; then
 			echo "${BASH_REMATCH[1]}" > "$folder/end"
 		elif [[ $line =~ \"return\":\ *\"[0-9a-f]+:\ (0x[0-9a-f\ x]+) ]]; then
+			answered=$SECONDS
 			image=${image:-${BASH_REMATCH[1]}}
+			# The first look may come after the write: an EFI image begins with "MZ".
+			[ -n "$direct" ] || [[ $image == 0x*5a4d\ * ]] || overwritten=yes
 			[ "$image" = "${BASH_REMATCH[1]}" ] || overwritten=yes
 		elif [[ $line =~ \"MIGRATION\".*\"completed\" ]]; then
 			echo '{"execute": "cont"}' >&8
@@ -243,7 +269,9 @@ look_at_hypervisor()
 {
 	[ -n "$hypervisor" ] || hypervisor=$(head -c 65536 "$folder/serial.log" 2> /dev/null |
 		grep -aoPm1 '^launch: hypervisor at \K0x[0-9a-f]+' || true)
-	[ -z "$hypervisor" ] || printf '{"execute": "human-monitor-command", "arguments": %s}\n' \
+	[ -n "$hypervisor" ] || return 0
+	answered=${answered:-$SECONDS}
+	printf '{"execute": "human-monitor-command", "arguments": %s}\n' \
 		"{\"command-line\": \"xp /2gx $hypervisor\"}" >&8
 }
 
@@ -262,6 +290,11 @@ while [ -z "$overwritten" ] && kill -0 "$child" 2> /dev/null; do
 	fi
 	look_at_hypervisor
 	listen 0.3
+	# What a device's writes have made of the machine may keep QEMU busy for ever.
+	if [ -n "$answered" ] && [ -z "$hung" ] && [ $((SECONDS - answered)) -gt 60 ]; then
+		hung=yes
+		kill "$child" || true
+	fi
 done
 [ ! -t 2 ] || printf '\r%30s\r' '' >&2
 [ -z "$overwritten" ] || echo 'quit' >&7
@@ -279,5 +312,8 @@ if [ -n "$overwritten" ]; then
 	printf "\r\nrefpmu: a device has written over the hypervisor's memory\r\n" \
 		>> "$folder/serial.log"
 	echo overwritten > "$folder/end"
+elif [ -n "$hung" ]; then
+	echo hung > "$folder/end"
+	status=0
 fi
 exit "$status"
