@@ -7,13 +7,18 @@ check_judge.py: prints nothing and exits 0, or ends with what is wrong.
 import judge
 import initramfs
 
-NM = """0000000000401098 T jump
+NM = """00000000004010b0 T deep
+00000000004010c0 T functions_end
+0000000000401098 T jump
 00000000004010a8 T left
+00000000004010b8 T one
 00000000004010ac T right
 000000000040105e T spin
 0000000000402000 B table
 0000000000802000 B table_end
+00000000004010bc T three
 000000000040106a T touch
+00000000004010ba T two
 0000000000401081 T write
 """
 SYMBOLS = judge.Symbols(NM)
@@ -76,6 +81,64 @@ def check_counts():
     for wrong in ((3999, 1020), (4080, 999), (9000, 1020)):
         assert refuses(judged, said.format(*wrong))
     assert refuses(judged, said.format(4080, "<not counted>"))
+    judged = judge.counts(1000, 4, 1, beside="watchdog 1")
+    assert judged("watchdog 1\n" + said.format(4080, 1020), SYMBOLS)
+    assert refuses(judged, "watchdog 0\n" + said.format(4080, 1020))
+
+
+STAT = "{},,instructions:u,1,100.00,,\n{},,branches:u,1,100.00,,\n{},,context-switches,1,100.00,,\n"
+
+
+def check_switched():
+    judged = judge.switched((1000, 2000), 4, 1)
+    said = "# started on Mon\n\n" + STAT
+    assert judged(said.format(4080, 1020, 3) + said.format(8080, 2020, 0), SYMBOLS)
+    assert refuses(judged, said.format(4080, 1020, 0) + said.format(8080, 2020, 0))
+    assert refuses(judged, said.format(8080, 2020, 3) + said.format(4080, 1020, 3))
+    assert refuses(judged, said.format(4080, 1020, 3))
+
+
+def check_groups():
+    judged = judge.groups(2, 100000, 4, 1)
+    group = "{},,branches:u,1,{share},,\n{},,branches:u,1,{share},,\n{},,r00c0:u,1,{share},,\n"
+    good = group.format(50000, 50000, 200010, share=50.00)
+    assert judged(good + good, SYMBOLS)
+    assert refuses(judged, good)
+    for wrong in ((50000, 50001, 200000), (50000, 50000, 100000), (0, 0, 0),
+                  (200000, 200000, 800000)):
+        assert refuses(judged, good + group.format(*wrong, share=50.00))
+    assert refuses(judged, 2 * group.format(50000, 50000, 200010, share=100.00))
+
+
+def check_difference():
+    judged = judge.difference(1000, 2)
+    assert judged("1073741825 2008 4008\n", SYMBOLS)
+    assert refuses(judged, "1073741825 2008 4009\n")
+    assert refuses(judged, "")
+
+
+def check_callers():
+    judged = judge.callers("three", "two", "one", "deep")
+    good = ("\t  4010bc three\n\t  4010ba two\n\t  4010b8 one\n"
+            "\t  4010b1 deep\n\t  401050 _start\n\n")
+    short = "\t  4010b8 one\n\t  4010b1 deep\n\n"
+    assert judged(20 * good, SYMBOLS) and judged(good + 20 * short, SYMBOLS)
+    assert refuses(judged, 20 * short)
+    assert refuses(judged, 19 * good)
+    assert refuses(judged, 20 * good + 3 * good.replace("4010ba two\n", "4010b8 one\n"))
+    assert refuses(judged, 20 * good.replace("\t  4010ba two\n", ""))
+
+
+def check_c2c():
+    judged = judge.c2c()
+    said = ("  Total records                     :        {}\n"
+            "  Load Operations                   :        {}\n"
+            "  Load Local HITM                   :        {}\n"
+            "  Load Remote HITM                  :          0\n")
+    assert judged(said.format(80, 40, 0), SYMBOLS)
+    assert refuses(judged, said.format(80, 19, 0))
+    assert refuses(judged, said.format(80, 40, 1))
+    assert refuses(judged, "")
 
 
 def check_report():
@@ -106,6 +169,7 @@ def check_archive():
 
 
 if __name__ == "__main__":
-    for check in (check_samples, check_accesses, check_branches, check_counts, check_report,
+    for check in (check_samples, check_accesses, check_branches, check_counts, check_switched,
+                  check_groups, check_difference, check_callers, check_c2c, check_report,
                   check_refused, check_archive):
         check()

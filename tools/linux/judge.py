@@ -8,6 +8,7 @@ import re
 
 MOST_OTHERS = 0.05          # of the samples: the kernel's, and the program's first instructions
 ENOUGH = 20                 # samples
+FEW = 1000                  # instructions of a program besides its loop
 
 
 class Wrong(Exception):
@@ -17,20 +18,23 @@ class Wrong(Exception):
 class Symbols:
     """The program's functions and its table, by address."""
 
-    FUNCTIONS = ("spin", "touch", "write", "jump", "left", "right")
+    FUNCTIONS = ("spin", "touch", "write", "jump", "left", "right", "deep", "one", "two", "three")
 
     def __init__(self, said):
         """said: what nm prints."""
         self.at = {name: int(address, 16)
                    for address, name in re.findall(r"^([0-9a-f]+) \w (\w+)$", said, re.M)}
         starts = sorted(self.at[name] for name in self.FUNCTIONS)
-        # The last one, right, is a DEC and a RET.
-        ends = {one: after for one, after in zip(starts, starts[1:] + [starts[-1] + 4])}
+        ends = dict(zip(starts, starts[1:] + [self.at["functions_end"]]))
         self.range = {name: (self.at[name], ends[self.at[name]]) for name in self.FUNCTIONS}
 
     def holds(self, name, address):
         first, end = self.range[name]
         return first <= address < end
+
+    def name(self, address):
+        """Of the function there, or None."""
+        return next((name for name in self.FUNCTIONS if self.holds(name, address)), None)
 
     def in_table(self, address):
         return self.at["table"] <= address < self.at["table_end"]
@@ -58,17 +62,78 @@ def driver(wanted):
     return judge
 
 
-def counts(rounds, instructions, branches):
-    """perf stat -x,: so many instructions and branches a round, and little else."""
+def exact(got, rounds, instructions, branches, more=FEW):
+    """So many instructions and branches a round, and little else."""
+    for name, each in (("instructions", instructions), ("branches", branches)):
+        if name not in got:
+            raise Wrong(f"{name} weren't counted")
+        if not 0 <= got[name] - each * rounds <= more:
+            raise Wrong(f"{got[name]} {name}, not {each * rounds} and at most {more}")
+
+
+def counted(said):
+    """perf stat -x,: name to value."""
+    return {name: int(value) for value, name in
+            re.findall(r"^(\d+),[^,]*,([\w-]+)(?::u)?,", said, re.M)}
+
+
+def counts(rounds, instructions, branches, more=FEW, beside=""):
+    """perf stat: those of one program, and at most so many more; the line `beside` is there too."""
     def judge(said, _symbols):
-        got = {name: int(value) for value, name in
-               re.findall(r"^(\d+),[^,]*,([\w-]+):u,", said, re.M)}
-        for name, each in (("instructions", instructions), ("branches", branches)):
-            if name not in got:
-                raise Wrong(f"{name} weren't counted")
-            if not 0 <= got[name] - each * rounds <= 1000:
-                raise Wrong(f"{got[name]} {name}, not {each * rounds} and a few")
+        got = counted(said)
+        if beside and beside not in said.splitlines():
+            raise Wrong(f"no line '{beside}'")
+        exact(got, rounds, instructions, branches, more)
         return ", ".join(f"{value} {name}" for name, value in got.items())
+    return judge
+
+
+def switched(rounds, instructions, branches):
+    """perf stat of programs that take turns on a processor: to each its own."""
+    def judge(said, _symbols):
+        parts = said.split("# started on")[1:]
+        if len(parts) != len(rounds):
+            raise Wrong(f"{len(parts)} programs were counted, not {len(rounds)}")
+        for each, part in zip(rounds, parts):
+            exact(counted(part), each, instructions, branches)
+        switches = [counted(part).get("context-switches", 0) for part in parts]
+        if not sum(switches):
+            raise Wrong("they didn't take turns: no context switch")
+        return (", ".join(f"{counted(part)['instructions']} instructions" for part in parts)
+                + f"; {' and '.join(map(str, switches))} context switches")
+    return judge
+
+
+def groups(number, rounds, instructions, branches):
+    """perf stat --no-scale of groups that take turns: twice branches, and instructions by their
+    event. Both numbers of branches are the same, and that of instructions fits them."""
+    def judge(said, _symbols):
+        rows = [(int(value), float(share)) for value, share in
+                re.findall(r"^(\d+),[^,]*,[\w-]+:u,\d+,([\d.]+),", said, re.M)]
+        if len(rows) != 3 * number:
+            raise Wrong(f"{len(rows)} events were counted, not {3 * number}")
+        for first, second, third in zip(rows[::3], rows[1::3], rows[2::3]):
+            if first[0] != second[0] or not 0 < first[0] <= branches * rounds + FEW:
+                raise Wrong(f"the same event twice in a group: {first[0]} and {second[0]}")
+            if abs(third[0] * branches - first[0] * instructions) > FEW * instructions:
+                raise Wrong(f"{third[0]} instructions beside {first[0]} branches")
+        shares = [share for _, share in rows]
+        if min(shares) >= 100:
+            raise Wrong("all groups counted all the time")
+        return f"{number} groups, each counted {min(shares)} to {max(shares)} % of the time"
+    return judge
+
+
+def difference(rounds, instructions):
+    """hot read: RDPMC around so many rounds, and around twice as many."""
+    def judge(said, _symbols):
+        found = re.search(r"^(\d+) (\d+) (\d+)$", said, re.M)
+        if not found:
+            raise Wrong("it read nothing")
+        index, once, twice = map(int, found.groups())
+        if twice - once != rounds * instructions:
+            raise Wrong(f"{once} and {twice}: not {rounds * instructions} apart")
+        return f"index {index}: {once} and {twice} instructions"
     return judge
 
 
@@ -130,6 +195,43 @@ def branches_of(*functions):
             raise Wrong("no branch leads to the beginning of a function")
         return (f"{len(stacks)} samples, {len(inside)} of {len(pairs)} branches in "
                 f"{', '.join(functions)}, {len(set(inside))} different")
+    return judge
+
+
+def callers(*functions):
+    """perf script -F ip,sym with call chains: the function that runs, and those that called it,
+    from the innermost to the outermost."""
+    def judge(said, symbols):
+        chains = [[symbols.name(int(at, 16))
+                   for at in re.findall(r"^\s*([0-9a-f]+) ", text, re.M)]
+                  for text in said.split("\n\n") if text.strip()]
+        names = [tuple(chain[:len(functions)]) for chain in chains if chain and chain[0]]
+
+        def is_good(chain):
+            want = functions[functions.index(chain[0]):] if chain[0] in functions else ("",)
+            return chain[:len(want)] == want
+
+        count = share(names, is_good)
+        whole = sum(chain == functions for chain in names)
+        if not whole:
+            raise Wrong(f"no sample in {functions[0]}")
+        return f"{count} of {len(names)} chains, {whole} of them {' < '.join(functions)}"
+    return judge
+
+
+def c2c():
+    """perf c2c report --stats: loads, none of lines that another processor changed."""
+    def judge(said, _symbols):
+        got = {name.strip(): int(value) for name, value in
+               re.findall(r"^\s+([A-Z][^:\n]*?)\s*:\s+(\d+)\s*$", said, re.M)}
+        for name in ("Total records", "Load Operations", "Load Local HITM", "Load Remote HITM"):
+            if name not in got:
+                raise Wrong(f"no line '{name}'")
+        if got["Load Operations"] < ENOUGH:
+            raise Wrong(f"{got['Load Operations']} loads, fewer than {ENOUGH}")
+        if got["Load Local HITM"] or got["Load Remote HITM"]:
+            raise Wrong("lines that no other processor has were changed by one")
+        return f"{got['Total records']} records, {got['Load Operations']} loads"
     return judge
 
 

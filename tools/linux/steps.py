@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: MIT
+"""What perf does in the machine, and which judge of judge.py looks at what it printed."""
+import judge
+
+SPIN, JUMP, TOUCH, READ = 3_000_000, 20_000, 20_000, 1000
+GROUPS = 8
+SYSTEM = 3_000_000      # instructions of perf's own, and of the shell's
+LINES = 400     # of perf script's, at most: serial lines are slow
+
+# What the driver says of each processor, in one line of the kernel's log (intel_pmu_init() of
+# Linux 7.3).
+DRIVER = {
+    "nehalem": ("PEBS fmt1+,", "Nehalem events,", "16-deep LBR,"),
+    "westmere": ("PEBS fmt1+,", "Westmere events,", "16-deep LBR,"),
+    "sandybridge": ("PEBS fmt1+,", "SandyBridge events,", "16-deep LBR,"),
+    "ivybridge": ("PEBS fmt1+,", "IvyBridge events,", "16-deep LBR,"),
+    "haswell": ("PEBS fmt2+,", "Haswell events,", "16-deep LBR,", "full-width counters,"),
+    "broadwell": ("PEBS fmt2+,", "Broadwell events,", "16-deep LBR,", "full-width counters,"),
+    "skylake": ("PEBS fmt3+,", "Skylake events,", "32-deep LBR,", "full-width counters,"),
+    "icelake": ("PEBS fmt4+-baseline,", "Icelake events,", "AnyThread deprecated,",
+                "32-deep LBR,", "full-width counters,"),
+}
+DRIVER["icelake-sp"] = DRIVER["icelake"]
+# Without a program's event of its own: MEM_INST_RETIRED.ALL_LOADS.
+LOADS = "cpu/event=0xd0,umask=0x81/upp"
+
+
+# Without MSR_LBR_SELECT's call-stack mode.
+NO_CALL_STACK = ("nehalem", "westmere", "sandybridge", "ivybridge")
+
+
+def absent(options):
+    """Steps that the machine hasn't what they need for."""
+    names = set()
+    if options.cpu in NO_CALL_STACK:
+        names |= {"callgraph"}
+    if options.profile.startswith("kvm"):   # no guest of it has branch records
+        names |= {"branch", "callgraph"}
+    if has_no_baseline(options):            # no data address, no source
+        names |= {"c2c"}
+    return names
+
+
+def has_no_baseline(options):
+    """Format 4 without PEBS_BASELINE, as KVM shows it."""
+    return options.profile == "kvm-7.3-pebs" or "no-baseline:1" in options.latitude.split(",")
+
+
+def record(name, options, program, fields):
+    """The commands that sample a program and show the samples."""
+    return (f"perf {options} -o /tmp/{name} {program} > /tmp/said 2>&1 || cat /tmp/said; "
+            f"perf script -i /tmp/{name} -F {fields} 2>/dev/null | head -n {LINES}")
+
+
+def known(options):
+    """name: (what is done in the machine, who judges it)."""
+    lines = ["Performance Events:", *DRIVER.get(options.cpu, ())]
+    commands = {
+        "driver": "dmesg | grep -i -E 'perf|pebs|pmu|tsc:|smp:'",
+        "stat": f"perf stat -x, -e instructions:u,branches:u,cycles:u -o /tmp/stat "
+                f"hot spin {SPIN}; cat /tmp/stat",
+        "record": record("record", "record -e cycles:pp -c 50000", f"hot spin {SPIN}", "ip"),
+        "report": "perf report -i /tmp/record --stdio -q 2>/dev/null | head -n 20",
+        "mem": record("mem", "mem record -U -t load --ldlat 3 -- -c 100", f"hot touch {TOUCH}",
+                      "ip,addr"),
+        "branch": record("branch", "record -b -e cycles:u -c 2000", f"hot jump {JUMP}",
+                         "ip,brstack"),
+        "callgraph": record("callgraph", "record --call-graph lbr -e cycles:u -c 997",
+                            f"hot deep {JUMP}", "ip,sym"),
+        # More groups than counters: they take turns.
+        "multiplex": "perf stat -x, -o /tmp/multiplex --no-scale "
+                     + "-e '{branches:u,branches:u,r00c0:u}' " * GROUPS
+                     + f"hot spin {SPIN}; cat /tmp/multiplex",
+        "system": f"perf stat -a -x, -e instructions:u,branches:u -o /tmp/system "
+                  f"hot spin {SPIN}; cat /tmp/system",
+        # Two on one processor: each has its own counts. The second runs for twice as long.
+        "switches": f"for n in {SPIN} {2 * SPIN}; do taskset 1 perf stat -x, -o /tmp/switches.$n "
+                    f"-e instructions:u,branches:u,context-switches hot spin $n & done; wait; "
+                    f"cat /tmp/switches.{SPIN} /tmp/switches.{2 * SPIN}",
+        "rdpmc": f"hot read {READ}",
+        # It keeps a counter of cycles on.
+        "watchdog": "echo 1 > /proc/sys/kernel/nmi_watchdog; "
+                    "echo watchdog $(cat /proc/sys/kernel/nmi_watchdog); "
+                    f"perf stat -x, -e instructions:u,branches:u -o /tmp/watchdog hot spin {SPIN}; "
+                    "cat /tmp/watchdog; echo 0 > /proc/sys/kernel/nmi_watchdog",
+        "c2c": f"perf c2c record -u --ldlat 3 -- -o /tmp/c2c -c 100 hot touch {TOUCH} "
+               "> /tmp/said 2>&1 || cat /tmp/said; perf c2c report -i /tmp/c2c --stats 2>/dev/null",
+    }
+    judges = {
+        "stat": judge.counts(SPIN, 4, 1), "record": judge.samples_in("spin"),
+        "report": judge.report_names("spin"), "mem": judge.accesses_by("touch"),
+        "branch": judge.branches_of("jump", "left", "right"),
+        "callgraph": judge.callers("three", "two", "one", "deep"),
+        "multiplex": judge.groups(GROUPS, SPIN, 4, 1),
+        "system": judge.counts(SPIN, 4, 1, more=SYSTEM),
+        "switches": judge.switched((SPIN, 2 * SPIN), 4, 1),
+        "rdpmc": judge.difference(READ, 2),
+        "watchdog": judge.counts(SPIN, 4, 1, beside="watchdog 1"),
+        "c2c": judge.c2c(),
+    }
+    if has_no_baseline(options):
+        # Linux asks no processor without baseline for records of other events than those of its
+        # list (intel_icl_pebs_event_constraints), and its basic records hold no data address.
+        lines[1] = "PEBS fmt4+,"
+        commands["refused"] = commands["record"]
+        judges["refused"] = judge.refused("cycles:pp")
+        commands["record"] = record("record", f"record -e {LOADS} -c 100",
+                                    f"hot touch {TOUCH}", "ip")
+        judges["record"] = judge.samples_in("touch")
+        judges["report"] = judge.report_names("touch")
+        judges["mem"] = judge.accesses_by("touch", addresses=False)
+    if "branch" in absent(options):
+        lines = [line for line in lines if "LBR" not in line]
+    judges["driver"] = judge.driver(lines)
+    return {name: (command, judges[name]) for name, command in commands.items()
+            if name not in absent(options)}
