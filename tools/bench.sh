@@ -14,10 +14,25 @@ build=$1
 work=$(mktemp -d "$build/bench.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 
+# Boots $work with these options: seconds from the start of QEMU to its end.
+boot_seconds()
+{
+	local start end
+
+	start=$(date +%s%N)
+	tools/boot.sh --timeout 300 "$@" "$work"
+	end=$(date +%s%N)
+	grep -aq '^launch: done' "$work/serial.log" || {
+		echo "the run didn't end: boot.sh $*" >&2
+		exit 2
+	}
+	awk "BEGIN { printf \"%.1f\", ($end - $start) / 1e9 }"
+}
+
 # $1 runs of the tests $2 in one boot: seconds from the start of QEMU to its end.
 seconds()
 {
-	local start end i
+	local i
 
 	rm -rf "$work/esp"
 	mkdir -p "$work/esp/EFI/BOOT"
@@ -27,14 +42,23 @@ seconds()
 		echo "run cpu=haswell fault=none seed=0 efi=\\pmutest86.efi" \
 			"args=tests=$2 results=off serial=0x3f8 at_end=return on=first"
 	done > "$work/esp/refpmu-plan.txt"
-	start=$(date +%s%N)
-	tools/boot.sh --timeout 300 "$work"
-	end=$(date +%s%N)
-	grep -aq '^launch: done' "$work/serial.log" || {
-		echo "the run didn't end" >&2
-		exit 2
-	}
-	awk "BEGIN { printf \"%.1f\", ($end - $start) / 1e9 }"
+	boot_seconds
+}
+
+# The same once, without a firmware.
+direct_seconds()
+{
+	cp "$build/refpmu.elf" "$work/kernel"
+	cp "$build/pmutest86.elf" "$work/module"
+	echo "run cpu=haswell efi=x args=tests=$1 results=off at_end=exit on=first" \
+		> "$work/append"
+	boot_seconds --direct
+}
+
+# What $1 seconds are of $2.
+share()
+{
+	awk "BEGIN { printf \"%.2f\", $1 / $2 }"
 }
 
 # The rates of refpmu-bench.efi, in thousand instructions a second, and what they should be.
@@ -70,6 +94,10 @@ rates
 boot=$(seconds 1 selftest.tsc_ticks_during_a_stall)
 one=$(seconds 1 '*')
 ten=$(seconds 10 '*')
+direct_boot=$(direct_seconds selftest.tsc_ticks_during_a_stall)
+direct_one=$(direct_seconds '*')
 echo "boot and one test:      $boot s"
 echo "boot and every test:    $one s (target: $(awk "BEGIN { print $boot + 3 }"))"
 echo "each further whole run: $(awk "BEGIN { printf \"%.1f\", ($ten - $one) / 9 }") s"
+echo "without firmware, one test:   $direct_boot s, $(share "$direct_boot" "$boot") of that by UEFI"
+echo "without firmware, every test: $direct_one s, $(share "$direct_one" "$one") of that by UEFI"

@@ -28,6 +28,7 @@ HV = ("refpmu/hv/", "version.h") + MODEL
 ENGINE = ("refpmu/engine/", "refpmu/hv/") + FAULTS
 VMM = ("refpmu/vmm/",) + ENGINE
 LAUNCH = ("refpmu/launch/",) + VMM
+DIRECT = ("refpmu/direct/", "platform/") + LAUNCH
 PROGRAMS = ("refpmu/selftest/", "refpmu/bench/", "refpmu/count/") + LAUNCH
 
 # Files (a folder, or a pattern); what their includes in quotes may begin with, their own folder
@@ -35,6 +36,7 @@ PROGRAMS = ("refpmu/selftest/", "refpmu/bench/", "refpmu/count/") + LAUNCH
 LAYERS = (
     ("spec/", ("spec/",), STD),
     ("claims/", ("claims/", "spec/"), STD),
+    ("platform/", ("platform/", "spec/"), STD),
     ("kernel/", ("kernel/", "spec/", "font_data.h"), HOSTED),
     ("kernel/processor/", ("kernel/processor/", "spec/"), HOSTED),
     ("kernel/output/", ("kernel/output/", "kernel/processor/", "spec/", "font_data.h"), HOSTED),
@@ -43,15 +45,16 @@ LAYERS = (
                            "kernel/processor/", "spec/"), HOSTED),
     ("pmu/", ("pmu/", "kernel/", "spec/", "claims/known.def"), HOSTED),
     ("tests/", ("tests/", "pmu/", "kernel/", "spec/", "claims/"), HOSTED),
-    ("boot/", ("boot/", "tests/frame/suite.", "pmu/record.", "kernel/",
+    ("boot/", ("boot/", "tests/frame/suite.", "pmu/record.", "kernel/", "platform/",
                "spec/", "version.h"), UEFI + ("qrcodegen.h",)),
-    ("refpmu/", ("refpmu/", "spec/", "version.h"), UEFI + ("Zydis/",)),
+    ("refpmu/", ("refpmu/", "platform/", "spec/", "version.h"), UEFI + ("Zydis/",)),
     ("refpmu/model/", MODEL, STD),
     ("refpmu/faults/", FAULTS, STD),
     ("refpmu/hv/", HV, UEFI),
     ("refpmu/engine/", ENGINE, HOSTED + ("Zydis/",)),
     ("refpmu/vmm/", VMM, UEFI),
     ("refpmu/launch/", LAUNCH, UEFI),
+    ("refpmu/direct/", DIRECT, STD),
     ("refpmu/selftest/", PROGRAMS, UEFI),
     ("refpmu/bench/", PROGRAMS, UEFI),
     ("refpmu/count/", PROGRAMS, UEFI),
@@ -63,12 +66,13 @@ FACILITIES = (
     ("tests/tsx/", ()),
 )
 # Between these, and any two of them, there must be no cycle of includes or symbols.
-FOLDERS = ("spec/", "claims/", "kernel/", "pmu/", "tests/", "boot/", "refpmu/model/",
+FOLDERS = ("spec/", "claims/", "platform/", "kernel/", "pmu/", "tests/", "boot/", "refpmu/model/",
            "refpmu/faults/", "refpmu/hv/", "refpmu/engine/", "refpmu/vmm/", "refpmu/launch/",
-           "refpmu/selftest/", "refpmu/bench/", "refpmu/count/")
+           "refpmu/direct/", "refpmu/selftest/", "refpmu/bench/", "refpmu/count/")
 HOOKS = "refpmu/model/hooks.h"
 # In every program, because compilers call them and firmware enters there.
-EVERYWHERE = {"memset", "memcpy", "memmove", "memcmp", "_start", "efi_main"}
+EVERYWHERE = {"memset", "memcpy", "memmove", "memcmp", "_start", "efi_main",
+              "pvh_main"}
 
 HOOK = re.compile(r"^HOOK(?:_VALUE\([^,()]+,\s*|\()(\w+)", re.M)
 SOURCES = (".c", ".h", ".asm", ".def", ".inc")

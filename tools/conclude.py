@@ -151,10 +151,11 @@ def conclude(options, log):
         run.problem = cause(run.problem, complaints, options.reason or end)
     end = "" if runs and runs[0].status is not None else options.end
     words = [line for line in complaints if line.startswith(results.HYPERVISOR)]
-    last = symbols.of_hypervisor(words, os.path.join(options.build, "refpmu.so"))
+    linked = "-direct.so" if run.settings.get("boot") == "direct" else ".so"
+    last = symbols.of_hypervisor(words, os.path.join(options.build, "refpmu" + linked))
     if not options.efi:
         tap = symbols.of_dumps(harness_tap(run, run.settings),
-                               os.path.join(options.build, "pmutest86.so"))
+                               os.path.join(options.build, "pmutest86" + linked))
         return [*tap[:1], *last, *tap[1:]], run, run.exit_status
     first = runs[0] if runs else None
     point, ended = "efi.runs_and_returns", how_program_ended(first)

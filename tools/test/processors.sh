@@ -24,6 +24,29 @@ test_processors_are_taken_and_given_back()
 	grep -q 'each_processor_runs_a_function_at_both_levels \[-\] # SKIP one processor' "$out"
 }
 
+# A package with a P-core and two E-cores (CPUID.1AH), each of two threads: the first core of each
+# type is tried, and what needs more counters than an E-core has is skipped there.
+takes 12 test_the_first_core_of_each_type_is_tried
+test_the_first_core_of_each_type_is_tried()
+{
+	expect 0 ./run-qemu.sh --profile silicon-hybrid --smp 6 --on kinds \
+		--tests 'count.instructions_are*,enumeration.*,tsx.abort_of_nested*' \
+		--out "$log/kinds"
+	refute grep '^not ok' "$out"
+	grep -q '^# tests of one processor run on 0 1 2 3: the first of each package, kind' "$out"
+	grep -q '^ok .* - count.instructions_are_counted_exactly@cpu2 \[CNT-01\]$' "$out"
+	grep -q '@cpu2 .* # SKIP 2 general-purpose counters' "$out"
+	refute grep '@cpu[45] ' "$out"
+	python3 - "$log/kinds/machine.json" <<- 'END'
+		import json, sys
+
+		kinds = json.load(open(sys.argv[1]))["kinds"]
+		types = [leaf["eax"] for kind in kinds for leaf in kind["cpuid"]
+		         if leaf["leaf"] == "0x0000001a"]
+		assert types == ["0x40000000", "0x20000000"], types
+	END
+}
+
 # Does this QEMU emulate x2APIC mode? Says why not.
 has_x2apic()
 {

@@ -78,22 +78,29 @@ test_a_full_or_read_only_stick_is_said_once()
 	grep -q '^cut 1 .*: results are not saved: no folder \\results: firmware status 0x80' "$out"
 }
 
+# A stick with the harness alone, these tests and these lines of configuration: $log/stick.
+make_stick()
+{
+	local work=$log/stick tests=$1
+
+	shift
+	rm -rf "$work"
+	mkdir -p "$work/esp/EFI/BOOT"
+	cp "$build/pmutest86.efi" "$work/esp/EFI/BOOT/BOOTX64.EFI"
+	printf '%s\n' "tests = $tests" 'at_end = shutdown' "$@" > "$work/esp/pmutest86.cfg"
+	truncate -s 64M "$work/esp.img"
+	mkfs.fat -F 32 "$work/esp.img" > /dev/null
+	mcopy -s -i "$work/esp.img" "$work/esp/"* ::/
+}
+
 # Boots the harness alone with these tests until its run is over; its log is $log/stick/serial.log.
 # boot_until_over PROCESSORS TESTS OPTION...
 boot_until_over()
 {
-	local work=$log/stick boot processors=$1 tests=$2
+	local work=$log/stick boot processors=$1
 
+	make_stick "$2" 'watchdog = 5'
 	shift 2
-
-	rm -rf "$work"
-	mkdir -p "$work/esp/EFI/BOOT"
-	cp "$build/pmutest86.efi" "$work/esp/EFI/BOOT/BOOTX64.EFI"
-	printf '%s\n' "tests = $tests" 'at_end = shutdown' 'watchdog = 5' \
-		> "$work/esp/pmutest86.cfg"
-	truncate -s 64M "$work/esp.img"
-	mkfs.fat -F 32 "$work/esp.img" > /dev/null
-	mcopy -s -i "$work/esp.img" "$work/esp/"* ::/
 	for boot in 1 2 3; do
 		tools/boot.sh --image --watchdog --smp "$processors" --timeout 60 "$@" "$work"
 		! grep -aq '^# end of PMUTest86' "$work/serial.log" || break
@@ -126,20 +133,24 @@ test_the_next_boot_names_what_ended_the_machine()
 	END
 }
 
+# Switched on all the time, the chipset still knows what has reset it.
+takes 20 test_a_reset_by_the_watchdog_is_named
+test_a_reset_by_the_watchdog_is_named()
+{
+	make_stick "selftest.tsc*,deadly.hang_inside_an_nmi*,enumeration.e*" 'watchdog = 5'
+	tools/boot.sh --image --watchdog --reboot --timeout 60 "$log/stick"
+	grep -aq 'message: "CRASHED: the watchdog reset the machine in this test' \
+		"$log/stick/serial.log"
+	grep -aq '^ok 3 - enumeration' "$log/stick/serial.log"
+}
+
 # Where no file can be written, a UEFI variable has a short result, until a run saves it.
 takes 18 test_a_short_result_waits_in_a_uefi_variable
 test_a_short_result_waits_in_a_uefi_variable()
 {
 	local work=$log/stick boot number=0 said=' from a UEFI variable, a run without a file: '
 
-	rm -rf "$work"
-	mkdir -p "$work/esp/EFI/BOOT"
-	cp "$build/pmutest86.efi" "$work/esp/EFI/BOOT/BOOTX64.EFI"
-	printf '%s\n' 'tests = selftest.tsc*,enumeration.e*' 'at_end = shutdown' \
-		> "$work/esp/pmutest86.cfg"
-	truncate -s 64M "$work/esp.img"
-	mkfs.fat -F 32 "$work/esp.img" > /dev/null
-	mcopy -s -i "$work/esp.img" "$work/esp/"* ::/
+	make_stick 'selftest.tsc*,enumeration.e*'
 	for boot in --read-only --image --image; do
 		tools/boot.sh --image $boot --keep-variables --timeout 60 "$work"
 		cp "$work/serial.log" "$work/log.$((++number))"
