@@ -2,9 +2,10 @@
 # Host tests: the pure parts, compiled for the development machine. Included by the top Makefile,
 # and usable alone: make -f host/host.mk check
 #
-#   make check            every test program, with gcc and with clang, under ASan and UBSan, and
-#                         a short fuzz run that is the same every time. With LONG=1 more inputs, and
-#                         the searches (HOST_SEARCHES) with clang too
+#   make check            every test program, with gcc as the code is used and with clang under ASan
+#                         and UBSan, and a short fuzz run that is the same every time. With LONG=1
+#                         more inputs, the sanitizers with gcc too, and the searches (HOST_SEARCHES)
+#                         with clang too
 #   make fuzz SECONDS=n   all fuzz targets together for n seconds, from a random start
 #
 # Tests are found by name: host/{unit,golden,model,engine}/test_*.c and host/fuzz/fuzz_*.c.
@@ -21,10 +22,14 @@ HOST_WARNINGS	?= -Wall -Wextra -Werror -Wconversion -Wsign-conversion -Wshadow -
 HOST_QR := $(ROOT)/.cache/qr/c
 HOST_CFLAGS	?= -std=gnu11 -O1 -g1 $(HOST_WARNINGS) -isystem $(HOST_QR)
 HOST_SANITIZE	?= -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+# What the sanitizers see doesn't depend on the compiler; they double what each program costs.
+HOST_LINK_gcc := $(if $(LONG),$(HOST_SANITIZE))
+HOST_LINK_clang := $(HOST_SANITIZE)
+HOST_SANITIZE_gcc := $(HOST_LINK_gcc)
 HOST_CFLAGS_gcc   ?= -Warith-conversion
 HOST_CFLAGS_clang ?= -Wshorten-64-to-32
 # Tests and fuzz targets share clang's objects, which tell a fuzz target which branches were taken.
-HOST_SANITIZE_clang := -fsanitize=fuzzer-no-link
+HOST_SANITIZE_clang := $(HOST_SANITIZE) -fsanitize=fuzzer-no-link
 
 # Everything that may be compiled for the host: no privileged instruction, no firmware.
 HOST_PURE := $(sort $(wildcard $(addprefix $(ROOT)/, refpmu/model/*.c refpmu/model/*/*.c refpmu/faults/*.c refpmu/faults/*/*.c \
@@ -45,7 +50,8 @@ HOST_SHARED := $(sort $(filter-out $(HOST_TESTS) $(HOST_FUZZ) $(ROOT)/host/engin
 	       $(ROOT)/host/model/without_faults.c, \
 	       $(wildcard $(ROOT)/host/*/*.c $(ROOT)/host/*/*/*.c)))
 
-HOST_OUT := $(BUILD)/host
+# A long run's objects are others.
+HOST_OUT := $(BUILD)/host$(if $(LONG),-long)
 # The pieces of drawn programs: their table. Nothing runs them here.
 HOST_ASM := $(HOST_OUT)/asm/tests/random/piece.o
 # V=1 shows the commands.
@@ -57,13 +63,13 @@ define host_compiler
 $$(HOST_OUT)/$(1)/%.o: $$(ROOT)/%.c
 	@mkdir -p $$(@D)
 	@echo "  $(1) $$<"
-	$$(HOST_Q)$(1) $$(HOST_CFLAGS) $$(HOST_CFLAGS_$(1)) $$(HOST_SANITIZE) $$(HOST_SANITIZE_$(1)) -I$$(ROOT) -MMD -MP -c $$< -o $$@
+	$$(HOST_Q)$(1) $$(HOST_CFLAGS) $$(HOST_CFLAGS_$(1)) $$(HOST_SANITIZE_$(1)) -I$$(ROOT) -MMD -MP -c $$< -o $$@
 
 # The maker of QR Codes, as it comes.
 $$(HOST_OUT)/$(1)/qrcodegen.o: $$(HOST_QR)/qrcodegen.c
 	@mkdir -p $$(@D)
 	@echo "  $(1) $$<"
-	$$(HOST_Q)$(1) -std=gnu11 -O1 -g -w $$(HOST_SANITIZE) $$(HOST_SANITIZE_$(1)) -c $$< -o $$@
+	$$(HOST_Q)$(1) -std=gnu11 -O1 -g -w $$(HOST_SANITIZE_$(1)) -c $$< -o $$@
 
 $$(HOST_OUT)/$(1)/libpure.a: $$(call host_objects,$(1),$$(HOST_PURE) $$(HOST_SHARED)) $$(HOST_ASM) \
 		$$(HOST_OUT)/$(1)/qrcodegen.o
@@ -72,7 +78,7 @@ $$(HOST_OUT)/$(1)/libpure.a: $$(call host_objects,$(1),$$(HOST_PURE) $$(HOST_SHA
 	@ar qcs $$@ $$^
 
 $$(HOST_OUT)/$(1)/%: $$(HOST_OUT)/$(1)/%.o $$(HOST_OUT)/$(1)/libpure.a
-	$$(HOST_Q)$(1) $$(HOST_SANITIZE) $$^ -o $$@
+	$$(HOST_Q)$(1) $$(HOST_LINK_$(1)) $$^ -o $$@
 
 host-tests-$(1): $$(patsubst $$(ROOT)/%.c,$$(HOST_OUT)/$(1)/%,$$(HOST_TESTS))
 .PHONY: host-tests-$(1)
@@ -92,7 +98,7 @@ define host_no_faults
 $$(HOST_OUT)/$(1)-no-faults/%.o: $$(ROOT)/%.c
 	@mkdir -p $$(@D)
 	@echo "  $(1) $$< (without faults)"
-	$$(HOST_Q)$(1) $$(HOST_CFLAGS) $$(HOST_CFLAGS_$(1)) $$(HOST_SANITIZE) $$(HOST_SANITIZE_$(1)) -DMODEL_WITHOUT_FAULTS \
+	$$(HOST_Q)$(1) $$(HOST_CFLAGS) $$(HOST_CFLAGS_$(1)) $$(HOST_SANITIZE_$(1)) -DMODEL_WITHOUT_FAULTS \
 		-I$$(ROOT) -MMD -MP -c $$< -o $$@
 
 $$(HOST_OUT)/$(1)-no-faults/libpure.a: $$(call host_no_fault_objects,$(1)) \
@@ -103,7 +109,7 @@ $$(HOST_OUT)/$(1)-no-faults/libpure.a: $$(call host_no_fault_objects,$(1)) \
 
 $$(HOST_OUT)/$(1)-no-faults/%: $$(HOST_OUT)/$(1)/%.o $$(HOST_OUT)/$(1)-no-faults/libpure.a
 	@mkdir -p $$(@D)
-	$$(HOST_Q)$(1) $$(HOST_SANITIZE) $$^ -o $$@
+	$$(HOST_Q)$(1) $$(HOST_LINK_$(1)) $$^ -o $$@
 
 host-tests-$(1): $$(patsubst $$(ROOT)/%.c,$$(HOST_OUT)/$(1)-no-faults/%,$$(HOST_NO_FAULTS_TESTS))
 -include $$(patsubst %.o,%.d,$$(call host_no_fault_objects,$(1)))
