@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * MOV to control registers. SDM volume 2, "MOV--Move to/from Control
- * Registers": the values that raise #GP. QEMU 7.2's TCG takes some of them, and its next VMRUN
- * refuses the guest's state; others, reserved bits of CR3 and CR4, it reports as EXIT_INVALID
- * where a processor raises #GP.
+ * MOV to control registers, and to DR7, after which other intercepts are needed. SDM volume 2,
+ * "MOV--Move to/from Control Registers": the values that raise #GP. QEMU 7.2's TCG takes some of
+ * them, and its next VMRUN refuses the guest's state; others, reserved bits of CR3 and CR4, it
+ * reports as EXIT_INVALID where a processor raises #GP.
  */
 #include "refpmu/hv/deliver.h"
 #include "refpmu/engine/engine.h"
@@ -43,6 +43,7 @@ bool exit_control(struct cpu *cpu, u64 code)
 	switch (code) {
 	case EXIT_CR0_WRITE:
 	case EXIT_CR4_WRITE:
+	case EXIT_DR7_WRITE:
 		engine_step(cpu);
 		return true;
 	case EXIT_INVALID:

@@ -128,6 +128,8 @@ _Static_assert(sizeof(struct vmcb) == 4096, "a VMCB is one page");
 /* intercept_cr_write */
 #define INTERCEPT_CR0		BIT(0)
 #define INTERCEPT_CR4		BIT(4)
+/* intercept_dr_write */
+#define INTERCEPT_DR7		BIT(7)
 /* intercept_misc2: VMRUN (mandatory), VMMCALL, VMLOAD, VMSAVE, STGI, CLGI, SKINIT */
 #define INTERCEPT_SVM		0x7f
 #define INTERCEPT_RDTSCP	BIT(7)
@@ -135,6 +137,7 @@ _Static_assert(sizeof(struct vmcb) == 4096, "a VMCB is one page");
 enum exit_code {
 	EXIT_CR0_WRITE = 0x10,
 	EXIT_CR4_WRITE = 0x14,
+	EXIT_DR7_WRITE = 0x37,
 	EXIT_EXCEPTION = 0x40,		/* + vector, 32 of them */
 	EXIT_DB = EXIT_EXCEPTION + 1,
 	EXIT_UD = EXIT_EXCEPTION + 6,

@@ -86,9 +86,16 @@ void vmrun_set_intercepts(struct cpu *cpu, bool step)
 		control->intercept_exceptions = ~(u32)BIT(VECTOR_NMI);
 		control->intercept_misc1 |= (u32)STEP_MISC1;
 		control->intercept_cr_write = 0;
+		control->intercept_dr_write = 0;
 	} else {
-		/* See engine/exits.c: exit_of() and exits_exception(). */
-		control->intercept_exceptions = (u32)(BIT(VECTOR_GP) | BIT(VECTOR_DB));
+		bool breakpoints = cpu->vmcb->save.dr7 & DR7_ENABLED;
+
+		/* See engine/exits.c: exit_of() and exits_exception(). A guest that steps itself
+		 * has no breakpoints: its #DB need no exit. */
+		control->intercept_exceptions = (u32)BIT(VECTOR_GP);
+		if (breakpoints)
+			control->intercept_exceptions |= (u32)BIT(VECTOR_DB);
+		control->intercept_dr_write = breakpoints ? 0 : INTERCEPT_DR7;
 		/* XEND and XTEST. */
 		if (model_has_tx(&cpu->model))
 			control->intercept_exceptions |= (u32)BIT(VECTOR_UD);
