@@ -112,8 +112,8 @@ def check_groups():
 
 def check_difference():
     judged = judge.difference(1000, 2)
-    assert judged("1073741825 2008 4008\n", SYMBOLS)
-    assert refuses(judged, "1073741825 2008 4009\n")
+    assert judged("1073741825 2008 4008 \n", SYMBOLS)
+    assert refuses(judged, "1073741825 2008 4009 \n")
     assert refuses(judged, "")
 
 

@@ -127,7 +127,7 @@ def groups(number, rounds, instructions, branches):
 def difference(rounds, instructions):
     """hot read: RDPMC around so many rounds, and around twice as many."""
     def judge(said, _symbols):
-        found = re.search(r"^(\d+) (\d+) (\d+)$", said, re.M)
+        found = re.search(r"^(\d+) (\d+) (\d+) ?$", said, re.M)
         if not found:
             raise Wrong("it read nothing")
         index, once, twice = map(int, found.groups())
