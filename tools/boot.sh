@@ -7,7 +7,7 @@
 #   boot.sh [--timeout S] [--gui] [--gdb PORT] [--kvm] [--icount] [--image]
 #	[--until TEXT] [--read-only | --cd | --net | --http PORT | --usb] [--watchdog] [--secure]
 #	[--reboot] [--acpi TABLE] [--exit] [--keep-variables] [--smp N | --x2apic] [--cpu MODEL]
-#	[--key-after TEXT] [--screen DEVICE] [--whole] [--memory MIB] [--direct]
+#	[--key-after TEXT] [--screen DEVICE] [--device DEVICE] [--whole] [--memory MIB] [--direct]
 #	[--trace] FOLDER
 #
 # FOLDER/esp is what the partition holds; with --image, FOLDER/esp.img is a disk as it stands.
@@ -29,6 +29,7 @@
 # --icount: one instruction takes one nanosecond of the machine's time.
 # --key-after presses a key once TEXT has come over the serial line.
 # --screen: a graphics adapter, one of QEMU's devices with its properties (VGA), and a USB keyboard.
+# --device: one of QEMU's devices with its properties, as often as it is given.
 # --usb: the disk is a stick, at an xHCI controller.
 # --memory: without it 192 MiB and 64 for each processor.
 # What is written to FOLDER/monitor goes to QEMU's monitor.
@@ -112,6 +113,11 @@ while [ $# -gt 1 ]; do
 	--usb) device=usb-storage controller=(-device qemu-xhci) whole=yes ;;
 	--screen)
 		display=(-display none -device "$2" -device qemu-xhci -device usb-kbd)
+		shift
+		;;
+	--device)
+		extra+=(-device "$2")
+		whole=yes
 		shift
 		;;
 	--key-after)
