@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""An initial file system for a kernel: busybox, perf, the libraries that it needs, and more.
+"""An initial file system for a kernel: busybox, programs, the libraries that they need, and more.
 
 The format is the kernel's "newc" (Documentation/driver-api/early-userspace/buffer-format.rst of its
 source), uncompressed.
@@ -66,12 +66,14 @@ def libraries(root, program):
     return found
 
 
-def build(root, files):
-    """Of the packages in root, and files: name to (bytes, mode)."""
+def build(busybox, programs, files):
+    """busybox: its file. programs: name to (file, root of the system that has its libraries).
+    files: name to (bytes, mode)."""
     archive = Archive()
-    perf = os.path.join(root, "usr/bin/perf")
-    wanted = {"bin/busybox": os.path.join(root, "usr/bin/busybox"), "bin/perf": perf}
-    wanted.update(("lib/" + name, path) for name, path in libraries(root, perf).items())
+    wanted = {"bin/busybox": busybox}
+    for name, (path, root) in programs.items():
+        wanted[name] = path
+        wanted.update(("lib/" + one, file) for one, file in libraries(root, path).items())
     for name, path in wanted.items():
         with open(path, "rb") as file:
             archive.add(name, file.read())

@@ -64,7 +64,8 @@ def initial_files(root, hot, todo):
     read["steps"] = (script.encode(), 0o644)
     path = os.path.join(os.path.dirname(hot), f"initrd.{os.getpid()}")
     with open(path, "wb") as file:
-        file.write(initramfs.build(root, read))
+        file.write(initramfs.build(os.path.join(root, "usr/bin/busybox"),
+                                   {"bin/perf": (os.path.join(root, "usr/bin/perf"), root)}, read))
     return path
 
 
