@@ -9,9 +9,10 @@ Breaks each expression and statement of refpmu/model/ (tools/mutate/rules.py has
 build of which one is chosen at run time. What compiles to the same code is dropped. Each mutant
 runs under the tests that reach its place, as recorded before: first under those that reach the
 fewest places, and if these stay green under the others. It is killed by a test that fails; broken
-is one that hangs, ends the machine or leaves a test without a verdict, which counts as killed and
-is told apart. claims/mutants-legal.tsv says which survivors are legal processors, or have no
-effect, and why.
+is one that doesn't end a loop or leaves a test without a verdict, which counts as killed and is
+told apart. One whose run gives no result runs once more; if there is none again it counts as not
+run, and neither for nor against. claims/mutants-legal.tsv says which survivors are legal
+processors, or have no effect, and why.
 --sample N takes N mutants, the same ones with the same --seed; --group those about groups of
 requirements; --survivors those that survived the last time, or weren't reached, without their
 first tests. --first leaves out the rest: each runs under the first tests, and under a few of each
@@ -93,7 +94,8 @@ def choose(options, mutants, last, table):
         mutants = [mutant for mutant in mutants if group_of(mutant) in options.group.split(",")]
     if options.survivors:
         survived = {tuple(row["key"]) for row in last
-                    if row["verdict"] in (machine.SURVIVED, machine.NOT_REACHED) and
+                    if row["verdict"] in (machine.SURVIVED, machine.NOT_REACHED,
+                                          machine.NOT_RUN) and
                     not is_settled(tuple(row["key"]), table)}
         mutants = [mutant for mutant in mutants if mutant.key in survived]
     if options.sample and options.sample < len(mutants):
@@ -129,7 +131,8 @@ def rows_of(options, mutants, verdicts, table):
 
 def print_rows(rows):
     for row in rows:
-        if row["class"] in (machine.SURVIVED, machine.NOT_REACHED, legal.MISSING):
+        if row["class"] in (machine.SURVIVED, machine.NOT_REACHED, machine.NOT_RUN,
+                            legal.MISSING):
             path, function, kind, original, mutated = row["key"]
             print(f"{row['class']}: {path}:{row['line']} {function}: {kind}: {original} -> "
                   f"{mutated} [{row['group']}]")

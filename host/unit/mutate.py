@@ -11,8 +11,9 @@ import traceback
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 sys.path.insert(0, os.path.join(ROOT, "tools"))
-from mutate import (groups, known, legal, machine, model, render, rules, same,    # noqa: E402
-                    syntax)
+from mutate import (groups, known, legal, machine, model, render, report, rules,  # noqa: E402
+                    same, syntax)
+import run                                                  # noqa: E402
 
 HEAD = """#include <stdbool.h>
 #include <stdint.h>
@@ -208,6 +209,34 @@ def test_reached_places_are_read():
         "mutation: reached 81 endless\r\nlaunch: run 3 x\r\nmutation: reached 00\r\n"))
     assert machine.places(jobs[0].reached) == {3, 4} and jobs[0].endless
     assert jobs[1].reached == "00" and not jobs[1].endless
+
+
+def test_what_gives_no_result_runs_once_more_and_is_counted_apart():
+    begun = []
+
+    class Lossy(machine.Machine):
+        """A machine that loses mutant 1 once and mutant 2 each time."""
+
+        def work_through(self, jobs, longest=machine.LONGEST):
+            begun.append([one.name for one in jobs])
+            for one in jobs:
+                one.run = run.Run()
+                one.run.complete = one.name == "3" or (one.name == "1" and len(begun) > 1)
+
+    class Mutant:
+        def __init__(self, number):
+            self.number = number
+
+    one, verdicts = Lossy("build", 1, "haswell", 1), {}
+    one.know({"group.test": ()})
+    mutants = [Mutant(number) for number in (1, 2, 3)]
+    survived = one.stage(mutants, lambda of: ("group.test",), verdicts)
+    assert begun == [["1", "2", "3"], ["1", "2"]]
+    assert [of.number for of in survived] == [1, 3] and verdicts[2][0] == machine.NOT_RUN
+    rows = [{"class": verdicts[of.number][0], "group": "LL"} for of in mutants]
+    assert list(report.lines(rows, report.group_of))[-1][3] == 0    # of two, not of three
+    rows[0]["class"] = machine.KILLED
+    assert list(report.lines(rows, report.group_of))[-1][3] == 50
 
 
 def test_each_function_of_the_model_has_a_group():

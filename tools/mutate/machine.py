@@ -21,6 +21,7 @@ FIRST_TESTS = 10        # that a mutant runs under first
 SPREAD = 2              # and then of each group of tests
 DECIDED = ("PASS", "KNOWN")
 KILLED, BROKEN, SURVIVED, NOT_REACHED = "killed", "broken", "survived", "not reached"
+NOT_RUN = "not run"     # twice without a result
 
 
 class Pool(plan.Pool):
@@ -156,25 +157,32 @@ class Machine:
             return KILLED, red[0]
         if one.endless:
             return BROKEN, "a loop without an end"
-        if one.run is None or one.run.problem:
-            return BROKEN, one.run.problem if one.run else "the machine ended"
+        if one.run is None or not one.run.complete:
+            return NOT_RUN, one.run.problem if one.run else "the machine ended"
+        if one.run.problem:
+            return BROKEN, one.run.problem
         for point in one.run.points:
             if point.verdict not in DECIDED and point.name in self.reach:
                 return BROKEN, f"{point.verdict} {point.name}"
         return SURVIVED, ""
 
     def stage(self, mutants, chosen, verdicts, longest=LONGEST):
-        """Runs of mutants under chosen(mutant); those that survive."""
+        """Runs of mutants under chosen(mutant), once more of those that gave no result; those that
+        survive."""
+        again = mutants
+        for _ in range(2):
+            self.stage_once(again, chosen, verdicts, longest)
+            again = [mutant for mutant in again if verdicts[mutant.number][0] == NOT_RUN]
+        return [mutant for mutant in mutants if verdicts[mutant.number][0] == SURVIVED]
+
+    def stage_once(self, mutants, chosen, verdicts, longest):
         jobs = [(mutant, self.job_of(mutant, chosen(mutant))) for mutant in mutants]
         if not jobs:
-            return []
+            return
         try:
             self.work_through([one for _, one in jobs], longest)
         finally:        # what there is, if it was stopped
-            for mutant, one in jobs:
-                if one.run:
-                    verdicts[mutant.number] = self.judge(one)
-        return [mutant for mutant in mutants if verdicts[mutant.number][0] == SURVIVED]
+            verdicts.update((mutant.number, self.judge(one)) for mutant, one in jobs if one.run)
 
     @staticmethod
     def spread(tests):

@@ -3,7 +3,8 @@
 from mutate import legal, machine
 
 CLASSES = (machine.KILLED, machine.BROKEN, machine.SURVIVED, legal.MISSING, machine.NOT_REACHED,
-           legal.LEGAL, legal.NO_EFFECT)
+           machine.NOT_RUN, legal.LEGAL, legal.NO_EFFECT)
+JUDGED = -3     # of CLASSES: those before it
 BEGIN, END = "<!-- by tools/mutation.py --docs -->", "<!-- end -->"
 
 
@@ -20,7 +21,7 @@ def lines(rows, key):
     for name in sorted({key(row) for row in rows}) + ["all"]:
         of = [row for row in rows if name in ("all", key(row))]
         counts = [sum(row["class"] == word for row in of) for word in CLASSES]
-        judged = len(of) - counts[-1] - counts[-2]
+        judged = sum(counts[:JUDGED])
         yield name, len(of), counts, 100 * (counts[0] + counts[1]) // judged if judged else 100
 
 
