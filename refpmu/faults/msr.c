@@ -99,6 +99,10 @@ u64 fault_perf_capabilities(struct model *m, u64 value)
 	const u64 other = (1 ^ 2) << IA32_PERF_CAPABILITIES_PEBS_FMT_SHIFT;
 
 	value = fault_kvm_capabilities(m, value);
+	if (broken(m, FAULT_CAPABILITIES_TRAP_MISSING))
+		value &= ~(u64)IA32_PERF_CAPABILITIES_PEBS_TRAP;
+	if (broken(m, FAULT_CAPABILITIES_REGISTERS_MISSING))
+		value &= ~(u64)IA32_PERF_CAPABILITIES_PEBS_ARCH_REG;
 	if (broken(m, FAULT_FORMAT_0))
 		return value & ~(u64)IA32_PERF_CAPABILITIES_PEBS_FMT;
 	return broken(m, FAULT_FORMAT_OTHER) ? value ^ other : value;
@@ -306,7 +310,7 @@ static u64 taken(struct model *m, const struct msr_ref *p, u64 value)
 		return value & BITS(0, 31);
 	if (p->reg == MODEL_REG_A_PMC && broken(m, FAULT_FULL_WIDTH_TRUNCATED))
 		return value & BITS(0, 31);
-	return value;
+	return fault_kvm_takes(m, p, value);
 }
 
 void fault_wrmsr(struct model *m, const struct msr_ref *p, u64 value, struct msr_write *w)

@@ -44,6 +44,8 @@ u64 fault_kvm_bits(struct model *m, const struct msr_ref *p, u64 bits)
 		if (is_broken(m, FAULT_KVM_PEBS_FIXED_TAKEN))
 			bits |= BITS(32, 34);
 		return is_broken(m, FAULT_KVM_PEBS_LAST_REFUSED) ? bits & ~BIT(7) : bits;
+	case MODEL_REG_A_PMC:
+		return is_broken(m, FAULT_KVM_FULL_WIDTH_WIDE) ? ~0ULL : bits;
 	case MODEL_REG_OVF_CTRL:
 		return is_broken(m, FAULT_KVM_RESET_WIDE) ? bits | RESET_OTHERS : bits;
 	case MODEL_REG_DEBUGCTL:
@@ -53,6 +55,13 @@ u64 fault_kvm_bits(struct model *m, const struct msr_ref *p, u64 bits)
 	default:
 		return bits;
 	}
+}
+
+u64 fault_kvm_takes(struct model *m, const struct msr_ref *p, u64 value)
+{
+	return p->reg == MODEL_REG_PMC && value >> 32 && is_broken(m, FAULT_KVM_PMC_UNSIGNED) ?
+		       value & BITS(0, 31) :
+		       value;
 }
 
 void fault_kvm_taken(struct model *m, const struct msr_ref *p, u64 value)
@@ -70,8 +79,10 @@ u64 fault_kvm_read(struct model *m, const struct msr_ref *p, u64 value)
 		return m->global_status;
 	if (p->reg == MODEL_REG_DEBUGCTL && is_broken(m, FAULT_KVM_LBR_KEPT))
 		return value | (faults_of(m)->debugctl_written & IA32_DEBUGCTL_LBR);
-	if (p->reg == MODEL_REG_FIXED_CTR && !(m->active & BIT(p->counter)) &&
-	    written & ~model_width_mask(m) && is_broken(m, FAULT_KVM_FIXED_WIDE))
+	if (!(written & ~model_width_mask(m)) || m->active & BIT(p->counter))
+		return value;
+	if ((p->reg == MODEL_REG_FIXED_CTR && is_broken(m, FAULT_KVM_FIXED_WIDE)) ||
+	    (p->reg == MODEL_REG_PMC && is_broken(m, FAULT_KVM_PMC_WIDE)))
 		return written;
 	return value;
 }

@@ -10,6 +10,7 @@
 bool fault_kvm_answers(struct model *m, const struct msr_ref *p);
 u64 fault_kvm_bits(struct model *m, const struct msr_ref *p, u64 bits);
 /* RDMSR has read this; RDPMC of what isn't there; the last written value is taken. */
+u64 fault_kvm_takes(struct model *m, const struct msr_ref *p, u64 value);
 u64 fault_kvm_read(struct model *m, const struct msr_ref *p, u64 value);
 bool fault_kvm_rdpmc(struct model *m, u32 ecx);
 void fault_kvm_taken(struct model *m, const struct msr_ref *p, u64 value);
