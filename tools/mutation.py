@@ -3,7 +3,7 @@
 """Mutation of the model: does the suite turn red whatever rule of refpmu/model/ is broken?
 
 mutation.py [--build FOLDER] [--jobs N] [--cpu NAME] [--smp N] [--sample N] [--seed S]
-            [--group NAME,...] [--survivors] [--first] [--known] [--docs] [--list]
+            [--engine NAME] [--group NAME,...] [--survivors] [--first] [--known] [--docs] [--list]
 
 Breaks each expression and statement of refpmu/model/ (tools/mutate/rules.py has how), all in one
 build of which one is chosen at run time. What compiles to the same code is dropped. Each mutant
@@ -15,9 +15,11 @@ run, and neither for nor against. claims/mutants-legal.tsv says which survivors 
 processors, or have no effect, and why.
 --sample N takes N mutants, the same ones with the same --seed; --group those about groups of
 requirements; --survivors those that survived the last time, or weren't reached, without their
-first tests. --first leaves out the rest: each runs under the first tests, and under a few of each
-group. --list prints mutants and runs none; nor does --docs, which writes the figures of all that
-have run into docs/DETECTION.md, and those that were killed into claims/mutants-killed.tsv.
+first tests if it was on this machine. --engine is the reference PMU's: the model has rules for
+many instructions at once and for one. --first leaves out the rest: each runs under the first tests,
+and under a few of each group. --list prints mutants and runs none; nor does --docs, which writes
+the figures of all that have run into docs/DETECTION.md, and those that were killed into
+claims/mutants-killed.tsv.
 --known runs mutants of that table, each under the test that has killed it: quick, and nothing is
 written.
 Writes FOLDER/mutation.json. Exit status: 0 no survivor without a reason; 1 otherwise; 2 bad option.
@@ -39,6 +41,7 @@ from mutate import groups, known, legal, machine, model, report, syntax    # noq
 
 MISSING = "python3-clang or its library isn't installed: make setup"
 QUICK = 50              # mutants: recording what each test reaches would take longer
+ENGINE = "fast"
 NO_TESTS = ("selftest", "deadly", "calibration")
 
 
@@ -124,7 +127,7 @@ def rows_of(options, mutants, verdicts, table):
         verdict, why = verdicts[mutant.number]
         rows.append({"key": list(mutant.key), "line": mutant.point.line, "group": group_of(mutant),
                      "number": mutant.number, "verdict": verdict, "why": why,
-                     "cpu": options.cpu, "smp": options.smp,
+                     "cpu": options.cpu, "smp": options.smp, "engine": options.engine,
                      "class": class_of(mutant.key, verdict, table)})
     return rows
 
@@ -143,7 +146,8 @@ def write_figures(options, mutants, dropped, last, table):
     there = {mutant.key for mutant in mutants}
     rows = [row for row in last if tuple(row["key"]) in there]
     killed = [known.Row((*row["key"], row.get("cpu", options.cpu), row["why"])) for row in rows
-              if row["verdict"] == machine.KILLED and row.get("smp", 1) == 1]
+              if row["verdict"] == machine.KILLED and row.get("smp", 1) == 1 and
+              row.get("engine", ENGINE) == ENGINE]
     known.write(known.merge(known.read(), killed, there.__contains__))
     for row in rows:
         row["class"] = class_of(row["key"], row["verdict"], table)
@@ -199,10 +203,12 @@ def run(options, parser):
             print(mutant.number, *mutant.key, sep="\t")
         return 0
     verdicts = {}
-    one = machine.Machine(folder, options.jobs, options.cpu, options.smp)
+    one = machine.Machine(folder, options.jobs, options.cpu, options.smp, options.engine)
     try:
         one.record(tests_for(options), places, is_quick(options))
-        survived = {tuple(row["key"]) for row in last if row["verdict"] == machine.SURVIVED} \
+        survived = {tuple(row["key"]) for row in last if row["verdict"] == machine.SURVIVED and
+                    (row.get("cpu"), row.get("smp"), row.get("engine", ENGINE)) ==
+                    (options.cpu, options.smp, options.engine)} \
             if options.survivors else set()
         one.run([of for of in mutants if of.key not in survived], verdicts, group_of,
                 not options.first)
@@ -230,6 +236,7 @@ def main():
     parser.add_argument("--sample", type=command.number(0), default=0)
     parser.add_argument("--seed", type=command.number(0), default=1)
     parser.add_argument("--group", default="")
+    parser.add_argument("--engine", choices=plan.ENGINES, default=ENGINE)
     parser.add_argument("--survivors", action="store_true")
     parser.add_argument("--first", action="store_true")
     parser.add_argument("--known", action="store_true")

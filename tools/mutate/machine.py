@@ -45,7 +45,7 @@ class Pool(plan.Pool):
 
 
 def job(number=0, **words):
-    one = plan.Job(latitude=f"mutant:{number}" if number else "", engine="fast", **words)
+    one = plan.Job(latitude=f"mutant:{number}" if number else "", **words)
     one.reached, one.endless = "", False
     return one
 
@@ -79,16 +79,21 @@ def digest(root):
 
 
 class Machine:
-    """One generation of the mutation build in a folder, with a number of processors."""
+    """One generation of the mutation build in a folder, with a number of processors, on one of the
+    reference PMU's engines."""
 
-    def __init__(self, folder, workers, cpu, processors):
+    def __init__(self, folder, workers, cpu, processors, engine="fast"):
         self.folder, self.workers, self.cpu, self.processors = folder, workers, cpu, processors
+        self.engine = engine
         self.reach = {}     # test that passes to the places that it reaches
         self.short = {}     # test to the shortest pattern that is of no other
         self.about = {}     # test to the groups of its requirements
 
+    def job(self, number=0, **words):
+        return job(number, cpu=self.cpu, processors=self.processors, engine=self.engine, **words)
+
     def work_through(self, jobs, longest=LONGEST):
-        last = job(cpu=self.cpu, processors=self.processors, tests="enumeration.*", name="last")
+        last = self.job(tests="enumeration.*", name="last")
         pool = Pool(self.folder, self.workers, last)
         pool.longest = longest
         pool.work_through(jobs)
@@ -96,7 +101,7 @@ class Machine:
     def record_by_group(self, tests):
         """Which places the tests of each group reach, all together: quick, and not kept."""
         groups = sorted({name.split(".")[0] + ".*" for name in tests})
-        jobs = [job(cpu=self.cpu, processors=self.processors, tests=group, name=group)
+        jobs = [self.job(tests=group, name=group)
                 for group in groups]
         self.work_through(jobs, None)
         for one in jobs:
@@ -112,7 +117,7 @@ class Machine:
     def record(self, tests, number_of_places, quick):
         """Which places each test reaches. Kept until one of the programs is another; quick: by
         group where nothing is kept."""
-        path = os.path.join(self.folder, f"reach-{self.cpu}-{self.processors}.json")
+        path = os.path.join(self.folder, f"reach-{self.cpu}-{self.processors}-{self.engine}.json")
         state = digest(spec.ROOT) + str(number_of_places)
         try:
             with open(path, encoding="utf-8") as file:
@@ -123,7 +128,7 @@ class Machine:
             self.record_by_group(tests)
             return
         if kept.get("state") != state:
-            jobs = [job(cpu=self.cpu, processors=self.processors, tests=name, name=name)
+            jobs = [self.job(tests=name, name=name)
                     for name in tests]
             self.work_through(jobs)
             kept = {"state": state, "reach": {
@@ -145,10 +150,9 @@ class Machine:
 
     def job_of(self, mutant, tests):
         words = ",".join(self.short[name] for name in tests)
-        return job(mutant.number, cpu=self.cpu, processors=self.processors,
-                   tests=words if len(words) <= plan.LONGEST_PATTERN else
-                   ",".join(sorted({name.split(".")[0] + ".*" for name in tests})),
-                   name=str(mutant.number))
+        return self.job(mutant.number, name=str(mutant.number),
+                        tests=words if len(words) <= plan.LONGEST_PATTERN else
+                        ",".join(sorted({name.split(".")[0] + ".*" for name in tests})))
 
     def judge(self, one):
         """(verdict, the test that shows it) of a mutant's run."""
