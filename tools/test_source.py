@@ -125,13 +125,17 @@ def wrapped(label, text):
 
 
 NO_REQUIREMENT = "A test of the harness itself: it decides no requirement."
+MOST_SENTENCES = 6
 
 
 def head(declared, rows):
     """What a comment begins with: each id with its sentence, and the source of those that share
-    one."""
+    one. Of many the ids alone: a reader of such a test looks for one of them."""
     if not declared:
         return [NO_REQUIREMENT]
+    if len(declared) > MOST_SENTENCES:
+        ids = ", ".join(rows[token]["id"] for token in declared)
+        return wrapped("", f"Decides {ids} (claims/requirement.def has their sentences).")
     out = []
     indent = max(len(rows[token]["id"]) for token in declared) + 2
     for n, token in enumerate(declared):

@@ -21,23 +21,8 @@ static u32 every_group(void)
 }
 
 /*
- * ADP-01  Bits 63:48 of the format word of an adaptive record must be the size of the record.
- *         Linux setup_pebs_adaptive_sample_data; kvm-unit-tests pmu_pebs
- * ADP-10  Bits 23:4 of the format word must be 0.
- *         Linux: names no use of them
- * ADP-15  The basic group must be 20H bytes: format word at 00H, EventingIP at 08H, applicable
- *         counters at 10H, TSC at 18H.
- *         Linux setup_pebs_adaptive_sample_data; kvm-unit-tests pmu_pebs
- * ADP-17  Bits 31:0 of the format word must be 0 in a record of a counter whose Adaptive_Record
- *         bit is 0.
- *         kvm-unit-tests pmu_pebs
- * ADP-18  Bits 47:32 of the format word must be 0 where IA32_PERF_CAPABILITIES[17] is 0.
- *         kvm-unit-tests pmu_pebs; Linux
- * ADP-35  The applicable counters must have bit n for IA32_PMCn and bit 32+i for fixed counter i.
- *         Linux; kvm-unit-tests pmu_pebs
- * ADP-38  The TSC of a record must lie between an RDTSC before arming and one after reading the
- *         buffer.
- *         Linux setup_pebs_time
+ * Decides ADP-01, ADP-10, ADP-15, ADP-17, ADP-18, ADP-35, ADP-38 (claims/requirement.def has their
+ * sentences).
  *
  * Given  records of format 4, with baseline or without; the Adaptive_Record bits are 0; RDTSC
  *        before arming

@@ -280,23 +280,8 @@ static void check_loop(struct test *t, const struct test_claim *claims, const st
 }
 
 /*
- * CNT-01  Runs of one workload must differ in retired instructions by exactly the declared
- *         difference.
- * CNT-02  Runs of one workload must differ in retired branches by exactly the declared difference,
- *         taken or not.
- *         SDM 18.2.1.2 Pre-defined Architectural Performance Events
- * CNT-04  Runs of one workload must differ in retired stores by exactly the declared difference.
- * CNT-05  Runs of one workload must differ in retired locked loads by exactly the declared
- *         difference.
- * CNT-39  Runs of one workload must differ in retired conditional branches by exactly the declared
- *         difference.
- * CNT-40  Runs of one workload must differ in retired near calls by exactly the declared
- *         difference.
- * CNT-41  Runs of one workload must differ in retired near returns by exactly the declared
- *         difference.
- * CNT-42  Runs of one workload must differ in retired near taken branches by exactly the declared
- *         difference.
- *         SDM chapter 19, events of each generation
+ * Decides CNT-01, CNT-02, CNT-04, CNT-05, CNT-39, CNT-40, CNT-41, CNT-42 (claims/requirement.def
+ * has their sentences).
  *
  * Given  two pieces: calls and returns; loads, stores, locked loads and branches
  * When   each runs for SHORT_LOOP and for MANY_ROUNDS rounds while IA32_PMC0 to 3 count four events

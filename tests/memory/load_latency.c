@@ -18,29 +18,8 @@
 static struct mem_sample_record records[MEM_SAMPLE_MOST];
 
 /*
- * LL-01       The load-latency event (event 0BH, umask 10H on Nehalem and Westmere, CDH and 01H
- *             afterwards) must make load-latency records.
- *             SDM 18.8.1.2 Load Latency Performance Monitoring Facility (the printed 100H is event
- *             0BH, umask 10H with a digit lost); SDM 18.9.4.2 Load Latency Performance Monitoring
- *             Facility
- * LL-02       Both the PEBS enable bit and the load-latency enable bit of a counter must be set
- *             for load-latency records; the load-latency bit alone must cause none.
- * LL-06       No recorded latency may be below 4 core cycles.
- *             SDM 18.8.1.2 Load Latency Performance Monitoring Facility
- * LL-16       Load latency must work on IA32_PMC3.
- *             SDM 18.9.4.2 Load Latency Performance Monitoring Facility (no counter named);
- *             Intel's event files name IA32_PMC3
- * LL-17       A record of load latency must never hold a latency of 0.
- * LL-18       With one address that all loads are from, every record must hold that address.
- * LL-26       The data linear address of a load-latency record must be the linear address of the
- *             target of the load, segment base included.
- *             SDM 18.8.1.2 Load Latency Performance Monitoring Facility
- * REC-HSW-05  Offsets 98H, A0H and A8H must hold what the facility of the event defines: load
- *             latency or data address.
- * REC-HSW-07  Load latency and PDIR must behave on Haswell as on Sandy Bridge.
- * REC-HSW-08  A format 2 record of a load-latency event must hold data source and latency as in
- *             format 1.
- *             SDM 18.11.2 4th Generation Intel Core: PEBS Data Format
+ * Decides LL-01, LL-02, LL-06, LL-16, LL-17, LL-18, LL-26, REC-HSW-05, REC-HSW-07, REC-HSW-08
+ * (claims/requirement.def has their sentences).
  *
  * Given  loads from one address; load latency on IA32_PMC3 with both enables, a threshold of 3
  * When   it makes records

@@ -70,26 +70,8 @@ static void check_fields(struct test *t, unsigned c, u64 flags, u64 loads)
 }
 
 /*
- * REC-03      The RIP field must be the address of the instruction after the one that caused the
- *             assist.
- * REC-04      The register fields must hold the values after the causing instruction retired, a
- *             register that it loaded included.
- * REC-07      The status field of formats 1 and 2 must be IA32_PERF_GLOBAL_STATUS as it was before
- *             the assist.
- * REC-11      The flags field must hold RFLAGS after the causing instruction.
- * REC-12      The RSP field must be the stack pointer of the sampled code.
- *             SDM 18.8.1.1 Processor Event Based Sampling (PEBS)
- * REC-HSW-02  Offset B0H, EventingIP, must hold the address of the retired instruction that
- *             triggered the assist.
- *             SDM 18.11.3.1 EventingIP Record
- * REC-HSW-10  Each general register must be at its offset of Table 18-44: RAX 10H, RBX 18H, RCX
- *             20H, RDX 28H, RSI 30H, RDI 38H, RBP 40H, RSP 48H, R8 50H to R15 88H.
- *             SDM 18.11.2 4th Generation Intel Core: PEBS Data Format, Table 18-44
- * DLA-02      Offset 98H must hold the linear address of the load, or of the destination of the
- *             store.
- *             SDM 18.11.3 PEBS Data Address Profiling, Table 18-46
- * DS-12       After a record the counter that caused it must be loaded with its reset value.
- *             SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Programming PEBS Facility
+ * Decides REC-03, REC-04, REC-07, REC-11, REC-12, REC-HSW-02, REC-HSW-10, DLA-02, DS-12
+ * (claims/requirement.def has their sentences).
  *
  * Given  marked loads at CPL 3, known registers
  * When   each PEBS counter makes a record, with INT = 0 and 1, of two loads at addresses of their

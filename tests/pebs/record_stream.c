@@ -199,43 +199,9 @@ static bool check_batch(struct batch *b, unsigned rounds)
 }
 
 /*
- * REC-03      The RIP field must be the address of the instruction after the one that caused the
- *             assist.
- * REC-04      The register fields must hold the values after the causing instruction retired, a
- *             register that it loaded included.
- * REC-07      The status field of formats 1 and 2 must be IA32_PERF_GLOBAL_STATUS as it was before
- *             the assist.
- * REC-08      The status field of formats 1 and 2 must show the overflow of counters that are not
- *             enabled for PEBS too.
- * REC-11      The flags field must hold RFLAGS after the causing instruction.
- * REC-12      The RSP field must be the stack pointer of the sampled code.
- *             SDM 18.8.1.1 Processor Event Based Sampling (PEBS)
- * REC-13      An assist must write no byte of the buffer outside its record.
- *             SDM 17.4.9 BTS and DS Save Area
- * REC-14      A field that is reserved, or not defined for the event, must be overwritten with
- *             zero.
- *             SDM 18.8.1.1 Processor Event Based Sampling (PEBS), Table 18-23; Table 18-44
- * REC-HSW-02  Offset B0H, EventingIP, must hold the address of the retired instruction that
- *             triggered the assist.
- * REC-HSW-03  Offset 08H must hold the address of the next instruction executed after the assist.
- *             SDM 18.11.3.1 EventingIP Record
- * REC-HSW-06  The latency value must be at offset A8H (ABH in the text is a misprint).
- * REC-HSW-10  Each general register must be at its offset of Table 18-44: RAX 10H, RBX 18H, RCX
- *             20H, RDX 28H, RSI 30H, RDI 38H, RBP 40H, RSP 48H, R8 50H to R15 88H.
- *             SDM 18.11.2 4th Generation Intel Core: PEBS Data Format, Table 18-44
- * DLA-02      Offset 98H must hold the linear address of the load, or of the destination of the
- *             store.
- * DLA-05      Offset A8H must be 0 in a data-address record.
- *             SDM 18.11.3 PEBS Data Address Profiling, Table 18-46
- * DLA-08      The data linear address of a record must be one that the instruction at EventingIP
- *             accessed.
- *             SDM 18.11.3 PEBS Data Address Profiling (captured upon counter overflow; recorded
- *             later)
- * DS-02       A record must be written at the address in the PEBS index field, also where that
- *             isn't the buffer base.
- * DS-03       After a record the PEBS index must have advanced by the record's size.
- * DS-12       After a record the counter that caused it must be loaded with its reset value.
- *             SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Programming PEBS Facility
+ * Decides REC-03, REC-04, REC-07, REC-08, REC-11, REC-12, REC-13, REC-14, REC-HSW-02, REC-HSW-03,
+ * REC-HSW-06, REC-HSW-10, DLA-02, DLA-05, DLA-08, DS-02, DS-03, DS-12 (claims/requirement.def has
+ * their sentences).
  *
  * Given  a walk of loads, each of which has an address and registers of its own. PEBS is on for
  *        each counter, reloaded every MARKED_WALK_PERIOD loads; the other counters wrap at known
@@ -293,41 +259,9 @@ TEST(record, every_field_of_every_load_record_is_right,
 }
 
 /*
- * REC-07      The status field of formats 1 and 2 must be IA32_PERF_GLOBAL_STATUS as it was before
- *             the assist.
- * REC-08      The status field of formats 1 and 2 must show the overflow of counters that are not
- *             enabled for PEBS too.
- *             SDM 18.8.1.1 Processor Event Based Sampling (PEBS)
- * REC-13      An assist must write no byte of the buffer outside its record.
- *             SDM 17.4.9 BTS and DS Save Area
- * REC-14      A field that is reserved, or not defined for the event, must be overwritten with
- *             zero.
- *             SDM 18.8.1.1 Processor Event Based Sampling (PEBS), Table 18-23; Table 18-44
- * REC-HSW-02  Offset B0H, EventingIP, must hold the address of the retired instruction that
- *             triggered the assist.
- * REC-HSW-03  Offset 08H must hold the address of the next instruction executed after the assist.
- *             SDM 18.11.3.1 EventingIP Record
- * REC-HSW-10  Each general register must be at its offset of Table 18-44: RAX 10H, RBX 18H, RCX
- *             20H, RDX 28H, RSI 30H, RDI 38H, RBP 40H, RSP 48H, R8 50H to R15 88H.
- *             SDM 18.11.2 4th Generation Intel Core: PEBS Data Format, Table 18-44
- * DLA-02      Offset 98H must hold the linear address of the load, or of the destination of the
- *             store.
- * DLA-03      For the store events that Table 18-46 names, bit 0 of A0H must be 1 exactly when the
- *             store hit the L1 data cache.
- * DLA-04      Bits 63:1 of A0H must be 0 in a data-address record.
- * DLA-05      Offset A8H must be 0 in a data-address record.
- *             SDM 18.11.3 PEBS Data Address Profiling, Table 18-46
- * DLA-06      Data address profiling must cover loads as well as stores.
- *             SDM 18.11.3 PEBS Data Address Profiling
- * DLA-08      The data linear address of a record must be one that the instruction at EventingIP
- *             accessed.
- *             SDM 18.11.3 PEBS Data Address Profiling (captured upon counter overflow; recorded
- *             later)
- * DS-02       A record must be written at the address in the PEBS index field, also where that
- *             isn't the buffer base.
- * DS-03       After a record the PEBS index must have advanced by the record's size.
- * DS-12       After a record the counter that caused it must be loaded with its reset value.
- *             SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Programming PEBS Facility
+ * Decides REC-07, REC-08, REC-13, REC-14, REC-HSW-02, REC-HSW-03, REC-HSW-10, DLA-02, DLA-03,
+ * DLA-04, DLA-05, DLA-06, DLA-08, DS-02, DS-03, DS-12 (claims/requirement.def has their
+ * sentences).
  *
  * Given  a walk of stores, each with an address of its own, to lines that were written just before.
  *        They hit the L1 data cache but for a line that was taken away meanwhile. RAX and the flags

@@ -49,46 +49,9 @@ static void decide_reads(struct test *t, const struct session *s)
 }
 
 /*
- * CNT-01  Runs of one workload must differ in retired instructions by exactly the declared
- *         difference.
- * CNT-02  Runs of one workload must differ in retired branches by exactly the declared difference,
- *         taken or not.
- *         SDM 18.2.1.2 Pre-defined Architectural Performance Events
- * CNT-39  Runs of one workload must differ in retired conditional branches by exactly the declared
- *         difference.
- * CNT-40  Runs of one workload must differ in retired near calls by exactly the declared
- *         difference.
- * CNT-41  Runs of one workload must differ in retired near returns by exactly the declared
- *         difference.
- * CNT-42  Runs of one workload must differ in retired near taken branches by exactly the declared
- *         difference.
- * CNT-03  Runs of one workload must differ in retired loads by exactly the declared difference.
- * CNT-04  Runs of one workload must differ in retired stores by exactly the declared difference.
- * CNT-05  Runs of one workload must differ in retired locked loads by exactly the declared
- *         difference.
- *         SDM chapter 19, events of each generation
- * DLA-13  An event of Table 18-45 must count each access that its name is about, locked or not, in
- *         one page or in two, and no access of another kind.
- *         SDM chapter 19: MEM_UOPS_RETIRED, MEM_LOAD_UOPS_RETIRED; Table 18-45
- * CNT-12  Fixed counter 0 must count what a general-purpose counter programmed for retired
- *         instructions counts.
- *         SDM 18.2.2 Architectural Performance Monitoring Version 2; that it counts the same is
- *         read into it: errata and updates of the two differ
- * CNT-44  A counter must go on counting from the value written to it while it was stopped.
- *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities
- * CNT-10  A counter must count only at the privilege levels that its OS and USR bits select.
- *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities: USR, OS
- * CNT-28  A fixed counter must count only at the privilege levels that its two enable bits select.
- * CNT-11  A counter must count only while both its own enable and its bit of IA32_PERF_GLOBAL_CTRL
- *         are set.
- *         SDM 18.2.2 Architectural Performance Monitoring Version 2
- * CNT-35  With a CMASK that no cycle can reach a counter must count nothing.
- *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities: CMASK
- * MSR-26  General-purpose counter i must show its overflow at bit i of IA32_PERF_GLOBAL_STATUS,
- *         fixed counter i at bit 32 + i.
- *         SDM 18.2.2 Architectural Performance Monitoring Version 2; Figure 18-20
- * CNT-30  A counter that has not wrapped must not set its bit of IA32_PERF_GLOBAL_STATUS.
- *         SDM 18.2.2 Architectural Performance Monitoring Version 2
+ * Decides CNT-01, CNT-02, CNT-39, CNT-40, CNT-41, CNT-42, CNT-03, CNT-04, CNT-05, DLA-13, CNT-12,
+ * CNT-44, CNT-10, CNT-28, CNT-11, CNT-35, MSR-26, CNT-30 (claims/requirement.def has their
+ * sentences).
  *
  * Given  drawn cases: each counter has an event, levels, filters and a value of its own, anywhere
  *        in its width; fixed counters and enables are drawn too, and so are the program at CPL 0,
@@ -111,57 +74,9 @@ TEST(random, drawn_programs_are_counted_as_the_oracle_counts,
 }
 
 /*
- * CNT-01  Runs of one workload must differ in retired instructions by exactly the declared
- *         difference.
- * CNT-02  Runs of one workload must differ in retired branches by exactly the declared difference,
- *         taken or not.
- *         SDM 18.2.1.2 Pre-defined Architectural Performance Events
- * CNT-39  Runs of one workload must differ in retired conditional branches by exactly the declared
- *         difference.
- * CNT-40  Runs of one workload must differ in retired near calls by exactly the declared
- *         difference.
- * CNT-41  Runs of one workload must differ in retired near returns by exactly the declared
- *         difference.
- * CNT-42  Runs of one workload must differ in retired near taken branches by exactly the declared
- *         difference.
- * CNT-03  Runs of one workload must differ in retired loads by exactly the declared difference.
- * CNT-04  Runs of one workload must differ in retired stores by exactly the declared difference.
- * CNT-05  Runs of one workload must differ in retired locked loads by exactly the declared
- *         difference.
- *         SDM chapter 19, events of each generation
- * DLA-13  An event of Table 18-45 must count each access that its name is about, locked or not, in
- *         one page or in two, and no access of another kind.
- *         SDM chapter 19: MEM_UOPS_RETIRED, MEM_LOAD_UOPS_RETIRED; Table 18-45
- * CNT-12  Fixed counter 0 must count what a general-purpose counter programmed for retired
- *         instructions counts.
- *         SDM 18.2.2 Architectural Performance Monitoring Version 2; that it counts the same is
- *         read into it: errata and updates of the two differ
- * CNT-44  A counter must go on counting from the value written to it while it was stopped.
- *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities
- * CNT-10  A counter must count only at the privilege levels that its OS and USR bits select.
- *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities: USR, OS
- * CNT-28  A fixed counter must count only at the privilege levels that its two enable bits select.
- * CNT-11  A counter must count only while both its own enable and its bit of IA32_PERF_GLOBAL_CTRL
- *         are set.
- *         SDM 18.2.2 Architectural Performance Monitoring Version 2
- * CNT-35  With a CMASK that no cycle can reach a counter must count nothing.
- *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities: CMASK
- * MSR-26  General-purpose counter i must show its overflow at bit i of IA32_PERF_GLOBAL_STATUS,
- *         fixed counter i at bit 32 + i.
- *         SDM 18.2.2 Architectural Performance Monitoring Version 2; Figure 18-20
- * CNT-30  A counter that has not wrapped must not set its bit of IA32_PERF_GLOBAL_STATUS.
- *         SDM 18.2.2 Architectural Performance Monitoring Version 2
- * CNT-45  A counter that is written while it counts must go on from the written value.
- *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities: EN (must be 0
- *         before the counter is written)
- * CNT-06  RDPMC must return the value that RDMSR of the same counter returns.
- * CNT-16  RDPMC with ECX[30] set must read the fixed counter that the index names.
- *         SDM volume 2 RDPMC
- * MSR-28  A read/write register of the PMU must read back the legal value that was written to it.
- *         SDM Table 35-2 IA-32 Architectural MSRs (Read/Write registers), Table 35-13
- * MSR-41  In 64-bit mode RDMSR and RDPMC of the PMU must clear bits 63:32 of RAX and of RDX.
- *         SDM volume 2, RDMSR; RDPMC: in 64-bit mode the high-order 32 bits of RAX and RDX are
- *         cleared
+ * Decides CNT-01, CNT-02, CNT-39, CNT-40, CNT-41, CNT-42, CNT-03, CNT-04, CNT-05, DLA-13, CNT-12,
+ * CNT-44, CNT-10, CNT-28, CNT-11, CNT-35, MSR-26, CNT-30, CNT-45, CNT-06, CNT-16, MSR-28, MSR-41
+ * (claims/requirement.def has their sentences).
  *
  * Given  the same, and pieces of the program that write event selects, counters,
  *        IA32_FIXED_CTR_CTRL, IA32_PERF_GLOBAL_CTRL and IA32_PERF_GLOBAL_OVF_CTRL, or read
@@ -186,57 +101,9 @@ TEST(random, drawn_writes_and_reads_in_the_middle_agree_with_the_oracle,
 }
 
 /*
- * CNT-01  Runs of one workload must differ in retired instructions by exactly the declared
- *         difference.
- * CNT-02  Runs of one workload must differ in retired branches by exactly the declared difference,
- *         taken or not.
- *         SDM 18.2.1.2 Pre-defined Architectural Performance Events
- * CNT-39  Runs of one workload must differ in retired conditional branches by exactly the declared
- *         difference.
- * CNT-40  Runs of one workload must differ in retired near calls by exactly the declared
- *         difference.
- * CNT-41  Runs of one workload must differ in retired near returns by exactly the declared
- *         difference.
- * CNT-42  Runs of one workload must differ in retired near taken branches by exactly the declared
- *         difference.
- * CNT-03  Runs of one workload must differ in retired loads by exactly the declared difference.
- * CNT-04  Runs of one workload must differ in retired stores by exactly the declared difference.
- * CNT-05  Runs of one workload must differ in retired locked loads by exactly the declared
- *         difference.
- *         SDM chapter 19, events of each generation
- * DLA-13  An event of Table 18-45 must count each access that its name is about, locked or not, in
- *         one page or in two, and no access of another kind.
- *         SDM chapter 19: MEM_UOPS_RETIRED, MEM_LOAD_UOPS_RETIRED; Table 18-45
- * CNT-12  Fixed counter 0 must count what a general-purpose counter programmed for retired
- *         instructions counts.
- *         SDM 18.2.2 Architectural Performance Monitoring Version 2; that it counts the same is
- *         read into it: errata and updates of the two differ
- * CNT-44  A counter must go on counting from the value written to it while it was stopped.
- *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities
- * CNT-10  A counter must count only at the privilege levels that its OS and USR bits select.
- *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities: USR, OS
- * CNT-28  A fixed counter must count only at the privilege levels that its two enable bits select.
- * CNT-11  A counter must count only while both its own enable and its bit of IA32_PERF_GLOBAL_CTRL
- *         are set.
- *         SDM 18.2.2 Architectural Performance Monitoring Version 2
- * CNT-35  With a CMASK that no cycle can reach a counter must count nothing.
- *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities: CMASK
- * MSR-26  General-purpose counter i must show its overflow at bit i of IA32_PERF_GLOBAL_STATUS,
- *         fixed counter i at bit 32 + i.
- *         SDM 18.2.2 Architectural Performance Monitoring Version 2; Figure 18-20
- * CNT-30  A counter that has not wrapped must not set its bit of IA32_PERF_GLOBAL_STATUS.
- *         SDM 18.2.2 Architectural Performance Monitoring Version 2
- * CNT-45  A counter that is written while it counts must go on from the written value.
- *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities: EN (must be 0
- *         before the counter is written)
- * CNT-06  RDPMC must return the value that RDMSR of the same counter returns.
- * CNT-16  RDPMC with ECX[30] set must read the fixed counter that the index names.
- *         SDM volume 2 RDPMC
- * MSR-28  A read/write register of the PMU must read back the legal value that was written to it.
- *         SDM Table 35-2 IA-32 Architectural MSRs (Read/Write registers), Table 35-13
- * MSR-41  In 64-bit mode RDMSR and RDPMC of the PMU must clear bits 63:32 of RAX and of RDX.
- *         SDM volume 2, RDMSR; RDPMC: in 64-bit mode the high-order 32 bits of RAX and RDX are
- *         cleared
+ * Decides CNT-01, CNT-02, CNT-39, CNT-40, CNT-41, CNT-42, CNT-03, CNT-04, CNT-05, DLA-13, CNT-12,
+ * CNT-44, CNT-10, CNT-28, CNT-11, CNT-35, MSR-26, CNT-30, CNT-45, CNT-06, CNT-16, MSR-28, MSR-41
+ * (claims/requirement.def has their sentences).
  *
  * Given  the same, with a part of the program at CPL 3
  * When   each program runs once

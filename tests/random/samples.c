@@ -47,30 +47,8 @@ static void decide_records(struct test *t, const struct session *s)
 }
 
 /*
- * PMI-01   The overflow of a general-purpose counter whose INT bit is set must raise an interrupt
- *          through the local APIC's LVTPC.
- *          SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities
- * PMI-02   The overflow of a fixed counter whose PMI bit is set must raise an interrupt through
- *          LVTPC.
- *          SDM 18.2.2 Architectural Performance Monitoring Version 2
- * PRIO-15  A counter that wraps with its INT bit clear must set its overflow bit and raise no
- *          interrupt.
- *          SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities
- * PMI-03   When its interrupt is taken, an overflow must be shown in IA32_PERF_GLOBAL_STATUS.
- *          SDM 18.2.2 Architectural Performance Monitoring Version 2
- * PMI-04   Delivery of a performance-monitoring interrupt must set the mask bit of LVTPC, and only
- *          software may clear it.
- * PMI-06   The delivery mode in LVTPC, fixed or NMI, must be honoured.
- *          SDM 10.5.1 Local Vector Table
- * PMI-14   With FREEZE_PERFMON_ON_PMI set, a PMI-generating overflow must clear
- *          IA32_PERF_GLOBAL_CTRL.
- *          SDM 17.4.7 Freezing LBR and Performance Counters on PMI
- * PMI-07   An overflow bit must stay set until software clears it or the assist of its PEBS
- *          counter does.
- * CNT-30   A counter that has not wrapped must not set its bit of IA32_PERF_GLOBAL_STATUS.
- *          SDM 18.2.2 Architectural Performance Monitoring Version 2
- * CNT-44   A counter must go on counting from the value written to it while it was stopped.
- *          SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities
+ * Decides PMI-01, PMI-02, PRIO-15, PMI-03, PMI-04, PMI-06, PMI-14, PMI-07, CNT-30, CNT-44
+ * (claims/requirement.def has their sentences).
  *
  * Given  drawn cases as before, some counters with INT and near their end; LVTPC fixed, NMI or
  *        masked, freezing on PMIs or not, and handlers that leave the status or the mask
@@ -93,70 +71,10 @@ TEST(random, drawn_overflows_interrupt_and_freeze_as_the_oracle_has_it,
 }
 
 /*
- * PMI-01   The overflow of a general-purpose counter whose INT bit is set must raise an interrupt
- *          through the local APIC's LVTPC.
- *          SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities
- * PMI-02   The overflow of a fixed counter whose PMI bit is set must raise an interrupt through
- *          LVTPC.
- *          SDM 18.2.2 Architectural Performance Monitoring Version 2
- * PRIO-15  A counter that wraps with its INT bit clear must set its overflow bit and raise no
- *          interrupt.
- *          SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities
- * PMI-03   When its interrupt is taken, an overflow must be shown in IA32_PERF_GLOBAL_STATUS.
- *          SDM 18.2.2 Architectural Performance Monitoring Version 2
- * PMI-04   Delivery of a performance-monitoring interrupt must set the mask bit of LVTPC, and only
- *          software may clear it.
- * PMI-06   The delivery mode in LVTPC, fixed or NMI, must be honoured.
- *          SDM 10.5.1 Local Vector Table
- * PMI-14   With FREEZE_PERFMON_ON_PMI set, a PMI-generating overflow must clear
- *          IA32_PERF_GLOBAL_CTRL.
- *          SDM 17.4.7 Freezing LBR and Performance Counters on PMI
- * PMI-07   An overflow bit must stay set until software clears it or the assist of its PEBS
- *          counter does.
- * CNT-30   A counter that has not wrapped must not set its bit of IA32_PERF_GLOBAL_STATUS.
- *          SDM 18.2.2 Architectural Performance Monitoring Version 2
- * ARM-01   The wrap of a PEBS-enabled counter must arm PEBS and must not by itself write a record.
- * ARM-02   The assist must be started by the first occurrence of the programmed event after
- *          arming.
- *          SDM 18.8.1.1 Processor Event Based Sampling (PEBS)
- * ARM-09   With PDIR (IA32_PMC1, INST_RETIRED.PREC_DIST) the record must name the instruction
- *          whose retirement overflowed the counter.
- *          SDM 18.9.4.4 Precise Distribution of Instructions Retired (PDIR)
- * REC-03   The RIP field must be the address of the instruction after the one that caused the
- *          assist.
- * REC-04   The register fields must hold the values after the causing instruction retired, a
- *          register that it loaded included.
- * REC-11   The flags field must hold RFLAGS after the causing instruction.
- * REC-12   The RSP field must be the stack pointer of the sampled code.
- * REC-07   The status field of formats 1 and 2 must be IA32_PERF_GLOBAL_STATUS as it was before
- *          the assist.
- * REC-08   The status field of formats 1 and 2 must show the overflow of counters that are not
- *          enabled for PEBS too.
- *          SDM 18.8.1.1 Processor Event Based Sampling (PEBS)
- * DLA-02   Offset 98H must hold the linear address of the load, or of the destination of the
- *          store.
- * DLA-04   Bits 63:1 of A0H must be 0 in a data-address record.
- * DLA-05   Offset A8H must be 0 in a data-address record.
- *          SDM 18.11.3 PEBS Data Address Profiling, Table 18-46
- * DS-03    After a record the PEBS index must have advanced by the record's size.
- *          SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Programming PEBS Facility
- * REC-13   An assist must write no byte of the buffer outside its record.
- * DS-17    PEBS records must not go to the BTS buffer, nor branch records to the PEBS buffer.
- *          SDM 17.4.9 BTS and DS Save Area
- * DS-10    An assist must write nothing when its bounds check fails.
- *          SDM 18.9.1 Global Counter Control Facilities in Sandy Bridge
- * DS-12    After a record the counter that caused it must be loaded with its reset value.
- * DS-13    After a record every counter that overflowed and is PEBS-enabled must be loaded with
- *          its reset value.
- * DS-05    A threshold interrupt must be raised when the index has reached the threshold after a
- *          record.
- *          SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Programming PEBS Facility
- * DS-21    When a record has brought the index to the threshold, OvfBuf
- *          (IA32_PERF_GLOBAL_STATUS[62]) must be set.
- *          SDM 18.4.2, 18.9.1; Goldmont: Enhancements to IA32_PERF_GLOBAL_STATUS.OvfDSBuffer[62]
- * DS-06    No threshold interrupt may be raised while the index is below the threshold.
- * DS-14    An assist must not modify a counter that isn't enabled for PEBS.
- *          SDM 18.8.1.1 Processor Event Based Sampling (PEBS): Programming PEBS Facility
+ * Decides PMI-01, PMI-02, PRIO-15, PMI-03, PMI-04, PMI-06, PMI-14, PMI-07, CNT-30, ARM-01, ARM-02,
+ * ARM-09, REC-03, REC-04, REC-11, REC-12, REC-07, REC-08, DLA-02, DLA-04, DLA-05, DS-03, REC-13,
+ * DS-17, DS-10, DS-12, DS-13, DS-05, DS-21, DS-06, DS-14 (claims/requirement.def has their
+ * sentences).
  *
  * Given  the same, and PEBS on drawn counters with precise events: DS area and buffer anywhere,
  *        index, maximum and threshold at or between records, and drawn reset values
