@@ -56,6 +56,10 @@ enum spec_cap {
 	CAP_LBR_CALL_STACK,	/* their call-stack mode */
 	CAP_LBR_INFO,		/* their MSR_LBR_INFO_x: spec/lbr.def */
 	CAP_LBR_TOS_MASK,	/* the index of their last entry: 3:0 of 16, 4:0 of 32 */
+	CAP_ARCH_LBR,		/* CPUID.07H:EDX[19]: architectural last branch records */
+	CAP_ARCH_LBR_CPL,	/* and CPUID.1CH:EBX[0] */
+	CAP_ARCH_LBR_BRANCH,	/* and CPUID.1CH:EBX[1] */
+	CAP_ARCH_LBR_CALL_STACK, /* and CPUID.1CH:EBX[2] */
 	CAP_TSX_FORCE_ABORT,	/* CPUID.07H:EDX[13] */
 	CAP_SGX,		/* CPUID.07H:EBX[2] */
 	CAP_PT,			/* CPUID.07H:EBX[25] */

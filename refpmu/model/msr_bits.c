@@ -105,6 +105,10 @@ static u64 existing_bits(const struct model *m, enum spec_cap cap)
 		return model_has_metrics(m) ? all : 0;
 	case CAP_METRICS_CLEAR:
 		return model_has_metrics(m) && m->latitude[LAT_METRICS_CLEAR] ? all : 0;
+	case CAP_ARCH_LBR:
+	case CAP_ARCH_LBR_CPL:
+	case CAP_ARCH_LBR_BRANCH:
+	case CAP_ARCH_LBR_CALL_STACK:
 	case CAP_LBR_CORE2:
 	case CAP_SGX:
 	case CAP_PT:
