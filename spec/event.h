@@ -29,6 +29,8 @@ enum event_kind {
 	EK_LOCAL_DRAM, EK_REMOTE_DRAM, EK_REMOTE_CACHE, EK_UNCACHED,
 	EK_LOAD_LATENCY,	/* loads with a latency above MSR_PEBS_LD_LAT_THRESHOLD */
 	EK_PRECISE_STORE,
+	EK_STORE_SAMPLE,	/* stores, as load latency samples loads */
+	EK_STORE_FORWARD,	/* loads that a store in front of them blocks */
 	EK_OFFCORE_0, EK_OFFCORE_1,	/* what MSR_OFFCORE_RSP_0, _1 select */
 	/* Transactions: how they begin and end, and why some abort. */
 	EK_TX_STARTED, EK_TX_COMMITTED, EK_TX_STARTED_HLE, EK_TX_COMMITTED_HLE,
@@ -41,6 +43,7 @@ enum event_kind {
 enum event_flags {
 	EV_ARCH = 1 << 0, EV_PEBS = 1 << 1, EV_DLA = 1 << 2, EV_STORE_L1 = 1 << 3,
 	EV_PDIR = 1 << 4, EV_LL = 1 << 5, EV_PS = 1 << 6, EV_TSX = 1 << 7, EV_INSN = 1 << 8,
+	EV_LL_AUX = 1 << 9,
 };
 
 enum event_code {

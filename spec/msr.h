@@ -51,6 +51,7 @@ enum spec_cap {
 	CAP_UNCORE,		/* the uncore of Nehalem and Westmere */
 	CAP_UNCORE_CLIENT,	/* the uncore's global registers of Skylake's client parts */
 	CAP_FRONTEND,		/* MSR_PEBS_FRONTEND */
+	CAP_FRONTEND_MS,	/* its bit 3 */
 	CAP_LBR_CORE2,		/* last branch records at 40H and 60H: of Core 2 alone */
 	CAP_LBR,		/* last branch records at 680H and 6C0H */
 	CAP_LBR_CALL_STACK,	/* their call-stack mode */
@@ -67,6 +68,7 @@ enum spec_cap {
 	CAP_BASELINE_FIXED3,	/* and fixed counter 3 exists */
 	CAP_BASELINE_FIXED_MASK, /* and bit n: fixed counter n exists */
 	CAP_PERF_METRICS,	/* IA32_PERF_CAPABILITIES[15] */
+	CAP_METRICS_LEVEL_2,	/* its bits 63:32 */
 	CAP_METRICS_CLEAR,	/* IA32_PERF_CAPABILITIES[19] */
 };
 

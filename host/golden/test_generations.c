@@ -140,10 +140,11 @@ static void models_are_those_of_table_35_1(void)
 		{ 5, 0x3d }, { 5, 0x47 }, { 5, 0x56 }, { 5, 0x4f }, { 6, 0x4e },
 		{ 6, 0x5e }, { 6, 0x55 }, { 6, 0x8e }, { 6, 0x9e }, { 6, 0xa5 },
 		{ 6, 0xa6 }, { 7, 0x7d }, { 7, 0x7e }, { 7, 0x9d }, { 7, 0x8c },
-		{ 7, 0x8d }, { 7, 0xa7 }, { 8, 0x6a }, { 8, 0x6c },
+		{ 7, 0x8d }, { 7, 0xa7 }, { 8, 0x6a }, { 8, 0x6c }, { 9, 0x8f },
+		{ 9, 0xcf },
 	};
 
-	CHECK_EQ(10, COUNT(generations));
+	CHECK_EQ(11, COUNT(generations));
 	CHECK_EQ(COUNT(want) + 3, COUNT(models), "and NetBurst's");
 	for (size_t i = 0; i < COUNT(want); i++) {
 		bool found = false;
@@ -443,12 +444,13 @@ static void frontend_is_table_18_57(void)
 	} want[] = {
 		{ "ANY_DSB_MISS", 0x01 }, { "DSB_MISS", 0x11 },	 { "L1I_MISS", 0x12 },
 		{ "L2_MISS", 0x13 },	  { "ITLB_MISS", 0x14 }, { "STLB_MISS", 0x15 },
-		{ "LATENCY", 0x06 },
+		{ "LATENCY", 0x06 },	  { "UNKNOWN_BRANCH", 0x17 }, { "MS_FLOWS", 0x08 },
 	};
 
 	CHECK_EQ(0x3f7, MSR_PEBS_FRONTEND);
 	CHECK_EQ(0x7fff17, PEBS_FRONTEND_EVTSEL | PEBS_FRONTEND_EVTSEL_HIGH |
 				   PEBS_FRONTEND_BUBBLE_LENGTH | PEBS_FRONTEND_BUBBLE_WIDTH);
+	CHECK_EQ(0x8, PEBS_FRONTEND_EVTSEL_MS, "Golden Cove, intel/perfmon");
 	CHECK_EQ(0x000fff00, PEBS_FRONTEND_BUBBLE_LENGTH);
 	CHECK_EQ(0x00700000, PEBS_FRONTEND_BUBBLE_WIDTH);
 	CHECK_EQ(COUNT(want), COUNT(frontend));

@@ -85,6 +85,8 @@ static u64 existing_bits(const struct model *m, enum spec_cap cap)
 		return g->facilities & FAC_UNCORE_CLIENT ? all : 0;
 	case CAP_FRONTEND:
 		return g->facilities & FAC_FRONTEND ? all : 0;
+	case CAP_FRONTEND_MS:
+		return g->facilities & FAC_FRONTEND_MS ? all : 0;
 	case CAP_LBR:
 		return g->facilities & FAC_LBR ? all : 0;
 	case CAP_LBR_CALL_STACK:
@@ -103,6 +105,8 @@ static u64 existing_bits(const struct model *m, enum spec_cap cap)
 		return model_has_baseline(m) ? BIT(model_fixed_counters(m)) - 1 : 0;
 	case CAP_PERF_METRICS:
 		return model_has_metrics(m) ? all : 0;
+	case CAP_METRICS_LEVEL_2:
+		return model_has_metrics(m) && g->facilities & FAC_METRICS_LEVEL_2 ? all : 0;
 	case CAP_METRICS_CLEAR:
 		return model_has_metrics(m) && m->latitude[LAT_METRICS_CLEAR] ? all : 0;
 	case CAP_ARCH_LBR:
