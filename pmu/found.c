@@ -25,6 +25,8 @@ static const struct bank {
 	{ MSR_IA32_PERFEVTSEL0, "IA32_PERFEVTSEL", PER_GP, false },
 	{ MSR_IA32_DS_AREA, "IA32_DS_AREA", ONE, false },
 	{ MSR_LBR_SELECT, "MSR_LBR_SELECT", ONE, false },
+	{ MSR_IA32_LBR_DEPTH, "IA32_LBR_DEPTH", ONE, false },
+	{ MSR_IA32_LBR_CTL, "IA32_LBR_CTL", ONE, false },
 	{ MSR_IA32_TSX_FORCE_ABORT, "IA32_TSX_FORCE_ABORT", ONE, false },
 	{ MSR_IA32_DEBUGCTL, "IA32_DEBUGCTL", ONE, false },
 	{ MSR_PEBS_DATA_CFG, "MSR_PEBS_DATA_CFG", ONE, false },
@@ -70,6 +72,9 @@ static unsigned members(const struct bank *bank)
 		return caps->metrics;
 	case MSR_LBR_SELECT:
 		return lbr_depth() > 0;
+	case MSR_IA32_LBR_DEPTH:
+	case MSR_IA32_LBR_CTL:
+		return caps->arch_lbr;
 	case MSR_IA32_TSX_FORCE_ABORT:
 		return caps->tsx_force_abort;
 	case MSR_IA32_FIXED_CTR_CTRL:

@@ -40,6 +40,7 @@ static const struct {
 	[RESET_DS_AREA] = { MSR_IA32_DS_AREA, "IA32_DS_AREA", true, NOTHING_DISTURBS },
 	[RESET_DEBUGCTL] = { MSR_IA32_DEBUGCTL, "IA32_DEBUGCTL", true, DEBUGCTL_DISTURBS },
 	[RESET_LBR_SELECT] = { MSR_LBR_SELECT, "MSR_LBR_SELECT", true, NOTHING_DISTURBS },
+	[RESET_LBR_CTL] = { MSR_IA32_LBR_CTL, "IA32_LBR_CTL", true, NOTHING_DISTURBS },
 };
 
 static struct reset {
@@ -71,6 +72,8 @@ static bool exists(enum reset_item item)
 		return caps->ds;
 	case RESET_LBR_SELECT:
 		return lbr_depth() > 0;
+	case RESET_LBR_CTL:
+		return caps->arch_lbr;
 	default:
 		return caps->version >= 2;
 	}

@@ -3,7 +3,7 @@
  * Last branch records: what the registers of one entry say, by the format that
  * IA32_PERF_CAPABILITIES[5:0] names. Pure: no machine access, no globals. The formats of Nehalem to
  * Rocket Lake: 3 and 4 have flags above a 48-bit address, 5 and 7 a third register. Architectural
- * last branch records (CPUID.07H:EDX[19]) and those of Core 2 and Atom aren't decoded here.
+ * ones are decoded in arch_format.h, those of Core 2 and Atom nowhere.
  */
 #ifndef PMU_LBR_FORMAT_H
 #define PMU_LBR_FORMAT_H
@@ -19,7 +19,9 @@ struct lbr_branch {
 	u64 from, to;			/* canonical addresses */
 	bool mispredicted;
 	bool in_transaction, aborted;	/* false where the format doesn't say */
+	bool timed;			/* architectural: cycles holds what it says */
 	unsigned cycles;		/* since the entry before; 0 where the format doesn't say */
+	unsigned type;			/* architectural: enum arch_lbr_type of spec/arch_lbr.h */
 };
 
 /* Entries of a processor whose records have this format; 0: the format isn't decoded here. */

@@ -8,6 +8,7 @@
 #define PMU_LBR_LBR_H
 
 #include "pmu/lbr/format.h"
+#include "spec/arch_lbr.h"
 #include "spec/lbr.h"
 #include "spec/msr.h"
 
@@ -25,9 +26,9 @@ enum lbr_kind {
 
 struct lbr_stack {
 	unsigned depth;
-	u64 top;				/* MSR_LASTBRANCH_TOS */
-	struct lbr_raw raw[LBR_MAX_ENTRIES];		/* newest first */
-	struct lbr_branch branch[LBR_MAX_ENTRIES];
+	u64 top;			/* MSR_LASTBRANCH_TOS; architectural ones have none: 0 */
+	struct lbr_raw raw[ARCH_LBR_MAX_ENTRIES];	/* newest first */
+	struct lbr_branch branch[ARCH_LBR_MAX_ENTRIES];
 };
 
 /* IA32_PERF_CAPABILITIES[5:0]; its entries, 0: none, or not of a kind that is driven here. */
