@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The pieces of branches.h recorded by architectural last branch records. IA32_LBR_CTL is written
+ * inside a piece's window, so that nothing but its branches is recorded.
+ */
+#ifndef TESTS_LBR_ARCH_H
+#define TESTS_LBR_ARCH_H
+
+#include "pmu/lbr/arch.h"
+#include "tests/lbr/branches.h"
+
+/* There are such records, and their registers can be written. */
+bool need_arch_lbr(char *reason, size_t size);
+/* And CPUID leaf 1CH promises this of them. */
+bool need_arch_lbr_depths(char *reason, size_t size);		/* EAX[7:0]: several */
+bool need_arch_lbr_levels(char *reason, size_t size);		/* EBX[0] */
+bool need_arch_lbr_kinds(char *reason, size_t size);		/* EBX[1] */
+bool need_arch_lbr_call_stack(char *reason, size_t size);	/* EBX[2] */
+bool need_arch_lbr_mispredict(char *reason, size_t size);	/* ECX[0] */
+bool need_arch_lbr_timed(char *reason, size_t size);		/* ECX[1] */
+bool need_arch_lbr_types(char *reason, size_t size);		/* ECX[2] */
+
+/* The bit of IA32_LBR_CTL that lets a kind of branch in (enum lbr_kind); all of them. */
+u64 arch_lbr_filter(u64 kind);
+#define ARCH_LBR_EVERY_KIND \
+	(IA32_LBR_CTL_JCC | IA32_LBR_CTL_NEAR_REL_JMP | IA32_LBR_CTL_NEAR_IND_JMP | \
+	 IA32_LBR_CTL_NEAR_REL_CALL | IA32_LBR_CTL_NEAR_IND_CALL | IA32_LBR_CTL_NEAR_RET | \
+	 IA32_LBR_CTL_OTHER_BRANCH)
+/* IA32_LBR_CTL that records these kinds alone, at each level. */
+u64 arch_lbr_only(u64 kinds);
+
+/* Entries cleared, the greatest depth, and the piece's branches recorded with this IA32_LBR_CTL. */
+void arch_lbr_record(const struct lbr_piece *piece, u64 n, u64 control, struct lbr_stack *stack);
+/* The piece once more, recorded into the entries as they are. */
+void arch_lbr_go_on(const struct lbr_piece *piece, u64 n, u64 control, struct lbr_stack *stack);
+
+/* The first entries against the newest branches of a chain of n, which has as many. */
+void arch_lbr_check_chain(struct test *t, struct test_claim claim, const struct lbr_stack *stack,
+			  u64 n, unsigned entries);
+
+#endif

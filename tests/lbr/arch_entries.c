@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Architectural last branch records as entries: which is the newest, what starts and stops
+ * recording, what software's reads and writes of other registers do to them. SDM volume 4,
+ * IA32_LBR_CTL, IA32_LBR_DEPTH, IA32_LBR_x_FROM_IP.
+ */
+#include "kernel/interrupt/fault.h"
+#include "spec/msr.h"
+#include "tests/frame/test.h"
+#include "tests/lbr/arch.h"
+#include "tests/measure/two_cpus.h"
+
+/*
+ * ALBR-13  Entry 0 must be the newest branch, and a new branch must move each entry up by one.
+ *          Linux intel_pmu_arch_lbr_read
+ *
+ * Given  each depth that CPUID.1CH:EAX[7:0] lists, a chain of jumps each to the next
+ * When   one branch is recorded; a few; as many as there are entries; some more; more than twice as
+ *        many
+ * Then   entry 0 is the newest one, each next entry the branch before, up to the depth; what is
+ *        left of the entries is 0
+ */
+TEST(lbr, entry_0_is_the_newest_branch_and_the_others_follow_by_age, REQS(ALBR_13),
+     NEEDS(need_arch_lbr), .under_every_fault = true)
+{
+	const struct lbr_leaf leaf = arch_lbr_leaf();
+	const u64 all = arch_lbr_everything();
+	struct lbr_stack stack;
+
+	for (unsigned depth = ARCH_LBR_DEPTH_UNIT; depth <= lbr_leaf_deepest(&leaf);
+	     depth += ARCH_LBR_DEPTH_UNIT) {
+		const u64 branches[] = { 1, 5, depth, depth + 3, 96 };
+
+		if (!lbr_leaf_lists(&leaf, depth))
+			continue;
+		for (unsigned i = 0; i < sizeof(branches) / sizeof(branches[0]); i++) {
+			const u64 n = branches[i];
+			const unsigned held = n < depth ? (unsigned)n : depth;
+
+			arch_lbr_open(depth);
+			arch_lbr_go_on(&lbr_piece_lbr_chain, n - 1, all, &stack);
+			CHECK_EQ(t, ALBR_13, held, arch_lbr_count(&stack),
+				 "entries in use, depth %u, after %lu branches", depth, n);
+			arch_lbr_check_chain(t, AT(ALBR_13), &stack, n - 1, held);
+		}
+	}
+	arch_lbr_close();
+}
+
+/*
+ * ALBR-06  While IA32_LBR_CTL[0] is 0 nothing may be recorded, and the entries must be kept.
+ * ALBR-21  Setting IA32_LBR_CTL[0] again must not clear the entries.
+ *          SDM volume 4, IA32_LBR_CTL
+ *
+ * Given  entries of known branches
+ * When   other branches are executed, IA32_LBR_CTL[0] = 0, its other bits 1; then one with [0] = 1
+ * Then   each entry is as before; then the one branch is entry 0, and the others are there after it
+ * Control: the first branches were recorded
+ */
+TEST(lbr, entries_stay_while_lbren_is_0_and_when_it_is_set_again, REQS(ALBR_06, ALBR_21),
+     NEEDS(need_arch_lbr), .under_every_fault = true)
+{
+	const u64 all = arch_lbr_everything(), links = 4;
+	const struct lbr_piece *kinds = &lbr_piece_lbr_kinds;
+	const unsigned more = (unsigned)(kinds->end - kinds->rows);
+	struct lbr_stack before, after;
+
+	arch_lbr_close();
+	arch_lbr_go_on(&lbr_piece_lbr_chain, links, all, &before);
+	arch_lbr_check_chain(t, CONTROL_AT(ALBR_06), &before, links, (unsigned)links + 1);
+	arch_lbr_go_on(kinds, 0, all & ~IA32_LBR_CTL_LBREN, &after);
+	CHECK(t, ALBR_06, lbr_same(&before, &after),
+	      "entries are as before after branches with LBREN = 0; FROM of entry 0 %#lx, was %#lx",
+	      after.raw[0].from, before.raw[0].from);
+	arch_lbr_go_on(kinds, 0, all, &after);
+	CONTROL_EQ(t, IDS(ALBR_06, ALBR_21), (kinds->end - 1)->from, after.branch[0].from,
+		   "FROM of entry 0 after the same branches with LBREN = 1");
+	for (unsigned i = 0; i <= links && more + i < after.depth; i++)
+		CHECK_EQ(t, ALBR_21, before.raw[i].from, after.raw[more + i].from,
+			 "FROM of entry %u, which was entry %u before LBREN was set again",
+			 more + i, i);
+	arch_lbr_close();
+}
+
+/*
+ * ALBR-07  IA32_DEBUGCTL[0] must neither start nor stop architectural last branch records.
+ *          Linux __intel_pmu_lbr_enable
+ *
+ * Given  IA32_DEBUGCTL[0] is written 1; then 0
+ * When   branches are executed with IA32_LBR_CTL[0] = 0; then with [0] = 1
+ * Then   none is recorded; then each is
+ */
+TEST(lbr, debug_control_neither_starts_nor_stops_architectural_records, REQS(ALBR_07),
+     NEEDS(need_arch_lbr, need_debug_control_write))
+{
+	const u64 links = 4;
+	struct lbr_stack stack;
+
+	(void)msr_try_write(MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_LBR);
+	arch_lbr_record(&lbr_piece_lbr_chain, links, 0, &stack);
+	CHECK_EQ(t, ALBR_07, 0, arch_lbr_count(&stack),
+		 "entries after branches, IA32_DEBUGCTL[0] = 1 and LBREN = 0");
+	msr_write(MSR_IA32_DEBUGCTL, 0);
+	arch_lbr_record(&lbr_piece_lbr_chain, links, arch_lbr_everything(), &stack);
+	CHECK_EQ(t, ALBR_07, links + 1, arch_lbr_count(&stack),
+		 "entries after %lu branches, IA32_DEBUGCTL[0] = 0 and LBREN = 1", links + 1);
+}
+
+/*
+ * ALBR-27  Reading entries must change neither them nor their order.
+ *          SDM volume 4, IA32_LBR_x_FROM_IP
+ *
+ * Given  as many known branches as there are entries
+ * When   each entry is read, and each once more
+ * Then   both readings are alike, and of the branches
+ */
+TEST(lbr, reading_the_entries_changes_none, REQS(ALBR_27), NEEDS(need_arch_lbr))
+{
+	const unsigned depth = arch_lbr_depth();
+	struct lbr_stack first, again;
+
+	arch_lbr_close();
+	arch_lbr_go_on(&lbr_piece_lbr_chain, depth, arch_lbr_everything(), &first);
+	arch_lbr_read(&again);
+	arch_lbr_check_chain(t, CONTROL_AT(ALBR_27), &first, depth, depth);
+	for (unsigned i = 0; i < depth; i++) {
+		CHECK_EQ(t, ALBR_27, first.raw[i].from, again.raw[i].from,
+			 "FROM of entry %u, read again", i);
+		CHECK_EQ(t, ALBR_27, first.raw[i].to, again.raw[i].to, "TO of entry %u, read again",
+			 i);
+		CHECK_EQ(t, ALBR_27, first.raw[i].info, again.raw[i].info,
+			 "INFO of entry %u, read again", i);
+	}
+	arch_lbr_close();
+}
+
+struct both_record {
+	struct two_cpus both;
+	struct lbr_stack stack[2];
+	u64 control[2];
+};
+
+/* The first processor records a chain; the other one, with another control, the kinds. */
+static void record(void *arg)
+{
+	struct both_record *r = arg;
+	const unsigned side = two_cpus_side();
+	const u64 all = arch_lbr_everything();
+
+	arch_lbr_close();
+	two_cpus_barrier(&r->both);
+	if (!side)
+		arch_lbr_go_on(&lbr_piece_lbr_chain, 2, all, &r->stack[0]);
+	two_cpus_barrier(&r->both);
+	if (side)
+		arch_lbr_go_on(&lbr_piece_lbr_kinds, 0, all, &r->stack[1]);
+	two_cpus_barrier(&r->both);
+	arch_lbr_read(&r->stack[side]);
+	two_cpus_barrier(&r->both);
+	msr_write(MSR_IA32_LBR_CTL, side ? all & ~IA32_LBR_CTL_LBREN : 0);
+	two_cpus_barrier(&r->both);
+	r->control[side] = msr_read(MSR_IA32_LBR_CTL);
+	two_cpus_barrier(&r->both);
+	if (!side)
+		arch_lbr_close();
+	two_cpus_barrier(&r->both);
+	if (side)
+		arch_lbr_read(&r->stack[1]);
+	two_cpus_barrier(&r->both);
+	arch_lbr_close();
+}
+
+/*
+ * ALBR-28  Each logical processor must have its own entries, IA32_LBR_CTL and IA32_LBR_DEPTH.
+ *          SDM tables of chapter 35 for last branch records (scope: Thread)
+ *
+ * Given  two processors
+ * When   one records a chain of jumps; then the other one branches of other kinds; then the first
+ *        one writes IA32_LBR_DEPTH
+ * Then   each one's newest entry, number of entries and IA32_LBR_CTL are its own, and the write
+ *        clears no entry of the other one
+ */
+TEST(lbr, each_processor_has_architectural_records_of_its_own, REQS(ALBR_28),
+     NEEDS(need_arch_lbr, need_second_processor))
+{
+	const struct lbr_piece *kinds = &lbr_piece_lbr_kinds;
+	const struct lbr_row last = lbr_chain_row(2, 0);
+
+	FOR_EACH_PARTNER (cpu) {
+		struct both_record r = { .control = { ~0ULL, ~0ULL } };
+
+		if (!two_cpus_run(t, &r.both, cpu, record, &r))
+			return;
+		CHECK_EQ(t, ALBR_28, last.from, r.stack[0].branch[0].from,
+			 "FROM of entry 0 of the first processor, paired with %s",
+			 two_cpus_name(cpu));
+		CHECK_EQ(t, ALBR_28, 3, arch_lbr_count(&r.stack[0]),
+			 "entries in use of the first processor");
+		CHECK_EQ(t, ALBR_28, (kinds->end - 1)->from, r.stack[1].branch[0].from,
+			 "FROM of entry 0 of %s, the first one's depth written",
+			 two_cpus_name(cpu));
+		CHECK_EQ(t, ALBR_28, (u64)(kinds->end - kinds->rows), arch_lbr_count(&r.stack[1]),
+			 "entries in use of %s", two_cpus_name(cpu));
+		CHECK_EQ(t, ALBR_28, 0, r.control[0], "IA32_LBR_CTL of the first processor");
+		CHECK_EQ(t, ALBR_28, arch_lbr_everything() & ~IA32_LBR_CTL_LBREN, r.control[1],
+			 "IA32_LBR_CTL of %s", two_cpus_name(cpu));
+	}
+}
