@@ -4,7 +4,7 @@
  * pebs_gprs, pebs_xmm and lbr_entry. Offsets are typed out here.
  */
 #include "kernel/interrupt/fault.h"
-#include "pmu/lbr/lbr.h"
+#include "pmu/lbr/any.h"
 #include "spec/msr.h"
 #include "tests/adaptive/adaptive.h"
 #include "tests/lbr/branches.h"
@@ -213,23 +213,23 @@ static struct adaptive_entry entry_at(unsigned i)
  * ADP-26  With a cleared stack and no branch recorded, every entry of the LBR group must be 0.
  *         kvm-unit-tests pmu_pebs (FROM and TO)
  *
- * Given  each register of the LBR stack is 0, and IA32_DEBUGCTL.LBR is 0
+ * Given  each register of the last branch records is 0, and recording is off
  * When   IA32_PMC0 makes a record with as many LBR entries as the stack has
  * Then   FROM, TO and INFO of each are 0
  * Control: the record is written
  */
 TEST(adaptive, lbr_group_of_a_cleared_stack_is_all_zero, REQS(ADP_26),
-     NEEDS(need_perfmon, need_baseline, need_events, need_lbr), .under_every_fault = true)
+     NEEDS(need_perfmon, need_baseline, need_events, need_any_lbr), .under_every_fault = true)
 {
-	struct adaptive_run run = { .config = CONFIG_LBR_OF(lbr_depth()) };
+	struct adaptive_run run = { .config = CONFIG_LBR_OF(lbr_any_depth()) };
 
-	lbr_open(0, 0);
+	lbr_any_open();
 	adaptive_window(&run);
-	lbr_close();
+	lbr_any_close();
 	if (!adaptive_one_record(t, CONTROL_AT(ADP_26), &run))
 		return;
 	CHECK(t, ADP_26, ds_record_written(0), "the record's bytes");
-	for (unsigned i = 0; i < lbr_depth(); i++) {
+	for (unsigned i = 0; i < lbr_any_depth(); i++) {
 		struct adaptive_entry e = entry_at(i);
 
 		CHECK_EQ(t, ADP_26, 0, e.from | e.to | e.info,
@@ -246,10 +246,12 @@ static u64 link(unsigned i)
 /* A record after the chain, recorded from before the window on. Recording is off afterwards. */
 static void chain_window(const struct adaptive_run *run)
 {
-	lbr_open(0, 0);
-	msr_write(MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_LBR);
+	const struct lbr_switch recording = lbr_any_switch();
+
+	lbr_any_open();
+	msr_write(recording.msr, recording.on);
 	adaptive_window(run);
-	msr_write(MSR_IA32_DEBUGCTL, 0);
+	msr_write(recording.msr, 0);
 }
 
 /*
@@ -258,23 +260,23 @@ static void chain_window(const struct adaptive_run *run)
  * ADP-25  Entry 0 of the LBR group must be the most recent branch.
  *         Linux intel_pmu_store_pebs_lbrs
  *
- * Given  IA32_DEBUGCTL.LBR, and a chain of 48 jumps that ends at the marked loads
+ * Given  last branch records on, and a chain of 48 jumps that ends at the marked loads
  * When   IA32_PMC0 makes a record with 1, 2, 5 and 32 LBR entries
  * Then   entry i is the jump i before the last one, FROM at its first byte and TO at its target
  * Control: EventingIP is a load after the chain
  */
 TEST(adaptive, lbr_group_begins_with_the_newest_branch, REQS(ADP_05, ADP_25),
-     NEEDS(need_perfmon, need_baseline, need_events, need_lbr), .under_every_fault = true)
+     NEEDS(need_perfmon, need_baseline, need_events, need_any_lbr), .under_every_fault = true)
 {
 	const u8 entries[] = { 1, 2, 5, 32 };
 
-	for (unsigned n = 0; n < sizeof(entries); n++) {
+	for (unsigned n = 0; n < sizeof(entries) && entries[n] <= lbr_any_depth(); n++) {
 		struct adaptive_run run = { .config = CONFIG_LBR_OF(entries[n]),
 					    .workload = &workload_chain_sample };
 		u64 ip;
 
 		chain_window(&run);
-		lbr_close();
+		lbr_any_close();
 		if (!adaptive_one_record(t, AT(ADP_05), &run))
 			return;
 		ip = adaptive_at(AT_EVENTING_IP);
@@ -298,33 +300,34 @@ TEST(adaptive, lbr_group_begins_with_the_newest_branch, REQS(ADP_05, ADP_25),
  * ADP-27  The third quadword of an LBR entry must have the layout of MSR_LBR_INFO_x.
  *         Linux intel_pmu_store_pebs_lbrs
  *
- * Given  IA32_DEBUGCTL.LBR inside the window alone, in which a chain of 48 jumps is followed by
- *        marked loads
+ * Given  last branch records on inside the window alone, in which a chain of 48 jumps is
+ *        followed by marked loads
  * When   IA32_PMC0 makes a record with all LBR entries at one of these loads, and the stack is read
  *        after the window
- * Then   the INFO of each entry is that of MSR_LBR_INFO_n of the same age
+ * Then   the INFO of each entry is that of the register of the same age
  * Control: FROM is the same too
  */
 TEST(adaptive, info_of_an_lbr_entry_is_that_of_its_register, REQS(ADP_27),
-     NEEDS(need_perfmon, need_baseline, need_events, need_lbr_info))
+     NEEDS(need_perfmon, need_baseline, need_events, need_any_lbr_info))
 {
 	/* Counting begins before the window: its loads are fewer than the marks. */
 	const u64 period = PERIOD + SAMPLE_MARKS / 2;
-	const struct workload_switch recording = { MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_LBR, 0, 0 };
-	struct adaptive_run run = { .config = CONFIG_LBR_OF(lbr_depth()) };
+	const struct lbr_switch on = lbr_any_switch();
+	const struct workload_switch recording = { on.msr, on.on, 0, 0 };
+	struct adaptive_run run = { .config = CONFIG_LBR_OF(lbr_any_depth()) };
 	struct adaptive_layout layout;
 	struct ds_setup setup = adaptive_setup(&run, &layout);
 	struct lbr_stack stack;
 
-	lbr_open(0, 0);
+	lbr_any_open();
 	ds_open(&setup);
 	pebs_arm(0, LOADS, COUNT_BOTH, period);
 	counters_enable(pmc_one(0));
 	workload_run_switched(&workload_chain_sample, PERIOD, &recording);
 	counters_disable();
 	pebs_disarm();
-	lbr_read(&stack);
-	lbr_close();
+	lbr_any_read(&stack);
+	lbr_any_close();
 	if (!adaptive_one_record(t, CONTROL_AT(ADP_27), &run))
 		return;
 	if (workload_mark_at(&workload_chain_sample, SAMPLE_MARKS, adaptive_at(AT_EVENTING_IP)) <
@@ -333,7 +336,7 @@ TEST(adaptive, info_of_an_lbr_entry_is_that_of_its_register, REQS(ADP_27),
 				  adaptive_at(AT_EVENTING_IP));
 		return;
 	}
-	for (unsigned i = 0; i < lbr_depth(); i++) {
+	for (unsigned i = 0; i < lbr_any_depth(); i++) {
 		CONTROL_EQ(t, ADP_27, stack.raw[i].from, entry_at(i).from,
 			   "FROM of entry %u, and of the stack's after the window", i);
 		CHECK_EQ(t, ADP_27, stack.raw[i].info, entry_at(i).info,

@@ -103,7 +103,8 @@ static void thaw(void)
  * FRZ-17  Without IA32_DEBUGCTL[12] an interrupt must leave CTR_Frz 0 and the counters running.
  *         SDM 17.4.7 Freezing LBR and Performance Counters on PMI
  *
- * Given  all counters count, LBR = 1; the handler leaves status and IA32_PERF_GLOBAL_CTRL
+ * Given  all counters count, LBR = 1, or 0 with architectural last branch records; the handler
+ *        leaves status and IA32_PERF_GLOBAL_CTRL
  * When   IA32_PMC0 overflows with its interrupt, IA32_DEBUGCTL[12] = 0; = 1
  * Then   with 0 CTR_Frz is 0, and the counters go on; with 1 it is set at the handler's entry,
  *        and IA32_PERF_GLOBAL_CTRL and IA32_DEBUGCTL.LBR are as they were
@@ -112,7 +113,8 @@ static void thaw(void)
 TEST(pmi, freeze_on_pmi_sets_ctr_frz_and_keeps_global_ctrl, REQS(PMI_15, FRZ_18, FRZ_17),
      NEEDS(need_perfmon, need_branches, need_version_4, need_freeze), .under_every_fault = true)
 {
-	const u64 lbr = IA32_DEBUGCTL_LBR;
+	/* With architectural last branch records it reads 0: SDM volume 4, 1D9H. */
+	const u64 lbr = counter_caps()->arch_lbr ? 0 : IA32_DEBUGCTL_LBR;
 	const struct pmi_log *log = freeze(lbr);
 	u64 running[WINDOW_COUNTERS], after[WINDOW_COUNTERS];
 

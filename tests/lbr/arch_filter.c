@@ -86,7 +86,8 @@ TEST(lbr, call_and_return_bits_let_their_own_kind_in, REQS(ALBR_11), NEEDS(need_
 	check_kinds(t, AT(ALBR_11), IA32_LBR_CTL_NEAR_IND_CALL);
 	check_kinds(t, AT(ALBR_11), IA32_LBR_CTL_NEAR_RET);
 	check_kinds(t, AT(ALBR_11),
-		    IA32_LBR_CTL_NEAR_REL_CALL | IA32_LBR_CTL_NEAR_IND_CALL | IA32_LBR_CTL_NEAR_RET);
+		    IA32_LBR_CTL_NEAR_REL_CALL | IA32_LBR_CTL_NEAR_IND_CALL |
+			    IA32_LBR_CTL_NEAR_RET);
 }
 
 static void return_at_once(struct trap_frame *frame)
@@ -119,8 +120,8 @@ static u64 gate(unsigned vector)
  *
  * Given  a branch of each kind, a far return among them; INT3, whose handler returns
  * When   IA32_LBR_CTL[22] alone is 1 of the kinds; all but [22] are
- * Then   the far return alone is recorded, and of INT3 the way to its handler and back; without [22]
- *        each near branch of the first is recorded, and neither of INT3
+ * Then   the far return alone is recorded, and of INT3 the way to its handler and back; without
+ * [22] each near branch of the first is recorded, and neither of INT3
  */
 TEST(lbr, other_branch_lets_far_branches_and_exceptions_in, REQS(ALBR_12),
      NEEDS(need_arch_lbr_kinds))
@@ -219,8 +220,8 @@ static unsigned kernel_branches(u64 control)
  * When   of IA32_LBR_CTL[2:1] neither is 1; [1]; [2]; both
  * Then   those at CPL 0 are recorded if and only if [1] is 1, those at CPL 3 if and only if [2] is
  */
-TEST(lbr, level_bits_let_the_branches_at_their_level_in, REQS(ALBR_08),
-     NEEDS(need_arch_lbr_levels), .under_every_fault = true)
+TEST(lbr, level_bits_let_the_branches_at_their_level_in, REQS(ALBR_08), NEEDS(need_arch_lbr_levels),
+     .under_every_fault = true)
 {
 	const u64 other = arch_lbr_everything() & ~(IA32_LBR_CTL_OS | IA32_LBR_CTL_USR);
 	const unsigned kernel = (unsigned)(lbr_piece_lbr_kinds.end - lbr_piece_lbr_kinds.rows);

@@ -6,6 +6,7 @@
 #include "kernel/output/fmt.h"
 #include "kernel/processor/cpuid.h"
 #include "pmu/counter.h"
+#include "tests/lbr/arch.h"
 
 bool need_lbr(char *reason, size_t size)
 {
@@ -21,6 +22,16 @@ bool need_lbr(char *reason, size_t size)
 		  "IA32_PERF_CAPABILITIES = %#lx)",
 		  c->family, c->model, c->perf_capabilities);
 	return false;
+}
+
+bool need_any_lbr(char *reason, size_t size)
+{
+	return counter_caps()->arch_lbr ? need_arch_lbr(reason, size) : need_lbr(reason, size);
+}
+
+bool need_any_lbr_info(char *reason, size_t size)
+{
+	return counter_caps()->arch_lbr ? need_arch_lbr(reason, size) : need_lbr_info(reason, size);
 }
 
 static bool need_format(bool has, const char *what, char *reason, size_t size)

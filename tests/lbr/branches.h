@@ -14,6 +14,8 @@
 
 /* The stack of this processor is driven, and its registers are there. */
 bool need_lbr(char *reason, size_t size);
+bool need_any_lbr(char *reason, size_t size);		/* that, or architectural ones */
+bool need_any_lbr_info(char *reason, size_t size);
 bool need_lbr_info(char *reason, size_t size);		/* with a third register an entry */
 bool need_lbr_flags_in_from(char *reason, size_t size);	/* or with flags in FROM */
 bool need_lbr_call_stack(char *reason, size_t size);	/* 4th generation and later */

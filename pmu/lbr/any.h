@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Last branch records of whichever kind the processor that calls has: the legacy ones of lbr.h or
+ * the architectural ones of arch.h. For those to whom it is the same. CPL 0.
+ */
+#ifndef PMU_LBR_ANY_H
+#define PMU_LBR_ANY_H
+
+#include "pmu/lbr/lbr.h"
+
+/* 0: there are none that are driven here. */
+unsigned lbr_any_depth(void);
+/* Does an entry have the third register? */
+bool lbr_any_has_info(void);
+
+/* What starts recording, every branch let in; 0 in the same register stops it. */
+struct lbr_switch {
+	u32 msr;
+	u64 on;
+};
+struct lbr_switch lbr_any_switch(void);
+
+/* Recording off, each entry 0, every branch let in. Recording off. */
+void lbr_any_open(void);
+void lbr_any_close(void);
+void lbr_any_read(struct lbr_stack *stack);
+
+#endif

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What IA32_LBR_x_INFO says of a branch, where CPUID.1CH:ECX promises the field. SDM volume 4,
+ * IA32_LBR_x_INFO. Whether one branch is mispredicted isn't known, so many are looked at.
+ */
+#include "pmu/counter.h"
+#include "tests/frame/needs.h"
+#include "tests/frame/test.h"
+#include "tests/lbr/arch.h"
+
+/* IA32_LBR_x_INFO[59:56] of a kind of branch: from, to. */
+static const struct {
+	u8 low, high;
+} types[LBR_KINDS_END] = {
+	[LBR_CONDITIONAL] = { 0, 0 }, [LBR_INDIRECT_JUMP] = { 1, 1 },
+	[LBR_RELATIVE_JUMP] = { 2, 2 }, [LBR_INDIRECT_CALL] = { 3, 3 },
+	[LBR_RELATIVE_CALL] = { 4, 4 }, [LBR_RETURN] = { 5, 5 },
+	[LBR_FAR] = { 8, 15 },
+};
+
+/*
+ * ALBR-15  Where CPUID.1CH:ECX[2] is 1, IA32_LBR_x_INFO[59:56] must be the kind of the branch.
+ *          Linux arch_lbr_br_type_map
+ *
+ * Given  a branch of each kind
+ * When   they are recorded
+ * Then   IA32_LBR_x_INFO[59:56] is 0 for a conditional branch, 1 and 2 for indirect and relative
+ *        jumps, 3 and 4 for indirect and relative calls, 5 for a return, 8 to 15 for a far one
+ * Control: each is recorded in its turn
+ */
+TEST(lbr, info_names_the_kind_of_each_branch, REQS(ALBR_15), NEEDS(need_arch_lbr_types))
+{
+	const struct lbr_piece *piece = &lbr_piece_lbr_kinds;
+	struct lbr_stack stack;
+	unsigned i = 0;
+
+	arch_lbr_record(piece, 0, arch_lbr_everything(), &stack);
+	for (const struct lbr_row *row = piece->end; row-- > piece->rows; i++) {
+		CONTROL_EQ(t, ALBR_15, row->from, stack.branch[i].from, "FROM of entry %u", i);
+		CHECK_RANGE(t, ALBR_15, types[row->kind].low, types[row->kind].high,
+			    stack.branch[i].type, "INFO[59:56] of entry %u, kind %lu", i,
+			    row->kind);
+	}
+}
+
+#define CYCLES_MOST	0xffffu		/* that INFO[15:0] can say */
+#define SHORT_ROUNDS	500u
+#define LONG_ROUNDS	35000u
+#define LONG_ROUNDS_MOST (1u << 18)
+#define TRIES		8u
+
+/* Rounds of a loop between two jumps, and what fixed counter 1 counted of it. The loop's branches
+ * are kept out where they can be; else the second jump is right after one of them. */
+static struct lbr_branch delay(struct test *t, u64 rounds, u64 *counted)
+{
+	const struct lbr_piece *piece = &lbr_piece_lbr_delay;
+	const volatile u64 *words = workload_memory();
+	struct lbr_stack stack;
+
+	counter_program(PMC_FIXED(1), 0, COUNT_BOTH);
+	for (unsigned i = 0; i < TRIES; i++) {
+		counter_write(PMC_FIXED(1), 0);
+		counters_enable(pmc_one(PMC_FIXED(1)));
+		arch_lbr_record(piece, rounds, arch_lbr_only(IA32_LBR_CTL_NEAR_REL_JMP), &stack);
+		counters_disable();
+		*counted = (u32)(words[1] - words[0]);
+		CONTROL_EQ(t, ALBR_16, piece->rows[1].from, stack.branch[0].from,
+			   "FROM of entry 0, the jump after the loop");
+		CONTROL_EQ(t, ALBR_16, piece->rows[0].from, stack.branch[1].from,
+			   "FROM of entry 1, the jump before the loop");
+		if (stack.branch[0].timed)
+			break;
+	}
+	return stack.branch[0];
+}
+
+/*
+ * ALBR-16  Where CPUID.1CH:ECX[1] is 1 and IA32_LBR_x_INFO[60] is 1, [15:0] must be the core
+ *          cycles since the entry before, at most FFFFH.
+ *          Linux get_lbr_cycles
+ *
+ * Given  a loop between two jumps, its own branches kept out; fixed counter 1 counts its core
+ *        cycles
+ * When   the loop is short; longer than FFFFH cycles; short again; each up to eight times, until
+ *        IA32_LBR_0_INFO[60] is 1
+ * Then   [15:0] of the second jump's entry is about the count; FFFFH; about the count again
+ * Control: both jumps are the newest entries
+ */
+TEST(lbr, info_counts_core_cycles_where_its_valid_bit_is_1, REQS(ALBR_16),
+     NEEDS(need_arch_lbr_timed, need_arch_lbr_kinds, need_fixed))
+{
+	u64 counted, rounds = LONG_ROUNDS;
+	struct lbr_branch jump = delay(t, SHORT_ROUNDS, &counted);
+
+	CHECK(t, ALBR_16, jump.timed, "IA32_LBR_0_INFO[60] is 1 once in %u tries", TRIES);
+	CONTROL_RANGE(t, ALBR_16, 1, CYCLES_MOST / 4, counted, "core cycles of a short loop");
+	CHECK_RANGE(t, ALBR_16, counted / 2, 2 * counted + CYCLES_MOST / 4, jump.cycles,
+		    "INFO[15:0] of the jump after %lu core cycles", counted);
+	do {
+		jump = delay(t, rounds, &counted);
+		rounds *= 2;
+	} while (counted <= CYCLES_MOST && rounds <= LONG_ROUNDS_MOST);
+	CONTROL_RANGE(t, ALBR_16, CYCLES_MOST + 1, ~0ULL, counted, "core cycles of a long loop");
+	if (jump.timed)
+		CHECK_EQ(t, ALBR_16, CYCLES_MOST, jump.cycles,
+			 "INFO[15:0] of the jump after %lu core cycles", counted);
+	jump = delay(t, SHORT_ROUNDS, &counted);
+	if (jump.timed)
+		CHECK_RANGE(t, ALBR_16, counted / 2, 2 * counted + CYCLES_MOST / 4, jump.cycles,
+			    "INFO[15:0] of the jump after %lu core cycles, after a long loop",
+			    counted);
+}
+
+#define WINDOWS		40u
+#define ROUNDS		64u	/* of a loop */
+#define LEAST		100u	/* entries of each kind */
+
+/*
+ * ALBR-17  Where CPUID.1CH:ECX[0] is 1, IA32_LBR_x_INFO[63] must say that the branch was
+ *          mispredicted.
+ *          SDM volume 1, Processor Identification and Feature Determination: CPUID leaf 1CH,
+ *          ECX[0]
+ *
+ * Given  a loop with a branch by unpredictable bits
+ * When   forty windows are recorded
+ * Then   some entries of that branch are mispredicted, and a larger share than of the loop's own
+ *        branch
+ * Control: there are a hundred entries of each
+ */
+TEST(lbr, mispredict_flag_of_info_is_that_of_branches_by_chance, REQS(ALBR_17),
+     NEEDS(need_arch_lbr_mispredict))
+{
+	static const struct lbr_piece piece = { &workload_random, NULL, NULL };
+	/* Of the loop's branch, which goes back, and of the other one, which goes forward. */
+	unsigned entries[2] = { 0, 0 }, mispredicted[2] = { 0, 0 };
+	struct lbr_stack stack;
+
+	for (unsigned i = 0; i < WINDOWS; i++) {
+		arch_lbr_record(&piece, ROUNDS, arch_lbr_everything(), &stack);
+		for (unsigned k = 0; k < stack.depth; k++) {
+			const bool forward = stack.branch[k].to > stack.branch[k].from;
+
+			entries[forward]++;
+			mispredicted[forward] += stack.branch[k].mispredicted;
+		}
+	}
+	CONTROL_RANGE(t, ALBR_17, LEAST, ~0ULL, entries[1], "entries of a branch by chance");
+	CONTROL_RANGE(t, ALBR_17, LEAST, ~0ULL, entries[0], "entries of a loop's branch");
+	CHECK_RANGE(t, ALBR_17, 1, ~0ULL, mispredicted[1], "mispredicted of %u branches by chance",
+		    entries[1]);
+	CHECK(t, ALBR_17,
+	      (u64)mispredicted[1] * entries[0] > (u64)mispredicted[0] * entries[1],
+	      "a larger share of branches by chance, %u of %u, than of a loop's, %u of %u",
+	      mispredicted[1], entries[1], mispredicted[0], entries[0]);
+}
