@@ -252,6 +252,7 @@ bool deliver(struct cpu *cpu, const struct guest_event *event)
 {
 	bool first;
 	u64 from;
+	u8 cpl;
 
 	if (model_in_tx(&cpu->model) && in_transaction(cpu, event))
 		return false;
@@ -265,10 +266,11 @@ bool deliver(struct cpu *cpu, const struct guest_event *event)
 	}
 	deliver_injected(cpu);
 	from = cpu_code_address(cpu);
+	cpl = cpu_cpl(cpu);
 	first = in_software(cpu, event);
 	/* An instruction that has come to its handler reports itself. */
 	if (event->type != EVENT_SOFTWARE || !first)
-		model_transfer(&cpu->model, from, cpu_code_address(cpu), cpu_cpl(cpu),
+		model_transfer(&cpu->model, from, cpu_code_address(cpu), cpl, cpu_cpl(cpu),
 			       event->type == EVENT_EXCEPTION && event->vector == VECTOR_DB);
 	return first;
 }

@@ -11,6 +11,7 @@
  * Not handled: frequencies, power management.
  */
 #include "refpmu/model/internal.h"
+#include "refpmu/model/lbr.h"
 #include "refpmu/model/memory/memory.h"
 #include "spec/hypervisor.h"
 
@@ -166,7 +167,30 @@ static unsigned told_less(const struct model *m)
 
 static u32 max_leaf(const struct model *m)
 {
-	return m->facts & FACT_HYBRID ? LEAF_CORE_TYPE : model_generation(m)->max_leaf;
+	u32 least = m->facts & FACT_ARCH_LBR ? CPUID_LEAF_LBR_DEPTHS :
+		    m->facts & FACT_HYBRID   ? LEAF_CORE_TYPE :
+					       0;
+	u32 own = model_generation(m)->max_leaf;
+
+	return own > least ? own : least;
+}
+
+static void branch_records(const struct model *m, u32 regs[4])
+{
+	const struct arch_lbr_leaf leaf = model_arch_lbr_leaf(m);
+
+	clear(regs);
+	if (!model_has_arch_lbr(m))
+		return;
+	SET(LBR_DEPTHS, leaf.depths);
+	SET(LBR_DEEP_C_RESET, leaf.deep_c_reset);
+	SET(LBR_IP_IS_LIP, leaf.lip);
+	SET(LBR_CPL_FILTERING, leaf.cpl_filter);
+	SET(LBR_BRANCH_FILTERING, leaf.branch_filter);
+	SET(LBR_CALL_STACK, leaf.call_stack);
+	SET(LBR_MISPREDICT, leaf.mispredict);
+	SET(LBR_TIMED, leaf.cycles);
+	SET(LBR_BRANCH_TYPE, leaf.type);
 }
 
 static void version(const struct model *m, u32 regs[4])
@@ -369,11 +393,16 @@ static void basic(struct model *m, u32 leaf, u32 subleaf, u32 regs[4])
 		SET(RTM_ALWAYS_ABORT, model_has_tx(m) && m->latitude[LAT_RTM_ALWAYS_ABORT]);
 		SET(TSX_FORCE_ABORT, model_has_force_abort(m));
 		SET(HYBRID, m->facts & FACT_HYBRID ? 1 : 0);
-		SET(ARCH_LBR, m->facts & FACT_ARCH_LBR ? 1 : 0);
+		SET(ARCH_LBR, model_has_arch_lbr(m));
 		return;
 	case LEAF_CORE_TYPE:
 		clear(regs);
 		SET(CORE_TYPE, model_is_e_core(m) ? CORE_TYPE_ATOM : CORE_TYPE_CORE);
+		return;
+	case CPUID_LEAF_LBR_DEPTHS:
+		if (subleaf)
+			break;
+		branch_records(m, regs);
 		return;
 	case CPUID_LEAF_PERFMON_VERSION:
 		performance_monitoring(m, regs);

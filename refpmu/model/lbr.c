@@ -13,6 +13,8 @@
 
 unsigned model_lbr_entries(const struct model *m)
 {
+	if (model_has_arch_lbr(m))
+		return m->lbr.depth;
 	if (!(model_generation(m)->facilities & FAC_LBR))
 		return 0;
 	switch (model_generation(m)->lbr_fmt) {
@@ -22,6 +24,20 @@ unsigned model_lbr_entries(const struct model *m)
 #include "spec/lbr.def"
 	}
 	return 0;
+}
+
+unsigned model_lbr_format(const struct model *m)
+{
+	const unsigned architectural = IA32_PERF_CAPABILITIES_LBR_FMT;
+
+	return model_has_arch_lbr(m) ? architectural : model_generation(m)->lbr_fmt;
+}
+
+const struct lbr_entry *model_lbr_entry(const struct model *m, unsigned n)
+{
+	const unsigned depth = model_lbr_entries(m);
+
+	return &m->lbr.entry[depth ? (m->lbr.tos + depth - n % depth) % depth : 0];
 }
 
 /* Flags of a register by format: the columns of spec/lbr.def. */
@@ -41,7 +57,7 @@ u64 model_lbr_flags(const struct model *m, enum model_reg reg)
 	u64 bits = 0;
 
 	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
-		if (fields[i].format == model_generation(m)->lbr_fmt && fields[i].reg == reg)
+		if (fields[i].format == model_lbr_format(m) && fields[i].reg == reg)
 			bits |= fields[i].bits;
 	return bits;
 }
@@ -51,10 +67,15 @@ bool model_lbr_has_info(const struct model *m)
 	return model_lbr_flags(m, MODEL_REG_LBR_INFO);
 }
 
+bool model_lbr_enabled(const struct model *m)
+{
+	return model_has_arch_lbr(m) ? m->lbr.control & IA32_LBR_CTL_LBREN :
+				       m->debugctl & IA32_DEBUGCTL_LBR;
+}
+
 bool model_lbr_on(const struct model *m)
 {
-	bool on = m->debugctl & IA32_DEBUGCTL_LBR &&
-		  !(m->global_status & IA32_PERF_GLOBAL_STATUS_LBR_FRZ);
+	bool on = model_lbr_enabled(m) && !(m->global_status & IA32_PERF_GLOBAL_STATUS_LBR_FRZ);
 
 	return model_lbr_entries(m) && fault_lbr_on(m, on);
 }
@@ -72,13 +93,25 @@ u64 model_lbr_read(const struct model *m, const struct msr_ref *p)
 		return m->lbr.entry[p->i].from;
 	case MODEL_REG_LBR_TO:
 		return m->lbr.entry[p->i].to;
-	default:
+	case MODEL_REG_LBR_INFO:
 		return m->lbr.entry[p->i].info;
+	case MODEL_REG_ARCH_LBR_CTL:
+		return m->lbr.control;
+	case MODEL_REG_ARCH_LBR_DEPTH:
+		return m->lbr.depth;
+	case MODEL_REG_ARCH_LBR_FROM:
+		return model_lbr_entry(m, p->i)->from;
+	case MODEL_REG_ARCH_LBR_TO:
+		return model_lbr_entry(m, p->i)->to;
+	default:
+		return model_lbr_entry(m, p->i)->info;
 	}
 }
 
 void model_lbr_write(struct model *m, const struct msr_ref *p, u64 value)
 {
+	struct lbr_entry *entry = &m->lbr.entry[model_lbr_entry(m, p->i) - m->lbr.entry];
+
 	switch (p->reg) {
 	case MODEL_REG_LBR_SELECT:
 		m->lbr.select = value;
@@ -92,8 +125,25 @@ void model_lbr_write(struct model *m, const struct msr_ref *p, u64 value)
 	case MODEL_REG_LBR_TO:
 		m->lbr.entry[p->i].to = value;
 		break;
-	default:
+	case MODEL_REG_LBR_INFO:
 		m->lbr.entry[p->i].info = value;
+		break;
+	case MODEL_REG_ARCH_LBR_CTL:
+		if (m->lbr.control & ~value & IA32_LBR_CTL_LBREN)
+			fault_lbr_stopped(m, LBR_STOP_FLAG);
+		model_arch_lbr_control(m, value);
+		break;
+	case MODEL_REG_ARCH_LBR_DEPTH:
+		model_arch_lbr_set_depth(m, value);
+		break;
+	case MODEL_REG_ARCH_LBR_FROM:
+		entry->from = value;
+		break;
+	case MODEL_REG_ARCH_LBR_TO:
+		entry->to = value;
+		break;
+	default:
+		entry->info = value;
 		break;
 	}
 }
@@ -105,6 +155,10 @@ static void put_flags(const struct model *m, const struct lbr_branch *b, struct 
 {
 	u64 cycles = m->cycles - m->lbr.cycles;
 
+	if (model_has_arch_lbr(m)) {
+		model_arch_lbr_fill(m, b, plan);
+		return;
+	}
 	switch (model_generation(m)->lbr_fmt) {
 	case 3:
 		plan->from = (plan->from & ~LBR3_FROM_MISPRED) |
@@ -154,12 +208,12 @@ static void stack_calls(const struct model *m, const struct lbr_branch *b, struc
 
 static void carry_out(struct model *m, const struct lbr_plan *plan)
 {
-	const u64 mask = plan->entries - 1;
+	const unsigned entries = plan->entries;
 
 	if (plan->pops && !plan->keeps)
 		m->lbr.entry[m->lbr.tos] = (struct lbr_entry){ 0 };
 	if (plan->pops || plan->records)
-		m->lbr.tos = (u8)((m->lbr.tos + (unsigned)plan->step) & mask);
+		m->lbr.tos = (u8)((m->lbr.tos + entries + (unsigned)plan->step) % entries);
 	if (!plan->records)
 		return;
 	m->lbr.entry[m->lbr.tos] = (struct lbr_entry){ plan->from, plan->to, plan->info };
@@ -212,6 +266,7 @@ void model_lbr_retired(struct model *m, const struct model_retired *r)
 				LBR_NO_KIND,
 		.next = r->next_ip,
 		.cpl = r->cpl_after,
+		.cpl_before = r->cpl,
 		.mispredicted = model_mispredicted(r),
 		.in_tx = model_in_tx(m),
 	};
@@ -234,6 +289,7 @@ void model_lbr_taken(struct model *m, u8 cpl, const struct model_taken *b)
 		.kind = kind_of(b->branch, b->indirect),
 		.next = b->next_ip,
 		.cpl = cpl,
+		.cpl_before = cpl,
 		.mispredicted = b->branch == BRANCH_CONDITIONAL &&
 				!model_branch_is_backward(b->next_ip, b->target),
 	};
@@ -248,6 +304,7 @@ void model_lbr_aborted(struct model *m, const struct model_retired *r)
 		.to = r->after.rip,
 		.kind = LBR_SELECT_FAR_BRANCH,
 		.cpl = r->cpl,
+		.cpl_before = r->cpl,
 		.in_tx = true,
 		.abort = true,
 	};
@@ -258,15 +315,17 @@ void model_lbr_aborted(struct model *m, const struct model_retired *r)
 
 /*
  * "When the processor generates a debug exception it automatically clears the LBR flag before it
- * executes the handler": that one isn't recorded.
+ * executes the handler": that one isn't recorded. "On a debug breakpoint event (#DB),
+ * IA32_LBR_CTL.LBREn is cleared."
  */
-void model_transfer(struct model *m, u64 from, u64 to, u8 cpl, bool debug)
+void model_transfer(struct model *m, u64 from, u64 to, u8 cpl_before, u8 cpl, bool debug)
 {
 	const struct lbr_branch b = {
 		.from = from,
 		.to = to,
 		.kind = LBR_SELECT_FAR_BRANCH,
 		.cpl = cpl,
+		.cpl_before = cpl_before,
 		.is_event = true,
 	};
 
@@ -274,6 +333,8 @@ void model_transfer(struct model *m, u64 from, u64 to, u8 cpl, bool debug)
 		return;
 	if (!debug || !fault_lbr_debug(m, true))
 		branch(m, &b);
+	else if (model_has_arch_lbr(m))
+		m->lbr.control &= ~(u64)IA32_LBR_CTL_LBREN;
 	else
 		m->debugctl &= ~(u64)IA32_DEBUGCTL_LBR;
 }

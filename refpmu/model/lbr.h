@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Last branch records: "Last Branch, Interrupt, and Exception Recording" for processors from
- * Nehalem to Skylake. The state is in struct model (state.h), the formats are in spec/lbr.def.
+ * Nehalem to Ice Lake, and architectural ones. The state is in struct model (state.h), the formats
+ * are in spec/lbr.def and spec/arch_lbr.def.
  */
 #ifndef REFPMU_MODEL_LBR_H
 #define REFPMU_MODEL_LBR_H
@@ -18,7 +19,7 @@ struct lbr_branch {
 	u64 from, to;
 	u64 kind;		/* LBR_SELECT_* */
 	u64 next;		/* address of the instruction after a call */
-	u8 cpl;			/* where it ends */
+	u8 cpl, cpl_before;	/* where it ends, where it begins */
 	bool mispredicted, in_tx, abort;
 	bool is_event;		/* an interrupt or exception */
 };
@@ -35,6 +36,12 @@ struct lbr_plan {
 
 /* Entries that the stack has; 0: there is none. */
 unsigned model_lbr_entries(const struct model *m);
+/* Is the recording enabled, whatever may have frozen it? */
+bool model_lbr_enabled(const struct model *m);
+/* The entry that is the nth newest. */
+const struct lbr_entry *model_lbr_entry(const struct model *m, unsigned n);
+/* IA32_PERF_CAPABILITIES[5:0]. */
+unsigned model_lbr_format(const struct model *m);
 /* Bits of a register of the bank that hold flags, not an address. */
 u64 model_lbr_flags(const struct model *m, enum model_reg reg);
 /* Do MSR_LBR_INFO_x exist? */
@@ -45,6 +52,21 @@ void model_lbr_retired(struct model *m, const struct model_retired *r);
 bool model_lbr_records(const struct model *m, u8 cpl);
 void model_lbr_taken(struct model *m, u8 cpl, const struct model_taken *b);
 void model_lbr_aborted(struct model *m, const struct model_retired *r);
+
+/* goldencove/arch_lbr.c: architectural ones. */
+/* What CPUID leaf 1CH tells. */
+struct arch_lbr_leaf {
+	u8 depths;
+	bool lip, deep_c_reset, cpl_filter, branch_filter, call_stack, mispredict, cycles, type;
+};
+struct arch_lbr_leaf model_arch_lbr_leaf(const struct model *m);
+bool model_arch_lbr_is_depth(const struct model *m, u64 value);
+void model_arch_lbr_reset(struct model *m);
+/* WRMSR of IA32_LBR_CTL and IA32_LBR_DEPTH. */
+void model_arch_lbr_control(struct model *m, u64 value);
+void model_arch_lbr_set_depth(struct model *m, u64 value);
+/* FROM and INFO of a new entry. */
+void model_arch_lbr_fill(const struct model *m, const struct lbr_branch *b, struct lbr_plan *plan);
 
 u64 model_lbr_read(const struct model *m, const struct msr_ref *p);
 void model_lbr_write(struct model *m, const struct msr_ref *p, u64 value);

@@ -5,6 +5,7 @@
  */
 #include "refpmu/model/core.h"
 #include "refpmu/model/exerciser.h"
+#include "refpmu/model/lbr.h"
 #include "refpmu/model/pmu.h"
 #include "refpmu/model/uncore.h"
 #include "spec/adaptive.h"
@@ -121,7 +122,7 @@ u64 model_global_bit(unsigned counter)
 static u64 perf_capabilities(struct model *m)
 {
 	const struct generation *g = model_generation(m);
-	u64 value = (u64)g->lbr_fmt << IA32_PERF_CAPABILITIES_LBR_FMT_SHIFT;
+	u64 value = (u64)model_lbr_format(m) << IA32_PERF_CAPABILITIES_LBR_FMT_SHIFT;
 
 	/* Without PEBS there aren't branch records either: all that KVM offers is the last bit. */
 	if (m->facts & FACT_NO_PEBS)
@@ -205,6 +206,7 @@ void model_init(struct model *m, const struct model_config *config, const struct
 void arch_reset(struct model *m)
 {
 	m->global_ctrl = BIT(model_gp_counters(m)) - 1;
+	model_arch_lbr_reset(m);
 	fault_reset(m);
 	if (m->latitude[LAT_DIRTY_MSRS])
 		make_dirty(m);

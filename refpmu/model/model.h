@@ -273,10 +273,10 @@ void model_cancel(struct model *m, const struct model_retired *r);
 void model_spill_access(struct model *m, struct model_retired *r, const struct model_access *a);
 
 /*
- * An interrupt or exception has taken the program from one address to its handler, at this
- * privilege level. debug: it is a debug exception. Instructions report themselves.
+ * An interrupt or exception has taken the program from one address and privilege level to its
+ * handler's. debug: it is a debug exception. Instructions report themselves.
  */
-void model_transfer(struct model *m, u64 from, u64 to, u8 cpl, bool debug);
+void model_transfer(struct model *m, u64 from, u64 to, u8 cpl_before, u8 cpl, bool debug);
 
 /*
  * The processor stops executing (HLT) after the instruction reported last: interrupts on their

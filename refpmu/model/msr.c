@@ -102,6 +102,11 @@ static u64 read_register(struct model *m, const struct msr_ref *p)
 	case MODEL_REG_LBR_FROM:
 	case MODEL_REG_LBR_TO:
 	case MODEL_REG_LBR_INFO:
+	case MODEL_REG_ARCH_LBR_CTL:
+	case MODEL_REG_ARCH_LBR_DEPTH:
+	case MODEL_REG_ARCH_LBR_FROM:
+	case MODEL_REG_ARCH_LBR_TO:
+	case MODEL_REG_ARCH_LBR_INFO:
 		return model_lbr_read(m, p);
 	default:
 		return m->latitude[LAT_OVF_CTRL_READS] ? m->ovf_ctrl : 0;
@@ -245,6 +250,11 @@ void model_msr_take(struct model *m, const struct msr_ref *p, u64 value)
 	case MODEL_REG_LBR_FROM:
 	case MODEL_REG_LBR_TO:
 	case MODEL_REG_LBR_INFO:
+	case MODEL_REG_ARCH_LBR_CTL:
+	case MODEL_REG_ARCH_LBR_DEPTH:
+	case MODEL_REG_ARCH_LBR_FROM:
+	case MODEL_REG_ARCH_LBR_TO:
+	case MODEL_REG_ARCH_LBR_INFO:
 		model_lbr_write(m, p, value);
 		break;
 	case MODEL_REG_LD_LAT:
@@ -257,7 +267,7 @@ void model_msr_take(struct model *m, const struct msr_ref *p, u64 value)
 		if (m->debugctl & ~value & IA32_DEBUGCTL_LBR)
 			fault_lbr_stopped(m, LBR_STOP_FLAG);
 		m->debugctl = m->facts & FACT_DEBUGCTL_EMPTY ? 0 : value;
-		if (m->facts & FACT_ARCH_LBR)
+		if (model_has_arch_lbr(m))
 			m->debugctl &= ~(u64)IA32_DEBUGCTL_LBR;
 		model_uncore_listen(m);
 		break;
@@ -319,7 +329,8 @@ static struct msr_result try_to_write(struct model *m, const struct msr_ref *p, 
 		return gp;
 	bits = model_msr_writable(m, p, value);
 	write.read_only = read_only(p->reg);
-	write.refused = write.read_only || value & ~bits;
+	write.refused = write.read_only || value & ~bits ||
+			(p->reg == MODEL_REG_ARCH_LBR_DEPTH && !model_arch_lbr_is_depth(m, value));
 	write.taken = !write.refused;
 	write.value = p->reg == MODEL_REG_PMC ? sign_extended(value & bits) : value & bits;
 	fault_wrmsr(m, p, value, &write);

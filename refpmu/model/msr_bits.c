@@ -3,6 +3,7 @@
 #include "refpmu/model/msr.h"
 
 #include "refpmu/model/lbr.h"
+#include "spec/arch_lbr.h"
 
 static const struct {
 	u8 of, lo, hi, cap, access;
@@ -110,9 +111,13 @@ static u64 existing_bits(const struct model *m, enum spec_cap cap)
 	case CAP_METRICS_CLEAR:
 		return model_has_metrics(m) && m->latitude[LAT_METRICS_CLEAR] ? all : 0;
 	case CAP_ARCH_LBR:
+		return model_has_arch_lbr(m) ? all : 0;
 	case CAP_ARCH_LBR_CPL:
+		return model_arch_lbr_filters_cpl(m) ? all : 0;
 	case CAP_ARCH_LBR_BRANCH:
+		return model_arch_lbr_filters_branches(m) ? all : 0;
 	case CAP_ARCH_LBR_CALL_STACK:
+		return model_arch_lbr_has_call_stack(m) ? all : 0;
 	case CAP_LBR_CORE2:
 	case CAP_SGX:
 	case CAP_PT:
@@ -178,6 +183,14 @@ static const struct {
 	{ MSR_LASTBRANCH_0_FROM_IP, MODEL_LBR_ENTRIES, MODEL_REG_LBR_FROM,
 	  CAP_OF_LASTBRANCH_0_FROM_IP },
 	{ MSR_LASTBRANCH_0_TO_IP, MODEL_LBR_ENTRIES, MODEL_REG_LBR_TO, CAP_OF_LASTBRANCH_0_TO_IP },
+	{ MSR_IA32_LBR_CTL, 1, MODEL_REG_ARCH_LBR_CTL, CAP_OF_IA32_LBR_CTL },
+	{ MSR_IA32_LBR_DEPTH, 1, MODEL_REG_ARCH_LBR_DEPTH, CAP_OF_IA32_LBR_DEPTH },
+	{ MSR_IA32_LBR_0_FROM_IP, ARCH_LBR_MAX_ENTRIES, MODEL_REG_ARCH_LBR_FROM,
+	  CAP_OF_IA32_LBR_0_FROM_IP },
+	{ MSR_IA32_LBR_0_TO_IP, ARCH_LBR_MAX_ENTRIES, MODEL_REG_ARCH_LBR_TO,
+	  CAP_OF_IA32_LBR_0_TO_IP },
+	{ MSR_IA32_LBR_0_INFO, ARCH_LBR_MAX_ENTRIES, MODEL_REG_ARCH_LBR_INFO,
+	  CAP_OF_IA32_LBR_0_INFO },
 	{ MSR_LBR_INFO_0, MODEL_LBR_ENTRIES, MODEL_REG_LBR_INFO, CAP_OF_LBR_INFO_0 },
 	{ MSR_UNCORE_PERF_GLOBAL_CTRL, 1, MODEL_REG_UNCORE_GLOBAL_CTRL,
 	  CAP_OF_UNCORE_PERF_GLOBAL_CTRL },
@@ -204,7 +217,7 @@ static bool is_another(const struct model *m, const struct msr_ref *p)
 	case MODEL_REG_INUSE:
 		return model_generation(m)->facilities & FAC_UNCORE;
 	case MODEL_REG_LBR_FROM:
-		return p->i >= model_lbr_entries(m);
+		return !model_has_arch_lbr(m) && p->i >= model_lbr_entries(m);
 	default:
 		return false;
 	}
@@ -260,8 +273,12 @@ static bool exists(const struct model *m, const struct msr_ref *p)
 	case MODEL_REG_LBR_FROM:
 	case MODEL_REG_LBR_TO:
 	case MODEL_REG_LBR_INFO:
-		return p->i < model_lbr_entries(m) &&
-		       !(m->facts & (FACT_DEBUGCTL_EMPTY | FACT_ARCH_LBR));
+		return p->i < model_lbr_entries(m) && !(m->facts & FACT_DEBUGCTL_EMPTY) &&
+		       !model_has_arch_lbr(m);
+	case MODEL_REG_ARCH_LBR_FROM:
+	case MODEL_REG_ARCH_LBR_TO:
+	case MODEL_REG_ARCH_LBR_INFO:
+		return p->i < model_lbr_entries(m);
 	case MODEL_REG_PEBS_FRONTEND:
 	case MODEL_REG_LD_LAT:
 		return !(m->facts & (FACT_NO_PEBS | FACT_BASIC_PEBS));
@@ -345,7 +362,11 @@ static u64 writable(const struct model *m, const struct msr_ref *p, u64 value)
 		return model_defined_bits(m, OF_LASTBRANCH_TOS);
 	case MODEL_REG_LBR_FROM:
 		return lbr_address_bits(m, p, value);
+	case MODEL_REG_ARCH_LBR_CTL:
+		return model_defined_bits(m, OF_IA32_LBR_CTL);
 	case MODEL_REG_LBR_TO:
+	case MODEL_REG_ARCH_LBR_FROM:
+	case MODEL_REG_ARCH_LBR_TO:
 		return address_is_canonical(value) ? ~0ULL : BITS(0, 46);
 	case MODEL_REG_PEBS_ENABLE:
 		return model_defined_bits(m, OF_IA32_PEBS_ENABLE);

@@ -28,7 +28,7 @@ enum profile_fact {
 	FACT_NO_PMU		= 1 << 13,	/* neither CPUID leaf 0AH nor the PMU's registers */
 	FACT_MSRS_IGNORED	= 1 << 14,	/* what isn't there reads 0 and takes any write */
 	FACT_HYBRID		= 1 << 15,	/* two types of cores; 0AH says what both have */
-	FACT_ARCH_LBR		= 1 << 16,	/* IA32_DEBUGCTL[0] takes 1 and reads 0 */
+	FACT_ARCH_LBR = 1 << 16, /* architectural LBRs, whatever the generation has */
 	FACT_MISC_ENABLE_FIXED = 1 << 17, /* IA32_MISC_ENABLE[12:11]: a write that changes them is
 					     #GP */
 	FACT_TIME_BY_RDPMC = 1

@@ -111,6 +111,8 @@ struct model {
 	u16 record_bytes;	/* of the adaptive record that is being written, or was */
 	struct {
 		u64 select;
+		u64 control;	/* architectural ones: IA32_LBR_CTL, IA32_LBR_DEPTH */
+		u8 depth;
 		u8 tos;
 		u64 cycles;	/* when the newest entry was made */
 		struct lbr_entry entry[MODEL_LBR_ENTRIES];

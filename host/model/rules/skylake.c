@@ -204,10 +204,10 @@ static bool entries_are_the_printed_ones(struct fixture *r)
 static bool events_are_recorded(struct fixture *r)
 {
 	DEBUGCTL(BIT(0));
-	model_transfer(&r->m, 0x1234, 0x5678, 0, false);
+	model_transfer(&r->m, 0x1234, 0x5678, 0, 0, false);
 	if (from(r, 1) != 0x1234 || fixture_get(r, 0x6c1) != 0x5678)
 		return false;
-	model_transfer(&r->m, 0x1234, 0x5678, 0, true);
+	model_transfer(&r->m, 0x1234, 0x5678, 0, 0, true);
 	return fixture_get(r, 0x1d9) == 0 && used(r) == 1;
 }
 

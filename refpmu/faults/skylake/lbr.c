@@ -43,7 +43,7 @@ static bool is_recorded(struct model *m, const struct lbr_branch *b, bool record
 
 static void break_abort(struct model *m, const struct lbr_branch *b, struct lbr_plan *plan)
 {
-	u64 *flags = model_generation(m)->lbr_fmt >= 5 ? &plan->info : &plan->from;
+	u64 *flags = model_lbr_format(m) >= 5 ? &plan->info : &plan->from;
 
 	if (broken(m, FAULT_LBR_ABORT_UNMARKED))
 		*flags &= ~LBR5_INFO_TSX_ABORT;
@@ -55,7 +55,7 @@ static void break_abort(struct model *m, const struct lbr_branch *b, struct lbr_
 
 static void break_entry(struct model *m, const struct lbr_branch *b, struct lbr_plan *plan)
 {
-	const unsigned format = model_generation(m)->lbr_fmt;
+	const unsigned format = model_lbr_format(m);
 	u64 flag = format >= 5 ? LBR5_INFO_MISPRED : LBR4_FROM_MISPRED;
 	u64 cycles = m->cycles - m->lbr.cycles;
 
@@ -91,7 +91,7 @@ static void break_entry(struct model *m, const struct lbr_branch *b, struct lbr_
 
 void fault_lbr(struct model *m, const struct lbr_branch *b, struct lbr_plan *plan)
 {
-	unsigned next = (m->lbr.tos + 1u) & (plan->entries - 1);
+	unsigned next = (m->lbr.tos + 1u) % plan->entries;
 
 	if (m->config.fault == FAULT_NONE)
 		return;
@@ -109,7 +109,7 @@ void fault_lbr(struct model *m, const struct lbr_branch *b, struct lbr_plan *pla
 	if (m->lbr.entry[next].from && broken(m, FAULT_LBR_FULL_STOPS))
 		plan->records = false;
 	if (broken(m, FAULT_LBR_CLEARS_NEXT))
-		m->lbr.entry[(next + 1) & (plan->entries - 1)] = (struct lbr_entry){ 0 };
+		m->lbr.entry[(next + 1) % plan->entries] = (struct lbr_entry){ 0 };
 	if (b->abort && broken(m, FAULT_LBR_ABORT_MISSED))
 		plan->records = false;
 	if (next == plan->entries - 1 && broken(m, FAULT_LBR_SHORT))
@@ -151,12 +151,12 @@ void fault_lbr_stopped(struct model *m, enum lbr_stop why)
 
 bool fault_lbr_on(const struct model *m, bool on)
 {
-	if (m->config.fault == FAULT_LBR_OFF_RECORDS && !(m->debugctl & IA32_DEBUGCTL_LBR))
+	if (m->config.fault == FAULT_LBR_OFF_RECORDS && !model_lbr_enabled(m))
 		return faults_of(m)->branches_after_off;
 	if (m->config.fault == FAULT_INERT)
 		return false;
 	if (m->config.fault == FAULT_CTR_FRZ_STOPS_LBR &&
 	    m->global_status & IA32_PERF_GLOBAL_STATUS_CTR_FRZ)
 		return false;
-	return on || (m->config.fault == FAULT_LBR_FRZ_INERT && m->debugctl & IA32_DEBUGCTL_LBR);
+	return on || (m->config.fault == FAULT_LBR_FRZ_INERT && model_lbr_enabled(m));
 }

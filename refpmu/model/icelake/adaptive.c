@@ -110,9 +110,8 @@ static void fill_lbr(struct model *m, const struct retire_ctx *s, unsigned entri
 	if (!m->latitude[LAT_LBR_BEFORE] && !s->tx_abort)
 		model_lbr_retired(m, s->r);
 	for (unsigned i = 0; i < entries; i++, bytes += ADAPTIVE_LBR_BYTES) {
-		const struct lbr_entry *e = &m->lbr.entry[depth ? (m->lbr.tos - i) % depth : 0];
-		bool shown = i < depth &&
-			     (m->debugctl & IA32_DEBUGCTL_LBR || !m->latitude[LAT_LBR_CLEARED]);
+		const struct lbr_entry *e = model_lbr_entry(m, i);
+		bool shown = i < depth && (model_lbr_enabled(m) || !m->latitude[LAT_LBR_CLEARED]);
 
 		put64(bytes + ADAPTIVE_LBR_from, shown ? e->from : 0);
 		put64(bytes + ADAPTIVE_LBR_to, shown ? e->to : 0);

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Architectural last branch records: what CPUID leaf 1CH tells, IA32_LBR_CTL, IA32_LBR_DEPTH. The
+ * entries are those of lbr.c, whose newest one is entry 0 here; IA32_LBR_CTL's filter is kept as
+ * the MSR_LBR_SELECT that keeps out what it doesn't let in.
+ *
+ * Not handled: LER, event logging, XSAVES, SMIs and a warm reset, in which nothing branches here.
+ */
+#include "refpmu/model/lbr.h"
+#include "spec/arch_lbr.h"
+
+_Static_assert(MODEL_LBR_ENTRIES % ARCH_LBR_DEPTH_UNIT == 0, "the greatest depth is one");
+
+/* Latitude lbr-missing: bits of what CPUID.1CH doesn't show. */
+enum { NO_CPL_FILTER, NO_BRANCH_FILTER, NO_CALL_STACK, NO_MISPREDICT, NO_CYCLES, NO_TYPE, NO_LIP,
+       NO_DEEP_C_RESET };
+
+#define LBR_SELECT_OTHER_BRANCH LBR_SELECT_FAR_BRANCH
+static const struct {
+	u64 select, control;
+	u8 type;
+} kinds[] = {
+#define ARCH_LBR_KIND(kind, low, high, filter, source) \
+	{ LBR_SELECT_##kind, IA32_LBR_CTL_##filter, low },
+#include "spec/arch_lbr.def"
+};
+
+bool model_has_arch_lbr(const struct model *m)
+{
+	return (model_generation(m)->facilities & FAC_ARCH_LBR || m->facts & FACT_ARCH_LBR) &&
+	       !(m->facts & (FACT_DEBUGCTL_EMPTY | FACT_BASIC_PEBS | FACT_NO_PMU));
+}
+
+static bool has(const struct model *m, unsigned what)
+{
+	return model_has_arch_lbr(m) && !(m->latitude[LAT_LBR_MISSING] & BIT(what));
+}
+
+bool model_arch_lbr_filters_cpl(const struct model *m)
+{
+	return has(m, NO_CPL_FILTER);
+}
+
+bool model_arch_lbr_filters_branches(const struct model *m)
+{
+	return has(m, NO_BRANCH_FILTER);
+}
+
+bool model_arch_lbr_has_call_stack(const struct model *m)
+{
+	return has(m, NO_CALL_STACK);
+}
+
+struct arch_lbr_leaf model_arch_lbr_leaf(const struct model *m)
+{
+	static const u8 depths[] = { 0x0b, 0x0f, 0x08 };
+
+	return (struct arch_lbr_leaf){
+		.depths = depths[m->latitude[LAT_LBR_DEPTHS]],
+		.lip = has(m, NO_LIP),
+		.deep_c_reset = has(m, NO_DEEP_C_RESET),
+		.cpl_filter = has(m, NO_CPL_FILTER),
+		.branch_filter = has(m, NO_BRANCH_FILTER),
+		.call_stack = has(m, NO_CALL_STACK),
+		.mispredict = has(m, NO_MISPREDICT),
+		.cycles = has(m, NO_CYCLES),
+		.type = has(m, NO_TYPE),
+	};
+}
+
+bool model_arch_lbr_is_depth(const struct model *m, u64 value)
+{
+	const u8 depths = model_arch_lbr_leaf(m).depths;
+
+	return value && value <= MODEL_LBR_ENTRIES && value % ARCH_LBR_DEPTH_UNIT == 0 &&
+	       depths & BIT(value / ARCH_LBR_DEPTH_UNIT - 1);
+}
+
+void model_arch_lbr_reset(struct model *m)
+{
+	m->lbr = (__typeof__(m->lbr)){ .depth = MODEL_LBR_ENTRIES };
+}
+
+void model_arch_lbr_control(struct model *m, u64 value)
+{
+	u64 select = value & IA32_LBR_CTL_CALL_STACK ? LBR_SELECT_EN_CALLSTACK : 0;
+
+	if (has(m, NO_CPL_FILTER))
+		select |= (value & IA32_LBR_CTL_OS ? 0 : LBR_SELECT_CPL_EQ_0) |
+			  (value & IA32_LBR_CTL_USR ? 0 : LBR_SELECT_CPL_NEQ_0);
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (has(m, NO_BRANCH_FILTER) && !(value & kinds[i].control))
+			select |= kinds[i].select;
+	m->lbr.control = value;
+	m->lbr.select = select;
+}
+
+/* Linux intel_pmu_arch_lbr_reset: a write clears all entries, of the depth that it has too. */
+void model_arch_lbr_set_depth(struct model *m, u64 value)
+{
+	__builtin_memset(m->lbr.entry, 0, sizeof(m->lbr.entry));
+	m->lbr.tos = 0;
+	m->lbr.cycles = m->cycles;
+	if (model_arch_lbr_is_depth(m, value))
+		m->lbr.depth = (u8)value;
+}
+
+static u64 type_of(u64 kind)
+{
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (kinds[i].select == kind)
+			return (u64)kinds[i].type << ARCH_LBR_BR_TYPE_SHIFT;
+	return 0;
+}
+
+/*
+ * "In cases where the CPL transitions from a value that is filtered out to a value that is enabled
+ * for LBR recording, the FROM_IP address for the recorded CPL transition branch or event will be
+ * 0FFFFFFFFFFFFFFFFH."
+ */
+void model_arch_lbr_fill(const struct model *m, const struct lbr_branch *b, struct lbr_plan *plan)
+{
+	u64 before = b->cpl_before ? LBR_SELECT_CPL_NEQ_0 : LBR_SELECT_CPL_EQ_0;
+	u64 cycles = m->cycles - m->lbr.cycles;
+
+	if (!b->cpl_before != !b->cpl && m->lbr.select & before)
+		plan->from = ~0ULL;
+	plan->info = (b->mispredicted && has(m, NO_MISPREDICT) ? ARCH_LBR_MISPRED : 0) |
+		     (b->in_tx ? ARCH_LBR_IN_TSX : 0) | (b->abort ? ARCH_LBR_TSX_ABORT : 0) |
+		     (has(m, NO_TYPE) ? type_of(b->kind) : 0);
+	if (has(m, NO_CYCLES))
+		plan->info |= ARCH_LBR_CYC_CNT_VALID |
+			      (cycles < ARCH_LBR_CYC_CNT ? cycles : ARCH_LBR_CYC_CNT);
+}
