@@ -15,6 +15,7 @@
 #include "refpmu/hv/processors.h"
 #include "refpmu/engine/siblings.h"
 #include "refpmu/hv/svm.h"
+#include "spec/arch_lbr.h"
 #include "spec/msr.h"
 #include "spec/netburst.h"
 
@@ -37,6 +38,10 @@ static const struct msr_range {
 	{ MSR_LASTBRANCH_0_FROM_IP, MSR_LASTBRANCH_0_FROM_IP + MODEL_LBR_ENTRIES - 1, true },
 	{ MSR_LASTBRANCH_0_TO_IP, MSR_LASTBRANCH_0_TO_IP + MODEL_LBR_ENTRIES - 1, true },
 	{ MSR_LBR_INFO_0, MSR_LBR_INFO_0 + MODEL_LBR_ENTRIES - 1, false },
+	{ MSR_IA32_LBR_0_INFO, MSR_IA32_LBR_0_INFO + ARCH_LBR_MAX_ENTRIES - 1, false },
+	{ MSR_IA32_LBR_CTL, MSR_IA32_LBR_DEPTH, false },
+	{ MSR_IA32_LBR_0_FROM_IP, MSR_IA32_LBR_0_FROM_IP + ARCH_LBR_MAX_ENTRIES - 1, false },
+	{ MSR_IA32_LBR_0_TO_IP, MSR_IA32_LBR_0_TO_IP + ARCH_LBR_MAX_ENTRIES - 1, false },
 	{ MSR_UNC_PERF_GLOBAL_CTRL, MSR_UNC_PERF_GLOBAL_STATUS, false },
 	{ MSR_IA32_FIXED_CTR0, MSR_IA32_FIXED_CTR0 + MODEL_MAX_FIXED, false },
 	{ MSR_PERF_METRICS, MSR_PERF_METRICS, false },
