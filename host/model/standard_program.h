@@ -10,7 +10,7 @@
 #include "refpmu/faults/fault_id.h"
 #include "refpmu/model/model.h"
 
-#define STANDARD_SEEDS	200	/* 20 do; a change of the program moves what each shows */
+#define STANDARD_SEEDS	300	/* 20 do; a change of the program moves what each shows */
 #define STANDARD_ROUNDS	12
 
 struct standard_difference {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Faults of registers: what RDMSR, WRMSR and RDPMC do instead, and what CPUID says of them. */
 #include "refpmu/faults/broken.h"
+#include "refpmu/faults/goldencove/arch_lbr.h"
 #include "refpmu/faults/kvm/kvm.h"
 #include "refpmu/faults/netburst/netburst_state.h"
 #include "refpmu/faults/icelake/version5.h"
@@ -34,7 +35,7 @@ static const struct {
 
 bool fault_msr_exists(struct model *m, const struct msr_ref *p, bool exists)
 {
-	exists = fault_v5_exists(m, p, exists);
+	exists = fault_arch_lbr_exists(m, p, fault_v5_exists(m, p, exists));
 	if (!exists && fault_kvm_answers(m, p))
 		return true;
 	if (!exists && p->reg == MODEL_REG_TSX_FORCE_ABORT)
@@ -85,7 +86,7 @@ u64 fault_msr_bits(struct model *m, const struct msr_ref *p, u64 bits)
 		bits &= ~IA32_DEBUGCTL_FREEZE_WHILE_SMM;
 	if (p->reg == MODEL_REG_STATUS_SET && broken(m, FAULT_STATUS_SET_ABSENT))
 		bits |= BITS(0, 47);
-	return fault_kvm_bits(m, p, fault_v5_bits(m, p, bits));
+	return fault_kvm_bits(m, p, fault_arch_lbr_bits(m, p, fault_v5_bits(m, p, bits)));
 }
 
 unsigned fault_gp_counters(const struct model *m, unsigned count)
@@ -205,7 +206,7 @@ void fault_rdmsr(struct model *m, const struct msr_ref *p, struct msr_result *re
 	}
 	if (p->reg == MODEL_REG_DS_AREA && m->host->netburst && broken(m, FAULT_NB_DS_AREA_SHARED))
 		result->value = netburst_faults(netburst_of(m))->last_ds_area;
-	result->value = fault_kvm_read(m, p, result->value);
+	result->value = fault_arch_lbr_read(m, p, fault_kvm_read(m, p, result->value));
 	if (p->reg == MODEL_REG_LBR_TOS && broken(m, FAULT_LBR_TOS_NEXT))
 		result->value ^= 1;
 	if (unreadable(m, p->reg))
@@ -392,6 +393,7 @@ void fault_msr_taken(struct model *m, const struct msr_ref *p, u64 value)
 		return;
 	fault_freeze_registers(m, p->reg, value);
 	fault_kvm_taken(m, p, value);
+	fault_arch_lbr_taken(m, p, value);
 	switch (p->reg) {
 	case MODEL_REG_PMC:
 	case MODEL_REG_A_PMC:

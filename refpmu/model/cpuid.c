@@ -403,6 +403,7 @@ static void basic(struct model *m, u32 leaf, u32 subleaf, u32 regs[4])
 		if (subleaf)
 			break;
 		branch_records(m, regs);
+		fault_cpuid_lbr(m, regs);
 		return;
 	case CPUID_LEAF_PERFMON_VERSION:
 		performance_monitoring(m, regs);

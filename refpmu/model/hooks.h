@@ -367,6 +367,13 @@ HOOK_VALUE(bool, fault_lbr_debug, off, struct model *m)
 HOOK_VALUE(bool, fault_lbr_on, on, const struct model *m)
 HOOK(fault_lbr_stopped, struct model *m, enum lbr_stop why)
 
+/* ---- goldencove/: faults/goldencove/ ---- */
+
+/* CPUID leaf 1CH. What IA32_LBR_CTL keeps out; a write of the depth has cleared these entries. */
+HOOK(fault_cpuid_lbr, struct model *m, u32 regs[4])
+HOOK_VALUE(u64, fault_arch_lbr_select, select, struct model *m, u64 control)
+HOOK(fault_arch_lbr_depth, struct model *m, u64 depth, const struct lbr_entry *before)
+
 /* ---- icelake/: faults/icelake/ ---- */
 
 /* Are records of counter x adaptive? What MSR_PEBS_DATA_CFG is for them; the groups, before they

@@ -74,6 +74,8 @@ extern rule *const remote_lines_rules[FAULT_COUNT];
 extern rule *const memory_rules[FAULT_COUNT];
 extern rule *const skylake_rules[FAULT_COUNT];
 extern rule *const icelake_rules[FAULT_COUNT];
+extern rule *const goldencove_rules[FAULT_COUNT];
+extern rule *const without_arch_lbr_rules[FAULT_COUNT];
 extern rule *const skylake_without_rules[FAULT_COUNT];	/* what came after Skylake */
 extern rule *const kvm_rules[FAULT_COUNT];
 extern rule *const kvm_pebs_rules[FAULT_COUNT];	/* of a guest with PEBS */

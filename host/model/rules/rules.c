@@ -16,6 +16,8 @@ static const struct {
 	{ GEN_HASWELL, remote_lines_rules, PROFILE_NONE },
 	{ GEN_SKYLAKE, skylake_rules, PROFILE_NONE },
 	{ GEN_ICELAKE, icelake_rules, PROFILE_NONE },
+	{ GEN_SAPPHIRERAPIDS, goldencove_rules, PROFILE_NONE },
+	{ GEN_HASWELL, without_arch_lbr_rules, PROFILE_NONE },
 	{ GEN_SKYLAKE, skylake_without_rules, PROFILE_NONE },
 	{ GEN_HASWELL, version_3_rules, PROFILE_NONE },
 	{ GEN_HASWELL, kvm_rules, PROFILE_KVM_6_12 },

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Faults of refpmu/model/lbr.c: of last branch records. */
 #include "refpmu/faults/broken.h"
+#include "refpmu/faults/goldencove/arch_lbr.h"
 #include "refpmu/faults/skylake/version4.h"
 #include "refpmu/model/lbr.h"
 
@@ -106,6 +107,7 @@ void fault_lbr(struct model *m, const struct lbr_branch *b, struct lbr_plan *pla
 	if (faults_of(m)->branches_after_off)
 		faults_of(m)->branches_after_off--;
 	break_entry(m, b, plan);
+	fault_arch_lbr_entry(m, b, plan);
 	if (m->lbr.entry[next].from && broken(m, FAULT_LBR_FULL_STOPS))
 		plan->records = false;
 	if (broken(m, FAULT_LBR_CLEARS_NEXT))
@@ -118,14 +120,15 @@ void fault_lbr(struct model *m, const struct lbr_branch *b, struct lbr_plan *pla
 
 void fault_lbr_written(struct model *m, const struct msr_ref *p, struct msr_write *w)
 {
-	const bool address = p->reg == MODEL_REG_LBR_FROM || p->reg == MODEL_REG_LBR_TO;
+	const bool address = p->reg == MODEL_REG_LBR_FROM || p->reg == MODEL_REG_LBR_TO ||
+			     p->reg == MODEL_REG_ARCH_LBR_FROM || p->reg == MODEL_REG_ARCH_LBR_TO;
+	const bool info = p->reg == MODEL_REG_LBR_INFO || p->reg == MODEL_REG_ARCH_LBR_INFO;
 
-	if ((address || p->reg == MODEL_REG_LBR_INFO) && broken(m, FAULT_LBR_READ_ONLY))
+	if ((address || info) && broken(m, FAULT_LBR_READ_ONLY))
 		w->taken = false;
 	if (address && w->value >> 48 && broken(m, FAULT_LBR_UPPER_LOST))
 		w->value &= BITS(0, 47);
-	if (p->reg == MODEL_REG_LBR_INFO && w->value & LBR5_INFO_CYC_CNT &&
-	    broken(m, FAULT_LBR_INFO_FLAGS_ONLY))
+	if (info && w->value & LBR5_INFO_CYC_CNT && broken(m, FAULT_LBR_INFO_FLAGS_ONLY))
 		w->value &= ~LBR5_INFO_CYC_CNT;
 }
 

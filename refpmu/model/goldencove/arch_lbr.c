@@ -92,13 +92,17 @@ void model_arch_lbr_control(struct model *m, u64 value)
 		if (has(m, NO_BRANCH_FILTER) && !(value & kinds[i].control))
 			select |= kinds[i].select;
 	m->lbr.control = value;
-	m->lbr.select = select;
+	m->lbr.select = fault_arch_lbr_select(m, value, select);
 }
 
 /* Linux intel_pmu_arch_lbr_reset: a write clears all entries, of the depth that it has too. */
 void model_arch_lbr_set_depth(struct model *m, u64 value)
 {
+	struct lbr_entry before[MODEL_LBR_ENTRIES];
+
+	__builtin_memcpy(before, m->lbr.entry, sizeof(before));
 	__builtin_memset(m->lbr.entry, 0, sizeof(m->lbr.entry));
+	fault_arch_lbr_depth(m, value, before);
 	m->lbr.tos = 0;
 	m->lbr.cycles = m->cycles;
 	if (model_arch_lbr_is_depth(m, value))

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The rules that faults of Golden Cove break. What is wanted is typed from what the SDM's volumes 1
+ * and 4, Linux and intel/perfmon say.
+ */
+#include "host/model/rules/internal.h"
+
+#define CTL		0x14ce
+#define DEPTH		0x14cf
+#define FROM(i)		get(r, 0x1500 + (i))
+#define TO(i)		get(r, 0x1600 + (i))
+#define INFO(i)		get(r, 0x1200 + (i))
+#define ALL		0x7f0007	/* every kind, at both levels, enabled */
+#define REFUSED(msr, value) (fixture_wrmsr(r, msr, value) == MSR_GP)
+#define TAKEN(msr, value) (fixture_wrmsr(r, msr, value) == MSR_DONE)
+
+/* 0 where a broken processor has no such register. */
+static u64 get(struct fixture *r, u32 msr)
+{
+	return model_rdmsr(&r->m, msr).value;
+}
+
+static u32 leaf_1c(struct fixture *r, unsigned reg)
+{
+	u32 regs[4] = { ~0u, ~0u, ~0u, ~0u };
+
+	model_cpuid(&r->m, 0x1c, 0, regs);
+	return regs[reg];
+}
+
+static const struct {
+	enum model_branch kind;
+	bool indirect;
+	u64 control;		/* bit of IA32_LBR_CTL */
+	u64 type;
+} kinds[] = {
+	{ BRANCH_CONDITIONAL, false, BIT(16), 0 }, { BRANCH_JUMP, true, BIT(18), 1 },
+	{ BRANCH_JUMP, false, BIT(17), 2 },	   { BRANCH_CALL, true, BIT(20), 3 },
+	{ BRANCH_CALL, false, BIT(19), 4 },	   { BRANCH_RETURN, false, BIT(21), 5 },
+	{ BRANCH_FAR, false, BIT(22), 8 },
+};
+
+#define KINDS (sizeof(kinds) / sizeof(kinds[0]))
+
+static void a_branch(struct fixture *r, size_t kind, u8 cpl)
+{
+	fixture_retire(r, &(struct model_retired){
+		.branch = kinds[kind].kind, .indirect = kinds[kind].indirect, .taken = true,
+		.cpl = cpl, .cpl_after = cpl,
+			  });
+}
+
+static void one_of_each(struct fixture *r)
+{
+	for (size_t i = 0; i < KINDS; i++)
+		a_branch(r, i, 3);
+}
+
+static unsigned used(struct fixture *r)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < 32; i++)
+		n += FROM(i) != 0;
+	return n;
+}
+
+/* ---- registers ---- */
+
+RULE(leaf_1c_has_depth_32, (leaf_1c(r, 0) & 0xff) == 0x0b && leaf_1c(r, 1) == 7 &&
+				   leaf_1c(r, 2) == 7 && get(r, DEPTH) == 32)
+RULE(control_has_its_bits, TAKEN(CTL, 0x7f000f) && get(r, CTL) == 0x7f000f &&
+				   REFUSED(CTL, BIT(4)) && REFUSED(CTL, BIT(15)) &&
+				   REFUSED(CTL, BIT(23)))
+RULE(depths_are_those_of_leaf_1c, TAKEN(DEPTH, 8) && get(r, DEPTH) == 8 && REFUSED(DEPTH, 0) &&
+					  REFUSED(DEPTH, 7) && REFUSED(DEPTH, 24) &&
+					  REFUSED(DEPTH, 40) && get(r, DEPTH) == 8)
+RULE(event_logging_isnt_there, REFUSED(0x187, BIT(35)))
+RULE(legacy_registers_are_gone,
+     REFUSED(0x1c8, 0) && REFUSED(0x1c9, 0) && REFUSED(0x680, 0) && REFUSED(0xdc0, 0))
+RULE(haswell_has_none, REFUSED(0x14ce, 0) && REFUSED(0x1500, 0) && leaf_1c(r, 0) == 0)
+
+static bool entries_end_at_the_depth(struct fixture *r)
+{
+	fixture_wrmsr(r, DEPTH, 16);
+	for (u32 bank = 0x1200; bank <= 0x1600; bank += bank == 0x1200 ? 0x300 : 0x100)
+		if (!TAKEN(bank + 15, 1) || !REFUSED(bank + 16, 1) || !REFUSED(bank + 32, 1))
+			return false;
+	return true;
+}
+
+static bool entries_read_back(struct fixture *r)
+{
+	for (u32 i = 0; i < 32; i += 31) {
+		fixture_wrmsr(r, 0x1500 + i, 0xffff8000deadb000 + i);
+		fixture_wrmsr(r, 0x1600 + i, 0xffff8000deadc000 + i);
+		fixture_wrmsr(r, 0x1200 + i, BIT(63) | 0x1234);
+	}
+	for (u32 i = 0; i < 32; i += 31)
+		if (FROM(i) != 0xffff8000deadb000 + i || TO(i) != 0xffff8000deadc000 + i ||
+		    INFO(i) != (BIT(63) | 0x1234))
+			return false;
+	return true;
+}
+
+static bool writing_the_depth_clears(struct fixture *r)
+{
+	for (u64 depth = 32; depth >= 8; depth /= 2) {
+		for (u32 i = 0; i < 8; i++) {
+			fixture_wrmsr(r, 0x1500 + i, 1);
+			fixture_wrmsr(r, 0x1600 + i, 1);
+			fixture_wrmsr(r, 0x1200 + i, 1);
+		}
+		fixture_wrmsr(r, DEPTH, depth);
+		if (get(r, DEPTH) != depth)
+			return false;
+		for (u32 i = 0; i < 8; i++)
+			if (FROM(i) || TO(i) || INFO(i))
+				return false;
+	}
+	return true;
+}
+
+static bool threads_have_their_own(struct fixture *one)
+{
+	static const u32 registers[] = { CTL, 0x1500, 0x1600, 0x1200 };
+	static struct fixture r[CORE_THREADS];
+	static struct model_core core;
+	struct model_config config = one->m.config;
+
+	config.hyper_threading = true;
+	fixture_open_core(r, &core, &config);
+	fixture_wrmsr(&r[0], DEPTH, 8);
+	return get(&r[1], DEPTH) == 32 &&
+	       each_thread_has_its_own(one, registers, sizeof(registers) / sizeof(registers[0]));
+}
+
+/* ---- recording ---- */
+
+static bool filters_let_their_kinds_in(struct fixture *r)
+{
+	for (size_t kind = 0; kind < KINDS; kind++) {
+		fixture_wrmsr(r, DEPTH, 32);
+		fixture_wrmsr(r, CTL, kinds[kind].control | 7);
+		one_of_each(r);
+		fixture_wrmsr(r, CTL, 0);
+		if (used(r) != 1 || INFO(0) >> 56 != (kinds[kind].type | 0x10 | (kind ? 0 : 0x80)))
+			return false;
+	}
+	return true;
+}
+
+static bool levels_let_their_branches_in(struct fixture *r)
+{
+	for (u64 levels = 0; levels < 4; levels++) {
+		fixture_wrmsr(r, DEPTH, 32);
+		fixture_wrmsr(r, CTL, (ALL & ~6ULL) | levels << 1);
+		a_branch(r, 2, 0);
+		a_branch(r, 2, 3);
+		a_branch(r, 2, 3);
+		fixture_wrmsr(r, CTL, 0);
+		if (used(r) != (levels & 1 ? 1U : 0U) + (levels & 2 ? 2U : 0U))
+			return false;
+	}
+	return true;
+}
+
+/* FROM of a transfer from a level that is kept out: SDM "CPL Filtering". */
+static bool from_of_a_level_kept_out_is_hidden(struct fixture *r)
+{
+	fixture_wrmsr(r, CTL, ALL & ~4ULL);
+	model_transfer(&r->m, 0x1234, 0x5678, 3, 0, false);
+	if (FROM(0) != ~0ULL || TO(0) != 0x5678)
+		return false;
+	fixture_wrmsr(r, CTL, ALL);
+	model_transfer(&r->m, 0x1234, 0x5678, 3, 0, false);
+	return FROM(0) == 0x1234;
+}
+
+static bool newest_is_first(struct fixture *r)
+{
+	u64 ip[40], to[40];
+
+	for (u64 depth = 32; depth >= 8; depth /= 2) {
+		fixture_wrmsr(r, DEPTH, depth);
+		fixture_wrmsr(r, CTL, ALL);
+		for (unsigned i = 0; i < 40; i++) {
+			ip[i] = r->ip;
+			a_branch(r, 2, 0);
+			to[i] = r->regs.rip;
+		}
+		fixture_wrmsr(r, CTL, 0);
+		for (unsigned twice = 0; twice < 2; twice++)
+			for (u32 i = 0; i < depth; i++)
+				if (FROM(i) != ip[39 - i] || TO(i) != to[39 - i])
+					return false;
+	}
+	return true;
+}
+
+static bool returns_pop_calls(struct fixture *r)
+{
+	u64 first;
+
+	fixture_wrmsr(r, CTL, 0x38000f);	/* calls and returns, as a stack */
+	first = r->ip;
+	a_branch(r, 3, 0);
+	a_branch(r, 3, 0);
+	if (used(r) != 2)
+		return false;
+	a_branch(r, 5, 0);
+	return used(r) == 1 && FROM(0) == first && !FROM(1) && !FROM(31);
+}
+
+static bool only_ctl_starts_and_stops(struct fixture *r)
+{
+	fixture_wrmsr(r, CTL, ALL & ~1ULL);
+	fixture_wrmsr(r, 0x1d9, 1);
+	a_branch(r, 2, 0);
+	if (used(r) || get(r, 0x1d9))
+		return false;
+	fixture_wrmsr(r, CTL, ALL);
+	fixture_wrmsr(r, 0x1d9, 0);
+	a_branch(r, 2, 0);
+	if (used(r) != 1)
+		return false;
+	fixture_wrmsr(r, CTL, 0);
+	a_branch(r, 2, 0);
+	fixture_wrmsr(r, CTL, ALL);
+	return used(r) == 1;
+}
+
+static bool cycles_end_at_ffff(struct fixture *r)
+{
+	fixture_wrmsr(r, CTL, ALL);
+	fixture_nops(r, 70000);
+	a_branch(r, 2, 0);
+	if ((INFO(0) & 0xffff) != 0xffff)
+		return false;
+	a_branch(r, 2, 0);
+	return (INFO(0) & 0xffff) < 100 && INFO(0) & BIT(60);
+}
+
+static bool debug_exceptions_and_freezes_stop(struct fixture *r)
+{
+	fixture_wrmsr(r, CTL, ALL);
+	model_transfer(&r->m, 0x1234, 0x5678, 0, 0, true);
+	if (get(r, CTL) != (ALL & ~1ULL) || used(r))
+		return false;
+	fixture_wrmsr(r, CTL, ALL);
+	fixture_wrmsr(r, 0x391, BIT(58));
+	a_branch(r, 2, 0);
+	if (used(r))
+		return false;
+	fixture_wrmsr(r, 0x390, BIT(58));
+	a_branch(r, 2, 0);
+	return used(r) == 1;
+}
+
+/* And what no fault breaks that isn't one of legacy records too. */
+static bool entries_are_right(struct fixture *r)
+{
+	static bool (*const rules[])(struct fixture *r) = {
+		newest_is_first,   legacy_registers_are_gone, from_of_a_level_kept_out_is_hidden,
+		returns_pop_calls, cycles_end_at_ffff,	      debug_exceptions_and_freezes_stop,
+	};
+
+	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
+		fixture_wrmsr(r, DEPTH, 32);
+		if (!rules[i](r))
+			return false;
+	}
+	return true;
+}
+
+rule *const without_arch_lbr_rules[FAULT_COUNT] = {
+	[FAULT_ARCH_LBR_UNANNOUNCED] = haswell_has_none,
+};
+
+rule *const goldencove_rules[FAULT_COUNT] = {
+	[FAULT_ARCH_LBR_MISSING] = entries_read_back,
+	[FAULT_ARCH_LBR_DEPTH_UNLISTED] = leaf_1c_has_depth_32,
+	[FAULT_ARCH_LBR_SAME_DEPTH_KEEPS] = writing_the_depth_clears,
+	[FAULT_ARCH_LBR_DEPTH_KEEPS_INFO] = writing_the_depth_clears,
+	[FAULT_ARCH_LBR_ON_CLEARS] = only_ctl_starts_and_stops,
+	[FAULT_ARCH_LBR_BY_DEBUGCTL] = only_ctl_starts_and_stops,
+	[FAULT_ARCH_LBR_BEYOND_DEPTH] = entries_end_at_the_depth,
+	[FAULT_ARCH_LBR_TOS_ORDER] = newest_is_first,
+	[FAULT_ARCH_LBR_READ_MOVES] = entries_are_right,
+	[FAULT_ARCH_LBR_EVENT_LOGGING] = event_logging_isnt_there,
+	[FAULT_ARCH_LBR_KEEPS_OUT] = filters_let_their_kinds_in,
+	[FAULT_ARCH_LBR_JUMPS_EXCHANGED] = filters_let_their_kinds_in,
+	[FAULT_ARCH_LBR_SELECT_ORDER] = filters_let_their_kinds_in,
+	[FAULT_ARCH_LBR_ANY_LEVEL] = levels_let_their_branches_in,
+	[FAULT_ARCH_LBR_TYPE_JUMPS] = filters_let_their_kinds_in,
+	[FAULT_ARCH_LBR_TYPE_CALLS] = filters_let_their_kinds_in,
+	[FAULT_ARCH_LBR_TYPE_FAR] = filters_let_their_kinds_in,
+	[FAULT_ARCH_LBR_CTL_WRITE_DROPPED] = control_has_its_bits,
+	[FAULT_ARCH_LBR_CTL_READS_ZERO] = control_has_its_bits,
+	[FAULT_ARCH_LBR_CTL_RESERVED_ACCEPTED] = control_has_its_bits,
+	[FAULT_ARCH_LBR_DEPTH_WRITE_DROPPED] = writing_the_depth_clears,
+	[FAULT_ARCH_LBR_DEPTH_READS_ZERO] = depths_are_those_of_leaf_1c,
+	[FAULT_ARCH_LBR_DEPTH_RESERVED_ACCEPTED] = depths_are_those_of_leaf_1c,
+	[FAULT_ARCH_LBR_FROM_READS_ZERO] = entries_read_back,
+	[FAULT_ARCH_LBR_TO_READS_ZERO] = entries_read_back,
+	[FAULT_ARCH_LBR_INFO_READS_ZERO] = entries_read_back,
+	[FAULT_ARCH_LBR_CTL_SHARED] = threads_have_their_own,
+	[FAULT_ARCH_LBR_DEPTH_SHARED] = threads_have_their_own,
+	[FAULT_ARCH_LBR_FROM_SHARED] = threads_have_their_own,
+	[FAULT_ARCH_LBR_TO_SHARED] = threads_have_their_own,
+	[FAULT_ARCH_LBR_INFO_SHARED] = threads_have_their_own,
+};
