@@ -5,6 +5,7 @@
  * What it says of other events, and which access is tagged, isn't stated.
  */
 #include "kernel/interrupt/fault.h"
+#include "kernel/output/fmt.h"
 #include "pmu/memory_sampling.h"
 #include "spec/adaptive.h"
 #include "spec/msr.h"
@@ -146,6 +147,8 @@ static bool enough(struct test *t, struct test_claim claim, unsigned records, un
  * ADP-49  The latency of a load latency record must be above the threshold of
  *         MSR_PEBS_LD_LAT_THRESHOLD.
  *         SDM 18.8.1.2 Load Latency Performance Monitoring Facility; Linux struct pebs_meminfo
+ * HYB-10  Load latency must be usable on IA32_PMC1 to IA32_PMC7.
+ *         Linux; intel/perfmon MEM_TRANS_RETIRED.LOAD_LATENCY
  *
  * Given  the load latency event and a threshold of 3 cycles; loads of a line that was just flushed
  * When   each general-purpose counter that has the event makes records, IA32_PEBS_ENABLE[n] alone
@@ -154,7 +157,7 @@ static bool enough(struct test *t, struct test_claim claim, unsigned records, un
  *        applicable counters and a latency above 3
  */
 TEST(adaptive, load_latency_needs_the_counters_own_enable_alone,
-     REQS(ADP_20, ADP_47, ADP_48, ADP_49),
+     REQS(ADP_20, ADP_47, ADP_48, ADP_49, HYB_10),
      NEEDS(need_perfmon, need_baseline, need_events, need_load_latency), .deadline_ms = 5000)
 {
 	u64 memory = (u64)(uintptr_t)workload_memory();
@@ -166,7 +169,7 @@ TEST(adaptive, load_latency_needs_the_counters_own_enable_alone,
 		if (!(latency_counters() & BIT(c)))
 			continue;
 		records = take_latency(c, LATENCY_THRESHOLD_LEAST, &most);
-		if (!enough(t, AT(ADP_48), records, c))
+		if (!enough(t, AT(ADP_48, HYB_10), records, c))
 			return;
 		for (unsigned i = 0; i < records; i++) {
 			unsigned at = i * adaptive_bytes(LATENCY_CONFIG);
@@ -215,5 +218,104 @@ TEST(adaptive, latency_of_a_memory_group_is_above_the_threshold, REQS(ADP_49),
 				    latency_at(at),
 				    "latency of record %u, threshold %u", r, thresholds[i]);
 		}
+	}
+}
+
+static bool need_split_latency(char *reason, size_t size)
+{
+	if (counter_caps()->facilities & FAC_LL_SPLIT)
+		return true;
+	fmt_print(reason, size, "one latency (family %02x model %02x)", counter_caps()->family,
+		  counter_caps()->model);
+	return false;
+}
+
+/*
+ * ADP-12  The latency of the memory group must be two numbers: of the instruction in bits 15:0, of
+ *         the cache in bits 47:32.
+ *         Linux struct pebs_meminfo, PMU_FL_INSTR_LATENCY; intel/perfmon README
+ * HYB-15  The latency of the instruction must not be below that of the cache.
+ *         intel/perfmon README: dispatch to completion, and the time in the memory subsystem
+ *
+ * Given  the load latency event on its first counter; loads of a line that was just flushed, which
+ *        the memory subsystem has to bring
+ * When   records are made
+ * Then   bits 15:0 of the latency are 0 in none, bits 47:32 not in all, and these are never above
+ *        bits 15:0
+ */
+TEST(adaptive, latency_of_a_memory_group_is_that_of_the_instruction_and_of_the_cache,
+     REQS(ADP_12, HYB_15),
+     NEEDS(need_perfmon, need_baseline, need_events, need_load_latency, need_split_latency),
+     .deadline_ms = 5000)
+{
+	const unsigned counter = (unsigned)__builtin_ctz(latency_counters());
+	unsigned most = MEM_SAMPLE_ROUNDS_MOST, with_cache = 0, records;
+
+	records = take_latency(counter, LATENCY_THRESHOLD_LEAST, &most);
+	if (!enough(t, AT(ADP_12, HYB_15), records, counter))
+		return;
+	for (unsigned i = 0; i < records; i++) {
+		const u64 word = adaptive_at(i * adaptive_bytes(LATENCY_CONFIG) + AT_LATENCY);
+		const u64 instruction = word & 0xffff, cache = word >> 32 & 0xffff;
+
+		CHECK_RANGE(t, ADP_12, 1, 0xffff, instruction,
+			    "bits 15:0 of the latency of record %u, %#lx", i, word);
+		CHECK_RANGE(t, HYB_15, 0, instruction, cache,
+			    "bits 47:32 of the latency of record %u, %#lx", i, word);
+		with_cache += cache != 0;
+	}
+	CHECK_RANGE(t, ADP_12, 1, records, with_cache,
+		    "of %u records those whose bits 47:32 of the latency aren't 0", records);
+}
+
+static bool need_store_sample(char *reason, size_t size)
+{
+	struct event event;
+
+	if (event_get(EK_STORE_SAMPLE, 0, &event))
+		return true;
+	fmt_print(reason, size, "no MEM_TRANS_RETIRED.STORE_SAMPLE (family %02x model %02x)",
+		  counter_caps()->family, counter_caps()->model);
+	return false;
+}
+
+/*
+ * ADP-13  A record of MEM_TRANS_RETIRED.STORE_SAMPLE on IA32_PMC0 must have the linear address of
+ *         a store.
+ *         intel/perfmon MEM_TRANS_RETIRED.STORE_SAMPLE; Linux
+ *
+ * Given  IA32_PMC0 with MEM_TRANS_RETIRED.STORE_SAMPLE; a loop with a store to one address
+ * When   it makes records with the memory group
+ * Then   there are records, and the address of each one in the loop is the store's
+ */
+TEST(adaptive, store_sample_has_the_linear_address_of_a_store, REQS(ADP_13),
+     NEEDS(need_perfmon, need_baseline, need_events, need_store_sample), .deadline_ms = 5000)
+{
+	const u64 memory = (u64)(uintptr_t)workload_memory();
+	const struct adaptive_layout layout = { .config = LATENCY_CONFIG,
+						.size = (u16)adaptive_bytes(LATENCY_CONFIG) };
+	struct ds_setup setup = latency_setup(&layout);
+	struct event event = { .code = 0 };
+	unsigned records;
+
+	event_get(EK_STORE_SAMPLE, 0, &event);
+	ds_open(&setup);
+	pebs_arm(0, event.code, COUNT_BOTH, MEM_SAMPLE_PERIOD);
+	for (unsigned rounds = 0;
+	     rounds < MEM_SAMPLE_ROUNDS_MOST && ds_records() < MEM_SAMPLE_RECORDS; rounds += BATCH)
+		workload_run(&workload_store, BATCH, pmc_one(0));
+	pebs_disarm();
+	counter_program_disabled(0, 0, 0);
+	counters_clear(counters_status());
+	records = ds_records();
+	if (!enough(t, AT(ADP_13), records, 0))
+		return;
+	for (unsigned i = 0; i < records; i++) {
+		const unsigned at = i * adaptive_bytes(LATENCY_CONFIG);
+
+		if (!sampling_is_switching(&workload_store, adaptive_at(at + AT_RIP)))
+			CHECK_EQ(t, ADP_13, memory, adaptive_at(at + AT_ADDRESS),
+				 "address of record %u, EventingIP %#lx", i,
+				 adaptive_at(at + AT_EVENTING_IP));
 	}
 }

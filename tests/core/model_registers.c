@@ -12,6 +12,7 @@
 
 /* Table 35-37: event code 2:0 and 4, bubble length 19:8, width 22:20. */
 #define FRONTEND_BITS	0x7fff17ULL
+#define FRONTEND_BIT_3	BIT(3)		/* from Golden Cove on */
 
 static bool need_skylake_facility(char *reason, size_t size, u32 facility)
 {
@@ -49,32 +50,40 @@ static bool need_tsx(char *reason, size_t size)
  *         and 7:5 in EVTSEL
  * MSR-25  A write that sets a reserved bit of MSR_PEBS_FRONTEND must raise #GP.
  *         SDM Table 18-59 MSR_PEBS_FRONTEND
+ * HYB-21  MSR_PEBS_FRONTEND must accept exactly the bits 7FFF1FH.
+ *         Linux intel_glc_extra_regs
  *
  * Given  MSR_PEBS_FRONTEND = 0
- * When   all bits of Table 35-37, each of them, and each other bit is written
+ * When   all bits of Table 35-37, and bit 3 from Golden Cove on, each of them, and each other bit
+ *        is written
  * Then   these are read back; each other one raises #GP, and the register stays 0
  */
-TEST(msr, pebs_frontend_holds_its_bits_and_refuses_all_others, REQS(SKL_14, MSR_25),
+TEST(msr, pebs_frontend_holds_its_bits_and_refuses_all_others, REQS(SKL_14, MSR_25, HYB_21),
      NEEDS(need_perfmon, need_frontend, need_refused_msrs))
 {
-	msr_write(MSR_PEBS_FRONTEND, FRONTEND_BITS);
-	CHECK_EQ(t, SKL_14, FRONTEND_BITS, msr_read(MSR_PEBS_FRONTEND),
+	const u64 bits = counter_caps()->facilities & FAC_FRONTEND_MS ?
+				 FRONTEND_BITS | FRONTEND_BIT_3 :
+				 FRONTEND_BITS;
+
+	msr_write(MSR_PEBS_FRONTEND, bits);
+	CHECK_EQ(t, IDS(SKL_14, HYB_21), bits, msr_read(MSR_PEBS_FRONTEND),
 		 "MSR_PEBS_FRONTEND, all of its bits");
 	msr_write(MSR_PEBS_FRONTEND, 0);
 	for (unsigned bit = 0; bit < 64; bit++) {
 		bool refused = msr_try_write(MSR_PEBS_FRONTEND, BIT(bit)).raised;
 
-		if (FRONTEND_BITS & BIT(bit)) {
-			CHECK_EQ(t, SKL_14, BIT(bit), msr_read(MSR_PEBS_FRONTEND),
+		if (bits & BIT(bit)) {
+			CHECK_EQ(t, IDS(SKL_14, HYB_21), BIT(bit), msr_read(MSR_PEBS_FRONTEND),
 				 "MSR_PEBS_FRONTEND, bit %u written", bit);
 			msr_write(MSR_PEBS_FRONTEND, 0);
 		} else {
-			CHECK(t, SKL_14, refused, "#GP of bit %u of MSR_PEBS_FRONTEND", bit);
+			CHECK(t, IDS(SKL_14, HYB_21), refused, "#GP of bit %u of MSR_PEBS_FRONTEND",
+			      bit);
 			if (bit > 22)
 				CHECK(t, MSR_25, refused, "#GP of bit %u, above the fields", bit);
 		}
 	}
-	CHECK_EQ(t, IDS(SKL_14, MSR_25), 0, msr_read(MSR_PEBS_FRONTEND),
+	CHECK_EQ(t, IDS(SKL_14, MSR_25, HYB_21), 0, msr_read(MSR_PEBS_FRONTEND),
 		 "MSR_PEBS_FRONTEND after what was refused");
 }
 

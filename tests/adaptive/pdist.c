@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * PDist: the record is made on completion of the instruction that overflowed the counter; there is
+ * no wait for the next event (intel/perfmon README, "PDist: Precise Distribution"). Fixed counter 0
+ * and IA32_PMC0 have it, from PDIST_LEAST_PERIOD events on: docs/READINGS.md.
+ */
+#include "kernel/interrupt/fault.h"
+#include "kernel/output/fmt.h"
+#include "tests/adaptive/adaptive.h"
+
+#define AT_EVENTING_IP	0x08u
+#define ROUNDS		320u	/* events before the marks: more than PDIST_LEAST_PERIOD */
+#define MARKS		9u	/* that are tried */
+
+static bool need_pdist(char *reason, size_t size)
+{
+	if (counter_caps()->facilities & FAC_PDIST)
+		return true;
+	fmt_print(reason, size, "no PDist known for family %02x model %02x", counter_caps()->family,
+		  counter_caps()->model);
+	return false;
+}
+
+/* A record of the counter, which overflows after that many events. */
+static bool take(struct test *t, struct test_claim claim, unsigned counter, u16 event, u64 period,
+		 const struct workload *w, u64 rounds, struct pmc_mask with)
+{
+	const struct adaptive_run run = { .counter = counter, .config = CONFIG_GPR };
+	struct adaptive_layout layout;
+	struct ds_setup setup = adaptive_setup(&run, &layout);
+
+	ds_open(&setup);
+	pebs_arm(counter, event, COUNT_BOTH, period);
+	workload_run(w, rounds, pmc_or(pmc_one(counter), with));
+	pebs_disarm();
+	counter_program_disabled(counter, 0, 0);
+	counters_clear(counters_status());
+	return adaptive_one_record(t, claim, &run);
+}
+
+/*
+ * FIX-13  IA32_PMC0 that overflows 256 events at least after its start must record the very event
+ *         on which it overflowed.
+ *         intel/perfmon README: PDist, Precise Distribution
+ *
+ * Given  loads, then branches, each marked one at an address of its own
+ * When   IA32_PMC0 overflows on one of the marked ones, more than 256 events after its start
+ * Then   EventingIP is that very one
+ */
+TEST(adaptive, pdist_record_of_pmc0_names_the_event_that_overflowed, REQS(FIX_13),
+     NEEDS(need_perfmon, need_baseline, need_events, need_branches, need_pdist),
+     .under_every_fault = true)
+{
+	const struct {
+		const struct workload *workload;
+		u16 event;
+	} pieces[] = { { &workload_sample, LOADS },
+		       { &workload_jumps, EVENT_BR_INST_RETIRED_ALL_BRANCHES } };
+
+	for (unsigned i = 0; i < 2; i++) {
+		const struct workload *w = pieces[i].workload;
+		const u16 event = pieces[i].event;
+
+		for (unsigned mark = 0; mark < MARKS; mark++) {
+			const u64 period = calibration_period(event, ROUNDS + 1 + mark);
+
+			if (!take(t, AT(FIX_13), 0, event, period, w, ROUNDS, NO_OTHERS))
+				return;
+			CHECK_EQ(t, FIX_13, workload_mark(w, mark), adaptive_at(AT_EVENTING_IP),
+				 "EventingIP, overflow on mark %u of %s, event %#x", mark, w->name,
+				 event);
+		}
+	}
+}
+
+/* How many instructions before the window's first one are counted: IA32_PMC1, read by RDPMC,
+ * against those that have retired by then. */
+static u64 counted_before(void)
+{
+	counter_program(1, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH);
+	counter_write(1, 0);
+	workload_run(&workload_precise, 0, pmc_or(pmc_one(1), pmc_one(PMC_FIXED(0))));
+	counter_program_disabled(1, 0, 0);
+	return (u32)workload_memory()[0] - (PRECISE_READ - 1);
+}
+
+/*
+ * FIX-12  Fixed counter 0 that overflows on instruction N, 256 at least after its start, must
+ *         record that instruction or the next one.
+ *         intel/perfmon README: PDist; Linux mailing list: KVM, PEBS for SPR, PDIR++
+ *
+ * Given  fixed counter 0 with PEBS over NOPs that are known one by one
+ * When   it overflows on one of them, 256 instructions after its start and more
+ * Then   EventingIP is that NOP or the next one
+ */
+TEST(adaptive, pdist_record_of_fixed_counter_0_names_the_instruction_that_overflowed_or_the_next,
+     REQS(FIX_12), NEEDS(need_perfmon, need_fixed, need_baseline, need_instructions, need_pdist))
+{
+	const u64 before = counted_before();
+
+	if (before != counted_before() || before > PERIOD) {
+		test_inconclusive(t, "%ld instructions are counted before the window",
+				  (long)before);
+		return;
+	}
+	for (u64 period = PDIST_LEAST_PERIOD; period < PDIST_LEAST_PERIOD + 4; period++) {
+		const unsigned nop = (unsigned)(period - before - PRECISE_FIRST);
+		const u64 first = workload_mark(&workload_precise, nop);
+
+		if (!take(t, AT(FIX_12), PMC_FIXED(0), 0, period, &workload_precise, 0, pmc_one(1)))
+			return;
+		CHECK_RANGE(t, FIX_12, first, first + 1, adaptive_at(AT_EVENTING_IP),
+			    "EventingIP, overflow on NOP %u, %lu instructions after the start", nop,
+			    period);
+	}
+}
