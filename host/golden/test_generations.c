@@ -141,10 +141,10 @@ static void models_are_those_of_table_35_1(void)
 		{ 6, 0x5e }, { 6, 0x55 }, { 6, 0x8e }, { 6, 0x9e }, { 6, 0xa5 },
 		{ 6, 0xa6 }, { 7, 0x7d }, { 7, 0x7e }, { 7, 0x9d }, { 7, 0x8c },
 		{ 7, 0x8d }, { 7, 0xa7 }, { 8, 0x6a }, { 8, 0x6c }, { 9, 0x8f },
-		{ 9, 0xcf },
+		{ 9, 0xcf }, { 10, 0xad }, { 10, 0xae },
 	};
 
-	CHECK_EQ(11, COUNT(generations));
+	CHECK_EQ(12, COUNT(generations));
 	CHECK_EQ(COUNT(want) + 3, COUNT(models), "and NetBurst's");
 	for (size_t i = 0; i < COUNT(want); i++) {
 		bool found = false;

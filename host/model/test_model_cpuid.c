@@ -45,6 +45,8 @@ static const struct {
 	[GEN_ICELAKE_SP] = { 0x1b, 0x606a6, 0x7ffab21f, 0x9c2fbb, 0x121, 0x2c100800, 0x08300805 },
 	[GEN_SAPPHIRERAPIDS] = { 0x20, 0x806f8, 0x7ffab21f, 0x9c2fbb, 0x121, 0x2c100800,
 				 0x08300805 },
+	[GEN_GRANITERAPIDS] = { 0x20, 0xa06d1, 0x7ffab21f, 0x9c2fbb, 0x121, 0x2c100800,
+				0x08300805 },
 };
 
 static void each_generation_has_its_own(void)
@@ -60,7 +62,7 @@ static void each_generation_has_its_own(void)
 		ask(7, 0, 0xffffffff);
 		CHECK_EQ(wanted[g].structured, regs[EBX], "generation %u", g);
 		CHECK_EQ(0, regs[EAX] | regs[ECX], "generation %u", g);
-		CHECK_EQ(g == GEN_SAPPHIRERAPIDS ? 0x80000 : 0, regs[EDX], "generation %u", g);
+		CHECK_EQ(g >= GEN_SAPPHIRERAPIDS ? 0x80000 : 0, regs[EDX], "generation %u", g);
 		ask(0xa, 0, 0xffffffff);
 		CHECK_EQ(wanted[g].perfmon, regs[EAX], "generation %u", g);
 		ask(0x80000001, 0, 0xffffffff);

@@ -148,6 +148,7 @@ static bool matches(struct model *m, enum event_kind kind, const struct model_ac
 	switch (kind) {
 	case EK_STORES:
 	case EK_PRECISE_STORE:
+	case EK_STORE_SAMPLE:
 		return a->store;
 	case EK_LOADS:
 		return !a->store;

@@ -86,6 +86,13 @@ void model_set_counter(struct model *m, unsigned counter, u64 value)
 	m->counter[counter].value = value & highest(m, counter);
 }
 
+void model_preset_counter(struct model *m, unsigned counter, u64 value)
+{
+	model_set_counter(m, counter, value);
+	m->counter[counter].near = highest(m, counter) - m->counter[counter].value <
+				   PDIST_LEAST_PERIOD - 1;
+}
+
 /*
  * All cycles as a precise event, such as INST_RETIRED.TOTAL_CYCLES_PS of Table 18-56: with INV and
  * a CMASK above what can retire in a cycle. With precise distribution it may have the event and
@@ -161,6 +168,10 @@ static void decode_gp(struct model *m, unsigned n, struct counter_setting *setti
 			 fault_adaptive(m, n, select & IA32_PERFEVTSEL_ADAPTIVE);
 	if (is_total_cycles(m, n))
 		rule->flags &= (u16)~EV_PDIR;
+	/* "PDist: Precise Distribution", intel/perfmon: with precise events. */
+	if (!n && model_generation(m)->facilities & FAC_PDIST && rule->pebs &&
+	    event->flags & EV_PEBS)
+		rule->flags |= EV_PDIR;
 	setting->enabled = select & IA32_PERFEVTSEL_EN && !is_taken(m, n);
 	/* "CMASK or INV ... must be 0. Writing other values will result in undefined behavior." */
 	if (event->flags & EV_LL && (rule->cmask || rule->invert))
@@ -188,7 +199,7 @@ static void decode_fixed(struct model *m, unsigned n, struct counter_setting *se
 				 fault_adaptive(m, FIRST_FIXED + n,
 						control & IA32_FIXED_CTR_CTRL_ADAPTIVE0);
 	if (!n && model_generation(m)->facilities & FAC_PDIR_FIXED && setting->rule.pebs &&
-	    m->latitude[LAT_PDIR_FIXED])
+	    (model_generation(m)->facilities & FAC_PDIST || m->latitude[LAT_PDIR_FIXED]))
 		setting->rule.flags = EV_PDIR;
 	setting->enabled = control & IA32_FIXED_CTR_CTRL_EN0;
 }
@@ -390,6 +401,19 @@ void model_meet_event(struct model *m, struct retire_ctx *s, unsigned i)
 		c->shadow--;
 }
 
+/* Of a counter with EV_PDIR: latitude pdist-near, and pdist-fixed-next. */
+static void with_pdist(struct model *m, unsigned i, struct counter_overflow *overflow)
+{
+	if (!(model_generation(m)->facilities & FAC_PDIST))
+		return;
+	if (m->counter[i].near && m->latitude[LAT_PDIST_NEAR]) {
+		overflow->due = false;
+	} else if (i == FIRST_FIXED && m->latitude[LAT_PDIST_FIXED_NEXT]) {
+		overflow->due = false;
+		overflow->shadow = 0;
+	}
+}
+
 /*
  * What an overflow does: "it is armed to ... capture the next event", or interrupts. With precise
  * distribution the event that overflowed is the one; precise store is about "the next store that
@@ -414,6 +438,8 @@ static struct counter_overflow overflow_of(struct model *m, const struct retire_
 		overflow.shadow = (u8)model_draw(m, LAT_RECORD_SHADOW);
 	if (rule->flags & EV_DLA)
 		overflow.shadow = (u8)(overflow.shadow + model_draw(m, LAT_TAG_DELAY));
+	if (overflow.due)
+		with_pdist(m, i, &overflow);
 	return overflow;
 }
 

@@ -51,6 +51,24 @@ static void precise_store(struct model *m, const struct retire_ctx *s, unsigned 
 	fault_precise_store(m, s, a, record);
 }
 
+/* A store's latency, and its data source as that of a load. */
+static void store_sample(struct model *m, const struct retire_ctx *s, unsigned x,
+			 struct record *record)
+{
+	unsigned a = tagged_access(m, s, x);
+	const struct access_outcome *o = &s->outcome[a];
+	struct tagged_load store;
+
+	if (a == MODEL_MAX_ACCESSES)
+		return;
+	store = (struct tagged_load){
+		.stlb_miss = o->memory.stlb_miss, .locked = s->r->access[a].locked,
+	};
+	record->data_linear_address = s->r->access[a].linear;
+	record->data_source = model_source_code(m, o->memory.source) | model_further_bits(&store);
+	record->latency = model_latency_field(m, o->memory.latency);
+}
+
 /*
  * Table 18-46, "Layout of Data Linear Address Information In PEBS Record": the address of the load
  * or store, and of stores, with events that the table names, whether it hit the L1 data cache.
@@ -110,6 +128,10 @@ void model_record_memory(struct model *m, const struct retire_ctx *s, unsigned x
 		model_record_latency(m, s, record);
 	if (flags & EV_PS && store_enabled(m))
 		precise_store(m, s, x, record);
+	if (s->rule[x]->kind == EK_STORE_SAMPLE) {
+		store_sample(m, s, x, record);
+		return;
+	}
 	if (flags & EV_DLA)
 		data_address(m, s, x, record);
 	leave_undefined(m, flags, record);

@@ -120,6 +120,8 @@ static inline u64 model_status_bits(u64 counters)
 
 /* IA32_PERF_CAPABILITIES[14]: PEBS on every counter, adaptive records, any event. */
 bool model_has_baseline(const struct model *m);
+/* IA32_PERF_CAPABILITIES[11:8]. */
+unsigned model_pebs_format(const struct model *m);
 /* Are its records those of spec/adaptive.def, if only their basic group? */
 bool model_format_is_adaptive(const struct model *m);
 bool model_has_metrics(const struct model *m);
@@ -176,8 +178,9 @@ u64 model_increment(struct model_counter *c, const struct model_rule *rule, bool
 		    u64 occurred, u64 cycles);
 /* Drop the arm of these counters, and the interrupt that waits for it. */
 void model_disarm(struct model *m, u64 counters);
-/* A counter's value as a register shows it. */
+/* A counter's value as a register shows it; one that software, or a reload, gives it. */
 void model_set_counter(struct model *m, unsigned counter, u64 value);
+void model_preset_counter(struct model *m, unsigned counter, u64 value);
 
 /* errata.c */
 /* General-purpose counters do, until they were set up. */

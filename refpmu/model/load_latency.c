@@ -73,10 +73,41 @@ static bool takes_tag(struct model *m)
 	return true;
 }
 
+/* From dispatch to completion: what is below is the time in the memory subsystem. */
+static u32 instruction_latency(const struct model *m, u32 latency)
+{
+	return latency + m->latitude[LAT_INSTRUCTION_LATENCY];
+}
+
+static bool has_two(const struct model *m)
+{
+	return model_generation(m)->facilities & FAC_LL_SPLIT;
+}
+
+static u64 at_most(u64 value, u64 most)
+{
+	return value < most ? value : most;
+}
+
+/* The other bits aren't said to be 0. */
+u64 model_latency_field(struct model *m, u32 latency)
+{
+	const u64 unused = ~(ADAPTIVE_LATENCY_INSTRUCTION | ADAPTIVE_LATENCY_CACHE);
+	const u64 most = ADAPTIVE_LATENCY_INSTRUCTION;
+
+	if (!has_two(m))
+		return latency;
+	return at_most(instruction_latency(m, latency), most) |
+	       at_most(latency, most) << ADAPTIVE_LATENCY_CACHE_SHIFT |
+	       (m->latitude[LAT_UNDEFINED_FIELDS] ? model_random(m) & unused : 0);
+}
+
 /* "Loads with latencies greater than this value are eligible for counting and latency data
  * reporting." */
 bool model_latency_eligible(struct model *m, u32 latency)
 {
+	if (has_two(m) && m->latitude[LAT_LATENCY_COMPARED])
+		latency = instruction_latency(m, latency);
 	return fault_eligible(m, latency, latency > m->ld_lat_threshold);
 }
 
@@ -128,6 +159,19 @@ bool model_is_latency_event(struct model *m, const struct model_access *a,
 
 /* ---- the record ---- */
 
+/* Without the helper event, where there is one, two bits of the data source mean nothing. */
+static u64 blocked_bits(struct model *m)
+{
+	const struct event_row *helper = model_event(m, EVENT_LD_BLOCKS_STORE_FORWARD);
+
+	if (!helper || !(helper->flags & EV_LL_AUX) || !m->latitude[LAT_UNDEFINED_FIELDS])
+		return 0;	/* no load is blocked here */
+	for (u64 left = m->active; left; left &= left - 1)
+		if (m->counter[__builtin_ctzll(left)].rule.flags & EV_LL_AUX)
+			return 0;
+	return model_random(m) & (DATA_SOURCE_LL_DATA_BLOCKED | DATA_SOURCE_LL_ADDRESS_BLOCKED);
+}
+
 /* Table 18-33, bits 5:4: STLB miss, locked access. */
 u64 model_further_bits(const struct tagged_load *load)
 {
@@ -147,8 +191,8 @@ void model_record_latency(struct model *m, const struct retire_ctx *s, struct re
 	if (!load->valid)
 		return;
 	record->data_linear_address = load->linear;
-	record->latency = load->latency;
-	record->data_source = model_source_code(m, load->source);
+	record->latency = model_latency_field(m, load->latency);
+	record->data_source = model_source_code(m, load->source) | blocked_bits(m);
 	if (model_generation(m)->facilities & FAC_STLB_LOCK)
 		record->data_source |= model_further_bits(load);
 	fault_latency_record(m, s, record);

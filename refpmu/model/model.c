@@ -82,6 +82,15 @@ bool model_version_4(const struct model *m)
 	return model_generation(m)->perfmon >= 4 && !(m->facts & (FACT_PERFMON_1 | FACT_PERFMON_2));
 }
 
+unsigned model_pebs_format(const struct model *m)
+{
+	const struct generation *g = model_generation(m);
+
+	return g->facilities & FAC_RETIRE_LATENCY && m->latitude[LAT_PEBS_FORMAT_5] ?
+		       PEBS_FORMAT_MORE_RESETS :
+		       g->pebs_format;
+}
+
 bool model_format_is_adaptive(const struct model *m)
 {
 	return model_generation(m)->pebs_format >= PEBS_FORMAT_ADAPTIVE;
@@ -134,13 +143,15 @@ static u64 perf_capabilities(struct model *m)
 	if (m->facts & FACT_BASIC_PEBS)
 		value = 0;
 	value |= IA32_PERF_CAPABILITIES_PEBS_TRAP | IA32_PERF_CAPABILITIES_PEBS_ARCH_REG;
-	value |= (u64)g->pebs_format << IA32_PERF_CAPABILITIES_PEBS_FMT_SHIFT;
+	value |= (u64)model_pebs_format(m) << IA32_PERF_CAPABILITIES_PEBS_FMT_SHIFT;
 	if (g->facilities & FAC_SMM_FREEZE && !(m->facts & FACT_BASIC_PEBS))
 		value |= IA32_PERF_CAPABILITIES_SMM_FREEZE;
 	if (g->facilities & FAC_FW_WRITE)
 		value |= IA32_PERF_CAPABILITIES_FW_WRITE;
 	if (model_has_baseline(m))
 		value |= IA32_PERF_CAPABILITIES_PEBS_BASELINE;
+	if (g->facilities & FAC_RETIRE_LATENCY && model_has_baseline(m))
+		value |= IA32_PERF_CAPABILITIES_PEBS_TIMING_INFO;
 	if (model_has_metrics(m)) {
 		value |= IA32_PERF_CAPABILITIES_PERF_METRICS;
 		if (m->latitude[LAT_METRICS_CLEAR])

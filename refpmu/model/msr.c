@@ -148,7 +148,7 @@ static bool read_only(enum model_reg reg)
 
 static void write_counter(struct model *m, unsigned i, u64 value)
 {
-	model_set_counter(m, i, value);
+	model_preset_counter(m, i, value);
 	m->counter_written = BIT(i);
 }
 

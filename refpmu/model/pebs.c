@@ -11,14 +11,18 @@
 /* "64-bit DS area": the buffer management area, at the linear address in IA32_DS_AREA. */
 static bool read_ds_area(struct model *m, u64 linear, struct ds_area *area)
 {
-	u8 bytes[DS_ADAPTIVE_BYTES] = { 0 };
-	u32 size = model_format_is_adaptive(m) ? DS_ADAPTIVE_BYTES : DS_BYTES;
+	const bool more = model_pebs_format(m) >= PEBS_FORMAT_MORE_RESETS;
+	u8 bytes[DS_5_BYTES] = { 0 };
+	u32 size = more ? DS_5_BYTES : model_format_is_adaptive(m) ? DS_ADAPTIVE_BYTES : DS_BYTES;
 
 	if (!m->host->read(m->host->ctx, linear, bytes, size))
 		return false;
 #define DS_FIELD(field, offset, title) area->field = get64(bytes + (offset));
 #include "spec/ds.def"
 #define ADAPTIVE_DS(field, offset, title, source) area->field = get64(bytes + (offset));
+#include "spec/adaptive.def"
+#define ADAPTIVE_DS_5(field, offset, title, source) \
+	area->field = more ? get64(bytes + (offset)) : area->field;
 #include "spec/adaptive.def"
 	return true;
 }
@@ -110,7 +114,7 @@ static void reload(struct model *m, const struct assist_plan *plan)
 {
 	for (unsigned i = 0; i < MODEL_MAX_COUNTERS; i++)
 		if (plan->reloaded & BIT(i))
-			model_set_counter(m, i, plan->reset[i]);
+			model_preset_counter(m, i, plan->reset[i]);
 }
 
 struct assist model_assist(struct model *m, struct retire_ctx *s, unsigned x)

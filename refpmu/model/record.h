@@ -19,6 +19,7 @@ enum {
 #include "spec/ds.def"
 	DS_BYTES = DS_OFFSET_pebs_counter3_reset + sizeof(u64),
 	DS_ADAPTIVE_BYTES = ADAPTIVE_DS_pebs_fixed_counter3_reset + sizeof(u64),
+	DS_5_BYTES = ADAPTIVE_DS_5_pebs_fixed_counter3_reset + sizeof(u64),
 };
 
 /* PEBS formats of IA32_PERF_CAPABILITIES[11:8] that have a row in spec/record.def. */

@@ -40,7 +40,8 @@ struct model_counter {
 	bool pmi_deferred;	/* its overflow interrupt waits for that assist */
 	u8 shadow;		/* events still to pass before the assist (latitude) */
 	bool misses;		/* an event: latitude counters-need-setup */
-	u8 unused[3];
+	bool near;		/* preset less than PDIST_LEAST_PERIOD before its overflow */
+	u8 unused[2];
 };
 
 #pragma GCC diagnostic pop
@@ -121,6 +122,7 @@ struct model {
 	struct {
 		u64 written;
 		u64 slots[MODEL_METRICS];
+		u64 parts[MODEL_METRICS];	/* of them, of level 2 */
 	} metrics;
 	/* What has been fetched lately, for FRONTEND_RETIRED: numbers of lines and pages. */
 	struct {

@@ -7,6 +7,9 @@
 #include "refpmu/model/lbr.h"
 #include "refpmu/model/record.h"
 
+/* Of retire latency: cycles since the instruction before retired. */
+#define MOST_LATENCY	(ADAPTIVE_FORMAT_RETIRE_LATENCY >> ADAPTIVE_FORMAT_RETIRE_LATENCY_SHIFT)
+
 static const u16 group_bytes[ADAPTIVE_GROUPS] = {
 #define ADAPTIVE_GROUP(group, bytes, title, source) [GROUP_##group] = (bytes),
 #include "spec/adaptive.def"
@@ -128,7 +131,11 @@ void model_adaptive_fill(struct model *m, const struct retire_ctx *s,
 	unsigned at = 0;
 
 	whole.format = layout->config | (u64)layout->bytes << ADAPTIVE_FORMAT_SIZE_SHIFT;
-	whole.latency &= BITS(0, 31);
+	if (model_generation(m)->facilities & FAC_RETIRE_LATENCY)
+		whole.format |= (s->cycles < MOST_LATENCY ? s->cycles : MOST_LATENCY)
+				<< ADAPTIVE_FORMAT_RETIRE_LATENCY_SHIFT;
+	if (!(model_generation(m)->facilities & FAC_LL_SPLIT))
+		whole.latency &= BITS(0, 31);
 	for (unsigned i = 0; i < layout->n; at += layout->part[i].bytes, i++) {
 		enum adaptive_group group = (enum adaptive_group)layout->part[i].group;
 

@@ -5,7 +5,8 @@
  *
  * What slots are used for is microarchitectural. In the model an instruction fills the slots of its
  * cycles but one of each, in which the front end has nothing; a branch that was mispredicted wastes
- * all of its own; while it waits for its loads the back end has no room.
+ * all of its own; while it waits for its loads the back end has no room. Of level 2 are stores, for
+ * heavy operations, all mispredictions, what a taken branch leaves empty, and all waits for loads.
  */
 #include "refpmu/model/pmu.h"
 
@@ -36,6 +37,16 @@ static u64 all_slots(const struct model *m)
 	return sum;
 }
 
+/* Level 2 of category i: not more than the category. */
+static u64 part_of(const struct model *m, unsigned i, unsigned whole, u64 sum)
+{
+	u64 part = m->metrics.parts[i] * WHOLE / sum;
+
+	if (!(model_generation(m)->facilities & FAC_METRICS_LEVEL_2))
+		return 0;
+	return part < whole ? part : whole;
+}
+
 u64 model_metrics_read(struct model *m)
 {
 	u64 sum = all_slots(m), value = 0, so_far = 0;
@@ -50,6 +61,8 @@ u64 model_metrics_read(struct model *m)
 		so_far += m->metrics.slots[i];
 		now = (unsigned)(so_far * WHOLE / sum);
 		value |= (u64)(now - before) << 8 * i;
+		value |= part_of(m, i, now - before, sum)
+			 << (8 * i + PERF_METRICS_HEAVY_OPERATIONS_SHIFT);
 		before = now;
 	}
 	return fault_metrics(m, value);
@@ -59,7 +72,7 @@ void model_metrics_write(struct model *m, u64 value)
 {
 	m->metrics.written = value;
 	for (unsigned i = 0; i < MODEL_METRICS; i++)
-		m->metrics.slots[i] = 0;
+		m->metrics.slots[i] = m->metrics.parts[i] = 0;
 }
 
 void model_metrics_retired(struct model *m, const struct model_retired *r, u64 cycles, u64 base)
@@ -71,11 +84,15 @@ void model_metrics_retired(struct model *m, const struct model_retired *r, u64 c
 		return;
 	if (model_mispredicted(r)) {
 		m->metrics.slots[BAD_SPECULATION] += base * slots;
+		m->metrics.parts[BAD_SPECULATION] += base * slots;
 	} else {
 		m->metrics.slots[RETIRING] += base * (slots - 1);
+		m->metrics.parts[RETIRING] += r->stores ? base * (slots - 1) : 0;
 		m->metrics.slots[FRONTEND_BOUND] += base;
+		m->metrics.parts[FRONTEND_BOUND] += r->branch != BRANCH_NONE ? base : 0;
 	}
 	m->metrics.slots[BACKEND_BOUND] += (cycles - base) * slots;
+	m->metrics.parts[BACKEND_BOUND] += (cycles - base) * slots;
 	if (all_slots(m) < MOST_SLOTS)
 		return;
 	model_metrics_write(m, 0);

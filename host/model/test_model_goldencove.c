@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Golden Cove and Redwood Cove: precise distribution, two latencies,
+ * MEM_TRANS_RETIRED.STORE_SAMPLE, level 2 of MSR_PERF_METRICS, retire latency, the reset slots of
+ * format 5. What is wanted is typed from Linux events/intel and intel/perfmon.
+ */
+#include "host/check.h"
+#include "host/model/fixture.h"
+
+#define MINUS(n)	(-(u64)(n) & BITS(0, 47))
+#define ADAPTIVE	BIT(34)
+#define DATA		(FIXTURE_MEMORY_BASE + 0x3008)
+#define LOADS		0x81d0
+#define LATENCY		0x01cd
+#define STORE_SAMPLE	0x02cd
+#define HELPER		0x8203
+#define MEM		1
+
+static struct fixture r;
+
+/* An empty buffer of 1000H bytes. */
+static void open(enum generation_id generation)
+{
+	const struct model_config config = { .generation = generation, .hyper_threading = true };
+
+	fixture_open_config(&r, &config);
+	fixture_poke(&r, FIXTURE_DS + 0x20, FIXTURE_BUFFER);
+	fixture_poke(&r, FIXTURE_DS + 0x28, FIXTURE_BUFFER);
+	fixture_poke(&r, FIXTURE_DS + 0x30, FIXTURE_BUFFER + 0x1000);
+	fixture_poke(&r, FIXTURE_DS + 0x38, FIXTURE_BUFFER + 0x1000);
+	fixture_set(&r, 0x600, FIXTURE_DS);
+}
+
+static u64 at(unsigned offset)
+{
+	return fixture_peek(&r, FIXTURE_BUFFER + offset);
+}
+
+/* Instructions until there is a record, from the one that is the first to count on. */
+static unsigned instructions_to_a_record(unsigned most)
+{
+	for (unsigned n = 1; n <= most; n++) {
+		fixture_load(&r, DATA);
+		if (fixture_index(&r) != FIXTURE_BUFFER)
+			return n;
+	}
+	return 0;
+}
+
+static unsigned with_fixed_0(unsigned period)
+{
+	fixture_set(&r, 0x3f1, BIT(32));
+	fixture_set(&r, 0x38d, 3);
+	fixture_set(&r, 0x309, MINUS(period));
+	fixture_set(&r, 0x38f, BIT(32));
+	return instructions_to_a_record(period + 10);
+}
+
+static unsigned with(unsigned n, u32 event, unsigned period)
+{
+	fixture_program_pebs(&r, n, event, 0, period);
+	fixture_start(&r, BIT(n));
+	return instructions_to_a_record(period + 10);
+}
+
+/* "PDist: Precise Distribution": no wait for the next occurrence, on fixed counter 0 and PMC0. */
+static void pdist_records_the_event_that_overflowed(void)
+{
+	u64 ip;
+
+	open(GEN_SAPPHIRERAPIDS);
+	CHECK_EQ(300, with_fixed_0(300));
+	CHECK_EQ(r.ip - 4, at(8), "EventingIP");
+	CHECK_EQ(BIT(32), at(0x10));
+	open(GEN_SAPPHIRERAPIDS);
+	CHECK_EQ(300, with(0, LOADS, 300));
+	ip = at(8);
+	CHECK_EQ(r.ip - 4, ip, "EventingIP");
+	open(GEN_SAPPHIRERAPIDS);
+	CHECK_EQ(301, with(1, LOADS, 300), "any other counter: the next load");
+	open(GEN_SAPPHIRERAPIDS);
+	CHECK_EQ(301, with(0, 0x003c, 300), "no precise event");
+	open(GEN_ICELAKE);
+	CHECK_EQ(301, with(0, LOADS, 300), "Ice Lake");
+}
+
+static void what_pdist_leaves_open_is_latitude(void)
+{
+	open(GEN_SAPPHIRERAPIDS);
+	r.m.latitude[LAT_PDIST_NEAR] = 1;
+	CHECK_EQ(256, with(0, LOADS, 255), "255 events before the overflow");
+	open(GEN_SAPPHIRERAPIDS);
+	r.m.latitude[LAT_PDIST_NEAR] = 1;
+	CHECK_EQ(256, with(0, LOADS, 256), "256 events before the overflow");
+	open(GEN_SAPPHIRERAPIDS);
+	CHECK_EQ(255, with(0, LOADS, 255), "without the latitude");
+	open(GEN_SAPPHIRERAPIDS);
+	r.m.latitude[LAT_PDIST_FIXED_NEXT] = 1;
+	CHECK_EQ(301, with_fixed_0(300));
+}
+
+/* The memory group of one record of this event; MEM: its +00H is at 20H of the record. */
+static void memory_group(unsigned n, u32 event)
+{
+	fixture_set(&r, 0x3f2, MEM);
+	fixture_set(&r, 0x3f6, 3);
+	fixture_program_pebs(&r, n, event, ADAPTIVE, 2);
+	fixture_set(&r, 0x38f, fixture_get(&r, 0x38f) | BIT(n));
+	for (unsigned i = 0; i < 100 && fixture_index(&r) == FIXTURE_BUFFER; i++) {
+		fixture_load(&r, DATA);
+		fixture_store(&r, DATA + 0x40);
+	}
+	CHECK_EQ(0x40ULL << 48 | MEM, at(0) & ~BITS(32, 47), "format word");
+}
+
+static void a_record_has_two_latencies(void)
+{
+	u64 cache;
+
+	for (unsigned n = 1; n < 8; n++) {
+		open(GEN_SAPPHIRERAPIDS);
+		r.m.latitude[LAT_INSTRUCTION_LATENCY] = 7;
+		memory_group(n, LATENCY);
+		cache = at(0x30) >> 32;
+		CHECK(cache > 3 && cache < 0x1000, "cache latency %#llx",
+		      (unsigned long long)cache);
+		CHECK_EQ(cache + 7, at(0x30) & 0xffff, "instruction latency");
+		CHECK_EQ(0, at(0x30) & 0xffff0000);
+		CHECK_EQ(DATA, at(0x20));
+	}
+	open(GEN_SAPPHIRERAPIDS);
+	fixture_program(&r, 0, LATENCY, 0, 0);
+	fixture_start(&r, BIT(0));
+	for (unsigned i = 0; i < 100; i++)
+		fixture_load(&r, DATA);
+	CHECK_EQ(0, fixture_get(&r, 0xc1), "IA32_PMC0 hasn't the event");
+}
+
+/* Bits 6 and 7 of the data source mean something with 8203H alone; not so on Granite Rapids. */
+static void blocked_bits_want_the_helper_event(void)
+{
+	static const struct {
+		enum generation_id generation;
+		bool helper, wild;
+	} cases[] = {
+		{ GEN_SAPPHIRERAPIDS, false, true },
+		{ GEN_SAPPHIRERAPIDS, true, false },
+		{ GEN_GRANITERAPIDS, false, false },
+	};
+
+	for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
+		u64 seen = 0;
+
+		for (unsigned i = 0; i < 32; i++) {
+			open(cases[c].generation);
+			r.m.latitude[LAT_UNDEFINED_FIELDS] = 1;
+			r.m.random = i;
+			if (cases[c].helper) {
+				fixture_program(&r, 0, HELPER, 0, 0);
+				fixture_start(&r, BIT(0));
+			}
+			memory_group(2, LATENCY);
+			seen |= at(0x28) & 0xc0;
+		}
+		CHECK_EQ(cases[c].wild ? 0xc0 : 0, seen, "case %zu", c);
+	}
+}
+
+static void stores_are_sampled_on_counter_0(void)
+{
+	open(GEN_SAPPHIRERAPIDS);
+	memory_group(0, STORE_SAMPLE);
+	CHECK_EQ(DATA + 0x40, at(0x20), "address of the store");
+	CHECK_EQ(1, at(0x28) & 0xf, "L1 hit, by the codes of loads");
+	CHECK(at(0x30) >> 32 && (at(0x30) & 0xffff) >= at(0x30) >> 32, "latencies");
+	open(GEN_SAPPHIRERAPIDS);
+	fixture_program(&r, 1, STORE_SAMPLE, 0, 0);
+	fixture_start(&r, BIT(1));
+	fixture_store(&r, DATA);
+	CHECK_EQ(0, fixture_get(&r, 0xc2), "IA32_PMC1 hasn't the event");
+}
+
+/* Bytes 4 to 7 are parts of bytes 0 to 3; 0 on Ice Lake. */
+static void metrics_have_a_second_level(void)
+{
+	static const enum generation_id generations[] = { GEN_SAPPHIRERAPIDS, GEN_ICELAKE };
+
+	for (unsigned g = 0; g < 2; g++) {
+		u64 value, second;
+
+		open(generations[g]);
+		fixture_set(&r, 0x38d, 0x3000);
+		fixture_set(&r, 0x38f, BIT(35) | BIT(48));
+		for (unsigned i = 0; i < 50; i++) {
+			for (unsigned branch = 0; branch < 8; branch++)
+				fixture_backward_branch(&r, branch);
+			fixture_store(&r, DATA);
+			fixture_load(&r, DATA);
+		}
+		fixture_set(&r, 0x38f, 0);
+		value = fixture_get(&r, 0x329);
+		second = value >> 32;
+		CHECK_EQ(g ? 0 : 1, second != 0);
+		for (unsigned i = 0; i < 32 && !g; i += 8)
+			CHECK((second >> i & 0xff) && (second >> i & 0xff) <= (value >> i & 0xff),
+			      "byte %u of %#llx", i / 8, (unsigned long long)value);
+	}
+	open(GEN_SAPPHIRERAPIDS);
+	fixture_set(&r, 0x329, 0x0102030405060708);
+	CHECK_EQ(0x0102030405060708, fixture_get(&r, 0x329));
+}
+
+static void registers_have_their_bits(void)
+{
+	open(GEN_SAPPHIRERAPIDS);
+	CHECK_EQ(MSR_DONE, fixture_wrmsr(&r, 0x3f7, 0x7fff1f));
+	CHECK_EQ(MSR_GP, fixture_wrmsr(&r, 0x3f7, BIT(5)));
+	CHECK_EQ(0x3f, fixture_get(&r, 0x345) & 0x3f, "LBR_FMT");
+	CHECK_EQ(0xc000, fixture_get(&r, 0x345) & 0x2c000, "baseline, metrics, no retire latency");
+}
+
+static void retire_latency_is_in_the_basic_group(void)
+{
+	open(GEN_GRANITERAPIDS);
+	CHECK_EQ(BIT(17), fixture_get(&r, 0x345) & BIT(17));
+	with(1, LOADS, 2);
+	CHECK(at(0) >> 32 & 0xffff, "format word %#llx", (unsigned long long)at(0));
+	CHECK_EQ(0x20, at(0) >> 48);
+	CHECK_EQ(0, (u32)at(0));
+	open(GEN_SAPPHIRERAPIDS);
+	with(1, LOADS, 2);
+	CHECK_EQ(0, at(0) >> 32 & 0xffff);
+}
+
+/* Fixed counter i: 80H + 8 * i in format 4, 140H + 8 * i in format 5. */
+static void format_5_has_its_reset_values_elsewhere(void)
+{
+	for (u32 five = 0; five < 2; five++)
+		for (unsigned i = 0; i < 4; i++) {
+			open(GEN_GRANITERAPIDS);
+			r.m.latitude[LAT_PEBS_FORMAT_5] = five;
+			for (unsigned slot = 0; slot < 4; slot++) {
+				fixture_poke(&r, FIXTURE_DS + 0x80 + 8 * slot,
+					     MINUS(0x4000 + slot));
+				fixture_poke(&r, FIXTURE_DS + 0x140 + 8 * slot,
+					     MINUS(0x5000 + slot));
+			}
+			fixture_set(&r, 0x3f1, BIT(32 + i));
+			fixture_set(&r, 0x38d, 3ULL << 4 * i);
+			fixture_set(&r, 0x309 + i, MINUS(300));
+			fixture_set(&r, 0x38f, BIT(32 + i));
+			while (fixture_index(&r) == FIXTURE_BUFFER)
+				fixture_nops(&r, 1);
+			CHECK_EQ(MINUS((five ? 0x5000 : 0x4000) + i), fixture_get(&r, 0x309 + i),
+				 "fixed counter %u, format %u", i, 4 + five);
+		}
+}
+
+int main(void)
+{
+	RUN(pdist_records_the_event_that_overflowed);
+	RUN(what_pdist_leaves_open_is_latitude);
+	RUN(a_record_has_two_latencies);
+	RUN(blocked_bits_want_the_helper_event);
+	RUN(stores_are_sampled_on_counter_0);
+	RUN(metrics_have_a_second_level);
+	RUN(registers_have_their_bits);
+	RUN(retire_latency_is_in_the_basic_group);
+	RUN(format_5_has_its_reset_values_elsewhere);
+	return check_end();
+}
