@@ -34,7 +34,7 @@ enum generation_facility {
 	FAC_PDIR_FIXED = 1 << 24,	/* precise distribution is that of fixed counter 0 */
 	FAC_ARCH_LBR = 1 << 25,		/* CPUID.07H:EDX[19], leaf 1CH; no FAC_LBR beside it */
 	FAC_PDIST = 1 << 26,		/* fixed counter 0 and IA32_PMC0 record the event that
-	  overflowed, from PDIST_LEAST_PERIOD events on */
+overflowed, from PDIST_LEAST_PERIOD events on */
 	FAC_METRICS_LEVEL_2 = 1 << 27,	/* MSR_PERF_METRICS[63:32] */
 	FAC_LL_SPLIT = 1 << 28,		/* the memory group's latency: ADAPTIVE_LATENCY */
 	FAC_FRONTEND_MS = 1 << 29,	/* MSR_PEBS_FRONTEND[3] */
