@@ -24,7 +24,7 @@ HARNESS = ("spec/* claims/* kernel/processor/confidential.h kernel/processor/top
            "boot/screen/pages.h boot/screen/keys.h boot/screen/code.h "
            "kernel/output/raster.h kernel/output/font.h "
            "tests/*.h tests/frame/old_names.def tests/random/frame.def").split()
-MODEL = ("spec/* refpmu/model/* refpmu/faults/* refpmu/vmm/configure.h "
+MODEL = ("spec/* refpmu/model/* refpmu/faults/* refpmu/vmm/configure.h refpmu/vmm/status.def "
          "refpmu/engine/engine_name.h refpmu/launch/plan.h "
          "refpmu/launch/fault.h refpmu/launch/span.h refpmu/launch/pe.h").split()
 

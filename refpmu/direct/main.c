@@ -16,6 +16,7 @@
 #include "refpmu/hv/panic.h"
 #include "refpmu/launch/print.h"
 #include "refpmu/launch/report.h"
+#include "refpmu/vmm/configure.h"
 #include "refpmu/vmm/exit_hypercall.h"
 #include "refpmu/vmm/install.h"
 
@@ -77,13 +78,21 @@ static _Noreturn void refuse(const char *reason)
 /* NULL: the command line is a run. */
 static const char *read_plan(void)
 {
+	static const char *const refused[HYPERCALL_STATUSES] = {
+#define HYPERCALL_STATUS(token, text) [HYPERCALL_##token] = (text),
+#include "refpmu/vmm/status.def"
+	};
 	const char *reason = "the command line is no line of a plan: run cpu=... efi=... args=...";
+	enum hypercall_status status;
 	struct plan plan;
 
 	if (!info.command)
 		return reason;
 	plan_open(&plan, info.command, info.command_length);
-	return plan_next(&plan, &run, &reason) == PLAN_RUN ? NULL : reason;
+	if (plan_next(&plan, &run, &reason) != PLAN_RUN)
+		return reason;
+	status = configure_check(&run.config);
+	return status == HYPERCALL_DONE ? NULL : refused[status];
 }
 
 static void find_processors(const struct physical *physical, u64 rsdp,

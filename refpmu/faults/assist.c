@@ -343,7 +343,7 @@ static u64 other_reset(struct model *m, const struct ds_area *ds, unsigned i, u6
 	if (i < sizeof(next) / sizeof(next[0]) && broken(m, FAULT_RELOAD_NEXT_SLOT))
 		return next[i];
 	if (m->counter[i].rule.kind == EK_LOAD_LATENCY && broken(m, FAULT_LL_RELOAD_HALF))
-		return -((-value & model_width_mask(m)) / 2);
+		return -((-value & model_width_mask(m, i)) / 2);
 	return value;
 }
 

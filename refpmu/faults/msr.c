@@ -251,7 +251,8 @@ void fault_rdpmc(struct model *m, u32 ecx, unsigned counter, struct msr_result *
 	fault_at_counter(m, counter);
 	counter_is_read(m, counter);
 	if (broken(m, FAULT_RDPMC_STALE))
-		result->value = faults_of(m)->counter_written[counter] & model_width_mask(m);
+		result->value = faults_of(m)->counter_written[counter] &
+				model_width_mask(m, counter);
 	if (broken(m, FAULT_RDPMC_ABOVE_WIDTH))
 		result->value = sign_extended(result->value);
 	fault_at_counter(m, MODEL_NO_COUNTER);

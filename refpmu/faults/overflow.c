@@ -99,7 +99,8 @@ void fault_event_counts(struct model *m, struct retire_ctx *s, unsigned i, u64 o
 {
 	const struct model_rule *rule = s->rule[i];
 
-	if (occurred && rule->pebs && m->counter[i].value >= model_width_mask(m) - EVENTS_EARLY &&
+	if (occurred && rule->pebs &&
+	    m->counter[i].value >= model_width_mask(m, i) - EVENTS_EARLY &&
 	    broken(m, FAULT_RECORD_BEFORE_OVERFLOW)) {
 		m->counter[i].armed = true;
 		s->due |= BIT(i);

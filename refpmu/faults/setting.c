@@ -180,7 +180,7 @@ void fault_counter_setting(struct model *m, unsigned i, struct counter_setting *
 	if (i < FIRST_FIXED) {
 		rule->pebs = (rule->pebs || records_with_cmask(m, i, rule)) &&
 			     !makes_no_record(m, rule->kind);
-		if (rule->pebs && m->counter[i].value > model_width_mask(m) - LEAST_PERIOD + 1 &&
+		if (rule->pebs && m->counter[i].value > model_width_mask(m, i) - LEAST_PERIOD + 1 &&
 		    broken(m, FAULT_SHORT_PERIODS_LOST))
 			rule->pebs = false;
 		if (!(m->perfevtsel[i] & IA32_PERFEVTSEL_EN) && broken(m, FAULT_ENABLE_BIT_IGNORED))

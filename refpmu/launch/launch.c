@@ -80,20 +80,15 @@ static enum engine_name choose_engine(enum engine_name wanted)
 static u64 run_program(struct plan_run *run, enum engine_name *engine)
 {
 	static const char *const refused[HYPERCALL_STATUSES] = {
-		[HYPERCALL_BAD_GENERATION] = "no such cpu",
-		[HYPERCALL_BAD_HYPER_THREADING] = "ht is 0 or 1",
-		[HYPERCALL_BAD_FAULT] = "no such fault",
-		[HYPERCALL_BAD_WHEN] = "no such parameters of a fault",
-		[HYPERCALL_BAD_PROFILE] = "no such profile",
-		[HYPERCALL_BAD_KNOB] = "no such knob in latitude, or out of its range",
+#define HYPERCALL_STATUS(token, text) [HYPERCALL_##token] = (text),
+#include "refpmu/vmm/status.def"
 	};
 	u64 configured = hypercall(HYPERCALL_CONFIGURE, &run->config);
 	EFI_STATUS status;
 
 	if (configured != HYPERCALL_DONE) {
 		print("launch: " REFPMU_PATH " refuses the configuration: %s",
-		      configured < HYPERCALL_STATUSES && refused[configured] ? refused[configured] :
-									       "no answer");
+		      configured < HYPERCALL_STATUSES ? refused[configured] : "no answer");
 		return EFI_INVALID_PARAMETER;
 	}
 	*engine = choose_engine(run->engine);

@@ -117,7 +117,7 @@ u64 model_bulk_budget(const struct model *m, u8 cpl, unsigned accesses)
 	for (u64 left = m->active; left; left &= left - 1) {
 		unsigned i = (unsigned)__builtin_ctzll(left);
 		const struct model_counter *c = &m->counter[i];
-		u64 room = model_width_mask(m) - c->value, ahead = model_errata_ahead(m, i);
+		u64 room = model_width_mask(m, i) - c->value, ahead = model_errata_ahead(m, i);
 		u64 most;
 
 		if (!selected(&c->rule, cpl))
@@ -196,7 +196,7 @@ bool model_bulk_fits(const struct model *m, u8 cpl, const struct model_events *e
 
 		if (selected(&c->rule, cpl) &&
 		    occurrences(m, &c->rule, events) + model_errata_ahead(m, i) >
-			    model_width_mask(m) - c->value)
+			    model_width_mask(m, i) - c->value)
 			return false;
 	}
 	return true;

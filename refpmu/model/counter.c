@@ -69,7 +69,7 @@ const struct event_row *model_event(const struct model *m, u16 code)
 
 static u64 highest(struct model *m, unsigned counter)
 {
-	return fault_counter_width(m, counter, model_width_mask(m));
+	return fault_counter_width(m, counter, model_width_mask(m, counter));
 }
 
 bool model_pebs_enabled(struct model *m, unsigned counter)

@@ -58,13 +58,29 @@ struct retire_ctx {
 
 /* model.c */
 const struct generation *model_generation(const struct model *m);
+
+/* enumeration.c */
+/* Is this TOLD of latitude.def set? What it is set to, or this. */
+bool model_told(const struct model *m, enum latitude_id knob);
+u32 model_told_or(const struct model *m, enum latitude_id knob, u32 row);
+/* What follows for the facts. */
+void model_take_told(struct model *m);
+/* The processor's version of the facility, whatever its hypervisor shows. */
+unsigned model_core_version(const struct model *m);
+/* CPUID.0AH:EDX[15]; is there an AnyThread bit? */
+bool model_shows_no_anythread(const struct model *m);
+bool model_has_anythread(const struct model *m);
+/* IA32_PERF_CAPABILITIES. */
+u64 model_capabilities(const struct model *m);
 unsigned model_gp_counters(const struct model *m);
+/* What CPUID.0AH:EDX[4:0] tells; and those that there are, bit i: fixed counter i. */
 unsigned model_fixed_counters(const struct model *m);
+u64 model_fixed_mask(const struct model *m);
 /* General-purpose counters that can do PEBS, as bits. */
 u64 model_pebs_counters(const struct model *m);
 /* Bits of a counter that exist: how many, and which. */
-unsigned model_width(const struct model *m);
-u64 model_width_mask(const struct model *m);
+unsigned model_width(const struct model *m, unsigned counter);
+u64 model_width_mask(const struct model *m, unsigned counter);
 bool model_has_counter(const struct model *m, unsigned counter);
 /* A bit of the register formats of the three global registers: n, or 32 + i. */
 u64 model_global_bit(unsigned counter);

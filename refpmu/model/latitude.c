@@ -178,6 +178,7 @@ void model_take_latitude(struct model *m)
 	for (size_t n = 0; n < sizeof(profile_facts) / sizeof(profile_facts[0]); n++)
 		if (profile_facts[n].profile == config->profile)
 			m->facts |= profile_facts[n].fact;
+	model_take_told(m);
 	m->tag_random = model_random(m);
 	schedule_steal(m);
 }

@@ -17,7 +17,7 @@ unsigned model_lbr_entries(const struct model *m)
 		return m->lbr.depth;
 	if (!(model_generation(m)->facilities & FAC_LBR))
 		return 0;
-	switch (model_generation(m)->lbr_fmt) {
+	switch (model_lbr_format(m)) {
 #define LBR_FORMAT(format, entries, title, source) \
 	case format: \
 		return entries;
@@ -30,6 +30,8 @@ unsigned model_lbr_format(const struct model *m)
 {
 	const unsigned architectural = IA32_PERF_CAPABILITIES_LBR_FMT;
 
+	if (model_told(m, LAT_PERF_CAPABILITIES) || model_told(m, LAT_PDCM))
+		return (unsigned)(model_capabilities(m) & IA32_PERF_CAPABILITIES_LBR_FMT);
 	return model_has_arch_lbr(m) ? architectural : model_generation(m)->lbr_fmt;
 }
 
@@ -159,7 +161,7 @@ static void put_flags(const struct model *m, const struct lbr_branch *b, struct 
 		model_arch_lbr_fill(m, b, plan);
 		return;
 	}
-	switch (model_generation(m)->lbr_fmt) {
+	switch (model_lbr_format(m)) {
 	case 3:
 		plan->from = (plan->from & ~LBR3_FROM_MISPRED) |
 			     (b->mispredicted ? LBR3_FROM_MISPRED : 0);

@@ -27,59 +27,9 @@ const struct generation *model_generation(const struct model *m)
 	return &generations[m->config.generation];
 }
 
-#define LEAST_COUNTERS	2
-#define LEAST_WIDTH	32	/* what software that isn't full-width writes */
-
 bool model_is_e_core(const struct model *m)
 {
 	return m->facts & FACT_HYBRID && m->latitude[LAT_E_CORES] && m->core;
-}
-
-unsigned model_gp_counters(const struct model *m)
-{
-	const struct generation *g = model_generation(m);
-	unsigned n = m->config.hyper_threading ? g->gp : g->gp_no_ht;
-	unsigned fewer = m->latitude[LAT_FEWER_COUNTERS];
-
-	if (model_is_e_core(m))
-		n -= MODEL_MORE_OF_A_P_CORE;
-	if (n)
-		n = n > LEAST_COUNTERS + fewer ? n - fewer : LEAST_COUNTERS;
-	return fault_gp_counters(m, n);
-}
-
-u64 model_pebs_counters(const struct model *m)
-{
-	return model_generation(m)->pebs_mask & (BIT(model_gp_counters(m)) - 1);
-}
-
-unsigned model_width(const struct model *m)
-{
-	unsigned width = model_generation(m)->width, less = m->latitude[LAT_NARROWER];
-
-	return width > LEAST_WIDTH + less ? width - less :
-	       width > LEAST_WIDTH	  ? LEAST_WIDTH :
-					    width;
-}
-
-u64 model_width_mask(const struct model *m)
-{
-	return BITS(0, model_width(m) - 1);
-}
-
-/* KVM gives a guest three at most: KVM_MAX_NR_FIXED_COUNTERS. */
-unsigned model_fixed_counters(const struct model *m)
-{
-	unsigned fixed = model_generation(m)->fixed, fewer = m->latitude[LAT_FEWER_FIXED];
-
-	if (m->facts & FACT_KVM_SIGNATURE && fixed > 3)
-		fixed = 3;
-	return fixed > fewer ? fixed - fewer : 0;
-}
-
-bool model_version_4(const struct model *m)
-{
-	return model_generation(m)->perfmon >= 4 && !(m->facts & (FACT_PERFMON_1 | FACT_PERFMON_2));
 }
 
 unsigned model_pebs_format(const struct model *m)
@@ -96,29 +46,9 @@ bool model_format_is_adaptive(const struct model *m)
 	return model_generation(m)->pebs_format >= PEBS_FORMAT_ADAPTIVE;
 }
 
-bool model_has_baseline(const struct model *m)
-{
-	return model_generation(m)->facilities & FAC_PEBS_BASELINE &&
-	       !(m->facts & (FACT_NO_PEBS | FACT_BASIC_PEBS)) && !m->latitude[LAT_NO_BASELINE];
-}
-
-bool model_has_metrics(const struct model *m)
-{
-	return model_generation(m)->facilities & FAC_PERF_METRICS && model_fixed_counters(m) > 3 &&
-	       !(m->facts & (FACT_NO_PEBS | FACT_PERFMON_1 | FACT_PERFMON_2));
-}
-
 bool model_has_force_abort(const struct model *m)
 {
-	return m->latitude[LAT_TSX_FORCE_ABORT] && model_generation(m)->perfmon == 4 &&
-	       model_has_tx(m);
-}
-
-bool model_has_counter(const struct model *m, unsigned counter)
-{
-	if (counter < FIRST_FIXED)
-		return counter < model_gp_counters(m);
-	return counter - FIRST_FIXED < model_fixed_counters(m);
+	return m->latitude[LAT_TSX_FORCE_ABORT] && model_core_version(m) == 4 && model_has_tx(m);
 }
 
 u64 model_global_bit(unsigned counter)
@@ -126,38 +56,6 @@ u64 model_global_bit(unsigned counter)
 	if (counter < FIRST_FIXED)
 		return BIT(counter);
 	return BIT(IA32_PERF_GLOBAL_CTRL_EN_FIXED_CTR_SHIFT + counter - FIRST_FIXED);
-}
-
-static u64 perf_capabilities(struct model *m)
-{
-	const struct generation *g = model_generation(m);
-	u64 value = (u64)model_lbr_format(m) << IA32_PERF_CAPABILITIES_LBR_FMT_SHIFT;
-
-	/* Without PEBS there aren't branch records either: all that KVM offers is the last bit. */
-	if (m->facts & FACT_NO_PEBS)
-		return fault_perf_capabilities(m, g->facilities & FAC_FW_WRITE ?
-							  IA32_PERF_CAPABILITIES_FW_WRITE :
-							  0);
-	/* Nor with it, unless they are asked for; freezing in system-management mode is the host's.
-	 */
-	if (m->facts & FACT_BASIC_PEBS)
-		value = 0;
-	value |= IA32_PERF_CAPABILITIES_PEBS_TRAP | IA32_PERF_CAPABILITIES_PEBS_ARCH_REG;
-	value |= (u64)model_pebs_format(m) << IA32_PERF_CAPABILITIES_PEBS_FMT_SHIFT;
-	if (g->facilities & FAC_SMM_FREEZE && !(m->facts & FACT_BASIC_PEBS))
-		value |= IA32_PERF_CAPABILITIES_SMM_FREEZE;
-	if (g->facilities & FAC_FW_WRITE)
-		value |= IA32_PERF_CAPABILITIES_FW_WRITE;
-	if (model_has_baseline(m))
-		value |= IA32_PERF_CAPABILITIES_PEBS_BASELINE;
-	if (g->facilities & FAC_RETIRE_LATENCY && model_has_baseline(m))
-		value |= IA32_PERF_CAPABILITIES_PEBS_TIMING_INFO;
-	if (model_has_metrics(m)) {
-		value |= IA32_PERF_CAPABILITIES_PERF_METRICS;
-		if (m->latitude[LAT_METRICS_CLEAR])
-			value |= IA32_PERF_CAPABILITIES_RDPMC_METRICS_CLEAR;
-	}
-	return fault_perf_capabilities(m, value);
 }
 
 /*
@@ -177,7 +75,7 @@ static void make_dirty(struct model *m)
 			    IA32_FIXED_CTR_CTRL_EN1 | IA32_FIXED_CTR_CTRL_EN2;
 	m->global_ctrl = 0;
 	m->offcore_rsp[0] = OFFCORE_RSP_REQUEST & model_random(m);
-	if (!(m->facts & FACT_NO_PEBS)) {
+	if (!(m->facts & FACT_WITHOUT_PEBS)) {
 		m->pebs_enable = model_pebs_counters(m) & model_random(m);
 		m->ds_area = model_random(m) >> 20;
 		m->ld_lat_threshold = 0x40;
@@ -203,10 +101,10 @@ void model_init(struct model *m, const struct model_config *config, const struct
 	}
 	if (host->exerciser && !host->processor)
 		model_exerciser_reset(m);
-	m->perf_capabilities = perf_capabilities(m);
+	m->perf_capabilities = fault_perf_capabilities(m, model_capabilities(m));
 	/* No branch trace store: the model writes no branch records. */
 	m->misc_enable = IA32_MISC_ENABLE_PERFMON_AVAILABLE | IA32_MISC_ENABLE_BTS_UNAVAILABLE;
-	if (m->facts & FACT_NO_PEBS)
+	if (m->facts & FACT_WITHOUT_PEBS)
 		m->misc_enable |= IA32_MISC_ENABLE_PEBS_UNAVAILABLE;
 	if (m->latitude[LAT_MISC_ENABLE_OTHERS])
 		m->misc_enable |= OTHER_FEATURES;

@@ -8,17 +8,15 @@
  * through struct model_host in the order in which the processor would produce them.
  *
  * Files: model.c (configuration), core.c (what two processors of a core share),
- * latitude.c (which legal processor), msr.c and msr_bits.c (read and write
- * rules), counter.c (events, counting, overflow), priority.c (what is served first),
- * pebs.c (assist, index, threshold), record.c (what a record holds), lvt.c
- * (from the request of a PMI to what the local APIC does with it), lbr.c (last branch records),
- * uncore.c (the uncore's counters), cpuid.c (enumeration), hooks.h (where refpmu/faults/ changes
- * what is planned).
- * Memory: memory/memory.c, line.c, place.c (caches and TLBs, shared by all processors) over
- * memory/sets.c, memory/frontend.c (code), exerciser.c (lines put there by request),
- * access.c (what loads and stores meet there), load_latency.c (tags), offcore.c,
- * data_address.c (what records tell). Transactions: model/tsx/tx.c, model/tsx/log.c.
- * NetBurst: netburst/, behind pmu.c.
+ * latitude.c (which legal processor), enumeration/ (what it tells of itself), msr.c and msr_bits.c
+ * (read and write rules), counter.c (events, counting, overflow), priority.c (what is served
+ * first), pebs.c (assist, index, threshold), record.c (what a record holds), lvt.c (from the
+ * request of a PMI to what the local APIC does with it), lbr.c (last branch records), uncore.c (the
+ * uncore's counters), hooks.h (where refpmu/faults/ changes what is
+ * planned). Memory: memory/memory.c, line.c, place.c (caches and TLBs, shared by all processors)
+ * over memory/sets.c, memory/frontend.c (code), exerciser.c (lines put there by request), access.c
+ * (what loads and stores meet there), load_latency.c (tags), offcore.c, data_address.c (what
+ * records tell). Transactions: model/tsx/tx.c, model/tsx/log.c. NetBurst: netburst/, behind pmu.c.
  * docs/READINGS.md lists what was decided where the manual leaves a choice. May include spec/ only.
  */
 #ifndef REFPMU_MODEL_MODEL_H
@@ -231,6 +229,18 @@ struct msr_result {
 };
 
 #include "refpmu/model/state.h"	/* struct model: the model's own business, sized here */
+
+/* What no processor of this model can tell of itself: TOLD in latitude.def. */
+enum model_contradiction {
+	CONTRADICTION_NONE,
+	CONTRADICTION_NETBURST,		/* it has none of this */
+	CONTRADICTION_UNCORE,		/* version 4, and the uncore of Nehalem at 391H */
+	CONTRADICTION_COUNTERS,		/* more of them than the version has */
+	CONTRADICTION_CAPABILITIES,	/* bits of IA32_PERF_CAPABILITIES that aren't modelled */
+	CONTRADICTION_PEBS,		/* with records that aren't its own */
+	CONTRADICTIONS
+};
+enum model_contradiction model_contradiction(const struct model_config *config);
 
 /* Set up as after power-on, as config says. Any state before; host is kept by reference. */
 void model_init(struct model *m, const struct model_config *config, const struct model_host *host);

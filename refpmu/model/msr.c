@@ -37,7 +37,7 @@ static u64 in_use(const struct model *m)
 		bits |= m->perfevtsel[i] & IA32_PERFEVTSEL_EVENT ? BIT(i) : 0;
 		interrupts |= m->perfevtsel[i] & IA32_PERFEVTSEL_INT;
 	}
-	for (unsigned i = 0; i < model_fixed_counters(m); i++) {
+	for (unsigned i = 0; i < MODEL_MAX_FIXED; i++) {
 		u64 control = m->fixed_ctr_ctrl >> i * IA32_FIXED_CTR_CTRL_EN1_SHIFT;
 
 		bits |= control & IA32_FIXED_CTR_CTRL_EN0 ? model_global_bit(FIRST_FIXED + i) : 0;
@@ -165,7 +165,7 @@ static void write_fixed_ctr_ctrl(struct model *m, u64 value)
 {
 	u64 changed = 0;
 
-	for (unsigned i = 0; i < model_fixed_counters(m); i++) {
+	for (unsigned i = 0; i < MODEL_MAX_FIXED; i++) {
 		const u64 fields = (BITS(0, 3) | IA32_FIXED_CTR_CTRL_ADAPTIVE0)
 				   << i * IA32_FIXED_CTR_CTRL_EN1_SHIFT;
 
@@ -400,7 +400,7 @@ struct msr_result arch_rdpmc(struct model *m, u32 ecx)
 	i = ecx & ~(u32)RDPMC_FIXED;
 	if (ecx == RDPMC_METRICS && model_has_metrics(m))
 		return fault_rdpmc_metrics(m, rdpmc_metrics(m));
-	if (i < (fixed ? model_fixed_counters(m) : model_gp_counters(m))) {
+	if (i < FIRST_FIXED && model_has_counter(m, fixed ? FIRST_FIXED + i : i)) {
 		counter = fixed ? FIRST_FIXED + i : i;
 		result = answer(m->counter[counter].value);
 	} else if (m->facts & FACT_TIME_BY_RDPMC && ecx - TIME_BY_RDPMC < TIMES_BY_RDPMC) {

@@ -12,15 +12,6 @@ static const struct {
 #include "spec/msr.def"
 };
 
-/* AnyThread: version 3, until CPUID.0AH:EDX[15] says that it is deprecated. */
-static bool has_anythread(const struct model *m)
-{
-	const struct generation *g = model_generation(m);
-
-	return g->perfmon >= 3 && !(g->facilities & FAC_NO_ANYTHREAD) &&
-	       !(m->facts & FACT_NO_ANYTHREAD);
-}
-
 /* Which bits of a field exist on this processor, counted from the field's lowest bit. */
 static u64 existing_bits(const struct model *m, enum spec_cap cap)
 {
@@ -32,31 +23,31 @@ static u64 existing_bits(const struct model *m, enum spec_cap cap)
 	case CAP_DS:
 		return all;
 	case CAP_V2:
-		return g->perfmon >= 2 ? all : 0;
+		return model_core_version(m) >= 2 ? all : 0;
 	case CAP_V3:
-		return g->perfmon >= 3 ? all : 0;
+		return model_core_version(m) >= 3 ? all : 0;
 	case CAP_V4:
 		return model_version_4(m) ? all : 0;
 	case CAP_GP_MASK:
-		return BITS(0, model_gp_counters(m) - 1);
+		return BIT(model_gp_counters(m)) - 1;
 	case CAP_FIXED_MASK:
-		return BIT(model_fixed_counters(m)) - 1;
+		return model_fixed_mask(m);
 	case CAP_FIXED0:
-		return model_fixed_counters(m) > 0 ? all : 0;
+		return model_has_counter(m, FIRST_FIXED + 0) ? all : 0;
 	case CAP_FIXED1:
-		return model_fixed_counters(m) > 1 ? all : 0;
+		return model_has_counter(m, FIRST_FIXED + 1) ? all : 0;
 	case CAP_FIXED2:
-		return model_fixed_counters(m) > 2 ? all : 0;
+		return model_has_counter(m, FIRST_FIXED + 2) ? all : 0;
 	case CAP_FIXED3:
-		return model_fixed_counters(m) > 3 ? all : 0;
+		return model_has_counter(m, FIRST_FIXED + 3) ? all : 0;
 	case CAP_ANYTHREAD:
-		return has_anythread(m) ? all : 0;
+		return model_has_anythread(m) ? all : 0;
 	case CAP_FIXED0_ANYTHREAD:
-		return model_fixed_counters(m) > 0 && has_anythread(m) ? all : 0;
+		return model_has_counter(m, FIRST_FIXED + 0) && model_has_anythread(m) ? all : 0;
 	case CAP_FIXED1_ANYTHREAD:
-		return model_fixed_counters(m) > 1 && has_anythread(m) ? all : 0;
+		return model_has_counter(m, FIRST_FIXED + 1) && model_has_anythread(m) ? all : 0;
 	case CAP_FIXED2_ANYTHREAD:
-		return model_fixed_counters(m) > 2 && has_anythread(m) ? all : 0;
+		return model_has_counter(m, FIRST_FIXED + 2) && model_has_anythread(m) ? all : 0;
 	case CAP_PEBS_MASK:
 		return model_pebs_counters(m);
 	case CAP_LL_MASK:
@@ -66,12 +57,12 @@ static u64 existing_bits(const struct model *m, enum spec_cap cap)
 	case CAP_PRECISE_STORE:
 		return g->facilities & FAC_PRECISE_STORE ? all : 0;
 	case CAP_SMM_FREEZE:
-		return g->facilities & FAC_SMM_FREEZE ? all : 0;
+		return model_capabilities(m) & IA32_PERF_CAPABILITIES_SMM_FREEZE ? all : 0;
 	case CAP_RTM:
 	case CAP_RTM_PMC2:
 		return model_has_tx(m) ? all : 0;
 	case CAP_FW_WRITE:
-		return g->facilities & FAC_FW_WRITE ? all : 0;
+		return model_capabilities(m) & IA32_PERF_CAPABILITIES_FW_WRITE ? all : 0;
 	case CAP_OFFCORE:
 		return g->facilities & FAC_OFFCORE ? all : 0;
 	case CAP_OFFCORE_2:
@@ -101,15 +92,18 @@ static u64 existing_bits(const struct model *m, enum spec_cap cap)
 	case CAP_BASELINE:
 		return model_has_baseline(m) ? all : 0;
 	case CAP_BASELINE_FIXED3:
-		return model_has_baseline(m) && model_fixed_counters(m) > 3 ? all : 0;
+		return model_has_baseline(m) && model_has_counter(m, FIRST_FIXED + 3) ? all : 0;
 	case CAP_BASELINE_FIXED_MASK:
-		return model_has_baseline(m) ? BIT(model_fixed_counters(m)) - 1 : 0;
+		return model_has_baseline(m) ? model_fixed_mask(m) : 0;
 	case CAP_PERF_METRICS:
 		return model_has_metrics(m) ? all : 0;
 	case CAP_METRICS_LEVEL_2:
 		return model_has_metrics(m) && g->facilities & FAC_METRICS_LEVEL_2 ? all : 0;
 	case CAP_METRICS_CLEAR:
-		return model_has_metrics(m) && m->latitude[LAT_METRICS_CLEAR] ? all : 0;
+		return model_has_metrics(m) && model_capabilities(m) &
+						       IA32_PERF_CAPABILITIES_RDPMC_METRICS_CLEAR ?
+			       all :
+			       0;
 	case CAP_ARCH_LBR:
 		return model_has_arch_lbr(m) ? all : 0;
 	case CAP_ARCH_LBR_CPL:
@@ -118,9 +112,11 @@ static u64 existing_bits(const struct model *m, enum spec_cap cap)
 		return model_arch_lbr_filters_branches(m) ? all : 0;
 	case CAP_ARCH_LBR_CALL_STACK:
 		return model_arch_lbr_has_call_stack(m) ? all : 0;
-	case CAP_LBR_CORE2:
 	case CAP_SGX:
+		return model_told_or(m, LAT_SGX, false) ? all : 0;
 	case CAP_PT:
+		return model_told_or(m, LAT_PT, false) ? all : 0;
+	case CAP_LBR_CORE2:
 		return 0;
 	}
 	return 0;
@@ -286,14 +282,17 @@ static bool exists(const struct model *m, const struct msr_ref *p)
 	case MODEL_REG_UNC_STATUS:
 		return !(m->facts & FACT_NO_UNCORE);
 	case MODEL_REG_FIXED_CTR:
-		return p->i < model_fixed_counters(m);
+		return model_has_counter(m, p->counter);
 	case MODEL_REG_A_PMC:
 	case MODEL_REG_PMC:
 	case MODEL_REG_PERFEVTSEL:
 		return p->i < model_gp_counters(m);
-	case MODEL_REG_PEBS_ENABLE:
+	case MODEL_REG_PERF_CAPABILITIES:
+		return model_told_or(m, LAT_PDCM, true);
 	case MODEL_REG_DS_AREA:
-		return !(m->facts & FACT_NO_PEBS);
+		return model_told_or(m, LAT_DS, !(m->facts & FACT_WITHOUT_PEBS));
+	case MODEL_REG_PEBS_ENABLE:
+		return !(m->facts & FACT_WITHOUT_PEBS);
 	case MODEL_REG_OFFCORE_RSP_0:
 	case MODEL_REG_OFFCORE_RSP_1:
 		return !(m->facts & FACT_NO_OFFCORE);
@@ -327,9 +326,9 @@ static u64 writable(const struct model *m, const struct msr_ref *p, u64 value)
 	case MODEL_REG_FIXED_CTR:
 		if (m->facts & FACT_FIXED_ANY_WIDTH)
 			return ~0ULL;
-		return model_width_mask(m);
+		return model_width_mask(m, p->counter);
 	case MODEL_REG_A_PMC:
-		return model_width_mask(m);
+		return model_width_mask(m, p->counter);
 	case MODEL_REG_PERFEVTSEL:
 		bits = model_defined_bits(m, OF_IA32_PERFEVTSEL);
 		return p->i == 2 ? bits : bits & ~IA32_PERFEVTSEL_IN_TXCP;
@@ -340,7 +339,7 @@ static u64 writable(const struct model *m, const struct msr_ref *p, u64 value)
 	case MODEL_REG_OVF_CTRL:
 		bits = model_defined_bits(m, OF_IA32_PERF_GLOBAL_OVF_CTRL);
 		if (m->facts & FACT_OVF_CTRL_PASSED)
-			return model_generation(m)->perfmon >= 4 ? bits | OF_VERSION_4 : bits;
+			return model_core_version(m) >= 4 ? bits | OF_VERSION_4 : bits;
 		return m->facts & FACT_NO_UNCORE ?
 			       bits & ~IA32_PERF_GLOBAL_OVF_CTRL_CLR_OVF_UNCORE :
 			       bits;

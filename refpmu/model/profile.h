@@ -36,7 +36,9 @@ enum profile_fact {
 	FACT_LVTPC_UNMASKED	= 1 << 19,	/* delivery doesn't mask LVTPC */
 	FACT_OVF_CTRL_PASSED = 1 << 20, /* IA32_PERF_GLOBAL_OVF_CTRL is the processor's own */
 	FACT_BASIC_PEBS = 1 << 21, /* records of format 4 without baseline; no load latency */
-	FACT_END		= 1 << 22,
+	FACT_PEBS_OFF		= 1 << 22,	/* not of a profile: PEBS isn't available, told */
+	FACT_END		= 1 << 23,
+	FACT_WITHOUT_PEBS = FACT_NO_PEBS | FACT_PEBS_OFF,
 };
 
 /* Each has a bit of its own. */
@@ -45,8 +47,8 @@ _Static_assert((FACT_KVM_SIGNATURE + FACT_NO_PEBS + FACT_NO_ANYTHREAD + FACT_NO_
 		FACT_UNKNOWN_MODEL + FACT_HYPERV_SIGNATURE + FACT_VMWARE_SIGNATURE +
 		FACT_NO_OFFCORE + FACT_PERFMON_2 + FACT_PERFMON_1 + FACT_NO_PMU +
 		FACT_MSRS_IGNORED + FACT_HYBRID + FACT_ARCH_LBR + FACT_MISC_ENABLE_FIXED +
-		FACT_TIME_BY_RDPMC + FACT_LVTPC_UNMASKED + FACT_OVF_CTRL_PASSED +
-		FACT_BASIC_PEBS) == FACT_END - 1,
-	       "22 bits");
+		FACT_TIME_BY_RDPMC + FACT_LVTPC_UNMASKED + FACT_OVF_CTRL_PASSED + FACT_BASIC_PEBS +
+		FACT_PEBS_OFF) == FACT_END - 1,
+	       "23 bits");
 
 #endif

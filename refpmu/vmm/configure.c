@@ -29,6 +29,12 @@ static bool knobs_are_valid(const struct model_latitude *latitude)
 	return true;
 }
 
+static const enum hypercall_status contradictions[CONTRADICTIONS] = {
+	[CONTRADICTION_NONE] = HYPERCALL_DONE,
+#define CONTRADICTION(token, text) [CONTRADICTION_##token] = HYPERCALL_##token,
+#include "refpmu/vmm/status.def"
+};
+
 enum hypercall_status configure_check(const struct model_config *config)
 {
 	if (config->generation >= GEN_COUNT)
@@ -41,5 +47,7 @@ enum hypercall_status configure_check(const struct model_config *config)
 		return HYPERCALL_BAD_WHEN;
 	if (config->latitude.profile >= PROFILE_COUNT)
 		return HYPERCALL_BAD_PROFILE;
-	return knobs_are_valid(&config->latitude) ? HYPERCALL_DONE : HYPERCALL_BAD_KNOB;
+	if (!knobs_are_valid(&config->latitude))
+		return HYPERCALL_BAD_KNOB;
+	return contradictions[model_contradiction(config)];
 }

@@ -6,17 +6,8 @@
 #define REFPMU_VMM_CONFIGURE_H
 
 enum hypercall_status {
-	HYPERCALL_DONE,
-	HYPERCALL_UNKNOWN,		/* no such function */
-	HYPERCALL_BAD_ADDRESS,		/* the structure isn't mapped */
-	HYPERCALL_BAD_ENGINE,		/* not in this build, nor on this machine */
-	/* Members of struct model_config: */
-	HYPERCALL_BAD_GENERATION,
-	HYPERCALL_BAD_HYPER_THREADING,
-	HYPERCALL_BAD_FAULT,
-	HYPERCALL_BAD_WHEN,
-	HYPERCALL_BAD_PROFILE,
-	HYPERCALL_BAD_KNOB,
+#define HYPERCALL_STATUS(token, text) HYPERCALL_##token,
+#include "refpmu/vmm/status.def"
 	HYPERCALL_STATUSES
 };
 

@@ -86,11 +86,11 @@ void fault_v5_retired(struct model *m, const struct model_retired *r)
 
 void fault_v5_rdpmc(struct model *m, unsigned counter, struct msr_result *result)
 {
-	const u64 sign = BIT(model_generation(m)->width - 1);
+	const u64 sign = BIT(model_width(m, counter) - 1);
 
 	if (counter >= FIRST_FIXED && counter != MODEL_NO_COUNTER && result->value & sign &&
 	    broken(m, FAULT_RDPMC_FIXED_EXTENDED))
-		result->value |= ~model_width_mask(m);
+		result->value |= ~model_width_mask(m, counter);
 }
 
 void fault_v5_cpuid(struct model *m, u32 regs[4])

@@ -79,7 +79,7 @@ u64 fault_kvm_read(struct model *m, const struct msr_ref *p, u64 value)
 		return m->global_status;
 	if (p->reg == MODEL_REG_DEBUGCTL && is_broken(m, FAULT_KVM_LBR_KEPT))
 		return value | (faults_of(m)->debugctl_written & IA32_DEBUGCTL_LBR);
-	if (!(written & ~model_width_mask(m)) || m->active & BIT(p->counter))
+	if (!(written & ~model_width_mask(m, p->counter)) || m->active & BIT(p->counter))
 		return value;
 	if ((p->reg == MODEL_REG_FIXED_CTR && is_broken(m, FAULT_KVM_FIXED_WIDE)) ||
 	    (p->reg == MODEL_REG_PMC && is_broken(m, FAULT_KVM_PMC_WIDE)))

@@ -53,7 +53,7 @@ u64 fault_inuse(struct model *m, u64 value)
 		if (value & BIT(i) && !(m->perfevtsel[i] & IA32_PERFEVTSEL_EN) &&
 		    broken(m, FAULT_INUSE_NEEDS_EN))
 			value &= ~BIT(i);
-	for (unsigned i = 0; i < model_generation(m)->fixed; i++)
+	for (unsigned i = 0; i < model_fixed_counters(m); i++)
 		if (m->fixed_ctr_ctrl >> i * IA32_FIXED_CTR_CTRL_EN1_SHIFT &
 			    IA32_FIXED_CTR_CTRL_PMI0 &&
 		    broken(m, FAULT_INUSE_BY_PMI))

@@ -170,7 +170,7 @@ static u32 max_leaf(const struct model *m)
 	u32 least = m->facts & FACT_ARCH_LBR ? CPUID_LEAF_LBR_DEPTHS :
 		    m->facts & FACT_HYBRID   ? LEAF_CORE_TYPE :
 					       0;
-	u32 own = model_generation(m)->max_leaf;
+	u32 own = model_told_or(m, LAT_MAX_LEAF, model_generation(m)->max_leaf);
 
 	return own > least ? own : least;
 }
@@ -197,6 +197,7 @@ static void version(const struct model *m, u32 regs[4])
 {
 	const struct generation *g = model_generation(m);
 	u32 model = m->facts & FACT_UNKNOWN_MODEL ? UNKNOWN_MODEL : g->model;
+	bool ds = model_told_or(m, LAT_DS, !(m->facts & FACT_WITHOUT_PEBS));
 
 	regs[EAX] = 0;
 	/* The brand is in leaves 80000002H on; CLFLUSH takes lines of 64 bytes. */
@@ -207,37 +208,39 @@ static void version(const struct model *m, u32 regs[4])
 	SET(MODEL, model);
 	SET(FAMILY, g->family);
 	SET(EXT_MODEL, model >> 4);
+	regs[EAX] = model_told_or(m, LAT_SIGNATURE, regs[EAX]);
 	SET(LOGICAL_PROCESSORS, 1u << package_bits(m));
-	SET(DTES64, !(m->facts & FACT_NO_PEBS) &&
-			    !(g->facilities & FAC_NETBURST && m->latitude[LAT_DS_FOLLOWS_MODE]));
-	SET(DS_CPL, !(m->facts & FACT_NO_PEBS));
-	SET(PDCM, g->perfmon && !(m->facts & FACT_NO_PMU) ? 1 : 0);
+	SET(DTES64, model_told_or(m, LAT_DTES64,
+				  ds && !(g->facilities & FAC_NETBURST &&
+					  m->latitude[LAT_DS_FOLLOWS_MODE])));
+	SET(DS_CPL, model_told_or(m, LAT_DS_CPL, ds));
+	SET(PDCM, model_told_or(m, LAT_PDCM, g->perfmon && !(m->facts & FACT_NO_PMU)));
 	SET(HYPERVISOR, hypervisor_signature(m) && !m->latitude[LAT_HYPERVISOR_HIDDEN] ? 1 : 0);
-	SET(DS, !(m->facts & FACT_NO_PEBS));
+	SET(DS, ds);
 	SET(HTT, processors(m) > 1);
 }
 
 static void performance_monitoring(struct model *m, u32 regs[4])
 {
-	const struct generation *g = model_generation(m);
+	const unsigned version = model_core_version(m);
 	/* The last one is that of version 5. */
-	const unsigned events = MODEL_ARCHITECTURAL_EVENTS - (g->perfmon < 5);
+	const unsigned events = model_told_or(m, LAT_EVENTS_LENGTH,
+					      MODEL_ARCHITECTURAL_EVENTS - (version < 5));
 
 	clear(regs);
 	if (m->facts & FACT_PERFMON_1)
 		SET(PERFMON_VERSION, 1);
 	if (m->facts & FACT_NO_PMU)
 		return;
-	SET(PERFMON_VERSION, m->facts & FACT_PERFMON_2 && g->perfmon > 2 ? 2 : g->perfmon);
-	if (m->facts & FACT_PERFMON_2 || g->facilities & FAC_NO_ANYTHREAD)
-		SET(ANYTHREAD_DEPRECATED, 1);
+	SET(PERFMON_VERSION, m->facts & FACT_PERFMON_2 && version > 2 ? 2 : version);
+	SET(ANYTHREAD_DEPRECATED, model_shows_no_anythread(m));
 	SET(GP_COUNTERS, model_gp_counters(m) - told_less(m));
-	SET(GP_WIDTH, model_width(m));
+	SET(GP_WIDTH, model_width(m, 0));
 	SET(EVENTS_LENGTH, events);
 	SET(FIXED_COUNTERS, model_fixed_counters(m));
-	SET(FIXED_WIDTH, model_width(m));
-	if (g->perfmon >= 5 && !(m->facts & FACT_PERFMON_2)) {
-		SET(FIXED_MASK, BIT(model_fixed_counters(m)) - 1);
+	SET(FIXED_WIDTH, version >= 2 ? model_width(m, FIRST_FIXED) : 0);
+	if (version >= 5 && !(m->facts & FACT_PERFMON_2)) {
+		SET(FIXED_MASK, model_told_or(m, LAT_FIXED_MASK, (u32)model_fixed_mask(m)));
 		SET(SLOTS_PER_CYCLE, m->latitude[LAT_SLOTS_SHOWN] ? model_slots(m) : 0);
 	}
 	for (unsigned i = 0; i < events; i++)
@@ -386,6 +389,8 @@ static void basic(struct model *m, u32 leaf, u32 subleaf, u32 regs[4])
 		if (subleaf)
 			break;
 		cpuid_set(regs, (const u32[4]){ 0, regs[EBX] & features_of(m, leaf, 0, EBX) });
+		SET(SGX, model_told_or(m, LAT_SGX, 0));
+		SET(PT, model_told_or(m, LAT_PT, 0));
 		SET(RTM, shows_tx(m));
 		/* The hypervisor's own, whatever the machine below has. */
 		SET(TSC_ADJUST, features_of(m, CPUID_LEAF_RTM, 0, EBX) >> FIELD_TSC_ADJUST_LO);
