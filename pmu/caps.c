@@ -138,6 +138,7 @@ static void read_perfmon(struct pmu_caps *caps)
 	}
 	if (caps->version >= 5)
 		caps->fixed_mask |= cpuid_get(CPUID_FIXED_MASK);
+	caps->fixed = (unsigned)__builtin_ctzll(~(u64)caps->fixed_mask);
 	caps->any_thread = caps->version >= 3 && !cpuid_get(CPUID_ANYTHREAD_DEPRECATED);
 }
 

@@ -34,6 +34,7 @@ struct pmu_caps {
 	u32 pebs_microcode;				/* that PEBS needs, if it is older */
 	u32 leaf_0a_eax, leaf_0a_ebx, leaf_0a_ecx, leaf_0a_edx;	/* raw, for the log */
 	unsigned version;				/* 0: no architectural monitoring */
+	/* fixed: those that there are without a gap in fixed_mask */
 	unsigned gp, gp_width, fixed, fixed_width;
 	unsigned gp_enumerated;				/* by CPUID; gp are those that answer */
 	u32 fixed_mask;	/* bit i: CPUID says there is fixed counter i */

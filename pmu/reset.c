@@ -117,7 +117,7 @@ static const u64 optional_status[] = {
 static u64 announced_status(void)
 {
 	const struct pmu_caps *caps = counter_caps();
-	u64 mask = counters_gp().bits | counters_fixed().bits |
+	u64 mask = counters_gp().bits | (u64)caps->fixed_mask << PMC_FIXED(0) |
 		   IA32_PERF_GLOBAL_OVF_CTRL_CLR_COND_CHGD;
 
 	if (caps->version >= 3)

@@ -99,7 +99,7 @@ TEST(msr, global_control_has_a_bit_for_each_counter_and_no_other, REQS(FIX_03),
 	if (counter_caps()->metrics)
 		named |= IA32_PERF_GLOBAL_CTRL_EN_PERF_METRICS;
 	for (unsigned bit = 0; bit < 64; bit++) {
-		u64 kept = BIT(bit ? 0 : 1);
+		u64 others = named & ~BIT(bit), kept = others & -others;
 
 		msr_write(MSR_IA32_PERF_GLOBAL_CTRL, kept);
 		CHECK_EQ(t, FIX_03, !(named & BIT(bit)),

@@ -111,7 +111,8 @@ static void thaw(void)
  * Control: there is one interrupt each time
  */
 TEST(pmi, freeze_on_pmi_sets_ctr_frz_and_keeps_global_ctrl, REQS(PMI_15, FRZ_18, FRZ_17),
-     NEEDS(need_perfmon, need_branches, need_version_4, need_freeze), .under_every_fault = true)
+     NEEDS(need_perfmon, need_branches, need_instructions, need_version_4, need_freeze),
+     .under_every_fault = true)
 {
 	/* With architectural last branch records it reads 0: SDM volume 4, 1D9H. */
 	const u64 lbr = counter_caps()->arch_lbr ? 0 : IA32_DEBUGCTL_LBR;
@@ -409,7 +410,8 @@ TEST(pmi, ctr_frz_set_by_software_stops_every_counter, REQS(FRZ_11, PMI_16),
  * Control: no more than what waited is delivered afterwards
  */
 TEST(pmi, overflow_freezes_although_lvtpc_is_masked, REQS(FRZ_09, PMI_17),
-     NEEDS(need_perfmon, need_branches, need_instructions, need_version_4, need_freeze))
+     NEEDS(need_perfmon, need_two_counters, need_branches, need_instructions, need_version_4,
+	   need_freeze))
 {
 	static const struct pmi_options masked = { .masked = true };
 	u64 value[WINDOW_COUNTERS], whole;

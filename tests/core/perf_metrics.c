@@ -167,7 +167,7 @@ TEST(metrics, fixed_counter_3_counts_no_slots_of_a_halt, REQS(MET_02),
  * Control: fixed counter 3 counts
  */
 TEST(metrics, slots_of_fixed_counter_3_are_those_of_the_event, REQS(MET_03),
-     NEEDS(need_perfmon, need_fixed_3, need_events))
+     NEEDS(need_perfmon, need_fixed_3, need_slots, need_events))
 {
 	u64 fixed, event;
 

@@ -70,10 +70,11 @@ static void check_refuses(struct test *t, struct test_claim claim, const struct 
 	hold(t, test_control(claim), r, r->always);
 }
 
-/* A hypervisor need not offer the events of another logical processor. */
+/* Versions 3 and 4, until CPUID.0AH:EDX[15] says that it is deprecated. A hypervisor need not offer
+ * the events of another logical processor. */
 static bool any_thread(void)
 {
-	return (counter_caps()->version == 3 || counter_caps()->version == 4) &&
+	return counter_caps()->any_thread && counter_caps()->version <= 4 &&
 	       !counter_caps()->hypervisor;
 }
 
@@ -100,7 +101,8 @@ static struct register_bits fixed_control(void)
 {
 	u64 all = BITS(0, 63) >> (64 - 4 * counter_caps()->fixed);
 
-	u64 reserved = counter_caps()->version <= 4 ? ~all : 0;
+	/* With baseline there are the Adaptive_Record bits. */
+	u64 reserved = counter_caps()->version <= 4 && !counter_caps()->baseline ? ~all : 0;
 
 	if (!any_thread())
 		all &= 0xbbbb;

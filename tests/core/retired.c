@@ -302,7 +302,7 @@ struct branch_row {
  * Then   each count grows by what the piece declares
  */
 TEST(count, kinds_of_branches_are_counted_exactly, REQS(CNT_39, CNT_40, CNT_41, CNT_42),
-     NEEDS(need_perfmon, need_events))
+     NEEDS(need_perfmon, need_two_counters, need_events))
 {
 	const struct branch_row rows[] = {
 		{ EK_COND_BRANCHES, AT(CNT_39), WORKLOAD_CONDITIONAL, "conditional" },
@@ -339,7 +339,7 @@ TEST(count, kinds_of_branches_are_counted_exactly, REQS(CNT_39, CNT_40, CNT_41, 
  * Then   the count grows by the declared instructions
  */
 TEST(count, precise_distribution_event_counts_instructions, REQS(CNT_43),
-     NEEDS(need_perfmon, need_pdir))
+     NEEDS(need_perfmon, need_two_counters, need_pdir))
 {
 	u64 want = workload_declared(&workload_mixed, WORKLOAD_INSTRUCTIONS, MORE) -
 		   workload_declared(&workload_mixed, WORKLOAD_INSTRUCTIONS, FEWER);

@@ -184,7 +184,7 @@ TEST(msr, no_status_bit_of_a_counter_that_is_not_there_can_be_set, REQS(STS_11),
      NEEDS(need_perfmon, need_version_4))
 {
 	const u64 there = counters_gp().bits | counters_fixed().bits;
-	const u64 none = ~there & BITS(0, 47);
+	const u64 none = ~(there | (u64)counter_caps()->fixed_mask << PMC_FIXED(0)) & BITS(0, 47);
 
 	for (unsigned bit = 0; bit < 48; bit++)
 		if (none & BIT(bit)) {

@@ -10,12 +10,25 @@
 #include "pmu/uncore.h"
 #include "spec/msr.h"
 
+static bool need_counters(unsigned least, char *reason, size_t size)
+{
+	const struct pmu_caps *c = counter_caps();
+
+	if (c->gp >= least)
+		return true;
+	fmt_print(reason, size, "%u general-purpose counters (CPUID.0AH:EAX = %#x)", c->gp,
+		  c->leaf_0a_eax);
+	return false;
+}
+
 bool need_perfmon(char *reason, size_t size)
 {
 	const struct pmu_caps *c = counter_caps();
 
-	if (c->version >= 2)
+	if (c->version >= 2 && c->gp)
 		return true;
+	if (c->version >= 2)
+		return need_counters(1, reason, size);
 	if (!c->intel)
 		fmt_print(reason, size,
 			  "not an Intel processor (CPUID.0H vendor \"%s\", "
@@ -50,17 +63,6 @@ bool need_refused_msrs(char *reason, size_t size)
 		return true;
 	fmt_print(reason, size, "MSRs that aren't there are answered (hypervisor \"%s\")",
 		  c->host.signature);
-	return false;
-}
-
-static bool need_counters(unsigned least, char *reason, size_t size)
-{
-	const struct pmu_caps *c = counter_caps();
-
-	if (c->gp >= least)
-		return true;
-	fmt_print(reason, size, "%u general-purpose counters (CPUID.0AH:EAX = %#x)", c->gp,
-		  c->leaf_0a_eax);
 	return false;
 }
 
@@ -187,9 +189,9 @@ bool need_any_thread(char *reason, size_t size)
 {
 	const struct pmu_caps *caps = counter_caps();
 
-	if (caps->version != 3 && caps->version != 4) {
-		fmt_print(reason, size, "no AnyThread bit (CPUID.0AH:EAX = %#x)",
-			  caps->leaf_0a_eax);
+	if (!caps->any_thread || caps->version > 4) {
+		fmt_print(reason, size, "no AnyThread bit (CPUID.0AH:EAX = %#x EDX = %#x)",
+			  caps->leaf_0a_eax, caps->leaf_0a_edx);
 		return false;
 	}
 	if (!msr_try_write(MSR_IA32_PERFEVTSEL0, IA32_PERFEVTSEL_ANY).raised) {
@@ -272,6 +274,11 @@ bool need_branches(char *reason, size_t size)
 	return need_event(5, "branch instructions retired", reason, size);
 }
 
+bool need_slots(char *reason, size_t size)
+{
+	return need_event(7, "top-down slots", reason, size);
+}
+
 bool need_events(char *reason, size_t size)
 {
 	const struct pmu_caps *c = counter_caps();
@@ -279,6 +286,17 @@ bool need_events(char *reason, size_t size)
 	if (c->generation)
 		return true;
 	fmt_print(reason, size, "no event table for family %02x model %02x", c->family, c->model);
+	return false;
+}
+
+bool need_pebs_available(char *reason, size_t size)
+{
+	const struct pmu_caps *c = counter_caps();
+
+	if (c->ds && !(c->misc_enable & IA32_MISC_ENABLE_PEBS_UNAVAILABLE))
+		return true;
+	fmt_print(reason, size, "no PEBS (CPUID.01H:EDX[21] = %u, IA32_MISC_ENABLE = %#lx)", c->ds,
+		  c->misc_enable);
 	return false;
 }
 

@@ -32,9 +32,12 @@ bool need_four_counters_only(char *reason, size_t size);
 bool need_branches(char *reason, size_t size);		/* the architectural branch event */
 bool need_instructions(char *reason, size_t size);	/* the architectural instruction event */
 bool need_cycles(char *reason, size_t size);		/* the architectural core cycle event */
+bool need_slots(char *reason, size_t size);
 bool need_events(char *reason, size_t size);		/* the rows of spec/event.def apply */
 bool need_pebs(char *reason, size_t size);		/* PEBS, DTES64, a record with registers */
 bool need_any_pebs(char *reason, size_t size);		/* the same, or the basic group alone */
+bool need_pebs_available(char *reason,
+			 size_t size); /* by CPUID and IA32_MISC_ENABLE, whatever its records */
 bool need_format4(char *reason, size_t size);		/* PEBS with the records of format 4 */
 bool need_baseline(char *reason, size_t size);		/* and IA32_PERF_CAPABILITIES[14] */
 bool need_no_baseline(char *reason, size_t size);	/* a version 1 or later without it */

@@ -198,7 +198,7 @@ TEST(lbr, lbr_frz_set_by_software_stops_recording, REQS(FRZ_12),
  * Control: with CTR_Frz IA32_PMC0 doesn't count, with LBR_Frz nothing is recorded
  */
 TEST(lbr, ctr_frz_leaves_recording_on_and_lbr_frz_the_counters, REQS(FRZ_27),
-     NEEDS(need_perfmon, need_branches, need_lbr, need_version_4))
+     NEEDS(need_perfmon, need_instructions, need_lbr, need_version_4))
 {
 	const struct lbr_row last = lbr_chain_row(LBR_LINKS, 0);
 	struct lbr_stack stack;

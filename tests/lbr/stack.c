@@ -257,7 +257,7 @@ TEST(msr, lbr_entries_and_top_read_back_what_software_wrote, REQS(LBR_25), NEEDS
  * Then   MSR_LASTBRANCH_TOS and each entry are as before
  * Control: there was one interrupt
  */
-TEST(lbr, hlt_keeps_the_stack, REQS(LBR_26), NEEDS(need_lbr))
+TEST(lbr, hlt_keeps_the_stack, REQS(LBR_26), NEEDS(need_perfmon, need_instructions, need_lbr))
 {
 	const u64 links = lbr_depth();
 	struct lbr_stack before, after;

@@ -517,7 +517,7 @@ TEST(msr, load_latency_threshold_register_has_16_bits, REQS(LL_15),
  * Then   it isn't 0, the format without fields for latency, address and data source
  */
 TEST(enumeration, load_latency_comes_with_record_format_1_or_later, REQS(LL_23),
-     NEEDS(need_perfmon, need_load_latency))
+     NEEDS(need_perfmon, need_load_latency, need_pebs_available))
 {
 	CHECK_RANGE(t, LL_23, 1, 15, msr_read(MSR_IA32_PERF_CAPABILITIES) >> 8 & 0xf,
 		    "IA32_PERF_CAPABILITIES[11:8]");
