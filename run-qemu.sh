@@ -27,6 +27,11 @@ usage: ./run-qemu.sh [OPTION]...
   --profile NAME    latitude within the ranges of one kind of platform
   --latitude K:V,...
                     knob K is V, whatever seed and profile say; K: --list latitude
+  --personality FILE
+                    enumerate the PMU of that machine: machine.json of a run, or cpuid -r and
+                    MSRs (docs/REFERENCE-PMU.md)
+  --personality-of CPU
+                    print the machine.json of that generation
   --require G,...   a SKIP or INCONCLUSIVE in these requirement groups is exit status 2
   --engine NAME     how the reference PMU counts instructions: step (single steps), direct (executed
                     one by one), fast (translated too). Default: fast, the fastest there is
@@ -69,6 +74,7 @@ bad()
 cpu='' all='' pmu=reference tests='' fault='' seed='' profile='' latitude='' require=''
 engine='' smp=2 on=''
 draw='' draw_seed='' draw_case=''
+personality='' personality_of=''
 boot=uefi efi='' linux='' initrd='' append='' memory='' out='' gui='' gdb='' force='' timeout=''
 list='' trace=''
 efi_arguments=()
@@ -110,7 +116,7 @@ while [ $# -gt 0 ]; do
 	--cpu | --pmu | --tests | --fault | --seed | --profile | --latitude | \
 		--require | --engine | --smp | --on | --boot | --efi | --linux | --initrd | \
 		--append | --memory | --out | --timeout | --list | --draw | --draw-seed | \
-		--draw-case | --trace)
+		--draw-case | --trace | --personality | --personality-of)
 		[ $# -gt 0 ] || bad "$option needs a value, see --help"
 		value=$1
 		shift
@@ -123,7 +129,7 @@ while [ $# -gt 0 ]; do
 	--cpu | --pmu | --tests | --fault | --seed | --profile | --latitude | \
 		--require | --engine | --smp | --on | --boot | --efi | --linux | --initrd | \
 		--append | --memory | --out | --timeout | --list | --draw | --draw-seed | \
-		--draw-case | --trace)
+		--draw-case | --trace | --personality | --personality-of)
 		option=${option#--}
 		printf -v "${option//-/_}" %s "$value"
 		;;
@@ -144,8 +150,9 @@ check_name()
 case $pmu in
 reference) ;;
 host | none)
-	for option in cpu fault seed profile latitude engine efi linux; do
-		[ -z "${!option}" ] || bad "--pmu $pmu can't be combined with --$option:" \
+	for option in cpu fault seed profile latitude engine efi linux personality \
+		personality_of; do
+		[ -z "${!option}" ] || bad "--pmu $pmu can't be combined with --${option//_/-}:" \
 			"it needs the reference PMU"
 	done
 	;;
@@ -167,9 +174,18 @@ if [ "$boot" = direct ]; then
 fi
 if [ -n "$all" ]; then
 	[ "$pmu" = reference ] || bad "--all can't be combined with --pmu $pmu"
-	for option in cpu efi linux gui gdb; do
-		[ -z "${!option}" ] || bad "--all can't be combined with --$option"
+	for option in cpu efi linux gui gdb personality personality_of; do
+		[ -z "${!option}" ] || bad "--all can't be combined with --${option//_/-}"
 	done
+fi
+if [ -n "$personality" ]; then
+	[ -z "$cpu$personality_of" ] || bad "--personality names the generation itself"
+	[ -f "$personality" ] || bad "--personality: no such file '$personality'"
+fi
+if [ -n "$personality_of" ]; then
+	[ -z "$cpu$tests$efi$linux" ] ||
+		bad "--personality-of can't be combined with --cpu, --tests, --efi and --linux"
+	cpu=$personality_of tests='count.instructions_are_counted_exactly'
 fi
 [ -n "$linux" ] || for option in initrd append; do
 	[ -z "${!option}" ] || bad "--$option needs --linux FILE"
@@ -235,6 +251,11 @@ esac
 
 tools/setup.sh
 
+if [ -n "$personality" ]; then
+	told=$(tools/personality/file.py knobs "$personality") || exit 2
+	cpu=${told%%$'\t'*} told=${told#*$'\t'}
+	latitude+=${latitude:+${told:+,}}$told
+fi
 [ -z "$cpu" ] || check_name "$cpu" cpus ||
 	bad "unknown --cpu '$cpu'; known: $(tools/spec.py list cpus | cut -f1 | paste -sd' ')"
 [ -z "$fault" ] || [ "$fault" = none ] || check_name "${fault%%@*}" faults ||
@@ -504,7 +525,18 @@ if [ -z "$all" ]; then
 	fi
 	status=0 kind=${efi:+efi-}
 	[ -z "$linux" ] || kind=linux-
-	run_one "$name" "$work/1" "${out:-$BUILD/results/$kind$name}" || status=$?
+	[ -z "$personality" ] || kind=personality-$kind
+	out=${out:-$BUILD/results/$kind$name}
+	if [ -n "$personality_of" ]; then
+		run_one "$name" "$work/1" "$out" > "$work/tap" || status=$?
+		grep -q '"subleaf"' "$out/machine.json" ||
+			bad "--personality-of: the run told nothing"
+		cat "$out/machine.json"
+		exit 0
+	fi
+	run_one "$name" "$work/1" "$out" || status=$?
+	[ -z "$personality" ] || [ -n "$efi" ] ||
+		tools/personality/file.py compare "$personality" "$out" || status=2
 	exit "$status"
 fi
 

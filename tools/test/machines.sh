@@ -36,12 +36,42 @@ takes 20 test_fewer_counters_and_events_are_no_errors
 test_fewer_counters_and_events_are_no_errors()
 {
 	expect 0 ./run-qemu.sh --cpu icelake-sp --out "$log/fewer" \
-		--latitude fewer-counters:3,fewer-fixed:1,missing-events:255
+		--latitude gp-counters:5,fixed-counters:3,missing-events:255
 	refute grep '^not ok' "$out"
 	expect 0 ./run-qemu.sh --profile unnamed --out "$log/fewer" \
-		--latitude fewer-counters:7,fewer-fixed:2,missing-events:1,narrower:16
+		--latitude gp-counters:2,fixed-counters:1,missing-events:1,gp-width:32
 	refute grep '^not ok' "$out"
 	grep -q '^ok .* - count.instructions_are_counted_exactly \[CNT-01\]$' "$out"
+}
+
+# What a file says of a machine is enumerated: machine.json of another run, or registers. What the
+# model can't be is one line.
+takes 15 test_a_personality_is_enumerated
+test_a_personality_is_enumerated()
+{
+	local words='0a 0x00: eax=0x07300404 ebx=0x00000018 ecx=0x00000000 edx=0x00000603'
+
+	mkdir -p "$log/there"
+	expect 0 ./run-qemu.sh --cpu skylake --tests 'selftest.*,count.in*' --out "$log/there" \
+		--latitude gp-counters:3,fixed-counters:2,fixed-width:40
+	expect 0 ./run-qemu.sh --personality "$log/there/machine.json" --out "$log/here" \
+		--tests 'selftest.*,count.in*'
+	[ ! -s "$log/here/differences.txt" ] || fail "$(cat "$log/here/differences.txt")"
+	grep -q '^# perfmon: version 4, 3 general-purpose counters of 48 bits, 2 fixed of 40' "$out"
+	{
+		printf "   0x%08x 0x00: eax=0x%08x ebx=0x%08x ecx=0x%08x edx=0x%08x\n" \
+			0 0x16 0x756e6547 0x6c65746e 0x49656e69 1 0x506e3 0 0x8014 0x200000
+		echo "   0x000000$words" && echo '0x345 0x33c5' && echo '1a0 = 0x880'
+	} > "$log/cpuid.txt"
+	tools/personality/file.py knobs "$log/cpuid.txt" |
+		grep -q '^skylake.*gp-counters:4,.*perf-capabilities:13253,pebs-unavailable:0'
+	sed s/07300404/07300a04/ "$log/cpuid.txt" > "$log/ten.txt"
+	expect_bad 'gp-counters is 10 (CPUID.0AH:EAX[15:8]), the model has 0 to 8' \
+		./run-qemu.sh --personality "$log/ten.txt"
+	grep -v 0x345 "$log/cpuid.txt" > "$log/no.txt"
+	expect_bad 'IA32_PERF_CAPABILITIES (MSR 345H)' ./run-qemu.sh --personality "$log/no.txt"
+	expect 2 ./run-qemu.sh --cpu haswell --latitude gp-counters:0 --out "$log/refused"
+	grep -q 'PEBS needs version 2, a counter and the record format' "$out"
 }
 
 # From version 4 on: a freeze that firmware has left in the status is ended before anything counts.
