@@ -105,6 +105,15 @@ test_seeds_and_profiles_stay_green()
 	tail -n 1 "$out" | grep -qP '^[1-9]\d* runs, 0 failed$'
 }
 
+# Processors drawn from what CPUID can tell; 1000 of them in the long run.
+takes 60 test_drawn_personalities_stay_green
+test_drawn_personalities_stay_green()
+{
+	expect 0 tools/personality/sweep.py --build "$build" --count "$(amount 6 1000)" \
+		--draw "$(amount "$draw" 0)" --jobs 1
+	tail -n 1 "$out" | grep -qP '^[1-9]\d* runs, 0 failed$'
+}
+
 # Faults from all over the table, others for each commit; `make mutants` runs them all.
 takes 90 test_mutants_are_caught
 test_mutants_are_caught()
