@@ -111,7 +111,7 @@ PROGRAMS := $(BUILD)/refpmu.elf $(BUILD)/pmutest86.elf $(BUILD)/pmutest86.efi $(
 	   $(BUILD)/refpmu-selftest.efi $(BUILD)/refpmu-count.efi $(BUILD)/refpmu-bench.efi
 
 .PHONY: all
-all: $(PROGRAMS) $(BUILD)/tests.tsv $(BUILD)/pmutest86-report
+all: $(PROGRAMS) $(BUILD)/tests.tsv $(BUILD)/pmutest86-report $(BUILD)/refpmu-fault
 
 define WHOLE_PROGRAM
 $(call say,WHOLE   ,$@)$(CC) $(FREESTANDING) $(NO_STRINGS) -r -nostdlib \
@@ -201,6 +201,12 @@ $(BUILD)/pmutest86-report: $(GEN)/version.h $(wildcard tools/report/*.*) tools/s
 	@tools/version.sh > $(GEN)/report/version.txt
 	@python3 -m zipapp $(GEN)/report -p '/usr/bin/env python3' -o $@
 	@chmod 755 $@
+
+# For Linux on the reference PMU.
+FAULT_SOURCES := tools/linux/fault.c refpmu/launch/fault.c refpmu/launch/span.c
+$(BUILD)/refpmu-fault: $(FAULT_SOURCES) refpmu/faults/fault.def refpmu/vmm/hypercall.h refpmu/model/model.h
+	@mkdir -p $(@D)
+	$(call say,LINUX   ,$@)$(CC) -std=gnu11 -O2 -Wall -Wextra -Werror -static -I. $(FAULT_SOURCES) -o $@
 
 # Everything is rebuilt when compiler or flags change.
 FLAGS	:= DBT=$(DBT) $(shell $(CC) -dumpfullversion -dumpversion) $(CC) $(CFLAGS) $(EFI_CFLAGS) \

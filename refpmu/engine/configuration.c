@@ -12,12 +12,30 @@
 #include "refpmu/model/uncore.h"
 #include "refpmu/engine/engine_cpu.h"
 
+static void tell_others(struct cpu *cpu)
+{
+	for (unsigned i = 0; processors_get(i); i++)
+		if (processors_get(i) != cpu)
+			siblings_kick(cpu, processors_get(i));
+}
+
+static bool follow_fault(struct cpu *cpu)
+{
+	u32 change = __atomic_load_n(&hypervisor.fault_changes, __ATOMIC_ACQUIRE);
+
+	if (cpu->fault_changes == change)
+		return false;
+	cpu->fault_changes = change;
+	model_set_fault(&cpu->model, hypervisor.config.fault, &hypervisor.config.when);
+	return true;
+}
+
 bool configuration_follow(struct cpu *cpu)
 {
 	u64 epoch = __atomic_load_n(&hypervisor.epoch, __ATOMIC_ACQUIRE);
 
 	if (cpu->epoch == epoch)
-		return false;
+		return follow_fault(cpu);
 	cpu->epoch = epoch;
 	cpu->engine->rep.active = false;
 	cpu->statistics = (struct exit_statistics){ 0 };
@@ -44,7 +62,14 @@ void configuration_reset(struct cpu *cpu, const struct model_config *config)
 	lock_give(cpu, &hypervisor.uncore->lock);
 	__atomic_store_n(&hypervisor.epoch, hypervisor.epoch + 1, __ATOMIC_SEQ_CST);
 	configuration_follow(cpu);
-	for (unsigned i = 0; processors_get(i); i++)
-		if (processors_get(i) != cpu)
-			siblings_kick(cpu, processors_get(i));
+	tell_others(cpu);
+}
+
+void configuration_set_fault(struct cpu *cpu, u32 fault, const struct fault_when *when)
+{
+	hypervisor.config.fault = fault;
+	hypervisor.config.when = *when;
+	__atomic_fetch_add(&hypervisor.fault_changes, 1, __ATOMIC_SEQ_CST);
+	configuration_follow(cpu);
+	tell_others(cpu);
 }

@@ -45,6 +45,7 @@ struct cpu {
 	volatile bool kicked;	/* an NMI is on its way to it */
 	volatile bool halted;	/* and so retires none */
 	u64 epoch;		/* of the configuration that its model has */
+	u32 fault_changes;	/* those of hypervisor.fault_changes that it has seen */
 	/* code_page.h: odd: its guest runs; changes of nested tables that it has seen; where it has
 	 * written for the guest since. */
 	volatile u32 inside;
@@ -91,6 +92,7 @@ struct hypervisor {
 	 * next #VMEXIT. */
 	struct model_config config;
 	volatile u64 epoch;
+	volatile u32 fault_changes;	/* of config.fault, since the first configuration */
 	u32 wake_ups;		/* IPIs from one processor to another since then */
 	bool several;		/* there is more than one processor */
 	volatile u32 nested_changes;	/* number of changes of a page's rights */

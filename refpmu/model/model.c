@@ -112,6 +112,17 @@ void model_init(struct model *m, const struct model_config *config, const struct
 	model_core_join(m);
 }
 
+void model_set_fault(struct model *m, u32 fault, const struct fault_when *when)
+{
+	m->config.fault = fault;
+	m->config.when = *when;
+	__builtin_memset(m->fault_room, 0, sizeof(m->fault_room));
+	fault_init(m);
+	m->perf_capabilities = fault_perf_capabilities(m, model_capabilities(m));
+	if (!(model_generation(m)->facilities & FAC_NETBURST))
+		model_configure(m);
+}
+
 void arch_reset(struct model *m)
 {
 	m->global_ctrl = BIT(model_gp_counters(m)) - 1;

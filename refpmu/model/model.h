@@ -245,6 +245,9 @@ enum model_contradiction model_contradiction(const struct model_config *config);
 /* Set up as after power-on, as config says. Any state before; host is kept by reference. */
 void model_init(struct model *m, const struct model_config *config, const struct model_host *host);
 
+/* From now on it breaks this rule, or none. Its registers stay as they are. */
+void model_set_fault(struct model *m, u32 fault, const struct fault_when *when);
+
 /* IA32_BIOS_SIGN_ID; of the processor that the firmware starts on, or of another one. */
 u64 model_microcode(const struct model *m, bool is_first);
 /* RDMSR and WRMSR at CPL 0. A #GP leaves everything unchanged. */

@@ -16,6 +16,7 @@
 #include <efi.h>
 
 #include "refpmu/hv/architecture.h"
+#include "refpmu/faults/fault_id.h"
 #include "refpmu/vmm/hypercall.h"
 #include "refpmu/launch/print.h"
 #include "refpmu/selftest/blobs.h"
@@ -270,6 +271,30 @@ static void check_refusals(bool counted)
 	msr_write(MSR_IA32_PERF_GLOBAL_CTRL, 0);
 }
 
+/* Loads that a piece of code has, with stores counted as loads meanwhile. */
+static void check_fault_now(void)
+{
+	struct hypercall_fault fault = { .fault = FAULT_LOADS_COUNT_STORES };
+	u64 before[COUNTS], broken[COUNTS], after[COUNTS];
+	const struct blob *piece = &blobs[1];
+
+	while (piece->name && !piece->count[COUNT_STORES])
+		piece++;
+	measure(piece, before);
+	hypercall(HYPERCALL_FAULT, &fault);
+	measure(piece, broken);
+	fault.fault = FAULT_NONE;
+	hypercall(HYPERCALL_FAULT, &fault);
+	measure(piece, after);
+	print("# loads: %u, %u with the fault, %u after it", before[COUNT_LOADS],
+	      broken[COUNT_LOADS], after[COUNT_LOADS]);
+	verdict(before[COUNT_STORES] && broken[COUNT_LOADS] > before[COUNT_LOADS] &&
+			after[COUNT_LOADS] == before[COUNT_LOADS],
+		"a_fault_comes_and_goes_while_the_guest_runs");
+	fault.fault = FAULT_COUNT;
+	verdict(hypercall(HYPERCALL_FAULT, &fault) == HYPERCALL_BAD_FAULT, "no_other_fault_comes");
+}
+
 static void check_hidden_memory(void)
 {
 	struct hypercall_version version;
@@ -410,6 +435,7 @@ static void check_all(bool init_storm)
 	check_changes(ENGINE_STEP);
 	check_blobs(stepped_blobs);
 	check_hidden_memory();
+	check_fault_now();
 	check_blobs(stepped_blobs);			/* once more, from the decoder's cache */
 	check_faster_engines();
 	if (init_storm) {

@@ -39,6 +39,22 @@ static enum hypercall_status take_configuration(struct cpu *cpu, u64 address)
 	return status;
 }
 
+static enum hypercall_status take_fault(struct cpu *cpu, u64 address)
+{
+	struct model_config config = hypervisor.config;
+	enum hypercall_status status;
+	struct hypercall_fault fault;
+
+	if (!guest_read(cpu, address, &fault, sizeof(fault), NULL))
+		return HYPERCALL_BAD_ADDRESS;
+	config.fault = fault.fault;
+	config.when = fault.when;
+	status = configure_check(&config);
+	if (status == HYPERCALL_DONE)
+		configuration_set_fault(cpu, fault.fault, &fault.when);
+	return status;
+}
+
 static void add_statistics(struct statistics *sum, const struct cpu *cpu)
 {
 	const struct statistics one = {
@@ -81,7 +97,8 @@ bool exit_hypercall(struct cpu *cpu)
 {
 	u64 address = cpu->gpr[REG_RDX], status;
 
-	if (cpu->gpr[REG_RAX] != HYPERCALL_MAGIC || cpu_cpl(cpu)) {
+	if (cpu->gpr[REG_RAX] != HYPERCALL_MAGIC ||
+	    (cpu_cpl(cpu) && cpu->gpr[REG_RCX] != HYPERCALL_FAULT)) {
 		deliver_exception(cpu, VECTOR_UD, 0);
 		return false;
 	}
@@ -97,6 +114,9 @@ bool exit_hypercall(struct cpu *cpu)
 		break;
 	case HYPERCALL_ENGINE:
 		status = engine(cpu, address);
+		break;
+	case HYPERCALL_FAULT:
+		status = take_fault(cpu, address);
 		break;
 	case HYPERCALL_TRACE:
 		trace_switch(address);

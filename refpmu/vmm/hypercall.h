@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How the launcher talks to the reference PMU: VMMCALL at CPL 0 with the magic number in RAX, the
+ * How the launcher talks to the reference PMU: VMMCALL at CPL 0 (HYPERCALL_FAULT: at any, for a
+ * program of an operating system, tools/linux/fault.c) with the magic number in RAX, the
  * function in RCX and the linear address of its structure in RDX. RAX returns a
  * hypercall_status. Without the magic number VMMCALL raises #UD, as on an Intel processor, so
  * that programs under test find nothing.
@@ -14,7 +15,7 @@
 #include "refpmu/vmm/statistics.h"
 
 #define HYPERCALL_MAGIC		0x3638747365545550ULL
-#define HYPERCALL_VERSION_NUMBER 6
+#define HYPERCALL_VERSION_NUMBER 7
 
 enum hypercall_function {
 	HYPERCALL_VERSION,	/* struct hypercall_version, written */
@@ -22,6 +23,7 @@ enum hypercall_function {
 	HYPERCALL_STATISTICS,	/* struct statistics, written */
 	HYPERCALL_ENGINE,	/* RDX isn't an address: enum engine_name, till configured */
 	HYPERCALL_TRACE,	/* nor here: 1 or 0, whether what the PMU does is told (trace.h) */
+	HYPERCALL_FAULT,	/* struct hypercall_fault, read: from now on, the PMU as it is */
 };
 
 /* Two programs of one tree agree on all of it. */
@@ -29,6 +31,12 @@ struct hypercall_version {
 	u64 version;
 	u64 config_size, statistics_size;	/* of the structures of the functions above */
 	u64 hidden_base, hidden_size;	/* where the hypervisor lives, physical */
+};
+
+/* The rule that is broken, or FAULT_NONE. What CPUID tells stays as it was configured. */
+struct hypercall_fault {
+	u32 fault;
+	struct fault_when when;
 };
 
 /* For programs: call and return the status. */
