@@ -14,9 +14,10 @@ SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2> /dev/null ||
 work=$(mktemp -d "$build/release.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 mkdir -p "$work/$name/docs"
-cp "$build"/pmutest86.{efi,img,fat,iso} "$build/pmutest86-report" boot/pmutest86.cfg README.md \
-	CHANGELOG.md LICENSE "$work/$name/"
-cp docs/{HARDWARE,BOOTING,READING-RESULTS,RESULTS-FORMAT,THIRD-PARTY}.md "$work/$name/docs/"
+cp "$build"/pmutest86.{efi,img,fat,iso} "$build"/{refpmu.efi,launch.efi,refpmu-fault} \
+	"$build/pmutest86-report" boot/pmutest86.cfg README.md CHANGELOG.md LICENSE "$work/$name/"
+cp docs/{HARDWARE,BOOTING,READING-RESULTS,RESULTS-FORMAT,REFERENCE-PMU}.md docs/THIRD-PARTY.md \
+	"$work/$name/docs/"
 chmod -R u=rwX,go=rX "$work/$name"
 (cd "$work/$name" && find . -type f -printf '%P\n' | LC_ALL=C sort |
 	xargs sha256sum) > "$work/sums"
