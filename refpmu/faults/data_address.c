@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Faults of refpmu/model/data_address.c: address and status of a store or a load in a record. */
 #include "refpmu/faults/broken.h"
+#include "refpmu/faults/goldencove/goldencove.h"
 #include "refpmu/faults/record.h"
 #include "refpmu/model/access.h"
 #include "spec/data_source.h"
@@ -115,6 +116,7 @@ void fault_data_address(struct model *m, const struct retire_ctx *s, unsigned x,
 		return;
 	record->data_linear_address = other_address(m, access, &s->outcome[a].memory,
 						    record->data_linear_address);
+	fault_glc_store(m, s->rule[x]->kind, record);
 	if (address_missing(m, s->rule[x]->kind) || (s->cpl && broken(m, FAULT_DLA_USER_EMPTY)))
 		record->data_linear_address = 0;
 	if (record->data_source && access->locked && broken(m, FAULT_DLA_LOCKED_MISSES))

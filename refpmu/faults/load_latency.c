@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Faults of refpmu/model/load_latency.c: which loads carry a tag and count, what a record tells. */
 #include "refpmu/faults/broken.h"
+#include "refpmu/faults/goldencove/goldencove.h"
 #include "refpmu/faults/record.h"
 #include "refpmu/model/access.h"
 #include "spec/data_source.h"
@@ -200,6 +201,9 @@ static u64 further_bits(struct model *m, const struct fault_load *right)
 	return model_further_bits(&load);
 }
 
+/* As the model has them. */
+#define BLOCKED_BITS	(DATA_SOURCE_LL_DATA_BLOCKED | DATA_SOURCE_LL_ADDRESS_BLOCKED)
+
 static u64 data_source_of(struct model *m, const struct fault_load *load)
 {
 	u8 outcome = other_outcome(m, model_source_outcome(load->load.source));
@@ -254,8 +258,11 @@ void fault_latency_record(struct model *m, const struct retire_ctx *s, struct re
 	if (broken(m, FAULT_LL_SOURCE_BEFORE))
 		source = &faults_of(m)->tagged_before;
 	record->data_linear_address = address_of(m, s, load);
-	record->latency = latency_of(m, &latency->load);
-	record->data_source = data_source_of(m, source);
+	record->latency = fault_glc_latency(m,
+					    model_latency_field(m,
+								(u32)latency_of(m,
+										&latency->load)));
+	record->data_source = data_source_of(m, source) | (record->data_source & BLOCKED_BITS);
 	if (broken(m, FAULT_LL_ABORT_RUBBISH))
 		record->tx_abort = record->latency | record->latency << 32;
 	empty(m, s, record);

@@ -2,6 +2,7 @@
 /* Faults of registers: what RDMSR, WRMSR and RDPMC do instead, and what CPUID says of them. */
 #include "refpmu/faults/broken.h"
 #include "refpmu/faults/goldencove/arch_lbr.h"
+#include "refpmu/faults/goldencove/goldencove.h"
 #include "refpmu/faults/kvm/kvm.h"
 #include "refpmu/faults/netburst/netburst_state.h"
 #include "refpmu/faults/icelake/version5.h"
@@ -86,7 +87,8 @@ u64 fault_msr_bits(struct model *m, const struct msr_ref *p, u64 bits)
 		bits &= ~IA32_DEBUGCTL_FREEZE_WHILE_SMM;
 	if (p->reg == MODEL_REG_STATUS_SET && broken(m, FAULT_STATUS_SET_ABSENT))
 		bits |= BITS(0, 47);
-	return fault_kvm_bits(m, p, fault_arch_lbr_bits(m, p, fault_v5_bits(m, p, bits)));
+	bits = fault_glc_bits(m, p, fault_arch_lbr_bits(m, p, bits));
+	return fault_kvm_bits(m, p, fault_v5_bits(m, p, bits));
 }
 
 unsigned fault_gp_counters(const struct model *m, unsigned count)

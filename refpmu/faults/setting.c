@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Faults of what a counter is set to do: when its control registers are decoded. */
 #include "refpmu/faults/broken.h"
+#include "refpmu/faults/goldencove/goldencove.h"
 #include "refpmu/faults/icelake/version5.h"
 #include "refpmu/faults/kvm/kvm.h"
 #include "refpmu/faults/skylake/version4.h"
@@ -57,7 +58,7 @@ const struct event_row *fault_event(struct model *m, unsigned n, const struct ev
 
 	if (m->config.fault == FAULT_NONE)
 		return event;
-	event = fault_v5_event(m, n, event);
+	event = fault_glc_event(m, n, fault_v5_event(m, n, event));
 	named = model_event(m, code);
 	latency = latency_event(m);
 	if (!named && is_last_level(code) && broken(m, FAULT_ABSENT_EVENT_COUNTS))

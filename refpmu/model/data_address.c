@@ -67,6 +67,7 @@ static void store_sample(struct model *m, const struct retire_ctx *s, unsigned x
 	record->data_linear_address = s->r->access[a].linear;
 	record->data_source = model_source_code(m, o->memory.source) | model_further_bits(&store);
 	record->latency = model_latency_field(m, o->memory.latency);
+	fault_data_address(m, s, x, a, record);
 }
 
 /*

@@ -273,11 +273,103 @@ static bool entries_are_right(struct fixture *r)
 	return true;
 }
 
+/* ---- precise distribution, latencies, metrics ---- */
+
+#define MEM	1
+
+static void empty_buffer(struct fixture *r)
+{
+	fixture_poke(r, FIXTURE_DS + 0x20, FIXTURE_BUFFER);
+	fixture_poke(r, FIXTURE_DS + 0x28, FIXTURE_BUFFER);
+	fixture_poke(r, FIXTURE_DS + 0x30, FIXTURE_BUFFER + 0x1000);
+	fixture_poke(r, FIXTURE_DS + 0x38, FIXTURE_BUFFER + 0x1000);
+	fixture_wrmsr(r, 0x600, FIXTURE_DS);
+}
+
+static u64 at(struct fixture *r, unsigned offset)
+{
+	return fixture_peek(r, FIXTURE_BUFFER + offset);
+}
+
+/* The record of the 300th load is of that one. */
+static bool fixed_0_is_precise(struct fixture *r)
+{
+	empty_buffer(r);
+	fixture_wrmsr(r, 0x3f1, BIT(32));
+	fixture_wrmsr(r, 0x38d, 3);
+	fixture_wrmsr(r, 0x309, MINUS(300));
+	fixture_start(r, BIT(32));
+	loads(r, 300);
+	return fixture_index(r) == FIXTURE_BUFFER + 0x20 && at(r, 8) == r->ip - 4;
+}
+
+static bool pmc0_is_precise(struct fixture *r)
+{
+	empty_buffer(r);
+	fixture_program_pebs(r, 0, 0x81d0, 0, 300);
+	fixture_start(r, BIT(0));
+	loads(r, 300);
+	return fixture_index(r) == FIXTURE_BUFFER + 0x20 && at(r, 8) == r->ip - 4;
+}
+
+static bool sampled(struct fixture *r, unsigned n, u32 event)
+{
+	empty_buffer(r);
+	fixture_wrmsr(r, 0x3f2, MEM);
+	fixture_wrmsr(r, 0x3f6, 3);
+	fixture_program_pebs(r, n, event, BIT(34), 2);
+	fixture_start(r, BIT(n));
+	for (unsigned i = 0; i < 100 && fixture_index(r) == FIXTURE_BUFFER; i++) {
+		fixture_load(r, ADDRESS);
+		fixture_store(r, ADDRESS + 0x80);
+	}
+	fixture_stop(r);
+	return fixture_index(r) == FIXTURE_BUFFER + 0x40;
+}
+
+static bool latencies_are_two(struct fixture *r)
+{
+	for (unsigned n = 1; n < 8; n++)
+		if (!sampled(r, n, 0x01cd) || !(at(r, 0x30) >> 32) ||
+		    (at(r, 0x30) & 0xffff) != (at(r, 0x30) >> 32) + 4)
+			return false;
+	return true;
+}
+
+RULE(stores_are_sampled, sampled(r, 0, 0x02cd) && at(r, 0x20) == ADDRESS + 0x80)
+RULE(frontend_has_bit_3, TAKEN(0x3f7, 0x7fff1f) && REFUSED(0x3f7, BIT(5)))
+
+static bool level_2_is_in_level_1(struct fixture *r)
+{
+	u64 value;
+
+	fixture_wrmsr(r, 0x38d, 0x3000);
+	fixture_wrmsr(r, 0x38f, BIT(35) | BIT(48));
+	fixture_nops(r, 50);
+	fixture_store(r, ADDRESS);
+	fixture_wrmsr(r, 0x38f, 0);
+	value = get(r, 0x329);
+	for (unsigned i = 0; i < 32; i += 8)
+		if ((value >> (32 + i) & 0xff) > (value >> i & 0xff))
+			return false;
+	return value & 0xff;
+}
+
 rule *const without_arch_lbr_rules[FAULT_COUNT] = {
 	[FAULT_ARCH_LBR_UNANNOUNCED] = haswell_has_none,
 };
 
 rule *const goldencove_rules[FAULT_COUNT] = {
+	[FAULT_PDIST_FIXED_LATE] = fixed_0_is_precise,
+	[FAULT_PDIST_PMC0_NEXT] = pmc0_is_precise,
+	[FAULT_LATENCY_ONE_FIELD] = latencies_are_two,
+	[FAULT_LATENCIES_EXCHANGED] = latencies_are_two,
+	[FAULT_LATENCY_FIRST_FOUR] = latencies_are_two,
+	[FAULT_STORE_SAMPLE_LOADS] = stores_are_sampled,
+	[FAULT_METRICS_LEVEL_2_NEXT] = level_2_is_in_level_1,
+	[FAULT_METRICS_LEVEL_2_REST] = level_2_is_in_level_1,
+	[FAULT_FRONTEND_BIT_3_REFUSED] = frontend_has_bit_3,
+	[FAULT_FRONTEND_BIT_5_TAKEN] = frontend_has_bit_3,
 	[FAULT_ARCH_LBR_MISSING] = entries_read_back,
 	[FAULT_ARCH_LBR_DEPTH_UNLISTED] = leaf_1c_has_depth_32,
 	[FAULT_ARCH_LBR_SAME_DEPTH_KEEPS] = writing_the_depth_clears,

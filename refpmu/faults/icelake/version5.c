@@ -2,6 +2,7 @@
 /* Faults of version 5: fixed counter 3, MSR_PERF_METRICS, PEBS on every counter, registers. */
 #include "refpmu/faults/icelake/version5.h"
 #include "refpmu/faults/broken.h"
+#include "refpmu/faults/goldencove/goldencove.h"
 
 #define SLOTS		(FIRST_FIXED + 3)
 #define ANYTHREAD_FIXED	(IA32_FIXED_CTR_CTRL_ANY0 | IA32_FIXED_CTR_CTRL_ANY1 | \
@@ -147,7 +148,7 @@ u64 fault_metrics(struct model *m, u64 value)
 		value |= 0x5aULL << 32;
 	if (!value && broken(m, FAULT_METRICS_NOT_CLEARED))
 		value = 0x20507f10;
-	return value;
+	return fault_glc_metrics(m, value);
 }
 
 bool fault_metrics_run(const struct model *m, bool run)

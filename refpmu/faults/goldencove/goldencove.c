@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* Faults of Golden Cove: precise distribution, two latencies, sampled stores, level 2 metrics. */
+#include "refpmu/faults/goldencove/goldencove.h"
+#include "refpmu/faults/broken.h"
+
+#define INSTRUCTIONS_LATE 2
+#define ANOTHER_LINE	0x40
+
+const struct event_row *fault_glc_event(struct model *m, unsigned n, const struct event_row *event)
+{
+	if (event && event->kind == EK_LOAD_LATENCY && n >= 4 && n < FIRST_FIXED &&
+	    broken(m, FAULT_LATENCY_FIRST_FOUR))
+		return NULL;
+	return event;
+}
+
+void fault_glc_overflow(struct model *m, unsigned i, struct counter_overflow *overflow)
+{
+	if (!(model_generation(m)->facilities & FAC_PDIST) || !overflow->arms)
+		return;
+	if (i == FIRST_FIXED && !m->counter[i].near && broken(m, FAULT_PDIST_FIXED_LATE)) {
+		overflow->due = false;
+		overflow->shadow = INSTRUCTIONS_LATE;
+	}
+	if (!i && overflow->due && broken(m, FAULT_PDIST_PMC0_NEXT))
+		overflow->due = false;
+}
+
+u64 fault_glc_latency(struct model *m, u64 value)
+{
+	const u64 instruction = value & ADAPTIVE_LATENCY_INSTRUCTION;
+	const u64 cache = value & ADAPTIVE_LATENCY_CACHE;
+
+	if (!(model_generation(m)->facilities & FAC_LL_SPLIT))
+		return value;
+	if (broken(m, FAULT_LATENCY_ONE_FIELD))
+		return instruction;
+	if (broken(m, FAULT_LATENCIES_EXCHANGED))
+		return cache >> ADAPTIVE_LATENCY_CACHE_SHIFT |
+		       instruction << ADAPTIVE_LATENCY_CACHE_SHIFT;
+	return value;
+}
+
+void fault_glc_store(struct model *m, enum event_kind kind, struct record *record)
+{
+	if (kind == EK_STORE_SAMPLE && broken(m, FAULT_STORE_SAMPLE_LOADS))
+		record->data_linear_address += ANOTHER_LINE;
+}
+
+u64 fault_glc_metrics(struct model *m, u64 value)
+{
+	const u64 first = value & BITS(0, 31), second = value >> 32;
+
+	if (!(model_generation(m)->facilities & FAC_METRICS_LEVEL_2) || !value)
+		return value;
+	if (broken(m, FAULT_METRICS_LEVEL_2_NEXT))
+		return first | (second >> 8 | (second & 0xff) << 24) << 32;
+	if (broken(m, FAULT_METRICS_LEVEL_2_REST))
+		return first | ~first << 32;
+	return value;
+}
+
+u64 fault_glc_bits(struct model *m, const struct msr_ref *p, u64 bits)
+{
+	if (p->reg != MODEL_REG_PEBS_FRONTEND || !(bits & PEBS_FRONTEND_EVTSEL_MS))
+		return bits;
+	if (broken(m, FAULT_FRONTEND_BIT_3_REFUSED))
+		bits &= ~PEBS_FRONTEND_EVTSEL_MS;
+	return broken(m, FAULT_FRONTEND_BIT_5_TAKEN) ? bits | BIT(5) : bits;
+}
