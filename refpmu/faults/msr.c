@@ -324,6 +324,7 @@ void fault_wrmsr(struct model *m, const struct msr_ref *p, u64 value, struct msr
 	if (m->config.fault == FAULT_NONE)
 		return;
 	fault_v5_wrmsr(m, p, w);
+	fault_glc_wrmsr(m, p, w);
 	if (w->refused) {
 		if (!accepts(m, p->reg, value, w->read_only)) {
 			if (!w->read_only && broken(m, generated[p->reg].refused_taken))

@@ -337,7 +337,8 @@ static bool latencies_are_two(struct fixture *r)
 }
 
 RULE(stores_are_sampled, sampled(r, 0, 0x02cd) && at(r, 0x20) == ADDRESS + 0x80)
-RULE(frontend_has_bit_3, TAKEN(0x3f7, 0x7fff1f) && REFUSED(0x3f7, BIT(5)))
+RULE(frontend_has_bit_3,
+     TAKEN(0x3f7, 0x7fff1f) && get(r, 0x3f7) == 0x7fff1f && REFUSED(0x3f7, BIT(5)))
 
 static bool level_2_is_in_level_1(struct fixture *r)
 {
@@ -368,7 +369,7 @@ rule *const goldencove_rules[FAULT_COUNT] = {
 	[FAULT_STORE_SAMPLE_LOADS] = stores_are_sampled,
 	[FAULT_METRICS_LEVEL_2_NEXT] = level_2_is_in_level_1,
 	[FAULT_METRICS_LEVEL_2_REST] = level_2_is_in_level_1,
-	[FAULT_FRONTEND_BIT_3_REFUSED] = frontend_has_bit_3,
+	[FAULT_FRONTEND_BIT_3_DROPPED] = frontend_has_bit_3,
 	[FAULT_FRONTEND_BIT_5_TAKEN] = frontend_has_bit_3,
 	[FAULT_ARCH_LBR_MISSING] = entries_read_back,
 	[FAULT_ARCH_LBR_DEPTH_UNLISTED] = leaf_1c_has_depth_32,

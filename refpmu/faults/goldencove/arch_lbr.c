@@ -54,8 +54,7 @@ void fault_arch_lbr_taken(struct model *m, const struct msr_ref *p, u64 value)
 		__builtin_memset(m->lbr.entry, 0, sizeof(m->lbr.entry));
 	if (p->reg == MODEL_REG_DEBUGCTL && model_has_arch_lbr(m) &&
 	    broken(m, FAULT_ARCH_LBR_BY_DEBUGCTL))
-		m->lbr.control = (m->lbr.control & ~IA32_LBR_CTL_LBREN) |
-				 (value & IA32_DEBUGCTL_LBR ? IA32_LBR_CTL_LBREN : 0);
+		faults_of(m)->debugctl_written = value;
 }
 
 void fault_arch_lbr_depth(struct model *m, u64 depth, const struct lbr_entry *before)

@@ -60,11 +60,16 @@ u64 fault_glc_metrics(struct model *m, u64 value)
 	return value;
 }
 
+void fault_glc_wrmsr(struct model *m, const struct msr_ref *p, struct msr_write *write)
+{
+	if (p->reg == MODEL_REG_PEBS_FRONTEND && write->value & PEBS_FRONTEND_EVTSEL_MS &&
+	    broken(m, FAULT_FRONTEND_BIT_3_DROPPED))
+		write->value &= ~PEBS_FRONTEND_EVTSEL_MS;
+}
+
 u64 fault_glc_bits(struct model *m, const struct msr_ref *p, u64 bits)
 {
 	if (p->reg != MODEL_REG_PEBS_FRONTEND || !(bits & PEBS_FRONTEND_EVTSEL_MS))
 		return bits;
-	if (broken(m, FAULT_FRONTEND_BIT_3_REFUSED))
-		bits &= ~PEBS_FRONTEND_EVTSEL_MS;
 	return broken(m, FAULT_FRONTEND_BIT_5_TAKEN) ? bits | BIT(5) : bits;
 }

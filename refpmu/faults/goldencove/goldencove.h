@@ -15,5 +15,7 @@ void fault_glc_store(struct model *m, enum event_kind kind, struct record *recor
 /* What MSR_PERF_METRICS reads; which bits a register has. */
 u64 fault_glc_metrics(struct model *m, u64 value);
 u64 fault_glc_bits(struct model *m, const struct msr_ref *p, u64 bits);
+/* WRMSR is about to do this. */
+void fault_glc_wrmsr(struct model *m, const struct msr_ref *p, struct msr_write *write);
 
 #endif

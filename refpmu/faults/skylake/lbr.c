@@ -156,6 +156,8 @@ bool fault_lbr_on(const struct model *m, bool on)
 {
 	if (m->config.fault == FAULT_LBR_OFF_RECORDS && !model_lbr_enabled(m))
 		return faults_of(m)->branches_after_off;
+	if (m->config.fault == FAULT_ARCH_LBR_BY_DEBUGCTL && model_has_arch_lbr(m))
+		return faults_of(m)->debugctl_written & IA32_DEBUGCTL_LBR;
 	if (m->config.fault == FAULT_INERT)
 		return false;
 	if (m->config.fault == FAULT_CTR_FRZ_STOPS_LBR &&
