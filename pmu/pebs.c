@@ -37,3 +37,9 @@ u64 pebs_reset_value(unsigned counter, u64 n)
 {
 	return (0 - n) & (BIT(counter_width(counter)) - 1);
 }
+
+bool pebs_has_pdist(unsigned counter)
+{
+	return (counter_caps()->facilities & FAC_PDIST) &&
+	       (counter == 0 || counter == PMC_FIXED(0));
+}

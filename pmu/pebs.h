@@ -19,6 +19,12 @@ void pebs_arm(unsigned counter, u16 event, u64 flags, u64 n);
 /* The same, and whether the records are adaptive is COUNT_ADAPTIVE's. */
 void pebs_arm_as(unsigned counter, u16 event, u64 flags, u64 n);
 
+/*
+ * PDist: the counter's record is of the event on which it overflows, where others wait for the next
+ * one. Nearer than PDIST_LEAST_PERIOD events it may be like them. intel/perfmon README.
+ */
+bool pebs_has_pdist(unsigned counter);
+
 /* The PEBS enable of every counter off. */
 void pebs_disarm(void);
 

@@ -53,7 +53,8 @@ void adaptive_window(const struct adaptive_run *run)
 	struct ds_setup setup = adaptive_setup(run, &layout);
 
 	ds_open(&setup);
-	arm(run, event, calibration_period(event, PERIOD + run->later));
+	arm(run, event,
+	    calibration_period(event, PERIOD + run->later) + pebs_has_pdist(run->counter));
 	workload_run(w, PERIOD, pmc_one(run->counter));
 	stop(run);
 }

@@ -100,7 +100,7 @@ static void measure_shadow(void)
 		int mark = -1;
 
 		ds_open(&setup);
-		pebs_arm(0, LOADS, COUNT_BOTH, PERIOD + c->open_loads);
+		pebs_arm(0, LOADS, COUNT_BOTH, PERIOD + c->open_loads + pebs_has_pdist(0));
 		workload_run(&workload_sample, PERIOD, pmc_one(0));
 		if (ds_records() == 1 &&
 		    record_decode(format, ds_record(0), record_size(format), &record))

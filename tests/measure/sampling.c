@@ -19,7 +19,8 @@ void sampling_run(const struct ds_setup *setup, unsigned counter, u16 event, u64
 		  const struct workload *w, struct pmc_mask with)
 {
 	ds_open(setup);
-	pebs_arm(counter, event, flags, calibration_period(event, PERIOD));
+	pebs_arm(counter, event, flags,
+		 calibration_period(event, PERIOD) + pebs_has_pdist(counter));
 	workload_run(w, PERIOD, pmc_or(pmc_one(counter), with));
 	pebs_disarm();
 	counter_program_disabled(counter, 0, 0);

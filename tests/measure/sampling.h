@@ -30,8 +30,9 @@ struct ds_setup sampling_setup(unsigned capacity);
 
 /*
  * One record of the workload's event on a counter. The DS area is open with setup, and the counter
- * armed to overflow on the PERIODth event of the workload. That runs with n = PERIOD and with the
- * counters in `with` on as well. Leaves everything stopped and the buffer as it is.
+ * armed to overflow on the PERIODth event of the workload, with PDist on the next one: so the
+ * record is of an event after the PERIODth. That runs with n = PERIOD and with the counters in
+ * `with` on as well. Leaves everything stopped and the buffer as it is.
  */
 void sampling_run(const struct ds_setup *setup, unsigned counter, u16 event, u64 flags,
 		  const struct workload *w, struct pmc_mask with);

@@ -30,8 +30,10 @@ static void check_earlier(struct test *t, struct two_overflows pair)
 	u64 status;
 
 	ds_open(&setup);
-	pebs_arm(later, LOADS, COUNT_BOTH, calibration_period(LOADS, PERIOD + gap));
-	pebs_arm(earlier, LOADS, COUNT_BOTH, calibration_period(LOADS, PERIOD));
+	pebs_arm(later, LOADS, COUNT_BOTH,
+		 calibration_period(LOADS, PERIOD + gap) + pebs_has_pdist(later));
+	pebs_arm(earlier, LOADS, COUNT_BOTH,
+		 calibration_period(LOADS, PERIOD) + pebs_has_pdist(earlier));
 	workload_run(&workload_sample, PERIOD, pmc_or(pmc_one(earlier), pmc_one(later)));
 	sampling_want(t, 1);
 	if (!CONTROL_RANGE(t, PRIO_16, 1, 2, ds_records(), "records of two overflows"))

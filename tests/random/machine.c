@@ -15,6 +15,7 @@
 #include "kernel/processor/percpu.h"
 #include "pmu/counter.h"
 #include "pmu/event.h"
+#include "pmu/pebs.h"
 #include "pmu/pmi.h"
 #include "pmu/written.h"
 #include "spec/msr.h"
@@ -123,12 +124,14 @@ static void learn_sampling(struct machine *m, bool strict)
 static void add_event(struct machine *m, u16 code, u16 kind, u16 flags, u32 counters)
 {
 	struct draw_env *env = &m->env;
+	/* With PDist how near an overflow may be is open, and with it which event is recorded. */
+	const u32 pebs = counter_caps()->pebs_mask & ~(u32)pebs_has_pdist(0);
 
 	if (env->events == DRAW_EVENTS || draw_event_of(env, code))
 		return;
 	env->event[env->events++] = (struct draw_event){
 		.code = code, .kind = kind, .flags = flags, .counters = (u8)counters,
-		.pebs = (u8)(flags & EV_PEBS ? counters & counter_caps()->pebs_mask : 0),
+		.pebs = (u8)(flags & EV_PEBS ? counters & pebs : 0),
 	};
 }
 
