@@ -264,7 +264,7 @@ mutation: all
 	@tools/mutation.py --build $(BUILD) --cpu $(CPU) $(if $(SAMPLE),--sample $(SAMPLE)) \
 		$(if $(SEED),--seed $(SEED)) $(if $(GROUP),--group $(GROUP)) $(if $(KNOWN),--known)
 
-.PHONY: setup setup-all test test-long mutants seeds coverage usb iso sign release bench engine-soak help
+.PHONY: setup setup-all test test-long mutants seeds coverage usb iso sign release bench engine-soak peers help
 setup setup-all:
 	@echo 'everything is installed'
 
@@ -303,6 +303,15 @@ engine-soak: all $(BUILD)/host/gcc/host/engine/test_blocks
 bench: all
 	@tools/bench.sh $(BUILD)
 
+# Each is tried, whatever the one before has shown.
+CPUS_OF_PERF ?= haswell skylake icelake-sp
+peers: all
+	@status=0; \
+	tools/peers/run.py --build $(BUILD) $(if $(PROGRAMS),--programs $(PROGRAMS)) || status=1; \
+	tools/peers/kvm.py --build $(BUILD) || status=1; \
+	for cpu in $(CPUS_OF_PERF); do tools/linux/run.py --cpu $$cpu || status=1; done; \
+	exit $$status
+
 help:
 	@echo 'make              the EFI programs and the report tool, into $(BUILD)/'
 	@echo 'make setup        install what is missing, as root or with sudo; setup-all: also what'
@@ -329,6 +338,7 @@ help:
 	@echo 'make fuzz         all fuzz targets for SECONDS=n'
 	@echo 'make engine-soak  compares both engines for SECONDS=n, from seed FIRST=n on'
 	@echo 'make bench        how long things take'
+	@echo 'make peers        programs of other projects: docs/PEERS.md; PROGRAMS=folder of *.efi'
 	@echo 'make clean        remove $(BUILD)/; make distclean: the fetched sources as well'
 	@echo 'RELEASE=1 links the reference PMU as one piece: 10 % faster, 7 s more a build'
 	@echo 'CC=gcc|clang, BUILD=folder, V=1 shows commands, DBT=0 leaves the translator out;'

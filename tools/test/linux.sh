@@ -8,6 +8,8 @@ test_judges_of_perf_judge()
 	expect 0 tools/linux/check_judge.py
 	expect_bad "--steps takes driver" tools/linux/run.py --steps nope
 	expect_bad "; see --help" tools/linux/run.py --nope
+	expect_bad "holds no" tools/peers/run.py --build "$build" --programs "$log"
+	expect_bad "; see --help" tools/peers/kvm.py --build "$build" --nope
 }
 
 # What a system says, and how the machine ended: switched off is good, all else isn't.

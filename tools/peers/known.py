@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: MIT
+"""What is known of other projects' programs; docs/PEERS.md has it at length."""
+
+# kvm-unit-tests' x86/unittests.cfg: processors; seconds where 60 aren't enough.
+PROGRAMS = {
+    "apic": {"processors": 2},
+    "ioapic": {"processors": 4},
+    "smptest": {"processors": 2},
+    "kvmclock_test": {"processors": 2},
+    "hyperv_synic": {"processors": 2},
+    "hyperv_connections": {"processors": 2},
+    "hyperv_stimer": {"processors": 2},
+    "hyperv_clock": {"processors": 2},
+    "pmu": {"seconds": 120},
+    "pmu_pebs": {"seconds": 120},
+}
+
+# Name: package of Debian, file of it, load options, what it says once it is up.
+DEBIAN = {
+    "efi-shell": ("", "", "", "Shell>"),
+    "grub": ("grub-efi-amd64-unsigned", "usr/lib/grub/x86_64-efi/monolithic/grubx64.efi", "",
+             "grub>"),
+    "memtest86+": ("memtest86+", "boot/memtest86+x64.efi", "console=ttyS0,115200", "Pass"),
+}
+
+# Program, what the reference PMU presents, a FAIL's text or the machine's end (pattern), why.
+DIFFERENCES = (
+)
+
+
+def cpus(name):
+    """What the reference PMU presents to it."""
+    return ("haswell", "skylake", "icelake-sp") if name.startswith("pmu") else ("haswell",)
