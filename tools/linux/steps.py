@@ -34,8 +34,8 @@ def absent(options):
     names = set()
     if options.cpu in NO_CALL_STACK:
         names |= {"callgraph"}
-    if options.profile.startswith("kvm"):   # no guest of it has branch records
-        names |= {"branch", "callgraph"}
+    if options.profile.startswith("kvm"):   # no guest of it has branch records, or latencies
+        names |= {"branch", "callgraph", "mem", "c2c"}
     if has_no_baseline(options):            # no data address, no source
         names |= {"c2c"}
     return names
@@ -111,6 +111,8 @@ def known(options):
         judges["mem"] = judge.accesses_by("touch", addresses=False)
     if "branch" in absent(options):
         lines = [line for line in lines if "LBR" not in line]
+    if options.profile.startswith("kvm"):   # the driver says it from version 5 on
+        lines = [line for line in lines if "AnyThread" not in line]
     judges["driver"] = judge.driver(lines)
     return {name: (command, judges[name]) for name, command in commands.items()
             if name not in absent(options)}
