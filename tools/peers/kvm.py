@@ -72,7 +72,7 @@ def initial_files(options, root):
     steps = (f"modules for m in {' '.join(MODULES)}; do insmod /modules/$m.ko; done; "
              "ls -l /dev/kvm; dmesg | grep -i kvm\n")
     for name, cpu in GUESTS.items():
-        guest = GUEST.format(seconds=options.timeout // 3, smp=options.smp, cpu=cpu,
+        guest = GUEST.format(seconds=options.timeout, smp=options.smp, cpu=cpu,
                              tests=options.tests or "*", memory=256 + 64 * options.smp)
         steps += f"{name} {guest}\n"
     files = dict(modules(options.suite), steps=(steps.encode(), 0o644))
@@ -112,7 +112,7 @@ def judge(name, text):
     """Was this guest as it should be, and why (not)?"""
     if not re.search(r"^== end modules .*", text, re.M) or "10, 232" not in text:
         return False, "there was no KVM"
-    found = re.search(rf"^== begin {name}\n(.*)^== end {name} status (\d+)", text, re.M | re.S)
+    found = re.search(rf"^== begin {name}\n(.*)== end {name} status (\d+)", text, re.M | re.S)
     if not found:
         return False, "the guest didn't end"
     said = found[1]

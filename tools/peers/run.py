@@ -69,8 +69,9 @@ class Said:
 class Program:
     """An EFI program of another project."""
 
-    def __init__(self, name, path, until="", words=""):
+    def __init__(self, name, path, until="", words="", devices=DEVICES):
         self.name, self.path, self.until, self.words = name, path, until, words
+        self.devices = devices
         row = known.PROGRAMS.get(name, {})
         self.processors, self.seconds = row.get("processors", 1), row.get("seconds", 0)
 
@@ -97,7 +98,7 @@ class Program:
                     file.write(f"fs0:\r\nprogram.efi {self.words}\r\n")
             words = [os.path.join(TOP, "tools", "boot.sh"), "--smp", str(self.processors),
                      "--timeout", str(max(timeout, self.seconds))]
-            for device in DEVICES:
+            for device in self.devices:
                 words += ["--device", device]
             if self.until:
                 words += ["--until", self.until]
@@ -148,11 +149,11 @@ def programs(options, folder):
     names = sorted(glob.glob(os.path.join(options.programs, "*.efi"))) if options.programs else []
     found = [Program(os.path.basename(name)[:-4], name) for name in names]
     patterns = [pattern for pattern in options.only.split(",") if pattern]
-    for name, (package, path, words, until) in known.DEBIAN.items():
+    for name, (package, path, words, until, devices) in known.DEBIAN.items():
         if not patterns or "debian" in patterns or any(fnmatch.fnmatch(name, one)
                                                        for one in patterns):
             path = from_debian(package, path) if package else shell(folder)
-            found.append(Program(name, path, until, words))
+            found.append(Program(name, path, until, words, devices))
     return [program for program in found if not patterns
             or "debian" in patterns and program.name in known.DEBIAN
             or any(fnmatch.fnmatch(program.name, one) for one in patterns)]
