@@ -69,9 +69,8 @@ class Said:
 class Program:
     """An EFI program of another project."""
 
-    def __init__(self, name, path, until="", words="", devices=DEVICES):
-        self.name, self.path, self.until, self.words = name, path, until, words
-        self.devices = devices
+    def __init__(self, name, path, until=""):
+        self.name, self.path, self.until = name, path, until
         row = known.PROGRAMS.get(name, {})
         self.processors, self.seconds = row.get("processors", 1), row.get("seconds", 0)
 
@@ -82,23 +81,18 @@ class Program:
             esp = os.path.join(folder, "esp")
             boot = os.path.join(esp, "EFI", "BOOT", "BOOTX64.EFI")
             os.makedirs(os.path.dirname(boot))
-            shutil.copy(self.path, os.path.join(esp, "program.efi"))
             if cpu:
+                shutil.copy(self.path, os.path.join(esp, "program.efi"))
                 shutil.copy(os.path.join(build, "launch.efi"), boot)
                 shutil.copy(os.path.join(build, "refpmu.efi"), esp)
                 with open(os.path.join(esp, "refpmu-plan.txt"), "w", encoding="utf-8") as file:
                     file.write(f"run cpu={cpu} fault=none seed=0 engine=fast "
-                               "latitude=tsc-by-reference:1 "
-                               f"efi=\\program.efi args={self.words}\n")
-            elif not self.words:
-                shutil.copy(self.path, boot)
+                               "latitude=tsc-by-reference:1 efi=\\program.efi args=\n")
             else:
-                shutil.copy(shell(folder), boot)
-                with open(os.path.join(esp, "startup.nsh"), "w", encoding="utf-8") as file:
-                    file.write(f"fs0:\r\nprogram.efi {self.words}\r\n")
+                shutil.copy(self.path, boot)
             words = [os.path.join(TOP, "tools", "boot.sh"), "--smp", str(self.processors),
                      "--timeout", str(max(timeout, self.seconds))]
-            for device in self.devices:
+            for device in DEVICES:
                 words += ["--device", device]
             if self.until:
                 words += ["--until", self.until]
@@ -149,11 +143,11 @@ def programs(options, folder):
     names = sorted(glob.glob(os.path.join(options.programs, "*.efi"))) if options.programs else []
     found = [Program(os.path.basename(name)[:-4], name) for name in names]
     patterns = [pattern for pattern in options.only.split(",") if pattern]
-    for name, (package, path, words, until, devices) in known.DEBIAN.items():
+    for name, (package, path, until) in known.DEBIAN.items():
         if not patterns or "debian" in patterns or any(fnmatch.fnmatch(name, one)
                                                        for one in patterns):
             path = from_debian(package, path) if package else shell(folder)
-            found.append(Program(name, path, until, words, devices))
+            found.append(Program(name, path, until))
     return [program for program in found if not patterns
             or "debian" in patterns and program.name in known.DEBIAN
             or any(fnmatch.fnmatch(program.name, one) for one in patterns)]
