@@ -117,11 +117,15 @@ ROWS lbr_chain
 	ROW	INDIRECT_JUMP,	begin_lbr_chain.first,		end_lbr_chain
 ROWS_END lbr_chain
 
-; Three calls, one in the other, then n returns: 0 to 3. Left in the middle, the stack is put back.
+; Three calls, one in the other, the last one backward, then n returns: 0 to 3. Left in the middle,
+; the stack is put back.
 PIECE lbr_nested, begin_lbr_nested.one, 5, 5
 	mov	r15, rsp
 .one:	call	.first
 	jmp	short .out
+.third:	dec	rdi
+	js	short .out
+	ret
 .first:
 .two:	call	.second
 	dec	rdi
@@ -130,9 +134,6 @@ PIECE lbr_nested, begin_lbr_nested.one, 5, 5
 .second:
 .three:	call	.third
 	dec	rdi
-	js	short .out
-	ret
-.third:	dec	rdi
 	js	short .out
 	ret
 .out:	mov	rsp, r15
@@ -153,6 +154,17 @@ END lbr_breakpoint
 ROWS lbr_breakpoint
 	ROW	FAR_BRANCH,	begin_lbr_breakpoint.exception,	begin_lbr_breakpoint.after
 ROWS_END lbr_breakpoint
+
+; An invalid opcode, which its handler skips.
+PIECE lbr_undefined, begin_lbr_undefined.exception, 2, 2
+	nop
+.exception:
+	ud2
+.after:	nop
+END lbr_undefined
+ROWS lbr_undefined
+	ROW	FAR_BRANCH,	begin_lbr_undefined.exception,	begin_lbr_undefined.after
+ROWS_END lbr_undefined
 
 ; A jump, then a single-step trap after .stepped. The handler clears TF.
 PIECE lbr_step, begin_lbr_step.stepped, 1, 1

@@ -97,14 +97,21 @@ void lbr_record(const struct lbr_piece *piece, u64 n, u64 select, struct lbr_sta
 	lbr_close();
 }
 
-void lbr_record_above(const struct lbr_piece *piece, u64 n, u64 above, struct lbr_stack *stack)
+void lbr_record_above(const struct lbr_piece *piece, u64 above, u64 select, struct lbr_stack *stack)
 {
 	const struct workload_switch by = { MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_LBR, 0, above };
 
-	lbr_open(0, 0);
-	workload_run_switched(piece->workload, n, &by);
+	lbr_open(select, 0);
+	workload_run_switched(piece->workload, 0, &by);
 	lbr_read(stack);
 	lbr_close();
+}
+
+u64 lbr_address_bits(void)
+{
+	if (lbr_format_has_info(lbr_format()))
+		return ~0ULL;
+	return lbr_format_has_transactions(lbr_format()) ? BITS(0, 60) : BITS(0, 62);
 }
 
 struct lbr_row lbr_chain_row(u64 n, unsigned age)

@@ -40,6 +40,7 @@ LBR_PIECE(lbr_kinds);		/* a branch of each kind; its mark is one that isn't take
 LBR_PIECE(lbr_chain);		/* an indirect jump to the last n of LBR_LINKS jumps, its marks */
 LBR_PIECE(lbr_nested);		/* three calls in each other, then n returns */
 LBR_PIECE(lbr_breakpoint);	/* INT3; the row's target is where its handler returns to */
+LBR_PIECE(lbr_undefined);	/* the same of UD2, which its handler skips */
 LBR_PIECE(lbr_step);		/* a jump, then a single-step trap */
 LBR_PIECE(lbr_delay);		/* n rounds of a loop between two jumps */
 LBR_PIECE(lbr_transaction);	/* jumps before, in and after a transaction */
@@ -52,8 +53,11 @@ void lbr_record(const struct lbr_piece *piece, u64 n, u64 select, struct lbr_sta
 /* The piece once more, recorded into the stack as it is, with this IA32_DEBUGCTL inside. */
 void lbr_go_on(const struct lbr_piece *piece, u64 n, u64 debugctl, struct lbr_stack *stack);
 
-/* The same recorded from 0, its code so much higher: PAGING_HIGH or PAGING_UPPER. */
-void lbr_record_above(const struct lbr_piece *piece, u64 n, u64 above, struct lbr_stack *stack);
+/* The same with the piece's code so much higher: PAGING_HIGH or PAGING_UPPER. */
+void lbr_record_above(const struct lbr_piece *piece, u64 above, u64 select,
+		      struct lbr_stack *stack);
+/* Bits of FROM that are the address: the flags are above them. */
+u64 lbr_address_bits(void);
 
 /* The branch that is `age` branches before the last one of the chain of n links. age <= n. */
 struct lbr_row lbr_chain_row(u64 n, unsigned age);

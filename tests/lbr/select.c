@@ -6,6 +6,7 @@
 #include "kernel/interrupt/apic.h"
 #include "kernel/interrupt/fault.h"
 #include "kernel/interrupt/intr.h"
+#include "kernel/memory/paging.h"
 #include "pmu/counter.h"
 #include "pmu/pmi.h"
 #include "tests/frame/test.h"
@@ -107,6 +108,11 @@ static void return_at_once(struct trap_frame *frame)
 	(void)frame;
 }
 
+static void skip_ud2(struct trap_frame *frame)
+{
+	frame->rip += lbr_piece_lbr_undefined.workload->mark_length;
+}
+
 /* INT3 with these bits: its branch, and the one back. */
 static void record_breakpoint(u64 select, struct lbr_stack *stack)
 {
@@ -162,6 +168,46 @@ TEST(lbr, exception_and_the_return_from_it_are_recorded, REQS(LBR_06), NEEDS(nee
 	CHECK_EQ(t, LBR_06, handler, stack.branch[1].to, "TO of INT3: its handler");
 	CHECK_EQ(t, LBR_06, row->to, stack.branch[0].to, "TO of IRET from the handler");
 	CHECK_EQ(t, LBR_06, 2, stack.top, "far branches of INT3 and its handler");
+}
+
+/*
+ * LBR-06  An interrupt, an exception and IRET must be recorded unless filtered.
+ *         SDM 17.4.1 IA32_DEBUGCTL MSR
+ *
+ * Given  INT3, and UD2, which its handler skips, above 4 GiB; then in the upper half of the address
+ *        space, where bits 63:47 are 1
+ * When   they are executed while LBR is 1, near branches kept out
+ * Then   FROM of the exception's entry and TO of its handler's IRET have each bit of the addresses
+ * Control: MSR_LASTBRANCH_TOS says that both were recorded
+ */
+TEST(lbr, exception_in_either_half_is_recorded_with_its_whole_address, REQS(LBR_06),
+     NEEDS(need_lbr))
+{
+	static const u64 halves[] = { PAGING_HIGH, PAGING_UPPER };
+	static const struct {
+		const struct lbr_piece *piece;
+		u8 vector;
+		intr_handler handler;
+	} exceptions[] = {
+		{ &lbr_piece_lbr_breakpoint, VECTOR_BP, return_at_once },
+		{ &lbr_piece_lbr_undefined, VECTOR_UD, skip_ud2 },
+	};
+	struct lbr_stack stack;
+
+	for (unsigned i = 0; i < 2 * sizeof(exceptions) / sizeof(exceptions[0]); i++) {
+		const u64 above = halves[i % 2];
+		const u8 vector = exceptions[i / 2].vector;
+		const struct lbr_row *row = exceptions[i / 2].piece->rows;
+		intr_handler before = intr_set_handler(vector, exceptions[i / 2].handler);
+
+		lbr_record_above(exceptions[i / 2].piece, above, EVERY_NEAR_BRANCH, &stack);
+		intr_set_handler(vector, before);
+		CONTROL_EQ(t, LBR_06, 2, stack.top, "far branches of exception %u", vector);
+		CHECK_EQ(t, LBR_06, (row->from + above) & lbr_address_bits(),
+			 stack.raw[1].from & lbr_address_bits(), "FROM of exception %u", vector);
+		CHECK_EQ(t, LBR_06, row->to + above, stack.raw[0].to,
+			 "TO of IRET from the handler of exception %u", vector);
+	}
 }
 
 /*

@@ -109,14 +109,6 @@ TEST(lbr, record_has_the_addresses_of_a_branch_and_of_its_target, REQS(LBR_04, L
 	}
 }
 
-/* Bits of FROM that are the address: the flags are above them. */
-static u64 address_bits(void)
-{
-	if (lbr_format_has_info(lbr_format()))
-		return ~0ULL;
-	return lbr_format_has_transactions(lbr_format()) ? BITS(0, 60) : BITS(0, 62);
-}
-
 /*
  * LBR-04  FROM must be the address of the branch instruction and TO its target.
  *         SDM 17.4.8 LBR Stack
@@ -135,14 +127,14 @@ TEST(lbr, record_of_code_in_either_half_has_whole_addresses, REQS(LBR_04), NEEDS
 	struct lbr_stack stack;
 
 	for (unsigned half = 0; half < 2; half++) {
-		lbr_record_above(piece, 0, halves[half], &stack);
+		lbr_record_above(piece, halves[half], 0, &stack);
 		CONTROL_EQ(t, LBR_04, rows, stack.top, "MSR_LASTBRANCH_TOS after %u branches",
 			   rows);
 		for (unsigned i = 0; i < rows; i++) {
 			const struct lbr_row *row = &piece->rows[rows - 1 - i];
 
-			CHECK_EQ(t, LBR_04, (row->from + halves[half]) & address_bits(),
-				 stack.raw[i].from & address_bits(),
+			CHECK_EQ(t, LBR_04, (row->from + halves[half]) & lbr_address_bits(),
+				 stack.raw[i].from & lbr_address_bits(),
 				 "FROM of a branch of the kind of MSR_LBR_SELECT[%lu]", row->kind);
 			CHECK_EQ(t, LBR_04, row->to + halves[half], stack.raw[i].to,
 				 "TO of a branch of the kind of MSR_LBR_SELECT[%lu]", row->kind);

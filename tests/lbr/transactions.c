@@ -5,6 +5,7 @@
  * RTM abort, or the start of the elided region. A processor may abort at any time and for reasons
  * of its own, so a piece is repeated until the abort is the one that it asks for.
  */
+#include "kernel/memory/paging.h"
 #include "tests/frame/test.h"
 #include "tests/lbr/branches.h"
 
@@ -71,6 +72,46 @@ TEST(lbr, abort_of_a_transaction_is_an_entry_with_its_flag, REQS(LBR_29, LBR_31)
 		CHECK(t, IDS(LBR_29, LBR_31),
 		      !stack.branch[i].in_transaction && !stack.branch[i].aborted,
 		      "neither flag of entry %u, outside", i);
+}
+
+/*
+ * LBR-29  The abort of a transaction must be an entry with TSX_ABORT, in FROM where it aborted and
+ *         in TO where the processor goes on.
+ *         SDM 17.9, Table 17-14; 17.10, Table 17-16
+ *
+ * Given  a transaction that XABORT ends, above 4 GiB; then in the upper half of the address space
+ * When   its abort is recorded; until EAX says XABORT
+ * Then   FROM and TO of the abort have each bit of the addresses
+ * Control: the entry has TSX_ABORT
+ */
+TEST(lbr, abort_in_either_half_is_an_entry_with_whole_addresses, REQS(LBR_29),
+     NEEDS(need_lbr, need_lbr_transactions))
+{
+	static const u64 halves[] = { PAGING_HIGH, PAGING_UPPER };
+	const struct lbr_piece *piece = &lbr_piece_lbr_abort;
+	const u64 cause = workload_mark(piece->workload, 0);
+	const volatile u64 *eax = workload_memory();
+	struct lbr_stack stack;
+
+	for (unsigned half = 0; half < 2; half++) {
+		const u64 from = (cause + halves[half]) & lbr_address_bits();
+		unsigned tries = 0;
+
+		do
+			lbr_record_above(piece, halves[half], 0, &stack);
+		while (*eax != BY_XABORT && ++tries < TRIES);
+		if (*eax != BY_XABORT) {
+			test_inconclusive(t, "none of %u transactions got to XABORT", tries);
+			return;
+		}
+		CONTROL(t, LBR_29, stack.branch[1].aborted,
+			"TSX_ABORT of the entry before the newest");
+		CHECK_RANGE(t, LBR_29, from, from + piece->workload->mark_length,
+			    stack.raw[1].from & lbr_address_bits(),
+			    "FROM of the abort: XABORT, or what follows it");
+		CHECK_EQ(t, LBR_29, piece->rows[2].to + halves[half], stack.raw[1].to,
+			 "TO of the abort, its handler");
+	}
 }
 
 /*

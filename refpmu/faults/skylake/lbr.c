@@ -50,6 +50,8 @@ static void break_abort(struct model *m, const struct lbr_branch *b, struct lbr_
 		*flags &= ~LBR5_INFO_TSX_ABORT;
 	if (broken(m, FAULT_LBR_ABORT_OUTSIDE))
 		*flags &= ~LBR5_INFO_IN_TX;
+	if (b->to >> 32 && broken(m, FAULT_LBR_ABORT_TO_32))
+		plan->to &= BITS(0, 31);
 	if (broken(m, FAULT_LBR_ABORT_TO_CAUSE))
 		plan->to = b->from;
 }
@@ -76,6 +78,8 @@ static void break_entry(struct model *m, const struct lbr_branch *b, struct lbr_
 	}
 	if (b->abort)
 		break_abort(m, b, plan);
+	if (b->is_event && b->from >> 32 && broken(m, FAULT_LBR_EVENT_FROM_32))
+		plan->from &= ~BITS(32, 60);
 	if (b->mispredicted && format >= 4 && broken(m, FAULT_LBR_MISPRED_IN_TX))
 		*(format >= 5 ? &plan->info : &plan->from) |= LBR5_INFO_IN_TX;
 	if (format < 5)
