@@ -138,6 +138,35 @@ TEST(msr, uncore_registers_refuse_reserved_bits, REQS(UNC_11), NEEDS(need_uncore
 }
 
 /*
+ * UNC-13  MSR_UNCORE_ADDR_OPCODE_MATCH must hold an address, an opcode and what of them is
+ *         compared.
+ *         SDM 18.8.2.3 Uncore Address/Opcode Match MSR, layout
+ *
+ * Given  the bits of the layout: address 39:3, opcode 47:40, selection 63:61
+ * When   each of them alone is written, and all of them, while each counter holds a value of its
+ *        own
+ * Then   what is read is what was written
+ */
+TEST(msr, uncore_match_register_holds_each_bit_of_its_layout, REQS(UNC_13), NEEDS(need_uncore))
+{
+	const u64 layout = BITS(3, 39) | BITS(40, 47) | BITS(61, 63);
+
+	for (unsigned n = 0; n < COUNTERS; n++)
+		uncore_write(counter_name(n), own_count(n));
+	for (unsigned bit = 0; bit <= 64; bit++) {
+		const u64 value = bit < 64 ? BIT(bit) & layout : layout;
+
+		if (!value)
+			continue;
+		msr_write(MSR_UNCORE_ADDR_OPCODE_MATCH, value);
+		CHECK_EQ(t, UNC_13, value, msr_read(MSR_UNCORE_ADDR_OPCODE_MATCH),
+			 "MSR_UNCORE_ADDR_OPCODE_MATCH after writing it");
+	}
+	msr_write(MSR_UNCORE_ADDR_OPCODE_MATCH, 0);
+	uncore_off();
+}
+
+/*
  * UNC-03  An uncore counter that wraps must set its bit of MSR_UNCORE_PERF_GLOBAL_STATUS.
  * UNC-04  A bit of MSR_UNCORE_PERF_GLOBAL_STATUS must stay until 1 is written to it in
  *         MSR_UNCORE_PERF_GLOBAL_OVF_CTRL; writing 0 must have no effect.
