@@ -274,7 +274,7 @@ HOOK(fault_nb_assist, struct model *m, u64 index, struct netburst_assist *assist
 HOOK(fault_nb_record, struct model *m, unsigned thread, unsigned form, u8 *bytes)
 HOOK(fault_nb_record_written, struct model *m, u64 end)
 /* The processor that the threshold's interrupt goes to, or NULL. */
-HOOK_VALUE(struct model *, fault_nb_threshold, to, struct model *m)
+HOOK_VALUE(struct model *, fault_nb_threshold, to, struct model *m, bool beyond)
 
 /* ---- priority.c: faults/priority.c ---- */
 

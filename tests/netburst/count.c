@@ -15,6 +15,7 @@
 #define PATTERN		0xa5c3961e78ULL		/* 40 bits */
 #define ONES		0xffffffffffULL		/* "40-bit" counters */
 #define STEP		0x0101010101ULL		/* between the values of two counters */
+#define UOP_TAG		24u			/* of MSR_PEBS_ENABLE, its last bit here */
 #define BELOW		20u			/* events before a wrap, at first */
 #define CALL_AROUND	100u			/* instructions around a piece, at most */
 #define AROUND		8u			/* branches around a piece, and more */
@@ -123,6 +124,76 @@ TEST(msr, netburst_escrs_and_cccrs_keep_every_defined_bit, REQS(NB_30), NEEDS(ne
 			 cccrs[i].cccr);
 		msr_write(cccrs[i].cccr_address, NB_CCCR_ACTIVE_THREAD);
 	}
+}
+
+static u64 own_cccr(unsigned i)
+{
+	return NB_CCCR_ACTIVE_THREAD | ((i + 1) & 0xf) << NB_CCCR_THRESHOLD_SHIFT |
+	       (i + 1) >> 4 << NB_CCCR_ESCR_SELECT_SHIFT;
+}
+
+static u64 own_escr(unsigned i)
+{
+	return (i + 1) * 0x01010101ULL & escr_fields();
+}
+
+static void check_own(struct test *t, u64 enable, u64 matrix)
+{
+	for (unsigned i = 0; i < ESCRS; i++)
+		CHECK_EQ(t, NB_30, own_escr(i), msr_read(escrs[i].address),
+			 "%s, all registers written", escrs[i].name);
+	for (unsigned i = 0; i < NB_COUNTERS; i++) {
+		CHECK_EQ(t, NB_30, own_cccr(i), msr_read(cccrs[i].cccr_address),
+			 "%s, all registers written", cccrs[i].cccr);
+		CHECK_EQ(t, NB_30, PATTERN + STEP * i, netburst_read(i),
+			 "%s, all registers written", cccrs[i].name);
+	}
+	CHECK_EQ(t, NB_48, enable, msr_read(MSR_NB_PEBS_ENABLE),
+		 "MSR_PEBS_ENABLE, all registers written");
+	CHECK_EQ(t, NB_48, matrix, msr_read(MSR_NB_PEBS_MATRIX_VERT),
+		 "MSR_PEBS_MATRIX_VERT, all registers written");
+}
+
+/*
+ * NB-30  Each counter, CCCR and ESCR must keep what is written to its defined bits.
+ *        SDM 18.15.1 ESCR MSRs, 18.15.3 CCCR MSRs, Table 18-63
+ * NB-48  MSR_PEBS_ENABLE and MSR_PEBS_MATRIX_VERT must keep what is written to their defined bits.
+ *        SDM Table 35-41 MSRs in the Pentium 4 and Intel Xeon Processors; Table 19-33
+ *
+ * Given  nothing enabled
+ * When   a value of its own is written to each counter, CCCR and ESCR, in either order, and to
+ *        MSR_PEBS_ENABLE and MSR_PEBS_MATRIX_VERT each of their bits but those that enable PEBS in
+ *        turn, and 0
+ * Then   each reads what was written to it last
+ */
+TEST(msr, netburst_registers_hold_values_of_their_own_at_once, REQS(NB_30, NB_48),
+     NEEDS(need_netburst))
+{
+	const u64 enables = fields_of("PEBS_ENABLE", false) &
+			    ~(u64)(NB_PEBS_ENABLE_MY_THR | NB_PEBS_ENABLE_OTH_THR);
+	const u64 matrices = fields_of("PEBS_MATRIX_VERT", false);
+
+	for (unsigned bit = 0; bit <= UOP_TAG + 1; bit++) {
+		const u64 enable = enables & BIT(bit);
+		const u64 matrix = matrices & BIT((UOP_TAG + 1 - bit) % (UOP_TAG + 1));
+
+		for (unsigned k = 0; k < ESCRS; k++) {
+			const unsigned i = bit % 2 ? (unsigned)ESCRS - 1 - k : k;
+
+			msr_write(escrs[i].address, own_escr(i));
+			if (i >= NB_COUNTERS)
+				continue;
+			msr_write(cccrs[i].cccr_address, own_cccr(i));
+			netburst_write(i, PATTERN + STEP * i);
+		}
+		msr_write(MSR_NB_PEBS_ENABLE, enable);
+		msr_write(MSR_NB_PEBS_MATRIX_VERT, matrix);
+		check_own(t, enable, matrix);
+	}
+	for (unsigned i = 0; i < ESCRS; i++)
+		msr_write(escrs[i].address, 0);
+	for (unsigned i = 0; i < NB_COUNTERS; i++)
+		msr_write(cccrs[i].cccr_address, NB_CCCR_ACTIVE_THREAD);
 }
 
 /*

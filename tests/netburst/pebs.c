@@ -4,6 +4,7 @@
  * MSR" of Hyper-Threading, "BTS and DS Save Area". Registers of a record may be "partially
  * modified", so the marked loads change RAX and the flags alone, and those are of any of them.
  */
+#include "kernel/memory/paging.h"
 #include "kernel/processor/cpu.h"
 #include "kernel/machine/smp.h"
 #include "pmu/pmi.h"
@@ -95,6 +96,31 @@ TEST(netburst, pebs_record_of_the_other_thread_is_0x90_bytes_too, REQS(NB_37),
 }
 
 /*
+ * NB-37  A record of the 64-bit form must have 144 bytes: flags, RIP, RAX, RBX, RCX, RDX, RSI,
+ *        RDI, RBP, RSP, R8 to R15.
+ *        SDM 17.4.9 BTS and DS Save Area, Figure 17-8
+ *
+ * Given  the marked loads above 4 GiB; then in the upper half of the address space, where bits
+ *        63:47 are 1
+ * When   one record is written
+ * Then   its RIP has each bit of a marked load's address
+ */
+TEST(netburst, record_of_code_in_either_half_has_its_whole_rip, REQS(NB_37),
+     NEEDS(need_netburst_pebs))
+{
+	static const u64 halves[] = { PAGING_HIGH, PAGING_UPPER };
+
+	for (unsigned half = 0; half < 2; half++) {
+		struct netburst_sampling s = own_loads();
+
+		s.above = halves[half];
+		netburst_sample(&s, &one);
+		one.record.value[RECORD_rip] -= s.above;
+		netburst_check_one(t, AT(NB_37), &one, half ? "upper half" : "above 4 GiB");
+	}
+}
+
+/*
  * NB-06  A PEBS record must come from the logical processor for which PEBS is enabled, and no
  *        record from the other.
  *        SDM 18.16.3 IA32_PEBS_ENABLE MSR
@@ -141,6 +167,31 @@ TEST(netburst, pebs_record_reloads_the_counter_with_all_40_bits, REQS(NB_38),
 	CHECK_EQ(t, NB_38, SIZE, (u64)taken.bytes, "the index points after the record");
 	CHECK_RANGE(t, NB_38, reset, reset + SAMPLE_MARKS, taken.counter,
 		    "the counter, reloaded and gone on");
+}
+
+/*
+ * NB-38  After a record the counter must hold the reset value of the DS save area and the index
+ *        must point after the record.
+ *        SDM 18.15.7 Processor Event-Based Sampling (PEBS)
+ *
+ * Given  DS area and buffer above 4 GiB, whose lower halves are other memory; then in the upper
+ *        half of the address space
+ * When   one record is written
+ * Then   it is there, and the index, all 64 bits of it, points after the record
+ */
+TEST(netburst, pebs_area_and_buffer_may_lie_in_either_half, REQS(NB_38), NEEDS(need_netburst_pebs))
+{
+	struct netburst_sampling s = own_loads();
+
+	for (unsigned area = DS_HIGH; area <= DS_UPPER; area++) {
+		ds_use(area);
+		netburst_sample(&s, &one);
+		netburst_check_one(t, AT(NB_38), &one,
+				   area == DS_UPPER ? "upper half" : "above 4 GiB");
+		CHECK_EQ(t, NB_38, ds_base() + SIZE, ds_index(), "the index after a record");
+		CHECK(t, NB_38, !one.outside, "no byte beside the record was written");
+		ds_use(0);
+	}
 }
 
 /*
@@ -251,6 +302,32 @@ TEST(netburst, third_record_at_a_threshold_of_three_interrupts, REQS(NB_39),
 {
 	sample_with_thresholds(&interrupted);
 	check_thresholds(t, "this thread");
+}
+
+/*
+ * NB-39  A PMI must come when the PEBS index reaches the threshold, on the logical processor whose
+ *        DS save area it is.
+ *        SDM 17.4.9.5 Writing the DS Interrupt Service Routine
+ *
+ * Given  an index that stands after three records, the threshold after one, three and eight
+ * When   one more record is written
+ * Then   one interrupt comes where the index is beyond the threshold, and none before it
+ * Control: there is one record more
+ */
+TEST(netburst, index_beyond_the_threshold_interrupts_too, REQS(NB_39), NEEDS(need_netburst_pebs))
+{
+	static const unsigned at[] = { 1, WRITTEN, NETBURST_RECORDS };
+
+	for (unsigned i = 0; i < sizeof(at) / sizeof(at[0]); i++) {
+		struct netburst_sampling s = own_loads();
+
+		s.start = WRITTEN;
+		s.threshold = at[i];
+		netburst_sample(&s, &one);
+		CONTROL_EQ(t, NB_39, WRITTEN + 1, one.records, "records up to the index");
+		CHECK_EQ(t, NB_39, at[i] <= WRITTEN ? 1 : 0, one.interrupts,
+			 "interrupts, threshold after %u records", at[i]);
+	}
 }
 
 /* While it samples the first one listens as well. */

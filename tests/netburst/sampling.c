@@ -26,6 +26,7 @@ void netburst_sample_open(const struct netburst_sampling *s)
 {
 	const struct ds_setup setup = {
 		.format = RECORD_NB64, .capacity = NETBURST_RECORDS, .threshold = s->threshold,
+		.start = s->start,
 		.reset = { (0 - s->every) & BITS(0, NB_WIDTH - 1) },
 	};
 
@@ -48,7 +49,7 @@ void netburst_sample_run(const struct netburst_sampling *s, struct netburst_take
 {
 	const struct workload_switch by = {
 		.msr = netburst_cccr_msr(s->what.counter), .off = netburst_cccr(&s->what),
-		.on = netburst_cccr(&s->what) | NB_CCCR_ENABLE,
+		.on = netburst_cccr(&s->what) | NB_CCCR_ENABLE, .above = s->above,
 	};
 	int64_t offset;
 

@@ -16,7 +16,8 @@
 struct netburst_sampling {
 	struct netburst_setting what;
 	u64 nth, every;			/* overflow on the nth event, then on every period-th */
-	unsigned threshold;		/* of the buffer, in records */
+	unsigned threshold, start;	/* of the buffer and of the index, in records */
+	u64 above;			/* as of struct workload_switch */
 	const struct workload *w;
 	u64 n;
 };

@@ -194,6 +194,8 @@ void fault_nb_wrmsr(struct model *m, const struct netburst_place *p, struct msr_
 	if (!write->taken)
 		return;
 	write->value = taken(m, p, write->value);
+	if (p->reg == NBR_MATRIX_VERT && broken(m, FAULT_NB_MATRIX_STICKS))
+		write->value |= netburst_of(m)->now.matrix_vert;
 	note_write(m, p, write->value);
 }
 

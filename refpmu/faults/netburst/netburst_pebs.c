@@ -47,6 +47,8 @@ void fault_nb_assist(struct model *m, u64 index, struct netburst_assist *assist)
 		assist->written = false;
 	if (broken(m, FAULT_NB_INDEX_STAYS))
 		assist->index = index;
+	if (index >> 32 && broken(m, FAULT_NB_INDEX_32))
+		assist->index &= BITS(0, 31);
 	if (broken(m, FAULT_NB_INDEX_FAR))
 		assist->index += FIELD;
 	if (broken(m, FAULT_NB_NO_RELOAD))
@@ -77,6 +79,8 @@ void fault_nb_record(struct model *m, unsigned thread, unsigned form, u8 *bytes)
 	}
 	if (form != NETBURST_FORM_NB64)
 		return;
+	if (broken(m, FAULT_NB_RIP_32))
+		__builtin_memset(bytes + AT_NB64_rip + FIELD / 2, 0, FIELD / 2);
 	__builtin_memcpy(good, bytes, sizeof(good));
 	for (size_t i = 0; i < sizeof(generated) / sizeof(generated[0]); i++) {
 		unsigned at = generated[i].at;
@@ -103,10 +107,12 @@ void fault_nb_record_written(struct model *m, u64 end)
 		m->host->write(m->host->ctx, end, &nothing, sizeof(nothing));
 }
 
-struct model *fault_nb_threshold(struct model *m, struct model *to)
+struct model *fault_nb_threshold(struct model *m, bool beyond, struct model *to)
 {
 	if (m->config.fault == FAULT_NONE)
 		return to;
+	if (beyond && broken(m, FAULT_NB_THRESHOLD_EXACT))
+		return NULL;
 	if (!to && broken(m, FAULT_NB_THRESHOLD_ALWAYS))
 		to = m;
 	if (to && broken(m, FAULT_NB_THRESHOLD_NEVER))

@@ -112,7 +112,8 @@ static enum netburst_form form_of(const struct model *m, const struct model_reti
 /* "... equal to or greater than the PEBS interrupt threshold value". */
 static void interrupt(struct model *m, unsigned counter, const struct ds *ds)
 {
-	struct model *to = fault_nb_threshold(m, ds->index >= ds->threshold ? m : NULL);
+	struct model *to = fault_nb_threshold(m, ds->index > ds->threshold,
+					      ds->index >= ds->threshold ? m : NULL);
 
 	if (!to)
 		return;
