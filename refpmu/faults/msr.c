@@ -11,6 +11,7 @@
 #include "refpmu/model/msr.h"
 #include "refpmu/model/netburst/netburst.h"
 
+#define BRANCH_EVENT	5	/* of CPUID.0AH:EBX: branch instructions retired */
 #define WIDEST_COUNTER	48	/* bits, of fault counters-above-width: bit 47 is the sign */
 
 /* The faults that are generated of each register; FAULT_NONE: there is none. */
@@ -119,7 +120,7 @@ enum {
 
 void fault_cpuid_perfmon(struct model *m, u32 subleaf, u32 regs[4])
 {
-	enum { EAX };
+	enum { EAX, EBX, ECX, EDX };
 
 	if (subleaf && broken(m, FAULT_CPUID_0AH_SUBLEAF))
 		for (unsigned i = 0; i < 4; i++)
@@ -128,6 +129,15 @@ void fault_cpuid_perfmon(struct model *m, u32 subleaf, u32 regs[4])
 		return;
 	fault_v5_cpuid(m, regs);
 	fault_kvm_perfmon(m, regs);
+	if (broken(m, FAULT_CPUID_EVENT_HIDDEN))
+		regs[EBX] |= 1u << (FIELD_EVENTS_ABSENT_LO + BRANCH_EVENT);
+	if (regs[EBX] && broken(m, FAULT_CPUID_EVENT_SHOWN))
+		regs[EBX] = 0;
+	if (broken(m, FAULT_CPUID_FIXED_MISSING))
+		regs[EDX] -= 1u << FIELD_FIXED_COUNTERS_LO;
+	if (broken(m, FAULT_CPUID_FIXED_WIDTH_40))
+		regs[EDX] = (regs[EDX] & ~(u32)BITS(FIELD_FIXED_WIDTH_LO, FIELD_FIXED_WIDTH_HI)) |
+			    40u << FIELD_FIXED_WIDTH_LO;
 	if (broken(m, FAULT_CPUID_COUNTER_MISSING))
 		regs[EAX] -= 1u << FIELD_GP_COUNTERS_LO;
 	if (broken(m, FAULT_CPUID_WIDTH_40))

@@ -72,6 +72,39 @@ TEST(count, event_that_cpuid_marks_absent_counts_nothing, REQS(CNT_24),
 }
 
 /*
+ * CNT-23  An architectural event that CPUID.0AH enumerates as available must count.
+ *         SDM 18.2.1.2 Pre-defined Architectural Performance Events
+ *
+ * Given  loads that each wait for memory, and a branch by unpredictable bits
+ * When   the last general-purpose counter counts each architectural event that isn't marked as
+ *        absent: mispredicted branches over the branches, all others over the loads
+ * Then   it counts 1 or more
+ */
+TEST(count, each_event_that_cpuid_marks_available_counts, REQS(CNT_23),
+     NEEDS(need_perfmon, need_instructions))
+{
+	const unsigned last = counter_caps()->gp - 1;
+	struct cache_workload h;
+	u64 value;
+
+	if (!mem_sample_prepare(t, ACCESS_MEMORY, &h))
+		return;
+	for (unsigned i = 0; i < sizeof(architectural) / sizeof(architectural[0]); i++) {
+		if (counter_caps()->events_absent & BIT(architectural[i].bit))
+			continue;
+		counter_program(last, architectural[i].event, COUNT_BOTH);
+		counter_write(last, 0);
+		if (architectural[i].bit == 6)
+			workload_run(&workload_random, MANY, pmc_one(last));
+		else
+			cache_workload_run(&h, MANY, pmc_one(last));
+		value = counter_read(last);
+		CHECK_RANGE(t, CNT_23, 1, ~0ULL, value, "%s, available by CPUID.0AH:EBX[%u]",
+			    architectural[i].name, architectural[i].bit);
+	}
+}
+
+/*
  * CNT-26  Fixed counter 2 must advance at a fixed rate while the core is not halted.
  *         SDM 18.2.1.2 Pre-defined Architectural Performance Events: UnHalted Reference Cycles
  *
