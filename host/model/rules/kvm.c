@@ -27,6 +27,9 @@ RULE(no_baseline, !(fixture_get(r, 0x345) & BIT(14)))
 RULE(no_freeze, REFUSED(0x1d9, BIT(12)) && REFUSED(0x1d9, BIT(14)))
 RULE(lbr_is_dropped, TAKEN(0x1d9, BIT(0)) && !fixture_get(r, 0x1d9))
 RULE(fixed_is_cut, TAKEN(0x309, ~0ULL) && fixture_get(r, 0x309) == BITS(0, 47))
+RULE(counter_is_cut, TAKEN(0xc1, ~0ULL) && fixture_get(r, 0xc1) == BITS(0, 47))
+RULE(counter_is_extended, TAKEN(0xc1, BIT(31)) && fixture_get(r, 0xc1) == BITS(31, 47))
+RULE(full_width_is_bounded, TAKEN(0x4c1, BIT(47)) && REFUSED(0x4c1, BIT(48)))
 RULE(no_metrics, model_rdpmc(&r->m, 0x20000000).status == MSR_GP)
 RULE(misc_enable_is_guarded, REFUSED(0x1a0, fixture_get(r, 0x1a0) ^ BIT(12)))
 RULE(no_leaf_23, !cpuid_of(r, 0x23, 0))
@@ -88,6 +91,9 @@ rule *const kvm_rules[FAULT_COUNT] = {
 	[FAULT_KVM_DEBUGCTL_TAKEN] = no_freeze,
 	[FAULT_KVM_LBR_KEPT] = lbr_is_dropped,
 	[FAULT_KVM_LBR_REFUSED] = lbr_is_dropped,
+	[FAULT_KVM_PMC_UNSIGNED] = counter_is_extended,
+	[FAULT_KVM_FULL_WIDTH_WIDE] = full_width_is_bounded,
+	[FAULT_KVM_PMC_WIDE] = counter_is_cut,
 	[FAULT_KVM_FIXED_WIDE] = fixed_is_cut,
 	[FAULT_KVM_METRICS_READ] = no_metrics,
 	[FAULT_KVM_MISC_ENABLE_TAKEN] = misc_enable_is_guarded,

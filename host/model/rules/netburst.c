@@ -306,6 +306,36 @@ static bool netburst_both_sample(struct netburst_fixture *r)
 	return nbfixture_records(r, 0) == 1 && nbfixture_records(r, 1) == 1;
 }
 
+/* The fixture's memory once more, above 4 GiB. */
+#define HIGH	BIT(32)
+static bool (*fixture_write)(void *ctx, u64 linear, const void *from, size_t bytes);
+
+static bool write_either(void *ctx, u64 linear, const void *from, size_t bytes)
+{
+	return fixture_write(ctx, linear & ~HIGH, from, bytes);
+}
+
+/* One record, of code and into a buffer above 4 GiB. */
+static bool netburst_addresses_are_whole(struct netburst_fixture *r)
+{
+	enum { BASE = 0x20, INDEX = 0x28, RESET = 0x40, RIP = 8, BYTES = 0x90 };
+
+	fixture_write = r->host[0].write;
+	r->host[0].write = write_either;
+	nbfixture_set(r, 0, PEBS, MY);
+	nbfixture_ds(r, 4, 4, TOP - 1);
+	for (unsigned field = BASE; field < RESET; field += 8)
+		nbfixture_poke(r, NBFIXTURE_DS(0) + field,
+			       nbfixture_peek(r, NBFIXTURE_DS(0) + field, 8) | HIGH, 8);
+	front_end(r, 16, 2, TOP - 1);
+	r->ip[0] |= HIGH;
+	nbfixture_load(r, 0, NBFIXTURE_DATA);
+	nbfixture_load(r, 0, NBFIXTURE_DATA);
+	return nbfixture_peek(r, NBFIXTURE_DS(0) + INDEX, 8) ==
+		       (NBFIXTURE_BUFFER(0) | HIGH) + BYTES &&
+	       nbfixture_record(r, 0, 0, RIP) & HIGH;
+}
+
 static netburst_rule_fn *const netburst_rules[FAULT_COUNT] = {
 #define FAULT_NB_CELL(token, name, requirements, flags, thread, user, title) \
 	[FAULT_NB_CELL_##token] = flags_select,
@@ -323,6 +353,8 @@ static netburst_rule_fn *const netburst_rules[FAULT_COUNT] = {
 	[FAULT_NB_EXTENDED_AT_ONCE] = extended_cascade,
 	[FAULT_NB_PEBS_NO_EXECUTION] = netburst_three_events_sample,
 	[FAULT_NB_PEBS_ONE_THREAD] = netburst_both_sample,
+	[FAULT_NB_RIP_32] = netburst_addresses_are_whole,
+	[FAULT_NB_INDEX_32] = netburst_addresses_are_whole,
 	[FAULT_NB_UOP_TAG_IGNORED] = netburst_replay_needs_all,
 	[FAULT_NB_MOB_REPLAY_SILENT] = netburst_loads_wait,
 	[FAULT_NB_MISPRED_SILENT] = netburst_mispredictions_are_tagged,

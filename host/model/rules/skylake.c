@@ -204,8 +204,8 @@ static bool entries_are_the_printed_ones(struct fixture *r)
 static bool events_are_recorded(struct fixture *r)
 {
 	DEBUGCTL(BIT(0));
-	model_transfer(&r->m, 0x1234, 0x5678, 0, 0, false);
-	if (from(r, 1) != 0x1234 || fixture_get(r, 0x6c1) != 0x5678)
+	model_transfer(&r->m, 0x123400001234, 0x5678, 0, 0, false);
+	if (from(r, 1) != 0x123400001234 || fixture_get(r, 0x6c1) != 0x5678)
 		return false;
 	model_transfer(&r->m, 0x1234, 0x5678, 0, 0, true);
 	return fixture_get(r, 0x1d9) == 0 && used(r) == 1;
@@ -526,6 +526,7 @@ rule *const skylake_rules[FAULT_COUNT] = {
 	[FAULT_LBR_INFO_NOISE] = entries_are_the_printed_ones,
 	[FAULT_LBR_NO_INTERRUPTS] = events_are_recorded,
 	[FAULT_LBR_DEBUG_GOES_ON] = events_are_recorded,
+	[FAULT_LBR_EVENT_FROM_32] = events_are_recorded,
 	[FAULT_LBR_OFF_CLEARS] = stopping_keeps_entries,
 	[FAULT_LBR_OFF_RECORDS] = stopping_keeps_entries,
 	[FAULT_LBR_HLT_CLEARS] = stopping_keeps_entries,

@@ -3,7 +3,7 @@
 #include "host/model/rules/internal.h"
 
 #define DATA		(FIXTURE_MEMORY_BASE + 0x3000)
-#define FALLBACK	0x600000ULL
+#define FALLBACK	0x600000600000ULL
 #define INNER		0x700000ULL
 #define TX_FIELD(n)	fixture_record(r, n, 0xb8)
 #define HIGH(value)	((value) & ~BITS(0, 31))
@@ -252,6 +252,7 @@ rule *const tx_rules[FAULT_COUNT] = {
 	[FAULT_LBR_ABORT_UNMARKED] = an_abort_is_a_branch,
 	[FAULT_LBR_ABORT_MISSED] = an_abort_is_a_branch,
 	[FAULT_LBR_ABORT_TO_CAUSE] = an_abort_is_a_branch,
+	[FAULT_LBR_ABORT_TO_32] = an_abort_is_a_branch,
 	[FAULT_LBR_ABORT_OUTSIDE] = an_abort_is_a_branch,
 	[FAULT_TX_NESTED_ABORT_TWICE] = nested_abort_is_one,
 	[FAULT_TX_CAPACITY_MISSING] = capacity_is_recorded,

@@ -72,6 +72,13 @@ static bool a_status_bit_is_cleared_alone(struct fixture *r)
 	return (fixture_get(r, 0x392) & 3) == 2;
 }
 
+/* MSR_UNCORE_ADDR_OPCODE_MATCH. */
+static bool match_is_held(struct fixture *r)
+{
+	fixture_set(r, 0x396, BIT(3));
+	return fixture_get(r, 0x396) == BIT(3);
+}
+
 RULE(counter_0_is_shown, counter_0_interrupts(r) && fixture_status(r) == OVF_UNCORE)
 
 /* ---- two cores of a package, configured as the given processor ---- */
@@ -100,6 +107,8 @@ static bool all_selected_cores_get_it(struct fixture *r)
 }
 
 rule *const uncore_rules[FAULT_COUNT] = {
+	[FAULT_UNCORE_MATCH_WRITE_DROPPED] = match_is_held,
+	[FAULT_UNCORE_MATCH_READS_ZERO] = match_is_held,
 	[FAULT_UNCORE_EDGE_IGNORED] = edges_of_the_clock,
 	[FAULT_UNCORE_GP_PMI_LOST] = counter_0_interrupts,
 	[FAULT_UNCORE_GP_ENABLE_IGNORED] = counter_0_needs_its_enable,
