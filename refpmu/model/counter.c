@@ -406,7 +406,7 @@ static void with_pdist(struct model *m, unsigned i, struct counter_overflow *ove
 {
 	if (!(model_generation(m)->facilities & FAC_PDIST))
 		return;
-	if (m->counter[i].near && !m->latitude[LAT_PDIST_NEAR]) {
+	if (m->counter[i].near && m->latitude[LAT_PDIST_NEAR]) {
 		overflow->due = false;
 	} else if (i == FIRST_FIXED && m->latitude[LAT_PDIST_FIXED_NEXT]) {
 		overflow->due = false;
