@@ -65,7 +65,7 @@ TEST(msr, pebs_frontend_holds_its_bits_and_refuses_all_others, REQS(SKL_14, MSR_
 				 FRONTEND_BITS | FRONTEND_BIT_3 :
 				 FRONTEND_BITS;
 
-	msr_write(MSR_PEBS_FRONTEND, bits);
+	(void)msr_try_write(MSR_PEBS_FRONTEND, bits);
 	CHECK_EQ(t, IDS(SKL_14, HYB_21), bits, msr_read(MSR_PEBS_FRONTEND),
 		 "MSR_PEBS_FRONTEND, all of its bits");
 	msr_write(MSR_PEBS_FRONTEND, 0);

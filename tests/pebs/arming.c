@@ -301,7 +301,7 @@ TEST(arm, record_is_made_at_the_selected_privilege_level_only, REQS(ARM_06),
  *         counter select.
  *         SDM 18.2.1.1 Architectural Performance Monitoring Version 1 Facilities
  *
- * Given  each PEBS counter with USR, armed by the last load at CPL 3
+ * Given  each PEBS counter without PDist, with USR, armed by the last load at CPL 3
  * When   loads follow at CPL 0, then at CPL 3
  * Then   the former make no record, the latter make one; a record that came too early isn't on the
  *        stack of CPL 0
@@ -309,7 +309,7 @@ TEST(arm, record_is_made_at_the_selected_privilege_level_only, REQS(ARM_06),
 TEST(arm, armed_counter_waits_for_its_privilege_level, REQS(ARM_06),
      NEEDS(need_perfmon, need_pebs, need_events))
 {
-	for (unsigned c = 0; c < 4; c++)
+	for (unsigned c = pebs_has_pdist(0) ? 1 : 0; c < 4; c++)
 		check_user_arm(t, c);
 }
 
@@ -460,14 +460,15 @@ static void check_other_arm(struct test *t, unsigned kept, unsigned cleared)
  * ARM-02  The assist must be started by the first occurrence of the programmed event after arming.
  *         SDM 18.8.1.1 Processor Event Based Sampling (PEBS)
  *
- * Given  two PEBS counters with USR, both armed by the last load at CPL 3
+ * Given  two PEBS counters without PDist, with USR, both armed by the last load at CPL 3
  * When   the PEBS bit of one is cleared, and loads follow at CPL 3
  * Then   there is one record, the other one's
  */
 TEST(arm, clearing_one_pebs_enable_keeps_the_other_counter_armed, REQS(ARM_02),
      NEEDS(need_perfmon, need_pebs, need_events))
 {
-	check_other_arm(t, 0, 1);
+	if (!pebs_has_pdist(0))
+		check_other_arm(t, 0, 1);
 	check_other_arm(t, 3, 2);
 }
 

@@ -674,8 +674,10 @@ TEST(priority, assists_due_on_one_load_are_served_in_counter_order, REQS(PRIO_01
 {
 	if (!assists_are_prompt(t))
 		return;
-	check_order(t, AT(PRIO_02), (struct assists){ .first = 0, .then = 1 });
-	check_order(t, AT(PRIO_02), (struct assists){ .first = 0, .then = 3 });
+	if (!pebs_has_pdist(0)) {	/* else it is never due: docs/READINGS.md */
+		check_order(t, AT(PRIO_02), (struct assists){ .first = 0, .then = 1 });
+		check_order(t, AT(PRIO_02), (struct assists){ .first = 0, .then = 3 });
+	}
 	check_order(t, AT(PRIO_03), (struct assists){ .first = 1, .then = 2 });
 	check_order(t, AT(PRIO_01), (struct assists){ .first = 2, .then = 3 });
 }
