@@ -307,7 +307,7 @@ bench: all
 CPUS_OF_PERF ?= haswell skylake icelake-sp
 peers: all
 	@status=0; \
-	tools/peers/run.py --build $(BUILD) $(if $(PROGRAMS),--programs $(PROGRAMS)) || status=1; \
+	tools/peers/run.py --build $(BUILD) $(if $(PEERS),--programs $(PEERS)) || status=1; \
 	tools/peers/kvm.py --build $(BUILD) || status=1; \
 	for cpu in $(CPUS_OF_PERF); do tools/linux/run.py --cpu $$cpu || status=1; done; \
 	exit $$status
@@ -338,7 +338,7 @@ help:
 	@echo 'make fuzz         all fuzz targets for SECONDS=n'
 	@echo 'make engine-soak  compares both engines for SECONDS=n, from seed FIRST=n on'
 	@echo 'make bench        how long things take'
-	@echo 'make peers        programs of other projects: docs/PEERS.md; PROGRAMS=folder of *.efi'
+	@echo 'make peers        programs of other projects: docs/PEERS.md; PEERS=folder of *.efi'
 	@echo 'make clean        remove $(BUILD)/; make distclean: the fetched sources as well'
 	@echo 'RELEASE=1 links the reference PMU as one piece: 10 % faster, 7 s more a build'
 	@echo 'CC=gcc|clang, BUILD=folder, V=1 shows commands, DBT=0 leaves the translator out;'
