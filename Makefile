@@ -309,7 +309,7 @@ peers: all
 	@status=0; \
 	tools/peers/run.py --build $(BUILD) $(if $(PEERS),--programs $(PEERS)) || status=1; \
 	tools/peers/kvm.py --build $(BUILD) || status=1; \
-	for cpu in $(CPUS_OF_PERF); do tools/linux/run.py --cpu $$cpu || status=1; done; \
+	for cpu in $(CPUS_OF_PERF); do tools/linux/run.py --cpu $$cpu --timeout 1800 || status=1; done; \
 	exit $$status
 
 help:
