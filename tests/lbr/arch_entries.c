@@ -97,6 +97,8 @@ TEST(lbr, debug_control_neither_starts_nor_stops_architectural_records, REQS(ALB
 	struct lbr_stack stack;
 
 	(void)msr_try_write(MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_LBR);
+	CHECK_EQ(t, ALBR_07, 0, msr_read(MSR_IA32_LBR_CTL),
+		 "IA32_LBR_CTL, which was 0, after IA32_DEBUGCTL[0] = 1 was written");
 	arch_lbr_record(&lbr_piece_lbr_chain, links, 0, &stack);
 	CHECK_EQ(t, ALBR_07, 0, arch_lbr_count(&stack),
 		 "entries after branches, IA32_DEBUGCTL[0] = 1 and LBREN = 0");
