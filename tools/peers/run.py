@@ -202,6 +202,8 @@ def main():
                 print(f"# QEMU: {plain}; reference PMU: {said}")
                 print("".join(f"# worse: {line}\n" for line in unknown)
                       + "".join(f"# known: {why}\n" for why in reasons), end="", flush=True)
+        if not number:
+            raise plan.PlanError(f"--only {options.only} matches no program")
         print(f"1..{number}")
     except packages.Missing as missing:
         raise plan.PlanError(missing) from missing
