@@ -3,6 +3,7 @@
  */
 #include "kernel/interrupt/fault.h"
 #include "tests/frame/test.h"
+#include "tests/lbr/arch.h"
 #include "tests/lbr/branches.h"
 #include "tests/measure/two_cpus.h"
 
@@ -125,6 +126,38 @@ TEST(msr, each_logical_processor_has_each_register_of_the_lbr_stack_for_itself, 
 			if (lbr_format_has_info(lbr_format()))
 				check_written(t, cpu, "INFO", MSR_LBR_INFO_0 + i, 0x5000 + i,
 					      0x6000 + i);
+		}
+	}
+}
+
+/*
+ * ALBR-28  Each logical processor must have its own entries, IA32_LBR_CTL and IA32_LBR_DEPTH.
+ *          SDM tables of chapter 35 for last branch records (scope: Thread)
+ *
+ * Given  two processors, recording off on both
+ * When   one writes each fifth register of FROM, TO and INFO of all entries, then the other one the
+ *        same register with another value
+ * Then   each reads its own
+ */
+TEST(msr, each_logical_processor_has_each_architectural_entry_for_itself, REQS(ALBR_28),
+     NEEDS(need_arch_lbr, need_second_processor))
+{
+	static const u32 entries[] = { MSR_IA32_LBR_0_FROM_IP, MSR_IA32_LBR_0_TO_IP,
+				       MSR_IA32_LBR_0_INFO };
+
+	FOR_EACH_PARTNER (cpu) {
+		for (unsigned i = 0; i < arch_lbr_depth() * 3; i += EACH) {
+			struct both_write w = { .msr = entries[i % 3] + i / 3,
+						.value = { 0x1000 + i, 0x2000 + i },
+						.seen = { ~0ULL, ~0ULL } };
+
+			if (!two_cpus_run(t, &w.both, cpu, write_own, &w))
+				return;
+			CHECK_EQ(t, ALBR_28, w.value[0], w.seen[0],
+				 "MSR %#x of the first processor, %s has another", w.msr,
+				 two_cpus_name(cpu));
+			CHECK_EQ(t, ALBR_28, w.value[1], w.seen[1], "MSR %#x of %s", w.msr,
+				 two_cpus_name(cpu));
 		}
 	}
 }
