@@ -91,17 +91,19 @@ static void measure_shadow(void)
 	struct calibration *c = calibration_this_cpu();
 	enum record_format format = counter_caps()->record_format;
 	struct ds_setup setup = { .format = format, .capacity = 8, .threshold = 8 };
+	/* A counter with PDist has no shadow, and says nothing of the others'. */
+	const unsigned counter = pebs_has_pdist(0) && counter_caps()->pebs_mask & BIT(1);
 	unsigned known = 0, taken = 0;
 
-	setup.reset[0] = pebs_reset_value(0, 1u << 20);
+	setup.reset[counter] = pebs_reset_value(counter, 1u << 20);
 	c->shadow_least = ~0u;
 	for (unsigned i = 0; i < TRIES; i++) {
 		struct pebs_record record;
 		int mark = -1;
 
 		ds_open(&setup);
-		pebs_arm(0, LOADS, COUNT_BOTH, PERIOD + c->open_loads + pebs_has_pdist(0));
-		workload_run(&workload_sample, PERIOD, pmc_one(0));
+		pebs_arm(counter, LOADS, COUNT_BOTH, PERIOD + c->open_loads);
+		workload_run(&workload_sample, PERIOD, pmc_one(counter));
 		if (ds_records() == 1 &&
 		    record_decode(format, ds_record(0), record_size(format), &record))
 			mark = sampling_mark(&workload_sample, SAMPLE_MARKS, &record);
@@ -122,8 +124,8 @@ static void measure_shadow(void)
 	c->shadow_known = known == TRIES;
 	if (!taken) {
 		ds_open(&setup);
-		pebs_arm(0, LOADS, COUNT_BOTH, PERIOD);
-		workload_run(&workload_load, BEYOND, pmc_one(0));
+		pebs_arm(counter, LOADS, COUNT_BOTH, PERIOD);
+		workload_run(&workload_load, BEYOND, pmc_one(counter));
 		c->shadow_beyond = ds_records();
 		counter_reset();
 	}
