@@ -44,14 +44,6 @@ static bool need_no_any_thread(char *reason, size_t size)
 	return false;
 }
 
-static bool need_not_hybrid(char *reason, size_t size)
-{
-	if (!counter_caps()->hybrid)
-		return true;
-	fmt_print(reason, size, "a hybrid processor may have more counters than it reports");
-	return false;
-}
-
 /*
  * FIX-01  Fixed counter i must exist if and only if CPUID.0AH:ECX[i] is 1 or EDX[4:0] is above i;
  *         else its MSR and RDPMC of 40000000H + i must raise #GP.

@@ -181,7 +181,7 @@ TEST(pmi, status_bit_set_by_software_stays_until_software_clears_it, REQS(STS_14
  * Control: those of counters that there are can be set
  */
 TEST(msr, no_status_bit_of_a_counter_that_is_not_there_can_be_set, REQS(STS_11),
-     NEEDS(need_perfmon, need_version_4))
+     NEEDS(need_perfmon, need_version_4, need_not_hybrid))
 {
 	const u64 there = counters_gp().bits | counters_fixed().bits;
 	const u64 none = ~(there | (u64)counter_caps()->fixed_mask << PMC_FIXED(0)) & BITS(0, 47);

@@ -509,3 +509,11 @@ bool needs_others(const struct test_case *c)
 			return true;
 	return false;
 }
+
+bool need_not_hybrid(char *reason, size_t size)
+{
+	if (!counter_caps()->hybrid)
+		return true;
+	fmt_print(reason, size, "a hybrid processor may have more counters than it reports");
+	return false;
+}

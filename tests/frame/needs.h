@@ -19,6 +19,7 @@ bool need_full_width(char *reason, size_t size);	/* IA32_A_PMCx */
 bool need_legacy_freeze(char *reason, size_t size);	/* version 2 or 3 and PDCM */
 bool need_freeze(char *reason, size_t size);		/* that or version 4; it is kept */
 bool need_version_4(char *reason, size_t size);		/* or later: IA32_PERF_GLOBAL_STATUS_SET */
+bool need_not_hybrid(char *reason, size_t size); /* CPUID.0AH says which counters there are */
 bool need_version_below_4(char *reason, size_t size);
 /* No filter and no lock refuses what a test has to write: IA32_DEBUGCTL; IA32_DS_AREA and
  * IA32_PEBS_ENABLE. */
