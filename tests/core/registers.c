@@ -9,6 +9,7 @@
 #include "kernel/output/fmt.h"
 #include "kernel/processor/cpuid.h"
 #include "pmu/counter.h"
+#include "pmu/lbr/arch.h"
 #include "spec/msr.h"
 #include "tests/frame/needs.h"
 #include "tests/frame/test.h"
@@ -90,7 +91,8 @@ static struct register_bits event_select(u32 i)
 
 	if (counter_caps()->baseline)
 		filters |= BIT(34);	/* Adaptive_Record */
-
+	if (i < 4 && arch_lbr_leaf().event_logging & BIT(i))
+		filters |= BIT(35);	/* EN_LBR_LOG */
 	return (struct register_bits){ "IA32_PERFEVTSELx", MSR_IA32_PERFEVTSEL0 + i, 0,
 				       (any_thread() ? 0xfff7ffff : 0xffd7ffff) | filters,
 				       BITS(32, 63) & ~filters };
