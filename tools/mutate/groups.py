@@ -9,7 +9,10 @@ OF_FILE = {
     "model.h": "CNT", "msr.c": "MSR", "msr_bits.c": "MSR", "offcore.c": "LL", "pebs.c": "DS",
     "pmu.c": "MSR", "priority.c": "PRIO", "record.c": "REC", "record.h": "REC", "uncore.c": "UNC",
 }
-OF_FOLDER = {"enumeration": "MSR", "icelake": "ADP", "memory": "LL", "netburst": "NB", "tsx": "TSX"}
+OF_FOLDER = {
+    "enumeration": "MSR", "goldencove": "LBR", "icelake": "ADP", "memory": "LL", "netburst": "NB",
+    "tsx": "TSX",
+}
 OF_FUNCTION = {
     "model_meet_event": "ARM", "overflow_of": "ARM", "wrap": "ARM", "model_disarm": "ARM",
     "model_pebs_enabled": "ARM", "keep_load_latency_alone": "LL",
