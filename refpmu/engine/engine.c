@@ -2,7 +2,8 @@
 /*
  * See engine.h. The ways that the guest's instructions take, the fastest first:
  *
- *	native		VMRUN, while the model doesn't watch (vmm/main_loop.c)
+ *	native		VMRUN, while the model doesn't watch (vmm/main_loop.c), or not at CPL 0
+ *			(user_only.h)
  *	translated	blocks, whose events are counted together (translator.h)
  *	direct		the instruction itself, executed by the hypervisor on the guest's
  *			registers, or a REP string in C (emulate/engine_emulate.h)
@@ -27,6 +28,7 @@
 #include "refpmu/engine/emulate/engine_emulate.h"
 #include "refpmu/engine/emulate/rep.h"
 #include "refpmu/engine/emulate/system.h"
+#include "refpmu/engine/user_only.h"
 #include "refpmu/hv/vmrun.h"
 #include "refpmu/model/bulk.h"
 #include "refpmu/engine/engine_cpu.h"
@@ -50,6 +52,7 @@ void engine_init(struct cpu *cpu)
 	decode_init(cpu);
 	engine_emulate_init(cpu);
 	cpu->engine->translates = translator && translator->init(cpu);
+	user_only_init(cpu);
 }
 
 void engine_forget(struct cpu *cpu)
@@ -88,6 +91,21 @@ static bool may_translate(const struct cpu *cpu)
 	       model_bulk_possible(&cpu->model, cpu_cpl(cpu));
 }
 
+static bool traps_pending(const struct cpu *cpu)
+{
+	const struct vmcb_save *save = &cpu->vmcb->save;
+
+	return (save->rflags & (RFLAGS_TF | RFLAGS_RF | RFLAGS_VM)) || (save->dr7 & DR7_ENABLED) ||
+	       cpu->shadow != SHADOW_NONE || (cpu->vmcb->control.event_injection & EVENT_VALID);
+}
+
+/* Does nothing that retires from here on matter, until CPL 3? */
+static bool may_look_away(struct cpu *cpu)
+{
+	return chosen == ENGINE_FAST && !cpu_cpl(cpu) && model_bulk_ignores(&cpu->model, 0) &&
+	       !cpu->untrusted && !traps_pending(cpu) && user_only_fits(cpu);
+}
+
 /* With its own key a program may lock the engine's data. The host has the guest's CR4. */
 static bool keys_allow(const struct cpu *cpu)
 {
@@ -104,14 +122,6 @@ static bool mode_fits(const struct cpu *cpu)
 	if (!cpu_64bit_code(cpu) || cpu->vmcb->save.cr4 & CR4_LA57)
 		return false;
 	return cpu_cpl(cpu) == 0 || (cpu_cpl(cpu) == 3 && keys_allow(cpu));
-}
-
-static bool traps_pending(const struct cpu *cpu)
-{
-	const struct vmcb_save *save = &cpu->vmcb->save;
-
-	return (save->rflags & (RFLAGS_TF | RFLAGS_RF | RFLAGS_VM)) || (save->dr7 & DR7_ENABLED) ||
-	       cpu->shadow != SHADOW_NONE || (cpu->vmcb->control.event_injection & EVENT_VALID);
 }
 
 static bool run_transaction(struct cpu *cpu)
@@ -188,6 +198,8 @@ static void run_next(struct cpu *cpu)
 
 	siblings_interleave(cpu);
 	rep_drop_rf(cpu);
+	if (may_look_away(cpu))
+		user_only_run(cpu);
 	if (may_execute(cpu)) {
 		if (run_without_step(cpu, &why))
 			return;

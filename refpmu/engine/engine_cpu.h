@@ -6,6 +6,7 @@
 #include "refpmu/engine/emulate/rep.h"
 #include "refpmu/engine/siblings.h"
 #include "refpmu/engine/statistics.h"
+#include "refpmu/engine/user_only.h"
 
 struct decode_cache;
 struct engine_blocks;
@@ -25,6 +26,7 @@ struct engine_cpu {
 	struct {
 		u64 exit_rip, rip, not_a_loop_rip;
 	} loop;
+	struct user_only user_only;
 	bool pmi_raised;		/* and interrupts haven't been looked for since */
 	bool translates;		/* the translator may be used on this machine, */
 	struct engine_blocks *blocks;	/* and its own */

@@ -16,6 +16,7 @@ struct engine_statistics {
 	u64 stepped;			/* instructions reported to the model */
 	u64 in_blocks;			/* further instructions, counted in blocks */
 	u64 block_runs;
+	u64 user_only_runs;		/* natively, at CPL 0 (user_only.h) */
 	u64 emulated_system;		/* of the stepped ones: by engine_system() */
 	u64 emulated;			/* of the stepped ones: run without a world switch */
 	u64 fallback[FALLBACK_REASONS];

@@ -121,12 +121,14 @@ _Static_assert(sizeof(struct vmcb) == 4096, "a VMCB is one page");
 #define INTERCEPT_CPUID		BIT(18)
 #define INTERCEPT_SWINT		BIT(21)
 #define INTERCEPT_HLT		BIT(24)
+#define INTERCEPT_INVLPG	BIT(25)
 #define INTERCEPT_INVLPGA	BIT(26)
 #define INTERCEPT_IOIO		BIT(27)
 #define INTERCEPT_MSR		BIT(28)
 #define INTERCEPT_SHUTDOWN	BIT(31)
-/* intercept_cr_write */
+/* intercept_cr_read, intercept_cr_write */
 #define INTERCEPT_CR0		BIT(0)
+#define INTERCEPT_CR3		BIT(3)
 #define INTERCEPT_CR4		BIT(4)
 /* intercept_dr_write */
 #define INTERCEPT_DR7		BIT(7)

@@ -77,34 +77,58 @@ u64 vmrun(struct cpu *cpu)
 	return code;
 }
 
+static void intercept_steps(struct vmcb_control *control)
+{
+	control->intercept_exceptions = ~(u32)BIT(VECTOR_NMI);
+	control->intercept_misc1 |= (u32)STEP_MISC1;
+	control->intercept_cr_write = 0;
+	control->intercept_dr_write = 0;
+}
+
+static void intercept_little(struct cpu *cpu)
+{
+	struct vmcb_control *control = &cpu->vmcb->control;
+	bool breakpoints = cpu->vmcb->save.dr7 & DR7_ENABLED;
+
+	/* See engine/exits.c: exit_of() and exits_exception(). A guest that steps itself
+	 * has no breakpoints: its #DB need no exit. */
+	control->intercept_exceptions = (u32)BIT(VECTOR_GP);
+	if (breakpoints)
+		control->intercept_exceptions |= (u32)BIT(VECTOR_DB);
+	control->intercept_dr_write = breakpoints ? 0 : INTERCEPT_DR7;
+	/* XEND and XTEST. */
+	if (model_has_tx(&cpu->model))
+		control->intercept_exceptions |= (u32)BIT(VECTOR_UD);
+	control->intercept_misc1 &= ~(u32)STEP_MISC1;
+	control->intercept_cr_write = (u16)(INTERCEPT_CR0 | INTERCEPT_CR4);
+	/* It may be called, also out of a HLT. */
+	if (hypervisor.several)
+		control->intercept_misc1 |= (u32)(INTERCEPT_NMI | INTERCEPT_HLT);
+}
+
 void vmrun_set_intercepts(struct cpu *cpu, bool step)
 {
 	struct vmcb_control *control = &cpu->vmcb->control;
 
 	cpu->stepping = step || cpu->untrusted || model_needs_retire(&cpu->model);
-	if (cpu->stepping) {
-		control->intercept_exceptions = ~(u32)BIT(VECTOR_NMI);
-		control->intercept_misc1 |= (u32)STEP_MISC1;
-		control->intercept_cr_write = 0;
-		control->intercept_dr_write = 0;
-	} else {
-		bool breakpoints = cpu->vmcb->save.dr7 & DR7_ENABLED;
+	control->intercept_cr_read = 0;
+	control->intercept_misc1 &= ~(u32)INTERCEPT_INVLPG;
+	if (cpu->stepping)
+		intercept_steps(control);
+	else
+		intercept_little(cpu);
+}
 
-		/* See engine/exits.c: exit_of() and exits_exception(). A guest that steps itself
-		 * has no breakpoints: its #DB need no exit. */
-		control->intercept_exceptions = (u32)BIT(VECTOR_GP);
-		if (breakpoints)
-			control->intercept_exceptions |= (u32)BIT(VECTOR_DB);
-		control->intercept_dr_write = breakpoints ? 0 : INTERCEPT_DR7;
-		/* XEND and XTEST. */
-		if (model_has_tx(&cpu->model))
-			control->intercept_exceptions |= (u32)BIT(VECTOR_UD);
-		control->intercept_misc1 &= ~(u32)STEP_MISC1;
-		control->intercept_cr_write = (u16)(INTERCEPT_CR0 | INTERCEPT_CR4);
-		/* It may be called, also out of a HLT. */
-		if (hypervisor.several)
-			control->intercept_misc1 |= (u32)(INTERCEPT_NMI | INTERCEPT_HLT);
-	}
+void vmrun_intercept_user_only(struct cpu *cpu)
+{
+	struct vmcb_control *control = &cpu->vmcb->control;
+
+	cpu->stepping = false;
+	intercept_little(cpu);
+	control->intercept_exceptions |= (u32)BIT(VECTOR_PF);
+	control->intercept_cr_read = INTERCEPT_CR3;
+	control->intercept_cr_write |= (u16)INTERCEPT_CR3;
+	control->intercept_misc1 |= (u32)INTERCEPT_INVLPG;
 }
 
 bool vmrun_acknowledge(struct cpu *cpu, struct pending_irq *pending, bool interrupts, bool wait)

@@ -19,6 +19,10 @@ u64 vmrun_unless(struct cpu *cpu, const u32 *epoch);
 /* Make the intercepts those that model_needs_retire() or, with step, a single step asks for. */
 void vmrun_set_intercepts(struct cpu *cpu, bool step);
 
+/* Until the next vmrun_set_intercepts(), those of engine/user_only.h: as without steps, and page
+ * faults and what CR3 is about. */
+void vmrun_intercept_user_only(struct cpu *cpu);
+
 /*
  * Acknowledge a pending NMI and, if the guest takes interrupts now, a pending interrupt. An NMI
  * that was a call of another processor (processors.h) isn't among them: true, look at the model

@@ -11,12 +11,12 @@ void report_begin(u64 number, const struct plan_run *run)
 
 static void print_engine(u64 number, enum engine_name engine, const struct statistics *s)
 {
-	print("launch: engine %u %s blocks=%u stepped=%u emulated=%u runs=%u acted=%u"
+	print("launch: engine %u %s blocks=%u stepped=%u emulated=%u runs=%u user_only=%u acted=%u"
 #define FALLBACK(token, name, meaning) " " name "=%u"
 #include "refpmu/engine/fallback.def"
 	      ,
 	      number, plan_engine_name[engine], s->engine.in_blocks, s->engine.stepped,
-	      s->engine.emulated, s->engine.block_runs, s->fault_acted
+	      s->engine.emulated, s->engine.block_runs, s->engine.user_only_runs, s->fault_acted
 #define FALLBACK(token, name, meaning) , s->engine.fallback[FALLBACK_##token]
 #include "refpmu/engine/fallback.def"
 	);

@@ -88,6 +88,13 @@ static u64 most_per_instruction(const struct model *m, const struct model_rule *
 	}
 }
 
+/* How often a run has it isn't summed. */
+static bool is_seen_alone(enum event_kind kind)
+{
+	return kind == EK_NEAR_INDIRECT || kind == EK_COND_TAKEN_BACKWARD ||
+	       kind == EK_COND_TAKEN_FORWARD || model_is_topdown(kind);
+}
+
 bool model_bulk_possible(const struct model *m, u8 cpl)
 {
 	/* Its counters are the other logical processor's as well. */
@@ -104,7 +111,7 @@ bool model_bulk_possible(const struct model *m, u8 cpl)
 		/* How many of the run's accesses share an instruction isn't known. */
 		if (selected(&c->rule, cpl) &&
 		    ((c->rule.cmask && !is_steady(&c->rule)) || c->rule.edge ||
-		     c->rule.flags & EV_INSN || c->rule.kind == EK_NEAR_INDIRECT))
+		     c->rule.flags & EV_INSN || is_seen_alone((enum event_kind)c->rule.kind)))
 			return false;
 	}
 	return true;
@@ -214,6 +221,22 @@ void model_bulk_taken(struct model *m, u8 cpl, const struct model_taken *b)
 	m->cycles += b->instructions * m->latitude[LAT_CYCLES_PER_INSTRUCTION];
 	model_lbr_taken(m, cpl, b);
 	m->cycles = before;
+}
+
+bool model_bulk_ignores(const struct model *m, u8 cpl)
+{
+	if (!m->active || !model_bulk_possible(m, cpl) || model_lbr_on(m) || model_may_be_stolen(m))
+		return false;
+	for (u64 left = m->active; left; left &= left - 1)
+		if (selected(&m->counter[__builtin_ctzll(left)].rule, cpl))
+			return false;
+	return true;
+}
+
+void model_bulk_ignore(struct model *m)
+{
+	for (u64 left = m->active; left; left &= left - 1)
+		m->counter[__builtin_ctzll(left)].condition = false;
 }
 
 void model_bulk_retire(struct model *m, u8 cpl, const struct model_events *events)

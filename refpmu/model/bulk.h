@@ -56,6 +56,14 @@ bool model_bulk_needs_taken(const struct model *m);
 bool model_bulk_needs_branches(const struct model *m, u8 cpl);
 void model_bulk_taken(struct model *m, u8 cpl, const struct model_taken *b);
 
+/*
+ * Then: need instructions of this level not be told at all, for as long as nothing else is? Only
+ * the reference clock stands still meanwhile. model_bulk_ignore(): some retire now that aren't
+ * told.
+ */
+bool model_bulk_ignores(const struct model *m, u8 cpl);
+void model_bulk_ignore(struct model *m);
+
 /* A run that fits has retired. */
 void model_bulk_retire(struct model *m, u8 cpl, const struct model_events *events);
 

@@ -8,7 +8,7 @@
 
 /* Of a processor, and for all. The sum is a power of two, aligned to itself: it must not cross a
  * GiB. */
-#define MEMORY_SIZE	(15ULL << 20)
+#define MEMORY_SIZE	(24ULL << 20)
 #define MEMORY_SHARED	(4ULL << 20)
 #define MEMORY_LEAST	(32ULL << 20)
 #define STACK_SIZE	(64ULL << 10)

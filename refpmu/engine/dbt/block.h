@@ -25,9 +25,9 @@
 
 #define BLOCK_MAX_INSNS	64
 #define BLOCK_COMPARED	16		/* at most, where bytes are compared */
-#define BLOCK_MAX	8192		/* blocks */
+#define BLOCK_MAX	12288		/* blocks */
 #define BLOCK_INSNS	98304		/* instructions of all blocks */
-#define BLOCK_CODE	(3u << 20)	/* bytes of code */
+#define BLOCK_CODE	(8u << 20)	/* bytes of code: an operating system runs that much */
 #define BLOCK_BUCKETS	4096
 #define BLOCK_TARGETS	65536		/* of indirect branches, by the low 16 bits */
 #define BLOCK_FETCH	256		/* bytes of the guest's code that are looked at in one go */
