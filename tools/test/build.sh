@@ -43,14 +43,14 @@ test_gcc_builds()
 	make -s -j"$jobs" CC=gcc all
 }
 
-# The reference PMU as one piece (RELEASE=1) says the same.
-takes 40 test_release_builds_and_runs
-test_release_builds_and_runs()
+# The reference PMU from separate objects (SEPARATE=1) says the same.
+takes 40 test_separate_objects_build_and_run
+test_separate_objects_build_and_run()
 {
-	export RELEASE=1 BUILD=$build/release
+	export SEPARATE=1 BUILD=$build/separate
 
 	make -s -j"$jobs" CC=gcc all
-	expect 0 ./run-qemu.sh --tests 'count.*,record.*' --out "$log/release"
+	expect 0 ./run-qemu.sh --tests 'count.*,record.*' --out "$log/separate"
 	refute grep '^not ok' "$out"
 }
 
