@@ -46,6 +46,11 @@ usage: ./run-qemu.sh [OPTION]...
                     distributions have it), until it switches the machine off. Implies the same
   --initrd FILE     its initial file system
   --append TEXT     its command line; console=ttyS0 shows what it says
+  --interactive     with --efi or --linux: this terminal is the program's serial line; Ctrl-A X
+                    ends the machine. No time limit without --timeout
+  --disk FILE       with --efi or --linux: one disk more (raw or QCOW2), which the program may
+                    write to; as often as it is given
+  --network         with --efi or --linux: a network card, on QEMU's user network
   --memory MIB      the machine's (default: 192 and 64 for each processor; 1024 with --linux)
   --out DIR         where results go (default build/results/<cpu>)
   --trace FILE      what the PMU did, as a file for Perfetto (docs/TRACE.md)
@@ -76,8 +81,8 @@ engine='' smp=2 on=''
 draw='' draw_seed='' draw_case=''
 personality='' personality_of=''
 boot=uefi efi='' linux='' initrd='' append='' memory='' out='' gui='' gdb='' force='' timeout=''
-list='' trace=''
-efi_arguments=()
+list='' trace='' interactive='' disk='' network=''
+efi_arguments=() disks=()
 
 while [ $# -gt 0 ]; do
 	option=$1
@@ -107,6 +112,14 @@ while [ $# -gt 0 ]; do
 		force=yes
 		continue
 		;;
+	--interactive)
+		interactive=yes
+		continue
+		;;
+	--network)
+		network=yes
+		continue
+		;;
 	--)
 		efi_arguments=("$@" '')
 		unset 'efi_arguments[-1]'
@@ -116,7 +129,7 @@ while [ $# -gt 0 ]; do
 	--cpu | --pmu | --tests | --fault | --seed | --profile | --latitude | \
 		--require | --engine | --smp | --on | --boot | --efi | --linux | --initrd | \
 		--append | --memory | --out | --timeout | --list | --draw | --draw-seed | \
-		--draw-case | --trace | --personality | --personality-of)
+		--draw-case | --trace | --personality | --personality-of | --disk)
 		[ $# -gt 0 ] || bad "$option needs a value, see --help"
 		value=$1
 		shift
@@ -129,8 +142,9 @@ while [ $# -gt 0 ]; do
 	--cpu | --pmu | --tests | --fault | --seed | --profile | --latitude | \
 		--require | --engine | --smp | --on | --boot | --efi | --linux | --initrd | \
 		--append | --memory | --out | --timeout | --list | --draw | --draw-seed | \
-		--draw-case | --trace | --personality | --personality-of)
+		--draw-case | --trace | --personality | --personality-of | --disk)
 		option=${option#--}
+		[ "$option" != disk ] || disks+=("$value")
 		printf -v "${option//-/_}" %s "$value"
 		;;
 	*) bad "unknown option '$option', see --help" ;;
@@ -209,11 +223,18 @@ if [ -n "$efi" ]; then
 	[ -f "$efi" ] || bad "--efi: no such file '$efi'"
 	[[ ${efi_arguments[*]-} != *$'\n'* ]] || bad "--efi: arguments can't hold a line end"
 fi
+for option in interactive disk network; do
+	[ -n "$efi" ] || [ -z "${!option-}" ] || bad "--$option needs --efi FILE or --linux FILE"
+done
+for disk in "${disks[@]}"; do
+	[ -f "$disk" ] && [ -r "$disk" ] && [ -w "$disk" ] ||
+		bad "--disk: no file '$disk' that can be read and written"
+done
 [[ $BUILD != *[[:space:]]* ]] || bad "BUILD can't hold a blank: '$BUILD'"
 [[ $require != *[[:space:]]* ]] || bad "--require takes groups with commas between, not '$require'"
 [[ $out != -* ]] || out=./$out
-# A debugging session may last a day.
-timeout=${timeout:-${gdb:+86400}} timeout=${timeout:-120}
+# A session may last a day.
+timeout=${timeout:-${gdb:+86400}} timeout=${timeout:-${interactive:+86400}} timeout=${timeout:-120}
 port=${GDB_PORT:-1234}
 [[ $port =~ ^[1-9][0-9]{0,4}$ ]] || bad "GDB_PORT is a port's number, not '$port'"
 [ -z "$gdb" ] || command -v gdb > /dev/null ||
@@ -466,6 +487,7 @@ how_it_ended()
 	guest-reset) echo "the machine was reset" ;;
 	guest-shutdown) echo "the machine switched itself off" ;;
 	overwritten) echo "the machine was stopped" ;;
+	host-qmp-quit) echo "the machine was ended" ;;
 	hung) echo "QEMU hadn't answered for a minute, and was killed" ;;
 	'') echo "the machine ended" ;;
 	*) echo "the machine ended ($cause)" ;;
@@ -488,6 +510,11 @@ run_one()
 	[ -z "$memory" ] || options+=(--memory "$memory")
 	[ -z "$gui" ] || options+=(--gui)
 	[ -z "$trace" ] || options+=(--trace)
+	[ -z "$interactive" ] || options+=(--interactive)
+	[ -z "$network" ] || options+=(--network)
+	for disk in "${disks[@]}"; do
+		options+=(--disk "$disk")
+	done
 	[ "$pmu" != host ] || options+=(--kvm)
 	[ -z "$gdb" ] || {
 		options+=(--gdb "$port") && say_debugger "$2"
@@ -497,8 +524,9 @@ run_one()
 		settings+="${profile:+ profile=$profile}${latitude:+ latitude=$latitude}"
 	fi
 	[ -z "$require" ] || settings+=" require=$require"
-	# In the background, because a shell that waits hears signals at once.
-	tools/boot.sh "${options[@]}" "$2" &
+	# In the background, because a shell that waits hears signals at once; such a program's
+	# standard input is empty unless it is named.
+	tools/boot.sh "${options[@]}" "$2" <&0 &
 	# shellcheck disable=SC2031 # with --all each run has a shell and a list of its own
 	children+=($!)
 	wait $! || status=$?
@@ -510,9 +538,15 @@ run_one()
 	esac
 	[ -z "$trace" ] || tools/trace/convert.py "$2/trace" "$trace" || exit 2
 	status=0
+	exec 4>&1
+	# What the program said has been seen.
+	if [ -n "$interactive" ]; then
+		exec 4> /dev/null
+		echo "run-qemu.sh: ${reason:-$end}; what was said is in $3/serial.log" >&2
+	fi
 	tools/conclude.py "--serial=$2/serial.log" "--out=$3" "--run=$settings" \
 		"--reason=$reason" "--end=$end" "--efi=${efi##*/}" \
-		${linux:+--system} "--build=$BUILD" || status=$?
+		${linux:+--system} "--build=$BUILD" >&4 || status=$?
 	return "$status"
 }
 

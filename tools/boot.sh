@@ -8,7 +8,7 @@
 #	[--until TEXT] [--read-only | --cd | --net | --http PORT | --usb] [--watchdog] [--secure]
 #	[--reboot] [--acpi TABLE] [--exit] [--keep-variables] [--smp N | --x2apic] [--cpu MODEL]
 #	[--key-after TEXT] [--screen DEVICE] [--device DEVICE] [--whole] [--memory MIB] [--direct]
-#	[--trace] FOLDER
+#	[--trace] [--interactive] [--disk FILE] [--network] FOLDER
 #
 # FOLDER/esp is what the partition holds; with --image, FOLDER/esp.img is a disk as it stands.
 # --direct: QEMU starts FOLDER/kernel with the command line in FOLDER/append and, if it is there,
@@ -30,6 +30,10 @@
 # --key-after presses a key once TEXT has come over the serial line.
 # --screen: a graphics adapter, one of QEMU's devices with its properties (VGA), and a USB keyboard.
 # --device: one of QEMU's devices with its properties, as often as it is given.
+# --disk: one disk more, as often as it is given: a raw or a QCOW2 image, which the guest may write
+# to. --network: a card on QEMU's user network.
+# --interactive: standard input and output are the serial line, and with Ctrl-A before them QEMU's
+# own keys: x ends the machine, c is its monitor, Ctrl-A is Ctrl-A.
 # --usb: the disk is a stick, at an xHCI controller.
 # --memory: without it 192 MiB and 64 for each processor.
 # What is written to FOLDER/monitor goes to QEMU's monitor.
@@ -51,7 +55,7 @@ accel=tcg cpu=$tcg_cpu count=() image='' key_after=''
 x2apic='' gdb=() read_only=off watchdog=() extra=() whole=${QEMU-} arguments=("$@")
 reboot=(-no-reboot)
 device=virtio-blk-pci direct='' trace='' controller=() net='' until_text='' keep='' secure=''
-smm=off boot_from=()
+smm=off boot_from=() interactive='' disks=() network=(-nic none)
 while [ $# -gt 1 ]; do
 	case $1 in
 	--timeout)
@@ -124,6 +128,15 @@ while [ $# -gt 1 ]; do
 		key_after=$2
 		shift
 		;;
+	--disk)
+		disks+=("$2")
+		shift
+		;;
+	--network)
+		network=(-netdev user,id=user -device virtio-net-pci,netdev=user,romfile=)
+		whole=yes
+		;;
+	--interactive) interactive=yes ;;
 	*)
 		echo "boot.sh: unknown option '$1'" >&2
 		exit 2
@@ -164,15 +177,23 @@ find_firmware()
 [ "$net" != tftp ] || net=tftp=$folder/tftp,bootfile=pmutest86.efi
 # shellcheck disable=SC2054 # the commas are QEMU's
 if [ -n "$direct" ]; then
-	boot_from=(-nic none -kernel "$folder/kernel" -append "$(< "$folder/append")")
+	boot_from=("${network[@]}" -kernel "$folder/kernel" -append "$(< "$folder/append")")
 	[ ! -e "$folder/module" ] || boot_from+=(-initrd "$folder/module")
 elif [ -n "$net" ]; then
 	boot_from=(-netdev "user,id=net,$net"
 		-device virtio-net-pci,netdev=net,bootindex=0)
 	truncate -s 1M "$folder/esp.img"
 else
-	boot_from=(-nic none "${controller[@]}" -device "$device,drive=esp,bootindex=0")
+	boot_from=("${network[@]}" "${controller[@]}" -device "$device,drive=esp,bootindex=0")
 fi
+for disk in "${disks[@]}"; do
+	format=raw
+	[ "$(head -c 3 "$disk")" != QFI ] || format=qcow2
+	# A comma in a value is written twice.
+	extra+=(-drive "if=none,id=disk${#extra[@]},format=$format,file=${disk//,/,,}"
+		-device "virtio-blk-pci,drive=disk${#extra[@]}")
+	whole=yes
+done
 # Flash that only system management mode may write to: else a program could change the keys.
 # shellcheck disable=SC2054
 [ -z "$secure" ] || boot_from+=(-global driver=cfi.pflash01,property=secure,value=on)
@@ -203,11 +224,11 @@ machine=(
 	"${extra[@]}"
 )
 [ -z "$trace" ] || machine+=(-debugcon "file:$folder/trace")
-disks=()
+volumes=()
 # shellcheck disable=SC2054
 [ -n "$direct" ] || {
 	machine+=(-drive "if=pflash,format=raw,unit=0,readonly=on,file=$firmware")
-	disks=(-drive "if=pflash,format=raw,unit=1,file=$folder/vars.fd"
+	volumes=(-drive "if=pflash,format=raw,unit=1,file=$folder/vars.fd"
 		-drive "if=none,id=esp,format=raw,readonly=$read_only,file=$folder/esp.img")
 }
 # In the background, because a shell that waits hears signals at once.
@@ -223,16 +244,29 @@ if [ -n "$state" ]; then
 	exec 6< "$state"
 	incoming=(-incoming defer)
 fi
+rm -f "$folder/serial.log" "$folder/monitor" "$folder/end" "$folder"/qmp.{in,out}
+mkfifo "$folder/monitor" "$folder"/qmp.{in,out}
+exec 5> "$folder/qemu.log" 7<> "$folder/monitor" 8<> "$folder/qmp.in" 9<> "$folder/qmp.out"
+# shellcheck disable=SC2054 # the commas are QEMU's
+consoles=(-serial "file:$folder/serial.log" -monitor stdio)
+output=5 limit=(timeout --kill-after=5) terminal='' tells=''
+[ ! -t 2 ] || tells=yes
+# A shell gives what it starts in the background no standard input, and no terminal's keys to what
+# has a process group of its own.
+if [ -n "$interactive" ]; then
+	# shellcheck disable=SC2054
+	consoles=(-chardev "stdio,id=serial,mux=on,signal=off,logfile=$folder/serial.log"
+		-serial chardev:serial -mon chardev=serial)
+	output=1 limit+=(--foreground) tells=''
+	exec 7<&0
+	terminal=$(stty -g 2> /dev/null || true)
+fi
 # shellcheck disable=SC2054 # the commas are QEMU's
 command=(
-	"${machine[@]}" "${disks[@]}"
-	-serial "file:$folder/serial.log" -monitor stdio
+	"${machine[@]}" "${volumes[@]}" "${consoles[@]}"
 	-chardev "pipe,id=events,path=$folder/qmp" -mon chardev=events,mode=control
 	"${gdb[@]}" "${incoming[@]}"
 )
-rm -f "$folder/serial.log" "$folder/monitor" "$folder/end" "$folder"/qmp.{in,out}
-mkfifo "$folder/monitor" "$folder"/qmp.{in,out}
-exec 7<> "$folder/monitor" 8<> "$folder/qmp.in" 9<> "$folder/qmp.out"
 echo '{"execute": "qmp_capabilities"}' >&8
 if [ -n "$state" ]; then
 	echo '{"execute": "migrate-set-capabilities", "arguments": {"capabilities":' \
@@ -241,9 +275,18 @@ if [ -n "$state" ]; then
 	printf '{"execute": "migrate-incoming", "arguments": {"uri": "exec:cat %s"}}\n' \
 		"/proc/$$/fd/6" >&8
 fi
-timeout --kill-after=5 "$timeout" "${command[@]}" <&7 > "$folder/qemu.log" 2>&1 &
+"${limit[@]}" "$timeout" "${command[@]}" <&7 >&"$output" 2>&5 &
 child=$!
 hypervisor='' image='' answered='' hung='' overwritten='' continued='' refused=''
+
+end_machine()
+{
+	if [ -n "$interactive" ]; then
+		echo '{"execute": "quit"}' >&8
+	else
+		echo 'quit' >&7
+	fi
+}
 
 # What QEMU tells, waiting so long for each line: why it ends, and what the hypervisor's image
 # begins with, which nothing but a device can change.
@@ -265,7 +308,7 @@ listen()
 			continued=yes
 		elif [ -n "$state" ] && [ -z "$continued" ] && [[ $line == *'"error":'* ]]; then
 			refused=yes
-			echo 'quit' >&7
+			end_machine
 		fi
 	done
 }
@@ -287,10 +330,10 @@ while [ -z "$overwritten" ] && kill -0 "$child" 2> /dev/null; do
 		key_after=
 	fi
 	if [ -n "$until_text" ] && grep -aqsF "$until_text" "$folder/serial.log"; then
-		echo 'quit' >&7
+		end_machine
 		until_text=
 	fi
-	if [ -t 2 ]; then
+	if [ -n "$tells" ]; then
 		points=$(grep -acsE '^(not )?ok [0-9]' "$folder/serial.log" || true)
 		printf '\r%3d s, %d test points ' "$SECONDS" "${points:-0}" >&2
 	fi
@@ -302,10 +345,11 @@ while [ -z "$overwritten" ] && kill -0 "$child" 2> /dev/null; do
 		kill "$child" || true
 	fi
 done
-[ ! -t 2 ] || printf '\r%30s\r' '' >&2
-[ -z "$overwritten" ] || echo 'quit' >&7
+[ -z "$tells" ] || printf '\r%30s\r' '' >&2
+[ -z "$overwritten" ] || end_machine
 status=0
 wait "$child" || status=$?
+[ -z "$terminal" ] || stty "$terminal" <&7 || true
 # QEMU can't read the state: the firmware boots, then and henceforth.
 if [ -n "$state" ] && [ -z "$continued" ] && [ "$status" != 124 ] &&
 	[ "$status$refused" != 0 ]; then

@@ -211,7 +211,31 @@ test_trace_shows_overflows_before_their_interrupts()
 		assert first["arm"] < first["record"], first
 		times = [e["ts"] for e in events]
 		assert times == sorted(times)
+		# A register of a series has its name.
+		assert "wrmsr IA32_PERFEVTSEL3" in [e["name"] for e in events]
+		assert not [e for e in events if e["name"].startswith("wrmsr 0x")]
 	END
+	# The same as a picture: a column each, on the tracks of what there is.
+	expect 0 tools/trace/picture.py "$log/trace.json" "$log/trace.svg" --events 30
+	python3 - "$log/trace.svg" <<- 'END'
+		import collections, sys, xml.etree.ElementTree as xml
+
+		svg = xml.parse(sys.argv[1]).getroot()
+		marks = svg.findall("{*}circle")
+		assert len(marks) == 30, len(marks)
+		columns = [int(mark.get("cx")) for mark in marks]
+		assert columns == sorted(set(columns))
+		tracks = collections.defaultdict(set)
+		words = [e for e in svg.findall("{*}text") if e.get("transform")]
+		for mark, word in zip(marks, words):
+		    tracks[mark.get("cy")].add(word.text.split()[0])
+		assert len(tracks) >= 5, tracks
+		assert all(len(kinds) == 1 or kinds <= {"rdmsr", "wrmsr", "rdpmc"}
+		           for kinds in tracks.values()), tracks
+	END
+	echo '{"traceEvents": []}' > "$log/empty.json"
+	expect 2 tools/trace/picture.py "$log/empty.json" "$log/trace.svg"
+	grep -qx "picture.py: $log/empty.json: no event of the PMU in it" "$err"
 }
 
 # Without a row in spec/generation.def all that is architectural is judged, records too.
@@ -304,17 +328,52 @@ test_truncated_log_is_an_error()
 	grep -q 'timeout after 2 s' "$err"
 }
 
-test_foreign_program_runs()
+# The EFI shell, a foreign program: into file $1.
+foreign_shell()
 {
-	local shell=$log/shell.efi firmware
+	local firmware
 
 	for firmware in /usr/share/OVMF/OVMF_CODE_4M.fd /usr/share/OVMF/OVMF_CODE.fd; do
 		[ ! -e $firmware ] || break
 	done
-	tools/ovmf_shell.py $firmware "$shell"
+	tools/ovmf_shell.py $firmware "$1"
+}
+
+test_foreign_program_runs()
+{
+	local shell=$log/shell.efi
+
+	foreign_shell "$shell"
 	expect 0 ./run-qemu.sh --efi "$shell" --out "$log/efi" -- -exit -nomap ver
 	grep -q '^# | .*UEFI' "$out"
 	grep -q '^ok 1 - efi.runs_and_returns' "$out"
+}
+
+# It asks for commands and is answered at a terminal; it reads and writes a disk that is given to
+# it, and sees a network card.
+takes 25 test_foreign_program_is_used_at_the_terminal
+test_foreign_program_is_used_at_the_terminal()
+{
+	local shell=$log/shell.efi disk=$log/disk,1.img
+
+	foreign_shell "$shell"
+	truncate -s 8M "$disk"
+	mkfs.fat "$disk" > /dev/null
+	echo 'read by the guest' | mcopy -i "$disk" - ::/here.txt
+	printf 'Shell> \t%s\n' 'connect -r' 'map -r' 'type fs1:\here.txt' \
+		'echo written by it > fs1:\there.txt' 'ifconfig -l' 'exit 0' > "$log/dialogue"
+	expect 0 tools/test/terminal.py 100 ./run-qemu.sh --efi "$shell" --interactive \
+		--disk "$disk" --network --out "$log/terminal" -- -nostartup < "$log/dialogue"
+	grep -q '^read by the guest' "$out"
+	grep -q '^name *: eth0' "$out"
+	grep -q '^run-qemu.sh: the machine switched itself off; what was said is in ' "$out"
+	grep -q '^ok 1 - efi.runs_and_returns' "$log/terminal/results.tap"
+	mtype -i "$disk" ::/there.txt | tr -d '\0' | grep -q 'written by it'
+	expect_bad '--interactive needs --efi FILE or --linux FILE' ./run-qemu.sh --interactive
+	expect_bad '--disk needs --efi FILE or --linux FILE' ./run-qemu.sh --disk "$disk"
+	expect_bad '--network needs --efi FILE or --linux FILE' ./run-qemu.sh --network
+	expect_bad "--disk: no file '$log/nowhere' that can be read and written" \
+		./run-qemu.sh --efi "$shell" --disk "$log/nowhere"
 }
 
 takes 18 test_machine_is_given_back_50_times
