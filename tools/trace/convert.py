@@ -18,7 +18,9 @@ import spec         # noqa: E402
 LINE = re.compile(r"([0-9a-f]+) ([0-9a-f]+) ([0-9a-f]+) ([a-z]+) ([0-9a-f]+) ([0-9a-f]+)")
 COUNTED = {"arm", "record", "threshold", "overflow", "uncore"}
 DELIVERED = ("dropped", "fixed", "nmi")
+FIRST = re.compile(r"(.*(?:[A-Z]|_))0(|_[A-Z_]+)")
 FIRST_FIXED = 8
+MOST_ENTRIES = 32
 
 
 def counter_name(index):
@@ -26,8 +28,25 @@ def counter_name(index):
 
 
 def msr_names():
-    rows = spec.table("spec/msr.def", "MSR", "name address cap source".split())
-    return {int(row["address"], 0): row["name"] for row in rows}
+    """Address to name. A row whose name holds a number 0 is the first of a series, IA32_PMC0: the
+    addresses after it have no rows. Two names of one address, of different generations, are both
+    there."""
+    names = {}
+    for row in spec.table("spec/msr.def", "MSR", "name address cap source".split()):
+        address = int(row["address"], 0)
+        names[address] = "/".join(filter(None, (names.get(address), row["name"])))
+    series = {address: FIRST.fullmatch(name) for address, name in names.items()}
+    for address, first in series.items():
+        member = 1
+        while first and member < members(first[0]) and address + member not in series:
+            names[address + member] = f"{first[1]}{member}{first[2]}"
+            member += 1
+    return names
+
+
+def members(first):
+    """Registers of a series at most: entries of last branch records, else counters."""
+    return MOST_ENTRIES if "LBR_" in first or "LASTBRANCH_" in first else FIRST_FIXED
 
 
 def about(kind, first, second, msrs):
