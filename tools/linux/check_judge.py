@@ -89,6 +89,27 @@ def check_counts():
 STAT = "{},,instructions:u,1,100.00,,\n{},,branches:u,1,100.00,,\n{},,context-switches,1,100.00,,\n"
 
 
+def check_broken():
+    judged = judge.broken(1000, 4, 1)
+    said = "# started on Mon\n\n" + STAT.split("{},,context")[0]
+    assert judged(said.format(3060, 1020) + said.format(4080, 1020), SYMBOLS)
+    for one, two in (((4080, 1020), (4080, 1020)), ((3060, 1020), (3060, 1020)),
+                     ((3060, 765), (4080, 1020))):
+        bad = said.format(one[0] * 10, one[1] * 10) + said.format(two[0] * 10, two[1] * 10)
+        assert refuses(judge.broken(10000, 4, 1), bad)
+    assert refuses(judged, said.format(4080, 1020))
+
+
+def check_soaked():
+    judged = judge.soaked(10000, 4, 1, 1000)
+    said = "rounds {}\n" + STAT.split("{},,context")[0] + "    {}  401061\n     12 401099\n"
+    assert judged(said.format(10, 400900, 100900, 395), SYMBOLS)
+    for wrong in ((0, 400900, 100900, 395), (10, 399999, 100900, 395),
+                  (10, 400900, 99999, 395), (10, 400900, 100900, 380)):
+        assert refuses(judged, said.format(*wrong))
+    assert refuses(judged, said.format(10, 400900, 100900, 395) + "[  9.9] watchdog: soft lockup\n")
+
+
 def check_switched():
     judged = judge.switched((1000, 2000), 4, 1)
     said = "# started on Mon\n\n" + STAT
@@ -169,7 +190,8 @@ def check_archive():
 
 
 if __name__ == "__main__":
-    for check in (check_samples, check_accesses, check_branches, check_counts, check_switched,
+    for check in (check_samples, check_accesses, check_branches, check_counts, check_broken,
+                  check_soaked, check_switched,
                   check_groups, check_difference, check_callers, check_c2c, check_report,
                   check_refused, check_archive):
         check()

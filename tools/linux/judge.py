@@ -88,6 +88,48 @@ def counts(rounds, instructions, branches, more=FEW, beside=""):
     return judge
 
 
+def broken(rounds, instructions, branches):
+    """perf stat while every 4th instruction isn't counted, and once more when that has ended."""
+    def judge(said, _symbols):
+        parts = [counted(part) for part in said.split("# started on")[1:]]
+        if len(parts) != 2:
+            raise Wrong(f"{len(parts)} programs were counted, not 2")
+        exact(parts[1], rounds, instructions, branches)
+        missed = parts[1]["instructions"] - parts[0].get("instructions", 0)
+        if abs(missed - parts[1]["instructions"] // 4) > FEW or \
+                parts[0].get("branches") != parts[1]["branches"]:
+            raise Wrong(f"while every 4th instruction is missed: {parts[0]}; then: {parts[1]}")
+        return (f"{parts[0]['instructions']} instructions, then {parts[1]['instructions']}; "
+                f"{parts[0]['branches']} branches both times")
+    return judge
+
+
+def soaked(rounds, instructions, branches, period):
+    """perf stat -a and perf record -a at once, while a program ran again and again: all that it
+    did was counted, beside what perf itself did; its samples are as many as its cycles give, and in
+    its loop; and the kernel complains of nothing."""
+    def judge(said, symbols):
+        found = re.search(r"^rounds (\d+)$", said, re.M)
+        times = int(found.group(1)) if found else 0
+        if not times:
+            raise Wrong("no round was done")
+        got = counted(said)
+        for name, each in (("instructions", instructions), ("branches", branches)):
+            if got.get(name, 0) < times * rounds * each:
+                raise Wrong(f"{got.get(name, 0)} {name} in {times} rounds")
+        samples = {int(at, 16): int(n) for n, at in
+                   re.findall(r"^\s*(\d+)\s+([0-9a-f]+)\s*$", said, re.M)}
+        good = sum(n for at, n in samples.items() if symbols.holds("spin", at))
+        if good < times * (rounds * instructions // period - 1):
+            raise Wrong(f"{good} samples in spin in {times} rounds")
+        complaint = re.search(r"^\[.*(?:lockup|BUG:|WARNING:|Uhhuh|stall).*", said, re.M)
+        if complaint:
+            raise Wrong(complaint.group())
+        return (f"{times} rounds, {got['instructions']} instructions, "
+                f"{good} of {sum(samples.values())} samples in spin")
+    return judge
+
+
 def switched(rounds, instructions, branches):
     """perf stat of programs that take turns on a processor: to each its own."""
     def judge(said, _symbols):

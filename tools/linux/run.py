@@ -4,7 +4,7 @@
 
 run.py [--cpu NAME] [--profile NAME] [--latitude K:V,...] [--smp N] [--engine NAME]
        [--suite SUITE] [--mirror URL] [--fresh] [--steps NAME,...] [--timeout S] [--out FOLDER]
-       [--append TEXT] [--shell COMMAND]...
+       [--append TEXT] [--soak S] [--shell COMMAND]...
 
 Fetches kernel, perf and busybox of a Debian suite (default trixie-backports) into .cache/linux/,
 makes an initial file system of them with a small program (hot.asm), and boots it by ./run-qemu.sh
@@ -16,6 +16,7 @@ program's symbol table. TAP on standard output: a point a step.
 --fresh   fetch again
 --latitude  no-rtm:1 is added unless it names no-rtm
 --steps   only these (--steps list names them)
+--soak    seconds of the step soak (default 60), which is only run where it is named
 --shell   runs this command there after the steps; what it prints is shown
 --append  more on the kernel's command line
 --out     where the log goes (default build/results/linux-<cpu>)
@@ -55,7 +56,8 @@ def program():
 
 def initial_files(root, hot, todo):
     """Writes the initial file system; its name."""
-    files = {"init": (os.path.join(HERE, "init.sh"), 0o755), "bin/hot": (hot, 0o755)}
+    files = {"init": (os.path.join(HERE, "init.sh"), 0o755), "bin/hot": (hot, 0o755),
+             "bin/refpmu-fault": (os.path.join(packages.TOP, BUILD, "refpmu-fault"), 0o755)}
     read = {}
     for name, (path, mode) in files.items():
         with open(path, "rb") as file:
@@ -90,9 +92,11 @@ def boot(options, kernel, initrd):
 
 
 def said_by_steps(text):
-    """Name: (exit status, what it printed) of the steps that ended."""
+    """Name: (exit status, what it printed) of the steps that ended. The kernel may have written a
+    line of its own after the name."""
     return {name: (int(status), said) for name, said, status in re.findall(
-        r"^== begin (\S+)\n(.*?)^== end \1 status (\d+) at [\d.]+$", text, re.M | re.S)}
+        r"^== begin ([\w-]+)(?:\[.*)?\n(.*?)^== end \1 status (\d+) at [\d.]+$", text,
+        re.M | re.S)}
 
 
 def point(number, name, said, judged, symbols):
@@ -118,6 +122,7 @@ def options_of():
         parser.add_argument("--" + name, default="")
     parser.add_argument("--suite", default="trixie-backports")
     parser.add_argument("--timeout", type=command.number(1), default=900)
+    parser.add_argument("--soak", type=command.number(1), default=60)
     parser.add_argument("--fresh", action="store_true")
     parser.add_argument("--shell", action="append", default=[])
     return parser.parse_args()
@@ -129,7 +134,8 @@ def main():
     if options.steps == "list":
         print("\n".join(known))
         return 0
-    chosen = options.steps.split(",") if options.steps else list(known)
+    chosen = options.steps.split(",") if options.steps else \
+        [name for name in known if name not in steps.NOT_OF_ALL]
     if not set(chosen) <= set(known):
         print(f"run.py: --steps takes {','.join(known)}", file=sys.stderr)
         return 2

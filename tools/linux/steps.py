@@ -2,8 +2,10 @@
 """What perf does in the machine, and which judge of judge.py looks at what it printed."""
 import judge
 
-SPIN, JUMP, TOUCH, READ = 3_000_000, 20_000, 20_000, 1000
+SPIN, TURNS, JUMP, TOUCH, READ = 3_000_000, 48_000_000, 20_000, 20_000, 1000
 GROUPS = 8
+BROKEN = 30_000     # rounds while a rule is broken: each instruction is looked at
+SAMPLED = 1_000_003
 SYSTEM = 3_000_000      # instructions of perf's own, and of the shell's
 LINES = 400     # of perf script's, at most: serial lines are slow
 
@@ -25,6 +27,8 @@ DRIVER["icelake-sp"] = DRIVER["icelake"]
 LOADS = "cpu/event=0xd0,umask=0x81/upp"
 
 
+# Only where they are named.
+NOT_OF_ALL = ("fault", "soak")
 # Without MSR_LBR_SELECT's call-stack mode.
 NO_CALL_STACK = ("nehalem", "westmere", "sandybridge", "ivybridge")
 
@@ -67,10 +71,10 @@ def known(options):
                          "ip,brstack"),
         "callgraph": record("callgraph", "record --call-graph lbr -e cycles:u -c 997",
                             f"hot deep {JUMP}", "ip,sym"),
-        # More groups than counters: they take turns.
+        # More groups than counters: they take turns, 250 times a second.
         "multiplex": "perf stat -x, -o /tmp/multiplex --no-scale "
                      + "-e '{branches:u,branches:u,r00c0:u}' " * GROUPS
-                     + f"hot spin {SPIN}; cat /tmp/multiplex",
+                     + f"hot spin {TURNS}; cat /tmp/multiplex",
         "system": f"perf stat -a -x, -e instructions:u,branches:u -o /tmp/system "
                   f"hot spin {SPIN}; cat /tmp/system",
         # Two on one processor: each has its own counts. The second runs for twice as long.
@@ -85,18 +89,32 @@ def known(options):
                     "cat /tmp/watchdog; echo 0 > /proc/sys/kernel/nmi_watchdog",
         "c2c": f"perf c2c record -u --ldlat 3 -- -o /tmp/c2c -c 100 hot touch {TOUCH} "
                "> /tmp/said 2>&1 || cat /tmp/said; perf c2c report -i /tmp/c2c --stats 2>/dev/null",
+        # A rule is broken while the kernel runs, and holds again.
+        "fault": "for fault in instructions-missed none; do refpmu-fault $fault; "
+                 "perf stat -x, -e instructions:u,branches:u -o /tmp/fault "
+                 f"hot spin {BROKEN}; cat /tmp/fault; done",
+        # One inside the other: both count all that the processors do, for that long.
+        "soak": f"perf stat -a -x, -e instructions:u,branches:u -o /tmp/soak.stat "
+                f"perf record -q -a -e cycles:u -c {SAMPLED} -o /tmp/soak "
+                f"sh -c 'n=0; end=$(($(date +%s) + {options.soak})); "
+                f"while [ $(date +%s) -lt $end ]; do hot spin {SPIN}; n=$((n + 1)); done; "
+                "echo rounds $n' 2>&1; cat /tmp/soak.stat; "
+                "perf script -i /tmp/soak --comms hot -F ip 2>/dev/null | sort | uniq -c; "
+                "dmesg | grep -E 'lockup|BUG:|WARNING:|Uhhuh|stall' || true",
     }
     judges = {
         "stat": judge.counts(SPIN, 4, 1), "record": judge.samples_in("spin"),
         "report": judge.report_names("spin"), "mem": judge.accesses_by("touch"),
         "branch": judge.branches_of("jump", "left", "right"),
         "callgraph": judge.callers("three", "two", "one", "deep"),
-        "multiplex": judge.groups(GROUPS, SPIN, 4, 1),
+        "multiplex": judge.groups(GROUPS, TURNS, 4, 1),
         "system": judge.counts(SPIN, 4, 1, more=SYSTEM),
         "switches": judge.switched((SPIN, 2 * SPIN), 4, 1),
         "rdpmc": judge.difference(READ, 2),
         "watchdog": judge.counts(SPIN, 4, 1, beside="watchdog 1"),
         "c2c": judge.c2c(),
+        "fault": judge.broken(BROKEN, 4, 1),
+        "soak": judge.soaked(SPIN, 4, 1, SAMPLED),
     }
     if has_no_baseline(options):
         # Linux asks no processor without baseline for records of other events than those of its
@@ -114,5 +132,7 @@ def known(options):
     if options.profile.startswith("kvm"):   # the driver says it from version 5 on
         lines = [line for line in lines if "AnyThread" not in line]
     judges["driver"] = judge.driver(lines)
+    # The kernel is counted then, and slow: nothing is to wait for that.
+    commands["watchdog"] = commands.pop("watchdog")
     return {name: (command, judges[name]) for name, command in commands.items()
             if name not in absent(options)}

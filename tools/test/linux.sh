@@ -38,7 +38,6 @@ boots_linux()
 {
 	local status=0
 
-	[ -n "${LONG-}" ] || skip "make test-long boots it"
 	out=$log/out err=$log/err
 	tools/linux/run.py --out "$log/results" "$@" > "$out" 2> "$err" || status=$?
 	cat "$out"
@@ -49,25 +48,19 @@ boots_linux()
 }
 
 # docs/LINUX.md says how far the others have come.
-takes 100 test_a_debian_kernel_samples_by_adaptive_records
-test_a_debian_kernel_samples_by_adaptive_records()
+takes 60 test_perf_says_what_a_program_does
+test_perf_says_what_a_program_does()
 {
-	boots_linux --cpu icelake-sp --steps driver,stat,record,report,mem,branch
+	boots_linux --cpu haswell --timeout 280 \
+		--steps driver,stat,record,report,mem,branch,multiplex,system,switches,rdpmc
 }
 
-takes 60 test_a_debian_kernel_samples_without_baseline
-test_a_debian_kernel_samples_without_baseline()
+# One boot each: adaptive records; records without baseline; a processor before both.
+takes 90 test_perf_says_so_on_newer_processors
+test_perf_says_so_on_newer_processors()
 {
-	boots_linux --cpu icelake-sp --latitude no-baseline:1 \
-		--steps driver,stat,refused,record,report
-}
-
-takes 60 test_a_debian_kernel_counts_on_older_processors
-test_a_debian_kernel_counts_on_older_processors()
-{
-	local cpu
-
-	for cpu in skylake haswell; do
-		boots_linux --cpu $cpu --steps driver,stat
-	done
+	[ -n "${LONG-}" ] || skip "make test-long boots them"
+	boots_linux --cpu icelake-sp --steps driver,record,report,mem,branch
+	boots_linux --cpu icelake-sp --latitude no-baseline:1 --steps driver,refused,record
+	boots_linux --cpu skylake --steps driver,stat
 }
