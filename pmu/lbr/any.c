@@ -15,16 +15,12 @@ unsigned lbr_any_depth(void)
 	return architectural() ? arch_lbr_depth() : lbr_depth();
 }
 
-bool lbr_any_has_info(void)
-{
-	return architectural() || lbr_format_has_info(lbr_format());
-}
-
 struct lbr_switch lbr_any_switch(void)
 {
 	if (architectural())
-		return (struct lbr_switch){ MSR_IA32_LBR_CTL, arch_lbr_everything() };
-	return (struct lbr_switch){ MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_LBR };
+		return (struct lbr_switch){ MSR_IA32_LBR_CTL, arch_lbr_everything(),
+					    "IA32_LBR_CTL[0]" };
+	return (struct lbr_switch){ MSR_IA32_DEBUGCTL, IA32_DEBUGCTL_LBR, "IA32_DEBUGCTL[0]" };
 }
 
 void lbr_any_open(void)

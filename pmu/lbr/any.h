@@ -10,13 +10,12 @@
 
 /* 0: there are none that are driven here. */
 unsigned lbr_any_depth(void);
-/* Does an entry have the third register? */
-bool lbr_any_has_info(void);
 
 /* What starts recording, every branch let in; 0 in the same register stops it. */
 struct lbr_switch {
 	u32 msr;
 	u64 on;
+	const char *name;		/* of the bit without which nothing is recorded */
 };
 struct lbr_switch lbr_any_switch(void);
 

@@ -80,13 +80,13 @@ bool need_arch_lbr_types(char *reason, size_t size)
 u64 arch_lbr_filter(u64 kind)
 {
 	static const u64 filters[LBR_KINDS_END] = {
-		[LBR_CONDITIONAL] = BIT(16),
-		[LBR_RELATIVE_JUMP] = BIT(17),
-		[LBR_INDIRECT_JUMP] = BIT(18),
-		[LBR_RELATIVE_CALL] = BIT(19),
-		[LBR_INDIRECT_CALL] = BIT(20),
-		[LBR_RETURN] = BIT(21),
-		[LBR_FAR] = BIT(22),
+		[LBR_CONDITIONAL] = IA32_LBR_CTL_JCC,
+		[LBR_RELATIVE_JUMP] = IA32_LBR_CTL_NEAR_REL_JMP,
+		[LBR_INDIRECT_JUMP] = IA32_LBR_CTL_NEAR_IND_JMP,
+		[LBR_RELATIVE_CALL] = IA32_LBR_CTL_NEAR_REL_CALL,
+		[LBR_INDIRECT_CALL] = IA32_LBR_CTL_NEAR_IND_CALL,
+		[LBR_RETURN] = IA32_LBR_CTL_NEAR_RET,
+		[LBR_FAR] = IA32_LBR_CTL_OTHER_BRANCH,
 	};
 
 	return filters[kind];
@@ -110,17 +110,4 @@ void arch_lbr_record(const struct lbr_piece *piece, u64 n, u64 control, struct l
 	arch_lbr_close();
 	arch_lbr_go_on(piece, n, control, stack);
 	arch_lbr_close();
-}
-
-void arch_lbr_check_chain(struct test *t, struct test_claim claim, const struct lbr_stack *stack,
-			  u64 n, unsigned entries)
-{
-	for (unsigned age = 0; age < entries; age++) {
-		struct lbr_row row = lbr_chain_row(n, age);
-
-		test_check_eq(t, claim, row.from, stack->branch[age].from,
-			      "FROM of entry %u after %lu branches", age, n + 1);
-		test_check_eq(t, claim, row.to, stack->branch[age].to,
-			      "TO of entry %u after %lu branches", age, n + 1);
-	}
 }

@@ -34,8 +34,4 @@ void arch_lbr_record(const struct lbr_piece *piece, u64 n, u64 control, struct l
 /* The piece once more, recorded into the entries as they are. */
 void arch_lbr_go_on(const struct lbr_piece *piece, u64 n, u64 control, struct lbr_stack *stack);
 
-/* The first entries against the newest branches of a chain of n, which has as many. */
-void arch_lbr_check_chain(struct test *t, struct test_claim claim, const struct lbr_stack *stack,
-			  u64 n, unsigned entries);
-
 #endif

@@ -41,7 +41,7 @@ TEST(lbr, entry_0_is_the_newest_branch_and_the_others_follow_by_age, REQS(ALBR_1
 			arch_lbr_go_on(&lbr_piece_lbr_chain, n - 1, all, &stack);
 			CHECK_EQ(t, ALBR_13, held, arch_lbr_count(&stack),
 				 "entries in use, depth %u, after %lu branches", depth, n);
-			arch_lbr_check_chain(t, AT(ALBR_13), &stack, n - 1, held);
+			lbr_check_chain(t, AT(ALBR_13), &stack, n - 1, held);
 		}
 	}
 	arch_lbr_close();
@@ -67,7 +67,7 @@ TEST(lbr, entries_stay_while_lbren_is_0_and_when_it_is_set_again, REQS(ALBR_06, 
 
 	arch_lbr_close();
 	arch_lbr_go_on(&lbr_piece_lbr_chain, links, all, &before);
-	arch_lbr_check_chain(t, CONTROL_AT(ALBR_06), &before, links, (unsigned)links + 1);
+	lbr_check_chain(t, CONTROL_AT(ALBR_06), &before, links, (unsigned)links + 1);
 	arch_lbr_go_on(kinds, 0, all & ~IA32_LBR_CTL_LBREN, &after);
 	CHECK(t, ALBR_06, lbr_same(&before, &after),
 	      "entries are as before after branches with LBREN = 0; FROM of entry 0 %#lx, was %#lx",
@@ -124,7 +124,7 @@ TEST(lbr, reading_the_entries_changes_none, REQS(ALBR_27), NEEDS(need_arch_lbr))
 	arch_lbr_close();
 	arch_lbr_go_on(&lbr_piece_lbr_chain, depth, arch_lbr_everything(), &first);
 	arch_lbr_read(&again);
-	arch_lbr_check_chain(t, CONTROL_AT(ALBR_27), &first, depth, depth);
+	lbr_check_chain(t, CONTROL_AT(ALBR_27), &first, depth, depth);
 	for (unsigned i = 0; i < depth; i++) {
 		CHECK_EQ(t, ALBR_27, first.raw[i].from, again.raw[i].from,
 			 "FROM of entry %u, read again", i);

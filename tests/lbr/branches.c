@@ -6,6 +6,7 @@
 #include "kernel/output/fmt.h"
 #include "kernel/processor/cpuid.h"
 #include "pmu/counter.h"
+#include "pmu/lbr/any.h"
 #include "tests/lbr/arch.h"
 
 bool need_lbr(char *reason, size_t size)
@@ -90,6 +91,15 @@ void lbr_go_on(const struct lbr_piece *piece, u64 n, u64 debugctl, struct lbr_st
 	lbr_read(stack);
 }
 
+void lbr_any_go_on(const struct lbr_piece *piece, u64 n, struct lbr_stack *stack)
+{
+	const struct lbr_switch recording = lbr_any_switch();
+	const struct workload_switch by = { recording.msr, recording.on, 0, 0 };
+
+	workload_run_switched(piece->workload, n, &by);
+	lbr_any_read(stack);
+}
+
 void lbr_record(const struct lbr_piece *piece, u64 n, u64 select, struct lbr_stack *stack)
 {
 	lbr_open(select, 0);
@@ -124,6 +134,19 @@ struct lbr_row lbr_chain_row(u64 n, unsigned age)
 	if (age < n)
 		row = (struct lbr_row){ workload_mark(w, link - 1), row.to, LBR_RELATIVE_JUMP };
 	return row;
+}
+
+void lbr_check_chain(struct test *t, struct test_claim claim, const struct lbr_stack *stack, u64 n,
+		     unsigned entries)
+{
+	for (unsigned age = 0; age < entries; age++) {
+		struct lbr_row row = lbr_chain_row(n, age);
+
+		test_check_eq(t, claim, row.from, stack->branch[age].from,
+			      "FROM of the branch %u before the newest, of %lu", age, n + 1);
+		test_check_eq(t, claim, row.to, stack->branch[age].to,
+			      "TO of the branch %u before the newest, of %lu", age, n + 1);
+	}
 }
 
 bool lbr_is(const struct lbr_stack *stack, unsigned i, const struct lbr_row *row)

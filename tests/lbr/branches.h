@@ -10,6 +10,7 @@
 #include "pmu/lbr/lbr.h"
 #include "spec/msr.h"
 #include "tests/frame/needs.h"
+#include "tests/frame/test.h"
 #include "tests/measure/workload.h"
 
 /* The stack of this processor is driven, and its registers are there. */
@@ -17,7 +18,6 @@ bool need_lbr(char *reason, size_t size);
 bool need_any_lbr(char *reason, size_t size);		/* that, or architectural ones */
 bool need_any_lbr_info(char *reason, size_t size);
 bool need_lbr_info(char *reason, size_t size);		/* with a third register an entry */
-bool need_lbr_flags_in_from(char *reason, size_t size);	/* or with flags in FROM */
 bool need_lbr_call_stack(char *reason, size_t size);	/* 4th generation and later */
 bool need_lbr_transactions(char *reason, size_t size);	/* and RTM */
 bool need_lbr_transaction_flags(char *reason, size_t size);	/* an entry has them */
@@ -53,6 +53,9 @@ void lbr_record(const struct lbr_piece *piece, u64 n, u64 select, struct lbr_sta
 /* The piece once more, recorded into the stack as it is, with this IA32_DEBUGCTL inside. */
 void lbr_go_on(const struct lbr_piece *piece, u64 n, u64 debugctl, struct lbr_stack *stack);
 
+/* The same for records of either kind (pmu/lbr/any.h), with every branch let in. */
+void lbr_any_go_on(const struct lbr_piece *piece, u64 n, struct lbr_stack *stack);
+
 /* The same with the piece's code so much higher: PAGING_HIGH or PAGING_UPPER. */
 void lbr_record_above(const struct lbr_piece *piece, u64 above, u64 select,
 		      struct lbr_stack *stack);
@@ -61,6 +64,10 @@ u64 lbr_address_bits(void);
 
 /* The branch that is `age` branches before the last one of the chain of n links. age <= n. */
 struct lbr_row lbr_chain_row(u64 n, unsigned age);
+
+/* The newest entries of records of either kind against the newest branches of a chain of n. */
+void lbr_check_chain(struct test *t, struct test_claim claim, const struct lbr_stack *stack, u64 n,
+		     unsigned entries);
 
 /* Entry i of the stack is this branch. */
 bool lbr_is(const struct lbr_stack *stack, unsigned i, const struct lbr_row *row);

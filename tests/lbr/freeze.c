@@ -1,32 +1,57 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What stops recording: SDM "Freezing LBR and Performance Counters on PMI", and the debug exception
- * that clears IA32_DEBUGCTL.LBR ("Debug Exceptions and the LBR flag"). Of an interrupt the entries
- * before it are known, not how many instructions it is late.
+ * What stops recording: SDM "Freezing LBR and Performance Counters on PMI", of the legacy records
+ * and of the architectural ones alike, and the debug exception that clears IA32_DEBUGCTL.LBR
+ * ("Debug Exceptions and the LBR flag"). Of an interrupt the entries before it are known, not how
+ * many instructions it is late.
  */
 #include "kernel/interrupt/fault.h"
 #include "kernel/interrupt/intr.h"
 #include "pmu/counter.h"
+#include "pmu/lbr/any.h"
 #include "spec/x86.h"
 #include "tests/frame/test.h"
 #include "tests/lbr/branches.h"
 #include "tests/measure/overflow.h"
 
 #define LBR_FRZ		IA32_PERF_GLOBAL_STATUS_LBR_FRZ
-#define FREEZE_LBRS	(IA32_DEBUGCTL_LBR | IA32_DEBUGCTL_FREEZE_LBRS_ON_PMI)
+#define FREEZE_LBRS	IA32_DEBUGCTL_FREEZE_LBRS_ON_PMI
+
+/* Recording on, beside `freeze` in IA32_DEBUGCTL, which has the enable of the legacy records. */
+static void start(u64 freeze)
+{
+	const struct lbr_switch recording = lbr_any_switch();
+
+	msr_write(MSR_IA32_DEBUGCTL, freeze);
+	msr_write(recording.msr, recording.on | (recording.msr == MSR_IA32_DEBUGCTL ? freeze : 0));
+}
+
+/* Recording off, for records of either kind. */
+static void stop(void)
+{
+	msr_write(lbr_any_switch().msr, 0);
+}
+
+/* What of the register that enables recording is still as start() wrote it. */
+static u64 still_on(void)
+{
+	const struct lbr_switch recording = lbr_any_switch();
+
+	return msr_read(recording.msr) & recording.on;
+}
 
 /* IA32_PMC0 overflows in the long sled, whose loop is recorded; the handler leaves the status.
  * Recording stays as the interrupt left it. */
-static const struct pmi_log *interrupt(u64 debugctl)
+static const struct pmi_log *interrupt(u64 freeze)
 {
 	/* Masked: unmasked beside a status bit LVTPC may interrupt again and again (Linux,
 	 * intel_pmu_handle_irq). */
 	static const struct pmi_options leave = { .keep_status = true, .stay_masked = true };
 	const struct pmi_log *log;
 
-	lbr_open(0, 0);
+	lbr_any_open();
 	pmi_open(&leave);
-	msr_write(MSR_IA32_DEBUGCTL, debugctl);
+	start(freeze);
 	overflow_in(&workload_long_sled, 0, COUNT_INT);
 	log = pmi_settle();
 	pmi_close();
@@ -35,7 +60,8 @@ static const struct pmi_log *interrupt(u64 debugctl)
 
 static void clean_up(void)
 {
-	lbr_close();
+	msr_write(MSR_IA32_DEBUGCTL, 0);
+	lbr_any_close();
 	overflow_off(0);
 	counters_clear(LBR_FRZ);
 }
@@ -49,46 +75,52 @@ static void clean_up(void)
  * FRZ-18  On version 4 and later an interrupt must change neither IA32_PERF_GLOBAL_CTRL nor
  *         IA32_DEBUGCTL[0].
  *         SDM 17.4.7 Freezing LBR and Performance Counters on PMI; Table 18-53
+ * FRZ-20  FREEZE_LBRS_ON_PMI must freeze the architectural LBR by LBR_Frz and leave 14CEH[0]
+ *         unchanged.
+ *         Linux
  * PMI-19  With FREEZE_LBRS_ON_PMI set, a performance-monitoring interrupt must stop branch
  *         recording: versions 2 and 3 clear IA32_DEBUGCTL.LBR, version 4 sets LBR_FRZ.
  *         SDM 17.4.7 Freezing LBR and Performance Counters on PMI
  *
- * Given  IA32_DEBUGCTL[11] and LBR are 1; IA32_PMC0 overflows with its interrupt at the end of
- *        a loop; the handler leaves the status
+ * Given  IA32_DEBUGCTL[11] and the enable of recording are 1: IA32_DEBUGCTL[0], or IA32_LBR_CTL[0]
+ *        of architectural records; IA32_PMC0 overflows with its interrupt at the end of a loop; the
+ *        handler leaves the status
  * When   branches are executed in the handler and after it
- * Then   LBR_Frz is set, IA32_DEBUGCTL[0] still 1, and the stack still holds the loop's
- *        branches
+ * Then   LBR_Frz is set, the enable still 1, and the stack still holds the loop's branches
  * Control: once LBR_Frz is cleared the same branches are recorded
  */
-TEST(lbr, interrupt_freezes_the_stack_by_lbr_frz_alone, REQS(FRZ_13, FRZ_15, FRZ_18, PMI_19),
-     NEEDS(need_perfmon, need_branches, need_lbr, need_version_4))
+TEST(lbr, interrupt_freezes_the_stack_by_lbr_frz_alone,
+     REQS(FRZ_13, FRZ_15, FRZ_18, FRZ_20, PMI_19),
+     NEEDS(need_perfmon, need_branches, need_any_lbr, need_version_4, need_debug_control_write))
 {
+	const struct lbr_switch recording = lbr_any_switch();
+	const bool legacy = recording.msr == MSR_IA32_DEBUGCTL;
+	const struct test_claim kept = legacy ? AT(FRZ_13, FRZ_18) : AT(FRZ_20);
 	const struct pmi_log *log = interrupt(FREEZE_LBRS);
 	const u64 loop = workload_mark(&workload_long_sled, 0) - 2;	/* JNZ before the NOPs */
 	struct lbr_stack frozen, after;
 
-	lbr_read(&frozen);
-	if (!CONTROL_EQ(t, IDS(FRZ_13, FRZ_15, FRZ_18, PMI_19), 1, log->count, "interrupts"))
+	lbr_any_read(&frozen);
+	if (!CONTROL_EQ(t, IDS(FRZ_13, FRZ_15, FRZ_18, FRZ_20, PMI_19), 1, log->count,
+			"interrupts"))
 		goto out;
-	CHECK_EQ(t, PMI_19, LBR_FRZ, log->entry[0].status & LBR_FRZ,
+	CHECK_EQ(t, IDS(FRZ_20, PMI_19), LBR_FRZ, log->entry[0].status & LBR_FRZ,
 		 "LBR_FRZ at the handler's entry");
-	CHECK_EQ(t, IDS(FRZ_13, FRZ_18), IA32_DEBUGCTL_LBR,
-		 log->entry[0].debugctl & IA32_DEBUGCTL_LBR,
-		 "IA32_DEBUGCTL.LBR at the handler's entry");
+	test_check_eq(t, kept, recording.on, still_on(), "%s after the interrupt", recording.name);
 	CHECK_EQ(t, FRZ_15, loop, frozen.branch[0].from,
 		 "FROM of the newest entry, the sled's loop");
 	CHECK_EQ(t, FRZ_15, loop, frozen.branch[frozen.depth - 1].from,
 		 "FROM of the oldest entry, the sled's loop");
 	workload_run_uncounted(lbr_piece_lbr_chain.workload, LBR_LINKS);
-	CHECK_EQ(t, FRZ_13, IA32_DEBUGCTL_LBR, msr_read(MSR_IA32_DEBUGCTL) & IA32_DEBUGCTL_LBR,
-		 "IA32_DEBUGCTL.LBR after branches, frozen");
-	lbr_read(&after);
-	CHECK(t, IDS(FRZ_13, FRZ_15), lbr_same(&frozen, &after),
-	      "the stack is unchanged after %u branches, frozen; MSR_LASTBRANCH_TOS %lu, was %lu",
-	      LBR_LINKS, after.top, frozen.top);
+	test_check_eq(t, kept, recording.on, still_on(), "%s after branches, frozen",
+		      recording.name);
+	lbr_any_read(&after);
+	CHECK(t, IDS(FRZ_13, FRZ_15, FRZ_20), lbr_same(&frozen, &after),
+	      "the stack is unchanged after %u branches, frozen; FROM of the newest entry %#lx",
+	      LBR_LINKS, after.branch[0].from);
 	counters_clear(LBR_FRZ);
-	lbr_go_on(&lbr_piece_lbr_chain, LBR_LINKS, IA32_DEBUGCTL_LBR, &after);
-	CONTROL(t, IDS(FRZ_13, FRZ_15), !lbr_same(&frozen, &after),
+	lbr_any_go_on(&lbr_piece_lbr_chain, LBR_LINKS, &after);
+	CONTROL(t, IDS(FRZ_13, FRZ_15, FRZ_20), !lbr_same(&frozen, &after),
 		"the same branches are recorded, not frozen");
 out:
 	clean_up();
@@ -98,13 +130,13 @@ out:
  * FRZ-14  Clearing LBR_Frz must resume recording without a write to IA32_DEBUGCTL.
  *         SDM 17.4.7 Freezing LBR and Performance Counters on PMI; Linux
  *
- * Given  LBR_Frz is set by an interrupt, IA32_DEBUGCTL[11] and LBR are 1
- * When   LBR_Frz is cleared, and nothing written to IA32_DEBUGCTL
+ * Given  LBR_Frz is set by an interrupt, IA32_DEBUGCTL[11] and the enable of recording are 1
+ * When   LBR_Frz is cleared, and nothing written to IA32_DEBUGCTL or IA32_LBR_CTL
  * Then   branches are recorded
  * Control: before that they weren't
  */
 TEST(lbr, clearing_lbr_frz_resumes_recording, REQS(FRZ_14),
-     NEEDS(need_perfmon, need_branches, need_lbr, need_version_4))
+     NEEDS(need_perfmon, need_branches, need_any_lbr, need_version_4, need_debug_control_write))
 {
 	const struct lbr_row last = lbr_chain_row(LBR_LINKS, 0);
 	const struct pmi_log *log = interrupt(FREEZE_LBRS);
@@ -113,17 +145,17 @@ TEST(lbr, clearing_lbr_frz_resumes_recording, REQS(FRZ_14),
 	CONTROL_EQ(t, FRZ_14, 1, log->count, "interrupts");
 	CONTROL_EQ(t, FRZ_14, LBR_FRZ, counters_status() & LBR_FRZ, "LBR_FRZ after it");
 	workload_run_uncounted(lbr_piece_lbr_chain.workload, LBR_LINKS);
-	lbr_read(&stack);
+	lbr_any_read(&stack);
 	CONTROL_EQ(t, FRZ_14, stack.depth, lbr_find(&stack, last.from),
 		   "entry of the chain's last branch, frozen");
 	counters_clear(LBR_FRZ);
 	CHECK_EQ(t, FRZ_14, 0, counters_status() & LBR_FRZ, "LBR_FRZ after it was cleared");
 	workload_run_uncounted(lbr_piece_lbr_chain.workload, LBR_LINKS);
-	msr_write(MSR_IA32_DEBUGCTL, 0);
-	lbr_read(&stack);
+	stop();
+	lbr_any_read(&stack);
 	CHECK_RANGE(t, FRZ_14, 0, stack.depth - 1, lbr_find(&stack, last.from),
-		    "entry of the chain's last branch, LBR_FRZ cleared and IA32_DEBUGCTL as it "
-		    "was");
+		    "entry of the chain's last branch, LBR_FRZ cleared and %s as it was",
+		    lbr_any_switch().name);
 	clean_up();
 }
 
@@ -131,24 +163,24 @@ TEST(lbr, clearing_lbr_frz_resumes_recording, REQS(FRZ_14),
  * FRZ-16  Without IA32_DEBUGCTL[11] an interrupt must leave LBR_Frz 0 and recording on.
  *         SDM 17.4.7 Freezing LBR and Performance Counters on PMI
  *
- * Given  LBR = 1, IA32_DEBUGCTL[11] = 0
+ * Given  the enable of recording is 1, IA32_DEBUGCTL[11] = 0
  * When   IA32_PMC0 overflows with its interrupt
  * Then   LBR_Frz is 0 at the handler's entry, and branches after it are recorded
  * Control: with IA32_DEBUGCTL[11] = 1 LBR_Frz is set
  */
 TEST(lbr, interrupt_without_freeze_lbrs_on_pmi_leaves_recording_on, REQS(FRZ_16),
-     NEEDS(need_perfmon, need_branches, need_lbr, need_version_4))
+     NEEDS(need_perfmon, need_branches, need_any_lbr, need_version_4, need_debug_control_write))
 {
 	const struct lbr_row last = lbr_chain_row(LBR_LINKS, 0);
-	const struct pmi_log *log = interrupt(IA32_DEBUGCTL_LBR);
+	const struct pmi_log *log = interrupt(0);
 	struct lbr_stack stack;
 
 	if (CONTROL_EQ(t, FRZ_16, 1, log->count, "interrupts without FREEZE_LBRS_ON_PMI"))
 		CHECK_EQ(t, FRZ_16, 0, log->entry[0].status & LBR_FRZ,
 			 "LBR_FRZ at the handler's entry");
 	workload_run_uncounted(lbr_piece_lbr_chain.workload, LBR_LINKS);
-	msr_write(MSR_IA32_DEBUGCTL, 0);
-	lbr_read(&stack);
+	stop();
+	lbr_any_read(&stack);
 	CHECK_RANGE(t, FRZ_16, 0, stack.depth - 1, lbr_find(&stack, last.from),
 		    "entry of the chain's last branch after the interrupt");
 	clean_up();
@@ -165,26 +197,27 @@ TEST(lbr, interrupt_without_freeze_lbrs_on_pmi_leaves_recording_on, REQS(FRZ_16)
  *
  * Given  a stack of known branches
  * When   software sets LBR_Frz through IA32_PERF_GLOBAL_STATUS_SET, and other branches are
- *        executed with LBR = 1
+ *        executed with recording enabled
  * Then   the stack is unchanged
  * Control: once LBR_Frz is cleared they are recorded
  */
 TEST(lbr, lbr_frz_set_by_software_stops_recording, REQS(FRZ_12),
-     NEEDS(need_perfmon, need_lbr, need_version_4))
+     NEEDS(need_perfmon, need_any_lbr, need_version_4))
 {
 	struct lbr_stack before, after;
 
-	lbr_record(&lbr_piece_lbr_kinds, 0, 0, &before);
+	lbr_any_open();
+	lbr_any_go_on(&lbr_piece_lbr_kinds, 0, &before);
 	msr_write(MSR_IA32_PERF_GLOBAL_STATUS_SET, LBR_FRZ);
 	CONTROL_EQ(t, FRZ_12, LBR_FRZ, counters_status() & LBR_FRZ, "LBR_FRZ");
-	lbr_go_on(&lbr_piece_lbr_chain, LBR_LINKS, IA32_DEBUGCTL_LBR, &after);
+	lbr_any_go_on(&lbr_piece_lbr_chain, LBR_LINKS, &after);
 	CHECK(t, FRZ_12, lbr_same(&before, &after),
-	      "the stack is unchanged after %u branches; MSR_LASTBRANCH_TOS %lu, was %lu",
-	      LBR_LINKS, after.top, before.top);
+	      "the stack is unchanged after %u branches; FROM of the newest entry %#lx", LBR_LINKS,
+	      after.branch[0].from);
 	counters_clear(LBR_FRZ);
-	lbr_go_on(&lbr_piece_lbr_chain, LBR_LINKS, IA32_DEBUGCTL_LBR, &after);
+	lbr_any_go_on(&lbr_piece_lbr_chain, LBR_LINKS, &after);
 	CONTROL(t, FRZ_12, !lbr_same(&before, &after), "the same branches are recorded, cleared");
-	lbr_close();
+	lbr_any_close();
 }
 
 /*
@@ -198,7 +231,7 @@ TEST(lbr, lbr_frz_set_by_software_stops_recording, REQS(FRZ_12),
  * Control: with CTR_Frz IA32_PMC0 doesn't count, with LBR_Frz nothing is recorded
  */
 TEST(lbr, ctr_frz_leaves_recording_on_and_lbr_frz_the_counters, REQS(FRZ_27),
-     NEEDS(need_perfmon, need_instructions, need_lbr, need_version_4))
+     NEEDS(need_perfmon, need_instructions, need_any_lbr, need_version_4))
 {
 	const struct lbr_row last = lbr_chain_row(LBR_LINKS, 0);
 	struct lbr_stack stack;
@@ -206,18 +239,17 @@ TEST(lbr, ctr_frz_leaves_recording_on_and_lbr_frz_the_counters, REQS(FRZ_27),
 
 	counter_program(0, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH);
 	counter_write(0, 0);
-	lbr_open(0, 0);
+	lbr_any_open();
 	counters_enable(pmc_one(0));
 	msr_write(MSR_IA32_PERF_GLOBAL_STATUS_SET, IA32_PERF_GLOBAL_STATUS_CTR_FRZ);
 	before = counter_read(0);
-	lbr_go_on(&lbr_piece_lbr_chain, LBR_LINKS, IA32_DEBUGCTL_LBR, &stack);
-	CHECK_EQ(t, FRZ_27, last.from, stack.branch[0].from,
-		 "FROM of the newest entry, CTR_FRZ set and LBR_FRZ not");
+	lbr_any_go_on(&lbr_piece_lbr_chain, LBR_LINKS, &stack);
+	lbr_check_chain(t, AT(FRZ_27), &stack, LBR_LINKS, 3);
 	CONTROL_EQ(t, FRZ_27, before, counter_read(0), "IA32_PMC0, CTR_FRZ set");
 	counters_clear(IA32_PERF_GLOBAL_STATUS_CTR_FRZ);
 	msr_write(MSR_IA32_PERF_GLOBAL_STATUS_SET, LBR_FRZ);
 	before = counter_read(0);
-	lbr_go_on(&lbr_piece_lbr_kinds, 0, IA32_DEBUGCTL_LBR, &stack);
+	lbr_any_go_on(&lbr_piece_lbr_kinds, 0, &stack);
 	CHECK_RANGE(t, FRZ_27, before + 1, ~0ULL, counter_read(0),
 		    "IA32_PMC0 after a piece, LBR_FRZ set and CTR_FRZ not");
 	CONTROL_EQ(t, FRZ_27, last.from, stack.branch[0].from,
@@ -225,7 +257,7 @@ TEST(lbr, ctr_frz_leaves_recording_on_and_lbr_frz_the_counters, REQS(FRZ_27),
 	counters_disable();
 	counters_clear(LBR_FRZ);
 	counter_program_disabled(0, 0, 0);
-	lbr_close();
+	lbr_any_close();
 }
 
 /* What the handler of a debug or a breakpoint exception found. */

@@ -12,20 +12,6 @@
 #include "tests/frame/test.h"
 #include "tests/lbr/branches.h"
 
-/* Entry `first` of the stack and those after it, against the newest branches of a chain of n. */
-static void check_chain(struct test *t, struct test_claim claim, const struct lbr_stack *stack,
-			u64 n, unsigned entries)
-{
-	for (unsigned age = 0; age < entries; age++) {
-		struct lbr_row row = lbr_chain_row(n, age);
-
-		test_check_eq(t, claim, row.from, stack->branch[age].from,
-			      "FROM of the branch %u before the newest, of %lu", age, n + 1);
-		test_check_eq(t, claim, row.to, stack->branch[age].to,
-			      "TO of the branch %u before the newest, of %lu", age, n + 1);
-	}
-}
-
 /*
  * LBR-01  The stack must have 16 entries (Nehalem to Broadwell) or 32 (Skylake to Rocket Lake).
  *         SDM 17.4.8 LBR Stack, Table 17-8; Linux
@@ -43,10 +29,10 @@ TEST(lbr, stack_holds_as_many_branches_as_its_format_says, REQS(LBR_01, LBR_03),
 	struct lbr_stack stack;
 
 	lbr_record(&lbr_piece_lbr_chain, depth - 1, 0, &stack);
-	check_chain(t, AT(LBR_01), &stack, depth - 1, depth);
+	lbr_check_chain(t, AT(LBR_01), &stack, depth - 1, depth);
 	for (unsigned more = 1; more <= depth + 3; more += depth / 2) {
 		lbr_record(&lbr_piece_lbr_chain, depth - 1 + more, 0, &stack);
-		check_chain(t, AT(LBR_03), &stack, depth - 1 + more, depth);
+		lbr_check_chain(t, AT(LBR_03), &stack, depth - 1 + more, depth);
 	}
 }
 
@@ -72,7 +58,7 @@ TEST(lbr, top_of_stack_is_the_index_of_the_newest_branch, REQS(LBR_02), NEEDS(ne
 		lbr_go_on(&lbr_piece_lbr_chain, links, IA32_DEBUGCTL_LBR, &stack);
 		CHECK_EQ(t, LBR_02, (tops[i] + links + 1) % depth, stack.top,
 			 "MSR_LASTBRANCH_TOS, %u before %u branches", tops[i], links + 1);
-		check_chain(t, AT(LBR_02), &stack, links, links + 1);
+		lbr_check_chain(t, AT(LBR_02), &stack, links, links + 1);
 		CHECK_EQ(t, LBR_02, 0, stack.raw[links + 1].from | stack.raw[links + 1].to,
 			 "the entry before the first of %u branches, which was 0", links + 1);
 	}
@@ -181,10 +167,10 @@ TEST(lbr, nothing_is_recorded_while_lbr_is_0, REQS(LBR_07), NEEDS(need_lbr),
 
 	lbr_open(0, 0);
 	lbr_go_on(&lbr_piece_lbr_chain, links, IA32_DEBUGCTL_LBR, &before);
-	check_chain(t, CONTROL_AT(LBR_07), &before, links, before.depth);
+	lbr_check_chain(t, CONTROL_AT(LBR_07), &before, links, before.depth);
 	lbr_go_on(&lbr_piece_lbr_kinds, 0, 0, &after);
 	CHECK_EQ(t, LBR_07, before.top, after.top, "MSR_LASTBRANCH_TOS after branches, LBR = 0");
-	check_chain(t, AT(LBR_07), &after, links, after.depth);
+	lbr_check_chain(t, AT(LBR_07), &after, links, after.depth);
 	lbr_go_on(&lbr_piece_lbr_kinds, 0, IA32_DEBUGCTL_LBR, &after);
 	CONTROL(t, LBR_07, !lbr_same(&before, &after), "the same branches are recorded, LBR = 1");
 	lbr_close();
@@ -256,7 +242,7 @@ TEST(lbr, hlt_keeps_the_stack, REQS(LBR_26), NEEDS(need_perfmon, need_instructio
 
 	lbr_open(0, 0);
 	lbr_go_on(&lbr_piece_lbr_chain, links, IA32_DEBUGCTL_LBR, &before);
-	check_chain(t, CONTROL_AT(LBR_26), &before, links, before.depth);
+	lbr_check_chain(t, CONTROL_AT(LBR_26), &before, links, before.depth);
 	pmi_open(NULL);
 	intr_disable();
 	counter_program(0, EVENT_INST_RETIRED_ANY_P, COUNT_BOTH);
@@ -268,6 +254,6 @@ TEST(lbr, hlt_keeps_the_stack, REQS(LBR_26), NEEDS(need_perfmon, need_instructio
 	pmi_close();
 	lbr_read(&after);
 	CHECK_EQ(t, LBR_26, before.top, after.top, "MSR_LASTBRANCH_TOS after HLT");
-	check_chain(t, AT(LBR_26), &after, links, after.depth);
+	lbr_check_chain(t, AT(LBR_26), &after, links, after.depth);
 	lbr_close();
 }
