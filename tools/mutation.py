@@ -61,7 +61,8 @@ def build_programs(options, folder, found):
     environment = {key: value for key, value in os.environ.items()
                    if key not in ("MAKEFLAGS", "MAKELEVEL")}
     done = subprocess.run(["make", "-s", f"-j{options.jobs}", "BUILD=build", "WARN=-w",
-                           "build/refpmu.efi", "build/launch.efi"], cwd=tree, env=environment,
+                           "SEPARATE=1", "build/refpmu.efi",
+                           "build/launch.efi"], cwd=tree, env=environment,
                           capture_output=True, text=True, check=False)
     if done.returncode:
         raise plan.PlanError(f"the mutation build failed: {done.stderr[-2000:]}")
@@ -179,6 +180,9 @@ def run_known(options, folder):
 
 
 def run(options, parser):
+    for group in options.group.split(",") if options.group else ():
+        if group not in groups.all_groups():
+            parser.error(f"unknown group '{group}'; known: {' '.join(sorted(groups.all_groups()))}")
     if not syntax.library():
         raise plan.PlanError(MISSING)
     folder = os.path.join(options.build, "mutation-known" if options.known else "mutation")

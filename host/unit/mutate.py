@@ -14,6 +14,7 @@ sys.path.insert(0, os.path.join(ROOT, "tools"))
 from mutate import (groups, known, legal, machine, model, render, report, rules,  # noqa: E402
                     same, syntax)
 import run                                                  # noqa: E402
+import spec                                                 # noqa: E402
 
 HEAD = """#include <stdbool.h>
 #include <stdint.h>
@@ -245,6 +246,23 @@ def test_each_function_of_the_model_has_a_group():
     for name in names:
         if name.endswith(".c"):
             assert groups.group_of(name, "any")
+
+
+def test_groups_name_what_is_there():
+    known_groups = {row["group"] for row in spec.requirements()} | {"latitude"}
+    assert groups.all_groups() <= known_groups, groups.all_groups() - known_groups
+    for path, named in groups.OF_FUNCTION.items():
+        with open(os.path.join(ROOT, model.MODEL, path), encoding="utf-8") as file:
+            text = file.read()
+        for function in named:
+            assert function == "*" or f"{function}(" in text, (path, function)
+
+
+def test_each_row_of_legal_mutants_is_about_one_that_is_there():
+    found = model.functions(ROOT)
+    model.number_them(found, lambda mutant: True)
+    stale = legal.Table().stale({mutant.key for mutant in model.mutants_of(found)})
+    assert not stale, f"claims/mutants-legal.tsv: {stale}"
 
 
 def main():
