@@ -24,6 +24,7 @@ enum memory_outcome {
 	MEM_LOCAL_EXCLUSIVE, MEM_REMOTE_EXCLUSIVE,
 	MEM_IO,
 	MEM_UC,
+	MEM_L3_FORWARD,	/* another core sent it, where that has a code of its own */
 	MEM_L4, MEM_REMOTE_L4,	/* a cache of the memory's side, of this package or another */
 	MEM_OUTCOMES
 };

@@ -18,6 +18,9 @@ enum event_kind {
 	EK_MISPREDICTS,
 	EK_COND_TAKEN, EK_COND_NOT_TAKEN, EK_FAR_BRANCHES,
 	EK_NEAR_INDIRECT,	/* jumps and calls; returns are another kind */
+	EK_COND_TAKEN_BACKWARD, EK_COND_TAKEN_FORWARD,
+	/* Slots of fixed counters 4 to 6. */
+	EK_SLOTS_BAD_SPECULATION, EK_SLOTS_FRONTEND_BOUND, EK_SLOTS_RETIRING,
 	EK_FRONTEND,		/* what MSR_PEBS_FRONTEND selects */
 	EK_LOADS, EK_STORES, EK_LOCK_LOADS,
 	/* Accesses that cross a line; that miss the first or the second translation buffer. */
@@ -48,6 +51,12 @@ enum event_flags {
 
 enum event_code {
 #define EVENT(name, event, umask, kind, source) EVENT_##name = (umask) << 8 | (event),
+#include "spec/event.def"
+};
+
+enum event_code_with_umask2 {
+#define EVENT_UMASK2(gens, name, event, umask, umask2, kind, flags, counters, source) \
+	EVENT2_##name = (umask2) << 16 | (umask) << 8 | (event),
 #include "spec/event.def"
 };
 

@@ -41,6 +41,11 @@ overflowed, from PDIST_LEAST_PERIOD events on */
 	FAC_RETIRE_LATENCY = 1 << 30,	/* IA32_PERF_CAPABILITIES[17] */
 };
 
+/* CPUID.1AH:EAX[31:24]. */
+#define CORE_TYPE_SHIFT	24
+#define CORE_TYPE_ATOM	0x20	/* an E-core */
+#define CORE_TYPE_CORE	0x40
+
 /* PDist: a start value nearer to overflow than this isn't honoured. A hypervisor that cites 21.9.6
  * says 256 events, Linux 128: above 256 both agree. */
 #define PDIST_LEAST_PERIOD	256
@@ -57,7 +62,17 @@ enum generation_set {
 #define GENERATION(id, ...) GENS_##id = 1 << GEN_##id,
 #include "spec/generation.def"
 	GENS_EVERY = (1 << GEN_COUNT) - 1,
-	GENS_ALL = (1 << GEN_ARCH_COUNT) - 1,	/* all with architectural monitoring */
+	GENS_E_CORES = GENS_GRACEMONT,
+	/* Those with version 6. */
+	GENS_V6 = GENS_PANTHERLAKE | GENS_CLEARWATERFOREST,
+	/* All with architectural monitoring but E-cores and version 6, whose events are others. */
+	GENS_ALL = ((1 << GEN_ARCH_COUNT) - 1) & ~GENS_E_CORES & ~GENS_V6,
+	GENS_BOTH = GENS_ALL | GENS_E_CORES,
+	GENS_SINCE_GLC = GENS_E_CORES | GENS_V6,	/* those of them from Golden Cove on */
+	GENS_ARCH = GENS_ALL | GENS_SINCE_GLC,
+	/* P-cores of clients: no transactions, no events of another package. */
+	GENS_P_CORES = GENS_ALDERLAKE,
+	GENS_GOLDEN_COVE = GENS_SAPPHIRERAPIDS | GENS_ALDERLAKE,
 	GENS_NHM_WSM = GENS_NEHALEM | GENS_WESTMERE,
 	GENS_FROM_WSM = GENS_ALL & ~GENS_NEHALEM,
 	GENS_FROM_SNB = GENS_FROM_WSM & ~GENS_WESTMERE,
@@ -70,7 +85,7 @@ enum generation_set {
 	GENS_TO_BDW = GENS_ALL & ~GENS_FROM_SKL,
 	GENS_FROM_ICL = GENS_FROM_SKL & ~GENS_SKYLAKE,
 	GENS_FROM_GLC = GENS_FROM_ICL & ~(GENS_ICELAKE | GENS_ICELAKE_SP),
-	GENS_FROM_RWC = GENS_FROM_GLC & ~GENS_SAPPHIRERAPIDS,
+	GENS_FROM_RWC = GENS_FROM_GLC & ~GENS_GOLDEN_COVE,
 	GENS_FROM_ICX = GENS_FROM_ICL & ~GENS_ICELAKE,
 	GENS_ICL_ICX = GENS_FROM_ICL & ~GENS_FROM_GLC,
 	GENS_TO_ICX = GENS_ALL & ~GENS_FROM_GLC,

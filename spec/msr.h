@@ -70,7 +70,29 @@ enum spec_cap {
 	CAP_PERF_METRICS,	/* IA32_PERF_CAPABILITIES[15] */
 	CAP_METRICS_LEVEL_2,	/* its bits 63:32 */
 	CAP_METRICS_CLEAR,	/* IA32_PERF_CAPABILITIES[19] */
+	CAP_V6,			/* CPUID.0AH:EAX[7:0] >= 6 */
+	CAP_FIXED4, CAP_FIXED5, CAP_FIXED6,
+	/* CPUID leaf 23H. Sub-leaf 0: */
+	CAP_UMASK2, CAP_EQ, CAP_RDPMC_USER_DISABLE,
+	CAP_FIXED0_RDPMC_USER_DISABLE,	/* and the fixed counter exists */
+	CAP_FIXED1_RDPMC_USER_DISABLE, CAP_FIXED2_RDPMC_USER_DISABLE,
+	CAP_FIXED3_RDPMC_USER_DISABLE, CAP_FIXED4_RDPMC_USER_DISABLE,
+	CAP_FIXED5_RDPMC_USER_DISABLE, CAP_FIXED6_RDPMC_USER_DISABLE,
+	CAP_RELOAD,		/* sub-leaf 2: auto counter reload */
+	CAP_CAUSE_GP, CAP_CAUSE_FIXED,	/* bit n: its counter n can reload others */
+	CAP_RELOAD_METRICS,	/* and MSR_PERF_METRICS exists */
+	CAP_ARCH_PEBS,		/* sub-leaves 4 and 5: architectural PEBS */
+	CAP_CFG_C,		/* sub-leaf 2 or 5 */
+	CAP_CFG_C_BY_LEAF,	/* the bit of sub-leaf 4's EBX that is 32 lower is 1 */
+	CAP_CFG_C_PEBS,		/* sub-leaf 5 has the counter */
+	CAP_SNAPSHOT,		/* IA32_PERF_CAPABILITIES[11:8] = 6 */
 };
+
+/* Member n of the banks from 1900H on is so much times n above the first. */
+#define V6_BANK_STRIDE	4
+/* IA32_PEBS_BASE[3:0] = 0, in bytes; and what WR and THRESH of IA32_PEBS_INDEX count. */
+#define ARCH_PEBS_LEAST_BUFFER	0x1000
+#define ARCH_PEBS_UNIT		16
 
 /* Access kinds of a field, see spec/msr.def. */
 enum spec_access { RW, RO, WO1 };
